@@ -1,0 +1,21 @@
+package access
+
+import (
+	"slices"
+
+	"github.com/toolfit/toolfit/internal/config"
+	"github.com/toolfit/toolfit/internal/tool"
+)
+
+// Sees is the one decision whether a profile has a tool. Lists, look-ups and calls are all
+// made from its answer, so what may not be called is never shown.
+func Sees(p config.Profile, server tool.ServerID, name tool.Name) bool {
+	if !p.All && !slices.Contains(p.Servers, server) {
+		return false
+	}
+	matches := func(glob string) bool { return config.Match(glob, string(name)) }
+	if slices.ContainsFunc(p.Deny, matches) {
+		return false
+	}
+	return len(p.Allow) == 0 || slices.ContainsFunc(p.Allow, matches)
+}

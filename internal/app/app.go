@@ -1,0 +1,145 @@
+// Package app puts the parts together: one App is a whole gateway, without a listener. The
+// command line, the tests and the demo all run the same one.
+//
+//	a, err := app.New(ctx, cfg, &app.Options{Version: version})
+//	defer a.Close()
+//	err = a.Serve(ctx, listener)
+package app
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/toolfit/toolfit/internal/access"
+	"github.com/toolfit/toolfit/internal/call"
+	"github.com/toolfit/toolfit/internal/catalog"
+	"github.com/toolfit/toolfit/internal/config"
+	"github.com/toolfit/toolfit/internal/demo"
+	"github.com/toolfit/toolfit/internal/mcp"
+	"github.com/toolfit/toolfit/internal/mcpserver"
+	"github.com/toolfit/toolfit/internal/record"
+	"github.com/toolfit/toolfit/internal/store"
+	"github.com/toolfit/toolfit/internal/tool"
+	"github.com/toolfit/toolfit/internal/upstream"
+)
+
+// App is a running gateway.
+type App struct {
+	Config  *config.Config
+	Store   *store.Store
+	Keys    *access.Keys
+	Pool    *upstream.Pool
+	Catalog *catalog.Catalog
+	Records *record.Log
+	Caller  *call.Caller
+
+	opts     Options
+	log      *slog.Logger
+	registry *prometheus.Registry
+	sessions *mcp.Sessions
+	agents   *mcpserver.Server
+
+	stop context.CancelFunc
+	work sync.WaitGroup
+}
+
+// Options change an App. The zero value is usable.
+type Options struct {
+	Version string       // "" says "dev"
+	Logger  *slog.Logger // nil: discard
+}
+
+// New opens the store, loads the catalogue and begins to list servers. No server is
+// waited for. Close ends what New began.
+func New(ctx context.Context, cfg *config.Config, opts *Options) (*App, error) {
+	a := &App{Config: cfg, registry: prometheus.NewRegistry(), log: slog.New(slog.DiscardHandler)}
+	if opts != nil {
+		a.opts = *opts
+	}
+	redact := redactor(cfg.Secrets)
+	if a.opts.Logger != nil {
+		a.log = slog.New(redactingHandler{a.opts.Logger.Handler(), redact})
+	}
+	var err error
+	if a.Store, err = store.Open(ctx, cfg.Store, &store.Options{Durable: cfg.Records.Durable}); err != nil {
+		return nil, err
+	}
+	a.Keys = access.New(a.Store, nil)
+	a.Records = record.New(a.Store, &record.Options{Durable: cfg.Records.Durable, Logger: a.log, Redact: redact})
+	if err := a.assemble(ctx, redact); err != nil {
+		a.Records.Close(ctx)
+		a.Store.Close()
+		return nil, err
+	}
+	background, stop := context.WithCancel(context.WithoutCancel(ctx))
+	a.stop = stop
+	a.work.Go(func() { a.Catalog.Run(background) })
+	a.work.Go(func() { a.housekeep(background) })
+	return a, nil
+}
+
+// assemble makes the parts above the store.
+func (a *App) assemble(ctx context.Context, redact func(string) string) (err error) {
+	a.Pool = upstream.New(&upstream.Options{
+		Version:      a.opts.Version,
+		Builtins:     map[string]mcp.Handler{"demo-cloud": demo.Cloud(), "demo-shop": demo.Shop()},
+		Changed:      func(id tool.ServerID) { a.Catalog.Changed(id) },
+		Opened:       func(id tool.ServerID) { a.Catalog.Opened(id) },
+		MaxMessage:   a.Config.Limits.Message,
+		MaxProcesses: a.Config.Limits.Processes,
+		Logger:       a.log,
+	})
+	a.sessions = mcp.NewSessions(&mcp.SessionsOptions{Ended: func(s *mcp.Session) { a.Pool.EndSession(s.ID) }})
+	a.Catalog, err = catalog.New(ctx, a.Pool, a.Store, &catalog.Options{
+		Changed: func(profile string) { a.sessions.Broadcast(profile, "notifications/tools/list_changed", nil) },
+		Redact:  redact, Logger: a.log,
+	})
+	if err != nil {
+		a.Pool.Close()
+		return err
+	}
+	a.Pool.Apply(a.Config.Servers)
+	a.Catalog.Apply(a.Config)
+	a.Caller = call.New(a.Catalog, a.Pool, a.Records, &call.Options{Metrics: call.NewMetrics(a.registry), Redact: redact})
+	a.agents = mcpserver.New(a.Catalog, a.Caller, &mcpserver.Options{Version: a.opts.Version})
+	a.registerMetrics()
+	return nil
+}
+
+// housekeep ends old sessions and drops old records.
+func (a *App) housekeep(ctx context.Context) {
+	tick := time.NewTicker(time.Minute)
+	defer tick.Stop()
+	for {
+		a.sessions.Sweep()
+		before := time.Now().Add(-a.Config.Records.Retain)
+		if _, err := a.Store.TrimCalls(ctx, before, a.Config.Records.MaxSize); err != nil && ctx.Err() == nil {
+			a.log.Error("old records not dropped", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// Close ends sessions, servers and background work, and writes what is left to write.
+func (a *App) Close() error {
+	a.stop()
+	a.sessions.Close()
+	a.Pool.Close()
+	a.work.Wait()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if err := a.Records.Close(ctx); err != nil {
+		a.Store.Close()
+		return fmt.Errorf("close records: %w", err)
+	}
+	return a.Store.Close()
+}

@@ -1,0 +1,148 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/toolfit/toolfit/internal/access"
+	"github.com/toolfit/toolfit/internal/console"
+	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/mcp"
+	"github.com/toolfit/toolfit/internal/restapi"
+)
+
+// Handler is everything that is served on the one port.
+func (a *App) Handler() http.Handler {
+	door := access.NewDoor(a.Keys, a.Config.Hosts)
+	agents := a.mcpHandler(door)
+	mux := http.NewServeMux()
+	mux.Handle("/mcp", agents)
+	mux.Handle("/mcp/{profile}", agents)
+	mux.Handle("/api/v1/", a.API(door.Admit))
+	mux.HandleFunc("GET /healthz", plain("ok"))
+	mux.HandleFunc("GET /readyz", plain("ready"))
+	mux.Handle("GET /metrics", a.guarded(door, promhttp.HandlerFor(a.registry, promhttp.HandlerOpts{})))
+	mux.Handle("/", a.guarded(door, console.New(page{a}, a.log)))
+	if a.Config.BasePath == "" {
+		return mux
+	}
+	return http.StripPrefix(a.Config.BasePath, mux)
+}
+
+// API is the REST API for whoever admit lets in.
+func (a *App) API(admit func(*http.Request) (access.Principal, error)) http.Handler {
+	return restapi.New(restapi.Parts{
+		Catalog: a.Catalog, Pool: a.Pool, Caller: a.Caller, Store: a.Store,
+		Admit: admit, MaxBody: a.Config.Limits.Body, Logger: a.log,
+	})
+}
+
+func plain(text string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		fmt.Fprintln(w, text)
+	}
+}
+
+// mcpHandler lets known callers through to the MCP front of their profile.
+func (a *App) mcpHandler(door *access.Door) http.Handler {
+	front := mcp.NewFront(a.sessions, &mcp.FrontOptions{MaxBody: a.Config.Limits.Body, Logger: a.log})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		who, err := door.Admit(r)
+		if err == nil && !who.MayCall() {
+			err = fault.New(fault.Forbidden, "%s may not call tools", who.Name)
+		}
+		var profile string
+		if err == nil {
+			profile, err = who.ProfileFor(r.PathValue("profile"))
+		}
+		if err == nil {
+			_, err = a.Catalog.View(profile)
+		}
+		if err != nil {
+			a.refuse(w, r, err)
+			return
+		}
+		front.Serve(w, r, a.agents.Entry(who, profile))
+	})
+}
+
+// guarded serves pages to callers who may read everything.
+func (a *App) guarded(door *access.Door, h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		who, err := door.Admit(r)
+		if err == nil && !who.MayRead() {
+			err = fault.New(fault.Forbidden, "%s may not read this", who.Name)
+		}
+		if err != nil {
+			a.refuse(w, r, err)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+// refuse answers a request that does not come in, with one clear line.
+func (a *App) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	f := fault.As(err)
+	if f.Code == fault.Internal {
+		a.log.Error("request not served", "path", r.URL.Path, "error", err)
+	}
+	if f.Code == fault.Unauthorized {
+		scheme := "Bearer"
+		if strings.Contains(r.Header.Get("Accept"), "text/html") {
+			scheme = "Basic" // a browser asks for the key as a password
+		}
+		w.Header().Set("WWW-Authenticate", scheme+` realm="toolfit"`)
+	}
+	http.Error(w, f.Error(), restapi.StatusOf(f.Code))
+}
+
+// Serve answers on the listener until ctx ends, then lets open calls finish for a short time.
+func (a *App) Serve(ctx context.Context, l net.Listener) error {
+	srv := &http.Server{
+		Handler: a.Handler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 5 * time.Minute, MaxHeaderBytes: 64 << 10,
+	}
+	srv.RegisterOnShutdown(a.sessions.Drain)
+	ended := make(chan error, 1)
+	go func() { ended <- srv.Serve(l) }()
+	select {
+	case err := <-ended:
+		return fmt.Errorf("serve %s: %w", l.Addr(), err)
+	case <-ctx.Done():
+	}
+	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	err := srv.Shutdown(drain)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = srv.Close()
+	}
+	<-ended
+	return err
+}
+
+// CheckListen refuses to serve other machines without keys.
+func (a *App) CheckListen(addr string) error {
+	if access.IsLoopback(addr) || a.Keys.Any() {
+		return nil
+	}
+	return fault.New(fault.BadConfig, "%s can be reached from other machines, and there are no keys", addr).
+		WithHint("make one first: toolfit keys create NAME --role admin --profile '*'; or listen on 127.0.0.1")
+}
+
+func (a *App) registerMetrics() {
+	a.registry.MustRegister(
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "toolfit_mcp_sessions", Help: "Open MCP sessions."},
+			func() float64 { return float64(a.sessions.Len()) }),
+	)
+}

@@ -1,0 +1,58 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"strings"
+)
+
+// redactor replaces every secret by stars. Longer ones go first, so that none is left in part.
+func redactor(secrets []string) func(string) string {
+	if len(secrets) == 0 {
+		return func(s string) string { return s }
+	}
+	longestFirst := slices.SortedFunc(slices.Values(secrets), func(a, b string) int { return len(b) - len(a) })
+	pairs := make([]string, 0, 2*len(secrets))
+	for _, s := range longestFirst {
+		pairs = append(pairs, s, "***")
+	}
+	return strings.NewReplacer(pairs...).Replace
+}
+
+// redactingHandler keeps secrets out of the log, whoever writes to it.
+type redactingHandler struct {
+	slog.Handler
+	redact func(string) string
+}
+
+func (h redactingHandler) Handle(ctx context.Context, r slog.Record) error {
+	clean := slog.NewRecord(r.Time, r.Level, h.redact(r.Message), r.PC)
+	r.Attrs(func(a slog.Attr) bool {
+		clean.AddAttrs(h.attr(a))
+		return true
+	})
+	return h.Handler.Handle(ctx, clean)
+}
+
+func (h redactingHandler) attr(a slog.Attr) slog.Attr {
+	switch v := a.Value.Resolve(); v.Kind() {
+	case slog.KindString:
+		return slog.String(a.Key, h.redact(v.String()))
+	case slog.KindAny:
+		return slog.String(a.Key, h.redact(v.String()))
+	}
+	return a
+}
+
+func (h redactingHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	clean := make([]slog.Attr, len(attrs))
+	for i, a := range attrs {
+		clean[i] = h.attr(a)
+	}
+	return redactingHandler{h.Handler.WithAttrs(clean), h.redact}
+}
+
+func (h redactingHandler) WithGroup(name string) slog.Handler {
+	return redactingHandler{h.Handler.WithGroup(name), h.redact}
+}

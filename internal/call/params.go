@@ -1,0 +1,124 @@
+package call
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/mcp"
+	"github.com/toolfit/toolfit/internal/rawjson"
+)
+
+// Params are the params of a tools/call, split once at the door. The bytes are read-only
+// and go on to the server as they are, but for the tool's name.
+type Params struct {
+	Raw     json.RawMessage
+	Tool    string          // as the caller named it
+	Args    json.RawMessage // nil when absent
+	Session string          // from _meta["toolfit/session"]; "" when absent
+
+	name span // where the tool's name stands in Raw
+}
+
+type span struct{ start, end int }
+
+// sessionKey is the member of _meta by which a caller names the session that a call belongs to.
+const sessionKey = "toolfit/session"
+
+// ParseParams splits raw. A member that decides where the call goes may stand there only
+// once and only in its exact spelling: the server must not read another tool than we do.
+func ParseParams(raw json.RawMessage) (Params, error) {
+	p := Params{Raw: raw}
+	var meta json.RawMessage
+	w := rawjson.Object(raw)
+	for w.Next() {
+		twice := false
+		switch string(w.Key) {
+		case "name":
+			twice = p.name.end != 0
+			p.name = span{w.Start, w.End}
+		case "arguments":
+			twice = p.Args != nil
+			p.Args = w.Value
+		case "_meta":
+			twice = meta != nil
+			meta = w.Value
+		default:
+			if mcp.Lookalike(w.Key, "name", "arguments", "_meta") {
+				return Params{}, fault.New(fault.BadRequest, "params: member %q is a misspelling", w.Key)
+			}
+		}
+		if twice {
+			return Params{}, fault.New(fault.BadRequest, "params: member %q stands there twice", w.Key)
+		}
+	}
+	if err := w.Err(); err != nil {
+		return Params{}, fault.New(fault.BadRequest, "params: %w", err)
+	}
+	var ok bool
+	if p.Tool, ok = rawjson.String(raw[p.name.start:p.name.end]); !ok || p.Tool == "" {
+		return Params{}, fault.New(fault.BadRequest, "params.name must be the name of a tool")
+	}
+	if !rawjson.IsNull(p.Args) && p.Args[0] != '{' {
+		return Params{}, fault.New(fault.BadRequest, "params.arguments must be an object, got %s", kindOf(p.Args))
+	}
+	if meta != nil {
+		p.Session, _ = rawjson.String(rawjson.Get(meta, sessionKey))
+	}
+	return p, nil
+}
+
+// NewParams makes params for callers that speak no MCP. Nil args mean none.
+func NewParams(tool string, args json.RawMessage) (Params, error) {
+	raw := rawjson.AppendString([]byte(`{"name":`), tool)
+	if args != nil {
+		if err := rawjson.Check(args); err != nil {
+			return Params{}, fault.New(fault.BadRequest, "the arguments are no JSON: %w", err)
+		}
+		raw = append(append(raw, `,"arguments":`...), args...)
+	}
+	return ParseParams(append(raw, '}'))
+}
+
+// forServer is the params as the server gets them: under its own name for the tool. It
+// also tells where the caller's progress token stands in them.
+func (p Params) forServer(name string) (raw json.RawMessage, token [2]int) {
+	edit := rawjson.Edit{Start: p.name.start, End: p.name.end, New: rawjson.AppendString(nil, name)}
+	raw = rawjson.AppendSplice(make([]byte, 0, len(p.Raw)+len(name)), p.Raw, edit)
+	if bytes.Contains(raw, []byte("progressToken")) {
+		token = findToken(raw)
+	}
+	return raw, token
+}
+
+func findToken(raw json.RawMessage) (token [2]int) {
+	w := rawjson.Object(raw)
+	for w.Next() {
+		if string(w.Key) != "_meta" {
+			continue
+		}
+		m := rawjson.Object(w.Value)
+		for m.Next() {
+			if string(m.Key) == "progressToken" && !rawjson.IsNull(m.Value) {
+				return [2]int{w.Start + m.Start, w.Start + m.End}
+			}
+		}
+	}
+	return token
+}
+
+func kindOf(raw json.RawMessage) string {
+	switch raw[0] {
+	case '"':
+		return "a string"
+	case '[':
+		return "an array"
+	case 't', 'f':
+		return "a boolean"
+	case '{':
+		return "an object"
+	case 'n':
+		return "null"
+	}
+	return "a number"
+}

@@ -1,0 +1,232 @@
+// Package catalog knows which tools there are. It keeps what servers said about their
+// tools in the store, so that lists are served before any server is up, and renders each
+// profile's list once. It never calls a tool, and a server that is down keeps its last
+// good list.
+//
+//	view, err := cat.View("default")
+//	entry, err := view.Find("files__read_file")
+package catalog
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/config"
+	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/store"
+	"github.com/toolfit/toolfit/internal/tool"
+	"github.com/toolfit/toolfit/internal/upstream"
+)
+
+// Lister reads lists from servers.
+type Lister interface {
+	List(ctx context.Context, id tool.ServerID) (upstream.Listing, error)
+	Recognise(id tool.ServerID, tools []tool.Definition)
+}
+
+// Keeper stores what was listed.
+type Keeper interface {
+	Servers(ctx context.Context) ([]store.Server, error)
+	SaveTools(ctx context.Context, s store.Server) error
+	SaveCheck(ctx context.Context, id tool.ServerID, at time.Time, reason string) error
+}
+
+// Catalog is the current state of all lists. Reading it takes no lock.
+type Catalog struct {
+	lister Lister
+	keeper Keeper
+	opts   Options
+	views  atomic.Pointer[map[string]*View]
+
+	mu       sync.Mutex
+	config   *config.Config
+	servers  map[tool.ServerID]*known
+	due      map[tool.ServerID]bool // to be listed as soon as possible
+	wake     chan struct{}
+	watchers sync.WaitGroup
+}
+
+// Options change a Catalog. The zero value is usable.
+type Options struct {
+	Changed func(profile string) // told that a profile's list is another one now
+	Redact  func(string) string  // takes secrets out of reasons before they are kept; nil: none
+	Logger  *slog.Logger         // nil: discard
+	Now     func() time.Time     // nil: time.Now
+}
+
+// known is what the catalogue knows of one server.
+type known struct {
+	cfg       config.Server
+	info      json.RawMessage
+	tools     []tool.Definition
+	held      []bool // beside tools: kept out until approved
+	listedAt  time.Time
+	checkedAt time.Time
+	reason    string
+	failures  int
+	retryAt   time.Time
+	listing   bool          // a refresh is under way
+	tried     chan struct{} // closed after the first attempt to list, or when a stored list exists
+}
+
+// New loads what the store has. Apply says which servers and profiles there are.
+func New(ctx context.Context, lister Lister, keeper Keeper, opts *Options) (*Catalog, error) {
+	c := &Catalog{lister: lister, keeper: keeper, servers: map[tool.ServerID]*known{}, due: map[tool.ServerID]bool{}, wake: make(chan struct{}, 1)}
+	if opts != nil {
+		c.opts = *opts
+	}
+	if c.opts.Changed == nil {
+		c.opts.Changed = func(string) {}
+	}
+	if c.opts.Redact == nil {
+		c.opts.Redact = func(s string) string { return s }
+	}
+	if c.opts.Logger == nil {
+		c.opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.opts.Now == nil {
+		c.opts.Now = time.Now
+	}
+	c.views.Store(&map[string]*View{})
+	rows, err := keeper.Servers(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("load catalogue: %w", err)
+	}
+	for _, row := range rows {
+		c.servers[row.ID] = c.fromRow(row)
+	}
+	return c, nil
+}
+
+func (c *Catalog) fromRow(row store.Server) *known {
+	k := &known{cfg: config.Server{ID: row.ID}, info: row.Info, listedAt: row.ListedAt, checkedAt: row.CheckedAt, reason: row.Reason, tried: make(chan struct{})}
+	for _, t := range row.Tools {
+		def, err := tool.ParseDefinition(t.Definition)
+		if err != nil {
+			c.opts.Logger.Warn("stored tool left out", "server", row.ID, "tool", t.Name, "error", err)
+			continue
+		}
+		k.tools, k.held = append(k.tools, def), append(k.held, t.Held)
+	}
+	if !k.listedAt.IsZero() {
+		close(k.tried)
+	}
+	return k
+}
+
+// Apply makes the catalogue serve the configuration's servers and profiles.
+func (c *Catalog) Apply(cfg *config.Config) {
+	c.mu.Lock()
+	c.config = cfg
+	for _, s := range cfg.Servers {
+		k := c.servers[s.ID]
+		if k == nil {
+			k = &known{tried: make(chan struct{})}
+			c.servers[s.ID] = k
+		}
+		k.cfg = s
+		c.lister.Recognise(s.ID, k.tools)
+	}
+	changed := c.rebuild()
+	c.mu.Unlock()
+	c.announce(changed)
+	c.poke()
+}
+
+// active are the servers of the configuration, in its order. The caller holds mu.
+func (c *Catalog) active() []*known {
+	if c.config == nil {
+		return nil
+	}
+	active := make([]*known, 0, len(c.config.Servers))
+	for _, s := range c.config.Servers {
+		if !s.Disabled {
+			active = append(active, c.servers[s.ID])
+		}
+	}
+	return active
+}
+
+// rebuild renders the views anew and returns the profiles whose list is another one now. The caller holds mu.
+func (c *Catalog) rebuild() (changed []string) {
+	old := *c.views.Load()
+	views := make(map[string]*View, len(c.config.Profiles))
+	servers := c.active()
+	for _, p := range c.config.Profiles {
+		v := buildView(p, servers)
+		views[p.Name] = v
+		if before := old[p.Name]; before != nil && !bytes.Equal(before.List, v.List) {
+			changed = append(changed, p.Name)
+		}
+	}
+	c.views.Store(&views)
+	return changed
+}
+
+func (c *Catalog) announce(profiles []string) {
+	for _, p := range profiles {
+		c.opts.Changed(p)
+	}
+}
+
+// View is what the profile sees now.
+func (c *Catalog) View(profile string) (*View, error) {
+	if v := (*c.views.Load())[profile]; v != nil {
+		return v, nil
+	}
+	return nil, fault.New(fault.NotFound, "there is no profile %s", profile)
+}
+
+// Server is what the catalogue knows of a server.
+type Server struct {
+	ID        tool.ServerID
+	Info      json.RawMessage
+	Tools     int
+	Held      []string // names of tools that wait for approval
+	ListedAt  time.Time
+	CheckedAt time.Time
+	Reason    string // why the last check was no good
+	Disabled  bool
+}
+
+// Servers tells what is known of each server, in the order of the configuration.
+func (c *Catalog) Servers() []Server {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.config == nil {
+		return nil
+	}
+	var all []Server
+	for _, cfg := range c.config.Servers {
+		k := c.servers[cfg.ID]
+		s := Server{ID: cfg.ID, Info: k.info, Tools: len(k.tools), ListedAt: k.listedAt, CheckedAt: k.checkedAt, Reason: k.reason, Disabled: cfg.Disabled}
+		for i, held := range k.held {
+			if held {
+				s.Held = append(s.Held, k.tools[i].Name)
+			}
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// Ready waits until every server has been asked for its list at least once, ever. A client
+// that lists in the first second after the first start gets what it came for.
+func (c *Catalog) Ready(ctx context.Context) {
+	c.mu.Lock()
+	active := c.active()
+	c.mu.Unlock()
+	for _, k := range active {
+		select {
+		case <-k.tried:
+		case <-ctx.Done():
+			return
+		}
+	}
+}

@@ -1,0 +1,145 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/store"
+	"github.com/toolfit/toolfit/internal/tool"
+	"github.com/toolfit/toolfit/internal/upstream"
+)
+
+// Refresh asks the server for its list now and serves it. When that does not work, the
+// last good list stays and the reason is kept.
+func (c *Catalog) Refresh(ctx context.Context, id tool.ServerID) error {
+	c.mu.Lock()
+	k := c.servers[id]
+	c.mu.Unlock()
+	if k == nil {
+		return fault.New(fault.NotFound, "there is no server %s", id)
+	}
+	listing, err := c.lister.List(ctx, id)
+	if err != nil {
+		return c.checkFailed(ctx, k, err)
+	}
+	return c.listed(ctx, k, listing)
+}
+
+func (c *Catalog) checkFailed(ctx context.Context, k *known, err error) error {
+	reason := c.opts.Redact(fault.As(err).Error())
+	now := c.opts.Now()
+	c.mu.Lock()
+	k.reason, k.checkedAt = reason, now
+	k.failures++
+	k.retryAt = now.Add(min(15*time.Second<<min(k.failures, 6), 10*time.Minute))
+	k.triedOnce()
+	id := k.cfg.ID
+	c.mu.Unlock()
+	if saveErr := c.keeper.SaveCheck(ctx, id, now, reason); saveErr != nil {
+		c.opts.Logger.Error("check not stored", "server", id, "error", saveErr)
+	}
+	return err
+}
+
+// listed stores a new list first and then serves it.
+func (c *Catalog) listed(ctx context.Context, k *known, l upstream.Listing) error {
+	now := c.opts.Now()
+	c.mu.Lock()
+	held, news := c.pin(k, l.Tools)
+	id := k.cfg.ID
+	c.mu.Unlock()
+	row := store.Server{ID: id, Info: l.Info, ListedAt: now, CheckedAt: now}
+	for i, t := range l.Tools {
+		row.Tools = append(row.Tools, store.Tool{Name: t.Name, Definition: t.Raw, Hash: t.Hash, Held: held[i]})
+	}
+	if err := c.keeper.SaveTools(ctx, row); err != nil {
+		return fmt.Errorf("store tools of %s: %w", id, err)
+	}
+	for _, note := range append(l.Notes, news...) {
+		c.opts.Logger.Warn(note, "server", id)
+	}
+	c.mu.Lock()
+	k.info, k.tools, k.held = l.Info, l.Tools, held
+	k.listedAt, k.checkedAt, k.reason, k.failures, k.retryAt = now, now, "", 0, time.Time{}
+	k.triedOnce()
+	changed := c.rebuild()
+	c.mu.Unlock()
+	c.announce(changed)
+	return nil
+}
+
+func (k *known) triedOnce() {
+	select {
+	case <-k.tried:
+	default:
+		close(k.tried)
+	}
+}
+
+// pin compares a new list with the one that is pinned and decides what is held back until
+// somebody approves it. After the first list, a new tool counts as a change as well:
+// otherwise a renamed one would pass. The caller holds mu.
+func (c *Catalog) pin(k *known, tools []tool.Definition) (held []bool, news []string) {
+	held = make([]bool, len(tools))
+	first := k.listedAt.IsZero()
+	pinned := make(map[string]int, len(k.tools))
+	for i, t := range k.tools {
+		pinned[t.Name] = i
+	}
+	for i, t := range tools {
+		at, known := pinned[t.Name]
+		switch {
+		case known && k.tools[at].Hash == t.Hash:
+			held[i] = k.held[at]
+			continue
+		case first:
+			held[i] = c.config.Approve == "all"
+			continue
+		}
+		what := "is new"
+		if known {
+			what = "has another definition now"
+		}
+		if held[i] = c.config.Approve != "auto"; held[i] {
+			what += " and is held until approved"
+		}
+		news = append(news, fmt.Sprintf("tool %s %s", t.Name, what))
+	}
+	return held, news
+}
+
+// Approve lets held tools through: the named ones, or all of the server.
+func (c *Catalog) Approve(ctx context.Context, id tool.ServerID, names ...string) (int, error) {
+	c.mu.Lock()
+	k := c.servers[id]
+	if k == nil {
+		c.mu.Unlock()
+		return 0, fault.New(fault.NotFound, "there is no server %s", id)
+	}
+	wanted := map[string]bool{}
+	for _, n := range names {
+		wanted[n] = true
+	}
+	row := store.Server{ID: id, Info: k.info, ListedAt: k.listedAt, CheckedAt: k.checkedAt, Reason: k.reason}
+	held := make([]bool, len(k.tools))
+	approved := 0
+	for i, t := range k.tools {
+		held[i] = k.held[i] && len(wanted) > 0 && !wanted[t.Name]
+		if k.held[i] && !held[i] {
+			approved++
+		}
+		row.Tools = append(row.Tools, store.Tool{Name: t.Name, Definition: t.Raw, Hash: t.Hash, Held: held[i]})
+	}
+	c.mu.Unlock()
+	if err := c.keeper.SaveTools(ctx, row); err != nil {
+		return 0, fmt.Errorf("approve tools of %s: %w", id, err)
+	}
+	c.mu.Lock()
+	k.held = held
+	changed := c.rebuild()
+	c.mu.Unlock()
+	c.announce(changed)
+	return approved, nil
+}

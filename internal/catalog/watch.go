@@ -1,0 +1,113 @@
+package catalog
+
+import (
+	"context"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/tool"
+)
+
+// parallel bounds how many servers are listed at once: each may be a process that starts.
+const parallel = 4
+
+// Changed says that a server's list is no longer what we have. It does not block.
+func (c *Catalog) Changed(id tool.ServerID) {
+	c.mu.Lock()
+	c.due[id] = true
+	c.mu.Unlock()
+	c.poke()
+}
+
+// Opened says that a session with the server is open, which is a good moment to renew a list that has grown old.
+func (c *Catalog) Opened(id tool.ServerID) {
+	c.mu.Lock()
+	k := c.servers[id]
+	old := k != nil && !k.listing && !k.listedAt.IsZero() && c.opts.Now().Sub(k.listedAt) > k.cfg.Refresh
+	if old {
+		c.due[id] = true
+	}
+	c.mu.Unlock()
+	if old {
+		c.poke()
+	}
+}
+
+func (c *Catalog) poke() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Run keeps the lists fresh until ctx ends: servers never listed, lists that have changed
+// or grown old, and servers that were down.
+func (c *Catalog) Run(ctx context.Context) {
+	slots := make(chan struct{}, parallel)
+	tick := time.NewTicker(5 * time.Second)
+	defer tick.Stop()
+	defer c.watchers.Wait()
+	for {
+		for _, k := range c.takeDue() {
+			c.watchers.Go(func() {
+				select {
+				case slots <- struct{}{}:
+				case <-ctx.Done():
+					return
+				}
+				c.refresh(ctx, k)
+				<-slots
+			})
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-c.wake:
+		case <-tick.C:
+		}
+	}
+}
+
+func (c *Catalog) refresh(ctx context.Context, k *known) {
+	err := c.Refresh(ctx, k.cfg.ID)
+	c.mu.Lock()
+	k.listing = false
+	c.mu.Unlock()
+	if err == nil || ctx.Err() != nil {
+		return
+	}
+	if f := fault.As(err); f.Code != fault.Internal {
+		c.opts.Logger.Warn("server not listed", "server", k.cfg.ID, "error", f.Error())
+		return
+	}
+	c.opts.Logger.Error("server not listed", "server", k.cfg.ID, "error", err)
+}
+
+// takeDue picks the servers to list now and marks them as being listed.
+func (c *Catalog) takeDue() []*known {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.opts.Now()
+	var due []*known
+	for _, k := range c.active() {
+		if k.listing || !c.due[k.cfg.ID] && !k.isDue(now) {
+			continue
+		}
+		delete(c.due, k.cfg.ID)
+		k.listing = true
+		due = append(due, k)
+	}
+	return due
+}
+
+// isDue tells whether time alone is a reason to list the server. A process is not started
+// for that: its list is renewed when it next runs.
+func (k *known) isDue(now time.Time) bool {
+	switch {
+	case now.Before(k.retryAt):
+		return false
+	case k.listedAt.IsZero(), k.reason != "":
+		return true
+	}
+	return k.cfg.Command == "" && now.Sub(k.listedAt) > k.cfg.Refresh
+}

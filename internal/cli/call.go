@@ -1,0 +1,171 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/toolfit/toolfit/internal/rawjson"
+	"github.com/toolfit/toolfit/internal/restapi"
+)
+
+func (c *command) call() *cobra.Command {
+	var flags askFlags
+	var whole string
+	cmd := &cobra.Command{
+		Use:   "call TOOL [KEY=VALUE | KEY:=JSON …]",
+		Short: "Call a tool",
+		Long:  "Call a tool. KEY=VALUE takes the value as the tool's schema wants it; KEY:=JSON takes it as JSON.",
+		Example: `  toolfit call files__read_text_file path=README.md
+  toolfit call shop__list_orders --args '{"status":"paid"}'`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage("call takes the name of a tool; see: toolfit tools")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.ask(cmd.Context(), flags, func(g *gateway) error {
+				defer c.waiting("waiting for the tool")()
+				t, err := g.tool(cmd, flags, args[0])
+				if err != nil {
+					return err
+				}
+				body, err := c.arguments(t, whole, args[1:])
+				if err != nil {
+					return err
+				}
+				var answer restapi.CallAnswer
+				if err := g.do(cmd.Context(), http.MethodPost, "/tools/"+url.PathEscape(t.Name)+"/call", flags.query(), body, &answer); err != nil {
+					return err
+				}
+				return c.printResult(answer)
+			})
+		},
+	}
+	flags.add(cmd)
+	cmd.Flags().StringVar(&whole, "args", "", "all arguments as one JSON object; @FILE reads a file, - reads standard input")
+	return cmd
+}
+
+// arguments makes the JSON object of arguments from what was given.
+func (c *command) arguments(t restapi.Tool, whole string, words []string) ([]byte, error) {
+	if whole != "" {
+		if len(words) > 0 {
+			return nil, usage("give arguments as words or by --args, not both")
+		}
+		return c.wholeArguments(whole)
+	}
+	types := properties(t.Definition)
+	out := []byte{'{'}
+	for i, word := range words {
+		key, value, err := parseWord(word, types)
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(rawjson.AppendString(out, key), ':')
+		out = append(out, value...)
+	}
+	return append(out, '}'), nil
+}
+
+func (c *command) wholeArguments(whole string) (data []byte, err error) {
+	switch {
+	case whole == "-":
+		data, err = io.ReadAll(c.env.In)
+	case strings.HasPrefix(whole, "@"):
+		data, err = os.ReadFile(whole[1:])
+	default:
+		data = []byte(whole)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read arguments: %w", err)
+	}
+	if err := rawjson.Check(data); err != nil {
+		return nil, usage("--args: %v", err)
+	}
+	return data, nil
+}
+
+func parseWord(word string, types map[string]property) (key string, value []byte, err error) {
+	key, text, ok := strings.Cut(word, "=")
+	if !ok || key == "" {
+		return "", nil, usage("%q is not of the form KEY=VALUE or KEY:=JSON", word)
+	}
+	if name, isJSON := strings.CutSuffix(key, ":"); isJSON {
+		if err := rawjson.Check([]byte(text)); err != nil {
+			return "", nil, usage("%s: %v", name, err)
+		}
+		return name, []byte(text), nil
+	}
+	if takesText(types, key) || rawjson.Check([]byte(text)) != nil {
+		return key, rawjson.AppendString(nil, text), nil
+	}
+	return key, []byte(text), nil
+}
+
+// takesText tells whether a bare word is meant as text. Where the schema does not say so,
+// a word that reads as JSON is JSON.
+func takesText(types map[string]property, key string) bool {
+	switch t := types[key].Type.(type) {
+	case string:
+		return t == "string"
+	case []any:
+		for _, one := range t {
+			if one == "string" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// printResult shows a result: its text as text, everything else by kind and size.
+func (c *command) printResult(answer restapi.CallAnswer) error {
+	var result struct {
+		Content []struct {
+			Type     string `json:"type"`
+			Text     string `json:"text"`
+			Data     string `json:"data"`
+			MIMEType string `json:"mimeType"`
+			URI      string `json:"uri"`
+		} `json:"content"`
+		Structured json.RawMessage `json:"structuredContent"`
+		IsError    bool            `json:"isError"`
+	}
+	err := json.Unmarshal(answer.Result, &result)
+	if c.json || err != nil {
+		if err := c.printJSON(answer); err != nil {
+			return err
+		}
+	} else {
+		for _, block := range result.Content {
+			switch block.Type {
+			case "text":
+				fmt.Fprintln(c.env.Out, block.Text)
+			case "resource_link":
+				fmt.Fprintf(c.env.Out, "[%s %s]\n", block.Type, block.URI)
+			default:
+				fmt.Fprintf(c.env.Out, "[%s %s, %d bytes]\n", block.Type, block.MIMEType, len(block.Data)*3/4)
+			}
+		}
+		if len(result.Content) == 0 && result.Structured != nil {
+			if err := c.printJSON(result.Structured); err != nil {
+				return err
+			}
+		}
+	}
+	if result.IsError {
+		return errSilent
+	}
+	return nil
+}

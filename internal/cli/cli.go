@@ -1,0 +1,150 @@
+// Package cli is the command line: one file per command. Commands that look at tools or
+// call them speak the REST API, either to a running gateway (--url) or to one that they
+// assemble themselves from configuration and store; --json prints what that API answers.
+//
+// Exit codes: 0 it worked, 1 the thing asked for did not, 2 wrong usage.
+//
+//	os.Exit(cli.Run(ctx, os.Args[1:], cli.System()))
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/toolfit/toolfit/internal/fault"
+)
+
+// Env is the world around a command.
+type Env struct {
+	In       io.Reader
+	Out, Err io.Writer
+	Lookup   func(string) (string, bool) // environment variables
+	Version  string
+}
+
+// System is the world of the real process.
+func System() *Env {
+	return &Env{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Lookup: os.LookupEnv, Version: buildVersion()}
+}
+
+func buildVersion() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return "dev"
+}
+
+// usageError marks what the user wrote wrongly.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+func usage(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// errSilent is an error that has been shown already.
+var errSilent = errors.New("")
+
+// Run carries out one command and returns the exit code.
+func Run(ctx context.Context, args []string, env *Env) int {
+	c := &command{env: env}
+	root := c.root()
+	root.SetArgs(args)
+	root.SetIn(env.In)
+	root.SetOut(env.Out)
+	root.SetErr(env.Err)
+	err := root.ExecuteContext(ctx)
+	var bad usageError
+	switch {
+	case err == nil:
+		return 0
+	case errors.Is(err, errSilent):
+		return 1
+	case errors.As(err, &bad):
+		fmt.Fprintf(env.Err, "toolfit: %v\n", err)
+		return 2
+	}
+	fmt.Fprintf(env.Err, "toolfit: %v\n", explain(err))
+	return 1
+}
+
+// explain is the text of an error for a person: a fault with its hint on a line of its own.
+func explain(err error) string {
+	var f *fault.Error
+	if !errors.As(err, &f) {
+		return err.Error()
+	}
+	if f.Hint == "" {
+		return f.Message
+	}
+	return f.Message + "\n  → " + f.Hint
+}
+
+// command is the state that all commands share: the flags.
+type command struct {
+	env    *Env
+	config string
+	json   bool
+	debug  bool
+}
+
+func (c *command) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "toolfit",
+		Short:         "Fit any tool to any model: one gateway between AI agents and their tools",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usage("unknown command %q; see: toolfit --help", args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	flags := root.PersistentFlags()
+	flags.StringVarP(&c.config, "config", "c", "", "configuration file (default: toolfit.yaml here, then in the user's configuration folder)")
+	flags.BoolVar(&c.json, "json", false, "print JSON, as the REST API would")
+	flags.BoolVar(&c.debug, "debug", false, "log more")
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.AddCommand(
+		c.serve(), c.stdio(), c.demo(), c.add(), c.remove(), c.importFile(), c.servers(),
+		c.tools(), c.describe(), c.call(), c.keys(), c.version(),
+	)
+	return root
+}
+
+// exactly checks the number of arguments and says what they are.
+func exactly(n int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == n {
+			return nil
+		}
+		return usage("%s takes %s; see: %s --help", cmd.CommandPath(), what, cmd.CommandPath())
+	}
+}
+
+func (c *command) logger() *slog.Logger {
+	level := slog.LevelInfo
+	if c.debug {
+		level = slog.LevelDebug
+	}
+	return slog.New(slog.NewTextHandler(c.env.Err, &slog.HandlerOptions{Level: level}))
+}
+
+func (c *command) version() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Args: exactly(0, "no arguments"),
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintln(c.env.Out, strings.TrimSpace("toolfit "+c.env.Version))
+			return err
+		},
+	}
+}

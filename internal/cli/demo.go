@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/toolfit/toolfit/internal/app"
+	"github.com/toolfit/toolfit/internal/config"
+)
+
+const demoConfig = `
+mcpServers:
+  cloud: {builtin: demo-cloud}
+  shop:  {builtin: demo-shop}
+`
+
+func (c *command) demo() *cobra.Command {
+	var flags runFlags
+	cmd := &cobra.Command{
+		Use: "demo", Short: "Try it: a gateway with two built-in servers, nothing to install", Args: exactly(0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			dir, err := os.MkdirTemp("", "toolfit-demo-")
+			if err != nil {
+				return fmt.Errorf("make a folder for the demo: %w", err)
+			}
+			defer os.RemoveAll(dir)
+			cfg, err := config.Parse(filepath.Join(dir, "demo.yaml"), []byte(demoConfig), c.env.Lookup)
+			if err != nil {
+				return err
+			}
+			flags.apply(cfg)
+			if flags.listen == "" {
+				cfg.Listen = freeAddress(cfg.Listen)
+			}
+			return c.withApp(cmd.Context(), cfg, func(a *app.App) error {
+				return c.listenAndServe(cmd.Context(), a, c.showDemo)
+			})
+		},
+	}
+	flags.add(cmd)
+	return cmd
+}
+
+// freeAddress is the usual address, or any free one when that is taken.
+func freeAddress(usual string) string {
+	l, err := net.Listen("tcp", usual)
+	if err != nil {
+		return "127.0.0.1:0"
+	}
+	l.Close()
+	return usual
+}
+
+// self is how the user started us, to be shown in commands.
+func self() string {
+	if strings.Contains(os.Args[0], "go-build") {
+		return "go run ./cmd/toolfit"
+	}
+	return "toolfit"
+}
+
+func (c *command) showDemo(url string) {
+	fmt.Fprintf(c.env.Out, `toolfit demo: two servers (cloud, shop) behind one endpoint.
+
+  page       %[1]s/
+  agents     %[1]s/mcp
+
+Try, in another terminal:
+
+  1. see all tools
+     %[2]s tools --url %[1]s
+
+  2. call one, from the command line and from anything that speaks HTTP
+     %[2]s call --url %[1]s shop__list_orders status=paid limit=2
+     curl -s %[1]s/api/v1/tools/shop__list_orders/call -d '{"status":"paid","limit":2}'
+
+  3. give them to your agent: any MCP client takes the URL %[1]s/mcp
+     claude mcp add --transport http toolfit %[1]s/mcp
+
+Ctrl+C ends it. Nothing is kept.
+`, url, self())
+}

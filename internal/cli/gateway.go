@@ -1,0 +1,144 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/toolfit/toolfit/internal/access"
+	"github.com/toolfit/toolfit/internal/app"
+	"github.com/toolfit/toolfit/internal/fault"
+)
+
+// gateway is the REST API of a gateway, wherever it runs.
+type gateway struct {
+	base string
+	key  string
+	http http.RoundTripper
+}
+
+// askFlags say which gateway to ask.
+type askFlags struct{ url, key, profile string }
+
+func (f *askFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.url, "url", "", "ask the running gateway at this URL (default: work from configuration and store)")
+	cmd.Flags().StringVar(&f.key, "key", "", "key for the running gateway (default: $TOOLFIT_KEY)")
+	cmd.Flags().StringVar(&f.profile, "profile", "", "profile to look through (default: the caller's own)")
+}
+
+// ask runs f with the gateway that the flags name.
+func (c *command) ask(ctx context.Context, flags askFlags, f func(*gateway) error) error {
+	if flags.url != "" {
+		if flags.key == "" {
+			flags.key, _ = c.env.Lookup("TOOLFIT_KEY")
+		}
+		return f(&gateway{base: strings.TrimRight(flags.url, "/"), key: flags.key, http: http.DefaultTransport})
+	}
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	return c.withApp(ctx, cfg, func(a *app.App) error {
+		local := func(*http.Request) (access.Principal, error) { return access.Local(), nil }
+		return f(&gateway{base: "http://local", http: inProcess{a.API(local)}})
+	})
+}
+
+// do sends one request and decodes the answer into out.
+func (g *gateway) do(ctx context.Context, method, path string, query url.Values, body []byte, out any) error {
+	target := g.base + "/api/v1" + path
+	if len(query) > 0 {
+		target += "?" + query.Encode()
+	}
+	req, err := http.NewRequestWithContext(ctx, method, target, bytes.NewReader(body))
+	if err != nil {
+		return usage("%q is no URL", g.base)
+	}
+	if g.key != "" {
+		req.Header.Set("Authorization", "Bearer "+g.key)
+	}
+	resp, err := g.http.RoundTrip(req)
+	if err != nil {
+		return fault.New(fault.UpstreamDown, "no gateway answers at %s: %w", g.base, err).WithHint("start one with: toolfit serve")
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return fmt.Errorf("read the answer of %s: %w", g.base, err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		return answerError(g.base, resp.StatusCode, data)
+	}
+	if err := json.Unmarshal(data, out); err != nil {
+		return fault.New(fault.UpstreamProtocol, "%s is no toolfit gateway", g.base)
+	}
+	return nil
+}
+
+func answerError(base string, status int, data []byte) error {
+	var body struct {
+		Error *fault.Error `json:"error"`
+	}
+	if err := json.Unmarshal(data, &body); err != nil || body.Error == nil || body.Error.Message == "" {
+		return fault.New(fault.UpstreamProtocol, "%s answered HTTP %d: %.200s", base, status, bytes.TrimSpace(data))
+	}
+	return body.Error
+}
+
+// inProcess is an HTTP transport to a handler in this process.
+type inProcess struct{ handler http.Handler }
+
+func (t inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
+	w := &answerWriter{header: http.Header{}, status: http.StatusOK}
+	t.handler.ServeHTTP(w, r)
+	return &http.Response{
+		StatusCode: w.status, Header: w.header, Body: io.NopCloser(&w.body), ContentLength: int64(w.body.Len()), Request: r,
+	}, nil
+}
+
+type answerWriter struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (w *answerWriter) Header() http.Header         { return w.header }
+func (w *answerWriter) WriteHeader(status int)      { w.status = status }
+func (w *answerWriter) Write(b []byte) (int, error) { return w.body.Write(b) }
+
+// printJSON prints a value as the API would, indented for people.
+func (c *command) printJSON(v any) error {
+	enc := json.NewEncoder(c.env.Out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// waiting says on the terminal what takes so long, after a second. The returned function ends it.
+func (c *command) waiting(what string) func() {
+	f, ok := c.env.Err.(interface{ Stat() (fsInfo, error) })
+	if !ok || !isTerminal(f) {
+		return func() {}
+	}
+	done := make(chan struct{})
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		select {
+		case <-done:
+		case <-time.After(time.Second):
+			fmt.Fprintf(c.env.Err, "%s…", what)
+			<-done
+			fmt.Fprint(c.env.Err, "\r\033[K")
+		}
+	}()
+	return func() { close(done); <-ended }
+}

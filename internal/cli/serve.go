@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net"
+
+	"github.com/spf13/cobra"
+
+	"github.com/toolfit/toolfit/internal/app"
+	"github.com/toolfit/toolfit/internal/config"
+	"github.com/toolfit/toolfit/internal/fault"
+)
+
+// runFlags are the settings that may be given on the command line instead of in the file.
+type runFlags struct{ listen, store string }
+
+func (f *runFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.listen, "listen", "", "address to listen on, instead of the configured one")
+	cmd.Flags().StringVar(&f.store, "store", "", "store to use, instead of the configured one")
+}
+
+func (f *runFlags) apply(cfg *config.Config) {
+	if f.listen != "" {
+		cfg.Listen = f.listen
+	}
+	if f.store != "" {
+		cfg.Store = f.store
+	}
+}
+
+func (c *command) serve() *cobra.Command {
+	var flags runFlags
+	cmd := &cobra.Command{
+		Use: "serve", Short: "Serve all configured servers behind one endpoint", Args: exactly(0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := c.load()
+			if err != nil {
+				return err
+			}
+			flags.apply(cfg)
+			return c.withApp(cmd.Context(), cfg, func(a *app.App) error { return c.listenAndServe(cmd.Context(), a, nil) })
+		},
+	}
+	flags.add(cmd)
+	return cmd
+}
+
+// withApp runs f with a gateway made from the configuration, and ends it afterwards.
+func (c *command) withApp(ctx context.Context, cfg *config.Config, f func(*app.App) error) error {
+	a, err := app.New(ctx, cfg, &app.Options{Version: c.env.Version, Logger: c.logger()})
+	if err != nil {
+		return err
+	}
+	err = f(a)
+	if closeErr := a.Close(); err == nil {
+		err = closeErr
+	}
+	return err
+}
+
+// listenAndServe serves until ctx ends. Ready is told the URL once it can be used; nil prints it.
+func (c *command) listenAndServe(ctx context.Context, a *app.App, ready func(url string)) error {
+	if err := a.CheckListen(a.Config.Listen); err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", a.Config.Listen)
+	if err != nil {
+		return fault.New(fault.BadConfig, "cannot listen on %s: %w", a.Config.Listen, err).
+			WithHint("is another gateway running? choose another address with --listen")
+	}
+	url := "http://" + l.Addr().String() + a.Config.BasePath
+	if ready == nil {
+		ready = func(url string) {
+			fmt.Fprintf(c.env.Err, "toolfit %s serves %d servers\n  agents   %s/mcp\n  people   %s/\n", c.env.Version, len(a.Config.Servers), url, url)
+		}
+	}
+	ready(url)
+	return a.Serve(ctx, l)
+}
+
+func (c *command) stdio() *cobra.Command {
+	var flags runFlags
+	var profile string
+	cmd := &cobra.Command{
+		Use: "stdio", Short: "Serve one agent on standard input and output", Args: exactly(0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := c.load()
+			if err != nil {
+				return err
+			}
+			flags.apply(cfg)
+			return c.withApp(cmd.Context(), cfg, func(a *app.App) error {
+				return a.ServeStdio(cmd.Context(), profile, c.env.In, c.env.Out)
+			})
+		},
+	}
+	flags.add(cmd)
+	cmd.Flags().StringVar(&profile, "profile", "", "profile to serve (default: default)")
+	return cmd
+}

@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/toolfit/toolfit/internal/restapi"
+)
+
+func (c *command) servers() *cobra.Command {
+	var flags askFlags
+	var check bool
+	cmd := &cobra.Command{
+		Use: "servers", Short: "Show the servers: state, tools, last check, and why one is down", Args: exactly(0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.ask(cmd.Context(), flags, func(g *gateway) error {
+				defer c.waiting("asking the servers")()
+				if err := g.firstList(cmd); err != nil {
+					return err
+				}
+				var answer struct {
+					Servers []restapi.Server `json:"servers"`
+				}
+				if err := g.do(cmd.Context(), http.MethodGet, "/servers", nil, nil, &answer); err != nil {
+					return err
+				}
+				if check {
+					for i, s := range answer.Servers {
+						answer.Servers[i] = g.check(cmd, s)
+					}
+				}
+				if c.json {
+					return c.printJSON(answer)
+				}
+				return c.printServers(answer.Servers)
+			})
+		},
+	}
+	flags.add(cmd)
+	cmd.Flags().BoolVar(&check, "check", false, "ask each server for its tools now")
+	cmd.AddCommand(c.approve())
+	return cmd
+}
+
+// firstList lets servers that were never asked answer once.
+func (g *gateway) firstList(cmd *cobra.Command) error {
+	var ignored struct{}
+	return g.do(cmd.Context(), http.MethodGet, "/tools", url.Values{"q": {"\x00"}}, nil, &ignored)
+}
+
+// check lists a server now and returns how it is afterwards.
+func (g *gateway) check(cmd *cobra.Command, s restapi.Server) restapi.Server {
+	path := "/servers/" + url.PathEscape(string(s.ID))
+	fresh := restapi.Server{}
+	if g.do(cmd.Context(), http.MethodPost, path+"/refresh", nil, nil, &fresh) == nil {
+		return fresh
+	}
+	if g.do(cmd.Context(), http.MethodGet, path, nil, nil, &fresh) == nil {
+		return fresh
+	}
+	return s
+}
+
+func (c *command) printServers(servers []restapi.Server) error {
+	if len(servers) == 0 {
+		fmt.Fprintln(c.env.Out, "no servers; add one with: toolfit add NAME -- COMMAND")
+		return nil
+	}
+	w := tabwriter.NewWriter(c.env.Out, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(w, "NAME\tKIND\tSTATE\tTOOLS\tCHECKED\tREASON")
+	for _, s := range servers {
+		tools := fmt.Sprint(s.Tools)
+		if len(s.Held) > 0 {
+			tools += fmt.Sprintf(" (%d held)", len(s.Held))
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", s.ID, s.Kind, s.State, tools, ago(s.CheckedAt), strings.ReplaceAll(s.Reason, "\n", " "))
+	}
+	return w.Flush()
+}
+
+func ago(t *time.Time) string {
+	if t == nil {
+		return "never"
+	}
+	switch d := time.Since(*t); {
+	case d < 2*time.Second:
+		return "now"
+	case d < time.Minute:
+		return fmt.Sprintf("%ds ago", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm ago", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh ago", int(d.Hours()))
+	}
+	return t.Local().Format(time.DateOnly)
+}
+
+func (c *command) approve() *cobra.Command {
+	var flags askFlags
+	cmd := &cobra.Command{
+		Use: "approve NAME", Short: "Let the held tools of a server through", Args: exactly(1, "the name of a server"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.ask(cmd.Context(), flags, func(g *gateway) error {
+				var answer struct {
+					Approved int `json:"approved"`
+				}
+				if err := g.do(cmd.Context(), http.MethodPost, "/servers/"+url.PathEscape(args[0])+"/approve", nil, nil, &answer); err != nil {
+					return err
+				}
+				if c.json {
+					return c.printJSON(answer)
+				}
+				_, err := fmt.Fprintf(c.env.Out, "%d tools of %s approved\n", answer.Approved, args[0])
+				return err
+			})
+		},
+	}
+	flags.add(cmd)
+	return cmd
+}

@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/toolfit/toolfit/internal/restapi"
+)
+
+func (f askFlags) query() url.Values {
+	q := url.Values{}
+	if f.profile != "" {
+		q.Set("profile", f.profile)
+	}
+	return q
+}
+
+func (c *command) tools() *cobra.Command {
+	var flags askFlags
+	cmd := &cobra.Command{
+		Use: "tools [WORD…]", Short: "List the tools, or those that have all the words in name or description",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.ask(cmd.Context(), flags, func(g *gateway) error {
+				defer c.waiting("asking the servers")()
+				q := flags.query()
+				q.Set("q", strings.Join(args, " "))
+				var answer struct {
+					Tools []restapi.Tool `json:"tools"`
+				}
+				if err := g.do(cmd.Context(), http.MethodGet, "/tools", q, nil, &answer); err != nil {
+					return err
+				}
+				if c.json {
+					return c.printJSON(answer)
+				}
+				return c.printTools(answer.Tools)
+			})
+		},
+	}
+	flags.add(cmd)
+	return cmd
+}
+
+func (c *command) printTools(tools []restapi.Tool) error {
+	if len(tools) == 0 {
+		fmt.Fprintln(c.env.Out, "no tools; see: toolfit servers")
+		return nil
+	}
+	w := tabwriter.NewWriter(c.env.Out, 0, 8, 2, ' ', 0)
+	for _, t := range tools {
+		fmt.Fprintf(w, "%s\t%s\n", t.Name, firstSentence(t.Description))
+	}
+	return w.Flush()
+}
+
+// firstSentence is the start of a description, short enough for one line.
+func firstSentence(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if i := strings.Index(s, ". "); i > 0 {
+		s = s[:i+1]
+	}
+	if r := []rune(s); len(r) > 90 {
+		s = string(r[:89]) + "…"
+	}
+	return s
+}
+
+func (c *command) describe() *cobra.Command {
+	var flags askFlags
+	cmd := &cobra.Command{
+		Use: "describe TOOL", Short: "Show a tool's definition as its server gave it", Args: exactly(1, "the name of a tool"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.ask(cmd.Context(), flags, func(g *gateway) error {
+				defer c.waiting("asking the servers")()
+				t, err := g.tool(cmd, flags, args[0])
+				if err != nil {
+					return err
+				}
+				if c.json {
+					return c.printJSON(t)
+				}
+				fmt.Fprintf(c.env.Out, "%s  (server %s)\n", t.Name, t.Server)
+				return c.printJSON(t.Definition)
+			})
+		},
+	}
+	flags.add(cmd)
+	return cmd
+}
+
+// tool finds one tool, after servers that were never asked have answered once.
+func (g *gateway) tool(cmd *cobra.Command, flags askFlags, name string) (restapi.Tool, error) {
+	var t restapi.Tool
+	if err := g.firstList(cmd); err != nil {
+		return t, err
+	}
+	err := g.do(cmd.Context(), http.MethodGet, "/tools/"+url.PathEscape(name), flags.query(), nil, &t)
+	return t, err
+}
+
+// property is what the command line needs to know of an argument's schema.
+type property struct {
+	Type any `json:"type"`
+}
+
+// properties are the arguments that a tool's schema names at the top.
+func properties(def json.RawMessage) map[string]property {
+	var d struct {
+		InputSchema struct {
+			Properties map[string]property `json:"properties"`
+		} `json:"inputSchema"`
+	}
+	if json.Unmarshal(def, &d) != nil {
+		return nil // an odd schema only costs the help with types
+	}
+	return d.InputSchema.Properties
+}

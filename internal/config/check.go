@@ -1,0 +1,91 @@
+package config
+
+import (
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// The checks answer "" or "problem; fix". They never repeat a value: it may be a secret.
+
+func checkFilled(s string) string {
+	if strings.TrimSpace(s) == "" {
+		return "is empty; give a value or leave the key out"
+	}
+	return ""
+}
+
+func checkListen(s string) string {
+	_, port, err := net.SplitHostPort(s)
+	if err == nil {
+		_, err = strconv.ParseUint(port, 10, 16)
+	}
+	if err != nil {
+		return "expected host:port, such as 127.0.0.1:8420"
+	}
+	return ""
+}
+
+func checkHost(s string) string {
+	if s == "" || strings.ContainsAny(s, "/@?# \t\n") {
+		return "expected a host name, such as tools.example.com, without scheme and path"
+	}
+	return ""
+}
+
+func checkBasePath(s string) string {
+	if !strings.HasPrefix(s, "/") || strings.Contains(s, "//") || strings.ContainsAny(s, "?#% \t\n{}\\") {
+		return "expected a path such as /toolfit"
+	}
+	return ""
+}
+
+func checkResultStore(s string) string {
+	if s == "all" {
+		return "all is not available in this version; use cut or none"
+	}
+	return checkChoice(s, []string{"cut", "none"})
+}
+
+func checkURL(s string) string {
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		return "expected an address such as https://example.com/mcp"
+	}
+	return ""
+}
+
+func checkProfileName(s string) string {
+	for _, r := range s {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_.", r) {
+			return "is not a profile's name; use letters, digits, \"-\", \"_\" and \".\""
+		}
+	}
+	if s == "" || len(s) > 64 || strings.Trim(s, ".") == "" {
+		return "is not a profile's name; use 1 to 64 letters"
+	}
+	return ""
+}
+
+// isHeaderName tells whether s is a token as HTTP defines it.
+func isHeaderName(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+		if !letter && strings.IndexByte("!#$%&'*+-.^_`|~", c) < 0 {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func checkHeaderValue(s string) string {
+	for i := range len(s) {
+		if s[i] < ' ' && s[i] != '\t' || s[i] == 0x7f {
+			return "holds a line break or control character, which a header can not carry; remove it"
+		}
+	}
+	return ""
+}

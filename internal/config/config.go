@@ -1,0 +1,171 @@
+// Package config reads toolfit.yaml, and the JSON files that MCP clients already have,
+// into plain values with every default filled in. It also adds and removes servers in
+// such a file without touching its comments or its order.
+//
+// Every problem of a file is found in one go, each with file, line, field and fix:
+//
+//	toolfit.yaml:7: mcpServers.files.comand: unknown key; did you mean "command"?
+//
+// It never starts a server, never opens the store, and never writes a file other than
+// the one it was asked to edit. Values from ${VAR} and ${file:PATH} are filled in after
+// the text is parsed, so that they can not change its structure.
+//
+//	cfg, err := config.Load("toolfit.yaml", os.LookupEnv)
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/tool"
+)
+
+// Config is one file, read and checked. It is read-only.
+type Config struct {
+	Path        string    // the file, as it was named to Load
+	Listen      string    // address to serve on; 127.0.0.1:8420 unless set
+	Store       string    // path of a SQLite file, joined to the file's folder, or an address such as postgres://…
+	Hosts       []string  // Host names allowed beside loopback
+	BasePath    string    // prefix of every URL, with a leading and no trailing slash; "" for none
+	Servers     []Server  // in file order
+	Profiles    []Profile // in file order; always holds "default"
+	Approve     string    // what happens to changed tool definitions: auto, changed or all
+	ResultStore string    // which full results are kept: cut or none
+	Records     Records
+	Limits      Limits
+	Secrets     []string // values to redact everywhere: what came through ${}, and header values
+}
+
+// Server is one upstream server. Exactly one of Command, URL and Builtin is set.
+type Server struct {
+	ID        tool.ServerID
+	Line      int // where the file names it
+	Command   string
+	Args      []string
+	Env       map[string]string
+	Cwd       string // joined to the file's folder, which is the default
+	URL       string
+	Headers   map[string]string
+	Builtin   string
+	Type      string        // "", stdio, http, streamable-http or sse
+	Timeout   time.Duration // limit for one call
+	Timeouts  []ToolTimeout // in file order; the first glob that matches wins over Timeout
+	Start     time.Duration // limit for starting and the handshake
+	Idle      time.Duration // closed after so long without a call; negative: never closed
+	Isolation string        // "", shared or session
+	Disabled  bool
+	Refresh   time.Duration // how old a stored tool list may grow
+}
+
+// ToolTimeout is the limit for calls of the tools whose raw name matches the glob.
+type ToolTimeout struct {
+	Glob    string
+	Timeout time.Duration
+}
+
+// Profile is what one kind of caller sees.
+type Profile struct {
+	Name    string
+	Servers []tool.ServerID // in file order; empty when All
+	All     bool            // every server, also ones added later
+	Allow   []string        // globs on canonical names; empty: everything is allowed
+	Deny    []string        // globs on canonical names; wins over Allow
+	Names   string          // prefixed or bare
+}
+
+// Records says how the records of calls are kept.
+type Records struct {
+	Durable bool          // an acknowledged call is never lost
+	Retain  time.Duration // how long records stay
+	MaxSize int64         // bytes
+}
+
+// Limits bound what one peer can make us hold.
+type Limits struct {
+	Body      int64 // bytes of one HTTP request
+	Message   int64 // bytes of one message or result from an upstream
+	Depth     int   // nesting of JSON
+	Processes int   // upstream processes at a time
+}
+
+// DefaultProfile is the profile that every configuration has.
+const DefaultProfile = "default"
+
+// The defaults of a server. AddServer leaves them out of the file.
+const (
+	defaultTimeout = time.Minute
+	defaultStart   = 30 * time.Second
+	defaultIdle    = 10 * time.Minute
+	defaultRefresh = time.Hour
+)
+
+// maxFile bounds a configuration file: anything larger is surely another file.
+const maxFile = 4 << 20
+
+func defaults(path string) *Config {
+	return &Config{
+		Path:        path,
+		Listen:      "127.0.0.1:8420",
+		Store:       "toolfit.db",
+		Approve:     "auto",
+		ResultStore: "cut",
+		Records:     Records{Retain: 30 * 24 * time.Hour, MaxSize: 2 << 30},
+		Limits:      Limits{Body: 4 << 20, Message: 16 << 20, Depth: 512, Processes: 64},
+	}
+}
+
+func defaultServer(id tool.ServerID, line int) Server {
+	return Server{ID: id, Line: line, Timeout: defaultTimeout, Start: defaultStart, Idle: defaultIdle, Refresh: defaultRefresh}
+}
+
+// Load reads the file at path. A file whose name ends in .json is read as an MCP
+// client's own file: only its servers count, and keys we do not know are left alone.
+// env looks up variables; nil means os.LookupEnv.
+func Load(path string, env func(string) (string, bool)) (*Config, error) {
+	data, err := readFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(path, data, env)
+}
+
+// Parse is Load for text that was read already. path is used in messages, for the
+// format, and as the start of relative paths.
+func Parse(path string, data []byte, env func(string) (string, bool)) (*Config, error) {
+	src, problems := readSource(path, data)
+	if src == nil {
+		return nil, problems.fault(path)
+	}
+	if env == nil {
+		env = os.LookupEnv
+	}
+	d := &decoder{dir: filepath.Dir(path), env: env, client: src.json, problems: problems}
+	cfg := d.config(path, src)
+	if len(d.problems) > 0 {
+		return nil, d.problems.fault(path)
+	}
+	return cfg, nil
+}
+
+// readFile reads a configuration file, but never more than a configuration can be.
+func readFile(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fault.New(fault.NotFound, "read %s: %w", path, err).WithHint("name the file with --config, or make one with: toolfit add")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	return data, nil
+}

@@ -1,0 +1,163 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/tool"
+)
+
+// variables is an environment for tests.
+func variables(pairs ...string) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		for i := 0; i < len(pairs); i += 2 {
+			if pairs[i] == name {
+				return pairs[i+1], true
+			}
+		}
+		return "", false
+	}
+}
+
+func parse(t *testing.T, path, text string, pairs ...string) *Config {
+	t.Helper()
+	cfg, err := Parse(path, []byte(text), variables(pairs...))
+	if err != nil {
+		t.Fatalf("Parse:\n%v", err)
+	}
+	return cfg
+}
+
+const whole = `# 网关
+listen: 0.0.0.0:9000
+store: data/工具.db
+hosts: [tools.example.com]
+basePath: /gate/
+mcpServers:
+  files: {command: npx, args: [-y, "@scope/files", ., 8080, true], idle: 0, cwd: work}
+  云:
+    url: "https://example.com/mcp"
+    type: streamable-http
+    headers:
+      Authorization: "Bearer ${TOKEN}"
+    timeout: 90s
+    timeouts: {slow_*: 5m, "*": 30s}
+    refresh: 1d12h
+  tcb: {builtin: cloudbase, env: {REGION: 上海, N: 010}, disabled: true, start: 1m, isolation: session}
+profiles:
+  default: {servers: [files, 云]}
+  ops:
+    tools: {allow: ["云__*"], deny: ["*delete*"]}
+    names: bare
+approve: changed
+resultStore: none
+records: {durable: true, retain: 7d, maxSize: 512MB}
+limits: {body: 1MB, message: 2048, depth: 64, processes: 8}
+`
+
+func wantWhole() *Config {
+	files := defaultServer("files", 7)
+	files.Command, files.Args = "npx", []string{"-y", "@scope/files", ".", "8080", "true"}
+	files.Cwd, files.Idle = filepath.Join("etc", "work"), -1
+	cloud := defaultServer("云", 8)
+	cloud.URL, cloud.Type, cloud.Cwd = "https://example.com/mcp", "streamable-http", "etc"
+	cloud.Headers = map[string]string{"Authorization": "Bearer s3cret"}
+	cloud.Timeout, cloud.Refresh = 90*time.Second, 36*time.Hour
+	cloud.Timeouts = []ToolTimeout{{"slow_*", 5 * time.Minute}, {"*", 30 * time.Second}}
+	tcb := defaultServer("tcb", 16)
+	tcb.Builtin, tcb.Cwd, tcb.Disabled = "cloudbase", "etc", true
+	tcb.Env = map[string]string{"REGION": "上海", "N": "010"}
+	tcb.Start, tcb.Isolation = time.Minute, "session"
+	return &Config{
+		Path: "etc/toolfit.yaml", Listen: "0.0.0.0:9000", Store: filepath.Join("etc", "data", "工具.db"),
+		Hosts: []string{"tools.example.com"}, BasePath: "/gate", Servers: []Server{files, cloud, tcb},
+		Profiles: []Profile{
+			{Name: "default", Servers: []tool.ServerID{"files", "云"}, Names: "prefixed"},
+			{Name: "ops", All: true, Allow: []string{"云__*"}, Deny: []string{"*delete*"}, Names: "bare"},
+		},
+		Approve: "changed", ResultStore: "none",
+		Records: Records{Durable: true, Retain: 7 * day, MaxSize: 512 << 20},
+		Limits:  Limits{Body: 1 << 20, Message: 2048, Depth: 64, Processes: 8},
+		Secrets: []string{"s3cret", "Bearer s3cret"},
+	}
+}
+
+func TestParseReadsEveryKey(t *testing.T) {
+	for name, text := range map[string]string{
+		"plain":                  whole,
+		"windows line endings":   strings.ReplaceAll(whole, "\n", "\r\n"),
+		"byte order mark":        bom + whole,
+		"no newline at the end":  strings.TrimSuffix(whole, "\n"),
+		"document start and end": "---" + strings.TrimPrefix(whole, "# 网关") + "...\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := parse(t, "etc/toolfit.yaml", text, "TOKEN", "s3cret")
+			if want := wantWhole(); !reflect.DeepEqual(got, want) {
+				t.Errorf("got  %+v\nwant %+v", got, want)
+			}
+		})
+	}
+}
+
+func TestParseDefaults(t *testing.T) {
+	for name, text := range map[string]string{
+		"empty file":           "",
+		"comments alone":       "# nothing yet\n",
+		"keys without a value": "listen:\nmcpServers:\nprofiles:\nrecords:\n",
+		"empty mapping":        "{}\n",
+		"header of a new file": header,
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := parse(t, "toolfit.yaml", text)
+			want := defaults("toolfit.yaml")
+			want.Profiles = []Profile{{Name: "default", All: true, Names: "prefixed"}}
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("got  %+v\nwant %+v", got, want)
+			}
+		})
+	}
+}
+
+func TestDefaultProfileIsAddedBesideOthers(t *testing.T) {
+	cfg := parse(t, "toolfit.yaml", "mcpServers: {a: {command: x}}\nprofiles: {ops: {servers: [a]}, all: {servers: ['*']}}\n")
+	if len(cfg.Profiles) != 3 || cfg.Profiles[0].Name != "default" || !cfg.Profiles[0].All {
+		t.Errorf("profiles: %+v", cfg.Profiles)
+	}
+	if ops, all := cfg.Profiles[1], cfg.Profiles[2]; ops.All || !all.All || all.Servers != nil {
+		t.Errorf("ops %+v, all %+v", ops, all)
+	}
+}
+
+func TestStoreAddressesStay(t *testing.T) {
+	for _, store := range []string{"postgres://u@h/db", ":memory:", "file:x.db?mode=ro", "/var/lib/toolfit.db"} {
+		if cfg := parse(t, "etc/toolfit.yaml", "store: '"+store+"'\n"); cfg.Store != store {
+			t.Errorf("store %s became %s", store, cfg.Store)
+		}
+	}
+}
+
+func TestLoad(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "toolfit.yaml")
+	if _, err := Load(path, nil); !fault.Is(err, fault.NotFound) || !os.IsNotExist(fault.As(err).Unwrap()) {
+		t.Errorf("missing file: %v", err)
+	}
+	if err := os.WriteFile(path, make([]byte, maxFile+1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(path, nil); !fault.Is(err, fault.BadConfig) || !strings.Contains(err.Error(), "larger than 4 MB") {
+		t.Errorf("huge file: %v", err)
+	}
+	if err := os.WriteFile(path, []byte("store: x.db\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := Load(path, nil)
+	if err != nil || cfg.Store != filepath.Join(dir, "x.db") {
+		t.Errorf("got %+v, %v", cfg, err)
+	}
+}

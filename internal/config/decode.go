@@ -1,0 +1,240 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// decoder turns a tree into values and collects every problem on the way.
+type decoder struct {
+	dir    string
+	env    func(string) (string, bool)
+	raw    bool // leave ${} as it stands: for editing and import
+	client bool // the file belongs to an MCP client: unknown keys are its own business
+
+	problems problems
+	ignored  []string // keys of a client's server that mean nothing to us
+	secrets  []string
+}
+
+// reader reads one value into the place it closes over.
+type reader func(d *decoder, at place, n *node)
+
+// field is one key that a mapping knows.
+type field struct {
+	key  string
+	read reader
+}
+
+func keysOf(fields []field) []string {
+	keys := make([]string, len(fields))
+	for i, f := range fields {
+		keys[i] = f.key
+	}
+	return keys
+}
+
+func (d *decoder) fail(at place, format string, args ...any) {
+	d.problems = append(d.problems, problem{at.line, at.field, fmt.Sprintf(format, args...)})
+}
+
+// expect tells whether n is of the kind; it reports when it is another.
+func (d *decoder) expect(at place, n *node, want kind) bool {
+	if n.kind == want {
+		return true
+	}
+	if n.kind != broken && n.kind != nothing {
+		d.fail(at, "expected %s, got %s", want, n.kind)
+	}
+	return false
+}
+
+// object reads a mapping's keys by the given fields. A key without a value counts as
+// not given. later are keys that are planned: saying so is kinder than "unknown".
+func (d *decoder) object(at place, n *node, fields []field, later ...string) {
+	d.each(at, n, func(inner place, e entry) {
+		i := slices.IndexFunc(fields, func(f field) bool { return f.key == e.key })
+		switch {
+		case i >= 0 && e.value.kind != nothing:
+			fields[i].read(d, inner, e.value)
+		case i >= 0:
+		case d.client:
+			d.ignored = append(d.ignored, e.key)
+		case slices.Contains(later, e.key):
+			d.fail(inner, "not available in this version; remove it")
+		default:
+			d.fail(inner, "unknown key%s", didYouMean(e.key, keysOf(fields)))
+		}
+	})
+}
+
+// each visits the entries of a mapping in file order, the first of each key.
+func (d *decoder) each(at place, n *node, visit func(place, entry)) {
+	if !d.expect(at, n, object) {
+		return
+	}
+	first := make(map[string]int, len(n.entries))
+	for _, e := range n.entries {
+		inner := at.key(e.key, e.line)
+		if line, twice := first[e.key]; twice {
+			d.fail(inner, "is given twice, first in line %d; keep one", line)
+			continue
+		}
+		first[e.key] = e.line
+		visit(inner, e)
+	}
+}
+
+// items visits the items of a list.
+func (d *decoder) items(at place, n *node, visit func(place, *node)) {
+	if !d.expect(at, n, list) {
+		return
+	}
+	for i, item := range n.items {
+		visit(at.index(i, item.line), item)
+	}
+}
+
+// scalar is a value as text, with ${} filled in. Numbers and booleans count as written.
+// settled is false where raw text still holds ${}: it can not be checked yet.
+func (d *decoder) scalar(at place, n *node) (s string, settled, ok bool) {
+	switch n.kind {
+	case boolean, number:
+		return n.text, true, true
+	case text:
+	case broken:
+		return "", false, false
+	case nothing:
+		d.fail(at, `expected text, got nothing; write "" for empty text`)
+		return "", false, false
+	default:
+		d.fail(at, "expected text, got %s", n.kind)
+		return "", false, false
+	}
+	if strings.ContainsRune(n.text, 0) {
+		d.fail(at, "holds a NUL character; remove it")
+		return "", false, false
+	}
+	if d.raw {
+		return n.text, !strings.Contains(n.text, "${"), true
+	}
+	s, err := d.filled(n.text)
+	if err != nil {
+		d.fail(at, "%s", err)
+		return "", false, false
+	}
+	if strings.ContainsRune(s, 0) {
+		d.fail(at, "is filled in with a NUL character")
+		return "", false, false
+	}
+	return s, true, true
+}
+
+// checked is a scalar that passes the check, which answers "" or "problem; fix".
+// The check's answer must not repeat the value: it may be a secret.
+func (d *decoder) checked(at place, n *node, check func(string) string) (string, bool) {
+	s, settled, ok := d.scalar(at, n)
+	if !ok || !settled || check == nil {
+		return s, ok
+	}
+	if wrong := check(s); wrong != "" {
+		d.fail(at, "%s", wrong)
+		return "", false
+	}
+	return s, true
+}
+
+func textInto(dst *string, check func(string) string) reader {
+	return func(d *decoder, at place, n *node) {
+		if s, ok := d.checked(at, n, check); ok {
+			*dst = s
+		}
+	}
+}
+
+func oneOf(dst *string, choices ...string) reader {
+	return textInto(dst, func(s string) string { return checkChoice(s, choices) })
+}
+
+func checkChoice(s string, choices []string) string {
+	if slices.Contains(choices, s) {
+		return ""
+	}
+	return "expected " + strings.Join(choices, " or ") + didYouMean(s, choices)
+}
+
+func boolInto(dst *bool) reader {
+	return func(d *decoder, at place, n *node) {
+		s, settled, ok := d.scalar(at, n)
+		if !ok || !settled {
+			return
+		}
+		if s = strings.ToLower(s); s != "true" && s != "false" || n.kind == text && s == n.text {
+			d.fail(at, "expected true or false, got %s", n.kind)
+			return
+		}
+		*dst = s == "true"
+	}
+}
+
+// durationInto reads a duration of at least least.
+func durationInto(dst *time.Duration, least time.Duration) reader {
+	return func(d *decoder, at place, n *node) {
+		s, settled, ok := d.scalar(at, n)
+		if !ok || !settled {
+			return
+		}
+		v, valid := parseDuration(s)
+		switch {
+		case !valid:
+			d.fail(at, "expected a duration with its unit, such as 500ms, 30s, 1h30m or 30d")
+		case v < least:
+			d.fail(at, "expected at least %s", formatDuration(least))
+		default:
+			*dst = v
+		}
+	}
+}
+
+func sizeInto(dst *int64) reader {
+	return func(d *decoder, at place, n *node) {
+		s, settled, ok := d.scalar(at, n)
+		if !ok || !settled {
+			return
+		}
+		v, valid := parseSize(s)
+		if !valid || v == 0 {
+			d.fail(at, "expected a size over 0, such as 512KB, 4MB, 2GB or a number of bytes")
+			return
+		}
+		*dst = v
+	}
+}
+
+func countInto(dst *int, most int) reader {
+	return func(d *decoder, at place, n *node) {
+		s, settled, ok := d.scalar(at, n)
+		if !ok || !settled {
+			return
+		}
+		v, err := strconv.Atoi(s)
+		if err != nil || v < 1 || v > most {
+			d.fail(at, "expected a whole number from 1 to %d", most)
+			return
+		}
+		*dst = v
+	}
+}
+
+func listInto(dst *[]string, check func(string) string) reader {
+	return func(d *decoder, at place, n *node) {
+		d.items(at, n, func(inner place, item *node) {
+			if s, ok := d.checked(inner, item, check); ok {
+				*dst = append(*dst, s)
+			}
+		})
+	}
+}

@@ -1,0 +1,173 @@
+package config
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/tool"
+)
+
+// Keys that are planned but not there yet.
+var (
+	laterTop     = []string{"apis", "overrides", "results", "models", "agents", "recall"}
+	laterProfile = []string{"search", "dialect", "tests", "env", "paging"}
+)
+
+// draft is a configuration while it is read: its profiles may name servers that come later.
+type draft struct {
+	*Config
+	names []string // every server in the file, also ones with problems
+	refs  []ref
+}
+
+type ref struct {
+	at   place
+	name string
+}
+
+// config reads the whole file.
+func (d *decoder) config(path string, src *source) *Config {
+	c := &draft{Config: defaults(path)}
+	top := place{line: max(1, src.root.line)}
+	if src.json {
+		at, servers := serversIn(src)
+		if servers != nil {
+			c.readServers(d, at, servers)
+		} else if !d.expect(top, src.root, object) {
+			return c.Config
+		}
+	} else {
+		d.object(top, src.root, c.fields(), laterTop...)
+	}
+	c.checkRefs(d)
+	if !slices.ContainsFunc(c.Profiles, func(p Profile) bool { return p.Name == DefaultProfile }) {
+		all := Profile{Name: DefaultProfile, All: true, Names: "prefixed"}
+		c.Profiles = append([]Profile{all}, c.Profiles...)
+	}
+	if !d.raw && !strings.Contains(c.Store, "://") && !strings.HasPrefix(c.Store, ":") && !strings.HasPrefix(c.Store, "file:") {
+		c.Store = joined(d.dir, c.Store)
+	}
+	c.BasePath = strings.TrimRight(c.BasePath, "/")
+	c.Secrets = d.secrets
+	return c.Config
+}
+
+func (c *draft) fields() []field {
+	return []field{
+		{"listen", textInto(&c.Listen, checkListen)},
+		{"store", textInto(&c.Store, checkFilled)},
+		{"hosts", listInto(&c.Hosts, checkHost)},
+		{"basePath", textInto(&c.BasePath, checkBasePath)},
+		{"mcpServers", c.readServers},
+		{"profiles", c.readProfiles},
+		{"approve", oneOf(&c.Approve, "auto", "changed", "all")},
+		{"resultStore", textInto(&c.ResultStore, checkResultStore)},
+		{"records", c.Records.read},
+		{"limits", c.Limits.read},
+	}
+}
+
+func (r *Records) read(d *decoder, at place, n *node) { d.object(at, n, r.fields()) }
+
+func (r *Records) fields() []field {
+	return []field{
+		{"durable", boolInto(&r.Durable)},
+		{"retain", durationInto(&r.Retain, 1)},
+		{"maxSize", sizeInto(&r.MaxSize)},
+	}
+}
+
+func (l *Limits) read(d *decoder, at place, n *node) { d.object(at, n, l.fields()) }
+
+func (l *Limits) fields() []field {
+	return []field{
+		{"body", sizeInto(&l.Body)},
+		{"message", sizeInto(&l.Message)},
+		{"depth", countInto(&l.Depth, 10_000)},
+		{"processes", countInto(&l.Processes, 100_000)},
+	}
+}
+
+// readServers reads mcpServers.
+func (c *draft) readServers(d *decoder, at place, n *node) {
+	d.each(at, n, func(inner place, e entry) {
+		c.names = append(c.names, e.key)
+		if err := tool.CheckServerID(tool.ServerID(e.key)); err != nil {
+			d.fail(inner, "%s; choose another name", err)
+		}
+		c.Servers = append(c.Servers, d.server(inner, e))
+	})
+}
+
+// readProfiles reads profiles.
+func (c *draft) readProfiles(d *decoder, at place, n *node) {
+	d.each(at, n, func(inner place, e entry) {
+		p := Profile{Name: e.key, Names: "prefixed", All: true}
+		if wrong := checkProfileName(e.key); wrong != "" {
+			d.fail(inner, "%s", wrong)
+		}
+		if e.value.kind != nothing {
+			d.object(inner, e.value, c.profileFields(&p), laterProfile...)
+		}
+		c.Profiles = append(c.Profiles, p)
+	})
+}
+
+func (c *draft) profileFields(p *Profile) []field {
+	return []field{
+		{"servers", func(d *decoder, at place, n *node) { c.readMembers(d, at, n, p) }},
+		{"tools", func(d *decoder, at place, n *node) { d.object(at, n, p.toolFields()) }},
+		{"names", oneOf(&p.Names, "prefixed", "bare")},
+	}
+}
+
+func (p *Profile) toolFields() []field {
+	return []field{
+		{"allow", listInto(&p.Allow, checkGlob)},
+		{"deny", listInto(&p.Deny, checkGlob)},
+	}
+}
+
+// readMembers reads the servers of a profile. An empty list would let nothing or
+// everything through, depending on who reads it, so it is refused.
+func (c *draft) readMembers(d *decoder, at place, n *node, p *Profile) {
+	if n.kind == list && len(n.items) == 0 {
+		d.fail(at, "names no server; leave the key out for all servers")
+		return
+	}
+	p.All = false
+	d.items(at, n, func(inner place, item *node) {
+		name, settled, ok := d.scalar(inner, item)
+		if !ok || !settled {
+			return
+		}
+		if name == "*" {
+			p.All = true
+			return
+		}
+		id := tool.ServerID(name)
+		if slices.Contains(p.Servers, id) {
+			d.fail(inner, "is named twice; keep one")
+			return
+		}
+		p.Servers = append(p.Servers, id)
+		c.refs = append(c.refs, ref{inner, name})
+	})
+	if p.All {
+		p.Servers = nil
+	}
+}
+
+// checkRefs reports servers that profiles name and the file does not have.
+func (c *draft) checkRefs(d *decoder) {
+	for _, r := range c.refs {
+		if slices.Contains(c.names, r.name) {
+			continue
+		}
+		fix := didYouMean(r.name, c.names)
+		if fix == "" {
+			fix = "; add it to mcpServers, or remove it here"
+		}
+		d.fail(r.at, "there is no server %q%s", r.name, fix)
+	}
+}

@@ -1,0 +1,86 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+func TestFill(t *testing.T) {
+	env := []string{"A", "alpha", "EMPTY", "", "YAML", "x\nlisten: evil", "NESTED", "${A}", "中文", "no", "NUL", "a\x00b"}
+	tests := []struct{ name, in, want, problem string }{
+		{"text without ${ stays", "a $A $ {A} }", "a $A $ {A} }", ""},
+		{"a variable is filled in", "<${A}>", "<alpha>", ""},
+		{"two variables are filled in", "${A}${A}", "alphaalpha", ""},
+		{"an empty variable is set", "a${EMPTY}b", "ab", ""},
+		{"a value can not bring in YAML", "${YAML}", "x\nlisten: evil", ""},
+		{"a value is not filled in again", "${NESTED}", "${A}", ""},
+		{"$${ stands for itself", "$${A} ${A}", "${A} alpha", ""},
+		{"a default counts when unset", "${B:-beta} ${A:-x}", "beta alpha", ""},
+		{"an unset variable names the fix", "${B}", "", "environment variable B is not set; set it, or write the value here"},
+		{"an open ${ names the fix", "a ${A", "", `has "${" without "}"; write "$${" for the text itself`},
+		{"an odd name is refused", "${中文}", "", `"中文" is not a variable's name; write ${VAR} or ${file:PATH}, or "$${" for the text itself`},
+		{"VS Code's env: is for JSON files", "${env:A}", "", `"env:A" is not a variable's name; write ${VAR} or ${file:PATH}, or "$${" for the text itself`},
+		{"VS Code's input names the fix", "${input:my-key}", "", "${input:my-key} is a question that VS Code asks; write ${MY_KEY} and set that environment variable"},
+		{"a NUL can not be filled in", "${NUL}", "", "is filled in with a NUL character"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			text := "mcpServers: {a: {command: x, args: [" + jsonString(tt.in) + "]}}\n"
+			if tt.problem != "" {
+				wantProblem(t, "toolfit.yaml", text, "toolfit.yaml:1: mcpServers.a.args[0]: "+tt.problem, env...)
+				return
+			}
+			if got := parse(t, "toolfit.yaml", text, env...).Servers[0].Args[0]; got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestFillFromFile(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "key"), []byte("s3cret 密\r\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "toolfit.yaml")
+	cfg := parse(t, path, `mcpServers: {a: {command: x, env: {K: "<${file:key}>"}}}`)
+	if got := cfg.Servers[0].Env["K"]; got != "<s3cret 密>" {
+		t.Errorf("got %q", got)
+	}
+	if !slices.Equal(cfg.Secrets, []string{"s3cret 密"}) {
+		t.Errorf("secrets %q", cfg.Secrets)
+	}
+	wantProblem(t, path, `store: "${file:none}"`,
+		path+`:1: store: file "none": no such file or directory; check the path, which starts at this file's folder`)
+	wantProblem(t, path, `store: "${file:.}"`, path+`:1: store: file "." is not a regular file`)
+}
+
+func TestSecretsAreFilledValuesAndHeaders(t *testing.T) {
+	cfg := parse(t, "toolfit.yaml", `
+mcpServers:
+  a: {url: "http://${HOST}/", headers: {X-Key: literal, X-Short: abc, Y: "${KEY}", Z: "Bearer ${KEY}"}}
+  b: {command: x, env: {K: "${KEY}", S: "${SHORT}", P: plain}}
+`, "HOST", "example.com", "KEY", "s3cret", "SHORT", "abc")
+	want := []string{"example.com", "literal", "s3cret", "Bearer s3cret"}
+	if !slices.Equal(cfg.Secrets, want) {
+		t.Errorf("got %q, want %q", cfg.Secrets, want)
+	}
+}
+
+func TestProblemsDoNotShowFilledValues(t *testing.T) {
+	wantProblem(t, "toolfit.yaml", "mcpServers: {a: {url: \"${U}\"}}\nlisten: \"${U}\"\napprove: \"${U}\"\nlimits: {body: \"${U}\"}\n",
+		"toolfit.yaml:1: mcpServers.a.url: expected an address such as https://example.com/mcp\n"+
+			"toolfit.yaml:2: listen: expected host:port, such as 127.0.0.1:8420\n"+
+			"toolfit.yaml:3: approve: expected auto or changed or all\n"+
+			"toolfit.yaml:4: limits.body: expected a size over 0, such as 512KB, 4MB, 2GB or a number of bytes", "U", "s3cret")
+}
+
+func TestNumbersAndBooleansCanBeFilledIn(t *testing.T) {
+	cfg := parse(t, "toolfit.yaml", `{limits: {depth: "${D}", body: "${B}"}, records: {durable: "${T}", retain: "${R}"}}`,
+		"D", "7", "B", "1KB", "T", "true", "R", "2d")
+	if cfg.Limits.Depth != 7 || cfg.Limits.Body != 1024 || !cfg.Records.Durable || cfg.Records.Retain != 2*day {
+		t.Errorf("got %+v %+v", cfg.Limits, cfg.Records)
+	}
+}

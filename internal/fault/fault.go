@@ -1,0 +1,86 @@
+// Package fault is the error that people and models may see: a code to act on by
+// program, a sentence to read, and a hint what to do. Every other error is internal:
+// it is logged at the edge and shown only as "internal".
+//
+//	return fault.New(fault.UpstreamDown, "server files is down: exit status 1").WithHint("run: toolfit servers")
+package fault
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// Code says by program what went wrong. Codes are append-only.
+type Code string
+
+const (
+	Internal         Code = "internal"          // our own mistake; details are in the log
+	BadRequest       Code = "bad_request"       // the request itself is malformed
+	BadConfig        Code = "bad_config"        // the configuration is wrong
+	Unauthorized     Code = "unauthorized"      // no key, or an unknown one
+	Forbidden        Code = "forbidden"         // a known caller that may not do this
+	NotFound         Code = "not_found"         // the named thing does not exist
+	Conflict         Code = "conflict"          // the named thing exists already
+	UnknownTool      Code = "unknown_tool"      // no such tool for this caller
+	TooLarge         Code = "too_large"         // over a stated limit
+	Canceled         Code = "canceled"          // the caller gave up
+	UpstreamDown     Code = "upstream_down"     // the server cannot be started or reached
+	UpstreamTimeout  Code = "upstream_timeout"  // the server did not answer in time
+	UpstreamProtocol Code = "upstream_protocol" // the server answered something that is not MCP
+	UpstreamBusy     Code = "upstream_busy"     // a limit on processes or queued calls is reached
+	UpstreamError    Code = "upstream_error"    // the server answered with an error of its own
+)
+
+// Error is an error that its reader can act on.
+type Error struct {
+	Code    Code            `json:"code"`
+	Message string          `json:"message"`           // one sentence, no secrets
+	Hint    string          `json:"hint,omitempty"`    // what to do about it
+	Details json.RawMessage `json:"details,omitempty"` // machine-readable, by code
+	cause   error
+}
+
+// New makes an error whose message is formatted as by fmt.Errorf; %w keeps the cause.
+func New(code Code, format string, args ...any) *Error {
+	err := fmt.Errorf(format, args...)
+	return &Error{Code: code, Message: err.Error(), cause: errors.Unwrap(err)}
+}
+
+// WithHint returns a copy of e that says what to do.
+func (e *Error) WithHint(format string, args ...any) *Error {
+	c := *e
+	c.Hint = fmt.Sprintf(format, args...)
+	return &c
+}
+
+// WithDetails returns a copy of e with machine-readable details.
+func (e *Error) WithDetails(v any) *Error {
+	c := *e
+	c.Details, _ = json.Marshal(v) // details are plain structs and maps
+	return &c
+}
+
+func (e *Error) Error() string {
+	if e.Hint == "" {
+		return e.Message
+	}
+	return e.Message + " (" + e.Hint + ")"
+}
+
+func (e *Error) Unwrap() error { return e.cause }
+
+// As returns the fault in err's chain, or a plain internal one that hides err's text.
+func As(err error) *Error {
+	var f *Error
+	if errors.As(err, &f) {
+		return f
+	}
+	return &Error{Code: Internal, Message: "internal error", cause: err}
+}
+
+// Is tells whether err carries the code.
+func Is(err error, code Code) bool {
+	var f *Error
+	return errors.As(err, &f) && f.Code == code
+}

@@ -1,0 +1,103 @@
+package mcp
+
+import (
+	"context"
+	"net/http"
+	"sync"
+
+	"github.com/toolfit/toolfit/internal/rawjson"
+)
+
+// maxBatch bounds the messages of one array.
+const maxBatch = 100
+
+func isBatch(body []byte) bool {
+	for _, c := range body {
+		switch c {
+		case ' ', '\t', '\r', '\n':
+		default:
+			return c == '['
+		}
+	}
+	return false
+}
+
+// postBatch serves an array of messages, which only revision 2025-03-26 knows.
+func (f *Front) postBatch(w http.ResponseWriter, r *http.Request, e Entry, body []byte) {
+	s := f.session(w, r, e)
+	if s == nil {
+		return
+	}
+	if s.Version != batchVersion {
+		refuse(w, http.StatusBadRequest, Errorf(CodeInvalidRequest, "revision %s has no batches: send one message at a time", s.Version))
+		return
+	}
+	messages, err := parseBatch(body)
+	if err != nil {
+		refuse(w, http.StatusBadRequest, err)
+		return
+	}
+	answers := f.serveBatch(context.WithoutCancel(r.Context()), e, s, messages)
+	if answers == nil {
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	w.Header().Set("Content-Type", jsonType)
+	w.Write(answers)
+}
+
+func parseBatch(body []byte) ([]Message, error) {
+	var messages []Message
+	w := rawjson.Array(body)
+	for w.Next() {
+		m, err := Parse(w.Value)
+		if err != nil {
+			return nil, err
+		}
+		if m.Method == "initialize" {
+			return nil, Errorf(CodeInvalidRequest, "initialize may not be part of a batch")
+		}
+		if messages = append(messages, m); len(messages) > maxBatch {
+			return nil, Errorf(CodeInvalidRequest, "a batch may hold at most %d messages", maxBatch)
+		}
+	}
+	if err := w.Err(); err != nil {
+		return nil, Errorf(CodeParse, "%v", err)
+	}
+	if len(messages) == 0 {
+		return nil, Errorf(CodeInvalidRequest, "the batch is empty")
+	}
+	return messages, nil
+}
+
+// serveBatch runs the requests side by side and returns the array of answers; nil without any.
+func (f *Front) serveBatch(ctx context.Context, e Entry, s *Session, messages []Message) []byte {
+	answers := make([][]byte, len(messages))
+	var wg sync.WaitGroup
+	for i, m := range messages {
+		switch {
+		case m.IsResponse():
+			s.answered(m)
+		case m.IsNotification():
+			e.take(ctx, s, m)
+		default:
+			wg.Go(func() { answers[i] = e.answerMessage(ctx, f.opts.Logger, s, m, Deaf) })
+		}
+	}
+	wg.Wait()
+	var out []byte
+	for _, a := range answers {
+		if a == nil {
+			continue
+		}
+		sep := byte(',')
+		if out == nil {
+			sep = '['
+		}
+		out = append(append(out, sep), a...)
+	}
+	if out == nil {
+		return nil
+	}
+	return append(out, ']')
+}

@@ -1,0 +1,89 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+
+	"github.com/toolfit/toolfit/internal/rawjson"
+)
+
+// Entry says who is at the door and who answers. A front gets one for each request.
+type Entry struct {
+	Owner   string // the caller's identity; a session serves no other
+	Group   string // the sessions that Broadcast reaches together
+	Info    Info
+	Handler Handler
+}
+
+// Info is what initialize answers.
+type Info struct {
+	Name, Title, Version string
+	Instructions         string          // "" leaves it out
+	Capabilities         json.RawMessage // nil: {}
+}
+
+func (i Info) initializeResult(version string) json.RawMessage {
+	b := append([]byte(`{"protocolVersion":`), rawjson.AppendString(nil, version)...)
+	b = append(b, `,"capabilities":`...)
+	if i.Capabilities == nil {
+		b = append(b, "{}"...)
+	}
+	b = append(b, i.Capabilities...)
+	b = append(b, `,"serverInfo":{"name":`...)
+	b = rawjson.AppendString(b, i.Name)
+	if i.Title != "" {
+		b = append(b, `,"title":`...)
+		b = rawjson.AppendString(b, i.Title)
+	}
+	b = append(b, `,"version":`...)
+	b = append(rawjson.AppendString(b, i.Version), '}')
+	if i.Instructions != "" {
+		b = append(b, `,"instructions":`...)
+		b = rawjson.AppendString(b, i.Instructions)
+	}
+	return append(b, '}')
+}
+
+// answer serves one request of an open session: the few methods of the wire itself here,
+// everything else by the entry's handler.
+func (e Entry) answer(ctx context.Context, log *slog.Logger, req *Request) (json.RawMessage, error) {
+	if req.Method == "ping" {
+		return json.RawMessage("{}"), nil
+	}
+	result, err := e.Handler.Serve(ctx, req)
+	var known *Error
+	if err != nil && !errors.As(err, &known) {
+		log.Error("request not served", "method", req.Method, "error", err)
+	}
+	return result, err
+}
+
+// take hands a notification to whom it concerns.
+func (e Entry) take(ctx context.Context, s *Session, m Message) {
+	switch m.Method {
+	case "notifications/cancelled":
+		s.cancelled(m.Params)
+	case "notifications/initialized":
+	default:
+		e.Handler.Serve(ctx, &Request{Method: m.Method, Params: m.Params, Session: s, Client: Deaf})
+	}
+}
+
+// answerMessage serves one request and returns its answer as a message; nil when it was cancelled.
+func (e Entry) answerMessage(ctx context.Context, log *slog.Logger, s *Session, m Message, client Peer) []byte {
+	ctx, end, err := s.begin(ctx, m.ID)
+	if err != nil {
+		return AppendError(nil, m.ID, err)
+	}
+	defer end()
+	result, err := e.answer(ctx, log, &Request{ID: m.ID, Method: m.Method, Params: m.Params, Session: s, Client: client})
+	switch {
+	case ctx.Err() != nil:
+		return nil
+	case err != nil:
+		return AppendError(nil, m.ID, err)
+	}
+	return AppendResult(nil, m.ID, result)
+}

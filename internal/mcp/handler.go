@@ -1,0 +1,76 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+)
+
+// Handler answers the requests of one peer. It is called concurrently.
+type Handler interface {
+	// Serve answers a request with the raw JSON of its result. An *Error goes to the
+	// peer as it is; any other error becomes "internal error". For a notification
+	// (no ID) what it returns is ignored.
+	Serve(ctx context.Context, req *Request) (json.RawMessage, error)
+}
+
+// HandlerFunc is a function as a Handler.
+type HandlerFunc func(ctx context.Context, req *Request) (json.RawMessage, error)
+
+// Serve calls f.
+func (f HandlerFunc) Serve(ctx context.Context, req *Request) (json.RawMessage, error) {
+	return f(ctx, req)
+}
+
+// Request is one request or notification, split but not decoded. Its bytes are read-only.
+type Request struct {
+	ID      json.RawMessage // as the peer wrote it; nil for a notification
+	Method  string
+	Params  json.RawMessage // nil when absent
+	Session *Session        // the legacy session it came in; nil where there is none
+	Client  Peer            // the way back to the caller while the request is open; never nil
+}
+
+// Peer is the other side of an open request: progress, logs and questions go to it.
+type Peer interface {
+	// Notify sends a notification that belongs to the open request.
+	Notify(ctx context.Context, method string, params json.RawMessage) error
+	// Ask sends a request to the peer and waits for the raw result.
+	Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
+}
+
+// Error is a JSON-RPC error as it stands on the wire.
+type Error struct {
+	Code    int             `json:"code"`
+	Message string          `json:"message"`
+	Data    json.RawMessage `json:"data,omitempty"`
+	// Raw is the error object as an upstream sent it; when set, it is passed on byte for byte.
+	Raw json.RawMessage `json:"-"`
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("%s (code %d)", e.Message, e.Code) }
+
+// Errorf makes an error with a code and a formatted message.
+func Errorf(code int, format string, args ...any) *Error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// The codes of JSON-RPC that MCP uses.
+const (
+	CodeParse          = -32700
+	CodeInvalidRequest = -32600
+	CodeMethodNotFound = -32601
+	CodeInvalidParams  = -32602
+	CodeInternal       = -32603
+)
+
+// Deaf is the Peer that hears nothing and answers nothing: for callers without a way back.
+var Deaf Peer = deaf{}
+
+type deaf struct{}
+
+func (deaf) Notify(context.Context, string, json.RawMessage) error { return nil }
+
+func (deaf) Ask(_ context.Context, method string, _ json.RawMessage) (json.RawMessage, error) {
+	return nil, Errorf(CodeMethodNotFound, "the caller cannot answer %s", method)
+}

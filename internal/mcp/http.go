@@ -1,0 +1,221 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"mime"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/rawjson"
+)
+
+// Front serves Streamable HTTP: POST, the session's GET stream, and DELETE.
+type Front struct {
+	sessions *Sessions
+	opts     FrontOptions
+}
+
+// FrontOptions change the limits of a Front.
+type FrontOptions struct {
+	MaxBody int64        // most bytes of one POST; 0: 4 MiB
+	Logger  *slog.Logger // nil: discard
+}
+
+// NewFront makes a front whose sessions live in the given set.
+func NewFront(sessions *Sessions, opts *FrontOptions) *Front {
+	f := &Front{sessions: sessions}
+	if opts != nil {
+		f.opts = *opts
+	}
+	if f.opts.MaxBody == 0 {
+		f.opts.MaxBody = 4 << 20
+	}
+	if f.opts.Logger == nil {
+		f.opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	return f
+}
+
+const (
+	sessionHeader = "Mcp-Session-Id"
+	versionHeader = "Mcp-Protocol-Version"
+	jsonType      = "application/json"
+	streamType    = "text/event-stream"
+)
+
+// Serve answers one HTTP request at an MCP endpoint.
+func (f *Front) Serve(w http.ResponseWriter, r *http.Request, e Entry) {
+	switch r.Method {
+	case http.MethodPost:
+		f.post(w, r, e)
+	case http.MethodGet:
+		f.stream(w, r, e)
+	case http.MethodDelete:
+		if s := f.session(w, r, e); s != nil {
+			f.sessions.remove(s)
+			w.WriteHeader(http.StatusNoContent)
+		}
+	default:
+		w.Header().Set("Allow", "GET, POST, DELETE")
+		refuse(w, http.StatusMethodNotAllowed, Errorf(CodeInvalidRequest, "method %s is not allowed here", r.Method))
+	}
+}
+
+func (f *Front) post(w http.ResponseWriter, r *http.Request, e Entry) {
+	if t := r.Header.Get("Content-Type"); t != jsonType {
+		if t, _, err := mime.ParseMediaType(t); err != nil || t != jsonType {
+			refuse(w, http.StatusUnsupportedMediaType, Errorf(CodeInvalidRequest, "Content-Type must be %s", jsonType))
+			return
+		}
+	}
+	if !accepts(r, jsonType) && !accepts(r, streamType) {
+		refuse(w, http.StatusNotAcceptable, Errorf(CodeInvalidRequest, "Accept must allow %s or %s", jsonType, streamType))
+		return
+	}
+	body, err := readBody(w, r, f.opts.MaxBody)
+	if err != nil {
+		refuseBody(w, err, f.opts.MaxBody)
+		return
+	}
+	if isBatch(body) {
+		f.postBatch(w, r, e, body)
+		return
+	}
+	m, err := Parse(body)
+	if err != nil {
+		refuse(w, http.StatusBadRequest, err)
+		return
+	}
+	if err := f.checkVersion(r, m); err != nil {
+		refuseID(w, http.StatusBadRequest, m.ID, err)
+		return
+	}
+	if m.Method == "initialize" && m.ID != nil {
+		f.initialize(w, r, e, m)
+		return
+	}
+	s := f.session(w, r, e)
+	if s == nil {
+		return
+	}
+	f.message(w, r, e, s, m)
+}
+
+// message serves one message of an open session.
+func (f *Front) message(w http.ResponseWriter, r *http.Request, e Entry, s *Session, m Message) {
+	// A legacy client that hangs up has not cancelled: that takes a notification.
+	ctx := context.WithoutCancel(r.Context())
+	switch {
+	case m.IsResponse():
+		s.answered(m)
+		w.WriteHeader(http.StatusAccepted)
+	case m.IsNotification():
+		e.take(ctx, s, m)
+		w.WriteHeader(http.StatusAccepted)
+	default:
+		ctx, end, err := s.begin(ctx, m.ID)
+		if err != nil {
+			refuseID(w, http.StatusBadRequest, m.ID, err)
+			return
+		}
+		defer end()
+		out := &reply{w: w, id: m.ID, session: s, canStream: accepts(r, streamType), mustStream: !accepts(r, jsonType)}
+		result, err := e.answer(ctx, f.opts.Logger, &Request{ID: m.ID, Method: m.Method, Params: m.Params, Session: s, Client: out})
+		out.finish(result, err, ctx.Err() != nil)
+	}
+}
+
+func (f *Front) initialize(w http.ResponseWriter, r *http.Request, e Entry, m Message) {
+	s, err := newSession(e, m.Params)
+	if err == nil {
+		err = f.sessions.add(s, true)
+	}
+	if err != nil {
+		refuseID(w, http.StatusBadRequest, m.ID, err)
+		return
+	}
+	w.Header().Set(sessionHeader, s.ID)
+	out := &reply{w: w, id: m.ID, session: s, mustStream: !accepts(r, jsonType)}
+	out.finish(e.Info.initializeResult(s.Version), nil, false)
+}
+
+// checkVersion refuses revisions that are not served, in the words of the era that asks.
+func (f *Front) checkVersion(r *http.Request, m Message) error {
+	asked := r.Header.Get(versionHeader)
+	if asked == "" && (m.Method == "server/discover" || r.Header.Get(sessionHeader) == "") {
+		asked = askedVersion(m.Params)
+	}
+	if asked == "" || m.Method == "initialize" || slices.Contains(Versions(), asked) {
+		return nil
+	}
+	return unsupportedVersion(asked)
+}
+
+// session finds the request's session, or answers the request and returns nil.
+func (f *Front) session(w http.ResponseWriter, r *http.Request, e Entry) *Session {
+	id := r.Header.Get(sessionHeader)
+	if id == "" {
+		refuse(w, http.StatusBadRequest, Errorf(CodeInvalidRequest, "header %s is missing: send initialize first", sessionHeader))
+		return nil
+	}
+	s := f.sessions.get(id, e.Owner)
+	if s == nil || s.Group != e.Group {
+		refuse(w, http.StatusNotFound, Errorf(CodeInvalidRequest, "session not found: send initialize again"))
+		return nil
+	}
+	return s
+}
+
+// accepts tells whether the Accept header allows the type; without a header everything is.
+func accepts(r *http.Request, mediaType string) bool {
+	values := r.Header["Accept"]
+	if len(values) == 0 {
+		return true
+	}
+	group := mediaType[:strings.IndexByte(mediaType, '/')] + "/*"
+	for _, v := range values {
+		for part := range strings.SplitSeq(v, ",") {
+			t, _, _ := strings.Cut(part, ";")
+			if t = strings.TrimSpace(t); t == mediaType || t == "*/*" || t == group {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// readBody reads the whole body before anything is done with it: a request that is still
+// arriving while the answer goes out can be cut.
+func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
+	if n := r.ContentLength; n >= 0 && n <= limit {
+		body := make([]byte, n)
+		_, err := io.ReadFull(r.Body, body)
+		return body, err
+	}
+	return io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
+}
+
+func refuseBody(w http.ResponseWriter, err error, limit int64) {
+	var tooLarge *http.MaxBytesError
+	if errors.As(err, &tooLarge) {
+		refuse(w, http.StatusRequestEntityTooLarge, Errorf(CodeInvalidRequest, "the body is larger than %d bytes", limit))
+		return
+	}
+	refuse(w, http.StatusBadRequest, Errorf(CodeParse, "the body could not be read"))
+}
+
+// refuse answers with an HTTP status and a JSON-RPC error without an id.
+func refuse(w http.ResponseWriter, status int, err error) { refuseID(w, status, nil, err) }
+
+func refuseID(w http.ResponseWriter, status int, id []byte, err error) {
+	if errors.Is(err, rawjson.ErrDepth) {
+		err = Errorf(CodeParse, "%v", err)
+	}
+	w.Header().Set("Content-Type", jsonType)
+	w.WriteHeader(status)
+	w.Write(AppendError(nil, id, err))
+}

@@ -1,0 +1,109 @@
+package mcp
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Lines reads messages that end at a line break, with a bound on their length.
+type Lines struct {
+	r     *bufio.Reader
+	limit int
+	buf   []byte
+}
+
+// LongLineError says that a line was over the limit. It was read to its end and dropped,
+// so the next line can be read; Head and Tail are its first and last bytes.
+type LongLineError struct {
+	Size       int64
+	Limit      int
+	Head, Tail []byte
+}
+
+func (e *LongLineError) Error() string {
+	return fmt.Sprintf("a message of %d bytes is over the limit of %d", e.Size, e.Limit)
+}
+
+// keepEnds is how much of each end of a dropped line is kept, to find whose answer it was.
+const keepEnds = 256
+
+// NewLines reads lines of at most limit bytes from r.
+func NewLines(r io.Reader, limit int) *Lines {
+	return &Lines{r: bufio.NewReaderSize(r, 64<<10), limit: limit}
+}
+
+// Next returns the next line that is not blank, without its end. The bytes are the caller's own.
+// At the end of the input it returns io.EOF; a last line without an end still counts.
+func (l *Lines) Next() ([]byte, error) {
+	for {
+		line, err := l.line()
+		if len(line) > 0 || err != nil && !errors.Is(err, io.EOF) {
+			return line, dropEOF(err)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// dropEOF keeps the end of input for the next call: the line before it is whole.
+func dropEOF(err error) error {
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
+
+func (l *Lines) line() ([]byte, error) {
+	l.buf = l.buf[:0]
+	for {
+		chunk, err := l.r.ReadSlice('\n')
+		if len(l.buf)+len(chunk) > l.limit+2 { // room for the line's end
+			return nil, l.drop(chunk, err)
+		}
+		l.buf = append(l.buf, chunk...)
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		line := trimEnd(l.buf)
+		if cap(l.buf) > 1<<20 {
+			l.buf = nil // one large message must not hold its memory for good
+			return line, err
+		}
+		return append([]byte(nil), line...), err
+	}
+}
+
+// drop reads a line that is too long to its end and says how long it was.
+func (l *Lines) drop(chunk []byte, err error) error {
+	long := &LongLineError{Size: int64(len(l.buf)), Limit: l.limit, Tail: make([]byte, 0, keepEnds)}
+	long.Head = append(long.Head, l.buf[:min(len(l.buf), keepEnds)]...)
+	if len(long.Head) == 0 {
+		long.Head = append(long.Head, chunk[:min(len(chunk), keepEnds)]...)
+	}
+	l.buf = nil
+	for {
+		long.Size += int64(len(chunk))
+		long.Tail = append(long.Tail, chunk...)
+		if over := len(long.Tail) - keepEnds; over > 0 {
+			long.Tail = append(long.Tail[:0], long.Tail[over:]...)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			break
+		}
+		chunk, err = l.r.ReadSlice('\n')
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	return long
+}
+
+func trimEnd(line []byte) []byte {
+	for len(line) > 0 && (line[len(line)-1] == '\n' || line[len(line)-1] == '\r') {
+		line = line[:len(line)-1]
+	}
+	return line
+}

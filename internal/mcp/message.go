@@ -1,0 +1,186 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strconv"
+
+	"github.com/toolfit/toolfit/internal/rawjson"
+)
+
+// Message is one JSON-RPC message, split into its raw members.
+type Message struct {
+	ID     json.RawMessage // nil when absent
+	Method string
+	Params json.RawMessage // nil when absent
+	Result json.RawMessage // nil when absent
+	Error  json.RawMessage // nil when absent
+}
+
+// IsRequest tells whether the message wants an answer.
+func (m *Message) IsRequest() bool { return m.Method != "" && m.ID != nil }
+
+// IsNotification tells whether the message is said without wanting an answer.
+func (m *Message) IsNotification() bool { return m.Method != "" && m.ID == nil }
+
+// IsResponse tells whether the message answers a request.
+func (m *Message) IsResponse() bool { return m.Method == "" && m.ID != nil }
+
+// Parse splits one message. The parts are slices of data. A member that decides where the
+// message goes may stand there only once and only in its exact spelling: otherwise this
+// reader and the next one could disagree about what was asked.
+func Parse(data []byte) (Message, error) {
+	var m Message
+	var method []byte
+	w := rawjson.Object(data)
+	for w.Next() {
+		var slot *json.RawMessage
+		switch string(w.Key) {
+		case "id":
+			slot = &m.ID
+		case "method":
+			slot = (*json.RawMessage)(&method)
+		case "params":
+			slot = &m.Params
+		case "result":
+			slot = &m.Result
+		case "error":
+			slot = &m.Error
+		default:
+			if Lookalike(w.Key, "id", "method", "params", "result", "error") {
+				return Message{}, Errorf(CodeInvalidRequest, "member %q is a misspelling", w.Key)
+			}
+			continue
+		}
+		if *slot != nil {
+			return Message{}, Errorf(CodeInvalidRequest, "member %q stands there twice", w.Key)
+		}
+		*slot = w.Value
+	}
+	if err := w.Err(); err != nil {
+		return Message{}, &Error{Code: CodeParse, Message: err.Error()}
+	}
+	return m.check(method)
+}
+
+func (m Message) check(method []byte) (Message, error) {
+	if method != nil {
+		s, ok := rawjson.String(method)
+		if !ok || s == "" {
+			return Message{}, Errorf(CodeInvalidRequest, "method must be a string that is not empty")
+		}
+		m.Method = s
+	}
+	if m.ID != nil && !validID(m.ID) {
+		if m.Method == "" && string(m.ID) == "null" && m.Error != nil {
+			return m, nil // an answer to something that could not be read
+		}
+		return Message{}, Errorf(CodeInvalidRequest, "id must be a string or an integer")
+	}
+	switch {
+	case m.Method != "" && (m.Result != nil || m.Error != nil):
+		return Message{}, Errorf(CodeInvalidRequest, "a request may not carry a result or an error")
+	case m.Method != "" && m.Params != nil && m.Params[0] != '{':
+		return Message{}, Errorf(CodeInvalidRequest, "params must be an object")
+	case m.Method == "" && (m.Result == nil) == (m.Error == nil):
+		return Message{}, Errorf(CodeInvalidRequest, "a message needs a method, or a result or an error")
+	}
+	return m, nil
+}
+
+func validID(id json.RawMessage) bool {
+	if id[0] == '"' {
+		return true
+	}
+	return (id[0] == '-' || id[0] >= '0' && id[0] <= '9') && !bytes.ContainsAny(id, ".eE")
+}
+
+// Lookalike tells whether key differs from one of the names only in the case of its
+// letters. Some readers take such a key for the name itself.
+func Lookalike(key []byte, names ...string) bool {
+	for _, name := range names {
+		if len(key) == len(name) && string(key) != name && bytes.EqualFold(key, []byte(name)) {
+			return true
+		}
+	}
+	return false
+}
+
+const head = `{"jsonrpc":"2.0"`
+
+// AppendRequest appends a request with a numeric id.
+func AppendRequest(dst []byte, id int64, method string, params []byte) []byte {
+	dst = append(dst, head+`,"id":`...)
+	dst = strconv.AppendInt(dst, id, 10)
+	return appendMethod(dst, method, params)
+}
+
+// AppendNotification appends a notification.
+func AppendNotification(dst []byte, method string, params []byte) []byte {
+	return appendMethod(append(dst, head...), method, params)
+}
+
+func appendMethod(dst []byte, method string, params []byte) []byte {
+	dst = append(dst, `,"method":`...)
+	dst = rawjson.AppendString(dst, method)
+	if params != nil {
+		dst = append(dst, `,"params":`...)
+		dst = append(dst, params...)
+	}
+	return append(dst, '}')
+}
+
+// appendHead appends an answer up to where the raw result goes.
+func appendHead(dst []byte, id json.RawMessage) []byte {
+	dst = append(dst, head+`,"id":`...)
+	dst = append(dst, id...)
+	return append(dst, `,"result":`...)
+}
+
+// AppendResult appends the answer to the request id.
+func AppendResult(dst []byte, id, result json.RawMessage) []byte {
+	return append(append(appendHead(dst, id), result...), '}')
+}
+
+// AppendError appends the error answer to the request id; a nil id stands for one that could not be read.
+func AppendError(dst []byte, id json.RawMessage, err error) []byte {
+	if id == nil {
+		id = json.RawMessage("null")
+	}
+	dst = append(dst, head+`,"id":`...)
+	dst = append(dst, id...)
+	dst = append(dst, `,"error":`...)
+	return append(append(dst, errorObject(err)...), '}')
+}
+
+// errorObject is what the peer may see of err.
+func errorObject(err error) []byte {
+	var e *Error
+	if !errors.As(err, &e) {
+		e = Errorf(CodeInternal, "internal error")
+	}
+	if e.Raw != nil {
+		return e.Raw
+	}
+	b := append([]byte(`{"code":`), strconv.Itoa(e.Code)...)
+	b = append(b, `,"message":`...)
+	b = rawjson.AppendString(b, e.Message)
+	if e.Data != nil {
+		b = append(b, `,"data":`...)
+		b = append(b, e.Data...)
+	}
+	return append(b, '}')
+}
+
+// ParseError reads an error object that a peer sent, and keeps its bytes.
+func ParseError(raw json.RawMessage) *Error {
+	e := &Error{Code: CodeInternal, Message: "error without a message", Raw: raw}
+	if code, err := strconv.Atoi(string(rawjson.Get(raw, "code"))); err == nil {
+		e.Code = code
+	}
+	if s, ok := rawjson.String(rawjson.Get(raw, "message")); ok && s != "" {
+		e.Message = s
+	}
+	return e
+}

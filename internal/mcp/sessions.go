@@ -1,0 +1,151 @@
+package mcp
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Sessions are the open legacy sessions of all fronts.
+type Sessions struct {
+	opts SessionsOptions
+
+	mu   sync.RWMutex
+	byID map[string]*Session
+	all  map[*Session]struct{}
+}
+
+// SessionsOptions change the limits of a Sessions.
+type SessionsOptions struct {
+	Max  int              // most sessions at once; 0: 10,000
+	Idle time.Duration    // a session without a request or an open stream for so long ends; 0: one hour
+	Now  func() time.Time // nil: time.Now
+	// Ended is told of each session that has ended; nil: nobody is.
+	Ended func(*Session)
+}
+
+// NewSessions makes an empty set; nil options are the defaults.
+func NewSessions(opts *SessionsOptions) *Sessions {
+	s := &Sessions{byID: map[string]*Session{}, all: map[*Session]struct{}{}}
+	if opts != nil {
+		s.opts = *opts
+	}
+	if s.opts.Max == 0 {
+		s.opts.Max = 10_000
+	}
+	if s.opts.Idle == 0 {
+		s.opts.Idle = time.Hour
+	}
+	if s.opts.Now == nil {
+		s.opts.Now = time.Now
+	}
+	if s.opts.Ended == nil {
+		s.opts.Ended = func(*Session) {}
+	}
+	return s
+}
+
+// add registers a session; named ones get an unguessable id.
+func (s *Sessions) add(sess *Session, named bool) error {
+	if named {
+		sess.ID = rand.Text()
+	}
+	sess.used.Store(s.opts.Now().UnixNano())
+	if s.Len() >= s.opts.Max {
+		s.Sweep()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.all) >= s.opts.Max {
+		return Errorf(CodeInternal, "too many open sessions (%d)", len(s.all))
+	}
+	s.all[sess] = struct{}{}
+	if named {
+		s.byID[sess.ID] = sess
+	}
+	return nil
+}
+
+// get finds an owner's session. Another owner's session looks like none.
+func (s *Sessions) get(id, owner string) *Session {
+	s.mu.RLock()
+	sess := s.byID[id]
+	s.mu.RUnlock()
+	if sess == nil || sess.Owner != owner {
+		return nil
+	}
+	sess.used.Store(s.opts.Now().UnixNano())
+	return sess
+}
+
+func (s *Sessions) remove(sess *Session) {
+	s.mu.Lock()
+	_, there := s.all[sess]
+	delete(s.all, sess)
+	delete(s.byID, sess.ID)
+	s.mu.Unlock()
+	sess.close()
+	if there {
+		s.opts.Ended(sess)
+	}
+}
+
+// Len is the number of open sessions.
+func (s *Sessions) Len() int {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return len(s.all)
+}
+
+// Broadcast sends a notification to every session of the group.
+func (s *Sessions) Broadcast(group, method string, params json.RawMessage) {
+	message := slices.Clip(AppendNotification(nil, method, params)) // shared by all: nobody may append to it in place
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for sess := range s.all {
+		if sess.Group == group {
+			sess.push(message)
+		}
+	}
+}
+
+// Sweep ends the sessions that have been idle for too long.
+func (s *Sessions) Sweep() {
+	limit := s.opts.Now().Add(-s.opts.Idle)
+	var old []*Session
+	s.mu.RLock()
+	for sess := range s.all {
+		if at, idle := sess.idle(); idle && sess.ID != "" && at.Before(limit) {
+			old = append(old, sess)
+		}
+	}
+	s.mu.RUnlock()
+	for _, sess := range old {
+		s.remove(sess)
+	}
+}
+
+// Drain ends the sessions' own streams and lets none begin, so that a server that shuts
+// down waits for calls only.
+func (s *Sessions) Drain() {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for sess := range s.all {
+		sess.drain()
+	}
+}
+
+// Close ends all sessions.
+func (s *Sessions) Close() {
+	s.mu.RLock()
+	all := make([]*Session, 0, len(s.all))
+	for sess := range s.all {
+		all = append(all, sess)
+	}
+	s.mu.RUnlock()
+	for _, sess := range all {
+		s.remove(sess)
+	}
+}

@@ -1,0 +1,196 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+
+	"github.com/toolfit/toolfit/internal/rawjson"
+)
+
+// StdioOptions change the limits of ServeStdio.
+type StdioOptions struct {
+	MaxLine int          // most bytes of one message; 0: 4 MiB
+	Logger  *slog.Logger // nil: discard
+}
+
+// ServeStdio serves one client on a pair of pipes until its input ends or ctx does. What
+// is in flight when the input ends is still answered.
+func ServeStdio(ctx context.Context, in io.Reader, out io.Writer, sessions *Sessions, e Entry, opts *StdioOptions) error {
+	p := &pipe{out: out, entry: e, sessions: sessions, maxLine: 4 << 20, log: slog.New(slog.DiscardHandler)}
+	if opts != nil && opts.MaxLine > 0 {
+		p.maxLine = opts.MaxLine
+	}
+	if opts != nil && opts.Logger != nil {
+		p.log = opts.Logger
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer p.close()
+	err := p.read(ctx, NewLines(in, p.maxLine))
+	if ctx.Err() == nil {
+		p.work.Wait()
+	}
+	return err
+}
+
+// pipe is the stdio client being served.
+type pipe struct {
+	entry    Entry
+	sessions *Sessions
+	maxLine  int
+	log      *slog.Logger
+	session  *Session // nil before initialize; read and written by the reading goroutine only
+	work     sync.WaitGroup
+	stream   sync.WaitGroup
+
+	mu  sync.Mutex // guards out
+	out io.Writer
+}
+
+// read takes messages until the input ends. A reader blocked on a terminal cannot be
+// interrupted, so ctx ends the loop from outside it.
+func (p *pipe) read(ctx context.Context, lines *Lines) error {
+	type next struct {
+		line []byte
+		err  error
+	}
+	incoming := make(chan next)
+	go func() {
+		for {
+			line, err := lines.Next()
+			select {
+			case incoming <- next{line, err}:
+			case <-ctx.Done():
+				return
+			}
+			if errors.Is(err, io.EOF) {
+				return
+			}
+		}
+	}()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case n := <-incoming:
+			var long *LongLineError
+			switch {
+			case errors.As(n.err, &long):
+				p.write(AppendError(nil, nil, Errorf(CodeInvalidRequest, "%v", long)))
+			case errors.Is(n.err, io.EOF):
+				return nil
+			case n.err != nil:
+				return fmt.Errorf("read standard input: %w", n.err)
+			default:
+				p.take(ctx, n.line)
+			}
+		}
+	}
+}
+
+func (p *pipe) take(ctx context.Context, line []byte) {
+	if isBatch(line) {
+		p.write(AppendError(nil, nil, Errorf(CodeInvalidRequest, "batches are not served here: send one message at a time")))
+		return
+	}
+	m, err := Parse(line)
+	if err != nil {
+		p.write(AppendError(nil, nil, err))
+		return
+	}
+	if p.session == nil || m.Method == "initialize" {
+		p.first(m)
+		return
+	}
+	switch {
+	case m.IsResponse():
+		p.session.answered(m)
+	case m.IsNotification():
+		p.entry.take(ctx, p.session, m)
+	default:
+		s := p.session
+		p.work.Go(func() {
+			if answer := p.entry.answerMessage(ctx, p.log, s, m, p); answer != nil {
+				p.write(answer)
+			}
+		})
+	}
+}
+
+// first serves what may come before there is a session.
+func (p *pipe) first(m Message) {
+	switch {
+	case m.Method == "ping" && m.ID != nil:
+		p.write(AppendResult(nil, m.ID, json.RawMessage("{}")))
+	case m.Method == "initialize" && m.ID != nil:
+		p.initialize(m)
+	case m.ID == nil || m.Method == "":
+	case askedVersion(m.Params) != "":
+		p.write(AppendError(nil, m.ID, unsupportedVersion(askedVersion(m.Params))))
+	case m.Method == "server/discover":
+		p.write(AppendError(nil, m.ID, Errorf(CodeMethodNotFound, "unknown method %s", m.Method)))
+	default:
+		p.write(AppendError(nil, m.ID, Errorf(CodeInvalidRequest, "send initialize first")))
+	}
+}
+
+func (p *pipe) initialize(m Message) {
+	if p.session != nil {
+		p.write(AppendError(nil, m.ID, Errorf(CodeInvalidRequest, "initialize was sent already")))
+		return
+	}
+	s, err := newSession(p.entry, m.Params)
+	if err == nil {
+		err = p.sessions.add(s, false)
+	}
+	if err != nil {
+		p.write(AppendError(nil, m.ID, err))
+		return
+	}
+	p.session = s
+	p.write(AppendResult(nil, m.ID, p.entry.Info.initializeResult(s.Version)))
+	wake := s.listen()
+	p.stream.Go(func() {
+		for {
+			select {
+			case <-s.done:
+				return
+			case <-wake:
+				for _, message := range s.take() {
+					p.write(message)
+				}
+			}
+		}
+	})
+}
+
+func (p *pipe) close() {
+	if p.session != nil {
+		p.sessions.remove(p.session)
+	}
+	p.work.Wait()
+	p.stream.Wait()
+}
+
+// Notify sends a notification to the client.
+func (p *pipe) Notify(_ context.Context, method string, params json.RawMessage) error {
+	return p.write(AppendNotification(nil, method, params))
+}
+
+// Ask sends a request to the client and waits for its answer.
+func (p *pipe) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	return p.session.ask(ctx, method, params, p.write)
+}
+
+func (p *pipe) write(message []byte) error {
+	message = append(rawjson.OneLine(message), '\n')
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, err := p.out.Write(message)
+	return err
+}

@@ -1,0 +1,113 @@
+package rawjson
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+)
+
+func TestCheckAgreesWithTheStandardLibrary(t *testing.T) {
+	for _, s := range []string{
+		`{}`, `[]`, `null`, `true`, `false`, `0`, `-0`, `1.0`, `1e400`, `-12.5E+3`, `""`, `"\u00e9\n"`, ` { "a" : [ 1 , {} ] } `,
+		`01`, `1.`, `.5`, `+1`, `--1`, `1e`, `nul`, `tru`, `"`, `"\x"`, `"\u12"`, "\"\n\"", `{`, `[`, `{"a"}`, `{"a":}`, `{"a":1,}`, `[1,]`, `[1 2]`, `{} {}`, ``, `{a:1}`,
+		`{"a":1 "b":2}`, "\x00", `9007199254740993`, `"中文"`,
+	} {
+		if got, want := Check([]byte(s)) == nil, json.Valid([]byte(s)); got != want {
+			t.Errorf("Check(%q) valid = %v, want %v", s, got, want)
+		}
+	}
+}
+
+func TestDepthIsBounded(t *testing.T) {
+	deep := strings.Repeat("[", MaxDepth) + strings.Repeat("]", MaxDepth)
+	if err := Check([]byte(deep)); err != nil {
+		t.Errorf("depth %d: %v", MaxDepth, err)
+	}
+	if err := Check([]byte("[" + deep + "]")); !errors.Is(err, ErrDepth) {
+		t.Errorf("depth %d: got %v, want %v", MaxDepth+1, err, ErrDepth)
+	}
+}
+
+func TestWalkGivesMembersInOrderWithTheirBytes(t *testing.T) {
+	data := []byte(` {"b" : 1.0, "a\"\u0041":[1, 2] ,"":{"x":9007199254740993}} `)
+	var got []string
+	w := Object(data)
+	for w.Next() {
+		got = append(got, string(w.Key)+"="+string(w.Value))
+		if !bytes.Equal(data[w.Start:w.End], w.Value) {
+			t.Errorf("%s: Start and End do not enclose the value", w.Key)
+		}
+	}
+	if err := w.Err(); err != nil {
+		t.Fatal(err)
+	}
+	if want := `b=1.0|a"A=[1, 2]|={"x":9007199254740993}`; strings.Join(got, "|") != want {
+		t.Errorf("got %s, want %s", strings.Join(got, "|"), want)
+	}
+	if got := Get(data, "", "x"); string(got) != "9007199254740993" {
+		t.Errorf("Get = %s", got)
+	}
+}
+
+func TestSpliceChangesOnlyTheNamedBytes(t *testing.T) {
+	data := []byte(`{"name":"old","x":1}`)
+	got := AppendSplice(nil, data, Edit{8, 13, []byte(`"new"`)}, Edit{18, 19, []byte(`2`)})
+	if string(got) != `{"name":"new","x":2}` {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestOneLineKeepsTheValue(t *testing.T) {
+	data := []byte("{\n\"a\":\r\n\"x\\ny\"}")
+	got := OneLine(data)
+	if bytes.ContainsAny(got, "\r\n") || !bytes.Contains(data, []byte("\n")) {
+		t.Errorf("got %q from %q", got, data)
+	}
+	if v := Get(got, "a"); string(v) != `"x\ny"` {
+		t.Errorf("value is %s", v)
+	}
+}
+
+func FuzzCheck(f *testing.F) {
+	for _, s := range []string{`{"a":[1,"x\u00e9",null]}`, `[[[]]]`, `"\ud83d\ude00"`, `-1.5e-7`, `{"a":1,"a":2}`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		err := Check(data)
+		if errors.Is(err, ErrDepth) {
+			return
+		}
+		if (err == nil) != json.Valid(data) {
+			t.Fatalf("Check(%q) = %v, json.Valid = %v", data, err, json.Valid(data))
+		}
+		w := Object(data)
+		for w.Next() {
+			if Check(w.Value) != nil {
+				t.Fatalf("walk of %q gave the invalid value %q", data, w.Value)
+			}
+		}
+		var s string
+		if got, ok := String(data); ok {
+			if json.Unmarshal(data, &s) != nil || s != got {
+				t.Fatalf("String(%q) = %q, want %q", data, got, s)
+			}
+		}
+		if quoted := AppendString(nil, string(data)); !json.Valid(quoted) {
+			t.Fatalf("AppendString(%q) = %s", data, quoted)
+		}
+	})
+}
+
+func BenchmarkCheck50KB(b *testing.B) {
+	row := `{\"EnvId\":\"env-00001\",\"Alias\":\"alias\",\"Storages\":[{\"Bucket\":\"b-1\"}]},`
+	data := []byte(`{"content":[{"type":"text","text":"` + strings.Repeat(row, 50<<10/len(row)) + `"}]}`)
+	b.SetBytes(int64(len(data)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := Check(data); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,148 @@
+package rawjson
+
+import (
+	"bytes"
+	"encoding/json"
+	"unicode/utf8"
+)
+
+// Walk goes over the members of an object or the elements of an array, in order.
+// Between calls of Next its fields describe the current one.
+type Walk struct {
+	Key        []byte // the member's name, unescaped; nil in an array
+	Value      []byte // its raw value
+	Start, End int    // where Value stands in the walked bytes
+
+	data  []byte
+	pos   int
+	count int
+	close byte
+	done  bool
+	err   error
+}
+
+// Object starts a walk over the members of the object in data.
+func Object(data []byte) Walk { return start(data, '{', '}') }
+
+// Array starts a walk over the elements of the array in data.
+func Array(data []byte) Walk { return start(data, '[', ']') }
+
+func start(data []byte, open, close byte) Walk {
+	w := Walk{data: data, close: close}
+	w.pos = skipSpace(data, 0)
+	if w.pos >= len(data) || data[w.pos] != open {
+		w.err = syntax(w.pos, string(open))
+		return w
+	}
+	w.pos++
+	return w
+}
+
+// Next steps to the next member or element. After the last it checks that nothing follows.
+func (w *Walk) Next() bool {
+	if w.err != nil || w.done {
+		return false
+	}
+	i := skipSpace(w.data, w.pos)
+	if i < len(w.data) && w.data[i] == w.close {
+		return w.finish(i + 1)
+	}
+	if w.count > 0 {
+		if i >= len(w.data) || w.data[i] != ',' {
+			return w.fail(i, "a comma or "+string(w.close))
+		}
+		i = skipSpace(w.data, i+1)
+	}
+	w.count++
+	if w.close == '}' {
+		if i = w.key(i); w.err != nil {
+			return false
+		}
+	}
+	end, err := skipValue(w.data, i, 1)
+	if err != nil {
+		w.err = err
+		return false
+	}
+	w.Value, w.Start, w.End, w.pos = w.data[i:end], i, end, end
+	return true
+}
+
+// key reads a member's name at i and returns where its value starts.
+func (w *Walk) key(i int) int {
+	if i >= len(w.data) || w.data[i] != '"' {
+		w.fail(i, "a key")
+		return i
+	}
+	end, err := skipString(w.data, i)
+	if err != nil {
+		w.err = err
+		return i
+	}
+	w.Key = w.data[i+1 : end-1]
+	if bytes.IndexByte(w.Key, '\\') >= 0 {
+		s, _ := String(w.data[i:end]) // just scanned: it is a valid literal
+		w.Key = []byte(s)
+	}
+	i = skipSpace(w.data, end)
+	if i >= len(w.data) || w.data[i] != ':' {
+		w.fail(i, "a colon")
+		return i
+	}
+	return skipSpace(w.data, i+1)
+}
+
+func (w *Walk) finish(end int) bool {
+	w.done = true
+	if end = skipSpace(w.data, end); end != len(w.data) {
+		w.err = syntax(end, "end of input")
+	}
+	w.Key, w.Value = nil, nil
+	return false
+}
+
+func (w *Walk) fail(offset int, want string) bool {
+	w.err = syntax(offset, want)
+	return false
+}
+
+// Err is what stopped the walk before the end, or nil.
+func (w *Walk) Err() error { return w.err }
+
+// Get returns the raw value under the keys, outermost first; nil when there is none.
+func Get(data []byte, keys ...string) []byte {
+	for _, key := range keys {
+		w, found := Object(data), false
+		for w.Next() {
+			if string(w.Key) == key {
+				data, found = w.Value, true
+				break
+			}
+		}
+		if !found {
+			return nil
+		}
+	}
+	return data
+}
+
+// String decodes a JSON string literal; false when raw is something else.
+func String(raw []byte) (string, bool) {
+	if len(raw) < 2 || raw[0] != '"' {
+		return "", false
+	}
+	if end, err := skipString(raw, 0); err != nil || end != len(raw) {
+		return "", false
+	}
+	if inner := raw[1 : len(raw)-1]; bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) {
+		return string(inner), true
+	}
+	var s string
+	if err := json.Unmarshal(raw, &s); err != nil {
+		return "", false
+	}
+	return s, true
+}
+
+// IsNull tells whether raw is absent or the literal null.
+func IsNull(raw []byte) bool { return len(raw) == 0 || string(raw) == "null" }

@@ -1,0 +1,98 @@
+package restapi
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/access"
+	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/mcp"
+	"github.com/toolfit/toolfit/internal/store"
+)
+
+// Call is a recorded call as the API shows it.
+type Call struct {
+	ID         string    `json:"id"`
+	At         time.Time `json:"at"`
+	Principal  string    `json:"principal"`
+	Profile    string    `json:"profile"`
+	Session    string    `json:"session,omitempty"`
+	Agent      string    `json:"agent,omitempty"`
+	Server     string    `json:"server"`
+	Tool       string    `json:"tool"`
+	Upstream   string    `json:"upstream"`
+	Outcome    string    `json:"outcome"`
+	Code       string    `json:"code,omitempty"`
+	Message    string    `json:"message,omitempty"`
+	Level      string    `json:"level"`
+	DurationMS float64   `json:"duration_ms"`
+	BytesIn    int64     `json:"bytes_in"`
+	BytesFull  int64     `json:"bytes_full"`
+	BytesSent  int64     `json:"bytes_sent"`
+}
+
+func showCall(c store.Call) Call {
+	return Call{
+		ID: c.ID, At: c.At, Principal: c.Principal, Profile: c.Profile, Session: c.Session, Agent: c.Agent,
+		Server: string(c.Server), Tool: string(c.Tool), Upstream: c.Upstream, Outcome: c.Outcome, Code: c.Code, Message: c.Message, Level: c.Level,
+		DurationMS: float64(c.Duration.Microseconds()) / 1000, BytesIn: c.BytesIn, BytesFull: c.BytesFull, BytesSent: c.BytesSent,
+	}
+}
+
+const (
+	defaultPage = 50
+	maxPage     = 1000
+)
+
+// calls pages through the records, newest first. Callers see their own only.
+func (a *API) calls(r *http.Request, who access.Principal) (any, error) {
+	q := r.URL.Query()
+	f := store.CallFilter{Server: q.Get("server"), Tool: q.Get("tool"), Before: q.Get("cursor"), Limit: defaultPage}
+	if s := q.Get("limit"); s != "" {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 1 || n > maxPage {
+			return nil, fault.New(fault.BadRequest, "limit must be a number from 1 to %d, got %q", maxPage, s)
+		}
+		f.Limit = n
+	}
+	if !who.MayRead() {
+		f.Principal = who.ID
+	}
+	rows, err := a.Store.Calls(r.Context(), f)
+	if err != nil {
+		return nil, err
+	}
+	out := struct {
+		Calls []Call `json:"calls"`
+		Next  string `json:"next_cursor,omitempty"`
+	}{Calls: []Call{}}
+	for _, c := range rows {
+		out.Calls = append(out.Calls, showCall(c))
+	}
+	if len(rows) == f.Limit {
+		out.Next = rows[len(rows)-1].ID
+	}
+	return out, nil
+}
+
+func (a *API) oneCall(r *http.Request, who access.Principal) (any, error) {
+	c, err := a.Store.Call(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	if !who.MayRead() && c.Principal != who.ID {
+		return nil, fault.New(fault.NotFound, "there is no call %s", r.PathValue("id"))
+	}
+	return showCall(c), nil
+}
+
+// asFault turns a server's own error into one of ours; it keeps the code and the words.
+func asFault(err error) error {
+	var rpc *mcp.Error
+	if !errors.As(err, &rpc) {
+		return err
+	}
+	return fault.New(fault.UpstreamError, "the server answered: %s", rpc.Message).WithDetails(map[string]any{"code": rpc.Code})
+}

@@ -1,0 +1,115 @@
+package restapi
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/access"
+	"github.com/toolfit/toolfit/internal/call"
+	"github.com/toolfit/toolfit/internal/catalog"
+	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/tool"
+)
+
+// Tool is a tool as the API shows it.
+type Tool struct {
+	Name        string          `json:"name"`
+	Server      tool.ServerID   `json:"server"`
+	Canonical   tool.Name       `json:"canonical"`
+	Description string          `json:"description"`
+	Definition  json.RawMessage `json:"definition"` // as the server gave it
+}
+
+// ListTools are the tools of a view that have all the words in their name or description.
+func ListTools(v *catalog.View, query string) []Tool {
+	words := strings.Fields(strings.ToLower(query))
+	tools := []Tool{}
+	for _, e := range v.Entries {
+		t := oneTool(e)
+		if hasAll(strings.ToLower(t.Name+" "+t.Description), words) {
+			tools = append(tools, t)
+		}
+	}
+	return tools
+}
+
+func hasAll(text string, words []string) bool {
+	for _, w := range words {
+		if !strings.Contains(text, w) {
+			return false
+		}
+	}
+	return true
+}
+
+func oneTool(e *catalog.Entry) Tool {
+	return Tool{Name: e.Shown, Server: e.Server, Canonical: e.Name, Description: e.Definition.Description(), Definition: e.Definition.Raw}
+}
+
+// firstList is how long a list waits for servers that were never listed.
+const firstList = 20 * time.Second
+
+// view finds what the caller sees in the profile that the request names.
+func (a *API) view(r *http.Request, who access.Principal) (*catalog.View, error) {
+	if !who.MayCall() && !who.MayRead() {
+		return nil, fault.New(fault.Forbidden, "%s may not see tools", who.Name)
+	}
+	profile, err := who.ProfileFor(r.URL.Query().Get("profile"))
+	if err != nil {
+		return nil, err
+	}
+	return a.Catalog.View(profile)
+}
+
+func (a *API) tools(r *http.Request, who access.Principal) (any, error) {
+	wait, cancel := context.WithTimeout(r.Context(), firstList)
+	defer cancel()
+	a.Catalog.Ready(wait)
+	v, err := a.view(r, who)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"tools": ListTools(v, r.URL.Query().Get("q"))}, nil
+}
+
+func (a *API) tool(r *http.Request, who access.Principal) (any, error) {
+	v, err := a.view(r, who)
+	if err != nil {
+		return nil, err
+	}
+	e, err := v.Find(r.PathValue("name"))
+	if err != nil {
+		return nil, err
+	}
+	return oneTool(e), nil
+}
+
+// call takes the bare arguments as its body.
+func (a *API) call(r *http.Request, who access.Principal) (any, error) {
+	profile, err := who.ProfileFor(r.URL.Query().Get("profile"))
+	if err != nil {
+		return nil, err
+	}
+	args, err := a.body(r)
+	if err != nil {
+		return nil, err
+	}
+	params, err := call.NewParams(r.PathValue("name"), args)
+	if err != nil {
+		return nil, err
+	}
+	res, err := a.Caller.Do(r.Context(), call.Request{Principal: who, Profile: profile, Reader: call.Person, Params: params})
+	if err != nil {
+		return nil, asFault(err)
+	}
+	return CallAnswer{ID: res.ID, Result: res.Raw}, nil
+}
+
+// CallAnswer is the answer to a call.
+type CallAnswer struct {
+	ID     string          `json:"id"`
+	Result json.RawMessage `json:"result"`
+}

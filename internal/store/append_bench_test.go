@@ -1,0 +1,45 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/store"
+)
+
+func sampleCall(i int) store.Call {
+	at := time.UnixMicro(1_800_000_000_000_000 + int64(i)*137).UTC()
+	return store.Call{
+		ID: fmt.Sprintf("c_%019d", i), At: at, Principal: fmt.Sprintf("k%07d", i%7), Profile: "default",
+		Session: "ses_01hzy3", Agent: "helper", MCPSession: "5f0c7d1e9a", Server: "cloud", Tool: "cloud__envQuery",
+		Upstream: "envQuery", Outcome: "ok", Level: "info", Duration: 12345 * time.Microsecond,
+		BytesIn: 321, BytesFull: 50_000, BytesSent: 2_000,
+	}
+}
+
+func BenchmarkAppendCalls(b *testing.B) {
+	for _, size := range []int{1, 64, 256} {
+		b.Run(fmt.Sprintf("batch=%d", size), func(b *testing.B) {
+			ctx := context.Background()
+			s, err := store.Open(ctx, filepath.Join(b.TempDir(), "bench.db"), nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer s.Close()
+			calls := make([]store.Call, (b.N+size-1)/size*size)
+			for i := range calls {
+				calls[i] = sampleCall(i)
+			}
+			b.ReportAllocs()
+			b.ResetTimer()
+			for ; len(calls) > 0; calls = calls[size:] {
+				if err := s.AppendCalls(ctx, calls[:size]); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

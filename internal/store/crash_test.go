@@ -1,0 +1,86 @@
+//go:build unix
+
+package store_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/toolfit/toolfit/internal/store"
+)
+
+const crashEnv = "TOOLFIT_TEST_CRASH_STORE"
+
+func TestMain(m *testing.M) {
+	if path := os.Getenv(crashEnv); path != "" {
+		err := writeUntilKilled(path)
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// writeUntilKilled prints how many calls are acknowledged after each batch.
+func writeUntilKilled(path string) error {
+	ctx := context.Background()
+	s, err := store.Open(ctx, path, &store.Options{Durable: true})
+	if err != nil {
+		return err
+	}
+	for n := 0; ; {
+		batch := make([]store.Call, 1+n%90)
+		for i := range batch {
+			batch[i] = sampleCall(n)
+			n++
+		}
+		if err := s.AppendCalls(ctx, batch); err != nil {
+			return err
+		}
+		if _, err := fmt.Println(n); err != nil {
+			return err
+		}
+	}
+}
+
+func TestKilledWriterLosesNothingAcknowledged(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "toolfit.db")
+	writer := exec.Command(os.Args[0])
+	writer.Env = append(os.Environ(), crashEnv+"="+path)
+	writer.Stderr = os.Stderr
+	out, err := writer.StdoutPipe()
+	check(t, err)
+	check(t, writer.Start())
+	lines := bufio.NewScanner(out)
+	acknowledged := 0
+	for lines.Scan() {
+		acknowledged, err = strconv.Atoi(lines.Text())
+		check(t, err)
+		if acknowledged > 2000 {
+			// The writer goes on while the signal is on its way: it dies at any point of a write.
+			check(t, writer.Process.Kill())
+			break
+		}
+	}
+	for lines.Scan() { // what was acknowledged before it died
+		if n, err := strconv.Atoi(lines.Text()); err == nil {
+			acknowledged = n
+		}
+	}
+	if err := writer.Wait(); err == nil || acknowledged <= 2000 {
+		t.Fatalf("writer ended by itself after %d calls: %v", acknowledged, err)
+	}
+
+	s := open(t, path, nil)
+	for i := range acknowledged {
+		if _, err := s.Call(t.Context(), sampleCall(i).ID); err != nil {
+			t.Fatalf("call %d of %d acknowledged: %v", i, acknowledged, err)
+		}
+	}
+	check(t, s.AppendCalls(t.Context(), []store.Call{sampleCall(1 << 30)}))
+}

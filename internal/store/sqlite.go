@@ -1,0 +1,172 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/toolfit/toolfit/internal/fault"
+)
+
+const (
+	// busyTimeout is how long a statement waits for another process's lock.
+	busyTimeout = 5 * time.Second
+	// readConns is enough for the console and the API; each one costs about 2 MB.
+	readConns = 4
+)
+
+// prepareFile checks the path and makes an empty file where there is none, readable
+// by its owner alone: SQLite would make it readable by all.
+func prepareFile(dsn string) (string, error) {
+	switch {
+	case dsn == "":
+		return "", fault.New(fault.BadConfig, "the store has no path").WithHint("set store: toolfit.db")
+	case strings.Contains(dsn, "://"), strings.HasPrefix(dsn, "file:"), dsn == ":memory:":
+		return "", fault.New(fault.BadConfig, "store %s is not supported", redactDSN(dsn)).WithHint("give the path of a SQLite file")
+	}
+	path, err := filepath.Abs(dsn)
+	if err != nil {
+		return "", fmt.Errorf("find store %s: %w", dsn, err)
+	}
+	// A file that exists is not opened here: closing it would drop the locks that
+	// another store of this process holds on it.
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	switch {
+	case err == nil:
+		return path, f.Close()
+	case errors.Is(err, fs.ErrExist):
+		return path, checkFile(dsn, path)
+	case errors.Is(err, fs.ErrNotExist):
+		return "", fault.New(fault.BadConfig, "folder %s of store %s does not exist", filepath.Dir(path), dsn).
+			WithHint("make the folder, or set store: to another path")
+	}
+	return "", fault.New(fault.BadConfig, "store %s cannot be made: %w", dsn, err).
+		WithHint("check who may write to folder %s", filepath.Dir(path))
+}
+
+func checkFile(dsn, path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return fault.New(fault.BadConfig, "store %s cannot be read: %w", dsn, err)
+	}
+	if info.IsDir() {
+		return fault.New(fault.BadConfig, "store %s is a folder", dsn).WithHint("name a file in it, such as %s", filepath.Join(dsn, "toolfit.db"))
+	}
+	return nil
+}
+
+// redactDSN keeps a password in a database address out of messages.
+func redactDSN(dsn string) string {
+	u, err := url.Parse(dsn)
+	if err != nil {
+		return "address"
+	}
+	return u.Redacted()
+}
+
+func openWriter(path string, durable bool) (*sql.DB, error) {
+	sync := "NORMAL"
+	if durable {
+		sync = "FULL"
+	}
+	// Immediate: a transaction that starts by reading could otherwise find, too late
+	// to wait, that another process wrote in between. Temporary data in memory: an
+	// insert of many rows would otherwise write its undo journal to a file.
+	db, err := openSQLite(path, url.Values{"_txlock": {"immediate"}, "_synchronous": {sync}, "_pragma": {"temp_store(2)"}})
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	return db, nil
+}
+
+func openReaders(path string) (*sql.DB, error) {
+	db, err := openSQLite(path, url.Values{"_query_only": {"1"}})
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(readConns)
+	db.SetMaxIdleConns(readConns)
+	db.SetConnMaxIdleTime(time.Minute)
+	return db, nil
+}
+
+func openSQLite(path string, params url.Values) (*sql.DB, error) {
+	params.Set("_busy_timeout", fmt.Sprint(busyTimeout.Milliseconds()))
+	params.Set("_foreign_keys", "1")
+	params.Set("_dqs", "0")
+	params.Set("_error_rc", "1")
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path // a drive letter comes after the slash
+	}
+	uri := "file://" + (&url.URL{Path: path}).EscapedPath() + "?" + params.Encode()
+	return sql.Open("sqlite", uri)
+}
+
+// useWAL turns on the write-ahead log, so that readers and the writer do not wait for
+// each other. The change needs the file for itself, and SQLite's busy timeout does
+// not cover it: two processes that start together try again here.
+func useWAL(ctx context.Context, db *sql.DB) error {
+	deadline := time.Now().Add(busyTimeout)
+	for {
+		var mode string
+		err := db.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode)
+		if err == nil && mode != "wal" {
+			return fmt.Errorf("use write-ahead log: the file system gives journal mode %q", mode)
+		}
+		if err == nil || !isBusy(err) || time.Now().After(deadline) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+func isBusy(err error) bool {
+	var e *sqlite.Error
+	return errors.As(err, &e) && (e.Code()&0xff == sqlite3.SQLITE_BUSY || e.Code()&0xff == sqlite3.SQLITE_LOCKED)
+}
+
+// explain names the operation and turns what a user can mend into a fault.
+func (s *Store) explain(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if f := (*fault.Error)(nil); errors.As(err, &f) {
+		return err
+	}
+	err = fmt.Errorf("%s: %w", op, err)
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_NOTADB:
+		return fault.New(fault.BadConfig, "store %s is not a database: %w", s.dsn, err).WithHint("set store: to another path")
+	case sqlite3.SQLITE_CORRUPT:
+		return fault.New(fault.BadConfig, "store %s is damaged: %w", s.dsn, err).WithHint("restore it from a backup, or move it away")
+	case sqlite3.SQLITE_READONLY:
+		return fault.New(fault.BadConfig, "store %s is read-only: %w", s.dsn, err).WithHint("check who may write to the file and its folder")
+	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
+		return fault.New(fault.BadConfig, "store %s cannot be opened: %w", s.dsn, err).WithHint("check who may write to the file and its folder")
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return fault.New(fault.Conflict, "store %s is locked by another program: %w", s.dsn, err).WithHint("close the program that holds it, then try again")
+	case sqlite3.SQLITE_FULL:
+		return fault.New(fault.Internal, "store %s cannot grow, the disk is full: %w", s.dsn, err).WithHint("free space on its disk")
+	}
+	return err
+}

@@ -1,0 +1,325 @@
+package store_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/store"
+	"github.com/toolfit/toolfit/internal/tool"
+)
+
+// suite holds the rules that every kind of store keeps. open gives a handle on the
+// one empty store of the test; each call gives another handle on the same data.
+func suite(t *testing.T, newStore func(t *testing.T) (open func() *store.Store)) {
+	rules := []struct {
+		name string
+		test func(t *testing.T, open func() *store.Store)
+	}{
+		{"definitions come back byte for byte and in order", testBytes},
+		{"a new list replaces the old one and clears the reason", testReplace},
+		{"a failed check keeps the tools", testFailedCheck},
+		{"a failed check of an unknown server is kept", testUnknownCheck},
+		{"removing a server removes its tools and is repeatable", testRemove},
+		{"keys are found again, named once, and deleted by id or name", testKeys},
+		{"a call comes back whole", testCallWhole},
+		{"batches of every size are stored whole and once", testBatches},
+		{"calls are filtered, newest first, page by page", testFilter},
+		{"old calls are trimmed by time", testTrimTime},
+		{"the oldest calls are trimmed by size", testTrimSize},
+		{"what one handle wrote another reads", testTwoHandles},
+	}
+	for _, r := range rules {
+		t.Run(r.name, func(t *testing.T) { r.test(t, newStore(t)) })
+	}
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func equal[T any](t *testing.T, got, want T) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatalf("want -, got +:\n%s", diff)
+	}
+}
+
+var noon = time.Date(2026, 3, 4, 12, 0, 0, 123456000, time.UTC)
+
+func testBytes(t *testing.T, open func() *store.Store) {
+	s, ctx := open(), t.Context()
+	srv := store.Server{
+		ID: "cloud", Info: json.RawMessage(`{ "name":"x","n":12345678901234567890 }`), ListedAt: noon, CheckedAt: noon,
+		Tools: []store.Tool{
+			{Name: "z", Definition: json.RawMessage("{\"b\":1,\n \"a\" : 1e400, \"s\":\"\\u0000é\U0001F600\"}"), Hash: "h1"},
+			{Name: "a", Definition: json.RawMessage("{\"bad utf-8\":\"\xff\xfe\", \"nul\":\"\x00\"}"), Hash: "h2", Held: true},
+			{Name: "z", Definition: json.RawMessage(`{"the same name":"twice"}`)},
+			{Name: "123", Definition: json.RawMessage(`0042`)},
+			{Name: ""},
+		},
+	}
+	check(t, s.SaveTools(ctx, srv))
+	got, err := s.Servers(ctx)
+	check(t, err)
+	equal(t, got, []store.Server{srv})
+}
+
+func testReplace(t *testing.T, open func() *store.Store) {
+	s, ctx := open(), t.Context()
+	check(t, s.SaveTools(ctx, store.Server{ID: "b", ListedAt: noon, Tools: []store.Tool{{Name: "one"}, {Name: "two"}}}))
+	check(t, s.SaveTools(ctx, store.Server{ID: "a", ListedAt: noon}))
+	check(t, s.SaveCheck(ctx, "b", noon.Add(time.Minute), "exit status 1"))
+	later := noon.Add(time.Hour)
+	check(t, s.SaveTools(ctx, store.Server{ID: "b", ListedAt: later, Reason: "not looked at", Tools: []store.Tool{{Name: "two"}}}))
+	got, err := s.Servers(ctx)
+	check(t, err)
+	equal(t, got, []store.Server{
+		{ID: "a", ListedAt: noon, CheckedAt: noon},
+		{ID: "b", ListedAt: later, CheckedAt: later, Tools: []store.Tool{{Name: "two"}}},
+	})
+}
+
+func testFailedCheck(t *testing.T, open func() *store.Store) {
+	s, ctx := open(), t.Context()
+	srv := store.Server{ID: "a", ListedAt: noon, CheckedAt: noon, Tools: []store.Tool{{Name: "one", Definition: json.RawMessage(`{}`)}}}
+	check(t, s.SaveTools(ctx, srv))
+	srv.CheckedAt, srv.Reason = noon.Add(time.Minute), "connection refused"
+	check(t, s.SaveCheck(ctx, srv.ID, srv.CheckedAt, srv.Reason))
+	got, err := s.Servers(ctx)
+	check(t, err)
+	equal(t, got, []store.Server{srv})
+}
+
+func testUnknownCheck(t *testing.T, open func() *store.Store) {
+	s, ctx := open(), t.Context()
+	check(t, s.SaveCheck(ctx, "new", noon, "no such command"))
+	got, err := s.Servers(ctx)
+	check(t, err)
+	equal(t, got, []store.Server{{ID: "new", CheckedAt: noon, Reason: "no such command"}})
+}
+
+func testRemove(t *testing.T, open func() *store.Store) {
+	s, ctx := open(), t.Context()
+	check(t, s.SaveTools(ctx, store.Server{ID: "a", Tools: []store.Tool{{Name: "one"}}}))
+	check(t, s.RemoveServer(ctx, "a"))
+	check(t, s.RemoveServer(ctx, "a"))
+	check(t, s.SaveCheck(ctx, "a", noon, ""))
+	got, err := s.Servers(ctx)
+	check(t, err)
+	equal(t, got, []store.Server{{ID: "a", CheckedAt: noon}})
+}
+
+func testKeys(t *testing.T, open func() *store.Store) {
+	s, ctx := open(), t.Context()
+	one := store.Key{ID: "id1", Name: "laptop", Profile: "ops", Role: "caller", Hash: []byte{0, 1, 0xff}, CreatedAt: noon}
+	two := store.Key{ID: "id2", Name: "ci", Profile: "*", Role: "admin", Hash: []byte{2}, CreatedAt: noon.Add(time.Second)}
+	check(t, s.CreateKey(ctx, two))
+	check(t, s.CreateKey(ctx, one))
+	for _, taken := range []store.Key{{ID: "id1", Name: "x", Hash: []byte{}}, {ID: "x", Name: "ci", Hash: []byte{}}} {
+		if err := s.CreateKey(ctx, taken); !fault.Is(err, fault.Conflict) {
+			t.Fatalf("create %+v: got %v, want a conflict", taken, err)
+		}
+	}
+	got, err := s.Keys(ctx)
+	check(t, err)
+	equal(t, got, []store.Key{one, two})
+
+	check(t, s.DeleteKey(ctx, "id1"))
+	check(t, s.DeleteKey(ctx, "ci"))
+	if err := s.DeleteKey(ctx, "ci"); !fault.Is(err, fault.NotFound) {
+		t.Fatalf("delete twice: got %v, want not found", err)
+	}
+	got, err = s.Keys(ctx)
+	check(t, err)
+	equal(t, got, nil)
+}
+
+func testCallWhole(t *testing.T, open func() *store.Store) {
+	s, ctx := open(), t.Context()
+	want := store.Call{
+		ID: "c_1", At: noon, Principal: "p", Profile: "ops", Session: "ses_1", Agent: "helper", MCPSession: "m",
+		Server: "cloud", Tool: "cloud__list", Upstream: "list", Outcome: "error", Code: "upstream_down",
+		Message: "it’s \"down\"\n\x00", Level: "error", Duration: 1234567 * time.Microsecond, BytesIn: 1, BytesFull: 1 << 40, BytesSent: 3,
+	}
+	check(t, s.AppendCalls(ctx, []store.Call{want}))
+	got, err := s.Call(ctx, "c_1")
+	check(t, err)
+	equal(t, got, want)
+	if _, err := s.Call(ctx, "c_2"); !fault.Is(err, fault.NotFound) {
+		t.Fatalf("unknown id: got %v, want not found", err)
+	}
+}
+
+func testBatches(t *testing.T, open func() *store.Store) {
+	s, ctx := open(), t.Context()
+	next := 0
+	for _, size := range []int{0, 1, 7, 8, 63, 64, 65, 256, 137} {
+		batch := make([]store.Call, size)
+		for i := range batch {
+			batch[i] = sampleCall(next)
+			next++
+		}
+		check(t, s.AppendCalls(ctx, batch))
+		check(t, s.AppendCalls(ctx, batch)) // as a writer does that could not know
+	}
+	got, err := s.Calls(ctx, store.CallFilter{Limit: 1000})
+	check(t, err)
+	if len(got) != next {
+		t.Fatalf("stored %d calls, want %d", len(got), next)
+	}
+	for i, c := range got {
+		equal(t, c, sampleCall(next-1-i))
+	}
+}
+
+func appendSamples(t *testing.T, s *store.Store, n int, change func(i int, c *store.Call)) {
+	t.Helper()
+	calls := make([]store.Call, n)
+	for i := range calls {
+		calls[i] = sampleCall(i)
+		if change != nil {
+			change(i, &calls[i])
+		}
+	}
+	check(t, s.AppendCalls(t.Context(), calls))
+}
+
+func testFilter(t *testing.T, open func() *store.Store) {
+	s, ctx := open(), t.Context()
+	appendSamples(t, s, 200, func(i int, c *store.Call) {
+		c.Principal = fmt.Sprint("p", i%2)
+		c.Server = tool.ServerID(fmt.Sprint("s", i%3))
+		c.Tool = tool.Canonical(c.Server, fmt.Sprint("t", i%5))
+	})
+	all := func(int) bool { return true }
+	cases := []struct {
+		name   string
+		filter store.CallFilter
+		match  func(i int) bool
+	}{
+		{"nothing set finds 100", store.CallFilter{}, all},
+		{"by principal", store.CallFilter{Principal: "p1"}, func(i int) bool { return i%2 == 1 }},
+		{"by server", store.CallFilter{Server: "s2", Limit: 1000}, func(i int) bool { return i%3 == 2 }},
+		{"by tool", store.CallFilter{Tool: "s1__t4", Limit: 1000}, func(i int) bool { return i%15 == 4 }},
+		{"by all at once", store.CallFilter{Principal: "p0", Server: "s1", Tool: "s1__t4", Limit: 2}, func(i int) bool { return i%30 == 4 }},
+		{"by an unknown principal", store.CallFilter{Principal: "p' OR 1=1"}, func(int) bool { return false }},
+		{"before an id", store.CallFilter{Before: sampleCall(20).ID}, func(i int) bool { return i < 20 }},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			limit := c.filter.Limit
+			if limit == 0 {
+				limit = 100
+			}
+			var want []string
+			for i := 199; i >= 0 && len(want) < limit; i-- {
+				if c.match(i) {
+					want = append(want, sampleCall(i).ID)
+				}
+			}
+			got, err := s.Calls(ctx, c.filter)
+			check(t, err)
+			equal(t, ids(got), want)
+		})
+	}
+	var paged []store.Call
+	for before := ""; ; {
+		page, err := s.Calls(ctx, store.CallFilter{Before: before, Limit: 7})
+		check(t, err)
+		if len(page) == 0 {
+			break
+		}
+		paged = append(paged, page...)
+		before = page[len(page)-1].ID
+	}
+	whole, err := s.Calls(ctx, store.CallFilter{Limit: 1000})
+	check(t, err)
+	equal(t, ids(paged), ids(whole))
+}
+
+func ids(calls []store.Call) []string {
+	var out []string
+	for _, c := range calls {
+		out = append(out, c.ID)
+	}
+	return out
+}
+
+func testTrimTime(t *testing.T, open func() *store.Store) {
+	s, ctx := open(), t.Context()
+	appendSamples(t, s, 2600, nil)
+	n, err := s.TrimCalls(ctx, time.Time{}, 0)
+	check(t, err)
+	equal(t, n, 0)
+	n, err = s.TrimCalls(ctx, sampleCall(2100).At, 0)
+	check(t, err)
+	equal(t, n, 2100)
+	left, err := s.Calls(ctx, store.CallFilter{Limit: 1000})
+	check(t, err)
+	equal(t, len(left), 500)
+	equal(t, left[499].ID, sampleCall(2100).ID)
+}
+
+func testTrimSize(t *testing.T, open func() *store.Store) {
+	s, ctx := open(), t.Context()
+	long := string(make([]byte, 1000))
+	appendSamples(t, s, 2000, func(_ int, c *store.Call) { c.Message = long })
+	n, err := s.TrimCalls(ctx, time.Time{}, 1_000_000)
+	check(t, err)
+	left, err := s.Calls(ctx, store.CallFilter{Limit: 1000})
+	check(t, err)
+	if int(n)+len(left) != 2000 || len(left) < 600 || len(left) > 900 {
+		t.Fatalf("1 MB of calls of some 1.3 kB each: deleted %d, kept %d", n, len(left))
+	}
+	equal(t, left[0].ID, sampleCall(1999).ID)
+	n, err = s.TrimCalls(ctx, time.Time{}, 1_000_000)
+	check(t, err)
+	equal(t, n, 0)
+}
+
+func testTwoHandles(t *testing.T, open func() *store.Store) {
+	one, two, ctx := open(), open(), t.Context()
+	const each = 40
+	errs := make(chan error, 2)
+	for w, s := range []*store.Store{one, two} {
+		go func() { errs <- writeSome(ctx, s, w, each) }()
+	}
+	check(t, <-errs)
+	check(t, <-errs)
+	for _, s := range []*store.Store{one, two} {
+		got, err := s.Calls(ctx, store.CallFilter{Limit: 1000})
+		check(t, err)
+		equal(t, len(got), 2*each*9)
+		servers, err := s.Servers(ctx)
+		check(t, err)
+		equal(t, len(servers), 2)
+	}
+}
+
+// writeSome appends batches of nine calls and saves a tool list after each.
+func writeSome(ctx context.Context, s *store.Store, writer, batches int) error {
+	for b := range batches {
+		calls := make([]store.Call, 9)
+		for i := range calls {
+			calls[i] = sampleCall(b*9 + i)
+			calls[i].ID += fmt.Sprint("_", writer)
+		}
+		if err := s.AppendCalls(ctx, calls); err != nil {
+			return err
+		}
+		srv := store.Server{ID: tool.ServerID(fmt.Sprint("s", writer)), Tools: []store.Tool{{Name: fmt.Sprint(b)}}}
+		if err := s.SaveTools(ctx, srv); err != nil {
+			return err
+		}
+	}
+	return nil
+}

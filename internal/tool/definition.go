@@ -1,0 +1,97 @@
+// Package tool holds the nouns of the trade: servers, tools, and their names. It never
+// does I/O, and it never changes a definition: what a server said about its tool is kept
+// byte for byte.
+//
+//	def, err := tool.ParseDefinition(raw)
+//	shown := tool.Shown(string(tool.Canonical("files", def.Name)), "files", def.Name)
+//	out := def.Renamed(shown)
+package tool
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"github.com/toolfit/toolfit/internal/rawjson"
+)
+
+// Definition is a tool as its server describes it.
+type Definition struct {
+	Name string          // the server's own name for it
+	Raw  json.RawMessage // the whole definition, byte for byte; read-only
+	Hash string          // of the meaning: the same for any order of properties
+
+	nameStart, nameEnd int
+}
+
+// ParseDefinition checks what every tool must have, a name, and finds its place.
+func ParseDefinition(raw json.RawMessage) (Definition, error) {
+	d := Definition{Raw: raw}
+	w := rawjson.Object(raw)
+	for w.Next() {
+		if string(w.Key) != "name" {
+			continue
+		}
+		if d.nameEnd != 0 {
+			return Definition{}, fmt.Errorf("the definition has two names")
+		}
+		name, ok := rawjson.String(w.Value)
+		if !ok || name == "" {
+			return Definition{}, fmt.Errorf("the tool's name is no text: %.40s", w.Value)
+		}
+		d.Name, d.nameStart, d.nameEnd = name, w.Start, w.End
+	}
+	if err := w.Err(); err != nil {
+		return Definition{}, err
+	}
+	if d.nameEnd == 0 {
+		return Definition{}, fmt.Errorf("the tool has no name")
+	}
+	var err error
+	d.Hash, err = hashOf(raw)
+	return d, err
+}
+
+// hashOf is the SHA-256 of the definition with sorted keys and without _meta, which may
+// change from one listing to the next.
+func hashOf(raw json.RawMessage) (string, error) {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var v map[string]any
+	if err := dec.Decode(&v); err != nil {
+		return "", err
+	}
+	delete(v, "_meta")
+	canonical, err := json.Marshal(v)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(canonical)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// Renamed is the definition under another name and otherwise unchanged.
+func (d Definition) Renamed(name string) []byte {
+	if name == d.Name {
+		return d.Raw
+	}
+	edit := rawjson.Edit{Start: d.nameStart, End: d.nameEnd, New: rawjson.AppendString(nil, name)}
+	return rawjson.AppendSplice(make([]byte, 0, len(d.Raw)+len(name)), d.Raw, edit)
+}
+
+// Description is what the server says the tool does; "" when it says nothing.
+func (d Definition) Description() string {
+	s, _ := rawjson.String(rawjson.Get(d.Raw, "description"))
+	return s
+}
+
+// InputSchema is the raw schema of the arguments; nil when the server gives none.
+func (d Definition) InputSchema() json.RawMessage { return rawjson.Get(d.Raw, "inputSchema") }
+
+// NeedsTask tells whether the tool can only run as a task, which we do not carry.
+func (d Definition) NeedsTask() bool {
+	s, _ := rawjson.String(rawjson.Get(d.Raw, "execution", "taskSupport"))
+	return s == "required"
+}

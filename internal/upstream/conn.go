@@ -1,0 +1,87 @@
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+
+	"github.com/toolfit/toolfit/internal/mcp"
+	"github.com/toolfit/toolfit/internal/rawjson"
+)
+
+// conn is one open session with an upstream server, whatever carries it.
+type conn interface {
+	// request sends one request and waits for its raw result. An error of the server's
+	// own is an *mcp.Error; everything else that may be seen is a *fault.Error.
+	request(ctx context.Context, out outgoing) (json.RawMessage, error)
+	// notify sends a notification; it does not wait for anything.
+	notify(method string, params json.RawMessage)
+	// closed is closed when the session has ended, from either side.
+	closed() <-chan struct{}
+	// close ends the session and everything that belongs to it.
+	close()
+}
+
+// outgoing is a request on its way to a server.
+type outgoing struct {
+	method string
+	params json.RawMessage
+	token  span     // where the caller's progress token stands in params; zero: none
+	peer   mcp.Peer // who hears of progress
+}
+
+type span struct{ start, end int }
+
+func (o outgoing) message(id int64) []byte {
+	params := []byte(o.params)
+	if o.token.end > 0 {
+		// Tokens of different callers may be equal, so the server gets one of ours: the request's id.
+		edit := rawjson.Edit{Start: o.token.start, End: o.token.end, New: strconv.AppendInt(nil, id, 10)}
+		params = rawjson.AppendSplice(make([]byte, 0, len(params)+16), params, edit)
+	}
+	buf := make([]byte, 0, len(params)+len(o.method)+64)
+	return mcp.AppendRequest(buf, id, o.method, params)
+}
+
+// progress passes a progress notification on under the caller's own token.
+func (o outgoing) progress(ctx context.Context, params json.RawMessage) {
+	if o.token.end == 0 {
+		return
+	}
+	w := rawjson.Object(params)
+	for w.Next() {
+		if string(w.Key) == "progressToken" {
+			edit := rawjson.Edit{Start: w.Start, End: w.End, New: o.params[o.token.start:o.token.end]}
+			o.peer.Notify(ctx, progressMethod, rawjson.AppendSplice(nil, params, edit))
+			return
+		}
+	}
+}
+
+const (
+	progressMethod = "notifications/progress"
+	changedMethod  = "notifications/tools/list_changed"
+	cancelMethod   = "notifications/cancelled"
+	initMethod     = "notifications/initialized"
+)
+
+// progressID is the request that a progress notification belongs to.
+func progressID(params json.RawMessage) (int64, bool) {
+	id, err := strconv.ParseInt(string(rawjson.Get(params, "progressToken")), 10, 64)
+	return id, err == nil
+}
+
+func cancelParams(id int64, reason string) json.RawMessage {
+	b := strconv.AppendInt([]byte(`{"requestId":`), id, 10)
+	b = append(b, `,"reason":`...)
+	return append(rawjson.AppendString(b, reason), '}')
+}
+
+// answerServer is our answer to a request of the server's own. We declare no capability
+// that would allow more than a ping.
+func answerServer(m mcp.Message) []byte {
+	if m.Method == "ping" {
+		return mcp.AppendResult(nil, m.ID, json.RawMessage("{}"))
+	}
+	return mcp.AppendError(nil, m.ID, mcp.Errorf(mcp.CodeMethodNotFound, "%s is not supported by this client", m.Method))
+}

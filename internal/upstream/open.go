@@ -1,0 +1,132 @@
+package upstream
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/mcp"
+	"github.com/toolfit/toolfit/internal/rawjson"
+)
+
+// lasting is how long a session must hold for its end to count as bad luck, not as a server that cannot run.
+const lasting = 10 * time.Second
+
+// open connects a session and watches it until it ends.
+func (s *server) open(sess *session) {
+	ctx, cancel := context.WithTimeout(context.Background(), s.cfg.Start)
+	defer cancel()
+	c, err := s.dial()
+	if err == nil {
+		sess.info, err = s.handshake(ctx, c)
+		if err != nil {
+			c.close()
+		}
+	}
+	s.mu.Lock()
+	now := s.pool.opts.Now()
+	s.reason, s.since, sess.opened, sess.used = err, now, now, now
+	if err != nil {
+		sess.err = err
+		s.failed(now)
+		if s.sessions[sess.key] == sess {
+			delete(s.sessions, sess.key)
+		}
+	} else {
+		sess.conn = c
+	}
+	close(sess.ready)
+	s.mu.Unlock()
+	if err == nil {
+		s.work.Go(func() { s.watch(sess) })
+		s.pool.opts.Opened(s.cfg.ID)
+	}
+}
+
+// failed puts the next start off: one second, doubled each time, at most a minute. The caller holds mu.
+func (s *server) failed(now time.Time) {
+	s.failures++
+	s.retryAt = now.Add(min(time.Second<<min(s.failures-1, 10), time.Minute))
+}
+
+// watch notes how a session ends that nobody closed.
+func (s *server) watch(sess *session) {
+	<-sess.conn.closed()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.sessions[sess.key] != sess {
+		return // we closed it ourselves
+	}
+	now := s.pool.opts.Now()
+	s.since = now
+	if p, ok := sess.conn.(*process); ok {
+		s.reason = p.reason()
+		s.pool.opts.Logger.Warn("server ended", "server", s.cfg.ID, "error", s.reason)
+	}
+	if now.Sub(sess.opened) < lasting {
+		s.failed(now)
+	} else {
+		s.failures, s.retryAt = 0, time.Time{}
+	}
+	s.remove(sess)
+}
+
+// dial makes the connection, of the kind that the configuration names.
+func (s *server) dial() (conn, error) {
+	changed := func() { s.pool.opts.Changed(s.cfg.ID) }
+	switch {
+	case s.cfg.Builtin != "":
+		h := s.pool.opts.Builtins[s.cfg.Builtin]
+		if h == nil {
+			return nil, fault.New(fault.BadConfig, "server %s: there is no builtin %q", s.cfg.ID, s.cfg.Builtin)
+		}
+		return newBuiltin(h), nil
+	case s.cfg.Type == "sse":
+		return nil, fault.New(fault.BadConfig, "server %s: transport sse is not available in this version", s.cfg.ID).
+			WithHint("most such servers also speak Streamable HTTP: try type http")
+	case s.cfg.URL != "":
+		return newRemote(s.cfg, s.pool.http, s.pool.opts.MaxMessage, changed)
+	}
+	if err := s.pool.makeRoom(); err != nil {
+		return nil, err
+	}
+	return startProcess(s.cfg, int(s.pool.opts.MaxMessage), &s.tail, changed)
+}
+
+// handshake agrees on a revision and returns what the server says about itself.
+func (s *server) handshake(ctx context.Context, c conn) (json.RawMessage, error) {
+	params := append([]byte(`{"protocolVersion":"`+mcp.Latest+`","capabilities":{},"clientInfo":{"name":"toolfit","version":`),
+		rawjson.AppendString(nil, s.pool.opts.Version)...)
+	result, err := c.request(ctx, outgoing{method: "initialize", params: append(params, "}}"...), peer: mcp.Deaf})
+	if err != nil {
+		return nil, s.startError(ctx, err)
+	}
+	if v, ok := rawjson.String(rawjson.Get(result, "protocolVersion")); !ok || v == "" {
+		return nil, fault.New(fault.UpstreamProtocol, "server %s answered initialize without a protocolVersion", s.cfg.ID)
+	}
+	c.notify(initMethod, nil)
+	if r, ok := c.(*remote); ok && bytes.Equal(rawjson.Get(result, "capabilities", "tools", "listChanged"), []byte("true")) {
+		r.listen()
+	}
+	return bytes.Clone(rawjson.Get(result, "serverInfo")), nil
+}
+
+// startError says why the handshake did not work, with the last thing the server said.
+func (s *server) startError(ctx context.Context, err error) error {
+	var rpc *mcp.Error
+	said := s.tail.last()
+	if said != "" {
+		said = "; it said: " + said
+	}
+	switch {
+	case errors.Is(err, errSessionLost), errors.As(err, &rpc):
+		return fault.New(fault.UpstreamProtocol, "server %s refused to start a session: %w%s", s.cfg.ID, err, said)
+	case ctx.Err() != nil:
+		return fault.New(fault.UpstreamTimeout, "server %s did not answer within %s of its start%s", s.cfg.ID, s.cfg.Start, said).
+			WithHint("raise start of %s, or run its command by hand to see what it does", s.cfg.ID)
+	}
+	return err
+}

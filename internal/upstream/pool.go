@@ -1,0 +1,249 @@
+// Package upstream speaks to the servers whose tools we serve: it starts, keeps, restarts
+// and ends them, and carries one request per call. It passes params and results as raw
+// bytes. It decides nothing about who may call what, and it stores nothing.
+//
+//	pool := upstream.New(&upstream.Options{Changed: refresh})
+//	pool.Apply(cfg.Servers)
+//	out, err := pool.Call(ctx, upstream.Call{Server: "files", Tool: "read_file", Params: params})
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/config"
+	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/mcp"
+	"github.com/toolfit/toolfit/internal/tool"
+)
+
+// Pool holds the servers and the open sessions with them.
+type Pool struct {
+	opts Options
+	http *http.Transport
+
+	mu      sync.RWMutex
+	servers map[tool.ServerID]*server
+	order   []tool.ServerID
+
+	stop context.CancelFunc
+	done chan struct{}
+}
+
+// Options change a Pool. The zero value is usable.
+type Options struct {
+	Version      string                 // told to servers; "" says "dev"
+	Builtins     map[string]mcp.Handler // servers inside our own process, by name
+	Changed      func(tool.ServerID)    // told that a server says its list has changed; it must not block
+	Opened       func(tool.ServerID)    // told that a session was opened; it must not block
+	MaxMessage   int64                  // most bytes of one message from a server; 0: 16 MiB
+	MaxProcesses int                    // most processes at once; 0: 64
+	Logger       *slog.Logger           // nil: discard
+	Now          func() time.Time       // nil: time.Now
+}
+
+// New makes an empty pool; Close ends it.
+func New(opts *Options) *Pool {
+	p := &Pool{servers: map[tool.ServerID]*server{}, done: make(chan struct{})}
+	if opts != nil {
+		p.opts = *opts
+	}
+	p.opts.fill()
+	p.http = &http.Transport{
+		Proxy:                  http.ProxyFromEnvironment,
+		DialContext:            (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+		ForceAttemptHTTP2:      true,
+		MaxIdleConns:           1024,
+		MaxIdleConnsPerHost:    256,
+		IdleConnTimeout:        90 * time.Second,
+		TLSHandshakeTimeout:    10 * time.Second,
+		MaxResponseHeaderBytes: 1 << 20,
+		DisableCompression:     true, // results pass as they are
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	p.stop = stop
+	go p.sweep(ctx)
+	return p
+}
+
+func (o *Options) fill() {
+	if o.Version == "" {
+		o.Version = "dev"
+	}
+	if o.Changed == nil {
+		o.Changed = func(tool.ServerID) {}
+	}
+	if o.Opened == nil {
+		o.Opened = func(tool.ServerID) {}
+	}
+	if o.MaxMessage == 0 {
+		o.MaxMessage = 16 << 20
+	}
+	if o.MaxProcesses == 0 {
+		o.MaxProcesses = 64
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+}
+
+// Apply makes the pool hold exactly these servers. Those whose settings are unchanged keep
+// their sessions; the others are ended, and start again when they are next needed.
+func (p *Pool) Apply(servers []config.Server) {
+	var ended []*server
+	p.mu.Lock()
+	old := p.servers
+	p.servers, p.order = make(map[tool.ServerID]*server, len(servers)), nil
+	for _, cfg := range servers {
+		p.order = append(p.order, cfg.ID)
+		if s := old[cfg.ID]; s != nil && s.sameAs(cfg) {
+			p.servers[cfg.ID] = s
+			delete(old, cfg.ID)
+			continue
+		}
+		p.servers[cfg.ID] = newServer(p, cfg)
+	}
+	for _, s := range old {
+		ended = append(ended, s)
+	}
+	p.mu.Unlock()
+	for _, s := range ended {
+		s.close()
+	}
+}
+
+func (p *Pool) server(id tool.ServerID) (*server, error) {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	if s := p.servers[id]; s != nil {
+		return s, nil
+	}
+	return nil, fault.New(fault.NotFound, "there is no server %s", id)
+}
+
+func (p *Pool) all() []*server {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	all := make([]*server, 0, len(p.order))
+	for _, id := range p.order {
+		all = append(all, p.servers[id])
+	}
+	return all
+}
+
+// Call is one tool call on its way to a server.
+type Call struct {
+	Server  tool.ServerID
+	Tool    string          // the server's own name for it
+	Params  json.RawMessage // the params of tools/call, complete, with the server's own tool name
+	Token   [2]int          // where the caller's progress token stands in Params; zero: none
+	Session string          // the caller's session, for servers that keep state per session
+	Peer    mcp.Peer        // who hears of progress; nil: nobody
+}
+
+// Kind says what an Outcome is.
+type Kind int
+
+// Complete is a finished call. Other kinds belong to the protocol era in which a server may
+// answer with a question.
+const Complete Kind = 0
+
+// Outcome is what a server answered.
+type Outcome struct {
+	Kind Kind
+	Raw  json.RawMessage // the result, byte for byte; read-only
+}
+
+// Call sends one request to the server and waits for the answer, at most as long as the
+// server's settings allow for this tool.
+func (p *Pool) Call(ctx context.Context, c Call) (Outcome, error) {
+	s, err := p.server(c.Server)
+	if err != nil {
+		return Outcome{}, err
+	}
+	peer := c.Peer
+	if peer == nil {
+		peer = mcp.Deaf
+	}
+	limit := s.timeout(c.Tool)
+	timed, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	raw, err := s.do(timed, c.Session, outgoing{
+		method: "tools/call", params: c.Params, token: span{c.Token[0], c.Token[1]}, peer: peer,
+	})
+	switch {
+	case err == nil:
+		return Outcome{Kind: Complete, Raw: raw}, nil
+	case ctx.Err() != nil:
+		return Outcome{}, fault.New(fault.Canceled, "the call was cancelled: %w", context.Cause(ctx))
+	case timed.Err() != nil:
+		return Outcome{}, fault.New(fault.UpstreamTimeout, "server %s did not answer %s within %s", c.Server, c.Tool, limit).
+			WithHint("raise timeout of %s, or timeouts for this tool", c.Server)
+	}
+	return Outcome{}, err
+}
+
+// EndSession closes what servers keep for a caller's session that has ended.
+func (p *Pool) EndSession(session string) {
+	if session == "" {
+		return
+	}
+	for _, s := range p.all() {
+		s.endSession(session)
+	}
+}
+
+// sweep closes sessions that nobody has used for longer than their server's idle limit.
+func (p *Pool) sweep(ctx context.Context) {
+	defer close(p.done)
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			for _, s := range p.all() {
+				s.closeIdle(p.opts.Now())
+			}
+		}
+	}
+}
+
+// makeRoom closes the process that has been idle for longest when the limit is reached.
+func (p *Pool) makeRoom() error {
+	running := 0
+	var oldest *session
+	for _, s := range p.all() {
+		n, idle := s.processes()
+		running += n
+		if idle != nil && (oldest == nil || idle.used.Before(oldest.used)) {
+			oldest = idle
+		}
+	}
+	switch {
+	case running <= p.opts.MaxProcesses: // the one about to start is counted
+		return nil
+	case oldest == nil:
+		return fault.New(fault.UpstreamBusy, "%d server processes are running and all are busy", running-1).
+			WithHint("try again later, or raise limits.processes")
+	}
+	oldest.server.dropIdle(oldest)
+	return nil
+}
+
+// Close ends all sessions and waits until every process is gone.
+func (p *Pool) Close() {
+	p.stop()
+	<-p.done
+	p.Apply(nil)
+	p.http.CloseIdleConnections()
+}

@@ -1,0 +1,339 @@
+package upstream
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/config"
+	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/mcp"
+	"github.com/toolfit/toolfit/internal/rawjson"
+	"github.com/toolfit/toolfit/internal/tool"
+)
+
+// remote is a session with a server over Streamable HTTP.
+type remote struct {
+	server  tool.ServerID
+	url     *url.URL
+	header  http.Header // what every request carries; not changed once the session is open
+	http    http.RoundTripper
+	limit   int64
+	changed func()
+
+	last atomic.Int64
+	ctx  context.Context // ends with the session
+	end  context.CancelFunc
+	once sync.Once
+
+	mu   sync.Mutex // orders the start of background work and the end
+	work sync.WaitGroup
+}
+
+func newRemote(cfg config.Server, rt http.RoundTripper, limit int64, changed func()) (*remote, error) {
+	u, err := url.Parse(cfg.URL)
+	if err != nil {
+		return nil, fault.New(fault.BadConfig, "server %s: %w", cfg.ID, err)
+	}
+	r := &remote{server: cfg.ID, url: u, http: rt, limit: limit, changed: changed, header: http.Header{}}
+	for k, v := range cfg.Headers {
+		r.header.Set(k, v)
+	}
+	r.header.Set("Content-Type", "application/json")
+	r.header.Set("Accept", "application/json, text/event-stream")
+	r.header.Set("User-Agent", "toolfit")
+	r.ctx, r.end = context.WithCancel(context.Background())
+	return r, nil
+}
+
+// errSessionLost says that the server no longer knows our session. The request was not acted on.
+var errSessionLost = errors.New("the server no longer knows the session")
+
+// adopt takes over what the handshake decided, before any other request is made.
+func (r *remote) adopt(resp http.Header, version string) {
+	if id := resp.Get("Mcp-Session-Id"); id != "" {
+		r.header.Set("Mcp-Session-Id", id)
+	}
+	r.header.Set("Mcp-Protocol-Version", version)
+}
+
+func (r *remote) request(ctx context.Context, out outgoing) (json.RawMessage, error) {
+	id := r.last.Add(1)
+	resp, err := r.post(ctx, out.message(id))
+	if err != nil {
+		if ctx.Err() != nil {
+			r.cancel(id)
+		}
+		return nil, err
+	}
+	defer resp.Body.Close()
+	result, err := r.answer(ctx, resp, id, out)
+	if err != nil && ctx.Err() != nil {
+		r.cancel(id)
+		return nil, ctx.Err()
+	}
+	if out.method == "initialize" && err == nil {
+		version, _ := rawjson.String(rawjson.Get(result, "protocolVersion"))
+		r.adopt(resp.Header, version)
+	}
+	return result, err
+}
+
+// post sends one message. A connection that breaks gives a typed error.
+func (r *remote) post(ctx context.Context, message []byte) (*http.Response, error) {
+	req := &http.Request{
+		Method: http.MethodPost, URL: r.url, Host: r.url.Host, Header: r.header,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Body: io.NopCloser(bytes.NewReader(message)), ContentLength: int64(len(message)),
+		GetBody: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(message)), nil },
+	}
+	resp, err := r.http.RoundTrip(req.WithContext(ctx))
+	switch {
+	case err == nil:
+		return resp, nil
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	}
+	return nil, fault.New(fault.UpstreamDown, "server %s cannot be reached: %w", r.server, plainError(err)).
+		WithHint("check that %s is running", r.url.Redacted())
+}
+
+// plainError strips the wrapping that repeats the URL, which may hold a secret.
+func plainError(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		return u.Err
+	}
+	return err
+}
+
+// answer reads the response to request id, in whichever form it comes.
+func (r *remote) answer(ctx context.Context, resp *http.Response, id int64, out outgoing) (json.RawMessage, error) {
+	mediaType, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	switch {
+	case resp.StatusCode == http.StatusNotFound && r.header.Get("Mcp-Session-Id") != "":
+		return nil, errSessionLost
+	case resp.StatusCode != http.StatusOK:
+		return nil, r.statusError(resp, id)
+	case mediaType == "text/event-stream":
+		return r.answerFromStream(ctx, resp.Body, id, out)
+	case mediaType == "application/json":
+		return r.answerFromBody(resp, id)
+	}
+	head, _ := io.ReadAll(io.LimitReader(resp.Body, 200))
+	return nil, r.protocolError("answered %q instead of JSON: %s", resp.Header.Get("Content-Type"), oneLine(head))
+}
+
+// buffers hold response bodies while they are split.
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+func (r *remote) answerFromBody(resp *http.Response, id int64) (json.RawMessage, error) {
+	buf := buffers.Get().(*bytes.Buffer)
+	defer func() {
+		if buf.Cap() <= 1<<20 {
+			buf.Reset()
+			buffers.Put(buf)
+		}
+	}()
+	if n := resp.ContentLength; n > 0 && n <= r.limit {
+		buf.Grow(int(n) + bytes.MinRead)
+	}
+	n, err := buf.ReadFrom(io.LimitReader(resp.Body, r.limit+1))
+	switch {
+	case err != nil:
+		return nil, fault.New(fault.UpstreamDown, "the connection to server %s broke before its answer was complete: %w", r.server, plainError(err))
+	case n > r.limit:
+		return nil, tooLarge(r.server, max(n, resp.ContentLength), r.limit)
+	}
+	m, err := mcp.Parse(buf.Bytes())
+	if err != nil {
+		return nil, r.protocolError("sent what is no message: %v", err)
+	}
+	if !m.IsResponse() || !isID(m.ID, id) {
+		return nil, r.protocolError("answered another request than the one it was sent")
+	}
+	return split(m)
+}
+
+// split copies the result out of a message whose bytes will be reused.
+func split(m mcp.Message) (json.RawMessage, error) {
+	if m.Error != nil {
+		return nil, mcp.ParseError(bytes.Clone(m.Error))
+	}
+	return bytes.Clone(m.Result), nil
+}
+
+func isID(raw json.RawMessage, id int64) bool {
+	n, err := strconv.ParseInt(string(raw), 10, 64)
+	return err == nil && n == id
+}
+
+func (r *remote) answerFromStream(ctx context.Context, body io.Reader, id int64, out outgoing) (json.RawMessage, error) {
+	events := mcp.NewEvents(body, int(r.limit))
+	for {
+		ev, err := events.Next()
+		if mcp.IsTooLong(err) {
+			return nil, tooLarge(r.server, r.limit+1, r.limit)
+		}
+		if err != nil {
+			return nil, fault.New(fault.UpstreamDown, "server %s ended its stream before the answer", r.server)
+		}
+		if ev.Data == nil || ev.Name != "" && ev.Name != "message" {
+			continue
+		}
+		m, err := mcp.Parse(ev.Data)
+		switch {
+		case err != nil:
+			return nil, r.protocolError("sent what is no message: %v", err)
+		case m.IsResponse() && isID(m.ID, id):
+			return split(m)
+		case m.IsRequest():
+			r.send(answerServer(m))
+		case m.Method == progressMethod:
+			if n, ok := progressID(m.Params); ok && n == id {
+				out.progress(ctx, m.Params)
+			}
+		case m.Method == changedMethod:
+			r.changed()
+		case m.Method == "notifications/message":
+			out.peer.Notify(ctx, m.Method, m.Params)
+		}
+	}
+}
+
+// statusError says what an HTTP status means for the caller.
+func (r *remote) statusError(resp *http.Response, id int64) error {
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10))
+	if m, err := mcp.Parse(body); err == nil && m.Error != nil && isID(m.ID, id) {
+		return mcp.ParseError(m.Error)
+	}
+	switch resp.StatusCode {
+	case http.StatusBadRequest:
+		// Servers written after a well-known example say this instead of 404.
+		if r.header.Get("Mcp-Session-Id") != "" && bytes.Contains(bytes.ToLower(body), []byte("session")) {
+			return errSessionLost
+		}
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return fault.New(fault.UpstreamDown, "server %s refused our credentials (HTTP %d)", r.server, resp.StatusCode).
+			WithHint("check the headers of %s in the configuration", r.server)
+	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout, http.StatusTooManyRequests:
+		return fault.New(fault.UpstreamDown, "server %s is not available (HTTP %d)", r.server, resp.StatusCode)
+	}
+	return r.protocolError("answered HTTP %d: %s", resp.StatusCode, oneLine(body))
+}
+
+func (r *remote) protocolError(format string, args ...any) error {
+	return fault.New(fault.UpstreamProtocol, "server %s %s", r.server, fmt.Sprintf(format, args...)).
+		WithHint("check that its URL is an MCP endpoint")
+}
+
+func oneLine(b []byte) string {
+	s := string(rawjson.OneLine(bytes.ToValidUTF8(b, nil)))
+	return s[:min(len(s), 200)]
+}
+
+func (r *remote) notify(method string, params json.RawMessage) {
+	r.send(mcp.AppendNotification(nil, method, params))
+}
+
+func (r *remote) cancel(id int64) {
+	r.notify(cancelMethod, cancelParams(id, "the caller no longer waits"))
+}
+
+// send posts a message that wants no answer, in the background and for a short time only.
+func (r *remote) send(message []byte) {
+	r.background(func() {
+		ctx, cancel := context.WithTimeout(r.ctx, grace)
+		defer cancel()
+		if resp, err := r.post(ctx, message); err == nil {
+			resp.Body.Close()
+		}
+	})
+}
+
+// background runs f beside the calls, unless the session has ended.
+func (r *remote) background(f func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ctx.Err() == nil {
+		r.work.Go(f)
+	}
+}
+
+// listen holds the session's own stream open, for news of changed lists.
+func (r *remote) listen() {
+	r.background(func() {
+		for wait := time.Second; ; wait = min(2*wait, time.Minute) {
+			if !r.hear() {
+				return
+			}
+			select {
+			case <-time.After(wait):
+			case <-r.ctx.Done():
+				return
+			}
+		}
+	})
+}
+
+// hear reads one stream to its end and tells whether another is worth trying.
+func (r *remote) hear() bool {
+	header := r.header.Clone()
+	header.Set("Accept", "text/event-stream")
+	header.Del("Content-Type")
+	req := &http.Request{Method: http.MethodGet, URL: r.url, Host: r.url.Host, Header: header}
+	resp, err := r.http.RoundTrip(req.WithContext(r.ctx))
+	if err != nil {
+		return r.ctx.Err() == nil
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return false
+	}
+	events := mcp.NewEvents(resp.Body, int(r.limit))
+	for {
+		ev, err := events.Next()
+		if err != nil {
+			return r.ctx.Err() == nil
+		}
+		m, err := mcp.Parse(ev.Data)
+		switch {
+		case err != nil:
+		case m.IsRequest():
+			r.send(answerServer(m))
+		case m.Method == changedMethod:
+			r.changed()
+		}
+	}
+}
+
+func (r *remote) closed() <-chan struct{} { return r.ctx.Done() }
+
+// close ends the session, here and, within a short time, at the server.
+func (r *remote) close() {
+	r.once.Do(func() {
+		r.mu.Lock()
+		r.end()
+		r.mu.Unlock()
+		r.work.Wait()
+		if r.header.Get("Mcp-Session-Id") == "" {
+			return
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), grace)
+		defer cancel()
+		req := &http.Request{Method: http.MethodDelete, URL: r.url, Host: r.url.Host, Header: r.header}
+		if resp, err := r.http.RoundTrip(req.WithContext(ctx)); err == nil {
+			resp.Body.Close()
+		}
+	})
+}

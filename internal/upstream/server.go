@@ -1,0 +1,235 @@
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"sync"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/config"
+	"github.com/toolfit/toolfit/internal/fault"
+)
+
+// server is one configured server and the sessions open with it.
+type server struct {
+	cfg  config.Server
+	pool *Pool
+	tail tail
+
+	mu       sync.Mutex
+	sessions map[string]*session // by the caller's session; "" is the shared one
+	isolated bool                // each caller's session has its own
+	failures int                 // starts in a row that did not last
+	retryAt  time.Time           // no start before this
+	reason   error               // why it is down; nil when the last start was good
+	since    time.Time           // of the last change of state
+	ended    bool
+	work     sync.WaitGroup // starts and closes under way
+}
+
+// session is one conn, or one being opened.
+type session struct {
+	server *server
+	key    string
+	ready  chan struct{} // closed when conn or err is set
+	conn   conn
+	err    error
+	info   json.RawMessage // what the server said about itself
+	opened time.Time
+
+	inflight int       // guarded by server.mu
+	used     time.Time // guarded by server.mu
+}
+
+func newServer(p *Pool, cfg config.Server) *server {
+	if cfg.Start == 0 {
+		cfg.Start = 30 * time.Second
+	}
+	if cfg.Timeout == 0 {
+		cfg.Timeout = time.Minute
+	}
+	return &server{cfg: cfg, pool: p, sessions: map[string]*session{}, isolated: cfg.Isolation == "session", since: p.opts.Now()}
+}
+
+func (s *server) sameAs(cfg config.Server) bool {
+	a, b := s.cfg, cfg
+	a.Line, b.Line = 0, 0
+	return reflect.DeepEqual(a, b)
+}
+
+func (s *server) timeout(rawTool string) time.Duration {
+	for _, t := range s.cfg.Timeouts {
+		if config.Match(t.Glob, rawTool) {
+			return t.Timeout
+		}
+	}
+	return s.cfg.Timeout
+}
+
+// do carries one request over the caller's session, and once more over a new one when the
+// old had ended before the request was taken: then the server has not acted.
+func (s *server) do(ctx context.Context, key string, out outgoing) (json.RawMessage, error) {
+	for attempt := 0; ; attempt++ {
+		sess, err := s.acquire(ctx, key)
+		if err != nil {
+			return nil, err
+		}
+		raw, err := sess.conn.request(ctx, out)
+		s.release(sess)
+		if !errors.Is(err, errSessionLost) {
+			return raw, err
+		}
+		s.drop(sess)
+		if attempt > 0 {
+			return nil, fault.New(fault.UpstreamDown, "server %s ends its sessions at once", s.cfg.ID)
+		}
+	}
+}
+
+// acquire finds or opens the session for a caller and counts the caller in.
+func (s *server) acquire(ctx context.Context, key string) (*session, error) {
+	s.mu.Lock()
+	if !s.isolated {
+		key = ""
+	}
+	sess := s.sessions[key]
+	if sess == nil {
+		var err error
+		if sess, err = s.begin(key); err != nil {
+			s.mu.Unlock()
+			return nil, err
+		}
+	}
+	sess.inflight++
+	s.mu.Unlock()
+
+	select {
+	case <-sess.ready:
+	case <-ctx.Done():
+		s.release(sess)
+		return nil, ctx.Err()
+	}
+	if sess.err != nil {
+		s.release(sess)
+		return nil, sess.err
+	}
+	return sess, nil
+}
+
+func (s *server) release(sess *session) {
+	s.mu.Lock()
+	sess.inflight--
+	sess.used = s.pool.opts.Now()
+	s.mu.Unlock()
+}
+
+// begin starts to open a session, in the background: a caller that leaves must not end the
+// start for those who wait with it. The caller holds mu.
+func (s *server) begin(key string) (*session, error) {
+	now := s.pool.opts.Now()
+	switch {
+	case s.ended:
+		return nil, fault.New(fault.UpstreamDown, "server %s was removed", s.cfg.ID)
+	case now.Before(s.retryAt):
+		why := fault.As(s.reason)
+		again := "it is tried again in " + max(s.retryAt.Sub(now).Round(time.Second), time.Second).String()
+		if why.Hint != "" {
+			again = why.Hint + "; " + again
+		}
+		return nil, why.WithHint("%s", again)
+	}
+	sess := &session{server: s, key: key, ready: make(chan struct{}), used: now}
+	s.sessions[key] = sess
+	s.work.Go(func() { s.open(sess) })
+	return sess, nil
+}
+
+// drop takes a session out, so that the next call opens another, and closes it.
+func (s *server) drop(sess *session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.remove(sess)
+}
+
+// dropIdle is drop for a session that nobody uses in this moment.
+func (s *server) dropIdle(sess *session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if sess.inflight == 0 {
+		s.remove(sess)
+	}
+}
+
+// remove is drop for callers that hold mu. Closing a process takes time, so it is done beside.
+func (s *server) remove(sess *session) {
+	if s.sessions[sess.key] != sess {
+		return
+	}
+	delete(s.sessions, sess.key)
+	s.work.Go(func() {
+		<-sess.ready
+		if sess.conn != nil {
+			sess.conn.close()
+		}
+	})
+}
+
+func (s *server) endSession(key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if sess := s.sessions[key]; sess != nil {
+		s.remove(sess)
+	}
+}
+
+// closeIdle closes the sessions that were not used for longer than the limit.
+func (s *server) closeIdle(now time.Time) {
+	if s.cfg.Idle <= 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, sess := range s.sessions {
+		if sess.inflight == 0 && sess.isReady() && now.Sub(sess.used) > s.cfg.Idle {
+			s.remove(sess)
+		}
+	}
+}
+
+func (sess *session) isReady() bool {
+	select {
+	case <-sess.ready:
+		return true
+	default:
+		return false
+	}
+}
+
+// processes counts the server's processes and finds the one idle for longest.
+func (s *server) processes() (n int, idle *session) {
+	if s.cfg.Command == "" {
+		return 0, nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, sess := range s.sessions {
+		n++
+		if sess.inflight == 0 && sess.isReady() && (idle == nil || sess.used.Before(idle.used)) {
+			idle = sess
+		}
+	}
+	return n, idle
+}
+
+// close ends the server's sessions and waits until they are gone.
+func (s *server) close() {
+	s.mu.Lock()
+	s.ended = true
+	for _, sess := range s.sessions {
+		s.remove(sess)
+	}
+	s.mu.Unlock()
+	s.work.Wait()
+}

@@ -1,0 +1,66 @@
+package upstream
+
+import (
+	"bufio"
+	"io"
+	"strings"
+	"sync"
+)
+
+// tail keeps the last lines that a server wrote to its standard error, and what it
+// wrote to its output that was no message.
+type tail struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+const (
+	tailLines = 200
+	tailWidth = 2000
+)
+
+func (t *tail) add(line string) {
+	if line = strings.TrimRight(line, "\r\n"); line == "" {
+		return
+	}
+	if len(line) > tailWidth {
+		line = strings.ToValidUTF8(line[:tailWidth], "") + "…"
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.lines) == tailLines {
+		t.lines = append(t.lines[:0], t.lines[1:]...)
+	}
+	t.lines = append(t.lines, line)
+}
+
+// copy reads lines until r ends. A line without end is cut, never waited for.
+func (t *tail) copy(r io.Reader) {
+	b := bufio.NewReaderSize(r, 8<<10)
+	for {
+		line, err := b.ReadSlice('\n')
+		t.add(string(line))
+		if err != nil && err != bufio.ErrBufferFull {
+			return
+		}
+	}
+}
+
+// last is the line most likely to say what went wrong: the last one that is no stack frame.
+func (t *tail) last() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i := len(t.lines) - 1; i >= 0; i-- {
+		line := strings.TrimSpace(t.lines[i])
+		if line != "" && !strings.HasPrefix(line, "at ") && !strings.HasPrefix(line, "Node.js v") && line != "}" {
+			return line[:min(len(line), 300)]
+		}
+	}
+	return ""
+}
+
+func (t *tail) all() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return append([]string(nil), t.lines...)
+}
