@@ -92,6 +92,7 @@ func (a *App) assemble(ctx context.Context, redact func(string) string) (err err
 		Opened:       func(id tool.ServerID) { a.Catalog.Opened(id) },
 		MaxMessage:   a.Config.Limits.Message,
 		MaxProcesses: a.Config.Limits.Processes,
+		Redact:       redact,
 		Logger:       a.log,
 	})
 	a.sessions = mcp.NewSessions(&mcp.SessionsOptions{Ended: func(s *mcp.Session) { a.Pool.EndSession(s.ID) }})

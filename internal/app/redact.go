@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"log/slog"
+	"net/url"
 	"slices"
 	"strings"
 )
@@ -15,7 +16,9 @@ func redactor(secrets []string) func(string) string {
 	longestFirst := slices.SortedFunc(slices.Values(secrets), func(a, b string) int { return len(b) - len(a) })
 	pairs := make([]string, 0, 2*len(secrets))
 	for _, s := range longestFirst {
-		pairs = append(pairs, s, "***")
+		for _, form := range []string{s, url.QueryEscape(s), url.PathEscape(s)} { // as it stands in a URL
+			pairs = append(pairs, form, "***")
+		}
 	}
 	return strings.NewReplacer(pairs...).Replace
 }
@@ -39,6 +42,12 @@ func (h redactingHandler) attr(a slog.Attr) slog.Attr {
 	switch v := a.Value.Resolve(); v.Kind() {
 	case slog.KindString:
 		return slog.String(a.Key, h.redact(v.String()))
+	case slog.KindGroup:
+		inner := slices.Clone(v.Group())
+		for i := range inner {
+			inner[i] = h.attr(inner[i])
+		}
+		return slog.Attr{Key: a.Key, Value: slog.GroupValue(inner...)}
 	case slog.KindAny:
 		return slog.String(a.Key, h.redact(v.String()))
 	}

@@ -107,7 +107,11 @@ func (r *Request) session() string {
 type Result struct {
 	ID  string          // of the call's record
 	Raw json.RawMessage // the result of tools/call; read-only
+	out upstream.Outcome
 }
+
+// Release lets the room that Raw takes be used again, once it has been sent on. It need not be called.
+func (r *Result) Release() { r.out.Release() }
 
 // Do makes one call. A fault says what the caller may know of what went wrong; an
 // *mcp.Error is the server's own.
@@ -125,7 +129,7 @@ func (c *Caller) Do(ctx context.Context, req Request) (res *Result, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Result{ID: rec.call.ID, Raw: c.project(&req, out.Raw)}, nil
+	return &Result{ID: rec.call.ID, Raw: c.project(&req, out.Raw), out: out}, nil
 }
 
 // resolve finds the tool among those that the caller's profile shows.

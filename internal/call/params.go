@@ -1,8 +1,8 @@
 package call
 
 import (
-	"bytes"
 	"encoding/json"
+	"unicode/utf8"
 
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/mcp"
@@ -17,19 +17,28 @@ type Params struct {
 	Args    json.RawMessage // nil when absent
 	Session string          // from _meta["toolfit/session"]; "" when absent
 
-	name span // where the tool's name stands in Raw
+	name  span // where the tool's name stands in Raw
+	token span // where the caller's progress token stands in Raw; zero: none
 }
 
 type span struct{ start, end int }
 
 // sessionKey is the member of _meta by which a caller names the session that a call belongs to.
-const sessionKey = "toolfit/session"
+const (
+	sessionKey = "toolfit/session"
+	maxSession = 256 // bytes of a session's name: it is kept with every record
+)
 
 // ParseParams splits raw. A member that decides where the call goes may stand there only
 // once and only in its exact spelling: the server must not read another tool than we do.
 func ParseParams(raw json.RawMessage) (Params, error) {
 	p := Params{Raw: raw}
+	if !utf8.Valid(raw) {
+		// A server that reads its input as text dies of such a byte, for everybody.
+		return Params{}, fault.New(fault.BadRequest, "params: the text is not UTF-8")
+	}
 	var meta json.RawMessage
+	var metaStart int
 	w := rawjson.Object(raw)
 	for w.Next() {
 		twice := false
@@ -42,7 +51,7 @@ func ParseParams(raw json.RawMessage) (Params, error) {
 			p.Args = w.Value
 		case "_meta":
 			twice = meta != nil
-			meta = w.Value
+			meta, metaStart = w.Value, w.Start
 		default:
 			if mcp.Lookalike(w.Key, "name", "arguments", "_meta") {
 				return Params{}, fault.New(fault.BadRequest, "params: member %q is a misspelling", w.Key)
@@ -63,9 +72,38 @@ func ParseParams(raw json.RawMessage) (Params, error) {
 		return Params{}, fault.New(fault.BadRequest, "params.arguments must be an object, got %s", kindOf(p.Args))
 	}
 	if meta != nil {
-		p.Session, _ = rawjson.String(rawjson.Get(meta, sessionKey))
+		if err := p.readMeta(meta, metaStart); err != nil {
+			return Params{}, err
+		}
 	}
 	return p, nil
+}
+
+// readMeta takes the members of _meta that concern us. Servers get a progress token of
+// ours, so they must not find another one of the caller's: it could be somebody else's.
+func (p *Params) readMeta(meta json.RawMessage, at int) error {
+	seen := false
+	w := rawjson.Object(meta)
+	for w.Next() {
+		switch {
+		case string(w.Key) == sessionKey:
+			p.Session, _ = rawjson.String(w.Value)
+			if len(p.Session) > maxSession {
+				return fault.New(fault.BadRequest, "params._meta: %s is longer than %d bytes", sessionKey, maxSession)
+			}
+		case string(w.Key) == "progressToken":
+			if seen {
+				return fault.New(fault.BadRequest, "params._meta: member %q stands there twice", w.Key)
+			}
+			seen = true
+			if !rawjson.IsNull(w.Value) {
+				p.token = span{at + w.Start, at + w.End}
+			}
+		case mcp.Lookalike(w.Key, "progressToken"):
+			return fault.New(fault.BadRequest, "params._meta: member %q is a misspelling", w.Key)
+		}
+	}
+	return nil
 }
 
 // NewParams makes params for callers that speak no MCP. Nil args mean none.
@@ -85,26 +123,14 @@ func NewParams(tool string, args json.RawMessage) (Params, error) {
 func (p Params) forServer(name string) (raw json.RawMessage, token [2]int) {
 	edit := rawjson.Edit{Start: p.name.start, End: p.name.end, New: rawjson.AppendString(nil, name)}
 	raw = rawjson.AppendSplice(make([]byte, 0, len(p.Raw)+len(name)), p.Raw, edit)
-	if bytes.Contains(raw, []byte("progressToken")) {
-		token = findToken(raw)
+	if p.token.end > 0 {
+		moved := 0
+		if p.token.start > p.name.start {
+			moved = len(raw) - len(p.Raw)
+		}
+		token = [2]int{p.token.start + moved, p.token.end + moved}
 	}
 	return raw, token
-}
-
-func findToken(raw json.RawMessage) (token [2]int) {
-	w := rawjson.Object(raw)
-	for w.Next() {
-		if string(w.Key) != "_meta" {
-			continue
-		}
-		m := rawjson.Object(w.Value)
-		for m.Next() {
-			if string(m.Key) == "progressToken" && !rawjson.IsNull(m.Value) {
-				return [2]int{w.Start + m.Start, w.Start + m.End}
-			}
-		}
-	}
-	return token
 }
 
 func kindOf(raw json.RawMessage) string {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/toolfit/toolfit/internal/catalog"
 	"github.com/toolfit/toolfit/internal/fault"
@@ -22,7 +23,7 @@ func (c *Caller) begin(req *Request) *recording {
 	return &recording{caller: c, call: store.Call{
 		ID: c.log.NewID(), At: c.opts.Now(),
 		Principal: req.Principal.ID, Profile: req.Profile, Session: req.Params.Session, Agent: req.Agent, MCPSession: req.MCPSession,
-		Upstream: req.Params.Tool, BytesIn: int64(len(req.Params.Args)),
+		Upstream: cut(req.Params.Tool, 200), BytesIn: int64(len(req.Params.Args)),
 	}}
 }
 
@@ -73,6 +74,10 @@ func (r *recording) failed(err error) {
 			c.Outcome, c.Level = outcomeCanceled, "info"
 		}
 	}
-	const longest = 500
-	c.Message = r.caller.opts.Redact(c.Message[:min(len(c.Message), longest)])
+	c.Message = cut(r.caller.opts.Redact(c.Message), 500) // in this order: a cut could halve a secret
+}
+
+// cut bounds what a caller or a server can make us keep.
+func cut(text string, longest int) string {
+	return strings.ToValidUTF8(text[:min(len(text), longest)], "")
 }

@@ -44,6 +44,8 @@ type Catalog struct {
 	opts   Options
 	views  atomic.Pointer[map[string]*View]
 
+	writing sync.Mutex // one change at a time is stored and then served; taken before mu
+
 	mu       sync.Mutex
 	config   *config.Config
 	servers  map[tool.ServerID]*known

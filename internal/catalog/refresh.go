@@ -45,6 +45,8 @@ func (c *Catalog) checkFailed(ctx context.Context, k *known, err error) error {
 
 // listed stores a new list first and then serves it.
 func (c *Catalog) listed(ctx context.Context, k *known, l upstream.Listing) error {
+	c.writing.Lock()
+	defer c.writing.Unlock()
 	now := c.opts.Now()
 	c.mu.Lock()
 	held, news := c.pin(k, l.Tools)
@@ -112,6 +114,8 @@ func (c *Catalog) pin(k *known, tools []tool.Definition) (held []bool, news []st
 
 // Approve lets held tools through: the named ones, or all of the server.
 func (c *Catalog) Approve(ctx context.Context, id tool.ServerID, names ...string) (int, error) {
+	c.writing.Lock()
+	defer c.writing.Unlock()
 	c.mu.Lock()
 	k := c.servers[id]
 	if k == nil {

@@ -36,7 +36,7 @@ func (v *View) Find(shown string) (*Entry, error) {
 	if e := v.byShown[shown]; e != nil {
 		return e, nil
 	}
-	err := fault.New(fault.UnknownTool, "unknown tool: %s", shown)
+	err := fault.New(fault.UnknownTool, "unknown tool: %.100s", shown)
 	if near := v.nearest(shown); near != "" {
 		return nil, err.WithHint("did you mean %s?", near)
 	}
@@ -101,10 +101,13 @@ func buildView(p config.Profile, servers []*known) *View {
 
 // name gives every entry the name it is shown under.
 func (v *View) name(bare bool) {
+	// A bare name must be nobody else's, neither bare nor prefixed: server b must not
+	// take the name of a's tool by calling its own a__tool.
 	count := map[string]int{}
 	if bare {
 		for _, e := range v.Entries {
 			count[tool.Shown(e.Definition.Name, e.Server, e.Definition.Name)]++
+			count[tool.Shown(string(e.Name), e.Server, e.Definition.Name)]++
 		}
 	}
 	kept := v.Entries[:0]

@@ -78,7 +78,9 @@ func (e Entry) answerMessage(ctx context.Context, log *slog.Logger, s *Session, 
 		return AppendError(nil, m.ID, err)
 	}
 	defer end()
-	result, err := e.answer(ctx, log, &Request{ID: m.ID, Method: m.Method, Params: m.Params, Session: s, Client: client})
+	req := &Request{ID: m.ID, Method: m.Method, Params: m.Params, Session: s, Client: client}
+	defer req.sent()
+	result, err := e.answer(ctx, log, req)
 	switch {
 	case ctx.Err() != nil:
 		return nil

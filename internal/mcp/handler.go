@@ -29,6 +29,14 @@ type Request struct {
 	Params  json.RawMessage // nil when absent
 	Session *Session        // the legacy session it came in; nil where there is none
 	Client  Peer            // the way back to the caller while the request is open; never nil
+	Sent    func()          // may be set by the handler; called when the result is no longer needed
+}
+
+// sent tells the handler that its result has been written or dropped.
+func (r *Request) sent() {
+	if r.Sent != nil {
+		r.Sent()
+	}
 }
 
 // Peer is the other side of an open request: progress, logs and questions go to it.

@@ -124,7 +124,9 @@ func (f *Front) message(w http.ResponseWriter, r *http.Request, e Entry, s *Sess
 		}
 		defer end()
 		out := &reply{w: w, id: m.ID, session: s, canStream: accepts(r, streamType), mustStream: !accepts(r, jsonType)}
-		result, err := e.answer(ctx, f.opts.Logger, &Request{ID: m.ID, Method: m.Method, Params: m.Params, Session: s, Client: out})
+		req := &Request{ID: m.ID, Method: m.Method, Params: m.Params, Session: s, Client: out}
+		defer req.sent()
+		result, err := e.answer(ctx, f.opts.Logger, req)
 		out.finish(result, err, ctx.Err() != nil)
 	}
 }

@@ -85,6 +85,8 @@ func (m Message) check(method []byte) (Message, error) {
 		return Message{}, Errorf(CodeInvalidRequest, "params must be an object")
 	case m.Method == "" && (m.Result == nil) == (m.Error == nil):
 		return Message{}, Errorf(CodeInvalidRequest, "a message needs a method, or a result or an error")
+	case m.Method == "" && m.ID == nil:
+		return Message{}, Errorf(CodeInvalidRequest, "an answer needs the id of its request")
 	}
 	return m, nil
 }
@@ -97,10 +99,11 @@ func validID(id json.RawMessage) bool {
 }
 
 // Lookalike tells whether key differs from one of the names only in the case of its
-// letters. Some readers take such a key for the name itself.
+// letters. Some readers take such a key for the name itself. Case is Unicode's: a long s
+// (ſ) counts as an s, so the lengths may differ.
 func Lookalike(key []byte, names ...string) bool {
 	for _, name := range names {
-		if len(key) == len(name) && string(key) != name && bytes.EqualFold(key, []byte(name)) {
+		if string(key) != name && bytes.EqualFold(key, []byte(name)) {
 			return true
 		}
 	}
@@ -173,14 +176,20 @@ func errorObject(err error) []byte {
 	return append(b, '}')
 }
 
-// ParseError reads an error object that a peer sent, and keeps its bytes.
+// ParseError reads an error object that a peer sent, and keeps its bytes. What is no such
+// object goes on as the data of one that is: strict readers would drop the whole answer.
 func ParseError(raw json.RawMessage) *Error {
-	e := &Error{Code: CodeInternal, Message: "error without a message", Raw: raw}
-	if code, err := strconv.Atoi(string(rawjson.Get(raw, "code"))); err == nil {
+	code, err := strconv.Atoi(string(rawjson.Get(raw, "code")))
+	message, ok := rawjson.String(rawjson.Get(raw, "message"))
+	if err == nil && ok {
+		return &Error{Code: code, Message: message, Raw: raw}
+	}
+	e := &Error{Code: CodeInternal, Message: "error without a message", Data: raw}
+	if err == nil {
 		e.Code = code
 	}
-	if s, ok := rawjson.String(rawjson.Get(raw, "message")); ok && s != "" {
-		e.Message = s
+	if message != "" {
+		e.Message = message
 	}
 	return e
 }

@@ -29,6 +29,7 @@ type Session struct {
 	lastAsk int64
 	queue   [][]byte      // messages for the session's own stream
 	wake    chan struct{} // tells the stream that the queue has grown; nil while there is no stream
+	drained bool          // no stream may begin any more
 	closed  bool
 	done    chan struct{}
 }
@@ -168,6 +169,12 @@ func (s *Session) listen() <-chan struct{} {
 	defer s.mu.Unlock()
 	if s.wake != nil {
 		close(s.wake)
+		s.wake = nil
+	}
+	if s.drained {
+		ended := make(chan struct{})
+		close(ended)
+		return ended
 	}
 	s.wake = make(chan struct{}, 1)
 	if len(s.queue) > 0 {
@@ -189,6 +196,7 @@ func (s *Session) unlisten(wake <-chan struct{}) {
 func (s *Session) drain() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.drained = true
 	if s.wake != nil {
 		close(s.wake)
 		s.wake = nil

@@ -160,7 +160,10 @@ func (p *pipe) initialize(m Message) {
 			select {
 			case <-s.done:
 				return
-			case <-wake:
+			case _, open := <-wake:
+				if !open {
+					return
+				}
 				for _, message := range s.take() {
 					p.write(message)
 				}

@@ -117,6 +117,7 @@ func (v *visitor) call(ctx context.Context, req *mcp.Request) (json.RawMessage, 
 		Principal: v.principal, Profile: v.profile, MCPSession: session, Reader: call.Model, Params: params, Client: req.Client,
 	})
 	if err == nil {
+		req.Sent = res.Release
 		return res.Raw, nil
 	}
 	if fault.Is(err, fault.UnknownTool) || fault.Is(err, fault.Forbidden) || fault.Is(err, fault.NotFound) {

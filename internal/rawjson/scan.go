@@ -141,13 +141,18 @@ func skipArray(data []byte, i, depth int) (int, error) {
 	}
 }
 
-// special marks the bytes at which the scan of a string must stop and look.
-var special = func() (t [256]bool) {
+// special marks the bytes at which the scan of a string must stop and look; escapes those
+// that may follow a backslash alone. Tables beat looking at eight bytes at a time here:
+// results are often JSON inside a string, with an escape every few bytes.
+var special, escapes = func() (special, escapes [256]bool) {
 	for c := range 0x20 {
-		t[c] = true
+		special[c] = true
 	}
-	t['"'], t['\\'] = true, true
-	return t
+	special['"'], special['\\'] = true, true
+	for _, c := range `"\/bfnrt` {
+		escapes[c] = true
+	}
+	return special, escapes
 }()
 
 func skipString(data []byte, i int) (int, error) {
@@ -156,42 +161,33 @@ func skipString(data []byte, i int) (int, error) {
 		if !special[c] {
 			continue
 		}
-		switch c {
-		case '"':
+		switch {
+		case c == '"':
 			return i + 1, nil
-		case '\\':
-			n := escapeLen(data[i:])
-			if n == 0 {
-				return i, syntax(i, "an escape")
-			}
-			i += n - 1
-		default:
+		case c != '\\':
 			return i, syntax(i, "no control character in a string")
+		case i+1 < len(data) && escapes[data[i+1]]:
+			i++
+		case isUnicodeEscape(data[i:]):
+			i += 5
+		default:
+			return i, syntax(i, "an escape")
 		}
 	}
 	return i, syntax(i, "the end of a string")
 }
 
-// escapeLen is the length of the escape at the start of data, 0 when it is none.
-func escapeLen(data []byte) int {
-	if len(data) < 2 {
-		return 0
+// isUnicodeEscape tells whether data starts with \u and four hexadecimal digits.
+func isUnicodeEscape(data []byte) bool {
+	if len(data) < 6 || data[1] != 'u' {
+		return false
 	}
-	switch data[1] {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-		return 2
-	case 'u':
-		if len(data) < 6 {
-			return 0
+	for _, c := range data[2:6] {
+		if !(c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F') {
+			return false
 		}
-		for _, c := range data[2:6] {
-			if !(c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F') {
-				return 0
-			}
-		}
-		return 6
 	}
-	return 0
+	return true
 }
 
 func skipNumber(data []byte, i int) (int, error) {

@@ -13,6 +13,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/toolfit/toolfit/internal/rawjson"
 )
@@ -29,9 +30,15 @@ type Definition struct {
 // ParseDefinition checks what every tool must have, a name, and finds its place.
 func ParseDefinition(raw json.RawMessage) (Definition, error) {
 	d := Definition{Raw: raw}
+	if !utf8.Valid(raw) {
+		return Definition{}, fmt.Errorf("the definition is not UTF-8") // one such byte would spoil everybody's list
+	}
 	w := rawjson.Object(raw)
 	for w.Next() {
 		if string(w.Key) != "name" {
+			if bytes.EqualFold(w.Key, []byte("name")) {
+				return Definition{}, fmt.Errorf("the definition has a member %q, which some readers take for its name", w.Key)
+			}
 			continue
 		}
 		if d.nameEnd != 0 {

@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"strconv"
@@ -26,8 +27,9 @@ type conn interface {
 type outgoing struct {
 	method string
 	params json.RawMessage
-	token  span     // where the caller's progress token stands in params; zero: none
-	peer   mcp.Peer // who hears of progress
+	token  span          // where the caller's progress token stands in params; zero: none
+	peer   mcp.Peer      // who hears of progress
+	buf    *bytes.Buffer // room for the answer, which may then be part of it; nil: the answer gets its own
 }
 
 type span struct{ start, end int }

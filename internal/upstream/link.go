@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -219,7 +220,11 @@ func (l *link) waiter(id int64, take bool) *waiter {
 // one that was, all that wait fail: better a clear error than a silent wait.
 func (l *link) tooLong(long *mcp.LongLineError) {
 	err := tooLarge(l.server, long.Size, int64(long.Limit))
-	if id, ok := idFrom(long); ok {
+	id, known := answerOf(long)
+	switch {
+	case known && id == 0:
+		return // nobody waits for it
+	case known:
 		if w := l.waiter(id, true); w != nil {
 			w.answer <- answer{err: err}
 		}
@@ -238,29 +243,32 @@ func tooLarge(server tool.ServerID, size, limit int64) error {
 		WithHint("ask for less, or raise limits.message")
 }
 
-// idFrom finds the id of a message of which only the two ends are known. It is where
-// writers put it: before the result, or last.
-func idFrom(long *mcp.LongLineError) (int64, bool) {
+// answerOf finds the request that a message answers of which only the two ends are known;
+// 0 says that it is no answer. The id is where writers put it: before the result, or last.
+func answerOf(long *mcp.LongLineError) (id int64, known bool) {
 	w := rawjson.Object(long.Head)
 	for w.Next() {
+		if string(w.Key) == "method" {
+			return 0, true // a request or a notification of the server's own
+		}
 		if string(w.Key) == "id" {
-			id, err := strconv.ParseInt(string(w.Value), 10, 64)
-			return id, err == nil
+			n, err := strconv.ParseInt(string(w.Value), 10, 64)
+			id, known = n, err == nil
 		}
 	}
-	for i := len(long.Tail) - 1; i >= 0; i-- {
-		if long.Tail[i] != ',' {
-			continue
+	if known {
+		return id, true
+	}
+	last := bytes.LastIndexByte(long.Tail, ',')
+	if last < 0 {
+		return 0, false
+	}
+	w = rawjson.Object(append([]byte{'{'}, long.Tail[last+1:]...)) // whole only when the member is one of the message itself
+	for w.Next() {
+		if string(w.Key) == "id" {
+			n, err := strconv.ParseInt(string(w.Value), 10, 64)
+			id, known = n, err == nil
 		}
-		id, err := strconv.ParseInt(string(rawjson.Get(append([]byte{'{'}, trimSpace(long.Tail[i+1:])...), "id")), 10, 64)
-		return id, err == nil
 	}
-	return 0, false
-}
-
-func trimSpace(b []byte) []byte {
-	for len(b) > 0 && b[len(b)-1] <= ' ' {
-		b = b[:len(b)-1]
-	}
-	return b
+	return id, known && w.Err() == nil
 }

@@ -41,7 +41,7 @@ func (p *Pool) List(ctx context.Context, id tool.ServerID) (Listing, error) {
 	case errors.Is(err, context.DeadlineExceeded):
 		return Listing{}, fault.New(fault.UpstreamTimeout, "server %s did not list its tools in time", id)
 	}
-	return Listing{}, err
+	return Listing{}, p.clean(err)
 }
 
 func (s *server) list(ctx context.Context) (Listing, error) {

@@ -17,7 +17,7 @@ const lasting = 10 * time.Second
 
 // open connects a session and watches it until it ends.
 func (s *server) open(sess *session) {
-	ctx, cancel := context.WithTimeout(context.Background(), s.cfg.Start)
+	ctx, cancel := context.WithTimeout(s.ctx, s.cfg.Start)
 	defer cancel()
 	c, err := s.dial()
 	if err == nil {
@@ -28,15 +28,18 @@ func (s *server) open(sess *session) {
 	}
 	s.mu.Lock()
 	now := s.pool.opts.Now()
-	s.reason, s.since, sess.opened, sess.used = err, now, now, now
+	s.since, sess.opened, sess.used = now, now, now
 	if err != nil {
 		sess.err = err
-		s.failed(now)
+		if !fault.Is(err, fault.UpstreamBusy) { // that is no fault of the server's
+			s.reason = err
+			s.failed(now)
+		}
 		if s.sessions[sess.key] == sess {
 			delete(s.sessions, sess.key)
 		}
 	} else {
-		sess.conn = c
+		sess.conn, s.reason = c, nil
 	}
 	close(sess.ready)
 	s.mu.Unlock()
@@ -101,6 +104,9 @@ func (s *server) handshake(ctx context.Context, c conn) (json.RawMessage, error)
 	params := append([]byte(`{"protocolVersion":"`+mcp.Latest+`","capabilities":{},"clientInfo":{"name":"toolfit","version":`),
 		rawjson.AppendString(nil, s.pool.opts.Version)...)
 	result, err := c.request(ctx, outgoing{method: "initialize", params: append(params, "}}"...), peer: mcp.Deaf})
+	if p, ok := c.(*process); ok && errors.Is(err, errSessionLost) {
+		err = p.reason() // it ended before we could say anything
+	}
 	if err != nil {
 		return nil, s.startError(ctx, err)
 	}
@@ -122,6 +128,8 @@ func (s *server) startError(ctx context.Context, err error) error {
 		said = "; it said: " + said
 	}
 	switch {
+	case s.ctx.Err() != nil:
+		return fault.New(fault.UpstreamDown, "server %s was removed", s.cfg.ID)
 	case errors.Is(err, errSessionLost), errors.As(err, &rpc):
 		return fault.New(fault.UpstreamProtocol, "server %s refused to start a session: %w%s", s.cfg.ID, err, said)
 	case ctx.Err() != nil:

@@ -8,8 +8,10 @@
 package upstream
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"net"
 	"net/http"
@@ -43,6 +45,7 @@ type Options struct {
 	Opened       func(tool.ServerID)    // told that a session was opened; it must not block
 	MaxMessage   int64                  // most bytes of one message from a server; 0: 16 MiB
 	MaxProcesses int                    // most processes at once; 0: 64
+	Redact       func(string) string    // takes secrets out of what servers say about themselves; nil: there are none
 	Logger       *slog.Logger           // nil: discard
 	Now          func() time.Time       // nil: time.Now
 }
@@ -87,6 +90,9 @@ func (o *Options) fill() {
 	if o.MaxProcesses == 0 {
 		o.MaxProcesses = 64
 	}
+	if o.Redact == nil {
+		o.Redact = func(s string) string { return s }
+	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -115,9 +121,11 @@ func (p *Pool) Apply(servers []config.Server) {
 		ended = append(ended, s)
 	}
 	p.mu.Unlock()
+	var closing sync.WaitGroup // side by side: one that does not want to end holds up no other
 	for _, s := range ended {
-		s.close()
+		closing.Go(s.close)
 	}
+	closing.Wait()
 }
 
 func (p *Pool) server(id tool.ServerID) (*server, error) {
@@ -160,6 +168,19 @@ const Complete Kind = 0
 type Outcome struct {
 	Kind Kind
 	Raw  json.RawMessage // the result, byte for byte; read-only
+	buf  *bytes.Buffer   // what holds Raw
+}
+
+// buffers are room for answers. A large result costs more to make room for than to carry.
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// Release lets the room that Raw takes be used again. Raw must not be used afterwards. It
+// need not be called.
+func (o Outcome) Release() {
+	const largest = 1 << 20
+	if o.buf != nil && o.buf.Cap() <= largest {
+		buffers.Put(o.buf)
+	}
 }
 
 // Call sends one request to the server and waits for the answer, at most as long as the
@@ -176,19 +197,32 @@ func (p *Pool) Call(ctx context.Context, c Call) (Outcome, error) {
 	limit := s.timeout(c.Tool)
 	timed, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	raw, err := s.do(timed, c.Session, outgoing{
-		method: "tools/call", params: c.Params, token: span{c.Token[0], c.Token[1]}, peer: peer,
+	out := Outcome{Kind: Complete, buf: buffers.Get().(*bytes.Buffer)}
+	out.Raw, err = s.do(timed, c.Session, outgoing{
+		method: "tools/call", params: c.Params, token: span{c.Token[0], c.Token[1]}, peer: peer, buf: out.buf,
 	})
 	switch {
 	case err == nil:
-		return Outcome{Kind: Complete, Raw: raw}, nil
+		return out, nil
 	case ctx.Err() != nil:
 		return Outcome{}, fault.New(fault.Canceled, "the call was cancelled: %w", context.Cause(ctx))
 	case timed.Err() != nil:
 		return Outcome{}, fault.New(fault.UpstreamTimeout, "server %s did not answer %s within %s", c.Server, c.Tool, limit).
 			WithHint("raise timeout of %s, or timeouts for this tool", c.Server)
 	}
-	return Outcome{}, err
+	return Outcome{}, p.clean(err)
+}
+
+// clean takes secrets out of what a caller will read: servers like to say with which
+// token they could not start.
+func (p *Pool) clean(err error) error {
+	var f *fault.Error
+	if !errors.As(err, &f) {
+		return err
+	}
+	c := *f
+	c.Message, c.Hint = p.opts.Redact(f.Message), p.opts.Redact(f.Hint)
+	return &c
 }
 
 // EndSession closes what servers keep for a caller's session that has ended.

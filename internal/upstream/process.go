@@ -106,13 +106,25 @@ func (p *process) run(stdout, stderr *os.File, limit int) {
 	defer close(p.exited)
 	readers := make(chan struct{}, 2)
 	go func() { p.tail.copy(stderr); readers <- struct{}{} }()
-	go func() { p.link.read(stdout, limit); readers <- struct{}{} }()
+	go func() {
+		p.link.read(stdout, limit)
+		readers <- struct{}{}
+		p.mute()
+	}()
 	go p.link.write(p.stdin)
 
 	err := p.cmd.Wait()
 	killGroup(p.cmd, true) // what the server itself started goes with it
 	p.settle(stdout, stderr, readers)
 	p.link.end(p.why(err))
+}
+
+// mute ends the link of a server that has closed its output and lives on: it can never
+// answer again. One that is about to exit gets the time to do so, as its exit says more.
+func (p *process) mute() {
+	if !p.wait(grace) {
+		p.link.end(fault.New(fault.UpstreamDown, "server %s closed its output", p.server))
+	}
 }
 
 // settle lets the readers take what is still in the pipes. Somebody may have inherited

@@ -128,23 +128,17 @@ func (r *remote) answer(ctx context.Context, resp *http.Response, id int64, out 
 	case mediaType == "text/event-stream":
 		return r.answerFromStream(ctx, resp.Body, id, out)
 	case mediaType == "application/json":
-		return r.answerFromBody(resp, id)
+		return r.answerFromBody(resp, id, out.buf)
 	}
 	head, _ := io.ReadAll(io.LimitReader(resp.Body, 200))
 	return nil, r.protocolError("answered %q instead of JSON: %s", resp.Header.Get("Content-Type"), oneLine(head))
 }
 
-// buffers hold response bodies while they are split.
-var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
-
-func (r *remote) answerFromBody(resp *http.Response, id int64) (json.RawMessage, error) {
-	buf := buffers.Get().(*bytes.Buffer)
-	defer func() {
-		if buf.Cap() <= 1<<20 {
-			buf.Reset()
-			buffers.Put(buf)
-		}
-	}()
+func (r *remote) answerFromBody(resp *http.Response, id int64, buf *bytes.Buffer) (json.RawMessage, error) {
+	if buf == nil {
+		buf = new(bytes.Buffer)
+	}
+	buf.Reset()
 	if n := resp.ContentLength; n > 0 && n <= r.limit {
 		buf.Grow(int(n) + bytes.MinRead)
 	}
@@ -165,12 +159,12 @@ func (r *remote) answerFromBody(resp *http.Response, id int64) (json.RawMessage,
 	return split(m)
 }
 
-// split copies the result out of a message whose bytes will be reused.
+// split takes the answer out of a message. An error outlives the buffer that it came in.
 func split(m mcp.Message) (json.RawMessage, error) {
 	if m.Error != nil {
 		return nil, mcp.ParseError(bytes.Clone(m.Error))
 	}
-	return bytes.Clone(m.Result), nil
+	return m.Result, nil
 }
 
 func isID(raw json.RawMessage, id int64) bool {

@@ -27,6 +27,9 @@ type server struct {
 	since    time.Time           // of the last change of state
 	ended    bool
 	work     sync.WaitGroup // starts and closes under way
+
+	ctx  context.Context // ends the starts under way
+	stop context.CancelFunc
 }
 
 // session is one conn, or one being opened.
@@ -44,17 +47,25 @@ type session struct {
 }
 
 func newServer(p *Pool, cfg config.Server) *server {
+	s := &server{cfg: withLimits(cfg), pool: p, sessions: map[string]*session{}, isolated: cfg.Isolation == "session", since: p.opts.Now()}
+	s.tail.redact = p.opts.Redact
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	return s
+}
+
+// withLimits fills in what a configuration that was not read from a file may lack.
+func withLimits(cfg config.Server) config.Server {
 	if cfg.Start == 0 {
 		cfg.Start = 30 * time.Second
 	}
 	if cfg.Timeout == 0 {
 		cfg.Timeout = time.Minute
 	}
-	return &server{cfg: cfg, pool: p, sessions: map[string]*session{}, isolated: cfg.Isolation == "session", since: p.opts.Now()}
+	return cfg
 }
 
 func (s *server) sameAs(cfg config.Server) bool {
-	a, b := s.cfg, cfg
+	a, b := s.cfg, withLimits(cfg)
 	a.Line, b.Line = 0, 0
 	return reflect.DeepEqual(a, b)
 }
@@ -231,5 +242,6 @@ func (s *server) close() {
 		s.remove(sess)
 	}
 	s.mu.Unlock()
+	s.stop()
 	s.work.Wait()
 }

@@ -49,7 +49,7 @@ func (s *server) status() Status {
 		return st
 	}
 	if st.State == Idle && s.reason != nil {
-		st.State, st.Reason = Down, s.reason.Error()
+		st.State, st.Reason = Down, s.pool.opts.Redact(s.reason.Error())
 	}
 	return st
 }

@@ -10,6 +10,8 @@ import (
 // tail keeps the last lines that a server wrote to its standard error, and what it
 // wrote to its output that was no message.
 type tail struct {
+	redact func(string) string // takes secrets out
+
 	mu    sync.Mutex
 	lines []string
 }
@@ -23,6 +25,7 @@ func (t *tail) add(line string) {
 	if line = strings.TrimRight(line, "\r\n"); line == "" {
 		return
 	}
+	line = t.redact(line) // before the cut, which could halve a secret
 	if len(line) > tailWidth {
 		line = strings.ToValidUTF8(line[:tailWidth], "") + "…"
 	}
@@ -37,10 +40,14 @@ func (t *tail) add(line string) {
 // copy reads lines until r ends. A line without end is cut, never waited for.
 func (t *tail) copy(r io.Reader) {
 	b := bufio.NewReaderSize(r, 8<<10)
+	begun := false // what is read continues a line whose start was taken already
 	for {
 		line, err := b.ReadSlice('\n')
-		t.add(string(line))
-		if err != nil && err != bufio.ErrBufferFull {
+		if !begun {
+			t.add(string(line))
+		}
+		begun = err == bufio.ErrBufferFull
+		if err != nil && !begun {
 			return
 		}
 	}
