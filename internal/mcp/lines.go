@@ -11,7 +11,6 @@ import (
 type Lines struct {
 	r     *bufio.Reader
 	limit int
-	buf   []byte
 }
 
 // LongLineError says that a line was over the limit. It was read to its end and dropped,
@@ -38,7 +37,7 @@ func NewLines(r io.Reader, limit int) *Lines {
 // At the end of the input it returns io.EOF; a last line without an end still counts.
 func (l *Lines) Next() ([]byte, error) {
 	for {
-		line, err := l.line()
+		line, err := l.append(nil)
 		if len(line) > 0 || err != nil && !errors.Is(err, io.EOF) {
 			return line, dropEOF(err)
 		}
@@ -56,34 +55,32 @@ func dropEOF(err error) error {
 	return err
 }
 
-func (l *Lines) line() ([]byte, error) {
-	l.buf = l.buf[:0]
+// append reads one line, blank or not, and appends it to dst without its end.
+func (l *Lines) append(dst []byte) ([]byte, error) {
+	start := len(dst)
 	for {
 		chunk, err := l.r.ReadSlice('\n')
-		if len(l.buf)+len(chunk) > l.limit+2 { // room for the line's end
-			return nil, l.drop(chunk, err)
+		if len(dst)-start+len(chunk) > l.limit+2 { // room for the line's end
+			return dst[:start], l.drop(dst[start:], chunk, err)
 		}
-		l.buf = append(l.buf, chunk...)
+		dst = append(dst, chunk...)
 		if errors.Is(err, bufio.ErrBufferFull) {
 			continue
 		}
-		line := trimEnd(l.buf)
-		if cap(l.buf) > 1<<20 {
-			l.buf = nil // one large message must not hold its memory for good
-			return line, err
+		for len(dst) > start && (dst[len(dst)-1] == '\n' || dst[len(dst)-1] == '\r') {
+			dst = dst[:len(dst)-1]
 		}
-		return append([]byte(nil), line...), err
+		return dst, err
 	}
 }
 
 // drop reads a line that is too long to its end and says how long it was.
-func (l *Lines) drop(chunk []byte, err error) error {
-	long := &LongLineError{Size: int64(len(l.buf)), Limit: l.limit, Tail: make([]byte, 0, keepEnds)}
-	long.Head = append(long.Head, l.buf[:min(len(l.buf), keepEnds)]...)
-	if len(long.Head) == 0 {
-		long.Head = append(long.Head, chunk[:min(len(chunk), keepEnds)]...)
+func (l *Lines) drop(begun, chunk []byte, err error) error {
+	long := &LongLineError{Size: int64(len(begun)), Limit: l.limit, Tail: make([]byte, 0, keepEnds)}
+	if len(begun) == 0 {
+		begun = chunk
 	}
-	l.buf = nil
+	long.Head = append(long.Head, begun[:min(len(begun), keepEnds)]...)
 	for {
 		long.Size += int64(len(chunk))
 		long.Tail = append(long.Tail, chunk...)
@@ -99,11 +96,4 @@ func (l *Lines) drop(chunk []byte, err error) error {
 		return err
 	}
 	return long
-}
-
-func trimEnd(line []byte) []byte {
-	for len(line) > 0 && (line[len(line)-1] == '\n' || line[len(line)-1] == '\r') {
-		line = line[:len(line)-1]
-	}
-	return line
 }

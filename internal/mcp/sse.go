@@ -1,11 +1,13 @@
 package mcp
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"strconv"
+	"sync"
 	"time"
 )
 
@@ -13,55 +15,78 @@ import (
 type Event struct {
 	Name  string // "" stands for "message"
 	ID    string
-	Data  []byte
+	Data  []byte        // nil when there is none; valid until the next event is read
 	Retry time.Duration // 0: not given
 }
 
 // Events reads server-sent events.
 type Events struct {
-	lines *Lines
+	lines Lines
 	limit int
+	line  []byte // the line being read
+	data  []byte // the data of the event being read
 }
 
-// NewEvents reads events whose data is at most limit bytes.
+// readers are Events that are not in use. Most streams carry one event, which would cost
+// more to make room for than to read.
+var readers = sync.Pool{New: func() any { return &Events{lines: Lines{r: bufio.NewReaderSize(nil, 16<<10)}} }}
+
+// NewEvents reads events whose data is at most limit bytes. Close it when it is no longer needed.
 func NewEvents(r io.Reader, limit int) *Events {
-	return &Events{lines: NewLines(r, limit+len("data: ")), limit: limit}
+	e := readers.Get().(*Events)
+	e.lines.r.Reset(r)
+	e.limit, e.lines.limit = limit, limit+len("data: ")
+	return e
+}
+
+// Close gives up the reader and the data of the last event.
+func (e *Events) Close() {
+	const largest = 1 << 20
+	if cap(e.line)+cap(e.data) > largest {
+		return
+	}
+	e.lines.r.Reset(nil)
+	readers.Put(e)
 }
 
 // Next returns the next event that has data or an id. The stream's end is io.EOF.
 func (e *Events) Next() (Event, error) {
 	var ev Event
+	e.data = e.data[:0]
 	for {
-		line, err := e.lines.line()
-		if err != nil {
+		var err error
+		if e.line, err = e.lines.append(e.line[:0]); err != nil {
 			return Event{}, err // what was begun but not ended by a blank line does not count
 		}
-		if len(line) == 0 {
+		if len(e.line) == 0 {
 			if ev.Data != nil || ev.ID != "" {
 				return ev, nil
 			}
 			ev = Event{}
 			continue
 		}
-		if err := ev.field(line, e.limit); err != nil {
+		if err := e.field(&ev); err != nil {
 			return Event{}, err
 		}
 	}
 }
 
-func (ev *Event) field(line []byte, limit int) error {
-	name, value, _ := bytes.Cut(line, []byte(":"))
+// field takes the line that was read as a field of the event.
+func (e *Events) field(ev *Event) error {
+	name, value, _ := bytes.Cut(e.line, []byte(":"))
 	value = bytes.TrimPrefix(value, []byte(" "))
 	switch string(name) {
 	case "data":
-		if ev.Data == nil {
-			ev.Data = value[:len(value):len(value)]
-			return nil
+		if ev.Data != nil {
+			e.data = append(e.data, '\n')
 		}
-		if len(ev.Data)+len(value) >= limit {
-			return fmt.Errorf("an event of more than %d bytes: %w", limit, errTooLong)
+		if len(e.data)+len(value) > e.limit {
+			return fmt.Errorf("an event of more than %d bytes: %w", e.limit, errTooLong)
 		}
-		ev.Data = append(append(ev.Data, '\n'), value...)
+		if e.data = append(e.data, value...); e.data == nil {
+			e.data = []byte{} // data that is empty is still data
+		}
+		ev.Data = e.data
 	case "event":
 		ev.Name = string(value)
 	case "id":

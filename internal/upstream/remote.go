@@ -7,10 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -69,24 +69,60 @@ func (r *remote) adopt(resp http.Header, version string) {
 
 func (r *remote) request(ctx context.Context, out outgoing) (json.RawMessage, error) {
 	id := r.last.Add(1)
-	resp, err := r.post(ctx, out.message(id))
+	// The exchange outlives the call by a moment: a stream must be read to its end for the
+	// connection to be used again.
+	exchange, end := context.WithCancel(context.WithoutCancel(ctx))
+	unlink := context.AfterFunc(ctx, end)
+	resp, err := r.post(exchange, out.message(id))
 	if err != nil {
-		if ctx.Err() != nil {
-			r.cancel(id)
-		}
-		return nil, err
+		end()
+		return nil, r.given(ctx, id, err)
 	}
-	defer resp.Body.Close()
 	result, err := r.answer(ctx, resp, id, out)
-	if err != nil && ctx.Err() != nil {
-		r.cancel(id)
-		return nil, ctx.Err()
+	unlink()
+	r.finish(resp, err, end)
+	if err != nil {
+		return nil, r.given(ctx, id, err)
 	}
 	if out.method == "initialize" && err == nil {
 		version, _ := rawjson.String(rawjson.Get(result, "protocolVersion"))
 		r.adopt(resp.Header, version)
 	}
 	return result, err
+}
+
+// given is what the caller gets instead of err: when it no longer waits, the server is told so.
+func (r *remote) given(ctx context.Context, id int64, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	r.cancel(id)
+	return ctx.Err()
+}
+
+// finish ends an exchange. A stream whose answer has come is read to its end beside the
+// calls, for a short time only: a server may keep it open.
+func (r *remote) finish(resp *http.Response, err error, end context.CancelFunc) {
+	if err != nil || !isStream(resp) {
+		resp.Body.Close()
+		end()
+		return
+	}
+	started := r.background(func() {
+		timer := time.AfterFunc(100*time.Millisecond, end)
+		io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10))
+		timer.Stop()
+		resp.Body.Close()
+		end()
+	})
+	if !started {
+		resp.Body.Close()
+		end()
+	}
+}
+
+func isStream(resp *http.Response) bool {
+	return strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream")
 }
 
 // post sends one message. A connection that breaks gives a typed error.
@@ -119,15 +155,14 @@ func plainError(err error) error {
 
 // answer reads the response to request id, in whichever form it comes.
 func (r *remote) answer(ctx context.Context, resp *http.Response, id int64, out outgoing) (json.RawMessage, error) {
-	mediaType, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	switch {
 	case resp.StatusCode == http.StatusNotFound && r.header.Get("Mcp-Session-Id") != "":
 		return nil, errSessionLost
 	case resp.StatusCode != http.StatusOK:
 		return nil, r.statusError(resp, id)
-	case mediaType == "text/event-stream":
+	case isStream(resp):
 		return r.answerFromStream(ctx, resp.Body, id, out)
-	case mediaType == "application/json":
+	case strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json"):
 		return r.answerFromBody(resp, id, out.buf)
 	}
 	head, _ := io.ReadAll(io.LimitReader(resp.Body, 200))
@@ -167,6 +202,17 @@ func split(m mcp.Message) (json.RawMessage, error) {
 	return m.Result, nil
 }
 
+// kept is split for a message whose bytes do not last.
+func kept(m mcp.Message, buf *bytes.Buffer) (json.RawMessage, error) {
+	result, err := split(m)
+	if err != nil || buf == nil {
+		return bytes.Clone(result), err
+	}
+	buf.Reset()
+	buf.Write(result)
+	return buf.Bytes(), nil
+}
+
 func isID(raw json.RawMessage, id int64) bool {
 	n, err := strconv.ParseInt(string(raw), 10, 64)
 	return err == nil && n == id
@@ -174,6 +220,7 @@ func isID(raw json.RawMessage, id int64) bool {
 
 func (r *remote) answerFromStream(ctx context.Context, body io.Reader, id int64, out outgoing) (json.RawMessage, error) {
 	events := mcp.NewEvents(body, int(r.limit))
+	defer events.Close()
 	for {
 		ev, err := events.Next()
 		if mcp.IsTooLong(err) {
@@ -190,7 +237,7 @@ func (r *remote) answerFromStream(ctx context.Context, body io.Reader, id int64,
 		case err != nil:
 			return nil, r.protocolError("sent what is no message: %v", err)
 		case m.IsResponse() && isID(m.ID, id):
-			return split(m)
+			return kept(m, out.buf)
 		case m.IsRequest():
 			r.send(answerServer(m))
 		case m.Method == progressMethod:
@@ -256,12 +303,14 @@ func (r *remote) send(message []byte) {
 }
 
 // background runs f beside the calls, unless the session has ended.
-func (r *remote) background(f func()) {
+func (r *remote) background(f func()) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.ctx.Err() == nil {
-		r.work.Go(f)
+	if r.ctx.Err() != nil {
+		return false
 	}
+	r.work.Go(f)
+	return true
 }
 
 // listen holds the session's own stream open, for news of changed lists.
@@ -295,6 +344,7 @@ func (r *remote) hear() bool {
 		return false
 	}
 	events := mcp.NewEvents(resp.Body, int(r.limit))
+	defer events.Close()
 	for {
 		ev, err := events.Next()
 		if err != nil {
