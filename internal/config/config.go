@@ -90,7 +90,6 @@ type Records struct {
 type Limits struct {
 	Body      int64 // bytes of one HTTP request
 	Message   int64 // bytes of one message or result from an upstream
-	Depth     int   // nesting of JSON
 	Processes int   // upstream processes at a time
 }
 
@@ -100,7 +99,7 @@ const DefaultProfile = "default"
 // The defaults of a server. AddServer leaves them out of the file.
 const (
 	defaultTimeout = time.Minute
-	defaultStart   = 30 * time.Second
+	defaultStart   = time.Minute // a first start may download the server
 	defaultIdle    = 10 * time.Minute
 	defaultRefresh = time.Hour
 )
@@ -116,7 +115,7 @@ func defaults(path string) *Config {
 		Approve:     "auto",
 		ResultStore: "cut",
 		Records:     Records{Retain: 30 * 24 * time.Hour, MaxSize: 2 << 30},
-		Limits:      Limits{Body: 4 << 20, Message: 16 << 20, Depth: 512, Processes: 64},
+		Limits:      Limits{Body: 4 << 20, Message: 16 << 20, Processes: 64},
 	}
 }
 

@@ -57,7 +57,7 @@ profiles:
 approve: changed
 resultStore: none
 records: {durable: true, retain: 7d, maxSize: 512MB}
-limits: {body: 1MB, message: 2048, depth: 64, processes: 8}
+limits: {body: 1MB, message: 2048, processes: 8}
 `
 
 func wantWhole() *Config {
@@ -82,7 +82,7 @@ func wantWhole() *Config {
 		},
 		Approve: "changed", ResultStore: "none",
 		Records: Records{Durable: true, Retain: 7 * day, MaxSize: 512 << 20},
-		Limits:  Limits{Body: 1 << 20, Message: 2048, Depth: 64, Processes: 8},
+		Limits:  Limits{Body: 1 << 20, Message: 2048, Processes: 8},
 		Secrets: []string{"s3cret", "Bearer s3cret"},
 	}
 }

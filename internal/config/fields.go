@@ -83,7 +83,6 @@ func (l *Limits) fields() []field {
 	return []field{
 		{"body", sizeInto(&l.Body)},
 		{"message", sizeInto(&l.Message)},
-		{"depth", countInto(&l.Depth, 10_000)},
 		{"processes", countInto(&l.Processes, 100_000)},
 	}
 }

@@ -78,9 +78,9 @@ func TestProblemsDoNotShowFilledValues(t *testing.T) {
 }
 
 func TestNumbersAndBooleansCanBeFilledIn(t *testing.T) {
-	cfg := parse(t, "toolfit.yaml", `{limits: {depth: "${D}", body: "${B}"}, records: {durable: "${T}", retain: "${R}"}}`,
+	cfg := parse(t, "toolfit.yaml", `{limits: {processes: "${D}", body: "${B}"}, records: {durable: "${T}", retain: "${R}"}}`,
 		"D", "7", "B", "1KB", "T", "true", "R", "2d")
-	if cfg.Limits.Depth != 7 || cfg.Limits.Body != 1024 || !cfg.Records.Durable || cfg.Records.Retain != 2*day {
+	if cfg.Limits.Processes != 7 || cfg.Limits.Body != 1024 || !cfg.Records.Durable || cfg.Records.Retain != 2*day {
 		t.Errorf("got %+v %+v", cfg.Limits, cfg.Records)
 	}
 }

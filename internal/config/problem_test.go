@@ -47,7 +47,7 @@ func TestEveryProblemHasLineFieldAndFix(t *testing.T) {
 			"toolfit.yaml:1: mcpServers.a.timeout: expected a duration with its unit, such as 500ms, 30s, 1h30m or 30d"},
 		{"a timeout of 0 is none", "mcpServers: {a: {command: x, timeout: 0s}}\n", "toolfit.yaml:1: mcpServers.a.timeout: expected at least 1ns"},
 		{"a size is one", "limits: {body: big}\n", "toolfit.yaml:1: limits.body: expected a size over 0, such as 512KB, 4MB, 2GB or a number of bytes"},
-		{"a count is one", "limits: {depth: 0.5}\n", "toolfit.yaml:1: limits.depth: expected a whole number from 1 to 10000"},
+		{"a count is one", "limits: {processes: 0.5}\n", "toolfit.yaml:1: limits.processes: expected a whole number from 1 to 100000"},
 		{"a choice names the choices", "approve: chnged\n", `toolfit.yaml:1: approve: expected auto or changed or all; did you mean "changed"?`},
 		{"keeping all is not there yet", "resultStore: all\n", "toolfit.yaml:1: resultStore: all is not available in this version; use cut or none"},
 		{"a profile names servers that exist", "mcpServers: {files: {command: x}}\nprofiles:\n  p:\n    servers:\n      - fiels\n      - 云\n",
