@@ -12,13 +12,15 @@ import (
 
 // Door decides who comes in over HTTP. It is the same for every route.
 type Door struct {
-	keys  *Keys
-	hosts map[string]bool
+	keys    *Keys
+	hosts   map[string]bool
+	proxies Trusted
 }
 
 // NewDoor makes a door for requests that name one of the hosts, or loopback, as their Host.
-func NewDoor(keys *Keys, hosts []string) *Door {
-	d := &Door{keys: keys, hosts: map[string]bool{}}
+// Behind one of the proxies the Host is the one that the proxy was asked for.
+func NewDoor(keys *Keys, hosts []string, proxies Trusted) *Door {
+	d := &Door{keys: keys, hosts: map[string]bool{}, proxies: proxies}
 	for _, h := range hosts {
 		d.hosts[strings.ToLower(h)] = true
 	}
@@ -28,8 +30,8 @@ func NewDoor(keys *Keys, hosts []string) *Door {
 // Admit tells who sends the request. A page of another site must not get in through a
 // browser on this machine, so Host and Origin are checked before anything else.
 func (d *Door) Admit(r *http.Request) (Principal, error) {
-	if !d.knows(r.Host) {
-		return Principal{}, fault.New(fault.Forbidden, "Host %q is not served here", r.Host).WithHint("add it to hosts in the configuration")
+	if _, _, host := d.proxies.Client(r); !d.knows(host) {
+		return Principal{}, fault.New(fault.Forbidden, "Host %q is not served here", host).WithHint("add it to hosts in the configuration")
 	}
 	if origin := r.Header.Get("Origin"); origin != "" {
 		u, err := url.Parse(origin)
@@ -40,7 +42,8 @@ func (d *Door) Admit(r *http.Request) (Principal, error) {
 	if key, ok := keyOf(r); ok {
 		return d.keys.Authenticate(r.Context(), key)
 	}
-	if !d.keys.Any() && isLoopback(r.RemoteAddr) {
+	// The address of the connection counts here, never one that a header names.
+	if !d.keys.Any() && isLoopback(r.RemoteAddr) && d.proxies.direct(r) {
 		return Local(), nil
 	}
 	return Principal{}, refuse()

@@ -8,9 +8,11 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -30,7 +32,6 @@ import (
 
 // App is a running gateway.
 type App struct {
-	Config  *config.Config
 	Store   *store.Store
 	Keys    *access.Keys
 	Pool    *upstream.Pool
@@ -44,8 +45,15 @@ type App struct {
 	sessions *mcp.Sessions
 	agents   *mcpserver.Server
 
-	stop context.CancelFunc
-	work sync.WaitGroup
+	started   *config.Config                // what New was given
+	current   atomic.Pointer[config.Config] // what is in force
+	edge      atomic.Pointer[edge]
+	secrets   secrets
+	reloading sync.Mutex // one Reload at a time
+
+	background context.Context // of work beside the calls; ends with Close
+	stop       context.CancelFunc
+	work       sync.WaitGroup
 }
 
 // Options change an App. The zero value is usable.
@@ -57,29 +65,31 @@ type Options struct {
 // New opens the store, loads the catalogue and begins to list servers. No server is
 // waited for. Close ends what New began.
 func New(ctx context.Context, cfg *config.Config, opts *Options) (*App, error) {
-	a := &App{Config: cfg, registry: prometheus.NewRegistry(), log: slog.New(slog.DiscardHandler)}
+	a := &App{started: cfg, registry: prometheus.NewRegistry(), log: slog.New(slog.DiscardHandler)}
+	a.current.Store(cfg)
 	if opts != nil {
 		a.opts = *opts
 	}
-	redact := redactor(cfg.Secrets)
+	a.secrets.add(cfg.Secrets)
+	redact := a.secrets.redact
 	if a.opts.Logger != nil {
 		a.log = slog.New(redactingHandler{a.opts.Logger.Handler(), redact})
 	}
+	a.background, a.stop = context.WithCancel(context.WithoutCancel(ctx))
 	var err error
 	if a.Store, err = store.Open(ctx, cfg.Store, &store.Options{Durable: cfg.Records.Durable}); err != nil {
 		return nil, err
 	}
 	a.Keys = access.New(a.Store, nil)
+	a.edge.Store(newEdge(a.Keys, cfg, nil))
 	a.Records = record.New(a.Store, &record.Options{Durable: cfg.Records.Durable, Logger: a.log, Redact: redact})
 	if err := a.assemble(ctx, redact); err != nil {
 		a.Records.Close(ctx)
 		a.Store.Close()
 		return nil, err
 	}
-	background, stop := context.WithCancel(context.WithoutCancel(ctx))
-	a.stop = stop
-	a.work.Go(func() { a.Catalog.Run(background) })
-	a.work.Go(func() { a.housekeep(background) })
+	a.work.Go(func() { a.Catalog.Run(a.background) })
+	a.work.Go(func() { a.housekeep(a.background) })
 	return a, nil
 }
 
@@ -89,27 +99,34 @@ func (a *App) assemble(ctx context.Context, redact func(string) string) (err err
 		Version:      a.opts.Version,
 		Builtins:     map[string]mcp.Handler{"demo-cloud": demo.Cloud(), "demo-shop": demo.Shop()},
 		Changed:      func(id tool.ServerID) { a.Catalog.Changed(id) },
-		Opened:       func(id tool.ServerID) { a.Catalog.Opened(id) },
-		MaxMessage:   a.Config.Limits.Message,
-		MaxProcesses: a.Config.Limits.Processes,
+		Opened:       a.opened,
+		Updated:      func(id tool.ServerID, params json.RawMessage) { a.agents.Updated(id, params) },
+		MaxMessage:   a.started.Limits.Message,
+		MaxProcesses: a.started.Limits.Processes,
 		Redact:       redact,
 		Logger:       a.log,
 	})
-	a.sessions = mcp.NewSessions(&mcp.SessionsOptions{Ended: func(s *mcp.Session) { a.Pool.EndSession(s.ID) }})
+	a.sessions = mcp.NewSessions(&mcp.SessionsOptions{Ended: func(s *mcp.Session) { a.agents.SessionEnded(s) }})
 	a.Catalog, err = catalog.New(ctx, a.Pool, a.Store, &catalog.Options{
-		Changed: func(profile string) { a.sessions.Broadcast(profile, "notifications/tools/list_changed", nil) },
+		Changed: func(profile, kind string) { a.sessions.Broadcast(profile, "notifications/"+kind+"/list_changed", nil) },
 		Redact:  redact, Logger: a.log,
 	})
 	if err != nil {
 		a.Pool.Close()
 		return err
 	}
-	a.Pool.Apply(a.Config.Servers)
-	a.Catalog.Apply(a.Config)
+	a.Pool.Apply(a.started.Servers)
+	a.Catalog.Apply(a.started)
 	a.Caller = call.New(a.Catalog, a.Pool, a.Records, &call.Options{Metrics: call.NewMetrics(a.registry), Redact: redact})
-	a.agents = mcpserver.New(a.Catalog, a.Caller, &mcpserver.Options{Version: a.opts.Version})
+	a.agents = mcpserver.New(a.Catalog, a.Caller, a.Pool, &mcpserver.Options{Version: a.opts.Version})
 	a.registerMetrics()
 	return nil
+}
+
+// opened is told that a session with a server is open.
+func (a *App) opened(id tool.ServerID) {
+	a.Catalog.Opened(id)
+	a.work.Go(func() { a.agents.Reopened(a.background, id) })
 }
 
 // housekeep ends old sessions and drops old records.
@@ -118,8 +135,8 @@ func (a *App) housekeep(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		a.sessions.Sweep()
-		before := time.Now().Add(-a.Config.Records.Retain)
-		if _, err := a.Store.TrimCalls(ctx, before, a.Config.Records.MaxSize); err != nil && ctx.Err() == nil {
+		keep := a.Config().Records
+		if _, err := a.Store.TrimCalls(ctx, time.Now().Add(-keep.Retain), keep.MaxSize); err != nil && ctx.Err() == nil {
 			a.log.Error("old records not dropped", "error", err)
 		}
 		select {

@@ -22,27 +22,26 @@ import (
 
 // Handler is everything that is served on the one port.
 func (a *App) Handler() http.Handler {
-	door := access.NewDoor(a.Keys, a.Config.Hosts)
-	agents := a.mcpHandler(door)
+	agents := a.limited(a.mcpHandler())
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", agents)
 	mux.Handle("/mcp/{profile}", agents)
-	mux.Handle("/api/v1/", a.API(door.Admit))
+	mux.Handle("/api/v1/", a.limited(a.API(a.admit)))
 	mux.HandleFunc("GET /healthz", plain("ok"))
 	mux.HandleFunc("GET /readyz", plain("ready"))
-	mux.Handle("GET /metrics", a.guarded(door, promhttp.HandlerFor(a.registry, promhttp.HandlerOpts{})))
-	mux.Handle("/", a.guarded(door, console.New(page{a}, a.log)))
-	if a.Config.BasePath == "" {
+	mux.Handle("GET /metrics", a.guarded(promhttp.HandlerFor(a.registry, promhttp.HandlerOpts{})))
+	mux.Handle("/", a.limited(a.guarded(console.New(page{a}, a.log))))
+	if a.started.BasePath == "" {
 		return mux
 	}
-	return http.StripPrefix(a.Config.BasePath, mux)
+	return http.StripPrefix(a.started.BasePath, mux)
 }
 
 // API is the REST API for whoever admit lets in.
 func (a *App) API(admit func(*http.Request) (access.Principal, error)) http.Handler {
 	return restapi.New(restapi.Parts{
 		Catalog: a.Catalog, Pool: a.Pool, Caller: a.Caller, Store: a.Store,
-		Admit: admit, MaxBody: a.Config.Limits.Body, Logger: a.log,
+		Admit: admit, MaxBody: a.started.Limits.Body, Logger: a.log,
 	})
 }
 
@@ -54,10 +53,10 @@ func plain(text string) http.HandlerFunc {
 }
 
 // mcpHandler lets known callers through to the MCP front of their profile.
-func (a *App) mcpHandler(door *access.Door) http.Handler {
-	front := mcp.NewFront(a.sessions, &mcp.FrontOptions{MaxBody: a.Config.Limits.Body, Logger: a.log})
+func (a *App) mcpHandler() http.Handler {
+	front := mcp.NewFront(a.sessions, &mcp.FrontOptions{MaxBody: a.started.Limits.Body, Logger: a.log})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		who, err := door.Admit(r)
+		who, err := a.admit(r)
 		if err == nil && !who.MayCall() {
 			err = fault.New(fault.Forbidden, "%s may not call tools", who.Name)
 		}
@@ -77,9 +76,9 @@ func (a *App) mcpHandler(door *access.Door) http.Handler {
 }
 
 // guarded serves pages to callers who may read everything.
-func (a *App) guarded(door *access.Door, h http.Handler) http.Handler {
+func (a *App) guarded(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		who, err := door.Admit(r)
+		who, err := a.admit(r)
 		if err == nil && !who.MayRead() {
 			err = fault.New(fault.Forbidden, "%s may not read this", who.Name)
 		}

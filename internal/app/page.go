@@ -19,7 +19,8 @@ func (p page) Page(r *http.Request) (console.Page, error) {
 	if err != nil {
 		return console.Page{}, err
 	}
-	out := console.Page{Version: a.opts.Version, MCPURL: "http://" + r.Host + a.Config.BasePath + "/mcp"}
+	_, scheme, host := a.edge.Load().proxies.Client(r)
+	out := console.Page{Version: a.opts.Version, MCPURL: scheme + "://" + host + a.started.BasePath + "/mcp"}
 	for _, s := range restapi.ListServers(a.Catalog, a.Pool) {
 		row := console.Server{Name: string(s.ID), Kind: s.Kind, State: string(s.State), Tools: s.Tools, Held: len(s.Held), Reason: s.Reason}
 		if s.CheckedAt != nil {

@@ -6,7 +6,35 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 )
+
+// maxSecrets bounds how many secrets of earlier configurations are remembered.
+const maxSecrets = 4096
+
+// secrets takes secrets out of text. It follows reloads without a lock for its readers, and
+// it goes on to know the old ones: a call under way or a late line may still hold one.
+type secrets struct {
+	replace atomic.Pointer[func(string) string]
+
+	mu  sync.Mutex
+	all []string
+}
+
+func (s *secrets) add(more []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, secret := range more {
+		s.all = slices.DeleteFunc(s.all, func(old string) bool { return old == secret })
+		s.all = append(s.all, secret)
+	}
+	s.all = s.all[max(0, len(s.all)-max(maxSecrets, len(more))):]
+	replace := redactor(s.all)
+	s.replace.Store(&replace)
+}
+
+func (s *secrets) redact(text string) string { return (*s.replace.Load())(text) }
 
 // redactor replaces every secret by stars. Longer ones go first, so that none is left in part.
 func redactor(secrets []string) func(string) string {
@@ -16,7 +44,11 @@ func redactor(secrets []string) func(string) string {
 	longestFirst := slices.SortedFunc(slices.Values(secrets), func(a, b string) int { return len(b) - len(a) })
 	pairs := make([]string, 0, 2*len(secrets))
 	for _, s := range longestFirst {
-		for _, form := range []string{s, url.QueryEscape(s), url.PathEscape(s)} { // as it stands in a URL
+		forms := []string{s, url.QueryEscape(s), url.PathEscape(s)} // as it stands in a URL
+		if read, err := url.QueryUnescape(s); err == nil && len(read) > len(s)/2 {
+			forms = append(forms, read) // as a server reads it from one
+		}
+		for _, form := range forms {
 			pairs = append(pairs, form, "***")
 		}
 	}

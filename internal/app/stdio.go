@@ -19,6 +19,6 @@ func (a *App) ServeStdio(ctx context.Context, profile string, in io.Reader, out 
 		return err
 	}
 	return mcp.ServeStdio(ctx, in, out, a.sessions, a.agents.Entry(who, profile), &mcp.StdioOptions{
-		MaxLine: int(a.Config.Limits.Body), Logger: a.log,
+		MaxLine: int(a.started.Limits.Body), Logger: a.log,
 	})
 }

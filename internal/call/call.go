@@ -85,8 +85,9 @@ const (
 type Request struct {
 	Principal  access.Principal
 	Profile    string
-	MCPSession string // of the transport; "" where there is none
-	Agent      string // which agent calls; "" when it is none of ours
+	MCPSession string       // of the transport; "" where there is none
+	Session    *mcp.Session // whose client servers may ask; nil where there is none
+	Agent      string       // which agent calls; "" when it is none of ours
 	Reader     Reader
 	Params     Params
 	Client     mcp.Peer // hears of progress and answers questions; nil: nobody
@@ -149,7 +150,7 @@ func (c *Caller) resolve(req *Request) (*catalog.Entry, error) {
 func (c *Caller) fit(entry *catalog.Entry, req *Request) upstream.Call {
 	params, token := req.Params.forServer(entry.Definition.Name)
 	return upstream.Call{
-		Server: entry.Server, Tool: entry.Definition.Name, Params: params, Token: token, Session: req.session(), Peer: req.Client,
+		Server: entry.Server, Tool: entry.Definition.Name, Params: params, Token: token, Session: req.session(), Client: req.Session, Peer: req.Client,
 	}
 }
 

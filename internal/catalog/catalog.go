@@ -8,7 +8,6 @@
 package catalog
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -56,18 +55,17 @@ type Catalog struct {
 
 // Options change a Catalog. The zero value is usable.
 type Options struct {
-	Changed func(profile string) // told that a profile's list is another one now
-	Redact  func(string) string  // takes secrets out of reasons before they are kept; nil: none
-	Logger  *slog.Logger         // nil: discard
-	Now     func() time.Time     // nil: time.Now
+	Changed func(profile, kind string) // told that a profile's list of "tools", "prompts" or "resources" is another one now
+	Redact  func(string) string        // takes secrets out of reasons before they are kept; nil: none
+	Logger  *slog.Logger               // nil: discard
+	Now     func() time.Time           // nil: time.Now
 }
 
 // known is what the catalogue knows of one server.
 type known struct {
 	cfg       config.Server
-	info      json.RawMessage
-	tools     []tool.Definition
-	held      []bool // beside tools: kept out until approved
+	offer     upstream.Listing // what it said it has; Notes are not kept
+	held      []bool           // beside its tools: kept out until approved
 	listedAt  time.Time
 	checkedAt time.Time
 	reason    string
@@ -84,7 +82,7 @@ func New(ctx context.Context, lister Lister, keeper Keeper, opts *Options) (*Cat
 		c.opts = *opts
 	}
 	if c.opts.Changed == nil {
-		c.opts.Changed = func(string) {}
+		c.opts.Changed = func(string, string) {}
 	}
 	if c.opts.Redact == nil {
 		c.opts.Redact = func(s string) string { return s }
@@ -107,19 +105,32 @@ func New(ctx context.Context, lister Lister, keeper Keeper, opts *Options) (*Cat
 }
 
 func (c *Catalog) fromRow(row store.Server) *known {
-	k := &known{cfg: config.Server{ID: row.ID}, info: row.Info, listedAt: row.ListedAt, checkedAt: row.CheckedAt, reason: row.Reason, tried: make(chan struct{})}
+	k := &known{cfg: config.Server{ID: row.ID}, listedAt: row.ListedAt, checkedAt: row.CheckedAt, reason: row.Reason, tried: make(chan struct{})}
+	k.offer = upstream.Listing{
+		Info: row.Info, Capabilities: row.Capabilities, Instructions: row.Instructions, Resources: row.Resources, Templates: row.Templates,
+	}
 	for _, t := range row.Tools {
-		def, err := tool.ParseDefinition(t.Definition)
-		if err != nil {
-			c.opts.Logger.Warn("stored tool left out", "server", row.ID, "tool", t.Name, "error", err)
-			continue
+		if def, ok := c.stored(row.ID, t.Definition); ok {
+			k.offer.Tools, k.held = append(k.offer.Tools, def), append(k.held, t.Held)
 		}
-		k.tools, k.held = append(k.tools, def), append(k.held, t.Held)
+	}
+	for _, raw := range row.Prompts {
+		if def, ok := c.stored(row.ID, raw); ok {
+			k.offer.Prompts = append(k.offer.Prompts, def)
+		}
 	}
 	if !k.listedAt.IsZero() {
 		close(k.tried)
 	}
 	return k
+}
+
+func (c *Catalog) stored(server tool.ServerID, raw json.RawMessage) (tool.Definition, bool) {
+	def, err := tool.ParseDefinition(raw)
+	if err != nil {
+		c.opts.Logger.Warn("stored definition left out", "server", server, "error", err)
+	}
+	return def, err == nil
 }
 
 // Apply makes the catalogue serve the configuration's servers and profiles.
@@ -133,7 +144,7 @@ func (c *Catalog) Apply(cfg *config.Config) {
 			c.servers[s.ID] = k
 		}
 		k.cfg = s
-		c.lister.Recognise(s.ID, k.tools)
+		c.lister.Recognise(s.ID, k.offer.Tools)
 	}
 	changed := c.rebuild()
 	c.mu.Unlock()
@@ -155,25 +166,28 @@ func (c *Catalog) active() []*known {
 	return active
 }
 
-// rebuild renders the views anew and returns the profiles whose list is another one now. The caller holds mu.
-func (c *Catalog) rebuild() (changed []string) {
+// change is a list that is another one now.
+type change struct{ profile, kind string }
+
+// rebuild renders the views anew and returns what has changed for whom. The caller holds mu.
+func (c *Catalog) rebuild() (changed []change) {
 	old := *c.views.Load()
 	views := make(map[string]*View, len(c.config.Profiles))
 	servers := c.active()
 	for _, p := range c.config.Profiles {
 		v := buildView(p, servers)
 		views[p.Name] = v
-		if before := old[p.Name]; before != nil && !bytes.Equal(before.List, v.List) {
-			changed = append(changed, p.Name)
+		if before := old[p.Name]; before != nil {
+			changed = append(changed, before.changes(v)...)
 		}
 	}
 	c.views.Store(&views)
 	return changed
 }
 
-func (c *Catalog) announce(profiles []string) {
-	for _, p := range profiles {
-		c.opts.Changed(p)
+func (c *Catalog) announce(changed []change) {
+	for _, ch := range changed {
+		c.opts.Changed(ch.profile, ch.kind)
 	}
 }
 
@@ -190,6 +204,8 @@ type Server struct {
 	ID        tool.ServerID
 	Info      json.RawMessage
 	Tools     int
+	Prompts   int
+	Resources int
 	Held      []string // names of tools that wait for approval
 	ListedAt  time.Time
 	CheckedAt time.Time
@@ -207,10 +223,13 @@ func (c *Catalog) Servers() []Server {
 	var all []Server
 	for _, cfg := range c.config.Servers {
 		k := c.servers[cfg.ID]
-		s := Server{ID: cfg.ID, Info: k.info, Tools: len(k.tools), ListedAt: k.listedAt, CheckedAt: k.checkedAt, Reason: k.reason, Disabled: cfg.Disabled}
+		s := Server{
+			ID: cfg.ID, Info: k.offer.Info, Tools: len(k.offer.Tools), Prompts: len(k.offer.Prompts), Resources: len(k.offer.Resources),
+			ListedAt: k.listedAt, CheckedAt: k.checkedAt, Reason: k.reason, Disabled: cfg.Disabled,
+		}
 		for i, held := range k.held {
 			if held {
-				s.Held = append(s.Held, k.tools[i].Name)
+				s.Held = append(s.Held, k.offer.Tools[i].Name)
 			}
 		}
 		all = append(all, s)

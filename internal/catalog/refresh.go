@@ -37,7 +37,7 @@ func (c *Catalog) checkFailed(ctx context.Context, k *known, err error) error {
 	k.triedOnce()
 	id := k.cfg.ID
 	c.mu.Unlock()
-	if saveErr := c.keeper.SaveCheck(ctx, id, now, reason); saveErr != nil {
+	if saveErr := c.keeper.SaveCheck(ctx, id, now, reason); saveErr != nil && ctx.Err() == nil {
 		c.opts.Logger.Error("check not stored", "server", id, "error", saveErr)
 	}
 	return err
@@ -52,10 +52,8 @@ func (c *Catalog) listed(ctx context.Context, k *known, l upstream.Listing) erro
 	held, news := c.pin(k, l.Tools)
 	id := k.cfg.ID
 	c.mu.Unlock()
-	row := store.Server{ID: id, Info: l.Info, ListedAt: now, CheckedAt: now}
-	for i, t := range l.Tools {
-		row.Tools = append(row.Tools, store.Tool{Name: t.Name, Definition: t.Raw, Hash: t.Hash, Held: held[i]})
-	}
+	row := toRow(id, l, held)
+	row.ListedAt, row.CheckedAt = now, now
 	if err := c.keeper.SaveTools(ctx, row); err != nil {
 		return fmt.Errorf("store tools of %s: %w", id, err)
 	}
@@ -63,13 +61,28 @@ func (c *Catalog) listed(ctx context.Context, k *known, l upstream.Listing) erro
 		c.opts.Logger.Warn(note, "server", id)
 	}
 	c.mu.Lock()
-	k.info, k.tools, k.held = l.Info, l.Tools, held
+	l.Notes = nil
+	k.offer, k.held = l, held
 	k.listedAt, k.checkedAt, k.reason, k.failures, k.retryAt = now, now, "", 0, time.Time{}
-	k.triedOnce()
 	changed := c.rebuild()
+	k.triedOnce() // last: who waits for it reads the views next
 	c.mu.Unlock()
 	c.announce(changed)
 	return nil
+}
+
+// toRow is a server's offer as the store keeps it.
+func toRow(id tool.ServerID, l upstream.Listing, held []bool) store.Server {
+	row := store.Server{
+		ID: id, Info: l.Info, Capabilities: l.Capabilities, Instructions: l.Instructions, Resources: l.Resources, Templates: l.Templates,
+	}
+	for i, t := range l.Tools {
+		row.Tools = append(row.Tools, store.Tool{Name: t.Name, Definition: t.Raw, Hash: t.Hash, Held: held[i]})
+	}
+	for _, p := range l.Prompts {
+		row.Prompts = append(row.Prompts, p.Raw)
+	}
+	return row
 }
 
 func (k *known) triedOnce() {
@@ -86,14 +99,14 @@ func (k *known) triedOnce() {
 func (c *Catalog) pin(k *known, tools []tool.Definition) (held []bool, news []string) {
 	held = make([]bool, len(tools))
 	first := k.listedAt.IsZero()
-	pinned := make(map[string]int, len(k.tools))
-	for i, t := range k.tools {
+	pinned := make(map[string]int, len(k.offer.Tools))
+	for i, t := range k.offer.Tools {
 		pinned[t.Name] = i
 	}
 	for i, t := range tools {
 		at, known := pinned[t.Name]
 		switch {
-		case known && k.tools[at].Hash == t.Hash:
+		case known && k.offer.Tools[at].Hash == t.Hash:
 			held[i] = k.held[at]
 			continue
 		case first:
@@ -126,16 +139,16 @@ func (c *Catalog) Approve(ctx context.Context, id tool.ServerID, names ...string
 	for _, n := range names {
 		wanted[n] = true
 	}
-	row := store.Server{ID: id, Info: k.info, ListedAt: k.listedAt, CheckedAt: k.checkedAt, Reason: k.reason}
-	held := make([]bool, len(k.tools))
+	held := make([]bool, len(k.offer.Tools))
 	approved := 0
-	for i, t := range k.tools {
+	for i, t := range k.offer.Tools {
 		held[i] = k.held[i] && len(wanted) > 0 && !wanted[t.Name]
 		if k.held[i] && !held[i] {
 			approved++
 		}
-		row.Tools = append(row.Tools, store.Tool{Name: t.Name, Definition: t.Raw, Hash: t.Hash, Held: held[i]})
 	}
+	row := toRow(id, k.offer, held)
+	row.ListedAt, row.CheckedAt, row.Reason = k.listedAt, k.checkedAt, k.reason
 	c.mu.Unlock()
 	if err := c.keeper.SaveTools(ctx, row); err != nil {
 		return 0, fmt.Errorf("approve tools of %s: %w", id, err)

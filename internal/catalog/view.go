@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/access"
@@ -12,13 +13,22 @@ import (
 // View is what one profile sees. List and look-up are made from the same entries, so what
 // may not be called is never shown, and the other way round. It is never changed.
 type View struct {
-	Profile string
-	Entries []*Entry // in the order of the list
-	List    []byte   // the result of tools/list, rendered once
-	byShown map[string]*Entry
+	Profile      string
+	Entries      []*Entry // the tools, in the order of the list
+	Prompts      []*Entry
+	Instructions string // what the servers say about their use
+
+	// The results of list requests, rendered once.
+	List, PromptList, ResourceList, TemplateList []byte
+
+	byShown   map[string]*Entry
+	byPrompt  map[string]*Entry
+	owners    map[string]tool.ServerID // of resources, by URI
+	templates []ownedTemplate
+	readable  []tool.ServerID // servers that have resources
 }
 
-// Entry is one tool as a profile sees it.
+// Entry is one tool or prompt as a profile sees it.
 type Entry struct {
 	Shown      string // the name that the profile's callers use
 	Name       tool.Name
@@ -82,61 +92,93 @@ func distance(a, b string, limit int) int {
 	return min(prev[len(b)], limit)
 }
 
-// buildView decides once, for list and call alike, which tools a profile has.
+// buildView decides once, for lists and look-ups alike, what a profile has.
 func buildView(p config.Profile, servers []*known) *View {
-	v := &View{Profile: p.Name, byShown: map[string]*Entry{}}
+	v := &View{Profile: p.Name, owners: map[string]tool.ServerID{}}
+	resources, templates := newList("resources"), newList("resourceTemplates")
 	for _, s := range servers {
-		for i, def := range s.tools {
-			name := tool.Canonical(s.cfg.ID, def.Name)
-			if s.held[i] || def.NeedsTask() || !access.Sees(p, s.cfg.ID, name) {
-				continue
+		id := s.cfg.ID
+		for i, def := range s.offer.Tools {
+			name := tool.Canonical(id, def.Name)
+			if !s.held[i] && !def.NeedsTask() && access.Sees(p, id, name) {
+				v.Entries = append(v.Entries, &Entry{Name: name, Server: id, Definition: def})
 			}
-			v.Entries = append(v.Entries, &Entry{Name: name, Server: s.cfg.ID, Definition: def})
 		}
+		for _, def := range s.offer.Prompts {
+			if name := tool.Canonical(id, def.Name); access.Sees(p, id, name) {
+				v.Prompts = append(v.Prompts, &Entry{Name: name, Server: id, Definition: def})
+			}
+		}
+		v.addResources(p, s, resources, templates)
+		v.addInstructions(p, s)
 	}
-	v.name(p.Names == "bare")
-	v.render()
+	bare := p.Names == "bare"
+	v.Entries, v.byShown = named(v.Entries, bare)
+	v.Prompts, v.byPrompt = named(v.Prompts, bare)
+	v.List, v.PromptList = render("tools", v.Entries), render("prompts", v.Prompts)
+	v.ResourceList, v.TemplateList = resources.bytes(), templates.bytes()
 	return v
 }
 
-// name gives every entry the name it is shown under.
-func (v *View) name(bare bool) {
+// named gives every entry the name it is shown under, and drops none but those whose hashes are equal.
+func named(entries []*Entry, bare bool) ([]*Entry, map[string]*Entry) {
 	// A bare name must be nobody else's, neither bare nor prefixed: server b must not
 	// take the name of a's tool by calling its own a__tool.
 	count := map[string]int{}
 	if bare {
-		for _, e := range v.Entries {
+		for _, e := range entries {
 			count[tool.Shown(e.Definition.Name, e.Server, e.Definition.Name)]++
 			count[tool.Shown(string(e.Name), e.Server, e.Definition.Name)]++
 		}
 	}
-	kept := v.Entries[:0]
-	for _, e := range v.Entries {
+	byShown := make(map[string]*Entry, len(entries))
+	kept := entries[:0]
+	for _, e := range entries {
 		raw := e.Definition.Name
 		e.Shown = tool.Shown(raw, e.Server, raw)
 		if !bare || count[e.Shown] > 1 || reserved[e.Shown] {
 			e.Shown = tool.Shown(string(e.Name), e.Server, raw)
 		}
-		if v.byShown[e.Shown] != nil {
-			continue // two hashes are equal: the first keeps the name
+		if byShown[e.Shown] == nil {
+			byShown[e.Shown] = e
+			kept = append(kept, e)
 		}
-		v.byShown[e.Shown] = e
-		kept = append(kept, e)
 	}
-	v.Entries = kept
+	return kept, byShown
 }
 
-func (v *View) render() {
-	size := len(`{"tools":[]}`)
-	for _, e := range v.Entries {
-		size += len(e.Definition.Raw) + len(e.Shown) + 1
+func render(member string, entries []*Entry) []byte {
+	l := newList(member)
+	for _, e := range entries {
+		l.add(e.Definition.Renamed(e.Shown))
 	}
-	out := append(make([]byte, 0, size), `{"tools":[`...)
-	for i, e := range v.Entries {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(out, e.Definition.Renamed(e.Shown)...)
+	return l.bytes()
+}
+
+// list is the result of a list request while it is put together.
+type list struct{ out []byte }
+
+func newList(member string) *list { return &list{out: []byte(`{"` + member + `":[`)} }
+
+func (l *list) add(item []byte) {
+	if l.out[len(l.out)-1] != '[' {
+		l.out = append(l.out, ',')
 	}
-	v.List = append(out, "]}"...)
+	l.out = append(l.out, item...)
+}
+
+func (l *list) bytes() []byte { return append(l.out, "]}"...) }
+
+// changes are the lists that differ between two views of a profile.
+func (v *View) changes(now *View) (changed []change) {
+	if !bytes.Equal(v.List, now.List) {
+		changed = append(changed, change{v.Profile, "tools"})
+	}
+	if !bytes.Equal(v.PromptList, now.PromptList) {
+		changed = append(changed, change{v.Profile, "prompts"})
+	}
+	if !bytes.Equal(v.ResourceList, now.ResourceList) || !bytes.Equal(v.TemplateList, now.TemplateList) {
+		changed = append(changed, change{v.Profile, "resources"})
+	}
+	return changed
 }

@@ -8,6 +8,9 @@ import (
 	"github.com/toolfit/toolfit/internal/tool"
 )
 
+// pause is the least time between two listings of a server that says its list has changed.
+const pause = 500 * time.Millisecond
+
 // parallel bounds how many servers are listed at once: each may be a process that starts.
 const parallel = 4
 
@@ -91,6 +94,10 @@ func (c *Catalog) takeDue() []*known {
 	var due []*known
 	for _, k := range c.active() {
 		if k.listing || !c.due[k.cfg.ID] && !k.isDue(now) {
+			continue
+		}
+		if soon := pause - now.Sub(k.checkedAt); c.due[k.cfg.ID] && soon > 0 && soon <= pause {
+			time.AfterFunc(soon, c.poke) // a server may say that its list has changed whenever it is listed
 			continue
 		}
 		delete(c.due, k.cfg.ID)

@@ -67,6 +67,9 @@ func fillTarget(s *config.Server, args []string) error {
 		s.URL = args[0]
 		return nil
 	}
+	if strings.Contains(args[0], "://") {
+		return usage("%q is no URL of http or https", args[0])
+	}
 	s.Command = args[0]
 	s.Args = args[1:]
 	return nil

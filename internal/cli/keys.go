@@ -16,7 +16,10 @@ import (
 )
 
 func (c *command) keys() *cobra.Command {
-	cmd := &cobra.Command{Use: "keys", Short: "Create, list and delete keys"}
+	cmd := &cobra.Command{
+		Use: "keys", Short: "Create, list and delete keys", Args: exactly(0, "one of create, list and delete"),
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
 	cmd.AddCommand(c.createKey(), c.listKeys(), c.deleteKey())
 	return cmd
 }
@@ -55,6 +58,7 @@ func (c *command) createKey() *cobra.Command {
 				if err != nil {
 					return err
 				}
+				row.CreatedAt = time.Now()
 				if err := st.CreateKey(cmd.Context(), row); err != nil {
 					return err
 				}

@@ -4,6 +4,10 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -39,11 +43,35 @@ func (c *command) serve() *cobra.Command {
 				return err
 			}
 			flags.apply(cfg)
-			return c.withApp(cmd.Context(), cfg, func(a *app.App) error { return c.listenAndServe(cmd.Context(), a, nil) })
+			return c.withApp(cmd.Context(), cfg, func(a *app.App) error {
+				defer c.watch(cmd.Context(), a, flags)()
+				return c.listenAndServe(cmd.Context(), a, nil)
+			})
 		},
 	}
 	flags.add(cmd)
 	return cmd
+}
+
+// watch follows changes of the configuration file, and SIGHUP. The returned function ends it.
+func (c *command) watch(ctx context.Context, a *app.App, flags runFlags) func() {
+	load := func() (*config.Config, error) {
+		cfg, err := config.Load(a.Config().Path, c.env.Lookup)
+		if err == nil {
+			flags.apply(cfg)
+		}
+		return cfg, err
+	}
+	again := make(chan os.Signal, 1)
+	signal.Notify(again, syscall.SIGHUP)
+	ctx, stop := context.WithCancel(ctx)
+	var watching sync.WaitGroup
+	watching.Go(func() { a.Watch(ctx, again, load) })
+	return func() {
+		stop()
+		watching.Wait()
+		signal.Stop(again)
+	}
 }
 
 // withApp runs f with a gateway made from the configuration, and ends it afterwards.
@@ -61,18 +89,18 @@ func (c *command) withApp(ctx context.Context, cfg *config.Config, f func(*app.A
 
 // listenAndServe serves until ctx ends. Ready is told the URL once it can be used; nil prints it.
 func (c *command) listenAndServe(ctx context.Context, a *app.App, ready func(url string)) error {
-	if err := a.CheckListen(a.Config.Listen); err != nil {
+	if err := a.CheckListen(a.Config().Listen); err != nil {
 		return err
 	}
-	l, err := net.Listen("tcp", a.Config.Listen)
+	l, err := net.Listen("tcp", a.Config().Listen)
 	if err != nil {
-		return fault.New(fault.BadConfig, "cannot listen on %s: %w", a.Config.Listen, err).
+		return fault.New(fault.BadConfig, "cannot listen on %s: %w", a.Config().Listen, err).
 			WithHint("is another gateway running? choose another address with --listen")
 	}
-	url := "http://" + l.Addr().String() + a.Config.BasePath
+	url := "http://" + l.Addr().String() + a.Config().BasePath
 	if ready == nil {
 		ready = func(url string) {
-			fmt.Fprintf(c.env.Err, "toolfit %s serves %d servers\n  agents   %s/mcp\n  people   %s/\n", c.env.Version, len(a.Config.Servers), url, url)
+			fmt.Fprintf(c.env.Err, "toolfit %s serves %d servers\n  agents   %s/mcp\n  people   %s/\n", c.env.Version, len(a.Config().Servers), url, url)
 		}
 	}
 	ready(url)

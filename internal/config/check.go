@@ -3,6 +3,7 @@ package config
 import (
 	"net"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -55,6 +56,25 @@ func checkURL(s string) string {
 		return "expected an address such as https://example.com/mcp"
 	}
 	return ""
+}
+
+// checkProxy takes what Go's HTTP client can go through.
+func checkProxy(s string) string {
+	u, err := url.Parse(s)
+	if err != nil || !slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme) || u.Hostname() == "" {
+		return "expected the address of a proxy, such as http://proxy.example.com:3128"
+	}
+	return ""
+}
+
+// passwordIn is the password that an address carries, or "".
+func passwordIn(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	password, _ := u.User.Password()
+	return password
 }
 
 func checkProfileName(s string) string {

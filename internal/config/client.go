@@ -12,17 +12,20 @@ import (
 // ReadClient reads the servers out of an MCP client's file, for import: values as they
 // stand, with ${} not filled in. The notes say what was left out, ignored or renamed.
 // VS Code's ${env:VAR} and ${input:name} become ${VAR} and ${NAME}. Names are made valid.
-func ReadClient(path string) ([]Server, []string, error) {
+// The servers are looked for where clients keep them, or under the keys, where some are given.
+func ReadClient(path string, keys ...string) ([]Server, []string, error) {
 	data, err := readFile(path)
 	if err != nil {
 		return nil, nil, err
 	}
-	src, found := readSource(path, data)
+	src, found := readClientSource(path, data)
 	if len(found) > 0 {
 		return nil, nil, found.fault(path)
 	}
-	src.json = true // whatever the format, the keys are a client's
 	at, servers := serversIn(src)
+	if len(keys) > 0 {
+		at, servers = place{line: 1, field: strings.Join(keys, ".")}, follow(src.root, keys)
+	}
 	if servers == nil || servers.kind != object {
 		return nil, nil, fault.New(fault.BadConfig, "%s has no mcpServers", path).WithHint("name the file in which the client keeps its MCP servers")
 	}
@@ -31,6 +34,18 @@ func ReadClient(path string) ([]Server, []string, error) {
 		in.add(at, e)
 	}
 	return in.servers, in.notes, nil
+}
+
+// readClientSource reads a client's file of any format. Whatever it is, the keys are a client's.
+func readClientSource(path string, data []byte) (*source, problems) {
+	if isTOML(path) {
+		return readCodex(data)
+	}
+	src, found := readSource(path, data)
+	if src != nil {
+		src.json = true
+	}
+	return src, found
 }
 
 // importer collects the servers of a client's file.

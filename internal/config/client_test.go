@@ -152,6 +152,7 @@ func TestSchemaKnowsTheSameKeys(t *testing.T) {
 	for name, fields := range map[string][]field{
 		"": c.fields(), "server": new(Server).fields(), "profile": c.profileFields(&Profile{}), "tools": new(Profile).toolFields(),
 		"records": c.Records.fields(), "limits": c.Limits.fields(),
+		"rate": c.Rate.fields(), "breaker": new(Breaker).fields(),
 	} {
 		got := doc.part
 		if name != "" {

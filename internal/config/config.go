@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"time"
@@ -28,11 +29,13 @@ import (
 
 // Config is one file, read and checked. It is read-only.
 type Config struct {
-	Path        string    // the file, as it was named to Load
-	Listen      string    // address to serve on; 127.0.0.1:8420 unless set
-	Store       string    // path of a SQLite file, joined to the file's folder, or an address such as postgres://…
-	Hosts       []string  // Host names allowed beside loopback
-	BasePath    string    // prefix of every URL, with a leading and no trailing slash; "" for none
+	Path        string         // the file, as it was named to Load
+	Listen      string         // address to serve on; 127.0.0.1:8420 unless set
+	Store       string         // path of a SQLite file, joined to the file's folder, or an address such as postgres://…
+	Hosts       []string       // Host names allowed beside loopback
+	BasePath    string         // prefix of every URL, with a leading and no trailing slash; "" for none
+	Proxies     []netip.Prefix // reverse proxies whose word about the client is believed
+	Rate        Rate
 	Servers     []Server  // in file order
 	Profiles    []Profile // in file order; always holds "default"
 	Approve     string    // what happens to changed tool definitions: auto, changed or all
@@ -61,6 +64,23 @@ type Server struct {
 	Isolation string        // "", shared or session
 	Disabled  bool
 	Refresh   time.Duration // how old a stored tool list may grow
+
+	Proxy       string // HTTP proxy to reach URL through; "" leaves it to the environment
+	Concurrency int    // most calls at once; 0: no limit
+	Queue       int    // how many calls may wait for their turn
+	Breaker     Breaker
+}
+
+// Breaker says when a server that does not work is left alone.
+type Breaker struct {
+	Failures int           // so many in a row; 0: never
+	Pause    time.Duration // how long it is left alone then
+}
+
+// Rate bounds how often one caller may ask.
+type Rate struct {
+	PerKey float64 // requests a second, in the long run; 0: no limit
+	Burst  int     // requests at once
 }
 
 // ToolTimeout is the limit for calls of the tools whose raw name matches the glob.
@@ -102,7 +122,11 @@ const (
 	defaultStart   = time.Minute // a first start may download the server
 	defaultIdle    = 10 * time.Minute
 	defaultRefresh = time.Hour
+	defaultQueue   = 100
 )
+
+// usualBreaker is the breaker of a server that names none.
+var usualBreaker = Breaker{Failures: 5, Pause: 30 * time.Second}
 
 // maxFile bounds a configuration file: anything larger is surely another file.
 const maxFile = 4 << 20
@@ -120,7 +144,10 @@ func defaults(path string) *Config {
 }
 
 func defaultServer(id tool.ServerID, line int) Server {
-	return Server{ID: id, Line: line, Timeout: defaultTimeout, Start: defaultStart, Idle: defaultIdle, Refresh: defaultRefresh}
+	return Server{
+		ID: id, Line: line, Timeout: defaultTimeout, Start: defaultStart, Idle: defaultIdle, Refresh: defaultRefresh,
+		Queue: defaultQueue, Breaker: usualBreaker,
+	}
 }
 
 // Load reads the file at path. A file whose name ends in .json is read as an MCP

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"net/netip"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -48,6 +49,10 @@ mcpServers:
     timeout: 90s
     timeouts: {slow_*: 5m, "*": 30s}
     refresh: 1d12h
+    proxy: "http://me:pa55word@proxy.example.com:3128"
+    concurrency: 4
+    queue: 0
+    breaker: {failures: 3, pause: 1m}
   tcb: {builtin: cloudbase, env: {REGION: 上海, N: 010}, disabled: true, start: 1m, isolation: session}
 profiles:
   default: {servers: [files, 云]}
@@ -58,6 +63,8 @@ approve: changed
 resultStore: none
 records: {durable: true, retain: 7d, maxSize: 512MB}
 limits: {body: 1MB, message: 2048, processes: 8}
+proxies: [10.0.0.0/8, "::1"]
+rate: {perKey: 600/m, burst: 30}
 `
 
 func wantWhole() *Config {
@@ -69,7 +76,9 @@ func wantWhole() *Config {
 	cloud.Headers = map[string]string{"Authorization": "Bearer s3cret"}
 	cloud.Timeout, cloud.Refresh = 90*time.Second, 36*time.Hour
 	cloud.Timeouts = []ToolTimeout{{"slow_*", 5 * time.Minute}, {"*", 30 * time.Second}}
-	tcb := defaultServer("tcb", 16)
+	cloud.Proxy, cloud.Concurrency, cloud.Queue = "http://me:pa55word@proxy.example.com:3128", 4, 0
+	cloud.Breaker = Breaker{Failures: 3, Pause: time.Minute}
+	tcb := defaultServer("tcb", 20)
 	tcb.Builtin, tcb.Cwd, tcb.Disabled = "cloudbase", "etc", true
 	tcb.Env = map[string]string{"REGION": "上海", "N": "010"}
 	tcb.Start, tcb.Isolation = time.Minute, "session"
@@ -83,7 +92,9 @@ func wantWhole() *Config {
 		Approve: "changed", ResultStore: "none",
 		Records: Records{Durable: true, Retain: 7 * day, MaxSize: 512 << 20},
 		Limits:  Limits{Body: 1 << 20, Message: 2048, Processes: 8},
-		Secrets: []string{"s3cret", "Bearer s3cret"},
+		Proxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128")},
+		Rate:    Rate{PerKey: 10, Burst: 30},
+		Secrets: []string{"s3cret", "Bearer s3cret", "pa55word"},
 	}
 }
 

@@ -187,7 +187,7 @@ func durationInto(dst *time.Duration, least time.Duration) reader {
 		if !ok || !settled {
 			return
 		}
-		v, valid := parseDuration(s)
+		v, valid := ParseDuration(s)
 		switch {
 		case !valid:
 			d.fail(at, "expected a duration with its unit, such as 500ms, 30s, 1h30m or 30d")
@@ -214,15 +214,30 @@ func sizeInto(dst *int64) reader {
 	}
 }
 
-func countInto(dst *int, most int) reader {
+func rateInto(dst *float64) reader {
+	return func(d *decoder, at place, n *node) {
+		s, settled, ok := d.scalar(at, n)
+		if !ok || !settled {
+			return
+		}
+		v, valid := parseRate(s)
+		if !valid {
+			d.fail(at, "expected a number of requests and its time, such as 50/s, 600/m or 5000/h")
+			return
+		}
+		*dst = v
+	}
+}
+
+func countInto(dst *int, least, most int) reader {
 	return func(d *decoder, at place, n *node) {
 		s, settled, ok := d.scalar(at, n)
 		if !ok || !settled {
 			return
 		}
 		v, err := strconv.Atoi(s)
-		if err != nil || v < 1 || v > most {
-			d.fail(at, "expected a whole number from 1 to %d", most)
+		if err != nil || v < least || v > most {
+			d.fail(at, "expected a whole number from %d to %d", least, most)
 			return
 		}
 		*dst = v

@@ -159,7 +159,11 @@ func prune(n *node, path []string) *node {
 
 // addText is the text with one more server. It answers false where it knows no safe place.
 func addText(src *source, id string, value *node) (string, bool) {
-	path := serversPath(src)
+	return addTextAt(src, serversPath(src), id, value)
+}
+
+// addTextAt is addText for servers that stand at the path.
+func addTextAt(src *source, path []string, id string, value *node) (string, bool) {
 	servers := follow(src.root, path)
 	switch {
 	case servers != nil && servers.kind == object && servers.flow && (src.json || len(servers.entries) > 0):

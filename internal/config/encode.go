@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -60,10 +61,24 @@ func encode(s Server) *node {
 		put("disabled", &node{kind: boolean, text: "true"})
 	}
 	putDuration("refresh", s.Refresh, defaultRefresh)
+	putText("proxy", s.Proxy)
+	if s.Concurrency > 0 {
+		put("concurrency", countNode(s.Concurrency))
+		if s.Queue != defaultQueue { // without a limit nobody waits
+			put("queue", countNode(s.Queue))
+		}
+	}
+	if s.Breaker != (Breaker{}) && s.Breaker != usualBreaker {
+		put("breaker", &node{kind: object, entries: []entry{
+			{key: "failures", value: countNode(s.Breaker.Failures)}, {key: "pause", value: textNode(formatDuration(s.Breaker.Pause))},
+		}})
+	}
 	return n
 }
 
 func textNode(s string) *node { return &node{kind: text, text: s} }
+
+func countNode(n int) *node { return &node{kind: number, text: strconv.Itoa(n)} }
 
 func mapNode(m map[string]string) *node {
 	n := &node{kind: object}

@@ -58,12 +58,48 @@ func (c *draft) fields() []field {
 		{"store", textInto(&c.Store, checkFilled)},
 		{"hosts", listInto(&c.Hosts, checkHost)},
 		{"basePath", textInto(&c.BasePath, checkBasePath)},
+		{"proxies", c.readProxies},
+		{"rate", c.Rate.read},
 		{"mcpServers", c.readServers},
 		{"profiles", c.readProfiles},
 		{"approve", oneOf(&c.Approve, "auto", "changed", "all")},
 		{"resultStore", textInto(&c.ResultStore, checkResultStore)},
 		{"records", c.Records.read},
 		{"limits", c.Limits.read},
+	}
+}
+
+// readProxies reads networks; a single address is a network of one.
+func (c *draft) readProxies(d *decoder, at place, n *node) {
+	d.items(at, n, func(inner place, item *node) {
+		s, settled, ok := d.scalar(inner, item)
+		if !ok || !settled {
+			return
+		}
+		network, valid := parseNetwork(s)
+		if !valid {
+			d.fail(inner, "expected a network or an address, such as 10.0.0.0/8 or 127.0.0.1")
+			return
+		}
+		c.Proxies = append(c.Proxies, network)
+	})
+}
+
+// read reads rate. The burst of a rate that names none is what two seconds allow.
+func (r *Rate) read(d *decoder, at place, n *node) {
+	d.object(at, n, r.fields())
+	if r.PerKey > 0 && r.Burst == 0 {
+		r.Burst = max(1, int(2*r.PerKey))
+	}
+	if r.PerKey == 0 && r.Burst > 0 {
+		d.fail(at, "has burst alone; add perKey, such as 50/s")
+	}
+}
+
+func (r *Rate) fields() []field {
+	return []field{
+		{"perKey", rateInto(&r.PerKey)},
+		{"burst", countInto(&r.Burst, 1, maxCalls)},
 	}
 }
 
@@ -83,7 +119,7 @@ func (l *Limits) fields() []field {
 	return []field{
 		{"body", sizeInto(&l.Body)},
 		{"message", sizeInto(&l.Message)},
-		{"processes", countInto(&l.Processes, 100_000)},
+		{"processes", countInto(&l.Processes, 1, 100_000)},
 	}
 }
 

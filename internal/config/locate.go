@@ -5,7 +5,7 @@ func serverPaths(json bool) [][]string {
 	if !json {
 		return [][]string{{"mcpServers"}}
 	}
-	return [][]string{{"mcpServers"}, {"servers"}, {"mcp", "servers"}, {"mcp", "mcpServers"}}
+	return [][]string{{"mcpServers"}, {"servers"}, {"context_servers"}, {"mcp", "servers"}, {"mcp", "mcpServers"}}
 }
 
 // serversPath is where this file keeps its servers; the usual place where it has none.

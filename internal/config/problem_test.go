@@ -60,6 +60,20 @@ func TestEveryProblemHasLineFieldAndFix(t *testing.T) {
 		{"listen has a port", "listen: localhost\n", "toolfit.yaml:1: listen: expected host:port, such as 127.0.0.1:8420"},
 		{"a host has no scheme", "hosts: ['https://a.b']\n", "toolfit.yaml:1: hosts[0]: expected a host name, such as tools.example.com, without scheme and path"},
 		{"a base path starts with a slash", "basePath: gate\n", "toolfit.yaml:1: basePath: expected a path such as /toolfit"},
+		{"a trusted proxy is a network", "proxies: [10.0.0.0/8, proxy.example.com]\n",
+			"toolfit.yaml:1: proxies[1]: expected a network or an address, such as 10.0.0.0/8 or 127.0.0.1"},
+		{"a rate has its time", "rate: {perKey: 50}\n", "toolfit.yaml:1: rate.perKey: expected a number of requests and its time, such as 50/s, 600/m or 5000/h"},
+		{"a burst needs a rate", "rate: {burst: 50}\n", "toolfit.yaml:1: rate: has burst alone; add perKey, such as 50/s"},
+		{"a server's proxy is an address", "mcpServers: {a: {url: 'http://h', proxy: 'proxy:3128'}}\n",
+			"toolfit.yaml:1: mcpServers.a.proxy: expected the address of a proxy, such as http://proxy.example.com:3128"},
+		{"a proxy goes with a URL", "mcpServers: {a: {command: x, proxy: 'http://p:1'}}\n",
+			"toolfit.yaml:1: mcpServers.a: proxy goes with url, and this server has command; remove it"},
+		{"a limit on calls is a count", "mcpServers: {a: {command: x, concurrency: -1, queue: many}}\n",
+			"toolfit.yaml:1: mcpServers.a.concurrency: expected a whole number from 0 to 1000000\n" +
+				"toolfit.yaml:1: mcpServers.a.queue: expected a whole number from 0 to 1000000"},
+		{"a breaker has its own keys", "mcpServers: {a: {command: x, breaker: {failure: 1, pause: 0s}}}\n",
+			"toolfit.yaml:1: mcpServers.a.breaker.failure: unknown key; did you mean \"failures\"?\n" +
+				"toolfit.yaml:1: mcpServers.a.breaker.pause: expected at least 1ms"},
 		{"every problem is reported, in file order", "profiles: {p: {servers: [x]}}\nlisten: 1\nzzz: 1\n",
 			"toolfit.yaml:1: profiles.p.servers[0]: there is no server \"x\"; add it to mcpServers, or remove it here\n" +
 				"toolfit.yaml:2: listen: expected host:port, such as 127.0.0.1:8420\ntoolfit.yaml:3: zzz: unknown key"},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/toolfit/toolfit/internal/tool"
 )
@@ -12,7 +13,7 @@ var serverTypes = []string{"stdio", "http", "streamable-http", "sse"}
 
 // ours are the keys of a server that no client has in this form. A client's own key of
 // the same name is a bare number or a boolean, in units that differ from client to client.
-var ours = []string{"timeout", "timeouts", "start", "idle", "isolation", "refresh", "builtin"}
+var ours = []string{"timeout", "timeouts", "start", "idle", "isolation", "refresh", "builtin", "proxy", "breaker"}
 
 // server reads one entry of mcpServers.
 func (d *decoder) server(at place, e entry) Server {
@@ -37,6 +38,7 @@ func (d *decoder) server(at place, e entry) Server {
 	}
 	if !d.raw {
 		s.Cwd = joined(d.dir, s.Cwd)
+		d.secret(passwordIn(s.Proxy))
 	}
 	return s
 }
@@ -58,19 +60,50 @@ func (s *Server) fields() []field {
 		{"isolation", oneOf(&s.Isolation, "shared", "session")},
 		{"disabled", boolInto(&s.Disabled)},
 		{"refresh", durationInto(&s.Refresh, 1)},
+		{"proxy", textInto(&s.Proxy, checkProxy)},
+		{"concurrency", countInto(&s.Concurrency, 0, maxCalls)},
+		{"queue", countInto(&s.Queue, 0, maxCalls)},
+		{"breaker", s.Breaker.read},
+	}
+}
+
+// maxCalls bounds the numbers of calls that a server may be given.
+const maxCalls = 1_000_000
+
+func (b *Breaker) read(d *decoder, at place, n *node) { d.object(at, n, b.fields()) }
+
+func (b *Breaker) fields() []field {
+	return []field{
+		{"failures", countInto(&b.Failures, 0, maxCalls)},
+		{"pause", durationInto(&b.Pause, time.Millisecond)},
 	}
 }
 
 // clientFields are the fields as clients spell them.
 func (s *Server) clientFields() []field {
 	fields := s.fields()
-	i := slices.IndexFunc(fields, func(f field) bool { return f.key == "type" })
-	fields[i].read = s.readClientType
+	for i, f := range fields {
+		switch f.key {
+		case "type":
+			fields[i].read = s.readClientType
+		case "command":
+			fields[i].read = s.readClientCommand
+		}
+	}
 	return append(fields,
 		field{"transport", s.readClientType},
 		field{"serverUrl", textInto(&s.URL, checkURL)},
 		field{"httpUrl", textInto(&s.URL, checkURL)},
 	)
+}
+
+// readClientCommand takes a command as text, or as an object with its arguments, as Zed had it.
+func (s *Server) readClientCommand(d *decoder, at place, n *node) {
+	if n.kind != object {
+		textInto(&s.Command, checkFilled)(d, at, n)
+		return
+	}
+	d.object(at, n, []field{{"path", textInto(&s.Command, checkFilled)}, {"args", listInto(&s.Args, nil)}, {"env", s.readEnv}})
 }
 
 // withoutForeign drops a client's own keys that only look like ours.
@@ -204,6 +237,9 @@ func (s *Server) mismatches() []mismatch {
 	}
 	if s.URL == "" && len(s.Headers) > 0 {
 		out = append(out, mismatch{"headers", "url", func() { s.Headers = nil }})
+	}
+	if s.URL == "" && s.Proxy != "" {
+		out = append(out, mismatch{"proxy", "url", func() { s.Proxy = "" }})
 	}
 	switch {
 	case s.Type == "":

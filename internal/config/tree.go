@@ -77,46 +77,55 @@ func equal(a, b *node) bool {
 
 // source is a file's text with the tree read from it.
 type source struct {
+	raw  string // as it stands in the file
 	text string // without byte order mark, lines ended by \n
-	bom  bool
-	crlf bool
+	crlf bool   // most lines end in \r\n
 	json bool
 	root *node
 }
 
-// bytes is the text as it goes into the file.
-func (s *source) bytes(text string) []byte {
+// bytes is the edited text as it goes into the file. What the edit left alone keeps its
+// bytes, whatever its line endings are.
+func (s *source) bytes(edited string) []byte {
+	from := 0
+	for from < min(len(s.text), len(edited)) && s.text[from] == edited[from] {
+		from++
+	}
+	tail := 0
+	for tail < min(len(s.text), len(edited))-from && s.text[len(s.text)-1-tail] == edited[len(edited)-1-tail] {
+		tail++
+	}
+	added := edited[from : len(edited)-tail]
 	if s.crlf {
-		text = strings.ReplaceAll(text, "\n", "\r\n")
+		added = strings.ReplaceAll(added, "\n", "\r\n")
 	}
-	if s.bom {
-		text = bom + text
+	return []byte(s.raw[:s.rawOffset(from)] + added + s.raw[s.rawOffset(len(s.text)-tail):])
+}
+
+// rawOffset is where in raw the byte of an offset in text stands.
+func (s *source) rawOffset(at int) int {
+	raw := 0
+	if strings.HasPrefix(s.raw, bom) {
+		raw = len(bom)
 	}
-	return []byte(text)
+	for ; at > 0; at-- {
+		if strings.HasPrefix(s.raw[raw:], "\r\n") {
+			raw++
+		}
+		raw++
+	}
+	return raw
 }
 
 const bom = "\ufeff"
 
 // readSource reads a file's text into a tree. Where no tree can be made, the source is nil.
 func readSource(path string, data []byte) (*source, problems) {
-	if len(data) > maxFile {
-		return nil, problems{{text: "is larger than 4 MB; is it the right file?"}}
+	src, found := readText(data)
+	if src == nil {
+		return nil, found
 	}
-	raw := string(data)
-	if strings.HasPrefix(raw, "\xff\xfe") || strings.HasPrefix(raw, "\xfe\xff") {
-		return nil, problems{{line: 1, text: "is UTF-16; save it as UTF-8"}}
-	}
-	src := &source{json: isJSON(path)}
-	raw, src.bom = strings.CutPrefix(raw, bom)
-	if at := invalidUTF8(raw); at >= 0 {
-		return nil, problems{{line: lineAt(raw, at), text: "is not UTF-8; save it as UTF-8"}}
-	}
-	pairs := strings.Count(raw, "\r\n")
-	src.crlf = pairs > 0 && pairs == strings.Count(raw, "\n")
-	src.text = strings.ReplaceAll(strings.ReplaceAll(raw, "\r\n", "\n"), "\r", "\n")
-
-	var found problems
-	if src.json {
+	if src.json = isJSON(path); src.json {
 		src.root, found = readJSON(src.text)
 	} else {
 		src.root, found = readYAML(src.text)
@@ -125,6 +134,26 @@ func readSource(path string, data []byte) (*source, problems) {
 		return nil, found
 	}
 	return src, found
+}
+
+// readText is the part of reading that all formats share. Where the text is none, the source is nil.
+func readText(data []byte) (*source, problems) {
+	if len(data) > maxFile {
+		return nil, problems{{text: "is larger than 4 MB; is it the right file?"}}
+	}
+	raw := string(data)
+	if strings.HasPrefix(raw, "\xff\xfe") || strings.HasPrefix(raw, "\xfe\xff") {
+		return nil, problems{{line: 1, text: "is UTF-16; save it as UTF-8"}}
+	}
+	src := &source{raw: raw}
+	raw = strings.TrimPrefix(raw, bom)
+	if at := invalidUTF8(raw); at >= 0 {
+		return nil, problems{{line: lineAt(raw, at), text: "is not UTF-8; save it as UTF-8"}}
+	}
+	pairs := strings.Count(raw, "\r\n")
+	src.crlf = pairs > 0 && 2*pairs >= strings.Count(raw, "\n")
+	src.text = strings.ReplaceAll(strings.ReplaceAll(raw, "\r\n", "\n"), "\r", "\n")
+	return src, nil
 }
 
 func isJSON(path string) bool {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"net/netip"
 	"strconv"
 	"strings"
 	"time"
@@ -12,8 +13,8 @@ const (
 	maxSize     = 1 << 50
 )
 
-// parseDuration reads 500ms, 30s, 1h30m, 30d, 1d12h and 0.
-func parseDuration(s string) (time.Duration, bool) {
+// ParseDuration reads a duration as the file has it: 500ms, 30s, 1h30m, 30d, 1d12h and 0.
+func ParseDuration(s string) (time.Duration, bool) {
 	var days time.Duration
 	if head, rest, ok := strings.Cut(s, "d"); ok {
 		n, err := strconv.ParseUint(head, 10, 16)
@@ -32,7 +33,7 @@ func parseDuration(s string) (time.Duration, bool) {
 	return days + d, days+d <= maxDuration
 }
 
-// formatDuration writes what parseDuration reads, without empty parts.
+// formatDuration writes what ParseDuration reads, without empty parts.
 func formatDuration(d time.Duration) string {
 	if d <= 0 {
 		return "0s"
@@ -68,4 +69,28 @@ func parseSize(s string) (int64, bool) {
 		return 0, false
 	}
 	return int64(n) << shift, true
+}
+
+// parseRate reads 50/s, 600/m and 5000/h as a number per second.
+func parseRate(s string) (float64, bool) {
+	count, unit, _ := strings.Cut(s, "/")
+	per := map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour}[strings.TrimSpace(unit)]
+	n, err := strconv.ParseUint(strings.TrimSpace(count), 10, 32)
+	if err != nil || n == 0 || n > maxCalls || per == 0 {
+		return 0, false
+	}
+	return float64(n) / per.Seconds(), true
+}
+
+// parseNetwork reads 10.0.0.0/8, or an address as a network of one.
+func parseNetwork(s string) (netip.Prefix, bool) {
+	if p, err := netip.ParsePrefix(s); err == nil {
+		return p.Masked(), true
+	}
+	a, err := netip.ParseAddr(s)
+	if err != nil || a.Zone() != "" {
+		return netip.Prefix{}, false
+	}
+	a = a.Unmap()
+	return netip.PrefixFrom(a, a.BitLen()), true
 }

@@ -81,7 +81,8 @@ func (f *Front) serveBatch(ctx context.Context, e Entry, s *Session, messages []
 		case m.IsNotification():
 			e.take(ctx, s, m)
 		default:
-			wg.Go(func() { answers[i] = e.answerMessage(ctx, f.opts.Logger, s, m, Deaf) })
+			serve := e.start(ctx, f.opts.Logger, s, m, Deaf)
+			wg.Go(func() { answers[i] = serve() })
 		}
 	}
 	wg.Wait()

@@ -11,9 +11,9 @@ import (
 
 // Entry says who is at the door and who answers. A front gets one for each request.
 type Entry struct {
-	Owner   string // the caller's identity; a session serves no other
-	Group   string // the sessions that Broadcast reaches together
-	Info    Info
+	Owner   string      // the caller's identity; a session serves no other
+	Group   string      // the sessions that Broadcast reaches together
+	Info    func() Info // what initialize answers
 	Handler Handler
 }
 
@@ -71,13 +71,21 @@ func (e Entry) take(ctx context.Context, s *Session, m Message) {
 	}
 }
 
-// answerMessage serves one request and returns its answer as a message; nil when it was cancelled.
-func (e Entry) answerMessage(ctx context.Context, log *slog.Logger, s *Session, m Message, client Peer) []byte {
+// start registers a request and returns the function that serves it. That one returns the
+// answer as a message; nil when the request was cancelled. What follows the request may be
+// its cancellation, so the request is registered before anything else is read.
+func (e Entry) start(ctx context.Context, log *slog.Logger, s *Session, m Message, client Peer) (serve func() []byte) {
 	ctx, end, err := s.begin(ctx, m.ID)
 	if err != nil {
-		return AppendError(nil, m.ID, err)
+		return func() []byte { return AppendError(nil, m.ID, err) }
 	}
-	defer end()
+	return func() []byte {
+		defer end()
+		return e.answerMessage(ctx, log, s, m, client)
+	}
+}
+
+func (e Entry) answerMessage(ctx context.Context, log *slog.Logger, s *Session, m Message, client Peer) []byte {
 	req := &Request{ID: m.ID, Method: m.Method, Params: m.Params, Session: s, Client: client}
 	defer req.sent()
 	result, err := e.answer(ctx, log, req)

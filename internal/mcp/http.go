@@ -53,7 +53,7 @@ func (f *Front) Serve(w http.ResponseWriter, r *http.Request, e Entry) {
 	case http.MethodPost:
 		f.post(w, r, e)
 	case http.MethodGet:
-		f.stream(w, r, e)
+		f.get(w, r, e)
 	case http.MethodDelete:
 		if s := f.session(w, r, e); s != nil {
 			f.sessions.remove(s)
@@ -142,7 +142,7 @@ func (f *Front) initialize(w http.ResponseWriter, r *http.Request, e Entry, m Me
 	}
 	w.Header().Set(sessionHeader, s.ID)
 	out := &reply{w: w, id: m.ID, session: s, mustStream: !accepts(r, jsonType)}
-	out.finish(e.Info.initializeResult(s.Version), nil, false)
+	out.finish(e.Info().initializeResult(s.Version), nil, false)
 }
 
 // checkVersion refuses revisions that are not served, in the words of the era that asks.

@@ -78,6 +78,14 @@ func (m Message) check(method []byte) (Message, error) {
 		}
 		return Message{}, Errorf(CodeInvalidRequest, "id must be a string or an integer")
 	}
+	if m.Method == "" && m.Result != nil && m.Error != nil { // some write the absent one as null
+		switch {
+		case string(m.Error) == "null":
+			m.Error = nil
+		case string(m.Result) == "null":
+			m.Result = nil
+		}
+	}
 	switch {
 	case m.Method != "" && (m.Result != nil || m.Error != nil):
 		return Message{}, Errorf(CodeInvalidRequest, "a request may not carry a result or an error")

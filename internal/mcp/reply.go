@@ -20,16 +20,17 @@ type reply struct {
 	canStream  bool
 	mustStream bool
 
-	mu        sync.Mutex
-	streaming bool
-	finished  bool
+	mu       sync.Mutex
+	out      *outbox // the stream that the answer has become; nil while it is none
+	broken   bool    // the client has gone; what it misses it can come back for
+	finished bool
 }
 
 var errFinished = errors.New("the request has been answered")
 
 // Notify sends a notification on the request's own stream. A client that takes no streams misses it.
 func (r *reply) Notify(_ context.Context, method string, params json.RawMessage) error {
-	if !r.canStream {
+	if !r.canStream || !r.session.wants(method, params) {
 		return nil
 	}
 	return r.event(AppendNotification(nil, method, params))
@@ -49,17 +50,35 @@ func (r *reply) event(message []byte) error {
 	if r.finished {
 		return errFinished
 	}
-	r.startStream()
-	return writeEvent(r.w, message)
+	r.send(message)
+	return nil
 }
 
-func (r *reply) startStream() {
-	if r.streaming {
-		return
+// send writes one event, beginning the stream if need be. A client that is gone is no
+// error: the event is kept for when it comes back.
+func (r *reply) send(message []byte) {
+	if r.out == nil {
+		r.begin()
 	}
-	r.streaming = true
+	n := r.out.add(message)
+	r.write(r.out.eventID(n), message)
+}
+
+func (r *reply) write(id string, message []byte) {
+	if !r.broken {
+		r.broken = writeEvent(r.w, id, message) != nil
+	}
+}
+
+// begin makes the answer a stream. Clients of the newest revision learn at once where they
+// could come back to; older ones may take an event without data for a broken message.
+func (r *reply) begin() {
+	r.out = r.session.stream()
 	streamHeader(r.w.Header())
 	r.w.WriteHeader(http.StatusOK)
+	if r.session.Version >= Latest {
+		r.write(r.out.eventID(r.out.add(nil)), nil)
+	}
 }
 
 // finish writes the result or the error. A cancelled request gets no answer, as the
@@ -68,19 +87,15 @@ func (r *reply) finish(result json.RawMessage, err error, cancelled bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.finished = true
-	if cancelled {
-		if !r.streaming {
-			r.w.WriteHeader(http.StatusAccepted)
-		}
+	switch {
+	case cancelled && r.out == nil:
+		r.w.WriteHeader(http.StatusAccepted)
 		return
-	}
-	if r.streaming || r.mustStream {
-		r.startStream()
-		message := AppendError(nil, r.id, err)
-		if err == nil {
-			message = AppendResult(nil, r.id, result)
-		}
-		writeEvent(r.w, message)
+	case cancelled:
+		r.session.forget(r.out)
+		return
+	case r.out != nil || r.mustStream:
+		r.finishStream(result, err)
 		return
 	}
 	h := r.w.Header()
@@ -90,6 +105,19 @@ func (r *reply) finish(result json.RawMessage, err error, cancelled bool) {
 		return
 	}
 	r.writeResult(h, result)
+}
+
+// finishStream writes the answer as the last event. When the client has it, the stream can be forgotten.
+func (r *reply) finishStream(result json.RawMessage, err error) {
+	message := AppendError(nil, r.id, err)
+	if err == nil {
+		message = AppendResult(nil, r.id, result)
+	}
+	r.send(message)
+	r.out.end()
+	if !r.broken {
+		r.session.forget(r.out)
+	}
 }
 
 var jsonTypeHeader = []string{jsonType}
@@ -118,13 +146,17 @@ func streamHeader(h http.Header) {
 	h.Set("X-Accel-Buffering", "no")
 }
 
-// writeEvent writes one message as a server-sent event and sends it off.
-func writeEvent(w http.ResponseWriter, message []byte) error {
+// writeEvent writes one message as a server-sent event and sends it off. A nil message is
+// an event that only has an id.
+func writeEvent(w http.ResponseWriter, id string, message []byte) error {
 	message = rawjson.OneLine(message)
-	buf := make([]byte, 0, len(message)+32)
-	buf = append(buf, "event: message\ndata: "...)
-	buf = append(append(buf, message...), "\n\n"...)
-	if _, err := w.Write(buf); err != nil {
+	buf := make([]byte, 0, len(message)+len(id)+40)
+	buf = append(append(buf, "id: "...), id...)
+	if message != nil {
+		buf = append(buf, "\nevent: message"...)
+	}
+	buf = append(append(buf, "\ndata: "...), message...)
+	if _, err := w.Write(append(buf, "\n\n"...)); err != nil {
 		return err
 	}
 	return http.NewResponseController(w).Flush()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -23,23 +24,27 @@ type Session struct {
 
 	used atomic.Int64 // last use, Unix nanoseconds
 
-	mu      sync.Mutex
-	open    map[string]context.CancelFunc // requests in flight, by raw id
-	asks    map[int64]chan Message        // our questions to the client
-	lastAsk int64
-	queue   [][]byte      // messages for the session's own stream
-	wake    chan struct{} // tells the stream that the queue has grown; nil while there is no stream
-	drained bool          // no stream may begin any more
-	closed  bool
-	done    chan struct{}
+	level atomic.Int32 // least level of log messages that the client wants, plus one; 0: not said
+	news  outbox       // the session's own stream
+	done  chan struct{}
+
+	mu         sync.Mutex
+	open       map[string]context.CancelFunc // requests in flight, by raw id
+	asks       map[int64]chan Message        // our questions to the client
+	lastAsk    int64
+	streams    []*outbox // of requests that were answered by a stream, oldest first
+	lastStream int
+	closed     bool
 }
 
-// maxQueue bounds what waits for a client that does not listen. The oldest goes first:
-// such messages only say that something changed.
-const maxQueue = 32
+// maxStreams bounds the streams that a client may come back to.
+const maxStreams = 16
+
+// newsStream is the id of the session's own stream.
+const newsStream = "0"
 
 func newSession(e Entry, params json.RawMessage) (*Session, error) {
-	s := &Session{Owner: e.Owner, Group: e.Group, done: make(chan struct{})}
+	s := &Session{Owner: e.Owner, Group: e.Group, done: make(chan struct{}), news: outbox{id: newsStream}}
 	asked := ""
 	w := rawjson.Object(params)
 	for w.Next() {
@@ -138,85 +143,102 @@ func (s *Session) answered(m Message) {
 	}
 }
 
-// push queues a message for the session's own stream. The same message twice is once.
-func (s *Session) push(message []byte) {
+// Notify sends a notification on the session's own stream, or keeps it until the client
+// opens one. The same news twice is once.
+func (s *Session) Notify(_ context.Context, method string, params json.RawMessage) error {
+	s.push(AppendNotification(nil, method, params))
+	return nil
+}
+
+// Ask sends a request to the client on the session's own stream and waits for the answer.
+func (s *Session) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	return s.ask(ctx, method, params, func(message []byte) error { s.news.add(message); return nil })
+}
+
+func (s *Session) push(message []byte) { s.news.addOnce(message) }
+
+// stream begins the stream of a request's answer.
+func (s *Session) stream() *outbox {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
-		return
+	s.lastStream++
+	o := &outbox{id: strconv.Itoa(s.lastStream)}
+	if len(s.streams) == maxStreams {
+		s.streams = append(s.streams[:0], s.streams[1:]...)
 	}
-	for _, q := range s.queue {
-		if bytes.Equal(q, message) {
-			return
+	s.streams = append(s.streams, o)
+	return o
+}
+
+// forget drops a stream that nobody will come back to.
+func (s *Session) forget(o *outbox) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.streams = slices.DeleteFunc(s.streams, func(other *outbox) bool { return other == o })
+}
+
+// find returns the stream with the id; nil when there is none.
+func (s *Session) find(id string) *outbox {
+	if id == newsStream {
+		return &s.news
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, o := range s.streams {
+		if o.id == id {
+			return o
 		}
 	}
-	if len(s.queue) == maxQueue {
-		s.queue = s.queue[1:]
-	}
-	s.queue = append(s.queue, message)
-	if s.wake != nil {
-		select {
-		case s.wake <- struct{}{}:
-		default:
-		}
-	}
+	return nil
 }
 
-// listen makes the caller the session's stream. An earlier one ends: a client that
-// reconnects must not wait until its dead connection is noticed.
-func (s *Session) listen() <-chan struct{} {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.wake != nil {
-		close(s.wake)
-		s.wake = nil
+// logLevels in the order of their weight.
+var logLevels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
+
+// SetLevel takes the params of logging/setLevel.
+func (s *Session) SetLevel(params json.RawMessage) (string, error) {
+	level, _ := rawjson.String(rawjson.Get(params, "level"))
+	i := slices.Index(logLevels, level)
+	if i < 0 {
+		return "", Errorf(CodeInvalidParams, "unknown level %q", level)
 	}
-	if s.drained {
-		ended := make(chan struct{})
-		close(ended)
-		return ended
-	}
-	s.wake = make(chan struct{}, 1)
-	if len(s.queue) > 0 {
-		s.wake <- struct{}{}
-	}
-	return s.wake
+	s.level.Store(int32(i + 1))
+	return level, nil
 }
 
-// unlisten ends the stream that wake belongs to, unless another has taken over.
-func (s *Session) unlisten(wake <-chan struct{}) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.wake == wake {
-		s.wake = nil
+// Level is the least level that the client wants; "" when it has not said.
+func (s *Session) Level() string {
+	if i := s.level.Load(); i > 0 {
+		return logLevels[i-1]
 	}
+	return ""
 }
 
-// drain ends the session's stream.
-func (s *Session) drain() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.drained = true
-	if s.wake != nil {
-		close(s.wake)
-		s.wake = nil
+// Lower tells which of two levels lets more through; "" is no level.
+func Lower(a, b string) string {
+	i, j := slices.Index(logLevels, a), slices.Index(logLevels, b)
+	if i < 0 || j >= 0 && j < i {
+		return b
 	}
+	return a
 }
 
-// take empties the queue.
-func (s *Session) take() [][]byte {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	q := s.queue
-	s.queue = nil
-	return q
+// wants tells whether the client wants a notification: log messages have a level.
+func (s *Session) wants(method string, params json.RawMessage) bool {
+	least := s.level.Load()
+	if method != "notifications/message" || least == 0 {
+		return true
+	}
+	level, _ := rawjson.String(rawjson.Get(params, "level"))
+	i := slices.Index(logLevels, level)
+	return i < 0 || int32(i+1) >= least
 }
 
 // idle tells since when nothing has happened; false while something is open.
 func (s *Session) idle() (time.Time, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return time.Unix(0, s.used.Load()), s.wake == nil && len(s.open) == 0
+	return time.Unix(0, s.used.Load()), !s.news.reading() && len(s.open) == 0
 }
 
 // close ends the session: what is in flight is cancelled, its stream ends.

@@ -133,7 +133,7 @@ func (s *Sessions) Drain() {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for sess := range s.all {
-		sess.drain()
+		sess.news.drain()
 	}
 }
 

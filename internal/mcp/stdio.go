@@ -113,9 +113,9 @@ func (p *pipe) take(ctx context.Context, line []byte) {
 	case m.IsNotification():
 		p.entry.take(ctx, p.session, m)
 	default:
-		s := p.session
+		serve := p.entry.start(ctx, p.log, p.session, m, p)
 		p.work.Go(func() {
-			if answer := p.entry.answerMessage(ctx, p.log, s, m, p); answer != nil {
+			if answer := serve(); answer != nil {
 				p.write(answer)
 			}
 		})
@@ -153,23 +153,29 @@ func (p *pipe) initialize(m Message) {
 		return
 	}
 	p.session = s
-	p.write(AppendResult(nil, m.ID, p.entry.Info.initializeResult(s.Version)))
-	wake := s.listen()
-	p.stream.Go(func() {
-		for {
-			select {
-			case <-s.done:
+	p.write(AppendResult(nil, m.ID, p.entry.Info().initializeResult(s.Version)))
+	wake := s.news.read()
+	p.stream.Go(func() { p.tell(s, wake) })
+}
+
+// tell writes the session's news until the session ends.
+func (p *pipe) tell(s *Session, wake <-chan struct{}) {
+	for next := 0; ; {
+		select {
+		case <-s.done:
+			return
+		case _, mine := <-wake:
+			if !mine {
 				return
-			case _, open := <-wake:
-				if !open {
-					return
-				}
-				for _, message := range s.take() {
-					p.write(message)
-				}
 			}
+			var events [][]byte
+			events, next, _ = s.news.from(next)
+			for _, message := range events {
+				p.write(message)
+			}
+			s.news.wrote(next)
 		}
-	})
+	}
 }
 
 func (p *pipe) close() {
@@ -182,6 +188,9 @@ func (p *pipe) close() {
 
 // Notify sends a notification to the client.
 func (p *pipe) Notify(_ context.Context, method string, params json.RawMessage) error {
+	if !p.session.wants(method, params) {
+		return nil
+	}
 	return p.write(AppendNotification(nil, method, params))
 }
 

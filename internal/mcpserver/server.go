@@ -1,7 +1,7 @@
-// Package mcpserver is the entrance for agents: it answers MCP requests from the catalogue
-// and the spine. It adds nothing to a result and takes nothing away.
+// Package mcpserver is the entrance for agents: it answers MCP requests from the catalogue,
+// the spine and the servers. It adds nothing to a result and takes nothing away.
 //
-//	s := mcpserver.New(cat, caller, &mcpserver.Options{Version: version})
+//	s := mcpserver.New(cat, caller, pool, &mcpserver.Options{Version: version})
 //	front.Serve(w, r, s.Entry(principal, "default"))
 package mcpserver
 
@@ -17,6 +17,8 @@ import (
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/rawjson"
+	"github.com/toolfit/toolfit/internal/tool"
+	"github.com/toolfit/toolfit/internal/upstream"
 )
 
 // Catalog is what lists are served from.
@@ -25,16 +27,19 @@ type Catalog interface {
 	Ready(ctx context.Context)
 }
 
-// Caller makes calls.
+// Caller makes tool calls.
 type Caller interface {
 	Do(ctx context.Context, req call.Request) (*call.Result, error)
 }
 
 // Server makes the entries of MCP fronts.
 type Server struct {
-	tools Catalog
-	calls Caller
-	opts  Options
+	tools         Catalog
+	calls         Caller
+	servers       *upstream.Pool
+	subscriptions subscriptions
+	levels        levels
+	opts          Options
 }
 
 // Options change a Server. The zero value is usable.
@@ -44,8 +49,10 @@ type Options struct {
 }
 
 // New makes a Server; nil options are the defaults.
-func New(tools Catalog, calls Caller, opts *Options) *Server {
-	s := &Server{tools: tools, calls: calls}
+func New(tools Catalog, calls Caller, servers *upstream.Pool, opts *Options) *Server {
+	s := &Server{tools: tools, calls: calls, servers: servers}
+	s.subscriptions.byURI = map[string]*subscription{}
+	s.levels.of = map[*mcp.Session]string{}
 	if opts != nil {
 		s.opts = *opts
 	}
@@ -58,15 +65,24 @@ func New(tools Catalog, calls Caller, opts *Options) *Server {
 	return s
 }
 
-var capabilities = json.RawMessage(`{"tools":{"listChanged":true}}`)
+// capabilities are those of every server that could be behind us: which ones have what may
+// not be known yet when a client connects.
+var capabilities = json.RawMessage(`{"tools":{"listChanged":true},"prompts":{"listChanged":true},` +
+	`"resources":{"subscribe":true,"listChanged":true},"completions":{},"logging":{}}`)
 
 // Entry is the door for one caller and profile.
 func (s *Server) Entry(p access.Principal, profile string) mcp.Entry {
-	return mcp.Entry{
-		Owner: p.ID, Group: profile,
-		Info:    mcp.Info{Name: "toolfit", Title: "toolfit", Version: s.opts.Version, Capabilities: capabilities},
-		Handler: &visitor{server: s, principal: p, profile: profile},
-	}
+	v := &visitor{server: s, principal: p, profile: profile}
+	return mcp.Entry{Owner: p.ID, Group: profile, Info: v.info, Handler: v}
+}
+
+// SessionEnded lets go of what was kept for a session.
+func (s *Server) SessionEnded(session *mcp.Session) {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	s.unsubscribeAll(ctx, session)
+	s.levels.drop(session)
+	s.servers.EndSession(session.ID)
 }
 
 // visitor answers one caller in one profile.
@@ -76,21 +92,49 @@ type visitor struct {
 	profile   string
 }
 
+// info is what initialize answers.
+func (v *visitor) info() mcp.Info {
+	info := mcp.Info{Name: "toolfit", Title: "toolfit", Version: v.server.opts.Version, Capabilities: capabilities}
+	if view, err := v.server.tools.View(v.profile); err == nil {
+		info.Instructions = view.Instructions
+	}
+	return info
+}
+
 // Serve answers one request.
 func (v *visitor) Serve(ctx context.Context, req *mcp.Request) (json.RawMessage, error) {
 	switch req.Method {
 	case "tools/call":
 		return v.call(ctx, req)
 	case "tools/list":
-		return v.list(ctx, req)
-	case "notifications/roots/list_changed", "notifications/progress":
+		return v.list(ctx, req, func(view *catalog.View) []byte { return view.List })
+	case "prompts/list":
+		return v.list(ctx, req, func(view *catalog.View) []byte { return view.PromptList })
+	case "resources/list":
+		return v.list(ctx, req, func(view *catalog.View) []byte { return view.ResourceList })
+	case "resources/templates/list":
+		return v.list(ctx, req, func(view *catalog.View) []byte { return view.TemplateList })
+	case "prompts/get":
+		return v.getPrompt(ctx, req)
+	case "resources/read":
+		return v.readResource(ctx, req)
+	case "resources/subscribe":
+		return v.subscribe(ctx, req)
+	case "resources/unsubscribe":
+		return v.unsubscribe(ctx, req)
+	case "completion/complete":
+		return v.complete(ctx, req)
+	case "logging/setLevel":
+		return v.setLevel(ctx, req)
+	case "notifications/roots/list_changed":
+		v.server.servers.Tell(sessionOf(req), req.Method, req.Params)
 		return nil, nil
 	}
 	return nil, mcp.Errorf(mcp.CodeMethodNotFound, "unknown method %s", req.Method)
 }
 
 // list answers from the rendered view. It is one page: cursors are never handed out.
-func (v *visitor) list(ctx context.Context, req *mcp.Request) (json.RawMessage, error) {
+func (v *visitor) list(ctx context.Context, req *mcp.Request, pick func(*catalog.View) []byte) (json.RawMessage, error) {
 	if cursor, ok := rawjson.String(rawjson.Get(req.Params, "cursor")); ok && cursor != "" {
 		return nil, mcp.Errorf(mcp.CodeInvalidParams, "unknown cursor")
 	}
@@ -101,7 +145,7 @@ func (v *visitor) list(ctx context.Context, req *mcp.Request) (json.RawMessage, 
 	if err != nil {
 		return nil, rpcError(err)
 	}
-	return view.List, nil
+	return pick(view), nil
 }
 
 func (v *visitor) call(ctx context.Context, req *mcp.Request) (json.RawMessage, error) {
@@ -109,12 +153,9 @@ func (v *visitor) call(ctx context.Context, req *mcp.Request) (json.RawMessage, 
 	if err != nil {
 		return nil, rpcError(err)
 	}
-	session := ""
-	if req.Session != nil {
-		session = req.Session.ID
-	}
 	res, err := v.server.calls.Do(ctx, call.Request{
-		Principal: v.principal, Profile: v.profile, MCPSession: session, Reader: call.Model, Params: params, Client: req.Client,
+		Principal: v.principal, Profile: v.profile, MCPSession: sessionOf(req), Session: req.Session,
+		Reader: call.Model, Params: params, Client: req.Client,
 	})
 	if err == nil {
 		req.Sent = res.Release
@@ -134,6 +175,25 @@ func (v *visitor) call(ctx context.Context, req *mcp.Request) (json.RawMessage, 
 	return nil, err
 }
 
+func sessionOf(req *mcp.Request) string {
+	if req.Session == nil {
+		return ""
+	}
+	return req.Session.ID
+}
+
+// relay sends a request that is no tool call to the server it belongs to.
+func (v *visitor) relay(ctx context.Context, req *mcp.Request, server tool.ServerID, params json.RawMessage) (json.RawMessage, error) {
+	out, err := v.server.servers.Call(ctx, upstream.Call{
+		Server: server, Method: req.Method, Params: params, Token: mcp.ProgressToken(params), Peer: req.Client, Session: sessionOf(req), Client: req.Session,
+	})
+	if err != nil {
+		return nil, rpcError(err)
+	}
+	req.Sent = out.Release
+	return out.Raw, nil
+}
+
 // toolError is a fault as a result that the model can read and act on: the sentence as
 // text, the typed form beside it.
 func toolError(f *fault.Error) json.RawMessage {
@@ -143,12 +203,17 @@ func toolError(f *fault.Error) json.RawMessage {
 	return append(append(b, typed...), "}}"...)
 }
 
-// rpcError is a fault of the request itself.
+// rpcError is a fault where there is no tool result to carry it.
 func rpcError(err error) error {
 	var f *fault.Error
 	if !errors.As(err, &f) {
 		return err
 	}
+	code := mcp.CodeInternal
+	switch f.Code {
+	case fault.BadRequest, fault.UnknownTool, fault.NotFound, fault.Forbidden:
+		code = mcp.CodeInvalidParams
+	}
 	typed, _ := json.Marshal(f) // strings and valid JSON only
-	return &mcp.Error{Code: mcp.CodeInvalidParams, Message: f.Error(), Data: typed}
+	return &mcp.Error{Code: code, Message: f.Error(), Data: typed}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"strings"
 )
 
 // callColumns are the columns of calls in the order of bindCall and scanCall.
@@ -22,7 +21,7 @@ type insertStmt struct {
 // prepareAppend prepares the inserts that AppendCalls puts a batch together from.
 func (s *Store) prepareAppend(ctx context.Context) error {
 	for _, rows := range []int{64, 8, 1} {
-		stmt, err := s.write.PrepareContext(ctx, appendSQL(rows))
+		stmt, err := s.write.PrepareContext(ctx, s.appendSQL(rows))
 		if err != nil {
 			return fmt.Errorf("prepare insert of %d calls: %w", rows, err)
 		}
@@ -33,11 +32,9 @@ func (s *Store) prepareAppend(ctx context.Context) error {
 
 // appendSQL is the insert of n rows. A call that is stored already is left alone, so
 // that a writer may send a batch again when it cannot know whether the first try was
-// committed. The placeholders have no numbers: SQLite looks a numbered one up by
-// walking the list of all of them.
-func appendSQL(n int) string {
-	row := "(" + strings.Repeat("?, ", numCallColumns-1) + "?)"
-	return "INSERT INTO calls (" + callColumns + ") VALUES " + strings.Repeat(row+", ", n-1) + row + " ON CONFLICT (id) DO NOTHING"
+// committed.
+func (s *Store) appendSQL(n int) string {
+	return s.insertSQL("calls ("+callColumns+")", n, numCallColumns) + " ON CONFLICT (id) DO NOTHING"
 }
 
 // AppendCalls stores the calls, all of them or none. It is the store's hot path:
@@ -46,6 +43,11 @@ func (s *Store) AppendCalls(ctx context.Context, calls []Call) error {
 	if len(calls) == 0 {
 		return nil
 	}
+	return s.explain("append calls", s.dialect.appendCalls(s, ctx, calls))
+}
+
+// appendSQLite puts the batch together from the prepared inserts.
+func (s *Store) appendSQLite(ctx context.Context, calls []Call) error {
 	args, _ := s.args.Get().(*[]any)
 	if args == nil {
 		args = new([]any)
@@ -70,7 +72,7 @@ func (s *Store) AppendCalls(ctx context.Context, calls []Call) error {
 	})
 	clear(*args) // keep the room, let go of the strings
 	s.args.Put(args)
-	return s.explain("append calls", err)
+	return err
 }
 
 func bindCall(args []any, c *Call) []any {

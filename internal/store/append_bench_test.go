@@ -22,24 +22,26 @@ func sampleCall(i int) store.Call {
 
 func BenchmarkAppendCalls(b *testing.B) {
 	for _, size := range []int{1, 64, 256} {
-		b.Run(fmt.Sprintf("batch=%d", size), func(b *testing.B) {
-			ctx := context.Background()
-			s, err := store.Open(ctx, filepath.Join(b.TempDir(), "bench.db"), nil)
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer s.Close()
-			calls := make([]store.Call, (b.N+size-1)/size*size)
-			for i := range calls {
-				calls[i] = sampleCall(i)
-			}
-			b.ReportAllocs()
-			b.ResetTimer()
-			for ; len(calls) > 0; calls = calls[size:] {
-				if err := s.AppendCalls(ctx, calls[:size]); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
+		b.Run(fmt.Sprintf("batch=%d", size), func(b *testing.B) { benchmarkAppend(b, filepath.Join(b.TempDir(), "bench.db"), size) })
+	}
+}
+
+func benchmarkAppend(b *testing.B, dsn string, size int) {
+	ctx := context.Background()
+	s, err := store.Open(ctx, dsn, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	calls := make([]store.Call, (b.N+size-1)/size*size)
+	for i := range calls {
+		calls[i] = sampleCall(i)
+	}
+	b.ReportAllocs()
+	b.ResetTimer()
+	for ; len(calls) > 0; calls = calls[size:] {
+		if err := s.AppendCalls(ctx, calls[:size]); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

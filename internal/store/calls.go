@@ -46,6 +46,8 @@ type CallFilter struct {
 // Calls returns the calls that match, the newest first. The last one's id is the
 // Before of the next page.
 func (s *Store) Calls(ctx context.Context, f CallFilter) ([]Call, error) {
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
 	query, args := f.query()
 	rows, err := s.read.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -91,6 +93,8 @@ func (f CallFilter) query() (string, []any) {
 
 // Call returns one call; an unknown id is a fault.NotFound.
 func (s *Store) Call(ctx context.Context, id string) (Call, error) {
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
 	row := s.read.QueryRowContext(ctx, "SELECT "+callColumns+" FROM calls WHERE id = $1", id)
 	c, err := scanCall(row.Scan)
 	if errors.Is(err, sql.ErrNoRows) {

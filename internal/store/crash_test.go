@@ -5,6 +5,7 @@ package store_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -15,15 +16,60 @@ import (
 	"github.com/toolfit/toolfit/internal/store"
 )
 
-const crashEnv = "TOOLFIT_TEST_CRASH_STORE"
+// The test binary runs itself as another process of the store; each variable names the file.
+const (
+	crashEnv  = "TOOLFIT_TEST_CRASH_STORE"
+	secondEnv = "TOOLFIT_TEST_SECOND_STORE"
+)
 
 func TestMain(m *testing.M) {
-	if path := os.Getenv(crashEnv); path != "" {
-		err := writeUntilKilled(path)
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+	for env, other := range map[string]func(string) error{crashEnv: writeUntilKilled, secondEnv: writeAsSecond} {
+		if path := os.Getenv(env); path != "" {
+			if err := other(path); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+			os.Exit(0)
+		}
 	}
 	os.Exit(m.Run())
+}
+
+// writeAsSecond writes what the second of two processes writes.
+func writeAsSecond(path string) error {
+	s, err := store.Open(context.Background(), path, nil)
+	if err != nil {
+		return err
+	}
+	return errors.Join(writeSome(context.Background(), s, 1, secondBatches), s.Close())
+}
+
+const secondBatches = 200
+
+func TestTwoProcessesWriteOneFileAtTheSameTime(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "toolfit.db")
+	other := exec.Command(os.Args[0])
+	other.Env = append(os.Environ(), secondEnv+"="+path)
+	other.Stderr = os.Stderr
+	check(t, other.Start()) // both make the file
+	s, err := store.Open(t.Context(), path, nil)
+	if err == nil {
+		err = writeSome(t.Context(), s, 0, secondBatches)
+		defer s.Close()
+	}
+	check(t, errors.Join(err, other.Wait()))
+	for writer := range 2 {
+		for i := range secondBatches * 9 {
+			_, err := s.Call(t.Context(), fmt.Sprint(sampleCall(i).ID, "_", writer))
+			check(t, err)
+		}
+	}
+	servers, err := s.Servers(t.Context())
+	check(t, err)
+	equal(t, len(servers), 2)
+	for _, srv := range servers {
+		equal(t, srv.Tools[0].Name, fmt.Sprint(secondBatches-1))
+	}
 }
 
 // writeUntilKilled prints how many calls are acknowledged after each batch.

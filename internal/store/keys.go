@@ -20,6 +20,8 @@ type Key struct {
 
 // CreateKey stores a new key. An id or name that is taken is a fault.Conflict.
 func (s *Store) CreateKey(ctx context.Context, k Key) error {
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
 	const insert = `INSERT INTO keys (id, name, profile, role, hash, created_at) VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT DO NOTHING`
 	res, err := s.write.ExecContext(ctx, insert, k.ID, k.Name, k.Profile, k.Role, k.Hash, micros(k.CreatedAt))
@@ -38,6 +40,8 @@ func (s *Store) CreateKey(ctx context.Context, k Key) error {
 
 // Keys returns all keys, the oldest first.
 func (s *Store) Keys(ctx context.Context) ([]Key, error) {
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
 	rows, err := s.read.QueryContext(ctx, "SELECT id, name, profile, role, hash, created_at FROM keys ORDER BY created_at, id")
 	if err != nil {
 		return nil, s.explain("read keys", err)
@@ -59,6 +63,8 @@ func (s *Store) Keys(ctx context.Context) ([]Key, error) {
 // DeleteKey deletes the key with that id or, when no id matches, with that name.
 // Neither is a fault.NotFound.
 func (s *Store) DeleteKey(ctx context.Context, idOrName string) error {
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
 	err := s.inTx(ctx, func(tx *sql.Tx) error {
 		for _, query := range []string{"DELETE FROM keys WHERE id = $1", "DELETE FROM keys WHERE name = $1"} {
 			res, err := tx.ExecContext(ctx, query, idOrName)

@@ -28,20 +28,22 @@ func migrations() []string {
 	return names
 }
 
-// version returns the schema's version, 0 for an empty file. It refuses a file that
+// ownTables are names that only a store of ours has all together.
+const ownTables = `('schema_version', 'servers', 'calls')`
+
+// version returns the schema's version, 0 for an empty database. It refuses one that
 // a newer toolfit or another program made, before anything is written to it.
 func (s *Store) version(ctx context.Context) (int, error) {
 	var tables, ours int
-	const count = `SELECT count(*), coalesce(sum(CASE WHEN name = 'schema_version' THEN 1 ELSE 0 END), 0)
-		FROM sqlite_master WHERE type = 'table'`
-	if err := s.write.QueryRowContext(ctx, count).Scan(&tables, &ours); err != nil {
+	if err := s.write.QueryRowContext(ctx, s.dialect.tables).Scan(&tables, &ours); err != nil {
 		return 0, fmt.Errorf("read schema: %w", err)
 	}
 	if tables == 0 {
 		return 0, nil
 	}
-	if ours == 0 {
-		return 0, fault.New(fault.BadConfig, "store %s is the database of another program", s.dsn).WithHint("set store: to another path")
+	if ours < 3 {
+		return 0, fault.New(fault.BadConfig, "store %s is the database of another program", s.name).
+			WithHint("set store: to another path or database")
 	}
 	return s.checkVersion(s.write.QueryRowContext(ctx, "SELECT version FROM schema_version"))
 }
@@ -52,7 +54,7 @@ func (s *Store) checkVersion(row *sql.Row) (int, error) {
 		return 0, fmt.Errorf("read schema version: %w", err)
 	}
 	if known := len(migrations()); version > known {
-		return 0, fault.New(fault.BadConfig, "store %s has schema version %d, this toolfit knows %d", s.dsn, version, known).
+		return 0, fault.New(fault.BadConfig, "store %s has schema version %d, this toolfit knows %d", s.name, version, known).
 			WithHint("use the newer toolfit that wrote it, or another store")
 	}
 	return version, nil
@@ -62,6 +64,11 @@ func (s *Store) checkVersion(row *sql.Row) (int, error) {
 // inside the transaction: another process may have migrated meanwhile.
 func (s *Store) migrate(ctx context.Context) error {
 	return s.inTx(ctx, func(tx *sql.Tx) error {
+		if s.dialect.lock != "" {
+			if _, err := tx.ExecContext(ctx, s.dialect.lock); err != nil {
+				return fmt.Errorf("wait for other migrations: %w", err)
+			}
+		}
 		if _, err := tx.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL)"); err != nil {
 			return fmt.Errorf("make schema_version: %w", err)
 		}
@@ -78,7 +85,7 @@ func (s *Store) migrate(ctx context.Context) error {
 			if err != nil {
 				return fmt.Errorf("read %s: %w", name, err)
 			}
-			if _, err := tx.ExecContext(ctx, string(text)); err != nil {
+			if _, err := tx.ExecContext(ctx, s.dialect.schema(string(text))); err != nil {
 				return fmt.Errorf("apply %s: %w", name, err)
 			}
 		}

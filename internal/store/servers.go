@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/tool"
@@ -12,12 +11,17 @@ import (
 
 // Server is what was last learned from an upstream server.
 type Server struct {
-	ID        tool.ServerID
-	Info      json.RawMessage // serverInfo as received; nil when never received
-	Tools     []Tool          // in the server's order
-	ListedAt  time.Time       // when Tools came; zero when never
-	CheckedAt time.Time       // when the server was last asked
-	Reason    string          // why the last check was bad; "" means it was good
+	ID           tool.ServerID
+	Info         json.RawMessage   // serverInfo as received; nil when never received
+	Capabilities json.RawMessage   // as received; nil when never received
+	Instructions string            // for the model; "" when there are none
+	Tools        []Tool            // in the server's order, as are the next three
+	Prompts      []json.RawMessage // byte for byte as received, as are the next two
+	Resources    []json.RawMessage
+	Templates    []json.RawMessage
+	ListedAt     time.Time // when the lists came; zero when never
+	CheckedAt    time.Time // when the server was last asked
+	Reason       string    // why the last check was bad; "" means it was good
 }
 
 // Tool is one tool as its server defined it.
@@ -28,60 +32,78 @@ type Tool struct {
 	Held       bool // waits for approval
 }
 
-// SaveTools replaces the server's stored list by srv.Tools, all of it or nothing, and
-// notes a good check. CheckedAt zero means ListedAt; Reason is not looked at.
+// offers are the lists beside the tools, by their kind in the table.
+func (srv *Server) offers() map[string]*[]json.RawMessage {
+	return map[string]*[]json.RawMessage{"prompt": &srv.Prompts, "resource": &srv.Resources, "template": &srv.Templates}
+}
+
+// SaveTools replaces all that is stored of the server's lists, all of it or nothing,
+// and notes a good check. CheckedAt zero means ListedAt; Reason is not looked at.
 func (s *Store) SaveTools(ctx context.Context, srv Server) error {
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
 	if srv.CheckedAt.IsZero() {
 		srv.CheckedAt = srv.ListedAt
 	}
 	err := s.inTx(ctx, func(tx *sql.Tx) error {
-		const upsert = `INSERT INTO servers (id, info, listed_at, checked_at, reason) VALUES ($1, $2, $3, $4, '')
-			ON CONFLICT (id) DO UPDATE SET info = excluded.info, listed_at = excluded.listed_at,
+		// The server's row comes first: it makes a second writer of the same server wait.
+		const upsert = `INSERT INTO servers (id, info, capabilities, instructions, listed_at, checked_at, reason)
+			VALUES ($1, $2, $3, $4, $5, $6, '')
+			ON CONFLICT (id) DO UPDATE SET info = excluded.info, capabilities = excluded.capabilities,
+				instructions = excluded.instructions, listed_at = excluded.listed_at,
 				checked_at = excluded.checked_at, reason = excluded.reason`
-		_, err := tx.ExecContext(ctx, upsert, string(srv.ID), []byte(srv.Info), micros(srv.ListedAt), micros(srv.CheckedAt))
+		_, err := tx.ExecContext(ctx, upsert, string(srv.ID), []byte(srv.Info), []byte(srv.Capabilities), srv.Instructions,
+			micros(srv.ListedAt), micros(srv.CheckedAt))
 		if err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, "DELETE FROM tools WHERE server = $1", string(srv.ID)); err != nil {
+		for _, list := range []string{"DELETE FROM tools WHERE server = $1", "DELETE FROM offers WHERE server = $1"} {
+			if _, err := tx.ExecContext(ctx, list, string(srv.ID)); err != nil {
+				return err
+			}
+		}
+		if err := s.insertRows(ctx, tx, "tools (server, position, name, definition, hash, held)", srv.toolRows()); err != nil {
 			return err
 		}
-		return insertTools(ctx, tx, srv)
+		return s.insertRows(ctx, tx, "offers (server, kind, position, definition)", srv.offerRows())
 	})
 	return s.explain("save tools of "+string(srv.ID), err)
 }
 
-func insertTools(ctx context.Context, tx *sql.Tx, srv Server) error {
-	insert, err := tx.PrepareContext(ctx, `INSERT INTO tools (server, position, name, definition, hash, held)
-		VALUES ($1, $2, $3, $4, $5, $6)`)
-	if err != nil {
-		return err
-	}
-	defer insert.Close()
+func (srv *Server) toolRows() [][]any {
+	rows := make([][]any, len(srv.Tools))
 	for i, t := range srv.Tools {
-		definition := []byte(t.Definition)
-		if definition == nil {
-			definition = []byte{} // nil would be stored as NULL
-		}
-		if _, err := insert.ExecContext(ctx, string(srv.ID), i, t.Name, definition, t.Hash, t.Held); err != nil {
-			return fmt.Errorf("tool %s: %w", t.Name, err)
-		}
+		rows[i] = []any{string(srv.ID), i, t.Name, notNull(t.Definition), t.Hash, t.Held}
 	}
-	return nil
+	return rows
 }
 
-// SaveCheck notes how a check of the server ended; reason "" means well. The tools
+func (srv *Server) offerRows() (rows [][]any) {
+	for kind, list := range srv.offers() {
+		for i, definition := range *list {
+			rows = append(rows, []any{string(srv.ID), kind, i, notNull(definition)})
+		}
+	}
+	return rows
+}
+
+// SaveCheck notes how a check of the server ended; reason "" means well. The lists
 // that are stored stay.
 func (s *Store) SaveCheck(ctx context.Context, id tool.ServerID, at time.Time, reason string) error {
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
 	const upsert = `INSERT INTO servers (id, listed_at, checked_at, reason) VALUES ($1, 0, $2, $3)
 		ON CONFLICT (id) DO UPDATE SET checked_at = excluded.checked_at, reason = excluded.reason`
 	_, err := s.write.ExecContext(ctx, upsert, string(id), micros(at), reason)
 	return s.explain("save check of "+string(id), err)
 }
 
-// Servers returns all servers with their tools, ordered by id.
+// Servers returns all servers with their lists, ordered by id.
 func (s *Store) Servers(ctx context.Context) ([]Server, error) {
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
 	// One transaction: a list that is replaced meanwhile is seen before or after, never between.
-	tx, err := s.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	tx, err := s.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true, Isolation: s.dialect.snapshot})
 	if err != nil {
 		return nil, s.explain("read servers", err)
 	}
@@ -90,14 +112,22 @@ func (s *Store) Servers(ctx context.Context) ([]Server, error) {
 	if err != nil {
 		return nil, s.explain("read servers", err)
 	}
-	if err := readTools(ctx, tx, servers); err != nil {
+	byID := make(map[string]*Server, len(servers))
+	for i := range servers {
+		byID[string(servers[i].ID)] = &servers[i]
+	}
+	if err := readTools(ctx, tx, byID); err != nil {
 		return nil, s.explain("read tools", err)
+	}
+	if err := readOffers(ctx, tx, byID); err != nil {
+		return nil, s.explain("read prompts and resources", err)
 	}
 	return servers, nil
 }
 
 func readServers(ctx context.Context, tx *sql.Tx) ([]Server, error) {
-	rows, err := tx.QueryContext(ctx, "SELECT id, info, listed_at, checked_at, reason FROM servers ORDER BY id")
+	rows, err := tx.QueryContext(ctx, `SELECT id, info, capabilities, instructions, listed_at, checked_at, reason
+		FROM servers ORDER BY id`)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +136,9 @@ func readServers(ctx context.Context, tx *sql.Tx) ([]Server, error) {
 	for rows.Next() {
 		var srv Server
 		var listed, checked int64
-		if err := rows.Scan((*string)(&srv.ID), (*[]byte)(&srv.Info), &listed, &checked, &srv.Reason); err != nil {
+		err := rows.Scan((*string)(&srv.ID), (*[]byte)(&srv.Info), (*[]byte)(&srv.Capabilities), &srv.Instructions,
+			&listed, &checked, &srv.Reason)
+		if err != nil {
 			return nil, err
 		}
 		srv.ListedAt, srv.CheckedAt = fromMicros(listed), fromMicros(checked)
@@ -115,11 +147,7 @@ func readServers(ctx context.Context, tx *sql.Tx) ([]Server, error) {
 	return servers, rows.Err()
 }
 
-func readTools(ctx context.Context, tx *sql.Tx, servers []Server) error {
-	at := make(map[string]int, len(servers))
-	for i, srv := range servers {
-		at[string(srv.ID)] = i
-	}
+func readTools(ctx context.Context, tx *sql.Tx, servers map[string]*Server) error {
 	rows, err := tx.QueryContext(ctx, "SELECT server, name, definition, hash, held FROM tools ORDER BY server, position")
 	if err != nil {
 		return err
@@ -131,15 +159,36 @@ func readTools(ctx context.Context, tx *sql.Tx, servers []Server) error {
 		if err := rows.Scan(&id, &t.Name, (*[]byte)(&t.Definition), &t.Hash, &t.Held); err != nil {
 			return err
 		}
-		srv := &servers[at[id]]
+		srv := servers[id]
 		srv.Tools = append(srv.Tools, t)
 	}
 	return rows.Err()
 }
 
-// RemoveServer forgets the server and its tools; its calls stay. A server that is not
+func readOffers(ctx context.Context, tx *sql.Tx, servers map[string]*Server) error {
+	rows, err := tx.QueryContext(ctx, "SELECT server, kind, definition FROM offers ORDER BY server, kind, position")
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id, kind string
+		var definition []byte
+		if err := rows.Scan(&id, &kind, &definition); err != nil {
+			return err
+		}
+		if list := servers[id].offers()[kind]; list != nil { // a newer toolfit may know more kinds
+			*list = append(*list, definition)
+		}
+	}
+	return rows.Err()
+}
+
+// RemoveServer forgets the server and its lists; its calls stay. A server that is not
 // stored is no error.
 func (s *Store) RemoveServer(ctx context.Context, id tool.ServerID) error {
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
 	_, err := s.write.ExecContext(ctx, "DELETE FROM servers WHERE id = $1", string(id))
 	return s.explain("remove server "+string(id), err)
 }

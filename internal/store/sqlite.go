@@ -25,6 +25,45 @@ const (
 	readConns = 4
 )
 
+// sqliteDialect is that of the SQLite file. Its placeholders have no numbers: SQLite
+// looks a numbered one up by walking the list of all of them.
+var sqliteDialect = dialect{
+	tables: `SELECT count(*), coalesce(sum(CASE WHEN name IN ` + ownTables + ` THEN 1 ELSE 0 END), 0)
+		FROM sqlite_master WHERE type = 'table'`,
+	schema:      func(text string) string { return text },
+	place:       func(int) string { return "?" },
+	appendCalls: (*Store).appendSQLite,
+	explain:     explainSQLite,
+}
+
+// openSQLite connects the writer first: the readers need the tables and the journal that it makes.
+func (s *Store) openSQLite(ctx context.Context, dsn string) error {
+	s.name, s.dialect = dsn, sqliteDialect
+	path, err := prepareFile(dsn)
+	if err != nil {
+		return err
+	}
+	if s.write, err = openWriter(path, s.opts.Durable); err != nil {
+		return err
+	}
+	version, err := s.version(ctx)
+	if err != nil {
+		return err
+	}
+	if err := useWAL(ctx, s.write); err != nil {
+		return err
+	}
+	if version < len(migrations()) {
+		if err := s.migrate(ctx); err != nil {
+			return err
+		}
+	}
+	if s.read, err = openReaders(path); err != nil {
+		return err
+	}
+	return s.prepareAppend(ctx)
+}
+
 // prepareFile checks the path and makes an empty file where there is none, readable
 // by its owner alone: SQLite would make it readable by all.
 func prepareFile(dsn string) (string, error) {
@@ -32,7 +71,8 @@ func prepareFile(dsn string) (string, error) {
 	case dsn == "":
 		return "", fault.New(fault.BadConfig, "the store has no path").WithHint("set store: toolfit.db")
 	case strings.Contains(dsn, "://"), strings.HasPrefix(dsn, "file:"), dsn == ":memory:":
-		return "", fault.New(fault.BadConfig, "store %s is not supported", redactDSN(dsn)).WithHint("give the path of a SQLite file")
+		return "", fault.New(fault.BadConfig, "store %s is not supported", redactDSN(dsn)).
+			WithHint("give the path of a SQLite file, or an address that begins with postgres://")
 	}
 	path, err := filepath.Abs(dsn)
 	if err != nil {
@@ -82,7 +122,7 @@ func openWriter(path string, durable bool) (*sql.DB, error) {
 	// Immediate: a transaction that starts by reading could otherwise find, too late
 	// to wait, that another process wrote in between. Temporary data in memory: an
 	// insert of many rows would otherwise write its undo journal to a file.
-	db, err := openSQLite(path, url.Values{"_txlock": {"immediate"}, "_synchronous": {sync}, "_pragma": {"temp_store(2)"}})
+	db, err := connectSQLite(path, url.Values{"_txlock": {"immediate"}, "_synchronous": {sync}, "_pragma": {"temp_store(2)"}})
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +131,7 @@ func openWriter(path string, durable bool) (*sql.DB, error) {
 }
 
 func openReaders(path string) (*sql.DB, error) {
-	db, err := openSQLite(path, url.Values{"_query_only": {"1"}})
+	db, err := connectSQLite(path, url.Values{"_query_only": {"1"}})
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +141,7 @@ func openReaders(path string) (*sql.DB, error) {
 	return db, nil
 }
 
-func openSQLite(path string, params url.Values) (*sql.DB, error) {
+func connectSQLite(path string, params url.Values) (*sql.DB, error) {
 	params.Set("_busy_timeout", fmt.Sprint(busyTimeout.Milliseconds()))
 	params.Set("_foreign_keys", "1")
 	params.Set("_dqs", "0")
@@ -141,32 +181,27 @@ func isBusy(err error) bool {
 	return errors.As(err, &e) && (e.Code()&0xff == sqlite3.SQLITE_BUSY || e.Code()&0xff == sqlite3.SQLITE_LOCKED)
 }
 
-// explain names the operation and turns what a user can mend into a fault.
-func (s *Store) explain(op string, err error) error {
-	if err == nil {
-		return nil
-	}
-	if f := (*fault.Error)(nil); errors.As(err, &f) {
-		return err
-	}
-	err = fmt.Errorf("%s: %w", op, err)
+// explainSQLite returns the fault for what a user can mend.
+func explainSQLite(name string, err error) error {
 	var e *sqlite.Error
 	if !errors.As(err, &e) {
-		return err
+		return nil
 	}
 	switch e.Code() & 0xff {
 	case sqlite3.SQLITE_NOTADB:
-		return fault.New(fault.BadConfig, "store %s is not a database: %w", s.dsn, err).WithHint("set store: to another path")
+		return fault.New(fault.BadConfig, "store %s is not a database: %w", name, err).WithHint("set store: to another path")
 	case sqlite3.SQLITE_CORRUPT:
-		return fault.New(fault.BadConfig, "store %s is damaged: %w", s.dsn, err).WithHint("restore it from a backup, or move it away")
+		return fault.New(fault.BadConfig, "store %s is damaged: %w", name, err).WithHint("restore it from a backup, or move it away")
 	case sqlite3.SQLITE_READONLY:
-		return fault.New(fault.BadConfig, "store %s is read-only: %w", s.dsn, err).WithHint("check who may write to the file and its folder")
+		return fault.New(fault.BadConfig, "store %s is read-only: %w", name, err).WithHint("check who may write to the file and its folder")
 	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
-		return fault.New(fault.BadConfig, "store %s cannot be opened: %w", s.dsn, err).WithHint("check who may write to the file and its folder")
+		return fault.New(fault.BadConfig, "store %s cannot be opened: %w", name, err).WithHint("check who may write to the file and its folder")
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
-		return fault.New(fault.Conflict, "store %s is locked by another program: %w", s.dsn, err).WithHint("close the program that holds it, then try again")
+		return fault.New(fault.Conflict, "store %s is locked by another program: %w", name, err).WithHint("close the program that holds it, then try again")
 	case sqlite3.SQLITE_FULL:
-		return fault.New(fault.Internal, "store %s cannot grow, the disk is full: %w", s.dsn, err).WithHint("free space on its disk")
+		return fault.New(fault.Internal, "store %s cannot grow, the disk is full: %w", name, err).WithHint("free space on its disk")
+	case sqlite3.SQLITE_IOERR:
+		return fault.New(fault.Internal, "the disk of store %s cannot be used: %w", name, err).WithHint("check its space, its quota and its health")
 	}
-	return err
+	return nil
 }

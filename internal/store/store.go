@@ -1,11 +1,12 @@
-// Package store keeps what must outlive the process: the servers' tool lists, the
-// keys, and one record per call. It is one SQLite file that several processes may
-// open at once: the gateway and, beside it, the command line.
+// Package store keeps what must outlive the process: what the servers offer, the
+// servers that were added while running, the keys, and one record per call. It is one
+// SQLite file that several processes may open at once (the gateway and, beside it, the
+// command line), or a PostgreSQL database that several gateways share.
 //
 // It never decides who may do what, never looks into a tool's definition (bytes come
 // back as they went in), and never holds a connection longer than one method.
 //
-//	s, err := store.Open(ctx, "toolfit.db", nil)
+//	s, err := store.Open(ctx, "toolfit.db", nil) // or postgres://user@host/database
 //	if err != nil {
 //		return err
 //	}
@@ -18,65 +19,59 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/toolfit/toolfit/internal/fault"
 )
 
 // Options are the ways to open a store. Nil means all zero.
 type Options struct {
-	// Durable syncs every commit to disk, so that not even a power cut loses one.
-	// False means that a killed process loses nothing, and a power cut may lose the
-	// last commits.
+	// Durable syncs every call record to disk, so that not even a power cut loses one.
+	// False means that a killed gateway loses nothing, and that a power cut or a crash
+	// of the database may lose the last records.
 	Durable bool
+	// SecretKey encrypts server configurations. Zero means that those with secrets
+	// are refused.
+	SecretKey SecretKey
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
 }
 
 // Store is an open store. Its methods may be called concurrently.
 type Store struct {
-	dsn     string // as the user wrote it, for messages
+	name    string // for messages: no password in it
+	dialect dialect
+	opts    Options
 	write   *sql.DB
 	read    *sql.DB
-	inserts []insertStmt // largest first
-	args    sync.Pool    // of *[]any, for AppendCalls
+	append  *sql.DB // PostgreSQL: for AppendCalls alone
+
+	inserts []insertStmt // SQLite: largest first
+	args    sync.Pool    // SQLite: of *[]any
+	columns sync.Pool    // PostgreSQL: of *callLists
 }
 
-// Open opens the store at dsn, the path of a SQLite file, and makes or migrates it
-// where needed. A store that a newer version wrote is refused untouched.
+// Open opens the store at dsn, the path of a SQLite file or the address of a PostgreSQL
+// database, and makes or migrates it where needed. A store that a newer version wrote
+// is refused untouched.
 func Open(ctx context.Context, dsn string, opts *Options) (*Store, error) {
-	if opts == nil {
-		opts = &Options{}
+	s := &Store{}
+	if opts != nil {
+		s.opts = *opts
 	}
-	path, err := prepareFile(dsn)
-	if err != nil {
-		return nil, err
+	if s.opts.Now == nil {
+		s.opts.Now = time.Now
 	}
-	s := &Store{dsn: dsn}
-	if err := s.open(ctx, path, opts); err != nil {
-		return nil, errors.Join(s.explain("open", err), s.Close())
+	open := s.openSQLite
+	if strings.HasPrefix(dsn, "postgres://") || strings.HasPrefix(dsn, "postgresql://") {
+		open = s.openPostgres
+	}
+	if err := open(ctx, dsn); err != nil {
+		return nil, errors.Join(s.explain("open store", err), s.Close())
 	}
 	return s, nil
-}
-
-// open connects the writer first: the readers need the tables and the journal that it makes.
-func (s *Store) open(ctx context.Context, path string, opts *Options) (err error) {
-	if s.write, err = openWriter(path, opts.Durable); err != nil {
-		return err
-	}
-	version, err := s.version(ctx)
-	if err != nil {
-		return err
-	}
-	if err := useWAL(ctx, s.write); err != nil {
-		return err
-	}
-	if version < len(migrations()) {
-		if err := s.migrate(ctx); err != nil {
-			return err
-		}
-	}
-	if s.read, err = openReaders(path); err != nil {
-		return err
-	}
-	return s.prepareAppend(ctx)
 }
 
 // Close closes the store; what was acknowledged is on disk.
@@ -85,7 +80,7 @@ func (s *Store) Close() error {
 	for _, a := range s.inserts {
 		errs = append(errs, a.stmt.Close())
 	}
-	for _, db := range []*sql.DB{s.read, s.write} { // the writer last: it folds the journal into the file
+	for _, db := range []*sql.DB{s.append, s.read, s.write} { // SQLite's writer last: it folds the journal into the file
 		if db != nil {
 			errs = append(errs, db.Close())
 		}
@@ -93,7 +88,7 @@ func (s *Store) Close() error {
 	return errors.Join(errs...)
 }
 
-// inTx runs f in one write transaction. The writer is a single connection, so
+// inTx runs f in one write transaction. SQLite's writer is a single connection, so
 // writers of this process wait here in turn and not in SQLite's lock.
 func (s *Store) inTx(ctx context.Context, f func(*sql.Tx) error) error {
 	tx, err := s.write.BeginTx(ctx, nil)
@@ -106,12 +101,31 @@ func (s *Store) inTx(ctx context.Context, f func(*sql.Tx) error) error {
 	return tx.Commit()
 }
 
-// rollback ends the transaction; that the context ended it already is no news.
+// rollback ends the transaction; that the context or the database ended it already is
+// no news.
 func rollback(tx *sql.Tx) error {
-	if err := tx.Rollback(); err != nil && !errors.Is(err, sql.ErrTxDone) {
+	if err := tx.Rollback(); err != nil && !errors.Is(err, sql.ErrTxDone) && !lostConn(err) {
 		return fmt.Errorf("roll back: %w", err)
 	}
 	return nil
+}
+
+// explain names the operation and turns what a user can mend into a fault.
+func (s *Store) explain(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if f := (*fault.Error)(nil); errors.As(err, &f) {
+		return err
+	}
+	err = fmt.Errorf("%s: %w", op, err)
+	if errors.Is(err, context.Canceled) || s.dialect.explain == nil {
+		return err
+	}
+	if f := s.dialect.explain(s.name, err); f != nil {
+		return f
+	}
+	return err
 }
 
 // micros is how times are stored. The zero time is 0.

@@ -2,41 +2,80 @@ package store_test
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/store"
 	"github.com/toolfit/toolfit/internal/tool"
 )
 
-// suite holds the rules that every kind of store keeps. open gives a handle on the
-// one empty store of the test; each call gives another handle on the same data.
-func suite(t *testing.T, newStore func(t *testing.T) (open func() *store.Store)) {
+// suite holds the rules that every kind of store keeps. newDSN gives the address of an
+// empty store; raw opens it beside the store, as its administrator would.
+func suite(t *testing.T, newDSN func(t *testing.T) string, raw func(t *testing.T, dsn string) *sql.DB) {
+	// Each call of open gives another handle on the one store of the test.
 	rules := []struct {
 		name string
 		test func(t *testing.T, open func() *store.Store)
 	}{
 		{"definitions come back byte for byte and in order", testBytes},
 		{"a new list replaces the old one and clears the reason", testReplace},
-		{"a failed check keeps the tools", testFailedCheck},
+		{"a failed check keeps the lists", testFailedCheck},
 		{"a failed check of an unknown server is kept", testUnknownCheck},
-		{"removing a server removes its tools and is repeatable", testRemove},
+		{"removing a server removes its lists and is repeatable", testRemove},
+		{"long lists of every length are stored whole", testLongLists},
+		{"a list that is replaced is read before or after, never between", testSnapshot},
 		{"keys are found again, named once, and deleted by id or name", testKeys},
 		{"a call comes back whole", testCallWhole},
+		{"every text comes back byte for byte", testOddText},
 		{"batches of every size are stored whole and once", testBatches},
+		{"a batch with one call twice stores it once", testTwiceInBatch},
 		{"calls are filtered, newest first, page by page", testFilter},
+		{"ids sort by bytes", testByteOrder},
 		{"old calls are trimmed by time", testTrimTime},
 		{"the oldest calls are trimmed by size", testTrimSize},
+		{"two that trim at once do not trim twice as much", testTrimTogether},
 		{"what one handle wrote another reads", testTwoHandles},
+		{"a canceled context is no fault of the store", testCanceled},
 	}
 	for _, r := range rules {
-		t.Run(r.name, func(t *testing.T) { r.test(t, newStore(t)) })
+		t.Run(r.name, func(t *testing.T) {
+			dsn := newDSN(t)
+			r.test(t, func() *store.Store { return open(t, dsn, nil) })
+		})
 	}
+	whole := []struct {
+		name string
+		test func(t *testing.T, dsn string, raw func(t *testing.T, dsn string) *sql.DB)
+	}{
+		{"a restart keeps everything", testRestart},
+		{"many open an empty store at once", testManyOpen},
+		{"a store of the first version is migrated and keeps all", testMigration},
+		{"a store of a newer version is refused untouched", testNewer},
+		{"the database of another program is refused untouched", testOtherProgram},
+		{"configurations are kept, replaced and deleted", testConfigs},
+		{"configurations are encrypted with a key", testEncrypted},
+		{"without a key, secrets are refused and the rest is plain", testNoKey},
+		{"another key leaves the other configurations readable", testOtherKey},
+	}
+	for _, r := range whole {
+		t.Run(r.name, func(t *testing.T) { r.test(t, newDSN(t), raw) })
+	}
+}
+
+func open(t *testing.T, dsn string, opts *store.Options) *store.Store {
+	t.Helper()
+	s, err := store.Open(t.Context(), dsn, opts)
+	check(t, err)
+	t.Cleanup(func() { check(t, s.Close()) })
+	return s
 }
 
 func check(t *testing.T, err error) {
@@ -48,17 +87,30 @@ func check(t *testing.T, err error) {
 
 func equal[T any](t *testing.T, got, want T) {
 	t.Helper()
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 		t.Fatalf("want -, got +:\n%s", diff)
 	}
 }
 
 var noon = time.Date(2026, 3, 4, 12, 0, 0, 123456000, time.UTC)
 
+func sampleServer(id tool.ServerID) store.Server {
+	return store.Server{
+		ID: id, Info: json.RawMessage(`{"name":"x"}`), Capabilities: json.RawMessage(`{"prompts":{}}`), Instructions: "Ask first.",
+		ListedAt: noon, CheckedAt: noon, Tools: []store.Tool{{Name: "one", Definition: json.RawMessage(`{}`)}, {Name: "two", Definition: json.RawMessage(`{}`)}},
+		Prompts: []json.RawMessage{[]byte(`{"name":"p"}`)}, Resources: []json.RawMessage{[]byte(`{"uri":"r:"}`)},
+		Templates: []json.RawMessage{[]byte(`{"uriTemplate":"t:"}`)},
+	}
+}
+
 func testBytes(t *testing.T, open func() *store.Store) {
 	s, ctx := open(), t.Context()
 	srv := store.Server{
 		ID: "cloud", Info: json.RawMessage(`{ "name":"x","n":12345678901234567890 }`), ListedAt: noon, CheckedAt: noon,
+		Capabilities: json.RawMessage(" {\"tools\":{ },\"\xff\":0}"), Instructions: "Use it\u2028well.\x00\xff\n",
+		Prompts:   []json.RawMessage{[]byte(`{"name":"z"}`), []byte(`{"name":"a", "n":1e400}`), []byte(`{"name":"z"}`)},
+		Resources: []json.RawMessage{[]byte("{\"uri\":\"\xfe\x00\"}"), {}},
+		Templates: []json.RawMessage{[]byte(` {} `)},
 		Tools: []store.Tool{
 			{Name: "z", Definition: json.RawMessage("{\"b\":1,\n \"a\" : 1e400, \"s\":\"\\u0000é\U0001F600\"}"), Hash: "h1"},
 			{Name: "a", Definition: json.RawMessage("{\"bad utf-8\":\"\xff\xfe\", \"nul\":\"\x00\"}"), Hash: "h2", Held: true},
@@ -75,7 +127,7 @@ func testBytes(t *testing.T, open func() *store.Store) {
 
 func testReplace(t *testing.T, open func() *store.Store) {
 	s, ctx := open(), t.Context()
-	check(t, s.SaveTools(ctx, store.Server{ID: "b", ListedAt: noon, Tools: []store.Tool{{Name: "one"}, {Name: "two"}}}))
+	check(t, s.SaveTools(ctx, sampleServer("b")))
 	check(t, s.SaveTools(ctx, store.Server{ID: "a", ListedAt: noon}))
 	check(t, s.SaveCheck(ctx, "b", noon.Add(time.Minute), "exit status 1"))
 	later := noon.Add(time.Hour)
@@ -90,7 +142,7 @@ func testReplace(t *testing.T, open func() *store.Store) {
 
 func testFailedCheck(t *testing.T, open func() *store.Store) {
 	s, ctx := open(), t.Context()
-	srv := store.Server{ID: "a", ListedAt: noon, CheckedAt: noon, Tools: []store.Tool{{Name: "one", Definition: json.RawMessage(`{}`)}}}
+	srv := sampleServer("a")
 	check(t, s.SaveTools(ctx, srv))
 	srv.CheckedAt, srv.Reason = noon.Add(time.Minute), "connection refused"
 	check(t, s.SaveCheck(ctx, srv.ID, srv.CheckedAt, srv.Reason))
@@ -109,7 +161,7 @@ func testUnknownCheck(t *testing.T, open func() *store.Store) {
 
 func testRemove(t *testing.T, open func() *store.Store) {
 	s, ctx := open(), t.Context()
-	check(t, s.SaveTools(ctx, store.Server{ID: "a", Tools: []store.Tool{{Name: "one"}}}))
+	check(t, s.SaveTools(ctx, sampleServer("a")))
 	check(t, s.RemoveServer(ctx, "a"))
 	check(t, s.RemoveServer(ctx, "a"))
 	check(t, s.SaveCheck(ctx, "a", noon, ""))
@@ -271,7 +323,7 @@ func testTrimTime(t *testing.T, open func() *store.Store) {
 
 func testTrimSize(t *testing.T, open func() *store.Store) {
 	s, ctx := open(), t.Context()
-	long := string(make([]byte, 1000))
+	long := strings.Repeat("x", 1000)
 	appendSamples(t, s, 2000, func(_ int, c *store.Call) { c.Message = long })
 	n, err := s.TrimCalls(ctx, time.Time{}, 1_000_000)
 	check(t, err)

@@ -13,6 +13,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/toolfit/toolfit/internal/rawjson"
@@ -56,27 +58,47 @@ func ParseDefinition(raw json.RawMessage) (Definition, error) {
 	if d.nameEnd == 0 {
 		return Definition{}, fmt.Errorf("the tool has no name")
 	}
-	var err error
-	d.Hash, err = hashOf(raw)
-	return d, err
+	d.Hash = hashOf(raw)
+	return d, nil
 }
 
 // hashOf is the SHA-256 of the definition with sorted keys and without _meta, which may
-// change from one listing to the next.
-func hashOf(raw json.RawMessage) (string, error) {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	var v map[string]any
-	if err := dec.Decode(&v); err != nil {
-		return "", err
+// change from one listing to the next. A key that stands there twice counts twice: readers
+// differ in which of the two they take.
+func hashOf(raw json.RawMessage) string {
+	sum := sha256.Sum256(appendSorted(nil, bytes.TrimSpace(raw), "_meta"))
+	return hex.EncodeToString(sum[:])
+}
+
+// appendSorted appends valid JSON in a form that is the same for any order of keys, any
+// blanks and any way to escape. The member named without is left out at the top.
+func appendSorted(dst, raw []byte, without string) []byte {
+	switch raw[0] {
+	case '"':
+		s, _ := rawjson.String(raw)
+		return rawjson.AppendString(dst, s)
+	case '[':
+		dst = append(dst, '[')
+		for w := rawjson.Array(raw); w.Next(); {
+			dst = append(appendSorted(dst, w.Value, ""), ',')
+		}
+		return append(dst, ']')
+	case '{':
+		var members [][2]string
+		for w := rawjson.Object(raw); w.Next(); {
+			if without == "" || string(w.Key) != without {
+				members = append(members, [2]string{string(w.Key), string(w.Value)})
+			}
+		}
+		slices.SortStableFunc(members, func(a, b [2]string) int { return strings.Compare(a[0], b[0]) })
+		dst = append(dst, '{')
+		for _, m := range members {
+			dst = append(rawjson.AppendString(dst, m[0]), ':')
+			dst = append(appendSorted(dst, []byte(m[1]), ""), ',')
+		}
+		return append(dst, '}')
 	}
-	delete(v, "_meta")
-	canonical, err := json.Marshal(v)
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.Sum256(canonical)
-	return hex.EncodeToString(sum[:]), nil
+	return append(dst, raw...)
 }
 
 // Renamed is the definition under another name and otherwise unchanged.

@@ -62,10 +62,35 @@ func (o outgoing) progress(ctx context.Context, params json.RawMessage) {
 
 const (
 	progressMethod = "notifications/progress"
-	changedMethod  = "notifications/tools/list_changed"
+	updatedMethod  = "notifications/resources/updated"
 	cancelMethod   = "notifications/cancelled"
 	initMethod     = "notifications/initialized"
 )
+
+// saysChanged tells whether a notification says that one of the server's lists is another one now.
+func saysChanged(method string) bool {
+	switch method {
+	case "notifications/tools/list_changed", "notifications/prompts/list_changed", "notifications/resources/list_changed":
+		return true
+	}
+	return false
+}
+
+// hooks are told what a server says outside the calls.
+type hooks struct {
+	changed func()                       // one of its lists has changed
+	updated func(params json.RawMessage) // a resource that somebody subscribed to has changed
+	home    mcp.Peer                     // the one caller that the session belongs to; nil when it is shared
+}
+
+// passOn gives a notification that belongs to a call, or to nobody in particular, to the call's caller.
+func (o outgoing) passOn(ctx context.Context, method string, params json.RawMessage) {
+	if method == progressMethod {
+		o.progress(ctx, params)
+		return
+	}
+	o.peer.Notify(ctx, method, params)
+}
 
 // progressID is the request that a progress notification belongs to.
 func progressID(params json.RawMessage) (int64, bool) {
@@ -79,11 +104,43 @@ func cancelParams(id int64, reason string) json.RawMessage {
 	return append(rawjson.AppendString(b, reason), '}')
 }
 
-// answerServer is our answer to a request of the server's own. We declare no capability
-// that would allow more than a ping.
-func answerServer(m mcp.Message) []byte {
-	if m.Method == "ping" {
+// maxAsks bounds the questions of one server that are open at once.
+const maxAsks = 16
+
+// answerServer is the answer to a request of the server's own: what the caller says, for
+// the questions that a caller can be asked.
+func answerServer(ctx context.Context, caller mcp.Peer, m mcp.Message) []byte {
+	switch m.Method {
+	case "ping":
 		return mcp.AppendResult(nil, m.ID, json.RawMessage("{}"))
+	case "sampling/createMessage", "elicitation/create", "roots/list":
+		result, err := caller.Ask(ctx, m.Method, m.Params)
+		if err != nil {
+			return mcp.AppendError(nil, m.ID, err)
+		}
+		return mcp.AppendResult(nil, m.ID, result)
 	}
 	return mcp.AppendError(nil, m.ID, mcp.Errorf(mcp.CodeMethodNotFound, "%s is not supported by this client", m.Method))
 }
+
+// askable is the part of a client's capabilities that lets a server ask it something, in
+// an order of ours: clients of equal abilities share a session.
+func askable(capabilities json.RawMessage) json.RawMessage {
+	out := []byte{'{'}
+	for _, name := range []string{"elicitation", "roots", "sampling"} {
+		value := rawjson.Get(capabilities, name)
+		if value == nil || value[0] != '{' {
+			continue
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(rawjson.AppendString(out, name), ':')
+		out = append(out, value...)
+	}
+	return append(out, '}')
+}
+
+// everything is what we declare where a server is only asked what it has: some show a tool
+// only to clients that can be asked what the tool needs.
+var everything = json.RawMessage(`{"elicitation":{"form":{},"url":{}},"roots":{"listChanged":true},"sampling":{"tools":{},"context":{}}}`)

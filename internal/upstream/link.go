@@ -19,10 +19,13 @@ import (
 // late, doubled or invented answer can only be dropped, never reach another call.
 type link struct {
 	server  tool.ServerID
-	changed func()       // told when the server's list has changed
+	hooks   hooks
 	garbage func([]byte) // told of output that is no message
-	out     chan []byte
-	done    chan struct{}
+	out     chan queued
+	ctx     context.Context // ends with the link
+	cancel  context.CancelFunc
+	done    <-chan struct{} // of ctx
+	asks    chan struct{}   // holds one for each open question of the server's
 
 	mu      sync.Mutex
 	last    int64
@@ -31,30 +34,44 @@ type link struct {
 }
 
 type waiter struct {
-	answer   chan answer
-	progress chan json.RawMessage // nil when the caller wants none
+	ctx    context.Context
+	peer   mcp.Peer
+	answer chan answer
+	said   chan notification // what the server says while it works
 }
 
-// progressQueue bounds what a caller that reads slowly can fall behind.
-const progressQueue = 64
+type notification struct {
+	method string
+	params json.RawMessage
+}
+
+// saidQueue bounds what a caller that reads slowly can fall behind.
+const saidQueue = 32
+
+// queued is a message that waits to be sent. When its sender no longer waits, it is not
+// sent: what was reported as not done must not be done later.
+type queued struct {
+	ctx     context.Context
+	message []byte
+}
 
 type answer struct {
 	result json.RawMessage
 	err    error
 }
 
-func newLink(server tool.ServerID, changed func(), garbage func([]byte)) *link {
-	return &link{
-		server: server, changed: changed, garbage: garbage,
-		out: make(chan []byte, 64), done: make(chan struct{}), pending: map[int64]*waiter{},
+func newLink(server tool.ServerID, h hooks, garbage func([]byte)) *link {
+	l := &link{
+		server: server, hooks: h, garbage: garbage,
+		out: make(chan queued, 64), asks: make(chan struct{}, maxAsks), pending: map[int64]*waiter{},
 	}
+	l.ctx, l.cancel = context.WithCancel(context.Background())
+	l.done = l.ctx.Done()
+	return l
 }
 
 func (l *link) request(ctx context.Context, out outgoing) (json.RawMessage, error) {
-	w := &waiter{answer: make(chan answer, 1)}
-	if out.token.end > 0 {
-		w.progress = make(chan json.RawMessage, progressQueue)
-	}
+	w := &waiter{ctx: ctx, peer: out.peer, answer: make(chan answer, 1), said: make(chan notification, saidQueue)}
 	l.mu.Lock()
 	if l.dead != nil {
 		l.mu.Unlock()
@@ -67,7 +84,7 @@ func (l *link) request(ctx context.Context, out outgoing) (json.RawMessage, erro
 	defer l.forget(id)
 
 	select {
-	case l.out <- rawjson.OneLine(out.message(id)):
+	case l.out <- queued{ctx, rawjson.OneLine(out.message(id))}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	case <-l.done:
@@ -75,15 +92,18 @@ func (l *link) request(ctx context.Context, out outgoing) (json.RawMessage, erro
 	}
 	for {
 		select {
-		case params := <-w.progress:
-			out.progress(ctx, params)
+		case n := <-w.said:
+			out.passOn(ctx, n.method, n.params)
 		case a := <-w.answer:
-			for len(w.progress) > 0 {
-				out.progress(ctx, <-w.progress)
+			for len(w.said) > 0 {
+				n := <-w.said
+				out.passOn(ctx, n.method, n.params)
 			}
 			return a.result, a.err
 		case <-ctx.Done():
-			l.notify(cancelMethod, cancelParams(id, "the caller no longer waits"))
+			if out.method != "initialize" { // which may not be cancelled
+				l.notify(cancelMethod, cancelParams(id, "the caller no longer waits"))
+			}
 			return nil, ctx.Err()
 		case <-l.done:
 			return nil, l.reason()
@@ -94,7 +114,7 @@ func (l *link) request(ctx context.Context, out outgoing) (json.RawMessage, erro
 // notify queues a notification. When the server does not read, it is dropped rather than waited for.
 func (l *link) notify(method string, params json.RawMessage) {
 	select {
-	case l.out <- rawjson.OneLine(mcp.AppendNotification(nil, method, params)):
+	case l.out <- queued{l.ctx, rawjson.OneLine(mcp.AppendNotification(nil, method, params))}:
 	default:
 	}
 }
@@ -121,15 +141,18 @@ func (l *link) end(reason error) {
 		return
 	}
 	l.dead = reason
-	close(l.done)
+	l.cancel()
 }
 
 // write sends queued messages until the link ends.
 func (l *link) write(w io.Writer) {
 	for {
 		select {
-		case message := <-l.out:
-			if _, err := w.Write(append(message, '\n')); err != nil {
+		case q := <-l.out:
+			if q.ctx.Err() != nil {
+				continue
+			}
+			if _, err := w.Write(append(q.message, '\n')); err != nil {
 				return // the reader will see why
 			}
 		case <-l.done:
@@ -163,29 +186,80 @@ func (l *link) take(line []byte) {
 	case m.IsResponse():
 		l.answered(m)
 	case m.IsRequest():
-		select {
-		case l.out <- rawjson.OneLine(answerServer(m)):
-		default:
-		}
+		l.asked(m)
 	case m.Method == progressMethod:
-		l.progressed(m.Params)
-	case m.Method == changedMethod:
-		l.changed()
+		if id, ok := progressID(m.Params); ok {
+			l.waiter(id, false).tell(m)
+		}
+	case saysChanged(m.Method):
+		l.hooks.changed()
+	case m.Method == updatedMethod:
+		l.hooks.updated(m.Params)
+	case m.Method == cancelMethod:
+		// The server no longer waits for an answer of ours, which it may then drop.
+	default:
+		l.current().tell(m)
 	}
 }
 
-// progressed hands progress to the caller's own goroutine: a caller that reads slowly
+// tell hands a notification to the caller's own goroutine: a caller that reads slowly
 // loses some of it, and holds up nobody else.
-func (l *link) progressed(params json.RawMessage) {
-	id, ok := progressID(params)
-	if !ok {
+func (w *waiter) tell(m mcp.Message) {
+	if w == nil {
 		return
 	}
-	if w := l.waiter(id, false); w != nil && w.progress != nil {
-		select {
-		case w.progress <- params:
-		default:
+	select {
+	case w.said <- notification{m.Method, m.Params}:
+	default:
+	}
+}
+
+// current is the call that something unasked for belongs to. Nothing on a pipe says so: it
+// can only be told when the session belongs to one caller, or one call is open.
+func (l *link) current() *waiter {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.hooks.home == nil && len(l.pending) != 1 {
+		return nil
+	}
+	var newest int64
+	for id := range l.pending {
+		newest = max(newest, id)
+	}
+	return l.pending[newest]
+}
+
+// asked answers a request of the server's own. Only the caller to whom the session belongs
+// is asked anything.
+func (l *link) asked(m mcp.Message) {
+	ctx, caller := l.ctx, mcp.Deaf
+	if l.hooks.home != nil {
+		caller = l.hooks.home
+		if w := l.current(); w != nil {
+			ctx, caller = w.ctx, w.peer
 		}
+	}
+	select {
+	case l.asks <- struct{}{}:
+	default:
+		l.say(mcp.AppendError(nil, m.ID, mcp.Errorf(mcp.CodeInternal, "too many open questions")))
+		return
+	}
+	go func() {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(l.ctx, cancel)()
+		l.say(answerServer(ctx, caller, m))
+		<-l.asks
+	}()
+}
+
+// say queues an answer of ours. When the server does not read, it is dropped rather than waited for.
+func (l *link) say(message []byte) {
+	select {
+	case l.out <- queued{l.ctx, rawjson.OneLine(message)}:
+	case <-l.done:
+	default:
 	}
 }
 

@@ -13,19 +13,25 @@ import (
 	"github.com/toolfit/toolfit/internal/tool"
 )
 
-// Listing is what a server offers.
+// Listing is what a server offers. Everything in it is as the server wrote it.
 type Listing struct {
-	Info  json.RawMessage // what it says about itself; nil when nothing
-	Tools []tool.Definition
-	Notes []string // what was left out, and why
+	Info         json.RawMessage // what it says about itself; nil when nothing
+	Capabilities json.RawMessage
+	Instructions string
+	Tools        []tool.Definition
+	Prompts      []tool.Definition
+	Resources    []json.RawMessage
+	Templates    []json.RawMessage
+	Notes        []string // what was left out, and why
 }
 
+// What a listing may hold of each kind.
 const (
 	maxPages = 1000
-	maxTools = 20_000
+	maxItems = 20_000
 )
 
-// List reads the server's whole list of tools, all pages.
+// List reads all that the server offers, all pages.
 func (p *Pool) List(ctx context.Context, id tool.ServerID) (Listing, error) {
 	s, err := p.server(id)
 	if err != nil {
@@ -46,63 +52,102 @@ func (p *Pool) List(ctx context.Context, id tool.ServerID) (Listing, error) {
 
 func (s *server) list(ctx context.Context) (Listing, error) {
 	var l Listing
+	err := s.pages(ctx, "tools/list", "tools", l.definitions(&l.Tools, "tool"))
+	if err != nil {
+		return Listing{}, err
+	}
+	hello := s.hello()
+	l.Info, l.Capabilities = rawjson.Get(hello, "serverInfo"), rawjson.Get(hello, "capabilities")
+	l.Instructions, _ = rawjson.String(rawjson.Get(hello, "instructions"))
+	if rawjson.Get(l.Capabilities, "prompts") != nil {
+		err = s.pages(ctx, "prompts/list", "prompts", l.definitions(&l.Prompts, "prompt"))
+	}
+	if err == nil && rawjson.Get(l.Capabilities, "resources") != nil {
+		err = s.pages(ctx, "resources/list", "resources", l.raw(&l.Resources, "resource", "uri"))
+		if err == nil {
+			err = s.pages(ctx, "resources/templates/list", "resourceTemplates", l.raw(&l.Templates, "resource template", "uriTemplate"))
+		}
+	}
+	return l, err
+}
+
+// definitions takes what is called by name.
+func (l *Listing) definitions(list *[]tool.Definition, what string) func(json.RawMessage) {
 	seen := map[string]bool{}
+	return func(raw json.RawMessage) {
+		def, err := tool.ParseDefinition(raw)
+		switch {
+		case err != nil:
+			l.Notes = append(l.Notes, fmt.Sprintf("a %s was left out: %v", what, err))
+		case what == "tool" && !isObject(def.InputSchema()):
+			// Strict clients refuse a whole list for it.
+			l.Notes = append(l.Notes, fmt.Sprintf("tool %s was left out: its inputSchema is no object", def.Name))
+		case seen[def.Name]:
+			l.Notes = append(l.Notes, fmt.Sprintf("%s %s is listed twice; the first one counts", what, def.Name))
+		default:
+			seen[def.Name] = true
+			*list = append(*list, def)
+		}
+	}
+}
+
+func isObject(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '{' }
+
+// raw takes what is found by the member key.
+func (l *Listing) raw(list *[]json.RawMessage, what, key string) func(json.RawMessage) {
+	return func(raw json.RawMessage) {
+		if uri, ok := rawjson.String(rawjson.Get(raw, key)); !ok || uri == "" {
+			l.Notes = append(l.Notes, fmt.Sprintf("a %s was left out: it has no %s", what, key))
+			return
+		}
+		*list = append(*list, raw)
+	}
+}
+
+// pages reads a list to its last page. A server that does not know the method has nothing to list.
+func (s *server) pages(ctx context.Context, method, member string, take func(json.RawMessage)) error {
 	params := json.RawMessage("{}")
+	count := 0
 	for range maxPages {
-		raw, err := s.do(ctx, "", outgoing{method: "tools/list", params: params, peer: mcp.Deaf})
+		page, err := s.do(ctx, caller{}, outgoing{method: method, params: params, peer: mcp.Deaf})
 		var rpc *mcp.Error
 		if errors.As(err, &rpc) && rpc.Code == mcp.CodeMethodNotFound {
-			return l, nil // a server without tools
+			return nil
 		}
 		if err != nil {
-			return Listing{}, err
+			return err
 		}
-		next, err := l.addPage(raw, seen)
+		n, err := eachItem(rawjson.Get(page, member), take)
 		if err != nil {
-			return Listing{}, fault.New(fault.UpstreamProtocol, "server %s sent a list that is none: %w", s.cfg.ID, err)
+			return fault.New(fault.UpstreamProtocol, "server %s sent a list that is none: %w", s.cfg.ID, err)
 		}
+		if count += n; count > maxItems {
+			return fault.New(fault.UpstreamProtocol, "server %s lists more than %d %s", s.cfg.ID, maxItems, member)
+		}
+		next, _ := rawjson.String(rawjson.Get(page, "nextCursor"))
 		if next == "" {
-			l.Info = s.serverInfo()
-			return l, nil
+			return nil
 		}
 		params = append(rawjson.AppendString([]byte(`{"cursor":`), next), '}')
 	}
-	return Listing{}, fault.New(fault.UpstreamProtocol, "server %s lists more than %d pages of tools", s.cfg.ID, maxPages)
+	return fault.New(fault.UpstreamProtocol, "server %s lists more than %d pages of %s", s.cfg.ID, maxPages, member)
 }
 
-// addPage takes the tools of one page and returns the cursor of the next.
-func (l *Listing) addPage(raw json.RawMessage, seen map[string]bool) (next string, err error) {
-	tools := rawjson.Get(raw, "tools")
-	if tools == nil {
-		return "", fmt.Errorf("it has no tools member")
-	}
-	w := rawjson.Array(tools)
+func eachItem(list json.RawMessage, take func(json.RawMessage)) (n int, err error) {
+	w := rawjson.Array(list)
 	for w.Next() {
-		def, err := tool.ParseDefinition(bytes.Clone(w.Value))
-		switch {
-		case err != nil:
-			l.Notes = append(l.Notes, fmt.Sprintf("a tool was left out: %v", err))
-		case seen[def.Name]:
-			l.Notes = append(l.Notes, fmt.Sprintf("tool %s is listed twice; the first one counts", def.Name))
-		case len(l.Tools) == maxTools:
-			return "", fmt.Errorf("it has more than %d tools", maxTools)
-		default:
-			seen[def.Name] = true
-			l.Tools = append(l.Tools, def)
-		}
+		take(bytes.Clone(w.Value))
+		n++
 	}
-	if err := w.Err(); err != nil {
-		return "", err
-	}
-	next, _ = rawjson.String(rawjson.Get(raw, "nextCursor"))
-	return next, nil
+	return n, w.Err()
 }
 
-func (s *server) serverInfo() json.RawMessage {
+// hello is what the server said when our own session with it was opened.
+func (s *server) hello() json.RawMessage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if sess := s.sessions[""]; sess != nil && sess.isReady() {
-		return sess.info
+		return sess.hello
 	}
 	return nil
 }

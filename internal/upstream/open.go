@@ -19,11 +19,11 @@ const lasting = 10 * time.Second
 func (s *server) open(sess *session) {
 	ctx, cancel := context.WithTimeout(s.ctx, s.cfg.Start)
 	defer cancel()
-	c, err := s.dial()
-	if err == nil {
-		sess.info, err = s.handshake(ctx, c)
-		if err != nil {
-			c.close()
+	c, err := s.connect(ctx, sess, s.cfg.Type)
+	if errors.Is(err, errNotStreamable) && s.cfg.Type == "" {
+		// What refuses the newer transport may know the older one.
+		if older, olderErr := s.connect(ctx, sess, "sse"); olderErr == nil {
+			c, err = older, nil
 		}
 	}
 	s.mu.Lock()
@@ -35,8 +35,8 @@ func (s *server) open(sess *session) {
 			s.reason = err
 			s.failed(now)
 		}
-		if s.sessions[sess.key] == sess {
-			delete(s.sessions, sess.key)
+		if s.sessions[sess.seat.key] == sess {
+			delete(s.sessions, sess.seat.key)
 		}
 	} else {
 		sess.conn, s.reason = c, nil
@@ -47,6 +47,19 @@ func (s *server) open(sess *session) {
 		s.work.Go(func() { s.watch(sess) })
 		s.pool.opts.Opened(s.cfg.ID)
 	}
+}
+
+// connect dials and shakes hands.
+func (s *server) connect(ctx context.Context, sess *session, transport string) (conn, error) {
+	c, err := s.dial(ctx, sess.seat, transport)
+	if err != nil {
+		return nil, s.startError(ctx, err)
+	}
+	if sess.hello, err = s.handshake(ctx, c, sess); err != nil {
+		c.close()
+		return nil, err
+	}
+	return c, nil
 }
 
 // failed puts the next start off: one second, doubled each time, at most a minute. The caller holds mu.
@@ -60,7 +73,10 @@ func (s *server) watch(sess *session) {
 	<-sess.conn.closed()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.sessions[sess.key] != sess {
+	if s.sessions[sess.seat.key] != sess {
+		if s.pool.opts.Now().Sub(sess.opened) >= lasting {
+			s.failures = 0
+		}
 		return // we closed it ourselves
 	}
 	now := s.pool.opts.Now()
@@ -78,31 +94,34 @@ func (s *server) watch(sess *session) {
 }
 
 // dial makes the connection, of the kind that the configuration names.
-func (s *server) dial() (conn, error) {
-	changed := func() { s.pool.opts.Changed(s.cfg.ID) }
+func (s *server) dial(ctx context.Context, seat seat, transport string) (conn, error) {
+	h := hooks{
+		changed: func() { s.pool.opts.Changed(s.cfg.ID) },
+		updated: func(params json.RawMessage) { s.pool.opts.Updated(s.cfg.ID, params) },
+		home:    seat.home,
+	}
 	switch {
 	case s.cfg.Builtin != "":
-		h := s.pool.opts.Builtins[s.cfg.Builtin]
-		if h == nil {
+		handler := s.pool.opts.Builtins[s.cfg.Builtin]
+		if handler == nil {
 			return nil, fault.New(fault.BadConfig, "server %s: there is no builtin %q", s.cfg.ID, s.cfg.Builtin)
 		}
-		return newBuiltin(h), nil
-	case s.cfg.Type == "sse":
-		return nil, fault.New(fault.BadConfig, "server %s: transport sse is not available in this version", s.cfg.ID).
-			WithHint("most such servers also speak Streamable HTTP: try type http")
+		return newBuiltin(handler), nil
+	case transport == "sse":
+		return dialSSE(ctx, s.cfg, s.http, int(s.pool.opts.MaxMessage), h)
 	case s.cfg.URL != "":
-		return newRemote(s.cfg, s.pool.http, s.pool.opts.MaxMessage, changed)
+		return newRemote(s.cfg, s.http, s.pool.opts.MaxMessage, h)
 	}
 	if err := s.pool.makeRoom(); err != nil {
 		return nil, err
 	}
-	return startProcess(s.cfg, int(s.pool.opts.MaxMessage), &s.tail, changed)
+	return startProcess(s.cfg, int(s.pool.opts.MaxMessage), &s.tail, h)
 }
 
 // handshake agrees on a revision and returns what the server says about itself.
-func (s *server) handshake(ctx context.Context, c conn) (json.RawMessage, error) {
-	params := append([]byte(`{"protocolVersion":"`+mcp.Latest+`","capabilities":{},"clientInfo":{"name":"toolfit","version":`),
-		rawjson.AppendString(nil, s.pool.opts.Version)...)
+func (s *server) handshake(ctx context.Context, c conn, sess *session) (json.RawMessage, error) {
+	params := append([]byte(`{"protocolVersion":"`+mcp.Latest+`","capabilities":`), sess.seat.caps...)
+	params = rawjson.AppendString(append(params, `,"clientInfo":{"name":"toolfit","version":`...), s.pool.opts.Version)
 	result, err := c.request(ctx, outgoing{method: "initialize", params: append(params, "}}"...), peer: mcp.Deaf})
 	if p, ok := c.(*process); ok && errors.Is(err, errSessionLost) {
 		err = p.reason() // it ended before we could say anything
@@ -114,10 +133,22 @@ func (s *server) handshake(ctx context.Context, c conn) (json.RawMessage, error)
 		return nil, fault.New(fault.UpstreamProtocol, "server %s answered initialize without a protocolVersion", s.cfg.ID)
 	}
 	c.notify(initMethod, nil)
-	if r, ok := c.(*remote); ok && bytes.Equal(rawjson.Get(result, "capabilities", "tools", "listChanged"), []byte("true")) {
+	if r, ok := c.(*remote); ok && (sess.seat.key == "" || sess.seat.home != nil) {
+		sess.listen = sess.seat.key == ""
 		r.listen()
 	}
-	return bytes.Clone(rawjson.Get(result, "serverInfo")), nil
+	if level := s.pool.currentLevel(); level != "" {
+		setLevel(ctx, c, result, level)
+	}
+	return bytes.Clone(result), nil
+}
+
+// setLevel tells a server that has logs which ones to send. It may refuse.
+func setLevel(ctx context.Context, c conn, hello json.RawMessage, level string) {
+	if rawjson.Get(hello, "capabilities", "logging") != nil {
+		params := append(rawjson.AppendString([]byte(`{"level":`), level), '}')
+		c.request(ctx, outgoing{method: "logging/setLevel", params: params, peer: mcp.Deaf})
+	}
 }
 
 // startError says why the handshake did not work, with the last thing the server said.

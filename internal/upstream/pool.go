@@ -9,13 +9,16 @@ package upstream
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/config"
@@ -27,7 +30,9 @@ import (
 // Pool holds the servers and the open sessions with them.
 type Pool struct {
 	opts Options
-	http *http.Transport
+	http *http.Transport // for servers without a proxy of their own
+
+	level atomic.Value // string: which log messages servers are to send
 
 	mu      sync.RWMutex
 	servers map[tool.ServerID]*server
@@ -39,15 +44,17 @@ type Pool struct {
 
 // Options change a Pool. The zero value is usable.
 type Options struct {
-	Version      string                 // told to servers; "" says "dev"
-	Builtins     map[string]mcp.Handler // servers inside our own process, by name
-	Changed      func(tool.ServerID)    // told that a server says its list has changed; it must not block
-	Opened       func(tool.ServerID)    // told that a session was opened; it must not block
-	MaxMessage   int64                  // most bytes of one message from a server; 0: 16 MiB
-	MaxProcesses int                    // most processes at once; 0: 64
-	Redact       func(string) string    // takes secrets out of what servers say about themselves; nil: there are none
-	Logger       *slog.Logger           // nil: discard
-	Now          func() time.Time       // nil: time.Now
+	Version  string                 // told to servers; "" says "dev"
+	Builtins map[string]mcp.Handler // servers inside our own process, by name
+	Changed  func(tool.ServerID)    // told that a server says its list has changed; it must not block
+	Opened   func(tool.ServerID)    // told that a session was opened; it must not block
+	// Updated is told that a resource, which somebody subscribed to, has changed; it must not block.
+	Updated      func(id tool.ServerID, params json.RawMessage)
+	MaxMessage   int64               // most bytes of one message from a server; 0: 16 MiB
+	MaxProcesses int                 // most processes at once; 0: 64
+	Redact       func(string) string // takes secrets out of what servers say about themselves; nil: there are none
+	Logger       *slog.Logger        // nil: discard
+	Now          func() time.Time    // nil: time.Now
 }
 
 // New makes an empty pool; Close ends it.
@@ -57,8 +64,24 @@ func New(opts *Options) *Pool {
 		p.opts = *opts
 	}
 	p.opts.fill()
-	p.http = &http.Transport{
-		Proxy:                  http.ProxyFromEnvironment,
+	p.http = p.transport("")
+	ctx, stop := context.WithCancel(context.Background())
+	p.stop = stop
+	go p.sweep(ctx)
+	return p
+}
+
+// transport carries requests to servers, through a proxy of their own or the environment's.
+func (p *Pool) transport(proxy string) *http.Transport {
+	if proxy == "" && p.http != nil {
+		return p.http
+	}
+	choose := http.ProxyFromEnvironment
+	if u, err := url.Parse(proxy); err == nil && proxy != "" {
+		choose = http.ProxyURL(u)
+	}
+	return &http.Transport{
+		Proxy:                  choose,
 		DialContext:            (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
 		ForceAttemptHTTP2:      true,
 		MaxIdleConns:           1024,
@@ -68,10 +91,6 @@ func New(opts *Options) *Pool {
 		MaxResponseHeaderBytes: 1 << 20,
 		DisableCompression:     true, // results pass as they are
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	p.stop = stop
-	go p.sweep(ctx)
-	return p
 }
 
 func (o *Options) fill() {
@@ -83,6 +102,9 @@ func (o *Options) fill() {
 	}
 	if o.Opened == nil {
 		o.Opened = func(tool.ServerID) {}
+	}
+	if o.Updated == nil {
+		o.Updated = func(tool.ServerID, json.RawMessage) {}
 	}
 	if o.MaxMessage == 0 {
 		o.MaxMessage = 16 << 20
@@ -147,14 +169,24 @@ func (p *Pool) all() []*server {
 	return all
 }
 
-// Call is one tool call on its way to a server.
+// Call is one request on its way to a server.
 type Call struct {
 	Server  tool.ServerID
-	Tool    string          // the server's own name for it
-	Params  json.RawMessage // the params of tools/call, complete, with the server's own tool name
+	Method  string          // "" stands for tools/call
+	Tool    string          // the server's own name for the tool; "" when it is none
+	Params  json.RawMessage // complete, with the server's own names
 	Token   [2]int          // where the caller's progress token stands in Params; zero: none
+	Peer    mcp.Peer        // who hears of progress and is asked questions; nil: nobody
 	Session string          // the caller's session, for servers that keep state per session
-	Peer    mcp.Peer        // who hears of progress; nil: nobody
+	Client  *mcp.Session    // whose capabilities count; nil: those of a client that cannot be asked
+}
+
+func (c Call) caller() caller {
+	who := caller{session: c.Session, asks: nothing}
+	if c.Client != nil {
+		who.asks, who.home = askable(c.Client.Capabilities), c.Client
+	}
+	return who
 }
 
 // Kind says what an Outcome is.
@@ -198,8 +230,12 @@ func (p *Pool) Call(ctx context.Context, c Call) (Outcome, error) {
 	timed, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	out := Outcome{Kind: Complete, buf: buffers.Get().(*bytes.Buffer)}
-	out.Raw, err = s.do(timed, c.Session, outgoing{
-		method: "tools/call", params: c.Params, token: span{c.Token[0], c.Token[1]}, peer: peer, buf: out.buf,
+	method := c.Method
+	if method == "" {
+		method = "tools/call"
+	}
+	out.Raw, err = s.pass(timed, c.caller(), outgoing{
+		method: method, params: c.Params, token: span{c.Token[0], c.Token[1]}, peer: peer, buf: out.buf,
 	})
 	switch {
 	case err == nil:
@@ -207,7 +243,7 @@ func (p *Pool) Call(ctx context.Context, c Call) (Outcome, error) {
 	case ctx.Err() != nil:
 		return Outcome{}, fault.New(fault.Canceled, "the call was cancelled: %w", context.Cause(ctx))
 	case timed.Err() != nil:
-		return Outcome{}, fault.New(fault.UpstreamTimeout, "server %s did not answer %s within %s", c.Server, c.Tool, limit).
+		return Outcome{}, fault.New(fault.UpstreamTimeout, "server %s did not answer %s within %s", c.Server, cmp.Or(c.Tool, method), limit).
 			WithHint("raise timeout of %s, or timeouts for this tool", c.Server)
 	}
 	return Outcome{}, p.clean(err)
@@ -223,6 +259,46 @@ func (p *Pool) clean(err error) error {
 	c := *f
 	c.Message, c.Hint = p.opts.Redact(f.Message), p.opts.Redact(f.Hint)
 	return &c
+}
+
+// Ask sends a request of our own to the server, over our own session with it.
+func (p *Pool) Ask(ctx context.Context, id tool.ServerID, method string, params json.RawMessage) (json.RawMessage, error) {
+	s, err := p.server(id)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
+	defer cancel()
+	return s.do(ctx, caller{}, outgoing{method: method, params: params, peer: mcp.Deaf})
+}
+
+// SetLevel tells all servers which log messages to send, now and when they start.
+func (p *Pool) SetLevel(ctx context.Context, level string) {
+	if p.currentLevel() == level {
+		return
+	}
+	p.level.Store(level)
+	for _, s := range p.all() {
+		for _, sess := range s.live() {
+			setLevel(ctx, sess.conn, sess.hello, level)
+		}
+	}
+}
+
+func (p *Pool) currentLevel() string {
+	level, _ := p.level.Load().(string)
+	return level
+}
+
+// Tell passes a notification of a caller's session on to the sessions that servers keep for it.
+func (p *Pool) Tell(session, method string, params json.RawMessage) {
+	for _, s := range p.all() {
+		for _, sess := range s.live() {
+			if session != "" && sess.seat.key == session {
+				sess.conn.notify(method, params)
+			}
+		}
+	}
 }
 
 // EndSession closes what servers keep for a caller's session that has ended.

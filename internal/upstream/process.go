@@ -29,7 +29,7 @@ type process struct {
 const grace = 2 * time.Second
 
 // startProcess starts the server's command in a process group of its own.
-func startProcess(cfg config.Server, limit int, tail *tail, changed func()) (*process, error) {
+func startProcess(cfg config.Server, limit int, tail *tail, h hooks) (*process, error) {
 	path, err := findCommand(cfg)
 	if err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func startProcess(cfg config.Server, limit int, tail *tail, changed func()) (*pr
 	cmd.Dir, cmd.Env = cfg.Cwd, environment(os.Environ(), cfg.Env)
 	ownGroup(cmd)
 	p := &process{cmd: cmd, tail: tail, exited: make(chan struct{})}
-	p.link = newLink(cfg.ID, changed, func(line []byte) { tail.add("stdout: " + string(line[:min(len(line), 500)])) })
+	p.link = newLink(cfg.ID, h, func(line []byte) { tail.add("stdout: " + string(line[:min(len(line), 500)])) })
 
 	stdout, childOut, err := os.Pipe()
 	if err != nil {

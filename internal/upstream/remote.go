@@ -24,12 +24,13 @@ import (
 
 // remote is a session with a server over Streamable HTTP.
 type remote struct {
-	server  tool.ServerID
-	url     *url.URL
-	header  http.Header // what every request carries; not changed once the session is open
-	http    http.RoundTripper
-	limit   int64
-	changed func()
+	server tool.ServerID
+	url    *url.URL
+	header atomic.Pointer[http.Header] // what every request carries; replaced, never changed
+	http   http.RoundTripper
+	limit  int64
+	hooks  hooks
+	asks   chan struct{} // holds one for each open question of the server's
 
 	last atomic.Int64
 	ctx  context.Context // ends with the session
@@ -40,18 +41,20 @@ type remote struct {
 	work sync.WaitGroup
 }
 
-func newRemote(cfg config.Server, rt http.RoundTripper, limit int64, changed func()) (*remote, error) {
+func newRemote(cfg config.Server, rt http.RoundTripper, limit int64, h hooks) (*remote, error) {
 	u, err := url.Parse(cfg.URL)
 	if err != nil {
 		return nil, fault.New(fault.BadConfig, "server %s: %w", cfg.ID, err)
 	}
-	r := &remote{server: cfg.ID, url: u, http: rt, limit: limit, changed: changed, header: http.Header{}}
+	r := &remote{server: cfg.ID, url: u, http: rt, limit: limit, hooks: h, asks: make(chan struct{}, maxAsks)}
+	header := http.Header{}
 	for k, v := range cfg.Headers {
-		r.header.Set(k, v)
+		header.Set(k, v)
 	}
-	r.header.Set("Content-Type", "application/json")
-	r.header.Set("Accept", "application/json, text/event-stream")
-	r.header.Set("User-Agent", "toolfit")
+	header.Set("Content-Type", "application/json")
+	header.Set("Accept", "application/json, text/event-stream")
+	header.Set("User-Agent", "toolfit")
+	r.header.Store(&header)
 	r.ctx, r.end = context.WithCancel(context.Background())
 	return r, nil
 }
@@ -59,12 +62,25 @@ func newRemote(cfg config.Server, rt http.RoundTripper, limit int64, changed fun
 // errSessionLost says that the server no longer knows our session. The request was not acted on.
 var errSessionLost = errors.New("the server no longer knows the session")
 
-// adopt takes over what the handshake decided, before any other request is made.
+// adopt takes over what the handshake decided.
 func (r *remote) adopt(resp http.Header, version string) {
+	header := r.header.Load().Clone()
 	if id := resp.Get("Mcp-Session-Id"); id != "" {
-		r.header.Set("Mcp-Session-Id", id)
+		header.Set("Mcp-Session-Id", id)
 	}
-	r.header.Set("Mcp-Protocol-Version", version)
+	header.Set("Mcp-Protocol-Version", version)
+	r.header.Store(&header)
+}
+
+// session is the id that the server gave the session; "" when it gave none.
+func (r *remote) session() string { return r.header.Load().Get("Mcp-Session-Id") }
+
+// listening is the header of a request for a stream of events.
+func (r *remote) listening() http.Header {
+	header := r.header.Load().Clone()
+	header.Set("Accept", "text/event-stream")
+	header.Del("Content-Type")
+	return header
 }
 
 func (r *remote) request(ctx context.Context, out outgoing) (json.RawMessage, error) {
@@ -76,13 +92,13 @@ func (r *remote) request(ctx context.Context, out outgoing) (json.RawMessage, er
 	resp, err := r.post(exchange, out.message(id))
 	if err != nil {
 		end()
-		return nil, r.given(ctx, id, err)
+		return nil, r.given(ctx, id, out, err)
 	}
 	result, err := r.answer(ctx, resp, id, out)
 	unlink()
 	r.finish(resp, err, end)
 	if err != nil {
-		return nil, r.given(ctx, id, err)
+		return nil, r.given(ctx, id, out, err)
 	}
 	if out.method == "initialize" && err == nil {
 		version, _ := rawjson.String(rawjson.Get(result, "protocolVersion"))
@@ -92,11 +108,13 @@ func (r *remote) request(ctx context.Context, out outgoing) (json.RawMessage, er
 }
 
 // given is what the caller gets instead of err: when it no longer waits, the server is told so.
-func (r *remote) given(ctx context.Context, id int64, err error) error {
+func (r *remote) given(ctx context.Context, id int64, out outgoing, err error) error {
 	if ctx.Err() == nil {
 		return err
 	}
-	r.cancel(id)
+	if out.method != "initialize" { // which may not be cancelled
+		r.notify(cancelMethod, cancelParams(id, "the caller no longer waits"))
+	}
 	return ctx.Err()
 }
 
@@ -128,7 +146,7 @@ func isStream(resp *http.Response) bool {
 // post sends one message. A connection that breaks gives a typed error.
 func (r *remote) post(ctx context.Context, message []byte) (*http.Response, error) {
 	req := &http.Request{
-		Method: http.MethodPost, URL: r.url, Host: r.url.Host, Header: r.header,
+		Method: http.MethodPost, URL: r.url, Host: r.url.Host, Header: *r.header.Load(),
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Body: io.NopCloser(bytes.NewReader(message)), ContentLength: int64(len(message)),
 		GetBody: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(message)), nil },
@@ -156,7 +174,7 @@ func plainError(err error) error {
 // answer reads the response to request id, in whichever form it comes.
 func (r *remote) answer(ctx context.Context, resp *http.Response, id int64, out outgoing) (json.RawMessage, error) {
 	switch {
-	case resp.StatusCode == http.StatusNotFound && r.header.Get("Mcp-Session-Id") != "":
+	case resp.StatusCode == http.StatusNotFound && r.session() != "":
 		return nil, errSessionLost
 	case resp.StatusCode != http.StatusOK:
 		return nil, r.statusError(resp, id)
@@ -218,7 +236,35 @@ func isID(raw json.RawMessage, id int64) bool {
 	return err == nil && n == id
 }
 
+// answerFromStream reads the answer to request id from a stream of events. A stream that
+// breaks, or that the server closes meanwhile, is taken up again where it was.
 func (r *remote) answerFromStream(ctx context.Context, body io.Reader, id int64, out outgoing) (json.RawMessage, error) {
+	var at position
+	for {
+		result, err := r.readStream(ctx, body, id, out, &at)
+		if !errors.Is(err, errStreamEnded) || at.event == "" || ctx.Err() != nil {
+			return result, err
+		}
+		again, err := r.resume(ctx, &at)
+		if err != nil {
+			return nil, err
+		}
+		defer again.Close()
+		body = again
+	}
+}
+
+// position is where in a stream we are.
+type position struct {
+	event string        // id of the last event that had one; "" when none had
+	retry time.Duration // how long the server wants us to wait before we come back
+	tries int           // times in a row that nothing new came
+}
+
+// errStreamEnded is added to the error for a stream that ended before the answer.
+var errStreamEnded = errors.New("")
+
+func (r *remote) readStream(ctx context.Context, body io.Reader, id int64, out outgoing, at *position) (json.RawMessage, error) {
 	events := mcp.NewEvents(body, int(r.limit))
 	defer events.Close()
 	for {
@@ -227,10 +273,12 @@ func (r *remote) answerFromStream(ctx context.Context, body io.Reader, id int64,
 			return nil, tooLarge(r.server, r.limit+1, r.limit)
 		}
 		if err != nil {
-			return nil, fault.New(fault.UpstreamDown, "server %s ended its stream before the answer", r.server)
+			ended := fault.New(fault.UpstreamDown, "server %s ended its stream before the answer", r.server)
+			return nil, fmt.Errorf("%w%w", ended, errStreamEnded)
 		}
-		if ev.Data == nil || ev.Name != "" && ev.Name != "message" {
-			continue
+		at.saw(ev)
+		if len(ev.Data) == 0 || ev.Name != "" && ev.Name != "message" {
+			continue // a server that can resume streams opens them with an id and empty data
 		}
 		m, err := mcp.Parse(ev.Data)
 		switch {
@@ -238,18 +286,93 @@ func (r *remote) answerFromStream(ctx context.Context, body io.Reader, id int64,
 			return nil, r.protocolError("sent what is no message: %v", err)
 		case m.IsResponse() && isID(m.ID, id):
 			return kept(m, out.buf)
+		case m.IsResponse(), m.Method == cancelMethod:
+			// An answer to nothing we asked here, or a question that the server no longer has.
 		case m.IsRequest():
-			r.send(answerServer(m))
+			r.asked(ctx, out.peer, m)
 		case m.Method == progressMethod:
 			if n, ok := progressID(m.Params); ok && n == id {
 				out.progress(ctx, m.Params)
 			}
-		case m.Method == changedMethod:
-			r.changed()
-		case m.Method == "notifications/message":
-			out.peer.Notify(ctx, m.Method, m.Params)
+		case !r.heard(m):
+			out.passOn(ctx, m.Method, bytes.Clone(m.Params))
 		}
 	}
+}
+
+func (p *position) saw(ev mcp.Event) {
+	if ev.ID != "" {
+		p.event, p.tries = ev.ID, 0
+	}
+	if ev.Retry > 0 {
+		p.retry = min(ev.Retry, 10*time.Second)
+	}
+}
+
+// maxResumes is how often in a row we come back to a stream that gives nothing new.
+const maxResumes = 5
+
+// resume opens the rest of a stream.
+func (r *remote) resume(ctx context.Context, at *position) (io.ReadCloser, error) {
+	wait := max(at.retry, 100*time.Millisecond<<min(at.tries, 6))
+	if at.tries++; at.tries > maxResumes {
+		return nil, fault.New(fault.UpstreamDown, "server %s ended its stream before the answer, %d times", r.server, maxResumes)
+	}
+	select {
+	case <-time.After(wait):
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	header := r.listening()
+	header.Set("Last-Event-ID", at.event)
+	req := &http.Request{Method: http.MethodGet, URL: r.url, Host: r.url.Host, Header: header}
+	resp, err := r.http.RoundTrip(req.WithContext(ctx))
+	if err != nil {
+		return nil, fault.New(fault.UpstreamDown, "server %s cannot be reached: %w", r.server, plainError(err))
+	}
+	if resp.StatusCode != http.StatusOK || !isStream(resp) {
+		resp.Body.Close()
+		return nil, fault.New(fault.UpstreamDown, "server %s ended its stream before the answer and does not resume it", r.server)
+	}
+	return resp.Body, nil
+}
+
+// heard takes what a server says about itself, wherever it says it, and tells whether it was that.
+func (r *remote) heard(m mcp.Message) bool {
+	switch {
+	case saysChanged(m.Method):
+		r.hooks.changed()
+	case m.Method == updatedMethod:
+		r.hooks.updated(bytes.Clone(m.Params))
+	default:
+		return false
+	}
+	return true
+}
+
+func (r *remote) home() mcp.Peer {
+	if r.hooks.home == nil {
+		return mcp.Deaf
+	}
+	return r.hooks.home
+}
+
+// asked answers a request of the server's own, beside the calls: a person may be asked.
+func (r *remote) asked(ctx context.Context, caller mcp.Peer, m mcp.Message) {
+	m.ID, m.Params = bytes.Clone(m.ID), bytes.Clone(m.Params)
+	select {
+	case r.asks <- struct{}{}:
+	default:
+		r.send(mcp.AppendError(nil, m.ID, mcp.Errorf(mcp.CodeInternal, "too many open questions")))
+		return
+	}
+	r.background(func() {
+		defer func() { <-r.asks }()
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(r.ctx, cancel)()
+		r.deliver(answerServer(ctx, caller, m))
+	})
 }
 
 // statusError says what an HTTP status means for the caller.
@@ -261,7 +384,7 @@ func (r *remote) statusError(resp *http.Response, id int64) error {
 	switch resp.StatusCode {
 	case http.StatusBadRequest:
 		// Servers written after a well-known example say this instead of 404.
-		if r.header.Get("Mcp-Session-Id") != "" && bytes.Contains(bytes.ToLower(body), []byte("session")) {
+		if r.session() != "" && bytes.Contains(bytes.ToLower(body), []byte("session")) {
 			return errSessionLost
 		}
 	case http.StatusUnauthorized, http.StatusForbidden:
@@ -270,8 +393,15 @@ func (r *remote) statusError(resp *http.Response, id int64) error {
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout, http.StatusTooManyRequests:
 		return fault.New(fault.UpstreamDown, "server %s is not available (HTTP %d)", r.server, resp.StatusCode)
 	}
-	return r.protocolError("answered HTTP %d: %s", resp.StatusCode, oneLine(body))
+	err := r.protocolError("answered HTTP %d: %s", resp.StatusCode, oneLine(body))
+	if resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusMethodNotAllowed {
+		return fmt.Errorf("%w%w", err, errNotStreamable)
+	}
+	return err
 }
+
+// errNotStreamable adds to an error that the URL may still be one of the older transport.
+var errNotStreamable = errors.New("")
 
 func (r *remote) protocolError(format string, args ...any) error {
 	return fault.New(fault.UpstreamProtocol, "server %s %s", r.server, fmt.Sprintf(format, args...)).
@@ -287,19 +417,17 @@ func (r *remote) notify(method string, params json.RawMessage) {
 	r.send(mcp.AppendNotification(nil, method, params))
 }
 
-func (r *remote) cancel(id int64) {
-	r.notify(cancelMethod, cancelParams(id, "the caller no longer waits"))
-}
-
 // send posts a message that wants no answer, in the background and for a short time only.
 func (r *remote) send(message []byte) {
-	r.background(func() {
-		ctx, cancel := context.WithTimeout(r.ctx, grace)
-		defer cancel()
-		if resp, err := r.post(ctx, message); err == nil {
-			resp.Body.Close()
-		}
-	})
+	r.background(func() { r.deliver(message) })
+}
+
+func (r *remote) deliver(message []byte) {
+	ctx, cancel := context.WithTimeout(r.ctx, grace)
+	defer cancel()
+	if resp, err := r.post(ctx, message); err == nil {
+		resp.Body.Close()
+	}
 }
 
 // background runs f beside the calls, unless the session has ended.
@@ -331,15 +459,16 @@ func (r *remote) listen() {
 
 // hear reads one stream to its end and tells whether another is worth trying.
 func (r *remote) hear() bool {
-	header := r.header.Clone()
-	header.Set("Accept", "text/event-stream")
-	header.Del("Content-Type")
-	req := &http.Request{Method: http.MethodGet, URL: r.url, Host: r.url.Host, Header: header}
+	req := &http.Request{Method: http.MethodGet, URL: r.url, Host: r.url.Host, Header: r.listening()}
 	resp, err := r.http.RoundTrip(req.WithContext(r.ctx))
 	if err != nil {
 		return r.ctx.Err() == nil
 	}
 	defer resp.Body.Close()
+	if resp.StatusCode == http.StatusNotFound {
+		r.end() // the server has forgotten the session; the next request opens another
+		r.hooks.changed()
+	}
 	if resp.StatusCode != http.StatusOK {
 		return false
 	}
@@ -354,9 +483,9 @@ func (r *remote) hear() bool {
 		switch {
 		case err != nil:
 		case m.IsRequest():
-			r.send(answerServer(m))
-		case m.Method == changedMethod:
-			r.changed()
+			r.asked(r.ctx, r.home(), m)
+		default:
+			r.heard(m)
 		}
 	}
 }
@@ -370,12 +499,12 @@ func (r *remote) close() {
 		r.end()
 		r.mu.Unlock()
 		r.work.Wait()
-		if r.header.Get("Mcp-Session-Id") == "" {
+		if r.session() == "" {
 			return
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), grace)
 		defer cancel()
-		req := &http.Request{Method: http.MethodDelete, URL: r.url, Host: r.url.Host, Header: r.header}
+		req := &http.Request{Method: http.MethodDelete, URL: r.url, Host: r.url.Host, Header: *r.header.Load()}
 		if resp, err := r.http.RoundTrip(req.WithContext(ctx)); err == nil {
 			resp.Body.Close()
 		}

@@ -4,22 +4,27 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"net/http"
 	"reflect"
 	"sync"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/mcp"
 )
 
 // server is one configured server and the sessions open with it.
 type server struct {
 	cfg  config.Server
 	pool *Pool
+	gate *gate
+	http *http.Transport
 	tail tail
 
 	mu       sync.Mutex
-	sessions map[string]*session // by the caller's session; "" is the shared one
+	sessions map[string]*session // by seat
 	isolated bool                // each caller's session has its own
 	failures int                 // starts in a row that did not last
 	retryAt  time.Time           // no start before this
@@ -35,11 +40,12 @@ type server struct {
 // session is one conn, or one being opened.
 type session struct {
 	server *server
-	key    string
+	seat   seat
 	ready  chan struct{} // closed when conn or err is set
 	conn   conn
 	err    error
-	info   json.RawMessage // what the server said about itself
+	hello  json.RawMessage // the result of initialize
+	listen bool            // it is where we hear of changed lists, and stays open for that
 	opened time.Time
 
 	inflight int       // guarded by server.mu
@@ -48,6 +54,7 @@ type session struct {
 
 func newServer(p *Pool, cfg config.Server) *server {
 	s := &server{cfg: withLimits(cfg), pool: p, sessions: map[string]*session{}, isolated: cfg.Isolation == "session", since: p.opts.Now()}
+	s.gate, s.http = newGate(s.cfg, p.opts.Now), p.transport(cfg.Proxy)
 	s.tail.redact = p.opts.Redact
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	return s
@@ -79,11 +86,58 @@ func (s *server) timeout(rawTool string) time.Duration {
 	return s.cfg.Timeout
 }
 
+// caller is on whose behalf a request is made. The zero caller is ourselves: lists,
+// subscriptions, settings.
+type caller struct {
+	session string          // of the caller; "" for none
+	asks    json.RawMessage // what the caller can be asked; nil for ourselves
+	home    mcp.Peer        // the way to the caller outside its calls; nil: none
+}
+
+// seat is which of a server's sessions a caller uses, and how that one is opened.
+type seat struct {
+	key  string          // "" is our own
+	caps json.RawMessage // what we declare there
+	home mcp.Peer        // the one caller it belongs to; nil when it is shared
+}
+
+// nothing is the capability of a client that cannot be asked anything.
+var nothing = json.RawMessage("{}")
+
+// seatOf gives a caller its session. A server that keeps state has one for each caller's
+// session. Over HTTP a question comes with the call that it belongs to, so callers of equal
+// abilities can share; over one pipe it does not, so a shared one declares nothing. The
+// caller holds mu.
+func (s *server) seatOf(c caller) seat {
+	switch {
+	case s.isolated && c.session != "":
+		if c.asks == nil {
+			c.asks = nothing
+		}
+		return seat{key: c.session, caps: c.asks, home: c.home}
+	case c.asks == nil && (s.isolated || s.cfg.URL != ""):
+		return seat{caps: everything}
+	case s.cfg.URL != "":
+		return seat{key: string(c.asks), caps: c.asks}
+	}
+	return seat{caps: nothing}
+}
+
+// pass is do for calls, which wait for their turn at the gate.
+func (s *server) pass(ctx context.Context, who caller, out outgoing) (json.RawMessage, error) {
+	if err := s.gate.enter(ctx); err != nil {
+		return nil, err
+	}
+	raw, err := s.do(ctx, who, out)
+	s.gate.leave(ctx, err)
+	return raw, err
+}
+
 // do carries one request over the caller's session, and once more over a new one when the
 // old had ended before the request was taken: then the server has not acted.
-func (s *server) do(ctx context.Context, key string, out outgoing) (json.RawMessage, error) {
+func (s *server) do(ctx context.Context, who caller, out outgoing) (json.RawMessage, error) {
 	for attempt := 0; ; attempt++ {
-		sess, err := s.acquire(ctx, key)
+		sess, err := s.acquire(ctx, who)
 		if err != nil {
 			return nil, err
 		}
@@ -100,15 +154,13 @@ func (s *server) do(ctx context.Context, key string, out outgoing) (json.RawMess
 }
 
 // acquire finds or opens the session for a caller and counts the caller in.
-func (s *server) acquire(ctx context.Context, key string) (*session, error) {
+func (s *server) acquire(ctx context.Context, who caller) (*session, error) {
 	s.mu.Lock()
-	if !s.isolated {
-		key = ""
-	}
-	sess := s.sessions[key]
+	seat := s.seatOf(who)
+	sess := s.sessions[seat.key]
 	if sess == nil {
 		var err error
-		if sess, err = s.begin(key); err != nil {
+		if sess, err = s.begin(seat); err != nil {
 			s.mu.Unlock()
 			return nil, err
 		}
@@ -136,9 +188,12 @@ func (s *server) release(sess *session) {
 	s.mu.Unlock()
 }
 
+// errNotTried is added to the error for a call that no server has seen.
+var errNotTried = errors.New("")
+
 // begin starts to open a session, in the background: a caller that leaves must not end the
 // start for those who wait with it. The caller holds mu.
-func (s *server) begin(key string) (*session, error) {
+func (s *server) begin(seat seat) (*session, error) {
 	now := s.pool.opts.Now()
 	switch {
 	case s.ended:
@@ -149,10 +204,10 @@ func (s *server) begin(key string) (*session, error) {
 		if why.Hint != "" {
 			again = why.Hint + "; " + again
 		}
-		return nil, why.WithHint("%s", again)
+		return nil, fmt.Errorf("%w%w", why.WithHint("%s", again), errNotTried)
 	}
-	sess := &session{server: s, key: key, ready: make(chan struct{}), used: now}
-	s.sessions[key] = sess
+	sess := &session{server: s, seat: seat, ready: make(chan struct{}), used: now}
+	s.sessions[seat.key] = sess
 	s.work.Go(func() { s.open(sess) })
 	return sess, nil
 }
@@ -175,10 +230,10 @@ func (s *server) dropIdle(sess *session) {
 
 // remove is drop for callers that hold mu. Closing a process takes time, so it is done beside.
 func (s *server) remove(sess *session) {
-	if s.sessions[sess.key] != sess {
+	if s.sessions[sess.seat.key] != sess {
 		return
 	}
-	delete(s.sessions, sess.key)
+	delete(s.sessions, sess.seat.key)
 	s.work.Go(func() {
 		<-sess.ready
 		if sess.conn != nil {
@@ -203,10 +258,23 @@ func (s *server) closeIdle(now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, sess := range s.sessions {
-		if sess.inflight == 0 && sess.isReady() && now.Sub(sess.used) > s.cfg.Idle {
+		if sess.inflight == 0 && sess.isReady() && !sess.listen && now.Sub(sess.used) > s.cfg.Idle {
 			s.remove(sess)
 		}
 	}
+}
+
+// live are the sessions that can be spoken to now.
+func (s *server) live() []*session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var live []*session
+	for _, sess := range s.sessions {
+		if sess.isReady() && sess.conn != nil {
+			live = append(live, sess)
+		}
+	}
+	return live
 }
 
 func (sess *session) isReady() bool {
@@ -244,4 +312,7 @@ func (s *server) close() {
 	s.mu.Unlock()
 	s.stop()
 	s.work.Wait()
+	if s.http != s.pool.http {
+		s.http.CloseIdleConnections()
+	}
 }

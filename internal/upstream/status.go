@@ -40,6 +40,10 @@ func (s *server) status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	st := Status{ID: s.cfg.ID, Kind: s.kind(), State: Idle, Since: s.since, Sessions: len(s.sessions), Stderr: s.tail.all()}
+	if open, why := s.gate.open(); open {
+		st.State, st.Reason = Down, why.Error()
+		return st
+	}
 	for _, sess := range s.sessions {
 		if !sess.isReady() {
 			st.State = Starting

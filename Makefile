@@ -1,0 +1,78 @@
+# make check runs everything that a change must pass. The rest are its steps, one by one.
+
+GO       ?= go
+PARTS    := $(CURDIR)/.tools/node
+FUZZTIME ?= 5s
+STEPS    := parts fmt vet build race cross fuzz
+
+# Extra test data lies beside the repository where somebody has put it.
+TOOLFIT_DATA ?= $(if $(wildcard ../shared/data),$(abspath ../shared/data))
+export TOOLFIT_DATA
+TOOLFIT_NODE_PARTS ?= $(PARTS)
+export TOOLFIT_NODE_PARTS
+
+.PHONY: check parts fmt vet build test race cross fuzz bench demo clean
+
+check:
+	@summary=; \
+	for step in $(STEPS); do \
+		echo "== $$step"; from=$$(date +%s); \
+		$(MAKE) --no-print-directory $$step; good=$$?; \
+		summary="$$summary$$(printf '  %-6s %4d s' $$step $$(($$(date +%s) - from)))\n"; \
+		if [ $$good != 0 ]; then printf "\ntime per step:\n$$summary"; echo "check: $$step is not good"; exit 1; fi; \
+	done; \
+	printf "\ntime per step:\n$$summary"; echo "check: all good"
+
+# What the full tests need beside Go; see the script.
+parts:
+	@scripts/install-test-parts $(PARTS)
+
+fmt:
+	@bad=$$(gofmt -l $$(find . -name '*.go' -not -path './.tools/*')) || exit 1; \
+	if [ -n "$$bad" ]; then echo "not formatted; run gofmt -w on:"; echo "$$bad"; exit 1; fi
+
+vet:
+	CGO_ENABLED=0 $(GO) vet ./...
+
+build:
+	CGO_ENABLED=0 $(GO) build ./...
+	CGO_ENABLED=0 $(GO) build -o bin/toolfit ./cmd/toolfit
+
+test:
+	$(GO) test ./...
+
+# The race detector needs a C compiler. Without one the tests run without it, but not in CI.
+race:
+	@if [ -n "$$(command -v cc || command -v gcc)" ] || [ "$(CI)" = true ]; then \
+		echo "$(GO) test -race ./..."; CGO_ENABLED=1 $(GO) test -race ./...; \
+	else \
+		echo "no C compiler: the tests run without the race detector"; $(GO) test ./...; \
+	fi
+
+# Every other system that we build for. The first build for one takes a minute on two cores,
+# so check takes one machine of each; make cross TARGETS=... takes more.
+TARGETS ?= darwin/arm64 windows/amd64
+cross:
+	@for target in $(TARGETS); do \
+		echo "build for $$target"; \
+		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build ./... || exit 1; \
+	done
+
+# Each fuzz function for a short time. A find is kept under testdata/fuzz by the go tool.
+fuzz:
+	@grep -rE --include='*_test.go' --exclude-dir=.tools '^func Fuzz[A-Za-z0-9_]*\(' . | sort | \
+	while IFS=: read -r file line; do \
+		name=$${line#func }; name=$${name%%(*}; \
+		echo "fuzz $$name in $$(dirname $$file)"; \
+		$(GO) test -run='^$$' -fuzz="^$$name$$" -fuzztime=$(FUZZTIME) $$(dirname $$file) </dev/null || exit 1; \
+	done
+
+# What the gateway costs beside a bare reverse proxy, cold build time and size of the program.
+bench:
+	$(GO) run ./internal/bench
+
+demo:
+	$(GO) run ./cmd/toolfit demo
+
+clean:
+	rm -rf bin .tools

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"toolfit": main})
+}
+
+func TestScripts(t *testing.T) {
+	readme, err := filepath.Abs("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("README", readme)
+			env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, "home"))
+			env.Setenv("GORACE", "atexit_sleep_ms=0") // else every command takes a second longer under -race
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits":   exits,
+			"gateway": gateway,
+			"tryit":   tryIt,
+			"setkey":  setKey,
+		},
+	})
+}
+
+// exits N COMMAND… runs a command that must end with exit code N.
+func exits(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) < 2 {
+		ts.Fatalf("usage: exits N COMMAND…")
+	}
+	code := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			ts.Fatalf("%v", err)
+		}
+		code = exit.ExitCode()
+	}
+	if strconv.Itoa(code) != args[0] {
+		ts.Fatalf("exit code %d, want %s", code, args[0])
+	}
+}
+
+// gateway ARG… runs toolfit with the arguments on a free port until the script ends, and
+// sets $URL. What it prints is in the file gateway.out.
+func gateway(ts *testscript.TestScript, _ bool, args []string) {
+	path := ts.MkAbs("gateway.out")
+	out, err := os.Create(path)
+	ts.Check(err)
+	program, err := exec.LookPath("toolfit")
+	ts.Check(err)
+	cmd := exec.Command(program, append(args, "--listen", "127.0.0.1:0")...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = ts.MkAbs("."), out, out
+	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
+	ts.Check(cmd.Start())
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	ts.Defer(func() {
+		cmd.Process.Signal(os.Interrupt)
+		if err := <-ended; err != nil {
+			ts.Fatalf("toolfit %v did not end well: %v\n%s", args, err, ts.ReadFile("gateway.out"))
+		}
+		out.Close()
+	})
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	late := time.After(30 * time.Second)
+	for {
+		if m := regexp.MustCompile(`agents\s+(http://\S+)/mcp`).FindStringSubmatch(ts.ReadFile("gateway.out")); m != nil {
+			ts.Setenv("URL", m[1])
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-late:
+			ts.Fatalf("toolfit %v does not say where it listens: %s", args, ts.ReadFile("gateway.out"))
+		}
+	}
+}
+
+// tryIt FILE runs every command that the file shows for the running gateway: lines that
+// begin with toolfit, or go run of it, or curl, and name the gateway's URL or the usual one.
+func tryIt(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 1 {
+		ts.Fatalf("usage: tryit FILE")
+	}
+	url := ts.Getenv("URL")
+	ran := 0
+	for line := range strings.Lines(ts.ReadFile(args[0])) {
+		line = strings.TrimSpace(line)
+		line = strings.ReplaceAll(line, "http://127.0.0.1:8420", url)
+		if strings.HasPrefix(line, "curl ") {
+			if _, err := exec.LookPath("curl"); err != nil {
+				continue
+			}
+			line = strings.Replace(line, "curl -s", "curl -sSf", 1) // an HTTP error is one
+		}
+		line = strings.Replace(line, "go run ./cmd/toolfit", "toolfit", 1)
+		if !strings.Contains(line, url) || !strings.HasPrefix(line, "toolfit ") && !strings.HasPrefix(line, "curl ") {
+			continue
+		}
+		ran++
+		if err := ts.Exec("sh", "-c", line); err != nil {
+			ts.Fatalf("%s: %v", line, err)
+		}
+		if strings.Contains(line, "list_orders") && !strings.Contains(ts.ReadFile("stdout"), "paid") {
+			ts.Fatalf("%s: no paid order in the answer", line)
+		}
+	}
+	if ran < 2 {
+		ts.Fatalf("%s shows only %d commands to try", args[0], ran)
+	}
+}
+
+// setKey NAME sets a variable to what the last command printed.
+func setKey(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 1 {
+		ts.Fatalf("usage: setkey NAME")
+	}
+	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
+}

@@ -1,0 +1,65 @@
+package app
+
+import (
+	"encoding/json"
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/access"
+	"github.com/toolfit/toolfit/internal/config"
+	"github.com/toolfit/toolfit/internal/fault"
+)
+
+// edge is what every request meets first: who comes in, through which proxies, how often. It
+// is never changed; a reload puts another in its place.
+type edge struct {
+	door    *access.Door
+	proxies access.Trusted
+	rate    config.Rate
+	limiter *access.Limiter // nil: no limit
+}
+
+// newEdge makes the edge of a configuration. What callers have used up of an unchanged rate
+// is taken over from before, which may be nil.
+func newEdge(keys *access.Keys, cfg *config.Config, before *edge) *edge {
+	e := &edge{door: access.NewDoor(keys, cfg.Hosts, cfg.Proxies), proxies: cfg.Proxies, rate: cfg.Rate}
+	switch {
+	case before != nil && before.rate == cfg.Rate:
+		e.limiter = before.limiter
+	case cfg.Rate.PerKey > 0:
+		e.limiter = access.NewLimiter(cfg.Rate.PerKey, cfg.Rate.Burst)
+	}
+	return e
+}
+
+// admit tells who sends the request.
+func (a *App) admit(r *http.Request) (access.Principal, error) { return a.edge.Load().door.Admit(r) }
+
+// limited turns callers away who ask too often. Whoever does not come in anyway is left to
+// the route, which says so in its own form.
+func (a *App) limited(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		e := a.edge.Load()
+		if e.limiter != nil {
+			if who, err := e.door.Admit(r); err == nil {
+				if ok, wait := e.limiter.Allow(who.ID, time.Now()); !ok {
+					refuseForNow(w, who, wait)
+					return
+				}
+			}
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+// refuseForNow answers 429 in the form of the REST API.
+func refuseForNow(w http.ResponseWriter, who access.Principal, wait time.Duration) {
+	seconds := max(1, int(math.Ceil(wait.Seconds())))
+	f := fault.New(fault.RateLimited, "%s asks more often than rate allows", who.Name).WithHint("try again in %d s", seconds)
+	w.Header().Set("Retry-After", strconv.Itoa(seconds))
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusTooManyRequests)
+	json.NewEncoder(w).Encode(map[string]any{"error": f}) // a client that has left needs no answer
+}

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+// lab is everything that runs while bench measures, until its context ends.
+type lab struct {
+	program  string // the built toolfit
+	dir      string // for configurations and stores
+	work     sync.WaitGroup
+	upstream *process
+	targets  []*target // the proxy, then the gateway
+}
+
+// open starts the upstream server, the proxy and the gateway.
+func (l *lab) open(ctx context.Context, stream bool) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	form := "json"
+	if stream {
+		form = "sse"
+	}
+	if l.upstream, err = start(ctx, &l.work, self, modeUpstream, form); err != nil {
+		return err
+	}
+	proxy, err := start(ctx, &l.work, self, modeProxy, l.upstream.addr)
+	if err != nil {
+		return err
+	}
+	gateway, err := l.gateway(ctx, "driven")
+	l.targets = []*target{{name: "proxy", proc: proxy}, gateway}
+	return err
+}
+
+// gateway starts a toolfit of its own folder and key. Records and metrics are on, as always.
+func (l *lab) gateway(ctx context.Context, name string) (*target, error) {
+	dir := filepath.Join(l.dir, name)
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return nil, err
+	}
+	file := filepath.Join(dir, "toolfit.yaml")
+	text := fmt.Sprintf("store: toolfit.db\nmcpServers:\n  bench: {url: \"http://%s/mcp\"}\n", l.upstream.addr)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		return nil, err
+	}
+	key, err := exec.CommandContext(ctx, l.program, "keys", "create", "bench", "--config", file).Output()
+	if err != nil {
+		return nil, fmt.Errorf("create key: %w", err)
+	}
+	proc, err := start(ctx, &l.work, l.program, "serve", "--config", file, "--listen", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	t := &target{name: "toolfit", proc: proc, prefix: "bench__", key: string(bytes.TrimSpace(key))}
+	c, err := open(ctx, t, patience)
+	if err != nil {
+		return nil, err
+	}
+	defer c.close()
+	return t, newCaller(c, list()).call() // the first list waits until the server was asked
+}
+
+// settle is how long a gateway is left alone before its memory is read.
+const settle = 3 * time.Second
+
+// openSessions is how many there are when memory per session is measured.
+const openSessions = 1000
+
+// memory reads what a fresh gateway holds, and how much more with each open session. A
+// session is what a client has: a connection that has made a call, and one for its stream.
+func (l *lab) memory(ctx context.Context) (idle, perSession int64, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // closes the connections
+	t, err := l.gateway(ctx, "fresh")
+	if err != nil {
+		return 0, 0, err
+	}
+	if idle, err = settled(ctx, t.proc); err != nil {
+		return 0, 0, err
+	}
+	for range openSessions {
+		if err := join(ctx, t); err != nil {
+			return 0, 0, err
+		}
+	}
+	full, err := settled(ctx, t.proc)
+	return idle, (full - idle) / openSessions, err
+}
+
+// join opens a session that lasts until ctx ends.
+func join(ctx context.Context, t *target) error {
+	const limit = 10 * time.Minute
+	c, err := open(ctx, t, limit)
+	if err != nil {
+		return err
+	}
+	if err := newCaller(c, echo()).call(); err != nil {
+		return err
+	}
+	_, err = c.listen(ctx, limit)
+	return err
+}
+
+func settled(ctx context.Context, p *process) (int64, error) {
+	select {
+	case <-time.After(settle):
+		return p.rss()
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// patience is how long anything may take that is not the measured work itself.
+const patience = 30 * time.Second
+
+// process is a server that runs until the context it was started with ends.
+type process struct {
+	addr string // where it listens
+	pid  int
+}
+
+var serves = regexp.MustCompile(`agents\s+http://(\S+)/mcp`)
+
+// start runs a server and waits until it says where it listens. Work is done when it is gone.
+func start(ctx context.Context, work *sync.WaitGroup, program string, args ...string) (*process, error) {
+	cmd := exec.CommandContext(ctx, program, args...)
+	endGently(cmd)
+	stderr, err := cmd.StderrPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("start %s: %w", program, err)
+	}
+	addr := make(chan string, 1)
+	var said bytes.Buffer // complete once addr is closed
+	work.Go(func() {
+		for lines := bufio.NewScanner(stderr); lines.Scan(); {
+			if m := serves.FindSubmatch(lines.Bytes()); m != nil {
+				addr <- string(m[1])
+				break
+			}
+			fmt.Fprintf(&said, "\n%s", lines.Bytes())
+		}
+		close(addr)
+		io.Copy(io.Discard, stderr) // it must not block on a full pipe
+		cmd.Wait()                  // how it ended does not matter
+	})
+	select {
+	case where, ok := <-addr:
+		if !ok {
+			return nil, fmt.Errorf("%s %s did not start:%s", program, args[0], said.Bytes())
+		}
+		return &process{addr: where, pid: cmd.Process.Pid}, nil
+	case <-time.After(patience):
+		return nil, fmt.Errorf("%s %s did not start in time", program, args[0])
+	}
+}
+
+// endGently lets a command end by itself when its context does, but not for long.
+func endGently(cmd *exec.Cmd) {
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 5 * time.Second
+}
+
+// cpu is the time that the process has run so far, in its own code and in the kernel.
+func (p *process) cpu() (time.Duration, error) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.pid))
+	if err != nil {
+		return 0, err
+	}
+	return parseCPU(stat)
+}
+
+// parseCPU takes user and system time out of a stat file. The name of the program is in
+// parentheses and may hold spaces and parentheses itself, so counting begins after the last one.
+func parseCPU(stat []byte) (time.Duration, error) {
+	user, err := field(stat[bytes.LastIndexByte(stat, ')')+1:], 11)
+	if err != nil {
+		return 0, err
+	}
+	system, err := field(stat[bytes.LastIndexByte(stat, ')')+1:], 12)
+	return time.Duration(user+system) * 10 * time.Millisecond, err // Linux always tells 100 ticks per second
+}
+
+// rss is the memory that the process holds, in bytes.
+func (p *process) rss() (int64, error) {
+	statm, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", p.pid))
+	if err != nil {
+		return 0, err
+	}
+	pages, err := field(statm, 1)
+	return pages * int64(os.Getpagesize()), err
+}
+
+// field is the i-th number of a line.
+func field(line []byte, i int) (int64, error) {
+	all := bytes.Fields(line)
+	if len(all) <= i {
+		return 0, fmt.Errorf("read process: no field %d in %q", i, line)
+	}
+	return strconv.ParseInt(string(all[i]), 10, 64)
+}

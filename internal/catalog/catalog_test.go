@@ -1,0 +1,400 @@
+package catalog
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	"pgregory.net/rapid"
+
+	"github.com/toolfit/toolfit/internal/access"
+	"github.com/toolfit/toolfit/internal/config"
+	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/store"
+	"github.com/toolfit/toolfit/internal/tool"
+	"github.com/toolfit/toolfit/internal/upstream"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+type fakeLister struct {
+	list func(tool.ServerID) (upstream.Listing, error)
+}
+
+func (f fakeLister) List(_ context.Context, id tool.ServerID) (upstream.Listing, error) {
+	return f.list(id)
+}
+func (fakeLister) Recognise(tool.ServerID, []tool.Definition) {}
+
+type fakeKeeper struct {
+	rows []store.Server
+	save func(store.Server) error // nil: it works
+}
+
+func (f fakeKeeper) Servers(context.Context) ([]store.Server, error) { return f.rows, nil }
+func (f fakeKeeper) SaveTools(_ context.Context, s store.Server) error {
+	if f.save == nil {
+		return nil
+	}
+	return f.save(s)
+}
+func (fakeKeeper) SaveCheck(context.Context, tool.ServerID, time.Time, string) error { return nil }
+
+func definition(name, description string) json.RawMessage {
+	raw, _ := json.Marshal(map[string]any{"name": name, "description": description, "inputSchema": map[string]any{"type": "object"}})
+	return raw
+}
+
+func listing(names ...string) upstream.Listing {
+	var l upstream.Listing
+	for _, n := range names {
+		name, description, _ := strings.Cut(n, ":")
+		d, err := tool.ParseDefinition(definition(name, description))
+		if err != nil {
+			panic(err)
+		}
+		l.Tools = append(l.Tools, d)
+	}
+	return l
+}
+
+// world is a random set of servers with tools, and a profile to see them by.
+type world struct {
+	servers []config.Server
+	rows    []store.Server
+	profile config.Profile
+}
+
+func drawWorld(t *rapid.T) world {
+	var w world
+	ids := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b", "a-b", "x.y", "é", "服务", "1st", "very-long-server-name-that-goes-on-and-on-and-on-for-64-characters"}), 1, 5, rapid.ID).Draw(t, "servers")
+	name := rapid.OneOf(
+		rapid.SampledFrom([]string{"read", "t", "a__t", "b__read", "fetch_result", "a", "_x", "-", "读取文件", "read file", "b__t", "é__t", strings.Repeat("n", 200), strings.Repeat("名", 70), "x.y__t"}),
+		rapid.StringMatching(`[a-zA-Z_.\- 好]{1,12}`),
+	)
+	for _, id := range ids {
+		w.servers = append(w.servers, config.Server{ID: tool.ServerID(id)})
+		row := store.Server{ID: tool.ServerID(id), ListedAt: time.Unix(1, 0)}
+		for i, n := range rapid.SliceOfNDistinct(name, 0, 6, rapid.ID).Draw(t, "tools") {
+			raw := definition(n, fmt.Sprint(i))
+			if rapid.IntRange(0, 9).Draw(t, "task") == 0 {
+				raw = append(raw[:len(raw)-1], `,"execution":{"taskSupport":"required"}}`...)
+			}
+			row.Tools = append(row.Tools, store.Tool{Name: n, Definition: raw, Held: rapid.IntRange(0, 9).Draw(t, "held") == 0})
+		}
+		w.rows = append(w.rows, row)
+	}
+	glob := rapid.SampledFrom([]string{"*", "a__*", "*read*", "?__t", "*__*__*", "服务__*", "b__read", "*文*", "nothing"})
+	w.profile = config.Profile{
+		Name: "p", All: rapid.Bool().Draw(t, "all"), Names: rapid.SampledFrom([]string{"prefixed", "bare"}).Draw(t, "names"),
+		Allow: rapid.SliceOfN(glob, 0, 2).Draw(t, "allow"), Deny: rapid.SliceOfN(glob, 0, 2).Draw(t, "deny"),
+	}
+	for _, id := range rapid.SliceOfN(rapid.SampledFrom(ids), 0, 3).Draw(t, "in profile") {
+		w.profile.Servers = append(w.profile.Servers, tool.ServerID(id))
+	}
+	return w
+}
+
+func (w world) view(t *rapid.T) *View {
+	c, err := New(context.Background(), fakeLister{}, fakeKeeper{rows: w.rows}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Apply(&config.Config{Servers: w.servers, Profiles: []config.Profile{w.profile}, Approve: "auto"})
+	v, err := c.View("p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// TestWhatIsShownMayBeCalledAndNothingElse is the rule that list and call never disagree.
+func TestWhatIsShownMayBeCalledAndNothingElse(t *testing.T) {
+	valid := regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]{0,63}$`)
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawWorld(t)
+		v := w.view(t)
+		shown := map[tool.Name]string{}
+		for _, e := range v.Entries {
+			if !valid.MatchString(e.Shown) {
+				t.Fatalf("shown name %q", e.Shown)
+			}
+			if found, err := v.Find(e.Shown); err != nil || found != e {
+				t.Fatalf("%s is listed for %s and found as %v, %v", e.Shown, e.Name, found, err)
+			}
+			if shown[e.Name] != "" {
+				t.Fatalf("%s is listed twice", e.Name)
+			}
+			shown[e.Name] = e.Shown
+		}
+		for _, row := range w.rows {
+			for _, tl := range row.Tools {
+				name := tool.Canonical(row.ID, tl.Name)
+				want := !tl.Held && !bytes.Contains(tl.Definition, []byte("taskSupport")) && access.Sees(w.profile, row.ID, name)
+				if (shown[name] != "") != want {
+					t.Fatalf("%s: listed as %q, want it listed: %v", name, shown[name], want)
+				}
+				delete(shown, name)
+			}
+		}
+		if len(shown) > 0 {
+			t.Fatalf("listed and nobody's: %v", shown)
+		}
+	})
+}
+
+func TestListIsTheEntriesAndTheSameEachTime(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawWorld(t)
+		v := w.view(t)
+		if !bytes.Equal(v.List, w.view(t).List) {
+			t.Fatal("two lists of the same servers differ")
+		}
+		var list struct {
+			Tools []struct{ Name, Description string }
+		}
+		if err := json.Unmarshal(v.List, &list); err != nil || len(list.Tools) != len(v.Entries) {
+			t.Fatalf("%d tools for %d entries, %v", len(list.Tools), len(v.Entries), err)
+		}
+		for i, e := range v.Entries {
+			if list.Tools[i].Name != e.Shown || list.Tools[i].Description != e.Definition.Description() {
+				t.Fatalf("%+v is not %s", list.Tools[i], e.Shown)
+			}
+		}
+	})
+}
+
+func TestPrefixedNamesDoNotDependOnOtherServers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawWorld(t)
+		w.profile.Names = "prefixed"
+		before := w.view(t)
+		w.servers = append([]config.Server{{ID: "newcomer"}}, w.servers...)
+		w.rows = append(w.rows, store.Server{ID: "newcomer", ListedAt: time.Unix(1, 0), Tools: w.rows[0].Tools})
+		after := w.view(t)
+		for _, e := range before.Entries {
+			if found, err := after.Find(e.Shown); err != nil || found.Name != e.Name {
+				t.Fatalf("%s was %s and is %v, %v", e.Shown, e.Name, found, err)
+			}
+		}
+	})
+}
+
+func TestServerCannotTakeAnothersPrefixedName(t *testing.T) {
+	// In bare mode a's and c's t clash and are prefixed; b calls its own tool a__t.
+	for _, order := range [][]string{{"a", "b", "c"}, {"b", "a", "c"}} {
+		var w world
+		for _, id := range order {
+			name := "t"
+			if id == "b" {
+				name = "a__t"
+			}
+			w.servers = append(w.servers, config.Server{ID: tool.ServerID(id)})
+			w.rows = append(w.rows, store.Server{ID: tool.ServerID(id), ListedAt: time.Unix(1, 0), Tools: []store.Tool{{Name: name, Definition: definition(name, "")}}})
+		}
+		w.profile = config.Profile{Name: "p", All: true, Names: "bare"}
+		c, _ := New(t.Context(), fakeLister{}, fakeKeeper{rows: w.rows}, nil)
+		c.Apply(&config.Config{Servers: w.servers, Profiles: []config.Profile{w.profile}})
+		v, _ := c.View("p")
+		if e, err := v.Find("a__t"); err != nil || e.Server != "a" || len(v.Entries) != 3 {
+			t.Errorf("a__t is %v, %v; %d tools", e, err, len(v.Entries))
+		}
+	}
+}
+
+func newCatalog(t *testing.T, approve string, list func(tool.ServerID) (upstream.Listing, error), save func(store.Server) error) *Catalog {
+	t.Helper()
+	c, err := New(t.Context(), fakeLister{list}, fakeKeeper{save: save}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Apply(&config.Config{
+		Servers: []config.Server{{ID: "s"}}, Profiles: []config.Profile{{Name: "p", All: true}}, Approve: approve,
+	})
+	return c
+}
+
+func shownBy(t *testing.T, c *Catalog) string {
+	t.Helper()
+	v, err := c.View("p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range v.Entries {
+		names = append(names, e.Definition.Name+":"+e.Definition.Description())
+	}
+	return strings.Join(names, " ")
+}
+
+func TestApproveModes(t *testing.T) {
+	// The second list changes b, renames c to d with the same text, and adds e.
+	first, second := listing("a:1", "b:1", "c:1"), listing("a:1", "b:2", "d:1", "e:1")
+	cases := []struct{ approve, first, second, approvedB, approved string }{
+		{"auto", "a:1 b:1 c:1", "a:1 b:2 d:1 e:1", "a:1 b:2 d:1 e:1", "a:1 b:2 d:1 e:1"},
+		{"changed", "a:1 b:1 c:1", "a:1", "a:1 b:2", "a:1 b:2 d:1 e:1"},
+		{"all", "", "", "b:2", "a:1 b:2 d:1 e:1"},
+	}
+	for _, c := range cases {
+		t.Run(c.approve, func(t *testing.T) {
+			next := first
+			cat := newCatalog(t, c.approve, func(tool.ServerID) (upstream.Listing, error) { return next, nil }, nil)
+			check := func(step, want string) {
+				t.Helper()
+				if got := shownBy(t, cat); got != want {
+					t.Errorf("%s: shown %q, want %q", step, got, want)
+				}
+			}
+			refresh := func() {
+				t.Helper()
+				if err := cat.Refresh(t.Context(), "s"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			refresh()
+			check("first list", c.first)
+			next = second
+			refresh()
+			refresh() // a held tool is not let through by being listed again
+			check("second list", c.second)
+			cat.Approve(t.Context(), "s", "b", "nobody")
+			check("b approved", c.approvedB)
+			cat.Approve(t.Context(), "s")
+			check("all approved", c.approved)
+			refresh()
+			check("listed once more", c.approved)
+			if _, err := cat.Approve(t.Context(), "other"); !fault.Is(err, fault.NotFound) {
+				t.Errorf("an unknown server: %v", err)
+			}
+		})
+	}
+}
+
+func TestFailingRefreshKeepsTheLastList(t *testing.T) {
+	var fail error
+	cat := newCatalog(t, "auto", func(tool.ServerID) (upstream.Listing, error) { return listing("a:1"), fail }, nil)
+	if err := cat.Refresh(t.Context(), "s"); err != nil {
+		t.Fatal(err)
+	}
+	fail = fault.New(fault.UpstreamDown, "server s is gone")
+	if err := cat.Refresh(t.Context(), "s"); !fault.Is(err, fault.UpstreamDown) {
+		t.Errorf("got %v", err)
+	}
+	if got := shownBy(t, cat); got != "a:1" || cat.Servers()[0].Reason != "server s is gone" {
+		t.Errorf("shown %q, reason %q", got, cat.Servers()[0].Reason)
+	}
+	fail = nil
+	cat.Refresh(t.Context(), "s")
+	if r := cat.Servers()[0].Reason; r != "" {
+		t.Errorf("it is up again, and the reason is still %q", r)
+	}
+}
+
+func TestListThatCannotBeStoredIsNotServed(t *testing.T) {
+	full := errors.New("disk full")
+	cat := newCatalog(t, "auto", func(tool.ServerID) (upstream.Listing, error) { return listing("a:1"), nil }, func(store.Server) error { return full })
+	if err := cat.Refresh(t.Context(), "s"); !errors.Is(err, full) || shownBy(t, cat) != "" {
+		t.Errorf("got %v, shown %q", err, shownBy(t, cat))
+	}
+}
+
+func TestApproveAndRefreshAtTheSameTime(t *testing.T) {
+	var n int
+	var mu sync.Mutex
+	cat := newCatalog(t, "changed", func(tool.ServerID) (upstream.Listing, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		n++
+		var names []string
+		for i := range n % 5 {
+			names = append(names, fmt.Sprintf("t%d:%d", i, n))
+		}
+		return listing(names...), nil
+	}, func(store.Server) error {
+		runtime.Gosched() // storing takes a moment, in which the other may come in between
+		return nil
+	})
+	var work sync.WaitGroup
+	for range 2 {
+		work.Go(func() {
+			for range 200 {
+				cat.Refresh(t.Context(), "s")
+			}
+		})
+		work.Go(func() {
+			for range 200 {
+				cat.Approve(t.Context(), "s")
+			}
+		})
+	}
+	work.Wait()
+	if _, err := cat.Approve(t.Context(), "s"); err != nil {
+		t.Fatal(err)
+	}
+	if s := cat.Servers()[0]; len(s.Held) != 0 || len(strings.Fields(shownBy(t, cat))) != s.Tools {
+		t.Errorf("%d tools, held %v, shown %s", s.Tools, s.Held, shownBy(t, cat))
+	}
+}
+
+func TestReadyReturnsAfterTheFirstAttempts(t *testing.T) {
+	hold := make(chan struct{})
+	cat := newCatalog(t, "auto", func(tool.ServerID) (upstream.Listing, error) {
+		<-hold
+		return upstream.Listing{}, fault.New(fault.UpstreamDown, "down")
+	}, nil)
+	ctx, stop := context.WithCancel(t.Context())
+	var run sync.WaitGroup
+	run.Go(func() { cat.Run(ctx) })
+	short, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	cat.Ready(short)
+	if short.Err() == nil {
+		t.Error("ready before the server was asked")
+	}
+	cancel()
+	close(hold)
+	long, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	cat.Ready(long)
+	if long.Err() != nil {
+		t.Error("not ready although the server was asked")
+	}
+	cancel()
+	stop()
+	run.Wait()
+}
+
+func TestStoredListIsServedBeforeAnyServerIsUp(t *testing.T) {
+	row := store.Server{ID: "s", ListedAt: time.Unix(1, 0), Tools: []store.Tool{{Name: "a", Definition: definition("a", "1")}, {Name: "bad", Definition: json.RawMessage(`{}`)}}}
+	c, err := New(t.Context(), fakeLister{}, fakeKeeper{rows: []store.Server{row, {ID: "gone", ListedAt: time.Unix(1, 0), Tools: row.Tools}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Apply(&config.Config{Servers: []config.Server{{ID: "s"}}, Profiles: []config.Profile{{Name: "p", All: true}}})
+	c.Ready(t.Context())
+	if got := shownBy(t, c); got != "a:1" {
+		t.Errorf("shown %q", got)
+	}
+}
+
+func TestChangedListIsAnnouncedOnlyWhereItIsAnother(t *testing.T) {
+	var told []string
+	next := listing("a:1")
+	c, _ := New(t.Context(), fakeLister{func(tool.ServerID) (upstream.Listing, error) { return next, nil }}, fakeKeeper{}, &Options{Changed: func(p, _ string) { told = append(told, p) }})
+	c.Apply(&config.Config{Servers: []config.Server{{ID: "s"}}, Approve: "auto", Profiles: []config.Profile{{Name: "p", All: true}, {Name: "none", Deny: []string{"*"}, All: true}}})
+	c.Refresh(t.Context(), "s")
+	c.Refresh(t.Context(), "s")
+	next = listing("a:2")
+	c.Refresh(t.Context(), "s")
+	if !slices.Equal(told, []string{"p", "p"}) {
+		t.Errorf("told of %v", told)
+	}
+}

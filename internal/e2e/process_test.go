@@ -1,0 +1,115 @@
+//go:build unix
+
+package e2e
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// wrapper is a shell around a server, as many a start script is: the server itself and a
+// helper that would live on are children of the shell. All three leave their ids in files.
+// A shell gives what it starts beside itself no input, so the server's is passed by hand.
+const wrapper = `exec 3<&0; echo $$ >"$PIDS/shell"; "$SERVER" <&3 & echo $! >"$PIDS/server"; sleep 1000 & echo $! >"$PIDS/helper"; wait`
+
+// wrapped is a configuration with the wrapped server, and the folder of the ids.
+func wrapped(t *testing.T) (path, pids string) {
+	t.Helper()
+	pids = t.TempDir()
+	path = write(t, lines("mcpServers:",
+		"  raw: "+entry([]string{"sh", "-c", wrapper}, "PIDS", pids, "SERVER", os.Args[0], childEnv, "odd")))
+	return path, pids
+}
+
+func pid(t *testing.T, folder, name string) int {
+	t.Helper()
+	var id int
+	eventually(t, "the "+name+" has started", func() bool {
+		data, err := os.ReadFile(filepath.Join(folder, name))
+		id, _ = strconv.Atoi(strings.TrimSpace(string(data)))
+		return err == nil && id > 0
+	})
+	return id
+}
+
+// gone tells whether a process has ended. One that only waits to be noticed by its parent has.
+func gone(id int) bool {
+	if syscall.Kill(id, 0) != nil {
+		return true
+	}
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", id))
+	if err != nil {
+		return false // a system without /proc
+	}
+	_, state, _ := bytes.Cut(stat, []byte(") "))
+	return len(state) > 0 && state[0] == 'Z'
+}
+
+func checkAllGone(t *testing.T, pids string, which ...string) {
+	t.Helper()
+	for _, name := range which {
+		id := pid(t, pids, name)
+		eventually(t, "the "+name+" has ended", func() bool { return gone(id) })
+	}
+}
+
+func TestNoProcessIsLeftWhenTheGatewayEnds(t *testing.T) {
+	path, pids := wrapped(t)
+	r := run(t, path)
+	callOdd(t, r.url)
+	if id := pid(t, pids, "helper"); gone(id) {
+		t.Fatal("the helper does not run: the test would prove nothing")
+	}
+	if err := r.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	r.waitExit(t)
+	if code := r.ProcessState.ExitCode(); code != 0 {
+		t.Errorf("exit code %d: %s", code, r.said)
+	}
+	// The gateway has waited for them: they are gone by now, not soon.
+	for _, name := range []string{"shell", "server", "helper"} {
+		if id := pid(t, pids, name); !gone(id) {
+			t.Errorf("the %s still runs", name)
+		}
+	}
+}
+
+func TestNoProcessIsLeftWhenAServersShellIsKilled(t *testing.T) {
+	path, pids := wrapped(t)
+	g := serve(t, path)
+	callOdd(t, g.url)
+	if err := syscall.Kill(pid(t, pids, "shell"), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	checkAllGone(t, pids, "server", "helper")
+	eventually(t, "the server is started again", func() bool {
+		c, err := dialRaw(g.url+"/mcp", "")
+		if err != nil {
+			return false
+		}
+		result, err := c.request("tools/call", `{"name":"raw__odd","arguments":{}}`)
+		return err == nil && strings.Contains(result, "hologram")
+	})
+}
+
+// callOdd calls the wrapped server, so that it runs.
+func callOdd(t *testing.T, url string) {
+	t.Helper()
+	c, err := dialRaw(url+"/mcp", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.request("tools/list", "{}"); err != nil {
+		t.Fatal(err)
+	}
+	if result, err := c.request("tools/call", `{"name":"raw__odd","arguments":{}}`); err != nil || !strings.Contains(result, "hologram") {
+		t.Fatalf("call: %v %s", err, result)
+	}
+}

@@ -1,0 +1,37 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"time"
+)
+
+// dialect is all that differs between the databases; every other statement is the same
+// text for both.
+type dialect struct {
+	// tables counts the tables that there are, and those of them that are ours.
+	tables string
+	// lock is run first in a migration, so that of two processes one waits. "" means
+	// that beginning to write does so already.
+	lock string
+	// schema makes a migration's text what this database takes.
+	schema func(text string) string
+	// place is the n-th placeholder of a long list, from 1.
+	place func(n int) string
+	// snapshot is the isolation in which several reads see one state.
+	snapshot sql.IsolationLevel
+	// timeout bounds each method; 0 means that the database has its own bound.
+	timeout time.Duration
+	// appendCalls stores a batch, all of it or nothing.
+	appendCalls func(s *Store, ctx context.Context, calls []Call) error
+	// explain returns the fault for what a user can mend, nil for the rest.
+	explain func(name string, err error) error
+}
+
+// limit bounds one method, so that a database that fell silent holds up nobody for long.
+func (s *Store) limit(ctx context.Context) (context.Context, context.CancelFunc) {
+	if s.dialect.timeout == 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, s.dialect.timeout)
+}

@@ -1,0 +1,77 @@
+package store
+
+import (
+	"context"
+)
+
+// appendTries is one more than the connections of its pool: each of them may turn out
+// to be gone.
+const appendTries = appendConns + 1
+
+// appendUnnest sends a batch of any size as one list per column, in one round trip. The
+// statement is a transaction of its own.
+const appendUnnest = `INSERT INTO calls (` + callColumns + `) SELECT * FROM unnest(
+	$1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[],
+	$11::text[], $12::text[], $13::text[], $14::text[], $15::bigint[], $16::bigint[], $17::bigint[], $18::bigint[])
+	ON CONFLICT (id) DO NOTHING`
+
+// appendPostgres tries again on another connection when one is lost: after a restart of
+// the database all that are open are. To write a batch twice does no harm.
+func (s *Store) appendPostgres(ctx context.Context, calls []Call) error {
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
+	columns, _ := s.columns.Get().(*callLists)
+	if columns == nil {
+		columns = new(callLists)
+	}
+	defer s.columns.Put(columns)
+	defer columns.clear() // keep the room, let go of the strings
+	for i := range calls {
+		columns.add(&calls[i])
+	}
+	args := columns.args()
+	for try := 1; ; try++ {
+		_, err := s.append.ExecContext(ctx, appendUnnest, args...)
+		if err == nil || try == appendTries || !lostConn(err) || ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
+// callLists are the columns of a batch.
+type callLists struct {
+	text   [13][]string
+	number [5][]int64
+}
+
+func (l *callLists) add(c *Call) {
+	for i, v := range [...]string{c.ID, c.Principal, c.Profile, c.Session, c.Agent, c.MCPSession, string(c.Server), string(c.Tool),
+		c.Upstream, c.Outcome, c.Code, c.Message, c.Level} {
+		l.text[i] = append(l.text[i], encodeText(v))
+	}
+	for i, v := range [...]int64{micros(c.At), c.Duration.Microseconds(), c.BytesIn, c.BytesFull, c.BytesSent} {
+		l.number[i] = append(l.number[i], v)
+	}
+}
+
+// args are in the order of callColumns.
+func (l *callLists) args() []any {
+	args := []any{l.text[0], l.number[0]}
+	for _, list := range l.text[1:] {
+		args = append(args, list)
+	}
+	for _, list := range l.number[1:] {
+		args = append(args, list)
+	}
+	return args
+}
+
+func (l *callLists) clear() {
+	for i := range l.text {
+		clear(l.text[i])
+		l.text[i] = l.text[i][:0]
+	}
+	for i := range l.number {
+		l.number[i] = l.number[i][:0]
+	}
+}

@@ -1,0 +1,76 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/toolfit/toolfit/internal/fault"
+)
+
+// explainPostgres returns the fault for what a user can mend.
+func explainPostgres(name string, err error) error {
+	if e := (*pgconn.PgError)(nil); errors.As(err, &e) {
+		return explainCode(name, e, err)
+	}
+	switch {
+	case errors.Is(err, context.DeadlineExceeded), pgconn.Timeout(err):
+		return fault.New(fault.Internal, "store %s does not answer in time: %w", name, oneLine{err}).WithHint("check the load of the database and the network")
+	case lostConn(err):
+		return fault.New(fault.Internal, "store %s cannot be reached: %w", name, oneLine{err}).
+			WithHint("check that PostgreSQL runs there and that the address is right")
+	}
+	return nil
+}
+
+// explainCode judges what the database itself said. The codes are PostgreSQL's.
+func explainCode(name string, e *pgconn.PgError, err error) error {
+	cause := oneLine{err}
+	switch e.Code {
+	case "28P01", "28000":
+		return fault.New(fault.BadConfig, "store %s does not let this user in: %w", name, cause).
+			WithHint("check the user and the password in the address, and pg_hba.conf")
+	case "3D000":
+		return fault.New(fault.BadConfig, "store %s has no such database: %w", name, cause).WithHint("make it: createdb NAME")
+	case "3F000", "42501":
+		return fault.New(fault.BadConfig, "store %s does not let this user make or change tables: %w", name, cause).
+			WithHint("let the user own the database, or grant it CREATE on the schema")
+	case "25006":
+		return fault.New(fault.BadConfig, "store %s is read-only: %w", name, cause).
+			WithHint("give the address of the primary, or add target_session_attrs=read-write to it")
+	case "53100":
+		return fault.New(fault.Internal, "store %s cannot grow, the disk is full: %w", name, cause).WithHint("free space on the database's disk")
+	case "53300":
+		return fault.New(fault.Internal, "store %s takes no more connections: %w", name, cause).WithHint("raise max_connections, or run fewer replicas")
+	case "57014", "55P03":
+		return fault.New(fault.Internal, "store %s does not answer in time: %w", name, cause).WithHint("check the load of the database")
+	}
+	if lostConn(err) {
+		return fault.New(fault.Internal, "store %s is shutting down or starting: %w", name, cause).WithHint("wait until it is up")
+	}
+	return nil
+}
+
+// lostConn tells whether the connection is gone or could not be made, so that another
+// one may do better.
+func lostConn(err error) bool {
+	if e := (*pgconn.PgError)(nil); errors.As(err, &e) {
+		// Shutdown, crash, not yet up, and the whole class of connection errors.
+		return strings.HasPrefix(e.Code, "57P0") || strings.HasPrefix(e.Code, "08")
+	}
+	var connect *pgconn.ConnectError
+	var network net.Error
+	return errors.As(err, &connect) || errors.As(err, &network) ||
+		errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) ||
+		pgconn.SafeToRetry(err)
+}
+
+// oneLine shows an error that lists several attempts in one line.
+type oneLine struct{ error }
+
+func (e oneLine) Error() string { return strings.Join(strings.Fields(e.error.Error()), " ") }
+func (e oneLine) Unwrap() error { return e.error }

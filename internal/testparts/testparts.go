@@ -1,0 +1,48 @@
+// Package testparts finds the real servers and clients that tests run against. They are
+// installed by scripts/install-test-parts into the folder that TOOLFIT_NODE_PARTS names.
+//
+// Without them a test skips with one clear line, so that a bare clone passes with nothing
+// but Go. With CI=true it fails: there nothing is left out. Only tests import this package.
+//
+//	node := testparts.Need(t)
+//	command := node.Command("mcp-server-memory")
+package testparts
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Node is the folder of installed npm packages.
+type Node struct{ dir string }
+
+// Need returns the installed parts, or ends the test when there are none.
+func Need(t testing.TB) Node {
+	t.Helper()
+	dir := os.Getenv("TOOLFIT_NODE_PARTS")
+	if dir == "" {
+		missing(t, "needs TOOLFIT_NODE_PARTS, the folder that scripts/install-test-parts fills; make test sets it")
+	}
+	// The stamp is written last, so that a half-finished install does not count.
+	if _, err := os.Stat(filepath.Join(dir, "stamp")); err != nil {
+		missing(t, "needs the npm servers: run scripts/install-test-parts")
+	}
+	return Node{dir}
+}
+
+func missing(t testing.TB, why string) {
+	t.Helper()
+	if os.Getenv("CI") == "true" {
+		t.Fatal(why)
+	}
+	t.Skip(why)
+}
+
+// Command is the command line that runs an installed program.
+func (n Node) Command(program string, args ...string) []string {
+	return append([]string{n.Program(), filepath.Join(n.dir, "node_modules", ".bin", program)}, args...)
+}
+
+// Program is the Node that runs them.
+func (n Node) Program() string { return filepath.Join(n.dir, "bin", "node") }

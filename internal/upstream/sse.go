@@ -1,0 +1,122 @@
+package upstream
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+
+	"github.com/toolfit/toolfit/internal/config"
+	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/mcp"
+)
+
+// eventLink is a session over the oldest HTTP transport: the server's messages come on one
+// stream of events, whose first names the URL that takes ours.
+type eventLink struct {
+	*link
+	remote *remote // sends our messages
+	stream io.Closer
+	ended  chan struct{}
+}
+
+// dialSSE opens the stream and waits for the URL to send to.
+func dialSSE(ctx context.Context, cfg config.Server, rt http.RoundTripper, limit int, h hooks) (conn, error) {
+	r, err := newRemote(cfg, rt, int64(limit), h)
+	if err != nil {
+		return nil, err
+	}
+	inTime := context.AfterFunc(ctx, r.end)
+	body, events, err := r.openEvents()
+	if err != nil {
+		r.end()
+		return nil, err
+	}
+	if !inTime() {
+		body.Close()
+		return nil, ctx.Err()
+	}
+	e := &eventLink{link: newLink(cfg.ID, h, func([]byte) {}), remote: r, stream: body, ended: make(chan struct{})}
+	go e.read(events)
+	go e.write()
+	return e, nil
+}
+
+// openEvents opens the stream and reads its first event.
+func (r *remote) openEvents() (io.ReadCloser, *mcp.Events, error) {
+	req := &http.Request{Method: http.MethodGet, URL: r.url, Host: r.url.Host, Header: r.listening()}
+	resp, err := r.http.RoundTrip(req.WithContext(r.ctx))
+	if err != nil {
+		return nil, nil, fault.New(fault.UpstreamDown, "server %s cannot be reached: %w", r.server, plainError(err)).
+			WithHint("check that %s is running", r.url.Redacted())
+	}
+	if resp.StatusCode != http.StatusOK || !isStream(resp) {
+		defer resp.Body.Close()
+		return nil, nil, r.statusError(resp, 0)
+	}
+	events := mcp.NewEvents(resp.Body, int(r.limit))
+	ev, err := events.Next()
+	if err == nil && ev.Name != "endpoint" {
+		err = fmt.Errorf("its first event is %q", ev.Name)
+	}
+	var target *url.URL
+	if err == nil {
+		target, err = r.url.Parse(string(ev.Data))
+	}
+	if err == nil && target.Host != r.url.Host {
+		err = fmt.Errorf("it names another host") // our credentials must not go there
+	}
+	if err != nil {
+		resp.Body.Close()
+		return nil, nil, r.protocolError("does not say where to send to: %v", err)
+	}
+	r.url = target
+	return resp.Body, events, nil
+}
+
+// read takes the server's messages until the stream ends.
+func (e *eventLink) read(events *mcp.Events) {
+	defer close(e.ended)
+	defer events.Close()
+	for {
+		ev, err := events.Next()
+		if err != nil {
+			e.link.end(fault.New(fault.UpstreamDown, "server %s ended its stream", e.server))
+			return
+		}
+		if ev.Name == "" || ev.Name == "message" {
+			e.link.take(append([]byte(nil), ev.Data...))
+		}
+	}
+}
+
+// write posts our messages, one after the other.
+func (e *eventLink) write() {
+	for {
+		select {
+		case q := <-e.out:
+			if q.ctx.Err() != nil {
+				continue
+			}
+			resp, err := e.remote.post(e.remote.ctx, q.message)
+			if err == nil && resp.StatusCode/100 != 2 {
+				err = e.remote.statusError(resp, 0)
+			}
+			if err != nil {
+				e.link.end(err)
+				return
+			}
+			resp.Body.Close()
+		case <-e.done:
+			return
+		}
+	}
+}
+
+func (e *eventLink) close() {
+	e.link.end(fault.New(fault.UpstreamDown, "server %s was closed", e.server))
+	e.remote.end()
+	e.stream.Close()
+	<-e.ended
+}
