@@ -11,7 +11,7 @@ export TOOLFIT_DATA
 TOOLFIT_NODE_PARTS ?= $(PARTS)
 export TOOLFIT_NODE_PARTS
 
-.PHONY: check parts fmt vet build test race cross fuzz bench demo clean
+.PHONY: check parts fmt vet build test race cross fuzz bench soak demo clean
 
 check:
 	@summary=; \
@@ -70,6 +70,10 @@ fuzz:
 # What the gateway costs beside a bare reverse proxy, cold build time and size of the program.
 bench:
 	$(GO) run ./internal/bench
+
+# A thousand sessions and 64 callers on servers that are slow, die and garble, for a minute.
+soak:
+	$(GO) test -count=1 -run '^TestSoak$$' -v ./internal/e2e -soak 60s
 
 demo:
 	$(GO) run ./cmd/toolfit demo

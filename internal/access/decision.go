@@ -10,7 +10,7 @@ import (
 // Sees is the one decision whether a profile has a tool. Lists, look-ups and calls are all
 // made from its answer, so what may not be called is never shown.
 func Sees(p config.Profile, server tool.ServerID, name tool.Name) bool {
-	if !p.All && !slices.Contains(p.Servers, server) {
+	if !SeesServer(p, server) {
 		return false
 	}
 	matches := func(glob string) bool { return config.Match(glob, string(name)) }
@@ -18,4 +18,9 @@ func Sees(p config.Profile, server tool.ServerID, name tool.Name) bool {
 		return false
 	}
 	return len(p.Allow) == 0 || slices.ContainsFunc(p.Allow, matches)
+}
+
+// SeesServer tells whether a profile has anything to do with a server.
+func SeesServer(p config.Profile, server tool.ServerID) bool {
+	return p.All || slices.Contains(p.Servers, server)
 }

@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,6 +26,7 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/mcpserver"
 	"github.com/toolfit/toolfit/internal/record"
+	"github.com/toolfit/toolfit/internal/restapi"
 	"github.com/toolfit/toolfit/internal/store"
 	"github.com/toolfit/toolfit/internal/tool"
 	"github.com/toolfit/toolfit/internal/upstream"
@@ -44,12 +46,19 @@ type App struct {
 	registry *prometheus.Registry
 	sessions *mcp.Sessions
 	agents   *mcpserver.Server
+	events   *restapi.Events
+	requests *restapi.Metrics
 
 	started   *config.Config                // what New was given
 	current   atomic.Pointer[config.Config] // what is in force
 	edge      atomic.Pointer[edge]
 	secrets   secrets
-	reloading sync.Mutex // one Reload at a time
+	readiness readiness
+	stored    atomic.Pointer[restapi.Stored]
+
+	reloading sync.Mutex     // one change of the configuration at a time; guards what follows
+	file      *config.Config // what the file says
+	added     []addedServer  // what the store says
 
 	background context.Context // of work beside the calls; ends with Close
 	stop       context.CancelFunc
@@ -58,17 +67,25 @@ type App struct {
 
 // Options change an App. The zero value is usable.
 type Options struct {
-	Version string       // "" says "dev"
-	Logger  *slog.Logger // nil: discard
+	Version string                      // "" says "dev"
+	Logger  *slog.Logger                // nil: discard
+	Env     func(string) (string, bool) // looks up TOOLFIT_SECRET_KEY and what stored servers name; nil: os.LookupEnv
 }
 
 // New opens the store, loads the catalogue and begins to list servers. No server is
 // waited for. Close ends what New began.
 func New(ctx context.Context, cfg *config.Config, opts *Options) (*App, error) {
-	a := &App{started: cfg, registry: prometheus.NewRegistry(), log: slog.New(slog.DiscardHandler)}
+	a := &App{started: cfg, file: cfg, registry: prometheus.NewRegistry(), log: slog.New(slog.DiscardHandler)}
 	a.current.Store(cfg)
 	if opts != nil {
 		a.opts = *opts
+	}
+	if a.opts.Env == nil {
+		a.opts.Env = os.LookupEnv
+	}
+	key, err := secretKey(a.opts.Env)
+	if err != nil {
+		return nil, err
 	}
 	a.secrets.add(cfg.Secrets)
 	redact := a.secrets.redact
@@ -76,8 +93,7 @@ func New(ctx context.Context, cfg *config.Config, opts *Options) (*App, error) {
 		a.log = slog.New(redactingHandler{a.opts.Logger.Handler(), redact})
 	}
 	a.background, a.stop = context.WithCancel(context.WithoutCancel(ctx))
-	var err error
-	if a.Store, err = store.Open(ctx, cfg.Store, &store.Options{Durable: cfg.Records.Durable}); err != nil {
+	if a.Store, err = store.Open(ctx, cfg.Store, &store.Options{Durable: cfg.Records.Durable, SecretKey: key}); err != nil {
 		return nil, err
 	}
 	a.Keys = access.New(a.Store, nil)
@@ -90,6 +106,7 @@ func New(ctx context.Context, cfg *config.Config, opts *Options) (*App, error) {
 	}
 	a.work.Go(func() { a.Catalog.Run(a.background) })
 	a.work.Go(func() { a.housekeep(a.background) })
+	a.work.Go(func() { a.events.Run(a.background) })
 	return a, nil
 }
 
@@ -108,19 +125,36 @@ func (a *App) assemble(ctx context.Context, redact func(string) string) (err err
 	})
 	a.sessions = mcp.NewSessions(&mcp.SessionsOptions{Ended: func(s *mcp.Session) { a.agents.SessionEnded(s) }})
 	a.Catalog, err = catalog.New(ctx, a.Pool, a.Store, &catalog.Options{
-		Changed: func(profile, kind string) { a.sessions.Broadcast(profile, "notifications/"+kind+"/list_changed", nil) },
+		Changed: a.listChanged,
 		Redact:  redact, Logger: a.log,
 	})
 	if err != nil {
 		a.Pool.Close()
 		return err
 	}
-	a.Pool.Apply(a.started.Servers)
-	a.Catalog.Apply(a.started)
-	a.Caller = call.New(a.Catalog, a.Pool, a.Records, &call.Options{Metrics: call.NewMetrics(a.registry), Redact: redact})
+	if err := a.readAdded(ctx); err != nil {
+		a.Pool.Close()
+		return err
+	}
+	a.events = restapi.NewEvents(a.sources(), a.Records)
+	first := *a.started
+	a.withAdded(&first)
+	a.current.Store(&first)
+	a.Pool.Apply(first.Servers)
+	a.Catalog.Apply(&first)
+	a.Caller = call.New(a.Catalog, a.Pool, a.Records, &call.Options{Metrics: call.NewMetrics(a.registry)})
 	a.agents = mcpserver.New(a.Catalog, a.Caller, a.Pool, &mcpserver.Options{Version: a.opts.Version})
+	a.requests = restapi.NewMetrics(a.registry)
 	a.registerMetrics()
 	return nil
+}
+
+// listChanged is told that a profile's list is another one now.
+func (a *App) listChanged(profile, kind string) {
+	a.sessions.Broadcast(profile, "notifications/"+kind+"/list_changed", nil)
+	if kind == "tools" {
+		a.events.ToolsChanged(profile)
+	}
 }
 
 // opened is told that a session with a server is open.
@@ -149,7 +183,9 @@ func (a *App) housekeep(ctx context.Context) {
 
 // Close ends sessions, servers and background work, and writes what is left to write.
 func (a *App) Close() error {
+	a.readiness.draining.Store(true)
 	a.stop()
+	a.events.Close()
 	a.sessions.Close()
 	a.Pool.Close()
 	a.work.Wait()

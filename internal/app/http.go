@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/toolfit/toolfit/internal/access"
@@ -28,7 +26,7 @@ func (a *App) Handler() http.Handler {
 	mux.Handle("/mcp/{profile}", agents)
 	mux.Handle("/api/v1/", a.limited(a.API(a.admit)))
 	mux.HandleFunc("GET /healthz", plain("ok"))
-	mux.HandleFunc("GET /readyz", plain("ready"))
+	mux.HandleFunc("GET /readyz", a.ready)
 	mux.Handle("GET /metrics", a.guarded(promhttp.HandlerFor(a.registry, promhttp.HandlerOpts{})))
 	mux.Handle("/", a.limited(a.guarded(console.New(page{a}, a.log))))
 	if a.started.BasePath == "" {
@@ -40,9 +38,14 @@ func (a *App) Handler() http.Handler {
 // API is the REST API for whoever admit lets in.
 func (a *App) API(admit func(*http.Request) (access.Principal, error)) http.Handler {
 	return restapi.New(restapi.Parts{
-		Catalog: a.Catalog, Pool: a.Pool, Caller: a.Caller, Store: a.Store,
-		Admit: admit, MaxBody: a.started.Limits.Body, Logger: a.log,
+		Sources: a.sources(), Caller: a.Caller, Store: a.Store, Keys: a.Keys, Events: a.events,
+		Admit: admit, BasePath: a.started.BasePath, MaxBody: a.started.Limits.Body, Metrics: a.requests, Logger: a.log,
 	})
+}
+
+// sources are where the REST API and its events read what there is.
+func (a *App) sources() restapi.Sources {
+	return restapi.Sources{Catalog: a.Catalog, Pool: a.Pool, Registry: a, Config: a.Config}
 }
 
 func plain(text string) http.HandlerFunc {
@@ -112,6 +115,7 @@ func (a *App) Serve(ctx context.Context, l net.Listener) error {
 		Handler: a.Handler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 5 * time.Minute, MaxHeaderBytes: 64 << 10,
 	}
 	srv.RegisterOnShutdown(a.sessions.Drain)
+	srv.RegisterOnShutdown(a.events.Close) // a server knows nothing of connections that were taken over
 	ended := make(chan error, 1)
 	go func() { ended <- srv.Serve(l) }()
 	select {
@@ -119,6 +123,7 @@ func (a *App) Serve(ctx context.Context, l net.Listener) error {
 		return fmt.Errorf("serve %s: %w", l.Addr(), err)
 	case <-ctx.Done():
 	}
+	a.readiness.draining.Store(true)
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	err := srv.Shutdown(drain)
@@ -136,12 +141,4 @@ func (a *App) CheckListen(addr string) error {
 	}
 	return fault.New(fault.BadConfig, "%s can be reached from other machines, and there are no keys", addr).
 		WithHint("make one first: toolfit keys create NAME --role admin --profile '*'; or listen on 127.0.0.1")
-}
-
-func (a *App) registerMetrics() {
-	a.registry.MustRegister(
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "toolfit_mcp_sessions", Help: "Open MCP sessions."},
-			func() float64 { return float64(a.sessions.Len()) }),
-	)
 }

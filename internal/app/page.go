@@ -5,7 +5,6 @@ import (
 
 	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/console"
-	"github.com/toolfit/toolfit/internal/restapi"
 	"github.com/toolfit/toolfit/internal/store"
 )
 
@@ -21,7 +20,7 @@ func (p page) Page(r *http.Request) (console.Page, error) {
 	}
 	_, scheme, host := a.edge.Load().proxies.Client(r)
 	out := console.Page{Version: a.opts.Version, MCPURL: scheme + "://" + host + a.started.BasePath + "/mcp"}
-	for _, s := range restapi.ListServers(a.Catalog, a.Pool) {
+	for _, s := range a.sources().ListServers() {
 		row := console.Server{Name: string(s.ID), Kind: s.Kind, State: string(s.State), Tools: s.Tools, Held: len(s.Held), Reason: s.Reason}
 		if s.CheckedAt != nil {
 			row.LastCheck = *s.CheckedAt

@@ -29,9 +29,17 @@ func (a *App) Config() *config.Config { return a.current.Load() }
 func (a *App) Reload(cfg *config.Config) Change {
 	a.reloading.Lock()
 	defer a.reloading.Unlock()
+	return a.apply(cfg)
+}
+
+// apply puts what the file says in force, together with the servers of the store. The
+// caller holds reloading.
+func (a *App) apply(file *config.Config) Change {
+	a.file = file
 	old := a.Config()
-	next := *cfg
+	next := *file
 	change := Change{Restart: keepFixed(&next, a.started), Settings: changedSettings(old, &next)}
+	a.withAdded(&next)
 	change.compare(old.Servers, next.Servers)
 
 	a.secrets.add(next.Secrets) // first: from here on anybody may log

@@ -30,6 +30,7 @@ import (
 // Viewer knows what each profile sees.
 type Viewer interface {
 	View(profile string) (*catalog.View, error)
+	Ready(ctx context.Context) // waits until every server has been listed once, ever
 }
 
 // Sender carries a call to its server.
@@ -53,9 +54,8 @@ type Caller struct {
 
 // Options change a Caller. The zero value is usable.
 type Options struct {
-	Metrics *Metrics            // nil: not counted
-	Redact  func(string) string // takes secrets out of messages before they are kept; nil: none
-	Now     func() time.Time    // nil: time.Now
+	Metrics *Metrics         // nil: not counted
+	Now     func() time.Time // nil: time.Now
 }
 
 // New makes a Caller; nil options are the defaults.
@@ -63,9 +63,6 @@ func New(tools Viewer, servers Sender, log Recorder, opts *Options) *Caller {
 	c := &Caller{tools: tools, servers: servers, log: log}
 	if opts != nil {
 		c.opts = *opts
-	}
-	if c.opts.Redact == nil {
-		c.opts.Redact = func(s string) string { return s }
 	}
 	if c.opts.Now == nil {
 		c.opts.Now = time.Now
@@ -120,7 +117,7 @@ func (c *Caller) Do(ctx context.Context, req Request) (res *Result, err error) {
 	rec := c.begin(&req)
 	defer func() { err = errors.Join(err, rec.end(ctx, res, err)) }()
 
-	entry, err := c.resolve(&req) // which tool, and may this caller use it
+	entry, err := c.resolve(ctx, &req) // which tool, and may this caller use it
 	if err != nil {
 		return nil, err
 	}
@@ -134,10 +131,25 @@ func (c *Caller) Do(ctx context.Context, req Request) (res *Result, err error) {
 }
 
 // resolve finds the tool among those that the caller's profile shows.
-func (c *Caller) resolve(req *Request) (*catalog.Entry, error) {
+func (c *Caller) resolve(ctx context.Context, req *Request) (*catalog.Entry, error) {
 	if !req.Principal.MayCall() {
 		return nil, fault.New(fault.Forbidden, "%s may not call tools", req.Principal.Name)
 	}
+	entry, err := c.find(req)
+	if !fault.Is(err, fault.UnknownTool) {
+		return entry, err
+	}
+	// It may be a tool of a server that is being listed for the first time.
+	ctx, cancel := context.WithTimeout(ctx, firstList)
+	defer cancel()
+	c.tools.Ready(ctx)
+	return c.find(req)
+}
+
+// firstList is how long a call waits for servers that were never listed.
+const firstList = 20 * time.Second
+
+func (c *Caller) find(req *Request) (*catalog.Entry, error) {
 	view, err := c.tools.View(req.Profile)
 	if err != nil {
 		return nil, err

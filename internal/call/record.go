@@ -74,10 +74,9 @@ func (r *recording) failed(err error) {
 			c.Outcome, c.Level = outcomeCanceled, "info"
 		}
 	}
-	c.Message = cut(r.caller.opts.Redact(c.Message), 500) // in this order: a cut could halve a secret
 }
 
-// cut bounds what a caller or a server can make us keep.
+// cut bounds what a caller can make us keep.
 func cut(text string, longest int) string {
 	return strings.ToValidUTF8(text[:min(len(text), longest)], "")
 }

@@ -110,12 +110,12 @@ func (c *Catalog) fromRow(row store.Server) *known {
 		Info: row.Info, Capabilities: row.Capabilities, Instructions: row.Instructions, Resources: row.Resources, Templates: row.Templates,
 	}
 	for _, t := range row.Tools {
-		if def, ok := c.stored(row.ID, t.Definition); ok {
+		if def, ok := c.stored(row.ID, t.Definition, t.Hash); ok {
 			k.offer.Tools, k.held = append(k.offer.Tools, def), append(k.held, t.Held)
 		}
 	}
 	for _, raw := range row.Prompts {
-		if def, ok := c.stored(row.ID, raw); ok {
+		if def, ok := c.stored(row.ID, raw, ""); ok {
 			k.offer.Prompts = append(k.offer.Prompts, def)
 		}
 	}
@@ -125,8 +125,8 @@ func (c *Catalog) fromRow(row store.Server) *known {
 	return k
 }
 
-func (c *Catalog) stored(server tool.ServerID, raw json.RawMessage) (tool.Definition, bool) {
-	def, err := tool.ParseDefinition(raw)
+func (c *Catalog) stored(server tool.ServerID, raw json.RawMessage, hash string) (tool.Definition, bool) {
+	def, err := tool.ParseStored(raw, hash)
 	if err != nil {
 		c.opts.Logger.Warn("stored definition left out", "server", server, "error", err)
 	}

@@ -55,6 +55,9 @@ func (c *Catalog) listed(ctx context.Context, k *known, l upstream.Listing) erro
 	row := toRow(id, l, held)
 	row.ListedAt, row.CheckedAt = now, now
 	if err := c.keeper.SaveTools(ctx, row); err != nil {
+		c.mu.Lock()
+		k.triedOnce()
+		c.mu.Unlock()
 		return fmt.Errorf("store tools of %s: %w", id, err)
 	}
 	for _, note := range append(l.Notes, news...) {

@@ -51,14 +51,14 @@ func (c *Catalog) Run(ctx context.Context) {
 	defer tick.Stop()
 	defer c.watchers.Wait()
 	for {
-		for _, k := range c.takeDue() {
+		for id, k := range c.takeDue() {
 			c.watchers.Go(func() {
 				select {
 				case slots <- struct{}{}:
 				case <-ctx.Done():
 					return
 				}
-				c.refresh(ctx, k)
+				c.refresh(ctx, id, k)
 				<-slots
 			})
 		}
@@ -71,8 +71,8 @@ func (c *Catalog) Run(ctx context.Context) {
 	}
 }
 
-func (c *Catalog) refresh(ctx context.Context, k *known) {
-	err := c.Refresh(ctx, k.cfg.ID)
+func (c *Catalog) refresh(ctx context.Context, id tool.ServerID, k *known) {
+	err := c.Refresh(ctx, id)
 	c.mu.Lock()
 	k.listing = false
 	c.mu.Unlock()
@@ -80,18 +80,18 @@ func (c *Catalog) refresh(ctx context.Context, k *known) {
 		return
 	}
 	if f := fault.As(err); f.Code != fault.Internal {
-		c.opts.Logger.Warn("server not listed", "server", k.cfg.ID, "error", f.Error())
+		c.opts.Logger.Warn("server not listed", "server", id, "error", f.Error())
 		return
 	}
-	c.opts.Logger.Error("server not listed", "server", k.cfg.ID, "error", err)
+	c.opts.Logger.Error("server not listed", "server", id, "error", err)
 }
 
 // takeDue picks the servers to list now and marks them as being listed.
-func (c *Catalog) takeDue() []*known {
+func (c *Catalog) takeDue() map[tool.ServerID]*known {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := c.opts.Now()
-	var due []*known
+	due := map[tool.ServerID]*known{}
 	for _, k := range c.active() {
 		if k.listing || !c.due[k.cfg.ID] && !k.isDue(now) {
 			continue
@@ -102,7 +102,7 @@ func (c *Catalog) takeDue() []*known {
 		}
 		delete(c.due, k.cfg.ID)
 		k.listing = true
-		due = append(due, k)
+		due[k.cfg.ID] = k
 	}
 	return due
 }

@@ -106,35 +106,3 @@ func (c *command) remove() *cobra.Command {
 		},
 	}
 }
-
-func (c *command) importFile() *cobra.Command {
-	return &cobra.Command{
-		Use: "import FILE", Short: "Take over the servers of an MCP client's configuration file", Args: exactly(1, "a file"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			servers, notes, err := config.ReadClient(args[0])
-			if err != nil {
-				return err
-			}
-			for _, note := range notes {
-				fmt.Fprintf(c.env.Err, "note: %s\n", note)
-			}
-			path := c.editPath()
-			failed := 0
-			for _, s := range servers {
-				if err := config.AddServer(path, s); err != nil {
-					failed++
-					fmt.Fprintf(c.env.Err, "toolfit: %s not imported: %v\n", s.ID, explain(err))
-					continue
-				}
-				fmt.Fprintf(c.env.Out, "added %s to %s\n", s.ID, path)
-			}
-			if failed > 0 {
-				return errSilent
-			}
-			if len(servers) == 0 {
-				fmt.Fprintf(c.env.Out, "%s has no servers\n", args[0])
-			}
-			return nil
-		},
-	}
-}

@@ -27,12 +27,21 @@ type Env struct {
 	In       io.Reader
 	Out, Err io.Writer
 	Lookup   func(string) (string, bool) // environment variables
+	Home     string                      // folder of the user, where clients keep their files
+	Program  string                      // path of this program, for clients that start it
 	Version  string
 }
 
 // System is the world of the real process.
 func System() *Env {
-	return &Env{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Lookup: os.LookupEnv, Version: buildVersion()}
+	env := &Env{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Lookup: os.LookupEnv, Program: "toolfit", Version: buildVersion()}
+	if home, err := os.UserHomeDir(); err == nil {
+		env.Home = home
+	}
+	if path, err := os.Executable(); err == nil {
+		env.Program = path
+	}
+	return env
 }
 
 func buildVersion() string {
@@ -115,8 +124,8 @@ func (c *command) root() *cobra.Command {
 	flags.BoolVar(&c.debug, "debug", false, "log more")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.AddCommand(
-		c.serve(), c.stdio(), c.demo(), c.add(), c.remove(), c.importFile(), c.servers(),
-		c.tools(), c.describe(), c.call(), c.keys(), c.version(),
+		c.serve(), c.stdio(), c.demo(), c.add(), c.remove(), c.importFile(), c.install(), c.servers(),
+		c.tools(), c.describe(), c.call(), c.export(), c.keys(), c.doctor(), c.version(),
 	)
 	return root
 }

@@ -76,7 +76,7 @@ func (c *command) watch(ctx context.Context, a *app.App, flags runFlags) func() 
 
 // withApp runs f with a gateway made from the configuration, and ends it afterwards.
 func (c *command) withApp(ctx context.Context, cfg *config.Config, f func(*app.App) error) error {
-	a, err := app.New(ctx, cfg, &app.Options{Version: c.env.Version, Logger: c.logger()})
+	a, err := app.New(ctx, cfg, &app.Options{Version: c.env.Version, Logger: c.logger(), Env: c.env.Lookup})
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +9,9 @@ import (
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/tool"
 )
+
+// ErrNoServers is why a file that can be read is no file of MCP servers.
+var ErrNoServers = errors.New("has no mcpServers")
 
 // ReadClient reads the servers out of an MCP client's file, for import: values as they
 // stand, with ${} not filled in. The notes say what was left out, ignored or renamed.
@@ -27,7 +31,7 @@ func ReadClient(path string, keys ...string) ([]Server, []string, error) {
 		at, servers = place{line: 1, field: strings.Join(keys, ".")}, follow(src.root, keys)
 	}
 	if servers == nil || servers.kind != object {
-		return nil, nil, fault.New(fault.BadConfig, "%s has no mcpServers", path).WithHint("name the file in which the client keeps its MCP servers")
+		return nil, nil, fault.New(fault.BadConfig, "%s %w", path, ErrNoServers).WithHint("name the file in which the client keeps its MCP servers")
 	}
 	in := &importer{path: path, taken: make(map[string]bool)}
 	for _, e := range servers.entries {

@@ -60,10 +60,11 @@ func fromCodex(server *node) *node {
 		case "tool_timeout_sec":
 			put(e, "timeout", textNode(seconds(v.text)))
 		case "enabled":
-			put(e, "disabled", &node{kind: boolean, text: map[string]string{"false": "true"}[v.text]})
-			if last := &out.entries[len(out.entries)-1]; last.value.text == "" {
-				last.value.text = "false"
+			off := "false"
+			if v.text == "false" {
+				off = "true"
 			}
+			put(e, "disabled", &node{kind: boolean, text: off})
 		default:
 			out.entries = append(out.entries, e)
 		}

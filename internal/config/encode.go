@@ -175,6 +175,8 @@ func jsonValue(n *node, indent, unit string) string {
 		return "[" + strings.Join(parts, ", ") + "]"
 	case text:
 		return jsonString(n.text)
+	case nothing:
+		return "null"
 	}
 	return n.text
 }

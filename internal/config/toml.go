@@ -37,6 +37,9 @@ func readTOML(text string) (root *node, tables []tomlTable, found problems) {
 type tomlReader struct {
 	src    string
 	at     int
+	seen   int // bytes whose lines are counted
+	lines  int
+	pairs  int
 	depth  int
 	root   *node
 	tables []tomlTable
@@ -62,6 +65,13 @@ func (r *tomlReader) file() error {
 			return err
 		}
 	}
+}
+
+// line is the line of the place that has been reached, from 1.
+func (r *tomlReader) line() int {
+	r.lines += strings.Count(r.src[r.seen:r.at], "\n")
+	r.seen = r.at
+	return 1 + r.lines
 }
 
 // blank skips white space, line ends and comments.
@@ -152,14 +162,14 @@ func (r *tomlReader) enter(n *node, path []string, many bool) (*node, error) {
 		last := many && i == len(path)-1
 		switch {
 		case child == nil && last:
-			child = &node{kind: list, line: lineAt(r.src, r.at)}
+			child = &node{kind: list, line: r.line()}
 			n.entries = append(n.entries, entry{key: key, line: child.line, value: child})
 		case child == nil:
-			child = &node{kind: object, line: lineAt(r.src, r.at)}
+			child = &node{kind: object, line: r.line()}
 			n.entries = append(n.entries, entry{key: key, line: child.line, value: child})
 		}
 		if last && child.kind == list {
-			child.items = append(child.items, &node{kind: object, line: lineAt(r.src, r.at)})
+			child.items = append(child.items, &node{kind: object, line: r.line()})
 		}
 		if child.kind == list && len(child.items) > 0 {
 			child = child.items[len(child.items)-1]
@@ -174,7 +184,11 @@ func (r *tomlReader) enter(n *node, path []string, many bool) (*node, error) {
 
 // pair reads key = value into the table.
 func (r *tomlReader) pair(table *node) error {
-	at, line := r.at, lineAt(r.src, r.at)
+	const most = 20_000 // each is compared with its neighbours
+	if r.pairs++; r.pairs > most {
+		return fmt.Errorf("it holds more than %d values; is it the right file?", most)
+	}
+	at, line := r.at, r.line()
 	path, err := r.path()
 	if err != nil {
 		return err
@@ -233,7 +247,7 @@ func (r *tomlReader) path() ([]string, error) {
 var otherScalar = regexp.MustCompile(`^[+-]?[0-9A-Za-z_.:+-]+( [0-9]{2}:[0-9.:+-]+[A-Za-z]?)?`)
 
 func (r *tomlReader) value() (*node, error) {
-	n := &node{line: lineAt(r.src, r.at), at: r.at, flow: true}
+	n := &node{line: r.line(), at: r.at, flow: true}
 	if r.at >= len(r.src) {
 		return nil, fmt.Errorf("expected a value, got the end of the file")
 	}

@@ -82,6 +82,8 @@ type source struct {
 	crlf bool   // most lines end in \r\n
 	json bool
 	root *node
+
+	tables []tomlTable // of a TOML file
 }
 
 // bytes is the edited text as it goes into the file. What the edit left alone keeps its

@@ -30,6 +30,7 @@ const (
 	UpstreamProtocol Code = "upstream_protocol" // the server answered something that is not MCP
 	UpstreamBusy     Code = "upstream_busy"     // a limit on processes or queued calls is reached
 	UpstreamError    Code = "upstream_error"    // the server answered with an error of its own
+	StoreDown        Code = "store_down"        // the store cannot be used now
 	RateLimited      Code = "rate_limited"      // this caller asks too often
 )
 

@@ -50,6 +50,13 @@ func (d *ids) next(now time.Time) string {
 	return string(b[:])
 }
 
+// FirstID sorts before every id that is made from then on, and after all earlier ones.
+func FirstID(at time.Time) string {
+	var b [timeDigits]byte
+	put(b[:], uint64(min(max(at.UnixMicro(), 0), 1<<(5*timeDigits)-1)))
+	return idPrefix + string(b[:])
+}
+
 // put writes the low bits of v, five to a digit.
 func put(b []byte, v uint64) {
 	for i := len(b) - 1; i >= 0; i-- {

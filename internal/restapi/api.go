@@ -1,8 +1,9 @@
 // Package restapi is the entrance for services: the routes under /api/v1. It speaks plain
 // JSON and answers errors as {"error": {code, message, hint, details}}. Calls go through
-// the same spine as everybody's.
+// the same spine as everybody's. What it answers is described by openapi.json, which is
+// served beside the routes; a test holds the two together.
 //
-//	api := restapi.New(restapi.Parts{Catalog: cat, Pool: pool, Caller: caller, Store: st, …})
+//	api := restapi.New(restapi.Parts{Sources: sources, Caller: caller, Store: st, …})
 //	mux.Handle("/api/v1/", api)
 package restapi
 
@@ -12,37 +13,47 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"unicode/utf8"
 
 	"github.com/toolfit/toolfit/internal/access"
 	"github.com/toolfit/toolfit/internal/call"
-	"github.com/toolfit/toolfit/internal/catalog"
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/store"
-	"github.com/toolfit/toolfit/internal/upstream"
 )
 
-// Parts are what the routes are served from. All are needed.
+// Parts are what the routes are served from. All but Metrics are needed.
 type Parts struct {
-	Catalog *catalog.Catalog
-	Pool    *upstream.Pool
-	Caller  *call.Caller
-	Store   *store.Store
-	Admit   func(*http.Request) (access.Principal, error)
-	MaxBody int64
-	Logger  *slog.Logger
+	Sources
+	Caller   *call.Caller
+	Store    *store.Store
+	Keys     *access.Keys
+	Events   *Events
+	Admit    func(*http.Request) (access.Principal, error)
+	BasePath string // what stands before /api/v1 for clients
+	MaxBody  int64
+	Metrics  *Metrics // nil: not counted
+	Logger   *slog.Logger
 }
 
 // API serves the routes.
 type API struct {
 	Parts
-	mux *http.ServeMux
+	mux      *http.ServeMux
+	routes   []string // their patterns
+	document []byte
+	keys     sync.Mutex // one key is deleted at a time, so that one admin is left
 }
 
 // New makes the routes.
 func New(p Parts) *API {
-	a := &API{Parts: p, mux: http.NewServeMux()}
-	a.route("GET /api/v1/servers", a.servers)
+	a := &API{Parts: p, mux: http.NewServeMux(), document: documentAt(p.BasePath)}
+	a.route("GET /api/v1/servers", a.listServers)
+	a.route("POST /api/v1/servers", a.addServer)
 	a.route("GET /api/v1/servers/{id}", a.server)
+	a.route("DELETE /api/v1/servers/{id}", a.removeServer)
 	a.route("POST /api/v1/servers/{id}/refresh", a.refresh)
 	a.route("POST /api/v1/servers/{id}/approve", a.approve)
 	a.route("GET /api/v1/tools", a.tools)
@@ -50,29 +61,75 @@ func New(p Parts) *API {
 	a.route("POST /api/v1/tools/{name}/call", a.call)
 	a.route("GET /api/v1/calls", a.calls)
 	a.route("GET /api/v1/calls/{id}", a.oneCall)
-	a.mux.HandleFunc("/api/v1/", func(w http.ResponseWriter, r *http.Request) {
+	a.route("GET /api/v1/keys", a.listKeys)
+	a.route("POST /api/v1/keys", a.createKey)
+	a.route("DELETE /api/v1/keys/{id}", a.deleteKey)
+	a.route("GET /api/v1/openapi.json", a.openAPI)
+	a.serve("GET /api/v1/events", a.events)
+	a.mux.HandleFunc("/api/v1/", a.Metrics.counted("none", func(w http.ResponseWriter, r *http.Request) {
 		a.fail(w, r, fault.New(fault.NotFound, "there is no route %s %s", r.Method, r.URL.Path))
-	})
+	}))
 	return a
 }
 
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.mux.ServeHTTP(w, r) }
 
-// route registers a handler that returns what to answer: a value to encode, or an error.
+// route registers a handler that returns what to answer: a value to encode, a created or a
+// stream, or an error.
 func (a *API) route(pattern string, h func(r *http.Request, who access.Principal) (any, error)) {
-	a.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-		who, err := a.Admit(r)
-		if err != nil {
-			a.fail(w, r, err)
-			return
-		}
+	a.serve(pattern, func(w http.ResponseWriter, r *http.Request, who access.Principal) {
 		v, err := h(r, who)
 		if err != nil {
 			a.fail(w, r, err)
 			return
 		}
-		write(w, http.StatusOK, v)
+		switch v := v.(type) {
+		case created:
+			w.Header().Set("Location", a.BasePath+"/api/v1"+v.path)
+			write(w, http.StatusCreated, v.value)
+		case stream:
+			v(w)
+		default:
+			write(w, http.StatusOK, v)
+		}
 	})
+}
+
+// created is the answer that something new is at the path.
+type created struct {
+	path  string
+	value any
+}
+
+// stream is an answer that writes itself.
+type stream func(w http.ResponseWriter)
+
+// serve registers a handler for those who are let in with a request that can be read.
+func (a *API) serve(pattern string, h func(w http.ResponseWriter, r *http.Request, who access.Principal)) {
+	a.routes = append(a.routes, pattern)
+	a.mux.HandleFunc(pattern, a.Metrics.counted(pattern, func(w http.ResponseWriter, r *http.Request) {
+		who, err := a.Admit(r)
+		if err == nil {
+			err = checkURL(r.URL)
+		}
+		if err != nil {
+			a.fail(w, r, err)
+			return
+		}
+		h(w, r, who)
+	}))
+}
+
+// checkURL refuses what no name has and some databases choke on, and queries that would
+// otherwise be read in part.
+func checkURL(u *url.URL) error {
+	if strings.ContainsRune(u.Path, 0) || !utf8.ValidString(u.Path) {
+		return fault.New(fault.BadRequest, "the path holds characters that no name has")
+	}
+	if _, err := url.ParseQuery(u.RawQuery); err != nil {
+		return fault.New(fault.BadRequest, "the query string cannot be read: %w", err)
+	}
+	return nil
 }
 
 func write(w http.ResponseWriter, status int, v any) {
@@ -80,19 +137,28 @@ func write(w http.ResponseWriter, status int, v any) {
 	w.WriteHeader(status)
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	enc.Encode(v)
+	enc.Encode(v) // a client that has left needs no answer
 }
 
 // fail answers an error in the one form that all routes share.
 func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
-	f := fault.As(err)
-	if f.Code == fault.Internal {
-		a.Logger.Error("request not served", "method", r.Method, "path", r.URL.Path, "error", err)
-	}
+	f := a.known(r, err)
 	if f.Code == fault.Unauthorized {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="toolfit"`)
 	}
 	write(w, StatusOf(f.Code), map[string]any{"error": f})
+}
+
+// known is what the caller may know of an error. What it may not is logged.
+func (a *API) known(r *http.Request, err error) *fault.Error {
+	f := fault.As(err)
+	switch {
+	case f.Code == fault.Internal && r.Context().Err() != nil:
+		f = fault.New(fault.Canceled, "the caller has left")
+	case f.Code == fault.Internal:
+		a.Logger.Error("request not served", "method", r.Method, "path", r.URL.Path, "error", err)
+	}
+	return f
 }
 
 // StatusOf is the HTTP status of a code.
@@ -110,6 +176,8 @@ func StatusOf(code fault.Code) int {
 		return http.StatusConflict
 	case fault.TooLarge:
 		return http.StatusRequestEntityTooLarge
+	case fault.RateLimited:
+		return http.StatusTooManyRequests
 	case fault.UpstreamDown, fault.UpstreamProtocol, fault.UpstreamError:
 		return http.StatusBadGateway
 	case fault.UpstreamTimeout:

@@ -1,9 +1,9 @@
 package restapi
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/access"
@@ -46,21 +46,20 @@ const (
 	maxPage     = 1000
 )
 
-// calls pages through the records, newest first. Callers see their own only.
+// calls pages through the records, newest first, or gives all of them as JSON Lines.
 func (a *API) calls(r *http.Request, who access.Principal) (any, error) {
-	q := r.URL.Query()
-	f := store.CallFilter{Server: q.Get("server"), Tool: q.Get("tool"), Before: q.Get("cursor"), Limit: defaultPage}
-	if s := q.Get("limit"); s != "" {
-		n, err := strconv.Atoi(s)
-		if err != nil || n < 1 || n > maxPage {
-			return nil, fault.New(fault.BadRequest, "limit must be a number from 1 to %d, got %q", maxPage, s)
-		}
-		f.Limit = n
+	f, err := parseFilter(r.URL.Query(), who)
+	if err != nil {
+		return nil, err
 	}
-	if !who.MayRead() {
-		f.Principal = who.ID
+	if wantsLines(r) {
+		return a.export(r, f), nil
 	}
-	rows, err := a.Store.Calls(r.Context(), f)
+	if f.limit > maxPage {
+		return nil, fault.New(fault.BadRequest, "limit must be a number from 1 to %d, got %d", maxPage, f.limit)
+	}
+	f.Limit = cmp.Or(f.limit, defaultPage)
+	rows, err := a.Store.Calls(r.Context(), f.CallFilter)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +68,9 @@ func (a *API) calls(r *http.Request, who access.Principal) (any, error) {
 		Next  string `json:"next_cursor,omitempty"`
 	}{Calls: []Call{}}
 	for _, c := range rows {
-		out.Calls = append(out.Calls, showCall(c))
+		if f.has(c) {
+			out.Calls = append(out.Calls, showCall(c))
+		}
 	}
 	if len(rows) == f.Limit {
 		out.Next = rows[len(rows)-1].ID

@@ -4,10 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/access"
-	"github.com/toolfit/toolfit/internal/catalog"
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/tool"
 	"github.com/toolfit/toolfit/internal/upstream"
@@ -16,9 +16,11 @@ import (
 // Server is a server as the API shows it.
 type Server struct {
 	ID        tool.ServerID   `json:"id"`
-	Kind      string          `json:"kind"`
+	Source    Source          `json:"source"`
+	Kind      string          `json:"kind,omitempty"`
 	State     upstream.State  `json:"state"`
 	Reason    string          `json:"reason,omitempty"`
+	Warning   string          `json:"warning,omitempty"`
 	Info      json.RawMessage `json:"info,omitempty"`
 	Tools     int             `json:"tools"`
 	Held      []string        `json:"held,omitempty"`
@@ -28,82 +30,101 @@ type Server struct {
 	Stderr    []string        `json:"stderr,omitempty"`
 }
 
+// Source is where a server's configuration is kept.
+type Source string
+
+// The sources of servers.
+const (
+	FromFile  Source = "file"
+	FromStore Source = "store"
+)
+
 // Disabled is the state of a server that the configuration switches off.
 const Disabled upstream.State = "disabled"
 
-// ListServers puts together what the catalogue and the pool know.
-func ListServers(cat *catalog.Catalog, pool *upstream.Pool) []Server {
-	status := map[tool.ServerID]upstream.Status{}
-	for _, s := range pool.Status() {
-		status[s.ID] = s
+func (a *API) listServers(_ *http.Request, who access.Principal) (any, error) {
+	seen := []Server{}
+	for _, s := range a.ListServers() {
+		if s, ok := a.shown(s, who); ok {
+			seen = append(seen, s)
+		}
 	}
-	all := []Server{}
-	for _, known := range cat.Servers() {
-		all = append(all, oneServer(known, status[known.ID]))
-	}
-	return all
+	return map[string]any{"servers": seen}, nil
 }
 
-func oneServer(known catalog.Server, st upstream.Status) Server {
-	s := Server{
-		ID: known.ID, Kind: st.Kind, State: st.State, Reason: st.Reason, Info: known.Info, Tools: known.Tools, Held: known.Held,
-		Sessions: st.Sessions, ListedAt: moment(known.ListedAt), CheckedAt: moment(known.CheckedAt), Stderr: st.Stderr,
-	}
-	switch {
-	case known.Disabled:
-		s.State, s.Reason = Disabled, ""
-	case s.State == upstream.Idle && known.Reason != "":
-		s.State, s.Reason = upstream.Down, known.Reason
-	}
-	return s
-}
-
-func moment(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &t
-}
-
-func (a *API) servers(_ *http.Request, who access.Principal) (any, error) {
-	all := ListServers(a.Catalog, a.Pool)
-	for i := range all {
-		all[i].hideFrom(who)
-	}
-	return map[string]any{"servers": all}, nil
-}
-
-// hideFrom leaves out what only those see who look after the servers.
-func (s *Server) hideFrom(who access.Principal) {
-	if !who.MayRead() {
-		s.Stderr = nil
-	}
-}
-
-func (a *API) server(r *http.Request, who access.Principal) (any, error) {
-	id := tool.ServerID(r.PathValue("id"))
-	for _, s := range ListServers(a.Catalog, a.Pool) {
-		if s.ID == id {
-			s.hideFrom(who)
+// find is the server as the caller sees it.
+func (a *API) find(id tool.ServerID, who access.Principal) (Server, error) {
+	for _, s := range a.ListServers() {
+		if s.ID != id {
+			continue
+		}
+		if s, ok := a.shown(s, who); ok {
 			return s, nil
 		}
 	}
-	return nil, fault.New(fault.NotFound, "there is no server %s", id)
+	return Server{}, fault.New(fault.NotFound, "there is no server %s", id)
+}
+
+func (a *API) server(r *http.Request, who access.Principal) (any, error) {
+	return a.find(tool.ServerID(r.PathValue("id")), who)
+}
+
+// addServer stores a server. A command runs as the gateway does, so only admins may.
+func (a *API) addServer(r *http.Request, who access.Principal) (any, error) {
+	if err := needAdmin(who); err != nil {
+		return nil, err
+	}
+	text, err := a.body(r)
+	if err != nil {
+		return nil, err
+	}
+	id, err := a.Registry.AddServer(r.Context(), text)
+	if err != nil {
+		return nil, err
+	}
+	s, err := a.find(id, who)
+	return created{"/servers/" + url.PathEscape(string(id)), s}, err
+}
+
+func (a *API) removeServer(r *http.Request, who access.Principal) (any, error) {
+	if err := needAdmin(who); err != nil {
+		return nil, err
+	}
+	id := r.PathValue("id")
+	warning, err := a.Registry.RemoveServer(r.Context(), tool.ServerID(id))
+	if err != nil {
+		return nil, err
+	}
+	return deleted{ID: id, Warning: warning}, nil
+}
+
+// deleted is the answer that something is gone.
+type deleted struct {
+	ID      string `json:"deleted"`
+	Warning string `json:"warning,omitempty"`
 }
 
 func (a *API) refresh(r *http.Request, who access.Principal) (any, error) {
+	id := tool.ServerID(r.PathValue("id"))
 	if err := needAdmin(who); err != nil {
+		return nil, err
+	}
+	if _, err := a.find(id, who); err != nil {
 		return nil, err
 	}
 	// The list is worth having even when the one who asked for it has left.
-	if err := a.Catalog.Refresh(context.WithoutCancel(r.Context()), tool.ServerID(r.PathValue("id"))); err != nil {
-		return nil, err
+	if err := a.Catalog.Refresh(context.WithoutCancel(r.Context()), id); err != nil {
+		return nil, asFault(err)
 	}
-	return a.server(r, who)
+	return a.find(id, who)
 }
 
 func (a *API) approve(r *http.Request, who access.Principal) (any, error) {
+	id := tool.ServerID(r.PathValue("id"))
 	if err := needAdmin(who); err != nil {
+		return nil, err
+	}
+	if _, err := a.find(id, who); err != nil {
 		return nil, err
 	}
 	data, err := a.body(r)
@@ -114,11 +135,11 @@ func (a *API) approve(r *http.Request, who access.Principal) (any, error) {
 		Tools []string `json:"tools"` // empty: all that are held
 	}
 	if data != nil {
-		if err := json.Unmarshal(data, &in); err != nil {
+		if err := decode(data, &in); err != nil {
 			return nil, fault.New(fault.BadRequest, "the body must be {\"tools\": [names]}: %w", err)
 		}
 	}
-	n, err := a.Catalog.Approve(r.Context(), tool.ServerID(r.PathValue("id")), in.Tools...)
+	n, err := a.Catalog.Approve(r.Context(), id, in.Tools...)
 	if err != nil {
 		return nil, err
 	}

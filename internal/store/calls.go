@@ -39,6 +39,8 @@ type CallFilter struct {
 	Principal string
 	Server    string
 	Tool      string // canonical
+	Outcome   string
+	After     string // only the call with this id and younger ones
 	Before    string // only calls older than the one with this id
 	Limit     int    // 0 means 100; at most 1000
 }
@@ -78,6 +80,8 @@ func (f CallFilter) query() (string, []any) {
 	add("principal =", f.Principal)
 	add("server =", f.Server)
 	add("tool =", f.Tool)
+	add("outcome =", f.Outcome)
+	add("id >=", f.After)
 	add("id <", f.Before)
 	limit := f.Limit
 	if limit <= 0 {

@@ -55,7 +55,7 @@ func (s *Store) ServerConfigs(ctx context.Context) ([]ServerConfig, error) {
 			return nil, s.explain("read configurations", err)
 		}
 		c.CreatedAt, c.UpdatedAt = fromMicros(created), fromMicros(updated)
-		c.Config, c.Err = s.opts.SecretKey.open(configRow(c.ID), sealed)
+		c.Config, c.Err = s.opts.SecretKey.open("server "+string(c.ID), configRow(c.ID), sealed)
 		configs = append(configs, c)
 	}
 	return configs, s.explain("read configurations", rows.Err())

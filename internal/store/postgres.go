@@ -71,17 +71,19 @@ func (s *Store) openPostgres(ctx context.Context, dsn string) error {
 		forCalls.RuntimeParams["synchronous_commit"] = "on"
 	}
 	s.append = openPool(forCalls, appendConns)
-	if err := s.checkEncoding(ctx); err != nil {
+	bounded, cancel := s.limit(ctx)
+	defer cancel()
+	if err := s.checkEncoding(bounded); err != nil {
 		return err
 	}
-	version, err := s.version(ctx)
+	version, err := s.version(bounded)
 	if err != nil {
 		return err
 	}
 	if version == len(migrations()) {
 		return nil
 	}
-	return s.migrate(ctx)
+	return s.migrate(ctx) // without a bound: it may have much to do
 }
 
 // parsePostgres reads the address and adds bounds where it names none. Its error never

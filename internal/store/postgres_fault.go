@@ -19,9 +19,9 @@ func explainPostgres(name string, err error) error {
 	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded), pgconn.Timeout(err):
-		return fault.New(fault.Internal, "store %s does not answer in time: %w", name, oneLine{err}).WithHint("check the load of the database and the network")
+		return fault.New(fault.StoreDown, "store %s does not answer in time: %w", name, oneLine{err}).WithHint("check the load of the database and the network")
 	case lostConn(err):
-		return fault.New(fault.Internal, "store %s cannot be reached: %w", name, oneLine{err}).
+		return fault.New(fault.StoreDown, "store %s cannot be reached: %w", name, oneLine{err}).
 			WithHint("check that PostgreSQL runs there and that the address is right")
 	}
 	return nil
@@ -43,14 +43,14 @@ func explainCode(name string, e *pgconn.PgError, err error) error {
 		return fault.New(fault.BadConfig, "store %s is read-only: %w", name, cause).
 			WithHint("give the address of the primary, or add target_session_attrs=read-write to it")
 	case "53100":
-		return fault.New(fault.Internal, "store %s cannot grow, the disk is full: %w", name, cause).WithHint("free space on the database's disk")
+		return fault.New(fault.StoreDown, "store %s cannot grow, the disk is full: %w", name, cause).WithHint("free space on the database's disk")
 	case "53300":
-		return fault.New(fault.Internal, "store %s takes no more connections: %w", name, cause).WithHint("raise max_connections, or run fewer replicas")
+		return fault.New(fault.StoreDown, "store %s takes no more connections: %w", name, cause).WithHint("raise max_connections, or run fewer replicas")
 	case "57014", "55P03":
-		return fault.New(fault.Internal, "store %s does not answer in time: %w", name, cause).WithHint("check the load of the database")
+		return fault.New(fault.StoreDown, "store %s does not answer in time: %w", name, cause).WithHint("check the load of the database")
 	}
 	if lostConn(err) {
-		return fault.New(fault.Internal, "store %s is shutting down or starting: %w", name, cause).WithHint("wait until it is up")
+		return fault.New(fault.StoreDown, "store %s is shutting down or starting: %w", name, cause).WithHint("wait until it is up")
 	}
 	return nil
 }

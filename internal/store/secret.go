@@ -87,31 +87,31 @@ func (k SecretKey) seal(row string, text []byte) []byte {
 	return k.aead.Seal(head, nil, text, boundTo(head, row))
 }
 
-// open returns the text of what was sealed for the row.
-func (k SecretKey) open(row string, sealed []byte) ([]byte, error) {
+// open returns the text of what was sealed for the row. Its faults call it what.
+func (k SecretKey) open(what, row string, sealed []byte) ([]byte, error) {
 	const headSize = 1 + keyIDSize
 	switch {
 	case len(sealed) > 0 && sealed[0] == sealedPlain:
 		return bytes.Clone(sealed[1:]), nil
 	case len(sealed) > 0 && sealed[0] > sealedAESGCM:
-		return nil, fault.New(fault.BadConfig, "%s was stored by a newer toolfit", row).WithHint("use the newer toolfit that wrote it")
+		return nil, fault.New(fault.BadConfig, "%s was stored by a newer toolfit", what).WithHint("use the newer toolfit that wrote it")
 	case len(sealed) < headSize:
-		return nil, damaged(row)
+		return nil, damaged(what)
 	case k.IsZero():
-		return nil, fault.New(fault.BadConfig, "%s is stored encrypted", row).WithHint("set TOOLFIT_SECRET_KEY to the key that it was stored with")
+		return nil, fault.New(fault.BadConfig, "%s is stored encrypted", what).WithHint("set TOOLFIT_SECRET_KEY to the key that it was stored with")
 	case !bytes.Equal(sealed[1:headSize], k.id[:]):
-		return nil, fault.New(fault.BadConfig, "%s is stored encrypted with another key", row).
+		return nil, fault.New(fault.BadConfig, "%s is stored encrypted with another key", what).
 			WithHint("set TOOLFIT_SECRET_KEY to the key that it was stored with, or add it again")
 	}
 	text, err := k.aead.Open([]byte{}, nil, sealed[headSize:], boundTo(sealed[:headSize], row))
 	if err != nil {
-		return nil, damaged(row)
+		return nil, damaged(what)
 	}
 	return text, nil
 }
 
-func damaged(row string) error {
-	return fault.New(fault.BadConfig, "%s is stored damaged", row).WithHint("restore the store from a backup, or add it again")
+func damaged(what string) error {
+	return fault.New(fault.BadConfig, "%s is stored damaged", what).WithHint("restore the store from a backup, or add it again")
 }
 
 // boundTo is what is authenticated beside the text: how it was sealed, and for which row.

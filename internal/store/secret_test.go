@@ -36,7 +36,7 @@ func TestSecretKeyFromText(t *testing.T) {
 			t.Errorf("%s: another key than that of hex, %v", name, err)
 			continue
 		}
-		if text, err := k.open("row", first.seal("row", []byte("text"))); err != nil || string(text) != "text" {
+		if text, err := k.open("server x", "row", first.seal("row", []byte("text"))); err != nil || string(text) != "text" {
 			t.Errorf("%s: got %q, %v", name, text, err)
 		}
 	}
@@ -60,7 +60,7 @@ func TestSealedByTheFirstVersionStaysReadable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text, err := k.open(configRow("files"), sealed); err != nil || string(text) != `{"command":"x"}` {
+	if text, err := k.open("server x", configRow("files"), sealed); err != nil || string(text) != `{"command":"x"}` {
 		t.Fatalf("got %q, %v", text, err)
 	}
 }
@@ -74,14 +74,14 @@ func TestEveryChangedByteIsNoticed(t *testing.T) {
 	for i := range sealed {
 		changed := bytes.Clone(sealed)
 		changed[i] ^= 0x80
-		if text, err := k.open("row", changed); !fault.Is(err, fault.BadConfig) || text != nil {
+		if text, err := k.open("server x", "row", changed); !fault.Is(err, fault.BadConfig) || text != nil {
 			t.Errorf("byte %d changed: got %q, %v", i, text, err)
 		}
-		if text, err := k.open("row", sealed[:i]); !fault.Is(err, fault.BadConfig) || text != nil {
+		if text, err := k.open("server x", "row", sealed[:i]); !fault.Is(err, fault.BadConfig) || text != nil {
 			t.Errorf("cut at %d: got %q, %v", i, text, err)
 		}
 	}
-	if _, err := k.open("another row", sealed); !fault.Is(err, fault.BadConfig) {
+	if _, err := k.open("server x", "another row", sealed); !fault.Is(err, fault.BadConfig) {
 		t.Errorf("another row: got %v", err)
 	}
 }

@@ -199,9 +199,9 @@ func explainSQLite(name string, err error) error {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 		return fault.New(fault.Conflict, "store %s is locked by another program: %w", name, err).WithHint("close the program that holds it, then try again")
 	case sqlite3.SQLITE_FULL:
-		return fault.New(fault.Internal, "store %s cannot grow, the disk is full: %w", name, err).WithHint("free space on its disk")
+		return fault.New(fault.StoreDown, "store %s cannot grow, the disk is full: %w", name, err).WithHint("free space on its disk")
 	case sqlite3.SQLITE_IOERR:
-		return fault.New(fault.Internal, "the disk of store %s cannot be used: %w", name, err).WithHint("check its space, its quota and its health")
+		return fault.New(fault.StoreDown, "the disk of store %s cannot be used: %w", name, err).WithHint("check its space, its quota and its health")
 	}
 	return nil
 }

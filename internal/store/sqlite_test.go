@@ -112,3 +112,22 @@ func TestWriteWaitsForAnotherProcessAndThenSaysSo(t *testing.T) {
 		t.Fatalf("read beside another's write: %v", err)
 	}
 }
+
+// As docs/backup.md says.
+func TestBackupOfARunningStoreIsWhole(t *testing.T) {
+	dir, ctx := t.TempDir(), t.Context()
+	s := open(t, filepath.Join(dir, "toolfit.db"), nil)
+	check(t, s.SaveTools(ctx, sampleServer("a")))
+	appendSamples(t, s, 100, nil)
+	backup := filepath.Join(dir, "backup.db")
+	raw(t, filepath.Join(dir, "toolfit.db"), "VACUUM INTO '"+backup+"'")
+	check(t, s.RemoveServer(ctx, "a"))
+
+	restored := open(t, backup, nil)
+	servers, err := restored.Servers(ctx)
+	check(t, err)
+	equal(t, servers, []store.Server{sampleServer("a")})
+	calls, err := restored.Calls(ctx, store.CallFilter{Limit: 1000})
+	check(t, err)
+	equal(t, len(calls), 100)
+}

@@ -44,5 +44,13 @@ func (n Node) Command(program string, args ...string) []string {
 	return append([]string{n.Program(), filepath.Join(n.dir, "node_modules", ".bin", program)}, args...)
 }
 
+// Script is the command line that runs a file of an installed package.
+func (n Node) Script(path string, args ...string) []string {
+	return append([]string{n.Program(), filepath.Join(n.dir, "node_modules", filepath.FromSlash(path))}, args...)
+}
+
+// Dir is the folder that the packages are installed in.
+func (n Node) Dir() string { return n.dir }
+
 // Program is the Node that runs them.
 func (n Node) Program() string { return filepath.Join(n.dir, "bin", "node") }

@@ -29,9 +29,24 @@ type Definition struct {
 	nameStart, nameEnd int
 }
 
+// maxDefinition bounds a definition: no model could read more, and its hash must be had in bounded time.
+const maxDefinition = 1 << 20
+
 // ParseDefinition checks what every tool must have, a name, and finds its place.
 func ParseDefinition(raw json.RawMessage) (Definition, error) {
-	d := Definition{Raw: raw}
+	d, err := ParseStored(raw, "")
+	if err == nil {
+		d.Hash = hashOf(raw)
+	}
+	return d, err
+}
+
+// ParseStored is ParseDefinition for one whose hash is known.
+func ParseStored(raw json.RawMessage, hash string) (Definition, error) {
+	d := Definition{Raw: raw, Hash: hash}
+	if len(raw) > maxDefinition {
+		return Definition{}, fmt.Errorf("the definition has %d bytes, more than %d", len(raw), maxDefinition)
+	}
 	if !utf8.Valid(raw) {
 		return Definition{}, fmt.Errorf("the definition is not UTF-8") // one such byte would spoil everybody's list
 	}
@@ -58,7 +73,6 @@ func ParseDefinition(raw json.RawMessage) (Definition, error) {
 	if d.nameEnd == 0 {
 		return Definition{}, fmt.Errorf("the tool has no name")
 	}
-	d.Hash = hashOf(raw)
 	return d, nil
 }
 
@@ -84,17 +98,21 @@ func appendSorted(dst, raw []byte, without string) []byte {
 		}
 		return append(dst, ']')
 	case '{':
-		var members [][2]string
+		type member struct {
+			key   string
+			value []byte
+		}
+		var members []member
 		for w := rawjson.Object(raw); w.Next(); {
 			if without == "" || string(w.Key) != without {
-				members = append(members, [2]string{string(w.Key), string(w.Value)})
+				members = append(members, member{string(w.Key), w.Value})
 			}
 		}
-		slices.SortStableFunc(members, func(a, b [2]string) int { return strings.Compare(a[0], b[0]) })
+		slices.SortStableFunc(members, func(a, b member) int { return strings.Compare(a.key, b.key) })
 		dst = append(dst, '{')
 		for _, m := range members {
-			dst = append(rawjson.AppendString(dst, m[0]), ':')
-			dst = append(appendSorted(dst, []byte(m[1]), ""), ',')
+			dst = append(rawjson.AppendString(dst, m.key), ':')
+			dst = append(appendSorted(dst, m.value, ""), ',')
 		}
 		return append(dst, '}')
 	}

@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// patience is how long a test waits for what must happen.
+const patience = 30 * time.Second
+
+// world is a folder, a home and an environment for commands.
+type world struct {
+	home string
+	vars map[string]string
+}
+
+// newWorld makes an empty one and goes into its folder.
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir()) // as the system names it
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, sub := range []string{"home", "work"} {
+		if err := os.Mkdir(filepath.Join(dir, sub), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(filepath.Join(dir, "work"))
+	return &world{home: filepath.Join(dir, "home"), vars: map[string]string{}}
+}
+
+func (w *world) lookup(name string) (string, bool) {
+	v, ok := w.vars[name]
+	return v, ok
+}
+
+// run carries out a command and returns its exit code and what it printed.
+func (w *world) run(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs safeBuffer
+	code = w.runTo(t.Context(), &out, &errs, args...)
+	return code, out.String(), errs.String()
+}
+
+func (w *world) runTo(ctx context.Context, out, errs *safeBuffer, args ...string) int {
+	return Run(ctx, args, &Env{
+		In: strings.NewReader(""), Out: out, Err: errs, Lookup: w.lookup, Home: w.home, Program: "/opt/toolfit/toolfit", Version: "test",
+	})
+}
+
+// put writes a file, with its folders.
+func put(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// usual is the file of the client that install writes.
+func (w *world) usual(t *testing.T, name string) string {
+	t.Helper()
+	one, err := clientNamed(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return one.user(foldersOf(runtime.GOOS, w.home, w.lookup))[0]
+}
+
+// safeBuffer can be read while a command writes to it.
+type safeBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *safeBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *safeBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}

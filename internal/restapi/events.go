@@ -1,0 +1,200 @@
+package restapi
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/record"
+	"github.com/toolfit/toolfit/internal/tool"
+	"github.com/toolfit/toolfit/internal/upstream"
+)
+
+// The topics that can be subscribed to.
+const (
+	callFinished  = "call.finished"
+	serverChanged = "server.changed"
+	toolsChanged  = "tools.changed"
+)
+
+var topics = []string{callFinished, serverChanged, toolsChanged}
+
+// Event is what a subscriber hears.
+type Event struct {
+	Type string    `json:"type"` // a topic, subscribed, gap or error
+	At   time.Time `json:"at"`
+	Seq  int64     `json:"seq"` // counts what this subscriber was sent, from 1
+	Data any       `json:"data"`
+}
+
+// Removed is the state of a server that is no more.
+const Removed upstream.State = "removed"
+
+const (
+	// lookEvery is how often the servers are looked at while somebody listens.
+	lookEvery = time.Second
+	// maxListeners bounds the open connections: each holds buffers.
+	maxListeners = 1024
+	// farewell is how long clients have to say goodbye when the gateway ends.
+	farewell = 2 * time.Second
+)
+
+// Events tells its listeners what happens: calls that end, servers and lists that change.
+// It waits for no listener: what one has no room for passes it by, and it is told so.
+type Events struct {
+	sources Sources
+	records *record.Log
+	now     func() time.Time
+
+	ctx     context.Context // of all connections
+	cancel  context.CancelFunc
+	closing chan struct{} // closed when connections are to end
+
+	mu        sync.Mutex
+	listeners map[*listener]struct{}
+	closed    bool
+	last      map[tool.ServerID]Server // as last told; nil while nobody listens
+	conns     sync.WaitGroup
+}
+
+// happening is what all listeners are told, before each is shown its own form of it.
+type happening struct {
+	topic   string
+	at      time.Time
+	server  Server
+	profile string
+}
+
+// listener is where one connection hears of what happens.
+type listener struct {
+	heard chan happening
+	lost  atomic.Int64 // what there was no room for, until it is told
+}
+
+// NewEvents makes Events. Run watches the servers; Close ends all connections.
+func NewEvents(sources Sources, records *record.Log) *Events {
+	e := &Events{sources: sources, records: records, now: time.Now, closing: make(chan struct{}), listeners: map[*listener]struct{}{}}
+	e.ctx, e.cancel = context.WithCancel(context.Background())
+	return e
+}
+
+// Run looks for changes of the servers until ctx ends.
+func (e *Events) Run(ctx context.Context) {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			e.look()
+		}
+	}
+}
+
+// look tells which servers are different from when it last looked. Without listeners it
+// costs nothing.
+func (e *Events) look() {
+	e.mu.Lock()
+	listening := e.last != nil
+	e.mu.Unlock()
+	if !listening {
+		return
+	}
+	now := byID(e.sources.ListServers())
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.last == nil {
+		return // the last listener has left meanwhile
+	}
+	for id, s := range now {
+		if was, known := e.last[id]; !known || !was.like(s) {
+			e.tell(happening{topic: serverChanged, at: e.now(), server: s})
+		}
+	}
+	for id, was := range e.last {
+		if _, stays := now[id]; !stays {
+			e.tell(happening{topic: serverChanged, at: e.now(), server: Server{ID: id, Source: was.Source, Kind: was.Kind, State: Removed}})
+		}
+	}
+	e.last = now
+}
+
+func byID(servers []Server) map[tool.ServerID]Server {
+	m := make(map[tool.ServerID]Server, len(servers))
+	for _, s := range servers {
+		m[s.ID] = s
+	}
+	return m
+}
+
+// like tells whether there is nothing new about a server.
+func (s Server) like(t Server) bool {
+	return s.State == t.State && s.Reason == t.Reason && s.Source == t.Source && s.Warning == t.Warning && s.Kind == t.Kind &&
+		s.Tools == t.Tools && len(s.Held) == len(t.Held)
+}
+
+// ToolsChanged tells that a profile has another list of tools. It does not block.
+func (e *Events) ToolsChanged(profile string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.tell(happening{topic: toolsChanged, at: e.now(), profile: profile})
+}
+
+// tell hands it to every listener that has room. The caller holds mu.
+func (e *Events) tell(h happening) {
+	for l := range e.listeners {
+		select {
+		case l.heard <- h:
+		default:
+			l.lost.Add(1)
+		}
+	}
+}
+
+// join adds a listener. leave must be called once.
+func (e *Events) join() (*listener, error) {
+	now := byID(e.sources.ListServers()) // what the first listener's changes are told against
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case e.closed:
+		return nil, fault.New(fault.UpstreamBusy, "the gateway is going down")
+	case len(e.listeners) >= maxListeners:
+		return nil, fault.New(fault.RateLimited, "%d event connections are open already", maxListeners).WithHint("try again later")
+	}
+	l := &listener{heard: make(chan happening, 64)}
+	e.listeners[l] = struct{}{}
+	if e.last == nil {
+		e.last = now
+	}
+	e.conns.Add(1)
+	return l, nil
+}
+
+func (e *Events) leave(l *listener) {
+	e.mu.Lock()
+	delete(e.listeners, l)
+	if len(e.listeners) == 0 {
+		e.last = nil
+	}
+	e.mu.Unlock()
+	e.conns.Done()
+}
+
+// Close ends all connections and waits until they are gone. A client that does not say
+// goodbye is cut off.
+func (e *Events) Close() {
+	e.mu.Lock()
+	if !e.closed {
+		e.closed = true
+		close(e.closing)
+	}
+	e.mu.Unlock()
+	late := time.AfterFunc(farewell, e.cancel)
+	defer late.Stop()
+	e.conns.Wait()
+	e.cancel()
+}

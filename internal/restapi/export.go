@@ -1,0 +1,65 @@
+package restapi
+
+import (
+	"bufio"
+	"encoding/json"
+	"mime"
+	"net/http"
+	"strings"
+)
+
+// linesType is JSON Lines: one JSON value on each line.
+const linesType = "application/x-ndjson"
+
+func wantsLines(r *http.Request) bool {
+	for _, one := range strings.Split(strings.Join(r.Header.Values("Accept"), ","), ",") {
+		if kind, params, err := mime.ParseMediaType(one); err == nil && kind == linesType && params["q"] != "0" {
+			return true
+		}
+	}
+	return false
+}
+
+// export writes all calls that match, newest first, one on each line. It reads page by page,
+// so that a slow reader holds no connection to the database. An error in the middle is the
+// last line, in the form of every error.
+func (a *API) export(r *http.Request, f callFilter) stream {
+	return func(w http.ResponseWriter) {
+		left := f.limit
+		f.Limit = maxPage
+		for first := true; ; first = false {
+			rows, err := a.Store.Calls(r.Context(), f.CallFilter)
+			if err != nil && first {
+				a.fail(w, r, err)
+				return
+			}
+			if first {
+				w.Header().Set("Content-Type", linesType)
+			}
+			buf := bufio.NewWriter(w)
+			enc := json.NewEncoder(buf)
+			enc.SetEscapeHTML(false)
+			if err != nil {
+				_ = enc.Encode(map[string]any{"error": a.known(r, err)}) // like all writes, it fails in Flush
+				_ = buf.Flush()
+				return
+			}
+			more := len(rows) == f.Limit
+			for _, c := range rows {
+				if !f.has(c) {
+					continue
+				}
+				_ = enc.Encode(showCall(c))
+				if left--; left == 0 {
+					more = false
+					break
+				}
+			}
+			if buf.Flush() != nil || !more {
+				return
+			}
+			_ = http.NewResponseController(w).Flush() // a writer that cannot has it in its hands already
+			f.Before = rows[len(rows)-1].ID
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package restapi
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/toolfit/toolfit/internal/access"
+	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/record"
+	"github.com/toolfit/toolfit/internal/store"
+)
+
+// outcomes are what a call's outcome may be.
+var outcomes = []string{"ok", "tool_error", "error", "canceled"}
+
+// callFilter chooses calls.
+type callFilter struct {
+	store.CallFilter
+	since, until time.Time
+	limit        int // 0: none was asked for
+}
+
+// slack is how far the time in a call's id may be from its own. The store looks by id,
+// which has an index; what it finds at the edges is looked at again.
+const slack = time.Second
+
+// parseFilter reads the filters of a query. Callers see their own calls only, whatever they ask for.
+func parseFilter(q url.Values, who access.Principal) (f callFilter, err error) {
+	for key, into := range map[string]*string{
+		"server": &f.Server, "tool": &f.Tool, "principal": &f.Principal, "outcome": &f.Outcome, "cursor": &f.Before,
+	} {
+		*into = q.Get(key)
+		if strings.ContainsRune(*into, 0) || !utf8.ValidString(*into) {
+			return f, fault.New(fault.BadRequest, "%s holds characters that nothing has", key)
+		}
+	}
+	if f.Outcome != "" && !slices.Contains(outcomes, f.Outcome) {
+		return f, fault.New(fault.BadRequest, "unknown outcome %q", f.Outcome).WithHint("use %s", strings.Join(outcomes, ", "))
+	}
+	if s := q.Get("limit"); s != "" {
+		if f.limit, err = strconv.Atoi(s); err != nil || f.limit < 1 {
+			return f, fault.New(fault.BadRequest, "limit must be a number from 1 to %d, got %q", maxPage, s)
+		}
+	}
+	if f.since, err = parseTime(q, "since"); err != nil {
+		return f, err
+	}
+	if f.until, err = parseTime(q, "until"); err != nil {
+		return f, err
+	}
+	if !f.since.IsZero() {
+		f.After = record.FirstID(f.since.Add(-slack))
+	}
+	if !f.until.IsZero() {
+		if end := record.FirstID(f.until.Add(slack)); f.Before == "" || end < f.Before {
+			f.Before = end
+		}
+	}
+	if !who.MayRead() {
+		f.Principal = who.ID
+	}
+	return f, nil
+}
+
+func parseTime(q url.Values, key string) (time.Time, error) {
+	s := q.Get(key)
+	if s == "" {
+		return time.Time{}, nil
+	}
+	t, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		return time.Time{}, fault.New(fault.BadRequest, "%s must be a time such as 2026-01-31T08:00:00Z, got %q", key, s).
+			WithHint("write + as %%2B")
+	}
+	return t, nil
+}
+
+// has tells whether the call is within the time asked for, of which the end is no part.
+func (f *callFilter) has(c store.Call) bool {
+	return !c.At.Before(f.since) && (f.until.IsZero() || c.At.Before(f.until))
+}

@@ -1,0 +1,47 @@
+package restapi
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Metrics count requests. A nil *Metrics counts nothing.
+type Metrics struct{ requests *prometheus.CounterVec }
+
+// NewMetrics registers the metrics of the routes.
+func NewMetrics(reg prometheus.Registerer) *Metrics {
+	m := &Metrics{requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "toolfit_http_requests_total", Help: "Requests to the REST API, by route and status code.",
+	}, []string{"route", "code"})}
+	reg.MustRegister(m.requests)
+	return m
+}
+
+// counted counts the answers of a handler. The route is its pattern, so that no client can
+// make new label values.
+func (m *Metrics) counted(route string, h http.HandlerFunc) http.HandlerFunc {
+	if m == nil {
+		return h
+	}
+	return func(w http.ResponseWriter, r *http.Request) {
+		seen := &statusWriter{ResponseWriter: w, status: http.StatusOK}
+		defer func() { m.requests.WithLabelValues(route, strconv.Itoa(seen.status)).Inc() }()
+		h(seen, r)
+	}
+}
+
+// statusWriter remembers the status.
+type statusWriter struct {
+	http.ResponseWriter
+	status int
+}
+
+func (w *statusWriter) WriteHeader(status int) {
+	w.status = status
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap lets a connection be taken over, and answers be flushed.
+func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
