@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"text/tabwriter"
@@ -84,15 +85,16 @@ func (d *doctor) blame(subject string, err error) {
 }
 
 func (d *doctor) check(ctx context.Context) {
-	if cfg := d.configuration(); cfg != nil {
-		keys, newest := d.store(ctx, cfg)
-		d.address(ctx, cfg)
-		d.access(cfg, keys)
-		d.servers(ctx, cfg)
-		d.clock(newest)
+	cfg := d.configuration()
+	if cfg == nil {
+		d.clock(time.Time{})
 		return
 	}
-	d.clock(time.Time{})
+	kept := d.store(ctx, cfg)
+	d.address(ctx, cfg)
+	d.access(cfg, kept.keys)
+	d.servers(ctx, cfg, kept.servers)
+	d.clock(kept.newest)
 }
 
 // configuration reads the file. Each of its problems is a finding of its own.
@@ -124,47 +126,94 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// store opens the store, and returns how many keys it has, -1 when that is not known, and
-// when the newest call was.
-func (d *doctor) store(ctx context.Context, cfg *config.Config) (keys int, newest time.Time) {
+// kept is what the store holds.
+type kept struct {
+	keys    int            // -1 when that is not known
+	newest  time.Time      // when the newest call was
+	servers []config.Added // that were added while running
+}
+
+// store opens the store and looks whether it could be written to.
+func (d *doctor) store(ctx context.Context, cfg *config.Config) kept {
 	const subject = "store"
 	inFile := !strings.Contains(cfg.Store, "://")
 	if inFile && !exists(cfg.Store) { // to look is not to make one
 		d.missingStore(cfg.Store)
-		return 0, time.Time{}
+		return kept{}
 	}
 	ctx, cancel := context.WithTimeout(ctx, d.patience)
 	defer cancel()
-	st, err := store.Open(ctx, cfg.Store, nil)
+	key, err := d.secretKey()
 	if err != nil {
 		d.blame(subject, err)
-		return -1, time.Time{}
+		return kept{keys: -1}
+	}
+	st, err := store.Open(ctx, cfg.Store, &store.Options{SecretKey: key})
+	if err != nil {
+		d.blame(subject, err)
+		return kept{keys: -1}
 	}
 	defer st.Close()
-	// No key has such a name: this writes nothing, and finds out whether it could.
-	if err := st.DeleteKey(ctx, "no such key"); err != nil && !fault.Is(err, fault.NotFound) {
-		d.blame(subject, err)
-		return -1, time.Time{}
-	}
-	known, err := st.Keys(ctx)
+	k, err := d.look(ctx, cfg, st)
 	if err != nil {
 		d.blame(subject, err)
-		return -1, time.Time{}
-	}
-	calls, err := st.Calls(ctx, store.CallFilter{Limit: 1})
-	if err != nil {
-		d.blame(subject, err)
-		return len(known), time.Time{}
-	}
-	if len(calls) > 0 {
-		newest = calls[0].At
+		return kept{keys: -1}
 	}
 	message := "opens and can be written to"
 	if inFile {
 		message = fmt.Sprintf("%s %s, %s", cfg.Store, message, size(cfg.Store))
 	}
 	d.say(good, subject, message, "")
-	return len(known), newest
+	return k
+}
+
+// secretKey is what the store's secrets are encrypted with; the zero key where there is none.
+func (d *doctor) secretKey() (store.SecretKey, error) {
+	text, ok := d.env.Lookup("TOOLFIT_SECRET_KEY")
+	if !ok || text == "" {
+		return store.SecretKey{}, nil
+	}
+	return store.ParseSecretKey(text)
+}
+
+// look reads what the store holds.
+func (d *doctor) look(ctx context.Context, cfg *config.Config, st *store.Store) (k kept, err error) {
+	// No key has such a name: this writes nothing, and finds out whether it could.
+	if err := st.DeleteKey(ctx, "no such key"); err != nil && !fault.Is(err, fault.NotFound) {
+		return k, err
+	}
+	keys, err := st.Keys(ctx)
+	if err != nil {
+		return k, err
+	}
+	k.keys = len(keys)
+	calls, err := st.Calls(ctx, store.CallFilter{Limit: 1})
+	if err != nil {
+		return k, err
+	}
+	if len(calls) > 0 {
+		k.newest = calls[0].At
+	}
+	rows, err := st.ServerConfigs(ctx)
+	if err != nil {
+		return k, err
+	}
+	for _, row := range rows {
+		if slices.ContainsFunc(cfg.Servers, func(s config.Server) bool { return s.ID == row.ID }) {
+			d.say(warning, "server "+string(row.ID), "is in the file and in the store; the file wins", "remove one of the two")
+			continue
+		}
+		added, err := config.Added{}, row.Err
+		if err == nil {
+			added, err = config.ParseServer(cfg.Path, row.Config, d.env.Lookup)
+		}
+		if err != nil {
+			d.blame("server "+string(row.ID), err)
+			continue
+		}
+		k.servers = append(k.servers, added)
+	}
+	return k, nil
 }
 
 // missingStore says whether a store can be made where there is none.

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -23,28 +24,33 @@ import (
 
 // servers asks each server for its tools, as a gateway would. The gateway for that has a
 // store of its own, so that the real one is left alone.
-func (d *doctor) servers(ctx context.Context, cfg *config.Config) {
+func (d *doctor) servers(ctx context.Context, cfg *config.Config, added []config.Added) {
+	own := *cfg
+	servers := slices.Clone(cfg.Servers)
+	for _, s := range added {
+		servers = append(servers, s.Server)
+		own.Secrets = append(slices.Clone(own.Secrets), s.Secrets...)
+	}
 	dir, err := os.MkdirTemp("", "toolfit-doctor-")
 	if err != nil {
 		d.blame("servers", fmt.Errorf("make a folder: %w", err))
 		return
 	}
 	defer os.RemoveAll(dir)
-	own := *cfg
 	own.Store = filepath.Join(dir, "doctor.db")
 	own.Servers = nil // each is asked here, and not by the catalogue as well
 	own.Profiles = nil
-	a, err := app.New(ctx, &own, &app.Options{Version: d.env.Version, Logger: d.quiet()})
+	a, err := app.New(ctx, &own, &app.Options{Version: d.env.Version, Logger: d.quiet(), Env: d.env.Lookup})
 	if err != nil {
 		d.blame("servers", err)
 		return
 	}
 	defer a.Close()
-	a.Pool.Apply(cfg.Servers)
-	results := make([]finding, len(cfg.Servers)) // in the order of the file
-	slots := make(chan struct{}, 4)              // each may be a process that starts
+	a.Pool.Apply(servers)
+	results := make([]finding, len(servers)) // in the order of the file
+	slots := make(chan struct{}, 4)          // each may be a process that starts
 	var all sync.WaitGroup
-	for i, s := range cfg.Servers {
+	for i, s := range servers {
 		all.Go(func() {
 			slots <- struct{}{}
 			results[i] = d.server(ctx, a, s)
@@ -53,7 +59,7 @@ func (d *doctor) servers(ctx context.Context, cfg *config.Config) {
 	}
 	all.Wait()
 	for i, f := range results {
-		subject := "server " + string(cfg.Servers[i].ID)
+		subject := "server " + string(servers[i].ID)
 		d.say(f.Status, subject, strings.TrimPrefix(f.Message, subject+" "), f.Hint)
 	}
 }

@@ -161,8 +161,11 @@ const loopbackOnly = `import net from "node:net"; const listen = net.Server.prot
 	`this.once("listening", () => console.error("listens on " + this.address().port)); ` +
 	`return listen.call(this, 0, "127.0.0.1", ...rest); };`
 
-func TestEverythingIsCalledOverStreamableHTTP(t *testing.T) {
-	command := testparts.Need(t).Command("mcp-server-everything", "streamableHttp")
+// everythingOn starts the npm server that has a bit of everything on a transport over HTTP
+// and returns its port.
+func everythingOn(t *testing.T, transport string) string {
+	t.Helper()
+	command := testparts.Need(t).Command("mcp-server-everything", transport)
 	command = slices.Insert(command, 1, "--import", "data:text/javascript,"+loopbackOnly)
 	cmd := exec.Command(command[0], command[1:]...)
 	stderr, err := cmd.StderrPipe()
@@ -183,21 +186,34 @@ func TestEverythingIsCalledOverStreamableHTTP(t *testing.T) {
 		}
 	}()
 	t.Cleanup(func() { cmd.Process.Kill(); <-drained; cmd.Wait() })
-	var port string
 	select {
-	case port = <-ports:
+	case port := <-ports:
+		return port
 	case <-time.After(patience):
 		t.Fatal("the server did not start")
+		return ""
 	}
-	g := serve(t, write(t, lines("mcpServers:", `  everything: {"url": "http://127.0.0.1:`+port+`/mcp"}`)))
-	progress := make(chan *mcp.ProgressNotificationParams, 100)
-	s := connect(t, overHTTP(g), &mcp.ClientOptions{
-		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) { progress <- r.Params },
-	})
-	if all := names(t, s); !slices.Contains(all, "everything__echo") {
-		t.Fatalf("echo is not listed in %v: %+v", all, servers(t, g.url))
+}
+
+func TestEverythingIsCalledOverHTTP(t *testing.T) {
+	for _, c := range []struct{ name, transport, path, kind string }{
+		{"Streamable HTTP", "streamableHttp", "/mcp", ""},
+		{"the oldest transport, named", "sse", "/sse", `, "type": "sse"`},
+		{"the oldest transport, found out", "sse", "/sse", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			url := "http://127.0.0.1:" + everythingOn(t, c.transport) + c.path
+			g := serve(t, write(t, lines("mcpServers:", `  everything: {"url": "`+url+`"`+c.kind+`}`)))
+			progress := make(chan *mcp.ProgressNotificationParams, 100)
+			s := connect(t, overHTTP(g), &mcp.ClientOptions{
+				ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) { progress <- r.Params },
+			})
+			if all := names(t, s); !slices.Contains(all, "everything__echo") {
+				t.Fatalf("echo is not listed in %v: %+v", all, servers(t, g.url))
+			}
+			checkEverything(t, s, progress)
+		})
 	}
-	checkEverything(t, s, progress)
 }
 
 func TestTheInspectorListsAndCalls(t *testing.T) {

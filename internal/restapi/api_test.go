@@ -96,6 +96,36 @@ func (g *gateway) ask(t testing.TB, who, method, path, body string) (int, string
 	return resp.StatusCode, string(answer)
 }
 
+// call makes a call and waits until its record can be read.
+func (g *gateway) call(t testing.TB, who, tool, args string) (id string) {
+	t.Helper()
+	_, body := g.ask(t, who, "POST", "/api/v1/tools/"+tool+"/call", args)
+	var answer struct{ ID string }
+	if err := json.Unmarshal([]byte(body), &answer); err != nil || answer.ID == "" {
+		t.Fatalf("%s, %v", body, err)
+	}
+	wait(t, "the record", func() bool {
+		status, _ := g.ask(t, who, "GET", "/api/v1/calls/"+answer.ID, "")
+		return status == 200
+	})
+	return answer.ID
+}
+
+// wait waits until it is so.
+func wait(t testing.TB, what string, so func() bool) {
+	t.Helper()
+	late := time.After(10 * time.Second)
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for !so() {
+		select {
+		case <-tick.C:
+		case <-late:
+			t.Fatalf("%s: not within 10 s", what)
+		}
+	}
+}
+
 func TestRoutes(t *testing.T) {
 	g := newGateway(t)
 	cases := []struct {
@@ -168,23 +198,11 @@ func TestCallerReadsItsOwnCallsOnly(t *testing.T) {
 	g.ask(t, "root", "GET", "/api/v1/tools", "") // waits for the first lists
 	ids := map[string]string{}
 	for _, who := range []string{"ann", "bob"} {
-		_, body := g.ask(t, who, "POST", "/api/v1/tools/shop__list_orders/call", `{}`)
-		var answer struct{ ID string }
-		if err := json.Unmarshal([]byte(body), &answer); err != nil || answer.ID == "" {
-			t.Fatalf("%s, %v", body, err)
-		}
-		ids[who] = answer.ID
+		ids[who] = g.call(t, who, "shop__list_orders", `{}`)
 	}
 	seen := func(who, path string) string {
 		_, body := g.ask(t, who, "GET", path, "")
 		return fmt.Sprint(strings.Contains(body, ids["ann"]), strings.Contains(body, ids["bob"]))
-	}
-	deadline := time.Now().Add(10 * time.Second)
-	for seen("root", "/api/v1/calls") != "true true" {
-		if time.Now().After(deadline) {
-			t.Fatal("the calls are not recorded within 10 s")
-		}
-		time.Sleep(10 * time.Millisecond)
 	}
 	if got := seen("ann", "/api/v1/calls"); got != "true false" {
 		t.Errorf("ann sees %s", got)

@@ -123,22 +123,43 @@ func answerServer(ctx context.Context, caller mcp.Peer, m mcp.Message) []byte {
 	return mcp.AppendError(nil, m.ID, mcp.Errorf(mcp.CodeMethodNotFound, "%s is not supported by this client", m.Method))
 }
 
-// askable is the part of a client's capabilities that lets a server ask it something, in
-// an order of ours: clients of equal abilities share a session.
+// askable is the part of a client's capabilities that lets a server ask it something, in a
+// form of ours: clients of equal abilities share a session, and no client can make us open
+// one session after the other by writing its abilities in ever new ways.
 func askable(capabilities json.RawMessage) json.RawMessage {
 	out := []byte{'{'}
-	for _, name := range []string{"elicitation", "roots", "sampling"} {
-		value := rawjson.Get(capabilities, name)
-		if value == nil || value[0] != '{' {
+	for _, ability := range []struct {
+		name  string
+		parts []string
+	}{
+		{"elicitation", []string{"form", "url"}},
+		{"roots", []string{"listChanged"}},
+		{"sampling", []string{"context", "tools"}},
+	} {
+		value := rawjson.Get(capabilities, ability.name)
+		if len(value) == 0 || value[0] != '{' {
 			continue
 		}
-		if len(out) > 1 {
-			out = append(out, ',')
+		out = append(append(out, separator(out)...), `"`+ability.name+`":{`...)
+		for _, part := range ability.parts {
+			switch set := rawjson.Get(value, part); {
+			case string(set) == "true":
+				out = append(append(out, separator(out)...), `"`+part+`":true`...)
+			case len(set) > 0 && set[0] == '{':
+				out = append(append(out, separator(out)...), `"`+part+`":{}`...)
+			}
 		}
-		out = append(rawjson.AppendString(out, name), ':')
-		out = append(out, value...)
+		out = append(out, '}')
 	}
 	return append(out, '}')
+}
+
+// separator is what stands before the next member.
+func separator(out []byte) string {
+	if out[len(out)-1] == '{' {
+		return ""
+	}
+	return ","
 }
 
 // everything is what we declare where a server is only asked what it has: some show a tool

@@ -1,0 +1,4 @@
+package restapi
+
+// Routes are the patterns of all routes.
+func Routes() []string { return New(Parts{}).routes }

@@ -1,0 +1,200 @@
+package restapi_test
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/toolfit/toolfit/internal/restapi"
+)
+
+// openAPI is the part of the document that tests look at.
+type openAPI struct {
+	Servers    []struct{ URL string }
+	Paths      map[string]map[string]json.RawMessage
+	Components struct{ Schemas map[string]any }
+}
+
+// operation is one method of a path.
+type operation struct {
+	Responses map[string]struct {
+		Ref     string `json:"$ref"`
+		Content map[string]struct {
+			Schema struct {
+				Ref string `json:"$ref"`
+			}
+		}
+	}
+}
+
+func readDocument(t testing.TB) openAPI {
+	t.Helper()
+	data, err := os.ReadFile("openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc openAPI
+	if err := json.Unmarshal(data, &doc); err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+func TestDocumentNamesExactlyTheRoutes(t *testing.T) {
+	var documented []string
+	for path, methods := range readDocument(t).Paths {
+		for method := range methods {
+			if method != "parameters" {
+				documented = append(documented, strings.ToUpper(method)+" /api/v1"+path)
+			}
+		}
+	}
+	slices.Sort(documented)
+	served := restapi.Routes()
+	slices.Sort(served)
+	if !slices.Equal(documented, served) {
+		t.Errorf("documented\n%s\nserved\n%s", strings.Join(documented, "\n"), strings.Join(served, "\n"))
+	}
+}
+
+// schemas are the document's, made strict: what it does not name may not be there.
+type schemas struct{ defs map[string]any }
+
+func newSchemas(t testing.TB) schemas {
+	t.Helper()
+	text, err := json.Marshal(readDocument(t).Components.Schemas)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var defs map[string]any
+	if err := json.Unmarshal([]byte(strings.ReplaceAll(string(text), "#/components/schemas/", "#/$defs/")), &defs); err != nil {
+		t.Fatal(err)
+	}
+	strict(defs)
+	return schemas{defs}
+}
+
+func strict(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		if _, described := v["properties"].(map[string]any); described && v["additionalProperties"] == nil {
+			v["additionalProperties"] = false
+		}
+		for _, inner := range v {
+			strict(inner)
+		}
+	case []any:
+		for _, inner := range v {
+			strict(inner)
+		}
+	}
+}
+
+// check holds that the text is what the schema of the name says.
+func (s schemas) check(t testing.TB, name, text string) {
+	t.Helper()
+	whole, err := json.Marshal(map[string]any{"$ref": "#/$defs/" + name, "$defs": s.defs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var schema jsonschema.Schema
+	if err := json.Unmarshal(whole, &schema); err != nil {
+		t.Fatal(err)
+	}
+	resolved, err := schema.Resolve(nil)
+	if err != nil {
+		t.Fatalf("schema %s: %v", name, err)
+	}
+	var value any
+	if err := json.Unmarshal([]byte(text), &value); err != nil {
+		t.Fatalf("no JSON: %v: %.200s", err, text)
+	}
+	if err := resolved.Validate(value); err != nil {
+		t.Errorf("not as %s describes it: %v: %.500s", name, err, text)
+	}
+}
+
+// answerSchema is the name of the schema of an operation's answer.
+func (doc openAPI) answerSchema(t testing.TB, method, path, status string) string {
+	t.Helper()
+	var op operation
+	if err := json.Unmarshal(doc.Paths[path][strings.ToLower(method)], &op); err != nil {
+		t.Fatalf("%s %s: %v", method, path, err)
+	}
+	answer, ok := op.Responses[status]
+	if !ok {
+		answer = op.Responses["default"]
+	}
+	if strings.HasSuffix(answer.Ref, "/Error") {
+		return "Error"
+	}
+	return strings.TrimPrefix(answer.Content["application/json"].Schema.Ref, "#/components/schemas/")
+}
+
+func TestAnswersAreAsTheDocumentSays(t *testing.T) {
+	g := newGateway(t)
+	doc, schemas := readDocument(t), newSchemas(t)
+	g.ask(t, "root", "GET", "/api/v1/tools", "") // waits for the first lists
+	_, body := g.ask(t, "root", "POST", "/api/v1/keys", `{"name":"temp"}`)
+	var key restapi.NewKey
+	if err := json.Unmarshal([]byte(body), &key); err != nil {
+		t.Fatal(err)
+	}
+	call := g.call(t, "ann", "shop__list_orders", `{}`)
+	cases := []struct {
+		method, path, target, body string
+		status                     int
+	}{
+		{"GET", "/servers", "/servers", "", 200},
+		{"POST", "/servers", "/servers", `{"name":"extra","builtin":"demo-shop"}`, 201},
+		{"POST", "/servers", "/servers", `{"name":"extra","builtin":"demo-shop"}`, 409},
+		{"GET", "/servers/{id}", "/servers/extra", "", 200},
+		{"POST", "/servers/{id}/refresh", "/servers/extra/refresh", "", 200},
+		{"POST", "/servers/{id}/approve", "/servers/extra/approve", "", 200},
+		{"DELETE", "/servers/{id}", "/servers/shop", "", 409},
+		{"DELETE", "/servers/{id}", "/servers/extra", "", 200},
+		{"GET", "/servers/{id}", "/servers/extra", "", 404},
+		{"GET", "/tools", "/tools", "", 200},
+		{"GET", "/tools/{name}", "/tools/shop__get_order", "", 200},
+		{"POST", "/tools/{name}/call", "/tools/shop__list_orders/call", "{}", 200},
+		{"POST", "/tools/{name}/call", "/tools/nope/call", "{}", 404},
+		{"GET", "/calls", "/calls", "", 200},
+		{"GET", "/calls/{id}", "/calls/" + call, "", 200},
+		{"GET", "/calls/{id}", "/calls/nope", "", 404},
+		{"GET", "/keys", "/keys", "", 200},
+		{"POST", "/keys", "/keys", `{"name":"more","role":"viewer"}`, 201},
+		{"POST", "/keys", "/keys", `{"name":"more"}`, 409},
+		{"DELETE", "/keys/{id}", "/keys/" + key.ID, "", 200},
+		{"GET", "/events", "/events", "", 400},
+	}
+	for _, c := range cases {
+		t.Run(c.method+" "+c.target, func(t *testing.T) {
+			status, body := g.ask(t, "root", c.method, "/api/v1"+c.target, c.body)
+			if status != c.status {
+				t.Fatalf("HTTP %d, want %d: %s", status, c.status, body)
+			}
+			name := doc.answerSchema(t, c.method, c.path, strconv.Itoa(status))
+			schemas.check(t, name, body)
+			if c.method == "POST" && c.path == "/servers" {
+				schemas.check(t, "ServerConfig", c.body)
+			}
+			if c.method == "POST" && c.path == "/keys" {
+				schemas.check(t, "KeyConfig", c.body)
+			}
+		})
+	}
+}
+
+func TestDocumentIsServed(t *testing.T) {
+	g := newGateway(t)
+	status, body := g.ask(t, "ann", "GET", "/api/v1/openapi.json", "")
+	var doc openAPI
+	if err := json.Unmarshal([]byte(body), &doc); err != nil || status != 200 || doc.Servers[0].URL != "/api/v1" {
+		t.Errorf("HTTP %d, %v, %+v", status, err, doc.Servers)
+	}
+}

@@ -1,0 +1,22 @@
+package upstream
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+func TestClientsOfEqualAbilitiesAreAlike(t *testing.T) {
+	for name, c := range map[string]struct{ in, want string }{
+		"none":                             {`{}`, `{}`},
+		"absent":                           {``, `{}`},
+		"what is no question is left out":  {`{"experimental":{"x":1},"sampling":{}}`, `{"sampling":{}}`},
+		"order and unknown parts do not":   {`{"sampling":{"tools":{"n":1},"z":2},"elicitation":{"url":{},"form":{}}}`, `{"elicitation":{"form":{},"url":{}},"sampling":{"tools":{}}}`},
+		"a list that says when it changes": {`{"roots":{"listChanged":true}}`, `{"roots":{"listChanged":true}}`},
+		"a list that does not":             {`{"roots":{"listChanged":false}}`, `{"roots":{}}`},
+		"an ability that is none":          {`{"roots":null,"sampling":true}`, `{}`},
+	} {
+		if got := askable(json.RawMessage(c.in)); string(got) != c.want {
+			t.Errorf("%s: got %s, want %s", name, got, c.want)
+		}
+	}
+}
