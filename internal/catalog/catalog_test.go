@@ -398,3 +398,31 @@ func TestChangedListIsAnnouncedOnlyWhereItIsAnother(t *testing.T) {
 		t.Errorf("told of %v", told)
 	}
 }
+
+func TestListNamesTheServersThatAreMissing(t *testing.T) {
+	down := false
+	var told int
+	lister := fakeLister{func(tool.ServerID) (upstream.Listing, error) {
+		if down {
+			return upstream.Listing{}, fault.New(fault.UpstreamDown, "server s is down")
+		}
+		return listing("a:1"), nil
+	}}
+	c, _ := New(t.Context(), lister, fakeKeeper{}, &Options{Changed: func(string, string) { told++ }})
+	c.Apply(&config.Config{Servers: []config.Server{{ID: "s"}}, Approve: "auto", Profiles: []config.Profile{{Name: "p", All: true}, {Name: "other"}}})
+	c.Refresh(t.Context(), "s")
+	whole, _ := c.View("p")
+	told, down = 0, true
+	c.Refresh(t.Context(), "s")
+	v, _ := c.View("p")
+	want := strings.TrimSuffix(string(whole.List), "}") + `,"_meta":{"toolfit/unavailable":{"s":"server s is down"}}}`
+	if string(v.List) != want || !json.Valid(v.List) {
+		t.Errorf("got  %s\nwant %s", v.List, want)
+	}
+	if other, _ := c.View("other"); strings.Contains(string(other.List), "unavailable") {
+		t.Errorf("a profile without the server hears of it: %s", other.List)
+	}
+	if told != 0 {
+		t.Error("the same tools were announced as others")
+	}
+}

@@ -34,6 +34,9 @@ func (c *Catalog) checkFailed(ctx context.Context, k *known, err error) error {
 	k.reason, k.checkedAt = reason, now
 	k.failures++
 	k.retryAt = now.Add(min(15*time.Second<<min(k.failures, 6), 10*time.Minute))
+	if c.config != nil {
+		c.rebuild() // the lists say which servers are missing; which tools there are stays the same
+	}
 	k.triedOnce()
 	id := k.cfg.ID
 	c.mu.Unlock()

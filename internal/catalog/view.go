@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"bytes"
+	"encoding/json"
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/access"
@@ -21,6 +22,7 @@ type View struct {
 	// The results of list requests, rendered once.
 	List, PromptList, ResourceList, TemplateList []byte
 
+	tools     int // length of the part of List that says which tools there are
 	byShown   map[string]*Entry
 	byPrompt  map[string]*Entry
 	owners    map[string]tool.ServerID // of resources, by URI
@@ -116,6 +118,8 @@ func buildView(p config.Profile, servers []*known) *View {
 	v.Entries, v.byShown = named(v.Entries, bare)
 	v.Prompts, v.byPrompt = named(v.Prompts, bare)
 	v.List, v.PromptList = render("tools", v.Entries), render("prompts", v.Prompts)
+	v.tools = len(v.List) - 1
+	v.List = addMissing(v.List, p, servers)
 	v.ResourceList, v.TemplateList = resources.bytes(), templates.bytes()
 	return v
 }
@@ -169,9 +173,26 @@ func (l *list) add(item []byte) {
 
 func (l *list) bytes() []byte { return append(l.out, "]}"...) }
 
+// addMissing names, beside the tools, the servers that were not there when they were last
+// asked: their tools may be missing or old, and a client can see why.
+func addMissing(list []byte, p config.Profile, servers []*known) []byte {
+	missing := map[string]string{}
+	for _, s := range servers {
+		if s.reason != "" && access.SeesServer(p, s.cfg.ID) {
+			missing[string(s.cfg.ID)] = s.reason
+		}
+	}
+	if len(missing) == 0 {
+		return list
+	}
+	named, _ := json.Marshal(missing) // strings only
+	list = append(list[:len(list)-1], `,"_meta":{"toolfit/unavailable":`...)
+	return append(append(list, named...), "}}"...)
+}
+
 // changes are the lists that differ between two views of a profile.
 func (v *View) changes(now *View) (changed []change) {
-	if !bytes.Equal(v.List, now.List) {
+	if !bytes.Equal(v.List[:v.tools], now.List[:now.tools]) {
 		changed = append(changed, change{v.Profile, "tools"})
 	}
 	if !bytes.Equal(v.PromptList, now.PromptList) {
