@@ -36,6 +36,7 @@ func TestScripts(t *testing.T) {
 			"gateway": gateway,
 			"tryit":   tryIt,
 			"setkey":  setKey,
+			"waitfor": waitFor,
 		},
 	})
 }
@@ -135,4 +136,22 @@ func setKey(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Fatalf("usage: setkey NAME")
 	}
 	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
+}
+
+// waitFor FILE EXPRESSION waits until the file has a line that matches.
+func waitFor(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: waitfor FILE EXPRESSION")
+	}
+	line := regexp.MustCompile("(?m)" + args[1])
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	late := time.After(30 * time.Second)
+	for !line.MatchString(ts.ReadFile(args[0])) {
+		select {
+		case <-tick.C:
+		case <-late:
+			ts.Fatalf("%s has no line like %q: %s", args[0], args[1], ts.ReadFile(args[0]))
+		}
+	}
 }

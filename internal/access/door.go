@@ -30,7 +30,8 @@ func NewDoor(keys *Keys, hosts []string, proxies Trusted) *Door {
 // Admit tells who sends the request. A page of another site must not get in through a
 // browser on this machine, so Host and Origin are checked before anything else.
 func (d *Door) Admit(r *http.Request) (Principal, error) {
-	if _, _, host := d.proxies.Client(r); !d.knows(host) {
+	_, _, host := d.proxies.Client(r)
+	if !d.knows(host) {
 		return Principal{}, fault.New(fault.Forbidden, "Host %q is not served here", host).WithHint("add it to hosts in the configuration")
 	}
 	if origin := r.Header.Get("Origin"); origin != "" {
@@ -42,8 +43,9 @@ func (d *Door) Admit(r *http.Request) (Principal, error) {
 	if key, ok := keyOf(r); ok {
 		return d.keys.Authenticate(r.Context(), key)
 	}
-	// The address of the connection counts here, never one that a header names.
-	if !d.keys.Any() && isLoopback(r.RemoteAddr) && d.proxies.direct(r) {
+	// The address of the connection counts here, never one that a header names. A name of
+	// the configuration is one by which others reach us, through something on this machine.
+	if !d.keys.Any() && isLoopback(r.RemoteAddr) && d.proxies.direct(r) && isHere(hostOf(host)) {
 		return Local(), nil
 	}
 	return Principal{}, refuse()
@@ -63,18 +65,26 @@ func keyOf(r *http.Request) (string, bool) {
 
 // knows tells whether a host, with or without a port, is one of ours.
 func (d *Door) knows(hostport string) bool {
+	host := hostOf(hostport)
+	return isHere(host) || d.hosts[host] || d.hosts[strings.ToLower(hostport)]
+}
+
+// hostOf takes the port off a host.
+func hostOf(hostport string) string {
 	host := hostport
 	if h, _, err := net.SplitHostPort(hostport); err == nil {
 		host = h
 	}
-	host = strings.ToLower(strings.Trim(host, "[]"))
-	return host == "localhost" || d.hosts[host] || d.hosts[strings.ToLower(hostport)] || isLoopback(host)
+	return strings.ToLower(strings.Trim(host, "[]"))
 }
+
+// isHere tells whether a host means this machine.
+func isHere(host string) bool { return host == "localhost" || isLoopback(host) }
 
 // IsLoopback tells whether an address to listen on can be reached from this machine only.
 func IsLoopback(addr string) bool {
 	host, _, err := net.SplitHostPort(addr)
-	return err == nil && (host == "localhost" || isLoopback(host))
+	return err == nil && isHere(host)
 }
 
 func isLoopback(addr string) bool {

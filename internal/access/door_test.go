@@ -26,7 +26,7 @@ func TestDoor(t *testing.T) {
 		{"loopback needs no key while there is none", "127.0.0.1:8420", "", "", loopback, ""},
 		{"so does localhost, in any case", "LOCALHOST:8420", "", "", loopback, ""},
 		{"and IPv6", "[::1]:8420", "", "", "[::1]:5000", ""},
-		{"a host of the configuration, in any case and with any port", "TOOLS.example.com:443", "", "", loopback, ""},
+		{"a host of the configuration is known, in any case and with any port, but not local", "TOOLS.example.com:443", "", "", loopback, fault.Unauthorized},
 		{"a page of our own", "localhost:8420", "http://localhost:8420", "", loopback, ""},
 		{"a name that points here is no host of ours", "evil.example:8420", "", "", loopback, fault.Forbidden},
 		{"a name that starts like loopback is none", "127.0.0.1.evil.example", "", "", loopback, fault.Forbidden},

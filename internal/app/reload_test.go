@@ -228,6 +228,37 @@ func countTools(t *testing.T, url, session string) int {
 	return len(answer.Result.Tools)
 }
 
+func TestCallsGoOnWhileTheConfigurationChanges(t *testing.T) {
+	a, _ := start(t, one)
+	a.Catalog.Ready(t.Context())
+	h := a.Handler()
+	stop := make(chan struct{})
+	var callers sync.WaitGroup
+	for range 4 {
+		callers.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				r := httptest.NewRequest("POST", "/api/v1/tools/shop__list_orders/call", strings.NewReader(`{"limit":1}`))
+				r.Host, r.RemoteAddr = "localhost", "127.0.0.1:5"
+				w := httptest.NewRecorder()
+				if h.ServeHTTP(w, r); w.Code != http.StatusOK {
+					t.Errorf("a call during a reload: %d %s", w.Code, w.Body)
+					return
+				}
+			}
+		})
+	}
+	for i := range 40 {
+		a.Reload(parse(t, a.Config().Path, []string{two, one, one + "hosts: [a.b]\nrate: {perKey: 1000000/s}\n"}[i%3]))
+	}
+	close(stop)
+	callers.Wait()
+}
+
 func TestReloadedHostsDecideWhoComesIn(t *testing.T) {
 	a, _ := start(t, one)
 	h := a.Handler()

@@ -241,3 +241,32 @@ func TestReplaceFileSeesOtherWriters(t *testing.T) {
 	}
 	wantFile(t, path, "new")
 }
+
+func TestAddServerWritesLimitsThatAreNotTheUsualOnes(t *testing.T) {
+	usual := defaultServer("a", 0)
+	usual.Command = "x"
+	limited := defaultServer("b", 0)
+	limited.URL, limited.Proxy, limited.Concurrency, limited.Queue = "http://h/mcp", "http://p:1", 2, 0
+	limited.Breaker = Breaker{Failures: 0, Pause: time.Minute}
+	path := file(t, "toolfit.yaml", "mcpServers:\n")
+	for _, s := range []Server{usual, limited} {
+		if err := AddServer(path, s); err != nil {
+			t.Fatal(err)
+		}
+		if !SameServer(path, s) {
+			t.Errorf("%s does not come back as it was", s.ID)
+		}
+	}
+	wantFile(t, path, `mcpServers:
+  a:
+    command: x
+  b:
+    url: "http://h/mcp"
+    proxy: "http://p:1"
+    concurrency: 2
+    queue: 0
+    breaker:
+      failures: 0
+      pause: 1m
+`)
+}

@@ -47,6 +47,7 @@ type Events struct {
 	sources Sources
 	records *record.Log
 	now     func() time.Time
+	ping    time.Duration // pingEvery, but for tests
 
 	ctx     context.Context // of all connections
 	cancel  context.CancelFunc
@@ -75,7 +76,7 @@ type listener struct {
 
 // NewEvents makes Events. Run watches the servers; Close ends all connections.
 func NewEvents(sources Sources, records *record.Log) *Events {
-	e := &Events{sources: sources, records: records, now: time.Now, closing: make(chan struct{}), listeners: map[*listener]struct{}{}}
+	e := &Events{sources: sources, records: records, now: time.Now, ping: pingEvery, closing: make(chan struct{}), listeners: map[*listener]struct{}{}}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	return e
 }

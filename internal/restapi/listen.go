@@ -24,7 +24,7 @@ const (
 	callBuffer = 256
 	// writeLimit is how long a client may take to take one event.
 	writeLimit = 10 * time.Second
-	// pingEvery is how often a silent client is asked whether it is there.
+	// pingEvery is how often a client is asked whether it is there, and its key looked at again.
 	pingEvery = 30 * time.Second
 )
 
@@ -149,7 +149,7 @@ func (c *connection) read(ctx context.Context, heard chan<- []byte) {
 
 // watch ends a connection whose client is gone, or whose key is.
 func (c *connection) watch(ctx context.Context, cancel context.CancelFunc, admit func(context.Context) error) {
-	tick := time.NewTicker(pingEvery)
+	tick := time.NewTicker(c.events.ping)
 	defer tick.Stop()
 	for {
 		select {

@@ -2,6 +2,7 @@ package restapi_test
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -63,7 +64,10 @@ func TestDocumentNamesExactlyTheRoutes(t *testing.T) {
 }
 
 // schemas are the document's, made strict: what it does not name may not be there.
-type schemas struct{ defs map[string]any }
+type schemas struct {
+	defs     map[string]any
+	resolved map[string]*jsonschema.Resolved
+}
 
 func newSchemas(t testing.TB) schemas {
 	t.Helper()
@@ -76,7 +80,7 @@ func newSchemas(t testing.TB) schemas {
 		t.Fatal(err)
 	}
 	strict(defs)
-	return schemas{defs}
+	return schemas{defs, map[string]*jsonschema.Resolved{}}
 }
 
 func strict(v any) {
@@ -98,6 +102,23 @@ func strict(v any) {
 // check holds that the text is what the schema of the name says.
 func (s schemas) check(t testing.TB, name, text string) {
 	t.Helper()
+	var value any
+	if err := json.Unmarshal([]byte(text), &value); err != nil {
+		t.Fatalf("no JSON: %v: %.200s", err, text)
+	}
+	if err := s.resolve(t, name).Validate(value); err != nil {
+		t.Errorf("not as %s describes it: %v: %.500s", name, err, text)
+	}
+}
+
+func (s schemas) resolve(t testing.TB, name string) *jsonschema.Resolved {
+	t.Helper()
+	if r := s.resolved[name]; r != nil {
+		return r
+	}
+	if s.defs[name] == nil {
+		t.Fatalf("the document has no schema %q", name)
+	}
 	whole, err := json.Marshal(map[string]any{"$ref": "#/$defs/" + name, "$defs": s.defs})
 	if err != nil {
 		t.Fatal(err)
@@ -106,17 +127,12 @@ func (s schemas) check(t testing.TB, name, text string) {
 	if err := json.Unmarshal(whole, &schema); err != nil {
 		t.Fatal(err)
 	}
-	resolved, err := schema.Resolve(nil)
+	r, err := schema.Resolve(nil)
 	if err != nil {
 		t.Fatalf("schema %s: %v", name, err)
 	}
-	var value any
-	if err := json.Unmarshal([]byte(text), &value); err != nil {
-		t.Fatalf("no JSON: %v: %.200s", err, text)
-	}
-	if err := resolved.Validate(value); err != nil {
-		t.Errorf("not as %s describes it: %v: %.500s", name, err, text)
-	}
+	s.resolved[name] = r
+	return r
 }
 
 // answerSchema is the name of the schema of an operation's answer.
@@ -196,5 +212,26 @@ func TestDocumentIsServed(t *testing.T) {
 	var doc openAPI
 	if err := json.Unmarshal([]byte(body), &doc); err != nil || status != 200 || doc.Servers[0].URL != "/api/v1" {
 		t.Errorf("HTTP %d, %v, %+v", status, err, doc.Servers)
+	}
+}
+
+func TestDocumentHasTheKeysOfAServerInTheFile(t *testing.T) {
+	text, err := os.ReadFile("../config/config.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Defs map[string]struct{ Properties map[string]any } `json:"$defs"`
+	}
+	if err := json.Unmarshal(text, &file); err != nil {
+		t.Fatal(err)
+	}
+	ours, _ := newSchemas(t).defs["ServerConfig"].(map[string]any)["properties"].(map[string]any)
+	documented := slices.Sorted(maps.Keys(ours))
+	want := slices.Sorted(maps.Keys(file.Defs["server"].Properties))
+	want = append(want, "name")
+	slices.Sort(want)
+	if !slices.Equal(documented, want) {
+		t.Errorf("documented %v, in the file %v", documented, want)
 	}
 }

@@ -169,6 +169,7 @@ func TestFileWinsOverTheStore(t *testing.T) {
 	reload(withExtra)
 	g.want("GET", "/servers/extra", "", 200, `"source":"file"`)
 	g.want("GET", "/servers/extra", "", 200, `"warning":"the store has a server of this name too; the file wins"`)
+	g.want("POST", "/servers/extra/refresh", "", 200, `"state":"up"`)
 	g.want("GET", "/tools?q=envQuery", "", 200, `extra__envQuery`)
 	if !g.log.has("the file wins") {
 		t.Error("the log does not say so")
@@ -220,7 +221,7 @@ func TestStoredSecretsAreEncryptedAndRedacted(t *testing.T) {
 
 	// With another key the server is shown with the reason, and can be deleted.
 	g = openPlain(t, path, noServers, nil)
-	g.want("GET", "/servers", "", 200, `"state":"down","reason":"server_configs/web is stored encrypted`)
+	g.want("GET", "/servers", "", 200, `"state":"down","reason":"server web is stored encrypted`)
 	g.want("POST", "/servers", `{"name":"web","builtin":"demo-shop"}`, 409, `"code":"conflict"`)
 	g.want("DELETE", "/servers/web", "", 200, `"deleted":"web"`)
 	g.want("GET", "/servers", "", 200, `"servers":[]`)
