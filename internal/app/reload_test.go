@@ -273,7 +273,7 @@ func TestReloadedHostsDecideWhoComesIn(t *testing.T) {
 		t.Errorf("an unknown host: %d", got)
 	}
 	a.Reload(parse(t, a.Config().Path, one+"hosts: [tools.example.com]\n"))
-	if got := status(); got != http.StatusOK {
+	if got := status(); got != http.StatusUnauthorized { // it comes as far as the key
 		t.Errorf("a host of the new file: %d", got)
 	}
 	a.Reload(parse(t, a.Config().Path, one))

@@ -100,6 +100,19 @@ func TestIDsSortByTimeAndDifferByProcess(t *testing.T) {
 	}
 }
 
+func TestFirstIDDividesIDsByTime(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC)
+	l := record.New(&sink{}, &record.Options{Now: func() time.Time { return now }})
+	defer closeLog(t, l)
+	if id := l.NewID(); id < record.FirstID(now) || id >= record.FirstID(now.Add(time.Microsecond)) {
+		t.Errorf("%s is not between %s and %s", id, record.FirstID(now), record.FirstID(now.Add(time.Microsecond)))
+	}
+	first, last := record.FirstID(time.Time{}), record.FirstID(time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC))
+	if now := record.FirstID(now); first >= now || last <= now {
+		t.Errorf("times before 1970 and far ahead: %s, %s", first, last)
+	}
+}
+
 func BenchmarkAdd(b *testing.B) {
 	for _, durable := range []bool{false, true} {
 		b.Run(fmt.Sprintf("durable=%v", durable), func(b *testing.B) {

@@ -24,7 +24,8 @@ import (
 	"github.com/toolfit/toolfit/internal/store"
 )
 
-// Parts are what the routes are served from. All but Metrics are needed.
+// Parts are what the routes are served from. Those of records need Store, Admit and Logger
+// alone; all others need all but Metrics.
 type Parts struct {
 	Sources
 	Caller   *call.Caller
@@ -182,7 +183,7 @@ func StatusOf(code fault.Code) int {
 		return http.StatusBadGateway
 	case fault.UpstreamTimeout:
 		return http.StatusGatewayTimeout
-	case fault.UpstreamBusy:
+	case fault.UpstreamBusy, fault.StoreDown:
 		return http.StatusServiceUnavailable
 	case fault.Canceled:
 		return 499 // the caller is gone; the number is for the logs of proxies

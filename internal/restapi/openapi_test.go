@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/restapi"
 )
 
@@ -233,5 +234,28 @@ func TestDocumentHasTheKeysOfAServerInTheFile(t *testing.T) {
 	slices.Sort(want)
 	if !slices.Equal(documented, want) {
 		t.Errorf("documented %v, in the file %v", documented, want)
+	}
+}
+
+func TestEveryCodeHasAStatusAndIsDocumented(t *testing.T) {
+	source, err := os.ReadFile("../fault/fault.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	document, err := os.ReadFile("openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	codes := namesIn(string(source), `Code = "(\w+)"`)
+	if len(codes) < 10 {
+		t.Fatalf("only %d codes found: the test looks in the wrong place", len(codes))
+	}
+	for _, code := range codes {
+		if (restapi.StatusOf(fault.Code(code)) == 500) != (code == "internal") {
+			t.Errorf("%s is HTTP %d", code, restapi.StatusOf(fault.Code(code)))
+		}
+		if !strings.Contains(string(document), `"`+code+`"`) {
+			t.Errorf("the document does not name %s", code)
+		}
 	}
 }

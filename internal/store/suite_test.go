@@ -251,6 +251,9 @@ func testFilter(t *testing.T, open func() *store.Store) {
 		c.Principal = fmt.Sprint("p", i%2)
 		c.Server = tool.ServerID(fmt.Sprint("s", i%3))
 		c.Tool = tool.Canonical(c.Server, fmt.Sprint("t", i%5))
+		if i%10 == 3 {
+			c.Outcome = "error"
+		}
 	})
 	all := func(int) bool { return true }
 	cases := []struct {
@@ -265,6 +268,9 @@ func testFilter(t *testing.T, open func() *store.Store) {
 		{"by all at once", store.CallFilter{Principal: "p0", Server: "s1", Tool: "s1__t4", Limit: 2}, func(i int) bool { return i%30 == 4 }},
 		{"by an unknown principal", store.CallFilter{Principal: "p' OR 1=1"}, func(int) bool { return false }},
 		{"before an id", store.CallFilter{Before: sampleCall(20).ID}, func(i int) bool { return i < 20 }},
+		{"from an id on", store.CallFilter{After: sampleCall(120).ID}, func(i int) bool { return i >= 120 }},
+		{"between two ids", store.CallFilter{After: sampleCall(7).ID, Before: sampleCall(20).ID}, func(i int) bool { return i >= 7 && i < 20 }},
+		{"by outcome", store.CallFilter{Outcome: "error"}, func(i int) bool { return i%10 == 3 }},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

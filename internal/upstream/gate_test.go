@@ -3,6 +3,7 @@ package upstream
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -90,4 +91,21 @@ func TestCallsOverTheLimitWaitAndTooManyAreTurnedAway(t *testing.T) {
 		t.Errorf("the second call: %v", err)
 	}
 	g.leave(ctx, nil)
+}
+
+func TestReasonOfAnOpenBreakerIsRedacted(t *testing.T) {
+	p := New(&Options{Redact: func(s string) string { return strings.ReplaceAll(s, "hush", "***") }})
+	defer p.Close()
+	p.Apply([]config.Server{{ID: "s", Command: "x", Breaker: config.Breaker{Failures: 1, Pause: time.Hour}}})
+	s, err := p.server("s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.gate.enter(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.gate.leave(t.Context(), fault.New(fault.UpstreamDown, "token hush is wrong"))
+	if st := p.Status()[0]; st.State != Down || st.Reason != "token *** is wrong" {
+		t.Errorf("got %+v", st)
+	}
 }

@@ -41,7 +41,7 @@ func (s *server) status() Status {
 	defer s.mu.Unlock()
 	st := Status{ID: s.cfg.ID, Kind: s.kind(), State: Idle, Since: s.since, Sessions: len(s.sessions), Stderr: s.tail.all()}
 	if open, why := s.gate.open(); open {
-		st.State, st.Reason = Down, why.Error()
+		st.State, st.Reason = Down, s.pool.opts.Redact(why.Error())
 		return st
 	}
 	for _, sess := range s.sessions {
