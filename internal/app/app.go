@@ -142,7 +142,7 @@ func (a *App) assemble(ctx context.Context, redact func(string) string) (err err
 	a.current.Store(&first)
 	a.Pool.Apply(first.Servers)
 	a.Catalog.Apply(&first)
-	a.Caller = call.New(a.Catalog, a.Pool, a.Records, &call.Options{Metrics: call.NewMetrics(a.registry)})
+	a.Caller = call.New(a.Catalog, a.Pool, a.Records, &call.Options{Metrics: call.NewMetrics(a.registry), Started: a.events.CallStarted})
 	a.agents = mcpserver.New(a.Catalog, a.Caller, a.Pool, &mcpserver.Options{Version: a.opts.Version})
 	a.requests = restapi.NewMetrics(a.registry)
 	a.registerMetrics()

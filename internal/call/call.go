@@ -55,6 +55,7 @@ type Caller struct {
 // Options change a Caller. The zero value is usable.
 type Options struct {
 	Metrics *Metrics         // nil: not counted
+	Started func(store.Call) // told of each call that goes to a server; it must not block; nil: nobody is
 	Now     func() time.Time // nil: time.Now
 }
 
@@ -63,6 +64,9 @@ func New(tools Viewer, servers Sender, log Recorder, opts *Options) *Caller {
 	c := &Caller{tools: tools, servers: servers, log: log}
 	if opts != nil {
 		c.opts = *opts
+	}
+	if c.opts.Started == nil {
+		c.opts.Started = func(store.Call) {}
 	}
 	if c.opts.Now == nil {
 		c.opts.Now = time.Now
@@ -122,6 +126,7 @@ func (c *Caller) Do(ctx context.Context, req Request) (res *Result, err error) {
 		return nil, err
 	}
 	rec.found(entry)
+	c.opts.Started(rec.call)
 	msg := c.fit(entry, &req)           // what the caller sent → what the tool takes
 	out, err := c.send(ctx, entry, msg) // exactly one upstream request
 	if err != nil {

@@ -8,18 +8,20 @@ import (
 
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/record"
+	"github.com/toolfit/toolfit/internal/store"
 	"github.com/toolfit/toolfit/internal/tool"
 	"github.com/toolfit/toolfit/internal/upstream"
 )
 
 // The topics that can be subscribed to.
 const (
+	callStarted   = "call.started"
 	callFinished  = "call.finished"
 	serverChanged = "server.changed"
 	toolsChanged  = "tools.changed"
 )
 
-var topics = []string{callFinished, serverChanged, toolsChanged}
+var topics = []string{callStarted, callFinished, serverChanged, toolsChanged}
 
 // Event is what a subscriber hears.
 type Event struct {
@@ -53,6 +55,8 @@ type Events struct {
 	cancel  context.CancelFunc
 	closing chan struct{} // closed when connections are to end
 
+	starts atomic.Bool // somebody wants to hear of calls that start
+
 	mu        sync.Mutex
 	listeners map[*listener]struct{}
 	closed    bool
@@ -66,12 +70,14 @@ type happening struct {
 	at      time.Time
 	server  Server
 	profile string
+	call    store.Call
 }
 
 // listener is where one connection hears of what happens.
 type listener struct {
 	heard chan happening
-	lost  atomic.Int64 // what there was no room for, until it is told
+	wants atomic.Pointer[map[string]bool] // topics; nil before the first subscription
+	lost  atomic.Int64                    // what there was no room for, until it is told
 }
 
 // NewEvents makes Events. Run watches the servers; Close ends all connections.
@@ -144,9 +150,45 @@ func (e *Events) ToolsChanged(profile string) {
 	e.tell(happening{topic: toolsChanged, at: e.now(), profile: profile})
 }
 
-// tell hands it to every listener that has room. The caller holds mu.
+// CallStarted tells that a call is on its way to its server. While nobody wants to know,
+// that costs nothing; it never blocks.
+func (e *Events) CallStarted(c store.Call) {
+	if !e.starts.Load() {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.tell(happening{topic: callStarted, at: c.At, call: c})
+}
+
+// want sets what a listener hears of.
+func (e *Events) want(l *listener, topics map[string]bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	l.wants.Store(&topics)
+	e.countStarts()
+}
+
+// countStarts notes whether anybody hears of calls that start. The caller holds mu.
+func (e *Events) countStarts() {
+	starts := false
+	for l := range e.listeners {
+		starts = starts || l.wantsTo(callStarted)
+	}
+	e.starts.Store(starts)
+}
+
+func (l *listener) wantsTo(topic string) bool {
+	wants := l.wants.Load()
+	return wants != nil && (*wants)[topic]
+}
+
+// tell hands it to every listener that wants it and has room. The caller holds mu.
 func (e *Events) tell(h happening) {
 	for l := range e.listeners {
+		if !l.wantsTo(h.topic) {
+			continue
+		}
 		select {
 		case l.heard <- h:
 		default:
@@ -178,6 +220,7 @@ func (e *Events) join() (*listener, error) {
 func (e *Events) leave(l *listener) {
 	e.mu.Lock()
 	delete(e.listeners, l)
+	e.countStarts()
 	if len(e.listeners) == 0 {
 		e.last = nil
 	}

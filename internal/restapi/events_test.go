@@ -111,6 +111,27 @@ func TestFinishedCallsAreTold(t *testing.T) {
 	}
 }
 
+func TestStartedCallsAreTold(t *testing.T) {
+	g := newGateway(t)
+	g.ask(t, "root", "GET", "/api/v1/tools", "") // waits for the first lists
+	root := g.listen(t, "root", `{"type":"subscribe","topics":["call.started","call.finished"]}`)
+	ann := g.listen(t, "ann", `{"type":"subscribe","topics":["call.started"]}`)
+	g.call(t, "bob", "shop__list_orders", `{}`)
+	id := g.call(t, "ann", "shop__list_orders", `{}`)
+	if e := ann.next(); e.Type != "call.started" || !strings.Contains(string(e.Data), `"id":"`+id+`"`) || !strings.Contains(string(e.Data), "shop__list_orders") {
+		t.Errorf("a caller heard %s %s", e.Type, e.Data)
+	}
+	started := 0
+	for range 4 { // two calls, each with its start and its end; the two kinds come on ways of their own
+		if root.next().Type == "call.started" {
+			started++
+		}
+	}
+	if started != 2 {
+		t.Errorf("an admin heard of %d starts", started)
+	}
+}
+
 func TestChangedServersAndToolsAreTold(t *testing.T) {
 	g := newGateway(t)
 	g.ask(t, "root", "GET", "/api/v1/tools", "") // waits for the first lists

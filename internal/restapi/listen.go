@@ -216,6 +216,7 @@ func (c *connection) subscribe(wanted []string, filter eventFilter) {
 	for _, t := range wanted {
 		c.topics[t] = true
 	}
+	c.events.want(c.listener, c.topics)
 	switch {
 	case c.topics[callFinished] && c.calls == nil:
 		c.calls, c.unsub = c.events.records.Subscribe(callBuffer)
@@ -230,11 +231,26 @@ func (c *connection) tellCall(ctx context.Context, call store.Call) error {
 	if n, gap := record.Lost(call); gap {
 		return c.tellGap(ctx, n)
 	}
-	if !c.who.MayRead() && call.Principal != c.who.ID ||
-		c.filter.Server != "" && c.filter.Server != string(call.Server) || c.filter.Tool != "" && c.filter.Tool != string(call.Tool) {
+	if !c.hears(call) {
 		return nil
 	}
 	return c.send(ctx, callFinished, call.At.Add(call.Duration), showCall(call))
+}
+
+// hears tells whether a call is one that the client is told of.
+func (c *connection) hears(call store.Call) bool {
+	return (c.who.MayRead() || call.Principal == c.who.ID) &&
+		(c.filter.Server == "" || c.filter.Server == string(call.Server)) && (c.filter.Tool == "" || c.filter.Tool == string(call.Tool))
+}
+
+// started is what is known of a call at its start.
+type started struct {
+	ID        string `json:"id"`
+	Principal string `json:"principal"`
+	Profile   string `json:"profile"`
+	Session   string `json:"session,omitempty"`
+	Server    string `json:"server"`
+	Tool      string `json:"tool"`
 }
 
 // tellGap says that events are missing. How many there are is not for callers: most may be others'.
@@ -248,6 +264,14 @@ func (c *connection) tellGap(ctx context.Context, n int64) error {
 func (c *connection) tellChange(ctx context.Context, h happening) error {
 	if !c.topics[h.topic] {
 		return nil
+	}
+	if h.topic == callStarted {
+		if !c.hears(h.call) {
+			return nil
+		}
+		return c.send(ctx, h.topic, h.at, started{
+			h.call.ID, h.call.Principal, h.call.Profile, h.call.Session, string(h.call.Server), string(h.call.Tool),
+		})
 	}
 	if h.topic == toolsChanged {
 		if !c.who.MayRead() && c.who.Profile != h.profile {
