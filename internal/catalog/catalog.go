@@ -72,6 +72,8 @@ type known struct {
 	failures  int
 	retryAt   time.Time
 	listing   bool          // a refresh is under way
+	asked     int           // how often it was asked for its list
+	answered  int           // the number of the question that the list is the answer to
 	tried     chan struct{} // closed after the first attempt to list, or when a stored list exists
 }
 

@@ -426,3 +426,27 @@ func TestListNamesTheServersThatAreMissing(t *testing.T) {
 		t.Error("the same tools were announced as others")
 	}
 }
+
+func TestOldAnswerDoesNotReplaceANewerOne(t *testing.T) {
+	slow, asked := make(chan struct{}), make(chan struct{}, 2)
+	first := true
+	c, _ := New(t.Context(), fakeLister{func(tool.ServerID) (upstream.Listing, error) {
+		if first {
+			first = false
+			asked <- struct{}{}
+			<-slow
+			return listing("old:1"), nil
+		}
+		return listing("new:1"), nil
+	}}, fakeKeeper{}, nil)
+	c.Apply(&config.Config{Servers: []config.Server{{ID: "s"}}, Approve: "auto", Profiles: []config.Profile{{Name: "p", All: true}}})
+	done := make(chan struct{})
+	go func() { defer close(done); c.Refresh(t.Context(), "s") }()
+	<-asked
+	c.Refresh(t.Context(), "s")
+	close(slow)
+	<-done
+	if v, _ := c.View("p"); len(v.Entries) != 1 || v.Entries[0].Definition.Name != "new" {
+		t.Errorf("listed: %s", v.List)
+	}
+}

@@ -16,15 +16,18 @@ import (
 func (c *Catalog) Refresh(ctx context.Context, id tool.ServerID) error {
 	c.mu.Lock()
 	k := c.servers[id]
-	c.mu.Unlock()
 	if k == nil {
+		c.mu.Unlock()
 		return fault.New(fault.NotFound, "there is no server %s", id)
 	}
+	k.asked++
+	turn := k.asked
+	c.mu.Unlock()
 	listing, err := c.lister.List(ctx, id)
 	if err != nil {
 		return c.checkFailed(ctx, k, err)
 	}
-	return c.listed(ctx, k, listing)
+	return c.listed(ctx, k, listing, turn)
 }
 
 func (c *Catalog) checkFailed(ctx context.Context, k *known, err error) error {
@@ -46,12 +49,17 @@ func (c *Catalog) checkFailed(ctx context.Context, k *known, err error) error {
 	return err
 }
 
-// listed stores a new list first and then serves it.
-func (c *Catalog) listed(ctx context.Context, k *known, l upstream.Listing) error {
+// listed stores a new list first and then serves it. A list that was asked for before one
+// that is served already is old: it may even be of another server of the same name.
+func (c *Catalog) listed(ctx context.Context, k *known, l upstream.Listing, turn int) error {
 	c.writing.Lock()
 	defer c.writing.Unlock()
 	now := c.opts.Now()
 	c.mu.Lock()
+	if turn < k.answered {
+		c.mu.Unlock()
+		return nil
+	}
 	held, news := c.pin(k, l.Tools)
 	id := k.cfg.ID
 	c.mu.Unlock()
@@ -68,7 +76,7 @@ func (c *Catalog) listed(ctx context.Context, k *known, l upstream.Listing) erro
 	}
 	c.mu.Lock()
 	l.Notes = nil
-	k.offer, k.held = l, held
+	k.offer, k.held, k.answered = l, held, turn
 	k.listedAt, k.checkedAt, k.reason, k.failures, k.retryAt = now, now, "", 0, time.Time{}
 	changed := c.rebuild()
 	k.triedOnce() // last: who waits for it reads the views next
