@@ -12,6 +12,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // who asks a second time does not want to wait
 	code := cli.Run(ctx, os.Args[1:], cli.System())
 	stop()
 	os.Exit(code)

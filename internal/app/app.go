@@ -83,7 +83,7 @@ func New(ctx context.Context, cfg *config.Config, opts *Options) (*App, error) {
 	if a.opts.Env == nil {
 		a.opts.Env = os.LookupEnv
 	}
-	key, err := secretKey(a.opts.Env)
+	key, err := SecretKey(a.opts.Env)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +123,8 @@ func (a *App) assemble(ctx context.Context, redact func(string) string) (err err
 		Redact:       redact,
 		Logger:       a.log,
 	})
-	a.sessions = mcp.NewSessions(&mcp.SessionsOptions{Ended: func(s *mcp.Session) { a.agents.SessionEnded(s) }})
+	// Beside the rest: a server that does not answer must not hold up whoever ends sessions.
+	a.sessions = mcp.NewSessions(&mcp.SessionsOptions{Ended: func(s *mcp.Session) { a.work.Go(func() { a.agents.SessionEnded(a.background, s) }) }})
 	a.Catalog, err = catalog.New(ctx, a.Pool, a.Store, &catalog.Options{
 		Changed: a.listChanged,
 		Redact:  redact, Logger: a.log,

@@ -111,6 +111,10 @@ func (a *App) refuse(w http.ResponseWriter, r *http.Request, err error) {
 
 // Serve answers on the listener until ctx ends, then lets open calls finish for a short time.
 func (a *App) Serve(ctx context.Context, l net.Listener) error {
+	if err := a.Keys.Reload(ctx); err != nil { // now: a store that goes away later takes no rights away
+		l.Close()
+		return err
+	}
 	srv := &http.Server{
 		Handler: a.Handler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 5 * time.Minute, MaxHeaderBytes: 64 << 10,
 	}

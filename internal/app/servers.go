@@ -11,8 +11,9 @@ import (
 	"github.com/toolfit/toolfit/internal/tool"
 )
 
-// secretKey is the key that encrypts what secrets the store must hold, from the environment.
-func secretKey(env func(string) (string, bool)) (store.SecretKey, error) {
+// SecretKey is the key that encrypts what secrets the store must hold, from the environment;
+// the zero key where there is none.
+func SecretKey(env func(string) (string, bool)) (store.SecretKey, error) {
 	text, ok := env("TOOLFIT_SECRET_KEY")
 	if !ok || text == "" {
 		return store.SecretKey{}, nil

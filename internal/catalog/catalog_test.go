@@ -300,6 +300,25 @@ func TestFailingRefreshKeepsTheLastList(t *testing.T) {
 	}
 }
 
+func TestRefreshThatItsCallerLeftSaysNothingAboutTheServer(t *testing.T) {
+	ctx, leave := context.WithCancel(t.Context())
+	c, err := New(ctx, fakeLister{func(tool.ServerID) (upstream.Listing, error) {
+		leave()
+		return upstream.Listing{}, ctx.Err()
+	}}, fakeKeeper{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Apply(&config.Config{Servers: []config.Server{{ID: "a"}}, Profiles: []config.Profile{{Name: "p", All: true}}})
+	if err := c.Refresh(ctx, "a"); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	view, _ := c.View("p")
+	if s := c.Servers()[0]; s.Reason != "" || !s.CheckedAt.IsZero() || string(view.List) != `{"tools":[]}` {
+		t.Errorf("the server is blamed: %+v, list %s", s, view.List)
+	}
+}
+
 func TestListThatCannotBeStoredIsNotServed(t *testing.T) {
 	full := errors.New("disk full")
 	cat := newCatalog(t, "auto", func(tool.ServerID) (upstream.Listing, error) { return listing("a:1"), nil }, func(store.Server) error { return full })

@@ -24,6 +24,9 @@ func (c *Catalog) Refresh(ctx context.Context, id tool.ServerID) error {
 	turn := k.asked
 	c.mu.Unlock()
 	listing, err := c.lister.List(ctx, id)
+	if err != nil && ctx.Err() != nil {
+		return err // whoever asked has left, which says nothing about the server
+	}
 	if err != nil {
 		return c.checkFailed(ctx, k, err)
 	}

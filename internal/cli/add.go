@@ -46,8 +46,11 @@ func (c *command) add() *cobra.Command {
 			if err := config.AddServer(path, s); err != nil {
 				return err
 			}
-			fmt.Fprintf(c.env.Out, "added %s to %s\n", s.ID, path)
-			return nil
+			if c.json {
+				return c.printJSON(map[string]string{"added": string(s.ID), "file": path})
+			}
+			_, err = fmt.Fprintf(c.env.Out, "added %s to %s\n", s.ID, path)
+			return err
 		},
 	}
 	cmd.Flags().StringArrayVar(&env, "env", nil, "environment variable of the command, KEY=VALUE; may be repeated")
@@ -101,8 +104,11 @@ func (c *command) remove() *cobra.Command {
 			if err := config.RemoveServer(path, tool.ServerID(args[0])); err != nil {
 				return err
 			}
-			fmt.Fprintf(c.env.Out, "removed %s from %s\n", args[0], path)
-			return nil
+			if c.json {
+				return c.printJSON(map[string]string{"removed": args[0], "file": path})
+			}
+			_, err := fmt.Fprintf(c.env.Out, "removed %s from %s\n", args[0], path)
+			return err
 		},
 	}
 }

@@ -77,11 +77,24 @@ func Run(ctx context.Context, args []string, env *Env) int {
 	case errors.Is(err, errSilent):
 		return 1
 	case errors.As(err, &bad):
-		fmt.Fprintf(env.Err, "toolfit: %v\n", err)
+		c.complain(fault.New(fault.BadRequest, "%w", err))
 		return 2
 	}
-	fmt.Fprintf(env.Err, "toolfit: %v\n", explain(err))
+	c.complain(err)
 	return 1
+}
+
+// complain says what went wrong: to a person, or with --json in the form of the REST API.
+func (c *command) complain(err error) {
+	if !c.json {
+		fmt.Fprintf(c.env.Err, "toolfit: %v\n", explain(err))
+		return
+	}
+	var f *fault.Error
+	if !errors.As(err, &f) {
+		f = fault.New(fault.Internal, "%w", err)
+	}
+	printJSON(c.env.Err, map[string]*fault.Error{"error": f})
 }
 
 // explain is the text of an error for a person: a fault with its hint on a line of its own.
@@ -152,6 +165,9 @@ func (c *command) version() *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version", Args: exactly(0, "no arguments"),
 		RunE: func(*cobra.Command, []string) error {
+			if c.json {
+				return c.printJSON(map[string]string{"version": c.env.Version})
+			}
 			_, err := fmt.Fprintln(c.env.Out, strings.TrimSpace("toolfit "+c.env.Version))
 			return err
 		},

@@ -127,12 +127,14 @@ func (c *command) holdings(one client) (found []holding) {
 		}
 	}
 	for _, path := range one.user(c.folders()) {
-		look(path)
+		if filepath.IsAbs(path) { // else the user has no home
+			look(path)
+		}
 	}
 	for _, path := range one.local {
 		look(filepath.FromSlash(path))
 	}
-	if one.name == "claude-code" { // beside those of the user it keeps some for each project
+	if one.name == "claude-code" && c.env.Home != "" { // beside those of the user it keeps some for each project
 		if dir, err := os.Getwd(); err == nil {
 			look(one.user(c.folders())[0], "projects", filepath.ToSlash(dir), "mcpServers")
 		}

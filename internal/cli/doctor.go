@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toolfit/toolfit/internal/access"
+	"github.com/toolfit/toolfit/internal/app"
 	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/store"
@@ -143,7 +144,7 @@ func (d *doctor) store(ctx context.Context, cfg *config.Config) kept {
 	}
 	ctx, cancel := context.WithTimeout(ctx, d.patience)
 	defer cancel()
-	key, err := d.secretKey()
+	key, err := app.SecretKey(d.env.Lookup)
 	if err != nil {
 		d.blame(subject, err)
 		return kept{keys: -1}
@@ -165,15 +166,6 @@ func (d *doctor) store(ctx context.Context, cfg *config.Config) kept {
 	}
 	d.say(good, subject, message, "")
 	return k
-}
-
-// secretKey is what the store's secrets are encrypted with; the zero key where there is none.
-func (d *doctor) secretKey() (store.SecretKey, error) {
-	text, ok := d.env.Lookup("TOOLFIT_SECRET_KEY")
-	if !ok || text == "" {
-		return store.SecretKey{}, nil
-	}
-	return store.ParseSecretKey(text)
 }
 
 // look reads what the store holds.

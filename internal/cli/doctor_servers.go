@@ -153,7 +153,7 @@ func lastLine(a *app.App, s config.Server) string {
 	for _, st := range a.Pool.Status() {
 		if st.ID == s.ID && len(st.Stderr) > 0 {
 			line := st.Stderr[len(st.Stderr)-1]
-			return line[:min(len(line), 300)]
+			return strings.ToValidUTF8(line[:min(len(line), 300)], "") // a cut may halve a character
 		}
 	}
 	return ""

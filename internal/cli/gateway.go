@@ -37,6 +37,9 @@ func (f *askFlags) add(cmd *cobra.Command) {
 // ask runs f with the gateway that the flags name.
 func (c *command) ask(ctx context.Context, flags askFlags, f func(*gateway) error) error {
 	if flags.url != "" {
+		if u, err := url.Parse(flags.url); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+			return usage("--url %q is no URL of http or https", flags.url)
+		}
 		if flags.key == "" {
 			flags.key, _ = c.env.Lookup("TOOLFIT_KEY")
 		}
@@ -115,8 +118,10 @@ func (w *answerWriter) WriteHeader(status int)      { w.status = status }
 func (w *answerWriter) Write(b []byte) (int, error) { return w.body.Write(b) }
 
 // printJSON prints a value as the API would, indented for people.
-func (c *command) printJSON(v any) error {
-	enc := json.NewEncoder(c.env.Out)
+func (c *command) printJSON(v any) error { return printJSON(c.env.Out, v) }
+
+func printJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	return enc.Encode(v)

@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -71,6 +70,10 @@ func (c *command) installEdit(one client, f installFlags) (config.ClientEdit, er
 	path := f.file
 	if path == "" {
 		path = c.usualFile(one)
+	}
+	if f.file == "" && !filepath.IsAbs(path) {
+		return config.ClientEdit{}, fault.New(fault.NotFound, "your home folder is not known, where %s keeps its file", one.name).
+			WithHint("set HOME, or name the file with --file")
 	}
 	if f.uninstall {
 		return config.CutEntry(path, one.key, ownName)
@@ -185,7 +188,7 @@ func (c *command) finishInstall(one client, edit config.ClientEdit, f installFla
 		return err
 	}
 	backup, err := edit.Write(time.Now())
-	if errors.Is(err, fs.ErrPermission) || errors.Is(err, os.ErrPermission) {
+	if errors.Is(err, fs.ErrPermission) && !fault.Is(err, fault.BadConfig) {
 		return fault.New(fault.BadRequest, "%s cannot be changed: %w", edit.Path, err).WithHint("check who may write to the file and its folder")
 	}
 	if err != nil {

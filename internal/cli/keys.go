@@ -139,6 +139,9 @@ func (c *command) deleteKey() *cobra.Command {
 				if err := st.DeleteKey(cmd.Context(), args[0]); err != nil {
 					return err
 				}
+				if c.json {
+					return c.printJSON(map[string]string{"deleted": args[0]})
+				}
 				_, err := fmt.Fprintf(c.env.Out, "deleted %s\n", args[0])
 				return err
 			})

@@ -100,7 +100,7 @@ func (c *command) listenAndServe(ctx context.Context, a *app.App, ready func(url
 	url := "http://" + l.Addr().String() + a.Config().BasePath
 	if ready == nil {
 		ready = func(url string) {
-			fmt.Fprintf(c.env.Err, "toolfit %s serves %d servers\n  agents   %s/mcp\n  people   %s/\n", c.env.Version, len(a.Config().Servers), url, url)
+			fmt.Fprintf(c.env.Err, "toolfit %s serves %s\n  agents   %s/mcp\n  people   %s/\n", c.env.Version, count(len(a.Config().Servers), "server"), url, url)
 		}
 	}
 	ready(url)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/restapi"
 )
 
@@ -94,14 +95,21 @@ func (c *command) describe() *cobra.Command {
 	return cmd
 }
 
-// tool finds one tool, after servers that were never asked have answered once.
+// tool finds one tool. One that is not known may be of a server that was never asked, so
+// those are waited for, and only then: another server that hangs holds up no call.
 func (g *gateway) tool(cmd *cobra.Command, flags askFlags, name string) (restapi.Tool, error) {
 	var t restapi.Tool
+	find := func() error {
+		return g.do(cmd.Context(), http.MethodGet, "/tools/"+url.PathEscape(name), flags.query(), nil, &t)
+	}
+	err := find()
+	if !fault.Is(err, fault.UnknownTool) {
+		return t, err
+	}
 	if err := g.firstList(cmd); err != nil {
 		return t, err
 	}
-	err := g.do(cmd.Context(), http.MethodGet, "/tools/"+url.PathEscape(name), flags.query(), nil, &t)
-	return t, err
+	return t, find()
 }
 
 // property is what the command line needs to know of an argument's schema.

@@ -38,6 +38,24 @@ func wantFile(t *testing.T, path, want string) {
 	}
 }
 
+func TestFolderThatMayNotBeWrittenToIsNamed(t *testing.T) {
+	path := file(t, "toolfit.yaml", "listen: a:1\n")
+	dir := filepath.Dir(path)
+	if err := os.Chmod(dir, 0o555); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.Chmod(dir, 0o755) })
+	if f, err := os.CreateTemp(dir, "x"); err == nil {
+		f.Close()
+		t.Skip("needs a user who may not write everywhere")
+	}
+	err := AddServer(path, Server{ID: "web", Command: "npx"})
+	if f := fault.As(err); f.Message != path+" cannot be changed: permission denied" || f.Hint != "check who may write to folder "+dir {
+		t.Errorf("got %v", err)
+	}
+	wantFile(t, path, "listen: a:1\n")
+}
+
 func TestAddServer(t *testing.T) {
 	web := Server{ID: "web", Command: "npx", Args: []string{"-y", "@playwright/mcp"}}
 	tests := []struct{ name, path, before, after string }{

@@ -24,6 +24,10 @@ func replaceFile(path string, old, text []byte) error {
 		mode = info.Mode().Perm()
 	}
 	tmp, err := writeTemp(filepath.Dir(target), mode, text)
+	if errors.Is(err, fs.ErrPermission) { // its text names a file that nobody knows
+		return fault.New(fault.BadConfig, "%s cannot be changed: %w", path, fs.ErrPermission).
+			WithHint("check who may write to folder %s", filepath.Dir(target))
+	}
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}

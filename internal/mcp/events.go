@@ -151,6 +151,6 @@ func (o *outbox) eventID(n int) string { return o.id + "-" + strconv.Itoa(n) }
 // parseEventID takes an event's name apart.
 func parseEventID(id string) (stream string, n int, ok bool) {
 	stream, number, ok := strings.Cut(id, "-")
-	n, err := strconv.Atoi(number)
-	return stream, n, ok && err == nil && n >= 0
+	count, err := strconv.ParseUint(number, 10, 31) // so that the number after it is one too
+	return stream, int(count), ok && err == nil
 }

@@ -9,9 +9,11 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -229,6 +231,53 @@ func TestSlowClientHoldsUpNobody(t *testing.T) {
 	}
 }
 
+func TestClientThatDoesNotReadItsStreamDoesNotHoldItsCall(t *testing.T) {
+	sessions := NewSessions(nil)
+	defer sessions.Close()
+	front := NewFront(sessions, &FrontOptions{Stalled: 50 * time.Millisecond})
+	told := make(chan struct{})
+	e := testEntry("")
+	e.Handler = HandlerFunc(func(ctx context.Context, req *Request) (json.RawMessage, error) {
+		defer close(told)
+		long := json.RawMessage(`{"data":"` + strings.Repeat("x", 60_000) + `"}`)
+		for range 1000 { // more than the buffers on the way hold
+			req.Client.Notify(ctx, "notifications/message", long)
+		}
+		return json.RawMessage("{}"), nil
+	})
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { front.Serve(w, r, e) }))
+	defer srv.Close()
+	s, _ := newSession(e, json.RawMessage(`{"protocolVersion":"2025-06-18"}`))
+	if err := sessions.add(s, true); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := net.Dial("tcp", srv.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n%s: %s\r\nContent-Length: 24\r\n\r\n{\"id\":1,\"method\":\"talk\"}", sessionHeader, s.ID)
+	select {
+	case <-told:
+	case <-time.After(20 * time.Second):
+		t.Fatal("the call waits for a client that does not read")
+	}
+}
+
+func TestEventNumberThatNobodyGaveOutIsRefused(t *testing.T) {
+	f := newTestFront(t, nil)
+	h := f.open(t, "2025-06-18")
+	for i := range 2 * maxEvents { // so that the first ones have been dropped
+		f.sessions.Broadcast("default", fmt.Sprint("notifications/", i), nil)
+	}
+	for _, id := range []string{"0-9223372036854775807", "0--1", "0-", "0", "7-1"} {
+		h["Last-Event-ID"] = id
+		if got := readAnswer(t, f.do(t, "GET", "", h)); !strings.HasPrefix(got[0], "404") {
+			t.Errorf("%s: got %q", id, got)
+		}
+	}
+}
+
 func TestSessionsEndWhenTheyAreIdle(t *testing.T) {
 	now := time.Unix(1000, 0)
 	ended := 0
@@ -269,6 +318,39 @@ func TestSessionsEndWhenTheyAreIdle(t *testing.T) {
 	sessions.Close()
 	if sessions.Len() != 0 || ended != 1001 {
 		t.Errorf("%d sessions are left, %d have ended", sessions.Len(), ended)
+	}
+}
+
+func TestOneOwnerCannotLockTheOthersOut(t *testing.T) {
+	now := time.Unix(1000, 0)
+	sessions := NewSessions(&SessionsOptions{Max: 10, Now: func() time.Time { return now }})
+	open := func(owner string) (*Session, error) {
+		now = now.Add(time.Second)
+		s, err := newSession(testEntry(owner), []byte(`{"protocolVersion":"2025-06-18"}`))
+		if err == nil {
+			err = sessions.add(s, true)
+		}
+		return s, err
+	}
+	first, _ := open("greedy")
+	for range 9 {
+		if _, err := open("greedy"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := open("greedy"); err == nil {
+		t.Error("more sessions than the limit")
+	}
+	for i := range 5 {
+		if _, err := open(fmt.Sprint("modest ", i)); err != nil {
+			t.Errorf("caller %d was locked out: %v", i, err)
+		}
+	}
+	if sessions.get(first.ID, "greedy") != nil || sessions.Len() != 10 {
+		t.Errorf("the oldest one stayed, of %d", sessions.Len())
+	}
+	if _, err := open("one more"); err == nil {
+		t.Error("an owner of half of the sessions lost one")
 	}
 }
 
@@ -317,6 +399,32 @@ func TestStdioEndsWithItsContext(t *testing.T) {
 		t.Errorf("%v, %d sessions", err, sessions.Len())
 	}
 	send.Close()
+}
+
+func TestStdioEndsThoughItsClientReadsNothing(t *testing.T) {
+	for name, sent := range map[string]string{
+		"the answer to initialize": initialize, "garbage": "hello", "an answer": initialize + "\n" + ping,
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				in, send := io.Pipe()
+				unread, out := io.Pipe()
+				sessions := NewSessions(nil)
+				ended := make(chan error, 1)
+				go func() { ended <- ServeStdio(ctx, in, out, sessions, testEntry("me"), nil) }()
+				go io.WriteString(send, sent+"\n")
+				synctest.Wait()
+				cancel()
+				if err := <-ended; err == nil || !strings.Contains(err.Error(), "does not read") {
+					t.Errorf("got %v", err)
+				}
+				unread.Close()
+				send.Close()
+				synctest.Wait()
+			})
+		})
+	}
 }
 
 func TestStdioSurvivesADrain(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/toolfit/toolfit/internal/rawjson"
 )
@@ -21,8 +22,9 @@ type Front struct {
 
 // FrontOptions change the limits of a Front.
 type FrontOptions struct {
-	MaxBody int64        // most bytes of one POST; 0: 4 MiB
-	Logger  *slog.Logger // nil: discard
+	MaxBody int64         // most bytes of one POST; 0: 4 MiB
+	Stalled time.Duration // a client that takes nothing of its stream for so long counts as gone; 0: 10 s
+	Logger  *slog.Logger  // nil: discard
 }
 
 // NewFront makes a front whose sessions live in the given set.
@@ -33,6 +35,9 @@ func NewFront(sessions *Sessions, opts *FrontOptions) *Front {
 	}
 	if f.opts.MaxBody == 0 {
 		f.opts.MaxBody = 4 << 20
+	}
+	if f.opts.Stalled == 0 {
+		f.opts.Stalled = 10 * time.Second
 	}
 	if f.opts.Logger == nil {
 		f.opts.Logger = slog.New(slog.DiscardHandler)
@@ -123,7 +128,7 @@ func (f *Front) message(w http.ResponseWriter, r *http.Request, e Entry, s *Sess
 			return
 		}
 		defer end()
-		out := &reply{w: w, id: m.ID, session: s, canStream: accepts(r, streamType), mustStream: !accepts(r, jsonType)}
+		out := &reply{w: f.events(w), id: m.ID, session: s, canStream: accepts(r, streamType), mustStream: !accepts(r, jsonType)}
 		req := &Request{ID: m.ID, Method: m.Method, Params: m.Params, Session: s, Client: out}
 		defer req.sent()
 		result, err := e.answer(ctx, f.opts.Logger, req)
@@ -141,7 +146,7 @@ func (f *Front) initialize(w http.ResponseWriter, r *http.Request, e Entry, m Me
 		return
 	}
 	w.Header().Set(sessionHeader, s.ID)
-	out := &reply{w: w, id: m.ID, session: s, mustStream: !accepts(r, jsonType)}
+	out := &reply{w: f.events(w), id: m.ID, session: s, mustStream: !accepts(r, jsonType)}
 	out.finish(e.Info().initializeResult(s.Version), nil, false)
 }
 

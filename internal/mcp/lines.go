@@ -2,9 +2,13 @@ package mcp
 
 import (
 	"bufio"
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
 // Lines reads messages that end at a line break, with a bound on their length.
@@ -23,6 +27,38 @@ type LongLineError struct {
 
 func (e *LongLineError) Error() string {
 	return fmt.Sprintf("a message of %d bytes is over the limit of %d", e.Size, e.Limit)
+}
+
+// ID is the id of the message, which writers put before what is long, or last; nil when it
+// stands in neither place. HasMethod tells whether a method was seen: then the message is
+// no answer.
+func (e *LongLineError) ID() (id json.RawMessage, hasMethod bool) {
+	w := rawjson.Object(e.Head)
+	for w.Next() && w.End < len(e.Head) { // a number at the cut may go on behind it
+		switch string(w.Key) {
+		case "method":
+			hasMethod = true
+		case "id":
+			id = w.Value
+		}
+	}
+	last := bytes.LastIndexByte(e.Tail, ',')
+	if id == nil && last >= 0 {
+		// Whole only when the member is one of the message itself.
+		end := rawjson.Object(append([]byte{'{'}, e.Tail[last+1:]...))
+		for end.Next() {
+			if string(end.Key) == "id" {
+				id = end.Value
+			}
+		}
+		if end.Err() != nil {
+			id = nil
+		}
+	}
+	if id != nil && !validID(id) {
+		id = nil
+	}
+	return id, hasMethod
 }
 
 // keepEnds is how much of each end of a dropped line is kept, to find whose answer it was.

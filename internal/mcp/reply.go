@@ -7,14 +7,12 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
-
-	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
 // reply is the answer to one POST. It stays a plain JSON answer until something has to be
 // said before the result; then it becomes an event stream.
 type reply struct {
-	w          http.ResponseWriter
+	w          eventWriter
 	id         json.RawMessage
 	session    *Session
 	canStream  bool
@@ -66,7 +64,7 @@ func (r *reply) send(message []byte) {
 
 func (r *reply) write(id string, message []byte) {
 	if !r.broken {
-		r.broken = writeEvent(r.w, id, message) != nil
+		r.broken = r.w.event(id, message) != nil
 	}
 }
 
@@ -138,26 +136,4 @@ func (r *reply) writeResult(h http.Header, result json.RawMessage) {
 	r.w.Write(start)
 	r.w.Write(result)
 	r.w.Write([]byte{'}'})
-}
-
-func streamHeader(h http.Header) {
-	h.Set("Content-Type", streamType)
-	h.Set("Cache-Control", "no-cache, no-transform")
-	h.Set("X-Accel-Buffering", "no")
-}
-
-// writeEvent writes one message as a server-sent event and sends it off. A nil message is
-// an event that only has an id.
-func writeEvent(w http.ResponseWriter, id string, message []byte) error {
-	message = rawjson.OneLine(message)
-	buf := make([]byte, 0, len(message)+len(id)+40)
-	buf = append(append(buf, "id: "...), id...)
-	if message != nil {
-		buf = append(buf, "\nevent: message"...)
-	}
-	buf = append(append(buf, "\ndata: "...), message...)
-	if _, err := w.Write(append(buf, "\n\n"...)); err != nil {
-		return err
-	}
-	return http.NewResponseController(w).Flush()
 }

@@ -55,6 +55,7 @@ func (s *Sessions) add(sess *Session, named bool) error {
 	sess.used.Store(s.opts.Now().UnixNano())
 	if s.Len() >= s.opts.Max {
 		s.Sweep()
+		s.makeRoom(sess.Owner)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,6 +67,31 @@ func (s *Sessions) add(sess *Session, named bool) error {
 		s.byID[sess.ID] = sess
 	}
 	return nil
+}
+
+// makeRoom ends the session that has been idle for longest of an owner who holds more than
+// half of all, when another owner comes to a full house: nobody may lock the others out.
+func (s *Sessions) makeRoom(comes string) {
+	held := map[string]int{}
+	var oldest *Session
+	var since time.Time
+	s.mu.RLock()
+	full := len(s.all) >= s.opts.Max
+	for sess := range s.all {
+		held[sess.Owner]++
+	}
+	for sess := range s.all {
+		if sess.Owner == comes || sess.ID == "" || 2*held[sess.Owner] <= len(s.all) {
+			continue
+		}
+		if at, idle := sess.idle(); idle && (oldest == nil || at.Before(since)) {
+			oldest, since = sess, at
+		}
+	}
+	s.mu.RUnlock()
+	if full && oldest != nil {
+		s.remove(oldest)
+	}
 }
 
 // get finds an owner's session. Another owner's session looks like none.

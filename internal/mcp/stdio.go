@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/toolfit/toolfit/internal/rawjson"
 )
@@ -28,15 +29,26 @@ func ServeStdio(ctx context.Context, in io.Reader, out io.Writer, sessions *Sess
 	if opts != nil && opts.Logger != nil {
 		p.log = opts.Logger
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer p.close()
-	err := p.read(ctx, NewLines(in, p.maxLine))
-	if ctx.Err() == nil {
-		p.work.Wait()
+	ended := make(chan error, 1)
+	go func() { ended <- p.serve(ctx, NewLines(in, p.maxLine)) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
 	}
-	return err
+	// A write to a client that does not read cannot be interrupted, and must not keep us from ending.
+	timer := time.NewTimer(leaveWithin)
+	defer timer.Stop()
+	select {
+	case err := <-ended:
+		return err
+	case <-timer.C:
+		return errors.New("the client does not read what it is sent")
+	}
 }
+
+// leaveWithin is how long a client may take to read the last answers when we are to end.
+const leaveWithin = 2 * time.Second
 
 // pipe is the stdio client being served.
 type pipe struct {
@@ -50,6 +62,18 @@ type pipe struct {
 
 	mu  sync.Mutex // guards out
 	out io.Writer
+}
+
+// serve takes messages until the input ends, and waits for their answers.
+func (p *pipe) serve(ctx context.Context, lines *Lines) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer p.close()
+	err := p.read(ctx, lines)
+	if ctx.Err() == nil {
+		p.work.Wait()
+	}
+	return err
 }
 
 // read takes messages until the input ends. A reader blocked on a terminal cannot be
@@ -81,7 +105,7 @@ func (p *pipe) read(ctx context.Context, lines *Lines) error {
 			var long *LongLineError
 			switch {
 			case errors.As(n.err, &long):
-				p.write(AppendError(nil, nil, Errorf(CodeInvalidRequest, "%v", long)))
+				p.refuseLong(long)
 			case errors.Is(n.err, io.EOF):
 				return nil
 			case n.err != nil:
@@ -91,6 +115,16 @@ func (p *pipe) read(ctx context.Context, lines *Lines) error {
 			}
 		}
 	}
+}
+
+// refuseLong answers a message that was too long to read: under its own id where that can
+// be told, so that its sender does not wait for ever.
+func (p *pipe) refuseLong(long *LongLineError) {
+	id, isRequest := long.ID()
+	if !isRequest {
+		id = nil
+	}
+	p.write(AppendError(nil, id, Errorf(CodeInvalidRequest, "%v", long)))
 }
 
 func (p *pipe) take(ctx context.Context, line []byte) {

@@ -3,6 +3,8 @@ package mcp
 import (
 	"net/http"
 	"time"
+
+	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
 // keepAlive is how often an open, silent stream sends a comment, so that nothing on the way takes it for dead.
@@ -30,14 +32,15 @@ func (f *Front) get(w http.ResponseWriter, r *http.Request, e Entry) {
 	}
 	streamHeader(w.Header())
 	w.WriteHeader(http.StatusOK)
-	if http.NewResponseController(w).Flush() != nil {
+	out := f.events(w)
+	if out.send(nil) != nil {
 		return
 	}
-	f.follow(w, r, s, from, next)
+	f.follow(out, r, s, from, next)
 }
 
 // follow writes the events of a stream from number next on.
-func (f *Front) follow(w http.ResponseWriter, r *http.Request, s *Session, from *outbox, next int) {
+func (f *Front) follow(w eventWriter, r *http.Request, s *Session, from *outbox, next int) {
 	wake := from.read()
 	defer from.leave(wake)
 	tick := time.NewTicker(keepAlive)
@@ -50,7 +53,7 @@ func (f *Front) follow(w http.ResponseWriter, r *http.Request, s *Session, from 
 			}
 			events, after, ended := from.from(next)
 			for i, message := range events {
-				if writeEvent(w, from.eventID(after-len(events)+i), message) != nil {
+				if w.event(from.eventID(after-len(events)+i), message) != nil {
 					return
 				}
 			}
@@ -61,7 +64,7 @@ func (f *Front) follow(w http.ResponseWriter, r *http.Request, s *Session, from 
 				return
 			}
 		case <-tick.C:
-			if _, err := w.Write([]byte(":\n\n")); err != nil || http.NewResponseController(w).Flush() != nil {
+			if w.send([]byte(":\n\n")) != nil {
 				return
 			}
 		case <-s.done:
@@ -70,4 +73,43 @@ func (f *Front) follow(w http.ResponseWriter, r *http.Request, s *Session, from 
 			return
 		}
 	}
+}
+
+func streamHeader(h http.Header) {
+	h.Set("Content-Type", streamType)
+	h.Set("Cache-Control", "no-cache, no-transform")
+	h.Set("X-Accel-Buffering", "no")
+}
+
+// eventWriter writes server-sent events to a client. One that stops reading would hold up
+// the call that writes, and with it a place at the call's server: it counts as gone.
+type eventWriter struct {
+	http.ResponseWriter
+	stalled time.Duration
+}
+
+func (f *Front) events(w http.ResponseWriter) eventWriter { return eventWriter{w, f.opts.Stalled} }
+
+// event writes one message as an event and sends it off. A nil message is an event that
+// only has an id.
+func (w eventWriter) event(id string, message []byte) error {
+	message = rawjson.OneLine(message)
+	buf := make([]byte, 0, len(message)+len(id)+40)
+	buf = append(append(buf, "id: "...), id...)
+	if message != nil {
+		buf = append(buf, "\nevent: message"...)
+	}
+	buf = append(append(buf, "\ndata: "...), message...)
+	return w.send(append(buf, "\n\n"...))
+}
+
+// send writes text and sends it off. What is long may take longer: 64 KB a second is enough.
+func (w eventWriter) send(text []byte) error {
+	control := http.NewResponseController(w.ResponseWriter)
+	control.SetWriteDeadline(time.Now().Add(w.stalled + time.Duration(len(text)>>16)*time.Second)) // where there is none, there is no limit
+	defer control.SetWriteDeadline(time.Time{})
+	if _, err := w.Write(text); err != nil {
+		return err
+	}
+	return control.Flush()
 }

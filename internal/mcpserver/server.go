@@ -51,7 +51,7 @@ type Options struct {
 // New makes a Server; nil options are the defaults.
 func New(tools Catalog, calls Caller, servers *upstream.Pool, opts *Options) *Server {
 	s := &Server{tools: tools, calls: calls, servers: servers}
-	s.subscriptions.byURI = map[string]*subscription{}
+	s.subscriptions.to, s.subscriptions.of = map[resource]*subscription{}, map[*mcp.Session]map[resource]bool{}
 	s.levels.of = map[*mcp.Session]string{}
 	if opts != nil {
 		s.opts = *opts
@@ -76,13 +76,15 @@ func (s *Server) Entry(p access.Principal, profile string) mcp.Entry {
 	return mcp.Entry{Owner: p.ID, Group: profile, Info: v.info, Handler: v}
 }
 
-// SessionEnded lets go of what was kept for a session.
-func (s *Server) SessionEnded(session *mcp.Session) {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+// SessionEnded lets go of what was kept for a session. It may wait for servers.
+func (s *Server) SessionEnded(ctx context.Context, session *mcp.Session) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	s.unsubscribeAll(ctx, session)
-	s.levels.drop(session)
 	s.servers.EndSession(session.ID)
+	if level := s.levels.drop(session); level != "" {
+		s.servers.SetLevel(ctx, level)
+	}
+	s.unsubscribeAll(ctx, session)
 }
 
 // visitor answers one caller in one profile.

@@ -13,14 +13,25 @@ import (
 // subscriptions are who wants to hear of which resource. A server is asked once, however
 // many want to hear.
 type subscriptions struct {
-	mu    sync.Mutex
-	byURI map[string]*subscription
+	mu sync.Mutex
+	to map[resource]*subscription
+	of map[*mcp.Session]map[resource]bool
+}
+
+// resource is one resource of one server: in another profile the same URI may be another's.
+type resource struct {
+	server tool.ServerID
+	uri    string
 }
 
 type subscription struct {
-	server   tool.ServerID
 	sessions map[*mcp.Session]bool
+	asked    chan struct{} // closed when the server has answered
+	err      error         // what it answered; set before asked is closed
 }
+
+// maxSubscriptions bounds what one client can make us and the servers keep.
+const maxSubscriptions = 1000
 
 func (v *visitor) subscribe(ctx context.Context, req *mcp.Request) (json.RawMessage, error) {
 	server, uri, err := v.owner(req.Params)
@@ -30,23 +41,97 @@ func (v *visitor) subscribe(ctx context.Context, req *mcp.Request) (json.RawMess
 	if req.Session == nil {
 		return nil, mcp.Errorf(mcp.CodeInvalidRequest, "a subscription needs a session")
 	}
-	subs := &v.server.subscriptions
-	subs.mu.Lock()
-	sub := subs.byURI[uri]
-	first := sub == nil
-	if first {
-		sub = &subscription{server: server, sessions: map[*mcp.Session]bool{}}
-		subs.byURI[uri] = sub
+	subs, r := &v.server.subscriptions, resource{server, uri}
+	sub, first, err := subs.add(r, req.Session)
+	if err != nil {
+		return nil, err
 	}
-	sub.sessions[req.Session] = true
-	subs.mu.Unlock()
 	if first {
-		if _, err := v.server.servers.Ask(ctx, server, "resources/subscribe", uriParams(uri)); err != nil {
-			v.server.forget(uri, req.Session)
-			return nil, rpcError(err)
+		// Others may wait for the answer with us: that we leave does not end it.
+		_, sub.err = v.server.servers.Ask(context.WithoutCancel(ctx), server, "resources/subscribe", uriParams(uri))
+		if sub.err != nil {
+			subs.refused(r, sub)
 		}
+		close(sub.asked)
+	}
+	select {
+	case <-sub.asked:
+	case <-ctx.Done():
+	}
+	if ctx.Err() != nil { // the session may have ended before it was put in
+		v.server.drop(context.WithoutCancel(ctx), r, req.Session)
+		return nil, ctx.Err()
+	}
+	if sub.err != nil {
+		return nil, rpcError(sub.err)
 	}
 	return json.RawMessage("{}"), nil
+}
+
+// add puts a session in; first tells that the server is still to be asked.
+func (s *subscriptions) add(r resource, session *mcp.Session) (sub *subscription, first bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	mine := s.of[session]
+	if len(mine) >= maxSubscriptions && !mine[r] {
+		return nil, false, mcp.Errorf(mcp.CodeInvalidRequest, "a session may have at most %d subscriptions", maxSubscriptions)
+	}
+	if mine == nil {
+		mine = map[resource]bool{}
+		s.of[session] = mine
+	}
+	mine[r] = true
+	if sub = s.to[r]; sub == nil {
+		sub, first = &subscription{sessions: map[*mcp.Session]bool{}, asked: make(chan struct{})}, true
+		s.to[r] = sub
+	}
+	sub.sessions[session] = true
+	return sub, first, nil
+}
+
+// refused takes out everybody: those who came while the server was asked get its error too.
+func (s *subscriptions) refused(r resource, sub *subscription) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for session := range sub.sessions {
+		s.forget(r, session)
+	}
+}
+
+// remove takes a session out and tells whether nobody is left.
+func (s *subscriptions) remove(r resource, session *mcp.Session) (last bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.forget(r, session)
+}
+
+// forget is remove for callers that hold mu.
+func (s *subscriptions) forget(r resource, session *mcp.Session) (last bool) {
+	sub := s.to[r]
+	if sub == nil || !sub.sessions[session] {
+		return false
+	}
+	delete(sub.sessions, session)
+	if delete(s.of[session], r); len(s.of[session]) == 0 {
+		delete(s.of, session)
+	}
+	if len(sub.sessions) > 0 {
+		return false
+	}
+	delete(s.to, r)
+	return true
+}
+
+// which are the resources that a session subscribed to and that fit.
+func (s *subscriptions) which(session *mcp.Session, fit func(resource) bool) (found []resource) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for r := range s.of[session] {
+		if fit(r) {
+			found = append(found, r)
+		}
+	}
+	return found
 }
 
 func (v *visitor) unsubscribe(ctx context.Context, req *mcp.Request) (json.RawMessage, error) {
@@ -54,7 +139,9 @@ func (v *visitor) unsubscribe(ctx context.Context, req *mcp.Request) (json.RawMe
 	if err != nil {
 		return nil, err
 	}
-	v.server.drop(ctx, uri, req.Session)
+	for _, r := range v.server.subscriptions.which(req.Session, func(r resource) bool { return r.uri == uri }) {
+		v.server.drop(ctx, r, req.Session)
+	}
 	return json.RawMessage("{}"), nil
 }
 
@@ -62,50 +149,26 @@ func uriParams(uri string) json.RawMessage {
 	return append(rawjson.AppendString([]byte(`{"uri":`), uri), '}')
 }
 
-// forget takes a session out and returns the server when nobody is left.
-func (s *Server) forget(uri string, session *mcp.Session) (server tool.ServerID, last bool) {
-	s.subscriptions.mu.Lock()
-	defer s.subscriptions.mu.Unlock()
-	sub := s.subscriptions.byURI[uri]
-	if sub == nil || !sub.sessions[session] {
-		return "", false
-	}
-	delete(sub.sessions, session)
-	if len(sub.sessions) > 0 {
-		return "", false
-	}
-	delete(s.subscriptions.byURI, uri)
-	return sub.server, true
-}
-
 // drop takes a session out and tells the server when nobody is left. A server that cannot
 // be told will have forgotten by itself.
-func (s *Server) drop(ctx context.Context, uri string, session *mcp.Session) {
-	if server, last := s.forget(uri, session); last {
-		s.servers.Ask(ctx, server, "resources/unsubscribe", uriParams(uri))
+func (s *Server) drop(ctx context.Context, r resource, session *mcp.Session) {
+	if s.subscriptions.remove(r, session) {
+		s.servers.Ask(ctx, r.server, "resources/unsubscribe", uriParams(r.uri))
 	}
 }
 
 func (s *Server) unsubscribeAll(ctx context.Context, session *mcp.Session) {
-	s.subscriptions.mu.Lock()
-	var uris []string
-	for uri, sub := range s.subscriptions.byURI {
-		if sub.sessions[session] {
-			uris = append(uris, uri)
-		}
-	}
-	s.subscriptions.mu.Unlock()
-	for _, uri := range uris {
-		s.drop(ctx, uri, session)
+	for _, r := range s.subscriptions.which(session, func(resource) bool { return true }) {
+		s.drop(ctx, r, session)
 	}
 }
 
-// Updated passes on that a resource has changed.
-func (s *Server) Updated(_ tool.ServerID, params json.RawMessage) {
+// Updated passes on that a server's resource has changed.
+func (s *Server) Updated(server tool.ServerID, params json.RawMessage) {
 	uri, _ := rawjson.String(rawjson.Get(params, "uri"))
 	s.subscriptions.mu.Lock()
 	defer s.subscriptions.mu.Unlock()
-	if sub := s.subscriptions.byURI[uri]; sub != nil {
+	if sub := s.subscriptions.to[resource{server, uri}]; sub != nil {
 		for session := range sub.sessions {
 			session.Notify(context.Background(), "notifications/resources/updated", params)
 		}
@@ -116,9 +179,9 @@ func (s *Server) Updated(_ tool.ServerID, params json.RawMessage) {
 func (s *Server) Reopened(ctx context.Context, server tool.ServerID) {
 	s.subscriptions.mu.Lock()
 	var uris []string
-	for uri, sub := range s.subscriptions.byURI {
-		if sub.server == server {
-			uris = append(uris, uri)
+	for r := range s.subscriptions.to {
+		if r.server == server {
+			uris = append(uris, r.uri)
 		}
 	}
 	s.subscriptions.mu.Unlock()
@@ -151,15 +214,25 @@ func (l *levels) add(s *mcp.Session, level string) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.of[s] = level
-	lowest := level
-	for _, other := range l.of {
-		lowest = mcp.Lower(lowest, other)
-	}
-	return lowest
+	return l.lowest()
 }
 
-func (l *levels) drop(s *mcp.Session) {
+// drop lets go of a client and returns the lowest level of the others; "" when there is
+// none, or when it is the same as before.
+func (l *levels) drop(s *mcp.Session) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	before := l.lowest()
 	delete(l.of, s)
+	if now := l.lowest(); now != before {
+		return now
+	}
+	return ""
+}
+
+func (l *levels) lowest() (level string) {
+	for _, one := range l.of {
+		level = mcp.Lower(level, one)
+	}
+	return level
 }

@@ -197,7 +197,7 @@ func (a *API) body(r *http.Request) ([]byte, error) {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return nil, fault.New(fault.TooLarge, "the body is larger than %d bytes", a.MaxBody)
+		return nil, fault.New(fault.TooLarge, "the body is larger than %d bytes", a.MaxBody).WithHint("send less, or raise limits.body")
 	case err != nil:
 		return nil, fault.New(fault.BadRequest, "the body could not be read: %w", err)
 	case len(data) == 0:

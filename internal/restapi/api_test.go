@@ -149,7 +149,7 @@ func TestRoutes(t *testing.T) {
 		{"arguments that are no JSON", "ann", "POST", "/tools/shop__list_orders/call", `{`, 400, `"code":"bad_request"`},
 		{"arguments that are no object", "ann", "POST", "/tools/shop__list_orders/call", `[1]`, 400, `"code":"bad_request"`},
 		{"arguments that try to break out", "ann", "POST", "/tools/shop__list_orders/call", `{},"name":"shop__fail"`, 400, `"code":"bad_request"`},
-		{"a body over the limit", "ann", "POST", "/tools/shop__list_orders/call", `{"x":"` + strings.Repeat("x", 70_000) + `"}`, 413, `"code":"too_large"`},
+		{"a body over the limit", "ann", "POST", "/tools/shop__list_orders/call", `{"x":"` + strings.Repeat("x", 70_000) + `"}`, 413, `raise limits.body`},
 		{"a server's own error", "ann", "POST", "/tools/shop__fail/call", `{"kind":"protocol"}`, 502, `"code":"upstream_error"`},
 		{"servers", "ann", "GET", "/servers", "", 200, `"id":"shop"`},
 		{"a server that does not exist", "root", "GET", "/servers/nope", "", 404, `"code":"not_found"`},

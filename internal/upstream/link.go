@@ -1,7 +1,6 @@
 package upstream
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -318,31 +317,12 @@ func tooLarge(server tool.ServerID, size, limit int64) error {
 }
 
 // answerOf finds the request that a message answers of which only the two ends are known;
-// 0 says that it is no answer. The id is where writers put it: before the result, or last.
+// 0 says that it is no answer.
 func answerOf(long *mcp.LongLineError) (id int64, known bool) {
-	w := rawjson.Object(long.Head)
-	for w.Next() {
-		if string(w.Key) == "method" {
-			return 0, true // a request or a notification of the server's own
-		}
-		if string(w.Key) == "id" {
-			n, err := strconv.ParseInt(string(w.Value), 10, 64)
-			id, known = n, err == nil
-		}
+	raw, hasMethod := long.ID()
+	if hasMethod {
+		return 0, true // a request or a notification of the server's own
 	}
-	if known {
-		return id, true
-	}
-	last := bytes.LastIndexByte(long.Tail, ',')
-	if last < 0 {
-		return 0, false
-	}
-	w = rawjson.Object(append([]byte{'{'}, long.Tail[last+1:]...)) // whole only when the member is one of the message itself
-	for w.Next() {
-		if string(w.Key) == "id" {
-			n, err := strconv.ParseInt(string(w.Value), 10, 64)
-			id, known = n, err == nil
-		}
-	}
-	return id, known && w.Err() == nil
+	id, err := strconv.ParseInt(string(raw), 10, 64)
+	return id, err == nil
 }

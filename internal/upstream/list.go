@@ -60,15 +60,26 @@ func (s *server) list(ctx context.Context) (Listing, error) {
 	l.Info, l.Capabilities = rawjson.Get(hello, "serverInfo"), rawjson.Get(hello, "capabilities")
 	l.Instructions, _ = rawjson.String(rawjson.Get(hello, "instructions"))
 	if rawjson.Get(l.Capabilities, "prompts") != nil {
-		err = s.pages(ctx, "prompts/list", "prompts", l.definitions(&l.Prompts, "prompt"))
+		err = l.without("prompts", s.pages(ctx, "prompts/list", "prompts", l.definitions(&l.Prompts, "prompt")))
 	}
 	if err == nil && rawjson.Get(l.Capabilities, "resources") != nil {
-		err = s.pages(ctx, "resources/list", "resources", l.raw(&l.Resources, "resource", "uri"))
+		err = l.without("resources", s.pages(ctx, "resources/list", "resources", l.raw(&l.Resources, "resource", "uri")))
 		if err == nil {
-			err = s.pages(ctx, "resources/templates/list", "resourceTemplates", l.raw(&l.Templates, "resource template", "uriTemplate"))
+			err = l.without("resource templates", s.pages(ctx, "resources/templates/list", "resourceTemplates", l.raw(&l.Templates, "resource template", "uriTemplate")))
 		}
 	}
 	return l, err
+}
+
+// without lets a listing go on when the server answered one of its lesser lists with an
+// error or with nonsense: its tools work all the same.
+func (l *Listing) without(what string, err error) error {
+	var rpc *mcp.Error
+	if errors.As(err, &rpc) || fault.Is(err, fault.UpstreamProtocol) {
+		l.Notes = append(l.Notes, fmt.Sprintf("%s were left out: %v", what, err))
+		return nil
+	}
+	return err
 }
 
 // definitions takes what is called by name.

@@ -143,8 +143,11 @@ func (s *server) handshake(ctx context.Context, c conn, sess *session) (json.Raw
 	return bytes.Clone(result), nil
 }
 
-// setLevel tells a server that has logs which ones to send. It may refuse.
+// setLevel tells a server that has logs which ones to send. It may refuse, and is not
+// waited for long: the client that set the level waits too.
 func setLevel(ctx context.Context, c conn, hello json.RawMessage, level string) {
+	ctx, cancel := context.WithTimeout(ctx, grace)
+	defer cancel()
 	if rawjson.Get(hello, "capabilities", "logging") != nil {
 		params := append(rawjson.AppendString([]byte(`{"level":`), level), '}')
 		c.request(ctx, outgoing{method: "logging/setLevel", params: params, peer: mcp.Deaf})

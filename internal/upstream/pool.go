@@ -278,11 +278,13 @@ func (p *Pool) SetLevel(ctx context.Context, level string) {
 		return
 	}
 	p.level.Store(level)
+	var telling sync.WaitGroup // side by side: one that does not answer holds up no other
 	for _, s := range p.all() {
 		for _, sess := range s.live() {
-			setLevel(ctx, sess.conn, sess.hello, level)
+			telling.Go(func() { setLevel(ctx, sess.conn, sess.hello, level) })
 		}
 	}
+	telling.Wait()
 }
 
 func (p *Pool) currentLevel() string {

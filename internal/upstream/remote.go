@@ -100,11 +100,11 @@ func (r *remote) request(ctx context.Context, out outgoing) (json.RawMessage, er
 	if err != nil {
 		return nil, r.given(ctx, id, out, err)
 	}
-	if out.method == "initialize" && err == nil {
+	if out.method == "initialize" {
 		version, _ := rawjson.String(rawjson.Get(result, "protocolVersion"))
 		r.adopt(resp.Header, version)
 	}
-	return result, err
+	return result, nil
 }
 
 // given is what the caller gets instead of err: when it no longer waits, the server is told so.
@@ -270,8 +270,7 @@ func (r *remote) protocolError(format string, args ...any) error {
 }
 
 func oneLine(b []byte) string {
-	s := string(rawjson.OneLine(bytes.ToValidUTF8(b, nil)))
-	return s[:min(len(s), 200)]
+	return string(rawjson.OneLine(bytes.ToValidUTF8(b[:min(len(b), 200)], nil))) // a cut may halve a character
 }
 
 func (r *remote) notify(method string, params json.RawMessage) {

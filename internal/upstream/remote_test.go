@@ -361,3 +361,33 @@ func TestServerMayAskBeforeItHasAnsweredInitialize(t *testing.T) {
 	}
 	until(t, "the pings are answered", func() bool { return heard.Load() == 5 })
 }
+
+func TestToolsAreListedThoughTheOtherListsAreBroken(t *testing.T) {
+	t.Parallel()
+	answers := map[string]string{
+		"initialize":               `"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{},"prompts":{},"resources":{}}}`,
+		"tools/list":               `"result":{"tools":[{"name":"t","inputSchema":{"type":"object"}}]}`,
+		"prompts/list":             `"error":{"code":-32603,"message":"out of prompts"}`,
+		"resources/list":           `"result":{}`,
+		"resources/templates/list": `"result":{"resourceTemplates":[{"uriTemplate":"x://{n}"}]}`,
+	}
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		m, err := mcp.Parse(body)
+		if err != nil || m.ID == nil {
+			w.WriteHeader(http.StatusMethodNotAllowed)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,%s}`, m.ID, answers[m.Method])
+	}))
+	t.Cleanup(srv.Close)
+	p, _ := newPool(t, nil, config.Server{ID: "half", URL: srv.URL, Timeout: 20 * time.Second, Start: 20 * time.Second})
+	l, err := p.List(t.Context(), "half")
+	if err != nil || len(l.Tools) != 1 || len(l.Templates) != 1 || len(l.Notes) != 2 {
+		t.Fatalf("got %+v, %v", l, err)
+	}
+	if !strings.HasPrefix(l.Notes[0], "prompts were left out: out of prompts") || !strings.HasPrefix(l.Notes[1], "resources were left out: server half sent a list that is none") {
+		t.Errorf("notes %q", l.Notes)
+	}
+}

@@ -1,11 +1,14 @@
 package upstream
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/fault"
@@ -64,7 +67,7 @@ func (r *remote) openEvents() (io.ReadCloser, *mcp.Events, error) {
 	if err == nil {
 		target, err = r.url.Parse(string(ev.Data))
 	}
-	if err == nil && target.Host != r.url.Host {
+	if err == nil && (target.Host != r.url.Host || target.Scheme != r.url.Scheme) {
 		err = fmt.Errorf("it names another host") // our credentials must not go there
 	}
 	if err != nil {
@@ -81,12 +84,18 @@ func (e *eventLink) read(events *mcp.Events) {
 	defer events.Close()
 	for {
 		ev, err := events.Next()
-		if err != nil {
+		var long *mcp.LongLineError
+		switch {
+		case errors.As(err, &long): // it was read to its end, so the stream goes on
+			long.Head = bytes.TrimPrefix(bytes.TrimPrefix(long.Head, []byte("data:")), []byte(" "))
+			e.link.tooLong(long)
+		case mcp.IsTooLong(err):
+			e.link.tooLong(&mcp.LongLineError{Size: e.remote.limit + 1, Limit: int(e.remote.limit)})
+		case err != nil:
 			e.link.end(fault.New(fault.UpstreamDown, "server %s ended its stream", e.server))
 			return
-		}
-		if ev.Name == "" || ev.Name == "message" {
-			e.link.take(append([]byte(nil), ev.Data...))
+		case ev.Name == "" || ev.Name == "message":
+			e.link.take(bytes.Clone(ev.Data))
 		}
 	}
 }
@@ -99,19 +108,34 @@ func (e *eventLink) write() {
 			if q.ctx.Err() != nil {
 				continue
 			}
-			resp, err := e.remote.post(e.remote.ctx, q.message)
-			if err == nil && resp.StatusCode/100 != 2 {
-				err = e.remote.statusError(resp, 0)
-			}
-			if err != nil {
+			if err := e.post(q.message); err != nil {
 				e.link.end(err)
 				return
 			}
-			resp.Body.Close()
 		case <-e.done:
 			return
 		}
 	}
+}
+
+// takeWithin is how long a server may take to take a message, to which it answers elsewhere.
+const takeWithin = 30 * time.Second
+
+func (e *eventLink) post(message []byte) error {
+	ctx, cancel := context.WithTimeout(e.remote.ctx, takeWithin)
+	defer cancel()
+	resp, err := e.remote.post(ctx, message)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return fault.New(fault.UpstreamDown, "server %s did not take a message within %s", e.server, takeWithin)
+	case err != nil:
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode/100 != 2 {
+		return e.remote.statusError(resp, 0)
+	}
+	return nil
 }
 
 func (e *eventLink) close() {

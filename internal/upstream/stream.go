@@ -157,8 +157,12 @@ func (r *remote) asked(ctx context.Context, caller mcp.Peer, m mcp.Message) {
 func (r *remote) listen() {
 	r.background(func() {
 		for wait := time.Second; ; wait = min(2*wait, time.Minute) {
+			began := time.Now()
 			if !r.hear() {
 				return
+			}
+			if time.Since(began) >= lasting {
+				wait = time.Second // it worked: what ends such a stream is usually a proxy
 			}
 			select {
 			case <-time.After(wait):

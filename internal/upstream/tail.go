@@ -60,7 +60,7 @@ func (t *tail) last() string {
 	for i := len(t.lines) - 1; i >= 0; i-- {
 		line := strings.TrimSpace(t.lines[i])
 		if line != "" && !strings.HasPrefix(line, "at ") && !strings.HasPrefix(line, "Node.js v") && line != "}" {
-			return line[:min(len(line), 300)]
+			return strings.ToValidUTF8(line[:min(len(line), 300)], "") // a cut may halve a character
 		}
 	}
 	return ""

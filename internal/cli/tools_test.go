@@ -1,0 +1,30 @@
+package cli
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestCallWaitsForNoServerButItsOwn(t *testing.T) {
+	w := newWorld(t)
+	put(t, "toolfit.yaml", "mcpServers:\n  shop: {builtin: demo-shop}\n")
+	if code, _, stderr := w.run(t, "tools"); code != 0 {
+		t.Fatal(stderr)
+	}
+	end := make(chan struct{})
+	silent := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-end }))
+	t.Cleanup(silent.Close)
+	t.Cleanup(func() { close(end) })
+	put(t, "toolfit.yaml", "mcpServers:\n  shop: {builtin: demo-shop}\n  silent: {url: \""+silent.URL+"\"}\n")
+	began := time.Now()
+	code, stdout, stderr := w.run(t, "call", "shop__list_orders", "limit=1")
+	if code != 0 || !strings.Contains(stdout, "orders") {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+	if took := time.Since(began); took > 10*time.Second { // a list waits for twenty
+		t.Errorf("it took %s", took)
+	}
+}
