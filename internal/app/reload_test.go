@@ -173,7 +173,7 @@ func TestReloadKeepsSessionsAndServesTheNewList(t *testing.T) {
 	if !slices.Equal(change.Added, ids("cloud")) {
 		t.Errorf("change: %+v", change)
 	}
-	a.Catalog.Ready(t.Context())
+	a.Catalog.Ready(t.Context(), "default")
 	if n := countTools(t, srv.URL, session); n <= before {
 		t.Errorf("%d tools after a server was added, %d before", n, before)
 	}
@@ -230,7 +230,7 @@ func countTools(t *testing.T, url, session string) int {
 
 func TestCallsGoOnWhileTheConfigurationChanges(t *testing.T) {
 	a, _ := start(t, one)
-	a.Catalog.Ready(t.Context())
+	a.Catalog.Ready(t.Context(), "default")
 	h := a.Handler()
 	stop := make(chan struct{})
 	var callers sync.WaitGroup

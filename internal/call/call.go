@@ -30,7 +30,7 @@ import (
 // Viewer knows what each profile sees.
 type Viewer interface {
 	View(profile string) (*catalog.View, error)
-	Ready(ctx context.Context) // waits until every server has been listed once, ever
+	Ready(ctx context.Context, profile string) // waits until the profile's servers have been listed once, ever
 }
 
 // Sender carries a call to its server.
@@ -147,7 +147,7 @@ func (c *Caller) resolve(ctx context.Context, req *Request) (*catalog.Entry, err
 	// It may be a tool of a server that is being listed for the first time.
 	ctx, cancel := context.WithTimeout(ctx, firstList)
 	defer cancel()
-	c.tools.Ready(ctx)
+	c.tools.Ready(ctx, req.Profile)
 	return c.find(req)
 }
 

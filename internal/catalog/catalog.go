@@ -12,10 +12,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/toolfit/toolfit/internal/access"
 	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/store"
@@ -239,13 +241,19 @@ func (c *Catalog) Servers() []Server {
 	return all
 }
 
-// Ready waits until every server has been asked for its list at least once, ever. A client
-// that lists in the first second after the first start gets what it came for.
-func (c *Catalog) Ready(ctx context.Context) {
+// Ready waits until every server of the profile has been asked for its list at least once,
+// ever. A client that lists in the first second after the first start gets what it came for.
+func (c *Catalog) Ready(ctx context.Context, profile string) {
 	c.mu.Lock()
-	active := c.active()
+	var wanted []*known
+	for _, k := range c.active() {
+		sees := func(p config.Profile) bool { return p.Name == profile && access.SeesServer(p, k.cfg.ID) }
+		if slices.ContainsFunc(c.config.Profiles, sees) {
+			wanted = append(wanted, k)
+		}
+	}
 	c.mu.Unlock()
-	for _, k := range active {
+	for _, k := range wanted {
 		select {
 		case <-k.tried:
 		case <-ctx.Done():

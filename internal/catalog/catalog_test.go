@@ -375,14 +375,14 @@ func TestReadyReturnsAfterTheFirstAttempts(t *testing.T) {
 	var run sync.WaitGroup
 	run.Go(func() { cat.Run(ctx) })
 	short, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	cat.Ready(short)
+	cat.Ready(short, "p")
 	if short.Err() == nil {
 		t.Error("ready before the server was asked")
 	}
 	cancel()
 	close(hold)
 	long, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	cat.Ready(long)
+	cat.Ready(long, "p")
 	if long.Err() != nil {
 		t.Error("not ready although the server was asked")
 	}
@@ -398,7 +398,7 @@ func TestStoredListIsServedBeforeAnyServerIsUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Apply(&config.Config{Servers: []config.Server{{ID: "s"}}, Profiles: []config.Profile{{Name: "p", All: true}}})
-	c.Ready(t.Context())
+	c.Ready(t.Context(), "p")
 	if got := shownBy(t, c); got != "a:1" {
 		t.Errorf("shown %q", got)
 	}

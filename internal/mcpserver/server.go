@@ -24,7 +24,7 @@ import (
 // Catalog is what lists are served from.
 type Catalog interface {
 	View(profile string) (*catalog.View, error)
-	Ready(ctx context.Context)
+	Ready(ctx context.Context, profile string)
 }
 
 // Caller makes tool calls.
@@ -142,7 +142,7 @@ func (v *visitor) list(ctx context.Context, req *mcp.Request, pick func(*catalog
 	}
 	wait, cancel := context.WithTimeout(ctx, v.server.opts.Wait)
 	defer cancel()
-	v.server.tools.Ready(wait)
+	v.server.tools.Ready(wait, v.profile)
 	view, err := v.server.tools.View(v.profile)
 	if err != nil {
 		return nil, rpcError(err)

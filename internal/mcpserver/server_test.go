@@ -25,7 +25,7 @@ type fakeCatalog struct {
 }
 
 func (f fakeCatalog) View(profile string) (*catalog.View, error) { return f.view(profile) }
-func (f fakeCatalog) Ready(context.Context)                      { f.ready() }
+func (f fakeCatalog) Ready(context.Context, string)              { f.ready() }
 
 type fakeCaller struct {
 	do func(call.Request) (*call.Result, error)

@@ -65,11 +65,14 @@ func (a *API) view(r *http.Request, who access.Principal) (*catalog.View, error)
 }
 
 func (a *API) tools(r *http.Request, who access.Principal) (any, error) {
-	wait, cancel := context.WithTimeout(r.Context(), firstList)
-	defer cancel()
-	a.Catalog.Ready(wait)
 	v, err := a.view(r, who)
 	if err != nil {
+		return nil, err
+	}
+	wait, cancel := context.WithTimeout(r.Context(), firstList)
+	defer cancel()
+	a.Catalog.Ready(wait, v.Profile)
+	if v, err = a.Catalog.View(v.Profile); err != nil {
 		return nil, err
 	}
 	return map[string]any{"tools": ListTools(v, r.URL.Query().Get("q"))}, nil

@@ -206,10 +206,35 @@ func (s *server) begin(seat seat) (*session, error) {
 		}
 		return nil, fmt.Errorf("%w%w", why.WithHint("%s", again), errNotTried)
 	}
+	if err := s.makeSeat(); err != nil {
+		return nil, err
+	}
 	sess := &session{server: s, seat: seat, ready: make(chan struct{}), used: now}
 	s.sessions[seat.key] = sess
 	s.work.Go(func() { s.open(sess) })
 	return sess, nil
+}
+
+// maxSeats bounds the sessions with one server: a caller may name ever new sessions of its own.
+const maxSeats = 1000
+
+// makeSeat closes the session that has been idle for longest when there are too many. The
+// caller holds mu.
+func (s *server) makeSeat() error {
+	if len(s.sessions) < maxSeats {
+		return nil
+	}
+	var oldest *session
+	for _, sess := range s.sessions {
+		if sess.inflight == 0 && sess.isReady() && !sess.listen && (oldest == nil || sess.used.Before(oldest.used)) {
+			oldest = sess
+		}
+	}
+	if oldest == nil {
+		return fault.New(fault.UpstreamBusy, "server %s has %d open sessions and all are in use", s.cfg.ID, len(s.sessions)).WithHint("try again later")
+	}
+	s.remove(oldest)
+	return nil
 }
 
 // drop takes a session out, so that the next call opens another, and closes it.
