@@ -473,3 +473,19 @@ func (b *syncBuffer) String() string {
 	defer b.mu.Unlock()
 	return b.b.String()
 }
+
+func TestOpenRequestsOfOneSessionAreBounded(t *testing.T) {
+	s := &Session{}
+	for i := range maxOpen {
+		if _, _, err := s.begin(t.Context(), []byte(fmt.Sprint(i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, err := s.begin(t.Context(), []byte(`"more"`)); err == nil {
+		t.Error("one more was taken")
+	}
+	s.cancelled([]byte(`{"requestId":7}`)) // only its own end makes room
+	if _, _, err := s.begin(t.Context(), []byte(`"more"`)); err == nil {
+		t.Error("a request that has not ended made room")
+	}
+}

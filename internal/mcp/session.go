@@ -37,6 +37,9 @@ type Session struct {
 	closed     bool
 }
 
+// maxOpen bounds the requests of one session that are open at once.
+const maxOpen = 1000
+
 // maxStreams bounds the streams that a client may come back to.
 const maxStreams = 16
 
@@ -70,6 +73,10 @@ func (s *Session) begin(ctx context.Context, id json.RawMessage) (context.Contex
 	key := string(id)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if len(s.open) >= maxOpen {
+		cancel()
+		return nil, nil, Errorf(CodeInvalidRequest, "%d requests are open already: wait for an answer", maxOpen)
+	}
 	if _, taken := s.open[key]; taken || s.closed {
 		cancel()
 		return nil, nil, Errorf(CodeInvalidRequest, "request id %s is in use", id)
