@@ -1,0 +1,282 @@
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// stepKind is what must be undone at one place of the arguments.
+type stepKind string
+
+const (
+	stepSame   stepKind = ""       // nothing
+	stepGoto   stepKind = "goto"   // what Item says: how a cycle closes
+	stepUnwrap stepKind = "unwrap" // the value of the one property is the arguments
+	stepObject stepKind = "object" // names, nulls, constants, and what is inside
+	stepArray  stepKind = "array"
+	stepPairs  stepKind = "pairs" // a list of key and value is a map
+	stepJSON   stepKind = "json"  // a string holds the value
+	stepEnum   stepKind = "enum"  // a string names the value
+	stepUnion  stepKind = "union" // the first branch that fits says what to do
+)
+
+// step is one place of the way back. Steps refer to each other by number; 0 is stepSame.
+type step struct {
+	Kind     stepKind   `json:"kind"`
+	Props    []stepProp `json:"props,omitempty"`
+	Rest     int        `json:"rest,omitempty"` // for properties that Props does not name
+	Item     int        `json:"item,omitempty"`
+	Prefix   []int      `json:"prefix,omitempty"`
+	Table    []entry    `json:"table,omitempty"`
+	Branches []branch   `json:"branches,omitempty"`
+}
+
+type stepProp struct {
+	Shown    string          `json:"shown"`
+	Name     string          `json:"name"`
+	Step     int             `json:"step,omitempty"`
+	DropNull bool            `json:"dropNull,omitempty"`
+	Const    json.RawMessage `json:"const,omitempty"`
+}
+
+type entry struct {
+	Text  string          `json:"text"`
+	Value json.RawMessage `json:"value"`
+}
+
+type branch struct {
+	Test json.RawMessage `json:"test"`
+	Step int             `json:"step,omitempty"`
+	test *node
+}
+
+// Fix is one thing that Back undid.
+type Fix struct {
+	Pointer string `json:"pointer"` // into the arguments as they came
+	Kind    string `json:"kind"`
+}
+
+// wrapKey holds arguments that are no object.
+const wrapKey = "input"
+
+// backer undoes the dialect in one set of arguments.
+type backer struct {
+	tree
+	steps []step
+	fixes []Fix
+	path  []string
+	err   *Error
+}
+
+// Back maps arguments that a model sent for Parameters to what the original schema
+// describes. It undoes the dialect and nothing else: it neither repairs nor validates.
+// Arguments with nothing to undo come back byte for byte.
+func (res *Result) Back(args []byte) ([]byte, []Fix, error) {
+	b := &backer{steps: res.steps}
+	raw := bytes.TrimSpace(args)
+	if len(raw) == 0 || string(raw) == "null" {
+		raw = []byte("{}")
+	}
+	if raw[0] == '"' { // an object that was encoded once too often
+		n, err := b.parse(raw)
+		if err != nil {
+			return nil, nil, &Error{BadArguments, "", err.Error()}
+		}
+		raw = bytes.TrimSpace([]byte(n.text))
+		b.fix("json")
+	}
+	if len(raw) == 0 || raw[0] != '{' {
+		return nil, nil, &Error{BadArguments, "", "the arguments are no JSON object"}
+	}
+	n, err := b.parse(raw)
+	if err != nil {
+		return nil, nil, &Error{BadArguments, "", err.Error()}
+	}
+	if res.root == 0 && b.double == nil {
+		return raw, b.fixes, nil
+	}
+	n = b.apply(n, res.root)
+	if b.err != nil {
+		return nil, nil, b.err
+	}
+	return n.append(make([]byte, 0, len(raw)+16)), b.fixes, nil
+}
+
+func (b *backer) fix(kind string) {
+	b.fixes = append(b.fixes, Fix{pointer(b.path), kind})
+}
+
+func (b *backer) fail(message string) {
+	if b.err == nil {
+		b.err = &Error{BadArguments, pointer(b.path), message}
+	}
+}
+
+func (b *backer) below(token string, v *node, at int) *node {
+	if at == 0 {
+		return v
+	}
+	b.path = append(b.path, token)
+	v = b.apply(v, at)
+	b.path = b.path[:len(b.path)-1]
+	return v
+}
+
+// apply undoes step number at for v. A value that is not of the kind which the step
+// expects stays as it is: validation will say what is wrong with it.
+func (b *backer) apply(v *node, at int) *node {
+	for range len(b.steps) + 1 { // no plan of ours has a loop of gotos, a stored one might
+		if at <= 0 || at > len(b.steps) || b.err != nil {
+			return v
+		}
+		if b.steps[at-1].Kind != stepGoto {
+			break
+		}
+		at = b.steps[at-1].Item
+	}
+	s := &b.steps[at-1]
+	switch s.Kind {
+	case stepUnwrap:
+		return b.unwrap(v, s)
+	case stepObject:
+		return b.object(v, s)
+	case stepArray:
+		if v.kind != arrayKind {
+			return v
+		}
+		for i, kid := range v.kids {
+			step := s.Item
+			if i < len(s.Prefix) {
+				step = s.Prefix[i]
+			}
+			v.kids[i] = b.below(itoa(i), kid, step)
+		}
+	case stepPairs:
+		return b.pairs(v, s)
+	case stepJSON:
+		if v.kind != stringKind {
+			return v
+		}
+		inner, err := b.parse([]byte(v.text))
+		if err != nil {
+			b.fail("the text is no JSON: " + err.Error())
+			return v
+		}
+		b.fix("json")
+		inner.key = v.key
+		return inner
+	case stepEnum:
+		for _, e := range s.Table {
+			if v.kind == stringKind && v.text == e.Text {
+				if literal, err := b.parse(e.Value); err == nil {
+					b.fix("enum")
+					literal.key = v.key
+					return literal
+				}
+			}
+		}
+	case stepUnion:
+		for i := range s.Branches {
+			br := &s.Branches[i]
+			if accepts(br.test, v) {
+				return b.apply(v, br.Step)
+			}
+		}
+	}
+	return v
+}
+
+func (b *backer) unwrap(v *node, s *step) *node {
+	inner := v.get(wrapKey)
+	if inner == nil {
+		b.fail("the property " + quote(wrapKey) + " is missing")
+		return v
+	}
+	b.fix("unwrap")
+	return b.below(wrapKey, inner, s.Item)
+}
+
+func (b *backer) object(v *node, s *step) *node {
+	if v.kind != objectKind {
+		return v
+	}
+	var byShown map[string]*stepProp
+	if len(s.Props) > 16 {
+		byShown = make(map[string]*stepProp, len(s.Props))
+		for i := range s.Props {
+			byShown[s.Props[i].Shown] = &s.Props[i]
+		}
+	}
+	kept := v.kids[:0]
+	for _, kid := range v.kids {
+		p := byShown[kid.key]
+		for i := range s.Props {
+			if byShown != nil || p != nil {
+				break
+			}
+			if s.Props[i].Shown == kid.key {
+				p = &s.Props[i]
+			}
+		}
+		if p == nil {
+			kept = append(kept, b.below(kid.key, kid, s.Rest))
+			continue
+		}
+		b.path = append(b.path, kid.key)
+		if p.DropNull && kid.kind == nullKind {
+			b.fix("null")
+			b.path = b.path[:len(b.path)-1]
+			continue
+		}
+		if p.Name != kid.key {
+			b.fix("rename")
+		}
+		kid = b.apply(kid, p.Step)
+		kid.key = p.Name
+		b.path = b.path[:len(b.path)-1]
+		kept = append(kept, kid)
+	}
+	v.kids = kept
+	for i := range s.Props {
+		p := &s.Props[i]
+		if p.Const == nil || v.get(p.Name) != nil {
+			continue
+		}
+		if n, err := b.parse(p.Const); err == nil {
+			n.key = p.Name
+			v.kids = append(v.kids, n)
+			b.path = append(b.path, p.Shown)
+			b.fix("const")
+			b.path = b.path[:len(b.path)-1]
+		}
+	}
+	return v
+}
+
+func (b *backer) pairs(v *node, s *step) *node {
+	if v.kind != arrayKind {
+		return v
+	}
+	out := b.new(objectKind)
+	out.key = v.key
+	seen := make(map[string]bool, len(v.kids))
+	for i, kid := range v.kids {
+		key, value := kid.get("key"), kid.get("value")
+		if key == nil || key.kind != stringKind || value == nil {
+			b.fail("item " + itoa(i) + " has no key and value")
+			return v
+		}
+		if seen[key.text] {
+			b.fail("the key " + quote(key.text) + " is there twice")
+			return v
+		}
+		seen[key.text] = true
+		b.path = append(b.path, itoa(i))
+		value = b.below("value", value, s.Item)
+		b.path = b.path[:len(b.path)-1]
+		value.key = key.text
+		out.kids = append(out.kids, value)
+	}
+	b.fix("pairs")
+	return out
+}

@@ -1,0 +1,291 @@
+package schema
+
+import (
+	"slices"
+	"strings"
+)
+
+// Violation is a place where a schema breaks a dialect's rules.
+type Violation struct {
+	Pointer string `json:"pointer"`
+	Message string `json:"message"`
+}
+
+// Check tells what a dialect's provider would refuse in the parameters of a tool. It is
+// stricter than the documents where the services are.
+func Check(parameters []byte, d Dialect) []Violation {
+	rule := dialects[d]
+	if rule == nil {
+		return []Violation{{"", "no dialect is called " + quote(string(d))}}
+	}
+	var t tree
+	root, err := t.parse(parameters)
+	if err != nil {
+		return []Violation{{"", err.Error()}}
+	}
+	return check(root, rule, false)
+}
+
+// checker walks one schema.
+type checker struct {
+	d     *rules
+	root  *node
+	first bool // the first violation is enough
+	bad   []Violation
+	path  []string
+	index *index // for dialects that take references of any form
+
+	props, enums, chars int
+}
+
+func check(root *node, d *rules, first bool) []Violation {
+	c := &checker{d: d, root: root, first: first, path: make([]string, 0, 16)}
+	c.atRoot(root)
+	c.schema(root, 1)
+	l := d.limits
+	for _, e := range []struct {
+		have, most int
+		what       string
+	}{{c.props, l.props, "properties"}, {c.enums, l.enums, "enum values"}, {c.chars, l.nameChars, "characters in names and values"}} {
+		if e.most > 0 && e.have > e.most {
+			c.fail("more than " + itoa(e.most) + " " + e.what)
+		}
+	}
+	if l.bytes > 0 && len(root.append(nil)) > l.bytes {
+		c.fail("more than " + itoa(l.bytes) + " bytes")
+	}
+	return c.bad
+}
+
+// sound tells whether a keyword that holds schemas can be kept as it is.
+func sound(kid *node, d *rules) bool {
+	c := &checker{d: d, root: kid, first: true}
+	c.keyword(kid.parent, kid, 1)
+	return len(c.bad) == 0
+}
+
+func (c *checker) fail(message string) {
+	c.bad = append(c.bad, Violation{pointer(c.path), message})
+}
+
+func (c *checker) done() bool { return c.first && len(c.bad) > 0 || len(c.bad) > 100 }
+
+func (c *checker) atRoot(n *node) {
+	if n.kind != objectKind {
+		c.fail("the root is no object")
+		return
+	}
+	if n.str("type") != "object" {
+		c.fail("the root must have type object")
+	}
+	if c.d.rootUnion {
+		return
+	}
+	if p := n.get("properties"); p == nil {
+		c.fail("the root must have properties")
+	}
+	for _, key := range []string{"anyOf", "oneOf", "allOf", "enum", "not", "const"} {
+		if n.get(key) != nil {
+			c.fail(key + " may not stand at the root")
+		}
+	}
+}
+
+// schema checks one schema and those in it.
+func (c *checker) schema(n *node, level int) {
+	if c.done() {
+		return
+	}
+	if n.kind == boolKind && c.d.booleans {
+		return
+	}
+	if n.kind != objectKind {
+		c.fail("a schema must be an object")
+		return
+	}
+	if l := c.d.limits.levels; l > 0 && level > l {
+		c.fail("more than " + itoa(l) + " levels")
+		return
+	}
+	for _, kid := range n.kids {
+		c.keyword(n, kid, level)
+	}
+	c.wholeNode(n)
+	if !c.d.raw {
+		c.narrowNode(n)
+	}
+}
+
+func (c *checker) below(token string, n *node, level int) {
+	c.path = append(c.path, token)
+	c.schema(n, level)
+	c.path = c.path[:len(c.path)-1]
+}
+
+// keyword checks one keyword's value, and the schemas under it.
+func (c *checker) keyword(n, kid *node, level int) {
+	c.path = append(c.path, kid.key)
+	defer func() { c.path = c.path[:len(c.path)-1] }()
+	switch pos := applicators[kid.key]; {
+	case kid.key == "schemas" || kid.key == "definitions" && !c.d.raw:
+	case pos == isSchema && kid.kind == boolKind && (kid.key == "additionalProperties" || strings.HasPrefix(kid.key, "unevaluated")):
+	case pos == isSchema:
+		c.schema(kid, level+1)
+	case pos == isList:
+		if kid.kind != arrayKind || len(kid.kids) == 0 {
+			c.fail("must be a list of schemas")
+			return
+		}
+		if l := c.d.limits.branches; l > 0 && len(kid.kids) > l {
+			c.fail("more than " + itoa(l) + " branches")
+		}
+		for i, k := range kid.kids {
+			c.below(itoa(i), k, level)
+		}
+	case pos == isMap:
+		c.members(kid, level)
+	}
+	c.value(n, kid)
+	if !c.d.raw {
+		c.allowed(n, kid)
+	}
+}
+
+func (c *checker) members(kid *node, level int) {
+	if kid.kind != objectKind {
+		c.fail("must be an object")
+		return
+	}
+	below := level + 1
+	if kid.key == "$defs" {
+		below = 1
+	}
+	for _, k := range kid.kids {
+		if kid.key == "dependencies" && k.kind == arrayKind {
+			continue
+		}
+		c.chars += len(k.key)
+		if kid.key == "properties" {
+			c.props++
+			if c.d.key != nil && !c.d.key(k.key) {
+				c.fail("the key " + quote(k.key) + " is not allowed")
+			}
+		}
+		c.below(k.key, k, below)
+	}
+}
+
+// value checks what JSON Schema itself says about a keyword's value.
+func (c *checker) value(n, kid *node) {
+	switch kid.key {
+	case "type":
+		c.types(kid)
+	case "required":
+		c.required(n, kid)
+	case "enum":
+		if kid.kind != arrayKind || len(kid.kids) == 0 || len(dedupe(kid.kids)) < len(kid.kids) {
+			c.fail("must be a list of distinct values")
+		}
+		c.enums += len(kid.kids)
+		for _, v := range kid.kids {
+			c.chars += len(v.text)
+		}
+	case "$ref", "$dynamicRef", "$recursiveRef":
+		c.reference(kid)
+	case "pattern", "format", "title", "description", "$comment":
+		if kid.kind != stringKind {
+			c.fail("must be a string")
+		}
+	case "$schema":
+		if !strings.Contains(kid.text, "json-schema.org/") || len(c.path) > 1 {
+			c.fail("must name a draft, at the root")
+		}
+	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum":
+		if kid.kind != numberKind {
+			c.fail("must be a number")
+		}
+	case "nullable":
+		if kid.kind != boolKind {
+			c.fail("must be a boolean")
+		}
+	default:
+		if known[kid.key] && (&reader{}).repair(&form{src: n}, kid) == nil {
+			c.fail("the value is of the wrong kind")
+		}
+	}
+}
+
+func (c *checker) types(kid *node) {
+	list := []*node{kid}
+	if kid.kind == arrayKind {
+		list = kid.kids
+	}
+	if len(list) == 0 || kid.kind == arrayKind && len(dedupe(list)) < len(list) {
+		c.fail("must be distinct types")
+	}
+	for _, v := range list {
+		if _, ok := typeOf(v.text); !ok || v.kind != stringKind {
+			c.fail("no such type")
+		}
+	}
+}
+
+func (c *checker) required(n, kid *node) {
+	if kid.kind != arrayKind || len(dedupe(kid.kids)) < len(kid.kids) {
+		c.fail("must be a list of distinct names")
+		return
+	}
+	var have map[string]bool
+	if !c.d.raw {
+		have = map[string]bool{}
+		if p := n.get("properties"); p != nil {
+			for _, k := range p.kids {
+				have[k.key] = true
+			}
+		}
+	}
+	for _, k := range kid.kids {
+		if k.kind != stringKind {
+			c.fail("must be a list of names")
+		} else if have != nil && !have[k.text] {
+			c.fail("the name " + quote(k.text) + " is no property")
+		}
+	}
+}
+
+func (c *checker) reference(kid *node) {
+	if !c.d.refs {
+		c.fail("references are not allowed")
+		return
+	}
+	ok := false
+	if c.d.raw {
+		if c.index == nil {
+			c.index = newIndex(c.root)
+		}
+		ok = c.index.lookup(kid.parent, kid.text).node != nil
+	} else if name, local := strings.CutPrefix(kid.text, "#/$defs/"); local {
+		ok = c.root.get("$defs").get(name) != nil
+	}
+	if !ok {
+		c.fail("the reference " + quote(kid.text) + " leads nowhere")
+	}
+}
+
+// wholeNode checks what every provider asks of a schema as a whole.
+func (c *checker) wholeNode(n *node) {
+	t := n.get("type")
+	if t == nil {
+		return
+	}
+	if hasType(t, "array") && !(t.kind == arrayKind && len(t.kids) > 5) && c.d.items != itemsOptional && n.get("items") == nil {
+		c.fail("an array must have items")
+	}
+}
+
+func hasType(t *node, name string) bool {
+	if t.kind == stringKind {
+		return t.text == name
+	}
+	return slices.ContainsFunc(t.kids, func(k *node) bool { return k.text == name })
+}

@@ -1,0 +1,191 @@
+package schema
+
+import "strings"
+
+type nullForm uint8
+
+const (
+	nullInList   nullForm = iota // type: [T, "null"]
+	nullInUnion                  // anyOf: [S, {type: null}]
+	nullableFlag                 // nullable: true
+)
+
+type anyForm uint8
+
+const (
+	anyEmpty    anyForm = iota // {}
+	anyTypeList                // the list of all types
+	anyJSON                    // a string that holds JSON
+	anyRefused                 // cannot be said
+)
+
+type enumForm uint8
+
+const (
+	enumAny       enumForm = iota
+	enumScalars            // no objects and arrays
+	enumPlain              // strings and numbers
+	enumStrings            // strings alone; others become text
+	enumOfOneType          // each list of one type, scalars
+)
+
+// maxEnum is the number of values above which every dialect gets a description instead.
+const maxEnum = 1000
+
+type itemsForm uint8
+
+const (
+	itemsOptional itemsForm = iota
+	itemsEmpty              // an array needs items, {} will do
+	itemsString             // an array needs typed items
+	itemsRefused            // an array without items cannot be said
+)
+
+// limits are what a provider counts; zero means no limit.
+type limits struct {
+	props, levels, enums, branches, nameChars, bytes int
+}
+
+// rules is one dialect as data. Keywords that are not in keep are described in words.
+type rules struct {
+	version     string // the state of the provider's documents
+	next        Dialect
+	strict      bool
+	raw         bool // an input that the checker accepts goes out byte for byte
+	keep        map[string]bool
+	formats     map[string]bool // nil: all, where format is kept
+	titles      bool
+	null        nullForm
+	any         anyForm
+	enums       enumForm
+	items       itemsForm
+	typeLists   bool
+	consts      bool
+	oneOf       bool
+	prefixItems bool
+	maps        bool // additionalProperties may be a schema
+	patterns    bool // patternProperties and propertyNames
+	closable    bool // additionalProperties: false may be said
+	closed      bool // and must be said everywhere
+	allRequired bool
+	needType    bool
+	alone       bool // nothing that constrains stands beside anyOf
+	aloneWords  bool // nor words
+	rootUnion   bool
+	booleans    bool // true and false are schemas everywhere
+	refs        bool // $defs and cycles
+	refWords    bool // a description may stand beside $ref
+	optionalRec bool // a cycle must pass an optional property
+	simpleRegex bool
+	smallMin    bool // minItems is 0 or 1
+	safeNumbers bool // no exponents, no integers beyond 2^53-1
+	key         func(string) bool
+	limits      limits
+}
+
+func set(words string) map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		m[w] = true
+	}
+	return m
+}
+
+var everyKeyword = known
+
+const version = "2026-09"
+
+func letter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' }
+func digit(c byte) bool  { return c >= '0' && c <= '9' }
+
+// anthropicKey is ^[a-zA-Z0-9_.-]{1,64}$. It is documented for the top level; below it we are as strict.
+func anthropicKey(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; !letter(c) && !digit(c) && c != '.' && c != '-' {
+			return false
+		}
+	}
+	return len(s) > 0 && len(s) <= 64
+}
+
+// geminiKey is ^[A-Za-z_][A-Za-z0-9_]{0,63}$.
+func geminiKey(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; !letter(c) && (i == 0 || !digit(c)) {
+			return false
+		}
+	}
+	return len(s) > 0 && len(s) <= 64
+}
+
+func moonshotKey(s string) bool {
+	switch s {
+	case "", "$defs", "$ref", "anyOf", "required", "additionalProperties":
+		return false
+	}
+	return true
+}
+
+// open is the base of the dialects that take nearly all of JSON Schema.
+var open = rules{
+	version: version, raw: true, keep: everyKeyword, titles: true, null: nullInList, any: anyEmpty, items: itemsEmpty, typeLists: true,
+	consts: true, oneOf: true, prefixItems: true, maps: true, patterns: true, closable: true, refs: true, refWords: true,
+}
+
+func with(base rules, change func(*rules)) *rules {
+	change(&base)
+	return &base
+}
+
+// dialects is the table of all rules.
+var dialects = map[Dialect]*rules{
+	MCP:       with(open, func(r *rules) { r.rootUnion, r.booleans, r.items = true, true, itemsOptional }),
+	Recall:    with(open, func(r *rules) { r.rootUnion, r.booleans, r.items, r.refs = true, true, itemsOptional, false }),
+	OpenAI:    &open,
+	DeepSeek:  &open,
+	Qwen:      &open,
+	Anthropic: with(open, func(r *rules) { r.key, r.alone, r.booleans = anthropicKey, true, true }),
+	OpenAIStrict: {
+		version: version, next: OpenAI, strict: true, keep: set("minItems maxItems pattern format minimum maximum exclusiveMinimum exclusiveMaximum multipleOf"),
+		formats: set("date-time time date duration email hostname ipv4 ipv6 uuid"),
+		null:    nullInList, any: anyRefused, items: itemsRefused, typeLists: true, consts: true, closable: true, closed: true, allRequired: true,
+		needType: true, alone: true, refs: true, simpleRegex: true,
+		limits: limits{props: 5000, levels: 10, enums: 1000, nameChars: 120000},
+	},
+	AnthropicStrict: {
+		version: version, next: Anthropic, strict: true, keep: set("minItems pattern format default"),
+		formats: set("date-time time date duration email hostname ipv4 ipv6 uuid uri"), titles: true,
+		null: nullInUnion, any: anyRefused, enums: enumScalars, items: itemsRefused, consts: true, closable: true, closed: true,
+		needType: true, alone: true, simpleRegex: true, smallMin: true, key: anthropicKey,
+		limits: limits{props: 1000, enums: 1000, branches: 16},
+	},
+	Gemini: {
+		version: version, next: GeminiParams, keep: set("minItems maxItems minimum maximum format"),
+		null: nullInList, any: anyTypeList, enums: enumPlain, items: itemsEmpty, typeLists: true, prefixItems: true, maps: true, closable: true,
+		needType: true, alone: true, refs: true, optionalRec: true,
+	},
+	GeminiParams: {
+		version: version, keep: set("minItems maxItems minimum maximum minLength maxLength pattern format minProperties maxProperties"),
+		formats: set("int32 int64 float double date-time"),
+		null:    nullableFlag, any: anyJSON, enums: enumStrings, items: itemsString, needType: true, alone: true, aloneWords: true, key: geminiKey,
+	},
+	Moonshot: {
+		version: version, keep: set("minItems maxItems minimum maximum minLength maxLength pattern default"), titles: true,
+		null: nullInUnion, any: anyTypeList, enums: enumOfOneType, maps: true, closable: true, needType: true, alone: true, refs: true, refWords: true,
+		safeNumbers: true, key: moonshotKey, limits: limits{props: 3000, levels: 30, enums: 1000, branches: 500, bytes: 120000},
+	},
+	DeepSeekStrict: {
+		version: version, next: DeepSeek, strict: true, keep: set("pattern format"), formats: set("email hostname ipv4 ipv6 uuid"),
+		null: nullInUnion, any: anyRefused, items: itemsRefused, closable: true, closed: true, allRequired: true,
+		needType: true, alone: true, simpleRegex: true, limits: limits{props: 5000, levels: 10, enums: 1000},
+	},
+}
+
+// Dialects are all of them, with the state of the documents that their rules follow.
+func Dialects() map[Dialect]string {
+	out := make(map[Dialect]string, len(dialects))
+	for d, r := range dialects {
+		out[d] = r.version
+	}
+	return out
+}

@@ -1,0 +1,61 @@
+// Package schema fits the JSON Schema of a tool's arguments to what a model's provider
+// accepts, and maps the arguments that the model then sends back to the original schema.
+// It is pure: bytes in, bytes out. It never changes its input, never opens a connection,
+// never validates arguments, and ends in bounded time and memory whatever it is given.
+//
+//	res, err := schema.Plan(inputSchema, schema.GeminiParams, nil)
+//	if err != nil { … } // *schema.Error: set this tool aside, send the others
+//	send(res.Parameters, res.Strict)
+//	args, fixes, err := res.Back(fromTheModel)
+package schema
+
+import "fmt"
+
+// Dialect names a provider's schema rules.
+type Dialect string
+
+// The dialects. Those that end in Strict fall back to their plain form where strictness
+// would lose something, Gemini falls back to GeminiParams.
+const (
+	OpenAI          Dialect = "openai"
+	OpenAIStrict    Dialect = "openai-strict"
+	Anthropic       Dialect = "anthropic"
+	AnthropicStrict Dialect = "anthropic-strict"
+	Gemini          Dialect = "gemini"
+	GeminiParams    Dialect = "gemini-params"
+	Moonshot        Dialect = "moonshot"
+	DeepSeek        Dialect = "deepseek"
+	DeepSeekStrict  Dialect = "deepseek-strict"
+	Qwen            Dialect = "qwen"
+	MCP             Dialect = "mcp"
+	Recall          Dialect = "recall"
+)
+
+// Reason says why a dialect cannot carry a tool, or why a step back could not be made.
+type Reason string
+
+// The reasons. The list only grows.
+const (
+	NotJSON        Reason = "not_json"        // the bytes are no JSON
+	NotSchema      Reason = "not_schema"      // neither an object nor a boolean
+	TooLarge       Reason = "too_large"       // more bytes, levels or parts than allowed
+	ExternalRef    Reason = "external_ref"    // a reference to another document
+	Unsatisfiable  Reason = "unsatisfiable"   // no arguments could ever be right
+	Refused        Reason = "refused"         // the dialect's checker does not accept the result
+	UnknownDialect Reason = "unknown_dialect" // no such dialect
+	BadArguments   Reason = "bad_arguments"   // what the model sent cannot be mapped back
+)
+
+// Error is the refusal of one tool, or of one set of arguments.
+type Error struct {
+	Reason  Reason
+	Pointer string // JSON pointer into the schema, or into the arguments for BadArguments
+	Message string
+}
+
+func (e *Error) Error() string {
+	if e.Pointer == "" {
+		return fmt.Sprintf("%s: %s", e.Reason, e.Message)
+	}
+	return fmt.Sprintf("%s at %s: %s", e.Reason, e.Pointer, e.Message)
+}

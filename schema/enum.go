@@ -1,0 +1,162 @@
+package schema
+
+import "slices"
+
+// enum writes a list of values.
+func (w *writer) enum(f *form, p place) (*node, int) {
+	var held types
+	size := 0
+	for _, v := range f.enum {
+		held |= valueType(v)
+		size += len(v.text)
+	}
+	if held&tNumber != 0 {
+		held &^= tInteger
+	}
+	if most := w.d.limits.enums; len(f.enum) > maxEnum || size > 15000 || most > 0 && !w.d.strict && w.enums+len(f.enum) > most {
+		return w.described(f, held, p)
+	}
+	w.enums += len(f.enum)
+	switch w.d.enums {
+	case enumScalars, enumOfOneType:
+		if held&(tObject|tArray) != 0 {
+			return w.described(f, held, p)
+		}
+	case enumPlain:
+		if held&(tObject|tArray|tBoolean) != 0 {
+			return w.described(f, held, p)
+		}
+	case enumStrings:
+		return w.textEnum(f, held)
+	}
+	compound := held&(tObject|tArray) != 0
+	if compound && w.d.needType {
+		return w.described(f, held, p)
+	}
+	if !held.single() && (w.d.enums == enumOfOneType || w.d.enums == enumPlain || w.d.needType) {
+		return w.splitEnum(f, held, p)
+	}
+	return w.plainEnum(f, held, compound), 0
+}
+
+// plainEnum writes the values as they are.
+func (w *writer) plainEnum(f *form, held types, compound bool) *node {
+	if both := f.types.meet(held); both != 0 {
+		held = both
+	}
+	if f.types == tNumber && held == tInteger {
+		held = tNumber
+	}
+	out := w.object()
+	if !compound && (f.types != 0 || w.d.needType || held.single()) { // a type would ask for items and properties
+		w.putType(out, &form{types: held})
+	}
+	at := len(out.kids)
+	if f.constant && w.d.consts && len(f.enum) == 1 {
+		w.put(out, "const", w.given(f.enum[0]))
+	} else {
+		list := w.array(len(f.enum))
+		for _, v := range f.enum {
+			list.kids = append(list.kids, w.given(v))
+		}
+		w.put(out, "enum", list)
+	}
+	notes := slices.Clip(f.notes)
+	typed := *f
+	typed.types = held
+	w.keywords(out, &typed, &notes)
+	w.describe(out, at, f, notes)
+	if f.null {
+		out = w.orNull(out)
+	}
+	return out
+}
+
+// described names the first values in words and keeps the type.
+func (w *writer) described(f *form, held types, p place) (*node, int) {
+	c := f.copy()
+	c.base, c.read = f.id(), true
+	c.enum, c.listed, c.constant = nil, false, false
+	if c.types = c.types.meet(held); c.types == 0 {
+		c.types = held
+	}
+	note := "One of: " + words(f.enum)
+	if len(note) > 600 {
+		note = note[:validCut(note, 600)] + "…"
+	}
+	c.notes = append(c.notes, note)
+	c.flat = c
+	w.change(f, Constraint, "values described")
+	if w.d.strict && held&(tObject|tArray) != 0 {
+		w.lose(f, Constraint, "values are objects or arrays")
+	}
+	return w.body(c, p)
+}
+
+// validCut is the end of the last whole character before n.
+func validCut(s string, n int) int {
+	for n > 0 && n < len(s) && s[n]&0xC0 == 0x80 {
+		n--
+	}
+	return n
+}
+
+// textEnum writes every value as a string, with a table for the way back.
+func (w *writer) textEnum(f *form, held types) (*node, int) {
+	out := w.object()
+	w.put(out, "type", w.text("string"))
+	list := w.array(len(f.enum))
+	var table []entry
+	seen := map[string]bool{}
+	for _, v := range f.enum {
+		s := v.text
+		if v.kind == objectKind || v.kind == arrayKind {
+			s = v.String()
+		}
+		if seen[s] {
+			w.change(f, AsText, "a second value with the text "+quote(s)+" is left out")
+			continue
+		}
+		seen[s] = true
+		list.kids = append(list.kids, w.text(s))
+		if v.kind != stringKind {
+			table = append(table, entry{s, v.append(nil)})
+		}
+	}
+	w.put(out, "enum", list)
+	notes := slices.Clip(f.notes)
+	typed := *f
+	typed.types = tString
+	w.keywords(out, &typed, &notes)
+	w.describe(out, 1, f, notes)
+	w.nullFlag(out, f)
+	if table == nil {
+		return out, 0
+	}
+	w.change(f, AsText, "values are sent as text")
+	return out, w.step(step{Kind: stepEnum, Table: table})
+}
+
+// splitEnum writes one list for each type.
+func (w *writer) splitEnum(f *form, held types, p place) (*node, int) {
+	c := f.copy()
+	c.base, c.read = f.id(), true
+	c.enum, c.listed, c.constant, c.types = nil, false, false, 0
+	for _, e := range typeNames {
+		var values []*node
+		for _, v := range f.enum {
+			t := valueType(v)
+			if t == e.t || t == tInteger && e.t == tNumber && held&tNumber != 0 {
+				values = append(values, v)
+			}
+		}
+		if len(values) == 0 || held&e.t == 0 {
+			continue
+		}
+		b := w.r.made(f.src)
+		b.types, b.enum, b.listed = e.t, values, true
+		c.union = append(c.union, b)
+	}
+	c.flat = c
+	return w.union(c, p)
+}

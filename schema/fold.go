@@ -1,0 +1,188 @@
+package schema
+
+import "slices"
+
+// finish folds null, the branches of unions and what enums and types say about each other.
+// It changes f, which nobody else has seen yet.
+func (r *reader) finish(f *form) *form {
+	if f.never {
+		return f
+	}
+	null := f.null || f.types&tNull != 0
+	said := f.types != 0
+	if f.types != tNull {
+		f.types &^= tNull
+	}
+	if f.listed {
+		null = r.finishEnum(f, null || !said)
+		said = true
+	}
+	if f.union != nil && !f.never {
+		if folded := r.finishUnion(f, null || !said); folded != f {
+			return folded
+		}
+		null = f.null
+	}
+	f.null = null && f.types != tNull && (f.types != 0 || f.listed || f.union != nil)
+	return f
+}
+
+// seal reads unevaluatedProperties: false as additionalProperties: false, once everything
+// that evaluates properties is merged.
+func (r *reader) seal(f *form) *form {
+	if v := f.keyword("unevaluatedProperties"); v.isFalse() && f.union == nil && f.keyword("if") == nil && f.keyword("dependentSchemas") == nil {
+		f.rest = slices.DeleteFunc(slices.Clone(f.rest), func(n *node) bool { return n == v })
+		if f.more == nil {
+			f.more = r.at(v)
+		}
+	}
+	return f
+}
+
+// finishEnum removes null and what the type excludes; it tells whether null is accepted.
+func (r *reader) finishEnum(f *form, null bool) bool {
+	kept, hasNull := make([]*node, 0, len(f.enum)), f.null
+	for _, v := range f.enum {
+		switch {
+		case v.kind == nullKind:
+			hasNull = true
+		case f.types == 0 || f.types.holds(valueType(v)):
+			kept = append(kept, v)
+		}
+	}
+	f.enum = kept
+	null = null && hasNull
+	if len(kept) == 0 {
+		f.enum, f.listed = nil, false
+		f.types = tNull
+		f.never = !null
+	}
+	return null
+}
+
+// finishUnion folds the branches. It gives another form when only one is left.
+func (r *reader) finishUnion(f *form, null bool) *form {
+	var kept []*form
+	hasNull := f.null
+	for _, b := range f.union {
+		o := r.open(b)
+		switch {
+		case o.never:
+			continue
+		case o.types == tNull && !o.listed:
+			hasNull = true
+			continue
+		case o.union != nil && !o.one && !f.one && r.onlyUnion(o):
+			hasNull = hasNull || o.null
+			kept = append(kept, o.union...)
+			continue
+		}
+		hasNull = hasNull || o.null || o.bare() // an object without a type hardly means null
+		if len(kept) < 64 && slices.ContainsFunc(kept, func(k *form) bool { return same(k, o) }) {
+			continue
+		}
+		kept = append(kept, o)
+	}
+	f.null = null && hasNull
+	if enum := r.oneEnum(kept); enum != nil && !f.listed {
+		f.enum, f.listed, f.union = enum, true, nil
+		f.types = f.types.meet(tString)
+		return f
+	}
+	switch {
+	case len(kept) == 0 && f.null:
+		f.union, f.types, f.null = nil, tNull, false
+		return f
+	case len(kept) == 0:
+		f.never = true
+		return f
+	case len(kept) > 1:
+		f.union = kept
+		return f
+	}
+	f.union, f.one = nil, false
+	branch, accepts := kept[0], f.null
+	if f.types == 0 && f.bare() || f.bareBut(accepts) {
+		f.null = false
+		out := r.overlay(branch, f)
+		if accepts && !out.acceptsNull() {
+			out = out.withNull()
+		}
+		return out
+	}
+	if accepts && !branch.acceptsNull() {
+		branch = branch.withNull()
+	}
+	out := r.merge(f, branch)
+	out.null = accepts && out.types != tNull
+	return out
+}
+
+// bareBut is bare, whatever is said about null.
+func (f *form) bareBut(null bool) bool {
+	if !null {
+		return f.bare()
+	}
+	c := *f
+	c.null = false
+	return c.bare()
+}
+
+func (r *reader) onlyUnion(f *form) bool {
+	c := *f
+	c.union, c.null = nil, false
+	return c.bare() && f.desc == "" && f.title == ""
+}
+
+// oneEnum is the list of all values when every branch is a plain list of strings.
+func (r *reader) oneEnum(branches []*form) []*node {
+	var all []*node
+	for _, b := range branches {
+		if !b.listed || b.types&^tString != 0 || b.null || b.desc != "" || b.title != "" || len(b.rest) > 0 || len(b.notes) > 0 {
+			return nil
+		}
+		for _, v := range b.enum {
+			if v.kind != stringKind {
+				return nil
+			}
+		}
+		all = append(all, b.enum...)
+	}
+	return dedupe(all)
+}
+
+// same tells whether two forms are written alike or are the same definition.
+func same(a, b *form) bool {
+	if a == b || a.base != nil && a.base == b.base && a.desc == b.desc && a.null == b.null {
+		return true
+	}
+	return !a.mixed && !b.mixed && a.base == nil && b.base == nil && equal(a.src, b.src)
+}
+
+func dedupe(list []*node) []*node {
+	if len(list) < 2 {
+		return list
+	}
+	if len(list) <= 12 {
+		double := false
+		for i, v := range list {
+			double = double || containsValue(list[:i], v)
+		}
+		if !double {
+			return list
+		}
+	}
+	texts, others := make(map[string]bool, len(list)), map[string]bool{}
+	out := make([]*node, 0, len(list))
+	for _, v := range list {
+		in, key := texts, v.text
+		if v.kind != stringKind {
+			in, key = others, v.String()
+		}
+		if !in[key] {
+			in[key] = true
+			out = append(out, v)
+		}
+	}
+	return out
+}

@@ -1,0 +1,62 @@
+package schema
+
+import "strings"
+
+// shownKeys gives each property the name that the model sees.
+func (w *writer) shownKeys(f *form, props []prop) []string {
+	shown := make([]string, len(props))
+	bad := false
+	for i, pr := range props {
+		shown[i] = pr.key
+		bad = bad || w.d.key != nil && !w.d.key(pr.key)
+	}
+	if !bad {
+		return shown
+	}
+	taken := make(map[string]bool, len(props))
+	for _, pr := range props {
+		if w.d.key(pr.key) {
+			taken[pr.key] = true
+		}
+	}
+	for i, pr := range props {
+		if w.d.key(pr.key) {
+			continue
+		}
+		clean := cleanKey(pr.key)
+		name := clean
+		for n := 2; taken[name] || !w.d.key(name); n++ {
+			tail := "_" + itoa(n)
+			name = clean[:min(len(clean), 64-len(tail))] + tail
+		}
+		taken[name] = true
+		shown[i] = name
+		w.change(pr.form, Rename, "shown as "+quote(name))
+	}
+	return shown
+}
+
+// cleanKey keeps letters, digits and underscores, and one underscore for all between.
+func cleanKey(key string) string {
+	var b strings.Builder
+	gap := false
+	for i := range len(key) {
+		c := key[i]
+		if !letter(c) && !digit(c) {
+			gap = true
+			continue
+		}
+		if gap && b.Len() > 0 || b.Len() == 0 && digit(c) {
+			b.WriteByte('_')
+		}
+		gap = false
+		b.WriteByte(c)
+		if b.Len() >= 60 {
+			break
+		}
+	}
+	if b.Len() == 0 {
+		return "field"
+	}
+	return b.String()
+}

@@ -1,0 +1,89 @@
+package schema
+
+import "slices"
+
+// shapes tells whether the object in f takes another shape in this dialect.
+func (w *writer) shapes(f *form) bool {
+	return w.pairsNeeded(f) || w.d.closed && w.freeObject(f)
+}
+
+// pairsNeeded tells whether f is a map that the dialect cannot say.
+func (w *writer) pairsNeeded(f *form) bool {
+	if w.d.maps || len(f.props) > 0 || len(f.required) > 0 {
+		return false
+	}
+	if f.names != nil && w.r.open(f.names).listed {
+		return false
+	}
+	if len(f.patterns) > 0 {
+		return true
+	}
+	if f.more == nil {
+		return false
+	}
+	m := w.r.open(f.more)
+	return !m.never && !m.bare()
+}
+
+// freeObject tells whether f takes any object.
+func (w *writer) freeObject(f *form) bool {
+	if len(f.props) > 0 || len(f.patterns) > 0 || len(f.required) > 0 || f.names != nil {
+		return false
+	}
+	return f.more == nil || w.r.open(f.more).bare()
+}
+
+// freeForm writes an object of which nothing is known where every object must be known.
+func (w *writer) freeForm(f *form) (*node, int) {
+	if w.opts.JSONText {
+		n, at := w.jsonText(f, "JSON object")
+		if f.null {
+			n = w.orNull(n)
+		}
+		return n, at
+	}
+	w.lose(f, Closed, "any object is accepted")
+	return w.anything(f)
+}
+
+// pairs writes a map as a list of keys and values.
+func (w *writer) pairs(f *form, p place) (*node, int) {
+	notes := slices.Clip(f.notes)
+	value := f.more
+	if len(f.patterns) > 0 {
+		value = w.fold(f, &notes)
+	}
+	v, at := w.schema(value, p.below(f, true))
+	if v == nil {
+		if w.d.strict {
+			w.lose(f, Cut, "too deep or too large")
+		}
+		return nil, 0
+	}
+	out, item, members := w.object(), w.object(), w.object()
+	w.put(item, "type", w.text("object"))
+	key := w.object()
+	w.put(key, "type", w.text("string"))
+	w.put(members, "key", key)
+	w.put(members, "value", v)
+	w.put(item, "properties", members)
+	w.putRequired(item, []string{"key", "value"})
+	if w.d.closed {
+		w.put(item, "additionalProperties", w.literal(boolKind, "false"))
+	}
+	list := &form{types: tArray, null: f.null}
+	w.putType(out, list)
+	at0 := len(out.kids)
+	w.put(out, "items", item)
+	for _, n := range f.rest {
+		w.note(f, n, &notes)
+	}
+	w.describe(out, at0, f, notes)
+	w.nullFlag(out, f)
+	w.change(f, AsPairs, "sent as a list of key and value")
+	back := w.step(step{Kind: stepPairs, Item: at})
+	if f.null && w.d.null == nullInUnion {
+		out = w.orNull(out)
+	}
+	return out, back
+}

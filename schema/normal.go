@@ -1,0 +1,142 @@
+package schema
+
+import "slices"
+
+// reader turns the tree of one document into forms.
+type reader struct {
+	tree
+	root    *node
+	flavour Flavour
+	degrade bool // references to other documents are read as "anything"
+	index   *index
+	report  []seen
+	pairs   map[[2]*form]*form
+	forms   []form
+	fault   *Error
+}
+
+// seen is a change whose place is not written out yet: an attempt that leads nowhere
+// needs none of them.
+type seen struct {
+	at     *node
+	kind   Kind
+	action string
+}
+
+func (r *reader) change(n *node, kind Kind, action string) {
+	r.report = append(r.report, seen{n, kind, action})
+}
+
+// changes writes reports out.
+func changes(reports ...[]seen) []Change {
+	var out []Change
+	for _, report := range reports {
+		out = slices.Grow(out, len(report))
+		for _, s := range report {
+			out = append(out, Change{s.at.pointer(), s.kind, s.action})
+		}
+	}
+	return out
+}
+
+func (r *reader) new(src *node) *form {
+	if len(r.forms) == 0 {
+		r.forms = make([]form, 8)
+	}
+	f := &r.forms[0]
+	r.forms = r.forms[1:]
+	f.src = src
+	return f
+}
+
+// at is the form of a node, unopened.
+func (r *reader) at(n *node) *form {
+	if n.form == nil {
+		n.form = r.new(n)
+	}
+	return n.form
+}
+
+// made is a form that stands nowhere in the input.
+func (r *reader) made(src *node) *form {
+	f := r.new(src)
+	f.read, f.mixed = true, true
+	return f
+}
+
+// open gives the form in its final, merged shape. Its children stay unopened.
+func (r *reader) open(f *form) *form {
+	if f.flat != nil {
+		return f.flat
+	}
+	if f.busy {
+		r.change(f.src, RefLoop, "accepts anything")
+		any := r.made(f.src)
+		any.notes = []string{"(schema missing)"}
+		return any
+	}
+	f.busy = true
+	if !f.read {
+		r.read(f)
+	}
+	f.flat = r.flatten(f)
+	f.flat.flat = f.flat
+	f.busy = false
+	if id := f.flat.id(); id.name == "" {
+		id.name = f.name
+	}
+	return f.flat
+}
+
+func (r *reader) flatten(f *form) *form {
+	if f.ref == nil && len(f.all) == 0 {
+		return r.seal(r.finish(f))
+	}
+	parts := f.all
+	if f.ref != nil {
+		parts = append([]*form{f.ref}, parts...)
+		if r.flavour.lonely() {
+			keep := r.made(f.src)
+			keep.title, keep.desc, keep.notes = f.title, f.desc, f.notes
+			if d := f.keyword("default"); d != nil {
+				keep.rest = append(keep.rest, d)
+			}
+			if !f.bare() {
+				r.change(f.src, RefSibling, "dropped: it has no effect beside a reference")
+			}
+			return r.overlay(r.open(f.ref), keep)
+		}
+	}
+	if len(parts) == 1 && f.bare() {
+		return r.overlay(r.open(parts[0]), f)
+	}
+	own := f.copy()
+	own.base = nil
+	out := r.finish(own)
+	for _, p := range parts {
+		out = r.merge(out, r.open(p))
+	}
+	return r.seal(r.finish(out))
+}
+
+// overlay is the target of a reference with the annotations of the place that refers to it.
+func (r *reader) overlay(target, site *form) *form {
+	if site.title == "" && site.desc == "" && len(site.notes) == 0 && len(site.rest) == 0 {
+		return target
+	}
+	c := target.copy()
+	c.base, c.src = target.id(), site.src
+	if site.title != "" {
+		c.title = site.title
+	}
+	if site.desc != "" {
+		c.desc = site.desc
+	}
+	c.notes = append(c.notes, site.notes...)
+	for _, n := range site.rest {
+		c.rest = slices.DeleteFunc(c.rest, func(o *node) bool { return o.key == n.key })
+		c.rest = append(c.rest, n)
+	}
+	c.flat = c
+	return c
+}

@@ -1,0 +1,216 @@
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+)
+
+// Options change how a schema is fitted. The zero value is what most callers want.
+type Options struct {
+	Flavour  Flavour // the kind of document; Auto by default
+	MaxInput int     // bytes of schema that are read; 0: 256 KB
+	MaxNodes int     // schemas in the output; 0: 4,000
+	MaxBytes int     // bytes of output, about; 0: 32 KB
+	Unroll   int     // how often a cycle is repeated where it cannot be said; 0: once, -1: never
+	Degrade  bool    // a reference to another document accepts anything instead of refusing the tool
+	Strict   bool    // strict dialects stay strict where that loses something
+	KeepNull bool    // with Strict: null is kept where absent and null cannot be told apart
+	JSONText bool    // strict dialects send what they cannot say as JSON text
+}
+
+func (o *Options) filled() *Options {
+	var c Options
+	if o != nil {
+		c = *o
+	}
+	for _, f := range []struct {
+		field *int
+		zero  int
+	}{{&c.MaxInput, 256 << 10}, {&c.MaxNodes, 4000}, {&c.MaxBytes, 32 << 10}, {&c.Unroll, 1}} {
+		if *f.field == 0 {
+			*f.field = f.zero
+		}
+	}
+	c.Unroll = max(0, c.Unroll)
+	return &c
+}
+
+// Result is a schema that a dialect accepts, and the way back from it.
+type Result struct {
+	Dialect    Dialect         // the dialect that was used: the asked one or the one it falls back to
+	Parameters json.RawMessage // what to send as the tool's parameters
+	Strict     bool            // whether to send the tool as strict
+	Report     []Change        // everything that differs from the original
+
+	steps []step
+	root  int
+}
+
+// Plan fits the schema of a tool's arguments to a dialect. An empty schema is that of a
+// tool without arguments. A tool that the dialect cannot carry is refused with an *Error.
+func Plan(raw []byte, d Dialect, opts *Options) (*Result, error) {
+	rule := dialects[d]
+	if rule == nil {
+		return nil, &Error{UnknownDialect, "", "no dialect is called " + quote(string(d))}
+	}
+	o := opts.filled()
+	if len(raw) > o.MaxInput {
+		return nil, &Error{TooLarge, "", "the schema has " + itoa(len(raw)) + " bytes, more than " + itoa(o.MaxInput)}
+	}
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 || string(raw) == "null" {
+		raw = []byte(`{"type":"object","properties":{}}`)
+	}
+	r, bad := readSchema(raw, d, o)
+	if bad != nil {
+		return nil, bad
+	}
+	var fell []Change
+	for {
+		res, loss, err := r.plan(raw, d, rule, o)
+		if err == nil && (loss == nil || o.Strict) {
+			res.Report = append(fell, res.Report...)
+			return res, nil
+		}
+		if rule.next == "" || err != nil && err.Reason != Refused && err.Reason != Unsatisfiable {
+			return nil, err
+		}
+		if loss == nil {
+			loss = &Change{err.Pointer, Fallback, err.Message}
+		}
+		fell = append(fell, Change{loss.Pointer, Fallback, string(rule.next) + ": " + loss.Action})
+		d, rule = rule.next, dialects[rule.next]
+	}
+}
+
+// readSchema reads what all attempts have in common.
+func readSchema(raw []byte, d Dialect, o *Options) (*reader, *Error) {
+	r := &reader{degrade: o.Degrade || d == Recall}
+	root, err := r.parse(raw)
+	if err != nil {
+		return nil, &Error{NotJSON, "", err.Error()}
+	}
+	if root.kind != objectKind && root.kind != boolKind {
+		return nil, &Error{NotSchema, "", "the schema is neither an object nor a boolean"}
+	}
+	r.root, r.flavour = root, flavourOf(root, o.Flavour)
+	return r, nil
+}
+
+// plan makes one attempt. A loss is what a strict dialect could not say.
+func (r *reader) plan(raw []byte, d Dialect, rule *rules, o *Options) (*Result, *Change, *Error) {
+	root := r.root
+	res := &Result{Dialect: d, Strict: rule.strict}
+	if rule.raw && d != Recall && !r.refs && r.untouched(root, rule, o) {
+		res.Parameters = bytes.Clone(raw)
+		return res, nil, nil
+	}
+	w := &writer{r: r, d: rule, opts: o, unroll: o.Unroll, stop: cut{level: huge}, back: map[*form]int{}}
+	var out *node
+	if d == Recall {
+		out = w.recall(root)
+	} else {
+		var fault *Error
+		out, res.root, fault = w.root(r.at(root))
+		if w.loss != nil && !o.Strict {
+			return nil, w.loss, nil
+		}
+		if fault != nil {
+			return nil, nil, fault
+		}
+	}
+	if r.fault != nil {
+		return nil, nil, r.fault
+	}
+	if bad := check(out, rule, true); len(bad) > 0 {
+		return nil, w.loss, &Error{Refused, bad[0].Pointer, bad[0].Message}
+	}
+	if r.double != nil {
+		r.change(r.double, DoubleKey, "the last one counts")
+	}
+	size := 2 * len(raw)
+	res.Parameters = out.append(make([]byte, 0, size))
+	res.Report, res.steps = changes(r.report, w.report), w.steps
+	return res, w.loss, nil
+}
+
+// untouched tells whether the input can go out as it is.
+func (r *reader) untouched(root *node, rule *rules, o *Options) bool {
+	if r.count > o.MaxNodes || root.kind != objectKind || r.double != nil || len(check(root, rule, true)) > 0 {
+		return false
+	}
+	if r.openAll(r.at(root)); r.fault != nil || r.open(r.at(root)).never {
+		return false
+	}
+	if slices.ContainsFunc(r.report, func(s seen) bool { return repairs[s.kind] }) {
+		r.report = nil
+		return r.again(root)
+	}
+	r.report = nil
+	return true
+}
+
+// repairs are the changes without which the input would be refused or misunderstood.
+var repairs = map[Kind]bool{
+	NotASchema: true, BadType: true, BadRequired: true, BadKeyword: true, BooleanBound: true, DoubleValue: true, DoubleKey: true, Wrapped: true,
+}
+
+// again forgets the forms, so that what they report is reported once.
+func (r *reader) again(n *node) bool {
+	n.form = nil
+	for _, kid := range n.kids {
+		r.again(kid)
+	}
+	r.pairs = nil
+	return false
+}
+
+func (r *reader) openAll(f *form) {
+	f = r.open(f)
+	children(f, func(c *form, _ bool) { r.openAll(c) })
+}
+
+// stored is a Result as it is kept.
+type stored struct {
+	Dialect    Dialect  `json:"dialect"`
+	Parameters string   `json:"parameters"` // as text, so that not a byte of it changes
+	Strict     bool     `json:"strict"`
+	Report     []Change `json:"report,omitempty"`
+	Steps      []step   `json:"steps,omitempty"`
+	Root       int      `json:"root,omitempty"`
+}
+
+// MarshalJSON writes the whole plan, the way back included.
+func (res *Result) MarshalJSON() ([]byte, error) {
+	s := stored{res.Dialect, string(res.Parameters), res.Strict, res.Report, slices.Clone(res.steps), res.root}
+	for i := range s.Steps {
+		s.Steps[i].Branches = slices.Clone(s.Steps[i].Branches)
+		for j := range s.Steps[i].Branches {
+			b := &s.Steps[i].Branches[j]
+			b.Test = b.test.append(nil)
+		}
+	}
+	return json.Marshal(s)
+}
+
+// UnmarshalJSON reads a plan that MarshalJSON wrote.
+func (res *Result) UnmarshalJSON(data []byte) error {
+	var s stored
+	if err := json.Unmarshal(data, &s); err != nil {
+		return err
+	}
+	for i := range s.Steps {
+		for j := range s.Steps[i].Branches {
+			var t tree
+			b := &s.Steps[i].Branches[j]
+			n, err := t.parse(b.Test)
+			if err != nil {
+				return err
+			}
+			b.test = n
+		}
+	}
+	*res = Result{s.Dialect, json.RawMessage(s.Parameters), s.Strict, s.Report, s.Steps, s.Root}
+	return nil
+}

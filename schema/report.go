@@ -1,0 +1,143 @@
+package schema
+
+// Kind says what a change is about.
+type Kind string
+
+// The kinds of change. The list only grows.
+const (
+	RefLoop        Kind = "ref_loop"
+	RefSibling     Kind = "ref_sibling"
+	RefRepaired    Kind = "ref_repaired"
+	MissingRef     Kind = "missing_ref"
+	NotASchema     Kind = "not_a_schema"
+	UnknownKeyword Kind = "unknown_keyword"
+	BadType        Kind = "bad_type"
+	BadRequired    Kind = "bad_required"
+	BadKeyword     Kind = "bad_keyword"
+	BooleanBound   Kind = "boolean_bound"
+	DoubleValue    Kind = "double_value"
+	DoubleKey      Kind = "double_key"
+	Wrapped        Kind = "wrapped"
+	Conflict       Kind = "conflict"
+	TooMuch        Kind = "too_much"
+	Constraint     Kind = "constraint" // not said in the schema any more, but in words
+	Closed         Kind = "closed"     // further properties cannot be sent any more
+	Cut            Kind = "cut"        // left out for size or endless depth
+	Unknown        Kind = "unknown"    // required, but without a schema
+	Impossible     Kind = "impossible" // no value could be right
+	Rename         Kind = "rename"
+	AsJSON         Kind = "as_json"
+	AsPairs        Kind = "as_pairs"
+	AsText         Kind = "as_text"
+	RootChanged    Kind = "root"
+	AmbiguousNull  Kind = "ambiguous_null"
+	Fallback       Kind = "fallback" // the dialect's next form was used
+)
+
+// Change is one difference between what the tool said and what the model is told.
+type Change struct {
+	Pointer string `json:"pointer"` // into the original schema
+	Kind    Kind   `json:"kind"`
+	Action  string `json:"action"`
+}
+
+// noteOf puts a keyword that cannot be sent into words.
+func noteOf(n *node) string {
+	switch n.key {
+	case "default":
+		if n.kind == nullKind {
+			return "" // absent is absent
+		}
+		return "Default: " + n.String() + "."
+	case "pattern":
+		return "Pattern: " + n.text
+	case "format":
+		return "Format: " + n.text
+	case "multipleOf":
+		return "Multiple of " + n.text
+	case "uniqueItems":
+		if !n.isTrue() {
+			return ""
+		}
+		return "No duplicates"
+	case "minimum":
+		return "At least " + n.text
+	case "maximum":
+		return "At most " + n.text
+	case "exclusiveMinimum":
+		return "More than " + n.text
+	case "exclusiveMaximum":
+		return "Less than " + n.text
+	case "minLength", "minItems", "minProperties", "minContains":
+		return "At least " + n.text + unit(n.key)
+	case "maxLength", "maxItems", "maxProperties", "maxContains":
+		return "At most " + n.text + unit(n.key)
+	case "not":
+		return noteOfNot(n)
+	case "if":
+		return "Further conditions are checked when called."
+	case "dependentRequired":
+		return noteOfNeeds(n)
+	case "dependencies", "dependentSchemas", "contains", "unevaluatedProperties", "unevaluatedItems":
+		return "Further rules are checked when called."
+	}
+	return "" // annotations
+}
+
+func unit(key string) string {
+	switch key[3:] {
+	case "imum":
+		return ""
+	case "Length":
+		return " characters"
+	case "Properties":
+		return " properties"
+	case "Contains":
+		return " matching items"
+	}
+	return " items"
+}
+
+func noteOfNot(n *node) string {
+	if req := n.get("required"); req != nil && len(n.kids) == 1 && len(req.kids) > 1 {
+		s := "not both of: "
+		if len(req.kids) > 2 {
+			s = "not all of: "
+		}
+		return s + words(req.kids)
+	}
+	if s := n.String(); len(s) <= 80 {
+		return "Must not match " + s
+	}
+	return "Further rules are checked when called."
+}
+
+func noteOfNeeds(n *node) string {
+	s := ""
+	for _, kid := range n.kids {
+		if s != "" {
+			s += "; "
+		}
+		s += kid.key + " needs " + words(kid.kids)
+	}
+	return s
+}
+
+// words lists texts, no more of them than one reads.
+func words(list []*node) string {
+	s := ""
+	for i, n := range list {
+		if i == 20 {
+			return s + ", …"
+		}
+		if i > 0 {
+			s += ", "
+		}
+		if n.kind == stringKind {
+			s += n.text
+		} else {
+			s += n.String()
+		}
+	}
+	return s
+}

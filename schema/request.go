@@ -1,0 +1,84 @@
+package schema
+
+import "slices"
+
+// request is what a provider counts over all strict tools of one request.
+type request struct {
+	tools, optional, unions int
+	all                     bool // either every tool is strict or none
+}
+
+var requests = map[Dialect]request{
+	AnthropicStrict: {tools: 20, optional: 24, unions: 16},
+	DeepSeekStrict:  {all: true},
+}
+
+// Loosen gives the places of those results in a request that must be planned again in the
+// plain dialect, because all strict ones together are more than the provider takes. The
+// costliest tools are loosened first.
+func Loosen(d Dialect, list []*Result) []int {
+	limit, counted := requests[d]
+	if !counted {
+		return nil
+	}
+	type cost struct{ at, optional, unions int }
+	var strict []cost
+	var sum cost
+	for i, res := range list {
+		if !res.Strict {
+			continue
+		}
+		c := cost{at: i}
+		var t tree
+		if root, err := t.parse(res.Parameters); err == nil {
+			c.optional, c.unions = optionals(root)
+		}
+		sum.optional, sum.unions = sum.optional+c.optional, sum.unions+c.unions
+		strict = append(strict, c)
+	}
+	var out []int
+	if limit.all {
+		if len(strict) < len(list) {
+			for _, c := range strict {
+				out = append(out, c.at)
+			}
+		}
+		return out
+	}
+	slices.SortStableFunc(strict, func(a, b cost) int { return b.optional + b.unions - a.optional - a.unions })
+	for _, c := range strict {
+		if len(strict)-len(out) <= limit.tools && sum.optional <= limit.optional && sum.unions <= limit.unions {
+			break
+		}
+		out = append(out, c.at)
+		sum.optional, sum.unions = sum.optional-c.optional, sum.unions-c.unions
+	}
+	slices.Sort(out)
+	return out
+}
+
+// optionals counts the properties that may be absent and the unions in a written schema.
+func optionals(n *node) (optional, unions int) {
+	if props := n.get("properties"); n.kind == objectKind && props != nil {
+		optional = len(props.kids)
+		if req := n.get("required"); req != nil {
+			optional -= len(req.kids)
+		}
+	}
+	for _, kid := range n.kids {
+		switch applicators[kid.key] {
+		case isSchema:
+			o, u := optionals(kid)
+			optional, unions = optional+o, unions+u
+		case isList, isMap:
+			if kid.key == "anyOf" {
+				unions++
+			}
+			for _, k := range kid.kids {
+				o, u := optionals(k)
+				optional, unions = optional+o, unions+u
+			}
+		}
+	}
+	return optional, unions
+}

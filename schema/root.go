@@ -1,0 +1,281 @@
+package schema
+
+import (
+	"slices"
+	"strings"
+)
+
+// root writes the whole schema: an object, whatever the tool wrote.
+func (w *writer) root(at *form) (*node, int, *Error) {
+	f := w.r.open(at)
+	if w.r.fault != nil {
+		return nil, 0, w.r.fault
+	}
+	if f.never {
+		return nil, 0, &Error{Unsatisfiable, f.src.pointer(), "no arguments could ever be right"}
+	}
+	f, wrap := w.rootForm(f)
+	w.prepare(f)
+	if most := w.d.limits.levels; most > 0 && !w.d.strict && most < w.stop.level {
+		w.stop = cut{level: most}
+	}
+	if w.r.fault != nil {
+		return nil, 0, w.r.fault
+	}
+	out, back := w.rootBody(f)
+	if out == nil {
+		return nil, 0, &Error{Unsatisfiable, f.src.pointer(), "a required part cannot be given"}
+	}
+	if wrap {
+		w.change(f, RootChanged, "put under the property "+quote(wrapKey))
+		inner := 0
+		if back != 0 {
+			inner = w.steps[back-1].Props[0].Step
+		}
+		back = w.step(step{Kind: stepUnwrap, Item: inner})
+	}
+	if len(w.bodies) > 0 {
+		defs := w.object()
+		defs.kids = append(defs.kids, w.bodies...)
+		w.put(out, "$defs", defs)
+	}
+	return out, back, nil
+}
+
+// rootForm makes an object of what the tool wrote, or puts it into one.
+func (w *writer) rootForm(f *form) (*form, bool) {
+	c := f.copy()
+	c.base, c.read = nil, true
+	c.null = false
+	if f.union != nil && !w.d.rootUnion {
+		if merged := w.mergeRoot(c); merged != nil {
+			c = merged
+		}
+	}
+	object := c.types == 0 && (c.objectLike() || c.bare() || !c.listed && c.union == nil) || c.types&tObject != 0 || w.d.rootUnion && c.types == 0
+	if c.listed || c.union != nil && !w.d.rootUnion || !object {
+		wrapped := w.r.made(f.src)
+		wrapped.types, wrapped.props, wrapped.required = tObject, []prop{{wrapKey, f}}, []string{wrapKey}
+		wrapped.more = w.r.made(nil)
+		wrapped.more.never = true
+		wrapped.flat = wrapped
+		return wrapped, true
+	}
+	c.types = tObject
+	if w.d.closed && c.props == nil && w.freeObject(c) {
+		w.lose(c, Closed, "any object is accepted")
+	}
+	if !w.d.rootUnion {
+		for _, key := range []string{"not", "if"} {
+			if n := c.keyword(key); n != nil {
+				c.notes = append(c.notes, noteOf(n))
+				w.changeAt(n, Constraint, "described")
+			}
+		}
+		c.rest = slices.DeleteFunc(c.rest, func(n *node) bool { return n.key == "not" || isCondition(n) })
+	}
+	c.flat = c
+	return c, false
+}
+
+// rootBody writes the root; where a required part had to be cut, the part is shown by its
+// type and name alone, because there is nothing above that could be left out instead.
+func (w *writer) rootBody(f *form) (*node, int) {
+	out, back, ok := w.plainOrUnion(f)
+	if ok {
+		return out, back
+	}
+	c := f.copy()
+	c.base, c.read = nil, true
+	for i, p := range c.props {
+		pf := w.r.open(p.form)
+		if pf.never && f.isRequired(p.key) {
+			return nil, 0
+		}
+		if !f.isRequired(p.key) {
+			continue
+		}
+		open := w.r.made(pf.src)
+		open.types, open.desc, open.null = pf.types, pf.desc, pf.null
+		if len(pf.props) > 0 {
+			var names []string
+			for _, q := range pf.props[:min(20, len(pf.props))] {
+				names = append(names, q.key)
+			}
+			open.notes = []string{"Object with " + strings.Join(names, ", ")}
+		}
+		open.flat = open
+		c.props[i].form = open
+		w.change(pf, Cut, "its shape is described")
+		if w.d.strict {
+			w.lose(pf, Cut, "too deep or too large")
+		}
+	}
+	c.flat = c
+	w.stop = cut{level: 2, left: w.opts.MaxNodes}
+	out, back, ok = w.plainOrUnion(c)
+	if !ok {
+		return nil, 0
+	}
+	return out, back
+}
+
+func (w *writer) plainOrUnion(f *form) (*node, int, bool) {
+	if f.union != nil { // only where a union may stand at the root
+		out, at := w.union(f, place{})
+		if out != nil && out.get("type") == nil {
+			t := w.text("object")
+			t.key = "type"
+			out.kids = slices.Insert(out.kids, 0, t)
+		}
+		return out, at, out != nil
+	}
+	return w.plain(f, place{})
+}
+
+// mergeRoot makes one object of the branches of a root union, nil when they are no objects.
+func (w *writer) mergeRoot(f *form) *form {
+	var branches []*form
+	for _, b := range f.union {
+		o := w.r.open(b)
+		if o.union != nil || o.listed || !o.objectLike() {
+			return nil
+		}
+		branches = append(branches, o)
+	}
+	c := f.copy()
+	c.read, c.union, c.one = true, nil, false
+	c.types = tObject
+	onlyRequired, closed := true, true
+	var keys []string
+	seen := map[string]bool{}
+	for _, b := range branches {
+		onlyRequired = onlyRequired && len(b.props) == 0
+		closed = closed && b.more != nil && w.r.open(b.more).never
+		for _, p := range b.props {
+			if !seen[p.key] {
+				seen[p.key] = true
+				keys = append(keys, p.key)
+			}
+		}
+	}
+	for _, key := range keys {
+		w.mergeRootKey(c, f, branches, key)
+	}
+	for _, key := range branches[0].required {
+		if !c.isRequired(key) && !slices.ContainsFunc(branches, func(b *form) bool { return !b.isRequired(key) }) {
+			c.required = append(c.required, key)
+			c.needed = nil
+		}
+	}
+	if closed && c.more == nil {
+		c.more = branches[0].more
+	}
+	if note := rootNote(f, branches, onlyRequired); note != "" {
+		c.notes = append(c.notes, note)
+	}
+	w.change(f, RootChanged, "alternatives merged into one object")
+	return c
+}
+
+// mergeRootKey gives a property of the branches one schema.
+func (w *writer) mergeRootKey(c, base *form, branches []*form, key string) {
+	own := base.prop(key)
+	var forms []*form
+	everywhere := true
+	for _, b := range branches {
+		bf := b.prop(key)
+		if bf == nil {
+			everywhere = false
+			continue
+		}
+		if own != nil {
+			bf = w.r.pair(bf, own)
+		}
+		if !slices.ContainsFunc(forms, func(o *form) bool { return same(w.r.open(o), w.r.open(bf)) }) {
+			forms = append(forms, bf)
+		}
+	}
+	if own != nil && !everywhere {
+		return
+	}
+	form := forms[0]
+	if len(forms) > 1 {
+		form = w.r.made(forms[0].src)
+		form.union = forms
+	}
+	if own == nil {
+		c.props = append(c.props, prop{key, form})
+		return
+	}
+	c.props[slices.IndexFunc(c.props, func(p prop) bool { return p.key == key })].form = form
+}
+
+// rootNote says which properties go together.
+func rootNote(f *form, branches []*form, onlyRequired bool) string {
+	var groups []string
+	for _, b := range branches {
+		if len(b.required) > 0 {
+			groups = append(groups, strings.Join(b.required[:min(8, len(b.required))], " + "))
+		}
+	}
+	if len(groups) < 2 || len(groups) > 12 {
+		return ""
+	}
+	switch {
+	case f.one:
+		return "Give exactly one of: " + strings.Join(groups, ", ") + "."
+	case onlyRequired && len(groups) < len(branches):
+		return ""
+	}
+	return "Give at least one of: " + strings.Join(groups, ", ") + "."
+}
+
+// prepare decides, where references or size make it necessary, which definitions stay and
+// where writing stops.
+func (w *writer) prepare(f *form) {
+	if !w.r.refs && w.r.count <= w.opts.MaxNodes {
+		return
+	}
+	s := newSurvey(w.r, f)
+	if w.r.fault != nil {
+		return
+	}
+	if w.d.refs && !(w.d.optionalRec && s.tight) {
+		w.keepDefs(f, s)
+	}
+	w.stop = w.measure(f)
+}
+
+// keepDefs names the definitions on cycles, and the shared ones when writing them out
+// each time would make the schema more than twice as large.
+func (w *writer) keepDefs(root *form, s *survey) {
+	written := s.size[root.id()]
+	shared := written > 2*len(s.size) && written > 64
+	w.defs = map[*form]string{}
+	taken := map[string]bool{}
+	var visit func(f *form)
+	seen := map[*form]bool{}
+	visit = func(f *form) {
+		f = w.r.open(f)
+		id := f.id()
+		if seen[id] || s.state[id] == 0 { // beyond where writing stops
+			return
+		}
+		seen[id] = true
+		if s.onCycle[id] || shared && id != root && s.uses[id] > 1 && s.size[id] > 3 {
+			name := cleanKey(id.name)
+			if id.name == "" {
+				name = "Part"
+			}
+			base := name
+			for n := 2; taken[name]; n++ {
+				name = base + "_" + itoa(n)
+			}
+			taken[name] = true
+			w.defs[id] = name
+		}
+		children(f, func(c *form, _ bool) { visit(c) })
+	}
+	visit(root)
+}

@@ -1,0 +1,195 @@
+package schema
+
+import (
+	"slices"
+	"strings"
+)
+
+// split writes one branch for each type, with the keywords that speak of it.
+func (w *writer) split(f *form, p place) (*node, int) {
+	whole := w.r.made(f.src)
+	whole.base, whole.title, whole.desc, whole.notes, whole.null = f.id(), f.title, f.desc, f.notes, f.null
+	for _, n := range f.rest {
+		if annotations[n.key] {
+			whole.rest = append(whole.rest, n)
+		}
+	}
+	for _, name := range f.types.names() {
+		t, _ := typeOf(name)
+		if t == tNull {
+			whole.null = true
+			continue
+		}
+		b := f.copy()
+		b.base, b.read, b.types, b.null, b.title, b.desc, b.notes = nil, true, t, false, "", "", nil
+		b.rest = slices.DeleteFunc(b.rest, func(n *node) bool { return annotations[n.key] || !speaksOf(n.key, t) })
+		if t != tObject {
+			b.props, b.required, b.more, b.patterns, b.names = nil, nil, nil, nil, nil
+		}
+		if t != tArray {
+			b.items, b.prefix = nil, nil
+		}
+		whole.union = append(whole.union, b)
+	}
+	whole.flat = whole
+	return w.union(whole, p)
+}
+
+// speaksOf tells whether a keyword is about values of that type.
+func speaksOf(key string, t types) bool {
+	switch key {
+	case "contains", "minContains", "maxContains", "unevaluatedItems":
+		return t == tArray
+	case "dependentRequired", "dependentSchemas", "dependencies", "unevaluatedProperties":
+		return t == tObject
+	}
+	return fitsType(key, t)
+}
+
+// union writes alternatives.
+func (w *writer) union(f *form, p place) (*node, int) {
+	name := "anyOf"
+	if f.one && w.d.oneOf {
+		name = "oneOf"
+	}
+	own := *f
+	own.union, own.null, own.title, own.desc, own.notes, own.base = nil, false, "", "", nil, nil
+	own.rest = slices.DeleteFunc(slices.Clone(f.rest), func(n *node) bool { return annotations[n.key] })
+	own.flat, own.ref, own.all, own.read = nil, nil, nil, true
+	if w.d.alone { // it speaks of all branches together, so it cannot go into each
+		own.rest = slices.DeleteFunc(own.rest, func(n *node) bool { return strings.HasPrefix(n.key, "unevaluated") })
+	}
+	push := w.d.alone && !own.bare()
+	list := w.array(len(f.union) + 1)
+	var branches []branch
+	var last *form
+	changed := false
+	for _, b := range f.union {
+		if push {
+			b = w.r.pair(b, w.own(f, &own))
+		}
+		last = w.r.open(b)
+		n, at := w.schema(last, p.below(f, true))
+		if n == nil {
+			if w.d.strict && !last.never {
+				w.lose(last, Cut, "too deep or too large")
+			}
+			if !last.never {
+				w.change(last, Cut, "left out")
+			}
+			continue
+		}
+		list.kids = append(list.kids, n)
+		branches = append(branches, branch{test: n, Step: at})
+		changed = changed || at != 0
+	}
+	if len(list.kids) == 0 {
+		return nil, 0
+	}
+	back := 0
+	if changed {
+		back = w.step(step{Kind: stepUnion, Branches: branches})
+	}
+	if w.d.alone || own.bare() {
+		return w.aloneUnion(f, name, list, branches), back
+	}
+	return w.unionBeside(f, &own, name, list, p), back
+}
+
+// unionBeside writes a union beside what else is said.
+func (w *writer) unionBeside(f, own *form, name string, list *node, p place) *node {
+	out, _, ok := w.plain(own, p)
+	if !ok {
+		return nil
+	}
+	w.describe(out, min(1, len(out.kids)), f, f.notes)
+	for _, n := range f.rest {
+		if annotations[n.key] && w.keeps(f, n) {
+			w.put(out, n.key, w.given(n))
+		}
+	}
+	if f.null {
+		if t := out.get("type"); t != nil && t.kind == stringKind {
+			both := w.array(2)
+			both.key = "type"
+			both.kids = append(both.kids, w.text(t.text), w.text("null"))
+			out.kids[slices.Index(out.kids, t)] = both
+		}
+		w.putNull(list)
+	}
+	w.put(out, name, list)
+	return out
+}
+
+// own is the part of f beside its union, the same one each time.
+func (w *writer) own(f, own *form) *form {
+	if w.owns == nil {
+		w.owns = map[*form]*form{}
+	}
+	if w.owns[f] == nil {
+		w.owns[f] = own
+	}
+	return w.owns[f]
+}
+
+func (w *writer) putNull(list *node) {
+	null := w.object()
+	w.put(null, "type", w.text("null"))
+	list.kids = append(list.kids, null)
+}
+
+// aloneUnion writes a union beside which only words stand, or not even those.
+func (w *writer) aloneUnion(f *form, name string, list *node, branches []branch) *node {
+	notes := slices.Clip(f.notes)
+	out := w.object()
+	for _, n := range f.rest {
+		if !annotations[n.key] && !strings.HasPrefix(n.key, "unevaluated") {
+			continue
+		}
+		if annotations[n.key] && w.d.raw && w.keeps(f, n) {
+			w.put(out, n.key, w.given(n))
+		} else {
+			w.note(f, n, &notes)
+		}
+	}
+	if f.null {
+		if w.d.null == nullableFlag {
+			if first := list.kids[0]; first.get("nullable") == nil && first.get("anyOf") == nil {
+				w.put(first, "nullable", w.literal(boolKind, "true"))
+			}
+		} else {
+			w.putNull(list)
+		}
+	}
+	if len(list.kids) == 1 {
+		out, list = list.kids[0], nil
+		w.addWords(out, describe(f.desc, notes))
+		return out
+	}
+	w.put(out, name, list)
+	if !w.d.aloneWords {
+		w.describe(out, 0, f, notes)
+		return out
+	}
+	w.addWords(list.kids[0], describe(f.desc, notes))
+	return out
+}
+
+// addWords puts words before the description of a schema already written.
+func (w *writer) addWords(n *node, words string) {
+	if words == "" {
+		return
+	}
+	if inner := n.get("anyOf"); inner != nil && w.d.aloneWords && len(inner.kids) > 0 {
+		w.addWords(inner.kids[0], words)
+		return
+	}
+	if d := n.get("description"); d != nil {
+		d.text = describe(words, []string{d.text})
+		return
+	}
+	if n.get("$ref") != nil && !w.d.refWords {
+		return
+	}
+	w.put(n, "description", w.text(words))
+}

@@ -1,0 +1,351 @@
+package schema
+
+import (
+	"slices"
+)
+
+// maxLevels bounds how deep the written schema may nest.
+const maxLevels = 512
+
+// writer writes forms in one dialect and notes down the way back.
+type writer struct {
+	tree
+	r      *reader
+	d      *rules
+	opts   *Options
+	unroll int
+	defs   map[*form]string // definitions that are kept, by name
+	bodies []*node          // their schemas, in the order of first use
+	back   map[*form]int    // their steps
+	stop   cut
+	enums  int // values written so far
+	steps  []step
+	report []seen
+	owns   map[*form]*form // what stands beside a union, by the form
+	loss   *Change         // what a strict dialect cannot say
+}
+
+// place is where a schema is written.
+type place struct {
+	level    int
+	up       *frame
+	optional bool // it may be left out without harm
+}
+
+func (p place) below(f *form, optional bool) place {
+	return place{p.level + 1, &frame{f.id(), p.up}, optional}
+}
+
+// lose says that a strict dialect cannot say this without loss.
+func (w *writer) lose(f *form, kind Kind, why string) {
+	if w.loss == nil {
+		w.loss = &Change{f.src.pointer(), kind, why}
+	}
+}
+
+func (w *writer) change(f *form, kind Kind, action string) { w.changeAt(f.src, kind, action) }
+
+// changeAt is the writer's own report: an attempt that leads nowhere takes it along.
+func (w *writer) changeAt(n *node, kind Kind, action string) {
+	w.report = append(w.report, seen{n, kind, action})
+}
+
+// object starts an object with room for the usual number of members.
+func (w *writer) object() *node {
+	n := w.new(objectKind)
+	if len(w.lists) < 6 {
+		w.lists = make([]*node, 96)
+	}
+	n.kids = w.lists[:0:6]
+	w.lists = w.lists[6:]
+	return n
+}
+
+func (w *writer) array(n int) *node {
+	a := w.new(arrayKind)
+	a.kids = make([]*node, 0, n)
+	return a
+}
+
+func (w *writer) put(n *node, key string, value *node) *node {
+	value.key = key
+	n.kids = append(n.kids, value)
+	return value
+}
+
+func (w *writer) text(s string) *node {
+	n := w.new(stringKind)
+	n.text = s
+	return n
+}
+
+func (w *writer) literal(k kind, s string) *node {
+	n := w.new(k)
+	n.text = s
+	return n
+}
+
+// given is a value of the input, as a member of the output. The tree below it is shared.
+func (w *writer) given(v *node) *node {
+	n := w.new(v.kind)
+	n.text, n.kids = v.text, v.kids
+	return n
+}
+
+// schema writes f. When it gives no node, the place must do without: the reason is
+// reported, and whoever asked takes the cut to where it is harmless.
+func (w *writer) schema(f *form, p place) (*node, int) {
+	f = w.r.open(f)
+	if f.never || w.loss != nil && !w.opts.Strict { // after a loss the attempt is over
+		return nil, 0
+	}
+	id := f.id()
+	if name := w.defs[id]; name != "" && p.level > 0 {
+		return w.reference(f, id, name)
+	}
+	if p.level > maxLevels || p.level > w.stop.level || p.up.times(id) > w.unroll {
+		return nil, 0
+	}
+	if p.level == w.stop.level {
+		w.stop.left--
+		if w.stop.left < 0 && p.optional || w.stop.left < -w.opts.MaxNodes/4 { // what is required comes first
+			return nil, 0
+		}
+	}
+	return w.body(f, p)
+}
+
+// reference writes a definition once and refers to it.
+func (w *writer) reference(f, id *form, name string) (*node, int) {
+	at, seen := w.back[id]
+	if !seen {
+		w.steps = append(w.steps, step{Kind: stepSame})
+		at = len(w.steps)
+		w.back[id] = at
+		slot := len(w.bodies)
+		w.bodies = append(w.bodies, nil)
+		body, inner := w.body(id, place{level: 1})
+		if body == nil {
+			body, inner = w.anything(id)
+		}
+		body.key = name
+		w.bodies[slot] = body
+		if inner > 0 {
+			w.steps[at-1] = step{Kind: stepGoto, Item: inner}
+		}
+	}
+	ref := w.object()
+	w.put(ref, "$ref", w.text("#/$defs/"+name))
+	if f.null && !id.null {
+		return w.orNull(ref), at
+	}
+	if w.d.refWords && f != id && f.desc != "" && f.desc != id.desc {
+		w.put(ref, "description", w.text(f.desc))
+	}
+	return ref, at
+}
+
+// body writes an opened form in place.
+func (w *writer) body(f *form, p place) (*node, int) {
+	if f.bare() {
+		return w.anything(f)
+	}
+	if f.types == 0 && f.union == nil && !f.listed && w.d.needType {
+		f = w.inferred(f)
+		if f.types == 0 {
+			return w.anything(f)
+		}
+	}
+	if f.listed {
+		return w.enum(f, p)
+	}
+	if f.union != nil {
+		return w.union(f, p)
+	}
+	core := f.types
+	if core&tNumber != 0 {
+		core &^= tInteger
+	}
+	if !core.single() && core != 0 && !w.d.typeLists || core&(core-1) != 0 && core&tObject != 0 && w.shapes(f) {
+		return w.split(f, p)
+	}
+	switch {
+	case core == tObject && w.pairsNeeded(f):
+		return w.pairs(f, p)
+	case core == tObject && w.d.closed && w.freeObject(f):
+		return w.freeForm(f)
+	}
+	out, at, ok := w.plain(f, p)
+	if !ok {
+		return nil, 0
+	}
+	return out, at
+}
+
+// inferred gives a form the type that its keywords speak of.
+func (w *writer) inferred(f *form) *form {
+	c := f.copy()
+	c.base = f.id()
+	switch {
+	case len(f.props) > 0 || f.more != nil || len(f.required) > 0 || len(f.patterns) > 0 || f.names != nil:
+		c.types = tObject
+	case f.items != nil || f.prefix != nil:
+		c.types = tArray
+	}
+	for _, n := range f.rest {
+		if c.types != 0 {
+			break
+		}
+		switch n.key {
+		case "minLength", "maxLength", "pattern", "format":
+			c.types = tString
+		case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf":
+			c.types = tNumber
+		case "minItems", "maxItems", "uniqueItems", "contains":
+			c.types = tArray
+		case "minProperties", "maxProperties", "dependentRequired", "dependentSchemas":
+			c.types = tObject
+		}
+	}
+	if c.types != 0 && w.d.strict && len(f.props) == 0 { // who names properties means an object
+		w.lose(f, BadType, "no type is given")
+	}
+	return c
+}
+
+// plain writes types, their keywords and words in one object.
+func (w *writer) plain(f *form, p place) (*node, int, bool) {
+	out := w.object()
+	w.putType(out, f)
+	words := len(out.kids)
+	notes := slices.Clip(f.notes)
+	back := step{Kind: stepSame}
+	if f.types&tObject != 0 || f.types == 0 && f.objectLike() {
+		if !w.objectPart(out, f, p, &back, &notes) {
+			return nil, 0, false
+		}
+	}
+	if f.types&tArray != 0 || f.types == 0 && (f.items != nil || f.prefix != nil) {
+		if !w.arrayPart(out, f, p, &back, &notes) {
+			return nil, 0, false
+		}
+	}
+	w.keywords(out, f, &notes)
+	w.describe(out, words, f, notes)
+	w.nullFlag(out, f)
+	at := w.step(back)
+	if f.null && !(w.d.null == nullInList && f.types != 0) && w.d.null != nullableFlag {
+		out = w.orNull(out)
+	}
+	return out, at, true
+}
+
+func (w *writer) nullFlag(out *node, f *form) {
+	if f.null && w.d.null == nullableFlag {
+		w.put(out, "nullable", w.literal(boolKind, "true"))
+	}
+}
+
+// orNull is the union of a schema with null; its words stay outside.
+func (w *writer) orNull(n *node) *node {
+	out, list := w.object(), w.array(2)
+	null := w.object()
+	w.put(null, "type", w.text("null"))
+	list.kids = append(list.kids, n, null)
+	if d := n.get("description"); d != nil && !w.d.aloneWords && n.get("anyOf") == nil {
+		n.kids = slices.DeleteFunc(n.kids, func(k *node) bool { return k == d })
+		w.put(out, "anyOf", list)
+		out.kids = append(out.kids, d)
+		return out
+	}
+	if inner := n.get("anyOf"); inner != nil {
+		inner.kids = append(inner.kids, null)
+		return n
+	}
+	w.put(out, "anyOf", list)
+	return out
+}
+
+func (w *writer) putType(out *node, f *form) {
+	if f.types == 0 {
+		return
+	}
+	names := f.types.names()
+	if f.null && w.d.null == nullInList {
+		names = append(names, "null")
+	}
+	if len(names) == 1 {
+		w.put(out, "type", w.text(names[0]))
+		return
+	}
+	list := w.array(len(names))
+	for _, name := range names {
+		list.kids = append(list.kids, w.text(name))
+	}
+	w.put(out, "type", list)
+}
+
+// describe puts title and description where a reader looks first, behind the type.
+func (w *writer) describe(out *node, at int, f *form, notes []string) {
+	if text := describe(f.desc, notes); text != "" {
+		n := w.text(text)
+		n.key = "description"
+		out.kids = slices.Insert(out.kids, at, n)
+	}
+	if f.title != "" && w.d.titles {
+		n := w.text(f.title)
+		n.key = "title"
+		out.kids = slices.Insert(out.kids, at, n)
+	}
+}
+
+// anything writes a schema that says nothing.
+func (w *writer) anything(f *form) (*node, int) {
+	out := w.object()
+	notes := f.notes
+	switch w.d.any {
+	case anyTypeList:
+		list := w.array(6)
+		for _, name := range []string{"string", "number", "boolean", "object", "array", "null"} {
+			list.kids = append(list.kids, w.text(name))
+		}
+		w.put(out, "type", list)
+		if f.desc == "" && len(notes) == 0 {
+			notes = []string{"Any JSON value"}
+		}
+	case anyJSON:
+		return w.jsonText(f, "JSON value")
+	case anyRefused:
+		if w.opts.JSONText {
+			return w.jsonText(f, "JSON value")
+		}
+		w.lose(f, NotASchema, "any value is accepted")
+	}
+	at := len(out.kids)
+	notes = slices.Clip(notes)
+	w.keywords(out, f, &notes)
+	w.describe(out, at, f, notes)
+	return out, 0
+}
+
+// jsonText writes a string that holds JSON.
+func (w *writer) jsonText(f *form, what string) (*node, int) {
+	out := w.object()
+	w.put(out, "type", w.text("string"))
+	notes := slices.Clip(f.notes)
+	for _, n := range f.rest {
+		w.note(f, n, &notes)
+	}
+	w.describe(out, 1, f, append(notes, what))
+	w.change(f, AsJSON, "sent as JSON text")
+	return out, w.step(step{Kind: stepJSON})
+}
+
+// step keeps a step back and gives its number; 0 is the step that changes nothing.
+func (w *writer) step(s step) int {
+	if s.Kind == stepSame {
+		return 0
+	}
+	w.steps = append(w.steps, s)
+	return len(w.steps)
+}
