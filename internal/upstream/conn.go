@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"strconv"
+	"sync/atomic"
 
 	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/rawjson"
@@ -29,6 +30,7 @@ type outgoing struct {
 	params json.RawMessage
 	token  span          // where the caller's progress token stands in params; zero: none
 	peer   mcp.Peer      // who hears of progress
+	asks   *atomic.Bool  // set when the server asks the caller something; nil: not noted
 	buf    *bytes.Buffer // room for the answer, which may then be part of it; nil: the answer gets its own
 }
 
@@ -81,6 +83,13 @@ type hooks struct {
 	changed func()                       // one of its lists has changed
 	updated func(params json.RawMessage) // a resource that somebody subscribed to has changed
 	home    mcp.Peer                     // the one caller that the session belongs to; nil when it is shared
+}
+
+// asked notes that the call waits for the caller, not for the server.
+func (o outgoing) asked() {
+	if o.asks != nil {
+		o.asks.Store(true)
+	}
 }
 
 // passOn gives a notification that belongs to a call, or to nobody in particular, to the call's caller.

@@ -3,6 +3,7 @@ package upstream
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -47,11 +48,14 @@ func TestBreakerLeavesAServerAloneAndTriesItAgain(t *testing.T) {
 func TestBreakerDoesNotCountWhatIsNotTheServersFault(t *testing.T) {
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
+	late, cancel := context.WithTimeout(t.Context(), 0)
+	defer cancel()
 	for name, c := range map[string]struct {
 		ctx context.Context
 		err error
 	}{
 		"a caller that left":              {gone, context.Canceled},
+		"a person who was slow to answer": {late, fmt.Errorf("%w%w", context.DeadlineExceeded, errNoVerdict)},
 		"an error of the server's own":    {t.Context(), errors.New("unknown tool")},
 		"a limit of ours that is reached": {t.Context(), fault.New(fault.UpstreamBusy, "busy")},
 	} {

@@ -34,7 +34,7 @@ type link struct {
 
 type waiter struct {
 	ctx    context.Context
-	peer   mcp.Peer
+	out    outgoing
 	answer chan answer
 	said   chan notification // what the server says while it works
 }
@@ -70,7 +70,7 @@ func newLink(server tool.ServerID, h hooks, garbage func([]byte)) *link {
 }
 
 func (l *link) request(ctx context.Context, out outgoing) (json.RawMessage, error) {
-	w := &waiter{ctx: ctx, peer: out.peer, answer: make(chan answer, 1), said: make(chan notification, saidQueue)}
+	w := &waiter{ctx: ctx, out: out, answer: make(chan answer, 1), said: make(chan notification, saidQueue)}
 	l.mu.Lock()
 	if l.dead != nil {
 		l.mu.Unlock()
@@ -235,7 +235,8 @@ func (l *link) asked(m mcp.Message) {
 	if l.hooks.home != nil {
 		caller = l.hooks.home
 		if w := l.current(); w != nil {
-			ctx, caller = w.ctx, w.peer
+			w.out.asked()
+			ctx, caller = w.ctx, w.out.peer
 		}
 	}
 	select {

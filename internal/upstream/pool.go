@@ -235,7 +235,7 @@ func (p *Pool) Call(ctx context.Context, c Call) (Outcome, error) {
 		method = "tools/call"
 	}
 	out.Raw, err = s.pass(timed, c.caller(), outgoing{
-		method: method, params: c.Params, token: span{c.Token[0], c.Token[1]}, peer: peer, buf: out.buf,
+		method: method, params: c.Params, token: span{c.Token[0], c.Token[1]}, peer: peer, asks: new(atomic.Bool), buf: out.buf,
 	})
 	switch {
 	case err == nil:

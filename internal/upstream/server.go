@@ -129,6 +129,9 @@ func (s *server) pass(ctx context.Context, who caller, out outgoing) (json.RawMe
 		return nil, err
 	}
 	raw, err := s.do(ctx, who, out)
+	if err != nil && out.asks != nil && out.asks.Load() {
+		err = fmt.Errorf("%w%w", err, errNoVerdict) // a person may have been slow; that says nothing about the server
+	}
 	s.gate.leave(ctx, err)
 	return raw, err
 }
@@ -188,8 +191,9 @@ func (s *server) release(sess *session) {
 	s.mu.Unlock()
 }
 
-// errNotTried is added to the error for a call that no server has seen.
-var errNotTried = errors.New("")
+// errNoVerdict is added to the error for a call that says nothing about whether the server
+// works: it never got there, or it waited for a person.
+var errNoVerdict = errors.New("")
 
 // begin starts to open a session, in the background: a caller that leaves must not end the
 // start for those who wait with it. The caller holds mu.
@@ -204,7 +208,7 @@ func (s *server) begin(seat seat) (*session, error) {
 		if why.Hint != "" {
 			again = why.Hint + "; " + again
 		}
-		return nil, fmt.Errorf("%w%w", why.WithHint("%s", again), errNotTried)
+		return nil, fmt.Errorf("%w%w", why.WithHint("%s", again), errNoVerdict)
 	}
 	if err := s.makeSeat(); err != nil {
 		return nil, err

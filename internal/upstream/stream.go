@@ -67,6 +67,7 @@ func (r *remote) readStream(ctx context.Context, body io.Reader, id int64, out o
 		case m.IsResponse(), m.Method == cancelMethod:
 			// An answer to nothing we asked here, or a question that the server no longer has.
 		case m.IsRequest():
+			out.asked()
 			r.asked(ctx, out.peer, m)
 		case m.Method == progressMethod:
 			if n, ok := progressID(m.Params); ok && n == id {
