@@ -153,8 +153,9 @@ func exactly(n int, what string) cobra.PositionalArgs {
 	}
 }
 
-func (c *command) logger() *slog.Logger {
-	level := slog.LevelInfo
+// logger is the log of commands that serve. Those that answer one question log from a
+// higher level on: a server that has nothing to do with the question is not worth a line.
+func (c *command) logger(level slog.Level) *slog.Logger {
 	if c.debug {
 		level = slog.LevelDebug
 	}

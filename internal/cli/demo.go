@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -37,7 +38,7 @@ func (c *command) demo() *cobra.Command {
 			if flags.listen == "" {
 				cfg.Listen = freeAddress(cfg.Listen)
 			}
-			return c.withApp(cmd.Context(), cfg, func(a *app.App) error {
+			return c.withApp(cmd.Context(), cfg, slog.LevelInfo, func(a *app.App) error {
 				return c.listenAndServe(cmd.Context(), a, c.showDemo)
 			})
 		},

@@ -311,7 +311,7 @@ func (d *doctor) report() error {
 // quiet is a logger for parts whose findings are told otherwise.
 func (d *doctor) quiet() *slog.Logger {
 	if d.debug {
-		return d.logger()
+		return d.logger(slog.LevelInfo)
 	}
 	return slog.New(slog.DiscardHandler)
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
@@ -49,7 +50,7 @@ func (c *command) ask(ctx context.Context, flags askFlags, f func(*gateway) erro
 	if err != nil {
 		return err
 	}
-	return c.withApp(ctx, cfg, func(a *app.App) error {
+	return c.withApp(ctx, cfg, slog.LevelError, func(a *app.App) error {
 		local := func(*http.Request) (access.Principal, error) { return access.Local(), nil }
 		return f(&gateway{base: "http://local", http: inProcess{a.API(local)}})
 	})

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net"
 	"os"
 	"os/signal"
@@ -43,7 +44,7 @@ func (c *command) serve() *cobra.Command {
 				return err
 			}
 			flags.apply(cfg)
-			return c.withApp(cmd.Context(), cfg, func(a *app.App) error {
+			return c.withApp(cmd.Context(), cfg, slog.LevelInfo, func(a *app.App) error {
 				defer c.watch(cmd.Context(), a, flags)()
 				return c.listenAndServe(cmd.Context(), a, nil)
 			})
@@ -75,8 +76,8 @@ func (c *command) watch(ctx context.Context, a *app.App, flags runFlags) func() 
 }
 
 // withApp runs f with a gateway made from the configuration, and ends it afterwards.
-func (c *command) withApp(ctx context.Context, cfg *config.Config, f func(*app.App) error) error {
-	a, err := app.New(ctx, cfg, &app.Options{Version: c.env.Version, Logger: c.logger(), Env: c.env.Lookup})
+func (c *command) withApp(ctx context.Context, cfg *config.Config, level slog.Level, f func(*app.App) error) error {
+	a, err := app.New(ctx, cfg, &app.Options{Version: c.env.Version, Logger: c.logger(level), Env: c.env.Lookup})
 	if err != nil {
 		return err
 	}
@@ -118,7 +119,7 @@ func (c *command) stdio() *cobra.Command {
 				return err
 			}
 			flags.apply(cfg)
-			return c.withApp(cmd.Context(), cfg, func(a *app.App) error {
+			return c.withApp(cmd.Context(), cfg, slog.LevelInfo, func(a *app.App) error {
 				return a.ServeStdio(cmd.Context(), profile, c.env.In, c.env.Out)
 			})
 		},

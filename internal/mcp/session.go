@@ -15,11 +15,10 @@ import (
 
 // Session is what a legacy client has opened with initialize. It belongs to one owner.
 type Session struct {
-	ID           string // "" on stdio, where the connection is the session
-	Owner        string // who opened it; nobody else may use it
-	Group        string // sessions of one group see the same lists
-	Version      string // the revision agreed on
-	ClientInfo   json.RawMessage
+	ID           string          // "" on stdio, where the connection is the session
+	Owner        string          // who opened it; nobody else may use it
+	Group        string          // sessions of one group see the same lists
+	Version      string          // the revision agreed on
 	Capabilities json.RawMessage // the client's
 
 	used atomic.Int64 // last use, Unix nanoseconds
@@ -54,8 +53,6 @@ func newSession(e Entry, params json.RawMessage) (*Session, error) {
 		switch string(w.Key) {
 		case "protocolVersion":
 			asked, _ = rawjson.String(w.Value)
-		case "clientInfo":
-			s.ClientInfo = bytes.Clone(w.Value)
 		case "capabilities":
 			s.Capabilities = bytes.Clone(w.Value)
 		}

@@ -7,9 +7,6 @@ import (
 	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
-// Modern is the first revision without sessions. Everything before it is legacy.
-const Modern = "2026-07-28"
-
 // Latest is the newest legacy revision: what we offer as a client, and answer when a
 // client asks for one that we do not know.
 const Latest = "2025-11-25"
