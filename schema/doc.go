@@ -48,9 +48,9 @@ const (
 
 // Error is the refusal of one tool, or of one set of arguments.
 type Error struct {
-	Reason  Reason
-	Pointer string // JSON pointer into the schema, or into the arguments for BadArguments
-	Message string
+	Reason  Reason `json:"reason"`
+	Pointer string `json:"pointer"` // JSON pointer into the schema, or into the arguments for BadArguments
+	Message string `json:"message"`
 }
 
 func (e *Error) Error() string {

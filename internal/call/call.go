@@ -25,6 +25,7 @@ import (
 	"github.com/toolfit/toolfit/internal/rawjson"
 	"github.com/toolfit/toolfit/internal/store"
 	"github.com/toolfit/toolfit/internal/upstream"
+	"github.com/toolfit/toolfit/schema"
 )
 
 // Viewer knows what each profile sees.
@@ -90,6 +91,8 @@ type Request struct {
 	Session    *mcp.Session // whose client servers may ask; nil where there is none
 	Agent      string       // which agent calls; "" when it is none of ours
 	Reader     Reader
+	AsListed   bool           // the arguments are for the schemas that the profile's list shows
+	Dialect    schema.Dialect // else: whose arguments they are; "" for those that the tool itself takes
 	Params     Params
 	Client     mcp.Peer // hears of progress and answers questions; nil: nobody
 }
@@ -121,13 +124,16 @@ func (c *Caller) Do(ctx context.Context, req Request) (res *Result, err error) {
 	rec := c.begin(&req)
 	defer func() { err = errors.Join(err, rec.end(ctx, res, err)) }()
 
-	entry, err := c.resolve(ctx, &req) // which tool, and may this caller use it
+	view, entry, err := c.resolve(ctx, &req) // which tool, and may this caller use it
 	if err != nil {
 		return nil, err
 	}
 	rec.found(entry)
 	c.opts.Started(rec.call)
-	msg := c.fit(entry, &req)           // what the caller sent → what the tool takes
+	msg, err := c.fit(view, entry, &req) // what the caller sent → what the tool takes
+	if err != nil {
+		return nil, err
+	}
 	out, err := c.send(ctx, entry, msg) // exactly one upstream request
 	if err != nil {
 		return nil, err
@@ -136,13 +142,13 @@ func (c *Caller) Do(ctx context.Context, req Request) (res *Result, err error) {
 }
 
 // resolve finds the tool among those that the caller's profile shows.
-func (c *Caller) resolve(ctx context.Context, req *Request) (*catalog.Entry, error) {
+func (c *Caller) resolve(ctx context.Context, req *Request) (*catalog.View, *catalog.Entry, error) {
 	if !req.Principal.MayCall() {
-		return nil, fault.New(fault.Forbidden, "%s may not call tools", req.Principal.Name)
+		return nil, nil, fault.New(fault.Forbidden, "%s may not call tools", req.Principal.Name)
 	}
-	entry, err := c.find(req)
+	view, entry, err := c.find(req)
 	if !fault.Is(err, fault.UnknownTool) {
-		return entry, err
+		return view, entry, err
 	}
 	// It may be a tool of a server that is being listed for the first time.
 	ctx, cancel := context.WithTimeout(ctx, firstList)
@@ -154,21 +160,13 @@ func (c *Caller) resolve(ctx context.Context, req *Request) (*catalog.Entry, err
 // firstList is how long a call waits for servers that were never listed.
 const firstList = 20 * time.Second
 
-func (c *Caller) find(req *Request) (*catalog.Entry, error) {
+func (c *Caller) find(req *Request) (*catalog.View, *catalog.Entry, error) {
 	view, err := c.tools.View(req.Profile)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return view.Find(req.Params.Tool)
-}
-
-// fit makes the server's message from the caller's. Arguments pass as they are: the server
-// gets the caller's bytes under its own name for the tool.
-func (c *Caller) fit(entry *catalog.Entry, req *Request) upstream.Call {
-	params, token := req.Params.forServer(entry.Definition.Name)
-	return upstream.Call{
-		Server: entry.Server, Tool: entry.Definition.Name, Params: params, Token: token, Session: req.session(), Client: req.Session, Peer: req.Client,
-	}
+	entry, err := view.Find(req.Params.Tool)
+	return view, entry, err
 }
 
 func (c *Caller) send(ctx context.Context, entry *catalog.Entry, msg upstream.Call) (upstream.Outcome, error) {

@@ -216,12 +216,20 @@ func TestServerGetsTheCallersBytesUnderItsOwnName(t *testing.T) {
 			t.Fatalf("%s: %q, %v", raw, p.Tool, err)
 		}
 		before := bytes.Clone(p.Raw)
-		got, at := p.forServer(own)
+		got, at := p.forServer(own, p.Args)
 		if want := strings.Replace(shape, "\x00", string(rawjson.AppendString(nil, own)), 1); string(got) != want {
 			t.Fatalf("got  %s\nwant %s", got, want)
 		}
 		if string(got[at[0]:at[1]]) != token {
 			t.Fatalf("token %s at %v of %s, want %s", got[at[0]:at[1]], at, got, token)
+		}
+		fitted := json.RawMessage(`{"fitted":[1,2]}`)
+		got, at = p.forServer(own, fitted)
+		if again := rawjson.Get(got, "arguments"); !json.Valid(got) || !bytes.Equal(again, fitted) {
+			t.Fatalf("with other arguments: %s", got)
+		}
+		if string(got[at[0]:at[1]]) != token {
+			t.Fatalf("with other arguments: token %s at %v of %s, want %s", got[at[0]:at[1]], at, got, token)
 		}
 		if !bytes.Equal(before, p.Raw) {
 			t.Fatal("the caller's bytes were changed")
@@ -236,7 +244,7 @@ func FuzzParseParams(f *testing.F) {
 		if err != nil {
 			return
 		}
-		raw, at := p.forServer("x")
+		raw, at := p.forServer("x", p.Args)
 		var v struct {
 			Name string          `json:"name"`
 			Meta json.RawMessage `json:"_meta"`

@@ -18,6 +18,7 @@ type Params struct {
 	Session string          // from _meta["toolfit/session"]; "" when absent
 
 	name  span // where the tool's name stands in Raw
+	args  span // where Args stand in Raw; zero: nowhere
 	token span // where the caller's progress token stands in Raw; zero: none
 }
 
@@ -48,7 +49,7 @@ func ParseParams(raw json.RawMessage) (Params, error) {
 			p.name = span{w.Start, w.End}
 		case "arguments":
 			twice = p.Args != nil
-			p.Args = w.Value
+			p.Args, p.args = w.Value, span{w.Start, w.End}
 		case "_meta":
 			twice = meta != nil
 			meta, metaStart = w.Value, w.Start
@@ -118,15 +119,29 @@ func NewParams(tool string, args json.RawMessage) (Params, error) {
 	return ParseParams(append(raw, '}'))
 }
 
-// forServer is the params as the server gets them: under its own name for the tool. It
-// also tells where the caller's progress token stands in them.
-func (p Params) forServer(name string) (raw json.RawMessage, token [2]int) {
-	edit := rawjson.Edit{Start: p.name.start, End: p.name.end, New: rawjson.AppendString(nil, name)}
-	raw = rawjson.AppendSplice(make([]byte, 0, len(p.Raw)+len(name)), p.Raw, edit)
+// forServer is the params as the server gets them: under its own name for the tool and
+// with the arguments that fit it. It also tells where the caller's progress token stands
+// in them.
+func (p Params) forServer(name string, args json.RawMessage) (raw json.RawMessage, token [2]int) {
+	var room [2]rawjson.Edit
+	edits := append(room[:0], rawjson.Edit{Start: p.name.start, End: p.name.end, New: rawjson.AppendString(nil, name)})
+	switch {
+	case len(args) == 0 || p.args.end > 0 && &args[0] == &p.Args[0] && len(args) == len(p.Args):
+	case p.args.end > 0:
+		edits = append(edits, rawjson.Edit{Start: p.args.start, End: p.args.end, New: args})
+		if p.args.start < p.name.start {
+			edits[0], edits[1] = edits[1], edits[0]
+		}
+	default:
+		edits[0].New = append(append(edits[0].New, `,"arguments":`...), args...)
+	}
+	raw = rawjson.AppendSplice(make([]byte, 0, len(p.Raw)+len(name)+len(args)), p.Raw, edits...)
 	if p.token.end > 0 {
 		moved := 0
-		if p.token.start > p.name.start {
-			moved = len(raw) - len(p.Raw)
+		for _, e := range edits {
+			if e.Start < p.token.start {
+				moved += len(e.New) - (e.End - e.Start)
+			}
 		}
 		token = [2]int{p.token.start + moved, p.token.end + moved}
 	}

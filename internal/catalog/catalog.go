@@ -23,6 +23,7 @@ import (
 	"github.com/toolfit/toolfit/internal/store"
 	"github.com/toolfit/toolfit/internal/tool"
 	"github.com/toolfit/toolfit/internal/upstream"
+	"github.com/toolfit/toolfit/schema"
 )
 
 // Lister reads lists from servers.
@@ -49,6 +50,7 @@ type Catalog struct {
 
 	mu       sync.Mutex
 	config   *config.Config
+	plans    *schema.Cache // of the tools' schemas; outlives the views
 	servers  map[tool.ServerID]*known
 	due      map[tool.ServerID]bool // to be listed as soon as possible
 	wake     chan struct{}
@@ -140,6 +142,9 @@ func (c *Catalog) stored(server tool.ServerID, raw json.RawMessage, hash string)
 // Apply makes the catalogue serve the configuration's servers and profiles.
 func (c *Catalog) Apply(cfg *config.Config) {
 	c.mu.Lock()
+	if c.config == nil || c.config.Limits.Schema != cfg.Limits.Schema {
+		c.plans = schema.NewCache(&schema.Options{MaxInput: int(cfg.Limits.Schema)})
+	}
 	c.config = cfg
 	for _, s := range cfg.Servers {
 		k := c.servers[s.ID]
@@ -179,7 +184,7 @@ func (c *Catalog) rebuild() (changed []change) {
 	views := make(map[string]*View, len(c.config.Profiles))
 	servers := c.active()
 	for _, p := range c.config.Profiles {
-		v := buildView(p, servers)
+		v := buildView(p, servers, c.plans)
 		views[p.Name] = v
 		if before := old[p.Name]; before != nil {
 			changed = append(changed, before.changes(v)...)

@@ -4,18 +4,21 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+	"sync"
 
 	"github.com/toolfit/toolfit/internal/access"
 	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/tool"
+	"github.com/toolfit/toolfit/schema"
 )
 
 // View is what one profile sees. List and look-up are made from the same entries, so what
 // may not be called is never shown, and the other way round. It is never changed.
 type View struct {
 	Profile      string
-	Entries      []*Entry // the tools, in the order of the list
+	Dialect      schema.Dialect // whose schemas List shows; "" for those of the servers
+	Entries      []*Entry       // the tools, in the order of the list
 	Prompts      []*Entry
 	Instructions string // what the servers say about their use
 
@@ -28,6 +31,8 @@ type View struct {
 	owners    map[string]tool.ServerID // of resources, by URI
 	templates []ownedTemplate
 	readable  []tool.ServerID // servers that have resources
+	plans     *schema.Cache
+	fittings  sync.Map // schema.Dialect → *Fitting, each made when it is first asked for
 }
 
 // Entry is one tool or prompt as a profile sees it.
@@ -95,8 +100,8 @@ func distance(a, b string, limit int) int {
 }
 
 // buildView decides once, for lists and look-ups alike, what a profile has.
-func buildView(p config.Profile, servers []*known) *View {
-	v := &View{Profile: p.Name, owners: map[string]tool.ServerID{}}
+func buildView(p config.Profile, servers []*known, plans *schema.Cache) *View {
+	v := &View{Profile: p.Name, Dialect: schema.Dialect(p.Dialect), owners: map[string]tool.ServerID{}, plans: plans}
 	resources, templates := newList("resources"), newList("resourceTemplates")
 	for _, s := range servers {
 		id := s.cfg.ID
@@ -117,9 +122,9 @@ func buildView(p config.Profile, servers []*known) *View {
 	bare := p.Names == "bare"
 	v.Entries, v.byShown = named(v.Entries, bare)
 	v.Prompts, v.byPrompt = named(v.Prompts, bare)
-	v.List, v.PromptList = render("tools", v.Entries), render("prompts", v.Prompts)
+	v.List, v.PromptList = v.renderTools(), render("prompts", v.Prompts)
 	v.tools = len(v.List) - 1
-	v.List = addMissing(v.List, p, servers)
+	v.List = addNotes(v.List, missing(p, servers), v.setAside())
 	v.ResourceList, v.TemplateList = resources.bytes(), templates.bytes()
 	return v
 }
@@ -173,21 +178,33 @@ func (l *list) add(item []byte) {
 
 func (l *list) bytes() []byte { return append(l.out, "]}"...) }
 
-// addMissing names, beside the tools, the servers that were not there when they were last
-// asked: their tools may be missing or old, and a client can see why.
-func addMissing(list []byte, p config.Profile, servers []*known) []byte {
-	missing := map[string]string{}
-	for _, s := range servers {
-		if s.reason != "" && access.SeesServer(p, s.cfg.ID) {
-			missing[string(s.cfg.ID)] = s.reason
-		}
+// addNotes names, beside the tools, the servers that were not there when they were last
+// asked and the tools that the dialect cannot carry: a client can see what is missing and why.
+func addNotes(list []byte, missing, aside map[string]string) []byte {
+	notes := map[string]map[string]string{}
+	if len(missing) > 0 {
+		notes["toolfit/unavailable"] = missing
 	}
-	if len(missing) == 0 {
+	if len(aside) > 0 {
+		notes["toolfit/setAside"] = aside
+	}
+	if len(notes) == 0 {
 		return list
 	}
-	named, _ := json.Marshal(missing) // strings only
-	list = append(list[:len(list)-1], `,"_meta":{"toolfit/unavailable":`...)
-	return append(append(list, named...), "}}"...)
+	meta, _ := json.Marshal(notes) // strings only
+	list = append(list[:len(list)-1], `,"_meta":`...)
+	return append(append(list, meta...), '}')
+}
+
+// missing are the reasons of the servers that did not answer.
+func missing(p config.Profile, servers []*known) map[string]string {
+	reasons := map[string]string{}
+	for _, s := range servers {
+		if s.reason != "" && access.SeesServer(p, s.cfg.ID) {
+			reasons[string(s.cfg.ID)] = s.reason
+		}
+	}
+	return reasons
 }
 
 // changes are the lists that differ between two views of a profile.

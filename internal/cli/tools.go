@@ -72,29 +72,6 @@ func firstSentence(s string) string {
 	return s
 }
 
-func (c *command) describe() *cobra.Command {
-	var flags askFlags
-	cmd := &cobra.Command{
-		Use: "describe TOOL", Short: "Show a tool's definition as its server gave it", Args: exactly(1, "the name of a tool"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.ask(cmd.Context(), flags, func(g *gateway) error {
-				defer c.waiting("asking the servers")()
-				t, err := g.tool(cmd, flags, args[0])
-				if err != nil {
-					return err
-				}
-				if c.json {
-					return c.printJSON(t)
-				}
-				fmt.Fprintf(c.env.Out, "%s  (server %s)\n", t.Name, t.Server)
-				return c.printJSON(t.Definition)
-			})
-		},
-	}
-	flags.add(cmd)
-	return cmd
-}
-
 // tool finds one tool. One that is not known may be of a server that was never asked, so
 // those are waited for, and only then: another server that hangs holds up no call.
 func (g *gateway) tool(cmd *cobra.Command, flags askFlags, name string) (restapi.Tool, error) {

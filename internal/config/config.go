@@ -97,6 +97,7 @@ type Profile struct {
 	Allow   []string        // globs on canonical names; empty: everything is allowed
 	Deny    []string        // globs on canonical names; wins over Allow
 	Names   string          // prefixed or bare
+	Dialect string          // whose schemas MCP lists show; "" shows what the servers said
 }
 
 // Records says how the records of calls are kept.
@@ -111,6 +112,7 @@ type Limits struct {
 	Body      int64 // bytes of one HTTP request
 	Message   int64 // bytes of one message or result from an upstream
 	Processes int   // upstream processes at a time
+	Schema    int64 // bytes of one tool's schema that are fitted to a dialect
 }
 
 // DefaultProfile is the profile that every configuration has.
@@ -139,7 +141,7 @@ func defaults(path string) *Config {
 		Approve:     "auto",
 		ResultStore: "cut",
 		Records:     Records{Retain: 30 * 24 * time.Hour, MaxSize: 2 << 30},
-		Limits:      Limits{Body: 4 << 20, Message: 16 << 20, Processes: 64},
+		Limits:      Limits{Body: 4 << 20, Message: 16 << 20, Processes: 64, Schema: 256 << 10},
 	}
 }
 

@@ -59,10 +59,11 @@ profiles:
   ops:
     tools: {allow: ["云__*"], deny: ["*delete*"]}
     names: bare
+    dialect: gemini
 approve: changed
 resultStore: none
 records: {durable: true, retain: 7d, maxSize: 512MB}
-limits: {body: 1MB, message: 2048, processes: 8}
+limits: {body: 1MB, message: 2048, processes: 8, schema: 1MB}
 proxies: [10.0.0.0/8, "::1"]
 rate: {perKey: 600/m, burst: 30}
 `
@@ -87,11 +88,11 @@ func wantWhole() *Config {
 		Hosts: []string{"tools.example.com"}, BasePath: "/gate", Servers: []Server{files, cloud, tcb},
 		Profiles: []Profile{
 			{Name: "default", Servers: []tool.ServerID{"files", "云"}, Names: "prefixed"},
-			{Name: "ops", All: true, Allow: []string{"云__*"}, Deny: []string{"*delete*"}, Names: "bare"},
+			{Name: "ops", All: true, Allow: []string{"云__*"}, Deny: []string{"*delete*"}, Names: "bare", Dialect: "gemini"},
 		},
 		Approve: "changed", ResultStore: "none",
 		Records: Records{Durable: true, Retain: 7 * day, MaxSize: 512 << 20},
-		Limits:  Limits{Body: 1 << 20, Message: 2048, Processes: 8},
+		Limits:  Limits{Body: 1 << 20, Message: 2048, Processes: 8, Schema: 1 << 20},
 		Proxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128")},
 		Rate:    Rate{PerKey: 10, Burst: 30},
 		Secrets: []string{"s3cret", "Bearer s3cret", "pa55word"},

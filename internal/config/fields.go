@@ -5,12 +5,13 @@ import (
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/tool"
+	"github.com/toolfit/toolfit/schema"
 )
 
 // Keys that are planned but not there yet.
 var (
 	laterTop     = []string{"apis", "overrides", "results", "models", "agents", "recall"}
-	laterProfile = []string{"search", "dialect", "tests", "env", "paging"}
+	laterProfile = []string{"search", "tests", "env", "paging"}
 )
 
 // draft is a configuration while it is read: its profiles may name servers that come later.
@@ -120,6 +121,7 @@ func (l *Limits) fields() []field {
 		{"body", sizeInto(&l.Body)},
 		{"message", sizeInto(&l.Message)},
 		{"processes", countInto(&l.Processes, 1, 100_000)},
+		{"schema", sizeInto(&l.Schema)},
 	}
 }
 
@@ -153,7 +155,18 @@ func (c *draft) profileFields(p *Profile) []field {
 		{"servers", func(d *decoder, at place, n *node) { c.readMembers(d, at, n, p) }},
 		{"tools", func(d *decoder, at place, n *node) { d.object(at, n, p.toolFields()) }},
 		{"names", oneOf(&p.Names, "prefixed", "bare")},
+		{"dialect", oneOf(&p.Dialect, dialects()...)},
 	}
+}
+
+// dialects are the names of those that a model's provider may want, sorted.
+func dialects() []string {
+	var names []string
+	for d := range schema.Dialects() {
+		names = append(names, string(d))
+	}
+	slices.Sort(names)
+	return names
 }
 
 func (p *Profile) toolFields() []field {

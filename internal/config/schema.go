@@ -3,7 +3,7 @@ package config
 import _ "embed"
 
 //go:embed config.schema.json
-var schema []byte
+var fileSchema []byte
 
 // Schema is the JSON Schema (2020-12) of toolfit.yaml, for editors.
-func Schema() []byte { return append([]byte(nil), schema...) }
+func Schema() []byte { return append([]byte(nil), fileSchema...) }

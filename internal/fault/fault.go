@@ -32,6 +32,7 @@ const (
 	UpstreamError    Code = "upstream_error"    // the server answered with an error of its own
 	StoreDown        Code = "store_down"        // the store cannot be used now
 	RateLimited      Code = "rate_limited"      // this caller asks too often
+	BadArguments     Code = "bad_arguments"     // arguments that the tool does not take
 )
 
 // Error is an error that its reader can act on.

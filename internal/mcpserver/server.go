@@ -157,7 +157,7 @@ func (v *visitor) call(ctx context.Context, req *mcp.Request) (json.RawMessage, 
 	}
 	res, err := v.server.calls.Do(ctx, call.Request{
 		Principal: v.principal, Profile: v.profile, MCPSession: sessionOf(req), Session: req.Session,
-		Reader: call.Model, Params: params, Client: req.Client,
+		Reader: call.Model, AsListed: true, Params: params, Client: req.Client,
 	})
 	if err == nil {
 		req.Sent = res.Release

@@ -165,7 +165,7 @@ func (a *API) known(r *http.Request, err error) *fault.Error {
 // StatusOf is the HTTP status of a code.
 func StatusOf(code fault.Code) int {
 	switch code {
-	case fault.BadRequest, fault.BadConfig:
+	case fault.BadRequest, fault.BadConfig, fault.BadArguments:
 		return http.StatusBadRequest
 	case fault.Unauthorized:
 		return http.StatusUnauthorized

@@ -12,6 +12,7 @@ import (
 	"github.com/toolfit/toolfit/internal/catalog"
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/tool"
+	"github.com/toolfit/toolfit/schema"
 )
 
 // Tool is a tool as the API shows it.
@@ -21,6 +22,33 @@ type Tool struct {
 	Canonical   tool.Name       `json:"canonical"`
 	Description string          `json:"description"`
 	Definition  json.RawMessage `json:"definition"` // as the server gave it
+}
+
+// FittedList are the tools of a profile as a model's provider takes them.
+type FittedList struct {
+	Dialect  schema.Dialect    `json:"dialect"`
+	Tools    []json.RawMessage `json:"tools"`              // ready for the request to the model
+	SetAside []schema.Fitted   `json:"setAside,omitempty"` // what the dialect cannot carry, and why
+}
+
+// fitTools are the tools of a view in a dialect, of those that have all the words.
+func fitTools(v *catalog.View, d schema.Dialect, query string) (any, error) {
+	fitting, err := v.For(d)
+	if err != nil {
+		return nil, err
+	}
+	words := strings.Fields(strings.ToLower(query))
+	list := FittedList{Dialect: d, Tools: []json.RawMessage{}}
+	for i, t := range fitting.Tools {
+		switch {
+		case len(words) > 0 && !hasAll(strings.ToLower(t.Name+" "+v.Entries[i].Definition.Description()), words):
+		case t.Error != nil:
+			list.SetAside = append(list.SetAside, t)
+		default:
+			list.Tools = append(list.Tools, t.Tool)
+		}
+	}
+	return list, nil
 }
 
 // ListTools are the tools of a view that have all the words in their name or description.
@@ -75,7 +103,11 @@ func (a *API) tools(r *http.Request, who access.Principal) (any, error) {
 	if v, err = a.Catalog.View(v.Profile); err != nil {
 		return nil, err
 	}
-	return map[string]any{"tools": ListTools(v, r.URL.Query().Get("q"))}, nil
+	q := r.URL.Query()
+	if q.Has("for") {
+		return fitTools(v, schema.Dialect(q.Get("for")), q.Get("q"))
+	}
+	return map[string]any{"tools": ListTools(v, q.Get("q"))}, nil
 }
 
 func (a *API) tool(r *http.Request, who access.Principal) (any, error) {
@@ -87,24 +119,40 @@ func (a *API) tool(r *http.Request, who access.Principal) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return oneTool(e), nil
-}
-
-// call takes the bare arguments as its body.
-func (a *API) call(r *http.Request, who access.Principal) (any, error) {
-	profile, err := who.ProfileFor(r.URL.Query().Get("profile"))
+	q := r.URL.Query()
+	if !q.Has("for") {
+		return oneTool(e), nil
+	}
+	fitting, err := v.For(schema.Dialect(q.Get("for")))
 	if err != nil {
 		return nil, err
+	}
+	return fitting.Tool(e.Shown), nil
+}
+
+// call takes the bare arguments as its body: the tool's own, or those that a model sent for
+// the tool in the dialect that the request names.
+func (a *API) call(r *http.Request, who access.Principal) (any, error) {
+	q := r.URL.Query()
+	profile, err := who.ProfileFor(q.Get("profile"))
+	if err != nil {
+		return nil, err
+	}
+	req := call.Request{Principal: who, Profile: profile, Reader: call.Person}
+	if q.Has("for") {
+		req.Reader, req.Dialect = call.Model, schema.Dialect(q.Get("for"))
+		if err := catalog.CheckDialect(req.Dialect); err != nil {
+			return nil, err
+		}
 	}
 	args, err := a.body(r)
 	if err != nil {
 		return nil, err
 	}
-	params, err := call.NewParams(r.PathValue("name"), args)
-	if err != nil {
+	if req.Params, err = call.NewParams(r.PathValue("name"), args); err != nil {
 		return nil, err
 	}
-	res, err := a.Caller.Do(r.Context(), call.Request{Principal: who, Profile: profile, Reader: call.Person, Params: params})
+	res, err := a.Caller.Do(r.Context(), req)
 	if err != nil {
 		return nil, asFault(err)
 	}

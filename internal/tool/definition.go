@@ -128,6 +128,23 @@ func (d Definition) Renamed(name string) []byte {
 	return rawjson.AppendSplice(make([]byte, 0, len(d.Raw)+len(name)), d.Raw, edit)
 }
 
+// Shown is the definition under another name and with another schema for its arguments.
+func (d Definition) Shown(name string, inputSchema json.RawMessage) []byte {
+	edits := []rawjson.Edit{{Start: d.nameStart, End: d.nameEnd, New: rawjson.AppendString(nil, name)}}
+	found := false
+	for w := rawjson.Object(d.Raw); w.Next(); {
+		if string(w.Key) == "inputSchema" {
+			edits, found = append(edits, rawjson.Edit{Start: w.Start, End: w.End, New: inputSchema}), true
+		}
+	}
+	if !found {
+		member := append([]byte(`,"inputSchema":`), inputSchema...)
+		edits = append(edits, rawjson.Edit{Start: d.nameEnd, End: d.nameEnd, New: member})
+	}
+	slices.SortStableFunc(edits, func(a, b rawjson.Edit) int { return a.Start - b.Start })
+	return rawjson.AppendSplice(make([]byte, 0, len(d.Raw)+len(inputSchema)), d.Raw, edits...)
+}
+
 // Description is what the server says the tool does; "" when it says nothing.
 func (d Definition) Description() string {
 	s, _ := rawjson.String(rawjson.Get(d.Raw, "description"))

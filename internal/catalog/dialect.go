@@ -1,0 +1,92 @@
+package catalog
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/schema"
+)
+
+// Fitting is a view's tools as the provider of a dialect takes them.
+type Fitting struct {
+	Tools []schema.Fitted // beside the view's Entries; one with an Error is set aside
+
+	once    sync.Once
+	byShown map[string]*schema.Fitted
+}
+
+// For gives the tools in a dialect. It is made once for each view.
+func (v *View) For(d schema.Dialect) (*Fitting, error) {
+	if err := CheckDialect(d); err != nil {
+		return nil, err
+	}
+	kept, _ := v.fittings.LoadOrStore(d, new(Fitting))
+	f := kept.(*Fitting)
+	f.once.Do(func() { f.fill(v, d) })
+	return f, nil
+}
+
+// CheckDialect refuses names that no dialect has.
+func CheckDialect(d schema.Dialect) error {
+	if d.Known() {
+		return nil
+	}
+	var names []string
+	for name := range schema.Dialects() {
+		names = append(names, string(name))
+	}
+	slices.Sort(names)
+	return fault.New(fault.BadRequest, "there is no dialect %.40q", string(d)).WithHint("choose one of %s", strings.Join(names, ", "))
+}
+
+func (f *Fitting) fill(v *View, d schema.Dialect) {
+	tools := make([]schema.Tool, len(v.Entries))
+	for i, e := range v.Entries {
+		tools[i] = schema.Tool{Name: e.Shown, Description: e.Definition.Description(), InputSchema: e.Definition.InputSchema()}
+	}
+	f.Tools = v.plans.Fit(tools, d)
+	f.byShown = make(map[string]*schema.Fitted, len(tools))
+	for i := range f.Tools {
+		f.byShown[f.Tools[i].Name] = &f.Tools[i]
+	}
+}
+
+// Tool is the tool that the view shows under the name; nil without one.
+func (f *Fitting) Tool(shown string) *schema.Fitted { return f.byShown[shown] }
+
+// renderTools makes the list of tools, in the profile's dialect where it has one: only the
+// schema of the arguments changes.
+func (v *View) renderTools() []byte {
+	if v.Dialect == "" {
+		return render("tools", v.Entries)
+	}
+	l := newList("tools")
+	f, err := v.For(v.Dialect)
+	if err != nil {
+		return l.bytes() // the configuration was checked: there is such a dialect
+	}
+	for i, e := range v.Entries {
+		if plan := f.Tools[i].Plan; plan != nil {
+			l.add(e.Definition.Shown(e.Shown, plan.Parameters))
+		}
+	}
+	return l.bytes()
+}
+
+// setAside are the reasons why the profile's dialect cannot carry some of the tools.
+func (v *View) setAside() map[string]string {
+	if v.Dialect == "" {
+		return nil
+	}
+	reasons := map[string]string{}
+	if f, err := v.For(v.Dialect); err == nil {
+		for _, t := range f.Tools {
+			if t.Error != nil {
+				reasons[t.Name] = t.Error.Error()
+			}
+		}
+	}
+	return reasons
+}

@@ -1,0 +1,68 @@
+package schema
+
+import "sync"
+
+// Cache keeps plans, so that a schema that was fitted once is not fitted again. Many
+// goroutines may use it. What was asked for lately stays; memory is bounded.
+type Cache struct {
+	opts  Options
+	limit int // bytes of schemas in one generation
+
+	mu     sync.RWMutex
+	recent map[cacheKey]cached
+	older  map[cacheKey]cached // what recent was before it grew full
+	size   int                 // bytes of schemas in recent
+}
+
+type cacheKey struct {
+	schema  string
+	dialect Dialect
+}
+
+type cached struct {
+	res *Result
+	err error
+}
+
+// cacheBytes is about what a cache holds: 10,000 typical tools in each of twelve dialects.
+const cacheBytes = 48 << 20
+
+// NewCache makes a cache of plans that share the options; nil options are the defaults.
+func NewCache(opts *Options) *Cache {
+	c := &Cache{limit: cacheBytes / 2, recent: map[cacheKey]cached{}}
+	if opts != nil {
+		c.opts = *opts
+	}
+	return c
+}
+
+// Plan is the function of that name, remembered. The result is shared: it is read-only.
+func (c *Cache) Plan(raw []byte, d Dialect) (*Result, error) {
+	c.mu.RLock()
+	got, ok := c.recent[cacheKey{string(raw), d}]
+	c.mu.RUnlock()
+	if ok {
+		return got.res, got.err
+	}
+	return c.miss(raw, d)
+}
+
+func (c *Cache) miss(raw []byte, d Dialect) (*Result, error) {
+	key := cacheKey{string(raw), d}
+	c.mu.RLock()
+	got, ok := c.older[key]
+	c.mu.RUnlock()
+	if !ok {
+		got.res, got.err = Plan(raw, d, &c.opts)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if again, ok := c.recent[key]; ok {
+		return again.res, again.err // another goroutine was quicker
+	}
+	if c.size += len(raw) + 200; c.size > c.limit {
+		c.older, c.recent, c.size = c.recent, map[cacheKey]cached{}, len(raw)+200
+	}
+	c.recent[key] = got
+	return got.res, got.err
+}

@@ -1,0 +1,98 @@
+package schema
+
+import (
+	"encoding/json"
+	"errors"
+
+	"github.com/toolfit/toolfit/internal/rawjson"
+)
+
+// Known tells whether there is such a dialect.
+func (d Dialect) Known() bool { return dialects[d] != nil }
+
+// Tool is what a model is told of a tool.
+type Tool struct {
+	Name        string          `json:"name"` // one that the provider accepts; see FitNames
+	Description string          `json:"description"`
+	InputSchema json.RawMessage `json:"inputSchema"`
+}
+
+// Fitted is a tool in the form in which a provider takes it, or the reason why the
+// provider cannot have it.
+type Fitted struct {
+	Name    string          `json:"name"`
+	Dialect Dialect         `json:"dialect"`        // that was used in the end
+	Tool    json.RawMessage `json:"tool,omitempty"` // one element of the request's list of tools
+	Strict  bool            `json:"strict"`
+	Report  []Change        `json:"report"`
+	Error   *Error          `json:"error,omitempty"`
+
+	Plan *Result `json:"-"` // the way back; nil with an Error
+}
+
+// Fit gives the tools of one request in the form of the dialect's provider. A tool that
+// the dialect cannot carry is set aside with its Error; the others go out. Strict tools
+// beyond what the provider takes in one request go out plain.
+func (c *Cache) Fit(tools []Tool, d Dialect) []Fitted {
+	list := make([]Fitted, len(tools))
+	var sent []int
+	var plans []*Result
+	for i, t := range tools {
+		res, err := c.Plan(t.InputSchema, d)
+		list[i] = fitted(t, d, res, err)
+		if err == nil {
+			sent, plans = append(sent, i), append(plans, res)
+		}
+	}
+	for _, at := range Loosen(d, plans) {
+		i, plain := sent[at], dialects[d].next
+		res, err := c.Plan(tools[i].InputSchema, plain)
+		list[i] = fitted(tools[i], d, res, err)
+		list[i].Report = append([]Change{{"", Fallback, string(plain) + ": the strict tools of one request are limited"}}, list[i].Report...)
+	}
+	return list
+}
+
+func fitted(t Tool, d Dialect, res *Result, err error) Fitted {
+	f := Fitted{Name: t.Name, Dialect: d, Report: []Change{}}
+	if err != nil {
+		if !errors.As(err, &f.Error) {
+			f.Error = &Error{Reason: Refused, Message: err.Error()}
+		}
+		return f
+	}
+	f.Dialect, f.Strict, f.Plan = res.Dialect, res.Strict, res
+	f.Report = append(f.Report, res.Report...)
+	f.Tool = function(t, d, res)
+	return f
+}
+
+// function writes a tool as the provider's interface names its parts.
+func function(t Tool, d Dialect, res *Result) json.RawMessage {
+	var out []byte
+	parameters := "parameters"
+	switch d {
+	case Anthropic, AnthropicStrict:
+		parameters = "input_schema"
+	case Gemini:
+		if res.Dialect == Gemini {
+			parameters = "parametersJsonSchema"
+		}
+	case MCP:
+		parameters = "inputSchema"
+	case GeminiParams, Recall:
+	default:
+		out = append(out, `{"type":"function","function":`...)
+	}
+	wrapped := len(out) > 0
+	out = rawjson.AppendString(append(out, `{"name":`...), t.Name)
+	out = rawjson.AppendString(append(out, `,"description":`...), t.Description)
+	if res.Strict {
+		out = append(out, `,"strict":true`...)
+	}
+	out = append(append(out, `,"`+parameters+`":`...), res.Parameters...)
+	if wrapped {
+		out = append(out, '}')
+	}
+	return append(out, '}')
+}
