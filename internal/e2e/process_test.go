@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -79,6 +80,22 @@ func TestNoProcessIsLeftWhenTheGatewayEnds(t *testing.T) {
 			t.Errorf("the %s still runs", name)
 		}
 	}
+}
+
+// TestServerEndsWithAKilledGateway: whatever a server makes of the end of its input.
+func TestServerEndsWithAKilledGateway(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux ends a process with the one that started it")
+	}
+	path, pids := wrapped(t)
+	r := run(t, path)
+	callOdd(t, r.url)
+	if err := r.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	r.waitExit(t)
+	checkAllGone(t, pids, "shell", "server")
+	syscall.Kill(pid(t, pids, "helper"), syscall.SIGKILL)
 }
 
 func TestNoProcessIsLeftWhenAServersShellIsKilled(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 // ownGroup puts the process into a group of its own, so that all it starts can be ended with it.
 func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	endWithUs(cmd.SysProcAttr)
 }
 
 // killGroup signals the whole group. It may be gone already.
