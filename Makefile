@@ -11,7 +11,7 @@ export TOOLFIT_DATA
 TOOLFIT_NODE_PARTS ?= $(PARTS)
 export TOOLFIT_NODE_PARTS
 
-.PHONY: check parts fmt vet build test race cross fuzz bench soak demo clean
+.PHONY: check parts fmt vet build test race cross fuzz bench soak schema-lab demo clean
 
 check:
 	@summary=; \
@@ -76,6 +76,10 @@ bench:
 # A thousand sessions and 64 callers on servers that are slow, die and garble, for a minute.
 soak:
 	$(GO) test -count=1 -run '^TestSoak$$' -v ./internal/e2e -soak 60s
+
+# What the dialects make of real schemas: compile, acceptance, soundness, completeness and more.
+schema-lab:
+	$(GO) test ./schema -run '^TestLab$$' -lab -v -timeout 20m
 
 demo:
 	$(GO) run ./cmd/toolfit demo

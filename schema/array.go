@@ -3,86 +3,89 @@ package schema
 import "strings"
 
 // arrayPart writes what an array holds. It tells false when the array had better be left out.
-func (w *writer) arrayPart(out *node, f *form, p place, back *step, notes *[]string) bool {
+func (w *writer) arrayPart(t *part) bool {
+	f := t.f
 	switch {
 	case len(f.prefix) > 0 && w.d.prefixItems:
-		return w.prefixPart(out, f, p, back)
+		return w.prefixPart(t)
 	case len(f.prefix) > 0:
-		return w.tuplePart(out, f, p, back, notes)
+		return w.tuplePart(t)
 	case f.items == nil:
-		return w.noItems(out, f, notes)
+		return w.noItems(t)
 	}
 	item := w.r.open(f.items)
 	if item.never {
-		return w.emptyArray(out, f, notes)
+		return w.emptyArray(t)
 	}
-	n, at := w.schema(f.items, p.below(f, p.optional))
+	n, at := w.schema(f.items, t.p.below(f, t.p.optional))
 	if n == nil {
 		if w.d.strict {
 			w.lose(item, Cut, "too deep or too large")
 		}
-		if p.optional {
+		if t.p.optional {
 			return false
 		}
 		w.change(item, Cut, "only the empty array is left")
-		return w.emptyArray(out, f, notes)
+		return w.emptyArray(t)
 	}
-	w.put(out, "items", n)
+	w.put(t.out, "items", n)
 	if at != 0 {
-		back.Kind, back.Item = stepArray, at
+		t.back.Kind, t.back.Item = stepArray, at
 	}
 	return true
 }
 
 // noItems writes an array of which nothing is known.
-func (w *writer) noItems(out *node, f *form, notes *[]string) bool {
+func (w *writer) noItems(t *part) bool {
 	switch w.d.items {
 	case itemsEmpty:
-		n, _ := w.anything(w.r.made(f.src))
-		w.put(out, "items", n)
+		n, _ := w.anything(w.r.made(t.f.src))
+		w.put(t.out, "items", n)
 	case itemsString:
 		item := w.object()
 		w.put(item, "type", w.text("string"))
-		w.put(out, "items", item)
-		*notes = append(*notes, "Items may be of any type")
-		w.change(f, Constraint, "items shown as strings")
+		w.put(t.out, "items", item)
+		t.notes = append(t.notes, "Items are JSON text of any type")
+		w.change(t.f, AsJSON, "items are sent as JSON text")
+		t.back.Kind, t.back.Item = stepArray, w.step(step{Kind: stepJSON})
 	case itemsRefused:
-		w.lose(f, NotASchema, "any item is accepted")
-		w.put(out, "items", w.object())
+		w.lose(t.f, NotASchema, "any item is accepted")
+		w.put(t.out, "items", w.object())
 	}
 	return true
 }
 
-func (w *writer) emptyArray(out *node, f *form, notes *[]string) bool {
+func (w *writer) emptyArray(t *part) bool {
 	item := w.object()
 	if w.d.needType {
 		w.put(item, "type", w.text("string"))
 	}
 	if w.d.items != itemsOptional || w.d.needType {
-		w.put(out, "items", item)
+		w.put(t.out, "items", item)
 	}
-	w.countItems(out, "maxItems", 0, notes)
+	w.countItems(t, "maxItems", 0)
 	return true
 }
 
 // countItems says how many items there may be, in the schema or in words.
-func (w *writer) countItems(out *node, key string, n int, notes *[]string) {
+func (w *writer) countItems(t *part, key string, n int) {
 	v := w.literal(numberKind, itoa(n))
 	if w.d.keep[key] && (!w.d.smallMin || n < 2) {
-		w.put(out, key, v)
+		w.put(t.out, key, v)
 		return
 	}
 	v.key = key
-	*notes = append(*notes, noteOf(v))
+	t.notes = append(t.notes, noteOf(v))
 }
 
 // prefixPart writes a tuple as the newest drafts do.
-func (w *writer) prefixPart(out *node, f *form, p place, back *step) bool {
+func (w *writer) prefixPart(t *part) bool {
+	f := t.f
 	list := w.array(len(f.prefix))
 	var steps []int
 	changed := false
 	for _, pf := range f.prefix {
-		n, at := w.schema(pf, p.below(f, p.optional))
+		n, at := w.schema(pf, t.p.below(f, t.p.optional))
 		if n == nil {
 			return false
 		}
@@ -90,37 +93,38 @@ func (w *writer) prefixPart(out *node, f *form, p place, back *step) bool {
 		steps = append(steps, at)
 		changed = changed || at != 0
 	}
-	w.put(out, "prefixItems", list)
+	w.put(t.out, "prefixItems", list)
 	if changed {
-		back.Kind, back.Prefix = stepArray, steps
+		t.back.Kind, t.back.Prefix = stepArray, steps
 	}
 	if f.items == nil {
 		if w.d.items != itemsOptional {
-			return w.noItems(out, f, new([]string))
+			return w.noItems(t)
 		}
 		return true
 	}
 	if w.r.open(f.items).never {
 		n := len(f.prefix)
 		if w.d.items != itemsOptional {
-			w.noItems(out, f, new([]string))
+			w.noItems(t)
 		}
-		w.put(out, "maxItems", w.literal(numberKind, itoa(n)))
+		w.put(t.out, "maxItems", w.literal(numberKind, itoa(n)))
 		return true
 	}
-	n, at := w.schema(f.items, p.below(f, p.optional))
+	n, at := w.schema(f.items, t.p.below(f, t.p.optional))
 	if n == nil {
 		return false
 	}
-	w.put(out, "items", n)
+	w.put(t.out, "items", n)
 	if at != 0 {
-		back.Kind, back.Item = stepArray, at
+		t.back.Kind, t.back.Item = stepArray, at
 	}
 	return true
 }
 
 // tuplePart writes a tuple as an array of the union of its positions.
-func (w *writer) tuplePart(out *node, f *form, p place, back *step, notes *[]string) bool {
+func (w *writer) tuplePart(t *part) bool {
+	f := t.f
 	union := w.r.made(f.src)
 	var at []string
 	for i, pf := range f.prefix {
@@ -131,23 +135,23 @@ func (w *writer) tuplePart(out *node, f *form, p place, back *step, notes *[]str
 	if f.items != nil && !closed {
 		union.union = append(union.union, f.items)
 	}
-	n, step := w.schema(union, p.below(f, p.optional))
+	n, step := w.schema(union, t.p.below(f, t.p.optional))
 	if n == nil {
 		return false
 	}
-	w.put(out, "items", n)
+	w.put(t.out, "items", n)
 	if f.keyword("minItems") == nil {
-		w.countItems(out, "minItems", len(f.prefix), notes)
+		w.countItems(t, "minItems", len(f.prefix))
 	}
 	if closed {
-		w.countItems(out, "maxItems", len(f.prefix), notes)
+		w.countItems(t, "maxItems", len(f.prefix))
 	}
 	if len(at) <= 20 {
-		*notes = append(*notes, strings.Join(at, ", "))
+		t.notes = append(t.notes, strings.Join(at, ", "))
 	}
 	w.change(f, Constraint, "positions described")
 	if step != 0 {
-		back.Kind, back.Item = stepArray, step
+		t.back.Kind, t.back.Item = stepArray, step
 	}
 	return true
 }

@@ -3,6 +3,7 @@ package schema
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 )
 
 // stepKind is what must be undone at one place of the arguments.
@@ -154,17 +155,7 @@ func (b *backer) apply(v *node, at int) *node {
 	case stepPairs:
 		return b.pairs(v, s)
 	case stepJSON:
-		if v.kind != stringKind {
-			return v
-		}
-		inner, err := b.parse([]byte(v.text))
-		if err != nil {
-			b.fail("the text is no JSON: " + err.Error())
-			return v
-		}
-		b.fix("json")
-		inner.key = v.key
-		return inner
+		return b.json(v)
 	case stepEnum:
 		for _, e := range s.Table {
 			if v.kind == stringKind && v.text == e.Text {
@@ -184,6 +175,24 @@ func (b *backer) apply(v *node, at int) *node {
 		}
 	}
 	return v
+}
+
+// json reads the text that holds a value. Words that do not even look like JSON are taken
+// for the string that they are: the place accepts any value.
+func (b *backer) json(v *node) *node {
+	if v.kind != stringKind {
+		return v
+	}
+	inner, err := b.parse([]byte(v.text))
+	if err != nil {
+		if s := strings.TrimSpace(v.text); s != "" && strings.IndexByte("{[\"", s[0]) >= 0 {
+			b.fail("the text is no JSON: " + err.Error())
+		}
+		return v
+	}
+	b.fix("json")
+	inner.key = v.key
+	return inner
 }
 
 func (b *backer) unwrap(v *node, s *step) *node {

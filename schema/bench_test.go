@@ -40,3 +40,16 @@ func BenchmarkBack(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkHostile(b *testing.B) {
+	for name, in := range hostile() {
+		for _, d := range []Dialect{OpenAI, OpenAIStrict, GeminiParams} {
+			b.Run(name+"/"+string(d), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					_, _ = Plan([]byte(in), d, nil)
+				}
+			})
+		}
+	}
+}

@@ -35,10 +35,14 @@ type checker struct {
 	path  []string
 	index *index // for dialects that take references of any form
 
-	props, enums, chars int
+	props, enums, chars   int
+	deepest, mostBranches int
 }
 
-func check(root *node, d *rules, first bool) []Violation {
+func check(root *node, d *rules, first bool) []Violation { return inspect(root, d, first).bad }
+
+// inspect walks a schema and counts what the dialect limits.
+func inspect(root *node, d *rules, first bool) *checker {
 	c := &checker{d: d, root: root, first: first, path: make([]string, 0, 16)}
 	c.atRoot(root)
 	c.schema(root, 1)
@@ -54,7 +58,7 @@ func check(root *node, d *rules, first bool) []Violation {
 	if l.bytes > 0 && len(root.append(nil)) > l.bytes {
 		c.fail("more than " + itoa(l.bytes) + " bytes")
 	}
-	return c.bad
+	return c
 }
 
 // sound tells whether a keyword that holds schemas can be kept as it is.
@@ -103,6 +107,7 @@ func (c *checker) schema(n *node, level int) {
 		c.fail("a schema must be an object")
 		return
 	}
+	c.deepest = max(c.deepest, level)
 	if l := c.d.limits.levels; l > 0 && level > l {
 		c.fail("more than " + itoa(l) + " levels")
 		return
@@ -136,6 +141,7 @@ func (c *checker) keyword(n, kid *node, level int) {
 			c.fail("must be a list of schemas")
 			return
 		}
+		c.mostBranches = max(c.mostBranches, len(kid.kids))
 		if l := c.d.limits.branches; l > 0 && len(kid.kids) > l {
 			c.fail("more than " + itoa(l) + " branches")
 		}

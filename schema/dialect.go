@@ -81,6 +81,7 @@ type rules struct {
 	safeNumbers bool // no exponents, no integers beyond 2^53-1
 	key         func(string) bool
 	limits      limits
+	advised     limits // what the documents say where the service takes more
 }
 
 func set(words string) map[string]bool {
@@ -173,6 +174,7 @@ var dialects = map[Dialect]*rules{
 		version: version, keep: set("minItems maxItems minimum maximum minLength maxLength pattern default"), titles: true,
 		null: nullInUnion, any: anyTypeList, enums: enumOfOneType, maps: true, closable: true, needType: true, alone: true, refs: true, refWords: true,
 		safeNumbers: true, key: moonshotKey, limits: limits{props: 3000, levels: 30, enums: 1000, branches: 500, bytes: 120000},
+		advised: limits{props: 100, levels: 5, enums: 500, branches: 10},
 	},
 	DeepSeekStrict: {
 		version: version, next: DeepSeek, strict: true, keep: set("pattern format"), formats: set("email hostname ipv4 ipv6 uuid"),

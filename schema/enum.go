@@ -13,7 +13,7 @@ func (w *writer) enum(f *form, p place) (*node, int) {
 	if held&tNumber != 0 {
 		held &^= tInteger
 	}
-	if most := w.d.limits.enums; len(f.enum) > maxEnum || size > 15000 || most > 0 && !w.d.strict && w.enums+len(f.enum) > most {
+	if most := w.d.limits.enums; len(f.enum) > w.rung.values || size > 15000 || most > 0 && !w.d.strict && w.enums+len(f.enum) > most {
 		return w.described(f, held, p)
 	}
 	w.enums += len(f.enum)
@@ -86,7 +86,11 @@ func (w *writer) described(f *form, held types, p place) (*node, int) {
 	}
 	c.notes = append(c.notes, note)
 	c.flat = c
-	w.change(f, Constraint, "values described")
+	at := f.src
+	if list := f.enum[0].parent; list != nil && list.kind == arrayKind {
+		at = list // of whichever part has the list
+	}
+	w.changeAt(at, Constraint, "values described")
 	if w.d.strict && held&(tObject|tArray) != 0 {
 		w.lose(f, Constraint, "values are objects or arrays")
 	}

@@ -30,7 +30,10 @@ func (r *reader) finish(f *form) *form {
 // seal reads unevaluatedProperties: false as additionalProperties: false, once everything
 // that evaluates properties is merged.
 func (r *reader) seal(f *form) *form {
-	if v := f.keyword("unevaluatedProperties"); v.isFalse() && f.union == nil && f.keyword("if") == nil && f.keyword("dependentSchemas") == nil {
+	if f.dynamic {
+		f.rest = slices.DeleteFunc(slices.Clone(f.rest), isUnevaluated)
+	}
+	if v := f.keyword("unevaluatedProperties"); v.isFalse() && f.union == nil && f.keyword("if") == nil && f.keyword("dependentSchemas") == nil && f.keyword("dependencies") == nil {
 		f.rest = slices.DeleteFunc(slices.Clone(f.rest), func(n *node) bool { return n == v })
 		if f.more == nil {
 			f.more = r.at(v)
@@ -78,7 +81,7 @@ func (r *reader) finishUnion(f *form, null bool) *form {
 			continue
 		}
 		hasNull = hasNull || o.null || o.bare() // an object without a type hardly means null
-		if len(kept) < 64 && slices.ContainsFunc(kept, func(k *form) bool { return same(k, o) }) {
+		if len(f.union) <= 64 && slices.ContainsFunc(kept, func(k *form) bool { return same(k, o) }) {
 			continue
 		}
 		kept = append(kept, o)

@@ -10,15 +10,16 @@ import (
 // one level at a time, so that cyclic and exponential inputs cost nothing by themselves.
 // An opened form is read-only.
 type form struct {
-	src   *node   // where it stands in the input
-	ref   *form   // what it refers to
-	all   []*form // what else must hold, still to be merged
-	flat  *form   // the opened form
-	base  *form   // the definition it is a copy of: what makes a cycle a cycle
-	read  bool
-	busy  bool   // being opened; meeting it again is a loop with nothing between
-	name  string // how references call it
-	mixed bool   // src does not say all of it
+	src     *node   // where it stands in the input
+	ref     *form   // what it refers to
+	all     []*form // what else must hold, still to be merged
+	flat    *form   // the opened form
+	base    *form   // the definition it is a copy of: what makes a cycle a cycle
+	read    bool
+	busy    bool   // being opened; meeting it again is a loop with nothing between
+	name    string // how references call it
+	mixed   bool   // src does not say all of it
+	dynamic bool   // what it refers to may be another schema elsewhere
 
 	never    bool
 	null     bool // null is accepted beside types
@@ -40,8 +41,9 @@ type form struct {
 	one      bool    // exactly one branch of the union may hold
 	rest     []*node // the other known keywords in their order
 
-	needed map[string]bool  // required as a set, when it is long
-	byKey  map[string]*form // props as a map, when there are many
+	mark   mark            // of the last survey
+	needed map[string]bool // required as a set, when it is long
+	byKey  map[string]int  // places of props, when there are many
 }
 
 type prop struct {
@@ -95,21 +97,48 @@ func (f *form) isRequired(key string) bool {
 }
 
 func (f *form) prop(key string) *form {
-	if len(f.props) >= 24 {
-		if len(f.byKey) != len(f.props) {
-			f.byKey = make(map[string]*form, len(f.props))
-			for _, p := range f.props {
-				f.byKey[p.key] = p.form
-			}
-		}
-		return f.byKey[key]
-	}
-	for _, p := range f.props {
-		if p.key == key {
-			return p.form
-		}
+	if i := f.propAt(key); i >= 0 {
+		return f.props[i].form
 	}
 	return nil
+}
+
+// propAt is the place of a property, -1 when there is none.
+func (f *form) propAt(key string) int {
+	if len(f.props) < 24 {
+		return slices.IndexFunc(f.props, func(p prop) bool { return p.key == key })
+	}
+	if len(f.byKey) != len(f.props) {
+		f.byKey = make(map[string]int, len(f.props))
+		for i, p := range f.props {
+			f.byKey[p.key] = i
+		}
+	}
+	if i, ok := f.byKey[key]; ok {
+		return i
+	}
+	return -1
+}
+
+// addProp adds a property that is not there yet.
+func (f *form) addProp(p prop) {
+	if f.byKey != nil {
+		f.byKey[p.key] = len(f.props)
+	}
+	f.props = append(f.props, p)
+}
+
+func (f *form) setProp(at int, form *form) { f.props[at].form = form }
+
+// require adds a name to the required ones.
+func (f *form) require(key string) {
+	if f.isRequired(key) {
+		return
+	}
+	if f.needed != nil {
+		f.needed[key] = true
+	}
+	f.required = append(f.required, key)
 }
 
 // keyword is a keyword of rest, or nil.
@@ -120,6 +149,14 @@ func (f *form) keyword(key string) *node {
 		}
 	}
 	return nil
+}
+
+// place is where a keyword stands in the input, or f itself when it does not say it itself.
+func (f *form) place(key string) *node {
+	if n := f.src.get(key); n != nil {
+		return n
+	}
+	return f.src
 }
 
 // copy is f to be changed: its slices are its own.

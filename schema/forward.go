@@ -50,7 +50,7 @@ func (b *backer) forward(v *node, at int) *node {
 		return out
 	case stepEnum:
 		for _, e := range s.Table {
-			if v.kind != stringKind && v.String() == string(e.Value) {
+			if v.kind != stringKind && b.means(v, e.Value) {
 				out := b.new(stringKind)
 				out.key, out.text = v.key, e.Text
 				return out
@@ -67,6 +67,17 @@ func (b *backer) forward(v *node, at int) *node {
 		}
 	}
 	return v
+}
+
+// means tells whether a value is the one of a table, however it is written.
+func (b *backer) means(v *node, value []byte) bool {
+	if v.kind == numberKind {
+		x, ok := number(v.text)
+		y, ok2 := number(string(value))
+		return ok && ok2 && x.Cmp(y) == 0
+	}
+	literal, err := b.parse(value)
+	return err == nil && alike(literal, v)
 }
 
 func (b *backer) forwardObject(v *node, s *step) *node {

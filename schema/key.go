@@ -19,19 +19,20 @@ func (w *writer) shownKeys(f *form, props []prop) []string {
 			taken[pr.key] = true
 		}
 	}
+	next := map[string]int{} // by clean name
 	for i, pr := range props {
 		if w.d.key(pr.key) {
 			continue
 		}
 		clean := cleanKey(pr.key)
 		name := clean
-		for n := 2; taken[name] || !w.d.key(name); n++ {
+		for n := max(2, next[clean]); taken[name] || !w.d.key(name); n++ {
 			tail := "_" + itoa(n)
 			name = clean[:min(len(clean), 64-len(tail))] + tail
+			next[clean] = n + 1
 		}
 		taken[name] = true
 		shown[i] = name
-		w.change(pr.form, Rename, "shown as "+quote(name))
 	}
 	return shown
 }

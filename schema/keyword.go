@@ -61,7 +61,9 @@ func (w *writer) keeps(f *form, n *node) bool {
 		return false
 	}
 	switch n.key {
-	case "not", "if", "then", "else", "contains", "dependentSchemas", "dependencies", "unevaluatedProperties", "unevaluatedItems", "contentSchema":
+	case "unevaluatedProperties", "unevaluatedItems":
+		return sound(n, w.d) && !slices.ContainsFunc(f.rest, func(o *node) bool { return evaluates[o.key] && !w.keeps(f, o) })
+	case "not", "if", "then", "else", "contains", "dependentSchemas", "dependencies", "contentSchema":
 		return sound(n, w.d)
 	case "format":
 		return w.d.formats == nil || w.d.formats[n.text]
@@ -75,6 +77,9 @@ func (w *writer) keeps(f *form, n *node) bool {
 	}
 	return true
 }
+
+// evaluates are the keywords whose absence would change what is unevaluated.
+var evaluates = set("if then else dependentSchemas dependencies contains")
 
 // safeNumber tells whether every reader takes the number for the same one.
 func safeNumber(n *node) bool {

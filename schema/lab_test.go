@@ -2,359 +2,238 @@ package schema
 
 import (
 	"bytes"
+	"errors"
+	"flag"
+	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// generator makes values that a schema probably accepts; whoever uses it validates them.
-type generator struct {
-	r    *reader
-	rand *rand.Rand
-	full bool // every optional property is filled
-	left int
+var wholeLab = flag.Bool("lab", false, "measure every schema of the data folder instead of a sample")
+
+// sample is one schema of a corpus with what is measured once for all dialects.
+type sample struct {
+	raw      []byte
+	asserts  bool
+	original *jsonschema.Schema
+	values   []string // generated from the original
+	good     []bool   // and whether the original takes them
+	places   map[string]bool
+	compiled map[string]*jsonschema.Schema
+	seed     uint64
 }
 
-// generate gives a value for a schema, "" when it has no idea.
-func generate(raw []byte, rnd *rand.Rand, full bool) string {
-	r := &reader{degrade: true}
-	root, err := r.parse(raw)
-	if err != nil {
-		return ""
-	}
-	r.root, r.flavour = root, flavourOf(root, Auto)
-	g := &generator{r: r, rand: rnd, full: full, left: 400}
-	return g.value(r.at(root), 0)
-}
-
-func (g *generator) value(f *form, depth int) string {
-	f = g.r.open(f)
-	g.left--
-	switch {
-	case f.never:
-		return ""
-	case f.listed && len(f.enum) > 0:
-		return f.enum[g.rand.IntN(len(f.enum))].String()
-	case f.null && !g.full && g.rand.IntN(4) == 0:
-		return "null"
-	case f.union != nil:
-		b := f.union[g.rand.IntN(len(f.union))]
-		own := *f
-		own.union, own.flat, own.base = nil, nil, nil
-		own.read, own.mixed = true, true
-		if own.bare() {
-			return g.value(b, depth+1)
-		}
-		return g.value(g.r.pair(b, &own), depth+1)
-	}
-	t := f.types
-	if t == 0 {
-		t = tString
-		if f.objectLike() {
-			t = tObject
-		}
-	}
-	names := t.names()
-	one, _ := typeOf(names[g.rand.IntN(len(names))])
-	switch one {
-	case tString:
-		return g.text(f)
-	case tInteger, tNumber:
-		return g.number(f, one)
-	case tBoolean:
-		return []string{"true", "false"}[g.rand.IntN(2)]
-	case tNull:
-		return "null"
-	case tArray:
-		return g.array(f, depth)
-	}
-	return g.object(f, depth)
-}
-
-func (g *generator) text(f *form) string {
-	switch n := f.keyword("format"); {
-	case n == nil:
-	case n.text == "date-time":
-		return `"2026-01-02T03:04:05Z"`
-	case n.text == "date":
-		return `"2026-01-02"`
-	case n.text == "email":
-		return `"a@example.com"`
-	case n.text == "uri":
-		return `"https://example.com/a"`
-	case n.text == "uuid":
-		return `"123e4567-e89b-12d3-a456-426614174000"`
-	}
-	s := []string{"a", "text", "12", "Some words", "x-y"}[g.rand.IntN(5)]
-	if least := g.bound(f, "minLength", 0); len(s) < least && least < 1000 {
-		s += strings.Repeat("x", least-len(s))
-	}
-	if most := g.bound(f, "maxLength", 1000); len(s) > most {
-		s = s[:max(0, most)]
-	}
-	return quote(s)
-}
-
-func (g *generator) bound(f *form, key string, none int) int {
-	if n := f.keyword(key); n != nil {
-		if v, err := strconv.ParseFloat(n.text, 64); err == nil {
-			return int(v)
-		}
-	}
-	return none
-}
-
-func (g *generator) number(f *form, t types) string {
-	low := max(g.bound(f, "minimum", 0), g.bound(f, "exclusiveMinimum", -1<<40)+1)
-	high := min(g.bound(f, "maximum", low+9), g.bound(f, "exclusiveMaximum", 1<<40)-1)
-	if f.keyword("minimum") == nil && f.keyword("exclusiveMinimum") == nil && high < low {
-		low = high
-	}
-	v := low + g.rand.IntN(max(1, high-low+1))
-	if m := f.keyword("multipleOf"); m != nil {
-		if by := g.bound(f, "multipleOf", 1); by > 0 {
-			v = v / by * by
-		}
-	}
-	return itoa(v)
-}
-
-func (g *generator) array(f *form, depth int) string {
-	n := g.bound(f, "minItems", 0)
-	if n == 0 && depth < 6 && g.left > 0 {
-		n = 1 + g.rand.IntN(2)
-	}
-	n = min(n, g.bound(f, "maxItems", 5))
-	var items []string
-	for i := range n {
-		v := `"any"`
-		switch {
-		case i < len(f.prefix):
-			v = g.value(f.prefix[i], depth+1)
-		case f.items != nil:
-			v = g.value(f.items, depth+1)
-		}
-		if v == "" {
-			break
-		}
-		items = append(items, v)
-	}
-	return "[" + strings.Join(items, ",") + "]"
-}
-
-func (g *generator) object(f *form, depth int) string {
-	var members []string
-	for _, p := range f.props {
-		if !f.isRequired(p.key) && (depth > 6 || g.left < 0 || !g.full && g.rand.IntN(2) == 0) {
-			continue
-		}
-		if depth > 40 {
-			return ""
-		}
-		if v := g.value(p.form, depth+1); v != "" {
-			members = append(members, quoteJSON(p.key)+":"+v)
-		}
-	}
-	for _, key := range f.required {
-		if f.prop(key) == nil {
-			members = append(members, quoteJSON(key)+`:"x"`)
-		}
-	}
-	if f.more != nil && len(f.props) == 0 && depth < 6 && !g.r.open(f.more).never {
-		if v := g.value(f.more, depth+1); v != "" {
-			members = append(members, `"key":`+v)
-		}
-	}
-	return "{" + strings.Join(members, ",") + "}"
-}
-
-func quoteJSON(s string) string { return string((&node{kind: stringKind, text: s}).append(nil)) }
-
-func valid(s *jsonschema.Schema, raw []byte) bool {
-	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
-	return err == nil && s.Validate(v) == nil
-}
-
-// plainNull writes nullable, which is no JSON Schema, as a list of types.
-func plainNull(t *testing.T, raw []byte) []byte {
-	if !bytes.Contains(raw, []byte(`"nullable":true`)) {
-		return raw
-	}
-	var tr tree
-	root, err := tr.parse(raw)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var visit func(n *node)
-	visit = func(n *node) {
-		if kind, enum := n.get("type"), n.get("enum"); n.get("nullable").isTrue() && kind != nil {
-			*kind = node{kind: arrayKind, key: "type", kids: []*node{{kind: stringKind, text: kind.text}, {kind: stringKind, text: "null"}}}
-			if enum != nil {
-				enum.kids = append(enum.kids, &node{})
-			}
-		}
-		for _, kid := range n.kids {
-			visit(kid)
-		}
-	}
-	visit(root)
-	return root.append(nil)
-}
-
-// paths are the places of properties that a schema names, each reference entered twice at
-// most on one way, eight levels deep.
-func paths(t *testing.T, raw []byte) map[string]bool {
-	r := &reader{degrade: true}
-	root, err := r.parse(raw)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.root, r.flavour = root, flavourOf(root, Auto)
-	out := map[string]bool{}
-	var visit func(f *form, at string, level int, up *frame)
-	visit = func(f *form, at string, level int, up *frame) {
-		f = r.open(f)
-		if level > 8 || len(out) > 5000 || up.times(f.id()) > 1 {
-			return
-		}
-		up = &frame{f.id(), up}
-		for _, p := range f.props {
-			if !r.open(p.form).never {
-				out[at+"/"+p.key] = true
-				visit(p.form, at+"/"+p.key, level+1, up)
-			}
-		}
-		if f.more != nil {
-			visit(f.more, at+"/*", level+1, up)
-		}
-		if f.items != nil {
-			visit(f.items, at+"[]", level+1, up)
-		}
-		for _, c := range append(f.prefix, f.union...) {
-			visit(c, at, level, up)
-		}
-	}
-	visit(r.at(root), "", 0, nil)
-	return out
-}
-
-// withoutNulls drops members that are null: a strict dialect cannot tell them from absent ones.
-func withoutNulls(t *testing.T, raw string) string {
-	var tr tree
-	root, err := tr.parse([]byte(raw))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var visit func(n *node)
-	visit = func(n *node) {
-		if n.kind == objectKind {
-			n.kids = slices.DeleteFunc(n.kids, func(k *node) bool { return k.kind == nullKind })
-		}
-		for _, kid := range n.kids {
-			visit(kid)
-		}
-	}
-	visit(root)
-	return root.String()
-}
-
-// score counts how often a law held.
-type score struct{ held, of int }
-
-func (s *score) add(ok bool) {
-	s.of++
-	if ok {
-		s.held++
-	}
-}
-
-func (s score) percent() float64 {
-	if s.of == 0 {
-		return 100
-	}
-	return 100 * float64(s.held) / float64(s.of)
-}
-
-// lab measures one dialect on one corpus.
-type lab struct{ complete, strictComplete, sound, ceiling, trip, paths score }
-
-func (l *lab) run(t *testing.T, raw []byte, original *jsonschema.Schema, d Dialect, seed uint64) {
-	res, err := Plan(raw, d, nil)
-	if err != nil {
-		return
-	}
-	converted, err := compile(plainNull(t, res.Parameters))
-	if err != nil {
-		t.Errorf("%s: %v", d, err)
-		return
-	}
-	if len(res.steps) == 0 { // names that are changed are other paths
-		have := paths(t, res.Parameters)
-		for p := range paths(t, raw) {
-			l.paths.add(have[p])
-		}
+func newSample(t *testing.T, raw []byte, seed uint64, values int) *sample {
+	original, err := compile(raw)
+	asserts := bytes.Contains(raw, []byte("/draft-0")) // older drafts assert format
+	s := &sample{raw: raw, asserts: asserts, original: original, seed: seed, places: paths(t, raw, true), compiled: map[string]*jsonschema.Schema{}}
+	if err != nil { // as it stands; nothing can be held against it
+		s.original = nil
+		return s
 	}
 	rnd := rand.New(rand.NewPCG(seed, 1))
-	for i := range 4 {
-		if x := generate(raw, rnd, i == 0); x != "" && x[0] == '{' && valid(original, []byte(x)) {
-			l.ceiling.add(true)
-			y, err := res.Forward([]byte(x))
-			ok := err == nil && valid(converted, y)
-			if res.Strict {
-				l.strictComplete.add(ok)
-			} else {
-				l.complete.add(ok)
-			}
-			if !ok && l.complete.of-l.complete.held+l.strictComplete.of-l.strictComplete.held < 4 {
-				t.Logf("%s is incomplete: %.300s becomes %.300s\nfor %.700s", d, x, y, res.Parameters)
-			}
-			back, _, err := res.Back(y)
-			same := err == nil && (sameJSON(t, string(back), x) || res.Strict && sameJSON(t, withoutNulls(t, string(back)), withoutNulls(t, x)))
-			l.trip.add(same)
-			if !same && l.trip.of-l.trip.held < 4 {
-				t.Errorf("%s: %.300s becomes %.300s and comes back as %.300s, %v\nfor %.700s", d, x, y, back, err, res.Parameters)
-			}
-		} else if x != "" {
-			l.ceiling.add(false)
+	for i := range values {
+		x := generate(raw, rnd, i == 0)
+		s.values, s.good = append(s.values, x), append(s.good, valid(original, []byte(x)))
+	}
+	return s
+}
+
+// compile gives equal outputs of several dialects one validator.
+func (s *sample) compile(t *testing.T, parameters []byte) (*jsonschema.Schema, error) {
+	if c := s.compiled[string(parameters)]; c != nil {
+		return c, nil
+	}
+	parameters = plainNull(t, parameters)
+	c, err := compileFor(parameters, s.asserts)
+	s.compiled[string(parameters)] = c
+	return c, err
+}
+
+// measure adds what the plan of one schema for one dialect is worth.
+func (s *sample) measure(t *testing.T, r *row, d Dialect) {
+	r.schemas++
+	res, err := Plan(s.raw, d, nil)
+	var refusal *Error
+	if errors.As(err, &refusal) {
+		r.refused[refusal.Reason]++
+		r.wrong("refused: %v", err)
+		return
+	}
+	again, _ := Plan(s.raw, d, nil)
+	r.steady.add(again != nil && bytes.Equal(again.Parameters, res.Parameters))
+	r.in, r.out = r.in+len(s.raw), r.out+len(res.Parameters)
+	bad := Check(res.Parameters, res.Dialect)
+	r.accepted.add(len(bad) == 0)
+	converted, err := s.compile(t, res.Parameters)
+	r.compiles.add(err == nil)
+	if len(bad) > 0 || err != nil {
+		r.wrong("not accepted: %v, %v: %.500s", bad, err, res.Parameters)
+		return
+	}
+	r.dangling += dangling(t, res.Parameters)
+	if res.Strict {
+		r.strict++
+	}
+	if s.original == nil {
+		r.apart++
+		return
+	}
+	s.measurePaths(t, r, res)
+	s.measureComplete(t, r, res, converted)
+	s.measureSound(r, res, converted)
+}
+
+func (s *sample) measurePaths(t *testing.T, r *row, res *Result) {
+	have := shownPaths(t, res)
+	within := !slices.ContainsFunc(res.Report, func(c Change) bool { return c.Kind == TooMuch && strings.HasSuffix(c.Action, " 0 bytes") })
+	for p, required := range s.places {
+		must, there := have[p]
+		r.all.add(there)
+		if !within {
+			continue // more than the budget can hold
 		}
-		x := generate(res.Parameters, rnd, i == 0)
-		if x == "" || !valid(converted, []byte(x)) {
-			continue
+		r.paths.add(there)
+		if !required && there {
+			r.forced.add(!must)
 		}
-		back, _, err := res.Back([]byte(x))
-		ok := err == nil && valid(original, back)
-		l.sound.add(ok)
-		if !ok && l.sound.of-l.sound.held < 4 {
-			t.Logf("%s is unsound: %.300s comes back as %.300s, %v\nfor %.500s\nfrom %.700s", d, x, back, err, res.Parameters, raw)
+		if !there || must && !required {
+			r.wrong("path %s there %v forced %v\nfor %.700s\nfrom %.700s", p, there, must && !required, res.Parameters, s.raw)
 		}
 	}
 }
 
-func TestLegalCallsStayPossibleAndComeBackUnchanged(t *testing.T) {
-	for _, file := range corpora {
-		t.Run(file, func(t *testing.T) {
-			schemas := corpus(t, file)
-			every := max(1, len(schemas)/150) // a sample is enough to see a loss
+func (s *sample) measureComplete(t *testing.T, r *row, res *Result, converted *jsonschema.Schema) {
+	hit := false
+	for i, x := range s.values {
+		r.ceiling.add(s.good[i])
+		if !s.good[i] || x[0] != '{' {
+			continue
+		}
+		y, err := res.Forward([]byte(x))
+		ok := err == nil && valid(converted, y)
+		if !ok && has(res.Report, Discriminated) {
+			continue // a value that names another branch than it fits, which JSON Schema cannot see
+		}
+		if hit = hit || !ok; res.Strict {
+			r.tight.add(ok)
+		} else {
+			r.complete.add(ok)
+		}
+		if !ok {
+			r.wrong("incomplete: %.300s becomes %.300s, %v\nfor %.900s\nfrom %.900s", x, y, validate(converted, y), res.Parameters, s.raw)
+		}
+		back, _, err := res.Back(y)
+		same := err == nil && (sameJSON(t, string(back), x) || res.Strict && sameJSON(t, withoutNulls(t, string(back)), withoutNulls(t, x)))
+		if r.trip.add(same); !same {
+			r.wrong("round trip: %.300s becomes %.300s and comes back as %.300s, %v\nfor %.700s", x, y, back, err, res.Parameters)
+		}
+	}
+	if hit {
+		r.hit++
+	}
+}
+
+func (s *sample) measureSound(r *row, res *Result, converted *jsonschema.Schema) {
+	rnd := rand.New(rand.NewPCG(s.seed, 1))
+	for i := range s.values {
+		x := generate(res.Parameters, rnd, i == 0)
+		back, _, err := res.Back([]byte(x))
+		bad := validate(s.original, back)
+		if r.sound.add(err == nil && bad == nil); err == nil && bad == nil || !valid(converted, []byte(x)) {
+			continue
+		}
+		clear := err != nil || told(bad, res.Report) // what Back refuses it refuses by name
+		if r.told.add(clear); !clear {
+			r.wrong("unsound: %.300s comes back as %.300s, %v %v\nfor %.900s\nfrom %.900s", x, back, err, bad, res.Parameters, s.raw)
+		}
+	}
+}
+
+// laboratory measures one corpus, two schemas at a time.
+func laboratory(t *testing.T, schemas [][]byte, values int) map[Dialect]*row {
+	total := map[Dialect]*row{}
+	for d := range dialects {
+		total[d] = &row{refused: map[Reason]int{}}
+	}
+	var (
+		wait sync.WaitGroup
+		lock sync.Mutex
+	)
+	for worker := range 2 {
+		wait.Go(func() {
+			mine := map[Dialect]*row{}
 			for d := range dialects {
-				var l lab
-				for i, raw := range schemas {
-					if i%every != 0 {
-						continue
-					}
-					if original, err := compile(raw); err == nil {
-						l.run(t, raw, original, d, uint64(i))
-					}
+				mine[d] = &row{refused: map[Reason]int{}}
+			}
+			for i := worker; i < len(schemas); i += 2 {
+				s := newSample(t, schemas[i], uint64(i), values)
+				for d := range dialects {
+					s.measure(t, mine[d], d)
 				}
-				t.Logf("%-16s complete %.2f, strict %.2f, sound %.2f (generator %.2f), round trip %.2f, paths %.2f", d,
-					l.complete.percent(), l.strictComplete.percent(), l.sound.percent(), l.ceiling.percent(), l.trip.percent(), l.paths.percent())
-				if d != Recall && l.complete.percent() < 99.9 || l.strictComplete.percent() < 99 {
-					t.Errorf("%s loses legal calls", d)
-				}
+			}
+			lock.Lock()
+			defer lock.Unlock()
+			for d, r := range mine {
+				total[d].join(r)
 			}
 		})
 	}
+	wait.Wait()
+	return total
+}
+
+// TestLab measures what the fitted schemas are worth; -lab takes every schema there is.
+func TestLab(t *testing.T) {
+	for _, file := range corpora {
+		schemas := corpus(t, file)
+		if !*wholeLab {
+			schemas = every(schemas, 30)
+		}
+		openapi, values := strings.HasPrefix(file, "openapi"), 6
+		if openapi {
+			values = 4
+		}
+		rows := laboratory(t, schemas, values)
+		fmt.Fprintf(os.Stdout, "\n%s\n"+rowHead, strings.TrimSuffix(file, filepath.Ext(file)), "dialect", "schemas", "apart", "refused", "compile", "dangling", "accept",
+			"strict", "sound", "silent", "ceiling", "complete", "hit", "(strict)", "forced", "paths", "all", "trip", "size", "why refused")
+		for _, d := range dialectNames() {
+			fmt.Fprintf(os.Stdout, "%-16s %s\n", d, rows[d])
+			if missed := rows[d].bars(d, openapi); len(missed) > 0 {
+				t.Errorf("%s, %s misses: %s", file, d, strings.Join(missed, ", "))
+				for _, w := range rows[d].first[:min(len(rows[d].first), 3)] {
+					t.Log(w)
+				}
+			}
+		}
+	}
+}
+
+// every takes n of the list, evenly.
+func every(list [][]byte, n int) [][]byte {
+	var out [][]byte
+	for i := 0; i < len(list); i += max(1, len(list)/n) {
+		out = append(out, list[i])
+	}
+	return out
+}
+
+func dialectNames() []Dialect {
+	var out []Dialect
+	for d := range dialects {
+		out = append(out, d)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func has(report []Change, kind Kind) bool {
+	return slices.ContainsFunc(report, func(c Change) bool { return c.Kind == kind })
 }

@@ -3,6 +3,7 @@ package schema
 import (
 	"slices"
 	"strconv"
+	"strings"
 )
 
 func quote(s string) string { return strconv.Quote(s) }
@@ -24,7 +25,7 @@ func (r *reader) pair(a, b *form) *form {
 		return f
 	}
 	if len(r.pairs) >= maxPairs {
-		r.change(a.src, TooMuch, "one of two schemas kept")
+		r.tooMuch(a.src, "one of two schemas kept")
 		return a
 	}
 	f := r.made(a.src)
@@ -36,6 +37,9 @@ func (r *reader) pair(a, b *form) *form {
 	return f
 }
 
+// maxWork bounds how many properties are looked at to merge the schemas of one document.
+const maxWork = 40000
+
 // merge is what holds where both opened forms hold.
 func (r *reader) merge(a, b *form) *form {
 	if a.never {
@@ -46,80 +50,104 @@ func (r *reader) merge(a, b *form) *form {
 	}
 	out := a.copy()
 	out.base, out.read = nil, true
-	null := a.acceptsNull() && b.acceptsNull()
-	out.types = a.types.meet(b.types)
-	if out.types == 0 && a.types|b.types != 0 {
+	r.mergeInto(out, b)
+	return out
+}
+
+// mergeInto adds an opened form to out, which nobody else has seen yet.
+func (r *reader) mergeInto(out, b *form) {
+	if out.never {
+		return
+	}
+	if b.never {
+		out.never = true
+		return
+	}
+	if r.work += 8 + len(b.props) + len(b.required); r.work > maxWork {
+		r.tooMuch(b.src, "one of two schemas kept")
+		return
+	}
+	null := out.acceptsNull() && b.acceptsNull()
+	said, beside := out.types|b.types != 0, out.null || b.null
+	if out.types = out.types.meet(b.types); out.types == 0 && said {
 		if !null {
 			out.never = true
-			r.change(a.src, Conflict, "no type fits")
-			return out
+			r.change(out.src, Conflict, "no type fits")
+			return
 		}
 		out.types = tNull
 	}
-	out.null = null && (a.null || b.null) && out.types != tNull
+	out.null = null && beside && out.types != tNull
 	if out.title == "" {
 		out.title = b.title
 	}
 	if out.desc == "" {
 		out.desc = b.desc
 	}
-	out.notes = append(out.notes, b.notes...)
-	r.mergeProps(out, a, b)
-	out.items = r.pair(a.items, b.items)
-	r.mergePrefix(out, a, b)
-	if a.names != nil || b.names != nil {
-		out.names = r.pair(a.names, b.names)
+	for _, note := range b.notes {
+		if len(out.notes) < 12 && !slices.Contains(out.notes, note) {
+			out.notes = append(out.notes, note)
+		}
 	}
+	r.mergeProps(out, b)
+	r.mergePrefix(out, b)
+	out.items = r.pair(out.items, b.items)
+	out.names = r.pair(out.names, b.names)
 	if b.listed {
 		r.mergeEnum(out, b)
 	}
-	r.mergeUnion(out, a, b)
+	r.mergeUnion(out, b)
+	r.mergeRest(out, b)
+}
+
+// tooMuch reports once that merging was given up.
+func (r *reader) tooMuch(at *node, action string) {
+	if !r.gaveUp {
+		r.gaveUp = true
+		r.change(at, TooMuch, action)
+	}
+}
+
+func (r *reader) mergeRest(out, b *form) {
 	rest := b.rest
-	if a.keyword("if") != nil && b.keyword("if") != nil { // two conditions would read as one: neither is shown
+	if out.keyword("if") != nil && b.keyword("if") != nil { // two conditions would read as one: neither is shown
 		out.rest, rest = slices.DeleteFunc(out.rest, isCondition), slices.DeleteFunc(slices.Clone(rest), isCondition)
-		out.notes = append(out.notes, "Conditions are checked when called.")
+		r.note(out, "Conditions are checked when called.")
 		r.change(b.keyword("if"), Conflict, "conditions dropped")
 	}
 	for _, n := range rest {
 		r.mergeKeyword(out, n)
 	}
-	return out
 }
 
-func (r *reader) mergeProps(out, a, b *form) {
-	if len(a.props)+len(b.props)+len(a.required)+len(b.required) == 0 && b.more == nil && len(b.patterns) == 0 {
-		return
+// note adds a sentence that is not there yet.
+func (r *reader) note(out *form, note string) {
+	if !slices.Contains(out.notes, note) {
+		out.notes = append(out.notes, note)
 	}
-	out.props = make([]prop, 0, len(a.props)+len(b.props))
-	add := func(p prop, other *form) {
-		if q := other.prop(p.key); q != nil {
-			p.form = r.pair(p.form, q)
-		} else if other.more != nil && len(other.patterns) == 0 {
-			more := r.open(other.more)
-			if more.never {
-				r.change(p.form.src, Conflict, "dropped: another part allows no such property")
-				return
-			}
-			if !more.bare() {
-				p.form = r.pair(p.form, other.more)
-			}
-		}
-		out.props = append(out.props, p)
+}
+
+func (r *reader) mergeProps(out, b *form) {
+	if b.more != nil && len(b.patterns) == 0 {
+		r.narrow(out, b)
 	}
-	for _, p := range a.props {
-		add(p, b)
-	}
+	more, patterns := out.more, len(out.patterns)
 	for _, p := range b.props {
-		if a.prop(p.key) == nil {
-			add(p, a)
+		if at := out.propAt(p.key); at >= 0 {
+			out.setProp(at, r.pair(out.props[at].form, p.form))
+			continue
 		}
+		if more != nil && patterns == 0 {
+			if p.form = r.allowed(p.form, more); p.form == nil {
+				continue
+			}
+		}
+		out.addProp(p)
 	}
 	for _, key := range b.required {
-		if !slices.Contains(out.required, key) {
-			out.required = append(out.required, key)
-		}
+		out.require(key)
 	}
-	out.more = r.pair(a.more, b.more)
+	out.more = r.pair(out.more, b.more)
 	for _, p := range b.patterns {
 		if i := slices.IndexFunc(out.patterns, func(q prop) bool { return q.key == p.key }); i >= 0 {
 			out.patterns[i].form = r.pair(out.patterns[i].form, p.form)
@@ -129,20 +157,48 @@ func (r *reader) mergeProps(out, a, b *form) {
 	}
 }
 
-func (r *reader) mergePrefix(out, a, b *form) {
-	long, short := a, b
-	if len(b.prefix) > len(a.prefix) {
-		long, short = b, a
+// narrow holds the properties that only out names against what b says of further ones.
+func (r *reader) narrow(out, b *form) {
+	r.work += len(out.props)
+	kept := out.props[:0]
+	for _, p := range out.props {
+		if b.prop(p.key) == nil {
+			if p.form = r.allowed(p.form, b.more); p.form == nil {
+				continue
+			}
+		}
+		kept = append(kept, p)
 	}
-	if len(long.prefix) == 0 {
+	out.props, out.byKey = kept, nil
+}
+
+// allowed is a property under another part's additionalProperties, nil when it forbids it.
+func (r *reader) allowed(f, more *form) *form {
+	m := r.open(more)
+	switch {
+	case m.never:
+		r.change(f.src, Conflict, "dropped: another part allows no such property")
+		return nil
+	case m.bare():
+		return f
+	}
+	return r.pair(f, more)
+}
+
+func (r *reader) mergePrefix(out, b *form) {
+	long, short, rest := out.prefix, b.prefix, b.items
+	if len(short) > len(long) {
+		long, short, rest = short, long, out.items
+	}
+	if len(long) == 0 {
 		return
 	}
-	out.prefix = slices.Clone(long.prefix)
+	out.prefix = slices.Clone(long)
 	for i := range out.prefix {
-		if i < len(short.prefix) {
-			out.prefix[i] = r.pair(long.prefix[i], short.prefix[i])
-		} else if short.items != nil {
-			out.prefix[i] = r.pair(long.prefix[i], short.items)
+		if i < len(short) {
+			out.prefix[i] = r.pair(long[i], short[i])
+		} else if rest != nil {
+			out.prefix[i] = r.pair(long[i], rest)
 		}
 	}
 }
@@ -171,17 +227,18 @@ func (r *reader) mergeEnum(out, b *form) {
 // maxProduct is how many branches two unions may make together.
 const maxProduct = 8
 
-func (r *reader) mergeUnion(out, a, b *form) {
+func (r *reader) mergeUnion(out, b *form) {
+	mine := out.union
 	switch {
 	case b.union == nil:
-	case a.union == nil:
+	case mine == nil:
 		out.union, out.one = b.union, b.one
-	case len(a.union)*len(b.union) > maxProduct:
-		out.notes = append(out.notes, "Further alternatives are checked when called.")
-		r.change(a.src, TooMuch, "one of two unions kept")
+	case len(mine)*len(b.union) > maxProduct:
+		r.note(out, "Further alternatives are checked when called.")
+		r.change(b.src, TooMuch, "one of two unions kept")
 	default:
 		out.union, out.one = nil, false
-		for _, x := range a.union {
+		for _, x := range mine {
 			for _, y := range b.union {
 				out.union = append(out.union, r.pair(x, y))
 			}
@@ -215,13 +272,15 @@ func (r *reader) mergeKeyword(out *form, n *node) {
 		}
 	case "unevaluatedProperties", "unevaluatedItems": // each speaks of its own part: neither holds for the whole
 		out.rest = slices.Delete(out.rest, i, i+1)
-		out.notes = append(out.notes, noteOf(n))
+		r.note(out, noteOf(n))
 		r.change(n, Conflict, "described")
 	default:
-		out.notes = append(out.notes, noteOf(n))
+		r.note(out, noteOf(n))
 		r.change(n, Conflict, "described")
 	}
 }
+
+func isUnevaluated(n *node) bool { return strings.HasPrefix(n.key, "unevaluated") }
 
 func isCondition(n *node) bool { return n.key == "if" || n.key == "then" || n.key == "else" }
 

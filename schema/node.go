@@ -251,26 +251,6 @@ func escapeToken(s string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(s, "~", "~0"), "/", "~1")
 }
 
-// equal tells whether two values are the same, whatever the order of their members.
-// Numbers are compared by their text: 1 and 1.0 may be two values to a server.
-func equal(a, b *node) bool {
-	if a.kind != b.kind || a.text != b.text || len(a.kids) != len(b.kids) {
-		return false
-	}
-	for i, kid := range a.kids {
-		other := b.kids[i]
-		if a.kind == objectKind && other.key != kid.key {
-			if other = b.get(kid.key); other == nil {
-				return false
-			}
-		}
-		if !equal(kid, other) {
-			return false
-		}
-	}
-	return true
-}
-
 // append writes n as compact JSON.
 func (n *node) append(dst []byte) []byte {
 	switch n.kind {

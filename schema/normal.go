@@ -12,6 +12,11 @@ type reader struct {
 	report  []seen
 	pairs   map[[2]*form]*form
 	forms   []form
+	surveys int32 // so far
+	size    int   // bytes of the document
+	work    int   // spent on merging
+	gaveUp  bool  // and given up
+	rewrite bool  // some keyword says what JSON Schema says otherwise
 	fault   *Error
 }
 
@@ -112,9 +117,14 @@ func (r *reader) flatten(f *form) *form {
 	}
 	own := f.copy()
 	own.base = nil
+	own.read = true
 	out := r.finish(own)
+	if out != own { // one branch is left of a union: it is somebody else's
+		out = out.copy()
+		out.base, out.read = nil, true
+	}
 	for _, p := range parts {
-		out = r.merge(out, r.open(p))
+		r.mergeInto(out, r.open(p))
 	}
 	return r.seal(r.finish(out))
 }

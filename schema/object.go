@@ -5,62 +5,117 @@ import (
 	"strings"
 )
 
+// part is a schema while it is written: what goes out, from which form, at which place,
+// what must be undone, and what is put into words.
+type part struct {
+	out   *node
+	f     *form
+	p     place
+	back  step
+	notes []string
+
+	cut     []string // names of properties that were left out
+	cutSize int      // and their bytes
+}
+
 // objectPart writes properties and what else belongs to an object. It tells false when a
 // required part cannot be written.
-func (w *writer) objectPart(out *node, f *form, p place, back *step, notes *[]string) bool {
-	props, more, closedNames := w.properties(f, notes)
+func (w *writer) objectPart(t *part) bool {
+	f := t.f
+	props, more, closedNames := w.properties(t)
 	shown := w.shownKeys(f, props)
 	list := w.object()
 	var required []string
+	left := 0
 	for i, pr := range props {
 		need := f.isRequired(pr.key)
-		pf, drop := w.r.open(pr.form), false
-		if pf.never {
-			w.change(pf, Impossible, "dropped")
-			if need {
-				return false
-			}
+		if !need && w.full(t.p.level+1) {
+			w.leaveOut(t, pr, left)
+			left++
 			continue
 		}
-		target := pf
-		if w.d.allRequired && !need {
-			target, drop = pf.withNull(), true
-			if def := pf.keyword("default"); pf.acceptsNull() && !pf.bare() && (def == nil || def.kind != nullKind) { // a default of null makes both the same
-				w.lose(pf, AmbiguousNull, "absent and null could not be told apart")
-				w.change(pf, AmbiguousNull, "null means absent")
-				drop = !w.opts.KeepNull
-			}
+		if w.r.flavour.request() && w.r.open(pr.form).keyword("readOnly").isTrue() {
+			w.changeAt(pr.form.src, ReadOnly, "left out")
+			continue
 		}
-		n, at := w.schema(target, p.below(f, !need))
+		n, sp := w.property(t, pr, need)
 		if n == nil {
-			if w.d.strict {
-				w.lose(pf, Cut, "too deep or too large")
-			}
 			if need {
 				return false
 			}
-			w.change(pf, Cut, "left out")
-			w.cutNames(f, pr.key, notes)
 			continue
+		}
+		if sp.Shown = shown[i]; sp.Shown != sp.Name {
+			w.change(pr.form, Rename, "shown as "+quote(sp.Shown))
 		}
 		w.put(list, shown[i], n)
 		if need || w.d.allRequired {
 			required = append(required, shown[i])
 		}
-		sp := stepProp{Shown: shown[i], Name: pr.key, Step: at, DropNull: drop}
-		if need && pf.constant && len(pf.enum) == 1 && !w.d.consts {
-			sp.Const = pf.enum[0].append(nil)
-		}
-		if sp.Shown != sp.Name || sp.Step != 0 || drop || sp.Const != nil {
-			back.Kind = stepObject
-			back.Props = append(back.Props, sp)
+		if sp.Shown != sp.Name || sp.Step != 0 || sp.DropNull || sp.Const != nil {
+			t.back.Kind = stepObject
+			t.back.Props = append(t.back.Props, sp)
 		}
 	}
-	if len(list.kids) > 0 || len(props) > 0 || p.level == 0 || w.d.closed {
-		w.put(out, "properties", list)
+	w.cutNames(t)
+	if left > maxReported {
+		w.change(f, Cut, itoa(left-maxReported)+" further properties left out")
 	}
-	w.putRequired(out, required)
-	return w.morePart(out, f, more, closedNames, p, back, notes)
+	if len(list.kids) > 0 || len(props) > 0 || t.p.level == 0 || w.d.closed {
+		w.put(t.out, "properties", list)
+	}
+	w.putRequired(t.out, required)
+	w.morePart(t, more, closedNames)
+	return true
+}
+
+// maxReported is how many properties of one object are reported as left out by name.
+const maxReported = 50
+
+// property writes one property, nil when it is left out.
+func (w *writer) property(t *part, pr prop, need bool) (*node, stepProp) {
+	pf, sp := w.r.open(pr.form), stepProp{Name: pr.key}
+	if pf.never {
+		w.change(pf, Impossible, "dropped")
+		return nil, sp
+	}
+	target := pf
+	if w.d.allRequired && !need {
+		target, sp.DropNull = pf.withNull(), true
+		if def := pf.keyword("default"); pf.acceptsNull() && !pf.bare() && (def == nil || def.kind != nullKind) { // a default of null makes both the same
+			w.lose(pf, AmbiguousNull, "absent and null could not be told apart")
+			w.change(pf, AmbiguousNull, "null means absent")
+			sp.DropNull = !w.opts.KeepNull
+		}
+	}
+	n, at := w.schema(target, t.p.below(t.f, !need))
+	if n == nil {
+		if w.d.strict {
+			w.lose(pf, Cut, "too deep or too large")
+		}
+		if !need {
+			w.leaveOut(t, pr, 0)
+		}
+		return nil, sp
+	}
+	sp.Step = at
+	if need && pf.constant && len(pf.enum) == 1 && !w.d.consts {
+		sp.Const = pf.enum[0].append(nil)
+	}
+	return n, sp
+}
+
+// leaveOut reports a property that there is no room for, the first of many by name.
+func (w *writer) leaveOut(t *part, pr prop, before int) {
+	if w.d.strict {
+		w.lose(pr.form, Cut, "too deep or too large")
+	}
+	if before < maxReported {
+		w.changeAt(pr.form.src, Cut, "left out")
+	}
+	if len(t.f.props) >= 40 && t.cutSize < 400 {
+		t.cut, t.cutSize = append(t.cut, pr.key), t.cutSize+len(pr.key)+2
+	}
 }
 
 // putRequired keeps the order in which the tool names what it needs.
@@ -77,22 +132,29 @@ func (w *writer) putRequired(out *node, required []string) {
 
 // properties are those of f, those it requires without a word, and those that
 // propertyNames lists where the dialect does not know that keyword.
-func (w *writer) properties(f *form, notes *[]string) (props []prop, more *form, closed bool) {
+func (w *writer) properties(t *part) (props []prop, more *form, closed bool) {
+	f := t.f
 	props, more = f.props, f.more
 	open := more == nil || !w.r.open(more).never
+	any := more
 	for _, key := range f.required {
-		if f.prop(key) != nil || !open && len(f.patterns) == 0 {
+		if f.prop(key) != nil {
 			continue
 		}
-		any := w.r.made(f.src)
-		if more != nil {
-			any = more
+		if !open && len(f.patterns) == 0 {
+			w.change(f, Conflict, "property "+quote(key)+" is required and not allowed")
+			continue
+		}
+		if any == nil {
+			any = w.r.made(f.src)
 		}
 		if len(props) == len(f.props) {
 			props = slices.Clip(props)
 		}
 		props = append(props, prop{key, any})
-		w.change(f, Unknown, "property "+quote(key)+" is required and has no schema")
+		if len(props)-len(f.props) <= maxReported {
+			w.change(f, Unknown, "property "+quote(key)+" is required and has no schema")
+		}
 	}
 	if f.names == nil || w.d.patterns {
 		return props, more, false
@@ -103,7 +165,7 @@ func (w *writer) properties(f *form, notes *[]string) (props []prop, more *form,
 		if pattern := names.keyword("pattern"); pattern != nil {
 			note = "Keys match " + pattern.text
 		}
-		*notes = append(*notes, note)
+		t.notes = append(t.notes, note)
 		w.change(f, Constraint, "described")
 		return props, more, false
 	}
@@ -121,41 +183,38 @@ func (w *writer) properties(f *form, notes *[]string) (props []prop, more *form,
 }
 
 // cutNames names what was left out, as far as one reads.
-func (w *writer) cutNames(f *form, key string, notes *[]string) {
-	if len(f.props) < 40 {
+func (w *writer) cutNames(t *part) {
+	if len(t.f.props) < 40 || len(t.cut) == 0 {
 		return // a cut in depth; its parent's name says enough
 	}
-	const head = "More fields: "
-	for i, note := range *notes {
-		if strings.HasPrefix(note, head) {
-			if len(note) < 400 {
-				(*notes)[i] = note + ", " + key
+	t.notes = append(t.notes, "More fields: "+strings.Join(t.cut, ", "))
+}
+
+// patternPart writes what the keys of further properties look like, where that can be said.
+func (w *writer) patternPart(t *part) {
+	if len(t.f.patterns) > 0 {
+		list := w.object()
+		for _, pr := range t.f.patterns {
+			if n, _ := w.schema(pr.form, t.p.below(t.f, true)); n != nil {
+				w.put(list, pr.key, n)
 			}
-			return
+		}
+		w.put(t.out, "patternProperties", list)
+	}
+	if t.f.names != nil {
+		if n, _ := w.schema(t.f.names, t.p.below(t.f, true)); n != nil {
+			w.put(t.out, "propertyNames", n)
 		}
 	}
-	*notes = append(*notes, head+key)
 }
 
 // morePart writes what is said about further properties.
-func (w *writer) morePart(out *node, f *form, more *form, closedNames bool, p place, back *step, notes *[]string) bool {
+func (w *writer) morePart(t *part, more *form, closedNames bool) {
+	f := t.f
 	if w.d.patterns {
-		if len(f.patterns) > 0 {
-			list := w.object()
-			for _, pr := range f.patterns {
-				if n, _ := w.schema(pr.form, p.below(f, true)); n != nil {
-					w.put(list, pr.key, n)
-				}
-			}
-			w.put(out, "patternProperties", list)
-		}
-		if f.names != nil {
-			if n, _ := w.schema(f.names, p.below(f, true)); n != nil {
-				w.put(out, "propertyNames", n)
-			}
-		}
+		w.patternPart(t)
 	} else if len(f.patterns) > 0 {
-		more = w.fold(f, notes)
+		more = w.fold(f, &t.notes)
 	}
 	var m *form
 	if more != nil {
@@ -163,35 +222,36 @@ func (w *writer) morePart(out *node, f *form, more *form, closedNames bool, p pl
 	}
 	switch {
 	case w.d.closed:
-		w.put(out, "additionalProperties", w.literal(boolKind, "false"))
-		if m == nil {
+		w.put(t.out, "additionalProperties", w.literal(boolKind, "false"))
+		if u := f.keyword("unevaluatedProperties"); m == nil && u != nil && !u.isFalse() {
+			w.lose(f, Closed, "further properties are allowed")
+		} else if m == nil {
 			w.change(f, Closed, "further properties cannot be sent")
 		} else if !m.never {
 			w.lose(f, Closed, "further properties are allowed")
 		}
 	case closedNames, m != nil && m.never:
 		if w.d.closable {
-			w.put(out, "additionalProperties", w.literal(boolKind, "false"))
+			w.put(t.out, "additionalProperties", w.literal(boolKind, "false"))
 		}
 	case m == nil || m.bare():
 		if m != nil && w.d.maps && w.d.raw {
-			w.put(out, "additionalProperties", w.literal(boolKind, "true"))
+			w.put(t.out, "additionalProperties", w.literal(boolKind, "true"))
 		}
 	case !w.d.maps:
-		*notes = append(*notes, "Further properties are allowed")
+		t.notes = append(t.notes, "Further properties are allowed")
 		w.change(f, Constraint, "described")
 	default:
-		n, at := w.schema(more, p.below(f, true))
+		n, at := w.schema(more, t.p.below(f, true))
 		if n == nil {
 			w.change(m, Cut, "closed")
 			n = w.literal(boolKind, "false")
 		}
-		w.put(out, "additionalProperties", n)
+		w.put(t.out, "additionalProperties", n)
 		if at != 0 {
-			back.Kind, back.Rest = stepObject, at
+			t.back.Kind, t.back.Rest = stepObject, at
 		}
 	}
-	return true
 }
 
 // fold makes one value schema of all patterns and describes the keys.

@@ -11,7 +11,7 @@ type Options struct {
 	Flavour  Flavour // the kind of document; Auto by default
 	MaxInput int     // bytes of schema that are read; 0: 256 KB
 	MaxNodes int     // schemas in the output; 0: 4,000
-	MaxBytes int     // bytes of output, about; 0: 32 KB
+	MaxBytes int     // bytes of output; what is required may take a quarter more; 0: 32 KB
 	Unroll   int     // how often a cycle is repeated where it cannot be said; 0: once, -1: never
 	Degrade  bool    // a reference to another document accepts anything instead of refusing the tool
 	Strict   bool    // strict dialects stay strict where that loses something
@@ -86,7 +86,7 @@ func Plan(raw []byte, d Dialect, opts *Options) (*Result, error) {
 
 // readSchema reads what all attempts have in common.
 func readSchema(raw []byte, d Dialect, o *Options) (*reader, *Error) {
-	r := &reader{degrade: o.Degrade || d == Recall}
+	r := &reader{degrade: o.Degrade || d == Recall, size: len(raw)}
 	root, err := r.parse(raw)
 	if err != nil {
 		return nil, &Error{NotJSON, "", err.Error()}
@@ -100,50 +100,55 @@ func readSchema(raw []byte, d Dialect, o *Options) (*reader, *Error) {
 
 // plan makes one attempt. A loss is what a strict dialect could not say.
 func (r *reader) plan(raw []byte, d Dialect, rule *rules, o *Options) (*Result, *Change, *Error) {
-	root := r.root
-	res := &Result{Dialect: d, Strict: rule.strict}
-	if rule.raw && d != Recall && !r.refs && r.untouched(root, rule, o) {
-		res.Parameters = bytes.Clone(raw)
-		return res, nil, nil
+	if rule.raw && d != Recall && !r.refs && r.untouched(rule, o) {
+		return &Result{Dialect: d, Strict: rule.strict, Parameters: bytes.Clone(raw)}, nil, nil
 	}
-	w := &writer{r: r, d: rule, opts: o, unroll: o.Unroll, stop: cut{level: huge}, back: map[*form]int{}}
-	var out *node
-	if d == Recall {
-		out = w.recall(root)
-	} else {
-		var fault *Error
-		out, res.root, fault = w.root(r.at(root))
+	for budget := o.MaxBytes; ; budget /= 2 {
+		w := &writer{r: r, d: rule, opts: o, unroll: o.Unroll, bytes: budget, rung: rungs[0], stop: wholeCut, back: map[*form]int{}}
+		out, at, fault := w.all(d)
 		if w.loss != nil && !o.Strict {
 			return nil, w.loss, nil
 		}
-		if fault != nil {
-			return nil, nil, fault
+		if fault == nil {
+			fault = r.fault
 		}
+		if fault != nil {
+			return nil, w.loss, fault
+		}
+		parameters := out.append(make([]byte, 0, min(2*len(raw), o.MaxBytes)))
+		if d != Recall && len(parameters) > o.MaxBytes+o.MaxBytes/4 && budget > 1024 {
+			continue // the weights are guesses; what is guessed too low is written again
+		}
+		seen := inspect(out, rule, true)
+		if bad := seen.bad; len(bad) > 0 {
+			return nil, w.loss, &Error{Refused, bad[0].Pointer, bad[0].Message}
+		}
+		w.report = append(w.report, seen.advice()...)
+		if r.double != nil {
+			r.change(r.double, DoubleKey, "the last one counts")
+		}
+		return &Result{d, parameters, rule.strict, changes(r.report, w.report), w.steps, at}, w.loss, nil
 	}
-	if r.fault != nil {
-		return nil, nil, r.fault
+}
+
+// all writes the whole schema.
+func (w *writer) all(d Dialect) (*node, int, *Error) {
+	if d == Recall {
+		return w.recall(w.r.root), 0, nil
 	}
-	if bad := check(out, rule, true); len(bad) > 0 {
-		return nil, w.loss, &Error{Refused, bad[0].Pointer, bad[0].Message}
-	}
-	if r.double != nil {
-		r.change(r.double, DoubleKey, "the last one counts")
-	}
-	size := 2 * len(raw)
-	res.Parameters = out.append(make([]byte, 0, size))
-	res.Report, res.steps = changes(r.report, w.report), w.steps
-	return res, w.loss, nil
+	return w.root(w.r.at(w.r.root))
 }
 
 // untouched tells whether the input can go out as it is.
-func (r *reader) untouched(root *node, rule *rules, o *Options) bool {
-	if r.count > o.MaxNodes || root.kind != objectKind || r.double != nil || len(check(root, rule, true)) > 0 {
+func (r *reader) untouched(rule *rules, o *Options) bool {
+	root := r.root
+	if r.flavour.request() || r.count > o.MaxNodes || r.size > o.MaxBytes || root.kind != objectKind || r.double != nil || len(check(root, rule, true)) > 0 {
 		return false
 	}
 	if r.openAll(r.at(root)); r.fault != nil || r.open(r.at(root)).never {
 		return false
 	}
-	if slices.ContainsFunc(r.report, func(s seen) bool { return repairs[s.kind] }) {
+	if r.rewrite || slices.ContainsFunc(r.report, func(s seen) bool { return repairs[s.kind] }) {
 		r.report = nil
 		return r.again(root)
 	}

@@ -200,7 +200,7 @@ func TestObjectsAndArrays(t *testing.T) {
 		{name: "an array without items", dialect: OpenAI, in: `{"type":"array"}`, want: `{"type":"array","items":{}}`},
 		{name: "an array without items may stay so", dialect: Moonshot, in: `{"type":"array"}`, want: `{"type":"array"}`},
 		{name: "an array without items gets typed ones", dialect: GeminiParams, in: `{"type":"array"}`,
-			want: `{"type":"array","items":{"type":"string"},"description":"Items may be of any type"}`},
+			want: `{"type":"array","items":{"type":"string"},"description":"Items are JSON text of any type"}`, args: `["1","[2]","\"3\"","x"]`, back: `[1,[2],"3","x"]`},
 		{name: "keys that are refused are renamed", dialect: GeminiParams, in: `{"type":"object","properties":{"filter[name]":{"type":"string"},"filter_name":{"type":"string"}}}`,
 			want: `{"type":"object","properties":{"filter_name_2":{"type":"string"},"filter_name":{"type":"string"}}}`,
 			args: `{"filter_name_2":"x","filter_name":"y"}`, back: `{"filter[name]":"x","filter_name":"y"}`},

@@ -1,6 +1,9 @@
 package schema
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // known are the keywords that are carried as they are, beside those that read takes apart.
 var known = map[string]bool{
@@ -51,6 +54,9 @@ func (r *reader) read(f *form) {
 	if m := n.get("discriminator"); m != nil {
 		r.discriminate(f, m)
 	}
+	if m := n.get("not"); m.isTrue() || m != nil && m.kind == objectKind && len(m.kids) == 0 {
+		f.never = true // how some writers say that a value must be absent
+	}
 }
 
 // keyword reads one keyword that has a place of its own in the form.
@@ -86,8 +92,10 @@ func (r *reader) keyword(f *form, kid *node) bool {
 		f.enum, f.listed, f.constant = []*node{kid}, true, true
 	case "anyOf", "oneOf", "allOf":
 		r.readBranches(f, kid)
-	case "nullable":
-		f.null = kid.isTrue() && f.src.get("type") != nil
+	case "nullable", "x-nullable":
+		if kid.isTrue() && f.src.get("type") != nil {
+			f.null, r.rewrite = true, true
+		}
 	case "$ref", "$dynamicRef", "$recursiveRef":
 		r.readRef(f, kid)
 	default:
@@ -103,6 +111,10 @@ func (r *reader) readType(f *form, kid *node) {
 	}
 	for _, v := range list {
 		t, ok := typeOf(v.text)
+		if v.text == "file" { // how Swagger says bytes
+			t, ok = tString, true
+			r.change(kid, BadType, "read as string")
+		}
 		if !ok || v.kind != stringKind {
 			f.types = 0
 			r.change(kid, BadType, "accepts any type")
@@ -158,6 +170,8 @@ func (r *reader) readRequired(f *form, kid *node) {
 func (r *reader) readItems(f *form, kid *node) {
 	list := kid.key == "prefixItems" || kid.kind == arrayKind
 	switch {
+	case list && len(kid.kids) > maxBranches:
+		r.change(kid, TooMuch, "more than "+itoa(maxBranches)+" positions: any item is accepted")
 	case list && kid.kind == arrayKind && kid.key != "additionalItems":
 		f.prefix = make([]*form, 0, len(kid.kids))
 		for _, k := range kid.kids {
@@ -182,15 +196,27 @@ func (r *reader) readEnum(f *form, kid *node) {
 	if f.constant {
 		return
 	}
-	f.enum, f.listed = dedupe(kid.kids), true
+	f.enum, f.listed = kid.kids, true
+	if len(kid.kids) > maxEnum { // nobody writes such a list
+		return
+	}
+	f.enum = dedupe(kid.kids)
 	if len(f.enum) < len(kid.kids) {
 		r.change(kid, DoubleValue, "deduplicated")
 	}
 }
 
+// maxBranches is how many alternatives, or positions of a tuple, are told apart.
+const maxBranches = 500
+
 func (r *reader) readBranches(f *form, kid *node) {
 	if kid.kind != arrayKind || len(kid.kids) == 0 {
 		r.change(kid, NotASchema, "dropped")
+		return
+	}
+	if len(kid.kids) > maxBranches && kid.key != "allOf" {
+		r.change(kid, TooMuch, "more than "+itoa(maxBranches)+" alternatives: described")
+		f.notes = append(f.notes, "One of "+itoa(len(kid.kids))+" alternatives, checked when called.")
 		return
 	}
 	branches := make([]*form, 0, len(kid.kids))
@@ -218,8 +244,13 @@ func (r *reader) readRef(f *form, kid *node) {
 		r.index = newIndex(r.root)
 	}
 	at := r.index.lookup(f.src, kid.text)
-	if kid.key == "$recursiveRef" {
+	switch f.dynamic = kid.key != "$ref"; kid.key {
+	case "$recursiveRef":
 		at = found{node: r.index.resource(f.src)}
+	case "$dynamicRef":
+		if !strings.Contains(kid.text, "#/") { // a pointer means what it says
+			at.node = r.index.outermost(at.node)
+		}
 	}
 	switch {
 	case at.external && !r.degrade:
@@ -235,98 +266,5 @@ func (r *reader) readRef(f *form, kid *node) {
 		}
 		f.ref = r.at(at.node)
 		f.ref.name = lastToken(kid.text)
-	}
-}
-
-// repair makes a carried keyword right, or gives nil to drop it.
-func (r *reader) repair(f *form, kid *node) *node {
-	ok := true
-	switch kid.key {
-	case "exclusiveMinimum", "exclusiveMaximum":
-		if kid.kind == boolKind {
-			return r.repairBound(f, kid)
-		}
-		ok = kid.kind == numberKind
-	case "minimum", "maximum":
-		if f.src.get("exclusiveM" + kid.key[1:]).isTrue() {
-			return nil // the boolean form says it
-		}
-		ok = kid.kind == numberKind
-	case "multipleOf":
-		v, number := number(kid.text)
-		ok = kid.kind == numberKind && number && v.Sign() > 0
-	case "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minContains", "maxContains":
-		v, number := number(kid.text)
-		ok = kid.kind == numberKind && number && v.Sign() >= 0 && v.IsInt()
-	case "pattern", "format", "contentEncoding", "contentMediaType":
-		ok = kid.kind == stringKind
-	case "uniqueItems", "deprecated", "readOnly", "writeOnly", "nullable":
-		ok = kid.kind == boolKind
-	case "examples":
-		ok = kid.kind == arrayKind
-	case "dependentRequired":
-		ok = kid.kind == objectKind && !slices.ContainsFunc(kid.kids, func(k *node) bool { return !isNames(k) })
-	case "dependentSchemas":
-		ok = kid.kind == objectKind && !slices.ContainsFunc(kid.kids, func(k *node) bool { return !isSchemaKind(k) })
-	case "dependencies":
-		ok = kid.kind == objectKind && !slices.ContainsFunc(kid.kids, func(k *node) bool { return !isNames(k) && !isSchemaKind(k) })
-	case "not", "if", "then", "else", "contains", "unevaluatedProperties", "unevaluatedItems", "contentSchema":
-		ok = isSchemaKind(kid)
-	}
-	if !ok {
-		r.change(kid, BadKeyword, "dropped")
-		return nil
-	}
-	return kid
-}
-
-func isSchemaKind(n *node) bool { return n.kind == objectKind || n.kind == boolKind }
-
-// isNames tells whether n is a list of distinct names.
-func isNames(n *node) bool {
-	return n.kind == arrayKind && len(dedupe(n.kids)) == len(n.kids) &&
-		!slices.ContainsFunc(n.kids, func(k *node) bool { return k.kind != stringKind })
-}
-
-// repairBound writes a boolean exclusive bound as the number that it speaks of.
-func (r *reader) repairBound(f *form, kid *node) *node {
-	r.change(kid, BooleanBound, "written as a number")
-	bound := f.src.get("m" + kid.key[len("exclusiveM"):])
-	if !kid.isTrue() || bound == nil || bound.kind != numberKind {
-		return nil
-	}
-	n := *bound
-	n.key, n.form = kid.key, nil
-	return &n
-}
-
-// discriminate makes the property that tells the branches of an OpenAPI union apart a
-// required value of its own in each branch.
-func (r *reader) discriminate(f *form, m *node) {
-	name := m.str("propertyName")
-	if name == "" || f.union == nil {
-		return
-	}
-	for i, b := range f.union {
-		if b.src == nil {
-			continue
-		}
-		ref := b.src.str("$ref")
-		if ref == "" {
-			continue
-		}
-		value := lastToken(ref)
-		if mapping := m.get("mapping"); mapping != nil {
-			for _, k := range mapping.kids {
-				if k.text == ref || k.text == value {
-					value = k.key
-					break
-				}
-			}
-		}
-		tag, whole := r.made(b.src), r.made(b.src)
-		tag.enum, tag.listed, tag.types = []*node{{kind: stringKind, text: value}}, true, tString
-		whole.types, whole.props, whole.required = tObject, []prop{{name, tag}}, []string{name}
-		f.union[i] = r.pair(b, whole)
 	}
 }

@@ -172,7 +172,7 @@ func (w *writer) hop(n, ref *node, way *visit, hops int) *node {
 		w.put(out, "description", w.text(describe(n.str("description"), []string{"(schema missing)"})))
 		return out
 	}
-	if way.has(at.node) || hops >= maxHops || w.count > w.opts.MaxNodes*4 {
+	if way.has(at.node) || hops >= maxHops || w.count > w.opts.MaxNodes*4 || w.spent > w.opts.MaxBytes {
 		w.changeAt(n, Cut, "keeps type and description")
 		return w.prune(at.node)
 	}

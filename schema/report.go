@@ -18,6 +18,7 @@ const (
 	DoubleValue    Kind = "double_value"
 	DoubleKey      Kind = "double_key"
 	Wrapped        Kind = "wrapped"
+	Discriminated  Kind = "discriminator"
 	Conflict       Kind = "conflict"
 	TooMuch        Kind = "too_much"
 	Constraint     Kind = "constraint" // not said in the schema any more, but in words
@@ -31,7 +32,9 @@ const (
 	AsText         Kind = "as_text"
 	RootChanged    Kind = "root"
 	AmbiguousNull  Kind = "ambiguous_null"
-	Fallback       Kind = "fallback" // the dialect's next form was used
+	Fallback       Kind = "fallback"  // the dialect's next form was used
+	Advised        Kind = "advised"   // accepted, but more than the provider's documents name
+	ReadOnly       Kind = "read_only" // no part of a request
 )
 
 // Change is one difference between what the tool said and what the model is told.

@@ -34,6 +34,10 @@ func flavourOf(root *node, want Flavour) Flavour {
 // lonely tells whether what stands beside a reference has no effect.
 func (f Flavour) lonely() bool { return f == Draft07 || f == OpenAPI30 }
 
+// request tells whether the document speaks of requests and answers at once, so that what
+// is read-only has no place in the arguments.
+func (f Flavour) request() bool { return f == OpenAPI30 || f == OpenAPI31 }
+
 // position says what the value of a keyword is.
 type position uint8
 
@@ -61,6 +65,7 @@ type index struct {
 	anchors map[anchor]*node
 	bases   map[*node]string // nodes that open a resource, with their $id
 	wide    map[*node]map[string]*node
+	known   map[string]found // references looked up so far, while the document is one resource
 }
 
 // member is get for objects that may have thousands of members and as many look-ups.
@@ -132,6 +137,20 @@ func (x *index) walk(n, resource *node) {
 	}
 }
 
+// outermost is what a dynamic reference to n means where the whole document is in scope:
+// the place of the same dynamic anchor that the document itself has.
+func (x *index) outermost(n *node) *node {
+	if n == nil {
+		return nil
+	}
+	if name := n.str("$dynamicAnchor"); name != "" {
+		if outer := x.anchors[anchor{x.root, name}]; outer.str("$dynamicAnchor") == name {
+			return outer
+		}
+	}
+	return n
+}
+
 // join makes id absolute. What is no URL stays as it is written.
 func join(base, id string) string {
 	b, err := url.Parse(base)
@@ -165,6 +184,21 @@ type found struct {
 // lookup finds what the reference means that stands in from. Each way to name a place is
 // one strategy; all of them end in the same node.
 func (x *index) lookup(from *node, ref string) found {
+	if len(x.bases) > 1 {
+		return x.find(from, ref)
+	}
+	at, ok := x.known[ref]
+	if !ok {
+		at = x.find(from, ref)
+		if x.known == nil {
+			x.known = map[string]found{}
+		}
+		x.known[ref] = at
+	}
+	return at
+}
+
+func (x *index) find(from *node, ref string) found {
 	base, fragment, _ := strings.Cut(ref, "#")
 	resource := x.resource(from)
 	if base != "" {

@@ -17,7 +17,7 @@ func (w *writer) root(at *form) (*node, int, *Error) {
 	f, wrap := w.rootForm(f)
 	w.prepare(f)
 	if most := w.d.limits.levels; most > 0 && !w.d.strict && most < w.stop.level {
-		w.stop = cut{level: most}
+		w.stop = cut{most, w.bytes, w.opts.MaxNodes}
 	}
 	if w.r.fault != nil {
 		return nil, 0, w.r.fault
@@ -72,6 +72,9 @@ func (w *writer) rootForm(f *form) (*form, bool) {
 				w.changeAt(n, Constraint, "described")
 			}
 		}
+		if c.keyword("if") != nil { // what it evaluates is not seen any more
+			c.rest = slices.DeleteFunc(c.rest, isUnevaluated)
+		}
 		c.rest = slices.DeleteFunc(c.rest, func(n *node) bool { return n.key == "not" || isCondition(n) })
 	}
 	c.flat = c
@@ -112,7 +115,7 @@ func (w *writer) rootBody(f *form) (*node, int) {
 		}
 	}
 	c.flat = c
-	w.stop = cut{level: 2, left: w.opts.MaxNodes}
+	w.stop = cut{2, w.opts.MaxBytes, w.opts.MaxNodes}
 	out, back, ok = w.plainOrUnion(c)
 	if !ok {
 		return nil, 0
@@ -174,7 +177,11 @@ func (w *writer) mergeRoot(f *form) *form {
 	if note := rootNote(f, branches, onlyRequired); note != "" {
 		c.notes = append(c.notes, note)
 	}
-	w.change(f, RootChanged, "alternatives merged into one object")
+	key := "anyOf"
+	if f.one {
+		key = "oneOf"
+	}
+	w.changeAt(f.place(key), RootChanged, "alternatives merged into one object")
 	return c
 }
 
@@ -234,43 +241,48 @@ func rootNote(f *form, branches []*form, onlyRequired bool) string {
 // prepare decides, where references or size make it necessary, which definitions stay and
 // where writing stops.
 func (w *writer) prepare(f *form) {
-	if !w.r.refs && w.r.count <= w.opts.MaxNodes {
+	if w.r.refs {
+		s := newSurvey(w.r, f)
+		if w.r.fault != nil {
+			return
+		}
+		if w.d.refs && !(w.d.optionalRec && s.tight) {
+			w.keepDefs(f, s)
+		}
+	} else if w.r.count <= w.opts.MaxNodes && 2*w.r.size <= w.bytes {
 		return
 	}
-	s := newSurvey(w.r, f)
-	if w.r.fault != nil {
-		return
+	w.measure(f)
+	if w.rung.words < huge {
+		w.change(f, TooMuch, "descriptions are cut to "+itoa(w.rung.words)+" bytes")
 	}
-	if w.d.refs && !(w.d.optionalRec && s.tight) {
-		w.keepDefs(f, s)
-	}
-	w.stop = w.measure(f)
 }
 
 // keepDefs names the definitions on cycles, and the shared ones when writing them out
 // each time would make the schema more than twice as large.
 func (w *writer) keepDefs(root *form, s *survey) {
-	written := s.size[root.id()]
-	shared := written > 2*len(s.size) && written > 64
+	written := s.of(root.id()).size
+	shared := written > 2*s.count && written > 64
 	w.defs = map[*form]string{}
-	taken := map[string]bool{}
+	taken, next := map[string]bool{}, map[string]int{}
 	var visit func(f *form)
 	seen := map[*form]bool{}
 	visit = func(f *form) {
 		f = w.r.open(f)
 		id := f.id()
-		if seen[id] || s.state[id] == 0 { // beyond where writing stops
+		m := s.of(id)
+		if seen[id] || m.state == 0 { // beyond where writing stops
 			return
 		}
 		seen[id] = true
-		if s.onCycle[id] || shared && id != root && s.uses[id] > 1 && s.size[id] > 3 {
+		if m.onCycle || shared && id != root && m.uses > 1 && m.size > 3 {
 			name := cleanKey(id.name)
 			if id.name == "" {
 				name = "Part"
 			}
 			base := name
-			for n := 2; taken[name]; n++ {
-				name = base + "_" + itoa(n)
+			for n := max(2, next[base]); taken[name]; n++ {
+				name, next[base] = base+"_"+itoa(n), n+1
 			}
 			taken[name] = true
 			w.defs[id] = name

@@ -52,6 +52,9 @@ func (w *writer) union(f *form, p place) (*node, int) {
 	if f.one && w.d.oneOf {
 		name = "oneOf"
 	}
+	if f.one && !w.d.oneOf && !w.apart(f.union) {
+		f = w.either(f)
+	}
 	own := *f
 	own.union, own.null, own.title, own.desc, own.notes, own.base = nil, false, "", "", nil, nil
 	own.rest = slices.DeleteFunc(slices.Clone(f.rest), func(n *node) bool { return annotations[n.key] })
@@ -94,6 +97,60 @@ func (w *writer) union(f *form, p place) (*node, int) {
 		return w.aloneUnion(f, name, list, branches), back
 	}
 	return w.unionBeside(f, &own, name, list, p), back
+}
+
+// either says in words that no two branches may hold together.
+func (w *writer) either(f *form) *form {
+	c := *f
+	c.notes = append(slices.Clip(f.notes), "Exactly one alternative may fit.")
+	w.changeAt(f.place("oneOf"), Constraint, "described")
+	return &c
+}
+
+// apart tells whether no value fits two branches: their types differ, or a property that
+// all of them need has other values in each.
+func (w *writer) apart(branches []*form) bool {
+	var seen types
+	for _, b := range branches {
+		o := w.r.open(b)
+		t := o.types
+		if o.listed {
+			t = 0
+			for _, v := range o.enum {
+				t |= valueType(v)
+			}
+		}
+		if t&tNumber != 0 {
+			t |= tInteger
+		}
+		if t == 0 || seen&t != 0 {
+			return w.tagged(branches)
+		}
+		seen |= t
+	}
+	return true
+}
+
+func (w *writer) tagged(branches []*form) bool {
+	for _, key := range w.r.open(branches[0]).required {
+		values, apart := map[string]bool{}, true
+		for _, b := range branches {
+			o := w.r.open(b)
+			p := o.prop(key)
+			if p == nil || !o.isRequired(key) || !w.r.open(p).listed || w.r.open(p).null {
+				apart = false
+				break
+			}
+			for _, v := range w.r.open(p).enum {
+				apart = apart && !values[v.String()]
+				values[v.String()] = true
+			}
+		}
+		if apart {
+			return true
+		}
+	}
+	return false
 }
 
 // unionBeside writes a union beside what else is said.
@@ -177,7 +234,7 @@ func (w *writer) aloneUnion(f *form, name string, list *node, branches []branch)
 
 // addWords puts words before the description of a schema already written.
 func (w *writer) addWords(n *node, words string) {
-	if words == "" {
+	if words = shortened(words, w.rung.words); words == "" {
 		return
 	}
 	if inner := n.get("anyOf"); inner != nil && w.d.aloneWords && len(inner.kids) > 0 {

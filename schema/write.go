@@ -1,8 +1,6 @@
 package schema
 
-import (
-	"slices"
-)
+import "slices"
 
 // maxLevels bounds how deep the written schema may nest.
 const maxLevels = 512
@@ -14,6 +12,9 @@ type writer struct {
 	d      *rules
 	opts   *Options
 	unroll int
+	bytes  int              // of output that may be written
+	spent  int              // about what is written so far
+	rung   rung             // how much is said
 	defs   map[*form]string // definitions that are kept, by name
 	bodies []*node          // their schemas, in the order of first use
 	back   map[*form]int    // their steps
@@ -45,8 +46,16 @@ func (w *writer) lose(f *form, kind Kind, why string) {
 
 func (w *writer) change(f *form, kind Kind, action string) { w.changeAt(f.src, kind, action) }
 
+// maxReport is how many changes one plan lists.
+const maxReport = 4000
+
 // changeAt is the writer's own report: an attempt that leads nowhere takes it along.
 func (w *writer) changeAt(n *node, kind Kind, action string) {
+	if len(w.report) == maxReport {
+		n, kind, action = w.r.root, TooMuch, "further changes are not listed"
+	} else if len(w.report) > maxReport {
+		return
+	}
 	w.report = append(w.report, seen{n, kind, action})
 }
 
@@ -70,6 +79,7 @@ func (w *writer) array(n int) *node {
 func (w *writer) put(n *node, key string, value *node) *node {
 	value.key = key
 	n.kids = append(n.kids, value)
+	w.spent += len(key) + len(value.text) + 4
 	return value
 }
 
@@ -101,16 +111,13 @@ func (w *writer) schema(f *form, p place) (*node, int) {
 	}
 	id := f.id()
 	if name := w.defs[id]; name != "" && p.level > 0 {
-		return w.reference(f, id, name)
-	}
-	if p.level > maxLevels || p.level > w.stop.level || p.up.times(id) > w.unroll {
-		return nil, 0
-	}
-	if p.level == w.stop.level {
-		w.stop.left--
-		if w.stop.left < 0 && p.optional || w.stop.left < -w.opts.MaxNodes/4 { // what is required comes first
+		if !w.spend(p, func() int { return len(name) + 48 }) {
 			return nil, 0
 		}
+		return w.reference(f, id, name)
+	}
+	if p.level > maxLevels || w.r.refs && p.up.times(id) > w.unroll || !w.spend(p, func() int { return w.least(f) }) {
+		return nil, 0
 	}
 	return w.body(f, p)
 }
@@ -182,58 +189,26 @@ func (w *writer) body(f *form, p place) (*node, int) {
 	return out, at
 }
 
-// inferred gives a form the type that its keywords speak of.
-func (w *writer) inferred(f *form) *form {
-	c := f.copy()
-	c.base = f.id()
-	switch {
-	case len(f.props) > 0 || f.more != nil || len(f.required) > 0 || len(f.patterns) > 0 || f.names != nil:
-		c.types = tObject
-	case f.items != nil || f.prefix != nil:
-		c.types = tArray
-	}
-	for _, n := range f.rest {
-		if c.types != 0 {
-			break
-		}
-		switch n.key {
-		case "minLength", "maxLength", "pattern", "format":
-			c.types = tString
-		case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf":
-			c.types = tNumber
-		case "minItems", "maxItems", "uniqueItems", "contains":
-			c.types = tArray
-		case "minProperties", "maxProperties", "dependentRequired", "dependentSchemas":
-			c.types = tObject
-		}
-	}
-	if c.types != 0 && w.d.strict && len(f.props) == 0 { // who names properties means an object
-		w.lose(f, BadType, "no type is given")
-	}
-	return c
-}
-
 // plain writes types, their keywords and words in one object.
 func (w *writer) plain(f *form, p place) (*node, int, bool) {
-	out := w.object()
-	w.putType(out, f)
-	words := len(out.kids)
-	notes := slices.Clip(f.notes)
-	back := step{Kind: stepSame}
+	t := &part{out: w.object(), f: f, p: p, notes: slices.Clip(f.notes)}
+	w.putType(t.out, f)
+	words := len(t.out.kids)
 	if f.types&tObject != 0 || f.types == 0 && f.objectLike() {
-		if !w.objectPart(out, f, p, &back, &notes) {
+		if !w.objectPart(t) {
 			return nil, 0, false
 		}
 	}
 	if f.types&tArray != 0 || f.types == 0 && (f.items != nil || f.prefix != nil) {
-		if !w.arrayPart(out, f, p, &back, &notes) {
+		if !w.arrayPart(t) {
 			return nil, 0, false
 		}
 	}
-	w.keywords(out, f, &notes)
-	w.describe(out, words, f, notes)
+	out := t.out
+	w.keywords(out, f, &t.notes)
+	w.describe(out, words, f, t.notes)
 	w.nullFlag(out, f)
-	at := w.step(back)
+	at := w.step(t.back)
 	if f.null && !(w.d.null == nullInList && f.types != 0) && w.d.null != nullableFlag {
 		out = w.orNull(out)
 	}
@@ -283,62 +258,6 @@ func (w *writer) putType(out *node, f *form) {
 		list.kids = append(list.kids, w.text(name))
 	}
 	w.put(out, "type", list)
-}
-
-// describe puts title and description where a reader looks first, behind the type.
-func (w *writer) describe(out *node, at int, f *form, notes []string) {
-	if text := describe(f.desc, notes); text != "" {
-		n := w.text(text)
-		n.key = "description"
-		out.kids = slices.Insert(out.kids, at, n)
-	}
-	if f.title != "" && w.d.titles {
-		n := w.text(f.title)
-		n.key = "title"
-		out.kids = slices.Insert(out.kids, at, n)
-	}
-}
-
-// anything writes a schema that says nothing.
-func (w *writer) anything(f *form) (*node, int) {
-	out := w.object()
-	notes := f.notes
-	switch w.d.any {
-	case anyTypeList:
-		list := w.array(6)
-		for _, name := range []string{"string", "number", "boolean", "object", "array", "null"} {
-			list.kids = append(list.kids, w.text(name))
-		}
-		w.put(out, "type", list)
-		if f.desc == "" && len(notes) == 0 {
-			notes = []string{"Any JSON value"}
-		}
-	case anyJSON:
-		return w.jsonText(f, "JSON value")
-	case anyRefused:
-		if w.opts.JSONText {
-			return w.jsonText(f, "JSON value")
-		}
-		w.lose(f, NotASchema, "any value is accepted")
-	}
-	at := len(out.kids)
-	notes = slices.Clip(notes)
-	w.keywords(out, f, &notes)
-	w.describe(out, at, f, notes)
-	return out, 0
-}
-
-// jsonText writes a string that holds JSON.
-func (w *writer) jsonText(f *form, what string) (*node, int) {
-	out := w.object()
-	w.put(out, "type", w.text("string"))
-	notes := slices.Clip(f.notes)
-	for _, n := range f.rest {
-		w.note(f, n, &notes)
-	}
-	w.describe(out, 1, f, append(notes, what))
-	w.change(f, AsJSON, "sent as JSON text")
-	return out, w.step(step{Kind: stepJSON})
 }
 
 // step keeps a step back and gives its number; 0 is the step that changes nothing.

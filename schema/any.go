@@ -1,0 +1,79 @@
+package schema
+
+import "slices"
+
+// inferred gives a form the type that its keywords speak of.
+func (w *writer) inferred(f *form) *form {
+	c := f.copy()
+	c.base = f.id()
+	switch {
+	case len(f.props) > 0 || f.more != nil || len(f.required) > 0 || len(f.patterns) > 0 || f.names != nil:
+		c.types = tObject
+	case f.items != nil || f.prefix != nil:
+		c.types = tArray
+	}
+	for _, n := range f.rest {
+		if c.types != 0 {
+			break
+		}
+		switch n.key {
+		case "minLength", "maxLength", "pattern", "format":
+			c.types = tString
+		case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf":
+			c.types = tNumber
+		case "minItems", "maxItems", "uniqueItems", "contains":
+			c.types = tArray
+		case "minProperties", "maxProperties", "dependentRequired", "dependentSchemas":
+			c.types = tObject
+		}
+	}
+	if c.types != 0 && w.d.strict && len(f.props) == 0 { // who names properties means an object
+		w.lose(f, BadType, "no type is given")
+	}
+	return c
+}
+
+// anything writes a schema that says nothing.
+func (w *writer) anything(f *form) (*node, int) {
+	out := w.object()
+	notes := f.notes
+	switch w.d.any {
+	case anyTypeList:
+		list := w.array(6)
+		for _, name := range []string{"string", "number", "boolean", "object", "array", "null"} {
+			list.kids = append(list.kids, w.text(name))
+		}
+		w.put(out, "type", list)
+		if f.desc == "" && len(notes) == 0 && w.rung.words > 0 {
+			notes = []string{"Any JSON value"}
+		}
+	case anyJSON:
+		return w.jsonText(f, "JSON value")
+	case anyRefused:
+		if w.opts.JSONText {
+			return w.jsonText(f, "JSON value")
+		}
+		w.lose(f, NotASchema, "any value is accepted")
+	}
+	at := len(out.kids)
+	notes = slices.Clip(notes)
+	w.keywords(out, f, &notes)
+	w.describe(out, at, f, notes)
+	if w.d.any == anyTypeList && out.get("description") == nil { // a list of types needs words
+		w.put(out, "description", w.text("Any JSON value"))
+	}
+	return out, 0
+}
+
+// jsonText writes a string that holds JSON.
+func (w *writer) jsonText(f *form, what string) (*node, int) {
+	out := w.object()
+	w.put(out, "type", w.text("string"))
+	notes := slices.Clip(f.notes)
+	for _, n := range f.rest {
+		w.note(f, n, &notes)
+	}
+	w.describe(out, 1, f, append(notes, what))
+	w.change(f, AsJSON, "sent as JSON text")
+	return out, w.step(step{Kind: stepJSON})
+}
