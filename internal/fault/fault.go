@@ -33,6 +33,7 @@ const (
 	StoreDown        Code = "store_down"        // the store cannot be used now
 	RateLimited      Code = "rate_limited"      // this caller asks too often
 	BadArguments     Code = "bad_arguments"     // arguments that the tool does not take
+	BadResult        Code = "bad_result"        // a result that is not what the tool promises
 )
 
 // Error is an error that its reader can act on.
@@ -42,6 +43,7 @@ type Error struct {
 	Hint    string          `json:"hint,omitempty"`    // what to do about it
 	Details json.RawMessage `json:"details,omitempty"` // machine-readable, by code
 	cause   error
+	unsent  bool
 }
 
 // New makes an error whose message is formatted as by fmt.Errorf; %w keeps the cause.
@@ -55,6 +57,28 @@ func (e *Error) WithHint(format string, args ...any) *Error {
 	c := *e
 	c.Hint = fmt.Sprintf(format, args...)
 	return &c
+}
+
+// Unsent returns a copy of e that says: what was asked for never reached its server, which
+// has not acted.
+func (e *Error) Unsent() *Error {
+	c := *e
+	c.unsent = true
+	return &c
+}
+
+// NotActed tells whether the server is known not to have acted: the request did not reach
+// it, or was refused on our side.
+func NotActed(err error) bool {
+	var f *Error
+	if !errors.As(err, &f) {
+		return false
+	}
+	switch f.Code {
+	case BadArguments, UnknownTool, UpstreamBusy, RateLimited:
+		return true
+	}
+	return f.unsent
 }
 
 // WithDetails returns a copy of e with machine-readable details.

@@ -179,7 +179,7 @@ func StatusOf(code fault.Code) int {
 		return http.StatusRequestEntityTooLarge
 	case fault.RateLimited:
 		return http.StatusTooManyRequests
-	case fault.UpstreamDown, fault.UpstreamProtocol, fault.UpstreamError:
+	case fault.UpstreamDown, fault.UpstreamProtocol, fault.UpstreamError, fault.BadResult:
 		return http.StatusBadGateway
 	case fault.UpstreamTimeout:
 		return http.StatusGatewayTimeout

@@ -1,0 +1,38 @@
+package openapi
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Curl is the request as a command for a shell. Secrets are not in it: the name of their
+// scheme stands for them. A body that is no text is a file that one has to have.
+func (r *Request) Curl() string {
+	parts := []string{"curl"}
+	if r.Method == "HEAD" {
+		parts = append(parts, "--head")
+	} else if r.Method != "GET" || r.Body != nil {
+		parts = append(parts, "-X", r.Method)
+	}
+	parts = append(parts, "--globoff", quoteShell(r.shownURL))
+	for _, key := range slices.Sorted(maps.Keys(r.shownHeader)) {
+		for _, v := range r.shownHeader[key] {
+			parts = append(parts, "-H", quoteShell(key+": "+v))
+		}
+	}
+	if r.Body != nil {
+		body := string(r.Body)
+		if utf8.ValidString(body) && !strings.Contains(body, "\x00") {
+			parts = append(parts, "--data-raw", quoteShell(body))
+		} else {
+			parts = append(parts, "--data-binary", quoteShell(fmt.Sprintf("@body-of-%d-bytes", len(r.Body))))
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// quoteShell quotes for any POSIX shell.
+func quoteShell(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

@@ -1,0 +1,61 @@
+package openapi
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// Filter chooses operations. What is empty chooses all; several kinds must all agree.
+type Filter struct {
+	Tags     []string // with one of these tags
+	Paths    []string // with a path like one of these: * is any part between slashes, ** any rest
+	Methods  []string // with one of these methods, in any case
+	IDs      []string // with one of these operationIds, or tool names
+	ReadOnly bool     // only those that change nothing: GET, HEAD, OPTIONS
+}
+
+func (f Filter) takes(e *entry) bool {
+	hasTag := func(tag string) bool { return slices.Contains(e.tags, tag) }
+	isLike := func(glob string) bool { return matchPath(glob, e.path) }
+	isMethod := func(method string) bool { return strings.EqualFold(method, e.method) }
+	isNamed := func(id string) bool { return id == e.name || e.id != "" && id == e.id }
+	return (len(f.Tags) == 0 || slices.ContainsFunc(f.Tags, hasTag)) &&
+		(len(f.Paths) == 0 || slices.ContainsFunc(f.Paths, isLike)) &&
+		(len(f.Methods) == 0 || slices.ContainsFunc(f.Methods, isMethod)) &&
+		(len(f.IDs) == 0 || slices.ContainsFunc(f.IDs, isNamed)) &&
+		(!f.ReadOnly || isReadOnly(e.method))
+}
+
+// matchPath compares part by part; ** stands for any number of parts, none included.
+func matchPath(glob, name string) bool {
+	return matchParts(strings.Split(glob, "/"), strings.Split(name, "/"))
+}
+
+func matchParts(glob, parts []string) bool {
+	for len(glob) > 0 {
+		if glob[0] == "**" {
+			if len(glob) == 1 {
+				return true
+			}
+			return slices.ContainsFunc(suffixes(parts), func(rest []string) bool { return matchParts(glob[1:], rest) })
+		}
+		if len(parts) == 0 {
+			return false
+		}
+		if ok, err := path.Match(glob[0], parts[0]); glob[0] != parts[0] && (err != nil || !ok) {
+			return false
+		}
+		glob, parts = glob[1:], parts[1:]
+	}
+	return len(parts) == 0
+}
+
+// suffixes are all the ends of parts, the longest first.
+func suffixes(parts []string) [][]string {
+	out := make([][]string, 0, len(parts)+1)
+	for i := range len(parts) + 1 {
+		out = append(out, parts[i:])
+	}
+	return out
+}

@@ -1,0 +1,80 @@
+package openapi
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+	"strings"
+)
+
+// maxName is the length that every provider accepts.
+const maxName = 64
+
+// nameAll names the tools: by the operationId, else by method and path, cleaned to what
+// every provider accepts. A name that fits as it is stays; others that would be equal are
+// all told apart by a hash of method and path, which no other operation can change.
+func (d *Document) nameAll(bad *problems) {
+	exact, cleaned := map[string]int{}, map[string]int{}
+	for _, e := range d.entries {
+		if e.name = clean(e.wanted()); e.name == e.id {
+			exact[e.name]++
+		} else {
+			cleaned[e.name]++
+		}
+	}
+	taken := make(map[string]bool, len(d.entries))
+	for _, e := range d.entries {
+		own := e.name == e.id
+		if own && exact[e.name] > 1 {
+			bad.add(e.at.pointer+"/operationId", "is not the only one of its name; a hash tells them apart")
+		}
+		alone := own && exact[e.name] == 1 || !own && cleaned[e.name] == 1 && exact[e.name] == 0
+		if !alone || len(e.name) > maxName {
+			e.name = e.hashed()
+		}
+		for i, base := 2, e.name; taken[e.name]; i++ { // an operationId that looks like another's hash
+			number := "_" + strconv.Itoa(i)
+			e.name = base[:min(len(base), maxName-len(number))] + number
+		}
+		taken[e.name] = true
+	}
+}
+
+// wanted is the name before it is cleaned.
+func (e *entry) wanted() string {
+	if e.id != "" {
+		return e.id
+	}
+	path, _, _ := strings.Cut(e.path, "?")
+	return strings.ToLower(e.method) + "_" + path
+}
+
+// hashed is the name, cut where it is too long, with a hash behind it.
+func (e *entry) hashed() string {
+	sum := sha256.Sum256([]byte(e.method + "\x00" + e.path))
+	const keep = maxName - 9
+	return strings.TrimRight(e.name[:min(len(e.name), keep)], "_") + "_" + hex.EncodeToString(sum[:4])
+}
+
+// clean makes every run of characters that some provider refuses one underscore.
+func clean(s string) string {
+	var b strings.Builder
+	gap := false
+	for _, r := range s {
+		switch {
+		case r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z':
+			if gap && b.Len() > 0 && !strings.HasSuffix(b.String(), "_") && r != '_' {
+				b.WriteByte('_')
+			}
+			gap = false
+			b.WriteRune(r)
+		default:
+			gap = true
+		}
+	}
+	out := b.String()
+	if out == "" || out[0] == '-' || out[0] >= '0' && out[0] <= '9' {
+		out = "_" + out
+	}
+	return out
+}

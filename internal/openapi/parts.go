@@ -1,0 +1,82 @@
+package openapi
+
+import "slices"
+
+// maxParts bounds the schemas that one is composed of. Real ones have a dozen at most.
+const maxParts = 200
+
+// parts calls visit for the schema n and for all that it is composed of by allOf, each
+// reference once: with the place where it stands and with the schema that is meant. A
+// reference that leads nowhere is visited as it stands. It tells whether visit saw all.
+func (d *Document) parts(n *node, visit func(site, part *node) bool) bool {
+	seen, left := map[string]bool{}, maxParts
+	var walk func(site *node) bool
+	walk = func(site *node) bool {
+		if target, err := d.resolve(site.str("$ref")); err == nil && site.get("$ref") != nil {
+			if seen[target.pointer] {
+				return true
+			}
+			seen[target.pointer] = true
+		}
+		part, err := d.follow(site)
+		if err != nil {
+			part = site
+		}
+		if left--; left < 0 || !visit(site, part) {
+			return false
+		}
+		all := part.get("allOf").list()
+		for i := range all {
+			if !walk(&all[i]) {
+				return false
+			}
+		}
+		return true
+	}
+	return walk(n)
+}
+
+// types are the types that a value of the schema may have; nil when it may have any, or
+// when it cannot be told within so many steps.
+func (d *Document) types(n *node, steps *int) []string {
+	if *steps--; *steps < 0 {
+		return nil
+	}
+	n, err := d.follow(n)
+	if err != nil {
+		return nil
+	}
+	if list := n.strings("type"); len(list) > 0 {
+		return list
+	}
+	for _, key := range []string{"anyOf", "oneOf"} {
+		if list := n.get(key).list(); len(list) > 0 {
+			return d.unionTypes(list, steps)
+		}
+	}
+	all := n.get("allOf").list()
+	for i := range all {
+		if list := d.types(&all[i], steps); list != nil {
+			return list
+		}
+	}
+	switch {
+	case n.get("properties") != nil || n.get("additionalProperties") != nil:
+		return []string{"object"}
+	case n.get("items") != nil:
+		return []string{"array"}
+	}
+	return nil
+}
+
+func (d *Document) unionTypes(branches []node, steps *int) (out []string) {
+	for i := range branches {
+		list := d.types(&branches[i], steps)
+		if list == nil {
+			return nil
+		}
+		out = append(out, list...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}

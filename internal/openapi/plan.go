@@ -1,0 +1,142 @@
+package openapi
+
+import (
+	"slices"
+	"strings"
+)
+
+// plan is what is known of an operation: where each argument goes.
+type plan struct {
+	path     []pathPart
+	query    string // that the path itself brings
+	params   []*param
+	body     *body
+	servers  []Server
+	security [][]Scheme
+	accept   string
+	output   output
+	isSecret func(name, in string) bool // whether a scheme uses the name in that place
+}
+
+// pathPart is a piece of a path: text as it is, or the value of a parameter.
+type pathPart struct {
+	text  string
+	param *param
+}
+
+// plan reads an operation; nil where no sound request could be made.
+func (d *Document) plan(e *entry, op *node, bad *problems) *plan {
+	p := &plan{servers: d.readServers(op, e.item), isSecret: d.isSecret}
+	var public bool
+	p.security, public = d.readSecurity(op, bad)
+	params, rest, ok := d.readParams(op, e.item, bad)
+	if !ok {
+		return nil
+	}
+	if !public {
+		params = slices.DeleteFunc(params, func(p *param) bool { return p.in != "path" && d.isSecret(p.name, p.in) })
+	}
+	p.params = params
+	if !p.readPath(e, bad) {
+		return nil
+	}
+	if p.body, ok = d.readBody(op, rest, bad); !ok {
+		return nil
+	}
+	p.arrange(d.opts.Layout)
+	d.readResponses(p, op, bad)
+	return p
+}
+
+// readPath takes the path apart and finds the parameter for each place in it.
+func (p *plan) readPath(e *entry, bad *problems) bool {
+	path, _, _ := strings.Cut(e.path, "#")
+	path, p.query, _ = strings.Cut(path, "?")
+	used := map[*param]bool{}
+	for rest := path; rest != ""; {
+		text, after, found := strings.Cut(rest, "{")
+		if text != "" {
+			p.path = append(p.path, pathPart{text: escapePath(text)})
+		}
+		if !found {
+			break
+		}
+		name, after, closed := strings.Cut(after, "}")
+		if !closed || name == "" {
+			bad.add(e.at.pointer, "the path "+e.path+" has a brace without a partner; the operation is left out")
+			return false
+		}
+		at := p.pathParam(name)
+		if at == nil {
+			bad.add(e.at.pointer, "the path has {"+name+"}, for which no parameter stands; it is taken for a text")
+			at = &param{name: name, in: "path", required: true, how: encoding{style: "simple"}}
+			p.params = append(p.params, at)
+		}
+		used[at] = true
+		p.path = append(p.path, pathPart{param: at})
+		rest = after
+	}
+	if hasDots(path) {
+		bad.add(e.at.pointer, "the path "+e.path+" leads out of itself; the operation is left out")
+		return false
+	}
+	p.params = slices.DeleteFunc(p.params, func(q *param) bool {
+		lost := q.in == "path" && !used[q]
+		if lost {
+			bad.add(e.at.pointer, "the path has no {"+q.name+"}; the parameter is left out")
+		}
+		return lost
+	})
+	return true
+}
+
+// pathParam finds the parameter of a name in braces; {+name} is the form whose value may hold slashes.
+func (p *plan) pathParam(name string) *param {
+	for _, q := range p.params {
+		if q.in == "path" && (q.name == name || "+"+q.name == name) {
+			q.many = q.name != name
+			return q
+		}
+	}
+	return nil
+}
+
+// arrange gives every argument its name. In the flat layout those that stand in several
+// places get the place behind them, in each of them.
+func (p *plan) arrange(layout Layout) {
+	b := p.body
+	if b != nil {
+		b.arg = "body"
+		b.spread = layout == Flat && b.fields != nil
+	}
+	type slot struct {
+		name, in string
+		arg      *string
+	}
+	var slots []slot
+	for _, q := range p.params {
+		slots = append(slots, slot{q.name, q.in, &q.arg})
+	}
+	switch {
+	case b != nil && b.spread:
+		for _, f := range b.fields {
+			slots = append(slots, slot{f.name, "body", &f.arg})
+		}
+	case b != nil:
+		slots = append(slots, slot{"body", "body", &b.arg})
+	}
+	count := map[string]int{}
+	for _, s := range slots {
+		count[s.name]++
+	}
+	taken := map[string]bool{}
+	for _, s := range slots {
+		*s.arg = s.name
+		if layout == Flat && count[s.name] > 1 {
+			for *s.arg += "__" + s.in; count[*s.arg] > 0 || taken[*s.arg]; {
+				*s.arg += "__" + s.in // somebody has called another one so
+			}
+		}
+		taken[*s.arg] = true
+	}
+}
