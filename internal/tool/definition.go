@@ -154,6 +154,9 @@ func (d Definition) Description() string {
 // InputSchema is the raw schema of the arguments; nil when the server gives none.
 func (d Definition) InputSchema() json.RawMessage { return rawjson.Get(d.Raw, "inputSchema") }
 
+// OutputSchema is the raw schema of structured results; nil when the server gives none.
+func (d Definition) OutputSchema() json.RawMessage { return rawjson.Get(d.Raw, "outputSchema") }
+
 // NeedsTask tells whether the tool can only run as a task, which we do not carry.
 func (d Definition) NeedsTask() bool {
 	s, _ := rawjson.String(rawjson.Get(d.Raw, "execution", "taskSupport"))

@@ -1,0 +1,88 @@
+package fit
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/toolfit/toolfit/schema"
+)
+
+func BenchmarkFitValid(b *testing.B) {
+	tool := compiled(b, typical, nil)
+	args := []byte(`{"query":"weather in Paris","limit":20,"sort":"desc","exact":true,"tags":["a","b","c"],"filter":{"year":2020,"owner_id":null}}`)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := tool.Fit(args); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkFitValid50KB(b *testing.B) {
+	tool := compiled(b, typical, nil)
+	args := []byte(`{"query":"` + strings.Repeat("long text ", 5<<10) + `"}`)
+	b.SetBytes(int64(len(args)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := tool.Fit(args); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkFitRepaired(b *testing.B) {
+	tool := compiled(b, typical, nil)
+	args := []byte(`{"query":"weather in Paris","limit":"20","sort":"DESC","tags":"a","filter":"{\"year\":2020}"}`)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := tool.Fit(args); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkFitRefused(b *testing.B) {
+	tool := compiled(b, typical, nil)
+	args := []byte(`{"query":"weather in Paris","limit":"many"}`)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := tool.Fit(args); err == nil {
+			b.Fatal("it fits")
+		}
+	}
+}
+
+func BenchmarkFitKnownServer(b *testing.B) {
+	server := Recognise(Builtin(), []string{"browser_click", "browser_fill_form"})
+	tool := compiled(b, string(withTarget["browser_click"]), &Options{Known: server.Tool("browser_click")})
+	args := []byte(`{"element":"login button","ref":"e19"}`)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := tool.Fit(args); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkFitAfterDialect(b *testing.B) {
+	plan, err := schema.Plan([]byte(typical), schema.OpenAI, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	tool := compiled(b, typical, &Options{Back: plan})
+	args := []byte(`{"query":"weather in Paris","limit":20,"sort":"desc","exact":true,"tags":["a","b","c"],"filter":{"year":2020,"owner_id":null}}`)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := tool.Fit(args); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkCompile(b *testing.B) {
+	raw := []byte(typical)
+	b.ReportAllocs()
+	for b.Loop() {
+		compile(raw)
+	}
+}

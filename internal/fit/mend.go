@@ -1,0 +1,281 @@
+package fit
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// mend repairs value i so that it has every shape of the place. It gives nil when it
+// changes nothing; when the value does not fit in the end, what it gives only serves to say
+// what is still wrong.
+func (m *mender) mend(place []*shape, t *tape, i int32, at string) ([]byte, bool) {
+	if m.fits(place, t, i, false) {
+		return nil, true
+	}
+	if m.left--; m.left < 0 {
+		return nil, false
+	}
+	flat, unions := m.spread(place, t, i)
+	return m.choose(&spot{place, flat, t, i, at}, unions)
+}
+
+// spot is a value to repair: where it is, all that it must be, and the shapes that say how.
+type spot struct {
+	place []*shape
+	flat  []*shape
+	t     *tape
+	i     int32
+	at    string
+}
+
+// spread lists all shapes that apply to value i: those of the place, and what they refer to.
+// Unions are given apart: which of their branches applies is the question.
+func (m *mender) spread(place []*shape, t *tape, i int32) (flat []*shape, unions [][]*shape) {
+	seen := map[*shape]bool{}
+	var add func(s *shape)
+	add = func(s *shape) {
+		if s == nil || seen[s] {
+			return
+		}
+		seen[s] = true
+		flat = append(flat, s)
+		add(s.ref)
+		for _, part := range s.all {
+			add(part)
+		}
+		for _, union := range [][]*shape{s.any, s.one} {
+			if len(union) > 0 {
+				unions = append(unions, union)
+			}
+		}
+		if s.when != nil {
+			if m.fits([]*shape{s.when}, t, i, true) {
+				add(s.then)
+			} else {
+				add(s.or)
+			}
+		}
+	}
+	for _, s := range place {
+		add(s)
+	}
+	return flat, unions
+}
+
+// outcome is what one branch of a union makes of a value.
+type outcome struct {
+	raw     []byte
+	repairs []Repair
+}
+
+// choose settles the unions, one after the other, and repairs the value. Where no branch
+// fits, the branch that leads to a value with the fewest repairs is taken; when two lead to
+// different values with as few, none is.
+func (m *mender) choose(sp *spot, unions [][]*shape) ([]byte, bool) {
+	if len(unions) == 0 {
+		return m.change(sp)
+	}
+	for _, branch := range unions[0] {
+		if m.fits([]*shape{branch}, sp.t, sp.i, false) {
+			return m.within(sp, branch, unions[1:]) // what is wrong lies elsewhere
+		}
+	}
+	before := len(m.repairs)
+	var best []outcome
+	for _, branch := range unions[0] {
+		raw, ok := m.within(sp, branch, unions[1:])
+		if ok {
+			best = fewest(best, outcome{raw, slices.Clone(m.repairs[before:])})
+		}
+		m.repairs = m.repairs[:before]
+	}
+	if len(best) != 1 {
+		return nil, false
+	}
+	m.repairs = append(m.repairs, best[0].repairs...)
+	return best[0].raw, true
+}
+
+// within repairs a value as the branch has it.
+func (m *mender) within(sp *spot, branch *shape, unions [][]*shape) ([]byte, bool) {
+	flat, more := m.spread([]*shape{branch}, sp.t, sp.i)
+	inner := *sp
+	inner.flat = append(slices.Clone(sp.flat), flat...)
+	return m.choose(&inner, append(slices.Clone(unions), more...))
+}
+
+// fewest keeps the outcomes with the fewest repairs, each value once.
+func fewest(best []outcome, o outcome) []outcome {
+	if len(best) > 0 && len(o.repairs) > len(best[0].repairs) {
+		return best
+	}
+	if len(best) > 0 && len(o.repairs) < len(best[0].repairs) {
+		best = nil
+	}
+	for _, b := range best {
+		if samePlain(b.raw, o.raw) {
+			return best
+		}
+	}
+	return append(best, o)
+}
+
+func samePlain(a, b []byte) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
+	x, y := &tape{}, &tape{}
+	return x.read(a) == nil && y.read(b) == nil && bytes.Equal(appendPlain(nil, x, 0), appendPlain(nil, y, 0))
+}
+
+// change repairs a value whose unions are settled.
+func (m *mender) change(sp *spot) ([]byte, bool) {
+	accepts := tAny
+	for _, s := range sp.flat {
+		accepts = accepts.and(s.accepts)
+	}
+	c := checker{t: sp.t}
+	k := sp.t.tokens[sp.i].kind
+	if !c.typeFits(accepts, sp.i) {
+		if k == isString {
+			if raw, ok, isJSON := m.fromText(sp, accepts); ok || isJSON {
+				return raw, ok
+			}
+		}
+		if accepts&tArray != 0 && k != isNull && k != isArray {
+			return m.wrap(sp)
+		}
+		return nil, false
+	}
+	switch k {
+	case isString:
+		return m.listed(sp, accepts)
+	case isObject:
+		return m.object(sp)
+	case isArray:
+		return m.array(sp)
+	}
+	return nil, false
+}
+
+// fromText reads a string as the value that belongs in its place. The last answer tells
+// whether it holds an object or array of the right kind that still does not fit.
+func (m *mender) fromText(sp *spot, accepts types) (raw []byte, ok, isJSON bool) {
+	if m.nested >= maxNesting {
+		return nil, false, false
+	}
+	text := sp.t.text(sp.i)
+	inner := readText(text)
+	if word := strings.ToLower(strings.TrimSpace(text)); inner == nil && (word == "true" || word == "false") {
+		inner = []byte(word)
+	}
+	t := &tape{}
+	if inner == nil || t.read(inner) != nil {
+		return nil, false, false
+	}
+	kind := JSONText
+	switch t.tokens[0].kind {
+	case isNumber:
+		kind = NumberText
+	case isBoolean:
+		kind = BoolText
+	}
+	holds := t.tokens[0].kind == isObject || t.tokens[0].kind == isArray
+	if !m.may(kind) {
+		return nil, false, false
+	}
+	before := len(m.repairs)
+	m.record(sp.at, kind, sp.t.raw(sp.i), inner)
+	m.nested++
+	raw, ok = m.mend(sp.place, t, 0, sp.at)
+	m.nested--
+	if raw == nil {
+		raw = inner
+	}
+	if ok {
+		_, ok = m.fitsRaw(sp.place, raw, true)
+	}
+	c := checker{t: t}
+	if !ok && !(holds && c.typeFits(accepts, 0)) {
+		raw = nil
+	}
+	if !ok {
+		m.repairs = m.repairs[:before]
+	}
+	return raw, ok, holds && c.typeFits(accepts, 0)
+}
+
+// wrap makes an array of a single value.
+func (m *mender) wrap(sp *spot) ([]byte, bool) {
+	if !m.may(Wrap) {
+		return nil, false
+	}
+	raw := slices.Concat([]byte("["), sp.t.raw(sp.i), []byte("]"))
+	t := &tape{}
+	if t.read(raw) != nil {
+		return nil, false
+	}
+	before := len(m.repairs)
+	m.record(sp.at, Wrap, sp.t.raw(sp.i), raw)
+	fixed, ok := m.mend(sp.place, t, 0, sp.at)
+	if fixed != nil {
+		raw = fixed
+	}
+	if ok {
+		_, ok = m.fitsRaw(sp.place, raw, true)
+	}
+	if !ok {
+		m.repairs = m.repairs[:before]
+		return nil, false
+	}
+	return raw, true
+}
+
+// listed finds the one allowed value that differs in case alone, or that the text writes out.
+func (m *mender) listed(sp *spot, accepts types) ([]byte, bool) {
+	text := strings.TrimSpace(sp.t.text(sp.i))
+	at := slices.IndexFunc(sp.flat, func(s *shape) bool { return s.listed })
+	if at < 0 {
+		return nil, false
+	}
+	var found []byte
+	for _, l := range sp.flat[at].enum {
+		if l.kind != isString || !strings.EqualFold(l.text, text) || !m.may(EnumCase) {
+			continue
+		}
+		if _, ok := m.fitsRaw(sp.place, l.raw, true); !ok {
+			continue
+		}
+		if found != nil {
+			return nil, false
+		}
+		found = l.raw
+	}
+	if found == nil {
+		raw, ok, _ := m.fromText(sp, accepts)
+		return raw, ok
+	}
+	m.record(sp.at, EnumCase, sp.t.raw(sp.i), found)
+	return found, true
+}
+
+// array repairs the elements.
+func (m *mender) array(sp *spot) ([]byte, bool) {
+	var cuts []edit
+	n := 0
+	for e := sp.t.first(sp.i); e >= 0; e = sp.t.after(e) {
+		var place []*shape
+		for _, s := range sp.flat {
+			if item := s.item(n); item != nil {
+				place = append(place, item)
+			}
+		}
+		if raw, _ := m.mend(place, sp.t, e, sp.at+"/"+strconv.Itoa(n)); raw != nil {
+			cuts = append(cuts, edit{sp.t.tokens[e].start, sp.t.tokens[e].end, raw})
+		}
+		n++
+	}
+	return m.finish(sp, cuts)
+}

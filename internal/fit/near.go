@@ -1,0 +1,99 @@
+package fit
+
+import (
+	"strings"
+	"unicode"
+)
+
+// fold writes a name without what people and models write differently: case, and the signs
+// between words.
+func fold(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || r == '.' || r == ' ' {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, name)
+}
+
+// isNear tells whether two folded names are close: one letter in four may differ, and none
+// in names of three letters or less. Names that count or letter things are never close:
+// line1 and line2, unit_a and unit_b are two things.
+func isNear(a, b string) bool {
+	x, y := []rune(a), []rune(b)
+	if digits(a) != digits(b) || len(x) == len(y) && len(x) > 0 && string(x[:len(x)-1]) == string(y[:len(y)-1]) {
+		return a == b
+	}
+	most := min(len(x), len(y)) / 4
+	if most == 0 || max(len(x), len(y)) > 64 {
+		return a == b
+	}
+	return distance(x, y) <= most
+}
+
+func digits(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsDigit(r) {
+			return r
+		}
+		return -1
+	}, s)
+}
+
+// distance counts letters added, left out, changed, or swapped with the one beside them.
+func distance(a, b []rune) int {
+	before, last, now := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := range a {
+		now[0] = i + 1
+		for j := range b {
+			cost := last[j]
+			if a[i] != b[j] {
+				cost++
+			}
+			now[j+1] = min(cost, last[j+1]+1, now[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				now[j+1] = min(now[j+1], before[j-1]+1)
+			}
+		}
+		before, last, now = last, now, before
+	}
+	return last[len(b)]
+}
+
+// nearest are the names close to the wanted one, the same but for case and signs first.
+func nearest(want string, names []string) []string {
+	folded := fold(want)
+	var same, near []string
+	for _, name := range names {
+		switch f := fold(name); {
+		case f == folded:
+			same = append(same, name)
+		case isNear(f, folded), len(folded) > 3 && len(f) > 3 && (strings.Contains(f, folded) || strings.Contains(folded, f)):
+			near = append(near, name)
+		}
+	}
+	if len(same) > 0 {
+		return same
+	}
+	return near
+}
+
+// nearHint names what may have been meant.
+func nearHint(want string, names []string) string {
+	near := nearest(want, names)
+	if len(near) == 0 {
+		return ""
+	}
+	return "did you mean " + cut(orList(near[:min(3, len(near))]), maxText) + "?"
+}
+
+// nameHint is nearHint, or all the names when they are few.
+func nameHint(want string, names []string) string {
+	if hint := nearHint(want, names); hint != "" || len(names) == 0 || len(names) > 12 {
+		return hint
+	}
+	return cut("there are: "+strings.Join(names, ", "), 2*maxText)
+}

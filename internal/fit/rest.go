@@ -1,0 +1,103 @@
+package fit
+
+// restOfObject checks the members of object i that no other keyword of s has looked at.
+func (c *checker) restOfObject(s *shape, i int32) bool {
+	seen := map[int32]bool{}
+	c.looked(s, i, seen, true)
+	ok := true
+	for m := c.t.first(i); m >= 0; m = c.t.after(m) {
+		if seen[m] {
+			continue
+		}
+		if s.unevaluatedProps.never {
+			if ok = false; c.bad(Unknown, s, m) {
+				return false
+			}
+		} else if !c.ok(s.unevaluatedProps, m) {
+			ok = false
+		}
+	}
+	return ok
+}
+
+// restOfArray checks the elements of array i that no other keyword of s has looked at.
+func (c *checker) restOfArray(s *shape, i int32) bool {
+	seen := map[int32]bool{}
+	c.looked(s, i, seen, true)
+	ok := true
+	for e := c.t.first(i); e >= 0; e = c.t.after(e) {
+		if !seen[e] && !c.ok(s.unevaluatedItems, e) {
+			ok = false
+		}
+	}
+	return ok
+}
+
+// looked adds to seen the values inside i that s and the shapes which apply with it have
+// looked at. At the top, the keyword that asks does not count itself.
+func (c *checker) looked(s *shape, i int32, seen map[int32]bool, top bool) {
+	if c.left--; c.left < 0 || c.depth > maxNested {
+		c.left = -1
+		return
+	}
+	c.depth++
+	defer func() { c.depth-- }()
+	if c.t.tokens[i].kind == isObject {
+		c.lookedMembers(s, i, seen, top)
+	} else {
+		c.lookedElements(s, i, seen, top)
+	}
+	if s.ref != nil {
+		c.looked(s.ref, i, seen, false)
+	}
+	if s.dynamic != nil {
+		c.looked(c.resolve(s.dynamic), i, seen, false)
+	}
+	for _, part := range s.all {
+		c.looked(part, i, seen, false)
+	}
+	for _, union := range [][]*shape{s.any, s.one} {
+		for _, branch := range union {
+			if c.quietly(branch, i) {
+				c.looked(branch, i, seen, false)
+			}
+		}
+	}
+	if s.when != nil {
+		branch := s.or
+		if c.quietly(s.when, i) {
+			c.looked(s.when, i, seen, false)
+			branch = s.then
+		}
+		if branch != nil {
+			c.looked(branch, i, seen, false)
+		}
+	}
+	for k := range s.dependents {
+		if d := &s.dependents[k]; d.shape != nil && c.t.get(i, d.name) >= 0 {
+			c.looked(d.shape, i, seen, false)
+		}
+	}
+}
+
+func (c *checker) lookedMembers(s *shape, i int32, seen map[int32]bool, top bool) {
+	for m := c.t.first(i); m >= 0; m = c.t.after(m) {
+		matched := s.additional != nil || s.unevaluatedProps != nil && !top || s.prop(c.t, m) != nil
+		for k := 0; k < len(s.patterns) && !matched; k++ {
+			matched = s.patterns[k].pattern.match(c.t.name(m))
+		}
+		if matched {
+			seen[m] = true
+		}
+	}
+}
+
+func (c *checker) lookedElements(s *shape, i int32, seen map[int32]bool, top bool) {
+	n := 0
+	for e := c.t.first(i); e >= 0; e = c.t.after(e) {
+		if s.item(n) != nil || s.unevaluatedItems != nil && !top || s.contains != nil && c.quietly(s.contains, e) {
+			seen[e] = true
+		}
+		n++
+	}
+}
