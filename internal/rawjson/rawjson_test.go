@@ -51,6 +51,47 @@ func TestWalkGivesMembersInOrderWithTheirBytes(t *testing.T) {
 	}
 }
 
+func TestAWalkInsideGoesOnOutside(t *testing.T) {
+	data := []byte(`{"a":[ {"x":1,"y":2} ,3,[4]], "b":5}`)
+	var got []string
+	w := Object(data)
+	for w.Step() {
+		if data[w.Start] != '[' {
+			w.Skip()
+			got = append(got, string(w.Key)+"="+string(w.Value))
+			continue
+		}
+		rows := w.Into()
+		for rows.Step() {
+			if data[rows.Start] != '{' {
+				rows.Skip()
+				got = append(got, string(rows.Value))
+				continue
+			}
+			row := rows.Into()
+			row.Next()
+			got = append(got, string(row.Key))
+			rows.Out(&row) // before its end
+			got = append(got, string(rows.Value))
+		}
+		w.Out(&rows)
+		got = append(got, string(w.Value))
+	}
+	if want := `x|{"x":1,"y":2}|3|[4]|[ {"x":1,"y":2} ,3,[4]]|b=5`; strings.Join(got, "|") != want || w.Err() != nil {
+		t.Errorf("got %s, %v", strings.Join(got, "|"), w.Err())
+	}
+	for _, wrong := range []string{`{"a":[{]}`, `{"a":[{}`, `{"a":[1 2]}`, `{"a":1}`, `{"a":`, `{"a":[]} x`, strings.Repeat(`{"a":[`, MaxDepth)} {
+		w := Object([]byte(wrong))
+		for w.Step() {
+			in := w.Into()
+			w.Out(&in)
+		}
+		if w.Err() == nil {
+			t.Errorf("%.20s is walked without an error", wrong)
+		}
+	}
+}
+
 func TestSpliceChangesOnlyTheNamedBytes(t *testing.T) {
 	data := []byte(`{"name":"old","x":1}`)
 	got := AppendSplice(nil, data, Edit{8, 13, []byte(`"new"`)}, Edit{18, 19, []byte(`2`)})

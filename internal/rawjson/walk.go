@@ -16,7 +16,9 @@ type Walk struct {
 	data  []byte
 	pos   int
 	count int
+	depth int
 	close byte
+	inner bool // what is walked stands in something else, so that more may follow
 	done  bool
 	err   error
 }
@@ -28,7 +30,7 @@ func Object(data []byte) Walk { return start(data, '{', '}') }
 func Array(data []byte) Walk { return start(data, '[', ']') }
 
 func start(data []byte, open, close byte) Walk {
-	w := Walk{data: data, close: close}
+	w := Walk{data: data, close: close, depth: 1}
 	w.pos = skipSpace(data, 0)
 	if w.pos >= len(data) || data[w.pos] != open {
 		w.err = syntax(w.pos, string(open))
@@ -39,7 +41,11 @@ func start(data []byte, open, close byte) Walk {
 }
 
 // Next steps to the next member or element. After the last it checks that nothing follows.
-func (w *Walk) Next() bool {
+func (w *Walk) Next() bool { return w.Step() && w.Skip() }
+
+// Step is the first half of Next: it stops before the value, of which it gives the Start
+// alone. Skip or Into must follow.
+func (w *Walk) Step() bool {
 	if w.err != nil || w.done {
 		return false
 	}
@@ -59,13 +65,46 @@ func (w *Walk) Next() bool {
 			return false
 		}
 	}
-	end, err := skipValue(w.data, i, 1)
+	if i >= len(w.data) {
+		return w.fail(i, "a value")
+	}
+	w.Start, w.pos = i, i
+	return true
+}
+
+// Skip goes over the value that Step stopped at.
+func (w *Walk) Skip() bool {
+	end, err := skipValue(w.data, w.Start, w.depth)
 	if err != nil {
 		w.err = err
 		return false
 	}
-	w.Value, w.Start, w.End, w.pos = w.data[i:end], i, end, end
+	w.Value, w.End, w.pos = w.data[w.Start:end], end, end
 	return true
+}
+
+// Into starts a walk over the object or array that Step stopped at, so that its bytes are
+// gone over once and not twice. Out must follow when that walk is done.
+func (w *Walk) Into() Walk {
+	in := Walk{data: w.data, pos: w.Start + 1, depth: w.depth + 1, close: '}', inner: true}
+	switch {
+	case in.depth > MaxDepth:
+		in.err = ErrDepth
+	case w.data[w.Start] == '[':
+		in.close = ']'
+	case w.data[w.Start] != '{':
+		in.err = syntax(w.Start, "{")
+	}
+	return in
+}
+
+// Out goes on after the value that was walked inside.
+func (w *Walk) Out(in *Walk) {
+	for in.Next() {
+	}
+	if w.err = in.err; w.err == nil {
+		w.Value, w.End, w.pos = w.data[w.Start:in.pos], in.pos, in.pos
+	}
 }
 
 // key reads a member's name at i and returns where its value starts.
@@ -93,8 +132,8 @@ func (w *Walk) key(i int) int {
 }
 
 func (w *Walk) finish(end int) bool {
-	w.done = true
-	if end = skipSpace(w.data, end); end != len(w.data) {
+	w.done, w.pos = true, end
+	if end = skipSpace(w.data, end); end != len(w.data) && !w.inner {
 		w.err = syntax(end, "end of input")
 	}
 	w.Key, w.Value = nil, nil

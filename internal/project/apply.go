@@ -1,0 +1,116 @@
+package project
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/toolfit/toolfit/internal/project/mask"
+	"github.com/toolfit/toolfit/internal/project/quoted"
+	"github.com/toolfit/toolfit/internal/rawjson"
+)
+
+// Leaves tells whether the reader gets less than there is. Then the full bytes must be
+// kept before Apply's are sent.
+func (c *Cut) Leaves() bool {
+	if c.result == nil {
+		return false
+	}
+	for _, p := range c.result.parts {
+		if p.leaves() {
+			return true
+		}
+	}
+	return false
+}
+
+// Apply is the result as its reader gets it. The ref is the handle of the full bytes; ""
+// when they were not kept. Where nothing was cut or shaped these are the very bytes that
+// were planned for.
+func (c *Cut) Apply(ref string) []byte {
+	if c.result == nil {
+		return c.raw
+	}
+	r := c.result
+	var edits []rawjson.Edit
+	for _, p := range r.parts {
+		if p.out != nil || p.shaped != nil {
+			edits = append(edits, rawjson.Edit{Start: p.start, End: p.end, New: p.write(ref)})
+		}
+	}
+	if c.Leaves() {
+		edits = r.addNote(edits, ref)
+		edits = r.addList(edits, ref)
+	}
+	slices.SortStableFunc(edits, func(a, b rawjson.Edit) int { return cmp.Compare(a.Start, b.Start) })
+	size := len(c.raw)
+	for _, e := range edits {
+		size += len(e.New) - (e.End - e.Start)
+	}
+	return rawjson.AppendSplice(make([]byte, 0, size), c.raw, edits...)
+}
+
+// write is the part's value as it goes into the result.
+func (p *part) write(ref string) []byte {
+	out := p.sent()
+	if p.holdsNote() {
+		note := appendNote(nil, &p.tally, ref, p.fullTokens())
+		out = appendNoted(make([]byte, 0, len(out)+len(note)+16), out, note)
+	}
+	if p.structured {
+		return out
+	}
+	return quoted.Append(make([]byte, 0, len(out)+len(out)/4+16), out)
+}
+
+// missing sums up what is left out of some parts. Text and structuredContent mostly hold
+// the same, so that one of them is summed up, not both.
+func (r *result) missing(of func(*part) bool) (t mask.Tally, full int) {
+	for _, p := range r.parts {
+		if p.leaves() && of(p) {
+			t.Add(&p.tally)
+			full += p.fullTokens()
+		}
+	}
+	return t, full
+}
+
+// addNote adds a last text block with what is missing from parts that cannot say so themselves.
+func (r *result) addNote(edits []rawjson.Edit, ref string) []rawjson.Edit {
+	t, full := r.missing(func(p *part) bool { return !p.structured && !p.holdsNote() })
+	if full == 0 {
+		t, full = r.missing(func(p *part) bool { return p.structured && !p.holdsNote() })
+	}
+	if full == 0 {
+		return edits
+	}
+	text := append(appendNote([]byte(`{"`+Omitted+`":`), &t, ref, full), '}')
+	block := append(quoted.Append([]byte(`{"type":"text","text":`), text), '}')
+	at := r.contentEnd
+	switch {
+	case r.noContent: // but structuredContent, so that a comma is due
+		at, block = r.end, append(append([]byte(`,"content":[`), block...), ']')
+	case at == 0:
+		return edits
+	case r.contents:
+		block = append([]byte{','}, block...)
+	}
+	return append(edits, rawjson.Edit{Start: at, End: at, New: block})
+}
+
+// addList adds the full list of what is missing to _meta.
+func (r *result) addList(edits []rawjson.Edit, ref string) []rawjson.Edit {
+	t, full := r.missing(func(p *part) bool { return p.structured })
+	if full == 0 {
+		t, full = r.missing(func(p *part) bool { return !p.structured })
+	}
+	at, member := r.metaEnd, appendList([]byte(`"`+metaOmitted+`":`), &t, ref, full)
+	switch {
+	case r.noMeta:
+		at, member = r.end, append(append([]byte(`,"_meta":{`), member...), '}')
+	case at == 0:
+		return edits
+	case r.metas:
+		member = append([]byte{','}, member...)
+	}
+	return append(edits, rawjson.Edit{Start: at, End: at, New: member})
+}

@@ -1,0 +1,133 @@
+package clean
+
+import (
+	"bytes"
+	"unicode"
+	"unicode/utf8"
+)
+
+// suspect marks the bytes at which strip must look closer.
+var suspect = func() (t [256]bool) {
+	for c := range 0x20 {
+		t[c] = c != '\t' && c != '\n' && c != '\r'
+	}
+	t['<'], t[0x7f] = true, true
+	for c := 0x80; c < 0x100; c++ {
+		t[c] = c >= 0xC2 && !(c >= 0xE3 && c <= 0xED) // most letters of most languages are not
+	}
+	return t
+}()
+
+// strip takes out what a reader would not see; nil when there is none.
+func strip(text []byte, count *Count) []byte {
+	var out []byte
+	done, found := 0, false
+	drop := func(from, to int) {
+		out = append(out, text[done:from]...)
+		done, found = to, true
+	}
+	var last rune // kept before
+	for i := 0; i < len(text); {
+		if !suspect[text[i]] {
+			last = rune(text[i])
+			i++
+			continue
+		}
+		if n := commentLength(text[i:]); n > 0 {
+			drop(i, i+n)
+			count.Comments++
+			i += n
+			continue
+		}
+		if n := hiddenLength(text[i:], last); n > 0 {
+			drop(i, i+n)
+			count.Characters++
+			i += n
+			continue
+		}
+		r, n := utf8.DecodeRune(text[i:])
+		last = r
+		i += n
+	}
+	if !found {
+		return nil
+	}
+	return append(append(make([]byte, 0, len(out)+len(text)-done), out...), text[done:]...)
+}
+
+// commentLength is how long the HTML comment at the start of text is; 0 without one that ends.
+func commentLength(text []byte) int {
+	if !bytes.HasPrefix(text, []byte("<!--")) {
+		return 0
+	}
+	n := bytes.Index(text[4:], []byte("-->"))
+	if n < 0 {
+		return 0
+	}
+	return 4 + n + 3
+}
+
+// hiddenLength is how many bytes at the start of text nobody sees: a control character, the
+// whole of a terminal sequence, or a format character. last stands before it.
+func hiddenLength(text []byte, last rune) int {
+	r, n := utf8.DecodeRune(text)
+	switch {
+	case r == 0x1b:
+		return terminalLength(text)
+	case r == utf8.RuneError && n == 1:
+		return 0 // no UTF-8: not ours to judge
+	case r < 0x20 && r != '\t' && r != '\n' && r != '\r', r >= 0x7f && r < 0xa0:
+		return n
+	case isVariation(r):
+		if isVariation(last) { // one may follow a sign; a row of them carries hidden bytes
+			return n
+		}
+	case r >= 0xE0000 && r <= 0xE007F:
+		if last != 0x1F3F4 && !(last >= 0xE0000 && last <= 0xE007F) { // but in the flags of regions
+			return n
+		}
+	case unicode.Is(unicode.Cf, r) && !isVisibleFormat(r):
+		return n
+	}
+	return 0
+}
+
+func isVariation(r rune) bool { return r >= 0xFE00 && r <= 0xFE0F || r >= 0xE0100 && r <= 0xE01EF }
+
+// isVisibleFormat tells which format characters writing and emoji need: joiners, the soft
+// hyphen, and signs that enclose numbers.
+func isVisibleFormat(r rune) bool {
+	switch r {
+	case 0x200C, 0x200D, 0xAD, 0x06DD, 0x070F, 0x08E2, 0x110BD, 0x110CD:
+		return true
+	}
+	return r >= 0x0600 && r <= 0x0605 || r == 0x0890 || r == 0x0891
+}
+
+// terminalLength is how long the escape sequence at the start of text is.
+func terminalLength(text []byte) int {
+	if len(text) < 2 {
+		return len(text)
+	}
+	switch text[1] {
+	case '[':
+		for i := 2; i < len(text); i++ {
+			if text[i] >= 0x40 && text[i] <= 0x7e {
+				return i + 1
+			}
+			if text[i] < 0x20 || text[i] > 0x7e {
+				break
+			}
+		}
+	case ']':
+		for i := 2; i < len(text) && text[i] != '\n'; i++ {
+			if text[i] == 0x07 {
+				return i + 1
+			}
+			if text[i] == 0x1b && i+1 < len(text) && text[i+1] == '\\' {
+				return i + 2
+			}
+		}
+	}
+	return 1
+}

@@ -1,0 +1,209 @@
+package project_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/project"
+	"github.com/toolfit/toolfit/internal/project/mask"
+	"github.com/toolfit/toolfit/internal/rawjson"
+)
+
+func TestBody(t *testing.T) {
+	for name, c := range map[string]struct{ in, want string }{
+		"structuredContent that the text repeats": {`{"content":[{"type":"text","text":"{ \"b\":2,\"a\":1 }"}],"structuredContent":{"a":1,"b":2}}`, `{"a":1,"b":2}`},
+		"structuredContent alone":                 {`{"structuredContent":[1]}`, `[1]`},
+		"text that says more":                     {`{"content":[{"type":"text","text":"see"}],"structuredContent":{"a":1}}`, `{"content":[{"type":"text","text":"see"}],"structuredContent":{"a":1}}`},
+		"JSON as text":                            {text(`{"a":1}`), `{"a":1}`},
+		"prose":                                   {text("a\n\"b\""), `"a\n\"b\""`},
+		"several blocks":                          {`{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}`, `{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}`},
+		"an image":                                {`{"content":[{"type":"image","data":""},{"type":"text","text":"b"}]}`, `{"content":[{"type":"image","data":""},{"type":"text","text":"b"}]}`},
+		"no result":                               {`[1]`, `[1]`},
+	} {
+		if got := project.Body([]byte(c.in)); string(got) != c.want {
+			t.Errorf("%s: got %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+func TestPageOf(t *testing.T) {
+	cases := []struct {
+		name                  string
+		value                 string
+		offset, limit, budget int
+		want                  string
+		next                  int
+	}{
+		{"rows of an array", `[1,2,3,4,5]`, 1, 2, 0, `[2,3]`, 3},
+		{"rows of the one array in an object", `{"n":3,"items":[ {"a":1},{"a":2},{"a":3} ]}`, 0, 2, 0, `{"n":3,"items":[{"a":1},{"a":2}]}`, 2},
+		{"the last rows", `[1,2,3]`, 2, 5, 0, `[3]`, 0},
+		{"no limit, no budget: all", `[1,2,3]`, 0, 0, 0, `[1,2,3]`, 0},
+		{"rows that fit the budget", `["one word","two words","three"]`, 0, 0, 7, `["one word"]`, 1},
+		{"two arrays: characters", `{"a":[1,2],"b":[3,4]}`, 0, 5, 0, `"{\"a\":"`, 5},
+		{"characters of a string", `"个人版 and more"`, 1, 3, 0, `"人版 "`, 4},
+		{"a small value whole", `{"a":1}`, 0, 0, 50, `{"a":1}`, 0},
+		{"one row: its characters", `[{"a":"0123456789"}]`, 7, 4, 0, `"0123"`, 11},
+		{"one character at least", `"` + strings.Repeat("字", 9) + `"`, 0, 0, 1, `"字"`, 1},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := project.PageOf([]byte(c.value), c.offset, c.limit, c.budget)
+			if err != nil || string(got.Value) != c.want || got.Next != c.next {
+				t.Errorf("got %s, next %d, %v; want %s, next %d", got.Value, got.Next, err, c.want, c.next)
+			}
+		})
+	}
+	for _, offset := range []int{-1, 3, 1 << 40} {
+		if _, err := project.PageOf([]byte(`[1,2,3]`), offset, 1, 0); !fault.Is(err, fault.BadRequest) {
+			t.Errorf("offset %d: %v", offset, err)
+		}
+	}
+}
+
+func TestSelectNamesWhatThereIs(t *testing.T) {
+	_, err := project.Select([]byte(`[{"id":1,"o d":2}]`), parse(t, "nmae"))
+	if !fault.Is(err, fault.BadRequest) || !strings.Contains(err.Error(), `id, "o d"`) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := project.Select([]byte(`"prose"`), parse(t, "a")); err != nil {
+		t.Errorf("a mask is ignored on a string: %v", err)
+	}
+}
+
+// TestPagesPutTogetherAreTheWhole: whatever the page size and budget, no piece is lost or
+// given twice.
+func TestPagesPutTogetherAreTheWhole(t *testing.T) {
+	prose := strings.Repeat("A line, 一行 \"quoted\" \\ 😀\n", 12)
+	rapid.Check(t, func(t *rapid.T) {
+		limit, budget := rapid.IntRange(0, 30).Draw(t, "limit"), rapid.SampledFrom([]int{0, 60, 500}).Draw(t, "budget")
+		var all []any
+		for offset, first := 0, true; first || offset > 0; first = false {
+			page, err := project.PageOf([]byte(rows(9)), offset, limit, budget)
+			if err != nil || page.Cut {
+				t.Fatalf("%+v, %v", page, err)
+			}
+			all = append(all, decode(t, page.Value).(map[string]any)["items"].([]any)...)
+			offset = page.Next
+		}
+		if want := decode(t, []byte(rows(9))).(map[string]any)["items"]; !reflect.DeepEqual(all, want) {
+			t.Fatalf("%d rows", len(all))
+		}
+		var text strings.Builder
+		for offset, first := 0, true; first || offset > 0; first = false {
+			page, err := project.PageOf(rawjson.AppendString(nil, prose), offset, limit*5, budget)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, _ := rawjson.String(page.Value)
+			text.WriteString(s)
+			offset = page.Next
+		}
+		if text.String() != prose {
+			t.Fatalf("got %q", text.String())
+		}
+	})
+}
+
+func decode(t interface{ Fatalf(string, ...any) }, raw []byte) any {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		t.Fatalf("%q: %v", raw, err)
+	}
+	return v
+}
+
+// TestWhatWasOmittedCanBeFetchedAndPutBack: what is left of a value, and what each path of
+// the list fetches, are together the value.
+func TestWhatWasOmittedCanBeFetchedAndPutBack(t *testing.T) {
+	name := rapid.SampledFrom([]string{"id", "name", "big", "o d", "a/b", "环境", "x*", ""})
+	scalar := rapid.OneOf(rapid.Just[any](nil), rapid.Map(rapid.Int(), func(n int) any { return n }), rapid.Map(rapid.String(), func(s string) any { return s }))
+	object := rapid.MapOfN(name, rapid.OneOf(scalar, rapid.Map(rapid.MapOfN(name, scalar, 1, 4), func(m map[string]any) any { return m })), 1, 6)
+	masks := []string{"id", "items(id,name)", "items(name),id", "!big", "!**/big", "items(!big,!name/id)", `items("o d",name/id)`, "*,name(id)"}
+	rapid.Check(t, func(t *rapid.T) {
+		value := map[string]any{"items": rapid.SliceOfN(object, 1, 5).Draw(t, "rows"), "id": 1, "big": "x"}
+		raw, err := json.Marshal(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		full := []byte(`{"structuredContent":` + string(raw) + `}`)
+		m, err := mask.Parse(rapid.SampledFrom(masks).Draw(t, "mask"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := project.Plan(context.Background(), full, project.How{Mask: m}).Apply("r_abc")
+		whole := decode(t, rawjson.Get(out, "structuredContent"))
+		delete(whole.(map[string]any), project.Omitted)
+		w := rawjson.Array(rawjson.Get(out, "_meta", "toolfit/omitted", "fields"))
+		for w.Next() {
+			path, _ := rawjson.String(rawjson.Get(w.Value, "path"))
+			asked, err := mask.Parse(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			part, err := project.Select(project.Body(full), asked)
+			if err != nil {
+				t.Fatalf("fetch %s: %v", path, err)
+			}
+			whole = merge(whole, decode(t, part))
+		}
+		if want := decode(t, raw); !reflect.DeepEqual(whole, want) {
+			t.Fatalf("mask %s on %s\nput together: %v", m, raw, whole)
+		}
+	})
+}
+
+// merge puts two pieces of the same value together.
+func merge(a, b any) any {
+	switch a := a.(type) {
+	case map[string]any:
+		b, _ := b.(map[string]any)
+		for k, v := range b {
+			if old, ok := a[k]; ok {
+				v = merge(old, v)
+			}
+			a[k] = v
+		}
+	case []any:
+		b, _ := b.([]any)
+		for i := range a {
+			if i < len(b) {
+				a[i] = merge(a[i], b[i])
+			}
+		}
+	}
+	return a
+}
+
+func BenchmarkPlan(b *testing.B) {
+	value := rows(500)
+	keep := parse(b, "items(id,title)")
+	for name, c := range map[string]struct {
+		raw string
+		how project.How
+	}{
+		"masked text":    {text(value), project.How{Mask: keep}},
+		"masked both":    {`{"content":[{"type":"text","text":` + string(rawjson.AppendString(nil, value)) + `}],"structuredContent":` + value + `}`, project.How{Mask: keep}},
+		"masked, budget": {text(value), project.How{Mask: keep, Budget: 6500}},
+		"budget alone":   {text(value), project.How{Budget: 6500}},
+		"under budget":   {text(rows(20)), project.How{Budget: 6500}},
+		"nothing":        {text(value), project.How{}},
+	} {
+		b.Run(name, func(b *testing.B) {
+			raw := []byte(c.raw)
+			b.SetBytes(int64(len(raw)))
+			b.ReportAllocs()
+			for b.Loop() {
+				project.Plan(context.Background(), raw, c.how).Apply("r_7f3kq2")
+			}
+		})
+	}
+}

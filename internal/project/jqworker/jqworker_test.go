@@ -1,0 +1,115 @@
+package jqworker_test
+
+import (
+	"context"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/project/jqworker"
+)
+
+// The test's own program is the worker as well.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == jqworker.Argument {
+		syscall.Exit(jqworker.Main(os.Stdin, os.Stdout)) // os.Exit waits a second under the race detector
+	}
+	os.Exit(m.Run())
+}
+
+func newRunner(t *testing.T, opts *jqworker.Options) *jqworker.Runner {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("jq workers are for Linux")
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return jqworker.New(exe, opts)
+}
+
+// patient is for what is not about time: the machine may be busy.
+var patient = jqworker.Options{Time: 30 * time.Second}
+
+func TestRun(t *testing.T) {
+	r := newRunner(t, &patient)
+	t.Setenv("SECRET", "value")
+	for _, c := range []struct{ name, program, in, want string }{
+		{"a value", ".items | length", `{"items":[1,2,3]}`, "3"},
+		{"digits are kept", ".n", `{"n":9007199254740993}`, "9007199254740993"},
+		{"the environment is empty", "env, $ENV", `1`, "[{},{}]"},
+		{"a large value", "length", `"` + strings.Repeat("x", 1<<20) + `"`, "1048576"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := r.Run(context.Background(), c.program, []byte(c.in))
+			if err != nil || string(got) != c.want {
+				t.Errorf("got %s, %v; want %s", got, err, c.want)
+			}
+		})
+	}
+}
+
+func TestBombsAreStopped(t *testing.T) {
+	r := newRunner(t, &jqworker.Options{Time: 30 * time.Second, Memory: 64 << 20})
+	for _, c := range []struct {
+		name, program string
+		code          fault.Code
+	}{
+		{"a string repeated", `"x"*1000000000 | length`, fault.TooLarge},
+		{"a far index", `null|setpath([50000000];1) | length`, fault.TooLarge},
+		{"doubling", `reduce range(40) as $i ("x"; . + .) | length`, fault.TooLarge},
+		{"an endless array", `[repeat("x" * 100000)] | length`, fault.TooLarge},
+		{"too much output", `"x" * 3000000`, fault.TooLarge},
+		{"a wrong program", `.a |`, fault.BadRequest},
+		{"a program that fails", `error("no")`, fault.BadRequest},
+		{"no output", `empty`, fault.BadRequest},
+		{"halt", `halt`, fault.BadRequest},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			out, err := r.Run(context.Background(), c.program, []byte("1"))
+			if !fault.Is(err, c.code) {
+				t.Errorf("got %.40s, %v; want %s", out, err, c.code)
+			}
+		})
+	}
+	if _, err := r.Run(context.Background(), ".", make([]byte, 9<<20)); !fault.Is(err, fault.TooLarge) {
+		t.Errorf("a value over the limit: %v", err)
+	}
+}
+
+func TestAnEndlessProgramIsKilled(t *testing.T) {
+	r := newRunner(t, &jqworker.Options{Time: 300 * time.Millisecond})
+	if _, err := r.Run(context.Background(), "def f: f; f", []byte("1")); !fault.Is(err, fault.TooLarge) {
+		t.Errorf("got %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := r.Run(ctx, ".", []byte("1")); !fault.Is(err, fault.Canceled) {
+		t.Errorf("canceled: got %v", err)
+	}
+}
+
+func TestManyAtOnceWaitForTheirTurn(t *testing.T) {
+	r := newRunner(t, &jqworker.Options{Time: 30 * time.Second, Children: 1})
+	var wg sync.WaitGroup
+	for range 6 {
+		wg.Go(func() {
+			if got, err := r.Run(context.Background(), ". + 1", []byte("1")); err != nil || string(got) != "2" {
+				t.Errorf("got %s, %v", got, err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestAProgramThatIsNotThere(t *testing.T) {
+	if _, err := jqworker.New("/no/such/program", nil).Run(context.Background(), ".", []byte("1")); err == nil || fault.Is(err, fault.TooLarge) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,57 @@
+package jqworker
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/toolfit/toolfit/internal/project"
+)
+
+// What the child's exit code says. All else means that it was killed, or ran out of memory.
+const (
+	exitDone    = 0
+	exitProgram = 3 // the program is wrong or failed; the output says why
+)
+
+// Main is the child: it reads a program and a value, and writes the output. It returns the
+// exit code. It limits the memory of the process it runs in, so that it is for a process
+// that does nothing else.
+func Main(stdin io.Reader, stdout io.Writer) int {
+	in := bufio.NewReader(stdin)
+	line, err := in.ReadBytes('\n')
+	if err != nil {
+		return fail(stdout, fmt.Errorf("read the program: %w", err))
+	}
+	var h head
+	if err := json.Unmarshal(line, &h); err != nil {
+		return fail(stdout, fmt.Errorf("read the program: %w", err))
+	}
+	if err := limitMemory(h.Memory); err != nil {
+		return fail(stdout, fmt.Errorf("limit the memory: %w", err))
+	}
+	program, err := project.CompileJQ(h.Program)
+	if err != nil {
+		return fail(stdout, err)
+	}
+	value, err := io.ReadAll(in)
+	if err != nil {
+		return fail(stdout, fmt.Errorf("read the value: %w", err))
+	}
+	out, err := program.Run(context.Background(), value)
+	if err != nil {
+		return fail(stdout, err)
+	}
+	if _, err := stdout.Write(out); err != nil {
+		return exitProgram
+	}
+	return exitDone
+}
+
+// fail says what is wrong, in no more than a model will read.
+func fail(stdout io.Writer, err error) int {
+	fmt.Fprintf(stdout, "%.500s", err)
+	return exitProgram
+}

@@ -1,0 +1,283 @@
+package mask
+
+import (
+	"bytes"
+	"errors"
+
+	"github.com/toolfit/toolfit/internal/rawjson"
+)
+
+// MaxDepth is how deep a value may be nested for a mask to apply.
+const MaxDepth = 1000
+
+// ErrMismatch says that no name of the mask occurs where it looks for its first names: the
+// answer is of another kind, an error of a server that does not mark errors perhaps. It
+// is to be sent whole; cut, nothing would be left of it.
+var ErrMismatch = errors.New("no name of the mask occurs in the value")
+
+// Apply appends to dst what the mask keeps of the JSON value src, without insignificant
+// white space, and adds to t what it left out. On an error dst comes back as it was, and
+// what t holds means nothing: src is no JSON, it is nested too deep, or ErrMismatch.
+// dst and src must not overlap.
+func (m *Mask) Apply(dst, src []byte, t *Tally) ([]byte, error) {
+	c := cutter{src: src, dst: dst, blobs: m.blobs, tally: t, active: t.active[:0], names: t.names[:0]}
+	defer clear(t.names[:]) // they hold on to src
+	c.skipSpace()
+	f := frame{level: m.root.sub, rows: m.root.rows, limit: m.root.limit, filled: m.filled, root: true}
+	f.enter(&c, m.root.sub)
+	c.cut(f)
+	if c.skipSpace(); c.err == nil && c.pos != len(src) {
+		c.fail("end of input")
+	}
+	if c.err == nil && c.foreign && !c.matched {
+		c.err = ErrMismatch
+	}
+	if c.err != nil {
+		return dst, c.err
+	}
+	return c.dst, nil
+}
+
+// cutter goes once over a value.
+type cutter struct {
+	src, dst []byte
+	pos      int
+	from     int  // where the bytes start that are to be copied, when keep is set
+	keep     bool // false: what is walked over is left out
+	limit    int  // of strings that are kept
+	blobs    bool // of those that are kept, base64 is replaced
+	bulk     *Bulk
+	err      error
+
+	active  []*exclusion // a stack; each frame owns a piece of it
+	names   [][]byte     // the way to the object at hand, as literals
+	tally   *Tally
+	matched bool // an include of the first level occurred
+	foreign bool // an object of the first level has members, and none is included
+}
+
+// frame is what holds for one value.
+type frame struct {
+	level  *level // nil: all of it is kept
+	rows   slice
+	limit  int
+	lo, hi int    // its exclusions in cutter.active
+	path   uint64 // stands for the way to it
+	depth  int
+	filled bool // members without a value are left out
+	root   bool // the level is the mask's first
+}
+
+// enter makes the exclusions that start at the level active.
+func (f *frame) enter(c *cutter, l *level) {
+	f.lo = len(c.active)
+	if l != nil {
+		c.active = append(c.active, l.exclude...)
+	}
+	f.hi = len(c.active)
+}
+
+func (f *frame) cutsMembers() bool { return f.level != nil || f.hi > f.lo || f.filled }
+
+func (c *cutter) fail(want string) {
+	if c.err == nil {
+		c.err = &rawjson.SyntaxError{Offset: c.pos, Want: want}
+	}
+}
+
+// cut writes what the frame keeps of the value at hand.
+func (c *cutter) cut(f frame) {
+	if c.pos >= len(c.src) {
+		c.fail("a value")
+		return
+	}
+	first := c.src[c.pos]
+	switch {
+	case first == '[' && (f.rows.set || f.cutsMembers()):
+		c.cutArray(f)
+	case first == '{' && f.cutsMembers():
+		c.cutObject(f)
+	default:
+		c.copyWhole(f.limit, f.depth)
+	}
+}
+
+// copyWhole writes the value at hand, its strings cut to the limit.
+func (c *cutter) copyWhole(limit, depth int) {
+	c.keep, c.from, c.limit = true, c.pos, limit
+	c.value(depth)
+	c.flush(c.pos)
+	c.keep = false
+}
+
+func (c *cutter) flush(to int) { c.dst = append(c.dst, c.src[c.from:to]...) }
+
+func (c *cutter) cutArray(f frame) {
+	if f.depth++; f.depth > MaxDepth {
+		c.err = rawjson.ErrDepth
+		return
+	}
+	rows := f.rows
+	if rows.set && rows.last {
+		rows.from, rows.to = max(0, c.countRows(f.depth)-rows.count), -1
+	}
+	f.rows = slice{}
+	c.dst = append(c.dst, '[')
+	c.pos++
+	kept := 0
+	for i := 0; c.next(']', i == 0); i++ {
+		if rows.set && (i < rows.from || rows.to >= 0 && i >= rows.to) {
+			c.value(f.depth)
+			c.tally.Rows++
+			continue
+		}
+		if kept > 0 {
+			c.dst = append(c.dst, ',')
+		}
+		kept++
+		c.cut(f)
+	}
+	c.dst = append(c.dst, ']')
+}
+
+// countRows counts the elements of the array at hand and stays where it is. A second walk
+// is cheaper than a list of all places, which could be as long as the array.
+func (c *cutter) countRows(depth int) int {
+	start, n := c.pos, 0
+	c.pos++
+	for c.next(']', n == 0) {
+		c.value(depth)
+		n++
+	}
+	c.pos = start
+	return n
+}
+
+// next goes to the next member or element; false at the end and on an error.
+func (c *cutter) next(end byte, first bool) bool {
+	if c.err != nil {
+		return false
+	}
+	c.skipSpace()
+	if c.pos < len(c.src) && c.src[c.pos] == end {
+		c.pos++
+		return false
+	}
+	if first {
+		return true
+	}
+	if c.pos >= len(c.src) || c.src[c.pos] != ',' {
+		c.fail("a comma or " + string(end))
+		return false
+	}
+	c.pos++
+	c.skipSpace()
+	return true
+}
+
+func (c *cutter) cutObject(f frame) {
+	if f.depth++; f.depth > MaxDepth {
+		c.err = rawjson.ErrDepth
+		return
+	}
+	c.dst = append(c.dst, '{')
+	c.pos++
+	count, kept, matched := 0, 0, false
+	for c.next('}', count == 0) {
+		count++
+		start := c.pos
+		literal := c.key()
+		if c.err != nil {
+			return
+		}
+		child, found, keep := c.decide(&f, literal)
+		matched = matched || found
+		if !keep {
+			c.value(f.depth)
+			if c.err == nil {
+				c.tally.drop(&c.names, fieldID(f.path, literal), literal, c.pos-start)
+			}
+		} else {
+			if kept > 0 {
+				c.dst = append(c.dst, ',')
+			}
+			kept++
+			c.dst = append(append(c.dst, literal...), ':')
+			c.names = append(c.names, literal)
+			c.cut(child)
+			c.names = c.names[:len(c.names)-1]
+		}
+		c.active = c.active[:f.hi]
+	}
+	c.dst = append(c.dst, '}')
+	if f.root && f.level != nil && f.level.allow {
+		c.matched = c.matched || matched
+		c.foreign = c.foreign || count > 0 && !matched
+	}
+}
+
+// key reads a member's name as it is written, and what stands before its value.
+func (c *cutter) key() []byte {
+	start := c.pos
+	if c.pos >= len(c.src) || c.src[c.pos] != '"' {
+		c.fail("a key")
+		return nil
+	}
+	c.text()
+	literal := c.src[start:c.pos]
+	if c.skipSpace(); c.pos >= len(c.src) || c.src[c.pos] != ':' {
+		c.fail("a colon")
+		return nil
+	}
+	c.pos++
+	c.skipSpace()
+	return literal
+}
+
+// decide finds what holds for a member: its frame, whether an include names it, and
+// whether it is kept.
+func (c *cutter) decide(f *frame, literal []byte) (child frame, found, keep bool) {
+	name := literal[1 : len(literal)-1]
+	if bytes.IndexByte(name, '\\') >= 0 {
+		s, _ := rawjson.String(literal) // just scanned: it is a valid literal
+		name = []byte(s)
+	}
+	child = frame{limit: f.limit, depth: f.depth, filled: f.filled}
+	if f.filled && c.isEmpty() {
+		return child, false, false
+	}
+	if f.level != nil && f.level.allow {
+		s := f.level.find(name)
+		if s == nil {
+			return child, false, false
+		}
+		found = true
+		c.tally.see(s.id)
+		child.level, child.rows = s.sub, s.rows
+		if s.limit != noCap {
+			child.limit = s.limit
+		}
+	}
+	if f.hi == f.lo && child.level == nil && !f.filled {
+		return child, found, true
+	}
+	child.enter(c, child.level)
+	for i := f.lo; i < f.hi; i++ {
+		e := c.active[i]
+		if e.deep {
+			c.active = append(c.active, e)
+		}
+		for _, x := range e.next {
+			if !x.key.matches(name) {
+				continue
+			}
+			if x.to.ends {
+				return child, found, false
+			}
+			c.active = append(c.active, x.to)
+		}
+	}
+	child.hi = len(c.active)
+	child.path = fieldID(f.path, literal)
+	return child, found, true
+}

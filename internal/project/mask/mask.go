@@ -1,0 +1,147 @@
+// Package mask is the language that says which fields of a JSON value its reader needs,
+// and the streaming cut that follows it. It works on raw bytes: what is kept keeps its
+// order, its digits and its escapes, and nothing is decoded. It never decides when a mask
+// applies, and it never reads or stores anything.
+//
+//	items(id,name)        of each item the two fields; arrays are transparent
+//	items[:20](id),total  the first twenty items; [5:10] and [-3:] work as well
+//	body~400              a string's first 400 characters, with a note how many are missing
+//	!**/*_url             everything but the fields whose name ends so, at any depth
+//	"odd, name",x-*       quotes for odd names; * stands for any run of characters
+//
+// A level with an include is an allow-list; with only exclusions it keeps the rest; an
+// exclusion always wins. An exact name beats a glob, a glob with more letters one with
+// fewer, and the winner alone decides slice, cap and sub-mask. A cap holds further down
+// until a nearer one. What a mask does not fit (a group on a number, a slice on an object)
+// is ignored there; a field that is missing stays missing. An object in which no name of
+// an allow-list occurs is an answer of another kind: see ErrMismatch.
+//
+//	m, err := mask.Parse("EnvList(EnvId,Alias)")
+//	var t mask.Tally
+//	out, err := m.Apply(nil, full, &t)
+package mask
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Mask is a parsed mask. It is never changed, so that any number of calls may share it.
+type Mask struct {
+	source string
+	root   step
+	keys   []string // of the includes, by number: what Unseen speaks of
+	blobs  bool     // long strings that look like base64 are replaced by their length
+	filled bool     // members without a value are left out
+}
+
+// String is the mask as it was written.
+func (m *Mask) String() string { return m.source }
+
+// Error says where a mask stops making sense.
+type Error struct {
+	Offset  int // in bytes from the start of the source
+	Message string
+	Hint    string
+}
+
+func (e *Error) Error() string {
+	if e.Hint == "" {
+		return fmt.Sprintf("mask, at byte %d: %s", e.Offset, e.Message)
+	}
+	return fmt.Sprintf("mask, at byte %d: %s (%s)", e.Offset, e.Message, e.Hint)
+}
+
+// step is what one include asks of the value under its key.
+type step struct {
+	key   key
+	id    int // the number of its first include
+	rows  slice
+	limit int  // characters of a string; noCap: as many as the level above says
+	whole bool // an include without a group: what it holds stays whole
+	sub   *level
+}
+
+const noCap = -1
+
+// key is a name, or a pattern for names.
+type key struct {
+	text string
+	glob bool
+}
+
+// weight is how many characters of the pattern are literal.
+func (k key) weight() int { return utf8.RuneCountInString(k.text) - strings.Count(k.text, "*") }
+
+// slice picks elements of an array.
+type slice struct {
+	set      bool
+	from, to int // to < 0: to the end
+	last     bool
+	count    int // with last: how many at the end
+}
+
+// level is the mask of an object's members.
+type level struct {
+	allow   bool // only what an include names is kept
+	exact   map[string]*step
+	globs   []*step // the best first
+	exclude []*exclusion
+}
+
+// find is the include that decides about a member; nil when none names it.
+func (l *level) find(name []byte) *step {
+	if s := l.exact[string(name)]; s != nil {
+		return s
+	}
+	for _, s := range l.globs {
+		if match(s.key.text, name) {
+			return s
+		}
+	}
+	return nil
+}
+
+// exclusion is one step on the way to excluded members.
+type exclusion struct {
+	deep bool // it holds at every level below as well
+	ends bool // the member that brought us here is excluded
+	next []excluded
+}
+
+type excluded struct {
+	key key
+	to  *exclusion
+}
+
+// match tells whether the whole name fits a pattern in which only "*" is special.
+func match(pattern string, name []byte) bool {
+	p, n := 0, 0
+	star, from := -1, 0 // after the last star; where in name its run ends
+	for n < len(name) {
+		switch {
+		case p < len(pattern) && pattern[p] == '*':
+			p++
+			star, from = p, n
+		case p < len(pattern) && pattern[p] == name[n]:
+			p, n = p+1, n+1
+		case star < 0:
+			return false
+		default:
+			from++ // let the last star take one more
+			p, n = star, from
+		}
+	}
+	for p < len(pattern) && pattern[p] == '*' {
+		p++
+	}
+	return p == len(pattern)
+}
+
+func (k key) matches(name []byte) bool {
+	if k.glob {
+		return match(k.text, name)
+	}
+	return k.text == string(name)
+}

@@ -1,0 +1,59 @@
+package mask
+
+import (
+	"strconv"
+	"unicode/utf8"
+)
+
+// AppendShort appends a JSON string literal to dst, cut to its first limit characters and
+// with a note how many are missing: "0123…[+6]". It never splits an escape, a surrogate
+// pair or a character. False: the string is not longer than that, and nothing is appended.
+func AppendShort(dst, literal []byte, limit int) ([]byte, bool) {
+	inner := literal[1 : len(literal)-1]
+	count, at := 0, len(inner)
+	for i := 0; i < len(inner); count++ {
+		if count == limit {
+			at = i
+		}
+		i += charLength(inner[i:])
+	}
+	if count <= limit {
+		return dst, false
+	}
+	dst = append(append(dst, '"'), inner[:at]...)
+	dst = append(dst, "…[+"...)
+	dst = strconv.AppendInt(dst, int64(count-limit), 10)
+	return append(dst, `]"`...), true
+}
+
+// charLength is how many bytes of a valid literal its first character takes.
+func charLength(b []byte) int {
+	if b[0] < utf8.RuneSelf && b[0] != '\\' {
+		return 1
+	}
+	if b[0] != '\\' {
+		_, n := utf8.DecodeRune(b)
+		return n
+	}
+	if b[1] != 'u' {
+		return 2
+	}
+	if isSurrogate(b, "89abAB") && len(b) >= 12 && b[6] == '\\' && b[7] == 'u' && isSurrogate(b[6:], "cdefCDEF") {
+		return 12
+	}
+	return 6
+}
+
+// isSurrogate tells whether b starts with the escape of one half of a pair: \ud and a
+// third digit of the given ones.
+func isSurrogate(b []byte, third string) bool {
+	if b[2]|0x20 != 'd' {
+		return false
+	}
+	for i := range len(third) {
+		if b[3] == third[i] {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,176 @@
+package mask
+
+import (
+	"cmp"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/toolfit/toolfit/internal/rawjson"
+)
+
+// Tally counts what was left out. The zero value is ready; one that is used again after
+// Reset costs no allocation.
+type Tally struct {
+	Rows   int // elements of arrays
+	Cut    int // strings that were shortened
+	Others int // members beyond those that Fields names
+
+	fields []field
+	text   []byte                // of their paths
+	index  [2 * maxFields]uint16 // 1 + place in fields, found by id
+	seen   [maxSource / 2 / 64]uint64
+
+	// Room that Apply works in; it lies here so that it is had without an allocation.
+	active [16]*exclusion
+	names  [16][]byte
+}
+
+// maxFields bounds the names that are remembered: a map by id may have any number.
+const maxFields = 256
+
+type field struct {
+	id           uint64
+	start, end   int // of its path in Tally.text
+	bytes, count int
+}
+
+// Field is a member that was left out, under whatever rows.
+type Field struct {
+	Path  string // as a mask that asks for it
+	Name  string
+	Bytes int // with its name, over all rows
+	Count int // how often it occurred
+}
+
+// Reset makes t ready for another value.
+func (t *Tally) Reset() {
+	t.Rows, t.Cut, t.Others = 0, 0, 0
+	t.fields, t.text = t.fields[:0], t.text[:0]
+	clear(t.index[:])
+	clear(t.seen[:])
+}
+
+// Left tells whether anything was left out.
+func (t *Tally) Left() bool { return t.Rows > 0 || t.Cut > 0 || t.Others > 0 || len(t.fields) > 0 }
+
+// Fields are the members left out, those with most bytes first.
+func (t *Tally) Fields() []Field {
+	out := make([]Field, len(t.fields))
+	for i, f := range t.fields {
+		path := string(t.text[f.start:f.end])
+		out[i] = Field{Path: path, Name: lastKey(path), Bytes: f.bytes, Count: f.count}
+	}
+	slices.SortStableFunc(out, func(a, b Field) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	return out
+}
+
+// lastKey is the last name of a path that AppendKey wrote.
+func lastKey(path string) string {
+	p := parser{src: path}
+	for {
+		k, err := p.key()
+		if err != nil || !p.take('/') {
+			return k.text
+		}
+	}
+}
+
+// Add counts what other left out as well.
+func (t *Tally) Add(other *Tally) {
+	t.Rows += other.Rows
+	t.Cut += other.Cut
+	t.Others += other.Others
+	for _, f := range other.fields {
+		t.add(f.id, f.bytes, f.count, func(text []byte) []byte { return append(text, other.text[f.start:f.end]...) })
+	}
+}
+
+// Drop counts a member that was left out of the object at the path. Names and path are literals.
+func (t *Tally) Drop(path [][]byte, name []byte, bytes int) {
+	id := uint64(0)
+	for _, p := range path {
+		id = fieldID(id, p)
+	}
+	t.drop(&path, fieldID(id, name), name, bytes)
+}
+
+func (t *Tally) drop(names *[][]byte, id uint64, literal []byte, bytes int) {
+	t.add(id, bytes, 1, func(text []byte) []byte {
+		for _, n := range *names {
+			text = append(AppendKey(text, n), '/')
+		}
+		return AppendKey(text, literal)
+	})
+}
+
+// add finds the field by its id, or remembers it with the path that write appends.
+func (t *Tally) add(id uint64, bytes, count int, write func([]byte) []byte) {
+	at := id % uint64(len(t.index))
+	for ; t.index[at] != 0; at = (at + 1) % uint64(len(t.index)) {
+		if f := &t.fields[t.index[at]-1]; f.id == id {
+			f.bytes += bytes
+			f.count += count
+			return
+		}
+	}
+	if len(t.fields) == maxFields {
+		t.Others += count
+		return
+	}
+	if t.fields == nil {
+		t.fields, t.text = make([]field, 0, 32), make([]byte, 0, 512)
+	}
+	start := len(t.text)
+	t.text = write(t.text)
+	t.fields = append(t.fields, field{id: id, start: start, end: len(t.text), bytes: bytes, count: count})
+	t.index[at] = uint16(len(t.fields))
+}
+
+// fieldID stands for a member of the object that parent stands for (FNV-1a). Two that
+// meet would share a line in a note; nothing else depends on it.
+func fieldID(parent uint64, literal []byte) uint64 {
+	h := parent ^ 14695981039346656037
+	for _, b := range literal {
+		h = (h ^ uint64(b)) * 1099511628211
+	}
+	return h
+}
+
+// AppendKey appends a member's name, given as a literal, as a mask writes it.
+func AppendKey(dst, literal []byte) []byte {
+	inner := literal[1 : len(literal)-1]
+	bare := len(inner) > 0
+	for i := 0; i < len(inner) && bare; {
+		r, n := utf8.DecodeRune(inner[i:])
+		bare = isBare(r) && r != '*' && (r != utf8.RuneError || n > 1)
+		i += n
+	}
+	if bare { // which a backslash is not
+		return append(dst, inner...)
+	}
+	name, _ := rawjson.String(literal)
+	return rawjson.AppendString(dst, name)
+}
+
+func (t *Tally) see(id int) {
+	if id >= 0 {
+		t.seen[id/64] |= 1 << (id % 64)
+	}
+}
+
+// See takes over which names of a mask occurred in what other counted.
+func (t *Tally) See(other *Tally) {
+	for i, bits := range other.seen {
+		t.seen[i] |= bits
+	}
+}
+
+// Unseen are the names in the mask that no member had in what t counted.
+func (m *Mask) Unseen(t *Tally) (names []string) {
+	for id, name := range m.keys {
+		if t.seen[id/64]&(1<<(id%64)) == 0 {
+			names = append(names, name)
+		}
+	}
+	return names
+}

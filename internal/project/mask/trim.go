@@ -1,0 +1,118 @@
+package mask
+
+import (
+	"bytes"
+	"strconv"
+)
+
+// blobSize is the length from which a string that looks like base64 is no reading for a model.
+const blobSize = 1 << 10
+
+// Short is a mask that keeps every field and cuts each string to the limit; 0: none is
+// cut. With blobs set, long strings that look like base64 are replaced by their length.
+func Short(limit int, blobs bool) *Mask {
+	m := &Mask{root: step{id: -1, limit: noCap, whole: true}, blobs: blobs}
+	if limit > 0 {
+		m.root.limit = limit
+	}
+	return m
+}
+
+// Filled is a mask that leaves out the members that are null, "", [] or {}.
+func Filled() *Mask { return &Mask{root: step{id: -1, limit: noCap, whole: true}, filled: true} }
+
+// isEmpty tells whether the value at hand holds nothing.
+func (c *cutter) isEmpty() bool {
+	rest := c.src[c.pos:]
+	if len(rest) < 2 {
+		return false
+	}
+	switch rest[0] {
+	case 'n':
+		return true // null, or it will be refused
+	case '"':
+		return rest[1] == '"'
+	case '{', '[':
+		rest = trimSpace(rest[1:min(len(rest), 64)])
+		return len(rest) > 0 && (rest[0] == '}' || rest[0] == ']')
+	}
+	return false
+}
+
+// Compact appends src without insignificant white space, and checks it on the way.
+func Compact(dst, src []byte) ([]byte, error) {
+	return (&Mask{root: step{limit: noCap}}).Apply(dst, src, &Tally{})
+}
+
+// Bulk is where most of a value lies.
+type Bulk struct {
+	Array, Object Place // the largest with at least two elements, or members
+	Longest       int   // bytes of the longest string
+}
+
+// Place is a container in the walked bytes.
+type Place struct{ Start, End, Count int }
+
+func (p Place) size() int { return p.End - p.Start }
+
+// Survey finds the bulk of a value in one pass.
+func Survey(src []byte) (Bulk, error) {
+	c := cutter{src: src, bulk: &Bulk{}}
+	c.skipSpace()
+	c.value(0)
+	if c.skipSpace(); c.err == nil && c.pos != len(src) {
+		c.fail("end of input")
+	}
+	return *c.bulk, c.err
+}
+
+// note remembers a container that ends here, if it is the largest yet.
+func (c *cutter) note(into *Place, start, count int) {
+	if p := (Place{start, c.pos, count}); count > 1 && p.size() > into.size() {
+		*into = p
+	}
+}
+
+// AppendBlob appends, in place of a long string that looks like base64, what it was. The
+// content is that of a JSON string or plain text.
+func AppendBlob(dst []byte, length int) []byte {
+	dst = append(dst, "[base64, "...)
+	dst = strconv.AppendInt(dst, int64(length), 10)
+	return append(dst, " characters]"...)
+}
+
+// BlobRun is how long the run of base64 characters at the start of text is, and whether it
+// is base64: longer than a model could mind, and no words.
+func BlobRun(text []byte) (n int, blob bool) {
+	digits, capitals, small := 0, 0, 0
+	for n < len(text) && blobByte[text[n]] {
+		switch b := text[n]; {
+		case b >= '0' && b <= '9':
+			digits++
+		case b >= 'A' && b <= 'Z':
+			capitals++
+		case b >= 'a' && b <= 'z':
+			small++
+		}
+		n++
+	}
+	// Encoded bytes hold all three kinds; one letter repeated, or digits alone, is no blob.
+	return n, n > blobSize && digits*50 > n && capitals*10 > n && small*10 > n
+}
+
+var blobByte = func() (t [256]bool) {
+	for c := range 256 {
+		b := byte(c)
+		t[c] = b >= '0' && b <= '9' || b >= 'A' && b <= 'Z' || b >= 'a' && b <= 'z' || b == '+' || b == '/' || b == '-' || b == '_' || b == '='
+	}
+	return t
+}()
+
+// isBlob tells whether the inside of a string is all base64, perhaps as a data URL.
+func isBlob(inner []byte) bool {
+	if bytes.HasPrefix(inner, []byte("data:")) {
+		_, inner, _ = bytes.Cut(inner, []byte(";base64,"))
+	}
+	n, blob := BlobRun(inner)
+	return blob && n == len(inner)
+}

@@ -1,0 +1,181 @@
+package project
+
+import (
+	"bytes"
+
+	"github.com/toolfit/toolfit/internal/project/mask"
+	"github.com/toolfit/toolfit/internal/project/quoted"
+	"github.com/toolfit/toolfit/internal/rawjson"
+)
+
+// result is a tools/call result with its parts found.
+type result struct {
+	raw        []byte
+	parts      []*part
+	contentEnd int  // where a block can be added to content; 0 without one
+	contents   bool // content has a block
+	noContent  bool // the result has no such member
+	metaEnd    int  // where a member can be added to _meta; 0 without one
+	metas      bool // _meta has a member
+	noMeta     bool // the result has no such member
+	end        int  // where a member can be added to the result
+}
+
+// part is a piece of a result that may be cut: structuredContent, or the text of a block.
+type part struct {
+	start, end int // of its value in the result's bytes
+	structured bool
+	user       bool // not for the model: its annotations say so
+
+	full []byte // its JSON, or its text
+	json bool   // full is JSON, as far as its ends show
+	out  []byte // what is left of it; nil: all
+
+	shaped []byte // out, or full, written shorter; nil: it is not
+
+	cost    int // tokens of full; 0: not counted yet
+	tally   mask.Tally
+	program bool // a jq program made out, so that nobody counted what is missing
+}
+
+// leaves tells whether something of the part is left out.
+func (p *part) leaves() bool { return p.program || p.tally.Left() }
+
+// text is what is left of the part.
+func (p *part) text() []byte {
+	if p.out != nil {
+		return p.out
+	}
+	return p.full
+}
+
+// sent is what the reader gets of it, without the note.
+func (p *part) sent() []byte {
+	if p.shaped != nil {
+		return p.shaped
+	}
+	return p.text()
+}
+
+// holdsNote tells whether the note can stand inside the part: in an object that has no
+// such member of its own.
+func (p *part) holdsNote() bool {
+	out := p.text()
+	return p.json && p.shaped == nil && p.leaves() && out[0] == '{' && rawjson.Get(out, Omitted) == nil
+}
+
+// changed tells whether any part is sent otherwise than it came.
+func (r *result) changed() bool {
+	for _, p := range r.parts {
+		if p.out != nil || p.shaped != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// readResult finds the parts; nil for an error, for what is not complete, and for what is
+// no result at all.
+func readResult(raw []byte) (*result, error) {
+	r := &result{raw: raw, noContent: true, noMeta: true}
+	w := rawjson.Object(raw)
+	for w.Step() {
+		if string(w.Key) == "content" {
+			r.noContent = false
+			if raw[w.Start] == '[' {
+				r.readContent(&w)
+				continue
+			}
+		}
+		if !w.Skip() {
+			break
+		}
+		switch string(w.Key) {
+		case "isError":
+			if string(w.Value) == "true" {
+				return nil, nil
+			}
+		case "resultType":
+			if string(w.Value) != `"complete"` {
+				return nil, nil
+			}
+		case "structuredContent":
+			if c := w.Value[0]; c == '{' || c == '[' || c == '"' {
+				r.parts = append(r.parts, &part{start: w.Start, end: w.End, structured: true, full: w.Value, json: true})
+			}
+		case "_meta":
+			r.noMeta = false
+			if w.Value[0] == '{' {
+				r.metaEnd = w.End - 1
+				r.metas = !isEmpty(w.Value)
+			}
+		}
+	}
+	if err := w.Err(); err != nil {
+		return nil, err
+	}
+	for r.end = len(raw) - 1; raw[r.end] != '}'; r.end-- {
+	}
+	return r, nil
+}
+
+// readContent finds the text blocks. It goes over the bytes once: they are most of a result.
+func (r *result) readContent(w *rawjson.Walk) {
+	blocks := w.Into()
+	for blocks.Step() {
+		r.contents = true
+		if r.raw[blocks.Start] != '{' {
+			blocks.Skip()
+			continue
+		}
+		block := blocks.Into()
+		if p := readBlock(&block); p != nil {
+			r.parts = append(r.parts, p)
+		}
+		blocks.Out(&block)
+	}
+	w.Out(&blocks)
+	r.contentEnd = w.End - 1
+}
+
+// readBlock is the part that a block of content is; nil when it is no text.
+func readBlock(block *rawjson.Walk) *part {
+	p := &part{}
+	isText := false
+	for block.Next() {
+		switch string(block.Key) {
+		case "type":
+			isText = string(block.Value) == `"text"`
+		case "text":
+			if block.Value[0] == '"' {
+				p.start, p.end = block.Start, block.End
+			}
+		case "annotations":
+			p.user = string(bytes.Join(bytes.Fields(rawjson.Get(block.Value, "audience")), nil)) == `["user"]`
+		}
+	}
+	if !isText || p.end == 0 {
+		return nil
+	}
+	return p
+}
+
+// isEmpty tells whether an object or array has nothing in it.
+func isEmpty(container []byte) bool {
+	start, end := quoted.Trim(container, 1, len(container)-1)
+	return start == end
+}
+
+// decode reads the text of the parts that are literals, and looks which may be JSON.
+func (r *result) decode() {
+	for _, p := range r.parts {
+		if !p.structured {
+			literal := r.raw[p.start:p.end]
+			p.full = quoted.AppendText(make([]byte, 0, len(literal)), literal)
+			var start, end int
+			if start, end, p.json = quoted.JSON(p.full); p.json {
+				p.full = p.full[start:end]
+			}
+		}
+	}
+}
