@@ -1,0 +1,139 @@
+package prompt
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/toolfit/toolfit/internal/rawjson"
+	"github.com/toolfit/toolfit/schema"
+)
+
+// json writes a tool as the dialect's provider takes it; nothing when it takes none such.
+func (w *writer) json(t *Tool, tier Tier) []byte {
+	raw, text := bytes.TrimSpace(t.Schema), t.Description
+	if rawjson.IsNull(raw) {
+		raw = nil
+	}
+	if tier != Full && rawjson.Check(raw) == nil {
+		raw, text = appendBare(nil, raw, ofSchema), sentence(text)
+	}
+	res, err := schema.Plan(raw, w.opts.Dialect, nil)
+	if err != nil {
+		if tier == Full {
+			w.refused = append(w.refused, Refused{t.Name, err})
+		}
+		return nil
+	}
+	before, name, after := envelope(w.opts.Dialect)
+	out := append([]byte(before), `"name":`...)
+	out = rawjson.AppendString(out, t.Name)
+	if text != "" {
+		out = append(out, `,"description":`...)
+		out = rawjson.AppendString(out, text)
+	}
+	out = appendCompact(append(out, `,"`+name+`":`...), res.Parameters)
+	if res.Strict {
+		out = append(out, `,"strict":true`...)
+	}
+	return append(out, after...)
+}
+
+// envelope is what a provider wants around a tool, and its word for the schema.
+func envelope(d schema.Dialect) (before, name, after string) {
+	switch d {
+	case schema.Anthropic, schema.AnthropicStrict:
+		return "{", "input_schema", "}"
+	case schema.Gemini:
+		return "{", "parameters", "}"
+	case schema.GeminiParams:
+		return "{", "parametersJsonSchema", "}"
+	case schema.MCP:
+		return "{", "inputSchema", "}"
+	}
+	return `{"type":"function","function":{`, "parameters", "}}"
+}
+
+// appendCompact writes JSON without its blanks.
+func appendCompact(out, raw []byte) []byte {
+	b := bytes.NewBuffer(out)
+	if json.Compact(b, raw) != nil {
+		return append(out, raw...)
+	}
+	return b.Bytes()
+}
+
+// place is what a JSON value in a schema is.
+type place uint8
+
+const (
+	ofData place = iota
+	ofSchema
+	ofNames // from names to schemas
+)
+
+// inside is what the values of a schema's keywords are; what is not named is data.
+func inside(keyword string) place {
+	switch keyword {
+	case "items", "additionalProperties", "additionalItems", "contains", "not", "if", "then", "else", "propertyNames",
+		"unevaluatedItems", "unevaluatedProperties", "anyOf", "oneOf", "allOf", "prefixItems", "components":
+		return ofSchema
+	case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "schemas":
+		return ofNames
+	}
+	return ofData
+}
+
+// appendBare writes a schema without its descriptions. A property of that name stays.
+func appendBare(out, raw []byte, at place) []byte {
+	switch {
+	case at == ofData || !isObject(raw) && !isArray(raw):
+		return append(out, raw...)
+	case isArray(raw):
+		out = append(out, '[')
+		for w := rawjson.Array(raw); w.Next(); {
+			if out[len(out)-1] != '[' {
+				out = append(out, ',')
+			}
+			out = appendBare(out, w.Value, at)
+		}
+		return append(out, ']')
+	}
+	out = append(out, '{')
+	for w := rawjson.Object(raw); w.Next(); {
+		key := string(w.Key)
+		if at == ofSchema && (key == "description" || key == "title" || key == "examples") {
+			continue
+		}
+		if out[len(out)-1] != '{' {
+			out = append(out, ',')
+		}
+		next := ofSchema
+		if at == ofSchema {
+			next = inside(key)
+		}
+		out = append(rawjson.AppendString(out, key), ':')
+		out = appendBare(out, w.Value, next)
+	}
+	return append(out, '}')
+}
+
+// writeJSON puts the tools of a plan in a list, one to a line.
+func (w *writer) writeJSON(plan Plan) []byte {
+	out := []byte("[")
+	places := w.places()
+	for _, p := range plan {
+		i, ok := places[p.Name]
+		if !ok {
+			continue
+		}
+		text := w.text(i, p.Tier)
+		if len(text) == 0 {
+			continue
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(append(out, '\n'), text...)
+	}
+	return append(out, "\n]\n"...)
+}

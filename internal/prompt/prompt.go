@@ -1,0 +1,243 @@
+// Package prompt writes a catalogue of tools as text for a model: all details, signatures or
+// names, as many as a budget of tokens holds. The same tools give the same bytes, in
+// whatever order they come, so that a provider's prompt cache can be hit. It never does I/O,
+// and it never leaves a reference in the text: what a parameter is stands where it is used.
+//
+//	page, err := prompt.Render(tools, &prompt.Options{Format: prompt.TypeScript, Budget: 4000, Count: tokens.Estimate})
+//	send(page.Text)
+//	keep(page.Plan) // and hand it in again, so that the next text begins with the same bytes
+package prompt
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/toolfit/toolfit/schema"
+)
+
+// Tool is what is written about one tool.
+type Tool struct {
+	Name         string // as the model calls it
+	Server       string
+	Tags         []string
+	Description  string
+	Descriptions map[string]string // in other languages, by language
+	Schema       json.RawMessage   // of the arguments
+	Example      json.RawMessage   // arguments of a call that went well; nil: none
+}
+
+// Format is how tools are written.
+type Format string
+
+// The formats.
+const (
+	TypeScript Format = "ts"
+	Signature  Format = "sig"  // one line for each tool
+	Markdown   Format = "md"   // the layout of agents' system prompts
+	JSON       Format = "json" // what a provider takes in a request
+)
+
+// Options change what is written. The zero value writes everything as TypeScript.
+type Options struct {
+	Format   Format           // "": TypeScript
+	Budget   int              // tokens; 0: no limit
+	Count    func([]byte) int // counts tokens; nil: a fourth of the bytes
+	Pinned   []string         // tools that get all details first
+	Recent   []string         // and those that are next, the most recent first
+	Previous Plan             // what was sent before; its tools keep their place and detail
+	Language string           // a tag, such as zh-CN, of the descriptions where a tool has several
+	Heading  string           // of Markdown; "": "## Available Tools (详细信息)"
+	Dialect  schema.Dialect   // of JSON; "": OpenAI
+	Groups   bool             // a line names each server and tag before its tools
+	AsGiven  bool             // the tools stay in their order; else they are sorted by server and name
+}
+
+// Page is a written catalogue.
+type Page struct {
+	Text    string
+	Plan    Plan
+	Refused []Refused // tools that the dialect cannot carry
+}
+
+// Refused is a tool that was left out, and why.
+type Refused struct {
+	Name string
+	Err  error
+}
+
+// Render writes the tools.
+func Render(tools []Tool, opts *Options) (*Page, error) {
+	if opts == nil {
+		opts = &Options{}
+	}
+	w := &writer{opts: *opts, tools: slices.Clone(tools)}
+	w.opts.Format = cmp.Or(w.opts.Format, TypeScript)
+	w.opts.Heading = cmp.Or(w.opts.Heading, "## Available Tools (详细信息)")
+	w.opts.Dialect = cmp.Or(w.opts.Dialect, schema.OpenAI)
+	if w.opts.Count == nil {
+		w.opts.Count = func(text []byte) int { return (len(text) + 3) / 4 }
+	}
+	switch w.opts.Format {
+	case TypeScript, Signature, Markdown, JSON:
+	default:
+		return nil, fmt.Errorf("render prompt: unknown format %q", opts.Format)
+	}
+	if _, known := schema.Dialects()[w.opts.Dialect]; !known {
+		return nil, fmt.Errorf("render prompt: unknown dialect %q", opts.Dialect)
+	}
+	w.prepare()
+	plan := w.plan()
+	return &Page{Text: string(w.write(plan)), Plan: plan, Refused: w.refused}, nil
+}
+
+// writer writes one page.
+type writer struct {
+	opts    Options
+	tools   []Tool
+	cache   map[piece][]byte
+	refused []Refused
+	schemas printer
+}
+
+// piece is one tool in one detail.
+type piece struct {
+	tool int
+	tier Tier
+}
+
+// prepare puts the tools in order and chooses their language. Of two tools of one name the
+// first stays: a model could not tell them apart.
+func (w *writer) prepare() {
+	if !w.opts.AsGiven {
+		slices.SortStableFunc(w.tools, w.compare)
+	}
+	seen := make(map[string]bool, len(w.tools))
+	w.tools = slices.DeleteFunc(w.tools, func(t Tool) bool {
+		again := seen[t.Name]
+		seen[t.Name] = true
+		return again
+	})
+	for i := range w.tools {
+		t := &w.tools[i]
+		if text, ok := inLanguage(t.Descriptions, w.opts.Language); ok {
+			t.Description = text
+		}
+	}
+	w.cache = make(map[piece][]byte, len(w.tools))
+}
+
+// compare orders tools by server and name, in groups by tag too. What else they have makes
+// sure that the order of the input does not matter.
+func (w *writer) compare(a, b Tool) int {
+	if n := cmp.Compare(a.Server, b.Server); n != 0 {
+		return n
+	}
+	if n := cmp.Compare(category(&a), category(&b)); n != 0 && w.opts.Groups {
+		return n
+	}
+	return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(b.Description, a.Description), bytes.Compare(b.Schema, a.Schema))
+}
+
+// text is a tool in one detail.
+func (w *writer) text(tool int, tier Tier) []byte {
+	key := piece{tool, tier}
+	if text, ok := w.cache[key]; ok {
+		return text
+	}
+	t := &w.tools[tool]
+	var out []byte
+	switch {
+	case tier == Full && w.opts.Format == Markdown:
+		out = w.schemas.markdown(t)
+	case tier == Full && w.opts.Format == TypeScript:
+		out = w.schemas.typeScript(t)
+	case tier != None && w.opts.Format == JSON:
+		out = w.json(t, tier)
+	case tier == Full || tier == Line:
+		out = w.schemas.signature(t)
+	case tier == Named:
+		out = append([]byte(oneLine(t.Name)), ", "...)
+	}
+	w.cache[key] = out
+	return out
+}
+
+// write puts the tools of a plan together. What stands in it one after the other with the
+// same detail is one run, so a longer plan only adds to the text of a shorter one.
+func (w *writer) write(plan Plan) []byte {
+	if w.opts.Format == JSON {
+		return w.writeJSON(plan)
+	}
+	out := make([]byte, 0, 600*len(plan)) // a tool of the middle size
+	if w.opts.Format == Markdown {
+		out = append(out, "\n\n"+w.opts.Heading+"\n\n"...)
+	}
+	places := w.places()
+	last, group := Tier(""), ""
+	for _, p := range plan {
+		i, ok := places[p.Name]
+		if !ok || p.Tier == None {
+			continue
+		}
+		t := &w.tools[i]
+		if p.Tier != last {
+			out = w.startRun(out, last, p.Tier)
+			last, group = p.Tier, ""
+		}
+		if g := category(t); w.opts.Groups && p.Tier != Named && g != group {
+			out = append(w.startGroup(out, g), '\n')
+			group = g
+		}
+		out = append(out, w.text(i, p.Tier)...)
+	}
+	return w.startRun(out, last, "")
+}
+
+// startRun ends the run before and announces the next.
+func (w *writer) startRun(out []byte, last, next Tier) []byte {
+	switch {
+	case last == Named:
+		out = append(out[:len(out)-len(", ")], '\n')
+	case last == Line && w.opts.Format == Markdown:
+		out = append(out, '\n')
+	}
+	if next == Named {
+		out = append(out, w.remark("More tools, by name only: ")...)
+	}
+	return out
+}
+
+// remark is a line beside the tools.
+func (w *writer) remark(text string) string {
+	if w.opts.Format == TypeScript {
+		return "// " + text
+	}
+	return text
+}
+
+func (w *writer) startGroup(out []byte, name string) []byte {
+	if w.opts.Format == Markdown {
+		return append(append(out, "### "...), name+"\n"...)
+	}
+	return append(append(out, "// "...), name...)
+}
+
+// category is what a tool is filed under: its server and its first tag.
+func category(t *Tool) string {
+	if len(t.Tags) == 0 {
+		return oneLine(t.Server)
+	}
+	return oneLine(t.Server + ": " + t.Tags[0])
+}
+
+// places are the tools' places, by name.
+func (w *writer) places() map[string]int {
+	list := make(map[string]int, len(w.tools))
+	for i := range w.tools {
+		list[w.tools[i].Name] = i
+	}
+	return list
+}

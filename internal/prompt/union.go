@@ -1,0 +1,65 @@
+package prompt
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/toolfit/toolfit/internal/rawjson"
+)
+
+// combine writes alternatives, or schemas that hold together, after what is there already.
+// A list that says nothing about types, as one of required names, is left out.
+func (p *printer) combine(from int, how binding, list []byte, either bool) binding {
+	if !says(list) {
+		return how
+	}
+	after := len(p.out) > from
+	if after {
+		p.group(from, how, both)
+		p.out = append(p.out, " & "...)
+	}
+	sep, inner := " & ", both
+	if either {
+		sep, inner = "|", choice
+	}
+	start := len(p.out)
+	var parts [][]byte
+	result := atom
+	for w := rawjson.Array(list); w.Next(); {
+		n := read(w.Value)
+		if !n.says() {
+			continue
+		}
+		at := len(p.out)
+		if len(parts) > 0 {
+			p.out = append(p.out, sep...)
+		}
+		mine := len(p.out)
+		result = p.group(mine, p.node(&n), inner)
+		p.aside(&n)
+		part := p.out[mine:]
+		if slices.ContainsFunc(parts, func(o []byte) bool { return bytes.Equal(o, part) }) {
+			p.out = p.out[:at]
+			continue
+		}
+		parts = append(parts, bytes.Clone(part))
+	}
+	if len(parts) > 1 {
+		result = inner
+	}
+	if after {
+		p.group(start, result, both)
+		return both
+	}
+	return result
+}
+
+// group puts brackets around what was written from there on, where it would fall apart, and
+// tells how it holds together then.
+func (p *printer) group(from int, how, in binding) binding {
+	if how == atom || how == in {
+		return how
+	}
+	p.out = append(slices.Insert(p.out, from, '('), ')')
+	return atom
+}

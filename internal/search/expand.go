@@ -1,0 +1,113 @@
+package search
+
+import (
+	"slices"
+	"strings"
+)
+
+// weighted is a term to look for, and how much it counts.
+type weighted struct {
+	term   int32
+	weight float32
+}
+
+// counted is a term of a text and how often it is there.
+type counted struct {
+	term string
+	n    float32
+}
+
+// count gives the terms of a text, each once, in their order.
+func count(text string) []counted {
+	var list []counted
+	places := map[string]int{}
+	words(text, func(term string) {
+		at, ok := places[term]
+		if !ok {
+			at = len(list)
+			places[term] = at
+			list = append(list, counted{term: term})
+		}
+		list[at].n++
+	})
+	return list
+}
+
+// expand gives the terms to look for: the given ones; for one that no tool has, those that
+// look like it; and other words for the same thing, which count less.
+func (x *Index) expand(own []counted) []weighted {
+	var list []weighted
+	for _, t := range own {
+		if id, ok := x.terms[t.term]; ok {
+			list = append(list, weighted{id, 9 * t.n / (8 + t.n)})
+		}
+	}
+	for _, t := range own {
+		if _, ok := x.terms[t.term]; !ok {
+			list = x.similar(list, t.term)
+		}
+	}
+	for _, t := range own {
+		list = x.synonyms(list, t.term)
+	}
+	return list
+}
+
+// maxSimilar bounds the words that are tried in place of an unknown one.
+const maxSimilar = 8
+
+// similar adds the terms that begin like an unknown one: an ending that the stemmer does not
+// know, a word that was not written out, or a slip near its end.
+func (x *Index) similar(list []weighted, term string) []weighted {
+	if len(term) < 4 || term[0] >= 0x80 {
+		return list
+	}
+	head := term[:max(4, len(term)*2/3)]
+	from, _ := slices.BinarySearch(x.sorted, head)
+	found := 0
+	for _, other := range x.sorted[from:] {
+		if !strings.HasPrefix(other, head) || found == maxSimilar {
+			break
+		}
+		same := len(head)
+		for same < min(len(term), len(other)) && term[same] == other[same] {
+			same++
+		}
+		if likeness := 2 * float32(same) / float32(len(term)+len(other)); likeness >= .7 {
+			list = include(list, x.terms[other], perSimilar*likeness)
+			found++
+		}
+	}
+	return list
+}
+
+// synonyms adds other words for a term. One that is rarer than the term itself would count
+// more than what was asked for, so it counts no more than the term.
+func (x *Index) synonyms(list []weighted, term string) []weighted {
+	own := float32(0)
+	if id, ok := x.terms[term]; ok {
+		own = x.idf[id]
+	}
+	for _, other := range thesaurus()[term] {
+		id, ok := x.terms[other]
+		if !ok {
+			continue
+		}
+		weight := float32(perSynonym)
+		if own > 0 {
+			weight *= min(1, own/x.idf[id])
+		}
+		list = include(list, id, weight)
+	}
+	return list
+}
+
+// include adds a term unless it is there already.
+func include(list []weighted, term int32, weight float32) []weighted {
+	for i := range list {
+		if list[i].term == term {
+			return list
+		}
+	}
+	return append(list, weighted{term, weight})
+}

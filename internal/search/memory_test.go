@@ -1,0 +1,141 @@
+package search
+
+import (
+	"encoding/json"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const day = 24 * time.Hour
+
+func TestMemoryFindsWhatTheWordsDoNot(t *testing.T) {
+	x := New(small)
+	m := NewMemory(nil)
+	const text = "ping Ann"
+	if got := x.Search(Query{Text: text, Memory: m, Now: labTime}); len(got) > 0 {
+		t.Fatalf("an empty memory finds %v", got)
+	}
+	m.Add(NewCredit("mail__send", "ping Bob", labTime))
+	got := x.Search(Query{Text: text, Memory: m, Now: labTime})
+	if len(got) != 1 || small[got[0].Index].ID != "mail__send" || got[0].Memory != got[0].Score {
+		t.Fatalf("got %v", got)
+	}
+	if later := x.Search(Query{Text: text, Memory: m, Now: labTime.Add(90 * day)}); later[0].Score >= got[0].Score {
+		t.Error("a credit counts as much after three months")
+	}
+	for _, odd := range []time.Time{{}, labTime.Add(-90 * day), labTime.Add(1e6 * time.Hour)} {
+		if r := x.Search(Query{Text: text, Memory: m, Now: odd}); len(r) > 0 && !(r[0].Score <= got[0].Score) {
+			t.Errorf("at %v the score is %v", odd, r[0].Score)
+		}
+	}
+}
+
+func TestMemoryIsBoundedAndAgreementCounts(t *testing.T) {
+	x := New(small)
+	score := func(credits ...Credit) float32 {
+		got := x.Search(Query{Text: "ping Ann", Memory: NewMemory(credits), Now: labTime})
+		for _, r := range got {
+			if small[r.Index].ID == "mail__send" {
+				return r.Memory
+			}
+		}
+		return 0
+	}
+	var many, shared []Credit
+	for i := range 30 {
+		many = append(many, NewCredit("mail__send", fmt.Sprintf("ping somebody%d", i), labTime))
+		shared = append(shared, many[i], NewCredit("shop__orders", fmt.Sprintf("ping something%d", i), labTime))
+	}
+	one, all, half := score(many[0]), score(many...), score(shared...)
+	if !(one < half && half < all && all < mostMemory) {
+		t.Errorf("one credit counts %v, thirty %v, thirty of sixty %v", one, all, half)
+	}
+}
+
+func TestMemoryKeepsTheLastCreditsOfATool(t *testing.T) {
+	m := NewMemory(nil)
+	for i := range 100 {
+		m.Add(NewCredit("a", fmt.Sprintf("query number%d", i), labTime.Add(time.Duration(i)*day)))
+	}
+	m.Add(NewCredit("a", "an older query", labTime.Add(-day)))
+	m.Add(NewCredit("a", "number90 query", labTime.Add(300*day))) // the same words: the same query
+	m.Add(NewCredit("a", "the", labTime))                         // no words: nothing to remember
+	kept := m.Credits("a")
+	if len(kept) != maxCredits || !kept[len(kept)-1].At.Equal(labTime.Add(300*day)) || kept[0].At.Before(labTime.Add(70*day)) {
+		t.Fatalf("%d are kept, from %v to %v", len(kept), kept[0].At, kept[len(kept)-1].At)
+	}
+	traces := 0
+	for _, list := range m.terms {
+		traces += len(list)
+	}
+	if want := 3 * maxCredits; traces != want { // query, number, and its digits
+		t.Errorf("%d traces, want %d", traces, want)
+	}
+	raw, err := json.Marshal(kept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back []Credit
+	if err := json.Unmarshal(raw, &back); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(kept, NewMemory(back).Credits("a")); diff != "" {
+		t.Error(diff)
+	}
+	if m.Credits("b") != nil {
+		t.Error("an unknown tool has credits")
+	}
+}
+
+func TestMemoryIsForManyGoroutines(t *testing.T) {
+	x, m := New(small), NewMemory(nil)
+	var all sync.WaitGroup
+	for g := range 4 {
+		all.Go(func() {
+			for i := range 100 {
+				m.Add(NewCredit(small[i%len(small)].ID, fmt.Sprintf("word%d ping %d", g, i), labTime))
+				x.Search(Query{Text: "ping word1", Memory: m, Now: labTime})
+			}
+		})
+	}
+	all.Wait()
+}
+
+func TestTrailCreditsOnlyWhatASearchLedTo(t *testing.T) {
+	var trail Trail
+	called := func(tool string, good bool) string {
+		query, ok := trail.Called(tool, good)
+		if ok != (query != "") {
+			t.Fatalf("query %q and credit %v", query, ok)
+		}
+		return query
+	}
+	if called("a", true) != "" {
+		t.Error("a call without a search is credited")
+	}
+	trail.Found("first", []string{"a", "b"})
+	if called("a", false) != "" {
+		t.Error("a call that went wrong is credited")
+	}
+	if called("c", true) != "" {
+		t.Error("a tool that was not found is credited")
+	}
+	if called("a", true) != "first" || called("a", true) != "" {
+		t.Error("a tool is not credited exactly once")
+	}
+	trail.Found("second", []string{"b"})
+	if called("b", true) != "second" {
+		t.Error("the last search does not get the credit")
+	}
+	trail.Found("third", []string{"z"})
+	for range soon {
+		called("y", true)
+	}
+	if called("z", true) != "" {
+		t.Error("a call long after the search is credited")
+	}
+}

@@ -1,0 +1,198 @@
+package search
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxWord bounds a word: longer runs of letters are keys, hashes or base64, which nobody searches for.
+const maxWord = 64
+
+// words gives the terms of a text one by one: parts of identifiers in lower case and without
+// their endings; for scripts that are written without blanks every character and every pair.
+func words(text string, emit func(term string)) {
+	var cut cutter
+	var prev rune // the character before, when it is of a script without blanks
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		i += size
+		r = plain(r)
+		switch {
+		case blankless(r):
+			cut.end(emit)
+			if !filler(r) {
+				emit(string(r))
+			}
+			if prev != 0 && !(filler(prev) && filler(r)) {
+				emit(string([]rune{prev, r}))
+			}
+			prev = r
+			continue
+		case unicode.IsLetter(r) || unicode.IsDigit(r):
+			cut.add(r, emit)
+		case unicode.IsMark(r): // an accent of its own does not end a word
+		case (r == '\'' || r == '’') && apostrophe(text[i:]):
+			i += len("s")
+		default:
+			cut.end(emit)
+		}
+		prev = 0
+	}
+	cut.end(emit)
+}
+
+// apostrophe tells whether rest starts with the s of a genitive.
+func apostrophe(rest string) bool {
+	if len(rest) == 0 || rest[0] != 's' {
+		return false
+	}
+	r, _ := utf8.DecodeRuneInString(rest[1:])
+	return !unicode.IsLetter(r)
+}
+
+// plain is the ordinary form of a full-width character or of an accented Latin letter.
+func plain(r rune) rune {
+	switch {
+	case r < 0xC0:
+		return r
+	case r >= 0xFF01 && r <= 0xFF5E:
+		return r - 0xFF01 + '!'
+	case r < 0x180:
+		return rune(unaccented[r-0xC0])
+	}
+	return r
+}
+
+// unaccented are the base letters of U+00C0 to U+017F.
+var unaccented = [0xC0]byte([]byte("AAAAAAACEEEEIIIIDNOOOOO OUUUUYTsaaaaaaaceeeeiiiidnooooo ouuuuyty" +
+	"AaAaAaCcCcCcCcDdDdEeEeEeEeEeGgGgGgGgHhHhIiIiIiIiIiIiJjKkkLlLlLlLlLlNnNnNnnNnOoOoOoOoRrRrRrSsSsSsSsTtTtTtUuUuUuUuUuUuWwYyYZzZzZzs"))
+
+// blankless tells whether r is of a script in which words stand without blanks between them,
+// or, as in Korean, grow endings that no list of ours knows.
+func blankless(r rune) bool {
+	return r >= 0x0E00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai)
+}
+
+// kind is what a character is for the cutter.
+type kind uint8
+
+const (
+	other kind = iota
+	lower
+	upper
+	digit
+)
+
+func kindOf(r rune) kind {
+	switch {
+	case r >= 'a' && r <= 'z':
+		return lower
+	case r >= 'A' && r <= 'Z' || unicode.IsUpper(r):
+		return upper
+	case unicode.IsDigit(r):
+		return digit
+	}
+	return lower
+}
+
+// cutter cuts a run of letters and digits into words: at humps, between letters and digits,
+// and before the last capital of an acronym (HTTPServer).
+type cutter struct {
+	word []byte
+	caps int // how many capitals the word ends with
+	last kind
+}
+
+func (c *cutter) add(r rune, emit func(string)) {
+	k := kindOf(r)
+	switch {
+	case k == digit != (c.last == digit):
+		c.end(emit)
+	case k == upper && c.last == lower:
+		c.end(emit)
+	case k == lower && c.last == upper && c.caps > 1:
+		_, size := utf8.DecodeLastRune(c.word)
+		head := string(c.word[len(c.word)-size:])
+		c.word = c.word[:len(c.word)-size]
+		c.end(emit)
+		c.word = append(c.word, head...)
+	}
+	if c.last = k; k == upper {
+		c.caps++
+	} else {
+		c.caps = 0
+	}
+	c.word = utf8.AppendRune(c.word, unicode.ToLower(r))
+}
+
+func (c *cutter) end(emit func(string)) {
+	if len(c.word) > 0 && len(c.word) <= maxWord && !stop[string(c.word)] {
+		emit(stem(string(c.word)))
+	}
+	c.word, c.caps, c.last = c.word[:0], 0, other
+}
+
+// stop are words that say nothing about which tool is meant.
+var stop = func() map[string]bool {
+	list := `a an the of to in on for and or is are was were be been i me my we our you your it its this that these those
+		with from by as at can could would should will do does did please help need want know how what which who where when
+		tell give get let find provide show also any some if so about into up out have has had not no just there their them
+		then than using use used im ive whats like id`
+	set := map[string]bool{}
+	for _, w := range strings.Fields(list) {
+		set[w] = true
+	}
+	return set
+}()
+
+// filler tells whether a Han character alone says nothing about which tool is meant.
+func filler(r rune) bool {
+	return strings.ContainsRune("的了我你您他她它们是在和与或请帮要想把给吗呢吧啊这那哪个一些有也就都并且及为从到对以能可么怎什", r)
+}
+
+// endings are cut from long words, the first that fits.
+var endings = []string{"ation", "tion", "ion", "ment", "er", "or", "ly"}
+
+// stem cuts the commonest English endings, so that "searches" finds "search". It need not be
+// right, only the same for tools and queries.
+func stem(w string) string {
+	n := len(w)
+	switch {
+	case n > 4 && strings.HasSuffix(w, "ies"):
+		w = w[:n-3] + "y"
+	case n > 5 && strings.HasSuffix(w, "ing"):
+		w = undouble(w[:n-3])
+	case n > 4 && strings.HasSuffix(w, "ed"):
+		w = undouble(w[:n-2])
+	default:
+		w = stemNoun(w)
+	}
+	if len(w) > 1 {
+		w = strings.TrimSuffix(w, "e")
+	}
+	return w
+}
+
+func stemNoun(w string) string {
+	if len(w) > 3 && w[len(w)-1] == 's' && w[len(w)-2] != 's' && w[len(w)-2] != 'u' {
+		w = w[:len(w)-1]
+	}
+	if len(w) <= 6 {
+		return w
+	}
+	for _, e := range endings {
+		if strings.HasSuffix(w, e) && len(w)-len(e) >= 4 {
+			return w[:len(w)-len(e)]
+		}
+	}
+	return w
+}
+
+// undouble turns the stopp of stopping into stop.
+func undouble(w string) string {
+	if n := len(w); n > 2 && w[n-1] == w[n-2] {
+		return w[:n-1]
+	}
+	return w
+}
