@@ -11,7 +11,7 @@ export TOOLFIT_DATA
 TOOLFIT_NODE_PARTS ?= $(PARTS)
 export TOOLFIT_NODE_PARTS
 
-.PHONY: check parts fmt vet build test race cross fuzz bench soak schema-lab demo clean
+.PHONY: check parts fmt vet build test race cross fuzz bench soak schema-lab search-lab demo clean
 
 check:
 	@summary=; \
@@ -80,6 +80,10 @@ soak:
 # What the dialects make of real schemas: compile, acceptance, soundness, completeness and more.
 schema-lab:
 	$(GO) test ./schema -run '^TestLab$$' -lab -v -timeout 20m
+
+# How well tools are found, and what they cost as text.
+search-lab:
+	$(GO) test ./internal/search ./internal/prompt -run '^TestLab' -v -lab
 
 demo:
 	$(GO) run ./cmd/toolfit demo

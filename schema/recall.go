@@ -142,8 +142,12 @@ func (w *writer) mended(n, kid *node) *node {
 	default:
 		f := form{src: n}
 		fixed := kid
-		if known[kid.key] || kid.key == "nullable" {
+		switch {
+		case known[kid.key] || kid.key == "nullable":
 			fixed = w.r.repair(&f, kid)
+		case w.r.refs && hasRef(kid): // nobody follows it, and nothing may be left to follow
+			w.changeAt(kid, BadKeyword, "dropped: it holds a reference")
+			return nil
 		}
 		if fixed == nil {
 			return nil

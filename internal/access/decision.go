@@ -13,7 +13,7 @@ func Sees(p config.Profile, server tool.ServerID, name tool.Name) bool {
 	if !SeesServer(p, server) {
 		return false
 	}
-	matches := func(glob string) bool { return config.Match(glob, string(name)) }
+	matches := func(glob string) bool { return tool.Match(glob, string(name)) }
 	if slices.ContainsFunc(p.Deny, matches) {
 		return false
 	}

@@ -7,8 +7,10 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -21,10 +23,13 @@ import (
 	"github.com/toolfit/toolfit/internal/access"
 	"github.com/toolfit/toolfit/internal/call"
 	"github.com/toolfit/toolfit/internal/catalog"
+	"github.com/toolfit/toolfit/internal/cloudbase/picker"
 	"github.com/toolfit/toolfit/internal/config"
-	"github.com/toolfit/toolfit/internal/demo"
 	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/mcpserver"
+	"github.com/toolfit/toolfit/internal/meaning"
+	"github.com/toolfit/toolfit/internal/project/jqworker"
+	"github.com/toolfit/toolfit/internal/recall"
 	"github.com/toolfit/toolfit/internal/record"
 	"github.com/toolfit/toolfit/internal/restapi"
 	"github.com/toolfit/toolfit/internal/store"
@@ -46,19 +51,27 @@ type App struct {
 	registry *prometheus.Registry
 	sessions *mcp.Sessions
 	agents   *mcpserver.Server
+	meaning  *meaning.Model
 	events   *restapi.Events
+	picker   *picker.Picker
 	requests *restapi.Metrics
+
+	recallMetrics *recall.Metrics
 
 	started   *config.Config                // what New was given
 	current   atomic.Pointer[config.Config] // what is in force
 	edge      atomic.Pointer[edge]
 	secrets   secrets
 	readiness readiness
+	recalls   atomic.Pointer[recall.Service] // nil: not served
+	address   atomic.Pointer[string]         // where it serves; nil: nowhere yet
 	stored    atomic.Pointer[restapi.Stored]
+	sealKey   []byte // seals what clients bring back; nil: a new one for this process
 
 	reloading sync.Mutex     // one change of the configuration at a time; guards what follows
 	file      *config.Config // what the file says
 	added     []addedServer  // what the store says
+	rules     rulebook
 
 	background context.Context // of work beside the calls; ends with Close
 	stop       context.CancelFunc
@@ -69,6 +82,7 @@ type App struct {
 type Options struct {
 	Version string                      // "" says "dev"
 	Logger  *slog.Logger                // nil: discard
+	Program string                      // this program, which runs the jq programs of models apart; "": they are not run
 	Env     func(string) (string, bool) // looks up TOOLFIT_SECRET_KEY and what stored servers name; nil: os.LookupEnv
 }
 
@@ -86,6 +100,9 @@ func New(ctx context.Context, cfg *config.Config, opts *Options) (*App, error) {
 	key, err := SecretKey(a.opts.Env)
 	if err != nil {
 		return nil, err
+	}
+	if text, ok := a.opts.Env("TOOLFIT_SECRET_KEY"); ok && text != "" {
+		a.sealKey = []byte(text)
 	}
 	a.secrets.add(cfg.Secrets)
 	redact := a.secrets.redact
@@ -107,14 +124,16 @@ func New(ctx context.Context, cfg *config.Config, opts *Options) (*App, error) {
 	a.work.Go(func() { a.Catalog.Run(a.background) })
 	a.work.Go(func() { a.housekeep(a.background) })
 	a.work.Go(func() { a.events.Run(a.background) })
+	a.work.Go(func() { a.followRules(a.background) })
 	return a, nil
 }
 
 // assemble makes the parts above the store.
 func (a *App) assemble(ctx context.Context, redact func(string) string) (err error) {
+	a.picker = picker.New(a.pickBase, &picker.Options{Admit: a.mayPick, Logger: a.log})
 	a.Pool = upstream.New(&upstream.Options{
 		Version:      a.opts.Version,
-		Builtins:     map[string]mcp.Handler{"demo-cloud": demo.Cloud(), "demo-shop": demo.Shop()},
+		Builtins:     a.builtins(),
 		Changed:      func(id tool.ServerID) { a.Catalog.Changed(id) },
 		Opened:       a.opened,
 		Updated:      func(id tool.ServerID, params json.RawMessage) { a.agents.Updated(id, params) },
@@ -124,30 +143,48 @@ func (a *App) assemble(ctx context.Context, redact func(string) string) (err err
 		Logger:       a.log,
 	})
 	// Beside the rest: a server that does not answer must not hold up whoever ends sessions.
-	a.sessions = mcp.NewSessions(&mcp.SessionsOptions{Ended: func(s *mcp.Session) { a.work.Go(func() { a.agents.SessionEnded(a.background, s) }) }})
+	a.sessions = mcp.NewSessions(&mcp.SessionsOptions{Ended: func(s *mcp.Session) {
+		a.Caller.EndSession(s.ID)
+		a.work.Go(func() { a.agents.SessionEnded(a.background, s) })
+	}})
 	a.Catalog, err = catalog.New(ctx, a.Pool, a.Store, &catalog.Options{
-		Changed: a.listChanged,
-		Redact:  redact, Logger: a.log,
+		Changed: a.listChanged, Self: mcp.Info{Name: "toolfit", Title: "toolfit", Version: cmp.Or(a.opts.Version, "dev")}.Implementation(),
+		JQ: a.opts.Program != "", Redact: redact, Logger: a.log,
 	})
 	if err != nil {
 		a.Pool.Close()
 		return err
 	}
-	if err := a.readAdded(ctx); err != nil {
+	if err := errors.Join(a.readAdded(ctx), a.readRules(ctx)); err != nil {
 		a.Pool.Close()
 		return err
 	}
 	a.events = restapi.NewEvents(a.sources(), a.Records)
 	first := *a.started
 	a.withAdded(&first)
+	a.withRules(&first)
 	a.current.Store(&first)
 	a.Pool.Apply(first.Servers)
 	a.Catalog.Apply(&first)
-	a.Caller = call.New(a.Catalog, a.Pool, a.Records, &call.Options{Metrics: call.NewMetrics(a.registry), Started: a.events.CallStarted})
-	a.agents = mcpserver.New(a.Catalog, a.Caller, a.Pool, &mcpserver.Options{Version: a.opts.Version})
+	a.meaning = meaning.New(func() config.Embeddings { return a.Config().Embeddings }, &meaning.Options{Logger: a.log})
+	a.Caller = call.New(a.Catalog, a.Pool, a.Records, &call.Options{
+		Metrics: call.NewMetrics(a.registry), Logger: a.log, Started: a.events.CallStarted,
+		Results: a.Store, Retain: func() time.Duration { return a.Config().Kept.Retain }, JQ: a.jq(),
+		Earlier: a.Store.Results, Uses: a.Store, Meaning: a.meaning, Beside: a.work.Go,
+	})
+	a.agents = mcpserver.New(a.Catalog, a.Caller, a.Pool, &mcpserver.Options{Version: a.opts.Version, Key: a.sealKey})
 	a.requests = restapi.NewMetrics(a.registry)
+	a.setRecall(&first)
 	a.registerMetrics()
 	return nil
+}
+
+// jq runs programs of models in processes of their own; nil where there is no program to start.
+func (a *App) jq() func(context.Context, string, []byte) ([]byte, error) {
+	if a.opts.Program == "" {
+		return nil
+	}
+	return jqworker.New(a.opts.Program, nil).Run
 }
 
 // listChanged is told that a profile's list is another one now.
@@ -174,6 +211,10 @@ func (a *App) housekeep(ctx context.Context) {
 		if _, err := a.Store.TrimCalls(ctx, time.Now().Add(-keep.Retain), keep.MaxSize); err != nil && ctx.Err() == nil {
 			a.log.Error("old records not dropped", "error", err)
 		}
+		kept := a.Config().Kept
+		if _, err := a.Store.TrimResults(ctx, store.ResultLimits{Owner: kept.PerKey, Total: kept.MaxSize}); err != nil && ctx.Err() == nil {
+			a.log.Error("old results not dropped", "error", err)
+		}
 		select {
 		case <-ctx.Done():
 			return
@@ -187,8 +228,11 @@ func (a *App) Close() error {
 	a.readiness.draining.Store(true)
 	a.stop()
 	a.events.Close()
+	a.picker.Close()
 	a.sessions.Close()
+	a.agents.Close()
 	a.Pool.Close()
+	a.meaning.Close()
 	a.work.Wait()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()

@@ -25,9 +25,12 @@ func (a *App) Handler() http.Handler {
 	mux.Handle("/mcp", agents)
 	mux.Handle("/mcp/{profile}", agents)
 	mux.Handle("/api/v1/", a.limited(a.API(a.admit)))
+	mux.Handle("/api/agent-retrieval/", a.limited(http.HandlerFunc(a.serveRecall)))
+	mux.HandleFunc("/health/", a.serveRecall)
 	mux.HandleFunc("GET /healthz", plain("ok"))
 	mux.HandleFunc("GET /readyz", a.ready)
 	mux.Handle("GET /metrics", a.guarded(promhttp.HandlerFor(a.registry, promhttp.HandlerOpts{})))
+	mux.Handle(pickPath+"/", a.limited(http.StripPrefix(pickPath, a.picker)))
 	mux.Handle("/", a.limited(a.guarded(console.New(page{a}, a.log))))
 	if a.started.BasePath == "" {
 		return mux
@@ -45,7 +48,7 @@ func (a *App) API(admit func(*http.Request) (access.Principal, error)) http.Hand
 
 // sources are where the REST API and its events read what there is.
 func (a *App) sources() restapi.Sources {
-	return restapi.Sources{Catalog: a.Catalog, Pool: a.Pool, Registry: a, Config: a.Config}
+	return restapi.Sources{Catalog: a.Catalog, Pool: a.Pool, Registry: a, Rules: a, Config: a.Config}
 }
 
 func plain(text string) http.HandlerFunc {
@@ -119,6 +122,9 @@ func (a *App) Serve(ctx context.Context, l net.Listener) error {
 		Handler: a.Handler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 5 * time.Minute, MaxHeaderBytes: 64 << 10,
 	}
 	srv.RegisterOnShutdown(a.sessions.Drain)
+	address := l.Addr().String()
+	a.address.Store(&address)
+	srv.RegisterOnShutdown(a.picker.Close)
 	srv.RegisterOnShutdown(a.events.Close) // a server knows nothing of connections that were taken over
 	ended := make(chan error, 1)
 	go func() { ended <- srv.Serve(l) }()
@@ -142,6 +148,9 @@ func (a *App) Serve(ctx context.Context, l net.Listener) error {
 func (a *App) CheckListen(addr string) error {
 	if access.IsLoopback(addr) || a.Keys.Any() {
 		return nil
+	}
+	if r := a.Config().Recall; r != nil && len(r.Trust) > 0 {
+		return nil // it serves a network that is trusted; all else is refused without a key
 	}
 	return fault.New(fault.BadConfig, "%s can be reached from other machines, and there are no keys", addr).
 		WithHint("make one first: toolfit keys create NAME --role admin --profile '*'; or listen on 127.0.0.1")

@@ -32,14 +32,16 @@ func (a *App) Reload(cfg *config.Config) Change {
 	return a.apply(cfg)
 }
 
-// apply puts what the file says in force, together with the servers of the store. The
+// apply puts what the file says in force, together with the servers and rules of the store. The
 // caller holds reloading.
 func (a *App) apply(file *config.Config) Change {
 	a.file = file
 	old := a.Config()
 	next := *file
-	change := Change{Restart: keepFixed(&next, a.started), Settings: changedSettings(old, &next)}
+	restart := keepFixed(&next, a.started)
 	a.withAdded(&next)
+	a.withRules(&next)
+	change := Change{Restart: restart, Settings: changedSettings(old, &next)}
 	change.compare(old.Servers, next.Servers)
 
 	a.secrets.add(next.Secrets) // first: from here on anybody may log
@@ -52,6 +54,7 @@ func (a *App) apply(file *config.Config) Change {
 	a.Pool.Apply(append(next.Servers[:len(next.Servers):len(next.Servers)], pick(old.Servers, change.Removed)...))
 	a.Catalog.Apply(&next)
 	a.Pool.Apply(next.Servers)
+	a.setRecall(&next)
 	for _, ids := range [][]tool.ServerID{change.Added, change.Changed} {
 		for _, id := range ids {
 			a.Catalog.Changed(id) // its stored list may be of another server
@@ -88,9 +91,16 @@ func changedSettings(old, next *config.Config) (keys []string) {
 		{"proxies", old.Proxies, next.Proxies},
 		{"rate", old.Rate, next.Rate},
 		{"profiles", old.Profiles, next.Profiles},
+		{"overrides", old.Overrides, next.Overrides},
+		{"known", old.Known, next.Known},
 		{"approve", old.Approve, next.Approve},
+		{"results", old.Results, next.Results},
 		{"resultStore", old.ResultStore, next.ResultStore},
+		{"kept", old.Kept, next.Kept},
 		{"records", old.Records, next.Records},
+		{"embeddings", old.Embeddings, next.Embeddings},
+		{"recall", old.Recall, next.Recall},
+		{"publicURL", old.PublicURL, next.PublicURL},
 	} {
 		if !reflect.DeepEqual(s.old, s.next) {
 			keys = append(keys, s.key)

@@ -72,6 +72,7 @@ func (a *App) withAdded(cfg *config.Config) {
 			servers = append(servers, s.Server)
 		}
 	}
+	withPatience(servers)
 	cfg.Servers = servers
 	a.stored.Store(&state)
 }

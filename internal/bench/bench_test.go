@@ -41,26 +41,28 @@ func TestPercentileIsAValueThatWasMeasured(t *testing.T) {
 
 // A client that takes a wrong answer for a good one would measure nothing.
 func TestClientAcceptsOnlyTheAnswerToItsOwnCall(t *testing.T) {
-	for _, form := range []string{"json", "sse"} {
-		t.Run(form, func(t *testing.T) {
-			front := httptest.NewServer(newUpstream(form == "sse"))
+	for name, c := range map[string]struct{ era, form string }{
+		"legacy, json": {legacy, "json"}, "legacy, sse": {legacy, "sse"}, "modern, json": {modern, "json"}, "modern, sse": {modern, "sse"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			front := httptest.NewServer(newUpstream(c.era, c.form == "sse"))
 			defer front.Close()
 			proxy := httptest.NewServer(newProxy(&url.URL{Scheme: "http", Host: front.Listener.Addr().String()}))
 			defer proxy.Close()
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
-			to := &target{name: "proxy", proc: &process{addr: proxy.Listener.Addr().String()}}
-			c, err := open(ctx, to, patience)
+			to := &target{name: "proxy", era: c.era, proc: &process{addr: proxy.Listener.Addr().String()}}
+			client, err := open(ctx, to, patience)
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer c.close()
+			defer client.close()
 			for _, s := range []*scenario{echo(), big(), list()} {
-				if err := newCaller(c, s).call(); err != nil {
+				if err := newCaller(client, s).call(); err != nil {
 					t.Errorf("%s: %v", s.name, err)
 				}
 			}
-			stranger := newCaller(c, &scenario{method: "tools/call", params: `{"name":"PREFIXbig"}`, good: echo().good})
+			stranger := newCaller(client, &scenario{method: "tools/call", params: `{"name":"PREFIXbig"}`, good: echo().good})
 			if err := stranger.call(); !errors.Is(err, errWrong) {
 				t.Errorf("a wrong answer gave %v", err)
 			}

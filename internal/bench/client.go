@@ -15,10 +15,12 @@ import (
 
 // target is one endpoint that is driven.
 type target struct {
-	name   string
-	proc   *process
-	prefix string // of tool names
-	key    string // "" for none
+	name     string
+	era      string // of its clients
+	proc     *process
+	upstream *process // the server behind it
+	prefix   string   // of tool names
+	key      string   // "" for none
 }
 
 // client is one keep-alive connection. It is lean, so that on a small machine most of the
@@ -44,17 +46,17 @@ func dial(ctx context.Context, t *target, limit time.Duration) (*client, error) 
 
 func (c *client) close() { c.conn.Close() }
 
-// open connects and opens a session.
+// open connects and, where clients have one, opens a session.
 func open(ctx context.Context, t *target, limit time.Duration) (*client, error) {
 	c, err := dial(ctx, t, limit)
-	if err != nil {
-		return nil, err
+	if err != nil || t.era == modern {
+		return c, err
 	}
 	for _, message := range []string{
 		`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}`,
 		`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
 	} {
-		if err := c.do(c.request("POST", message)); err != nil {
+		if err := c.do(c.request("POST", message, "")); err != nil {
 			c.close()
 			return nil, fmt.Errorf("open session: %w", err)
 		}
@@ -68,20 +70,24 @@ func (c *client) listen(ctx context.Context, limit time.Duration) (*client, erro
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.send(c.request("GET", "")); err != nil {
+	if _, err := s.send(c.request("GET", "", "")); err != nil {
 		s.close()
 		return nil, fmt.Errorf("open stream: %w", err)
 	}
 	return s, nil
 }
 
-// request is the bytes of one HTTP request.
-func (c *client) request(method, body string) []byte {
+// request is the bytes of one HTTP request. A modern one has more headers.
+func (c *client) request(method, body, more string) []byte {
 	accept := "application/json, text/event-stream"
 	if method == "GET" {
 		accept = "text/event-stream"
 	}
-	b := fmt.Appendf(nil, "%s /mcp HTTP/1.1\r\nHost: %s\r\nAccept: %s\r\nMcp-Protocol-Version: 2025-11-25\r\n", method, c.target.proc.addr, accept)
+	version := "2025-11-25"
+	if c.target.era == modern {
+		version = "2026-07-28"
+	}
+	b := fmt.Appendf(nil, "%s /mcp HTTP/1.1\r\nHost: %s\r\nAccept: %s\r\nMcp-Protocol-Version: %s\r\n%s", method, c.target.proc.addr, accept, version, more)
 	if c.target.key != "" {
 		b = fmt.Appendf(b, "Authorization: Bearer %s\r\n", c.target.key)
 	}
@@ -133,9 +139,17 @@ type caller struct {
 }
 
 func newCaller(c *client, s *scenario) *caller {
-	params := strings.Replace(s.params, "PREFIX", c.target.prefix, 1)
+	params, headers := strings.Replace(s.params, "PREFIX", c.target.prefix, 1), ""
+	if c.target.era == modern {
+		params = strings.Replace(params, "{", modernMeta, 1)
+		params = strings.Replace(params, ",}", "}", 1)
+		headers = "Mcp-Method: " + s.method + "\r\n"
+		if s.tool != "" {
+			headers += "Mcp-Name: " + c.target.prefix + s.tool + "\r\n"
+		}
+	}
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":%q,"params":%s}`, number, s.method, params)
-	w := &caller{client: c, scenario: s, request: c.request("POST", body), last: 10_000_000}
+	w := &caller{client: c, scenario: s, request: c.request("POST", body, headers), last: 10_000_000}
 	for at := range w.request {
 		if bytes.HasPrefix(w.request[at:], []byte(number)) {
 			w.at = append(w.at, at)
@@ -143,6 +157,10 @@ func newCaller(c *client, s *scenario) *caller {
 	}
 	return w
 }
+
+// modernMeta is what the params of a modern request begin with.
+const modernMeta = `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1"},` +
+	`"io.modelcontextprotocol/clientCapabilities":{}},`
 
 // errWrong is an answer that came, but is not the right one.
 var errWrong = errors.New("wrong answer")
@@ -159,6 +177,9 @@ func (c *caller) call() error {
 	}
 	body := c.body.Bytes()
 	head := body[:min(len(body), 128)]
+	if c.target.era == modern && !bytes.Contains(body, []byte(`"resultType":"complete"`)) {
+		return fmt.Errorf("%w from %s to %s: no resultType in %.200s", errWrong, c.target.name, c.scenario.name, body)
+	}
 	if !bytes.Contains(head, append([]byte(`"id":`), n...)) || !bytes.Contains(head, []byte(`"result":`)) || !c.scenario.good(body, n) {
 		return fmt.Errorf("%w from %s to %s: %.200s", errWrong, c.target.name, c.scenario.name, body)
 	}

@@ -13,14 +13,15 @@ import (
 
 // lab is everything that runs while bench measures, until its context ends.
 type lab struct {
-	program  string // the built toolfit
-	dir      string // for configurations and stores
-	work     sync.WaitGroup
-	upstream *process
-	targets  []*target // the proxy, then the gateway
+	program string // the built toolfit
+	dir     string // for configurations and stores
+	work    sync.WaitGroup
+	servers map[string]*process // the upstream servers, by era
+	targets []*target           // for the clients of each era: the proxy, then the gateways
 }
 
-// open starts the upstream server, the proxy and the gateway.
+// open starts a server of each era, a proxy in front of each, and a gateway for each pair of
+// client and server.
 func (l *lab) open(ctx context.Context, stream bool) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -30,26 +31,38 @@ func (l *lab) open(ctx context.Context, stream bool) error {
 	if stream {
 		form = "sse"
 	}
-	if l.upstream, err = start(ctx, &l.work, self, modeUpstream, form); err != nil {
-		return err
+	l.servers = map[string]*process{}
+	for _, era := range []string{legacy, modern} {
+		if l.servers[era], err = start(ctx, &l.work, self, modeUpstream, era, form); err != nil {
+			return err
+		}
 	}
-	proxy, err := start(ctx, &l.work, self, modeProxy, l.upstream.addr)
-	if err != nil {
-		return err
+	for _, era := range []string{legacy, modern} {
+		proxy, err := start(ctx, &l.work, self, modeProxy, l.servers[era].addr)
+		if err != nil {
+			return err
+		}
+		l.targets = append(l.targets, &target{name: era + " → proxy", era: era, proc: proxy, upstream: l.servers[era]})
+		for _, server := range []string{legacy, modern} {
+			t, err := l.gateway(ctx, era, server)
+			if err != nil {
+				return err
+			}
+			l.targets = append(l.targets, t)
+		}
 	}
-	gateway, err := l.gateway(ctx, "driven")
-	l.targets = []*target{{name: "proxy", proc: proxy}, gateway}
-	return err
+	return nil
 }
 
-// gateway starts a toolfit of its own folder and key. Records and metrics are on, as always.
-func (l *lab) gateway(ctx context.Context, name string) (*target, error) {
-	dir := filepath.Join(l.dir, name)
-	if err := os.Mkdir(dir, 0o700); err != nil {
+// gateway starts a toolfit of its own folder and key, for clients and a server of these eras.
+// Records and metrics are on, as always.
+func (l *lab) gateway(ctx context.Context, client, server string) (*target, error) {
+	dir, err := os.MkdirTemp(l.dir, "gateway-")
+	if err != nil {
 		return nil, err
 	}
 	file := filepath.Join(dir, "toolfit.yaml")
-	text := fmt.Sprintf("store: toolfit.db\nmcpServers:\n  bench: {url: \"http://%s/mcp\"}\n", l.upstream.addr)
+	text := fmt.Sprintf("store: toolfit.db\nmcpServers:\n  bench: {url: \"http://%s/mcp\"}\n", l.servers[server].addr)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return nil, err
 	}
@@ -61,7 +74,9 @@ func (l *lab) gateway(ctx context.Context, name string) (*target, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &target{name: "toolfit", proc: proc, prefix: "bench__", key: string(bytes.TrimSpace(key))}
+	t := &target{
+		name: client + " → toolfit → " + server, era: client, proc: proc, upstream: l.servers[server], prefix: "bench__", key: string(bytes.TrimSpace(key)),
+	}
 	c, err := open(ctx, t, patience)
 	if err != nil {
 		return nil, err
@@ -81,7 +96,7 @@ const openSessions = 1000
 func (l *lab) memory(ctx context.Context) (idle, perSession int64, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // closes the connections
-	t, err := l.gateway(ctx, "fresh")
+	t, err := l.gateway(ctx, legacy, legacy)
 	if err != nil {
 		return 0, 0, err
 	}

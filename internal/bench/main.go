@@ -1,5 +1,5 @@
-// Command bench measures what the gateway costs on top of a bare reverse proxy: CPU per
-// call, latency, upstream requests per call, memory, cold build time and binary size. It
+// Command bench measures what the gateway costs on top of a bare reverse proxy, for clients
+// and servers of both protocol eras: CPU per call, latency, upstream requests per call, memory, cold build time and binary size. It
 // starts everything that it needs on loopback and ends it again. It judges nothing: a goal
 // that is missed is printed as "over", and only what breaks gives another exit code than 0.
 //
@@ -47,13 +47,11 @@ type options struct {
 
 // run is the whole benchmark, or one of its servers when the first argument names one.
 func run(ctx context.Context, args []string, out io.Writer) error {
-	if len(args) == 2 {
-		switch args[0] {
-		case modeUpstream:
-			return listen(ctx, newUpstream(args[1] == "sse"))
-		case modeProxy:
-			return listen(ctx, newProxy(&url.URL{Scheme: "http", Host: args[1]}))
-		}
+	switch {
+	case len(args) == 3 && args[0] == modeUpstream:
+		return listen(ctx, newUpstream(args[1], args[2] == "sse"))
+	case len(args) == 2 && args[0] == modeProxy:
+		return listen(ctx, newProxy(&url.URL{Scheme: "http", Host: args[1]}))
 	}
 	var o options
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
@@ -71,7 +69,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		fmt.Fprintln(out, "The benchmark reads CPU time and memory from /proc, which only Linux has. Nothing was measured.")
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Minute+time.Duration(o.rounds)*6*(o.duration+patience))
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Minute+time.Duration(o.rounds)*18*(o.duration+patience))
 	defer cancel()
 	return o.measure(ctx, out)
 }

@@ -35,8 +35,15 @@ func listen(ctx context.Context, h http.Handler) error {
 	return srv.Serve(l)
 }
 
-// upstream is an MCP server whose answers are ready before they are asked for.
+// The protocol eras.
+const (
+	legacy = "legacy"
+	modern = "modern"
+)
+
+// upstream is an MCP server of one era whose answers are ready before they are asked for.
 type upstream struct {
+	era    string
 	stream bool // answer with event streams
 	list   []byte
 	big    []byte
@@ -44,8 +51,11 @@ type upstream struct {
 }
 
 // newUpstream also counts its POST requests: /stats tells.
-func newUpstream(stream bool) http.Handler {
-	u := &upstream{stream: stream, list: toolList(), big: bigResult()}
+func newUpstream(era string, stream bool) http.Handler {
+	u := &upstream{era: era, stream: stream, list: toolList(), big: bigResult()}
+	if era == modern {
+		u.list = append(u.list[:len(u.list)-1], `,"ttlMs":60000,"cacheScope":"public"}`...)
+	}
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", u)
 	mux.HandleFunc("GET /stats", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, u.posts.Load()) })
@@ -76,7 +86,17 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	result := []byte("{}")
 	switch m.Method + " " + m.Params.Name {
+	case "server/discover ":
+		if u.era == legacy {
+			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
+		result = []byte(`{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"ttlMs":0,"cacheScope":"public"}`)
 	case "initialize ":
+		if u.era == modern {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
 		w.Header().Set("Mcp-Session-Id", "bench")
 		result = []byte(`{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"bench","version":"1"}}`)
 	case "tools/list ":
@@ -85,6 +105,9 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		result = textResult(m.Params.Arguments.Message)
 	case "tools/call big":
 		result = u.big
+	}
+	if u.era == modern {
+		result = append(result[:len(result)-1:len(result)-1], `,"resultType":"complete"}`...)
 	}
 	u.answer(w, m.ID, result)
 }

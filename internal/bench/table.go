@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 )
 
 // result is all runs of one scenario against one target.
 type result struct {
 	scenario *scenario
-	target   string
+	target   *target
 	runs     []*sample
 }
 
@@ -18,6 +19,17 @@ type result struct {
 func (r *result) cpu() float64 {
 	return r.median(func(s *sample) float64 { return s.cpu.Seconds() / float64(len(s.latencies)) * 1000 })
 }
+
+// goal is the most that the pair of eras may cost.
+func (r *result) goal() float64 {
+	if strings.Contains(r.target.name, modern) {
+		return r.scenario.modern
+	}
+	return r.scenario.goal
+}
+
+// isProxy tells whether the target is one that the others are compared with.
+func (t *target) isProxy() bool { return t.prefix == "" }
 
 func (r *result) median(of func(*sample) float64) float64 {
 	values := make([]float64, 0, len(r.runs))
@@ -32,10 +44,11 @@ func (r *result) median(of func(*sample) float64) float64 {
 	return (values[half-1] + values[half]) / 2
 }
 
-// ratio is the CPU of r as a multiple of the proxy's, which did the same calls.
+// ratio is the CPU of r as a multiple of that of the proxy for the same clients, which did
+// the same calls.
 func ratio(results []*result, r *result) float64 {
 	for _, base := range results {
-		if base.target == "proxy" && base.scenario.name == r.scenario.name {
+		if base.target.isProxy() && base.target.era == r.target.era && base.scenario.name == r.scenario.name {
 			return r.cpu() / base.cpu()
 		}
 	}
@@ -56,7 +69,7 @@ func printTable(out io.Writer, results []*result) {
 		slices.Sort(all.latencies)
 		calls := len(all.latencies)
 		fmt.Fprintf(out, "| %s | %s | %d | %d | %.0f | %.2f | %.2f | %.4f | %.2f | %.2f |\n",
-			r.scenario.name, r.target, calls, all.errors,
+			r.scenario.name, r.target.name, calls, all.errors,
 			r.median(func(s *sample) float64 { return float64(len(s.latencies)) / s.took.Seconds() }),
 			milliseconds(percentile(all.latencies, 50)), milliseconds(percentile(all.latencies, 99)),
 			r.cpu(), ratio(results, r), float64(posts)/float64(calls))
@@ -82,8 +95,8 @@ func printGoals(out io.Writer, results []*result, idle, perSession int64) {
 		fmt.Fprintf(out, "| %s | "+format+" | "+format+" | %s |\n", what, limit, measured, verdict)
 	}
 	for _, r := range results {
-		if r.target != "proxy" {
-			line(r.scenario.name+": CPU per call", "%.2f × proxy", r.scenario.goal, ratio(results, r))
+		if !r.target.isProxy() {
+			line(r.scenario.name+", "+r.target.name+": CPU per call", "%.2f × proxy", r.goal(), ratio(results, r))
 		}
 	}
 	line("memory idle", "%.1f MB", 40, float64(idle)/1e6)

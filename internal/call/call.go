@@ -16,11 +16,15 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
+	"maps"
+	"sync"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/access"
 	"github.com/toolfit/toolfit/internal/catalog"
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/fit"
 	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/rawjson"
 	"github.com/toolfit/toolfit/internal/store"
@@ -37,6 +41,7 @@ type Viewer interface {
 // Sender carries a call to its server.
 type Sender interface {
 	Call(ctx context.Context, c upstream.Call) (upstream.Outcome, error)
+	Curl(ctx context.Context, c upstream.Call) (string, error) // the HTTP request that the call would become
 }
 
 // Recorder keeps one record per call.
@@ -47,15 +52,34 @@ type Recorder interface {
 
 // Caller makes calls.
 type Caller struct {
-	tools   Viewer
-	servers Sender
-	log     Recorder
-	opts    Options
+	tools    Viewer
+	servers  Sender
+	log      Recorder
+	opts     Options
+	told     sync.Map // what was warned of once
+	memories *memories
+	followed *lately[followed]           // by session
+	pages    *lately[map[string]written] // by session
+	counts   ruleCounts
 }
+
+// OwnTool carries out a call of a tool of ours. The arguments fit its schema.
+type OwnTool func(ctx context.Context, req *Request, args json.RawMessage) (json.RawMessage, error)
 
 // Options change a Caller. The zero value is usable.
 type Options struct {
-	Metrics *Metrics         // nil: not counted
+	Metrics *Metrics             // nil: not counted
+	Results Results              // keeps what is left out of results; nil: nothing is kept
+	Retain  func() time.Duration // how long results stay; nil: a day
+	Own     map[string]OwnTool   // tools of ours beside those of this package, by name
+	// JQ runs a program that a model sent, apart from this process; nil: none is run.
+	JQ func(ctx context.Context, program string, value []byte) ([]byte, error)
+	// Earlier gives results that were kept, as examples for prompts; nil: there are none.
+	Earlier func(ctx context.Context, f store.ResultFilter) ([]store.Result, error)
+	Uses    Uses             // keeps what searches led to; nil: nothing is remembered
+	Meaning Meaning          // asked by searches; nil: words alone decide
+	Beside  func(func())     // runs work beside the calls; nil: in their place
+	Logger  *slog.Logger     // nil: discard
 	Started func(store.Call) // told of each call that goes to a server; it must not block; nil: nobody is
 	Now     func() time.Time // nil: time.Now
 }
@@ -66,12 +90,29 @@ func New(tools Viewer, servers Sender, log Recorder, opts *Options) *Caller {
 	if opts != nil {
 		c.opts = *opts
 	}
+	if c.opts.Logger == nil {
+		c.opts.Logger = slog.New(slog.DiscardHandler)
+	}
 	if c.opts.Started == nil {
 		c.opts.Started = func(store.Call) {}
+	}
+	c.opts.Own = maps.Clone(c.opts.Own)
+	if c.opts.Own == nil {
+		c.opts.Own = map[string]OwnTool{}
+	}
+	c.opts.Own[catalog.FetchResult] = c.fetch
+	c.opts.Own[catalog.FindTools] = c.findTools
+	c.opts.Own[catalog.DescribeTool] = c.describeTool
+	if c.opts.Beside == nil {
+		c.opts.Beside = func(work func()) { work() }
+	}
+	if c.opts.Retain == nil {
+		c.opts.Retain = func() time.Duration { return 24 * time.Hour }
 	}
 	if c.opts.Now == nil {
 		c.opts.Now = time.Now
 	}
+	c.memories, c.followed, c.pages = newMemories(&c.opts), newLately[followed](maxFollowed), newLately[map[string]written](maxPages)
 	return c
 }
 
@@ -87,14 +128,17 @@ const (
 type Request struct {
 	Principal  access.Principal
 	Profile    string
-	MCPSession string       // of the transport; "" where there is none
-	Session    *mcp.Session // whose client servers may ask; nil where there is none
-	Agent      string       // which agent calls; "" when it is none of ours
+	MCPSession string      // of the transport; "" where there is none
+	From       mcp.Speaker // the client that servers may ask; the zero one cannot be asked
+	Agent      string      // which agent calls; "" when it is none of ours
 	Reader     Reader
 	AsListed   bool           // the arguments are for the schemas that the profile's list shows
 	Dialect    schema.Dialect // else: whose arguments they are; "" for those that the tool itself takes
 	Params     Params
 	Client     mcp.Peer // hears of progress and answers questions; nil: nobody
+
+	page page   // what the caller asks to see of the result
+	rule string // that cut the result which is fetched from
 }
 
 // session is the key under which servers keep state for the caller.
@@ -112,8 +156,19 @@ func (r *Request) session() string {
 type Result struct {
 	ID  string          // of the call's record
 	Raw json.RawMessage // the result of tools/call; read-only
+
+	Fitted fit.Result // the arguments as the tool got them, and what was changed in them
+	Ref    string     // where the full result is kept; "" when it is not
+	Rule   string     // the rule that cut the result; "" when none did
+
 	out upstream.Outcome
 }
+
+// Kind tells whether the call is finished. A modern client may get a question instead.
+func (r *Result) Kind() upstream.Kind { return r.out.Kind }
+
+// Era is that of the server, in whose words Raw is written.
+func (r *Result) Era() mcp.Era { return r.out.Era }
 
 // Release lets the room that Raw takes be used again, once it has been sent on. It need not be called.
 func (r *Result) Release() { r.out.Release() }
@@ -124,31 +179,63 @@ func (c *Caller) Do(ctx context.Context, req Request) (res *Result, err error) {
 	rec := c.begin(&req)
 	defer func() { err = errors.Join(err, rec.end(ctx, res, err)) }()
 
-	view, entry, err := c.resolve(ctx, &req) // which tool, and may this caller use it
+	t, err := c.resolve(ctx, &req) // which tool, and may this caller use it
 	if err != nil {
 		return nil, err
 	}
-	rec.found(entry)
+	rec.found(t.entry)
+	if t, err = c.unwrap(ctx, t, &req, rec); err != nil {
+		return nil, err
+	}
+	if !t.entry.Own && t.view.Searches() {
+		rec.session = req.session()
+	}
+	if t, req.page, err = takePage(t); err != nil {
+		return nil, err
+	}
 	c.opts.Started(rec.call)
-	msg, err := c.fit(view, entry, &req) // what the caller sent → what the tool takes
+	s, err := c.attempt(ctx, t, &req, rec) // what the caller sent → what the tool takes; one upstream request
+	rec.sent(s)
+	rec.call.Rule = req.rule
 	if err != nil {
 		return nil, err
 	}
-	out, err := c.send(ctx, entry, msg) // exactly one upstream request
-	if err != nil {
+	res = &Result{ID: rec.call.ID, Raw: s.out.Raw, Fitted: s.fitted, out: s.out}
+	if s.out.Kind != upstream.Complete { // a question, which its client takes as it is
+		return res, nil
+	}
+	if err := c.checkOutput(s.target, rec, res.Raw); err != nil {
 		return nil, err
 	}
-	return &Result{ID: rec.call.ID, Raw: c.project(&req, out.Raw), out: out}, nil
+	if res.Raw, err = c.project(ctx, s, &req, rec); err != nil {
+		return nil, err
+	}
+	res.Ref, res.Rule = rec.call.Ref, rec.call.Rule
+	return res, nil
+}
+
+// Curl is the HTTP request that a call of an API's tool would send, as a command line
+// without secrets. Nothing is sent.
+func (c *Caller) Curl(ctx context.Context, req Request) (string, error) {
+	t, err := c.resolve(ctx, &req)
+	if err != nil {
+		return "", err
+	}
+	msg, _, err := c.fit(t, &req)
+	if err != nil {
+		return "", err
+	}
+	return c.servers.Curl(ctx, msg)
 }
 
 // resolve finds the tool among those that the caller's profile shows.
-func (c *Caller) resolve(ctx context.Context, req *Request) (*catalog.View, *catalog.Entry, error) {
+func (c *Caller) resolve(ctx context.Context, req *Request) (target, error) {
 	if !req.Principal.MayCall() {
-		return nil, nil, fault.New(fault.Forbidden, "%s may not call tools", req.Principal.Name)
+		return target{}, fault.New(fault.Forbidden, "%s may not call tools", req.Principal.Name)
 	}
-	view, entry, err := c.find(req)
+	t, err := c.find(req)
 	if !fault.Is(err, fault.UnknownTool) {
-		return view, entry, err
+		return t, err
 	}
 	// It may be a tool of a server that is being listed for the first time.
 	ctx, cancel := context.WithTimeout(ctx, firstList)
@@ -160,13 +247,21 @@ func (c *Caller) resolve(ctx context.Context, req *Request) (*catalog.View, *cat
 // firstList is how long a call waits for servers that were never listed.
 const firstList = 20 * time.Second
 
-func (c *Caller) find(req *Request) (*catalog.View, *catalog.Entry, error) {
+// find looks the tool up under the name that the caller was shown, or under that of another
+// version of its server.
+func (c *Caller) find(req *Request) (target, error) {
 	view, err := c.tools.View(req.Profile)
 	if err != nil {
-		return nil, nil, err
+		return target{}, err
 	}
-	entry, err := view.Find(req.Params.Tool)
-	return view, entry, err
+	t := target{view: view, args: req.Params.Args}
+	if t.entry, err = view.Find(req.Params.Tool); err == nil {
+		return t, nil
+	}
+	if entry, args, ok := view.Route(req.Params.Tool, t.args); ok {
+		return target{view, entry, args}, nil
+	}
+	return t, err
 }
 
 func (c *Caller) send(ctx context.Context, entry *catalog.Entry, msg upstream.Call) (upstream.Outcome, error) {
@@ -176,10 +271,6 @@ func (c *Caller) send(ctx context.Context, entry *catalog.Entry, msg upstream.Ca
 	}
 	return out, err
 }
-
-// project cuts a result to what its reader needs. There are no rules yet, so nothing is
-// left out and nothing has to be kept: every reader gets every byte.
-func (c *Caller) project(_ *Request, full json.RawMessage) json.RawMessage { return full }
 
 // isToolError tells whether the tool itself says that it did not work. Nearly every result
 // lacks the member, so the bytes are searched before they are walked.

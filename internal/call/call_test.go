@@ -30,6 +30,8 @@ type fakeSender struct {
 	call func(context.Context, upstream.Call) (upstream.Outcome, error)
 }
 
+func (f fakeSender) Curl(context.Context, upstream.Call) (string, error) { return "", nil }
+
 func (f fakeSender) Call(ctx context.Context, c upstream.Call) (upstream.Outcome, error) {
 	return f.call(ctx, c)
 }
@@ -52,7 +54,7 @@ type noLister struct{}
 func (noLister) List(context.Context, tool.ServerID) (upstream.Listing, error) {
 	return upstream.Listing{}, errors.New("not asked here")
 }
-func (noLister) Recognise(tool.ServerID, []tool.Definition) {}
+func (noLister) Recognise(tool.ServerID, upstream.Listing) {}
 
 // viewer is a catalogue with one server, files, and its tool read.
 func viewer(t *testing.T) *catalog.Catalog {
@@ -184,7 +186,7 @@ func TestParseParamsRefuses(t *testing.T) {
 }
 
 // TestServerGetsTheCallersBytesUnderItsOwnName holds that forServer changes nothing but the
-// tool's name, and says exactly where the progress token stands, however it is written.
+// tool's name, and says exactly where _meta stands, however it is written.
 func TestServerGetsTheCallersBytesUnderItsOwnName(t *testing.T) {
 	space := rapid.SampledFrom([]string{"", " ", "\n", "\t "})
 	text := rapid.String()
@@ -192,7 +194,7 @@ func TestServerGetsTheCallersBytesUnderItsOwnName(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		shown := rapid.StringMatching(`[a-z_"\\é好]{1,70}`).Draw(t, "shown")
 		own := text.Draw(t, "own")
-		token := ""
+		meta := ""
 		var members []string
 		members = append(members, rapid.SampledFrom([]string{`"name"`, `"n\u0061me"`}).Draw(t, "key")+space.Draw(t, "s1")+":"+space.Draw(t, "s2")+"\x00")
 		if rapid.Bool().Draw(t, "args") {
@@ -204,10 +206,11 @@ func TestServerGetsTheCallersBytesUnderItsOwnName(t *testing.T) {
 		if rapid.Bool().Draw(t, "meta") {
 			inner := []string{`"other":` + value.Draw(t, "other")}
 			if rapid.Bool().Draw(t, "token") {
-				token = rapid.SampledFrom([]string{`"t"`, `7`, `""`, `"\u0041"`, `1.50`}).Draw(t, "tokenvalue")
+				token := rapid.SampledFrom([]string{`"t"`, `7`, `""`, `"\u0041"`, `1.50`}).Draw(t, "tokenvalue")
 				inner = append(inner, rapid.SampledFrom([]string{`"progressToken"`, `"progress\u0054oken"`}).Draw(t, "tokenkey")+":"+space.Draw(t, "s3")+token)
 			}
-			members = append(members, `"_meta":{`+strings.Join(rapid.Permutation(inner).Draw(t, "inner"), ",")+`}`)
+			meta = `{` + strings.Join(rapid.Permutation(inner).Draw(t, "inner"), ",") + `}`
+			members = append(members, `"_meta":`+meta)
 		}
 		shape := "{" + strings.Join(rapid.Permutation(members).Draw(t, "members"), ","+space.Draw(t, "s4")) + "}"
 		raw := strings.Replace(shape, "\x00", string(rawjson.AppendString(nil, shown)), 1)
@@ -220,16 +223,16 @@ func TestServerGetsTheCallersBytesUnderItsOwnName(t *testing.T) {
 		if want := strings.Replace(shape, "\x00", string(rawjson.AppendString(nil, own)), 1); string(got) != want {
 			t.Fatalf("got  %s\nwant %s", got, want)
 		}
-		if string(got[at[0]:at[1]]) != token {
-			t.Fatalf("token %s at %v of %s, want %s", got[at[0]:at[1]], at, got, token)
+		if string(got[at[0]:at[1]]) != meta {
+			t.Fatalf("_meta %s at %v of %s, want %s", got[at[0]:at[1]], at, got, meta)
 		}
 		fitted := json.RawMessage(`{"fitted":[1,2]}`)
 		got, at = p.forServer(own, fitted)
 		if again := rawjson.Get(got, "arguments"); !json.Valid(got) || !bytes.Equal(again, fitted) {
 			t.Fatalf("with other arguments: %s", got)
 		}
-		if string(got[at[0]:at[1]]) != token {
-			t.Fatalf("with other arguments: token %s at %v of %s, want %s", got[at[0]:at[1]], at, got, token)
+		if string(got[at[0]:at[1]]) != meta {
+			t.Fatalf("with other arguments: _meta %s at %v of %s, want %s", got[at[0]:at[1]], at, got, meta)
 		}
 		if !bytes.Equal(before, p.Raw) {
 			t.Fatal("the caller's bytes were changed")
@@ -253,7 +256,7 @@ func FuzzParseParams(f *testing.F) {
 			t.Fatalf("%s: %q, %v", raw, v.Name, err)
 		}
 		if at[1] > 0 && !json.Valid(raw[at[0]:at[1]]) {
-			t.Fatalf("token at %v of %s", at, raw)
+			t.Fatalf("_meta at %v of %s", at, raw)
 		}
 	})
 }

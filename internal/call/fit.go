@@ -2,49 +2,72 @@ package call
 
 import (
 	"encoding/json"
-	"errors"
 
 	"github.com/toolfit/toolfit/internal/catalog"
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/fit"
 	"github.com/toolfit/toolfit/internal/rawjson"
 	"github.com/toolfit/toolfit/internal/upstream"
 	"github.com/toolfit/toolfit/schema"
 )
 
-// fit makes the server's message from the caller's: the tool under its server's name for
-// it, the arguments with the dialect's changes undone. What nothing changes keeps its bytes.
-func (c *Caller) fit(view *catalog.View, entry *catalog.Entry, req *Request) (upstream.Call, error) {
-	args, err := undo(view, entry, req)
-	if err != nil {
-		return upstream.Call{}, err
-	}
-	params, token := req.Params.forServer(entry.Definition.Name, args)
-	return upstream.Call{
-		Server: entry.Server, Tool: entry.Definition.Name, Params: params, Token: token, Session: req.session(), Client: req.Session, Peer: req.Client,
-	}, nil
+// target is the tool that a call is for, with the caller's arguments.
+type target struct {
+	view  *catalog.View
+	entry *catalog.Entry
+	args  json.RawMessage
 }
 
-// undo maps arguments for the dialect's schema to those for the tool's own.
-func undo(view *catalog.View, entry *catalog.Entry, req *Request) (json.RawMessage, error) {
-	args, dialect := req.Params.Args, req.Dialect
-	if req.AsListed {
-		dialect = view.Dialect
+// none stands for arguments that are absent.
+var none = json.RawMessage("{}")
+
+// dialect is whose arguments the request's are.
+func (r *Request) dialect(v *catalog.View) schema.Dialect {
+	if r.AsListed {
+		return v.Dialect
 	}
-	if dialect == "" || rawjson.IsNull(args) {
-		return args, nil
+	return r.Dialect
+}
+
+// fit makes the server's message from the caller's: the tool under its server's name for
+// it, and arguments that it takes. What nothing changes keeps its bytes.
+func (c *Caller) fit(t target, req *Request) (upstream.Call, fit.Result, error) {
+	given := t.args
+	if rawjson.IsNull(given) {
+		given = none
 	}
-	fitting, err := view.For(dialect)
+	res, err := t.view.Fit(t.entry, req.dialect(t.view), given)
+	c.opts.Metrics.fitted(res, err)
 	if err != nil {
-		return nil, err
+		return upstream.Call{}, res, err
 	}
-	t := fitting.Tool(entry.Shown)
-	if t == nil || t.Plan == nil {
-		return args, nil // it was never shown in the dialect: these are arguments for the tool itself
+	args := res.Args
+	if string(args) == "{}" && len(given) == len(none) {
+		args = t.args // absent stays absent
 	}
-	back, _, err := t.Plan.Back(args)
-	var bad *schema.Error
-	if errors.As(err, &bad) {
-		return nil, fault.New(fault.BadArguments, "the arguments of %s cannot be mapped back: %w", entry.Shown, err).WithDetails(bad)
+	params, meta := req.Params.forServer(t.entry.Definition.Name, args)
+	return upstream.Call{
+		Server: t.entry.Server, Tool: t.entry.Definition.Name, Params: params, Meta: meta, Header: t.view.Mirror(t.entry).Header(args, req.From.Header),
+		Session: req.session(), Caller: req.Principal.ID, From: req.From, Peer: req.Client,
+	}, res, nil
+}
+
+// checkOutput holds a result to what its tool promises, where the profile wants that.
+func (c *Caller) checkOutput(t target, rec *recording, raw json.RawMessage) error {
+	if t.view.Output == "off" || t.view.Output == "" || isToolError(raw) {
+		return nil
 	}
-	return back, err
+	err := t.entry.CheckOutput(rawjson.Get(raw, "structuredContent"))
+	if err == nil {
+		return nil
+	}
+	f := fault.As(err)
+	bad := fault.New(fault.BadResult, "the result of %s is not what the tool promises: %s", t.entry.Shown, f.Message)
+	bad.Details = f.Details
+	if t.view.Output == "strict" {
+		return bad
+	}
+	rec.note(bad.Message)
+	c.opts.Logger.Warn(bad.Message, "call", rec.call.ID, "tool", t.entry.Name)
+	return nil
 }

@@ -17,9 +17,9 @@ type Params struct {
 	Args    json.RawMessage // nil when absent
 	Session string          // from _meta["toolfit/session"]; "" when absent
 
-	name  span // where the tool's name stands in Raw
-	args  span // where Args stand in Raw; zero: nowhere
-	token span // where the caller's progress token stands in Raw; zero: none
+	name span // where the tool's name stands in Raw
+	args span // where Args stand in Raw; zero: nowhere
+	meta span // where _meta stands in Raw; zero: nowhere
 }
 
 type span struct{ start, end int }
@@ -38,8 +38,6 @@ func ParseParams(raw json.RawMessage) (Params, error) {
 		// A server that reads its input as text dies of such a byte, for everybody.
 		return Params{}, fault.New(fault.BadRequest, "params: the text is not UTF-8")
 	}
-	var meta json.RawMessage
-	var metaStart int
 	w := rawjson.Object(raw)
 	for w.Next() {
 		twice := false
@@ -51,8 +49,8 @@ func ParseParams(raw json.RawMessage) (Params, error) {
 			twice = p.Args != nil
 			p.Args, p.args = w.Value, span{w.Start, w.End}
 		case "_meta":
-			twice = meta != nil
-			meta, metaStart = w.Value, w.Start
+			twice = p.meta.end != 0
+			p.meta = span{w.Start, w.End}
 		default:
 			if mcp.Lookalike(w.Key, "name", "arguments", "_meta") {
 				return Params{}, fault.New(fault.BadRequest, "params: member %q is a misspelling", w.Key)
@@ -69,11 +67,11 @@ func ParseParams(raw json.RawMessage) (Params, error) {
 	if p.Tool, ok = rawjson.String(raw[p.name.start:p.name.end]); !ok || p.Tool == "" {
 		return Params{}, fault.New(fault.BadRequest, "params.name must be the name of a tool")
 	}
-	if !rawjson.IsNull(p.Args) && p.Args[0] != '{' {
+	if !rawjson.IsNull(p.Args) && p.Args[0] != '{' && p.Args[0] != '"' { // in a string there may be an object
 		return Params{}, fault.New(fault.BadRequest, "params.arguments must be an object, got %s", kindOf(p.Args))
 	}
-	if meta != nil {
-		if err := p.readMeta(meta, metaStart); err != nil {
+	if p.meta.end != 0 {
+		if err := p.readMeta(raw[p.meta.start:p.meta.end]); err != nil {
 			return Params{}, err
 		}
 	}
@@ -82,7 +80,7 @@ func ParseParams(raw json.RawMessage) (Params, error) {
 
 // readMeta takes the members of _meta that concern us. Servers get a progress token of
 // ours, so they must not find another one of the caller's: it could be somebody else's.
-func (p *Params) readMeta(meta json.RawMessage, at int) error {
+func (p *Params) readMeta(meta json.RawMessage) error {
 	seen := false
 	w := rawjson.Object(meta)
 	for w.Next() {
@@ -97,9 +95,6 @@ func (p *Params) readMeta(meta json.RawMessage, at int) error {
 				return fault.New(fault.BadRequest, "params._meta: member %q stands there twice", w.Key)
 			}
 			seen = true
-			if !rawjson.IsNull(w.Value) {
-				p.token = span{at + w.Start, at + w.End}
-			}
 		case mcp.Lookalike(w.Key, "progressToken"):
 			return fault.New(fault.BadRequest, "params._meta: member %q is a misspelling", w.Key)
 		}
@@ -120,9 +115,8 @@ func NewParams(tool string, args json.RawMessage) (Params, error) {
 }
 
 // forServer is the params as the server gets them: under its own name for the tool and
-// with the arguments that fit it. It also tells where the caller's progress token stands
-// in them.
-func (p Params) forServer(name string, args json.RawMessage) (raw json.RawMessage, token [2]int) {
+// with the arguments that fit it. It also tells where _meta stands in them.
+func (p Params) forServer(name string, args json.RawMessage) (raw json.RawMessage, meta [2]int) {
 	var room [2]rawjson.Edit
 	edits := append(room[:0], rawjson.Edit{Start: p.name.start, End: p.name.end, New: rawjson.AppendString(nil, name)})
 	switch {
@@ -136,16 +130,16 @@ func (p Params) forServer(name string, args json.RawMessage) (raw json.RawMessag
 		edits[0].New = append(append(edits[0].New, `,"arguments":`...), args...)
 	}
 	raw = rawjson.AppendSplice(make([]byte, 0, len(p.Raw)+len(name)+len(args)), p.Raw, edits...)
-	if p.token.end > 0 {
+	if p.meta.end > 0 {
 		moved := 0
 		for _, e := range edits {
-			if e.Start < p.token.start {
+			if e.Start < p.meta.start {
 				moved += len(e.New) - (e.End - e.Start)
 			}
 		}
-		token = [2]int{p.token.start + moved, p.token.end + moved}
+		meta = [2]int{p.meta.start + moved, p.meta.end + moved}
 	}
-	return raw, token
+	return raw, meta
 }
 
 func kindOf(raw json.RawMessage) string {

@@ -2,6 +2,7 @@ package call
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -9,14 +10,21 @@ import (
 
 	"github.com/toolfit/toolfit/internal/catalog"
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/fit"
 	"github.com/toolfit/toolfit/internal/mcp"
+	"github.com/toolfit/toolfit/internal/rawjson"
 	"github.com/toolfit/toolfit/internal/store"
+	"github.com/toolfit/toolfit/internal/tokens"
 )
 
 // recording is the record of a call while it runs.
 type recording struct {
-	caller *Caller
-	call   store.Call
+	caller  *Caller
+	call    store.Call
+	notes   []string     // what happened on the way
+	session string       // where it is followed what searches lead to; "": nowhere
+	outer   []fit.Repair // of the arguments of call_tool
+	fetch   bool         // it is one of fetch_result
 }
 
 func (c *Caller) begin(req *Request) *recording {
@@ -30,6 +38,26 @@ func (c *Caller) begin(req *Request) *recording {
 func (r *recording) found(e *catalog.Entry) {
 	r.call.Server, r.call.Tool, r.call.Upstream = e.Server, e.Name, e.Definition.Name
 }
+
+// sent notes which tool was called in the end, and what was changed in the arguments.
+func (r *recording) sent(s sent) {
+	if s.entry != nil {
+		r.found(s.entry)
+	}
+	if r.fetch = s.entry != nil && s.entry.Shown == catalog.FetchResult && s.entry.Own; r.fetch {
+		r.call.Ref, _ = rawjson.String(rawjson.Get(s.fitted.Args, "ref"))
+		fields, _ := rawjson.String(rawjson.Get(s.fitted.Args, "fields"))
+		jq, _ := rawjson.String(rawjson.Get(s.fitted.Args, "jq"))
+		r.call.Message = Fetched + cut(fields+jq, 1000)
+	}
+	if repairs := append(r.outer, s.fitted.Repairs...); len(repairs) > 0 {
+		text, _ := json.Marshal(repairs) // strings only
+		r.call.Repairs = string(text)
+	}
+}
+
+// note adds what a reader of the record should know.
+func (r *recording) note(text string) { r.notes = append(r.notes, text) }
 
 // The outcomes of a call.
 const (
@@ -46,20 +74,39 @@ func (r *recording) end(ctx context.Context, res *Result, err error) error {
 	c.Duration = r.caller.opts.Now().Sub(c.At)
 	c.Outcome, c.Level = outcomeOK, "info"
 	if res != nil {
-		c.BytesFull, c.BytesSent = int64(len(res.Raw)), int64(len(res.Raw))
+		c.BytesFull, c.BytesSent = int64(len(res.out.Raw)), int64(len(res.Raw))
+		c.TokensIn, c.TokensFull = estimate(res.Fitted.Args), estimate(res.out.Raw)
+		if c.TokensSent = c.TokensFull; c.BytesSent != c.BytesFull {
+			c.TokensSent = estimate(res.Raw)
+		}
 		if isToolError(res.Raw) {
 			c.Outcome, c.Level = outcomeToolError, "error"
+		}
+	}
+	if c.Repairs != "" || len(r.notes) > 0 {
+		if c.Level == "info" {
+			c.Level = "warn"
 		}
 	}
 	if err != nil {
 		r.failed(err)
 	}
+	if len(r.notes) > 0 {
+		c.Message = strings.TrimPrefix(c.Message+"; "+strings.Join(r.notes, "; "), "; ")
+	}
 	r.caller.opts.Metrics.observe(c)
+	if r.session != "" {
+		r.caller.follow(ctx, r)
+	}
+	r.caller.counts.ended(c, r.fetch)
 	if addErr := r.caller.log.Add(context.WithoutCancel(ctx), *c); addErr != nil {
 		return fmt.Errorf("record call %s: %w", c.ID, addErr)
 	}
 	return nil
 }
+
+// estimate is about how many tokens a text costs: sums over many calls need no more.
+func estimate(text []byte) int64 { return int64(tokens.Sampled(text)) }
 
 func (r *recording) failed(err error) {
 	c := &r.call

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,6 +21,9 @@ import (
 	"github.com/toolfit/toolfit/internal/access"
 	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/fit"
+	"github.com/toolfit/toolfit/internal/mcp"
+	"github.com/toolfit/toolfit/internal/project"
 	"github.com/toolfit/toolfit/internal/store"
 	"github.com/toolfit/toolfit/internal/tool"
 	"github.com/toolfit/toolfit/internal/upstream"
@@ -29,7 +33,7 @@ import (
 // Lister reads lists from servers.
 type Lister interface {
 	List(ctx context.Context, id tool.ServerID) (upstream.Listing, error)
-	Recognise(id tool.ServerID, tools []tool.Definition)
+	Recognise(id tool.ServerID, known upstream.Listing)
 }
 
 // Keeper stores what was listed.
@@ -44,13 +48,16 @@ type Catalog struct {
 	lister Lister
 	keeper Keeper
 	opts   Options
+	kinds  []*fit.Known // servers that are known without any configuration
 	views  atomic.Pointer[map[string]*View]
 
 	writing sync.Mutex // one change at a time is stored and then served; taken before mu
 
 	mu       sync.Mutex
 	config   *config.Config
-	plans    *schema.Cache // of the tools' schemas; outlives the views
+	plans    *schema.Cache   // of the tools' schemas; outlives the views
+	rules    *project.Rules  // of the configuration
+	fetch    json.RawMessage // the definition of fetch_result
 	servers  map[tool.ServerID]*known
 	due      map[tool.ServerID]bool // to be listed as soon as possible
 	wake     chan struct{}
@@ -60,6 +67,8 @@ type Catalog struct {
 // Options change a Catalog. The zero value is usable.
 type Options struct {
 	Changed func(profile, kind string) // told that a profile's list of "tools", "prompts" or "resources" is another one now
+	Self    json.RawMessage            // who we are, as modern lists say it; nil: they do not
+	JQ      bool                       // models may send jq programs to fetch_result
 	Redact  func(string) string        // takes secrets out of reasons before they are kept; nil: none
 	Logger  *slog.Logger               // nil: discard
 	Now     func() time.Time           // nil: time.Now
@@ -70,6 +79,8 @@ type known struct {
 	cfg       config.Server
 	offer     upstream.Listing // what it said it has; Notes are not kept
 	held      []bool           // beside its tools: kept out until approved
+	privateTo string           // a digest of the credentials that a private offer is for
+	like      *fit.Server      // the known server that it is; nil: none
 	listedAt  time.Time
 	checkedAt time.Time
 	reason    string
@@ -83,7 +94,7 @@ type known struct {
 
 // New loads what the store has. Apply says which servers and profiles there are.
 func New(ctx context.Context, lister Lister, keeper Keeper, opts *Options) (*Catalog, error) {
-	c := &Catalog{lister: lister, keeper: keeper, servers: map[tool.ServerID]*known{}, due: map[tool.ServerID]bool{}, wake: make(chan struct{}, 1)}
+	c := &Catalog{lister: lister, keeper: keeper, kinds: fit.Builtin(), servers: map[tool.ServerID]*known{}, due: map[tool.ServerID]bool{}, wake: make(chan struct{}, 1)}
 	if opts != nil {
 		c.opts = *opts
 	}
@@ -100,6 +111,11 @@ func New(ctx context.Context, lister Lister, keeper Keeper, opts *Options) (*Cat
 		c.opts.Now = time.Now
 	}
 	c.views.Store(&map[string]*View{})
+	c.rules, _ = project.Compile(nil)
+	c.fetch = fetchDefinition
+	if c.opts.JQ {
+		c.fetch = json.RawMessage(strings.Replace(string(c.fetch), `"offset":{`, jqProperty+`"offset":{`, 1))
+	}
 	rows, err := keeper.Servers(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("load catalogue: %w", err)
@@ -114,7 +130,9 @@ func (c *Catalog) fromRow(row store.Server) *known {
 	k := &known{cfg: config.Server{ID: row.ID}, listedAt: row.ListedAt, checkedAt: row.CheckedAt, reason: row.Reason, tried: make(chan struct{})}
 	k.offer = upstream.Listing{
 		Info: row.Info, Capabilities: row.Capabilities, Instructions: row.Instructions, Resources: row.Resources, Templates: row.Templates,
+		Era: mcp.Era(row.Era), TTL: row.TTL, Private: row.PrivateTo != "",
 	}
+	k.privateTo = row.PrivateTo
 	for _, t := range row.Tools {
 		if def, ok := c.stored(row.ID, t.Definition, t.Hash); ok {
 			k.offer.Tools, k.held = append(k.offer.Tools, def), append(k.held, t.Held)
@@ -146,14 +164,20 @@ func (c *Catalog) Apply(cfg *config.Config) {
 		c.plans = schema.NewCache(&schema.Options{MaxInput: int(cfg.Limits.Schema)})
 	}
 	c.config = cfg
+	if rules, wrong := project.Compile(cfg.Results); len(wrong) == 0 {
+		c.rules = rules
+	} else {
+		c.opts.Logger.Error("the rules for results stay as they were", "error", wrong[0])
+	}
 	for _, s := range cfg.Servers {
 		k := c.servers[s.ID]
 		if k == nil {
-			k = &known{tried: make(chan struct{})}
+			k = &known{offer: upstream.Listing{TTL: -1}, tried: make(chan struct{})}
 			c.servers[s.ID] = k
 		}
 		k.cfg = s
-		c.lister.Recognise(s.ID, k.offer.Tools)
+		k.checkOwner()
+		c.lister.Recognise(s.ID, k.offer)
 	}
 	changed := c.rebuild()
 	c.mu.Unlock()
@@ -182,9 +206,15 @@ type change struct{ profile, kind string }
 func (c *Catalog) rebuild() (changed []change) {
 	old := *c.views.Load()
 	views := make(map[string]*View, len(c.config.Profiles))
-	servers := c.active()
+	servers := servable(c.active())
+	kinds := append(slices.Clone(c.config.Known), c.kinds...)
+	for _, s := range servers {
+		s.recognise(kinds)
+	}
+	made := shared{c.plans, c.rules, c.fetch, old}
 	for _, p := range c.config.Profiles {
-		v := buildView(p, servers, c.plans)
+		v := buildView(c.config, p, servers, made)
+		v.addEras(p, servers, c.opts.Self)
 		views[p.Name] = v
 		if before := old[p.Name]; before != nil {
 			changed = append(changed, before.changes(v)...)
@@ -250,17 +280,17 @@ func (c *Catalog) Servers() []Server {
 // ever. A client that lists in the first second after the first start gets what it came for.
 func (c *Catalog) Ready(ctx context.Context, profile string) {
 	c.mu.Lock()
-	var wanted []*known
+	var wanted []chan struct{}
 	for _, k := range c.active() {
 		sees := func(p config.Profile) bool { return p.Name == profile && access.SeesServer(p, k.cfg.ID) }
 		if slices.ContainsFunc(c.config.Profiles, sees) {
-			wanted = append(wanted, k)
+			wanted = append(wanted, k.tried)
 		}
 	}
 	c.mu.Unlock()
-	for _, k := range wanted {
+	for _, tried := range wanted {
 		select {
-		case <-k.tried:
+		case <-tried:
 		case <-ctx.Done():
 			return
 		}

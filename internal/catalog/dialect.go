@@ -1,11 +1,14 @@
 package catalog
 
 import (
+	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/tool"
 	"github.com/toolfit/toolfit/schema"
 )
 
@@ -44,7 +47,7 @@ func CheckDialect(d schema.Dialect) error {
 func (f *Fitting) fill(v *View, d schema.Dialect) {
 	tools := make([]schema.Tool, len(v.Entries))
 	for i, e := range v.Entries {
-		tools[i] = schema.Tool{Name: e.Shown, Description: e.Definition.Description(), InputSchema: e.Definition.InputSchema()}
+		tools[i] = schema.Tool{Name: e.Shown, Description: e.Description(), InputSchema: e.InputSchema()}
 	}
 	f.Tools = v.plans.Fit(tools, d)
 	f.byShown = make(map[string]*schema.Fitted, len(tools))
@@ -59,28 +62,48 @@ func (f *Fitting) Tool(shown string) *schema.Fitted { return f.byShown[shown] }
 // renderTools makes the list of tools, in the profile's dialect where it has one: only the
 // schema of the arguments changes.
 func (v *View) renderTools() []byte {
-	if v.Dialect == "" {
-		return render("tools", v.Entries)
-	}
 	l := newList("tools")
+	if v.Dialect == "" {
+		for _, e := range v.Entries {
+			if !e.unlisted {
+				l.add(v.promised(e.Name, e.Raw()))
+			}
+		}
+		return l.bytes()
+	}
 	f, err := v.For(v.Dialect)
 	if err != nil {
 		return l.bytes() // the configuration was checked: there is such a dialect
 	}
 	for i, e := range v.Entries {
-		if plan := f.Tools[i].Plan; plan != nil {
-			l.add(e.Definition.Shown(e.Shown, plan.Parameters))
+		if plan := f.Tools[i].Plan; plan != nil && !e.unlisted {
+			l.add(v.promised(e.Name, e.withSchema(plan.Parameters)))
 		}
 	}
 	return l.bytes()
 }
 
-// setAside are the reasons why the profile's dialect cannot carry some of the tools.
+// withSchema is the definition as it is shown, with the schema of a dialect.
+func (e *Entry) withSchema(parameters json.RawMessage) []byte {
+	def := e.Definition
+	if e.changed != nil {
+		if changed, err := tool.ParseDefinition(e.changed.Definition); err == nil {
+			def = changed
+		}
+	}
+	return def.Shown(e.Shown, parameters)
+}
+
+// setAside are the reasons why some tools are not shown: their override cannot be applied,
+// or the profile's dialect cannot carry them.
 func (v *View) setAside() map[string]string {
 	if v.Dialect == "" {
-		return nil
+		return v.refused
 	}
-	reasons := map[string]string{}
+	reasons := maps.Clone(v.refused)
+	if reasons == nil {
+		reasons = map[string]string{}
+	}
 	if f, err := v.For(v.Dialect); err == nil {
 		for _, t := range f.Tools {
 			if t.Error != nil {

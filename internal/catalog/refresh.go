@@ -64,9 +64,13 @@ func (c *Catalog) listed(ctx context.Context, k *known, l upstream.Listing, turn
 		return nil
 	}
 	held, news := c.pin(k, l.Tools)
-	id := k.cfg.ID
+	id, privateTo := k.cfg.ID, ""
+	if l.Private {
+		privateTo = credentials(k.cfg)
+	}
 	c.mu.Unlock()
 	row := toRow(id, l, held)
+	row.PrivateTo = privateTo
 	row.ListedAt, row.CheckedAt = now, now
 	if err := c.keeper.SaveTools(ctx, row); err != nil {
 		c.mu.Lock()
@@ -79,7 +83,7 @@ func (c *Catalog) listed(ctx context.Context, k *known, l upstream.Listing, turn
 	}
 	c.mu.Lock()
 	l.Notes = nil
-	k.offer, k.held, k.answered = l, held, turn
+	k.offer, k.held, k.privateTo, k.answered = l, held, privateTo, turn
 	k.listedAt, k.checkedAt, k.reason, k.failures, k.retryAt = now, now, "", 0, time.Time{}
 	changed := c.rebuild()
 	k.triedOnce() // last: who waits for it reads the views next
@@ -92,6 +96,7 @@ func (c *Catalog) listed(ctx context.Context, k *known, l upstream.Listing, turn
 func toRow(id tool.ServerID, l upstream.Listing, held []bool) store.Server {
 	row := store.Server{
 		ID: id, Info: l.Info, Capabilities: l.Capabilities, Instructions: l.Instructions, Resources: l.Resources, Templates: l.Templates,
+		Era: string(l.Era), TTL: l.TTL,
 	}
 	for i, t := range l.Tools {
 		row.Tools = append(row.Tools, store.Tool{Name: t.Name, Definition: t.Raw, Hash: t.Hash, Held: held[i]})
@@ -165,7 +170,7 @@ func (c *Catalog) Approve(ctx context.Context, id tool.ServerID, names ...string
 		}
 	}
 	row := toRow(id, k.offer, held)
-	row.ListedAt, row.CheckedAt, row.Reason = k.listedAt, k.checkedAt, k.reason
+	row.ListedAt, row.CheckedAt, row.Reason, row.PrivateTo = k.listedAt, k.checkedAt, k.reason, k.privateTo
 	c.mu.Unlock()
 	if err := c.keeper.SaveTools(ctx, row); err != nil {
 		return 0, fmt.Errorf("approve tools of %s: %w", id, err)

@@ -3,12 +3,13 @@ package catalog
 import (
 	"bytes"
 	"encoding/json"
-	"strings"
 	"sync"
 
 	"github.com/toolfit/toolfit/internal/access"
 	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/fit"
+	"github.com/toolfit/toolfit/internal/project"
 	"github.com/toolfit/toolfit/internal/tool"
 	"github.com/toolfit/toolfit/schema"
 )
@@ -18,9 +19,12 @@ import (
 type View struct {
 	Profile      string
 	Dialect      schema.Dialect // whose schemas List shows; "" for those of the servers
+	Output       string         // how results are checked against what their tools promise: off, warn or strict
+	Results      Results        // what models get of results
 	Entries      []*Entry       // the tools, in the order of the list
 	Prompts      []*Entry
 	Instructions string // what the servers say about their use
+	Examples     bool   // prompts show arguments of the caller's earlier calls
 
 	// The results of list requests, rendered once.
 	List, PromptList, ResourceList, TemplateList []byte
@@ -28,11 +32,19 @@ type View struct {
 	tools     int // length of the part of List that says which tools there are
 	byShown   map[string]*Entry
 	byPrompt  map[string]*Entry
+	byName    map[tool.Name]*Entry
 	owners    map[string]tool.ServerID // of resources, by URI
 	templates []ownedTemplate
 	readable  []tool.ServerID // servers that have resources
 	plans     *schema.Cache
-	fittings  sync.Map // schema.Dialect → *Fitting, each made when it is first asked for
+	fit       fit.Options
+	paging    bool
+	// recognised are the servers of which more is known than their schemas say.
+	recognised []recognised
+	refused    map[string]string // tools whose override cannot be applied, and why
+	fittings   sync.Map          // schema.Dialect → *Fitting, each made when it is first asked for
+	eras       eras
+	offer      offer
 }
 
 // Entry is one tool or prompt as a profile sees it.
@@ -40,11 +52,21 @@ type Entry struct {
 	Shown      string // the name that the profile's callers use
 	Name       tool.Name
 	Server     tool.ServerID
-	Definition tool.Definition
+	Definition tool.Definition  // as the server gave it
+	Override   *config.Override // what the configuration changes of it; nil: nothing
+	Own        bool             // it is a tool of ours, without a server
+	Paged      bool             // callers may ask for other fields and pages
+
+	changed *fit.Overridden // the tool with the override; nil without one
+	fitters fitters         // unused for prompts
+	paged   json.RawMessage // the schema with the arguments for paging; nil without them
+
+	unlisted bool // it can be called and found, and is not in the list
+	pinned   bool // the profile wants it to be seen
 }
 
-// reserved are the names of our own tools. An upstream tool of such a name is prefixed.
-var reserved = map[string]bool{
+// reservedTools are the names of our own tools. An upstream tool of such a name is prefixed.
+var reservedTools = map[string]bool{
 	"fetch_result": true, "find_tools": true, "describe_tool": true, "call_tool": true, "run_steps": true, "find_element": true,
 }
 
@@ -54,61 +76,38 @@ func (v *View) Find(shown string) (*Entry, error) {
 		return e, nil
 	}
 	err := fault.New(fault.UnknownTool, "unknown tool: %.100s", shown)
-	if near := v.nearest(shown); near != "" {
-		return nil, err.WithHint("did you mean %s?", near)
+	f := v.Finder()
+	if near := f.Index.Alike(shown, 1, nil); len(near) > 0 {
+		return nil, err.WithHint("did you mean %s?", f.Entries[near[0]].Shown)
 	}
 	return nil, err
 }
 
-// nearest is a tool whose own name is the one asked for, or close to it; "" without one.
-func (v *View) nearest(shown string) string {
-	want := strings.ToLower(shown)
-	best, bestDistance := "", 1+len(want)/4
-	for _, e := range v.Entries {
-		name, raw := strings.ToLower(e.Shown), strings.ToLower(e.Definition.Name)
-		if raw == want || name == want {
-			return e.Shown
-		}
-		if d := min(distance(want, name, bestDistance), distance(want, raw, bestDistance)); d < bestDistance {
-			best, bestDistance = e.Shown, d
-		}
-	}
-	return best
-}
-
-// distance counts the edits between a and b; anything from limit on is limit.
-func distance(a, b string, limit int) int {
-	if len(a)-len(b) >= limit || len(b)-len(a) >= limit || len(a) > 128 || len(b) > 128 {
-		return limit
-	}
-	prev := make([]int, len(b)+1)
-	for j := range prev {
-		prev[j] = j
-	}
-	for i := range len(a) {
-		diagonal := prev[0]
-		prev[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, prev[j], prev[j+1])
-			}
-			diagonal, prev[j+1] = prev[j+1], cost
-		}
-	}
-	return min(prev[len(b)], limit)
+// shared is what all views are made with.
+type shared struct {
+	plans *schema.Cache
+	rules *project.Rules
+	fetch json.RawMessage  // the definition of fetch_result
+	old   map[string]*View // by profile, as they were
 }
 
 // buildView decides once, for lists and look-ups alike, what a profile has.
-func buildView(p config.Profile, servers []*known, plans *schema.Cache) *View {
-	v := &View{Profile: p.Name, Dialect: schema.Dialect(p.Dialect), owners: map[string]tool.ServerID{}, plans: plans}
+func buildView(cfg *config.Config, p config.Profile, servers []*known, made shared) *View {
+	v := &View{Profile: p.Name, Dialect: schema.Dialect(p.Dialect), Output: p.Output, owners: map[string]tool.ServerID{}, plans: made.plans, paging: p.Paging}
+	v.Results = resultsOf(cfg, p, made.rules)
+	v.Examples = p.Search.Examples
+	v.offer.about = map[tool.ServerID]string{}
+	v.fit = fit.Options{Validation: fit.Validation(p.Validation), Without: p.Without}
 	resources, templates := newList("resources"), newList("resourceTemplates")
 	for _, s := range servers {
 		id := s.cfg.ID
+		if s.like != nil && access.SeesServer(p, id) {
+			v.recognised = append(v.recognised, recognised{id, s.like})
+		}
 		for i, def := range s.offer.Tools {
 			name := tool.Canonical(id, def.Name)
 			if !s.held[i] && !def.NeedsTask() && access.Sees(p, id, name) {
-				v.Entries = append(v.Entries, &Entry{Name: name, Server: id, Definition: def})
+				v.addTool(cfg, &Entry{Name: name, Server: id, Definition: def}, s.like)
 			}
 		}
 		for _, def := range s.offer.Prompts {
@@ -118,10 +117,20 @@ func buildView(p config.Profile, servers []*known, plans *schema.Cache) *View {
 		}
 		v.addResources(p, s, resources, templates)
 		v.addInstructions(p, s)
+		v.offer.about[id] = about(s)
 	}
 	bare := p.Names == "bare"
-	v.Entries, v.byShown = named(v.Entries, bare)
-	v.Prompts, v.byPrompt = named(v.Prompts, bare)
+	v.Entries, v.byShown = named(v.Entries, bare, reservedTools)
+	v.Prompts, v.byPrompt = named(v.Prompts, bare, reservedPrompts)
+	v.byName = make(map[tool.Name]*Entry, len(v.Entries))
+	for _, e := range v.Entries {
+		v.byName[e.Name] = e
+	}
+	if v.cuts() {
+		v.addOwn(p, made.fetch)
+	}
+	v.chooseOffer(p, made.old[p.Name])
+	v.addPrompt(p)
 	v.List, v.PromptList = v.renderTools(), render("prompts", v.Prompts)
 	v.tools = len(v.List) - 1
 	v.List = addNotes(v.List, missing(p, servers), v.setAside())
@@ -130,23 +139,22 @@ func buildView(p config.Profile, servers []*known, plans *schema.Cache) *View {
 }
 
 // named gives every entry the name it is shown under, and drops none but those whose hashes are equal.
-func named(entries []*Entry, bare bool) ([]*Entry, map[string]*Entry) {
+func named(entries []*Entry, bare bool, reserved map[string]bool) ([]*Entry, map[string]*Entry) {
 	// A bare name must be nobody else's, neither bare nor prefixed: server b must not
 	// take the name of a's tool by calling its own a__tool.
 	count := map[string]int{}
-	if bare {
-		for _, e := range entries {
-			count[tool.Shown(e.Definition.Name, e.Server, e.Definition.Name)]++
-			count[tool.Shown(string(e.Name), e.Server, e.Definition.Name)]++
+	for _, e := range entries {
+		count[tool.Shown(string(e.Name), e.Server, e.Definition.Name)]++
+		if wanted := e.wanted(bare); wanted != "" {
+			count[wanted]++
 		}
 	}
 	byShown := make(map[string]*Entry, len(entries))
 	kept := entries[:0]
 	for _, e := range entries {
-		raw := e.Definition.Name
-		e.Shown = tool.Shown(raw, e.Server, raw)
-		if !bare || count[e.Shown] > 1 || reserved[e.Shown] {
-			e.Shown = tool.Shown(string(e.Name), e.Server, raw)
+		e.Shown = e.wanted(bare)
+		if e.Shown == "" || count[e.Shown] > 1 || reserved[e.Shown] {
+			e.Shown = tool.Shown(string(e.Name), e.Server, e.Definition.Name)
 		}
 		if byShown[e.Shown] == nil {
 			byShown[e.Shown] = e
@@ -156,10 +164,21 @@ func named(entries []*Entry, bare bool) ([]*Entry, map[string]*Entry) {
 	return kept, byShown
 }
 
+// wanted is the name that an entry has when nobody else wants it; "" for the prefixed one.
+func (e *Entry) wanted(bare bool) string {
+	switch {
+	case e.Override != nil && e.Override.Name != "":
+		return e.Override.Name
+	case bare:
+		return tool.Shown(e.Definition.Name, e.Server, e.Definition.Name)
+	}
+	return ""
+}
+
 func render(member string, entries []*Entry) []byte {
 	l := newList(member)
 	for _, e := range entries {
-		l.add(e.Definition.Renamed(e.Shown))
+		l.add(e.Raw())
 	}
 	return l.bytes()
 }

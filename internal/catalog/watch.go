@@ -26,7 +26,7 @@ func (c *Catalog) Changed(id tool.ServerID) {
 func (c *Catalog) Opened(id tool.ServerID) {
 	c.mu.Lock()
 	k := c.servers[id]
-	old := k != nil && !k.listing && !k.listedAt.IsZero() && c.opts.Now().Sub(k.listedAt) > k.cfg.Refresh
+	old := k != nil && !k.listing && !k.listedAt.IsZero() && c.opts.Now().Sub(k.listedAt) > k.freshFor()
 	if old {
 		c.due[id] = true
 	}
@@ -113,8 +113,8 @@ func (k *known) isDue(now time.Time) bool {
 	switch {
 	case now.Before(k.retryAt):
 		return false
-	case k.listedAt.IsZero(), k.reason != "":
+	case k.listedAt.IsZero(), k.reason != "", k.foreign():
 		return true
 	}
-	return k.cfg.Command == "" && now.Sub(k.listedAt) > k.cfg.Refresh
+	return k.cfg.Command == "" && now.Sub(k.listedAt) > k.freshFor()
 }

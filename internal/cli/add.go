@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -13,16 +12,16 @@ import (
 
 func (c *command) add() *cobra.Command {
 	var s config.Server
-	var env, headers []string
-	var timeout, idle time.Duration
+	var f addFlags
 	cmd := &cobra.Command{
-		Use:   "add NAME (URL | -- COMMAND [ARG…])",
-		Short: "Add a server to the configuration",
+		Use:   "add NAME (URL | -- COMMAND [ARG…] | --openapi FILE|URL)",
+		Short: "Add a server, or an HTTP API by its description, to the configuration",
 		Example: `  toolfit add files -- npx -y @modelcontextprotocol/server-filesystem .
-  toolfit add cloud https://example.com/mcp --header 'Authorization: Bearer ${CLOUD_TOKEN}'`,
+  toolfit add cloud https://example.com/mcp --header 'Authorization: Bearer ${CLOUD_TOKEN}'
+  toolfit add petstore --openapi petstore.yaml --base http://127.0.0.1:9000 --auth 'api_key=${PET_KEY}'`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) < 2 {
-				return usage("add takes a name, and a URL or -- and a command; see: toolfit add --help")
+			if len(args) < 2 && (len(args) < 1 || f.api.Spec == "") {
+				return usage("add takes a name, and a URL, or -- and a command, or --openapi; see: toolfit add --help")
 			}
 			return nil
 		},
@@ -31,34 +30,80 @@ func (c *command) add() *cobra.Command {
 			if err := tool.CheckServerID(s.ID); err != nil {
 				return err
 			}
-			s.Timeout, s.Idle = timeout, idle
-			if err := fillTarget(&s, args[1:]); err != nil {
-				return err
-			}
-			var err error
-			if s.Env, err = pairs(env, "=", "--env KEY=VALUE"); err != nil {
-				return err
-			}
-			if s.Headers, err = pairs(headers, ":", "--header 'Name: value'"); err != nil {
+			if err := f.fill(&s, args[1:]); err != nil {
 				return err
 			}
 			path := c.editPath()
+			if s.API != nil {
+				return c.addAPI(cmd.Context(), path, s)
+			}
 			if err := config.AddServer(path, s); err != nil {
 				return err
 			}
 			if c.json {
 				return c.printJSON(map[string]string{"added": string(s.ID), "file": path})
 			}
-			_, err = fmt.Fprintf(c.env.Out, "added %s to %s\n", s.ID, path)
+			_, err := fmt.Fprintf(c.env.Out, "added %s to %s\n", s.ID, path)
 			return err
 		},
 	}
-	cmd.Flags().StringArrayVar(&env, "env", nil, "environment variable of the command, KEY=VALUE; may be repeated")
-	cmd.Flags().StringArrayVar(&headers, "header", nil, "header sent to the URL, 'Name: value'; may be repeated")
 	cmd.Flags().StringVar(&s.Isolation, "isolation", "", "shared, or session: one process or session for each caller's session")
-	cmd.Flags().DurationVar(&timeout, "timeout", 0, "limit for one call (default 1m)")
-	cmd.Flags().DurationVar(&idle, "idle", 0, "closed after so long without a call (default 10m)")
+	cmd.Flags().DurationVar(&s.Timeout, "timeout", 0, "limit for one call (default 1m)")
+	cmd.Flags().DurationVar(&s.Idle, "idle", 0, "closed after so long without a call (default 10m)")
+	f.add(cmd)
 	return cmd
+}
+
+// addFlags are the flags of add that need more than a look.
+type addFlags struct {
+	env, headers, auth []string
+	api                config.API
+}
+
+func (f *addFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringArrayVar(&f.env, "env", nil, "environment variable of the command, KEY=VALUE; may be repeated")
+	flags.StringArrayVar(&f.headers, "header", nil, "header sent to the URL, 'Name: value'; may be repeated")
+	flags.StringVar(&f.api.Spec, "openapi", "", "OpenAPI or Swagger document of an HTTP API, a file or an address")
+	flags.StringVar(&f.api.Base, "base", "", "address of the HTTP API (default: what the document says)")
+	flags.StringArrayVar(&f.auth, "auth", nil, "credential of the HTTP API, SCHEME=KEY or SCHEME=USER:PASSWORD; may be repeated")
+	flags.StringSliceVar(&f.api.Tags, "tag", nil, "only operations of the HTTP API with one of these tags")
+	flags.BoolVar(&f.api.ReadOnly, "read-only", false, "only operations of the HTTP API that change nothing")
+}
+
+// fill says what kind of server it is.
+func (f *addFlags) fill(s *config.Server, target []string) (err error) {
+	if s.Env, err = pairs(f.env, "=", "--env KEY=VALUE"); err != nil {
+		return err
+	}
+	if s.Headers, err = pairs(f.headers, ":", "--header 'Name: value'"); err != nil {
+		return err
+	}
+	if f.api.Spec == "" {
+		if f.api.Base != "" || len(f.auth) > 0 || len(f.api.Tags) > 0 || f.api.ReadOnly {
+			return usage("--base, --auth, --tag and --read-only go with --openapi")
+		}
+		return fillTarget(s, target)
+	}
+	if len(target) > 0 || len(s.Env) > 0 || s.Isolation != "" {
+		return usage("an HTTP API has neither a command nor a URL of its own; give its address with --base")
+	}
+	credentials, err := pairs(f.auth, "=", "--auth SCHEME=KEY")
+	if err != nil {
+		return err
+	}
+	for scheme, value := range credentials {
+		if f.api.Auth == nil {
+			f.api.Auth = map[string]config.Credential{}
+		}
+		c := config.Credential{Value: value}
+		if user, password, basic := strings.Cut(value, ":"); basic && !strings.HasPrefix(value, "${") {
+			c = config.Credential{User: user, Password: password}
+		}
+		f.api.Auth[scheme] = c
+	}
+	s.API = &f.api
+	return nil
 }
 
 // fillTarget says what kind of server it is: one argument that is a URL, or a command.

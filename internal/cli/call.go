@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/rawjson"
 	"github.com/toolfit/toolfit/internal/restapi"
 )
@@ -18,6 +19,7 @@ import (
 func (c *command) call() *cobra.Command {
 	var flags askFlags
 	var whole string
+	var explain bool
 	cmd := &cobra.Command{
 		Use:   "call TOOL [KEY=VALUE | KEY:=JSON …]",
 		Short: "Call a tool",
@@ -34,6 +36,9 @@ func (c *command) call() *cobra.Command {
 			return c.ask(cmd.Context(), flags, func(g *gateway) error {
 				defer c.waiting("waiting for the tool")()
 				t, err := g.tool(cmd, flags, args[0])
+				if fault.Is(err, fault.UnknownTool) {
+					t, err = restapi.Tool{Name: args[0]}, nil // it may be another version's name for a tool: the call will tell
+				}
 				if err != nil {
 					return err
 				}
@@ -45,11 +50,15 @@ func (c *command) call() *cobra.Command {
 				if err := g.do(cmd.Context(), http.MethodPost, "/tools/"+url.PathEscape(t.Name)+"/call", flags.query(), body, &answer); err != nil {
 					return err
 				}
+				if explain && !c.json {
+					c.explainFitted(answer.Fitted)
+				}
 				return c.printResult(answer)
 			})
 		},
 	}
 	flags.add(cmd)
+	cmd.Flags().BoolVar(&explain, "explain", false, "say what was changed in the arguments to make them fit")
 	cmd.Flags().StringVar(&whole, "args", "", "all arguments as one JSON object; @FILE reads a file, - reads standard input")
 	return cmd
 }
@@ -127,6 +136,22 @@ func takesText(types map[string]property, key string) bool {
 		}
 	}
 	return false
+}
+
+// explainFitted says on the other output what was changed in the arguments.
+func (c *command) explainFitted(f *restapi.Fitted) {
+	if f == nil {
+		fmt.Fprintln(c.env.Err, "the arguments went out as they came")
+		return
+	}
+	for _, r := range f.Repairs {
+		field := r.Field
+		if field == "" {
+			field = "the arguments"
+		}
+		fmt.Fprintf(c.env.Err, "%s: %s: %s → %s\n", field, r.Kind, r.From, r.To)
+	}
+	fmt.Fprintf(c.env.Err, "the tool got %s\n", f.Arguments)
 }
 
 // printResult shows a result: its text as text, everything else by kind and size.

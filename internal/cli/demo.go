@@ -73,14 +73,18 @@ func (c *command) showDemo(url string) {
 
 Try, in another terminal:
 
-  1. see all tools
+  1. see the tools, and one of them as a model's provider takes it
      %[2]s tools --url %[1]s
+     %[2]s describe --url %[1]s shop__list_orders --for openai-strict
 
-  2. call one, from the command line and from anything that speaks HTTP
-     %[2]s call --url %[1]s shop__list_orders status=paid limit=2
-     curl -s %[1]s/api/v1/tools/shop__list_orders/call -d '{"status":"paid","limit":2}'
+  2. call one with the mistakes that models make, and see what was mended
+     %[2]s call --url %[1]s shop__list_orders --args '{"status":"PAID","limit":"2"}' --explain
 
-  3. give them to your agent: any MCP client takes the URL %[1]s/mcp
+  3. ask for 40 environments as a model would: a tenth of the tokens, and a ref to the rest
+     curl -s '%[1]s/api/v1/tools/cloud__envQuery/call?for=openai' -d '{"action":"list"}'
+     %[2]s savings --url %[1]s
+
+Or give them to your agent: any MCP client takes the URL %[1]s/mcp
      claude mcp add --transport http toolfit %[1]s/mcp
 
 Ctrl+C ends it. Nothing is kept.

@@ -9,24 +9,35 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/toolfit/toolfit/internal/restapi"
 	"github.com/toolfit/toolfit/schema"
 )
 
 func (c *command) describe() *cobra.Command {
 	var flags askFlags
-	var dialect string
+	var dialect, whole string
+	var curl bool
 	cmd := &cobra.Command{
 		Use:   "describe TOOL",
 		Short: "Show a tool's definition, as its server gave it or as a model's provider takes it",
 		Example: `  toolfit describe files__read_text_file
-  toolfit describe files__read_text_file --for openai-strict`,
-		Args: exactly(1, "the name of a tool"),
+  toolfit describe files__read_text_file --for openai-strict
+  toolfit describe --curl petstore__getPetById petId=7`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if curl && len(args) > 0 {
+				return nil
+			}
+			return exactly(1, "the name of a tool")(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.ask(cmd.Context(), flags, func(g *gateway) error {
 				defer c.waiting("asking the servers")()
 				t, err := g.tool(cmd, flags, args[0])
 				if err != nil {
 					return err
+				}
+				if curl {
+					return c.describeCurl(cmd, g, flags, t, whole, args[1:])
 				}
 				if dialect != "" {
 					return c.describeFor(cmd, g, flags, t.Name, dialect)
@@ -41,7 +52,26 @@ func (c *command) describe() *cobra.Command {
 	}
 	flags.add(cmd)
 	cmd.Flags().StringVar(&dialect, "for", "", "show the tool as this provider takes it: "+strings.Join(dialectNames(), ", "))
+	cmd.Flags().BoolVar(&curl, "curl", false, "show the HTTP request that a call with these arguments would send; for tools of HTTP APIs")
+	cmd.Flags().StringVar(&whole, "args", "", "with --curl: all arguments as one JSON object; @FILE reads a file, - reads standard input")
 	return cmd
+}
+
+// describeCurl shows the request that a call would send.
+func (c *command) describeCurl(cmd *cobra.Command, g *gateway, flags askFlags, t restapi.Tool, whole string, words []string) error {
+	body, err := c.arguments(t, whole, words)
+	if err != nil {
+		return err
+	}
+	var answer restapi.Curl
+	if err := g.do(cmd.Context(), http.MethodPost, "/tools/"+url.PathEscape(t.Name)+"/curl", flags.query(), body, &answer); err != nil {
+		return err
+	}
+	if c.json {
+		return c.printJSON(answer)
+	}
+	_, err = fmt.Fprintln(c.env.Out, answer.Curl)
+	return err
 }
 
 // describeFor shows a tool in a dialect, and what was changed for it.

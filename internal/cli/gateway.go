@@ -30,9 +30,14 @@ type gateway struct {
 type askFlags struct{ url, key, profile string }
 
 func (f *askFlags) add(cmd *cobra.Command) {
+	f.addGateway(cmd)
+	cmd.Flags().StringVar(&f.profile, "profile", "", "profile to look through (default: the caller's own)")
+}
+
+// addGateway adds the flags for commands that look at all profiles.
+func (f *askFlags) addGateway(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.url, "url", "", "ask the running gateway at this URL (default: work from configuration and store)")
 	cmd.Flags().StringVar(&f.key, "key", "", "key for the running gateway (default: $TOOLFIT_KEY)")
-	cmd.Flags().StringVar(&f.profile, "profile", "", "profile to look through (default: the caller's own)")
 }
 
 // ask runs f with the gateway that the flags name.

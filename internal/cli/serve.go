@@ -77,7 +77,7 @@ func (c *command) watch(ctx context.Context, a *app.App, flags runFlags) func() 
 
 // withApp runs f with a gateway made from the configuration, and ends it afterwards.
 func (c *command) withApp(ctx context.Context, cfg *config.Config, level slog.Level, f func(*app.App) error) error {
-	a, err := app.New(ctx, cfg, &app.Options{Version: c.env.Version, Logger: c.logger(level), Env: c.env.Lookup})
+	a, err := app.New(ctx, cfg, &app.Options{Version: c.env.Version, Logger: c.logger(level), Env: c.env.Lookup, Program: c.env.Program})
 	if err != nil {
 		return err
 	}

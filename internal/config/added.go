@@ -18,11 +18,12 @@ type Added struct {
 	Secret  bool     // the text itself holds a secret, not only a ${} that leads to one
 }
 
-// ParseServer reads one server from JSON: the keys of an entry of mcpServers, and its name.
+// ParseServer reads one server from JSON: the keys of an entry of mcpServers, or of apis when
+// it has spec, and its name.
 // It is checked by the rules of the file. path is the configuration file, at whose folder
 // relative paths start; env looks up variables, nil means os.LookupEnv.
 func ParseServer(path string, data []byte, env func(string) (string, bool)) (Added, error) {
-	root, err := readObject(data)
+	root, err := readObject("the server", data)
 	if err != nil {
 		return Added{}, err
 	}
@@ -38,27 +39,28 @@ func ParseServer(path string, data []byte, env func(string) (string, bool)) (Add
 		return Added{}, err
 	}
 	d := &decoder{dir: filepath.Dir(path), env: env}
-	s := d.server(place{}, entry{key: name.text, value: n})
+	read := d.server
+	if n.find("spec") != nil {
+		read = d.api
+	}
+	s := read(place{}, entry{key: name.text, value: n})
 	if len(d.problems) > 0 {
-		for i := range d.problems {
-			d.problems[i].line = 0 // it is no file
-		}
-		return Added{}, d.problems.fault("server " + name.text)
+		return Added{}, d.problems.unplaced().fault("server " + name.text)
 	}
 	return Added{Server: s, Secrets: d.secrets, Secret: holdsSecret(n)}, nil
 }
 
-func readObject(data []byte) (*node, error) {
+func readObject(what string, data []byte) (*node, error) {
 	src, found := readText(data)
 	if src == nil {
-		return nil, found.fault("the server")
+		return nil, found.fault(what)
 	}
 	root, found := readJSON(src.text)
 	if len(found) > 0 {
-		return nil, found.fault("the server")
+		return nil, found.fault(what)
 	}
 	if root.kind != object {
-		return nil, fault.New(fault.BadConfig, "the server must be a JSON object, got %s", root.kind)
+		return nil, fault.New(fault.BadConfig, "%s must be a JSON object, got %s", what, root.kind)
 	}
 	return root, nil
 }
@@ -87,7 +89,10 @@ func holdsSecret(n *node) bool {
 			}
 		}
 	}
-	for _, key := range []string{"url", "proxy"} {
+	if auth := n.find("auth"); auth != nil && holdsCredential(auth) {
+		return true
+	}
+	for _, key := range []string{"url", "proxy", "spec", "base"} {
 		address := n.find(key)
 		if address == nil || refers(address.text) {
 			continue
@@ -97,6 +102,14 @@ func holdsSecret(n *node) bool {
 		}
 	}
 	return false
+}
+
+// holdsCredential tells whether a credential stands in the text itself.
+func holdsCredential(n *node) bool {
+	if n.kind == text {
+		return !refers(n.text)
+	}
+	return slices.ContainsFunc(n.entries, func(e entry) bool { return holdsCredential(e.value) })
 }
 
 // refers tells whether some of the text is filled in from elsewhere.

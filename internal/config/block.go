@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// insertBlock adds a server to mcpServers where that is written over several lines.
-func insertBlock(src *source, id string, value *node) (string, bool) {
+// insertBlock adds a server to a section of the file that is written over several lines.
+func insertBlock(src *source, section, id string, value *node) (string, bool) {
 	const step = "  "
-	i := slices.IndexFunc(src.root.entries, func(e entry) bool { return e.key == "mcpServers" })
+	i := slices.IndexFunc(src.root.entries, func(e entry) bool { return e.key == section })
 	if i < 0 {
-		return appendServers(src, blockYAML(id, value, step, step)), true
+		return appendSection(src, section, blockYAML(id, value, step, step)), true
 	}
 	top := src.root.entries[i]
 	if top.value.kind == object && !top.value.flow {
@@ -28,13 +28,13 @@ func insertBlock(src *source, id string, value *node) (string, bool) {
 	return strings.Join(slices.Insert(lines, min(top.line, len(lines)), blockYAML(id, value, indent, step)...), "\n"), true
 }
 
-// appendServers adds mcpServers at the end of a file that has none.
-func appendServers(src *source, server []string) string {
+// appendSection adds a section at the end of a file that has none of the name.
+func appendSection(src *source, section string, server []string) string {
 	text := src.text
 	if text != "" && !strings.HasSuffix(text, "\n") {
 		text += "\n"
 	}
-	return text + "mcpServers:\n" + strings.Join(server, "\n") + "\n"
+	return text + section + ":\n" + strings.Join(server, "\n") + "\n"
 }
 
 // insertBeside adds a server after the last one, in the style of the last one.

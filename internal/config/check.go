@@ -43,13 +43,6 @@ func checkBasePath(s string) string {
 	return ""
 }
 
-func checkResultStore(s string) string {
-	if s == "all" {
-		return "all is not available in this version; use cut or none"
-	}
-	return checkChoice(s, []string{"cut", "none"})
-}
-
 func checkURL(s string) string {
 	u, err := url.Parse(s)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {

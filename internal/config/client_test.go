@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/project"
 	"github.com/toolfit/toolfit/internal/tool"
 )
 
@@ -150,9 +151,11 @@ func TestSchemaKnowsTheSameKeys(t *testing.T) {
 	}
 	c := &draft{Config: defaults("")}
 	for name, fields := range map[string][]field{
-		"": c.fields(), "server": new(Server).fields(), "profile": c.profileFields(&Profile{}), "tools": new(Profile).toolFields(),
+		"": c.fields(), "server": new(Server).fields(), "api": (&Server{API: &API{}}).apiFields(), "profile": c.profileFields(&Profile{}), "override": c.overrideFields(&Override{}), "fallback": new(Fallback).fields(),
+		"result": c.resultFields(new(project.Rule)), "kept": c.Kept.fields(), "safety": new(Safety).fields(), "tools": new(Profile).toolFields(),
 		"records": c.Records.fields(), "limits": c.Limits.fields(),
-		"rate": c.Rate.fields(), "breaker": new(Breaker).fields(),
+		"rate": c.Rate.fields(), "breaker": new(Breaker).fields(), "embeddings": c.Embeddings.fields(),
+		"recall": c.recallFields(new(Recall)), "recallUpstream": new(RecallUpstream).fields(), "recallAction": new(RecallAction).fields(),
 	} {
 		got := doc.part
 		if name != "" {

@@ -24,6 +24,8 @@ import (
 	"time"
 
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/fit"
+	"github.com/toolfit/toolfit/internal/project"
 	"github.com/toolfit/toolfit/internal/tool"
 )
 
@@ -33,19 +35,26 @@ type Config struct {
 	Listen      string         // address to serve on; 127.0.0.1:8420 unless set
 	Store       string         // path of a SQLite file, joined to the file's folder, or an address such as postgres://…
 	Hosts       []string       // Host names allowed beside loopback
+	PublicURL   string         // address under which people reach the gateway, for links; "" takes where it listens
 	BasePath    string         // prefix of every URL, with a leading and no trailing slash; "" for none
 	Proxies     []netip.Prefix // reverse proxies whose word about the client is believed
 	Rate        Rate
-	Servers     []Server  // in file order
-	Profiles    []Profile // in file order; always holds "default"
-	Approve     string    // what happens to changed tool definitions: auto, changed or all
-	ResultStore string    // which full results are kept: cut or none
+	Servers     []Server       // in file order
+	Profiles    []Profile      // in file order; always holds "default"
+	Overrides   []Override     // in file order
+	Known       []*fit.Known   // what is known of servers beside their schemas
+	Approve     string         // what happens to changed tool definitions: auto, changed or all
+	Results     []project.Rule // what is kept of results, in file order
+	ResultStore string         // which full results are kept: cut, all or none
+	Kept        Kept
 	Records     Records
 	Limits      Limits
+	Embeddings  Embeddings
+	Recall      *Recall  // nil: not served
 	Secrets     []string // values to redact everywhere: what came through ${}, and header values
 }
 
-// Server is one upstream server. Exactly one of Command, URL and Builtin is set.
+// Server is one upstream server. Exactly one of Command, URL, Builtin and API is set.
 type Server struct {
 	ID        tool.ServerID
 	Line      int // where the file names it
@@ -56,6 +65,7 @@ type Server struct {
 	URL       string
 	Headers   map[string]string
 	Builtin   string
+	API       *API          // an HTTP API instead of an MCP server
 	Type      string        // "", stdio, http, streamable-http or sse
 	Timeout   time.Duration // limit for one call
 	Timeouts  []ToolTimeout // in file order; the first glob that matches wins over Timeout
@@ -98,6 +108,15 @@ type Profile struct {
 	Deny    []string        // globs on canonical names; wins over Allow
 	Names   string          // prefixed or bare
 	Dialect string          // whose schemas MCP lists show; "" shows what the servers said
+
+	Validation string     // of arguments: strict or light
+	Without    []fit.Kind // repairs of arguments that are not made
+	Budget     int        // estimated tokens of a result that a model gets; 0: any number
+	Shape      string     // how the text of results is written: off, json, table or auto
+	Paging     bool       // callers may ask for other fields and pages
+	Safety     Safety
+	Output     string // check of results against the tool's output schema: off, warn or strict
+	Search     Search
 }
 
 // Records says how the records of calls are kept.
@@ -140,6 +159,7 @@ func defaults(path string) *Config {
 		Store:       "toolfit.db",
 		Approve:     "auto",
 		ResultStore: "cut",
+		Kept:        Kept{Retain: 24 * time.Hour, MaxSize: 1 << 30, PerKey: 256 << 20},
 		Records:     Records{Retain: 30 * 24 * time.Hour, MaxSize: 2 << 30},
 		Limits:      Limits{Body: 4 << 20, Message: 16 << 20, Processes: 64, Schema: 256 << 10},
 	}

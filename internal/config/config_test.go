@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -9,7 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/fit"
+	"github.com/toolfit/toolfit/internal/project"
 	"github.com/toolfit/toolfit/internal/tool"
 )
 
@@ -60,12 +65,38 @@ profiles:
     tools: {allow: ["云__*"], deny: ["*delete*"]}
     names: bare
     dialect: gemini
+    validation: light
+    repairs: {key: false}
+    output: warn
+    budget: 6500
+    shape: auto
+    paging: true
+    safety: {strip: true, secrets: true, mark: true}
+    search: auto
+    context: 100000
+    pinned: ["云__q*"]
+    prompt: true
+    examples: true
+results:
+  - {id: list, tool: "云__q*", when: {action: list, /a/b: [1, null]}, keep: "EnvList(EnvId)", budget: 500, shape: "off", mode: shadow, profile: ops}
+kept: {retain: 2h, maxSize: 5MB, perKey: 1MB}
+overrides:
+  - {tool: "云__create", profile: ops, name: create_vm, describe: Make one., descriptions: {zh-Hans: 创建}, example: {size: 1}, fix: {region: ap-shanghai, n: 1.0, on: true}, hide: [debug]}
+  - tool: "*__create"
+    describe: {size: in GB}
+    default: {tags: [a, "${TOKEN}"]}
+    require: [size]
+    enum: {kind: [small, 2]}
+    rename: {size: gigabytes}
+    retry: 2
+    fallback: [files__make, {arguments: {size: 1}}]
 approve: changed
 resultStore: none
 records: {durable: true, retain: 7d, maxSize: 512MB}
 limits: {body: 1MB, message: 2048, processes: 8, schema: 1MB}
 proxies: [10.0.0.0/8, "::1"]
 rate: {perKey: 600/m, burst: 30}
+embeddings: {url: "http://127.0.0.1:9/v1", model: small, key: "${TOKEN}"}
 `
 
 func wantWhole() *Config {
@@ -87,15 +118,73 @@ func wantWhole() *Config {
 		Path: "etc/toolfit.yaml", Listen: "0.0.0.0:9000", Store: filepath.Join("etc", "data", "工具.db"),
 		Hosts: []string{"tools.example.com"}, BasePath: "/gate", Servers: []Server{files, cloud, tcb},
 		Profiles: []Profile{
-			{Name: "default", Servers: []tool.ServerID{"files", "云"}, Names: "prefixed"},
-			{Name: "ops", All: true, Allow: []string{"云__*"}, Deny: []string{"*delete*"}, Names: "bare", Dialect: "gemini"},
+			{Name: "default", Servers: []tool.ServerID{"files", "云"}, Names: "prefixed", Validation: "strict", Output: "off", Search: Search{Mode: "off"}},
+			{Name: "ops", All: true, Allow: []string{"云__*"}, Deny: []string{"*delete*"}, Names: "bare", Dialect: "gemini", Validation: "light", Without: []fit.Kind{fit.Rename}, Output: "warn",
+				Budget: 6500, Shape: "auto", Paging: true, Safety: Safety{true, true, true}, Search: Search{"auto", 100_000, []string{"云__q*"}, true, true}},
 		},
-		Approve: "changed", ResultStore: "none",
+		Results: []project.Rule{{
+			ID: "list", Tool: "云__q*", When: map[string]any{"action": "list", "/a/b": []any{json.Number("1"), nil}}, Keep: "EnvList(EnvId)",
+			Budget: 500, Shape: "off", Mode: "shadow", Profile: "ops",
+		}},
+		Kept:      Kept{2 * time.Hour, 5 << 20, 1 << 20},
+		Overrides: wantOverrides(), Approve: "changed", ResultStore: "none",
 		Records: Records{Durable: true, Retain: 7 * day, MaxSize: 512 << 20},
 		Limits:  Limits{Body: 1 << 20, Message: 2048, Processes: 8, Schema: 1 << 20},
 		Proxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128")},
-		Rate:    Rate{PerKey: 10, Burst: 30},
+		Rate:    Rate{PerKey: 10, Burst: 30}, Embeddings: Embeddings{"http://127.0.0.1:9/v1", "small", "s3cret"},
 		Secrets: []string{"s3cret", "Bearer s3cret", "pa55word"},
+	}
+}
+
+func wantOverrides() []Override {
+	text := "Make one."
+	raw := func(s string) json.RawMessage { return json.RawMessage(s) }
+	return []Override{
+		{Line: 43, Tool: "云__create", Profile: "ops", Descriptions: map[string]string{"zh-Hans": "创建"}, Example: raw(`{"size":1}`), Override: fit.Override{
+			Name: "create_vm", Description: &text, Hide: []string{"debug"},
+			Fix: map[string]json.RawMessage{"region": raw(`"ap-shanghai"`), "n": raw("1.0"), "on": raw("true")},
+		}},
+		{Line: 44, Tool: "*__create", Retry: 2, Fallback: []Fallback{{Tool: "files__make"}, {Args: raw(`{"size":1}`)}}, Override: fit.Override{
+			Describe: map[string]string{"size": "in GB"}, Default: map[string]json.RawMessage{"tags": raw(`["a","s3cret"]`)},
+			Require: []string{"size"}, Enum: map[string][]json.RawMessage{"kind": {raw(`"small"`), raw("2")}}, Rename: map[string]string{"size": "gigabytes"},
+		}},
+	}
+}
+
+func TestOverridesOfOneToolAreJoined(t *testing.T) {
+	cfg := parse(t, "etc/toolfit.yaml", whole, "TOKEN", "s3cret")
+	o := cfg.OverrideFor("ops", "云__create")
+	if o == nil || o.Name != "create_vm" || o.Retry != 2 || len(o.Fix) != 3 || o.Rename["size"] != "gigabytes" {
+		t.Errorf("got %+v", o)
+	}
+	if o := cfg.OverrideFor("default", "云__create"); o == nil || o.Name != "" || o.Retry != 2 {
+		t.Errorf("another profile: %+v", o)
+	}
+	if o := cfg.OverrideFor("ops", "files__read"); o != nil {
+		t.Errorf("another tool: %+v", o)
+	}
+}
+
+func TestOverridesThatCannotBe(t *testing.T) {
+	for text, want := range map[string]string{
+		"overrides: [{name: x}]":                         "overrides[0]: needs tool",
+		"overrides: [{tool: a, profile: nope}]":          `there is no profile "nope"`,
+		"overrides: [{tool: a, name: 9x}]":               "overrides[0].name: expected 1 to 64 letters",
+		"overrides: [{tool: a, fallback: [{}]}]":         "needs tool, arguments, or both",
+		"overrides: [{tool: a, retry: 9}]":               "from 0 to 5",
+		"overrides: [{tool: a, enum: {k: []}}]":          "needs at least one value",
+		"profiles: {p: {repairs: {jsn: false}}}":         "profiles.p.repairs.jsn: unknown key",
+		"known: [{name: x}]":                             "known[0]",
+		"overrides: [{tool: a, example: 1}]":             "overrides[0].example: expected a mapping",
+		"overrides: [{tool: a, descriptions: {x_y: z}}]": `"x_y" is no language`,
+		"profiles: {p: {search: yes}}":                   "profiles.p.search",
+		"profiles: {p: {context: 5}}":                    "profiles.p.context: expected a whole number",
+		"profiles: {p: {pinned: ['[a]']}}":               "profiles.p.pinned[0]: is not a glob",
+		"embeddings: {url: 'http://h'}":                  "embeddings: needs url and model",
+	} {
+		if _, err := Parse("toolfit.yaml", []byte(text), nil); !fault.Is(err, fault.BadConfig) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %s", text, err, want)
+		}
 	}
 }
 
@@ -109,8 +198,8 @@ func TestParseReadsEveryKey(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := parse(t, "etc/toolfit.yaml", text, "TOKEN", "s3cret")
-			if want := wantWhole(); !reflect.DeepEqual(got, want) {
-				t.Errorf("got  %+v\nwant %+v", got, want)
+			if diff := cmp.Diff(wantWhole(), got, cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })); diff != "" {
+				t.Error(diff)
 			}
 		})
 	}
@@ -127,7 +216,7 @@ func TestParseDefaults(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got := parse(t, "toolfit.yaml", text)
 			want := defaults("toolfit.yaml")
-			want.Profiles = []Profile{{Name: "default", All: true, Names: "prefixed"}}
+			want.Profiles = []Profile{newProfile("default")}
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("got  %+v\nwant %+v", got, want)
 			}

@@ -34,19 +34,22 @@ func AddServer(path string, s Server) error {
 	if len(found) > 0 {
 		return found.fault(path)
 	}
-	id, value := string(s.ID), encode(s)
-	if _, servers := serversIn(src); servers.find(id) != nil {
+	id, value, section := string(s.ID), encode(s), serversPath(src)
+	if s.API != nil {
+		section = apisPath
+	}
+	if _, there := sectionOf(src, id); there != nil {
 		return fault.New(fault.Conflict, "%s has a server %q already", path, id).WithHint("remove it first, or choose another name")
 	}
-	edited, ok := addText(src, id, value)
+	edited, ok := addTextAt(src, section, id, value)
 	if !ok {
 		return byHand(path, "add", id)
 	}
-	after, err := checkEdit(path, src, edited, id)
+	after, err := checkEdit(path, src, edited, append(slices.Clone(section), id))
 	if err != nil {
 		return err
 	}
-	if _, servers := serversIn(after); servers.find(id) == nil || !equal(servers.find(id), value) {
+	if _, servers := sectionOf(after, id); servers == nil || !equal(servers.find(id), value) {
 		return byHand(path, "add", id)
 	}
 	if missing {
@@ -67,29 +70,31 @@ func RemoveServer(path string, id tool.ServerID) error {
 	if len(found) > 0 {
 		return found.fault(path)
 	}
-	_, servers := serversIn(src)
-	if servers.find(string(id)) == nil {
-		return unknownServer(path, string(id), servers)
+	section, servers := sectionOf(src, string(id))
+	if servers == nil {
+		return unknownServer(path, string(id), src)
 	}
 	edited, ok := removeText(src, servers, string(id))
 	if !ok {
 		return byHand(path, "remove", string(id))
 	}
-	after, err := checkEdit(path, src, edited, string(id))
+	after, err := checkEdit(path, src, edited, append(slices.Clone(section), string(id)))
 	if err != nil {
 		return err
 	}
-	if _, servers := serversIn(after); servers.find(string(id)) != nil {
+	if _, there := sectionOf(after, string(id)); there != nil {
 		return byHand(path, "remove", string(id))
 	}
 	return replaceFile(path, old, src.bytes(edited))
 }
 
-func unknownServer(path, id string, servers *node) error {
+func unknownServer(path, id string, src *source) error {
 	var names []string
-	if servers != nil {
-		for _, e := range servers.entries {
-			names = append(names, e.key)
+	for _, section := range [][]string{serversPath(src), apisPath} {
+		if servers := follow(src.root, section); servers != nil {
+			for _, e := range servers.entries {
+				names = append(names, e.key)
+			}
 		}
 	}
 	err := fault.New(fault.NotFound, "%s has no server %q", path, id)
@@ -106,10 +111,10 @@ func byHand(path, verb, id string) error {
 
 // checkEdit reads the edited text back. It must hold what the old text held, apart from
 // the one server, and must have no problem that the old text did not have.
-func checkEdit(path string, src *source, edited, id string) (*source, error) {
+func checkEdit(path string, src *source, edited string, server []string) (*source, error) {
 	after, found := readSource(path, []byte(edited))
-	if len(found) > 0 || !equal(pruned(src, id), pruned(after, id)) {
-		return nil, byHand(path, "change", id)
+	if len(found) > 0 || !equal(prune(src.root, server), prune(after.root, server)) {
+		return nil, byHand(path, "change", server[len(server)-1])
 	}
 	before := rawProblems(src)
 	var caused problems
@@ -132,11 +137,7 @@ func rawProblems(src *source) problems {
 	return d.problems
 }
 
-// pruned is a file's tree without the server, and without what is empty then.
-func pruned(src *source, id string) *node {
-	return prune(src.root, append(slices.Clone(serversPath(src)), id))
-}
-
+// prune is a tree without the server at the path, and without what is empty then.
 func prune(n *node, path []string) *node {
 	out := &node{kind: n.kind, text: n.text, items: n.items}
 	for _, e := range n.entries {
@@ -157,12 +158,8 @@ func prune(n *node, path []string) *node {
 	return out
 }
 
-// addText is the text with one more server. It answers false where it knows no safe place.
-func addText(src *source, id string, value *node) (string, bool) {
-	return addTextAt(src, serversPath(src), id, value)
-}
-
-// addTextAt is addText for servers that stand at the path.
+// addTextAt is the text with one more server under the path. It answers false where it knows
+// no safe place.
 func addTextAt(src *source, path []string, id string, value *node) (string, bool) {
 	servers := follow(src.root, path)
 	switch {
@@ -178,7 +175,7 @@ func addTextAt(src *source, path []string, id string, value *node) (string, bool
 	case src.json || src.root.flow:
 		return "", false
 	}
-	return insertBlock(src, id, value)
+	return insertBlock(src, path[0], id, value)
 }
 
 // removeText is the text without the server.

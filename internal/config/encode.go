@@ -14,66 +14,135 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// encode is a server as the file holds it: what is not set, or is the default, stays out.
+// fileEntry is an entry of the file while it is written: what is not set, or is the
+// default, stays out.
+type fileEntry struct{ n *node }
+
+func (f fileEntry) put(key string, value *node) {
+	f.n.entries = append(f.n.entries, entry{key: key, value: value})
+}
+
+func (f fileEntry) text(key, value string) {
+	if value != "" {
+		f.put(key, textNode(value))
+	}
+}
+
+func (f fileEntry) texts(key string, values []string) {
+	if len(values) == 0 {
+		return
+	}
+	list := &node{kind: list}
+	for _, v := range values {
+		list.items = append(list.items, textNode(v))
+	}
+	f.put(key, list)
+}
+
+func (f fileEntry) pairs(key string, values map[string]string) {
+	if len(values) > 0 {
+		f.put(key, mapNode(values))
+	}
+}
+
+func (f fileEntry) duration(key string, value, usual time.Duration) {
+	if value != 0 && value != usual {
+		f.put(key, textNode(formatDuration(value)))
+	}
+}
+
+func (f fileEntry) yes(key string, value bool) {
+	if value {
+		f.put(key, &node{kind: boolean, text: "true"})
+	}
+}
+
+// encode is a server as the file holds it.
 func encode(s Server) *node {
-	n := &node{kind: object}
-	put := func(key string, value *node) { n.entries = append(n.entries, entry{key: key, value: value}) }
-	putText := func(key, value string) {
-		if value != "" {
-			put(key, textNode(value))
-		}
+	f := fileEntry{&node{kind: object}}
+	if s.API != nil {
+		f.api(s)
+	} else {
+		f.text("type", s.Type)
+		f.text("command", s.Command)
+		f.texts("args", s.Args)
+		f.pairs("env", s.Env)
+		f.text("cwd", s.Cwd)
+		f.text("url", s.URL)
+		f.pairs("headers", s.Headers)
+		f.text("builtin", s.Builtin)
 	}
-	putDuration := func(key string, value, usual time.Duration) {
-		if value != 0 && value != usual {
-			put(key, textNode(formatDuration(value)))
-		}
-	}
-	putText("type", s.Type)
-	putText("command", s.Command)
-	if len(s.Args) > 0 {
-		args := &node{kind: list}
-		for _, a := range s.Args {
-			args.items = append(args.items, textNode(a))
-		}
-		put("args", args)
-	}
-	if len(s.Env) > 0 {
-		put("env", mapNode(s.Env))
-	}
-	putText("cwd", s.Cwd)
-	putText("url", s.URL)
-	if len(s.Headers) > 0 {
-		put("headers", mapNode(s.Headers))
-	}
-	putText("builtin", s.Builtin)
-	putDuration("timeout", s.Timeout, defaultTimeout)
+	f.duration("timeout", s.Timeout, defaultTimeout)
 	if len(s.Timeouts) > 0 {
 		limits := &node{kind: object}
 		for _, t := range s.Timeouts {
 			limits.entries = append(limits.entries, entry{key: t.Glob, value: textNode(formatDuration(t.Timeout))})
 		}
-		put("timeouts", limits)
+		f.put("timeouts", limits)
 	}
-	putDuration("start", s.Start, defaultStart)
-	putDuration("idle", s.Idle, defaultIdle)
-	putText("isolation", s.Isolation)
-	if s.Disabled {
-		put("disabled", &node{kind: boolean, text: "true"})
-	}
-	putDuration("refresh", s.Refresh, defaultRefresh)
-	putText("proxy", s.Proxy)
+	f.duration("start", s.Start, defaultStart)
+	f.duration("idle", s.Idle, defaultIdle)
+	f.text("isolation", s.Isolation)
+	f.yes("disabled", s.Disabled)
+	f.duration("refresh", s.Refresh, defaultRefresh)
+	f.text("proxy", s.Proxy)
 	if s.Concurrency > 0 {
-		put("concurrency", countNode(s.Concurrency))
+		f.put("concurrency", countNode(s.Concurrency))
 		if s.Queue != defaultQueue { // without a limit nobody waits
-			put("queue", countNode(s.Queue))
+			f.put("queue", countNode(s.Queue))
 		}
 	}
 	if s.Breaker != (Breaker{}) && s.Breaker != usualBreaker {
-		put("breaker", &node{kind: object, entries: []entry{
+		f.put("breaker", &node{kind: object, entries: []entry{
 			{key: "failures", value: countNode(s.Breaker.Failures)}, {key: "pause", value: textNode(formatDuration(s.Breaker.Pause))},
 		}})
 	}
-	return n
+	return f.n
+}
+
+// api adds what only an HTTP API has.
+func (f fileEntry) api(s Server) {
+	a := s.API
+	f.text("spec", a.Spec)
+	f.text("base", a.Base)
+	f.texts("tags", a.Tags)
+	f.texts("paths", a.Paths)
+	f.texts("methods", a.Methods)
+	f.texts("operations", a.Operations)
+	f.yes("readOnly", a.ReadOnly)
+	if a.Layout != "flat" {
+		f.text("layout", a.Layout)
+	}
+	if len(a.Auth) > 0 {
+		auth := fileEntry{&node{kind: object}}
+		for _, scheme := range slices.Sorted(maps.Keys(a.Auth)) {
+			auth.credential(scheme, a.Auth[scheme])
+		}
+		f.put("auth", auth.n)
+	}
+	f.pairs("headers", s.Headers)
+	f.pairs("variables", a.Variables)
+	var allow []string
+	for _, network := range a.Allow {
+		allow = append(allow, network.String())
+	}
+	f.texts("allow", allow)
+}
+
+func (f fileEntry) credential(scheme string, c Credential) {
+	inner := fileEntry{&node{kind: object}}
+	inner.text("value", c.Value)
+	inner.text("user", c.User)
+	inner.text("password", c.Password)
+	inner.text("clientId", c.ClientID)
+	inner.text("clientSecret", c.ClientSecret)
+	inner.text("tokenUrl", c.TokenURL)
+	inner.texts("scopes", c.Scopes)
+	if len(inner.n.entries) == 1 && c.Value != "" {
+		f.text(scheme, c.Value)
+		return
+	}
+	f.put(scheme, inner.n)
 }
 
 func textNode(s string) *node { return &node{kind: text, text: s} }

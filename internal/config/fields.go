@@ -1,6 +1,7 @@
 package config
 
 import (
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -10,8 +11,8 @@ import (
 
 // Keys that are planned but not there yet.
 var (
-	laterTop     = []string{"apis", "overrides", "results", "models", "agents", "recall"}
-	laterProfile = []string{"search", "tests", "env", "paging"}
+	laterTop     = []string{"models", "agents"}
+	laterProfile = []string{"tests", "env"}
 )
 
 // draft is a configuration while it is read: its profiles may name servers that come later.
@@ -19,6 +20,8 @@ type draft struct {
 	*Config
 	names []string // every server in the file, also ones with problems
 	refs  []ref
+
+	profileRefs []ref // profiles that overrides and rules name
 }
 
 type ref struct {
@@ -42,8 +45,7 @@ func (d *decoder) config(path string, src *source) *Config {
 	}
 	c.checkRefs(d)
 	if !slices.ContainsFunc(c.Profiles, func(p Profile) bool { return p.Name == DefaultProfile }) {
-		all := Profile{Name: DefaultProfile, All: true, Names: "prefixed"}
-		c.Profiles = append([]Profile{all}, c.Profiles...)
+		c.Profiles = append([]Profile{newProfile(DefaultProfile)}, c.Profiles...)
 	}
 	if !d.raw && !strings.Contains(c.Store, "://") && !strings.HasPrefix(c.Store, ":") && !strings.HasPrefix(c.Store, "file:") {
 		c.Store = joined(d.dir, c.Store)
@@ -59,31 +61,41 @@ func (c *draft) fields() []field {
 		{"store", textInto(&c.Store, checkFilled)},
 		{"hosts", listInto(&c.Hosts, checkHost)},
 		{"basePath", textInto(&c.BasePath, checkBasePath)},
-		{"proxies", c.readProxies},
+		{"publicURL", textInto(&c.PublicURL, checkURL)},
+		{"proxies", networksInto(&c.Proxies)},
 		{"rate", c.Rate.read},
 		{"mcpServers", c.readServers},
+		{"apis", c.readAPIs},
 		{"profiles", c.readProfiles},
+		{"overrides", c.readOverrides},
+		{"known", c.readKnown},
 		{"approve", oneOf(&c.Approve, "auto", "changed", "all")},
-		{"resultStore", textInto(&c.ResultStore, checkResultStore)},
+		{"results", c.readResults},
+		{"resultStore", oneOf(&c.ResultStore, "cut", "all", "none")},
+		{"kept", c.Kept.read},
 		{"records", c.Records.read},
 		{"limits", c.Limits.read},
+		{"embeddings", c.Embeddings.read},
+		{"recall", c.readRecall},
 	}
 }
 
-// readProxies reads networks; a single address is a network of one.
-func (c *draft) readProxies(d *decoder, at place, n *node) {
-	d.items(at, n, func(inner place, item *node) {
-		s, settled, ok := d.scalar(inner, item)
-		if !ok || !settled {
-			return
-		}
-		network, valid := parseNetwork(s)
-		if !valid {
-			d.fail(inner, "expected a network or an address, such as 10.0.0.0/8 or 127.0.0.1")
-			return
-		}
-		c.Proxies = append(c.Proxies, network)
-	})
+// networksInto reads networks; a single address is a network of one.
+func networksInto(dst *[]netip.Prefix) reader {
+	return func(d *decoder, at place, n *node) {
+		d.items(at, n, func(inner place, item *node) {
+			s, settled, ok := d.scalar(inner, item)
+			if !ok || !settled {
+				return
+			}
+			network, valid := parseNetwork(s)
+			if !valid {
+				d.fail(inner, "expected a network or an address, such as 10.0.0.0/8 or 127.0.0.1")
+				return
+			}
+			*dst = append(*dst, network)
+		})
+	}
 }
 
 // read reads rate. The burst of a rate that names none is what two seconds allow.
@@ -128,6 +140,10 @@ func (l *Limits) fields() []field {
 // readServers reads mcpServers.
 func (c *draft) readServers(d *decoder, at place, n *node) {
 	d.each(at, n, func(inner place, e entry) {
+		if slices.Contains(c.names, e.key) {
+			d.fail(inner, "there is an API of this name already; choose another")
+			return
+		}
 		c.names = append(c.names, e.key)
 		if err := tool.CheckServerID(tool.ServerID(e.key)); err != nil {
 			d.fail(inner, "%s; choose another name", err)
@@ -136,10 +152,15 @@ func (c *draft) readServers(d *decoder, at place, n *node) {
 	})
 }
 
+// newProfile is a profile that the file says nothing about.
+func newProfile(name string) Profile {
+	return Profile{Name: name, Names: "prefixed", All: true, Validation: "strict", Output: "off", Search: Search{Mode: "off"}}
+}
+
 // readProfiles reads profiles.
 func (c *draft) readProfiles(d *decoder, at place, n *node) {
 	d.each(at, n, func(inner place, e entry) {
-		p := Profile{Name: e.key, Names: "prefixed", All: true}
+		p := newProfile(e.key)
 		if wrong := checkProfileName(e.key); wrong != "" {
 			d.fail(inner, "%s", wrong)
 		}
@@ -151,12 +172,19 @@ func (c *draft) readProfiles(d *decoder, at place, n *node) {
 }
 
 func (c *draft) profileFields(p *Profile) []field {
-	return []field{
+	return append([]field{
 		{"servers", func(d *decoder, at place, n *node) { c.readMembers(d, at, n, p) }},
 		{"tools", func(d *decoder, at place, n *node) { d.object(at, n, p.toolFields()) }},
 		{"names", oneOf(&p.Names, "prefixed", "bare")},
 		{"dialect", oneOf(&p.Dialect, dialects()...)},
-	}
+		{"validation", oneOf(&p.Validation, "strict", "light")},
+		{"repairs", p.readRepairs},
+		{"budget", countInto(&p.Budget, minBudget, maxBudget)},
+		{"shape", oneOf(&p.Shape, shapes...)},
+		{"paging", boolInto(&p.Paging)},
+		{"safety", p.Safety.read},
+		{"output", oneOf(&p.Output, "off", "warn", "strict")},
+	}, p.Search.fields()...)
 }
 
 // dialects are the names of those that a model's provider may want, sorted.
@@ -214,8 +242,17 @@ func (c *draft) checkRefs(d *decoder) {
 		}
 		fix := didYouMean(r.name, c.names)
 		if fix == "" {
-			fix = "; add it to mcpServers, or remove it here"
+			fix = "; add it to mcpServers or apis, or remove it here"
 		}
 		d.fail(r.at, "there is no server %q%s", r.name, fix)
+	}
+	profiles := []string{DefaultProfile}
+	for _, p := range c.Profiles {
+		profiles = append(profiles, p.Name)
+	}
+	for _, r := range c.profileRefs {
+		if !slices.Contains(profiles, r.name) {
+			d.fail(r.at, "there is no profile %q%s", r.name, didYouMean(r.name, profiles))
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -59,11 +60,12 @@ func FuzzEdit(f *testing.F) {
 			return
 		}
 		value := encode(Server{Command: "npx", Args: []string{arg}})
-		edited, ok := addText(src, id, value)
+		at := append(slices.Clone(serversPath(src)), id)
+		edited, ok := addTextAt(src, serversPath(src), id, value)
 		if !ok {
 			return
 		}
-		after, err := checkEdit(path, src, edited, id)
+		after, err := checkEdit(path, src, edited, at)
 		if err != nil {
 			return
 		}
@@ -79,7 +81,7 @@ func FuzzEdit(f *testing.F) {
 		if !ok {
 			return
 		}
-		if again, err := checkEdit(path, after, back, id); err == nil && serverNames(again) != before {
+		if again, err := checkEdit(path, after, back, at); err == nil && serverNames(again) != before {
 			t.Fatalf("servers %q became %q", before, serverNames(again))
 		}
 	})

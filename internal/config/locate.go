@@ -19,6 +19,20 @@ func serversPath(src *source) []string {
 	return paths[0]
 }
 
+// apisPath is where a file keeps its HTTP APIs.
+var apisPath = []string{"apis"}
+
+// sectionOf finds where the file keeps the server, and all that stand there; nil when it has none
+// of the name.
+func sectionOf(src *source, id string) (section []string, servers *node) {
+	for _, section := range [][]string{serversPath(src), apisPath} {
+		if servers := follow(src.root, section); servers.find(id) != nil {
+			return section, servers
+		}
+	}
+	return nil, nil
+}
+
 // serversIn finds the servers of a file, or nil.
 func serversIn(src *source) (place, *node) {
 	at, n := place{line: 1}, src.root

@@ -30,6 +30,15 @@ func (ps problems) fault(path string) *fault.Error {
 	return fault.New(fault.BadConfig, "%s", strings.Join(lines, "\n"))
 }
 
+// unplaced are the problems without lines, for what is no file.
+func (ps problems) unplaced() problems {
+	out := slices.Clone(ps)
+	for i := range out {
+		out[i].line = 0
+	}
+	return out
+}
+
 // in is the problem as people read it: file:line: field: problem.
 func (p problem) in(path string) string {
 	where := path

@@ -15,9 +15,9 @@ func TestEveryProblemHasLineFieldAndFix(t *testing.T) {
 		{"part of a key is enough for a guess", "servers: {}\n", `toolfit.yaml:1: servers: unknown key; did you mean "mcpServers"?`},
 		{"a Chinese key is shown as it is", "服务器: {}\n", `toolfit.yaml:1: 服务器: unknown key`},
 		{"an odd key is quoted", "\"a b\\n\": 1\n", `toolfit.yaml:1: "a b\n": unknown key`},
-		{"a planned key says so", "\napis: {}\nrecall: {}\n",
-			"toolfit.yaml:2: apis: not available in this version; remove it\ntoolfit.yaml:3: recall: not available in this version; remove it"},
-		{"a planned key of a profile says so", "profiles: {a: {search: auto}}\n", "toolfit.yaml:1: profiles.a.search: not available in this version; remove it"},
+		{"a planned key says so", "\napis: {}\nmodels: {}\n",
+			"toolfit.yaml:3: models: not available in this version; remove it"},
+		{"a planned key of a profile says so", "profiles: {a: {tests: true}}\n", "toolfit.yaml:1: profiles.a.tests: not available in this version; remove it"},
 		{"a duplicate key names the first", "listen: a:1\n\nlisten: b:2\n", "toolfit.yaml:3: listen: is given twice, first in line 1; keep one"},
 		{"a duplicate server counts once", "mcpServers:\n  a: {command: x}\n  a: {command: y}\n",
 			"toolfit.yaml:3: mcpServers.a: is given twice, first in line 2; keep one"},
@@ -49,10 +49,10 @@ func TestEveryProblemHasLineFieldAndFix(t *testing.T) {
 		{"a size is one", "limits: {body: big}\n", "toolfit.yaml:1: limits.body: expected a size over 0, such as 512KB, 4MB, 2GB or a number of bytes"},
 		{"a count is one", "limits: {processes: 0.5}\n", "toolfit.yaml:1: limits.processes: expected a whole number from 1 to 100000"},
 		{"a choice names the choices", "approve: chnged\n", `toolfit.yaml:1: approve: expected auto or changed or all; did you mean "changed"?`},
-		{"keeping all is not there yet", "resultStore: all\n", "toolfit.yaml:1: resultStore: all is not available in this version; use cut or none"},
+		{"a rule that does not parse", "\nresults:\n  - {tool: a__b, keep: \"a(b\"}\n", "toolfit.yaml:3: results[0].keep: at byte 3: the group that starts at byte 1 does not end; add )"},
 		{"a profile names servers that exist", "mcpServers: {files: {command: x}}\nprofiles:\n  p:\n    servers:\n      - fiels\n      - 云\n",
 			"toolfit.yaml:5: profiles.p.servers[0]: there is no server \"fiels\"; did you mean \"files\"?\n" +
-				"toolfit.yaml:6: profiles.p.servers[1]: there is no server \"云\"; add it to mcpServers, or remove it here"},
+				"toolfit.yaml:6: profiles.p.servers[1]: there is no server \"云\"; add it to mcpServers or apis, or remove it here"},
 		{"an empty list of servers is unclear", "profiles: {p: {servers: []}}\n", "toolfit.yaml:1: profiles.p.servers: names no server; leave the key out for all servers"},
 		{"a profile's name fits an address", "profiles: {a/b: {}}\n", `toolfit.yaml:1: profiles.a/b: is not a profile's name; use letters, digits, "-", "_" and "."`},
 		{"a glob is not a regular expression", "profiles: {p: {tools: {deny: ['[ab]']}}}\n",
@@ -75,7 +75,7 @@ func TestEveryProblemHasLineFieldAndFix(t *testing.T) {
 			"toolfit.yaml:1: mcpServers.a.breaker.failure: unknown key; did you mean \"failures\"?\n" +
 				"toolfit.yaml:1: mcpServers.a.breaker.pause: expected at least 1ms"},
 		{"every problem is reported, in file order", "profiles: {p: {servers: [x]}}\nlisten: 1\nzzz: 1\n",
-			"toolfit.yaml:1: profiles.p.servers[0]: there is no server \"x\"; add it to mcpServers, or remove it here\n" +
+			"toolfit.yaml:1: profiles.p.servers[0]: there is no server \"x\"; add it to mcpServers or apis, or remove it here\n" +
 				"toolfit.yaml:2: listen: expected host:port, such as 127.0.0.1:8420\ntoolfit.yaml:3: zzz: unknown key"},
 		{"lines are counted in Windows files", "a: 1\r\n\r\nb: 2\r\n", "toolfit.yaml:1: a: unknown key\ntoolfit.yaml:3: b: unknown key"},
 		{"lines are counted after long text", "listen: |\n  a\n  b\n\nzzz: \"x\n  y\"\nyyy: 1\n",

@@ -23,7 +23,7 @@ type Page struct {
 // Server is one upstream server.
 type Server struct {
 	Name      string
-	Kind      string    // how it is reached: "stdio", "http", "builtin"
+	Kind      string    // how it is reached: "stdio", "http", "builtin", "api"
 	State     string    // one word, shown as it is; "up" and "ready" are shown as good, "down" as bad
 	Tools     int       // tools in the catalogue
 	Held      int       // tools held back until someone approves them

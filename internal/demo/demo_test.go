@@ -45,12 +45,12 @@ func request(method, params string) *mcp.Request {
 }
 
 func servers() map[string]func() mcp.Handler {
-	return map[string]func() mcp.Handler{"cloud": Cloud, "shop": Shop}
+	return map[string]func() mcp.Handler{"cloud": func() mcp.Handler { return Cloud(nil) }, "shop": Shop}
 }
 
 func TestListedDefinitions(t *testing.T) {
 	want := map[string][]string{
-		"cloud": {"envQuery"},
+		"cloud": {"envQuery", "queryEnv"},
 		"shop":  {"list_orders", "get_order", "find_customers", "add_note", "slow_report", "fail", "export_all", "category_tree"},
 	}
 	for name, open := range servers() {
@@ -177,7 +177,7 @@ func TestSameBytesFromTwoConstructions(t *testing.T) {
 }
 
 func TestTextAndStructuredContentAreTheSameValue(t *testing.T) {
-	a := call(t, Cloud(), "envQuery", `{"action":"list"}`)
+	a := call(t, Cloud(nil), "envQuery", `{"action":"list"}`)
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, []byte(a.text())); err != nil {
 		t.Fatal(err)
@@ -188,7 +188,7 @@ func TestTextAndStructuredContentAreTheSameValue(t *testing.T) {
 }
 
 func TestConcurrentCalls(t *testing.T) {
-	cloud, shop := Cloud(), Shop()
+	cloud, shop := Cloud(nil), Shop()
 	var group sync.WaitGroup
 	serve := func(h mcp.Handler, params string) {
 		group.Go(func() {

@@ -1,6 +1,8 @@
 package demo
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"time"
 )
@@ -193,4 +195,17 @@ func sales(n int, buyers []customer, goods []product) []sale {
 		}
 	}
 	return out
+}
+
+// pick takes the values in turn.
+func pick[T any](i int, from []T) T { return from[i%len(from)] }
+
+// digest gives hex digits that look random and follow from the parts.
+func digest(parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		h.Write([]byte(p))
+		h.Write([]byte{0})
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }

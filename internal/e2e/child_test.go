@@ -16,6 +16,11 @@ func child(kind string) {
 		io.Copy(io.Discard, os.Stdin)
 	case "slow", "dying", "garbling":
 		serveBadly(kind)
+	case "conformance client":
+		if err := conformanceClient(os.Args[len(os.Args)-1]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
 	default:
 		serveRaw(kind, os.Stdin, os.Stdout)
 	}

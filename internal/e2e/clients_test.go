@@ -14,24 +14,30 @@ import (
 	"github.com/toolfit/toolfit/internal/testparts"
 )
 
-// nodeClient runs a script of testdata with the installed packages around it and returns what it prints.
-func nodeClient(t *testing.T, node testparts.Node, script, url string) map[string]any {
+// nodeScript puts a script of testdata beside the installed packages, where it finds them,
+// and returns its path.
+func nodeScript(t *testing.T, node testparts.Node, script string) string {
 	t.Helper()
 	code, err := os.ReadFile(filepath.Join("testdata", script))
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Packages are looked for beside the script.
-	f, err := os.CreateTemp(node.Dir(), "client-*.mjs")
+	f, err := os.CreateTemp(node.Dir(), "script-*.mjs")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer os.Remove(f.Name())
+	t.Cleanup(func() { os.Remove(f.Name()) })
 	f.Write(code)
 	f.Close()
+	return f.Name()
+}
+
+// nodeClient runs a script of testdata with the installed packages around it and returns what it prints.
+func nodeClient(t *testing.T, node testparts.Node, script string, args ...string) map[string]any {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, node.Program(), f.Name(), url)
+	cmd := exec.CommandContext(ctx, node.Program(), append([]string{nodeScript(t, node, script)}, args...)...)
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -47,7 +53,7 @@ func nodeClient(t *testing.T, node testparts.Node, script, url string) map[strin
 
 func TestClientsOfOtherLanguages(t *testing.T) {
 	node := testparts.Need(t)
-	g := serve(t, write(t, lines("mcpServers:", "  up: {url: "+everythingServer(t)+"}", "profiles:", "  default: {names: bare}")))
+	g := serve(t, write(t, bare(everythingServer(t, true))))
 
 	t.Run("TypeScript SDK 1, with a question on the way", func(t *testing.T) {
 		said := nodeClient(t, node, "client-v1.mjs", g.url+"/mcp")
@@ -58,11 +64,14 @@ func TestClientsOfOtherLanguages(t *testing.T) {
 			t.Errorf("the server heard: %v", said["asked"])
 		}
 	})
-	t.Run("TypeScript SDK 2", func(t *testing.T) {
-		if said := nodeClient(t, node, "client-v2.mjs", g.url+"/mcp"); said["tools"].(float64) < 20 || said["plain"] == "" {
-			t.Errorf("%v", said)
-		}
-	})
+	for mode, version := range map[string]string{"legacy": "2025-11-25", "auto": "2026-07-28", "modern": "2026-07-28"} {
+		t.Run("TypeScript SDK 2, mode "+mode+", with a question on the way", func(t *testing.T) {
+			said := nodeClient(t, node, "client-v2.mjs", g.url+"/mcp", mode, "test_simple_text", "test_elicitation")
+			if said["tools"].(float64) < 20 || said["plain"] == "" || said["version"] != version || !strings.Contains(said["asked"].(string), "accept") {
+				t.Errorf("%v", said)
+			}
+		})
+	}
 	t.Run("mcp-remote, stdio on its other side", func(t *testing.T) {
 		command := node.Command("mcp-remote", g.url+"/mcp", "--allow-http")
 		cmd := exec.Command(command[0], command[1:]...)

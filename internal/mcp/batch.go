@@ -24,6 +24,10 @@ func isBatch(body []byte) bool {
 
 // postBatch serves an array of messages, which only revision 2025-03-26 knows.
 func (f *Front) postBatch(w http.ResponseWriter, r *http.Request, e Entry, body []byte) {
+	if r.Header.Get(versionHeader) == ModernVersion {
+		refuse(w, http.StatusBadRequest, Errorf(CodeInvalidRequest, "revision %s has no batches: send one message at a time", ModernVersion))
+		return
+	}
 	s := f.session(w, r, e)
 	if s == nil {
 		return

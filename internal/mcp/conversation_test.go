@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
 // testHandler answers the methods that the conversations use.
@@ -33,6 +35,12 @@ func testHandler(ctx context.Context, req *Request) (json.RawMessage, error) {
 		return nil, &Error{Code: -32001, Message: "no", Raw: json.RawMessage(`{"message":"no","code":-32001,"own":1.0}`)}
 	case "broken":
 		return nil, io.ErrUnexpectedEOF
+	case "log":
+		req.Client.Notify(ctx, "notifications/message", json.RawMessage(`{"level":"info","data":1}`))
+		req.Client.Notify(ctx, "notifications/message", json.RawMessage(`{"level":"error","data":2}`))
+		return json.RawMessage(`{}`), nil
+	case "subscriptions/listen":
+		return req.Listen(ctx, func(_ *Session, f Filter) Filter { return f })
 	case "lines":
 		return json.RawMessage("{\n\"a\": 1\r\n}"), nil
 	}
@@ -43,8 +51,12 @@ func testEntry(owner string) Entry {
 	return Entry{Owner: owner, Group: "default", Info: func() Info { return Info{Name: "test", Version: "1"} }, Handler: HandlerFunc(testHandler)}
 }
 
-// TestConversations plays the files of testdata: what a client sends (>) and what it must
-// get (<), over standard input and output and over HTTP. Each file's heading says what it pins.
+// goodMeta is what a modern request must say; META stands for it in the conversations.
+const goodMeta = `{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
+
+// TestConversations plays the files of testdata: what a client sends (>, or + with the
+// headers of a modern request) and what it must get (<), over standard input and output and
+// over HTTP. Each file's heading says what it pins.
 func TestConversations(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -57,7 +69,7 @@ func TestConversations(t *testing.T) {
 		}
 		for _, f := range archive.Files {
 			t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar")+"/"+f.Name, func(t *testing.T) {
-				lines := strings.Split(strings.TrimSpace(string(f.Data)), "\n")
+				lines := strings.Split(strings.TrimSpace(strings.ReplaceAll(string(f.Data), "META", goodMeta)), "\n")
 				switch f.Name {
 				case "stdio":
 					playStdio(t, lines)
@@ -109,11 +121,15 @@ func playHTTP(t *testing.T, lines []string) {
 	var answer []string
 	for n, line := range lines {
 		text := strings.TrimPrefix(line[1:], " ")
-		if line[0] == '>' {
+		if line[0] != '<' {
 			if len(answer) > 0 {
 				t.Fatalf("line %d: not expected: %q", n+1, answer)
 			}
-			resp := front.post(t, text, map[string]string{sessionHeader: session})
+			header := map[string]string{sessionHeader: session}
+			if line[0] == '+' {
+				header = modernHeader(text)
+			}
+			resp := front.post(t, text, header)
 			if id := resp.Header.Get(sessionHeader); id != "" {
 				session = id
 			}
@@ -128,6 +144,16 @@ func playHTTP(t *testing.T, lines []string) {
 	if len(answer) > 0 {
 		t.Errorf("not expected: %q", answer)
 	}
+}
+
+// modernHeader are the headers that belong to a message.
+func modernHeader(message string) map[string]string {
+	m, _ := Parse([]byte(message))
+	h := map[string]string{versionHeader: ModernVersion, MethodHeader: m.Method}
+	if name, ok := rawjson.String(rawjson.Get(m.Params, NamedBy(m.Method))); ok {
+		h[NameHeader] = EncodeHeader(name)
+	}
+	return h
 }
 
 func readAnswer(t *testing.T, resp *http.Response) []string {

@@ -17,7 +17,7 @@ type Entry struct {
 	Handler Handler
 }
 
-// Info is what initialize answers.
+// Info is what initialize and server/discover answer.
 type Info struct {
 	Name, Title, Version string
 	Instructions         string          // "" leaves it out
@@ -31,14 +31,7 @@ func (i Info) initializeResult(version string) json.RawMessage {
 		b = append(b, "{}"...)
 	}
 	b = append(b, i.Capabilities...)
-	b = append(b, `,"serverInfo":{"name":`...)
-	b = rawjson.AppendString(b, i.Name)
-	if i.Title != "" {
-		b = append(b, `,"title":`...)
-		b = rawjson.AppendString(b, i.Title)
-	}
-	b = append(b, `,"version":`...)
-	b = append(rawjson.AppendString(b, i.Version), '}')
+	b = append(append(b, `,"serverInfo":`...), i.Implementation()...)
 	if i.Instructions != "" {
 		b = append(b, `,"instructions":`...)
 		b = rawjson.AppendString(b, i.Instructions)
@@ -46,15 +39,31 @@ func (i Info) initializeResult(version string) json.RawMessage {
 	return append(b, '}')
 }
 
-// answer serves one request of an open session: the few methods of the wire itself here,
-// everything else by the entry's handler.
+// Implementation is who we are, as both eras write it.
+func (i Info) Implementation() json.RawMessage {
+	b := rawjson.AppendString([]byte(`{"name":`), i.Name)
+	if i.Title != "" {
+		b = append(b, `,"title":`...)
+		b = rawjson.AppendString(b, i.Title)
+	}
+	b = append(b, `,"version":`...)
+	return append(rawjson.AppendString(b, i.Version), '}')
+}
+
+// answer serves one request: the few methods of the wire itself here, everything else by
+// the entry's handler.
 func (e Entry) answer(ctx context.Context, log *slog.Logger, req *Request) (json.RawMessage, error) {
-	if req.Method == "ping" {
+	switch {
+	case req.Meta == nil && req.Method == "ping":
 		return json.RawMessage("{}"), nil
+	case req.Meta != nil && req.Method == "server/discover":
+		return e.Info().discoverResult(), nil
+	case req.Meta != nil && removed(req.Method):
+		return nil, Errorf(CodeMethodNotFound, "revision %s has no method %s", ModernVersion, req.Method)
 	}
 	result, err := e.Handler.Serve(ctx, req)
 	var known *Error
-	if err != nil && !errors.As(err, &known) {
+	if err != nil && !errors.As(err, &known) && ctx.Err() == nil {
 		log.Error("request not served", "method", req.Method, "error", err)
 	}
 	return result, err

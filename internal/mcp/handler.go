@@ -28,8 +28,13 @@ type Request struct {
 	Method  string
 	Params  json.RawMessage // nil when absent
 	Session *Session        // the legacy session it came in; nil where there is none
+	Meta    *Meta           // what a modern request says of itself; nil for a legacy one
+	Caller  string          // who calls, for servers inside our own process; "" when it is not known
 	Client  Peer            // the way back to the caller while the request is open; never nil
 	Sent    func()          // may be set by the handler; called when the result is no longer needed
+
+	sessions *Sessions // where a modern request can listen
+	entry    Entry
 }
 
 // sent tells the handler that its result has been written or dropped.
@@ -63,13 +68,19 @@ func Errorf(code int, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// The codes of JSON-RPC that MCP uses.
+// The codes of JSON-RPC and of MCP.
 const (
 	CodeParse          = -32700
 	CodeInvalidRequest = -32600
 	CodeMethodNotFound = -32601
 	CodeInvalidParams  = -32602
 	CodeInternal       = -32603
+
+	CodeNoResource         = -32002 // legacy: there is no such resource
+	CodeURLRequired        = -32042 // legacy: a person must visit a page first
+	CodeHeaderMismatch     = -32020 // modern: header and body disagree
+	CodeMissingCapability  = -32021 // modern: the client cannot be asked what the request needs
+	CodeUnsupportedVersion = -32022 // modern: the revision is not served
 )
 
 // Deaf is the Peer that hears nothing and answers nothing: for callers without a way back.

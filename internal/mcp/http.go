@@ -7,14 +7,14 @@ import (
 	"log/slog"
 	"mime"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
-// Front serves Streamable HTTP: POST, the session's GET stream, and DELETE.
+// Front serves Streamable HTTP in both eras: POST and, to clients with sessions, the
+// session's GET stream and DELETE.
 type Front struct {
 	sessions *Sessions
 	opts     FrontOptions
@@ -54,18 +54,23 @@ const (
 
 // Serve answers one HTTP request at an MCP endpoint.
 func (f *Front) Serve(w http.ResponseWriter, r *http.Request, e Entry) {
-	switch r.Method {
-	case http.MethodPost:
+	modern := r.Header.Get(versionHeader) == ModernVersion
+	switch {
+	case r.Method == http.MethodPost:
 		f.post(w, r, e)
-	case http.MethodGet:
+	case r.Method == http.MethodGet && !modern:
 		f.get(w, r, e)
-	case http.MethodDelete:
+	case r.Method == http.MethodDelete && !modern:
 		if s := f.session(w, r, e); s != nil {
 			f.sessions.remove(s)
 			w.WriteHeader(http.StatusNoContent)
 		}
 	default:
-		w.Header().Set("Allow", "GET, POST, DELETE")
+		allow := "GET, POST, DELETE"
+		if modern {
+			allow = "POST" // there is no session to listen to or to end
+		}
+		w.Header().Set("Allow", allow)
 		refuse(w, http.StatusMethodNotAllowed, Errorf(CodeInvalidRequest, "method %s is not allowed here", r.Method))
 	}
 }
@@ -95,8 +100,13 @@ func (f *Front) post(w http.ResponseWriter, r *http.Request, e Entry) {
 		refuse(w, http.StatusBadRequest, err)
 		return
 	}
-	if err := f.checkVersion(r, m); err != nil {
+	modern, err := isModern(r.Header, m)
+	switch {
+	case err != nil:
 		refuseID(w, http.StatusBadRequest, m.ID, err)
+		return
+	case modern:
+		f.postModern(w, r, e, m)
 		return
 	}
 	if m.Method == "initialize" && m.ID != nil {
@@ -148,18 +158,6 @@ func (f *Front) initialize(w http.ResponseWriter, r *http.Request, e Entry, m Me
 	w.Header().Set(sessionHeader, s.ID)
 	out := &reply{w: f.events(w), id: m.ID, session: s, mustStream: !accepts(r, jsonType)}
 	out.finish(e.Info().initializeResult(s.Version), nil, false)
-}
-
-// checkVersion refuses revisions that are not served, in the words of the era that asks.
-func (f *Front) checkVersion(r *http.Request, m Message) error {
-	asked := r.Header.Get(versionHeader)
-	if asked == "" && (m.Method == "server/discover" || r.Header.Get(sessionHeader) == "") {
-		asked = askedVersion(m.Params)
-	}
-	if asked == "" || m.Method == "initialize" || slices.Contains(Versions(), asked) {
-		return nil
-	}
-	return unsupportedVersion(asked)
 }
 
 // session finds the request's session, or answers the request and returns nil.

@@ -96,13 +96,12 @@ func (r *reply) finish(result json.RawMessage, err error, cancelled bool) {
 		r.finishStream(result, err)
 		return
 	}
-	h := r.w.Header()
-	h["Content-Type"] = jsonTypeHeader
 	if err != nil {
+		r.w.Header()["Content-Type"] = jsonTypeHeader
 		r.w.Write(AppendError(nil, r.id, err))
 		return
 	}
-	r.writeResult(h, result)
+	writeResult(r.w, r.id, result)
 }
 
 // finishStream writes the answer as the last event. When the client has it, the stream can be forgotten.
@@ -122,18 +121,20 @@ var jsonTypeHeader = []string{jsonType}
 
 // writeResult writes a plain answer. A large result is not copied first: lists are
 // rendered once and go out from where they are.
-func (r *reply) writeResult(h http.Header, result json.RawMessage) {
+func writeResult(w http.ResponseWriter, id, result json.RawMessage) {
 	const copyBelow = 8 << 10
 	var buf [256]byte
-	start := appendHead(buf[:0], r.id)
+	start := appendHead(buf[:0], id)
+	h := w.Header()
+	h["Content-Type"] = jsonTypeHeader
 	h.Set("Content-Length", strconv.Itoa(len(start)+len(result)+1))
 	if len(result) < copyBelow {
 		out := make([]byte, 0, len(start)+len(result)+1)
 		out = append(append(append(out, start...), result...), '}')
-		r.w.Write(out)
+		w.Write(out)
 		return
 	}
-	r.w.Write(start)
-	r.w.Write(result)
-	r.w.Write([]byte{'}'})
+	w.Write(start)
+	w.Write(result)
+	w.Write([]byte{'}'})
 }

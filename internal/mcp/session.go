@@ -20,12 +20,15 @@ type Session struct {
 	Group        string          // sessions of one group see the same lists
 	Version      string          // the revision agreed on
 	Capabilities json.RawMessage // the client's
+	Info         json.RawMessage // the client's own description; nil when it gave none
 
 	used atomic.Int64 // last use, Unix nanoseconds
 
 	level atomic.Int32 // least level of log messages that the client wants, plus one; 0: not said
 	news  outbox       // the session's own stream
 	done  chan struct{}
+
+	listening *listening // what makes it a modern client's stream; nil for a legacy session
 
 	mu         sync.Mutex
 	open       map[string]context.CancelFunc // requests in flight, by raw id
@@ -55,6 +58,8 @@ func newSession(e Entry, params json.RawMessage) (*Session, error) {
 			asked, _ = rawjson.String(w.Value)
 		case "capabilities":
 			s.Capabilities = bytes.Clone(w.Value)
+		case "clientInfo":
+			s.Info = bytes.Clone(w.Value)
 		}
 	}
 	if err := w.Err(); err != nil || asked == "" {
@@ -150,7 +155,10 @@ func (s *Session) answered(m Message) {
 // Notify sends a notification on the session's own stream, or keeps it until the client
 // opens one. The same news twice is once.
 func (s *Session) Notify(_ context.Context, method string, params json.RawMessage) error {
-	s.push(AppendNotification(nil, method, params))
+	if s.listening != nil {
+		params = s.listening.tag(params)
+	}
+	s.news.addOnce(AppendNotification(nil, method, params))
 	return nil
 }
 
@@ -158,8 +166,6 @@ func (s *Session) Notify(_ context.Context, method string, params json.RawMessag
 func (s *Session) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	return s.ask(ctx, method, params, func(message []byte) error { s.news.add(message); return nil })
 }
-
-func (s *Session) push(message []byte) { s.news.addOnce(message) }
 
 // stream begins the stream of a request's answer.
 func (s *Session) stream() *outbox {

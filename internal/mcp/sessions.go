@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/json"
 	"slices"
@@ -8,7 +9,8 @@ import (
 	"time"
 )
 
-// Sessions are the open legacy sessions of all fronts.
+// Sessions are the open legacy sessions of all fronts, and the streams on which modern
+// clients listen.
 type Sessions struct {
 	opts SessionsOptions
 
@@ -131,8 +133,12 @@ func (s *Sessions) Broadcast(group, method string, params json.RawMessage) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for sess := range s.all {
-		if sess.Group == group {
-			sess.push(message)
+		switch {
+		case sess.Group != group:
+		case sess.listening == nil:
+			sess.news.addOnce(message)
+		case sess.listening.filter.hears(method):
+			sess.Notify(context.Background(), method, params)
 		}
 	}
 }

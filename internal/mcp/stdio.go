@@ -22,7 +22,7 @@ type StdioOptions struct {
 // ServeStdio serves one client on a pair of pipes until its input ends or ctx does. What
 // is in flight when the input ends is still answered.
 func ServeStdio(ctx context.Context, in io.Reader, out io.Writer, sessions *Sessions, e Entry, opts *StdioOptions) error {
-	p := &pipe{out: out, entry: e, sessions: sessions, maxLine: 4 << 20, log: slog.New(slog.DiscardHandler)}
+	p := &pipe{out: out, entry: e, sessions: sessions, requests: &Session{}, maxLine: 4 << 20, log: slog.New(slog.DiscardHandler)}
 	if opts != nil && opts.MaxLine > 0 {
 		p.maxLine = opts.MaxLine
 	}
@@ -57,6 +57,7 @@ type pipe struct {
 	maxLine  int
 	log      *slog.Logger
 	session  *Session // nil before initialize; read and written by the reading goroutine only
+	requests *Session // holds the modern requests under way, so that they can be cancelled
 	work     sync.WaitGroup
 	stream   sync.WaitGroup
 
@@ -67,8 +68,8 @@ type pipe struct {
 // serve takes messages until the input ends, and waits for their answers.
 func (p *pipe) serve(ctx context.Context, lines *Lines) error {
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	defer p.close()
+	defer cancel() // ends what a client listens to, which nothing else does
 	err := p.read(ctx, lines)
 	if ctx.Err() == nil {
 		p.work.Wait()
@@ -137,10 +138,20 @@ func (p *pipe) take(ctx context.Context, line []byte) {
 		p.write(AppendError(nil, nil, err))
 		return
 	}
-	if p.session == nil || m.Method == "initialize" {
+	switch {
+	case m.Method == "initialize" && m.ID != nil:
+		p.initialize(m)
+	case m.IsRequest() && (m.Method == "server/discover" || metaVersion(m.Params) != ""):
+		p.modern(ctx, m)
+	case p.session != nil:
+		p.legacy(ctx, m)
+	default:
 		p.first(m)
-		return
 	}
+}
+
+// legacy serves a message of the open session.
+func (p *pipe) legacy(ctx context.Context, m Message) {
 	switch {
 	case m.IsResponse():
 		p.session.answered(m)
@@ -156,20 +167,16 @@ func (p *pipe) take(ctx context.Context, line []byte) {
 	}
 }
 
-// first serves what may come before there is a session.
+// first serves what may come without a session and is no modern request.
 func (p *pipe) first(m Message) {
 	switch {
+	case m.Method == "notifications/cancelled":
+		p.requests.cancelled(m.Params)
 	case m.Method == "ping" && m.ID != nil:
 		p.write(AppendResult(nil, m.ID, json.RawMessage("{}")))
-	case m.Method == "initialize" && m.ID != nil:
-		p.initialize(m)
 	case m.ID == nil || m.Method == "":
-	case askedVersion(m.Params) != "":
-		p.write(AppendError(nil, m.ID, unsupportedVersion(askedVersion(m.Params))))
-	case m.Method == "server/discover":
-		p.write(AppendError(nil, m.ID, Errorf(CodeMethodNotFound, "unknown method %s", m.Method)))
 	default:
-		p.write(AppendError(nil, m.ID, Errorf(CodeInvalidRequest, "send initialize first")))
+		p.write(AppendError(nil, m.ID, Errorf(CodeInvalidRequest, "send initialize first, or name the revision in params._meta")))
 	}
 }
 

@@ -91,15 +91,17 @@ type eventWriter struct {
 func (f *Front) events(w http.ResponseWriter) eventWriter { return eventWriter{w, f.opts.Stalled} }
 
 // event writes one message as an event and sends it off. A nil message is an event that
-// only has an id.
+// only has an id; one without an id is of a stream that nobody comes back to.
 func (w eventWriter) event(id string, message []byte) error {
 	message = rawjson.OneLine(message)
 	buf := make([]byte, 0, len(message)+len(id)+40)
-	buf = append(append(buf, "id: "...), id...)
-	if message != nil {
-		buf = append(buf, "\nevent: message"...)
+	if id != "" {
+		buf = append(append(append(buf, "id: "...), id...), '\n')
 	}
-	buf = append(append(buf, "\ndata: "...), message...)
+	if message != nil {
+		buf = append(buf, "event: message\n"...)
+	}
+	buf = append(append(buf, "data: "...), message...)
 	return w.send(append(buf, "\n\n"...))
 }
 

@@ -10,30 +10,30 @@ import (
 	"github.com/toolfit/toolfit/internal/tool"
 )
 
-// codeNoResource is what legacy revisions answer for a resource that does not exist.
-const codeNoResource = -32002
-
 // getPrompt passes the request on under the server's own name for the prompt.
-func (v *visitor) getPrompt(ctx context.Context, req *mcp.Request) (json.RawMessage, error) {
+func (v *visitor) getPrompt(ctx context.Context, req *mcp.Request) (answer, error) {
 	view, err := v.server.tools.View(v.profile)
 	if err != nil {
-		return nil, rpcError(err)
+		return answer{}, rpcError(err)
 	}
 	name, at, err := member(req.Params, "name")
 	if err != nil {
-		return nil, err
+		return answer{}, err
 	}
 	e, err := view.FindPrompt(name)
 	if err != nil {
-		return nil, rpcError(err)
+		return answer{}, rpcError(err)
+	}
+	if isOurs(e) {
+		return v.toolsPrompt(ctx, req)
 	}
 	return v.relay(ctx, req, e.Server, rename(req.Params, at, e.Definition.Name))
 }
 
-func (v *visitor) readResource(ctx context.Context, req *mcp.Request) (json.RawMessage, error) {
+func (v *visitor) readResource(ctx context.Context, req *mcp.Request) (answer, error) {
 	server, _, err := v.owner(req.Params)
 	if err != nil {
-		return nil, err
+		return answer{}, err
 	}
 	return v.relay(ctx, req, server, req.Params)
 }
@@ -51,13 +51,13 @@ func (v *visitor) owner(params json.RawMessage) (tool.ServerID, string, error) {
 	server, err := view.Owner(uri)
 	if err != nil {
 		data, _ := json.Marshal(map[string]string{"uri": uri}) // a string only
-		return "", "", &mcp.Error{Code: codeNoResource, Message: fault.As(err).Error(), Data: data}
+		return "", "", &mcp.Error{Code: mcp.CodeNoResource, Message: fault.As(err).Error(), Data: data}
 	}
 	return server, uri, nil
 }
 
 // complete passes the request on to the owner of the prompt or resource that it is about.
-func (v *visitor) complete(ctx context.Context, req *mcp.Request) (json.RawMessage, error) {
+func (v *visitor) complete(ctx context.Context, req *mcp.Request) (answer, error) {
 	ref := rawjson.Object(req.Params)
 	for ref.Next() {
 		if string(ref.Key) != "ref" {
@@ -67,27 +67,30 @@ func (v *visitor) complete(ctx context.Context, req *mcp.Request) (json.RawMessa
 		if kind == "ref/resource" {
 			server, _, err := v.owner(ref.Value)
 			if err != nil {
-				return nil, err
+				return answer{}, err
 			}
 			return v.relay(ctx, req, server, req.Params)
 		}
 		return v.completePrompt(ctx, req, ref)
 	}
-	return nil, mcp.Errorf(mcp.CodeInvalidParams, "params.ref is missing")
+	return answer{}, mcp.Errorf(mcp.CodeInvalidParams, "params.ref is missing")
 }
 
-func (v *visitor) completePrompt(ctx context.Context, req *mcp.Request, ref rawjson.Walk) (json.RawMessage, error) {
+func (v *visitor) completePrompt(ctx context.Context, req *mcp.Request, ref rawjson.Walk) (answer, error) {
 	view, err := v.server.tools.View(v.profile)
 	if err != nil {
-		return nil, rpcError(err)
+		return answer{}, rpcError(err)
 	}
 	name, at, err := member(ref.Value, "name")
 	if err != nil {
-		return nil, err
+		return answer{}, err
 	}
 	e, err := view.FindPrompt(name)
 	if err != nil {
-		return nil, rpcError(err)
+		return answer{}, rpcError(err)
+	}
+	if isOurs(e) {
+		return completeTools(req.Params), nil
 	}
 	at.Start, at.End = at.Start+ref.Start, at.End+ref.Start
 	return v.relay(ctx, req, e.Server, rename(req.Params, at, e.Definition.Name))

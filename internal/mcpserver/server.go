@@ -1,14 +1,20 @@
 // Package mcpserver is the entrance for agents: it answers MCP requests from the catalogue,
-// the spine and the servers. It adds nothing to a result and takes nothing away.
+// the spine and the servers. Client and server may be of different protocol eras: results
+// are then written as the client's era wants them, and a question of the server reaches the
+// client in the way that its era has for it. Nothing else of a result is changed.
 //
 //	s := mcpserver.New(cat, caller, pool, &mcpserver.Options{Version: version})
+//	defer s.Close()
 //	front.Serve(w, r, s.Entry(principal, "default"))
 package mcpserver
 
 import (
+	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/access"
@@ -16,6 +22,7 @@ import (
 	"github.com/toolfit/toolfit/internal/catalog"
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/mcp"
+	"github.com/toolfit/toolfit/internal/prompt"
 	"github.com/toolfit/toolfit/internal/rawjson"
 	"github.com/toolfit/toolfit/internal/tool"
 	"github.com/toolfit/toolfit/internal/upstream"
@@ -27,9 +34,10 @@ type Catalog interface {
 	Ready(ctx context.Context, profile string)
 }
 
-// Caller makes tool calls.
+// Caller makes tool calls, and writes tools as text.
 type Caller interface {
 	Do(ctx context.Context, req call.Request) (*call.Result, error)
+	Prompt(ctx context.Context, req call.PromptRequest) (*prompt.Page, error)
 }
 
 // Server makes the entries of MCP fronts.
@@ -39,13 +47,23 @@ type Server struct {
 	servers       *upstream.Pool
 	subscriptions subscriptions
 	levels        levels
+	parked        lot
+	seal          *seal
+	self          json.RawMessage // who we are
 	opts          Options
+
+	ctx  context.Context // of calls that outlive their requests; ends with Close
+	stop context.CancelFunc
+	work sync.WaitGroup
 }
 
 // Options change a Server. The zero value is usable.
 type Options struct {
-	Version string        // "" says "dev"
-	Wait    time.Duration // how long the first list waits for servers never listed; 0: 20 s
+	Version string           // "" says "dev"
+	Wait    time.Duration    // how long the first list waits for servers never listed; 0: 20 s
+	Park    time.Duration    // how long a call waits for the answers of a modern client; 0: 5 minutes
+	Key     []byte           // seals what modern clients are to bring back; the same for all replicas; nil: a new one
+	Now     func() time.Time // nil: time.Now
 }
 
 // New makes a Server; nil options are the defaults.
@@ -62,7 +80,22 @@ func New(tools Catalog, calls Caller, servers *upstream.Pool, opts *Options) *Se
 	if s.opts.Wait == 0 {
 		s.opts.Wait = 20 * time.Second
 	}
+	if s.opts.Park == 0 {
+		s.opts.Park = 5 * time.Minute
+	}
+	if s.opts.Now == nil {
+		s.opts.Now = time.Now
+	}
+	s.seal, s.parked.replica = newSeal(s.opts.Key, s.opts.Now), rand.Text()
+	s.self = mcp.Info{Name: "toolfit", Title: "toolfit", Version: s.opts.Version}.Implementation()
+	s.ctx, s.stop = context.WithCancel(context.Background())
 	return s
+}
+
+// Close ends the calls that wait for their clients.
+func (s *Server) Close() {
+	s.stop()
+	s.work.Wait()
 }
 
 // capabilities are those of every server that could be behind us: which ones have what may
@@ -103,29 +136,68 @@ func (v *visitor) info() mcp.Info {
 	return info
 }
 
-// Serve answers one request.
+// Serve answers one request, in the words of its client's era.
 func (v *visitor) Serve(ctx context.Context, req *mcp.Request) (json.RawMessage, error) {
+	era := mcp.Legacy
+	if req.Meta != nil {
+		era = mcp.Modern
+	}
 	switch req.Method {
-	case "tools/call":
-		return v.call(ctx, req)
 	case "tools/list":
-		return v.list(ctx, req, func(view *catalog.View) []byte { return view.List })
+		return v.list(ctx, req, func(view *catalog.View) []byte { return view.Lists(era).Tools })
 	case "prompts/list":
-		return v.list(ctx, req, func(view *catalog.View) []byte { return view.PromptList })
+		return v.list(ctx, req, func(view *catalog.View) []byte { return view.Lists(era).Prompts })
 	case "resources/list":
-		return v.list(ctx, req, func(view *catalog.View) []byte { return view.ResourceList })
+		return v.list(ctx, req, func(view *catalog.View) []byte { return view.Lists(era).Resources })
 	case "resources/templates/list":
-		return v.list(ctx, req, func(view *catalog.View) []byte { return view.TemplateList })
+		return v.list(ctx, req, func(view *catalog.View) []byte { return view.Lists(era).Templates })
+	}
+	if ask := v.passedOn(req.Method); ask != nil && era == mcp.Modern {
+		return v.modern(ctx, req, ask)
+	} else if ask != nil {
+		a, err := ask(ctx, req)
+		return v.inLegacy(req, a, err)
+	}
+	if era == mcp.Modern {
+		return v.listen(ctx, req)
+	}
+	return v.session(ctx, req)
+}
+
+// asker passes a request on to the server that it is for.
+type asker func(ctx context.Context, req *mcp.Request) (answer, error)
+
+// answer is what a server said, in the words of the server's era.
+type answer struct {
+	raw     json.RawMessage
+	kind    upstream.Kind
+	era     mcp.Era
+	round   int    // how often this call has been answered with a question, as far as is known
+	release func() // lets the room of raw be used again; may be nil
+}
+
+// passedOn is how a method reaches the servers; nil for methods that do not.
+func (v *visitor) passedOn(method string) asker {
+	switch method {
+	case "tools/call":
+		return v.call
 	case "prompts/get":
-		return v.getPrompt(ctx, req)
+		return v.getPrompt
 	case "resources/read":
-		return v.readResource(ctx, req)
+		return v.readResource
+	case "completion/complete":
+		return v.complete
+	}
+	return nil
+}
+
+// session answers what only a client with a session can ask.
+func (v *visitor) session(ctx context.Context, req *mcp.Request) (json.RawMessage, error) {
+	switch req.Method {
 	case "resources/subscribe":
 		return v.subscribe(ctx, req)
 	case "resources/unsubscribe":
 		return v.unsubscribe(ctx, req)
-	case "completion/complete":
-		return v.complete(ctx, req)
 	case "logging/setLevel":
 		return v.setLevel(ctx, req)
 	case "notifications/roots/list_changed":
@@ -150,31 +222,34 @@ func (v *visitor) list(ctx context.Context, req *mcp.Request, pick func(*catalog
 	return pick(view), nil
 }
 
-func (v *visitor) call(ctx context.Context, req *mcp.Request) (json.RawMessage, error) {
-	params, err := call.ParseParams(req.Params)
+func (v *visitor) call(ctx context.Context, req *mcp.Request) (answer, error) {
+	raw := req.Params
+	if bytes.Contains(raw, []byte(`"task"`)) {
+		raw = mcp.Without(raw, "task") // we carry none, and who carries none does not look at it
+	}
+	params, err := call.ParseParams(raw)
 	if err != nil {
-		return nil, rpcError(err)
+		return answer{}, rpcError(err)
 	}
 	res, err := v.server.calls.Do(ctx, call.Request{
-		Principal: v.principal, Profile: v.profile, MCPSession: sessionOf(req), Session: req.Session,
+		Principal: v.principal, Profile: v.profile, MCPSession: sessionOf(req), From: req.Speaker(),
 		Reader: call.Model, AsListed: true, Params: params, Client: req.Client,
 	})
 	if err == nil {
-		req.Sent = res.Release
-		return res.Raw, nil
+		return answer{raw: res.Raw, kind: res.Kind(), era: res.Era(), release: res.Release}, nil
 	}
 	if fault.Is(err, fault.UnknownTool) || fault.Is(err, fault.Forbidden) || fault.Is(err, fault.NotFound) {
-		return nil, rpcError(err)
+		return answer{}, rpcError(err)
 	}
 	var rpc *mcp.Error
 	if errors.As(err, &rpc) {
-		return nil, rpc
+		return answer{}, rpc
 	}
 	var f *fault.Error
 	if errors.As(err, &f) {
-		return toolError(f), nil
+		return answer{raw: toolError(f)}, nil
 	}
-	return nil, err
+	return answer{}, err
 }
 
 func sessionOf(req *mcp.Request) string {
@@ -185,37 +260,25 @@ func sessionOf(req *mcp.Request) string {
 }
 
 // relay sends a request that is no tool call to the server it belongs to.
-func (v *visitor) relay(ctx context.Context, req *mcp.Request, server tool.ServerID, params json.RawMessage) (json.RawMessage, error) {
+func (v *visitor) relay(ctx context.Context, req *mcp.Request, server tool.ServerID, params json.RawMessage) (answer, error) {
 	out, err := v.server.servers.Call(ctx, upstream.Call{
-		Server: server, Method: req.Method, Params: params, Token: mcp.ProgressToken(params), Peer: req.Client, Session: sessionOf(req), Client: req.Session,
+		Server: server, Method: req.Method, Params: params, Meta: mcp.FindMeta(params), Header: req.Speaker().Header,
+		Peer: req.Client, Session: v.sessionKey(req), From: req.Speaker(),
 	})
 	if err != nil {
-		return nil, rpcError(err)
+		return answer{}, rpcError(err)
 	}
-	req.Sent = out.Release
-	return out.Raw, nil
+	return answer{raw: out.Raw, kind: out.Kind, era: out.Era, release: out.Release}, nil
 }
 
-// toolError is a fault as a result that the model can read and act on: the sentence as
-// text, the typed form beside it.
-func toolError(f *fault.Error) json.RawMessage {
-	typed, _ := json.Marshal(f) // strings and valid JSON only
-	b := append([]byte(`{"content":[{"type":"text","text":`), rawjson.AppendString(nil, f.Error())...)
-	b = append(b, `}],"isError":true,"_meta":{"toolfit/error":`...)
-	return append(append(b, typed...), "}}"...)
-}
-
-// rpcError is a fault where there is no tool result to carry it.
-func rpcError(err error) error {
-	var f *fault.Error
-	if !errors.As(err, &f) {
-		return err
+// sessionKey is under which servers keep state for the caller. A modern client has no
+// session but the one that it names.
+func (v *visitor) sessionKey(req *mcp.Request) string {
+	if req.Meta == nil {
+		return sessionOf(req)
 	}
-	code := mcp.CodeInternal
-	switch f.Code {
-	case fault.BadRequest, fault.UnknownTool, fault.NotFound, fault.Forbidden:
-		code = mcp.CodeInvalidParams
+	if name, _ := rawjson.String(rawjson.Get(req.Params, "_meta", "toolfit/session")); name != "" {
+		return v.principal.ID + "/" + name
 	}
-	typed, _ := json.Marshal(f) // strings and valid JSON only
-	return &mcp.Error{Code: code, Message: f.Error(), Data: typed}
+	return v.principal.ID
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/mcpserver"
+	"github.com/toolfit/toolfit/internal/prompt"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -32,6 +33,9 @@ type fakeCaller struct {
 }
 
 func (f fakeCaller) Do(_ context.Context, req call.Request) (*call.Result, error) { return f.do(req) }
+func (fakeCaller) Prompt(context.Context, call.PromptRequest) (*prompt.Page, error) {
+	return nil, errors.New("not asked here")
+}
 
 func serve(t *testing.T, do func(call.Request) (*call.Result, error), method, params string) (string, error) {
 	t.Helper()

@@ -34,17 +34,25 @@ type subscription struct {
 const maxSubscriptions = 1000
 
 func (v *visitor) subscribe(ctx context.Context, req *mcp.Request) (json.RawMessage, error) {
-	server, uri, err := v.owner(req.Params)
-	if err != nil {
-		return nil, err
-	}
 	if req.Session == nil {
 		return nil, mcp.Errorf(mcp.CodeInvalidRequest, "a subscription needs a session")
 	}
-	subs, r := &v.server.subscriptions, resource{server, uri}
-	sub, first, err := subs.add(r, req.Session)
-	if err != nil {
+	if err := v.subscribeTo(ctx, req.Session, req.Params); err != nil {
 		return nil, err
+	}
+	return json.RawMessage("{}"), nil
+}
+
+// subscribeTo lets a session hear of the resource that params name.
+func (v *visitor) subscribeTo(ctx context.Context, session *mcp.Session, params json.RawMessage) error {
+	server, uri, err := v.owner(params)
+	if err != nil {
+		return err
+	}
+	subs, r := &v.server.subscriptions, resource{server, uri}
+	sub, first, err := subs.add(r, session)
+	if err != nil {
+		return err
 	}
 	if first {
 		// Others may wait for the answer with us: that we leave does not end it.
@@ -59,13 +67,13 @@ func (v *visitor) subscribe(ctx context.Context, req *mcp.Request) (json.RawMess
 	case <-ctx.Done():
 	}
 	if ctx.Err() != nil { // the session may have ended before it was put in
-		v.server.drop(context.WithoutCancel(ctx), r, req.Session)
-		return nil, ctx.Err()
+		v.server.drop(context.WithoutCancel(ctx), r, session)
+		return ctx.Err()
 	}
 	if sub.err != nil {
-		return nil, rpcError(sub.err)
+		return rpcError(sub.err)
 	}
-	return json.RawMessage("{}"), nil
+	return nil
 }
 
 // add puts a session in; first tells that the server is still to be asked.
@@ -188,51 +196,4 @@ func (s *Server) Reopened(ctx context.Context, server tool.ServerID) {
 	for _, uri := range uris {
 		s.servers.Ask(ctx, server, "resources/subscribe", uriParams(uri))
 	}
-}
-
-// levels are the log levels that clients want. Servers are told the lowest; each client is
-// sent only its own.
-type levels struct {
-	mu sync.Mutex
-	of map[*mcp.Session]string
-}
-
-func (v *visitor) setLevel(ctx context.Context, req *mcp.Request) (json.RawMessage, error) {
-	if req.Session == nil {
-		return nil, mcp.Errorf(mcp.CodeInvalidRequest, "a log level needs a session")
-	}
-	level, err := req.Session.SetLevel(req.Params)
-	if err != nil {
-		return nil, err
-	}
-	v.server.servers.SetLevel(ctx, v.server.levels.add(req.Session, level))
-	return json.RawMessage("{}"), nil
-}
-
-// add notes a client's level and returns the lowest of all.
-func (l *levels) add(s *mcp.Session, level string) string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.of[s] = level
-	return l.lowest()
-}
-
-// drop lets go of a client and returns the lowest level of the others; "" when there is
-// none, or when it is the same as before.
-func (l *levels) drop(s *mcp.Session) string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	before := l.lowest()
-	delete(l.of, s)
-	if now := l.lowest(); now != before {
-		return now
-	}
-	return ""
-}
-
-func (l *levels) lowest() (level string) {
-	for _, one := range l.of {
-		level = mcp.Lower(level, one)
-	}
-	return level
 }

@@ -41,7 +41,7 @@ func (fakeLister) List(context.Context, tool.ServerID) (upstream.Listing, error)
 		Resources:    []json.RawMessage{[]byte(`{"uri":"x://1"}`)}, Templates: []json.RawMessage{[]byte(`{"uriTemplate":"y://{n}"}`)},
 	}, nil
 }
-func (fakeLister) Recognise(tool.ServerID, []tool.Definition) {}
+func (fakeLister) Recognise(tool.ServerID, upstream.Listing) {}
 
 type fakeKeeper struct{}
 
@@ -59,7 +59,10 @@ func newHouse(t *testing.T) *house {
 			return json.RawMessage("{}"), h.serve(server, req.Method)
 		})
 	}
-	pool := upstream.New(&upstream.Options{Builtins: map[string]mcp.Handler{"a": handler("a"), "b": handler("b")}})
+	pool := upstream.New(&upstream.Options{Builtins: map[string]upstream.Builtin{
+		"a": func(config.Server) (mcp.Handler, error) { return handler("a"), nil },
+		"b": func(config.Server) (mcp.Handler, error) { return handler("b"), nil },
+	}})
 	cfg := &config.Config{
 		Servers:  []config.Server{{ID: "a", Builtin: "a"}, {ID: "b", Builtin: "b"}},
 		Profiles: []config.Profile{{Name: "for a", Servers: []tool.ServerID{"a"}}, {Name: "for b", Servers: []tool.ServerID{"b"}}},

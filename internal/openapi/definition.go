@@ -49,7 +49,7 @@ func (d *Document) appendTool(dst []byte, e *entry, op *node, p *plan, bad *prob
 	if p.output.schema != nil {
 		dst = d.appendOutput(dst, p, most, bad)
 	}
-	return append(appendAnnotations(dst, e, op), '}'), true
+	return append(appendOrigin(appendAnnotations(dst, e, op), e), '}'), true
 }
 
 // flat appends the schema of arguments that stand side by side, without its last brace.
@@ -171,6 +171,23 @@ func describe(e *entry, op *node) string {
 		text = text[:end] + "…"
 	}
 	return text
+}
+
+// appendOrigin says which operation a tool is. Models do not read it; a search does.
+func appendOrigin(dst []byte, e *entry) []byte {
+	dst = rawjson.AppendString(append(dst, `,"_meta":{"toolfit/operation":{"method":`...), e.method)
+	dst = rawjson.AppendString(append(dst, `,"path":`...), e.path)
+	if len(e.tags) > 0 {
+		dst = append(dst, `,"tags":[`...)
+		for i, tag := range e.tags {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = rawjson.AppendString(dst, tag)
+		}
+		dst = append(dst, ']')
+	}
+	return append(dst, "}}"...)
 }
 
 // appendAnnotations says what the method tells about an operation. What POST and PATCH do

@@ -25,7 +25,7 @@ func Body(raw []byte) []byte {
 	if err != nil || r == nil {
 		return raw
 	}
-	r.decode()
+	r.find()
 	var texts []*part
 	var structured *part
 	for _, p := range r.parts {

@@ -106,10 +106,10 @@ func appendNoted(dst, object, note []byte) []byte {
 	return append(append(dst, note...), '}')
 }
 
-// fullTokens is what all of the part costs.
+// fullTokens is about what all of the part costs.
 func (p *part) fullTokens() int {
 	if p.cost == 0 {
-		p.cost = tokens.Estimate(p.full)
+		p.cost = tokens.Sampled(p.full)
 	}
 	return p.cost
 }

@@ -57,7 +57,7 @@ func Plan(ctx context.Context, raw []byte, how How) *Cut {
 	if r == nil {
 		return c
 	}
-	r.decode()
+	r.find()
 	for _, p := range r.parts {
 		if p.user || !p.json {
 			continue

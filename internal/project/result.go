@@ -2,6 +2,8 @@ package project
 
 import (
 	"bytes"
+	"slices"
+	"sync"
 
 	"github.com/toolfit/toolfit/internal/project/mask"
 	"github.com/toolfit/toolfit/internal/project/quoted"
@@ -19,6 +21,8 @@ type result struct {
 	metas      bool // _meta has a member
 	noMeta     bool // the result has no such member
 	end        int  // where a member can be added to the result
+
+	room *[]byte // where the texts lie; nil: there are none
 }
 
 // part is a piece of a result that may be cut: structuredContent, or the text of a block.
@@ -35,6 +39,7 @@ type part struct {
 
 	cost    int // tokens of full; 0: not counted yet
 	tally   mask.Tally
+	note    noteRoom
 	program bool // a jq program made out, so that nobody counted what is missing
 }
 
@@ -60,9 +65,24 @@ func (p *part) sent() []byte {
 // holdsNote tells whether the note can stand inside the part: in an object that has no
 // such member of its own.
 func (p *part) holdsNote() bool {
-	out := p.text()
-	return p.json && p.shaped == nil && p.leaves() && out[0] == '{' && rawjson.Get(out, Omitted) == nil
+	if p.note == unknown {
+		p.note = outside
+		out := p.text()
+		if p.json && p.shaped == nil && p.leaves() && out[0] == '{' && rawjson.Get(out, Omitted) == nil {
+			p.note = inside
+		}
+	}
+	return p.note == inside
 }
+
+// noteRoom is where the note of a part stands. It is found out once, when all is cut.
+type noteRoom int
+
+const (
+	unknown noteRoom = iota
+	inside           // the part
+	outside
+)
 
 // changed tells whether any part is sent otherwise than it came.
 func (r *result) changed() bool {
@@ -129,7 +149,7 @@ func (r *result) readContent(w *rawjson.Walk) {
 			continue
 		}
 		block := blocks.Into()
-		if p := readBlock(&block); p != nil {
+		if p := r.readBlock(&block); p != nil {
 			r.parts = append(r.parts, p)
 		}
 		blocks.Out(&block)
@@ -139,17 +159,20 @@ func (r *result) readContent(w *rawjson.Walk) {
 }
 
 // readBlock is the part that a block of content is; nil when it is no text.
-func readBlock(block *rawjson.Walk) *part {
+func (r *result) readBlock(block *rawjson.Walk) *part {
 	p := &part{}
 	isText := false
-	for block.Next() {
+	for block.Step() {
+		if string(block.Key) == "text" && r.read(p, block.Start) {
+			block.SkipTo(p.end)
+			continue
+		}
+		if !block.Skip() {
+			break
+		}
 		switch string(block.Key) {
 		case "type":
 			isText = string(block.Value) == `"text"`
-		case "text":
-			if block.Value[0] == '"' {
-				p.start, p.end = block.Start, block.End
-			}
 		case "annotations":
 			p.user = string(bytes.Join(bytes.Fields(rawjson.Get(block.Value, "audience")), nil)) == `["user"]`
 		}
@@ -160,22 +183,56 @@ func readBlock(block *rawjson.Walk) *part {
 	return p
 }
 
+// read reads the string that starts there; false when there is none. All texts share one
+// room: together they are no longer than the result.
+func (r *result) read(p *part, start int) bool {
+	if r.room == nil {
+		r.room = texts.Get().(*[]byte)
+		*r.room = slices.Grow((*r.room)[:0], len(r.raw))
+	}
+	before := len(*r.room)
+	text, size := quoted.ReadText(*r.room, r.raw[start:])
+	if size == 0 {
+		return false
+	}
+	*r.room = text
+	p.start, p.end, p.full = start, start+size, text[before:len(text):len(text)]
+	return true
+}
+
 // isEmpty tells whether an object or array has nothing in it.
 func isEmpty(container []byte) bool {
 	start, end := quoted.Trim(container, 1, len(container)-1)
 	return start == end
 }
 
-// decode reads the text of the parts that are literals, and looks which may be JSON.
-func (r *result) decode() {
+// texts is room for the text of results, which is as long as they are.
+var texts = sync.Pool{New: func() any { return new([]byte) }}
+
+// maxRoom is the longest text whose room is used again.
+const maxRoom = 1 << 20
+
+// Release lets the room that the plan takes be used again. It need not be called; after it
+// the cut is of no use, and what Apply returned stays.
+func (c *Cut) Release() {
+	if c.result == nil {
+		return
+	}
+	if room := c.result.room; room != nil && cap(*room) <= maxRoom {
+		texts.Put(room)
+	}
+	c.result = nil
+}
+
+// find looks which of the texts may be JSON.
+func (r *result) find() {
 	for _, p := range r.parts {
-		if !p.structured {
-			literal := r.raw[p.start:p.end]
-			p.full = quoted.AppendText(make([]byte, 0, len(literal)), literal)
-			var start, end int
-			if start, end, p.json = quoted.JSON(p.full); p.json {
-				p.full = p.full[start:end]
-			}
+		if p.structured {
+			continue
+		}
+		var start, end int
+		if start, end, p.json = quoted.JSON(p.full); p.json {
+			p.full = p.full[start:end]
 		}
 	}
 }

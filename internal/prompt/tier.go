@@ -1,5 +1,7 @@
 package prompt
 
+import "bytes"
+
 // Tier is how much of a tool is written.
 type Tier string
 
@@ -59,12 +61,17 @@ func (w *writer) overhead() int {
 	return w.opts.Count([]byte(text))
 }
 
-// cost is what a tool takes in a tier.
+// cost is what a tool takes in a tier. A name is counted four times over: what rounding loses
+// of each adds up.
 func (w *writer) cost(tool int, tier Tier) int {
 	if w.opts.Budget <= 0 || tier == None {
 		return 0
 	}
-	return w.opts.Count(w.text(tool, tier))
+	text := w.text(tool, tier)
+	if tier == Named {
+		return (w.opts.Count(bytes.Repeat(text, 4)) + 3) / 4
+	}
+	return w.opts.Count(text)
 }
 
 // fill gives every tool that is not placed a tier: first all get their name, then the pinned

@@ -44,7 +44,7 @@ func start(data []byte, open, close byte) Walk {
 func (w *Walk) Next() bool { return w.Step() && w.Skip() }
 
 // Step is the first half of Next: it stops before the value, of which it gives the Start
-// alone. Skip or Into must follow.
+// alone. Skip, SkipTo or Into must follow.
 func (w *Walk) Step() bool {
 	if w.err != nil || w.done {
 		return false
@@ -81,6 +81,12 @@ func (w *Walk) Skip() bool {
 	}
 	w.Value, w.End, w.pos = w.data[w.Start:end], end, end
 	return true
+}
+
+// SkipTo goes on after the value that Step stopped at, for those who have read it
+// themselves and know where it ends.
+func (w *Walk) SkipTo(end int) {
+	w.Value, w.End, w.pos = w.data[w.Start:end], end, end
 }
 
 // Into starts a walk over the object or array that Step stopped at, so that its bytes are

@@ -1,14 +1,16 @@
 package record
 
 import (
+	"encoding/json"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/toolfit/toolfit/internal/store"
 )
 
-// maxMessage bounds what an upstream's error can make us store.
-const maxMessage = 4096
+// maxMessage bounds what an upstream's error can make us store, maxRepairs what a model's
+// arguments can.
+const maxMessage, maxRepairs = 4096, 4096
 
 // complete fills in what the record lacks and makes its message fit to be kept.
 func (l *Log) complete(c *store.Call) {
@@ -18,13 +20,19 @@ func (l *Log) complete(c *store.Call) {
 	if c.ID == "" {
 		c.ID = l.NewID()
 	}
-	if c.Message == "" {
-		return
+	if c.Message != "" {
+		c.Message = cut(strings.ToValidUTF8(l.redact(c.Message), "\uFFFD"), maxMessage) // redacted first: a cut could halve a secret
 	}
-	if l.opts.Redact != nil {
-		c.Message = l.opts.Redact(c.Message) // before the cut, which could halve a secret
+	if c.Repairs != "" {
+		c.Repairs = cutList(l.redact(c.Repairs), maxRepairs)
 	}
-	c.Message = cut(strings.ToValidUTF8(c.Message, "\uFFFD"), maxMessage)
+}
+
+func (l *Log) redact(text string) string {
+	if l.opts.Redact == nil {
+		return text
+	}
+	return l.opts.Redact(text)
 }
 
 // cut shortens text to at most n bytes, between characters, and shows that it did.
@@ -37,4 +45,28 @@ func cut(text string, n int) string {
 		n--
 	}
 	return text[:n] + "…"
+}
+
+// cutList leaves out the last items of a JSON list that is longer than n bytes, and all of
+// what is no list.
+func cutList(list string, n int) string {
+	var items []json.RawMessage
+	if err := json.Unmarshal([]byte(list), &items); err != nil {
+		return ""
+	}
+	if len(list) <= n {
+		return list
+	}
+	var b strings.Builder
+	for _, item := range items {
+		if b.Len()+len(item)+len(",]") > n {
+			break
+		}
+		b.WriteString(",")
+		b.Write(item)
+	}
+	if b.Len() == 0 {
+		return "[]"
+	}
+	return "[" + b.String()[1:] + "]"
 }

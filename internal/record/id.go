@@ -6,17 +6,12 @@ import (
 	"io"
 	"sync/atomic"
 	"time"
+
+	"github.com/toolfit/toolfit/internal/store"
 )
 
-// digits are in the order of their bytes, so that ids sort as their numbers do.
-const digits = "0123456789abcdefghjkmnpqrstvwxyz"
-
-const (
-	idPrefix   = "c_"
-	timeDigits = 11 // 55 bits of microseconds, enough until the year 3111
-	nodeDigits = 8  // 40 random bits that tell processes apart
-	idLen      = len(idPrefix) + timeDigits + nodeDigits
-)
+// nodeDigits are 40 random bits that tell processes apart.
+const nodeDigits = 8
 
 // ids makes ids of the microsecond and the process.
 type ids struct {
@@ -29,7 +24,11 @@ func (d *ids) start(random io.Reader) {
 	if _, err := io.ReadFull(random, b[:]); err != nil {
 		panic(fmt.Sprintf("read randomness: %v", err)) // crypto/rand never fails
 	}
-	put(d.node[:], binary.LittleEndian.Uint64(b[:]))
+	const digits = "0123456789abcdefghjkmnpqrstvwxyz"
+	bits := binary.LittleEndian.Uint64(b[:])
+	for i := range d.node {
+		d.node[i] = digits[bits>>(5*i)&31]
+	}
 }
 
 // next gives each id a microsecond of its own, later than all before, whatever the
@@ -43,24 +42,10 @@ func (d *ids) next(now time.Time) string {
 			break
 		}
 	}
-	var b [idLen]byte
-	n := copy(b[:], idPrefix)
-	put(b[n:n+timeDigits], uint64(us))
-	copy(b[n+timeDigits:], d.node[:])
-	return string(b[:])
+	var b [24]byte // more than an id
+	id := store.AppendCallTime(b[:0], time.UnixMicro(us))
+	return string(append(id, d.node[:]...))
 }
 
 // FirstID sorts before every id that is made from then on, and after all earlier ones.
-func FirstID(at time.Time) string {
-	var b [timeDigits]byte
-	put(b[:], uint64(min(max(at.UnixMicro(), 0), 1<<(5*timeDigits)-1)))
-	return idPrefix + string(b[:])
-}
-
-// put writes the low bits of v, five to a digit.
-func put(b []byte, v uint64) {
-	for i := len(b) - 1; i >= 0; i-- {
-		b[i] = digits[v&31]
-		v >>= 5
-	}
-}
+func FirstID(at time.Time) string { return string(store.AppendCallTime(nil, at)) }

@@ -325,3 +325,24 @@ func TestAddCompletesTheRecord(t *testing.T) {
 		})
 	}
 }
+
+func TestAddBoundsWhatWasRepaired(t *testing.T) {
+	long := `"` + strings.Repeat("x", 2000) + `"`
+	cases := []struct{ name, repairs, want string }{
+		{"a list stays as it is", ` [{"n": 1e400}] `, ` [{"n": 1e400}] `},
+		{"secrets are taken out", `["hunter2"]`, `["***"]`},
+		{"the last items of a long list are left out", "[" + long + "," + long + "," + long + "]", "[" + long + "," + long + "]"},
+		{"nothing is left of one long item", `["` + strings.Repeat("x", 5000) + `"]`, "[]"},
+		{"what is no list is left out", `[{"cut off`, ""},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			l := record.New(&sink{}, &record.Options{Redact: func(s string) string { return strings.ReplaceAll(s, "hunter2", "***") }})
+			defer closeLog(t, l)
+			if err := l.Add(t.Context(), store.Call{Repairs: c.repairs}); err != nil {
+				t.Fatal(err)
+			}
+			expect(t, "repairs", l.Last(1)[0].Repairs, c.want)
+		})
+	}
+}

@@ -31,6 +31,11 @@ type Call struct {
 	BytesIn    int64     `json:"bytes_in"`
 	BytesFull  int64     `json:"bytes_full"`
 	BytesSent  int64     `json:"bytes_sent"`
+	TokensIn   int64     `json:"tokens_in"` // estimates, as are the next two
+	TokensFull int64     `json:"tokens_full"`
+	TokensSent int64     `json:"tokens_sent"`
+	Rule       string    `json:"rule,omitempty"` // which cut the result
+	Ref        string    `json:"ref,omitempty"`  // where the full result is kept
 }
 
 func showCall(c store.Call) Call {
@@ -38,6 +43,7 @@ func showCall(c store.Call) Call {
 		ID: c.ID, At: c.At, Principal: c.Principal, Profile: c.Profile, Session: c.Session, Agent: c.Agent,
 		Server: string(c.Server), Tool: string(c.Tool), Upstream: c.Upstream, Outcome: c.Outcome, Code: c.Code, Message: c.Message, Level: c.Level,
 		DurationMS: float64(c.Duration.Microseconds()) / 1000, BytesIn: c.BytesIn, BytesFull: c.BytesFull, BytesSent: c.BytesSent,
+		TokensIn: c.TokensIn, TokensFull: c.TokensFull, TokensSent: c.TokensSent, Rule: c.Rule, Ref: c.Ref,
 	}
 }
 

@@ -19,9 +19,10 @@ const (
 	callFinished  = "call.finished"
 	serverChanged = "server.changed"
 	toolsChanged  = "tools.changed"
+	ruleChanged   = "rule.changed"
 )
 
-var topics = []string{callStarted, callFinished, serverChanged, toolsChanged}
+var topics = []string{callStarted, callFinished, serverChanged, toolsChanged, ruleChanged}
 
 // Event is what a subscriber hears.
 type Event struct {
@@ -71,6 +72,7 @@ type happening struct {
 	server  Server
 	profile string
 	call    store.Call
+	rule    Rule
 }
 
 // listener is where one connection hears of what happens.
@@ -148,6 +150,13 @@ func (e *Events) ToolsChanged(profile string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.tell(happening{topic: toolsChanged, at: e.now(), profile: profile})
+}
+
+// RuleChanged tells that a rule of the store is another one now. It does not block.
+func (e *Events) RuleChanged(r Rule) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.tell(happening{topic: ruleChanged, at: e.now(), rule: r})
 }
 
 // CallStarted tells that a call is on its way to its server. While nobody wants to know,

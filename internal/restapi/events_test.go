@@ -94,7 +94,7 @@ func TestFinishedCallsAreTold(t *testing.T) {
 	notes := g.listen(t, "eye", `{"type":"subscribe","topics":["call.finished"],"filter":{"tool":"shop__get_order"}}`)
 	bobs := g.call(t, "bob", "shop__list_orders", `{}`)
 	anns := g.call(t, "ann", "shop__list_orders", `{}`)
-	last := g.call(t, "ann", "shop__get_order", `{"id":"x"}`)
+	last := g.call(t, "ann", "shop__get_order", `{"id":1}`)
 	for _, c := range []struct {
 		name string
 		from *client

@@ -11,9 +11,12 @@ import (
 // linesType is JSON Lines: one JSON value on each line.
 const linesType = "application/x-ndjson"
 
-func wantsLines(r *http.Request) bool {
+func wantsLines(r *http.Request) bool { return accepts(r, linesType) }
+
+// accepts tells whether a client asks for a type by its name.
+func accepts(r *http.Request, want string) bool {
 	for _, one := range strings.Split(strings.Join(r.Header.Values("Accept"), ","), ",") {
-		if kind, params, err := mime.ParseMediaType(one); err == nil && kind == linesType && params["q"] != "0" {
+		if kind, params, err := mime.ParseMediaType(one); err == nil && kind == want && params["q"] != "0" {
 			return true
 		}
 	}

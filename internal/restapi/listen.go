@@ -279,6 +279,12 @@ func (c *connection) tellChange(ctx context.Context, h happening) error {
 		}
 		return c.send(ctx, h.topic, h.at, map[string]string{"profile": h.profile})
 	}
+	if h.topic == ruleChanged {
+		if !c.who.MayRead() {
+			return nil
+		}
+		return c.send(ctx, h.topic, h.at, h.rule)
+	}
 	s, ok := c.events.sources.shown(h.server, c.who)
 	if !ok || c.filter.Server != "" && c.filter.Server != string(s.ID) {
 		return nil

@@ -43,6 +43,7 @@ func TestDocumentsListExactlyTheMetrics(t *testing.T) {
 	g := newGateway(t)
 	g.ask(t, "root", "GET", "/api/v1/tools", "") // waits for the first lists
 	g.call(t, "ann", "shop__list_orders", `{}`)
+	g.ask(t, "root", "POST", "/api/v1/tools/cloud__envQuery/call?view=model", `{"action":"list"}`)
 	shown := namesIn(g.metrics(t), `(?m)^# TYPE (toolfit_\w+) `)
 	text, err := os.ReadFile("../../docs/rest.md")
 	if err != nil {

@@ -163,6 +163,7 @@ func TestAnswersAreAsTheDocumentSays(t *testing.T) {
 		t.Fatal(err)
 	}
 	call := g.call(t, "ann", "shop__list_orders", `{}`)
+	kept := g.callModel(t, "root", "cloud__envQuery", `{"action":"list"}`).Ref
 	cases := []struct {
 		method, path, target, body string
 		status                     int
@@ -180,9 +181,28 @@ func TestAnswersAreAsTheDocumentSays(t *testing.T) {
 		{"GET", "/tools/{name}", "/tools/shop__get_order", "", 200},
 		{"POST", "/tools/{name}/call", "/tools/shop__list_orders/call", "{}", 200},
 		{"POST", "/tools/{name}/call", "/tools/nope/call", "{}", 404},
+		{"GET", "/search", "/search?q=orders&detail=full&limit=2", "", 200},
+		{"GET", "/search", "/search?q=zzz", "", 200},
+		{"GET", "/search", "/search", "", 400},
+		{"GET", "/prompt", "/prompt?format=sig", "", 200},
+		{"GET", "/prompt", "/prompt?format=pdf", "", 400},
 		{"GET", "/calls", "/calls", "", 200},
 		{"GET", "/calls/{id}", "/calls/" + call, "", 200},
 		{"GET", "/calls/{id}", "/calls/nope", "", 404},
+		{"POST", "/tools/{name}/call", "/tools/cloud__envQuery/call?view=model", `{"action":"list"}`, 200},
+		{"GET", "/results/{ref}", "/results/" + kept, "", 200},
+		{"GET", "/results/{ref}", "/results/" + kept + "?count=o200k", "", 200},
+		{"GET", "/results/{ref}", "/results/r_nothing", "", 404},
+		{"GET", "/savings", "/savings", "", 200},
+		{"GET", "/savings", "/savings?by=profile&count=o200k", "", 200},
+		{"GET", "/savings", "/savings?by=planet", "", 400},
+		{"GET", "/suggestions", "/suggestions", "", 200},
+		{"PUT", "/rules/{id}", "/rules/orders", `{"tool":"shop__list_orders","when":{"status":["paid",null]},"keep":"orders(id)","mode":"shadow"}`, 200},
+		{"PUT", "/rules/{id}", "/rules/orders", `{"tool":"shop__list_orders","keep":"orders(id"}`, 400},
+		{"GET", "/rules", "/rules", "", 200},
+		{"DELETE", "/rules/{id}", "/rules/orders", "", 200},
+		{"DELETE", "/rules/{id}", "/rules/cloud-envQuery-list", "", 409},
+		{"DELETE", "/rules/{id}", "/rules/orders", "", 404},
 		{"GET", "/keys", "/keys", "", 200},
 		{"POST", "/keys", "/keys", `{"name":"more","role":"viewer"}`, 201},
 		{"POST", "/keys", "/keys", `{"name":"more"}`, 409},
@@ -199,6 +219,9 @@ func TestAnswersAreAsTheDocumentSays(t *testing.T) {
 			schemas.check(t, name, body)
 			if c.method == "POST" && c.path == "/servers" {
 				schemas.check(t, "ServerConfig", c.body)
+			}
+			if c.method == "PUT" && status == 200 {
+				schemas.check(t, "RuleConfig", c.body)
 			}
 			if c.method == "POST" && c.path == "/keys" {
 				schemas.check(t, "KeyConfig", c.body)
@@ -229,9 +252,28 @@ func TestDocumentHasTheKeysOfAServerInTheFile(t *testing.T) {
 	}
 	ours, _ := newSchemas(t).defs["ServerConfig"].(map[string]any)["properties"].(map[string]any)
 	documented := slices.Sorted(maps.Keys(ours))
-	want := slices.Sorted(maps.Keys(file.Defs["server"].Properties))
-	want = append(want, "name")
+	want := slices.AppendSeq([]string{"name"}, maps.Keys(file.Defs["server"].Properties))
+	want = slices.AppendSeq(want, maps.Keys(file.Defs["api"].Properties))
 	slices.Sort(want)
+	want = slices.Compact(want)
+	if !slices.Equal(documented, want) {
+		t.Errorf("documented %v, in the file %v", documented, want)
+	}
+}
+
+func TestDocumentHasTheKeysOfARuleInTheFile(t *testing.T) {
+	text, err := os.ReadFile("../config/config.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Defs map[string]struct{ Properties map[string]any } `json:"$defs"`
+	}
+	if err := json.Unmarshal(text, &file); err != nil {
+		t.Fatal(err)
+	}
+	ours, _ := newSchemas(t).defs["RuleConfig"].(map[string]any)["properties"].(map[string]any)
+	documented, want := slices.Sorted(maps.Keys(ours)), slices.Sorted(maps.Keys(file.Defs["result"].Properties))
 	if !slices.Equal(documented, want) {
 		t.Errorf("documented %v, in the file %v", documented, want)
 	}

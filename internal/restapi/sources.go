@@ -37,6 +37,7 @@ type Sources struct {
 	Catalog  *catalog.Catalog
 	Pool     *upstream.Pool
 	Registry Registry
+	Rules    Rulebook
 	Config   func() *config.Config // what is in force
 }
 

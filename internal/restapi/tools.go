@@ -11,6 +11,7 @@ import (
 	"github.com/toolfit/toolfit/internal/call"
 	"github.com/toolfit/toolfit/internal/catalog"
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/fit"
 	"github.com/toolfit/toolfit/internal/tool"
 	"github.com/toolfit/toolfit/schema"
 )
@@ -21,7 +22,7 @@ type Tool struct {
 	Server      tool.ServerID   `json:"server"`
 	Canonical   tool.Name       `json:"canonical"`
 	Description string          `json:"description"`
-	Definition  json.RawMessage `json:"definition"` // as the server gave it
+	Definition  json.RawMessage `json:"definition"` // as the server gave it, or as the configuration changed it
 }
 
 // FittedList are the tools of a profile as a model's provider takes them.
@@ -41,7 +42,7 @@ func fitTools(v *catalog.View, d schema.Dialect, query string) (any, error) {
 	list := FittedList{Dialect: d, Tools: []json.RawMessage{}}
 	for i, t := range fitting.Tools {
 		switch {
-		case len(words) > 0 && !hasAll(strings.ToLower(t.Name+" "+v.Entries[i].Definition.Description()), words):
+		case len(words) > 0 && !hasAll(strings.ToLower(t.Name+" "+v.Entries[i].Description()), words):
 		case t.Error != nil:
 			list.SetAside = append(list.SetAside, t)
 		default:
@@ -74,7 +75,11 @@ func hasAll(text string, words []string) bool {
 }
 
 func oneTool(e *catalog.Entry) Tool {
-	return Tool{Name: e.Shown, Server: e.Server, Canonical: e.Name, Description: e.Definition.Description(), Definition: e.Definition.Raw}
+	t := Tool{Name: e.Shown, Server: e.Server, Canonical: e.Name, Description: e.Description(), Definition: e.Definition.Raw}
+	if e.Changed() {
+		t.Definition = e.Raw()
+	}
+	return t
 }
 
 // firstList is how long a list waits for servers that were never listed.
@@ -130,37 +135,87 @@ func (a *API) tool(r *http.Request, who access.Principal) (any, error) {
 	return fitting.Tool(e.Shown), nil
 }
 
-// call takes the bare arguments as its body: the tool's own, or those that a model sent for
-// the tool in the dialect that the request names.
+// call takes the bare arguments as its body.
 func (a *API) call(r *http.Request, who access.Principal) (any, error) {
-	q := r.URL.Query()
-	profile, err := who.ProfileFor(q.Get("profile"))
+	req, err := a.callRequest(r, who)
 	if err != nil {
-		return nil, err
-	}
-	req := call.Request{Principal: who, Profile: profile, Reader: call.Person}
-	if q.Has("for") {
-		req.Reader, req.Dialect = call.Model, schema.Dialect(q.Get("for"))
-		if err := catalog.CheckDialect(req.Dialect); err != nil {
-			return nil, err
-		}
-	}
-	args, err := a.body(r)
-	if err != nil {
-		return nil, err
-	}
-	if req.Params, err = call.NewParams(r.PathValue("name"), args); err != nil {
 		return nil, err
 	}
 	res, err := a.Caller.Do(r.Context(), req)
 	if err != nil {
 		return nil, asFault(err)
 	}
-	return CallAnswer{ID: res.ID, Result: res.Raw}, nil
+	return CallAnswer{ID: res.ID, Result: res.Raw, Fitted: showFitted(res.Fitted), Ref: res.Ref, Rule: res.Rule}, nil
 }
 
 // CallAnswer is the answer to a call.
 type CallAnswer struct {
 	ID     string          `json:"id"`
 	Result json.RawMessage `json:"result"`
+	Fitted *Fitted         `json:"fitted,omitempty"` // absent when the arguments went out as they came
+	Ref    string          `json:"ref,omitempty"`    // where the full result is kept
+	Rule   string          `json:"rule,omitempty"`   // which cut the result
+}
+
+// Fitted is what was changed in the arguments of a call.
+type Fitted struct {
+	Arguments json.RawMessage `json:"arguments"`        // as the tool got them
+	Repairs   []fit.Repair    `json:"repairs"`          // what was wrong
+	Undone    []schema.Fix    `json:"undone,omitempty"` // what the dialect had changed
+}
+
+func showFitted(res fit.Result) *Fitted {
+	if len(res.Repairs) == 0 && len(res.Undone) == 0 {
+		return nil
+	}
+	return &Fitted{Arguments: res.Args, Repairs: append([]fit.Repair{}, res.Repairs...), Undone: res.Undone}
+}
+
+// callRequest reads a call: the arguments are the tool's own, or those that a model sent
+// for the tool in the dialect that the request names.
+func (a *API) callRequest(r *http.Request, who access.Principal) (req call.Request, err error) {
+	q := r.URL.Query()
+	req = call.Request{Principal: who, Reader: call.Person}
+	if req.Profile, err = who.ProfileFor(q.Get("profile")); err != nil {
+		return req, err
+	}
+	if q.Has("for") {
+		req.Reader, req.Dialect = call.Model, schema.Dialect(q.Get("for"))
+		if err := catalog.CheckDialect(req.Dialect); err != nil {
+			return req, err
+		}
+	}
+	switch view := q.Get("view"); view {
+	case "":
+	case "model":
+		req.Reader = call.Model
+	case "full":
+		req.Reader = call.Person
+	default:
+		return req, fault.New(fault.BadRequest, "there is no view %.40q", view).WithHint("use model or full")
+	}
+	args, err := a.body(r)
+	if err != nil {
+		return req, err
+	}
+	req.Params, err = call.NewParams(r.PathValue("name"), args)
+	return req, err
+}
+
+// curl tells which HTTP request a call would send, and sends nothing.
+func (a *API) curl(r *http.Request, who access.Principal) (any, error) {
+	req, err := a.callRequest(r, who)
+	if err != nil {
+		return nil, err
+	}
+	text, err := a.Caller.Curl(r.Context(), req)
+	if err != nil {
+		return nil, asFault(err)
+	}
+	return Curl{text}, nil
+}
+
+// Curl is an HTTP request as a command line.
+type Curl struct {
+	Curl string `json:"curl"`
 }

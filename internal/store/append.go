@@ -8,9 +8,10 @@ import (
 
 // callColumns are the columns of calls in the order of bindCall and scanCall.
 const callColumns = `id, at, principal, profile, session, agent, mcp_session, server, tool, upstream,
-	outcome, code, message, level, duration, bytes_in, bytes_full, bytes_sent`
+	outcome, code, message, level, duration, bytes_in, bytes_full, bytes_sent,
+	repairs, rule, ref, trace, tokens_in, tokens_full, tokens_sent`
 
-const numCallColumns = 18
+const numCallColumns = 25
 
 // insertStmt inserts a fixed number of calls at once.
 type insertStmt struct {
@@ -78,5 +79,6 @@ func (s *Store) appendSQLite(ctx context.Context, calls []Call) error {
 func bindCall(args []any, c *Call) []any {
 	return append(args, c.ID, micros(c.At), c.Principal, c.Profile, c.Session, c.Agent, c.MCPSession,
 		string(c.Server), string(c.Tool), c.Upstream, c.Outcome, c.Code, c.Message, c.Level,
-		c.Duration.Microseconds(), c.BytesIn, c.BytesFull, c.BytesSent)
+		c.Duration.Microseconds(), c.BytesIn, c.BytesFull, c.BytesSent,
+		c.Repairs, c.Rule, c.Ref, c.Trace, c.TokensIn, c.TokensFull, c.TokensSent)
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/fault"
@@ -32,25 +30,42 @@ type Call struct {
 	BytesIn    int64         // arguments
 	BytesFull  int64         // the upstream's result
 	BytesSent  int64         // what the caller got of it
+	Repairs    string        // what was changed in the arguments, as a JSON list; "" when nothing was
+	Rule       string        // the rule that cut the result; "" when none did
+	Ref        string        // where the whole result is; "" when it was sent
+	Trace      string        // the trace that the call is part of; "" when none
+	TokensIn   int64         // estimates, as are the next two: of the arguments,
+	TokensFull int64         // of the upstream's result,
+	TokensSent int64         // and of what the caller got of it
 }
 
 // CallFilter chooses calls; a zero field does not filter.
 type CallFilter struct {
 	Principal string
+	Session   string
+	Agent     string
 	Server    string
 	Tool      string // canonical
+	Rule      string
 	Outcome   string
-	After     string // only the call with this id and younger ones
-	Before    string // only calls older than the one with this id
-	Limit     int    // 0 means 100; at most 1000
+	Level     string    // debug, info, warn or error: this one and the graver ones
+	Since     time.Time // began then or later
+	Until     time.Time // began then or earlier
+	After     string    // only calls younger than the one with this id
+	Before    string    // only calls older than the one with this id
+	Oldest    bool      // the oldest first; false means the newest
+	Limit     int       // 0 means 100; at most 1000
 }
 
 // Calls returns the calls that match, the newest first. The last one's id is the
-// Before of the next page.
+// Before of the next page, or the After when the oldest come first.
 func (s *Store) Calls(ctx context.Context, f CallFilter) ([]Call, error) {
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
-	query, args := f.query()
+	query, args, err := f.query(&s.dialect)
+	if err != nil {
+		return nil, err
+	}
 	rows, err := s.read.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, s.explain("read calls", err)
@@ -67,32 +82,54 @@ func (s *Store) Calls(ctx context.Context, f CallFilter) ([]Call, error) {
 	return calls, s.explain("read calls", rows.Err())
 }
 
-// query writes only the conditions that are asked for, so that the index fits.
-func (f CallFilter) query() (string, []any) {
-	var where []string
-	var args []any
-	add := func(condition, value string) {
-		if value != "" {
-			args = append(args, value)
-			where = append(where, fmt.Sprintf("%s $%d", condition, len(args)))
+// levels are what a filter's level asks for. They are written out, because the indexes
+// that hold only some levels fit no other text.
+var levels = map[string]string{
+	"": "", "debug": "", "info": "level IN ('info', 'warn', 'error')", "warn": "level IN ('warn', 'error')", "error": "level = 'error'",
+}
+
+// query is led by one condition, whose index is used. It is the first of those that are
+// asked for, in the order of how few calls they usually leave.
+func (f *CallFilter) query(d *dialect) (string, []any, error) {
+	level, known := levels[f.Level]
+	if !known {
+		return "", nil, fault.New(fault.BadRequest, "unknown level %q", f.Level).WithHint("use debug, info, warn or error")
+	}
+	var w where
+	lead := func(column, value string) {
+		switch {
+		case value == "":
+		case len(w.conditions) > 0:
+			w.equals(d.aside+column, value)
+		default:
+			w.equals(column, value)
+			w.is(column + " <> ''") // as the index says
 		}
 	}
-	add("principal =", f.Principal)
-	add("server =", f.Server)
-	add("tool =", f.Tool)
-	add("outcome =", f.Outcome)
-	add("id >=", f.After)
-	add("id <", f.Before)
-	limit := f.Limit
-	if limit <= 0 {
-		limit = 100
+	lead("session", f.Session)
+	lead("rule", f.Rule)
+	if level != "" && len(w.conditions) == 0 && f.Level != "info" {
+		w.is(level)
+	} else if level != "" {
+		w.is(d.aside + level)
 	}
-	args = append(args, min(limit, 1000))
-	query := "SELECT " + callColumns + " FROM calls"
-	if len(where) > 0 {
-		query += " WHERE " + strings.Join(where, " AND ")
+	lead("agent", f.Agent)
+	lead("principal", f.Principal)
+	w.equals("server", f.Server)
+	w.equals("tool", f.Tool)
+	w.equals("outcome", f.Outcome)
+	w.between(f.Since, f.Until)
+	if f.After != "" {
+		w.has("id >", f.After)
 	}
-	return query + fmt.Sprintf(" ORDER BY id DESC LIMIT $%d", len(args)), args
+	if f.Before != "" {
+		w.has("id <", f.Before)
+	}
+	order := " ORDER BY id DESC"
+	if f.Oldest {
+		order = " ORDER BY id"
+	}
+	return "SELECT " + callColumns + " FROM calls" + w.String() + order + w.limit(f.Limit), w.args, nil
 }
 
 // Call returns one call; an unknown id is a fault.NotFound.
@@ -112,7 +149,8 @@ func scanCall(scan func(...any) error) (Call, error) {
 	var at, duration int64
 	err := scan(&c.ID, &at, &c.Principal, &c.Profile, &c.Session, &c.Agent, &c.MCPSession,
 		(*string)(&c.Server), (*string)(&c.Tool), &c.Upstream, &c.Outcome, &c.Code, &c.Message, &c.Level,
-		&duration, &c.BytesIn, &c.BytesFull, &c.BytesSent)
+		&duration, &c.BytesIn, &c.BytesFull, &c.BytesSent,
+		&c.Repairs, &c.Rule, &c.Ref, &c.Trace, &c.TokensIn, &c.TokensFull, &c.TokensSent)
 	c.At, c.Duration = fromMicros(at), time.Duration(duration)*time.Microsecond
 	return c, err
 }

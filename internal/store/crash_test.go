@@ -18,12 +18,17 @@ import (
 
 // The test binary runs itself as another process of the store; each variable names the file.
 const (
-	crashEnv  = "TOOLFIT_TEST_CRASH_STORE"
-	secondEnv = "TOOLFIT_TEST_SECOND_STORE"
+	crashEnv      = "TOOLFIT_TEST_CRASH_STORE"
+	secondEnv     = "TOOLFIT_TEST_SECOND_STORE"
+	keepEnv       = "TOOLFIT_TEST_CRASH_RESULTS"
+	secondKeepEnv = "TOOLFIT_TEST_SECOND_RESULTS"
 )
 
 func TestMain(m *testing.M) {
-	for env, other := range map[string]func(string) error{crashEnv: writeUntilKilled, secondEnv: writeAsSecond} {
+	others := map[string]func(string) error{
+		crashEnv: writeUntilKilled, secondEnv: writeAsSecond, keepEnv: keepUntilKilled, secondKeepEnv: keepAsSecond,
+	}
+	for env, other := range others {
 		if path := os.Getenv(env); path != "" {
 			if err := other(path); err != nil {
 				fmt.Fprintln(os.Stderr, err)

@@ -18,6 +18,9 @@ type dialect struct {
 	schema func(text string) string
 	// place is the n-th placeholder of a long list, from 1.
 	place func(n int) string
+	// aside before a column keeps its index from being chosen. "" leaves the choice to a
+	// database that knows how many rows each value has.
+	aside string
 	// snapshot is the isolation in which several reads see one state.
 	snapshot sql.IsolationLevel
 	// timeout bounds each method; 0 means that the database has its own bound.

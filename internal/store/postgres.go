@@ -55,22 +55,24 @@ func sortByBytes(text string) string {
 // what they may lose in a crash is another, and so that no page of the console makes
 // them wait.
 func (s *Store) openPostgres(ctx context.Context, dsn string) error {
-	s.name, s.dialect = "postgres", postgresDialect
+	s.name, s.dialect, s.results = "postgres", postgresDialect, resultTable{s}
 	cfg, err := parsePostgres(dsn)
 	if err != nil {
 		return err
 	}
 	s.name = showPostgres(cfg)
-	// A restart of the database leaves dead connections behind. Asking first costs a round
-	// trip, which only the records, who send again instead, are too many for.
-	s.write = openPool(cfg, sharedConns, stdlib.OptionShouldPing(func(context.Context, stdlib.ShouldPingParams) bool { return true }))
-	s.read = s.write
 	forCalls := cfg.Copy()
 	forCalls.RuntimeParams["synchronous_commit"] = "off"
 	if s.opts.Durable {
 		forCalls.RuntimeParams["synchronous_commit"] = "on"
 	}
 	s.append = openPool(forCalls, appendConns)
+	// A plan for any value would look for a rare one as for a common one.
+	cfg.RuntimeParams["plan_cache_mode"] = "force_custom_plan"
+	// A restart of the database leaves dead connections behind. Asking first costs a round
+	// trip, which only the records, who send again instead, are too many for.
+	s.write = openPool(cfg, sharedConns, stdlib.OptionShouldPing(func(context.Context, stdlib.ShouldPingParams) bool { return true }))
+	s.read = s.write
 	bounded, cancel := s.limit(ctx)
 	defer cancel()
 	if err := s.checkEncoding(bounded); err != nil {

@@ -23,7 +23,10 @@ func TestPostgres(t *testing.T) {
 // Poolers that keep no prepared statements need this mode.
 func TestPostgresWithoutPreparedStatements(t *testing.T) {
 	pg := testparts.NeedPostgres(t)
-	for _, test := range []func(*testing.T, func() *store.Store){testBytes, testKeys, testOddText, testBatches, testTrimSize} {
+	for _, test := range []func(*testing.T, func() *store.Store){
+		testBytes, testKeys, testOddText, testBatches, testTrimSize, testFilter, testSavings, testResultPages, testTrimOwner,
+		testSessionPages, testMessages, testDocuments, testUses, testRuns,
+	} {
 		dsn := pg.Schema(t) + "&default_query_exec_mode=exec"
 		test(t, func() *store.Store { return open(t, dsn, nil) })
 	}
@@ -214,6 +217,6 @@ func TestPostgresConnectionsAreBounded(t *testing.T) {
 func BenchmarkPostgresAppendCalls(b *testing.B) {
 	pg := testparts.NeedPostgres(b)
 	for _, size := range []int{1, 64, 256} {
-		b.Run(fmt.Sprintf("batch=%d", size), func(b *testing.B) { benchmarkAppend(b, pg.Database(b), size) })
+		b.Run(fmt.Sprintf("batch=%d", size), func(b *testing.B) { benchmarkAppend(b, pg.Database(b), size, sampleCall) })
 	}
 }

@@ -79,12 +79,16 @@ func (k SecretKey) Format(f fmt.State, _ rune) { fmt.Fprint(f, "[secret key]") }
 
 // seal encrypts the text where there is a key. The row is bound to it, so that what was
 // sealed for one row is of no use in another.
-func (k SecretKey) seal(row string, text []byte) []byte {
+func (k SecretKey) seal(row string, text []byte) []byte { return k.appendSealed(nil, row, text) }
+
+// appendSealed seals the text after what b holds.
+func (k SecretKey) appendSealed(b []byte, row string, text []byte) []byte {
 	if k.IsZero() {
-		return append([]byte{sealedPlain}, text...)
+		return append(append(b, sealedPlain), text...)
 	}
-	head := append([]byte{sealedAESGCM}, k.id[:]...)
-	return k.aead.Seal(head, nil, text, boundTo(head, row))
+	start := len(b)
+	b = append(append(b, sealedAESGCM), k.id[:]...)
+	return k.aead.Seal(b, nil, text, boundTo(b[start:], row))
 }
 
 // open returns the text of what was sealed for the row. Its faults call it what.

@@ -19,9 +19,12 @@ type Server struct {
 	Prompts      []json.RawMessage // byte for byte as received, as are the next two
 	Resources    []json.RawMessage
 	Templates    []json.RawMessage
-	ListedAt     time.Time // when the lists came; zero when never
-	CheckedAt    time.Time // when the server was last asked
-	Reason       string    // why the last check was bad; "" means it was good
+	Era          string        // the protocol era it is spoken to in; "" when it is not known
+	TTL          time.Duration // how long the lists count as fresh; negative when the server does not say
+	PrivateTo    string        // a digest of the credentials that the lists are for; "" for any
+	ListedAt     time.Time     // when the lists came; zero when never
+	CheckedAt    time.Time     // when the server was last asked
+	Reason       string        // why the last check was bad; "" means it was good
 }
 
 // Tool is one tool as its server defined it.
@@ -47,13 +50,14 @@ func (s *Store) SaveTools(ctx context.Context, srv Server) error {
 	}
 	err := s.inTx(ctx, func(tx *sql.Tx) error {
 		// The server's row comes first: it makes a second writer of the same server wait.
-		const upsert = `INSERT INTO servers (id, info, capabilities, instructions, listed_at, checked_at, reason)
-			VALUES ($1, $2, $3, $4, $5, $6, '')
+		const upsert = `INSERT INTO servers (id, info, capabilities, instructions, era, ttl, private_to, listed_at, checked_at, reason)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, '')
 			ON CONFLICT (id) DO UPDATE SET info = excluded.info, capabilities = excluded.capabilities,
-				instructions = excluded.instructions, listed_at = excluded.listed_at,
+				instructions = excluded.instructions, era = excluded.era, ttl = excluded.ttl,
+				private_to = excluded.private_to, listed_at = excluded.listed_at,
 				checked_at = excluded.checked_at, reason = excluded.reason`
 		_, err := tx.ExecContext(ctx, upsert, string(srv.ID), []byte(srv.Info), []byte(srv.Capabilities), srv.Instructions,
-			micros(srv.ListedAt), micros(srv.CheckedAt))
+			srv.Era, ttlMicros(srv.TTL), srv.PrivateTo, micros(srv.ListedAt), micros(srv.CheckedAt))
 		if err != nil {
 			return err
 		}
@@ -68,6 +72,14 @@ func (s *Store) SaveTools(ctx context.Context, srv Server) error {
 		return s.insertRows(ctx, tx, "offers (server, kind, position, definition)", srv.offerRows())
 	})
 	return s.explain("save tools of "+string(srv.ID), err)
+}
+
+// ttlMicros is how a time that lists hold is stored: -1 where none is said.
+func ttlMicros(ttl time.Duration) int64 {
+	if ttl < 0 {
+		return -1
+	}
+	return ttl.Microseconds()
 }
 
 func (srv *Server) toolRows() [][]any {
@@ -126,7 +138,7 @@ func (s *Store) Servers(ctx context.Context) ([]Server, error) {
 }
 
 func readServers(ctx context.Context, tx *sql.Tx) ([]Server, error) {
-	rows, err := tx.QueryContext(ctx, `SELECT id, info, capabilities, instructions, listed_at, checked_at, reason
+	rows, err := tx.QueryContext(ctx, `SELECT id, info, capabilities, instructions, era, ttl, private_to, listed_at, checked_at, reason
 		FROM servers ORDER BY id`)
 	if err != nil {
 		return nil, err
@@ -135,12 +147,13 @@ func readServers(ctx context.Context, tx *sql.Tx) ([]Server, error) {
 	var servers []Server
 	for rows.Next() {
 		var srv Server
-		var listed, checked int64
+		var ttl, listed, checked int64
 		err := rows.Scan((*string)(&srv.ID), (*[]byte)(&srv.Info), (*[]byte)(&srv.Capabilities), &srv.Instructions,
-			&listed, &checked, &srv.Reason)
+			&srv.Era, &ttl, &srv.PrivateTo, &listed, &checked, &srv.Reason)
 		if err != nil {
 			return nil, err
 		}
+		srv.TTL = time.Duration(ttl) * time.Microsecond
 		srv.ListedAt, srv.CheckedAt = fromMicros(listed), fromMicros(checked)
 		servers = append(servers, srv)
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"modernc.org/sqlite"
@@ -32,6 +33,7 @@ var sqliteDialect = dialect{
 		FROM sqlite_master WHERE type = 'table'`,
 	schema:      func(text string) string { return text },
 	place:       func(int) string { return "?" },
+	aside:       "+",
 	appendCalls: (*Store).appendSQLite,
 	explain:     explainSQLite,
 }
@@ -43,6 +45,7 @@ func (s *Store) openSQLite(ctx context.Context, dsn string) error {
 	if err != nil {
 		return err
 	}
+	s.results = newResultFolder(path+"-results", &s.opts)
 	if s.write, err = openWriter(path, s.opts.Durable); err != nil {
 		return err
 	}
@@ -185,7 +188,7 @@ func isBusy(err error) bool {
 func explainSQLite(name string, err error) error {
 	var e *sqlite.Error
 	if !errors.As(err, &e) {
-		return nil
+		return explainFile(name, err)
 	}
 	switch e.Code() & 0xff {
 	case sqlite3.SQLITE_NOTADB:
@@ -202,6 +205,20 @@ func explainSQLite(name string, err error) error {
 		return fault.New(fault.StoreDown, "store %s cannot grow, the disk is full: %w", name, err).WithHint("free space on its disk")
 	case sqlite3.SQLITE_IOERR:
 		return fault.New(fault.StoreDown, "the disk of store %s cannot be used: %w", name, err).WithHint("check its space, its quota and its health")
+	}
+	return nil
+}
+
+// explainFile is for the files beside the database.
+func explainFile(name string, err error) error {
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return fault.New(fault.StoreDown, "the results of store %s cannot grow, the disk is full: %w", name, err).WithHint("free space on its disk")
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		return fault.New(fault.BadConfig, "the results of store %s cannot be written or read: %w", name, err).
+			WithHint("check who may write to the folder beside the file")
+	case errors.Is(err, syscall.EIO):
+		return fault.New(fault.StoreDown, "the disk of store %s cannot be used: %w", name, err).WithHint("check its health")
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 // Package store keeps what must outlive the process: what the servers offer, the
-// servers that were added while running, the keys, and one record per call. It is one
-// SQLite file that several processes may open at once (the gateway and, beside it, the
+// servers that were added while running, the keys, one record per call, whole results,
+// sessions, agents, rules, and what was found by which words. It is one SQLite file, with a
+// folder of results beside it, that several processes may open at once (the gateway and the
 // command line), or a PostgreSQL database that several gateways share.
 //
 // It never decides who may do what, never looks into a tool's definition (bytes come
@@ -28,12 +29,12 @@ import (
 
 // Options are the ways to open a store. Nil means all zero.
 type Options struct {
-	// Durable syncs every call record to disk, so that not even a power cut loses one.
-	// False means that a killed gateway loses nothing, and that a power cut or a crash
+	// Durable syncs every call record and result to disk, so that not even a power cut loses
+	// one. False means that a killed gateway loses nothing, and that a power cut or a crash
 	// of the database may lose the last records.
 	Durable bool
-	// SecretKey encrypts server configurations. Zero means that those with secrets
-	// are refused.
+	// SecretKey encrypts server configurations and results. Zero means that configurations
+	// with secrets are refused, and that results are kept as they are.
 	SecretKey SecretKey
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
@@ -51,6 +52,7 @@ type Store struct {
 	inserts []insertStmt // SQLite: largest first
 	args    sync.Pool    // SQLite: of *[]any
 	columns sync.Pool    // PostgreSQL: of *callLists
+	results resultKeeper
 }
 
 // Open opens the store at dsn, the path of a SQLite file or the address of a PostgreSQL
@@ -77,6 +79,9 @@ func Open(ctx context.Context, dsn string, opts *Options) (*Store, error) {
 // Close closes the store; what was acknowledged is on disk.
 func (s *Store) Close() error {
 	var errs []error
+	if folder, ok := s.results.(*resultFolder); ok {
+		errs = append(errs, folder.Close())
+	}
 	for _, a := range s.inserts {
 		errs = append(errs, a.stmt.Close())
 	}

@@ -23,6 +23,7 @@ func testRestart(t *testing.T, dsn string, _ rawFunc) {
 	check(t, s.CreateKey(ctx, key))
 	check(t, s.AppendCalls(ctx, []store.Call{sampleCall(1)}))
 	check(t, s.SaveServerConfig(ctx, "a", []byte(`{}`), false))
+	check(t, s.KeepResult(ctx, sampleResult(1)))
 	check(t, s.Close())
 
 	s = open(t, dsn, nil)
@@ -38,6 +39,9 @@ func testRestart(t *testing.T, dsn string, _ rawFunc) {
 	configs, err := s.ServerConfigs(ctx)
 	check(t, err)
 	equal(t, len(configs), 1)
+	result, err := s.Result(ctx, sampleResult(1).Owner, sampleResult(1).Ref)
+	check(t, err)
+	equal(t, result, sampleResult(1))
 }
 
 func testManyOpen(t *testing.T, dsn string, _ rawFunc) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/toolfit/toolfit/internal/store"
 )
@@ -11,7 +12,7 @@ import (
 func testLongLists(t *testing.T, open func() *store.Store) {
 	s, ctx := open(), t.Context()
 	for _, n := range []int{0, 1, 7, 8, 9, 63, 64, 65, 200} {
-		want := store.Server{ID: "a", ListedAt: noon, CheckedAt: noon}
+		want := store.Server{ID: "a", Era: fmt.Sprint("era", n), TTL: time.Duration(n) * time.Second, PrivateTo: fmt.Sprint(n), ListedAt: noon, CheckedAt: noon}
 		for i := range n {
 			want.Tools = append(want.Tools, store.Tool{Name: fmt.Sprint(n, "/", i), Definition: json.RawMessage(fmt.Sprint(i)), Held: i%3 == 0})
 			want.Prompts = append(want.Prompts, json.RawMessage(fmt.Sprint("p", i)))

@@ -38,11 +38,30 @@ func suite(t *testing.T, newDSN func(t *testing.T) string, raw func(t *testing.T
 		{"batches of every size are stored whole and once", testBatches},
 		{"a batch with one call twice stores it once", testTwiceInBatch},
 		{"calls are filtered, newest first, page by page", testFilter},
+		{"a wrong level is refused", testWrongLevel},
+		{"savings are summed by what is asked for", testSavings},
 		{"ids sort by bytes", testByteOrder},
 		{"old calls are trimmed by time", testTrimTime},
 		{"the oldest calls are trimmed by size", testTrimSize},
 		{"two that trim at once do not trim twice as much", testTrimTogether},
 		{"what one handle wrote another reads", testTwoHandles},
+		{"results come back byte for byte", testResultBytes},
+		{"unknown, expired and others' results are not found alike", testResultUnknown},
+		{"a ref is taken once by each owner", testResultTaken},
+		{"people find a result by its ref or its call alone", testFindResult},
+		{"results are filtered, newest first, page by page", testResultPages},
+		{"results are trimmed by expiry", testTrimExpired},
+		{"the oldest results of an owner are trimmed by size", testTrimOwner},
+		{"the oldest results of all are trimmed by size", testTrimTotal},
+		{"many keep, read and trim results at once", testResultsAtOnce},
+		{"sessions are created, changed and deleted", testSessions},
+		{"of two changes to a session at once none is lost", testSessionsAtOnce},
+		{"sessions are filtered, newest first, page by page", testSessionPages},
+		{"wrong sessions are refused", testWrongSessions},
+		{"messages keep their order, whoever appends", testMessages},
+		{"agents and rules have versions", testDocuments},
+		{"of each tool and owner the newest uses are kept", testUses},
+		{"runs are kept, listed and trimmed", testRuns},
 		{"a canceled context is no fault of the store", testCanceled},
 	}
 	for _, r := range rules {
@@ -62,6 +81,7 @@ func suite(t *testing.T, newDSN func(t *testing.T) string, raw func(t *testing.T
 		{"the database of another program is refused untouched", testOtherProgram},
 		{"configurations are kept, replaced and deleted", testConfigs},
 		{"configurations are encrypted with a key", testEncrypted},
+		{"results are encrypted with a key", testEncryptedResults},
 		{"without a key, secrets are refused and the rest is plain", testNoKey},
 		{"another key leaves the other configurations readable", testOtherKey},
 	}
@@ -201,6 +221,8 @@ func testCallWhole(t *testing.T, open func() *store.Store) {
 		ID: "c_1", At: noon, Principal: "p", Profile: "ops", Session: "ses_1", Agent: "helper", MCPSession: "m",
 		Server: "cloud", Tool: "cloud__list", Upstream: "list", Outcome: "error", Code: "upstream_down",
 		Message: "it’s \"down\"\n\x00", Level: "error", Duration: 1234567 * time.Microsecond, BytesIn: 1, BytesFull: 1 << 40, BytesSent: 3,
+		Repairs: `[{"path":"/n","from":"1","to":1}]`, Rule: "env-list", Ref: "r_7f3kq2", Trace: "4bf92f3577b34da6a3ce929d0e0e4736",
+		TokensIn: 4, TokensFull: 1 << 33, TokensSent: 6,
 	}
 	check(t, s.AppendCalls(ctx, []store.Call{want}))
 	got, err := s.Call(ctx, "c_1")
@@ -243,65 +265,6 @@ func appendSamples(t *testing.T, s *store.Store, n int, change func(i int, c *st
 		}
 	}
 	check(t, s.AppendCalls(t.Context(), calls))
-}
-
-func testFilter(t *testing.T, open func() *store.Store) {
-	s, ctx := open(), t.Context()
-	appendSamples(t, s, 200, func(i int, c *store.Call) {
-		c.Principal = fmt.Sprint("p", i%2)
-		c.Server = tool.ServerID(fmt.Sprint("s", i%3))
-		c.Tool = tool.Canonical(c.Server, fmt.Sprint("t", i%5))
-		if i%10 == 3 {
-			c.Outcome = "error"
-		}
-	})
-	all := func(int) bool { return true }
-	cases := []struct {
-		name   string
-		filter store.CallFilter
-		match  func(i int) bool
-	}{
-		{"nothing set finds 100", store.CallFilter{}, all},
-		{"by principal", store.CallFilter{Principal: "p1"}, func(i int) bool { return i%2 == 1 }},
-		{"by server", store.CallFilter{Server: "s2", Limit: 1000}, func(i int) bool { return i%3 == 2 }},
-		{"by tool", store.CallFilter{Tool: "s1__t4", Limit: 1000}, func(i int) bool { return i%15 == 4 }},
-		{"by all at once", store.CallFilter{Principal: "p0", Server: "s1", Tool: "s1__t4", Limit: 2}, func(i int) bool { return i%30 == 4 }},
-		{"by an unknown principal", store.CallFilter{Principal: "p' OR 1=1"}, func(int) bool { return false }},
-		{"before an id", store.CallFilter{Before: sampleCall(20).ID}, func(i int) bool { return i < 20 }},
-		{"from an id on", store.CallFilter{After: sampleCall(120).ID}, func(i int) bool { return i >= 120 }},
-		{"between two ids", store.CallFilter{After: sampleCall(7).ID, Before: sampleCall(20).ID}, func(i int) bool { return i >= 7 && i < 20 }},
-		{"by outcome", store.CallFilter{Outcome: "error"}, func(i int) bool { return i%10 == 3 }},
-	}
-	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			limit := c.filter.Limit
-			if limit == 0 {
-				limit = 100
-			}
-			var want []string
-			for i := 199; i >= 0 && len(want) < limit; i-- {
-				if c.match(i) {
-					want = append(want, sampleCall(i).ID)
-				}
-			}
-			got, err := s.Calls(ctx, c.filter)
-			check(t, err)
-			equal(t, ids(got), want)
-		})
-	}
-	var paged []store.Call
-	for before := ""; ; {
-		page, err := s.Calls(ctx, store.CallFilter{Before: before, Limit: 7})
-		check(t, err)
-		if len(page) == 0 {
-			break
-		}
-		paged = append(paged, page...)
-		before = page[len(page)-1].ID
-	}
-	whole, err := s.Calls(ctx, store.CallFilter{Limit: 1000})
-	check(t, err)
-	equal(t, ids(paged), ids(whole))
 }
 
 func ids(calls []store.Call) []string {

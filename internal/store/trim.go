@@ -40,7 +40,7 @@ func (s *Store) trimBefore(ctx context.Context, before int64) (deleted int64, er
 		if err != nil || last == "" {
 			return deleted, err
 		}
-		n, err := s.deleteCalls(ctx, "DELETE FROM calls WHERE id > $1 AND id <= $2 AND at < $3", after, last, before)
+		n, err := s.delete(ctx, "DELETE FROM calls WHERE id > $1 AND id <= $2 AND at < $3", after, last, before)
 		deleted += n
 		if err != nil || n == 0 {
 			return deleted, err
@@ -60,7 +60,7 @@ func (s *Store) trimOver(ctx context.Context, maxBytes int64) (deleted int64, er
 		if err != nil || last == "" {
 			return deleted, err
 		}
-		n, err := s.deleteCalls(ctx, "DELETE FROM calls WHERE id <= $1", min(last, end))
+		n, err := s.delete(ctx, "DELETE FROM calls WHERE id <= $1", min(last, end))
 		deleted += n
 		if err != nil || last >= end {
 			return deleted, err
@@ -74,9 +74,10 @@ func (s *Store) trimOver(ctx context.Context, maxBytes int64) (deleted int64, er
 // gateway that trims meanwhile then deletes the same calls, not as many again.
 func (s *Store) trimEnd(ctx context.Context, maxBytes int64) (end string, err error) {
 	const measure = `SELECT (SELECT count(*) FROM calls), coalesce(avg(size), 0) FROM (
-		SELECT octet_length(id) * 3 + octet_length(principal) * 2 + octet_length(profile) + octet_length(session)
-			+ octet_length(agent) + octet_length(mcp_session) + octet_length(server) + octet_length(tool) + octet_length(upstream)
-			+ octet_length(outcome) + octet_length(code) + octet_length(message) + octet_length(level) AS size
+		SELECT octet_length(id) * 3 + octet_length(principal) * 2 + octet_length(profile) + octet_length(session) * 2
+			+ octet_length(agent) * 2 + octet_length(mcp_session) + octet_length(server) + octet_length(tool) + octet_length(upstream)
+			+ octet_length(outcome) + octet_length(code) + octet_length(message) + octet_length(level)
+			+ octet_length(repairs) + octet_length(rule) * 2 + octet_length(ref) + octet_length(trace) AS size
 		FROM calls WHERE id IN (SELECT id FROM (SELECT id FROM calls ORDER BY id LIMIT 500) AS oldest)
 			OR id IN (SELECT id FROM (SELECT id FROM calls ORDER BY id DESC LIMIT 500) AS newest)) AS sample`
 	ctx, cancel := s.limit(ctx)
@@ -109,7 +110,8 @@ func (s *Store) idAfter(ctx context.Context, after string, n int64) (id string, 
 	return id, err
 }
 
-func (s *Store) deleteCalls(ctx context.Context, query string, args ...any) (int64, error) {
+// delete returns how many rows went.
+func (s *Store) delete(ctx context.Context, query string, args ...any) (int64, error) {
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
 	res, err := s.write.ExecContext(ctx, query, args...)

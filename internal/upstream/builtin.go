@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"sync"
 
+	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
@@ -17,15 +18,49 @@ type builtin struct {
 
 func newBuiltin(h mcp.Handler) *builtin { return &builtin{handler: h, done: make(chan struct{})} }
 
+func (s *server) startBuiltin() (conn, error) {
+	start := s.pool.opts.Builtins[s.cfg.Builtin]
+	if start == nil {
+		return nil, fault.New(fault.BadConfig, "server %s: there is no builtin %q", s.cfg.ID, s.cfg.Builtin)
+	}
+	handler, err := start(s.cfg)
+	if err != nil {
+		return nil, err
+	}
+	return newBuiltin(handler), nil
+}
+
 func (b *builtin) request(ctx context.Context, out outgoing) (json.RawMessage, error) {
 	if out.method == "initialize" {
 		return json.RawMessage(`{"protocolVersion":"` + mcp.Latest + `","capabilities":{"tools":{}},"serverInfo":{"name":"builtin","version":"1"}}`), nil
 	}
-	return b.handler.Serve(ctx, &mcp.Request{ID: json.RawMessage("1"), Method: out.method, Params: out.params, Client: out.peer})
+	return b.handler.Serve(ctx, &mcp.Request{
+		ID: json.RawMessage("1"), Method: out.method, Params: out.params, Caller: out.caller, Client: patient{out.peer, out.clock},
+	})
 }
 
 func (b *builtin) notify(string, json.RawMessage) {}
 
 func (b *builtin) closed() <-chan struct{} { return b.done }
 
-func (b *builtin) close() { b.once.Do(func() { close(b.done) }) }
+func (b *builtin) close() {
+	b.once.Do(func() {
+		close(b.done)
+		if h, ok := b.handler.(interface{ Close() }); ok {
+			h.Close()
+		}
+	})
+}
+
+// patient is the caller of a server inside our own process: while it is asked something, the
+// call's clock stands still.
+type patient struct {
+	mcp.Peer
+	clock *deadline
+}
+
+func (p patient) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	p.clock.asked()
+	defer p.clock.answered()
+	return p.Peer.Ask(ctx, method, params)
+}

@@ -122,7 +122,7 @@ func counts(ctx context.Context, err error) bool {
 	if errors.Is(err, errNoVerdict) {
 		return false
 	}
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+	if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
 		return true
 	}
 	return ctx.Err() == nil && (fault.Is(err, fault.UpstreamDown) || fault.Is(err, fault.UpstreamProtocol) || fault.Is(err, fault.UpstreamTimeout))

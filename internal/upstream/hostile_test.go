@@ -200,10 +200,9 @@ func TestProgressReachesItsCallerUnderTheCallersOwnToken(t *testing.T) {
 		t.Run(token, func(t *testing.T) {
 			t.Parallel()
 			params := `{"name":"progress","_meta":{"progressToken":` + token + `}}`
-			at := strings.Index(params, token+"}}")
 			var got []string
 			_, err := p.Call(t.Context(), Call{
-				Server: "bad", Tool: "progress", Params: json.RawMessage(params), Token: [2]int{at, at + len(token)},
+				Server: "bad", Tool: "progress", Params: json.RawMessage(params), Meta: mcp.FindMeta(json.RawMessage(params)),
 				Peer: peer{func(params string) { got = append(got, params) }},
 			})
 			if err != nil || len(got) == 0 {
@@ -220,13 +219,12 @@ func TestSlowListenerHoldsUpNoOtherCall(t *testing.T) {
 	t.Parallel()
 	p, _ := newPool(t, nil, badConfig("bad", "plain"))
 	params := `{"name":"progress","_meta":{"progressToken":1}}`
-	at := strings.Index(params, "1}}")
 	release, stuck := make(chan struct{}), make(chan struct{})
 	var once sync.Once
 	done := make(chan error, 1)
 	go func() {
 		_, err := p.Call(t.Context(), Call{
-			Server: "bad", Tool: "progress", Params: json.RawMessage(params), Token: [2]int{at, at + 1},
+			Server: "bad", Tool: "progress", Params: json.RawMessage(params), Meta: mcp.FindMeta(json.RawMessage(params)),
 			Peer: peer{func(string) { once.Do(func() { close(stuck) }); <-release }},
 		})
 		done <- err

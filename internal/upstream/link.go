@@ -100,7 +100,7 @@ func (l *link) request(ctx context.Context, out outgoing) (json.RawMessage, erro
 			}
 			return a.result, a.err
 		case <-ctx.Done():
-			if out.method != "initialize" { // which may not be cancelled
+			if !out.endless() {
 				l.notify(cancelMethod, cancelParams(id, "the caller no longer waits"))
 			}
 			return nil, ctx.Err()
@@ -194,8 +194,10 @@ func (l *link) take(line []byte) {
 		l.hooks.changed()
 	case m.Method == updatedMethod:
 		l.hooks.updated(m.Params)
+	case m.Method == ackMethod:
+		l.acked(m.Params)
 	case m.Method == cancelMethod:
-		// The server no longer waits for an answer of ours, which it may then drop.
+		l.ended(m.Params)
 	default:
 		l.current().tell(m)
 	}
@@ -226,41 +228,6 @@ func (l *link) current() *waiter {
 		newest = max(newest, id)
 	}
 	return l.pending[newest]
-}
-
-// asked answers a request of the server's own. Only the caller to whom the session belongs
-// is asked anything.
-func (l *link) asked(m mcp.Message) {
-	ctx, caller := l.ctx, mcp.Deaf
-	if l.hooks.home != nil {
-		caller = l.hooks.home
-		if w := l.current(); w != nil {
-			w.out.asked()
-			ctx, caller = w.ctx, w.out.peer
-		}
-	}
-	select {
-	case l.asks <- struct{}{}:
-	default:
-		l.say(mcp.AppendError(nil, m.ID, mcp.Errorf(mcp.CodeInternal, "too many open questions")))
-		return
-	}
-	go func() {
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		defer context.AfterFunc(l.ctx, cancel)()
-		l.say(answerServer(ctx, caller, m))
-		<-l.asks
-	}()
-}
-
-// say queues an answer of ours. When the server does not read, it is dropped rather than waited for.
-func (l *link) say(message []byte) {
-	select {
-	case l.out <- queued{l.ctx, rawjson.OneLine(message)}:
-	case <-l.done:
-	default:
-	}
 }
 
 func (l *link) answered(m mcp.Message) {

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
+	"time"
 
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/mcp"
@@ -15,6 +17,7 @@ import (
 
 // Listing is what a server offers. Everything in it is as the server wrote it.
 type Listing struct {
+	Era          mcp.Era         // how it is spoken to
 	Info         json.RawMessage // what it says about itself; nil when nothing
 	Capabilities json.RawMessage
 	Instructions string
@@ -22,7 +25,9 @@ type Listing struct {
 	Prompts      []tool.Definition
 	Resources    []json.RawMessage
 	Templates    []json.RawMessage
-	Notes        []string // what was left out, and why
+	TTL          time.Duration // how long the lists count as fresh; negative when the server does not say
+	Private      bool          // the lists are for our credentials alone
+	Notes        []string      // what was left out, and why
 }
 
 // What a listing may hold of each kind.
@@ -42,6 +47,7 @@ func (p *Pool) List(ctx context.Context, id tool.ServerID) (Listing, error) {
 	l, err := s.list(ctx)
 	switch {
 	case err == nil:
+		l.Notes = append(l.Notes, s.apiNotes()...)
 		s.recognise(l.Tools)
 		return l, nil
 	case errors.Is(err, context.DeadlineExceeded):
@@ -51,21 +57,24 @@ func (p *Pool) List(ctx context.Context, id tool.ServerID) (Listing, error) {
 }
 
 func (s *server) list(ctx context.Context) (Listing, error) {
-	var l Listing
-	err := s.pages(ctx, "tools/list", "tools", l.definitions(&l.Tools, "tool"))
-	if err != nil {
+	l := Listing{TTL: -1}
+	if err := s.pages(ctx, &l, "tools/list", "tools", l.definitions(&l.Tools, "tool", s.cfg.URL != "")); err != nil {
 		return Listing{}, err
 	}
 	hello := s.hello()
 	l.Info, l.Capabilities = rawjson.Get(hello, "serverInfo"), rawjson.Get(hello, "capabilities")
+	if l.Era == mcp.Modern {
+		l.Info = rawjson.Get(hello, "_meta", mcp.MetaServer)
+	}
 	l.Instructions, _ = rawjson.String(rawjson.Get(hello, "instructions"))
+	var err error
 	if rawjson.Get(l.Capabilities, "prompts") != nil {
-		err = l.without("prompts", s.pages(ctx, "prompts/list", "prompts", l.definitions(&l.Prompts, "prompt")))
+		err = l.without("prompts", s.pages(ctx, &l, "prompts/list", "prompts", l.definitions(&l.Prompts, "prompt", false)))
 	}
 	if err == nil && rawjson.Get(l.Capabilities, "resources") != nil {
-		err = l.without("resources", s.pages(ctx, "resources/list", "resources", l.raw(&l.Resources, "resource", "uri")))
+		err = l.without("resources", s.pages(ctx, &l, "resources/list", "resources", l.raw(&l.Resources, "resource", "uri")))
 		if err == nil {
-			err = l.without("resource templates", s.pages(ctx, "resources/templates/list", "resourceTemplates", l.raw(&l.Templates, "resource template", "uriTemplate")))
+			err = l.without("resource templates", s.pages(ctx, &l, "resources/templates/list", "resourceTemplates", l.raw(&l.Templates, "resource template", "uriTemplate")))
 		}
 	}
 	return l, err
@@ -82,8 +91,9 @@ func (l *Listing) without(what string, err error) error {
 	return err
 }
 
-// definitions takes what is called by name.
-func (l *Listing) definitions(list *[]tool.Definition, what string) func(json.RawMessage) {
+// definitions takes what is called by name. Over HTTP a modern tool may want headers to
+// repeat its arguments; one that wants it in a way that is not allowed must be left alone.
+func (l *Listing) definitions(list *[]tool.Definition, what string, headers bool) func(json.RawMessage) {
 	seen := map[string]bool{}
 	return func(raw json.RawMessage) {
 		def, err := tool.ParseDefinition(raw)
@@ -93,6 +103,8 @@ func (l *Listing) definitions(list *[]tool.Definition, what string) func(json.Ra
 		case what == "tool" && !isObject(def.InputSchema()):
 			// Strict clients refuse a whole list for it.
 			l.Notes = append(l.Notes, fmt.Sprintf("tool %s was left out: its inputSchema is no object", def.Name))
+		case headers && l.Era == mcp.Modern && badMirror(def) != nil:
+			l.Notes = append(l.Notes, fmt.Sprintf("tool %s was left out: %v", def.Name, badMirror(def)))
 		case seen[def.Name]:
 			l.Notes = append(l.Notes, fmt.Sprintf("%s %s is listed twice; the first one counts", what, def.Name))
 		default:
@@ -100,6 +112,11 @@ func (l *Listing) definitions(list *[]tool.Definition, what string) func(json.Ra
 			*list = append(*list, def)
 		}
 	}
+}
+
+func badMirror(def tool.Definition) error {
+	_, err := mcp.ParseMirror(def.InputSchema())
+	return err
 }
 
 func isObject(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '{' }
@@ -116,11 +133,11 @@ func (l *Listing) raw(list *[]json.RawMessage, what, key string) func(json.RawMe
 }
 
 // pages reads a list to its last page. A server that does not know the method has nothing to list.
-func (s *server) pages(ctx context.Context, method, member string, take func(json.RawMessage)) error {
+func (s *server) pages(ctx context.Context, l *Listing, method, member string, take func(json.RawMessage)) error {
 	params := json.RawMessage("{}")
 	count := 0
 	for range maxPages {
-		page, err := s.do(ctx, caller{}, outgoing{method: method, params: params, peer: mcp.Deaf})
+		page, era, err := s.do(ctx, caller{}, own(method, params))
 		var rpc *mcp.Error
 		if errors.As(err, &rpc) && rpc.Code == mcp.CodeMethodNotFound {
 			return nil
@@ -128,6 +145,7 @@ func (s *server) pages(ctx context.Context, method, member string, take func(jso
 		if err != nil {
 			return err
 		}
+		l.fresh(page, era)
 		n, err := eachItem(rawjson.Get(page, member), take)
 		if err != nil {
 			return fault.New(fault.UpstreamProtocol, "server %s sent a list that is none: %w", s.cfg.ID, err)
@@ -142,6 +160,19 @@ func (s *server) pages(ctx context.Context, method, member string, take func(jso
 		params = append(rawjson.AppendString([]byte(`{"cursor":`), next), '}')
 	}
 	return fault.New(fault.UpstreamProtocol, "server %s lists more than %d pages of %s", s.cfg.ID, maxPages, member)
+}
+
+// fresh takes what a page says about how long and for whom it holds.
+func (l *Listing) fresh(page json.RawMessage, era mcp.Era) {
+	if l.Era = era; era != mcp.Modern {
+		return
+	}
+	ms, err := strconv.ParseInt(string(rawjson.Get(page, "ttlMs")), 10, 32)
+	if ttl := time.Duration(max(ms, 0)) * time.Millisecond; err == nil && (l.TTL < 0 || ttl < l.TTL) {
+		l.TTL = ttl
+	}
+	scope, _ := rawjson.String(rawjson.Get(page, "cacheScope"))
+	l.Private = l.Private || scope != "public"
 }
 
 func eachItem(list json.RawMessage, take func(json.RawMessage)) (n int, err error) {
@@ -163,11 +194,17 @@ func (s *server) hello() json.RawMessage {
 	return nil
 }
 
-// Recognise tells the pool which tools a server is known to have, so that a stateful one
-// is treated as such before it is first listed again.
-func (p *Pool) Recognise(id tool.ServerID, tools []tool.Definition) {
-	if s, err := p.server(id); err == nil {
-		s.recognise(tools)
+// Recognise tells the pool what is known of a server from before: the era in which it is
+// spoken to, and its tools, by which a stateful one is treated as such before it is listed
+// again.
+func (p *Pool) Recognise(id tool.ServerID, known Listing) {
+	s, err := p.server(id)
+	if err != nil {
+		return
+	}
+	s.recognise(known.Tools)
+	if s.knownEra() == "" {
+		s.learn(known.Era)
 	}
 }
 

@@ -49,17 +49,63 @@ func (s *server) open(sess *session) {
 	}
 }
 
-// connect dials and shakes hands.
+// connect dials and greets. A process that ends of the question for its era is started
+// again and asked nothing.
 func (s *server) connect(ctx context.Context, sess *session, transport string) (conn, error) {
-	c, err := s.dial(ctx, sess.seat, transport)
-	if err != nil {
-		return nil, s.startError(ctx, err)
-	}
-	if sess.hello, err = s.handshake(ctx, c, sess); err != nil {
+	for again := false; ; again = true {
+		c, err := s.dial(ctx, sess.seat, transport)
+		if err != nil {
+			return nil, s.startError(ctx, err)
+		}
+		known := s.knownEra()
+		g := s.greet(ctx, c, sess, transport)
+		if g.err == nil {
+			sess.hello, sess.era = g.hello, g.era
+			s.share(sess)
+			s.listen(sess, c)
+			return c, nil
+		}
+		ended := died(c)
 		c.close()
-		return nil, err
+		if again || !ended || known == mcp.Legacy || ctx.Err() != nil {
+			return nil, g.err
+		}
+		s.learn(mcp.Legacy)
 	}
-	return c, nil
+}
+
+// share makes the session of one kind of callers everybody's when its server turns out to be
+// modern: there each request says who asks.
+func (s *server) share(sess *session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := sess.seat.key
+	if sess.era == mcp.Modern && !s.isolated && s.sessions[key] == sess && s.sessions[""] == nil {
+		delete(s.sessions, key)
+		sess.seat = seat{caps: everything}
+		s.sessions[""] = sess
+	}
+}
+
+// listen hears what a server says outside of calls, where there is a way to.
+func (s *server) listen(sess *session, c conn) {
+	ours := sess.seat.key == ""
+	switch r, remote := c.(*remote); {
+	case sess.era == mcp.Modern && ours:
+		sess.listen = remote
+		sess.news = newNews(s, c, sess.hello)
+		s.work.Go(sess.news.run)
+	case sess.era != mcp.Modern && remote && (ours || sess.seat.home != nil || len(sess.seat.caps) > len(nothing)):
+		if sess.listen = ours; ours {
+			r.listen()
+			return
+		}
+		r.calls = map[int64]asked{} // before the first call: nobody has the session yet
+		select {
+		case <-r.listen(): // some servers lose a question that finds no stream
+		case <-time.After(grace / 2):
+		}
+	}
 }
 
 // failed puts the next start off: one second, doubled each time, at most a minute. The caller holds mu.
@@ -102,15 +148,18 @@ func (s *server) dial(ctx context.Context, seat seat, transport string) (conn, e
 	}
 	switch {
 	case s.cfg.Builtin != "":
-		handler := s.pool.opts.Builtins[s.cfg.Builtin]
-		if handler == nil {
-			return nil, fault.New(fault.BadConfig, "server %s: there is no builtin %q", s.cfg.ID, s.cfg.Builtin)
-		}
-		return newBuiltin(handler), nil
+		return s.startBuiltin()
+	case s.cfg.API != nil:
+		return dialAPI(s.cfg, s.pool.opts.MaxMessage)
 	case transport == "sse":
 		return dialSSE(ctx, s.cfg, s.http, int(s.pool.opts.MaxMessage), h)
 	case s.cfg.URL != "":
-		return newRemote(s.cfg, s.http, s.pool.opts.MaxMessage, h)
+		r, err := newRemote(s.cfg, s.http, s.pool.opts.MaxMessage, h)
+		if err != nil {
+			return nil, err
+		}
+		r.last = &s.ids
+		return r, nil
 	}
 	if err := s.pool.makeRoom(); err != nil {
 		return nil, err
@@ -133,10 +182,6 @@ func (s *server) handshake(ctx context.Context, c conn, sess *session) (json.Raw
 		return nil, fault.New(fault.UpstreamProtocol, "server %s answered initialize without a protocolVersion", s.cfg.ID)
 	}
 	c.notify(initMethod, nil)
-	if r, ok := c.(*remote); ok && (sess.seat.key == "" || sess.seat.home != nil) {
-		sess.listen = sess.seat.key == ""
-		r.listen()
-	}
 	if level := s.pool.currentLevel(); level != "" {
 		setLevel(ctx, c, result, level)
 	}

@@ -8,8 +8,6 @@
 package upstream
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -34,6 +32,9 @@ type Pool struct {
 
 	level atomic.Value // string: which log messages servers are to send
 
+	self  json.RawMessage // who we are, where a client does not say who it is
+	quiet time.Duration   // see there
+
 	mu      sync.RWMutex
 	servers map[tool.ServerID]*server
 	order   []tool.ServerID
@@ -44,10 +45,10 @@ type Pool struct {
 
 // Options change a Pool. The zero value is usable.
 type Options struct {
-	Version  string                 // told to servers; "" says "dev"
-	Builtins map[string]mcp.Handler // servers inside our own process, by name
-	Changed  func(tool.ServerID)    // told that a server says its list has changed; it must not block
-	Opened   func(tool.ServerID)    // told that a session was opened; it must not block
+	Version  string              // told to servers; "" says "dev"
+	Builtins map[string]Builtin  // servers inside our own process, by name
+	Changed  func(tool.ServerID) // told that a server says its list has changed; it must not block
+	Opened   func(tool.ServerID) // told that a session was opened; it must not block
 	// Updated is told that a resource, which somebody subscribed to, has changed; it must not block.
 	Updated      func(id tool.ServerID, params json.RawMessage)
 	MaxMessage   int64               // most bytes of one message from a server; 0: 16 MiB
@@ -57,13 +58,17 @@ type Options struct {
 	Now          func() time.Time    // nil: time.Now
 }
 
+// Builtin makes a server inside our own process. What it makes may have a Close.
+type Builtin func(config.Server) (mcp.Handler, error)
+
 // New makes an empty pool; Close ends it.
 func New(opts *Options) *Pool {
-	p := &Pool{servers: map[tool.ServerID]*server{}, done: make(chan struct{})}
+	p := &Pool{servers: map[tool.ServerID]*server{}, done: make(chan struct{}), quiet: quiet}
 	if opts != nil {
 		p.opts = *opts
 	}
 	p.opts.fill()
+	p.self = mcp.Info{Name: "toolfit", Version: p.opts.Version}.Implementation()
 	p.http = p.transport("")
 	ctx, stop := context.WithCancel(context.Background())
 	p.stop = stop
@@ -169,86 +174,6 @@ func (p *Pool) all() []*server {
 	return all
 }
 
-// Call is one request on its way to a server.
-type Call struct {
-	Server  tool.ServerID
-	Method  string          // "" stands for tools/call
-	Tool    string          // the server's own name for the tool; "" when it is none
-	Params  json.RawMessage // complete, with the server's own names
-	Token   [2]int          // where the caller's progress token stands in Params; zero: none
-	Peer    mcp.Peer        // who hears of progress and is asked questions; nil: nobody
-	Session string          // the caller's session, for servers that keep state per session
-	Client  *mcp.Session    // whose capabilities count; nil: those of a client that cannot be asked
-}
-
-func (c Call) caller() caller {
-	who := caller{session: c.Session, asks: nothing}
-	if c.Client != nil {
-		who.asks, who.home = askable(c.Client.Capabilities), c.Client
-	}
-	return who
-}
-
-// Kind says what an Outcome is.
-type Kind int
-
-// Complete is a finished call. Other kinds belong to the protocol era in which a server may
-// answer with a question.
-const Complete Kind = 0
-
-// Outcome is what a server answered.
-type Outcome struct {
-	Kind Kind
-	Raw  json.RawMessage // the result, byte for byte; read-only
-	buf  *bytes.Buffer   // what holds Raw
-}
-
-// buffers are room for answers. A large result costs more to make room for than to carry.
-var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
-
-// Release lets the room that Raw takes be used again. Raw must not be used afterwards. It
-// need not be called.
-func (o Outcome) Release() {
-	const largest = 1 << 20
-	if o.buf != nil && o.buf.Cap() <= largest {
-		buffers.Put(o.buf)
-	}
-}
-
-// Call sends one request to the server and waits for the answer, at most as long as the
-// server's settings allow for this tool.
-func (p *Pool) Call(ctx context.Context, c Call) (Outcome, error) {
-	s, err := p.server(c.Server)
-	if err != nil {
-		return Outcome{}, err
-	}
-	peer := c.Peer
-	if peer == nil {
-		peer = mcp.Deaf
-	}
-	limit := s.timeout(c.Tool)
-	timed, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	out := Outcome{Kind: Complete, buf: buffers.Get().(*bytes.Buffer)}
-	method := c.Method
-	if method == "" {
-		method = "tools/call"
-	}
-	out.Raw, err = s.pass(timed, c.caller(), outgoing{
-		method: method, params: c.Params, token: span{c.Token[0], c.Token[1]}, peer: peer, asks: new(atomic.Bool), buf: out.buf,
-	})
-	switch {
-	case err == nil:
-		return out, nil
-	case ctx.Err() != nil:
-		return Outcome{}, fault.New(fault.Canceled, "the call was cancelled: %w", context.Cause(ctx))
-	case timed.Err() != nil:
-		return Outcome{}, fault.New(fault.UpstreamTimeout, "server %s did not answer %s within %s", c.Server, cmp.Or(c.Tool, method), limit).
-			WithHint("raise timeout of %s, or timeouts for this tool", c.Server)
-	}
-	return Outcome{}, p.clean(err)
-}
-
 // clean takes secrets out of what a caller will read: servers like to say with which
 // token they could not start.
 func (p *Pool) clean(err error) error {
@@ -269,7 +194,18 @@ func (p *Pool) Ask(ctx context.Context, id tool.ServerID, method string, params 
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
 	defer cancel()
-	return s.do(ctx, caller{}, outgoing{method: method, params: params, peer: mcp.Deaf})
+	if method == "resources/subscribe" || method == "resources/unsubscribe" {
+		if done, err := s.listenTo(ctx, method, params); done || err != nil {
+			return nothing, err
+		}
+	}
+	raw, _, err := s.do(ctx, caller{}, own(method, params))
+	return raw, err
+}
+
+// own is a request of our own.
+func own(method string, params json.RawMessage) outgoing {
+	return outgoing{method: method, params: params, from: mcp.Speaker{Era: mcp.Modern, Capabilities: everythingModern}, peer: mcp.Deaf}
 }
 
 // SetLevel tells all servers which log messages to send, now and when they start.
@@ -281,7 +217,9 @@ func (p *Pool) SetLevel(ctx context.Context, level string) {
 	var telling sync.WaitGroup // side by side: one that does not answer holds up no other
 	for _, s := range p.all() {
 		for _, sess := range s.live() {
-			telling.Go(func() { setLevel(ctx, sess.conn, sess.hello, level) })
+			if sess.era != mcp.Modern { // where each request says it
+				telling.Go(func() { setLevel(ctx, sess.conn, sess.hello, level) })
+			}
 		}
 	}
 	telling.Wait()
@@ -296,7 +234,7 @@ func (p *Pool) currentLevel() string {
 func (p *Pool) Tell(session, method string, params json.RawMessage) {
 	for _, s := range p.all() {
 		for _, sess := range s.live() {
-			if session != "" && sess.seat.key == session {
+			if session != "" && sess.seat.key == session && sess.era != mcp.Modern {
 				sess.conn.notify(method, params)
 			}
 		}

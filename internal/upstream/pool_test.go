@@ -61,7 +61,7 @@ func TestPlaywrightIsKnownByItsTools(t *testing.T) {
 	shared.Isolation = "shared"
 	p, _ := newPool(t, nil, badConfig("web", "plain"), shared)
 	for _, id := range []tool.ServerID{"web", "told"} {
-		p.Recognise(id, []tool.Definition{{Name: "browser_navigate"}, {Name: "browser_snapshot"}})
+		p.Recognise(id, Listing{Tools: []tool.Definition{{Name: "browser_navigate"}, {Name: "browser_snapshot"}}})
 	}
 	if sessionPid(t, p, "web", "a") == sessionPid(t, p, "web", "b") {
 		t.Error("two sessions share a browser")
@@ -160,7 +160,7 @@ func TestList(t *testing.T) {
 				}
 				return json.RawMessage(c.list), nil
 			})
-			p, _ := newPool(t, &Options{Builtins: map[string]mcp.Handler{"x": h}}, config.Server{ID: "bad", Builtin: "x"})
+			p, _ := newPool(t, &Options{Builtins: map[string]Builtin{"x": func(config.Server) (mcp.Handler, error) { return h, nil }}}, config.Server{ID: "bad", Builtin: "x"})
 			l, err := p.List(t.Context(), "bad")
 			if c.says != "" {
 				wantFault(t, err, fault.UpstreamProtocol, c.says)
@@ -175,7 +175,7 @@ func TestList(t *testing.T) {
 		h := mcp.HandlerFunc(func(context.Context, *mcp.Request) (json.RawMessage, error) {
 			return json.RawMessage(`{"tools":[],"nextCursor":"again"}`), nil
 		})
-		p, _ := newPool(t, &Options{Builtins: map[string]mcp.Handler{"x": h}}, config.Server{ID: "bad", Builtin: "x"})
+		p, _ := newPool(t, &Options{Builtins: map[string]Builtin{"x": func(config.Server) (mcp.Handler, error) { return h, nil }}}, config.Server{ID: "bad", Builtin: "x"})
 		_, err := p.List(t.Context(), "bad")
 		wantFault(t, err, fault.UpstreamProtocol, "more than 1000 pages")
 	})

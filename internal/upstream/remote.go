@@ -5,11 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
+	"maps"
+	"net"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -32,13 +32,22 @@ type remote struct {
 	hooks  hooks
 	asks   chan struct{} // holds one for each open question of the server's
 
-	last atomic.Int64
+	last *atomic.Int64   // the newest id
 	ctx  context.Context // ends with the session
 	end  context.CancelFunc
 	once sync.Once
 
 	mu   sync.Mutex // orders the start of background work and the end
 	work sync.WaitGroup
+
+	asking sync.Mutex
+	calls  map[int64]asked // the open ones, by id; nil in a session where nobody can be asked
+}
+
+// asked is whom a question can be passed on to, and for how long.
+type asked struct {
+	ctx context.Context
+	out outgoing
 }
 
 func newRemote(cfg config.Server, rt http.RoundTripper, limit int64, h hooks) (*remote, error) {
@@ -46,7 +55,7 @@ func newRemote(cfg config.Server, rt http.RoundTripper, limit int64, h hooks) (*
 	if err != nil {
 		return nil, fault.New(fault.BadConfig, "server %s: %w", cfg.ID, err)
 	}
-	r := &remote{server: cfg.ID, url: u, http: rt, limit: limit, hooks: h, asks: make(chan struct{}, maxAsks)}
+	r := &remote{server: cfg.ID, url: u, http: rt, limit: limit, hooks: h, asks: make(chan struct{}, maxAsks), last: new(atomic.Int64)}
 	header := http.Header{}
 	for k, v := range cfg.Headers {
 		header.Set(k, v)
@@ -85,11 +94,12 @@ func (r *remote) listening() http.Header {
 
 func (r *remote) request(ctx context.Context, out outgoing) (json.RawMessage, error) {
 	id := r.last.Add(1)
+	defer r.enter(ctx, id, out)()
 	// The exchange outlives the call by a moment: a stream must be read to its end for the
 	// connection to be used again.
 	exchange, end := context.WithCancel(context.WithoutCancel(ctx))
 	unlink := context.AfterFunc(ctx, end)
-	resp, err := r.post(exchange, out.message(id))
+	resp, err := r.post(exchange, r.headerFor(out), out.message(id))
 	if err != nil {
 		end()
 		return nil, r.given(ctx, id, out, err)
@@ -107,12 +117,27 @@ func (r *remote) request(ctx context.Context, out outgoing) (json.RawMessage, er
 	return result, nil
 }
 
+// enter notes an open call in a session whose clients can be asked, until leave.
+func (r *remote) enter(ctx context.Context, id int64, out outgoing) (leave func()) {
+	if r.calls == nil || out.from.Capabilities == nil {
+		return func() {}
+	}
+	r.asking.Lock()
+	defer r.asking.Unlock()
+	r.calls[id] = asked{ctx, out}
+	return func() {
+		r.asking.Lock()
+		defer r.asking.Unlock()
+		delete(r.calls, id)
+	}
+}
+
 // given is what the caller gets instead of err: when it no longer waits, the server is told so.
 func (r *remote) given(ctx context.Context, id int64, out outgoing, err error) error {
 	if ctx.Err() == nil {
 		return err
 	}
-	if out.method != "initialize" { // which may not be cancelled
+	if !out.endless() && out.era != mcp.Modern { // where the broken connection says it
 		r.notify(cancelMethod, cancelParams(id, "the caller no longer waits"))
 	}
 	return ctx.Err()
@@ -143,10 +168,29 @@ func isStream(resp *http.Response) bool {
 	return strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream")
 }
 
+// headerFor is what a request carries. A modern one repeats parts of its body.
+func (r *remote) headerFor(out outgoing) http.Header {
+	base := *r.header.Load()
+	if out.era != mcp.Modern {
+		return base
+	}
+	header := make(http.Header, len(base)+len(out.header)+3)
+	maps.Copy(header, base)
+	maps.Copy(header, out.header)
+	header["Mcp-Protocol-Version"] = modernVersion
+	header[mcp.MethodHeader] = []string{out.method}
+	if out.name != "" {
+		header[mcp.NameHeader] = []string{mcp.EncodeHeader(out.name)}
+	}
+	return header
+}
+
+var modernVersion = []string{mcp.ModernVersion}
+
 // post sends one message. A connection that breaks gives a typed error.
-func (r *remote) post(ctx context.Context, message []byte) (*http.Response, error) {
+func (r *remote) post(ctx context.Context, header http.Header, message []byte) (*http.Response, error) {
 	req := &http.Request{
-		Method: http.MethodPost, URL: r.url, Host: r.url.Host, Header: *r.header.Load(),
+		Method: http.MethodPost, URL: r.url, Host: r.url.Host, Header: header,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Body: io.NopCloser(bytes.NewReader(message)), ContentLength: int64(len(message)),
 		GetBody: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(message)), nil },
@@ -158,8 +202,13 @@ func (r *remote) post(ctx context.Context, message []byte) (*http.Response, erro
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	}
-	return nil, fault.New(fault.UpstreamDown, "server %s cannot be reached: %w", r.server, plainError(err)).
+	down := fault.New(fault.UpstreamDown, "server %s cannot be reached: %w", r.server, plainError(err)).
 		WithHint("check that %s is running", r.url.Redacted())
+	var dial *net.OpError
+	if errors.As(err, &dial) && dial.Op == "dial" {
+		down = down.Unsent() // there was no connection to act on
+	}
+	return nil, down
 }
 
 // plainError strips the wrapping that repeats the URL, which may hold a secret.
@@ -169,108 +218,6 @@ func plainError(err error) error {
 		return u.Err
 	}
 	return err
-}
-
-// answer reads the response to request id, in whichever form it comes.
-func (r *remote) answer(ctx context.Context, resp *http.Response, id int64, out outgoing) (json.RawMessage, error) {
-	switch {
-	case resp.StatusCode == http.StatusNotFound && r.session() != "":
-		return nil, errSessionLost
-	case resp.StatusCode != http.StatusOK:
-		return nil, r.statusError(resp, id)
-	case isStream(resp):
-		return r.answerFromStream(ctx, resp.Body, id, out)
-	case strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json"):
-		return r.answerFromBody(resp, id, out.buf)
-	}
-	head, _ := io.ReadAll(io.LimitReader(resp.Body, 200))
-	return nil, r.protocolError("answered %q instead of JSON: %s", resp.Header.Get("Content-Type"), oneLine(head))
-}
-
-func (r *remote) answerFromBody(resp *http.Response, id int64, buf *bytes.Buffer) (json.RawMessage, error) {
-	if buf == nil {
-		buf = new(bytes.Buffer)
-	}
-	buf.Reset()
-	if n := resp.ContentLength; n > 0 && n <= r.limit {
-		buf.Grow(int(n) + bytes.MinRead)
-	}
-	n, err := buf.ReadFrom(io.LimitReader(resp.Body, r.limit+1))
-	switch {
-	case err != nil:
-		return nil, fault.New(fault.UpstreamDown, "the connection to server %s broke before its answer was complete: %w", r.server, plainError(err))
-	case n > r.limit:
-		return nil, tooLarge(r.server, max(n, resp.ContentLength), r.limit)
-	}
-	m, err := mcp.Parse(buf.Bytes())
-	if err != nil {
-		return nil, r.protocolError("sent what is no message: %v", err)
-	}
-	if !m.IsResponse() || !isID(m.ID, id) {
-		return nil, r.protocolError("answered another request than the one it was sent")
-	}
-	return split(m)
-}
-
-// split takes the answer out of a message. An error outlives the buffer that it came in.
-func split(m mcp.Message) (json.RawMessage, error) {
-	if m.Error != nil {
-		return nil, mcp.ParseError(bytes.Clone(m.Error))
-	}
-	return m.Result, nil
-}
-
-// kept is split for a message whose bytes do not last.
-func kept(m mcp.Message, buf *bytes.Buffer) (json.RawMessage, error) {
-	result, err := split(m)
-	if err != nil || buf == nil {
-		return bytes.Clone(result), err
-	}
-	buf.Reset()
-	buf.Write(result)
-	return buf.Bytes(), nil
-}
-
-func isID(raw json.RawMessage, id int64) bool {
-	n, err := strconv.ParseInt(string(raw), 10, 64)
-	return err == nil && n == id
-}
-
-// statusError says what an HTTP status means for the caller.
-func (r *remote) statusError(resp *http.Response, id int64) error {
-	body, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10))
-	if m, err := mcp.Parse(body); err == nil && m.Error != nil && isID(m.ID, id) {
-		return mcp.ParseError(m.Error)
-	}
-	switch resp.StatusCode {
-	case http.StatusBadRequest:
-		// Servers written after a well-known example say this instead of 404.
-		if r.session() != "" && bytes.Contains(bytes.ToLower(body), []byte("session")) {
-			return errSessionLost
-		}
-	case http.StatusUnauthorized, http.StatusForbidden:
-		return fault.New(fault.UpstreamDown, "server %s refused our credentials (HTTP %d)", r.server, resp.StatusCode).
-			WithHint("check the headers of %s in the configuration", r.server)
-	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout, http.StatusTooManyRequests:
-		return fault.New(fault.UpstreamDown, "server %s is not available (HTTP %d)", r.server, resp.StatusCode)
-	}
-	err := r.protocolError("answered HTTP %d: %s", resp.StatusCode, oneLine(body))
-	if resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusMethodNotAllowed {
-		return fmt.Errorf("%w%w", err, errNotStreamable)
-	}
-	return err
-}
-
-// errNotStreamable adds to an error that the URL may still be one of the older transport.
-var errNotStreamable = errors.New("")
-
-func (r *remote) protocolError(format string, args ...any) error {
-	return fault.New(fault.UpstreamProtocol, "server %s %s", r.server, fmt.Sprintf(format, args...)).
-		WithHint("check that its URL is an MCP endpoint")
-}
-
-func oneLine(b []byte) string {
-	return string(rawjson.OneLine(bytes.ToValidUTF8(b[:min(len(b), 200)], nil))) // a cut may halve a character
 }
 
 func (r *remote) notify(method string, params json.RawMessage) {
@@ -285,7 +232,7 @@ func (r *remote) send(message []byte) {
 func (r *remote) deliver(message []byte) {
 	ctx, cancel := context.WithTimeout(r.ctx, grace)
 	defer cancel()
-	if resp, err := r.post(ctx, message); err == nil {
+	if resp, err := r.post(ctx, *r.header.Load(), message); err == nil {
 		resp.Body.Close()
 	}
 }

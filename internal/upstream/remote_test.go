@@ -303,10 +303,9 @@ func TestWebProgressComesUnderTheCallersToken(t *testing.T) {
 	})
 	p, _ := newPool(t, nil, s.config())
 	params := `{"name":"x","_meta":{"progressToken":"my \u0074oken"}}`
-	at := strings.Index(params, `"my`)
 	var got []string
 	_, err := p.Call(t.Context(), Call{
-		Server: "bad", Tool: "x", Params: json.RawMessage(params), Token: [2]int{at, len(params) - 2},
+		Server: "bad", Tool: "x", Params: json.RawMessage(params), Meta: mcp.FindMeta(json.RawMessage(params)),
 		Peer: peer{func(params string) { got = append(got, params) }},
 	})
 	if want := `{"progressToken":"my \u0074oken","progress":1}`; err != nil || len(got) != 1 || got[0] != want {

@@ -8,11 +8,13 @@ import (
 	"net/http"
 	"reflect"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/mcp"
+	"github.com/toolfit/toolfit/internal/tool"
 )
 
 // server is one configured server and the sessions open with it.
@@ -21,11 +23,13 @@ type server struct {
 	pool *Pool
 	gate *gate
 	http *http.Transport
+	ids  atomic.Int64 // of requests over HTTP: no two are the same, in whichever session
 	tail tail
 
 	mu       sync.Mutex
 	sessions map[string]*session // by seat
 	isolated bool                // each caller's session has its own
+	era      mcp.Era             // how it is spoken to, as far as is known; "" before
 	failures int                 // starts in a row that did not last
 	retryAt  time.Time           // no start before this
 	reason   error               // why it is down; nil when the last start was good
@@ -44,8 +48,10 @@ type session struct {
 	ready  chan struct{} // closed when conn or err is set
 	conn   conn
 	err    error
-	hello  json.RawMessage // the result of initialize
-	listen bool            // it is where we hear of changed lists, and stays open for that
+	hello  json.RawMessage // the result of initialize or server/discover
+	era    mcp.Era
+	news   *news // how we listen to a modern server; nil where we do not
+	listen bool  // it is where we hear of changed lists, and stays open for that
 	opened time.Time
 
 	inflight int       // guarded by server.mu
@@ -79,79 +85,68 @@ func (s *server) sameAs(cfg config.Server) bool {
 
 func (s *server) timeout(rawTool string) time.Duration {
 	for _, t := range s.cfg.Timeouts {
-		if config.Match(t.Glob, rawTool) {
+		if tool.Match(t.Glob, rawTool) {
 			return t.Timeout
 		}
 	}
 	return s.cfg.Timeout
 }
 
-// caller is on whose behalf a request is made. The zero caller is ourselves: lists,
-// subscriptions, settings.
-type caller struct {
-	session string          // of the caller; "" for none
-	asks    json.RawMessage // what the caller can be asked; nil for ourselves
-	home    mcp.Peer        // the way to the caller outside its calls; nil: none
-}
-
-// seat is which of a server's sessions a caller uses, and how that one is opened.
-type seat struct {
-	key  string          // "" is our own
-	caps json.RawMessage // what we declare there
-	home mcp.Peer        // the one caller it belongs to; nil when it is shared
-}
-
-// nothing is the capability of a client that cannot be asked anything.
-var nothing = json.RawMessage("{}")
-
-// seatOf gives a caller its session. A server that keeps state has one for each caller's
-// session. Over HTTP a question comes with the call that it belongs to, so callers of equal
-// abilities can share; over one pipe it does not, so a shared one declares nothing. The
-// caller holds mu.
-func (s *server) seatOf(c caller) seat {
-	switch {
-	case s.isolated && c.session != "":
-		if c.asks == nil {
-			c.asks = nothing
-		}
-		return seat{key: c.session, caps: c.asks, home: c.home}
-	case c.asks == nil && (s.isolated || s.cfg.URL != ""):
-		return seat{caps: everything}
-	case s.cfg.URL != "":
-		return seat{key: string(c.asks), caps: c.asks}
-	}
-	return seat{caps: nothing}
-}
-
 // pass is do for calls, which wait for their turn at the gate.
-func (s *server) pass(ctx context.Context, who caller, out outgoing) (json.RawMessage, error) {
+func (s *server) pass(ctx context.Context, who caller, out outgoing) (json.RawMessage, mcp.Era, error) {
 	if err := s.gate.enter(ctx); err != nil {
-		return nil, err
+		return nil, "", unsent(err)
 	}
-	raw, err := s.do(ctx, who, out)
-	if err != nil && out.asks != nil && out.asks.Load() {
+	raw, era, err := s.do(ctx, who, out)
+	if err != nil && out.clock.hasAsked() {
 		err = fmt.Errorf("%w%w", err, errNoVerdict) // a person may have been slow; that says nothing about the server
 	}
 	s.gate.leave(ctx, err)
-	return raw, err
+	return raw, era, err
+}
+
+// unsent marks the error of a request that the server never got.
+func unsent(err error) error {
+	var f *fault.Error
+	switch {
+	case !errors.As(err, &f):
+		return err
+	case errors.Is(err, errNoVerdict):
+		return fmt.Errorf("%w%w", f.Unsent(), errNoVerdict)
+	}
+	return f.Unsent()
 }
 
 // do carries one request over the caller's session, and once more over a new one when the
-// old had ended before the request was taken: then the server has not acted.
-func (s *server) do(ctx context.Context, who caller, out outgoing) (json.RawMessage, error) {
+// old had ended before the request was taken, or the server is of another era by now: then
+// the server has not acted. It also tells in which era the server answered.
+func (s *server) do(ctx context.Context, who caller, out outgoing) (json.RawMessage, mcp.Era, error) {
+	if out.from.Info == nil {
+		out.from.Info = s.pool.self
+	}
 	for attempt := 0; ; attempt++ {
 		sess, err := s.acquire(ctx, who)
 		if err != nil {
-			return nil, err
+			return nil, "", unsent(err)
 		}
+		out.era = sess.era
 		raw, err := sess.conn.request(ctx, out)
 		s.release(sess)
-		if !errors.Is(err, errSessionLost) {
-			return raw, err
+		lost, other := errors.Is(err, errSessionLost), errors.Is(err, errOtherEra) || sess.era == mcp.Modern && refusesVersion(err)
+		if !lost && !other {
+			s.stale(err)
+			return raw, sess.era, err
 		}
 		s.drop(sess)
-		if attempt > 0 {
-			return nil, fault.New(fault.UpstreamDown, "server %s ends its sessions at once", s.cfg.ID)
+		if other {
+			s.learn("")
+		}
+		switch {
+		case attempt == 0:
+		case lost:
+			return nil, "", fault.New(fault.UpstreamDown, "server %s ends its sessions at once", s.cfg.ID).Unsent()
+		default:
+			return nil, "", err
 		}
 	}
 }
@@ -217,28 +212,6 @@ func (s *server) begin(seat seat) (*session, error) {
 	s.sessions[seat.key] = sess
 	s.work.Go(func() { s.open(sess) })
 	return sess, nil
-}
-
-// maxSeats bounds the sessions with one server: a caller may name ever new sessions of its own.
-const maxSeats = 1000
-
-// makeSeat closes the session that has been idle for longest when there are too many. The
-// caller holds mu.
-func (s *server) makeSeat() error {
-	if len(s.sessions) < maxSeats {
-		return nil
-	}
-	var oldest *session
-	for _, sess := range s.sessions {
-		if sess.inflight == 0 && sess.isReady() && !sess.listen && (oldest == nil || sess.used.Before(oldest.used)) {
-			oldest = sess
-		}
-	}
-	if oldest == nil {
-		return fault.New(fault.UpstreamBusy, "server %s has %d open sessions and all are in use", s.cfg.ID, len(s.sessions)).WithHint("try again later")
-	}
-	s.remove(oldest)
-	return nil
 }
 
 // drop takes a session out, so that the next call opens another, and closes it.
@@ -313,22 +286,6 @@ func (sess *session) isReady() bool {
 	default:
 		return false
 	}
-}
-
-// processes counts the server's processes and finds the one idle for longest.
-func (s *server) processes() (n int, idle *session) {
-	if s.cfg.Command == "" {
-		return 0, nil
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, sess := range s.sessions {
-		n++
-		if sess.inflight == 0 && sess.isReady() && (idle == nil || sess.used.Before(idle.used)) {
-			idle = sess
-		}
-	}
-	return n, idle
 }
 
 // close ends the server's sessions and waits until they are gone.

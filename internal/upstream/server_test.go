@@ -94,6 +94,10 @@ func (s *badServer) answer(id json.RawMessage, result string) {
 
 func (s *badServer) take(mode string, m mcp.Message) {
 	switch {
+	case m.Method == "server/discover" && mode == "dies of a question":
+		os.Exit(5)
+	case m.Method == "server/discover" && mode != "passes over":
+		fmt.Fprintf(s.out, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"Method not found"}}`+"\n", m.ID)
 	case m.Method == "initialize" && mode == "init error":
 		fmt.Fprintf(s.out, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32000,"message":"no licence"}}`+"\n", m.ID)
 	case m.Method == "initialize" && mode == "init without version":

@@ -56,7 +56,7 @@ func (r *remote) openEvents() (io.ReadCloser, *mcp.Events, error) {
 	}
 	if resp.StatusCode != http.StatusOK || !isStream(resp) {
 		defer resp.Body.Close()
-		return nil, nil, r.statusError(resp, 0)
+		return nil, nil, r.statusError(resp, 0, mcp.Legacy)
 	}
 	events := mcp.NewEvents(resp.Body, int(r.limit))
 	ev, err := events.Next()
@@ -124,7 +124,7 @@ const takeWithin = 30 * time.Second
 func (e *eventLink) post(message []byte) error {
 	ctx, cancel := context.WithTimeout(e.remote.ctx, takeWithin)
 	defer cancel()
-	resp, err := e.remote.post(ctx, message)
+	resp, err := e.remote.post(ctx, *e.remote.header.Load(), message)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return fault.New(fault.UpstreamDown, "server %s did not take a message within %s", e.server, takeWithin)
@@ -133,7 +133,7 @@ func (e *eventLink) post(message []byte) error {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode/100 != 2 {
-		return e.remote.statusError(resp, 0)
+		return e.remote.statusError(resp, 0, mcp.Legacy)
 	}
 	return nil
 }

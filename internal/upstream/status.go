@@ -62,6 +62,8 @@ func (s *server) kind() string {
 	switch {
 	case s.cfg.Builtin != "":
 		return "builtin"
+	case s.cfg.API != nil:
+		return "api"
 	case s.cfg.URL != "":
 		return "http"
 	}

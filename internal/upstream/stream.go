@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/fault"
@@ -20,7 +21,7 @@ func (r *remote) answerFromStream(ctx context.Context, body io.Reader, id int64,
 	var at position
 	for {
 		result, err := r.readStream(ctx, body, id, out, &at)
-		if !errors.Is(err, errStreamEnded) || at.event == "" || ctx.Err() != nil {
+		if !errors.Is(err, errStreamEnded) || at.event == "" || out.era == mcp.Modern || ctx.Err() != nil {
 			return result, err
 		}
 		again, err := r.resume(ctx, &at)
@@ -66,9 +67,12 @@ func (r *remote) readStream(ctx context.Context, body io.Reader, id int64, out o
 			return kept(m, out.buf)
 		case m.IsResponse(), m.Method == cancelMethod:
 			// An answer to nothing we asked here, or a question that the server no longer has.
+		case m.IsRequest() && out.era == mcp.Modern:
+			// Such a server asks by its answer; it would not take one of ours.
 		case m.IsRequest():
-			out.asked()
-			r.asked(ctx, out.peer, m)
+			r.asked(ctx, out, m)
+		case m.Method == ackMethod && out.acked != nil:
+			out.acked(bytes.Clone(m.Params))
 		case m.Method == progressMethod:
 			if n, ok := progressID(m.Params); ok && n == id {
 				out.progress(ctx, m.Params)
@@ -129,15 +133,29 @@ func (r *remote) heard(m mcp.Message) bool {
 	return true
 }
 
-func (r *remote) home() mcp.Peer {
-	if r.hooks.home == nil {
-		return mcp.Deaf
+// whom finds who is asked what comes on the session's own stream, which does not say to
+// which call it belongs. A caller to whom the session belongs is asked through its newest
+// call, or outside of any. A shared one must have a single open call; and it is never asked
+// for roots, which are the session's, not the call's.
+func (r *remote) whom(method string) asked {
+	r.asking.Lock()
+	defer r.asking.Unlock()
+	var newest int64
+	for id := range r.calls {
+		newest = max(newest, id)
 	}
-	return r.hooks.home
+	call, open := r.calls[newest]
+	switch {
+	case open && (r.hooks.home != nil || len(r.calls) == 1 && method != "roots/list"):
+		return call
+	case r.hooks.home != nil:
+		return asked{r.ctx, outgoing{peer: r.hooks.home}}
+	}
+	return asked{r.ctx, outgoing{peer: mcp.Deaf}}
 }
 
 // asked answers a request of the server's own, beside the calls: a person may be asked.
-func (r *remote) asked(ctx context.Context, caller mcp.Peer, m mcp.Message) {
+func (r *remote) asked(ctx context.Context, out outgoing, m mcp.Message) {
 	m.ID, m.Params = bytes.Clone(m.ID), bytes.Clone(m.Params)
 	select {
 	case r.asks <- struct{}{}:
@@ -150,39 +168,52 @@ func (r *remote) asked(ctx context.Context, caller mcp.Peer, m mcp.Message) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		defer context.AfterFunc(r.ctx, cancel)()
-		r.deliver(answerServer(ctx, caller, m))
+		out.clock.asked()
+		answer := answerServer(ctx, out.peer, m)
+		out.clock.answered()
+		r.deliver(answer)
 	})
 }
 
-// listen holds the session's own stream open, for news of changed lists.
-func (r *remote) listen() {
-	r.background(func() {
-		for wait := time.Second; ; wait = min(2*wait, time.Minute) {
-			began := time.Now()
-			if !r.hear() {
-				return
-			}
-			if time.Since(began) >= lasting {
-				wait = time.Second // it worked: what ends such a stream is usually a proxy
-			}
-			select {
-			case <-time.After(wait):
-			case <-r.ctx.Done():
-				return
-			}
+// listen holds the session's own stream open, for news of changed lists and for questions.
+// It tells when the server has answered for the first time.
+func (r *remote) listen() (answered <-chan struct{}) {
+	first := make(chan struct{})
+	tell := sync.OnceFunc(func() { close(first) })
+	if !r.background(func() { r.keepHearing(tell) }) {
+		tell()
+	}
+	return first
+}
+
+func (r *remote) keepHearing(answered func()) {
+	defer answered()
+	for wait := time.Second; ; wait = min(2*wait, time.Minute) {
+		began := time.Now()
+		if !r.hear(answered) {
+			return
 		}
-	})
+		if time.Since(began) >= lasting {
+			wait = time.Second // it worked: what ends such a stream is usually a proxy
+		}
+		select {
+		case <-time.After(wait):
+		case <-r.ctx.Done():
+			return
+		}
+	}
 }
 
 // hear reads one stream to its end and tells whether another is worth trying.
-func (r *remote) hear() bool {
+func (r *remote) hear(answered func()) bool {
 	req := &http.Request{Method: http.MethodGet, URL: r.url, Host: r.url.Host, Header: r.listening()}
 	resp, err := r.http.RoundTrip(req.WithContext(r.ctx))
+	answered()
 	if err != nil {
 		return r.ctx.Err() == nil
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode == http.StatusNotFound {
+	if resp.StatusCode == http.StatusNotFound && r.session() != "" { // without a session there is only no such stream
 		r.end() // the server has forgotten the session; the next request opens another
 		r.hooks.changed()
 	}
@@ -200,7 +231,8 @@ func (r *remote) hear() bool {
 		switch {
 		case err != nil:
 		case m.IsRequest():
-			r.asked(r.ctx, r.home(), m)
+			to := r.whom(m.Method)
+			r.asked(to.ctx, to.out, m)
 		default:
 			r.heard(m)
 		}

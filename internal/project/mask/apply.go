@@ -1,7 +1,6 @@
 package mask
 
 import (
-	"bytes"
 	"errors"
 
 	"github.com/toolfit/toolfit/internal/rawjson"
@@ -183,14 +182,20 @@ func (c *cutter) cutObject(f frame) {
 	c.dst = append(c.dst, '{')
 	c.pos++
 	count, kept, matched := 0, 0, false
+	var child frame
 	for c.next('}', count == 0) {
 		count++
 		start := c.pos
-		literal := c.key()
+		literal, escaped := c.key()
 		if c.err != nil {
 			return
 		}
-		child, found, keep := c.decide(&f, literal)
+		name := literal[1 : len(literal)-1]
+		if escaped {
+			s, _ := rawjson.String(literal) // just scanned: it is a valid literal
+			name = []byte(s)
+		}
+		found, keep := c.decide(&f, literal, name, &child)
 		matched = matched || found
 		if !keep {
 			c.value(f.depth)
@@ -217,49 +222,46 @@ func (c *cutter) cutObject(f frame) {
 }
 
 // key reads a member's name as it is written, and what stands before its value.
-func (c *cutter) key() []byte {
+func (c *cutter) key() (literal []byte, escaped bool) {
 	start := c.pos
 	if c.pos >= len(c.src) || c.src[c.pos] != '"' {
 		c.fail("a key")
-		return nil
+		return nil, false
 	}
-	c.text()
-	literal := c.src[start:c.pos]
+	escaped = c.text()
+	literal = c.src[start:c.pos]
 	if c.skipSpace(); c.pos >= len(c.src) || c.src[c.pos] != ':' {
 		c.fail("a colon")
-		return nil
+		return nil, false
 	}
 	c.pos++
 	c.skipSpace()
-	return literal
+	return literal, escaped
 }
 
-// decide finds what holds for a member: its frame, whether an include names it, and
-// whether it is kept.
-func (c *cutter) decide(f *frame, literal []byte) (child frame, found, keep bool) {
-	name := literal[1 : len(literal)-1]
-	if bytes.IndexByte(name, '\\') >= 0 {
-		s, _ := rawjson.String(literal) // just scanned: it is a valid literal
-		name = []byte(s)
-	}
-	child = frame{limit: f.limit, depth: f.depth, filled: f.filled}
+// decide finds what holds for a member: whether an include names it, and whether it is
+// kept; then child is its frame.
+func (c *cutter) decide(f *frame, literal, name []byte, child *frame) (found, keep bool) {
 	if f.filled && c.isEmpty() {
-		return child, false, false
+		return false, false
 	}
+	var s *step
 	if f.level != nil && f.level.allow {
-		s := f.level.find(name)
-		if s == nil {
-			return child, false, false
+		if s = f.level.find(name); s == nil {
+			return false, false
 		}
 		found = true
 		c.tally.see(s.id)
+	}
+	*child = frame{limit: f.limit, depth: f.depth, filled: f.filled}
+	if s != nil {
 		child.level, child.rows = s.sub, s.rows
 		if s.limit != noCap {
 			child.limit = s.limit
 		}
 	}
 	if f.hi == f.lo && child.level == nil && !f.filled {
-		return child, found, true
+		return found, true
 	}
 	child.enter(c, child.level)
 	for i := f.lo; i < f.hi; i++ {
@@ -272,12 +274,12 @@ func (c *cutter) decide(f *frame, literal []byte) (child frame, found, keep bool
 				continue
 			}
 			if x.to.ends {
-				return child, found, false
+				return found, false
 			}
 			c.active = append(c.active, x.to)
 		}
 	}
 	child.hi = len(c.active)
 	child.path = fieldID(f.path, literal)
-	return child, found, true
+	return found, true
 }

@@ -94,6 +94,9 @@ func (l *draftLevel) build() *level {
 			out.exact = map[string]*step{}
 		}
 		out.exact[s.key.text] = s
+		if len(out.exact) <= few {
+			out.short = append(out.short, s)
+		}
 	}
 	slices.SortStableFunc(out.globs, func(a, b *step) int { return cmp.Compare(b.key.weight(), a.key.weight()) })
 	for _, e := range []*exclusion{l.root, l.below} {

@@ -86,14 +86,26 @@ type slice struct {
 type level struct {
 	allow   bool // only what an include names is kept
 	exact   map[string]*step
+	short   []*step // the same, where they are few
 	globs   []*step // the best first
 	exclude []*exclusion
 }
 
+// few is how many names are looked through faster than they are looked up.
+const few = 8
+
 // find is the include that decides about a member; nil when none names it.
 func (l *level) find(name []byte) *step {
-	if s := l.exact[string(name)]; s != nil {
-		return s
+	if len(l.exact) > few {
+		if s := l.exact[string(name)]; s != nil {
+			return s
+		}
+	} else {
+		for _, s := range l.short {
+			if s.key.text == string(name) {
+				return s
+			}
+		}
 	}
 	for _, s := range l.globs {
 		if match(s.key.text, name) {

@@ -104,8 +104,8 @@ func (c *cutter) array(depth int) {
 	}
 }
 
-// text goes over the string at hand.
-func (c *cutter) text() {
+// text goes over the string at hand, and tells whether it holds an escape.
+func (c *cutter) text() (escaped bool) {
 	src, i := c.src, c.pos+1
 	for i < len(src) {
 		b := src[i]
@@ -115,7 +115,7 @@ func (c *cutter) text() {
 		}
 		if b == '"' {
 			c.pos = i + 1
-			return
+			return escaped
 		}
 		n := 0
 		if b == '\\' {
@@ -124,12 +124,14 @@ func (c *cutter) text() {
 		if n == 0 {
 			c.pos = i
 			c.fail("a string without control characters and wrong escapes")
-			return
+			return escaped
 		}
+		escaped = true
 		i += n
 	}
 	c.pos = i
 	c.fail("the end of a string")
+	return escaped
 }
 
 // escapeLength is how many bytes the escape at the start of b has; 0 when it is none.

@@ -26,28 +26,58 @@ var plain = func() (t [256]bool) {
 // AppendText appends the text of a valid JSON string literal to dst. Half of a surrogate
 // pair becomes the three bytes that UTF-8 would give it, so that Append can write it back.
 func AppendText(dst, literal []byte) []byte {
-	in := literal[1 : len(literal)-1]
-	dst = slices.Grow(dst, len(in)) // no escape is shorter than what it stands for
-	n := len(dst)
-	out := dst[:n+len(in)]
-	for i := 0; i < len(in); {
-		c := in[i]
-		i++
-		if c == '\\' {
-			c = in[i]
-			i++
-			if c == 'u' {
-				size := 0
-				n, size = appendUnicode(out[:n], in[i-2:])
-				i += size - 2
-				continue
-			}
-			c = escaped[c]
-		}
-		out[n] = c
-		n++
+	dst, _ = ReadText(dst, literal)
+	return dst
+}
+
+// ReadText appends to dst the text of the JSON string that starts in data, as AppendText
+// does, and says where the string ends. It checks what it reads; 0 says that it is no string.
+func ReadText(dst, data []byte) (text []byte, end int) {
+	if len(data) == 0 || data[0] != '"' {
+		return dst, 0
 	}
-	return out[:n]
+	dst = slices.Grow(dst, len(data))
+	n := len(dst)
+	out := dst[:n+len(data)]
+	for i := 1; i < len(data); {
+		c := data[i]
+		if plain[c] {
+			out[n] = c
+			i, n = i+1, n+1
+			continue
+		}
+		if c == '"' {
+			return out[:n], i + 1
+		}
+		if c != '\\' || i+1 >= len(data) {
+			return dst, 0
+		}
+		if c = escaped[data[i+1]]; c != 0 {
+			out[n] = c
+			i, n = i+2, n+1
+			continue
+		}
+		if !isUnicode(data[i:]) {
+			return dst, 0
+		}
+		size := 0
+		n, size = appendUnicode(out[:n], data[i:])
+		i += size
+	}
+	return dst, 0
+}
+
+// isUnicode tells whether data starts with \u and four hexadecimal digits.
+func isUnicode(data []byte) bool {
+	if len(data) < 6 || data[1] != 'u' {
+		return false
+	}
+	for _, c := range data[2:6] {
+		if !(c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F') {
+			return false
+		}
+	}
+	return true
 }
 
 // escaped is what a sign after a backslash stands for.
@@ -57,7 +87,7 @@ var escaped = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n
 // long the text is then, and the escape.
 func appendUnicode(dst, in []byte) (length, size int) {
 	r := hexRune(in[2:6])
-	if r&^0x3FF == 0xD800 && len(in) >= 12 && in[6] == '\\' && in[7] == 'u' {
+	if r&^0x3FF == 0xD800 && len(in) >= 12 && in[6] == '\\' && isUnicode(in[6:]) {
 		if low := hexRune(in[8:12]); low&^0x3FF == 0xDC00 {
 			return len(utf8.AppendRune(dst, 0x10000+(r&0x3FF)<<10+low&0x3FF)), 12
 		}

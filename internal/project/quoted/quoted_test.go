@@ -34,12 +34,20 @@ func FuzzText(f *testing.F) {
 	for _, s := range []string{`"a\n\t\"\\\/\b\f\r"`, `"\ud83d\ude00\u00e9\ud800x\udc00"`, `"中文"`, "\"\xff\xed\xa0\x80\"", `""`} {
 		f.Add([]byte(s))
 	}
+	f.Add([]byte(`"a\ud800\uqqqq"`))
+	f.Add([]byte(`"no end \`))
 	f.Fuzz(func(t *testing.T, literal []byte) {
+		if _, end := quoted.ReadText(nil, literal); end > 0 && !json.Valid(literal[:end]) {
+			t.Fatalf("%q is taken for a string", literal[:end])
+		}
 		literal = bytes.TrimSpace(literal)
 		if len(literal) < 2 || literal[0] != '"' || !json.Valid(literal) {
 			return
 		}
-		text := quoted.AppendText(nil, literal)
+		text, end := quoted.ReadText(nil, literal)
+		if end != len(literal) {
+			t.Fatalf("%q ends at %d", literal, end)
+		}
 		again := quoted.Append(nil, text)
 		if !json.Valid(again) {
 			t.Fatalf("%q became %q", literal, again)

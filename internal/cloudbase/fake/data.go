@@ -1,4 +1,4 @@
-package demo
+package fake
 
 import (
 	"crypto/sha256"
@@ -173,6 +173,28 @@ func (e *environment) addLabels(i int) {
 		{"login.anonymous", pick(i, []string{"enabled", "disabled", "disabled"})},
 		{"gateway.trace", digest(e.EnvID, "trace")[:24]},
 	}
+}
+
+// quotaOf gives how much of a monthly allowance is used.
+func quotaOf(e environment, metric string) any {
+	return struct {
+		MetricName string
+		Value      int
+		SubValue   string
+	}{metric, len(e.EnvID) * 1031, fmt.Sprint(len(e.EnvID) * 1031)}
+}
+
+// curveOf gives a metric over time: one value for every five minutes of an hour.
+func curveOf(e environment, metric, from, to string) any {
+	values := make([]int, 12)
+	for i := range values {
+		values[i] = (len(e.EnvID)*i + len(metric)) % 97
+	}
+	return struct {
+		StartTime, EndTime, MetricName string
+		Period                         int
+		Values                         []int
+	}{from, to, metric, 300, values}
 }
 
 // domainsOf gives the domains that may call the environment from a browser.

@@ -1,0 +1,38 @@
+package app
+
+import (
+	"net/http"
+
+	"github.com/toolfit/toolfit/internal/config"
+	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/recall"
+)
+
+// setRecall puts the action recall of a configuration in force, or takes it away.
+func (a *App) setRecall(cfg *config.Config) {
+	if cfg.Recall == nil {
+		a.recalls.Store(nil)
+		return
+	}
+	if a.recallMetrics == nil {
+		a.recallMetrics = recall.NewMetrics(a.registry)
+	}
+	s, err := recall.New(recall.Parts{
+		Config: cfg, Catalog: a.Catalog, Caller: a.Caller, Log: a.Records, Admit: a.admit,
+		Key: a.sealKey, Metrics: a.recallMetrics, Logger: a.log,
+	})
+	if err != nil {
+		a.log.Error("action recall stays as it was", "error", err)
+		return
+	}
+	a.recalls.Store(s)
+}
+
+// serveRecall answers the routes of action recall while the configuration has it.
+func (a *App) serveRecall(w http.ResponseWriter, r *http.Request) {
+	if s := a.recalls.Load(); s != nil {
+		s.ServeHTTP(w, r)
+		return
+	}
+	http.Error(w, fault.New(fault.NotFound, "action recall is not configured").Message, http.StatusNotFound)
+}

@@ -1,0 +1,105 @@
+package call
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+
+	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/project"
+	"github.com/toolfit/toolfit/internal/project/mask"
+	"github.com/toolfit/toolfit/internal/rawjson"
+	"github.com/toolfit/toolfit/internal/store"
+)
+
+// fetchBudget is how many tokens of a result a fetch gives when the profile has no budget:
+// what clients take without a warning.
+const fetchBudget = 6500
+
+// Fetched begins the message of a record of fetch_result; the mask or program follows.
+const Fetched = "fetched: "
+
+// fetching are the arguments of fetch_result.
+type fetching struct {
+	Ref    string `json:"ref"`
+	Fields string `json:"fields"`
+	JQ     string `json:"jq"`
+	Offset int    `json:"offset"`
+	Limit  int    `json:"limit"`
+}
+
+// fetch gives any part of a full result that was kept for the caller. It never makes the
+// call again.
+func (c *Caller) fetch(ctx context.Context, req *Request, args json.RawMessage) (json.RawMessage, error) {
+	var f fetching
+	if err := json.Unmarshal(args, &f); err != nil {
+		return nil, fault.New(fault.BadArguments, "the arguments do not fit: %w", err)
+	}
+	view, err := c.tools.View(req.Profile)
+	if err != nil {
+		return nil, err
+	}
+	kept, err := c.kept(ctx, req, f.Ref)
+	if err != nil {
+		return nil, err
+	}
+	req.rule = kept.Rule
+	value, err := c.choose(ctx, project.Body(cleaned(&view.Results, kept.Body)), f)
+	if err != nil {
+		return nil, err
+	}
+	budget := view.Results.Budget
+	if budget == 0 {
+		budget = fetchBudget
+	}
+	p, err := project.PageOf(value, f.Offset, f.Limit, budget)
+	if err != nil {
+		return nil, fault.New(fault.BadArguments, "%w", err)
+	}
+	return pageResult(p), nil
+}
+
+// kept is the result that a ref of the caller's means.
+func (c *Caller) kept(ctx context.Context, req *Request, ref string) (store.Result, error) {
+	if c.opts.Results == nil {
+		return store.Result{}, fault.New(fault.NotFound, "no results are kept here")
+	}
+	r, err := c.opts.Results.Result(ctx, req.Principal.ID, ref)
+	if err == nil && r.Err != nil {
+		err = r.Err
+	}
+	return r, err
+}
+
+// choose is the part of a value that was asked for.
+func (c *Caller) choose(ctx context.Context, value []byte, f fetching) ([]byte, error) {
+	switch {
+	case f.Fields != "" && f.JQ != "":
+		return nil, fault.New(fault.BadArguments, "give fields or jq, not both")
+	case f.JQ != "" && c.opts.JQ == nil:
+		return nil, fault.New(fault.BadArguments, "jq programs are not run here; use fields")
+	case f.JQ != "":
+		return c.opts.JQ(ctx, f.JQ, value)
+	case f.Fields != "":
+		m, err := mask.Parse(f.Fields)
+		if err != nil {
+			return nil, fault.New(fault.BadArguments, "/fields: %w", err)
+		}
+		return project.Select(value, m)
+	}
+	return mask.Compact(nil, value)
+}
+
+// pageResult is a piece of a value as a tool's result.
+func pageResult(p project.Page) json.RawMessage {
+	body := append([]byte(`{"value":`), p.Value...)
+	if p.Next > 0 {
+		body = strconv.AppendInt(append(body, `,"next_offset":`...), int64(p.Next), 10)
+	}
+	if p.Cut {
+		body = append(body, `,"note":"a row is too long to be shown whole; choose fields of it, such as items[3:4](name)"`...)
+	}
+	body = append(body, '}')
+	out := rawjson.AppendString([]byte(`{"content":[{"type":"text","text":`), string(body))
+	return append(append(append(out, `}],"structuredContent":`...), body...), '}')
+}

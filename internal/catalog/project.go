@@ -1,0 +1,109 @@
+package catalog
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/toolfit/toolfit/internal/config"
+	"github.com/toolfit/toolfit/internal/mcp"
+	"github.com/toolfit/toolfit/internal/project"
+	"github.com/toolfit/toolfit/internal/project/clean"
+	"github.com/toolfit/toolfit/internal/project/shape"
+	"github.com/toolfit/toolfit/internal/rawjson"
+	"github.com/toolfit/toolfit/internal/tool"
+)
+
+// Results says what models get of results, in one profile. It is never changed.
+type Results struct {
+	Rules   *project.Rules
+	Budget  int            // where no rule says; 0: any number of tokens
+	Shape   shape.Mode     // where no rule says
+	Keep    string         // which full results are kept: cut, all or none
+	Cleaner *clean.Cleaner // nil: text stays as it is
+}
+
+// resultsOf makes what a profile has of rules.
+func resultsOf(cfg *config.Config, p config.Profile, rules *project.Rules) Results {
+	r := Results{Rules: rules, Budget: p.Budget, Shape: shape.Mode(p.Shape), Keep: cfg.ResultStore}
+	if p.Safety != (config.Safety{}) {
+		opts := clean.Options{Strip: p.Safety.Strip, Tokens: p.Safety.Secrets, Mark: p.Safety.Mark}
+		if p.Safety.Secrets {
+			opts.Secrets = cfg.Secrets
+		}
+		r.Cleaner = clean.New(opts)
+	}
+	return r
+}
+
+// cuts tells whether something may be left out of the results of the view's tools, so that
+// there is something to fetch.
+func (v *View) cuts() bool {
+	if v.Results.Keep == "none" {
+		return false
+	}
+	if v.Results.Budget > 0 || v.paging {
+		return true
+	}
+	for _, e := range v.Entries {
+		if rules, _ := v.Results.Rules.MayApply(e.Name, v.Profile); len(rules) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// promised is a definition with the output schema that holds for what is sent: results may
+// be cut, and then they are not what the server promises.
+func (v *View) promised(name tool.Name, def []byte) []byte {
+	output := rawjson.Get(def, "outputSchema")
+	if output == nil {
+		return def
+	}
+	rules, always := v.Results.Rules.MayApply(name, v.Profile)
+	if len(rules) == 0 && v.Results.Budget == 0 && !v.paging {
+		return def
+	}
+	var told []byte
+	if !v.paging { // a caller may ask for any fields
+		told = project.OutputSchema(output, rules, always, v.Results.Budget)
+	}
+	if told == nil {
+		return mcp.Without(def, "outputSchema")
+	}
+	return mcp.With(def, "outputSchema", told)
+}
+
+// The arguments by which callers choose fields and pages.
+var pagingArguments = []struct{ name, schema string }{
+	{"_fields", `{"type":"string","description":"Only these fields of the result, such as items(id,name)."}`},
+	{"_limit", `{"type":"integer","minimum":1,"description":"At most so many rows of the result."}`},
+	{"_offset", `{"type":"integer","minimum":0,"description":"Begin at this row of the result."}`},
+}
+
+// withPaging is a schema of arguments with those for paging. A tool that has such an
+// argument itself, or takes no named ones, stays as it is.
+func withPaging(schema json.RawMessage) (json.RawMessage, bool) {
+	var at rawjson.Walk
+	found := false
+	for w := rawjson.Object(schema); w.Next(); {
+		if string(w.Key) == "properties" && len(w.Value) > 1 && w.Value[0] == '{' {
+			at, found = w, true
+		}
+	}
+	if !found {
+		return schema, false
+	}
+	var added []byte
+	for _, arg := range pagingArguments {
+		if rawjson.Get(at.Value, arg.name) != nil {
+			return schema, false
+		}
+		added = append(append(added, `,"`+arg.name+`":`...), arg.schema...)
+	}
+	if len(bytes.TrimSpace(at.Value[1:len(at.Value)-1])) == 0 {
+		added = added[1:]
+	}
+	end := at.Start + bytes.LastIndexByte(at.Value, '}')
+	edit := rawjson.Edit{Start: end, End: end, New: added}
+	return rawjson.AppendSplice(make([]byte, 0, len(schema)+len(added)), schema, edit), true
+}

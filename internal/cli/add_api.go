@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/config"
+	"github.com/toolfit/toolfit/internal/httpapi"
+	"github.com/toolfit/toolfit/internal/openapi"
+)
+
+// addedAPI is what add tells of an HTTP API.
+type addedAPI struct {
+	Added    string            `json:"added"`
+	File     string            `json:"file"`
+	Tools    int               `json:"tools"`
+	Problems []openapi.Problem `json:"problems"`
+}
+
+// addAPI reads the API's description before it writes anything: a description that cannot
+// be read is not worth an entry, and one with mistakes is shown with them.
+func (c *command) addAPI(ctx context.Context, path string, s config.Server) error {
+	defer c.waiting("reading the description")()
+	answer := addedAPI{Added: string(s.ID), File: path, Problems: []openapi.Problem{}}
+	api, err := httpapi.New(s, nil)
+	if err != nil {
+		return err
+	}
+	defer api.Close()
+	if answer.Tools, err = api.Count(ctx); err != nil {
+		return err
+	}
+	answer.Problems = append(answer.Problems, api.Problems()...)
+	if s.API.Spec, err = specFrom(path, s.API.Spec); err != nil {
+		return err
+	}
+	if err := config.AddServer(path, s); err != nil {
+		return err
+	}
+	if c.json {
+		return c.printJSON(answer)
+	}
+	fmt.Fprintf(c.env.Out, "added %s to %s: %d tools\n", s.ID, path, answer.Tools)
+	if len(answer.Problems) > 0 {
+		fmt.Fprintln(c.env.Err, "what is sound is used; wrong in the description:")
+	}
+	for _, p := range answer.Problems {
+		fmt.Fprintf(c.env.Err, "  %s: %s\n", p.Pointer, p.Message)
+	}
+	return nil
+}
+
+// specFrom is the description's file as the configuration has to name it: from its own folder.
+func specFrom(path, spec string) (string, error) {
+	if strings.Contains(spec, "://") || filepath.IsAbs(spec) || filepath.Dir(path) == "." {
+		return spec, nil
+	}
+	full, err := filepath.Abs(spec)
+	if err != nil {
+		return "", fmt.Errorf("find %s: %w", spec, err)
+	}
+	return full, nil
+}

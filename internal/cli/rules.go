@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/toolfit/toolfit/internal/restapi"
+)
+
+func (c *command) rules() *cobra.Command {
+	var flags askFlags
+	cmd := &cobra.Command{
+		Use: "rules", Short: "List the rules for results, and how they fare", Args: exactly(0, "no arguments, or remove and an id"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.ask(cmd.Context(), flags, func(g *gateway) error {
+				var list restapi.RuleList
+				if err := g.do(cmd.Context(), http.MethodGet, "/rules", nil, nil, &list); err != nil {
+					return err
+				}
+				if c.json {
+					return c.printJSON(list)
+				}
+				return c.printRules(list.Rules)
+			})
+		},
+	}
+	flags.addGateway(cmd)
+	cmd.AddCommand(c.removeRule())
+	return cmd
+}
+
+func (c *command) printRules(rules []restapi.Rule) error {
+	if len(rules) == 0 {
+		_, err := fmt.Fprintln(c.env.Out, "no rules; write some under results: in the configuration, or see: toolfit suggest")
+		return err
+	}
+	w := tabwriter.NewWriter(c.env.Out, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(w, "ID\tSOURCE\tMODE\tTOOL\tCUT\tFETCHED\tWHAT")
+	for _, r := range rules {
+		cut := r.Counts.Projected + r.Counts.Shadowed
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%s\n", r.ID, r.Source, r.Mode, r.Tool, cut, r.Counts.Fetched, ruleText(r))
+	}
+	return w.Flush()
+}
+
+// ruleText is what a rule does, in its own words.
+func ruleText(r restapi.Rule) (text string) {
+	switch {
+	case r.Keep != "":
+		text = "keep " + r.Keep
+	case r.Drop != "":
+		text = "drop " + r.Drop
+	case r.JQ != "":
+		text = "jq " + r.JQ
+	case r.Budget > 0:
+		text = fmt.Sprintf("budget %d", r.Budget)
+	default:
+		text = "shape " + string(r.Shape)
+	}
+	if r.Reason != "" {
+		text += " (" + r.Reason + ")"
+	}
+	return text
+}
+
+func (c *command) removeRule() *cobra.Command {
+	var flags askFlags
+	cmd := &cobra.Command{
+		Use: "remove ID", Short: "Remove a rule that was stored", Args: exactly(1, "the id of a rule"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.ask(cmd.Context(), flags, func(g *gateway) error {
+				var answer struct {
+					ID      string `json:"deleted"`
+					Warning string `json:"warning,omitempty"`
+				}
+				if err := g.do(cmd.Context(), http.MethodDelete, "/rules/"+url.PathEscape(args[0]), nil, nil, &answer); err != nil {
+					return err
+				}
+				if c.json {
+					return c.printJSON(answer)
+				}
+				if answer.Warning != "" {
+					fmt.Fprintln(c.env.Err, answer.Warning)
+				}
+				_, err := fmt.Fprintf(c.env.Out, "removed %s\n", answer.ID)
+				return err
+			})
+		},
+	}
+	flags.addGateway(cmd)
+	return cmd
+}

@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/toolfit/toolfit/internal/restapi"
+	"github.com/toolfit/toolfit/internal/tokens"
+)
+
+func (c *command) savings() *cobra.Command {
+	var flags askFlags
+	var by, since string
+	var exact bool
+	cmd := &cobra.Command{
+		Use: "savings", Short: "Show what tools cost in tokens, and what models were spared", Args: exactly(0, "no arguments"),
+		Long: "Show what tools cost in tokens, and what models were spared. The numbers are estimates over all recorded calls;\n" +
+			"--exact counts o200k tokens over the results that are kept, by the rules in force now.",
+		Example: "  toolfit savings --by rule --since 7d",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			q := url.Values{"by": {by}}
+			from, err := parseSince(since, time.Now())
+			if err != nil {
+				return err
+			}
+			if !from.IsZero() {
+				q.Set("since", from.UTC().Format(time.RFC3339))
+			}
+			if exact {
+				q.Set("count", string(tokens.O200k))
+			}
+			return c.ask(cmd.Context(), flags, func(g *gateway) error {
+				defer c.waiting("counting")()
+				var list restapi.SavingsList
+				if err := g.do(cmd.Context(), http.MethodGet, "/savings", q, nil, &list); err != nil {
+					return err
+				}
+				if c.json {
+					return c.printJSON(list)
+				}
+				return c.printSavings(list)
+			})
+		},
+	}
+	flags.addGateway(cmd)
+	cmd.Flags().StringVar(&by, "by", "tool", "what to sum by: tool, profile, rule or day")
+	cmd.Flags().StringVar(&since, "since", "", "only from then on: a time such as 2026-01-31T08:00:00Z, or an age such as 12h or 7d")
+	cmd.Flags().BoolVar(&exact, "exact", false, "count o200k tokens over the results that are kept")
+	return cmd
+}
+
+func (c *command) printSavings(list restapi.SavingsList) error {
+	if len(list.Savings) == 0 {
+		_, err := fmt.Fprintln(c.env.Out, "no calls are on record")
+		return err
+	}
+	w := tabwriter.NewWriter(c.env.Out, 0, 8, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "calls\tdefinition\targuments\tfull result\tsent\tsaved\t  "+string(list.By))
+	for _, s := range append(list.Savings, list.Total) {
+		fmt.Fprintf(w, "%d\t%s\t%d\t%d\t%d\t%.0f %%\t  %s\n", s.Calls, orDash(s.Definition), s.TokensIn, s.TokensFull, s.TokensSent, 100*s.Saved, s.Key)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	what := "tokens, estimated, of all recorded calls"
+	if list.Count != tokens.Estimated {
+		what = "tokens (" + string(list.Count) + ") of the kept results, by the rules in force now"
+	}
+	if list.Left > 0 {
+		what += fmt.Sprintf("; %s not counted", count(int(list.Left), "older or longer result"))
+	}
+	_, err := fmt.Fprintln(c.env.Out, what)
+	return err
+}
+
+func orDash(n int64) string {
+	if n == 0 {
+		return "–"
+	}
+	return fmt.Sprint(n)
+}

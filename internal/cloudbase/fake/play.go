@@ -1,0 +1,93 @@
+package fake
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+)
+
+// Scene is how one request is answered. The last argument makes the usual answer.
+type Scene func(w http.ResponseWriter, r *http.Request, answer func() (any, error))
+
+// usual gives the usual answer.
+func usual(w http.ResponseWriter, _ *http.Request, answer func() (any, error)) {
+	v, err := answer()
+	if err != nil {
+		var no refusal
+		errors.As(err, &no) // the only kind there is
+		refuse(w, no.code, no.message)
+		return
+	}
+	respond(w, v)
+}
+
+// Nested gives the usual answer in the other shape: inside Data.
+func Nested(w http.ResponseWriter, r *http.Request, answer func() (any, error)) {
+	usual(w, r, func() (any, error) {
+		v, err := answer()
+		return map[string]any{"Data": v}, err
+	})
+}
+
+// Fail answers with an error of the API.
+func Fail(code, message string) Scene {
+	return func(w http.ResponseWriter, _ *http.Request, _ func() (any, error)) { refuse(w, code, message) }
+}
+
+// Throttle answers that there were too many requests.
+func Throttle(w http.ResponseWriter, _ *http.Request, _ func() (any, error)) {
+	refuse(w, "RequestLimitExceeded", "Your current request times equals to 21 in a second, which exceeds the frequency limit 20 for a second. Please reduce the frequency of calls.")
+}
+
+// Answer gives the JSON text as what stands inside Response.
+func Answer(text string) Scene {
+	return func(w http.ResponseWriter, _ *http.Request, _ func() (any, error)) {
+		write(w, http.StatusOK, "application/json", []byte(`{"Response":`+text+`}`))
+	}
+}
+
+// Raw gives any status and body at all.
+func Raw(status int, contentType, body string) Scene {
+	return func(w http.ResponseWriter, _ *http.Request, _ func() (any, error)) {
+		write(w, status, contentType, []byte(body))
+	}
+}
+
+// Slow answers as usual once the channel is closed, or never when the caller leaves before.
+func Slow(until <-chan struct{}) Scene {
+	return func(w http.ResponseWriter, r *http.Request, answer func() (any, error)) {
+		select {
+		case <-until:
+			usual(w, r, answer)
+		case <-r.Context().Done():
+		}
+	}
+}
+
+// requestID is the same for all: nothing here is worth looking up.
+const requestID = "6f9f3c1e-0000-4000-8000-000000000000"
+
+// respond writes the object v, and the request's id beside its members, inside Response.
+func respond(w http.ResponseWriter, v any) {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		refuse(w, "InternalError", err.Error())
+		return
+	}
+	body := append([]byte(`{"Response":`), raw[:len(raw)-1]...)
+	write(w, http.StatusOK, "application/json", append(body, `,"RequestId":"`+requestID+`"}}`...))
+}
+
+// refuse writes an error as the API does: with status 200.
+func refuse(w http.ResponseWriter, code, message string) {
+	body, _ := json.Marshal(map[string]any{"Response": map[string]any{ // strings only
+		"Error": map[string]string{"Code": code, "Message": message}, "RequestId": requestID,
+	}})
+	write(w, http.StatusOK, "application/json", body)
+}
+
+func write(w http.ResponseWriter, status int, contentType string, body []byte) {
+	w.Header().Set("Content-Type", contentType)
+	w.WriteHeader(status)
+	w.Write(body) // a client that has left needs no answer
+}

@@ -1,0 +1,55 @@
+package fake
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+)
+
+// Transport carries requests to the API inside this process: no port is opened.
+func (a *API) Transport() http.RoundTripper { return transport{a} }
+
+type transport struct{ api *API }
+
+// RoundTrip answers in a goroutine of its own, so that a caller that leaves is not held up.
+func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	in := r.Clone(r.Context())
+	for name, values := range r.Header { // on the wire all spellings are one
+		delete(in.Header, name)
+		in.Header[http.CanonicalHeaderKey(name)] = values
+	}
+	in.Host = r.URL.Host
+	if r.Host != "" {
+		in.Host = r.Host
+	}
+	if in.Body == nil {
+		in.Body = http.NoBody
+	}
+	out := &recorder{header: http.Header{}, status: http.StatusOK}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer in.Body.Close()
+		t.api.ServeHTTP(out, in)
+	}()
+	select {
+	case <-done:
+	case <-r.Context().Done():
+		return nil, r.Context().Err()
+	}
+	return &http.Response{
+		Status: http.StatusText(out.status), StatusCode: out.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: out.header, Body: io.NopCloser(bytes.NewReader(out.body.Bytes())), ContentLength: int64(out.body.Len()), Request: r,
+	}, nil
+}
+
+// recorder takes an answer down.
+type recorder struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (r *recorder) Header() http.Header         { return r.header }
+func (r *recorder) WriteHeader(status int)      { r.status = status }
+func (r *recorder) Write(b []byte) (int, error) { return r.body.Write(b) }

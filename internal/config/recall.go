@@ -1,0 +1,144 @@
+package config
+
+import (
+	"encoding/json"
+	"net"
+	"net/netip"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Recall says how the actions of knowledge networks are answered as tools.
+type Recall struct {
+	Name         string // host in the addresses that callers get; "": that of listen
+	Port         int    // port in them; 0: that of listen
+	Answer       string // form of the answer: proxy or driver
+	Fixed        string // what becomes of fixed parameters: return or bind
+	IsErrorAlias bool   // is_error is sent beside isError
+	Project      bool   // results of proxy calls are cut as for a model
+	Profile      string // what callers of a trusted network see
+	Language     string // of errors, where a request names none: zh-CN or en-US
+	Trust        []netip.Prefix
+
+	OntologyQuery       RecallUpstream
+	OperatorIntegration RecallUpstream
+	Actions             []RecallAction
+}
+
+// RecallUpstream is a service that recall asks.
+type RecallUpstream struct {
+	URL     string // such as http://ontology-query:13018; "": it is not asked
+	Timeout time.Duration
+}
+
+// RecallAction is an action that the file itself knows.
+type RecallAction struct {
+	Network    string // kn_id
+	ActionType string // at_id
+	Server     string // mcp_id; "" with Tool
+	ServerTool string // tool_name, the server's own name for it
+	Tool       string // canonical name of an operation of apis; "" with Server
+	Parameters json.RawMessage
+}
+
+// RecallAddress is the host and port by which callers of recall reach us.
+func (c *Config) RecallAddress() string {
+	host, port, _ := net.SplitHostPort(c.Listen)
+	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
+		host = "agent-retrieval"
+	}
+	if c.Recall.Name != "" {
+		host = c.Recall.Name
+	}
+	if c.Recall.Port != 0 {
+		port = strconv.Itoa(c.Recall.Port)
+	}
+	return net.JoinHostPort(host, port)
+}
+
+// readRecall reads recall. The file serves it by having the key.
+func (c *draft) readRecall(d *decoder, at place, n *node) {
+	r := &Recall{
+		Answer: "proxy", Fixed: "return", IsErrorAlias: true, Profile: DefaultProfile, Language: "en-US",
+		OntologyQuery: RecallUpstream{Timeout: 2 * time.Second}, OperatorIntegration: RecallUpstream{Timeout: 30 * time.Second},
+	}
+	before := len(d.problems)
+	d.object(at, n, c.recallFields(r))
+	if len(d.problems) == before && r.Answer == "driver" && r.OntologyQuery.URL == "" {
+		d.fail(at, "answer: driver needs ontologyQuery.url, which runs the actions")
+	}
+	c.Recall = r
+}
+
+func (c *draft) recallFields(r *Recall) []field {
+	return []field{
+		{"name", textInto(&r.Name, checkHost)},
+		{"port", countInto(&r.Port, 1, 65535)},
+		{"answer", oneOf(&r.Answer, "proxy", "driver")},
+		{"fixed", oneOf(&r.Fixed, "return", "bind")},
+		{"isErrorAlias", boolInto(&r.IsErrorAlias)},
+		{"project", boolInto(&r.Project)},
+		{"profile", c.profileInto(&r.Profile)},
+		{"language", oneOf(&r.Language, "zh-CN", "en-US")},
+		{"trust", networksInto(&r.Trust)},
+		{"ontologyQuery", r.OntologyQuery.read},
+		{"operatorIntegration", r.OperatorIntegration.read},
+		{"actions", r.readActions},
+	}
+}
+
+func (u *RecallUpstream) read(d *decoder, at place, n *node) {
+	before := len(d.problems)
+	d.object(at, n, u.fields())
+	if len(d.problems) == before && u.URL == "" {
+		d.fail(at, "needs url, such as http://ontology-query:13018")
+	}
+	u.URL = strings.TrimRight(u.URL, "/")
+	if !d.raw {
+		d.secret(passwordIn(u.URL))
+	}
+}
+
+func (u *RecallUpstream) fields() []field {
+	return []field{
+		{"url", textInto(&u.URL, checkURL)},
+		{"timeout", durationInto(&u.Timeout, time.Millisecond)},
+	}
+}
+
+func (r *Recall) readActions(d *decoder, at place, n *node) {
+	seen := map[[2]string]bool{}
+	d.items(at, n, func(inner place, item *node) {
+		a := RecallAction{Parameters: json.RawMessage("{}")}
+		before := len(d.problems)
+		d.object(inner, item, a.fields())
+		if id := [2]string{a.Network, a.ActionType}; len(d.problems) == before {
+			switch {
+			case a.Network == "" || a.ActionType == "":
+				d.fail(inner, "needs kn_id and at_id")
+			case seen[id]:
+				d.fail(inner, "the action is there twice; keep one")
+			case (a.Server == "") == (a.Tool == "") || (a.Server == "") != (a.ServerTool == ""):
+				d.fail(inner, "needs mcp_id and tool_name, or tool: an operation of apis, such as petstore__addPet")
+			}
+			seen[id] = true
+		}
+		r.Actions = append(r.Actions, a)
+	})
+}
+
+func (a *RecallAction) fields() []field {
+	return []field{
+		{"kn_id", textInto(&a.Network, checkFilled)},
+		{"at_id", textInto(&a.ActionType, checkFilled)},
+		{"mcp_id", textInto(&a.Server, checkFilled)},
+		{"tool_name", textInto(&a.ServerTool, checkFilled)},
+		{"tool", textInto(&a.Tool, checkFilled)},
+		{"parameters", func(d *decoder, at place, n *node) {
+			if d.expect(at, n, object) {
+				a.Parameters = d.value(at, n)
+			}
+		}},
+	}
+}

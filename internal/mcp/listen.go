@@ -1,0 +1,176 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/toolfit/toolfit/internal/rawjson"
+)
+
+// Filter is what a modern client wants to hear of.
+type Filter struct {
+	Tools, Prompts, Resources bool     // that the list has changed
+	URIs                      []string // that one of these resources has changed
+}
+
+// maxListenURIs bounds what one client can make us and the servers keep.
+const maxListenURIs = 1000
+
+func parseFilter(params json.RawMessage) (Filter, error) {
+	var f Filter
+	w := rawjson.Object(rawjson.Get(params, "notifications"))
+	for w.Next() {
+		on := string(w.Value) == "true"
+		switch string(w.Key) {
+		case "toolsListChanged":
+			f.Tools = on
+		case "promptsListChanged":
+			f.Prompts = on
+		case "resourcesListChanged":
+			f.Resources = on
+		case "resourceSubscriptions":
+			uris := rawjson.Array(w.Value)
+			for uris.Next() {
+				if uri, ok := rawjson.String(uris.Value); ok {
+					f.URIs = append(f.URIs, uri)
+				}
+			}
+		}
+	}
+	if w.Err() != nil {
+		return f, Errorf(CodeInvalidParams, "params.notifications must be an object")
+	}
+	if len(f.URIs) > maxListenURIs {
+		return f, Errorf(CodeInvalidParams, "a stream may have at most %d subscriptions", maxListenURIs)
+	}
+	return f, nil
+}
+
+// appendTo appends the filter as the client is told of it.
+func (f Filter) appendTo(b []byte) []byte {
+	b = append(b, '{')
+	for _, one := range []struct {
+		name string
+		on   bool
+	}{{"toolsListChanged", f.Tools}, {"promptsListChanged", f.Prompts}, {"resourcesListChanged", f.Resources}} {
+		if one.on {
+			b = append(separate(b), `"`+one.name+`":true`...)
+		}
+	}
+	if f.URIs != nil {
+		b = append(separate(b), `"resourceSubscriptions":[`...)
+		for i, uri := range f.URIs {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = rawjson.AppendString(b, uri)
+		}
+		b = append(b, ']')
+	}
+	return append(b, '}')
+}
+
+// separate appends the comma that stands before every member but the first.
+func separate(b []byte) []byte {
+	if b[len(b)-1] == '{' {
+		return b
+	}
+	return append(b, ',')
+}
+
+// hears tells whether the filter lets a broadcast through.
+func (f *Filter) hears(method string) bool {
+	switch method {
+	case "notifications/tools/list_changed":
+		return f.Tools
+	case "notifications/prompts/list_changed":
+		return f.Prompts
+	case "notifications/resources/list_changed":
+		return f.Resources
+	}
+	return false
+}
+
+// listening is what makes a session a stream of subscriptions/listen: it lasts as long as
+// its request, and what it is told carries the request's id.
+type listening struct {
+	filter Filter
+	id     json.RawMessage
+}
+
+// tag puts the request's id into a notification's params.
+func (l *listening) tag(params json.RawMessage) json.RawMessage {
+	mark := append([]byte(`{"`+MetaSubscriber+`":`), l.id...)
+	mark = append(mark, '}')
+	if rawjson.IsNull(params) {
+		return With(json.RawMessage("{}"), metaKey, mark)
+	}
+	old := rawjson.Get(params, metaKey)
+	if len(old) > 0 && old[0] == '{' {
+		mark = With(Without(old, MetaSubscriber), MetaSubscriber, l.id)
+	}
+	return With(Without(params, metaKey), metaKey, mark)
+}
+
+// eventer is a Peer that takes whole messages.
+type eventer interface{ event(message []byte) error }
+
+// Listen serves subscriptions/listen: the client hears of what it asked for until it leaves
+// or the gateway ends. Accept is given the session that hears, and what the client wants; it
+// returns what will be heard of, which the client is told first.
+func (r *Request) Listen(ctx context.Context, accept func(*Session, Filter) Filter) (json.RawMessage, error) {
+	out, ok := r.Client.(eventer)
+	if r.Meta == nil || !ok {
+		return nil, Errorf(CodeMethodNotFound, "unknown method %s", r.Method)
+	}
+	wanted, err := parseFilter(r.Params)
+	if err != nil {
+		return nil, err
+	}
+	own := &listening{filter: wanted, id: r.ID}
+	s := &Session{Owner: r.entry.Owner, Group: r.entry.Group, Version: ModernVersion, done: make(chan struct{}), listening: own}
+	wake := s.news.read()
+	if err := r.sessions.add(s, false); err != nil {
+		return nil, err
+	}
+	defer r.sessions.remove(s)
+	heard := accept(s, wanted)
+	ack := append([]byte(`{"notifications":`), heard.appendTo(nil)...)
+	if err := out.event(AppendNotification(nil, ackMethod, own.tag(append(ack, '}')))); err != nil {
+		return nil, err
+	}
+	if !s.follow(ctx, wake, out) {
+		return nil, ctx.Err()
+	}
+	return json.RawMessage(`{"resultType":"complete","_meta":{"` + MetaSubscriber + `":` + string(r.ID) + `}}`), nil
+}
+
+const (
+	listenMethod = "subscriptions/listen"
+	ackMethod    = "notifications/subscriptions/acknowledged"
+)
+
+// follow passes on what the session hears. True says that we have ended it, not the client.
+func (s *Session) follow(ctx context.Context, wake <-chan struct{}, out eventer) bool {
+	defer s.news.leave(wake)
+	for next := 0; ; {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-s.done:
+			return true
+		case _, mine := <-wake:
+			if !mine {
+				return true
+			}
+			var events [][]byte
+			events, next, _ = s.news.from(next)
+			for _, message := range events {
+				if out.event(message) != nil {
+					return false
+				}
+			}
+			s.news.wrote(next)
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/toolfit/toolfit/internal/rawjson"
+)
+
+// Removals are the edits that take the members of these names out of an object.
+func Removals(object json.RawMessage, names ...string) (edits []rawjson.Edit) {
+	end, first := 1, true // where the last kept member ended, and whether there was none
+	cut := -1             // where the cut under way begins
+	w := rawjson.Object(object)
+	for w.Next() {
+		if named(w.Key, names) {
+			if cut < 0 {
+				cut = end
+			}
+			end = w.End
+			continue
+		}
+		if cut >= 0 {
+			edits = append(edits, rawjson.Edit{Start: cut, End: end})
+			if first { // the comma behind the cut goes too
+				edits[len(edits)-1].End = comma(object, end)
+			}
+			cut = -1
+		}
+		end, first = w.End, false
+	}
+	if cut >= 0 {
+		edits = append(edits, rawjson.Edit{Start: cut, End: end})
+	}
+	return edits
+}
+
+func named(key []byte, names []string) bool {
+	for _, n := range names {
+		if string(key) == n {
+			return true
+		}
+	}
+	return false
+}
+
+// comma is the place behind the next comma.
+func comma(object []byte, from int) int {
+	for object[from] != ',' {
+		from++
+	}
+	return from + 1
+}
+
+// Without is the object without the members of these names; all else keeps its bytes.
+func Without(object json.RawMessage, names ...string) json.RawMessage {
+	edits := Removals(object, names...)
+	if edits == nil {
+		return object
+	}
+	return rawjson.AppendSplice(make([]byte, 0, len(object)), object, edits...)
+}
+
+// With is the object with one more member, which stands first.
+func With(object json.RawMessage, name string, value []byte) json.RawMessage {
+	b := make([]byte, 0, len(object)+len(name)+len(value)+4)
+	b = append(rawjson.AppendString(append(b, '{'), name), ':')
+	b = append(b, value...)
+	rest := object[1:]
+	for len(rest) > 0 && (rest[0] == ' ' || rest[0] == '\n' || rest[0] == '\r' || rest[0] == '\t') {
+		rest = rest[1:]
+	}
+	if rest[0] != '}' {
+		b = append(b, ',')
+	}
+	return append(b, rest...)
+}
+
+// ResultType is what a modern result says it is; "" when it does not say. The two usual
+// places of the member are looked at first: large results are not walked for it.
+func ResultType(result json.RawMessage) string {
+	const complete = `"resultType":"complete"`
+	if bytes.HasPrefix(result, []byte("{"+complete)) || bytes.HasSuffix(result, []byte(","+complete+"}")) {
+		return "complete"
+	}
+	if !bytes.Contains(result, []byte(`"resultType"`)) {
+		return ""
+	}
+	kind, _ := rawjson.String(rawjson.Get(result, "resultType"))
+	return kind
+}

@@ -1,0 +1,182 @@
+package mcp
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/rawjson"
+)
+
+// The members of _meta that the modern era defines.
+const (
+	metaPrefix      = "io.modelcontextprotocol/"
+	MetaVersion     = metaPrefix + "protocolVersion"
+	MetaInfo        = metaPrefix + "clientInfo"
+	MetaAbilities   = metaPrefix + "clientCapabilities"
+	MetaLevel       = metaPrefix + "logLevel"
+	MetaServer      = metaPrefix + "serverInfo"
+	MetaSubscriber  = metaPrefix + "subscriptionId"
+	ExtensionTasks  = metaPrefix + "tasks"
+	metaKey         = "_meta"
+	progressTokenID = "progressToken"
+)
+
+// IsReserved tells whether a member of _meta belongs to the modern era: a legacy server is
+// not told.
+func IsReserved(key []byte) bool { return strings.HasPrefix(string(key), metaPrefix) }
+
+// Meta is what a modern request says of itself.
+type Meta struct {
+	Version      string
+	Info         json.RawMessage // the client's own description; nil when it gives none
+	Capabilities json.RawMessage // what the client can be asked
+	Level        string          // least level of log messages that it wants; "" for none at all
+	Header       http.Header     // the headers that came with it; nil on a pipe
+}
+
+// FindMeta tells where _meta stands in params; zero when it is nowhere.
+func FindMeta(params json.RawMessage) (at [2]int) {
+	w := rawjson.Object(params)
+	for w.Next() {
+		if string(w.Key) == metaKey {
+			return [2]int{w.Start, w.End}
+		}
+	}
+	return at
+}
+
+// ProgressToken finds where the progress token stands in a _meta; zero when none is wanted.
+func ProgressToken(meta json.RawMessage) (at [2]int) {
+	w := rawjson.Object(meta)
+	for w.Next() {
+		if string(w.Key) == progressTokenID && !rawjson.IsNull(w.Value) {
+			return [2]int{w.Start, w.End}
+		}
+	}
+	return at
+}
+
+// metaVersion is the revision that a request names in its own params; "" when it names none,
+// as legacy requests do.
+func metaVersion(params json.RawMessage) string {
+	at := FindMeta(params)
+	s, _ := rawjson.String(rawjson.Get(params[at[0]:at[1]], MetaVersion))
+	return s
+}
+
+// readMeta takes what a modern request must say. Each member may stand there only once: the
+// next reader must not see another client than we do.
+func readMeta(params json.RawMessage) (*Meta, error) {
+	var raw json.RawMessage
+	w := rawjson.Object(params)
+	for w.Next() {
+		switch {
+		case string(w.Key) != metaKey:
+		case raw != nil:
+			return nil, Errorf(CodeInvalidParams, "params: member %q stands there twice", metaKey)
+		default:
+			raw = w.Value
+		}
+	}
+	m := &Meta{}
+	var version, level json.RawMessage
+	w = rawjson.Object(raw)
+	for w.Next() {
+		var slot *json.RawMessage
+		switch string(w.Key) {
+		case MetaVersion:
+			slot = &version
+		case MetaInfo:
+			slot = &m.Info
+		case MetaAbilities:
+			slot = &m.Capabilities
+		case MetaLevel:
+			slot = &level
+		default:
+			continue
+		}
+		if *slot != nil {
+			return nil, Errorf(CodeInvalidParams, "params._meta: member %q stands there twice", w.Key)
+		}
+		*slot = w.Value
+	}
+	m.Version, _ = rawjson.String(version)
+	m.Level, _ = rawjson.String(level)
+	switch {
+	case m.Version == "":
+		return nil, Errorf(CodeInvalidParams, "params._meta needs %q", MetaVersion)
+	case len(m.Capabilities) == 0 || m.Capabilities[0] != '{':
+		return nil, Errorf(CodeInvalidParams, "params._meta needs %q, an object", MetaAbilities)
+	case level != nil && !slices.Contains(logLevels, m.Level):
+		return nil, Errorf(CodeInvalidParams, "params._meta: unknown level %.40s", level)
+	}
+	return m, nil
+}
+
+// wants tells whether the request's client wants a notification: in this era log messages
+// come only to a request that asks for them.
+func (m *Meta) wants(method string, params json.RawMessage) bool {
+	if method != "notifications/message" {
+		return true
+	}
+	level, _ := rawjson.String(rawjson.Get(params, "level"))
+	return m.Level != "" && slices.Index(logLevels, level) >= slices.Index(logLevels, m.Level)
+}
+
+// Speaker is the client that a request comes from, as its session or the request itself
+// describes it. The zero Speaker is one that cannot be asked anything.
+type Speaker struct {
+	Era          Era             // "" counts as legacy
+	Info         json.RawMessage // its own description; nil when there is none
+	Capabilities json.RawMessage // what it can be asked; nil: nothing
+	Level        string          // least level of log messages that it wants; "" when it has not said
+	Header       http.Header     // the headers by which its request repeats arguments; nil: none
+	Home         Peer            // the way to it outside its requests; nil: none
+}
+
+// Speaker is who sent the request.
+func (r *Request) Speaker() Speaker {
+	switch {
+	case r.Meta != nil:
+		return Speaker{Era: Modern, Info: r.Meta.Info, Capabilities: r.Meta.Capabilities, Level: r.Meta.Level, Header: paramHeaders(r.Meta.Header)}
+	case r.Session != nil:
+		s := r.Session
+		return Speaker{Era: Legacy, Info: s.Info, Capabilities: s.Capabilities, Level: s.Level(), Home: s}
+	}
+	return Speaker{}
+}
+
+// abilities are the questions that a client can be asked, and the capability that says so.
+var abilities = map[string]string{
+	"elicitation/create": "elicitation", "sampling/createMessage": "sampling", "roots/list": "roots",
+}
+
+// Ability is the capability that a client must have to be asked the method; "" when no
+// client can be asked it.
+func Ability(method string) string { return abilities[method] }
+
+// Can tells whether the capabilities let the client be asked the method.
+func Can(capabilities json.RawMessage, method string, params json.RawMessage) bool {
+	ability := rawjson.Get(capabilities, abilities[method])
+	if len(ability) == 0 || ability[0] != '{' {
+		return false
+	}
+	if mode, _ := rawjson.String(rawjson.Get(params, "mode")); mode == "url" {
+		return rawjson.Get(ability, "url") != nil // forms alone are what the bare capability means
+	}
+	return true
+}
+
+// CanBeAsked tells whether the capabilities let the client be asked anything at all.
+func CanBeAsked(capabilities json.RawMessage) bool {
+	w := rawjson.Object(capabilities)
+	for w.Next() {
+		switch string(w.Key) {
+		case "elicitation", "sampling", "roots":
+			return true
+		}
+	}
+	return false
+}

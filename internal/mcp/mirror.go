@@ -1,0 +1,226 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/rawjson"
+)
+
+// mirrorKey is the schema keyword by which a tool says that a header repeats an argument.
+const mirrorKey = "x-mcp-header"
+
+// Mirror is which arguments of a tool headers repeat. Nil is none.
+type Mirror struct{ params []mirrored }
+
+type mirrored struct {
+	header string   // with its prefix, as net/http writes it
+	path   []string // of the argument
+}
+
+// ParseMirror reads the annotations of a tool's input schema. An error says that one of
+// them is not allowed where it stands; a client must then leave the tool alone.
+func ParseMirror(schema json.RawMessage) (*Mirror, error) {
+	if !bytes.Contains(schema, []byte(`"`+mirrorKey+`"`)) {
+		return nil, nil
+	}
+	m := &Mirror{}
+	if err := m.read(schema, nil, true); err != nil {
+		return nil, err
+	}
+	if len(m.params) == 0 {
+		return nil, nil
+	}
+	return m, nil
+}
+
+// read takes the annotations of one schema. Only what is reached through properties alone
+// can be repeated: elsewhere it is not sure which argument is meant.
+func (m *Mirror) read(schema json.RawMessage, path []string, reached bool) error {
+	w := rawjson.Object(schema)
+	for w.Next() {
+		var err error
+		switch key := string(w.Key); {
+		case key == mirrorKey:
+			if !reached || len(path) == 0 {
+				return fmt.Errorf("%s stands where no header can repeat it", mirrorKey)
+			}
+			err = m.add(w.Value, path, rawjson.Get(schema, "type"))
+		case key == "properties":
+			for p := rawjson.Object(w.Value); err == nil && p.Next(); {
+				err = m.read(p.Value, append(slices.Clip(path), string(p.Key)), reached)
+			}
+		default:
+			err = eachSchema(key, w.Value, func(s json.RawMessage, _ int) error { return m.read(s, nil, false) })
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachSchema calls f for the schemas directly under a keyword, with the place of each in the value.
+func eachSchema(keyword string, value json.RawMessage, f func(s json.RawMessage, at int) error) (err error) {
+	switch {
+	case isData(keyword) || len(value) == 0:
+	case isNamed(keyword):
+		for w := rawjson.Object(value); err == nil && w.Next(); {
+			err = f(w.Value, w.Start)
+		}
+	case value[0] == '{':
+		err = f(value, 0)
+	case value[0] == '[':
+		for w := rawjson.Array(value); err == nil && w.Next(); {
+			if w.Value[0] == '{' {
+				err = f(w.Value, w.Start)
+			}
+		}
+	}
+	return err
+}
+
+// isData tells whether a keyword holds values, in which nothing is a keyword.
+func isData(keyword string) bool {
+	return slices.Contains([]string{"const", "enum", "default", "examples", "example"}, keyword)
+}
+
+// isNamed tells whether a keyword holds schemas under names, which are no keywords.
+func isNamed(keyword string) bool {
+	return slices.Contains([]string{"properties", "$defs", "definitions", "patternProperties", "dependentSchemas"}, keyword)
+}
+
+func (m *Mirror) add(name json.RawMessage, path []string, kind json.RawMessage) error {
+	text, _ := rawjson.String(name)
+	if !isToken(text) {
+		return fmt.Errorf("%s %.60s is no name of a header", mirrorKey, name)
+	}
+	switch string(kind) {
+	case `"string"`, `"integer"`, `"boolean"`:
+	default:
+		return fmt.Errorf("%s %s stands beside type %.60s, which no header carries", mirrorKey, text, kind)
+	}
+	header := http.CanonicalHeaderKey(ParamPrefix + text)
+	for _, p := range m.params {
+		if p.header == header {
+			return fmt.Errorf("%s %s stands there twice", mirrorKey, text)
+		}
+	}
+	m.params = append(m.params, mirrored{header, path})
+	return nil
+}
+
+// isToken tells whether HTTP takes the text as the name of a header.
+func isToken(text string) bool {
+	for _, c := range []byte(text) {
+		alnum := c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+		if !alnum && strings.IndexByte("!#$%&'*+-.^_`|~", c) < 0 {
+			return false
+		}
+	}
+	return text != ""
+}
+
+// Header is what the headers of a call with these arguments say, beside those that the
+// caller sent and the tool does not speak of: they pass as they came.
+func (m *Mirror) Header(args json.RawMessage, came http.Header) http.Header {
+	if m == nil {
+		return came
+	}
+	h := http.Header{}
+	for name, values := range came {
+		h[name] = values
+	}
+	for _, p := range m.params {
+		delete(h, p.header)
+		if text, ok := scalar(rawjson.Get(args, p.path...)); ok {
+			h[p.header] = []string{EncodeHeader(text)}
+		}
+	}
+	return h
+}
+
+// scalar is an argument as a header says it; false for what is absent, null or no scalar.
+func scalar(value json.RawMessage) (string, bool) {
+	switch {
+	case rawjson.IsNull(value), value[0] == '{', value[0] == '[':
+		return "", false
+	case value[0] == '"':
+		return rawjson.String(value)
+	}
+	return string(value), true
+}
+
+// Check compares the headers that came with a call with its arguments.
+func (m *Mirror) Check(h http.Header, args json.RawMessage) error {
+	if m == nil {
+		return nil
+	}
+	for _, p := range m.params {
+		values := h[p.header]
+		value := rawjson.Get(args, p.path...)
+		want, there := scalar(value)
+		if !there && len(values) == 0 {
+			continue
+		}
+		if !there || len(values) != 1 || !says(values[0], want, value) {
+			return Errorf(CodeHeaderMismatch, "header %s does not say what argument %s says", p.header, strings.Join(p.path, "."))
+		}
+	}
+	return nil
+}
+
+// says tells whether a header's value is the argument. Numbers may be written differently.
+func says(header, want string, value json.RawMessage) bool {
+	got, ok := DecodeHeader(header)
+	if !ok || got == want {
+		return ok
+	}
+	a, errA := strconv.ParseFloat(got, 64)
+	b, errB := strconv.ParseFloat(want, 64)
+	const exact = 1 << 53 // beyond it two integers may look like one
+	return value[0] != '"' && errA == nil && errB == nil && a == b && a > -exact && a < exact
+}
+
+// WithoutMirror is the schema without the annotations: for clients that cannot repeat
+// arguments, and for servers of an era that never defined the keyword. All else keeps its bytes.
+func WithoutMirror(schema json.RawMessage) json.RawMessage {
+	if !bytes.Contains(schema, []byte(`"`+mirrorKey+`"`)) {
+		return schema
+	}
+	edits := unmirror(nil, schema, 0)
+	return rawjson.AppendSplice(nil, schema, edits...)
+}
+
+// unmirror appends the edits that take the annotations out of the schema, which stands at
+// the offset.
+func unmirror(edits []rawjson.Edit, schema json.RawMessage, offset int) []rawjson.Edit {
+	own := Removals(schema, mirrorKey)
+	w := rawjson.Object(schema)
+	for w.Next() {
+		for len(own) > 0 && own[0].Start < w.Start {
+			edits, own = append(edits, shifted(own[0], offset)), own[1:]
+		}
+		if string(w.Key) == mirrorKey {
+			continue
+		}
+		eachSchema(string(w.Key), w.Value, func(s json.RawMessage, at int) error {
+			edits = unmirror(edits, s, offset+w.Start+at)
+			return nil
+		})
+	}
+	for _, e := range own {
+		edits = append(edits, shifted(e, offset))
+	}
+	return edits
+}
+
+func shifted(e rawjson.Edit, by int) rawjson.Edit {
+	e.Start, e.End = e.Start+by, e.End+by
+	return e
+}

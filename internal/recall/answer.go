@@ -1,0 +1,228 @@
+package recall
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"github.com/toolfit/toolfit/internal/rawjson"
+	"github.com/toolfit/toolfit/internal/tool"
+)
+
+// dynamicTool is a tool that is ready for function calling.
+type dynamicTool struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	Parameters  any    `json:"parameters"`
+	URL         string `json:"api_url"`
+	Original    raw    `json:"original_schema,omitempty"`
+	Output      raw    `json:"output_schema,omitempty"`
+	Fixed       any    `json:"fixed_params"`
+	Strategy    string `json:"api_call_strategy"`
+}
+
+const strategy = "kn_action_recall"
+
+// fixedLayers are fixed parameters by place.
+type fixedLayers struct {
+	Header map[string]raw `json:"header"`
+	Path   map[string]raw `json:"path"`
+	Query  map[string]raw `json:"query"`
+	Body   map[string]raw `json:"body"`
+}
+
+// getActionInfo answers which tool an action is.
+func (s *Service) getActionInfo(r *http.Request, who caller) (answer, error) {
+	q, err := s.readQuery(r)
+	if err != nil {
+		return answer{}, err
+	}
+	q.Account = who.account
+	found, err := s.actions.Action(r.Context(), q)
+	if err != nil {
+		return answer{}, err
+	}
+	tools := []*dynamicTool{}
+	if found.Type != "" {
+		t, err := s.toolOf(r, who, found)
+		if err != nil {
+			return answer{}, err
+		}
+		if s.recall.Answer == "driver" && !found.Ours {
+			if err := s.drive(t, q, found, r); err != nil {
+				return answer{}, err
+			}
+		}
+		t.Strategy = strategy
+		tools = append(tools, t)
+	}
+	body, err := json.Marshal(struct {
+		Headers map[string]string `json:"headers"`
+		Tools   []*dynamicTool    `json:"_dynamic_tools"`
+	}{map[string]string{"x-account-id": who.account.ID, "x-account-type": who.account.Type}, tools})
+	return answer{body: body}, err
+}
+
+// toolOf is the tool of an action in the form of its branch.
+func (s *Service) toolOf(r *http.Request, who caller, a Action) (*dynamicTool, error) {
+	switch {
+	case a.Operation != "":
+		return s.operation(r, who, a)
+	case a.Type == "tool":
+		return s.boxed(r, a, who.account)
+	}
+	return s.served(r, who, a)
+}
+
+// boxed is a tool of a tool box.
+func (s *Service) boxed(r *http.Request, a Action, who Account) (*dynamicTool, error) {
+	if s.remote == nil {
+		return nil, notFound(toolNotFound, details{
+			"box_id": clipped(a.Box), "tool_id": clipped(a.Tool), "reason": say("reason.noOperator")})
+	}
+	t, err := s.remote.boxTool(r.Context(), a.Box, a.Tool, who)
+	if err != nil {
+		return nil, err
+	}
+	spec, err := readSpec(t.Metadata.Spec)
+	if err != nil {
+		s.Metrics.converted("failed")
+		return nil, &problem{status: http.StatusInternalServerError, code: convertFailed, details: details{"tool": clipped(t.Name), "reason": say("reason.spec")}, cause: err}
+	}
+	places, err := s.layered(t.Name, spec)
+	if err != nil {
+		return nil, err
+	}
+	if len(places) == 0 {
+		places["body"] = object{"type": "object", "description": layerTexts["body"], "properties": object{}}
+	}
+	out := &dynamicTool{Name: t.Name, Description: t.Description, URL: s.remote.boxProxy(a.Box, a.Tool)}
+	out.Parameters = object{"type": "object", "properties": places}
+	if len(spec.whole) > 0 {
+		if out.Original, err = json.Marshal(spec.whole); err != nil {
+			return nil, err
+		}
+	}
+	out.Fixed = placed(a.Parameters, spec.place)
+	return out, nil
+}
+
+// placed sorts fixed parameters into layers.
+func placed(fixed raw, place func(string) string) fixedLayers {
+	out := map[string]map[string]raw{"header": {}, "path": {}, "query": {}, "body": {}}
+	for w := rawjson.Object(fixed); w.Next(); {
+		out[place(string(w.Key))][string(w.Key)] = w.Value
+	}
+	return fixedLayers{out["header"], out["path"], out["query"], out["body"]}
+}
+
+// served is a tool of an MCP server: ours, or one that agent-operator-integration knows.
+func (s *Service) served(r *http.Request, who caller, a Action) (*dynamicTool, error) {
+	out := &dynamicTool{Name: a.ServerTool, Fixed: a.Parameters, URL: s.proxyURL(a.Server, a.ServerTool)}
+	entry, err := s.own.find(r.Context(), who.profile, tool.Canonical(tool.ServerID(a.Server), a.ServerTool))
+	if err != nil {
+		return nil, err
+	}
+	var in, original, promised raw
+	switch {
+	case entry != nil:
+		out.Description = entry.Description()
+		in, original, promised = entry.InputSchema(), entry.Definition.InputSchema(), entry.Definition.OutputSchema()
+	case s.remote != nil:
+		t, err := s.remote.mcpTool(r.Context(), a.Server, a.ServerTool, who.account)
+		if err != nil {
+			return nil, err
+		}
+		out.Description = t.def.Description()
+		in, promised = t.def.InputSchema(), t.def.OutputSchema()
+		original = in
+	default:
+		return nil, noInstance(a.Server)
+	}
+	out.Original, out.Output = given(original), given(promised)
+	parameters, err := s.convert(a.ServerTool, in)
+	if err != nil {
+		return nil, err
+	}
+	out.Parameters = parameters
+	s.bind(out, a, parameters)
+	return out, nil
+}
+
+// given is a schema that says something, else nil.
+func given(schema raw) raw {
+	if rawjson.IsNull(schema) {
+		return nil
+	}
+	return schema
+}
+
+// bind holds the fixed parameters on our side, where the configuration wants that.
+func (s *Service) bind(t *dynamicTool, a Action, parameters raw) {
+	names := keys(a.Parameters)
+	if s.recall.Fixed != "bind" || s.recall.Answer == "driver" && !a.Ours || len(names) == 0 {
+		return
+	}
+	sealed, ok := s.seal.close(scope(a.Server, a.ServerTool), a.Parameters)
+	if !ok {
+		s.Logger.Warn("fixed parameters are too large to be bound, so the caller has to send them", "mcp_id", a.Server, "tool", a.ServerTool)
+		return
+	}
+	t.URL += "?fixed=" + sealed
+	t.Parameters = without(parameters, names)
+}
+
+// proxyURL is the address of our proxy for a tool.
+func (s *Service) proxyURL(server, name string) string {
+	return s.self + private + "/mcp/proxy/" + url.PathEscape(server) + "/tools/" + url.PathEscape(name) + "/call"
+}
+
+// operation is an operation of one of our own APIs. It is called by our REST API, which
+// takes the arguments as its schema describes them, in layers or flat.
+func (s *Service) operation(r *http.Request, who caller, a Action) (*dynamicTool, error) {
+	entry, err := s.own.find(r.Context(), who.profile, tool.Name(a.Operation))
+	if err != nil {
+		return nil, err
+	}
+	if entry == nil {
+		return nil, notFound(toolNotFound, details{"tool": clipped(a.Operation)})
+	}
+	out := &dynamicTool{Name: entry.Shown, Description: entry.Description(), Fixed: a.Parameters, Output: given(entry.Definition.OutputSchema())}
+	out.URL = s.self + "/api/v1/tools/" + url.PathEscape(entry.Shown) + "/call"
+	out.Original = given(entry.Definition.InputSchema())
+	parameters, err := s.convert(entry.Shown, entry.InputSchema())
+	if err != nil {
+		return nil, err
+	}
+	out.Parameters = parameters
+	if layer := layersOf(parameters); layer != nil {
+		out.Fixed = placed(a.Parameters, func(name string) string {
+			if place, ok := layer[name]; ok {
+				return place
+			}
+			return guess(name)
+		})
+	}
+	return out, nil
+}
+
+// layersOf tells in which layer each parameter of a layered schema is; nil for a flat one.
+func layersOf(parameters raw) map[string]string {
+	found := map[string]string{}
+	layered := false
+	for w := rawjson.Object(rawjson.Get(parameters, "properties")); w.Next(); {
+		place := string(w.Key)
+		if !slices.Contains(layers, place) || string(rawjson.Get(w.Value, "type")) != `"object"` {
+			return nil
+		}
+		layered = true
+		for name := range keys(rawjson.Get(w.Value, "properties")) {
+			found[name] = place
+		}
+	}
+	if !layered {
+		return nil
+	}
+	return found
+}

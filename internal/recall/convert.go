@@ -1,0 +1,69 @@
+package recall
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/rawjson"
+	"github.com/toolfit/toolfit/schema"
+)
+
+// convert writes a schema without references, for function calling. A schema that is not
+// there is that of a tool without arguments.
+func (s *Service) convert(name string, in raw) (raw, error) {
+	if rawjson.IsNull(in) {
+		in = nil
+	}
+	plan, err := s.plans.Plan(in, schema.Recall)
+	if err != nil {
+		s.Metrics.converted("failed")
+		return nil, &problem{status: http.StatusInternalServerError, code: convertFailed, details: details{"tool": clipped(name), "reason": err.Error()}, cause: err}
+	}
+	outcome := "ok"
+	for _, change := range plan.Report {
+		if change.Kind == schema.MissingRef {
+			outcome = "degraded"
+			_, what, _ := strings.Cut(change.Action, ": ")
+			s.Logger.Warn(what, "tool", name, "at", change.Pointer)
+		}
+	}
+	s.Metrics.converted(outcome)
+	return plan.Parameters, nil
+}
+
+// without takes properties out of a schema, and out of what it requires.
+func without(in raw, names map[string]bool) raw {
+	var edits []rawjson.Edit
+	for w := rawjson.Object(in); w.Next(); {
+		switch string(w.Key) {
+		case "properties":
+			out := []byte{'{'}
+			for p := rawjson.Object(w.Value); p.Next(); {
+				if !names[string(p.Key)] {
+					out = member(out, string(p.Key), p.Value)
+				}
+			}
+			edits = append(edits, rawjson.Edit{Start: w.Start, End: w.End, New: append(out, '}')})
+		case "required":
+			out := []byte{'['}
+			for p := rawjson.Array(w.Value); p.Next(); {
+				if text, _ := rawjson.String(p.Value); !names[text] {
+					if len(out) > 1 {
+						out = append(out, ',')
+					}
+					out = append(out, p.Value...)
+				}
+			}
+			edits = append(edits, rawjson.Edit{Start: w.Start, End: w.End, New: append(out, ']')})
+		}
+	}
+	return rawjson.AppendSplice(nil, in, edits...)
+}
+
+// member appends a member to an object that is being written.
+func member(dst []byte, key string, value raw) []byte {
+	if dst[len(dst)-1] != '{' {
+		dst = append(dst, ',')
+	}
+	return append(append(rawjson.AppendString(dst, key), ':'), value...)
+}

@@ -1,0 +1,89 @@
+package recall
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/access"
+	"github.com/toolfit/toolfit/internal/call"
+	"github.com/toolfit/toolfit/internal/catalog"
+	"github.com/toolfit/toolfit/internal/config"
+	"github.com/toolfit/toolfit/internal/tool"
+)
+
+// Catalog knows the tools of our own servers.
+type Catalog interface {
+	View(profile string) (*catalog.View, error)
+	Ready(ctx context.Context, profile string) // waits until the profile's servers have been listed once, ever
+	Servers() []catalog.Server
+}
+
+// Caller calls them.
+type Caller interface {
+	Do(ctx context.Context, req call.Request) (*call.Result, error)
+}
+
+// ownTools finds tools of our own servers.
+type ownTools struct {
+	catalog  Catalog
+	profiles []config.Profile
+}
+
+// firstList is how long a request waits for a server that was never listed.
+const firstList = 20 * time.Second
+
+// find gives a tool of a server. Both are nil when the server is not ours, as far as the
+// profile can tell.
+func (o *ownTools) find(ctx context.Context, profile string, name tool.Name) (*catalog.Entry, error) {
+	e, err := o.look(profile, name)
+	if e != nil || err != nil {
+		return e, err
+	}
+	server, raw, _ := name.Split()
+	s := o.server(profile, server)
+	if s == nil {
+		return nil, nil
+	}
+	if s.ListedAt.IsZero() { // it may be the first moment after the first start
+		inner, cancel := context.WithTimeout(ctx, firstList)
+		o.catalog.Ready(inner, profile)
+		cancel()
+		if e, err = o.look(profile, name); e != nil || err != nil {
+			return e, err
+		}
+		if s = o.server(profile, server); s != nil && s.ListedAt.IsZero() {
+			return nil, broken(string(server), say("reason.unlisted"), nil)
+		}
+	}
+	return nil, noTool(string(server), raw)
+}
+
+func (o *ownTools) look(profile string, name tool.Name) (*catalog.Entry, error) {
+	view, err := o.catalog.View(profile)
+	if err != nil {
+		return nil, err
+	}
+	if e := view.Named(name); e != nil && !e.Own {
+		return e, nil
+	}
+	return nil, nil
+}
+
+// server is what is known of a server that the profile sees.
+func (o *ownTools) server(profile string, id tool.ServerID) *catalog.Server {
+	i := slices.IndexFunc(o.profiles, func(p config.Profile) bool { return p.Name == profile })
+	if i < 0 || !access.SeesServer(o.profiles[i], id) {
+		return nil
+	}
+	all := o.catalog.Servers()
+	at := slices.IndexFunc(all, func(s catalog.Server) bool { return s.ID == id })
+	if at < 0 {
+		return nil
+	}
+	return &all[at]
+}
+
+func noInstance(server string) *problem {
+	return notFound(instanceNotFound, details{"mcp_id": clipped(server)})
+}

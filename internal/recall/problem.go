@@ -1,0 +1,198 @@
+package recall
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+
+	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/locale"
+	"github.com/toolfit/toolfit/internal/mcp"
+)
+
+// The specific codes, beside those that only name a status. The list only grows.
+const (
+	unsupportedType  = "KnActionRecallUnsupportedType"
+	convertFailed    = "KnActionRecallSchemaConvertFailed"
+	parameterClash   = "KnActionRecallParameterClash"
+	toolNotFound     = "KnActionRecallToolNotFound"
+	actionNotFound   = "KnActionRecallActionNotFound"
+	sourceIncomplete = "KnActionRecallSourceIncomplete"
+	instanceNotFound = "MCPInstanceNotFound"
+	argumentsInvalid = "MCPArgumentsInvalid"
+)
+
+// problem is an error that the caller may see.
+type problem struct {
+	status  int
+	code    string // a specific code; "" for that of the status
+	details any    // what is wrong where, with sentences as said; nil: nothing more is known
+	cause   error  // for the log alone
+}
+
+func (p *problem) Error() string {
+	b := p.in(locale.English)
+	text := fmt.Sprintf("%d %s", p.status, b.Code)
+	if b.Details != nil {
+		text += fmt.Sprintf(" %v", b.Details)
+	}
+	if p.cause != nil {
+		text += ": " + p.cause.Error()
+	}
+	return text
+}
+
+func (p *problem) Unwrap() error { return p.cause }
+
+// details say what is wrong where.
+type details = map[string]any
+
+// said is a sentence of the details, in the language of the request.
+type said struct {
+	key  string
+	args []any
+}
+
+func say(key string, args ...any) said { return said{key, args} }
+
+// wrong is a parameter that is missing or of the wrong form.
+func wrong(field, expected, got string) *problem {
+	d := details{"field": field, "expected": say("expect." + expected)}
+	if got != "" {
+		d["got"] = got
+	}
+	return &problem{status: http.StatusBadRequest, details: d}
+}
+
+// broken says what a service did wrong.
+func broken(service string, reason said, cause error) *problem {
+	return &problem{status: http.StatusBadGateway, details: details{"service": service, "reason": reason}, cause: cause}
+}
+
+// notFound says what does not exist.
+func notFound(code string, what details) *problem {
+	return &problem{status: http.StatusNotFound, code: code, details: what}
+}
+
+// names are what the statuses are called in codes.
+var names = map[int]string{
+	http.StatusBadRequest: "BadRequest", http.StatusUnauthorized: "Unauthorized", http.StatusForbidden: "Forbidden",
+	http.StatusNotFound: "NotFound", http.StatusMethodNotAllowed: "MethodNotAllowed", http.StatusConflict: "Conflict",
+	http.StatusRequestEntityTooLarge: "BadRequest", http.StatusTooManyRequests: "ServiceUnavailable", statusGone: "BadRequest",
+	http.StatusInternalServerError: "InternalServerError", http.StatusNotImplemented: "NotImplemented",
+	http.StatusServiceUnavailable: "ServiceUnavailable", http.StatusBadGateway: "BadGateway",
+}
+
+// statusGone is for the logs of proxies: the caller has left and reads no answer.
+const statusGone = 499
+
+// errorBody is the form of every error.
+type errorBody struct {
+	Code        string `json:"code"`
+	Description string `json:"description,omitempty"`
+	Solution    string `json:"solution,omitempty"`
+	Link        string `json:"link,omitempty"`
+	Details     any    `json:"details,omitempty"`
+}
+
+// in is the problem in a language.
+func (p *problem) in(lang locale.Language) errorBody {
+	name := names[p.status]
+	b := errorBody{Code: "Public." + name, Details: p.details}
+	key := "error.Public." + name
+	if p.code != "" {
+		b.Code, key = "agentRetrieval."+name+"."+p.code, "error."+p.code
+	}
+	b.Description, b.Solution = lang.Text(key+".description"), lang.Text(key+".solution")
+	if given, ok := p.details.(details); ok {
+		spoken := maps.Clone(given)
+		for field, value := range spoken {
+			if s, ok := value.(said); ok {
+				spoken[field] = fmt.Sprintf(lang.Text(s.key), s.args...)
+			}
+		}
+		b.Details = spoken
+	}
+	return b
+}
+
+// fail answers an error. What the caller may not know is logged instead.
+func (s *Service) fail(w http.ResponseWriter, r *http.Request, err error) {
+	p := asProblem(err)
+	if p.status == http.StatusInternalServerError && r.Context().Err() != nil {
+		p = &problem{status: statusGone}
+	}
+	switch p.status {
+	case http.StatusUnauthorized:
+		w.Header().Set("WWW-Authenticate", `Bearer realm="toolfit"`)
+	case http.StatusInternalServerError:
+		s.Logger.Error("request not served", "method", r.Method, "path", r.URL.Path, "error", err)
+	case http.StatusBadGateway:
+		s.Logger.Warn("a service did not answer as it should", "path", r.URL.Path, "error", err)
+	}
+	body, err := json.Marshal(p.in(s.language(r)))
+	if err != nil { // details are plain values
+		s.Logger.Error("error not written", "error", err)
+	}
+	send(w, p.status, jsonType, body)
+}
+
+// asProblem is what the caller may know of any error.
+func asProblem(err error) *problem {
+	var p *problem
+	if errors.As(err, &p) {
+		return p
+	}
+	var theirs *mcp.Error
+	if errors.As(err, &theirs) {
+		return &problem{status: http.StatusBadGateway, details: details{"reason": theirs.Message, "mcp_code": theirs.Code}, cause: err}
+	}
+	f := fault.As(err)
+	p = &problem{status: statusOf(f.Code), cause: err}
+	switch f.Code {
+	case fault.Internal, fault.Canceled:
+		return p
+	case fault.BadArguments:
+		p.code = argumentsInvalid
+	case fault.UnknownTool:
+		p.code = toolNotFound
+	}
+	switch {
+	case f.Details != nil:
+		p.details = f.Details
+	case f.Hint != "":
+		p.details = details{"reason": f.Message, "hint": f.Hint}
+	default:
+		p.details = details{"reason": f.Message}
+	}
+	return p
+}
+
+// statusOf is the status of a fault here: whatever a server did wrong is 502.
+func statusOf(code fault.Code) int {
+	switch code {
+	case fault.BadRequest, fault.BadArguments:
+		return http.StatusBadRequest
+	case fault.Unauthorized:
+		return http.StatusUnauthorized
+	case fault.Forbidden:
+		return http.StatusForbidden
+	case fault.NotFound, fault.UnknownTool:
+		return http.StatusNotFound
+	case fault.Conflict:
+		return http.StatusConflict
+	case fault.TooLarge:
+		return http.StatusRequestEntityTooLarge
+	case fault.RateLimited:
+		return http.StatusTooManyRequests
+	case fault.UpstreamDown, fault.UpstreamProtocol, fault.UpstreamError, fault.UpstreamTimeout, fault.BadResult:
+		return http.StatusBadGateway
+	case fault.UpstreamBusy, fault.StoreDown:
+		return http.StatusServiceUnavailable
+	case fault.Canceled:
+		return statusGone
+	}
+	return http.StatusInternalServerError
+}

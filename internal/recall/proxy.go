@@ -1,0 +1,173 @@
+package recall
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/call"
+	"github.com/toolfit/toolfit/internal/catalog"
+	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/fit"
+	"github.com/toolfit/toolfit/internal/rawjson"
+	"github.com/toolfit/toolfit/internal/store"
+	"github.com/toolfit/toolfit/internal/tool"
+)
+
+// Recorder keeps one record per call.
+type Recorder interface {
+	NewID() string
+	Add(ctx context.Context, c store.Call) error
+}
+
+// proxy calls a tool of an MCP server with the flat arguments of the body.
+func (s *Service) proxy(r *http.Request, who caller) (answer, error) {
+	server := r.PathValue("mcp_id")
+	name, ok := strings.CutSuffix(r.PathValue("tool"), "/call") // a tool's name may hold a slash
+	if !ok || name == "" || server == "" {
+		return answer{}, notFound("", details{"path": clipped(r.URL.Path)})
+	}
+	args, err := s.readObject(r)
+	if err != nil {
+		return answer{}, err
+	}
+	if sealed := r.URL.Query().Get("fixed"); sealed != "" {
+		fixed, ok := s.seal.open(scope(server, name), sealed)
+		if !ok {
+			return answer{}, wrong("fixed", "fixed", "another text")
+		}
+		args = merge(args, fixed)
+	}
+	entry, err := s.own.find(r.Context(), who.profile, tool.Canonical(tool.ServerID(server), name))
+	var a answer
+	switch {
+	case err != nil:
+		return answer{}, err
+	case entry != nil:
+		a, err = s.callOwn(r.Context(), who, entry, args)
+	case s.remote != nil:
+		a.body, err = s.callRemote(r.Context(), who, target{server, name}, args)
+	default:
+		return answer{}, noInstance(server)
+	}
+	if err != nil {
+		return answer{}, err
+	}
+	a.toon = true
+	if s.recall.IsErrorAlias {
+		a.body = aliased(a.body)
+	}
+	return a, nil
+}
+
+// callOwn calls a tool of a server of ours, by the way that all calls go.
+func (s *Service) callOwn(ctx context.Context, who caller, entry *catalog.Entry, args raw) (answer, error) {
+	params, err := call.NewParams(entry.Shown, args)
+	if err != nil {
+		return answer{}, err
+	}
+	req := call.Request{Principal: who.Principal, Profile: who.profile, Reader: call.Person, Params: params}
+	if s.recall.Project {
+		req.Reader = call.Model
+	}
+	res, err := s.Caller.Do(ctx, req)
+	if err != nil {
+		return answer{}, err
+	}
+	return answer{body: res.Raw, release: res.Release}, nil
+}
+
+// target is a tool of a server that only agent-operator-integration knows.
+type target struct{ server, name string }
+
+// callRemote calls a tool through agent-operator-integration. The arguments are fitted
+// where the tool's schema is at hand; it is not asked for, because a call is one request.
+func (s *Service) callRemote(ctx context.Context, who caller, t target, args raw) (out raw, err error) {
+	rec := store.Call{
+		At: s.Now(), Principal: who.ID, Profile: who.profile, Server: tool.ServerID(t.server), Upstream: t.name,
+		Tool: tool.Canonical(tool.ServerID(t.server), t.name), BytesIn: int64(len(args)),
+	}
+	defer func() { s.record(ctx, rec, out, err) }()
+	if known := s.remote.known(t.server, t.name, who.account); known != nil && known.fit != nil {
+		var fitted fit.Result
+		if fitted, err = known.fit.Fit(args); err != nil {
+			return nil, err
+		}
+		if args = fitted.Args; len(fitted.Repairs) > 0 {
+			list, _ := json.Marshal(fitted.Repairs) // plain structs
+			rec.Repairs = string(list)
+		}
+	}
+	return s.remote.call(ctx, t.server, t.name, args, who.account)
+}
+
+// record keeps what became of a call. The caller has its answer whether that works or not.
+func (s *Service) record(ctx context.Context, rec store.Call, out raw, err error) {
+	if s.Log == nil {
+		return
+	}
+	rec.ID, rec.Outcome, rec.Level = s.Log.NewID(), "ok", "info"
+	if rec.Repairs != "" {
+		rec.Level = "warn"
+	}
+	rec.Duration = s.Now().Sub(rec.At)
+	rec.BytesFull, rec.BytesSent = int64(len(out)), int64(len(out))
+	switch {
+	case err != nil:
+		code := codeOf(err)
+		rec.Outcome, rec.Level, rec.Code, rec.Message = "error", "error", string(code), err.Error()
+		if code == fault.Canceled {
+			rec.Outcome = "canceled"
+		}
+	case isError(out):
+		rec.Outcome, rec.Level = "tool_error", "error"
+	}
+	inner, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	if err := s.Log.Add(inner, rec); err != nil {
+		s.Logger.Error("call not recorded", "tool", rec.Tool, "error", err)
+	}
+}
+
+// codeOf is the code of an error in the words of all records.
+func codeOf(err error) fault.Code {
+	switch p := asProblem(err); p.status {
+	case http.StatusBadRequest:
+		return fault.BadArguments
+	case http.StatusNotFound:
+		return fault.UnknownTool
+	case http.StatusForbidden:
+		return fault.Forbidden
+	case http.StatusBadGateway:
+		return fault.UpstreamError
+	case statusGone:
+		return fault.Canceled
+	}
+	return fault.Internal
+}
+
+func isError(result raw) bool {
+	return string(rawjson.Get(result, "isError")) == "true" || string(rawjson.Get(result, "is_error")) == "true"
+}
+
+// aliased says under both names whether the tool worked, where the result says it under one.
+func aliased(result raw) raw {
+	var at [2]rawjson.Edit // where isError and is_error end, and what they say
+	for w := rawjson.Object(result); w.Next(); {
+		switch string(w.Key) {
+		case "isError":
+			at[0] = rawjson.Edit{Start: w.End, End: w.End, New: append([]byte(`,"is_error":`), w.Value...)}
+		case "is_error":
+			at[1] = rawjson.Edit{Start: w.End, End: w.End, New: append([]byte(`,"isError":`), w.Value...)}
+		}
+	}
+	switch {
+	case at[0].New != nil && at[1].New == nil:
+		return rawjson.AppendSplice(nil, result, at[0])
+	case at[1].New != nil && at[0].New == nil:
+		return rawjson.AppendSplice(nil, result, at[1])
+	}
+	return result
+}

@@ -1,0 +1,175 @@
+package restapi
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/access"
+	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/store"
+	"github.com/toolfit/toolfit/internal/tokens"
+	"github.com/toolfit/toolfit/internal/tool"
+)
+
+// SavingsList is what tools cost, and what models were spared.
+type SavingsList struct {
+	By      store.SavingKey `json:"by"`
+	Count   tokens.Label    `json:"count"` // how tokens were counted
+	Of      string          `json:"of"`    // calls: all that are recorded; results: those kept, by the rules in force now
+	Left    int64           `json:"left,omitempty"`
+	Total   Savings         `json:"total"`
+	Savings []Savings       `json:"savings"`
+}
+
+// Savings are the tokens of some calls.
+type Savings struct {
+	Key        string  `json:"key"` // "" in a list by rule: no rule
+	Calls      int64   `json:"calls"`
+	Definition int64   `json:"tokens_definition,omitempty"` // of the tool, or of the profile's list, as it is now
+	TokensIn   int64   `json:"tokens_in"`                   // of arguments
+	TokensFull int64   `json:"tokens_full"`                 // of results as servers gave them
+	TokensSent int64   `json:"tokens_sent"`                 // of results as sent on
+	Saved      float64 `json:"saved"`                       // the share of full that was not sent
+}
+
+func (s *Savings) add(more Savings) {
+	s.Calls += more.Calls
+	s.TokensIn += more.TokensIn
+	s.TokensFull += more.TokensFull
+	s.TokensSent += more.TokensSent
+	s.share()
+}
+
+func (s *Savings) share() {
+	if s.Saved = 0; s.TokensFull > 0 {
+		s.Saved = 1 - float64(s.TokensSent)/float64(s.TokensFull)
+	}
+}
+
+// savings sums up what was not sent to models: estimated over the records of all calls, or
+// counted over the results that are kept.
+func (a *API) savings(r *http.Request, who access.Principal) (any, error) {
+	if !who.MayRead() {
+		return nil, fault.New(fault.Forbidden, "%s may not read what others have saved", who.Name)
+	}
+	q := r.URL.Query()
+	label, err := parseCount(q.Get("count"), tokens.Estimated)
+	if err != nil {
+		return nil, err
+	}
+	since, err := parseTime(q, "since")
+	if err != nil {
+		return nil, err
+	}
+	list := SavingsList{By: cmp.Or(store.SavingKey(q.Get("by")), store.ByTool), Count: label, Of: "calls", Savings: []Savings{}}
+	if label == tokens.Estimated {
+		err = a.estimateSavings(r.Context(), &list, since)
+	} else {
+		err = a.countSavings(r.Context(), &list, since)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i := range list.Savings {
+		list.Savings[i].Definition = a.definition(list.By, list.Savings[i].Key)
+		list.Savings[i].share()
+		list.Total.add(list.Savings[i])
+	}
+	return list, nil
+}
+
+func (a *API) estimateSavings(ctx context.Context, list *SavingsList, since time.Time) error {
+	rows, err := a.Store.Savings(ctx, list.By, since)
+	for _, row := range rows {
+		list.Savings = append(list.Savings, Savings{
+			Key: row.Key, Calls: row.Calls, TokensIn: row.TokensIn, TokensFull: row.TokensFull, TokensSent: row.TokensSent,
+		})
+	}
+	return err
+}
+
+// countSavings counts the kept results, the newest first, as many as one request may count.
+func (a *API) countSavings(ctx context.Context, list *SavingsList, since time.Time) error {
+	keyOf := map[store.SavingKey]func(*store.Result) string{
+		store.ByTool:    func(r *store.Result) string { return string(r.Tool) },
+		store.ByProfile: func(r *store.Result) string { return r.Profile },
+		store.ByRule:    func(r *store.Result) string { return r.Rule },
+		store.ByDay:     func(r *store.Result) string { return r.At.UTC().Format(time.DateOnly) },
+	}[list.By]
+	if keyOf == nil {
+		_, err := a.Store.Savings(ctx, list.By, since) // it says which keys there are
+		return err
+	}
+	list.Of = "results"
+	sums := map[string]*Savings{}
+	room := maxExact
+	err := eachResult(ctx, a.Store, since, func(r *store.Result) error {
+		if r.Err != nil || 2*len(r.Body) > room {
+			list.Left++
+			return nil
+		}
+		room -= 2 * len(r.Body)
+		n, err := a.count(ctx, *r, list.Count)
+		if fault.Is(err, fault.NotFound) { // its profile is gone
+			list.Left++
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		in, err := tokens.Count(string(r.Args))
+		if err != nil {
+			return err
+		}
+		key := keyOf(r)
+		if sums[key] == nil {
+			sums[key] = &Savings{Key: key}
+		}
+		sums[key].add(Savings{Calls: 1, TokensIn: int64(in), TokensFull: int64(n.Full), TokensSent: int64(n.Sent)})
+		return nil
+	})
+	for _, s := range sums {
+		list.Savings = append(list.Savings, *s)
+	}
+	slices.SortFunc(list.Savings, func(x, y Savings) int { return cmp.Compare(x.Key, y.Key) })
+	return err
+}
+
+// eachResult visits the kept results, the newest first.
+func eachResult(ctx context.Context, st *store.Store, since time.Time, visit func(*store.Result) error) error {
+	f := store.ResultFilter{Since: since, Limit: 200}
+	for {
+		page, err := st.Results(ctx, f)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		for i := range page {
+			if err := visit(&page[i]); err != nil {
+				return err
+			}
+		}
+		f.Before = page[len(page)-1].Cursor()
+	}
+}
+
+// definition is what a profile's list costs, or a tool's part of the first list that has it.
+func (a *API) definition(by store.SavingKey, key string) int64 {
+	switch by {
+	case store.ByProfile:
+		if v, err := a.Catalog.View(key); err == nil {
+			return int64(tokens.Estimate(v.List))
+		}
+	case store.ByTool:
+		for _, p := range a.Config().Profiles {
+			if v, err := a.Catalog.View(p.Name); err == nil {
+				if e := v.Named(tool.Name(key)); e != nil {
+					return int64(tokens.Estimate(e.Raw()))
+				}
+			}
+		}
+	}
+	return 0
+}

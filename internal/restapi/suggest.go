@@ -1,0 +1,119 @@
+package restapi
+
+import (
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/access"
+	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/project/suggest"
+	"github.com/toolfit/toolfit/internal/rawjson"
+	"github.com/toolfit/toolfit/internal/tokens"
+	"github.com/toolfit/toolfit/internal/tool"
+)
+
+// SuggestionList is what the record of calls speaks for.
+type SuggestionList struct {
+	Conversations int          `json:"conversations"` // that are on record
+	Blind         int          `json:"blind"`         // of these, such with calls whose arguments were not kept
+	Count         tokens.Label `json:"count"`
+	Suggestions   []Suggestion `json:"suggestions"`
+}
+
+// Suggestion is a rule that the record speaks for. A person decides.
+type Suggestion struct {
+	Tool          tool.Name       `json:"tool"`
+	When          map[string]any  `json:"when,omitempty"`
+	Keep          string          `json:"keep"`
+	Stage         suggest.Stage   `json:"stage"`
+	Text          string          `json:"text"`
+	Saved         float64         `json:"saved"`
+	TokensFull    int             `json:"tokens_full"`
+	TokensSent    int             `json:"tokens_sent"`
+	Conversations int             `json:"conversations"` // replayed
+	Hidden        int             `json:"hidden"`        // values that were used later and would have been hidden
+	Missed        int             `json:"missed"`        // conversations in which that would have happened
+	HeldOut       int             `json:"held_out"`      // such conversations, each half judged by what was learned from the other
+	Fields        []SuggestedPath `json:"fields"`
+}
+
+// SuggestedPath is why a part of the results is kept or not.
+type SuggestedPath struct {
+	Path  string  `json:"path"`
+	Kept  bool    `json:"kept"`
+	Share float64 `json:"share"` // of the bytes
+	Why   string  `json:"why"`
+}
+
+// suggestions proposes rules from recorded calls: for one tool, or for all that have results.
+func (a *API) suggestions(r *http.Request, who access.Principal) (any, error) {
+	if !who.MayRead() {
+		return nil, fault.New(fault.Forbidden, "%s may not read what others called", who.Name)
+	}
+	q := r.URL.Query()
+	since, err := parseTime(q, "since")
+	if err != nil {
+		return nil, err
+	}
+	if since.IsZero() {
+		since = time.Now().Add(-suggestFrom)
+	}
+	past, err := a.readPast(r.Context(), since)
+	if err != nil {
+		return nil, err
+	}
+	list := SuggestionList{Conversations: len(past.conversations), Blind: past.blind, Count: tokens.Estimated, Suggestions: []Suggestion{}}
+	names := past.tools
+	if name := q.Get("tool"); name != "" {
+		names = []tool.Name{tool.Name(name)}
+	}
+	for _, name := range names {
+		for _, p := range suggest.Propose(name, past.conversations, &suggest.Options{Inputs: a.inputs(name)}) {
+			if p.Stage == suggest.OfferOn && past.blind*10 > len(past.conversations) {
+				p.Stage = suggest.Shadow // what was not seen may have used what would be hidden
+			}
+			list.Suggestions = append(list.Suggestions, showSuggestion(p))
+		}
+	}
+	return list, nil
+}
+
+// suggestFrom is how far back calls are looked at.
+const suggestFrom = 30 * 24 * time.Hour
+
+func showSuggestion(p suggest.Proposal) Suggestion {
+	s := Suggestion{
+		Tool: p.Tool, When: p.When, Keep: p.Keep, Stage: p.Stage, Text: p.String(), Saved: p.Saved(), TokensFull: p.Full, TokensSent: p.Sent,
+		Conversations: p.Conversations, Hidden: p.Hidden, Missed: p.Missed, HeldOut: p.HeldOut, Fields: []SuggestedPath{},
+	}
+	for _, f := range p.Fields {
+		s.Fields = append(s.Fields, SuggestedPath(f))
+	}
+	return s
+}
+
+// inputs are the names of the arguments that tools of the same server take: what a list
+// gives is often what the next call needs.
+func (a *API) inputs(name tool.Name) (names []string) {
+	for _, p := range a.Config().Profiles {
+		v, err := a.Catalog.View(p.Name)
+		if err != nil {
+			continue
+		}
+		e := v.Named(name)
+		if e == nil {
+			continue
+		}
+		for _, sister := range v.Entries {
+			if sister.Server != e.Server {
+				continue
+			}
+			for w := rawjson.Object(rawjson.Get(sister.Definition.InputSchema(), "properties")); w.Next(); {
+				names = append(names, string(w.Key))
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}

@@ -1,0 +1,64 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"time"
+)
+
+// Message is one message of a session's transcript.
+type Message struct {
+	Position int64 // from 1, without gaps
+	At       time.Time
+	Body     json.RawMessage // byte for byte as it came
+}
+
+// AppendMessages adds messages to the end of the session's transcript, all of them or none.
+// Once it returns, the end of this process loses none of them. An unknown session is a
+// fault.NotFound.
+func (s *Store) AppendMessages(ctx context.Context, session string, bodies ...json.RawMessage) error {
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
+	err := s.inTx(ctx, func(tx *sql.Tx) error {
+		if err := s.touchSession(ctx, tx, session); err != nil {
+			return err
+		}
+		var last int64
+		row := tx.QueryRowContext(ctx, "SELECT coalesce(max(position), 0) FROM messages WHERE session = $1", session)
+		if err := row.Scan(&last); err != nil {
+			return err
+		}
+		now := micros(s.opts.Now())
+		rows := make([][]any, len(bodies))
+		for i, body := range bodies {
+			rows[i] = []any{session, last + 1 + int64(i), now, notNull(body)}
+		}
+		return s.insertRows(ctx, tx, "messages (session, position, at, body)", rows)
+	})
+	return s.explain("append messages to session "+session, err)
+}
+
+// Messages returns the messages of a session after a position, in their order. The limit 0
+// means 100; at most 1000. A session without messages, or an unknown one, has none.
+func (s *Store) Messages(ctx context.Context, session string, after int64, limit int) ([]Message, error) {
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
+	const query = "SELECT position, at, body FROM messages WHERE session = $1 AND position > $2 ORDER BY position LIMIT $3"
+	rows, err := s.read.QueryContext(ctx, query, session, after, pageLimit(limit))
+	if err != nil {
+		return nil, s.explain("read messages of session "+session, err)
+	}
+	defer rows.Close()
+	var found []Message
+	for rows.Next() {
+		var m Message
+		var at int64
+		if err := rows.Scan(&m.Position, &at, (*[]byte)(&m.Body)); err != nil {
+			return nil, s.explain("read messages of session "+session, err)
+		}
+		m.At = fromMicros(at)
+		found = append(found, m)
+	}
+	return found, s.explain("read messages of session "+session, rows.Err())
+}

@@ -1,0 +1,95 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// resultTable keeps results in the database, where every gateway finds them.
+type resultTable struct{ store *Store }
+
+const resultColumns = "ref, owner, call, server, tool, profile, session, rule, args, body, at, expires"
+
+func (t resultTable) keep(ctx context.Context, r *Result) error {
+	ctx, cancel := t.store.limit(ctx)
+	defer cancel()
+	sealed, args := t.store.opts.sealResult(nil, r)
+	const insert = `INSERT INTO results (` + resultColumns + `, size)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT DO NOTHING`
+	res, err := t.store.write.ExecContext(ctx, insert, r.Ref, r.Owner, r.Call, string(r.Server), string(r.Tool), r.Profile, r.Session, r.Rule,
+		sealed[:args], sealed[args:], micros(r.At), micros(r.Expires), len(sealed))
+	if err != nil {
+		return err
+	}
+	if n, err := res.RowsAffected(); err != nil || n == 1 {
+		return err
+	}
+	return refTaken(r.Ref)
+}
+
+func (t resultTable) list(ctx context.Context, f *ResultFilter, now time.Time) ([]Result, error) {
+	ctx, cancel := t.store.limit(ctx)
+	defer cancel()
+	var w where
+	w.equals("owner", f.Owner)
+	w.equals("ref", f.Ref)
+	w.equals("call", f.Call)
+	w.equals("tool", f.Tool)
+	w.equals("session", f.Session)
+	w.equals("rule", f.Rule)
+	if !f.Since.IsZero() {
+		w.has("at >=", micros(f.Since))
+	}
+	if err := w.before(f.Before, "at", "ref"); err != nil {
+		return nil, err
+	}
+	w.is("(expires = 0 OR expires > " + w.value(micros(now)) + ")")
+	query := "SELECT " + resultColumns + " FROM results" + w.String() + " ORDER BY at DESC, ref DESC" + w.limit(f.Limit)
+	rows, err := t.store.read.QueryContext(ctx, query, w.args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var found []Result
+	for size := 0; size < pageBytes && rows.Next(); {
+		var r Result
+		var args, body []byte
+		var at, expires int64
+		err := rows.Scan(&r.Ref, &r.Owner, &r.Call, (*string)(&r.Server), (*string)(&r.Tool), &r.Profile, &r.Session, &r.Rule,
+			&args, &body, &at, &expires)
+		if err != nil {
+			return nil, err
+		}
+		r.At, r.Expires = fromMicros(at), fromMicros(expires)
+		t.store.opts.openResult(&r, args, body)
+		found, size = append(found, r), size+len(args)+len(body)
+	}
+	return found, rows.Err()
+}
+
+// trim goes step by step, so that none takes long. Two that trim at once delete the same.
+func (t resultTable) trim(ctx context.Context, l ResultLimits, now time.Time) (deleted int64, err error) {
+	const over = `DELETE FROM results WHERE (ref, owner) IN (SELECT ref, owner FROM (
+		SELECT ref, owner, sum(size) OVER (PARTITION BY %s ORDER BY at DESC, ref DESC, owner) AS total FROM results) AS sums
+		WHERE total > $1)`
+	steps := []struct {
+		statement string
+		value     int64
+	}{
+		{"DELETE FROM results WHERE expires > 0 AND expires <= $1", micros(now)},
+		{fmt.Sprintf(over, "owner"), l.Owner},
+		{fmt.Sprintf(over, "1"), l.Total},
+	}
+	for _, step := range steps {
+		if step.value <= 0 {
+			continue
+		}
+		n, err := t.store.delete(ctx, step.statement, step.value)
+		deleted += n
+		if err != nil {
+			return deleted, err
+		}
+	}
+	return deleted, nil
+}

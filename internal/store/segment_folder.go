@@ -1,0 +1,153 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// maxKept is how many results memory knows, in about 20 MB. Beyond that the oldest segments go.
+const maxKept = 131_072
+
+// resultFolder keeps results in segments beside a SQLite file. Every process writes to
+// segments of its own and reads those of all.
+type resultFolder struct {
+	dir    string
+	opts   *Options
+	frames sync.Pool // of *[]byte, for frames
+
+	writing sync.Mutex
+	writer  *segmentWriter // nil until the first result
+	next    int            // the number to try for the next segment
+	most    int64          // bytes of a segment
+
+	reading sync.Mutex // held while the folder is read
+
+	mu    sync.Mutex // held for the index, never while waiting for the disk
+	index *resultIndex
+}
+
+func newResultFolder(dir string, opts *Options) *resultFolder {
+	return &resultFolder{dir: dir, opts: opts, next: 1, most: maxSegment, index: newResultIndex()}
+}
+
+// Close ends the segment that is written to.
+func (d *resultFolder) Close() error {
+	d.writing.Lock()
+	defer d.writing.Unlock()
+	return d.seal()
+}
+
+// seal ends the segment that is written to; the next result begins another. It is called
+// with writing held.
+func (d *resultFolder) seal() error {
+	if d.writer == nil {
+		return nil
+	}
+	w := d.writer
+	d.writer = nil
+	d.mu.Lock()
+	d.index.segment(w.number).open = false
+	d.mu.Unlock()
+	return w.close(d.opts.Durable)
+}
+
+// keep writes the frame and, when durable, waits for the disk.
+func (d *resultFolder) keep(ctx context.Context, r *Result) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	buf, _ := d.frames.Get().(*[]byte)
+	if buf == nil {
+		buf = new([]byte)
+	}
+	b, f, err := appendFrame((*buf)[:0], r, d.opts)
+	if err != nil {
+		return err
+	}
+	if cap(b) <= 1<<20 { // a rare long one would be held for ever
+		*buf = b
+		defer d.frames.Put(buf)
+	}
+	w, end, err := d.append(f, b)
+	if err != nil || !d.opts.Durable {
+		return err
+	}
+	if err := w.sync(end); err != nil {
+		return errors.Join(err, d.abandon(w.number))
+	}
+	return nil
+}
+
+// abandon lets the next result begin another segment, when this is the one that is written to.
+func (d *resultFolder) abandon(number int) error {
+	d.writing.Lock()
+	defer d.writing.Unlock()
+	if d.writer == nil || d.writer.number != number {
+		return nil
+	}
+	return d.seal()
+}
+
+// append writes the frame to the end of the segment, or to that of a new one, and notes it
+// in the index.
+func (d *resultFolder) append(f frame, b []byte) (w *segmentWriter, end int64, err error) {
+	d.writing.Lock()
+	defer d.writing.Unlock()
+	d.mu.Lock()
+	taken := d.index.has(f.about.Owner, f.about.Ref)
+	d.mu.Unlock()
+	if taken {
+		return nil, 0, refTaken(f.about.Ref)
+	}
+	if err := d.ready(len(b)); err != nil {
+		return nil, 0, err
+	}
+	w = d.writer
+	offset, broken, err := w.append(b)
+	if broken {
+		err = errors.Join(err, d.seal())
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	f.offset = offset
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.index.add(d.index.segment(w.number), f)
+	return w, offset + f.size(), nil
+}
+
+// ready makes sure that there is a segment with room.
+func (d *resultFolder) ready(size int) error {
+	if d.writer != nil && !d.writer.full(size, d.most) {
+		return nil
+	}
+	if err := d.seal(); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(d.dir, 0o700); err != nil {
+		return err
+	}
+	w, err := newSegment(d.dir, d.next)
+	if err != nil {
+		return err
+	}
+	d.writer, d.next = w, w.number+1
+	d.mu.Lock()
+	g := d.index.segment(w.number)
+	g.ours, g.open = true, true
+	many := d.index.count > maxKept
+	d.mu.Unlock()
+	if many {
+		d.removeOldest(context.Background(), 0) // what goes wrong there, TrimResults tells
+	}
+	if d.opts.Durable {
+		return syncDir(d.dir)
+	}
+	return nil
+}
+
+func (d *resultFolder) path(number int) string { return filepath.Join(d.dir, segmentName(number)) }

@@ -1,0 +1,110 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// maxSegment and segmentFrames are when a segment is full. Space is given back a
+	// segment at a time, so that under a small limit they are smaller.
+	maxSegment    = 16 << 20
+	minSegment    = 64 << 10
+	segmentFrames = 8192
+	// segmentIdle is how long after its last frame a segment may get another one. A process
+	// deletes the segments of others only when nothing came for segmentAlone; so nobody
+	// writes to a segment that another deletes.
+	segmentIdle  = 20 * time.Minute
+	segmentAlone = time.Hour
+)
+
+// segmentName is the file of a segment.
+func segmentName(number int) string { return fmt.Sprintf("%06d.seg", number) }
+
+// segmentWriter appends to one segment, which nobody else writes to.
+type segmentWriter struct {
+	number int
+	file   *os.File
+	end    atomic.Int64 // of the last whole frame
+	frames int
+	last   time.Time // when the last frame came
+
+	syncing sync.Mutex
+	synced  int64 // what is on disk
+	err     error // why the rest cannot be
+}
+
+// newSegment makes a segment with a number that no process has taken, at least this one.
+func newSegment(dir string, number int) (*segmentWriter, error) {
+	for ; ; number++ {
+		f, err := os.OpenFile(filepath.Join(dir, segmentName(number)), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		return &segmentWriter{number: number, file: f, last: time.Now()}, nil
+	}
+}
+
+// close ends the segment. Those who still wait for the disk get their answer first.
+func (w *segmentWriter) close(durable bool) error {
+	var err error
+	if durable {
+		err = w.sync(w.end.Load())
+	}
+	w.syncing.Lock()
+	defer w.syncing.Unlock()
+	return errors.Join(err, w.file.Close())
+}
+
+// full tells whether a frame of this size needs another segment.
+func (w *segmentWriter) full(size int, most int64) bool {
+	end := w.end.Load()
+	return end > 0 && (end+int64(size) > most || w.frames >= segmentFrames) || time.Since(w.last) > segmentIdle
+}
+
+// append writes one frame in one go. When that does not work, the file is as it was
+// before, or else broken is true, and the segment gets no more frames.
+func (w *segmentWriter) append(b []byte) (offset int64, broken bool, err error) {
+	offset = w.end.Load()
+	if _, err := w.file.WriteAt(b, offset); err != nil {
+		undo := w.file.Truncate(offset)
+		return 0, undo != nil, errors.Join(err, undo)
+	}
+	w.end.Store(offset + int64(len(b)))
+	w.frames++
+	w.last = time.Now()
+	return offset, false, nil
+}
+
+// sync returns when all up to end is on disk. Whoever comes while one waits for the disk
+// is served by the next one's wait.
+func (w *segmentWriter) sync(end int64) error {
+	w.syncing.Lock()
+	defer w.syncing.Unlock()
+	if w.synced >= end || w.err != nil {
+		return w.err
+	}
+	written := w.end.Load()
+	if w.err = w.file.Sync(); w.err == nil {
+		w.synced = written
+	}
+	return w.err
+}
+
+// syncDir puts the names of new files on disk.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

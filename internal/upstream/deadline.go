@@ -1,0 +1,77 @@
+package upstream
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// deadline ends a call that takes too long. It stands still while the caller is asked
+// something: that a person is slow says nothing about the server.
+type deadline struct {
+	cancel context.CancelCauseFunc
+
+	mu    sync.Mutex
+	timer *time.Timer
+	left  time.Duration
+	since time.Time // when it last began to run
+	open  int       // questions that wait for the caller
+	ever  bool      // there was a question
+	ended bool
+}
+
+// askLimit is how long a caller may take to answer a question.
+const askLimit = 10 * time.Minute
+
+// startDeadline gives a call so much time. Stop ends the context.
+func startDeadline(ctx context.Context, limit time.Duration) (context.Context, *deadline) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	c := &deadline{cancel: cancel, left: limit, since: time.Now()}
+	c.timer = time.AfterFunc(limit, func() { cancel(context.DeadlineExceeded) })
+	return ctx, c
+}
+
+func (c *deadline) stop() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ended = true
+	c.timer.Stop()
+	c.cancel(context.Canceled)
+}
+
+// asked notes that the call waits for the caller, not for the server.
+func (c *deadline) asked() {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ever = true
+	if c.open++; c.open == 1 && !c.ended {
+		c.left -= time.Since(c.since)
+		c.timer.Reset(askLimit)
+	}
+}
+
+// answered notes that the server has what it asked for.
+func (c *deadline) answered() {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.open--; c.open == 0 && !c.ended {
+		c.since = time.Now()
+		c.timer.Reset(max(c.left, 0))
+	}
+}
+
+// hasAsked tells whether there was a question.
+func (c *deadline) hasAsked() bool {
+	if c == nil {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ever
+}

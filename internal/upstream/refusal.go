@@ -1,0 +1,78 @@
+package upstream
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/mcp"
+	"github.com/toolfit/toolfit/internal/rawjson"
+)
+
+// statusError says what an HTTP status means for the caller.
+func (r *remote) statusError(resp *http.Response, id int64, era mcp.Era) error {
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
+	if m, err := mcp.Parse(body); err == nil && m.Error != nil {
+		rpc := mcp.ParseError(m.Error)
+		if isID(m.ID, id) || era == mcp.Modern && isModernCode(rpc.Code) {
+			return rpc
+		}
+	}
+	switch resp.StatusCode {
+	case http.StatusBadRequest:
+		// Servers written after a well-known example say this instead of 404.
+		if r.session() != "" && bytes.Contains(bytes.ToLower(body), []byte("session")) {
+			return errSessionLost
+		}
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return fault.New(fault.UpstreamDown, "server %s refused our credentials (HTTP %d)", r.server, resp.StatusCode).
+			WithHint("check the headers of %s in the configuration", r.server)
+	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout, http.StatusTooManyRequests:
+		return fault.New(fault.UpstreamDown, "server %s is not available (HTTP %d)", r.server, resp.StatusCode)
+	}
+	err := r.protocolError("answered HTTP %d: %s", resp.StatusCode, oneLine(body))
+	if era == mcp.Modern && resp.StatusCode < 500 {
+		err = fmt.Errorf("%w%w", err, errOtherEra) // a legacy server does not understand such a request
+	}
+	if resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusMethodNotAllowed {
+		return fmt.Errorf("%w%w", err, errNotStreamable)
+	}
+	return err
+}
+
+// errOtherEra adds to an error that the server may be one of the legacy era by now. It has
+// not acted on the request.
+var errOtherEra = errors.New("")
+
+// refusesVersion tells whether a server says that it does not serve our revision.
+func refusesVersion(err error) bool {
+	var rpc *mcp.Error
+	return errors.As(err, &rpc) && rpc.Code == mcp.CodeUnsupportedVersion
+}
+
+// stale has a server listed again whose tools want other headers than the list says.
+func (s *server) stale(err error) {
+	var rpc *mcp.Error
+	if errors.As(err, &rpc) && rpc.Code == mcp.CodeHeaderMismatch {
+		s.pool.opts.Changed(s.cfg.ID)
+	}
+}
+
+func isModernCode(code int) bool {
+	return code == mcp.CodeHeaderMismatch || code == mcp.CodeMissingCapability || code == mcp.CodeUnsupportedVersion
+}
+
+// errNotStreamable adds to an error that the URL may still be one of the older transport.
+var errNotStreamable = errors.New("")
+
+func (r *remote) protocolError(format string, args ...any) error {
+	return fault.New(fault.UpstreamProtocol, "server %s %s", r.server, fmt.Sprintf(format, args...)).
+		WithHint("check that its URL is an MCP endpoint")
+}
+
+func oneLine(b []byte) string {
+	return string(rawjson.OneLine(bytes.ToValidUTF8(b[:min(len(b), 200)], nil))) // a cut may halve a character
+}
