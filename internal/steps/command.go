@@ -1,0 +1,111 @@
+package steps
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// commandActions are the words of the old command form for our actions.
+var commandActions = map[string]Action{
+	"navigate": Navigate, "goto": Navigate, "open": Navigate,
+	"click": Click, "dblclick": DblClick, "doubleclick": DblClick, "hover": Hover,
+	"fill": Fill, "input": Fill, "type": Fill, "clear": Clear, "select": Select, "check": Check, "uncheck": Uncheck,
+	"press": Press, "upload": Upload, "wait": WaitFor, "expect": Expect, "screenshot": Screenshot, "back": Back,
+}
+
+// ParseCommand reads a command {action, selector, value} from JSON.
+func ParseCommand(raw json.RawMessage) (Step, error) {
+	root, err := readTree("", raw)
+	if err != nil {
+		return Step{}, err
+	}
+	d := &decoder{}
+	s := Step{}
+	if root.kind != mapping || !d.command(root, &s) {
+		if err := d.problems.err(); err != nil {
+			return Step{}, err
+		}
+		return Step{}, Problem{Code: invalid, Text: "expected a command {action, selector, value}"}
+	}
+	return s, nil
+}
+
+// command reads the old form into the step. It reports whether that was possible.
+func (d *decoder) command(n *node, s *Step) bool {
+	before := len(d.problems)
+	word := ""
+	d.text(n.find("action"), &word)
+	action, known := commandActions[strings.ToLower(word)]
+	if !known {
+		var words []string
+		for w := range commandActions {
+			words = append(words, w)
+		}
+		slices.Sort(words)
+		d.fail(n.find("action"), "unknown action %q%s", word, didYouMean(word, words))
+		return false
+	}
+	s.Action = action
+	if n.find("parameters") != nil { // {action, parameters: {…}}
+		d.object(n, "a command", append(d.about(s), field{"action", func(*node) {}}, field{"parameters", func(n *node) { d.parameters(n, s) }}))
+	} else {
+		d.parameters(n, s)
+	}
+	s.Text = describeStep(s)
+	d.check(n, s)
+	return len(d.problems) == before
+}
+
+// parameters reads what stands beside the action.
+func (d *decoder) parameters(n *node, s *Step) {
+	target := &Target{}
+	value := func(n *node) { d.text(n, &s.Value) }
+	fields := append(d.targetFields(target), field{"action", func(*node) {}}, field{"value", value}, field{"text", value})
+	switch s.Action {
+	case Navigate:
+		fields = append(fields, field{"url", value})
+	case Press:
+		fields = append(fields, field{"key", value})
+	case WaitFor:
+		s.Wait = &Wait{}
+		fields = append(fields, field{"timeout", func(n *node) { d.milliseconds(n, &s.Wait.Time) }}, field{"time", func(n *node) { d.duration(n, &s.Wait.Time) }})
+	case Expect:
+		s.Expect = d.expects(&node{kind: mapping, line: n.line, column: n.column, entries: slices.DeleteFunc(slices.Clone(n.entries), func(e entry) bool { return e.key == "action" || e.key == "timeout" })})
+		fields = append(fields, field{"condition", func(*node) {}}, field{"count", func(*node) {}})
+	}
+	for _, f := range d.about(s) {
+		if !slices.ContainsFunc(fields, func(g field) bool { return g.key == f.key }) {
+			fields = append(fields, f)
+		}
+	}
+	d.object(n, "a command", fields)
+	if *target != (Target{}) && s.Action != Expect {
+		s.Target = target
+	}
+	d.settle(n, s)
+}
+
+// settle puts the value where the action looks for it.
+func (d *decoder) settle(n *node, s *Step) {
+	switch s.Action {
+	case Expect:
+		s.Value = ""
+	case WaitFor:
+		if s.Value != "" {
+			s.Wait.Text, s.Value = s.Value, ""
+		} else if s.Target != nil {
+			s.Wait.Text, s.Target = s.Target.Text, nil
+		}
+	case Select, Upload:
+		if s.Value != "" {
+			s.Values, s.Value = []string{s.Value}, ""
+		}
+	case Press:
+		name, known := keyName(s.Value)
+		if !known {
+			d.fail(n, "unknown key %q", s.Value)
+		}
+		s.Value = name
+	}
+}

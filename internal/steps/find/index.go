@@ -1,0 +1,153 @@
+package find
+
+import (
+	"slices"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/toolfit/toolfit/internal/steps/snapshot"
+)
+
+// Index is a page made ready for look-ups. It is not safe for use by several goroutines:
+// it fills itself while it is asked.
+type Index struct {
+	page     *snapshot.Page
+	syn      *synonyms
+	phrases  map[string]phrase
+	labels   [][]label
+	rowTexts map[int][]phrase // of rows, by index
+	names    map[int]phrase   // of places, by index
+	usable   map[Action][]*snapshot.Node
+	all      string          // every text of the page, folded
+	known    map[string]bool // whether a word is in it
+	dialogs  []*snapshot.Node
+	rows     []*snapshot.Node
+	places   []*snapshot.Node // parts of the page that may have a name
+	nameless bool             // there are buttons that nobody can call by a name
+	headings []int            // where they stand
+	sections []scope          // what they head
+}
+
+// Options change an Index. The zero value is usable.
+type Options struct {
+	Synonyms []string // lines of words that mean the same here: "科室 部门 department"
+}
+
+// New makes an Index of a page; nil options are the defaults.
+func New(page *snapshot.Page, opts *Options) *Index {
+	x := &Index{page: page, syn: defaultSynonyms, labels: make([][]label, page.Len())}
+	x.phrases, x.rowTexts, x.names, x.usable, x.known = make(map[string]phrase, page.Len()/2), map[int][]phrase{}, map[int]phrase{}, map[Action][]*snapshot.Node{}, map[string]bool{}
+	if opts != nil && len(opts.Synonyms) > 0 {
+		x.syn = newSynonyms(opts.Synonyms...)
+	}
+	var headings []*snapshot.Node
+	for n := range page.All() {
+		has := traits[n.Role]
+		switch {
+		case has&row != 0:
+			x.rows = append(x.rows, n)
+		case has&landmark != 0 && has&control == 0, n.Role == "generic" && n.Name != "":
+			x.places = append(x.places, n)
+		}
+		switch {
+		case has&dialog != 0:
+			x.dialogs = append(x.dialogs, n)
+		case has&heading != 0:
+			headings = append(headings, n)
+		case has&pressable != 0 && n.Name == "" && n.Text == "" && n.First == nil && n.Ref != "":
+			x.nameless = x.nameless || n.Role == "button" || n.Role == "link"
+		}
+	}
+	x.readSections(headings)
+	return x
+}
+
+// defaultSynonyms is read-only.
+var defaultSynonyms = newSynonyms()
+
+// phrase reads a text once.
+func (x *Index) phrase(s string) phrase {
+	p, known := x.phrases[s]
+	if !known {
+		p = read(s)
+		x.phrases[s] = p
+	}
+	return p
+}
+
+// knows tells whether a word of an alphabet or a number may stand anywhere on the page. Most
+// readings of a sentence have words that do not, and need no look at any element.
+func (x *Index) knows(w word) bool {
+	if w.kind == han {
+		return true
+	}
+	known, asked := x.known[w.text]
+	if !asked {
+		known = strings.Contains(x.allText(), w.root())
+		x.known[w.text] = known
+	}
+	return known
+}
+
+// allText is every text of the page, folded as words are.
+func (x *Index) allText() string {
+	if x.all == "" {
+		var b strings.Builder
+		for n := range x.page.All() {
+			for _, text := range [...]string{n.Name, n.Text, n.Placeholder} {
+				b.WriteString(text)
+				b.WriteByte('\n')
+			}
+		}
+		x.all = strings.ToLower(b.String())
+		if !ascii(x.all) {
+			x.all = norm.NFKC.String(x.all)
+		}
+		x.all = joiners.Replace(x.all)
+	}
+	return x.all
+}
+
+var joiners = strings.NewReplacer(",", "", "'", "", "’", "")
+
+// knowsAll tells whether all words of a phrase may stand on the page.
+func (x *Index) knowsAll(p phrase) bool {
+	return !slices.ContainsFunc(p.words, func(w word) bool { return !stopWords[w.text] && !structural[w.text] && !x.knows(w) })
+}
+
+// serving are the elements that serve an action.
+func (x *Index) serving(action Action) []*snapshot.Node {
+	list, known := x.usable[action]
+	if known {
+		return list
+	}
+	for n := range x.page.All() {
+		if fit(n, action) > 0 && (action == Any || x.actOn(n) != "") {
+			list = append(list, n)
+		}
+	}
+	x.usable[action] = list
+	return list
+}
+
+// actOn is the ref to use for an element. A control that lies under a drawn one has none of
+// its own; then it is that of the box around it, when the box holds nothing else.
+func (x *Index) actOn(n *snapshot.Node) string {
+	if n.Ref != "" || !is(n, control) || n.Role == "option" {
+		return n.Ref
+	}
+	box := n.Parent
+	for depth := 0; box != nil && box.Ref == "" && depth < 3; depth++ {
+		box = box.Parent
+	}
+	if box == nil || box.Ref == "" || box.Role != "generic" && !is(box, cell) {
+		return ""
+	}
+	for m := range x.page.Inside(box) {
+		if m != n && (is(m, control) || m.Name != "" && !is(n, field)) {
+			return ""
+		}
+	}
+	return box.Ref
+}

@@ -1,0 +1,218 @@
+package find
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/steps/snapshot"
+)
+
+// label is one text that an element goes by.
+type label struct {
+	phrase
+	source source
+}
+
+type source uint8
+
+const (
+	byName    source = iota
+	byText           // own text, placeholder
+	byNearby         // text beside it
+	byContent        // all that is inside
+)
+
+var sourceCost = [...]float64{byName: 0, byText: 0.02, byNearby: 0.03, byContent: 0.02}
+
+var sourceNames = [...]string{byName: "name", byText: "text", byNearby: "text beside it", byContent: "content"}
+
+// labelsOf are the texts that an element goes by, its name first.
+func (x *Index) labelsOf(n *snapshot.Node) []label {
+	if x.labels[n.Index] != nil {
+		return x.labels[n.Index]
+	}
+	list := make([]label, 0, 2)
+	add := func(text string, s source) {
+		if p := x.phrase(text); !p.empty() {
+			list = append(list, label{p, s})
+		}
+	}
+	isField := is(n, field)
+	add(n.Name, byName)
+	if strings.HasSuffix(n.Name, ")") || strings.HasSuffix(n.Name, "）") || strings.HasSuffix(n.Name, "]") {
+		if m := badge.FindStringSubmatch(n.Name); m != nil {
+			add(m[1], byText)
+		}
+	}
+	prompting := false // the name is no label, but says what to do
+	if isField {
+		short := withoutLead(n.Name)
+		if prompting = n.Name == "" || short != n.Name || n.Name == n.Placeholder; short != n.Name && short != "" {
+			add(short, byText)
+		}
+	}
+	if n.Placeholder != "" && n.Placeholder != n.Name {
+		add(n.Placeholder, byText)
+		if short := withoutLead(n.Placeholder); short != n.Placeholder {
+			add(short, byText)
+		}
+	}
+	if !isField && n.Text != "" && n.Text != n.Name {
+		add(n.Text, byText)
+	}
+	switch {
+	case prompting, is(n, checkable) && n.Name == "":
+		for _, text := range x.beside(n) {
+			add(text, byNearby)
+		}
+	case n.Name == "" && n.Text == "" && !isField && n.First != nil && n.End-n.Index <= 12:
+		add(x.page.Content(n, 200), byContent)
+	}
+	x.labels[n.Index] = list
+	return list
+}
+
+// badge is a count after a name: Cart (3), 消息（99+）.
+var badge = regexp.MustCompile(`^(.*\S)\s*[(（\[]\s*\d+\+?\s*[)）\]]$`)
+
+// promptLeads stand before a field's name in its placeholder, and marks after it.
+var (
+	promptLeads = []string{"请输入您的", "请输入", "请选择", "请填写", "输入", "please enter your ", "please enter ", "enter your ", "enter the ", "enter a ", "enter ", "please select ", "select a ", "select your ", "choose a ", "choose your "}
+	promptMarks = []string{"（选填）", "(选填)", "（必填）", "(必填)", "(optional)", "(required)", "..."}
+)
+
+// withoutLead is a prompt's text without the words that make it a prompt.
+func withoutLead(text string) string {
+	short := strings.TrimSpace(text)
+	for _, mark := range promptMarks {
+		short = strings.TrimSpace(strings.TrimSuffix(short, mark))
+	}
+	short = strings.TrimSpace(strings.TrimSuffix(short, "…"))
+	lower := strings.ToLower(short)
+	if len(lower) != len(short) {
+		return short
+	}
+	for _, lead := range promptLeads {
+		if strings.HasPrefix(lower, lead) || lower == strings.TrimSpace(lead) {
+			return strings.TrimSpace(short[min(len(lead), len(short)):])
+		}
+	}
+	return short
+}
+
+// beside are the texts that label a field without being bound to it: the text before it,
+// of a checkbox the text after it, and the head of its column.
+func (x *Index) beside(n *snapshot.Node) (texts []string) {
+	if is(n, checkable) {
+		if n.Next != nil && x.plainText(n.Next) {
+			return []string{x.page.Content(n.Next, 100)}
+		}
+	}
+	at := n
+	for range 3 {
+		if at.Parent == nil {
+			break
+		}
+		if is(at, cell) {
+			if head := x.columnHead(at); head != "" {
+				texts = append(texts, head)
+			}
+		}
+		before := previous(at)
+		if before != nil {
+			if x.plainText(before) {
+				texts = append(texts, x.page.Content(before, 100))
+			}
+			break // what stands before that belongs to something else
+		}
+		at = at.Parent
+	}
+	return texts
+}
+
+func previous(n *snapshot.Node) *snapshot.Node {
+	var before *snapshot.Node
+	for m := n.Parent.First; m != n; m = m.Next {
+		before = m
+	}
+	return before
+}
+
+// plainText tells whether a node is short text without controls in it.
+func (x *Index) plainText(n *snapshot.Node) bool {
+	if n.End-n.Index > 6 || is(n, control) || n.Role == "heading" {
+		return false
+	}
+	for m := range x.page.Inside(n) {
+		if is(m, control) || m.Pointer {
+			return false
+		}
+	}
+	text := x.page.Content(n, 100)
+	return text != "" && len(text) <= 90
+}
+
+// columnHead is the head of the column that a cell stands in; "" without one.
+func (x *Index) columnHead(at *snapshot.Node) string {
+	line := at.Parent
+	column := 0
+	for m := line.First; m != nil && m != at; m = m.Next {
+		column++
+	}
+	owner := line
+	for owner != nil && !is(owner, table) {
+		owner = owner.Parent
+	}
+	if owner == nil {
+		return ""
+	}
+	for m := range x.page.Inside(owner) {
+		if m.Role != "row" {
+			continue
+		}
+		if m == line || !x.isHead(m) {
+			return ""
+		}
+		head := m.First
+		for ; head != nil && column > 0; column-- {
+			head = head.Next
+		}
+		if head == nil || !x.plainText(head) { // the box that checks all rows is no label of theirs
+			return ""
+		}
+		return x.page.Content(head, 100)
+	}
+	return ""
+}
+
+// isHead tells whether a row heads a table. Older servers write its cells like any others;
+// there it is the only row of the first of several groups, without controls.
+func (x *Index) isHead(row *snapshot.Node) bool {
+	heads, cells := 0, 0
+	for m := row.First; m != nil; m = m.Next {
+		cells++
+		if m.Role == "columnheader" {
+			heads++
+		}
+	}
+	if heads > 0 {
+		return heads == cells
+	}
+	group := row.Parent
+	if group == nil || group.Role != "rowgroup" || group.First != row || row.Next != nil || group.Next == nil || group.Next.Role != "rowgroup" {
+		return false
+	}
+	if group.Parent != nil {
+		for m := group.Parent.First; m != group; m = m.Next {
+			if m.Role == "rowgroup" {
+				return false
+			}
+		}
+	}
+	for m := range x.page.Inside(row) {
+		if is(m, control) && m.Role != "checkbox" {
+			return false
+		}
+	}
+	return true
+}

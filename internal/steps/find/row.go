@@ -1,0 +1,112 @@
+package find
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/steps/snapshot"
+)
+
+// pieces are the texts of a row: its cells and what is written in it, without its buttons
+// and without rows inside it.
+func (x *Index) pieces(of *snapshot.Node) []phrase {
+	if list, known := x.rowTexts[of.Index]; known {
+		return list
+	}
+	list := make([]phrase, 0, 8)
+	add := func(s string) {
+		if p := x.phrase(s); !p.empty() {
+			list = append(list, p)
+		}
+	}
+	add(of.Name)
+	add(of.Text)
+	for i := of.Index + 1; i < of.End && len(list) < 200; {
+		m := x.page.Node(i)
+		if is(m, row) {
+			i = m.End
+			continue
+		}
+		i++
+		if m.Role != "button" {
+			add(m.Name)
+			add(m.Text)
+		}
+	}
+	x.rowTexts[of.Index] = list
+	return list
+}
+
+// covers tells how texts of a row hold a name: as one whole text, or word by word.
+func covers(pieces []phrase, name phrase, exact bool) grade {
+	if name.empty() {
+		return none
+	}
+	for _, p := range pieces {
+		if p.equal(name) {
+			return whole
+		}
+	}
+	if exact {
+		return none
+	}
+	for _, w := range name.words {
+		if stopWords[w.text] || structural[w.text] {
+			continue
+		}
+		if !slices.ContainsFunc(pieces, func(p phrase) bool { return holdsWord(p, w) }) {
+			return none
+		}
+	}
+	return part
+}
+
+// structural words speak of the page rather than of what is on it.
+var structural = set("row line section area item 行 区域 栏 一栏 那一行 那行")
+
+// holdsWord tells whether a text has the word as a whole. Inside a longer Chinese run a
+// short word is mostly another one: 张三 is not 张三丰.
+func holdsWord(p phrase, w word) bool {
+	for _, v := range p.words {
+		if w.same(v) {
+			return true
+		}
+		if w.kind == han && v.kind == han {
+			long, short := len([]rune(v.text)), len([]rune(w.text))
+			if short >= 3 && long >= short+2 && (strings.HasPrefix(v.text, w.text) || strings.HasSuffix(v.text, w.text)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// numbered are the nth rows of every table and list.
+func (x *Index) numbered(nth int) (list []scope) {
+	byOwner := map[*snapshot.Node][]*snapshot.Node{}
+	var owners []*snapshot.Node
+	for _, n := range x.rows {
+		if x.isHead(n) {
+			continue
+		}
+		owner := n.Parent
+		for owner != nil && owner.Role == "rowgroup" && owner.Parent != nil {
+			owner = owner.Parent
+		}
+		if byOwner[owner] == nil {
+			owners = append(owners, owner)
+		}
+		byOwner[owner] = append(byOwner[owner], n)
+	}
+	for _, owner := range owners {
+		all := byOwner[owner]
+		i := nth - 1
+		if nth < 0 {
+			i = len(all) + nth
+		}
+		if i >= 0 && i < len(all) {
+			list = append(list, scope{from: all[i].Index, to: all[i].End, grade: whole})
+		}
+	}
+	return list
+}

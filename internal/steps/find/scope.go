@@ -1,0 +1,192 @@
+package find
+
+import (
+	"slices"
+
+	"github.com/toolfit/toolfit/internal/steps/snapshot"
+)
+
+// scope is a part of the page that answers to a name.
+type scope struct {
+	from, to int // places in document order
+	name     phrase
+	level    int // of the heading that names it
+	grade    grade
+}
+
+func (s scope) holds(n *snapshot.Node) bool { return s.from <= n.Index && n.Index < s.to }
+
+// grade is how well a place answers to a name.
+type grade uint8
+
+const (
+	none  grade = iota
+	part        // the words are among its words
+	inRow       // the words are among those of a row
+	whole
+)
+
+// scopes are the parts of the page that a place may mean. Many readings share a place.
+func (s *search) scopes(p place) []scope {
+	key := placeKey{p.name.text, p.exact, p.word, p.row, p.nth, p.near}
+	list, known := s.byPlace[key]
+	if !known {
+		if s.x.knowsAll(p.name) {
+			list = s.x.scopes(p)
+		}
+		s.byPlace[key] = list
+	}
+	return list
+}
+
+type placeKey struct {
+	name  string
+	exact bool
+	word  *placeWord
+	row   bool
+	nth   int
+	near  bool
+}
+
+func (x *Index) scopes(p place) []scope {
+	switch {
+	case p.near: // below a heading is in its section; beside anything else is no scope
+		return slices.DeleteFunc(x.headed(p), func(s scope) bool { return s.grade != whole })
+	case p.row && p.nth != 0:
+		return x.numbered(p.nth)
+	case p.word != nil:
+		return x.kindScopes(p)
+	}
+	var list []scope
+	for _, n := range x.rows {
+		if g := covers(x.pieces(n), p.name, p.exact); g != none && !x.isHead(n) {
+			list = append(list, scope{from: n.Index, to: n.End, grade: g})
+		}
+	}
+	for _, n := range x.places {
+		if p.row || n.Index == 0 {
+			continue
+		}
+		if g := nameGrade(x.placeName(n), p); g != none {
+			list = append(list, scope{from: n.Index, to: n.End, grade: g})
+		}
+	}
+	if !p.row {
+		list = append(list, x.headed(p)...)
+	}
+	return list
+}
+
+// kindScopes are the places of a kind: dialogs, tables, frames.
+func (x *Index) kindScopes(p place) (list []scope) {
+	for n := range x.page.All() {
+		if !slices.Contains(p.word.roles, n.Role) {
+			continue
+		}
+		g := whole
+		if !p.name.empty() {
+			g = nameGrade(x.placeName(n), p)
+		}
+		if g != none {
+			list = append(list, scope{from: n.Index, to: n.End, grade: g})
+		}
+	}
+	if !p.name.empty() && slices.Contains(p.word.roles, "region") {
+		list = append(list, x.headed(p)...)
+	}
+	if p.nth == 0 {
+		return list
+	}
+	i := p.nth - 1
+	if p.nth < 0 {
+		i = len(list) + p.nth
+	}
+	if i < 0 || i >= len(list) {
+		return nil
+	}
+	return list[i : i+1]
+}
+
+// nameGrade compares a place's own name with what it is called.
+func nameGrade(name phrase, p place) grade {
+	if name.empty() || p.name.empty() {
+		return none
+	}
+	if name.equal(p.name) {
+		return whole
+	}
+	if p.exact {
+		return none
+	}
+	if rest, found := name.cut(p.name); found {
+		if meaningless(rest) {
+			return whole
+		}
+		return part
+	}
+	if rest, found := p.name.cut(name); found && meaningless(rest) {
+		return whole
+	}
+	return none
+}
+
+// meaningless tells whether words say nothing about what is meant.
+func meaningless(words []word) bool {
+	return !slices.ContainsFunc(words, func(w word) bool { return !stopWords[w.text] && !weakWords[w.text] })
+}
+
+// anchors are the elements called exactly so, for what stands beside them.
+func (x *Index) anchors(p place) (list []*snapshot.Node) {
+	if p.name.empty() || !x.knowsAll(p.name) {
+		return nil
+	}
+	for n := range x.page.All() {
+		for _, text := range [...]string{n.Name, n.Text, n.Placeholder} {
+			if text != "" && len(list) < 50 && x.phrase(text).equal(p.name) {
+				list = append(list, n)
+				break
+			}
+		}
+	}
+	return list
+}
+
+// standsWith tells whether an element stands with the anchor in one small part of the page:
+// what holds the anchor has no other controls, and what holds the element has no text of
+// its own, as the neighbouring item of a list would.
+func (x *Index) standsWith(anchor, n *snapshot.Node) bool {
+	if anchor.Holds(n) || n.Holds(anchor) {
+		return false
+	}
+	side := anchor
+	for depth := 0; side.Parent != nil && !side.Parent.Holds(n); depth++ {
+		if depth == 3 {
+			return false
+		}
+		side = side.Parent
+	}
+	if side.Parent == nil {
+		return false
+	}
+	for m := range x.page.Inside(side) {
+		if m != anchor && is(m, control) {
+			return false
+		}
+	}
+	other := n
+	for other.Parent != side.Parent {
+		other = other.Parent
+	}
+	for i := other.Index; i < other.End; {
+		m := x.page.Node(i)
+		if is(m, control) || m == n {
+			i = m.End
+			continue
+		}
+		if m.Name != "" || m.Text != "" {
+			return false
+		}
+		i++
+	}
+	return true
+}

@@ -1,0 +1,229 @@
+package find
+
+import (
+	"slices"
+
+	"github.com/toolfit/toolfit/internal/steps/snapshot"
+)
+
+// candidate is an element that may be meant.
+type candidate struct {
+	node  *snapshot.Node
+	score float64
+	why   string
+}
+
+// search is one look-up under way.
+type search struct {
+	x     *Index
+	query Query
+	found []candidate // the winners of each reading
+	top   float64     // the best score so far
+	short string      // why a counted element is not there
+
+	byName  map[nameKey][]candidate
+	byPlace map[placeKey][]scope
+	chains  map[chainKey]grade
+}
+
+// read looks for the element as one reading understands it.
+func (s *search) read(r *reading) {
+	list := s.inPlaces(s.named(r), r)
+	for i := range list {
+		list[i].score -= r.cost
+	}
+	if r.nth != 0 {
+		list = s.counted(list, r)
+	} else {
+		list = s.preferDialog(list)
+	}
+	s.keep(winners(list))
+}
+
+// keep adds what is not behind already.
+func (s *search) keep(list []candidate) {
+	for _, c := range list {
+		if c.score > s.top-lead {
+			s.found = append(s.found, c)
+			s.top = max(s.top, c.score)
+		}
+	}
+}
+
+// named are the elements that answer to a reading's name and role, wherever they stand.
+// Many readings differ in the place alone, so the list is shared: read-only.
+func (s *search) named(r *reading) []candidate {
+	key := nameKey{r.name.text, r.extra.text, r.exact, r.role}
+	list, known := s.byName[key]
+	if !known {
+		memo := map[labelKey]match{}
+		for _, n := range s.x.serving(s.query.Action) {
+			if c, ok := s.candidate(n, r, memo); ok {
+				list = append(list, c)
+			}
+		}
+		s.byName[key] = list
+	}
+	return list
+}
+
+type labelKey struct {
+	text   string
+	source source
+}
+
+type nameKey struct {
+	name, extra string
+	exact       bool
+	role        *roleWord
+}
+
+// candidate scores one element by its own labels, its role and what the action needs.
+func (s *search) candidate(n *snapshot.Node, r *reading, memo map[labelKey]match) (candidate, bool) {
+	fits, role := fit(n, s.query.Action), r.role.accepts(n)
+	if role == 0 || role == 1 && r.role.isIcon() && s.x.nameless {
+		return candidate{}, false // where icons without names are, a written word is not meant
+	}
+	c := candidate{node: n}
+	if r.name.empty() {
+		if role < 2 {
+			return c, false
+		}
+		c.score, c.why = isOnlyOne, "is of that kind"
+	}
+	for _, l := range s.x.labelsOf(n) {
+		if r.name.empty() {
+			break
+		}
+		key := labelKey{l.text, l.source}
+		m, known := memo[key]
+		if !known {
+			if m = r.compare(l.phrase); m.why != "" {
+				m.why += " by its " + sourceNames[l.source]
+			}
+			if left, some := m.missing(); some {
+				m.left, m.absent = left, !s.x.knowsAll(left)
+			}
+			memo[key] = m
+		}
+		score, why := m.score, m.why
+		if m.weak && s.query.Action != Fill && s.query.Action != Select {
+			score = isWithin
+		}
+		if m.rest != nil {
+			score, why = s.around(n, m)
+		}
+		if l.source == byContent && score < isAlike {
+			continue // a card that holds the words is not what they name
+		}
+		if score -= sourceCost[l.source]; score > c.score {
+			c.score, c.why = score, why
+		}
+	}
+	if c.score <= 0 {
+		return c, false
+	}
+	if role == 1 || r.role == nil && fits == 1 {
+		c.score -= looseCost
+	}
+	if s.query.Action == Click && n.Role == "generic" && !n.Pointer {
+		c.score -= looseCost // the label of a field, more often than not
+	}
+	return c, s.extra(&c, r)
+}
+
+// extra holds the words beside a quoted name against what is around the element.
+func (s *search) extra(c *candidate, r *reading) bool {
+	if r.extra.empty() {
+		return true
+	}
+	if !s.x.knowsAll(r.extra) {
+		return false
+	}
+	switch s.chain(c.node, r.extra) {
+	case whole:
+		return true
+	case part, inRow:
+		c.score -= partCost
+		return true
+	}
+	return false
+}
+
+// inPlaces keeps the candidates that stand in every place of the reading, in a list of its own.
+func (s *search) inPlaces(list []candidate, r *reading) []candidate {
+	if len(r.places) == 0 {
+		return slices.Clone(list)
+	}
+	for _, p := range r.places {
+		if len(list) == 0 {
+			break
+		}
+		var kept []candidate
+		scopes := s.scopes(p)
+		for _, c := range list {
+			g := none
+			for _, sc := range scopes {
+				if sc.holds(c.node) && (sc.from != c.node.Index || sc.level > 0) {
+					g = max(g, sc.grade)
+				}
+			}
+			if g == none {
+				continue
+			}
+			if g == part {
+				c.score -= partCost
+			}
+			c.why += ", in its place"
+			kept = append(kept, c)
+		}
+		if len(kept) == 0 && !p.row && p.word == nil {
+			kept = s.beside(list, p)
+		}
+		list = kept
+	}
+	return list
+}
+
+// beside keeps the candidates that stand with the text that a place is called by.
+func (s *search) beside(list []candidate, p place) (kept []candidate) {
+	if len(list) == 0 {
+		return nil
+	}
+	anchors := s.x.anchors(p)
+	for _, c := range list {
+		for _, a := range anchors {
+			if s.x.standsWith(a, c.node) {
+				c.score -= nearCost
+				c.why += ", beside that text"
+				kept = append(kept, c)
+				break
+			}
+		}
+	}
+	return kept
+}
+
+// readTexts looks for an element that is no control but whose text is the name.
+func (s *search) readTexts(r *reading) {
+	// What is called a button but is plain text must at least stand where it was said to be.
+	if r.name.empty() || r.role != nil && len(r.places) == 0 || !s.x.knowsAll(r.name) {
+		return
+	}
+	var list []candidate
+	for n := range s.x.page.All() {
+		if n.Ref == "" || fit(n, Click) > 0 || n.Index == 0 || is(n, heading|landmark) || r.role.accepts(n) == 0 {
+			continue
+		}
+		c := candidate{n, isText - r.cost, "its text is exactly that"}
+		called := func(l label) bool { return l.equal(r.name) }
+		if slices.ContainsFunc(s.x.labelsOf(n), called) && s.extra(&c, r) {
+			list = append(list, c)
+		}
+	}
+	list = s.inPlaces(list, r)
+	if r.nth != 0 {
+		list = s.counted(list, &reading{nth: r.nth, several: r.several})
+	}
+	s.keep(winners(list))
+}

@@ -1,0 +1,94 @@
+package find
+
+import (
+	"slices"
+
+	"github.com/toolfit/toolfit/internal/steps/snapshot"
+)
+
+// readSections finds what each heading heads: the largest box in which no other heading is
+// of its rank or a higher one; where the next such heading stands right beside it, all up to
+// that one.
+func (x *Index) readSections(list []*snapshot.Node) {
+	for _, h := range list {
+		x.headings = append(x.headings, h.Index)
+	}
+	for _, h := range list {
+		s := scope{from: h.Index, to: x.page.Len(), name: x.phrase(x.page.Content(h, 200)), level: h.Level}
+		box := h.Parent
+		for depth := 0; box != nil && depth < 6 && x.rivals(h, box) < 0; depth++ {
+			s.from, s.to = box.Index, box.End
+			box = box.Parent
+		}
+		if box == h.Parent { // headings side by side
+			if box != nil {
+				s.to = box.End
+			}
+			if next := x.rivals(h, box); next > h.Index {
+				s.to = next
+			}
+		}
+		x.sections = append(x.sections, s)
+	}
+}
+
+// rivals is where in the box the first heading after h stands that ends what h heads; -1 when
+// the box has none, before or after.
+func (x *Index) rivals(h, box *snapshot.Node) int {
+	from, to := 0, x.page.Len()
+	if box != nil {
+		from, to = box.Index, box.End
+	}
+	first, _ := slices.BinarySearch(x.headings, from)
+	before := -1
+	for _, i := range x.headings[first:] {
+		switch {
+		case i >= to:
+			return before
+		case i == h.Index || x.page.Node(i).Level > h.Level:
+		case i > h.Index:
+			return i
+		default:
+			before = i
+		}
+	}
+	return before
+}
+
+// placeName is what a part of the page is called: its name, its caption, or the first
+// heading in it.
+func (x *Index) placeName(n *snapshot.Node) phrase {
+	name, known := x.names[n.Index]
+	if !known {
+		name = x.readPlaceName(n)
+		x.names[n.Index] = name
+	}
+	return name
+}
+
+func (x *Index) readPlaceName(n *snapshot.Node) phrase {
+	if n.Name != "" {
+		return x.phrase(n.Name)
+	}
+	for i := n.Index + 1; i < min(n.End, n.Index+8); i++ {
+		m := x.page.Node(i)
+		if m.Role == "heading" || m.Role == "caption" || m.Role == "legend" {
+			return x.phrase(x.page.Content(m, 200))
+		}
+		if is(m, control) {
+			break
+		}
+	}
+	return phrase{}
+}
+
+// headed are the sections whose heading answers to the place's name.
+func (x *Index) headed(p place) (list []scope) {
+	for _, s := range x.sections {
+		if g := nameGrade(s.name, p); g != none {
+			s.grade = g
+			list = append(list, s)
+		}
+	}
+	return list
+}

@@ -1,0 +1,262 @@
+package find
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// phrase is a text as it is compared: folded to lower case and compatible forms, cut into
+// words. Chinese and Japanese have no spaces, so a run of their characters is one word, and
+// an identifier or a number is one word whatever stands inside it.
+type phrase struct {
+	text   string // the words with single spaces between them
+	joined string // the words without spaces
+	words  []word
+}
+
+type word struct {
+	text string
+	kind kind
+}
+
+type kind uint8
+
+const (
+	latin kind = iota
+	han
+	ident // holds a digit or an @: a number, a date, an address, SO-1003
+)
+
+// read folds a text. A text of signs alone, such as × or ♥, is one word.
+func read(s string) phrase {
+	if len(s) > maxLabel {
+		s = strings.ToValidUTF8(s[:maxLabel], "")
+	}
+	if !ascii(s) {
+		s = norm.NFKC.String(s)
+	}
+	s = strings.ToLower(s)
+	words := make([]word, 0, 4)
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		from := i
+		i += size
+		switch {
+		case isHan(r):
+			for i < len(s) {
+				if r, size = utf8.DecodeRuneInString(s[i:]); !isHan(r) {
+					break
+				}
+				i += size
+			}
+			words = append(words, word{s[from:i], han})
+		case isWord(r):
+			i = runEnd(s, i, r)
+			words = appendRun(words, s[from:i])
+		}
+	}
+	if len(words) == 0 {
+		if signs := strings.TrimSpace(s); signs != "" {
+			words = []word{{signs, latin}}
+		}
+	}
+	return phraseOf(words)
+}
+
+// maxLabel is how much of a label is compared.
+const maxLabel = 2000
+
+func phraseOf(words []word) phrase {
+	if len(words) == 1 {
+		return phrase{words[0].text, words[0].text, words}
+	}
+	size := 0
+	for _, w := range words {
+		size += len(w.text) + 1
+	}
+	var text, joined strings.Builder
+	text.Grow(size)
+	joined.Grow(size)
+	for i, w := range words {
+		if i > 0 {
+			text.WriteByte(' ')
+		}
+		text.WriteString(w.text)
+		joined.WriteString(w.text)
+	}
+	return phrase{text.String(), joined.String(), words}
+}
+
+func (p phrase) empty() bool { return len(p.words) == 0 }
+
+// equal tells whether two phrases say the same, spaces and punctuation aside.
+func (p phrase) equal(q phrase) bool {
+	return p.text == q.text || p.joined == q.joined && p.joined != "" && !p.splitsNumber(q)
+}
+
+// splitsNumber tells whether joining would make one number of two: "1 23" is not "12 3".
+func (p phrase) splitsNumber(q phrase) bool { return p.idents() != q.idents() }
+
+func (p phrase) idents() string {
+	var b strings.Builder
+	for _, w := range p.words {
+		if w.kind == ident {
+			b.WriteString(w.text)
+			b.WriteByte(' ')
+		}
+	}
+	return b.String()
+}
+
+func ascii(s string) bool {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
+}
+
+func isHan(r rune) bool {
+	return r >= 0x2E80 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) || r == 'ー' || r == '々'
+}
+
+// isWord tells whether a character is part of a word of an alphabet.
+func isWord(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r >= 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r)) && !isHan(r)
+}
+
+func isDigit(r rune) bool { return r >= '0' && r <= '9' }
+
+// runEnd is where the run of word characters and what joins them ends. Last is the
+// character before i.
+func runEnd(s string, i int, last rune) int {
+	for i < len(s) {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if !isWord(r) {
+			after, _ := utf8.DecodeRuneInString(s[i+size:])
+			if !joins(last, r, after) {
+				return i
+			}
+		}
+		last = r
+		i += size
+	}
+	return i
+}
+
+// joins tells whether the sign r between two characters keeps them together.
+func joins(before, r, after rune) bool {
+	if !isWord(before) || !isWord(after) {
+		return false
+	}
+	switch r {
+	case '-', '_', '.', '@', '+', '\'', '’':
+		return true
+	case ':', '/', ',':
+		return isDigit(before) && isDigit(after)
+	}
+	return false
+}
+
+// appendRun adds a run as one identifier, or as the words it is made of.
+func appendRun(words []word, text string) []word {
+	if strings.ContainsFunc(text, isDigit) || strings.Contains(text, "@") {
+		return append(words, word{strings.ReplaceAll(text, ",", ""), ident})
+	}
+	if strings.ContainsAny(text, "'’") {
+		text = strings.NewReplacer("'", "", "’", "").Replace(text)
+	}
+	for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return !isWord(r) }) {
+		words = append(words, word{part, latin})
+	}
+	return words
+}
+
+// stem takes the usual endings off an English word.
+func stem(s string) string {
+	switch n := len(s); {
+	case n > 4 && strings.HasSuffix(s, "ies"):
+		return s[:n-3] + "y"
+	case n > 5 && strings.HasSuffix(s, "ing"):
+		return s[:n-3]
+	case n > 4 && strings.HasSuffix(s, "ed"):
+		return s[:n-2]
+	case n > 3 && strings.HasSuffix(s, "s") && !strings.HasSuffix(s, "ss"):
+		return s[:n-1]
+	}
+	return s
+}
+
+// root is what the forms of a word have in common.
+func (w word) root() string {
+	if w.kind != latin {
+		return w.text
+	}
+	return strings.TrimSuffix(stem(w.text), "y")
+}
+
+// same tells whether two words are one, up to an English ending.
+func (w word) same(v word) bool {
+	if w.text == v.text {
+		return true
+	}
+	return w.kind == latin && v.kind == latin && stem(w.text) == stem(v.text)
+}
+
+// cut takes the words of part out of p and returns what is left. A Chinese word may stand
+// at the beginning or the end of a longer run, never in its middle, where it would mostly
+// be two halves of other words.
+func (p phrase) cut(part phrase) (rest []word, found bool) {
+	for _, w := range part.words {
+		if indexOf(p.words, w) < 0 {
+			return nil, false
+		}
+	}
+	left := append(make([]word, 0, len(p.words)+len(part.words)), p.words...)
+	for _, w := range part.words {
+		at := indexOf(left, w)
+		if at < 0 {
+			return nil, false
+		}
+		left = takeOut(left, at, w)
+	}
+	return left, true
+}
+
+func indexOf(words []word, w word) int {
+	for i, v := range words {
+		if w.same(v) {
+			return i
+		}
+	}
+	if w.kind != han || len([]rune(w.text)) < 2 {
+		return -1
+	}
+	for i, v := range words {
+		if v.kind == han && (strings.HasPrefix(v.text, w.text) || strings.HasSuffix(v.text, w.text)) {
+			return i
+		}
+	}
+	return -1
+}
+
+// takeOut removes w from the word at the place; of a longer run the rest stays.
+func takeOut(words []word, at int, w word) []word {
+	rest := ""
+	if v := words[at]; v.kind == han && v.text != w.text {
+		if strings.HasPrefix(v.text, w.text) {
+			rest = v.text[len(w.text):]
+		} else {
+			rest = strings.TrimSuffix(v.text, w.text)
+		}
+	}
+	if rest == "" {
+		return append(words[:at], words[at+1:]...)
+	}
+	words[at] = word{rest, han}
+	return words
+}

@@ -1,0 +1,291 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/steps"
+	"github.com/toolfit/toolfit/internal/steps/find"
+	"github.com/toolfit/toolfit/internal/steps/snapshot"
+)
+
+// run runs one step with its repetitions and fallbacks.
+func (r *Runner) run(ctx context.Context, s *steps.Step) StepResult {
+	out := StepResult{Text: s.Text, File: s.File, Line: s.Line, Action: s.Action, Status: Passed}
+	r.step, r.learned = &out, map[string]Remembered{}
+	started := r.opts.Now()
+	err := r.attempt(ctx, s)
+	for tries := 0; err != nil && tries < s.Retries && (unacted(err) || s.Idempotent) && ctx.Err() == nil; tries++ {
+		out.Failures = append(out.Failures, r.mask(err.Error()))
+		err = r.attempt(ctx, s)
+		r.metrics.Recoveries.count(err == nil)
+	}
+	if err != nil {
+		err = r.fallBack(ctx, s, err)
+	}
+	switch {
+	case err == nil:
+		r.remember()
+	case s.Optional:
+		out.Status, out.Error = Noted, r.errorOf(err, s)
+	default:
+		out.Status, out.Error = Failed, r.errorOf(err, s)
+	}
+	if err != nil && r.opts.Screenshots != "off" || r.opts.Screenshots == "always" {
+		r.picture(ctx, &out)
+	}
+	out.Text = r.mask(out.Text)
+	out.Duration = r.opts.Now().Sub(started)
+	r.log(ctx, &out)
+	r.step = nil
+	return out
+}
+
+// fallBack tries the step's alternatives after a failure that is known not to have acted.
+// The first error is the one that counts.
+func (r *Runner) fallBack(ctx context.Context, s *steps.Step, first error) error {
+	r.step.Failures = append(r.step.Failures, r.mask(first.Error()))
+	err := first
+	for i := range s.Fallback {
+		if !unacted(err) || ctx.Err() != nil {
+			break
+		}
+		if err = r.attempt(ctx, &s.Fallback[i]); err == nil {
+			r.heal(fmt.Sprintf("passed by its fallback %d: %s", i+1, s.Fallback[i].Text))
+			r.metrics.Recoveries.count(true)
+			return nil
+		}
+		r.step.Failures = append(r.step.Failures, r.mask(err.Error()))
+		r.opts.Log.WarnContext(ctx, "Fallback failed: "+r.mask(err.Error()), "run", r.opts.ID)
+	}
+	if len(s.Fallback) > 0 {
+		r.metrics.Recoveries.count(false)
+	}
+	return first
+}
+
+func (r *Runner) heal(how string) {
+	if r.step.Status != Healed {
+		r.metrics.Healed++
+	}
+	r.step.Status = Healed
+	r.step.Warnings = append(r.step.Warnings, r.mask(how))
+}
+
+// attempt does what a step says, and then looks at what it expects.
+func (r *Runner) attempt(ctx context.Context, s *steps.Step) error {
+	filled, err := r.filled(s)
+	if err != nil {
+		return err
+	}
+	until := r.deadline(s)
+	if err := r.clearDialog(ctx, filled); err != nil {
+		return err
+	}
+	if err := r.do(ctx, filled, until); err != nil {
+		return err
+	}
+	if len(filled.Expect) == 0 {
+		return nil
+	}
+	if s.Action != steps.Expect {
+		until = r.deadline(s) // what an action brings has a time of its own
+	}
+	err = r.expect(ctx, filled.Expect, until)
+	var f *failure
+	if errors.As(err, &f) && s.Action != steps.Expect {
+		f.acted = true
+	}
+	return err
+}
+
+// filled is the step with its variables filled in. Targets are filled when they are looked up.
+func (r *Runner) filled(s *steps.Step) (*steps.Step, error) {
+	c := *s
+	var failed error
+	fill := func(text string) string {
+		out, err := r.vars.Fill(text)
+		if err != nil && failed == nil {
+			failed = fail(snapshot.StepInvalid, "%v", err)
+		}
+		return out
+	}
+	c.Value = fill(s.Value)
+	c.Values = nil
+	for _, v := range s.Values {
+		c.Values = append(c.Values, fill(v))
+	}
+	if s.Wait != nil {
+		w := *s.Wait
+		w.Text, w.Gone, w.URL = fill(w.Text), fill(w.Gone), fill(w.URL)
+		c.Wait = &w
+	}
+	if s.Dialog != nil {
+		d := *s.Dialog
+		d.Text = fill(d.Text)
+		c.Dialog = &d
+	}
+	if s.Tab != nil {
+		t := *s.Tab
+		t.URL, t.Title = fill(t.URL), fill(t.Title)
+		c.Tab = &t
+	}
+	c.Expect = nil
+	for _, e := range s.Expect {
+		e.Value = fill(e.Value)
+		c.Expect = append(c.Expect, e)
+	}
+	if len(s.Arguments) > 0 {
+		c.Arguments = []byte(fill(string(s.Arguments)))
+	}
+	return &c, failed
+}
+
+// do is the action alone.
+func (r *Runner) do(ctx context.Context, s *steps.Step, until *deadline) error {
+	switch s.Action {
+	case steps.Click:
+		return r.onElement(ctx, s, find.Click, "browser_click", nil, until)
+	case steps.DblClick:
+		return r.onElement(ctx, s, find.Click, "browser_click", map[string]any{"doubleClick": true}, until)
+	case steps.RightClick:
+		return r.onElement(ctx, s, find.Click, "browser_click", map[string]any{"button": "right"}, until)
+	case steps.Hover:
+		return r.onElement(ctx, s, find.Click, "browser_hover", nil, until)
+	case steps.Fill, steps.Clear:
+		return r.onElement(ctx, s, find.Fill, "browser_type", map[string]any{"text": s.Value}, until)
+	case steps.Type:
+		return r.onElement(ctx, s, find.Fill, "browser_type", map[string]any{"text": s.Value, "slowly": true}, until)
+	case steps.Select:
+		return r.selectOption(ctx, s, until)
+	case steps.Check, steps.Uncheck:
+		return r.check(ctx, s, until)
+	case steps.Drag:
+		return r.drag(ctx, s, until)
+	case steps.Press:
+		return r.press(ctx, s, until)
+	case steps.Upload:
+		return r.upload(ctx, s, until)
+	case steps.Scroll:
+		return r.scroll(ctx, s, until)
+	case steps.Save:
+		return r.save(ctx, s, until)
+	}
+	return r.onPage(ctx, s, until)
+}
+
+// onElement finds the step's element and makes one call with it. A stale ref or a covered
+// element is looked up once more; nothing else is repeated.
+func (r *Runner) onElement(ctx context.Context, s *steps.Step, action find.Action, tool string, args map[string]any, until *deadline) error {
+	for again := 0; ; again++ {
+		loc, err := r.locate(ctx, s.Target, action, until)
+		if err != nil {
+			return err
+		}
+		err = r.use(ctx, tool, loc, args)
+		if err == nil {
+			if again > 0 {
+				r.metrics.Recoveries.count(true)
+			}
+			if loc.healed != "" {
+				r.heal("found " + loc.healed)
+			}
+			return nil
+		}
+		if !r.mayRepeat(ctx, err, loc, again, s.Idempotent, until) {
+			if again > 0 {
+				r.metrics.Recoveries.count(false)
+			}
+			return err
+		}
+		r.page = nil
+	}
+}
+
+// use makes the call with the element's address.
+func (r *Runner) use(ctx context.Context, tool string, loc located, args map[string]any) error {
+	all := map[string]any{"element": loc.words, "target": loc.address}
+	for k, v := range args {
+		all[k] = v
+	}
+	_, err := r.call(ctx, tool, all)
+	return err
+}
+
+// mayRepeat tells whether a call that failed may be made again with the element looked up anew.
+func (r *Runner) mayRepeat(ctx context.Context, err error, loc located, again int, idempotent bool, until *deadline) bool {
+	switch codeOf(err) {
+	case snapshot.StaleRef, snapshot.PageChanged:
+		r.metrics.Stale++
+		return again == 0
+	case snapshot.NotFound: // a selector that the server looked up, without waiting
+		return loc.node == nil && until.again(ctx)
+	case snapshot.NotInteractable:
+		var f *snapshot.Failure
+		return again == 0 && errors.As(err, &f) && f.Detail != "kind" && until.again(ctx)
+	case snapshot.ServerGone, snapshot.TimedOut:
+		return idempotent && again == 0
+	}
+	return false
+}
+
+// clearDialog deals with an open dialog before a step that is not about it.
+func (r *Runner) clearDialog(ctx context.Context, s *steps.Step) error {
+	m := r.where.modal
+	if m == nil || s.Action == steps.OnDialog || s.Action == steps.SetVars || s.Action == steps.Expect && r.dialogSays(s.Expect) || s.Action == steps.Upload && m.Kind == "file" {
+		return nil
+	}
+	policy := r.suite.Dialogs
+	if policy == "" {
+		policy = r.opts.Dialogs
+	}
+	if m.Kind == "file" || policy != "accept" && policy != "dismiss" {
+		return &snapshot.Failure{Code: snapshot.DialogOpen, Message: fmt.Sprintf("a dialog is open and no step answers it: %s", modalText(m)), Modal: m}
+	}
+	_, err := r.call(ctx, "browser_handle_dialog", map[string]any{"accept": policy == "accept"})
+	return err
+}
+
+// settleDialog closes what is still open, so that the teardown can work.
+func (r *Runner) settleDialog(ctx context.Context) {
+	if r.where.modal != nil && r.where.modal.Kind != "file" {
+		r.call(ctx, "browser_handle_dialog", map[string]any{"accept": false}) // it may be gone by now
+	}
+}
+
+// log writes the one line of a step.
+func (r *Runner) log(ctx context.Context, out *StepResult) {
+	tool, before, after := "", "", ""
+	if n := len(out.Calls); n > 0 {
+		last := lastAction(out.Calls)
+		tool, before, after = last.Tool, string(last.Before), string(last.After)
+	}
+	attrs := []any{"run", r.opts.ID, "step", strings.TrimSpace(out.Text), "action", string(out.Action), "tool", tool, "before", before, "after", after, "outcome", string(out.Status), "ms", out.Duration.Milliseconds()}
+	if out.Error != nil {
+		attrs = append(attrs, "code", string(out.Error.Details.Code), "error", out.Error.Message)
+	}
+	r.opts.Log.InfoContext(ctx, "step", attrs...)
+}
+
+// lastAction is the call that did something, rather than looked.
+func lastAction(calls []CallRecord) CallRecord {
+	for i := len(calls) - 1; i >= 0; i-- {
+		if c := calls[i]; c.Tool != "browser_snapshot" && c.Tool != "browser_take_screenshot" {
+			return c
+		}
+	}
+	return calls[len(calls)-1]
+}
+
+// picture takes a screenshot for the report.
+func (r *Runner) picture(ctx context.Context, out *StepResult) {
+	if r.where.modal != nil || ctx.Err() != nil {
+		return
+	}
+	answer, err := r.call(ctx, "browser_take_screenshot", map[string]any{"type": "png"})
+	if err == nil && len(answer.Images) > 0 {
+		out.Screenshot = &Image{answer.Images[0].Type, answer.Images[0].Data}
+	}
+}

@@ -1,0 +1,158 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+
+	"github.com/toolfit/toolfit/internal/steps"
+	"github.com/toolfit/toolfit/internal/steps/find"
+	"github.com/toolfit/toolfit/internal/steps/snapshot"
+)
+
+// selectOption chooses options. What looks like a list but is made of boxes is opened and
+// its option clicked: the server says that it is no list before it does anything.
+func (r *Runner) selectOption(ctx context.Context, s *steps.Step, until *deadline) error {
+	err := r.onElement(ctx, s, find.Select, "browser_select_option", map[string]any{"values": s.Values}, until)
+	var f *snapshot.Failure
+	var refusal *find.Refusal
+	custom := errors.As(err, &f) && f.Code == snapshot.NotInteractable && f.Detail == "kind" || errors.As(err, &refusal) && refusal.Code == snapshot.NotFound
+	if !custom || len(s.Values) != 1 {
+		return err
+	}
+	first := err
+	if err := r.onElement(ctx, s, find.Click, "browser_click", nil, r.soon()); err != nil {
+		return first
+	}
+	option := *s
+	option.Target = &steps.Target{Text: `"` + s.Values[0] + `"`}
+	err = r.onElement(ctx, &option, find.Click, "browser_click", nil, until)
+	if err != nil {
+		return &failure{code: codeOf(err), message: "choose " + s.Values[0] + ": " + err.Error(), acted: true}
+	}
+	return nil
+}
+
+// soon is a deadline for what is there already.
+func (r *Runner) soon() *deadline {
+	return &deadline{r: r, end: r.opts.Now(), gap: firstGap}
+}
+
+// check ticks a box, or takes the tick off, when it is not so already.
+func (r *Runner) check(ctx context.Context, s *steps.Step, until *deadline) error {
+	loc, err := r.locate(ctx, s.Target, find.Check, until)
+	if err != nil {
+		return err
+	}
+	want := s.Action == steps.Check
+	is, err := r.isChecked(ctx, loc)
+	if err != nil || is == want {
+		return err
+	}
+	return r.onElement(ctx, s, find.Check, "browser_click", nil, until)
+}
+
+func (r *Runner) isChecked(ctx context.Context, loc located) (bool, error) {
+	if loc.node != nil {
+		return loc.node.Checked == snapshot.On, nil
+	}
+	state, err := r.selectedBy(ctx, loc.address)
+	if err == nil && state.Count != 1 {
+		err = fail(snapshot.NotFound, "%s matches %d elements", loc.address, state.Count)
+	}
+	return state.Checked, err
+}
+
+func (r *Runner) drag(ctx context.Context, s *steps.Step, until *deadline) error {
+	for again := 0; ; again++ {
+		from, err := r.locate(ctx, s.Target, find.Click, until)
+		if err != nil {
+			return err
+		}
+		to, err := r.locate(ctx, s.To, find.Click, until)
+		if err != nil {
+			return err
+		}
+		_, err = r.call(ctx, "browser_drag", map[string]any{"startElement": from.words, "startTarget": from.address, "endElement": to.words, "endTarget": to.address})
+		if err == nil || again > 0 || codeOf(err) != snapshot.StaleRef {
+			return err
+		}
+		r.metrics.Stale++
+	}
+}
+
+// press sends a key, to an element when one is named: it gets the focus by a click.
+func (r *Runner) press(ctx context.Context, s *steps.Step, until *deadline) error {
+	if s.Target != nil {
+		if err := r.onElement(ctx, s, find.Click, "browser_click", nil, until); err != nil {
+			return err
+		}
+	}
+	_, err := r.call(ctx, "browser_press_key", map[string]any{"key": s.Value})
+	return err
+}
+
+// upload answers the file chooser, which a click on the target opens.
+func (r *Runner) upload(ctx context.Context, s *steps.Step, until *deadline) error {
+	if s.Target != nil && (r.where.modal == nil || r.where.modal.Kind != "file") {
+		if err := r.onElement(ctx, s, find.Click, "browser_click", nil, until); err != nil {
+			return err
+		}
+	}
+	if r.where.modal == nil || r.where.modal.Kind != "file" {
+		f := fail(snapshot.NoDialog, "no file chooser is open; name the element that opens it")
+		f.acted = s.Target != nil
+		return f
+	}
+	var paths []string
+	for _, v := range s.Values {
+		if !filepath.IsAbs(v) {
+			v = filepath.Join(filepath.Dir(s.File), v)
+		}
+		full, err := filepath.Abs(v)
+		if err != nil {
+			return fail(snapshot.BadValue, "upload %s: %v", v, err)
+		}
+		paths = append(paths, full)
+	}
+	_, err := r.call(ctx, "browser_file_upload", map[string]any{"paths": paths})
+	return err
+}
+
+// scroll moves the page, or an element into view.
+func (r *Runner) scroll(ctx context.Context, s *steps.Step, until *deadline) error {
+	switch s.Value {
+	case "down", "up":
+		_, err := r.call(ctx, "browser_press_key", map[string]any{"key": map[string]string{"down": "PageDown", "up": "PageUp"}[s.Value]})
+		return err
+	case "top":
+		return r.evaluate(ctx, "() => { scrollTo(0, 0); return true; }", new(bool))
+	case "bottom":
+		return r.evaluate(ctx, "() => { scrollTo(0, document.documentElement.scrollHeight); return true; }", new(bool))
+	}
+	return r.onElement(ctx, s, find.Any, "browser_evaluate", map[string]any{"function": "(e) => { e.scrollIntoView({ block: 'center' }); return true; }"}, until)
+}
+
+// save keeps an element's value or text in a variable.
+func (r *Runner) save(ctx context.Context, s *steps.Step, until *deadline) error {
+	loc, err := r.locate(ctx, s.Target, find.Any, until)
+	if err != nil {
+		return err
+	}
+	text := ""
+	if loc.node != nil {
+		text = valueOf(loc.node)
+		if text == "" {
+			text = r.page.tree.Content(loc.node, maxText)
+		}
+	} else {
+		state, err := r.selectedBy(ctx, loc.address)
+		if err != nil {
+			return err
+		}
+		if text = state.Value; text == "" {
+			text = state.Text
+		}
+	}
+	return r.vars.SetText(s.Value, text)
+}

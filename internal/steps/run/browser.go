@@ -1,0 +1,199 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/steps/find"
+	"github.com/toolfit/toolfit/internal/steps/snapshot"
+)
+
+// place is where the browser is, as far as answers have told.
+type place struct {
+	url, title string
+	tabs       []snapshot.Tab
+	modal      *snapshot.Modal
+}
+
+// page is the last snapshot with what was looked up in it. It is good for a moment and
+// until the next call that may change the page: a ref of an older one means another element.
+type page struct {
+	index *find.Index
+	tree  *snapshot.Page
+	at    time.Time
+	found map[find.Query]found
+}
+
+type found struct {
+	hit *find.Hit
+	err error
+}
+
+// maxAge is how long a snapshot is used without a new one. The page may move by itself.
+const maxAge = time.Second
+
+// reads are the calls that leave the page and its refs as they are.
+var reads = []string{"browser_snapshot", "browser_take_screenshot", "browser_console_messages", "browser_network_requests", "browser_find"}
+
+// call makes one call: fitted, recorded, read. The error is a *snapshot.Failure when the
+// server answered that it did not work.
+func (r *Runner) call(ctx context.Context, tool string, args map[string]any) (snapshot.Answer, error) {
+	raw := json.RawMessage("{}")
+	if args != nil {
+		var err error
+		if raw, err = json.Marshal(args); err != nil {
+			return snapshot.Answer{}, fail(snapshot.BadParameters, "arguments of %s: %v", tool, err)
+		}
+	}
+	return r.callRaw(ctx, Call{tool, raw})
+}
+
+func (r *Runner) callRaw(ctx context.Context, c Call) (snapshot.Answer, error) {
+	rec := CallRecord{Tool: c.Tool, Before: r.maskJSON(c.Arguments)}
+	started := r.opts.Now()
+	fitted, err := r.fit(c)
+	r.metrics.converted(r.opts.Now().Sub(started))
+	if err != nil {
+		rec.Error = r.mask(err.Error())
+		r.record(rec)
+		return snapshot.Answer{}, &failure{code: snapshot.BadParameters, message: err.Error(), actual: string(c.Arguments)}
+	}
+	rec.Tool, rec.After = fitted.Tool, r.maskJSON(fitted.Arguments)
+	if !slices.Contains(reads, fitted.Tool) {
+		r.page = nil
+	}
+	answer, err := r.send(ctx, fitted)
+	rec.Duration = r.opts.Now().Sub(started)
+	if err != nil {
+		rec.Error = r.mask(err.Error())
+	}
+	r.record(rec)
+	return answer, err
+}
+
+func (r *Runner) send(ctx context.Context, c Call) (snapshot.Answer, error) {
+	if len(r.tools) > 0 {
+		if _, known := r.tools[c.Tool]; !known {
+			return snapshot.Answer{}, fail(snapshot.ToolMissing, "the browser server has no tool %s", c.Tool)
+		}
+	}
+	raw, err := r.browser.Call(ctx, c.Tool, c.Arguments)
+	r.metrics.Calls.count(err == nil)
+	if err != nil {
+		return snapshot.Answer{}, err
+	}
+	answer := snapshot.ReadAnswer(raw)
+	r.look(answer)
+	if answer.Failure != nil {
+		r.metrics.Calls.OK--
+		return answer, answer.Failure
+	}
+	return answer, nil
+}
+
+// look remembers where the browser is.
+func (r *Runner) look(a snapshot.Answer) {
+	if a.URL != "" {
+		r.where.url, r.where.title = a.URL, a.Title
+	}
+	if len(a.Tabs) > 0 {
+		r.where.tabs = a.Tabs
+	}
+	r.where.modal = a.Modal
+	if a.Failure != nil && a.Failure.Modal != nil {
+		r.where.modal = a.Failure.Modal
+	}
+}
+
+func (r *Runner) record(c CallRecord) {
+	if r.step != nil && len(r.step.Calls) < maxCalls {
+		r.step.Calls = append(r.step.Calls, c)
+	}
+}
+
+// maxCalls bounds what is kept of a step that polls.
+const maxCalls = 50
+
+// maskJSON is what is kept of arguments.
+func (r *Runner) maskJSON(raw json.RawMessage) json.RawMessage {
+	masked := r.mask(string(raw))
+	switch {
+	case !json.Valid([]byte(masked)):
+		return json.RawMessage(`"masked"`)
+	case len(masked) > maxArguments: // a script of ours
+		return json.RawMessage(fmt.Sprintf(`"%d bytes"`, len(masked)))
+	}
+	return json.RawMessage(masked)
+}
+
+// maxArguments bounds what is kept of one call.
+const maxArguments = 1500
+
+// snapshot is the last one while it is good, else a new one.
+func (r *Runner) snapshot(ctx context.Context, fresh bool) (*page, error) {
+	if !fresh && r.page != nil && r.opts.Now().Sub(r.page.at) < maxAge {
+		r.metrics.CacheHits++
+		return r.page, nil
+	}
+	r.page = nil
+	answer, err := r.call(ctx, "browser_snapshot", nil)
+	if err != nil {
+		return nil, err
+	}
+	r.metrics.Snapshots++
+	if answer.Modal != nil {
+		return nil, &snapshot.Failure{Code: snapshot.DialogOpen, Message: "a dialog is open: " + modalText(answer.Modal), Modal: answer.Modal}
+	}
+	tree := answer.Page
+	if tree == nil {
+		tree = snapshot.Parse("") // an empty page
+	}
+	if tree.Partial {
+		return nil, fail(snapshot.CallFailed, "the server answered with a part of the page where the whole was asked for")
+	}
+	r.page = &page{tree: tree, index: find.New(tree, &find.Options{Synonyms: r.opts.Synonyms}), at: r.opts.Now(), found: map[find.Query]found{}}
+	r.metrics.SnapshotBytes += answer.Size
+	return r.page, nil
+}
+
+// find looks an element up once per snapshot.
+func (p *page) find(r *Runner, q find.Query) (*find.Hit, error) {
+	if f, known := p.found[q]; known {
+		r.metrics.CacheHits++
+		return f.hit, f.err
+	}
+	hit, err := p.index.Find(q)
+	p.found[q] = found{hit, err}
+	return hit, err
+}
+
+func modalText(m *snapshot.Modal) string {
+	if m.Kind == "file" {
+		return "the file chooser"
+	}
+	return strings.TrimSpace(m.Kind + " " + m.Message)
+}
+
+// takesTarget tells whether elements are addressed by target, which also takes selectors.
+func (r *Runner) takesTarget() bool {
+	var schema struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+	}
+	json.Unmarshal(r.tools["browser_click"].InputSchema, &schema) // no schema, no target
+	_, has := schema.Properties["target"]
+	return has
+}
+
+// isDialog tells whether an error says that a dialog is in the way.
+func isDialog(err error) (*snapshot.Modal, bool) {
+	var f *snapshot.Failure
+	if errors.As(err, &f) && f.Code == snapshot.DialogOpen {
+		return f.Modal, true
+	}
+	return nil, false
+}

@@ -1,0 +1,142 @@
+package run_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/toolfit/toolfit/internal/steps"
+	"github.com/toolfit/toolfit/internal/steps/run"
+	"github.com/toolfit/toolfit/internal/steps/snapshot"
+)
+
+func TestSecretsAreMaskedInAllThatIsKept(t *testing.T) {
+	var log bytes.Buffer
+	b := &fakeBrowser{tree: page(loginPage + "\n- paragraph [ref=e40]: hunter2\n- button \"hunter2\" [ref=e41]\n- button \"hunter2\" [ref=e42]")}
+	env := func(string) (string, bool) { return "hunter2", true }
+	c, res := one(b, run.Options{Env: env, Log: slog.New(slog.NewJSONHandler(&log, nil))}, "- 在密码输入框输入 ${env:PW}\n- {click: \"${env:PW}\", timeout: 1s}\n")
+	raw, _ := json.Marshal(res)
+	if strings.Contains(string(raw), "hunter2") || strings.Contains(log.String(), "hunter2") {
+		t.Errorf("%s\n%s", raw, log.String())
+	}
+	if c.Status != run.Failed || !slices.ContainsFunc(b.acted(), func(s string) bool { return strings.Contains(s, "hunter2") }) {
+		t.Errorf("%s %v", c.Status, b.acted())
+	}
+	if n := strings.Count(log.String(), `"msg":"step"`); n != 2 {
+		t.Errorf("%d lines for 2 steps:\n%s", n, log.String())
+	}
+}
+
+func TestCasesRowsRetriesSetupAndTeardown(t *testing.T) {
+	b := &fakeBrowser{tree: page(loginPage)}
+	_, res := one(b, run.Options{}, `
+vars: {who: x}
+setup: [打开 http://h/start]
+teardown: [按 Esc]
+cases:
+  - name: rows
+    data: [{who: 登录}, {who: 注册}]
+    steps: [{click: "${who}", timeout: 1s}]
+  - name: left out
+    skip: not ready
+    steps: [点击登录]
+  - name: flaky
+    retries: 1
+    steps: [{click: 登录, timeout: 1s}, {expect: {text: 用户名}, timeout: 1s}]
+`)
+	var got []string
+	for _, c := range res.Cases {
+		got = append(got, c.Name+" "+string(c.Status))
+	}
+	if want := []string{"rows [who=登录] passed", "rows [who=注册] failed", "left out skipped", "flaky passed"}; !slices.Equal(got, want) {
+		t.Errorf("%v", got)
+	}
+	if last := res.Cases[1].Steps; last[len(last)-1].Status != run.Passed || last[len(last)-1].Action != steps.Press {
+		t.Errorf("the teardown did not run: %+v", last)
+	}
+	if n := strings.Count(strings.Join(b.calls, "\n"), "browser_close"); n != 2 {
+		t.Errorf("%d fresh starts, want 2", n)
+	}
+}
+
+func TestACaseThatPassesWhenRepeatedIsFlaky(t *testing.T) {
+	b := &fakeBrowser{}
+	visits := 0
+	b.on = map[string]func(map[string]any) (string, bool){"browser_navigate": func(map[string]any) (string, bool) { visits++; return "", false }}
+	b.tree = func() string {
+		if visits < 2 {
+			return "- generic"
+		}
+		return loginPage
+	}
+	c, res := one(b, run.Options{Retries: 2}, "- 打开 http://h/\n- {click: 登录, timeout: 1s}\n")
+	if c.Status != run.Flaky || c.Attempts != 2 || !res.Passed() || res.Metrics.Flaky != 1 {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestVariablesAreSetAndSaved(t *testing.T) {
+	b := &fakeBrowser{tree: page(loginPage)}
+	c, _ := one(b, run.Options{Vars: map[string]string{"a": "1"}}, "vars: {a: \"0\", b: \"${a}-x\"}\nsteps:\n  - save: {target: 城市, as: city}\n  - set: {c: \"${city}/${b}\"}\n  - 在用户名输入 \"${c}\"\n  - 在用户名输入 \"${nope}\"\n")
+	if want := `browser_type {"element":"用户名","target":"e18","text":"北京/1-x"}`; !slices.Contains(b.acted(), want) {
+		t.Errorf("%v", b.acted())
+	}
+	if c.Error == nil || c.Error.Type != "PARAMETER_FORMAT_ERROR" || !strings.Contains(c.Error.Message, "nope") {
+		t.Errorf("%+v", c.Error)
+	}
+}
+
+func TestAddressesGetTheirBase(t *testing.T) {
+	for value, want := range map[string]string{"/a": "http://h:1/x/a", "b.html": "http://h:1/x/b.html", "https://c/d": "https://c/d", "example.com/e": "https://example.com/e", "localhost:3/f": "http://localhost:3/f"} {
+		b := &fakeBrowser{tree: page(loginPage)}
+		one(b, run.Options{Base: "http://h:1/x/"}, "- navigate: "+value+"\n")
+		if got := b.acted(); len(got) != 1 || got[0] != `browser_navigate {"url":"`+want+`"}` {
+			t.Errorf("%s: %v", value, got)
+		}
+	}
+	b := &fakeBrowser{tree: page(loginPage)}
+	if c, _ := one(b, run.Options{}, "- navigate: /a\n"); c.Error == nil || c.Error.Details.Code != snapshot.BadValue {
+		t.Errorf("a path without a base: %+v", c.Error)
+	}
+}
+
+// memory is a Memory in memory.
+type memory map[string]run.Remembered
+
+func (m memory) Get(key string) (run.Remembered, bool) { r, ok := m[key]; return r, ok }
+func (m memory) Put(key string, r run.Remembered)      { m[key] = r }
+
+func TestWhatWasFoundBeforeIsFoundAgainWhenTheWordsFail(t *testing.T) {
+	known := memory{}
+	b := &fakeBrowser{tree: page("- region \"A\" [ref=e1]:\n  - button \"保存\" [ref=e2]\n")}
+	one(b, run.Options{Memory: known}, "- 点击保存\n")
+	if len(known) != 1 {
+		t.Fatalf("%v", known)
+	}
+	if raw, _ := json.Marshal(known); strings.Contains(string(raw), "e2") {
+		t.Errorf("a ref is remembered: %s", raw)
+	}
+	b = &fakeBrowser{tree: page("- region \"B\" [ref=e1]:\n  - button \"保存\" [ref=e2]\n- region \"A\" [ref=e3]:\n  - button \"保存\" [ref=e4]\n")}
+	c, _ := one(b, run.Options{Memory: known}, "- {click: 保存, timeout: 1s}\n")
+	if c.Steps[0].Status != run.Healed || !strings.Contains(strings.Join(b.acted(), ""), `"e4"`) {
+		t.Errorf("%+v %v", c.Error, b.acted())
+	}
+	one(&fakeBrowser{tree: page("- generic")}, run.Options{Memory: known}, "- {click: 别的, timeout: 1s}\n- expect: {visible: x}\n")
+	if len(known) != 1 {
+		t.Errorf("a failed step was remembered: %v", known)
+	}
+}
+
+func TestACancelledRunEnds(t *testing.T) {
+	b := &fakeBrowser{tree: page("- generic")}
+	suite, _ := steps.Parse("t.yaml", []byte("- 点击登录\n"), nil)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if res := b.runner(run.Options{Retries: 5}).Suite(ctx, suite); res.Passed() || res.Cases[0].Attempts != 1 {
+		t.Errorf("%+v", res.Cases)
+	}
+}

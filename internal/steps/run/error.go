@@ -1,0 +1,113 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/toolfit/toolfit/internal/steps"
+	"github.com/toolfit/toolfit/internal/steps/find"
+	"github.com/toolfit/toolfit/internal/steps/snapshot"
+)
+
+// Error is what went wrong, in the form that callers know.
+type Error struct {
+	Type    string  `json:"type"` // ELEMENT_NOT_FOUND, PARAMETER_FORMAT_ERROR or MCP_CALL_FAILED
+	Message string  `json:"message"`
+	Details Details `json:"details"`
+}
+
+// Details say more. Code is the finer kind.
+type Details struct {
+	Selector       string        `json:"selector,omitempty"`
+	ExpectedFormat string        `json:"expectedFormat,omitempty"`
+	ActualFormat   string        `json:"actualFormat,omitempty"`
+	RunID          string        `json:"runId"`
+	Code           snapshot.Code `json:"code,omitempty"`
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// broken tells whether the environment failed rather than the page.
+func (e *Error) broken() bool {
+	return slices.Contains([]snapshot.Code{snapshot.ServerGone, snapshot.BrowserBusy, snapshot.ToolMissing}, e.Details.Code)
+}
+
+// failure is an error of ours with its code.
+type failure struct {
+	code             snapshot.Code
+	message          string
+	expected, actual string
+	acted            bool // the page may have changed, so nothing is tried again
+}
+
+func (f *failure) Error() string { return f.message }
+
+func fail(code snapshot.Code, format string, args ...any) *failure {
+	return &failure{code: code, message: fmt.Sprintf(format, args...)}
+}
+
+// codeOf is the code of any error that a step can end with.
+func codeOf(err error) snapshot.Code {
+	var own *failure
+	var server *snapshot.Failure
+	var refusal *find.Refusal
+	var fault *Error
+	switch {
+	case errors.As(err, &own):
+		return own.code
+	case errors.As(err, &server):
+		return server.Code
+	case errors.As(err, &refusal):
+		return refusal.Code
+	case errors.As(err, &fault):
+		return fault.Details.Code
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return snapshot.TimedOut
+	}
+	return snapshot.ServerGone // the transport broke
+}
+
+// harmless are the failures after which nothing has been done.
+var harmless = []snapshot.Code{
+	snapshot.NotFound, snapshot.Ambiguous, snapshot.StaleRef, snapshot.NotInteractable, snapshot.BadParameters, snapshot.BadValue,
+	snapshot.OptionNotFound, snapshot.DialogOpen, snapshot.NoDialog, snapshot.ToolMissing,
+}
+
+// unacted tells whether a failed step is known to have done nothing.
+func unacted(err error) bool {
+	var own *failure
+	if errors.As(err, &own) && own.acted {
+		return false
+	}
+	return slices.Contains(harmless, codeOf(err))
+}
+
+var outside = map[snapshot.Code]string{
+	snapshot.NotFound: "ELEMENT_NOT_FOUND", snapshot.Ambiguous: "ELEMENT_NOT_FOUND", snapshot.StaleRef: "ELEMENT_NOT_FOUND",
+	snapshot.BadParameters: "PARAMETER_FORMAT_ERROR", snapshot.BadValue: "PARAMETER_FORMAT_ERROR", snapshot.StepInvalid: "PARAMETER_FORMAT_ERROR", snapshot.StepUnparsable: "PARAMETER_FORMAT_ERROR",
+}
+
+// errorOf is an error as it is reported.
+func (r *Runner) errorOf(err error, s *steps.Step) *Error {
+	e := &Error{Type: "MCP_CALL_FAILED", Message: r.mask(err.Error()), Details: Details{RunID: r.opts.ID, Code: codeOf(err)}}
+	if t, known := outside[e.Details.Code]; known {
+		e.Type = t
+	}
+	if s != nil && s.Target != nil {
+		e.Details.Selector = r.mask(s.Target.Text)
+	}
+	var own *failure
+	if errors.As(err, &own) {
+		e.Details.ExpectedFormat, e.Details.ActualFormat = r.mask(own.expected), r.mask(own.actual)
+	}
+	return e
+}
+
+func (r *Runner) mask(text string) string {
+	if r.vars == nil {
+		return text
+	}
+	return r.vars.Mask(text)
+}

@@ -1,0 +1,276 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/steps"
+	"github.com/toolfit/toolfit/internal/steps/find"
+	"github.com/toolfit/toolfit/internal/steps/snapshot"
+)
+
+// expect looks until everything is as expected, or the time is over.
+func (r *Runner) expect(ctx context.Context, list []steps.Expectation, until *deadline) error {
+	if r.dialogSays(list) {
+		return nil
+	}
+	for fresh := false; ; fresh = true {
+		wrong, err := r.unmet(ctx, list, fresh)
+		switch {
+		case err == nil && wrong == nil:
+			return nil
+		case err != nil && codeOf(err) != snapshot.PageChanged:
+			return err
+		}
+		if !until.again(ctx) {
+			if err != nil {
+				return err
+			}
+			return wrong
+		}
+	}
+}
+
+// dialogSays tells whether all that is expected are words of the dialog that is open. While
+// it is, there is no page to look at.
+func (r *Runner) dialogSays(list []steps.Expectation) bool {
+	for _, e := range list {
+		if r.where.modal == nil || e.Kind != steps.Text || e.Target != nil || !strings.Contains(squeeze(r.where.modal.Message), squeeze(e.Value)) {
+			return false
+		}
+	}
+	return true
+}
+
+// unmet is the first expectation that does not hold now. The second error is of the look itself.
+func (r *Runner) unmet(ctx context.Context, list []steps.Expectation, fresh bool) (*failure, error) {
+	p, err := r.snapshot(ctx, fresh)
+	if err != nil {
+		return nil, err
+	}
+	for i := range list {
+		got, ok, err := r.holds(ctx, p, &list[i])
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			return &failure{code: snapshot.AssertionFailed, message: fmt.Sprintf("expected %s; got %s", list[i].Text, got), expected: list[i].Text, actual: got}, nil
+		}
+	}
+	return nil, nil
+}
+
+// holds tells whether an expectation is met, and what there is instead.
+func (r *Runner) holds(ctx context.Context, p *page, e *steps.Expectation) (got string, ok bool, err error) {
+	switch {
+	case e.Kind == steps.URL:
+		got, ok = r.where.url, r.sameAddress(e)
+		return got, ok, nil
+	case e.Kind == steps.Title:
+		return r.where.title, compare(r.where.title, e), nil
+	case e.Target == nil && e.Kind == steps.Text:
+		ok = pageHas(p.tree, e.Value)
+		return clip(pageText(p.tree)), ok, nil
+	case e.Target == nil && e.Kind == steps.NoText:
+		return "the text is there", !pageHas(p.tree, e.Value), nil
+	}
+	q, err := r.query(e.Target, find.Any)
+	if err != nil {
+		return "", false, err
+	}
+	if _, isSelector := find.ParseSelector(q.Text); isSelector {
+		if _, ok := queryExpression(q.Text); ok {
+			state, err := r.selectedBy(ctx, q.Text)
+			got, ok := state.holds(e)
+			return got, ok, err
+		}
+	}
+	got, ok = r.elementHolds(p, q, e)
+	return got, ok, nil
+}
+
+// elementHolds looks at the element that an expectation names.
+func (r *Runner) elementHolds(p *page, q find.Query, e *steps.Expectation) (string, bool) {
+	if e.Kind == steps.Count {
+		n := p.index.Count(q)
+		return fmt.Sprintf("%d", n), n == e.Count
+	}
+	hit, err := p.find(r, q)
+	var refusal *find.Refusal
+	ambiguous := errors.As(err, &refusal) && refusal.Code == snapshot.Ambiguous
+	switch {
+	case e.Kind == steps.Visible && (err == nil || ambiguous):
+		return "", true
+	case e.Kind == steps.Visible:
+		return refusal.Error(), !selector(q.Text) && pageHas(p.tree, q.Text)
+	case e.Kind == steps.Hidden && err == nil:
+		return "it is there: " + p.index.Path(hit.Node), false
+	case e.Kind == steps.Hidden:
+		return "it is there", !ambiguous
+	case err != nil:
+		return err.Error(), false
+	}
+	return nodeHolds(p.tree, hit.Node, e)
+}
+
+func selector(text string) bool { _, ok := find.ParseSelector(text); return ok }
+
+// nodeHolds compares the state of an element.
+func nodeHolds(tree *snapshot.Page, n *snapshot.Node, e *steps.Expectation) (string, bool) {
+	switch e.Kind {
+	case steps.Enabled:
+		return "it is disabled", !n.Disabled
+	case steps.Disabled:
+		return "it is enabled", n.Disabled
+	case steps.Checked:
+		return "it is not checked", n.Checked == snapshot.On || n.Selected || n.Pressed == snapshot.On
+	case steps.Unchecked:
+		return "it is checked", n.Checked == snapshot.Off && !n.Selected && n.Pressed == snapshot.Off
+	case steps.Value:
+		v := valueOf(n)
+		return quoted(v), compare(v, e)
+	}
+	text := tree.Content(n, maxText)
+	if own := n.Text; own != "" && compare(own, e) {
+		text = own
+	}
+	ok := compare(text, e)
+	if e.Kind == steps.NoText {
+		ok = !ok
+	}
+	return quoted(clip(text)), ok
+}
+
+// valueOf is what a field holds: its text, the text inside, or the chosen option.
+func valueOf(n *snapshot.Node) string {
+	if n.Text != "" {
+		return n.Text
+	}
+	var chosen []string
+	for m := n.First; m != nil; m = m.Next {
+		switch {
+		case m.Role == "text":
+			return m.Text
+		case m.Role == "option" && m.Selected:
+			chosen = append(chosen, m.Name)
+		}
+	}
+	return strings.Join(chosen, ", ")
+}
+
+// holds compares what the page itself says about a selector.
+func (s *selected) holds(e *steps.Expectation) (string, bool) {
+	switch e.Kind {
+	case steps.Count:
+		return fmt.Sprintf("%d", s.Count), s.Count == e.Count
+	case steps.Visible:
+		return fmt.Sprintf("%d elements, %d to be seen", s.Count, s.Visible), s.Visible > 0
+	case steps.Hidden:
+		return "it is there", s.Visible == 0
+	}
+	if s.Count != 1 {
+		return fmt.Sprintf("%d elements", s.Count), false
+	}
+	switch e.Kind {
+	case steps.Enabled:
+		return "it is disabled", !s.Disabled
+	case steps.Disabled:
+		return "it is enabled", s.Disabled
+	case steps.Checked:
+		return "it is not checked", s.Checked
+	case steps.Unchecked:
+		return "it is checked", !s.Checked
+	case steps.Value:
+		return quoted(s.Value), compare(s.Value, e)
+	case steps.NoText:
+		return quoted(s.Text), !compare(s.Text, e)
+	}
+	return quoted(clip(s.Text)), compare(s.Text, e)
+}
+
+func quoted(s string) string { return `"` + s + `"` }
+
+// compare holds a text against an expectation, white space aside.
+func compare(have string, e *steps.Expectation) bool {
+	have, want := strings.Join(strings.Fields(have), " "), strings.Join(strings.Fields(e.Value), " ")
+	switch e.Match {
+	case steps.Contains:
+		return strings.Contains(have, want)
+	case steps.Matches:
+		re, err := regexp.Compile(e.Value)
+		return err == nil && re.MatchString(have)
+	}
+	return have == want
+}
+
+// sameAddress compares addresses; one that begins with / is on the page's own host.
+func (r *Runner) sameAddress(e *steps.Expectation) bool {
+	if e.Match == steps.Equals && strings.HasPrefix(e.Value, "/") {
+		_, rest, _ := strings.Cut(r.where.url, "://")
+		_, path, _ := strings.Cut(rest, "/")
+		return "/"+path == e.Value || r.where.url == r.address(e.Value)
+	}
+	return compare(r.where.url, e)
+}
+
+const maxText = 20_000
+
+// pageText is all that can be read on a page.
+func pageText(tree *snapshot.Page) string {
+	var b strings.Builder
+	for n := range tree.All() {
+		for _, s := range [...]string{n.Name, n.Text} {
+			if s != "" {
+				b.WriteString(s)
+				b.WriteByte(' ')
+			}
+		}
+	}
+	return b.String()
+}
+
+// pageHas tells whether a text can be read on a page, white space aside. A sentence may be
+// cut by emphasis or links in it.
+func pageHas(tree *snapshot.Page, want string) bool {
+	if want = squeeze(want); want == "" {
+		return false
+	}
+	for n := range tree.All() {
+		if strings.Contains(squeeze(n.Name), want) || strings.Contains(squeeze(n.Text), want) || n.First != nil && strings.Contains(sentence(n), want) {
+			return true
+		}
+	}
+	return false
+}
+
+// sentence is the text that stands in one line of a node.
+func sentence(n *snapshot.Node) string {
+	var b strings.Builder
+	for m := n.First; m != nil; m = m.Next {
+		switch m.Role {
+		case "text":
+			b.WriteString(squeeze(m.Text))
+		case "strong", "emphasis", "code", "link", "mark", "subscript", "superscript", "insertion", "deletion", "time":
+			b.WriteString(squeeze(m.Name))
+			if m.Name == "" {
+				b.WriteString(squeeze(m.Text))
+			}
+		default:
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
+}
+
+func squeeze(s string) string { return strings.Join(strings.Fields(s), "") }
+
+func clip(s string) string {
+	const most = 200
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
+}

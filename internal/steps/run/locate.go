@@ -1,0 +1,198 @@
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/steps"
+	"github.com/toolfit/toolfit/internal/steps/find"
+	"github.com/toolfit/toolfit/internal/steps/snapshot"
+)
+
+// Remembered is how an element was found before.
+type Remembered struct {
+	Element *find.Descriptor `json:"element,omitempty"`
+	Locator string           `json:"locator,omitempty"` // a selector, where only the page's source told
+}
+
+// located is an element that the next call may use. A ref is good for that call alone.
+type located struct {
+	address string // a ref, or a selector for servers that take one
+	words   string // what the step calls it
+	node    *snapshot.Node
+	healed  string // how it was found, when not as it was written
+}
+
+// deadline is when a step must be done.
+type deadline struct {
+	r   *Runner
+	end time.Time
+	gap time.Duration
+}
+
+func (r *Runner) deadline(s *steps.Step) *deadline {
+	limit := s.Timeout
+	if limit == 0 {
+		limit = r.suite.Timeout
+	}
+	if limit == 0 {
+		limit = r.opts.Timeout
+	}
+	return &deadline{r: r, end: r.opts.Now().Add(limit), gap: firstGap}
+}
+
+const (
+	firstGap = 100 * time.Millisecond
+	lastGap  = time.Second
+)
+
+// again waits a little; false when the time is over.
+func (d *deadline) again(ctx context.Context) bool {
+	left := d.end.Sub(d.r.opts.Now())
+	if left <= 0 || ctx.Err() != nil {
+		return false
+	}
+	if d.r.opts.Sleep(ctx, min(d.gap, left)) != nil {
+		return false
+	}
+	d.gap = min(d.gap*3/2, lastGap)
+	return true
+}
+
+// locate finds the one element that a step means, waiting for it until the time is over.
+func (r *Runner) locate(ctx context.Context, t *steps.Target, action find.Action, until *deadline) (located, error) {
+	q, err := r.query(t, action)
+	if err != nil {
+		return located{}, err
+	}
+	_, isSelector := find.ParseSelector(q.Text)
+	if isSelector && r.takesTarget() && q.Within == "" && q.Frame == "" && q.Nth == 0 {
+		return located{address: q.Text, words: q.Text}, nil // the browser knows more than a snapshot
+	}
+	retried := false
+	for fresh := false; ; fresh = true {
+		hit, err := r.lookUp(ctx, q, fresh)
+		if err == nil {
+			r.metrics.Finds.count(true)
+			return r.took(hit, q), nil
+		}
+		var refusal *find.Refusal
+		if !errors.As(err, &refusal) {
+			return located{}, err
+		}
+		again := refusal.Code == snapshot.NotFound && !refusal.NeedsPage || refusal.Code == snapshot.Ambiguous && !retried
+		retried = retried || refusal.Code == snapshot.Ambiguous
+		if again && until.again(ctx) {
+			continue
+		}
+		loc, err := r.otherwise(ctx, q, refusal)
+		r.metrics.Finds.count(err == nil)
+		return loc, err
+	}
+}
+
+// query fills in what a target says.
+func (r *Runner) query(t *steps.Target, action find.Action) (find.Query, error) {
+	q := find.Query{Action: action, Nth: t.Nth}
+	for _, f := range []struct {
+		dst  *string
+		text string
+	}{{&q.Text, t.Text}, {&q.Within, t.Within}, {&q.Frame, t.Frame}} {
+		filled, err := r.vars.Fill(f.text)
+		if err != nil {
+			return q, fail(snapshot.StepInvalid, "%v", err)
+		}
+		*f.dst = filled
+	}
+	if find.IsRef(q.Text) {
+		return q, fail(snapshot.StepInvalid, "%s is a ref, which means another element in the next snapshot; describe the element", q.Text)
+	}
+	return q, nil
+}
+
+func (r *Runner) lookUp(ctx context.Context, q find.Query, fresh bool) (*find.Hit, error) {
+	p, err := r.snapshot(ctx, fresh)
+	if err != nil {
+		return nil, err
+	}
+	return p.find(r, q)
+}
+
+// took keeps what was found, for the report and for later runs.
+func (r *Runner) took(hit *find.Hit, q find.Query) located {
+	r.step.Element = &Element{Role: hit.Node.Role, Name: r.mask(hit.Node.Name), Path: r.mask(r.page.index.Path(hit.Node)), Score: hit.Score, Why: hit.Why}
+	if r.opts.Memory != nil && q.Action != find.Any {
+		if d, unique := r.page.index.Describe(hit.Node); unique {
+			r.learned[r.memoryKey(q)] = Remembered{Element: &d}
+		}
+	}
+	return located{address: hit.Ref, words: q.Text, node: hit.Node}
+}
+
+// otherwise tries what is left when the words do not lead to one element: how it was found
+// before, then what the page's source says.
+func (r *Runner) otherwise(ctx context.Context, q find.Query, refusal *find.Refusal) (located, error) {
+	r.step.Candidates = r.maskCandidates(refusal.Candidates)
+	if refusal.Code == snapshot.Ambiguous {
+		r.metrics.Ambiguous++
+	}
+	if refusal.NeedsPage {
+		return r.bySelector(ctx, q)
+	}
+	if loc, ok := r.remembered(q); ok {
+		return loc, nil
+	}
+	if refusal.Code == snapshot.NotFound && q.Within == "" && q.Frame == "" && q.Nth == 0 {
+		if loc, ok := r.byHint(ctx, q); ok {
+			return loc, nil
+		}
+	}
+	return located{}, refusal
+}
+
+// remembered finds an element as it was found before. Exactly one must fit.
+func (r *Runner) remembered(q find.Query) (located, bool) {
+	if r.opts.Memory == nil || r.page == nil {
+		return located{}, false
+	}
+	known, ok := r.opts.Memory.Get(r.memoryKey(q))
+	switch {
+	case !ok:
+		return located{}, false
+	case known.Element != nil:
+		hit, err := r.page.index.Refind(*known.Element)
+		if err != nil {
+			return located{}, false
+		}
+		loc := r.took(hit, q)
+		loc.healed = "as it was found before"
+		return loc, true
+	case known.Locator != "" && r.takesTarget():
+		return located{address: known.Locator, words: q.Text, healed: "by " + known.Locator + ", as before"}, true
+	}
+	return located{}, false
+}
+
+// memoryKey names a look-up across runs: the page's path, the words and the action.
+func (r *Runner) memoryKey(q find.Query) string {
+	key, _ := json.Marshal([]string{pathOf(r.where.url), q.Text, q.Within, q.Frame, string(q.Action)})
+	return string(key)
+}
+
+// remember keeps how the elements of a step were found, once it has passed.
+func (r *Runner) remember() {
+	for key, known := range r.learned {
+		r.opts.Memory.Put(key, known)
+	}
+}
+
+func (r *Runner) maskCandidates(list []find.Candidate) []find.Candidate {
+	out := make([]find.Candidate, len(list))
+	for i, c := range list {
+		c.Name, c.Path = r.mask(c.Name), r.mask(c.Path)
+		out[i] = c
+	}
+	return out
+}

@@ -1,0 +1,143 @@
+package run
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/steps"
+	"github.com/toolfit/toolfit/internal/steps/find"
+)
+
+// Status is how something ended.
+type Status string
+
+const (
+	Passed  Status = "passed"
+	Failed  Status = "failed"
+	Broken  Status = "error" // the browser or its server, not the page
+	Skipped Status = "skipped"
+	Flaky   Status = "flaky"  // passed when it was repeated
+	Healed  Status = "healed" // passed another way than it was written
+	Noted   Status = "noted"  // failed, and was optional
+)
+
+// Result is a suite that was run. Secrets are masked in all of it.
+type Result struct {
+	RunID    string        `json:"runId"`
+	File     string        `json:"file"`
+	Name     string        `json:"name"`
+	Started  time.Time     `json:"started"`
+	Duration time.Duration `json:"duration"` // in nanoseconds
+	Cases    []CaseResult  `json:"cases"`
+	Metrics  Metrics       `json:"metrics"`
+}
+
+// Passed tells whether no case failed.
+func (r *Result) Passed() bool {
+	for _, c := range r.Cases {
+		if c.Status == Failed || c.Status == Broken {
+			return false
+		}
+	}
+	return true
+}
+
+// CaseResult is one case, or one row of its data.
+type CaseResult struct {
+	Name     string        `json:"name"`
+	Tags     []string      `json:"tags,omitempty"`
+	Line     int           `json:"line,omitempty"`
+	Status   Status        `json:"status"`
+	Reason   string        `json:"reason,omitempty"` // why it was left out
+	Attempts int           `json:"attempts"`
+	Healed   bool          `json:"healed,omitempty"`
+	Started  time.Time     `json:"started"`
+	Duration time.Duration `json:"duration"`
+	Error    *Error        `json:"error,omitempty"`
+	Steps    []StepResult  `json:"steps,omitempty"`
+}
+
+// StepResult is one step.
+type StepResult struct {
+	Text       string           `json:"text"`
+	File       string           `json:"file,omitempty"`
+	Line       int              `json:"line,omitempty"`
+	Action     steps.Action     `json:"action"`
+	Status     Status           `json:"status"`
+	Duration   time.Duration    `json:"duration"`
+	Element    *Element         `json:"element,omitempty"`
+	Candidates []find.Candidate `json:"candidates,omitempty"`
+	Calls      []CallRecord     `json:"calls,omitempty"`
+	Warnings   []string         `json:"warnings,omitempty"`
+	Failures   []string         `json:"failures,omitempty"` // of the command and its fallbacks, in order
+	Error      *Error           `json:"error,omitempty"`
+	Screenshot *Image           `json:"screenshot,omitempty"`
+}
+
+// Element is the one that a step used.
+type Element struct {
+	Role  string  `json:"role"`
+	Name  string  `json:"name"`
+	Path  string  `json:"path,omitempty"`
+	Score float64 `json:"score"`
+	Why   string  `json:"why"`
+}
+
+// CallRecord is one call to the server, before and after fitting.
+type CallRecord struct {
+	Tool     string          `json:"tool"`
+	Before   json.RawMessage `json:"before,omitempty"`
+	After    json.RawMessage `json:"after,omitempty"`
+	Duration time.Duration   `json:"duration"`
+	Error    string          `json:"error,omitempty"`
+}
+
+// Image is a picture of the page.
+type Image struct {
+	Type string `json:"type"`
+	Data []byte `json:"data"`
+}
+
+// Metrics are counted over a suite.
+type Metrics struct {
+	Calls         Share                 `json:"calls"`
+	Finds         Share                 `json:"finds"`
+	Recoveries    Share                 `json:"recoveries"`
+	Ambiguous     int                   `json:"ambiguous"`
+	Stale         int                   `json:"stale"`
+	Healed        int                   `json:"healed"`
+	Flaky         int                   `json:"flaky"`
+	CacheHits     int                   `json:"cacheHits"`
+	Snapshots     int                   `json:"snapshots"`
+	SnapshotBytes int                   `json:"snapshotBytes"`
+	Conversion    [len(buckets) + 1]int `json:"conversion"` // fitting of arguments, by Buckets
+}
+
+// Share is successes over attempts.
+type Share struct {
+	OK  int `json:"ok"`
+	All int `json:"all"`
+}
+
+func (s *Share) count(ok bool) {
+	s.All++
+	if ok {
+		s.OK++
+	}
+}
+
+// buckets are the upper bounds of conversion times.
+var buckets = [...]time.Duration{100 * time.Microsecond, time.Millisecond, 5 * time.Millisecond, 20 * time.Millisecond, 100 * time.Millisecond}
+
+// Buckets are the upper bounds of Metrics.Conversion; the last count is of all above.
+func Buckets() []time.Duration { return buckets[:] }
+
+func (m *Metrics) converted(d time.Duration) {
+	for i, b := range buckets {
+		if d <= b {
+			m.Conversion[i]++
+			return
+		}
+	}
+	m.Conversion[len(buckets)]++
+}

@@ -1,0 +1,163 @@
+package steps
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/steps/snapshot"
+)
+
+// ParseSentence reads one line: operations in their order, and what is expected after the
+// last. The error is a Problem.
+func ParseSentence(line string) ([]Step, error) {
+	if len(line) > maxSentence {
+		return nil, Problem{Code: snapshot.StepUnparsable, Text: fmt.Sprintf("the step is longer than %d bytes", maxSentence)}
+	}
+	m := mask(line)
+	text := numbering.ReplaceAllString(m.text, "")
+	offset := len(m.text) - len(text)
+	op, expected, arrow := cutArrow(text)
+	if strings.TrimSpace(op) == "" && !arrow {
+		return nil, Problem{Code: snapshot.StepUnparsable, Text: "the step is empty"}
+	}
+	var list []Step
+	for _, p := range operations(op) {
+		step, err := m.operation(op[p.from:p.to], offset+p.from)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, step)
+	}
+	if arrow {
+		at := offset + len(op)
+		expects, err := m.expectations(expected, at)
+		if err != nil {
+			return nil, err
+		}
+		if len(list) == 0 {
+			list = append(list, Step{Action: Expect})
+		}
+		last := &list[len(list)-1]
+		last.Expect = append(last.Expect, expects...)
+	}
+	for i := range list {
+		list[i].Text = strings.TrimSpace(m.written(text))
+	}
+	if len(list) > 1 {
+		for i, p := range operations(op) {
+			list[i].Text = m.written(op[p.from:p.to])
+		}
+	}
+	return list, nil
+}
+
+const maxSentence = 4000
+
+var (
+	numbering = regexp.MustCompile(`^\s*(?:[-*•]\s+)?(?:\[[ xX]\]\s*)?(?:(?:\d+|步骤\s*\d+|[Ss]tep\s*\d+)\s*[.、:：)）]\s*|[-*•]\s+)?`)
+	arrows    = regexp.MustCompile(`\s*(?:->|→|=>|⇒)\s*`)
+	seps      = regexp.MustCompile(`\s*(?:，|,|；|;|。|、)\s*(?:然后|接着|随后|再|并且|并|and then |then |and )?|\s*(?:然后|接着|随后|并且|再|并)\s*|\s+(?:and then|then|and)\s+`)
+)
+
+// cutArrow cuts "operation -> expected result".
+func cutArrow(text string) (op, expected string, found bool) {
+	at := arrows.FindStringIndex(text)
+	if at == nil {
+		return text, "", false
+	}
+	return text[:at[0]], text[at[1]:], true
+}
+
+// span is a part of a line.
+type span struct{ from, to int }
+
+// operations cuts a compound line. A separator cuts only where a verb follows: names and
+// texts hold commas and "and", too.
+func operations(text string) []span {
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	list := []span{{0, len(text)}}
+	for _, at := range seps.FindAllStringIndex(text, -1) {
+		last := &list[len(list)-1]
+		if at[0] <= last.from || at[1] >= len(text) || !startsWithVerb(text[at[1]:]) || !startsWithVerb(text[last.from:at[0]]) {
+			continue
+		}
+		last.to = at[0]
+		list = append(list, span{at[1], len(text)})
+	}
+	return list
+}
+
+// trim takes off what surrounds a sentence without being part of it.
+func trim(s string) string {
+	s = strings.TrimSpace(s)
+	s = strings.TrimSpace(polite.ReplaceAllString(s, ""))
+	return strings.TrimSpace(strings.TrimRight(s, "。.;；,，!！ "))
+}
+
+var polite = regexp.MustCompile(`^(?:请|首先|先|最后|然后|接着|[Pp]lease\s+|[Ff]irst,?\s+|[Tt]hen\s+|[Ff]inally,?\s+)`)
+
+// operation reads one operation.
+func (m masked) operation(text string, at int) (Step, error) {
+	clean := trim(text)
+	if asserts.MatchString(clean) {
+		if e, ok := m.expectation(clean); ok {
+			return Step{Action: Expect, Expect: []Expectation{e}}, nil
+		}
+	}
+	if verbAlone.MatchString(clean) {
+		return Step{}, m.unparsable(clean, at)
+	}
+	for i := range rules {
+		if step, ok := rules[i].read(m, clean); ok {
+			return step, nil
+		}
+	}
+	return Step{}, m.unparsable(clean, at)
+}
+
+// unparsable says what the nearest form is.
+func (m masked) unparsable(text string, at int) error {
+	hint := `write a verb first, such as: 点击 登录; 在 用户名 输入 "admin"; click Save; expect "Welcome"`
+	if form := nearestForm(text); form != "" {
+		hint = "write: " + form
+	}
+	return Problem{Code: snapshot.StepUnparsable, Line: 0, Column: m.column(at), Text: fmt.Sprintf("cannot read the step %q; %s", clip(m.written(text)), hint)}
+}
+
+func clip(s string) string {
+	if r := []rune(s); len(r) > 80 {
+		return string(r[:80]) + "…"
+	}
+	return s
+}
+
+// expectations reads what stands behind the arrow.
+func (m masked) expectations(text string, at int) ([]Expectation, error) {
+	if trim(text) == "" {
+		return nil, Problem{Code: snapshot.StepUnparsable, Column: m.column(at), Text: "nothing is expected behind the arrow"}
+	}
+	var list []Expectation
+	bad := ""
+	for _, p := range seps.Split(text, -1) {
+		if p = trim(p); p == "" {
+			continue
+		}
+		e, ok := m.expectation(p)
+		if !ok {
+			bad = p
+			break
+		}
+		list = append(list, e)
+	}
+	if bad == "" {
+		return list, nil
+	}
+	if e, ok := m.expectation(trim(text)); ok { // the separator belongs to a name
+		return []Expectation{e}, nil
+	}
+	return nil, Problem{Code: snapshot.StepUnparsable, Column: m.column(at),
+		Text: fmt.Sprintf(`cannot read what is expected: %q; write: 出现 "…", 标题为 "…", 网址包含 "…", X 可见; see "…", url contains "…", X is visible`, clip(m.written(bad)))}
+}

@@ -1,0 +1,155 @@
+package snapshot
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Code says by program what went wrong in the browser. Codes are append-only.
+type Code string
+
+const (
+	NotFound         Code = "ELEMENT_NOT_FOUND"
+	Ambiguous        Code = "ELEMENT_AMBIGUOUS"
+	StaleRef         Code = "STALE_REF" // the element of an older snapshot
+	BadParameters    Code = "PARAMETER_FORMAT_ERROR"
+	BadValue         Code = "BAD_VALUE"        // a value that the element or the tool does not take
+	NotInteractable  Code = "NOT_INTERACTABLE" // covered, hidden, disabled, or of the wrong kind
+	OptionNotFound   Code = "OPTION_NOT_FOUND"
+	TimedOut         Code = "TIMEOUT"
+	DialogOpen       Code = "DIALOG_OPEN"
+	NoDialog         Code = "NO_DIALOG"
+	NavigationFailed Code = "NAVIGATION_FAILED"
+	AssertionFailed  Code = "ASSERTION_FAILED"
+	ToolMissing      Code = "TOOL_MISSING"
+	PageChanged      Code = "PAGE_CHANGED" // the page went away while the call ran
+	BrowserBusy      Code = "BROWSER_BUSY"
+	ServerGone       Code = "SERVER_GONE"     // the session or the process ended; what it did is unknown
+	CallFailed       Code = "MCP_CALL_FAILED" // anything else
+	StepUnparsable   Code = "STEP_UNPARSABLE"
+	StepInvalid      Code = "STEP_INVALID"
+)
+
+// Failure is what the server says went wrong.
+type Failure struct {
+	Code       Code
+	Message    string   // the first line of the error
+	Detail     string   // of NotInteractable: obscured, disabled, hidden or kind
+	Candidates []string // of Ambiguous: how the server would name each
+	Modal      *Modal   // of DialogOpen
+}
+
+func (f *Failure) Error() string { return f.Message }
+
+// rules are tried in order. The lines after the first may quote the page, which can say
+// anything, so what decides stands in the first.
+var rules = []struct {
+	text   string // occurs in the first line
+	also   string // occurs anywhere
+	code   Code
+	detail string
+}{
+	{"not found in the current page snapshot", "Ref ", StaleRef, ""},
+	{"does not match any elements", "", NotFound, ""},
+	{"strict mode violation", "", Ambiguous, ""},
+	{"does not handle the modal state", "", DialogOpen, ""},
+	{"can only be used when there is related modal state present", "", NoDialog, ""},
+	{"while parsing css selector", "", BadParameters, ""},
+	{"Unexpected token", "while parsing", BadParameters, ""},
+	{"Invalid arguments for tool", "", BadParameters, ""},
+	{`"invalid_type"`, `"path"`, BadParameters, ""},
+	{`"code"`, `"path"`, BadParameters, ""},
+	{"Either time, text or textGone must be provided", "", BadParameters, ""},
+	{"Malformed value", "", BadValue, ""},
+	{"Cannot type text into input", "", BadValue, ""},
+	{"Unknown key:", "", BadValue, ""},
+	{"Tab ", " not found", BadValue, ""},
+	{"outside allowed roots", "", BadValue, ""},
+	{"cannot be filled", "", NotInteractable, "kind"},
+	{"Element is not a", "", NotInteractable, "kind"},
+	{"ms exceeded", "intercepts pointer events", NotInteractable, "obscured"},
+	{"ms exceeded", "element is not enabled", NotInteractable, "disabled"},
+	{"ms exceeded", "element is not visible", NotInteractable, "hidden"},
+	{"ms exceeded", "did not find some options", OptionNotFound, ""},
+	{"net::ERR_", "", NavigationFailed, ""},
+	{"is interrupted by another navigation", "", NavigationFailed, ""},
+	{"protocol is blocked", "", NavigationFailed, ""},
+	{"Text not found", "", AssertionFailed, ""},
+	{"Element with role", "not found", AssertionFailed, ""},
+	{"Expected value ", "but got", AssertionFailed, ""},
+	{"Item ", "not found", AssertionFailed, ""},
+	{"Tool ", "not found", ToolMissing, ""},
+	{"Execution context was destroyed", "", PageChanged, ""},
+	{"Browser is already in use", "", BrowserBusy, ""},
+	{"Session not found", "", ServerGone, ""},
+	{"browser has been closed", "", ServerGone, ""},
+	{"ms exceeded", "", TimedOut, ""},
+}
+
+// failureOf reads the error among the sections of an answer that is marked as one.
+func failureOf(sections []section, modal *Modal) *Failure {
+	text := ""
+	for _, s := range sections {
+		if s.heading == "" || s.heading == "Error" || s.heading == "Result" {
+			text += strings.TrimSpace(s.text) + "\n"
+		}
+	}
+	return FailureOf(text, modal)
+}
+
+// FailureOf gives the text of an error its code.
+func FailureOf(text string, modal *Modal) *Failure {
+	text = strings.TrimSpace(text)
+	f := &Failure{Code: CallFailed, Message: message(text)}
+	head, _, _ := strings.Cut(text, "\n")
+	if strings.HasPrefix(head, "[") { // a list of problems, as JSON
+		head = text
+	}
+	for _, r := range rules {
+		if strings.Contains(head, r.text) && strings.Contains(text, r.also) {
+			f.Code, f.Detail = r.code, r.detail
+			break
+		}
+	}
+	switch f.Code {
+	case Ambiguous:
+		f.Candidates = candidates(text)
+	case DialogOpen:
+		f.Modal = modal
+	}
+	return f
+}
+
+// message is the first line that says something, without the names of functions before it.
+func message(text string) string {
+	line, rest, _ := strings.Cut(text, "\n")
+	if strings.HasPrefix(line, "[") {
+		return strings.Join(strings.Fields(text), " ")
+	}
+	line = strings.TrimPrefix(strings.TrimSpace(line), "Error: ")
+	if strings.HasSuffix(line, ":") {
+		line += " " + strings.Join(strings.Fields(rest), " ")
+	}
+	if line == "" {
+		return "the server reported an error without a text"
+	}
+	const most = 500
+	if len(line) > most {
+		line = strings.ToValidUTF8(line[:most], "") + "…"
+	}
+	return line
+}
+
+// candidateLine is "1) <button>…</button> aka getByRole(…)".
+var candidateLine = regexp.MustCompile(`(?m)^\s*\d+\) (.*)$`)
+
+func candidates(text string) (list []string) {
+	for _, m := range candidateLine.FindAllStringSubmatch(text, 5) {
+		_, locator, found := strings.Cut(m[1], " aka ")
+		if !found {
+			locator = m[1]
+		}
+		list = append(list, strings.TrimSpace(locator))
+	}
+	return list
+}

@@ -1,0 +1,267 @@
+package snapshot
+
+import (
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
+)
+
+// Parse reads the YAML block of a snapshot. It is a parser of lines, not of YAML: it is
+// faster, and lines that it cannot read do not take the rest of the page with them.
+func Parse(text string) *Page {
+	p := &Page{nodes: make([]Node, 0, strings.Count(text, "\n")+1)}
+	var open []level // the nodes that the current line may be inside of
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		body := strings.TrimLeft(line, " ")
+		indent := len(line) - len(body)
+		if !strings.HasPrefix(body, "- ") {
+			continue
+		}
+		for len(open) > 0 && open[len(open)-1].indent >= indent {
+			p.close(open[len(open)-1])
+			open = open[:len(open)-1]
+		}
+		body = body[2:]
+		if rest, found := strings.CutPrefix(body, "<changed> "); found {
+			p.Partial, body = true, rest
+		}
+		var parent *level
+		if len(open) > 0 {
+			parent = &open[len(open)-1]
+		}
+		if p.property(parent, body) || p.unchanged(body) {
+			continue
+		}
+		open = append(open, level{indent, p.add(parent, body), nil})
+	}
+	for len(open) > 0 {
+		p.close(open[len(open)-1])
+		open = open[:len(open)-1]
+	}
+	return p
+}
+
+// level is an open node while its lines are read.
+type level struct {
+	indent int
+	node   *Node
+	last   *Node // its last child so far
+}
+
+func (p *Page) close(l level) { l.node.End = len(p.nodes) }
+
+// property reads a line such as "/url: x", which belongs to the node above it.
+func (p *Page) property(parent *level, body string) bool {
+	if parent == nil || !strings.HasPrefix(body, "/") {
+		return false
+	}
+	key, value, found := strings.Cut(body[1:], ":")
+	if !found || strings.ContainsAny(key, ` "[`) {
+		return false
+	}
+	value = plain(value)
+	switch key {
+	case "url":
+		parent.node.URL = value
+	case "placeholder":
+		parent.node.Placeholder = value
+	default:
+		parent.node.Attrs = append(parent.node.Attrs, Attr{"/" + key, value})
+	}
+	return true
+}
+
+// unchanged reads the mark of a part that an incremental form leaves out.
+func (p *Page) unchanged(body string) bool {
+	if strings.HasPrefix(body, "ref=") && strings.HasSuffix(body, "[unchanged]") {
+		p.Partial = true
+		return true
+	}
+	return false
+}
+
+// add appends the node of a line. The slice has room for every line, so nodes never move.
+func (p *Page) add(parent *level, body string) *Node {
+	i := len(p.nodes)
+	p.nodes = append(p.nodes, Node{Index: i, End: i + 1})
+	n := &p.nodes[i]
+	n.read(body)
+	if parent == nil {
+		return n
+	}
+	n.Parent = parent.node
+	if parent.last == nil {
+		parent.node.First = n
+	} else {
+		parent.last.Next = n
+	}
+	parent.last = n
+	return n
+}
+
+// read fills the node from its line: role "name" [attr]…: text.
+func (n *Node) read(body string) {
+	key, value := body, ""
+	if strings.HasPrefix(body, "'") {
+		key, value = unquoteKey(body)
+	} else {
+		end := keyEnd(body)
+		key, value = body[:end], body[end:]
+	}
+	n.Text = plain(strings.TrimPrefix(value, ":"))
+	end := strings.IndexAny(key, " [")
+	if end < 0 {
+		end = len(key)
+	}
+	n.Role = key[:end]
+	rest := strings.TrimLeft(key[end:], " ")
+	if strings.HasPrefix(rest, `"`) {
+		end := stringEnd(rest)
+		n.Name = decode(rest[:end])
+		rest = rest[end:]
+	}
+	n.attributes(rest)
+}
+
+// attributes reads " [a] [b=c]…".
+func (n *Node) attributes(rest string) {
+	for {
+		from := strings.IndexByte(rest, '[')
+		if from < 0 {
+			return
+		}
+		rest = rest[from+1:]
+		end := strings.IndexByte(rest, ']')
+		if end < 0 {
+			return
+		}
+		key, value, _ := strings.Cut(rest[:end], "=")
+		n.attribute(key, value)
+		rest = rest[end+1:]
+	}
+}
+
+func (n *Node) attribute(key, value string) {
+	switch key {
+	case "ref":
+		n.Ref = value
+	case "checked":
+		n.Checked = stateOf(value)
+	case "pressed":
+		n.Pressed = stateOf(value)
+	case "selected":
+		n.Selected = true
+	case "expanded":
+		n.Expanded = true
+	case "disabled":
+		n.Disabled = true
+	case "active":
+		n.Active = true
+	case "level":
+		for _, c := range value {
+			if c >= '0' && c <= '9' && n.Level < 1000 {
+				n.Level = n.Level*10 + int(c-'0')
+			}
+		}
+	case "cursor":
+		n.Pointer = value == "pointer"
+	default:
+		n.Attrs = append(n.Attrs, Attr{key, value})
+	}
+}
+
+// keyEnd is where an unquoted key ends: at the colon outside of its name and attributes.
+func keyEnd(body string) int {
+	for i := 0; i < len(body); i++ {
+		switch body[i] {
+		case '"':
+			i += stringEnd(body[i:]) - 1
+		case ':':
+			return i
+		}
+	}
+	return len(body)
+}
+
+// stringEnd is the length of the quoted string that s begins with.
+func stringEnd(s string) int {
+	for i := 1; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(s)
+}
+
+// unquoteKey splits a line whose key stands in single quotes, which are doubled inside.
+func unquoteKey(body string) (key, value string) {
+	for i := 1; i < len(body); i++ {
+		if body[i] != '\'' {
+			continue
+		}
+		if i+1 < len(body) && body[i+1] == '\'' {
+			i++
+			continue
+		}
+		return strings.ReplaceAll(body[1:i], "''", "'"), body[i+1:]
+	}
+	return strings.ReplaceAll(body[1:], "''", "'"), ""
+}
+
+// plain is a value without its quotes.
+func plain(value string) string {
+	value = strings.TrimSpace(value)
+	if len(value) >= 2 && value[0] == '\'' && value[len(value)-1] == '\'' {
+		return strings.ReplaceAll(value[1:len(value)-1], "''", "'")
+	}
+	if strings.HasPrefix(value, `"`) && stringEnd(value) == len(value) {
+		return decode(value)
+	}
+	return value
+}
+
+// decode reads a double-quoted string. YAML's \xNN is the one escape that JSON lacks.
+func decode(quoted string) string {
+	inner := strings.TrimSuffix(strings.TrimPrefix(quoted, `"`), `"`)
+	if !strings.Contains(inner, `\`) {
+		return valid(inner)
+	}
+	if i := strings.Index(inner, `\x`); i >= 0 {
+		quoted = hexEscapes(quoted)
+	}
+	var s string
+	if json.Unmarshal([]byte(quoted), &s) == nil {
+		return s
+	}
+	return valid(inner)
+}
+
+// hexEscapes writes \xNN as \u00NN, and leaves an escaped backslash before an x alone.
+func hexEscapes(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] != '\\' || i+1 == len(s) {
+			b.WriteByte(s[i])
+			continue
+		}
+		i++
+		if s[i] == 'x' {
+			b.WriteString(`\u00`)
+			continue
+		}
+		b.WriteByte('\\')
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+func valid(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return strings.ToValidUTF8(s, "\ufffd")
+}

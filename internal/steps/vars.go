@@ -1,0 +1,127 @@
+package steps
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Vars are the variables of a run. Values that come from the environment are secrets.
+type Vars struct {
+	values  map[string]string
+	env     func(name string) (string, bool)
+	secrets map[string]bool
+}
+
+// NewVars makes variables from layers, the later ones first in rank. Env looks up ${env:NAME};
+// nil knows none.
+func NewVars(env func(name string) (string, bool), layers ...map[string]string) *Vars {
+	if env == nil {
+		env = func(string) (string, bool) { return "", false }
+	}
+	return &Vars{values: merged(layers...), env: env, secrets: map[string]bool{}}
+}
+
+// merged is one map of several; the later ones win.
+func merged(layers ...map[string]string) map[string]string {
+	out := map[string]string{}
+	for _, l := range layers {
+		maps.Copy(out, l)
+	}
+	return out
+}
+
+var (
+	variable     = regexp.MustCompile(`\$?\$\{([^}]*)\}`)
+	variableName = regexp.MustCompile(`^[\p{L}_][\p{L}\p{N}_-]*$`)
+)
+
+// maxFill bounds values that name other values.
+const maxFill = 8
+
+// Fill puts values in place of ${name} and ${env:NAME}. $${x} stands for ${x} itself.
+func (v *Vars) Fill(text string) (string, error) { return v.fill(text, 0) }
+
+func (v *Vars) fill(text string, depth int) (string, error) {
+	if depth > maxFill {
+		return "", fmt.Errorf("variables name each other in a circle: %s", text)
+	}
+	var failed error
+	out := variable.ReplaceAllStringFunc(text, func(m string) string {
+		if strings.HasPrefix(m, "$$") {
+			return m[1:]
+		}
+		value, err := v.value(m[2:len(m)-1], depth)
+		if err != nil && failed == nil {
+			failed = err
+		}
+		return value
+	})
+	return out, failed
+}
+
+func (v *Vars) value(name string, depth int) (string, error) {
+	if key, found := strings.CutPrefix(name, "env:"); found {
+		value, set := v.env(key)
+		if !set {
+			return "", fmt.Errorf("the environment has no %s", key)
+		}
+		if value != "" {
+			v.secrets[value] = true
+		}
+		return value, nil
+	}
+	value, known := v.values[name]
+	if !known {
+		return "", fmt.Errorf("no variable is called %q%s", name, didYouMean(name, slices.Sorted(maps.Keys(v.values))))
+	}
+	return v.fill(value, depth+1)
+}
+
+// Set gives a variable a value, which may name others.
+func (v *Vars) Set(name, value string) error {
+	filled, err := v.Fill(value)
+	if err != nil {
+		return fmt.Errorf("set %s: %w", name, err)
+	}
+	return v.SetText(name, filled)
+}
+
+// SetText gives a variable a value as it stands, whatever it holds.
+func (v *Vars) SetText(name, text string) error {
+	if !variableName.MatchString(name) {
+		return fmt.Errorf("%q is no name for a variable", name)
+	}
+	v.values[name] = strings.ReplaceAll(text, "${", "$${")
+	return nil
+}
+
+// Mask replaces every secret that was used so far. The longest goes first, so that one that
+// holds another leaves nothing behind.
+func (v *Vars) Mask(text string) string {
+	list := slices.SortedFunc(maps.Keys(v.secrets), func(a, b string) int { return len(b) - len(a) })
+	for _, s := range list {
+		text = strings.ReplaceAll(text, s, hidden)
+		for _, form := range escapedForms(s) {
+			text = strings.ReplaceAll(text, form, hidden)
+		}
+	}
+	return text
+}
+
+const hidden = "•••"
+
+// escapedForms are how a secret looks inside JSON, in an address and in code.
+func escapedForms(s string) (forms []string) {
+	inJSON, _ := json.Marshal(s) // a string
+	for _, f := range []string{string(inJSON[1 : len(inJSON)-1]), url.QueryEscape(s), strings.ReplaceAll(s, "'", `\'`)} {
+		if f != s {
+			forms = append(forms, f)
+		}
+	}
+	return forms
+}
