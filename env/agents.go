@@ -1,0 +1,133 @@
+package env
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/toolfit/toolfit/internal/tool"
+)
+
+// agentsOfProfiles lists the agents of all profiles, or of one. An agent that several
+// profiles have in the same form is listed once.
+func (o *Options) agentsOfProfiles(ctx context.Context, f AgentFilter) ([]AgentSpec, error) {
+	profiles, err := o.ListProfiles(ctx)
+	if err != nil {
+		return nil, err
+	}
+	known := f.ProfileID == ""
+	found := []AgentSpec{}
+	for _, p := range profiles {
+		if f.ProfileID != "" && p.ID != f.ProfileID {
+			continue
+		}
+		known = true
+		for _, a := range p.agents() {
+			same := func(b AgentSpec) bool { return reflect.DeepEqual(a, b) }
+			if (f.Role == "" || a.Role == f.Role) && !slices.ContainsFunc(found, same) {
+				found = append(found, a)
+			}
+		}
+	}
+	if !known {
+		return nil, &NotFoundError{"Profile", f.ProfileID}
+	}
+	return found, nil
+}
+
+// agents are the agents of the profile, the primary ones first. Their place is their role.
+func (p Profile) agents() []AgentSpec {
+	all := slices.Concat(p.PrimaryAgents, p.SubAgents)
+	for i := range all {
+		if all[i].Role = Primary; i >= len(p.PrimaryAgents) {
+			all[i].Role = Sub
+		}
+	}
+	return all
+}
+
+// normal is the profile as it goes out: lists that must be there are, and each agent has the
+// role of its place.
+func (p Profile) normal() Profile {
+	all := p.agents()
+	n := len(p.PrimaryAgents)
+	p.PrimaryAgents = append([]AgentSpec{}, all[:n]...)
+	if p.SubAgents != nil {
+		p.SubAgents = append([]AgentSpec{}, all[n:]...)
+	}
+	return p
+}
+
+func normalProfiles(all []Profile) []Profile {
+	out := make([]Profile, 0, len(all))
+	for _, p := range all {
+		out = append(out, p.normal())
+	}
+	return out
+}
+
+// normal is the agent as it goes out: one without a role is primary.
+func (a AgentSpec) normal() AgentSpec {
+	if a.Role != Sub {
+		a.Role = Primary
+	}
+	return a
+}
+
+func normalAgents(all []AgentSpec) []AgentSpec {
+	out := make([]AgentSpec, 0, len(all))
+	for _, a := range all {
+		out = append(out, a.normal())
+	}
+	return out
+}
+
+func (o *Options) agentOfList(ctx context.Context, id, profileID string) (AgentSpec, error) {
+	all, err := o.ListAgents(ctx, AgentFilter{ProfileID: profileID})
+	if err != nil {
+		var none *NotFoundError
+		if errors.As(err, &none) {
+			err = &NotFoundError{"Agent", id} // also when it is the profile that is not there
+		}
+		return AgentSpec{}, err
+	}
+	for _, a := range all {
+		if a.ID == id {
+			return a, nil
+		}
+	}
+	return AgentSpec{}, &NotFoundError{"Agent", id}
+}
+
+// getProfile finds one profile in the list.
+func (o *Options) getProfile(ctx context.Context, id string) (Profile, error) {
+	all, err := o.ListProfiles(ctx)
+	if err != nil {
+		return Profile{}, err
+	}
+	for _, p := range all {
+		if p.ID == id {
+			return p.normal(), nil
+		}
+	}
+	return Profile{}, &NotFoundError{"Profile", id}
+}
+
+// May tells whether the agent may use the tool.
+func (a AgentSpec) May(toolName string) bool {
+	matches := func(glob string) bool { return tool.Match(glob, toolName) }
+	if slices.ContainsFunc(a.DeniedTools, matches) {
+		return false
+	}
+	return a.AllowedTools == nil || slices.ContainsFunc(a.AllowedTools, matches)
+}
+
+// agent finds an agent by which own tools are filtered.
+func (o *Options) agent(ctx context.Context, id string) (AgentSpec, error) {
+	if o.GetAgent == nil {
+		return AgentSpec{}, fmt.Errorf("agent %s: %w", id, ErrNotOffered)
+	}
+	return o.GetAgent(ctx, id, o.Profile)
+}

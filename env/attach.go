@@ -1,0 +1,152 @@
+package env
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+)
+
+// ProtocolTools are the tools of the protocol that the options can serve, under the names
+// that Options.Names asks for. They check their arguments themselves, so that any MCP server
+// can carry them.
+func ProtocolTools(opts *Options) ([]Tool, error) {
+	o, err := opts.filled()
+	if err != nil {
+		return nil, err
+	}
+	tools, err := o.protocolTools()
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Tool, 0, len(tools))
+	for _, t := range tools {
+		if o.lists(t.Name) {
+			out = append(out, t)
+		}
+	}
+	return out, nil
+}
+
+const (
+	slashPrefix      = "env/"
+	underscorePrefix = "env_"
+)
+
+// protocolTools are the tools under both names.
+func (o *Options) protocolTools() ([]Tool, error) {
+	var all []Tool
+	for _, f := range o.offers() {
+		t, err := fitted(Tool{
+			Name: slashPrefix + f.name, Description: f.description, ReadOnly: !f.changes,
+			InputSchema: json.RawMessage(f.input), OutputSchema: json.RawMessage(f.output), Call: f.run,
+		})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, t)
+		t.Name = underscorePrefix + f.name
+		all = append(all, t)
+	}
+	return all, nil
+}
+
+// lists tells whether a tool of the protocol is listed under the name.
+func (o *Options) lists(name string) bool {
+	return o.Names == Both || (o.Names == Slash) == (name[:len(slashPrefix)] == slashPrefix)
+}
+
+// Host is an MCP server that an environment can be attached to. A Server is one.
+type Host interface {
+	AddTool(t Tool) error
+	AddPrompt(p Prompt) error
+}
+
+// Attach adds an environment to an MCP server that exists: the tools of the protocol, the
+// environment's own tools as they are now, and its prompts. Options.Agent filters the tools.
+func Attach(ctx context.Context, host Host, e Environment, opts *Options) error {
+	o, err := Derive(e, Meta{}, opts)
+	if err != nil {
+		return err
+	}
+	tools, err := ProtocolTools(o)
+	if err != nil {
+		return err
+	}
+	own, err := ownTools(ctx, e)
+	if err == nil {
+		own, err = o.allowed(ctx, own, o.Agent)
+	}
+	if err != nil {
+		return err
+	}
+	for _, t := range own {
+		if t, err = fitted(t); err != nil {
+			return err
+		}
+		tools = append(tools, t)
+	}
+	for _, t := range tools {
+		if err := host.AddTool(t); err != nil {
+			return fmt.Errorf("attach tool %s: %w", t.Name, err)
+		}
+	}
+	prompts, err := ownPrompts(ctx, e)
+	if err != nil {
+		return err
+	}
+	for _, p := range prompts {
+		if err := host.AddPrompt(p); err != nil {
+			return fmt.Errorf("attach prompt %s: %w", p.ID, err)
+		}
+	}
+	return nil
+}
+
+// ownTools are the tools of the environment, checked.
+func ownTools(ctx context.Context, e Environment) ([]Tool, error) {
+	if e == nil {
+		return nil, nil
+	}
+	all, err := e.Tools(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("tools: %w", err)
+	}
+	for _, t := range all {
+		if err := checkTool(t); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// allowed are the tools that each of the agents may use; an agent without an id may use all.
+func (o *Options) allowed(ctx context.Context, tools []Tool, agents ...string) ([]Tool, error) {
+	for _, id := range agents {
+		if id == "" {
+			continue
+		}
+		agent, err := o.agent(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		kept := make([]Tool, 0, len(tools))
+		for _, t := range tools {
+			if agent.May(t.Name) {
+				kept = append(kept, t)
+			}
+		}
+		tools = kept
+	}
+	return tools, nil
+}
+
+func ownPrompts(ctx context.Context, e Environment) ([]Prompt, error) {
+	if e == nil {
+		return nil, nil
+	}
+	all, err := e.Prompts(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("prompts: %w", err)
+	}
+	return all, nil
+}

@@ -1,0 +1,53 @@
+package env
+
+import (
+	"context"
+	"sync"
+)
+
+// Base gives an environment sessions when it is embedded. Its zero value keeps them in
+// memory. It must not be copied after its first use.
+type Base struct {
+	Store     Sessions           // where sessions are kept; nil: in memory
+	OnSession func(SessionEvent) // hears of every change; nil: nobody does
+
+	once  sync.Once
+	ready Sessions
+}
+
+func (b *Base) sessions() Sessions {
+	b.once.Do(func() {
+		if b.ready = b.Store; b.ready == nil {
+			b.ready = NewMemorySessions(nil)
+		}
+		if b.OnSession != nil {
+			b.ready = Watched(b.ready, b.OnSession)
+		}
+	})
+	return b.ready
+}
+
+// CreateSession keeps a new session; ErrTaken when the id exists.
+func (b *Base) CreateSession(ctx context.Context, n NewSession) (Session, error) {
+	return b.sessions().CreateSession(ctx, n)
+}
+
+// GetSession returns a session; a *NotFoundError when there is none.
+func (b *Base) GetSession(ctx context.Context, id string) (Session, error) {
+	return b.sessions().GetSession(ctx, id)
+}
+
+// ListSessions returns one page, the newest session first.
+func (b *Base) ListSessions(ctx context.Context, f SessionFilter) (SessionPage, error) {
+	return b.sessions().ListSessions(ctx, f)
+}
+
+// UpdateSession replaces the title and merges metadata by name.
+func (b *Base) UpdateSession(ctx context.Context, id string, c SessionChange) (Session, error) {
+	return b.sessions().UpdateSession(ctx, id, c)
+}
+
+// DeleteSession forgets a session. One that is not there is no error.
+func (b *Base) DeleteSession(ctx context.Context, id string) error {
+	return b.sessions().DeleteSession(ctx, id)
+}

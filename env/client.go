@@ -1,0 +1,163 @@
+package env
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/toolfit/toolfit/internal/mcp"
+	"github.com/toolfit/toolfit/internal/rawjson"
+)
+
+// Client asks an environment, whoever wrote it: one that knows either form of the tools'
+// names, or both, and one whose answers are text only. It may be used by many at the same
+// time. As it has the methods of Sessions, the sessions of another environment can be the
+// store of one's own.
+type Client struct {
+	link  link
+	close func() error // of the link, once
+
+	mu    sync.Mutex
+	names map[string]bool // the tools that the server listed; nil: not asked yet
+}
+
+// link carries requests to a server that was greeted.
+type link interface {
+	ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
+	Close() error
+}
+
+func newClient(l link) *Client { return &Client{link: l, close: sync.OnceValue(l.Close)} }
+
+// Close ends the connection, and the server when it was started for it.
+func (c *Client) Close() error { return c.close() }
+
+// Call calls a tool by its full name and decodes the answer: its structured content, else its
+// text as JSON. Into may be nil, and a *string takes an answer without structure as it is.
+// What the tool refuses is a *ToolError or, for what does not exist, a *NotFoundError.
+func (c *Client) Call(ctx context.Context, tool string, args, into any) error {
+	params, err := encode(struct {
+		Name      string `json:"name"`
+		Arguments any    `json:"arguments"`
+	}{tool, args})
+	if err != nil {
+		return fmt.Errorf("%s: %w", tool, err)
+	}
+	raw, err := c.link.ask(ctx, "tools/call", params)
+	if err != nil {
+		return fmt.Errorf("%s: %w", tool, err)
+	}
+	text := textOf(raw)
+	if string(rawjson.Get(raw, "isError")) == "true" {
+		return refusalOf(tool, text)
+	}
+	if err := readAnswer(rawjson.Get(raw, "structuredContent"), text, into); err != nil {
+		return fmt.Errorf("%s: read the answer: %w", tool, err)
+	}
+	return nil
+}
+
+func readAnswer(structured json.RawMessage, text string, into any) error {
+	plain, wantsText := into.(*string)
+	switch {
+	case into == nil:
+		return nil
+	case !rawjson.IsNull(structured):
+		return json.Unmarshal(structured, into)
+	case wantsText:
+		*plain = text
+		return nil
+	}
+	return json.Unmarshal([]byte(text), into)
+}
+
+// textOf is the first text in a result.
+func textOf(result json.RawMessage) string {
+	w := rawjson.Array(rawjson.Get(result, "content"))
+	for w.Next() {
+		if text, ok := rawjson.String(rawjson.Get(w.Value, "text")); ok {
+			return text
+		}
+	}
+	return ""
+}
+
+// refusalOf is the error that a tool answered with.
+func refusalOf(tool, text string) error {
+	if message, ok := rawjson.String(rawjson.Get([]byte(text), "error")); ok {
+		text = message
+	}
+	for _, kind := range []string{"Profile", "Agent", "Session"} {
+		if id, found := strings.CutPrefix(text, kind+" not found: "); found {
+			return &NotFoundError{kind, id}
+		}
+	}
+	if strings.HasPrefix(text, ErrTaken.Error()) {
+		return fmt.Errorf("%w%s", ErrTaken, strings.TrimPrefix(text, ErrTaken.Error()))
+	}
+	return &ToolError{Tool: tool, Message: text}
+}
+
+// ask calls a tool of the protocol under the name that the server has for it.
+func (c *Client) ask(ctx context.Context, name string, args, into any) error {
+	full, err := c.name(ctx, name)
+	if err != nil {
+		return err
+	}
+	return c.Call(ctx, full, args, into)
+}
+
+// name finds the server's name for a tool of the protocol. Servers may come to offer more
+// while they run, so one that is missed is looked for once more.
+func (c *Client) name(ctx context.Context, name string) (string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	known := c.names != nil
+	for {
+		for _, full := range []string{underscorePrefix + name, slashPrefix + name} {
+			if c.names[full] {
+				return full, nil
+			}
+		}
+		if c.names != nil && !known {
+			return "", fmt.Errorf("%s%s: %w", slashPrefix, name, ErrNotOffered)
+		}
+		known = false
+		names, err := c.list(ctx)
+		if err != nil {
+			return "", fmt.Errorf("list tools: %w", err)
+		}
+		c.names = names
+	}
+}
+
+// maxPages bounds a list that never ends.
+const maxPages = 1000
+
+func (c *Client) list(ctx context.Context) (map[string]bool, error) {
+	names := map[string]bool{}
+	params := json.RawMessage("{}")
+	for range maxPages {
+		raw, err := c.link.ask(ctx, "tools/list", params)
+		if err != nil {
+			return nil, err
+		}
+		w := rawjson.Array(rawjson.Get(raw, "tools"))
+		for w.Next() {
+			name, _ := rawjson.String(rawjson.Get(w.Value, "name"))
+			names[name] = true
+		}
+		if err := w.Err(); err != nil {
+			return nil, fmt.Errorf("read the list: %w", err)
+		}
+		cursor, _ := rawjson.String(rawjson.Get(raw, "nextCursor"))
+		if cursor == "" {
+			return names, nil
+		}
+		params = mcp.With(json.RawMessage("{}"), "cursor", rawjson.AppendString(nil, cursor))
+	}
+	return nil, errors.New("the list has no end")
+}

@@ -1,0 +1,101 @@
+package env
+
+import (
+	"context"
+	"time"
+)
+
+// Description asks what the environment is.
+func (c *Client) Description(ctx context.Context) (d EnvDescription, err error) {
+	return d, c.ask(ctx, "get_description", struct{}{}, &d)
+}
+
+// Profiles asks for all profiles.
+func (c *Client) Profiles(ctx context.Context) ([]Profile, error) {
+	var out struct{ Profiles []Profile }
+	err := c.ask(ctx, "list_profiles", struct{}{}, &out)
+	return out.Profiles, err
+}
+
+// Profile asks for one profile; a *NotFoundError when there is none.
+func (c *Client) Profile(ctx context.Context, id string) (p Profile, err error) {
+	return p, c.ask(ctx, "get_profile", byID{id}, &p)
+}
+
+type byID struct {
+	ID string `json:"id"`
+}
+
+// Agents asks for the agents of a role and of a profile; an empty text does not filter.
+func (c *Client) Agents(ctx context.Context, role Role, profileID string) ([]AgentSpec, error) {
+	in := struct {
+		Role      Role   `json:"role,omitempty"`
+		ProfileID string `json:"profileId,omitempty"`
+	}{role, profileID}
+	var out struct{ Agents []AgentSpec }
+	err := c.ask(ctx, "list_agents", in, &out)
+	return out.Agents, err
+}
+
+// Agent asks for one agent; a *NotFoundError when there is none.
+func (c *Client) Agent(ctx context.Context, id, profileID string) (a AgentSpec, err error) {
+	in := struct {
+		ID        string `json:"id"`
+		ProfileID string `json:"profileId,omitempty"`
+	}{id, profileID}
+	return a, c.ask(ctx, "get_agent", in, &a)
+}
+
+// Logs asks what happened.
+func (c *Client) Logs(ctx context.Context, q LogQuery) ([]LogEntry, error) {
+	in := struct {
+		SessionID string    `json:"sessionId,omitempty"`
+		AgentID   string    `json:"agentId,omitempty"`
+		Level     Level     `json:"level,omitempty"`
+		Since     time.Time `json:"since,omitzero"`
+		Until     time.Time `json:"until,omitzero"`
+		Limit     int       `json:"limit,omitempty"`
+	}(q)
+	var out struct{ Logs []LogEntry }
+	err := c.ask(ctx, "query_logs", in, &out)
+	return out.Logs, err
+}
+
+// CreateSession makes a session there; ErrTaken when the id exists.
+func (c *Client) CreateSession(ctx context.Context, n NewSession) (s Session, err error) {
+	return s, c.ask(ctx, "create_session", n, &s)
+}
+
+// GetSession asks for one session; a *NotFoundError when there is none.
+func (c *Client) GetSession(ctx context.Context, id string) (s Session, err error) {
+	return s, c.ask(ctx, "get_session", byID{id}, &s)
+}
+
+// ListSessions asks for one page of sessions.
+func (c *Client) ListSessions(ctx context.Context, f SessionFilter) (p SessionPage, err error) {
+	in := struct {
+		ParentID string    `json:"parentID,omitempty"`
+		Metadata Metadata  `json:"metadata,omitempty"`
+		Since    time.Time `json:"since,omitzero"`
+		Until    time.Time `json:"until,omitzero"`
+		Limit    int       `json:"limit,omitempty"`
+		Cursor   string    `json:"cursor,omitempty"`
+	}(f)
+	return p, c.ask(ctx, "list_sessions", in, &p)
+}
+
+// UpdateSession changes a session there.
+func (c *Client) UpdateSession(ctx context.Context, id string, change SessionChange) (s Session, err error) {
+	in := struct {
+		ID       string   `json:"id"`
+		Title    string   `json:"title,omitempty"`
+		Metadata Metadata `json:"metadata,omitempty"`
+	}{id, change.Title, change.Metadata}
+	return s, c.ask(ctx, "update_session", in, &s)
+}
+
+// DeleteSession forgets a session there.
+func (c *Client) DeleteSession(ctx context.Context, id string) error {
+	var out struct{}
+	return c.ask(ctx, "delete_session", byID{id}, &out)
+}

@@ -1,0 +1,262 @@
+package env
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"sync"
+	"sync/atomic"
+
+	"github.com/toolfit/toolfit/internal/mcp"
+	"github.com/toolfit/toolfit/internal/rawjson"
+)
+
+const sessionHeader = "Mcp-Session-Id"
+
+// DialOptions change how a server is reached.
+type DialOptions struct {
+	HTTP   *http.Client // nil: http.DefaultClient
+	Header http.Header  // sent with every request, such as Authorization
+}
+
+// Dial talks to a server over Streamable HTTP. Of an address without a path it also tries
+// /mcp, where many servers are.
+func Dial(ctx context.Context, address string, opts *DialOptions) (*Client, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, fmt.Errorf("dial %q: expected an address such as http://localhost:3000", address)
+	}
+	c, err := dial(ctx, u, opts)
+	var status *statusError
+	if (u.Path == "" || u.Path == "/") && errors.As(err, &status) && status.noMCP() {
+		c, err = dial(ctx, u.JoinPath("mcp"), opts)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("dial %s: %w", u.Redacted(), err)
+	}
+	return c, nil
+}
+
+func dial(ctx context.Context, u *url.URL, opts *DialOptions) (*Client, error) {
+	r := &remote{url: u.String(), http: http.DefaultClient}
+	if opts != nil {
+		r.header = opts.Header
+		if opts.HTTP != nil {
+			r.http = opts.HTTP
+		}
+	}
+	g, err := greet(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return newClient(&lasting{remote: r, greeted: g}), nil
+}
+
+// lasting greets the server again when it has forgotten us, as after a restart.
+type lasting struct {
+	remote *remote
+
+	mu      sync.Mutex
+	greeted *greeted
+}
+
+func (l *lasting) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	l.mu.Lock()
+	g := l.greeted
+	l.mu.Unlock()
+	res, err := g.ask(ctx, method, params)
+	var status *statusError
+	if !errors.As(err, &status) || status.code != http.StatusNotFound || g.modern {
+		return res, err
+	}
+	if g, err = l.again(ctx, g); err != nil {
+		return nil, err
+	}
+	return g.ask(ctx, method, params)
+}
+
+// again greets anew, unless another request has done so.
+func (l *lasting) again(ctx context.Context, old *greeted) (*greeted, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.greeted != old {
+		return l.greeted, nil
+	}
+	l.remote.forget()
+	g, err := greet(ctx, l.remote)
+	if err == nil {
+		l.greeted = g
+	}
+	return g, err
+}
+
+func (l *lasting) Close() error { return l.remote.Close() }
+
+// remote is a server at an address.
+type remote struct {
+	url    string
+	http   *http.Client
+	header http.Header
+	last   atomic.Int64
+
+	mu      sync.Mutex
+	session string // "" before one is given out
+	version string // "" before one is agreed on
+}
+
+func (r *remote) agree(version string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.version = version
+}
+
+func (r *remote) forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.session, r.version = "", ""
+}
+
+// statusError is an HTTP answer that carries nothing of the protocol.
+type statusError struct{ code int }
+
+func (e *statusError) Error() string {
+	return fmt.Sprintf("the server answered %d %s", e.code, http.StatusText(e.code))
+}
+
+// noMCP tells whether the address is of something else than an MCP server.
+func (e *statusError) noMCP() bool {
+	return e.code == http.StatusNotFound || e.code == http.StatusMethodNotAllowed
+}
+
+// do sends one HTTP request with what all of them carry.
+func (r *remote) do(ctx context.Context, method string, body []byte, more http.Header) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, r.url, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range []http.Header{r.header, more} {
+		for name, values := range h {
+			req.Header[name] = values
+		}
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	r.mu.Lock()
+	if r.session != "" {
+		req.Header.Set(sessionHeader, r.session)
+	}
+	if r.version != "" {
+		req.Header.Set("Mcp-Protocol-Version", r.version)
+	}
+	r.mu.Unlock()
+	return r.http.Do(req)
+}
+
+func (r *remote) send(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	id := r.last.Add(1)
+	header := http.Header{}
+	header.Set(mcp.MethodHeader, method)
+	if member := mcp.NamedBy(method); member != "" {
+		name, _ := rawjson.String(rawjson.Get(params, member))
+		header.Set(mcp.NameHeader, mcp.EncodeHeader(name))
+	}
+	res, err := r.do(ctx, http.MethodPost, mcp.AppendRequest(nil, id, method, params), header)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	m, err := r.answer(ctx, res)
+	if err != nil {
+		return nil, err
+	}
+	if session := res.Header.Get(sessionHeader); method == "initialize" && session != "" {
+		r.mu.Lock()
+		r.session = session
+		r.mu.Unlock()
+	}
+	return resultIn(m)
+}
+
+// answer reads the message that answers a request: the body, or one of its events.
+func (r *remote) answer(ctx context.Context, res *http.Response) (mcp.Message, error) {
+	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
+	if kind == "text/event-stream" && res.StatusCode == http.StatusOK {
+		return r.streamed(ctx, res.Body)
+	}
+	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
+	switch {
+	case err != nil:
+		return mcp.Message{}, err
+	case len(body) > maxAnswer:
+		return mcp.Message{}, errors.New("the answer is too large")
+	case res.StatusCode == http.StatusNotFound && res.Request.Header.Get(sessionHeader) != "":
+		return mcp.Message{}, &statusError{res.StatusCode} // the session is not known any more
+	}
+	m, err := mcp.Parse(body)
+	if err == nil && m.IsResponse() {
+		return m, nil
+	}
+	if res.StatusCode/100 != 2 {
+		return m, &statusError{res.StatusCode}
+	}
+	return m, errors.New("the server answered something that is not MCP")
+}
+
+func (r *remote) streamed(ctx context.Context, body io.Reader) (mcp.Message, error) {
+	events := mcp.NewEvents(body, maxAnswer)
+	defer events.Close()
+	for {
+		e, err := events.Next()
+		if err != nil {
+			return mcp.Message{}, fmt.Errorf("read the stream of the answer: %w", err)
+		}
+		m, err := mcp.Parse(bytes.Clone(e.Data))
+		switch {
+		case err != nil: // an event without a message
+		case m.IsResponse():
+			return m, nil
+		case m.IsRequest():
+			r.post(ctx, answerTo(m))
+		}
+	}
+}
+
+// post sends a message that has no answer.
+func (r *remote) post(ctx context.Context, message []byte) error {
+	res, err := r.do(ctx, http.MethodPost, message, nil)
+	if err != nil {
+		return err
+	}
+	res.Body.Close()
+	if res.StatusCode/100 != 2 {
+		return &statusError{res.StatusCode}
+	}
+	return nil
+}
+
+func (r *remote) notify(ctx context.Context, method string) error {
+	return r.post(ctx, mcp.AppendNotification(nil, method, nil))
+}
+
+// Close ends the session. Servers need not know how to, so what they answer does not count.
+func (r *remote) Close() error {
+	r.mu.Lock()
+	session := r.session
+	r.mu.Unlock()
+	if session == "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), leaveWithin)
+	defer cancel()
+	res, err := r.do(ctx, http.MethodDelete, nil, nil)
+	if err != nil {
+		return fmt.Errorf("end the session: %w", err)
+	}
+	return res.Body.Close()
+}

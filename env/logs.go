@@ -1,0 +1,92 @@
+package env
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Level is the weight of a log entry.
+type Level string
+
+const (
+	LevelDebug Level = "debug"
+	LevelInfo  Level = "info"
+	LevelWarn  Level = "warn"
+	LevelError Level = "error"
+)
+
+// weight orders the levels; -1 for what is none.
+func (l Level) weight() int {
+	return slices.Index([]Level{LevelDebug, LevelInfo, LevelWarn, LevelError}, l)
+}
+
+// known is the level itself, or error for what is none: better seen than lost.
+func (l Level) known() Level {
+	if l.weight() < 0 {
+		return LevelError
+	}
+	return l
+}
+
+// LogQuery chooses log entries; a zero field does not filter.
+type LogQuery struct {
+	SessionID string
+	AgentID   string
+	Level     Level     // this one and heavier ones
+	Since     time.Time // then or later
+	Until     time.Time // then or earlier
+	Limit     int       // the newest so many, 1 to 1000; 0: 100
+}
+
+const (
+	defaultLimit = 100
+	maxLimit     = 1000
+)
+
+// Check tells what is wrong with the query.
+func (q LogQuery) Check() error {
+	if q.Level != "" && q.Level.weight() < 0 {
+		return fmt.Errorf("level: expected debug, info, warn or error, got %q", string(q.Level))
+	}
+	return checkPage(q.Limit, q.Since, q.Until)
+}
+
+func checkPage(limit int, since, until time.Time) error {
+	if limit < 0 || limit > maxLimit {
+		return fmt.Errorf("limit: expected 1 to %d, got %d", maxLimit, limit)
+	}
+	if !since.IsZero() && !until.IsZero() && since.After(until) {
+		return fmt.Errorf("since: %s is after until, %s", stamp(since), stamp(until))
+	}
+	return nil
+}
+
+func stamp(t time.Time) string { return t.Format(time.RFC3339Nano) }
+
+// Matches tells whether the query asks for the entry.
+func (q LogQuery) Matches(e LogEntry) bool {
+	return (q.SessionID == "" || q.SessionID == e.SessionID) &&
+		(q.AgentID == "" || q.AgentID == e.AgentID) &&
+		e.Level.known().weight() >= q.Level.weight() &&
+		(q.Since.IsZero() || !e.Timestamp.Before(q.Since)) &&
+		(q.Until.IsZero() || !e.Timestamp.After(q.Until))
+}
+
+// Select gives what the query asks for out of all entries: the newest that match, the newest
+// last. Entries of the same time keep their order; one of an unknown level is an error.
+func (q LogQuery) Select(all []LogEntry) []LogEntry {
+	out := []LogEntry{}
+	for _, e := range all {
+		if q.Matches(e) {
+			e.Level = e.Level.known()
+			out = append(out, e)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b LogEntry) int { return a.Timestamp.Compare(b.Timestamp) })
+	limit := q.Limit
+	if limit == 0 {
+		limit = defaultLimit
+	}
+	return out[max(0, len(out)-limit):]
+}

@@ -1,0 +1,228 @@
+package env
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// MemorySessions keeps sessions in memory, for as long as the process lives.
+type MemorySessions struct {
+	opts MemoryOptions
+
+	mu   sync.RWMutex
+	byID map[string]kept
+}
+
+// kept is a session, with its metadata written so that equal values are the same text.
+type kept struct {
+	Session
+	same map[string]string
+}
+
+// MemoryOptions change the limits of MemorySessions.
+type MemoryOptions struct {
+	Max int              // most sessions at once; 0: 100,000
+	Now func() time.Time // nil: time.Now
+}
+
+// NewMemorySessions makes an empty set; nil options are the defaults.
+func NewMemorySessions(opts *MemoryOptions) *MemorySessions {
+	m := &MemorySessions{byID: map[string]kept{}}
+	if opts != nil {
+		m.opts = *opts
+	}
+	if m.opts.Max == 0 {
+		m.opts.Max = 100_000
+	}
+	if m.opts.Now == nil {
+		m.opts.Now = time.Now
+	}
+	return m
+}
+
+// CreateSession keeps a new session.
+func (m *MemorySessions) CreateSession(_ context.Context, n NewSession) (Session, error) {
+	metadata, same, err := n.Metadata.kept()
+	if err != nil {
+		return Session{}, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.opts.Now().UTC()
+	n = n.filled(now)
+	if _, taken := m.byID[n.ID]; taken {
+		return Session{}, fmt.Errorf("%w: %s", ErrTaken, n.ID)
+	}
+	if len(m.byID) >= m.opts.Max {
+		return Session{}, fmt.Errorf("there are %d sessions already, which is the limit: delete some", len(m.byID))
+	}
+	s := Session{ID: n.ID, ParentID: n.ParentID, Title: n.Title, Directory: n.Directory, Metadata: metadata}
+	s.Time = SessionTimes{Created: now, Updated: now}
+	m.byID[s.ID] = kept{s, same}
+	return s.copied(), nil
+}
+
+// copied is the session with metadata of its own, so that its holder may change them.
+func (s Session) copied() Session {
+	s.Metadata = maps.Clone(s.Metadata)
+	return s
+}
+
+// GetSession returns one session.
+func (m *MemorySessions) GetSession(_ context.Context, id string) (Session, error) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	s, there := m.byID[id]
+	if !there {
+		return Session{}, &NotFoundError{"Session", id}
+	}
+	return s.copied(), nil
+}
+
+// UpdateSession changes one session.
+func (m *MemorySessions) UpdateSession(_ context.Context, id string, c SessionChange) (Session, error) {
+	metadata, same, err := c.Metadata.kept()
+	if err != nil {
+		return Session{}, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s, there := m.byID[id]
+	if !there {
+		return Session{}, &NotFoundError{"Session", id}
+	}
+	s = kept{s.copied(), maps.Clone(s.same)}
+	if c.Title != "" {
+		s.Title = c.Title
+	}
+	if s.Metadata == nil {
+		s.Metadata, s.same = metadata, same
+	} else {
+		maps.Copy(s.Metadata, metadata)
+		maps.Copy(s.same, same)
+	}
+	s.Time.Updated = m.opts.Now().UTC()
+	m.byID[id] = s
+	return s.copied(), nil
+}
+
+// DeleteSession forgets one session.
+func (m *MemorySessions) DeleteSession(_ context.Context, id string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.byID, id)
+	return nil
+}
+
+// ListSessions returns one page.
+func (m *MemorySessions) ListSessions(_ context.Context, f SessionFilter) (SessionPage, error) {
+	after, err := readCursor(f.Cursor)
+	if err == nil {
+		err = f.Check()
+	}
+	if err != nil {
+		return SessionPage{}, err
+	}
+	_, wanted, err := f.Metadata.kept()
+	if err != nil {
+		return SessionPage{}, err
+	}
+	m.mu.RLock()
+	found := []Session{}
+	for _, s := range m.byID {
+		if f.matches(s, wanted) && (f.Cursor == "" || newestFirst(after, s.Session) < 0) {
+			found = append(found, s.Session)
+		}
+	}
+	m.mu.RUnlock()
+	slices.SortFunc(found, newestFirst)
+	limit := cmp.Or(f.Limit, defaultLimit)
+	page := SessionPage{Sessions: found[:min(limit, len(found))]}
+	if len(found) > limit {
+		page.NextCursor = page.Sessions[limit-1].cursor()
+	}
+	for i, s := range page.Sessions {
+		page.Sessions[i] = s.copied()
+	}
+	return page, nil
+}
+
+func newestFirst(a, b Session) int {
+	return cmp.Or(b.Time.Created.Compare(a.Time.Created), strings.Compare(b.ID, a.ID))
+}
+
+func (f SessionFilter) matches(s kept, wanted map[string]string) bool {
+	if f.ParentID != "" && f.ParentID != s.ParentID ||
+		!f.Since.IsZero() && s.Time.Created.Before(f.Since) ||
+		!f.Until.IsZero() && s.Time.Created.After(f.Until) {
+		return false
+	}
+	for name, value := range wanted {
+		if has, there := s.same[name]; !there || has != value {
+			return false
+		}
+	}
+	return true
+}
+
+// kept are the metadata with each value as compact JSON, and each value as a text that is the
+// same for equal ones.
+func (m Metadata) kept() (Metadata, map[string]string, error) {
+	if m == nil {
+		return nil, nil, nil
+	}
+	out, same := make(Metadata, len(m)), make(map[string]string, len(m))
+	for name, v := range m {
+		raw, err := encode(v)
+		if err != nil {
+			return nil, nil, fmt.Errorf("metadata %s: %w", name, err)
+		}
+		out[name] = raw
+		if same[name], err = sameText(raw); err != nil {
+			return nil, nil, fmt.Errorf("metadata %s: %w", name, err)
+		}
+	}
+	return out, same, nil
+}
+
+// sameText writes a value with its names in order; digits of numbers are not lost.
+func sameText(raw json.RawMessage) (string, error) {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var parsed any
+	if err := dec.Decode(&parsed); err != nil {
+		return "", err
+	}
+	same, err := json.Marshal(parsed)
+	return string(same), err
+}
+
+// cursor names the session for the page that goes on after it.
+func (s Session) cursor() string {
+	return base64.RawURLEncoding.EncodeToString([]byte(strconv.FormatInt(s.Time.Created.UnixNano(), 10) + " " + s.ID))
+}
+
+// readCursor gives the place that a cursor names, as a session that has only that.
+func readCursor(cursor string) (Session, error) {
+	if cursor == "" {
+		return Session{}, nil
+	}
+	text, err := base64.RawURLEncoding.DecodeString(cursor)
+	at, id, found := strings.Cut(string(text), " ")
+	nanos, err2 := strconv.ParseInt(at, 10, 64)
+	if err != nil || err2 != nil || !found {
+		return Session{}, errors.New("cursor: expected one that a page before this one named")
+	}
+	return Session{ID: id, Time: SessionTimes{Created: time.Unix(0, nanos).UTC()}}, nil
+}

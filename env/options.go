@@ -1,0 +1,90 @@
+package env
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+)
+
+// Meta says who an environment is.
+type Meta struct {
+	ID          string // "": base-env
+	DisplayName string // "": Base Environment
+	Version     string // "": not stated
+}
+
+// Names says under which names the tools of the protocol are listed. Both can always be
+// called.
+type Names string
+
+const (
+	Slash      Names = "slash"      // env/get_description, as the protocol was first written
+	Underscore Names = "underscore" // env_get_description, which every model provider takes
+	Both       Names = "both"
+)
+
+// Options are what a server offers. All of it can be derived from an Environment, and each
+// part can be written by hand; a part that is neither derived nor written is not offered.
+type Options struct {
+	Meta         Meta                                                               // zero fields: as the environment says
+	Describe     func(ctx context.Context) (EnvDescription, error)                  // nil: from Meta and what is there
+	ListProfiles func(ctx context.Context) ([]Profile, error)                       // nil: of the environment
+	ListAgents   func(ctx context.Context, f AgentFilter) ([]AgentSpec, error)      // nil: those of the profiles
+	GetAgent     func(ctx context.Context, id, profileID string) (AgentSpec, error) // nil: out of ListAgents
+	QueryLogs    func(ctx context.Context, q LogQuery) ([]LogEntry, error)          // nil: of the environment
+	Sessions     Sessions                                                           // nil: of the environment
+	Names        Names                                                              // "": Both
+	Agent        string                                                             // own tools are offered as this agent may use them; "": all
+	Profile      string                                                             // the profile in which Agent is looked for; "": any
+	Hosts        []string                                                           // names beside the local ones by which a server that listens on loopback is reached over HTTP, as behind a proxy; "*": any
+	Logger       *slog.Logger                                                       // nil: discard
+}
+
+// AgentFilter chooses agents; a zero field does not filter.
+type AgentFilter struct {
+	Role      Role
+	ProfileID string
+}
+
+// filled are the options with what can be told from themselves, in a copy.
+func (o *Options) filled() (*Options, error) {
+	c := Options{}
+	if o != nil {
+		c = *o
+	}
+	switch c.Names {
+	case "":
+		c.Names = Both
+	case Slash, Underscore, Both:
+	default:
+		return nil, fmt.Errorf("names: %q is none of slash, underscore, both", string(c.Names))
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.ListAgents == nil && c.ListProfiles != nil {
+		c.ListAgents = c.agentsOfProfiles
+	}
+	if c.GetAgent == nil && c.ListAgents != nil {
+		c.GetAgent = c.agentOfList
+	}
+	if c.Describe == nil {
+		c.Describe = c.describe
+	}
+	return &c, nil
+}
+
+// describe says what can be told without an environment.
+func (o *Options) describe(ctx context.Context) (EnvDescription, error) {
+	var profiles []Profile
+	if o.ListProfiles != nil {
+		var err error
+		if profiles, err = o.ListProfiles(ctx); err != nil {
+			return EnvDescription{}, err
+		}
+	}
+	d := o.Meta.described(profiles)
+	d.Capabilities.Logs, d.Capabilities.Sessions = o.QueryLogs != nil, o.Sessions != nil
+	d.Capabilities.Profiles = o.ListProfiles != nil
+	return d, nil
+}

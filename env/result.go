@@ -1,0 +1,144 @@
+package env
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/toolfit/toolfit/internal/fit"
+	"github.com/toolfit/toolfit/internal/rawjson"
+)
+
+// fitted is the tool behind a check of its arguments: what the schema does not allow never
+// reaches it, and what models often get wrong is repaired.
+func fitted(t Tool) (Tool, error) {
+	if t.InputSchema == nil {
+		t.InputSchema = json.RawMessage(`{"type":"object"}`)
+	}
+	arguments, err := fit.Compile(t.InputSchema, nil)
+	if err != nil {
+		return t, fmt.Errorf("tool %s: %w", t.Name, err)
+	}
+	run := t.Call
+	t.Call = func(ctx context.Context, args json.RawMessage) (any, error) {
+		if rawjson.IsNull(args) {
+			args = json.RawMessage("{}")
+		}
+		res, err := arguments.Fit(args)
+		if err != nil {
+			return nil, err
+		}
+		return guarded(ctx, run, res.Args)
+	}
+	return t, nil
+}
+
+// guarded keeps a panic of an environment from ending the server.
+func guarded(ctx context.Context, run func(context.Context, json.RawMessage) (any, error), args json.RawMessage) (v any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			v, err = nil, &panicError{p}
+		}
+	}()
+	return run(ctx, args)
+}
+
+// checkTool tells what is wrong with a tool of an environment.
+func checkTool(t Tool) error {
+	switch {
+	case t.Name == "" || len(t.Name) > 128:
+		return fmt.Errorf("tool %.40q: a name has 1 to 128 characters", t.Name)
+	case t.Call == nil:
+		return fmt.Errorf("tool %s cannot be called: it has no Call", t.Name)
+	}
+	for what, schema := range map[string]json.RawMessage{"input": t.InputSchema, "output": t.OutputSchema} {
+		if schema == nil {
+			continue
+		}
+		if kind, _ := rawjson.String(rawjson.Get(schema, "type")); rawjson.Check(schema) != nil || kind != "object" {
+			return fmt.Errorf("tool %s: the %s schema must be a JSON object with the type object", t.Name, what)
+		}
+	}
+	return nil
+}
+
+// definition is the tool as tools/list shows it.
+func (t Tool) definition() (json.RawMessage, error) {
+	shown := struct {
+		Name         string          `json:"name"`
+		Title        string          `json:"title,omitempty"`
+		Description  string          `json:"description,omitempty"`
+		InputSchema  json.RawMessage `json:"inputSchema"`
+		OutputSchema json.RawMessage `json:"outputSchema,omitempty"`
+		Annotations  *hints          `json:"annotations,omitempty"`
+	}{Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.InputSchema, OutputSchema: t.OutputSchema}
+	if shown.InputSchema == nil {
+		shown.InputSchema = json.RawMessage(`{"type":"object"}`)
+	}
+	if t.ReadOnly {
+		shown.Annotations = &hints{ReadOnly: true}
+	}
+	return encode(shown)
+}
+
+type hints struct {
+	ReadOnly bool `json:"readOnlyHint"`
+}
+
+type block struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+// resultOf writes what a tool returned as the result of tools/call.
+func resultOf(v any) (json.RawMessage, error) {
+	if raw, ok := v.(RawResult); ok {
+		if rawjson.Check(raw) != nil || raw[0] != '{' {
+			return nil, errors.New("the tool returned a RawResult that is no JSON object")
+		}
+		return json.RawMessage(raw), nil
+	}
+	var res struct {
+		Content    []block         `json:"content"`
+		Structured json.RawMessage `json:"structuredContent,omitempty"`
+	}
+	if text, ok := v.(string); ok {
+		res.Content = []block{{"text", text}}
+		return encode(res)
+	}
+	raw, err := encode(v)
+	if err != nil {
+		return nil, err
+	}
+	res.Content = []block{{"text", string(raw)}}
+	if raw[0] == '{' {
+		res.Structured = raw
+	}
+	return encode(res)
+}
+
+// errorOf writes a refusal as the result of tools/call. It has no structured content: that
+// would have to be what the output schema promises.
+func errorOf(err error) json.RawMessage {
+	message := err.Error()
+	var broken *panicError
+	if errors.As(err, &broken) {
+		message = "internal error"
+	}
+	text := append(rawjson.AppendString([]byte(`{"error":`), message), '}')
+	raw := rawjson.AppendString([]byte(`{"content":[{"type":"text","text":`), string(text))
+	return append(raw, `}],"isError":true}`...)
+}
+
+// encode writes compact JSON without the escapes that only HTML needs.
+func encode(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, fmt.Errorf("encode: %w", err)
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}

@@ -1,0 +1,129 @@
+package env
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/toolfit/toolfit/internal/mcp"
+	"github.com/toolfit/toolfit/internal/rawjson"
+)
+
+// agentKey is the member of _meta in which a request names the agent that it is made for.
+const agentKey = "toolfit/agent"
+
+// own are the tools beside the protocol's that the request may use: those that are allowed to
+// the agent of the options, and to the one that the request names.
+func (s *Server) own(ctx context.Context, req *mcp.Request) (tools []Tool, err error) {
+	defer recovered(&err)
+	named, _ := rawjson.String(rawjson.Get(req.Params, "_meta", agentKey))
+	if tools, err = ownTools(ctx, s.env); err != nil {
+		return nil, err
+	}
+	s.mu.RLock()
+	tools = slices.Concat(tools, s.tools)
+	s.mu.RUnlock()
+	return s.opts.allowed(ctx, tools, s.opts.Agent, named)
+}
+
+// recovered turns a panic of the environment into an error.
+func recovered(err *error) {
+	if p := recover(); p != nil {
+		*err = &panicError{p}
+	}
+}
+
+func (s *Server) listTools(ctx context.Context, req *mcp.Request) (json.RawMessage, error) {
+	if err := refuseCursor(req); err != nil {
+		return nil, err
+	}
+	own, err := s.own(ctx, req)
+	if err != nil {
+		return nil, s.told(err)
+	}
+	seen := map[string]bool{}
+	shown := []json.RawMessage{}
+	add := func(t Tool) error {
+		if seen[t.Name] {
+			return fmt.Errorf("there are two tools with the name %s", t.Name)
+		}
+		seen[t.Name] = true
+		raw, err := t.definition()
+		shown = append(shown, raw)
+		return err
+	}
+	for _, t := range s.protocol {
+		if s.opts.lists(t.Name) {
+			err = add(t)
+		}
+		seen[t.Name] = true
+	}
+	for _, t := range own {
+		if err == nil {
+			err = add(t)
+		}
+	}
+	if err != nil {
+		return nil, s.told(err)
+	}
+	return encode(map[string]any{"tools": shown})
+}
+
+// refuseCursor says that there is only one page.
+func refuseCursor(req *mcp.Request) error {
+	if cursor, ok := rawjson.String(rawjson.Get(req.Params, "cursor")); ok && cursor != "" {
+		return mcp.Errorf(mcp.CodeInvalidParams, "unknown cursor")
+	}
+	return nil
+}
+
+func (s *Server) call(ctx context.Context, req *mcp.Request) (json.RawMessage, error) {
+	name, ok := rawjson.String(rawjson.Get(req.Params, "name"))
+	if !ok {
+		return nil, mcp.Errorf(mcp.CodeInvalidParams, "tools/call needs params.name")
+	}
+	args := rawjson.Get(req.Params, "arguments")
+	t := named(s.protocol, name)
+	if t == nil {
+		own, err := s.own(ctx, req)
+		if err != nil {
+			return nil, s.told(err)
+		}
+		if t = named(own, name); t == nil {
+			return nil, mcp.Errorf(mcp.CodeInvalidParams, "unknown tool %.100q", name)
+		}
+		checked, err := fitted(*t)
+		if err != nil {
+			return nil, s.told(err)
+		}
+		t = &checked
+	}
+	v, err := t.Call(ctx, bytes.Clone(args))
+	if err == nil {
+		var raw json.RawMessage
+		if raw, err = resultOf(v); err == nil {
+			return raw, nil
+		}
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	var broken *panicError
+	if errors.As(err, &broken) {
+		s.opts.Logger.Error("tool panicked", "tool", name, "error", err)
+	}
+	return errorOf(err), nil
+}
+
+// named finds a tool; nil when there is none.
+func named(tools []Tool, name string) *Tool {
+	for i := range tools {
+		if tools[i].Name == name {
+			return &tools[i]
+		}
+	}
+	return nil
+}

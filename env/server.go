@@ -1,0 +1,174 @@
+package env
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"sync"
+
+	"github.com/toolfit/toolfit/internal/mcp"
+	"github.com/toolfit/toolfit/internal/rawjson"
+)
+
+// Server is an environment as an MCP server, for clients of every revision of the protocol.
+// It is an http.Handler, and Run serves it on any pair of pipes.
+type Server struct {
+	env      Environment // nil when everything is written by hand
+	opts     *Options
+	protocol []Tool // under both names
+	sessions *mcp.Sessions
+	front    *mcp.Front
+
+	mu      sync.RWMutex
+	tools   []Tool // added beside the environment's own
+	prompts []Prompt
+}
+
+// NewServer makes a server of an environment. What the options state wins over what is
+// derived; nil options state nothing. Without an environment the options are all there is;
+// without both it is a bare MCP server, for Attach.
+func NewServer(e Environment, opts *Options) (*Server, error) {
+	o, err := Derive(e, Meta{}, opts)
+	if err != nil {
+		return nil, fmt.Errorf("new environment server: %w", err)
+	}
+	var tools []Tool
+	if e != nil || opts != nil {
+		if tools, err = o.protocolTools(); err != nil {
+			return nil, fmt.Errorf("new environment server: %w", err)
+		}
+	}
+	sessions := mcp.NewSessions(nil)
+	return &Server{
+		env: e, opts: o, protocol: tools, sessions: sessions,
+		front: mcp.NewFront(sessions, &mcp.FrontOptions{Logger: o.Logger}),
+	}, nil
+}
+
+// Close ends all connections of clients.
+func (s *Server) Close() { s.sessions.Close() }
+
+// Run serves one client on a pair of pipes, such as standard input and output, until its
+// input ends or ctx does.
+func (s *Server) Run(ctx context.Context, in io.Reader, out io.Writer) error {
+	return mcp.ServeStdio(ctx, in, out, s.sessions, s.entry(), &mcp.StdioOptions{Logger: s.opts.Logger})
+}
+
+// ServeHTTP serves MCP over Streamable HTTP, at whatever path it is mounted. A server that
+// listens on this machine alone answers to its local names and Options.Hosts alone: otherwise
+// any web page could reach it by a name of its own.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if err := s.opts.checkOrigin(r); err != nil {
+		http.Error(w, err.Error(), http.StatusForbidden)
+		return
+	}
+	s.front.Serve(w, r, s.entry())
+}
+
+// AddTool offers a tool beside those of the environment.
+func (s *Server) AddTool(t Tool) error {
+	if err := checkTool(t); err != nil {
+		return err
+	}
+	t, err := fitted(t)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if named(s.tools, t.Name) != nil || named(s.protocol, t.Name) != nil {
+		return fmt.Errorf("there is a tool %s already", t.Name)
+	}
+	s.tools = append(slices.Clip(s.tools), t)
+	s.sessions.Broadcast("", "notifications/tools/list_changed", nil)
+	return nil
+}
+
+// AddPrompt offers a prompt beside those of the environment.
+func (s *Server) AddPrompt(p Prompt) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p.ID == "" || slices.ContainsFunc(s.prompts, func(q Prompt) bool { return q.ID == p.ID }) {
+		return fmt.Errorf("prompt %q: an id must be there, and only once", p.ID)
+	}
+	s.prompts = append(slices.Clip(s.prompts), p)
+	s.sessions.Broadcast("", "notifications/prompts/list_changed", nil)
+	return nil
+}
+
+// Changed tells all clients that the environment has other tools and prompts than before.
+func (s *Server) Changed() {
+	s.sessions.Broadcast("", "notifications/tools/list_changed", nil)
+	s.sessions.Broadcast("", "notifications/prompts/list_changed", nil)
+}
+
+func (s *Server) entry() mcp.Entry { return mcp.Entry{Info: s.info, Handler: mcp.HandlerFunc(s.serve)} }
+
+func (s *Server) info() mcp.Info {
+	m := s.opts.Meta
+	return mcp.Info{
+		Name: cmp.Or(m.ID, "base-env"), Title: cmp.Or(m.DisplayName, "Base Environment"), Version: cmp.Or(m.Version, "0"),
+		Capabilities: json.RawMessage(`{"tools":{"listChanged":true},"prompts":{"listChanged":true}}`),
+	}
+}
+
+// serve answers one request, in the words of its client's era.
+func (s *Server) serve(ctx context.Context, req *mcp.Request) (json.RawMessage, error) {
+	raw, list, err := s.answer(ctx, req)
+	if err != nil || req.Meta == nil || req.Method == "subscriptions/listen" {
+		return raw, err
+	}
+	if list {
+		raw = mcp.With(mcp.With(raw, "cacheScope", []byte(`"private"`)), "ttlMs", []byte("0"))
+	}
+	if rawjson.Get(raw, "_meta") == nil {
+		raw = mcp.With(raw, "_meta", append(append([]byte(`{"`+mcp.MetaServer+`":`), s.info().Implementation()...), '}'))
+	}
+	if mcp.ResultType(raw) == "" {
+		raw = mcp.With(raw, "resultType", []byte(`"complete"`))
+	}
+	return raw, nil
+}
+
+// answer serves what clients of both eras ask; list says that it is a list.
+func (s *Server) answer(ctx context.Context, req *mcp.Request) (raw json.RawMessage, list bool, err error) {
+	switch req.Method {
+	case "tools/list":
+		raw, err = s.listTools(ctx, req)
+		return raw, true, err
+	case "prompts/list":
+		raw, err = s.listPrompts(ctx, req)
+		return raw, true, err
+	case "tools/call":
+		raw, err = s.call(ctx, req)
+		return raw, false, err
+	case "prompts/get":
+		raw, err = s.getPrompt(ctx, req)
+		return raw, false, err
+	case "subscriptions/listen":
+		raw, err = req.Listen(ctx, func(_ *mcp.Session, f mcp.Filter) mcp.Filter {
+			return mcp.Filter{Tools: f.Tools, Prompts: f.Prompts}
+		})
+		return raw, false, err
+	}
+	return nil, false, mcp.Errorf(mcp.CodeMethodNotFound, "unknown method %s", req.Method)
+}
+
+// told is an error as a client may see it: a panic is for the log alone.
+func (s *Server) told(err error) error {
+	var broken *panicError
+	var none *NotFoundError
+	switch {
+	case errors.As(err, &broken):
+		s.opts.Logger.Error("environment panicked", "error", err)
+		return mcp.Errorf(mcp.CodeInternal, "internal error")
+	case errors.As(err, &none):
+		return mcp.Errorf(mcp.CodeInvalidParams, "%v", err)
+	}
+	return mcp.Errorf(mcp.CodeInternal, "%v", err)
+}

@@ -1,0 +1,142 @@
+package env
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Sessions keeps sessions. An environment that has these methods offers the session tools;
+// Base has them. Of two changes at once none may be lost.
+type Sessions interface {
+	// CreateSession keeps a new session; ErrTaken when the id exists.
+	CreateSession(ctx context.Context, n NewSession) (Session, error)
+	// GetSession returns a session; a *NotFoundError when there is none.
+	GetSession(ctx context.Context, id string) (Session, error)
+	// ListSessions returns one page, the newest session first.
+	ListSessions(ctx context.Context, f SessionFilter) (SessionPage, error)
+	// UpdateSession replaces the title and merges metadata by name; a *NotFoundError when
+	// there is no such session.
+	UpdateSession(ctx context.Context, id string, c SessionChange) (Session, error)
+	// DeleteSession forgets a session. One that is not there is no error.
+	DeleteSession(ctx context.Context, id string) error
+}
+
+// Session is a piece of work: a chat, a test run.
+type Session struct {
+	ID        string       `json:"id"` // ses_…
+	ParentID  string       `json:"parentID,omitempty"`
+	Title     string       `json:"title"`
+	Directory string       `json:"directory,omitempty"`
+	Time      SessionTimes `json:"time"`
+	Metadata  Metadata     `json:"metadata,omitempty"`
+}
+
+// SessionTimes are the times of a session.
+type SessionTimes struct {
+	Created time.Time `json:"created"`
+	Updated time.Time `json:"updated"`
+}
+
+// NewSession is what a new session is made from. All of it may be left out.
+type NewSession struct {
+	ID        string   `json:"id,omitempty"` // "": a random one
+	ParentID  string   `json:"parentID,omitempty"`
+	Title     string   `json:"title,omitempty"` // "": one that carries the time
+	Directory string   `json:"directory,omitempty"`
+	Metadata  Metadata `json:"metadata,omitempty"`
+}
+
+// sessionPrefix begins the id of every session.
+const sessionPrefix = "ses_"
+
+// filled is the session with an id and a title.
+func (n NewSession) filled(now time.Time) NewSession {
+	if n.ID == "" {
+		n.ID = sessionPrefix + strings.ToLower(rand.Text())
+	}
+	if n.Title == "" {
+		n.Title = "Session of " + now.UTC().Format(time.RFC3339)
+	}
+	return n
+}
+
+// SessionChange is what changes in a session.
+type SessionChange struct {
+	Title    string   // "": stays
+	Metadata Metadata // put in place by name; other names stay
+}
+
+// SessionFilter chooses sessions; a zero field does not filter.
+type SessionFilter struct {
+	ParentID string
+	Metadata Metadata  // has each name with an equal value
+	Since    time.Time // created then or later
+	Until    time.Time // created then or earlier
+	Limit    int       // at most so many, 1 to 1000; 0: 100
+	Cursor   string    // goes on after the page that named it
+}
+
+// Check tells what is wrong with the filter.
+func (f SessionFilter) Check() error { return checkPage(f.Limit, f.Since, f.Until) }
+
+// SessionPage is a part of the sessions that match.
+type SessionPage struct {
+	Sessions   []Session `json:"sessions"`
+	NextCursor string    `json:"nextCursor,omitempty"` // "": there are no more
+}
+
+// SessionEvent says that a session has changed.
+type SessionEvent struct {
+	Kind    string  // created, updated or deleted
+	Session Session // of a deleted one, as it was
+}
+
+// Watched is the same sessions; tell hears of every change after it was made. It is called
+// by many at the same time.
+func Watched(s Sessions, tell func(SessionEvent)) Sessions {
+	return &watched{Sessions: s, tell: tell}
+}
+
+type watched struct {
+	Sessions
+	tell     func(SessionEvent)
+	deleting sync.Mutex // so that of two that delete a session only one tells of it
+}
+
+func (w *watched) CreateSession(ctx context.Context, n NewSession) (Session, error) {
+	s, err := w.Sessions.CreateSession(ctx, n)
+	if err == nil {
+		w.tell(SessionEvent{"created", s})
+	}
+	return s, err
+}
+
+func (w *watched) UpdateSession(ctx context.Context, id string, c SessionChange) (Session, error) {
+	s, err := w.Sessions.UpdateSession(ctx, id, c)
+	if err == nil {
+		w.tell(SessionEvent{"updated", s})
+	}
+	return s, err
+}
+
+// DeleteSession tells nothing of a session that was not there.
+func (w *watched) DeleteSession(ctx context.Context, id string) error {
+	w.deleting.Lock()
+	defer w.deleting.Unlock()
+	s, err := w.GetSession(ctx, id)
+	var none *NotFoundError
+	if errors.As(err, &none) {
+		return nil
+	}
+	if err == nil {
+		err = w.Sessions.DeleteSession(ctx, id)
+	}
+	if err == nil {
+		w.tell(SessionEvent{"deleted", s})
+	}
+	return err
+}

@@ -1,0 +1,17 @@
+// The TypeScript SDK's client, version 1, calls every tool of the protocol under both names.
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+
+const client = new Client({ name: "v1", version: "1" });
+await client.connect(new StreamableHTTPClientTransport(new URL(process.argv[2])));
+const { tools } = await client.listTools();
+const answers = {};
+for (const prefix of ["env/", "env_"]) {
+  for (const [name, args] of JSON.parse(process.argv[3])) {
+    if (!tools.some((tool) => tool.name === prefix + name)) throw new Error(prefix + name + " is not listed");
+    const { content, isError } = await client.callTool({ name: prefix + name, arguments: args });
+    (answers[name] ??= []).push(isError ? content[0].text : "ok");
+  }
+}
+console.log(JSON.stringify(answers));
+await client.close();
