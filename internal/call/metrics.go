@@ -12,10 +12,25 @@ import (
 type Metrics struct {
 	calls    *prometheus.CounterVec
 	duration *prometheus.HistogramVec
-	bytes    *prometheus.CounterVec
 	fits     *prometheus.CounterVec
 	projects *prometheus.CounterVec
-	tokens   *prometheus.CounterVec
+
+	// Those that every call counts are looked up once.
+	bytes, tokens sizes
+	asIs          prometheus.Counter
+}
+
+// sizes count arguments and results.
+type sizes struct{ in, full, sent prometheus.Counter }
+
+func newSizes(v *prometheus.CounterVec) sizes {
+	return sizes{v.WithLabelValues("in"), v.WithLabelValues("full"), v.WithLabelValues("sent")}
+}
+
+func (s sizes) add(in, full, sent int64) {
+	s.in.Add(float64(in))
+	s.full.Add(float64(full))
+	s.sent.Add(float64(sent))
 }
 
 // NewMetrics registers the metrics of calls.
@@ -28,20 +43,21 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 			Name: "toolfit_call_seconds", Help: "How long tool calls took, by server.",
 			Buckets: []float64{.001, .005, .01, .05, .1, .5, 1, 3, 10, 60},
 		}, []string{"server"}),
-		bytes: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "toolfit_call_bytes_total", Help: "Bytes of tool calls: arguments (in), results as servers gave them (full), results as sent on (sent).",
-		}, []string{"kind"}),
 	}
+	bytes := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "toolfit_call_bytes_total", Help: "Bytes of tool calls: arguments (in), results as servers gave them (full), results as sent on (sent).",
+	}, []string{"kind"})
 	m.fits = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "toolfit_fit_total", Help: "Arguments of calls that fitted as they were (as_is), after each kind of repair (repaired), or not at all (refused).",
 	}, []string{"outcome", "repair"})
 	m.projects = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "toolfit_project_total", Help: "Results that a rule or budget was for, by rule and what became of them (whole, projected, shape_mismatch, projection_failed, shadow).",
 	}, []string{"rule", "outcome"})
-	m.tokens = prometheus.NewCounterVec(prometheus.CounterOpts{
+	tokens := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "toolfit_call_tokens_total", Help: "Estimated tokens of tool calls: arguments (in), results as servers gave them (full), results as sent on (sent).",
 	}, []string{"kind"})
-	reg.MustRegister(m.calls, m.duration, m.bytes, m.fits, m.projects, m.tokens)
+	reg.MustRegister(m.calls, m.duration, bytes, m.fits, m.projects, tokens)
+	m.bytes, m.tokens, m.asIs = newSizes(bytes), newSizes(tokens), m.fits.WithLabelValues("as_is", "")
 	return m
 }
 
@@ -51,12 +67,8 @@ func (m *Metrics) observe(c *store.Call) {
 	}
 	m.calls.WithLabelValues(string(c.Server), c.Outcome).Inc()
 	m.duration.WithLabelValues(string(c.Server)).Observe(c.Duration.Seconds())
-	m.bytes.WithLabelValues("in").Add(float64(c.BytesIn))
-	m.bytes.WithLabelValues("full").Add(float64(c.BytesFull))
-	m.bytes.WithLabelValues("sent").Add(float64(c.BytesSent))
-	m.tokens.WithLabelValues("in").Add(float64(c.TokensIn))
-	m.tokens.WithLabelValues("full").Add(float64(c.TokensFull))
-	m.tokens.WithLabelValues("sent").Add(float64(c.TokensSent))
+	m.bytes.add(c.BytesIn, c.BytesFull, c.BytesSent)
+	m.tokens.add(c.TokensIn, c.TokensFull, c.TokensSent)
 }
 
 // projected counts what became of a result that was to be cut.
@@ -90,7 +102,7 @@ func (m *Metrics) fitted(res fit.Result, err error) {
 	case err != nil:
 		m.fits.WithLabelValues("refused", "").Inc()
 	case len(res.Repairs) == 0:
-		m.fits.WithLabelValues("as_is", "").Inc()
+		m.asIs.Inc()
 	default:
 		for _, r := range res.Repairs {
 			m.fits.WithLabelValues("repaired", string(r.Kind)).Inc()
