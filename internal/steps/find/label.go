@@ -155,6 +155,9 @@ func (x *Index) plainText(n *snapshot.Node) bool {
 // columnHead is the head of the column that a cell stands in; "" without one.
 func (x *Index) columnHead(at *snapshot.Node) string {
 	line := at.Parent
+	if line == nil {
+		return "" // a cell by itself has no column
+	}
 	column := 0
 	for m := line.First; m != nil && m != at; m = m.Next {
 		column++
