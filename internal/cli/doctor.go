@@ -95,6 +95,7 @@ func (d *doctor) check(ctx context.Context) {
 	d.address(ctx, cfg)
 	d.access(cfg, kept.keys)
 	d.servers(ctx, cfg, kept.servers)
+	d.recall(ctx, cfg)
 	d.clock(kept.newest)
 }
 
