@@ -81,6 +81,18 @@ func (c *command) input(args []string) ([]byte, error) {
 	return data, nil
 }
 
+// toolsFor reads the tools of the file that the words name, once the dialect is a known one.
+func (c *command) toolsFor(dialect string, args []string) ([]fileTool, error) {
+	if err := checkDialect(dialect); err != nil {
+		return nil, err
+	}
+	data, err := c.input(args)
+	if err != nil {
+		return nil, err
+	}
+	return readTools(data)
+}
+
 // printLine prints a value on one line.
 func (c *command) printLine(v any) error {
 	enc := json.NewEncoder(c.env.Out)
@@ -102,14 +114,7 @@ output. With --json there is one line for each tool, in order:
 error and no tool; the others go out all the same.`,
 		Args: atMostOne,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := checkDialect(dialect); err != nil {
-				return err
-			}
-			data, err := c.input(args)
-			if err != nil {
-				return err
-			}
-			tools, err := readTools(data)
+			tools, err := c.toolsFor(dialect, args)
 			if err != nil {
 				return err
 			}
@@ -199,14 +204,7 @@ is something. With --json there is one line for each tool, in order: {name, dial
 violations, error?}.`,
 		Args: atMostOne,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := checkDialect(dialect); err != nil {
-				return err
-			}
-			data, err := c.input(args)
-			if err != nil {
-				return err
-			}
-			tools, err := readTools(data)
+			tools, err := c.toolsFor(dialect, args)
 			if err != nil {
 				return err
 			}
