@@ -119,22 +119,26 @@ func (r *reply) finishStream(result json.RawMessage, err error) {
 
 var jsonTypeHeader = []string{jsonType}
 
-// writeResult writes a plain answer. A large result is not copied first: lists are
-// rendered once and go out from where they are.
+// writeResult writes a plain answer, in one piece: each piece more would be a system call
+// more. What is long is not copied: that would cost more.
 func writeResult(w http.ResponseWriter, id, result json.RawMessage) {
-	const copyBelow = 8 << 10
-	var buf [256]byte
-	start := appendHead(buf[:0], id)
+	const copyBelow = 16 << 10
+	var head [256]byte
+	start := appendHead(head[:0], id)
 	h := w.Header()
 	h["Content-Type"] = jsonTypeHeader
 	h.Set("Content-Length", strconv.Itoa(len(start)+len(result)+1))
 	if len(result) < copyBelow {
-		out := make([]byte, 0, len(start)+len(result)+1)
-		out = append(append(append(out, start...), result...), '}')
-		w.Write(out)
+		out := answers.Get().(*[]byte)
+		*out = append(append(append((*out)[:0], start...), result...), '}')
+		w.Write(*out)
+		answers.Put(out)
 		return
 	}
 	w.Write(start)
 	w.Write(result)
 	w.Write([]byte{'}'})
 }
+
+// answers is room for answers on their way out.
+var answers = sync.Pool{New: func() any { return new([]byte) }}

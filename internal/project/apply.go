@@ -34,7 +34,7 @@ func (c *Cut) Apply(ref string) []byte {
 	var edits []rawjson.Edit
 	for _, p := range r.parts {
 		if p.out != nil || p.shaped != nil {
-			edits = append(edits, rawjson.Edit{Start: p.start, End: p.end, New: p.write(ref)})
+			edits = append(edits, rawjson.Edit{Start: p.start, End: p.end, New: r.write(p, ref)})
 		}
 	}
 	if c.Leaves() {
@@ -50,16 +50,26 @@ func (c *Cut) Apply(ref string) []byte {
 }
 
 // write is the part's value as it goes into the result.
-func (p *part) write(ref string) []byte {
-	out := p.sent()
+func (r *result) write(p *part, ref string) []byte {
+	pieces := [][]byte{p.sent()}
 	if p.holdsNote() {
-		note := appendNote(nil, &p.tally, ref, p.fullTokens())
-		out = appendNoted(make([]byte, 0, len(out)+len(note)+16), out, note)
+		pieces = noted(p.sent(), appendNote(nil, &p.tally, ref, p.fullTokens()))
+	}
+	size := 0
+	for _, piece := range pieces {
+		size += len(piece)
 	}
 	if p.structured {
-		return out
+		return appendAll(r.space(size), pieces)
 	}
-	return quoted.Append(make([]byte, 0, len(out)+len(out)/4+16), out)
+	return quoted.Append(r.space(size+size/4+16), pieces...)
+}
+
+func appendAll(dst []byte, pieces [][]byte) []byte {
+	for _, piece := range pieces {
+		dst = append(dst, piece...)
+	}
+	return dst
 }
 
 // missing sums up what is left out of some parts. Text and structuredContent mostly hold

@@ -95,15 +95,13 @@ func appendList(dst []byte, t *mask.Tally, ref string, full int) []byte {
 	return append(strconv.AppendInt(dst, int64(full), 10), '}')
 }
 
-// appendNoted appends an object with the note as its last member.
-func appendNoted(dst, object, note []byte) []byte {
-	end := len(object) - 1
-	dst = append(dst, object[:end]...)
-	if !isEmpty(object) {
-		dst = append(dst, ',')
+// noted is an object with the note as its last member, in pieces.
+func noted(object, note []byte) [][]byte {
+	member := `,"` + Omitted + `":`
+	if isEmpty(object) {
+		member = member[1:]
 	}
-	dst = append(dst, `"`+Omitted+`":`...)
-	return append(append(dst, note...), '}')
+	return [][]byte{object[:len(object)-1], []byte(member), note, {'}'}}
 }
 
 // fullTokens is about what all of the part costs.

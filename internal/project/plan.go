@@ -63,7 +63,7 @@ func Plan(ctx context.Context, raw []byte, how How) *Cut {
 			continue
 		}
 		if how.Mask != nil || how.JQ != nil {
-			c.apply(ctx, p, how)
+			c.apply(ctx, r, p, how)
 		}
 		if how.Offset > 0 || how.Limit > 0 {
 			p.page(how.Offset, how.Limit)
@@ -95,13 +95,13 @@ func (h *How) leavesAlone(raw []byte) bool {
 }
 
 // apply cuts a part by the mask or the program.
-func (c *Cut) apply(ctx context.Context, p *part, how How) {
+func (c *Cut) apply(ctx context.Context, r *result, p *part, how How) {
 	var out []byte
 	var err error
 	if how.JQ != nil {
 		out, err = p.run(ctx, how.JQ)
 	} else {
-		out, err = how.Mask.Apply(make([]byte, 0, len(p.full)/4), p.full, &p.tally)
+		out, err = how.Mask.Apply(r.space(len(p.full)/2), p.full, &p.tally)
 	}
 	switch {
 	case err == nil && p.leaves():

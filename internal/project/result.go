@@ -22,7 +22,7 @@ type result struct {
 	noMeta     bool // the result has no such member
 	end        int  // where a member can be added to the result
 
-	room *[]byte // where the texts lie; nil: there are none
+	room *[]byte // where the texts lie, and what is made of them; nil: not opened
 }
 
 // part is a piece of a result that may be cut: structuredContent, or the text of a block.
@@ -183,13 +183,9 @@ func (r *result) readBlock(block *rawjson.Walk) *part {
 	return p
 }
 
-// read reads the string that starts there; false when there is none. All texts share one
-// room: together they are no longer than the result.
+// read reads the string that starts there; false when there is none.
 func (r *result) read(p *part, start int) bool {
-	if r.room == nil {
-		r.room = texts.Get().(*[]byte)
-		*r.room = slices.Grow((*r.room)[:0], len(r.raw))
-	}
+	r.open()
 	before := len(*r.room)
 	text, size := quoted.ReadText(*r.room, r.raw[start:])
 	if size == 0 {
@@ -200,16 +196,36 @@ func (r *result) read(p *part, start int) bool {
 	return true
 }
 
+// open takes a room in which there is space for all texts, which together are no longer
+// than the result, and for about as much that is made of them.
+func (r *result) open() {
+	if r.room == nil {
+		r.room = rooms.Get().(*[]byte)
+		*r.room = slices.Grow((*r.room)[:0], 2*len(r.raw))
+	}
+}
+
+// space is for n bytes that last until Release.
+func (r *result) space(n int) []byte {
+	r.open()
+	used := len(*r.room)
+	if cap(*r.room)-used < n {
+		return make([]byte, 0, n)
+	}
+	*r.room = (*r.room)[:used+n]
+	return (*r.room)[used : used : used+n]
+}
+
 // isEmpty tells whether an object or array has nothing in it.
 func isEmpty(container []byte) bool {
 	start, end := quoted.Trim(container, 1, len(container)-1)
 	return start == end
 }
 
-// texts is room for the text of results, which is as long as they are.
-var texts = sync.Pool{New: func() any { return new([]byte) }}
+// rooms are where results are worked on.
+var rooms = sync.Pool{New: func() any { return new([]byte) }}
 
-// maxRoom is the longest text whose room is used again.
+// maxRoom is the largest room that is used again.
 const maxRoom = 1 << 20
 
 // Release lets the room that the plan takes be used again. It need not be called; after it
@@ -219,7 +235,7 @@ func (c *Cut) Release() {
 		return
 	}
 	if room := c.result.room; room != nil && cap(*room) <= maxRoom {
-		texts.Put(room)
+		rooms.Put(room)
 	}
 	c.result = nil
 }

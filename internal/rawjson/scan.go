@@ -44,6 +44,9 @@ func Check(data []byte) error {
 	return nil
 }
 
+// Skip returns the end of the value that starts at i. It may be nested so many levels deep.
+func Skip(data []byte, i, levels int) (int, error) { return skipValue(data, i, MaxDepth-levels) }
+
 func skipSpace(data []byte, i int) int {
 	for i < len(data) && (data[i] == ' ' || data[i] == '\n' || data[i] == '\r' || data[i] == '\t') {
 		i++

@@ -126,7 +126,7 @@ func (c *cutter) cutArray(f frame) {
 	kept := 0
 	for i := 0; c.next(']', i == 0); i++ {
 		if rows.set && (i < rows.from || rows.to >= 0 && i >= rows.to) {
-			c.value(f.depth)
+			c.skip(f.depth)
 			c.tally.Rows++
 			continue
 		}
@@ -145,7 +145,7 @@ func (c *cutter) countRows(depth int) int {
 	start, n := c.pos, 0
 	c.pos++
 	for c.next(']', n == 0) {
-		c.value(depth)
+		c.skip(depth)
 		n++
 	}
 	c.pos = start
@@ -198,7 +198,7 @@ func (c *cutter) cutObject(f frame) {
 		found, keep := c.decide(&f, literal, name, &child)
 		matched = matched || found
 		if !keep {
-			c.value(f.depth)
+			c.skip(f.depth)
 			if c.err == nil {
 				c.tally.drop(&c.names, fieldID(f.path, literal), literal, c.pos-start)
 			}

@@ -32,6 +32,14 @@ func (c *cutter) skipSpace() {
 
 func isSpace(b byte) bool { return b == ' ' || b == '\n' || b == '\r' || b == '\t' }
 
+// skip goes over a value that is left out: most of the bytes, so that nothing is looked at
+// on the way.
+func (c *cutter) skip(depth int) {
+	if c.err == nil {
+		c.pos, c.err = rawjson.Skip(c.src, c.pos, MaxDepth-depth)
+	}
+}
+
 // value goes over the value at hand.
 func (c *cutter) value(depth int) {
 	if c.pos >= len(c.src) {

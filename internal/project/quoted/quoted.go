@@ -110,9 +110,17 @@ func hexRune(digits []byte) (r rune) {
 	return r
 }
 
-// Append appends text to dst as a JSON string. Bytes that are no UTF-8 stay as they came.
-func Append(dst, text []byte) []byte {
+// Append appends a text, whole or in pieces, to dst as a JSON string. Bytes that are no
+// UTF-8 stay as they came.
+func Append(dst []byte, pieces ...[]byte) []byte {
 	dst = append(dst, '"')
+	for _, text := range pieces {
+		dst = appendPiece(dst, text)
+	}
+	return append(dst, '"')
+}
+
+func appendPiece(dst, text []byte) []byte {
 	for i := 0; i < len(text); {
 		start := i
 		for i < len(text) && plain[text[i]] && text[i] != 0xED {
@@ -137,7 +145,7 @@ func Append(dst, text []byte) []byte {
 		}
 		i++
 	}
-	return append(dst, '"')
+	return dst
 }
 
 var fence = []byte("```")
