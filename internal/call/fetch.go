@@ -48,7 +48,7 @@ func (c *Caller) fetch(ctx context.Context, req *Request, args json.RawMessage) 
 	if err != nil {
 		return nil, err
 	}
-	budget := view.Results.Budget
+	budget := view.Results.How.Budget
 	if budget == 0 {
 		budget = fetchBudget
 	}

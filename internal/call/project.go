@@ -12,7 +12,6 @@ import (
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/project"
 	"github.com/toolfit/toolfit/internal/project/mask"
-	"github.com/toolfit/toolfit/internal/project/shape"
 	"github.com/toolfit/toolfit/internal/rawjson"
 	"github.com/toolfit/toolfit/internal/store"
 	"github.com/toolfit/toolfit/internal/tool"
@@ -39,7 +38,7 @@ func (c *Caller) project(ctx context.Context, s sent, req *Request, rec *recordi
 	}
 	req.page.ask(&how)
 	if choice.Shadow != nil {
-		cut := project.Plan(ctx, shown, choice.Shadow.How(res.Budget, res.Shape))
+		cut := project.Plan(ctx, shown, choice.Shadow.How(res.How))
 		c.opts.Metrics.shadowed(choice.Shadow, cut)
 		c.counts.shadowed(choice.Shadow, shown, cut)
 	}
@@ -67,14 +66,10 @@ func (c *Caller) project(ctx context.Context, s sent, req *Request, rec *recordi
 func howFor(v *catalog.View, name tool.Name, args json.RawMessage) (project.How, project.Choice) {
 	res := &v.Results
 	choice := res.Rules.Choose(name, v.Profile, args)
-	how := project.How{Budget: res.Budget, Shape: res.Shape}
 	if choice.On != nil {
-		how = choice.On.How(res.Budget, res.Shape)
+		return choice.On.How(res.How), choice
 	}
-	if how.Shape == shape.Off {
-		how.Shape = ""
-	}
-	return how, choice
+	return res.How, choice
 }
 
 // cleaned is a result without what the profile keeps from models.

@@ -141,6 +141,24 @@ func TestATakenRefIsReplaced(t *testing.T) {
 	}
 }
 
+func TestEmptyMembersGoWhereTheProfileSaysSo(t *testing.T) {
+	row := `{"id":7,"note":null,"tags":[],"owner":{},"comment":""}`
+	all := `{"rows":[` + strings.Repeat(row+",", 40) + row + `]}`
+	w := newWorld(t, "profiles: {default: {dropEmpty: true}}\n", nil)
+	w.answer = resultOf(all)
+	res := w.must("ann", "cloud__env", `{}`)
+	if got := text(t, res.Raw); strings.Contains(got, "null") || !strings.Contains(got, `{"id":7},{"id":7}`) || res.Ref == "" {
+		t.Errorf("ref %q, got %.200s", res.Ref, got)
+	}
+	if value, _ := w.part("ann", `{"ref":"`+res.Ref+`"}`); string(value) != all {
+		t.Errorf("a fetch gives %.200s", value)
+	}
+	w.answer = resultOf(`{"rows":[` + row + `]}`) // too little to be worth a note
+	if got := text(t, w.must("ann", "cloud__env", `{}`).Raw); !strings.Contains(got, "null") {
+		t.Errorf("got %s", got)
+	}
+}
+
 func TestErrorsAreNeverCut(t *testing.T) {
 	w := newWorld(t, keepIDs+"profiles: {default: {budget: 100, shape: auto}}\n", nil)
 	w.answer = `{"isError":true,` + rows(50)[1:]

@@ -93,7 +93,7 @@ func (c *Caller) Search(ctx context.Context, who access.Principal, profile strin
 		}
 	}
 	found := &Found{Tools: []FoundTool{}}
-	room := cmp.Or(view.Results.Budget, fetchBudget)
+	room := cmp.Or(view.Results.How.Budget, fetchBudget)
 	for _, r := range f.Index.Search(query) {
 		e := f.Entries[r.Index]
 		text := tell(e, cmp.Or(q.Detail, Signature), &room)

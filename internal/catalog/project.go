@@ -16,15 +16,18 @@ import (
 // Results says what models get of results, in one profile. It is never changed.
 type Results struct {
 	Rules   *project.Rules
-	Budget  int            // where no rule says; 0: any number of tokens
-	Shape   shape.Mode     // where no rule says
+	How     project.How    // where no rule says: the budget, the shape, and whether empty members go
 	Keep    string         // which full results are kept: cut, all or none
 	Cleaner *clean.Cleaner // nil: text stays as it is
 }
 
 // resultsOf makes what a profile has of rules.
 func resultsOf(cfg *config.Config, p config.Profile, rules *project.Rules) Results {
-	r := Results{Rules: rules, Budget: p.Budget, Shape: shape.Mode(p.Shape), Keep: cfg.ResultStore}
+	how := project.How{Budget: p.Budget, Shape: shape.Mode(p.Shape), Filled: p.DropEmpty}
+	if how.Shape == shape.Off {
+		how.Shape = ""
+	}
+	r := Results{Rules: rules, How: how, Keep: cfg.ResultStore}
 	if p.Safety != (config.Safety{}) {
 		opts := clean.Options{Strip: p.Safety.Strip, Tokens: p.Safety.Secrets, Mark: p.Safety.Mark}
 		if p.Safety.Secrets {
@@ -41,7 +44,7 @@ func (v *View) cuts() bool {
 	if v.Results.Keep == "none" {
 		return false
 	}
-	if v.Results.Budget > 0 || v.paging {
+	if v.Results.How.Budget > 0 || v.Results.How.Filled || v.paging {
 		return true
 	}
 	for _, e := range v.Entries {
@@ -60,12 +63,12 @@ func (v *View) promised(name tool.Name, def []byte) []byte {
 		return def
 	}
 	rules, always := v.Results.Rules.MayApply(name, v.Profile)
-	if len(rules) == 0 && v.Results.Budget == 0 && !v.paging {
+	if len(rules) == 0 && v.Results.How.Budget == 0 && !v.paging {
 		return def
 	}
 	var told []byte
 	if !v.paging { // a caller may ask for any fields
-		told = project.OutputSchema(output, rules, always, v.Results.Budget)
+		told = project.OutputSchema(output, rules, always, v.Results.How.Budget)
 	}
 	if told == nil {
 		return mcp.Without(def, "outputSchema")

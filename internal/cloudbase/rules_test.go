@@ -26,7 +26,7 @@ func seen(t *testing.T, s *Server, server tool.ServerID, name, args string) (str
 		t.Fatal(err)
 	}
 	if rule := rules.Choose(tool.Canonical(server, name), "default", []byte(args)).On; rule != nil {
-		raw = project.Plan(t.Context(), raw, rule.How(0, shape.Auto)).Apply("r_1")
+		raw = project.Plan(t.Context(), raw, rule.How(project.How{Shape: shape.Auto})).Apply("r_1")
 	}
 	var a answered
 	decode(t, raw, &a)

@@ -113,6 +113,7 @@ type Profile struct {
 	Without    []fit.Kind // repairs of arguments that are not made
 	Budget     int        // estimated tokens of a result that a model gets; 0: any number
 	Shape      string     // how the text of results is written: off, json, table or auto
+	DropEmpty  bool       // the text of results loses members without a value
 	Paging     bool       // callers may ask for other fields and pages
 	Safety     Safety
 	Output     string // check of results against the tool's output schema: off, warn or strict

@@ -181,6 +181,7 @@ func (c *draft) profileFields(p *Profile) []field {
 		{"repairs", p.readRepairs},
 		{"budget", countInto(&p.Budget, minBudget, maxBudget)},
 		{"shape", oneOf(&p.Shape, shapes...)},
+		{"dropEmpty", boolInto(&p.DropEmpty)},
 		{"paging", boolInto(&p.Paging)},
 		{"safety", p.Safety.read},
 		{"output", oneOf(&p.Output, "off", "warn", "strict")},

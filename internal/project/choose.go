@@ -63,13 +63,17 @@ func (r *Rules) MayApply(name tool.Name, profile string) (rules []*Active, alway
 	return rules, always
 }
 
-// How is what the rule asks for; the budget and the shape where it says nothing of them.
-func (a *Active) How(budget int, mode shape.Mode) How {
-	h := How{Mask: a.Mask, JQ: a.Program, Budget: budget, Shape: mode}
+// How is what the rule asks for, and what the profile does where it says nothing.
+func (a *Active) How(h How) How {
+	h.Mask, h.JQ = a.Mask, a.Program
 	if a.Budget > 0 {
 		h.Budget = a.Budget
 	}
-	if a.Shape != "" {
+	switch a.Shape {
+	case "":
+	case shape.Off:
+		h.Shape = ""
+	default:
 		h.Shape = a.Shape
 	}
 	return h
