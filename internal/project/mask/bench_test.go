@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/itchyny/gojq"
+	"github.com/tidwall/gjson"
 
 	"github.com/toolfit/toolfit/internal/project/mask"
 )
@@ -70,6 +71,16 @@ func BenchmarkSevenFieldsOf50KB(b *testing.B) {
 			out, _ := code.Run(v).Next()
 			if _, err := gojq.Marshal(out); err != nil {
 				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("gjson", func(b *testing.B) {
+		const path = "{EnvList:EnvList.#.{EnvId,Alias,Status,EnvType,Region,PackageName,IsDefault}}"
+		b.SetBytes(int64(len(data)))
+		b.ReportAllocs()
+		for b.Loop() {
+			if !gjson.ValidBytes(data) || !gjson.GetBytes(data, path).Exists() {
+				b.Fatal("nothing found")
 			}
 		}
 	})
