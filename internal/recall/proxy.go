@@ -13,6 +13,7 @@ import (
 	"github.com/toolfit/toolfit/internal/fit"
 	"github.com/toolfit/toolfit/internal/rawjson"
 	"github.com/toolfit/toolfit/internal/store"
+	"github.com/toolfit/toolfit/internal/tokens"
 	"github.com/toolfit/toolfit/internal/tool"
 )
 
@@ -36,7 +37,7 @@ func (s *Service) proxy(r *http.Request, who caller) (answer, error) {
 	if sealed := r.URL.Query().Get("fixed"); sealed != "" {
 		fixed, ok := s.seal.open(scope(server, name), sealed)
 		if !ok {
-			return answer{}, wrong("fixed", "fixed", "another text")
+			return answer{}, wrong("fixed", "fixed", say("got.otherText"))
 		}
 		args = merge(args, fixed)
 	}
@@ -89,7 +90,7 @@ func (s *Service) callRemote(ctx context.Context, who caller, t target, args raw
 		At: s.Now(), Principal: who.ID, Profile: who.profile, Server: tool.ServerID(t.server), Upstream: t.name,
 		Tool: tool.Canonical(tool.ServerID(t.server), t.name), BytesIn: int64(len(args)),
 	}
-	defer func() { s.record(ctx, rec, out, err) }()
+	defer func() { s.record(ctx, rec, args, out, err) }()
 	if known := s.remote.known(t.server, t.name, who.account); known != nil && known.fit != nil {
 		var fitted fit.Result
 		if fitted, err = known.fit.Fit(args); err != nil {
@@ -104,7 +105,7 @@ func (s *Service) callRemote(ctx context.Context, who caller, t target, args raw
 }
 
 // record keeps what became of a call. The caller has its answer whether that works or not.
-func (s *Service) record(ctx context.Context, rec store.Call, out raw, err error) {
+func (s *Service) record(ctx context.Context, rec store.Call, args, out raw, err error) {
 	if s.Log == nil {
 		return
 	}
@@ -124,12 +125,19 @@ func (s *Service) record(ctx context.Context, rec store.Call, out raw, err error
 	case isError(out):
 		rec.Outcome, rec.Level = "tool_error", "error"
 	}
+	if out != nil {
+		rec.TokensIn, rec.TokensFull = estimate(args), estimate(out)
+		rec.TokensSent = rec.TokensFull
+	}
 	inner, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	if err := s.Log.Add(inner, rec); err != nil {
 		s.Logger.Error("call not recorded", "tool", rec.Tool, "error", err)
 	}
 }
+
+// estimate is about how many tokens a text costs, as in the records of all other calls.
+func estimate(text []byte) int64 { return int64(tokens.Sampled(text)) }
 
 // codeOf is the code of an error in the words of all records.
 func codeOf(err error) fault.Code {
@@ -142,7 +150,7 @@ func codeOf(err error) fault.Code {
 		return fault.Forbidden
 	case http.StatusBadGateway:
 		return fault.UpstreamError
-	case statusGone:
+	case fault.Gone:
 		return fault.Canceled
 	}
 	return fault.Internal

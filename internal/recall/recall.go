@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"time"
 
@@ -47,6 +48,7 @@ type Parts struct {
 	Caller  Caller
 	Log     Recorder // keeps a record of each call that does not go through Caller; nil: nobody does
 	Admit   func(*http.Request) (access.Principal, error)
+	Served  func() string    // host and port where we listen, once we do; nil: where the configuration says
 	Key     []byte           // seals bound parameters, the same for all replicas; nil: a new one
 	Client  *http.Client     // reaches the other services; nil: a new one that verifies TLS and keeps connections
 	Metrics *Metrics         // nil: not counted
@@ -58,7 +60,6 @@ type Parts struct {
 type Service struct {
 	Parts
 	recall  config.Recall
-	self    string // address of ours that callers are given, without a trailing slash
 	hosts   map[string]bool
 	seal    *sealer
 	plans   *schema.Cache
@@ -69,7 +70,7 @@ type Service struct {
 	remote  *operator // nil: not asked
 }
 
-// New makes the service.
+// New makes the service. Close ends it.
 func New(p Parts) (*Service, error) {
 	if p.Config == nil || p.Config.Recall == nil {
 		return nil, fmt.Errorf("make recall: the configuration has no section recall")
@@ -84,7 +85,6 @@ func New(p Parts) (*Service, error) {
 		p.Client = newClient()
 	}
 	s := &Service{Parts: p, recall: *p.Config.Recall, own: &ownTools{p.Catalog, p.Config.Profiles}}
-	s.self = "http://" + p.Config.RecallAddress() + p.Config.BasePath
 	s.hosts = hostsOf(p.Config)
 	s.plans = schema.NewCache(&schema.Options{MaxInput: int(p.Config.Limits.Schema), MaxBytes: maxParameters, MaxNodes: maxNodes})
 	var err error
@@ -122,6 +122,19 @@ func (s *Service) routes() {
 	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, notFound("", details{"path": r.URL.Path}))
 	})
+}
+
+// Close ends the connections to the other services. Requests that are under way are served.
+func (s *Service) Close() { s.Client.CloseIdleConnections() }
+
+// self is the address of ours that callers are given, without a slash at its end.
+func (s *Service) self() string {
+	address := s.Config.RecallAddress()
+	if host, port, _ := net.SplitHostPort(address); port == "0" && s.Served != nil { // any free port was asked for
+		_, port, _ = net.SplitHostPort(s.Served())
+		address = net.JoinHostPort(host, port)
+	}
+	return "http://" + address + s.Config.BasePath
 }
 
 func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }

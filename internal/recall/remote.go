@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/toolfit/toolfit/internal/config"
+	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
@@ -88,7 +89,7 @@ func (s *remote) ask(ctx context.Context, q question, missing string) ([]byte, e
 	status, body, err := s.send(req)
 	switch {
 	case ctx.Err() != nil:
-		return nil, &problem{status: statusGone, cause: ctx.Err()} // the caller left, which is no fault of the service
+		return nil, &problem{status: fault.Gone, cause: ctx.Err()} // the caller left, which is no fault of the service
 	case errors.Is(err, context.DeadlineExceeded):
 		return nil, broken(s.name, say("reason.timeout", s.timeout), err)
 	case err != nil:

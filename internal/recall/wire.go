@@ -1,11 +1,11 @@
 package recall
 
 import (
-	"errors"
-	"io"
 	"net/http"
 	"unicode/utf8"
 
+	"github.com/toolfit/toolfit/internal/access"
+	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/rawjson"
 	"github.com/toolfit/toolfit/internal/recall/toon"
 )
@@ -56,11 +56,11 @@ func send(w http.ResponseWriter, status int, kind string, body []byte) {
 
 // readObject reads a body that is one JSON object. An empty one counts as {}.
 func (s *Service) readObject(r *http.Request) ([]byte, error) {
-	data, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, s.Config.Limits.Body))
-	var large *http.MaxBytesError
+	limit := s.Config.Limits.Body
+	data, err := access.ReadBody(r, limit)
 	switch {
-	case errors.As(err, &large):
-		return nil, &problem{status: http.StatusRequestEntityTooLarge, details: details{"field": "body", "limit": large.Limit}}
+	case fault.Is(err, fault.TooLarge):
+		return nil, &problem{status: http.StatusRequestEntityTooLarge, details: details{"field": "body", "limit": limit}}
 	case err != nil:
 		return nil, &problem{status: http.StatusBadRequest, details: details{"field": "body", "reason": say("reason.unread")}, cause: err}
 	}
@@ -68,10 +68,10 @@ func (s *Service) readObject(r *http.Request) ([]byte, error) {
 		return []byte("{}"), nil
 	}
 	if err := rawjson.Check(data); err != nil {
-		return nil, wrong("body", "object", err.Error())
+		return nil, wrong("body", "object", say("got.notJSON", err))
 	}
 	if !utf8.Valid(data) {
-		return nil, wrong("body", "utf8", "other bytes")
+		return nil, wrong("body", "utf8", say("got.otherBytes"))
 	}
 	if kind := kindOf(data); kind != "object" {
 		return nil, wrong("body", "object", kind)
