@@ -6,7 +6,7 @@
 // Actions come from ontology-query or from our configuration, tools from
 // agent-operator-integration or from our own catalogue. Calls of our own servers go
 // through the same spine as everybody's. It never changes a schema that it was given, and
-// what it answers holds no reference.
+// the parameters that it answers hold no reference.
 //
 //	svc, err := recall.New(recall.Parts{Config: cfg, Catalog: c, Caller: caller, Admit: door.Admit, Logger: log})
 //	mux.Handle("/api/agent-retrieval/", svc)
