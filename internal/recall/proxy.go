@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -58,7 +59,7 @@ func (s *Service) proxy(r *http.Request, who caller) (answer, error) {
 	}
 	a.toon = true
 	if s.recall.IsErrorAlias {
-		a.body = aliased(a.body)
+		a.more = alias(a.body)
 	}
 	return a, nil
 }
@@ -160,22 +161,22 @@ func isError(result raw) bool {
 	return string(rawjson.Get(result, "isError")) == "true" || string(rawjson.Get(result, "is_error")) == "true"
 }
 
-// aliased says under both names whether the tool worked, where the result says it under one.
-func aliased(result raw) raw {
-	var at [2]rawjson.Edit // where isError and is_error end, and what they say
+// alias says under the other name, too, whether the tool worked, where the result says it
+// under one. It is put into the answer when that is written: results can be large.
+func alias(result raw) (say rawjson.Edit) {
+	if !bytes.Contains(result, []byte(`"isError"`)) && !bytes.Contains(result, []byte(`"is_error"`)) {
+		return say
+	}
+	other := map[string]string{"isError": "is_error", "is_error": "isError"}
+	seen := map[string]bool{}
 	for w := rawjson.Object(result); w.Next(); {
-		switch string(w.Key) {
-		case "isError":
-			at[0] = rawjson.Edit{Start: w.End, End: w.End, New: append([]byte(`,"is_error":`), w.Value...)}
-		case "is_error":
-			at[1] = rawjson.Edit{Start: w.End, End: w.End, New: append([]byte(`,"isError":`), w.Value...)}
+		if name := other[string(w.Key)]; name != "" {
+			seen[name] = true
+			say = rawjson.Edit{Start: w.End, End: w.End, New: append([]byte(`,"`+name+`":`), w.Value...)}
 		}
 	}
-	switch {
-	case at[0].New != nil && at[1].New == nil:
-		return rawjson.AppendSplice(nil, result, at[0])
-	case at[1].New != nil && at[0].New == nil:
-		return rawjson.AppendSplice(nil, result, at[1])
+	if len(seen) > 1 {
+		return rawjson.Edit{}
 	}
-	return result
+	return say
 }

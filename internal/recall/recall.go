@@ -25,6 +25,7 @@ import (
 	"github.com/toolfit/toolfit/internal/access"
 	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/locale"
+	"github.com/toolfit/toolfit/internal/rawjson"
 	"github.com/toolfit/toolfit/schema"
 )
 
@@ -153,6 +154,7 @@ func (s *Service) health(word string) http.HandlerFunc {
 // answer is what a handler gives: JSON, and whether it may be written as TOON.
 type answer struct {
 	body    json.RawMessage
+	more    rawjson.Edit // what is put into body; without New nothing is
 	toon    bool
 	release func() // lets the room of body be used again; nil: nothing to do
 }

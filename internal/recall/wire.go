@@ -2,6 +2,7 @@ package recall
 
 import (
 	"net/http"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/toolfit/toolfit/internal/access"
@@ -37,10 +38,10 @@ func (s *Service) write(w http.ResponseWriter, r *http.Request, a answer, wanted
 		defer a.release()
 	}
 	if !wanted || !a.toon {
-		send(w, http.StatusOK, jsonType, a.body)
+		send(w, http.StatusOK, jsonType, a.body[:a.more.Start], a.more.New, a.body[a.more.End:])
 		return
 	}
-	text, err := toon.Encode(a.body)
+	text, err := toon.Encode(rawjson.AppendSplice(nil, a.body, a.more))
 	if err != nil {
 		s.fail(w, r, broken("tool", say("reason.notObject"), err))
 		return
@@ -48,10 +49,21 @@ func (s *Service) write(w http.ResponseWriter, r *http.Request, a answer, wanted
 	send(w, http.StatusOK, toonType, text)
 }
 
-func send(w http.ResponseWriter, status int, kind string, body []byte) {
-	w.Header().Set("Content-Type", kind)
+// send writes an answer whose body comes in pieces.
+func send(w http.ResponseWriter, status int, kind string, pieces ...[]byte) {
+	length := 0
+	for _, p := range pieces {
+		length += len(p)
+	}
+	h := w.Header()
+	h.Set("Content-Type", kind)
+	h.Set("Content-Length", strconv.Itoa(length))
 	w.WriteHeader(status)
-	w.Write(body) // a caller that has left needs no answer
+	for _, p := range pieces {
+		if len(p) > 0 {
+			w.Write(p) // a caller that has left needs no answer
+		}
+	}
 }
 
 // readObject reads a body that is one JSON object. An empty one counts as {}.
