@@ -92,9 +92,9 @@ func (s *Service) callRemote(ctx context.Context, who caller, t target, args raw
 		Tool: tool.Canonical(tool.ServerID(t.server), t.name), BytesIn: int64(len(args)),
 	}
 	defer func() { s.record(ctx, rec, args, out, err) }()
-	if known := s.remote.known(t.server, t.name, who.account); known != nil && known.fit != nil {
+	if fitter := s.remote.fitter(t, who.account); fitter != nil {
 		var fitted fit.Result
-		if fitted, err = known.fit.Fit(args); err != nil {
+		if fitted, err = fitter.Fit(args); err != nil {
 			return nil, err
 		}
 		if args = fitted.Args; len(fitted.Repairs) > 0 {

@@ -63,6 +63,7 @@ type Service struct {
 	recall  config.Recall
 	hosts   map[string]bool
 	seal    *sealer
+	options *schema.Options // of conversions
 	plans   *schema.Cache
 	mux     *http.ServeMux
 	actions Actions
@@ -87,7 +88,8 @@ func New(p Parts) (*Service, error) {
 	}
 	s := &Service{Parts: p, recall: *p.Config.Recall, own: &ownTools{p.Catalog, p.Config.Profiles}}
 	s.hosts = hostsOf(p.Config)
-	s.plans = schema.NewCache(&schema.Options{MaxInput: int(p.Config.Limits.Schema), MaxBytes: maxParameters, MaxNodes: maxNodes})
+	s.options = &schema.Options{MaxInput: int(p.Config.Limits.Schema), MaxBytes: maxParameters, MaxNodes: maxNodes}
+	s.plans = schema.NewCache(s.options)
 	var err error
 	if s.seal, err = newSealer(p.Key); err != nil {
 		return nil, err

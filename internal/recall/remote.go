@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/config"
@@ -71,6 +72,9 @@ func (e *refusal) problem(code string) *problem {
 // ask sends a question and gives the answer, which is a JSON object. An answer that is not
 // 2xx is a problem; one of 404 has the given code.
 func (s *remote) ask(ctx context.Context, q question, missing string) ([]byte, error) {
+	if leadsElsewhere(q.path) {
+		return nil, notFound(missing, details{"service": s.name, "path": clipped(q.path)})
+	}
 	inner, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(inner, q.method, s.base+q.path, bytes.NewReader(q.body))
@@ -103,6 +107,17 @@ func (s *remote) ask(ctx context.Context, q question, missing string) ([]byte, e
 		return nil, broken(s.name, say("reason.notObject"), err)
 	}
 	return body, nil
+}
+
+// leadsElsewhere tells whether an id in the path is one or two dots, which servers take for
+// a way to another route.
+func leadsElsewhere(path string) bool {
+	for segment := range strings.SplitSeq(path, "/") {
+		if segment == "." || segment == ".." {
+			return true
+		}
+	}
+	return false
 }
 
 // send makes the request and reads the whole answer, so that the connection can be used again.

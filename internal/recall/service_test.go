@@ -95,6 +95,16 @@ func TestListsAreBounded(t *testing.T) {
 	if n := len(w.remote.lists); n > maxLists {
 		t.Errorf("%d lists are kept", n)
 	}
+	for i := range 50 {
+		w.remote.keep(listKey{server: fmt.Sprint(i % 40)}, &toolList{read: w.clock, bytes: maxListBytes / 20})
+		sum := 0
+		for _, l := range w.remote.lists {
+			sum += l.bytes
+		}
+		if sum > maxListBytes || sum != w.remote.bytes {
+			t.Fatalf("lists of %d bytes are kept, and %d are counted", sum, w.remote.bytes)
+		}
+	}
 }
 
 func TestFixedParametersTooLargeForAnAddressAreTheCallersToSend(t *testing.T) {
