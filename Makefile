@@ -10,8 +10,10 @@ TOOLFIT_DATA ?= $(if $(wildcard ../shared/data),$(abspath ../shared/data))
 export TOOLFIT_DATA
 TOOLFIT_NODE_PARTS ?= $(PARTS)
 export TOOLFIT_NODE_PARTS
+# Programs that tests look for lie there: promtool, and helm once deploy-check has built it.
+export PATH := $(CURDIR)/.tools/bin:$(PATH)
 
-.PHONY: check parts fmt vet build test race cross fuzz bench soak schema-lab search-lab demo clean
+.PHONY: check parts fmt vet build test race cross fuzz bench soak deploy-check schema-lab search-lab demo clean
 
 check:
 	@summary=; \
@@ -76,6 +78,17 @@ bench:
 # A thousand sessions and 64 callers on servers that are slow, die and garble, for a minute.
 soak:
 	$(GO) test -count=1 -run '^TestSoak$$' -v ./internal/e2e -soak 60s
+
+# The chart by Helm itself, beside all else that is checked of deploy/. Helm is built from its
+# Go module, which takes ten minutes the first time on two cores, so check leaves this out:
+# its tests fill in the chart with the few functions of Helm that the chart uses.
+HELM := v3.18.6
+deploy-check: parts .tools/bin/helm-$(HELM)
+	$(GO) test -count=1 -v -run 'Chart|Image|Alarms|Dashboard' ./internal/recall -deploy
+
+.tools/bin/helm-$(HELM):
+	GOBIN=$(CURDIR)/.tools/bin $(GO) install helm.sh/helm/v3/cmd/helm@$(HELM)
+	touch $@
 
 # What the dialects make of real schemas: compile, acceptance, soundness, completeness and more.
 schema-lab:

@@ -233,6 +233,7 @@ func (a *App) Close() error {
 	a.agents.Close()
 	a.Pool.Close()
 	a.meaning.Close()
+	a.swapRecall(nil)
 	a.work.Wait()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()

@@ -53,8 +53,8 @@ func (a *App) pickBase() string {
 	if public := a.Config().PublicURL; public != "" {
 		return strings.TrimRight(public, "/") + pickPath
 	}
-	if address := a.address.Load(); address != nil {
-		return "http://" + *address + a.started.BasePath + pickPath
+	if address := a.served(); address != "" {
+		return "http://" + address + a.started.BasePath + pickPath
 	}
 	return ""
 }

@@ -109,7 +109,7 @@ func (a *App) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		}
 		w.Header().Set("WWW-Authenticate", scheme+` realm="toolfit"`)
 	}
-	http.Error(w, f.Error(), restapi.StatusOf(f.Code))
+	http.Error(w, f.Error(), f.Code.Status())
 }
 
 // Serve answers on the listener until ctx ends, then lets open calls finish for a short time.

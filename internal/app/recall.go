@@ -11,7 +11,7 @@ import (
 // setRecall puts the action recall of a configuration in force, or takes it away.
 func (a *App) setRecall(cfg *config.Config) {
 	if cfg.Recall == nil {
-		a.recalls.Store(nil)
+		a.swapRecall(nil)
 		return
 	}
 	if a.recallMetrics == nil {
@@ -19,13 +19,28 @@ func (a *App) setRecall(cfg *config.Config) {
 	}
 	s, err := recall.New(recall.Parts{
 		Config: cfg, Catalog: a.Catalog, Caller: a.Caller, Log: a.Records, Admit: a.admit,
-		Key: a.sealKey, Metrics: a.recallMetrics, Logger: a.log,
+		Served: a.served, Key: a.sealKey, Metrics: a.recallMetrics, Logger: a.log,
 	})
 	if err != nil {
 		a.log.Error("action recall stays as it was", "error", err)
 		return
 	}
-	a.recalls.Store(s)
+	a.swapRecall(s)
+}
+
+// swapRecall puts another service in force, nil for none, and ends the old one.
+func (a *App) swapRecall(s *recall.Service) {
+	if old := a.recalls.Swap(s); old != nil {
+		old.Close()
+	}
+}
+
+// served is the host and port where the gateway listens; "" while it does not.
+func (a *App) served() string {
+	if address := a.address.Load(); address != nil {
+		return *address
+	}
+	return ""
 }
 
 // serveRecall answers the routes of action recall while the configuration has it.

@@ -79,6 +79,10 @@ func (c *client) listen(ctx context.Context, limit time.Duration) (*client, erro
 
 // request is the bytes of one HTTP request. A modern one has more headers.
 func (c *client) request(method, body, more string) []byte {
+	return c.requestTo("/mcp", method, body, more)
+}
+
+func (c *client) requestTo(path, method, body, more string) []byte {
 	accept := "application/json, text/event-stream"
 	if method == "GET" {
 		accept = "text/event-stream"
@@ -87,7 +91,7 @@ func (c *client) request(method, body, more string) []byte {
 	if c.target.era == modern {
 		version = "2026-07-28"
 	}
-	b := fmt.Appendf(nil, "%s /mcp HTTP/1.1\r\nHost: %s\r\nAccept: %s\r\nMcp-Protocol-Version: %s\r\n%s", method, c.target.proc.addr, accept, version, more)
+	b := fmt.Appendf(nil, "%s %s HTTP/1.1\r\nHost: %s\r\nAccept: %s\r\nMcp-Protocol-Version: %s\r\n%s", method, path, c.target.proc.addr, accept, version, more)
 	if c.target.key != "" {
 		b = fmt.Appendf(b, "Authorization: Bearer %s\r\n", c.target.key)
 	}
@@ -150,6 +154,9 @@ func newCaller(c *client, s *scenario) *caller {
 	}
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":%q,"params":%s}`, number, s.method, params)
 	w := &caller{client: c, scenario: s, request: c.request("POST", body, headers), last: 10_000_000}
+	if s.flat != "" {
+		w.request = c.requestTo(flatPath+s.tool+"/call", "POST", s.flat, "")
+	}
 	for at := range w.request {
 		if bytes.HasPrefix(w.request[at:], []byte(number)) {
 			w.at = append(w.at, at)
@@ -177,6 +184,12 @@ func (c *caller) call() error {
 	}
 	body := c.body.Bytes()
 	head := body[:min(len(body), 128)]
+	if c.scenario.flat != "" {
+		if !c.scenario.good(body, n) {
+			return fmt.Errorf("%w from the flat proxy to %s: %.200s", errWrong, c.scenario.name, body)
+		}
+		return nil
+	}
 	if c.target.era == modern && !bytes.Contains(body, []byte(`"resultType":"complete"`)) {
 		return fmt.Errorf("%w from %s to %s: no resultType in %.200s", errWrong, c.target.name, c.scenario.name, body)
 	}

@@ -20,6 +20,7 @@ type scenario struct {
 	method  string
 	tool    string // "" for none
 	params  string // PREFIX is the target's
+	flat    string // the arguments, for a call by the flat proxy of action recall; "" for one by MCP
 	good    func(body, number []byte) bool
 }
 

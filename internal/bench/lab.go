@@ -62,7 +62,7 @@ func (l *lab) gateway(ctx context.Context, client, server string) (*target, erro
 		return nil, err
 	}
 	file := filepath.Join(dir, "toolfit.yaml")
-	text := fmt.Sprintf("store: toolfit.db\nmcpServers:\n  bench: {url: \"http://%s/mcp\"}\n", l.servers[server].addr)
+	text := fmt.Sprintf("store: toolfit.db\nmcpServers:\n  bench: {url: \"http://%s/mcp\"}\nrecall: {}\n", l.servers[server].addr)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return nil, err
 	}

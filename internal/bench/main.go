@@ -97,6 +97,9 @@ func (o *options) measure(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	printTable(out, results)
+	if err := o.compareFlat(ctx, l, out); err != nil {
+		return err
+	}
 	idle, perSession, err := l.memory(ctx)
 	if err != nil {
 		return err

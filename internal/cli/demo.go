@@ -23,14 +23,19 @@ mcpServers:
 func (c *command) demo() *cobra.Command {
 	var flags runFlags
 	cmd := &cobra.Command{
-		Use: "demo", Short: "Try it: a gateway with two built-in servers, nothing to install", Args: exactly(0, "no arguments"),
+		Use: "demo", Short: "Try it: a gateway with built-in servers and an API, nothing to install", Args: exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			dir, err := os.MkdirTemp("", "toolfit-demo-")
 			if err != nil {
 				return fmt.Errorf("make a folder for the demo: %w", err)
 			}
 			defer os.RemoveAll(dir)
-			cfg, err := config.Parse(filepath.Join(dir, "demo.yaml"), []byte(demoConfig), c.env.Lookup)
+			actions, stop, err := serveParcels(dir)
+			if err != nil {
+				return err
+			}
+			defer stop()
+			cfg, err := config.Parse(filepath.Join(dir, "demo.yaml"), []byte(demoConfig+actions), c.env.Lookup)
 			if err != nil {
 				return err
 			}
@@ -66,7 +71,7 @@ func self() string {
 }
 
 func (c *command) showDemo(url string) {
-	fmt.Fprintf(c.env.Out, `toolfit demo: two servers (cloud, shop) behind one endpoint.
+	fmt.Fprintf(c.env.Out, `toolfit demo: two servers (cloud, shop) and an HTTP API (parcels) behind one endpoint.
 
   page       %[1]s/
   agents     %[1]s/mcp
@@ -83,6 +88,12 @@ Try, in another terminal:
   3. ask for 40 environments as a model would: a tenth of the tokens, and a ref to the rest
      curl -s '%[1]s/api/v1/tools/cloud__envQuery/call?for=openai' -d '{"action":"list"}'
      %[2]s savings --url %[1]s
+
+  4. ask what can be done with a category and with a parcel, and do it
+     curl -s %[1]s/api/agent-retrieval/in/v1/kn/get_action_info -d '{"kn_id":"shop","at_id":"show_category"}'
+     curl -s %[1]s/api/agent-retrieval/in/v1/mcp/proxy/shop/tools/category_tree/call -d '{"filter":{"name":"tea"}}'
+     curl -s %[1]s/api/agent-retrieval/in/v1/kn/get_action_info -d '{"kn_id":"shop","at_id":"change_address"}'
+     curl -s %[1]s/api/v1/tools/parcels__changeAddress/call -d '{"path":{"id":"P-1001"},"query":{"notify":true},"body":{"street":"Quay 7","city":"Porto"}}'
 
 Or give them to your agent: any MCP client takes the URL %[1]s/mcp
      claude mcp add --transport http toolfit %[1]s/mcp

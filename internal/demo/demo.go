@@ -1,9 +1,9 @@
-// Package demo holds the two MCP servers with which everything can be tried without
+// Package demo holds two MCP servers with which everything can be tried without
 // installing anything: "cloud", the server for CloudBase against a fake of its cloud, whose
 // answers are as fat as the real ones, and "shop", a small store with reads, a write, slow,
-// failing and huge tools. Both live in memory and answer the same bytes to the same calls in
-// every process. They never touch the disk or the network, and they keep nothing after the
-// process ends.
+// failing and huge tools; and "parcels", an HTTP API beside them, with its description. All
+// live in memory and answer the same bytes to the same calls in every process. They never
+// touch the disk or the network, and they keep nothing after the process ends.
 //
 //	res, err := demo.Cloud(nil).Serve(ctx, &mcp.Request{
 //		Method: "tools/call",

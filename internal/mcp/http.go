@@ -86,7 +86,7 @@ func (f *Front) post(w http.ResponseWriter, r *http.Request, e Entry) {
 		refuse(w, http.StatusNotAcceptable, Errorf(CodeInvalidRequest, "Accept must allow %s or %s", jsonType, streamType))
 		return
 	}
-	body, err := readBody(w, r, f.opts.MaxBody)
+	body, err := ReadBody(w, r, f.opts.MaxBody)
 	if err != nil {
 		refuseBody(w, err, f.opts.MaxBody)
 		return
@@ -193,9 +193,9 @@ func accepts(r *http.Request, mediaType string) bool {
 	return false
 }
 
-// readBody reads the whole body before anything is done with it: a request that is still
+// ReadBody reads the whole body before anything is done with it: a request that is still
 // arriving while the answer goes out can be cut.
-func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
+func ReadBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	if n := r.ContentLength; n >= 0 && n <= limit {
 		body := make([]byte, n)
 		_, err := io.ReadFull(r.Body, body)

@@ -72,7 +72,7 @@ func accountOf(r *http.Request) (Account, error) {
 		a.ID = anonymous
 	}
 	if len(a.ID) > maxAccount || !utf8.ValidString(a.ID) {
-		return a, wrong("x-account-id", "account", "")
+		return a, wrong("x-account-id", "account", nil)
 	}
 	switch a.Type {
 	case "":

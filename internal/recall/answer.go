@@ -175,7 +175,7 @@ func (s *Service) bind(t *dynamicTool, a Action, parameters raw) {
 
 // proxyURL is the address of our proxy for a tool.
 func (s *Service) proxyURL(server, name string) string {
-	return s.self + private + "/mcp/proxy/" + url.PathEscape(server) + "/tools/" + url.PathEscape(name) + "/call"
+	return s.self() + private + "/mcp/proxy/" + url.PathEscape(server) + "/tools/" + url.PathEscape(name) + "/call"
 }
 
 // operation is an operation of one of our own APIs. It is called by our REST API, which
@@ -189,7 +189,7 @@ func (s *Service) operation(r *http.Request, who caller, a Action) (*dynamicTool
 		return nil, notFound(toolNotFound, details{"tool": clipped(a.Operation)})
 	}
 	out := &dynamicTool{Name: entry.Shown, Description: entry.Description(), Fixed: a.Parameters, Output: given(entry.Definition.OutputSchema())}
-	out.URL = s.self + "/api/v1/tools/" + url.PathEscape(entry.Shown) + "/call"
+	out.URL = s.self() + "/api/v1/tools/" + url.PathEscape(entry.Shown) + "/call"
 	out.Original = given(entry.Definition.InputSchema())
 	parameters, err := s.convert(entry.Shown, entry.InputSchema())
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/toolfit/toolfit/internal/config"
+	"github.com/toolfit/toolfit/internal/testparts"
 )
 
 const deploy = "../../deploy/"
@@ -76,15 +76,42 @@ func TestAlarmsHaveTheOperatorsThresholds(t *testing.T) {
 	}
 }
 
-func TestAlarmsFireOnGivenSeries(t *testing.T) {
-	program, err := exec.LookPath("promtool")
-	if err != nil {
-		t.Skip("promtool is not installed (Debian package prometheus)")
+// TestAlarmsFireAndStayQuietAsTheirTestsSay has Prometheus' own program judge.
+func TestAlarmsFireAndStayQuietAsTheirTestsSay(t *testing.T) {
+	program := testparts.NeedProgram(t, "promtool", "it is in the Debian package prometheus")
+	for _, args := range [][]string{{"check", "rules", "alerts.yaml"}, {"test", "rules", "alerts_test.yaml"}} {
+		cmd := exec.CommandContext(t.Context(), program, args...)
+		cmd.Dir = deploy
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("promtool %v: %v\n%s", args, err, out)
+		}
 	}
-	cmd := exec.CommandContext(t.Context(), program, "test", "rules", "alerts_test.yaml")
-	cmd.Dir = deploy
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
+}
+
+// TestEveryAlarmsTestsHaveBothWays: there are series on which it fires, and others on which it does not.
+func TestEveryAlarmsTestsHaveBothWays(t *testing.T) {
+	var file struct {
+		Tests []struct {
+			Rules []struct {
+				Alert string `yaml:"alertname"`
+				Fires []any  `yaml:"exp_alerts"`
+			} `yaml:"alert_rule_test"`
+		} `yaml:"tests"`
+	}
+	if err := yaml.Unmarshal(deployed(t, "alerts_test.yaml"), &file); err != nil {
+		t.Fatal(err)
+	}
+	fires, quiet := map[string]bool{}, map[string]bool{}
+	for _, test := range file.Tests {
+		for _, r := range test.Rules {
+			fires[r.Alert] = fires[r.Alert] || len(r.Fires) > 0
+			quiet[r.Alert] = quiet[r.Alert] || len(r.Fires) == 0
+		}
+	}
+	for _, alert := range []string{"RecallProxyErrors", "RecallProxySlow", "RecallConversionFailures"} {
+		if !fires[alert] || !quiet[alert] {
+			t.Errorf("%s: fires %v, quiet %v", alert, fires[alert], quiet[alert])
+		}
 	}
 }
 
@@ -105,67 +132,5 @@ func TestTheDashboardIsJSONWithAPanelForEachAlarm(t *testing.T) {
 	}
 	if alarms != 3 {
 		t.Errorf("%d panels show an alarm's threshold", alarms)
-	}
-}
-
-func TestTheImageHoldsTheProgramAloneAndNoRoot(t *testing.T) {
-	var last []string // instructions of the last stage
-	for line := range strings.SplitSeq(string(deployed(t, "Dockerfile")), "\n") {
-		word, _, _ := strings.Cut(line, " ")
-		switch {
-		case word == "FROM":
-			last = []string{line}
-		case word != "" && word == strings.ToUpper(word) && word[0] != '#' && word[0] != '&':
-			last = append(last, line)
-		}
-	}
-	text := strings.Join(last, "\n")
-	for _, want := range []string{"FROM scratch\n", "\nUSER 65532:65532\n", "\nENTRYPOINT [\"/toolfit\"]\n", "ca-certificates.crt"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the last stage lacks %q:\n%s", want, text)
-		}
-	}
-	if strings.Contains(text, "RUN ") {
-		t.Error("the last stage runs something, and has no shell")
-	}
-}
-
-func TestTheChartsConfigurationIsOneThatWeRead(t *testing.T) {
-	var values struct {
-		Name   string         `yaml:"nameOverride"`
-		Port   int            `yaml:"port"`
-		Config map[string]any `yaml:"config"`
-	}
-	if err := yaml.Unmarshal(deployed(t, "chart/values.yaml"), &values); err != nil {
-		t.Fatal(err)
-	}
-	text, err := yaml.Marshal(values.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cfg, err := config.Parse(filepath.Join(t.TempDir(), "toolfit.yaml"), text, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if cfg.RecallAddress() != "agent-retrieval:30779" || values.Name != "agent-retrieval" || values.Port != 30779 || len(cfg.Recall.Trust) == 0 {
-		t.Errorf("address %s, values %+v", cfg.RecallAddress(), values)
-	}
-}
-
-func TestTheChartIsAccepted(t *testing.T) {
-	program, err := exec.LookPath("helm")
-	if err != nil {
-		t.Skip("helm is not installed")
-	}
-	for _, args := range [][]string{{"lint", "--strict", "chart"}, {"template", "x", "chart"}, {"template", "x", "chart", "--set", "secret=s,replicas=3,image.tag=1"}} {
-		cmd := exec.CommandContext(t.Context(), program, args...)
-		cmd.Dir = deploy
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Errorf("helm %v: %v\n%s", args, err, out)
-		}
-		if args[0] == "template" && !strings.Contains(string(out), "kind: Deployment\nmetadata:\n  name: agent-retrieval\n") {
-			t.Errorf("helm %v: no deployment agent-retrieval\n%s", args, out)
-		}
 	}
 }

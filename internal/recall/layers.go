@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// The layers of the parameters of a type=tool tool, and what they are called. The texts
-// are part of the interface, so they are the same in any language.
+// The layers of the parameters of a type=tool tool, and what models are told of them. The
+// bytes of these answers are compared, so the texts are the same in any language.
 var (
 	layers     = []string{"header", "path", "query", "body"}
 	layerTexts = map[string]string{
-		"header": "HTTP Header 参数", "path": "URL Path 参数", "query": "URL Query 参数", "body": "Request Body 参数",
+		"header": "放在请求头里的参数", "path": "填入地址路径的参数", "query": "附在地址问号之后的参数", "body": "放在请求体里的参数",
 	}
 )
 

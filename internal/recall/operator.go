@@ -15,10 +15,12 @@ import (
 
 const operatorPrefix = "/api/agent-operator-integration/internal-v1"
 
-// How long the list of a server's tools is believed, and how many lists are kept.
+// How long the list of a server's tools is believed, and how many lists are kept: so many,
+// and of so many bytes.
 const (
-	listAge  = time.Minute
-	maxLists = 2048
+	listAge      = time.Minute
+	maxLists     = 2048
+	maxListBytes = 32 << 20
 )
 
 // operator is the service agent-operator-integration: it knows tools, and calls those of
@@ -29,6 +31,7 @@ type operator struct {
 
 	mu    sync.Mutex
 	lists map[listKey]*toolList
+	bytes int // of all lists
 }
 
 // listKey names a list: two accounts may see different tools of one server.
@@ -40,6 +43,7 @@ type listKey struct {
 type toolList struct {
 	tools map[string]*remoteTool
 	read  time.Time
+	bytes int
 }
 
 // remoteTool is a tool of a server that only the service knows.
@@ -111,7 +115,7 @@ func (o *operator) readList(body []byte) (*toolList, error) {
 	if kindOf(list) != "array" {
 		return nil, broken(o.name, say("reason.kind", "tools", "array", kindOf(list)), nil)
 	}
-	l := &toolList{tools: map[string]*remoteTool{}, read: o.now()}
+	l := &toolList{tools: map[string]*remoteTool{}, read: o.now(), bytes: len(body)}
 	for w := rawjson.Array(list); w.Next(); {
 		def, err := tool.ParseDefinition(w.Value)
 		if err != nil {
@@ -126,10 +130,11 @@ func (o *operator) readList(body []byte) (*toolList, error) {
 	return l, nil
 }
 
-// known is a tool whose list is at hand; nil when it would have to be asked for.
-func (o *operator) known(server, name string, who Account) *remoteTool {
-	if l := o.kept(listKey{server, who}); l != nil {
-		return l.tools[name]
+// fitter fits arguments to a tool whose list is at hand; nil when that would have to be
+// asked for, or says nothing of arguments.
+func (o *operator) fitter(t target, who Account) *fit.Tool {
+	if l := o.kept(listKey{t.server, who}); l != nil && l.tools[t.name] != nil {
+		return l.tools[t.name].fit
 	}
 	return nil
 }
@@ -147,17 +152,28 @@ func (o *operator) kept(key listKey) *toolList {
 func (o *operator) keep(key listKey, l *toolList) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if len(o.lists) >= maxLists {
+	if o.full(l) {
 		for k, old := range o.lists {
 			if l.read.Sub(old.read) >= listAge {
 				delete(o.lists, k)
+				o.bytes -= old.bytes
 			}
 		}
 	}
-	if len(o.lists) >= maxLists {
+	if o.full(l) {
 		clear(o.lists) // all are young: they are read again where they are needed
+		o.bytes = 0
+	}
+	if old := o.lists[key]; old != nil {
+		o.bytes -= old.bytes
 	}
 	o.lists[key] = l
+	o.bytes += l.bytes
+}
+
+// full tells whether there is no room for another list.
+func (o *operator) full(l *toolList) bool {
+	return len(o.lists) >= maxLists || o.bytes+l.bytes > maxListBytes
 }
 
 // call calls a tool of an MCP server: one request, whatever is known of the tool.

@@ -57,10 +57,11 @@ type said struct {
 
 func say(key string, args ...any) said { return said{key, args} }
 
-// wrong is a parameter that is missing or of the wrong form.
-func wrong(field, expected, got string) *problem {
+// wrong is a parameter that is missing or of the wrong form. What came instead is the name
+// of a type or said, or nil where it is not shown.
+func wrong(field, expected string, got any) *problem {
 	d := details{"field": field, "expected": say("expect." + expected)}
-	if got != "" {
+	if got != nil {
 		d["got"] = got
 	}
 	return &problem{status: http.StatusBadRequest, details: d}
@@ -80,13 +81,10 @@ func notFound(code string, what details) *problem {
 var names = map[int]string{
 	http.StatusBadRequest: "BadRequest", http.StatusUnauthorized: "Unauthorized", http.StatusForbidden: "Forbidden",
 	http.StatusNotFound: "NotFound", http.StatusMethodNotAllowed: "MethodNotAllowed", http.StatusConflict: "Conflict",
-	http.StatusRequestEntityTooLarge: "BadRequest", http.StatusTooManyRequests: "ServiceUnavailable", statusGone: "BadRequest",
+	http.StatusRequestEntityTooLarge: "BadRequest", http.StatusTooManyRequests: "ServiceUnavailable", fault.Gone: "BadRequest",
 	http.StatusInternalServerError: "InternalServerError", http.StatusNotImplemented: "NotImplemented",
 	http.StatusServiceUnavailable: "ServiceUnavailable", http.StatusBadGateway: "BadGateway",
 }
-
-// statusGone is for the logs of proxies: the caller has left and reads no answer.
-const statusGone = 499
 
 // errorBody is the form of every error.
 type errorBody struct {
@@ -122,7 +120,7 @@ func (p *problem) in(lang locale.Language) errorBody {
 func (s *Service) fail(w http.ResponseWriter, r *http.Request, err error) {
 	p := asProblem(err)
 	if p.status == http.StatusInternalServerError && r.Context().Err() != nil {
-		p = &problem{status: statusGone}
+		p = &problem{status: fault.Gone}
 	}
 	switch p.status {
 	case http.StatusUnauthorized:
@@ -159,40 +157,25 @@ func asProblem(err error) *problem {
 	case fault.UnknownTool:
 		p.code = toolNotFound
 	}
-	switch {
-	case f.Details != nil:
+	if f.Details != nil {
 		p.details = f.Details
-	case f.Hint != "":
-		p.details = details{"reason": f.Message, "hint": f.Hint}
-	default:
-		p.details = details{"reason": f.Message}
+		return p
 	}
+	d := details{"reason": say("fault." + string(f.Code)), "message": f.Message}
+	if f.Hint != "" {
+		d["hint"] = f.Hint
+	}
+	p.details = d
 	return p
 }
 
 // statusOf is the status of a fault here: whatever a server did wrong is 502.
 func statusOf(code fault.Code) int {
 	switch code {
-	case fault.BadRequest, fault.BadArguments:
-		return http.StatusBadRequest
-	case fault.Unauthorized:
-		return http.StatusUnauthorized
-	case fault.Forbidden:
-		return http.StatusForbidden
-	case fault.NotFound, fault.UnknownTool:
-		return http.StatusNotFound
-	case fault.Conflict:
-		return http.StatusConflict
-	case fault.TooLarge:
-		return http.StatusRequestEntityTooLarge
-	case fault.RateLimited:
-		return http.StatusTooManyRequests
-	case fault.UpstreamDown, fault.UpstreamProtocol, fault.UpstreamError, fault.UpstreamTimeout, fault.BadResult:
+	case fault.UpstreamTimeout:
 		return http.StatusBadGateway
-	case fault.UpstreamBusy, fault.StoreDown:
-		return http.StatusServiceUnavailable
-	case fault.Canceled:
-		return statusGone
+	case fault.BadConfig: // ours, not the caller's
+		return http.StatusInternalServerError
 	}
-	return http.StatusInternalServerError
+	return code.Status()
 }

@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 	"github.com/toolfit/toolfit/internal/fit"
 	"github.com/toolfit/toolfit/internal/rawjson"
 	"github.com/toolfit/toolfit/internal/store"
+	"github.com/toolfit/toolfit/internal/tokens"
 	"github.com/toolfit/toolfit/internal/tool"
 )
 
@@ -36,7 +38,7 @@ func (s *Service) proxy(r *http.Request, who caller) (answer, error) {
 	if sealed := r.URL.Query().Get("fixed"); sealed != "" {
 		fixed, ok := s.seal.open(scope(server, name), sealed)
 		if !ok {
-			return answer{}, wrong("fixed", "fixed", "another text")
+			return answer{}, wrong("fixed", "fixed", say("got.otherText"))
 		}
 		args = merge(args, fixed)
 	}
@@ -57,7 +59,7 @@ func (s *Service) proxy(r *http.Request, who caller) (answer, error) {
 	}
 	a.toon = true
 	if s.recall.IsErrorAlias {
-		a.body = aliased(a.body)
+		a.more = alias(a.body)
 	}
 	return a, nil
 }
@@ -89,10 +91,10 @@ func (s *Service) callRemote(ctx context.Context, who caller, t target, args raw
 		At: s.Now(), Principal: who.ID, Profile: who.profile, Server: tool.ServerID(t.server), Upstream: t.name,
 		Tool: tool.Canonical(tool.ServerID(t.server), t.name), BytesIn: int64(len(args)),
 	}
-	defer func() { s.record(ctx, rec, out, err) }()
-	if known := s.remote.known(t.server, t.name, who.account); known != nil && known.fit != nil {
+	defer func() { s.record(ctx, rec, args, out, err) }()
+	if fitter := s.remote.fitter(t, who.account); fitter != nil {
 		var fitted fit.Result
-		if fitted, err = known.fit.Fit(args); err != nil {
+		if fitted, err = fitter.Fit(args); err != nil {
 			return nil, err
 		}
 		if args = fitted.Args; len(fitted.Repairs) > 0 {
@@ -104,7 +106,7 @@ func (s *Service) callRemote(ctx context.Context, who caller, t target, args raw
 }
 
 // record keeps what became of a call. The caller has its answer whether that works or not.
-func (s *Service) record(ctx context.Context, rec store.Call, out raw, err error) {
+func (s *Service) record(ctx context.Context, rec store.Call, args, out raw, err error) {
 	if s.Log == nil {
 		return
 	}
@@ -124,12 +126,19 @@ func (s *Service) record(ctx context.Context, rec store.Call, out raw, err error
 	case isError(out):
 		rec.Outcome, rec.Level = "tool_error", "error"
 	}
+	if out != nil {
+		rec.TokensIn, rec.TokensFull = estimate(args), estimate(out)
+		rec.TokensSent = rec.TokensFull
+	}
 	inner, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	if err := s.Log.Add(inner, rec); err != nil {
 		s.Logger.Error("call not recorded", "tool", rec.Tool, "error", err)
 	}
 }
+
+// estimate is about how many tokens a text costs, as in the records of all other calls.
+func estimate(text []byte) int64 { return int64(tokens.Sampled(text)) }
 
 // codeOf is the code of an error in the words of all records.
 func codeOf(err error) fault.Code {
@@ -142,7 +151,7 @@ func codeOf(err error) fault.Code {
 		return fault.Forbidden
 	case http.StatusBadGateway:
 		return fault.UpstreamError
-	case statusGone:
+	case fault.Gone:
 		return fault.Canceled
 	}
 	return fault.Internal
@@ -152,22 +161,22 @@ func isError(result raw) bool {
 	return string(rawjson.Get(result, "isError")) == "true" || string(rawjson.Get(result, "is_error")) == "true"
 }
 
-// aliased says under both names whether the tool worked, where the result says it under one.
-func aliased(result raw) raw {
-	var at [2]rawjson.Edit // where isError and is_error end, and what they say
+// alias says under the other name, too, whether the tool worked, where the result says it
+// under one. It is put into the answer when that is written: results can be large.
+func alias(result raw) (say rawjson.Edit) {
+	if !bytes.Contains(result, []byte(`"isError"`)) && !bytes.Contains(result, []byte(`"is_error"`)) {
+		return say
+	}
+	other := map[string]string{"isError": "is_error", "is_error": "isError"}
+	seen := map[string]bool{}
 	for w := rawjson.Object(result); w.Next(); {
-		switch string(w.Key) {
-		case "isError":
-			at[0] = rawjson.Edit{Start: w.End, End: w.End, New: append([]byte(`,"is_error":`), w.Value...)}
-		case "is_error":
-			at[1] = rawjson.Edit{Start: w.End, End: w.End, New: append([]byte(`,"isError":`), w.Value...)}
+		if name := other[string(w.Key)]; name != "" {
+			seen[name] = true
+			say = rawjson.Edit{Start: w.End, End: w.End, New: append([]byte(`,"`+name+`":`), w.Value...)}
 		}
 	}
-	switch {
-	case at[0].New != nil && at[1].New == nil:
-		return rawjson.AppendSplice(nil, result, at[0])
-	case at[1].New != nil && at[0].New == nil:
-		return rawjson.AppendSplice(nil, result, at[1])
+	if len(seen) > 1 {
+		return rawjson.Edit{}
 	}
-	return result
+	return say
 }

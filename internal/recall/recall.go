@@ -6,7 +6,7 @@
 // Actions come from ontology-query or from our configuration, tools from
 // agent-operator-integration or from our own catalogue. Calls of our own servers go
 // through the same spine as everybody's. It never changes a schema that it was given, and
-// what it answers holds no reference.
+// the parameters that it answers hold no reference.
 //
 //	svc, err := recall.New(recall.Parts{Config: cfg, Catalog: c, Caller: caller, Admit: door.Admit, Logger: log})
 //	mux.Handle("/api/agent-retrieval/", svc)
@@ -18,12 +18,14 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/access"
 	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/locale"
+	"github.com/toolfit/toolfit/internal/rawjson"
 	"github.com/toolfit/toolfit/schema"
 )
 
@@ -47,6 +49,7 @@ type Parts struct {
 	Caller  Caller
 	Log     Recorder // keeps a record of each call that does not go through Caller; nil: nobody does
 	Admit   func(*http.Request) (access.Principal, error)
+	Served  func() string    // host and port where we listen, once we do; nil: where the configuration says
 	Key     []byte           // seals bound parameters, the same for all replicas; nil: a new one
 	Client  *http.Client     // reaches the other services; nil: a new one that verifies TLS and keeps connections
 	Metrics *Metrics         // nil: not counted
@@ -58,9 +61,9 @@ type Parts struct {
 type Service struct {
 	Parts
 	recall  config.Recall
-	self    string // address of ours that callers are given, without a trailing slash
 	hosts   map[string]bool
 	seal    *sealer
+	options *schema.Options // of conversions
 	plans   *schema.Cache
 	mux     *http.ServeMux
 	actions Actions
@@ -69,7 +72,7 @@ type Service struct {
 	remote  *operator // nil: not asked
 }
 
-// New makes the service.
+// New makes the service. Close ends it.
 func New(p Parts) (*Service, error) {
 	if p.Config == nil || p.Config.Recall == nil {
 		return nil, fmt.Errorf("make recall: the configuration has no section recall")
@@ -84,9 +87,9 @@ func New(p Parts) (*Service, error) {
 		p.Client = newClient()
 	}
 	s := &Service{Parts: p, recall: *p.Config.Recall, own: &ownTools{p.Catalog, p.Config.Profiles}}
-	s.self = "http://" + p.Config.RecallAddress() + p.Config.BasePath
 	s.hosts = hostsOf(p.Config)
-	s.plans = schema.NewCache(&schema.Options{MaxInput: int(p.Config.Limits.Schema), MaxBytes: maxParameters, MaxNodes: maxNodes})
+	s.options = &schema.Options{MaxInput: int(p.Config.Limits.Schema), MaxBytes: maxParameters, MaxNodes: maxNodes}
+	s.plans = schema.NewCache(s.options)
 	var err error
 	if s.seal, err = newSealer(p.Key); err != nil {
 		return nil, err
@@ -124,6 +127,19 @@ func (s *Service) routes() {
 	})
 }
 
+// Close ends the connections to the other services. Requests that are under way are served.
+func (s *Service) Close() { s.Client.CloseIdleConnections() }
+
+// self is the address of ours that callers are given, without a slash at its end.
+func (s *Service) self() string {
+	address := s.Config.RecallAddress()
+	if host, port, _ := net.SplitHostPort(address); port == "0" && s.Served != nil { // any free port was asked for
+		_, port, _ = net.SplitHostPort(s.Served())
+		address = net.JoinHostPort(host, port)
+	}
+	return "http://" + address + s.Config.BasePath
+}
+
 func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
 
 func (s *Service) health(word string) http.HandlerFunc {
@@ -140,6 +156,7 @@ func (s *Service) health(word string) http.HandlerFunc {
 // answer is what a handler gives: JSON, and whether it may be written as TOON.
 type answer struct {
 	body    json.RawMessage
+	more    rawjson.Edit // what is put into body; without New nothing is
 	toon    bool
 	release func() // lets the room of body be used again; nil: nothing to do
 }

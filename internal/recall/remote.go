@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/config"
+	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
@@ -70,6 +72,9 @@ func (e *refusal) problem(code string) *problem {
 // ask sends a question and gives the answer, which is a JSON object. An answer that is not
 // 2xx is a problem; one of 404 has the given code.
 func (s *remote) ask(ctx context.Context, q question, missing string) ([]byte, error) {
+	if leadsElsewhere(q.path) {
+		return nil, notFound(missing, details{"service": s.name, "path": clipped(q.path)})
+	}
 	inner, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(inner, q.method, s.base+q.path, bytes.NewReader(q.body))
@@ -88,7 +93,7 @@ func (s *remote) ask(ctx context.Context, q question, missing string) ([]byte, e
 	status, body, err := s.send(req)
 	switch {
 	case ctx.Err() != nil:
-		return nil, &problem{status: statusGone, cause: ctx.Err()} // the caller left, which is no fault of the service
+		return nil, &problem{status: fault.Gone, cause: ctx.Err()} // the caller left, which is no fault of the service
 	case errors.Is(err, context.DeadlineExceeded):
 		return nil, broken(s.name, say("reason.timeout", s.timeout), err)
 	case err != nil:
@@ -102,6 +107,17 @@ func (s *remote) ask(ctx context.Context, q question, missing string) ([]byte, e
 		return nil, broken(s.name, say("reason.notObject"), err)
 	}
 	return body, nil
+}
+
+// leadsElsewhere tells whether an id in the path is one or two dots, which servers take for
+// a way to another route.
+func leadsElsewhere(path string) bool {
+	for segment := range strings.SplitSeq(path, "/") {
+		if segment == "." || segment == ".." {
+			return true
+		}
+	}
+	return false
 }
 
 // send makes the request and reads the whole answer, so that the connection can be used again.

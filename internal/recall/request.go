@@ -48,9 +48,9 @@ func (s *Service) readQuery(r *http.Request) (Query, error) {
 	}
 	switch {
 	case q.Network == "":
-		return q, wrong("kn_id", "network", "nothing")
+		return q, wrong("kn_id", "network", say("got.nothing"))
 	case q.ActionType == "":
-		return q, wrong("at_id", "action", "nothing")
+		return q, wrong("at_id", "action", say("got.nothing"))
 	}
 	return q, nil
 }
@@ -72,8 +72,9 @@ func readInstances(value raw) ([]raw, error) {
 		return nil, wrong("_instance_identities", "instances", kind)
 	}
 	var list []raw
-	for w := rawjson.Array(value); w.Next(); {
-		one, err := instance("_instance_identities["+strconv.Itoa(len(list))+"]", w.Value)
+	w := rawjson.Array(value)
+	for i := 0; w.Next(); i++ {
+		one, err := instance("_instance_identities["+strconv.Itoa(i)+"]", w.Value)
 		if err != nil {
 			return nil, err
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/toolfit/toolfit/internal/config"
+	"github.com/toolfit/toolfit/internal/fault"
 )
 
 const (
@@ -59,6 +60,9 @@ func TestEveryCallThroughTheOtherServiceIsRecorded(t *testing.T) {
 	var got []string
 	for _, r := range w.records {
 		got = append(got, fmt.Sprintf("%s %s %s %s by %s", r.Outcome, r.Code, r.Level, r.Tool, r.Principal))
+		if worked := r.Code == ""; (r.TokensIn > 0) != worked || (r.TokensFull > 0) != worked || r.TokensSent != r.TokensFull {
+			t.Errorf("%s %s: tokens %d, %d, %d", r.Outcome, r.Code, r.TokensIn, r.TokensFull, r.TokensSent)
+		}
 	}
 	want := []string{
 		"ok  info m1__scale by anonymous:anonymous", "tool_error  error m1__scale by anonymous:anonymous",
@@ -90,6 +94,16 @@ func TestListsAreBounded(t *testing.T) {
 	}
 	if n := len(w.remote.lists); n > maxLists {
 		t.Errorf("%d lists are kept", n)
+	}
+	for i := range 50 {
+		w.remote.keep(listKey{server: fmt.Sprint(i % 40)}, &toolList{read: w.clock, bytes: maxListBytes / 20})
+		sum := 0
+		for _, l := range w.remote.lists {
+			sum += l.bytes
+		}
+		if sum > maxListBytes || sum != w.remote.bytes {
+			t.Fatalf("lists of %d bytes are kept, and %d are counted", sum, w.remote.bytes)
+		}
 	}
 }
 
@@ -232,7 +246,7 @@ func TestTheCallerLeavingIsNoFaultOfTheService(t *testing.T) {
 	ctx, cancel := contextThatEndsWhenSent(t, w)
 	defer cancel()
 	_, err := w.remote.call(ctx, "m1", "scale", json.RawMessage("{}"), Account{})
-	if p := asProblem(err); p.status != statusGone {
+	if p := asProblem(err); p.status != fault.Gone {
 		t.Errorf("got %v", err)
 	}
 }

@@ -1,11 +1,12 @@
 package recall
 
 import (
-	"errors"
-	"io"
 	"net/http"
+	"strconv"
 	"unicode/utf8"
 
+	"github.com/toolfit/toolfit/internal/access"
+	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/rawjson"
 	"github.com/toolfit/toolfit/internal/recall/toon"
 )
@@ -37,10 +38,10 @@ func (s *Service) write(w http.ResponseWriter, r *http.Request, a answer, wanted
 		defer a.release()
 	}
 	if !wanted || !a.toon {
-		send(w, http.StatusOK, jsonType, a.body)
+		send(w, http.StatusOK, jsonType, a.body[:a.more.Start], a.more.New, a.body[a.more.End:])
 		return
 	}
-	text, err := toon.Encode(a.body)
+	text, err := toon.Encode(rawjson.AppendSplice(nil, a.body, a.more))
 	if err != nil {
 		s.fail(w, r, broken("tool", say("reason.notObject"), err))
 		return
@@ -48,19 +49,30 @@ func (s *Service) write(w http.ResponseWriter, r *http.Request, a answer, wanted
 	send(w, http.StatusOK, toonType, text)
 }
 
-func send(w http.ResponseWriter, status int, kind string, body []byte) {
-	w.Header().Set("Content-Type", kind)
+// send writes an answer whose body comes in pieces.
+func send(w http.ResponseWriter, status int, kind string, pieces ...[]byte) {
+	length := 0
+	for _, p := range pieces {
+		length += len(p)
+	}
+	h := w.Header()
+	h.Set("Content-Type", kind)
+	h.Set("Content-Length", strconv.Itoa(length))
 	w.WriteHeader(status)
-	w.Write(body) // a caller that has left needs no answer
+	for _, p := range pieces {
+		if len(p) > 0 {
+			w.Write(p) // a caller that has left needs no answer
+		}
+	}
 }
 
 // readObject reads a body that is one JSON object. An empty one counts as {}.
 func (s *Service) readObject(r *http.Request) ([]byte, error) {
-	data, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, s.Config.Limits.Body))
-	var large *http.MaxBytesError
+	limit := s.Config.Limits.Body
+	data, err := access.ReadBody(r, limit)
 	switch {
-	case errors.As(err, &large):
-		return nil, &problem{status: http.StatusRequestEntityTooLarge, details: details{"field": "body", "limit": large.Limit}}
+	case fault.Is(err, fault.TooLarge):
+		return nil, &problem{status: http.StatusRequestEntityTooLarge, details: details{"field": "body", "limit": limit}}
 	case err != nil:
 		return nil, &problem{status: http.StatusBadRequest, details: details{"field": "body", "reason": say("reason.unread")}, cause: err}
 	}
@@ -68,10 +80,10 @@ func (s *Service) readObject(r *http.Request) ([]byte, error) {
 		return []byte("{}"), nil
 	}
 	if err := rawjson.Check(data); err != nil {
-		return nil, wrong("body", "object", err.Error())
+		return nil, wrong("body", "object", say("got.notJSON", err))
 	}
 	if !utf8.Valid(data) {
-		return nil, wrong("body", "utf8", "other bytes")
+		return nil, wrong("body", "utf8", say("got.otherBytes"))
 	}
 	if kind := kindOf(data); kind != "object" {
 		return nil, wrong("body", "object", kind)

@@ -9,8 +9,6 @@ package restapi
 
 import (
 	"encoding/json"
-	"errors"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -156,7 +154,7 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if f.Code == fault.Unauthorized {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="toolfit"`)
 	}
-	write(w, StatusOf(f.Code), map[string]any{"error": f})
+	write(w, f.Code.Status(), map[string]any{"error": f})
 }
 
 // known is what the caller may know of an error. What it may not is logged.
@@ -171,48 +169,13 @@ func (a *API) known(r *http.Request, err error) *fault.Error {
 	return f
 }
 
-// StatusOf is the HTTP status of a code.
-func StatusOf(code fault.Code) int {
-	switch code {
-	case fault.BadRequest, fault.BadConfig, fault.BadArguments:
-		return http.StatusBadRequest
-	case fault.Unauthorized:
-		return http.StatusUnauthorized
-	case fault.Forbidden:
-		return http.StatusForbidden
-	case fault.NotFound, fault.UnknownTool:
-		return http.StatusNotFound
-	case fault.Conflict:
-		return http.StatusConflict
-	case fault.TooLarge:
-		return http.StatusRequestEntityTooLarge
-	case fault.RateLimited:
-		return http.StatusTooManyRequests
-	case fault.UpstreamDown, fault.UpstreamProtocol, fault.UpstreamError, fault.BadResult:
-		return http.StatusBadGateway
-	case fault.UpstreamTimeout:
-		return http.StatusGatewayTimeout
-	case fault.UpstreamBusy, fault.StoreDown:
-		return http.StatusServiceUnavailable
-	case fault.Canceled:
-		return 499 // the caller is gone; the number is for the logs of proxies
-	}
-	return http.StatusInternalServerError
-}
-
 // body reads a JSON body of bounded size; an empty one is nil.
 func (a *API) body(r *http.Request) ([]byte, error) {
-	data, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, a.MaxBody))
-	var tooLarge *http.MaxBytesError
-	switch {
-	case errors.As(err, &tooLarge):
-		return nil, fault.New(fault.TooLarge, "the body is larger than %d bytes", a.MaxBody).WithHint("send less, or raise limits.body")
-	case err != nil:
-		return nil, fault.New(fault.BadRequest, "the body could not be read: %w", err)
-	case len(data) == 0:
-		return nil, nil
+	data, err := access.ReadBody(r, a.MaxBody)
+	if len(data) == 0 {
+		return nil, err
 	}
-	return data, nil
+	return data, err
 }
 
 func needAdmin(who access.Principal) error {

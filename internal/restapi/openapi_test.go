@@ -293,8 +293,8 @@ func TestEveryCodeHasAStatusAndIsDocumented(t *testing.T) {
 		t.Fatalf("only %d codes found: the test looks in the wrong place", len(codes))
 	}
 	for _, code := range codes {
-		if (restapi.StatusOf(fault.Code(code)) == 500) != (code == "internal") {
-			t.Errorf("%s is HTTP %d", code, restapi.StatusOf(fault.Code(code)))
+		if (fault.Code(code).Status() == 500) != (code == "internal") {
+			t.Errorf("%s is HTTP %d", code, fault.Code(code).Status())
 		}
 		if !strings.Contains(string(document), `"`+code+`"`) {
 			t.Errorf("the document does not name %s", code)

@@ -10,6 +10,7 @@ package testparts
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 )
@@ -29,6 +30,17 @@ func Need(t testing.TB) Node {
 		missing(t, "needs the npm servers: run scripts/install-test-parts")
 	}
 	return Node{dir}
+}
+
+// NeedProgram returns the path of a program, or ends the test when there is none. Where says
+// how to get it.
+func NeedProgram(t testing.TB, name, where string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil {
+		missing(t, "needs "+name+" in PATH: run scripts/install-test-parts and use make; "+where)
+	}
+	return path
 }
 
 func missing(t testing.TB, why string) {

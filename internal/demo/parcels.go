@@ -1,0 +1,88 @@
+package demo
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+)
+
+// ParcelsSpec is the OpenAPI document of Parcels, without an address.
+//
+//go:embed parcels.json
+var ParcelsSpec []byte
+
+// destination is where a parcel goes.
+type destination struct {
+	Street string `json:"street"`
+	City   string `json:"city"`
+}
+
+// parcel is what the API answers.
+type parcel struct {
+	ID      string      `json:"id"`
+	Order   int         `json:"order"`
+	State   string      `json:"state"`
+	Address destination `json:"address"`
+	Told    bool        `json:"customerTold"`
+}
+
+// parcels is the state behind the API. Only addresses change.
+type parcels struct {
+	mu  sync.Mutex
+	all map[string]parcel
+}
+
+// maxParcelBody bounds a request: an address is short.
+const maxParcelBody = 4 << 10
+
+// Parcels makes the HTTP API "parcels": the carrier of the shop's orders. It is no MCP
+// server, so that turning an API into tools can be tried as well.
+func Parcels() http.Handler {
+	p := &parcels{all: map[string]parcel{}}
+	for i, city := range []string{"Lisbon", "Oslo", "上海", "Lima"} {
+		id := fmt.Sprintf("P-%d", 1001+i)
+		p.all[id] = parcel{ID: id, Order: 5001 + i, State: "on its way", Address: destination{fmt.Sprintf("Harbour Road %d", i+1), city}}
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /parcels/{id}", p.get)
+	mux.HandleFunc("PUT /parcels/{id}/address", p.move)
+	return mux
+}
+
+func (p *parcels) get(w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	found, ok := p.all[r.PathValue("id")]
+	if !ok {
+		say(w, http.StatusNotFound, map[string]string{"message": "there is no such parcel; P-1001 to P-1004 are there"})
+		return
+	}
+	say(w, http.StatusOK, found)
+}
+
+func (p *parcels) move(w http.ResponseWriter, r *http.Request) {
+	var to destination
+	if err := json.NewDecoder(io.LimitReader(r.Body, maxParcelBody)).Decode(&to); err != nil || to.Street == "" || to.City == "" {
+		say(w, http.StatusBadRequest, map[string]string{"message": "the body needs street and city"})
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	found, ok := p.all[r.PathValue("id")]
+	if !ok {
+		say(w, http.StatusNotFound, map[string]string{"message": "there is no such parcel; P-1001 to P-1004 are there"})
+		return
+	}
+	found.Address, found.Told = to, r.URL.Query().Get("notify") == "true"
+	p.all[found.ID] = found
+	say(w, http.StatusOK, found)
+}
+
+func say(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(v) // a client that has left needs no answer
+}

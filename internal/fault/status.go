@@ -1,0 +1,36 @@
+package fault
+
+import "net/http"
+
+// Gone is the status for a caller that has left and reads no answer; it is for the logs of
+// proxies.
+const Gone = 499
+
+// Status is the HTTP status of a code.
+func (c Code) Status() int {
+	switch c {
+	case BadRequest, BadConfig, BadArguments:
+		return http.StatusBadRequest
+	case Unauthorized:
+		return http.StatusUnauthorized
+	case Forbidden:
+		return http.StatusForbidden
+	case NotFound, UnknownTool:
+		return http.StatusNotFound
+	case Conflict:
+		return http.StatusConflict
+	case TooLarge:
+		return http.StatusRequestEntityTooLarge
+	case RateLimited:
+		return http.StatusTooManyRequests
+	case UpstreamDown, UpstreamProtocol, UpstreamError, BadResult:
+		return http.StatusBadGateway
+	case UpstreamTimeout:
+		return http.StatusGatewayTimeout
+	case UpstreamBusy, StoreDown:
+		return http.StatusServiceUnavailable
+	case Canceled:
+		return Gone
+	}
+	return http.StatusInternalServerError
+}
