@@ -51,6 +51,8 @@ type Config struct {
 	Limits      Limits
 	Embeddings  Embeddings
 	Recall      *Recall  // nil: not served
+	Models      []Model  // in file order
+	Agents      []Agent  // in file order
 	Secrets     []string // values to redact everywhere: what came through ${}, and header values
 }
 

@@ -10,10 +10,7 @@ import (
 )
 
 // Keys that are planned but not there yet.
-var (
-	laterTop     = []string{"models", "agents"}
-	laterProfile = []string{"tests", "env"}
-)
+var laterProfile = []string{"tests", "env"}
 
 // draft is a configuration while it is read: its profiles may name servers that come later.
 type draft struct {
@@ -21,7 +18,8 @@ type draft struct {
 	names []string // every server in the file, also ones with problems
 	refs  []ref
 
-	profileRefs []ref // profiles that overrides and rules name
+	profileRefs []ref // profiles that overrides, rules and agents name
+	agentPlaces []place
 }
 
 type ref struct {
@@ -41,9 +39,10 @@ func (d *decoder) config(path string, src *source) *Config {
 			return c.Config
 		}
 	} else {
-		d.object(top, src.root, c.fields(), laterTop...)
+		d.object(top, src.root, c.fields())
 	}
 	c.checkRefs(d)
+	c.checkAgents(d)
 	if !slices.ContainsFunc(c.Profiles, func(p Profile) bool { return p.Name == DefaultProfile }) {
 		c.Profiles = append([]Profile{newProfile(DefaultProfile)}, c.Profiles...)
 	}
@@ -77,6 +76,8 @@ func (c *draft) fields() []field {
 		{"limits", c.Limits.read},
 		{"embeddings", c.Embeddings.read},
 		{"recall", c.readRecall},
+		{"models", c.readModels},
+		{"agents", c.readAgents},
 	}
 }
 
