@@ -119,6 +119,8 @@ type Profile struct {
 	Safety     Safety
 	Output     string // check of results against the tool's output schema: off, warn or strict
 	Search     Search
+
+	Environment Environment
 }
 
 // Records says how the records of calls are kept.
