@@ -1,6 +1,8 @@
 package app
 
 import (
+	"github.com/toolfit/toolfit/env"
+	"github.com/toolfit/toolfit/internal/access"
 	"github.com/toolfit/toolfit/internal/call"
 	"github.com/toolfit/toolfit/internal/gatewayenv"
 )
@@ -12,4 +14,9 @@ func (a *App) environment() (map[string]call.OwnTool, error) {
 		Served: func() bool { return a.address.Load() != nil }, Changed: a.events.SessionChanged, Redact: a.secrets.redact, Logger: a.log,
 	})
 	return a.env.Tools()
+}
+
+// Environment is what the administrator of this machine sees of the profile as an environment.
+func (a *App) Environment(profile string) *env.Options {
+	return a.env.Options(access.Local(), profile)
 }

@@ -68,7 +68,7 @@ func New(parts Parts) *Gateway {
 // Definitions are the tools as lists show them, named with an underscore. They are the same
 // for everybody.
 func Definitions() ([]json.RawMessage, error) {
-	opts := (&Gateway{}).options(access.Principal{}, "")
+	opts := (&Gateway{}).Options(access.Principal{}, "")
 	opts.Names = env.Underscore
 	tools, err := env.ProtocolTools(opts)
 	if err != nil {
@@ -85,14 +85,14 @@ func Definitions() ([]json.RawMessage, error) {
 
 // Tools carry out the calls, under both names of each tool.
 func (g *Gateway) Tools() (map[string]call.OwnTool, error) {
-	named, err := env.ProtocolTools(g.options(access.Principal{}, ""))
+	named, err := env.ProtocolTools(g.Options(access.Principal{}, ""))
 	if err != nil {
 		return nil, fmt.Errorf("gateway as an environment: %w", err)
 	}
 	all := make(map[string]call.OwnTool, len(named))
 	for i, t := range named {
 		all[t.Name] = func(ctx context.Context, req *call.Request, args json.RawMessage) (json.RawMessage, error) {
-			tools, err := env.ProtocolTools(g.options(req.Principal, req.Profile)) // the same ones, for this caller
+			tools, err := env.ProtocolTools(g.Options(req.Principal, req.Profile)) // the same ones, for this caller
 			if err != nil {
 				return nil, err
 			}
@@ -109,8 +109,8 @@ func (g *Gateway) Tools() (map[string]call.OwnTool, error) {
 // firstList is how long a description waits for servers that were never listed.
 const firstList = 20 * time.Second
 
-// options are what the caller gets to see in the profile.
-func (g *Gateway) options(who access.Principal, profile string) *env.Options {
+// Options are what the caller gets to see in the profile, for a server of its own.
+func (g *Gateway) Options(who access.Principal, profile string) *env.Options {
 	return &env.Options{
 		Meta:  env.Meta{ID: "toolfit", DisplayName: "toolfit", Version: g.parts.Version},
 		Names: env.Both,
