@@ -134,6 +134,16 @@ func (c *Client) name(ctx context.Context, name string) (string, error) {
 	}
 }
 
+// Offers tells whether the server speaks the environment protocol at all: one that does
+// describes itself.
+func (c *Client) Offers(ctx context.Context) (bool, error) {
+	_, err := c.name(ctx, "get_description")
+	if errors.Is(err, ErrNotOffered) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // maxPages bounds a list that never ends.
 const maxPages = 1000
 

@@ -60,7 +60,7 @@ func (m *MemorySessions) CreateSession(_ context.Context, n NewSession) (Session
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.opts.Now().UTC()
-	n = n.filled(now)
+	n = n.Filled(now)
 	if _, taken := m.byID[n.ID]; taken {
 		return Session{}, fmt.Errorf("%w: %s", ErrTaken, n.ID)
 	}

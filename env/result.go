@@ -64,8 +64,8 @@ func checkTool(t Tool) error {
 	return nil
 }
 
-// definition is the tool as tools/list shows it.
-func (t Tool) definition() (json.RawMessage, error) {
+// Definition is the tool as tools/list shows it.
+func (t Tool) Definition() (json.RawMessage, error) {
 	shown := struct {
 		Name         string          `json:"name"`
 		Title        string          `json:"title,omitempty"`
@@ -81,6 +81,22 @@ func (t Tool) definition() (json.RawMessage, error) {
 		shown.Annotations = &hints{ReadOnly: true}
 	}
 	return encode(shown)
+}
+
+// Result calls the tool and writes what it says as the result of tools/call. A refusal is a
+// result too, beside the error that it comes from; there is none when ctx has ended.
+func (t Tool) Result(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
+	v, err := t.Call(ctx, args)
+	if err == nil {
+		var raw json.RawMessage
+		if raw, err = resultOf(v); err == nil {
+			return raw, nil
+		}
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return errorOf(err), err
 }
 
 type hints struct {

@@ -51,7 +51,7 @@ func (s *Server) listTools(ctx context.Context, req *mcp.Request) (json.RawMessa
 			return fmt.Errorf("there are two tools with the name %s", t.Name)
 		}
 		seen[t.Name] = true
-		raw, err := t.definition()
+		raw, err := t.Definition()
 		shown = append(shown, raw)
 		return err
 	}
@@ -101,21 +101,15 @@ func (s *Server) call(ctx context.Context, req *mcp.Request) (json.RawMessage, e
 		}
 		t = &checked
 	}
-	v, err := t.Call(ctx, bytes.Clone(args))
-	if err == nil {
-		var raw json.RawMessage
-		if raw, err = resultOf(v); err == nil {
-			return raw, nil
-		}
-	}
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
+	raw, err := t.Result(ctx, bytes.Clone(args))
+	if raw == nil {
+		return nil, err
 	}
 	var broken *panicError
 	if errors.As(err, &broken) {
 		s.opts.Logger.Error("tool panicked", "tool", name, "error", err)
 	}
-	return errorOf(err), nil
+	return raw, nil
 }
 
 // named finds a tool; nil when there is none.

@@ -65,7 +65,7 @@ func (o *Options) createSession(ctx context.Context, args json.RawMessage) (any,
 	if err := json.Unmarshal(args, &in); err != nil {
 		return nil, err
 	}
-	return o.Sessions.CreateSession(ctx, in.filled(time.Now()))
+	return o.Sessions.CreateSession(ctx, in.Filled(time.Now()))
 }
 
 func (o *Options) updateSession(ctx context.Context, args json.RawMessage) (any, error) {

@@ -53,8 +53,8 @@ type NewSession struct {
 // sessionPrefix begins the id of every session.
 const sessionPrefix = "ses_"
 
-// filled is the session with an id and a title.
-func (n NewSession) filled(now time.Time) NewSession {
+// Filled is the same with an id and a title where it has none, for those who keep sessions.
+func (n NewSession) Filled(now time.Time) NewSession {
 	if n.ID == "" {
 		n.ID = sessionPrefix + strings.ToLower(rand.Text())
 	}

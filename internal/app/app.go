@@ -25,6 +25,7 @@ import (
 	"github.com/toolfit/toolfit/internal/catalog"
 	"github.com/toolfit/toolfit/internal/cloudbase/picker"
 	"github.com/toolfit/toolfit/internal/config"
+	"github.com/toolfit/toolfit/internal/gatewayenv"
 	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/mcpserver"
 	"github.com/toolfit/toolfit/internal/meaning"
@@ -55,6 +56,7 @@ type App struct {
 	events   *restapi.Events
 	picker   *picker.Picker
 	requests *restapi.Metrics
+	env      *gatewayenv.Gateway
 
 	recallMetrics *recall.Metrics
 
@@ -147,9 +149,14 @@ func (a *App) assemble(ctx context.Context, redact func(string) string) (err err
 		a.Caller.EndSession(s.ID)
 		a.work.Go(func() { a.agents.SessionEnded(a.background, s) })
 	}})
+	envTools, err := gatewayenv.Definitions()
+	if err != nil {
+		a.Pool.Close()
+		return err
+	}
 	a.Catalog, err = catalog.New(ctx, a.Pool, a.Store, &catalog.Options{
 		Changed: a.listChanged, Self: mcp.Info{Name: "toolfit", Title: "toolfit", Version: cmp.Or(a.opts.Version, "dev")}.Implementation(),
-		JQ: a.opts.Program != "", Redact: redact, Logger: a.log,
+		JQ: a.opts.Program != "", Env: envTools, Redact: redact, Logger: a.log,
 	})
 	if err != nil {
 		a.Pool.Close()
@@ -167,12 +174,17 @@ func (a *App) assemble(ctx context.Context, redact func(string) string) (err err
 	a.Pool.Apply(first.Servers)
 	a.Catalog.Apply(&first)
 	a.meaning = meaning.New(func() config.Embeddings { return a.Config().Embeddings }, &meaning.Options{Logger: a.log})
+	own, err := a.environment()
+	if err != nil {
+		a.Pool.Close()
+		return err
+	}
 	a.Caller = call.New(a.Catalog, a.Pool, a.Records, &call.Options{
-		Metrics: call.NewMetrics(a.registry), Logger: a.log, Started: a.events.CallStarted,
+		Own: own, Metrics: call.NewMetrics(a.registry), Logger: a.log, Started: a.events.CallStarted,
 		Results: a.Store, Retain: func() time.Duration { return a.Config().Kept.Retain }, JQ: a.jq(),
 		Earlier: a.Store.Results, Uses: a.Store, Meaning: a.meaning, Beside: a.work.Go,
 	})
-	a.agents = mcpserver.New(a.Catalog, a.Caller, a.Pool, &mcpserver.Options{Version: a.opts.Version, Key: a.sealKey})
+	a.agents = mcpserver.New(a.Catalog, a.Caller, a.Pool, &mcpserver.Options{Version: a.opts.Version, Key: a.sealKey, May: a.env.May})
 	a.requests = restapi.NewMetrics(a.registry)
 	a.setRecall(&first)
 	a.registerMetrics()

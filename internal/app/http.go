@@ -20,10 +20,12 @@ import (
 
 // Handler is everything that is served on the one port.
 func (a *App) Handler() http.Handler {
-	agents := a.limited(a.mcpHandler())
+	front := mcp.NewFront(a.sessions, &mcp.FrontOptions{MaxBody: a.started.Limits.Body, Logger: a.log})
+	agents := a.limited(a.mcpHandler(front, access.Principal.MayCall, a.agents.Entry))
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", agents)
 	mux.Handle("/mcp/{profile}", agents)
+	mux.Handle("/mcp/{profile}/env", a.limited(a.mcpHandler(front, mayEnter, a.agents.EnvironmentEntry)))
 	mux.Handle("/api/v1/", a.limited(a.API(a.admit)))
 	mux.Handle("/api/agent-retrieval/", a.limited(http.HandlerFunc(a.serveRecall)))
 	mux.HandleFunc("/health/", a.serveRecall)
@@ -58,12 +60,14 @@ func plain(text string) http.HandlerFunc {
 	}
 }
 
-// mcpHandler lets known callers through to the MCP front of their profile.
-func (a *App) mcpHandler() http.Handler {
-	front := mcp.NewFront(a.sessions, &mcp.FrontOptions{MaxBody: a.started.Limits.Body, Logger: a.log})
+// mayEnter lets those to the environment who may call tools or read records.
+func mayEnter(who access.Principal) bool { return who.MayCall() || who.MayRead() }
+
+// mcpHandler lets known callers who may enter through to the MCP front of their profile.
+func (a *App) mcpHandler(front *mcp.Front, may func(access.Principal) bool, enter func(who access.Principal, profile string) mcp.Entry) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		who, err := a.admit(r)
-		if err == nil && !who.MayCall() {
+		if err == nil && !may(who) {
 			err = fault.New(fault.Forbidden, "%s may not call tools", who.Name)
 		}
 		var profile string
@@ -77,7 +81,7 @@ func (a *App) mcpHandler() http.Handler {
 			a.refuse(w, r, err)
 			return
 		}
-		front.Serve(w, r, a.agents.Entry(who, profile))
+		front.Serve(w, r, enter(who, profile))
 	})
 }
 

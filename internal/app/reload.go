@@ -100,6 +100,8 @@ func changedSettings(old, next *config.Config) (keys []string) {
 		{"records", old.Records, next.Records},
 		{"embeddings", old.Embeddings, next.Embeddings},
 		{"recall", old.Recall, next.Recall},
+		{"models", old.Models, next.Models},
+		{"agents", old.Agents, next.Agents},
 		{"publicURL", old.PublicURL, next.PublicURL},
 	} {
 		if !reflect.DeepEqual(s.old, s.next) {

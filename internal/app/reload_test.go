@@ -61,14 +61,14 @@ func (l *logged) wait(t *testing.T, text string, n int) {
 	}
 }
 
-func env(name string) (string, bool) {
+func variable(name string) (string, bool) {
 	v, ok := map[string]string{"TOKEN": "first-s3cret", "OTHER": "other-s3cret"}[name]
 	return v, ok
 }
 
 func parse(t *testing.T, path, text string) *config.Config {
 	t.Helper()
-	cfg, err := config.Parse(path, []byte(text), env)
+	cfg, err := config.Parse(path, []byte(text), variable)
 	if err != nil {
 		t.Fatal(err)
 	}

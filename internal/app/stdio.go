@@ -10,6 +10,15 @@ import (
 
 // ServeStdio serves one client on a pair of pipes until its input ends.
 func (a *App) ServeStdio(ctx context.Context, profile string, in io.Reader, out io.Writer) error {
+	return a.serveStdio(ctx, profile, a.agents.Entry, in, out)
+}
+
+// ServeEnvironment serves one client on a pair of pipes: the profile as an environment.
+func (a *App) ServeEnvironment(ctx context.Context, profile string, in io.Reader, out io.Writer) error {
+	return a.serveStdio(ctx, profile, a.agents.EnvironmentEntry, in, out)
+}
+
+func (a *App) serveStdio(ctx context.Context, profile string, enter func(access.Principal, string) mcp.Entry, in io.Reader, out io.Writer) error {
 	who := access.Local()
 	profile, err := who.ProfileFor(profile)
 	if err != nil {
@@ -18,7 +27,7 @@ func (a *App) ServeStdio(ctx context.Context, profile string, in io.Reader, out 
 	if _, err := a.Catalog.View(profile); err != nil {
 		return err
 	}
-	return mcp.ServeStdio(ctx, in, out, a.sessions, a.agents.Entry(who, profile), &mcp.StdioOptions{
+	return mcp.ServeStdio(ctx, in, out, a.sessions, enter(who, profile), &mcp.StdioOptions{
 		MaxLine: int(a.started.Limits.Body), Logger: a.log,
 	})
 }

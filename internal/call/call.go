@@ -137,6 +137,9 @@ type Request struct {
 	Params     Params
 	Client     mcp.Peer // hears of progress and answers questions; nil: nobody
 
+	Environment bool                      // the caller came to the profile as an environment
+	May         func(*catalog.Entry) bool // which tools its agent may use; nil: all of the profile
+
 	page page   // what the caller asks to see of the result
 	rule string // that cut the result which is fetched from
 }
@@ -230,7 +233,7 @@ func (c *Caller) Curl(ctx context.Context, req Request) (string, error) {
 
 // resolve finds the tool among those that the caller's profile shows.
 func (c *Caller) resolve(ctx context.Context, req *Request) (target, error) {
-	if !req.Principal.MayCall() {
+	if !req.Principal.MayCall() && !(req.Environment && req.Principal.MayRead()) {
 		return target{}, fault.New(fault.Forbidden, "%s may not call tools", req.Principal.Name)
 	}
 	t, err := c.find(req)
@@ -254,14 +257,21 @@ func (c *Caller) find(req *Request) (target, error) {
 	if err != nil {
 		return target{}, err
 	}
+	if req.Environment {
+		view = view.Environment(req.Principal.MayCall())
+	}
 	t := target{view: view, args: req.Params.Args}
-	if t.entry, err = view.Find(req.Params.Tool); err == nil {
-		return t, nil
+	if t.entry, err = view.Find(req.Params.Tool); err != nil {
+		entry, args, ok := view.Route(req.Params.Tool, t.args)
+		if !ok {
+			return t, err
+		}
+		t.entry, t.args = entry, args
 	}
-	if entry, args, ok := view.Route(req.Params.Tool, t.args); ok {
-		return target{view, entry, args}, nil
+	if req.May != nil && !req.May(t.entry) {
+		return t, fault.New(fault.UnknownTool, "unknown tool: %.100s", req.Params.Tool)
 	}
-	return t, err
+	return t, nil
 }
 
 func (c *Caller) send(ctx context.Context, entry *catalog.Entry, msg upstream.Call) (upstream.Outcome, error) {

@@ -16,6 +16,7 @@ type Params struct {
 	Tool    string          // as the caller named it
 	Args    json.RawMessage // nil when absent
 	Session string          // from _meta["toolfit/session"]; "" when absent
+	Agent   string          // from _meta["toolfit/agent"]; "" when absent
 
 	name span // where the tool's name stands in Raw
 	args span // where Args stand in Raw; zero: nowhere
@@ -24,10 +25,12 @@ type Params struct {
 
 type span struct{ start, end int }
 
-// sessionKey is the member of _meta by which a caller names the session that a call belongs to.
+// The members of _meta by which a caller names the session that a call belongs to, and the
+// agent that it is made for.
 const (
 	sessionKey = "toolfit/session"
-	maxSession = 256 // bytes of a session's name: it is kept with every record
+	agentKey   = "toolfit/agent"
+	maxLabel   = 256 // bytes of either: they are kept with every record
 )
 
 // ParseParams splits raw. A member that decides where the call goes may stand there only
@@ -85,10 +88,13 @@ func (p *Params) readMeta(meta json.RawMessage) error {
 	w := rawjson.Object(meta)
 	for w.Next() {
 		switch {
-		case string(w.Key) == sessionKey:
-			p.Session, _ = rawjson.String(w.Value)
-			if len(p.Session) > maxSession {
-				return fault.New(fault.BadRequest, "params._meta: %s is longer than %d bytes", sessionKey, maxSession)
+		case string(w.Key) == sessionKey || string(w.Key) == agentKey:
+			label := &p.Session
+			if string(w.Key) == agentKey {
+				label = &p.Agent
+			}
+			if *label, _ = rawjson.String(w.Value); len(*label) > maxLabel {
+				return fault.New(fault.BadRequest, "params._meta: %s is longer than %d bytes", w.Key, maxLabel)
 			}
 		case string(w.Key) == "progressToken":
 			if seen {

@@ -1,6 +1,7 @@
 package call
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -30,7 +31,7 @@ type recording struct {
 func (c *Caller) begin(req *Request) *recording {
 	return &recording{caller: c, call: store.Call{
 		ID: c.log.NewID(), At: c.opts.Now(),
-		Principal: req.Principal.ID, Profile: req.Profile, Session: req.Params.Session, Agent: req.Agent, MCPSession: req.MCPSession,
+		Principal: req.Principal.ID, Profile: req.Profile, Session: req.Params.Session, Agent: cmp.Or(req.Agent, req.Params.Agent), MCPSession: req.MCPSession,
 		Upstream: cut(req.Params.Tool, 200), BytesIn: int64(len(req.Params.Args)),
 	}}
 }

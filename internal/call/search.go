@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/access"
@@ -73,7 +74,7 @@ type FoundTool struct {
 	Text   string        `json:"text,omitempty"`
 	Score  float64       `json:"score"`
 
-	id string
+	entry *catalog.Entry
 }
 
 // Search finds tools among those that the profile may call.
@@ -98,7 +99,7 @@ func (c *Caller) Search(ctx context.Context, who access.Principal, profile strin
 		e := f.Entries[r.Index]
 		text := tell(e, cmp.Or(q.Detail, Signature), &room)
 		score := math.Round(1000*float64(r.Score)) / 1000
-		found.Tools = append(found.Tools, FoundTool{Name: e.Shown, Server: e.Server, Text: text, Score: score, id: string(e.Name)})
+		found.Tools = append(found.Tools, FoundTool{Name: e.Shown, Server: e.Server, Text: text, Score: score, entry: e})
 	}
 	if len(found.Tools) == 0 {
 		found.Note = "no tool fits; try other words. " + among(view)
@@ -150,9 +151,12 @@ func (c *Caller) findTools(ctx context.Context, req *Request, args json.RawMessa
 	if err != nil {
 		return nil, err
 	}
+	if req.May != nil {
+		found.Tools = slices.DeleteFunc(found.Tools, func(t FoundTool) bool { return !req.May(t.entry) })
+	}
 	ids := make([]string, len(found.Tools))
 	for i, t := range found.Tools {
-		ids[i] = t.id
+		ids[i] = string(t.entry.Name)
 	}
 	c.followed.do(req.session(), func(s *followed) { s.trail.Found(q.Text, ids) })
 	return ownResult(found), nil
@@ -176,7 +180,7 @@ func (c *Caller) describeTool(ctx context.Context, req *Request, args json.RawMe
 		return nil, err
 	}
 	e, err := view.Find(name)
-	if err != nil {
+	if err != nil || req.May != nil && !req.May(e) {
 		return nil, unknown(view, name)
 	}
 	t := e.PromptTool()

@@ -69,6 +69,7 @@ type Options struct {
 	Changed func(profile, kind string) // told that a profile's list of "tools", "prompts" or "resources" is another one now
 	Self    json.RawMessage            // who we are, as modern lists say it; nil: they do not
 	JQ      bool                       // models may send jq programs to fetch_result
+	Env     []json.RawMessage          // definitions of the tools of the environment protocol, named with an underscore
 	Redact  func(string) string        // takes secrets out of reasons before they are kept; nil: none
 	Logger  *slog.Logger               // nil: discard
 	Now     func() time.Time           // nil: time.Now
@@ -211,7 +212,7 @@ func (c *Catalog) rebuild() (changed []change) {
 	for _, s := range servers {
 		s.recognise(kinds)
 	}
-	made := shared{c.plans, c.rules, c.fetch, old}
+	made := shared{c.plans, c.rules, c.fetch, c.opts.Env, old, reserved(c.opts.Env)}
 	for _, p := range c.config.Profiles {
 		v := buildView(c.config, p, servers, made)
 		v.addEras(p, servers, c.opts.Self)

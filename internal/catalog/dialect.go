@@ -66,7 +66,7 @@ func (v *View) renderTools() []byte {
 	if v.Dialect == "" {
 		for _, e := range v.Entries {
 			if !e.unlisted {
-				l.add(v.promised(e.Name, e.Raw()))
+				l.add(v.promised(e, e.Raw()))
 			}
 		}
 		return l.bytes()
@@ -77,7 +77,7 @@ func (v *View) renderTools() []byte {
 	}
 	for i, e := range v.Entries {
 		if plan := f.Tools[i].Plan; plan != nil && !e.unlisted {
-			l.add(v.promised(e.Name, e.withSchema(plan.Parameters)))
+			l.add(v.promised(e, e.withSchema(plan.Parameters)))
 		}
 	}
 	return l.bytes()

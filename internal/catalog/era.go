@@ -122,7 +122,8 @@ func (v *View) complete(list []byte) []byte {
 	return append(append(b, meta...), '}')
 }
 
-// eachTool renders a list of tools anew, with each server's tools changed by f.
+// eachTool renders a list of tools anew, with each server's tools changed by f; nil leaves
+// one out.
 func (v *View) eachTool(list []byte, f func(*Entry, json.RawMessage) json.RawMessage) []byte {
 	w := rawjson.Object(list)
 	for w.Next() {
@@ -136,6 +137,9 @@ func (v *View) eachTool(list []byte, f func(*Entry, json.RawMessage) json.RawMes
 			if e := v.byShown[name]; e != nil {
 				def = f(e, def)
 			}
+			if def == nil {
+				continue
+			}
 			if len(out) > 1 {
 				out = append(out, ',')
 			}
@@ -145,6 +149,16 @@ func (v *View) eachTool(list []byte, f func(*Entry, json.RawMessage) json.RawMes
 		return rawjson.AppendSplice(make([]byte, 0, len(list)), list, edit)
 	}
 	return list
+}
+
+// ToolsFor is the list of tools in an era, of those that an agent may use.
+func (v *View) ToolsFor(era mcp.Era, may func(*Entry) bool) []byte {
+	return v.eachTool(v.Lists(era).Tools, func(e *Entry, def json.RawMessage) json.RawMessage {
+		if may(e) {
+			return def
+		}
+		return nil
+	})
 }
 
 func withoutMirror(def json.RawMessage) json.RawMessage {

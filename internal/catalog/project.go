@@ -10,7 +10,6 @@ import (
 	"github.com/toolfit/toolfit/internal/project/clean"
 	"github.com/toolfit/toolfit/internal/project/shape"
 	"github.com/toolfit/toolfit/internal/rawjson"
-	"github.com/toolfit/toolfit/internal/tool"
 )
 
 // Results says what models get of results, in one profile. It is never changed.
@@ -57,12 +56,12 @@ func (v *View) cuts() bool {
 
 // promised is a definition with the output schema that holds for what is sent: results may
 // be cut, and then they are not what the server promises.
-func (v *View) promised(name tool.Name, def []byte) []byte {
+func (v *View) promised(e *Entry, def []byte) []byte {
 	output := rawjson.Get(def, "outputSchema")
-	if output == nil {
+	if output == nil || e.Own {
 		return def
 	}
-	rules, always := v.Results.Rules.MayApply(name, v.Profile)
+	rules, always := v.Results.Rules.MayApply(e.Name, v.Profile)
 	if len(rules) == 0 && v.Results.How.Budget == 0 && !v.paging {
 		return def
 	}

@@ -45,6 +45,8 @@ type View struct {
 	fittings   sync.Map          // schema.Dialect → *Fitting, each made when it is first asked for
 	eras       eras
 	offer      offer
+
+	environment environment
 }
 
 // Entry is one tool or prompt as a profile sees it.
@@ -56,6 +58,8 @@ type Entry struct {
 	Override   *config.Override // what the configuration changes of it; nil: nothing
 	Own        bool             // it is a tool of ours, without a server
 	Paged      bool             // callers may ask for other fields and pages
+
+	Environment bool // it is a tool of ours, of the environment protocol
 
 	changed *fit.Overridden // the tool with the override; nil without one
 	fitters fitters         // unused for prompts
@@ -87,8 +91,11 @@ func (v *View) Find(shown string) (*Entry, error) {
 type shared struct {
 	plans *schema.Cache
 	rules *project.Rules
-	fetch json.RawMessage  // the definition of fetch_result
-	old   map[string]*View // by profile, as they were
+	fetch json.RawMessage   // the definition of fetch_result
+	env   []json.RawMessage // the definitions of the environment protocol
+	old   map[string]*View  // by profile, as they were
+
+	reserved map[string]bool // the names of our own tools
 }
 
 // buildView decides once, for lists and look-ups alike, what a profile has.
@@ -120,7 +127,7 @@ func buildView(cfg *config.Config, p config.Profile, servers []*known, made shar
 		v.offer.about[id] = about(s)
 	}
 	bare := p.Names == "bare"
-	v.Entries, v.byShown = named(v.Entries, bare, reservedTools)
+	v.Entries, v.byShown = named(v.Entries, bare, made.reserved)
 	v.Prompts, v.byPrompt = named(v.Prompts, bare, reservedPrompts)
 	v.byName = make(map[tool.Name]*Entry, len(v.Entries))
 	for _, e := range v.Entries {
@@ -129,11 +136,15 @@ func buildView(cfg *config.Config, p config.Profile, servers []*known, made shar
 	if v.cuts() {
 		v.addOwn(p, made.fetch)
 	}
+	v.environment.tools, v.environment.of, v.environment.failed = made.env, p, missing(p, servers)
+	if p.Environment.Listed {
+		v.addEnvironment(p, made.env)
+	}
 	v.chooseOffer(p, made.old[p.Name])
 	v.addPrompt(p)
 	v.List, v.PromptList = v.renderTools(), render("prompts", v.Prompts)
 	v.tools = len(v.List) - 1
-	v.List = addNotes(v.List, missing(p, servers), v.setAside())
+	v.List = addNotes(v.List, v.environment.failed, v.setAside())
 	v.ResourceList, v.TemplateList = resources.bytes(), templates.bytes()
 	return v
 }

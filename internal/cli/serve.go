@@ -111,6 +111,7 @@ func (c *command) listenAndServe(ctx context.Context, a *app.App, ready func(url
 func (c *command) stdio() *cobra.Command {
 	var flags runFlags
 	var profile string
+	var asEnv bool
 	cmd := &cobra.Command{
 		Use: "stdio", Short: "Serve one agent on standard input and output", Args: exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -120,11 +121,15 @@ func (c *command) stdio() *cobra.Command {
 			}
 			flags.apply(cfg)
 			return c.withApp(cmd.Context(), cfg, slog.LevelInfo, func(a *app.App) error {
+				if asEnv {
+					return a.ServeEnvironment(cmd.Context(), profile, c.env.In, c.env.Out)
+				}
 				return a.ServeStdio(cmd.Context(), profile, c.env.In, c.env.Out)
 			})
 		},
 	}
 	flags.add(cmd)
 	cmd.Flags().StringVar(&profile, "profile", "", "profile to serve (default: default)")
+	cmd.Flags().BoolVar(&asEnv, "env", false, "serve the profile as an environment: with the env_ tools")
 	return cmd
 }

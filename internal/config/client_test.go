@@ -156,6 +156,7 @@ func TestSchemaKnowsTheSameKeys(t *testing.T) {
 		"records": c.Records.fields(), "limits": c.Limits.fields(),
 		"rate": c.Rate.fields(), "breaker": new(Breaker).fields(), "embeddings": c.Embeddings.fields(),
 		"recall": c.recallFields(new(Recall)), "recallUpstream": new(RecallUpstream).fields(), "recallAction": new(RecallAction).fields(),
+		"model": new(Model).fields(), "agent": c.agentFields(new(Agent)), "capabilities": new(Capabilities).fields(),
 	} {
 		got := doc.part
 		if name != "" {

@@ -51,6 +51,8 @@ type Config struct {
 	Limits      Limits
 	Embeddings  Embeddings
 	Recall      *Recall  // nil: not served
+	Models      []Model  // in file order
+	Agents      []Agent  // in file order
 	Secrets     []string // values to redact everywhere: what came through ${}, and header values
 }
 
@@ -118,6 +120,8 @@ type Profile struct {
 	Safety     Safety
 	Output     string // check of results against the tool's output schema: off, warn or strict
 	Search     Search
+
+	Environment Environment
 }
 
 // Records says how the records of calls are kept.

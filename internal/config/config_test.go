@@ -78,6 +78,8 @@ profiles:
     pinned: ["云__q*"]
     prompt: true
     examples: true
+    env: true
+    envNames: both
 results:
   - {id: list, tool: "云__q*", when: {action: list, /a/b: [1, null]}, keep: "EnvList(EnvId)", budget: 500, shape: "off", mode: shadow, profile: ops}
 kept: {retain: 2h, maxSize: 5MB, perKey: 1MB}
@@ -119,9 +121,10 @@ func wantWhole() *Config {
 		Path: "etc/toolfit.yaml", Listen: "0.0.0.0:9000", Store: filepath.Join("etc", "data", "工具.db"),
 		Hosts: []string{"tools.example.com"}, BasePath: "/gate", Servers: []Server{files, cloud, tcb},
 		Profiles: []Profile{
-			{Name: "default", Servers: []tool.ServerID{"files", "云"}, Names: "prefixed", Validation: "strict", Output: "off", Search: Search{Mode: "off"}},
+			{Name: "default", Servers: []tool.ServerID{"files", "云"}, Names: "prefixed", Validation: "strict", Output: "off", Search: Search{Mode: "off"}, Environment: Environment{Names: "underscore"}},
 			{Name: "ops", All: true, Allow: []string{"云__*"}, Deny: []string{"*delete*"}, Names: "bare", Dialect: "gemini", Validation: "light", Without: []fit.Kind{fit.Rename}, Output: "warn",
-				Budget: 6500, Shape: "auto", DropEmpty: true, Paging: true, Safety: Safety{true, true, true}, Search: Search{"auto", 100_000, []string{"云__q*"}, true, true}},
+				Budget: 6500, Shape: "auto", DropEmpty: true, Paging: true, Safety: Safety{true, true, true}, Search: Search{"auto", 100_000, []string{"云__q*"}, true, true},
+				Environment: Environment{true, "both"}},
 		},
 		Results: []project.Rule{{
 			ID: "list", Tool: "云__q*", When: map[string]any{"action": "list", "/a/b": []any{json.Number("1"), nil}}, Keep: "EnvList(EnvId)",
@@ -141,11 +144,11 @@ func wantOverrides() []Override {
 	text := "Make one."
 	raw := func(s string) json.RawMessage { return json.RawMessage(s) }
 	return []Override{
-		{Line: 44, Tool: "云__create", Profile: "ops", Descriptions: map[string]string{"zh-Hans": "创建"}, Example: raw(`{"size":1}`), Override: fit.Override{
+		{Line: 46, Tool: "云__create", Profile: "ops", Descriptions: map[string]string{"zh-Hans": "创建"}, Example: raw(`{"size":1}`), Override: fit.Override{
 			Name: "create_vm", Description: &text, Hide: []string{"debug"},
 			Fix: map[string]json.RawMessage{"region": raw(`"ap-shanghai"`), "n": raw("1.0"), "on": raw("true")},
 		}},
-		{Line: 45, Tool: "*__create", Retry: 2, Fallback: []Fallback{{Tool: "files__make"}, {Args: raw(`{"size":1}`)}}, Override: fit.Override{
+		{Line: 47, Tool: "*__create", Retry: 2, Fallback: []Fallback{{Tool: "files__make"}, {Args: raw(`{"size":1}`)}}, Override: fit.Override{
 			Describe: map[string]string{"size": "in GB"}, Default: map[string]json.RawMessage{"tags": raw(`["a","s3cret"]`)},
 			Require: []string{"size"}, Enum: map[string][]json.RawMessage{"kind": {raw(`"small"`), raw("2")}}, Rename: map[string]string{"size": "gigabytes"},
 		}},

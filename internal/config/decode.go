@@ -13,6 +13,7 @@ type decoder struct {
 	dir    string
 	env    func(string) (string, bool)
 	raw    bool // leave ${} as it stands: for editing and import
+	plain  bool // ${} is text like any other
 	client bool // the file belongs to an MCP client: unknown keys are its own business
 
 	problems problems
@@ -117,6 +118,9 @@ func (d *decoder) scalar(at place, n *node) (s string, settled, ok bool) {
 	if strings.ContainsRune(n.text, 0) {
 		d.fail(at, "holds a NUL character; remove it")
 		return "", false, false
+	}
+	if d.plain {
+		return n.text, true, true
 	}
 	if d.raw {
 		return n.text, !strings.Contains(n.text, "${"), true

@@ -10,10 +10,7 @@ import (
 )
 
 // Keys that are planned but not there yet.
-var (
-	laterTop     = []string{"models", "agents"}
-	laterProfile = []string{"tests", "env"}
-)
+var laterProfile = []string{"tests"}
 
 // draft is a configuration while it is read: its profiles may name servers that come later.
 type draft struct {
@@ -21,7 +18,8 @@ type draft struct {
 	names []string // every server in the file, also ones with problems
 	refs  []ref
 
-	profileRefs []ref // profiles that overrides and rules name
+	profileRefs []ref // profiles that overrides, rules and agents name
+	agentPlaces []place
 }
 
 type ref struct {
@@ -41,9 +39,10 @@ func (d *decoder) config(path string, src *source) *Config {
 			return c.Config
 		}
 	} else {
-		d.object(top, src.root, c.fields(), laterTop...)
+		d.object(top, src.root, c.fields())
 	}
 	c.checkRefs(d)
+	c.checkAgents(d)
 	if !slices.ContainsFunc(c.Profiles, func(p Profile) bool { return p.Name == DefaultProfile }) {
 		c.Profiles = append([]Profile{newProfile(DefaultProfile)}, c.Profiles...)
 	}
@@ -77,6 +76,8 @@ func (c *draft) fields() []field {
 		{"limits", c.Limits.read},
 		{"embeddings", c.Embeddings.read},
 		{"recall", c.readRecall},
+		{"models", c.readModels},
+		{"agents", c.readAgents},
 	}
 }
 
@@ -154,7 +155,7 @@ func (c *draft) readServers(d *decoder, at place, n *node) {
 
 // newProfile is a profile that the file says nothing about.
 func newProfile(name string) Profile {
-	return Profile{Name: name, Names: "prefixed", All: true, Validation: "strict", Output: "off", Search: Search{Mode: "off"}}
+	return Profile{Name: name, Names: "prefixed", All: true, Validation: "strict", Output: "off", Search: Search{Mode: "off"}, Environment: Environment{Names: "underscore"}}
 }
 
 // readProfiles reads profiles.
@@ -172,7 +173,7 @@ func (c *draft) readProfiles(d *decoder, at place, n *node) {
 }
 
 func (c *draft) profileFields(p *Profile) []field {
-	return append([]field{
+	return slices.Concat([]field{
 		{"servers", func(d *decoder, at place, n *node) { c.readMembers(d, at, n, p) }},
 		{"tools", func(d *decoder, at place, n *node) { d.object(at, n, p.toolFields()) }},
 		{"names", oneOf(&p.Names, "prefixed", "bare")},
@@ -185,7 +186,7 @@ func (c *draft) profileFields(p *Profile) []field {
 		{"paging", boolInto(&p.Paging)},
 		{"safety", p.Safety.read},
 		{"output", oneOf(&p.Output, "off", "warn", "strict")},
-	}, p.Search.fields()...)
+	}, p.Search.fields(), p.Environment.fields())
 }
 
 // dialects are the names of those that a model's provider may want, sorted.

@@ -13,7 +13,7 @@ import (
 // modern passes on a request of a client that has no session. Where a server may ask
 // something, the call outlives the request: the client brings the answers with another one.
 func (v *visitor) modern(ctx context.Context, req *mcp.Request, ask asker) (json.RawMessage, error) {
-	if req.Meta.Level != "" {
+	if req.Meta.Level != "" && v.principal.MayCall() {
 		if level := v.server.levels.want(req.Meta.Level); level != "" {
 			v.server.servers.SetLevel(ctx, level)
 		}
@@ -113,7 +113,7 @@ func (v *visitor) checkMirror(req *mcp.Request) error {
 	if req.Method != "tools/call" || req.Meta.Header == nil {
 		return nil
 	}
-	view, err := v.server.tools.View(v.profile)
+	view, err := v.view()
 	if err != nil || view.Dialect != "" || !view.Mirrors() {
 		return nil
 	}

@@ -12,7 +12,7 @@ import (
 
 // getPrompt passes the request on under the server's own name for the prompt.
 func (v *visitor) getPrompt(ctx context.Context, req *mcp.Request) (answer, error) {
-	view, err := v.server.tools.View(v.profile)
+	view, err := v.view()
 	if err != nil {
 		return answer{}, rpcError(err)
 	}
@@ -40,7 +40,7 @@ func (v *visitor) readResource(ctx context.Context, req *mcp.Request) (answer, e
 
 // owner finds the server of the resource that params name.
 func (v *visitor) owner(params json.RawMessage) (tool.ServerID, string, error) {
-	view, err := v.server.tools.View(v.profile)
+	view, err := v.view()
 	if err != nil {
 		return "", "", rpcError(err)
 	}
@@ -77,7 +77,7 @@ func (v *visitor) complete(ctx context.Context, req *mcp.Request) (answer, error
 }
 
 func (v *visitor) completePrompt(ctx context.Context, req *mcp.Request, ref rawjson.Walk) (answer, error) {
-	view, err := v.server.tools.View(v.profile)
+	view, err := v.view()
 	if err != nil {
 		return answer{}, rpcError(err)
 	}

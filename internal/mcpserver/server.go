@@ -64,6 +64,8 @@ type Options struct {
 	Park    time.Duration    // how long a call waits for the answers of a modern client; 0: 5 minutes
 	Key     []byte           // seals what modern clients are to bring back; the same for all replicas; nil: a new one
 	Now     func() time.Time // nil: time.Now
+	// May is the decision which tools an agent of a profile may use; nil: there are no agents.
+	May func(profile, agent string) (func(*catalog.Entry) bool, error)
 }
 
 // New makes a Server; nil options are the defaults.
@@ -105,8 +107,11 @@ var capabilities = json.RawMessage(`{"tools":{"listChanged":true},"prompts":{"li
 
 // Entry is the door for one caller and profile.
 func (s *Server) Entry(p access.Principal, profile string) mcp.Entry {
-	v := &visitor{server: s, principal: p, profile: profile}
-	return mcp.Entry{Owner: p.ID, Group: profile, Info: v.info, Handler: v}
+	return s.entry(&visitor{server: s, principal: p, profile: profile})
+}
+
+func (s *Server) entry(v *visitor) mcp.Entry {
+	return mcp.Entry{Owner: v.principal.ID, Group: v.profile, Info: v.info, Handler: v}
 }
 
 // SessionEnded lets go of what was kept for a session. It may wait for servers.
@@ -125,12 +130,23 @@ type visitor struct {
 	server    *Server
 	principal access.Principal
 	profile   string
+
+	environment bool // the profile is seen as an environment
+}
+
+// view is what the caller sees now.
+func (v *visitor) view() (*catalog.View, error) {
+	view, err := v.server.tools.View(v.profile)
+	if err == nil && v.environment {
+		view = view.Environment(v.principal.MayCall())
+	}
+	return view, err
 }
 
 // info is what initialize answers.
 func (v *visitor) info() mcp.Info {
 	info := mcp.Info{Name: "toolfit", Title: "toolfit", Version: v.server.opts.Version, Capabilities: capabilities}
-	if view, err := v.server.tools.View(v.profile); err == nil {
+	if view, err := v.view(); err == nil {
 		info.Instructions = view.Instructions
 	}
 	return info
@@ -144,7 +160,7 @@ func (v *visitor) Serve(ctx context.Context, req *mcp.Request) (json.RawMessage,
 	}
 	switch req.Method {
 	case "tools/list":
-		return v.list(ctx, req, func(view *catalog.View) []byte { return view.Lists(era).Tools })
+		return v.listTools(ctx, req, era)
 	case "prompts/list":
 		return v.list(ctx, req, func(view *catalog.View) []byte { return view.Lists(era).Prompts })
 	case "resources/list":
@@ -193,6 +209,9 @@ func (v *visitor) passedOn(method string) asker {
 
 // session answers what only a client with a session can ask.
 func (v *visitor) session(ctx context.Context, req *mcp.Request) (json.RawMessage, error) {
+	if !v.principal.MayCall() {
+		return nil, mcp.Errorf(mcp.CodeMethodNotFound, "unknown method %s", req.Method)
+	}
 	switch req.Method {
 	case "resources/subscribe":
 		return v.subscribe(ctx, req)
@@ -215,7 +234,7 @@ func (v *visitor) list(ctx context.Context, req *mcp.Request, pick func(*catalog
 	wait, cancel := context.WithTimeout(ctx, v.server.opts.Wait)
 	defer cancel()
 	v.server.tools.Ready(wait, v.profile)
-	view, err := v.server.tools.View(v.profile)
+	view, err := v.view()
 	if err != nil {
 		return nil, rpcError(err)
 	}
@@ -231,9 +250,13 @@ func (v *visitor) call(ctx context.Context, req *mcp.Request) (answer, error) {
 	if err != nil {
 		return answer{}, rpcError(err)
 	}
+	may, err := v.agentMay(params.Agent)
+	if err != nil {
+		return answer{}, err
+	}
 	res, err := v.server.calls.Do(ctx, call.Request{
 		Principal: v.principal, Profile: v.profile, MCPSession: sessionOf(req), From: req.Speaker(),
-		Reader: call.Model, AsListed: true, Params: params, Client: req.Client,
+		Reader: call.Model, AsListed: true, Params: params, Client: req.Client, Environment: v.environment, May: may,
 	})
 	if err == nil {
 		return answer{raw: res.Raw, kind: res.Kind(), era: res.Era(), release: res.Release}, nil
@@ -247,7 +270,7 @@ func (v *visitor) call(ctx context.Context, req *mcp.Request) (answer, error) {
 	}
 	var f *fault.Error
 	if errors.As(err, &f) {
-		return answer{raw: toolError(f)}, nil
+		return answer{raw: v.refusal(params.Tool, f)}, nil
 	}
 	return answer{}, err
 }

@@ -285,6 +285,9 @@ func (c *connection) tellChange(ctx context.Context, h happening) error {
 		}
 		return c.send(ctx, h.topic, h.at, h.rule)
 	}
+	if slices.Contains(sessionTopics, h.topic) {
+		return c.tellSession(ctx, h)
+	}
 	s, ok := c.events.sources.shown(h.server, c.who)
 	if !ok || c.filter.Server != "" && c.filter.Server != string(s.ID) {
 		return nil

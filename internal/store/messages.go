@@ -21,7 +21,7 @@ func (s *Store) AppendMessages(ctx context.Context, session string, bodies ...js
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
 	err := s.inTx(ctx, func(tx *sql.Tx) error {
-		if err := s.touchSession(ctx, tx, session); err != nil {
+		if err := s.touchSession(ctx, tx, session, ""); err != nil {
 			return err
 		}
 		var last int64

@@ -39,6 +39,7 @@ type SessionFilter struct {
 
 // SessionChange is what changes in a session.
 type SessionChange struct {
+	Owner    string                     // whose it must be; "" for anybody's
 	Title    *string                    // nil leaves it
 	Metadata map[string]json.RawMessage // put in place by name; other names stay
 }
@@ -124,7 +125,7 @@ func (s *Store) UpdateSession(ctx context.Context, id string, change SessionChan
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
 	err = s.inTx(ctx, func(tx *sql.Tx) error {
-		if err := s.touchSession(ctx, tx, id); err != nil {
+		if err := s.touchSession(ctx, tx, id, change.Owner); err != nil {
 			return err
 		}
 		if change.Title != nil {
@@ -145,10 +146,19 @@ func (s *Store) UpdateSession(ctx context.Context, id string, change SessionChan
 	return v, s.explain("update session "+id, err)
 }
 
-// touchSession notes a change. It comes first in a transaction: it makes a second one of
-// the same session wait.
-func (s *Store) touchSession(ctx context.Context, tx *sql.Tx, id string) error {
-	res, err := tx.ExecContext(ctx, "UPDATE sessions SET updated_at = $2 WHERE id = $1", id, micros(s.opts.Now()))
+// touchSession notes a change of a session that is the owner's, or of anybody's for "". It
+// comes first in a transaction: it makes a second one of the same session wait.
+func (s *Store) touchSession(ctx context.Context, tx *sql.Tx, id, owner string) error {
+	var w where
+	set := "UPDATE sessions SET updated_at = " + w.value(micros(s.opts.Now()))
+	w.has("id =", id)
+	w.equals("owner", owner)
+	res, err := tx.ExecContext(ctx, set+w.String(), w.args...)
+	return oneSession(id, res, err)
+}
+
+// oneSession is the error of a statement that had to find the session.
+func oneSession(id string, res sql.Result, err error) error {
 	if err != nil {
 		return err
 	}
@@ -166,4 +176,23 @@ func (s *Store) DeleteSession(ctx context.Context, id string) error {
 	defer cancel()
 	_, err := s.write.ExecContext(ctx, "DELETE FROM sessions WHERE id = $1", id)
 	return s.explain("delete session "+id, err)
+}
+
+// TakeSession is DeleteSession for those who need to know what it was: it returns the session.
+// Of several at once one takes it; for the others, for an unknown id and for one that is not
+// the owner's, it is a fault.NotFound. Owner "" takes anybody's.
+func (s *Store) TakeSession(ctx context.Context, id, owner string) (v Session, err error) {
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
+	err = s.inTx(ctx, func(tx *sql.Tx) error {
+		if v, err = s.readSession(ctx, tx, id); err != nil {
+			return err
+		}
+		var w where
+		w.has("id =", id)
+		w.equals("owner", owner)
+		res, err := tx.ExecContext(ctx, "DELETE FROM sessions"+w.String(), w.args...)
+		return oneSession(id, res, err)
+	})
+	return v, s.explain("delete session "+id, err)
 }

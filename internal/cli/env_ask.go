@@ -1,0 +1,188 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/toolfit/toolfit/env"
+	"github.com/toolfit/toolfit/internal/access"
+	"github.com/toolfit/toolfit/internal/app"
+	"github.com/toolfit/toolfit/internal/config"
+	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/gatewayenv"
+	"github.com/toolfit/toolfit/internal/store"
+)
+
+// envFlags say which environment to ask.
+type envFlags struct {
+	askFlags
+	tools bool // the answer needs the lists of servers; without it none is started
+}
+
+// envAsk is an environment that can be asked.
+type envAsk struct {
+	ctx    context.Context
+	client *env.Client
+}
+
+// envPatience is how long an environment may take for all that a command asks.
+const envPatience = time.Minute
+
+// envCommand is a command that asks an environment. Its Use says whether it takes an id.
+func (c *command) envCommand(use, short string, flags *envFlags, run func(ask envAsk, id string) error) *cobra.Command {
+	takesID := strings.Contains(use, "[ID]")
+	cmd := &cobra.Command{Use: use + " [-- COMMAND…]", Short: short, RunE: func(cmd *cobra.Command, args []string) error {
+		server := []string{}
+		if at := cmd.ArgsLenAtDash(); at >= 0 {
+			args, server = args[:at], args[at:]
+			if len(server) == 0 {
+				return usage("after -- comes the command that starts the environment's server")
+			}
+		}
+		switch {
+		case len(args) > 1 || len(args) == 1 && !takesID:
+			return usage("%s does not take %q; a command stands after --", cmd.CommandPath(), args[len(args)-1])
+		case len(server) > 0 && flags.url != "":
+			return usage("give --url or a command, not both")
+		}
+		id := strings.Join(args, "")
+		ctx, cancel := context.WithTimeout(cmd.Context(), envPatience)
+		defer cancel()
+		defer c.waiting("asking the environment")()
+		return explainEnv(c.askEnv(ctx, *flags, server, func(client *env.Client) error { return run(envAsk{ctx, client}, id) }))
+	}}
+	flags.add(cmd)
+	cmd.Flags().Lookup("profile").Usage = "profile of the gateway (default: default)"
+	cmd.Flags().Lookup("url").Usage = "ask the gateway or the environment at this URL"
+	return cmd
+}
+
+// askEnv runs f with a client of the environment that is meant.
+func (c *command) askEnv(ctx context.Context, flags envFlags, server []string, f func(*env.Client) error) error {
+	switch {
+	case len(server) > 0:
+		cmd := exec.CommandContext(ctx, server[0], server[1:]...)
+		cmd.Stderr = c.env.Err
+		return withClient(f)(env.Start(ctx, cmd))
+	case flags.url != "":
+		return withClient(f)(c.dialEnv(ctx, flags))
+	}
+	profile, err := access.Local().ProfileFor(flags.profile)
+	if err != nil {
+		return err
+	}
+	if !flags.tools {
+		return c.withStore(ctx, func(cfg *config.Config, st *store.Store) error {
+			g := gatewayenv.New(gatewayenv.Parts{Config: func() *config.Config { return cfg }, Store: st, Version: c.env.Version, Logger: c.logger(slog.LevelError)})
+			return askInside(ctx, g.Options(access.Local(), profile), f)
+		})
+	}
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	return c.withApp(ctx, cfg, slog.LevelError, func(a *app.App) error {
+		if _, err := a.Catalog.View(profile); err != nil {
+			return err
+		}
+		return askInside(ctx, a.Environment(profile), f)
+	})
+}
+
+// withClient ends a client after its use.
+func withClient(f func(*env.Client) error) func(*env.Client, error) error {
+	return func(client *env.Client, err error) error {
+		if err != nil {
+			return err
+		}
+		return errors.Join(f(client), client.Close())
+	}
+}
+
+// askInside serves an environment inside this process for as long as it is asked.
+func askInside(ctx context.Context, opts *env.Options, f func(*env.Client) error) error {
+	server, err := env.NewServer(nil, opts)
+	if err != nil {
+		return err
+	}
+	defer server.Close()
+	fromClient, toServer := io.Pipe()
+	fromServer, toClient := io.Pipe()
+	var serving sync.WaitGroup
+	defer serving.Wait()
+	serving.Go(func() { toClient.CloseWithError(server.Run(ctx, fromClient, toClient)) })
+	return withClient(f)(env.NewClient(ctx, fromServer, toServer))
+}
+
+// dialEnv reaches the server at the URL. A gateway has its environment at a path of its own,
+// so where the tools are missing they are looked for there.
+func (c *command) dialEnv(ctx context.Context, flags envFlags) (*env.Client, error) {
+	u, err := url.Parse(flags.url)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, usage("--url %q is no URL of http or https", flags.url)
+	}
+	key := flags.key
+	if key == "" {
+		key, _ = c.env.Lookup("TOOLFIT_KEY")
+	}
+	opts := &env.DialOptions{}
+	if key != "" {
+		opts.Header = http.Header{"Authorization": {"Bearer " + key}}
+	}
+	if flags.profile != "" {
+		return env.Dial(ctx, gatewayPath(*u, flags.profile), opts)
+	}
+	client, err := env.Dial(ctx, flags.url, opts)
+	if err != nil {
+		return nil, err
+	}
+	if offers, err := client.Offers(ctx); err != nil || offers {
+		return client, err
+	}
+	inner, err := env.Dial(ctx, gatewayPath(*u, ""), opts)
+	if err != nil {
+		return client, nil // it is no gateway: what is asked for will say what is missing
+	}
+	return inner, client.Close()
+}
+
+// gatewayPath is where a gateway has a profile as an environment, by any address of it: its
+// own, that of its agents, or that of one profile. "" is the profile that the address names.
+func gatewayPath(u url.URL, profile string) string {
+	base, rest, _ := strings.Cut(strings.TrimRight(u.Path, "/")+"/", "/mcp/")
+	named, _, _ := strings.Cut(rest, "/")
+	u.Path, u.RawPath = strings.TrimRight(base, "/")+"/mcp/"+cmp.Or(profile, named, config.DefaultProfile)+"/env", ""
+	return u.String()
+}
+
+// explainEnv is an error of the client as a person should see it.
+func explainEnv(err error) error {
+	var none *env.NotFoundError
+	var told *env.ToolError
+	var known *fault.Error
+	var bad usageError
+	switch {
+	case err == nil || errors.As(err, &known) || errors.As(err, &bad) || errors.Is(err, context.Canceled):
+		return err
+	case errors.As(err, &none):
+		return fault.New(fault.NotFound, "%w", none)
+	case errors.Is(err, env.ErrNotOffered):
+		return fault.New(fault.NotFound, "%w", err).WithHint("toolfit env describe says what there is; a gateway has its environment at /mcp/PROFILE/env")
+	case errors.As(err, &told):
+		return fault.New(fault.UpstreamError, "%w", told)
+	case errors.Is(err, context.DeadlineExceeded):
+		return fault.New(fault.UpstreamTimeout, "the environment did not answer within %s: %w", envPatience, err)
+	}
+	return fault.New(fault.UpstreamDown, "%w", err)
+}

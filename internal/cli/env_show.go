@@ -1,0 +1,138 @@
+package cli
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/toolfit/toolfit/env"
+)
+
+// printDescription shows what an environment is.
+func (c *command) printDescription(d env.EnvDescription) error {
+	fmt.Fprintf(c.env.Out, "%s (%s)", line(d.DisplayName), line(d.ID))
+	if d.Version != "" {
+		fmt.Fprintf(c.env.Out, ", version %s", line(d.Version))
+	}
+	fmt.Fprintln(c.env.Out)
+	has, lacks := []string{}, []string{}
+	raw, err := json.Marshal(d.Capabilities)
+	if err != nil {
+		return err
+	}
+	var all map[string]any
+	if err := json.Unmarshal(raw, &all); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if all[name] == false || all[name] == nil {
+			lacks = append(lacks, line(name))
+		} else {
+			has = append(has, line(name))
+		}
+	}
+	fmt.Fprintf(c.env.Out, "has    %s\nlacks  %s\n", orNone(has), orNone(lacks))
+	if len(d.Profiles) == 0 {
+		return nil
+	}
+	fmt.Fprintln(c.env.Out)
+	return c.printProfiles(d.Profiles)
+}
+
+func orNone(words []string) string { return cmp.Or(strings.Join(words, ", "), "nothing") }
+
+func (c *command) printProfiles(all []env.Profile) error {
+	if len(all) == 0 {
+		_, err := fmt.Fprintln(c.env.Out, "no profiles")
+		return err
+	}
+	w := tabwriter.NewWriter(c.env.Out, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(w, "profile\tname\tprimary agents\tsub agents")
+	for _, p := range all {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", line(p.ID), line(p.DisplayName), agentIDs(p.PrimaryAgents), agentIDs(p.SubAgents))
+	}
+	return w.Flush()
+}
+
+func agentIDs(agents []env.AgentSpec) string {
+	ids := make([]string, len(agents))
+	for i, a := range agents {
+		ids[i] = line(a.ID)
+	}
+	return cmp.Or(strings.Join(ids, ", "), "–")
+}
+
+func (c *command) printAgents(all []env.AgentSpec) error {
+	if len(all) == 0 {
+		_, err := fmt.Fprintln(c.env.Out, "no agents")
+		return err
+	}
+	w := tabwriter.NewWriter(c.env.Out, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(w, "agent\trole\tprompt\ttools")
+	for _, a := range all {
+		prompt := cmp.Or(line(a.PromptID), "–")
+		if a.PromptOverride != "" {
+			prompt = "its own"
+		}
+		tools := "all"
+		if a.AllowedTools != nil {
+			tools = cmp.Or(line(strings.Join(a.AllowedTools, ", ")), "none")
+		}
+		if len(a.DeniedTools) > 0 {
+			tools += ", not " + line(strings.Join(a.DeniedTools, ", "))
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", line(a.ID), a.Role, prompt, tools)
+	}
+	return w.Flush()
+}
+
+func (c *command) printLogs(logs []env.LogEntry) error {
+	if len(logs) == 0 {
+		_, err := fmt.Fprintln(c.env.Out, "no log entries")
+		return err
+	}
+	for _, e := range logs {
+		var who string
+		for _, part := range []struct{ name, id string }{{"session", e.SessionID}, {"agent", e.AgentID}} {
+			if part.id != "" {
+				who += "  " + part.name + "=" + line(part.id)
+			}
+		}
+		if _, err := fmt.Fprintf(c.env.Out, "%s  %-5s  %s%s\n", e.Timestamp.Local().Format(time.DateTime+".000"), e.Level, line(e.Message), who); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *command) printSessions(page env.SessionPage) error {
+	if len(page.Sessions) == 0 {
+		_, err := fmt.Fprintln(c.env.Out, "no sessions")
+		return err
+	}
+	w := tabwriter.NewWriter(c.env.Out, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(w, "session\tcreated\tupdated\ttitle")
+	for _, s := range page.Sessions {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", line(s.ID), s.Time.Created.Local().Format(time.DateTime), s.Time.Updated.Local().Format(time.DateTime), line(s.Title))
+	}
+	if err := w.Flush(); err != nil || page.NextCursor == "" {
+		return err
+	}
+	_, err := fmt.Fprintf(c.env.Out, "there may be more: --cursor %s\n", line(page.NextCursor))
+	return err
+}
+
+// line is text of a server as part of one line: without what could move a terminal's cursor.
+func line(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x7f && r < 0xa0 {
+			return ' '
+		}
+		return r
+	}, text)
+}

@@ -1,0 +1,159 @@
+package gatewayenv
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/toolfit/toolfit/env"
+	"github.com/toolfit/toolfit/internal/access"
+	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/store"
+)
+
+// The kinds of changes of a session.
+const (
+	Created = "created"
+	Updated = "updated"
+	Deleted = "deleted"
+)
+
+// sessions are the sessions of the store that a caller may see: its own, or all for those
+// who may read.
+type sessions struct {
+	gateway *Gateway
+	who     access.Principal
+}
+
+// Sessions are the sessions of the store as the caller may see and change them. A session
+// of somebody else is not there for it.
+func (g *Gateway) Sessions(who access.Principal) env.Sessions { return sessions{g, who} }
+
+// owner is whose sessions there are; "" for everybody's.
+func (s sessions) owner() string {
+	if s.who.MayRead() {
+		return ""
+	}
+	return s.who.ID
+}
+
+// CreateSession keeps a new session, which is the caller's.
+func (s sessions) CreateSession(ctx context.Context, n env.NewSession) (env.Session, error) {
+	n = n.Filled(time.Now())
+	metadata, err := rawValues(n.Metadata)
+	if err != nil {
+		return env.Session{}, err
+	}
+	v, err := s.gateway.parts.Store.CreateSession(ctx, store.Session{
+		ID: n.ID, Parent: n.ParentID, Owner: s.who.ID, Title: n.Title, Directory: n.Directory, Metadata: metadata,
+	})
+	if fault.Is(err, fault.Conflict) {
+		return env.Session{}, fmt.Errorf("%w: %s", env.ErrTaken, n.ID)
+	}
+	return s.changed(Created, v, err)
+}
+
+// GetSession returns a session.
+func (s sessions) GetSession(ctx context.Context, id string) (env.Session, error) {
+	v, err := s.gateway.parts.Store.Session(ctx, id)
+	if owner := s.owner(); err == nil && owner != "" && v.Owner != owner {
+		return env.Session{}, &env.NotFoundError{Kind: "Session", ID: id}
+	}
+	return shown(v), s.told(id, err)
+}
+
+// ListSessions returns one page.
+func (s sessions) ListSessions(ctx context.Context, f env.SessionFilter) (env.SessionPage, error) {
+	metadata, err := rawValues(f.Metadata)
+	if err != nil {
+		return env.SessionPage{}, err
+	}
+	limit := cmp.Or(f.Limit, 100)
+	found, err := s.gateway.parts.Store.Sessions(ctx, store.SessionFilter{
+		Owner: s.owner(), Parent: f.ParentID, Metadata: metadata, Since: f.Since, Until: f.Until, Before: f.Cursor, Limit: limit,
+	})
+	if err != nil {
+		return env.SessionPage{}, s.gateway.told(err)
+	}
+	page := env.SessionPage{Sessions: make([]env.Session, len(found))}
+	for i, v := range found {
+		page.Sessions[i] = shown(v)
+	}
+	if len(found) == limit { // what follows may turn out to be empty
+		page.NextCursor = found[limit-1].Cursor()
+	}
+	return page, nil
+}
+
+// UpdateSession changes a session. Of two changes at once none is lost.
+func (s sessions) UpdateSession(ctx context.Context, id string, c env.SessionChange) (env.Session, error) {
+	metadata, err := rawValues(c.Metadata)
+	if err != nil {
+		return env.Session{}, err
+	}
+	change := store.SessionChange{Owner: s.owner(), Metadata: metadata}
+	if c.Title != "" {
+		change.Title = &c.Title
+	}
+	v, err := s.gateway.parts.Store.UpdateSession(ctx, id, change)
+	return s.changed(Updated, v, s.told(id, err))
+}
+
+// DeleteSession forgets a session. Of two who do so at once one is told of.
+func (s sessions) DeleteSession(ctx context.Context, id string) error {
+	v, err := s.gateway.parts.Store.TakeSession(ctx, id, s.owner())
+	if fault.Is(err, fault.NotFound) {
+		return nil
+	}
+	_, err = s.changed(Deleted, v, err)
+	return err
+}
+
+// changed tells of a change that was made.
+func (s sessions) changed(kind string, v store.Session, err error) (env.Session, error) {
+	if err != nil {
+		return env.Session{}, s.gateway.told(err)
+	}
+	s.gateway.parts.Changed(kind, v)
+	return shown(v), nil
+}
+
+func (s sessions) told(id string, err error) error {
+	if fault.Is(err, fault.NotFound) {
+		return &env.NotFoundError{Kind: "Session", ID: id}
+	}
+	return s.gateway.told(err)
+}
+
+func shown(v store.Session) env.Session {
+	out := env.Session{ID: v.ID, ParentID: v.Parent, Title: v.Title, Directory: v.Directory}
+	out.Time = env.SessionTimes{Created: v.CreatedAt, Updated: v.UpdatedAt}
+	if len(v.Metadata) > 0 {
+		out.Metadata = make(env.Metadata, len(v.Metadata))
+		for name, value := range v.Metadata {
+			out.Metadata[name] = value
+		}
+	}
+	return out
+}
+
+// rawValues are metadata as the store keeps them.
+func rawValues(m env.Metadata) (map[string]json.RawMessage, error) {
+	if m == nil {
+		return nil, nil
+	}
+	out := make(map[string]json.RawMessage, len(m))
+	for name, value := range m {
+		raw, read := value.(json.RawMessage) // it stays as it was written
+		if !read {
+			var err error
+			if raw, err = json.Marshal(value); err != nil {
+				return nil, fmt.Errorf("metadata %s: %w", name, err)
+			}
+		}
+		out[name] = raw
+	}
+	return out, nil
+}
