@@ -111,7 +111,7 @@ func watch(t *testing.T, a *App) chan<- os.Signal {
 	watching.Go(func() {
 		a.Watch(ctx, again, func() (*config.Config, error) {
 			defer first()
-			return config.Load(a.Config().Path, env)
+			return config.Load(a.Config().Path, variable)
 		})
 	})
 	t.Cleanup(func() { stop(); watching.Wait() })
