@@ -32,6 +32,7 @@ import (
 	"github.com/toolfit/toolfit/internal/recall"
 	"github.com/toolfit/toolfit/internal/record"
 	"github.com/toolfit/toolfit/internal/restapi"
+	"github.com/toolfit/toolfit/internal/steps/trial"
 	"github.com/toolfit/toolfit/internal/store"
 	"github.com/toolfit/toolfit/internal/tool"
 	"github.com/toolfit/toolfit/internal/upstream"
@@ -55,6 +56,7 @@ type App struct {
 	events   *restapi.Events
 	picker   *picker.Picker
 	requests *restapi.Metrics
+	lab      *trial.Lab
 
 	recallMetrics *recall.Metrics
 
@@ -171,7 +173,9 @@ func (a *App) assemble(ctx context.Context, redact func(string) string) (err err
 		Metrics: call.NewMetrics(a.registry), Logger: a.log, Started: a.events.CallStarted,
 		Results: a.Store, Retain: func() time.Duration { return a.Config().Kept.Retain }, JQ: a.jq(),
 		Earlier: a.Store.Results, Uses: a.Store, Meaning: a.meaning, Beside: a.work.Go,
+		Own: a.ownTools(),
 	})
+	a.lab = a.newLab()
 	a.agents = mcpserver.New(a.Catalog, a.Caller, a.Pool, &mcpserver.Options{Version: a.opts.Version, Key: a.sealKey})
 	a.requests = restapi.NewMetrics(a.registry)
 	a.setRecall(&first)
@@ -214,6 +218,9 @@ func (a *App) housekeep(ctx context.Context) {
 		kept := a.Config().Kept
 		if _, err := a.Store.TrimResults(ctx, store.ResultLimits{Owner: kept.PerKey, Total: kept.MaxSize}); err != nil && ctx.Err() == nil {
 			a.log.Error("old results not dropped", "error", err)
+		}
+		if _, err := a.Store.TrimRuns(ctx, time.Now().Add(-keep.Retain), maxRuns); err != nil && ctx.Err() == nil {
+			a.log.Error("old runs not dropped", "error", err)
 		}
 		select {
 		case <-ctx.Done():

@@ -129,6 +129,7 @@ func buildView(cfg *config.Config, p config.Profile, servers []*known, made shar
 	if v.cuts() {
 		v.addOwn(p, made.fetch)
 	}
+	v.addTests(p)
 	v.chooseOffer(p, made.old[p.Name])
 	v.addPrompt(p)
 	v.List, v.PromptList = v.renderTools(), render("prompts", v.Prompts)

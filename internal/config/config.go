@@ -114,6 +114,7 @@ type Profile struct {
 	Budget     int        // estimated tokens of a result that a model gets; 0: any number
 	Shape      string     // how the text of results is written: off, json, table or auto
 	Paging     bool       // callers may ask for other fields and pages
+	Tests      bool       // agents get run_steps and find_element
 	Safety     Safety
 	Output     string // check of results against the tool's output schema: off, warn or strict
 	Search     Search

@@ -12,7 +12,7 @@ import (
 // Keys that are planned but not there yet.
 var (
 	laterTop     = []string{"models", "agents"}
-	laterProfile = []string{"tests", "env"}
+	laterProfile = []string{"env"}
 )
 
 // draft is a configuration while it is read: its profiles may name servers that come later.
@@ -182,6 +182,7 @@ func (c *draft) profileFields(p *Profile) []field {
 		{"budget", countInto(&p.Budget, minBudget, maxBudget)},
 		{"shape", oneOf(&p.Shape, shapes...)},
 		{"paging", boolInto(&p.Paging)},
+		{"tests", boolInto(&p.Tests)},
 		{"safety", p.Safety.read},
 		{"output", oneOf(&p.Output, "off", "warn", "strict")},
 	}, p.Search.fields()...)

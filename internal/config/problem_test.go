@@ -17,7 +17,7 @@ func TestEveryProblemHasLineFieldAndFix(t *testing.T) {
 		{"an odd key is quoted", "\"a b\\n\": 1\n", `toolfit.yaml:1: "a b\n": unknown key`},
 		{"a planned key says so", "\napis: {}\nmodels: {}\n",
 			"toolfit.yaml:3: models: not available in this version; remove it"},
-		{"a planned key of a profile says so", "profiles: {a: {tests: true}}\n", "toolfit.yaml:1: profiles.a.tests: not available in this version; remove it"},
+		{"a planned key of a profile says so", "profiles: {a: {env: true}}\n", "toolfit.yaml:1: profiles.a.env: not available in this version; remove it"},
 		{"a duplicate key names the first", "listen: a:1\n\nlisten: b:2\n", "toolfit.yaml:3: listen: is given twice, first in line 1; keep one"},
 		{"a duplicate server counts once", "mcpServers:\n  a: {command: x}\n  a: {command: y}\n",
 			"toolfit.yaml:3: mcpServers.a: is given twice, first in line 2; keep one"},
