@@ -57,6 +57,7 @@ type App struct {
 	picker   *picker.Picker
 	requests *restapi.Metrics
 	lab      *trial.Lab
+	running  atomic.Int32 // runs of browser tests that go on by themselves
 
 	recallMetrics *recall.Metrics
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/call"
 	"github.com/toolfit/toolfit/internal/catalog"
+	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/steps/trial"
 )
 
@@ -35,4 +36,37 @@ func (a *App) ownTools() map[string]call.OwnTool {
 		}
 	}
 	return own
+}
+
+// maxStarted is how many runs may go on by themselves.
+const maxStarted = 4
+
+// StartTests starts a run that goes on by itself until it ends or the gateway does.
+func (a *App) StartTests(ctx context.Context, o trial.Order) (string, error) {
+	if a.running.Add(1) > maxStarted {
+		a.running.Add(-1)
+		return "", fault.New(fault.UpstreamBusy, "%d runs are under way already", maxStarted).WithHint("try again later")
+	}
+	begun := make(chan string, 1)
+	ended := make(chan error, 1)
+	o.Started = func(id string) { begun <- id }
+	a.work.Go(func() {
+		defer a.running.Add(-1)
+		_, err := a.lab.Run(a.background, o)
+		if err != nil && a.background.Err() == nil {
+			a.log.Error("run of browser tests not finished", "error", err)
+		}
+		ended <- err
+	})
+	select {
+	case id := <-begun:
+		return id, nil
+	case err := <-ended:
+		if err == nil { // both are ready
+			return <-begun, nil
+		}
+		return "", err
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
 }

@@ -173,6 +173,13 @@ const maxWorkers = 32
 // readTests reads all files; what is wrong in any of them is said in one go.
 func readTests(paths []string) (suites []*steps.Suite, sources map[string]string, err error) {
 	sources = map[string]string{}
+	read := func(path string) ([]byte, error) { // what a file includes is kept with it
+		data, err := os.ReadFile(path)
+		if err == nil {
+			sources[path] = string(data)
+		}
+		return data, err
+	}
 	var wrong []string
 	for _, path := range paths {
 		data, err := os.ReadFile(path)
@@ -180,7 +187,7 @@ func readTests(paths []string) (suites []*steps.Suite, sources map[string]string
 			wrong = append(wrong, err.Error())
 			continue
 		}
-		s, err := steps.Parse(path, data, os.ReadFile)
+		s, err := steps.Parse(path, data, read)
 		if err != nil {
 			wrong = append(wrong, err.Error())
 			continue

@@ -99,6 +99,14 @@ type Image struct {
 	Data []byte `json:"data"`
 }
 
+// Kind is the image's type, of those that browsers show as pictures and never run.
+func (i *Image) Kind() string {
+	if i.Type == "image/jpeg" || i.Type == "image/webp" {
+		return i.Type
+	}
+	return "image/png"
+}
+
 // Metrics are counted over a suite.
 type Metrics struct {
 	Calls         Share                 `json:"calls"`

@@ -31,6 +31,10 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 			Buckets: seconds(run.Buckets()),
 		}),
 	}
+	m.observe(&run.Result{}) // so that they are there from the start
+	for _, status := range []run.Status{run.Passed, run.Failed, run.Broken, run.Skipped, run.Flaky} {
+		m.cases.WithLabelValues(string(status))
+	}
 	reg.MustRegister(m.cases, m.attempts, m.events, m.conversion)
 	return m
 }
