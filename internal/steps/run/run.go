@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/toolfit/toolfit/internal/steps"
+	"github.com/toolfit/toolfit/internal/steps/snapshot"
 )
 
 // Browser is one session with a playwright-mcp server. Calls are made one after another.
@@ -85,6 +86,7 @@ type Runner struct {
 	suite   *steps.Suite
 	metrics *Metrics
 	step    *StepResult           // the one that is under way
+	chosen  *snapshot.Node        // the element that it used last; nil for none
 	learned map[string]Remembered // by the step that is under way
 }
 
