@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -33,6 +34,7 @@ import (
 	"github.com/toolfit/toolfit/internal/recall"
 	"github.com/toolfit/toolfit/internal/record"
 	"github.com/toolfit/toolfit/internal/restapi"
+	"github.com/toolfit/toolfit/internal/steps/trial"
 	"github.com/toolfit/toolfit/internal/store"
 	"github.com/toolfit/toolfit/internal/tool"
 	"github.com/toolfit/toolfit/internal/upstream"
@@ -57,6 +59,8 @@ type App struct {
 	picker   *picker.Picker
 	requests *restapi.Metrics
 	env      *gatewayenv.Gateway
+	lab      *trial.Lab
+	running  atomic.Int32 // runs of browser tests that go on by themselves
 
 	recallMetrics *recall.Metrics
 
@@ -179,11 +183,13 @@ func (a *App) assemble(ctx context.Context, redact func(string) string) (err err
 		a.Pool.Close()
 		return err
 	}
+	maps.Copy(own, a.testTools())
 	a.Caller = call.New(a.Catalog, a.Pool, a.Records, &call.Options{
 		Own: own, Metrics: call.NewMetrics(a.registry), Logger: a.log, Started: a.events.CallStarted,
 		Results: a.Store, Retain: func() time.Duration { return a.Config().Kept.Retain }, JQ: a.jq(),
 		Earlier: a.Store.Results, Uses: a.Store, Meaning: a.meaning, Beside: a.work.Go,
 	})
+	a.lab = a.newLab()
 	a.agents = mcpserver.New(a.Catalog, a.Caller, a.Pool, &mcpserver.Options{Version: a.opts.Version, Key: a.sealKey, May: a.env.May})
 	a.requests = restapi.NewMetrics(a.registry)
 	a.setRecall(&first)
@@ -226,6 +232,9 @@ func (a *App) housekeep(ctx context.Context) {
 		kept := a.Config().Kept
 		if _, err := a.Store.TrimResults(ctx, store.ResultLimits{Owner: kept.PerKey, Total: kept.MaxSize}); err != nil && ctx.Err() == nil {
 			a.log.Error("old results not dropped", "error", err)
+		}
+		if _, err := a.Store.TrimRuns(ctx, time.Now().Add(-keep.Retain), maxRuns); err != nil && ctx.Err() == nil {
+			a.log.Error("old runs not dropped", "error", err)
 		}
 		select {
 		case <-ctx.Done():

@@ -43,7 +43,7 @@ func (a *App) Handler() http.Handler {
 // API is the REST API for whoever admit lets in.
 func (a *App) API(admit func(*http.Request) (access.Principal, error)) http.Handler {
 	return restapi.New(restapi.Parts{
-		Sources: a.sources(), Caller: a.Caller, Store: a.Store, Keys: a.Keys, Events: a.events,
+		Sources: a.sources(), Caller: a.Caller, Store: a.Store, Keys: a.Keys, Events: a.events, Tests: a,
 		Admit: admit, BasePath: a.started.BasePath, MaxBody: a.started.Limits.Body, Metrics: a.requests, Logger: a.log,
 	})
 }

@@ -140,6 +140,7 @@ func buildView(cfg *config.Config, p config.Profile, servers []*known, made shar
 	if p.Environment.Listed {
 		v.addEnvironment(p, made.env)
 	}
+	v.addTests(p)
 	v.chooseOffer(p, made.old[p.Name])
 	v.addPrompt(p)
 	v.List, v.PromptList = v.renderTools(), render("prompts", v.Prompts)

@@ -117,6 +117,7 @@ type Profile struct {
 	Shape      string     // how the text of results is written: off, json, table or auto
 	DropEmpty  bool       // the text of results loses members without a value
 	Paging     bool       // callers may ask for other fields and pages
+	Tests      bool       // agents get run_steps and find_element
 	Safety     Safety
 	Output     string // check of results against the tool's output schema: off, warn or strict
 	Search     Search

@@ -54,8 +54,8 @@ func (d *decoder) expect(at place, n *node, want kind) bool {
 }
 
 // object reads a mapping's keys by the given fields. A key without a value counts as
-// not given. later are keys that are planned: saying so is kinder than "unknown".
-func (d *decoder) object(at place, n *node, fields []field, later ...string) {
+// not given.
+func (d *decoder) object(at place, n *node, fields []field) {
 	d.each(at, n, func(inner place, e entry) {
 		i := slices.IndexFunc(fields, func(f field) bool { return f.key == e.key })
 		switch {
@@ -64,8 +64,6 @@ func (d *decoder) object(at place, n *node, fields []field, later ...string) {
 		case i >= 0:
 		case d.client:
 			d.ignored = append(d.ignored, e.key)
-		case slices.Contains(later, e.key):
-			d.fail(inner, "not available in this version; remove it")
 		default:
 			d.fail(inner, "unknown key%s", didYouMean(e.key, keysOf(fields)))
 		}

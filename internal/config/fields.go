@@ -9,9 +9,6 @@ import (
 	"github.com/toolfit/toolfit/schema"
 )
 
-// Keys that are planned but not there yet.
-var laterProfile = []string{"tests"}
-
 // draft is a configuration while it is read: its profiles may name servers that come later.
 type draft struct {
 	*Config
@@ -166,7 +163,7 @@ func (c *draft) readProfiles(d *decoder, at place, n *node) {
 			d.fail(inner, "%s", wrong)
 		}
 		if e.value.kind != nothing {
-			d.object(inner, e.value, c.profileFields(&p), laterProfile...)
+			d.object(inner, e.value, c.profileFields(&p))
 		}
 		c.Profiles = append(c.Profiles, p)
 	})
@@ -184,6 +181,7 @@ func (c *draft) profileFields(p *Profile) []field {
 		{"shape", oneOf(&p.Shape, shapes...)},
 		{"dropEmpty", boolInto(&p.DropEmpty)},
 		{"paging", boolInto(&p.Paging)},
+		{"tests", boolInto(&p.Tests)},
 		{"safety", p.Safety.read},
 		{"output", oneOf(&p.Output, "off", "warn", "strict")},
 	}, p.Search.fields(), p.Environment.fields())

@@ -30,6 +30,7 @@ type Parts struct {
 	Store    *store.Store
 	Keys     *access.Keys
 	Events   *Events
+	Tests    Tests
 	Admit    func(*http.Request) (access.Principal, error)
 	BasePath string // what stands before /api/v1 for clients
 	MaxBody  int64
@@ -69,6 +70,11 @@ func New(p Parts) *API {
 	a.route("GET /api/v1/rules", a.listRules)
 	a.route("PUT /api/v1/rules/{id}", a.putRule)
 	a.route("DELETE /api/v1/rules/{id}", a.deleteRule)
+	a.route("GET /api/v1/runs", a.runs)
+	a.route("POST /api/v1/runs", a.startRun)
+	a.route("GET /api/v1/runs/{id}", a.oneRun)
+	a.route("GET /api/v1/runs/{id}/report", a.runReport)
+	a.route("GET /api/v1/runs/{id}/screenshots/{n}", a.screenshot)
 	a.route("GET /api/v1/keys", a.listKeys)
 	a.route("POST /api/v1/keys", a.createKey)
 	a.route("DELETE /api/v1/keys/{id}", a.deleteKey)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/record"
+	"github.com/toolfit/toolfit/internal/steps/trial"
 	"github.com/toolfit/toolfit/internal/store"
 	"github.com/toolfit/toolfit/internal/tool"
 	"github.com/toolfit/toolfit/internal/upstream"
@@ -22,7 +23,7 @@ const (
 	ruleChanged   = "rule.changed"
 )
 
-var topics = append([]string{callStarted, callFinished, serverChanged, toolsChanged, ruleChanged}, sessionTopics...)
+var topics = append([]string{callStarted, callFinished, serverChanged, toolsChanged, ruleChanged, trial.RunStarted, trial.RunCase, trial.RunFinished}, sessionTopics...)
 
 // Event is what a subscriber hears.
 type Event struct {
@@ -74,6 +75,7 @@ type happening struct {
 	call    store.Call
 	rule    Rule
 	session store.Session
+	run     trial.Event
 }
 
 // listener is where one connection hears of what happens.
@@ -158,6 +160,13 @@ func (e *Events) RuleChanged(r Rule) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.tell(happening{topic: ruleChanged, at: e.now(), rule: r})
+}
+
+// RunChanged tells what happened to a run of browser tests. It does not block.
+func (e *Events) RunChanged(r trial.Event) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.tell(happening{topic: r.Type, at: r.At, run: r})
 }
 
 // CallStarted tells that a call is on its way to its server. While nobody wants to know,

@@ -288,6 +288,12 @@ func (c *connection) tellChange(ctx context.Context, h happening) error {
 	if slices.Contains(sessionTopics, h.topic) {
 		return c.tellSession(ctx, h)
 	}
+	if h.run.Type != "" {
+		if !c.who.MayRead() && c.who.ID != h.run.Principal {
+			return nil
+		}
+		return c.send(ctx, h.topic, h.at, h.run)
+	}
 	s, ok := c.events.sources.shown(h.server, c.who)
 	if !ok || c.filter.Server != "" && c.filter.Server != string(s.ID) {
 		return nil

@@ -19,6 +19,7 @@ type Suite struct {
 	File     string
 	Name     string
 	Base     string // prefix of addresses that begin with /
+	Serve    string // a folder beside the file that is served while the tests run, and is the base; "" for none
 	Tags     []string
 	Vars     map[string]string
 	Dialogs  string        // what happens to a dialog nobody asked for: accept, dismiss, fail ("")

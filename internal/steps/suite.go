@@ -67,6 +67,7 @@ func (d *decoder) suite(n *node, s *Suite) {
 	d.object(n, "a test file", []field{
 		{"name", func(n *node) { d.text(n, &s.Name) }},
 		{"base", func(n *node) { d.text(n, &s.Base) }},
+		{"serve", func(n *node) { d.text(n, &s.Serve) }},
 		{"tags", func(n *node) { d.texts(n, &s.Tags) }},
 		{"vars", func(n *node) { d.textMap(n, &s.Vars) }},
 		{"dialogs", func(n *node) { d.choice(n, &s.Dialogs, "accept", "dismiss", "fail") }},

@@ -63,7 +63,7 @@ func OwnPostgres(t testing.TB) *Postgres {
 func (p *Postgres) found(t testing.TB, err error) *Postgres {
 	t.Helper()
 	if errors.Is(err, errNoPostgres) {
-		missing(t, err.Error())
+		Missing(t, err.Error())
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -23,11 +23,11 @@ func Need(t testing.TB) Node {
 	t.Helper()
 	dir := os.Getenv("TOOLFIT_NODE_PARTS")
 	if dir == "" {
-		missing(t, "needs TOOLFIT_NODE_PARTS, the folder that scripts/install-test-parts fills; make test sets it")
+		Missing(t, "needs TOOLFIT_NODE_PARTS, the folder that scripts/install-test-parts fills; make test sets it")
 	}
 	// The stamp is written last, so that a half-finished install does not count.
 	if _, err := os.Stat(filepath.Join(dir, "stamp")); err != nil {
-		missing(t, "needs the npm servers: run scripts/install-test-parts")
+		Missing(t, "needs the npm servers: run scripts/install-test-parts")
 	}
 	return Node{dir}
 }
@@ -38,12 +38,13 @@ func NeedProgram(t testing.TB, name, where string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
 	if err != nil {
-		missing(t, "needs "+name+" in PATH: run scripts/install-test-parts and use make; "+where)
+		Missing(t, "needs "+name+" in PATH: run scripts/install-test-parts and use make; "+where)
 	}
 	return path
 }
 
-func missing(t testing.TB, why string) {
+// Missing ends a test that lacks a part: in CI as a failure.
+func Missing(t testing.TB, why string) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {
 		t.Fatal(why)

@@ -32,6 +32,9 @@ func (x *Index) Describe(n *snapshot.Node) (Descriptor, bool) {
 			d.Beside = texts[0]
 		}
 	}
+	if d.Name == "" && d.Placeholder == "" && d.Beside == "" {
+		return d, false // on a later page any nameless one would fit
+	}
 	for a := n.Parent; a != nil; a = a.Parent {
 		if is(a, row) && d.Row == "" {
 			d.Row = x.rowKey(a)

@@ -41,9 +41,5 @@ func HTML(w io.Writer, results []*run.Result) error {
 
 // picture is an image as an address. Only what a server calls a picture becomes one.
 func picture(i *run.Image) template.URL {
-	kind := "image/png"
-	if i.Type == "image/jpeg" || i.Type == "image/webp" {
-		kind = i.Type
-	}
-	return template.URL("data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(i.Data))
+	return template.URL("data:" + i.Kind() + ";base64," + base64.StdEncoding.EncodeToString(i.Data))
 }

@@ -25,6 +25,17 @@ type Totals struct {
 	Healed  int `json:"healed"`
 }
 
+// Add counts others in.
+func (t *Totals) Add(more Totals) {
+	t.Tests += more.Tests
+	t.Passed += more.Passed
+	t.Failed += more.Failed
+	t.Errors += more.Errors
+	t.Skipped += more.Skipped
+	t.Flaky += more.Flaky
+	t.Healed += more.Healed
+}
+
 // Count adds up results.
 func Count(results []*run.Result) (t Totals) {
 	for _, r := range results {

@@ -206,6 +206,7 @@ func (r *Runner) onElement(ctx context.Context, s *steps.Step, action find.Actio
 
 // use makes the call with the element's address.
 func (r *Runner) use(ctx context.Context, tool string, loc located, args map[string]any) error {
+	r.chosen = loc.node
 	all := map[string]any{"element": loc.words, "target": loc.address}
 	for k, v := range args {
 		all[k] = v

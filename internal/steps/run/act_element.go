@@ -3,7 +3,9 @@ package run
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/toolfit/toolfit/internal/steps"
 	"github.com/toolfit/toolfit/internal/steps/find"
@@ -17,6 +19,9 @@ func (r *Runner) selectOption(ctx context.Context, s *steps.Step, until *deadlin
 	var f *snapshot.Failure
 	var refusal *find.Refusal
 	custom := errors.As(err, &f) && f.Code == snapshot.NotInteractable && f.Detail == "kind" || errors.As(err, &refusal) && refusal.Code == snapshot.NotFound
+	if errors.As(err, &f) && f.Code == snapshot.OptionNotFound {
+		return r.withOptions(s, err)
+	}
 	if !custom || len(s.Values) != 1 {
 		return err
 	}
@@ -31,6 +36,28 @@ func (r *Runner) selectOption(ctx context.Context, s *steps.Step, until *deadlin
 		return &failure{code: codeOf(err), message: "choose " + s.Values[0] + ": " + err.Error(), acted: true}
 	}
 	return nil
+}
+
+// withOptions says which options there are instead of the one that is not.
+func (r *Runner) withOptions(s *steps.Step, err error) error {
+	var names []string
+	if r.chosen != nil {
+		for m := r.chosen.First; m != nil; m = m.Next {
+			if m.Role == "option" {
+				names = append(names, m.Name)
+			}
+		}
+	}
+	if len(names) == 0 {
+		return err
+	}
+	const most = 20
+	shown := strings.Join(names[:min(len(names), most)], ", ")
+	if len(names) > most {
+		shown += fmt.Sprintf(" and %d more", len(names)-most)
+	}
+	wanted := strings.Join(s.Values, ", ")
+	return &failure{code: snapshot.OptionNotFound, message: fmt.Sprintf("no option is %q; there are: %s", wanted, shown), expected: shown, actual: wanted}
 }
 
 // soon is a deadline for what is there already.

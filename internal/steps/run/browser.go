@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -67,7 +66,7 @@ func (r *Runner) callRaw(ctx context.Context, c Call) (snapshot.Answer, error) {
 	if !slices.Contains(reads, fitted.Tool) {
 		r.page = nil
 	}
-	answer, err := r.send(ctx, fitted)
+	answer, err := r.send(ctx, c, fitted)
 	rec.Duration = r.opts.Now().Sub(started)
 	if err != nil {
 		rec.Error = r.mask(err.Error())
@@ -76,13 +75,13 @@ func (r *Runner) callRaw(ctx context.Context, c Call) (snapshot.Answer, error) {
 	return answer, err
 }
 
-func (r *Runner) send(ctx context.Context, c Call) (snapshot.Answer, error) {
+func (r *Runner) send(ctx context.Context, asked, fitted Call) (snapshot.Answer, error) {
 	if len(r.tools) > 0 {
-		if _, known := r.tools[c.Tool]; !known {
-			return snapshot.Answer{}, fail(snapshot.ToolMissing, "the browser server has no tool %s", c.Tool)
+		if _, known := r.tools[fitted.Tool]; !known {
+			return snapshot.Answer{}, fail(snapshot.ToolMissing, "the browser server has no tool %s", fitted.Tool)
 		}
 	}
-	raw, err := r.browser.Call(ctx, c.Tool, c.Arguments)
+	raw, err := r.browser.Call(ctx, asked, fitted)
 	r.metrics.Calls.count(err == nil)
 	if err != nil {
 		return snapshot.Answer{}, err
@@ -187,13 +186,4 @@ func (r *Runner) takesTarget() bool {
 	json.Unmarshal(r.tools["browser_click"].InputSchema, &schema) // no schema, no target
 	_, has := schema.Properties["target"]
 	return has
-}
-
-// isDialog tells whether an error says that a dialog is in the way.
-func isDialog(err error) (*snapshot.Modal, bool) {
-	var f *snapshot.Failure
-	if errors.As(err, &f) && f.Code == snapshot.DialogOpen {
-		return f.Modal, true
-	}
-	return nil, false
 }

@@ -32,7 +32,8 @@ func (b *fakeBrowser) Tools(context.Context) ([]run.Tool, error) {
 	return b.tools, nil
 }
 
-func (b *fakeBrowser) Call(_ context.Context, tool string, raw json.RawMessage) (json.RawMessage, error) {
+func (b *fakeBrowser) Call(_ context.Context, _, c run.Call) (json.RawMessage, error) {
+	tool, raw := c.Tool, c.Arguments
 	b.calls = append(b.calls, tool+" "+string(raw))
 	if err := b.err[tool]; err != nil {
 		return nil, err

@@ -13,8 +13,7 @@ import (
 
 // Remembered is how an element was found before.
 type Remembered struct {
-	Element *find.Descriptor `json:"element,omitempty"`
-	Locator string           `json:"locator,omitempty"` // a selector, where only the page's source told
+	Element find.Descriptor `json:"element"`
 }
 
 // located is an element that the next call may use. A ref is good for that call alone.
@@ -125,7 +124,7 @@ func (r *Runner) took(hit *find.Hit, q find.Query) located {
 	r.step.Element = &Element{Role: hit.Node.Role, Name: r.mask(hit.Node.Name), Path: r.mask(r.page.index.Path(hit.Node)), Score: hit.Score, Why: hit.Why}
 	if r.opts.Memory != nil && q.Action != find.Any {
 		if d, unique := r.page.index.Describe(hit.Node); unique {
-			r.learned[r.memoryKey(q)] = Remembered{Element: &d}
+			r.learned[r.memoryKey(q)] = Remembered{Element: d}
 		}
 	}
 	return located{address: hit.Ref, words: q.Text, node: hit.Node}
@@ -158,21 +157,16 @@ func (r *Runner) remembered(q find.Query) (located, bool) {
 		return located{}, false
 	}
 	known, ok := r.opts.Memory.Get(r.memoryKey(q))
-	switch {
-	case !ok:
+	if !ok {
 		return located{}, false
-	case known.Element != nil:
-		hit, err := r.page.index.Refind(*known.Element)
-		if err != nil {
-			return located{}, false
-		}
-		loc := r.took(hit, q)
-		loc.healed = "as it was found before"
-		return loc, true
-	case known.Locator != "" && r.takesTarget():
-		return located{address: known.Locator, words: q.Text, healed: "by " + known.Locator + ", as before"}, true
 	}
-	return located{}, false
+	hit, err := r.page.index.Refind(known.Element)
+	if err != nil {
+		return located{}, false
+	}
+	loc := r.took(hit, q)
+	loc.healed = "as it was found before"
+	return loc, true
 }
 
 // memoryKey names a look-up across runs: the page's path, the words and the action.

@@ -2,6 +2,7 @@ package run
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/steps"
@@ -98,6 +99,14 @@ type Image struct {
 	Data []byte `json:"data"`
 }
 
+// Kind is the image's type, of those that browsers show as pictures and never run.
+func (i *Image) Kind() string {
+	if i.Type == "image/jpeg" || i.Type == "image/webp" {
+		return i.Type
+	}
+	return "image/png"
+}
+
 // Metrics are counted over a suite.
 type Metrics struct {
 	Calls         Share                 `json:"calls"`
@@ -140,4 +149,49 @@ func (m *Metrics) converted(d time.Duration) {
 		}
 	}
 	m.Conversion[len(buckets)]++
+}
+
+// Add puts the cases of another part of the same suite behind these.
+func (r *Result) Add(more *Result) {
+	end := r.Started.Add(r.Duration)
+	if e := more.Started.Add(more.Duration); e.After(end) {
+		end = e
+	}
+	if more.Started.Before(r.Started) {
+		r.Started = more.Started
+	}
+	r.Duration = end.Sub(r.Started)
+	r.Cases = append(r.Cases, more.Cases...)
+	r.Metrics.add(&more.Metrics)
+}
+
+func (m *Metrics) add(n *Metrics) {
+	for _, s := range []struct{ to, from *Share }{{&m.Calls, &n.Calls}, {&m.Finds, &n.Finds}, {&m.Recoveries, &n.Recoveries}} {
+		s.to.OK += s.from.OK
+		s.to.All += s.from.All
+	}
+	m.Ambiguous += n.Ambiguous
+	m.Stale += n.Stale
+	m.Healed += n.Healed
+	m.Flaky += n.Flaky
+	m.CacheHits += n.CacheHits
+	m.Snapshots += n.Snapshots
+	m.SnapshotBytes += n.SnapshotBytes
+	for i := range m.Conversion {
+		m.Conversion[i] += n.Conversion[i]
+	}
+}
+
+// WithoutImages is a copy of the result that has no pictures.
+func (r *Result) WithoutImages() *Result {
+	out := *r
+	out.Cases = slices.Clone(r.Cases)
+	for i := range out.Cases {
+		list := slices.Clone(out.Cases[i].Steps)
+		for k := range list {
+			list[k].Screenshot = nil
+		}
+		out.Cases[i].Steps = list
+	}
+	return &out
 }

@@ -21,12 +21,14 @@ import (
 	"time"
 
 	"github.com/toolfit/toolfit/internal/steps"
+	"github.com/toolfit/toolfit/internal/steps/snapshot"
 )
 
 // Browser is one session with a playwright-mcp server. Calls are made one after another.
 type Browser interface {
-	// Call makes a tools/call and returns its result; the error is that of the transport.
-	Call(ctx context.Context, tool string, args json.RawMessage) (json.RawMessage, error)
+	// Call makes a tools/call and returns its result; the error is that of the transport, or a
+	// *snapshot.Failure. Asked is the call before it was fitted, for those that fit by themselves.
+	Call(ctx context.Context, asked, fitted Call) (json.RawMessage, error)
 	// Tools are what the server offers now.
 	Tools(ctx context.Context) ([]Tool, error)
 }
@@ -84,6 +86,7 @@ type Runner struct {
 	suite   *steps.Suite
 	metrics *Metrics
 	step    *StepResult           // the one that is under way
+	chosen  *snapshot.Node        // the element that it used last; nil for none
 	learned map[string]Remembered // by the step that is under way
 }
 

@@ -70,9 +70,6 @@ func (r *Runner) byHint(ctx context.Context, q find.Query) (located, bool) {
 		return found, true
 	}
 	r.step.Element = &Element{Role: hint.Role, Path: hint.Selector, Score: 0.6, Why: loc.healed}
-	if r.opts.Memory != nil {
-		r.learned[r.memoryKey(q)] = Remembered{Locator: hint.Selector}
-	}
 	return loc, true
 }
 

@@ -1,7 +1,8 @@
-package run_test
+package e2e
 
-// liveCases are tests that pass, each with a planted mistake that must be reported.
-var liveCases = []struct{ name, yaml, bad string }{
+// stepCases are steps that pass on the recorded pages, and each time some with a planted
+// mistake in the last, which must be reported under its code.
+var stepCases = []stepCase{
 	{"login in Chinese", `
 - 打开 /login-zh.html
 - 在用户名输入框输入 "admin"，在密码输入框输入 "secret"
@@ -11,7 +12,7 @@ var liveCases = []struct{ name, yaml, bad string }{
 - 打开 /login-zh.html
 - 在用户名输入框输入 "admin"，在密码输入框输入 "wrong"
 - 点击登录
-- {expect: {text: 登录成功}, timeout: 1s}`},
+- {expect: {text: 登录成功}, timeout: 1s}`, "ASSERTION_FAILED"},
 	{"login in English", `
 - open /login-en.html
 - type "ann@example.com" into the email field
@@ -21,7 +22,7 @@ var liveCases = []struct{ name, yaml, bad string }{
 - expect: {value: ann@example.com, target: Email address}
 - click Sign in`, `
 - open /login-en.html
-- {click: Sign in with Facebook, timeout: 1s}`},
+- {click: Sign in with Facebook, timeout: 1s}`, "ELEMENT_NOT_FOUND"},
 	{"the action of one row", `
 - 打开 /table.html
 - 点击 SO-1003 行的删除按钮 -> 出现 "删除 SO-1003"
@@ -29,7 +30,7 @@ var liveCases = []struct{ name, yaml, bad string }{
 - expect: {count: 5, target: 删除按钮}
 - expect: {count: 5, target: 行}`, `
 - 打开 /table.html
-- {click: 删除按钮, timeout: 1s}`},
+- {click: 删除按钮, timeout: 1s}`, "ELEMENT_AMBIGUOUS"},
 	{"a dialog of the page", `
 - 打开 /modal.html
 - 点击 删除项目 -> 出现 "确认删除"
@@ -39,7 +40,7 @@ var liveCases = []struct{ name, yaml, bad string }{
 - 打开 /modal.html
 - 点击 删除项目 -> 出现 "确认删除"
 - 点击 取消
-- {expect: {text: 已删除}, timeout: 1s}`},
+- {expect: {text: 已删除}, timeout: 1s}`, "ASSERTION_FAILED"},
 	{"frames", `
 - open /iframe.html
 - type "Ann" into Full name
@@ -47,7 +48,7 @@ var liveCases = []struct{ name, yaml, bad string }{
 - expect: {value: "123", target: CVC}
 - click the Apply button`, `
 - open /iframe.html
-- {fill: {target: IBAN, value: x}, timeout: 1s}`},
+- {fill: {target: IBAN, value: x}, timeout: 1s}`, "ELEMENT_NOT_FOUND"},
 	{"equal labels", `
 - open /dup.html
 - fill shipping street with "Main St"
@@ -56,14 +57,14 @@ var liveCases = []struct{ name, yaml, bad string }{
 - fill Internal note input with "n"
 - 点击 紧急联系人区域的保存按钮`, `
 - open /dup.html
-- {click: 保存, timeout: 1s}`},
+- {click: 保存, timeout: 1s}`, "ELEMENT_AMBIGUOUS"},
 	{"shadow roots", `
 - open /shadow.html
 - fill Nickname with "Bo"
 - click update profile
 - expect: {value: Bo, target: Nickname}`, `
 - open /shadow.html
-- {fill: {target: Nick, value: x}, timeout: 1s, expect: {value: y, target: Nickname}}`},
+- {fill: {target: Nick, value: x}, timeout: 1s, expect: {value: y, target: Nickname}}`, "ELEMENT_NOT_FOUND"},
 	{"lists, dates, boxes", `
 - 打开 /selects.html
 - 在城市下拉框中选择"北京"
@@ -75,13 +76,13 @@ var liveCases = []struct{ name, yaml, bad string }{
 - 在数量输入 "3"
 - 点击 提交`, `
 - 打开 /selects.html
-- {select: {target: 城市, value: 纽约}, timeout: 1s}`},
+- {select: {target: 城市, value: 纽约}, timeout: 1s}`, "OPTION_NOT_FOUND"},
 	{"five hundred rows", `
 - open /list500.html
 - click Delete button in the row of User 250
 - click edit user500@example.com`, `
 - open /list500.html
-- {click: Delete button in the row of User 501, timeout: 1s}`},
+- {click: Delete button in the row of User 501, timeout: 1s}`, "ELEMENT_NOT_FOUND"},
 	{"tabs", `
 - open /ask.html
 - click New window
@@ -92,13 +93,13 @@ var liveCases = []struct{ name, yaml, bad string }{
 - close the tab
 - expect: {title: Ask}`, `
 - open /ask.html
-- switch to tab 7`},
+- switch to tab 7`, "BAD_VALUE"},
 	{"icons by the page's source", `
 - open /icons.html
 - click the search icon
 - click gear icon`, `
 - open /icons.html
-- {click: the print icon, timeout: 1s}`},
+- {click: the print icon, timeout: 1s}`, "ELEMENT_NOT_FOUND"},
 	{"selectors", `
 - 打开 /selects.html
 - {action: fill, selector: "textarea[name=memo]", value: hello}
@@ -107,14 +108,14 @@ var liveCases = []struct{ name, yaml, bad string }{
 - {action: fill, selector: "textarea[name=memo]", value: ""}
 - {action: expect, selector: "textarea[name=memo]", condition: value, text: ""}`, `
 - 打开 /selects.html
-- {action: click, selector: "#nothing", timeout: 1s}`},
+- {action: click, selector: "#nothing", timeout: 1s}`, "ELEMENT_NOT_FOUND"},
 	{"addresses", `
 - open /login-en.html
 - expect: {url: /login-en.html}
 - open /ask.html
 - go back
 - expect: {url: {contains: login-en}}`, `
-- open http://nowhere.invalid/`},
+- open http://nowhere.invalid/`, "NAVIGATION_FAILED"},
 	{"dialogs of the browser", `
 - open /ask.html
 - click Delete -> see "确定删除吗"
@@ -128,5 +129,5 @@ var liveCases = []struct{ name, yaml, bad string }{
 - expect: {text: hello Ann}`, `
 - open /ask.html
 - click Delete
-- {click: Greet, timeout: 1s}`},
+- {click: Greet, timeout: 1s}`, "DIALOG_OPEN"},
 }

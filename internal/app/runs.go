@@ -1,0 +1,72 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/toolfit/toolfit/internal/call"
+	"github.com/toolfit/toolfit/internal/catalog"
+	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/steps/trial"
+)
+
+// maxRuns is how many runs of browser tests are kept.
+const maxRuns = 1000
+
+// newLab makes what runs browser tests.
+func (a *App) newLab() *trial.Lab {
+	return trial.New(trial.Parts{
+		Catalog: a.Catalog, Caller: a.Caller, Store: a.Store, Metrics: trial.NewMetrics(a.registry),
+		NewID: a.Records.NewID, Tell: a.events.RunChanged, Logger: a.log,
+		End: func(session string) { a.Caller.EndSession(session); a.Pool.EndSession(session) },
+	})
+}
+
+// RunTests runs browser tests and keeps what came of them.
+func (a *App) RunTests(ctx context.Context, o trial.Order) (*trial.Kept, error) {
+	return a.lab.Run(ctx, o)
+}
+
+// testTools are the tools of the lab, which is made after the caller that they are for.
+func (a *App) testTools() map[string]call.OwnTool {
+	own := map[string]call.OwnTool{}
+	for _, name := range []string{catalog.RunSteps, catalog.FindElement} {
+		own[name] = func(ctx context.Context, req *call.Request, args json.RawMessage) (json.RawMessage, error) {
+			return a.lab.Tools()[name](ctx, req, args)
+		}
+	}
+	return own
+}
+
+// maxStarted is how many runs may go on by themselves.
+const maxStarted = 4
+
+// StartTests starts a run that goes on by itself until it ends or the gateway does.
+func (a *App) StartTests(ctx context.Context, o trial.Order) (string, error) {
+	if a.running.Add(1) > maxStarted {
+		a.running.Add(-1)
+		return "", fault.New(fault.UpstreamBusy, "%d runs are under way already", maxStarted).WithHint("try again later")
+	}
+	begun := make(chan string, 1)
+	ended := make(chan error, 1)
+	o.Started = func(id string) { begun <- id }
+	a.work.Go(func() {
+		defer a.running.Add(-1)
+		_, err := a.lab.Run(a.background, o)
+		if err != nil && a.background.Err() == nil {
+			a.log.Error("run of browser tests not finished", "error", err)
+		}
+		ended <- err
+	})
+	select {
+	case id := <-begun:
+		return id, nil
+	case err := <-ended:
+		if err == nil { // both are ready
+			return <-begun, nil
+		}
+		return "", err
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}

@@ -1,0 +1,194 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/toolfit/toolfit/internal/cli"
+	"github.com/toolfit/toolfit/internal/steps"
+	stepsrun "github.com/toolfit/toolfit/internal/steps/run"
+	"github.com/toolfit/toolfit/internal/testparts"
+)
+
+// stepCase is one thing that tests do in browsers.
+type stepCase struct {
+	name, good, planted string
+	code                string // of the planted mistake
+}
+
+// stepVersions are playwright servers whose tools, answers and snapshots differ.
+var stepVersions = []string{"0.0.41", "0.0.62", "0.0.83"}
+
+// browserServer is the command line of a playwright server with a real Chromium that does
+// not leave this machine, or ends the test when a part is missing.
+func browserServer(t *testing.T, version string) []string {
+	t.Helper()
+	node := testparts.Need(t)
+	chromium, err := exec.LookPath("chromium")
+	if err != nil {
+		testparts.Missing(t, "needs chromium on PATH: apt-get install chromium fonts-noto-cjk")
+	}
+	config := filepath.Join(t.TempDir(), "browser.json")
+	const offline = `{"browser":{"launchOptions":{"args":["--disable-background-networking","--disable-component-update","--disable-sync","--disable-default-apps","--no-first-run","--no-pings","--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1 , EXCLUDE localhost"]}}}`
+	if err := os.WriteFile(config, []byte(offline), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return node.Script("playwright-mcp-"+version+"/cli.js", "--executable-path", chromium, "--headless", "--isolated", "--no-sandbox", "--config", config, "--output-dir", t.TempDir())
+}
+
+// browserConfig writes a configuration with that server.
+func browserConfig(t *testing.T, version, more string) string {
+	t.Helper()
+	line := browserServer(t, version)
+	args, err := json.Marshal(line[1:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "toolfit.yaml")
+	// Nothing is slept away that steps wait for themselves; versions that cannot do that ignore it.
+	text := fmt.Sprintf("mcpServers:\n  web: {command: %s, args: %s, env: {PLAYWRIGHT_MCP_TIMEOUT_SETTLE: \"0\", PLAYWRIGHT_MCP_SNAPSHOT_MODE: none}}\n%s", line[0], args, more)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// recordedSite serves the recorded pages, and one with dialogs and links, on loopback.
+func recordedSite(t *testing.T) *httptest.Server {
+	t.Helper()
+	dir := os.Getenv("TOOLFIT_DATA")
+	if dir == "" {
+		t.Skip("needs TOOLFIT_DATA, the folder with the pages")
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/", http.FileServer(http.Dir(filepath.Join(dir, "browser", "pages"))))
+	mux.HandleFunc("/ask.html", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `<!doctype html><meta charset="utf-8"><title>Ask</title><button onclick="out.textContent=confirm('确定删除吗')?'deleted':'kept'">Delete</button>
+<button onclick="out.textContent='hello '+prompt('Name?')">Greet</button><p id="out"></p><a href="/login-en.html" target="_blank">New window</a>`)
+	})
+	site := httptest.NewServer(mux)
+	t.Cleanup(site.Close)
+	return site
+}
+
+// toolfit runs a command in this process.
+func toolfit(t *testing.T, args ...string) (code int, out string) {
+	t.Helper()
+	var text bytes.Buffer
+	code = cli.Run(t.Context(), args, &cli.Env{In: strings.NewReader(""), Out: &text, Err: &text, Lookup: os.LookupEnv, Version: "test"})
+	return code, text.String()
+}
+
+// Older servers sleep a second after every action, so the cases are shared out among workers,
+// and the versions run side by side.
+func TestStepsInRealBrowsersOfEveryVersion(t *testing.T) {
+	site := recordedSite(t)
+	for _, version := range stepVersions {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			config, dir := browserConfig(t, version, ""), t.TempDir()
+			planted := writeStepCases(t, dir, 3)
+			path := filepath.Join(t.TempDir(), "report.json")
+			code, out := toolfit(t, "test", dir, "--config", config, "--base-url", site.URL, "--workers", "3", "--timeout", "8s", "--report", "json="+path)
+			if code != 1 {
+				t.Errorf("exit %d, want 1:\n%s", code, out)
+			}
+			var report struct{ Results []stepsrun.Result }
+			data, err := os.ReadFile(path)
+			if err == nil {
+				err = json.Unmarshal(data, &report)
+			}
+			if err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			seen := 0
+			for _, r := range report.Results {
+				seen += checkSteps(t, &r, planted)
+			}
+			if seen != len(stepCases) {
+				t.Errorf("%d of %d planted mistakes were reported:\n%s", seen, len(stepCases), out)
+			}
+		})
+	}
+}
+
+// writeStepCases writes the cases into so many files, each one case, so that a browser starts
+// once for many. The planted mistakes are optional but for the last of each file, so that the
+// next steps are tried. It returns the codes of the mistakes by the lines of their files.
+func writeStepCases(t *testing.T, dir string, files int) map[string]string {
+	t.Helper()
+	planted := map[string]string{}
+	for n := range files {
+		path := filepath.Join(dir, fmt.Sprintf("part%d.yaml", n))
+		var b strings.Builder
+		for i := n; i < len(stepCases); i += files {
+			c := stepCases[i]
+			fmt.Fprintf(&b, "# %s%s%s\n", c.name, c.good, c.planted)
+			line := strings.Count(b.String(), "\n")
+			planted[fmt.Sprintf("%s:%d", path, line)] = c.code
+			if i+files < len(stepCases) {
+				text := b.String()
+				at := strings.LastIndex(strings.TrimRight(text, "\n"), "\n- ") + len("\n- ")
+				step := strings.TrimSpace(text[at:])
+				b.Reset()
+				b.WriteString(text[:at])
+				b.WriteString(optional(step))
+			}
+		}
+		if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := steps.Load(path, os.ReadFile); err != nil {
+			t.Fatalf("%v\n%s", err, b.String())
+		}
+	}
+	return planted
+}
+
+// optional is a step whose failure does not end its case.
+func optional(step string) string {
+	if rest, ok := strings.CutPrefix(step, "{"); ok {
+		return "{optional: true, " + rest + "\n"
+	}
+	text, _ := json.Marshal(step) // a string
+	return fmt.Sprintf("{optional: true, step: %s}\n", text)
+}
+
+// checkSteps counts the planted mistakes that were reported under their code. Everything
+// else must have passed.
+func checkSteps(t *testing.T, r *stepsrun.Result, planted map[string]string) (seen int) {
+	t.Helper()
+	for _, c := range r.Cases {
+		for _, s := range c.Steps {
+			code := planted[fmt.Sprintf("%s:%d", s.File, s.Line)]
+			switch {
+			case code != "" && s.Error != nil && string(s.Error.Details.Code) == code:
+				seen++
+			case code != "" || s.Status != stepsrun.Passed && s.Status != stepsrun.Healed:
+				t.Errorf("planted %q, but %s", code, toldStep(&s))
+			}
+		}
+	}
+	return seen
+}
+
+// toldStep is what happened in a step that did not go as it should.
+func toldStep(s *stepsrun.StepResult) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s:%d: %s %s", filepath.Base(s.File), s.Line, s.Status, s.Text)
+	if s.Error != nil {
+		fmt.Fprintf(&b, ": %s %s", s.Error.Details.Code, s.Error.Message)
+	}
+	for _, c := range s.Calls {
+		fmt.Fprintf(&b, "\n    %s %s %s", c.Tool, c.After, c.Error)
+	}
+	return b.String()
+}

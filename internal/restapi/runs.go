@@ -1,0 +1,151 @@
+package restapi
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/access"
+	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/steps/run"
+	"github.com/toolfit/toolfit/internal/steps/trial"
+	"github.com/toolfit/toolfit/internal/store"
+)
+
+// Tests starts runs of browser tests that go on by themselves.
+type Tests interface {
+	StartTests(ctx context.Context, o trial.Order) (id string, err error)
+}
+
+// Run is a run of browser tests as the API shows it.
+type Run struct {
+	ID         string    `json:"id"`
+	At         time.Time `json:"at"`
+	DurationMS float64   `json:"duration_ms"`
+	Outcome    string    `json:"outcome"`
+	trial.Summary
+	Results []json.RawMessage `json:"results,omitempty"` // of one run that has ended
+}
+
+func showRun(k *trial.Kept) Run {
+	return Run{ID: k.ID, At: k.At, DurationMS: float64(k.Duration.Microseconds()) / 1000, Outcome: k.Outcome, Summary: k.Summary}
+}
+
+// runs pages through the runs, newest first. A caller sees its own.
+func (a *API) runs(r *http.Request, who access.Principal) (any, error) {
+	q := r.URL.Query()
+	f := store.RunFilter{Name: q.Get("name"), Outcome: q.Get("outcome"), Before: q.Get("cursor"), Limit: defaultPage}
+	if text := q.Get("limit"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 || n > maxPage {
+			return nil, fault.New(fault.BadRequest, "limit must be a number from 1 to %d, got %.100q", maxPage, text)
+		}
+		f.Limit = n
+	}
+	rows, err := a.Store.Runs(r.Context(), f)
+	if err != nil {
+		return nil, err
+	}
+	out := struct {
+		Runs []Run  `json:"runs"`
+		Next string `json:"next_cursor,omitempty"`
+	}{Runs: []Run{}}
+	for _, row := range rows {
+		k, err := trial.Read(row, time.Now())
+		if err != nil {
+			return nil, err
+		}
+		if who.MayRead() || k.Principal == who.ID {
+			out.Runs = append(out.Runs, showRun(k))
+		}
+	}
+	if len(rows) == f.Limit {
+		out.Next = rows[len(rows)-1].Cursor()
+	}
+	return out, nil
+}
+
+// keptRun is the run that the path names, if the caller may see it.
+func (a *API) keptRun(r *http.Request, who access.Principal) (*trial.Kept, error) {
+	id := r.PathValue("id")
+	row, err := a.Store.Run(r.Context(), id)
+	if err != nil {
+		return nil, err
+	}
+	k, err := trial.Read(row, time.Now())
+	if err == nil && !who.MayRead() && k.Principal != who.ID {
+		err = fault.New(fault.NotFound, "there is no run %q", id)
+	}
+	return k, err
+}
+
+// oneRun is a run with all that happened; its pictures have addresses of their own.
+func (a *API) oneRun(r *http.Request, who access.Principal) (any, error) {
+	k, err := a.keptRun(r, who)
+	if err != nil {
+		return nil, err
+	}
+	out := showRun(k)
+	for _, res := range k.Results {
+		text, err := json.Marshal(shownResult(a.BasePath, k, res))
+		if err != nil {
+			return nil, err
+		}
+		out.Results = append(out.Results, text)
+	}
+	return out, nil
+}
+
+// runReport is the report of a run as JUnit XML, JSON or one HTML page.
+func (a *API) runReport(r *http.Request, who access.Principal) (any, error) {
+	form := cmp.Or(r.URL.Query().Get("format"), "html")
+	how, known := reportForms[form]
+	if !known {
+		return nil, fault.New(fault.BadRequest, "unknown format %.100q", form).WithHint("use html, junit or json")
+	}
+	k, err := a.keptRun(r, who)
+	if err != nil {
+		return nil, err
+	}
+	return stream(func(w http.ResponseWriter) {
+		w.Header().Set("Content-Type", how.kind)
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		w.Header().Set("Content-Security-Policy", "default-src 'none'; img-src data:; style-src 'unsafe-inline'; sandbox")
+		how.write(w, k.Results) // a client that has left needs no answer
+	}), nil
+}
+
+// screenshot is one picture of a run, by its number from 1.
+func (a *API) screenshot(r *http.Request, who access.Principal) (any, error) {
+	k, err := a.keptRun(r, who)
+	if err != nil {
+		return nil, err
+	}
+	images := imagesOf(k)
+	n, err := strconv.Atoi(r.PathValue("n"))
+	if err != nil || n < 1 || n > len(images) {
+		return nil, fault.New(fault.NotFound, "run %s has no picture %.20q", k.ID, r.PathValue("n"))
+	}
+	return stream(func(w http.ResponseWriter) {
+		w.Header().Set("Content-Type", images[n-1].Kind())
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		w.Write(images[n-1].Data) // a client that has left needs no answer
+	}), nil
+}
+
+// imagesOf are the pictures of a run, in the order of its steps.
+func imagesOf(k *trial.Kept) (list []*run.Image) {
+	for _, res := range k.Results {
+		for _, c := range res.Cases {
+			for _, s := range c.Steps {
+				if s.Screenshot != nil {
+					list = append(list, s.Screenshot)
+				}
+			}
+		}
+	}
+	return list
+}

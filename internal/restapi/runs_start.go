@@ -1,0 +1,143 @@
+package restapi
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/access"
+	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/steps"
+	"github.com/toolfit/toolfit/internal/steps/report"
+	"github.com/toolfit/toolfit/internal/steps/run"
+	"github.com/toolfit/toolfit/internal/steps/trial"
+)
+
+// reportForms write the report of a run.
+var reportForms = map[string]struct {
+	kind  string
+	write func(io.Writer, []*run.Result) error
+}{
+	"html":  {"text/html; charset=utf-8", report.HTML},
+	"junit": {"application/xml", report.JUnit},
+	"json":  {"application/json", report.JSON},
+}
+
+// shownImage is where a picture is.
+type shownImage struct {
+	Type string `json:"type"`
+	Size int    `json:"size"`
+	Href string `json:"href"`
+}
+
+// shownStep is a step with the address of its picture in the picture's place.
+type shownStep struct {
+	run.StepResult
+	Screenshot *shownImage `json:"screenshot,omitempty"`
+}
+
+type shownCase struct {
+	run.CaseResult
+	Steps []shownStep `json:"steps,omitempty"`
+}
+
+type shownSuite struct {
+	*run.Result
+	Cases []shownCase `json:"cases"`
+}
+
+// shownResult is a suite of a run without the bytes of its pictures.
+func shownResult(base string, k *trial.Kept, res *run.Result) shownSuite {
+	numbers := map[*run.Image]int{}
+	for i, image := range imagesOf(k) {
+		numbers[image] = i + 1
+	}
+	out := shownSuite{Result: res, Cases: []shownCase{}}
+	for _, c := range res.Cases {
+		one := shownCase{CaseResult: c}
+		for _, s := range c.Steps {
+			step := shownStep{StepResult: s}
+			if s.Screenshot != nil {
+				href := fmt.Sprintf("%s/api/v1/runs/%s/screenshots/%d", base, k.ID, numbers[s.Screenshot])
+				step.Screenshot = &shownImage{s.Screenshot.Kind(), len(s.Screenshot.Data), href}
+			}
+			one.Steps = append(one.Steps, step)
+		}
+		out.Cases = append(out.Cases, one)
+	}
+	return out
+}
+
+// RunOrder is what starts a run: steps as text, or an earlier run.
+type RunOrder struct {
+	Steps   string            `json:"steps,omitempty"`
+	Again   string            `json:"again,omitempty"` // the id of a run whose files are run again
+	Profile string            `json:"profile,omitempty"`
+	Base    string            `json:"base_url,omitempty"`
+	Vars    map[string]string `json:"vars,omitempty"`
+	Workers int               `json:"workers,omitempty"`
+}
+
+// maxWorkers bounds the browsers of one run that is started from outside.
+const maxWorkers = 4
+
+// startRun starts a run that goes on by itself.
+func (a *API) startRun(r *http.Request, who access.Principal) (any, error) {
+	if !who.MayCall() {
+		return nil, fault.New(fault.Forbidden, "%s may not call tools", who.Name)
+	}
+	body, err := a.body(r)
+	if err != nil {
+		return nil, err
+	}
+	var in RunOrder
+	if err := decode(body, &in); err != nil {
+		return nil, fault.New(fault.BadRequest, "the body must be {\"steps\": …} or {\"again\": …}: %w", err)
+	}
+	if (in.Steps == "") == (in.Again == "") || in.Workers < 0 || in.Workers > maxWorkers {
+		return nil, fault.New(fault.BadRequest, "give steps or again, and at most %d workers", maxWorkers)
+	}
+	o := trial.Order{Who: who, Workers: in.Workers, Options: run.Options{Base: in.Base, Vars: in.Vars}}
+	if o.Profile, err = who.ProfileFor(in.Profile); err != nil {
+		return nil, err
+	}
+	if in.Again != "" {
+		err = a.again(r, who, in.Again, &o)
+	} else {
+		var s *steps.Suite
+		if s, err = trial.Written(in.Steps); err == nil {
+			o.Suites, o.Sources = []*steps.Suite{s}, map[string]string{s.File: in.Steps}
+		} else {
+			err = fault.New(fault.BadArguments, "%w", err)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	id, err := a.Tests.StartTests(r.Context(), o)
+	if err != nil {
+		return nil, err
+	}
+	return created{"/runs/" + id, map[string]string{"id": id}}, nil
+}
+
+// again takes the files of an earlier run. Those of the machine that it ran on are not read.
+func (a *API) again(r *http.Request, who access.Principal, id string, o *trial.Order) error {
+	row, err := a.Store.Run(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	k, err := trial.Read(row, time.Now())
+	if err != nil {
+		return err
+	}
+	if !who.MayRead() && k.Principal != who.ID {
+		return fault.New(fault.NotFound, "there is no run %q", id)
+	}
+	o.Suites, err = k.Again()
+	if o.Name, o.Sources = k.Name, k.Sources; o.Options.Base == "" {
+		o.Options.Base = k.Base
+	}
+	return err
+}
