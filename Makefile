@@ -75,9 +75,10 @@ fuzz:
 bench:
 	$(GO) run ./internal/bench
 
-# A thousand sessions and 64 callers on servers that are slow, die and garble, for a minute.
+# A thousand sessions and 64 callers on servers that are slow, die and garble, for a minute;
+# then 64 callers of action recall whose services do not work every tenth time, for another.
 soak:
-	$(GO) test -count=1 -run '^TestSoak$$' -v ./internal/e2e -soak 60s
+	$(GO) test -count=1 -run '^TestSoak' -v ./internal/e2e -soak 60s
 
 # The chart by Helm itself, beside all else that is checked of deploy/. Helm is built from its
 # Go module, which takes ten minutes the first time on two cores, so check leaves this out:

@@ -115,7 +115,7 @@ func (d *doctor) configuration() *config.Config {
 		return nil
 	}
 	d.say(good, subject, fmt.Sprintf("%s: %s, %s", cfg.Path, count(len(cfg.Servers), "server"), count(len(cfg.Profiles), "profile")), "")
-	if len(cfg.Servers) == 0 {
+	if len(cfg.Servers) == 0 && cfg.Recall == nil { // action recall works with tools of other services
 		d.say(warning, subject, "there are no servers", "add one with: toolfit add NAME -- COMMAND, or take over those of a client: toolfit import")
 	}
 	return cfg

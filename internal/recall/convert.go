@@ -33,31 +33,41 @@ func (s *Service) convert(name string, in raw) (raw, error) {
 
 // without takes properties out of a schema, and out of what it requires.
 func without(in raw, names map[string]bool) raw {
-	var edits []rawjson.Edit
+	out := []byte{'{'}
 	for w := rawjson.Object(in); w.Next(); {
+		value := w.Value
 		switch string(w.Key) {
 		case "properties":
-			out := []byte{'{'}
+			value = []byte{'{'}
 			for p := rawjson.Object(w.Value); p.Next(); {
 				if !names[string(p.Key)] {
-					out = member(out, string(p.Key), p.Value)
+					value = member(value, string(p.Key), p.Value)
 				}
 			}
-			edits = append(edits, rawjson.Edit{Start: w.Start, End: w.End, New: append(out, '}')})
+			value = append(value, '}')
 		case "required":
-			out := []byte{'['}
-			for p := rawjson.Array(w.Value); p.Next(); {
-				if text, _ := rawjson.String(p.Value); !names[text] {
-					if len(out) > 1 {
-						out = append(out, ',')
-					}
-					out = append(out, p.Value...)
-				}
+			if value = withoutTexts(w.Value, names); value == nil {
+				continue // some readers refuse an empty list
 			}
-			edits = append(edits, rawjson.Edit{Start: w.Start, End: w.End, New: append(out, ']')})
+		}
+		out = member(out, string(w.Key), value)
+	}
+	return append(out, '}')
+}
+
+// withoutTexts takes texts out of a list; nil when nothing is left.
+func withoutTexts(list raw, names map[string]bool) raw {
+	var out []byte
+	for p := rawjson.Array(list); p.Next(); {
+		if text, _ := rawjson.String(p.Value); !names[text] {
+			out = append(append(out, ','), p.Value...)
 		}
 	}
-	return rawjson.AppendSplice(nil, in, edits...)
+	if out == nil {
+		return nil
+	}
+	out[0] = '['
+	return append(out, ']')
 }
 
 // member appends a member to an object that is being written.

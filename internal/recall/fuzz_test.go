@@ -3,6 +3,8 @@ package recall
 import (
 	"bytes"
 	"encoding/json"
+	"io"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -103,6 +105,94 @@ func FuzzMerge(f *testing.F) {
 		}
 		if got, want := len(keys(out)), len(keys(args)); got < want {
 			t.Errorf("%s and %s give %s", args, fixed, out)
+		}
+	})
+}
+
+// FuzzServices: whatever the other services answer, the caller gets JSON and a known status,
+// and its parameters hold no reference.
+func FuzzServices(f *testing.F) {
+	for _, seed := range [][2]string{
+		{`{"action_source":{"type":"mcp","mcp_id":"m","tool_name":"t"},"actions":[{"parameters":{"a":1}}]}`, `{"tools":[{"name":"t","inputSchema":{"properties":{"a":{"$ref":"#"}}}}]}`},
+		{`{"action_source":{"type":"tool","box_id":"b","tool_id":"t"},"actions":[{}]}`, `{"name":"t","metadata":{"api_spec":{"parameters":[{"name":"a","in":"path"}]}}}`},
+		{`{"action_source":{"type":"tool","box_id":"b","tool_id":"t"},"actions":[{"parameters":{"x-a":1}}]}`, `{"metadata":{"api_spec":{"request_body":{"content":{"a/json":{"schema":{"oneOf":[{}]}}}}}}}`},
+		{`{"action_source":{"type":7},"actions":null}`, "\xff"},
+	} {
+		f.Add([]byte(seed[0]), []byte(seed[1]), false)
+		f.Add([]byte(seed[0]), []byte(seed[1]), true)
+	}
+	worlds := map[bool]*world{false: newWorld(f, bothServices, nil), true: newWorld(f, bothServices+"  answer: driver\n", nil)}
+	f.Fuzz(func(t *testing.T, query, operator []byte, driver bool) {
+		w := worlds[driver]
+		clear(w.remote.lists)
+		w.remote.bytes = 0
+		client := &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+			body := operator
+			if r.URL.Port() == "13018" {
+				body = query
+			}
+			return &http.Response{StatusCode: 200, Body: io.NopCloser(bytes.NewReader(body))}, nil
+		})}
+		w.query.client, w.remote.client = client, client
+		r := httptest.NewRequest("POST", private+"/kn/get_action_info", strings.NewReader(`{"kn_id":"k","at_id":"a"}`))
+		r.Host = "agent-retrieval"
+		res := httptest.NewRecorder()
+		w.ServeHTTP(res, r)
+		var answer struct {
+			Tools []struct{ Parameters json.RawMessage } `json:"_dynamic_tools"`
+		}
+		if err := json.Unmarshal(res.Body.Bytes(), &answer); err != nil {
+			t.Fatalf("%d %s: %v", res.Code, res.Body, err)
+		}
+		switch res.Code {
+		case 200, 400, 404, 500, 502:
+		default:
+			t.Errorf("%d %s", res.Code, res.Body)
+		}
+		for _, tool := range answer.Tools {
+			if hasReference(tool.Parameters) {
+				t.Errorf("a reference is left: %s", tool.Parameters)
+			}
+		}
+	})
+}
+
+// FuzzAlias: what is put in leaves JSON, and both names say the same where one was there.
+func FuzzAlias(f *testing.F) {
+	f.Add([]byte(`{"content":[],"isError":true}`))
+	f.Add([]byte(` { "is_error" : false , "a":{"isError":1}}`))
+	f.Add([]byte(`{"isError":1,"is_error":2,"isError":3}`))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		if rawjson.Check(in) != nil || kindOf(in) != "object" {
+			return
+		}
+		out := rawjson.AppendSplice(nil, in, alias(in))
+		if err := rawjson.Check(out); err != nil {
+			t.Fatalf("%s becomes %s: %v", in, out, err)
+		}
+		was := keys(in)
+		if !was["isError"] && !was["is_error"] || was["isError"] && was["is_error"] {
+			if !bytes.Equal(in, out) {
+				t.Errorf("%s becomes %s", in, out)
+			}
+		}
+	})
+}
+
+// FuzzWithout: the names are gone, and what is left is JSON.
+func FuzzWithout(f *testing.F) {
+	f.Add([]byte(`{"type":"object","properties":{"a":{},"b":{"type":"string"}},"required":["a","b"]}`), "a")
+	f.Add([]byte(`{"required":["a"],"properties":[1]}`), "a")
+	f.Fuzz(func(t *testing.T, in []byte, name string) {
+		if rawjson.Check(in) != nil || kindOf(in) != "object" {
+			return
+		}
+		out := without(in, map[string]bool{name: true})
+		if err := rawjson.Check(out); err != nil {
+			t.Fatalf("%s becomes %s: %v", in, out, err)
+		}
+		if keys(rawjson.Get(out, "properties"))[name] {
+			t.Errorf("%s becomes %s", in, out)
 		}
 	})
 }
