@@ -46,6 +46,7 @@ type App struct {
 	Catalog *catalog.Catalog
 	Records *record.Log
 	Caller  *call.Caller
+	Env     *gatewayenv.Gateway // the gateway as an environment
 
 	opts     Options
 	log      *slog.Logger
@@ -56,7 +57,6 @@ type App struct {
 	events   *restapi.Events
 	picker   *picker.Picker
 	requests *restapi.Metrics
-	env      *gatewayenv.Gateway
 
 	recallMetrics *recall.Metrics
 
@@ -184,7 +184,7 @@ func (a *App) assemble(ctx context.Context, redact func(string) string) (err err
 		Results: a.Store, Retain: func() time.Duration { return a.Config().Kept.Retain }, JQ: a.jq(),
 		Earlier: a.Store.Results, Uses: a.Store, Meaning: a.meaning, Beside: a.work.Go,
 	})
-	a.agents = mcpserver.New(a.Catalog, a.Caller, a.Pool, &mcpserver.Options{Version: a.opts.Version, Key: a.sealKey, May: a.env.May})
+	a.agents = mcpserver.New(a.Catalog, a.Caller, a.Pool, &mcpserver.Options{Version: a.opts.Version, Key: a.sealKey, May: a.Env.May})
 	a.requests = restapi.NewMetrics(a.registry)
 	a.setRecall(&first)
 	a.registerMetrics()
