@@ -48,6 +48,7 @@ type App struct {
 	Catalog *catalog.Catalog
 	Records *record.Log
 	Caller  *call.Caller
+	Env     *gatewayenv.Gateway // the gateway as an environment
 
 	opts     Options
 	log      *slog.Logger
@@ -58,7 +59,6 @@ type App struct {
 	events   *restapi.Events
 	picker   *picker.Picker
 	requests *restapi.Metrics
-	env      *gatewayenv.Gateway
 	lab      *trial.Lab
 	running  atomic.Int32 // runs of browser tests that go on by themselves
 
@@ -190,7 +190,7 @@ func (a *App) assemble(ctx context.Context, redact func(string) string) (err err
 		Earlier: a.Store.Results, Uses: a.Store, Meaning: a.meaning, Beside: a.work.Go,
 	})
 	a.lab = a.newLab()
-	a.agents = mcpserver.New(a.Catalog, a.Caller, a.Pool, &mcpserver.Options{Version: a.opts.Version, Key: a.sealKey, May: a.env.May})
+	a.agents = mcpserver.New(a.Catalog, a.Caller, a.Pool, &mcpserver.Options{Version: a.opts.Version, Key: a.sealKey, May: a.Env.May})
 	a.requests = restapi.NewMetrics(a.registry)
 	a.setRecall(&first)
 	a.registerMetrics()

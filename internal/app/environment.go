@@ -1,22 +1,15 @@
 package app
 
 import (
-	"github.com/toolfit/toolfit/env"
-	"github.com/toolfit/toolfit/internal/access"
 	"github.com/toolfit/toolfit/internal/call"
 	"github.com/toolfit/toolfit/internal/gatewayenv"
 )
 
 // environment makes the gateway an environment, and returns the tools by which it is one.
 func (a *App) environment() (map[string]call.OwnTool, error) {
-	a.env = gatewayenv.New(gatewayenv.Parts{
+	a.Env = gatewayenv.New(gatewayenv.Parts{
 		Config: a.Config, Catalog: a.Catalog, Store: a.Store, Version: a.opts.Version,
 		Served: func() bool { return a.address.Load() != nil }, Changed: a.events.SessionChanged, Redact: a.secrets.redact, Logger: a.log,
 	})
-	return a.env.Tools()
-}
-
-// Environment is what the administrator of this machine sees of the profile as an environment.
-func (a *App) Environment(profile string) *env.Options {
-	return a.env.Options(access.Local(), profile)
+	return a.Env.Tools()
 }

@@ -96,7 +96,7 @@ func (c *command) askEnv(ctx context.Context, flags envFlags, server []string, f
 		if _, err := a.Catalog.View(profile); err != nil {
 			return err
 		}
-		return askInside(ctx, a.Environment(profile), f)
+		return askInside(ctx, a.Env.Options(access.Local(), profile), f)
 	})
 }
 

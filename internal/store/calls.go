@@ -85,36 +85,58 @@ func (s *Store) Calls(ctx context.Context, f CallFilter) ([]Call, error) {
 // levels are what a filter's level asks for. They are written out, because the indexes
 // that hold only some levels fit no other text.
 var levels = map[string]string{
-	"": "", "debug": "", "info": "level IN ('info', 'warn', 'error')", "warn": "level IN ('warn', 'error')", "error": "level = 'error'",
+	"": "", "debug": "", "info": "level IN ('info', 'warn', 'error')", "warn": warned, "error": "level = 'error'",
 }
 
-// query is led by one condition, whose index is used. It is the first of those that are
-// asked for, in the order of how few calls they usually leave.
+// warned is as the indexes say it that hold warnings and errors alone.
+const warned = "level IN ('warn', 'error')"
+
+// index is the one that leaves the fewest calls to look at, as far as can be told from what
+// is asked for; "" leaves the choice to the database.
+func (f *CallFilter) index() string {
+	grave := f.Level == "warn" || f.Level == "error"
+	switch {
+	case f.Session != "":
+		return "calls_by_session"
+	case f.Rule != "":
+		return "calls_by_rule"
+	case grave && f.Agent != "":
+		return "calls_warned_by_agent"
+	case grave && f.Principal != "":
+		return "calls_warned_by_principal"
+	case f.Level == "error":
+		return "calls_with_errors"
+	case f.Level == "warn":
+		return "calls_with_warnings"
+	case f.Agent != "" && f.Principal != "":
+		return "calls_by_own_agent"
+	case f.Agent != "":
+		return "calls_by_agent"
+	case f.Principal != "":
+		return "calls_by_principal"
+	}
+	return ""
+}
+
 func (f *CallFilter) query(d *dialect) (string, []any, error) {
 	level, known := levels[f.Level]
 	if !known {
 		return "", nil, fault.New(fault.BadRequest, "unknown level %q", f.Level).WithHint("use debug, info, warn or error")
 	}
 	var w where
-	lead := func(column, value string) {
-		switch {
-		case value == "":
-		case len(w.conditions) > 0:
-			w.equals(d.aside+column, value)
-		default:
-			w.equals(column, value)
-			w.is(column + " <> ''") // as the index says
+	for _, c := range []struct{ column, value string }{{"session", f.Session}, {"rule", f.Rule}, {"agent", f.Agent}} {
+		if c.value != "" {
+			w.equals(c.column, c.value)
+			w.is(c.column + " <> ''") // as the indexes say it
 		}
 	}
-	lead("session", f.Session)
-	lead("rule", f.Rule)
-	if level != "" && len(w.conditions) == 0 && f.Level != "info" {
+	if level != "" {
 		w.is(level)
-	} else if level != "" {
-		w.is(d.aside + level)
 	}
-	lead("agent", f.Agent)
-	lead("principal", f.Principal)
+	if f.Level == "error" {
+		w.is(warned)
+	}
+	w.equals("principal", f.Principal)
 	w.equals("server", f.Server)
 	w.equals("tool", f.Tool)
 	w.equals("outcome", f.Outcome)
@@ -129,7 +151,7 @@ func (f *CallFilter) query(d *dialect) (string, []any, error) {
 	if f.Oldest {
 		order = " ORDER BY id"
 	}
-	return "SELECT " + callColumns + " FROM calls" + w.String() + order + w.limit(f.Limit), w.args, nil
+	return "SELECT " + callColumns + " FROM calls" + d.by(f.index()) + w.String() + order + w.limit(f.Limit), w.args, nil
 }
 
 // Call returns one call; an unknown id is a fault.NotFound.

@@ -18,9 +18,9 @@ type dialect struct {
 	schema func(text string) string
 	// place is the n-th placeholder of a long list, from 1.
 	place func(n int) string
-	// aside before a column keeps its index from being chosen. "" leaves the choice to a
-	// database that knows how many rows each value has.
-	aside string
+	// useIndex before the name of an index makes it the one that is used. "" leaves the choice
+	// to a database that knows how many rows each value has.
+	useIndex string
 	// snapshot is the isolation in which several reads see one state.
 	snapshot sql.IsolationLevel
 	// timeout bounds each method; 0 means that the database has its own bound.
@@ -29,6 +29,14 @@ type dialect struct {
 	appendCalls func(s *Store, ctx context.Context, calls []Call) error
 	// explain returns the fault for what a user can mend, nil for the rest.
 	explain func(name string, err error) error
+}
+
+// by says which index a query uses, where that can be said; "" for none in particular.
+func (d *dialect) by(index string) string {
+	if index == "" || d.useIndex == "" {
+		return ""
+	}
+	return d.useIndex + index
 }
 
 // limit bounds one method, so that a database that fell silent holds up nobody for long.

@@ -46,7 +46,7 @@ type filterPlan struct {
 	name   string
 	filter CallFilter
 	index  string
-	common bool // so many calls match that the order of time finds them as soon
+	common bool // another index finds them as soon, and PostgreSQL may choose it
 }
 
 // plans are filters and the index that each must use; "" leaves the choice of one to the database.
@@ -66,11 +66,23 @@ var plans = []filterPlan{
 	{"a span", CallFilter{Since: planCall(500).At, Until: planCall(520).At}, "", false},
 	{"principal", CallFilter{Principal: "k3"}, "calls_by_principal", true},
 	{"session, agent, level and time", CallFilter{Session: "ses_3", Agent: "agent3", Level: "warn", Since: planCall(50).At}, "calls_by_session", false},
-	{"own errors", CallFilter{Principal: "k3", Level: "error"}, "", false},
-	{"errors of an agent in a span", CallFilter{Agent: "agent5", Level: "error", Since: planCall(500).At, Until: planCall(9000).At}, "", false},
-	{"a rare principal's warnings", CallFilter{Principal: "rare", Level: "warn"}, "", false},
-	{"a rare principal's errors", CallFilter{Principal: "rare", Level: "error"}, "", false},
-	{"errors of an agent that has none", CallFilter{Agent: "nobody", Level: "error"}, "", false},
+	{"own errors", CallFilter{Principal: "k3", Level: "error"}, "calls_warned_by_principal", true},
+	{"errors of an agent in a span", CallFilter{Agent: "agent5", Level: "error", Since: planCall(500).At, Until: planCall(9000).At}, "calls_warned_by_agent", true},
+	{"a rare principal's warnings", CallFilter{Principal: "rare", Level: "warn"}, "calls_warned_by_principal", true},
+	{"a rare principal's errors", CallFilter{Principal: "rare", Level: "error"}, "calls_warned_by_principal", true},
+	{"errors of an agent that has none", CallFilter{Agent: "nobody", Level: "error"}, "calls_warned_by_agent", true},
+	{"an agent's calls from info on", CallFilter{Agent: "rare", Level: "info"}, "calls_by_agent", true},
+	{"own calls from info on", CallFilter{Principal: "rare", Level: "info"}, "calls_by_principal", true},
+	{"own calls by an agent", CallFilter{Principal: "k3", Agent: "agent3"}, "calls_by_own_agent", true},
+	{"a rare principal's calls by a common agent", CallFilter{Principal: "rare", Agent: "agent3"}, "calls_by_own_agent", true},
+	{"a common principal's calls by a rare agent", CallFilter{Principal: "k3", Agent: "rare"}, "calls_by_own_agent", true},
+	{"own calls by an agent that others have", CallFilter{Principal: "nobody", Agent: "agent3", Level: "info"}, "calls_by_own_agent", true},
+	{"own calls of a session", CallFilter{Principal: "k3", Session: "ses_3"}, "calls_by_session", true},
+	{"a session of another", CallFilter{Principal: "nobody", Session: "ses_3", Agent: "agent3", Level: "error"}, "calls_by_session", true},
+	{"own warnings of an agent in a span", CallFilter{Principal: "k3", Agent: "agent3", Level: "warn", Since: planCall(500).At, Until: planCall(9000).At}, "calls_warned_by_agent", true},
+	{"own calls in a span", CallFilter{Principal: "k3", Level: "info", Since: planCall(500).At, Until: planCall(9000).At}, "calls_by_principal", true},
+	{"a rare principal's calls in a span", CallFilter{Principal: "rare", Since: planCall(500).At, Until: planCall(9000).At}, "calls_by_principal", true},
+	{"a rare principal's warnings by a common agent", CallFilter{Principal: "rare", Agent: "agent3", Level: "warn"}, "calls_warned_by_agent", true},
 }
 
 // fillPlan stores the calls and lets the database look at them.

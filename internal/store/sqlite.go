@@ -33,7 +33,7 @@ var sqliteDialect = dialect{
 		FROM sqlite_master WHERE type = 'table'`,
 	schema:      func(text string) string { return text },
 	place:       func(int) string { return "?" },
-	aside:       "+",
+	useIndex:    " INDEXED BY ",
 	appendCalls: (*Store).appendSQLite,
 	explain:     explainSQLite,
 }

@@ -82,6 +82,29 @@ func testSessionsAtOnce(t *testing.T, open func() *store.Store) {
 	equal(t, len(got.Metadata), 4*each+2)
 }
 
+func testSessionOwner(t *testing.T, open func() *store.Store) {
+	s, ctx, title := open(), t.Context(), "theirs"
+	_, err := s.CreateSession(ctx, store.Session{ID: "ses_1", Owner: "k1", Title: "mine", Metadata: metadata{"a": raws("1")}})
+	check(t, err)
+	_, updateErr := s.UpdateSession(ctx, "ses_1", store.SessionChange{Owner: "k2", Title: &title, Metadata: metadata{"a": raws("2")}})
+	_, takeErr := s.TakeSession(ctx, "ses_1", "k2")
+	_, noneErr := s.TakeSession(ctx, "ses_2", "")
+	for _, err := range []error{updateErr, takeErr, noneErr} {
+		if !fault.Is(err, fault.NotFound) {
+			t.Errorf("got %v, want not found", err)
+		}
+	}
+	was, err := s.UpdateSession(ctx, "ses_1", store.SessionChange{Owner: "k1"})
+	check(t, err)
+	equal(t, []string{was.Title, string(was.Metadata["a"])}, []string{"mine", "1"})
+	taken, err := s.TakeSession(ctx, "ses_1", "k1")
+	check(t, err)
+	equal(t, taken, was)
+	if _, err := s.TakeSession(ctx, "ses_1", "k1"); !fault.Is(err, fault.NotFound) {
+		t.Errorf("taken twice: %v", err)
+	}
+}
+
 func sessionIDs(sessions []store.Session) (ids []string) {
 	for _, v := range sessions {
 		ids = append(ids, v.ID)

@@ -56,6 +56,7 @@ func suite(t *testing.T, newDSN func(t *testing.T) string, raw func(t *testing.T
 		{"many keep, read and trim results at once", testResultsAtOnce},
 		{"sessions are created, changed and deleted", testSessions},
 		{"of two changes to a session at once none is lost", testSessionsAtOnce},
+		{"a session is changed and taken for its owner alone", testSessionOwner},
 		{"sessions are filtered, newest first, page by page", testSessionPages},
 		{"wrong sessions are refused", testWrongSessions},
 		{"messages keep their order, whoever appends", testMessages},

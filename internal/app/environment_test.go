@@ -1,0 +1,307 @@
+package app_test
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/toolfit/toolfit/env"
+	"github.com/toolfit/toolfit/internal/access"
+	"github.com/toolfit/toolfit/internal/app"
+	"github.com/toolfit/toolfit/internal/config"
+)
+
+const environmentFile = `
+store: t.db
+mcpServers: {shop: {builtin: demo-shop}, other: {builtin: demo-shop}}
+models: {m: {url: "http://127.0.0.1:1/v1"}}
+profiles:
+  default: {servers: [shop]}
+  open: {servers: [shop], env: true, envNames: both, names: bare, budget: 100, paging: true, output: strict, search: "on"}
+  old: {servers: [shop], envNames: slash, tools: {deny: ["env_delete_session"]}}
+  strict: {servers: [shop], env: true, dialect: openai-strict}
+agents:
+  clerk: {available_tools: ["shop__list_orders"]}
+  finder: {profile: open, available_tools: ["shop__*order*"]}
+`
+
+// hosted is a gateway over HTTP with a key for each role.
+type hosted struct {
+	*httptest.Server
+	app  *app.App
+	keys map[string]string
+}
+
+func host(t *testing.T, text string) *hosted {
+	t.Helper()
+	cfg, err := config.Parse(filepath.Join(t.TempDir(), "toolfit.yaml"), []byte(text), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := app.New(t.Context(), cfg, &app.Options{Version: "1.2"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &hosted{app: a, keys: map[string]string{}}
+	for _, k := range []struct {
+		name, profile string
+		role          access.Role
+	}{{"ann", "default", access.Caller}, {"bob", "default", access.Caller}, {"eye", "default", access.Viewer}, {"root", "*", access.Admin}} {
+		key, row, err := access.NewKey(k.name, k.profile, k.role, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		row.CreatedAt = time.Now()
+		if err := a.Store.CreateKey(t.Context(), row); err != nil {
+			t.Fatal(err)
+		}
+		h.keys[k.name] = key
+	}
+	h.Server = httptest.NewServer(a.Handler())
+	t.Cleanup(func() {
+		http.DefaultClient.CloseIdleConnections()
+		h.Close()
+		if err := a.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return h
+}
+
+func (h *hosted) dial(t *testing.T, who, path string) *env.Client {
+	t.Helper()
+	c, err := h.try(t, who, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+func (h *hosted) try(t *testing.T, who, path string) (*env.Client, error) {
+	return env.Dial(t.Context(), h.URL+path, &env.DialOptions{Header: http.Header{"Authorization": {"Bearer " + h.keys[who]}}})
+}
+
+// modern sends one request of the newer era and returns what it is answered.
+func (h *hosted) modern(t *testing.T, who, path, method, params string) string {
+	t.Helper()
+	var m map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(params), &m); err != nil {
+		t.Fatal(err)
+	}
+	meta := map[string]json.RawMessage{}
+	if m["_meta"] != nil {
+		if err := json.Unmarshal(m["_meta"], &meta); err != nil {
+			t.Fatal(err)
+		}
+	}
+	meta["io.modelcontextprotocol/protocolVersion"] = json.RawMessage(`"2026-07-28"`)
+	meta["io.modelcontextprotocol/clientInfo"] = json.RawMessage(`{"name":"t","version":"1"}`)
+	meta["io.modelcontextprotocol/clientCapabilities"] = json.RawMessage(`{}`)
+	m["_meta"], _ = json.Marshal(meta)
+	body, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": m})
+	req, err := http.NewRequest(http.MethodPost, h.URL+path, strings.NewReader(string(body)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range map[string]string{
+		"Authorization": "Bearer " + h.keys[who], "Content-Type": "application/json", "Accept": "application/json, text/event-stream",
+		"Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": method,
+	} {
+		req.Header.Set(name, value)
+	}
+	var name string
+	if json.Unmarshal(m["name"], &name) == nil {
+		req.Header.Set("Mcp-Name", name)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var answer json.RawMessage
+	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
+		t.Fatalf("%s: %v", resp.Status, err)
+	}
+	return string(answer)
+}
+
+// listed are the names in a list of tools.
+func listed(t *testing.T, answer string) (names []string) {
+	t.Helper()
+	var a struct {
+		Result struct {
+			Tools []struct {
+				Name         string
+				OutputSchema json.RawMessage
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(answer), &a); err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range a.Result.Tools {
+		if strings.HasPrefix(tool.Name, "env") && tool.OutputSchema == nil {
+			t.Errorf("%s promises nothing", tool.Name)
+		}
+		names = append(names, tool.Name)
+	}
+	return names
+}
+
+func count(names []string, prefix string) (n int) {
+	for _, name := range names {
+		if strings.HasPrefix(name, prefix) {
+			n++
+		}
+	}
+	return n
+}
+
+func TestEnvironmentToolsAreListedWhereTheyAreAskedFor(t *testing.T) {
+	h := host(t, environmentFile)
+	for _, tt := range []struct {
+		who, path                string
+		underscore, slash, other int // how many of each
+	}{
+		{"root", "/mcp/default", 0, 0, 8},
+		{"root", "/mcp/default/env", 11, 0, 8},
+		{"root", "/mcp/old", 0, 0, 8},
+		{"root", "/mcp/old/env", 0, 10, 8},
+		{"root", "/mcp/open", 11, 11, 4},
+		{"root", "/mcp/open/env", 11, 11, 4},
+		{"root", "/mcp/strict", 11, 0, 8},
+		{"eye", "/mcp/default/env", 8, 0, 0},
+	} {
+		names := listed(t, h.modern(t, tt.who, tt.path, "tools/list", `{}`))
+		underscore, slash := count(names, "env_"), count(names, "env/")
+		if got := len(names) - underscore - slash; underscore != tt.underscore || slash != tt.slash || got != tt.other {
+			t.Errorf("%s %s: %q", tt.who, tt.path, names)
+		}
+		if slices.Sort(names); len(slices.Compact(names)) != len(names) {
+			t.Errorf("%s: a name is listed twice", tt.path)
+		}
+	}
+}
+
+func TestBothNamesOfAnEnvironmentToolCanBeCalledInBothEras(t *testing.T) {
+	h := host(t, environmentFile)
+	for _, path := range []string{"/mcp/default/env", "/mcp/old/env", "/mcp/open", "/mcp/open/env", "/mcp/strict"} {
+		old := h.dial(t, "root", path)
+		for _, name := range []string{"env_get_description", "env/get_description"} {
+			var d env.EnvDescription
+			if err := old.Call(t.Context(), name, struct{}{}, &d); err != nil || d.ID != "toolfit" || len(d.Profiles) != 4 {
+				t.Errorf("%s %s: %+v, %v", path, name, d, err)
+			}
+			if got := h.modern(t, "root", path, "tools/call", `{"name":"`+name+`","arguments":{}}`); !strings.Contains(got, `"resultType":"complete"`) || !strings.Contains(got, `"structuredContent":{"id":"toolfit"`) {
+				t.Errorf("%s %s: %.300s", path, name, got)
+			}
+		}
+	}
+	for _, path := range []string{"/mcp/default", "/mcp/old"} {
+		if got := h.modern(t, "root", path, "tools/call", `{"name":"env_get_description"}`); !strings.Contains(got, "unknown tool") {
+			t.Errorf("%s: what is not shown cannot be called: %s", path, got)
+		}
+	}
+	if got := h.modern(t, "root", "/mcp/old/env", "tools/call", `{"name":"env/delete_session","arguments":{"id":"ses_1"}}`); !strings.Contains(got, "unknown tool") {
+		t.Errorf("what is denied under one name is under the other: %s", got)
+	}
+}
+
+func TestARefusalOfAnEnvironmentToolHasTheProtocolsForm(t *testing.T) {
+	h := host(t, environmentFile)
+	for args, want := range map[string]string{`{"limit":0}`: "limit", `{"limit":1001}`: "limit", `{"who":1}`: "who", `{"since":"x"}`: "since", `[]`: ""} {
+		got := h.modern(t, "root", "/mcp/default/env", "tools/call", `{"name":"env_query_logs","arguments":`+args+`}`)
+		if want != "" && (!strings.Contains(got, `"text":"{\"error\":\"`) || !strings.Contains(got, want) || !strings.Contains(got, `"isError":true`)) || want == "" && !strings.Contains(got, `"error":{"code":-32602`) {
+			t.Errorf("%s: %s", args, got)
+		}
+	}
+}
+
+func TestWhoSeesWhatOfTheEnvironment(t *testing.T) {
+	h := host(t, environmentFile)
+	ctx := t.Context()
+	ann, bob, eye := h.dial(t, "ann", "/mcp/default/env"), h.dial(t, "bob", "/mcp/default/env"), h.dial(t, "eye", "/mcp/default/env")
+	for _, c := range []*env.Client{ann, bob} {
+		if err := c.Call(ctx, "shop__list_orders", struct{}{}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	orders := func(c *env.Client) (n int) {
+		logs, err := c.Logs(ctx, env.LogQuery{Limit: 1000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range logs {
+			if e.ToolName == "shop__list_orders" {
+				n++
+			}
+		}
+		return n
+	}
+	deadline := time.Now().Add(10 * time.Second)
+	for orders(eye) < 2 && time.Now().Before(deadline) { // records are written beside the calls
+	}
+	if a, b, all := orders(ann), orders(bob), orders(eye); a != 1 || b != 1 || all != 2 {
+		t.Errorf("%d, %d and %d calls are seen: callers see their own, viewers all", a, b, all)
+	}
+	if err := eye.Call(ctx, "shop__list_orders", struct{}{}, nil); err == nil {
+		t.Error("a viewer called a tool")
+	}
+	if err := eye.Call(ctx, "env_create_session", struct{}{}, nil); err == nil {
+		t.Error("a viewer made a session")
+	}
+	if _, err := eye.CreateSession(ctx, env.NewSession{}); !errors.Is(err, env.ErrNotOffered) {
+		t.Errorf("it is not shown to a viewer either: %v", err)
+	}
+	for who, paths := range map[string][]string{"ann": {"/mcp/open/env", "/mcp/none/env"}, "eye": {"/mcp", "/mcp/default", "/mcp/none/env"}, "": {"/mcp/default/env"}} {
+		for _, path := range paths {
+			if _, err := h.try(t, who, path); err == nil {
+				t.Errorf("%q came in at %s", who, path)
+			}
+		}
+	}
+}
+
+func TestAnAgentInAnEnvironmentHasItsToolsAlone(t *testing.T) {
+	h := host(t, environmentFile)
+	const clerk = `"_meta":{"toolfit/agent":"clerk"}`
+	names := listed(t, h.modern(t, "ann", "/mcp/default/env", "tools/list", `{`+clerk+`}`))
+	if len(names) != 12 || !slices.Contains(names, "shop__list_orders") {
+		t.Errorf("%q", names)
+	}
+	if got := h.modern(t, "ann", "/mcp/default/env", "tools/call", `{"name":"shop__list_orders",`+clerk+`}`); strings.Contains(got, `"error"`) {
+		t.Errorf("%s", got)
+	}
+	if got := h.modern(t, "ann", "/mcp/default/env", "tools/call", `{"name":"shop__get_order","arguments":{"id":1},`+clerk+`}`); !strings.Contains(got, "unknown tool") {
+		t.Errorf("%s", got)
+	}
+	for _, method := range []string{"tools/list", "tools/call"} {
+		if got := h.modern(t, "ann", "/mcp/default/env", method, `{"name":"shop__get_order","_meta":{"toolfit/agent":"nobody"}}`); !strings.Contains(got, "Agent not found: nobody") {
+			t.Errorf("%s: %s", method, got)
+		}
+	}
+	const finder = `"_meta":{"toolfit/agent":"finder"}`
+	got := h.modern(t, "root", "/mcp/open/env", "tools/call", `{"name":"call_tool","arguments":{"name":"find_customers","arguments":{"name":"a"}},`+finder+`}`)
+	if !strings.Contains(got, "there is no tool find_customers") {
+		t.Errorf("a tool that calls others is no way around: %s", got)
+	}
+	got = h.modern(t, "root", "/mcp/open/env", "tools/call", `{"name":"find_tools","arguments":{"query":"customers orders","limit":20},`+finder+`}`)
+	if strings.Contains(got, "find_customers") || !strings.Contains(got, "list_orders") {
+		t.Errorf("what may not be called is not found: %s", got)
+	}
+}
+
+func TestEventsAndMetricsAreThereForThoseWhoCanHaveThem(t *testing.T) {
+	h := host(t, environmentFile)
+	d, err := h.dial(t, "root", "/mcp/default/env").Description(t.Context())
+	if err != nil || d.Capabilities.Events || d.Version != "1.2" {
+		t.Errorf("%+v, %v: it does not serve by itself here", d, err)
+	}
+}
