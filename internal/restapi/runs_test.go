@@ -1,0 +1,109 @@
+package restapi_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/restapi"
+	"github.com/toolfit/toolfit/internal/store"
+)
+
+// keepRun stores a run of the principal's, with one picture that calls itself a page.
+func (g *gateway) keepRun(t *testing.T, id, principal string) {
+	t.Helper()
+	err := g.app.Store.SaveRun(t.Context(), store.Run{
+		ID: id, At: time.Now(), Name: "登录", Outcome: "failed", Duration: time.Second,
+		Summary: json.RawMessage(`{"name":"登录","principal":"` + principal + `","profile":"default","files":["t.yaml"],"cases":1,"totals":{"tests":1,"failed":1}}`),
+		Report: []byte(`{"results":[{"runId":"` + id + `","file":"t.yaml","name":"登录","started":"2026-01-01T00:00:00Z","duration":1,"metrics":{},"cases":[{"name":"<script>x</script>","status":"failed","attempts":1,"started":"2026-01-01T00:00:00Z","duration":1,
+			"error":{"type":"ELEMENT_NOT_FOUND","message":"no","details":{"runId":"r"}},"steps":[{"text":"点击登录","action":"click","status":"failed","duration":1,"screenshot":{"type":"text/html","data":"aGk="}}]}]}],
+			"sources":{"t.yaml":"- open http://127.0.0.1:1/\n"}}`),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// principalOf is the id of a key.
+func (g *gateway) principalOf(name string) string { return strings.Split(g.keys[name], "_")[1] }
+
+func TestRunsAnswerAsTheDocumentSays(t *testing.T) {
+	g := newGateway(t)
+	g.keepRun(t, "run_1", g.principalOf("ann"))
+	doc, schemas := readDocument(t), newSchemas(t)
+	for _, c := range []struct {
+		method, path, target, body string
+		status                     int
+	}{
+		{"GET", "/runs", "/runs?outcome=failed&limit=1", "", 200},
+		{"GET", "/runs", "/runs?limit=0", "", 400},
+		{"GET", "/runs", "/runs?cursor=nonsense", "", 400},
+		{"GET", "/runs/{id}", "/runs/run_1", "", 200},
+		{"GET", "/runs/{id}", "/runs/nope", "", 404},
+		{"GET", "/runs/{id}/report", "/runs/run_1/report?format=pdf", "", 400},
+		{"GET", "/runs/{id}/screenshots/{n}", "/runs/run_1/screenshots/2", "", 404},
+		{"POST", "/runs", "/runs", `{}`, 400},
+		{"POST", "/runs", "/runs", `{"steps":"dance"}`, 400},
+		{"POST", "/runs", "/runs", `{"steps":"open /","workers":99}`, 400},
+		{"POST", "/runs", "/runs", `{"again":"nope"}`, 404},
+		{"POST", "/runs", "/runs", `{"again":"run_1"}`, 404}, // there is no browser here
+	} {
+		status, body := g.ask(t, "root", c.method, "/api/v1"+c.target, c.body)
+		if status != c.status {
+			t.Errorf("%s %s: HTTP %d, want %d: %s", c.method, c.target, status, c.status, body)
+			continue
+		}
+		status3 := map[bool]string{true: "200", false: "default"}[status == 200]
+		schemas.check(t, doc.answerSchema(t, c.method, c.path, status3), body)
+	}
+	_, body := g.ask(t, "root", "GET", "/api/v1/runs/run_1", "")
+	var run restapi.Run
+	if err := json.Unmarshal([]byte(body), &run); err != nil || !strings.Contains(body, `"href":"/api/v1/runs/run_1/screenshots/1"`) || strings.Contains(body, "aGk=") {
+		t.Errorf("%v: %s", err, body)
+	}
+}
+
+func TestACallerSeesItsOwnRunsAlone(t *testing.T) {
+	g := newGateway(t)
+	g.keepRun(t, "run_1", g.principalOf("ann"))
+	for _, path := range []string{"/runs/run_1", "/runs/run_1/report", "/runs/run_1/screenshots/1"} {
+		for who, want := range map[string]int{"ann": 200, "bob": 404, "eye": 200, "root": 200} {
+			if status, body := g.ask(t, who, "GET", "/api/v1"+path, ""); status != want {
+				t.Errorf("%s reads %s: HTTP %d: %s", who, path, status, body)
+			}
+		}
+	}
+	for who, want := range map[string]bool{"ann": true, "bob": false, "eye": true} {
+		if _, body := g.ask(t, who, "GET", "/api/v1/runs", ""); strings.Contains(body, "run_1") != want {
+			t.Errorf("%s lists %s", who, body)
+		}
+	}
+	if status, _ := g.ask(t, "eye", "POST", "/api/v1/runs", `{"steps":"open /"}`); status != http.StatusForbidden {
+		t.Errorf("a viewer starts a run: HTTP %d", status)
+	}
+}
+
+func TestWhatATestedPageSentIsNeverRunAsAPageOfOurs(t *testing.T) {
+	g := newGateway(t)
+	g.keepRun(t, "run_1", "x")
+	for path, kind := range map[string]string{"/report": "text/html; charset=utf-8", "/report?format=junit": "application/xml", "/screenshots/1": "image/png"} {
+		req, err := http.NewRequestWithContext(t.Context(), "GET", g.URL+"/api/v1/runs/run_1"+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+g.keys["root"])
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.Header.Get("Content-Type") != kind || resp.Header.Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("%s: %v", path, resp.Header)
+		}
+	}
+	if _, body := g.ask(t, "root", "GET", "/api/v1/runs/run_1/report", ""); strings.Contains(body, "<script") {
+		t.Errorf("the report holds a script: %s", body)
+	}
+}
