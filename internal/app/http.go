@@ -12,7 +12,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/toolfit/toolfit/internal/access"
-	"github.com/toolfit/toolfit/internal/console"
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/restapi"
@@ -26,14 +25,15 @@ func (a *App) Handler() http.Handler {
 	mux.Handle("/mcp", agents)
 	mux.Handle("/mcp/{profile}", agents)
 	mux.Handle("/mcp/{profile}/env", a.limited(a.mcpHandler(front, mayEnter, a.agents.EnvironmentEntry)))
-	mux.Handle("/api/v1/", a.limited(a.API(a.admit)))
+	api := a.API(a.admit)
+	mux.Handle("/api/v1/", a.limited(api))
 	mux.Handle("/api/agent-retrieval/", a.limited(http.HandlerFunc(a.serveRecall)))
 	mux.HandleFunc("/health/", a.serveRecall)
 	mux.HandleFunc("GET /healthz", plain("ok"))
 	mux.HandleFunc("GET /readyz", a.ready)
 	mux.Handle("GET /metrics", a.guarded(promhttp.HandlerFor(a.registry, promhttp.HandlerOpts{})))
 	mux.Handle(pickPath+"/", a.limited(http.StripPrefix(pickPath, a.picker)))
-	mux.Handle("/", a.limited(a.guarded(console.New(page{a}, a.log))))
+	mux.Handle("/", a.console(api))
 	if a.started.BasePath == "" {
 		return mux
 	}
@@ -41,7 +41,7 @@ func (a *App) Handler() http.Handler {
 }
 
 // API is the REST API for whoever admit lets in.
-func (a *App) API(admit func(*http.Request) (access.Principal, error)) http.Handler {
+func (a *App) API(admit func(*http.Request) (access.Principal, error)) *restapi.API {
 	return restapi.New(restapi.Parts{
 		Sources: a.sources(), Caller: a.Caller, Store: a.Store, Keys: a.Keys, Events: a.events, Tests: a,
 		Admit: admit, BasePath: a.started.BasePath, MaxBody: a.started.Limits.Body, Metrics: a.requests, Logger: a.log,

@@ -1,125 +1,102 @@
-// Package console is the page for people: servers, their tools and the last calls, on one
-// screen. It is rendered on the server from plain view structs and works without
-// JavaScript. It never changes anything, never asks an upstream server, and knows nothing
-// of where its data comes from.
+// Package console is the entrance for people: pages in Chinese and English, light and dark,
+// rendered on the server. They read and change what the REST API does, through the same
+// methods, so there is one decision who may see what. A page works without JavaScript;
+// with it, numbers and rows come in live. It never loads anything from another site, never
+// keeps state of its own, and never asks an upstream server directly.
 //
-//	http.Handle("/", console.New(src, log))
+//	mux.Handle("/", console.New(console.Parts{Servers: api, Keys: api, Admit: admit, …}))
 package console
 
 import (
-	"bytes"
-	"crypto/sha256"
-	"embed"
-	"encoding/hex"
-	"html/template"
+	"fmt"
 	"log/slog"
 	"net/http"
-	"time"
 
-	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/access"
+	"github.com/toolfit/toolfit/internal/locale"
 )
 
-//go:embed page.html fault.html style.css
-var files embed.FS
+// Parts are what the pages are served from.
+type Parts struct {
+	Servers Servers
+	Keys    Keys
 
-// policy lets a page load its own stylesheet and images, and nothing else at all.
-const policy = "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-
-// Source gives what the page shows.
-type Source interface {
-	// Page gives what the caller of r may see. A *fault.Error is shown to the person;
-	// any other error is logged and shown as "internal error".
-	Page(r *http.Request) (Page, error)
+	Admit    func(*http.Request) (access.Principal, error)
+	Address  func(*http.Request) (scheme, host string) // that the person's browser asked for
+	Limit    func(http.Handler) http.Handler           // turns away who asks too often; nil: nobody
+	BasePath string                                    // what stands before every path for browsers
+	Version  string                                    // "": dev
+	Seal     []byte                                    // seals sign-ins; nil: a new one for this process
+	Profiles func() []string                           // the names of all profiles
+	Logger   *slog.Logger                              // nil: discard
 }
 
-// console answers the page and its stylesheet.
-type console struct {
-	src   Source
-	log   *slog.Logger
-	page  *template.Template
-	fault *template.Template
-	style []byte
-	etag  string
+// Console serves the pages.
+type Console struct {
+	Parts
+	seal     *seal
+	assets   *assets
+	sections []section
+	pages    map[locale.Language]pageSet
+	origin   *http.CrossOriginProtection
+	inner    http.Handler
 }
 
-// New makes the handler for GET / and GET /style.css; a nil log logs nothing.
-func New(src Source, log *slog.Logger) http.Handler {
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
+// section is a part of the navigation: a page and all that belongs to it.
+type section struct {
+	name   string                      // of its template, and of its texts: console.nav.NAME
+	path   string                      // of its page
+	key    string                      // the letter that leads to it after g
+	may    func(access.Principal) bool // who is shown it; nil: everybody
+	routes map[string]handler          // by pattern
+}
+
+// New makes the console.
+func New(p Parts) *Console {
+	if p.Logger == nil {
+		p.Logger = slog.New(slog.DiscardHandler)
 	}
-	style, err := files.ReadFile("style.css")
-	if err != nil {
-		panic("console: " + err.Error()) // embedded, so it is there
+	if p.Limit == nil {
+		p.Limit = func(h http.Handler) http.Handler { return h }
 	}
-	sum := sha256.Sum256(style)
-	c := &console{
-		src: src, log: log, style: style,
-		page:  template.Must(template.New("page.html").Funcs(words()).ParseFS(files, "page.html")),
-		fault: template.Must(template.New("fault.html").ParseFS(files, "fault.html")),
-		etag:  `"` + hex.EncodeToString(sum[:8]) + `"`,
+	if p.Version == "" {
+		p.Version = "dev"
 	}
+	c := &Console{Parts: p, seal: newSeal(p.Seal), origin: http.NewCrossOriginProtection()}
+	c.assets = loadAssets(p.BasePath)
+	// A new page is one more line here, one Go file and one template.
+	c.sections = []section{
+		c.overviewSection(),
+		c.keysSection(),
+	}
+	c.pages = c.loadPages()
+	c.inner = p.Limit(c.routes())
+	return c
+}
+
+func (c *Console) routes() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", c.showPage)
-	mux.HandleFunc("GET /style.css", c.showStyle)
-	return guard(mux)
-}
-
-// guard sets the headers that every answer carries, the refusals too.
-func guard(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Set("Content-Security-Policy", policy)
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Referrer-Policy", "no-referrer")
-		next.ServeHTTP(w, r)
-	})
-}
-
-func (c *console) showPage(w http.ResponseWriter, r *http.Request) {
-	page, err := c.src.Page(r)
-	if err != nil {
-		c.showFault(w, r, err)
-		return
+	mux.Handle("GET "+assetPath+"{name}", c.assets)
+	mux.HandleFunc("POST /sign-in", c.signIn)
+	mux.HandleFunc("POST /sign-out", c.signOut)
+	mux.HandleFunc("POST /settings", c.changeSettings)
+	for _, s := range c.sections {
+		for pattern, h := range s.routes {
+			mux.HandleFunc(pattern, c.let(s, h))
+		}
 	}
-	var b bytes.Buffer // whole before the first byte goes out, so that an error can still be told
-	if err := c.page.Execute(&b, newView(page)); err != nil {
-		c.showFault(w, r, err)
-		return
+	mux.HandleFunc("/", c.let(section{}, notFound))
+	return mux
+}
+
+// at is a path as browsers see it.
+func (c *Console) at(path string) string { return c.BasePath + path }
+
+// text is a message of the console; the key has no prefix.
+func text(lang locale.Language, key string, args ...any) string {
+	message := lang.Text("console." + key)
+	if len(args) == 0 {
+		return message
 	}
-	write(w, http.StatusOK, b.Bytes())
-}
-
-// showFault logs the error and shows what of it a person may see.
-func (c *console) showFault(w http.ResponseWriter, r *http.Request, err error) {
-	c.log.ErrorContext(r.Context(), "show console", "err", err)
-	f := fault.As(err)
-	var b bytes.Buffer
-	if err := c.fault.Execute(&b, f); err != nil {
-		http.Error(w, f.Message, statusOf(f.Code))
-		return
-	}
-	write(w, statusOf(f.Code), b.Bytes())
-}
-
-func statusOf(code fault.Code) int {
-	switch code {
-	case fault.Unauthorized:
-		return http.StatusUnauthorized
-	case fault.Forbidden:
-		return http.StatusForbidden
-	}
-	return http.StatusInternalServerError
-}
-
-func write(w http.ResponseWriter, status int, body []byte) {
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Cache-Control", "no-store") // the page shows calls of one caller
-	w.WriteHeader(status)
-	_, _ = w.Write(body) // a reader that went away is no fault of ours
-}
-
-func (c *console) showStyle(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Cache-Control", "no-cache")
-	w.Header().Set("ETag", c.etag)
-	http.ServeContent(w, r, "style.css", time.Time{}, bytes.NewReader(c.style))
+	return fmt.Sprintf(message, args...)
 }

@@ -1,5 +1,5 @@
-// Package locale holds what services and people read, in each language that we speak:
-// one file of messages per language, all with the same keys. It chooses a language from
+// Package locale holds what services and people read, in each language that we speak: one
+// file of messages per part and language, all languages with the same keys. It chooses a language from
 // what a request asks for. It never translates by itself and never reads the environment.
 //
 //	lang := locale.Choose(locale.English, r.Header.Get("X-Language"), r.Header.Get("Accept-Language"))
@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"embed"
 	"encoding/json"
+	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,23 +29,38 @@ const (
 // Languages are all of them.
 func Languages() []Language { return []Language{Chinese, English} }
 
-//go:embed zh-Hans.json en-US.json
+//go:embed *.json
 var files embed.FS
 
-// names are the files of the languages.
+// names are how the files of the languages end.
 var names = map[Language]string{Chinese: "zh-Hans.json", English: "en-US.json"}
 
 // messages are read once. The files are part of the program, and a test reads them all.
 var messages = sync.OnceValue(func() map[Language]map[string]string {
 	all := map[Language]map[string]string{}
 	for lang, name := range names {
-		data, _ := files.ReadFile(name)
 		texts := map[string]string{}
-		json.Unmarshal(data, &texts)
+		parts, _ := fs.Glob(files, "*"+name)
+		for _, part := range parts {
+			data, _ := files.ReadFile(part)
+			json.Unmarshal(data, &texts)
+		}
 		all[lang] = texts
 	}
 	return all
 })
+
+// Keys are those of all messages that begin so, in order.
+func Keys(prefix string) []string {
+	var keys []string
+	for key := range messages()[English] {
+		if strings.HasPrefix(key, prefix) {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}
 
 // Text is the message under the key. A key that the language does not have is taken from
 // English; one that nobody has is "".

@@ -2,19 +2,28 @@ package locale
 
 import (
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"strings"
 	"testing"
 )
 
 func TestEveryLanguageHasEveryMessage(t *testing.T) {
 	for lang, name := range names {
-		data, err := files.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var texts map[string]string
-		if err := json.Unmarshal(data, &texts); err != nil {
-			t.Fatalf("%s: %v", name, err)
+		texts := map[string]string{}
+		parts, _ := fs.Glob(files, "*"+name)
+		for _, part := range parts {
+			data, err := files.ReadFile(part)
+			if err != nil {
+				t.Fatal(err)
+			}
+			before, own := len(texts), map[string]string{}
+			if err := errors.Join(json.Unmarshal(data, &own), json.Unmarshal(data, &texts)); err != nil {
+				t.Fatalf("%s: %v", part, err)
+			}
+			if len(texts) != before+len(own) {
+				t.Errorf("%s has keys that another file has", part)
+			}
 		}
 		for _, other := range Languages() {
 			for key := range messages()[other] {

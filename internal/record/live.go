@@ -14,6 +14,7 @@ type live struct {
 	mu     sync.Mutex
 	last   []store.Call // a ring
 	added  int          // how many records there ever were
+	pulse  pulse
 	subs   map[*subscriber]struct{}
 	closed bool
 }
@@ -73,6 +74,7 @@ func (v *live) publish(c *store.Call) {
 	defer v.mu.Unlock()
 	v.last[v.added%len(v.last)] = *c
 	v.added++
+	v.pulse.add(c)
 	for s := range v.subs {
 		s.send(c)
 	}

@@ -2,6 +2,7 @@ package restapi
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -36,10 +37,19 @@ func showKey(k store.Key) Key {
 }
 
 func (a *API) listKeys(r *http.Request, who access.Principal) (any, error) {
+	keys, err := a.ListKeys(r.Context(), who)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"keys": keys}, nil
+}
+
+// ListKeys are all keys.
+func (a *API) ListKeys(ctx context.Context, who access.Principal) ([]Key, error) {
 	if err := needAdmin(who); err != nil {
 		return nil, err
 	}
-	rows, err := a.Store.Keys(r.Context())
+	rows, err := a.Store.Keys(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -47,44 +57,55 @@ func (a *API) listKeys(r *http.Request, who access.Principal) (any, error) {
 	for _, k := range rows {
 		keys = append(keys, showKey(k))
 	}
-	return map[string]any{"keys": keys}, nil
+	return keys, nil
+}
+
+// KeyConfig is a key to be made.
+type KeyConfig struct {
+	Name    string      `json:"name"`
+	Profile string      `json:"profile"` // "": default, or all for an admin
+	Role    access.Role `json:"role"`
 }
 
 func (a *API) createKey(r *http.Request, who access.Principal) (any, error) {
 	if err := needAdmin(who); err != nil {
 		return nil, err
 	}
-	text, row, err := a.newKey(r)
-	if err != nil {
-		return nil, err
-	}
-	if err := a.Store.CreateKey(r.Context(), row); err != nil {
-		return nil, err
-	}
-	out := NewKey{Key: showKey(row), Text: text}
-	if err := a.Keys.Reload(r.Context()); err != nil {
-		return nil, err
-	}
-	if rows, err := a.Store.Keys(r.Context()); err == nil && !slices.ContainsFunc(rows, isAdmin) {
-		out.Warning = "everybody needs a key now, and no key is an admin's; make one with: toolfit keys create NAME --role admin --profile '*'"
-	}
-	return created{"/keys/" + row.ID, out}, nil
-}
-
-// newKey makes the key that the request asks for.
-func (a *API) newKey(r *http.Request) (text string, row store.Key, err error) {
 	data, err := a.body(r)
 	if err != nil {
-		return "", store.Key{}, err
+		return nil, err
 	}
-	in := struct {
-		Name    string      `json:"name"`
-		Profile string      `json:"profile"` // "": default, or all for an admin
-		Role    access.Role `json:"role"`
-	}{Role: access.Caller}
+	in := KeyConfig{Role: access.Caller}
 	if err := decode(data, &in); err != nil {
-		return "", store.Key{}, fault.New(fault.BadRequest, "the body must be {\"name\", \"profile\", \"role\"}: %w", err)
+		return nil, fault.New(fault.BadRequest, "the body must be {\"name\", \"profile\", \"role\"}: %w", err)
 	}
+	out, err := a.CreateKey(r.Context(), who, in)
+	return created{"/keys/" + out.ID, out}, err
+}
+
+// CreateKey makes a key. Its text is in the answer and nowhere else.
+func (a *API) CreateKey(ctx context.Context, who access.Principal, in KeyConfig) (NewKey, error) {
+	if err := needAdmin(who); err != nil {
+		return NewKey{}, err
+	}
+	text, row, err := a.newKey(in)
+	if err != nil {
+		return NewKey{}, err
+	}
+	if err := a.Store.CreateKey(ctx, row); err != nil {
+		return NewKey{}, err
+	}
+	out := NewKey{Key: showKey(row), Text: text}
+	if err := a.Keys.Reload(ctx); err != nil {
+		return NewKey{}, err
+	}
+	if rows, err := a.Store.Keys(ctx); err == nil && !slices.ContainsFunc(rows, isAdmin) {
+		out.Warning = "everybody needs a key now, and no key is an admin's; make one with: toolfit keys create NAME --role admin --profile '*'"
+	}
+	return out, nil
+}
+
+func (a *API) newKey(in KeyConfig) (text string, row store.Key, err error) {
 	text, row, err = access.NewKey(in.Name, in.Profile, in.Role, nil)
 	if err != nil {
 		return "", store.Key{}, err
@@ -99,34 +120,38 @@ func (a *API) newKey(r *http.Request) (text string, row store.Key, err error) {
 
 func isAdmin(k store.Key) bool { return access.Role(k.Role) == access.Admin }
 
-// deleteKey deletes a key, but never the last admin's: then nobody could make another.
 func (a *API) deleteKey(r *http.Request, who access.Principal) (any, error) {
-	if err := needAdmin(who); err != nil {
-		return nil, err
-	}
-	a.keys.Lock()
-	defer a.keys.Unlock()
-	rows, err := a.Store.Keys(r.Context())
-	if err != nil {
-		return nil, err
-	}
 	id := r.PathValue("id")
-	at := slices.IndexFunc(rows, func(k store.Key) bool { return k.ID == id })
-	if at < 0 {
-		return nil, fault.New(fault.NotFound, "no key has the id %q", id)
-	}
-	others := slices.Delete(slices.Clone(rows), at, at+1)
-	if isAdmin(rows[at]) && !slices.ContainsFunc(others, isAdmin) {
-		return nil, fault.New(fault.Conflict, "%s is the last admin key", rows[at].Name).
-			WithHint("make another admin key first, or use: toolfit keys delete %s", id)
-	}
-	if err := a.Store.DeleteKey(r.Context(), id); err != nil {
-		return nil, err
-	}
-	if err := a.Keys.Reload(r.Context()); err != nil { // it opens nothing from now on
+	if err := a.DeleteKey(r.Context(), who, id); err != nil {
 		return nil, err
 	}
 	return deleted{ID: id}, nil
+}
+
+// DeleteKey deletes a key, but never the last admin's: then nobody could make another.
+func (a *API) DeleteKey(ctx context.Context, who access.Principal, id string) error {
+	if err := needAdmin(who); err != nil {
+		return err
+	}
+	a.keys.Lock()
+	defer a.keys.Unlock()
+	rows, err := a.Store.Keys(ctx)
+	if err != nil {
+		return err
+	}
+	at := slices.IndexFunc(rows, func(k store.Key) bool { return k.ID == id })
+	if at < 0 {
+		return fault.New(fault.NotFound, "no key has the id %q", id)
+	}
+	others := slices.Delete(slices.Clone(rows), at, at+1)
+	if isAdmin(rows[at]) && !slices.ContainsFunc(others, isAdmin) {
+		return fault.New(fault.Conflict, "%s is the last admin key", rows[at].Name).
+			WithHint("make another admin key first, or use: toolfit keys delete %s", id)
+	}
+	if err := a.Store.DeleteKey(ctx, id); err != nil {
+		return err
+	}
+	return a.Keys.Reload(ctx) // it opens nothing from now on
 }
 
 // decode reads one JSON value and refuses members that nobody would look at.

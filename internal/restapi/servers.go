@@ -42,18 +42,23 @@ const (
 // Disabled is the state of a server that the configuration switches off.
 const Disabled upstream.State = "disabled"
 
-func (a *API) listServers(_ *http.Request, who access.Principal) (any, error) {
+// SeenServers are the servers as the caller sees them.
+func (a *API) SeenServers(who access.Principal) []Server {
 	seen := []Server{}
 	for _, s := range a.ListServers() {
 		if s, ok := a.shown(s, who); ok {
 			seen = append(seen, s)
 		}
 	}
-	return map[string]any{"servers": seen}, nil
+	return seen
 }
 
-// find is the server as the caller sees it.
-func (a *API) find(id tool.ServerID, who access.Principal) (Server, error) {
+func (a *API) listServers(_ *http.Request, who access.Principal) (any, error) {
+	return map[string]any{"servers": a.SeenServers(who)}, nil
+}
+
+// SeenServer is the server as the caller sees it.
+func (a *API) SeenServer(who access.Principal, id tool.ServerID) (Server, error) {
 	for _, s := range a.ListServers() {
 		if s.ID != id {
 			continue
@@ -66,10 +71,9 @@ func (a *API) find(id tool.ServerID, who access.Principal) (Server, error) {
 }
 
 func (a *API) server(r *http.Request, who access.Principal) (any, error) {
-	return a.find(tool.ServerID(r.PathValue("id")), who)
+	return a.SeenServer(who, tool.ServerID(r.PathValue("id")))
 }
 
-// addServer stores a server. A command runs as the gateway does, so only admins may.
 func (a *API) addServer(r *http.Request, who access.Principal) (any, error) {
 	if err := needAdmin(who); err != nil {
 		return nil, err
@@ -78,24 +82,38 @@ func (a *API) addServer(r *http.Request, who access.Principal) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	id, err := a.Registry.AddServer(r.Context(), text)
-	if err != nil {
-		return nil, err
+	s, err := a.AddServer(r.Context(), who, text)
+	return created{"/servers/" + url.PathEscape(string(s.ID)), s}, err
+}
+
+// AddServer stores the server that the JSON text describes. A command runs as the gateway
+// does, so only admins may.
+func (a *API) AddServer(ctx context.Context, who access.Principal, text []byte) (Server, error) {
+	if err := needAdmin(who); err != nil {
+		return Server{}, err
 	}
-	s, err := a.find(id, who)
-	return created{"/servers/" + url.PathEscape(string(id)), s}, err
+	id, err := a.Registry.AddServer(ctx, text)
+	if err != nil {
+		return Server{}, err
+	}
+	return a.SeenServer(who, id)
 }
 
 func (a *API) removeServer(r *http.Request, who access.Principal) (any, error) {
-	if err := needAdmin(who); err != nil {
-		return nil, err
-	}
 	id := r.PathValue("id")
-	warning, err := a.Registry.RemoveServer(r.Context(), tool.ServerID(id))
+	warning, err := a.RemoveServer(r.Context(), who, tool.ServerID(id))
 	if err != nil {
 		return nil, err
 	}
 	return deleted{ID: id, Warning: warning}, nil
+}
+
+// RemoveServer takes a server out of the store; the warning says what stays.
+func (a *API) RemoveServer(ctx context.Context, who access.Principal, id tool.ServerID) (warning string, err error) {
+	if err := needAdmin(who); err != nil {
+		return "", err
+	}
+	return a.Registry.RemoveServer(ctx, id)
 }
 
 // deleted is the answer that something is gone.
@@ -105,26 +123,26 @@ type deleted struct {
 }
 
 func (a *API) refresh(r *http.Request, who access.Principal) (any, error) {
-	id := tool.ServerID(r.PathValue("id"))
+	return a.RefreshServer(r.Context(), who, tool.ServerID(r.PathValue("id")))
+}
+
+// RefreshServer asks a server for its list now.
+func (a *API) RefreshServer(ctx context.Context, who access.Principal, id tool.ServerID) (Server, error) {
 	if err := needAdmin(who); err != nil {
-		return nil, err
+		return Server{}, err
 	}
-	if _, err := a.find(id, who); err != nil {
-		return nil, err
+	if _, err := a.SeenServer(who, id); err != nil {
+		return Server{}, err
 	}
 	// The list is worth having even when the one who asked for it has left.
-	if err := a.Catalog.Refresh(context.WithoutCancel(r.Context()), id); err != nil {
-		return nil, asFault(err)
+	if err := a.Catalog.Refresh(context.WithoutCancel(ctx), id); err != nil {
+		return Server{}, asFault(err)
 	}
-	return a.find(id, who)
+	return a.SeenServer(who, id)
 }
 
 func (a *API) approve(r *http.Request, who access.Principal) (any, error) {
-	id := tool.ServerID(r.PathValue("id"))
 	if err := needAdmin(who); err != nil {
-		return nil, err
-	}
-	if _, err := a.find(id, who); err != nil {
 		return nil, err
 	}
 	data, err := a.body(r)
@@ -139,9 +157,20 @@ func (a *API) approve(r *http.Request, who access.Principal) (any, error) {
 			return nil, fault.New(fault.BadRequest, "the body must be {\"tools\": [names]}: %w", err)
 		}
 	}
-	n, err := a.Catalog.Approve(r.Context(), id, in.Tools...)
+	n, err := a.ApproveTools(r.Context(), who, tool.ServerID(r.PathValue("id")), in.Tools...)
 	if err != nil {
 		return nil, err
 	}
 	return map[string]int{"approved": n}, nil
+}
+
+// ApproveTools lets held tools of a server through: the named ones, or all without names.
+func (a *API) ApproveTools(ctx context.Context, who access.Principal, id tool.ServerID, names ...string) (int, error) {
+	if err := needAdmin(who); err != nil {
+		return 0, err
+	}
+	if _, err := a.SeenServer(who, id); err != nil {
+		return 0, err
+	}
+	return a.Catalog.Approve(ctx, id, names...)
 }

@@ -1,0 +1,55 @@
+package console
+
+import (
+	"context"
+
+	"github.com/toolfit/toolfit/internal/access"
+	"github.com/toolfit/toolfit/internal/restapi"
+)
+
+// Keys are the keys that let callers in.
+type Keys interface {
+	ListKeys(ctx context.Context, who access.Principal) ([]restapi.Key, error)
+	CreateKey(ctx context.Context, who access.Principal, in restapi.KeyConfig) (restapi.NewKey, error)
+	DeleteKey(ctx context.Context, who access.Principal, id string) error
+}
+
+func (c *Console) keysSection() section {
+	return section{name: "keys", path: "/keys", key: "k", may: access.Principal.MayAdmin, routes: map[string]handler{
+		"GET /keys":              func(v *visit) (answer, error) { return c.showKeys(v, nil) },
+		"POST /keys":             c.createKey,
+		"POST /keys/{id}/delete": c.deleteKey,
+	}}
+}
+
+// keysPage is what the page of keys shows.
+type keysPage struct {
+	Keys     []restapi.Key
+	Profiles []string
+	New      *restapi.NewKey // just made; its text is shown this once
+}
+
+func (c *Console) showKeys(v *visit, made *restapi.NewKey) (answer, error) {
+	keys, err := c.Keys.ListKeys(v.Context(), v.who)
+	if err != nil {
+		return answer{}, err
+	}
+	return show("keys", keysPage{keys, c.Profiles(), made})
+}
+
+func (c *Console) createKey(v *visit) (answer, error) {
+	made, err := c.Keys.CreateKey(v.Context(), v.who, restapi.KeyConfig{
+		Name: v.PostForm.Get("name"), Profile: v.PostForm.Get("profile"), Role: access.Role(v.PostForm.Get("role")),
+	})
+	if err != nil {
+		return answer{}, err
+	}
+	return c.showKeys(v, &made)
+}
+
+func (c *Console) deleteKey(v *visit) (answer, error) {
+	if err := c.Keys.DeleteKey(v.Context(), v.who, v.PathValue("id")); err != nil {
+		return answer{}, err
+	}
+	return done("/keys", "keyDeleted")
+}

@@ -1,0 +1,116 @@
+package console
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/access"
+	"github.com/toolfit/toolfit/internal/locale"
+	"github.com/toolfit/toolfit/internal/record"
+	"github.com/toolfit/toolfit/internal/restapi"
+)
+
+// Servers are what the caller sees of servers and of the last hour.
+type Servers interface {
+	SeenServers(who access.Principal) []restapi.Server
+	Pulse(who access.Principal) ([]record.Minute, error)
+}
+
+func (c *Console) overviewSection() section {
+	return section{name: "overview", path: "/", key: "o", routes: map[string]handler{
+		"GET /{$}":           c.overview,
+		"GET /overview/live": func(v *visit) (answer, error) { return part("overview", "live", c.overviewNow(v)) },
+	}}
+}
+
+// overviewPage is what the overview shows.
+type overviewPage struct {
+	MCPURL  string
+	Live    string // where news is asked for
+	At      time.Time
+	Tiles   []tile // none for those who may not read all calls
+	Servers []restapi.Server
+	Down    int
+}
+
+// tile is one number of the last hour and how it came about.
+type tile struct {
+	Name  string // a key: console.tile.NAME
+	Value string
+	Note  string
+	Tone  string
+	Spark spark
+}
+
+func (c *Console) overview(v *visit) (answer, error) { return show("overview", c.overviewNow(v)) }
+
+func (c *Console) overviewNow(v *visit) overviewPage {
+	p := overviewPage{MCPURL: c.mcpURL(v.Request), Live: c.at("/overview/live"), At: time.Now(), Servers: c.Servers.SeenServers(v.who)}
+	if minutes, err := c.Servers.Pulse(v.who); err == nil {
+		p.Tiles = tilesOf(v.lang, minutes)
+	}
+	for _, s := range p.Servers {
+		if serverTone(s) == "bad" {
+			p.Down++
+		}
+	}
+	return p
+}
+
+// mcpURL is what an agent connects to.
+func (c *Console) mcpURL(r *http.Request) string {
+	scheme, host := c.Address(r)
+	return scheme + "://" + host + c.at("/mcp")
+}
+
+// tilesOf are the four numbers of the last hour.
+func tilesOf(lang locale.Language, minutes []record.Minute) []tile {
+	var calls, errs, full, sent int64
+	var slowest time.Duration
+	series := [4][]float64{}
+	for _, m := range minutes {
+		calls, errs, full, sent = calls+m.Calls, errs+m.Errors, full+m.TokensFull, sent+m.TokensSent
+		slowest = max(slowest, m.P95)
+		for i, v := range []float64{float64(m.Calls), float64(m.Errors), m.P95.Seconds(), float64(m.TokensFull - m.TokensSent)} {
+			series[i] = append(series[i], v)
+		}
+	}
+	last := minutes[len(minutes)-1]
+	tiles := []tile{
+		{Name: "calls", Value: number(calls), Note: text(lang, "tile.calls.note", number(last.Calls))},
+		{Name: "errors", Value: number(errs), Note: text(lang, "tile.errors.note", share(ratio(errs, calls)))},
+		{Name: "latency", Value: "–", Note: text(lang, "tile.latency.note")},
+		{Name: "saved", Value: number(full - sent), Note: text(lang, "tile.saved.note", share(ratio(full-sent, full)))},
+	}
+	if errs > 0 {
+		tiles[1].Tone = "bad"
+	}
+	if calls > 0 {
+		tiles[2].Value = took(slowest)
+	}
+	for i := range tiles {
+		label := text(lang, "tile."+tiles[i].Name) + ": " + tiles[i].Value
+		tiles[i].Spark = newSpark(label, series[i])
+	}
+	return tiles
+}
+
+func ratio(part, whole int64) float64 {
+	if whole == 0 {
+		return 0
+	}
+	return float64(part) / float64(whole)
+}
+
+// serverTone is the tone of a server's state.
+func serverTone(s restapi.Server) string {
+	switch s.State {
+	case "up":
+		return "good"
+	case "down":
+		return "bad"
+	case "starting":
+		return "warn"
+	}
+	return "calm"
+}

@@ -1,0 +1,72 @@
+// What every page does beside htmx: the menu, the keys, copying, questions before changes,
+// and telling when what is shown has grown old. Pages work without it.
+const root = document.documentElement;
+root.classList.add("js");
+
+// The menu on phones.
+const menu = document.querySelector("button.menu");
+menu?.addEventListener("click", () => {
+  const open = root.classList.toggle("menu-open");
+  menu.setAttribute("aria-expanded", String(open));
+});
+
+// A choice that is sent at once, and questions before what cannot be undone.
+document.addEventListener("change", (e) => {
+  if (e.target.matches("[data-submit]")) e.target.form.requestSubmit();
+});
+document.addEventListener("submit", (e) => {
+  const question = e.target.dataset.confirm;
+  if (question && !window.confirm(question)) e.preventDefault();
+});
+
+// Copying: the text beside the button.
+function offerCopies(within) {
+  if (!navigator.clipboard) return; // pages that came over plain HTTP cannot copy
+  for (const button of within.querySelectorAll("button.copy[hidden]")) button.hidden = false;
+}
+document.addEventListener("click", async (e) => {
+  const button = e.target.closest?.("button.copy");
+  if (!button) return;
+  const source = button.parentElement.querySelector("pre, input");
+  await navigator.clipboard.writeText(source.value ?? source.textContent);
+  const label = button.textContent;
+  button.textContent = "✓";
+  setTimeout(() => { button.textContent = label; }, 1200);
+});
+offerCopies(document);
+document.addEventListener("htmx:afterSettle", (e) => offerCopies(e.target));
+
+// Keys: / looks for the search, g and a letter goes to a page.
+let leading = 0;
+document.addEventListener("keydown", (e) => {
+  if (e.ctrlKey || e.metaKey || e.altKey || e.target.closest("input, select, textarea, [contenteditable]")) return;
+  if (e.key === "/") {
+    const search = document.querySelector("input[type=search]");
+    if (search) { e.preventDefault(); search.focus(); }
+  } else if (e.key === "g") {
+    leading = e.timeStamp;
+  } else if (leading && e.timeStamp - leading < 1500) {
+    leading = 0;
+    for (const link of document.querySelectorAll(".nav a")) if (link.dataset.key === e.key) link.click();
+  }
+});
+
+// A live part says when it was last good. It is not exchanged under somebody's hands.
+const stale = document.getElementById("stale");
+const patience = 20_000;
+let fresh = document.querySelector("[data-live]") ? Date.now() : 0;
+export function heard() { fresh = Date.now(); }
+document.addEventListener("htmx:beforeRequest", (e) => {
+  const region = e.target;
+  if (!("live" in region.dataset)) return;
+  const chosen = window.getSelection();
+  const busy = region.contains(document.activeElement) || (chosen && !chosen.isCollapsed && region.contains(chosen.anchorNode));
+  if (busy || document.hidden) { e.preventDefault(); heard(); }
+});
+document.addEventListener("htmx:afterRequest", (e) => { if (e.detail.successful) heard(); });
+for (const name of ["htmx:wsOpen", "htmx:wsAfterMessage"]) document.addEventListener(name, heard);
+setInterval(() => {
+  if (!fresh || document.hidden) return;
+  stale.hidden = Date.now() - fresh < patience;
+  stale.querySelector("time").textContent = new Date(fresh).toLocaleTimeString();
+}, 1000);

@@ -1,0 +1,129 @@
+package console
+
+import (
+	"fmt"
+	"html/template"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/locale"
+)
+
+// words are the functions that templates of a language call.
+func (c *Console) words(lang locale.Language) template.FuncMap {
+	return template.FuncMap{
+		"t":     func(key string, args ...any) string { return text(lang, key, args...) },
+		"at":    c.at,
+		"asset": func(name string) string { return c.assets.paths[name] },
+		"clock": clock, "moment": moment, "took": took, "size": size, "number": func(n any) string { return number(reflect.ValueOf(n).Int()) }, "share": share,
+		"code": code, "badge": newBadge, "empty": newEmpty, "plain": plain,
+		"serverTone": serverTone,
+		"htmx":       func() string { return htmxConfig },
+	}
+}
+
+// htmxConfig keeps htmx from evaluating text and from adding styles, which the policy
+// forbids anyway, and from keeping pages in the browser's storage.
+const htmxConfig = `{"allowEval":false,"includeIndicatorStyles":false,"historyCacheSize":0,"refreshOnHistoryMiss":true,` +
+	`"selfRequestsOnly":true,"allowScriptTags":false}`
+
+// clock is the time as a person reads it: today without the date.
+func clock(t time.Time) string {
+	t = t.Local()
+	if time.Since(t) < 24*time.Hour && t.Day() == time.Now().Day() {
+		return t.Format("15:04:05")
+	}
+	return t.Format("2006-01-02 15:04:05")
+}
+
+// moment is the time with its zone, for programs and for those who hover.
+func moment(t time.Time) string { return t.Format(time.RFC3339) }
+
+func took(d time.Duration) string {
+	switch {
+	case d < 10*time.Millisecond:
+		return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond))
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	}
+	return d.Round(time.Second).String()
+}
+
+func size(n int64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprintf("%d B", n)
+	case n < 1_000_000:
+		return fmt.Sprintf("%.1f kB", float64(n)/1000)
+	}
+	return fmt.Sprintf("%.1f MB", float64(n)/1_000_000)
+}
+
+// number groups the digits of a count by three.
+func number(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	sign := ""
+	if digits[0] == '-' {
+		sign, digits = "-", digits[1:]
+	}
+	var b strings.Builder
+	for i, d := range digits {
+		if i > 0 && (len(digits)-i)%3 == 0 {
+			b.WriteRune('\u202f') // a narrow space that does not break
+		}
+		b.WriteRune(d)
+	}
+	return sign + b.String()
+}
+
+// share is a part of one as per cent.
+func share(part float64) string {
+	if part > 0 && part < 0.01 {
+		return "<1 %"
+	}
+	return fmt.Sprintf("%.0f %%", 100*part)
+}
+
+// badge is a state in one word. Its tone helps the eye; the word alone says it.
+type badge struct{ Tone, Text string }
+
+func newBadge(tone, text string) badge { return badge{tone, text} }
+
+// empty is what a page says where there is nothing yet: why, and what to do first.
+type empty struct {
+	Title, Text string
+	Commands    string // "": none
+}
+
+func newEmpty(title, text, commands string) empty { return empty{title, text, commands} }
+
+// hidden are the characters that change how the text around them reads, or that cannot be seen.
+func hidden(r rune) bool {
+	switch {
+	case r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069, r == 0x200e, r == 0x200f, r == 0x061c: // direction
+		return true
+	case r >= 0x200b && r <= 0x200d, r == 0x2060, r == 0xfeff, r >= 0xe0000 && r <= 0xe007f: // no width
+		return true
+	}
+	return r < 0x20 && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0
+}
+
+// plain shows text of strangers: what would hide or turn around is shown by its number.
+func plain(s string) string {
+	if !strings.ContainsFunc(s, hidden) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if hidden(r) {
+			fmt.Fprintf(&b, "\\u%04x", r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
