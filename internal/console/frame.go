@@ -9,7 +9,6 @@ import (
 
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/locale"
-	"github.com/toolfit/toolfit/internal/restapi"
 )
 
 //go:embed pages
@@ -125,7 +124,7 @@ func (c *Console) showFault(w http.ResponseWriter, v *visit, err error) {
 	if v.Method != http.MethodGet {
 		shown.Back = "/"
 	}
-	c.write(w, v, restapi.StatusOf(f.Code), "fault", "frame", shown)
+	c.write(w, v, f.Code.Status(), "fault", "frame", shown)
 }
 
 // signInPage is what the page for the key shows.

@@ -36,7 +36,7 @@ func NewBrowser(t testing.TB, language string) *Browser {
 		}
 	}
 	if path == "" {
-		missing(t, "no Chromium on PATH: the pages are not tried in a browser")
+		Missing(t, "no Chromium on PATH: the pages are not tried in a browser")
 	}
 	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.Flag("accept-lang", language))
 	alloc, stop := chromedp.NewExecAllocator(context.Background(), opts...)
