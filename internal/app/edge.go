@@ -39,13 +39,18 @@ func (a *App) admit(r *http.Request) (access.Principal, error) { return a.edge.L
 
 // limited turns callers away who ask too often. Whoever does not come in anyway is left to
 // the route, which says so in its own form.
-func (a *App) limited(h http.Handler) http.Handler {
+func (a *App) limited(h http.Handler) http.Handler { return a.limitedIn(h, refuseInJSON) }
+
+// limitedIn is limited with another form of the refusal.
+func (a *App) limitedIn(h http.Handler, refuse func(w http.ResponseWriter, r *http.Request, err error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		e := a.edge.Load()
 		if e.limiter != nil {
 			if who, err := e.door.Admit(r); err == nil {
 				if ok, wait := e.limiter.Allow(who.ID, time.Now()); !ok {
-					refuseForNow(w, who, wait)
+					seconds := max(1, int(math.Ceil(wait.Seconds())))
+					w.Header().Set("Retry-After", strconv.Itoa(seconds))
+					refuse(w, r, fault.New(fault.RateLimited, "%s asks more often than rate allows", who.Name).WithHint("try again in %d s", seconds))
 					return
 				}
 			}
@@ -54,12 +59,10 @@ func (a *App) limited(h http.Handler) http.Handler {
 	})
 }
 
-// refuseForNow answers 429 in the form of the REST API.
-func refuseForNow(w http.ResponseWriter, who access.Principal, wait time.Duration) {
-	seconds := max(1, int(math.Ceil(wait.Seconds())))
-	f := fault.New(fault.RateLimited, "%s asks more often than rate allows", who.Name).WithHint("try again in %d s", seconds)
-	w.Header().Set("Retry-After", strconv.Itoa(seconds))
+// refuseInJSON answers in the form of the REST API.
+func refuseInJSON(w http.ResponseWriter, _ *http.Request, err error) {
+	f := fault.As(err)
 	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(http.StatusTooManyRequests)
+	w.WriteHeader(f.Code.Status())
 	json.NewEncoder(w).Encode(map[string]any{"error": f}) // a client that has left needs no answer
 }

@@ -49,5 +49,14 @@ func (a *App) serveRecall(w http.ResponseWriter, r *http.Request) {
 		s.ServeHTTP(w, r)
 		return
 	}
-	http.Error(w, fault.New(fault.NotFound, "action recall is not configured").Message, http.StatusNotFound)
+	refuseInJSON(w, r, fault.New(fault.NotFound, "action recall is not configured").WithHint("add recall to the configuration"))
+}
+
+// refuseRecall answers an error in the form of those routes.
+func (a *App) refuseRecall(w http.ResponseWriter, r *http.Request, err error) {
+	if s := a.recalls.Load(); s != nil {
+		s.Refuse(w, r, err)
+		return
+	}
+	refuseInJSON(w, r, err)
 }

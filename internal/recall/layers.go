@@ -13,7 +13,7 @@ import (
 var (
 	layers     = []string{"header", "path", "query", "body"}
 	layerTexts = map[string]string{
-		"header": "放在请求头里的参数", "path": "填入地址路径的参数", "query": "附在地址问号之后的参数", "body": "放在请求体里的参数",
+		"header": "HTTP Header 参数", "path": "URL Path 参数", "query": "URL Query 参数", "body": "Request Body 参数",
 	}
 )
 

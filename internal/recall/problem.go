@@ -116,6 +116,9 @@ func (p *problem) in(lang locale.Language) errorBody {
 	return b
 }
 
+// Refuse answers an error that kept a request from being served.
+func (s *Service) Refuse(w http.ResponseWriter, r *http.Request, err error) { s.fail(w, r, err) }
+
 // fail answers an error. What the caller may not know is logged instead.
 func (s *Service) fail(w http.ResponseWriter, r *http.Request, err error) {
 	p := asProblem(err)

@@ -3,6 +3,8 @@ package recall
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -215,6 +217,20 @@ func TestAServiceIsReachedWhateverItAnswers(t *testing.T) {
 	w.upstream.Close()
 	if err := Reach(t.Context(), config.RecallUpstream{URL: w.upstream.URL, Timeout: time.Minute}); err == nil {
 		t.Error("a service that is gone was reached")
+	}
+}
+
+func TestAServiceWithAnUnknownCertificateIsNotAsked(t *testing.T) {
+	asked := false
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked = true }))
+	srv.Config.ErrorLog = log.New(io.Discard, "", 0) // it says that the client hung up
+	srv.StartTLS()
+	defer srv.Close()
+	client := newClient()
+	defer client.CloseIdleConnections()
+	o := &ontology{remote{"ontology-query", srv.URL, time.Minute, client, 1 << 20}}
+	if _, err := o.Action(t.Context(), Query{Network: "k", ActionType: "a"}); err == nil || asProblem(err).status != http.StatusBadGateway || asked {
+		t.Errorf("asked %v, %v", asked, err)
 	}
 }
 

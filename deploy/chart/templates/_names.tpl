@@ -3,13 +3,14 @@
 {{- end -}}
 
 {{- define "toolfit.selector" -}}
-app.kubernetes.io/name: {{ include "toolfit.name" . }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+{{- toYaml (default (dict "app.kubernetes.io/name" (include "toolfit.name" .) "app.kubernetes.io/instance" .Release.Name) .Values.selector) -}}
 {{- end -}}
 
 {{- define "toolfit.labels" -}}
-{{ include "toolfit.selector" . }}
-app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
-app.kubernetes.io/managed-by: {{ .Release.Service }}
-helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
+{{- toYaml (merge (dict) (default (dict) .Values.selector) (dict
+  "app.kubernetes.io/name" (include "toolfit.name" .)
+  "app.kubernetes.io/instance" .Release.Name
+  "app.kubernetes.io/version" .Chart.AppVersion
+  "app.kubernetes.io/managed-by" .Release.Service
+  "helm.sh/chart" (printf "%s-%s" .Chart.Name .Chart.Version))) -}}
 {{- end -}}

@@ -1,0 +1,46 @@
+package app
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// askRecall asks for an action on this machine.
+func askRecall(a *App) *httptest.ResponseRecorder {
+	r := httptest.NewRequest("POST", "/api/agent-retrieval/in/v1/kn/get_action_info", strings.NewReader(`{"kn_id":"k","at_id":"a"}`))
+	r.Host, r.RemoteAddr = "localhost", "127.0.0.1:5"
+	w := httptest.NewRecorder()
+	a.Handler().ServeHTTP(w, r)
+	return w
+}
+
+func TestRecallIsServedWhileTheConfigurationHasIt(t *testing.T) {
+	a, _ := start(t, one)
+	for _, c := range []struct {
+		text, holds string
+	}{
+		{one, "action recall is not configured"},
+		{one + "recall: {}\n", "KnActionRecallActionNotFound"},
+		{one + "recall: {language: zh-CN}\n", "请检查"},
+		{one, "action recall is not configured"},
+	} {
+		a.Reload(parse(t, a.Config().Path, c.text))
+		if w := askRecall(a); w.Code != http.StatusNotFound || !strings.Contains(w.Body.String(), c.holds) {
+			t.Errorf("%q: %d %s", c.text, w.Code, w.Body)
+		}
+	}
+}
+
+func TestRecallRefusesInItsOwnForm(t *testing.T) {
+	a, _ := start(t, one+"recall: {}\nrate: {perKey: 1/m, burst: 1}\n")
+	askRecall(a)
+	w := askRecall(a)
+	var answer struct{ Code, Description string }
+	err := json.Unmarshal(w.Body.Bytes(), &answer)
+	if w.Code != http.StatusTooManyRequests || err != nil || answer.Code != "Public.ServiceUnavailable" || w.Header().Get("Retry-After") != "60" {
+		t.Errorf("%d %s, Retry-After %q", w.Code, w.Body, w.Header().Get("Retry-After"))
+	}
+}
