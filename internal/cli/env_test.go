@@ -1,0 +1,138 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// oldEnvironment is a server as others wrote it: it knows the names with a slash alone, and
+// its answers are text alone.
+func oldEnvironment(t *testing.T, answers map[string]string) string {
+	t.Helper()
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var m struct {
+			ID     json.RawMessage
+			Method string
+			Params struct{ Name string }
+		}
+		if r.Method != http.MethodPost || json.NewDecoder(r.Body).Decode(&m) != nil {
+			w.WriteHeader(http.StatusMethodNotAllowed)
+			return
+		}
+		var result any
+		switch m.Method {
+		case "initialize":
+			result = map[string]any{"protocolVersion": "2025-06-18", "capabilities": map[string]any{"tools": map[string]any{}}, "serverInfo": map[string]string{"name": "old", "version": "1"}}
+		case "tools/list":
+			tools := []map[string]any{}
+			for name := range answers {
+				tools = append(tools, map[string]any{"name": name, "inputSchema": map[string]string{"type": "object"}})
+			}
+			result = map[string]any{"tools": tools}
+		case "tools/call":
+			result = map[string]any{"content": []map[string]string{{"type": "text", "text": answers[m.Params.Name]}}, "isError": strings.HasPrefix(answers[m.Params.Name], `{"error"`)}
+		default:
+			w.WriteHeader(http.StatusAccepted)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		json.NewEncoder(w).Encode(map[string]any{"jsonrpc": "2.0", "id": m.ID, "result": result})
+	}))
+	t.Cleanup(web.Close)
+	t.Cleanup(http.DefaultClient.CloseIdleConnections)
+	return web.URL
+}
+
+func TestEnvAsksServersThatKnowTheOldNamesAndTextAlone(t *testing.T) {
+	w := newWorld(t)
+	at := oldEnvironment(t, map[string]string{
+		"env/get_description": `{"id":"old","displayName":"老环境\u001b[31m","capabilities":{"logs":true,"extra":"yes"}}`,
+		"env/list_profiles":   `{"profiles":[{"id":"p","displayName":"P","primaryAgents":[{"id":"a","role":"primary"}]}]}`,
+		"env/list_agents":     `{"agents":[{"id":"a","role":"primary","promptId":"system","deniedTools":["rm"]}]}`,
+		"env/get_agent":       `{"error":"Agent not found: zz"}`,
+		"env/query_logs":      `{"logs":[{"timestamp":"2026-01-02T03:04:05Z","level":"warn","message":"a\nb","sessionId":"ses_1"}]}`,
+	})
+	for _, tt := range []struct {
+		args string
+		code int
+		want string // in either output
+	}{
+		{"describe", 0, "老环境 [31m (old)\nhas    extra, logs\n"},
+		{"profiles", 0, "p        P     a"},
+		{"agents", 0, "a      primary  system  all, not rm"},
+		{"agents zz", 1, "Agent not found: zz"},
+		{"logs", 0, "warn   a b  session=ses_1\n"},
+		{"logs --json", 0, `"message": "a\nb"`},
+		{"sessions", 1, "does not offer this"},
+	} {
+		code, out, errs := w.run(t, append(append([]string{"env"}, strings.Fields(tt.args)...), "--url", at)...)
+		if code != tt.code || !strings.Contains(out+errs, tt.want) {
+			t.Errorf("env %s: exit code %d\n%s%s\nwant %s", tt.args, code, out, errs, tt.want)
+		}
+	}
+}
+
+func TestEnvSaysWhatAServerGotWrong(t *testing.T) {
+	w := newWorld(t)
+	for answer, want := range map[string]string{
+		`not JSON`:                     "read the answer",
+		`{"id":7}`:                     "read the answer",
+		`{"error":"out of order"}`:     "out of order",
+		``:                             "read the answer",
+		`{"id":"x","capabilities":[]}`: "read the answer",
+	} {
+		at := oldEnvironment(t, map[string]string{"env/get_description": answer})
+		if code, out, errs := w.run(t, "env", "describe", "--url", at); code != 1 || !strings.Contains(errs, want) {
+			t.Errorf("%s: exit code %d\n%s%s\nwant %s", answer, code, out, errs, want)
+		}
+	}
+}
+
+func TestEnvFindsAGatewayByAnyOfItsAddresses(t *testing.T) {
+	for from, want := range map[string]string{
+		"http://h":                     "http://h/mcp/default/env",
+		"http://h/":                    "http://h/mcp/default/env",
+		"http://h/mcp":                 "http://h/mcp/default/env",
+		"http://h/mcp/":                "http://h/mcp/default/env",
+		"http://h/mcp/ops":             "http://h/mcp/ops/env",
+		"http://h/mcp/ops/env":         "http://h/mcp/ops/env",
+		"http://h/tools":               "http://h/tools/mcp/default/env",
+		"http://h/tools/mcp/%E4%BA%91": "http://h/tools/mcp/%E4%BA%91/env",
+	} {
+		u, err := url.Parse(from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := gatewayPath(*u, ""); got != want {
+			t.Errorf("%s: got %s, want %s", from, got, want)
+		}
+		if got := gatewayPath(*u, "p"); !strings.HasSuffix(got, "/mcp/p/env") {
+			t.Errorf("%s: got %s: the profile that is asked for wins", from, got)
+		}
+	}
+}
+
+func TestEnvSendsItsKey(t *testing.T) {
+	w := newWorld(t)
+	var seen []string
+	web := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		seen = append(seen, r.Header.Get("Authorization"))
+		http.Error(rw, "no", http.StatusForbidden)
+	}))
+	defer web.Close()
+	defer http.DefaultClient.CloseIdleConnections()
+	w.vars["TOOLFIT_KEY"] = "tf_a_b"
+	for _, args := range [][]string{{}, {"--key", "tf_c_d"}} {
+		if code, _, errs := w.run(t, append([]string{"env", "describe", "--url", web.URL}, args...)...); code != 1 || !strings.Contains(errs, "403") {
+			t.Errorf("exit code %d: %s", code, errs)
+		}
+	}
+	if got := fmt.Sprint(seen); got != "[Bearer tf_a_b Bearer tf_c_d]" {
+		t.Errorf("sent %s", got)
+	}
+}

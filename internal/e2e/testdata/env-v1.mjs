@@ -1,0 +1,15 @@
+// The TypeScript SDK's client, version 1, calls the tools of the environment protocol in order.
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+
+const client = new Client({ name: "v1", version: "1" });
+await client.connect(new StreamableHTTPClientTransport(new URL(process.argv[2])));
+const { tools } = await client.listTools();
+const answers = {};
+for (const [name, args] of JSON.parse(process.argv[3])) {
+  const { content, structuredContent, isError } = await client.callTool({ name, arguments: args });
+  const same = !isError && JSON.stringify(JSON.parse(content[0].text)) === JSON.stringify(structuredContent);
+  answers[name] = isError ? content[0].text : same ? "ok" : "text and structure differ";
+}
+console.log(JSON.stringify({ tools: tools.map((tool) => tool.name), answers }));
+await client.close();
