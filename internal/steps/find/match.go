@@ -244,7 +244,6 @@ func (x *Index) chain(n *snapshot.Node, rest phrase) grade {
 		return whole
 	}
 	g := part
-	var inRows []word
 	for _, w := range rest.words {
 		has := func(p phrase) bool { return holdsWord(p, w) }
 		begins := func(p phrase) bool {
@@ -253,15 +252,24 @@ func (x *Index) chain(n *snapshot.Node, rest phrase) grade {
 		switch {
 		case slices.ContainsFunc(strict, has):
 			g = inRow
-			inRows = append(inRows, w)
 		case !slices.ContainsFunc(names, begins):
 			return none
 		}
 	}
-	if !countsFit(strict, rest) || !told(strict, inRows) {
+	if g == inRow && (!countsFit(strict, rest) || !told(strict, heldBy(strict, rest.words))) {
 		return none
 	}
 	return g
+}
+
+// heldBy are the words that stand in one of the texts.
+func heldBy(texts []phrase, words []word) (list []word) {
+	for _, w := range words {
+		if slices.ContainsFunc(texts, func(p phrase) bool { return holdsWord(p, w) }) {
+			list = append(list, w)
+		}
+	}
+	return list
 }
 
 // labelsWith are the texts that stand with an element in one small part of the page, such
