@@ -30,8 +30,8 @@ func (f *browserFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.headed, "headed", false, "show the browser")
 	flags.StringVar(&f.url, "browser-url", "", "use what runs at this URL: a playwright server (…/mcp, …/sse), or a browser's debugging address")
 	flags.StringVar(&f.server, "server", "", "use this server of the configuration (default: its only playwright server, else one is started)")
-	flags.StringVar(&f.trace, "trace", "", "have playwright record each case, into this folder (default traces)")
-	flags.Lookup("trace").NoOptDefVal = "traces"
+	flags.StringVar(&f.trace, "trace", "", "have playwright record each case, into this folder (default trace)")
+	flags.Lookup("trace").NoOptDefVal = "trace"
 }
 
 // browserConfig is a configuration with one server, that of the browser.

@@ -157,7 +157,7 @@ func (s *synonyms) variants(p phrase) []phrase {
 const maxVariants = 60
 
 // stopWords say nothing about which element is meant.
-var stopWords = set("the a an to of in on at for with using via this that is are and or please it its into from by 的 请 一个 这个 那个 该 此 并 与 和 及 了 把 将")
+var stopWords = set("the a an as to of in on at for with using via this that is are and or please it its into from by 的 请 一个 这个 那个 该 此 并 与 和 及 了 把 将")
 
 // weakWords may be left out of a name by those who speak of it.
 var weakWords = set("my your you our address code number no user page section area row item value box list 我 我的 您 您的 你 你的 用户 信息 号 号码 页面 区域 内容 栏 一栏 行 项 处")

@@ -123,11 +123,26 @@ func compareOne(l, name phrase) match {
 	if isNumber(name) {
 		return match{} // 3 is a page or a day, not a cart with three things in it
 	}
-	if slices.ContainsFunc(rest, reverses) || marked(l, name) {
+	if slices.ContainsFunc(rest, reverses) || marked(l, name) || !countsFit([]phrase{l}, name) || apart(l, name) {
 		return match{} // "cancel order" is not "order"
 	}
 	return match{score: isWithin, why: "its name holds the words"}
 }
+
+// apart tells whether a name's words stand in a label, but not together: "delete John" is not
+// "delete all messages from John".
+func apart(l, name phrase) bool {
+	if len(name.words) < 2 || slices.ContainsFunc(name.words, func(w word) bool { return w.kind == han }) {
+		return false
+	}
+	words := name.withoutStops().words
+	plain := slices.DeleteFunc(slices.Clone(l.words), func(w word) bool { return modifiers[w.text] && indexOf(words, w) < 0 })
+	return !inOrder(l.words, words) && !inOrder(plain, words)
+}
+
+// modifiers may be left out from between the words of a label: who confirms a password means
+// the field "Confirm new password", where there is no other.
+var modifiers = set("all new this selected current your my every each full")
 
 // synonym is a match by synonyms, which must be of the whole label: a synonym of one word
 // among others is mostly another thing.
@@ -208,7 +223,7 @@ func (x *Index) chain(n *snapshot.Node, rest phrase) grade {
 	var names, strict []phrase
 	for a := n.Parent; a != nil; a = a.Parent {
 		switch {
-		case is(a, row):
+		case is(a, row) && x.callsRow(a, rest):
 			strict = append(strict, x.pieces(a)...)
 		case is(a, dialog):
 			strict = append(strict, x.placeName(a))
@@ -241,7 +256,20 @@ func (x *Index) chain(n *snapshot.Node, rest phrase) grade {
 			return none
 		}
 	}
+	if g == inRow && (!countsFit(strict, rest) || !told(strict, heldBy(strict, rest.words))) {
+		return none
+	}
 	return g
+}
+
+// heldBy are the words that stand in one of the texts.
+func heldBy(texts []phrase, words []word) (list []word) {
+	for _, w := range words {
+		if slices.ContainsFunc(texts, func(p phrase) bool { return holdsWord(p, w) }) {
+			list = append(list, w)
+		}
+	}
+	return list
 }
 
 // labelsWith are the texts that stand with an element in one small part of the page, such

@@ -19,7 +19,9 @@ func (x *Index) pieces(of *snapshot.Node) []phrase {
 			list = append(list, p)
 		}
 	}
-	add(of.Name)
+	if !x.repeats(of) {
+		add(of.Name)
+	}
 	add(of.Text)
 	for i := of.Index + 1; i < of.End && len(list) < 200; {
 		m := x.page.Node(i)
@@ -35,6 +37,19 @@ func (x *Index) pieces(of *snapshot.Node) []phrase {
 	}
 	x.rowTexts[of.Index] = list
 	return list
+}
+
+// repeats tells whether a row's name says no more than its cells, as older servers name rows.
+func (x *Index) repeats(of *snapshot.Node) bool {
+	if of.Role != "row" || of.Name == "" {
+		return false
+	}
+	var all strings.Builder
+	for m := of.First; m != nil; m = m.Next {
+		all.WriteString(x.page.Content(m, maxLabel))
+		all.WriteByte(' ')
+	}
+	return x.phrase(of.Name).equal(read(all.String()))
 }
 
 // covers tells how texts of a row hold a name: as one whole text, or word by word.
@@ -58,7 +73,58 @@ func covers(pieces []phrase, name phrase, exact bool) grade {
 			return none
 		}
 	}
+	if !countsFit(pieces, name) || !told(pieces, name.words) {
+		return none
+	}
 	return part
+}
+
+// told tells whether texts say the words as they were said: together in one of them, or text
+// by text. John Smith is not in the row of John Miller whose manager is Anna Smith.
+func told(texts []phrase, words []word) bool {
+	if len(words) < 2 {
+		return true // it was seen in one of them
+	}
+	words = slices.DeleteFunc(slices.Clone(words), func(w word) bool { return stopWords[w.text] || structural[w.text] })
+	if slices.ContainsFunc(texts, func(p phrase) bool { return inOrder(p.words, words) }) {
+		return true
+	}
+	for len(words) > 0 {
+		n := longest(texts, words)
+		if n == 0 && (words[0].kind != ident || isCount(words[0])) {
+			return false
+		}
+		words = words[max(n, 1):] // an identifier means the same wherever it stands
+	}
+	return true
+}
+
+// longest is how many words, from the first on, are the whole of one text; 0 for none.
+func longest(texts []phrase, words []word) (most int) {
+	for n := 1; n <= len(words); n++ {
+		if whole := phraseOf(words[:n]); slices.ContainsFunc(texts, whole.equal) {
+			most = n
+		}
+	}
+	return most
+}
+
+// inOrder tells whether words stand together in a text, in their order, but for words that
+// say nothing.
+func inOrder(text, words []word) bool {
+	text = slices.DeleteFunc(slices.Clone(text), func(w word) bool { return stopWords[w.text] || structural[w.text] })
+	for i := 0; i+len(words) <= len(text); i++ {
+		same := true
+		for k, w := range words {
+			if same = holdsWord(phrase{words: text[i+k : i+k+1]}, w); !same {
+				break
+			}
+		}
+		if same {
+			return true
+		}
+	}
+	return false
 }
 
 // structural words speak of the page rather than of what is on it.

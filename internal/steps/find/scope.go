@@ -59,7 +59,7 @@ func (x *Index) scopes(p place) []scope {
 	}
 	var list []scope
 	for _, n := range x.rows {
-		if g := covers(x.pieces(n), p.name, p.exact); g != none && !x.isHead(n) {
+		if g := covers(x.pieces(n), p.name, p.exact); g != none && !x.isHead(n) && (p.row || x.callsRow(n, p.name)) {
 			list = append(list, scope{from: n.Index, to: n.End, grade: g})
 		}
 	}
@@ -121,6 +121,9 @@ func nameGrade(name phrase, p place) grade {
 	if rest, found := name.cut(p.name); found {
 		if meaningless(rest) {
 			return whole
+		}
+		if apart(name, p.name) || !countsFit([]phrase{name}, p.name) {
+			return none
 		}
 		return part
 	}

@@ -72,6 +72,9 @@ func (x *Index) readPlaceName(n *snapshot.Node) phrase {
 	}
 	for i := n.Index + 1; i < min(n.End, n.Index+8); i++ {
 		m := x.page.Node(i)
+		if x.oneOfSeveral(m) {
+			break // its heading is its own
+		}
 		if m.Role == "heading" || m.Role == "caption" || m.Role == "legend" {
 			return x.phrase(x.page.Content(m, 200))
 		}
@@ -80,6 +83,21 @@ func (x *Index) readPlaceName(n *snapshot.Node) phrase {
 		}
 	}
 	return phrase{}
+}
+
+// oneOfSeveral tells whether a node is a part of the page beside others of its kind, such as
+// the items of a list.
+func (x *Index) oneOfSeveral(n *snapshot.Node) bool {
+	if !is(n, row|landmark) && n.Role != "article" || n.Parent == nil {
+		return false
+	}
+	count := 0
+	for m := n.Parent.First; m != nil && count < 2; m = m.Next {
+		if m.Role == n.Role {
+			count++
+		}
+	}
+	return count > 1
 }
 
 // headed are the sections whose heading answers to the place's name.

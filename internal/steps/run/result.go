@@ -55,6 +55,7 @@ type CaseResult struct {
 	Started  time.Time     `json:"started"`
 	Duration time.Duration `json:"duration"`
 	Error    *Error        `json:"error,omitempty"`
+	Trace    string        `json:"trace,omitempty"` // what the server says of its recording
 	Steps    []StepResult  `json:"steps,omitempty"`
 }
 

@@ -56,6 +56,7 @@ type Options struct {
 	Dialogs     string                                     // accept, dismiss or fail, where the suite does not say; "": fail
 	Screenshots string                                     // off, on-failure or always; "": on-failure
 	Eval        bool                                       // allow eval steps
+	Trace       bool                                       // have the server record each case, where it can
 	Synonyms    []string                                   // further words for find
 	Memory      Memory                                     // nil: nothing is remembered
 	Fit         func([]Tool) Fitter                        // made anew from each listing; nil: calls go out as they are
@@ -182,6 +183,8 @@ func (r *Runner) once(ctx context.Context, c *steps.Case, row map[string]string)
 		out.Status, out.Error = Broken, r.errorOf(err, nil)
 		return out
 	}
+	r.startTrace(ctx)
+	defer func() { out.Trace = r.stopTrace(ctx) }()
 	for _, part := range [][]steps.Step{r.suite.Setup, c.Steps} {
 		for i := range part {
 			if out.Error != nil {

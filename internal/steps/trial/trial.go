@@ -76,7 +76,6 @@ type Order struct {
 	Suites  []*steps.Suite
 	Sources map[string]string // the files as they were read, to run them again; may be nil
 	Workers int               // each has a browser of its own; 0: one
-	Trace   bool              // the server records what the browser does
 	// Options of every case. ID, Fit, Log and Done are the lab's.
 	Options run.Options
 	Started func(id string)                     // hears of the run as it begins; nil: nobody

@@ -34,11 +34,10 @@ type worker struct {
 	session *session
 	runner  *run.Runner
 	done    func(run.CaseResult) // of the case that is under way
-	trace   bool
 }
 
 func (l *Lab) worker(k *Kept, o *Order, server tool.ServerID, n int) *worker {
-	w := &worker{trace: o.Trace}
+	w := &worker{}
 	w.session = &session{lab: l, server: server, as: call.Request{Principal: o.Who, Profile: o.Profile, Reader: call.Person}}
 	w.session.as.Params.Session = fmt.Sprintf("%s/%d", k.ID, n+1)
 	w.runner = l.runner(w.session, k.ID, o.Options, func(c run.CaseResult) { w.done(c) })
