@@ -79,7 +79,7 @@ type Options struct {
 type known struct {
 	cfg       config.Server
 	offer     upstream.Listing // what it said it has; Notes are not kept
-	held      []bool           // beside its tools: kept out until approved
+	held      []hold           // beside its tools
 	privateTo string           // a digest of the credentials that a private offer is for
 	like      *fit.Server      // the known server that it is; nil: none
 	listedAt  time.Time
@@ -136,7 +136,7 @@ func (c *Catalog) fromRow(row store.Server) *known {
 	k.privateTo = row.PrivateTo
 	for _, t := range row.Tools {
 		if def, ok := c.stored(row.ID, t.Definition, t.Hash); ok {
-			k.offer.Tools, k.held = append(k.offer.Tools, def), append(k.held, t.Held)
+			k.offer.Tools, k.held = append(k.offer.Tools, def), append(k.held, hold{t.Held, t.Was})
 		}
 	}
 	for _, raw := range row.Prompts {
@@ -247,6 +247,7 @@ type Server struct {
 	Prompts   int
 	Resources int
 	Held      []string // names of tools that wait for approval
+	Era       mcp.Era  // in which it is spoken to; "" when it is not known
 	ListedAt  time.Time
 	CheckedAt time.Time
 	Reason    string // why the last check was no good
@@ -265,10 +266,10 @@ func (c *Catalog) Servers() []Server {
 		k := c.servers[cfg.ID]
 		s := Server{
 			ID: cfg.ID, Info: k.offer.Info, Tools: len(k.offer.Tools), Prompts: len(k.offer.Prompts), Resources: len(k.offer.Resources),
-			ListedAt: k.listedAt, CheckedAt: k.checkedAt, Reason: k.reason, Disabled: cfg.Disabled,
+			ListedAt: k.listedAt, CheckedAt: k.checkedAt, Reason: k.reason, Disabled: cfg.Disabled, Era: k.offer.Era,
 		}
-		for i, held := range k.held {
-			if held {
+		for i, h := range k.held {
+			if h.held {
 				s.Held = append(s.Held, k.offer.Tools[i].Name)
 			}
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/toolfit/toolfit/internal/access"
 	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/rawjson"
 	"github.com/toolfit/toolfit/internal/store"
 	"github.com/toolfit/toolfit/internal/tool"
 	"github.com/toolfit/toolfit/internal/upstream"
@@ -467,5 +468,45 @@ func TestOldAnswerDoesNotReplaceANewerOne(t *testing.T) {
 	<-done
 	if v, _ := c.View("p"); len(v.Entries) != 1 || v.Entries[0].Definition.Name != "new" {
 		t.Errorf("listed: %s", v.List)
+	}
+}
+
+func TestHeldToolsTellWhatWasLetThroughBefore(t *testing.T) {
+	next := listing("a:1", "b:1")
+	var kept store.Server
+	cat := newCatalog(t, "changed", func(tool.ServerID) (upstream.Listing, error) { return next, nil }, func(s store.Server) error { kept = s; return nil })
+	held := func() string {
+		t.Helper()
+		if err := cat.Refresh(t.Context(), "s"); err != nil {
+			t.Fatal(err)
+		}
+		tools, err := cat.Held("s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out []string
+		for _, h := range tools {
+			out = append(out, fmt.Sprintf("%s: %s -> %s", h.Name, rawjson.Get(h.Was, "description"), rawjson.Get(h.Now, "description")))
+		}
+		return strings.Join(out, ", ")
+	}
+	if got := held(); got != "" {
+		t.Errorf("the first list: %s", got)
+	}
+	next = listing("a:2", "b:1", "c:1")
+	if got := held(); got != `a: "1" -> "2", c:  -> "1"` {
+		t.Errorf("changed: %s", got)
+	}
+	next = listing("a:3", "b:1", "c:1")
+	if got := held(); got != `a: "1" -> "3", c:  -> "1"` {
+		t.Errorf("changed once more, against what was let through: %s", got)
+	}
+	if len(kept.Tools) != 3 || string(rawjson.Get(kept.Tools[0].Was, "description")) != `"1"` {
+		t.Errorf("not stored: %+v", kept.Tools)
+	}
+	cat.Approve(t.Context(), "s", "a")
+	next = listing("a:4", "b:1", "c:1")
+	if got := held(); got != `a: "3" -> "4", c:  -> "1"` {
+		t.Errorf("changed after it was approved: %s", got)
 	}
 }

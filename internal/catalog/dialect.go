@@ -31,6 +31,11 @@ func (v *View) For(d schema.Dialect) (*Fitting, error) {
 	return f, nil
 }
 
+// One gives one tool in a known dialect, as if it were the only one.
+func (v *View) One(e *Entry, d schema.Dialect) schema.Fitted {
+	return v.plans.Fit([]schema.Tool{{Name: e.Shown, Description: e.Description(), InputSchema: e.InputSchema()}}, d)[0]
+}
+
 // CheckDialect refuses names that no dialect has.
 func CheckDialect(d schema.Dialect) error {
 	if d.Known() {

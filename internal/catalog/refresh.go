@@ -93,13 +93,13 @@ func (c *Catalog) listed(ctx context.Context, k *known, l upstream.Listing, turn
 }
 
 // toRow is a server's offer as the store keeps it.
-func toRow(id tool.ServerID, l upstream.Listing, held []bool) store.Server {
+func toRow(id tool.ServerID, l upstream.Listing, held []hold) store.Server {
 	row := store.Server{
 		ID: id, Info: l.Info, Capabilities: l.Capabilities, Instructions: l.Instructions, Resources: l.Resources, Templates: l.Templates,
 		Era: string(l.Era), TTL: l.TTL,
 	}
 	for i, t := range l.Tools {
-		row.Tools = append(row.Tools, store.Tool{Name: t.Name, Definition: t.Raw, Hash: t.Hash, Held: held[i]})
+		row.Tools = append(row.Tools, store.Tool{Name: t.Name, Definition: t.Raw, Hash: t.Hash, Held: held[i].held, Was: held[i].was})
 	}
 	for _, p := range l.Prompts {
 		row.Prompts = append(row.Prompts, p.Raw)
@@ -118,8 +118,8 @@ func (k *known) triedOnce() {
 // pin compares a new list with the one that is pinned and decides what is held back until
 // somebody approves it. After the first list, a new tool counts as a change as well:
 // otherwise a renamed one would pass. The caller holds mu.
-func (c *Catalog) pin(k *known, tools []tool.Definition) (held []bool, news []string) {
-	held = make([]bool, len(tools))
+func (c *Catalog) pin(k *known, tools []tool.Definition) (held []hold, news []string) {
+	held = make([]hold, len(tools))
 	first := k.listedAt.IsZero()
 	pinned := make(map[string]int, len(k.offer.Tools))
 	for i, t := range k.offer.Tools {
@@ -132,14 +132,15 @@ func (c *Catalog) pin(k *known, tools []tool.Definition) (held []bool, news []st
 			held[i] = k.held[at]
 			continue
 		case first:
-			held[i] = c.config.Approve == "all"
+			held[i].held = c.config.Approve == "all"
 			continue
 		}
 		what := "is new"
 		if known {
 			what = "has another definition now"
 		}
-		if held[i] = c.config.Approve != "auto"; held[i] {
+		if held[i].held = c.config.Approve != "auto"; held[i].held {
+			held[i].was = k.letThrough(at, known)
 			what += " and is held until approved"
 		}
 		news = append(news, fmt.Sprintf("tool %s %s", t.Name, what))
@@ -161,11 +162,13 @@ func (c *Catalog) Approve(ctx context.Context, id tool.ServerID, names ...string
 	for _, n := range names {
 		wanted[n] = true
 	}
-	held := make([]bool, len(k.offer.Tools))
+	held := make([]hold, len(k.offer.Tools))
 	approved := 0
 	for i, t := range k.offer.Tools {
-		held[i] = k.held[i] && len(wanted) > 0 && !wanted[t.Name]
-		if k.held[i] && !held[i] {
+		switch {
+		case k.held[i].held && len(wanted) > 0 && !wanted[t.Name]:
+			held[i] = k.held[i]
+		case k.held[i].held:
 			approved++
 		}
 	}

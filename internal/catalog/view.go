@@ -113,7 +113,7 @@ func buildView(cfg *config.Config, p config.Profile, servers []*known, made shar
 		}
 		for i, def := range s.offer.Tools {
 			name := tool.Canonical(id, def.Name)
-			if !s.held[i] && !def.NeedsTask() && access.Sees(p, id, name) {
+			if !s.held[i].held && !def.NeedsTask() && access.Sees(p, id, name) {
 				v.addTool(cfg, &Entry{Name: name, Server: id, Definition: def}, s.like)
 			}
 		}

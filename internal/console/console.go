@@ -4,7 +4,7 @@
 // with it, numbers and rows come in live. It never loads anything from another site, never
 // keeps state of its own, and never asks an upstream server directly.
 //
-//	mux.Handle("/", console.New(console.Parts{Servers: api, Keys: api, Admit: admit, …}))
+//	mux.Handle("/", console.New(console.Parts{Gateway: api, Admit: admit, …}))
 package console
 
 import (
@@ -18,9 +18,7 @@ import (
 
 // Parts are what the pages are served from.
 type Parts struct {
-	Servers Servers
-	Keys    Keys
-
+	Gateway  Gateway
 	Admit    func(*http.Request) (access.Principal, error)
 	Address  func(*http.Request) (scheme, host string) // that the person's browser asked for
 	Limit    func(http.Handler) http.Handler           // turns away who asks too often; nil: nobody
@@ -29,6 +27,18 @@ type Parts struct {
 	Seal     []byte                                    // seals sign-ins; nil: a new one for this process
 	Profiles func() []string                           // the names of all profiles
 	Logger   *slog.Logger                              // nil: discard
+}
+
+// Gateway is what pages read and change; each page says in its file what it needs. The caller
+// is always told, and what it may not is a fault.
+type Gateway interface {
+	Pulse
+	Servers
+	ServerChanges
+	Tools
+	Calls
+	Results
+	Keys
 }
 
 // Console serves the pages.
@@ -67,6 +77,9 @@ func New(p Parts) *Console {
 	// A new page is one more line here, one Go file and one template.
 	c.sections = []section{
 		c.overviewSection(),
+		c.serversSection(),
+		c.toolsSection(),
+		c.callsSection(),
 		c.keysSection(),
 	}
 	c.pages = c.loadPages()

@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"embed"
 	"html/template"
+	"io/fs"
 	"net/http"
 	"net/url"
+	"path"
+	"strings"
 
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/locale"
@@ -19,16 +22,14 @@ type pageSet map[string]*template.Template
 
 // loadPages reads the templates that are built in: each page with the frame and the parts.
 func (c *Console) loadPages() map[locale.Language]pageSet {
-	names := []string{"sign-in", "fault"}
-	for _, s := range c.sections {
-		names = append(names, s.name)
-	}
+	files, _ := fs.Glob(pageFiles, "pages/*.html") // the pattern is well formed
 	all := map[locale.Language]pageSet{}
 	for _, lang := range locale.Languages() {
 		shared := template.Must(template.New("").Funcs(c.words(lang)).ParseFS(pageFiles, "pages/frame.html", "pages/parts.html"))
 		set := pageSet{}
-		for _, name := range names {
-			set[name] = template.Must(template.Must(shared.Clone()).ParseFS(pageFiles, "pages/"+name+".html"))
+		for _, file := range files {
+			name := strings.TrimSuffix(path.Base(file), ".html")
+			set[name] = template.Must(template.Must(shared.Clone()).ParseFS(pageFiles, file))
 		}
 		all[lang] = set
 	}

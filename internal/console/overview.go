@@ -2,6 +2,7 @@ package console
 
 import (
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/access"
@@ -10,16 +11,15 @@ import (
 	"github.com/toolfit/toolfit/internal/restapi"
 )
 
-// Servers are what the caller sees of servers and of the last hour.
-type Servers interface {
-	SeenServers(who access.Principal) []restapi.Server
+// Pulse is how the last hour was.
+type Pulse interface {
 	Pulse(who access.Principal) ([]record.Minute, error)
 }
 
 func (c *Console) overviewSection() section {
 	return section{name: "overview", path: "/", key: "o", routes: map[string]handler{
 		"GET /{$}":           c.overview,
-		"GET /overview/live": func(v *visit) (answer, error) { return part("overview", "live", c.overviewNow(v)) },
+		"GET /overview/live": c.overviewLive,
 	}}
 }
 
@@ -31,6 +31,7 @@ type overviewPage struct {
 	Tiles   []tile // none for those who may not read all calls
 	Servers []restapi.Server
 	Down    int
+	Calls   []restapi.Call // the last few
 }
 
 // tile is one number of the last hour and how it came about.
@@ -42,11 +43,25 @@ type tile struct {
 	Spark spark
 }
 
-func (c *Console) overview(v *visit) (answer, error) { return show("overview", c.overviewNow(v)) }
+func (c *Console) overview(v *visit) (answer, error) {
+	p, err := c.overviewNow(v)
+	if err != nil {
+		return answer{}, err
+	}
+	return show("overview", p)
+}
 
-func (c *Console) overviewNow(v *visit) overviewPage {
-	p := overviewPage{MCPURL: c.mcpURL(v.Request), Live: c.at("/overview/live"), At: time.Now(), Servers: c.Servers.SeenServers(v.who)}
-	if minutes, err := c.Servers.Pulse(v.who); err == nil {
+func (c *Console) overviewLive(v *visit) (answer, error) {
+	p, err := c.overviewNow(v)
+	if err != nil {
+		return answer{}, err
+	}
+	return part("overview", "live", p)
+}
+
+func (c *Console) overviewNow(v *visit) (overviewPage, error) {
+	p := overviewPage{MCPURL: c.mcpURL(v.Request), Live: c.at("/overview/live"), At: time.Now(), Servers: c.Gateway.SeenServers(v.who)}
+	if minutes, err := c.Gateway.Pulse(v.who); err == nil {
 		p.Tiles = tilesOf(v.lang, minutes)
 	}
 	for _, s := range p.Servers {
@@ -54,7 +69,9 @@ func (c *Console) overviewNow(v *visit) overviewPage {
 			p.Down++
 		}
 	}
-	return p
+	last, err := c.Gateway.ListCalls(v.Context(), v.who, url.Values{"limit": {"8"}}, 0)
+	p.Calls = last.Calls
+	return p, err
 }
 
 // mcpURL is what an agent connects to.

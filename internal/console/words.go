@@ -19,8 +19,8 @@ func (c *Console) words(lang locale.Language) template.FuncMap {
 		"asset": func(name string) string { return c.assets.paths[name] },
 		"clock": clock, "moment": moment, "took": took, "size": size, "number": func(n any) string { return number(reflect.ValueOf(n).Int()) }, "share": share,
 		"code": code, "badge": newBadge, "empty": newEmpty, "plain": plain,
-		"serverTone": serverTone,
-		"htmx":       func() string { return htmxConfig },
+		"serverTone": serverTone, "callTone": callTone, "millis": millis,
+		"htmx": func() string { return htmxConfig },
 	}
 }
 
@@ -52,6 +52,9 @@ func took(d time.Duration) string {
 	}
 	return d.Round(time.Second).String()
 }
+
+// millis is a duration of the REST API.
+func millis(ms float64) string { return took(time.Duration(ms * float64(time.Millisecond))) }
 
 func size(n int64) string {
 	switch {

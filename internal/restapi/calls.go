@@ -2,8 +2,11 @@ package restapi
 
 import (
 	"cmp"
+	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/access"
@@ -36,11 +39,18 @@ type Call struct {
 	TokensSent int64     `json:"tokens_sent"`
 	Rule       string    `json:"rule,omitempty"` // which cut the result
 	Ref        string    `json:"ref,omitempty"`  // where the full result is kept
+
+	Repairs json.RawMessage `json:"repairs,omitempty"` // what was changed in the arguments
 }
 
 func showCall(c store.Call) Call {
+	var repairs json.RawMessage
+	if json.Valid([]byte(c.Repairs)) { // else there were none
+		repairs = json.RawMessage(c.Repairs)
+	}
 	return Call{
-		ID: c.ID, At: c.At, Principal: c.Principal, Profile: c.Profile, Session: c.Session, Agent: c.Agent,
+		Repairs: repairs,
+		ID:      c.ID, At: c.At, Principal: c.Principal, Profile: c.Profile, Session: c.Session, Agent: c.Agent,
 		Server: string(c.Server), Tool: string(c.Tool), Upstream: c.Upstream, Outcome: c.Outcome, Code: c.Code, Message: c.Message, Level: c.Level,
 		DurationMS: float64(c.Duration.Microseconds()) / 1000, BytesIn: c.BytesIn, BytesFull: c.BytesFull, BytesSent: c.BytesSent,
 		TokensIn: c.TokensIn, TokensFull: c.TokensFull, TokensSent: c.TokensSent, Rule: c.Rule, Ref: c.Ref,
@@ -52,6 +62,12 @@ const (
 	maxPage     = 1000
 )
 
+// CallPage is a page of calls, the newest first.
+type CallPage struct {
+	Calls []Call `json:"calls"`
+	Next  string `json:"next_cursor,omitempty"` // the cursor of the next page; "" on the last
+}
+
 // calls pages through the records, newest first, or gives all of them as JSON Lines.
 func (a *API) calls(r *http.Request, who access.Principal) (any, error) {
 	f, err := parseFilter(r.URL.Query(), who)
@@ -61,18 +77,42 @@ func (a *API) calls(r *http.Request, who access.Principal) (any, error) {
 	if wantsLines(r) {
 		return a.export(r, f), nil
 	}
+	return a.pageOf(r.Context(), f)
+}
+
+// ListCalls gives a page of the calls that the caller may read, by the filters of the route.
+// It looks at so many calls at most, so that what is rare costs no more than a page; 0: all.
+func (a *API) ListCalls(ctx context.Context, who access.Principal, q url.Values, look int) (CallPage, error) {
+	f, err := parseFilter(q, who)
+	if err != nil {
+		return CallPage{}, err
+	}
+	if look == 0 || f.Server == "" && f.Tool == "" && f.Outcome == "" {
+		return a.pageOf(ctx, f)
+	}
+	floor, err := a.Store.CallAt(ctx, f.Before, look)
+	if err != nil {
+		return CallPage{}, err
+	}
+	f.After = max(f.After, floor)
+	page, err := a.pageOf(ctx, f)
+	if page.Next == "" && f.After == floor {
+		page.Next = floor
+	}
+	return page, err
+}
+
+// pageOf reads one page.
+func (a *API) pageOf(ctx context.Context, f callFilter) (CallPage, error) {
+	out := CallPage{Calls: []Call{}}
 	if f.limit > maxPage {
-		return nil, fault.New(fault.BadRequest, "limit must be a number from 1 to %d, got %d", maxPage, f.limit)
+		return out, fault.New(fault.BadRequest, "limit must be a number from 1 to %d, got %d", maxPage, f.limit)
 	}
 	f.Limit = cmp.Or(f.limit, defaultPage)
-	rows, err := a.Store.Calls(r.Context(), f.CallFilter)
+	rows, err := a.Store.Calls(ctx, f.CallFilter)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	out := struct {
-		Calls []Call `json:"calls"`
-		Next  string `json:"next_cursor,omitempty"`
-	}{Calls: []Call{}}
 	for _, c := range rows {
 		if f.has(c) {
 			out.Calls = append(out.Calls, showCall(c))
@@ -85,12 +125,17 @@ func (a *API) calls(r *http.Request, who access.Principal) (any, error) {
 }
 
 func (a *API) oneCall(r *http.Request, who access.Principal) (any, error) {
-	c, err := a.Store.Call(r.Context(), r.PathValue("id"))
+	return a.ReadCall(r.Context(), who, r.PathValue("id"))
+}
+
+// ReadCall is the record of a call, of which callers read their own.
+func (a *API) ReadCall(ctx context.Context, who access.Principal, id string) (Call, error) {
+	c, err := a.Store.Call(ctx, id)
 	if err != nil {
-		return nil, err
+		return Call{}, err
 	}
 	if !who.MayRead() && c.Principal != who.ID {
-		return nil, fault.New(fault.NotFound, "there is no call %s", r.PathValue("id"))
+		return Call{}, fault.New(fault.NotFound, "there is no call %s", id)
 	}
 	return showCall(c), nil
 }

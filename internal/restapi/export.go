@@ -6,6 +6,8 @@ import (
 	"mime"
 	"net/http"
 	"strings"
+
+	"github.com/toolfit/toolfit/internal/access"
 )
 
 // linesType is JSON Lines: one JSON value on each line.
@@ -21,6 +23,17 @@ func accepts(r *http.Request, want string) bool {
 		}
 	}
 	return false
+}
+
+// ExportCalls writes all calls that match the filters of the request and that the caller may
+// read, as JSON Lines.
+func (a *API) ExportCalls(w http.ResponseWriter, r *http.Request, who access.Principal) {
+	f, err := parseFilter(r.URL.Query(), who)
+	if err != nil {
+		a.fail(w, r, err)
+		return
+	}
+	a.export(r, f)(w)
 }
 
 // export writes all calls that match, newest first, one on each line. It reads page by page,

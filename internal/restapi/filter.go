@@ -31,7 +31,7 @@ const slack = time.Second
 // parseFilter reads the filters of a query. Callers see their own calls only, whatever they ask for.
 func parseFilter(q url.Values, who access.Principal) (f callFilter, err error) {
 	for key, into := range map[string]*string{
-		"server": &f.Server, "tool": &f.Tool, "principal": &f.Principal, "outcome": &f.Outcome, "cursor": &f.Before,
+		"server": &f.Server, "tool": &f.Tool, "principal": &f.Principal, "agent": &f.Agent, "session": &f.Session, "outcome": &f.Outcome, "cursor": &f.Before,
 	} {
 		*into = q.Get(key)
 		if strings.ContainsRune(*into, 0) || !utf8.ValidString(*into) {
@@ -40,6 +40,9 @@ func parseFilter(q url.Values, who access.Principal) (f callFilter, err error) {
 	}
 	if f.Outcome != "" && !slices.Contains(outcomes, f.Outcome) {
 		return f, fault.New(fault.BadRequest, "unknown outcome %q", f.Outcome).WithHint("use %s", strings.Join(outcomes, ", "))
+	}
+	if f.Outcome == "error" || f.Outcome == "tool_error" {
+		f.Level = "error" // as all of them have, and an index
 	}
 	if s := q.Get("limit"); s != "" {
 		if f.limit, err = strconv.Atoi(s); err != nil || f.limit < 1 {
@@ -77,6 +80,18 @@ func parseTime(q url.Values, key string) (time.Time, error) {
 			WithHint("write + as %%2B")
 	}
 	return t, nil
+}
+
+// hears tells whether a call that just ended is one that was asked for.
+func (f *callFilter) hears(c store.Call) bool {
+	for _, one := range [][2]string{
+		{f.Principal, c.Principal}, {f.Agent, c.Agent}, {f.Session, c.Session}, {f.Server, string(c.Server)}, {f.Tool, string(c.Tool)}, {f.Outcome, c.Outcome},
+	} {
+		if one[0] != "" && one[0] != one[1] {
+			return false
+		}
+	}
+	return f.has(c)
 }
 
 // has tells whether the call is within the time asked for, of which the end is no part.

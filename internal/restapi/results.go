@@ -46,14 +46,29 @@ func (a *API) result(r *http.Request, who access.Principal) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := Result{
-		Ref: kept.Ref, Call: kept.Call, Server: string(kept.Server), Tool: string(kept.Tool), Profile: kept.Profile, Session: kept.Session,
-		Rule: kept.Rule, At: kept.At, Expires: kept.Expires, Arguments: kept.Args, Result: kept.Body,
-	}
+	out := showResult(kept)
 	if count != "" {
 		out.Tokens, err = a.count(r.Context(), kept, count)
 	}
 	return out, err
+}
+
+// ReadResult is a kept result, by its ref or the id of its call, and what a model gets of it
+// by the rules in force now.
+func (a *API) ReadResult(ctx context.Context, who access.Principal, refOrCall string) (full Result, shown json.RawMessage, err error) {
+	kept, err := a.keptResult(ctx, who, refOrCall)
+	if err != nil {
+		return Result{}, nil, err
+	}
+	shown, err = a.Caller.Shown(ctx, kept)
+	return showResult(kept), shown, err
+}
+
+func showResult(kept store.Result) Result {
+	return Result{
+		Ref: kept.Ref, Call: kept.Call, Server: string(kept.Server), Tool: string(kept.Tool), Profile: kept.Profile, Session: kept.Session,
+		Rule: kept.Rule, At: kept.At, Expires: kept.Expires, Arguments: kept.Args, Result: kept.Body,
+	}
 }
 
 // keptResult looks among the caller's own results, or among all for those who may read all.

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/toolfit/toolfit/internal/access"
+	"github.com/toolfit/toolfit/internal/catalog"
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/tool"
 	"github.com/toolfit/toolfit/internal/upstream"
 )
@@ -25,6 +27,7 @@ type Server struct {
 	Tools     int             `json:"tools"`
 	Held      []string        `json:"held,omitempty"`
 	Sessions  int             `json:"sessions"`
+	Era       mcp.Era         `json:"era,omitempty"` // of the protocol, in which it is spoken to
 	ListedAt  *time.Time      `json:"listed_at,omitempty"`
 	CheckedAt *time.Time      `json:"checked_at,omitempty"`
 	Stderr    []string        `json:"stderr,omitempty"`
@@ -173,4 +176,12 @@ func (a *API) ApproveTools(ctx context.Context, who access.Principal, id tool.Se
 		return 0, err
 	}
 	return a.Catalog.Approve(ctx, id, names...)
+}
+
+// HeldTools are the tools of a server that wait for approval, for those who may read all.
+func (a *API) HeldTools(who access.Principal, id tool.ServerID) ([]catalog.HeldTool, error) {
+	if !who.MayRead() {
+		return nil, fault.New(fault.Forbidden, "%s may not read what is held", who.Name)
+	}
+	return a.Catalog.Held(id)
 }

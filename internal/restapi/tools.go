@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -87,10 +88,14 @@ const firstList = 20 * time.Second
 
 // view finds what the caller sees in the profile that the request names.
 func (a *API) view(r *http.Request, who access.Principal) (*catalog.View, error) {
+	return a.viewOf(who, r.URL.Query().Get("profile"))
+}
+
+func (a *API) viewOf(who access.Principal, profile string) (*catalog.View, error) {
 	if !who.MayCall() && !who.MayRead() {
 		return nil, fault.New(fault.Forbidden, "%s may not see tools", who.Name)
 	}
-	profile, err := who.ProfileFor(r.URL.Query().Get("profile"))
+	profile, err := who.ProfileFor(profile)
 	if err != nil {
 		return nil, err
 	}
@@ -141,9 +146,13 @@ func (a *API) call(r *http.Request, who access.Principal) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	res, err := a.Caller.Do(r.Context(), req)
+	return a.do(r.Context(), req)
+}
+
+func (a *API) do(ctx context.Context, req call.Request) (CallAnswer, error) {
+	res, err := a.Caller.Do(ctx, req)
 	if err != nil {
-		return nil, asFault(err)
+		return CallAnswer{}, asFault(err)
 	}
 	return CallAnswer{ID: res.ID, Result: res.Raw, Fitted: showFitted(res.Fitted), Ref: res.Ref, Rule: res.Rule}, nil
 }
@@ -175,6 +184,31 @@ func showFitted(res fit.Result) *Fitted {
 // for the tool in the dialect that the request names.
 func (a *API) callRequest(r *http.Request, who access.Principal) (req call.Request, err error) {
 	q := r.URL.Query()
+	if req, err = newRequest(who, q); err != nil {
+		return req, err
+	}
+	args, err := a.body(r)
+	if err != nil {
+		return req, err
+	}
+	req.Params, err = call.NewParams(r.PathValue("name"), args)
+	return req, err
+}
+
+// CallTool calls a tool as the route does: q has profile, for and view.
+func (a *API) CallTool(ctx context.Context, who access.Principal, name string, args json.RawMessage, q url.Values) (CallAnswer, error) {
+	req, err := newRequest(who, q)
+	if err == nil {
+		req.Params, err = call.NewParams(name, args)
+	}
+	if err != nil {
+		return CallAnswer{}, err
+	}
+	return a.do(ctx, req)
+}
+
+// newRequest reads who is to get what of a call.
+func newRequest(who access.Principal, q url.Values) (req call.Request, err error) {
 	req = call.Request{Principal: who, Reader: call.Person}
 	if req.Profile, err = who.ProfileFor(q.Get("profile")); err != nil {
 		return req, err
@@ -194,12 +228,7 @@ func (a *API) callRequest(r *http.Request, who access.Principal) (req call.Reque
 	default:
 		return req, fault.New(fault.BadRequest, "there is no view %.40q", view).WithHint("use model or full")
 	}
-	args, err := a.body(r)
-	if err != nil {
-		return req, err
-	}
-	req.Params, err = call.NewParams(r.PathValue("name"), args)
-	return req, err
+	return req, nil
 }
 
 // curl tells which HTTP request a call would send, and sends nothing.

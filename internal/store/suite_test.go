@@ -134,7 +134,7 @@ func testBytes(t *testing.T, open func() *store.Store) {
 		Templates: []json.RawMessage{[]byte(` {} `)},
 		Tools: []store.Tool{
 			{Name: "z", Definition: json.RawMessage("{\"b\":1,\n \"a\" : 1e400, \"s\":\"\\u0000é\U0001F600\"}"), Hash: "h1"},
-			{Name: "a", Definition: json.RawMessage("{\"bad utf-8\":\"\xff\xfe\", \"nul\":\"\x00\"}"), Hash: "h2", Held: true},
+			{Name: "a", Definition: json.RawMessage("{\"bad utf-8\":\"\xff\xfe\", \"nul\":\"\x00\"}"), Hash: "h2", Held: true, Was: json.RawMessage("{\"was\":\"\xff\"}")},
 			{Name: "z", Definition: json.RawMessage(`{"the same name":"twice"}`)},
 			{Name: "123", Definition: json.RawMessage(`0042`)},
 			{Name: ""},

@@ -153,7 +153,7 @@ func (b *Browser) Accessible(axe string) {
 		return
 	}
 	script := axe + `; axe.run(document, {resultTypes: ["violations"]}).then(r => JSON.stringify(
-		r.violations.map(v => v.id + ": " + v.nodes.map(n => n.target.join(" ") + " (" + (n.any[0] || n.all[0] || n.none[0] || {}).message + ")").join("; "))))`
+		r.violations.map(v => v.id + ": " + v.nodes.slice(0, 3).map(n => n.target.join(" ") + " (" + (n.any[0] || n.all[0] || n.none[0] || {}).message + ")").join("; "))))`
 	found, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](script, chromedp.EvalAwaitPromise))
 	if err != nil {
 		b.t.Fatal(err)

@@ -54,6 +54,7 @@ document.addEventListener("keydown", (e) => {
 // A live part says when it was last good. It is not exchanged under somebody's hands.
 const stale = document.getElementById("stale");
 const patience = 20_000;
+let connected = false; // rows come in by themselves; while they do not, they are asked for
 let fresh = document.querySelector("[data-live]") ? Date.now() : 0;
 export function heard() { fresh = Date.now(); }
 document.addEventListener("htmx:beforeRequest", (e) => {
@@ -61,10 +62,17 @@ document.addEventListener("htmx:beforeRequest", (e) => {
   if (!("live" in region.dataset)) return;
   const chosen = window.getSelection();
   const busy = region.contains(document.activeElement) || (chosen && !chosen.isCollapsed && region.contains(chosen.anchorNode));
-  if (busy || document.hidden) { e.preventDefault(); heard(); }
+  if (busy || document.hidden || ("ws" in region.dataset && connected)) { e.preventDefault(); heard(); }
 });
 document.addEventListener("htmx:afterRequest", (e) => { if (e.detail.successful) heard(); });
-for (const name of ["htmx:wsOpen", "htmx:wsAfterMessage"]) document.addEventListener(name, heard);
+document.addEventListener("htmx:wsOpen", () => { connected = true; heard(); });
+document.addEventListener("htmx:wsClose", () => { connected = false; });
+const maxRows = 200; // older rows are on the next page
+document.addEventListener("htmx:wsAfterMessage", () => {
+  heard();
+  document.querySelector(".none")?.remove();
+  for (const row of document.querySelectorAll("#calls > tr:nth-child(n + " + (maxRows + 1) + ")")) row.remove();
+});
 setInterval(() => {
   if (!fresh || document.hidden) return;
   stale.hidden = Date.now() - fresh < patience;
