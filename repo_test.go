@@ -101,7 +101,7 @@ var layers = [][]string{
 	{"internal/config", "internal/store", "internal/access"},
 	{"internal/httpapi", "internal/upstream", "internal/catalog", "internal/record", "internal/meaning"},
 	{"internal/call"},
-	{"internal/cloudbase", "internal/cloudbase/fake", "internal/cloudbase/picker", "internal/recall", "internal/recall/toon", "env", "internal/agent/toolcall"},
+	{"internal/cloudbase", "internal/cloudbase/fake", "internal/cloudbase/picker", "internal/recall", "internal/recall/toon", "env", "internal/agent", "internal/agent/endpoint", "internal/agent/script", "internal/agent/toolcall"},
 	{"internal/demo", "internal/steps", "internal/steps/find", "internal/steps/snapshot", "internal/steps/run", "internal/steps/report"},
 	{"internal/mcpserver", "internal/restapi", "internal/console"},
 	{"internal/app"},
