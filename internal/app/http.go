@@ -25,6 +25,7 @@ func (a *App) Handler() http.Handler {
 	mux.Handle("/mcp", agents)
 	mux.Handle("/mcp/{profile}", agents)
 	mux.Handle("/api/v1/", a.limited(a.API(a.admit)))
+	mux.Handle("/v1/", a.limited(a.Chat(a.admit)))
 	mux.Handle("/api/agent-retrieval/", a.limited(http.HandlerFunc(a.serveRecall)))
 	mux.HandleFunc("/health/", a.serveRecall)
 	mux.HandleFunc("GET /healthz", plain("ok"))
@@ -48,7 +49,7 @@ func (a *App) API(admit func(*http.Request) (access.Principal, error)) http.Hand
 
 // sources are where the REST API and its events read what there is.
 func (a *App) sources() restapi.Sources {
-	return restapi.Sources{Catalog: a.Catalog, Pool: a.Pool, Registry: a, Rules: a, Config: a.Config}
+	return restapi.Sources{Catalog: a.Catalog, Pool: a.Pool, Registry: a, Rules: a, Agents: a, Config: a.Config}
 }
 
 func plain(text string) http.HandlerFunc {

@@ -22,7 +22,7 @@ const (
 	ruleChanged   = "rule.changed"
 )
 
-var topics = []string{callStarted, callFinished, serverChanged, toolsChanged, ruleChanged}
+var topics = []string{callStarted, callFinished, serverChanged, toolsChanged, ruleChanged, agentCall}
 
 // Event is what a subscriber hears.
 type Event struct {
@@ -73,6 +73,7 @@ type happening struct {
 	profile string
 	call    store.Call
 	rule    Rule
+	agent   agentCalled
 }
 
 // listener is where one connection hears of what happens.
