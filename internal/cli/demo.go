@@ -1,23 +1,33 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/toolfit/toolfit/internal/app"
 	"github.com/toolfit/toolfit/internal/config"
+	"github.com/toolfit/toolfit/internal/demo"
 )
 
 const demoConfig = `
 mcpServers:
   cloud: {builtin: demo-cloud}
   shop:  {builtin: demo-shop}
+models:
+  demo:      {url: "%[1]s/v1"}
+  demo-text: {url: "%[1]s/v1", tools: text}
+agents:
+  helper: {name: Helper, description: Knows the shop and the cloud., model: demo}
+  scribe: {name: Scribe, description: The same with a model that calls tools in its text., model: demo-text}
 `
 
 func (c *command) demo() *cobra.Command {
@@ -30,7 +40,12 @@ func (c *command) demo() *cobra.Command {
 				return fmt.Errorf("make a folder for the demo: %w", err)
 			}
 			defer os.RemoveAll(dir)
-			cfg, err := config.Parse(filepath.Join(dir, "demo.yaml"), []byte(demoConfig), c.env.Lookup)
+			model, err := startModel(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer model.Close()
+			cfg, err := config.Parse(filepath.Join(dir, "demo.yaml"), fmt.Appendf(nil, demoConfig, "http://"+model.Addr), c.env.Lookup)
 			if err != nil {
 				return err
 			}
@@ -45,6 +60,20 @@ func (c *command) demo() *cobra.Command {
 	}
 	flags.add(cmd)
 	return cmd
+}
+
+// startModel serves the script that stands for a model. Nobody but this machine reaches it.
+func startModel(ctx context.Context) (*http.Server, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("serve the demo's model: %w", err)
+	}
+	srv := &http.Server{
+		Addr: l.Addr().String(), Handler: demo.Model(), ReadHeaderTimeout: 10 * time.Second,
+		BaseContext: func(net.Listener) context.Context { return ctx },
+	}
+	go srv.Serve(l) // ends with Close
+	return srv, nil
 }
 
 // freeAddress is the usual address, or any free one when that is taken.
@@ -83,6 +112,10 @@ Try, in another terminal:
   3. ask for 40 environments as a model would: a tenth of the tokens, and a ref to the rest
      curl -s '%[1]s/api/v1/tools/cloud__envQuery/call?for=openai' -d '{"action":"list"}'
      %[2]s savings --url %[1]s
+
+  4. talk with an agent that uses them; a script stands for its model
+     %[2]s chat --url %[1]s helper "How are the paid orders?"
+     %[2]s chat --url %[1]s scribe "云环境有哪些？"
 
 Or give them to your agent: any MCP client takes the URL %[1]s/mcp
      claude mcp add --transport http toolfit %[1]s/mcp
