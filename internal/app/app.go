@@ -78,6 +78,7 @@ type App struct {
 	file      *config.Config // what the file says
 	added     []addedServer  // what the store says
 	rules     rulebook
+	book      agentBook
 
 	background context.Context // of work beside the calls; ends with Close
 	stop       context.CancelFunc
@@ -166,7 +167,7 @@ func (a *App) assemble(ctx context.Context, redact func(string) string) (err err
 		a.Pool.Close()
 		return err
 	}
-	if err := errors.Join(a.readAdded(ctx), a.readRules(ctx)); err != nil {
+	if err := errors.Join(a.readAdded(ctx), a.readRules(ctx), a.readAgents(ctx)); err != nil {
 		a.Pool.Close()
 		return err
 	}
@@ -174,6 +175,7 @@ func (a *App) assemble(ctx context.Context, redact func(string) string) (err err
 	first := *a.started
 	a.withAdded(&first)
 	a.withRules(&first)
+	a.withAgents(&first)
 	a.current.Store(&first)
 	a.Pool.Apply(first.Servers)
 	a.Catalog.Apply(&first)
@@ -191,6 +193,7 @@ func (a *App) assemble(ctx context.Context, redact func(string) string) (err err
 	})
 	a.lab = a.newLab()
 	a.agents = mcpserver.New(a.Catalog, a.Caller, a.Pool, &mcpserver.Options{Version: a.opts.Version, Key: a.sealKey, May: a.Env.May})
+	a.startAgents()
 	a.requests = restapi.NewMetrics(a.registry)
 	a.setRecall(&first)
 	a.registerMetrics()
@@ -255,6 +258,7 @@ func (a *App) Close() error {
 	a.Pool.Close()
 	a.meaning.Close()
 	a.swapRecall(nil)
+	a.book.models.Close()
 	a.work.Wait()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()

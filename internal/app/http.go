@@ -27,6 +27,7 @@ func (a *App) Handler() http.Handler {
 	mux.Handle("/mcp/{profile}/env", a.limited(a.mcpHandler(front, mayEnter, a.agents.EnvironmentEntry)))
 	api := a.API(a.admit)
 	mux.Handle("/api/v1/", a.limited(api))
+	mux.Handle("/v1/", a.limited(a.Chat(a.admit)))
 	mux.Handle("/api/agent-retrieval/", a.limitedIn(http.HandlerFunc(a.serveRecall), a.refuseRecall))
 	mux.HandleFunc("/health/", a.serveRecall)
 	mux.HandleFunc("GET /healthz", plain("ok"))
@@ -50,7 +51,7 @@ func (a *App) API(admit func(*http.Request) (access.Principal, error)) *restapi.
 
 // sources are where the REST API and its events read what there is.
 func (a *App) sources() restapi.Sources {
-	return restapi.Sources{Catalog: a.Catalog, Pool: a.Pool, Registry: a, Rules: a, Config: a.Config}
+	return restapi.Sources{Catalog: a.Catalog, Pool: a.Pool, Registry: a, Rules: a, Agents: a, Config: a.Config}
 }
 
 func plain(text string) http.HandlerFunc {

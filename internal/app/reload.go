@@ -41,6 +41,7 @@ func (a *App) apply(file *config.Config) Change {
 	restart := keepFixed(&next, a.started)
 	a.withAdded(&next)
 	a.withRules(&next)
+	a.withAgents(&next)
 	change := Change{Restart: restart, Settings: changedSettings(old, &next)}
 	change.compare(old.Servers, next.Servers)
 

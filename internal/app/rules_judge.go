@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -40,12 +41,12 @@ func (a *App) followRules(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-follow.C:
-			err = a.rereadRules(ctx)
+			err = errors.Join(a.rereadRules(ctx), a.rereadAgents(ctx))
 		case <-judge.C:
 			err = a.judgeRules(ctx)
 		}
 		if err != nil && ctx.Err() == nil {
-			a.log.Error("rules of the store not followed", "error", err)
+			a.log.Error("rules and agents of the store not followed", "error", err)
 		}
 	}
 }

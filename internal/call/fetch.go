@@ -16,6 +16,10 @@ import (
 // what clients take without a warning.
 const fetchBudget = 6500
 
+// charsPerToken is a little more than one token has of characters, so that a page that is
+// bounded by both keeps within both.
+const charsPerToken = 5
+
 // Fetched begins the message of a record of fetch_result; the mask or program follows.
 const Fetched = "fetched: "
 
@@ -51,6 +55,9 @@ func (c *Caller) fetch(ctx context.Context, req *Request, args json.RawMessage) 
 	budget := view.Results.How.Budget
 	if budget == 0 {
 		budget = fetchBudget
+	}
+	if req.Longest > 0 {
+		budget = min(budget, max(req.Longest/charsPerToken, 1))
 	}
 	p, err := project.PageOf(value, f.Offset, f.Limit, budget)
 	if err != nil {

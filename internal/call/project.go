@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/toolfit/toolfit/internal/catalog"
 	"github.com/toolfit/toolfit/internal/fault"
@@ -37,13 +38,16 @@ func (c *Caller) project(ctx context.Context, s sent, req *Request, rec *recordi
 		how, choice = howFor(s.view, s.entry.Name, s.fitted.Args)
 	}
 	req.page.ask(&how)
+	if req.Longest > 0 {
+		how.Budget = project.BudgetFor(shown, req.Longest, how.Budget)
+	}
 	if choice.Shadow != nil {
 		cut := project.Plan(ctx, shown, choice.Shadow.How(res.How))
 		c.opts.Metrics.shadowed(choice.Shadow, cut)
 		c.counts.shadowed(choice.Shadow, shown, cut)
 	}
 	if how == (project.How{}) {
-		return shown, c.keepAll(ctx, s, rec)
+		return shown, c.keepWhere(ctx, s, rec, tooLong(shown, req))
 	}
 	cut := project.Plan(ctx, shown, how)
 	defer cut.Release()
@@ -54,7 +58,8 @@ func (c *Caller) project(ctx context.Context, s sent, req *Request, rec *recordi
 		rec.call.Rule = choice.On.ID
 	}
 	if !cut.Leaves() || res.Keep == "none" {
-		return cut.Apply(""), c.keepAll(ctx, s, rec)
+		out := cut.Apply("")
+		return out, c.keepWhere(ctx, s, rec, tooLong(out, req))
 	}
 	if err := c.keep(ctx, s, rec); err != nil {
 		return nil, err
@@ -94,9 +99,16 @@ func (c *Caller) Shown(ctx context.Context, r store.Result) ([]byte, error) {
 	return cut.Apply(r.Ref), nil
 }
 
-// keepAll keeps a result of which nothing was left out, where all are kept.
-func (c *Caller) keepAll(ctx context.Context, s sent, rec *recording) error {
-	if s.view.Results.Keep != "all" {
+// tooLong tells whether the reader will leave out more than is cut here: an error is never
+// cut, and one long row cannot be.
+func tooLong(out []byte, req *Request) bool {
+	return req.Longest > 0 && len(out) > req.Longest && utf8.RuneCountInString(project.Text(out)) > req.Longest
+}
+
+// keepWhere keeps a result of which nothing was left out here: where all are kept, or where
+// its reader will leave something out.
+func (c *Caller) keepWhere(ctx context.Context, s sent, rec *recording, needed bool) error {
+	if keep := s.view.Results.Keep; keep != "all" && (!needed || keep == "none") {
 		return nil
 	}
 	return c.keep(ctx, s, rec)

@@ -142,6 +142,7 @@ func buildView(cfg *config.Config, p config.Profile, servers []*known, made shar
 	}
 	v.addTests(p)
 	v.chooseOffer(p, made.old[p.Name])
+	v.addForAgents(cfg, p, made.fetch)
 	v.addPrompt(p)
 	v.List, v.PromptList = v.renderTools(), render("prompts", v.Prompts)
 	v.tools = len(v.List) - 1

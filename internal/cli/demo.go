@@ -1,23 +1,33 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/toolfit/toolfit/internal/app"
 	"github.com/toolfit/toolfit/internal/config"
+	"github.com/toolfit/toolfit/internal/demo"
 )
 
 const demoConfig = `
 mcpServers:
   cloud: {builtin: demo-cloud}
   shop:  {builtin: demo-shop}
+models:
+  demo:      {url: "%[1]s/v1"}
+  demo-text: {url: "%[1]s/v1", tools: text}
+agents:
+  helper: {name: Helper, description: Knows the shop and the cloud., model: demo}
+  scribe: {name: Scribe, description: The same with a model that calls tools in its text., model: demo-text}
 `
 
 func (c *command) demo() *cobra.Command {
@@ -35,7 +45,12 @@ func (c *command) demo() *cobra.Command {
 				return err
 			}
 			defer stop()
-			cfg, err := config.Parse(filepath.Join(dir, "demo.yaml"), []byte(demoConfig+actions), c.env.Lookup)
+			model, err := startModel(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer model.Close()
+			cfg, err := config.Parse(filepath.Join(dir, "demo.yaml"), append(fmt.Appendf(nil, demoConfig, "http://"+model.Addr), actions...), c.env.Lookup)
 			if err != nil {
 				return err
 			}
@@ -50,6 +65,20 @@ func (c *command) demo() *cobra.Command {
 	}
 	flags.add(cmd)
 	return cmd
+}
+
+// startModel serves the script that stands for a model. Nobody but this machine reaches it.
+func startModel(ctx context.Context) (*http.Server, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("serve the demo's model: %w", err)
+	}
+	srv := &http.Server{
+		Addr: l.Addr().String(), Handler: demo.Model(), ReadHeaderTimeout: 10 * time.Second,
+		BaseContext: func(net.Listener) context.Context { return ctx },
+	}
+	go srv.Serve(l) // ends with Close
+	return srv, nil
 }
 
 // freeAddress is the usual address, or any free one when that is taken.
@@ -89,7 +118,13 @@ Try, in another terminal:
      curl -s '%[1]s/api/v1/tools/cloud__envQuery/call?for=openai' -d '{"action":"list"}'
      %[2]s savings --url %[1]s
 
-  4. ask what can be done with a category and with a parcel, and do it
+More:
+
+  - talk with an agent that uses them; a script stands for its model
+     %[2]s chat --url %[1]s helper "How are the paid orders?"
+     %[2]s chat --url %[1]s scribe "云环境有哪些？"
+
+  - ask what can be done with a category and with a parcel, and do it
      curl -s %[1]s/api/agent-retrieval/in/v1/kn/get_action_info -d '{"kn_id":"shop","at_id":"show_category"}'
      curl -s %[1]s/api/agent-retrieval/in/v1/mcp/proxy/shop/tools/category_tree/call -d '{"filter":{"name":"tea"}}'
      curl -s %[1]s/api/agent-retrieval/in/v1/kn/get_action_info -d '{"kn_id":"shop","at_id":"change_address"}'

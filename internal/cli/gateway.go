@@ -57,7 +57,10 @@ func (c *command) ask(ctx context.Context, flags askFlags, f func(*gateway) erro
 	}
 	return c.withApp(ctx, cfg, slog.LevelError, func(a *app.App) error {
 		local := func(*http.Request) (access.Principal, error) { return access.Local(), nil }
-		return f(&gateway{base: "http://local", http: inProcess{a.API(local)}})
+		mux := http.NewServeMux()
+		mux.Handle("/api/v1/", a.API(local))
+		mux.Handle("/v1/", a.Chat(local))
+		return f(&gateway{base: "http://local", http: inProcess{mux}})
 	})
 }
 
@@ -101,27 +104,6 @@ func answerError(base string, status int, data []byte) error {
 	}
 	return body.Error
 }
-
-// inProcess is an HTTP transport to a handler in this process.
-type inProcess struct{ handler http.Handler }
-
-func (t inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
-	w := &answerWriter{header: http.Header{}, status: http.StatusOK}
-	t.handler.ServeHTTP(w, r)
-	return &http.Response{
-		StatusCode: w.status, Header: w.header, Body: io.NopCloser(&w.body), ContentLength: int64(w.body.Len()), Request: r,
-	}, nil
-}
-
-type answerWriter struct {
-	header http.Header
-	status int
-	body   bytes.Buffer
-}
-
-func (w *answerWriter) Header() http.Header         { return w.header }
-func (w *answerWriter) WriteHeader(status int)      { w.status = status }
-func (w *answerWriter) Write(b []byte) (int, error) { return w.body.Write(b) }
 
 // printJSON prints a value as the API would, indented for people.
 func (c *command) printJSON(v any) error { return printJSON(c.env.Out, v) }

@@ -57,31 +57,31 @@ func (p *parcels) get(w http.ResponseWriter, r *http.Request) {
 	defer p.mu.Unlock()
 	found, ok := p.all[r.PathValue("id")]
 	if !ok {
-		say(w, http.StatusNotFound, map[string]string{"message": "there is no such parcel; P-1001 to P-1004 are there"})
+		reply(w, http.StatusNotFound, map[string]string{"message": "there is no such parcel; P-1001 to P-1004 are there"})
 		return
 	}
-	say(w, http.StatusOK, found)
+	reply(w, http.StatusOK, found)
 }
 
 func (p *parcels) move(w http.ResponseWriter, r *http.Request) {
 	var to destination
 	if err := json.NewDecoder(io.LimitReader(r.Body, maxParcelBody)).Decode(&to); err != nil || to.Street == "" || to.City == "" {
-		say(w, http.StatusBadRequest, map[string]string{"message": "the body needs street and city"})
+		reply(w, http.StatusBadRequest, map[string]string{"message": "the body needs street and city"})
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	found, ok := p.all[r.PathValue("id")]
 	if !ok {
-		say(w, http.StatusNotFound, map[string]string{"message": "there is no such parcel; P-1001 to P-1004 are there"})
+		reply(w, http.StatusNotFound, map[string]string{"message": "there is no such parcel; P-1001 to P-1004 are there"})
 		return
 	}
 	found.Address, found.Told = to, r.URL.Query().Get("notify") == "true"
 	p.all[found.ID] = found
-	say(w, http.StatusOK, found)
+	reply(w, http.StatusOK, found)
 }
 
-func say(w http.ResponseWriter, status int, v any) {
+func reply(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	json.NewEncoder(w).Encode(v) // a client that has left needs no answer

@@ -31,6 +31,8 @@ profiles:
   wide: {}
   orders: {servers: [shop], tools: {allow: ["shop__*order*", "shop__fail", "shop__slow_report"]}}
 limits: {body: 64KB}
+models: {m: {url: "http://127.0.0.1:9/v1"}}
+agents: {filed: {profile: orders}}
 `
 
 // gateway is a whole one, with a key for each role.

@@ -23,7 +23,7 @@ const (
 	ruleChanged   = "rule.changed"
 )
 
-var topics = append([]string{callStarted, callFinished, serverChanged, toolsChanged, ruleChanged, trial.RunStarted, trial.RunCase, trial.RunFinished}, sessionTopics...)
+var topics = append([]string{callStarted, callFinished, serverChanged, toolsChanged, ruleChanged, agentCall, trial.RunStarted, trial.RunCase, trial.RunFinished}, sessionTopics...)
 
 // Event is what a subscriber hears.
 type Event struct {
@@ -76,6 +76,7 @@ type happening struct {
 	rule    Rule
 	session store.Session
 	run     trial.Event
+	agent   agentCalled
 }
 
 // listener is where one connection hears of what happens.

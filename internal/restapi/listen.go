@@ -279,6 +279,12 @@ func (c *connection) tellChange(ctx context.Context, h happening) error {
 		}
 		return c.send(ctx, h.topic, h.at, map[string]string{"profile": h.profile})
 	}
+	if h.topic == agentCall {
+		if !c.who.MayRead() && c.who.ID != h.agent.principal {
+			return nil
+		}
+		return c.send(ctx, h.topic, h.at, h.agent)
+	}
 	if h.topic == ruleChanged {
 		if !c.who.MayRead() {
 			return nil

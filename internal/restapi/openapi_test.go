@@ -203,6 +203,27 @@ func TestAnswersAreAsTheDocumentSays(t *testing.T) {
 		{"DELETE", "/rules/{id}", "/rules/orders", "", 200},
 		{"DELETE", "/rules/{id}", "/rules/cloud-envQuery-list", "", 409},
 		{"DELETE", "/rules/{id}", "/rules/orders", "", 404},
+		{"POST", "/agents", "/agents", `{"id":"helper","name":"H","model":"m","capabilities":{"max_tool_calls":3},"metadata":{"a":1}}`, 201},
+		{"POST", "/agents", "/agents", `{"id":"helper","model":"m"}`, 409},
+		{"POST", "/agents", "/agents", `{"model":"m","capabilities":{"max_tool_calls":0}}`, 400},
+		{"PUT", "/agents/{id}", "/agents/helper", `{"model":"m","available_tools":["shop__*"]}`, 200},
+		{"PUT", "/agents/{id}", "/agents/helper?version=1", `{"model":"m"}`, 409},
+		{"GET", "/agents/{id}", "/agents/helper", "", 200},
+		{"GET", "/agents", "/agents", "", 200},
+		{"DELETE", "/agents/{id}", "/agents/helper", "", 200},
+		{"DELETE", "/agents/{id}", "/agents/filed", "", 409},
+		{"GET", "/agents/{id}", "/agents/helper", "", 404},
+		{"POST", "/sessions", "/sessions", `{"id":"ses_a","title":"第一","metadata":{"k":[1]}}`, 201},
+		{"POST", "/sessions", "/sessions", `{"id":"ses_a"}`, 409},
+		{"POST", "/sessions", "/sessions", "", 201},
+		{"PATCH", "/sessions/{id}", "/sessions/ses_a", `{"title":"b","metadata":{"l":null}}`, 200},
+		{"GET", "/sessions/{id}", "/sessions/ses_a", "", 200},
+		{"GET", "/sessions", "/sessions?limit=1&metadata.k=[1]", "", 200},
+		{"GET", "/sessions", "/sessions?limit=0", "", 400},
+		{"GET", "/sessions/{id}/messages", "/sessions/ses_a/messages", "", 200},
+		{"GET", "/sessions/{id}/messages", "/sessions/ses_b/messages", "", 404},
+		{"DELETE", "/sessions/{id}", "/sessions/ses_a", "", 200},
+		{"DELETE", "/sessions/{id}", "/sessions/ses_a", "", 200},
 		{"GET", "/keys", "/keys", "", 200},
 		{"POST", "/keys", "/keys", `{"name":"more","role":"viewer"}`, 201},
 		{"POST", "/keys", "/keys", `{"name":"more"}`, 409},
@@ -220,8 +241,11 @@ func TestAnswersAreAsTheDocumentSays(t *testing.T) {
 			if c.method == "POST" && c.path == "/servers" {
 				schemas.check(t, "ServerConfig", c.body)
 			}
-			if c.method == "PUT" && status == 200 {
+			if c.method == "PUT" && c.path == "/rules/{id}" && status == 200 {
 				schemas.check(t, "RuleConfig", c.body)
+			}
+			if c.path == "/agents" && status == 201 {
+				schemas.check(t, "AgentConfig", c.body)
 			}
 			if c.method == "POST" && c.path == "/keys" {
 				schemas.check(t, "KeyConfig", c.body)

@@ -38,6 +38,7 @@ type Sources struct {
 	Pool     *upstream.Pool
 	Registry Registry
 	Rules    Rulebook
+	Agents   AgentBook
 	Config   func() *config.Config // what is in force
 }
 

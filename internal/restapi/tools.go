@@ -43,6 +43,7 @@ func fitTools(v *catalog.View, d schema.Dialect, query string) (any, error) {
 	list := FittedList{Dialect: d, Tools: []json.RawMessage{}}
 	for i, t := range fitting.Tools {
 		switch {
+		case !shows(v.Entries[i]):
 		case len(words) > 0 && !hasAll(strings.ToLower(t.Name+" "+v.Entries[i].Description()), words):
 		case t.Error != nil:
 			list.SetAside = append(list.SetAside, t)
@@ -59,12 +60,15 @@ func ListTools(v *catalog.View, query string) []Tool {
 	tools := []Tool{}
 	for _, e := range v.Entries {
 		t := oneTool(e)
-		if hasAll(strings.ToLower(t.Name+" "+t.Description), words) {
+		if shows(e) && hasAll(strings.ToLower(t.Name+" "+t.Description), words) {
 			tools = append(tools, t)
 		}
 	}
 	return tools
 }
+
+// shows tells whether a tool is in lists. One of ours may be there for agents alone.
+func shows(e *catalog.Entry) bool { return !e.Own || e.Listed() }
 
 func hasAll(text string, words []string) bool {
 	for _, w := range words {

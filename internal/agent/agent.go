@@ -1,0 +1,170 @@
+// Package agent is the loop in which a model uses tools: it asks the model, makes the calls
+// that the model wants, hands it the results, and asks again until there is an answer. Every
+// call goes through the spine, as everybody's do.
+//
+// What it promises: the limits of an agent hold, whatever the model does; every call that is
+// refused or cannot be read is answered to the model with the reason; a tool's own error is
+// a failure; what was said and done is stored before it is acted upon, so that a chat can be
+// continued after any end; and when the caller leaves, everything stops.
+//
+// It never speaks HTTP itself (package endpoint asks models), never decides who may use a
+// tool, and never invents arguments.
+//
+//	r := agent.New(agent.Parts{Config: cfg, Tools: catalog, Caller: caller, Models: endpoint.New(), Sessions: store}, nil)
+//	answer, err := r.Answer(ctx, agent.Turn{Agent: "helper", Principal: who, Messages: messages, Hear: show})
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/access"
+	"github.com/toolfit/toolfit/internal/agent/endpoint"
+	"github.com/toolfit/toolfit/internal/call"
+	"github.com/toolfit/toolfit/internal/catalog"
+	"github.com/toolfit/toolfit/internal/config"
+	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/store"
+)
+
+// Viewer knows the tools of each profile.
+type Viewer interface {
+	View(profile string) (*catalog.View, error)
+	Ready(ctx context.Context, profile string) // waits until the profile's servers have been listed once, ever
+}
+
+// Caller makes calls.
+type Caller interface {
+	Do(ctx context.Context, req call.Request) (*call.Result, error)
+}
+
+// Models asks models.
+type Models interface {
+	Ask(ctx context.Context, m *config.Model, body []byte, hear func(endpoint.Piece) error) (*endpoint.Reply, error)
+}
+
+// Sessions keeps what was said.
+type Sessions interface {
+	CreateSession(ctx context.Context, s store.Session) (store.Session, error)
+	Session(ctx context.Context, id string) (store.Session, error)
+	AppendMessages(ctx context.Context, session string, bodies ...json.RawMessage) error
+	Messages(ctx context.Context, session string, after int64, limit int) ([]store.Message, error)
+}
+
+// Parts are what the loop works with.
+type Parts struct {
+	Config   func() *config.Config // what is in force
+	Tools    Viewer
+	Caller   Caller
+	Models   Models
+	Sessions Sessions
+}
+
+// Options change a Runner. The zero value is usable.
+type Options struct {
+	Logger *slog.Logger         // nil: discard
+	Redact func(string) string  // takes secrets out of what is logged and of models' errors; nil: nothing is taken out
+	Called func(Report, Origin) // told of each call and what becomes of it; it must not block; nil: nobody is
+	Now    func() time.Time     // nil: time.Now
+}
+
+// Runner answers chats. It may be used concurrently.
+type Runner struct {
+	parts Parts
+	opts  Options
+	busy  sync.Map // sessions in which an answer is being made
+}
+
+// New makes a Runner; nil options are the defaults.
+func New(parts Parts, opts *Options) *Runner {
+	r := &Runner{parts: parts}
+	if opts != nil {
+		r.opts = *opts
+	}
+	if r.opts.Logger == nil {
+		r.opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	if r.opts.Redact == nil {
+		r.opts.Redact = func(s string) string { return s }
+	}
+	if r.opts.Called == nil {
+		r.opts.Called = func(Report, Origin) {}
+	}
+	if r.opts.Now == nil {
+		r.opts.Now = time.Now
+	}
+	return r
+}
+
+// Turn is something said to an agent, which is to be answered.
+type Turn struct {
+	Agent     string
+	Principal access.Principal
+	Session   string          // that goes on; "": a new one
+	Messages  []Message       // that are new in the session
+	Unkept    bool            // nothing is stored
+	NoTools   bool            // nothing is called this time
+	Params    json.RawMessage // further members of the requests to the model, before those of the model's own; nil: none
+	// Hear is told what happens, one event at a time. Nil: nobody is.
+	Hear func(Event)
+}
+
+// Event is a part of what happens, as soon as it does. One member is set.
+type Event struct {
+	Session   string // where it is kept: the first event
+	Text      string
+	Reasoning string
+	Call      *Report
+}
+
+// Origin is where a call of an agent comes from.
+type Origin struct {
+	Principal access.Principal
+	Agent     string
+	Session   string
+}
+
+// Answer is what came of a turn.
+type Answer struct {
+	Session string // "" when nothing is stored
+	Text    string // of all rounds
+	Finish  string // stop, or length when a limit ended it
+	Limit   string // which; "" with stop
+	Usage   endpoint.Usage
+	Calls   []Report // in the order of the model's
+	Rounds  int
+}
+
+// Agents are those that a caller may use.
+func (r *Runner) Agents(who access.Principal) []config.Agent {
+	var list []config.Agent
+	for _, a := range r.parts.Config().Agents {
+		if mayUse(who, &a) {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+// mayUse tells whether the caller has the agent's tools.
+func mayUse(who access.Principal, a *config.Agent) bool {
+	profile, err := who.ProfileFor(a.Profile)
+	return err == nil && profile == a.Profile && who.MayCall()
+}
+
+// find is the agent that a turn is for, with its model.
+func (r *Runner) find(t *Turn) (*config.Agent, *config.Model, error) {
+	cfg := r.parts.Config()
+	a := cfg.AgentNamed(t.Agent)
+	if a == nil || !mayUse(t.Principal, a) { // what may not be used is not shown
+		return nil, nil, fault.New(fault.NotFound, "there is no agent %.100q", t.Agent).WithHint("see the list of agents for those that there are")
+	}
+	m := cfg.ModelNamed(a.Model)
+	if m == nil {
+		return nil, nil, fault.New(fault.BadConfig, "agent %s needs the model %s, which is not there", a.ID, a.Model).WithHint("add it to models")
+	}
+	return a, m, nil
+}

@@ -1,0 +1,237 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/agent/endpoint"
+	"github.com/toolfit/toolfit/internal/config"
+	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/schema"
+)
+
+// chat is a turn while it is answered.
+type chat struct {
+	*Runner
+	turn  Turn
+	agent *config.Agent
+	model *config.Model
+	tools *toolbox
+
+	section   string // the tools as text; "": the endpoint gets them
+	system    string
+	functions []byte // the tools for the endpoint; nil: none
+	said      []Message
+	answer    Answer
+	made      int // calls so far
+
+	hearing sync.Mutex // one event at a time
+}
+
+// Answer answers a turn. With an error the answer says how far it came; it is nil when
+// nothing was begun.
+func (r *Runner) Answer(ctx context.Context, t Turn) (*Answer, error) {
+	c := &chat{Runner: r, turn: t}
+	var err error
+	if c.agent, c.model, err = r.find(&t); err != nil {
+		return nil, err
+	}
+	if err := checkMessages(t.Messages); err != nil {
+		return nil, err
+	}
+	late := fault.New(fault.UpstreamTimeout, "the answer took longer than %s", c.agent.Timeout).WithHint("raise the timeout of agent %s", c.agent.ID)
+	ctx, cancel := context.WithTimeoutCause(ctx, c.agent.Timeout, late)
+	defer cancel()
+	if err := c.equip(ctx); err != nil {
+		return nil, err
+	}
+	leave, err := c.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	c.hear(Event{Session: c.answer.Session})
+	err = c.rounds(ctx)
+	if ctx.Err() != nil && err != nil && !fault.Is(err, fault.UpstreamTimeout) {
+		err = stopped(ctx)
+	}
+	return &c.answer, err
+}
+
+// stopped is why a turn was ended from outside.
+func stopped(ctx context.Context) error {
+	if cause := context.Cause(ctx); fault.Is(cause, fault.UpstreamTimeout) {
+		return cause
+	}
+	return fault.New(fault.Canceled, "the caller has left")
+}
+
+// firstList is how long a chat waits for servers that were never listed.
+const firstList = 20 * time.Second
+
+// equip gives the agent its tools.
+func (c *chat) equip(ctx context.Context) error {
+	ready, cancel := context.WithTimeout(ctx, firstList)
+	defer cancel()
+	c.parts.Tools.Ready(ready, c.agent.Profile)
+	view, err := c.parts.Tools.View(c.agent.Profile)
+	if err != nil {
+		return err
+	}
+	c.tools = newToolbox(view, c.agent)
+	if c.turn.NoTools {
+		c.tools = &toolbox{view: view}
+	}
+	details := 0
+	switch {
+	case len(c.tools.list) == 0:
+	case c.model.Tools == config.TextTools:
+		details = len(c.tools.list)
+		c.section, err = c.tools.section(c.agent.Heading)
+	default:
+		if c.functions, details, err = c.tools.functions(schema.Dialect(c.model.Dialect)); details == 0 {
+			c.functions = nil
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("write the tools of agent %s: %w", c.agent.ID, err)
+	}
+	c.system = systemPrompt(c.agent, c.customPrompt(), c.section, c.tools.shown())
+	log := c.opts.Logger
+	log.Info(fmt.Sprintf("[Chat] Using agent: %s (%s)", c.agent.Name, c.agent.ID))
+	log.Info(fmt.Sprintf("[Chat] Agent has %d tools with %d tool details", len(c.tools.list), details))
+	if log.Enabled(ctx, slog.LevelDebug) {
+		log.Debug("[Chat] System prompt", "agent", c.agent.ID, "prompt", c.opts.Redact(c.system))
+	}
+	return nil
+}
+
+// customPrompt is the system message of the caller's own, the last that was sent; "" without one.
+func (c *chat) customPrompt() (text string) {
+	for _, m := range c.turn.Messages {
+		if m.Role == roleSystem || m.Role == roleDeveloper {
+			text = m.Text()
+		}
+	}
+	return strings.TrimSpace(text)
+}
+
+func (c *chat) hear(e Event) {
+	if c.turn.Hear == nil {
+		return
+	}
+	c.hearing.Lock()
+	defer c.hearing.Unlock()
+	c.turn.Hear(e)
+}
+
+// followUps is how many rounds there may be after the first.
+func (c *chat) followUps() int {
+	if !c.agent.Capabilities.Reflection {
+		return 1
+	}
+	return c.agent.Capabilities.MaxReflections
+}
+
+// rounds asks and calls until there is an answer, or a limit is reached. In the last of
+// several rounds nothing is called.
+func (c *chat) rounds(ctx context.Context) error {
+	most := c.followUps()
+	for round := 0; ; round++ {
+		open := (round == 0 || round < most) && c.made < c.agent.Capabilities.MaxToolCalls && !c.spent()
+		reply, err := c.ask(ctx, open)
+		if reply != nil {
+			c.answer.Rounds++
+		}
+		if err != nil {
+			return c.broken(ctx, reply, err)
+		}
+		calls := c.calls(reply)
+		if reply.text != "" || len(calls) > 0 { // models refuse empty messages
+			if err := c.keep(ctx, c.assistant(reply.text, calls)); err != nil {
+				return err
+			}
+		}
+		if len(calls) == 0 {
+			c.finish(reply)
+			return nil
+		}
+		if err := c.run(ctx, calls, open); err != nil {
+			return err
+		}
+		switch {
+		case c.spent():
+			c.limit(fmt.Sprintf("%d tokens", c.agent.MaxTokens))
+			return nil
+		case round >= most:
+			c.limit(fmt.Sprintf("%d rounds", most+1))
+			return nil
+		case !open: // it was told to answer, and did not
+			c.limit(fmt.Sprintf("%d calls", c.agent.Capabilities.MaxToolCalls))
+			return nil
+		}
+	}
+}
+
+// finish notes why the model ended.
+func (c *chat) finish(r *reply) {
+	c.answer.Finish = "stop"
+	switch {
+	case r.limit != "":
+		c.limit(r.limit)
+	case r.finish == "length":
+		c.limit("the model's own")
+	case r.finish == "content_filter":
+		c.answer.Finish = r.finish
+	}
+}
+
+// limit notes which limit ended the answer.
+func (c *chat) limit(which string) {
+	c.answer.Finish, c.answer.Limit = "length", which
+}
+
+// spent tells whether the answer has cost all that it may.
+func (c *chat) spent() bool {
+	used := c.answer.Usage.Prompt + c.answer.Usage.Completion
+	return c.agent.MaxTokens > 0 && used >= c.agent.MaxTokens
+}
+
+// broken keeps what there is of a reply that has no end.
+func (c *chat) broken(ctx context.Context, r *reply, err error) error {
+	if r != nil && r.text != "" {
+		m := c.assistant(r.text, nil)
+		m.Note.Stopped = c.opts.Redact(fault.As(err).Message)
+		if keepErr := c.keep(ctx, m); keepErr != nil {
+			c.opts.Logger.Error("end of a chat not stored", "session", c.answer.Session, "error", keepErr)
+		}
+	}
+	if f := fault.As(err); f.Code != fault.Internal {
+		clean := *f
+		clean.Message = c.opts.Redact(f.Message)
+		return &clean
+	}
+	return err
+}
+
+// assistant is what the model said, as a message.
+func (c *chat) assistant(text string, calls []wanted) Message {
+	m := Message{Role: roleAssistant, Note: &Note{Agent: c.agent.ID}}
+	if text != "" || len(calls) == 0 {
+		m.Content = quote(text)
+	}
+	for _, w := range calls {
+		m.ToolCalls = append(m.ToolCalls, ToolCall{ID: w.id, Type: "function", Function: Function{Name: w.tool, Arguments: w.written()}})
+	}
+	return m
+}
+
+// add sums up what answers cost.
+func add(a *endpoint.Usage, b endpoint.Usage) {
+	a.Prompt += b.Prompt
+	a.Completion += b.Completion
+}

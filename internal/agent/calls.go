@@ -1,0 +1,139 @@
+package agent
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/toolfit/toolfit/internal/agent/toolcall"
+	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/mcp"
+	"github.com/toolfit/toolfit/internal/rawjson"
+)
+
+// Status is what became of a call.
+type Status string
+
+// What may become of a call.
+const (
+	Running Status = "running"
+	Success Status = "success"
+	Failed  Status = "failed"
+	Skipped Status = "skipped" // a limit is reached: it was not made
+)
+
+// Report is a call and what has become of it so far.
+type Report struct {
+	ID         string          `json:"id"` // the model's name for it
+	Tool       string          `json:"tool"`
+	Status     Status          `json:"status"`
+	Arguments  json.RawMessage `json:"arguments,omitempty"` // as the model gave them
+	Result     string          `json:"result,omitempty"`    // as the model gets it
+	Error      string          `json:"error,omitempty"`
+	DurationMS int64           `json:"duration_ms"`
+	Call       string          `json:"call,omitempty"` // id of the record
+	Ref        string          `json:"ref,omitempty"`  // of the full result
+}
+
+// wanted is a call that the model wants.
+type wanted struct {
+	id, tool, source string
+	args             json.RawMessage
+	raw              string // what the model wrote for arguments
+	err              error  // why it cannot be read
+	found            found
+}
+
+// written are the arguments as they go into the transcript.
+func (w *wanted) written() string {
+	if w.args != nil {
+		return string(w.args)
+	}
+	return w.raw
+}
+
+// calls are those that a reply asks for. Each has an id that no other call of the round has.
+func (c *chat) calls(r *reply) []wanted {
+	var list []wanted
+	for _, n := range r.native {
+		w := wanted{id: n.ID, tool: n.Name, raw: n.Arguments}
+		w.args, w.err = arguments(n.Arguments, r.cutOff)
+		list = append(list, w)
+	}
+	for _, t := range r.inText {
+		w := wanted{id: t.ID, tool: t.Tool, source: t.Source, args: t.Args, raw: t.Raw, err: t.Err}
+		if text, ok := rawjson.String(t.Args); ok && w.err == nil { // an object in quotes
+			w.args, w.err = arguments(text, false)
+		}
+		list = append(list, w)
+	}
+	taken := map[string]bool{}
+	for i := range list {
+		for n := i + 1; list[i].id == "" || taken[list[i].id]; n++ {
+			list[i].id = fmt.Sprintf("call_%d_%d", c.answer.Rounds, n)
+		}
+		taken[list[i].id] = true
+	}
+	return list
+}
+
+// arguments reads arguments that a model wrote as text.
+func arguments(text string, cutOff bool) (json.RawMessage, error) {
+	if strings.TrimSpace(text) == "" && !cutOff {
+		return json.RawMessage("{}"), nil
+	}
+	value, missing, err := toolcall.Mend(text)
+	if err == nil && missing != toolcall.Nothing && cutOff {
+		err = errors.New("the text ends inside them")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the arguments cannot be read: %w", err)
+	}
+	return value, nil
+}
+
+// sentence is what a model is told of an error.
+func sentence(err error) string {
+	var rpc *mcp.Error
+	if errors.As(err, &rpc) {
+		return rpc.Message
+	}
+	f := fault.As(err)
+	if len(f.Details) > 0 {
+		return f.Error() + " " + string(f.Details)
+	}
+	return f.Error()
+}
+
+// clip is a text of at most so many characters, which says where the rest is.
+func clip(text string, most int, ref string) string {
+	n := utf8.RuneCountInString(text)
+	if n <= most {
+		return text
+	}
+	note := fmt.Sprintf("…[cut: %d characters in all]", n)
+	if ref != "" {
+		note = fmt.Sprintf(`…[cut: %d characters in all; fetch_result with ref "%s" gives the rest]`, n, ref)
+	}
+	keep := max(0, most-utf8.RuneCountInString(note))
+	end := 0
+	for range keep {
+		_, size := utf8.DecodeRuneInString(text[end:])
+		end += size
+	}
+	return text[:end] + note
+}
+
+// message is the answer to a call, for the model and the transcript.
+func (r *Report) message() Message {
+	text := r.Result
+	if r.Status != Success {
+		text = r.Error
+	}
+	m := textMessage(roleTool, text)
+	m.ToolCallID = r.ID
+	m.Note = &Note{Tool: r.Tool, Status: r.Status, Call: r.Call, Ref: r.Ref, DurationMS: r.DurationMS}
+	return m
+}

@@ -1,0 +1,60 @@
+package endpoint
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/packages/ssestream"
+
+	"github.com/toolfit/toolfit/internal/config"
+	"github.com/toolfit/toolfit/internal/fault"
+)
+
+// explain turns an error of the client into one that says what is wrong with which model.
+func explain(ctx, limited context.Context, m *config.Model, err error) error {
+	var refused *openai.Error
+	var broken *ssestream.StreamError
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case limited.Err() != nil:
+		return fault.New(fault.UpstreamTimeout, "model %s did not finish its answer within %s", m.Name, m.Timeout).WithHint("raise the model's timeout")
+	case errors.As(err, &refused):
+		return explainStatus(m, refused)
+	case errors.As(err, &broken):
+		return fault.New(fault.UpstreamError, "model %s broke off: %s", m.Name, short(broken.Message))
+	}
+	return fault.New(fault.UpstreamDown, "model %s cannot be reached at %s: %w", m.Name, m.URL, errors.New(short(err.Error()))).
+		WithHint("check the url of the model, and that its server runs")
+}
+
+func explainStatus(m *config.Model, e *openai.Error) error {
+	said := short(cmp.Or(e.Message, e.RawJSON(), http.StatusText(e.StatusCode)))
+	switch e.StatusCode {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return fault.New(fault.UpstreamError, "model %s does not take our key: %s", m.Name, said).WithHint("check the key of the model")
+	case http.StatusNotFound:
+		return fault.New(fault.UpstreamError, "model %s is not there: %s", m.Name, said).WithHint("check url and model of the model %s", m.Name)
+	case http.StatusTooManyRequests:
+		return fault.New(fault.RateLimited, "model %s is asked too often: %s", m.Name, said).WithHint("try again later")
+	case http.StatusRequestEntityTooLarge:
+		return fault.New(fault.TooLarge, "model %s takes no request of this length: %s", m.Name, said)
+	}
+	return fault.New(fault.UpstreamError, "model %s answered HTTP %d: %s", m.Name, e.StatusCode, said)
+}
+
+// maxSaid bounds what is passed on of an endpoint's own words.
+const maxSaid = 500
+
+// short is a text on one line, of bounded length.
+func short(text string) string {
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
+	if r := []rune(text); len(r) > maxSaid {
+		return string(r[:maxSaid]) + "…"
+	}
+	return text
+}

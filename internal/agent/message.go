@@ -1,0 +1,184 @@
+package agent
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/fault"
+)
+
+// Message is one of a conversation, in the form of the chat completions API.
+type Message struct {
+	Role       string          `json:"role"`
+	Content    json.RawMessage `json:"content"` // text, a list of parts, or null
+	Name       string          `json:"name,omitempty"`
+	ToolCalls  []ToolCall      `json:"tool_calls,omitempty"`
+	ToolCallID string          `json:"tool_call_id,omitempty"`
+	Note       *Note           `json:"toolfit,omitempty"` // for readers of the transcript; models do not get it
+}
+
+// ToolCall is a call that a model asked for.
+type ToolCall struct {
+	ID       string   `json:"id"`
+	Type     string   `json:"type"` // function
+	Function Function `json:"function"`
+}
+
+// Function is what is called.
+type Function struct {
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+}
+
+// Note is what else is known of a stored message.
+type Note struct {
+	Agent      string `json:"agent,omitempty"`
+	Tool       string `json:"tool,omitempty"`
+	Status     Status `json:"status,omitempty"`
+	Call       string `json:"call,omitempty"` // id of the record
+	Ref        string `json:"ref,omitempty"`  // of the full result
+	DurationMS int64  `json:"duration_ms,omitempty"`
+	Stopped    string `json:"stopped,omitempty"` // why the message has no end
+}
+
+// The roles of messages.
+const (
+	roleSystem    = "system"
+	roleDeveloper = "developer"
+	roleUser      = "user"
+	roleAssistant = "assistant"
+	roleTool      = "tool"
+)
+
+// marshal writes a value that can be written: strings, numbers, and raw parts that were
+// read from JSON.
+func marshal(v any) json.RawMessage {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.Encode(v) // see above
+	return bytes.TrimSpace(b.Bytes())
+}
+
+// quote is a text as JSON.
+func quote(text string) json.RawMessage { return marshal(text) }
+
+func textMessage(role, text string) Message { return Message{Role: role, Content: quote(text)} }
+
+// UserMessage is a message of a person.
+func UserMessage(text string) Message { return textMessage(roleUser, text) }
+
+// Text is the text of the message: its content, or the texts among its parts.
+func (m *Message) Text() string {
+	var text string
+	if json.Unmarshal(m.Content, &text) == nil {
+		return text
+	}
+	var parts []struct{ Text string }
+	if json.Unmarshal(m.Content, &parts) != nil {
+		return ""
+	}
+	var texts []string
+	for _, p := range parts {
+		if p.Text != "" {
+			texts = append(texts, p.Text)
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// check refuses a message that no model would take.
+func (m *Message) check() error {
+	content := bytes.TrimSpace(m.Content)
+	filled := len(content) > 0 && (content[0] == '"' || content[0] == '[')
+	switch m.Role {
+	case roleSystem, roleDeveloper, roleUser:
+		if !filled {
+			return fmt.Errorf("content must be text or a list of parts")
+		}
+	case roleAssistant:
+		if !filled && len(m.ToolCalls) == 0 {
+			return fmt.Errorf("needs content or tool_calls")
+		}
+	case roleTool:
+		if !filled || m.ToolCallID == "" {
+			return fmt.Errorf("needs content and tool_call_id")
+		}
+	default:
+		return fmt.Errorf("role %.40q is none of system, developer, user, assistant and tool", m.Role)
+	}
+	return nil
+}
+
+func checkMessages(list []Message) error {
+	if len(list) == 0 {
+		return fault.New(fault.BadRequest, "messages is empty")
+	}
+	for i := range list {
+		if err := list[i].check(); err != nil {
+			return fault.New(fault.BadRequest, "messages[%d]: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// encode writes a message for the transcript.
+func (m Message) encode() json.RawMessage {
+	if m.Content == nil {
+		m.Content = json.RawMessage("null")
+	}
+	return marshal(m)
+}
+
+// forModel writes messages for a model that has function calling.
+func forModel(list []Message) []json.RawMessage {
+	out := make([]json.RawMessage, len(list))
+	for i, m := range list {
+		m.Note = nil
+		out[i] = m.encode()
+	}
+	return out
+}
+
+// complete gives every call an answer: a chat that was killed in the middle has calls
+// without one, and models refuse such a chat.
+func complete(list []Message) []Message {
+	var out []Message
+	var open []string
+	settle := func() {
+		for _, id := range open {
+			lost := textMessage(roleTool, "The call was interrupted. Whether it was carried out is not known.")
+			lost.ToolCallID = id
+			out = append(out, lost)
+		}
+		open = nil
+	}
+	for _, m := range list {
+		if m.Role == roleTool {
+			at := indexOf(open, m.ToolCallID)
+			if at < 0 {
+				continue // an answer to nothing
+			}
+			open = append(open[:at:at], open[at+1:]...)
+		} else {
+			settle()
+		}
+		out = append(out, m)
+		for _, c := range m.ToolCalls {
+			open = append(open, c.ID)
+		}
+	}
+	settle()
+	return out
+}
+
+func indexOf(list []string, s string) int {
+	for i, x := range list {
+		if x == s {
+			return i
+		}
+	}
+	return -1
+}

@@ -1,0 +1,244 @@
+// Package script is an endpoint without a model: it answers requests for chat completions as
+// it is told, in the words of the protocol, streamed or not. The demo talks with it, so that
+// nobody needs a key to see an agent at work, and so do tests.
+//
+// It never calls anything itself and keeps nothing.
+//
+//	srv := httptest.NewServer(script.New(func(r *script.Request) script.Answer {
+//		if r.Last().Role == "tool" {
+//			return script.Answer{Text: "There are 3 orders."}
+//		}
+//		return script.Answer{Calls: []script.Call{{Name: "shop__list_orders", Arguments: `{"status":"paid"}`}}}
+//	}))
+package script
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Request is a request for a chat completion.
+type Request struct {
+	Model         string          `json:"model"`
+	Messages      []Message       `json:"messages"`
+	Tools         []Tool          `json:"tools"`
+	ToolChoice    json.RawMessage `json:"tool_choice"`
+	Stream        bool            `json:"stream"`
+	StreamOptions struct {
+		IncludeUsage bool `json:"include_usage"`
+	} `json:"stream_options"`
+
+	Raw    json.RawMessage `json:"-"` // the whole body
+	Header http.Header     `json:"-"`
+}
+
+// Message is one of the conversation.
+type Message struct {
+	Role       string          `json:"role"`
+	Content    json.RawMessage `json:"content"`
+	ToolCallID string          `json:"tool_call_id"`
+}
+
+// Text is the message's content, where that is text.
+func (m Message) Text() string {
+	var text string
+	json.Unmarshal(m.Content, &text) // what is no text has none
+	return text
+}
+
+// Tool is a tool that the request offers.
+type Tool struct {
+	Function struct {
+		Name       string          `json:"name"`
+		Parameters json.RawMessage `json:"parameters"`
+	} `json:"function"`
+}
+
+// Last is the last message.
+func (r *Request) Last() Message {
+	if len(r.Messages) == 0 {
+		return Message{}
+	}
+	return r.Messages[len(r.Messages)-1]
+}
+
+// Call is a call by function calling.
+type Call struct {
+	ID        string // "": one is made up
+	Name      string
+	Arguments string
+}
+
+// Answer is what the model says.
+type Answer struct {
+	Text      string
+	Reasoning string
+	Calls     []Call
+	Finish    string                          // "": stop, or tool_calls with calls
+	Piece     int                             // characters in one event; 0: 12
+	Status    int                             // an HTTP error in place of an answer; 0: none
+	Message   string                          // of that error
+	Serve     func(http.ResponseWriter)       // writes the answer itself; nil: as above
+	Wait      func(done <-chan struct{}) bool // is waited for before each event; false: break off; nil: no wait
+}
+
+// maxBody bounds one request.
+const maxBody = 64 << 20
+
+// New makes an endpoint that answers by the script.
+func New(answer func(*Request) Answer) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) {
+		writeJSON(w, http.StatusOK, map[string]any{"object": "list", "data": []any{map[string]any{"id": "script", "object": "model", "created": 0, "owned_by": "script"}}})
+	})
+	mux.HandleFunc("POST /v1/chat/completions", func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+		req := &Request{Raw: body, Header: r.Header}
+		if err == nil {
+			err = json.Unmarshal(body, req)
+		}
+		if err != nil {
+			fail(w, http.StatusBadRequest, "the request cannot be read: "+err.Error())
+			return
+		}
+		a := answer(req)
+		switch {
+		case a.Serve != nil:
+			a.Serve(w)
+		case a.Status != 0:
+			fail(w, a.Status, a.Message)
+		case req.Stream:
+			a.stream(w, r, req)
+		default:
+			a.whole(w, req)
+		}
+	})
+	return mux
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(v) // a client that has left needs no answer
+}
+
+func fail(w http.ResponseWriter, status int, message string) {
+	writeJSON(w, status, map[string]any{"error": map[string]any{"message": message, "type": "invalid_request_error", "param": nil, "code": nil}})
+}
+
+func (a *Answer) finish() string {
+	switch {
+	case a.Finish != "":
+		return a.Finish
+	case len(a.Calls) > 0:
+		return "tool_calls"
+	}
+	return "stop"
+}
+
+// usage counts a word as a token: nobody pays for it.
+func (a *Answer) usage(r *Request) map[string]int {
+	in, out := len(strings.Fields(string(r.Raw))), len(strings.Fields(a.Text))+len(a.Calls)
+	return map[string]int{"prompt_tokens": in, "completion_tokens": out, "total_tokens": in + out}
+}
+
+func (a *Answer) toolCalls() []map[string]any {
+	var list []map[string]any
+	for i, c := range a.Calls {
+		id := c.ID
+		if id == "" {
+			id = fmt.Sprintf("call_%d", i+1)
+		}
+		list = append(list, map[string]any{"index": i, "id": id, "type": "function", "function": map[string]any{"name": c.Name, "arguments": c.Arguments}})
+	}
+	return list
+}
+
+func (a *Answer) whole(w http.ResponseWriter, r *Request) {
+	message := map[string]any{"role": "assistant", "content": a.Text}
+	if len(a.Calls) > 0 {
+		message["tool_calls"] = a.toolCalls()
+	}
+	writeJSON(w, http.StatusOK, map[string]any{
+		"id": "chatcmpl-script", "object": "chat.completion", "created": time.Now().Unix(), "model": r.Model, "usage": a.usage(r),
+		"choices": []any{map[string]any{"index": 0, "message": message, "finish_reason": a.finish()}},
+	})
+}
+
+// stream writes the answer in small pieces, as models do.
+func (a *Answer) stream(w http.ResponseWriter, r *http.Request, req *Request) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	send := func(v any) bool {
+		if a.Wait != nil && !a.Wait(r.Context().Done()) {
+			return false
+		}
+		text, _ := json.Marshal(v) // maps and strings
+		_, err := fmt.Fprintf(w, "data: %s\n\n", text)
+		http.NewResponseController(w).Flush() // a client that has left is noticed by the next write
+		return err == nil
+	}
+	event := func(delta map[string]any, finish any) map[string]any {
+		return map[string]any{
+			"id": "chatcmpl-script", "object": "chat.completion.chunk", "created": 0, "model": req.Model,
+			"choices": []any{map[string]any{"index": 0, "delta": delta, "finish_reason": finish}},
+		}
+	}
+	for _, delta := range a.deltas() {
+		if !send(event(delta, nil)) {
+			return
+		}
+	}
+	if !send(event(map[string]any{}, a.finish())) {
+		return
+	}
+	if req.StreamOptions.IncludeUsage && !send(map[string]any{
+		"id": "chatcmpl-script", "object": "chat.completion.chunk", "created": 0, "model": req.Model, "choices": []any{}, "usage": a.usage(req),
+	}) {
+		return
+	}
+	io.WriteString(w, "data: [DONE]\n\n") // likewise
+}
+
+// deltas are the pieces of the answer.
+func (a *Answer) deltas() []map[string]any {
+	list := []map[string]any{{"role": "assistant", "content": ""}}
+	for _, p := range a.pieces(a.Reasoning) {
+		list = append(list, map[string]any{"reasoning_content": p})
+	}
+	for _, p := range a.pieces(a.Text) {
+		list = append(list, map[string]any{"content": p})
+	}
+	for _, c := range a.toolCalls() {
+		f := c["function"].(map[string]any)
+		args := f["arguments"].(string)
+		f["arguments"] = ""
+		list = append(list, map[string]any{"tool_calls": []any{c}})
+		for _, p := range a.pieces(args) {
+			list = append(list, map[string]any{"tool_calls": []any{map[string]any{"index": c["index"], "function": map[string]any{"arguments": p}}}})
+		}
+	}
+	return list
+}
+
+func (a *Answer) pieces(text string) []string {
+	size := a.Piece
+	if size <= 0 {
+		size = 12
+	}
+	var list []string
+	for text != "" {
+		end := 0
+		for n := 0; n < size && end < len(text); n++ {
+			_, w := utf8.DecodeRuneInString(text[end:])
+			end += w
+		}
+		list = append(list, text[:end])
+		text = text[end:]
+	}
+	return list
+}

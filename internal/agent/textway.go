@@ -1,0 +1,84 @@
+package agent
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// protocol tells a model without function calling how to call.
+const protocol = `To call a tool, write exactly this, with an id of your own, and nothing after it:
+<tool_call>{"id":"call_001","tool_name":"NAME","arguments":{…}}</tool_call>
+Several calls may follow one another. Each is answered by <tool_result>{"id":…,"success":…,"result":…,"error":…,"duration_ms":…}</tool_result>. Never write a <tool_result> yourself.`
+
+// answerNow tells such a model that it cannot call any more.
+const answerNow = "No more calls are possible. Answer now with what you know."
+
+// toolResult is the answer to a call, in text.
+type toolResult struct {
+	ID         string  `json:"id"`
+	Success    bool    `json:"success"`
+	Result     *string `json:"result"`
+	Error      *string `json:"error"`
+	DurationMS int64   `json:"duration_ms"`
+}
+
+// callText is a call as such a model writes it.
+func callText(c ToolCall) string {
+	args := json.RawMessage(c.Function.Arguments)
+	if !json.Valid(args) {
+		args = quote(c.Function.Arguments)
+	}
+	return "<tool_call>" + protected(struct {
+		ID        string          `json:"id"`
+		Tool      string          `json:"tool_name"`
+		Arguments json.RawMessage `json:"arguments"`
+	}{c.ID, c.Function.Name, args}) + "</tool_call>"
+}
+
+// resultText is the answer to a call as such a model gets it. A result cannot end its tag.
+func resultText(m Message) string {
+	text := m.Text()
+	r := toolResult{ID: m.ToolCallID, Success: true, Result: &text}
+	if m.Note != nil {
+		r.DurationMS = m.Note.DurationMS
+		if m.Note.Status != Success {
+			r.Success, r.Result, r.Error = false, nil, &text
+		}
+	}
+	return "<tool_result>" + protected(r) + "</tool_result>"
+}
+
+// protected writes a value so that no tag of the protocol stands in it.
+func protected(v any) string {
+	return strings.NewReplacer("<tool_", `\u003ctool_`, "</tool_", `\u003c/tool_`).Replace(string(marshal(v)))
+}
+
+// inText writes messages for a model without function calling: calls and their answers are
+// text of the assistant and of the user.
+func inText(list []Message) []json.RawMessage {
+	var out []Message
+	for i := 0; i < len(list); i++ {
+		m := list[i]
+		m.Note = nil
+		switch {
+		case m.Role == roleTool:
+			var texts []string
+			for ; i < len(list) && list[i].Role == roleTool; i++ {
+				texts = append(texts, resultText(list[i]))
+			}
+			i--
+			m = textMessage(roleUser, strings.Join(texts, "\n"))
+		case len(m.ToolCalls) > 0:
+			texts := []string{m.Text()}
+			if texts[0] == "" {
+				texts = nil
+			}
+			for _, c := range m.ToolCalls {
+				texts = append(texts, callText(c))
+			}
+			m = textMessage(roleAssistant, strings.Join(texts, "\n"))
+		}
+		out = append(out, m)
+	}
+	return forModel(out)
+}

@@ -1,0 +1,175 @@
+package toolcall
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// inCall takes one byte of an open call.
+func (r *Reader) inCall(c byte, shown *strings.Builder) {
+	b := &r.body
+	b.text.WriteByte(c)
+	switch {
+	case b.escape:
+		b.escape = false
+	case b.quoted && c == '\\':
+		b.escape = true
+	case c == '"':
+		b.quoted = !b.quoted
+	}
+	if b.text.Len() > maxBody {
+		r.calls = append(r.calls, Call{Err: fmt.Errorf("the call is longer than %d bytes", maxBody)})
+		r.inside = false
+		return
+	}
+	switch {
+	case c == '>':
+		r.tag(shown)
+	case c == '`' && b.fence && !b.quoted && strings.HasSuffix(b.text.String(), "\n"+fence):
+		r.end(strings.TrimSuffix(b.text.String(), fence), byTag)
+	}
+}
+
+// tag decides what a tag means that may just have ended.
+func (r *Reader) tag(shown *strings.Builder) {
+	b := &r.body
+	text := b.text.String()
+	tag := ""
+	switch {
+	case strings.HasSuffix(text, closing):
+		tag = closing
+	case strings.HasSuffix(text, opening):
+		tag = opening
+	default:
+		return
+	}
+	before := len(text) - len(tag)
+	switch {
+	case b.quoted: // it may be part of an argument
+		if b.doubts = append(b.doubts, before); len(b.doubts) > maxDoubts {
+			r.fallBack(shown)
+		}
+	case len(b.doubts) > 0 && !json.Valid([]byte(strip(text[:before]))):
+		r.fallBack(shown) // a quote is missing somewhere
+	default:
+		r.end(text[:before], byTag)
+		if tag == opening {
+			r.open(false)
+		}
+	}
+}
+
+// fallBack takes the first tag in doubt for the end of the call, and what follows as it
+// would have been taken then.
+func (r *Reader) fallBack(shown *strings.Builder) {
+	text, at := r.body.text.String(), r.body.doubts[0]
+	rest := text[at:]
+	r.end(text[:at], byTag)
+	if strings.HasPrefix(rest, opening) {
+		rest = rest[len(opening):]
+		r.open(false)
+	} else {
+		rest = rest[len(closing):]
+	}
+	r.feed(rest, shown)
+}
+
+// finish ends a call whose closing tag never came.
+func (r *Reader) finish(how ending) {
+	text := r.body.text.String()
+	for n := len(closing) - 1; n > 0; n-- { // the tag itself was cut off
+		if strings.HasSuffix(text, closing[:n]) {
+			text = text[:len(text)-n]
+			break
+		}
+	}
+	r.end(text, how)
+}
+
+// ending is how a call ended.
+type ending int
+
+const (
+	byTag   ending = iota // its own end
+	byEnd                 // the text's end
+	byLimit               // the text was cut off
+)
+
+// end reads the text of a call.
+func (r *Reader) end(text string, how ending) {
+	r.inside = false
+	r.calls = append(r.calls, read(text, how)...)
+}
+
+// strip takes blanks and a fence off the text of a call.
+func strip(text string) string {
+	text = strings.TrimSpace(text)
+	if rest, ok := strings.CutPrefix(text, fence); ok {
+		text = strings.TrimSpace(strings.TrimLeft(rest, letters))
+	}
+	return strings.TrimSpace(strings.TrimSuffix(text, fence))
+}
+
+// read reads one call, or a list of them.
+func read(text string, how ending) []Call {
+	raw := strings.TrimSpace(text)
+	value, missing, err := Mend(strip(text))
+	if err == nil && (how == byLimit && missing != Nothing || how == byEnd && missing == InNumber) {
+		err = errors.New("the text ends inside the call")
+	}
+	if err != nil {
+		return []Call{{Err: err, Raw: raw}}
+	}
+	if value[0] != '[' {
+		return []Call{readOne(value, raw)}
+	}
+	var list []json.RawMessage
+	if err := json.Unmarshal(value, &list); err != nil || len(list) == 0 {
+		return []Call{{Err: errors.New("expected an object with tool_name and arguments"), Raw: raw}}
+	}
+	calls := make([]Call, len(list))
+	for i, one := range list {
+		calls[i] = readOne(one, raw)
+	}
+	return calls
+}
+
+// written is a call in the words of the protocol, and in those that models are used to.
+type written struct {
+	ID         any             `json:"id"`
+	ToolName   string          `json:"tool_name"`
+	Name       string          `json:"name"`
+	Tool       string          `json:"tool"`
+	Source     string          `json:"source"`
+	Arguments  json.RawMessage `json:"arguments"`
+	Parameters json.RawMessage `json:"parameters"`
+	Function   *written        `json:"function"`
+}
+
+func readOne(value json.RawMessage, raw string) Call {
+	var w written
+	if err := json.Unmarshal(value, &w); err != nil {
+		return Call{Err: errors.New("expected an object with tool_name and arguments"), Raw: raw}
+	}
+	if w.Function != nil && w.ToolName == "" {
+		w.ToolName, w.Arguments = w.Function.Name, w.Function.Arguments
+	}
+	c := Call{Tool: w.ToolName, Source: w.Source, Args: w.Arguments, Raw: raw}
+	for _, other := range []string{w.Name, w.Tool} {
+		if c.Tool == "" {
+			c.Tool = other
+		}
+	}
+	if c.Args == nil {
+		c.Args = w.Parameters
+	}
+	if w.ID != nil {
+		c.ID = fmt.Sprint(w.ID)
+	}
+	if c.Tool == "" {
+		c.Err = errors.New("the call has no tool_name")
+	}
+	return c
+}

@@ -1,0 +1,226 @@
+// Package toolcall reads the calls that a model without function calling writes into its
+// text, while the text still comes in:
+//
+//	Let me look. <tool_call>{"id":"call_001","tool_name":"read","arguments":{"path":"a.txt"}}</tool_call>
+//
+// Models fence it, forget brackets, commas and the closing tag, and their text arrives in
+// pieces cut anywhere. What is found does not depend on the pieces. A call that cannot be
+// read is never dropped: it comes out with the reason, for the model to correct. Nothing is
+// made up: a text that ends inside a string or in the middle of a number is no call.
+//
+// It never runs a call, and never looks whether there is such a tool.
+//
+//	var r toolcall.Reader
+//	for piece := range stream {
+//		show(r.Write(piece))
+//	}
+//	show(r.Close(false))
+//	run(r.Calls())
+package toolcall
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// Call is one call as the model wrote it.
+type Call struct {
+	ID     string          // "": it gave none
+	Tool   string          // "" with an Err
+	Source string          // the server that the model means; "": it named none
+	Args   json.RawMessage // an object, or whatever the model wrote in its place; nil: none
+	Err    error           // why it cannot be read; nil when it can
+	Raw    string          // what stood between the tags
+}
+
+const (
+	opening = "<tool_call>"
+	closing = "</tool_call>"
+	fence   = "```"
+
+	// maxBody bounds what is held of one call.
+	maxBody = 4 << 20
+	// maxDoubts bounds how many closing tags are taken for part of a text in quotes.
+	maxDoubts = 32
+)
+
+// Reader takes the text apart. The zero value is ready.
+type Reader struct {
+	held   string // text that may be the beginning of something else
+	inside bool   // a call is open
+	fenced bool   // a fence around calls was opened, and not shown
+	body   body
+	calls  []Call
+}
+
+// body is what has come of an open call.
+type body struct {
+	text   strings.Builder
+	fence  bool  // a fence ends it in place of the tag
+	quoted bool  // the end is inside a string
+	escape bool  // and behind a backslash
+	doubts []int // where tags stood in strings: one of them may be the end after all
+}
+
+// Write takes the next piece and returns the text that is none of a call's.
+func (r *Reader) Write(piece string) string {
+	var shown strings.Builder
+	r.feed(piece, &shown)
+	return shown.String()
+}
+
+// Calls are those found since the last time.
+func (r *Reader) Calls() []Call {
+	found := r.calls
+	r.calls = nil
+	return found
+}
+
+// Close ends the text and returns the rest of it. A text that was cut off by the model's
+// limit may lack the end of its last call: nothing is put in its place.
+func (r *Reader) Close(cutOff bool) string {
+	how := byEnd
+	if cutOff {
+		how = byLimit
+	}
+	var shown strings.Builder
+	for r.inside {
+		if len(r.body.doubts) > 0 {
+			r.fallBack(&shown)
+			continue
+		}
+		r.finish(how)
+	}
+	shown.WriteString(r.held)
+	r.held = ""
+	return shown.String()
+}
+
+// feed goes through a piece byte by byte, so that it does not matter where pieces end.
+func (r *Reader) feed(piece string, shown *strings.Builder) {
+	for i := 0; i < len(piece); i++ {
+		if r.inside {
+			r.inCall(piece[i], shown)
+			continue
+		}
+		if r.held == "" && !r.fenced { // text without a mark is taken at once
+			next := mark(piece[i:])
+			shown.WriteString(piece[i : i+next])
+			if i += next; i == len(piece) {
+				return
+			}
+		}
+		r.held += piece[i : i+1]
+		if r.fenced && r.afterCall() {
+			continue
+		}
+		r.inText(shown)
+	}
+}
+
+const blanks = " \t\r\n"
+
+// mark is where something other than text may begin.
+func mark(text string) int {
+	if at := strings.IndexAny(text, "<`"); at >= 0 {
+		return at
+	}
+	return len(text)
+}
+
+// afterCall looks for the end of the fence around a call, which is not shown; false when
+// something else comes.
+func (r *Reader) afterCall() bool {
+	rest := strings.TrimLeft(r.held, blanks)
+	switch {
+	case rest == fence:
+		r.held, r.fenced = "", false
+		return true
+	case strings.HasPrefix(fence, rest) && len(r.held) < maxFence:
+		return true
+	case !strings.HasPrefix(opening, rest):
+		r.fenced = false
+	}
+	return false
+}
+
+// inText decides about held text, whose last byte is new.
+func (r *Reader) inText(shown *strings.Builder) {
+	for r.held != "" {
+		next := mark(r.held)
+		shown.WriteString(r.held[:next])
+		if r.held = r.held[next:]; r.held == "" {
+			return
+		}
+		kind, n := look(r.held)
+		switch kind {
+		case mayBecome:
+			return
+		case isText:
+			shown.WriteString(r.held[:n])
+			r.held = r.held[n:]
+			continue
+		}
+		rest := r.held[n:]
+		r.fenced = r.fenced || kind == isCall && r.held[0] == '`'
+		r.open(kind == isFence)
+		r.feed(rest, shown)
+		return
+	}
+}
+
+func (r *Reader) open(fence bool) {
+	r.held, r.inside, r.body = "", true, body{fence: fence}
+}
+
+type kind int
+
+const (
+	isText kind = iota
+	mayBecome
+	isCall  // the opening tag, maybe behind the beginning of a fence
+	isFence // a fence that says itself that a call is in it
+)
+
+// maxFence bounds the blanks and words of a fence before a call.
+const maxFence = 64
+
+// look tells what a text is that begins with a mark, and how many bytes of it are that.
+func look(text string) (kind, int) {
+	rest := text
+	if text[0] == '`' {
+		if n := len(text); n < len(fence) && text == fence[:n] {
+			return mayBecome, 0
+		}
+		if !strings.HasPrefix(text, fence) {
+			return lookQuoted(text)
+		}
+		rest = strings.TrimLeft(text[len(fence):], letters)
+		if word := text[len(fence) : len(text)-len(rest)]; word == "tool_call" && strings.HasPrefix(rest, "\n") {
+			return isFence, len(text) - len(rest) + 1
+		}
+		rest = strings.TrimLeft(rest, blanks)
+	}
+	switch {
+	case strings.HasPrefix(rest, opening):
+		return isCall, len(text) - len(rest) + len(opening)
+	case strings.HasPrefix(opening, rest) && len(text) < maxFence:
+		return mayBecome, 0
+	}
+	return isText, 1
+}
+
+const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-"
+
+// lookQuoted looks at a text behind one backquote: a tag that stands in quotes is only
+// spoken of.
+func lookQuoted(text string) (kind, int) {
+	const spoken = "`" + opening + "`"
+	switch {
+	case text == spoken:
+		return isText, len(text)
+	case strings.HasPrefix(spoken, text):
+		return mayBecome, 0
+	}
+	return isText, 1
+}

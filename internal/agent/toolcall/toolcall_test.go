@@ -1,0 +1,168 @@
+package toolcall
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// fixtures are texts of models, with what must come out: the shown text, then each call.
+var fixtures = []struct {
+	name, text string
+	cutOff     bool
+	want       string
+}{
+	{name: "text alone stays", text: "a < b, `c`, 你好 ```go\nx\n``` <tool", want: "a < b, `c`, 你好 ```go\nx\n``` <tool"},
+	{name: "one call between texts", text: `Let me look. <tool_call>{"id":"call_001","tool_name":"read_data_from_excel","arguments":{"filepath":"test.xlsx","sheet_name":"Sheet1"}}</tool_call> Done.`,
+		want: `Let me look.  Done.|call_001 read_data_from_excel {"filepath":"test.xlsx","sheet_name":"Sheet1"}`},
+	{name: "several calls", text: `<tool_call>{"tool_name":"a"}</tool_call>` + "\n" + `<tool_call>{"tool_name":"b","source":"s","arguments":{}}</tool_call>`,
+		want: "\n| a |  b@s {}"},
+	{name: "a list of calls", text: `<tool_call>[{"tool_name":"a"},{"tool_name":"b"}]</tool_call>`, want: "| a | b "},
+	{name: "a fence around", text: "Look:\n```json\n<tool_call>{\"tool_name\":\"a\"}</tool_call>\n```\nThen.", want: "Look:\n\nThen.| a "},
+	{name: "a fence around two", text: "```\n<tool_call>{\"tool_name\":\"a\"}</tool_call>\n<tool_call>{\"tool_name\":\"b\"}</tool_call>\n```", want: "\n| a | b "},
+	{name: "a fence inside", text: "<tool_call>\n```json\n{\"tool_name\":\"a\",\"arguments\":{\"x\":1}}\n```\n</tool_call>", want: `| a {"x":1}`},
+	{name: "a fence in place of the tags", text: "So:\n```tool_call\n{\"tool_name\":\"a\"}\n```\nEnd", want: "So:\n\nEnd| a "},
+	{name: "another fence is text", text: "```tool_calls\n{\"tool_name\":\"a\"}\n```", want: "```tool_calls\n{\"tool_name\":\"a\"}\n```"},
+	{name: "brackets are missing", text: `<tool_call>{"tool_name":"a","arguments":{"x":{"y":[1,2}</tool_call>`, want: `| a {"x":{"y":[1,2]}}`},
+	{name: "brackets behind a number are missing", text: `<tool_call>{"tool_name":"a","arguments":{"x":1</tool_call>`, want: `| a {"x":1}`},
+	{name: "brackets are too many", text: `<tool_call>{"tool_name":"a","arguments":{}}}</tool_call>`, want: "| a {}"},
+	{name: "commas are missing", text: "<tool_call>{\"id\":\"1\" \"tool_name\":\"a\"\n\"arguments\":{\"x\":[1 2 \"z\"] \"y\":true}}</tool_call>", want: `|1 a {"x":[1,2,"z"],"y":true}`},
+	{name: "commas are too many", text: `<tool_call>{"tool_name":"a",,"arguments":{"x":[1,],},}</tool_call>`, want: `| a {"x":[1]}`},
+	{name: "Python's way to write", text: `<tool_call>{'tool_name': 'a', 'arguments': {'x': None, 'y': True, z: 'it\'s "so"'}}</tool_call>`, want: `| a {"x":null,"y":true,"z":"it's \"so\""}`},
+	{name: "line breaks in a string", text: "<tool_call>{\"tool_name\":\"a\",\"arguments\":{\"x\":\"1\n\t2\"}}</tool_call>", want: `| a {"x":"1\u000a\u00092"}`},
+	{name: "a Windows path", text: `<tool_call>{"tool_name":"a","arguments":{"x":"C:\Users\文"}}</tool_call>`, want: `| a {"x":"C:\\Users\\文"}`},
+	{name: "numbers keep their digits", text: `<tool_call>{"tool_name":"a","arguments":{"x":12345678901234567890.10}}</tool_call>`, want: `| a {"x":12345678901234567890.10}`},
+	{name: "the closing tag is missing at the end", text: `<tool_call>{"tool_name":"a","arguments":{"x":1}}`, want: `| a {"x":1}`},
+	{name: "the closing tag is cut", text: `<tool_call>{"tool_name":"a"}</tool_ca`, want: "| a "},
+	{name: "the closing tag is missing before the next", text: `<tool_call>{"tool_name":"a"}<tool_call>{"tool_name":"b"}</tool_call>`, want: "| a | b "},
+	{name: "tags inside an argument are part of it", text: `<tool_call>{"tool_name":"a","arguments":{"x":"write <tool_call>{}</tool_call> here"}}</tool_call>!`, want: `!| a {"x":"write <tool_call>{}</tool_call> here"}`},
+	{name: "a missing quote spoils its own call alone", text: `<tool_call>{"tool_name":"a","arguments":{"x":"1}}</tool_call> and <tool_call>{"tool_name":"b"}</tool_call>`, want: ` and |! at byte 38: the text ends inside a string| b `},
+	{name: "a missing quote at the end", text: `<tool_call>{"tool_name":"a","arguments":{"x":"1}}</tool_call> and more`, want: ` and more|! at byte 38: the text ends inside a string`},
+	{name: "a call that was cut off is not run", text: `<tool_call>{"tool_name":"rm","arguments":{"path":"/a"`, cutOff: true, want: "|! the text ends inside the call"},
+	{name: "nor one that ends in a number", text: `<tool_call>{"tool_name":"pay","arguments":{"sum":1`, want: "|! the text ends inside the call"},
+	{name: "nor one that ends in a string", text: `<tool_call>{"tool_name":"rm","arguments":{"path":"/`, want: "|! at byte 40: the text ends inside a string"},
+	{name: "a whole one is, though the text was cut off", text: `<tool_call>{"tool_name":"a"}`, cutOff: true, want: "| a "},
+	{name: "brackets that are missing at a natural end are put in", text: `<tool_call>{"tool_name":"a","arguments":{"x":"1"`, want: `| a {"x":"1"}`},
+	{name: "no JSON", text: `<tool_call>read(a.txt)</tool_call>`, want: `|! expected a JSON object, got "read(a.txt)"`},
+	{name: "nothing", text: `<tool_call> </tool_call>`, want: "|! the call is empty"},
+	{name: "no name", text: `<tool_call>{"arguments":{}}</tool_call>`, want: "|! the call has no tool_name"},
+	{name: "a name that is none", text: `<tool_call>{"tool_name":1}</tool_call>`, want: "|! expected an object with tool_name and arguments"},
+	{name: "text in the call", text: `<tool_call>{"tool_name":"a"} please</tool_call>`, want: `|! at byte 17: after the object comes "please"`},
+	{name: "the tag is only spoken of", text: "Write `<tool_call>` and then JSON.", want: "Write `<tool_call>` and then JSON."},
+	{name: "a call in backquotes", text: "`<tool_call>{\"tool_name\":\"a\"}</tool_call>`", want: "``| a "},
+	{name: "other words for the members", text: `<tool_call>{"name":"a","parameters":{"x":1}}</tool_call><tool_call>{"type":"function","function":{"name":"b","arguments":"{}"}}</tool_call>`, want: `| a {"x":1}| b "{}"`},
+	{name: "an id that is a number", text: `<tool_call>{"id":7,"tool_name":"a"}</tool_call>`, want: "|7 a "},
+	{name: "Chinese everywhere", text: `好的，<tool_call>{"id":"一","tool_name":"读取","arguments":{"文件":"测试.xlsx"}}</tool_call>。`, want: `好的，。|一 读取 {"文件":"测试.xlsx"}`},
+}
+
+// parse reads pieces, and writes down what came out.
+func parse(cutOff bool, pieces ...string) string {
+	var r Reader
+	var out strings.Builder
+	for _, p := range pieces {
+		out.WriteString(r.Write(p))
+	}
+	out.WriteString(r.Close(cutOff))
+	for _, c := range r.Calls() {
+		switch {
+		case c.Err != nil:
+			fmt.Fprintf(&out, "|! %v", c.Err)
+		case c.Source != "":
+			fmt.Fprintf(&out, "| %s %s@%s %s", c.ID, c.Tool, c.Source, c.Args)
+		default:
+			fmt.Fprintf(&out, "|%s %s %s", c.ID, c.Tool, c.Args)
+		}
+	}
+	return out.String()
+}
+
+func TestCallsAreFoundInText(t *testing.T) {
+	for _, f := range fixtures {
+		t.Run(f.name, func(t *testing.T) {
+			if got := parse(f.cutOff, f.text); got != f.want {
+				t.Errorf("got  %q\nwant %q", got, f.want)
+			}
+		})
+	}
+}
+
+func TestEverySplitGivesTheSame(t *testing.T) {
+	for _, f := range fixtures {
+		want := parse(f.cutOff, f.text)
+		for i := range len(f.text) + 1 {
+			for j := i; j <= len(f.text); j++ {
+				if got := parse(f.cutOff, f.text[:i], f.text[i:j], f.text[j:]); got != want {
+					t.Fatalf("%s, split at %d and %d: got %q, want %q", f.name, i, j, got, want)
+				}
+			}
+		}
+		if got := parse(f.cutOff, strings.Split(f.text, "")...); got != want {
+			t.Errorf("%s, character by character: %q", f.name, got)
+		}
+	}
+}
+
+func TestTextIsShownAsSoonAsItCanBe(t *testing.T) {
+	var r Reader
+	for _, step := range [][2]string{{"Hello", "Hello"}, {" <to", " "}, {"ols>", "<tools>"}, {"`", ""}, {"x", "`x"}, {`<tool_call>{"tool_name":"a"}</tool_call> b`, " b"}} {
+		if got := r.Write(step[0]); got != step[1] {
+			t.Errorf("after %q: %q, want %q", step[0], got, step[1])
+		}
+	}
+	if calls := r.Calls(); len(calls) != 1 || calls[0].Tool != "a" || len(r.Calls()) != 0 {
+		t.Errorf("a whole call waits for nothing: %+v", calls)
+	}
+}
+
+func TestHostileTextCostsLittle(t *testing.T) {
+	for name, text := range map[string]string{
+		"marks":                 strings.Repeat("<", 1<<20),
+		"fences":                strings.Repeat("```", 1<<19),
+		"a long word in fence":  "```" + strings.Repeat("a", 1<<20),
+		"blanks after a fence":  "```" + strings.Repeat(" ", 1<<20),
+		"tags in quotes":        `<tool_call>{"a":"` + strings.Repeat("</tool_call>", 1<<16),
+		"opening tags":          strings.Repeat("<tool_call>", 1<<16),
+		"quotes and tags":       "<tool_call>" + strings.Repeat(`"</tool_call>`, 1<<16),
+		"brackets":              "<tool_call>" + strings.Repeat("[", 1<<20) + "</tool_call>",
+		"objects":               "<tool_call>" + strings.Repeat(`{"a":`, 1<<18) + "</tool_call>",
+		"a call without an end": `<tool_call>{"a":"` + strings.Repeat("x", maxBody+10),
+	} {
+		began := time.Now()
+		parse(false, text)
+		if took := time.Since(began); took > 3*time.Second {
+			t.Errorf("%s: %s", name, took)
+		}
+	}
+}
+
+func FuzzReader(f *testing.F) {
+	for _, x := range fixtures {
+		f.Add(x.text, uint16(len(x.text)/2), x.cutOff)
+	}
+	f.Fuzz(func(t *testing.T, text string, at uint16, cutOff bool) {
+		want := parse(cutOff, text)
+		split := min(int(at), len(text))
+		if got := parse(cutOff, text[:split], text[split:]); got != want {
+			t.Errorf("split at %d: got %q, want %q", split, got, want)
+		}
+		if !strings.Contains(text, "<tool_call>") && !strings.Contains(text, "```tool_call\n") && want != text {
+			t.Errorf("text without a call was changed: %q", want)
+		}
+	})
+}
+
+func FuzzMend(f *testing.F) {
+	f.Add(`{"a":[1,{'b':None}`)
+	f.Add(`{"a":"C:\x \u12`)
+	f.Fuzz(func(t *testing.T, text string) {
+		value, _, err := Mend(text)
+		if err != nil {
+			return
+		}
+		again, missing, err := Mend(string(value))
+		if err != nil || missing != Nothing || string(again) != string(value) {
+			t.Errorf("%q became %q, which became %q, %v", text, value, again, err)
+		}
+	})
+}
