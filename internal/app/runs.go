@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/toolfit/toolfit/internal/call"
 	"github.com/toolfit/toolfit/internal/catalog"
@@ -38,8 +39,12 @@ func (a *App) testTools() map[string]call.OwnTool {
 	return own
 }
 
-// maxStarted is how many runs may go on by themselves.
-const maxStarted = 4
+const (
+	// maxStarted is how many runs may go on by themselves.
+	maxStarted = 4
+	// maxStartedFor is how long one of them may.
+	maxStartedFor = time.Hour
+)
 
 // StartTests starts a run that goes on by itself until it ends or the gateway does.
 func (a *App) StartTests(ctx context.Context, o trial.Order) (string, error) {
@@ -52,7 +57,9 @@ func (a *App) StartTests(ctx context.Context, o trial.Order) (string, error) {
 	o.Started = func(id string) { begun <- id }
 	a.work.Go(func() {
 		defer a.running.Add(-1)
-		_, err := a.lab.Run(a.background, o)
+		ctx, cancel := context.WithTimeout(a.background, maxStartedFor)
+		defer cancel()
+		_, err := a.lab.Run(ctx, o)
 		if err != nil && a.background.Err() == nil {
 			a.log.Error("run of browser tests not finished", "error", err)
 		}

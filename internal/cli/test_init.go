@@ -40,9 +40,6 @@ func (c *command) testInit() *cobra.Command {
 				return c.printJSON(map[string]any{"written": written, "ready": missing == nil, "node": parts.node, "server": parts.mcp, "browser": parts.chromium})
 			}
 			c.showFirstTest(dir, written, parts)
-			if missing != nil {
-				return errSilent
-			}
 			return nil
 		},
 	}
@@ -103,5 +100,10 @@ func (c *command) showFirstTest(dir string, written []string, p *browserParts) {
 	if dir != testFolder {
 		run += " " + dir
 	}
-	fmt.Fprintf(c.env.Out, "\nNow run: %s\n", run)
+	if p.missing(false) != nil {
+		run = "install what is missing, then run: " + run
+	} else {
+		run = "now run: " + run
+	}
+	fmt.Fprintf(c.env.Out, "\n%s\n", run)
 }

@@ -22,6 +22,7 @@ type progress struct {
 	ended sync.WaitGroup
 
 	mu          sync.Mutex
+	ready       bool // the server has a browser for us
 	ran, failed int
 }
 
@@ -58,12 +59,15 @@ func (p *progress) follow() {
 func (p *progress) started(string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.ready = true
 	p.status()
 }
 
 // status writes the line about what is to come. The caller holds mu.
 func (p *progress) status() {
-	if p.live {
+	if p.live && !p.ready {
+		fmt.Fprintf(p.c.env.Err, "\r\033[Kstarting the browser, %d s", int(time.Since(p.begun).Seconds()))
+	} else if p.live {
 		fmt.Fprintf(p.c.env.Err, "\r\033[K%d of %d done, %d failed, %d s", p.ran, p.all, p.failed, int(time.Since(p.begun).Seconds()))
 	}
 }

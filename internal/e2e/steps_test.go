@@ -36,12 +36,16 @@ func browserServer(t *testing.T, version string) []string {
 	if err != nil {
 		testparts.Missing(t, "needs chromium on PATH: apt-get install chromium fonts-noto-cjk")
 	}
+	name := "playwright-mcp-" + version
+	if _, err := os.Stat(filepath.Join(node.Dir(), "node_modules", name)); err != nil {
+		testparts.Missing(t, "needs the npm package "+name+": run scripts/install-test-parts")
+	}
 	config := filepath.Join(t.TempDir(), "browser.json")
 	const offline = `{"browser":{"launchOptions":{"args":["--disable-background-networking","--disable-component-update","--disable-sync","--disable-default-apps","--no-first-run","--no-pings","--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1 , EXCLUDE localhost"]}}}`
 	if err := os.WriteFile(config, []byte(offline), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return node.Script("playwright-mcp-"+version+"/cli.js", "--executable-path", chromium, "--headless", "--isolated", "--no-sandbox", "--config", config, "--output-dir", t.TempDir())
+	return node.Script(name+"/cli.js", "--executable-path", chromium, "--headless", "--isolated", "--no-sandbox", "--config", config, "--output-dir", t.TempDir())
 }
 
 // browserConfig writes a configuration with that server.

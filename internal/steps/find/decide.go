@@ -82,10 +82,10 @@ func (s *search) decide() (*Hit, error) {
 		return cmp.Or(cmp.Compare(b.score, a.score), a.node.Index-b.node.Index)
 	})
 	top := s.innermost(winners(list))
-	switch len(top) {
-	case 0:
+	switch {
+	case len(top) == 0, len(top) == 1 && top[0].rival:
 		return nil, s.notFound()
-	case 1:
+	case len(top) == 1:
 		return &Hit{top[0].node, s.x.actOn(top[0].node), top[0].score, top[0].why}, nil
 	}
 	return nil, s.ambiguous(top)

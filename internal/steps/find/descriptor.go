@@ -70,7 +70,7 @@ func (x *Index) Refind(d Descriptor) (*Hit, error) {
 	var list []candidate
 	for n := range x.page.All() {
 		if n.Ref != "" && x.fits(n, d) {
-			list = append(list, candidate{n, isEqual, "is as it was remembered"})
+			list = append(list, candidate{node: n, score: isEqual, why: "is as it was remembered"})
 		}
 	}
 	s := search{x: x, query: Query{Text: fmt.Sprintf("%s %s", d.Role, d.Name)}}

@@ -115,7 +115,7 @@ func (x *Index) beside(n *snapshot.Node) (texts []string) {
 		}
 		if is(at, cell) {
 			if head := x.columnHead(at); head != "" {
-				texts = append(texts, head)
+				return append(texts, head) // the cell before says what the row is about
 			}
 		}
 		before := previous(at)

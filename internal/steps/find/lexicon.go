@@ -187,6 +187,29 @@ func reverses(w word) bool {
 	return slices.ContainsFunc(reversingHan, func(r string) bool { return strings.Contains(w.text, r) })
 }
 
+// setting apart are words by which one of two things of a kind is told from the other: who
+// says "New password" does not mean "Confirm new password", nor "Pixel 9" the "Pixel 9 Pro".
+var (
+	apartWords = set("confirm confirmation repeat retype reenter again alternate alternative secondary backup spare other another old previous former pro plus max mini lite xl xxl xs ultra premium jr sr")
+	apartHan   = strings.Fields("并 确认 重复 再次 备用 备选 次要 其他 其它 另一 旧 原")
+)
+
+// sets tells whether a word that the query does not say sets the label apart. What is the
+// name's own, 本人的孩子, is not what the name says.
+func sets(w word) bool {
+	if w.kind != han {
+		return apartWords[w.text]
+	}
+	return strings.HasPrefix(w.text, "的") || slices.ContainsFunc(apartHan, func(a string) bool { return strings.HasPrefix(w.text, a) })
+}
+
+// inflected tells whether a label has the name only in another form: "Phone cases" are no phones.
+func inflected(label, name phrase) bool {
+	return slices.ContainsFunc(name.words, func(w word) bool {
+		return w.kind == latin && !slices.ContainsFunc(label.words, func(v word) bool { return v.text == w.text })
+	})
+}
+
 // verbs make a button of the thing they stand before. Who names the thing alone does not
 // say that it should be done.
 var (

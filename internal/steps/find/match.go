@@ -35,6 +35,7 @@ type match struct {
 	rest   []word // words of the name that must come from around the element
 	left   phrase // those of them that say something
 	absent bool   // of these, some stand nowhere on the page
+	rival  bool   // the label is of another thing of the kind
 	short  bool   // the label is a single character: the rest must be a whole name
 	weak   bool   // words were left out that say little of a field, but may say much of a button
 }
@@ -126,7 +127,7 @@ func compareOne(l, name phrase) match {
 	if slices.ContainsFunc(rest, reverses) || marked(l, name) || !countsFit([]phrase{l}, name) || apart(l, name) {
 		return match{} // "cancel order" is not "order"
 	}
-	return match{score: isWithin, why: "its name holds the words"}
+	return match{score: isWithin, why: "its name holds the words", rival: slices.ContainsFunc(rest, sets) || inflected(l, name)}
 }
 
 // apart tells whether a name's words stand in a label, but not together: "delete John" is not

@@ -14,11 +14,62 @@ import (
 // A page file holds what it is about, a snapshot, and queries: action | query | ref, or the
 // kind of refusal.
 func TestWrittenPagesAnswerTheirQueries(t *testing.T) {
+	right, all := 0, 0
+	writtenQueries(t, func(tree, query string) {
+		all++
+		if answers(t, snapshot.Parse(tree), query) {
+			right++
+		}
+	})
+	t.Logf("%d of %d right", right, all)
+}
+
+// Where what is meant is taken away, hardly anything may take its place: others of the same
+// name, the next of a number of things, the box that it stood in.
+func TestWhatIsGoneIsNotReplacedByAnother(t *testing.T) {
+	replaced, all := 0, 0
+	writtenQueries(t, func(tree, query string) {
+		parts := strings.Split(query, " | ")
+		if strings.ToUpper(parts[2]) == parts[2] { // a refusal
+			return
+		}
+		all++
+		hit, err := find.New(snapshot.Parse(without(tree, parts[2])), nil).Find(find.Query{Action: find.Action(parts[0]), Text: parts[1]})
+		if err == nil {
+			replaced++
+			t.Logf("%s: %s %q (%.2f: %s)", parts[1], hit.Node.Role, hit.Node.Name, hit.Score, hit.Why)
+		}
+	})
+	if replaced*100 > all*10 {
+		t.Errorf("%d of %d were replaced", replaced, all)
+	}
+}
+
+// without is a page without the element of the ref and what is in it.
+func without(tree, ref string) string {
+	var out strings.Builder
+	skip := -1
+	for line := range strings.Lines(tree) {
+		depth := len(line) - len(strings.TrimLeft(line, " "))
+		if skip >= 0 && depth > skip {
+			continue
+		}
+		if skip = -1; strings.Contains(line, "[ref="+ref+"]") {
+			skip = depth
+			continue
+		}
+		out.WriteString(line)
+	}
+	return out.String()
+}
+
+// writtenQueries visits every query of every page.
+func writtenQueries(t *testing.T, visit func(tree, query string)) {
+	t.Helper()
 	paths, err := filepath.Glob("testdata/*.page")
 	if err != nil || len(paths) == 0 {
 		t.Fatal("no pages", err)
 	}
-	right, all := 0, 0
 	for _, path := range paths {
 		data, err := os.ReadFile(path)
 		if err != nil {
@@ -29,15 +80,10 @@ func TestWrittenPagesAnswerTheirQueries(t *testing.T) {
 		if !found {
 			t.Fatalf("%s has no queries", path)
 		}
-		page := snapshot.Parse(tree)
 		for line := range strings.Lines(queries) {
-			all++
-			if answers(t, page, strings.TrimSpace(line)) {
-				right++
-			}
+			visit(tree, strings.TrimSpace(line))
 		}
 	}
-	t.Logf("%d of %d right", right, all)
 }
 
 // answers reports a query that does not get its answer.

@@ -89,7 +89,7 @@ func (s *search) notFound() error {
 			best = max(best, share)
 		}
 		if best > 0 {
-			list = append(list, candidate{n, best * 0.5, "shares some words"})
+			list = append(list, candidate{node: n, score: best * 0.5, why: "shares some words"})
 		}
 	}
 	slices.SortFunc(list, func(a, b candidate) int {

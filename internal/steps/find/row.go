@@ -30,13 +30,24 @@ func (x *Index) pieces(of *snapshot.Node) []phrase {
 			continue
 		}
 		i++
-		if m.Role != "button" {
-			add(m.Name)
-			add(m.Text)
+		if m.Role == "button" || is(m, cell) && x.holdsButton(m) {
+			continue
 		}
+		add(m.Name)
+		add(m.Text)
 	}
 	x.rowTexts[of.Index] = list
 	return list
+}
+
+// holdsButton tells whether a cell is named by what can be done in it.
+func (x *Index) holdsButton(n *snapshot.Node) bool {
+	for m := range x.page.Inside(n) {
+		if m.Role == "button" && m != n {
+			return true
+		}
+	}
+	return false
 }
 
 // repeats tells whether a row's name says no more than its cells, as older servers name rows.
@@ -86,7 +97,7 @@ func told(texts []phrase, words []word) bool {
 		return true // it was seen in one of them
 	}
 	words = slices.DeleteFunc(slices.Clone(words), func(w word) bool { return stopWords[w.text] || structural[w.text] })
-	if slices.ContainsFunc(texts, func(p phrase) bool { return inOrder(p.words, words) }) {
+	if slices.ContainsFunc(texts, func(p phrase) bool { return inOrder(p.words, words) && !setApart(p, words) }) {
 		return true
 	}
 	for len(words) > 0 {
@@ -97,6 +108,11 @@ func told(texts []phrase, words []word) bool {
 		words = words[max(n, 1):] // an identifier means the same wherever it stands
 	}
 	return true
+}
+
+// setApart tells whether a text has a further word by which it is another's.
+func setApart(p phrase, words []word) bool {
+	return slices.ContainsFunc(p.words, func(v word) bool { return v.kind == latin && sets(v) && indexOf(words, v) < 0 })
 }
 
 // longest is how many words, from the first on, are the whole of one text; 0 for none.

@@ -122,7 +122,7 @@ func nameGrade(name phrase, p place) grade {
 		if meaningless(rest) {
 			return whole
 		}
-		if apart(name, p.name) || !countsFit([]phrase{name}, p.name) {
+		if apart(name, p.name) || !countsFit([]phrase{name}, p.name) || slices.ContainsFunc(rest, sets) {
 			return none
 		}
 		return part

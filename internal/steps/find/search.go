@@ -11,6 +11,7 @@ type candidate struct {
 	node  *snapshot.Node
 	score float64
 	why   string
+	rival bool // it may be confused with what is meant, and is not that itself
 }
 
 // search is one look-up under way.
@@ -117,7 +118,7 @@ func (s *search) candidate(n *snapshot.Node, r *reading, memo map[labelKey]match
 			continue // a card that holds the words is not what they name
 		}
 		if score -= sourceCost[l.source]; score > c.score {
-			c.score, c.why = score, why
+			c.score, c.why, c.rival = score, why, m.rival
 		}
 	}
 	if c.score <= 0 {
@@ -177,7 +178,7 @@ func (s *search) inPlaces(list []candidate, r *reading) []candidate {
 			c.why += ", in its place"
 			kept = append(kept, c)
 		}
-		if len(kept) == 0 && !p.row && p.word == nil {
+		if len(kept) == 0 && len(scopes) == 0 && !p.row && p.word == nil { // else the place is there, and it is not in it
 			kept = s.beside(list, p)
 		}
 		list = kept
@@ -215,7 +216,7 @@ func (s *search) readTexts(r *reading) {
 		if n.Ref == "" || fit(n, Click) > 0 || n.Index == 0 || is(n, heading|landmark) || r.role.accepts(n) == 0 {
 			continue
 		}
-		c := candidate{n, isText - r.cost, "its text is exactly that"}
+		c := candidate{node: n, score: isText - r.cost, why: "its text is exactly that"}
 		called := func(l label) bool { return l.equal(r.name) }
 		if slices.ContainsFunc(s.x.labelsOf(n), called) && s.extra(&c, r) {
 			list = append(list, c)

@@ -178,7 +178,7 @@ func (x *Index) bySelector(q Query, sel Selector) (*Hit, error) {
 	var list []candidate
 	for n := range x.page.All() {
 		if (n.Ref != "" || q.Action == Any) && n.Role != "text" && sel.matches(n) {
-			list = append(list, candidate{n, isEqual, "is what the selector says"})
+			list = append(list, candidate{node: n, score: isEqual, why: "is what the selector says"})
 		}
 	}
 	list = s.inPlaces(s.innermost(list), &reading{places: description{syn: x.syn}.asked(q)})
