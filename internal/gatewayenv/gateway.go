@@ -41,6 +41,7 @@ type Parts struct {
 	Version string                                   // "": not stated
 	Served  func() bool                              // tells whether events and metrics can be had, over HTTP; nil: they cannot
 	Changed func(kind string, session store.Session) // told of each session that was created, updated or deleted; nil: nobody is
+	Recent  func(n int) []store.Call                 // the newest calls, which the store may not have yet, the newest first; nil: it has all
 	Redact  func(string) string                      // takes secrets out of what agents are told; nil: there are none
 	Logger  *slog.Logger                             // nil: discard
 }
@@ -55,6 +56,9 @@ func New(parts Parts) *Gateway {
 	}
 	if parts.Changed == nil {
 		parts.Changed = func(string, store.Session) {}
+	}
+	if parts.Recent == nil {
+		parts.Recent = func(int) []store.Call { return nil }
 	}
 	if parts.Redact == nil {
 		parts.Redact = func(text string) string { return text }

@@ -37,7 +37,10 @@ func (v *visitor) agentMay(agent string) (func(*catalog.Entry) bool, error) {
 
 // listTools lists the tools, of those that the agent may use which the request names.
 func (v *visitor) listTools(ctx context.Context, req *mcp.Request, era mcp.Era) (json.RawMessage, error) {
-	agent, _ := rawjson.String(rawjson.Get(req.Params, "_meta", agentKey))
+	var agent string
+	if v.environment {
+		agent, _ = rawjson.String(rawjson.Get(req.Params, "_meta", agentKey))
+	}
 	may, err := v.agentMay(agent)
 	if err != nil {
 		return nil, err
