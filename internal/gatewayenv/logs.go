@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/toolfit/toolfit/env"
 	"github.com/toolfit/toolfit/internal/access"
@@ -35,6 +36,7 @@ func (g *Gateway) logs(ctx context.Context, who access.Principal, q env.LogQuery
 	slices.SortFunc(calls, func(a, b store.Call) int { return strings.Compare(a.ID, b.ID) })
 	logs := []env.LogEntry{}
 	for _, c := range calls {
+		c.At = c.At.Truncate(time.Microsecond) // as the store keeps it
 		if q.Matches(env.LogEntry{Timestamp: c.At, Level: env.Level(c.Level), SessionID: c.Session, AgentID: c.Agent}) {
 			logs = append(logs, entryOf(c))
 		}

@@ -70,21 +70,40 @@ func (s sessions) ListSessions(ctx context.Context, f env.SessionFilter) (env.Se
 	if err != nil {
 		return env.SessionPage{}, err
 	}
-	limit := cmp.Or(f.Limit, 100)
-	found, err := s.gateway.parts.Store.Sessions(ctx, store.SessionFilter{
-		Owner: s.owner(), Parent: f.ParentID, Metadata: metadata, Since: f.Since, Until: f.Until, Before: f.Cursor, Limit: limit,
-	})
-	if err != nil {
-		return env.SessionPage{}, s.gateway.told(err)
+	wanted := store.SessionFilter{Owner: s.owner(), Parent: f.ParentID, Metadata: metadata, Since: f.Since, Until: f.Until, Before: f.Cursor}
+	page := env.SessionPage{Sessions: []env.Session{}}
+	for size, left := 0, cmp.Or(f.Limit, 100); left > 0 && size < maxPage; {
+		wanted.Limit = min(left, atOnce)
+		found, err := s.gateway.parts.Store.Sessions(ctx, wanted)
+		if err != nil {
+			return env.SessionPage{}, s.gateway.told(err)
+		}
+		for _, v := range found {
+			page.Sessions = append(page.Sessions, shown(v))
+			size += sizeOf(v)
+		}
+		if len(found) < wanted.Limit {
+			return page, nil
+		}
+		left -= len(found)
+		wanted.Before = found[len(found)-1].Cursor()
 	}
-	page := env.SessionPage{Sessions: make([]env.Session, len(found))}
-	for i, v := range found {
-		page.Sessions[i] = shown(v)
-	}
-	if len(found) == limit { // what follows may turn out to be empty
-		page.NextCursor = found[limit-1].Cursor()
-	}
+	page.NextCursor = wanted.Before // what follows may turn out to be empty
 	return page, nil
+}
+
+const (
+	atOnce  = 100     // sessions that are read at a time
+	maxPage = 4 << 20 // bytes after which a page ends, though more sessions were asked for
+)
+
+// sizeOf is about how many bytes a session takes.
+func sizeOf(v store.Session) int {
+	size := len(v.Title) + len(v.Directory) + len(v.Parent)
+	for name, value := range v.Metadata {
+		size += len(name) + len(value)
+	}
+	return size
 }
 
 // UpdateSession changes a session. Of two changes at once none is lost.

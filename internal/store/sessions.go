@@ -52,6 +52,9 @@ func (s *Store) CreateSession(ctx context.Context, v Session) (Session, error) {
 	if err := checkName("the session's id", v.ID); err != nil {
 		return Session{}, err
 	}
+	if err := checkMetadata(v.ID, v.Metadata); err != nil {
+		return Session{}, err
+	}
 	rows, err := metadataRows(v.ID, v.Metadata)
 	if err != nil {
 		return Session{}, err
@@ -140,8 +143,10 @@ func (s *Store) UpdateSession(ctx context.Context, id string, change SessionChan
 				return err
 			}
 		}
-		v, err = s.readSession(ctx, tx, id)
-		return err
+		if v, err = s.readSession(ctx, tx, id); err != nil {
+			return err
+		}
+		return checkMetadata(id, v.Metadata)
 	})
 	return v, s.explain("update session "+id, err)
 }
