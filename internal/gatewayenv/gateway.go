@@ -101,6 +101,9 @@ func (g *Gateway) Tools() (map[string]call.OwnTool, error) {
 				return nil, err
 			}
 			raw, err := tools[i].Result(ctx, args)
+			if errors.Is(err, env.ErrPanicked) {
+				g.parts.Logger.Error("environment tool", "tool", t.Name, "error", err)
+			}
 			if raw == nil {
 				return nil, err
 			}
