@@ -38,12 +38,11 @@ type Parts struct {
 	Config  func() *config.Config // what is in force
 	Catalog Catalog
 	Store   *store.Store
-	Version string                                   // "": not stated
-	Served  func() bool                              // tells whether events and metrics can be had, over HTTP; nil: they cannot
-	Changed func(kind string, session store.Session) // told of each session that was created, updated or deleted; nil: nobody is
-	Recent  func(n int) []store.Call                 // the newest calls, which the store may not have yet, the newest first; nil: it has all
-	Redact  func(string) string                      // takes secrets out of what agents are told; nil: there are none
-	Logger  *slog.Logger                             // nil: discard
+	Version string                   // "": not stated
+	Served  func() bool              // tells whether events and metrics can be had, over HTTP; nil: they cannot
+	Recent  func(n int) []store.Call // the newest calls, which the store may not have yet, the newest first; nil: it has all
+	Redact  func(string) string      // takes secrets out of what agents are told; nil: there are none
+	Logger  *slog.Logger             // nil: discard
 }
 
 // Gateway is the gateway as an environment.
@@ -53,9 +52,6 @@ type Gateway struct{ parts Parts }
 func New(parts Parts) *Gateway {
 	if parts.Served == nil {
 		parts.Served = func() bool { return false }
-	}
-	if parts.Changed == nil {
-		parts.Changed = func(string, store.Session) {}
 	}
 	if parts.Recent == nil {
 		parts.Recent = func(int) []store.Call { return nil }

@@ -13,13 +13,6 @@ import (
 	"github.com/toolfit/toolfit/internal/store"
 )
 
-// The kinds of changes of a session.
-const (
-	Created = "created"
-	Updated = "updated"
-	Deleted = "deleted"
-)
-
 // sessions are the sessions of the store that a caller may see: its own, or all for those
 // who may read.
 type sessions struct {
@@ -52,7 +45,7 @@ func (s sessions) CreateSession(ctx context.Context, n env.NewSession) (env.Sess
 	if fault.Is(err, fault.Conflict) {
 		return env.Session{}, fmt.Errorf("%w: %s", env.ErrTaken, n.ID)
 	}
-	return s.changed(Created, v, err)
+	return shown(v), s.gateway.told(err)
 }
 
 // GetSession returns a session.
@@ -117,26 +110,16 @@ func (s sessions) UpdateSession(ctx context.Context, id string, c env.SessionCha
 		change.Title = &c.Title
 	}
 	v, err := s.gateway.parts.Store.UpdateSession(ctx, id, change)
-	return s.changed(Updated, v, s.told(id, err))
+	return shown(v), s.told(id, err)
 }
 
-// DeleteSession forgets a session. Of two who do so at once one is told of.
+// DeleteSession forgets a session.
 func (s sessions) DeleteSession(ctx context.Context, id string) error {
-	v, err := s.gateway.parts.Store.TakeSession(ctx, id, s.owner())
+	_, err := s.gateway.parts.Store.TakeSession(ctx, id, s.owner())
 	if fault.Is(err, fault.NotFound) {
 		return nil
 	}
-	_, err = s.changed(Deleted, v, err)
-	return err
-}
-
-// changed tells of a change that was made.
-func (s sessions) changed(kind string, v store.Session, err error) (env.Session, error) {
-	if err != nil {
-		return env.Session{}, s.gateway.told(err)
-	}
-	s.gateway.parts.Changed(kind, v)
-	return shown(v), nil
+	return s.gateway.told(err)
 }
 
 func (s sessions) told(id string, err error) error {

@@ -57,7 +57,7 @@ func newWorld(t testing.TB, dsn string) *world {
 		t.Fatal(err)
 	}
 	w := &world{config: cfg}
-	if w.store, err = store.Open(t.Context(), dsn, nil); err != nil {
+	if w.store, err = store.Open(t.Context(), dsn, &store.Options{SessionChanged: w.heard}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { w.store.Close() })
@@ -67,7 +67,7 @@ func newWorld(t testing.TB, dsn string) *world {
 	}
 	views.Apply(cfg)
 	w.Gateway = gatewayenv.New(gatewayenv.Parts{
-		Config: func() *config.Config { return cfg }, Catalog: views, Store: w.store, Version: "1.2", Changed: w.heard,
+		Config: func() *config.Config { return cfg }, Catalog: views, Store: w.store, Version: "1.2",
 		Recent: func(n int) []store.Call { return slices.Clone(w.recent[:min(n, len(w.recent))]) },
 		Redact: func(text string) string { return strings.ReplaceAll(text, "s3cret", "***") },
 	})
