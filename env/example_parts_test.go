@@ -3,6 +3,7 @@ package env_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -134,6 +135,17 @@ func ExampleTool() {
 	// Output:
 	// {"name":"tide","description":"Tells the tide","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}} <nil>
 	// {"content":[{"type":"text","text":"high"}]} <nil>
+}
+
+func ExampleTool_Result() {
+	tools, err := env.ProtocolTools(&env.Options{Describe: func(context.Context) (env.EnvDescription, error) { panic("the map is lost") }})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	result, err := tools[0].Result(context.Background(), nil)
+	fmt.Println(string(result), errors.Is(err, env.ErrPanicked))
+	// Output: {"content":[{"type":"text","text":"{\"error\":\"internal error\"}"}],"isError":true} true
 }
 
 func ExampleNewTool() {

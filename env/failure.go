@@ -27,7 +27,11 @@ var ErrNotOffered = errors.New("the environment does not offer this")
 // ErrTaken says that there is a session with the wanted id already.
 var ErrTaken = errors.New("the session exists already")
 
+// ErrPanicked says that the code of an environment panicked. Clients are not told the rest.
+var ErrPanicked = errors.New("the environment panicked")
+
 // panicError is a panic in the code of an environment: its text is for the log alone.
 type panicError struct{ value any }
 
-func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }
+func (e *panicError) Error() string        { return fmt.Sprintf("panic: %v", e.value) }
+func (e *panicError) Is(target error) bool { return target == ErrPanicked }

@@ -117,7 +117,10 @@ func New(ctx context.Context, cfg *config.Config, opts *Options) (*App, error) {
 		a.log = slog.New(redactingHandler{a.opts.Logger.Handler(), redact})
 	}
 	a.background, a.stop = context.WithCancel(context.WithoutCancel(ctx))
-	if a.Store, err = store.Open(ctx, cfg.Store, &store.Options{Durable: cfg.Records.Durable, SecretKey: key}); err != nil {
+	if a.Store, err = store.Open(ctx, cfg.Store, &store.Options{
+		Durable: cfg.Records.Durable, SecretKey: key,
+		SessionChanged: func(kind string, v store.Session) { a.events.SessionChanged(kind, v) },
+	}); err != nil {
 		return nil, err
 	}
 	a.Keys = access.New(a.Store, nil)

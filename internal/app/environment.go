@@ -9,7 +9,7 @@ import (
 func (a *App) environment() (map[string]call.OwnTool, error) {
 	a.Env = gatewayenv.New(gatewayenv.Parts{
 		Config: a.Config, Catalog: a.Catalog, Store: a.Store, Version: a.opts.Version,
-		Served: func() bool { return a.address.Load() != nil }, Changed: a.events.SessionChanged, Redact: a.secrets.redact, Logger: a.log,
+		Served: func() bool { return a.address.Load() != nil }, Recent: a.Records.Last, Redact: a.secrets.redact, Logger: a.log,
 	})
 	return a.Env.Tools()
 }

@@ -38,11 +38,11 @@ type Parts struct {
 	Config  func() *config.Config // what is in force
 	Catalog Catalog
 	Store   *store.Store
-	Version string                                   // "": not stated
-	Served  func() bool                              // tells whether events and metrics can be had, over HTTP; nil: they cannot
-	Changed func(kind string, session store.Session) // told of each session that was created, updated or deleted; nil: nobody is
-	Redact  func(string) string                      // takes secrets out of what agents are told; nil: there are none
-	Logger  *slog.Logger                             // nil: discard
+	Version string                   // "": not stated
+	Served  func() bool              // tells whether events and metrics can be had, over HTTP; nil: they cannot
+	Recent  func(n int) []store.Call // the newest calls, which the store may not have yet, the newest first; nil: it has all
+	Redact  func(string) string      // takes secrets out of what agents are told; nil: there are none
+	Logger  *slog.Logger             // nil: discard
 }
 
 // Gateway is the gateway as an environment.
@@ -53,8 +53,8 @@ func New(parts Parts) *Gateway {
 	if parts.Served == nil {
 		parts.Served = func() bool { return false }
 	}
-	if parts.Changed == nil {
-		parts.Changed = func(string, store.Session) {}
+	if parts.Recent == nil {
+		parts.Recent = func(int) []store.Call { return nil }
 	}
 	if parts.Redact == nil {
 		parts.Redact = func(text string) string { return text }
@@ -97,6 +97,9 @@ func (g *Gateway) Tools() (map[string]call.OwnTool, error) {
 				return nil, err
 			}
 			raw, err := tools[i].Result(ctx, args)
+			if errors.Is(err, env.ErrPanicked) {
+				g.parts.Logger.Error("environment tool", "tool", t.Name, "error", err)
+			}
 			if raw == nil {
 				return nil, err
 			}

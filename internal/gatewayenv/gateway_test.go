@@ -17,8 +17,6 @@ import (
 	"github.com/toolfit/toolfit/internal/store"
 )
 
-var replaceAll = strings.ReplaceAll
-
 // serve is a client of the options, by a pair of pipes.
 func serve(t *testing.T, opts *env.Options) *env.Client {
 	t.Helper()
@@ -171,6 +169,36 @@ func TestLogsAreTheCallsThatTheFiltersChoose(t *testing.T) {
 			})
 		}
 	})
+}
+
+func TestACallIsInTheLogsBeforeTheStoreHasIt(t *testing.T) {
+	w := newWorld(t, t.TempDir()+"/t.db")
+	w.fill(t, 4)
+	w.recent = []store.Call{
+		{ID: "c_z2", At: at(6), Principal: "k2", Level: "error", Tool: "shop__fail"},
+		{ID: "c_z1", At: at(5), Principal: "k1", Level: "info", Tool: "shop__fail", Agent: "a9"},
+	}
+	stored, err := w.store.Calls(t.Context(), store.CallFilter{Limit: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.recent = append(w.recent, stored...) // it has just been written
+	for _, tt := range []struct {
+		name string
+		who  access.Principal
+		q    env.LogQuery
+		want int
+	}{
+		{"each once", access.Local(), env.LogQuery{}, 6},
+		{"own ones alone", caller("k1", "default"), env.LogQuery{}, 3},
+		{"as the filters choose", access.Local(), env.LogQuery{AgentID: "a9"}, 1},
+		{"not more than asked for", access.Local(), env.LogQuery{Limit: 3}, 3},
+	} {
+		logs, err := w.ask(t, tt.who, "default").Logs(t.Context(), tt.q)
+		if err != nil || len(logs) != tt.want || !slices.IsSortedFunc(logs, func(a, b env.LogEntry) int { return a.Timestamp.Compare(b.Timestamp) }) {
+			t.Errorf("%s: %d entries, %v", tt.name, len(logs), err)
+		}
+	}
 }
 
 func TestALogEntryTellsAllOfACall(t *testing.T) {

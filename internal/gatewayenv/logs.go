@@ -5,27 +5,42 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/toolfit/toolfit/env"
 	"github.com/toolfit/toolfit/internal/access"
 	"github.com/toolfit/toolfit/internal/store"
 )
 
-// logs are the records of calls: of all for those who may read, else the caller's own.
+// recent is how many calls may not be in the store yet.
+const recent = 256
+
+// logs are the records of calls: of all for those who may read, else the caller's own. What a
+// caller has just done is among them, though records are written some time later.
 func (g *Gateway) logs(ctx context.Context, who access.Principal, q env.LogQuery) ([]env.LogEntry, error) {
 	f := store.CallFilter{Session: q.SessionID, Agent: q.AgentID, Level: string(q.Level), Since: q.Since, Until: q.Until, Limit: q.Limit}
 	if !who.MayRead() {
 		f.Principal = who.ID
 	}
-	calls, err := g.parts.Store.Calls(ctx, f)
+	calls := g.parts.Recent(recent) // first: what is written meanwhile is then in both
+	stored, err := g.parts.Store.Calls(ctx, f)
 	if err != nil {
 		return nil, err
 	}
-	logs := make([]env.LogEntry, len(calls))
-	for i, c := range calls {
-		logs[i] = entryOf(c)
+	known := make(map[string]bool, len(stored))
+	for _, c := range stored {
+		known[c.ID] = true
 	}
-	slices.Reverse(logs)
+	calls = slices.DeleteFunc(calls, func(c store.Call) bool { return known[c.ID] || f.Principal != "" && c.Principal != f.Principal })
+	calls = append(calls, stored...)
+	slices.SortFunc(calls, func(a, b store.Call) int { return strings.Compare(a.ID, b.ID) })
+	logs := []env.LogEntry{}
+	for _, c := range calls {
+		c.At = c.At.Truncate(time.Microsecond) // as the store keeps it
+		if q.Matches(env.LogEntry{Timestamp: c.At, Level: env.Level(c.Level), SessionID: c.Session, AgentID: c.Agent}) {
+			logs = append(logs, entryOf(c))
+		}
+	}
 	return logs, nil
 }
 

@@ -13,13 +13,6 @@ import (
 	"github.com/toolfit/toolfit/internal/store"
 )
 
-// The kinds of changes of a session.
-const (
-	Created = "created"
-	Updated = "updated"
-	Deleted = "deleted"
-)
-
 // sessions are the sessions of the store that a caller may see: its own, or all for those
 // who may read.
 type sessions struct {
@@ -52,7 +45,7 @@ func (s sessions) CreateSession(ctx context.Context, n env.NewSession) (env.Sess
 	if fault.Is(err, fault.Conflict) {
 		return env.Session{}, fmt.Errorf("%w: %s", env.ErrTaken, n.ID)
 	}
-	return s.changed(Created, v, err)
+	return shown(v), s.gateway.told(err)
 }
 
 // GetSession returns a session.
@@ -70,21 +63,40 @@ func (s sessions) ListSessions(ctx context.Context, f env.SessionFilter) (env.Se
 	if err != nil {
 		return env.SessionPage{}, err
 	}
-	limit := cmp.Or(f.Limit, 100)
-	found, err := s.gateway.parts.Store.Sessions(ctx, store.SessionFilter{
-		Owner: s.owner(), Parent: f.ParentID, Metadata: metadata, Since: f.Since, Until: f.Until, Before: f.Cursor, Limit: limit,
-	})
-	if err != nil {
-		return env.SessionPage{}, s.gateway.told(err)
+	wanted := store.SessionFilter{Owner: s.owner(), Parent: f.ParentID, Metadata: metadata, Since: f.Since, Until: f.Until, Before: f.Cursor}
+	page := env.SessionPage{Sessions: []env.Session{}}
+	for size, left := 0, cmp.Or(f.Limit, 100); left > 0 && size < maxPage; {
+		wanted.Limit = min(left, atOnce)
+		found, err := s.gateway.parts.Store.Sessions(ctx, wanted)
+		if err != nil {
+			return env.SessionPage{}, s.gateway.told(err)
+		}
+		for _, v := range found {
+			page.Sessions = append(page.Sessions, shown(v))
+			size += sizeOf(v)
+		}
+		if len(found) < wanted.Limit {
+			return page, nil
+		}
+		left -= len(found)
+		wanted.Before = found[len(found)-1].Cursor()
 	}
-	page := env.SessionPage{Sessions: make([]env.Session, len(found))}
-	for i, v := range found {
-		page.Sessions[i] = shown(v)
-	}
-	if len(found) == limit { // what follows may turn out to be empty
-		page.NextCursor = found[limit-1].Cursor()
-	}
+	page.NextCursor = wanted.Before // what follows may turn out to be empty
 	return page, nil
+}
+
+const (
+	atOnce  = 100     // sessions that are read at a time
+	maxPage = 4 << 20 // bytes after which a page ends, though more sessions were asked for
+)
+
+// sizeOf is about how many bytes a session takes.
+func sizeOf(v store.Session) int {
+	size := len(v.Title) + len(v.Directory) + len(v.Parent)
+	for name, value := range v.Metadata {
+		size += len(name) + len(value)
+	}
+	return size
 }
 
 // UpdateSession changes a session. Of two changes at once none is lost.
@@ -98,26 +110,16 @@ func (s sessions) UpdateSession(ctx context.Context, id string, c env.SessionCha
 		change.Title = &c.Title
 	}
 	v, err := s.gateway.parts.Store.UpdateSession(ctx, id, change)
-	return s.changed(Updated, v, s.told(id, err))
+	return shown(v), s.told(id, err)
 }
 
-// DeleteSession forgets a session. Of two who do so at once one is told of.
+// DeleteSession forgets a session.
 func (s sessions) DeleteSession(ctx context.Context, id string) error {
-	v, err := s.gateway.parts.Store.TakeSession(ctx, id, s.owner())
+	_, err := s.gateway.parts.Store.TakeSession(ctx, id, s.owner())
 	if fault.Is(err, fault.NotFound) {
 		return nil
 	}
-	_, err = s.changed(Deleted, v, err)
-	return err
-}
-
-// changed tells of a change that was made.
-func (s sessions) changed(kind string, v store.Session, err error) (env.Session, error) {
-	if err != nil {
-		return env.Session{}, s.gateway.told(err)
-	}
-	s.gateway.parts.Changed(kind, v)
-	return shown(v), nil
+	return s.gateway.told(err)
 }
 
 func (s sessions) told(id string, err error) error {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -120,6 +121,41 @@ func TestOfManyWhoDeleteASessionOneIsToldOf(t *testing.T) {
 			t.Errorf("told %q", w.events)
 		}
 	})
+}
+
+func TestAPageOfLargeSessionsEndsEarly(t *testing.T) {
+	w := newWorld(t, t.TempDir()+"/t.db")
+	mine := w.Sessions(caller("k1", "default"))
+	large := env.Metadata{"text": strings.Repeat("x", 60<<10)}
+	for range 105 {
+		if _, err := mine.CreateSession(t.Context(), env.NewSession{Metadata: large}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, pages := 0, 0
+	for f := (env.SessionFilter{Limit: 1000}); f.Cursor != "" || pages == 0; pages++ {
+		page, err := mine.ListSessions(t.Context(), f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, f.Cursor = all+len(page.Sessions), page.NextCursor
+	}
+	if all != 105 || pages != 2 {
+		t.Errorf("%d sessions on %d pages", all, pages)
+	}
+	if _, err := mine.CreateSession(t.Context(), env.NewSession{Metadata: env.Metadata{"text": strings.Repeat("x", 70<<10)}}); err == nil || !strings.Contains(err.Error(), "bytes of metadata") {
+		t.Errorf("too large: %v", err)
+	}
+	s, err := mine.CreateSession(t.Context(), env.NewSession{ID: "ses_big", Metadata: large})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := mine.UpdateSession(t.Context(), s.ID, env.SessionChange{Title: "new", Metadata: env.Metadata{"more": strings.Repeat("y", 10<<10)}}); err == nil {
+		t.Error("it grew too large bit by bit")
+	}
+	if s, err := mine.GetSession(t.Context(), s.ID); err != nil || s.Title == "new" || len(s.Metadata) != 1 {
+		t.Errorf("a change that is refused changes nothing: %v, %v", s.Title, err)
+	}
 }
 
 func TestSessionsArePagedWithoutGapsOrRepeats(t *testing.T) {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -24,6 +26,8 @@ type world struct {
 	*gatewayenv.Gateway
 	store  *store.Store
 	config *config.Config
+
+	recent []store.Call // what was called last, the newest first
 
 	mu     sync.Mutex
 	events []string // what was told of sessions: kind, owner and id
@@ -46,14 +50,14 @@ func each(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Run("PostgreSQL", func(t *testing.T) { test(t, newWorld(t, testparts.NeedPostgres(t).Schema(t))) })
 }
 
-func newWorld(t *testing.T, dsn string) *world {
+func newWorld(t testing.TB, dsn string) *world {
 	t.Helper()
 	cfg, err := config.Parse("toolfit.yaml", []byte(file), func(string) (string, bool) { return "s3cret", true })
 	if err != nil {
 		t.Fatal(err)
 	}
 	w := &world{config: cfg}
-	if w.store, err = store.Open(t.Context(), dsn, nil); err != nil {
+	if w.store, err = store.Open(t.Context(), dsn, &store.Options{SessionChanged: w.heard}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { w.store.Close() })
@@ -63,8 +67,9 @@ func newWorld(t *testing.T, dsn string) *world {
 	}
 	views.Apply(cfg)
 	w.Gateway = gatewayenv.New(gatewayenv.Parts{
-		Config: func() *config.Config { return cfg }, Catalog: views, Store: w.store, Version: "1.2", Changed: w.heard,
-		Redact: func(text string) string { return replaceAll(text, "s3cret", "***") },
+		Config: func() *config.Config { return cfg }, Catalog: views, Store: w.store, Version: "1.2",
+		Recent: func(n int) []store.Call { return slices.Clone(w.recent[:min(n, len(w.recent))]) },
+		Redact: func(text string) string { return strings.ReplaceAll(text, "s3cret", "***") },
 	})
 	return w
 }

@@ -22,6 +22,15 @@ func (s *Server) EnvironmentEntry(p access.Principal, profile string) mcp.Entry 
 	return s.entry(&visitor{server: s, principal: p, profile: profile, environment: true})
 }
 
+// view is what the caller sees now.
+func (v *visitor) view() (*catalog.View, error) {
+	view, err := v.server.tools.View(v.profile)
+	if err == nil && v.environment {
+		view = view.Environment(v.principal.MayCall())
+	}
+	return view, err
+}
+
 // agentMay is which tools the named agent may use; nil for all. Elsewhere than in an
 // environment the name is a note in the record of the call.
 func (v *visitor) agentMay(agent string) (func(*catalog.Entry) bool, error) {
@@ -37,7 +46,10 @@ func (v *visitor) agentMay(agent string) (func(*catalog.Entry) bool, error) {
 
 // listTools lists the tools, of those that the agent may use which the request names.
 func (v *visitor) listTools(ctx context.Context, req *mcp.Request, era mcp.Era) (json.RawMessage, error) {
-	agent, _ := rawjson.String(rawjson.Get(req.Params, "_meta", agentKey))
+	var agent string
+	if v.environment {
+		agent, _ = rawjson.String(rawjson.Get(req.Params, "_meta", agentKey))
+	}
 	may, err := v.agentMay(agent)
 	if err != nil {
 		return nil, err

@@ -134,15 +134,6 @@ type visitor struct {
 	environment bool // the profile is seen as an environment
 }
 
-// view is what the caller sees now.
-func (v *visitor) view() (*catalog.View, error) {
-	view, err := v.server.tools.View(v.profile)
-	if err == nil && v.environment {
-		view = view.Environment(v.principal.MayCall())
-	}
-	return view, err
-}
-
 // info is what initialize answers.
 func (v *visitor) info() mcp.Info {
 	info := mcp.Info{Name: "toolfit", Title: "toolfit", Version: v.server.opts.Version, Capabilities: capabilities}

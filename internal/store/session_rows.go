@@ -19,6 +19,8 @@ const (
 	metadataInto = "session_metadata (session, name, value, sought)"
 	// maxName bounds what is part of an index: PostgreSQL takes some 2,700 bytes at most.
 	maxName = 512
+	// maxMetadata bounds the names and values of one session together: lists hold many.
+	maxMetadata = 64 << 10
 	// maxSought is how long a value may be to be looked for by itself.
 	maxSought = 200
 )
@@ -44,6 +46,18 @@ func metadataRows(session string, metadata map[string]json.RawMessage) (rows [][
 		rows = append(rows, []any{session, name, []byte(metadata[name]), sought})
 	}
 	return rows, nil
+}
+
+// checkMetadata refuses what would make lists of sessions too large.
+func checkMetadata(id string, metadata map[string]json.RawMessage) error {
+	size := 0
+	for name, value := range metadata {
+		size += len(name) + len(value)
+	}
+	if size > maxMetadata {
+		return fault.New(fault.TooLarge, "session %q would have %d bytes of metadata; at most %d are kept", id, size, maxMetadata)
+	}
+	return nil
 }
 
 // soughtValue is the same text for equal values, however they are written. A long one is

@@ -52,6 +52,9 @@ func (s *Store) CreateSession(ctx context.Context, v Session) (Session, error) {
 	if err := checkName("the session's id", v.ID); err != nil {
 		return Session{}, err
 	}
+	if err := checkMetadata(v.ID, v.Metadata); err != nil {
+		return Session{}, err
+	}
 	rows, err := metadataRows(v.ID, v.Metadata)
 	if err != nil {
 		return Session{}, err
@@ -75,7 +78,23 @@ func (s *Store) CreateSession(ctx context.Context, v Session) (Session, error) {
 		}
 		return s.insertRows(ctx, tx, metadataInto, rows)
 	})
-	return v, s.explain("create session "+v.ID, err)
+	return s.changed(SessionCreated, v, s.explain("create session "+v.ID, err))
+}
+
+// The kinds of changes of a session.
+const (
+	SessionCreated = "created"
+	SessionUpdated = "updated"
+	SessionDeleted = "deleted"
+)
+
+// changed tells of a change that was made.
+func (s *Store) changed(kind string, v Session, err error) (Session, error) {
+	if err != nil {
+		return Session{}, err
+	}
+	s.opts.SessionChanged(kind, v)
+	return v, nil
 }
 
 // Session returns one session; an unknown id is a fault.NotFound.
@@ -140,10 +159,12 @@ func (s *Store) UpdateSession(ctx context.Context, id string, change SessionChan
 				return err
 			}
 		}
-		v, err = s.readSession(ctx, tx, id)
-		return err
+		if v, err = s.readSession(ctx, tx, id); err != nil {
+			return err
+		}
+		return checkMetadata(id, v.Metadata)
 	})
-	return v, s.explain("update session "+id, err)
+	return s.changed(SessionUpdated, v, s.explain("update session "+id, err))
 }
 
 // touchSession notes a change of a session that is the owner's, or of anybody's for "". It
@@ -172,15 +193,15 @@ func oneSession(id string, res sql.Result, err error) error {
 // DeleteSession forgets the session with its messages; its calls and results stay. One that
 // is not there is no error.
 func (s *Store) DeleteSession(ctx context.Context, id string) error {
-	ctx, cancel := s.limit(ctx)
-	defer cancel()
-	_, err := s.write.ExecContext(ctx, "DELETE FROM sessions WHERE id = $1", id)
-	return s.explain("delete session "+id, err)
+	_, err := s.TakeSession(ctx, id, "")
+	if fault.Is(err, fault.NotFound) {
+		return nil
+	}
+	return err
 }
 
-// TakeSession is DeleteSession for those who need to know what it was: it returns the session.
-// Of several at once one takes it; for the others, for an unknown id and for one that is not
-// the owner's, it is a fault.NotFound. Owner "" takes anybody's.
+// TakeSession is DeleteSession of a session that is there and the owner's; "" is anybody's. It
+// returns the session as it was. Of several at once one takes it; else it is a fault.NotFound.
 func (s *Store) TakeSession(ctx context.Context, id, owner string) (v Session, err error) {
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
@@ -194,5 +215,5 @@ func (s *Store) TakeSession(ctx context.Context, id, owner string) (v Session, e
 		res, err := tx.ExecContext(ctx, "DELETE FROM sessions"+w.String(), w.args...)
 		return oneSession(id, res, err)
 	})
-	return v, s.explain("delete session "+id, err)
+	return s.changed(SessionDeleted, v, s.explain("delete session "+id, err))
 }

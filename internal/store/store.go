@@ -36,6 +36,9 @@ type Options struct {
 	// SecretKey encrypts server configurations and results. Zero means that configurations
 	// with secrets are refused, and that results are kept as they are.
 	SecretKey SecretKey
+	// SessionChanged is told of each session that was created, updated or deleted, once it is
+	// so; a deleted one as it was. It must not block. Nil means that nobody is told.
+	SessionChanged func(kind string, v Session)
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }
@@ -65,6 +68,9 @@ func Open(ctx context.Context, dsn string, opts *Options) (*Store, error) {
 	}
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now
+	}
+	if s.opts.SessionChanged == nil {
+		s.opts.SessionChanged = func(string, Session) {}
 	}
 	open := s.openSQLite
 	if strings.HasPrefix(dsn, "postgres://") || strings.HasPrefix(dsn, "postgresql://") {
