@@ -159,6 +159,8 @@ func tryKeys(_ *testing.T, b *testparts.Browser, w *world) {
 	b.Begin(w.t)
 	b.Do(chromedp.Navigate(w.URL + "/calls"))
 	b.Until(has("Show yours to come in"))
+	b.Accessible(testparts.Axe(w.t))
+	b.Keep("sign-in")
 	b.Begin(w.t) // a browser complains of HTTP 401
 	b.Do(chromedp.Navigate(w.URL+"/calls"), chromedp.SendKeys(`[name="key"]`, key), chromedp.Click(".sign-in button"))
 	b.Until(`location.pathname === "/calls" && ` + has("Sign out") + ` && document.readyState === "complete"`)

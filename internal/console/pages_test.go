@@ -4,8 +4,12 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/store"
 )
 
 func TestEmptyStateSaysWhatToDoFirst(t *testing.T) {
@@ -65,5 +69,29 @@ func TestPagesSpeakTheLanguageThatIsAskedFor(t *testing.T) {
 	}
 	if _, body := p.ask("POST", "/settings", url.Values{"language": {"xx"}, "theme": {"<b>"}, "back": {"/keys"}}); !strings.Contains(body, `<html lang="en-US" data-theme="light">`) {
 		t.Errorf("nonsense is kept: %.300s", body)
+	}
+}
+
+func TestWhatIsRareIsSearchedInSteps(t *testing.T) {
+	w := newWorld(t, demoConfig)
+	calls := make([]store.Call, 20_100)
+	for i := range calls {
+		calls[i] = store.Call{ID: w.app.Records.NewID(), At: time.Now(), Principal: "local", Server: "shop", Tool: "shop__usual", Outcome: "ok", Level: "info"}
+	}
+	calls[5].Tool = "shop__rare"
+	for part := range slices.Chunk(calls, 2000) {
+		if err := w.app.Store.AppendCalls(t.Context(), part); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := w.person()
+	_, body := p.ask("GET", "/calls?tool=shop__rare", nil)
+	older := regexp.MustCompile(`href="([^"]*)" rel="next"`).FindStringSubmatch(body)
+	if !strings.Contains(body, "None among the last 20 000 calls") || older == nil {
+		t.Fatalf("the first step: %.300s", body[strings.Index(body, "<table"):])
+	}
+	_, body = p.ask("GET", strings.ReplaceAll(older[1], "&amp;", "&"), nil)
+	if !strings.Contains(body, `/calls/`+calls[5].ID) || strings.Contains(body, `rel="next"`) {
+		t.Errorf("the second step: %.300s", body[strings.Index(body, "<table"):])
 	}
 }
