@@ -39,6 +39,7 @@ type world struct {
 	*httptest.Server
 	t   testing.TB
 	app *app.App
+	cfg *config.Config
 }
 
 // newWorld starts a gateway. Without keys the person is an administrator.
@@ -49,11 +50,17 @@ func newWorld(t testing.TB, text string) *world {
 		t.Fatal(err)
 	}
 	remember(t, cfg.Store)
+	return open(t, cfg)
+}
+
+// open starts a gateway with what its store has.
+func open(t testing.TB, cfg *config.Config) *world {
+	t.Helper()
 	a, err := app.New(t.Context(), cfg, &app.Options{Version: "v1.2.3"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{httptest.NewServer(a.Handler()), t, a}
+	w := &world{httptest.NewServer(a.Handler()), t, a, cfg}
 	t.Cleanup(func() {
 		w.CloseClientConnections()
 		w.Close()

@@ -127,3 +127,23 @@ func testCanceled(t *testing.T, open func() *store.Store) {
 	}
 	check(t, s.AppendCalls(t.Context(), []store.Call{sampleCall(1)}))
 }
+
+func testCallAt(t *testing.T, open func() *store.Store) {
+	s, ctx := open(), t.Context()
+	var calls []store.Call
+	for i := range 9 {
+		calls = append(calls, store.Call{ID: fmt.Sprint("c", i+1), At: noon})
+	}
+	check(t, s.AppendCalls(ctx, calls))
+	for _, c := range []struct {
+		before string
+		n      int
+		want   string
+	}{{"", 1, "c9"}, {"", 9, "c1"}, {"", 10, ""}, {"", 0, "c9"}, {"c5", 1, "c4"}, {"c5", 4, "c1"}, {"c5", 5, ""}, {"c1", 1, ""}, {"zzz", 2, "c8"}} {
+		got, err := s.CallAt(ctx, c.before, c.n)
+		check(t, err)
+		if got != c.want {
+			t.Errorf("the call %d before %q is %q, want %q", c.n, c.before, got, c.want)
+		}
+	}
+}

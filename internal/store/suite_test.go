@@ -38,6 +38,7 @@ func suite(t *testing.T, newDSN func(t *testing.T) string, raw func(t *testing.T
 		{"batches of every size are stored whole and once", testBatches},
 		{"a batch with one call twice stores it once", testTwiceInBatch},
 		{"calls are filtered, newest first, page by page", testFilter},
+		{"the n-th newest call is found", testCallAt},
 		{"a wrong level is refused", testWrongLevel},
 		{"savings are summed by what is asked for", testSavings},
 		{"ids sort by bytes", testByteOrder},

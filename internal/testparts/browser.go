@@ -146,13 +146,19 @@ func (b *Browser) Keep(name string) {
 }
 
 // Accessible fails the test when the page cannot be used by everybody: contrast, labels,
-// order of headings and the other rules of axe-core. Without axe-core nothing is checked.
-func (b *Browser) Accessible(axe string) {
+// order of headings and the other rules of axe-core, or only the named ones. Without
+// axe-core nothing is checked.
+func (b *Browser) Accessible(axe string, rules ...string) {
 	b.t.Helper()
 	if axe == "" {
 		return
 	}
-	script := axe + `; axe.run(document, {resultTypes: ["violations"]}).then(r => JSON.stringify(
+	options := map[string]any{"resultTypes": []string{"violations"}}
+	if len(rules) > 0 {
+		options["runOnly"] = rules
+	}
+	how, _ := json.Marshal(options) // texts only
+	script := axe + `; axe.run(document, ` + string(how) + `).then(r => JSON.stringify(
 		r.violations.map(v => v.id + ": " + v.nodes.slice(0, 3).map(n => n.target.join(" ") + " (" + (n.any[0] || n.all[0] || n.none[0] || {}).message + ")").join("; "))))`
 	found, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](script, chromedp.EvalAwaitPromise))
 	if err != nil {

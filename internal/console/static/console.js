@@ -36,6 +36,18 @@ document.addEventListener("click", async (e) => {
 offerCopies(document);
 document.addEventListener("htmx:afterSettle", (e) => offerCopies(e.target));
 
+// Times in the person's own zone; those of today without the date.
+function localTimes(within) {
+  for (const el of within.querySelectorAll("time[datetime]")) {
+    const at = new Date(el.dateTime);
+    const today = at.toDateString() === new Date().toDateString();
+    const clock = at.toTimeString().slice(0, 8);
+    el.textContent = today ? clock : at.toLocaleDateString("sv") + " " + clock;
+  }
+}
+localTimes(document);
+document.addEventListener("htmx:load", (e) => localTimes(e.detail.elt));
+
 // Keys: / looks for the search, g and a letter goes to a page.
 let leading = 0;
 document.addEventListener("keydown", (e) => {
