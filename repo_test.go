@@ -103,7 +103,7 @@ var layers = [][]string{
 	{"internal/call"},
 	{"internal/cloudbase", "internal/cloudbase/fake", "internal/cloudbase/picker", "internal/recall", "internal/recall/toon", "env", "internal/agent", "internal/agent/endpoint", "internal/agent/script", "internal/agent/toolcall"},
 	{"internal/demo", "internal/steps", "internal/steps/find", "internal/steps/snapshot", "internal/steps/run", "internal/steps/report"},
-	{"internal/mcpserver", "internal/restapi", "internal/console"},
+	{"internal/mcpserver", "internal/restapi", "internal/chatapi", "internal/console"},
 	{"internal/app"},
 	{"internal/cli"},
 	{"cmd/toolfit", "internal/bench", "examples/workshop", "examples/env-in-40-lines", "examples/env-client-test", "examples/env-mcp-server", "examples/env-mcp-server-from-env", "examples/env-mcp-server-http"},

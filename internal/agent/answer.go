@@ -55,11 +55,7 @@ func (r *Runner) Answer(ctx context.Context, t Turn) (*Answer, error) {
 	}
 	defer leave()
 	c.hear(Event{Session: c.answer.Session})
-	err = c.rounds(ctx)
-	if ctx.Err() != nil && err != nil && !fault.Is(err, fault.UpstreamTimeout) {
-		err = stopped(ctx)
-	}
-	return &c.answer, err
+	return &c.answer, c.rounds(ctx)
 }
 
 // stopped is why a turn was ended from outside.
@@ -203,6 +199,9 @@ func (c *chat) spent() bool {
 
 // broken keeps what there is of a reply that has no end.
 func (c *chat) broken(ctx context.Context, r *reply, err error) error {
+	if ctx.Err() != nil {
+		err = stopped(ctx)
+	}
 	if r != nil && r.text != "" {
 		m := c.assistant(r.text, nil)
 		m.Note.Stopped = c.opts.Redact(fault.As(err).Message)

@@ -25,7 +25,7 @@ func (a *App) Handler() http.Handler {
 	mux.Handle("/mcp", agents)
 	mux.Handle("/mcp/{profile}", agents)
 	mux.Handle("/api/v1/", a.limited(a.API(a.admit)))
-	mux.Handle("/v1/", a.limited(a.Chat(a.admit)))
+	mux.Handle("/v1/", a.limited(a.Chat(a.admitChat)))
 	mux.Handle("/api/agent-retrieval/", a.limited(http.HandlerFunc(a.serveRecall)))
 	mux.HandleFunc("/health/", a.serveRecall)
 	mux.HandleFunc("GET /healthz", plain("ok"))
