@@ -27,7 +27,8 @@ type chat struct {
 	functions []byte // the tools for the endpoint; nil: none
 	said      []Message
 	answer    Answer
-	made      int // calls so far
+	text      strings.Builder // of all rounds
+	made      int             // calls so far
 
 	hearing sync.Mutex // one event at a time
 }
@@ -55,7 +56,9 @@ func (r *Runner) Answer(ctx context.Context, t Turn) (*Answer, error) {
 	}
 	defer leave()
 	c.hear(Event{Session: c.answer.Session})
-	return &c.answer, c.rounds(ctx)
+	err = c.rounds(ctx)
+	c.answer.Text = c.text.String()
+	return &c.answer, err
 }
 
 // stopped is why a turn was ended from outside.
