@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/coder/websocket"
 	"github.com/openai/openai-go/v3"
 
 	"github.com/toolfit/toolfit/internal/access"
@@ -248,6 +249,67 @@ func TestEverythingStopsWhenTheClientLeaves(t *testing.T) {
 			t.Fatalf("%d messages are stored", len(rows))
 		}
 		time.Sleep(5 * time.Millisecond) // until it is stored
+	}
+}
+
+// listen subscribes to what agents call.
+func (g *gateway) listen(t *testing.T, key string) *websocket.Conn {
+	t.Helper()
+	conn, _, err := websocket.Dial(t.Context(), g.URL+"/api/v1/events", &websocket.DialOptions{HTTPHeader: http.Header{"Authorization": {"Bearer " + key}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.CloseNow() })
+	if err := conn.Write(t.Context(), websocket.MessageText, []byte(`{"type":"subscribe","topics":["agent.call"]}`)); err != nil {
+		t.Fatal(err)
+	}
+	if got := heard(t, conn); !strings.Contains(got, `"subscribed"`) {
+		t.Fatal(got)
+	}
+	return conn
+}
+
+func heard(t *testing.T, conn *websocket.Conn) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	_, text, err := conn.Read(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestWhatAgentsCallIsToldToThoseWhoMayKnow(t *testing.T) {
+	g := newGateway(t)
+	ann, bob, eye := g.key(t, "ann", "orders", access.Caller), g.key(t, "bob", "orders", access.Caller), g.key(t, "eye", "default", access.Viewer)
+	byAnn, byBob, byEye := g.listen(t, ann), g.listen(t, bob), g.listen(t, eye)
+	for _, key := range []string{ann, bob} {
+		if status, body := g.post(t, key, `{"model":"clerk","messages":[{"role":"user","content":"hi"}]}`); status != 200 {
+			t.Fatal(body)
+		}
+	}
+	for name, c := range map[string]struct {
+		conn *websocket.Conn
+		n    int
+	}{"ann": {byAnn, 1}, "bob": {byBob, 1}, "eye": {byEye, 2}} {
+		for range c.n {
+			for _, want := range []string{`"status":"running"`, `"status":"success"`} {
+				got := heard(t, c.conn)
+				if !strings.Contains(got, `"type":"agent.call"`) || !strings.Contains(got, `"agent":"clerk"`) || !strings.Contains(got, `"tool":"shop__list_orders"`) ||
+					!strings.Contains(got, want) || strings.Contains(got, "arguments") || strings.Contains(got, "result") {
+					t.Errorf("%s heard %s, want %s", name, got, want)
+				}
+			}
+		}
+	}
+	for name, conn := range map[string]*websocket.Conn{"ann": byAnn, "bob": byBob} { // what comes next is the answer to this
+		if err := conn.Write(t.Context(), websocket.MessageText, []byte(`{"type":"subscribe","topics":["agent.call"]}`)); err != nil {
+			t.Fatal(err)
+		}
+		if got := heard(t, conn); !strings.Contains(got, `"subscribed"`) {
+			t.Errorf("%s hears of another's: %s", name, got)
+		}
 	}
 }
 
