@@ -27,7 +27,8 @@ type chat struct {
 	functions []byte // the tools for the endpoint; nil: none
 	said      []Message
 	answer    Answer
-	made      int // calls so far
+	text      strings.Builder // of all rounds
+	made      int             // calls so far
 
 	hearing sync.Mutex // one event at a time
 }
@@ -56,9 +57,7 @@ func (r *Runner) Answer(ctx context.Context, t Turn) (*Answer, error) {
 	defer leave()
 	c.hear(Event{Session: c.answer.Session})
 	err = c.rounds(ctx)
-	if ctx.Err() != nil && err != nil && !fault.Is(err, fault.UpstreamTimeout) {
-		err = stopped(ctx)
-	}
+	c.answer.Text = c.text.String()
 	return &c.answer, err
 }
 
@@ -203,6 +202,9 @@ func (c *chat) spent() bool {
 
 // broken keeps what there is of a reply that has no end.
 func (c *chat) broken(ctx context.Context, r *reply, err error) error {
+	if ctx.Err() != nil {
+		err = stopped(ctx)
+	}
 	if r != nil && r.text != "" {
 		m := c.assistant(r.text, nil)
 		m.Note.Stopped = c.opts.Redact(fault.As(err).Message)

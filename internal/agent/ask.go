@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/toolfit/toolfit/internal/agent/endpoint"
 	"github.com/toolfit/toolfit/internal/agent/toolcall"
@@ -39,17 +40,17 @@ func (c *chat) ask(ctx context.Context, open bool) (*reply, error) {
 		return &reply{finish: "length", limit: fmt.Sprintf("%d tokens", most)}, nil
 	}
 	var texts toolcall.Reader
-	out := &reply{}
+	var said strings.Builder
 	show := func(text string) {
 		if text == "" {
 			return
 		}
 		shown := text
-		if out.text == "" && c.answer.Text != "" { // rounds are paragraphs
+		if said.Len() == 0 && c.text.Len() > 0 { // rounds are paragraphs
 			shown = "\n\n" + text
 		}
-		out.text += text
-		c.answer.Text += shown
+		said.WriteString(text)
+		c.text.WriteString(shown)
 		c.hear(Event{Text: shown})
 	}
 	got, err := c.parts.Models.Ask(ctx, c.model, body, func(p endpoint.Piece) error {
@@ -66,6 +67,7 @@ func (c *chat) ask(ctx context.Context, open bool) (*reply, error) {
 		}
 		return ctx.Err()
 	})
+	out := &reply{}
 	if got != nil {
 		out.finish, out.native, out.cutOff = got.Finish, got.Calls, got.CutOff()
 		if got.Usage != (endpoint.Usage{}) {
@@ -80,6 +82,7 @@ func (c *chat) ask(ctx context.Context, open bool) (*reply, error) {
 		show(texts.Close(out.cutOff || err != nil))
 		out.inText = texts.Calls()
 	}
+	out.text = said.String()
 	return out, err
 }
 

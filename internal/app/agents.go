@@ -39,6 +39,16 @@ func (a *App) Chat(admit func(*http.Request) (access.Principal, error)) http.Han
 	return chatapi.New(chatapi.Parts{Agents: a.book.runner, Admit: admit, MaxBody: a.started.Limits.Body, Logger: a.log})
 }
 
+// admitChat tells who sends a chat. Clients of that API cannot do without a key, so that some
+// word stands for one where there are no keys yet.
+func (a *App) admitChat(r *http.Request) (access.Principal, error) {
+	if !a.Keys.Any() {
+		r = r.Clone(r.Context())
+		r.Header.Del("Authorization")
+	}
+	return a.admit(r)
+}
+
 // readAgents reads the agents of the store. The caller holds reloading.
 func (a *App) readAgents(ctx context.Context) error {
 	rows, err := a.Store.Agents(ctx)

@@ -27,7 +27,7 @@ func (a *App) Handler() http.Handler {
 	mux.Handle("/mcp/{profile}/env", a.limited(a.mcpHandler(front, mayEnter, a.agents.EnvironmentEntry)))
 	api := a.API(a.admit)
 	mux.Handle("/api/v1/", a.limited(api))
-	mux.Handle("/v1/", a.limited(a.Chat(a.admit)))
+	mux.Handle("/v1/", a.limited(a.Chat(a.admitChat)))
 	mux.Handle("/api/agent-retrieval/", a.limitedIn(http.HandlerFunc(a.serveRecall), a.refuseRecall))
 	mux.HandleFunc("/health/", a.serveRecall)
 	mux.HandleFunc("GET /healthz", plain("ok"))

@@ -62,6 +62,14 @@ func (n Node) Script(path string, args ...string) []string {
 	return append([]string{n.Program(), filepath.Join(n.dir, "node_modules", filepath.FromSlash(path))}, args...)
 }
 
+// NeedPackage ends the test when an npm package is not among the installed parts.
+func (n Node) NeedPackage(t testing.TB, name string) {
+	t.Helper()
+	if _, err := os.Stat(filepath.Join(n.dir, "node_modules", filepath.FromSlash(name))); err != nil {
+		Missing(t, "needs the npm package "+name+": run scripts/install-test-parts")
+	}
+}
+
 // Dir is the folder that the packages are installed in.
 func (n Node) Dir() string { return n.dir }
 

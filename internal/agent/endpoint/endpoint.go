@@ -109,7 +109,7 @@ func (c *Client) options(m *config.Model, body []byte) []option.RequestOption {
 type answer struct {
 	begun           bool
 	text, reasoning strings.Builder
-	calls           []call
+	calls           []*call
 	finish          string
 	usage           Usage
 	size            int
@@ -166,10 +166,10 @@ func (a *answer) addCall(part openai.ChatCompletionChunkChoiceDeltaToolCall) {
 		}
 	}
 	if at < 0 || part.ID != "" && a.calls[at].id != "" && part.ID != a.calls[at].id {
-		a.calls = append(a.calls, call{index: part.Index})
+		a.calls = append(a.calls, &call{index: part.Index})
 		at = len(a.calls) - 1
 	}
-	c := &a.calls[at]
+	c := a.calls[at]
 	if part.ID != "" {
 		c.id = part.ID
 	}
@@ -181,8 +181,7 @@ func (a *answer) addCall(part openai.ChatCompletionChunkChoiceDeltaToolCall) {
 
 func (a *answer) reply() *Reply {
 	r := &Reply{Text: a.text.String(), Reasoning: a.reasoning.String(), Finish: a.finish, Usage: a.usage}
-	for i := range a.calls {
-		c := &a.calls[i]
+	for _, c := range a.calls {
 		r.Calls = append(r.Calls, Call{ID: c.id, Name: c.name, Arguments: c.args.String()})
 	}
 	return r

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/openai/openai-go/v3"
@@ -18,6 +19,7 @@ import (
 func explain(ctx, limited context.Context, m *config.Model, err error) error {
 	var refused *openai.Error
 	var broken *ssestream.StreamError
+	var unreached *url.Error
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
@@ -27,9 +29,11 @@ func explain(ctx, limited context.Context, m *config.Model, err error) error {
 		return explainStatus(m, refused)
 	case errors.As(err, &broken):
 		return fault.New(fault.UpstreamError, "model %s broke off: %s", m.Name, short(broken.Message))
+	case errors.As(err, &unreached):
+		return fault.New(fault.UpstreamDown, "model %s cannot be reached at %s: %s", m.Name, m.URL, short(unreached.Err.Error())).
+			WithHint("check the url of the model, and that its server runs")
 	}
-	return fault.New(fault.UpstreamDown, "model %s cannot be reached at %s: %w", m.Name, m.URL, errors.New(short(err.Error()))).
-		WithHint("check the url of the model, and that its server runs")
+	return fault.New(fault.UpstreamProtocol, "the answer of model %s cannot be read to its end: %s", m.Name, short(err.Error()))
 }
 
 func explainStatus(m *config.Model, e *openai.Error) error {
