@@ -46,14 +46,27 @@ func (a *API) result(r *http.Request, who access.Principal) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := Result{
-		Ref: kept.Ref, Call: kept.Call, Server: string(kept.Server), Tool: string(kept.Tool), Profile: kept.Profile, Session: kept.Session,
-		Rule: kept.Rule, At: kept.At, Expires: kept.Expires, Arguments: kept.Args, Result: kept.Body,
-	}
+	out := showResult(kept)
 	if count != "" {
 		out.Tokens, err = a.count(r.Context(), kept, count)
 	}
 	return out, err
+}
+
+// KeptResult gives a kept result by its ref, or by the id of its call. A caller sees its own.
+func (a *API) KeptResult(ctx context.Context, who access.Principal, ref string) (Result, error) {
+	kept, err := a.keptResult(ctx, who, ref)
+	if err != nil {
+		return Result{}, err
+	}
+	return showResult(kept), nil
+}
+
+func showResult(kept store.Result) Result {
+	return Result{
+		Ref: kept.Ref, Call: kept.Call, Server: string(kept.Server), Tool: string(kept.Tool), Profile: kept.Profile, Session: kept.Session,
+		Rule: kept.Rule, At: kept.At, Expires: kept.Expires, Arguments: kept.Args, Result: kept.Body,
+	}
 }
 
 // keptResult looks among the caller's own results, or among all for those who may read all.

@@ -1,6 +1,7 @@
 package restapi
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"time"
@@ -48,25 +49,36 @@ type SuggestedPath struct {
 
 // suggestions proposes rules from recorded calls: for one tool, or for all that have results.
 func (a *API) suggestions(r *http.Request, who access.Principal) (any, error) {
-	if !who.MayRead() {
-		return nil, fault.New(fault.Forbidden, "%s may not read what others called", who.Name)
-	}
 	q := r.URL.Query()
 	since, err := parseTime(q, "since")
 	if err != nil {
 		return nil, err
 	}
-	if since.IsZero() {
-		since = time.Now().Add(-suggestFrom)
+	return a.Suggest(r.Context(), who, SuggestQuery{Tool: tool.Name(q.Get("tool")), Since: since})
+}
+
+// SuggestQuery says from what rules are to be learned.
+type SuggestQuery struct {
+	Tool  tool.Name // "": every one that has kept results
+	Since time.Time // zero: 30 days ago
+}
+
+// Suggest proposes rules from recorded calls. It looks at all of them, which takes a while.
+func (a *API) Suggest(ctx context.Context, who access.Principal, in SuggestQuery) (SuggestionList, error) {
+	if !who.MayRead() {
+		return SuggestionList{}, fault.New(fault.Forbidden, "%s may not read what others called", who.Name)
 	}
-	past, err := a.readPast(r.Context(), since)
+	if in.Since.IsZero() {
+		in.Since = time.Now().Add(-suggestFrom)
+	}
+	past, err := a.readPast(ctx, in.Since)
 	if err != nil {
-		return nil, err
+		return SuggestionList{}, err
 	}
 	list := SuggestionList{Conversations: len(past.conversations), Blind: past.blind, Count: tokens.Estimated, Suggestions: []Suggestion{}}
 	names := past.tools
-	if name := q.Get("tool"); name != "" {
-		names = []tool.Name{tool.Name(name)}
+	if in.Tool != "" {
+		names = []tool.Name{in.Tool}
 	}
 	for _, name := range names {
 		for _, p := range suggest.Propose(name, past.conversations, &suggest.Options{Inputs: a.inputs(name)}) {
