@@ -85,7 +85,7 @@ func TestLearnedRulesHaveTheirOwnIDs(t *testing.T) {
 		{Tool: tool.Name("a__" + strings.Repeat("x", 200))},
 		{Tool: tool.Name("a__" + strings.Repeat("x", 201))},
 	} {
-		id := learnedID(s)
+		id := s.RuleID()
 		if seen[id] || len(id) > 128 || odd.MatchString(id) {
 			t.Errorf("%q", id)
 		}

@@ -12,8 +12,12 @@ import (
 
 // pages are the paths of all pages, for what is tried on each of them. A new page is one
 // more line here.
-func pages(*world) []string {
-	return []string{"/", "/keys", "/no-such-page"}
+func pages(w *world) []string {
+	return []string{
+		"/", "/keys", "/no-such-page",
+		"/results", "/results/" + w.kept(), "/results/rules", "/results/suggestions", "/results/suggestions?look=1",
+		"/prompt", "/recall", "/recall?kn_id=shop&at_id=orders",
+	}
 }
 
 // look is how a person looks at a page.

@@ -14,12 +14,19 @@ import (
 
 	"github.com/toolfit/toolfit/internal/access"
 	"github.com/toolfit/toolfit/internal/locale"
+	"github.com/toolfit/toolfit/internal/recall"
 )
 
 // Parts are what the pages are served from.
 type Parts struct {
-	Servers Servers
-	Keys    Keys
+	Servers     Servers
+	Keys        Keys
+	Results     Results
+	Rules       Rules
+	Suggestions Suggestions
+	Prompts     Prompts
+	Recall      func() *recall.Service // nil: it is not configured
+	Tools       http.Handler           // the REST API, for calls of recalled tools
 
 	Admit    func(*http.Request) (access.Principal, error)
 	Address  func(*http.Request) (scheme, host string) // that the person's browser asked for
@@ -67,6 +74,9 @@ func New(p Parts) *Console {
 	// A new page is one more line here, one Go file and one template.
 	c.sections = []section{
 		c.overviewSection(),
+		c.resultsSection(),
+		c.promptSection(),
+		c.recallSection(),
 		c.keysSection(),
 	}
 	c.pages = c.loadPages()

@@ -29,6 +29,9 @@ mcpServers:
 profiles:
   default: {}
   orders: {servers: [shop], tools: {allow: ["shop__*order*"]}}
+recall:
+  actions:
+    - {kn_id: shop, at_id: orders, mcp_id: shop, tool_name: list_orders, parameters: {limit: 2}}
 `
 
 // world is a whole gateway, as a person's browser meets it.
@@ -36,6 +39,7 @@ type world struct {
 	*httptest.Server
 	t   testing.TB
 	app *app.App
+	ref string // of the first kept result
 }
 
 // newWorld starts a gateway. Without keys the person is an administrator.
@@ -49,7 +53,7 @@ func newWorld(t testing.TB, text string) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{httptest.NewServer(a.Handler()), t, a}
+	w := &world{Server: httptest.NewServer(a.Handler()), t: t, app: a}
 	t.Cleanup(func() {
 		w.CloseClientConnections()
 		w.Close()

@@ -2,12 +2,18 @@ package restapi
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"maps"
 	"net/http"
+	"regexp"
 	"slices"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/access"
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/project"
 	"github.com/toolfit/toolfit/internal/project/suggest"
 	"github.com/toolfit/toolfit/internal/rawjson"
 	"github.com/toolfit/toolfit/internal/tokens"
@@ -129,3 +135,36 @@ func (a *API) inputs(name tool.Name) (names []string) {
 	slices.Sort(names)
 	return slices.Compact(names)
 }
+
+// RuleID names the rule after its tool and the kind of call, so that a later proposal takes
+// its place.
+func (s Suggestion) RuleID() string {
+	id := "learned-" + string(s.Tool)
+	for _, name := range slices.Sorted(maps.Keys(s.When)) {
+		id += fmt.Sprintf("-%v", s.When[name])
+	}
+	return RuleID(id)
+}
+
+// RuleConfig is the rule as it is stored.
+func (s Suggestion) RuleConfig(mode project.Mode) ([]byte, error) {
+	return json.Marshal(struct {
+		Tool tool.Name      `json:"tool"`
+		When map[string]any `json:"when,omitempty"`
+		Keep string         `json:"keep"`
+		Mode project.Mode   `json:"mode"`
+	}{s.Tool, s.When, s.Keep, mode})
+}
+
+// RuleID is an id of a rule that is near to the text. What an id cannot hold is told apart
+// by a hash.
+func RuleID(text string) string {
+	id := oddInID.ReplaceAllString(text, "-")
+	if id == text && len(id) <= 100 {
+		return id
+	}
+	sum := sha256.Sum256([]byte(text))
+	return fmt.Sprintf("%s-%x", id[:min(len(id), 100)], sum[:4])
+}
+
+var oddInID = regexp.MustCompile(`[^A-Za-z0-9._-]+`)

@@ -1,0 +1,34 @@
+package console_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/restapi"
+)
+
+// callModel calls a tool as a model does, and gives the ref of what was kept.
+func (w *world) callModel(tool, args string) string {
+	w.t.Helper()
+	resp, err := http.Post(w.URL+"/api/v1/tools/"+tool+"/call?view=model", "application/json", strings.NewReader(args))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	var answer restapi.CallAnswer
+	if err != nil || resp.StatusCode != 200 || json.Unmarshal(body, &answer) != nil {
+		w.t.Fatalf("HTTP %d, %v: %.300s", resp.StatusCode, err, body)
+	}
+	return answer.Ref
+}
+
+// kept is the ref of a result that the demo's rule has cut.
+func (w *world) kept() string {
+	if w.ref == "" {
+		w.ref = w.callModel("cloud__envQuery", `{"action":"list"}`)
+	}
+	return w.ref
+}
