@@ -10,8 +10,7 @@ import (
 // console is the pages for people, over what the REST API does.
 func (a *App) console(api *restapi.API) http.Handler {
 	return console.New(console.Parts{
-		Servers: api, Keys: api,
-		Results: api, Rules: api, Suggestions: api, Prompts: api, Recall: a.recalls.Load, Tools: api,
+		Gateway: api, Recall: a.recalls.Load, API: api,
 		Admit: a.admit, Limit: a.limited, Address: a.askedFor, BasePath: a.started.BasePath,
 		Version: a.opts.Version, Seal: a.sealKey, Profiles: a.profiles, Logger: a.log,
 	})

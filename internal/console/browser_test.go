@@ -13,11 +13,7 @@ import (
 // pages are the paths of all pages, for what is tried on each of them. A new page is one
 // more line here.
 func pages(w *world) []string {
-	return []string{
-		"/", "/keys", "/no-such-page",
-		"/results", "/results/" + w.kept(), "/results/rules", "/results/suggestions", "/results/suggestions?look=1",
-		"/prompt", "/recall", "/recall?kn_id=shop&at_id=orders",
-	}
+	return append([]string{"/", "/keys", "/no-such-page"}, resultPages(w)...)
 }
 
 // look is how a person looks at a page.

@@ -4,7 +4,7 @@
 // with it, numbers and rows come in live. It never loads anything from another site, never
 // keeps state of its own, and never asks an upstream server directly.
 //
-//	mux.Handle("/", console.New(console.Parts{Servers: api, Keys: api, Admit: admit, …}))
+//	mux.Handle("/", console.New(console.Parts{Gateway: api, Admit: admit, …}))
 package console
 
 import (
@@ -19,15 +19,9 @@ import (
 
 // Parts are what the pages are served from.
 type Parts struct {
-	Servers     Servers
-	Keys        Keys
-	Results     Results
-	Rules       Rules
-	Suggestions Suggestions
-	Prompts     Prompts
-	Recall      func() *recall.Service // nil: it is not configured
-	Tools       http.Handler           // the REST API, for calls of recalled tools
-
+	Gateway  Gateway
+	Recall   func() *recall.Service // nil: it is not configured
+	API      http.Handler           // for calls of tools that were recalled
 	Admit    func(*http.Request) (access.Principal, error)
 	Address  func(*http.Request) (scheme, host string) // that the person's browser asked for
 	Limit    func(http.Handler) http.Handler           // turns away who asks too often; nil: nobody
@@ -36,6 +30,17 @@ type Parts struct {
 	Seal     []byte                                    // seals sign-ins; nil: a new one for this process
 	Profiles func() []string                           // the names of all profiles
 	Logger   *slog.Logger                              // nil: discard
+}
+
+// Gateway is what pages read and change; each page says in its file what it needs. The caller
+// is always told, and what it may not is a fault.
+type Gateway interface {
+	Servers
+	KeptResults
+	Rules
+	Suggestions
+	Prompts
+	Keys
 }
 
 // Console serves the pages.

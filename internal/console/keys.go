@@ -30,7 +30,7 @@ type keysPage struct {
 }
 
 func (c *Console) showKeys(v *visit, made *restapi.NewKey) (answer, error) {
-	keys, err := c.Keys.ListKeys(v.Context(), v.who)
+	keys, err := c.Gateway.ListKeys(v.Context(), v.who)
 	if err != nil {
 		return answer{}, err
 	}
@@ -38,7 +38,7 @@ func (c *Console) showKeys(v *visit, made *restapi.NewKey) (answer, error) {
 }
 
 func (c *Console) createKey(v *visit) (answer, error) {
-	made, err := c.Keys.CreateKey(v.Context(), v.who, restapi.KeyConfig{
+	made, err := c.Gateway.CreateKey(v.Context(), v.who, restapi.KeyConfig{
 		Name: v.PostForm.Get("name"), Profile: v.PostForm.Get("profile"), Role: access.Role(v.PostForm.Get("role")),
 	})
 	if err != nil {
@@ -48,7 +48,7 @@ func (c *Console) createKey(v *visit) (answer, error) {
 }
 
 func (c *Console) deleteKey(v *visit) (answer, error) {
-	if err := c.Keys.DeleteKey(v.Context(), v.who, v.PathValue("id")); err != nil {
+	if err := c.Gateway.DeleteKey(v.Context(), v.who, v.PathValue("id")); err != nil {
 		return answer{}, err
 	}
 	return done("/keys", "keyDeleted")

@@ -45,8 +45,8 @@ type tile struct {
 func (c *Console) overview(v *visit) (answer, error) { return show("overview", c.overviewNow(v)) }
 
 func (c *Console) overviewNow(v *visit) overviewPage {
-	p := overviewPage{MCPURL: c.mcpURL(v.Request), Live: c.at("/overview/live"), At: time.Now(), Servers: c.Servers.SeenServers(v.who)}
-	if minutes, err := c.Servers.Pulse(v.who); err == nil {
+	p := overviewPage{MCPURL: c.mcpURL(v.Request), Live: c.at("/overview/live"), At: time.Now(), Servers: c.Gateway.SeenServers(v.who)}
+	if minutes, err := c.Gateway.Pulse(v.who); err == nil {
 		p.Tiles = tilesOf(v.lang, minutes)
 	}
 	for _, s := range p.Servers {

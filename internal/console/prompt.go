@@ -121,7 +121,7 @@ func (c *Console) promptOf(v *visit) (restapi.Prompt, error) {
 	if err != nil {
 		return restapi.Prompt{}, err
 	}
-	return c.Prompts.WritePrompt(v.Context(), v.who, q)
+	return c.Gateway.WritePrompt(v.Context(), v.who, q)
 }
 
 // prose makes a block of text that is no JSON.

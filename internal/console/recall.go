@@ -186,7 +186,7 @@ func (c *Console) callRecalled(v *visit) (answer, error) {
 	}
 	var to http.Handler = c.Recall()
 	if strings.HasPrefix(p.Target, toolsPath) {
-		to = c.Tools
+		to = c.API
 	}
 	got := c.ask(v, to, p.Target, args)
 	p.Called = &recallCalled{

@@ -51,7 +51,7 @@ type preview struct {
 }
 
 func (c *Console) showResult(v *visit) (answer, error) {
-	kept, err := c.Results.KeptResult(v.Context(), v.who, v.PathValue("ref"))
+	kept, err := c.Gateway.KeptResult(v.Context(), v.who, v.PathValue("ref"))
 	if err != nil {
 		return answer{}, err
 	}
@@ -111,7 +111,7 @@ func ticksOf(tree *fields.Node, form ruleForm) map[int]bool {
 // tryRule shows what the rule in the form would leave. The form comes with ticks and with a
 // mask; it says which of them the person changed last, and the other one follows.
 func (c *Console) tryRule(v *visit) (answer, error) {
-	kept, err := c.Results.KeptResult(v.Context(), v.who, v.PathValue("ref"))
+	kept, err := c.Gateway.KeptResult(v.Context(), v.who, v.PathValue("ref"))
 	if err != nil {
 		return answer{}, err
 	}
@@ -166,7 +166,7 @@ func writeTicks(ticked map[int]bool) string {
 
 // preview tries the rule. What is wrong with it is shown in the place of what it leaves.
 func (c *Console) preview(v *visit, ref string, form ruleForm) (p preview) {
-	trial, err := c.Results.TryRule(v.Context(), v.who, ref, form.trial())
+	trial, err := c.Gateway.TryRule(v.Context(), v.who, ref, form.trial())
 	if err != nil {
 		p.Fault = fault.As(err)
 		return p
@@ -187,7 +187,7 @@ const maxTexts = 8
 
 // fullResult is the whole result, as far as a page shows it.
 func (c *Console) fullResult(v *visit) (answer, error) {
-	kept, err := c.Results.KeptResult(v.Context(), v.who, v.PathValue("ref"))
+	kept, err := c.Gateway.KeptResult(v.Context(), v.who, v.PathValue("ref"))
 	if err != nil {
 		return answer{}, err
 	}
@@ -196,7 +196,7 @@ func (c *Console) fullResult(v *visit) (answer, error) {
 
 // resultFile is the whole result as a file.
 func (c *Console) resultFile(v *visit) (answer, error) {
-	kept, err := c.Results.KeptResult(v.Context(), v.who, v.PathValue("ref"))
+	kept, err := c.Gateway.KeptResult(v.Context(), v.who, v.PathValue("ref"))
 	if err != nil {
 		return answer{}, err
 	}

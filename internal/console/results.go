@@ -14,8 +14,8 @@ import (
 	"github.com/toolfit/toolfit/internal/restapi"
 )
 
-// Results are the full results that were kept.
-type Results interface {
+// KeptResults are the full results that were kept.
+type KeptResults interface {
 	ListResults(ctx context.Context, who access.Principal, in restapi.ResultQuery) (restapi.ResultList, error)
 	KeptResult(ctx context.Context, who access.Principal, ref string) (restapi.Result, error)
 	TryRule(ctx context.Context, who access.Principal, ref string, rule []byte) (restapi.Trial, error)
@@ -55,13 +55,11 @@ func resultsTab(v *visit, tab string) resultsPage {
 
 // keptList is a page of kept results.
 type keptList struct {
-	Rows  []keptRow
-	Tool  string // what was looked for
-	Rule  string
-	Older string // "": these are the last
-	Newer string
-	Note  string // of the pager
-	First string // a command that makes the first one
+	pager
+	Rows    []keptRow
+	Tool    string // what was looked for
+	Rule    string
+	Command string // makes the first one
 }
 
 type keptRow struct {
@@ -72,7 +70,7 @@ type keptRow struct {
 func (c *Console) listResults(v *visit) (answer, error) {
 	q := v.URL.Query()
 	in := restapi.ResultQuery{Tool: strings.TrimSpace(q.Get("tool")), Rule: q.Get("rule"), Cursor: q.Get("cursor")}
-	list, err := c.Results.ListResults(v.Context(), v.who, in)
+	list, err := c.Gateway.ListResults(v.Context(), v.who, in)
 	if err != nil {
 		return answer{}, err
 	}
@@ -84,21 +82,14 @@ func (c *Console) listResults(v *visit) (answer, error) {
 		}
 		kept.Rows = append(kept.Rows, row)
 	}
-	more := url.Values{}
-	for key, value := range map[string]string{"tool": in.Tool, "rule": in.Rule, "cursor": list.Next} {
-		if value != "" {
-			more.Set(key, value)
-		}
-	}
 	if list.Next != "" {
-		kept.Older = c.at("/results?" + more.Encode())
+		kept.Older = with(c.at("/results"), q, "cursor", list.Next)
 	}
 	if in.Cursor != "" {
-		more.Del("cursor")
-		kept.Newer = c.at("/results?" + more.Encode())
+		kept.First = with(c.at("/results"), q, "cursor", "")
 	}
 	if len(kept.Rows) == 0 && in == (restapi.ResultQuery{}) {
-		kept.First = c.firstResult(v)
+		kept.Command = c.firstResult(v)
 	}
 	p := resultsTab(v, "kept")
 	p.Kept = &kept
@@ -108,7 +99,7 @@ func (c *Console) listResults(v *visit) (answer, error) {
 // firstResult is a command after which there is a kept result: a call, as a model would make
 // it, that a rule in force is for. "": no rule names a tool.
 func (c *Console) firstResult(v *visit) string {
-	rules, err := c.Rules.ListRules(v.who)
+	rules, err := c.Gateway.ListRules(v.who)
 	if err != nil {
 		return "" // who may not read the rules is told in words
 	}

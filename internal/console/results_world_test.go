@@ -26,9 +26,12 @@ func (w *world) callModel(tool, args string) string {
 }
 
 // kept is the ref of a result that the demo's rule has cut.
-func (w *world) kept() string {
-	if w.ref == "" {
-		w.ref = w.callModel("cloud__envQuery", `{"action":"list"}`)
+func (w *world) kept() string { return w.callModel("cloud__envQuery", `{"action":"list"}`) }
+
+// resultPages are the pages about results, prompts and recall.
+func resultPages(w *world) []string {
+	return []string{
+		"/results", "/results/" + w.kept(), "/results/rules", "/results/suggestions", "/results/suggestions?look=1",
+		"/prompt", "/recall", "/recall?kn_id=shop&at_id=orders",
 	}
-	return w.ref
 }

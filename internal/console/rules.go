@@ -59,7 +59,7 @@ type ruleForm struct {
 
 func (c *Console) listRules(v *visit) (answer, error) {
 	form := c.newForm(v)
-	rules, err := c.Rules.ListRules(v.who)
+	rules, err := c.Gateway.ListRules(v.who)
 	if err != nil {
 		return answer{}, err
 	}
@@ -73,7 +73,7 @@ func (c *Console) listRules(v *visit) (answer, error) {
 }
 
 func (c *Console) rulesPage(v *visit, list ruleList) (answer, error) {
-	rules, err := c.Rules.ListRules(v.who)
+	rules, err := c.Gateway.ListRules(v.who)
 	if err != nil {
 		return answer{}, err
 	}
@@ -150,7 +150,7 @@ func (c *Console) formFor(v *visit, kept restapi.Result) ruleForm {
 	f := c.newForm(v)
 	f.Action = c.at("/results/" + kept.Ref + "/rule")
 	f.Tool, f.ID = kept.Tool, restapi.RuleID(kept.Tool)
-	rules, _ := c.Rules.ListRules(v.who) // who may not read them begins with an empty form
+	rules, _ := c.Gateway.ListRules(v.who) // who may not read them begins with an empty form
 	for _, r := range rules {
 		if r.ID != kept.Rule || kept.Rule == "" || r.Reason != "" {
 			continue
@@ -223,7 +223,7 @@ func (f *ruleForm) trial() []byte {
 
 func (c *Console) saveRule(v *visit) (answer, error) {
 	form := c.readForm(v)
-	if _, err := c.Rules.SaveRule(v.Context(), v.who, form.ID, form.config()); err != nil {
+	if _, err := c.Gateway.SaveRule(v.Context(), v.who, form.ID, form.config()); err != nil {
 		return c.rulesPage(v, ruleList{Form: form, Fault: fault.As(err), Open: true})
 	}
 	return done("/results/rules", "ruleSaved")
@@ -231,11 +231,11 @@ func (c *Console) saveRule(v *visit) (answer, error) {
 
 func (c *Console) saveRuleOfResult(v *visit) (answer, error) {
 	form := c.readForm(v)
-	_, err := c.Rules.SaveRule(v.Context(), v.who, form.ID, form.config())
+	_, err := c.Gateway.SaveRule(v.Context(), v.who, form.ID, form.config())
 	if err == nil {
 		return done("/results/rules", "ruleSaved")
 	}
-	kept, readErr := c.Results.KeptResult(v.Context(), v.who, v.PathValue("ref"))
+	kept, readErr := c.Gateway.KeptResult(v.Context(), v.who, v.PathValue("ref"))
 	if readErr != nil {
 		return answer{}, readErr
 	}
@@ -249,7 +249,7 @@ func (c *Console) saveRuleOfResult(v *visit) (answer, error) {
 // switchRule changes the mode of a rule. One that is built in gets a copy in the store, which
 // counts before it.
 func (c *Console) switchRule(v *visit) (answer, error) {
-	rules, err := c.Rules.ListRules(v.who)
+	rules, err := c.Gateway.ListRules(v.who)
 	if err != nil {
 		return answer{}, err
 	}
@@ -261,14 +261,14 @@ func (c *Console) switchRule(v *visit) (answer, error) {
 	form := c.newForm(v)
 	form.take(rules[at])
 	form.Mode = v.PostForm.Get("mode")
-	if _, err := c.Rules.SaveRule(v.Context(), v.who, id, form.config()); err != nil {
+	if _, err := c.Gateway.SaveRule(v.Context(), v.who, id, form.config()); err != nil {
 		return answer{}, err
 	}
 	return done("/results/rules", "ruleSwitched")
 }
 
 func (c *Console) deleteRule(v *visit) (answer, error) {
-	if _, err := c.Rules.DeleteRule(v.Context(), v.who, v.PathValue("id")); err != nil {
+	if _, err := c.Gateway.DeleteRule(v.Context(), v.who, v.PathValue("id")); err != nil {
 		return answer{}, err
 	}
 	return done("/results/rules", "ruleDeleted")

@@ -40,11 +40,11 @@ func (c *Console) suggestions(v *visit) (answer, error) {
 	list := learned{Looked: v.URL.Query().Has("look")}
 	if list.Looked {
 		var err error
-		if list.SuggestionList, err = c.Suggestions.Suggest(v.Context(), v.who, restapi.SuggestQuery{}); err != nil {
+		if list.SuggestionList, err = c.Gateway.Suggest(v.Context(), v.who, restapi.SuggestQuery{}); err != nil {
 			return answer{}, err
 		}
 	}
-	rules, err := c.Rules.ListRules(v.who)
+	rules, err := c.Gateway.ListRules(v.who)
 	if err != nil {
 		return answer{}, err
 	}

@@ -39,7 +39,6 @@ type world struct {
 	*httptest.Server
 	t   testing.TB
 	app *app.App
-	ref string // of the first kept result
 }
 
 // newWorld starts a gateway. Without keys the person is an administrator.
@@ -53,7 +52,7 @@ func newWorld(t testing.TB, text string) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{Server: httptest.NewServer(a.Handler()), t: t, app: a}
+	w := &world{httptest.NewServer(a.Handler()), t, a}
 	t.Cleanup(func() {
 		w.CloseClientConnections()
 		w.Close()

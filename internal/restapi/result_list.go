@@ -81,6 +81,15 @@ func (a *API) ListResults(ctx context.Context, who access.Principal, in ResultQu
 	return out, nil
 }
 
+// KeptResult gives a kept result by its ref, or by the id of its call. A caller sees its own.
+func (a *API) KeptResult(ctx context.Context, who access.Principal, refOrCall string) (Result, error) {
+	kept, err := a.keptResult(ctx, who, refOrCall)
+	if err != nil {
+		return Result{}, err
+	}
+	return showResult(kept), nil
+}
+
 // headOf shows a result. Its tokens were counted when the call was recorded; one whose record
 // is not written yet, or is gone, has none.
 func (a *API) headOf(ctx context.Context, r store.Result) ResultHead {

@@ -53,13 +53,15 @@ func (a *API) result(r *http.Request, who access.Principal) (any, error) {
 	return out, err
 }
 
-// KeptResult gives a kept result by its ref, or by the id of its call. A caller sees its own.
-func (a *API) KeptResult(ctx context.Context, who access.Principal, ref string) (Result, error) {
-	kept, err := a.keptResult(ctx, who, ref)
+// ReadResult is a kept result, by its ref or the id of its call, and what a model gets of it
+// by the rules in force now.
+func (a *API) ReadResult(ctx context.Context, who access.Principal, refOrCall string) (full Result, shown json.RawMessage, err error) {
+	kept, err := a.keptResult(ctx, who, refOrCall)
 	if err != nil {
-		return Result{}, err
+		return Result{}, nil, err
 	}
-	return showResult(kept), nil
+	shown, err = a.Caller.Shown(ctx, kept)
+	return showResult(kept), shown, err
 }
 
 func showResult(kept store.Result) Result {

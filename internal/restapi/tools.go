@@ -90,12 +90,11 @@ func (a *API) view(r *http.Request, who access.Principal) (*catalog.View, error)
 	return a.viewOf(who, r.URL.Query().Get("profile"))
 }
 
-// viewOf finds what the caller sees in a profile; "" is its own.
-func (a *API) viewOf(who access.Principal, requested string) (*catalog.View, error) {
+func (a *API) viewOf(who access.Principal, profile string) (*catalog.View, error) {
 	if !who.MayCall() && !who.MayRead() {
 		return nil, fault.New(fault.Forbidden, "%s may not see tools", who.Name)
 	}
-	profile, err := who.ProfileFor(requested)
+	profile, err := who.ProfileFor(profile)
 	if err != nil {
 		return nil, err
 	}
