@@ -65,7 +65,7 @@ func (c *Console) resultPage(v *visit, kept restapi.Result, form ruleForm) (answ
 	view := resultView{Result: kept, Bytes: int64(len(kept.Result)), Form: form, Cut: isCut(tree)}
 	view.Arguments = code(text(v.lang, "result.arguments"), kept.Arguments)
 	view.Fields = rowsOf(tree, tree, ticked)
-	view.Preview = c.preview(v, kept.Ref, form)
+	view.Preview = c.preview(v, kept, form)
 	p := resultsTab(v, "one")
 	p.One = &view
 	return show("results", p)
@@ -124,7 +124,7 @@ func (c *Console) tryRule(v *visit) (answer, error) {
 	if v.Header.Get("HX-Request") == "" {
 		return c.resultPage(v, kept, form)
 	}
-	p := c.preview(v, kept.Ref, form)
+	p := c.preview(v, kept, form)
 	if from == "ticks" && len(ticked) == 0 {
 		p = preview{Fault: fault.New(fault.BadRequest, "%s", text(v.lang, "result.nothing"))}
 	}
@@ -165,8 +165,8 @@ func writeTicks(ticked map[int]bool) string {
 }
 
 // preview tries the rule. What is wrong with it is shown in the place of what it leaves.
-func (c *Console) preview(v *visit, ref string, form ruleForm) (p preview) {
-	trial, err := c.Gateway.TryRule(v.Context(), v.who, ref, form.trial())
+func (c *Console) preview(v *visit, kept restapi.Result, form ruleForm) (p preview) {
+	trial, err := c.Gateway.TryRule(v.Context(), v.who, kept, form.trial())
 	if err != nil {
 		p.Fault = fault.As(err)
 		return p

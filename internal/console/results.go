@@ -18,7 +18,7 @@ import (
 type KeptResults interface {
 	ListResults(ctx context.Context, who access.Principal, in restapi.ResultQuery) (restapi.ResultList, error)
 	KeptResult(ctx context.Context, who access.Principal, ref string) (restapi.Result, error)
-	TryRule(ctx context.Context, who access.Principal, ref string, rule []byte) (restapi.Trial, error)
+	TryRule(ctx context.Context, who access.Principal, kept restapi.Result, rule []byte) (restapi.Trial, error)
 }
 
 func (c *Console) resultsSection() section {

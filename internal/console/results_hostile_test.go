@@ -32,7 +32,7 @@ func (evilResults) ListResults(context.Context, access.Principal, restapi.Result
 func (evilResults) KeptResult(context.Context, access.Principal, string) (restapi.Result, error) {
 	return restapi.Result{Ref: planted, Call: planted, Tool: planted, Profile: planted, Rule: planted, Arguments: plantedJSON, Result: json.RawMessage(`{"structuredContent":` + string(plantedJSON) + `}`)}, nil
 }
-func (evilResults) TryRule(context.Context, access.Principal, string, []byte) (restapi.Trial, error) {
+func (evilResults) TryRule(context.Context, access.Principal, restapi.Result, []byte) (restapi.Trial, error) {
 	return restapi.Trial{Outcome: project.Failed, Reason: planted, Unseen: []string{planted}, Result: json.RawMessage(`{"content":[{"type":"text","text":` + string(planted2()) + `}]}`)}, nil
 }
 func planted2() []byte { text, _ := json.Marshal(planted); return text }

@@ -3,7 +3,8 @@ package project
 import "github.com/toolfit/toolfit/internal/rawjson"
 
 // Values are the JSON values of a result that a rule would cut: structuredContent where
-// there is one, for the texts mostly say the same, else the texts that are JSON. A result
+// there is one, for the texts mostly say the same, else the texts that are JSON, as far as their
+// ends show. A result
 // that nobody cuts has none.
 func Values(raw []byte) (values [][]byte) {
 	r, err := readResult(raw)
@@ -15,7 +16,7 @@ func Values(raw []byte) (values [][]byte) {
 		if p.structured {
 			return [][]byte{p.full}
 		}
-		if p.json && !p.user && rawjson.Check(p.full) == nil {
+		if p.json && !p.user {
 			values = append(values, p.full)
 		}
 	}

@@ -1,6 +1,7 @@
 package restapi
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -9,6 +10,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/access"
@@ -159,12 +161,12 @@ func (s Suggestion) RuleConfig(mode project.Mode) ([]byte, error) {
 // RuleID is an id of a rule that is near to the text. What an id cannot hold is told apart
 // by a hash.
 func RuleID(text string) string {
-	id := oddInID.ReplaceAllString(text, "-")
-	if id == text && len(id) <= 100 {
+	id := strings.TrimLeft(oddInID.ReplaceAllString(text, "-"), "-._")
+	if id == text && id != "" && len(id) <= 100 {
 		return id
 	}
 	sum := sha256.Sum256([]byte(text))
-	return fmt.Sprintf("%s-%x", id[:min(len(id), 100)], sum[:4])
+	return fmt.Sprintf("%s-%x", cmp.Or(id[:min(len(id), 100)], "rule"), sum[:4])
 }
 
 var oddInID = regexp.MustCompile(`[^A-Za-z0-9._-]+`)

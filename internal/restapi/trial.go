@@ -10,7 +10,9 @@ import (
 	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/project"
+	"github.com/toolfit/toolfit/internal/store"
 	"github.com/toolfit/toolfit/internal/tokens"
+	"github.com/toolfit/toolfit/internal/tool"
 )
 
 // Trial is what a model would get of a kept result by a rule that is not in force.
@@ -31,17 +33,16 @@ func (a *API) tryRule(r *http.Request, who access.Principal) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.TryRule(r.Context(), who, r.PathValue("ref"), text)
+	kept, err := a.KeptResult(r.Context(), who, r.PathValue("ref"))
+	if err != nil {
+		return nil, err
+	}
+	return a.TryRule(r.Context(), who, kept, text)
 }
 
-// TryRule applies the rule that the JSON text describes to a kept result, and changes nothing.
-// It is for those who may read the result; a jq program is for administrators alone, because
-// it runs in this process.
-func (a *API) TryRule(ctx context.Context, who access.Principal, ref string, text []byte) (Trial, error) {
-	kept, err := a.keptResult(ctx, who, ref)
-	if err != nil {
-		return Trial{}, err
-	}
+// TryRule applies the rule that the JSON text describes to a result that the caller has read,
+// and changes nothing. A jq program is for administrators alone: it runs in this process.
+func (a *API) TryRule(ctx context.Context, who access.Principal, kept Result, text []byte) (Trial, error) {
 	rule, err := config.ParseRule(text, a.Config().Profiles)
 	if err != nil {
 		return Trial{}, err
@@ -51,13 +52,13 @@ func (a *API) TryRule(ctx context.Context, who access.Principal, ref string, tex
 	}
 	inner, cancel := context.WithTimeout(ctx, tryFor)
 	defer cancel()
-	tried, err := a.Caller.Try(inner, kept, rule)
+	tried, err := a.Caller.Try(inner, store.Result{Ref: kept.Ref, Tool: tool.Name(kept.Tool), Profile: kept.Profile, Args: kept.Arguments, Body: kept.Result}, rule)
 	if err != nil {
 		return Trial{}, err
 	}
 	out := Trial{
 		Outcome: tried.Outcome, Holds: tried.Holds, Unseen: tried.Unseen, Result: tried.Shown,
-		Tokens: TokenCount{tokens.Estimated, tokens.Estimate([]byte(kept.Body)), tokens.Estimate(tried.Shown)},
+		Tokens: TokenCount{tokens.Estimated, tokens.Estimate([]byte(kept.Result)), tokens.Estimate(tried.Shown)},
 	}
 	if tried.Err != nil {
 		out.Reason = tried.Err.Error()

@@ -19,7 +19,8 @@ const (
 	maxNodes   = 500
 	maxMembers = 120 // of one object
 	maxDepth   = 12
-	maxSample  = 48 // characters
+	maxSample  = 48      // characters
+	maxBytes   = 1 << 20 // of the values that are looked at: later rows mostly have no other fields
 )
 
 // Node is a field, or at the root the value itself.
@@ -55,6 +56,9 @@ func Of(values ...[]byte) *Node {
 	root := &Node{}
 	g := grower{}
 	for _, v := range values {
+		if room := maxBytes - root.Bytes; len(v) > room {
+			v, root.Cut = v[:room], true
+		}
 		root.Count++
 		root.Bytes += len(v)
 		g.data = v
@@ -114,8 +118,13 @@ func (g *grower) members(n *Node, w *rawjson.Walk, depth int) {
 		}
 		child.Count++
 		size := len(w.Key) + len(`"":,`)
+		start := w.Start
 		g.value(child, w, depth+1)
-		child.Bytes += size + w.End - w.Start
+		if w.Err() != nil { // it goes on where nobody looks
+			child.Bytes += len(g.data) - start
+			return
+		}
+		child.Bytes += size + w.End - start
 	}
 }
 

@@ -81,6 +81,17 @@ func TestTreeIsBounded(t *testing.T) {
 	}
 }
 
+func TestOnlyTheBeginningOfALongValueIsLookedAt(t *testing.T) {
+	row := `{"id":1,"text":"` + strings.Repeat("x", 1000) + `"},`
+	tree := fields.Of([]byte(`{"rows":[` + strings.Repeat(row, 3000) + `{"late":1}],"after":true}`))
+	if got := strings.Join(paths(tree, ""), "\n"); !strings.Contains(got, "text") || strings.Contains(got, "late") || strings.Contains(got, "after") || !tree.Cut {
+		t.Errorf("cut %v:\n%s", tree.Cut, got)
+	}
+	if s := tree.Children[0].Share(tree); s < .9 {
+		t.Errorf("the rows are %.2f of it", s)
+	}
+}
+
 func TestChoiceIsAMaskAndBack(t *testing.T) {
 	tree := fields.Of([]byte(list))
 	for _, c := range []struct {
