@@ -30,15 +30,37 @@ func put(b *testparts.Browser, name, value string) {
 	b.Read(`((e) => { e.value = ` + strconv.Quote(value) + `; e.dispatchEvent(new Event("change", {bubbles: true})); })(document.querySelector('[name="` + name + `"]'))`)
 }
 
+// TestWhatPeopleDoWithResults does in a real browser what a person can do on the pages about
+// results, prompts and actions. The browser has nothing to complain of.
+func TestWhatPeopleDoWithResults(t *testing.T) {
+	b := testparts.NewBrowser(t, "en-US")
+	for _, act := range []struct {
+		name string
+		try  func(t *testing.T, b *testparts.Browser, w *world)
+	}{
+		{"fields are ticked and the mask follows", tryFieldsAreTickedAndTheMaskFollows},
+		{"fields all and none", tryFieldsAllAndNone},
+		{"rule is switched edited and deleted", tryRuleIsSwitchedEditedAndDeleted},
+		{"prompt follows the wishes", tryPromptFollowsTheWishes},
+		{"action is looked up and called", tryActionIsLookedUpAndCalled},
+		{"proposal is put in force by a click", tryProposalIsPutInForceByAClick},
+	} {
+		t.Run(act.name, func(t *testing.T) {
+			w := newWorld(t, demoConfig)
+			b.Begin(t)
+			act.try(t, b, w)
+			b.Quiet()
+		})
+	}
+}
+
 const (
 	expression = `document.querySelector("[name=expression]").value`
 	shown      = `document.querySelector("#preview").innerText`
 )
 
-// TestFieldsAreTickedAndTheMaskFollows goes the whole way: tick, see, save, see it cut.
-func TestFieldsAreTickedAndTheMaskFollows(t *testing.T) {
-	w := newWorld(t, demoConfig)
-	b := testparts.NewBrowser(t, "en-US")
+// tryFieldsAreTickedAndTheMaskFollows goes the whole way: tick, see, save, see it cut.
+func tryFieldsAreTickedAndTheMaskFollows(t *testing.T, b *testparts.Browser, w *world) {
 	visitPage(b, w, "/results/"+w.kept())
 	b.Until(box("EnvList") + `.indeterminate && ` + box("EnvList", "EnvId") + `.checked && !` + box("EnvList", "Tags") + `.checked`)
 	before := b.Read(`document.querySelector(".counts b").textContent`)
@@ -64,15 +86,12 @@ func TestFieldsAreTickedAndTheMaskFollows(t *testing.T) {
 	put(b, "id", "my-list")
 	b.Do(chromedp.Click(`form#rule button:not([type=button])`))
 	b.Until(`location.pathname === "/results/rules" && document.body.innerText.includes("The rule is saved") && document.body.innerText.includes("my-list")`)
-	b.Quiet()
 	if _, body := w.person().ask("GET", "/results/"+w.callModel("cloud__envQuery", `{"action":"list"}`), nil); !strings.Contains(body, "<dd>my-list</dd>") {
 		t.Errorf("the next call was not cut by the rule: %.2000s", body)
 	}
 }
 
-func TestFieldsAllAndNone(t *testing.T) {
-	w := newWorld(t, demoConfig)
-	b := testparts.NewBrowser(t, "en-US")
+func tryFieldsAllAndNone(t *testing.T, b *testparts.Browser, w *world) {
 	visitPage(b, w, "/results/"+w.kept())
 	b.Do(chromedp.Click(`[data-tick=all]`))
 	b.Until(expression + ` === "" && ` + shown + `.includes("saves 0 %")`)
@@ -86,12 +105,9 @@ func TestFieldsAllAndNone(t *testing.T) {
 	b.Until(`document.querySelector(".tree li").classList.contains("closed")`)
 	b.Do(chromedp.Click(`.folds details:last-child summary`))
 	b.Until(`document.querySelector("#full pre")?.textContent.includes("structuredContent")`)
-	b.Quiet()
 }
 
-func TestRuleIsSwitchedEditedAndDeleted(t *testing.T) {
-	w := newWorld(t, demoConfig)
-	b := testparts.NewBrowser(t, "en-US")
+func tryRuleIsSwitchedEditedAndDeleted(t *testing.T, b *testparts.Browser, w *world) {
 	said := func(text string) { b.Until(`document.querySelector("#notice").innerText.includes("` + text + `")`) }
 	visitPage(b, w, "/results/rules")
 	put(b, "tool", "shop__list_orders")
@@ -121,7 +137,6 @@ func TestRuleIsSwitchedEditedAndDeleted(t *testing.T) {
 	b.Do(chromedp.Click(`form[action="/results/rules/orders/delete"] button`))
 	said("The rule is deleted")
 	b.Until(`!document.querySelector('` + mode + `')`)
-	b.Quiet()
 }
 
 func TestBuiltInRuleIsSwitchedByACopy(t *testing.T) {
@@ -139,9 +154,7 @@ func TestBuiltInRuleIsSwitchedByACopy(t *testing.T) {
 	}
 }
 
-func TestPromptFollowsTheWishes(t *testing.T) {
-	w := newWorld(t, demoConfig)
-	b := testparts.NewBrowser(t, "en-US")
+func tryPromptFollowsTheWishes(t *testing.T, b *testparts.Browser, w *world) {
 	visitPage(b, w, "/prompt")
 	const text = `document.querySelector("#text pre").textContent`
 	b.Until(text + `.includes("type shop__list_orders")`)
@@ -154,15 +167,12 @@ func TestPromptFollowsTheWishes(t *testing.T) {
 	b.Until(`!` + text + `.includes("cloud__") && ` + text + `.includes("list_orders")`)
 	put(b, "budget", "many")
 	b.Until(`document.querySelector("#text").innerText.includes("must be a number")`)
-	b.Quiet()
 	if status, body := w.person().ask("GET", "/prompt/file?format=md", nil); status != 200 || !strings.Contains(body, "## Available Tools") {
 		t.Errorf("HTTP %d: %.200s", status, body)
 	}
 }
 
-func TestActionIsLookedUpAndCalled(t *testing.T) {
-	w := newWorld(t, demoConfig)
-	b := testparts.NewBrowser(t, "en-US")
+func tryActionIsLookedUpAndCalled(t *testing.T, b *testparts.Browser, w *world) {
 	visitPage(b, w, "/recall")
 	b.Do(chromedp.Click(`tbody th a`))
 	b.Until(`document.body.innerText.includes("mcp/proxy/shop/tools/list_orders/call") && document.querySelector('[name="a:limit"]').value === "2"`)
@@ -175,5 +185,4 @@ func TestActionIsLookedUpAndCalled(t *testing.T) {
 	b.Until(`document.querySelector("#called")?.innerText.includes("HTTP 400")`)
 	visitPage(b, w, "/recall?kn_id=shop&at_id=nope")
 	b.Until(`document.querySelector(".notice.bad") && !document.querySelector("form.stack")`)
-	b.Quiet()
 }

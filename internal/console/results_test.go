@@ -3,9 +3,12 @@ package console_test
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -125,10 +128,8 @@ func talk(t testing.TB, w *world, n int) {
 	}
 }
 
-func TestProposalIsPutInForceByAClick(t *testing.T) {
-	w := newWorld(t, demoConfig)
+func tryProposalIsPutInForceByAClick(t *testing.T, b *testparts.Browser, w *world) {
 	talk(t, w, 70)
-	b := testparts.NewBrowser(t, "en-US")
 	visitPage(b, w, "/results/suggestions")
 	b.Do(chromedp.Click(`a.go`))
 	b.Until(`/would have hidden 0 values that were used later/.test(document.body.innerText) && document.querySelector('button[value="shadow"]')`)
@@ -139,7 +140,37 @@ func TestProposalIsPutInForceByAClick(t *testing.T) {
 	b.Until(`document.body.innerText.includes("Stored:") && !document.querySelector('button[value="shadow"]')`)
 	b.Do(chromedp.Click(`button[value="on"]`))
 	b.Until(`document.body.innerText.includes("The rule is saved")`)
-	b.Quiet()
+}
+
+// TestOperationIsCalledWhereItsAnswerSays takes an action that is an operation of an API.
+func TestOperationIsCalledWhereItsAnswerSays(t *testing.T) {
+	var got string
+	api := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		got = r.Method + " " + r.RequestURI + " " + string(body)
+		fmt.Fprint(rw, `{"moved":true}`)
+	}))
+	defer api.Close()
+	spec := filepath.Join(t.TempDir(), "parcels.json")
+	err := os.WriteFile(spec, []byte(`{"openapi":"3.1.0","info":{"title":"Parcels","version":"1"},"paths":{"/parcels/{id}":{"put":{"operationId":"move","summary":"Move a parcel.",
+		"parameters":[{"name":"id","in":"path","required":true,"schema":{"type":"string"}},{"name":"tell","in":"query","schema":{"type":"boolean"}}],
+		"requestBody":{"content":{"application/json":{"schema":{"type":"object","properties":{"city":{"type":"string"}}}}}},"responses":{"200":{"description":"Done."}}}}}}`), 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t, fmt.Sprintf("store: t.db\napis:\n  parcels: {spec: %q, base: %q, layout: layered}\nrecall:\n  actions:\n    - {kn_id: shop, at_id: move, tool: parcels__move, parameters: {tell: true}}\n", spec, api.URL))
+	p := w.person()
+	action := url.Values{"kn_id": {"shop"}, "at_id": {"move"}}
+	_, body := p.ask("GET", "/recall?"+action.Encode(), nil)
+	if !strings.Contains(body, "/api/v1/tools/parcels__move/call") || !strings.Contains(body, `>{&#34;tell&#34;:true}</textarea>`) {
+		t.Errorf("no form for the call: %s", body[strings.Index(body, "<main"):])
+	}
+	action.Set("a:path", `{"id":"P 1"}`)
+	action.Set("a:query", `{"tell":true}`)
+	action.Set("a:body", `{"city":"上海"}`)
+	if status, body := p.ask("POST", "/recall/call", action); status != 200 || !strings.Contains(body, "HTTP 200") || got != `PUT /parcels/P%201?tell=true {"city":"上海"}` {
+		t.Errorf("HTTP %d, sent %s: %s", status, got, body[strings.Index(body, "<main"):])
+	}
 }
 
 // TestBothFormsOfAnAnswerAreShown asks an ontology-query of the test's own.

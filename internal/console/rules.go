@@ -27,7 +27,6 @@ type ruleList struct {
 	Rows  []ruleRow
 	Form  ruleForm
 	Fault *fault.Error // why the last one was not saved
-	Open  bool         // somebody writes
 }
 
 // ruleRow is a rule in the list.
@@ -58,26 +57,20 @@ type ruleForm struct {
 }
 
 func (c *Console) listRules(v *visit) (answer, error) {
-	form := c.newForm(v)
-	rules, err := c.Gateway.ListRules(v.who)
-	if err != nil {
-		return answer{}, err
-	}
-	open := v.URL.Query().Has("edit")
-	for _, r := range rules {
-		if r.ID == v.URL.Query().Get("edit") && r.Source != restapi.FromFile {
-			form.take(r)
-		}
-	}
-	return c.rulesPage(v, ruleList{Form: form, Open: open})
+	return c.rulesPage(v, ruleList{Form: c.newForm(v)})
 }
 
+// rulesPage shows the rules. One that the address names is put into the form.
 func (c *Console) rulesPage(v *visit, list ruleList) (answer, error) {
 	rules, err := c.Gateway.ListRules(v.who)
 	if err != nil {
 		return answer{}, err
 	}
+	edit := v.URL.Query().Get("edit")
 	for _, r := range rules {
+		if edit != "" && r.ID == edit && r.Source != restapi.FromFile && list.Form.Saved == "" {
+			list.Form.take(r)
+		}
 		list.Rows = append(list.Rows, rowOf(r, v.who.MayAdmin()))
 	}
 	p := resultsTab(v, "rules")
@@ -224,7 +217,7 @@ func (f *ruleForm) trial() []byte {
 func (c *Console) saveRule(v *visit) (answer, error) {
 	form := c.readForm(v)
 	if _, err := c.Gateway.SaveRule(v.Context(), v.who, form.ID, form.config()); err != nil {
-		return c.rulesPage(v, ruleList{Form: form, Fault: fault.As(err), Open: true})
+		return c.rulesPage(v, ruleList{Form: form, Fault: fault.As(err)})
 	}
 	return done("/results/rules", "ruleSaved")
 }
