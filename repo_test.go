@@ -97,7 +97,7 @@ func TestEveryPackageHasOnePackageComment(t *testing.T) {
 var layers = [][]string{
 	{"internal/fault", "internal/rawjson", "internal/tool", "internal/locale"},
 	{"internal/mcp", "schema", "internal/tokens"},
-	{"internal/openapi", "internal/fit", "internal/project", "internal/project/mask", "internal/project/quoted", "internal/project/shape", "internal/project/clean", "internal/project/suggest", "internal/project/jqworker", "internal/prompt", "internal/search"},
+	{"internal/openapi", "internal/fit", "internal/project", "internal/project/mask", "internal/project/quoted", "internal/project/shape", "internal/project/fields", "internal/project/clean", "internal/project/suggest", "internal/project/jqworker", "internal/prompt", "internal/search"},
 	{"internal/config", "internal/store", "internal/access"},
 	{"internal/httpapi", "internal/upstream", "internal/catalog", "internal/record", "internal/meaning"},
 	{"internal/call"},

@@ -114,7 +114,8 @@ Try, in another terminal:
   2. call one with the mistakes that models make, and see what was mended
      %[2]s call --url %[1]s shop__list_orders --args '{"status":"PAID","limit":"2"}' --explain
 
-  3. ask for 40 environments as a model would: a tenth of the tokens, and a ref to the rest
+  3. ask for 40 environments as a model would: a tenth of the tokens, and a ref to the rest;
+     then choose other fields at %[1]s/results
      curl -s '%[1]s/api/v1/tools/cloud__envQuery/call?for=openai' -d '{"action":"list"}'
      %[2]s savings --url %[1]s
 

@@ -1,12 +1,9 @@
 package cli
 
 import (
-	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -16,7 +13,6 @@ import (
 	"github.com/toolfit/toolfit/internal/project"
 	"github.com/toolfit/toolfit/internal/project/suggest"
 	"github.com/toolfit/toolfit/internal/restapi"
-	"github.com/toolfit/toolfit/internal/tool"
 )
 
 // suggestFlags say what is done with what is proposed.
@@ -145,17 +141,12 @@ func (c *command) storeSuggestions(cmd *cobra.Command, g *gateway, list restapi.
 	}
 	stored := restapi.RuleList{Rules: []restapi.Rule{}}
 	for _, s := range list.Suggestions {
-		body, err := json.Marshal(struct {
-			Tool tool.Name      `json:"tool"`
-			When map[string]any `json:"when,omitempty"`
-			Keep string         `json:"keep"`
-			Mode project.Mode   `json:"mode"`
-		}{s.Tool, s.When, s.Keep, mode})
+		body, err := s.RuleConfig(mode)
 		if err != nil {
 			return fmt.Errorf("encode the rule for %s: %w", s.Tool, err)
 		}
 		var rule restapi.Rule
-		if err := g.do(cmd.Context(), http.MethodPut, "/rules/"+url.PathEscape(learnedID(s)), nil, body, &rule); err != nil {
+		if err := g.do(cmd.Context(), http.MethodPut, "/rules/"+url.PathEscape(s.RuleID()), nil, body, &rule); err != nil {
 			return err
 		}
 		stored.Rules = append(stored.Rules, rule)
@@ -168,20 +159,3 @@ func (c *command) storeSuggestions(cmd *cobra.Command, g *gateway, list restapi.
 	}
 	return nil
 }
-
-// learnedID names a learned rule after its tool and the kind of call, so that a later
-// proposal takes its place. What an id cannot hold is told apart by a hash.
-func learnedID(s restapi.Suggestion) string {
-	text := "learned-" + string(s.Tool)
-	for _, value := range s.When {
-		text += fmt.Sprintf("-%v", value)
-	}
-	id := odd.ReplaceAllString(text, "-")
-	if id == text && len(id) <= 100 {
-		return id
-	}
-	sum := sha256.Sum256([]byte(text))
-	return fmt.Sprintf("%s-%x", id[:min(len(id), 100)], sum[:4])
-}
-
-var odd = regexp.MustCompile(`[^A-Za-z0-9._-]+`)

@@ -74,21 +74,3 @@ func TestASuggestionIsStoredByChoice(t *testing.T) {
 		t.Errorf("exit %d: %s", code, out)
 	}
 }
-
-func TestLearnedRulesHaveTheirOwnIDs(t *testing.T) {
-	seen := map[string]bool{}
-	for _, s := range []restapi.Suggestion{
-		{Tool: "a__b"},
-		{Tool: "a__b", When: map[string]any{"action": "list"}},
-		{Tool: "a__b", When: map[string]any{"action": "列表"}},
-		{Tool: "a__b", When: map[string]any{"action": "详情"}},
-		{Tool: tool.Name("a__" + strings.Repeat("x", 200))},
-		{Tool: tool.Name("a__" + strings.Repeat("x", 201))},
-	} {
-		id := learnedID(s)
-		if seen[id] || len(id) > 128 || odd.MatchString(id) {
-			t.Errorf("%q", id)
-		}
-		seen[id] = true
-	}
-}

@@ -16,10 +16,10 @@ import (
 // more line here.
 func pages(w *world) []string {
 	mended, cut, refused := w.furnish()
-	return []string{
+	return append([]string{
 		"/", "/servers", "/servers/shop", "/servers/gone", "/tools", "/tools?q=orders+of+a+customer", "/tools/shop__list_orders", "/tools/cloud__envQuery?for=openai-strict",
 		"/calls", "/calls?outcome=error", "/calls/" + mended, "/calls/" + cut, "/calls/" + refused, "/keys", "/no-such-page",
-	}
+	}, resultPages(w)...)
 }
 
 // look is how a person looks at a page.

@@ -14,11 +14,14 @@ import (
 
 	"github.com/toolfit/toolfit/internal/access"
 	"github.com/toolfit/toolfit/internal/locale"
+	"github.com/toolfit/toolfit/internal/recall"
 )
 
 // Parts are what the pages are served from.
 type Parts struct {
 	Gateway  Gateway
+	Recall   func() *recall.Service // nil: it is not configured
+	API      http.Handler           // for calls of tools that were recalled
 	Admit    func(*http.Request) (access.Principal, error)
 	Address  func(*http.Request) (scheme, host string) // that the person's browser asked for
 	Limit    func(http.Handler) http.Handler           // turns away who asks too often; nil: nobody
@@ -38,6 +41,10 @@ type Gateway interface {
 	Tools
 	Calls
 	Results
+	KeptResults
+	Rules
+	Suggestions
+	Prompts
 	Keys
 }
 
@@ -80,6 +87,9 @@ func New(p Parts) *Console {
 		c.serversSection(),
 		c.toolsSection(),
 		c.callsSection(),
+		c.resultsSection(),
+		c.promptSection(),
+		c.recallSection(),
 		c.keysSection(),
 	}
 	c.pages = c.loadPages()

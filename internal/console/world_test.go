@@ -32,6 +32,9 @@ mcpServers:
 profiles:
   default: {}
   orders: {servers: [shop], tools: {allow: ["shop__*order*"]}}
+recall:
+  actions:
+    - {kn_id: shop, at_id: orders, mcp_id: shop, tool_name: list_orders, parameters: {limit: 2}}
 `
 
 // world is a whole gateway, as a person's browser meets it.

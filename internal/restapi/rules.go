@@ -85,14 +85,23 @@ func ShowRule(s RuleState, n call.RuleCount) Rule {
 }
 
 func (a *API) listRules(_ *http.Request, who access.Principal) (any, error) {
+	rules, err := a.ListRules(who)
+	if err != nil {
+		return nil, err
+	}
+	return RuleList{rules}, nil
+}
+
+// ListRules are all rules, in the order of their sources.
+func (a *API) ListRules(who access.Principal) ([]Rule, error) {
 	if !who.MayRead() {
 		return nil, fault.New(fault.Forbidden, "%s may not read the rules", who.Name)
 	}
-	list := RuleList{Rules: []Rule{}}
+	rules := []Rule{}
 	for _, s := range a.Rules.Rules() {
-		list.Rules = append(list.Rules, ShowRule(s, a.Caller.RuleCount(s.ID)))
+		rules = append(rules, ShowRule(s, a.Caller.RuleCount(s.ID)))
 	}
-	return list, nil
+	return rules, nil
 }
 
 // RuleList is all rules.
@@ -109,26 +118,38 @@ func (a *API) putRule(r *http.Request, who access.Principal) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	id := r.PathValue("id")
-	if err := a.Rules.SaveRule(r.Context(), id, text); err != nil {
-		return nil, err
+	return a.SaveRule(r.Context(), who, r.PathValue("id"), text)
+}
+
+// SaveRule stores the rule that the JSON text describes and puts it in force.
+func (a *API) SaveRule(ctx context.Context, who access.Principal, id string, text []byte) (Rule, error) {
+	if err := needAdmin(who); err != nil {
+		return Rule{}, err
+	}
+	if err := a.Rules.SaveRule(ctx, id, text); err != nil {
+		return Rule{}, err
 	}
 	for _, s := range a.Rules.Rules() {
 		if s.ID == id && s.Source == project.Store {
 			return ShowRule(s, a.Caller.RuleCount(id)), nil
 		}
 	}
-	return nil, fault.New(fault.Conflict, "rule %s was deleted meanwhile", id)
+	return Rule{}, fault.New(fault.Conflict, "rule %s was deleted meanwhile", id)
 }
 
 func (a *API) deleteRule(r *http.Request, who access.Principal) (any, error) {
-	if err := needAdmin(who); err != nil {
-		return nil, err
-	}
 	id := r.PathValue("id")
-	warning, err := a.Rules.RemoveRule(r.Context(), id)
+	warning, err := a.DeleteRule(r.Context(), who, id)
 	if err != nil {
 		return nil, err
 	}
 	return deleted{ID: id, Warning: warning}, nil
+}
+
+// DeleteRule takes a rule of the store out of force; the warning says what stays.
+func (a *API) DeleteRule(ctx context.Context, who access.Principal, id string) (warning string, err error) {
+	if err := needAdmin(who); err != nil {
+		return "", err
+	}
+	return a.Rules.RemoveRule(ctx, id)
 }

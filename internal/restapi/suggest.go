@@ -1,12 +1,21 @@
 package restapi
 
 import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"maps"
 	"net/http"
+	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/access"
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/project"
 	"github.com/toolfit/toolfit/internal/project/suggest"
 	"github.com/toolfit/toolfit/internal/rawjson"
 	"github.com/toolfit/toolfit/internal/tokens"
@@ -48,25 +57,36 @@ type SuggestedPath struct {
 
 // suggestions proposes rules from recorded calls: for one tool, or for all that have results.
 func (a *API) suggestions(r *http.Request, who access.Principal) (any, error) {
-	if !who.MayRead() {
-		return nil, fault.New(fault.Forbidden, "%s may not read what others called", who.Name)
-	}
 	q := r.URL.Query()
 	since, err := parseTime(q, "since")
 	if err != nil {
 		return nil, err
 	}
-	if since.IsZero() {
-		since = time.Now().Add(-suggestFrom)
+	return a.Suggest(r.Context(), who, SuggestQuery{Tool: tool.Name(q.Get("tool")), Since: since})
+}
+
+// SuggestQuery says from what rules are to be learned.
+type SuggestQuery struct {
+	Tool  tool.Name // "": every one that has kept results
+	Since time.Time // zero: 30 days ago
+}
+
+// Suggest proposes rules from recorded calls. It looks at all of them, which takes a while.
+func (a *API) Suggest(ctx context.Context, who access.Principal, in SuggestQuery) (SuggestionList, error) {
+	if !who.MayRead() {
+		return SuggestionList{}, fault.New(fault.Forbidden, "%s may not read what others called", who.Name)
 	}
-	past, err := a.readPast(r.Context(), since)
+	if in.Since.IsZero() {
+		in.Since = time.Now().Add(-suggestFrom)
+	}
+	past, err := a.readPast(ctx, in.Since)
 	if err != nil {
-		return nil, err
+		return SuggestionList{}, err
 	}
 	list := SuggestionList{Conversations: len(past.conversations), Blind: past.blind, Count: tokens.Estimated, Suggestions: []Suggestion{}}
 	names := past.tools
-	if name := q.Get("tool"); name != "" {
-		names = []tool.Name{tool.Name(name)}
+	if in.Tool != "" {
+		names = []tool.Name{in.Tool}
 	}
 	for _, name := range names {
 		for _, p := range suggest.Propose(name, past.conversations, &suggest.Options{Inputs: a.inputs(name)}) {
@@ -117,3 +137,36 @@ func (a *API) inputs(name tool.Name) (names []string) {
 	slices.Sort(names)
 	return slices.Compact(names)
 }
+
+// RuleID names the rule after its tool and the kind of call, so that a later proposal takes
+// its place.
+func (s Suggestion) RuleID() string {
+	id := "learned-" + string(s.Tool)
+	for _, name := range slices.Sorted(maps.Keys(s.When)) {
+		id += fmt.Sprintf("-%v", s.When[name])
+	}
+	return RuleID(id)
+}
+
+// RuleConfig is the rule as it is stored.
+func (s Suggestion) RuleConfig(mode project.Mode) ([]byte, error) {
+	return json.Marshal(struct {
+		Tool tool.Name      `json:"tool"`
+		When map[string]any `json:"when,omitempty"`
+		Keep string         `json:"keep"`
+		Mode project.Mode   `json:"mode"`
+	}{s.Tool, s.When, s.Keep, mode})
+}
+
+// RuleID is an id of a rule that is near to the text. What an id cannot hold is told apart
+// by a hash.
+func RuleID(text string) string {
+	id := strings.TrimLeft(oddInID.ReplaceAllString(text, "-"), "-._")
+	if id == text && id != "" && len(id) <= 100 {
+		return id
+	}
+	sum := sha256.Sum256([]byte(text))
+	return fmt.Sprintf("%s-%x", cmp.Or(id[:min(len(id), 100)], "rule"), sum[:4])
+}
+
+var oddInID = regexp.MustCompile(`[^A-Za-z0-9._-]+`)

@@ -3,6 +3,7 @@ package restapi_test
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -141,5 +142,37 @@ func TestWithoutASessionAPauseEndsAConversation(t *testing.T) {
 	p.add("", "shop__things", `{}`, things(3))
 	if list := g.suggestions(t, ""); list.Conversations != 2 {
 		t.Errorf("%d conversations", list.Conversations)
+	}
+}
+
+// ruleID is what an id of a rule looks like.
+var ruleID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
+
+func TestLearnedRulesHaveTheirOwnIDs(t *testing.T) {
+	seen := map[string]bool{}
+	for _, s := range []restapi.Suggestion{
+		{Tool: "a__b"},
+		{Tool: "a__b", When: map[string]any{"action": "list"}},
+		{Tool: "a__b", When: map[string]any{"action": "列表"}},
+		{Tool: "a__b", When: map[string]any{"action": "详情"}},
+		{Tool: tool.Name("a__" + strings.Repeat("x", 200))},
+		{Tool: tool.Name("a__" + strings.Repeat("x", 201))},
+	} {
+		id := s.RuleID()
+		if seen[id] || len(id) > 128 || !ruleID.MatchString(id) {
+			t.Errorf("%q", id)
+		}
+		seen[id] = true
+	}
+}
+
+func TestEveryTextHasAnIDOfARule(t *testing.T) {
+	for _, text := range []string{"", "-", "工具", "<b>x</b>", "_a", "a\x00b", "\xff", strings.Repeat("长", 300), "shop__list"} {
+		if id := restapi.RuleID(text); !ruleID.MatchString(id) {
+			t.Errorf("%.20q gives %q", text, id)
+		}
+	}
+	if id := restapi.RuleID("shop__list"); id != "shop__list" {
+		t.Errorf("got %q", id)
 	}
 }

@@ -24,6 +24,7 @@ type Result struct {
 	Body    json.RawMessage // byte for byte as it came
 	At      time.Time       // kept to the microsecond, as is the next
 	Expires time.Time       // zero means never
+	Size    int64           // bytes of both as they are kept; of Heads alone
 	Err     error           // why Args and Body cannot be read, such as another key; nil when they can
 }
 
@@ -41,6 +42,7 @@ type ResultFilter struct {
 	Since   time.Time // kept then or later
 	Before  string    // only what comes after the result with this Cursor
 	Limit   int       // 0 means 100; at most 1000
+	Heads   bool      // Args and Body are not read
 }
 
 // ResultLimits bound what is kept, in bytes. Zero sets no bound.

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -45,25 +46,33 @@ func (t resultTable) list(ctx context.Context, f *ResultFilter, now time.Time) (
 		return nil, err
 	}
 	w.is("(expires = 0 OR expires > " + w.value(micros(now)) + ")")
-	query := "SELECT " + resultColumns + " FROM results" + w.String() + " ORDER BY at DESC, ref DESC" + w.limit(f.Limit)
+	columns := resultColumns
+	if f.Heads {
+		columns = strings.Replace(columns, "args, body", "''::bytea, ''::bytea", 1)
+	}
+	query := "SELECT " + columns + ", size FROM results" + w.String() + " ORDER BY at DESC, ref DESC" + w.limit(f.Limit)
 	rows, err := t.store.read.QueryContext(ctx, query, w.args...)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
 	var found []Result
-	for size := 0; size < pageBytes && rows.Next(); {
+	for held := 0; held < pageBytes && rows.Next(); {
 		var r Result
 		var args, body []byte
-		var at, expires int64
+		var at, expires, size int64
 		err := rows.Scan(&r.Ref, &r.Owner, &r.Call, (*string)(&r.Server), (*string)(&r.Tool), &r.Profile, &r.Session, &r.Rule,
-			&args, &body, &at, &expires)
+			&args, &body, &at, &expires, &size)
 		if err != nil {
 			return nil, err
 		}
 		r.At, r.Expires = fromMicros(at), fromMicros(expires)
-		t.store.opts.openResult(&r, args, body)
-		found, size = append(found, r), size+len(args)+len(body)
+		if f.Heads {
+			r.Size = size
+		} else {
+			t.store.opts.openResult(&r, args, body)
+		}
+		found, held = append(found, r), held+len(args)+len(body)
 	}
 	return found, rows.Err()
 }

@@ -185,16 +185,33 @@ func readFrame(r io.ReaderAt, offset, size int64, opts *Options) (Result, error)
 	if err != nil || f.size() != size || f.parseMeta(b) != nil {
 		return Result{}, errNoFrame
 	}
-	m := &f.about
-	out := Result{
-		Ref: m.Ref, Owner: m.Owner, Call: m.Call, Server: tool.ServerID(m.Server), Tool: tool.Name(m.Tool), Profile: m.Profile,
-		Session: m.Session, Rule: m.Rule, At: fromMicros(m.At), Expires: fromMicros(m.Expires),
-	}
+	out := f.result()
 	payload := b[frameHead+f.meta:]
 	if crc32.Checksum(payload, castagnoli) != f.bodySum {
-		out.Err = damaged("result " + m.Ref)
+		out.Err = damaged("result " + out.Ref)
 		return out, nil
 	}
 	opts.openResult(&out, payload[:f.args], payload[f.args:])
 	return out, nil
+}
+
+// readFrameHead reads what a frame says of its result.
+func readFrameHead(r io.ReaderAt, at keptFrame) (Result, error) {
+	buf := make([]byte, 1024)
+	f, err := scanFrame(r, at.offset+at.size, at.offset, &buf)
+	if err == nil && f.size() != at.size {
+		err = errNoFrame
+	}
+	out := f.result()
+	out.Size = f.args + f.body
+	return out, err
+}
+
+// result is the result without its arguments and its body.
+func (f *frame) result() Result {
+	m := &f.about
+	return Result{
+		Ref: m.Ref, Owner: m.Owner, Call: m.Call, Server: tool.ServerID(m.Server), Tool: tool.Name(m.Tool), Profile: m.Profile,
+		Session: m.Session, Rule: m.Rule, At: fromMicros(m.At), Expires: fromMicros(m.Expires),
+	}
 }

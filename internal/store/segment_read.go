@@ -102,7 +102,7 @@ func (d *resultFolder) list(ctx context.Context, f *ResultFilter, now time.Time)
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		r, there, err := d.read(candidates[i])
+		r, there, err := d.read(candidates[i], f.Heads)
 		if err != nil {
 			return nil, err
 		}
@@ -113,8 +113,8 @@ func (d *resultFolder) list(ctx context.Context, f *ResultFilter, now time.Time)
 	return found, nil
 }
 
-// read tells also whether the result is still there.
-func (d *resultFolder) read(k *kept) (r Result, there bool, err error) {
+// read tells also whether the result is still there. Of a head there are no arguments and no body.
+func (d *resultFolder) read(k *kept, head bool) (r Result, there bool, err error) {
 	file, err := os.Open(d.path(k.segment.number))
 	if errors.Is(err, fs.ErrNotExist) {
 		// Trimmed by another process or removed by hand: nothing more is to go into it.
@@ -124,7 +124,11 @@ func (d *resultFolder) read(k *kept) (r Result, there bool, err error) {
 		return Result{}, false, err
 	}
 	defer file.Close()
-	r, err = readFrame(file, k.frame.offset, k.frame.size, d.opts)
+	if head {
+		r, err = readFrameHead(file, k.frame)
+	} else {
+		r, err = readFrame(file, k.frame.offset, k.frame.size, d.opts)
+	}
 	if errors.Is(err, errNoFrame) {
 		return Result{}, false, nil
 	}

@@ -175,6 +175,15 @@ func testResultPages(t *testing.T, open func() *store.Store) {
 				paged = append(paged, page...)
 			}
 			equal(t, refs(paged), refs(whole))
+			c.filter.Heads, c.filter.Limit, c.filter.Before = true, 0, ""
+			heads, err := s.Results(ctx, c.filter)
+			check(t, err)
+			equal(t, refs(heads), refs(whole))
+			for i, h := range heads {
+				if h.Args != nil || h.Body != nil || h.Err != nil || h.Size < int64(len(whole[i].Body)) || h.Tool != whole[i].Tool || !h.At.Equal(whole[i].At) {
+					t.Errorf("the head of %+v is %+v", whole[i], h)
+				}
+			}
 		})
 	}
 	for _, wrong := range []string{"x", ".", "1", "1x.r"} {

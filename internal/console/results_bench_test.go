@@ -1,0 +1,101 @@
+//go:build unix
+
+package console_test
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/record"
+	"github.com/toolfit/toolfit/internal/store"
+)
+
+var keptResults = flag.Int("kept", 20_000, "how many kept results the pages are measured with")
+
+// BenchmarkResultPages measures what pages about results cost with many kept results and
+// with one of 5 MB: the time of the processor, not of the clock.
+//
+//	go test -run '^$' -bench ResultPages -benchtime 20x ./internal/console -kept 1000000
+func BenchmarkResultPages(b *testing.B) {
+	w := newWorld(b, demoConfig)
+	w.keepMany(b, *keptResults)
+	row := `{"id":"env-12345","name":"some name of it","list":[{"a":1.5,"b":"text","c":null},{"a":2,"b":"more text","c":true}],"url":"https://example.com/a/b/c"},`
+	large := `{"rows":[` + strings.TrimSuffix(strings.Repeat(row, 4_200_000/len(row)), ",") + `]}` // 5 MB with the escapes of a text
+	body, _ := json.Marshal(large)
+	w.keep(b, "r_large", `{"content":[{"type":"text","text":`+string(body)+`}]}`)
+	w.keep(b, "r_both", `{"content":[{"type":"text","text":"see there"}],"structuredContent":`+large+`}`)
+	form := url.Values{"tool": {"shop__t"}, "way": {"keep"}, "expression": {"rows(id,name)"}, "from": {"text"}}
+	for _, c := range []struct {
+		method, path string
+	}{
+		{"GET", "/results"}, {"GET", "/results?tool=shop__t3"}, {"GET", "/results/" + w.kept()}, {"GET", "/results/rules"}, {"GET", "/results/r_large"}, {"GET", "/results/r_both"},
+		{"POST", "/results/r_large/try"}, {"POST", "/results/r_both/try"}, {"GET", "/results/r_large/full"}, {"GET", "/prompt"}, {"GET", "/recall?kn_id=shop&at_id=orders"},
+	} {
+		b.Run(c.method+c.path, func(b *testing.B) {
+			ask := func() {
+				r := httptest.NewRequest(c.method, c.path, strings.NewReader(form.Encode()))
+				r.Host, r.RemoteAddr = "127.0.0.1", "127.0.0.1:1"
+				r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+				if c.method == "POST" {
+					r.Header.Set("HX-Request", "true")
+				}
+				rec := httptest.NewRecorder()
+				w.Config.Handler.ServeHTTP(rec, r)
+				if rec.Code != 200 {
+					b.Fatalf("HTTP %d: %.300s", rec.Code, rec.Body)
+				}
+			}
+			ask() // what is made once is made
+			before := processorTime()
+			for b.Loop() {
+				ask()
+			}
+			b.ReportMetric(float64((processorTime()-before).Microseconds())/1000/float64(b.N), "cpu-ms/op")
+		})
+	}
+}
+
+func processorTime() time.Duration {
+	var u syscall.Rusage
+	syscall.Getrusage(syscall.RUSAGE_SELF, &u) // never fails for oneself
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// keep keeps a result of a shop's tool.
+func (w *world) keep(t testing.TB, ref, body string) {
+	t.Helper()
+	err := w.app.Store.KeepResult(t.Context(), store.Result{Ref: ref, Owner: "local", Call: "c_" + ref, Server: "shop", Tool: "shop__t", Profile: "default", Body: json.RawMessage(body), At: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// keepMany keeps small results, with the records of their calls.
+func (w *world) keepMany(t testing.TB, n int) {
+	t.Helper()
+	var calls []store.Call
+	for i := range n {
+		at := time.Now().Add(time.Duration(i-n) * 10 * time.Millisecond)
+		c := store.Call{
+			ID: fmt.Sprintf("%s%08d", record.FirstID(at), i), At: at, Principal: "local", Profile: "default", Server: "shop", Tool: "shop__t3", Outcome: "ok", Level: "info",
+			Ref: fmt.Sprint("r_", i), TokensFull: 900, TokensSent: 90,
+		}
+		err := w.app.Store.KeepResult(t.Context(), store.Result{Ref: c.Ref, Owner: "local", Call: c.ID, Server: "shop", Tool: c.Tool, Profile: "default", Body: json.RawMessage(`{}`), At: at})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if calls = append(calls, c); len(calls) == 2000 || i == n-1 {
+			if err := w.app.Store.AppendCalls(t.Context(), calls); err != nil {
+				t.Fatal(err)
+			}
+			calls = calls[:0]
+		}
+	}
+}
