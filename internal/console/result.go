@@ -174,7 +174,7 @@ func (c *Console) preview(v *visit, kept restapi.Result, form ruleForm) (p previ
 	p.Trial = trial
 	p.Saved = share(max(0, ratio(int64(trial.Tokens.Full-trial.Tokens.Sent), int64(trial.Tokens.Full))))
 	for _, t := range project.Texts(trial.Result) {
-		p.Texts = append(p.Texts, beginning(text(v.lang, "result.sent"), t))
+		p.Texts = append(p.Texts, beginning(text(v.lang, "result.text", len(p.Texts)+1), t))
 		if len(t) > maxCode || len(p.Texts) == maxTexts {
 			break
 		}

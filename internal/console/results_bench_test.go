@@ -68,15 +68,6 @@ func processorTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// keep keeps a result of a shop's tool.
-func (w *world) keep(t testing.TB, ref, body string) {
-	t.Helper()
-	err := w.app.Store.KeepResult(t.Context(), store.Result{Ref: ref, Owner: "local", Call: "c_" + ref, Server: "shop", Tool: "shop__t", Profile: "default", Body: json.RawMessage(body), At: time.Now()})
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // keepMany keeps small results, with the records of their calls.
 func (w *world) keepMany(t testing.TB, n int) {
 	t.Helper()

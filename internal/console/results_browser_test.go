@@ -40,6 +40,7 @@ func TestWhatPeopleDoWithResults(t *testing.T) {
 	}{
 		{"fields are ticked and the mask follows", tryFieldsAreTickedAndTheMaskFollows},
 		{"fields all and none", tryFieldsAllAndNone},
+		{"hostile fields stay text", tryHostileFields},
 		{"rule is switched edited and deleted", tryRuleIsSwitchedEditedAndDeleted},
 		{"prompt follows the wishes", tryPromptFollowsTheWishes},
 		{"action is looked up and called", tryActionIsLookedUpAndCalled},
@@ -105,6 +106,27 @@ func tryFieldsAllAndNone(t *testing.T, b *testparts.Browser, w *world) {
 	b.Until(`document.querySelector(".tree li").classList.contains("closed")`)
 	b.Do(chromedp.Click(`.folds details:last-child summary`))
 	b.Until(`document.querySelector("#full pre")?.textContent.includes("structuredContent")`)
+}
+
+// tryHostileFields ticks fields whose names and values try to be more than text.
+func tryHostileFields(t *testing.T, b *testparts.Browser, w *world) {
+	const evil = `"><img src=x onerror="window.pwned=1"><script>window.pwned=1</script>`
+	name := strconv.Quote(evil)
+	deep := strings.Repeat(`{"d":`, 300) + `"\u202eevil"` + strings.Repeat("}", 300)
+	w.keep(t, "r_evil", `{"structuredContent":{"rows":[{`+name+`:`+name+`,"plain":1,"\u202etxt.exe":2}],"deep":`+deep+`}}`)
+	visitPage(b, w, "/results/r_evil")
+	b.Read(`[...document.querySelectorAll(".tree .fold-mark")].forEach((e) => e.click())`)
+	b.Read(box("rows", "plain") + `.click()`)
+	b.Until(expression + `.includes('img src=x onerror') && !` + shown + `.includes('"plain": 1') && ` + shown + `.includes("<script>")`)
+	if b.Read(`window.pwned`) != "undefined" || b.Read(`document.querySelectorAll("main img").length`) != "0" {
+		t.Error("a text was more than text")
+	}
+	if strings.Contains(b.Read(`document.querySelector(".tree").innerText`), "\u202e") {
+		t.Error("a name turns the text around")
+	}
+	if !strings.Contains(b.Read(`document.body.innerText`), "There are more fields") {
+		t.Error("the page does not say that the tree is cut")
+	}
 }
 
 func tryRuleIsSwitchedEditedAndDeleted(t *testing.T, b *testparts.Browser, w *world) {

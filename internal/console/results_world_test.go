@@ -5,8 +5,11 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"testing"
+	"time"
 
 	"github.com/toolfit/toolfit/internal/restapi"
+	"github.com/toolfit/toolfit/internal/store"
 )
 
 // callModel calls a tool as a model does, and gives the ref of what was kept.
@@ -33,5 +36,14 @@ func resultPages(w *world) []string {
 	return []string{
 		"/results", "/results/" + w.kept(), "/results/rules", "/results/suggestions", "/results/suggestions?look=1",
 		"/prompt", "/recall", "/recall?kn_id=shop&at_id=orders",
+	}
+}
+
+// keep keeps a result of a shop's tool.
+func (w *world) keep(t testing.TB, ref, body string) {
+	t.Helper()
+	err := w.app.Store.KeepResult(t.Context(), store.Result{Ref: ref, Owner: "local", Call: "c_" + ref, Server: "shop", Tool: "shop__t", Profile: "default", Body: json.RawMessage(body), At: time.Now()})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
