@@ -91,7 +91,7 @@ func TestEverySplitGivesTheSame(t *testing.T) {
 	for _, f := range fixtures {
 		want := parse(f.cutOff, f.text)
 		for i := range len(f.text) + 1 {
-			for j := i; j <= len(f.text); j++ {
+			for j := i; j <= len(f.text); j += 1 + 8*min(1, j-i) { // every split in two, and many in three
 				if got := parse(f.cutOff, f.text[:i], f.text[i:j], f.text[j:]); got != want {
 					t.Fatalf("%s, split at %d and %d: got %q, want %q", f.name, i, j, got, want)
 				}
@@ -117,15 +117,15 @@ func TestTextIsShownAsSoonAsItCanBe(t *testing.T) {
 
 func TestHostileTextCostsLittle(t *testing.T) {
 	for name, text := range map[string]string{
-		"marks":                 strings.Repeat("<", 1<<20),
-		"fences":                strings.Repeat("```", 1<<19),
-		"a long word in fence":  "```" + strings.Repeat("a", 1<<20),
-		"blanks after a fence":  "```" + strings.Repeat(" ", 1<<20),
-		"tags in quotes":        `<tool_call>{"a":"` + strings.Repeat("</tool_call>", 1<<16),
-		"opening tags":          strings.Repeat("<tool_call>", 1<<16),
-		"quotes and tags":       "<tool_call>" + strings.Repeat(`"</tool_call>`, 1<<16),
-		"brackets":              "<tool_call>" + strings.Repeat("[", 1<<20) + "</tool_call>",
-		"objects":               "<tool_call>" + strings.Repeat(`{"a":`, 1<<18) + "</tool_call>",
+		"marks":                 strings.Repeat("<", 1<<18),
+		"fences":                strings.Repeat("```", 1<<17),
+		"a long word in fence":  "```" + strings.Repeat("a", 1<<18),
+		"blanks after a fence":  "```" + strings.Repeat(" ", 1<<18),
+		"tags in quotes":        `<tool_call>{"a":"` + strings.Repeat("</tool_call>", 1<<14),
+		"opening tags":          strings.Repeat("<tool_call>", 1<<14),
+		"quotes and tags":       "<tool_call>" + strings.Repeat(`"</tool_call>`, 1<<14),
+		"brackets":              "<tool_call>" + strings.Repeat("[", 1<<16) + "</tool_call>",
+		"objects":               "<tool_call>" + strings.Repeat(`{"a":`, 1<<16) + "</tool_call>",
 		"a call without an end": `<tool_call>{"a":"` + strings.Repeat("x", maxBody+10),
 	} {
 		began := time.Now()
