@@ -111,5 +111,10 @@ func text(lang locale.Language, key string, args ...any) string {
 	if len(args) == 0 {
 		return message
 	}
+	for i, a := range args {
+		if s, ok := a.(string); ok {
+			args[i] = plain(s)
+		}
+	}
 	return fmt.Sprintf(message, args...)
 }

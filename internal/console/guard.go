@@ -16,7 +16,7 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Referrer-Policy", "same-origin") // with no-referrer a browser sends the forms of our own pages as from nowhere
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	r = r.Clone(r.Context())
 	_, r.Host = c.Address(r) // what the browser's Origin is compared with

@@ -20,7 +20,7 @@ func TestEveryAnswerHasTheHeaders(t *testing.T) {
 		for name, want := range map[string]string{
 			"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
 			"X-Content-Type-Options":  "nosniff",
-			"Referrer-Policy":         "no-referrer",
+			"Referrer-Policy":         "same-origin",
 		} {
 			if got := resp.Header.Get(name); got != want {
 				t.Errorf("%s: %s is %q", path, name, got)
