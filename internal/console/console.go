@@ -13,12 +13,18 @@ import (
 	"net/http"
 
 	"github.com/toolfit/toolfit/internal/access"
+	"github.com/toolfit/toolfit/internal/chatapi"
 	"github.com/toolfit/toolfit/internal/locale"
 )
 
 // Parts are what the pages are served from.
 type Parts struct {
-	Gateway  Gateway
+	Gateway     Gateway
+	Chat        chatapi.Agents // the agents that people talk with
+	Sessions    Sessions
+	Environment Environment
+	Runs        Runs
+
 	Admit    func(*http.Request) (access.Principal, error)
 	Address  func(*http.Request) (scheme, host string) // that the person's browser asked for
 	Limit    func(http.Handler) http.Handler           // turns away who asks too often; nil: nobody
@@ -80,6 +86,9 @@ func New(p Parts) *Console {
 		c.serversSection(),
 		c.toolsSection(),
 		c.callsSection(),
+		c.chatSection(),
+		c.environmentsSection(),
+		c.runsSection(),
 		c.keysSection(),
 	}
 	c.pages = c.loadPages()
