@@ -56,6 +56,7 @@ class Answer {
     let shown = this.calls.get(report.id);
     if (!shown || (report.status === "running" && shown.dataset.over)) { // an id may come again in a later round
       shown = part("call");
+      shown.classList.add("live");
       this.calls.set(report.id, shown);
       this.turn.append(shown);
     }
@@ -113,6 +114,14 @@ async function answered(question, signal) {
   return { message: form.dataset.broken, tone: "bad" };
 }
 
+// Calls that run when a person stops the answer have no end that this page hears of.
+function interrupt() {
+  for (const call of turns.querySelectorAll(".call.live:not([data-over])")) {
+    call.querySelector(".badge").className = "badge warn";
+    call.querySelector(".badge").textContent = word("lost");
+  }
+}
+
 // The session has an address from its first event on, so that a reload goes on with it.
 function keep(session) {
   if (form.elements.session.value === session) return;
@@ -146,7 +155,8 @@ async function ask(question) {
   leaving = null;
   turns.querySelector(".working")?.classList.remove("working");
   const session = form.elements.session.value;
-  if (session) await window.htmx.ajax("GET", turns.dataset.said + encodeURIComponent(session) + "/turns", { target: "#turns", swap: "innerHTML" });
+  if (control.signal.aborted) interrupt(); // the end is still being stored
+  else if (session) await window.htmx.ajax("GET", turns.dataset.said + encodeURIComponent(session) + "/turns", { target: "#turns", swap: "innerHTML" });
   if (note) tell(note.message, note.tone);
   busy(false);
   scrollTo(0, document.documentElement.scrollHeight);
@@ -166,4 +176,5 @@ text.addEventListener("keydown", (e) => {
   form.requestSubmit();
 });
 stop.addEventListener("click", () => leaving?.abort());
+addEventListener("pagehide", () => leaving?.abort()); // a page that is left may live on, to be shown when somebody goes back
 if (turns.querySelector(".turn")) scrollTo(0, document.documentElement.scrollHeight);
