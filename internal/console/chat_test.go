@@ -70,11 +70,12 @@ func tryTalk(t *testing.T, b *testparts.Browser) {
 	b.Until(`location.pathname.startsWith("/chat/ses_") && document.querySelectorAll(".past li").length === 1`)
 	for expression, want := range map[string]string{
 		`[...document.querySelectorAll(".call .badge")].map(e => e.textContent).join()`: "success,failed",
-		`document.querySelector(".turn.person").innerText`:                             "How are the orders?",
-		`document.querySelectorAll(".turn").length`:                                    "2",
-		`document.activeElement.id`:                                                    "text",
-		`document.querySelector(".call .beside").checkVisibility()`:                    "false",
-		`document.querySelector(".past a").getAttribute("href") === location.pathname`: "true",
+		`document.querySelector(".turn.person").innerText`:                              "How are the orders?",
+		`document.querySelectorAll(".turn").length`:                                     "2",
+		`document.querySelectorAll("#chat-actions a").length`:                           `2`,
+		`document.activeElement.id`:                                                     "text",
+		`document.querySelector(".call .beside").checkVisibility()`:                     "false",
+		`document.querySelector(".past a").getAttribute("href") === location.pathname`:  "true",
 	} {
 		if got := b.Read(expression); got != want {
 			t.Errorf("%s is %q, want %q", expression, got, want)
@@ -83,6 +84,10 @@ func tryTalk(t *testing.T, b *testparts.Browser) {
 	b.Do(chromedp.Click(".call summary"))
 	b.Until(`/"limit": "2"/.test(document.querySelector(".call .code").textContent)`)
 	b.Keep("chat-talk")
+	w.until("the call is recorded", func() bool {
+		status, _ := w.person().ask("GET", b.Read(`document.querySelector(".call h3 a").getAttribute("href")`), nil)
+		return status == 200
+	})
 	b.Do(chromedp.Click(".call h3 a"))
 	b.Until(`location.pathname.startsWith("/calls/")`)
 	b.Do(chromedp.NavigateBack())
@@ -139,7 +144,9 @@ func tryLeave(t *testing.T, b *testparts.Browser) {
 }
 
 func tryBrokenModel(t *testing.T, b *testparts.Browser) {
-	w := talkingWorld(t, func(*script.Request) script.Answer { return script.Answer{Status: 400, Message: "no such <b>model</b>"} })
+	w := talkingWorld(t, func(*script.Request) script.Answer {
+		return script.Answer{Status: 400, Message: "no such <b>model</b>"}
+	})
 	b.Do(chromedp.Navigate(w.URL+"/chat"), chromedp.SendKeys("#text", "Hello\r"))
 	b.Until(`document.querySelector("#ending .bad")?.innerText.includes("no such <b>model</b>")`)
 	if got := b.Read(`document.querySelectorAll(".turn.person").length`); got != "1" {
