@@ -107,7 +107,7 @@ func (c *Console) startRun(v *visit) (answer, error) {
 		return done("/runs/"+url.PathEscape(id), "runStarted")
 	}
 	f := fault.As(err)
-	if f.Code == fault.Internal {
+	if f.Code == fault.Internal || f.Code == fault.Forbidden {
 		return answer{}, err
 	}
 	p, err := c.runsNow(v)

@@ -5,9 +5,11 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"html"
 	"image"
 	"image/color"
 	"image/png"
+	"regexp"
 	"strings"
 	"time"
 
@@ -50,8 +52,8 @@ func (w *world) chat(id, title string, messages ...string) string {
 	return id
 }
 
-// picture is a picture of a page, in base64.
-func picture() string {
+// pictureText is a picture of a page, in base64.
+func pictureText() string {
 	img := image.NewRGBA(image.Rect(0, 0, 640, 400))
 	for y := range 400 {
 		for x := range 640 {
@@ -70,7 +72,7 @@ func picture() string {
 func (w *world) failedRun(id, name string) string {
 	w.t.Helper()
 	quoted, _ := json.Marshal(name) // a string can be
-	report := strings.NewReplacer("NAME", string(quoted), "PICTURE", picture()).Replace(`{"results":[{"runId":"r","file":"shop.yaml","name":NAME,"started":"2026-01-01T00:00:00Z","duration":4200000000,
+	report := strings.NewReplacer("NAME", string(quoted), "PICTURE", pictureText()).Replace(`{"results":[{"runId":"r","file":"shop.yaml","name":NAME,"started":"2026-01-01T00:00:00Z","duration":4200000000,
 		"metrics":{"calls":{"ok":9,"all":10},"finds":{"ok":3,"all":4}},"cases":[
 		{"name":"A visitor sees the list","status":"passed","attempts":1,"duration":900000000,"tags":["smoke"],"steps":[
 			{"text":"open http://127.0.0.1:3000/","action":"navigate","line":3,"status":"passed","duration":400000000,"calls":[{"tool":"browser_navigate","before":{"url":"/"},"after":{"url":"http://127.0.0.1:3000/"},"duration":390000000}]},
@@ -102,3 +104,17 @@ func (w *world) saveRun(r store.Run, summary string) {
 		w.t.Fatal(err)
 	}
 }
+
+// addresses are those that stand in a page behind a text.
+func addresses(page, before string) (list []string) {
+	for _, rest := range strings.Split(page, before)[1:] {
+		address, _, _ := strings.Cut(rest, `"`)
+		list = append(list, html.UnescapeString(address))
+	}
+	return list
+}
+
+// stripValues is a page without the values of its fields, which are what was typed.
+func stripValues(page string) string { return fieldValue.ReplaceAllString(page, "") }
+
+var fieldValue = regexp.MustCompile(` value="[^"]*"`)
