@@ -90,7 +90,7 @@ func tryRefusedRun(t *testing.T, b *testparts.Browser) {
 	b.Do(chromedp.Navigate(w.URL+"/runs"), chromedp.SendKeys("[name=steps]", "open http://127.0.0.1:1/\nclick <b>"), chromedp.Click(".sheet button"))
 	b.Until(shows("has no server with a browser") + ` && document.querySelector("[name=steps]").value.endsWith("click <b>")`)
 	b.Do(chromedp.SetValue("[name=steps]", "dance: [wildly"), chromedp.Click(".sheet button"))
-	b.Until(`document.querySelector(".sheet .notice.bad") && document.querySelector("[name=steps]").value === "dance: [wildly"`)
+	b.Until(`document.querySelector(".sheet .notice.bad")?.innerText.includes("bad_arguments") && document.querySelector("[name=steps]").value === "dance: [wildly"`)
 	b.Quiet()
 }
 
