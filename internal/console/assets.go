@@ -10,6 +10,8 @@ import (
 	"path"
 	"strings"
 	"time"
+
+	"github.com/toolfit/toolfit/internal/stylesheet"
 )
 
 //go:embed static/*.css static/*.js static/vendor/*.js
@@ -35,16 +37,22 @@ func loadAssets(basePath string) *assets {
 		if err != nil {
 			return err
 		}
-		sum := sha256.Sum256(data)
-		plain, ext := path.Base(name), path.Ext(name)
-		hashed := strings.TrimSuffix(plain, ext) + "." + hex.EncodeToString(sum[:6]) + ext
-		a.files[hashed], a.paths[plain] = data, basePath+assetPath+hashed
+		a.add(basePath, path.Base(name), data)
 		return nil
 	})
 	if err != nil {
 		panic("console: " + err.Error()) // embedded, so it is there
 	}
+	a.add(basePath, stylesheet.Name, []byte(stylesheet.Text()))
 	return a
+}
+
+// add puts a file under a name that has its hash.
+func (a *assets) add(basePath, plain string, data []byte) {
+	sum := sha256.Sum256(data)
+	ext := path.Ext(plain)
+	hashed := strings.TrimSuffix(plain, ext) + "." + hex.EncodeToString(sum[:6]) + ext
+	a.files[hashed], a.paths[plain] = data, basePath+assetPath+hashed
 }
 
 func (a *assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -19,14 +19,17 @@ type block struct {
 
 // code makes a block of JSON, indented in its own order and coloured; what is no JSON is
 // shown as it is.
-func code(label string, raw []byte) block {
+func code(label string, raw []byte) block { return codeUpTo(label, raw, maxCode) }
+
+// codeUpTo makes a block of at most so many bytes.
+func codeUpTo(label string, raw []byte, most int) block {
 	b := block{Label: label}
 	var indented bytes.Buffer
 	if json.Indent(&indented, raw, "", "  ") == nil {
 		raw = indented.Bytes()
 	}
-	shown := string(raw[:min(maxCode, len(raw))])
-	if b.Cut = len(raw) > maxCode; b.Cut {
+	shown := string(raw[:min(most, len(raw))])
+	if b.Cut = len(raw) > most; b.Cut {
 		shown = strings.ToValidUTF8(shown, "")
 	}
 	b.HTML = colour(shown)

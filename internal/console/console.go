@@ -13,15 +13,21 @@ import (
 	"net/http"
 
 	"github.com/toolfit/toolfit/internal/access"
+	"github.com/toolfit/toolfit/internal/chatapi"
 	"github.com/toolfit/toolfit/internal/locale"
 	"github.com/toolfit/toolfit/internal/recall"
 )
 
 // Parts are what the pages are served from.
 type Parts struct {
-	Gateway  Gateway
-	Recall   func() *recall.Service // nil: it is not configured
-	API      http.Handler           // for calls of tools that were recalled
+	Gateway     Gateway
+	Chat        chatapi.Agents // the agents that people talk with
+	Sessions    Sessions
+	Environment Environment
+	Runs        Runs
+	Recall      func() *recall.Service // nil: it is not configured
+	API         http.Handler           // for calls of tools that were recalled
+
 	Admit    func(*http.Request) (access.Principal, error)
 	Address  func(*http.Request) (scheme, host string) // that the person's browser asked for
 	Limit    func(http.Handler) http.Handler           // turns away who asks too often; nil: nobody
@@ -90,6 +96,9 @@ func New(p Parts) *Console {
 		c.resultsSection(),
 		c.promptSection(),
 		c.recallSection(),
+		c.chatSection(),
+		c.environmentsSection(),
+		c.runsSection(),
 		c.keysSection(),
 	}
 	c.pages = c.loadPages()

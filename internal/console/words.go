@@ -3,6 +3,7 @@ package console
 import (
 	"fmt"
 	"html/template"
+	"net/url"
 	"reflect"
 	"strconv"
 	"strings"
@@ -20,7 +21,9 @@ func (c *Console) words(lang locale.Language) template.FuncMap {
 		"clock": clock, "moment": moment, "took": took, "size": size, "number": func(n any) string { return number(reflect.ValueOf(n).Int()) }, "share": share,
 		"code": code, "badge": newBadge, "empty": newEmpty, "plain": plain,
 		"serverTone": serverTone, "callTone": callTone, "millis": millis,
-		"htmx": func() string { return htmxConfig },
+		"htmx":    func() string { return htmxConfig },
+		"segment": url.PathEscape,
+		"runTone": runTone, "statusTone": statusTone, "levelTone": levelTone,
 	}
 }
 

@@ -34,10 +34,16 @@ func showRun(k *trial.Kept) Run {
 	return Run{ID: k.ID, At: k.At, DurationMS: float64(k.Duration.Microseconds()) / 1000, Outcome: k.Outcome, Summary: k.Summary}
 }
 
-// runs pages through the runs, newest first. A caller sees its own.
+// RunList is a page of runs, the newest first.
+type RunList struct {
+	Runs []Run  `json:"runs"`
+	Next string `json:"next_cursor,omitempty"`
+}
+
+// runs pages through the runs.
 func (a *API) runs(r *http.Request, who access.Principal) (any, error) {
 	q := r.URL.Query()
-	f := store.RunFilter{Name: q.Get("name"), Outcome: q.Get("outcome"), Before: q.Get("cursor"), Limit: defaultPage}
+	f := store.RunFilter{Name: q.Get("name"), Outcome: q.Get("outcome"), Before: q.Get("cursor")}
 	if text := q.Get("limit"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 || n > maxPage {
@@ -45,18 +51,21 @@ func (a *API) runs(r *http.Request, who access.Principal) (any, error) {
 		}
 		f.Limit = n
 	}
-	rows, err := a.Store.Runs(r.Context(), f)
+	return a.ListRuns(r.Context(), who, f)
+}
+
+// ListRuns is a page of runs. A caller sees its own.
+func (a *API) ListRuns(ctx context.Context, who access.Principal, f store.RunFilter) (RunList, error) {
+	f.Limit = cmp.Or(f.Limit, defaultPage)
+	out := RunList{Runs: []Run{}}
+	rows, err := a.Store.Runs(ctx, f)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	out := struct {
-		Runs []Run  `json:"runs"`
-		Next string `json:"next_cursor,omitempty"`
-	}{Runs: []Run{}}
 	for _, row := range rows {
 		k, err := trial.Read(row, time.Now())
 		if err != nil {
-			return nil, err
+			return out, err
 		}
 		if who.MayRead() || k.Principal == who.ID {
 			out.Runs = append(out.Runs, showRun(k))
@@ -68,10 +77,9 @@ func (a *API) runs(r *http.Request, who access.Principal) (any, error) {
 	return out, nil
 }
 
-// keptRun is the run that the path names, if the caller may see it.
-func (a *API) keptRun(r *http.Request, who access.Principal) (*trial.Kept, error) {
-	id := r.PathValue("id")
-	row, err := a.Store.Run(r.Context(), id)
+// ReadRun is a run that the caller may see.
+func (a *API) ReadRun(ctx context.Context, who access.Principal, id string) (*trial.Kept, error) {
+	row, err := a.Store.Run(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +92,7 @@ func (a *API) keptRun(r *http.Request, who access.Principal) (*trial.Kept, error
 
 // oneRun is a run with all that happened; its pictures have addresses of their own.
 func (a *API) oneRun(r *http.Request, who access.Principal) (any, error) {
-	k, err := a.keptRun(r, who)
+	k, err := a.ReadRun(r.Context(), who, r.PathValue("id"))
 	if err != nil {
 		return nil, err
 	}
@@ -99,41 +107,50 @@ func (a *API) oneRun(r *http.Request, who access.Principal) (any, error) {
 	return out, nil
 }
 
-// runReport is the report of a run as JUnit XML, JSON or one HTML page.
 func (a *API) runReport(r *http.Request, who access.Principal) (any, error) {
-	form := cmp.Or(r.URL.Query().Get("format"), "html")
+	write, err := a.RunReport(r.Context(), who, r.PathValue("id"), cmp.Or(r.URL.Query().Get("format"), "html"))
+	return stream(write), err
+}
+
+// RunReport writes the report of a run as JUnit XML, JSON or one HTML page.
+func (a *API) RunReport(ctx context.Context, who access.Principal, id, form string) (func(http.ResponseWriter), error) {
 	how, known := reportForms[form]
 	if !known {
 		return nil, fault.New(fault.BadRequest, "unknown format %.100q", form).WithHint("use html, junit or json")
 	}
-	k, err := a.keptRun(r, who)
+	k, err := a.ReadRun(ctx, who, id)
 	if err != nil {
 		return nil, err
 	}
-	return stream(func(w http.ResponseWriter) {
+	return func(w http.ResponseWriter) {
 		w.Header().Set("Content-Type", how.kind)
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Content-Security-Policy", "default-src 'none'; img-src data:; style-src 'unsafe-inline'; sandbox")
 		how.write(w, k.Results) // a client that has left needs no answer
-	}), nil
+	}, nil
 }
 
-// screenshot is one picture of a run, by its number from 1.
 func (a *API) screenshot(r *http.Request, who access.Principal) (any, error) {
-	k, err := a.keptRun(r, who)
+	write, err := a.RunPicture(r.Context(), who, r.PathValue("id"), r.PathValue("n"))
+	return stream(write), err
+}
+
+// RunPicture writes one picture of a run, by its number from 1.
+func (a *API) RunPicture(ctx context.Context, who access.Principal, id, number string) (func(http.ResponseWriter), error) {
+	k, err := a.ReadRun(ctx, who, id)
 	if err != nil {
 		return nil, err
 	}
 	images := imagesOf(k)
-	n, err := strconv.Atoi(r.PathValue("n"))
+	n, err := strconv.Atoi(number)
 	if err != nil || n < 1 || n > len(images) {
-		return nil, fault.New(fault.NotFound, "run %s has no picture %.20q", k.ID, r.PathValue("n"))
+		return nil, fault.New(fault.NotFound, "run %s has no picture %.20q", k.ID, number)
 	}
-	return stream(func(w http.ResponseWriter) {
+	return func(w http.ResponseWriter) {
 		w.Header().Set("Content-Type", images[n-1].Kind())
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Write(images[n-1].Data) // a client that has left needs no answer
-	}), nil
+	}, nil
 }
 
 // imagesOf are the pictures of a run, in the order of its steps.

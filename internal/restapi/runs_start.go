@@ -1,10 +1,10 @@
 package restapi
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
-	"time"
 
 	"github.com/toolfit/toolfit/internal/access"
 	"github.com/toolfit/toolfit/internal/fault"
@@ -82,11 +82,7 @@ type RunOrder struct {
 // maxWorkers bounds the browsers of one run that is started from outside.
 const maxWorkers = 4
 
-// startRun starts a run that goes on by itself.
 func (a *API) startRun(r *http.Request, who access.Principal) (any, error) {
-	if !who.MayCall() {
-		return nil, fault.New(fault.Forbidden, "%s may not call tools", who.Name)
-	}
 	body, err := a.body(r)
 	if err != nil {
 		return nil, err
@@ -95,15 +91,27 @@ func (a *API) startRun(r *http.Request, who access.Principal) (any, error) {
 	if err := decode(body, &in); err != nil {
 		return nil, fault.New(fault.BadRequest, "the body must be {\"steps\": …} or {\"again\": …}: %w", err)
 	}
+	id, err := a.StartRun(r.Context(), who, in)
+	if err != nil {
+		return nil, err
+	}
+	return created{"/runs/" + id, map[string]string{"id": id}}, nil
+}
+
+// StartRun starts a run that goes on by itself.
+func (a *API) StartRun(ctx context.Context, who access.Principal, in RunOrder) (id string, err error) {
+	if !who.MayCall() {
+		return "", fault.New(fault.Forbidden, "%s may not call tools", who.Name)
+	}
 	if (in.Steps == "") == (in.Again == "") || in.Workers < 0 || in.Workers > maxWorkers {
-		return nil, fault.New(fault.BadRequest, "give steps or again, and at most %d workers", maxWorkers)
+		return "", fault.New(fault.BadRequest, "give steps or again, and at most %d workers", maxWorkers)
 	}
 	o := trial.Order{Who: who, Workers: in.Workers, Options: run.Options{Base: in.Base, Vars: in.Vars}}
 	if o.Profile, err = who.ProfileFor(in.Profile); err != nil {
-		return nil, err
+		return "", err
 	}
 	if in.Again != "" {
-		err = a.again(r, who, in.Again, &o)
+		err = a.again(ctx, in.Again, &o)
 	} else {
 		var s *steps.Suite
 		if s, err = trial.Written(in.Steps); err == nil {
@@ -113,27 +121,16 @@ func (a *API) startRun(r *http.Request, who access.Principal) (any, error) {
 		}
 	}
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	id, err := a.Tests.StartTests(r.Context(), o)
-	if err != nil {
-		return nil, err
-	}
-	return created{"/runs/" + id, map[string]string{"id": id}}, nil
+	return a.Tests.StartTests(ctx, o)
 }
 
 // again takes the files of an earlier run. Those of the machine that it ran on are not read.
-func (a *API) again(r *http.Request, who access.Principal, id string, o *trial.Order) error {
-	row, err := a.Store.Run(r.Context(), id)
+func (a *API) again(ctx context.Context, id string, o *trial.Order) error {
+	k, err := a.ReadRun(ctx, o.Who, id)
 	if err != nil {
 		return err
-	}
-	k, err := trial.Read(row, time.Now())
-	if err != nil {
-		return err
-	}
-	if !who.MayRead() && k.Principal != who.ID {
-		return fault.New(fault.NotFound, "there is no run %q", id)
 	}
 	o.Suites, err = k.Again()
 	if o.Name, o.Sources = k.Name, k.Sources; o.Options.Base == "" {

@@ -1,7 +1,6 @@
 package restapi
 
 import (
-	"crypto/rand"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -53,33 +52,12 @@ func showSession(s store.Session) Session {
 	return Session{ID: s.ID, Parent: s.Parent, Title: s.Title, Directory: s.Directory, Time: SessionTime{s.CreatedAt, s.UpdatedAt}, Metadata: s.Metadata}
 }
 
-// listSessions gives callers their own sessions, others all.
 func (a *API) listSessions(r *http.Request, who access.Principal) (any, error) {
 	f, err := sessionFilter(r.URL.Query())
 	if err != nil {
 		return nil, err
 	}
-	if !who.MayRead() {
-		f.Owner = who.ID
-	}
-	if f.Limit == 0 {
-		f.Limit = 100
-	}
-	asked := f.Limit
-	f.Limit++ // one more tells whether there is a next page
-	rows, err := a.Store.Sessions(r.Context(), f)
-	if err != nil {
-		return nil, err
-	}
-	list := SessionList{Sessions: []Session{}}
-	if len(rows) > asked {
-		rows = rows[:asked]
-		list.Next = rows[asked-1].Cursor()
-	}
-	for _, s := range rows {
-		list.Sessions = append(list.Sessions, showSession(s))
-	}
-	return list, nil
+	return a.ListSessions(r.Context(), who, f)
 }
 
 // sessionFilter reads which sessions are asked for. What begins with "metadata." is a value
@@ -126,26 +104,12 @@ func limitOf(q url.Values, most int) (int, error) {
 	return n, nil
 }
 
-// ownSession is a session that the caller may see; with change, that it may change.
-func (a *API) ownSession(r *http.Request, who access.Principal, change bool) (store.Session, error) {
-	id := r.PathValue("id")
-	s, err := a.Store.Session(r.Context(), id)
-	if err == nil && s.Owner != who.ID && !(who.MayAdmin() || who.MayRead() && !change) {
-		err = fault.New(fault.NotFound, "there is no session %.100q", id)
-	}
-	return s, err
-}
-
 func (a *API) session(r *http.Request, who access.Principal) (any, error) {
-	s, err := a.ownSession(r, who, false)
-	if err != nil {
-		return nil, err
-	}
-	return showSession(s), nil
+	return a.ReadSession(r.Context(), who, r.PathValue("id"))
 }
 
-// sessionChange is what a client sends of a session.
-type sessionChange struct {
+// SessionConfig is what a client sends of a session.
+type SessionConfig struct {
 	ID        string                     `json:"id"`
 	Parent    string                     `json:"parentID"`
 	Title     *string                    `json:"title"`
@@ -153,41 +117,26 @@ type sessionChange struct {
 	Metadata  map[string]json.RawMessage `json:"metadata"`
 }
 
-// maxTitle bounds the title of a session, in bytes.
-const maxTitle = 1000
-
-func (a *API) sessionBody(r *http.Request) (in sessionChange, err error) {
+func (a *API) sessionBody(r *http.Request) (in SessionConfig, err error) {
 	data, err := a.body(r)
 	if err == nil && data != nil {
 		if err = decode(data, &in); err != nil {
 			err = fault.New(fault.BadRequest, "the body must be {\"title\", \"metadata\", …}: %w", err)
 		}
 	}
-	if err == nil && in.Title != nil && len(*in.Title) > maxTitle {
-		err = fault.New(fault.BadRequest, "the title is longer than %d bytes", maxTitle)
-	}
 	return in, err
 }
 
 func (a *API) createSession(r *http.Request, who access.Principal) (any, error) {
-	if !who.MayCall() {
-		return nil, fault.New(fault.Forbidden, "%s may not make sessions", who.Name)
-	}
 	in, err := a.sessionBody(r)
 	if err != nil {
 		return nil, err
 	}
-	s := store.Session{ID: in.ID, Parent: in.Parent, Owner: who.ID, Directory: in.Directory, Metadata: in.Metadata}
-	if s.ID == "" {
-		s.ID = "ses_" + strings.ToLower(rand.Text())
-	}
-	if s.Title = "Session of " + time.Now().UTC().Format(time.RFC3339); in.Title != nil {
-		s.Title = *in.Title
-	}
-	if s, err = a.Store.CreateSession(r.Context(), s); err != nil {
+	s, err := a.CreateSession(r.Context(), who, in)
+	if err != nil {
 		return nil, err
 	}
-	return created{"/sessions/" + url.PathEscape(s.ID), showSession(s)}, nil
+	return created{"/sessions/" + url.PathEscape(s.ID), s}, nil
 }
 
 // patchSession replaces the title and merges the metadata by name.
@@ -196,28 +145,14 @@ func (a *API) patchSession(r *http.Request, who access.Principal) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if in.ID != "" || in.Parent != "" || in.Directory != "" {
-		return nil, fault.New(fault.BadRequest, "title and metadata can be changed, nothing else")
-	}
-	if _, err := a.ownSession(r, who, true); err != nil {
-		return nil, err
-	}
-	s, err := a.Store.UpdateSession(r.Context(), r.PathValue("id"), store.SessionChange{Title: in.Title, Metadata: in.Metadata})
-	if err != nil {
-		return nil, err
-	}
-	return showSession(s), nil
+	return a.ChangeSession(r.Context(), who, r.PathValue("id"), in)
 }
 
 // deleteSession forgets a session with its messages. One that is not there is no error.
 func (a *API) deleteSession(r *http.Request, who access.Principal) (any, error) {
 	id := r.PathValue("id")
-	if _, err := a.ownSession(r, who, true); err != nil && !fault.Is(err, fault.NotFound) {
+	if err := a.DeleteSession(r.Context(), who, id); err != nil {
 		return nil, err
-	} else if err == nil {
-		if err := a.Store.DeleteSession(r.Context(), id); err != nil {
-			return nil, err
-		}
 	}
 	return deleted{ID: id}, nil
 }
@@ -228,28 +163,11 @@ func (a *API) sessionMessages(r *http.Request, who access.Principal) (any, error
 	if err != nil {
 		return nil, err
 	}
-	if limit == 0 {
-		limit = 100
-	}
 	var after int64
 	if text := q.Get("after"); text != "" {
 		if after, err = strconv.ParseInt(text, 10, 64); err != nil || after < 0 {
 			return nil, fault.New(fault.BadRequest, "after must be a position, from 0 on")
 		}
 	}
-	if _, err := a.ownSession(r, who, false); err != nil {
-		return nil, err
-	}
-	rows, err := a.Store.Messages(r.Context(), r.PathValue("id"), after, limit)
-	if err != nil {
-		return nil, err
-	}
-	list := MessageList{Messages: []TranscriptMessage{}}
-	for _, m := range rows {
-		list.Messages = append(list.Messages, TranscriptMessage{m.Position, m.At, m.Body})
-	}
-	if len(rows) == limit {
-		list.Next = rows[len(rows)-1].Position
-	}
-	return list, nil
+	return a.ReadMessages(r.Context(), who, r.PathValue("id"), Stretch{After: after, Limit: limit})
 }

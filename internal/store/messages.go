@@ -42,10 +42,20 @@ func (s *Store) AppendMessages(ctx context.Context, session string, bodies ...js
 // Messages returns the messages of a session after a position, in their order. The limit 0
 // means 100; at most 1000. A session without messages, or an unknown one, has none.
 func (s *Store) Messages(ctx context.Context, session string, after int64, limit int) ([]Message, error) {
+	return s.readMessages(ctx, session, "position > $2 ORDER BY position LIMIT $3", after, pageLimit(limit))
+}
+
+// LastMessages returns the last messages of a session, in their order. The limit is as that
+// of Messages.
+func (s *Store) LastMessages(ctx context.Context, session string, limit int) ([]Message, error) {
+	const last = "position > (SELECT coalesce(max(position), 0) FROM messages WHERE session = $1) - $2 ORDER BY position"
+	return s.readMessages(ctx, session, last, pageLimit(limit))
+}
+
+func (s *Store) readMessages(ctx context.Context, session, which string, args ...any) ([]Message, error) {
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
-	const query = "SELECT position, at, body FROM messages WHERE session = $1 AND position > $2 ORDER BY position LIMIT $3"
-	rows, err := s.read.QueryContext(ctx, query, session, after, pageLimit(limit))
+	rows, err := s.read.QueryContext(ctx, "SELECT position, at, body FROM messages WHERE session = $1 AND "+which, append([]any{session}, args...)...)
 	if err != nil {
 		return nil, s.explain("read messages of session "+session, err)
 	}

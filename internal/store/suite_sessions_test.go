@@ -246,6 +246,12 @@ func testMessages(t *testing.T, open func() *store.Store) {
 		equal(t, n, last[byte(w)])
 		last[byte(w)]++
 	}
+	end, err := two.LastMessages(ctx, "ses_1", 5)
+	check(t, err)
+	equal(t, end, all[235:])
+	end, err = two.LastMessages(ctx, "nobody", 5)
+	check(t, err)
+	equal(t, len(end), 0)
 	check(t, one.DeleteSession(ctx, "ses_1"))
 	left, err := two.Messages(ctx, "ses_1", 0, 0)
 	check(t, err)

@@ -65,13 +65,15 @@ func tryPhone(t *testing.T, b, _ browser) {
 		`document.querySelector("blockquote").textContent`:   "上线用哪个环境？<script>alert(1)</script>",
 		`document.querySelector("#list .alias").textContent`: "<img src=x onerror=alert(1)>0",
 		`document.documentElement.scrollWidth <= innerWidth`: "true",
-		`getComputedStyle(document.body).backgroundColor`:    "rgb(21, 24, 23)",
+		`getComputedStyle(document.body).backgroundColor`:    "rgb(20, 23, 22)",
 		`document.getElementById("pick").disabled`:           "true",
 	} {
 		if got := b.Read(expression); got != want {
 			t.Errorf("%s is %q, want %q", expression, got, want)
 		}
 	}
+	b.Accessible(testparts.Axe(t))
+	b.Keep("pick-dark-360")
 	b.Do(chromedp.SendKeys("#filter", "env-17"))
 	b.Until(`document.querySelectorAll("#list li").length === 1`)
 	b.Do(chromedp.Click("summary"))
@@ -91,6 +93,8 @@ func tryTwo(t *testing.T, one, two browser) {
 	two.Do(chromedp.Navigate(second.URL()))
 	one.says("共 3 个环境")
 	two.says("Environments: 5")
+	two.Accessible(testparts.Axe(t))
+	two.Keep("pick-light-wide")
 	two.Do(chromedp.Click("#cancel"))
 	two.says("Cancelled")
 	one.Do(chromedp.Click("#refresh"))

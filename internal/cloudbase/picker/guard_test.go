@@ -188,7 +188,7 @@ func TestThePageIsStrictAndEscaped(t *testing.T) {
 			t.Errorf("%s is in the page", inline)
 		}
 	}
-	for _, name := range []string{"page.js", "page.css"} {
+	for _, name := range []string{"page.js", "page.css", "style.css"} {
 		if status, _, h := d.get(d.url + "/pick/" + name); status != 200 || h.Get("ETag") == "" {
 			t.Errorf("%s: %d", name, status)
 		}

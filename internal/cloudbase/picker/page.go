@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/stylesheet"
 )
 
 //go:embed page.html over.html page.css page.js text.json
@@ -56,8 +57,13 @@ func (p *Picker) routes() http.Handler {
 	mux.HandleFunc("GET /{token}/{$}", func(w http.ResponseWriter, r *http.Request) { p.servePage(w, r, shown) })
 	mux.HandleFunc("GET /{token}/ws", p.serveSocket)
 	for _, name := range []string{"page.css", "page.js"} {
-		mux.Handle("GET /"+name, file(name))
+		data, err := files.ReadFile(name)
+		if err != nil {
+			panic("picker: " + err.Error()) // embedded, so it is there
+		}
+		mux.Handle("GET /"+name, file(name, data))
 	}
+	mux.Handle("GET /"+stylesheet.Name, file(stylesheet.Name, []byte(stylesheet.Text())))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)
@@ -109,12 +115,8 @@ func (p *pages) write(w http.ResponseWriter, status int, name string, v view) {
 	w.Write(b.Bytes()) // a reader that went away is no fault of ours
 }
 
-// file serves one of the page's own files.
-func file(name string) http.Handler {
-	data, err := files.ReadFile(name)
-	if err != nil {
-		panic("picker: " + err.Error()) // embedded, so it is there
-	}
+// file serves one of the files that the page loads.
+func file(name string, data []byte) http.Handler {
 	sum := sha256.Sum256(data)
 	etag := `"` + hex.EncodeToString(sum[:8]) + `"`
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

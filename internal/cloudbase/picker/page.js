@@ -50,9 +50,9 @@ function row(env) {
   radio.checked = id === chosen;
   radio.disabled = id === "";
   item.querySelector(".alias").textContent = text(env.Alias) || id;
-  item.querySelector(".default").hidden = env.IsDefault !== true;
+  item.querySelector(".tag").hidden = env.IsDefault !== true;
   item.querySelector(".id").textContent = id;
-  item.querySelector(".facts").textContent =
+  item.querySelector(".about").textContent =
     [env.Status, env.Region, env.PackageName, env.EnvType].map(text).filter(Boolean).join(" · ");
   const details = item.querySelector("details");
   details.addEventListener("toggle", () => {

@@ -22,7 +22,7 @@ var tmpl = template.Must(template.New("report").Funcs(template.FuncMap{
 	"open":    bad,
 	"anchor":  anchor,
 	"mark":    func(s run.Status) string { return marks[s] },
-	"calls":   callLines,
+	"calls":   CallLines,
 	"share":   func(part, all time.Duration) int { return int(100 * part / max(all, 1)) },
 	"percent": func(s run.Share) string {
 		if s.All == 0 {
@@ -46,16 +46,17 @@ func milliseconds(d time.Duration) string {
 	return fmt.Sprintf("%d ms", d.Milliseconds())
 }
 
-// callLine is one call, or several equal ones in a row: steps look at the page until it is right.
-type callLine struct {
-	Tool, Before, After, Error string
+// CallLine is one call, or several equal ones in a row: steps look at the page until it is right.
+type CallLine struct {
+	Tool, Before, After, Error string // After is "" where nothing was fitted
 	Times                      int
 	Duration                   time.Duration
 }
 
-func callLines(list []run.CallRecord) (lines []callLine) {
+// CallLines are the calls of a step, as few as show them all.
+func CallLines(list []run.CallRecord) (lines []CallLine) {
 	for _, c := range list {
-		line := callLine{Tool: c.Tool, Before: compact(c.Before), After: compact(c.After), Error: c.Error, Times: 1, Duration: c.Duration}
+		line := CallLine{Tool: c.Tool, Before: compact(c.Before), After: compact(c.After), Error: c.Error, Times: 1, Duration: c.Duration}
 		if line.After == line.Before {
 			line.After = ""
 		}
@@ -78,7 +79,7 @@ func compact(raw json.RawMessage) string {
 	return b.String()
 }
 
-func sameCall(a, b callLine) bool {
+func sameCall(a, b CallLine) bool {
 	return a.Tool == b.Tool && a.Before == b.Before && a.After == b.After && a.Error == b.Error
 }
 
