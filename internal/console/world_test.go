@@ -32,14 +32,14 @@ mcpServers:
 profiles:
   default: {}
   orders: {servers: [shop], tools: {allow: ["shop__*order*"]}}
-recall:
-  actions:
-    - {kn_id: shop, at_id: orders, mcp_id: shop, tool_name: list_orders, parameters: {limit: 2}}
 models:
   demo: {url: "http://127.0.0.1:1/v1"}
 agents:
   helper: {name: Helper, description: Knows the shop and the cloud., model: demo}
   clerk: {name: 订单助手, description: 只看订单, model: demo, profile: orders, role: sub, available_tools: ["shop__list_orders"]}
+recall:
+  actions:
+    - {kn_id: shop, at_id: orders, mcp_id: shop, tool_name: list_orders, parameters: {limit: 2}}
 `
 
 // world is a whole gateway, as a person's browser meets it.
