@@ -11,7 +11,7 @@ import (
 
 // maxSteps is how many steps one page shows with all that belongs to them. Of more, those of
 // the cases that failed come first; the report has them all.
-const maxSteps = 600
+const maxSteps = 400
 
 // runPage is what the page of one run shows.
 type runPage struct {
