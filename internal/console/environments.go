@@ -109,7 +109,7 @@ var logFilters = []string{"session", "agent", "level", "since", "until", "limit"
 func (c *Console) showLogs(v *visit) (answer, error) {
 	q := v.URL.Query()
 	p := logsPage{
-		Filter: map[string]string{}, Limits: []string{"20", "100", "500", "1000"},
+		Filter: map[string]string{}, Limits: []string{"20", "100", "500"},
 		Levels: []env.Level{env.LevelDebug, env.LevelInfo, env.LevelWarn, env.LevelError},
 	}
 	for _, name := range logFilters {

@@ -11,7 +11,7 @@ import (
 
 // maxSteps is how many steps one page shows with all that belongs to them. Of more, those of
 // the cases that failed come first; the report has them all.
-const maxSteps = 600
+const maxSteps = 400
 
 // runPage is what the page of one run shows.
 type runPage struct {
@@ -20,7 +20,6 @@ type runPage struct {
 	At     time.Time
 	Calls  run.Share
 	Finds  run.Share
-	Healed int
 	Suites []suiteRow
 	Bad    []badCase // where it failed
 	Short  bool      // not all steps are shown
@@ -103,7 +102,6 @@ func (p *runPage) addResults() {
 	for i, res := range p.Results {
 		p.Calls.OK, p.Calls.All = p.Calls.OK+res.Metrics.Calls.OK, p.Calls.All+res.Metrics.Calls.All
 		p.Finds.OK, p.Finds.All = p.Finds.OK+res.Metrics.Finds.OK, p.Finds.All+res.Metrics.Finds.All
-		p.Healed += res.Metrics.Healed
 		s := suiteRow{Result: res}
 		for j, one := range res.Cases {
 			row := caseRow{CaseResult: one, Anchor: fmt.Sprintf("case-%d-%d", i+1, j+1), Open: broken(one.Status)}
@@ -137,6 +135,3 @@ func stepOf(step run.StepResult, pictures int) stepRow {
 	row.More = row.Picture > 0 || len(row.Lines) > 0 || step.Element != nil || step.Error != nil || len(step.Warnings) > 0 || len(step.Candidates) > 0
 	return row
 }
-
-// Waiting tells how many cases of a run are still to come.
-func (p *runPage) Waiting() int { return max(0, p.Cases-p.Totals.Tests) }

@@ -143,7 +143,7 @@ func TestARunWithManyStepsShowsThoseThatFailed(t *testing.T) {
 	w.saveRun(store.Run{ID: "run_big", Name: "big", Outcome: "failed", Duration: time.Second, Report: []byte(`{"results":[{"name":"big","cases":[` + cases +
 		`{"name":"the last","status":"failed","attempts":1,"duration":1,"steps":[` + steps + `]}]}]}`)}, `"principal":"local","files":["a"],"cases":101,"totals":{"tests":101,"passed":100,"failed":1}`)
 	_, page := w.person().ask("GET", "/runs/run_big", nil)
-	if n := strings.Count(page, `<li class="step">`); n > 600 || n < 500 || !strings.Contains(page, "There are more steps") {
+	if n := strings.Count(page, `<li class="step">`); n > 400 || n < 350 || !strings.Contains(page, "There are more steps") {
 		t.Errorf("%d steps are shown", n)
 	}
 	_, last, _ := strings.Cut(page, "<b>the last</b>")

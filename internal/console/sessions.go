@@ -109,8 +109,7 @@ func (c *Console) createSession(v *visit) (answer, error) {
 type sessionPage struct {
 	restapi.Session
 	Agent string
-	Title string
-	About block // its metadata
+	About block // its metadata, where that says more than the agent
 	Turns []turn
 	May   bool
 	Pager pager
@@ -127,8 +126,8 @@ func (c *Console) showSession(v *visit) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	p := sessionPage{Session: s, Agent: agentOf(s), Title: s.Title, Turns: turnsOf(v.lang, list.Messages), May: v.who.MayCall()}
-	if len(s.Metadata) > 0 {
+	p := sessionPage{Session: s, Agent: agentOf(s), Turns: turnsOf(v.lang, list.Messages), May: v.who.MayCall()}
+	if len(s.Metadata) > 1 || len(s.Metadata) == 1 && p.Agent == "" {
 		raw, err := json.Marshal(s.Metadata)
 		if err != nil {
 			return answer{}, err

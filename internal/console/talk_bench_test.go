@@ -1,0 +1,87 @@
+//go:build unix
+
+package console_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/store"
+)
+
+// BenchmarkTalkPages measures what the pages of chats, sessions, logs and runs cost where
+// there are many of each: 5,000 sessions, a chat of 5,000 messages, 1,000 runs, one of them
+// with 3,000 steps and 40 pictures, 50,000 entries of the log.
+//
+//	go test -run '^$' -bench TalkPages -benchtime 20x -cpu 1 ./internal/console
+func BenchmarkTalkPages(b *testing.B) {
+	w := newWorld(b, demoConfig)
+	for i := range 5000 {
+		w.chat(fmt.Sprint("ses_", i), fmt.Sprint("question ", i))
+	}
+	result, _ := json.Marshal(`{"orders":[` + strings.Repeat(`{"id":10000000007,"status":"paid","amount":129.5},`, 80) + `{}]}`) // a string can be
+	var messages []string
+	for range 5000 / 4 {
+		messages = append(messages, `{"role":"user","content":"How are the orders?"}`,
+			`{"role":"assistant","content":null,"tool_calls":[{"id":"1","type":"function","function":{"name":"shop__list_orders","arguments":"{\"status\":\"PAID\"}"}}]}`,
+			`{"role":"tool","tool_call_id":"1","content":`+string(result)+`,"toolfit":{"status":"success","call":"c_1"}}`, `{"role":"assistant","content":"Fine."}`)
+	}
+	w.chat("ses_long", "long", messages...)
+	for i := range 1000 {
+		w.saveRun(store.Run{ID: fmt.Sprint("run_", i), Name: "shop", Outcome: "passed", Duration: time.Second}, `"principal":"local","profile":"default","files":["a.yaml"],"cases":8,"totals":{"tests":8,"passed":8}`)
+	}
+	w.saveRun(bigRun(), `"principal":"local","files":["a"],"cases":300,"totals":{"tests":300,"passed":260,"failed":40}`)
+	for i := range 50_000 {
+		c := store.Call{ID: w.app.Records.NewID(), At: time.Now(), Principal: "local", Profile: "default", Server: "cloud", Tool: "cloud__envQuery", Agent: fmt.Sprint("a", i%7), Session: fmt.Sprint("ses_", i%5000), Outcome: "ok", Level: "info"}
+		if err := w.app.Records.Add(b.Context(), c); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for _, path := range []string{
+		"/chat", "/chat/ses_long", "/environments", "/environments/sessions", "/environments/sessions?agent=helper", "/environments/sessions/ses_long",
+		"/environments/logs", "/environments/logs?limit=1000", "/environments/logs?agent=nobody", "/runs", "/runs/run_big", "/runs/run_big/pictures/40",
+	} {
+		b.Run(path, func(b *testing.B) {
+			b.ReportAllocs()
+			before := processTime()
+			for b.Loop() {
+				r := httptest.NewRequest(http.MethodGet, path, nil)
+				r.Host, r.RemoteAddr = "127.0.0.1", "127.0.0.1:1"
+				rec := httptest.NewRecorder()
+				if w.Config.Handler.ServeHTTP(rec, r); rec.Code != 200 {
+					b.Fatalf("HTTP %d: %.300s", rec.Code, rec.Body)
+				}
+			}
+			b.ReportMetric(float64((processTime()-before).Microseconds())/1000/float64(b.N), "cpu-ms/op")
+		})
+	}
+}
+
+// processTime is what the processor has spent on us; clocks count what others do, too.
+func processTime() time.Duration {
+	var u syscall.Rusage
+	syscall.Getrusage(syscall.RUSAGE_SELF, &u) // of ourselves it can always be told
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// bigRun is a run of 300 cases, of which 40 failed, with a picture each.
+func bigRun() store.Run {
+	step := `{"text":"click Order","action":"click","status":"passed","duration":1,"calls":[{"tool":"browser_click","before":{"ref":"e1"},"after":{"ref":"e1"},"duration":1}]}`
+	steps := strings.Repeat(step+",", 9)
+	var cases []string
+	for i := range 300 {
+		if i%8 == 0 && i < 320 {
+			cases = append(cases, `{"name":"bad","status":"failed","attempts":1,"duration":1,"steps":[`+steps+`{"text":"click","action":"click","status":"failed","duration":1,"screenshot":{"type":"image/png","data":"`+strings.Repeat("iVBORw0KGgoA", 12_000)+`"}}]}`)
+			continue
+		}
+		cases = append(cases, `{"name":"fine","status":"passed","attempts":1,"duration":1,"steps":[`+steps+step+`]}`)
+	}
+	cases = append(cases, strings.Replace(cases[0], "bad", "worse", 1), strings.Replace(cases[0], "bad", "worst", 1))
+	return store.Run{ID: "run_big", Name: "big", Outcome: "failed", Duration: time.Second, Report: []byte(`{"results":[{"name":"big","cases":[` + strings.Join(cases, ",") + `]}]}`)}
+}
