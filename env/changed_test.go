@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
@@ -59,7 +60,12 @@ func TestManyAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	web := httptest.NewServer(server)
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Mcp-Session-Id") == "" && r.Header.Get("Mcp-Method") != "initialize" {
+			t.Errorf("%s came while the client was greeting", r.Header.Get("Mcp-Method"))
+		}
+		server.ServeHTTP(w, r)
+	}))
 	defer web.Close()
 	defer server.Close()
 	c, err := env.Dial(t.Context(), web.URL, nil)

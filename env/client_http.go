@@ -44,32 +44,37 @@ func Dial(ctx context.Context, address string, opts *DialOptions) (*Client, erro
 }
 
 func dial(ctx context.Context, u *url.URL, opts *DialOptions) (*Client, error) {
-	r := &remote{url: u.String(), http: http.DefaultClient}
+	at := address{url: u.String(), http: http.DefaultClient}
 	if opts != nil {
-		r.header = opts.Header
+		at.header = opts.Header
 		if opts.HTTP != nil {
-			r.http = opts.HTTP
+			at.http = opts.HTTP
 		}
 	}
-	g, err := greet(ctx, r)
+	g, err := greet(ctx, &remote{address: at})
 	if err != nil {
 		return nil, err
 	}
-	return newClient(&lasting{remote: r, greeted: g}), nil
+	return newClient(&lasting{address: at, turn: make(chan struct{}, 1), greeted: g}), nil
 }
 
 // lasting greets the server again when it has forgotten us, as after a restart.
 type lasting struct {
-	remote *remote
+	address address
+	turn    chan struct{} // held by the one who greets
 
 	mu      sync.Mutex
 	greeted *greeted
 }
 
-func (l *lasting) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+func (l *lasting) now() *greeted {
 	l.mu.Lock()
-	g := l.greeted
-	l.mu.Unlock()
+	defer l.mu.Unlock()
+	return l.greeted
+}
+
+func (l *lasting) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	g := l.now()
 	res, err := g.ask(ctx, method, params)
 	var status *statusError
 	if !errors.As(err, &status) || status.code != http.StatusNotFound || g.modern {
@@ -81,29 +86,41 @@ func (l *lasting) ask(ctx context.Context, method string, params json.RawMessage
 	return g.ask(ctx, method, params)
 }
 
-// again greets anew, unless another request has done so.
+// again greets anew, unless another request has done so. Requests that are under way keep
+// the conversation that they began in.
 func (l *lasting) again(ctx context.Context, old *greeted) (*greeted, error) {
+	select {
+	case l.turn <- struct{}{}:
+		defer func() { <-l.turn }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if g := l.now(); g != old {
+		return g, nil
+	}
+	g, err := greet(ctx, &remote{address: l.address})
+	if err != nil {
+		return nil, err
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.greeted != old {
-		return l.greeted, nil
-	}
-	l.remote.forget()
-	g, err := greet(ctx, l.remote)
-	if err == nil {
-		l.greeted = g
-	}
-	return g, err
+	l.greeted = g
+	return g, nil
 }
 
-func (l *lasting) Close() error { return l.remote.Close() }
+func (l *lasting) Close() error { return l.now().Close() }
 
-// remote is a server at an address.
-type remote struct {
+// address is where a server is, and what it is always told.
+type address struct {
 	url    string
 	http   *http.Client
 	header http.Header
-	last   atomic.Int64
+}
+
+// remote is one conversation with a server at an address.
+type remote struct {
+	address
+	last atomic.Int64
 
 	mu      sync.Mutex
 	session string // "" before one is given out
@@ -114,12 +131,6 @@ func (r *remote) agree(version string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.version = version
-}
-
-func (r *remote) forget() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.session, r.version = "", ""
 }
 
 // statusError is an HTTP answer that carries nothing of the protocol.

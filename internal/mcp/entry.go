@@ -98,8 +98,9 @@ func (e Entry) answerMessage(ctx context.Context, log *slog.Logger, s *Session, 
 	req := &Request{ID: m.ID, Method: m.Method, Params: m.Params, Session: s, Client: client}
 	defer req.sent()
 	result, err := e.answer(ctx, log, req)
+	withdrawn, err := outcome(ctx, err)
 	switch {
-	case ctx.Err() != nil:
+	case withdrawn:
 		return nil
 	case err != nil:
 		return AppendError(nil, m.ID, err)

@@ -146,6 +146,38 @@ func TestCancelledRequestOverHTTPEndsWithoutAnAnswer(t *testing.T) {
 	}
 }
 
+func TestRequestsOfASessionThatEndsAreAnswered(t *testing.T) {
+	f := newTestFront(t, nil)
+	h := f.open(t, "2025-06-18")
+	s := f.sessions.get(h[sessionHeader], "")
+	answer := make(chan []string, 1)
+	go func() { answer <- readAnswer(t, f.post(t, `{"id":"x","method":"hang"}`, h)) }()
+	waitFor(t, func() bool { s.mu.Lock(); defer s.mu.Unlock(); return len(s.open) == 1 })
+	f.sessions.Close()
+	if got := <-answer; fmt.Sprint(got) != `[200 {"jsonrpc":"2.0","id":"x","error":{"code":-32603,"message":"the session has ended"}}]` {
+		t.Errorf("got %q", got)
+	}
+
+	f.sessions.mu.Lock() // found before it ended, begun after: nothing was done, so the client may come again
+	f.sessions.byID[s.ID] = s
+	f.sessions.mu.Unlock()
+	if got := readAnswer(t, f.post(t, ping, h)); !strings.HasPrefix(got[0], "404 ") {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestWhatWasDoneForASessionThatEndedIsTold(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errEnded)
+	if withdrawn, err := outcome(ctx, nil); withdrawn || err != nil {
+		t.Errorf("a result was dropped: %v, %v", withdrawn, err)
+	}
+	refused := Errorf(CodeInvalidParams, "no")
+	if withdrawn, err := outcome(ctx, refused); withdrawn || err != refused {
+		t.Errorf("a refusal was changed: %v, %v", withdrawn, err)
+	}
+}
+
 func TestClientAnswersAQuestionByAPost(t *testing.T) {
 	f := newTestFront(t, nil)
 	h := f.open(t, "2025-06-18")

@@ -133,6 +133,10 @@ func (f *Front) message(w http.ResponseWriter, r *http.Request, e Entry, s *Sess
 		w.WriteHeader(http.StatusAccepted)
 	default:
 		ctx, end, err := s.begin(ctx, m.ID)
+		if errors.Is(err, errEnded) {
+			refuseUnknown(w)
+			return
+		}
 		if err != nil {
 			refuseID(w, http.StatusBadRequest, m.ID, err)
 			return
@@ -142,7 +146,8 @@ func (f *Front) message(w http.ResponseWriter, r *http.Request, e Entry, s *Sess
 		req := &Request{ID: m.ID, Method: m.Method, Params: m.Params, Session: s, Client: out}
 		defer req.sent()
 		result, err := e.answer(ctx, f.opts.Logger, req)
-		out.finish(result, err, ctx.Err() != nil)
+		withdrawn, err := outcome(ctx, err)
+		out.finish(result, err, withdrawn)
 	}
 }
 
@@ -169,10 +174,14 @@ func (f *Front) session(w http.ResponseWriter, r *http.Request, e Entry) *Sessio
 	}
 	s := f.sessions.get(id, e.Owner)
 	if s == nil || s.Group != e.Group {
-		refuse(w, http.StatusNotFound, Errorf(CodeInvalidRequest, "session not found: send initialize again"))
+		refuseUnknown(w)
 		return nil
 	}
 	return s
+}
+
+func refuseUnknown(w http.ResponseWriter) {
+	refuse(w, http.StatusNotFound, Errorf(CodeInvalidRequest, "session not found: send initialize again"))
 }
 
 // accepts tells whether the Accept header allows the type; without a header everything is.

@@ -79,17 +79,17 @@ func (r *reply) begin() {
 	}
 }
 
-// finish writes the result or the error. A cancelled request gets no answer, as the
-// protocol wants it; its HTTP exchange still ends in an orderly way.
-func (r *reply) finish(result json.RawMessage, err error, cancelled bool) {
+// finish writes the result or the error. The HTTP exchange of a request that was withdrawn
+// still ends in an orderly way.
+func (r *reply) finish(result json.RawMessage, err error, withdrawn bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.finished = true
 	switch {
-	case cancelled && r.out == nil:
+	case withdrawn && r.out == nil:
 		r.w.WriteHeader(http.StatusAccepted)
 		return
-	case cancelled:
+	case withdrawn:
 		r.session.forget(r.out)
 		return
 	case r.out != nil || r.mustStream:

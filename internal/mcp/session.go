@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strconv"
 	"sync"
@@ -31,8 +32,8 @@ type Session struct {
 	listening *listening // what makes it a modern client's stream; nil for a legacy session
 
 	mu         sync.Mutex
-	open       map[string]context.CancelFunc // requests in flight, by raw id
-	asks       map[int64]chan Message        // our questions to the client
+	open       map[string]context.CancelCauseFunc // requests in flight, by raw id
+	asks       map[int64]chan Message             // our questions to the client
 	lastAsk    int64
 	streams    []*outbox // of requests that were answered by a stream, oldest first
 	lastStream int
@@ -69,30 +70,51 @@ func newSession(e Entry, params json.RawMessage) (*Session, error) {
 	return s, nil
 }
 
-// begin registers a request in flight, so that the client can cancel it.
+// errEnded is why a request ends whose session does. Its client waits for an answer all the
+// same: it has not withdrawn the request.
+var errEnded = Errorf(CodeInternal, "the session has ended")
+
+// begin registers a request in flight, so that the client can cancel it; errEnded when the
+// session ended just before, and nothing was done.
 func (s *Session) begin(ctx context.Context, id json.RawMessage) (context.Context, func(), error) {
-	ctx, cancel := context.WithCancel(ctx)
 	key := string(id)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.open) >= maxOpen {
-		cancel()
+	_, taken := s.open[key]
+	switch {
+	case s.closed:
+		return nil, nil, errEnded
+	case len(s.open) >= maxOpen:
 		return nil, nil, Errorf(CodeInvalidRequest, "%d requests are open already: wait for an answer", maxOpen)
-	}
-	if _, taken := s.open[key]; taken || s.closed {
-		cancel()
+	case taken:
 		return nil, nil, Errorf(CodeInvalidRequest, "request id %s is in use", id)
 	}
 	if s.open == nil {
-		s.open = make(map[string]context.CancelFunc, 1)
+		s.open = make(map[string]context.CancelCauseFunc, 1)
 	}
+	ctx, cancel := context.WithCancelCause(ctx)
 	s.open[key] = cancel
 	return ctx, func() {
 		s.mu.Lock()
 		delete(s.open, key)
 		s.mu.Unlock()
-		cancel()
+		cancel(nil)
 	}, nil
+}
+
+// outcome is what a served request is answered with. A request that was withdrawn gets no
+// answer, as the protocol wants it; what was done for a session that ended is still told.
+func outcome(ctx context.Context, err error) (withdrawn bool, told error) {
+	var known *Error
+	switch {
+	case ctx.Err() == nil:
+		return false, err
+	case !errors.Is(context.Cause(ctx), errEnded):
+		return true, nil
+	case err != nil && !errors.As(err, &known):
+		return false, errEnded
+	}
+	return false, err
 }
 
 // cancelled ends the request that a notifications/cancelled names.
@@ -101,7 +123,7 @@ func (s *Session) cancelled(params json.RawMessage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if cancel := s.open[string(id)]; cancel != nil {
-		cancel()
+		cancel(nil)
 	}
 }
 
@@ -261,6 +283,6 @@ func (s *Session) close() {
 	s.closed = true
 	close(s.done)
 	for _, cancel := range s.open {
-		cancel()
+		cancel(errEnded)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 )
 
 // fixtures are texts of models, with what must come out: the shown text, then each call.
@@ -112,27 +111,6 @@ func TestTextIsShownAsSoonAsItCanBe(t *testing.T) {
 	}
 	if calls := r.Calls(); len(calls) != 1 || calls[0].Tool != "a" || len(r.Calls()) != 0 {
 		t.Errorf("a whole call waits for nothing: %+v", calls)
-	}
-}
-
-func TestHostileTextCostsLittle(t *testing.T) {
-	for name, text := range map[string]string{
-		"marks":                 strings.Repeat("<", 1<<18),
-		"fences":                strings.Repeat("```", 1<<17),
-		"a long word in fence":  "```" + strings.Repeat("a", 1<<18),
-		"blanks after a fence":  "```" + strings.Repeat(" ", 1<<18),
-		"tags in quotes":        `<tool_call>{"a":"` + strings.Repeat("</tool_call>", 1<<14),
-		"opening tags":          strings.Repeat("<tool_call>", 1<<14),
-		"quotes and tags":       "<tool_call>" + strings.Repeat(`"</tool_call>`, 1<<14),
-		"brackets":              "<tool_call>" + strings.Repeat("[", 1<<16) + "</tool_call>",
-		"objects":               "<tool_call>" + strings.Repeat(`{"a":`, 1<<16) + "</tool_call>",
-		"a call without an end": `<tool_call>{"a":"` + strings.Repeat("x", maxBody+10),
-	} {
-		began := time.Now()
-		parse(false, text)
-		if took := time.Since(began); took > 3*time.Second {
-			t.Errorf("%s: %s", name, took)
-		}
 	}
 }
 
