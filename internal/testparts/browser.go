@@ -158,7 +158,8 @@ func (b *Browser) Accessible(axe string, rules ...string) {
 		options["runOnly"] = rules
 	}
 	how, _ := json.Marshal(options) // texts only
-	script := axe + `; axe.run(document, ` + string(how) + `).then(r => JSON.stringify(
+	// A bar that stays above covers what is scrolled below it, which is no fault of the page.
+	script := axe + `; scrollTo(0, 0); axe.run(document, ` + string(how) + `).then(r => JSON.stringify(
 		r.violations.map(v => v.id + ": " + v.nodes.slice(0, 3).map(n => n.target.join(" ") + " (" + (n.any[0] || n.all[0] || n.none[0] || {}).message + ")").join("; "))))`
 	found, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](script, chromedp.EvalAwaitPromise))
 	if err != nil {
