@@ -152,7 +152,6 @@ func (b *Browser) Accessible(axe string) {
 	if axe == "" {
 		return
 	}
-	b.Read(`scrollTo(0, 0)`) // what lies half below a bar cannot be judged
 	script := axe + `; axe.run(document, {resultTypes: ["violations"]}).then(r => JSON.stringify(
 		r.violations.map(v => v.id + ": " + v.nodes.slice(0, 3).map(n => n.target.join(" ") + " (" + (n.any[0] || n.all[0] || n.none[0] || {}).message + ")").join("; "))))`
 	found, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](script, chromedp.EvalAwaitPromise))
