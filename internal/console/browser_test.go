@@ -88,7 +88,6 @@ func TestEveryPageInARealBrowser(t *testing.T) {
 
 func tryPage(t *testing.T, b *testparts.Browser, address string, width int64) {
 	b.Do(chromedp.Navigate(address))
-	b.Read(`scrollTo(0, 0)`) // a chat shows its end, and what then lies half below the bar cannot be judged
 	b.Until(`document.readyState === "complete" && window.htmx`)
 	if over := b.Read(fmt.Sprintf(`Math.max(0, document.documentElement.scrollWidth - %d)`, width)); over != "0" {
 		t.Errorf("the page is %s px wider than the window", over)
