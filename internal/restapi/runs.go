@@ -58,23 +58,29 @@ func (a *API) runs(r *http.Request, who access.Principal) (any, error) {
 func (a *API) ListRuns(ctx context.Context, who access.Principal, f store.RunFilter) (RunList, error) {
 	f.Limit = cmp.Or(f.Limit, defaultPage)
 	out := RunList{Runs: []Run{}}
-	rows, err := a.Store.Runs(ctx, f)
-	if err != nil {
-		return out, err
-	}
-	for _, row := range rows {
-		k, err := trial.Read(row, time.Now())
+	for { // whose a run is stands in its summary, so a page may take several looks
+		rows, err := a.Store.Runs(ctx, f)
 		if err != nil {
 			return out, err
 		}
-		if who.MayRead() || k.Principal == who.ID {
-			out.Runs = append(out.Runs, showRun(k))
+		for _, row := range rows {
+			k, err := trial.Read(row, time.Now())
+			if err != nil {
+				return out, err
+			}
+			if !who.MayRead() && k.Principal != who.ID {
+				continue
+			}
+			if out.Runs = append(out.Runs, showRun(k)); len(out.Runs) == f.Limit {
+				out.Next = row.Cursor()
+				return out, nil
+			}
 		}
+		if len(rows) < f.Limit {
+			return out, nil
+		}
+		f.Before = rows[len(rows)-1].Cursor()
 	}
-	if len(rows) == f.Limit {
-		out.Next = rows[len(rows)-1].Cursor()
-	}
-	return out, nil
 }
 
 // ReadRun is a run that the caller may see.

@@ -2,7 +2,9 @@ package restapi_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -82,6 +84,32 @@ func TestACallerSeesItsOwnRunsAlone(t *testing.T) {
 	}
 	if status, _ := g.ask(t, "eye", "POST", "/api/v1/runs", `{"steps":"open /"}`); status != http.StatusForbidden {
 		t.Errorf("a viewer starts a run: HTTP %d", status)
+	}
+}
+
+func TestAPageOfRunsIsFullThoughOthersRanMore(t *testing.T) {
+	g := newGateway(t)
+	for i := range 6 {
+		g.keepRun(t, fmt.Sprintf("run_ann%d", i), g.principalOf("ann"))
+	}
+	g.keepRun(t, "run_bob1", g.principalOf("bob"))
+	g.keepRun(t, "run_bob2", g.principalOf("bob"))
+	var seen int
+	for cursor := ""; ; {
+		_, body := g.ask(t, "bob", "GET", "/api/v1/runs?limit=1&cursor="+cursor, "")
+		var page restapi.RunList
+		if err := json.Unmarshal([]byte(body), &page); err != nil {
+			t.Fatal(err)
+		}
+		if seen += len(page.Runs); page.Next == "" {
+			break
+		}
+		if cursor = url.QueryEscape(page.Next); len(page.Runs) != 1 {
+			t.Fatalf("a page that is not the last has %d runs", len(page.Runs))
+		}
+	}
+	if seen != 2 {
+		t.Errorf("bob sees %d runs", seen)
 	}
 }
 

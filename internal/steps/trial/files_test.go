@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -133,6 +134,20 @@ type answer struct {
 func (a *answer) Header() http.Header         { return a.header }
 func (a *answer) WriteHeader(status int)      { a.status = status }
 func (a *answer) Write(b []byte) (int, error) { return a.body.Write(b) }
+
+func TestSentencesKeepTheLinesThatTheyCameOn(t *testing.T) {
+	s, err := trial.Written("\nopen /\n\n点击 \"登录\"\nclick \"a\\b\"\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []int
+	for _, step := range s.Cases[0].Steps {
+		lines = append(lines, step.Line)
+	}
+	if !slices.Equal(lines, []int{2, 4, 5}) {
+		t.Errorf("on the lines %v", lines)
+	}
+}
 
 func FuzzWritten(f *testing.F) {
 	for _, text := range []string{"click Save", "- 点击登录\n- expect: {text: 好}", "# 计划\n- 打开 /", "name: x\nsteps: [click A]", "{", "serve: /etc\nsteps: [open /]", "a: b", "点击 \"a:b\""} {

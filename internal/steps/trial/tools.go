@@ -66,13 +66,7 @@ func Written(text string) (*steps.Suite, error) {
 	case strings.HasPrefix(trimmed, "# "):
 		name = "steps.md"
 	case isSentences(trimmed):
-		var list []string
-		for line := range strings.Lines(trimmed) {
-			if line = strings.TrimSpace(line); line != "" {
-				list = append(list, line)
-			}
-		}
-		data, _ = json.Marshal(list) // strings
+		data = listed(text)
 	}
 	suite, err := steps.Parse(name, data, func(path string) ([]byte, error) {
 		return nil, errors.New("other files are not read here")
@@ -81,6 +75,17 @@ func Written(text string) (*steps.Suite, error) {
 		err = errors.New("serve: folders are not served here")
 	}
 	return suite, err
+}
+
+// listed is sentences as a YAML list in which each stands on the line that it came on.
+func listed(sentences string) (list []byte) {
+	for line := range strings.Lines(sentences) {
+		if line = strings.TrimSpace(line); line != "" {
+			list = rawjson.AppendString(append(list, "- "...), line)
+		}
+		list = append(list, '\n')
+	}
+	return list
 }
 
 // isSentences tells text without any form from YAML, whose lists and keys show in its first line.
