@@ -65,10 +65,11 @@ type Parts struct {
 
 // Options change a Runner. The zero value is usable.
 type Options struct {
-	Logger *slog.Logger         // nil: discard
-	Redact func(string) string  // takes secrets out of what is logged and of models' errors; nil: nothing is taken out
-	Called func(Report, Origin) // told of each call and what becomes of it; it must not block; nil: nobody is
-	Now    func() time.Time     // nil: time.Now
+	Logger  *slog.Logger         // nil: discard
+	Redact  func(string) string  // takes secrets out of what is logged and of models' errors; nil: nothing is taken out
+	Called  func(Report, Origin) // told of each call and what becomes of it; it must not block; nil: nobody is
+	Metrics *Metrics             // nil: not counted
+	Now     func() time.Time     // nil: time.Now
 }
 
 // Runner answers chats. It may be used concurrently.

@@ -58,6 +58,7 @@ func (r *Runner) Answer(ctx context.Context, t Turn) (*Answer, error) {
 	c.hear(Event{Session: c.answer.Session})
 	err = c.rounds(ctx)
 	c.answer.Text = c.text.String()
+	r.opts.Metrics.answered(c.agent.ID, &c.answer, err)
 	return &c.answer, err
 }
 
@@ -202,8 +203,11 @@ func (c *chat) spent() bool {
 
 // broken keeps what there is of a reply that has no end.
 func (c *chat) broken(ctx context.Context, r *reply, err error) error {
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		err = stopped(ctx)
+	case r != nil:
+		c.opts.Metrics.failed(c.model.Name, err)
 	}
 	if r != nil && r.text != "" {
 		m := c.assistant(r.text, nil)
@@ -232,8 +236,9 @@ func (c *chat) assistant(text string, calls []wanted) Message {
 	return m
 }
 
-// add sums up what answers cost.
-func add(a *endpoint.Usage, b endpoint.Usage) {
-	a.Prompt += b.Prompt
-	a.Completion += b.Completion
+// spend sums up what the answer costs.
+func (c *chat) spend(u endpoint.Usage) {
+	c.answer.Usage.Prompt += u.Prompt
+	c.answer.Usage.Completion += u.Completion
+	c.opts.Metrics.spent(c.model.Name, u)
 }

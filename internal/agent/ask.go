@@ -77,7 +77,7 @@ func (c *chat) ask(ctx context.Context, open bool) (*reply, error) {
 	if errors.Is(err, errSpent) {
 		err, out.cutOff, out.limit = nil, true, fmt.Sprintf("%d tokens", c.agent.MaxTokens)
 	}
-	add(&c.answer.Usage, cost)
+	c.spend(cost)
 	if c.model.Tools == config.TextTools {
 		show(texts.Close(out.cutOff || err != nil))
 		out.inText = texts.Calls()

@@ -10,7 +10,6 @@ import (
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/prompt"
 	"github.com/toolfit/toolfit/internal/rawjson"
-	"github.com/toolfit/toolfit/internal/tool"
 	"github.com/toolfit/toolfit/schema"
 )
 
@@ -25,11 +24,8 @@ type toolbox struct {
 // newToolbox chooses an agent's tools among those of its profile.
 func newToolbox(v *catalog.View, a *config.Agent) *toolbox {
 	b := &toolbox{view: v, may: map[*catalog.Entry]struct{}{}}
-	if !a.Capabilities.ToolCalling {
-		return b
-	}
 	add := func(e *catalog.Entry, told bool) {
-		if _, there := b.may[e]; there || e.Own && e.Shown == catalog.FetchResult || slices.ContainsFunc(a.Denied, names(e)) {
+		if b.allows(e) || e.Own && e.Shown == catalog.FetchResult || !e.UsedBy(a) {
 			return
 		}
 		b.may[e] = struct{}{}
@@ -39,7 +35,7 @@ func newToolbox(v *catalog.View, a *config.Agent) *toolbox {
 	}
 	for _, wanted := range a.Available {
 		for _, e := range v.Entries {
-			if !e.Own && names(e)(wanted) {
+			if e.MeantBy(wanted) {
 				add(e, true)
 			}
 		}
@@ -49,19 +45,11 @@ func newToolbox(v *catalog.View, a *config.Agent) *toolbox {
 			add(e, e.Listed())
 		}
 	}
-	if fetch, err := v.Find(catalog.FetchResult); err == nil && fetch.Own && len(b.list) > 0 && !slices.ContainsFunc(a.Denied, names(fetch)) {
+	if fetch, err := v.Find(catalog.FetchResult); err == nil && fetch.Own && len(b.list) > 0 && !slices.ContainsFunc(a.Denied, fetch.MeantBy) {
 		b.may[fetch] = struct{}{}
 		b.list = append(b.list, fetch)
 	}
 	return b
-}
-
-// names tells whether a word of an agent's lists means the tool: its shown name, its
-// server's own, or a glob on its canonical one.
-func names(e *catalog.Entry) func(string) bool {
-	return func(word string) bool {
-		return word == e.Shown || word == e.Definition.Name || tool.Match(word, string(e.Name))
-	}
 }
 
 // found is the tool that a model means, and the name to call it by.

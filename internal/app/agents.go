@@ -31,7 +31,9 @@ type agentBook struct {
 func (a *App) startAgents() {
 	a.book.models = endpoint.New()
 	parts := agent.Parts{Config: a.Config, Tools: a.Catalog, Caller: a.Caller, Models: a.book.models, Sessions: a.Store}
-	a.book.runner = agent.New(parts, &agent.Options{Logger: a.log, Redact: a.secrets.redact, Called: a.events.AgentCalled})
+	a.book.runner = agent.New(parts, &agent.Options{
+		Logger: a.log, Redact: a.secrets.redact, Called: a.events.AgentCalled, Metrics: agent.NewMetrics(a.registry),
+	})
 }
 
 // Chat is the chat completions API for whoever admit lets in.

@@ -242,6 +242,9 @@ func (a *App) housekeep(ctx context.Context) {
 		if _, err := a.Store.TrimRuns(ctx, time.Now().Add(-keep.Retain), maxRuns); err != nil && ctx.Err() == nil {
 			a.log.Error("old runs not dropped", "error", err)
 		}
+		if _, err := a.Store.TrimSessions(ctx, time.Now().Add(-a.Config().Sessions.Retain)); err != nil && ctx.Err() == nil {
+			a.log.Error("old sessions not dropped", "error", err)
+		}
 		select {
 		case <-ctx.Done():
 			return

@@ -99,6 +99,7 @@ func changedSettings(old, next *config.Config) (keys []string) {
 		{"resultStore", old.ResultStore, next.ResultStore},
 		{"kept", old.Kept, next.Kept},
 		{"records", old.Records, next.Records},
+		{"sessions", old.Sessions, next.Sessions},
 		{"embeddings", old.Embeddings, next.Embeddings},
 		{"recall", old.Recall, next.Recall},
 		{"models", old.Models, next.Models},

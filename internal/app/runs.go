@@ -3,11 +3,13 @@ package app
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/call"
 	"github.com/toolfit/toolfit/internal/catalog"
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/steps/run"
 	"github.com/toolfit/toolfit/internal/steps/trial"
 )
 
@@ -18,9 +20,25 @@ const maxRuns = 1000
 func (a *App) newLab() *trial.Lab {
 	return trial.New(trial.Parts{
 		Catalog: a.Catalog, Caller: a.Caller, Store: a.Store, Metrics: trial.NewMetrics(a.registry),
-		NewID: a.Records.NewID, Tell: a.events.RunChanged, Logger: a.log,
+		Chooser: a.chooser, NewID: a.Records.NewID, Tell: a.events.RunChanged, Logger: a.log,
 		End: func(session string) { a.Caller.EndSession(session); a.Pool.EndSession(session) },
 	})
+}
+
+// chooser asks a model which element a step of a browser test means.
+func (a *App) chooser(model string) (run.Chooser, error) {
+	m := a.Config().ModelNamed(model)
+	if m == nil {
+		return nil, fault.New(fault.NotFound, "there is no model %.100q", model).WithHint("add it to models in the configuration")
+	}
+	choose := trial.ModelChooser(a.book.models, m)
+	return func(ctx context.Context, c run.Choice) (string, error) {
+		ref, err := choose(ctx, c)
+		if err != nil { // it goes into reports, and endpoints repeat keys
+			err = errors.New(a.secrets.redact(err.Error()))
+		}
+		return ref, err
+	}, nil
 }
 
 // RunTests runs browser tests and keeps what came of them.

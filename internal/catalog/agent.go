@@ -6,6 +6,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/rawjson"
+	"github.com/toolfit/toolfit/internal/tool"
 )
 
 // addForAgents puts fetch_result beside the list of a profile that has agents: what they get
@@ -22,6 +23,21 @@ func (v *View) addForAgents(cfg *config.Config, p config.Profile, fetch json.Raw
 
 // Listed tells whether the profile's list shows the tool. The others can be called too.
 func (e *Entry) Listed() bool { return !e.unlisted }
+
+// MeantBy tells whether a word of an agent's lists means the tool: its shown name, its
+// server's own, or a glob on its canonical one.
+func (e *Entry) MeantBy(word string) bool {
+	return word == e.Shown || word == e.Definition.Name || tool.Match(word, string(e.Name))
+}
+
+// UsedBy tells whether an agent of the profile has the tool. Lists of available tools name
+// those of servers.
+func (e *Entry) UsedBy(a *config.Agent) bool {
+	if !a.Capabilities.ToolCalling || slices.ContainsFunc(a.Denied, e.MeantBy) {
+		return false
+	}
+	return len(a.Available) == 0 || !e.Own && slices.ContainsFunc(a.Available, e.MeantBy)
+}
 
 // Acts tells whether the tool says of itself that it changes something, so that the order of
 // its calls counts.

@@ -2,6 +2,7 @@ package chatapi
 
 import (
 	"encoding/json"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/toolfit/toolfit/internal/agent"
@@ -72,18 +73,31 @@ func parse(data []byte) (*request, error) {
 	for i := range req.messages {
 		req.messages[i].Note = nil // it is for us to write
 	}
-	req.params = []byte{'{'}
+	var err error
+	req.params, err = passedOn(data)
+	return req, err
+}
+
+// passedOn are the members that are for the model. One of ours in another spelling would be
+// taken for ours by some readers and for the model's by others.
+func passedOn(data []byte) (json.RawMessage, error) {
+	params := []byte{'{'}
 	for w := rawjson.Object(data); w.Next(); {
-		if ours[string(w.Key)] || rawjson.IsNull(w.Value) {
+		name := string(w.Key)
+		if ours[name] || rawjson.IsNull(w.Value) {
 			continue
 		}
-		if len(req.params) > 1 {
-			req.params = append(req.params, ',')
+		for known := range ours {
+			if strings.EqualFold(known, name) {
+				return nil, fault.New(fault.BadRequest, "%.40q must be written %s", name, known)
+			}
 		}
-		req.params = append(append(rawjson.AppendString(req.params, string(w.Key)), ':'), w.Value...)
+		if len(params) > 1 {
+			params = append(params, ',')
+		}
+		params = append(append(rawjson.AppendString(params, name), ':'), w.Value...)
 	}
-	req.params = append(req.params, '}')
-	return req, nil
+	return append(params, '}'), nil
 }
 
 func (in *wire) check() error {

@@ -2,6 +2,7 @@ package chatapi
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 )
 
@@ -18,14 +19,37 @@ func TestWhatIsNotOursGoesToTheModel(t *testing.T) {
 	}
 }
 
+func TestNamesInAnotherSpellingAreRefused(t *testing.T) {
+	for _, body := range []string{
+		`{"model":"a","Model":"b","messages":[]}`,
+		`{"MODEL":"a","messages":[]}`,
+		`{"model":"a","Stream":true}`,
+		"{\"model\":\"a\",\"\u017ftream\":true}", // a long s, which readers of JSON fold
+	} {
+		if _, err := parse([]byte(body)); err == nil || !strings.Contains(err.Error(), "must be written") {
+			t.Errorf("%s: %v", body, err)
+		}
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"model":"a","messages":[{"role":"user","content":"hi"}]}`))
 	f.Add([]byte(`{"model":"a","messages":null,"x":[1,{"y":null}],"metadata":{"session":5}}`))
 	f.Add([]byte(`{"model":"a","Model":"b","tool_choice":"auto","n":1}`))
+	f.Add([]byte(`{"model":"a","stop":["。"],"stop":[],"tool_choice":"none","stream_options":{"include_usage":true}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		req, err := parse(data)
-		if err == nil && (!json.Valid(req.params) || req.model == "") {
-			t.Errorf("%+v", req)
+		if err != nil {
+			return
+		}
+		var params map[string]json.RawMessage
+		if req.model == "" || json.Unmarshal(req.params, &params) != nil {
+			t.Fatalf("%+v", req)
+		}
+		for name := range params {
+			if ours[strings.ToLower(name)] {
+				t.Errorf("%s is ours, and went to the model", name)
+			}
 		}
 	})
 }

@@ -26,7 +26,7 @@ type testFlags struct {
 	workers, retries    int
 	timeout             time.Duration
 	update              bool
-	profile             string
+	profile, model      string
 	browser             browserFlags
 }
 
@@ -42,6 +42,7 @@ func (f *testFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&f.update, "update-locators", false, "remember in "+locatorsFile+" how elements were found")
 	flags.StringSliceVar(&f.reports, "report", nil, "write reports: junit=FILE,html=FILE,json=FILE")
 	flags.StringVar(&f.profile, "profile", "default", "profile whose tools the tests may use")
+	flags.StringVar(&f.model, "model", "", "ask this model of the configuration where the words of a step do not lead to one element")
 	f.browser.add(flags)
 }
 
@@ -127,7 +128,7 @@ func (c *command) tellRun(kept *trial.Kept, reports []reportFile, memory *trial.
 
 // order reads the files and says what is to be run.
 func (c *command) order(flags *testFlags, args []string) (trial.Order, error) {
-	o := trial.Order{Who: access.Local(), Profile: flags.profile, Workers: flags.workers}
+	o := trial.Order{Who: access.Local(), Profile: flags.profile, Workers: flags.workers, Model: flags.model}
 	o.Options = run.Options{Base: flags.base, Env: c.env.Lookup, Timeout: flags.timeout, Retries: flags.retries, Trace: flags.browser.trace != "", Vars: map[string]string{}}
 	if flags.workers < 1 || flags.workers > maxWorkers {
 		return o, usage("--workers must be from 1 to %d", maxWorkers)

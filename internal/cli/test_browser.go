@@ -73,7 +73,7 @@ func (c *command) browserConfig(ctx context.Context, f *testFlags) (*browserConf
 		return nil, nil, err
 	}
 	if cfg != nil { // the run is kept where the others are
-		started.Store, started.Records = cfg.Store, cfg.Records
+		started.Store, started.Records, started.Models = cfg.Store, cfg.Records, cfg.Models
 	}
 	return started, func() { os.RemoveAll(dir) }, nil
 }

@@ -153,7 +153,7 @@ func TestSchemaKnowsTheSameKeys(t *testing.T) {
 	for name, fields := range map[string][]field{
 		"": c.fields(), "server": new(Server).fields(), "api": (&Server{API: &API{}}).apiFields(), "profile": c.profileFields(&Profile{}), "override": c.overrideFields(&Override{}), "fallback": new(Fallback).fields(),
 		"result": c.resultFields(new(project.Rule)), "kept": c.Kept.fields(), "safety": new(Safety).fields(), "tools": new(Profile).toolFields(),
-		"records": c.Records.fields(), "limits": c.Limits.fields(),
+		"records": c.Records.fields(), "sessions": c.Sessions.fields(), "limits": c.Limits.fields(),
 		"rate": c.Rate.fields(), "breaker": new(Breaker).fields(), "embeddings": c.Embeddings.fields(),
 		"recall": c.recallFields(new(Recall)), "recallUpstream": new(RecallUpstream).fields(), "recallAction": new(RecallAction).fields(),
 		"model": new(Model).fields(), "agent": c.agentFields(new(Agent)), "capabilities": new(Capabilities).fields(),

@@ -48,6 +48,7 @@ type Config struct {
 	ResultStore string         // which full results are kept: cut, all or none
 	Kept        Kept
 	Records     Records
+	Sessions    Sessions
 	Limits      Limits
 	Embeddings  Embeddings
 	Recall      *Recall  // nil: not served
@@ -132,6 +133,11 @@ type Records struct {
 	MaxSize int64         // bytes
 }
 
+// Sessions says how long chats and other sessions are kept.
+type Sessions struct {
+	Retain time.Duration // after what was last said
+}
+
 // Limits bound what one peer can make us hold.
 type Limits struct {
 	Body      int64 // bytes of one HTTP request
@@ -167,6 +173,7 @@ func defaults(path string) *Config {
 		ResultStore: "cut",
 		Kept:        Kept{Retain: 24 * time.Hour, MaxSize: 1 << 30, PerKey: 256 << 20},
 		Records:     Records{Retain: 30 * 24 * time.Hour, MaxSize: 2 << 30},
+		Sessions:    Sessions{Retain: 365 * 24 * time.Hour},
 		Limits:      Limits{Body: 4 << 20, Message: 16 << 20, Processes: 64, Schema: 256 << 10},
 	}
 }

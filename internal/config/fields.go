@@ -70,6 +70,7 @@ func (c *draft) fields() []field {
 		{"resultStore", oneOf(&c.ResultStore, "cut", "all", "none")},
 		{"kept", c.Kept.read},
 		{"records", c.Records.read},
+		{"sessions", c.Sessions.read},
 		{"limits", c.Limits.read},
 		{"embeddings", c.Embeddings.read},
 		{"recall", c.readRecall},
@@ -123,6 +124,10 @@ func (r *Records) fields() []field {
 		{"maxSize", sizeInto(&r.MaxSize)},
 	}
 }
+
+func (s *Sessions) read(d *decoder, at place, n *node) { d.object(at, n, s.fields()) }
+
+func (s *Sessions) fields() []field { return []field{{"retain", durationInto(&s.Retain, 1)}} }
 
 func (l *Limits) read(d *decoder, at place, n *node) { d.object(at, n, l.fields()) }
 

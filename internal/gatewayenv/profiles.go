@@ -4,13 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"github.com/toolfit/toolfit/env"
 	"github.com/toolfit/toolfit/internal/access"
 	"github.com/toolfit/toolfit/internal/catalog"
 	"github.com/toolfit/toolfit/internal/config"
-	"github.com/toolfit/toolfit/internal/tool"
 )
 
 // profiles are those that the caller may use, each with its agents.
@@ -61,7 +59,7 @@ func (g *Gateway) spec(ctx context.Context, a config.Agent) (env.AgentSpec, erro
 			spec.Metadata[name] = redact(text)
 		}
 	}
-	if len(a.Available) == 0 && len(a.Denied) == 0 {
+	if a.Capabilities.ToolCalling && len(a.Available) == 0 && len(a.Denied) == 0 {
 		return spec, nil
 	}
 	view, err := g.listed(ctx, a.Profile)
@@ -70,7 +68,7 @@ func (g *Gateway) spec(ctx context.Context, a config.Agent) (env.AgentSpec, erro
 	}
 	spec.AllowedTools = []string{}
 	for _, e := range view.Entries {
-		if !e.Own && has(a, e) {
+		if !e.Own && e.UsedBy(&a) {
 			spec.AllowedTools = append(spec.AllowedTools, e.Shown)
 		}
 	}
@@ -85,17 +83,6 @@ func redacted(redact func(string) string, value json.RawMessage) json.RawMessage
 	return json.RawMessage(`"***"`)
 }
 
-// has tells whether an agent has a tool of its profile.
-func has(a config.Agent, e *catalog.Entry) bool {
-	meant := func(word string) bool {
-		return word == e.Shown || word == e.Definition.Name || tool.Match(word, string(e.Name))
-	}
-	if slices.ContainsFunc(a.Denied, meant) {
-		return false
-	}
-	return len(a.Available) == 0 || slices.ContainsFunc(a.Available, meant)
-}
-
 // May is the decision which tools of servers an agent of the profile may use. Tools of ours are
 // everybody's. An agent that the profile does not have is an *env.NotFoundError.
 func (g *Gateway) May(profile, agent string) (func(*catalog.Entry) bool, error) {
@@ -103,5 +90,5 @@ func (g *Gateway) May(profile, agent string) (func(*catalog.Entry) bool, error) 
 	if a == nil || a.Profile != profile {
 		return nil, &env.NotFoundError{Kind: "Agent", ID: agent}
 	}
-	return func(e *catalog.Entry) bool { return e.Own || has(*a, e) }, nil
+	return func(e *catalog.Entry) bool { return e.Own || e.UsedBy(a) }, nil
 }

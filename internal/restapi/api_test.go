@@ -31,7 +31,7 @@ profiles:
   wide: {}
   orders: {servers: [shop], tools: {allow: ["shop__*order*", "shop__fail", "shop__slow_report"]}}
 limits: {body: 64KB}
-models: {m: {url: "http://127.0.0.1:9/v1"}}
+models: {m: {url: "http://127.0.0.1:9/v1", retries: 0}}
 agents: {filed: {profile: orders}}
 `
 

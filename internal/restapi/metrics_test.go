@@ -44,6 +44,7 @@ func TestDocumentsListExactlyTheMetrics(t *testing.T) {
 	g.ask(t, "root", "GET", "/api/v1/tools", "") // waits for the first lists
 	g.call(t, "ann", "shop__list_orders", `{}`)
 	g.ask(t, "root", "POST", "/api/v1/tools/cloud__envQuery/call?view=model", `{"action":"list"}`)
+	g.ask(t, "root", "POST", "/v1/chat/completions", `{"model":"filed","messages":[{"role":"user","content":"hi"}]}`) // its model is down
 	shown := namesIn(g.metrics(t), `(?m)^# TYPE (toolfit_\w+) `)
 	text, err := os.ReadFile("../../docs/rest.md")
 	if err != nil {

@@ -260,3 +260,46 @@ func testMessages(t *testing.T, open func() *store.Store) {
 	check(t, err)
 	equal(t, len(left), 1)
 }
+
+func testTrimSessions(t *testing.T, open func() *store.Store) {
+	s, other, ctx := open(), open(), t.Context()
+	const many = 250 // more than two steps
+	for i := range many {
+		_, err := s.CreateSession(ctx, store.Session{ID: fmt.Sprintf("ses_%03d", i), Metadata: metadata{"n": raws("1")}})
+		check(t, err)
+	}
+	check(t, s.AppendMessages(ctx, "ses_000", raws(`"old"`)))
+	last, err := s.Session(ctx, "ses_000")
+	check(t, err)
+	before := last.UpdatedAt.Add(time.Microsecond)
+	for last.UpdatedAt.Before(before) { // the oldest session goes on
+		check(t, s.AppendMessages(ctx, "ses_001", raws(`"new"`)))
+		last, err = s.Session(ctx, "ses_001")
+		check(t, err)
+	}
+	deleted, err := s.TrimSessions(ctx, time.Time{})
+	check(t, err)
+	equal(t, deleted, int64(0))
+	var sum [2]int64
+	var wg sync.WaitGroup
+	for i, one := range []*store.Store{s, other} {
+		wg.Go(func() {
+			var err error
+			if sum[i], err = one.TrimSessions(ctx, before); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	equal(t, sum[0]+sum[1], int64(many-1))
+	left, err := s.Sessions(ctx, store.SessionFilter{})
+	check(t, err)
+	equal(t, sessionIDs(left), []string{"ses_001"})
+	gone, err := s.Messages(ctx, "ses_000", 0, 0)
+	check(t, err)
+	stays, err := s.Messages(ctx, "ses_001", 0, 0)
+	check(t, err)
+	if len(gone) != 0 || len(stays) == 0 {
+		t.Errorf("%d messages of a session that is gone, %d of the other", len(gone), len(stays))
+	}
+}

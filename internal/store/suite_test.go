@@ -60,6 +60,7 @@ func suite(t *testing.T, newDSN func(t *testing.T) string, raw func(t *testing.T
 		{"a session is changed and taken for its owner alone", testSessionOwner},
 		{"sessions are filtered, newest first, page by page", testSessionPages},
 		{"wrong sessions are refused", testWrongSessions},
+		{"sessions are trimmed by their last change", testTrimSessions},
 		{"messages keep their order, whoever appends", testMessages},
 		{"agents and rules have versions", testDocuments},
 		{"of each tool and owner the newest uses are kept", testUses},

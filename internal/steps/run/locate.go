@@ -131,7 +131,7 @@ func (r *Runner) took(hit *find.Hit, q find.Query) located {
 }
 
 // otherwise tries what is left when the words do not lead to one element: how it was found
-// before, then what the page's source says.
+// before, then what the page's source says, and at last somebody who chooses.
 func (r *Runner) otherwise(ctx context.Context, q find.Query, refusal *find.Refusal) (located, error) {
 	r.step.Candidates = r.maskCandidates(refusal.Candidates)
 	if refusal.Code == snapshot.Ambiguous {
@@ -147,6 +147,9 @@ func (r *Runner) otherwise(ctx context.Context, q find.Query, refusal *find.Refu
 		if loc, ok := r.byHint(ctx, q); ok {
 			return loc, nil
 		}
+	}
+	if loc, ok := r.byChoice(ctx, q); ok {
+		return loc, nil
 	}
 	return located{}, refusal
 }

@@ -83,6 +83,7 @@ type Element struct {
 	Path  string  `json:"path,omitempty"`
 	Score float64 `json:"score"`
 	Why   string  `json:"why"`
+	By    string  `json:"by,omitempty"` // model: not the words decided, but a model
 }
 
 // CallRecord is one call to the server, before and after fitting.
@@ -113,6 +114,7 @@ type Metrics struct {
 	Calls         Share                 `json:"calls"`
 	Finds         Share                 `json:"finds"`
 	Recoveries    Share                 `json:"recoveries"`
+	Choices       Share                 `json:"choices"` // of a model that was asked
 	Ambiguous     int                   `json:"ambiguous"`
 	Stale         int                   `json:"stale"`
 	Healed        int                   `json:"healed"`
@@ -167,7 +169,7 @@ func (r *Result) Add(more *Result) {
 }
 
 func (m *Metrics) add(n *Metrics) {
-	for _, s := range []struct{ to, from *Share }{{&m.Calls, &n.Calls}, {&m.Finds, &n.Finds}, {&m.Recoveries, &n.Recoveries}} {
+	for _, s := range []struct{ to, from *Share }{{&m.Calls, &n.Calls}, {&m.Finds, &n.Finds}, {&m.Recoveries, &n.Recoveries}, {&m.Choices, &n.Choices}} {
 		s.to.OK += s.from.OK
 		s.to.All += s.from.All
 	}

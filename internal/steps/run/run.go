@@ -59,6 +59,7 @@ type Options struct {
 	Trace       bool                                       // have the server record each case, where it can
 	Synonyms    []string                                   // further words for find
 	Memory      Memory                                     // nil: nothing is remembered
+	Choose      Chooser                                    // asked last, where words do not lead to one element; nil: nobody is
 	Fit         func([]Tool) Fitter                        // made anew from each listing; nil: calls go out as they are
 	Log         *slog.Logger                               // one line per step; nil: none
 	Now         func() time.Time                           // nil: time.Now

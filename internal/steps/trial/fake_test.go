@@ -96,7 +96,13 @@ func (f *fakeBrowsers) start(t *testing.T) string {
 // newApp is a gateway in front of the browsers.
 func newApp(t *testing.T, url string) *app.App {
 	t.Helper()
-	text := fmt.Sprintf("store: t.db\nmcpServers:\n  web: {url: %q}\nprofiles:\n  default: {validation: light}\n  agents: {tests: true, validation: light}\n", url)
+	return newAppWith(t, url, "")
+}
+
+// newAppWith is one with more in its configuration.
+func newAppWith(t *testing.T, url, more string) *app.App {
+	t.Helper()
+	text := more + fmt.Sprintf("store: t.db\nmcpServers:\n  web: {url: %q}\nprofiles:\n  default: {validation: light}\n  agents: {tests: true, validation: light}\n", url)
 	cfg, err := config.Parse(filepath.Join(t.TempDir(), "toolfit.yaml"), []byte(text), nil)
 	if err != nil {
 		t.Fatal(err)

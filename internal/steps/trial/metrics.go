@@ -21,7 +21,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 			Name: "toolfit_test_cases_total", Help: "Cases of browser tests, by how they ended (passed, failed, error, skipped, flaky).",
 		}, []string{"status"}),
 		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "toolfit_test_attempts_total", Help: "What the steps of browser tests tried, by kind (call, find, recovery) and outcome (ok, failed).",
+			Name: "toolfit_test_attempts_total", Help: "What the steps of browser tests tried, by kind (call, find, recovery, choice of a model) and outcome (ok, failed).",
 		}, []string{"kind", "outcome"}),
 		events: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "toolfit_test_events_total", Help: "What happened in browser tests: ambiguous look-ups, stale refs, healed steps, flaky cases, look-ups from the cache.",
@@ -60,7 +60,7 @@ func (m *Metrics) observe(r *run.Result) {
 	for _, c := range r.Cases {
 		m.cases.WithLabelValues(string(c.Status)).Inc()
 	}
-	for kind, s := range map[string]run.Share{"call": r.Metrics.Calls, "find": r.Metrics.Finds, "recovery": r.Metrics.Recoveries} {
+	for kind, s := range map[string]run.Share{"call": r.Metrics.Calls, "find": r.Metrics.Finds, "recovery": r.Metrics.Recoveries, "choice": r.Metrics.Choices} {
 		m.attempts.WithLabelValues(kind, "ok").Add(float64(s.OK))
 		m.attempts.WithLabelValues(kind, "failed").Add(float64(s.All - s.OK))
 	}

@@ -39,13 +39,14 @@ type Caller interface {
 type Parts struct {
 	Catalog Catalog
 	Caller  Caller
-	End     func(session string) // ends what servers keep for a session
-	Store   Store                // keeps runs; nil: they are not kept
-	Metrics *Metrics             // nil: not counted
-	NewID   func() string        // of runs, without a prefix
-	Tell    func(Event)          // hears of runs; it must not block; nil: nobody does
-	Logger  *slog.Logger         // one line per step; nil: none
-	Now     func() time.Time     // nil: time.Now
+	End     func(session string)                    // ends what servers keep for a session
+	Store   Store                                   // keeps runs; nil: they are not kept
+	Metrics *Metrics                                // nil: not counted
+	Chooser func(model string) (run.Chooser, error) // of a model by its name; nil: there are none
+	NewID   func() string                           // of runs, without a prefix
+	Tell    func(Event)                             // hears of runs; it must not block; nil: nobody does
+	Logger  *slog.Logger                            // one line per step; nil: none
+	Now     func() time.Time                        // nil: time.Now
 }
 
 // Lab runs browser tests.
@@ -76,7 +77,8 @@ type Order struct {
 	Suites  []*steps.Suite
 	Sources map[string]string // the files as they were read, to run them again; may be nil
 	Workers int               // each has a browser of its own; 0: one
-	// Options of every case. ID, Fit, Log and Done are the lab's.
+	Model   string            // asked where words do not lead to one element; "": nobody is
+	// Options of every case. ID, Fit, Log, Done and Choose are the lab's.
 	Options run.Options
 	Started func(id string)                     // hears of the run as it begins; nil: nobody
 	Done    func(file string, c run.CaseResult) // hears of each case as it ends, one after another; nil: nobody
@@ -87,6 +89,9 @@ type Order struct {
 func (l *Lab) Run(ctx context.Context, o Order) (*Kept, error) {
 	server, err := l.server(ctx, o.Profile, o.Server)
 	if err != nil {
+		return nil, err
+	}
+	if o.Options.Choose, err = l.chooser(o.Model); err != nil {
 		return nil, err
 	}
 	k := l.begin(&o)
