@@ -43,7 +43,7 @@ func TestTheFirstTestPassesWithNothingButNodeAndAChromium(t *testing.T) {
 
 // An agent finds an element by words and clicks it by its ref, in the browser where it ran steps.
 func TestAnAgentUsesStepsAndItsOwnCallsInOneBrowser(t *testing.T) {
-	site := recordedSite(t)
+	pages := site(t)
 	cfg, err := config.Load(browserConfig(t, "0.0.83", "profiles:\n  default: {tests: true}\n"), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -62,7 +62,7 @@ func TestAnAgentUsesStepsAndItsOwnCallsInOneBrowser(t *testing.T) {
 		}
 		return callOwn(t, api, tool, string(body))
 	}
-	if got := call("run_steps", map[string]any{"base_url": site.URL, "steps": "open /table.html\n在搜索框输入 \"SO\""}); got["passed"] != true {
+	if got := call("run_steps", map[string]any{"base_url": pages.URL, "steps": "open /table.html\n在搜索框输入 \"SO\""}); got["passed"] != true {
 		t.Fatalf("%v", got)
 	}
 	found := call("find_element", map[string]any{"description": "SO-1003 行的删除按钮", "action": "click"})

@@ -1,6 +1,6 @@
 package e2e
 
-// stepCases are steps that pass on the recorded pages, and each time some with a planted
+// stepCases are steps that pass on the pages of testdata, and each time some with a planted
 // mistake in the last, which must be reported under its code.
 var stepCases = []stepCase{
 	{"login in Chinese", `

@@ -65,22 +65,12 @@ func browserConfig(t *testing.T, version, more string) string {
 	return path
 }
 
-// recordedSite serves the recorded pages, and one with dialogs and links, on loopback.
-func recordedSite(t *testing.T) *httptest.Server {
+// site serves the pages of the tests on loopback.
+func site(t *testing.T) *httptest.Server {
 	t.Helper()
-	dir := os.Getenv("TOOLFIT_DATA")
-	if dir == "" {
-		t.Skip("needs TOOLFIT_DATA, the folder with the pages")
-	}
-	mux := http.NewServeMux()
-	mux.Handle("/", http.FileServer(http.Dir(filepath.Join(dir, "browser", "pages"))))
-	mux.HandleFunc("/ask.html", func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprint(w, `<!doctype html><meta charset="utf-8"><title>Ask</title><button onclick="out.textContent=confirm('确定删除吗')?'deleted':'kept'">Delete</button>
-<button onclick="out.textContent='hello '+prompt('Name?')">Greet</button><p id="out"></p><a href="/login-en.html" target="_blank">New window</a>`)
-	})
-	site := httptest.NewServer(mux)
-	t.Cleanup(site.Close)
-	return site
+	s := httptest.NewServer(http.FileServer(http.Dir(filepath.Join("testdata", "pages"))))
+	t.Cleanup(s.Close)
+	return s
 }
 
 // toolfit runs a command in this process.
@@ -94,14 +84,14 @@ func toolfit(t *testing.T, args ...string) (code int, out string) {
 // Older servers sleep a second after every action, so the cases are shared out among workers,
 // and the versions run side by side.
 func TestStepsInRealBrowsersOfEveryVersion(t *testing.T) {
-	site := recordedSite(t)
+	pages := site(t)
 	for _, version := range stepVersions {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
 			config, dir := browserConfig(t, version, ""), t.TempDir()
-			planted := writeStepCases(t, dir, 3)
+			mistakes := writeStepCases(t, dir, 3)
 			path := filepath.Join(t.TempDir(), "report.json")
-			code, out := toolfit(t, "test", dir, "--config", config, "--base-url", site.URL, "--workers", "3", "--timeout", "8s", "--report", "json="+path)
+			code, out := toolfit(t, "test", dir, "--config", config, "--base-url", pages.URL, "--workers", "3", "--timeout", "8s", "--report", "json="+path)
 			if code != 1 {
 				t.Errorf("exit %d, want 1:\n%s", code, out)
 			}
@@ -113,32 +103,71 @@ func TestStepsInRealBrowsersOfEveryVersion(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
-			seen := 0
-			for _, r := range report.Results {
-				seen += checkSteps(t, &r, planted)
+			found := stepsByLine(report.Results)
+			for _, m := range mistakes {
+				t.Run(m.name, func(t *testing.T) { m.check(t, found) })
+				delete(found, m.at)
 			}
-			if seen != len(stepCases) {
-				t.Errorf("%d of %d planted mistakes were reported:\n%s", seen, len(stepCases), out)
+			for _, list := range found { // everything else must have passed
+				for _, s := range list {
+					if s.Status != stepsrun.Passed && s.Status != stepsrun.Healed {
+						t.Errorf("no mistake is planted here: %s", toldStep(&s))
+					}
+				}
 			}
 		})
 	}
 }
 
+// mistake is a planted one, in the step at one line of a file.
+type mistake struct {
+	name, at, code string
+	last           bool // of its file: it is not optional, and fails the case
+}
+
+// check looks whether the mistake was reported, in its own step and under its own code.
+func (m *mistake) check(t *testing.T, found map[string][]stepsrun.StepResult) {
+	t.Helper()
+	list := found[m.at]
+	if len(list) != 1 {
+		t.Fatalf("%d steps stand at %s", len(list), m.at)
+	}
+	s, want := &list[0], stepsrun.Noted
+	if m.last {
+		want = stepsrun.Failed
+	}
+	if s.Error == nil || string(s.Error.Details.Code) != m.code || s.Status != want {
+		t.Errorf("want %s %s, got %s", want, m.code, toldStep(s))
+	}
+}
+
+func stepsByLine(results []stepsrun.Result) map[string][]stepsrun.StepResult {
+	found := map[string][]stepsrun.StepResult{}
+	for _, r := range results {
+		for _, c := range r.Cases {
+			for _, s := range c.Steps {
+				at := fmt.Sprintf("%s:%d", s.File, s.Line)
+				found[at] = append(found[at], s)
+			}
+		}
+	}
+	return found
+}
+
 // writeStepCases writes the cases into so many files, each one case, so that a browser starts
 // once for many. The planted mistakes are optional but for the last of each file, so that the
-// next steps are tried. It returns the codes of the mistakes by the lines of their files.
-func writeStepCases(t *testing.T, dir string, files int) map[string]string {
+// next steps are tried.
+func writeStepCases(t *testing.T, dir string, files int) (mistakes []mistake) {
 	t.Helper()
-	planted := map[string]string{}
 	for n := range files {
 		path := filepath.Join(dir, fmt.Sprintf("part%d.yaml", n))
 		var b strings.Builder
 		for i := n; i < len(stepCases); i += files {
 			c := stepCases[i]
 			fmt.Fprintf(&b, "# %s%s%s\n", c.name, c.good, c.planted)
-			line := strings.Count(b.String(), "\n")
-			planted[fmt.Sprintf("%s:%d", path, line)] = c.code
-			if i+files < len(stepCases) {
+			last := i+files >= len(stepCases)
+			mistakes = append(mistakes, mistake{c.name, fmt.Sprintf("%s:%d", path, strings.Count(b.String(), "\n")), c.code, last})
+			if !last {
 				text := b.String()
 				at := strings.LastIndex(strings.TrimRight(text, "\n"), "\n- ") + len("\n- ")
 				step := strings.TrimSpace(text[at:])
@@ -154,7 +183,7 @@ func writeStepCases(t *testing.T, dir string, files int) map[string]string {
 			t.Fatalf("%v\n%s", err, b.String())
 		}
 	}
-	return planted
+	return mistakes
 }
 
 // optional is a step whose failure does not end its case.
@@ -164,24 +193,6 @@ func optional(step string) string {
 	}
 	text, _ := json.Marshal(step) // a string
 	return fmt.Sprintf("{optional: true, step: %s}\n", text)
-}
-
-// checkSteps counts the planted mistakes that were reported under their code. Everything
-// else must have passed.
-func checkSteps(t *testing.T, r *stepsrun.Result, planted map[string]string) (seen int) {
-	t.Helper()
-	for _, c := range r.Cases {
-		for _, s := range c.Steps {
-			code := planted[fmt.Sprintf("%s:%d", s.File, s.Line)]
-			switch {
-			case code != "" && s.Error != nil && string(s.Error.Details.Code) == code:
-				seen++
-			case code != "" || s.Status != stepsrun.Passed && s.Status != stepsrun.Healed:
-				t.Errorf("planted %q, but %s", code, toldStep(&s))
-			}
-		}
-	}
-	return seen
 }
 
 // toldStep is what happened in a step that did not go as it should.
