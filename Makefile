@@ -60,16 +60,9 @@ cross:
 		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build ./... || exit 1; \
 	done
 
-# Each fuzz function for so many inputs; FUZZTIME=1m takes a minute for each. (By time the go
-# tool sometimes ends with "context deadline exceeded", by count it does not.) A find is kept
-# under testdata/fuzz by the go tool.
+# Each fuzz function for so many inputs; FUZZTIME=1m takes a minute for each.
 fuzz:
-	@grep -rE --include='*_test.go' --exclude-dir=.tools '^func Fuzz[A-Za-z0-9_]*\(' . | sort | \
-	while IFS=: read -r file line; do \
-		name=$${line#func }; name=$${name%%(*}; \
-		echo "fuzz $$name in $$(dirname $$file)"; \
-		$(GO) test -run='^$$' -fuzz="^$$name$$" -fuzztime=$(FUZZTIME) $$(dirname $$file) </dev/null || exit 1; \
-	done
+	@GO=$(GO) scripts/fuzz $(FUZZTIME)
 
 # What the gateway costs beside a bare reverse proxy, cold build time and size of the program.
 bench:
