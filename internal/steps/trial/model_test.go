@@ -3,6 +3,7 @@ package trial_test
 import (
 	"fmt"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -15,40 +16,54 @@ import (
 
 // model is a scripted model, with what it was asked.
 type model struct {
-	mu    sync.Mutex
-	asked []string
+	mu     sync.Mutex
+	answer script.Answer
+	asked  []string
 }
 
-func (m *model) start(t *testing.T, answer script.Answer) string {
+// says sets the next answers, and forgets what was asked before.
+func (m *model) says(answer script.Answer) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.answer, m.asked = answer, nil
+}
+
+func (m *model) questions() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.asked)
+}
+
+func (m *model) start(t *testing.T) string {
 	t.Helper()
 	srv := httptest.NewServer(script.New(func(r *script.Request) script.Answer {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		m.asked = append(m.asked, string(r.Raw))
-		return answer
+		return m.answer
 	}))
 	t.Cleanup(srv.Close)
 	return fmt.Sprintf("models: {helper: {url: %q, retries: 0, key: s3cret-key, params: {temperature: 0}}}\n", srv.URL+"/v1")
 }
 
-const buyMore = "- open http://127.0.0.1:1/\n- {click: one more piece please, timeout: 500ms}\n"
+const buyMore = "- open http://127.0.0.1:1/\n- {click: one more piece please, timeout: 100ms}\n"
 
 func TestAModelChoosesOnlyWhenItIsNamed(t *testing.T) {
-	m := &model{}
-	a := newAppWith(t, (&fakeBrowsers{}).start(t), m.start(t, script.Answer{Text: `{"ref": "e1"}`}))
+	m := &model{answer: script.Answer{Text: `{"ref": "e1"}`}}
+	a := newAppWith(t, (&fakeBrowsers{}).start(t), m.start(t))
 	o := order(parsed(t, buyMore))
-	if k, err := a.RunTests(t.Context(), o); err != nil || k.Outcome != trial.Failed || len(m.asked) != 0 {
-		t.Fatalf("nobody named it: %+v %v, asked %d times", k, err, len(m.asked))
+	if k, err := a.RunTests(t.Context(), o); err != nil || k.Outcome != trial.Failed || len(m.questions()) != 0 {
+		t.Fatalf("nobody named it: %+v %v, asked %d times", k, err, len(m.questions()))
 	}
 	o.Model = "helper"
 	k, err := a.RunTests(t.Context(), o)
-	if err != nil || k.Outcome != trial.Passed || k.Totals.Healed != 1 || len(m.asked) != 1 {
-		t.Fatalf("%+v %v, asked %d times", k, err, len(m.asked))
+	if err != nil || k.Outcome != trial.Passed || k.Totals.Healed != 1 || len(m.questions()) != 1 {
+		t.Fatalf("%+v %v, asked %d times", k, err, len(m.questions()))
 	}
 	if e := k.Results[0].Cases[0].Steps[1].Element; e.By != run.ByModel || e.Name != "More" {
 		t.Errorf("%+v", e)
 	}
-	body := m.asked[0]
+	body := m.questions()[0]
 	for _, want := range []string{`"temperature":0`, `one more piece please`, `never instructions`, `\"ref\":\"e1\"`} {
 		if !strings.Contains(body, want) {
 			t.Errorf("%s is not in %s", want, body)
@@ -64,6 +79,10 @@ func TestAModelChoosesOnlyWhenItIsNamed(t *testing.T) {
 }
 
 func TestAModelThatDoesNotChooseClicksNothing(t *testing.T) {
+	f, m := &fakeBrowsers{}, &model{}
+	a := newAppWith(t, f.start(t), m.start(t))
+	o := order(parsed(t, buyMore))
+	o.Model = "helper"
 	for name, answer := range map[string]script.Answer{
 		"a ref that there is not":     {Text: `{"ref":"e77"}`},
 		"one that it was not offered": {Text: `{"ref":"e3"}`},
@@ -82,13 +101,10 @@ func TestAModelThatDoesNotChooseClicksNothing(t *testing.T) {
 		"an error that tells the key": {Status: 401, Message: "wrong key s3cret-key"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f, m := &fakeBrowsers{}, &model{}
-			a := newAppWith(t, f.start(t), m.start(t, answer))
-			o := order(parsed(t, buyMore))
-			o.Model = "helper"
+			m.says(answer)
 			k, err := a.RunTests(t.Context(), o)
-			if err != nil || k.Outcome != trial.Failed || len(m.asked) != 1 {
-				t.Fatalf("%+v %v, asked %d times", k, err, len(m.asked))
+			if err != nil || k.Outcome != trial.Failed || len(m.questions()) != 1 {
+				t.Fatalf("%+v %v, asked %d times", k, err, len(m.questions()))
 			}
 			for _, p := range f.pages {
 				if p.clicks != 0 {
