@@ -17,7 +17,7 @@ import (
 type Calls interface {
 	ListCalls(ctx context.Context, who access.Principal, q url.Values, look int) (restapi.CallPage, error)
 	ReadCall(ctx context.Context, who access.Principal, id string) (restapi.Call, error)
-	WatchCalls(ctx context.Context, who access.Principal, q url.Values, tell func(c restapi.Call, gap bool) error) error
+	WatchCalls(who access.Principal, q url.Values) (*restapi.CallWatch, error)
 	ExportCalls(w http.ResponseWriter, r *http.Request, who access.Principal)
 }
 

@@ -96,8 +96,8 @@ func (e evil) ListCalls(context.Context, access.Principal, url.Values, int) (res
 func (e evil) ReadCall(context.Context, access.Principal, string) (restapi.Call, error) {
 	return e.call(), nil
 }
-func (evil) WatchCalls(context.Context, access.Principal, url.Values, func(restapi.Call, bool) error) error {
-	return nil
+func (e evil) WatchCalls(access.Principal, url.Values) (*restapi.CallWatch, error) {
+	return nil, e.fault()
 }
 func (evil) ExportCalls(http.ResponseWriter, *http.Request, access.Principal) {}
 func (evil) ReadResult(context.Context, access.Principal, string) (restapi.Result, json.RawMessage, error) {

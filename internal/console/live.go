@@ -27,7 +27,12 @@ const (
 // liveCalls sends the rows of calls as they end, over a WebSocket. A browser's own scripts
 // could open one from any page, so the library compares Origin and Host.
 func (c *Console) liveCalls(v *visit) (answer, error) {
+	watch, err := c.Gateway.WatchCalls(v.who, filterOf(v.URL.Query())) // before the browser hears that it listens
+	if err != nil {
+		return answer{}, err
+	}
 	return answer{serve: func(w http.ResponseWriter, r *http.Request) {
+		defer watch.Close()
 		conn, err := websocket.Accept(w, r, nil)
 		if err != nil {
 			return // it has answered
@@ -37,7 +42,7 @@ func (c *Console) liveCalls(v *visit) (answer, error) {
 		rows := &liveRows{console: c, visit: v, conn: conn}
 		var sending sync.WaitGroup
 		sending.Go(func() { defer cancel(); rows.send(ctx) })
-		err = c.Gateway.WatchCalls(ctx, v.who, filterOf(r.URL.Query()), rows.add)
+		err = watch.Tell(ctx, rows.add)
 		cancel()
 		sending.Wait()
 		if err == nil {

@@ -6,35 +6,54 @@ import (
 
 	"github.com/toolfit/toolfit/internal/access"
 	"github.com/toolfit/toolfit/internal/record"
+	"github.com/toolfit/toolfit/internal/store"
 )
 
-// WatchCalls tells of the calls that end from now on, by the filters of the route and as far
-// as the caller may read them, until ctx or the gateway ends or tell returns an error. A gap
-// says that calls were missed, because tell was too slow.
-func (a *API) WatchCalls(ctx context.Context, who access.Principal, q url.Values, tell func(c Call, gap bool) error) error {
+// CallWatch hears of calls as they end, from when it was made until it is closed.
+type CallWatch struct {
+	filter callFilter
+	events *Events
+	seat   *listener
+	calls  <-chan store.Call
+	end    func()
+}
+
+// WatchCalls begins to listen to calls that the caller may see and that the query names.
+// Close must follow.
+func (a *API) WatchCalls(who access.Principal, q url.Values) (*CallWatch, error) {
 	f, err := parseFilter(q, who)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	l, err := a.Events.join() // counted among the open connections
+	seat, err := a.Events.join() // counted among the open connections
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer a.Events.leave(l)
 	calls, end := a.Events.records.Subscribe(callBuffer)
-	defer end()
+	return &CallWatch{f, a.Events, seat, calls, end}, nil
+}
+
+// Close ends it.
+func (w *CallWatch) Close() {
+	w.end()
+	w.events.leave(w.seat)
+}
+
+// Tell tells of each call, and of gaps where there were too many, until ctx ends or tell
+// does not want more; nil when the gateway goes down.
+func (w *CallWatch) Tell(ctx context.Context, tell func(c Call, gap bool) error) error {
 	for {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-a.Events.closing:
+		case <-w.events.closing:
 			return nil
-		case c, open := <-calls:
+		case c, open := <-w.calls:
 			if !open {
 				return nil
 			}
 			_, gap := record.Lost(c)
-			if !gap && !f.hears(c) {
+			if !gap && !w.filter.hears(c) {
 				continue
 			}
 			if err := tell(showCall(c), gap); err != nil {
