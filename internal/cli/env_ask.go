@@ -184,5 +184,9 @@ func explainEnv(err error) error {
 	case errors.Is(err, context.DeadlineExceeded):
 		return fault.New(fault.UpstreamTimeout, "the environment did not answer within %s: %w", envPatience, err)
 	}
-	return fault.New(fault.UpstreamDown, "%w", err)
+	down := fault.New(fault.UpstreamDown, "%w", err)
+	if errors.Is(err, exec.ErrNotFound) {
+		return down.WithHint("install it, or correct the command after --")
+	}
+	return down.WithHint("start the environment, or correct --url; for this gateway: toolfit serve")
 }

@@ -50,6 +50,9 @@ func testFiles(args []string) ([]string, error) {
 // whose name begins with _ are there to be included by others.
 func filesIn(path string) (found []string, err error) {
 	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no file or folder %s; begin with: toolfit test init", path)
+	}
 	if err != nil {
 		return nil, err
 	}

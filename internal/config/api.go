@@ -83,7 +83,7 @@ func isAddress(s string) bool {
 func (s *Server) apiFields() []field {
 	fields := []field{
 		{"spec", textInto(&s.API.Spec, checkSpec)},
-		{"base", textInto(&s.API.Base, checkURL)},
+		{"base", textInto(&s.API.Base, urlLike("https://example.com"))},
 		{"tags", listInto(&s.API.Tags, checkFilled)},
 		{"paths", listInto(&s.API.Paths, checkGlob)},
 		{"methods", s.API.readMethods},
@@ -159,7 +159,7 @@ func (c *Credential) fields() []field {
 		{"password", textInto(&c.Password, nil)},
 		{"clientId", textInto(&c.ClientID, checkFilled)},
 		{"clientSecret", textInto(&c.ClientSecret, checkFilled)},
-		{"tokenUrl", textInto(&c.TokenURL, checkURL)},
+		{"tokenUrl", textInto(&c.TokenURL, urlLike("https://example.com"))},
 		{"scopes", listInto(&c.Scopes, checkFilled)},
 	}
 }

@@ -43,12 +43,15 @@ func checkBasePath(s string) string {
 	return ""
 }
 
-func checkURL(s string) string {
-	u, err := url.Parse(s)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
-		return "expected an address such as https://example.com/mcp"
+// urlLike checks an address; the example shows what kind is meant.
+func urlLike(example string) func(string) string {
+	return func(s string) string {
+		u, err := url.Parse(s)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+			return "expected an address such as " + example
+		}
+		return ""
 	}
-	return ""
 }
 
 // checkProxy takes what Go's HTTP client can go through.

@@ -57,7 +57,7 @@ func (c *draft) fields() []field {
 		{"store", textInto(&c.Store, checkFilled)},
 		{"hosts", listInto(&c.Hosts, checkHost)},
 		{"basePath", textInto(&c.BasePath, checkBasePath)},
-		{"publicURL", textInto(&c.PublicURL, checkURL)},
+		{"publicURL", textInto(&c.PublicURL, urlLike("https://example.com"))},
 		{"proxies", networksInto(&c.Proxies)},
 		{"rate", c.Rate.read},
 		{"mcpServers", c.readServers},

@@ -60,7 +60,7 @@ func (c *draft) readModels(d *decoder, at place, n *node) {
 
 func (m *Model) fields() []field {
 	return []field{
-		{"url", textInto(&m.URL, checkURL)},
+		{"url", textInto(&m.URL, urlLike("https://example.com/v1"))},
 		{"model", textInto(&m.Model, checkFilled)},
 		{"key", textInto(&m.Key, checkHeaderValue)},
 		{"dialect", oneOf(&m.Dialect, dialects()...)},

@@ -102,7 +102,7 @@ func (u *RecallUpstream) read(d *decoder, at place, n *node) {
 
 func (u *RecallUpstream) fields() []field {
 	return []field{
-		{"url", textInto(&u.URL, checkURL)},
+		{"url", textInto(&u.URL, urlLike("https://example.com"))},
 		{"timeout", durationInto(&u.Timeout, time.Millisecond)},
 	}
 }

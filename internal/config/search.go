@@ -40,7 +40,7 @@ func (e *Embeddings) read(d *decoder, at place, n *node) {
 
 func (e *Embeddings) fields() []field {
 	return []field{
-		{"url", textInto(&e.URL, checkURL)},
+		{"url", textInto(&e.URL, urlLike("https://example.com/v1"))},
 		{"model", textInto(&e.Model, checkFilled)},
 		{"key", textInto(&e.Key, nil)},
 	}

@@ -49,7 +49,7 @@ func (s *Server) fields() []field {
 		{"args", listInto(&s.Args, nil)},
 		{"env", s.readEnv},
 		{"cwd", textInto(&s.Cwd, checkFilled)},
-		{"url", textInto(&s.URL, checkURL)},
+		{"url", textInto(&s.URL, urlLike("https://example.com/mcp"))},
 		{"headers", s.readHeaders},
 		{"builtin", textInto(&s.Builtin, checkFilled)},
 		{"type", oneOf(&s.Type, serverTypes...)},
@@ -92,8 +92,8 @@ func (s *Server) clientFields() []field {
 	}
 	return append(fields,
 		field{"transport", s.readClientType},
-		field{"serverUrl", textInto(&s.URL, checkURL)},
-		field{"httpUrl", textInto(&s.URL, checkURL)},
+		field{"serverUrl", textInto(&s.URL, urlLike("https://example.com/mcp"))},
+		field{"httpUrl", textInto(&s.URL, urlLike("https://example.com/mcp"))},
 	)
 }
 
