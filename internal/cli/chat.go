@@ -148,11 +148,14 @@ func chatError(base string, status int, data []byte) error {
 	if err := json.Unmarshal(data, &body); err != nil || body.Error == nil || body.Error.Message == "" {
 		return fault.New(fault.UpstreamProtocol, "%s answered HTTP %d: %.200s", base, status, bytes.TrimSpace(data))
 	}
-	code := fault.Code(body.Error.Code)
+	f := fault.New(fault.Code(body.Error.Code), "%s", body.Error.Message)
 	if status == http.StatusNotFound {
-		code = fault.NotFound
+		f.Code = fault.NotFound
 	}
-	return fault.New(code, "%s", body.Error.Message)
+	if body.Error.Code == "model_not_found" {
+		f = f.WithHint("every agent is such a model: toolfit env agents lists them, and agents: in toolfit.yaml makes one")
+	}
+	return f
 }
 
 // chunk is a part of an answer.
