@@ -11,7 +11,7 @@ import (
 func (a *App) console(api *restapi.API) http.Handler {
 	return console.New(console.Parts{
 		Gateway: api, Recall: a.recalls.Load, API: api,
-		Chat: a.book.runner, Sessions: api, Environment: a.Env, Runs: api,
+		Chat: a.book.runner, Environment: a.Env,
 		Admit: a.admit, Limit: a.limited, Address: a.askedFor, BasePath: a.started.BasePath,
 		Version: a.opts.Version, Seal: a.sealKey, Profiles: a.profiles, Logger: a.log,
 	})

@@ -74,17 +74,17 @@ func (c *Console) chatOf(v *visit, id string) (p chatPage, err error) {
 		p.Agent = p.Agents[0].ID
 	}
 	if id != "" {
-		if p.Session, err = c.Sessions.ReadSession(v.Context(), v.who, id); err != nil {
+		if p.Session, err = c.Gateway.ReadSession(v.Context(), v.who, id); err != nil {
 			return p, err
 		}
-		list, err := c.Sessions.ReadMessages(v.Context(), v.who, id, restapi.Stretch{Last: true, Limit: maxTurns})
+		list, err := c.Gateway.ReadMessages(v.Context(), v.who, id, restapi.Stretch{Last: true, Limit: maxTurns})
 		if err != nil {
 			return p, err
 		}
 		p.Agent, p.Turns = agentOf(p.Session), turnsOf(v.lang, list.Messages)
 		p.Earlier = len(list.Messages) > 0 && list.Messages[0].Position > 1
 	}
-	own, err := c.Sessions.ListSessions(v.Context(), v.who, store.SessionFilter{Owner: v.who.ID, Limit: pastChats})
+	own, err := c.Gateway.ListSessions(v.Context(), v.who, store.SessionFilter{Owner: v.who.ID, Limit: pastChats})
 	for _, s := range own.Sessions {
 		if by := agentOf(s); by != "" {
 			p.Past = append(p.Past, pastChat{s, by, s.ID == id})

@@ -22,9 +22,7 @@ import (
 type Parts struct {
 	Gateway     Gateway
 	Chat        chatapi.Agents // the agents that people talk with
-	Sessions    Sessions
 	Environment Environment
-	Runs        Runs
 	Recall      func() *recall.Service // nil: it is not configured
 	API         http.Handler           // for calls of tools that were recalled
 
@@ -51,6 +49,8 @@ type Gateway interface {
 	Rules
 	Suggestions
 	Prompts
+	Sessions
+	Runs
 	Keys
 }
 

@@ -31,7 +31,11 @@ var badJSON, _ = json.Marshal(map[string]any{bad: []any{bad, map[string]string{"
 	"properties": map[string]any{bad: map[string]any{"type": "string", "description": bad, "enum": []string{bad}}, "j": map[string]any{"description": bad, "default": bad}, "s": map[string]any{"type": "string", "default": bad}}})
 
 // evil is a gateway all of whose texts are bad.
-type evil struct{ evilResults }
+type evil struct {
+	evilResults
+	Sessions // the pages of these two are tried with a whole gateway
+	Runs
+}
 
 func (evil) Pulse(access.Principal) ([]record.Minute, error) { return make([]record.Minute, 60), nil }
 

@@ -75,7 +75,7 @@ func (c *Console) runNow(v *visit) (answer, error) {
 }
 
 func (c *Console) runOf(v *visit) (*runPage, error) {
-	k, err := c.Runs.ReadRun(v.Context(), v.who, v.PathValue("id"))
+	k, err := c.Gateway.ReadRun(v.Context(), v.who, v.PathValue("id"))
 	if err != nil {
 		return nil, err
 	}

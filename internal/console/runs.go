@@ -71,7 +71,7 @@ func (c *Console) runsNow(v *visit) (runsPage, error) {
 	}
 	f := store.RunFilter{Name: q.Get("name"), Outcome: q.Get("outcome"), Before: asked.Get("cursor"), Limit: 50}
 	var err error
-	if p.RunList, err = c.Runs.ListRuns(v.Context(), v.who, f); err != nil {
+	if p.RunList, err = c.Gateway.ListRuns(v.Context(), v.who, f); err != nil {
 		return p, err
 	}
 	if p.Live = with(c.at("/runs/rows"), q, "", ""); f.Before != "" {
@@ -102,7 +102,7 @@ func (c *Console) runRows(v *visit) (answer, error) {
 // startRun starts a run of steps as they were pasted. What is refused stays in the form.
 func (c *Console) startRun(v *visit) (answer, error) {
 	in := restapi.RunOrder{Steps: v.PostForm.Get("steps"), Profile: v.PostForm.Get("profile"), Base: v.PostForm.Get("base")}
-	id, err := c.Runs.StartRun(v.Context(), v.who, in)
+	id, err := c.Gateway.StartRun(v.Context(), v.who, in)
 	if err == nil {
 		return done("/runs/"+url.PathEscape(id), "runStarted")
 	}
@@ -119,7 +119,7 @@ func (c *Console) startRun(v *visit) (answer, error) {
 }
 
 func (c *Console) runAgain(v *visit) (answer, error) {
-	id, err := c.Runs.StartRun(v.Context(), v.who, restapi.RunOrder{Again: v.PathValue("id")})
+	id, err := c.Gateway.StartRun(v.Context(), v.who, restapi.RunOrder{Again: v.PathValue("id")})
 	if err != nil {
 		return answer{}, err
 	}
@@ -128,7 +128,7 @@ func (c *Console) runAgain(v *visit) (answer, error) {
 
 func (c *Console) runReport(v *visit) (answer, error) {
 	form := v.URL.Query().Get("format")
-	write, err := c.Runs.RunReport(v.Context(), v.who, v.PathValue("id"), form)
+	write, err := c.Gateway.RunReport(v.Context(), v.who, v.PathValue("id"), form)
 	if err != nil {
 		return answer{}, err
 	}
@@ -136,7 +136,7 @@ func (c *Console) runReport(v *visit) (answer, error) {
 }
 
 func (c *Console) runPicture(v *visit) (answer, error) {
-	write, err := c.Runs.RunPicture(v.Context(), v.who, v.PathValue("id"), v.PathValue("n"))
+	write, err := c.Gateway.RunPicture(v.Context(), v.who, v.PathValue("id"), v.PathValue("n"))
 	if err != nil {
 		return answer{}, err
 	}

@@ -58,7 +58,7 @@ func (c *Console) showSessions(v *visit, refused *fault.Error) (answer, error) {
 	if f.Before = v.URL.Query().Get("cursor"); f.Before != "" {
 		p.Pager.First = with(c.at("/environments/sessions"), q, "", "")
 	}
-	list, err := c.Sessions.ListSessions(v.Context(), v.who, f)
+	list, err := c.Gateway.ListSessions(v.Context(), v.who, f)
 	if err != nil {
 		return answer{}, err
 	}
@@ -98,7 +98,7 @@ func (c *Console) createSession(v *visit) (answer, error) {
 	if text := strings.TrimSpace(v.PostForm.Get("metadata")); text != "" && json.Unmarshal([]byte(text), &in.Metadata) != nil {
 		return c.showSessions(v, fault.New(fault.BadRequest, "metadata must be a JSON object"))
 	}
-	s, err := c.Sessions.CreateSession(v.Context(), v.who, in)
+	s, err := c.Gateway.CreateSession(v.Context(), v.who, in)
 	if err != nil {
 		return answer{}, err
 	}
@@ -117,12 +117,12 @@ type sessionPage struct {
 
 func (c *Console) showSession(v *visit) (answer, error) {
 	id := v.PathValue("id")
-	s, err := c.Sessions.ReadSession(v.Context(), v.who, id)
+	s, err := c.Gateway.ReadSession(v.Context(), v.who, id)
 	if err != nil {
 		return answer{}, err
 	}
 	after, _ := strconv.ParseInt(v.URL.Query().Get("after"), 10, 64) // what is no position is the beginning
-	list, err := c.Sessions.ReadMessages(v.Context(), v.who, id, restapi.Stretch{After: max(0, after), Limit: maxTurns})
+	list, err := c.Gateway.ReadMessages(v.Context(), v.who, id, restapi.Stretch{After: max(0, after), Limit: maxTurns})
 	if err != nil {
 		return answer{}, err
 	}
@@ -146,14 +146,14 @@ func (c *Console) showSession(v *visit) (answer, error) {
 
 func (c *Console) renameSession(v *visit) (answer, error) {
 	id, title := v.PathValue("id"), strings.TrimSpace(v.PostForm.Get("title"))
-	if _, err := c.Sessions.ChangeSession(v.Context(), v.who, id, restapi.SessionConfig{Title: &title}); err != nil {
+	if _, err := c.Gateway.ChangeSession(v.Context(), v.who, id, restapi.SessionConfig{Title: &title}); err != nil {
 		return answer{}, err
 	}
 	return done("/environments/sessions/"+url.PathEscape(id), "sessionRenamed")
 }
 
 func (c *Console) deleteSession(v *visit) (answer, error) {
-	if err := c.Sessions.DeleteSession(v.Context(), v.who, v.PathValue("id")); err != nil {
+	if err := c.Gateway.DeleteSession(v.Context(), v.who, v.PathValue("id")); err != nil {
 		return answer{}, err
 	}
 	return done("/environments/sessions", "sessionDeleted")
