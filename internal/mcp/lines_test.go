@@ -103,6 +103,22 @@ func TestEvents(t *testing.T) {
 	}
 }
 
+func TestEventOverTheLimitIsToldOnceAndTheNextIsRead(t *testing.T) {
+	line := "data: " + strings.Repeat("x", 60) + "\n"
+	for name, long := range map[string]string{
+		"of many lines":          strings.Repeat(line, 7),
+		"of one line":            "data: " + strings.Repeat("x", 200) + "\n",
+		"of a long line in many": line + "data: " + strings.Repeat("x", 200) + "\n" + strings.Repeat(line, 3),
+	} {
+		events := NewEvents(strings.NewReader(long+"\ndata: next\n\n"), 100)
+		_, first := events.Next()
+		ev, err := events.Next()
+		if !IsTooLong(first) || err != nil || string(ev.Data) != "next" {
+			t.Errorf("%s: %v, then %q, %v", name, first, ev.Data, err)
+		}
+	}
+}
+
 // FuzzEvents holds: reading ends, and no event has more data than the limit.
 func FuzzEvents(f *testing.F) {
 	f.Add([]byte("data: a\ndata: b\n\n"), 5)

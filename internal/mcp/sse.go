@@ -25,6 +25,7 @@ type Events struct {
 	limit int
 	line  []byte // the line being read
 	data  []byte // the data of the event being read
+	drop  bool   // the event being read was over the limit, and its other lines still come
 }
 
 // readers are Events that are not in use. Most streams carry one event, which would cost
@@ -35,7 +36,7 @@ var readers = sync.Pool{New: func() any { return &Events{lines: Lines{r: bufio.N
 func NewEvents(r io.Reader, limit int) *Events {
 	e := readers.Get().(*Events)
 	e.lines.r.Reset(r)
-	e.limit, e.lines.limit = limit, limit+len("data: ")
+	e.limit, e.lines.limit, e.drop = limit, limit+len("data: "), false
 	return e
 }
 
@@ -49,24 +50,29 @@ func (e *Events) Close() {
 	readers.Put(e)
 }
 
-// Next returns the next event that has data or an id. The stream's end is io.EOF.
+// Next returns the next event that has data or an id. The stream's end is io.EOF. Of an
+// event over the limit it says so once; what follows it can still be read.
 func (e *Events) Next() (Event, error) {
 	var ev Event
 	e.data = e.data[:0]
 	for {
 		var err error
-		if e.line, err = e.lines.append(e.line[:0]); err != nil {
-			return Event{}, err // what was begun but not ended by a blank line does not count
-		}
-		if len(e.line) == 0 {
+		e.line, err = e.lines.append(e.line[:0])
+		switch {
+		case err == nil && len(e.line) == 0:
 			if ev.Data != nil || ev.ID != "" {
 				return ev, nil
 			}
-			ev = Event{}
+			ev, e.drop = Event{}, false
+		case err == nil && !e.drop:
+			err = e.field(&ev)
+		}
+		if err == nil {
 			continue
 		}
-		if err := e.field(&ev); err != nil {
-			return Event{}, err
+		told := e.drop
+		if e.drop = IsTooLong(err); !e.drop || !told {
+			return Event{}, err // what was begun but not ended by a blank line does not count
 		}
 	}
 }
