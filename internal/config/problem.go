@@ -6,8 +6,10 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/spelling"
 )
 
 // problem is one thing wrong with a file: "what is wrong; what to do".
@@ -92,47 +94,24 @@ func didYouMean(word string, choices []string) string {
 
 // nearest finds the choice that the word was probably meant to be.
 func nearest(word string, choices []string) string {
-	w := []rune(strings.ToLower(word))
-	if len(w) == 0 || len(w) > 64 {
+	word = strings.ToLower(word)
+	letters := utf8.RuneCountInString(word)
+	if letters == 0 || letters > 64 {
 		return ""
 	}
-	best, bestAt := "", 1+max(1, len(w)/3)
+	best, bestAt := "", 1+max(1, letters/3)
 	for _, c := range choices {
-		if at := distance(w, []rune(strings.ToLower(c))); at < bestAt {
+		if at := spelling.Edits(word, strings.ToLower(c), bestAt); at < bestAt {
 			best, bestAt = c, at
 		}
 	}
-	if best != "" || len(w) < 4 {
+	if best != "" || letters < 4 {
 		return best
 	}
 	for _, c := range choices { // "servers" for mcpServers
-		if strings.Contains(strings.ToLower(c), string(w)) {
+		if strings.Contains(strings.ToLower(c), word) {
 			return c
 		}
 	}
 	return ""
-}
-
-// distance counts the letters to add, drop, change or swap to get from a to b.
-func distance(a, b []rune) int {
-	before, last := make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		row := make([]int, len(b)+1)
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			change := last[j-1]
-			if a[i-1] != b[j-1] {
-				change++
-			}
-			row[j] = min(change, last[j]+1, row[j-1]+1)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-		before, last = last, row
-	}
-	return last[len(b)]
 }

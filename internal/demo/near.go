@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/toolfit/toolfit/internal/spelling"
 )
 
 // near gives the three ids that are most like the wanted one, the nearest first.
@@ -17,7 +19,7 @@ func near(wanted string, ids []string) []string {
 	for _, id := range ids {
 		d := 0 // a part of the id is nearer than any misspelling
 		if !strings.Contains(strings.ToLower(id), wanted) {
-			d = 1 + distance([]rune(wanted), []rune(strings.ToLower(id)))
+			d = 1 + spelling.Edits(wanted, strings.ToLower(id), spelling.MaxLetters)
 		}
 		all = append(all, scored{id, d})
 	}
@@ -27,25 +29,4 @@ func near(wanted string, ids []string) []string {
 		out = append(out, s.id)
 	}
 	return out
-}
-
-// distance counts the single-character edits between a and b.
-func distance(a, b []rune) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range a {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range b {
-			edit := diagonal
-			if a[i] != b[j] {
-				edit++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(edit, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

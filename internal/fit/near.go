@@ -3,6 +3,8 @@ package fit
 import (
 	"strings"
 	"unicode"
+
+	"github.com/toolfit/toolfit/internal/spelling"
 )
 
 // fold writes a name without what people and models write differently: case, and the signs
@@ -28,7 +30,7 @@ func isNear(a, b string) bool {
 	if most == 0 || max(len(x), len(y)) > 64 {
 		return a == b
 	}
-	return distance(x, y) <= most
+	return spelling.Edits(a, b, most+1) <= most
 }
 
 func digits(s string) string {
@@ -38,29 +40,6 @@ func digits(s string) string {
 		}
 		return -1
 	}, s)
-}
-
-// distance counts letters added, left out, changed, or swapped with the one beside them.
-func distance(a, b []rune) int {
-	before, last, now := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := range a {
-		now[0] = i + 1
-		for j := range b {
-			cost := last[j]
-			if a[i] != b[j] {
-				cost++
-			}
-			now[j+1] = min(cost, last[j+1]+1, now[j]+1)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				now[j+1] = min(now[j+1], before[j-1]+1)
-			}
-		}
-		before, last, now = last, now, before
-	}
-	return last[len(b)]
 }
 
 // nearest are the names close to the wanted one, the same but for case and signs first.

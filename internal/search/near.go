@@ -3,6 +3,8 @@ package search
 import (
 	"slices"
 	"strings"
+
+	"github.com/toolfit/toolfit/internal/spelling"
 )
 
 // Near gives the tools whose name may have been meant, the nearest first: those that are
@@ -30,7 +32,7 @@ func (x *Index) Alike(name string, limit int, allow func(i int) bool) []int {
 		if allow != nil && !allow(i) {
 			continue
 		}
-		if d := min(distance(want, s.id, most), distance(want, s.name, most)); d < most {
+		if d := min(spelling.Edits(want, s.id, most), spelling.Edits(want, s.name, most)); d < most {
 			list = append(list, near{i, d})
 		}
 	}
@@ -50,34 +52,4 @@ func squeeze(name string) string {
 		}
 		return r
 	}, name))
-}
-
-// maxSpelled bounds the names that are compared letter by letter.
-const maxSpelled = 128
-
-// distance counts the edits between a and b; anything from limit on is limit.
-func distance(a, b string, limit int) int {
-	if len(a)-len(b) >= limit || len(b)-len(a) >= limit || len(a) > maxSpelled || len(b) > maxSpelled {
-		return limit
-	}
-	var row [maxSpelled + 1]int
-	for j := range len(b) + 1 {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal, least := row[0], limit
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-			least = min(least, cost)
-		}
-		if least >= limit {
-			return limit
-		}
-	}
-	return min(row[len(b)], limit)
 }

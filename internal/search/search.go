@@ -35,7 +35,7 @@ type Index struct {
 
 	ids   map[string]int32 // the tool's place, by ID
 	exact map[string][]int32
-	names []spelling
+	names []squeezed
 }
 
 // postings are the tools of each term, in order, with a number for each.
@@ -54,13 +54,13 @@ func (p *postings) addTo(sums []float32, term int32, weight float32) {
 	}
 }
 
-// spelling is a tool's name without what people get wrong in names.
-type spelling struct{ id, name string }
+// squeezed is a tool's name without what people get wrong in names.
+type squeezed struct{ id, name string }
 
 // New makes an index of the tools.
 func New(docs []Doc) *Index {
 	b := newBuilder(len(docs))
-	x := &Index{ids: make(map[string]int32, len(docs)), exact: make(map[string][]int32, len(docs)), names: make([]spelling, len(docs))}
+	x := &Index{ids: make(map[string]int32, len(docs)), exact: make(map[string][]int32, len(docs)), names: make([]squeezed, len(docs))}
 	for i := range docs {
 		d := &docs[i]
 		b.read(d)
@@ -72,7 +72,7 @@ func New(docs []Doc) *Index {
 		if _, taken := x.ids[id]; !taken {
 			x.ids[id] = place
 		}
-		x.names[i] = spelling{squeeze(id), squeeze(d.Name)}
+		x.names[i] = squeezed{squeeze(id), squeeze(d.Name)}
 		name, full := strings.ToLower(d.Name), strings.ToLower(id)
 		x.exact[name] = append(x.exact[name], place)
 		if full != name {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/toolfit/toolfit/internal/spelling"
 	"github.com/toolfit/toolfit/internal/steps/snapshot"
 )
 
@@ -63,7 +64,7 @@ func (ps Problems) err() error {
 func didYouMean(word string, choices []string) string {
 	best, bestAt := "", 1+max(1, len([]rune(word))/3)
 	for _, c := range choices {
-		if at := distance([]rune(strings.ToLower(word)), []rune(c)); at < bestAt {
+		if at := spelling.Edits(strings.ToLower(word), c, bestAt); at < bestAt {
 			best, bestAt = c, at
 		}
 	}
@@ -71,27 +72,4 @@ func didYouMean(word string, choices []string) string {
 		return ""
 	}
 	return fmt.Sprintf("; did you mean %q?", best)
-}
-
-// distance counts the letters to add, drop or change to get from a to b.
-func distance(a, b []rune) int {
-	if len(a) > 64 || len(b) > 64 {
-		return 64
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range a {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range b {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
 }

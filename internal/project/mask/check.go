@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/rawjson"
+	"github.com/toolfit/toolfit/internal/spelling"
 )
 
 // Finding is a name in a mask that the schema of the values does not have.
@@ -130,7 +131,7 @@ func near(want string, members map[string][][]byte) (names []string) {
 	limit := 1 + len(want)/3
 	distances := map[string]int{}
 	for name := range members {
-		if d := distance(strings.ToLower(want), strings.ToLower(name)); d <= limit {
+		if d := spelling.Edits(strings.ToLower(want), strings.ToLower(name), limit+1); d <= limit {
 			distances[name] = d
 			names = append(names, name)
 		}
@@ -139,28 +140,4 @@ func near(want string, members map[string][][]byte) (names []string) {
 		return cmp.Or(cmp.Compare(distances[a], distances[b]), strings.Compare(a, b))
 	})
 	return names[:min(len(names), maxNear)]
-}
-
-// distance counts the letters to add, drop or change, or to swap with the next.
-func distance(a, b string) int {
-	before, prev := make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range prev {
-		prev[j] = j
-	}
-	for i := range len(a) {
-		row := make([]int, len(b)+1)
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			row[j+1] = min(prev[j]+cost, prev[j+1]+1, row[j]+1)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				row[j+1] = min(row[j+1], before[j-1]+1)
-			}
-		}
-		before, prev = prev, row
-	}
-	return prev[len(b)]
 }
