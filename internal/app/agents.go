@@ -79,26 +79,18 @@ func (a *App) withAgents(cfg *config.Config) {
 			agents = append(agents, s.Agent)
 		}
 	}
-	a.warnOfAgents(states)
+	a.warnOfStored("agent", storedAgents(a.Agents()), storedAgents(states))
 	cfg.Agents = agents
 	a.book.state.Store(&states)
 }
 
-// warnOfAgents says once which agents of the store are not in force.
-func (a *App) warnOfAgents(states []restapi.AgentState) {
-	before := a.Agents()
+func storedAgents(states []restapi.AgentState) (rows []storedRow) {
 	for _, s := range states {
-		known := func(old restapi.AgentState) bool {
-			return old.ID == s.ID && old.Source == s.Source && old.Hidden == s.Hidden && old.Problem == s.Problem
-		}
-		switch {
-		case s.Source != restapi.FromStore || slices.ContainsFunc(before, known):
-		case s.Problem != "":
-			a.log.Warn("agent of the store left out", "agent", s.ID, "error", s.Problem)
-		case s.Hidden:
-			a.log.Warn("the file and the store both have this agent; the file wins", "agent", s.ID)
+		if s.Source == restapi.FromStore {
+			rows = append(rows, storedRow{s.ID, s.Problem, s.Hidden})
 		}
 	}
+	return rows
 }
 
 // Agents are all agents, those of the file first. It is read-only.

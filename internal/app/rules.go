@@ -70,7 +70,7 @@ func (a *App) withRules(cfg *config.Config) {
 			add(restapi.RuleState{Rule: r})
 		}
 	}
-	a.warnOfRules(states)
+	a.warnOfStored("rule", storedRules(a.Rules()), storedRules(states))
 	cfg.Results = rules
 	a.rules.state.Store(&states)
 }
@@ -90,21 +90,13 @@ func readRule(row store.Document, profiles []config.Profile) restapi.RuleState {
 	return s
 }
 
-// warnOfRules says once which rules of the store are not in force.
-func (a *App) warnOfRules(states []restapi.RuleState) {
-	before := a.Rules()
+func storedRules(states []restapi.RuleState) (rows []storedRow) {
 	for _, s := range states {
-		known := func(old restapi.RuleState) bool {
-			return old.ID == s.ID && old.Source == s.Source && old.Hidden == s.Hidden && old.Problem == s.Problem
-		}
-		switch {
-		case s.Source != project.Store || slices.ContainsFunc(before, known):
-		case s.Problem != "":
-			a.log.Warn("rule of the store left out", "rule", s.ID, "error", s.Problem)
-		case s.Hidden:
-			a.log.Warn("the file and the store both have this rule; the file wins", "rule", s.ID)
+		if s.Source == project.Store {
+			rows = append(rows, storedRow{s.ID, s.Problem, s.Hidden})
 		}
 	}
+	return rows
 }
 
 // Rules are all rules for results, in the order of their sources. It is read-only.
