@@ -18,8 +18,9 @@ const AgentKey = "agent"
 // maxTitle bounds the title of a session that is made of what was said first.
 const maxTitle = 80
 
-// storeLimit is how long the end of a chat may take to be stored after its caller has left.
-const storeLimit = 10 * time.Second
+// storeLimit is how long messages may take to be stored, also when the caller has left. A
+// disk that a hundred chats write to at once may well need ten seconds.
+const storeLimit = time.Minute
 
 // newSessionID is an id that nobody guesses.
 func newSessionID() string { return "ses_" + strings.ToLower(rand.Text()) }
