@@ -46,7 +46,7 @@ test:
 # The race detector needs a C compiler. Without one the tests run without it, but not in CI.
 race:
 	@if [ -n "$$(command -v cc || command -v gcc)" ] || [ "$(CI)" = true ]; then \
-		echo "$(GO) test -race ./..."; CGO_ENABLED=1 $(GO) test -race ./...; \
+		echo "$(GO) test -race ./..."; CGO_ENABLED=1 $(GO) test -race -timeout 20m ./...; \
 	else \
 		echo "no C compiler: the tests run without the race detector"; $(GO) test ./...; \
 	fi
