@@ -131,3 +131,14 @@ func Example_notOffered() {
 	})
 	// Output: true
 }
+
+func ExampleStatusError() {
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
+	defer web.Close()
+	_, err := env.Dial(context.Background(), web.URL, nil)
+	var status *env.StatusError
+	if errors.As(err, &status) {
+		fmt.Println(status.Code, status)
+	}
+	// Output: 401 the server answered 401 Unauthorized
+}
