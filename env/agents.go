@@ -1,6 +1,7 @@
 package env
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,9 +49,10 @@ func (p Profile) agents() []AgentSpec {
 	return all
 }
 
-// normal is the profile as it goes out: lists that must be there are, and each agent has the
-// role of its place.
+// normal is the profile as it goes out: what must be there is, and each agent has the role of
+// its place.
 func (p Profile) normal() Profile {
+	p.DisplayName = cmp.Or(p.DisplayName, p.ID)
 	all := p.agents()
 	n := len(p.PrimaryAgents)
 	p.PrimaryAgents = append([]AgentSpec{}, all[:n]...)

@@ -168,7 +168,12 @@ func (r *remote) do(ctx context.Context, method string, body []byte, more http.H
 		req.Header.Set("Mcp-Protocol-Version", r.version)
 	}
 	r.mu.Unlock()
-	return r.http.Do(req)
+	res, err := r.http.Do(req)
+	var sent *url.Error
+	if errors.As(err, &sent) {
+		err = sent.Err // whoever dialled knows the address
+	}
+	return res, err
 }
 
 func (r *remote) send(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {

@@ -157,7 +157,7 @@ func ExampleNewTool() {
 		return map[string]string{"berth": "quay 3, " + in.Name}, nil
 	})
 	fmt.Println(string(tool.InputSchema))
-	// Output: {"additionalProperties":false,"properties":{"length":{"type":"integer"},"name":{"description":"as painted on the bow","type":"string"}},"required":["name"],"type":"object"}
+	// Output: {"type":"object","properties":{"name":{"type":"string","description":"as painted on the bow"},"length":{"type":"integer"}},"additionalProperties":false,"required":["name"]}
 }
 
 func ExampleRawResult() {
@@ -176,9 +176,16 @@ func ExamplePrompt() {
 			return "Welcome, " + args["ship"], nil
 		},
 	}
-	text, err := greet.Render(context.Background(), map[string]string{"ship": "Pequod"})
-	fmt.Println(text, err)
-	// Output: Welcome, Pequod <nil>
+	definition, err := greet.Definition() // as prompts/list shows it
+	fmt.Println(string(definition), err)
+	result, err := greet.Result(context.Background(), map[string]string{"ship": "Pequod"}) // as prompts/get answers
+	fmt.Println(string(result), err)
+	_, err = greet.Result(context.Background(), nil)
+	fmt.Println(err)
+	// Output:
+	// {"name":"greet","arguments":[{"name":"ship","required":true}]} <nil>
+	// {"messages":[{"role":"user","content":{"type":"text","text":"Welcome, Pequod"}}]} <nil>
+	// prompt greet needs the argument ship
 }
 
 func ExamplePromptArgument() {

@@ -111,15 +111,6 @@ func ExampleDescription() {
 	// Output: base-env Base Environment <nil>
 }
 
-func ExampleAttach() {
-	server, err := env.NewServer(nil, nil) // or any type with AddTool and AddPrompt
-	if err == nil {
-		err = env.Attach(context.Background(), server, &library{}, &env.Options{Names: env.Underscore})
-	}
-	fmt.Println(err)
-	// Output: <nil>
-}
-
 func ExampleProtocolTools() {
 	tools, err := env.ProtocolTools(&env.Options{Names: env.Underscore})
 	fmt.Println(len(tools), tools[0].Name, err)

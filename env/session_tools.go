@@ -87,7 +87,7 @@ func (o *Options) listSessions(ctx context.Context, args json.RawMessage) (any, 
 	in := struct {
 		ParentID     string
 		Metadata     Metadata
-		Since, Until string
+		Since, Until *string
 		Limit        json.Number
 		Cursor       string
 	}{Limit: "100"}
