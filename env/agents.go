@@ -42,8 +42,8 @@ func (o *Options) agentsOfProfiles(ctx context.Context, f AgentFilter) ([]AgentS
 func (p Profile) agents() []AgentSpec {
 	all := slices.Concat(p.PrimaryAgents, p.SubAgents)
 	for i := range all {
-		if all[i].Role = Primary; i >= len(p.PrimaryAgents) {
-			all[i].Role = Sub
+		if all[i].Role = RolePrimary; i >= len(p.PrimaryAgents) {
+			all[i].Role = RoleSub
 		}
 	}
 	return all
@@ -72,8 +72,8 @@ func normalProfiles(all []Profile) []Profile {
 
 // normal is the agent as it goes out: one without a role is primary.
 func (a AgentSpec) normal() AgentSpec {
-	if a.Role != Sub {
-		a.Role = Primary
+	if a.Role != RoleSub {
+		a.Role = RolePrimary
 	}
 	return a
 }

@@ -52,7 +52,7 @@ func (o *Options) protocolTools() ([]Tool, error) {
 
 // lists tells whether a tool of the protocol is listed under the name.
 func (o *Options) lists(name string) bool {
-	return o.Names == Both || (o.Names == Slash) == (name[:len(slashPrefix)] == slashPrefix)
+	return o.Names == NamesBoth || (o.Names == NamesSlash) == (name[:len(slashPrefix)] == slashPrefix)
 }
 
 // Host is an MCP server that an environment can be attached to. A Server is one; of another

@@ -115,9 +115,9 @@ func (c *Client) known(name string) string {
 	return ""
 }
 
-// Offers tells whether the server speaks the environment protocol at all: one that does
-// describes itself.
-func (c *Client) Offers(ctx context.Context) (bool, error) {
+// IsEnvironment tells whether the server speaks the environment protocol at all: one that
+// does describes itself.
+func (c *Client) IsEnvironment(ctx context.Context) (bool, error) {
 	_, err := c.name(ctx, "get_description")
 	if errors.Is(err, ErrNotOffered) {
 		return false, nil

@@ -63,7 +63,7 @@ func (c *Client) Logs(ctx context.Context, q LogQuery) ([]LogEntry, error) {
 }
 
 // CreateSession makes a session there; ErrTaken when the id exists.
-func (c *Client) CreateSession(ctx context.Context, n NewSession) (s Session, err error) {
+func (c *Client) CreateSession(ctx context.Context, n SessionOptions) (s Session, err error) {
 	return s, c.ask(ctx, "create_session", "id", n, &s)
 }
 

@@ -56,7 +56,7 @@ func (h sdkHost) AddPrompt(p env.Prompt) error {
 func ExampleAttach() {
 	ctx := context.Background()
 	server := mcp.NewServer(&mcp.Implementation{Name: "mine", Version: "1"}, nil)
-	if err := env.Attach(ctx, sdkHost{server}, &library{}, &env.Options{Names: env.Underscore}); err != nil {
+	if err := env.Attach(ctx, sdkHost{server}, &library{}, &env.Options{Names: env.NamesUnderscore}); err != nil {
 		fmt.Println(err)
 		return
 	}

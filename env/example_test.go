@@ -51,7 +51,7 @@ func Example() {
 	ask(&library{}, &env.Options{Meta: env.Meta{ID: "library", DisplayName: "图书馆"}}, func(ctx context.Context, c *env.Client) {
 		d, err := c.Description(ctx)
 		fmt.Println(d.ID, d.DisplayName, d.Capabilities.Sessions, d.Capabilities.Logs, err)
-		agents, err := c.Agents(ctx, env.Primary, "")
+		agents, err := c.Agents(ctx, env.RolePrimary, "")
 		fmt.Println(agents[0].ID, agents[0].PromptID, agents[0].AllowedTools, err)
 	})
 	// Output:
@@ -112,7 +112,7 @@ func ExampleDescription() {
 }
 
 func ExampleProtocolTools() {
-	tools, err := env.ProtocolTools(&env.Options{Names: env.Underscore})
+	tools, err := env.ProtocolTools(&env.Options{Names: env.NamesUnderscore})
 	fmt.Println(len(tools), tools[0].Name, err)
 	// Output: 1 env_get_description <nil>
 }
@@ -140,7 +140,7 @@ func ExampleLogQuery_Select() {
 func ExampleBase() {
 	base := &env.Base{OnSession: func(e env.SessionEvent) { fmt.Println(e.Kind, e.Session.Title) }}
 	ctx := context.Background()
-	s, _ := base.CreateSession(ctx, env.NewSession{Title: "a chat"})
+	s, _ := base.CreateSession(ctx, env.SessionOptions{Title: "a chat"})
 	s, _ = base.UpdateSession(ctx, s.ID, env.SessionChange{Metadata: env.Metadata{"topic": "books"}})
 	var topic string
 	fmt.Println(s.Metadata.Get("topic", &topic), topic)

@@ -61,7 +61,7 @@ func readID(args json.RawMessage) (string, error) {
 }
 
 func (o *Options) createSession(ctx context.Context, args json.RawMessage) (any, error) {
-	var in NewSession
+	var in SessionOptions
 	if err := json.Unmarshal(args, &in); err != nil {
 		return nil, err
 	}

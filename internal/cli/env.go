@@ -77,7 +77,7 @@ func (c *command) envAgents() *cobra.Command {
 		return c.printAgents(all)
 	})
 	cmd.PreRunE = func(*cobra.Command, []string) error {
-		if role != "" && role != string(env.Primary) && role != string(env.Sub) {
+		if role != "" && role != string(env.RolePrimary) && role != string(env.RoleSub) {
 			return usage("--role %q is neither primary nor sub", role)
 		}
 		return nil

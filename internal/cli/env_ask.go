@@ -150,7 +150,7 @@ func (c *command) dialEnv(ctx context.Context, flags envFlags) (*env.Client, err
 	if err != nil {
 		return nil, err
 	}
-	if offers, err := client.Offers(ctx); err != nil || offers {
+	if offers, err := client.IsEnvironment(ctx); err != nil || offers {
 		return client, err
 	}
 	inner, err := env.Dial(ctx, gatewayPath(*u, ""), opts)
