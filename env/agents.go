@@ -1,6 +1,7 @@
 package env
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,16 +42,17 @@ func (o *Options) agentsOfProfiles(ctx context.Context, f AgentFilter) ([]AgentS
 func (p Profile) agents() []AgentSpec {
 	all := slices.Concat(p.PrimaryAgents, p.SubAgents)
 	for i := range all {
-		if all[i].Role = Primary; i >= len(p.PrimaryAgents) {
-			all[i].Role = Sub
+		if all[i].Role = RolePrimary; i >= len(p.PrimaryAgents) {
+			all[i].Role = RoleSub
 		}
 	}
 	return all
 }
 
-// normal is the profile as it goes out: lists that must be there are, and each agent has the
-// role of its place.
+// normal is the profile as it goes out: what must be there is, and each agent has the role of
+// its place.
 func (p Profile) normal() Profile {
+	p.DisplayName = cmp.Or(p.DisplayName, p.ID)
 	all := p.agents()
 	n := len(p.PrimaryAgents)
 	p.PrimaryAgents = append([]AgentSpec{}, all[:n]...)
@@ -70,8 +72,8 @@ func normalProfiles(all []Profile) []Profile {
 
 // normal is the agent as it goes out: one without a role is primary.
 func (a AgentSpec) normal() AgentSpec {
-	if a.Role != Sub {
-		a.Role = Primary
+	if a.Role != RoleSub {
+		a.Role = RolePrimary
 	}
 	return a
 }

@@ -52,10 +52,11 @@ func (o *Options) protocolTools() ([]Tool, error) {
 
 // lists tells whether a tool of the protocol is listed under the name.
 func (o *Options) lists(name string) bool {
-	return o.Names == Both || (o.Names == Slash) == (name[:len(slashPrefix)] == slashPrefix)
+	return o.Names == NamesBoth || (o.Names == NamesSlash) == (name[:len(slashPrefix)] == slashPrefix)
 }
 
-// Host is an MCP server that an environment can be attached to. A Server is one.
+// Host is an MCP server that an environment can be attached to. A Server is one; of another
+// server it takes a type that adds what Definition shows, and answers with Result.
 type Host interface {
 	AddTool(t Tool) error
 	AddPrompt(p Prompt) error
@@ -148,5 +149,5 @@ func ownPrompts(ctx context.Context, e Environment) ([]Prompt, error) {
 	if err != nil {
 		return nil, fmt.Errorf("prompts: %w", err)
 	}
-	return all, nil
+	return all, checkPrompts(all)
 }

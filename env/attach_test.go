@@ -53,7 +53,7 @@ func TestAttachedToAnotherServerEverythingIsThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := env.Attach(t.Context(), server, &shop{}, &env.Options{Names: env.Underscore, Agent: "runner"}); err != nil {
+	if err := env.Attach(t.Context(), server, &shop{}, &env.Options{Names: env.NamesUnderscore, Agent: "runner"}); err != nil {
 		t.Fatal(err)
 	}
 	if err := env.Attach(t.Context(), server, &shop{}, nil); err == nil {

@@ -6,7 +6,8 @@ import (
 )
 
 // Base gives an environment sessions when it is embedded. Its zero value keeps them in
-// memory. It must not be copied after its first use.
+// memory. It must not be copied after its first use, so the environment must be a pointer:
+// NewServer(&shop{}, nil).
 type Base struct {
 	Store     Sessions           // where sessions are kept; nil: in memory
 	OnSession func(SessionEvent) // hears of every change; nil: nobody does
@@ -28,7 +29,7 @@ func (b *Base) sessions() Sessions {
 }
 
 // CreateSession keeps a new session; ErrTaken when the id exists.
-func (b *Base) CreateSession(ctx context.Context, n NewSession) (Session, error) {
+func (b *Base) CreateSession(ctx context.Context, n SessionOptions) (Session, error) {
 	return b.sessions().CreateSession(ctx, n)
 }
 

@@ -84,7 +84,7 @@ func TestManyAtOnce(t *testing.T) {
 			if err := c.Call(t.Context(), tool.Name, struct{}{}, &text); err != nil || text != "ok" {
 				t.Errorf("got %q, %v", text, err)
 			}
-			if _, err := c.CreateSession(t.Context(), env.NewSession{}); err != nil {
+			if _, err := c.CreateSession(t.Context(), env.SessionOptions{}); err != nil {
 				t.Error(err)
 			}
 			if i == 10 {

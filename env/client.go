@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 
 	"github.com/toolfit/toolfit/internal/mcp"
@@ -47,7 +46,11 @@ func (c *Client) Call(ctx context.Context, tool string, args, into any) error {
 		return fmt.Errorf("%s: %w", tool, err)
 	}
 	raw, err := c.link.ask(ctx, "tools/call", params)
-	if err != nil {
+	var refused *mcp.Error
+	switch {
+	case errors.As(err, &refused): // some servers refuse a call in the protocol, not in a result
+		return refusalOf(tool, refused.Message)
+	case err != nil:
 		return fmt.Errorf("%s: %w", tool, err)
 	}
 	text := textOf(raw)
@@ -60,83 +63,61 @@ func (c *Client) Call(ctx context.Context, tool string, args, into any) error {
 	return nil
 }
 
-func readAnswer(structured json.RawMessage, text string, into any) error {
-	plain, wantsText := into.(*string)
-	switch {
-	case into == nil:
-		return nil
-	case !rawjson.IsNull(structured):
-		return json.Unmarshal(structured, into)
-	case wantsText:
-		*plain = text
-		return nil
-	}
-	return json.Unmarshal([]byte(text), into)
-}
-
-// textOf is the first text in a result.
-func textOf(result json.RawMessage) string {
-	w := rawjson.Array(rawjson.Get(result, "content"))
-	for w.Next() {
-		if text, ok := rawjson.String(rawjson.Get(w.Value, "text")); ok {
-			return text
-		}
-	}
-	return ""
-}
-
-// refusalOf is the error that a tool answered with.
-func refusalOf(tool, text string) error {
-	if message, ok := rawjson.String(rawjson.Get([]byte(text), "error")); ok {
-		text = message
-	}
-	for _, kind := range []string{"Profile", "Agent", "Session"} {
-		if id, found := strings.CutPrefix(text, kind+" not found: "); found {
-			return &NotFoundError{kind, id}
-		}
-	}
-	if strings.HasPrefix(text, ErrTaken.Error()) {
-		return fmt.Errorf("%w%s", ErrTaken, strings.TrimPrefix(text, ErrTaken.Error()))
-	}
-	return &ToolError{Tool: tool, Message: text}
-}
-
-// ask calls a tool of the protocol under the name that the server has for it.
-func (c *Client) ask(ctx context.Context, name string, args, into any) error {
+// ask calls a tool of the protocol under the name that the server has for it. The answer must
+// have the member must; "": it need not have any.
+func (c *Client) ask(ctx context.Context, name, must string, args, into any) error {
 	full, err := c.name(ctx, name)
 	if err != nil {
 		return err
 	}
-	return c.Call(ctx, full, args, into)
+	var answer json.RawMessage
+	if err := c.Call(ctx, full, args, &answer); err != nil {
+		return err
+	}
+	value := rawjson.Get(answer, must)
+	if must != "" && (value == nil || must == "id" && rawjson.IsNull(value)) {
+		return fmt.Errorf("%s: read the answer: it has no %s: %.100q", full, must, answer)
+	}
+	if err := decode(answer, into); err != nil {
+		return fmt.Errorf("%s: read the answer: %w", full, err)
+	}
+	return nil
 }
 
 // name finds the server's name for a tool of the protocol. Servers may come to offer more
 // while they run, so one that is missed is looked for once more.
 func (c *Client) name(ctx context.Context, name string) (string, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	known := c.names != nil
-	for {
-		for _, full := range []string{underscorePrefix + name, slashPrefix + name} {
-			if c.names[full] {
-				return full, nil
-			}
-		}
-		if c.names != nil && !known {
-			return "", fmt.Errorf("%s%s: %w", slashPrefix, name, ErrNotOffered)
-		}
-		known = false
-		names, err := c.list(ctx)
-		if err != nil {
-			return "", fmt.Errorf("list tools: %w", err)
-		}
-		c.names = names
+	if full := c.known(name); full != "" {
+		return full, nil
 	}
+	names, err := c.list(ctx)
+	if err != nil {
+		return "", fmt.Errorf("list tools: %w", err)
+	}
+	c.mu.Lock()
+	c.names = names
+	c.mu.Unlock()
+	if full := c.known(name); full != "" {
+		return full, nil
+	}
+	return "", fmt.Errorf("%s%s: %w", slashPrefix, name, ErrNotOffered)
 }
 
-// Offers tells whether the server speaks the environment protocol at all: one that does
-// describes itself.
-func (c *Client) Offers(ctx context.Context) (bool, error) {
+// known is the name that the server listed for a tool of the protocol; "" when it did not.
+func (c *Client) known(name string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, full := range []string{underscorePrefix + name, slashPrefix + name} {
+		if c.names[full] {
+			return full
+		}
+	}
+	return ""
+}
+
+// IsEnvironment tells whether the server speaks the environment protocol at all: one that
+// does describes itself.
+func (c *Client) IsEnvironment(ctx context.Context) (bool, error) {
 	_, err := c.name(ctx, "get_description")
 	if errors.Is(err, ErrNotOffered) {
 		return false, nil

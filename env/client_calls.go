@@ -7,19 +7,19 @@ import (
 
 // Description asks what the environment is.
 func (c *Client) Description(ctx context.Context) (d EnvDescription, err error) {
-	return d, c.ask(ctx, "get_description", struct{}{}, &d)
+	return d, c.ask(ctx, "get_description", "id", struct{}{}, &d)
 }
 
 // Profiles asks for all profiles.
 func (c *Client) Profiles(ctx context.Context) ([]Profile, error) {
 	var out struct{ Profiles []Profile }
-	err := c.ask(ctx, "list_profiles", struct{}{}, &out)
+	err := c.ask(ctx, "list_profiles", "profiles", struct{}{}, &out)
 	return out.Profiles, err
 }
 
 // Profile asks for one profile; a *NotFoundError when there is none.
 func (c *Client) Profile(ctx context.Context, id string) (p Profile, err error) {
-	return p, c.ask(ctx, "get_profile", byID{id}, &p)
+	return p, c.ask(ctx, "get_profile", "id", byID{id}, &p)
 }
 
 type byID struct {
@@ -33,7 +33,7 @@ func (c *Client) Agents(ctx context.Context, role Role, profileID string) ([]Age
 		ProfileID string `json:"profileId,omitempty"`
 	}{role, profileID}
 	var out struct{ Agents []AgentSpec }
-	err := c.ask(ctx, "list_agents", in, &out)
+	err := c.ask(ctx, "list_agents", "agents", in, &out)
 	return out.Agents, err
 }
 
@@ -43,11 +43,12 @@ func (c *Client) Agent(ctx context.Context, id, profileID string) (a AgentSpec, 
 		ID        string `json:"id"`
 		ProfileID string `json:"profileId,omitempty"`
 	}{id, profileID}
-	return a, c.ask(ctx, "get_agent", in, &a)
+	return a, c.ask(ctx, "get_agent", "id", in, &a)
 }
 
-// Logs asks what happened.
+// Logs asks what happened. Times are sent in UTC: some servers take no other zone.
 func (c *Client) Logs(ctx context.Context, q LogQuery) ([]LogEntry, error) {
+	q.Since, q.Until = q.Since.UTC(), q.Until.UTC()
 	in := struct {
 		SessionID string    `json:"sessionId,omitempty"`
 		AgentID   string    `json:"agentId,omitempty"`
@@ -57,22 +58,23 @@ func (c *Client) Logs(ctx context.Context, q LogQuery) ([]LogEntry, error) {
 		Limit     int       `json:"limit,omitempty"`
 	}(q)
 	var out struct{ Logs []LogEntry }
-	err := c.ask(ctx, "query_logs", in, &out)
+	err := c.ask(ctx, "query_logs", "logs", in, &out)
 	return out.Logs, err
 }
 
 // CreateSession makes a session there; ErrTaken when the id exists.
-func (c *Client) CreateSession(ctx context.Context, n NewSession) (s Session, err error) {
-	return s, c.ask(ctx, "create_session", n, &s)
+func (c *Client) CreateSession(ctx context.Context, n SessionOptions) (s Session, err error) {
+	return s, c.ask(ctx, "create_session", "id", n, &s)
 }
 
 // GetSession asks for one session; a *NotFoundError when there is none.
 func (c *Client) GetSession(ctx context.Context, id string) (s Session, err error) {
-	return s, c.ask(ctx, "get_session", byID{id}, &s)
+	return s, c.ask(ctx, "get_session", "id", byID{id}, &s)
 }
 
 // ListSessions asks for one page of sessions.
 func (c *Client) ListSessions(ctx context.Context, f SessionFilter) (p SessionPage, err error) {
+	f.Since, f.Until = f.Since.UTC(), f.Until.UTC()
 	in := struct {
 		ParentID string    `json:"parentID,omitempty"`
 		Metadata Metadata  `json:"metadata,omitempty"`
@@ -81,7 +83,7 @@ func (c *Client) ListSessions(ctx context.Context, f SessionFilter) (p SessionPa
 		Limit    int       `json:"limit,omitempty"`
 		Cursor   string    `json:"cursor,omitempty"`
 	}(f)
-	return p, c.ask(ctx, "list_sessions", in, &p)
+	return p, c.ask(ctx, "list_sessions", "sessions", in, &p)
 }
 
 // UpdateSession changes a session there.
@@ -91,11 +93,11 @@ func (c *Client) UpdateSession(ctx context.Context, id string, change SessionCha
 		Title    string   `json:"title,omitempty"`
 		Metadata Metadata `json:"metadata,omitempty"`
 	}{id, change.Title, change.Metadata}
-	return s, c.ask(ctx, "update_session", in, &s)
+	return s, c.ask(ctx, "update_session", "id", in, &s)
 }
 
 // DeleteSession forgets a session there.
 func (c *Client) DeleteSession(ctx context.Context, id string) error {
 	var out struct{}
-	return c.ask(ctx, "delete_session", byID{id}, &out)
+	return c.ask(ctx, "delete_session", "", byID{id}, &out)
 }

@@ -10,6 +10,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"strconv"
 	"sync"
 	"sync/atomic"
 
@@ -33,9 +34,11 @@ func Dial(ctx context.Context, address string, opts *DialOptions) (*Client, erro
 		return nil, fmt.Errorf("dial %q: expected an address such as http://localhost:3000", address)
 	}
 	c, err := dial(ctx, u, opts)
-	var status *statusError
-	if (u.Path == "" || u.Path == "/") && errors.As(err, &status) && status.noMCP() {
-		c, err = dial(ctx, u.JoinPath("mcp"), opts)
+	if (u.Path == "" || u.Path == "/") && noMCP(err) {
+		inner, innerErr := dial(ctx, u.JoinPath("mcp"), opts)
+		if !noMCP(innerErr) {
+			c, err = inner, innerErr
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("dial %s: %w", u.Redacted(), err)
@@ -76,8 +79,8 @@ func (l *lasting) now() *greeted {
 func (l *lasting) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	g := l.now()
 	res, err := g.ask(ctx, method, params)
-	var status *statusError
-	if !errors.As(err, &status) || status.code != http.StatusNotFound || g.modern {
+	var status *StatusError
+	if !errors.As(err, &status) || status.Code != http.StatusNotFound || g.modern {
 		return res, err
 	}
 	if g, err = l.again(ctx, g); err != nil {
@@ -133,16 +136,15 @@ func (r *remote) agree(version string) {
 	r.version = version
 }
 
-// statusError is an HTTP answer that carries nothing of the protocol.
-type statusError struct{ code int }
+var errNotMCP = errors.New("the server answered something that is not MCP")
 
-func (e *statusError) Error() string {
-	return fmt.Sprintf("the server answered %d %s", e.code, http.StatusText(e.code))
-}
-
-// noMCP tells whether the address is of something else than an MCP server.
-func (e *statusError) noMCP() bool {
-	return e.code == http.StatusNotFound || e.code == http.StatusMethodNotAllowed
+// noMCP tells whether what answered is something else than an MCP server.
+func noMCP(err error) bool {
+	var status *StatusError
+	if errors.As(err, &status) {
+		return status.Code == http.StatusNotFound || status.Code == http.StatusMethodNotAllowed
+	}
+	return errors.Is(err, errNotMCP)
 }
 
 // do sends one HTTP request with what all of them carry.
@@ -166,7 +168,12 @@ func (r *remote) do(ctx context.Context, method string, body []byte, more http.H
 		req.Header.Set("Mcp-Protocol-Version", r.version)
 	}
 	r.mu.Unlock()
-	return r.http.Do(req)
+	res, err := r.http.Do(req)
+	var sent *url.Error
+	if errors.As(err, &sent) {
+		err = sent.Err // whoever dialled knows the address
+	}
+	return res, err
 }
 
 func (r *remote) send(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
@@ -182,7 +189,7 @@ func (r *remote) send(ctx context.Context, method string, params json.RawMessage
 		return nil, err
 	}
 	defer res.Body.Close()
-	m, err := r.answer(ctx, res)
+	m, err := r.answer(ctx, res, strconv.FormatInt(id, 10))
 	if err != nil {
 		return nil, err
 	}
@@ -194,11 +201,12 @@ func (r *remote) send(ctx context.Context, method string, params json.RawMessage
 	return resultIn(m)
 }
 
-// answer reads the message that answers a request: the body, or one of its events.
-func (r *remote) answer(ctx context.Context, res *http.Response) (mcp.Message, error) {
+// answer reads the message that answers the request with the id: the body, or one of its
+// events.
+func (r *remote) answer(ctx context.Context, res *http.Response, id string) (mcp.Message, error) {
 	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
 	if kind == "text/event-stream" && res.StatusCode == http.StatusOK {
-		return r.streamed(ctx, res.Body)
+		return r.streamed(ctx, res.Body, id)
 	}
 	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
 	switch {
@@ -207,30 +215,41 @@ func (r *remote) answer(ctx context.Context, res *http.Response) (mcp.Message, e
 	case len(body) > maxAnswer:
 		return mcp.Message{}, errors.New("the answer is too large")
 	case res.StatusCode == http.StatusNotFound && res.Request.Header.Get(sessionHeader) != "":
-		return mcp.Message{}, &statusError{res.StatusCode} // the session is not known any more
+		return mcp.Message{}, &StatusError{res.StatusCode} // the session is not known any more
 	}
 	m, err := mcp.Parse(body)
-	if err == nil && m.IsResponse() {
+	switch {
+	case err == nil && answers(m, id):
 		return m, nil
+	case res.StatusCode/100 != 2:
+		return m, &StatusError{res.StatusCode}
+	case err == nil && m.IsResponse():
+		return m, errors.New("the server answered another request")
 	}
-	if res.StatusCode/100 != 2 {
-		return m, &statusError{res.StatusCode}
-	}
-	return m, errors.New("the server answered something that is not MCP")
+	return m, errNotMCP
 }
 
-func (r *remote) streamed(ctx context.Context, body io.Reader) (mcp.Message, error) {
+// answers tells whether a message answers the request with the id. A server that could not
+// read the request does not know its id.
+func answers(m mcp.Message, id string) bool {
+	return m.IsResponse() && (string(m.ID) == id || m.Error != nil && rawjson.IsNull(m.ID))
+}
+
+func (r *remote) streamed(ctx context.Context, body io.Reader, id string) (mcp.Message, error) {
 	events := mcp.NewEvents(body, maxAnswer)
 	defer events.Close()
 	for {
 		e, err := events.Next()
-		if err != nil {
+		switch {
+		case err == io.EOF:
+			return mcp.Message{}, errors.New("the server ended the stream without an answer")
+		case err != nil:
 			return mcp.Message{}, fmt.Errorf("read the stream of the answer: %w", err)
 		}
 		m, err := mcp.Parse(bytes.Clone(e.Data))
 		switch {
 		case err != nil: // an event without a message
-		case m.IsResponse():
+		case answers(m, id):
 			return m, nil
 		case m.IsRequest():
 			r.post(ctx, answerTo(m))
@@ -246,7 +265,7 @@ func (r *remote) post(ctx context.Context, message []byte) error {
 	}
 	res.Body.Close()
 	if res.StatusCode/100 != 2 {
-		return &statusError{res.StatusCode}
+		return &StatusError{res.StatusCode}
 	}
 	return nil
 }

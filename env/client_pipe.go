@@ -4,62 +4,23 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
-	"os/exec"
 	"strconv"
 	"sync"
-	"time"
 
 	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
-// Start runs a server and talks to it by its standard input and output. The command must not
-// have them set. Close ends it: it has three seconds to leave by itself.
-func Start(ctx context.Context, cmd *exec.Cmd) (*Client, error) {
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return nil, fmt.Errorf("start %s: %w", cmd.Path, err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, fmt.Errorf("start %s: %w", cmd.Path, err)
-	}
-	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start %s: %w", cmd.Path, err)
-	}
-	c, err := NewClient(ctx, out, &process{in, cmd})
-	if err != nil {
-		return nil, fmt.Errorf("start %s: %w", cmd.Path, err)
-	}
-	return c, nil
-}
-
-// process is the input of a server that was started; to close it is to end the server.
-type process struct {
-	io.WriteCloser
-	cmd *exec.Cmd
-}
-
-const leaveWithin = 3 * time.Second
-
-func (p *process) Close() error {
-	p.WriteCloser.Close()
-	kill := time.AfterFunc(leaveWithin, func() { p.cmd.Process.Kill() })
-	defer kill.Stop()
-	var exit *exec.ExitError
-	if err := p.cmd.Wait(); err != nil && !errors.As(err, &exit) {
-		return fmt.Errorf("end %s: %w", p.cmd.Path, err)
-	}
-	return nil
-}
-
 // NewClient talks to a server by a pair of pipes: it reads what the server writes from in,
 // and writes to out. Close closes out.
 func NewClient(ctx context.Context, in io.Reader, out io.WriteCloser) (*Client, error) {
-	p := &pipe{out: out, waiting: map[string]chan mcp.Message{}, gone: make(chan struct{})}
+	p := &pipe{
+		out: out, outbox: make(chan []byte, 16), waiting: map[string]chan mcp.Message{},
+		gone: make(chan struct{}), closed: make(chan struct{}),
+	}
 	go p.read(in)
+	go p.write()
 	g, err := greet(ctx, p)
 	if err != nil {
 		return nil, errors.Join(err, p.Close())
@@ -69,20 +30,34 @@ func NewClient(ctx context.Context, in io.Reader, out io.WriteCloser) (*Client, 
 
 // pipe is a server at the other end of two pipes.
 type pipe struct {
-	writing sync.Mutex // of its own: a server that waits for us to read must not keep us from it
-	out     io.WriteCloser
+	out    io.WriteCloser
+	outbox chan []byte   // what is to be written; a server that does not read must not hold us
+	closed chan struct{} // closed by Close
 
 	mu      sync.Mutex
 	last    int64
 	waiting map[string]chan mcp.Message // by the request's id
-	gone    chan struct{}               // closed when the server writes no more
+	over    bool                        // gone is closed
+	gone    chan struct{}               // closed when the server reads or writes no more
 }
 
 // maxAnswer bounds one message of a server.
 const maxAnswer = 64 << 20
 
+var errEnded = errors.New("the server has ended")
+
+// end says that nothing more comes from the server.
+func (p *pipe) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.over {
+		p.over = true
+		close(p.gone)
+	}
+}
+
 func (p *pipe) read(in io.Reader) {
-	defer close(p.gone)
+	defer p.end()
 	lines := mcp.NewLines(in, maxAnswer)
 	for {
 		line, err := lines.Next()
@@ -101,7 +76,7 @@ func (p *pipe) read(in io.Reader) {
 		case m.IsResponse():
 			p.answered(m)
 		case m.IsRequest():
-			go p.write(answerTo(m))
+			p.offer(answerTo(m))
 		}
 	}
 }
@@ -115,11 +90,41 @@ func (p *pipe) answered(m mcp.Message) {
 	}
 }
 
-func (p *pipe) write(message []byte) error {
-	p.writing.Lock()
-	defer p.writing.Unlock()
-	_, err := p.out.Write(append(rawjson.OneLine(message), '\n'))
-	return err
+// write writes messages until the server takes no more.
+func (p *pipe) write() {
+	for {
+		select {
+		case message := <-p.outbox:
+			if _, err := p.out.Write(append(rawjson.OneLine(message), '\n')); err != nil {
+				p.end()
+				return
+			}
+		case <-p.closed:
+			return
+		}
+	}
+}
+
+// post gives a message to the writer.
+func (p *pipe) post(ctx context.Context, message []byte) error {
+	select {
+	case p.outbox <- message:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-p.gone:
+		return errEnded
+	case <-p.closed:
+		return errClosed
+	}
+}
+
+// offer is post for what a server that does not read can do without.
+func (p *pipe) offer(message []byte) {
+	select {
+	case p.outbox <- message:
+	default:
+	}
 }
 
 func (p *pipe) send(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
@@ -135,19 +140,28 @@ func (p *pipe) send(ctx context.Context, method string, params json.RawMessage) 
 		delete(p.waiting, key)
 		p.mu.Unlock()
 	}()
-	if err := p.write(mcp.AppendRequest(nil, id, method, params)); err != nil {
+	if err := p.post(ctx, mcp.AppendRequest(nil, id, method, params)); err != nil {
 		return nil, err
 	}
 	select {
 	case m := <-answer:
 		return resultIn(m)
 	case <-ctx.Done():
-		p.write(mcp.AppendNotification(nil, "notifications/cancelled", []byte(`{"requestId":`+key+`}`)))
+		p.offer(mcp.AppendNotification(nil, "notifications/cancelled", []byte(`{"requestId":`+key+`}`)))
 		return nil, ctx.Err()
 	case <-p.gone:
-		return nil, errors.New("the server has ended")
+		select {
+		case m := <-answer: // its last words
+			return resultIn(m)
+		default:
+			return nil, errEnded
+		}
+	case <-p.closed:
+		return nil, errClosed
 	}
 }
+
+var errClosed = errors.New("the client was closed")
 
 // resultIn is what an answer says.
 func resultIn(m mcp.Message) (json.RawMessage, error) {
@@ -157,10 +171,14 @@ func resultIn(m mcp.Message) (json.RawMessage, error) {
 	return m.Result, nil
 }
 
-func (p *pipe) notify(_ context.Context, method string) error {
-	return p.write(mcp.AppendNotification(nil, method, nil))
+func (p *pipe) notify(ctx context.Context, method string) error {
+	return p.post(ctx, mcp.AppendNotification(nil, method, nil))
 }
 
 func (p *pipe) agree(string) {}
 
-func (p *pipe) Close() error { return p.out.Close() }
+// Close is called once.
+func (p *pipe) Close() error {
+	close(p.closed)
+	return p.out.Close()
+}

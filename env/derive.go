@@ -65,7 +65,7 @@ func Profiles(ctx context.Context, e Environment, meta Meta) ([]Profile, error) 
 	if err != nil {
 		return nil, fmt.Errorf("prompts: %w", err)
 	}
-	agent := AgentSpec{ID: "default", Role: Primary, AllowedTools: make([]string, 0, len(tools))}
+	agent := AgentSpec{ID: "default", Role: RolePrimary, AllowedTools: make([]string, 0, len(tools))}
 	for _, t := range tools {
 		agent.AllowedTools = append(agent.AllowedTools, t.Name)
 	}

@@ -75,7 +75,7 @@ func TestWhatIsWrittenByHandWins(t *testing.T) {
 			return env.EnvDescription{ID: "mine", DisplayName: "Mine"}, nil
 		},
 		ListAgents: func(context.Context, env.AgentFilter) ([]env.AgentSpec, error) {
-			return []env.AgentSpec{{ID: "solo", Role: env.Primary}}, nil
+			return []env.AgentSpec{{ID: "solo", Role: env.RolePrimary}}, nil
 		},
 	}
 	c := connect(t, &shop{}, opts)
@@ -102,7 +102,7 @@ func TestWithoutAnEnvironmentOnlyWhatIsWrittenIsOffered(t *testing.T) {
 	if _, err := c.Logs(t.Context(), env.LogQuery{}); !errors.Is(err, env.ErrNotOffered) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := c.CreateSession(t.Context(), env.NewSession{}); !errors.Is(err, env.ErrNotOffered) {
+	if _, err := c.CreateSession(t.Context(), env.SessionOptions{}); !errors.Is(err, env.ErrNotOffered) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -122,9 +122,9 @@ func TestAgents(t *testing.T) {
 		want    []string
 	}{
 		{"all, primary and sub, each once", "", "", []string{"clerk", "runner", "guard"}},
-		{"of one role", env.Sub, "", []string{"runner"}},
+		{"of one role", env.RoleSub, "", []string{"runner"}},
 		{"of one profile", "", "night", []string{"guard", "clerk"}},
-		{"of both, and none", env.Sub, "night", nil},
+		{"of both, and none", env.RoleSub, "night", nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -138,7 +138,7 @@ func TestAgents(t *testing.T) {
 			}
 		})
 	}
-	if a, err := c.Agent(t.Context(), "runner", "day"); err != nil || a.Role != env.Sub || a.DeniedTools[0] != "panic" {
+	if a, err := c.Agent(t.Context(), "runner", "day"); err != nil || a.Role != env.RoleSub || a.DeniedTools[0] != "panic" {
 		t.Errorf("got %v, %v", a, err)
 	}
 	if a, err := c.Agent(t.Context(), "guard", ""); err != nil || a.AllowedTools == nil || len(a.AllowedTools) > 0 {

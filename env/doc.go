@@ -11,6 +11,8 @@
 //	func (*shop) Prompts(context.Context) ([]env.Prompt, error) { … }
 //	func (*shop) Tools(context.Context) ([]env.Tool, error)     { … }
 //
+//	var _ env.Sessions = (*shop)(nil) // the compiler checks what is meant to be there
+//
 //	server, err := env.NewServer(&shop{}, &env.Options{Meta: env.Meta{ID: "shop"}})
 //	err = server.Run(ctx, os.Stdin, os.Stdout) // or http.ListenAndServe(addr, server)
 //

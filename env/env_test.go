@@ -57,9 +57,9 @@ func (s *shop) Profiles(context.Context) ([]env.Profile, error) {
 		return s.profiles()
 	}
 	return []env.Profile{
-		{ID: "day", DisplayName: "Day", PrimaryAgents: []env.AgentSpec{{ID: "clerk", Role: env.Primary}},
-			SubAgents: []env.AgentSpec{{ID: "runner", Role: env.Sub, AllowedTools: []string{"p*", "say"}, DeniedTools: []string{"panic"}}}},
-		{ID: "night", DisplayName: "Night", PrimaryAgents: []env.AgentSpec{{ID: "guard", Role: env.Primary, AllowedTools: []string{}}, {ID: "clerk", Role: env.Primary}},
+		{ID: "day", DisplayName: "Day", PrimaryAgents: []env.AgentSpec{{ID: "clerk", Role: env.RolePrimary}},
+			SubAgents: []env.AgentSpec{{ID: "runner", Role: env.RoleSub, AllowedTools: []string{"p*", "say"}, DeniedTools: []string{"panic"}}}},
+		{ID: "night", DisplayName: "Night", PrimaryAgents: []env.AgentSpec{{ID: "guard", Role: env.RolePrimary, AllowedTools: []string{}}, {ID: "clerk", Role: env.RolePrimary}},
 			Metadata: env.Metadata{"big": json.RawMessage("12345678901234567890")}},
 	}, nil
 }

@@ -17,11 +17,11 @@ func ExampleClient() {
 		d, _ := c.Description(ctx)
 		profiles, _ := c.Profiles(ctx)
 		night, _ := c.Profile(ctx, "night")
-		subs, _ := c.Agents(ctx, env.Sub, "night")
+		subs, _ := c.Agents(ctx, env.RoleSub, "night")
 		pilot, _ := c.Agent(ctx, "pilot", "")
 		logs, _ := c.Logs(ctx, env.LogQuery{Level: env.LevelWarn})
 		fmt.Println(d.DisplayName, len(profiles), night.ID, len(subs), pilot.AllowedTools, logs[0].Message)
-		offers, err := c.Offers(ctx)
+		offers, err := c.IsEnvironment(ctx)
 		fmt.Println(offers, err)
 	})
 	// Output:
@@ -31,7 +31,7 @@ func ExampleClient() {
 
 func ExampleClient_CreateSession() {
 	ask(&harbour{}, nil, func(ctx context.Context, c *env.Client) {
-		s, _ := c.CreateSession(ctx, env.NewSession{ID: "ses_1"})
+		s, _ := c.CreateSession(ctx, env.SessionOptions{ID: "ses_1"})
 		s, _ = c.UpdateSession(ctx, s.ID, env.SessionChange{Title: "mooring"})
 		page, _ := c.ListSessions(ctx, env.SessionFilter{})
 		s, _ = c.GetSession(ctx, page.Sessions[0].ID)
@@ -130,4 +130,15 @@ func Example_notOffered() {
 		fmt.Println(errors.Is(err, env.ErrNotOffered))
 	})
 	// Output: true
+}
+
+func ExampleStatusError() {
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
+	defer web.Close()
+	_, err := env.Dial(context.Background(), web.URL, nil)
+	var status *env.StatusError
+	if errors.As(err, &status) {
+		fmt.Println(status.Code, status)
+	}
+	// Output: 401 the server answered 401 Unauthorized
 }

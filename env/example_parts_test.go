@@ -69,7 +69,7 @@ func ExampleMeta() {
 }
 
 func ExampleNames() {
-	for _, names := range []env.Names{env.Slash, env.Underscore, env.Both} {
+	for _, names := range []env.Names{env.NamesSlash, env.NamesUnderscore, env.NamesBoth} {
 		tools, err := env.ProtocolTools(&env.Options{Names: names})
 		fmt.Println(names, len(tools), tools[0].Name, err)
 	}
@@ -87,7 +87,7 @@ func ExampleProfile() {
 }
 
 func ExampleAgentSpec() {
-	agent := env.AgentSpec{ID: "pilot", Role: env.Sub, PromptOverride: "Bring ships in.", AllowedTools: []string{"tide_*"}, Metadata: env.Metadata{"boats": 2}}
+	agent := env.AgentSpec{ID: "pilot", Role: env.RoleSub, PromptOverride: "Bring ships in.", AllowedTools: []string{"tide_*"}, Metadata: env.Metadata{"boats": 2}}
 	raw, err := json.Marshal(agent)
 	fmt.Println(string(raw), err)
 	// Output: {"id":"pilot","role":"sub","promptOverride":"Bring ships in.","allowedTools":["tide_*"],"metadata":{"boats":2}} <nil>
@@ -99,7 +99,7 @@ func ExampleRole() {
 		fmt.Println(err)
 		return
 	}
-	for _, role := range []env.Role{env.Primary, env.Sub} {
+	for _, role := range []env.Role{env.RolePrimary, env.RoleSub} {
 		agents, err := opts.ListAgents(context.Background(), env.AgentFilter{Role: role})
 		fmt.Println(role, agents[0].ID, err)
 	}
@@ -157,7 +157,7 @@ func ExampleNewTool() {
 		return map[string]string{"berth": "quay 3, " + in.Name}, nil
 	})
 	fmt.Println(string(tool.InputSchema))
-	// Output: {"additionalProperties":false,"properties":{"length":{"type":"integer"},"name":{"description":"as painted on the bow","type":"string"}},"required":["name"],"type":"object"}
+	// Output: {"type":"object","properties":{"name":{"type":"string","description":"as painted on the bow"},"length":{"type":"integer"}},"additionalProperties":false,"required":["name"]}
 }
 
 func ExampleRawResult() {
@@ -176,9 +176,16 @@ func ExamplePrompt() {
 			return "Welcome, " + args["ship"], nil
 		},
 	}
-	text, err := greet.Render(context.Background(), map[string]string{"ship": "Pequod"})
-	fmt.Println(text, err)
-	// Output: Welcome, Pequod <nil>
+	definition, err := greet.Definition() // as prompts/list shows it
+	fmt.Println(string(definition), err)
+	result, err := greet.Result(context.Background(), map[string]string{"ship": "Pequod"}) // as prompts/get answers
+	fmt.Println(string(result), err)
+	_, err = greet.Result(context.Background(), nil)
+	fmt.Println(err)
+	// Output:
+	// {"name":"greet","arguments":[{"name":"ship","required":true}]} <nil>
+	// {"messages":[{"role":"user","content":{"type":"text","text":"Welcome, Pequod"}}]} <nil>
+	// prompt greet needs the argument ship
 }
 
 func ExamplePromptArgument() {
@@ -260,7 +267,7 @@ func (s *shelf) AddPrompt(p env.Prompt) error { s.names = append(s.names, "promp
 
 func ExampleHost() {
 	var host env.Host = &shelf{}
-	err := env.Attach(context.Background(), host, &harbour{}, &env.Options{Names: env.Underscore})
+	err := env.Attach(context.Background(), host, &harbour{}, &env.Options{Names: env.NamesUnderscore})
 	names := host.(*shelf).names
 	fmt.Println(len(names), names[0], names[len(names)-1], err)
 	// Output: 12 env_get_description prompt system <nil>

@@ -51,7 +51,7 @@ func Example() {
 	ask(&library{}, &env.Options{Meta: env.Meta{ID: "library", DisplayName: "图书馆"}}, func(ctx context.Context, c *env.Client) {
 		d, err := c.Description(ctx)
 		fmt.Println(d.ID, d.DisplayName, d.Capabilities.Sessions, d.Capabilities.Logs, err)
-		agents, err := c.Agents(ctx, env.Primary, "")
+		agents, err := c.Agents(ctx, env.RolePrimary, "")
 		fmt.Println(agents[0].ID, agents[0].PromptID, agents[0].AllowedTools, err)
 	})
 	// Output:
@@ -111,17 +111,8 @@ func ExampleDescription() {
 	// Output: base-env Base Environment <nil>
 }
 
-func ExampleAttach() {
-	server, err := env.NewServer(nil, nil) // or any type with AddTool and AddPrompt
-	if err == nil {
-		err = env.Attach(context.Background(), server, &library{}, &env.Options{Names: env.Underscore})
-	}
-	fmt.Println(err)
-	// Output: <nil>
-}
-
 func ExampleProtocolTools() {
-	tools, err := env.ProtocolTools(&env.Options{Names: env.Underscore})
+	tools, err := env.ProtocolTools(&env.Options{Names: env.NamesUnderscore})
 	fmt.Println(len(tools), tools[0].Name, err)
 	// Output: 1 env_get_description <nil>
 }
@@ -149,7 +140,7 @@ func ExampleLogQuery_Select() {
 func ExampleBase() {
 	base := &env.Base{OnSession: func(e env.SessionEvent) { fmt.Println(e.Kind, e.Session.Title) }}
 	ctx := context.Background()
-	s, _ := base.CreateSession(ctx, env.NewSession{Title: "a chat"})
+	s, _ := base.CreateSession(ctx, env.SessionOptions{Title: "a chat"})
 	s, _ = base.UpdateSession(ctx, s.ID, env.SessionChange{Metadata: env.Metadata{"topic": "books"}})
 	var topic string
 	fmt.Println(s.Metadata.Get("topic", &topic), topic)

@@ -3,6 +3,7 @@ package env
 import (
 	"errors"
 	"fmt"
+	"net/http"
 )
 
 // NotFoundError says that the environment has no such thing.
@@ -20,6 +21,14 @@ type ToolError struct {
 }
 
 func (e *ToolError) Error() string { return e.Tool + ": " + e.Message }
+
+// StatusError is an answer of HTTP that carries nothing of the protocol, such as 401 where a
+// key is missing.
+type StatusError struct{ Code int }
+
+func (e *StatusError) Error() string {
+	return fmt.Sprintf("the server answered %d %s", e.Code, http.StatusText(e.Code))
+}
 
 // ErrNotOffered says that the environment does not have the tool that would be needed.
 var ErrNotOffered = errors.New("the environment does not offer this")

@@ -34,8 +34,8 @@ func greet(ctx context.Context, w wire) (*greeted, error) {
 	const hello = `{"protocolVersion":"` + mcp.Latest + `","capabilities":{},"clientInfo":` + selfInfo + `}`
 	res, err := w.send(ctx, "initialize", json.RawMessage(hello))
 	var refused *mcp.Error
-	var status *statusError
-	if errors.As(err, &refused) || errors.As(err, &status) && status.code == http.StatusBadRequest {
+	var status *StatusError
+	if errors.As(err, &refused) || errors.As(err, &status) && status.Code == http.StatusBadRequest {
 		g := &greeted{wire: w, modern: true}
 		w.agree(mcp.ModernVersion)
 		if _, again := g.ask(ctx, "server/discover", nil); again != nil {

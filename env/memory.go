@@ -52,7 +52,7 @@ func NewMemorySessions(opts *MemoryOptions) *MemorySessions {
 }
 
 // CreateSession keeps a new session.
-func (m *MemorySessions) CreateSession(_ context.Context, n NewSession) (Session, error) {
+func (m *MemorySessions) CreateSession(_ context.Context, n SessionOptions) (Session, error) {
 	metadata, same, err := n.Metadata.kept()
 	if err != nil {
 		return Session{}, err

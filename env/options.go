@@ -18,9 +18,9 @@ type Meta struct {
 type Names string
 
 const (
-	Slash      Names = "slash"      // env/get_description, as the protocol was first written
-	Underscore Names = "underscore" // env_get_description, which every model provider takes
-	Both       Names = "both"
+	NamesSlash      Names = "slash"      // env/get_description, as the protocol was first written
+	NamesUnderscore Names = "underscore" // env_get_description, which every model provider takes
+	NamesBoth       Names = "both"
 )
 
 // Options are what a server offers. All of it can be derived from an Environment, and each
@@ -33,7 +33,7 @@ type Options struct {
 	GetAgent     func(ctx context.Context, id, profileID string) (AgentSpec, error) // nil: out of ListAgents
 	QueryLogs    func(ctx context.Context, q LogQuery) ([]LogEntry, error)          // nil: of the environment
 	Sessions     Sessions                                                           // nil: of the environment
-	Names        Names                                                              // "": Both
+	Names        Names                                                              // "": NamesBoth
 	Agent        string                                                             // own tools are offered as this agent may use them; "": all
 	Profile      string                                                             // the profile in which Agent is looked for; "": any
 	Hosts        []string                                                           // names beside the local ones by which a server that listens on loopback is reached over HTTP, as behind a proxy; "*": any
@@ -54,8 +54,8 @@ func (o *Options) filled() (*Options, error) {
 	}
 	switch c.Names {
 	case "":
-		c.Names = Both
-	case Slash, Underscore, Both:
+		c.Names = NamesBoth
+	case NamesSlash, NamesUnderscore, NamesBoth:
 	default:
 		return nil, fmt.Errorf("names: %q is none of slash, underscore, both", string(c.Names))
 	}

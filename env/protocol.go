@@ -33,8 +33,8 @@ type Profile struct {
 type Role string
 
 const (
-	Primary Role = "primary" // people talk to it
-	Sub     Role = "sub"     // other agents do
+	RolePrimary Role = "primary" // people talk to it
+	RoleSub     Role = "sub"     // other agents do
 )
 
 // AgentSpec says how an agent is set up. Tool names may hold "*" and "?".

@@ -24,6 +24,8 @@ func TestBadInputIsRefused(t *testing.T) {
 		{"a level of another type", "query_logs", `{"level":3}`, "level"},
 		{"since is no time", "query_logs", `{"since":"yesterday"}`, "since: expected a time of RFC 3339"},
 		{"since is a day", "query_logs", `{"since":"2026-01-02"}`, "since: expected a time of RFC 3339"},
+		{"since is empty", "query_logs", `{"since":""}`, "since: expected a time of RFC 3339"},
+		{"sessions until is empty", "list_sessions", `{"until":""}`, "until: expected a time of RFC 3339"},
 		{"until is a day that does not exist", "query_logs", `{"until":"2026-02-30T00:00:00Z"}`, "until: expected a time of RFC 3339"},
 		{"until is a number", "query_logs", `{"until":1}`, "until"},
 		{"since after until", "query_logs", `{"since":"2026-01-02T00:00:01Z","until":"2026-01-02T00:00:00Z"}`, "is after until"},
@@ -77,6 +79,7 @@ func TestWrongRequestsAreErrorsOfTheProtocol(t *testing.T) {
 	}{
 		{"an unknown tool", "tools/call", `{"name":"env/reboot"}`, -32602},
 		{"a tool without a name", "tools/call", `{}`, -32602},
+		{"text that is not UTF-8", "tools/call", `{"name":"env/create_session","arguments":{"title":"` + "\xff" + `"}}`, -32602},
 		{"a cursor", "tools/list", `{"cursor":"x"}`, -32602},
 		{"a cursor of prompts", "prompts/list", `{"cursor":"x"}`, -32602},
 		{"an unknown method", "resources/list", `{}`, -32601},
@@ -99,8 +102,8 @@ func TestWrongRequestsAreErrorsOfTheProtocol(t *testing.T) {
 func TestPrompts(t *testing.T) {
 	s := legacy(t, &shop{}, nil)
 	for params, want := range map[string]string{
-		`{"name":"system"}`:                         `{"messages":[{"content":{"type":"text","text":"You keep a shop."},"role":"user"}]}`,
-		`{"name":"greet","arguments":{"who":"世界"}}`: `{"messages":[{"content":{"type":"text","text":"Hello 世界"},"role":"user"}]}`,
+		`{"name":"system"}`:                         `{"messages":[{"role":"user","content":{"type":"text","text":"You keep a shop."}}]}`,
+		`{"name":"greet","arguments":{"who":"世界"}}`: `{"messages":[{"role":"user","content":{"type":"text","text":"Hello 世界"}}]}`,
 	} {
 		if m := s.post("prompts/get", params); string(m.Result) != want {
 			t.Errorf("got %s, want %s", m.Result, want)
@@ -109,6 +112,17 @@ func TestPrompts(t *testing.T) {
 	const list = `{"prompts":[{"name":"system"},{"name":"greet","arguments":[{"name":"who","required":true}]}]}`
 	if m := s.post("prompts/list", `{}`); string(m.Result) != list {
 		t.Errorf("got %s", m.Result)
+	}
+}
+
+func TestPromptsThatCannotBeToldApartAreToldAndNotListed(t *testing.T) {
+	for want, prompts := range map[string][]env.Prompt{
+		"two prompts with the ID a": {{ID: "a", Text: "1"}, {ID: "b"}, {ID: "a", Text: "2"}},
+		"prompt 2 of 2 has no ID":   {{ID: "a"}, {Text: "which?"}},
+	} {
+		if m := legacy(t, plain{prompts: prompts}, nil).post("prompts/list", `{}`); m.Error == nil || !strings.Contains(m.Error.Message, want) {
+			t.Errorf("got %s, want %s", m.Result, want)
+		}
 	}
 }
 

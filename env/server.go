@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/rawjson"
@@ -93,10 +94,11 @@ func (s *Server) AddTool(t Tool) error {
 func (s *Server) AddPrompt(p Prompt) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if p.ID == "" || slices.ContainsFunc(s.prompts, func(q Prompt) bool { return q.ID == p.ID }) {
-		return fmt.Errorf("prompt %q: an id must be there, and only once", p.ID)
+	all := append(slices.Clip(s.prompts), p)
+	if err := checkPrompts(all); err != nil {
+		return err
 	}
-	s.prompts = append(slices.Clip(s.prompts), p)
+	s.prompts = all
 	s.sessions.Broadcast("", "notifications/prompts/list_changed", nil)
 	return nil
 }
@@ -137,6 +139,9 @@ func (s *Server) serve(ctx context.Context, req *mcp.Request) (json.RawMessage, 
 
 // answer serves what clients of both eras ask; list says that it is a list.
 func (s *Server) answer(ctx context.Context, req *mcp.Request) (raw json.RawMessage, list bool, err error) {
+	if !utf8.Valid(req.Params) {
+		return nil, false, mcp.Errorf(mcp.CodeInvalidParams, "params: the text is not UTF-8")
+	}
 	switch req.Method {
 	case "tools/list":
 		raw, err = s.listTools(ctx, req)
@@ -163,11 +168,12 @@ func (s *Server) answer(ctx context.Context, req *mcp.Request) (raw json.RawMess
 func (s *Server) told(err error) error {
 	var broken *panicError
 	var none *NotFoundError
+	var wrong *argumentsError
 	switch {
 	case errors.As(err, &broken):
 		s.opts.Logger.Error("environment panicked", "error", err)
 		return mcp.Errorf(mcp.CodeInternal, "internal error")
-	case errors.As(err, &none):
+	case errors.As(err, &none) || errors.As(err, &wrong):
 		return mcp.Errorf(mcp.CodeInvalidParams, "%v", err)
 	}
 	return mcp.Errorf(mcp.CodeInternal, "%v", err)

@@ -61,7 +61,7 @@ func readID(args json.RawMessage) (string, error) {
 }
 
 func (o *Options) createSession(ctx context.Context, args json.RawMessage) (any, error) {
-	var in NewSession
+	var in SessionOptions
 	if err := json.Unmarshal(args, &in); err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func (o *Options) listSessions(ctx context.Context, args json.RawMessage) (any, 
 	in := struct {
 		ParentID     string
 		Metadata     Metadata
-		Since, Until string
+		Since, Until *string
 		Limit        json.Number
 		Cursor       string
 	}{Limit: "100"}

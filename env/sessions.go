@@ -13,7 +13,7 @@ import (
 // Base has them. Of two changes at once none may be lost.
 type Sessions interface {
 	// CreateSession keeps a new session; ErrTaken when the id exists.
-	CreateSession(ctx context.Context, n NewSession) (Session, error)
+	CreateSession(ctx context.Context, n SessionOptions) (Session, error)
 	// GetSession returns a session; a *NotFoundError when there is none.
 	GetSession(ctx context.Context, id string) (Session, error)
 	// ListSessions returns one page, the newest session first.
@@ -41,8 +41,8 @@ type SessionTimes struct {
 	Updated time.Time `json:"updated"`
 }
 
-// NewSession is what a new session is made from. All of it may be left out.
-type NewSession struct {
+// SessionOptions are what a new session is made from. All of it may be left out.
+type SessionOptions struct {
 	ID        string   `json:"id,omitempty"` // "": a random one
 	ParentID  string   `json:"parentID,omitempty"`
 	Title     string   `json:"title,omitempty"` // "": one that carries the time
@@ -54,7 +54,7 @@ type NewSession struct {
 const sessionPrefix = "ses_"
 
 // Filled is the same with an id and a title where it has none, for those who keep sessions.
-func (n NewSession) Filled(now time.Time) NewSession {
+func (n SessionOptions) Filled(now time.Time) SessionOptions {
 	if n.ID == "" {
 		n.ID = sessionPrefix + strings.ToLower(rand.Text())
 	}
@@ -91,9 +91,18 @@ type SessionPage struct {
 
 // SessionEvent says that a session has changed.
 type SessionEvent struct {
-	Kind    string  // created, updated or deleted
+	Kind    SessionEventKind
 	Session Session // of a deleted one, as it was
 }
+
+// SessionEventKind is what has happened to a session.
+type SessionEventKind string
+
+const (
+	SessionCreated SessionEventKind = "created"
+	SessionUpdated SessionEventKind = "updated"
+	SessionDeleted SessionEventKind = "deleted"
+)
 
 // Watched is the same sessions; tell hears of every change after it was made. It is called
 // by many at the same time.
@@ -107,10 +116,10 @@ type watched struct {
 	deleting sync.Mutex // so that of two that delete a session only one tells of it
 }
 
-func (w *watched) CreateSession(ctx context.Context, n NewSession) (Session, error) {
+func (w *watched) CreateSession(ctx context.Context, n SessionOptions) (Session, error) {
 	s, err := w.Sessions.CreateSession(ctx, n)
 	if err == nil {
-		w.tell(SessionEvent{"created", s})
+		w.tell(SessionEvent{SessionCreated, s})
 	}
 	return s, err
 }
@@ -118,7 +127,7 @@ func (w *watched) CreateSession(ctx context.Context, n NewSession) (Session, err
 func (w *watched) UpdateSession(ctx context.Context, id string, c SessionChange) (Session, error) {
 	s, err := w.Sessions.UpdateSession(ctx, id, c)
 	if err == nil {
-		w.tell(SessionEvent{"updated", s})
+		w.tell(SessionEvent{SessionUpdated, s})
 	}
 	return s, err
 }
@@ -136,7 +145,7 @@ func (w *watched) DeleteSession(ctx context.Context, id string) error {
 		err = w.Sessions.DeleteSession(ctx, id)
 	}
 	if err == nil {
-		w.tell(SessionEvent{"deleted", s})
+		w.tell(SessionEvent{SessionDeleted, s})
 	}
 	return err
 }

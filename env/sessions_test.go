@@ -30,16 +30,16 @@ func TestSessions(t *testing.T) {
 
 func holdsSessions(t *testing.T, s env.Sessions) {
 	ctx := t.Context()
-	made, err := s.CreateSession(ctx, env.NewSession{})
+	made, err := s.CreateSession(ctx, env.SessionOptions{})
 	if err != nil || !strings.HasPrefix(made.ID, "ses_") || !strings.Contains(made.Title, made.Time.Created.Format(time.RFC3339)) {
 		t.Fatalf("a session without anything has an id, and a title with the time: got %+v, %v", made, err)
 	}
 	time.Sleep(time.Second) // of the bubble's clock
-	child, err := s.CreateSession(ctx, env.NewSession{ID: "ses_child", ParentID: made.ID, Title: "子", Directory: "/tmp", Metadata: env.Metadata{"a": 1, "b": "x"}})
+	child, err := s.CreateSession(ctx, env.SessionOptions{ID: "ses_child", ParentID: made.ID, Title: "子", Directory: "/tmp", Metadata: env.Metadata{"a": 1, "b": "x"}})
 	if err != nil || child.ParentID != made.ID || child.Directory != "/tmp" || child.Time.Created != child.Time.Updated {
 		t.Fatalf("got %+v, %v", child, err)
 	}
-	if _, err := s.CreateSession(ctx, env.NewSession{ID: "ses_child"}); !errors.Is(err, env.ErrTaken) {
+	if _, err := s.CreateSession(ctx, env.SessionOptions{ID: "ses_child"}); !errors.Is(err, env.ErrTaken) {
 		t.Errorf("got %v", err)
 	}
 	time.Sleep(time.Second)
@@ -70,7 +70,7 @@ func TestSessionPages(t *testing.T) {
 	s := env.NewMemorySessions(&env.MemoryOptions{Now: func() time.Time { return now }})
 	for i := range 10 {
 		now = at(i / 2) // two at a time
-		n := env.NewSession{ID: fmt.Sprintf("ses_%d", i), Metadata: env.Metadata{"even": i%2 == 0, "deep": map[string]any{"x": 1, "n": i}}}
+		n := env.SessionOptions{ID: fmt.Sprintf("ses_%d", i), Metadata: env.Metadata{"even": i%2 == 0, "deep": map[string]any{"x": 1, "n": i}}}
 		if i > 7 {
 			n.ParentID = "ses_0"
 		}
@@ -119,7 +119,7 @@ func TestSessionPages(t *testing.T) {
 func TestTwoClientsAtOnceLoseNoUpdate(t *testing.T) {
 	base := &shop{}
 	first, second := connect(t, base, nil), connect(t, base, nil)
-	if _, err := first.CreateSession(t.Context(), env.NewSession{ID: "ses_x"}); err != nil {
+	if _, err := first.CreateSession(t.Context(), env.SessionOptions{ID: "ses_x"}); err != nil {
 		t.Fatal(err)
 	}
 	var work sync.WaitGroup
@@ -141,11 +141,11 @@ func TestTwoClientsAtOnceLoseNoUpdate(t *testing.T) {
 func TestChangesOfSessionsAreEvents(t *testing.T) {
 	var got []string
 	e := &shop{}
-	e.OnSession = func(ev env.SessionEvent) { got = append(got, ev.Kind+" "+ev.Session.Title) }
+	e.OnSession = func(ev env.SessionEvent) { got = append(got, string(ev.Kind)+" "+ev.Session.Title) }
 	c := connect(t, e, nil)
 	steps := []func() error{
 		func() error {
-			_, err := c.CreateSession(t.Context(), env.NewSession{ID: "ses_1", Title: "one"})
+			_, err := c.CreateSession(t.Context(), env.SessionOptions{ID: "ses_1", Title: "one"})
 			return err
 		},
 		func() error {
@@ -169,7 +169,7 @@ func TestChangesOfSessionsAreEvents(t *testing.T) {
 func TestMemoryIsBounded(t *testing.T) {
 	s := env.NewMemorySessions(&env.MemoryOptions{Max: 2})
 	for i := range 3 {
-		if _, err := s.CreateSession(context.Background(), env.NewSession{}); (err != nil) != (i == 2) {
+		if _, err := s.CreateSession(context.Background(), env.SessionOptions{}); (err != nil) != (i == 2) {
 			t.Errorf("%d: got %v", i, err)
 		}
 	}
@@ -177,7 +177,7 @@ func TestMemoryIsBounded(t *testing.T) {
 
 func TestWhatASessionHolderChangesStaysItsOwn(t *testing.T) {
 	s := env.NewMemorySessions(nil)
-	made, err := s.CreateSession(t.Context(), env.NewSession{Metadata: env.Metadata{"a": 1}})
+	made, err := s.CreateSession(t.Context(), env.SessionOptions{Metadata: env.Metadata{"a": 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +190,7 @@ func TestWhatASessionHolderChangesStaysItsOwn(t *testing.T) {
 func BenchmarkListSessions(b *testing.B) {
 	s := env.NewMemorySessions(nil)
 	for i := range 10_000 {
-		if _, err := s.CreateSession(b.Context(), env.NewSession{Metadata: env.Metadata{"n": i % 100}}); err != nil {
+		if _, err := s.CreateSession(b.Context(), env.SessionOptions{Metadata: env.Metadata{"n": i % 100}}); err != nil {
 			b.Fatal(err)
 		}
 	}

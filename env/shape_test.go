@@ -24,7 +24,7 @@ func TestSchemasAndTypesHaveTheSameMembers(t *testing.T) {
 	}
 	for name, v := range map[string]any{
 		"EnvDescription": env.EnvDescription{}, "EnvProfile": env.Profile{}, "AgentSpec": env.AgentSpec{},
-		"LogEntry": env.LogEntry{}, "Session": env.Session{}, "create_session.input": env.NewSession{},
+		"LogEntry": env.LogEntry{}, "Session": env.Session{}, "create_session.input": env.SessionOptions{},
 		"list_sessions.output": env.SessionPage{},
 	} {
 		var members, always []string

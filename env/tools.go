@@ -117,7 +117,7 @@ func (o *Options) queryLogs(ctx context.Context, args json.RawMessage) (any, err
 		SessionID    string `json:"sessionId"`
 		AgentID      string `json:"agentId"`
 		Level        Level
-		Since, Until string
+		Since, Until *string
 		Limit        json.Number
 	}{Limit: "100"}
 	if err := json.Unmarshal(args, &in); err != nil {
@@ -137,7 +137,7 @@ func (o *Options) queryLogs(ctx context.Context, args json.RawMessage) (any, err
 
 // readRange reads what bounds a list. The limit is an integer by its schema, but JSON may
 // write one as 1e2.
-func readRange(since, until string, limit json.Number) (from, to time.Time, most int, err error) {
+func readRange(since, until *string, limit json.Number) (from, to time.Time, most int, err error) {
 	if from, err = readTime("since", since); err != nil {
 		return
 	}
@@ -148,13 +148,13 @@ func readRange(since, until string, limit json.Number) (from, to time.Time, most
 	return from, to, int(n), err
 }
 
-func readTime(name, text string) (time.Time, error) {
-	if text == "" {
+func readTime(name string, text *string) (time.Time, error) {
+	if text == nil {
 		return time.Time{}, nil
 	}
-	t, err := time.Parse(time.RFC3339, text)
+	t, err := time.Parse(time.RFC3339, *text)
 	if err != nil {
-		return t, fmt.Errorf("%s: expected a time of RFC 3339 such as 2026-01-02T15:04:05Z, got %.60q", name, text)
+		return t, fmt.Errorf("%s: expected a time of RFC 3339 such as 2026-01-02T15:04:05Z, got %.60q", name, *text)
 	}
 	return t, nil
 }

@@ -175,7 +175,7 @@ func TestAnswersFitThePublishedSchema(t *testing.T) {
 }
 
 func TestListedNames(t *testing.T) {
-	for names, prefixes := range map[env.Names][]string{"": {"env/", "env_"}, env.Both: {"env/", "env_"}, env.Slash: {"env/"}, env.Underscore: {"env_"}} {
+	for names, prefixes := range map[env.Names][]string{"": {"env/", "env_"}, env.NamesBoth: {"env/", "env_"}, env.NamesSlash: {"env/"}, env.NamesUnderscore: {"env_"}} {
 		s := legacy(t, &shop{}, &env.Options{Names: names})
 		var want []string
 		for _, name := range everything {
@@ -212,7 +212,7 @@ func (s *session) listed(params string) (names []string) {
 }
 
 func TestOnlyWhatAnEnvironmentCanServeIsOffered(t *testing.T) {
-	got := legacy(t, plain{}, &env.Options{Names: env.Slash}).listed(`{}`)
+	got := legacy(t, plain{}, &env.Options{Names: env.NamesSlash}).listed(`{}`)
 	want := []string{"env/get_description", "env/list_profiles", "env/get_profile", "env/list_agents", "env/get_agent"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %v", got)

@@ -76,7 +76,7 @@ func profiles(ctx context.Context, c *env.Client, out io.Writer) error {
 }
 
 func agents(ctx context.Context, c *env.Client, out io.Writer) error {
-	for _, role := range []env.Role{env.Primary, env.Sub} {
+	for _, role := range []env.Role{env.RolePrimary, env.RoleSub} {
 		all, err := c.Agents(ctx, role, "")
 		if err != nil {
 			return err
@@ -104,7 +104,7 @@ func logs(ctx context.Context, c *env.Client, out io.Writer) error {
 }
 
 func sessions(ctx context.Context, c *env.Client, out io.Writer) error {
-	s, err := c.CreateSession(ctx, env.NewSession{Title: "a test", Metadata: env.Metadata{"from": "env-client-test"}})
+	s, err := c.CreateSession(ctx, env.SessionOptions{Title: "a test", Metadata: env.Metadata{"from": "env-client-test"}})
 	if err != nil {
 		return err
 	}

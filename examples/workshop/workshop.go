@@ -20,10 +20,10 @@ func Options() *env.Options {
 		ID:          "default",
 		DisplayName: "Workshop",
 		PrimaryAgents: []env.AgentSpec{
-			{ID: "foreman", Role: env.Primary, PromptID: env.SystemPrompt, AllowedTools: []string{"*"}},
+			{ID: "foreman", Role: env.RolePrimary, PromptID: env.SystemPrompt, AllowedTools: []string{"*"}},
 		},
 		SubAgents: []env.AgentSpec{
-			{ID: "apprentice", Role: env.Sub, AllowedTools: []string{"read_*"}, DeniedTools: []string{"read_safe"}},
+			{ID: "apprentice", Role: env.RoleSub, AllowedTools: []string{"read_*"}, DeniedTools: []string{"read_safe"}},
 		},
 	}}
 	return &env.Options{

@@ -146,7 +146,7 @@ func TestWhoSeesWhatOfTheEnvironment(t *testing.T) {
 	if err := eye.Call(ctx, "env_create_session", struct{}{}, nil); err == nil {
 		t.Error("a viewer made a session")
 	}
-	if _, err := eye.CreateSession(ctx, env.NewSession{}); !errors.Is(err, env.ErrNotOffered) {
+	if _, err := eye.CreateSession(ctx, env.SessionOptions{}); !errors.Is(err, env.ErrNotOffered) {
 		t.Errorf("it is not shown to a viewer either: %v", err)
 	}
 	for who, paths := range map[string][]string{"ann": {"/mcp/open/env", "/mcp/none/env"}, "eye": {"/mcp", "/mcp/default", "/mcp/none/env"}, "": {"/mcp/default/env"}} {

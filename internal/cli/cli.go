@@ -87,7 +87,7 @@ func Run(ctx context.Context, args []string, env *Env) int {
 // complain says what went wrong: to a person, or with --json in the form of the REST API.
 func (c *command) complain(err error) {
 	if !c.json {
-		fmt.Fprintf(c.env.Err, "toolfit: %v\n", explain(err))
+		fmt.Fprintf(c.env.Err, "toolfit: %v\n", printable(explain(err)))
 		return
 	}
 	var f *fault.Error

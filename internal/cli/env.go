@@ -63,9 +63,6 @@ func (c *command) envProfiles() *cobra.Command {
 func (c *command) envAgents() *cobra.Command {
 	var role, profile string
 	cmd := c.envCommand("agents [ID]", "List the agents of an environment, or show one", &envFlags{tools: true}, func(ask envAsk, id string) error {
-		if role != "" && role != string(env.Primary) && role != string(env.Sub) {
-			return usage("--role %q is neither primary nor sub", role)
-		}
 		if id != "" {
 			a, err := ask.client.Agent(ask.ctx, id, profile)
 			if err != nil || c.json {
@@ -79,6 +76,12 @@ func (c *command) envAgents() *cobra.Command {
 		}
 		return c.printAgents(all)
 	})
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if role != "" && role != string(env.RolePrimary) && role != string(env.RoleSub) {
+			return usage("--role %q is neither primary nor sub", role)
+		}
+		return nil
+	}
 	cmd.Flags().StringVar(&role, "role", "", "only agents of this role: primary or sub")
 	cmd.Flags().StringVar(&profile, "of", "", "only agents of this profile of the environment")
 	return cmd
@@ -88,20 +91,19 @@ func (c *command) envLogs() *cobra.Command {
 	var q env.LogQuery
 	var level, since, until string
 	cmd := c.envCommand("logs", "Show what happened in an environment, the newest last", &envFlags{}, func(ask envAsk, _ string) error {
-		var err error
-		if q.Since, q.Until, err = readSpan(since, until); err != nil {
-			return err
-		}
-		q.Level = env.Level(level)
-		if err := checkLimit(q.Limit, q.Check()); err != nil {
-			return err
-		}
 		logs, err := ask.client.Logs(ask.ctx, q)
 		if err != nil || c.json {
 			return c.envJSON(map[string]any{"logs": append([]env.LogEntry{}, logs...)}, err)
 		}
 		return c.printLogs(logs)
 	})
+	cmd.PreRunE = func(*cobra.Command, []string) (err error) {
+		if q.Since, q.Until, err = readSpan(since, until); err != nil {
+			return err
+		}
+		q.Level = env.Level(level)
+		return checkLimit(q.Limit, q.Check())
+	}
 	cmd.Flags().StringVar(&q.SessionID, "session", "", "only what belongs to this session")
 	cmd.Flags().StringVar(&q.AgentID, "agent", "", "only what this agent did")
 	cmd.Flags().StringVar(&level, "level", "", "this level and graver ones: debug, info, warn or error")
@@ -121,16 +123,6 @@ func (c *command) envSessions() *cobra.Command {
 			}
 			return c.printSessions(env.SessionPage{Sessions: []env.Session{s}})
 		}
-		var err error
-		if f.Since, f.Until, err = readSpan(since, until); err != nil {
-			return err
-		}
-		if f.Metadata, err = readMetadata(metadata); err != nil {
-			return err
-		}
-		if err := checkLimit(f.Limit, f.Check()); err != nil {
-			return err
-		}
 		page, err := ask.client.ListSessions(ask.ctx, f)
 		page.Sessions = append([]env.Session{}, page.Sessions...)
 		if err != nil || c.json {
@@ -138,6 +130,15 @@ func (c *command) envSessions() *cobra.Command {
 		}
 		return c.printSessions(page)
 	})
+	cmd.PreRunE = func(*cobra.Command, []string) (err error) {
+		if f.Since, f.Until, err = readSpan(since, until); err != nil {
+			return err
+		}
+		if f.Metadata, err = readMetadata(metadata); err != nil {
+			return err
+		}
+		return checkLimit(f.Limit, f.Check())
+	}
 	cmd.Flags().StringVar(&f.ParentID, "parent", "", "only children of this session")
 	cmd.Flags().StringArrayVar(&metadata, "meta", nil, "only sessions with this metadata: NAME=VALUE or NAME:=JSON; may be given more than once")
 	cmd.Flags().StringVar(&f.Cursor, "cursor", "", "go on after the page that named this cursor")

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -74,9 +75,11 @@ func (c *command) askEnv(ctx context.Context, flags envFlags, server []string, f
 	case len(server) > 0:
 		cmd := exec.CommandContext(ctx, server[0], server[1:]...)
 		cmd.Stderr = c.env.Err
-		return withClient(f)(env.Start(ctx, cmd))
+		client, err := env.Start(ctx, cmd)
+		return withClient(f)(client, cannotStart(err))
 	case flags.url != "":
-		return withClient(f)(c.dialEnv(ctx, flags))
+		client, err := c.dialEnv(ctx, flags)
+		return withClient(f)(client, cannotReach(err))
 	}
 	profile, err := access.Local().ProfileFor(flags.profile)
 	if err != nil {
@@ -147,7 +150,7 @@ func (c *command) dialEnv(ctx context.Context, flags envFlags) (*env.Client, err
 	if err != nil {
 		return nil, err
 	}
-	if offers, err := client.Offers(ctx); err != nil || offers {
+	if offers, err := client.IsEnvironment(ctx); err != nil || offers {
 		return client, err
 	}
 	inner, err := env.Dial(ctx, gatewayPath(*u, ""), opts)
@@ -166,7 +169,39 @@ func gatewayPath(u url.URL, profile string) string {
 	return u.String()
 }
 
-// explainEnv is an error of the client as a person should see it.
+// cannotStart is the error of a server that did not come up, as a person should see it.
+func cannotStart(err error) error {
+	switch {
+	case err == nil || isOver(err):
+		return err
+	case errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission):
+		return fault.New(fault.UpstreamDown, "%w", err).WithHint("install it, or correct the command after --")
+	}
+	return fault.New(fault.UpstreamDown, "%w", err).WithHint("the command after -- must be an MCP server on its standard input and output; what it wrote above may say more")
+}
+
+// cannotReach is the error of a server that does not answer at its address, as a person
+// should see it.
+func cannotReach(err error) error {
+	var status *env.StatusError
+	var bad usageError
+	switch {
+	case err == nil || isOver(err) || errors.As(err, &bad):
+		return err
+	case errors.As(err, &status) && status.Code == http.StatusUnauthorized:
+		return fault.New(fault.Unauthorized, "%w", err).WithHint("give a key of it with --key or TOOLFIT_KEY")
+	case errors.As(err, &status) && status.Code == http.StatusForbidden:
+		return fault.New(fault.Forbidden, "%w", err).WithHint("give a key that may, with --key or TOOLFIT_KEY, and call the server by a name that it knows")
+	}
+	return fault.New(fault.UpstreamDown, "%w", err).WithHint("start the environment, or correct --url; for this gateway: toolfit serve")
+}
+
+// isOver tells whether it was the time that ended, or the person who ended it.
+func isOver(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// explainEnv is an error of an environment that was reached, as a person should see it.
 func explainEnv(err error) error {
 	var none *env.NotFoundError
 	var told *env.ToolError
@@ -182,11 +217,7 @@ func explainEnv(err error) error {
 	case errors.As(err, &told):
 		return fault.New(fault.UpstreamError, "%w", told)
 	case errors.Is(err, context.DeadlineExceeded):
-		return fault.New(fault.UpstreamTimeout, "the environment did not answer within %s: %w", envPatience, err)
+		return fault.New(fault.UpstreamTimeout, "the environment did not answer within %s: %w", envPatience, err).WithHint("see whether it hangs, and ask again")
 	}
-	down := fault.New(fault.UpstreamDown, "%w", err)
-	if errors.Is(err, exec.ErrNotFound) {
-		return down.WithHint("install it, or correct the command after --")
-	}
-	return down.WithHint("start the environment, or correct --url; for this gateway: toolfit serve")
+	return fault.New(fault.UpstreamProtocol, "%w", err).WithHint("the fault is with the environment's server: its log may say more")
 }

@@ -15,7 +15,7 @@ import (
 
 // printDescription shows what an environment is.
 func (c *command) printDescription(d env.EnvDescription) error {
-	fmt.Fprintf(c.env.Out, "%s (%s)", line(d.DisplayName), line(d.ID))
+	fmt.Fprintf(c.env.Out, "%s (%s)", line(cmp.Or(d.DisplayName, d.ID)), line(d.ID))
 	if d.Version != "" {
 		fmt.Fprintf(c.env.Out, ", version %s", line(d.Version))
 	}
@@ -86,7 +86,7 @@ func (c *command) printAgents(all []env.AgentSpec) error {
 		if len(a.DeniedTools) > 0 {
 			tools += ", not " + line(strings.Join(a.DeniedTools, ", "))
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", line(a.ID), a.Role, prompt, tools)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", line(a.ID), line(string(a.Role)), prompt, tools)
 	}
 	return w.Flush()
 }
@@ -103,7 +103,7 @@ func (c *command) printLogs(logs []env.LogEntry) error {
 				who += "  " + part.name + "=" + line(part.id)
 			}
 		}
-		if _, err := fmt.Fprintf(c.env.Out, "%s  %-5s  %s%s\n", e.Timestamp.Local().Format(time.DateTime+".000"), e.Level, line(e.Message), who); err != nil {
+		if _, err := fmt.Fprintf(c.env.Out, "%s  %-5s  %s%s\n", e.Timestamp.Local().Format(time.DateTime+".000"), line(string(e.Level)), line(e.Message), who); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -89,6 +90,55 @@ func TestEnvSaysWhatAServerGotWrong(t *testing.T) {
 		at := oldEnvironment(t, map[string]string{"env/get_description": answer})
 		if code, out, errs := w.run(t, "env", "describe", "--url", at); code != 1 || !strings.Contains(errs, want) {
 			t.Errorf("%s: exit code %d\n%s%s\nwant %s", answer, code, out, errs, want)
+		}
+	}
+}
+
+func TestEnvSaysWhatToDoWhenThereIsNoEnvironment(t *testing.T) {
+	w := newWorld(t)
+	statuses := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		code, _ := strconv.Atoi(strings.TrimPrefix(r.URL.Path, "/"))
+		rw.WriteHeader(code)
+	}))
+	defer statuses.Close()
+	defer http.DefaultClient.CloseIdleConnections()
+	for _, tt := range []struct{ args, says, hint string }{
+		{"--url " + statuses.URL + "/401", "answered 401 Unauthorized", "--key"},
+		{"--url " + statuses.URL + "/403", "answered 403 Forbidden", "--key"},
+		{"--url " + statuses.URL + "/404", "answered 404 Not Found", "correct --url"},
+		{"--url http://127.0.0.1:1", "connection refused", "correct --url"},
+		{"-- no-such-program", "not found", "install it"},
+		{"-- /no/such/program", "no such file", "install it"},
+		{"-- false", "the server has ended: exit status 1", "must be an MCP server"},
+	} {
+		code, _, errs := w.run(t, append([]string{"env", "describe"}, strings.Fields(tt.args)...)...)
+		said, hint, _ := strings.Cut(errs, "→")
+		if code != 1 || !strings.Contains(said, tt.says) || !strings.Contains(hint, tt.hint) {
+			t.Errorf("%s: exit code %d\n%s", tt.args, code, errs)
+		}
+	}
+}
+
+func TestEnvStartsNothingForAMistakeInItsFlags(t *testing.T) {
+	w := newWorld(t)
+	for _, args := range []string{"logs --limit 0", "logs --level loud", "sessions --meta x", "sessions --since soon", "agents --role boss"} {
+		words := append(append([]string{"env"}, strings.Fields(args)...), "--", "no-such-program")
+		if code, _, errs := w.run(t, words...); code != 2 {
+			t.Errorf("%s: exit code %d\n%s", args, code, errs)
+		}
+	}
+}
+
+func TestWhatAServerSaysMovesNoTerminal(t *testing.T) {
+	w := newWorld(t)
+	at := oldEnvironment(t, map[string]string{
+		"env/get_description": `{"error":"\u001b[2Jgone"}`,
+		"env/list_agents":     `{"agents":[{"id":"a\u001b","role":"\u001b[2J"}]}`,
+		"env/query_logs":      `{"logs":[{"timestamp":"2026-01-02T03:04:05Z","level":"\u009b2J","message":"m"}]}`,
+	})
+	for _, args := range []string{"describe", "agents", "logs"} {
+		if _, out, errs := w.run(t, "env", args, "--url", at); strings.ContainsAny(out+errs, "\x1b\u009b") || out+errs == "" {
+			t.Errorf("%s: %q", args, out+errs)
 		}
 	}
 }

@@ -118,7 +118,7 @@ func TestSessionsAndLogsOutliveTheGateway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.CreateSession(t.Context(), env.NewSession{ID: "ses_k", Title: "kept"}); err != nil {
+	if _, err := c.CreateSession(t.Context(), env.SessionOptions{ID: "ses_k", Title: "kept"}); err != nil {
 		t.Fatal(err)
 	}
 	if err := first.Process.Kill(); err != nil { // in the middle of everything

@@ -69,7 +69,7 @@ func New(parts Parts) *Gateway {
 // for everybody.
 func Definitions() ([]json.RawMessage, error) {
 	opts := (&Gateway{}).Options(access.Principal{}, "")
-	opts.Names = env.Underscore
+	opts.Names = env.NamesUnderscore
 	tools, err := env.ProtocolTools(opts)
 	if err != nil {
 		return nil, fmt.Errorf("gateway as an environment: %w", err)
@@ -116,7 +116,7 @@ const firstList = 20 * time.Second
 func (g *Gateway) Options(who access.Principal, profile string) *env.Options {
 	return &env.Options{
 		Meta:  env.Meta{ID: "toolfit", DisplayName: "toolfit", Version: g.parts.Version},
-		Names: env.Both,
+		Names: env.NamesBoth,
 		Describe: func(ctx context.Context) (env.EnvDescription, error) {
 			d, err := g.describe(ctx, who, profile)
 			return d, g.told(err)

@@ -71,7 +71,7 @@ func TestProfilesHaveTheAgentsOfTheConfiguration(t *testing.T) {
 	if s := string(raw); strings.Contains(s, "s3cret") || !strings.Contains(s, `"big":10000000000000000001`) || !strings.Contains(s, `"team":"数据"`) {
 		t.Errorf("%s", s)
 	}
-	subs, err := c.Agents(t.Context(), env.Sub, "")
+	subs, err := c.Agents(t.Context(), env.RoleSub, "")
 	if err != nil || len(subs) != 2 || subs[1].ID != "guard" || subs[1].AllowedTools == nil || len(subs[1].AllowedTools) != 0 {
 		t.Errorf("%+v, %v: an agent whose tools are not there has none", subs, err)
 	}

@@ -28,7 +28,7 @@ func (g *Gateway) profiles(ctx context.Context, who access.Principal) ([]env.Pro
 			if err != nil {
 				return nil, err
 			}
-			if spec.Role == env.Sub {
+			if spec.Role == env.RoleSub {
 				shown.SubAgents = append(shown.SubAgents, spec)
 			} else {
 				shown.PrimaryAgents = append(shown.PrimaryAgents, spec)

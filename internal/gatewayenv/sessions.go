@@ -33,7 +33,7 @@ func (s sessions) owner() string {
 }
 
 // CreateSession keeps a new session, which is the caller's.
-func (s sessions) CreateSession(ctx context.Context, n env.NewSession) (env.Session, error) {
+func (s sessions) CreateSession(ctx context.Context, n env.SessionOptions) (env.Session, error) {
 	n = n.Filled(time.Now())
 	metadata, err := rawValues(n.Metadata)
 	if err != nil {

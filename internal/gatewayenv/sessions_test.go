@@ -15,11 +15,11 @@ import (
 func TestSessionsInTheStoreAreCreatedChangedAndDeleted(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		ctx, mine := t.Context(), w.Sessions(caller("k1", "default"))
-		s, err := mine.CreateSession(ctx, env.NewSession{ID: "ses_1", ParentID: "ses_0", Directory: "/数据", Metadata: env.Metadata{"a": 1, "b": "<\x00>"}})
+		s, err := mine.CreateSession(ctx, env.SessionOptions{ID: "ses_1", ParentID: "ses_0", Directory: "/数据", Metadata: env.Metadata{"a": 1, "b": "<\x00>"}})
 		if err != nil || s.Title == "" || s.Time.Created.IsZero() || !s.Time.Created.Equal(s.Time.Updated) {
 			t.Fatalf("%+v, %v", s, err)
 		}
-		if _, err := mine.CreateSession(ctx, env.NewSession{ID: "ses_1"}); !errors.Is(err, env.ErrTaken) {
+		if _, err := mine.CreateSession(ctx, env.SessionOptions{ID: "ses_1"}); !errors.Is(err, env.ErrTaken) {
 			t.Errorf("taken: %v", err)
 		}
 		s, err = mine.UpdateSession(ctx, "ses_1", env.SessionChange{Title: "新", Metadata: env.Metadata{"a": 2, "c": nil}})
@@ -49,7 +49,7 @@ func TestSessionsInTheStoreAreCreatedChangedAndDeleted(t *testing.T) {
 func TestASessionOfAnotherIsNotThere(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		ctx, mine, other := t.Context(), w.Sessions(caller("k1", "default")), w.Sessions(caller("k2", "default"))
-		if _, err := mine.CreateSession(ctx, env.NewSession{ID: "ses_1", Title: "mine"}); err != nil {
+		if _, err := mine.CreateSession(ctx, env.SessionOptions{ID: "ses_1", Title: "mine"}); err != nil {
 			t.Fatal(err)
 		}
 		var none *env.NotFoundError
@@ -79,7 +79,7 @@ func TestASessionOfAnotherIsNotThere(t *testing.T) {
 
 func TestOfTwoClientsAtOnceNoUpdateIsLost(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		if _, err := w.Sessions(caller("k1", "default")).CreateSession(t.Context(), env.NewSession{ID: "ses_1"}); err != nil {
+		if _, err := w.Sessions(caller("k1", "default")).CreateSession(t.Context(), env.SessionOptions{ID: "ses_1"}); err != nil {
 			t.Fatal(err)
 		}
 		const clients, changes = 4, 15
@@ -105,7 +105,7 @@ func TestOfTwoClientsAtOnceNoUpdateIsLost(t *testing.T) {
 func TestOfManyWhoDeleteASessionOneIsToldOf(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		mine := w.Sessions(caller("k1", "default"))
-		if _, err := mine.CreateSession(t.Context(), env.NewSession{ID: "ses_1"}); err != nil {
+		if _, err := mine.CreateSession(t.Context(), env.SessionOptions{ID: "ses_1"}); err != nil {
 			t.Fatal(err)
 		}
 		var work sync.WaitGroup
@@ -128,7 +128,7 @@ func TestAPageOfLargeSessionsEndsEarly(t *testing.T) {
 	mine := w.Sessions(caller("k1", "default"))
 	large := env.Metadata{"text": strings.Repeat("x", 60<<10)}
 	for range 105 {
-		if _, err := mine.CreateSession(t.Context(), env.NewSession{Metadata: large}); err != nil {
+		if _, err := mine.CreateSession(t.Context(), env.SessionOptions{Metadata: large}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -143,10 +143,10 @@ func TestAPageOfLargeSessionsEndsEarly(t *testing.T) {
 	if all != 105 || pages != 2 {
 		t.Errorf("%d sessions on %d pages", all, pages)
 	}
-	if _, err := mine.CreateSession(t.Context(), env.NewSession{Metadata: env.Metadata{"text": strings.Repeat("x", 70<<10)}}); err == nil || !strings.Contains(err.Error(), "bytes of metadata") {
+	if _, err := mine.CreateSession(t.Context(), env.SessionOptions{Metadata: env.Metadata{"text": strings.Repeat("x", 70<<10)}}); err == nil || !strings.Contains(err.Error(), "bytes of metadata") {
 		t.Errorf("too large: %v", err)
 	}
-	s, err := mine.CreateSession(t.Context(), env.NewSession{ID: "ses_big", Metadata: large})
+	s, err := mine.CreateSession(t.Context(), env.SessionOptions{ID: "ses_big", Metadata: large})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func TestSessionsArePagedWithoutGapsOrRepeats(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		mine := w.Sessions(caller("k1", "default"))
 		for i := range 25 {
-			if _, err := mine.CreateSession(t.Context(), env.NewSession{ID: fmt.Sprintf("ses_%02d", i), Metadata: env.Metadata{"even": i%2 == 0}}); err != nil {
+			if _, err := mine.CreateSession(t.Context(), env.SessionOptions{ID: fmt.Sprintf("ses_%02d", i), Metadata: env.Metadata{"even": i%2 == 0}}); err != nil {
 				t.Fatal(err)
 			}
 		}

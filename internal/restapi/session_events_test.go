@@ -24,7 +24,7 @@ func TestChangedSessionsAreTold(t *testing.T) {
 	const subscribe = `{"type":"subscribe","topics":["session.created","session.updated","session.deleted"]}`
 	root, ann, bob := g.listen(t, "root", subscribe), g.listen(t, "ann", subscribe), g.listen(t, "bob", subscribe)
 	anns := g.environment(t, "ann", "orders")
-	if _, err := anns.CreateSession(t.Context(), env.NewSession{ID: "ses_a", Title: "原来", Metadata: env.Metadata{"n": 1}}); err != nil {
+	if _, err := anns.CreateSession(t.Context(), env.SessionOptions{ID: "ses_a", Title: "原来", Metadata: env.Metadata{"n": 1}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := g.environment(t, "root", "default").UpdateSession(t.Context(), "ses_a", env.SessionChange{Title: "新"}); err != nil {
@@ -35,7 +35,7 @@ func TestChangedSessionsAreTold(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := g.environment(t, "bob", "orders").CreateSession(t.Context(), env.NewSession{ID: "ses_b"}); err != nil {
+	if _, err := g.environment(t, "bob", "orders").CreateSession(t.Context(), env.SessionOptions{ID: "ses_b"}); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]*client{"the owner": ann, "an admin": root} {

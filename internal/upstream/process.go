@@ -13,6 +13,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/procgroup"
 )
 
 // process is a server that we started, spoken to over its standard input and output.
@@ -36,7 +37,7 @@ func startProcess(cfg config.Server, limit int, tail *tail, h hooks) (*process, 
 	}
 	cmd := exec.Command(path, cfg.Args...)
 	cmd.Dir, cmd.Env = cfg.Cwd, environment(os.Environ(), cfg.Env)
-	ownGroup(cmd)
+	procgroup.Own(cmd)
 	p := &process{cmd: cmd, tail: tail, exited: make(chan struct{})}
 	p.link = newLink(cfg.ID, h, func(line []byte) { tail.add("stdout: " + string(line[:min(len(line), 500)])) })
 
@@ -114,7 +115,7 @@ func (p *process) run(stdout, stderr *os.File, limit int) {
 	go p.link.write(p.stdin)
 
 	err := p.cmd.Wait()
-	killGroup(p.cmd, true) // what the server itself started goes with it
+	procgroup.Kill(p.cmd) // what the server itself started goes with it
 	p.settle(stdout, stderr, readers)
 	p.link.end(p.why(err))
 }
@@ -163,11 +164,11 @@ func (p *process) close() {
 	if p.wait(grace) {
 		return
 	}
-	killGroup(p.cmd, false)
+	procgroup.Ask(p.cmd)
 	if p.wait(grace) {
 		return
 	}
-	killGroup(p.cmd, true)
+	procgroup.Kill(p.cmd)
 	<-p.exited
 }
 

@@ -1,0 +1,244 @@
+package env
+
+import (
+	"bytes"
+	"encoding"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// object is a JSON object with its members in their order: models read the arguments of a
+// tool as its author ordered them.
+type object []member
+
+type member struct {
+	name  string
+	value any
+}
+
+// MarshalJSON writes the members in their order.
+func (o object) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, m := range o {
+		name, err := encode(m.name)
+		if err != nil {
+			return nil, err
+		}
+		value, err := encode(m.value)
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.Write(name)
+		b.WriteByte(':')
+		b.Write(value)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// typed is the schema of a type with one name, and more members.
+func typed(name string, more ...member) object {
+	return append(object{{"type", name}}, more...)
+}
+
+// schemaOf is the schema of a Go type as encoding/json reads it. Around are the types that
+// it stands in.
+func schemaOf(t reflect.Type, around []reflect.Type) (object, error) {
+	if t.Kind() == reflect.Struct && slices.Contains(around, t) {
+		return nil, fmt.Errorf("%s holds itself", t)
+	}
+	around = append(slices.Clip(around), t)
+	if own, found := schemaOfReader(t); found {
+		return own, nil
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return typed("string"), nil
+	case reflect.Bool:
+		return typed("boolean"), nil
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return typed("integer"), nil
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return typed("integer", member{"minimum", 0}), nil
+	case reflect.Float32, reflect.Float64:
+		return typed("number"), nil
+	case reflect.Pointer:
+		return schemaOf(t.Elem(), around)
+	case reflect.Slice, reflect.Array:
+		return listSchema(t, around)
+	case reflect.Map:
+		if t.Key().Kind() != reflect.String {
+			break
+		}
+		values, err := schemaOf(t.Elem(), around)
+		return typed("object", member{"additionalProperties", values}), err
+	case reflect.Struct:
+		return structSchema(t, around)
+	}
+	return nil, fmt.Errorf("%s has no schema", t)
+}
+
+// schemaOfReader is the schema of a type that encoding/json leaves the reading to.
+func schemaOfReader(t reflect.Type) (object, bool) {
+	reader := reflect.PointerTo(t)
+	switch {
+	case t == reflect.TypeFor[time.Time]():
+		return typed("string", member{"format", "date-time"}), true
+	case t.Kind() == reflect.Interface && t.NumMethod() == 0, reader.Implements(reflect.TypeFor[json.Unmarshaler]()):
+		return object{}, true
+	case reader.Implements(reflect.TypeFor[encoding.TextUnmarshaler]()):
+		return typed("string"), true
+	}
+	return nil, false
+}
+
+func listSchema(t reflect.Type, around []reflect.Type) (object, error) {
+	if t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8 {
+		return typed("string", member{"contentEncoding", "base64"}), nil
+	}
+	items, err := schemaOf(t.Elem(), around)
+	if err != nil {
+		return nil, err
+	}
+	list := typed("array", member{"items", items})
+	if t.Kind() == reflect.Array {
+		list = append(list, member{"minItems", t.Len()}, member{"maxItems", t.Len()})
+	}
+	return list, nil
+}
+
+func structSchema(t reflect.Type, around []reflect.Type) (object, error) {
+	fields, err := fieldsOf(t, around)
+	if err != nil {
+		return nil, err
+	}
+	properties, required := object{}, []string{}
+	for _, f := range fields {
+		if slices.ContainsFunc(properties, func(m member) bool { return m.name == f.name }) {
+			return nil, fmt.Errorf("%s has the field %s twice", t, f.name)
+		}
+		properties = append(properties, member{f.name, f.schema})
+		if f.required {
+			required = append(required, f.name)
+		}
+	}
+	schema := typed("object", member{"properties", properties}, member{"additionalProperties", false})
+	if len(required) > 0 {
+		schema = append(schema, member{"required", required})
+	}
+	return schema, nil
+}
+
+// field is a field of a struct as JSON has it.
+type field struct {
+	name     string
+	schema   object
+	required bool
+}
+
+// fieldsOf are the fields of a struct, those of embedded structs in their place. A field of
+// the struct itself hides one of the same name in an embedded one.
+func fieldsOf(t reflect.Type, around []reflect.Type) (all []field, err error) {
+	var inner []int // embedded, and so far without their fields
+	own := map[string]bool{}
+	groups := make([][]field, t.NumField())
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, flags, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case f.Tag.Get("json") == "-":
+		case f.Anonymous && name == "" && elem(f.Type).Kind() == reflect.Struct:
+			inner = append(inner, i)
+		case f.IsExported():
+			if name == "" {
+				name = f.Name
+			}
+			schema, err := fieldSchema(f, flags, around)
+			if err != nil {
+				return nil, fmt.Errorf("field %s: %w", f.Name, err)
+			}
+			own[name] = true
+			groups[i] = []field{{name, schema, f.Type.Kind() != reflect.Pointer && !strings.Contains(flags, "omit")}}
+		}
+	}
+	for _, i := range inner {
+		e := elem(t.Field(i).Type)
+		if slices.Contains(around, e) {
+			return nil, fmt.Errorf("%s holds itself", e)
+		}
+		fields, err := fieldsOf(e, append(slices.Clip(around), e))
+		if err != nil {
+			return nil, err
+		}
+		groups[i] = slices.DeleteFunc(fields, func(f field) bool { return own[f.name] })
+	}
+	return slices.Concat(groups...), nil
+}
+
+// elem is what a pointer points to, or the type itself.
+func elem(t reflect.Type) reflect.Type {
+	if t.Kind() == reflect.Pointer {
+		return t.Elem()
+	}
+	return t
+}
+
+// fieldSchema is the schema of a field with what its tags say.
+func fieldSchema(f reflect.StructField, flags string, around []reflect.Type) (object, error) {
+	schema, err := schemaOf(f.Type, around)
+	if err != nil {
+		return nil, err
+	}
+	if slices.Contains(strings.Split(flags, ","), "string") && len(schema) > 0 && schema[0].value != "string" {
+		schema = typed("string") // a number or a boolean that stands between quotes
+	}
+	if enum := f.Tag.Get("enum"); enum != "" {
+		if schema, err = withEnum(schema, strings.Split(enum, ",")); err != nil {
+			return nil, err
+		}
+	}
+	if doc := f.Tag.Get("doc"); doc != "" {
+		schema = append(schema, member{"description", doc})
+	}
+	return schema, nil
+}
+
+// withEnum is the schema with the values that are allowed; of a list, for each one of it.
+func withEnum(schema object, words []string) (object, error) {
+	kind := any(nil)
+	if len(schema) > 0 {
+		kind = schema[0].value
+	}
+	values := make([]any, len(words))
+	for i, word := range words {
+		values[i] = word
+		if kind == "integer" {
+			n, err := strconv.ParseInt(word, 10, 64)
+			if err != nil {
+				return nil, fmt.Errorf("enum: %q is no whole number", word)
+			}
+			values[i] = n
+		}
+	}
+	switch kind {
+	case "string", "integer":
+		return append(schema, member{"enum", values}), nil
+	case "array":
+		items, err := withEnum(schema[1].value.(object), words)
+		if err != nil {
+			return nil, err
+		}
+		return append(object{schema[0], {"items", items}}, schema[2:]...), nil
+	}
+	return nil, errors.New("enum: only texts and whole numbers can have one, or lists of them")
+}

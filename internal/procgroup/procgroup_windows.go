@@ -1,0 +1,21 @@
+package procgroup
+
+import (
+	"os/exec"
+	"strconv"
+	"syscall"
+)
+
+// Own keeps console signals for us from reaching the program, when it is called before the
+// start.
+func Own(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
+}
+
+// Ask does nothing: Windows has no signal that asks.
+func Ask(*exec.Cmd) {}
+
+// Kill ends the program and its children.
+func Kill(cmd *exec.Cmd) {
+	exec.Command("taskkill", "/T", "/F", "/PID", strconv.Itoa(cmd.Process.Pid)).Run()
+}
