@@ -78,6 +78,7 @@ func TestReferences(t *testing.T) {
 		{name: "a percent sign in a name", dialect: OpenAI, in: `{"$ref":"#/$defs/c%25d"}`, want: `{"type":"string"}`},
 		{name: "a tilde in a name", dialect: OpenAI, in: `{"$ref":"#/$defs/e~01"}`, want: `{"type":"string"}`},
 		{name: "a slash written as %2F is understood", dialect: OpenAI, in: `{"$ref":"#/$defs/a%2Fb"}`, want: `{"type":"string"}`},
+		{name: "a slash written as it is is understood", dialect: OpenAI, in: `{"$ref":"#/$defs/a/b"}`, want: `{"type":"string"}`},
 		{name: "an anchor", dialect: OpenAI, in: `{"$ref":"#n"}`, want: `{"type":"string"}`},
 		{name: "an $id is found without a network, and its own # is its own root", dialect: OpenAI, in: `{"$ref":"http://x.test/r"}`,
 			want: `{"type":"object","properties":{"q":{"type":"boolean"}}}`},

@@ -224,6 +224,9 @@ func (x *index) find(from *node, ref string) found {
 		if n := x.walkPointer(root, strings.Split(fragment[1:], "/"), true); n != nil {
 			return found{node: n, repaired: true} // %2F written for a slash in a name
 		}
+		if n := x.walkNames(root, strings.Split(unescape(fragment)[1:], "/")); n != nil {
+			return found{node: n, repaired: true} // the slash itself
+		}
 	}
 	return found{}
 }
@@ -265,6 +268,29 @@ func (x *index) walkPointer(n *node, tokens []string, percent bool) *node {
 		}
 	}
 	return n
+}
+
+// maxTokens is how long a pointer may be to be read in more than one way.
+const maxTokens = 32
+
+// walkNames follows a pointer in which some slashes belong to names.
+func (x *index) walkNames(n *node, tokens []string) *node {
+	if len(tokens) == 0 {
+		return n
+	}
+	if n.kind != objectKind || len(tokens) > maxTokens {
+		return x.walkPointer(n, tokens, false)
+	}
+	for i := range tokens {
+		kid := x.member(n, tokenText.Replace(strings.Join(tokens[:i+1], "/")))
+		if kid == nil {
+			continue
+		}
+		if at := x.walkNames(kid, tokens[i+1:]); at != nil {
+			return at
+		}
+	}
+	return nil
 }
 
 // lastToken is the name by which people know a reference's target.

@@ -99,13 +99,18 @@ func (s *Service) boxed(r *http.Request, a Action, who Account) (*dynamicTool, e
 	}
 	out := &dynamicTool{Name: t.Name, Description: t.Description, URL: s.remote.boxProxy(a.Box, a.Tool)}
 	out.Parameters = object{"type": "object", "properties": places}
-	if len(spec.whole) > 0 {
-		if out.Original, err = json.Marshal(spec.whole); err != nil {
-			return nil, err
-		}
-	}
+	out.Original, out.Output = written(spec.whole), s.output(t.Name, spec)
 	out.Fixed = placed(a.Parameters, spec.place)
 	return out, nil
+}
+
+// written is an object as JSON; nil for one that says nothing.
+func written(in object) raw {
+	if len(in) == 0 {
+		return nil
+	}
+	out, _ := json.Marshal(in) // it was decoded from JSON
+	return out
 }
 
 // placed sorts fixed parameters into layers.
@@ -140,7 +145,7 @@ func (s *Service) served(r *http.Request, who caller, a Action) (*dynamicTool, e
 	default:
 		return nil, noInstance(a.Server)
 	}
-	out.Original, out.Output = given(original), given(promised)
+	out.Original, out.Output = given(original), s.promised(a.ServerTool, promised)
 	parameters, err := s.convert(a.ServerTool, in)
 	if err != nil {
 		return nil, err
@@ -188,7 +193,7 @@ func (s *Service) operation(r *http.Request, who caller, a Action) (*dynamicTool
 	if entry == nil {
 		return nil, notFound(toolNotFound, details{"tool": clipped(a.Operation)})
 	}
-	out := &dynamicTool{Name: entry.Shown, Description: entry.Description(), Fixed: a.Parameters, Output: given(entry.Definition.OutputSchema())}
+	out := &dynamicTool{Name: entry.Shown, Description: entry.Description(), Fixed: a.Parameters, Output: s.promised(entry.Shown, entry.Definition.OutputSchema())}
 	out.URL = s.self() + "/api/v1/tools/" + url.PathEscape(entry.Shown) + "/call"
 	out.Original = given(entry.Definition.InputSchema())
 	parameters, err := s.convert(entry.Shown, entry.InputSchema())

@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"bytes"
 	"net/http"
 	"strings"
 
@@ -29,6 +30,20 @@ func (s *Service) convert(name string, in raw) (raw, error) {
 	}
 	s.Metrics.converted(outcome)
 	return plan.Parameters, nil
+}
+
+// promised is what a tool says of its results, without references. One that cannot be
+// read is left out: a call needs none.
+func (s *Service) promised(name string, out raw) raw {
+	if rawjson.IsNull(out) || !bytes.Contains(out, []byte(`Ref"`)) && !bytes.Contains(out, []byte(`ref"`)) {
+		return given(out)
+	}
+	plan, err := s.plans.Plan(out, schema.Recall)
+	if err != nil {
+		s.Logger.Warn("what the tool says of its results cannot be read", "tool", name, "error", err)
+		return nil
+	}
+	return plan.Parameters
 }
 
 // without takes properties out of a schema, and out of what it requires.

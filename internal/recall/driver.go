@@ -52,6 +52,9 @@ func unlayered(parameters any) (any, error) {
 		required = append(required, names...)
 	}
 	out := object{"type": "object", "properties": properties}
+	if places["body"]["properties"] != nil {
+		copyUnions(out, places["body"]) // their branches name what stands side by side now
+	}
 	if len(required) > 0 {
 		out["required"] = required
 	}

@@ -35,6 +35,8 @@ func FuzzSpec(f *testing.F) {
 	f.Add([]byte(`{"parameters":[{"name":"a","in":"path","schema":{"$ref":"#/components/schemas/A"}}],"components":{"schemas":{"A":{"$ref":"#/components/schemas/A"}}}}`))
 	f.Add([]byte(`{"request_body":{"content":{"application/json":{"schema":{"allOf":[{"$ref":"#/components/schemas/Gone"}]}}}}}`))
 	f.Add([]byte(`{"parameters":{},"request_body":[],"components":7}`))
+	f.Add([]byte(`{"parameters":[{"$ref":"#/components/parameters/P"}],"request_body":{"$ref":"#/request_body"},"components":{"parameters":{"P":{"name":"p","in":"query","schema":{"type":["integer","null"]}}}}}`))
+	f.Add([]byte(`{"request_body":{"content":{"*/*":{"schema":{"allOf":[{"$ref":"#/components/schemas/a/b"},{"properties":{"x":{"allOf":[true]}}}]}}}},"responses":[{"status_code":201,"content":{"application/json":{"schema":{"$ref":"#n"}}}}],"components":{"schemas":{"a/b":{"$anchor":"n","required":["y"],"properties":{"x":false}}}}}`))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		before := bytes.Clone(in)
 		if rawjson.Check(in) != nil {
@@ -44,8 +46,12 @@ func FuzzSpec(f *testing.F) {
 		if err != nil {
 			return
 		}
+		was := written(spec.whole)
 		places, err := w.layered("t", spec)
-		if !bytes.Equal(in, before) {
+		if output := w.output("t", spec); hasReference(output) {
+			t.Errorf("%s answers %s", in, output)
+		}
+		if !bytes.Equal(in, before) || !bytes.Equal(written(spec.whole), was) {
 			t.Error("the spec was changed")
 		}
 		if err != nil {

@@ -3,7 +3,6 @@ package recall
 import (
 	"bytes"
 	"encoding/json"
-	"net/http"
 	"slices"
 	"strings"
 )
@@ -17,166 +16,75 @@ var (
 	}
 )
 
-// object is decoded JSON. It is written with its keys in order, as callers have always got it.
-type object = map[string]any
-
-// apiSpec is what a tool box says of the API behind a tool.
-type apiSpec struct {
-	whole  object
-	params []apiParam
-	body   raw // schema of the JSON body; nil: there is none
-}
-
-type apiParam struct {
-	name, in    string
-	description string
-	required    bool
-	schema      any
-}
-
-// readSpec reads an api_spec. It is decoded for this answer alone, so nobody else's copy
-// can be changed.
-func readSpec(in raw) (*apiSpec, error) {
-	spec := &apiSpec{whole: object{}}
-	if len(in) == 0 || string(in) == "null" {
-		return spec, nil
-	}
-	d := json.NewDecoder(bytes.NewReader(in))
-	d.UseNumber() // big integers stay what they are
-	if err := d.Decode(&spec.whole); err != nil {
+// layered is the tool's parameters by place, without references.
+func (s *Service) layered(name string, spec *apiSpec) (map[string]object, error) {
+	flat, err := s.convert(name, spec.document(spec.input(), s.options.MaxInput))
+	if err != nil {
 		return nil, err
 	}
-	list, _ := spec.whole["parameters"].([]any)
-	for _, item := range list {
-		p, _ := item.(object)
-		name, _ := p["name"].(string)
-		in, _ := p["in"].(string)
-		if name == "" || layerTexts[in] == "" {
-			continue
+	in := properties(flat)
+	out := map[string]object{}
+	for _, p := range spec.params {
+		layer, _ := in["in "+p.in].(object)
+		all, _ := layer["properties"].(object)
+		resolved, _ := all[p.name].(object)
+		put(out, p.in, p.name, definition(resolved, p.description))
+		if p.required {
+			require(out[p.in], p.name)
 		}
-		text, _ := p["description"].(string)
-		required, _ := p["required"].(bool)
-		spec.params = append(spec.params, apiParam{name, in, text, required, p["schema"]})
 	}
-	request, _ := spec.whole["request_body"].(object)
-	content, _ := request["content"].(object)
-	spec.body = bodySchema(content)
-	return spec, nil
+	if content, ok := in["content"].(object); ok {
+		putBody(out, merged(content))
+	}
+	return out, nil
 }
 
-// bodySchema is the schema of the body: of the JSON one, or of the first of another kind.
-func bodySchema(content object) raw {
-	kinds := make([]string, 0, len(content))
-	for kind := range content {
-		kinds = append(kinds, kind)
+// output is what the tool says of its results, without references; nil: nothing.
+func (s *Service) output(name string, spec *apiSpec) raw {
+	if spec.output == nil {
+		return nil
 	}
-	slices.SortFunc(kinds, func(a, b string) int {
-		if a, b := rank(a), rank(b); a != b {
-			return a - b
-		}
-		return strings.Compare(a, b)
-	})
-	for _, kind := range kinds {
-		media, _ := content[kind].(object)
-		if schema, ok := media["schema"].(object); ok {
-			out, _ := json.Marshal(schema)
-			return out
-		}
+	flat := s.promised(name, spec.document(object{"output": spec.output}, s.options.MaxInput))
+	if out, _ := properties(flat)["output"].(object); shaped(out) {
+		return written(out)
 	}
 	return nil
 }
 
-func rank(kind string) int {
-	switch {
-	case kind == "application/json":
-		return 0
-	case strings.Contains(kind, "json"):
-		return 1
-	}
-	return 2
-}
-
-// document is one schema for all places, so that references are followed by the rules of
-// the dialect wherever they stand.
-func (a *apiSpec) document() raw {
-	byPlace := object{}
-	for _, p := range a.params {
-		in, _ := byPlace[p.in].(object)
-		if in == nil {
-			in = object{}
-			byPlace[p.in] = in
-		}
-		if _, ok := p.schema.(object); ok {
-			in[p.name] = p.schema
-		} else {
-			in[p.name] = object{"type": "string"}
-		}
-	}
-	properties := object{}
-	for place, in := range byPlace {
-		properties["in "+place] = object{"type": "object", "properties": in}
-	}
-	if a.body != nil {
-		properties["content"] = a.body
-	}
-	doc := object{"type": "object", "properties": properties}
-	if components, ok := a.whole["components"].(object); ok {
-		doc["components"] = components
-	}
-	out, _ := json.Marshal(doc) // it was decoded from JSON
-	return out
-}
-
-// layered is the tool's parameters by place, without references.
-func (s *Service) layered(name string, spec *apiSpec) (map[string]object, error) {
-	flat, err := s.convert(name, spec.document())
-	if err != nil {
-		return nil, err
-	}
+// properties are those of a schema that was converted, decoded.
+func properties(in raw) object {
 	var doc struct {
-		Properties map[string]object `json:"properties"`
+		Properties object `json:"properties"`
 	}
-	d := json.NewDecoder(bytes.NewReader(flat))
+	d := json.NewDecoder(bytes.NewReader(in))
 	d.UseNumber()
-	if err := d.Decode(&doc); err != nil {
-		return nil, &problem{status: http.StatusInternalServerError, code: convertFailed, cause: err}
-	}
-	out := map[string]object{}
-	required := map[string][]string{}
-	for _, p := range spec.params {
-		all, _ := doc.Properties["in "+p.in]["properties"].(object)
-		resolved, _ := all[p.name].(object)
-		put(out, p.in, p.name, definition(resolved, p.description))
-		if p.required {
-			required[p.in] = append(required[p.in], p.name)
-		}
-	}
-	content := doc.Properties["content"]
+	d.Decode(&doc) // it was written here
+	return doc.Properties
+}
+
+// putBody adds the body: its properties, or itself where it is not merely those.
+func putBody(out map[string]object, content object) {
 	fields, _ := content["properties"].(object)
 	for field, value := range fields {
 		resolved, _ := value.(object)
 		put(out, "body", field, definition(resolved, ""))
 	}
-	list, _ := content["required"].([]any)
-	for _, item := range list {
-		if text, ok := item.(string); ok {
-			required["body"] = append(required["body"], text)
+	body := out["body"]
+	switch {
+	case body != nil:
+		list, _ := content["required"].([]any)
+		for _, item := range list {
+			if text, ok := item.(string); ok {
+				require(body, text)
+			}
 		}
+		copyUnions(body, content)
+	case missing(content):
+		out["body"] = object{"description": layerTexts["body"] + " " + missingMark}
+	case shaped(content):
+		content["description"] = layerTexts["body"]
+		out["body"] = content
 	}
-	for place, names := range required {
-		if out[place] != nil {
-			out[place]["required"] = names
-		}
-	}
-	if spec.body != nil && out["body"] == nil && (content["type"] != "object" || hasUnion(content)) {
-		if missing(content) {
-			content = object{"description": layerTexts["body"] + " " + missingMark}
-		} else {
-			content["description"] = layerTexts["body"]
-		}
-		out["body"] = content // a body that is not merely its properties goes out as it is
-	}
-	return out, nil
 }
 
 // missingMark ends the description of what stands for a definition that does not exist.
@@ -188,8 +96,6 @@ func missing(in object) bool {
 	return len(in) == 1 && strings.HasSuffix(text, missingMark)
 }
 
-func hasUnion(in object) bool { return in["anyOf"] != nil || in["oneOf"] != nil || in["allOf"] != nil }
-
 // put adds a property to a layer.
 func put(out map[string]object, place, name string, definition object) {
 	if out[place] == nil {
@@ -198,16 +104,21 @@ func put(out map[string]object, place, name string, definition object) {
 	out[place]["properties"].(object)[name] = definition
 }
 
+// require adds a name to those that a layer needs.
+func require(layer object, name string) {
+	names, _ := layer["required"].([]string)
+	if !slices.Contains(names, name) {
+		layer["required"] = append(names, name)
+	}
+}
+
 // definition keeps of a property what callers have always got of it. A union says more
 // than a type could.
 func definition(in object, text string) object {
+	in = merged(in)
 	out := object{}
-	for _, union := range []string{"anyOf", "oneOf", "allOf"} {
-		if list, ok := in[union].([]any); ok && in["type"] == nil {
-			out[union] = list
-		}
-	}
-	if kind, _ := in["type"].(string); kind != "" {
+	copyUnions(out, in)
+	if kind := typeOf(in); kind != nil {
 		out["type"] = kind
 	} else if len(out) == 0 && !missing(in) {
 		out["type"] = "string"
@@ -228,25 +139,4 @@ func definition(in object, text string) object {
 		out["items"] = items
 	}
 	return out
-}
-
-// place says in which layer a fixed parameter goes.
-func (a *apiSpec) place(name string) string {
-	for _, p := range a.params {
-		if p.name == name {
-			return p.in
-		}
-	}
-	return guess(name)
-}
-
-// guess is the layer of a parameter that nobody describes.
-func guess(name string) string {
-	lower := strings.ToLower(name)
-	for _, start := range []string{"x-", "authorization", "content-type"} {
-		if strings.HasPrefix(lower, start) {
-			return "header"
-		}
-	}
-	return "body"
 }

@@ -33,10 +33,10 @@ func (o *ontology) Action(ctx context.Context, q Query) (Action, error) {
 	var a struct {
 		Source *struct {
 			Type string `json:"type"`
-			Box  string `json:"box_id"`
-			Tool string `json:"tool_id"`
-			MCP  string `json:"mcp_id"`
-			Name string `json:"tool_name"`
+			Box  idText `json:"box_id"`
+			Tool idText `json:"tool_id"`
+			MCP  idText `json:"mcp_id"`
+			Name idText `json:"tool_name"`
 		} `json:"action_source"`
 		Actions []struct {
 			Parameters raw `json:"parameters"`
@@ -48,7 +48,9 @@ func (o *ontology) Action(ctx context.Context, q Query) (Action, error) {
 	if a.Source == nil || len(a.Actions) == 0 {
 		return Action{}, nil
 	}
-	found := Action{Type: a.Source.Type, Box: a.Source.Box, Tool: a.Source.Tool, Server: a.Source.MCP, ServerTool: a.Source.Name, Parameters: a.Actions[0].Parameters}
+	found := Action{Type: a.Source.Type, Parameters: a.Actions[0].Parameters}
+	found.Box, found.Tool = string(a.Source.Box), string(a.Source.Tool)
+	found.Server, found.ServerTool = string(a.Source.MCP), string(a.Source.Name)
 	if rawjson.IsNull(found.Parameters) {
 		found.Parameters = raw("{}")
 	}
@@ -56,6 +58,18 @@ func (o *ontology) Action(ctx context.Context, q Query) (Action, error) {
 		return Action{}, broken(o.name, say("reason.kind", "actions[0].parameters", "object", kind), nil)
 	}
 	return found, found.check(o.name)
+}
+
+// idText is an id. Some that are kept as numbers are written so.
+type idText string
+
+// UnmarshalJSON reads text, a number or null.
+func (t *idText) UnmarshalJSON(in []byte) error {
+	if kindOf(in) == "number" {
+		*t = idText(in)
+		return nil
+	}
+	return json.Unmarshal(in, (*string)(t))
 }
 
 // check tells whether an action names what its type needs.

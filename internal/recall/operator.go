@@ -112,8 +112,8 @@ func noTool(server, name string) *problem {
 
 func (o *operator) readList(body []byte) (*toolList, error) {
 	list := rawjson.Get(body, "tools")
-	if kindOf(list) != "array" {
-		return nil, broken(o.name, say("reason.kind", "tools", "array", kindOf(list)), nil)
+	if kind := kindOf(list); kind != "array" && kind != "null" { // how some say that there are none
+		return nil, broken(o.name, say("reason.kind", "tools", "array", kind), nil)
 	}
 	l := &toolList{tools: map[string]*remoteTool{}, read: o.now(), bytes: len(body)}
 	for w := rawjson.Array(list); w.Next(); {

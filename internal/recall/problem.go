@@ -8,6 +8,7 @@ import (
 	"net/http"
 
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/fit"
 	"github.com/toolfit/toolfit/internal/locale"
 	"github.com/toolfit/toolfit/internal/mcp"
 )
@@ -157,6 +158,10 @@ func asProblem(err error) *problem {
 		return p
 	case fault.BadArguments:
 		p.code = argumentsInvalid
+		if d := unfit(f.Details); d != nil {
+			p.details = d
+			return p
+		}
 	case fault.UnknownTool:
 		p.code = toolNotFound
 	}
@@ -170,6 +175,32 @@ func asProblem(err error) *problem {
 	}
 	p.details = d
 	return p
+}
+
+// unfit says which argument is wrong as other parameters are told, and all of them beside
+// it; nil where the fault names none.
+func unfit(given raw) details {
+	var all struct {
+		Problems []fit.Problem `json:"problems"`
+		More     int           `json:"more"`
+	}
+	if err := json.Unmarshal(given, &all); err != nil || len(all.Problems) == 0 {
+		return nil
+	}
+	first := all.Problems[0]
+	d := details{"field": first.Field, "expected": first.Expected, "got": first.Got, "problems": all.Problems}
+	if first.Code == fit.Missing {
+		d["got"] = say("got.nothing")
+	} else if first.Got == "" {
+		d["got"] = say("got.value")
+	}
+	if first.Expected == "" {
+		d["expected"] = say("expect.noArgument")
+	}
+	if all.More > 0 {
+		d["more"] = all.More
+	}
+	return d
 }
 
 // statusOf is the status of a fault here: whatever a server did wrong is 502.

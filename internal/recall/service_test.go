@@ -270,3 +270,21 @@ func TestEncodedNamesSurviveTheWayThroughAServer(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatIsWrongWithAnArgumentIsAlwaysSaidInThreeWords(t *testing.T) {
+	w := scaled(t, bothServices)
+	w.answers[listPath] = "200\n" + `{"tools":[{"name":"scale","inputSchema":{"type":"object","properties":{"n":{"type":"integer","maximum":5}},"required":["n"],"additionalProperties":false}}]}`
+	w.do(askAction)
+	for _, args := range []string{`{}`, `{"n":"x"}`, `{"n":9}`, `{"n":1,"m":2}`, `{"n":null}`} {
+		res := w.do("POST " + private + "/mcp/proxy/m1/tools/scale/call\n\n" + args)
+		var body struct {
+			Details struct{ Field, Expected, Got string }
+		}
+		if err := json.Unmarshal(res.Body.Bytes(), &body); err != nil {
+			t.Fatal(err)
+		}
+		if d := body.Details; res.Code != http.StatusBadRequest || d.Field == "" || d.Expected == "" || d.Got == "" {
+			t.Errorf("%s: %d %s", args, res.Code, res.Body)
+		}
+	}
+}

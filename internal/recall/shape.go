@@ -1,0 +1,129 @@
+package recall
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+)
+
+// typeOf is the type of a schema: a word, as callers have always got it, where one is
+// enough. Whether null is taken as well is left out. Nil: the schema names none.
+func typeOf(in object) any {
+	list, _ := in["type"].([]any)
+	if list == nil {
+		if word, _ := in["type"].(string); word != "" {
+			return word
+		}
+		return nil
+	}
+	list = slices.DeleteFunc(slices.Clone(list), func(v any) bool { return v == "null" })
+	switch len(list) {
+	case 0:
+		return "null"
+	case 1:
+		return list[0]
+	}
+	return list
+}
+
+// unions are the keywords that hold alternatives, or parts that could not be merged.
+var unions = []string{"anyOf", "oneOf", "allOf"}
+
+// copyUnions copies the unions that say more than which properties are required.
+func copyUnions(to, from object) {
+	for _, union := range unions {
+		list, _ := from[union].([]any)
+		if slices.ContainsFunc(list, func(v any) bool {
+			branch, ok := v.(object)
+			return !ok || len(branch) == 0 || slices.ContainsFunc(slices.Collect(maps.Keys(branch)), func(key string) bool { return key != "required" })
+		}) {
+			to[union] = list
+		}
+	}
+}
+
+// shaped tells whether a schema says anything of the values it takes, beyond that they are objects.
+func shaped(in object) bool {
+	kind := typeOf(in)
+	if kind != nil && kind != "object" {
+		return true
+	}
+	for _, key := range []string{"anyOf", "oneOf", "allOf", "enum", "const"} {
+		if in[key] != nil {
+			return true
+		}
+	}
+	for _, key := range []string{"properties", "patternProperties", "additionalProperties"} {
+		if inner, _ := in[key].(object); len(inner) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// merged writes the parts of allOf into the schema that has them. One whose parts
+// contradict each other stays as it is.
+func merged(in object) object {
+	parts, _ := in["allOf"].([]any)
+	if len(parts) == 0 {
+		return in
+	}
+	out := maps.Clone(in)
+	delete(out, "allOf")
+	for _, part := range parts {
+		branch, ok := part.(object)
+		if !ok || missing(branch) || !absorb(out, merged(branch)) {
+			return in
+		}
+	}
+	return out
+}
+
+// about are keywords that describe. Of several the first counts.
+var about = map[string]bool{
+	"description": true, "title": true, "example": true, "examples": true, "default": true, "deprecated": true,
+	"externalDocs": true, "xml": true, "$comment": true, "$schema": true, "readOnly": true, "writeOnly": true, "nullable": true,
+}
+
+// absorb writes the keywords of a part into a schema. False: they contradict what is there.
+func absorb(out, part object) bool {
+	for key, value := range part {
+		have, there := out[key]
+		switch {
+		case !there:
+			out[key] = value
+		case about[key] || reflect.DeepEqual(have, value):
+		case key == "properties":
+			a, isObject := have.(object)
+			b, isToo := value.(object)
+			if !isObject || !isToo {
+				return false
+			}
+			out[key] = bothProperties(a, b)
+		case key == "required":
+			a, isList := have.([]any)
+			b, isToo := value.([]any)
+			if !isList || !isToo {
+				return false
+			}
+			out[key] = slices.Concat(a, b)
+		case key == "additionalProperties" && (have == false || value == false):
+			delete(out, key) // a part that is closed for itself would refuse the other's properties
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// bothProperties are the properties of two parts. One that both have must fit both.
+func bothProperties(a, b object) object {
+	out := maps.Clone(a)
+	for name, value := range b {
+		if have, there := out[name]; there && !reflect.DeepEqual(have, value) {
+			value = object{"allOf": []any{have, value}}
+		}
+		out[name] = value
+	}
+	return out
+}
