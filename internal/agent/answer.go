@@ -152,7 +152,7 @@ func (c *chat) rounds(ctx context.Context) error {
 		}
 		calls := c.calls(reply)
 		if reply.text != "" || len(calls) > 0 { // models refuse empty messages
-			if err := c.keep(ctx, c.assistant(reply.text, calls)); err != nil {
+			if err := c.keep(ctx, c.assistant(reply, calls)); err != nil {
 				return err
 			}
 		}
@@ -165,13 +165,13 @@ func (c *chat) rounds(ctx context.Context) error {
 		}
 		switch {
 		case c.spent():
-			c.limit(fmt.Sprintf("%d tokens", c.agent.MaxTokens))
+			c.limit(counted(c.agent.MaxTokens, "token"))
 			return nil
 		case round >= most:
-			c.limit(fmt.Sprintf("%d rounds", most+1))
+			c.limit(counted(most+1, "round"))
 			return nil
 		case !open: // it was told to answer, and did not
-			c.limit(fmt.Sprintf("%d calls", c.agent.Capabilities.MaxToolCalls))
+			c.limit(counted(c.agent.Capabilities.MaxToolCalls, "call"))
 			return nil
 		}
 	}
@@ -185,9 +185,19 @@ func (c *chat) finish(r *reply) {
 		c.limit(r.limit)
 	case r.finish == "length":
 		c.limit("the model's own")
+	case r.finish == "": // the connection may have been cut
+		c.limit("the model's stream, which has no end")
 	case r.finish == "content_filter":
 		c.answer.Finish = r.finish
 	}
+}
+
+// counted is a number of things.
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 // limit notes which limit ended the answer.
@@ -210,7 +220,7 @@ func (c *chat) broken(ctx context.Context, r *reply, err error) error {
 		c.opts.Metrics.failed(c.model.Name, err)
 	}
 	if r != nil && r.text != "" {
-		m := c.assistant(r.text, nil)
+		m := c.assistant(r, nil)
 		m.Note.Stopped = c.opts.Redact(fault.As(err).Message)
 		if keepErr := c.keep(ctx, m); keepErr != nil {
 			c.opts.Logger.Error("end of a chat not stored", "session", c.answer.Session, "error", keepErr)
@@ -225,10 +235,13 @@ func (c *chat) broken(ctx context.Context, r *reply, err error) error {
 }
 
 // assistant is what the model said, as a message.
-func (c *chat) assistant(text string, calls []wanted) Message {
-	m := Message{Role: roleAssistant, Note: &Note{Agent: c.agent.ID}}
-	if text != "" || len(calls) == 0 {
-		m.Content = quote(text)
+func (c *chat) assistant(r *reply, calls []wanted) Message {
+	m := Message{Role: roleAssistant, Reasoning: r.echo, Note: &Note{Agent: c.agent.ID}}
+	if r.echo != "" {
+		m.Note.Model = c.model.Name
+	}
+	if r.text != "" || len(calls) == 0 {
+		m.Content = quote(r.text)
 	}
 	for _, w := range calls {
 		m.ToolCalls = append(m.ToolCalls, ToolCall{ID: w.id, Type: "function", Function: Function{Name: w.tool, Arguments: w.written()}})

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/fault"
@@ -16,7 +17,8 @@ type Message struct {
 	Name       string          `json:"name,omitempty"`
 	ToolCalls  []ToolCall      `json:"tool_calls,omitempty"`
 	ToolCallID string          `json:"tool_call_id,omitempty"`
-	Note       *Note           `json:"toolfit,omitempty"` // for readers of the transcript; models do not get it
+	Reasoning  string          `json:"reasoning_content,omitempty"` // the model's thoughts, where its endpoint wants them back
+	Note       *Note           `json:"toolfit,omitempty"`           // for readers of the transcript; models do not get it
 }
 
 // ToolCall is a call that a model asked for.
@@ -35,6 +37,7 @@ type Function struct {
 // Note is what else is known of a stored message.
 type Note struct {
 	Agent      string `json:"agent,omitempty"`
+	Model      string `json:"model,omitempty"` // whose thoughts the message has
 	Tool       string `json:"tool,omitempty"`
 	Status     Status `json:"status,omitempty"`
 	Call       string `json:"call,omitempty"` // id of the record
@@ -138,6 +141,24 @@ func forModel(list []Message) []json.RawMessage {
 	for i, m := range list {
 		m.Note = nil
 		out[i] = m.encode()
+	}
+	return out
+}
+
+// echoed gives a model its own thoughts back, and those of no other. Endpoints that want
+// them back want them in every message of the assistant, and not empty.
+func echoed(list []Message, model string) []Message {
+	out, any := slices.Clone(list), false
+	for i := range out {
+		if n := out[i].Note; n != nil && n.Model != model {
+			out[i].Reasoning = ""
+		}
+		any = any || out[i].Reasoning != ""
+	}
+	for i := range out {
+		if any && out[i].Role == roleAssistant && out[i].Reasoning == "" {
+			out[i].Reasoning = " "
+		}
 	}
 	return out
 }

@@ -20,6 +20,7 @@ type answer struct {
 	begun           bool
 	strange         string // what came in place of an answer
 	text, reasoning strings.Builder
+	echo            strings.Builder
 	calls           calls
 	finish          string
 	usage           Usage
@@ -108,6 +109,7 @@ func (a *answer) choice(choice []byte, p *Piece) error {
 	other, _ := rawjson.String(rawjson.Get(delta, "reasoning"))
 	p.Text += text + refusal
 	p.Reasoning += thought + cmp.Or(beside, other) // some endpoints say it under both names
+	a.echo.WriteString(beside)
 	a.calls.next()
 	for w := rawjson.Array(rawjson.Get(delta, "tool_calls")); w.Next(); {
 		a.calls.add(w.Value)
@@ -147,7 +149,7 @@ func number(object []byte, name string) int {
 }
 
 func (a *answer) reply() *Reply {
-	r := &Reply{Text: a.text.String(), Reasoning: a.reasoning.String(), Finish: a.finish, Usage: a.usage}
+	r := &Reply{Text: a.text.String(), Reasoning: a.reasoning.String(), Echo: a.echo.String(), Finish: a.finish, Usage: a.usage}
 	for _, c := range a.calls.list {
 		r.Calls = append(r.Calls, Call{ID: c.id, Name: c.name, Arguments: c.args.String()})
 	}

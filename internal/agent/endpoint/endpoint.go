@@ -51,6 +51,7 @@ type Call struct {
 type Reply struct {
 	Text      string
 	Reasoning string
+	Echo      string // the part of the reasoning that such endpoints want back with the next question
 	Calls     []Call
 	Finish    string // why it ended: stop, length, tool_calls …; "": nobody said, and nobody said that it is whole
 	Usage     Usage
