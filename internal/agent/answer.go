@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -101,13 +102,26 @@ func (c *chat) equip(ctx context.Context) error {
 		return fmt.Errorf("write the tools of agent %s: %w", c.agent.ID, err)
 	}
 	c.system = systemPrompt(c.agent, c.customPrompt(), c.section, c.tools.shown())
+	c.logTools(ctx, details)
+	return nil
+}
+
+// logTools logs who answers with which tools. The lines are looked for by people: their
+// words stay, and the tool that fetches the rest of results is not counted.
+func (c *chat) logTools(ctx context.Context, details int) {
 	log := c.opts.Logger
+	tools := len(c.tools.list) + len(c.tools.missing)
+	if slices.ContainsFunc(c.tools.list, fetches) {
+		tools, details = tools-1, max(0, details-1)
+	}
 	log.Info(fmt.Sprintf("[Chat] Using agent: %s (%s)", c.agent.Name, c.agent.ID))
-	log.Info(fmt.Sprintf("[Chat] Agent has %d tools with %d tool details", len(c.tools.list), details))
+	log.Info(fmt.Sprintf("[Chat] Agent has %d tools with %d tool details", tools, details))
+	if len(c.tools.missing) > 0 {
+		log.Warn("the profile has no such tools", "agent", c.agent.ID, "profile", c.agent.Profile, "available_tools", c.tools.missing)
+	}
 	if log.Enabled(ctx, slog.LevelDebug) {
 		log.Debug("[Chat] System prompt", "agent", c.agent.ID, "prompt", c.opts.Redact(c.system))
 	}
-	return nil
 }
 
 // customPrompt is the system message of the caller's own, the last that was sent; "" without one.

@@ -163,43 +163,29 @@ func echoed(list []Message, model string) []Message {
 	return out
 }
 
-// complete gives every call an answer: a chat that was killed in the middle has calls
-// without one, and models refuse such a chat.
+// complete gives every call its answer, right behind it: models refuse any other chat. One
+// that was killed in the middle has calls without an answer, and one that two gateways
+// answered at a time has others' messages between a call and its answer.
 func complete(list []Message) []Message {
+	answers := make([][]Message, len(list)) // to the calls of each message
+	open := map[string]*Message{}           // the place for the answer, by the call's id
+	for i, m := range list {
+		if place := open[m.ToolCallID]; m.Role == roleTool && place != nil {
+			*place = m
+			delete(open, m.ToolCallID)
+		}
+		answers[i] = make([]Message, len(m.ToolCalls))
+		for j, c := range m.ToolCalls {
+			answers[i][j] = textMessage(roleTool, "The call was interrupted. Whether it was carried out is not known.")
+			answers[i][j].ToolCallID = c.ID
+			open[c.ID] = &answers[i][j]
+		}
+	}
 	var out []Message
-	var open []string
-	settle := func() {
-		for _, id := range open {
-			lost := textMessage(roleTool, "The call was interrupted. Whether it was carried out is not known.")
-			lost.ToolCallID = id
-			out = append(out, lost)
-		}
-		open = nil
-	}
-	for _, m := range list {
-		if m.Role == roleTool {
-			at := indexOf(open, m.ToolCallID)
-			if at < 0 {
-				continue // an answer to nothing
-			}
-			open = append(open[:at:at], open[at+1:]...)
-		} else {
-			settle()
-		}
-		out = append(out, m)
-		for _, c := range m.ToolCalls {
-			open = append(open, c.ID)
+	for i, m := range list {
+		if m.Role != roleTool { // an answer to nothing is left out
+			out = append(append(out, m), answers[i]...)
 		}
 	}
-	settle()
 	return out
-}
-
-func indexOf(list []string, s string) int {
-	for i, x := range list {
-		if x == s {
-			return i
-		}
-	}
-	return -1
 }

@@ -74,7 +74,7 @@ func (a *answer) add(doc []byte, event string) (p Piece, err error) {
 		return p, fmt.Errorf("%w: %s", err, short(string(doc)))
 	}
 	if !rawjson.IsNull(rawjson.Get(doc, "error")) || event == "error" {
-		return p, fault.New(fault.UpstreamError, "model %s broke off: %s", a.model, said(doc))
+		return p, fault.New(fault.UpstreamError, "model %s broke off: %s", a.model, said(doc)).WithHint(askAgain)
 	}
 	if u := rawjson.Get(doc, "usage"); !rawjson.IsNull(u) {
 		a.usage = Usage{max(a.usage.Prompt, number(u, "prompt_tokens")), max(a.usage.Completion, number(u, "completion_tokens"))}
@@ -116,7 +116,7 @@ func (a *answer) choice(choice []byte, p *Piece) error {
 	}
 	finish, _ := rawjson.String(rawjson.Get(choice, "finish_reason"))
 	if finish == "error" {
-		return fault.New(fault.UpstreamError, "model %s broke off without a reason", a.model).WithHint("ask again; the log of the model's server may say more")
+		return fault.New(fault.UpstreamError, "model %s broke off without a reason", a.model).WithHint(askAgain)
 	}
 	a.finish = cmp.Or(finish, a.finish)
 	return nil

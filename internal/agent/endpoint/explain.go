@@ -29,7 +29,7 @@ func explain(ctx, limited context.Context, m *config.Model, err error) error {
 		return fault.New(fault.UpstreamDown, "model %s cannot be reached at %s: %s", m.Name, m.URL, short(unreached.Err.Error())).
 			WithHint("check the url of the model, and that its server runs")
 	}
-	return fault.New(fault.UpstreamProtocol, "the answer of model %s cannot be read to its end: %s", m.Name, short(err.Error()))
+	return fault.New(fault.UpstreamProtocol, "the answer of model %s cannot be read to its end: %s", m.Name, short(err.Error())).WithHint(askAgain)
 }
 
 // explainStatus says what an endpoint refuses, in its own words where it has some. They are
@@ -45,10 +45,18 @@ func explainStatus(m *config.Model, refused *http.Response) error {
 	case http.StatusTooManyRequests:
 		return fault.New(fault.RateLimited, "model %s is asked too often: %s", m.Name, said).WithHint("try again %s", later(refused.Header.Get("Retry-After")))
 	case http.StatusRequestEntityTooLarge:
-		return fault.New(fault.TooLarge, "model %s takes no request of this length: %s", m.Name, said)
+		return fault.New(fault.TooLarge, "model %s takes no request of this length: %s", m.Name, said).
+			WithHint("say less, or lower memory_limit or max_tool_result_length of the agent")
 	}
-	return fault.New(fault.UpstreamError, "model %s answered HTTP %d: %s", m.Name, refused.StatusCode, said)
+	f := fault.New(fault.UpstreamError, "model %s answered HTTP %d: %s", m.Name, refused.StatusCode, said)
+	if refused.StatusCode >= http.StatusInternalServerError {
+		return f.WithHint(askAgain)
+	}
+	return f
 }
+
+// askAgain is the advice where the model's server is at fault.
+const askAgain = "ask again; if that does not help, see the log of the model's server"
 
 // later is when to try again: as the endpoint says, in seconds or as a date.
 func later(after string) string {
