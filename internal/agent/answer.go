@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -101,13 +102,26 @@ func (c *chat) equip(ctx context.Context) error {
 		return fmt.Errorf("write the tools of agent %s: %w", c.agent.ID, err)
 	}
 	c.system = systemPrompt(c.agent, c.customPrompt(), c.section, c.tools.shown())
+	c.logTools(ctx, details)
+	return nil
+}
+
+// logTools logs who answers with which tools. The lines are looked for by people: their
+// words stay, and the tool that fetches the rest of results is not counted.
+func (c *chat) logTools(ctx context.Context, details int) {
 	log := c.opts.Logger
+	tools := len(c.tools.list) + len(c.tools.missing)
+	if slices.ContainsFunc(c.tools.list, fetches) {
+		tools, details = tools-1, max(0, details-1)
+	}
 	log.Info(fmt.Sprintf("[Chat] Using agent: %s (%s)", c.agent.Name, c.agent.ID))
-	log.Info(fmt.Sprintf("[Chat] Agent has %d tools with %d tool details", len(c.tools.list), details))
+	log.Info(fmt.Sprintf("[Chat] Agent has %d tools with %d tool details", tools, details))
+	if len(c.tools.missing) > 0 {
+		log.Warn("the profile has no such tools", "agent", c.agent.ID, "profile", c.agent.Profile, "available_tools", c.tools.missing)
+	}
 	if log.Enabled(ctx, slog.LevelDebug) {
 		log.Debug("[Chat] System prompt", "agent", c.agent.ID, "prompt", c.opts.Redact(c.system))
 	}
-	return nil
 }
 
 // customPrompt is the system message of the caller's own, the last that was sent; "" without one.
@@ -152,7 +166,7 @@ func (c *chat) rounds(ctx context.Context) error {
 		}
 		calls := c.calls(reply)
 		if reply.text != "" || len(calls) > 0 { // models refuse empty messages
-			if err := c.keep(ctx, c.assistant(reply.text, calls)); err != nil {
+			if err := c.keep(ctx, c.assistant(reply, calls)); err != nil {
 				return err
 			}
 		}
@@ -165,13 +179,13 @@ func (c *chat) rounds(ctx context.Context) error {
 		}
 		switch {
 		case c.spent():
-			c.limit(fmt.Sprintf("%d tokens", c.agent.MaxTokens))
+			c.limit(counted(c.agent.MaxTokens, "token"))
 			return nil
 		case round >= most:
-			c.limit(fmt.Sprintf("%d rounds", most+1))
+			c.limit(counted(most+1, "round"))
 			return nil
 		case !open: // it was told to answer, and did not
-			c.limit(fmt.Sprintf("%d calls", c.agent.Capabilities.MaxToolCalls))
+			c.limit(counted(c.agent.Capabilities.MaxToolCalls, "call"))
 			return nil
 		}
 	}
@@ -185,9 +199,19 @@ func (c *chat) finish(r *reply) {
 		c.limit(r.limit)
 	case r.finish == "length":
 		c.limit("the model's own")
+	case r.finish == "": // the connection may have been cut
+		c.limit("the model's stream, which has no end")
 	case r.finish == "content_filter":
 		c.answer.Finish = r.finish
 	}
+}
+
+// counted is a number of things.
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 // limit notes which limit ended the answer.
@@ -210,7 +234,7 @@ func (c *chat) broken(ctx context.Context, r *reply, err error) error {
 		c.opts.Metrics.failed(c.model.Name, err)
 	}
 	if r != nil && r.text != "" {
-		m := c.assistant(r.text, nil)
+		m := c.assistant(r, nil)
 		m.Note.Stopped = c.opts.Redact(fault.As(err).Message)
 		if keepErr := c.keep(ctx, m); keepErr != nil {
 			c.opts.Logger.Error("end of a chat not stored", "session", c.answer.Session, "error", keepErr)
@@ -225,10 +249,13 @@ func (c *chat) broken(ctx context.Context, r *reply, err error) error {
 }
 
 // assistant is what the model said, as a message.
-func (c *chat) assistant(text string, calls []wanted) Message {
-	m := Message{Role: roleAssistant, Note: &Note{Agent: c.agent.ID}}
-	if text != "" || len(calls) == 0 {
-		m.Content = quote(text)
+func (c *chat) assistant(r *reply, calls []wanted) Message {
+	m := Message{Role: roleAssistant, Reasoning: r.echo, Note: &Note{Agent: c.agent.ID}}
+	if r.echo != "" {
+		m.Note.Model = c.model.Name
+	}
+	if r.text != "" || len(calls) == 0 {
+		m.Content = quote(r.text)
 	}
 	for _, w := range calls {
 		m.ToolCalls = append(m.ToolCalls, ToolCall{ID: w.id, Type: "function", Function: Function{Name: w.tool, Arguments: w.written()}})

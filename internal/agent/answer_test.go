@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/toolfit/toolfit/internal/access"
 	"github.com/toolfit/toolfit/internal/agent/script"
 	"github.com/toolfit/toolfit/internal/fault"
@@ -214,12 +216,41 @@ func TestWhatWasInterruptedIsSaidToBe(t *testing.T) {
 	}
 }
 
+func TestEveryCallHasItsAnswerRightBehindIt(t *testing.T) {
+	call := func(id string) Message {
+		return Message{Role: roleAssistant, ToolCalls: []ToolCall{{ID: id}}}
+	}
+	answer := func(id, text string) Message {
+		m := textMessage(roleTool, text)
+		m.ToolCallID = id
+		return m
+	}
+	list := []Message{
+		UserMessage("1"), call("a"), UserMessage("2"), call("b"), answer("a", "of a"), answer("b", "of b"), answer("c", "of nothing"),
+		call("d"), UserMessage("3"), call("d"), answer("d", "of the second"),
+	}
+	var got []string
+	for _, m := range complete(list) {
+		line := m.Role + m.ToolCallID + " " + m.Text()
+		for _, c := range m.ToolCalls {
+			line += c.ID
+		}
+		got = append(got, strings.TrimSpace(line))
+	}
+	const lost = "toold The call was interrupted. Whether it was carried out is not known."
+	want := []string{"user 1", "assistant a", "toola of a", "user 2", "assistant b", "toolb of b", "assistant d", lost, "user 3", "assistant d", "toold of the second"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestTheLogSaysWhoAnswersWithWhat(t *testing.T) {
 	var log bytes.Buffer
-	w := newWorld(t, "", &Options{Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})), Redact: func(s string) string { return strings.ReplaceAll(s, "表格助手", "***") }})
+	w := newWorld(t, "  x: {model: native, available_tools: [apply_formula, gone]}\n", &Options{Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})), Redact: func(s string) string { return strings.ReplaceAll(s, "表格助手", "***") }})
 	w.script(script.Answer{Text: "ok"})
 	w.must(w.turn("writer", "go"))
-	for _, want := range []string{`[Chat] Using agent: 表格助手 (writer)`, `[Chat] Agent has 4 tools with 4 tool details`, `level=DEBUG msg="[Chat] System prompt"`, "You are ***."} {
+	w.must(w.turn("x", "go"))
+	for _, want := range []string{`[Chat] Using agent: 表格助手 (writer)`, `[Chat] Agent has 3 tools with 3 tool details`, `[Chat] Agent has 2 tools with 1 tool details`, "available_tools=[gone]", `level=DEBUG msg="[Chat] System prompt"`, "You are ***."} {
 		if !strings.Contains(log.String(), want) {
 			t.Errorf("the log lacks %s:\n%s", want, &log)
 		}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"strings"
 
 	"github.com/toolfit/toolfit/internal/agent/endpoint"
 	"github.com/toolfit/toolfit/internal/agent/toolcall"
@@ -17,12 +15,14 @@ import (
 
 // reply is what a model said in one round.
 type reply struct {
-	text   string // without calls
-	finish string
-	limit  string          // that ended it from here; "": none did
-	native []endpoint.Call // by function calling
-	inText []toolcall.Call // in its text
-	cutOff bool
+	text      string // without calls and thoughts
+	echo      string // the thoughts, where the endpoint wants them back
+	finish    string
+	limit     string          // that ended it from here; "": none did
+	native    []endpoint.Call // by function calling
+	inText    []toolcall.Call // in its text
+	inThought []toolcall.Call // that it only thought of
+	cutOff    bool
 }
 
 // errSpent ends a reply that costs more than the answer may.
@@ -33,57 +33,46 @@ func (c *chat) ask(ctx context.Context, open bool) (*reply, error) {
 	body := c.body(open)
 	cost := endpoint.Usage{Prompt: tokens.Sampled(body)}
 	used := c.answer.Usage.Prompt + c.answer.Usage.Completion + cost.Prompt
-	if most := c.agent.MaxTokens; most > 0 && used >= most {
+	most := c.agent.MaxTokens
+	if most > 0 && used >= most {
 		if c.answer.Rounds == 0 {
-			return nil, fault.New(fault.TooLarge, "the messages alone are about %d tokens, and agent %s may use %d for an answer", cost.Prompt, c.agent.ID, most)
+			return nil, fault.New(fault.TooLarge, "the messages alone are about %d tokens, and agent %s may use %d for an answer", cost.Prompt, c.agent.ID, most).
+				WithHint("say less, give the agent fewer tools, or raise its max_tokens")
 		}
-		return &reply{finish: "length", limit: fmt.Sprintf("%d tokens", most)}, nil
+		return &reply{finish: "length", limit: counted(most, "token")}, nil
 	}
-	var texts toolcall.Reader
-	var said strings.Builder
-	show := func(text string) {
-		if text == "" {
-			return
-		}
-		shown := text
-		if said.Len() == 0 && c.text.Len() > 0 { // rounds are paragraphs
-			shown = "\n\n" + text
-		}
-		said.WriteString(text)
-		c.text.WriteString(shown)
-		c.hear(Event{Text: shown})
-	}
+	l := c.listen()
 	got, err := c.parts.Models.Ask(ctx, c.model, body, func(p endpoint.Piece) error {
-		if p.Reasoning != "" {
-			c.hear(Event{Reasoning: p.Reasoning})
-		}
-		if c.model.Tools == config.TextTools {
-			p.Text = texts.Write(p.Text)
-		}
-		show(p.Text)
+		l.take(p)
 		cost.Completion += tokens.Estimate(p.Text) + tokens.Estimate(p.Reasoning)
-		if most := c.agent.MaxTokens; most > 0 && used+cost.Completion >= most {
+		if most > 0 && used+cost.Completion >= most {
 			return errSpent
 		}
 		return ctx.Err()
 	})
 	out := &reply{}
 	if got != nil {
-		out.finish, out.native, out.cutOff = got.Finish, got.Calls, got.CutOff()
-		if got.Usage != (endpoint.Usage{}) {
-			cost = got.Usage
-		}
+		out.finish, out.native, out.cutOff, out.echo = got.Finish, got.Calls, got.CutOff(), got.Echo
+		cost = spentOn(got, cost)
 	}
 	if errors.Is(err, errSpent) {
-		err, out.cutOff, out.limit = nil, true, fmt.Sprintf("%d tokens", c.agent.MaxTokens)
+		err, out.cutOff, out.limit = nil, true, counted(most, "token")
 	}
 	c.spend(cost)
-	if c.model.Tools == config.TextTools {
-		show(texts.Close(out.cutOff || err != nil))
-		out.inText = texts.Calls()
-	}
-	out.text = said.String()
+	l.end(out, out.cutOff || err != nil)
 	return out, err
+}
+
+// spentOn is what a reply cost: as the endpoint says, or else as it was estimated while it
+// came, with the calls, which are not heard.
+func spentOn(r *endpoint.Reply, estimate endpoint.Usage) endpoint.Usage {
+	if r.Usage != (endpoint.Usage{}) {
+		return r.Usage
+	}
+	for _, call := range r.Calls {
+		estimate.Completion += tokens.Estimate(call.Name) + tokens.Estimate(call.Arguments)
+	}
+	return estimate
 }
 
 // body is a request to the model.
@@ -127,7 +116,7 @@ func (c *chat) messages(open bool) []json.RawMessage {
 		}
 	}
 	if c.model.Tools != config.TextTools {
-		return forModel(list)
+		return forModel(echoed(list, c.model.Name))
 	}
 	if !open && list[len(list)-1].Role == roleTool {
 		list = append(list, UserMessage(answerNow))

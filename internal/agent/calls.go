@@ -63,11 +63,14 @@ func (c *chat) calls(r *reply) []wanted {
 		list = append(list, w)
 	}
 	for _, t := range r.inText {
-		w := wanted{id: t.ID, tool: t.Tool, source: t.Source, args: t.Args, raw: t.Raw, err: t.Err}
-		if text, ok := rawjson.String(t.Args); ok && w.err == nil { // an object in quotes
-			w.args, w.err = arguments(text, false)
+		list = append(list, readCall(t))
+	}
+	if len(list) == 0 && r.text == "" { // it takes its thoughts for its answer
+		for _, t := range r.inThought {
+			w := readCall(t)
+			w.err = errInThought
+			list = append(list, w)
 		}
-		list = append(list, w)
 	}
 	taken := map[string]bool{}
 	for i := range list {
@@ -77,6 +80,18 @@ func (c *chat) calls(r *reply) []wanted {
 		taken[list[i].id] = true
 	}
 	return list
+}
+
+// errInThought says that a model wrote a call where it thinks.
+var errInThought = errors.New("it stands in your thoughts")
+
+// readCall is a call that a model wrote into its text.
+func readCall(t toolcall.Call) wanted {
+	w := wanted{id: t.ID, tool: t.Tool, source: t.Source, args: t.Args, raw: t.Raw, err: t.Err}
+	if text, ok := rawjson.String(t.Args); ok && w.err == nil { // an object in quotes
+		w.args, w.err = arguments(text, false)
+	}
+	return w
 }
 
 // arguments reads arguments that a model wrote as text.

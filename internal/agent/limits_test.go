@@ -38,10 +38,10 @@ func TestLimitsHoldWhateverTheModelDoes(t *testing.T) {
 		limit          string
 	}{
 		{"max_tool_calls: 5, max_reflection_iterations: 10", 2, 5, 4, 3, 8, "5 calls"},
-		{"max_tool_calls: 1, max_reflection_iterations: 10", 3, 1, 2, 5, 6, "1 calls"},
+		{"max_tool_calls: 1, max_reflection_iterations: 10", 3, 1, 2, 5, 6, "1 call"},
 		{"max_tool_calls: 1000, max_reflection_iterations: 3", 1, 3, 4, 1, 4, "4 rounds"},
 		{"max_tool_calls: 1000, max_reflection_iterations: 1", 1, 1, 2, 1, 2, "2 rounds"},
-		{"max_tool_calls: 1000, max_reflection_iterations: 0", 1, 1, 1, 0, 1, "1 rounds"},
+		{"max_tool_calls: 1000, max_reflection_iterations: 0", 1, 1, 1, 0, 1, "1 round"},
 		{"enable_reflection: false, max_reflection_iterations: 10", 1, 1, 2, 1, 2, "2 rounds"},
 	}
 	for _, c := range cases {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/fault"
@@ -16,7 +17,8 @@ type Message struct {
 	Name       string          `json:"name,omitempty"`
 	ToolCalls  []ToolCall      `json:"tool_calls,omitempty"`
 	ToolCallID string          `json:"tool_call_id,omitempty"`
-	Note       *Note           `json:"toolfit,omitempty"` // for readers of the transcript; models do not get it
+	Reasoning  string          `json:"reasoning_content,omitempty"` // the model's thoughts, where its endpoint wants them back
+	Note       *Note           `json:"toolfit,omitempty"`           // for readers of the transcript; models do not get it
 }
 
 // ToolCall is a call that a model asked for.
@@ -35,6 +37,7 @@ type Function struct {
 // Note is what else is known of a stored message.
 type Note struct {
 	Agent      string `json:"agent,omitempty"`
+	Model      string `json:"model,omitempty"` // whose thoughts the message has
 	Tool       string `json:"tool,omitempty"`
 	Status     Status `json:"status,omitempty"`
 	Call       string `json:"call,omitempty"` // id of the record
@@ -142,43 +145,47 @@ func forModel(list []Message) []json.RawMessage {
 	return out
 }
 
-// complete gives every call an answer: a chat that was killed in the middle has calls
-// without one, and models refuse such a chat.
-func complete(list []Message) []Message {
-	var out []Message
-	var open []string
-	settle := func() {
-		for _, id := range open {
-			lost := textMessage(roleTool, "The call was interrupted. Whether it was carried out is not known.")
-			lost.ToolCallID = id
-			out = append(out, lost)
+// echoed gives a model its own thoughts back, and those of no other. Endpoints that want
+// them back want them in every message of the assistant, and not empty.
+func echoed(list []Message, model string) []Message {
+	out, any := slices.Clone(list), false
+	for i := range out {
+		if n := out[i].Note; n != nil && n.Model != model {
+			out[i].Reasoning = ""
 		}
-		open = nil
+		any = any || out[i].Reasoning != ""
 	}
-	for _, m := range list {
-		if m.Role == roleTool {
-			at := indexOf(open, m.ToolCallID)
-			if at < 0 {
-				continue // an answer to nothing
-			}
-			open = append(open[:at:at], open[at+1:]...)
-		} else {
-			settle()
-		}
-		out = append(out, m)
-		for _, c := range m.ToolCalls {
-			open = append(open, c.ID)
+	for i := range out {
+		if any && out[i].Role == roleAssistant && out[i].Reasoning == "" {
+			out[i].Reasoning = " "
 		}
 	}
-	settle()
 	return out
 }
 
-func indexOf(list []string, s string) int {
-	for i, x := range list {
-		if x == s {
-			return i
+// complete gives every call its answer, right behind it: models refuse any other chat. One
+// that was killed in the middle has calls without an answer, and one that two gateways
+// answered at a time has others' messages between a call and its answer.
+func complete(list []Message) []Message {
+	answers := make([][]Message, len(list)) // to the calls of each message
+	open := map[string]*Message{}           // the place for the answer, by the call's id
+	for i, m := range list {
+		if place := open[m.ToolCallID]; m.Role == roleTool && place != nil {
+			*place = m
+			delete(open, m.ToolCallID)
+		}
+		answers[i] = make([]Message, len(m.ToolCalls))
+		for j, c := range m.ToolCalls {
+			answers[i][j] = textMessage(roleTool, "The call was interrupted. Whether it was carried out is not known.")
+			answers[i][j].ToolCallID = c.ID
+			open[c.ID] = &answers[i][j]
 		}
 	}
-	return -1
+	var out []Message
+	for i, m := range list {
+		if m.Role != roleTool { // an answer to nothing is left out
+			out = append(append(out, m), answers[i]...)
+		}
+	}
+	return out
 }

@@ -117,6 +117,8 @@ func (c *chat) admit(w *wanted, open bool) (refusal error, skipped bool) {
 		return fault.New(fault.RateLimited, "not called: the limit of %d calls for one answer is reached", most).WithHint("answer with what you know"), true
 	case !open:
 		return fault.New(fault.RateLimited, "not called: no more calls are possible in this answer").WithHint("answer with what you know"), true
+	case errors.Is(w.err, errInThought):
+		return fault.New(fault.BadArguments, "not called: %w", w.err).WithHint("write the call after them, in the answer itself"), false
 	case w.err != nil:
 		return fault.New(fault.BadArguments, "the call cannot be read: %w", w.err).WithHint("write the call again"), false
 	}

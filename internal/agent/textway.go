@@ -59,7 +59,7 @@ func inText(list []Message) []json.RawMessage {
 	var out []Message
 	for i := 0; i < len(list); i++ {
 		m := list[i]
-		m.Note = nil
+		m.Note, m.Reasoning = nil, ""
 		switch {
 		case m.Role == roleTool:
 			var texts []string

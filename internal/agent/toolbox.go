@@ -19,13 +19,15 @@ type toolbox struct {
 	view *catalog.View
 	list []*catalog.Entry            // that the model is told of, in order
 	may  map[*catalog.Entry]struct{} // that may be called
+
+	missing []string // of the agent's available_tools: the profile has none of the name
 }
 
 // newToolbox chooses an agent's tools among those of its profile.
 func newToolbox(v *catalog.View, a *config.Agent) *toolbox {
 	b := &toolbox{view: v, may: map[*catalog.Entry]struct{}{}}
 	add := func(e *catalog.Entry, told bool) {
-		if b.allows(e) || e.Own && e.Shown == catalog.FetchResult || !e.UsedBy(a) {
+		if b.allows(e) || fetches(e) || !e.UsedBy(a) {
 			return
 		}
 		b.may[e] = struct{}{}
@@ -34,10 +36,15 @@ func newToolbox(v *catalog.View, a *config.Agent) *toolbox {
 		}
 	}
 	for _, wanted := range a.Available {
+		there := false
 		for _, e := range v.Entries {
 			if e.MeantBy(wanted) {
+				there = true
 				add(e, true)
 			}
+		}
+		if !there && a.Capabilities.ToolCalling {
+			b.missing = append(b.missing, wanted)
 		}
 	}
 	if len(a.Available) == 0 {
@@ -51,6 +58,9 @@ func newToolbox(v *catalog.View, a *config.Agent) *toolbox {
 	}
 	return b
 }
+
+// fetches tells whether it is our tool that fetches the rest of a result.
+func fetches(e *catalog.Entry) bool { return e.Own && e.Shown == catalog.FetchResult }
 
 // found is the tool that a model means, and the name to call it by.
 type found struct {

@@ -66,6 +66,12 @@ agents:
 // newWorld makes a world. More is added to the configuration.
 func newWorld(t testing.TB, more string, opts *Options) *world {
 	t.Helper()
+	return newWorldOn(t, filepath.Join(t.TempDir(), "t.db"), more, opts)
+}
+
+// newWorldOn makes a world on a store.
+func newWorldOn(t testing.TB, dsn, more string, opts *Options) *world {
+	t.Helper()
 	w := &world{t: t}
 	srv := httptest.NewServer(script.New(w.model))
 	t.Cleanup(srv.Close)
@@ -74,7 +80,7 @@ func newWorld(t testing.TB, more string, opts *Options) *world {
 		t.Fatal(err)
 	}
 	w.cfg = cfg
-	if w.store, err = store.Open(t.Context(), filepath.Join(t.TempDir(), "t.db"), nil); err != nil {
+	if w.store, err = store.Open(t.Context(), dsn, nil); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { w.store.Close() })

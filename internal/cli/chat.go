@@ -179,8 +179,7 @@ func (t *talk) show(body io.Reader) error {
 			continue
 		}
 		if data == "[DONE]" {
-			t.endLine()
-			fmt.Fprintf(t.env.Err, "  session %s\n", t.session)
+			t.showSession()
 			return nil
 		}
 		var c chunk
@@ -188,7 +187,7 @@ func (t *talk) show(body io.Reader) error {
 			return fault.New(fault.UpstreamProtocol, "%s is no toolfit gateway", t.gateway.base)
 		}
 		if c.Error != nil {
-			t.endLine()
+			t.showSession()
 			return chatError(t.gateway.base, http.StatusOK, []byte(data))
 		}
 		t.showChunk(&c)
@@ -221,6 +220,14 @@ func (t *talk) showChunk(c *chunk) {
 	if c.Toolfit.Limit != "" {
 		t.endLine()
 		fmt.Fprintf(t.env.Err, "  ended by a limit: %s\n", c.Toolfit.Limit)
+	}
+}
+
+// showSession says how to go on, also after an error: what was said so far is kept.
+func (t *talk) showSession() {
+	t.endLine()
+	if t.session != "" {
+		fmt.Fprintf(t.env.Err, "  session %s\n", t.session)
 	}
 }
 

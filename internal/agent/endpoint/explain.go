@@ -4,12 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
-
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/packages/ssestream"
 
 	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/fault"
@@ -17,38 +16,57 @@ import (
 
 // explain turns an error of the client into one that says what is wrong with which model.
 func explain(ctx, limited context.Context, m *config.Model, err error) error {
-	var refused *openai.Error
-	var broken *ssestream.StreamError
+	var known *fault.Error
 	var unreached *url.Error
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case limited.Err() != nil:
 		return fault.New(fault.UpstreamTimeout, "model %s did not finish its answer within %s", m.Name, m.Timeout).WithHint("raise the model's timeout")
-	case errors.As(err, &refused):
-		return explainStatus(m, refused)
-	case errors.As(err, &broken):
-		return fault.New(fault.UpstreamError, "model %s broke off: %s", m.Name, short(broken.Message))
+	case errors.As(err, &known):
+		return err
 	case errors.As(err, &unreached):
 		return fault.New(fault.UpstreamDown, "model %s cannot be reached at %s: %s", m.Name, m.URL, short(unreached.Err.Error())).
 			WithHint("check the url of the model, and that its server runs")
 	}
-	return fault.New(fault.UpstreamProtocol, "the answer of model %s cannot be read to its end: %s", m.Name, short(err.Error()))
+	return fault.New(fault.UpstreamProtocol, "the answer of model %s cannot be read to its end: %s", m.Name, short(err.Error())).WithHint(askAgain)
 }
 
-func explainStatus(m *config.Model, e *openai.Error) error {
-	said := short(cmp.Or(e.Message, e.RawJSON(), http.StatusText(e.StatusCode)))
-	switch e.StatusCode {
+// explainStatus says what an endpoint refuses, in its own words where it has some. They are
+// read here: the client knows one form of errors, and endpoints have several.
+func explainStatus(m *config.Model, refused *http.Response) error {
+	page, _ := io.ReadAll(refused.Body) // the client has it in memory
+	said := cmp.Or(said(page), http.StatusText(refused.StatusCode))
+	switch refused.StatusCode {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return fault.New(fault.UpstreamError, "model %s does not take our key: %s", m.Name, said).WithHint("check the key of the model")
 	case http.StatusNotFound:
 		return fault.New(fault.UpstreamError, "model %s is not there: %s", m.Name, said).WithHint("check url and model of the model %s", m.Name)
 	case http.StatusTooManyRequests:
-		return fault.New(fault.RateLimited, "model %s is asked too often: %s", m.Name, said).WithHint("try again later")
+		return fault.New(fault.RateLimited, "model %s is asked too often: %s", m.Name, said).WithHint("try again %s", later(refused.Header.Get("Retry-After")))
 	case http.StatusRequestEntityTooLarge:
-		return fault.New(fault.TooLarge, "model %s takes no request of this length: %s", m.Name, said)
+		return fault.New(fault.TooLarge, "model %s takes no request of this length: %s", m.Name, said).
+			WithHint("say less, or lower memory_limit or max_tool_result_length of the agent")
 	}
-	return fault.New(fault.UpstreamError, "model %s answered HTTP %d: %s", m.Name, e.StatusCode, said)
+	f := fault.New(fault.UpstreamError, "model %s answered HTTP %d: %s", m.Name, refused.StatusCode, said)
+	if refused.StatusCode >= http.StatusInternalServerError {
+		return f.WithHint(askAgain)
+	}
+	return f
+}
+
+// askAgain is the advice where the model's server is at fault.
+const askAgain = "ask again; if that does not help, see the log of the model's server"
+
+// later is when to try again: as the endpoint says, in seconds or as a date.
+func later(after string) string {
+	switch _, err := strconv.Atoi(after); {
+	case err == nil:
+		return "in " + after + " seconds"
+	case after != "":
+		return "after " + short(after)
+	}
+	return "later"
 }
 
 // maxSaid bounds what is passed on of an endpoint's own words.

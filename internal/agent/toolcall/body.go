@@ -8,7 +8,7 @@ import (
 )
 
 // inCall takes one byte of an open call.
-func (r *Reader) inCall(c byte, shown *strings.Builder) {
+func (r *Reader) inCall(c byte, out *output) {
 	b := &r.body
 	b.text.WriteByte(c)
 	switch {
@@ -26,14 +26,14 @@ func (r *Reader) inCall(c byte, shown *strings.Builder) {
 	}
 	switch {
 	case c == '>':
-		r.tag(shown)
+		r.tag(out)
 	case c == '`' && b.fence && !b.quoted && strings.HasSuffix(b.text.String(), "\n"+fence):
 		r.end(strings.TrimSuffix(b.text.String(), fence), byTag)
 	}
 }
 
 // tag decides what a tag means that may just have ended.
-func (r *Reader) tag(shown *strings.Builder) {
+func (r *Reader) tag(out *output) {
 	b := &r.body
 	text := b.text.String()
 	tag := ""
@@ -49,10 +49,10 @@ func (r *Reader) tag(shown *strings.Builder) {
 	switch {
 	case b.quoted: // it may be part of an argument
 		if b.doubts = append(b.doubts, before); len(b.doubts) > maxDoubts {
-			r.fallBack(shown)
+			r.fallBack(out)
 		}
 	case len(b.doubts) > 0 && !json.Valid([]byte(strip(text[:before]))):
-		r.fallBack(shown) // a quote is missing somewhere
+		r.fallBack(out) // a quote is missing somewhere
 	default:
 		r.end(text[:before], byTag)
 		if tag == opening {
@@ -63,7 +63,7 @@ func (r *Reader) tag(shown *strings.Builder) {
 
 // fallBack takes the first tag in doubt for the end of the call, and what follows as it
 // would have been taken then.
-func (r *Reader) fallBack(shown *strings.Builder) {
+func (r *Reader) fallBack(out *output) {
 	text, at := r.body.text.String(), r.body.doubts[0]
 	rest := text[at:]
 	r.end(text[:at], byTag)
@@ -73,7 +73,7 @@ func (r *Reader) fallBack(shown *strings.Builder) {
 	} else {
 		rest = rest[len(closing):]
 	}
-	r.feed(rest, shown)
+	r.feed(rest, out)
 }
 
 // finish ends a call whose closing tag never came.

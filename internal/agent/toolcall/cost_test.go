@@ -26,6 +26,11 @@ var hostile = map[string]func(n int) string{
 	"brackets":              func(n int) string { return "<tool_call>" + strings.Repeat("[", n) + "</tool_call>" },
 	"objects":               func(n int) string { return "<tool_call>" + strings.Repeat(`{"a":`, n) + "</tool_call>" },
 	"commas":                func(n int) string { return "<tool_call>{" + strings.Repeat(`"a":1,,`, n) + "</tool_call>" },
+	"thoughts in thoughts":  func(n int) string { return strings.Repeat("<think>", n) },
+	"thoughts aside":        func(n int) string { return "a" + strings.Repeat("<think></think>", n) },
+	"asides without an end": func(n int) string { return "a" + strings.Repeat("<think>", n) },
+	"marks in thoughts":     func(n int) string { return "<think>" + strings.Repeat("</think", n) },
+	"ends without thoughts": func(n int) string { return strings.Repeat("a\n</think>\n", n) },
 	"a call without an end": func(n int) string { return `<tool_call>{"a":"` + strings.Repeat("x", n) },
 }
 

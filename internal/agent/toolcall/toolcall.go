@@ -6,15 +6,17 @@
 // Models fence it, forget brackets, commas and the closing tag, and their text arrives in
 // pieces cut anywhere. What is found does not depend on the pieces. A call that cannot be
 // read is never dropped: it comes out with the reason, for the model to correct. Nothing is
-// made up: a text that ends inside a string or in the middle of a number is no call.
+// made up: a text that ends inside a string or in the middle of a number is no call. What a
+// model thinks aloud, between <think> and </think>, is told apart from what it says, and a
+// call in its thoughts from those that it makes.
 //
 // It never runs a call, and never looks whether there is such a tool.
 //
 //	var r toolcall.Reader
 //	for piece := range stream {
-//		show(r.Write(piece))
+//		show(r.Write(piece).Text)
 //	}
-//	show(r.Close(false))
+//	show(r.Close(false).Text)
 //	run(r.Calls())
 package toolcall
 
@@ -46,11 +48,21 @@ const (
 
 // Reader takes the text apart. The zero value is ready.
 type Reader struct {
-	held   string // text that may be the beginning of something else
-	inside bool   // a call is open
-	fenced bool   // a fence around calls was opened, and not shown
-	body   body
-	calls  []Call
+	Uncalled bool // calls come another way: in the text they are text
+
+	held    string // text that may be the beginning of something else
+	inside  bool   // a call is open
+	fenced  bool   // a fence around calls was opened, and not shown
+	body    body
+	calls   []Call
+	thought thought
+}
+
+// Said is what has become of a text.
+type Said struct {
+	Text    string // none of a call's
+	Thought string
+	Unsaid  bool // all text before this was thought too: only its end was marked
 }
 
 // body is what has come of an open call.
@@ -62,11 +74,11 @@ type body struct {
 	doubts []int // where tags stood in strings: one of them may be the end after all
 }
 
-// Write takes the next piece and returns the text that is none of a call's.
-func (r *Reader) Write(piece string) string {
-	var shown strings.Builder
-	r.feed(piece, &shown)
-	return shown.String()
+// Write takes the next piece.
+func (r *Reader) Write(piece string) Said {
+	var out output
+	r.feed(piece, &out)
+	return out.said()
 }
 
 // Calls are those found since the last time.
@@ -78,34 +90,39 @@ func (r *Reader) Calls() []Call {
 
 // Close ends the text and returns the rest of it. A text that was cut off by the model's
 // limit may lack the end of its last call: nothing is put in its place.
-func (r *Reader) Close(cutOff bool) string {
+func (r *Reader) Close(cutOff bool) Said {
 	how := byEnd
 	if cutOff {
 		how = byLimit
 	}
-	var shown strings.Builder
+	var out output
+	r.endThought(&out)
 	for r.inside {
 		if len(r.body.doubts) > 0 {
-			r.fallBack(&shown)
+			r.fallBack(&out)
 			continue
 		}
 		r.finish(how)
 	}
-	shown.WriteString(r.held)
+	r.show(r.held, &out)
 	r.held = ""
-	return shown.String()
+	return out.said()
 }
 
 // feed goes through a piece byte by byte, so that it does not matter where pieces end.
-func (r *Reader) feed(piece string, shown *strings.Builder) {
+func (r *Reader) feed(piece string, out *output) {
 	for i := 0; i < len(piece); i++ {
-		if r.inside {
-			r.inCall(piece[i], shown)
+		switch {
+		case r.inside:
+			r.inCall(piece[i], out)
+			continue
+		case r.thought.closing != "":
+			i += r.inThought(piece[i:], out) - 1
 			continue
 		}
 		if r.held == "" && !r.fenced { // text without a mark is taken at once
 			next := mark(piece[i:])
-			shown.WriteString(piece[i : i+next])
+			r.show(piece[i:i+next], out)
 			if i += next; i == len(piece) {
 				return
 			}
@@ -114,7 +131,7 @@ func (r *Reader) feed(piece string, shown *strings.Builder) {
 		if r.fenced && r.afterCall() {
 			continue
 		}
-		r.inText(shown)
+		r.inText(out)
 	}
 }
 
@@ -145,26 +162,33 @@ func (r *Reader) afterCall() bool {
 }
 
 // inText decides about held text, whose last byte is new.
-func (r *Reader) inText(shown *strings.Builder) {
+func (r *Reader) inText(out *output) {
 	for r.held != "" {
 		next := mark(r.held)
-		shown.WriteString(r.held[:next])
+		r.show(r.held[:next], out)
 		if r.held = r.held[next:]; r.held == "" {
 			return
 		}
-		kind, n := look(r.held)
+		kind, n := r.look(r.held)
+		tag, rest := r.held[:n], r.held[n:]
 		switch kind {
 		case mayBecome:
 			return
 		case isText:
-			shown.WriteString(r.held[:n])
-			r.held = r.held[n:]
+			r.show(tag, out)
+			r.held = rest
 			continue
+		case isThought:
+			r.held = ""
+			r.think(tag)
+		case endsThought:
+			r.held = ""
+			r.unsay(out)
+		default:
+			r.fenced = r.fenced || kind == isCall && tag[0] == '`'
+			r.open(kind == isFence)
 		}
-		rest := r.held[n:]
-		r.fenced = r.fenced || kind == isCall && r.held[0] == '`'
-		r.open(kind == isFence)
-		r.feed(rest, shown)
+		r.feed(rest, out)
 		return
 	}
 }
@@ -180,13 +204,27 @@ const (
 	mayBecome
 	isCall  // the opening tag, maybe behind the beginning of a fence
 	isFence // a fence that says itself that a call is in it
+	isThought
+	endsThought // without a beginning
 )
 
 // maxFence bounds the blanks and words of a fence before a call.
 const maxFence = 64
 
 // look tells what a text is that begins with a mark, and how many bytes of it are that.
-func look(text string) (kind, int) {
+func (r *Reader) look(text string) (kind, int) {
+	calls, calling := isText, 1
+	if !r.Uncalled {
+		calls, calling = lookCall(text)
+	}
+	if calls != isText || text[0] != '<' {
+		return calls, calling
+	}
+	return r.thought.look(text)
+}
+
+// lookCall looks for a call.
+func lookCall(text string) (kind, int) {
 	rest := text
 	if text[0] == '`' {
 		if n := len(text); n < len(fence) && text == fence[:n] {

@@ -53,16 +53,43 @@ var fixtures = []struct {
 	{name: "other words for the members", text: `<tool_call>{"name":"a","parameters":{"x":1}}</tool_call><tool_call>{"type":"function","function":{"name":"b","arguments":"{}"}}</tool_call>`, want: `| a {"x":1}| b "{}"`},
 	{name: "an id that is a number", text: `<tool_call>{"id":7,"tool_name":"a"}</tool_call>`, want: "|7 a "},
 	{name: "Chinese everywhere", text: `好的，<tool_call>{"id":"一","tool_name":"读取","arguments":{"文件":"测试.xlsx"}}</tool_call>。`, want: `好的，。|一 读取 {"文件":"测试.xlsx"}`},
+	{name: "thoughts are no text", text: "<think>\nhm < 1 </thin </think>\n\nYes.", want: "Yes.~\nhm < 1 </thin "},
+	{name: "a call in thoughts is none", text: `<think>Maybe <tool_call>{"tool_name":"rm"}</tool_call>? No.</think><tool_call>{"tool_name":"a"}</tool_call>`, want: `~Maybe <tool_call>{"tool_name":"rm"}</tool_call>? No.| a `},
+	{name: "an open tag in thoughts opens nothing", text: `<think>I could use <tool_call> or "so</think>Ok <tool_call>{"tool_name":"a"}</tool_call>`, want: `Ok ~I could use <tool_call> or "so| a `},
+	{name: "thoughts that never end are thoughts", text: `<think>Let me <tool_call>{"tool_name":"a"}</tool_call>`, want: `~Let me <tool_call>{"tool_name":"a"}</tool_call>`},
+	{name: "thoughts after a text", text: `Well. <think>or <tool_call>{"tool_name":"rm"}</tool_call></think> Yes.`, want: `Well.  Yes.~or <tool_call>{"tool_name":"rm"}</tool_call>`},
+	{name: "thoughts after a call", text: `<tool_call>{"tool_name":"a"}</tool_call><think>hm</think>Yes.`, want: `Yes.~hm| a `},
+	{name: "a tag in a text that ends nowhere is text", text: `Models write <think> first. <tool_call>{"tool_name":"a"}</tool_call>`, want: "Models write <think> first. | a "},
+	{name: "a tag of thoughts in backquotes is spoken of", text: "Write `<think>` and `</think>`.", want: "Write `<think>` and `</think>`."},
+	{name: "and in a block of code", text: "So:\n```xml\n<think>\nx\n</think>\n```\n", want: "So:\n```xml\n<think>\nx\n</think>\n```\n"},
+	{name: "and in an argument", text: `<tool_call>{"tool_name":"a","arguments":{"x":"<think>1</think>"}}</tool_call>`, want: `| a {"x":"<think>1</think>"}`},
+	{name: "only the end of the thoughts is marked", text: "Maybe <tool_call>{\"tool_name\":\"rm\"}</tool_call>?\n</think>\n\nNo.", want: "No.~Maybe ?\n<tool_call>{\"tool_name\":\"rm\"}</tool_call>"},
+	{name: "an end too many", text: "<think>a</think>b\n</think>\nc", want: "b\n\nc~a"},
+	{name: "an end in a sentence is text", text: "It ends with </think> mostly.", want: "It ends with </think> mostly."},
+	{name: "thoughts under another name", text: "<thinking>a</think></thinking>b", want: "b~a</think>"},
+	{name: "no thoughts at all", text: "<think></think>\n\n你好", want: "你好"},
 }
 
-// parse reads pieces, and writes down what came out.
+// parse reads pieces, and writes down what came out: the text, the thoughts behind "~", and
+// each call behind "|".
 func parse(cutOff bool, pieces ...string) string {
 	var r Reader
-	var out strings.Builder
-	for _, p := range pieces {
-		out.WriteString(r.Write(p))
+	var text, thoughts string
+	take := func(s Said) {
+		if s.Unsaid {
+			text, thoughts = "", thoughts+text
+		}
+		text, thoughts = text+s.Text, thoughts+s.Thought
 	}
-	out.WriteString(r.Close(cutOff))
+	for _, p := range pieces {
+		take(r.Write(p))
+	}
+	take(r.Close(cutOff))
+	var out strings.Builder
+	out.WriteString(text)
+	if thoughts != "" {
+		out.WriteString("~" + thoughts)
+	}
 	for _, c := range r.Calls() {
 		switch {
 		case c.Err != nil:
@@ -105,12 +132,34 @@ func TestEverySplitGivesTheSame(t *testing.T) {
 func TestTextIsShownAsSoonAsItCanBe(t *testing.T) {
 	var r Reader
 	for _, step := range [][2]string{{"Hello", "Hello"}, {" <to", " "}, {"ols>", "<tools>"}, {"`", ""}, {"x", "`x"}, {`<tool_call>{"tool_name":"a"}</tool_call> b`, " b"}} {
-		if got := r.Write(step[0]); got != step[1] {
-			t.Errorf("after %q: %q, want %q", step[0], got, step[1])
+		if got := r.Write(step[0]); got != (Said{Text: step[1]}) {
+			t.Errorf("after %q: %+v, want %q", step[0], got, step[1])
 		}
 	}
 	if calls := r.Calls(); len(calls) != 1 || calls[0].Tool != "a" || len(r.Calls()) != 0 {
 		t.Errorf("a whole call waits for nothing: %+v", calls)
+	}
+}
+
+func TestThoughtsAreLetOutAsTheyCome(t *testing.T) {
+	var r Reader
+	for _, step := range []struct {
+		piece string
+		want  Said
+	}{
+		{"<thi", Said{}}, {"nk>One", Said{Thought: "One"}}, {" <", Said{Thought: " "}}, {"b> two</", Said{Thought: "<b> two"}}, {"think>\n", Said{}}, {"\nYes", Said{Text: "Yes"}},
+	} {
+		if got := r.Write(step.piece); got != step.want {
+			t.Errorf("after %q: %+v, want %+v", step.piece, got, step.want)
+		}
+	}
+}
+
+func TestCallsThatComeAnotherWayAreTextInTheText(t *testing.T) {
+	r := Reader{Uncalled: true}
+	const text = "<tool_call>{}</tool_call> ```tool_call\n```"
+	if got := r.Write("<think>hm</think>" + text); got != (Said{Text: text, Thought: "hm"}) || len(r.Calls()) != 0 {
+		t.Errorf("%+v", got)
 	}
 }
 
@@ -124,7 +173,7 @@ func FuzzReader(f *testing.F) {
 		if got := parse(cutOff, text[:split], text[split:]); got != want {
 			t.Errorf("split at %d: got %q, want %q", split, got, want)
 		}
-		if !strings.Contains(text, "<tool_call>") && !strings.Contains(text, "```tool_call\n") && want != text {
+		if !strings.Contains(text, "<tool_call>") && !strings.Contains(text, "```tool_call\n") && !strings.Contains(text, "think") && want != text {
 			t.Errorf("text without a call was changed: %q", want)
 		}
 	})

@@ -1,0 +1,104 @@
+package endpoint
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/fault"
+)
+
+// documents are the JSON documents in the body of an answer: those of a stream of events, or
+// the one of an endpoint that does not stream. The body itself says which it is: what
+// endpoints say of it beside it is often not so.
+type documents struct {
+	lines *bufio.Scanner
+	whole []byte // the one of an endpoint that does not stream; nil: it streams
+	event string // the kind of the event that is read; mostly ""
+	done  bool   // the endpoint said that this is all
+}
+
+// newDocuments looks how the body begins.
+func newDocuments(body io.Reader) (*documents, error) {
+	in := bufio.NewReader(body)
+	first, err := firstByte(in)
+	if err == io.EOF {
+		return &documents{lines: bufio.NewScanner(in)}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	switch first {
+	case '{', '[', '<': // a document, or a page for people
+		whole, err := io.ReadAll(io.LimitReader(in, maxReply+1))
+		return &documents{whole: whole}, err
+	}
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, maxReply)
+	return &documents{lines: lines}, nil
+}
+
+// firstByte is the first one that is no blank; it is left to be read.
+func firstByte(in *bufio.Reader) (byte, error) {
+	for {
+		c, err := in.ReadByte()
+		if err != nil {
+			return 0, err
+		}
+		if strings.IndexByte(" \t\r\n\xef\xbb\xbf", c) < 0 { // nor the mark of byte order
+			return c, in.UnreadByte()
+		}
+	}
+}
+
+// next is the next document; io.EOF when there is none. A line is a document where it can
+// be one, for some endpoints leave out the empty line between events.
+func (d *documents) next() ([]byte, error) {
+	if d.lines == nil {
+		whole := d.whole
+		if d.whole = nil; len(whole) == 0 {
+			return nil, io.EOF
+		}
+		d.done = true
+		return whole, nil
+	}
+	var parts []byte // of a document on several lines
+	d.event = ""
+	for d.lines.Scan() {
+		line := bytes.TrimRight(d.lines.Bytes(), "\r")
+		if len(line) == 0 && len(parts) > 0 {
+			return parts, nil
+		}
+		name, value, _ := bytes.Cut(line, []byte(":"))
+		value = bytes.TrimSpace(value)
+		switch string(name) {
+		case "event":
+			d.event = string(value)
+		case "data":
+			switch {
+			case string(value) == "[DONE]":
+				d.done = true
+				return nil, io.EOF
+			case len(parts) == 0 && json.Valid(value):
+				return value, nil
+			}
+			if parts = append(append(parts, value...), '\n'); len(parts) > maxReply {
+				return nil, errTooLarge
+			}
+		}
+	}
+	switch err := d.lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return nil, errTooLarge
+	case err != nil:
+		return nil, err
+	case len(parts) > 0:
+		return parts, nil
+	}
+	return nil, io.EOF
+}
+
+var errTooLarge = fault.New(fault.TooLarge, "the model's answer is larger than %d bytes", maxReply)

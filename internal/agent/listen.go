@@ -1,0 +1,65 @@
+package agent
+
+import (
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/agent/endpoint"
+	"github.com/toolfit/toolfit/internal/agent/toolcall"
+	"github.com/toolfit/toolfit/internal/config"
+)
+
+// listener takes a reply apart while it comes: what is said and what is thought are heard at
+// once, calls in the text are kept for the end.
+type listener struct {
+	*chat
+	texts    toolcall.Reader
+	thoughts toolcall.Reader // for the calls in them
+	said     strings.Builder
+	before   string // the answer so far
+}
+
+func (c *chat) listen() *listener {
+	l := &listener{chat: c, before: c.text.String()}
+	l.texts.Uncalled = c.model.Tools != config.TextTools
+	l.thoughts.Uncalled = l.texts.Uncalled
+	return l
+}
+
+// take takes the next piece.
+func (l *listener) take(p endpoint.Piece) {
+	l.think(p.Reasoning)
+	l.show(l.texts.Write(p.Text))
+}
+
+// end notes what the whole reply is.
+func (l *listener) end(r *reply, cutOff bool) {
+	l.show(l.texts.Close(cutOff))
+	l.thoughts.Close(cutOff)
+	r.text, r.inText, r.inThought = l.said.String(), l.texts.Calls(), l.thoughts.Calls()
+}
+
+func (l *listener) think(text string) {
+	if text != "" {
+		l.thoughts.Write(text)
+		l.hear(Event{Reasoning: text})
+	}
+}
+
+func (l *listener) show(s toolcall.Said) {
+	if s.Unsaid { // a stream cannot take it back, but the answer can
+		l.said.Reset()
+		l.text.Reset()
+		l.text.WriteString(l.before)
+	}
+	l.think(s.Thought)
+	if s.Text == "" {
+		return
+	}
+	shown := s.Text
+	if l.said.Len() == 0 && l.text.Len() > 0 { // rounds are paragraphs
+		shown = "\n\n" + shown
+	}
+	l.said.WriteString(s.Text)
+	l.text.WriteString(shown)
+	l.hear(Event{Text: shown})
+}

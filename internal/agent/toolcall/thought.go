@@ -1,0 +1,145 @@
+package toolcall
+
+import "strings"
+
+// thoughts are the tags between which models think aloud, where their endpoint does not take
+// that out.
+var thoughts = []struct{ opening, closing string }{
+	{"<think>", "</think>"},
+	{"<thinking>", "</thinking>"},
+}
+
+// thought is what is known of a model's thoughts, and of the text around them.
+type thought struct {
+	opening string // of the open one
+	closing string // of the open one; "": none is open
+	aside   bool   // something was said before it: whether it is one, its end tells
+	off     bool   // tags are text from here on
+	any     bool   // there was one
+	text    strings.Builder
+
+	said  bool // something other than blanks was shown
+	inner bool // the line has something other than blanks
+	ticks int  // backquotes at the end of what was shown
+	code  bool // it ends inside a block of code
+}
+
+// look tells what a text is that begins with "<".
+func (t *thought) look(text string) (kind, int) {
+	if t.off || t.code || t.ticks > 0 { // it is spoken of
+		return isText, 1
+	}
+	for _, tags := range thoughts {
+		switch {
+		case text == tags.opening:
+			return isThought, len(text)
+		case text == tags.closing && !t.inner:
+			return endsThought, len(text)
+		case strings.HasPrefix(tags.opening, text), strings.HasPrefix(tags.closing, text) && !t.inner:
+			return mayBecome, 0
+		}
+	}
+	return isText, 1
+}
+
+// output is what comes out of a piece.
+type output struct {
+	text, thought strings.Builder
+	unsaid        bool
+}
+
+func (o *output) said() Said { return Said{o.text.String(), o.thought.String(), o.unsaid} }
+
+// show lets text out. Blanks between the thoughts and what is said first belong to neither.
+func (r *Reader) show(text string, out *output) {
+	t := &r.thought
+	if t.any && !t.said {
+		text = strings.TrimLeft(text, blanks)
+	}
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c == '`':
+			if t.ticks++; t.ticks == len(fence) {
+				t.code = !t.code
+			}
+			t.inner, t.said = true, true
+			continue
+		case c == '\n':
+			t.inner = false
+		case strings.IndexByte(blanks, c) < 0:
+			t.inner, t.said = true, true
+		}
+		t.ticks = 0
+	}
+	out.text.WriteString(text)
+}
+
+// think begins a thought.
+func (r *Reader) think(opening string) {
+	t := &r.thought
+	t.opening, t.closing, t.aside = opening, "</"+opening[1:], t.said
+	t.text.Reset()
+}
+
+// inThought takes a part of an open thought, and tells how long that part is.
+func (r *Reader) inThought(text string, out *output) int {
+	t := &r.thought
+	if t.text.Len() == 0 && !t.aside { // what is no tag is let out at once
+		n := strings.IndexByte(text, '<')
+		if n < 0 {
+			n = len(text)
+		}
+		if n > 0 {
+			out.thought.WriteString(text[:n])
+			return n
+		}
+	}
+	t.text.WriteByte(text[0])
+	held := t.text.String()
+	switch {
+	case strings.HasSuffix(held, t.closing):
+		out.thought.WriteString(strings.TrimSuffix(held, t.closing))
+		t.closing, t.any = "", true
+	case !t.aside && !strings.HasPrefix(t.closing, held):
+		t.text.Reset()
+		rest := strings.TrimSuffix(held, "<") // another tag may begin
+		out.thought.WriteString(rest)
+		t.text.WriteString(held[len(rest):])
+	}
+	return 1
+}
+
+// endThought ends a thought that the text does not end. One that stands in the middle of
+// what is said is none: the tag was only spoken of.
+func (r *Reader) endThought(out *output) {
+	t := &r.thought
+	if t.closing == "" {
+		return
+	}
+	text := t.text.String()
+	t.closing = ""
+	if !t.aside {
+		out.thought.WriteString(text)
+		return
+	}
+	t.off = true
+	r.show(t.opening, out)
+	r.feed(text, out)
+}
+
+// unsay takes all for thought that was said so far: some models are made to begin with a
+// thought, and mark its end alone.
+func (r *Reader) unsay(out *output) {
+	t := &r.thought
+	if t.any { // an end too many
+		return
+	}
+	t.any, t.said = true, false
+	out.thought.WriteString(out.text.String())
+	out.text.Reset()
+	out.unsaid = true
+	for _, c := range r.calls {
+		out.thought.WriteString(opening + c.Raw + closing)
+	}
+	r.calls = nil
+}
