@@ -32,6 +32,7 @@ type place struct {
 	row   bool       // a row or an item of a list
 	nth   int        // which one of its kind
 	near  bool       // beside the name rather than inside of something that has it
+	cell  cellOf     // a row may be told by one of its cells
 }
 
 // description is a text with its quoted parts taken out, each marked by a private character.
