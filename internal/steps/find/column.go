@@ -104,7 +104,7 @@ func (x *Index) heads(at *snapshot.Node, column phrase) bool {
 	if head == nil {
 		return false
 	}
-	names := x.syn.variants(column)
+	names := x.syn.variants(column, false)
 	called := func(text string) bool { return text != "" && slices.ContainsFunc(names, x.phrase(text).equal) }
 	return called(x.page.Content(head, 100)) || called(x.firstText(head))
 }

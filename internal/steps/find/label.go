@@ -19,7 +19,7 @@ const (
 	byName    source = iota
 	byText           // own text, placeholder
 	byNearby         // text beside it
-	byCaption        // text beside it, though it has a name of its own
+	byCaption        // what else is written at a field that has a name: text beside it, a placeholder
 	byContent        // all that is inside
 )
 
@@ -34,7 +34,7 @@ func (s source) answers(m match, score float64) bool {
 	case byContent:
 		return score >= isAlike || m.rest != nil && score >= isAround-synonymCost
 	case byCaption:
-		return score >= isSynonym && m.rest == nil
+		return score >= isSynonym
 	}
 	return true
 }
@@ -65,9 +65,13 @@ func (x *Index) labelsOf(n *snapshot.Node) []label {
 		}
 	}
 	if n.Placeholder != "" && n.Placeholder != n.Name {
-		add(n.Placeholder, byText)
+		from := byText
+		if n.Name != "" { // "search by name or email" is no e-mail field
+			from = byCaption
+		}
+		add(n.Placeholder, from)
 		if short := withoutLead(n.Placeholder); short != n.Placeholder {
-			add(short, byText)
+			add(short, from)
 		}
 	}
 	if !isField && n.Text != "" && n.Text != n.Name {

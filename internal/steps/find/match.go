@@ -38,6 +38,7 @@ type match struct {
 	rival  bool   // the label is of another thing of the kind
 	short  bool   // the label is a single character: the rest must be a whole name
 	weak   bool   // words were left out that say little of a field, but may say much of a button
+	does   bool   // the label is what is done with the thing that the name says
 	said   phrase // what the label is a synonym of, where the rest is another thing
 }
 
@@ -134,7 +135,7 @@ func compareOne(l, name phrase) match {
 	if slices.ContainsFunc(rest, reverses) || marked(l, name) || !countsFit([]phrase{l}, name) || apart(l, name) {
 		return match{} // "cancel order" is not "order"
 	}
-	return match{score: isWithin, why: "its name holds the words", rival: slices.ContainsFunc(rest, sets) || inflected(l, name)}
+	return match{score: isWithin, why: "its name holds the words", does: does(l, name), rival: slices.ContainsFunc(rest, sets) || inflected(l, name)}
 }
 
 // apart tells whether a name's words stand in a label, but not together: "delete John" is not

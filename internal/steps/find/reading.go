@@ -123,7 +123,7 @@ func (d description) readings() []reading {
 	for i := range list {
 		list[i].variants = []phrase{list[i].name}
 		if !list[i].exact {
-			list[i].variants = d.syn.variants(list[i].name)
+			list[i].variants = d.syn.variants(list[i].name, list[i].role.isIcon())
 		}
 	}
 	return list

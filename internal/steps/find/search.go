@@ -109,6 +109,9 @@ func (s *search) candidate(n *snapshot.Node, r *reading, memo map[labelKey]match
 			memo[key] = m
 		}
 		score, why := m.score, m.why
+		if score == isWithin && !s.mayBePart(n, r, m) {
+			continue
+		}
 		if m.weak && s.query.Action != Fill && s.query.Action != Select {
 			score = isWithin
 		}
@@ -132,6 +135,19 @@ func (s *search) candidate(n *snapshot.Node, r *reading, memo map[labelKey]match
 		c.score -= looseCost // the label of a field, more often than not
 	}
 	return c, s.extra(&c, r)
+}
+
+// mayBePart tells whether an element may be called by a part of its name alone. A button for
+// the thing is not the thing; who clicks by one word of a field's name, or calls a switch a
+// button besides, mostly means something else.
+func (s *search) mayBePart(n *snapshot.Node, r *reading, m match) bool {
+	switch {
+	case is(n, field):
+		return s.query.Action != Click || r.role != nil
+	case is(n, checkable):
+		return !m.does && r.role.accepts(n) == 2
+	}
+	return !m.does
 }
 
 // extra holds the words beside a quoted name against what is around the element.

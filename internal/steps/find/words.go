@@ -40,6 +40,9 @@ func read(s string) phrase {
 		s = norm.NFKC.String(s)
 	}
 	s = strings.ToLower(s)
+	if strings.Contains(s, "://") && !strings.ContainsAny(s, " \t\n") {
+		return phraseOf([]word{{s, ident}}) // an address is one word
+	}
 	words := make([]word, 0, 4)
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
