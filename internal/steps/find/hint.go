@@ -52,7 +52,7 @@ func FindHint(q Query, hints []Hint) (*Hint, error) {
 		}
 		for i := range hints {
 			node := snapshot.Node{Role: hints[i].Role, Pointer: true}
-			if r.role.accepts(&node) > 0 && fit(&node, q.Action) > 0 && hints[i].says(r.variants) {
+			if r.role.accepts(&node) > 0 && fit(&node, q.Action) > 0 && hints[i].says(defaultSynonyms.variants(r.name, true)) {
 				found[i] = true
 			}
 		}

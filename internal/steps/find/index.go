@@ -19,8 +19,10 @@ type Index struct {
 	rowTexts map[int][]phrase // of rows, by index
 	names    map[int]phrase   // of places, by index
 	usable   map[Action][]*snapshot.Node
-	all      string          // every text of the page, folded
-	known    map[string]bool // whether a word is in it
+	fields   map[string]bool                   // the names of fields
+	headRows map[*snapshot.Node]*snapshot.Node // of tables
+	all      string                            // every text of the page, folded
+	known    map[string]bool                   // whether a word is in it
 	dialogs  []*snapshot.Node
 	rows     []*snapshot.Node
 	places   []*snapshot.Node // parts of the page that may have a name
@@ -37,7 +39,7 @@ type Options struct {
 // New makes an Index of a page; nil options are the defaults.
 func New(page *snapshot.Page, opts *Options) *Index {
 	x := &Index{page: page, syn: defaultSynonyms, labels: make([][]label, page.Len())}
-	x.phrases, x.rowTexts, x.names, x.usable, x.known = make(map[string]phrase, page.Len()/2), map[int][]phrase{}, map[int]phrase{}, map[Action][]*snapshot.Node{}, map[string]bool{}
+	x.phrases, x.rowTexts, x.names, x.usable, x.known, x.headRows = make(map[string]phrase, page.Len()/2), map[int][]phrase{}, map[int]phrase{}, map[Action][]*snapshot.Node{}, map[string]bool{}, map[*snapshot.Node]*snapshot.Node{}
 	if opts != nil && len(opts.Synonyms) > 0 {
 		x.syn = newSynonyms(opts.Synonyms...)
 	}

@@ -19,12 +19,25 @@ const (
 	byName    source = iota
 	byText           // own text, placeholder
 	byNearby         // text beside it
+	byCaption        // what else is written at a field that has a name: text beside it, a placeholder
 	byContent        // all that is inside
 )
 
-var sourceCost = [...]float64{byName: 0, byText: 0.02, byNearby: 0.03, byContent: 0.02}
+var sourceCost = [...]float64{byName: 0, byText: 0.02, byNearby: 0.03, byCaption: 0.03, byContent: 0.02}
 
-var sourceNames = [...]string{byName: "name", byText: "text", byNearby: "text beside it", byContent: "content"}
+var sourceNames = [...]string{byName: "name", byText: "text", byNearby: "text beside it", byCaption: "caption", byContent: "content"}
+
+// answers tells whether a match by a label of the source says enough. A card that holds the
+// words is not what they name, nor is a field whose caption has them among others.
+func (s source) answers(m match, score float64) bool {
+	switch s {
+	case byContent:
+		return score >= isAlike || m.rest != nil && score >= isAround-synonymCost
+	case byCaption:
+		return score >= isSynonym
+	}
+	return true
+}
 
 // labelsOf are the texts that an element goes by, its name first.
 func (x *Index) labelsOf(n *snapshot.Node) []label {
@@ -52,9 +65,13 @@ func (x *Index) labelsOf(n *snapshot.Node) []label {
 		}
 	}
 	if n.Placeholder != "" && n.Placeholder != n.Name {
-		add(n.Placeholder, byText)
+		from := byText
+		if n.Name != "" { // "search by name or email" is no e-mail field
+			from = byCaption
+		}
+		add(n.Placeholder, from)
 		if short := withoutLead(n.Placeholder); short != n.Placeholder {
-			add(short, byText)
+			add(short, from)
 		}
 	}
 	if !isField && n.Text != "" && n.Text != n.Name {
@@ -65,8 +82,15 @@ func (x *Index) labelsOf(n *snapshot.Node) []label {
 		for _, text := range x.beside(n) {
 			add(text, byNearby)
 		}
-	case n.Name == "" && n.Text == "" && !isField && n.First != nil && n.End-n.Index <= 12:
+		if len(list) == 0 && isField {
+			add(x.onlyFieldUnder(n), byNearby)
+		}
+	case isField:
+		add(x.caption(n), byCaption)
+	case n.Name == "" && n.Text == "" && n.First != nil && n.End-n.Index <= 12:
 		add(x.page.Content(n, 200), byContent)
+	case is(n, pressable):
+		add(x.mainText(n), byText)
 	}
 	x.labels[n.Index] = list
 	return list
@@ -120,7 +144,7 @@ func (x *Index) beside(n *snapshot.Node) (texts []string) {
 		}
 		before := previous(at)
 		if before != nil {
-			if x.plainText(before) {
+			if x.plainText(before) && !sentence.MatchString(x.page.Content(before, 100)) {
 				texts = append(texts, x.page.Content(before, 100))
 			}
 			break // what stands before that belongs to something else
@@ -129,6 +153,9 @@ func (x *Index) beside(n *snapshot.Node) (texts []string) {
 	}
 	return texts
 }
+
+// sentence is a text that explains rather than names.
+var sentence = regexp.MustCompile(`(?:\S+\s+){4,}\S+[.!]$|[，,].*[。！]$`)
 
 func previous(n *snapshot.Node) *snapshot.Node {
 	var before *snapshot.Node
@@ -150,72 +177,4 @@ func (x *Index) plainText(n *snapshot.Node) bool {
 	}
 	text := x.page.Content(n, 100)
 	return text != "" && len(text) <= 90
-}
-
-// columnHead is the head of the column that a cell stands in; "" without one.
-func (x *Index) columnHead(at *snapshot.Node) string {
-	line := at.Parent
-	if line == nil {
-		return "" // a cell by itself has no column
-	}
-	column := 0
-	for m := line.First; m != nil && m != at; m = m.Next {
-		column++
-	}
-	owner := line
-	for owner != nil && !is(owner, table) {
-		owner = owner.Parent
-	}
-	if owner == nil {
-		return ""
-	}
-	for m := range x.page.Inside(owner) {
-		if m.Role != "row" {
-			continue
-		}
-		if m == line || !x.isHead(m) {
-			return ""
-		}
-		head := m.First
-		for ; head != nil && column > 0; column-- {
-			head = head.Next
-		}
-		if head == nil || !x.plainText(head) { // the box that checks all rows is no label of theirs
-			return ""
-		}
-		return x.page.Content(head, 100)
-	}
-	return ""
-}
-
-// isHead tells whether a row heads a table. Older servers write its cells like any others;
-// there it is the only row of the first of several groups, without controls.
-func (x *Index) isHead(row *snapshot.Node) bool {
-	heads, cells := 0, 0
-	for m := row.First; m != nil; m = m.Next {
-		cells++
-		if m.Role == "columnheader" {
-			heads++
-		}
-	}
-	if heads > 0 {
-		return heads == cells
-	}
-	group := row.Parent
-	if group == nil || group.Role != "rowgroup" || group.First != row || row.Next != nil || group.Next == nil || group.Next.Role != "rowgroup" {
-		return false
-	}
-	if group.Parent != nil {
-		for m := group.Parent.First; m != group; m = m.Next {
-			if m.Role == "rowgroup" {
-				return false
-			}
-		}
-	}
-	for m := range x.page.Inside(row) {
-		if is(m, control) && m.Role != "checkbox" {
-			return false
-		}
-	}
-	return true
 }

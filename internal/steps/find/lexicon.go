@@ -31,7 +31,7 @@ var lexicon = []string{
 	"取消 cancel",
 	"是 yes",
 	"否 no",
-	"删除 移除 delete, remove, trash, bin",
+	"删除 移除 delete, remove",
 	"编辑 修改 edit, modify",
 	"新增 新建 添加 add, new, create",
 	"搜索 查询 检索 查找 search, find, magnifier",
@@ -52,7 +52,9 @@ var lexicon = []string{
 	"返回 后退 back, go back",
 	"首页 主页 home, homepage, home page",
 	"帮助 help",
-	"附件 上传 上传文件 选择文件 upload, attachment, file, choose file, upload file",
+	"附件 attachment, attachments",
+	"上传 upload",
+	"上传文件 选择文件 upload file, choose file",
 	"下载 download",
 	"导出 export",
 	"导入 import",
@@ -88,10 +90,14 @@ var lexicon = []string{
 	"暂停 pause",
 }
 
+// drawn are words that name a drawing rather than a thing that is written.
+var drawn = []string{"删除 移除 delete, remove, trash, bin", "附件 上传 upload, attachment, file, paperclip, clip"}
+
 // synonym is one entry of the lexicon.
 type synonym struct {
 	phrase phrase
 	group  int
+	drawn  bool
 }
 
 // synonyms are the entries, the longest first, and the members of each group.
@@ -103,12 +109,12 @@ type synonyms struct {
 // newSynonyms reads the lexicon and lines of a project's own, in the same form.
 func newSynonyms(lines ...string) *synonyms {
 	s := &synonyms{}
-	for g, line := range append(slices.Clone(lexicon), lines...) {
+	for g, line := range slices.Concat(lexicon, lines, drawn) {
 		var members []phrase
 		for _, part := range entriesOf(line) {
 			p := read(part)
 			members = append(members, p)
-			s.entries = append(s.entries, synonym{p, g})
+			s.entries = append(s.entries, synonym{p, g, g >= len(lexicon)+len(lines)})
 		}
 		s.groups = append(s.groups, members)
 	}
@@ -134,15 +140,16 @@ func entriesOf(line string) (entries []string) {
 	return entries
 }
 
-// variants are the phrase and its forms with synonyms in place of its words.
-func (s *synonyms) variants(p phrase) []phrase {
+// variants are the phrase and its forms with synonyms in place of its words; of an icon also
+// with the names of drawings.
+func (s *synonyms) variants(p phrase, icon bool) []phrase {
 	list := []phrase{p}
 	for _, e := range s.entries {
 		if len(list) > maxVariants {
 			break
 		}
 		rest, found := p.cut(e.phrase)
-		if !found || e.phrase.words[0].kind == ident {
+		if !found || e.phrase.words[0].kind == ident || e.drawn && !icon {
 			continue
 		}
 		for _, other := range s.groups[e.group] {
@@ -190,8 +197,8 @@ func reverses(w word) bool {
 // setting apart are words by which one of two things of a kind is told from the other: who
 // says "New password" does not mean "Confirm new password", nor "Pixel 9" the "Pixel 9 Pro".
 var (
-	apartWords = set("confirm confirmation repeat retype reenter again alternate alternative secondary backup spare other another old previous former pro plus max mini lite xl xxl xs ultra premium jr sr")
-	apartHan   = strings.Fields("并 确认 重复 再次 备用 备选 次要 其他 其它 另一 旧 原")
+	apartWords = set("confirm confirmation repeat retype reenter again alternate alternative secondary backup spare other another old previous former pro plus max mini lite xl xxl xs ultra premium jr sr all bulk everything")
+	apartHan   = strings.Fields("并 确认 重复 再次 备用 备选 次要 其他 其它 另一 旧 原 全部 批量 所有 一键")
 )
 
 // sets tells whether a word that the query does not say sets the label apart. What is the
@@ -213,15 +220,24 @@ func inflected(label, name phrase) bool {
 // verbs make a button of the thing they stand before. Who names the thing alone does not
 // say that it should be done.
 var (
-	verbsHan = strings.Fields("注册 登录 新增 新建 添加 创建 编辑 修改 查看 导出 导入 下载 打印 复制 分享 发送 发布 提交 保存 申请 审核 绑定 解绑 更换 切换 购买 支付")
-	verbs    = set("create add new edit place submit save view export import download upload print share send open start change update manage buy pay")
+	verbsHan    = strings.Fields("注册 登录 新增 新建 添加 创建 编辑 修改 查看 导出 导入 下载 打印 复制 分享 发送 发布 提交 保存 申请 审核 绑定 解绑 更换 切换 购买 支付")
+	searchVerbs = set("search filter find")
+	verbs       = set("create add new edit place submit save view export import download upload print share send open start change update manage buy pay")
 )
 
-// marked tells whether the label does something with the name that the name alone does not
-// say: 未登录 is not 登录, 注册新账号 is not 账号, "place order" is not "order".
+// does tells whether the label does something with the name that the name alone does not
+// say: "place order" is not "order".
+func does(label, name phrase) bool {
+	first := label.words[0]
+	return verbs[first.text] && !slices.ContainsFunc(name.words, first.same)
+}
+
+// marked tells whether the label turns what the name alone says: 未登录 is not 登录,
+// 注册新账号 is not 账号, nor is "search by email" an e-mail.
 func marked(label, name phrase) bool {
 	first := label.words[0]
-	if verbs[first.text] && !slices.ContainsFunc(name.words, first.same) {
+	searches := searchVerbs[first.text] && slices.ContainsFunc(label.words, func(w word) bool { return w.text == "by" || w.text == "or" })
+	if searches && !slices.ContainsFunc(name.words, first.same) {
 		return true
 	}
 	for _, w := range name.words {

@@ -38,6 +38,8 @@ type match struct {
 	rival  bool   // the label is of another thing of the kind
 	short  bool   // the label is a single character: the rest must be a whole name
 	weak   bool   // words were left out that say little of a field, but may say much of a button
+	does   bool   // the label is what is done with the thing that the name says
+	said   phrase // what the label is a synonym of, where the rest is another thing
 }
 
 // compare holds a label against a reading. The zero match is none.
@@ -66,11 +68,13 @@ func (r *reading) compare(l phrase) match {
 		return match{}
 	}
 	for i, v := range r.variants {
-		if rest, found := v.cut(core); found {
+		if rest, found := v.cutEnd(core); found {
 			best = match{score: isAround, why: "part of the words are its name", rest: rest, short: len([]rune(l.joined)) == 1}
 			if i > 0 {
 				best.score -= synonymCost
 				best.why += ", by a synonym"
+				said, _ := r.name.cut(phraseOf(rest))
+				best.said = phraseOf(said)
 			}
 			return best
 		}
@@ -111,6 +115,10 @@ func compareOne(l, name phrase) match {
 	if !found {
 		rest, found = l.cut(name.withoutStops())
 	}
+	if !found && len(l.words) > 1 && len(name.words) == 1 && l.allHan() { // 同意《协议》 is one run for those who speak
+		l = phraseOf([]word{{l.joined, han}})
+		rest, found = l.cut(name)
+	}
 	if !found {
 		return match{}
 	}
@@ -127,7 +135,7 @@ func compareOne(l, name phrase) match {
 	if slices.ContainsFunc(rest, reverses) || marked(l, name) || !countsFit([]phrase{l}, name) || apart(l, name) {
 		return match{} // "cancel order" is not "order"
 	}
-	return match{score: isWithin, why: "its name holds the words", rival: slices.ContainsFunc(rest, sets) || inflected(l, name)}
+	return match{score: isWithin, why: "its name holds the words", does: does(l, name), rival: slices.ContainsFunc(rest, sets) || inflected(l, name)}
 }
 
 // apart tells whether a name's words stand in a label, but not together: "delete John" is not
@@ -175,7 +183,10 @@ func (m *match) missing() (phrase, bool) {
 }
 
 // around finds the rest of a name in what holds the element.
-func (s *search) around(n *snapshot.Node, m match) (float64, string) {
+func (s *search) around(n *snapshot.Node, name phrase, m match) (float64, string) {
+	if !m.said.empty() && s.isCalled(m.said) {
+		return 0, "" // the page has the word itself, so its synonym is another thing
+	}
 	if m.left.empty() {
 		return m.score - isAround + isAlike, m.why
 	}
@@ -187,6 +198,8 @@ func (s *search) around(n *snapshot.Node, m match) (float64, string) {
 	switch {
 	case g == whole:
 		return m.score, m.why + ", and the rest names where it stands"
+	case slices.ContainsFunc(s.x.labelsWith(n), name.equal): // "Delete account", and a button for it
+		return m.score, m.why + ", and all of them stand beside it"
 	case m.short:
 		return 0, ""
 	case g == inRow, g == part && isField:
@@ -195,6 +208,18 @@ func (s *search) around(n *snapshot.Node, m match) (float64, string) {
 		return m.score - isAround + isWeak, m.why
 	}
 	return 0, ""
+}
+
+// isCalled tells whether an element that serves the action is called so.
+func (s *search) isCalled(name phrase) bool {
+	is, known := s.called[name.text]
+	if !known {
+		is = slices.ContainsFunc(s.x.serving(s.query.Action), func(n *snapshot.Node) bool {
+			return s.x.phrase(n.Name).equal(name) || n.Name == "" && s.x.phrase(n.Text).equal(name)
+		})
+		s.called[name.text] = is
+	}
+	return is
 }
 
 // chainKey is a look-up of words around an element. Siblings under the same heading have
@@ -268,26 +293,6 @@ func heldBy(texts []phrase, words []word) (list []word) {
 	for _, w := range words {
 		if slices.ContainsFunc(texts, func(p phrase) bool { return holdsWord(p, w) }) {
 			list = append(list, w)
-		}
-	}
-	return list
-}
-
-// labelsWith are the texts that stand with an element in one small part of the page, such
-// as the title of a card that is made of plain boxes.
-func (x *Index) labelsWith(n *snapshot.Node) (list []phrase) {
-	at := n
-	for range 3 {
-		if at.Parent == nil || is(at.Parent, row) || is(at.Parent, landmark) {
-			break
-		}
-		at = at.Parent
-		count := 0
-		for m := at.First; m != nil && count < 30; m = m.Next {
-			count++
-			if !m.Holds(n) && x.plainText(m) && x.standsWith(m, n) {
-				list = append(list, x.phrase(x.page.Content(m, 200)))
-			}
 		}
 	}
 	return list

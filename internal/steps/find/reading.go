@@ -32,6 +32,7 @@ type place struct {
 	row   bool       // a row or an item of a list
 	nth   int        // which one of its kind
 	near  bool       // beside the name rather than inside of something that has it
+	cell  cellOf     // a row may be told by one of its cells
 }
 
 // description is a text with its quoted parts taken out, each marked by a private character.
@@ -122,7 +123,7 @@ func (d description) readings() []reading {
 	for i := range list {
 		list[i].variants = []phrase{list[i].name}
 		if !list[i].exact {
-			list[i].variants = d.syn.variants(list[i].name)
+			list[i].variants = d.syn.variants(list[i].name, list[i].role.isIcon())
 		}
 	}
 	return list

@@ -124,11 +124,13 @@ var roleWords = []roleWord{
 	{entriesOf("单选框 单选按钮 单选项 radio, radio button, radio option"), strings.Fields("radio"), strings.Fields("menuitemradio")},
 	{entriesOf("下拉选择框 下拉列表 下拉菜单 下拉框 选择框 选择器 下拉 dropdown, drop down, dropdown list, select, select box, combobox, combo box, listbox, picker"), strings.Fields("combobox listbox"), strings.Fields("textbox button")},
 	{entriesOf("搜索输入框 搜索框 search box, search field, search input, searchbox"), strings.Fields("searchbox"), strings.Fields("textbox combobox")},
-	{entriesOf("文本输入框 文本框 输入框 文本域 输入栏 编辑框 字段 textbox, text box, text field, textfield, text area, textarea, input, input box, input field, field, 框"), strings.Fields("textbox searchbox spinbutton combobox slider"), strings.Fields("generic")},
+	{entriesOf("文本输入框 文本框 输入框 输入栏 编辑框 字段 textbox, text box, text field, textfield, input, input box, input field, field, 框"), strings.Fields("textbox searchbox spinbutton combobox slider"), strings.Fields("generic")},
+	{entriesOf("多行文本框 多行输入框 文本域 text area, textarea"), nil, strings.Fields("textbox")},
 	{entriesOf("滑块 滑动条 slider"), strings.Fields("slider"), nil},
 	{entriesOf("开关 switch, toggle, toggle switch"), strings.Fields("switch"), strings.Fields("checkbox button")},
-	{entriesOf("标签页 选项卡 页签 tab"), strings.Fields("tab"), strings.Fields("link button radio")},
+	{entriesOf("标签页 选项卡 页签 标签 tab"), strings.Fields("tab"), strings.Fields("link button radio")},
 	{entriesOf("菜单项 menu item, menuitem"), strings.Fields("menuitem menuitemcheckbox menuitemradio"), strings.Fields("link button treeitem listitem generic")},
+	{entriesOf("菜单 menu"), nil, strings.Fields("menuitem menuitemcheckbox menuitemradio link button treeitem listitem generic")}, // by its name alone a menu is a place
 	{entriesOf("选项 option, choice"), strings.Fields("option radio menuitemradio"), strings.Fields("menuitem checkbox listitem generic")},
 	{entriesOf("树节点 节点 tree item, tree node, node"), strings.Fields("treeitem"), strings.Fields("generic listitem")},
 	{entriesOf("超链接 链接 link, hyperlink"), strings.Fields("link"), strings.Fields("button generic")},
@@ -153,26 +155,29 @@ func (w *roleWord) accepts(n *snapshot.Node) int {
 
 // placeWord is a word that says what kind of place is meant.
 type placeWord struct {
-	words []string
-	roles []string
+	words  []string
+	roles  []string
+	column bool
+	box    bool // is often built of plain boxes, which a page gives no role
 }
 
 var placeWords = []placeWord{
-	{entriesOf("对话框 弹出框 弹窗 弹框 模态框 提示框 窗口 dialog, modal, popup, pop up, dialog box"), strings.Fields("dialog alertdialog")},
-	{entriesOf("导航栏 导航菜单 导航 navigation, nav, navbar, navigation bar, nav bar, navigation menu"), strings.Fields("navigation")},
-	{entriesOf("页头 顶部栏 顶部 header, banner, page header, top bar"), strings.Fields("banner")},
-	{entriesOf("页脚 底部 footer, page footer"), strings.Fields("contentinfo")},
-	{entriesOf("侧边栏 侧栏 sidebar, side bar, side panel"), strings.Fields("complementary navigation")},
-	{entriesOf("搜索栏 search bar, search form"), strings.Fields("search")},
-	{entriesOf("工具栏 toolbar, tool bar"), strings.Fields("toolbar")},
-	{entriesOf("表格 table, grid"), strings.Fields("table grid treegrid")},
-	{entriesOf("列表 list"), strings.Fields("list listbox")},
-	{entriesOf("表单 form"), strings.Fields("form group region")},
-	{entriesOf("菜单 menu"), strings.Fields("menu menubar")},
-	{entriesOf("标签面板 tab panel, tabpanel"), strings.Fields("tabpanel")},
-	{entriesOf("内嵌框架 子框架 框架 iframe, frame"), strings.Fields("iframe")},
-	{entriesOf("主内容区 主区域 main, main content, main area"), strings.Fields("main")},
-	{entriesOf("分组 区域 板块 模块 部分 卡片 面板 section, area, region, group, panel, card, block, part, fieldset"), strings.Fields("group region form article tabpanel radiogroup")},
+	{words: entriesOf("对话框 弹出框 弹窗 弹框 模态框 提示框 窗口 dialog, modal, popup, pop up, dialog box"), roles: strings.Fields("dialog alertdialog"), box: true},
+	{words: entriesOf("导航栏 导航菜单 导航 navigation, nav, navbar, navigation bar, nav bar, navigation menu"), roles: strings.Fields("navigation")},
+	{words: entriesOf("页头 顶部栏 顶部 header, banner, page header, top bar"), roles: strings.Fields("banner")},
+	{words: entriesOf("页脚 底部 footer, page footer"), roles: strings.Fields("contentinfo")},
+	{words: entriesOf("侧边栏 侧栏 sidebar, side bar, side panel"), roles: strings.Fields("complementary navigation")},
+	{words: entriesOf("搜索栏 search bar, search form"), roles: strings.Fields("search")},
+	{words: entriesOf("工具栏 toolbar, tool bar"), roles: strings.Fields("toolbar")},
+	{words: entriesOf("表格 table, grid"), roles: strings.Fields("table grid treegrid")},
+	{words: entriesOf("一列 这列 该列 那列 列 column"), column: true},
+	{words: entriesOf("列表 list"), roles: strings.Fields("list listbox")},
+	{words: entriesOf("表单 form"), roles: strings.Fields("form group region")},
+	{words: entriesOf("菜单 menu"), roles: strings.Fields("menu menubar")},
+	{words: entriesOf("标签面板 tab panel, tabpanel"), roles: strings.Fields("tabpanel")},
+	{words: entriesOf("内嵌框架 子框架 框架 iframe, frame"), roles: strings.Fields("iframe")},
+	{words: entriesOf("主内容区 主区域 main, main content, main area"), roles: strings.Fields("main")},
+	{words: entriesOf("分组 区域 板块 模块 部分 卡片 面板 section, area, region, group, panel, card, block, part, fieldset"), roles: strings.Fields("group region form article tabpanel radiogroup"), box: true},
 }
 
 // takeRole cuts a role word off the words of a name. It never takes a word out of the middle.

@@ -31,7 +31,7 @@ func (s *search) scopes(p place) []scope {
 	key := placeKey{p.name.text, p.exact, p.word, p.row, p.nth, p.near}
 	list, known := s.byPlace[key]
 	if !known {
-		if s.x.knowsAll(p.name) {
+		if s.x.knowsAll(p.name) || !p.cell.value.empty() && s.x.knowsAll(p.cell.value) {
 			list = s.x.scopes(p)
 		}
 		s.byPlace[key] = list
@@ -54,12 +54,21 @@ func (x *Index) scopes(p place) []scope {
 		return slices.DeleteFunc(x.headed(p), func(s scope) bool { return s.grade != whole })
 	case p.row && p.nth != 0:
 		return x.numbered(p.nth)
+	case p.word != nil && p.word.column && !p.name.empty():
+		return x.columns(p.name)
 	case p.word != nil:
 		return x.kindScopes(p)
 	}
 	var list []scope
 	for _, n := range x.rows {
-		if g := covers(x.pieces(n), p.name, p.exact); g != none && !x.isHead(n) && (p.row || x.callsRow(n, p.name)) {
+		g := covers(x.pieces(n), p.name, p.exact)
+		if !p.row && !x.callsRow(n, p.name) {
+			g = none
+		}
+		if g == none && x.hasCell(n, p.cell) {
+			g = whole
+		}
+		if g != none && !x.isHead(n) {
 			list = append(list, scope{from: n.Index, to: n.End, grade: g})
 		}
 	}
@@ -182,11 +191,11 @@ func (x *Index) standsWith(anchor, n *snapshot.Node) bool {
 	}
 	for i := other.Index; i < other.End; {
 		m := x.page.Node(i)
-		if is(m, control) || m == n {
+		if is(m, control) || m.Pointer || m == n {
 			i = m.End
 			continue
 		}
-		if m.Name != "" || m.Text != "" {
+		if (m.Name != "" || m.Text != "") && !x.ofChoice(m, other) {
 			return false
 		}
 		i++

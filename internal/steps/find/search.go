@@ -25,6 +25,7 @@ type search struct {
 	byName  map[nameKey][]candidate
 	byPlace map[placeKey][]scope
 	chains  map[chainKey]grade
+	called  map[string]bool
 }
 
 // read looks for the element as one reading understands it.
@@ -108,14 +109,17 @@ func (s *search) candidate(n *snapshot.Node, r *reading, memo map[labelKey]match
 			memo[key] = m
 		}
 		score, why := m.score, m.why
+		if score == isWithin && !s.mayBePart(n, r, m) {
+			continue
+		}
 		if m.weak && s.query.Action != Fill && s.query.Action != Select {
 			score = isWithin
 		}
 		if m.rest != nil {
-			score, why = s.around(n, m)
+			score, why = s.around(n, r.name, m)
 		}
-		if l.source == byContent && score < isAlike {
-			continue // a card that holds the words is not what they name
+		if !l.source.answers(m, score) {
+			continue
 		}
 		if score -= sourceCost[l.source]; score > c.score {
 			c.score, c.why, c.rival = score, why, m.rival
@@ -131,6 +135,19 @@ func (s *search) candidate(n *snapshot.Node, r *reading, memo map[labelKey]match
 		c.score -= looseCost // the label of a field, more often than not
 	}
 	return c, s.extra(&c, r)
+}
+
+// mayBePart tells whether an element may be called by a part of its name alone. A button for
+// the thing is not the thing; who clicks by one word of a field's name, or calls a switch a
+// button besides, mostly means something else.
+func (s *search) mayBePart(n *snapshot.Node, r *reading, m match) bool {
+	switch {
+	case is(n, field):
+		return s.query.Action != Click || r.role != nil
+	case is(n, checkable):
+		return !m.does && r.role.accepts(n) == 2
+	}
+	return !m.does
 }
 
 // extra holds the words beside a quoted name against what is around the element.
@@ -178,12 +195,32 @@ func (s *search) inPlaces(list []candidate, r *reading) []candidate {
 			c.why += ", in its place"
 			kept = append(kept, c)
 		}
-		if len(kept) == 0 && len(scopes) == 0 && !p.row && p.word == nil { // else the place is there, and it is not in it
-			kept = s.beside(list, p)
+		if len(kept) == 0 && len(scopes) == 0 { // else the place is there, and it is not in it
+			kept = s.aboutText(list, p)
 		}
 		list = kept
 	}
 	return list
+}
+
+// aboutText keeps the candidates that stand in a box that the text of the place is the title
+// of, or else beside that text.
+func (s *search) aboutText(list []candidate, p place) (kept []candidate) {
+	if p.row || p.nth != 0 || p.word != nil && !p.word.box {
+		return nil
+	}
+	boxes := s.x.titled(p)
+	for _, c := range list {
+		if slices.ContainsFunc(boxes, func(b *snapshot.Node) bool { return b.Holds(c.node) }) {
+			c.score -= nearCost
+			c.why += ", in the box with that title"
+			kept = append(kept, c)
+		}
+	}
+	if len(kept) == 0 && p.word == nil {
+		return s.beside(list, p)
+	}
+	return kept
 }
 
 // beside keeps the candidates that stand with the text that a place is called by.
@@ -213,7 +250,7 @@ func (s *search) readTexts(r *reading) {
 	}
 	var list []candidate
 	for n := range s.x.page.All() {
-		if n.Ref == "" || fit(n, Click) > 0 || n.Index == 0 || is(n, heading|landmark) || r.role.accepts(n) == 0 {
+		if n.Ref == "" || fit(n, Click) > 0 || n.Index == 0 || is(n, heading|landmark) || r.role.accepts(n) == 0 || inControl(n) {
 			continue
 		}
 		c := candidate{node: n, score: isText - r.cost, why: "its text is exactly that"}

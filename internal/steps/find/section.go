@@ -110,3 +110,30 @@ func (x *Index) headed(p place) (list []scope) {
 	}
 	return list
 }
+
+// titled are the boxes that begin with a text as their title, as pages build dialogs and
+// cards of plain boxes: for each text the smallest that has something to press or fill in it.
+func (x *Index) titled(p place) (list []*snapshot.Node) {
+	for _, title := range x.anchors(p) {
+		if is(title, control|heading|row) || title.Pointer || inControl(title) {
+			continue
+		}
+		box := title
+		for depth := 0; depth < 4 && box.Parent != nil && box.Parent.First == box && !x.holdsControl(box); depth++ {
+			box = box.Parent
+		}
+		if box.Parent != nil && x.holdsControl(box) {
+			list = append(list, box)
+		}
+	}
+	return list
+}
+
+func (x *Index) holdsControl(box *snapshot.Node) bool {
+	for m := range x.page.Inside(box) {
+		if is(m, control) || m.Pointer {
+			return true
+		}
+	}
+	return false
+}

@@ -102,9 +102,15 @@ func (d description) splits(text string) (list []splitAt) {
 	return list
 }
 
+// rowOf is a numbered row of something that is named before it: 表格第3行, 订单列表的最后一行.
+var rowOf = regexp.MustCompile(`^(.+?)(?:里的|中的|的|里|中)?((?:倒数)?第\s*(?:\d+|[一二两三四五六七八九十]+)\s*行|最后一行)$`)
+
 // places reads a place, which may itself stand in another, in every way.
 func (d description) places(text string, s splitAt) [][]place {
 	list := [][]place{{d.place(text, s)}}
+	if m := rowOf.FindStringSubmatch(text); m != nil {
+		list = append(list, []place{d.place(m[1], splitAt{}), d.place(m[2], splitAt{row: true})})
+	}
 	for i, outer := range d.splits(text) {
 		if i == 3 {
 			break
@@ -155,6 +161,9 @@ func (d description) place(text string, s splitAt) place {
 	var r reading
 	r.setName(d, text)
 	p.name, p.exact = r.name, r.exact
+	if !p.exact && p.word == nil {
+		p.cell = readCellOf(text)
+	}
 	return p
 }
 

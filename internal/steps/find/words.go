@@ -1,6 +1,7 @@
 package find
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -39,6 +40,9 @@ func read(s string) phrase {
 		s = norm.NFKC.String(s)
 	}
 	s = strings.ToLower(s)
+	if strings.Contains(s, "://") && !strings.ContainsAny(s, " \t\n") {
+		return phraseOf([]word{{s, ident}}) // an address is one word
+	}
 	words := make([]word, 0, 4)
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
@@ -91,6 +95,11 @@ func phraseOf(words []word) phrase {
 }
 
 func (p phrase) empty() bool { return len(p.words) == 0 }
+
+// allHan tells whether there are Chinese words alone.
+func (p phrase) allHan() bool {
+	return !slices.ContainsFunc(p.words, func(w word) bool { return w.kind != han })
+}
 
 // equal tells whether two phrases say the same, spaces and punctuation aside.
 func (p phrase) equal(q phrase) bool {
@@ -176,15 +185,14 @@ func appendRun(words []word, text string) []word {
 	return words
 }
 
-// stem takes the usual endings off an English word.
+// stem takes the usual endings off an English word, but for one: who says "connect" does
+// not mean what is "connected".
 func stem(s string) string {
 	switch n := len(s); {
 	case n > 4 && strings.HasSuffix(s, "ies"):
 		return s[:n-3] + "y"
 	case n > 5 && strings.HasSuffix(s, "ing"):
 		return s[:n-3]
-	case n > 4 && strings.HasSuffix(s, "ed"):
-		return s[:n-2]
 	case n > 3 && strings.HasSuffix(s, "s") && !strings.HasSuffix(s, "ss"):
 		return s[:n-1]
 	}
@@ -225,6 +233,21 @@ func (p phrase) cut(part phrase) (rest []word, found bool) {
 		left = takeOut(left, at, w)
 	}
 	return left, true
+}
+
+// cutEnd is cut, and takes a single Chinese character off the end, too: 性别男 is 男 of 性别.
+func (p phrase) cutEnd(part phrase) (rest []word, found bool) {
+	if rest, found = p.cut(part); found || len(p.words) != 1 || !isHanSign(part.text) {
+		return rest, found
+	}
+	before, found := strings.CutSuffix(p.text, part.text)
+	return []word{{before, han}}, found && before != ""
+}
+
+// isHanSign tells whether a text is a single Chinese character.
+func isHanSign(s string) bool {
+	r, size := utf8.DecodeRuneInString(s)
+	return size == len(s) && isHan(r)
 }
 
 func indexOf(words []word, w word) int {

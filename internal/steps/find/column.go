@@ -1,0 +1,163 @@
+package find
+
+import (
+	"regexp"
+	"slices"
+
+	"github.com/toolfit/toolfit/internal/steps/snapshot"
+)
+
+// columnHead is what the column of a cell is called; "" for nothing, or for more than text.
+func (x *Index) columnHead(at *snapshot.Node) string {
+	head := x.headCell(at)
+	if head == nil || !x.plainText(head) { // the box that checks all rows is no label of theirs
+		return ""
+	}
+	return x.page.Content(head, 100)
+}
+
+// headCell is the head of the column that a cell stands in; nil without one.
+func (x *Index) headCell(at *snapshot.Node) *snapshot.Node {
+	line := at.Parent
+	if line == nil {
+		return nil // a cell by itself has no column
+	}
+	owner := line
+	for owner != nil && !is(owner, table) {
+		owner = owner.Parent
+	}
+	if owner == nil {
+		return nil
+	}
+	row := x.headRow(owner)
+	if row == nil || row == line || !owner.Holds(row) && children(row) != children(line) {
+		return nil
+	}
+	head := row.First
+	for m := line.First; m != nil && m != at && head != nil; m = m.Next {
+		head = head.Next
+	}
+	return head
+}
+
+// headRow is the row that heads a table: its own first one or, where the head stays while the
+// rows are scrolled, that of the table before, which has nothing else. nil for none.
+func (x *Index) headRow(owner *snapshot.Node) *snapshot.Node {
+	row, known := x.headRows[owner]
+	if !known {
+		row = x.readHeadRow(owner)
+		x.headRows[owner] = row
+	}
+	return row
+}
+
+func (x *Index) readHeadRow(owner *snapshot.Node) *snapshot.Node {
+	first, _ := slices.BinarySearchFunc(x.rows, owner.Index, func(n *snapshot.Node, i int) int { return n.Index - i })
+	if first < len(x.rows) && owner.Holds(x.rows[first]) && x.isHead(x.rows[first]) {
+		return x.rows[first]
+	}
+	if first == 0 || !x.isHead(x.rows[first-1]) || x.rows[first-1].Role != "row" {
+		return nil
+	}
+	return x.rows[first-1]
+}
+
+func children(n *snapshot.Node) (count int) {
+	for m := n.First; m != nil; m = m.Next {
+		count++
+	}
+	return count
+}
+
+// byColumn is a row that is told by one of its cells: 编号为 1042, order 1042, status is paid.
+var byColumn = regexp.MustCompile(`^(?:with |where |whose )?(?:the )?(\S.*?)(?:\s*(?:为|是|等于|=|:)\s*|\s+(?:is|equals)\s+)(\S.*?)的?$|^(?:with |where |whose )?(?:the )?(\pL.*?)\s*([#a-z0-9][\w./@-]*\d[\w.-]*)的?$`)
+
+// cellOf is a column and what stands in it.
+type cellOf struct{ column, value phrase }
+
+func readCellOf(text string) (c cellOf) {
+	if m := byColumn.FindStringSubmatch(text); m != nil {
+		c.column, c.value = read(m[1]+m[3]), read(m[2]+m[4])
+	}
+	return c
+}
+
+// hasCell tells whether the row has the value in the column.
+func (x *Index) hasCell(row *snapshot.Node, c cellOf) bool {
+	if c.column.empty() || c.value.empty() {
+		return false
+	}
+	for m := row.First; m != nil; m = m.Next {
+		if x.phrase(x.page.Content(m, 200)).equal(c.value) && x.heads(m, c.column) {
+			return true
+		}
+	}
+	return false
+}
+
+// heads tells whether the column of a cell is called so.
+func (x *Index) heads(at *snapshot.Node, column phrase) bool {
+	head := at
+	if at.Role != "columnheader" {
+		head = x.headCell(at)
+	}
+	if head == nil {
+		return false
+	}
+	names := x.syn.variants(column, false)
+	called := func(text string) bool { return text != "" && slices.ContainsFunc(names, x.phrase(text).equal) }
+	return called(x.page.Content(head, 100)) || called(x.firstText(head))
+}
+
+// firstText is what is written first in a node: the title of a column before its marks for
+// sorting.
+func (x *Index) firstText(n *snapshot.Node) string {
+	for m := range x.page.Inside(n) {
+		if m.Text != "" {
+			return m.Text
+		}
+	}
+	return ""
+}
+
+// columns are the cells of the columns that are called so, and their heads.
+func (x *Index) columns(name phrase) (list []scope) {
+	for n := range x.page.All() {
+		if (n.Role == "columnheader" || is(n, cell)) && x.heads(n, name) {
+			list = append(list, scope{from: n.Index, to: n.End, grade: whole})
+		}
+	}
+	return list
+}
+
+// isHead tells whether a row heads a table. Older servers write its cells like any others;
+// there it is the only row of the first of several groups, without controls.
+func (x *Index) isHead(row *snapshot.Node) bool {
+	heads, cells := 0, 0
+	for m := row.First; m != nil; m = m.Next {
+		cells++
+		if m.Role == "columnheader" {
+			heads++
+		}
+	}
+	if heads > 0 {
+		return heads == cells
+	}
+	group := row.Parent
+	if group == nil || group.Role != "rowgroup" || group.First != row || row.Next != nil || group.Next == nil || group.Next.Role != "rowgroup" {
+		return false
+	}
+	if group.Parent != nil {
+		for m := group.Parent.First; m != group; m = m.Next {
+			if m.Role == "rowgroup" {
+				return false
+			}
+		}
+	}
+	for m := range x.page.Inside(row) {
+		if is(m, control) && m.Role != "checkbox" {
+			return false
+		}
+	}
+	return true
+}
