@@ -287,6 +287,6 @@ func (r *Runner) picture(ctx context.Context, out *StepResult) {
 	}
 	answer, err := r.call(ctx, "browser_take_screenshot", map[string]any{"type": "png"})
 	if err == nil && len(answer.Images) > 0 {
-		out.Screenshot = &Image{answer.Images[0].Type, answer.Images[0].Data}
+		out.Screenshot = &Image{Type: answer.Images[0].Type, Data: answer.Images[0].Data}
 	}
 }

@@ -2,6 +2,7 @@ package run
 
 import (
 	"encoding/json"
+	"iter"
 	"slices"
 	"time"
 
@@ -98,7 +99,8 @@ type CallRecord struct {
 // Image is a picture of the page.
 type Image struct {
 	Type string `json:"type"`
-	Data []byte `json:"data"`
+	Size int    `json:"size,omitempty"` // of a picture that is kept apart
+	Data []byte `json:"data,omitempty"`
 }
 
 // Kind is the image's type, of those that browsers show as pictures and never run.
@@ -185,16 +187,33 @@ func (m *Metrics) add(n *Metrics) {
 	}
 }
 
-// WithoutImages is a copy of the result that has no pictures.
-func (r *Result) WithoutImages() *Result {
-	out := *r
-	out.Cases = slices.Clone(r.Cases)
-	for i := range out.Cases {
-		list := slices.Clone(out.Cases[i].Steps)
-		for k := range list {
-			list[k].Screenshot = nil
+// Steps are the steps of all cases, each with its number, from 1.
+func Steps(results []*Result) iter.Seq2[int, *StepResult] {
+	return func(yield func(int, *StepResult) bool) {
+		number := 0
+		for _, r := range results {
+			for i := range r.Cases {
+				list := r.Cases[i].Steps
+				for k := range list {
+					if number++; !yield(number, &list[k]) {
+						return
+					}
+				}
+			}
 		}
-		out.Cases[i].Steps = list
 	}
-	return &out
+}
+
+// Copies are the results with steps of their own, which may be changed.
+func Copies(results []*Result) []*Result {
+	out := make([]*Result, len(results))
+	for i, r := range results {
+		one := *r
+		one.Cases = slices.Clone(r.Cases)
+		for k := range one.Cases {
+			one.Cases[k].Steps = slices.Clone(one.Cases[k].Steps)
+		}
+		out[i] = &one
+	}
+	return out
 }
