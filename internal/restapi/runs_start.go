@@ -74,6 +74,7 @@ type RunOrder struct {
 	Base    string            `json:"base_url,omitempty"`
 	Vars    map[string]string `json:"vars,omitempty"`
 	Workers int               `json:"workers,omitempty"`
+	Model   string            `json:"model,omitempty"` // asked where words do not lead to one element
 }
 
 // maxWorkers bounds the browsers of one run that is started from outside.
@@ -103,7 +104,7 @@ func (a *API) StartRun(ctx context.Context, who access.Principal, in RunOrder) (
 	if (in.Steps == "") == (in.Again == "") || in.Workers < 0 || in.Workers > maxWorkers {
 		return "", fault.New(fault.BadRequest, "give steps or again, and at most %d workers", maxWorkers)
 	}
-	o := trial.Order{Who: who, Workers: in.Workers, Options: run.Options{Base: in.Base, Vars: in.Vars}}
+	o := trial.Order{Who: who, Workers: in.Workers, Model: in.Model, Options: run.Options{Base: in.Base, Vars: in.Vars}}
 	if o.Profile, err = who.ProfileFor(in.Profile); err != nil {
 		return "", err
 	}
