@@ -107,7 +107,7 @@ func stepOf(step run.StepResult, number int) stepRow {
 	if step.Screenshot != nil {
 		row.Picture = number
 	}
-	row.ByModel = step.Element != nil && step.Element.By == run.ByModel
+	row.ByModel = report.ByModel(step)
 	row.More = row.Picture > 0 || len(row.Lines) > 0 || step.Element != nil || step.Error != nil || len(step.Warnings) > 0 || len(step.Candidates) > 0
 	return row
 }

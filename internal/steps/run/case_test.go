@@ -74,7 +74,7 @@ func TestACaseThatPassesWhenRepeatedIsFlaky(t *testing.T) {
 		return loginPage
 	}
 	c, res := one(b, run.Options{Retries: 2}, "- 打开 http://h/\n- {click: 登录, timeout: 1s}\n")
-	if c.Status != run.Flaky || c.Attempts != 2 || !res.Passed() || res.Metrics.Flaky != 1 {
+	if c.Status != run.Flaky || c.Attempts != 2 || len(c.Earlier) != 1 || c.Error != nil || !res.Passed() || res.Metrics.Flaky != 1 {
 		t.Errorf("%+v", c)
 	}
 }

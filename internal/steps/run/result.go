@@ -56,7 +56,8 @@ type CaseResult struct {
 	Started  time.Time     `json:"started"`
 	Duration time.Duration `json:"duration"`
 	Error    *Error        `json:"error,omitempty"`
-	Trace    string        `json:"trace,omitempty"` // what the server says of its recording
+	Earlier  []*Error      `json:"earlier,omitempty"` // of the attempts before the last
+	Trace    string        `json:"trace,omitempty"`   // what the server says of its recording
 	Steps    []StepResult  `json:"steps,omitempty"`
 }
 

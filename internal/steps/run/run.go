@@ -156,9 +156,10 @@ func (r *Runner) Suite(ctx context.Context, s *steps.Suite) *Result {
 // repeated runs a case until it passes or its repetitions are used up.
 func (r *Runner) repeated(ctx context.Context, c *steps.Case, row map[string]string) CaseResult {
 	var out CaseResult
+	var earlier []*Error
 	for attempt := 1; ; attempt++ {
 		out = r.once(ctx, c, row)
-		out.Attempts = attempt
+		out.Attempts, out.Earlier = attempt, earlier
 		if out.Status == Passed && attempt > 1 {
 			out.Status = Flaky
 			r.metrics.Flaky++
@@ -166,6 +167,7 @@ func (r *Runner) repeated(ctx context.Context, c *steps.Case, row map[string]str
 		if out.Status != Failed && out.Status != Broken || attempt > max(c.Retries, r.opts.Retries) || ctx.Err() != nil {
 			break
 		}
+		earlier = append(earlier, out.Error)
 	}
 	r.opts.Done(out)
 	return out
