@@ -23,12 +23,12 @@ func (r *Runner) run(ctx context.Context, s *steps.Step) StepResult {
 		r.metrics.Recoveries.count(err == nil)
 	}
 	if err != nil {
-		err = r.fallBack(ctx, s, err)
+		err = endedBy(ctx, r.fallBack(ctx, s, err))
 	}
 	switch {
 	case err == nil:
 		r.remember()
-	case s.Optional:
+	case s.Optional && ctx.Err() == nil:
 		out.Status, out.Error = Noted, r.errorOf(err, s)
 	default:
 		out.Status, out.Error = Failed, r.errorOf(err, s)

@@ -23,6 +23,9 @@ const (
 	Noted   Status = "noted"  // failed, and was optional
 )
 
+// NotBegun is why a case was left out when the run was ended.
+const NotBegun = "the run was ended before this case"
+
 // Result is a suite that was run. Secrets are masked in all of it.
 type Result struct {
 	RunID    string        `json:"runId"`
@@ -34,14 +37,11 @@ type Result struct {
 	Metrics  Metrics       `json:"metrics"`
 }
 
-// Passed tells whether no case failed.
+// Passed tells whether no case failed, or was left out because the run was ended.
 func (r *Result) Passed() bool {
-	for _, c := range r.Cases {
-		if c.Status == Failed || c.Status == Broken {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(r.Cases, func(c CaseResult) bool {
+		return c.Status == Failed || c.Status == Broken || c.Reason == NotBegun
+	})
 }
 
 // CaseResult is one case, or one row of its data.

@@ -105,10 +105,10 @@ func (l *Lab) caseDone(k *Kept, file string, c run.CaseResult) {
 // finish keeps the whole run, also when whoever wanted it has left.
 func (l *Lab) finish(ctx context.Context, k *Kept) error {
 	k.Totals, k.Duration, k.Outcome = report.Count(k.Results), l.now().Sub(k.At), Passed
-	if k.Totals.Failed+k.Totals.Errors > 0 {
-		k.Outcome = Failed
-	}
 	for _, r := range k.Results {
+		if !r.Passed() {
+			k.Outcome = Failed
+		}
 		l.parts.Metrics.observe(r)
 	}
 	err := l.save(context.WithoutCancel(ctx), k, true)
