@@ -4,10 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 
+	"github.com/toolfit/toolfit/internal/access"
 	"github.com/toolfit/toolfit/internal/call"
 	"github.com/toolfit/toolfit/internal/catalog"
+	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/steps/run"
 	"github.com/toolfit/toolfit/internal/steps/trial"
@@ -25,11 +28,15 @@ func (a *App) newLab() *trial.Lab {
 	})
 }
 
-// chooser asks a model which element a step of a browser test means.
-func (a *App) chooser(model string) (run.Chooser, error) {
+// chooser asks a model which element a step of a browser test means. It costs money and shows
+// the model a page: whoever is no administrator has those that it can chat with.
+func (a *App) chooser(who access.Principal, model string) (run.Chooser, error) {
 	m := a.Config().ModelNamed(model)
-	if m == nil {
+	switch known := func(one config.Agent) bool { return one.Model == model }; {
+	case who.MayAdmin() && m == nil:
 		return nil, fault.New(fault.NotFound, "there is no model %.100q", model).WithHint("add it to models in the configuration")
+	case m == nil || !who.MayAdmin() && !slices.ContainsFunc(a.book.runner.Agents(who), known):
+		return nil, fault.New(fault.NotFound, "there is no model %.100q for %s", model, who.Name).WithHint("name the model of an agent of this profile, or leave it out")
 	}
 	choose := trial.ModelChooser(a.book.models, m)
 	return func(ctx context.Context, c run.Choice) (string, error) {

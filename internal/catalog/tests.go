@@ -19,7 +19,8 @@ var runStepsDefinition = json.RawMessage(`{"name":"run_steps","title":"Run brows
 	`"inputSchema":{"type":"object","properties":{` +
 	`"steps":{"type":"string","minLength":1,"description":"The steps, one per line, or a YAML test file."},` +
 	`"base_url":{"type":"string","description":"What stands before addresses that begin with /."},` +
-	`"vars":{"type":"object","additionalProperties":{"type":"string"},"description":"Values for ${name}."}},` +
+	`"vars":{"type":"object","additionalProperties":{"type":"string"},"description":"Values for ${name}."},` +
+	`"model":{"type":"string","description":"A model of the gateway that is asked which element is meant, where the words do not lead to one. Left out: none is."}},` +
 	`"required":["steps"],"additionalProperties":false},` +
 	`"annotations":{"readOnlyHint":false,"destructiveHint":true,"openWorldHint":true}}`)
 

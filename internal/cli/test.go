@@ -221,9 +221,10 @@ func (c *command) showRun(k *trial.Kept) error {
 	return err
 }
 
-func withoutImages(list []*run.Result) (out []*run.Result) {
-	for _, r := range list {
-		out = append(out, r.WithoutImages())
+func withoutImages(list []*run.Result) []*run.Result {
+	out := run.Copies(list)
+	for _, s := range run.Steps(out) {
+		s.Screenshot = nil
 	}
 	return out
 }

@@ -87,6 +87,9 @@ func (p *progress) done(file string, r run.CaseResult) {
 		fmt.Fprint(p.c.env.Err, "\r\033[K")
 	}
 	fmt.Fprintf(p.c.env.Out, "%-7s %s: %s (%.1f s)\n", r.Status, file, r.Name, r.Duration.Seconds())
+	for i, e := range r.Earlier {
+		fmt.Fprintf(p.c.env.Out, "        attempt %d: %s\n", i+1, e.Message)
+	}
 	for _, s := range r.Steps {
 		p.tellStep(&s)
 	}

@@ -22,7 +22,7 @@ type Runs interface {
 
 // RunReports reads what came of a run.
 type RunReports interface {
-	ReadRun(ctx context.Context, who access.Principal, id string) (*trial.Kept, error)
+	RunPage(ctx context.Context, who access.Principal, id string, number int) (*trial.Page, error)
 	RunReport(ctx context.Context, who access.Principal, id, form string) (func(http.ResponseWriter), error)
 	RunPicture(ctx context.Context, who access.Principal, id, number string) (func(http.ResponseWriter), error)
 }

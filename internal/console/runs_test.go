@@ -116,7 +116,7 @@ func TestRunsAreForThoseWhoMay(t *testing.T) {
 	ann.signIn(w.key("ann", "default", access.Caller))
 	eye.signIn(w.key("eye", "default", access.Viewer))
 	w.key("root", "*", access.Admin)
-	for path, viewer := range map[string]int{"/runs/run_1": 200, "/runs/run_1/now": 200, "/runs/run_1/report?format=junit": 200, "/runs/run_1/pictures/1": 200, "/runs/run_1/pictures/2": 404, "/runs/run_1/report?format=pdf": 400} {
+	for path, viewer := range map[string]int{"/runs/run_1": 200, "/runs/run_1/now": 200, "/runs/run_1/report?format=junit": 200, "/runs/run_1/pictures/4": 200, "/runs/run_1/pictures/2": 404, "/runs/run_1/report?format=pdf": 400} {
 		if status, _ := eye.ask("GET", path, nil); status != viewer {
 			t.Errorf("a viewer reads %s: HTTP %d, want %d", path, status, viewer)
 		}
@@ -135,19 +135,20 @@ func TestRunsAreForThoseWhoMay(t *testing.T) {
 	}
 }
 
-func TestARunWithManyStepsShowsThoseThatFailed(t *testing.T) {
+func TestARunWithManyStepsHasPagesAndALinkToEachFailure(t *testing.T) {
 	w := newWorld(t, demoConfig)
 	step := `{"text":"click Order","action":"click","status":"passed","duration":1,"calls":[{"tool":"browser_click","before":{"ref":"e1"},"after":{"ref":"e1"},"duration":1}]}`
 	steps := strings.Repeat(step+",", 29) + step
 	cases := strings.Repeat(`{"name":"fine","status":"passed","attempts":1,"duration":1,"steps":[`+steps+`]},`, 100)
 	w.saveRun(store.Run{ID: "run_big", Name: "big", Outcome: "failed", Duration: time.Second, Report: []byte(`{"results":[{"name":"big","cases":[` + cases +
-		`{"name":"the last","status":"failed","attempts":1,"duration":1,"steps":[` + steps + `]}]}]}`)}, `"principal":"local","files":["a"],"cases":101,"totals":{"tests":101,"passed":100,"failed":1}`)
+		`{"name":"the last","status":"failed","attempts":1,"duration":1,"error":{"message":"no such order"},"steps":[` + steps + `]}]}]}`)}, `"principal":"local","files":["a"],"cases":101,"totals":{"tests":101,"passed":100,"failed":1}`)
 	_, page := w.person().ask("GET", "/runs/run_big", nil)
-	if n := strings.Count(page, `<li class="step">`); n > 400 || n < 350 || !strings.Contains(page, "There are more steps") {
+	if n := strings.Count(page, `<li class="step">`); n != 300 || !strings.Contains(page, `href="?page=11#case-1-101"`) || !strings.Contains(page, "no such order") || !strings.Contains(page, "1 / 11") {
 		t.Errorf("%d steps are shown", n)
 	}
-	_, last, _ := strings.Cut(page, "<b>the last</b>")
-	if strings.Count(last, `<li class="step">`) != 30 {
-		t.Error("the case that failed is shown without its steps")
+	_, page = w.person().ask("GET", "/runs/run_big?page=11", nil)
+	_, last, found := strings.Cut(page, "<b>the last</b>")
+	if strings.Count(last, `<li class="step">`) != 30 || !found || strings.Contains(page, "<b>fine</b>") {
+		t.Error("the case that failed is not where its link leads")
 	}
 }

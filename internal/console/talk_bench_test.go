@@ -45,7 +45,7 @@ func BenchmarkTalkPages(b *testing.B) {
 	}
 	for _, path := range []string{
 		"/chat", "/chat/ses_long", "/environments", "/environments/sessions", "/environments/sessions?agent=helper", "/environments/sessions/ses_long",
-		"/environments/logs", "/environments/logs?limit=1000", "/environments/logs?agent=nobody", "/runs", "/runs/run_big", "/runs/run_big/pictures/40",
+		"/environments/logs", "/environments/logs?limit=1000", "/environments/logs?agent=nobody", "/runs", "/runs/run_big", "/runs/run_big?page=5", "/runs/run_big/pictures/10",
 	} {
 		b.Run(path, func(b *testing.B) {
 			b.ReportAllocs()
@@ -74,14 +74,16 @@ func processTime() time.Duration {
 func bigRun() store.Run {
 	step := `{"text":"click Order","action":"click","status":"passed","duration":1,"calls":[{"tool":"browser_click","before":{"ref":"e1"},"after":{"ref":"e1"},"duration":1}]}`
 	steps := strings.Repeat(step+",", 9)
+	r := store.Run{ID: "run_big", Name: "big", Outcome: "failed", Duration: time.Second}
 	var cases []string
 	for i := range 300 {
-		if i%8 == 0 && i < 320 {
-			cases = append(cases, `{"name":"bad","status":"failed","attempts":1,"duration":1,"steps":[`+steps+`{"text":"click","action":"click","status":"failed","duration":1,"screenshot":{"type":"image/png","data":"`+strings.Repeat("iVBORw0KGgoA", 12_000)+`"}}]}`)
+		if i%8 != 0 || len(r.Pictures) == 40 {
+			cases = append(cases, `{"name":"fine","status":"passed","attempts":1,"duration":1,"steps":[`+steps+step+`]}`)
 			continue
 		}
-		cases = append(cases, `{"name":"fine","status":"passed","attempts":1,"duration":1,"steps":[`+steps+step+`]}`)
+		r.Pictures = append(r.Pictures, store.RunPicture{Step: i*10 + 10, Type: "image/png", Data: []byte(strings.Repeat("picture..", 12_000))})
+		cases = append(cases, `{"name":"bad","status":"failed","attempts":1,"duration":1,"error":{"message":"no"},"steps":[`+steps+`{"text":"click","action":"click","status":"failed","duration":1,"screenshot":{"type":"image/png","size":108000}}]}`)
 	}
-	cases = append(cases, strings.Replace(cases[0], "bad", "worse", 1), strings.Replace(cases[0], "bad", "worst", 1))
-	return store.Run{ID: "run_big", Name: "big", Outcome: "failed", Duration: time.Second, Report: []byte(`{"results":[{"name":"big","cases":[` + strings.Join(cases, ",") + `]}]}`)}
+	r.Report = []byte(`{"results":[{"name":"big","cases":[` + strings.Join(cases, ",") + `]}]}`)
+	return r
 }

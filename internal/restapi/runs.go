@@ -83,17 +83,38 @@ func (a *API) ListRuns(ctx context.Context, who access.Principal, f store.RunFil
 	}
 }
 
-// ReadRun is a run that the caller may see.
+// ReadRun is a run that the caller may see. Its pictures are read by RunPicture.
 func (a *API) ReadRun(ctx context.Context, who access.Principal, id string) (*trial.Kept, error) {
 	row, err := a.Store.Run(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	k, err := trial.Read(row, time.Now())
-	if err == nil && !who.MayRead() && k.Principal != who.ID {
-		err = fault.New(fault.NotFound, "there is no run %q", id)
+	if err != nil {
+		return nil, err
 	}
-	return k, err
+	return k, mayReadRun(who, k)
+}
+
+// RunPage is a page of the steps of a run that the caller may see.
+func (a *API) RunPage(ctx context.Context, who access.Principal, id string, number int) (*trial.Page, error) {
+	row, err := a.Store.Run(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	p, err := trial.ReadPage(row, time.Now(), number)
+	if err != nil {
+		return nil, err
+	}
+	return p, mayReadRun(who, p.Kept)
+}
+
+// mayReadRun refuses a caller what others ran as if it were not there.
+func mayReadRun(who access.Principal, k *trial.Kept) error {
+	if !who.MayRead() && k.Principal != who.ID {
+		return fault.New(fault.NotFound, "there is no run %.100q", k.ID)
+	}
+	return nil
 }
 
 // oneRun is a run with all that happened; its pictures have addresses of their own.
@@ -103,8 +124,12 @@ func (a *API) oneRun(r *http.Request, who access.Principal) (any, error) {
 		return nil, err
 	}
 	out := showRun(k)
+	numbers := map[*run.Image]int{}
+	for n, s := range run.Steps(k.Results) {
+		numbers[s.Screenshot] = n
+	}
 	for _, res := range k.Results {
-		text, err := json.Marshal(shownResult(a.BasePath, k, res))
+		text, err := json.Marshal(shownResult(a.BasePath+"/api/v1/runs/"+k.ID, res, numbers))
 		if err != nil {
 			return nil, err
 		}
@@ -128,6 +153,13 @@ func (a *API) RunReport(ctx context.Context, who access.Principal, id, form stri
 	if err != nil {
 		return nil, err
 	}
+	if how.pictures {
+		pictures, err := a.Store.RunPictures(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		k.Fill(pictures)
+	}
 	return func(w http.ResponseWriter) {
 		w.Header().Set("Content-Type", how.kind)
 		w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -141,34 +173,51 @@ func (a *API) screenshot(r *http.Request, who access.Principal) (any, error) {
 	return stream(write), err
 }
 
-// RunPicture writes one picture of a run, by its number from 1.
+// RunPicture writes the picture of one step of a run, by the step's number.
 func (a *API) RunPicture(ctx context.Context, who access.Principal, id, number string) (func(http.ResponseWriter), error) {
-	k, err := a.ReadRun(ctx, who, id)
+	row, err := a.Store.RunSummary(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	images := imagesOf(k)
-	n, err := strconv.Atoi(number)
-	if err != nil || n < 1 || n > len(images) {
-		return nil, fault.New(fault.NotFound, "run %s has no picture %.20q", k.ID, number)
+	k, err := trial.Read(row, time.Now())
+	if err == nil {
+		err = mayReadRun(who, k)
+	}
+	if err != nil {
+		return nil, err
+	}
+	picture, err := a.picture(ctx, id, number)
+	if err != nil {
+		return nil, err
 	}
 	return func(w http.ResponseWriter) {
-		w.Header().Set("Content-Type", images[n-1].Kind())
+		w.Header().Set("Content-Type", picture.Kind())
 		w.Header().Set("X-Content-Type-Options", "nosniff")
-		w.Write(images[n-1].Data) // a client that has left needs no answer
+		w.Write(picture.Data) // a client that has left needs no answer
 	}, nil
 }
 
-// imagesOf are the pictures of a run, in the order of its steps.
-func imagesOf(k *trial.Kept) (list []*run.Image) {
-	for _, res := range k.Results {
-		for _, c := range res.Cases {
-			for _, s := range c.Steps {
-				if s.Screenshot != nil {
-					list = append(list, s.Screenshot)
-				}
-			}
-		}
+// picture is that of a step, wherever it is kept: older runs have theirs in the report.
+func (a *API) picture(ctx context.Context, id, number string) (*run.Image, error) {
+	none := fault.New(fault.NotFound, "run %s has no picture of step %.20q", id, number)
+	step, err := strconv.Atoi(number)
+	if err != nil {
+		return nil, none
 	}
-	return list
+	kept, err := a.Store.RunPicture(ctx, id, step)
+	if err == nil || !fault.Is(err, fault.NotFound) {
+		return &run.Image{Type: kept.Type, Data: kept.Data}, err
+	}
+	row, err := a.Store.Run(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	k, err := trial.Read(row, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	if found := k.Picture(step); found != nil {
+		return found, nil
+	}
+	return nil, none
 }

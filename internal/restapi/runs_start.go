@@ -16,12 +16,13 @@ import (
 
 // reportForms write the report of a run.
 var reportForms = map[string]struct {
-	kind  string
-	write func(io.Writer, []*run.Result) error
+	kind     string
+	pictures bool // it shows them
+	write    func(io.Writer, []*run.Result) error
 }{
-	"html":  {"text/html; charset=utf-8", report.HTML},
-	"junit": {"application/xml", report.JUnit},
-	"json":  {"application/json", report.JSON},
+	"html":  {"text/html; charset=utf-8", true, report.HTML},
+	"junit": {"application/xml", false, report.JUnit},
+	"json":  {"application/json", true, report.JSON},
 }
 
 // shownImage is where a picture is.
@@ -47,20 +48,16 @@ type shownSuite struct {
 	Cases []shownCase `json:"cases"`
 }
 
-// shownResult is a suite of a run without the bytes of its pictures.
-func shownResult(base string, k *trial.Kept, res *run.Result) shownSuite {
-	numbers := map[*run.Image]int{}
-	for i, image := range imagesOf(k) {
-		numbers[image] = i + 1
-	}
+// shownResult is a suite of the run at an address, without the bytes of its pictures: these
+// have the numbers of their steps.
+func shownResult(at string, res *run.Result, numbers map[*run.Image]int) shownSuite {
 	out := shownSuite{Result: res, Cases: []shownCase{}}
 	for _, c := range res.Cases {
 		one := shownCase{CaseResult: c}
 		for _, s := range c.Steps {
 			step := shownStep{StepResult: s}
-			if s.Screenshot != nil {
-				href := fmt.Sprintf("%s/api/v1/runs/%s/screenshots/%d", base, k.ID, numbers[s.Screenshot])
-				step.Screenshot = &shownImage{s.Screenshot.Kind(), len(s.Screenshot.Data), href}
+			if i := s.Screenshot; i != nil {
+				step.Screenshot = &shownImage{i.Kind(), max(i.Size, len(i.Data)), fmt.Sprintf("%s/screenshots/%d", at, numbers[i])}
 			}
 			one.Steps = append(one.Steps, step)
 		}
@@ -77,6 +74,7 @@ type RunOrder struct {
 	Base    string            `json:"base_url,omitempty"`
 	Vars    map[string]string `json:"vars,omitempty"`
 	Workers int               `json:"workers,omitempty"`
+	Model   string            `json:"model,omitempty"` // asked where words do not lead to one element
 }
 
 // maxWorkers bounds the browsers of one run that is started from outside.
@@ -106,7 +104,7 @@ func (a *API) StartRun(ctx context.Context, who access.Principal, in RunOrder) (
 	if (in.Steps == "") == (in.Again == "") || in.Workers < 0 || in.Workers > maxWorkers {
 		return "", fault.New(fault.BadRequest, "give steps or again, and at most %d workers", maxWorkers)
 	}
-	o := trial.Order{Who: who, Workers: in.Workers, Options: run.Options{Base: in.Base, Vars: in.Vars}}
+	o := trial.Order{Who: who, Workers: in.Workers, Model: in.Model, Options: run.Options{Base: in.Base, Vars: in.Vars}}
 	if o.Profile, err = who.ProfileFor(in.Profile); err != nil {
 		return "", err
 	}

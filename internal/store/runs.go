@@ -18,7 +18,8 @@ type Run struct {
 	Outcome  string
 	Duration time.Duration
 	Summary  json.RawMessage
-	Report   []byte // nil in lists
+	Report   []byte       // nil in lists
+	Pictures []RunPicture // only to save them
 }
 
 // Cursor is the Before of a page that goes on after this run.
@@ -34,7 +35,7 @@ type RunFilter struct {
 
 const runColumns = "id, at, name, outcome, duration, summary"
 
-// SaveRun stores the run in place of what was stored of it before.
+// SaveRun stores the run and its pictures in place of what was stored of it before.
 func (s *Store) SaveRun(ctx context.Context, r Run) error {
 	if err := checkName("the run's id", r.ID); err != nil {
 		return err
@@ -44,9 +45,27 @@ func (s *Store) SaveRun(ctx context.Context, r Run) error {
 	const upsert = "INSERT INTO runs (" + runColumns + `, report) VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT (id) DO UPDATE SET at = excluded.at, name = excluded.name, outcome = excluded.outcome,
 			duration = excluded.duration, summary = excluded.summary, report = excluded.report`
-	_, err := s.write.ExecContext(ctx, upsert, r.ID, micros(r.At), r.Name, r.Outcome, r.Duration.Microseconds(), notNull(r.Summary), notNull(r.Report))
+	err := s.inTx(ctx, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, upsert, r.ID, micros(r.At), r.Name, r.Outcome, r.Duration.Microseconds(), notNull(r.Summary), notNull(r.Report)); err != nil {
+			return err
+		}
+		return savePictures(ctx, tx, r.ID, r.Pictures)
+	})
 	return s.explain("save run "+r.ID, err)
 }
+
+// RunSummary returns one run without its report; an unknown id is a fault.NotFound.
+func (s *Store) RunSummary(ctx context.Context, id string) (Run, error) {
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
+	r, err := scanRun(s.read.QueryRowContext(ctx, "SELECT "+runColumns+" FROM runs WHERE id = $1", id).Scan)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Run{}, noRun(id)
+	}
+	return r, s.explain("read run "+id, err)
+}
+
+func noRun(id string) error { return fault.New(fault.NotFound, "there is no run %.100q", id) }
 
 // Run returns one run with its report; an unknown id is a fault.NotFound.
 func (s *Store) Run(ctx context.Context, id string) (Run, error) {
@@ -56,7 +75,7 @@ func (s *Store) Run(ctx context.Context, id string) (Run, error) {
 	row := s.read.QueryRowContext(ctx, "SELECT "+runColumns+", report FROM runs WHERE id = $1", id)
 	r, err := scanRun(func(into ...any) error { return row.Scan(append(into, &report)...) })
 	if errors.Is(err, sql.ErrNoRows) {
-		return Run{}, fault.New(fault.NotFound, "there is no run %q", id)
+		return Run{}, noRun(id)
 	}
 	r.Report = report
 	return r, s.explain("read run "+id, err)

@@ -130,10 +130,45 @@ func testRuns(t *testing.T, open func() *store.Store) {
 	deleted, err = s.TrimRuns(ctx, time.Time{}, 3)
 	check(t, err)
 	equal(t, deleted, 0)
+	testRunPictures(t, s, run(19))
 	if _, err := s.Run(ctx, "run_00"); !fault.Is(err, fault.NotFound) {
 		t.Fatalf("got %v, want not found", err)
 	}
 	if err := s.SaveRun(ctx, store.Run{}); !fault.Is(err, fault.BadRequest) {
 		t.Fatalf("no id: got %v, want a bad request", err)
 	}
+}
+
+// testRunPictures saves a run with pictures twice, then trims it away.
+func testRunPictures(t *testing.T, s *store.Store, r store.Run) {
+	t.Helper()
+	ctx := t.Context()
+	r.Pictures = []store.RunPicture{{Step: 1, Type: "image/png", Data: []byte("old")}, {Step: 7, Type: "image/png", Data: []byte("old")}}
+	check(t, s.SaveRun(ctx, r))
+	r.Pictures = []store.RunPicture{{Step: 3, Type: "image/jpeg", Data: []byte("\x00\xff")}, {Step: 12, Type: "", Data: []byte{}}}
+	check(t, s.SaveRun(ctx, r))
+	got, err := s.RunPictures(ctx, r.ID)
+	check(t, err)
+	equal(t, got, r.Pictures)
+	one, err := s.RunPicture(ctx, r.ID, 3)
+	check(t, err)
+	equal(t, one, r.Pictures[0])
+	brief, err := s.RunSummary(ctx, r.ID)
+	check(t, err)
+	if brief.ID != r.ID || string(brief.Summary) != string(r.Summary) || brief.Report != nil {
+		t.Fatalf("the summary is %+v", brief)
+	}
+	for _, id := range []string{r.ID, "run_00"} {
+		if _, err := s.RunPicture(ctx, id, 1); !fault.Is(err, fault.NotFound) {
+			t.Fatalf("picture 1 of %s: got %v, want not found", id, err)
+		}
+	}
+	if _, err := s.RunSummary(ctx, "run_00"); !fault.Is(err, fault.NotFound) {
+		t.Fatalf("got %v, want not found", err)
+	}
+	_, err = s.TrimRuns(ctx, r.At.Add(time.Second), 0)
+	check(t, err)
+	got, err = s.RunPictures(ctx, r.ID)
+	check(t, err)
+	equal(t, len(got), 0)
 }

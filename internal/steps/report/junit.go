@@ -5,42 +5,46 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/steps/run"
 )
 
+// The elements are those that the schemas of build servers have in common; what these leave
+// no place for (healed, flaky, found by a model) is among the properties of the suite.
 type junitSuites struct {
 	XMLName  xml.Name     `xml:"testsuites"`
 	Tests    int          `xml:"tests,attr"`
 	Failures int          `xml:"failures,attr"`
 	Errors   int          `xml:"errors,attr"`
-	Skipped  int          `xml:"skipped,attr"`
 	Time     string       `xml:"time,attr"`
 	Suites   []junitSuite `xml:"testsuite"`
 }
 
 type junitSuite struct {
-	Name      string      `xml:"name,attr"`
-	Tests     int         `xml:"tests,attr"`
-	Failures  int         `xml:"failures,attr"`
-	Errors    int         `xml:"errors,attr"`
-	Skipped   int         `xml:"skipped,attr"`
-	Time      string      `xml:"time,attr"`
-	Timestamp string      `xml:"timestamp,attr"`
-	Cases     []junitCase `xml:"testcase"`
+	Name       string           `xml:"name,attr"`
+	Tests      int              `xml:"tests,attr"`
+	Failures   int              `xml:"failures,attr"`
+	Errors     int              `xml:"errors,attr"`
+	Skipped    int              `xml:"skipped,attr"`
+	Time       string           `xml:"time,attr"`
+	Timestamp  string           `xml:"timestamp,attr"`
+	Properties *junitProperties `xml:"properties"`
+	Cases      []junitCase      `xml:"testcase"`
 }
 
 type junitCase struct {
-	Class      string           `xml:"classname,attr"`
-	Name       string           `xml:"name,attr"`
-	Time       string           `xml:"time,attr"`
-	Properties *junitProperties `xml:"properties"`
-	Skipped    *junitSkipped    `xml:"skipped"`
-	Failure    *junitProblem    `xml:"failure"`
-	Error      *junitProblem    `xml:"error"`
-	Out        string           `xml:"system-out,omitempty"`
+	Class   string         `xml:"classname,attr"`
+	Name    string         `xml:"name,attr"`
+	Time    string         `xml:"time,attr"`
+	Skipped *junitSkipped  `xml:"skipped"`
+	Failure *junitProblem  `xml:"failure"`
+	Error   *junitProblem  `xml:"error"`
+	Flaky   []junitProblem `xml:"flakyFailure"` // of a case that passed at last
+	Rerun   []junitProblem `xml:"rerunFailure"` // of one that did not
+	Out     string         `xml:"system-out,omitempty"`
 }
 
 type junitProperties struct {
@@ -65,7 +69,7 @@ type junitProblem struct {
 // JUnit writes the results in the form that build servers read.
 func JUnit(w io.Writer, results []*run.Result) error {
 	t := Count(results)
-	all := junitSuites{Tests: t.Tests, Failures: t.Failed, Errors: t.Errors, Skipped: t.Skipped}
+	all := junitSuites{Tests: t.Tests, Failures: t.Failed, Errors: t.Errors}
 	var total time.Duration
 	for _, r := range results {
 		total += r.Duration
@@ -87,44 +91,73 @@ func JUnit(w io.Writer, results []*run.Result) error {
 func suiteOf(r *run.Result) junitSuite {
 	t := Count([]*run.Result{r})
 	s := junitSuite{Name: legal(r.File), Tests: t.Tests, Failures: t.Failed, Errors: t.Errors, Skipped: t.Skipped, Time: timeOf(r.Duration), Timestamp: r.Started.UTC().Format("2006-01-02T15:04:05")}
-	class := strings.TrimSuffix(filepath.Base(r.File), filepath.Ext(r.File))
+	class, seen := legal(className(r.File)), map[string]int{}
 	for i := range r.Cases {
-		s.Cases = append(s.Cases, caseOf(class, &r.Cases[i]))
+		c := &r.Cases[i]
+		one := caseOf(class, c)
+		if seen[one.Name]++; seen[one.Name] > 1 { // build servers drop the second of one name
+			one.Name = fmt.Sprintf("%s (%d)", one.Name, seen[one.Name])
+		}
+		s.note("healed", one.Name, c.Healed)
+		s.note("flaky", one.Name, c.Status == run.Flaky)
+		s.note("found by a model", one.Name, slices.ContainsFunc(c.Steps, ByModel))
+		s.Cases = append(s.Cases, one)
 	}
 	return s
 }
 
-func caseOf(class string, c *run.CaseResult) junitCase {
-	out := junitCase{Class: legal(class), Name: legal(c.Name), Time: timeOf(c.Duration), Out: legal(stepLog(c))}
-	if c.Healed {
-		out.property("healed", "true")
+// className is a file as the name of a class in packages: cases of one name in files of one
+// name stay apart.
+func className(file string) string {
+	path := strings.TrimSuffix(filepath.ToSlash(filepath.Clean(file)), filepath.Ext(file))
+	parts := strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == ':' })
+	parts = slices.DeleteFunc(parts, func(part string) bool { return part == "." || part == ".." })
+	return strings.Join(parts, ".")
+}
+
+// note says something of a case where that holds.
+func (s *junitSuite) note(what, name string, holds bool) {
+	if !holds {
+		return
 	}
-	if c.Status == run.Flaky {
-		out.property("flaky", "true")
+	if s.Properties == nil {
+		s.Properties = &junitProperties{}
+	}
+	s.Properties.List = append(s.Properties.List, junitProperty{what, name})
+}
+
+func caseOf(class string, c *run.CaseResult) junitCase {
+	out := junitCase{Class: class, Name: legal(c.Name), Time: timeOf(c.Duration), Out: legal(stepLog(c))}
+	var earlier []junitProblem
+	for _, e := range c.Earlier {
+		earlier = append(earlier, problemOf(e, e.Message))
 	}
 	switch c.Status {
 	case run.Skipped:
 		out.Skipped = &junitSkipped{legal(c.Reason)}
-	case run.Failed:
-		out.Failure = problemOf(c)
-	case run.Broken:
-		out.Error = problemOf(c)
+	case run.Flaky:
+		out.Flaky = earlier
+	case run.Failed, run.Broken:
+		p := problemOf(c.Error, failureText(c))
+		if out.Rerun = earlier; c.Status == run.Failed {
+			out.Failure = &p
+		} else {
+			out.Error = &p
+		}
 	}
 	return out
 }
 
-func (c *junitCase) property(name, value string) {
-	if c.Properties == nil {
-		c.Properties = &junitProperties{}
+func problemOf(e *run.Error, text string) junitProblem {
+	kind := e.Type
+	if e.Details.Code != "" {
+		kind = string(e.Details.Code)
 	}
-	c.Properties.List = append(c.Properties.List, junitProperty{name, value})
+	return junitProblem{Type: legal(kind), Message: legal(oneLine(e.Message)), Text: legal(text)}
 }
 
-func problemOf(c *run.CaseResult) *junitProblem {
-	p := &junitProblem{Type: c.Error.Type, Message: legal(oneLine(c.Error.Message))}
-	if c.Error.Details.Code != "" {
-		p.Type = string(c.Error.Details.Code)
-	}
+// failureText is what a failed case says, with its step and the candidates.
+func failureText(c *run.CaseResult) string {
 	var b strings.Builder
 	fmt.Fprintln(&b, c.Error.Message)
 	for _, s := range c.Steps {
@@ -136,8 +169,7 @@ func problemOf(c *run.CaseResult) *junitProblem {
 			fmt.Fprintf(&b, "candidate: %s (%.2f, %s)\n", cand.Path, cand.Score, cand.Why)
 		}
 	}
-	p.Text = legal(b.String())
-	return p
+	return b.String()
 }
 
 func stepLog(c *run.CaseResult) string {
@@ -145,7 +177,10 @@ func stepLog(c *run.CaseResult) string {
 	for _, s := range c.Steps {
 		fmt.Fprintf(&b, "%-7s %6d ms  %s", s.Status, s.Duration.Milliseconds(), oneLine(s.Text))
 		if s.Element != nil {
-			fmt.Fprintf(&b, "  [%s %s]", s.Element.Role, s.Element.Name)
+			fmt.Fprintf(&b, "  [%s]", strings.TrimSpace(s.Element.Role+" "+oneLine(s.Element.Name)))
+		}
+		if ByModel(s) {
+			b.WriteString("  found by a model")
 		}
 		for _, w := range s.Warnings {
 			fmt.Fprintf(&b, "  (%s)", oneLine(w))
@@ -155,7 +190,7 @@ func stepLog(c *run.CaseResult) string {
 	return b.String()
 }
 
-func timeOf(d time.Duration) string { return fmt.Sprintf("%.3f", seconds(d)) }
+func timeOf(d time.Duration) string { return fmt.Sprintf("%.3f", d.Seconds()) }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 

@@ -9,7 +9,6 @@ package report
 import (
 	"encoding/json"
 	"io"
-	"time"
 
 	"github.com/toolfit/toolfit/internal/steps/run"
 )
@@ -75,4 +74,5 @@ func JSON(w io.Writer, results []*run.Result) error {
 	}{Count(results), results})
 }
 
-func seconds(d time.Duration) float64 { return d.Seconds() }
+// ByModel tells whether not the words of a step decided which element is meant, but a model.
+func ByModel(s run.StepResult) bool { return s.Element != nil && s.Element.By == run.ByModel }

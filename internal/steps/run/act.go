@@ -23,12 +23,12 @@ func (r *Runner) run(ctx context.Context, s *steps.Step) StepResult {
 		r.metrics.Recoveries.count(err == nil)
 	}
 	if err != nil {
-		err = r.fallBack(ctx, s, err)
+		err = endedBy(ctx, r.fallBack(ctx, s, err))
 	}
 	switch {
 	case err == nil:
 		r.remember()
-	case s.Optional:
+	case s.Optional && ctx.Err() == nil:
 		out.Status, out.Error = Noted, r.errorOf(err, s)
 	default:
 		out.Status, out.Error = Failed, r.errorOf(err, s)
@@ -287,6 +287,6 @@ func (r *Runner) picture(ctx context.Context, out *StepResult) {
 	}
 	answer, err := r.call(ctx, "browser_take_screenshot", map[string]any{"type": "png"})
 	if err == nil && len(answer.Images) > 0 {
-		out.Screenshot = &Image{answer.Images[0].Type, answer.Images[0].Data}
+		out.Screenshot = &Image{Type: answer.Images[0].Type, Data: answer.Images[0].Data}
 	}
 }

@@ -74,7 +74,7 @@ func TestACaseThatPassesWhenRepeatedIsFlaky(t *testing.T) {
 		return loginPage
 	}
 	c, res := one(b, run.Options{Retries: 2}, "- 打开 http://h/\n- {click: 登录, timeout: 1s}\n")
-	if c.Status != run.Flaky || c.Attempts != 2 || !res.Passed() || res.Metrics.Flaky != 1 {
+	if c.Status != run.Flaky || c.Attempts != 2 || len(c.Earlier) != 1 || c.Error != nil || !res.Passed() || res.Metrics.Flaky != 1 {
 		t.Errorf("%+v", c)
 	}
 }
@@ -136,7 +136,29 @@ func TestACancelledRunEnds(t *testing.T) {
 	suite, _ := steps.Parse("t.yaml", []byte("- 点击登录\n"), nil)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if res := b.runner(run.Options{Retries: 5}).Suite(ctx, suite); res.Passed() || res.Cases[0].Attempts != 1 {
-		t.Errorf("%+v", res.Cases)
+	res := b.runner(run.Options{Retries: 5}).Suite(ctx, suite)
+	if c := res.Cases[0]; res.Passed() || c.Status != run.Skipped || c.Reason != run.NotBegun || c.Attempts != 1 || len(b.calls) != 0 {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestARunThatIsEndedSaysWhereAndLeavesTheRest(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	b := &fakeBrowser{tree: page(loginPage)}
+	b.on = map[string]func(map[string]any) (string, bool){"browser_click": func(map[string]any) (string, bool) { cancel(); return "", true }}
+	suite, err := steps.Parse("t.yaml", []byte("teardown: [截图]\ncases:\n  - {name: a, retries: 3, steps: [打开 http://h/, {click: 登录, optional: true, fallback: [按 回车]}, 按 回车]}\n  - {name: b, steps: [打开 http://h/]}\n"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res := b.runner(run.Options{}).Suite(ctx, suite)
+	c := res.Cases[0]
+	if c.Status != run.Broken || c.Error.Details.Code != run.Ended || strings.Contains(c.Error.Message, "context") || c.Attempts != 1 || res.Cases[1].Status != run.Skipped {
+		t.Errorf("%+v %+v", c, res.Cases[1])
+	}
+	for i, want := range []run.Status{run.Passed, run.Failed, run.Skipped, run.Skipped} {
+		if c.Steps[i].Status != want {
+			t.Errorf("step %d is %s, want %s", i+1, c.Steps[i].Status, want)
+		}
 	}
 }

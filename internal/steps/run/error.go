@@ -29,9 +29,23 @@ type Details struct {
 
 func (e *Error) Error() string { return e.Message }
 
+// Ended is the code of a step during which the whole run was ended.
+const Ended snapshot.Code = "RUN_ENDED"
+
 // broken tells whether the environment failed rather than the page.
 func (e *Error) broken() bool {
-	return slices.Contains([]snapshot.Code{snapshot.ServerGone, snapshot.BrowserBusy, snapshot.ToolMissing}, e.Details.Code)
+	return slices.Contains([]snapshot.Code{snapshot.ServerGone, snapshot.BrowserBusy, snapshot.ToolMissing, Ended}, e.Details.Code)
+}
+
+// endedBy is the error of a step whose run was ended; else it is the step's own.
+func endedBy(ctx context.Context, err error) error {
+	switch ended := ctx.Err(); {
+	case err == nil || ended == nil:
+		return err
+	case errors.Is(ended, context.DeadlineExceeded):
+		return fail(Ended, "the time of the whole run was over during this step")
+	}
+	return fail(Ended, "the run was ended during this step")
 }
 
 // failure is an error of ours with its code.

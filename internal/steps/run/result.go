@@ -2,6 +2,7 @@ package run
 
 import (
 	"encoding/json"
+	"iter"
 	"slices"
 	"time"
 
@@ -22,6 +23,9 @@ const (
 	Noted   Status = "noted"  // failed, and was optional
 )
 
+// NotBegun is why a case was left out when the run was ended.
+const NotBegun = "the run was ended before this case"
+
 // Result is a suite that was run. Secrets are masked in all of it.
 type Result struct {
 	RunID    string        `json:"runId"`
@@ -33,14 +37,11 @@ type Result struct {
 	Metrics  Metrics       `json:"metrics"`
 }
 
-// Passed tells whether no case failed.
+// Passed tells whether no case failed, or was left out because the run was ended.
 func (r *Result) Passed() bool {
-	for _, c := range r.Cases {
-		if c.Status == Failed || c.Status == Broken {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(r.Cases, func(c CaseResult) bool {
+		return c.Status == Failed || c.Status == Broken || c.Reason == NotBegun
+	})
 }
 
 // CaseResult is one case, or one row of its data.
@@ -55,7 +56,8 @@ type CaseResult struct {
 	Started  time.Time     `json:"started"`
 	Duration time.Duration `json:"duration"`
 	Error    *Error        `json:"error,omitempty"`
-	Trace    string        `json:"trace,omitempty"` // what the server says of its recording
+	Earlier  []*Error      `json:"earlier,omitempty"` // of the attempts before the last
+	Trace    string        `json:"trace,omitempty"`   // what the server says of its recording
 	Steps    []StepResult  `json:"steps,omitempty"`
 }
 
@@ -98,7 +100,8 @@ type CallRecord struct {
 // Image is a picture of the page.
 type Image struct {
 	Type string `json:"type"`
-	Data []byte `json:"data"`
+	Size int    `json:"size,omitempty"` // of a picture that is kept apart
+	Data []byte `json:"data,omitempty"`
 }
 
 // Kind is the image's type, of those that browsers show as pictures and never run.
@@ -185,16 +188,33 @@ func (m *Metrics) add(n *Metrics) {
 	}
 }
 
-// WithoutImages is a copy of the result that has no pictures.
-func (r *Result) WithoutImages() *Result {
-	out := *r
-	out.Cases = slices.Clone(r.Cases)
-	for i := range out.Cases {
-		list := slices.Clone(out.Cases[i].Steps)
-		for k := range list {
-			list[k].Screenshot = nil
+// Steps are the steps of all cases, each with its number, from 1.
+func Steps(results []*Result) iter.Seq2[int, *StepResult] {
+	return func(yield func(int, *StepResult) bool) {
+		number := 0
+		for _, r := range results {
+			for i := range r.Cases {
+				list := r.Cases[i].Steps
+				for k := range list {
+					if number++; !yield(number, &list[k]) {
+						return
+					}
+				}
+			}
 		}
-		out.Cases[i].Steps = list
 	}
-	return &out
+}
+
+// Copies are the results with steps of their own, which may be changed.
+func Copies(results []*Result) []*Result {
+	out := make([]*Result, len(results))
+	for i, r := range results {
+		one := *r
+		one.Cases = slices.Clone(r.Cases)
+		for k := range one.Cases {
+			one.Cases[k].Steps = slices.Clone(one.Cases[k].Steps)
+		}
+		out[i] = &one
+	}
+	return out
 }

@@ -156,9 +156,10 @@ func (r *Runner) Suite(ctx context.Context, s *steps.Suite) *Result {
 // repeated runs a case until it passes or its repetitions are used up.
 func (r *Runner) repeated(ctx context.Context, c *steps.Case, row map[string]string) CaseResult {
 	var out CaseResult
+	var earlier []*Error
 	for attempt := 1; ; attempt++ {
 		out = r.once(ctx, c, row)
-		out.Attempts = attempt
+		out.Attempts, out.Earlier = attempt, earlier
 		if out.Status == Passed && attempt > 1 {
 			out.Status = Flaky
 			r.metrics.Flaky++
@@ -166,6 +167,7 @@ func (r *Runner) repeated(ctx context.Context, c *steps.Case, row map[string]str
 		if out.Status != Failed && out.Status != Broken || attempt > max(c.Retries, r.opts.Retries) || ctx.Err() != nil {
 			break
 		}
+		earlier = append(earlier, out.Error)
 	}
 	r.opts.Done(out)
 	return out
@@ -179,9 +181,13 @@ func (r *Runner) once(ctx context.Context, c *steps.Case, row map[string]string)
 		out.Status, out.Reason = Skipped, c.Skip
 		return out
 	}
+	if ctx.Err() != nil {
+		out.Status, out.Reason = Skipped, NotBegun
+		return out
+	}
 	r.vars = steps.NewVars(r.opts.Env, r.suite.Vars, row, r.opts.Vars)
 	if err := r.fresh(ctx); err != nil {
-		out.Status, out.Error = Broken, r.errorOf(err, nil)
+		out.Status, out.Error = Broken, r.errorOf(endedBy(ctx, err), nil)
 		return out
 	}
 	r.startTrace(ctx)
@@ -197,6 +203,10 @@ func (r *Runner) once(ctx context.Context, c *steps.Case, row map[string]string)
 	}
 	r.settleDialog(ctx)
 	for i := range r.suite.Teardown {
+		if ctx.Err() != nil {
+			out.Steps = append(out.Steps, r.left(&r.suite.Teardown[i]))
+			continue
+		}
 		r.add(&out, r.run(ctx, &r.suite.Teardown[i]))
 	}
 	return out
@@ -217,7 +227,7 @@ func (r *Runner) add(out *CaseResult, s StepResult) {
 	}
 }
 
-// left is a step that is not run because one before it failed.
+// left is a step that is not run because one before it failed, or the run was ended.
 func (r *Runner) left(s *steps.Step) StepResult {
 	return StepResult{Text: r.vars.Mask(s.Text), File: s.File, Line: s.Line, Action: s.Action, Status: Skipped}
 }

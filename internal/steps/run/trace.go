@@ -12,7 +12,7 @@ func (r *Runner) startTrace(ctx context.Context) {
 
 // stopTrace ends the recording and is what the server says of it.
 func (r *Runner) stopTrace(ctx context.Context) string {
-	if _, can := r.tools["browser_stop_tracing"]; !can || !r.opts.Trace {
+	if _, can := r.tools["browser_stop_tracing"]; !can || !r.opts.Trace || ctx.Err() != nil {
 		return ""
 	}
 	answer, err := r.call(ctx, "browser_stop_tracing", nil)

@@ -105,10 +105,10 @@ func (l *Lab) caseDone(k *Kept, file string, c run.CaseResult) {
 // finish keeps the whole run, also when whoever wanted it has left.
 func (l *Lab) finish(ctx context.Context, k *Kept) error {
 	k.Totals, k.Duration, k.Outcome = report.Count(k.Results), l.now().Sub(k.At), Passed
-	if k.Totals.Failed+k.Totals.Errors > 0 {
-		k.Outcome = Failed
-	}
 	for _, r := range k.Results {
+		if !r.Passed() {
+			k.Outcome = Failed
+		}
 		l.parts.Metrics.observe(r)
 	}
 	err := l.save(context.WithoutCancel(ctx), k, true)
@@ -138,7 +138,7 @@ func (l *Lab) save(ctx context.Context, k *Kept, whole bool) error {
 		return fmt.Errorf("encode run %s: %w", k.ID, err)
 	}
 	if whole {
-		if row.Report, err = encoded(k.Report); err != nil {
+		if row.Report, row.Pictures, err = parted(k.Report); err != nil {
 			return fmt.Errorf("encode run %s: %w", k.ID, err)
 		}
 	}
@@ -148,34 +148,25 @@ func (l *Lab) save(ctx context.Context, k *Kept, whole bool) error {
 	return nil
 }
 
-// maxReport bounds what is kept of one run. Pictures go first.
-const maxReport = 32 << 20
-
-func encoded(r Report) ([]byte, error) {
-	data, err := json.Marshal(r)
-	if err != nil || len(data) <= maxReport {
-		return data, err
+// Read is a run of the store as it was kept, without the pictures that are kept apart.
+func Read(row store.Run, now time.Time) (*Kept, error) {
+	k, err := readSummary(row, now)
+	if err != nil || len(row.Report) == 0 {
+		return k, err
 	}
-	bare := r
-	bare.Results = nil
-	for _, one := range r.Results {
-		bare.Results = append(bare.Results, one.WithoutImages())
+	if err := json.Unmarshal(row.Report, &k.Report); err != nil {
+		return nil, fmt.Errorf("read run %s: %w", row.ID, err)
 	}
-	return json.Marshal(bare)
+	return k, nil
 }
 
-// Read is a run of the store as it was kept.
-func Read(row store.Run, now time.Time) (*Kept, error) {
+// readSummary is a run without its report.
+func readSummary(row store.Run, now time.Time) (*Kept, error) {
 	k := &Kept{ID: row.ID, At: row.At, Duration: row.Duration, Outcome: row.Outcome}
 	if err := json.Unmarshal(row.Summary, &k.Summary); err != nil {
 		return nil, fmt.Errorf("read run %s: %w", row.ID, err)
 	}
 	k.Name = row.Name
-	if len(row.Report) > 0 {
-		if err := json.Unmarshal(row.Report, &k.Report); err != nil {
-			return nil, fmt.Errorf("read run %s: %w", row.ID, err)
-		}
-	}
 	if k.Outcome == Running && now.Sub(k.At.Add(k.Duration)) > silence {
 		k.Outcome = Lost
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/toolfit/toolfit/internal/access"
 	"github.com/toolfit/toolfit/internal/agent/endpoint"
 	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/fault"
@@ -134,12 +135,12 @@ func readChoice(text string) (ref string, err error) {
 }
 
 // chooser is that of the model that an order names; nil when it names none.
-func (l *Lab) chooser(model string) (run.Chooser, error) {
+func (l *Lab) chooser(who access.Principal, model string) (run.Chooser, error) {
 	switch {
 	case model == "":
 		return nil, nil
 	case l.parts.Chooser == nil:
 		return nil, fault.New(fault.NotFound, "there are no models here to ask")
 	}
-	return l.parts.Chooser(model)
+	return l.parts.Chooser(who, model)
 }

@@ -1,6 +1,7 @@
 package trial_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http/httptest"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/toolfit/toolfit/internal/access"
 	"github.com/toolfit/toolfit/internal/agent/script"
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/steps/run"
@@ -116,5 +118,27 @@ func TestAModelThatDoesNotChooseClicksNothing(t *testing.T) {
 				t.Errorf("%q %+v", s.Warnings, k.Results[0].Metrics)
 			}
 		})
+	}
+}
+
+func TestAgentsMayAskTheModelsOfTheirProfilesAgentsAlone(t *testing.T) {
+	m := &model{answer: script.Answer{Text: `{"ref": "e1"}`}}
+	a := newAppWith(t, (&fakeBrowsers{}).start(t), m.start(t)+"agents: {guide: {model: helper, profile: agents}}\n")
+	a.Catalog.Ready(t.Context(), "agents")
+	steps, _ := json.Marshal(buyMore) // a string can be
+	got, bad := own(t, a.Caller, "agents", "run_steps", `{"model":"helper","steps":`+string(steps)+`}`)
+	if text, _ := json.Marshal(got); bad || !strings.Contains(string(text), `"by":"model"`) {
+		t.Errorf("run_steps with a model: %s", text)
+	}
+	if got, bad = own(t, a.Caller, "agents", "run_steps", `{"model":"nobody","steps":`+string(steps)+`}`); !bad || got["fault"] != "not_found" {
+		t.Errorf("run_steps with an unknown model: %v", got)
+	}
+	o := order(parsed(t, buyMore))
+	o.Model = "helper"
+	for profile, want := range map[string]fault.Code{"agents": "", "default": fault.NotFound} {
+		o.Who, o.Profile = access.Principal{ID: "k", Name: "ann", Role: access.Caller, Profile: profile}, profile
+		if _, err := a.RunTests(t.Context(), o); (want == "") != (err == nil) || err != nil && !fault.Is(err, want) {
+			t.Errorf("a caller of profile %s: %v", profile, err)
+		}
 	}
 }

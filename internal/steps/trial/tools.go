@@ -32,6 +32,7 @@ func (l *Lab) runSteps(ctx context.Context, req *call.Request, args json.RawMess
 		Steps string            `json:"steps"`
 		Base  string            `json:"base_url"`
 		Vars  map[string]string `json:"vars"`
+		Model string            `json:"model"`
 	}
 	if err := json.Unmarshal(args, &in); err != nil {
 		return nil, fault.New(fault.BadArguments, "the arguments do not fit: %w", err)
@@ -39,6 +40,10 @@ func (l *Lab) runSteps(ctx context.Context, req *call.Request, args json.RawMess
 	suite, err := Written(in.Steps)
 	if err != nil {
 		return result(map[string]any{"passed": false, "error": unreadable(err)}, true), nil
+	}
+	choose, err := l.chooser(req.Principal, in.Model)
+	if err != nil {
+		return nil, err
 	}
 	s, free, err := l.callersBrowser(ctx, req)
 	if err != nil {
@@ -48,7 +53,7 @@ func (l *Lab) runSteps(ctx context.Context, req *call.Request, args json.RawMess
 	ctx, cancel := context.WithTimeout(ctx, maxAgentRun)
 	defer cancel()
 	o := Order{Who: req.Principal, Profile: req.Profile, Suites: []*steps.Suite{suite}, Sources: map[string]string{suite.File: in.Steps}}
-	o.Options = run.Options{Base: in.Base, Vars: in.Vars, Screenshots: "off"}
+	o.Options = run.Options{Base: in.Base, Vars: in.Vars, Screenshots: "off", Choose: choose}
 	k := l.begin(&o)
 	r := l.runner(s, k.ID, o.Options, func(c run.CaseResult) { l.caseDone(k, suite.File, c) })
 	k.Results = []*run.Result{r.Suite(ctx, suite)}
@@ -167,6 +172,7 @@ type toldStep struct {
 	Step       string           `json:"step"`
 	Status     run.Status       `json:"status"`
 	Element    string           `json:"element,omitempty"`
+	By         string           `json:"by,omitempty"` // model: not the words decided, but a model
 	Error      *run.Error       `json:"error,omitempty"`
 	Candidates []find.Candidate `json:"candidates,omitempty"`
 	Warnings   []string         `json:"warnings,omitempty"`
@@ -191,7 +197,7 @@ func told(k *Kept) any {
 			for _, s := range c.Steps {
 				t := toldStep{Step: s.Text, Status: s.Status, Error: s.Error, Candidates: s.Candidates, Warnings: s.Warnings}
 				if s.Element != nil {
-					t.Element = strings.TrimSpace(s.Element.Role + " " + s.Element.Name)
+					t.Element, t.By = strings.TrimSpace(s.Element.Role+" "+s.Element.Name), s.Element.By
 				}
 				one.Steps = append(one.Steps, t)
 			}

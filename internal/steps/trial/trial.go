@@ -35,18 +35,21 @@ type Caller interface {
 	Do(ctx context.Context, req call.Request) (*call.Result, error)
 }
 
+// Choosers makes a chooser of a model that somebody names, if that one may have it asked.
+type Choosers func(who access.Principal, model string) (run.Chooser, error)
+
 // Parts are what a Lab works with.
 type Parts struct {
 	Catalog Catalog
 	Caller  Caller
-	End     func(session string)                    // ends what servers keep for a session
-	Store   Store                                   // keeps runs; nil: they are not kept
-	Metrics *Metrics                                // nil: not counted
-	Chooser func(model string) (run.Chooser, error) // of a model by its name; nil: there are none
-	NewID   func() string                           // of runs, without a prefix
-	Tell    func(Event)                             // hears of runs; it must not block; nil: nobody does
-	Logger  *slog.Logger                            // one line per step; nil: none
-	Now     func() time.Time                        // nil: time.Now
+	End     func(session string) // ends what servers keep for a session
+	Store   Store                // keeps runs; nil: they are not kept
+	Metrics *Metrics             // nil: not counted
+	Chooser Choosers             // nil: there are no models to ask
+	NewID   func() string        // of runs, without a prefix
+	Tell    func(Event)          // hears of runs; it must not block; nil: nobody does
+	Logger  *slog.Logger         // one line per step; nil: none
+	Now     func() time.Time     // nil: time.Now
 }
 
 // Lab runs browser tests.
@@ -91,7 +94,7 @@ func (l *Lab) Run(ctx context.Context, o Order) (*Kept, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Options.Choose, err = l.chooser(o.Model); err != nil {
+	if o.Options.Choose, err = l.chooser(o.Who, o.Model); err != nil {
 		return nil, err
 	}
 	k := l.begin(&o)
