@@ -96,34 +96,33 @@ func skipText(data []byte, i, to int) (end int, ended bool, err error) {
 			return i, false, syntax(i, "no control character in a string")
 		case c != '\\':
 			i++
-		case i+1 < len(data) && escapes[data[i+1]]:
-			i += 2
-		case isUnicodeEscape(data[i:]):
-			i += 6
 		default:
-			return i, false, syntax(i, "an escape")
+			n := EscapeLength(data[i:])
+			if n == 0 {
+				return i, false, syntax(i, "an escape")
+			}
+			i += n
 		}
 	}
 	return i, false, nil
 }
 
-// escapes marks the bytes that may follow a backslash alone.
-var escapes = func() (t [256]bool) {
-	for _, c := range `"\/bfnrt` {
-		t[c] = true
+// EscapeLength is how many bytes the escape has that data starts with; 0 when it is none.
+func EscapeLength(data []byte) int {
+	if len(data) < 2 {
+		return 0
 	}
-	return t
-}()
-
-// isUnicodeEscape tells whether data starts with \u and four hexadecimal digits.
-func isUnicodeEscape(data []byte) bool {
-	if len(data) < 6 || data[1] != 'u' {
-		return false
-	}
-	for _, c := range data[2:6] {
-		if !(c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F') {
-			return false
+	switch data[1] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return 2
+	case 'u':
+		if len(data) >= 6 && isHex(data[2]) && isHex(data[3]) && isHex(data[4]) && isHex(data[5]) {
+			return 6
 		}
 	}
-	return true
+	return 0
+}
+
+func isHex(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
 }
