@@ -84,7 +84,7 @@ func trimMembers(src []byte, at mask.Place, budget int, t *mask.Tally) []byte {
 			t.Others++
 		default:
 			name := rawjson.AppendString(nil, string(w.Key))
-			t.Drop(nil, name, len(name)+1+len(w.Value))
+			t.Drop(name, len(name)+1+len(w.Value))
 		}
 	}
 	return cutAfter(src, at, ends[n-1], '}')

@@ -152,3 +152,23 @@ func BenchmarkCheck50KB(b *testing.B) {
 		}
 	}
 }
+
+func TestStringsEndWhereTheyEndWhateverStandsWhereInAWord(t *testing.T) {
+	for _, odd := range []string{`"`, `\"`, `\\`, `\\"`, `\\\"`, `\n`, `\u00e9`, `\u12"`, `\ud83d\ude00`, `\x`, `\`, "\n", "\x1f", "\x7f", "\xff", "é"} {
+		for before := range 18 {
+			for after := range 18 {
+				for _, fill := range []string{"a", `\"`} {
+					data := []byte(`"` + strings.Repeat(fill, before) + odd + strings.Repeat(fill, after) + `"`)
+					if got, want := Check(data) == nil, json.Valid(data); got != want {
+						t.Fatalf("%q is valid: %v, want %v", data, got, want)
+					}
+					if tail := append(data[:len(data):len(data)], ",\n\t\"x\":1\\"...); json.Valid(data) {
+						if end, err := Skip(tail, 0, 1); err != nil || end != len(data) {
+							t.Fatalf("%q ends at %d, %v; want %d", tail, end, err, len(data))
+						}
+					}
+				}
+			}
+		}
+	}
+}

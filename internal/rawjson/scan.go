@@ -144,55 +144,6 @@ func skipArray(data []byte, i, depth int) (int, error) {
 	}
 }
 
-// special marks the bytes at which the scan of a string must stop and look; escapes those
-// that may follow a backslash alone. Tables beat looking at eight bytes at a time here:
-// results are often JSON inside a string, with an escape every few bytes.
-var special, escapes = func() (special, escapes [256]bool) {
-	for c := range 0x20 {
-		special[c] = true
-	}
-	special['"'], special['\\'] = true, true
-	for _, c := range `"\/bfnrt` {
-		escapes[c] = true
-	}
-	return special, escapes
-}()
-
-func skipString(data []byte, i int) (int, error) {
-	for i++; i < len(data); i++ {
-		c := data[i]
-		if !special[c] {
-			continue
-		}
-		switch {
-		case c == '"':
-			return i + 1, nil
-		case c != '\\':
-			return i, syntax(i, "no control character in a string")
-		case i+1 < len(data) && escapes[data[i+1]]:
-			i++
-		case isUnicodeEscape(data[i:]):
-			i += 5
-		default:
-			return i, syntax(i, "an escape")
-		}
-	}
-	return i, syntax(i, "the end of a string")
-}
-
-// isUnicodeEscape tells whether data starts with \u and four hexadecimal digits.
-func isUnicodeEscape(data []byte) bool {
-	if len(data) < 6 || data[1] != 'u' {
-		return false
-	}
-	for _, c := range data[2:6] {
-		if !(c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F') {
-			return false
-		}
-	}
-	return true
-}
-
 func skipNumber(data []byte, i int) (int, error) {
 	if data[i] == '-' {
 		i++

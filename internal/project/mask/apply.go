@@ -19,27 +19,44 @@ var ErrMismatch = errors.New("no name of the mask occurs in the value")
 // what t holds means nothing: src is no JSON, it is nested too deep, or ErrMismatch.
 // dst and src must not overlap.
 func (m *Mask) Apply(dst, src []byte, t *Tally) ([]byte, error) {
-	c := cutter{src: src, dst: dst, blobs: m.blobs, tally: t, active: t.active[:0], names: t.names[:0]}
-	defer clear(t.names[:]) // they hold on to src
-	c.skipSpace()
-	f := frame{level: m.root.sub, rows: m.root.rows, limit: m.root.limit, filled: m.filled, root: true}
-	f.enter(&c, m.root.sub)
-	c.cut(f)
-	if c.skipSpace(); c.err == nil && c.pos != len(src) {
+	c := m.cutter(dst, src, t)
+	c.whole(m)
+	if c.err == nil && c.pos != len(src) {
 		c.fail("end of input")
 	}
-	if c.err == nil && c.foreign && !c.matched {
-		c.err = ErrMismatch
-	}
-	if c.err != nil {
-		return dst, c.err
+	if err := c.finish(t); err != nil {
+		return dst, err
 	}
 	return c.dst, nil
+}
+
+func (m *Mask) cutter(dst, src []byte, t *Tally) cutter {
+	return cutter{src: src, dst: dst, quote: '"', blobs: m.blobs, tally: t, active: t.active[:0], names: t.names[:0]}
+}
+
+// whole cuts the value that all of the source is, but for white space.
+func (c *cutter) whole(m *Mask) {
+	c.skipSpace()
+	f := frame{level: m.root.sub, rows: m.root.rows, limit: m.root.limit, filled: m.filled, root: true}
+	f.open(c, m.root.sub)
+	c.cut(&f)
+	c.skipSpace()
+}
+
+// finish says what is wrong with the value, if anything is.
+func (c *cutter) finish(t *Tally) error {
+	clear(t.names[:]) // they hold on to src
+	if c.err == nil && c.foreign && !c.matched {
+		return ErrMismatch
+	}
+	return c.err
 }
 
 // cutter goes once over a value.
 type cutter struct {
 	src, dst []byte
+	quoted   bool // the value stands inside a JSON string
+	quote    byte // the first byte of the quotes of its strings
 	pos      int
 	from     int  // where the bytes start that are to be copied, when keep is set
 	keep     bool // false: what is walked over is left out
@@ -49,10 +66,11 @@ type cutter struct {
 	err      error
 
 	active  []*exclusion // a stack; each frame owns a piece of it
-	names   [][]byte     // the way to the object at hand, as literals
+	names   [][]byte     // the way to the object at hand, as written between quotes
 	tally   *Tally
-	matched bool // an include of the first level occurred
-	foreign bool // an object of the first level has members, and none is included
+	members [64]member // of earlier objects
+	matched bool       // an include of the first level occurred
+	foreign bool       // an object of the first level has members, and none is included
 }
 
 // frame is what holds for one value.
@@ -67,8 +85,8 @@ type frame struct {
 	root   bool // the level is the mask's first
 }
 
-// enter makes the exclusions that start at the level active.
-func (f *frame) enter(c *cutter, l *level) {
+// open makes the exclusions that start at the level active.
+func (f *frame) open(c *cutter, l *level) {
 	f.lo = len(c.active)
 	if l != nil {
 		c.active = append(c.active, l.exclude...)
@@ -85,13 +103,8 @@ func (c *cutter) fail(want string) {
 }
 
 // cut writes what the frame keeps of the value at hand.
-func (c *cutter) cut(f frame) {
-	if c.pos >= len(c.src) {
-		c.fail("a value")
-		return
-	}
-	first := c.src[c.pos]
-	switch {
+func (c *cutter) cut(f *frame) {
+	switch first := at(c.src, c.pos); {
 	case first == '[' && (f.rows.set || f.cutsMembers()):
 		c.cutArray(f)
 	case first == '{' && f.cutsMembers():
@@ -111,7 +124,8 @@ func (c *cutter) copyWhole(limit, depth int) {
 
 func (c *cutter) flush(to int) { c.dst = append(c.dst, c.src[c.from:to]...) }
 
-func (c *cutter) cutArray(f frame) {
+func (c *cutter) cutArray(of *frame) {
+	f := *of
 	if f.depth++; f.depth > MaxDepth {
 		c.err = rawjson.ErrDepth
 		return
@@ -134,7 +148,7 @@ func (c *cutter) cutArray(f frame) {
 			c.dst = append(c.dst, ',')
 		}
 		kept++
-		c.cut(f)
+		c.cut(&f)
 	}
 	c.dst = append(c.dst, ']')
 }
@@ -158,14 +172,13 @@ func (c *cutter) next(end byte, first bool) bool {
 		return false
 	}
 	c.skipSpace()
-	if c.pos < len(c.src) && c.src[c.pos] == end {
+	switch b := at(c.src, c.pos); {
+	case b == end:
 		c.pos++
 		return false
-	}
-	if first {
+	case first:
 		return true
-	}
-	if c.pos >= len(c.src) || c.src[c.pos] != ',' {
+	case b != ',':
 		c.fail("a comma or " + string(end))
 		return false
 	}
@@ -174,7 +187,8 @@ func (c *cutter) next(end byte, first bool) bool {
 	return true
 }
 
-func (c *cutter) cutObject(f frame) {
+func (c *cutter) cutObject(of *frame) {
+	f := *of
 	if f.depth++; f.depth > MaxDepth {
 		c.err = rawjson.ErrDepth
 		return
@@ -183,33 +197,25 @@ func (c *cutter) cutObject(f frame) {
 	c.pos++
 	count, kept, matched := 0, 0, false
 	var child frame
-	for c.next('}', count == 0) {
-		count++
+	for ; c.next('}', count == 0); count++ {
 		start := c.pos
-		literal, escaped := c.key()
+		m := c.member(&f, count)
 		if c.err != nil {
 			return
 		}
-		name := literal[1 : len(literal)-1]
-		if escaped {
-			s, _ := rawjson.String(literal) // just scanned: it is a valid literal
-			name = []byte(s)
-		}
-		found, keep := c.decide(&f, literal, name, &child)
-		matched = matched || found
-		if !keep {
-			c.skip(f.depth)
-			if c.err == nil {
-				c.tally.drop(&c.names, fieldID(f.path, literal), literal, c.pos-start)
+		matched = matched || m.step != nil
+		if !m.keep || !c.enter(&f, m, &child) {
+			if c.skip(f.depth); c.err == nil {
+				m.field = c.tally.drop(c.names, m, c.pos-start)
 			}
 		} else {
 			if kept > 0 {
 				c.dst = append(c.dst, ',')
 			}
 			kept++
-			c.dst = append(append(c.dst, literal...), ':')
-			c.names = append(c.names, literal)
-			c.cut(child)
+			c.dst = append(append(c.dst, m.literal...), ':')
+			c.names = append(c.names, m.name)
+			c.cut(&child)
 			c.names = c.names[:len(c.names)-1]
 		}
 		c.active = c.active[:f.hi]
@@ -221,49 +227,24 @@ func (c *cutter) cutObject(f frame) {
 	}
 }
 
-// key reads a member's name as it is written, and what stands before its value.
-func (c *cutter) key() (literal []byte, escaped bool) {
-	start := c.pos
-	if c.pos >= len(c.src) || c.src[c.pos] != '"' {
-		c.fail("a key")
-		return nil, false
-	}
-	escaped = c.text()
-	literal = c.src[start:c.pos]
-	if c.skipSpace(); c.pos >= len(c.src) || c.src[c.pos] != ':' {
-		c.fail("a colon")
-		return nil, false
-	}
-	c.pos++
-	c.skipSpace()
-	return literal, escaped
-}
-
-// decide finds what holds for a member: whether an include names it, and whether it is
-// kept; then child is its frame.
-func (c *cutter) decide(f *frame, literal, name []byte, child *frame) (found, keep bool) {
+// enter makes child the frame of a member that no include speaks against; false when
+// something else does.
+func (c *cutter) enter(f *frame, m *member, child *frame) bool {
 	if f.filled && c.isEmpty() {
-		return false, false
-	}
-	var s *step
-	if f.level != nil && f.level.allow {
-		if s = f.level.find(name); s == nil {
-			return false, false
-		}
-		found = true
-		c.tally.see(s.id)
+		return false
 	}
 	*child = frame{limit: f.limit, depth: f.depth, filled: f.filled}
-	if s != nil {
+	if s := m.step; s != nil {
 		child.level, child.rows = s.sub, s.rows
 		if s.limit != noCap {
 			child.limit = s.limit
 		}
 	}
 	if f.hi == f.lo && child.level == nil && !f.filled {
-		return found, true
+		return true
 	}
-	child.enter(c, child.level)
+	child.open(c, child.level)
+	name := unescaped(m.name)
 	for i := f.lo; i < f.hi; i++ {
 		e := c.active[i]
 		if e.deep {
@@ -274,12 +255,12 @@ func (c *cutter) decide(f *frame, literal, name []byte, child *frame) (found, ke
 				continue
 			}
 			if x.to.ends {
-				return found, false
+				return false
 			}
 			c.active = append(c.active, x.to)
 		}
 	}
 	child.hi = len(c.active)
-	child.path = fieldID(f.path, literal)
-	return found, true
+	child.path = fieldID(f.path, m.name)
+	return true
 }

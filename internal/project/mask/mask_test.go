@@ -74,6 +74,9 @@ func TestApply(t *testing.T) {
 			if err != nil || string(got) != "before"+c.want {
 				t.Errorf("%s\ngot  %s %v\nwant %s", c.mask, got, err, c.want)
 			}
+			if got, err := applyQuoted(m, c.in, &mask.Tally{}); err != nil || got != c.want {
+				t.Errorf("%s, quoted\ngot  %s %v\nwant %s", c.mask, got, err, c.want)
+			}
 		})
 	}
 }

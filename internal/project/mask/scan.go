@@ -1,77 +1,39 @@
 package mask
 
-import (
-	"bytes"
-
-	"github.com/toolfit/toolfit/internal/rawjson"
-)
-
-// stops marks the bytes at which the scan of a string must look.
-var stops = func() (t [256]bool) {
-	for c := range 0x20 {
-		t[c] = true
-	}
-	t['"'], t['\\'] = true, true
-	return t
-}()
+import "github.com/toolfit/toolfit/internal/rawjson"
 
 // skipSpace goes over white space. While bytes are being kept, it leaves the white space out.
 func (c *cutter) skipSpace() {
-	if c.pos >= len(c.src) || c.src[c.pos] > ' ' {
-		return
-	}
 	start := c.pos
-	for c.pos < len(c.src) && isSpace(c.src[c.pos]) {
-		c.pos++
-	}
-	if c.keep {
+	if c.pos = c.blank(start); c.keep && c.pos > start {
 		c.flush(start)
 		c.from = c.pos
 	}
 }
 
-func isSpace(b byte) bool { return b == ' ' || b == '\n' || b == '\r' || b == '\t' }
-
-// skip goes over a value that is left out: most of the bytes, so that nothing is looked at
-// on the way.
-func (c *cutter) skip(depth int) {
-	if c.err == nil {
-		c.pos, c.err = rawjson.Skip(c.src, c.pos, MaxDepth-depth)
-	}
-}
-
-// value goes over the value at hand.
+// value goes over the value at hand, and does to its strings what is asked for.
 func (c *cutter) value(depth int) {
-	if c.pos >= len(c.src) {
-		c.fail("a value")
-		return
-	}
-	switch b := c.src[c.pos]; {
-	case b == '"':
+	switch at(c.src, c.pos) {
+	case c.quote:
 		c.stringValue()
-	case b == '{':
+	case '{':
 		c.object(depth + 1)
-	case b == '[':
+	case '[':
 		c.array(depth + 1)
-	case b == '-' || b >= '0' && b <= '9':
-		c.number()
-	case b == 't':
-		c.word("true")
-	case b == 'f':
-		c.word("false")
-	case b == 'n':
-		c.word("null")
 	default:
-		c.fail("a value")
+		c.scalar()
 	}
 }
 
 func (c *cutter) stringValue() {
 	start := c.pos
-	c.text()
-	size := c.pos - start - 2
+	end := c.stringEnd(start)
+	if end < 0 {
+		return
+	}
+	c.pos = end
+	size := end - start - 2*c.edge()
 	switch {
-	case c.err != nil:
 	case c.bulk != nil:
 		c.bulk.Longest = max(c.bulk.Longest, size)
 	case c.keep && (c.limit != noCap && size > c.limit || c.blobs && size > blobSize):
@@ -112,56 +74,20 @@ func (c *cutter) array(depth int) {
 	}
 }
 
-// text goes over the string at hand, and tells whether it holds an escape.
-func (c *cutter) text() (escaped bool) {
-	src, i := c.src, c.pos+1
-	for i < len(src) {
-		b := src[i]
-		if !stops[b] {
-			i++
-			continue
-		}
-		if b == '"' {
-			c.pos = i + 1
-			return escaped
-		}
-		n := 0
-		if b == '\\' {
-			n = escapeLength(src[i:])
-		}
-		if n == 0 {
-			c.pos = i
-			c.fail("a string without control characters and wrong escapes")
-			return escaped
-		}
-		escaped = true
-		i += n
+// scalar goes over a number, true, false or null.
+func (c *cutter) scalar() {
+	switch b := at(c.src, c.pos); {
+	case b == '-' || b >= '0' && b <= '9':
+		c.number()
+	case b == 't':
+		c.word("true")
+	case b == 'f':
+		c.word("false")
+	case b == 'n':
+		c.word("null")
+	default:
+		c.fail("a value")
 	}
-	c.pos = i
-	c.fail("the end of a string")
-	return escaped
-}
-
-// escapeLength is how many bytes the escape at the start of b has; 0 when it is none.
-func escapeLength(b []byte) int {
-	if len(b) < 2 {
-		return 0
-	}
-	if b[1] != 'u' {
-		if bytes.IndexByte([]byte(`"\/bfnrt`), b[1]) < 0 {
-			return 0
-		}
-		return 2
-	}
-	if len(b) < 6 {
-		return 0
-	}
-	for _, d := range b[2:6] {
-		if !(d >= '0' && d <= '9' || d >= 'a' && d <= 'f' || d >= 'A' && d <= 'F') {
-			return 0
-		}
-	}
-	return 6
 }
 
 func (c *cutter) number() {
@@ -177,13 +103,13 @@ func (c *cutter) number() {
 		c.fail("a number without a leading zero")
 		return
 	}
-	if c.pos < len(c.src) && c.src[c.pos] == '.' {
+	if at(c.src, c.pos) == '.' {
 		c.pos++
 		c.digits()
 	}
-	if c.pos < len(c.src) && c.src[c.pos]|0x20 == 'e' {
+	if at(c.src, c.pos)|0x20 == 'e' {
 		c.pos++
-		if c.pos < len(c.src) && (c.src[c.pos] == '+' || c.src[c.pos] == '-') {
+		if b := at(c.src, c.pos); b == '+' || b == '-' {
 			c.pos++
 		}
 		c.digits()
@@ -210,20 +136,30 @@ func (c *cutter) word(w string) {
 
 // shorten cuts the string that starts at start and ends here, if it has too many characters.
 func (c *cutter) shorten(start int) {
-	literal := c.src[start:c.pos]
 	c.flush(start)
 	c.from = start
-	if inner := literal[1 : len(literal)-1]; c.blobs && isBlob(inner) {
-		c.dst = append(AppendBlob(append(c.dst, '"'), len(inner)), '"')
-		c.from = c.pos
-		c.tally.Cut++
+	dst := c.dst
+	if c.quoted {
+		dst = nil
+	}
+	short, cut := c.appendShort(dst, c.literal(start, c.pos))
+	if !cut {
 		return
+	}
+	if c.quoted {
+		short = append(c.dst, requoted(short)...)
+	}
+	c.dst, c.from = short, c.pos
+	c.tally.Cut++
+}
+
+// appendShort appends what a string is cut to; false when it stays.
+func (c *cutter) appendShort(dst, literal []byte) ([]byte, bool) {
+	if inner := literal[1 : len(literal)-1]; c.blobs && isBlob(inner) {
+		return append(AppendBlob(append(dst, '"'), len(inner)), '"'), true
 	}
 	if c.limit == noCap {
-		return
+		return dst, false
 	}
-	if dst, cut := AppendShort(c.dst, literal, c.limit); cut {
-		c.dst, c.from = dst, c.pos
-		c.tally.Cut++
-	}
+	return AppendShort(dst, literal, c.limit)
 }

@@ -86,37 +86,41 @@ func (t *Tally) Add(other *Tally) {
 	}
 }
 
-// Drop counts a member that was left out of the object at the path. Names and path are literals.
-func (t *Tally) Drop(path [][]byte, name []byte, bytes int) {
-	id := uint64(0)
-	for _, p := range path {
-		id = fieldID(id, p)
-	}
-	t.drop(&path, fieldID(id, name), name, bytes)
+// Drop counts a member that was left out of the root object. Its name is given as a literal.
+func (t *Tally) Drop(literal []byte, bytes int) {
+	t.drop(nil, &member{name: literal[1 : len(literal)-1]}, bytes)
 }
 
-func (t *Tally) drop(names *[][]byte, id uint64, literal []byte, bytes int) {
-	t.add(id, bytes, 1, func(text []byte) []byte {
-		for _, n := range *names {
-			text = append(AppendKey(text, n), '/')
+// drop counts a member of the object that the names lead to, and says where in fields.
+func (t *Tally) drop(names [][]byte, m *member, bytes int) int {
+	if m.field > 0 {
+		f := &t.fields[m.field-1]
+		f.bytes += bytes
+		f.count++
+		return m.field
+	}
+	return t.add(fieldID(m.path, m.name), bytes, 1, func(text []byte) []byte {
+		for _, n := range names {
+			text = append(appendName(text, n), '/')
 		}
-		return AppendKey(text, literal)
+		return appendName(text, m.name)
 	})
 }
 
-// add finds the field by its id, or remembers it with the path that write appends.
-func (t *Tally) add(id uint64, bytes, count int, write func([]byte) []byte) {
+// add finds the field by its id, or remembers it with the path that write appends. It
+// returns 1 + its place in fields; 0 when there are too many.
+func (t *Tally) add(id uint64, bytes, count int, write func([]byte) []byte) int {
 	at := id % uint64(len(t.index))
 	for ; t.index[at] != 0; at = (at + 1) % uint64(len(t.index)) {
 		if f := &t.fields[t.index[at]-1]; f.id == id {
 			f.bytes += bytes
 			f.count += count
-			return
+			return int(t.index[at])
 		}
 	}
 	if len(t.fields) == maxFields {
 		t.Others += count
-		return
+		return 0
 	}
 	if t.fields == nil {
 		t.fields, t.text = make([]field, 0, 32), make([]byte, 0, 512)
@@ -125,19 +129,20 @@ func (t *Tally) add(id uint64, bytes, count int, write func([]byte) []byte) {
 	t.text = write(t.text)
 	t.fields = append(t.fields, field{id: id, start: start, end: len(t.text), bytes: bytes, count: count})
 	t.index[at] = uint16(len(t.fields))
+	return len(t.fields)
 }
 
 // fieldID stands for a member of the object that parent stands for: eight bytes are mixed
 // at a time. Two that meet would share a line in a note; nothing else depends on it.
-func fieldID(parent uint64, literal []byte) uint64 {
+func fieldID(parent uint64, name []byte) uint64 {
 	const prime = 0x9E3779B97F4A7C15
-	h := parent ^ uint64(len(literal))
-	for ; len(literal) >= 8; literal = literal[8:] {
-		h = (h ^ binary.LittleEndian.Uint64(literal)) * prime
+	h := parent ^ uint64(len(name))
+	for ; len(name) >= 8; name = name[8:] {
+		h = (h ^ binary.LittleEndian.Uint64(name)) * prime
 		h ^= h >> 32
 	}
 	rest := uint64(0)
-	for _, b := range literal {
+	for _, b := range name {
 		rest = rest<<8 | uint64(b)
 	}
 	h = (h ^ rest) * prime
@@ -145,19 +150,20 @@ func fieldID(parent uint64, literal []byte) uint64 {
 }
 
 // AppendKey appends a member's name, given as a literal, as a mask writes it.
-func AppendKey(dst, literal []byte) []byte {
-	inner := literal[1 : len(literal)-1]
-	bare := len(inner) > 0
-	for i := 0; i < len(inner) && bare; {
-		r, n := utf8.DecodeRune(inner[i:])
+func AppendKey(dst, literal []byte) []byte { return appendName(dst, literal[1:len(literal)-1]) }
+
+// appendName is AppendKey for a name as it is written between quotes.
+func appendName(dst, written []byte) []byte {
+	bare := len(written) > 0
+	for i := 0; i < len(written) && bare; {
+		r, n := utf8.DecodeRune(written[i:])
 		bare = isBare(r) && r != '*' && (r != utf8.RuneError || n > 1)
 		i += n
 	}
 	if bare { // which a backslash is not
-		return append(dst, inner...)
+		return append(dst, written...)
 	}
-	name, _ := rawjson.String(literal)
-	return rawjson.AppendString(dst, name)
+	return rawjson.AppendString(dst, string(unescaped(written)))
 }
 
 func (t *Tally) see(id int) {

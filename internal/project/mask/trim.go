@@ -57,7 +57,7 @@ func (p Place) size() int { return p.End - p.Start }
 
 // Survey finds the bulk of a value in one pass.
 func Survey(src []byte) (Bulk, error) {
-	c := cutter{src: src, bulk: &Bulk{}}
+	c := cutter{src: src, quote: '"', bulk: &Bulk{}}
 	c.skipSpace()
 	c.value(0)
 	if c.skipSpace(); c.err == nil && c.pos != len(src) {
