@@ -2,12 +2,15 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"net/url"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
 // maxSecrets bounds how many secrets of earlier configurations are remembered.
@@ -44,7 +47,12 @@ func redactor(secrets []string) func(string) string {
 	longestFirst := slices.SortedFunc(slices.Values(secrets), func(a, b string) int { return len(b) - len(a) })
 	pairs := make([]string, 0, 2*len(secrets))
 	for _, s := range longestFirst {
-		forms := []string{s, url.QueryEscape(s), url.PathEscape(s)} // as it stands in a URL
+		quoted, _ := json.Marshal(s) // a string always can
+		written := rawjson.AppendString(nil, s)
+		forms := []string{
+			s, string(quoted[1 : len(quoted)-1]), string(written[1 : len(written)-1]), // in JSON too
+			url.QueryEscape(s), url.PathEscape(s), // as it stands in a URL
+		}
 		if read, err := url.QueryUnescape(s); err == nil && len(read) > len(s)/2 {
 			forms = append(forms, read) // as a server reads it from one
 		}

@@ -190,12 +190,13 @@ mcpServers:
 }
 
 func TestRedactor(t *testing.T) {
-	redact := redactor([]string{"abcd", "abcd-efgh", "p@ss word/1"})
+	redact := redactor([]string{"abcd", "abcd-efgh", "p@ss word/1", `"<q>\`})
 	for in, want := range map[string]string{
 		"x abcd-efgh abcd y": "x *** *** y",
 		"p@ss word/1":        "***",
 		"?k=p%40ss+word%2F1": "?k=***",
 		"/p@ss%20word%2F1/":  "/***/",
+		`{"k":"\"<q>\\"}`:    `{"k":"***"}`,
 		"nothing":            "nothing",
 	} {
 		if got := redact(in); got != want {

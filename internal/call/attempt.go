@@ -26,7 +26,7 @@ func (c *Caller) attempt(ctx context.Context, t target, req *Request, rec *recor
 	if first == nil || t.entry.Override == nil {
 		return s, first
 	}
-	last := first
+	asked, last := s, first
 	for _, alt := range t.entry.Override.Fallback {
 		if ctx.Err() != nil || !fault.NotActed(last) {
 			break
@@ -44,7 +44,7 @@ func (c *Caller) attempt(ctx context.Context, t target, req *Request, rec *recor
 		rec.note(text)
 		c.opts.Logger.Warn(text, "call", rec.call.ID, "tool", t.entry.Name)
 	}
-	return sent{target: t}, first
+	return asked, first
 }
 
 // alternative is what a fallback means for a call: another tool, which the caller's profile

@@ -22,14 +22,15 @@ import (
 type recording struct {
 	caller  *Caller
 	call    store.Call
-	notes   []string     // what happened on the way
-	session string       // where it is followed what searches lead to; "": nowhere
-	outer   []fit.Repair // of the arguments of call_tool
-	fetch   bool         // it is one of fetch_result
+	notes   []string        // what happened on the way
+	session string          // where it is followed what searches lead to; "": nowhere
+	outer   []fit.Repair    // of the arguments of call_tool
+	fetch   bool            // it is one of fetch_result
+	given   json.RawMessage // the arguments as they were sent
 }
 
 func (c *Caller) begin(req *Request) *recording {
-	return &recording{caller: c, call: store.Call{
+	return &recording{caller: c, given: req.Params.Args, call: store.Call{
 		ID: c.log.NewID(), At: c.opts.Now(),
 		Principal: req.Principal.ID, Profile: req.Profile, Session: req.Params.Session, Agent: cmp.Or(req.Agent, req.Params.Agent), MCPSession: req.MCPSession,
 		Upstream: cut(req.Params.Tool, 200), BytesIn: int64(len(req.Params.Args)),
@@ -55,6 +56,7 @@ func (r *recording) sent(s sent) {
 		text, _ := json.Marshal(repairs) // strings only
 		r.call.Repairs = string(text)
 	}
+	r.call.Arguments = store.NewArguments(r.given, s.fitted.Args)
 }
 
 // note adds what a reader of the record should know.
@@ -120,6 +122,9 @@ func (r *recording) failed(err error) {
 		c.Code, c.Message = string(f.Code), f.Message
 		if f.Code == fault.Canceled {
 			c.Outcome, c.Level = outcomeCanceled, "info"
+		}
+		if f.Code == fault.BadArguments && c.Arguments == nil {
+			c.Arguments = store.NewArguments(r.given, nil)
 		}
 	}
 }

@@ -42,6 +42,6 @@ func (c *Caller) unwrap(ctx context.Context, t target, req *Request, rec *record
 		return t, err
 	}
 	rec.found(t.entry)
-	rec.call.BytesIn, rec.outer = int64(len(args)), outer.Repairs
+	rec.call.BytesIn, rec.given, rec.outer = int64(len(args)), args, outer.Repairs
 	return t, nil
 }

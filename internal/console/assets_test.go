@@ -61,8 +61,8 @@ func TestOwnScriptsAreShort(t *testing.T) {
 	}
 }
 
-// textUse finds the keys of texts in templates and programs: t "key", text(lang, "key").
-var textUse = regexp.MustCompile(`(?:\bt |\btext\([a-z.]+, |done\([^\n]*, )\(?(?:print )?"([a-zA-Z.-]+)"`)
+// textUse finds the keys of texts in templates and programs: t "key", word "group." code, text(lang, "key").
+var textUse = regexp.MustCompile(`(?:\bt |\bword |\btext\([a-z.]+, |done\([^\n]*, )\(?(?:print )?"([a-zA-Z.-]+)"`)
 
 func TestPagesAndTextsGoTogether(t *testing.T) {
 	used := map[string]bool{}

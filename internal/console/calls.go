@@ -122,12 +122,14 @@ func (c *Console) exportCalls(v *visit) (answer, error) {
 // callPage is what the page of one call shows.
 type callPage struct {
 	restapi.Call
-	Repairs   []fit.Repair
-	Kept      bool
-	Arguments block
-	Full      block
-	Shown     block
-	Saved     float64
+	Repairs []fit.Repair
+	Fitted  bool  // the tool got other arguments than were sent, or none
+	Sent    block // the arguments as they were sent
+	Got     block // and as the tool got them
+	Kept    bool  // the full result is
+	Full    block
+	Shown   block
+	Saved   float64
 }
 
 func (c *Console) showCall(v *visit) (answer, error) {
@@ -137,6 +139,9 @@ func (c *Console) showCall(v *visit) (answer, error) {
 	}
 	p := callPage{Call: one, Saved: ratio(one.TokensFull-one.TokensSent, one.TokensFull)}
 	json.Unmarshal(one.Repairs, &p.Repairs) // what cannot be read is not shown
+	if p.Fitted = one.Arguments != nil; p.Fitted {
+		p.Sent, p.Got = code(text(v.lang, "call.sent"), one.Arguments.Sent), code(text(v.lang, "call.got"), one.Arguments.Fitted)
+	}
 	full, shown, err := c.Gateway.ReadResult(v.Context(), v.who, one.ID)
 	switch {
 	case fault.Is(err, fault.NotFound):
@@ -144,7 +149,7 @@ func (c *Console) showCall(v *visit) (answer, error) {
 		return answer{}, err
 	default:
 		p.Kept = true
-		p.Arguments = code(text(v.lang, "call.arguments"), full.Arguments)
+		p.Got = code(text(v.lang, "call.got"), full.Arguments) // whole, where the record left out what is long
 		p.Full = code(text(v.lang, "call.full"), full.Result)
 		p.Shown = code(text(v.lang, "call.shown"), shown)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/toolfit/toolfit/internal/fit"
 	"github.com/toolfit/toolfit/internal/record"
 	"github.com/toolfit/toolfit/internal/restapi"
+	"github.com/toolfit/toolfit/internal/store"
 	"github.com/toolfit/toolfit/internal/tool"
 	"github.com/toolfit/toolfit/schema"
 )
@@ -91,7 +92,7 @@ func (evil) call() restapi.Call {
 	repairs, _ := json.Marshal([]fit.Repair{{Field: bad, Kind: bad, From: bad, To: bad}})
 	return restapi.Call{
 		ID: bad, Principal: bad, Profile: bad, Session: bad, Agent: bad, Server: bad, Tool: bad, Upstream: bad, Outcome: "error", Code: bad, Message: bad,
-		Level: "error", Rule: bad, Ref: bad, Repairs: repairs,
+		Level: "error", Rule: bad, Ref: bad, Repairs: repairs, Arguments: &store.Arguments{Sent: badJSON, Fitted: json.RawMessage(bad)},
 	}
 }
 func (e evil) ListCalls(context.Context, access.Principal, url.Values, int) (restapi.CallPage, error) {

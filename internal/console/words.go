@@ -16,6 +16,8 @@ import (
 func (c *Console) words(lang locale.Language) template.FuncMap {
 	return template.FuncMap{
 		"t":     func(key string, args ...any) string { return text(lang, key, args...) },
+		"word":  func(prefix string, code any) string { return word(lang, prefix, fmt.Sprint(code)) },
+		"why":   func(code string) string { return why(lang, code) },
 		"at":    c.at,
 		"asset": func(name string) string { return c.assets.paths[name] },
 		"clock": clock, "moment": moment, "took": took, "size": size, "number": func(n any) string { return number(reflect.ValueOf(n).Int()) }, "share": share,
@@ -25,6 +27,22 @@ func (c *Console) words(lang locale.Language) template.FuncMap {
 		"segment": url.PathEscape,
 		"runTone": runTone, "statusTone": statusTone, "levelTone": levelTone,
 	}
+}
+
+// word is what a code of ours means; one that we do not know stays as it is.
+func word(lang locale.Language, prefix, code string) string {
+	if known := text(lang, prefix+code); known != "" {
+		return known
+	}
+	return plain(code)
+}
+
+// why says what a fault's code means to those who do not read its sentence, which is English.
+func why(lang locale.Language, code string) string {
+	if lang == locale.English {
+		return ""
+	}
+	return lang.Text("fault." + code)
 }
 
 // htmxConfig keeps htmx from evaluating text and from adding styles, which the policy

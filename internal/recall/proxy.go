@@ -94,7 +94,8 @@ func (s *Service) callRemote(ctx context.Context, who caller, t target, args raw
 	defer func() { s.record(ctx, rec, args, out, err) }()
 	if fitter := s.remote.fitter(t, who.account); fitter != nil {
 		var fitted fit.Result
-		if fitted, err = fitter.Fit(args); err != nil {
+		fitted, err = fitter.Fit(args)
+		if rec.Arguments = store.NewArguments(args, fitted.Args); err != nil {
 			return nil, err
 		}
 		if args = fitted.Args; len(fitted.Repairs) > 0 {

@@ -8,9 +8,9 @@ import (
 	"github.com/toolfit/toolfit/internal/store"
 )
 
-// maxMessage bounds what an upstream's error can make us store, maxRepairs what a model's
-// arguments can.
-const maxMessage, maxRepairs = 4096, 4096
+// maxMessage bounds what an upstream's error can make us store, maxRepairs and maxArguments
+// what a model's arguments can.
+const maxMessage, maxRepairs, maxArguments = 4096, 4096, 16 << 10
 
 // complete fills in what the record lacks and makes its message fit to be kept.
 func (l *Log) complete(c *store.Call) {
@@ -26,6 +26,22 @@ func (l *Log) complete(c *store.Call) {
 	if c.Repairs != "" {
 		c.Repairs = cutList(l.redact(c.Repairs), maxRepairs)
 	}
+	if c.Arguments != nil {
+		c.Arguments = &store.Arguments{Sent: l.argument(c.Arguments.Sent), Fitted: l.argument(c.Arguments.Fitted)}
+	}
+}
+
+// argument is a copy of arguments that is fit to be kept: their room belongs to the call. Half
+// of them would be no JSON, so too long ones are left out, and those that redacting breaks.
+func (l *Log) argument(raw json.RawMessage) json.RawMessage {
+	if raw == nil || len(raw) > maxArguments {
+		return nil
+	}
+	kept := []byte(strings.ToValidUTF8(l.redact(string(raw)), "\uFFFD"))
+	if !json.Valid(kept) {
+		return nil
+	}
+	return kept
 }
 
 func (l *Log) redact(text string) string {

@@ -40,7 +40,8 @@ type Call struct {
 	Rule       string    `json:"rule,omitempty"` // which cut the result
 	Ref        string    `json:"ref,omitempty"`  // where the full result is kept
 
-	Repairs json.RawMessage `json:"repairs,omitempty"` // what was changed in the arguments
+	Repairs   json.RawMessage  `json:"repairs,omitempty"`   // what was changed in the arguments
+	Arguments *store.Arguments `json:"arguments,omitempty"` // before and after that; nil when nothing was
 }
 
 func showCall(c store.Call) Call {
@@ -49,8 +50,8 @@ func showCall(c store.Call) Call {
 		repairs = json.RawMessage(c.Repairs)
 	}
 	return Call{
-		Repairs: repairs,
-		ID:      c.ID, At: c.At, Principal: c.Principal, Profile: c.Profile, Session: c.Session, Agent: c.Agent,
+		Repairs: repairs, Arguments: c.Arguments,
+		ID: c.ID, At: c.At, Principal: c.Principal, Profile: c.Profile, Session: c.Session, Agent: c.Agent,
 		Server: string(c.Server), Tool: string(c.Tool), Upstream: c.Upstream, Outcome: c.Outcome, Code: c.Code, Message: c.Message, Level: c.Level,
 		DurationMS: float64(c.Duration.Microseconds()) / 1000, BytesIn: c.BytesIn, BytesFull: c.BytesFull, BytesSent: c.BytesSent,
 		TokensIn: c.TokensIn, TokensFull: c.TokensFull, TokensSent: c.TokensSent, Rule: c.Rule, Ref: c.Ref,

@@ -9,9 +9,9 @@ import (
 // callColumns are the columns of calls in the order of bindCall and scanCall.
 const callColumns = `id, at, principal, profile, session, agent, mcp_session, server, tool, upstream,
 	outcome, code, message, level, duration, bytes_in, bytes_full, bytes_sent,
-	repairs, rule, ref, trace, tokens_in, tokens_full, tokens_sent`
+	repairs, rule, ref, trace, tokens_in, tokens_full, tokens_sent, arguments`
 
-const numCallColumns = 25
+const numCallColumns = 26
 
 // insertStmt inserts a fixed number of calls at once.
 type insertStmt struct {
@@ -62,7 +62,7 @@ func (s *Store) appendSQLite(ctx context.Context, calls []Call) error {
 			for ; len(calls) >= a.rows; calls = calls[a.rows:] {
 				*args = (*args)[:0]
 				for i := range a.rows {
-					*args = bindCall(*args, &calls[i])
+					*args = s.bindCall(*args, &calls[i])
 				}
 				if _, err := stmt.ExecContext(ctx, *args...); err != nil {
 					return err
@@ -76,9 +76,9 @@ func (s *Store) appendSQLite(ctx context.Context, calls []Call) error {
 	return err
 }
 
-func bindCall(args []any, c *Call) []any {
+func (s *Store) bindCall(args []any, c *Call) []any {
 	return append(args, c.ID, micros(c.At), c.Principal, c.Profile, c.Session, c.Agent, c.MCPSession,
 		string(c.Server), string(c.Tool), c.Upstream, c.Outcome, c.Code, c.Message, c.Level,
 		c.Duration.Microseconds(), c.BytesIn, c.BytesFull, c.BytesSent,
-		c.Repairs, c.Rule, c.Ref, c.Trace, c.TokensIn, c.TokensFull, c.TokensSent)
+		c.Repairs, c.Rule, c.Ref, c.Trace, c.TokensIn, c.TokensFull, c.TokensSent, s.opts.sealArguments(c))
 }

@@ -31,6 +31,7 @@ type Call struct {
 	BytesFull  int64         // the upstream's result
 	BytesSent  int64         // what the caller got of it
 	Repairs    string        // what was changed in the arguments, as a JSON list; "" when nothing was
+	Arguments  *Arguments    // as they were sent and as the tool got them; nil when the two are the same
 	Rule       string        // the rule that cut the result; "" when none did
 	Ref        string        // where the whole result is; "" when it was sent
 	Trace      string        // the trace that the call is part of; "" when none
@@ -73,7 +74,7 @@ func (s *Store) Calls(ctx context.Context, f CallFilter) ([]Call, error) {
 	defer rows.Close()
 	var calls []Call
 	for rows.Next() {
-		c, err := scanCall(rows.Scan)
+		c, err := s.scanCall(rows.Scan)
 		if err != nil {
 			return nil, s.explain("read calls", err)
 		}
@@ -159,20 +160,22 @@ func (s *Store) Call(ctx context.Context, id string) (Call, error) {
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
 	row := s.read.QueryRowContext(ctx, "SELECT "+callColumns+" FROM calls WHERE id = $1", id)
-	c, err := scanCall(row.Scan)
+	c, err := s.scanCall(row.Scan)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Call{}, fault.New(fault.NotFound, "no call has the id %q", id)
 	}
 	return c, s.explain("read call "+id, err)
 }
 
-func scanCall(scan func(...any) error) (Call, error) {
+func (s *Store) scanCall(scan func(...any) error) (Call, error) {
 	var c Call
 	var at, duration int64
+	var sealed []byte
 	err := scan(&c.ID, &at, &c.Principal, &c.Profile, &c.Session, &c.Agent, &c.MCPSession,
 		(*string)(&c.Server), (*string)(&c.Tool), &c.Upstream, &c.Outcome, &c.Code, &c.Message, &c.Level,
 		&duration, &c.BytesIn, &c.BytesFull, &c.BytesSent,
-		&c.Repairs, &c.Rule, &c.Ref, &c.Trace, &c.TokensIn, &c.TokensFull, &c.TokensSent)
+		&c.Repairs, &c.Rule, &c.Ref, &c.Trace, &c.TokensIn, &c.TokensFull, &c.TokensSent, &sealed)
+	s.opts.openArguments(&c, sealed)
 	c.At, c.Duration = fromMicros(at), time.Duration(duration)*time.Microsecond
 	return c, err
 }

@@ -13,7 +13,8 @@ const appendTries = appendConns + 1
 const appendUnnest = `INSERT INTO calls (` + callColumns + `) SELECT * FROM unnest(
 	$1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[],
 	$11::text[], $12::text[], $13::text[], $14::text[], $15::bigint[], $16::bigint[], $17::bigint[], $18::bigint[],
-	$19::text[], $20::text[], $21::text[], $22::text[], $23::bigint[], $24::bigint[], $25::bigint[])
+	$19::text[], $20::text[], $21::text[], $22::text[], $23::bigint[], $24::bigint[], $25::bigint[],
+	$26::bytea[])
 	ON CONFLICT (id) DO NOTHING`
 
 // appendPostgres tries again on another connection when one is lost: after a restart of
@@ -28,7 +29,7 @@ func (s *Store) appendPostgres(ctx context.Context, calls []Call) error {
 	defer s.columns.Put(columns)
 	defer columns.clear() // keep the room, let go of the strings
 	for i := range calls {
-		columns.add(&calls[i])
+		columns.add(&calls[i], &s.opts)
 	}
 	args := columns.args()
 	for try := 1; ; try++ {
@@ -43,9 +44,10 @@ func (s *Store) appendPostgres(ctx context.Context, calls []Call) error {
 type callLists struct {
 	text   [17][]string
 	number [8][]int64
+	sealed [][]byte // nil is NULL
 }
 
-func (l *callLists) add(c *Call) {
+func (l *callLists) add(c *Call, opts *Options) {
 	for i, v := range [...]string{c.ID, c.Principal, c.Profile, c.Session, c.Agent, c.MCPSession, string(c.Server), string(c.Tool),
 		c.Upstream, c.Outcome, c.Code, c.Message, c.Level, c.Repairs, c.Rule, c.Ref, c.Trace} {
 		l.text[i] = append(l.text[i], encodeText(v))
@@ -54,10 +56,11 @@ func (l *callLists) add(c *Call) {
 		c.TokensIn, c.TokensFull, c.TokensSent} {
 		l.number[i] = append(l.number[i], v)
 	}
+	l.sealed = append(l.sealed, opts.sealArguments(c))
 }
 
 // args are in the order of callColumns: a text and a number, twelve texts and four numbers,
-// four texts and three numbers.
+// four texts and three numbers, and what is sealed.
 func (l *callLists) args() []any {
 	args := make([]any, 0, numCallColumns)
 	text, number := l.text[:], l.number[:]
@@ -70,7 +73,7 @@ func (l *callLists) args() []any {
 		}
 		text, number = text[run[0]:], number[run[1]:]
 	}
-	return args
+	return append(args, l.sealed)
 }
 
 func (l *callLists) clear() {
@@ -81,4 +84,6 @@ func (l *callLists) clear() {
 	for i := range l.number {
 		l.number[i] = l.number[i][:0]
 	}
+	clear(l.sealed)
+	l.sealed = l.sealed[:0]
 }

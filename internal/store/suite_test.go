@@ -34,6 +34,7 @@ func suite(t *testing.T, newDSN func(t *testing.T) string, raw func(t *testing.T
 		{"a list that is replaced is read before or after, never between", testSnapshot},
 		{"keys are found again, named once, and deleted by id or name", testKeys},
 		{"a call comes back whole", testCallWhole},
+		{"arguments of calls come back byte for byte", testCallArguments},
 		{"every text comes back byte for byte", testOddText},
 		{"batches of every size are stored whole and once", testBatches},
 		{"a batch with one call twice stores it once", testTwiceInBatch},
@@ -85,6 +86,7 @@ func suite(t *testing.T, newDSN func(t *testing.T) string, raw func(t *testing.T
 		{"configurations are kept, replaced and deleted", testConfigs},
 		{"configurations are encrypted with a key", testEncrypted},
 		{"results are encrypted with a key", testEncryptedResults},
+		{"arguments of calls are encrypted with a key", testEncryptedArguments},
 		{"without a key, secrets are refused and the rest is plain", testNoKey},
 		{"another key leaves the other configurations readable", testOtherKey},
 	}

@@ -1,0 +1,61 @@
+package call
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/toolfit/toolfit/internal/access"
+	"github.com/toolfit/toolfit/internal/store"
+)
+
+func TestRecordHasTheArgumentsAsSentAndAsFittedWhereTheyDiffer(t *testing.T) {
+	w := newWorld(t, "profiles: {default: {paging: true}}\n"+keepIDs, nil)
+	for _, c := range []struct{ tool, args, sent, fitted string }{
+		{"cloud__env", `{"action":"list"}`, "", ""},
+		{"cloud__env", `{}`, "", ""},
+		{"cloud__env", `"{\"action\":\"list\"}"`, `"{\"action\":\"list\"}"`, `{"action":"list"}`},
+		{"cloud__env", `{"action":"list","_limit":1}`, `{"action":"list","_limit":1}`, `{"action":"list"}`},
+		{"cloud__env", `{"action":{"a":1}}`, `{"action":{"a":1}}`, ""},
+		{"cloud__env", `{"_limit":"many"}`, `{"_limit":"many"}`, ""},
+		{"fetch_result", `{"nothing":1}`, `{"nothing":1}`, ""},
+	} {
+		_, _ = w.do("ann", c.tool, c.args) // whether it worked is not what is asked
+		got := w.records[len(w.records)-1].Arguments
+		if got == nil {
+			got = &store.Arguments{}
+		}
+		if string(got.Sent) != c.sent || string(got.Fitted) != c.fitted {
+			t.Errorf("%s %s: sent %s, fitted %s", c.tool, c.args, got.Sent, got.Fitted)
+		}
+	}
+}
+
+func TestRecordOfCallToolHasTheArgumentsOfTheToolThatIsMeant(t *testing.T) {
+	w := newWorld(t, "profiles: {default: {search: on}}\n", nil)
+	for args, sent := range map[string]string{
+		`{"name":"cloud__env","arguments":{"action":"list"}}`: "",
+		`{"name":"cloud__env","arguments":{"action":7}}`:      `{"action":7}`,
+		`{"arguments":{}}`: `{"arguments":{}}`,
+	} {
+		_, _ = w.do("ann", "call_tool", args)
+		got := w.records[len(w.records)-1].Arguments
+		if (got != nil) != (sent != "") || got != nil && string(got.Sent) != sent {
+			t.Errorf("%s: %+v", args, got)
+		}
+	}
+}
+
+func TestFailedFallbackLeavesTheArgumentsOfTheCallItself(t *testing.T) {
+	w := newWorld(t, "overrides: [{tool: cloud__env, fallback: [{tool: cloud__gone}]}]\n", nil)
+	w.answer = "[]" // it is no result
+	params, err := NewParams("cloud__env", json.RawMessage(`{"action":"list"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Do(t.Context(), Request{Principal: access.Principal{ID: "ann", Role: access.Caller}, Profile: "default", Params: params}); err == nil {
+		t.Fatal("it worked")
+	}
+	if got := w.records[0].Arguments; got != nil {
+		t.Errorf("kept %+v of arguments that fitted", got)
+	}
+}

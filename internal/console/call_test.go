@@ -1,0 +1,64 @@
+package console_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+func TestCallShowsItsArgumentsAsSentAndAsFitted(t *testing.T) {
+	w := newWorld(t, demoConfig)
+	mended, _, refused := w.furnish()
+	p := w.person()
+	p.header.Set("Accept-Language", "zh-CN")
+	for id, want := range map[string][]string{
+		mended:  {"调用方发送的参数", "工具收到的参数", "文本中的数字，已转换"},
+		refused: {"调用方发送的参数", "调用在到达工具之前已被拒绝", "工具不接受这些参数"},
+	} {
+		_, body := p.ask("GET", "/calls/"+id, nil)
+		for _, text := range want {
+			if !strings.Contains(body, text) {
+				t.Errorf("%s lacks %s", id, text)
+			}
+		}
+	}
+	p = w.person()
+	_, body := p.ask("GET", "/calls/"+mended, nil)
+	for _, text := range []string{"Arguments as sent", "Arguments as the tool got them", "number in a text, read"} {
+		if !strings.Contains(body, text) {
+			t.Errorf("the page lacks %s", text)
+		}
+	}
+}
+
+func TestExportHasTheArgumentsAsSentAndAsFitted(t *testing.T) {
+	w := newWorld(t, demoConfig)
+	mended, _, _ := w.furnish()
+	resp, err := http.Get(w.URL + "/calls/export?tool=shop__list_orders")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	lines, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(lines)) {
+		var c struct {
+			ID        string
+			Arguments struct{ Sent, Fitted struct{ Limit any } }
+		}
+		if err := json.Unmarshal([]byte(line), &c); err != nil {
+			t.Fatal(err)
+		}
+		if c.ID == mended {
+			if _, text := c.Arguments.Sent.Limit.(string); !text || c.Arguments.Fitted.Limit == nil {
+				t.Errorf("exported %s", line)
+			}
+			return
+		}
+	}
+	t.Errorf("%s is not exported", mended)
+}
