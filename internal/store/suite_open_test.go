@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"database/sql"
+	"fmt"
 	"os"
 	"strings"
 	"sync"
@@ -65,6 +66,17 @@ func testManyOpen(t *testing.T, dsn string, _ rawFunc) {
 	servers, err := open(t, dsn, nil).Servers(t.Context())
 	check(t, err)
 	equal(t, servers, []store.Server{sampleServer("a")})
+}
+
+// A number that two files share would change the order of those that were released.
+func TestEveryMigrationHasTheNumberOfItsPlace(t *testing.T) {
+	files, err := os.ReadDir("migrations")
+	check(t, err)
+	for i, f := range files {
+		if !strings.HasPrefix(f.Name(), fmt.Sprintf("%04d_", i+1)) {
+			t.Errorf("migration %d is %s", i+1, f.Name())
+		}
+	}
 }
 
 // testMigration fills a store that has only the first migration.
