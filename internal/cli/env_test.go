@@ -143,6 +143,14 @@ func TestWhatAServerSaysMovesNoTerminal(t *testing.T) {
 	}
 }
 
+func TestEnvSaysThatAServerIsNoEnvironment(t *testing.T) {
+	w := newWorld(t)
+	at := oldEnvironment(t, map[string]string{"other": "{}"})
+	if code, _, errs := w.run(t, "env", "describe", "--url", at); code != 1 || !strings.Contains(errs, "is no environment") {
+		t.Errorf("exit code %d: %s", code, errs)
+	}
+}
+
 func TestEnvFindsAGatewayByAnyOfItsAddresses(t *testing.T) {
 	for from, want := range map[string]string{
 		"http://h":                     "http://h/mcp/default/env",
