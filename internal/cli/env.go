@@ -39,8 +39,7 @@ func (c *command) envDescribe() *cobra.Command {
 	return c.envCommand("describe", "Show what an environment is and what it can do", &envFlags{tools: true}, func(ask envAsk, _ string) error {
 		d, err := ask.client.Description(ask.ctx)
 		if errors.Is(err, env.ErrNotOffered) {
-			return fault.New(fault.NotFound, "the server is no environment: it has no tool env_get_description").
-				WithHint("a gateway has its environment at /mcp/PROFILE/env, and with toolfit stdio --env")
+			return fault.New(fault.NotFound, "%w", errNoEnvironment).WithHint("of a gateway: toolfit stdio --env")
 		}
 		if err != nil || c.json {
 			return c.envJSON(d, err)
