@@ -197,3 +197,20 @@ func TestAStatusOfHTTPCanBeTold(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestAServerThatIsGoneNeedNotBeLeft(t *testing.T) {
+	server, err := env.NewServer(&shop{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	web := httptest.NewServer(server)
+	c, err := env.Dial(t.Context(), web.URL, &env.DialOptions{HTTP: web.Client()})
+	server.Close()
+	web.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -109,6 +109,17 @@ func (m Meta) or(other Meta) Meta {
 	}
 }
 
+// normal is the description as it goes out: what must be there is.
+func (d EnvDescription) normal(meta Meta) EnvDescription {
+	defaults := meta.described(nil)
+	d.ID = cmp.Or(d.ID, defaults.ID)
+	d.DisplayName = cmp.Or(d.DisplayName, defaults.DisplayName)
+	if d.Profiles != nil {
+		d.Profiles = normalProfiles(d.Profiles)
+	}
+	return d
+}
+
 // described is the description with the defaults of the protocol.
 func (m Meta) described(profiles []Profile) EnvDescription {
 	return EnvDescription{

@@ -158,3 +158,22 @@ func TestAgents(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatIsWrittenByHandNeedNotBeWhole(t *testing.T) {
+	c := connect(t, nil, &env.Options{
+		Meta:         env.Meta{ID: "yard"},
+		Describe:     func(context.Context) (env.EnvDescription, error) { return env.EnvDescription{Version: "2"}, nil },
+		ListProfiles: func(context.Context) ([]env.Profile, error) { return []env.Profile{{ID: "p"}}, nil },
+		GetAgent:     func(context.Context, string, string) (env.AgentSpec, error) { return env.AgentSpec{}, nil },
+	})
+	if d, err := c.Description(t.Context()); err != nil || d.ID != "yard" || d.DisplayName != "Base Environment" || d.Version != "2" {
+		t.Errorf("got %+v, %v", d, err)
+	}
+	if p, err := c.Profile(t.Context(), "p"); err != nil || p.DisplayName != "p" || p.PrimaryAgents == nil {
+		t.Errorf("got %+v, %v", p, err)
+	}
+	var none *env.NotFoundError
+	if _, err := c.Agent(t.Context(), "nobody", ""); !errors.As(err, &none) || none.ID != "nobody" {
+		t.Errorf("got %v", err)
+	}
+}

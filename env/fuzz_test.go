@@ -81,6 +81,7 @@ func FuzzClient(f *testing.F) {
 		`{"structuredContent":{"id":"x","capabilities":{"logs":1,"a":{}},"profiles":null}}`,
 		`{"content":[{"type":"text","text":"{\"logs\":[{\"timestamp\":\"2026-01-02T03:04:05Z\"}]}"}]}`,
 		`{"content":[{"type":"text","text":"{\"error\":\"Session not found: \"}"}],"isError":true}`,
+		`{"content":[{"type":"text","text":"{\"error\":{\"message\":\"MCP error -1: Agent not found: a\"}}"}],"isError":true}`,
 		`{"content":{}}`, `[]`, `null`, ``, "\xff", `{"structuredContent":{"id":"s","metadata":{"a":1,"a":2,"\ud800":3}}}`,
 	} {
 		f.Add(seed)

@@ -26,18 +26,23 @@ const (
 // Options are what a server offers. All of it can be derived from an Environment, and each
 // part can be written by hand; a part that is neither derived nor written is not offered.
 type Options struct {
-	Meta         Meta                                                               // zero fields: as the environment says
+	Meta Meta // zero fields: as the environment says
+
 	Describe     func(ctx context.Context) (EnvDescription, error)                  // nil: from Meta and what is there
 	ListProfiles func(ctx context.Context) ([]Profile, error)                       // nil: of the environment
 	ListAgents   func(ctx context.Context, f AgentFilter) ([]AgentSpec, error)      // nil: those of the profiles
 	GetAgent     func(ctx context.Context, id, profileID string) (AgentSpec, error) // nil: out of ListAgents
 	QueryLogs    func(ctx context.Context, q LogQuery) ([]LogEntry, error)          // nil: of the environment
 	Sessions     Sessions                                                           // nil: of the environment
-	Names        Names                                                              // "": NamesBoth
-	Agent        string                                                             // own tools are offered as this agent may use them; "": all
-	Profile      string                                                             // the profile in which Agent is looked for; "": any
-	Hosts        []string                                                           // names beside the local ones by which a server that listens on loopback is reached over HTTP, as behind a proxy; "*": any
-	Logger       *slog.Logger                                                       // nil: discard
+
+	Names   Names  // "": NamesBoth
+	Agent   string // own tools are offered as this agent may use them; "": all
+	Profile string // the profile in which Agent is looked for; "": any
+
+	// Hosts are names beside the local ones by which a server that listens on loopback is
+	// reached over HTTP, as behind a proxy; "*" is any name, and nil is none.
+	Hosts  []string
+	Logger *slog.Logger // nil: discard
 }
 
 // AgentFilter chooses agents; a zero field does not filter.

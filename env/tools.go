@@ -24,10 +24,7 @@ func (o *Options) offers() []offer {
 		input: takes("", ""), output: descriptionSchema,
 		run: func(ctx context.Context, _ json.RawMessage) (any, error) {
 			d, err := o.Describe(ctx)
-			if d.Profiles != nil {
-				d.Profiles = normalProfiles(d.Profiles)
-			}
-			return d, err
+			return d.normal(o.Meta), err
 		},
 	}}
 	if o.ListProfiles != nil {
@@ -95,6 +92,9 @@ func (o *Options) agentOffers() (all []offer) {
 					return nil, err
 				}
 				agent, err := o.GetAgent(ctx, in.ID, in.ProfileID)
+				if err == nil && agent.ID == "" { // written by hand, this is how it says that there is none
+					err = &NotFoundError{"Agent", in.ID}
+				}
 				return agent.normal(), err
 			},
 		})

@@ -36,5 +36,5 @@ func argumentsOf(t reflect.Type) (json.RawMessage, error) {
 	if len(schema) == 0 || schema[0].value != "object" {
 		return nil, fmt.Errorf("%s is no struct", t)
 	}
-	return encode(schema)
+	return schema.append(nil), nil
 }

@@ -1,7 +1,6 @@
 package env
 
 import (
-	"bytes"
 	"encoding"
 	"encoding/json"
 	"errors"
@@ -11,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
 // object is a JSON object with its members in their order: models read the arguments of a
@@ -22,28 +23,40 @@ type member struct {
 	value any
 }
 
-// MarshalJSON writes the members in their order.
-func (o object) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	b.WriteByte('{')
+// append writes the object behind b. It is asked for on every request of an environment that
+// makes its tools anew, so it goes without encoding/json.
+func (o object) append(b []byte) []byte {
+	b = append(b, '{')
 	for i, m := range o {
-		name, err := encode(m.name)
-		if err != nil {
-			return nil, err
-		}
-		value, err := encode(m.value)
-		if err != nil {
-			return nil, err
-		}
 		if i > 0 {
-			b.WriteByte(',')
+			b = append(b, ',')
 		}
-		b.Write(name)
-		b.WriteByte(':')
-		b.Write(value)
+		b = appendValue(append(rawjson.AppendString(b, m.name), ':'), m.value)
 	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
+	return append(b, '}')
+}
+
+func appendValue(b []byte, value any) []byte {
+	switch v := value.(type) {
+	case object:
+		return v.append(b)
+	case string:
+		return rawjson.AppendString(b, v)
+	case int64:
+		return strconv.AppendInt(b, v, 10)
+	case bool:
+		return strconv.AppendBool(b, v)
+	case []any:
+		b = append(b, '[')
+		for i, item := range v {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = appendValue(b, item)
+		}
+		return append(b, ']')
+	}
+	panic(fmt.Sprintf("env: a schema with %T in it", value)) // schemas are made here alone
 }
 
 // typed is the schema of a type with one name, and more members.
@@ -69,7 +82,7 @@ func schemaOf(t reflect.Type, around []reflect.Type) (object, error) {
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
 		return typed("integer"), nil
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		return typed("integer", member{"minimum", 0}), nil
+		return typed("integer", member{"minimum", int64(0)}), nil
 	case reflect.Float32, reflect.Float64:
 		return typed("number"), nil
 	case reflect.Pointer:
@@ -112,7 +125,7 @@ func listSchema(t reflect.Type, around []reflect.Type) (object, error) {
 	}
 	list := typed("array", member{"items", items})
 	if t.Kind() == reflect.Array {
-		list = append(list, member{"minItems", t.Len()}, member{"maxItems", t.Len()})
+		list = append(list, member{"minItems", int64(t.Len())}, member{"maxItems", int64(t.Len())})
 	}
 	return list, nil
 }
@@ -122,7 +135,7 @@ func structSchema(t reflect.Type, around []reflect.Type) (object, error) {
 	if err != nil {
 		return nil, err
 	}
-	properties, required := object{}, []string{}
+	properties, required := object{}, []any{}
 	for _, f := range fields {
 		if slices.ContainsFunc(properties, func(m member) bool { return m.name == f.name }) {
 			return nil, fmt.Errorf("%s has the field %s twice", t, f.name)

@@ -2,12 +2,14 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/toolfit/toolfit/env"
+	"github.com/toolfit/toolfit/internal/fault"
 )
 
 // environment is the command env: it asks an environment, this gateway or any other server
@@ -36,6 +38,9 @@ func (c *command) environment() *cobra.Command {
 func (c *command) envDescribe() *cobra.Command {
 	return c.envCommand("describe", "Show what an environment is and what it can do", &envFlags{tools: true}, func(ask envAsk, _ string) error {
 		d, err := ask.client.Description(ask.ctx)
+		if errors.Is(err, env.ErrNotOffered) {
+			return fault.New(fault.NotFound, "%w", errNoEnvironment).WithHint("of a gateway: toolfit stdio --env")
+		}
 		if err != nil || c.json {
 			return c.envJSON(d, err)
 		}

@@ -146,18 +146,39 @@ func (c *command) dialEnv(ctx context.Context, flags envFlags) (*env.Client, err
 	if flags.profile != "" {
 		return env.Dial(ctx, gatewayPath(*u, flags.profile), opts)
 	}
-	client, err := env.Dial(ctx, flags.url, opts)
+	client, err := dialEnvironment(ctx, flags.url, opts)
+	if err == nil || !errors.Is(err, errNoEnvironment) && !isForbidden(err) {
+		return client, err
+	}
+	inner, innerErr := dialEnvironment(ctx, gatewayPath(*u, ""), opts)
+	if innerErr == nil || isForbidden(innerErr) {
+		return inner, innerErr
+	}
+	return nil, err // it is no gateway
+}
+
+var errNoEnvironment = errors.New("the server is no environment: it has no tool env_get_description")
+
+// dialEnvironment is env.Dial that takes nothing but environments.
+func dialEnvironment(ctx context.Context, address string, opts *env.DialOptions) (*env.Client, error) {
+	client, err := env.Dial(ctx, address, opts)
 	if err != nil {
 		return nil, err
 	}
-	if offers, err := client.IsEnvironment(ctx); err != nil || offers {
-		return client, err
+	is, err := client.IsEnvironment(ctx)
+	switch {
+	case err != nil:
+		return nil, errors.Join(err, client.Close())
+	case !is:
+		return nil, errors.Join(errNoEnvironment, client.Close())
 	}
-	inner, err := env.Dial(ctx, gatewayPath(*u, ""), opts)
-	if err != nil {
-		return client, nil // it is no gateway: what is asked for will say what is missing
-	}
-	return inner, client.Close()
+	return client, nil
+}
+
+// isForbidden tells whether a server knows who asks, and says no.
+func isForbidden(err error) bool {
+	var status *env.StatusError
+	return errors.As(err, &status) && status.Code == http.StatusForbidden
 }
 
 // gatewayPath is where a gateway has a profile as an environment, by any address of it: its
@@ -190,8 +211,10 @@ func cannotReach(err error) error {
 		return err
 	case errors.As(err, &status) && status.Code == http.StatusUnauthorized:
 		return fault.New(fault.Unauthorized, "%w", err).WithHint("give a key of it with --key or TOOLFIT_KEY")
-	case errors.As(err, &status) && status.Code == http.StatusForbidden:
-		return fault.New(fault.Forbidden, "%w", err).WithHint("give a key that may, with --key or TOOLFIT_KEY, and call the server by a name that it knows")
+	case isForbidden(err):
+		return fault.New(fault.Forbidden, "%w", err).WithHint("name the profile of the key with --profile, or give another key with --key or TOOLFIT_KEY")
+	case errors.Is(err, errNoEnvironment):
+		return fault.New(fault.NotFound, "%w", err).WithHint("a gateway has its environment at /mcp/PROFILE/env; --profile names the profile")
 	}
 	return fault.New(fault.UpstreamDown, "%w", err).WithHint("start the environment, or correct --url; for this gateway: toolfit serve")
 }

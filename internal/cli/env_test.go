@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/toolfit/toolfit/env"
 )
 
 // oldEnvironment is a server as others wrote it: it knows the names with a slash alone, and
@@ -97,7 +99,10 @@ func TestEnvSaysWhatAServerGotWrong(t *testing.T) {
 func TestEnvSaysWhatToDoWhenThereIsNoEnvironment(t *testing.T) {
 	w := newWorld(t)
 	statuses := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		code, _ := strconv.Atoi(strings.TrimPrefix(r.URL.Path, "/"))
+		code, err := strconv.Atoi(strings.TrimPrefix(r.URL.Path, "/"))
+		if err != nil {
+			code = http.StatusNotFound
+		}
 		rw.WriteHeader(code)
 	}))
 	defer statuses.Close()
@@ -143,6 +148,14 @@ func TestWhatAServerSaysMovesNoTerminal(t *testing.T) {
 	}
 }
 
+func TestEnvSaysThatAServerIsNoEnvironment(t *testing.T) {
+	w := newWorld(t)
+	at := oldEnvironment(t, map[string]string{"other": "{}"})
+	if code, _, errs := w.run(t, "env", "describe", "--url", at); code != 1 || !strings.Contains(errs, "is no environment") {
+		t.Errorf("exit code %d: %s", code, errs)
+	}
+}
+
 func TestEnvFindsAGatewayByAnyOfItsAddresses(t *testing.T) {
 	for from, want := range map[string]string{
 		"http://h":                     "http://h/mcp/default/env",
@@ -167,18 +180,41 @@ func TestEnvFindsAGatewayByAnyOfItsAddresses(t *testing.T) {
 	}
 }
 
+func TestEnvFindsAnEnvironmentBesideWhatTheKeyMayNotUse(t *testing.T) {
+	w := newWorld(t)
+	server, err := env.NewServer(nil, &env.Options{Meta: env.Meta{ID: "inner"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	mux := http.NewServeMux()
+	mux.Handle("/mcp/default/env", server)
+	mux.HandleFunc("/", func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusForbidden) })
+	web := httptest.NewServer(mux)
+	defer web.Close()
+	defer http.DefaultClient.CloseIdleConnections()
+	for _, path := range []string{"", "/mcp", "/mcp/default"} {
+		if code, out, errs := w.run(t, "env", "describe", "--url", web.URL+path); code != 0 || !strings.Contains(out, "(inner)") {
+			t.Errorf("%s: exit code %d\n%s%s", path, code, out, errs)
+		}
+	}
+	if code, _, errs := w.run(t, "env", "describe", "--url", web.URL+"/mcp/ops"); code != 1 || !strings.Contains(errs, "--profile") {
+		t.Errorf("exit code %d\n%s", code, errs)
+	}
+}
+
 func TestEnvSendsItsKey(t *testing.T) {
 	w := newWorld(t)
 	var seen []string
 	web := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		seen = append(seen, r.Header.Get("Authorization"))
-		http.Error(rw, "no", http.StatusForbidden)
+		http.Error(rw, "no", http.StatusUnauthorized)
 	}))
 	defer web.Close()
 	defer http.DefaultClient.CloseIdleConnections()
 	w.vars["TOOLFIT_KEY"] = "tf_a_b"
 	for _, args := range [][]string{{}, {"--key", "tf_c_d"}} {
-		if code, _, errs := w.run(t, append([]string{"env", "describe", "--url", web.URL}, args...)...); code != 1 || !strings.Contains(errs, "403") {
+		if code, _, errs := w.run(t, append([]string{"env", "describe", "--url", web.URL}, args...)...); code != 1 || !strings.Contains(errs, "401") {
 			t.Errorf("exit code %d: %s", code, errs)
 		}
 	}
