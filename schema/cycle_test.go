@@ -30,6 +30,18 @@ func TestRecallExpandsThreeHopsAndPrunesTheFourth(t *testing.T) {
 	}
 }
 
+func TestRecallLiftsASchemaThatIsWrappedOnceTooOften(t *testing.T) {
+	in := `{"type":"object","properties":{"type":"object","properties":{"gem":{"$ref":"#/$defs/G"}},"required":["gem"]},"$defs":{"G":{"type":"string"}}}`
+	res := mustPlan(t, in, Recall, nil)
+	if want := `{"type":"object","properties":{"gem":{"type":"string"}},"required":["gem"]}`; string(res.Parameters) != want {
+		t.Errorf("got  %s\nwant %s", res.Parameters, want)
+	}
+	args, _, err := res.Back([]byte(`{"gem":"rails"}`))
+	if err != nil || string(args) != `{"gem":"rails"}` {
+		t.Errorf("back gives %s, %v", args, err)
+	}
+}
+
 func TestRecallTakesTheSameDefinitionTwiceForNoCycle(t *testing.T) {
 	in := `{"properties":{"a":{"$ref":"#/$defs/P"},"b":{"$ref":"#/$defs/P"}},"$defs":{"P":{"type":"object","properties":{"x":{"type":"integer"}}}}}`
 	res := mustPlan(t, in, Recall, nil)

@@ -129,8 +129,7 @@ func (r *reader) readProperties(f *form, kid *node) {
 		r.change(kid, NotASchema, "dropped")
 		return
 	}
-	// A whole schema written where its properties belong: type is a word, not a schema.
-	if inner := kid.get("properties"); inner != nil && inner.kind == objectKind && kid.str("type") == "object" {
+	if inner := wrapped(kid); inner != nil {
 		r.change(kid, Wrapped, "lifted by one level")
 		r.readProperties(f, inner)
 		if req := kid.get("required"); req != nil {
@@ -142,6 +141,15 @@ func (r *reader) readProperties(f *form, kid *node) {
 	for _, k := range kid.kids {
 		f.props = append(f.props, prop{k.key, r.at(k)})
 	}
+}
+
+// wrapped is the properties of a whole schema that was written where they belong: its type
+// is a word, not a schema. Nil: it is none.
+func wrapped(properties *node) *node {
+	if inner := properties.get("properties"); inner != nil && inner.kind == objectKind && properties.str("type") == "object" {
+		return inner
+	}
+	return nil
 }
 
 func (r *reader) readRequired(f *form, kid *node) {

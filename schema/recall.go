@@ -34,6 +34,10 @@ func (w *writer) recall(root *node) *node {
 	if root.kind == boolKind {
 		root = w.object()
 	}
+	if whole := root.get("properties"); wrapped(whole) != nil {
+		r.change(whole, Wrapped, "lifted by one level")
+		root = whole
+	}
 	if ref := refOf(root); ref != nil && root.get("properties") != nil { // the arguments are named here already
 		r.change(ref, RefSibling, "dropped")
 		bare := *root

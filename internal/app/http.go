@@ -86,10 +86,20 @@ func (a *App) mcpHandler(front *mcp.Front, may func(access.Principal) bool, ente
 	})
 }
 
+// admitCollector lets in who collects metrics. A collector finds each replica by its
+// address, which no list of hosts can name, so a key is enough: a page of another site, from
+// which the list protects, has none to send.
+func (a *App) admitCollector(r *http.Request) (access.Principal, error) {
+	if key, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok && r.Header.Get("Origin") == "" {
+		return a.Keys.Authenticate(r.Context(), key)
+	}
+	return a.admit(r)
+}
+
 // guarded serves pages to callers who may read everything.
 func (a *App) guarded(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		who, err := a.admit(r)
+		who, err := a.admitCollector(r)
 		if err == nil && !who.MayRead() {
 			err = fault.New(fault.Forbidden, "%s may not read this", who.Name)
 		}

@@ -46,7 +46,7 @@ func (s *Service) promised(name string, out raw) raw {
 	return plan.Parameters
 }
 
-// without takes properties out of a schema, and out of what it requires.
+// without takes properties out of a schema and its parts, and out of what they require.
 func without(in raw, names map[string]bool) raw {
 	out := []byte{'{'}
 	for w := rawjson.Object(in); w.Next(); {
@@ -64,10 +64,28 @@ func without(in raw, names map[string]bool) raw {
 			if value = withoutTexts(w.Value, names); value == nil {
 				continue // some readers refuse an empty list
 			}
+		case "allOf", "anyOf", "oneOf":
+			value = partsWithout(w.Value, names)
 		}
 		out = member(out, string(w.Key), value)
 	}
 	return append(out, '}')
+}
+
+// partsWithout takes properties out of each schema of a list.
+func partsWithout(list raw, names map[string]bool) raw {
+	out := []byte{'['}
+	for p := rawjson.Array(list); p.Next(); {
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		if kindOf(p.Value) == "object" {
+			out = append(out, without(p.Value, names)...)
+		} else {
+			out = append(out, p.Value...)
+		}
+	}
+	return append(out, ']')
 }
 
 // withoutTexts takes texts out of a list; nil when nothing is left.
