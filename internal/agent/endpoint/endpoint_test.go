@@ -104,6 +104,7 @@ func TestWhatIsWrongWithAnEndpointIsSaid(t *testing.T) {
 		{"a wrong name", answer(404, `{"error":{"message":"no such model"}}`), fault.UpstreamError, "model m is not there: no such model"},
 		{"too often", answer(429, `{"error":{"message":"slow down"}}`), fault.RateLimited, "asked too often: slow down"},
 		{"a proxy's page", answer(502, "<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>"), fault.UpstreamError, "HTTP 502: 502 Bad Gateway"},
+		{"a model without function calling", answer(400, `{"error":{"message":"m does not support tools"}}`), fault.UpstreamError, "m does not support tools (if the model has no function calling, set tools: text of models.m)"},
 		{"a refusal", answer(400, `{"error":{"message":"context is 8192 tokens"}}`), fault.UpstreamError, "HTTP 400: context is 8192 tokens"},
 		{"an error page", answer(500, "<html>\n<b>oops</b>"), fault.UpstreamError, "HTTP 500: oops"},
 		{"an error of another form", answer(422, `{"detail":"bad field"}`), fault.UpstreamError, "HTTP 422: bad field"},
