@@ -48,10 +48,7 @@ func (r *Runner) Answer(ctx context.Context, t Turn) (*Answer, error) {
 	late := fault.New(fault.UpstreamTimeout, "the answer took longer than %s", c.agent.Timeout).WithHint("raise the timeout of agent %s", c.agent.ID)
 	ctx, cancel := context.WithTimeoutCause(ctx, c.agent.Timeout, late)
 	defer cancel()
-	if err := c.equip(ctx); err != nil {
-		return nil, err
-	}
-	leave, err := c.enter(ctx)
+	leave, err := c.begin(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -61,6 +58,17 @@ func (r *Runner) Answer(ctx context.Context, t Turn) (*Answer, error) {
 	c.answer.Text = c.text.String()
 	r.opts.Metrics.answered(c.agent.ID, &c.answer, err)
 	return &c.answer, err
+}
+
+// begin does all that comes before the first question. leave ends it.
+func (c *chat) begin(ctx context.Context) (leave func(), err error) {
+	if err = c.equip(ctx); err == nil {
+		leave, err = c.enter(ctx)
+	}
+	if err != nil && ctx.Err() != nil {
+		err = stopped(ctx)
+	}
+	return leave, err
 }
 
 // stopped is why a turn was ended from outside.

@@ -79,16 +79,20 @@ func TestAnAgentWithoutToolCallingHasNoTools(t *testing.T) {
 }
 
 func TestTheTimeOfAnAnswerIsLimited(t *testing.T) {
-	w := newWorld(t, "  x: {model: native, timeout: 1s}\n", nil)
+	w := newWorld(t, "  x: {model: native}\n", nil)
 	w.script(readSheet)
 	w.serve = func(ctx context.Context, _ upstream.Call) (string, error) {
 		<-ctx.Done()
 		return "", fault.New(fault.Canceled, "gone")
 	}
-	began := time.Now()
-	a, err := w.Answer(t.Context(), w.turn("x", "go"))
-	if !fault.Is(err, fault.UpstreamTimeout) || !strings.Contains(err.Error(), "the answer took longer than 1s") || time.Since(began) > 10*time.Second {
-		t.Errorf("%v", err)
+	x := w.cfg.AgentNamed("x")
+	var a *Answer
+	for x.Timeout = 250 * time.Millisecond; a == nil || len(a.Calls) == 0; x.Timeout *= 2 { // a busy machine takes longer to the call
+		var err error
+		want := fmt.Sprintf("the answer took longer than %s", x.Timeout)
+		if a, err = w.Answer(t.Context(), w.turn("x", "go")); !fault.Is(err, fault.UpstreamTimeout) || !strings.Contains(err.Error(), want) {
+			t.Fatalf("%v, want %s", err, want)
+		}
 	}
 	if got := statuses(a.Calls); got != "call_001 failed" || !strings.HasSuffix(w.transcript(a.Session), "(failed)") {
 		t.Errorf("%s\n%s", got, w.transcript(a.Session))
@@ -213,7 +217,7 @@ func TestIndependentCallsAreMadeAtOnce(t *testing.T) {
 		if len(a.Calls) != 4 || most.Load() < 2 {
 			t.Errorf("%s, %d at once", statuses(a.Calls), most.Load())
 		}
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("calls that do not depend on each other wait for each other")
 	}
 	text := strings.Join(order, " ")

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -37,16 +38,12 @@ const planning = "Before the first call, write a short numbered plan of the step
 // the tools takes the place of the line that names them; it is empty where the endpoint gets
 // the tools itself.
 func systemPrompt(a *config.Agent, custom, section string, tools []string) string {
-	text := custom
+	text := cmp.Or(custom, a.Prompt)
 	switch {
-	case custom != "":
-	case a.Prompt != "":
-		text = a.Prompt
-		if a.Capabilities.Planning && len(tools) > 0 {
-			text += "\n\n" + planning
-		}
-	default:
+	case text == "":
 		text = basePrompt(a, tools)
+	case a.Capabilities.Planning && len(tools) > 0: // whoever wrote it, an agent that plans does
+		text += "\n\n" + planning
 	}
 	if section == "" {
 		return text

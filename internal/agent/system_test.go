@@ -1,9 +1,12 @@
 package agent
 
 import (
+	"encoding/json"
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/toolfit/toolfit/internal/agent/script"
 	"github.com/toolfit/toolfit/internal/config"
@@ -36,6 +39,7 @@ func TestTheAgentsOwnOrderIsKept(t *testing.T) {
 func TestSystemPrompt(t *testing.T) {
 	a := &config.Agent{Name: "A", Capabilities: config.Capabilities{MaxToolCalls: 3}}
 	own := &config.Agent{Name: "A", Prompt: "Mine."}
+	planner := &config.Agent{Name: "A", Prompt: "Mine.", Capabilities: config.Capabilities{Planning: true}}
 	const section = "\n\n## T\n\n**a**\n\n"
 	cases := []struct {
 		name            string
@@ -48,6 +52,9 @@ func TestSystemPrompt(t *testing.T) {
 		{"the endpoint gets the tools", a, "", "", []string{"a", "b"}, "You are A.\n\nUse the tools where they help. At most 3 calls are made for one answer.\n\nAvailable tools: a, b"},
 		{"the agent's own prompt", own, "", "", []string{"a"}, "Mine."},
 		{"the caller's before it", own, "Yours.", "", []string{"a"}, "Yours."},
+		{"a plan by the agent's own prompt", planner, "", "", []string{"a"}, "Mine.\n\n" + planning},
+		{"a plan by the caller's", planner, "Yours.", "", []string{"a"}, "Yours.\n\n" + planning},
+		{"no plan where there is nothing to call", planner, "Yours.", "", nil, "Yours."},
 		{"tools after a prompt without the line", own, "", section, []string{"a"}, "Mine.\n\n## T\n\n**a**\n\n" + protocol},
 		{"tools in the middle", a, "One.\nAvailable tools: x\nTwo.", section, []string{"a"}, "One.\n\n\n## T\n\n**a**\n\n\nTwo.\n\n" + protocol},
 		{"a line that only looks like it", a, "The Available tools: x", section, []string{"a"}, "The Available tools: x\n\n## T\n\n**a**\n\n" + protocol},
@@ -58,6 +65,28 @@ func TestSystemPrompt(t *testing.T) {
 				t.Errorf("got  %q\nwant %q", got, c.want)
 			}
 		})
+	}
+}
+
+// TestMessagesAlternateInText holds what the templates of many such models demand.
+func TestMessagesAlternateInText(t *testing.T) {
+	answer := textMessage(roleTool, "3")
+	answer.ToolCallID = "1"
+	parts := Message{Role: roleUser, Content: json.RawMessage(`[{"type":"image_url"}]`)}
+	list := []Message{
+		textMessage(roleSystem, "s"), UserMessage("a"), UserMessage("b"), {Role: roleAssistant, ToolCalls: []ToolCall{{ID: "1"}}}, answer, UserMessage("now"),
+		textMessage(roleAssistant, "c"), textMessage(roleAssistant, "d"), parts, UserMessage("e"),
+	}
+	var got []string
+	for _, raw := range inText(list) {
+		got = append(got, string(raw[:min(len(raw), 40)]))
+	}
+	want := []string{
+		`{"role":"system","content":"s"}`, `{"role":"user","content":"a\n\nb"}`, `{"role":"assistant","content":"<tool_cal`, `{"role":"user","content":"<tool_result>{`,
+		`{"role":"assistant","content":"c\n\nd"}`, `{"role":"user","content":[{"type":"image`, `{"role":"user","content":"e"}`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -54,7 +54,8 @@ func protected(v any) string {
 }
 
 // inText writes messages for a model without function calling: calls and their answers are
-// text of the assistant and of the user.
+// text of the assistant and of the user. What one says in a row is one message, for many
+// such models take no other.
 func inText(list []Message) []json.RawMessage {
 	var out []Message
 	for i := 0; i < len(list); i++ {
@@ -78,7 +79,14 @@ func inText(list []Message) []json.RawMessage {
 			}
 			m = textMessage(roleAssistant, strings.Join(texts, "\n"))
 		}
+		if last := len(out) - 1; last >= 0 && out[last].Role == m.Role && isText(out[last]) && isText(m) {
+			out[last] = textMessage(m.Role, out[last].Text()+"\n\n"+m.Text())
+			continue
+		}
 		out = append(out, m)
 	}
 	return forModel(out)
 }
+
+// isText tells whether the content is one text.
+func isText(m Message) bool { return len(m.Content) > 0 && m.Content[0] == '"' }

@@ -17,7 +17,11 @@ func (w *world) heard() (thoughts, text string) {
 	return thoughts, text
 }
 
+// forget lets the next answer begin anew: a world takes longer to make than to use.
+func (w *world) forget() { w.asked, w.sent, w.events, w.told = nil, nil, nil, nil }
+
 func TestACallInThoughtsIsNotMade(t *testing.T) {
+	w := newWorld(t, "", nil)
 	call := in("writer", "1", "apply_formula", `{"filepath":"a","sheet_name":"b","cell":"A1","formula":"=1"}`).Text
 	for name, text := range map[string]string{
 		"marked":              "<think>I could do " + call + ", but no.</think>\nNothing to do.",
@@ -25,7 +29,7 @@ func TestACallInThoughtsIsNotMade(t *testing.T) {
 		"only the end marked": "I could do " + call + "\n</think>\n\nNothing to do.",
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, "", nil)
+			w.forget()
 			w.script(script.Answer{Text: text, Piece: 5})
 			a := w.must(w.turn("writer", "go"))
 			if len(w.sent) != 0 || len(a.Calls) != 0 || a.Text != "Nothing to do." || a.Finish != "stop" {
@@ -42,6 +46,7 @@ func TestACallInThoughtsIsNotMade(t *testing.T) {
 }
 
 func TestAModelThatOnlyThinksOfACallIsToldSo(t *testing.T) {
+	w := newWorld(t, "", nil)
 	call := in("writer", "1", "read_data_from_excel", sheet).Text
 	for name, first := range map[string]script.Answer{
 		"thoughts without an end": {Text: "<think>Let me read. " + call},
@@ -49,7 +54,7 @@ func TestAModelThatOnlyThinksOfACallIsToldSo(t *testing.T) {
 		"beside the answer":       {Reasoning: call},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, "", nil)
+			w.forget()
 			w.script(first, in("writer", "2", "read_data_from_excel", sheet), script.Answer{Text: "ok"})
 			a := w.must(w.turn("writer", "go"))
 			if got := statuses(a.Calls); got != "1 failed, 2 success" || len(w.sent) != 1 || a.Text != "ok" {

@@ -146,7 +146,7 @@ func (c *chat) store(ctx context.Context, list ...Message) error {
 	if c.turn.Unkept {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeLimit)
+	ctx, cancel := outlast(ctx)
 	defer cancel()
 	bodies := make([]json.RawMessage, len(list))
 	for i := range list {
@@ -156,4 +156,20 @@ func (c *chat) store(ctx context.Context, list ...Message) error {
 		return fmt.Errorf("store the chat: %w", err)
 	}
 	return nil
+}
+
+// outlast is a context that goes on a little after its parent has ended. Before that it has
+// no limit of its own: a busy store may take its time.
+func outlast(parent context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(parent))
+	stop := context.AfterFunc(parent, func() {
+		late := time.NewTimer(storeLimit)
+		defer late.Stop()
+		select {
+		case <-late.C:
+			cancel()
+		case <-ctx.Done():
+		}
+	})
+	return ctx, func() { stop(); cancel() }
 }

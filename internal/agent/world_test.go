@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -66,8 +67,35 @@ agents:
 // newWorld makes a world. More is added to the configuration.
 func newWorld(t testing.TB, more string, opts *Options) *world {
 	t.Helper()
-	return newWorldOn(t, filepath.Join(t.TempDir(), "t.db"), more, opts)
+	empty, err := emptyStore()
+	path := filepath.Join(t.TempDir(), "t.db")
+	if err == nil {
+		err = os.WriteFile(path, empty, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newWorldOn(t, path, more, opts)
 }
+
+// emptyStore is the file of a store without anything in it: to make its tables takes longer
+// than most tests.
+var emptyStore = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "toolfit-agent-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "t.db")
+	s, err := store.Open(context.Background(), path, nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Close(); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+})
 
 // newWorldOn makes a world on a store.
 func newWorldOn(t testing.TB, dsn, more string, opts *Options) *world {

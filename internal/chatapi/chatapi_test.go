@@ -233,10 +233,10 @@ func TestEverythingStopsWhenTheClientLeaves(t *testing.T) {
 	leave()
 	select {
 	case <-ended:
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("the model is still asked")
 	}
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(patience)
 	for {
 		rows, err := g.app.Store.Messages(t.Context(), session, 0, 0)
 		if err != nil {
@@ -271,7 +271,7 @@ func (g *gateway) listen(t *testing.T, key string) *websocket.Conn {
 
 func heard(t *testing.T, conn *websocket.Conn) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	_, text, err := conn.Read(ctx)
 	if err != nil {
@@ -317,7 +317,7 @@ func TestTheOfficialNodeClientTalksWithAnAgent(t *testing.T) {
 	node := testparts.Need(t)
 	node.NeedPackage(t, "openai")
 	g := newGateway(t)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, node.Program(), "testdata/client.mjs")
 	cmd.Env = append(os.Environ(), "PARTS="+node.Dir(), "BASE_URL="+g.URL)

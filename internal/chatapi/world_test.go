@@ -22,6 +22,9 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// patience is how long a test waits for what must come, however busy the machine is.
+const patience = time.Minute
+
 // gateway is a whole one, with a scripted model.
 type gateway struct {
 	*httptest.Server

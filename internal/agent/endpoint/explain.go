@@ -49,8 +49,11 @@ func explainStatus(m *config.Model, refused *http.Response) error {
 			WithHint("say less, or lower memory_limit or max_tool_result_length of the agent")
 	}
 	f := fault.New(fault.UpstreamError, "model %s answered HTTP %d: %s", m.Name, refused.StatusCode, said)
-	if refused.StatusCode >= http.StatusInternalServerError {
+	switch {
+	case refused.StatusCode >= http.StatusInternalServerError:
 		return f.WithHint(askAgain)
+	case m.Tools != config.TextTools && strings.Contains(said, "tool"):
+		return f.WithHint("if the model has no function calling, set tools: text of models.%s", m.Name)
 	}
 	return f
 }

@@ -109,3 +109,16 @@ func FuzzAnswer(f *testing.F) {
 		}
 	})
 }
+
+// BenchmarkAnswer reads an answer of a thousand pieces.
+func BenchmarkAnswer(b *testing.B) {
+	piece := `{"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"words "},"logprobs":null,"finish_reason":null}]}`
+	body := strings.Repeat("data: "+piece+"\n\n", 1000) + "data: " + stop + "\n\ndata: [DONE]\n\n"
+	b.ReportAllocs()
+	for b.Loop() {
+		a := answer{model: "m"}
+		if err := a.read(strings.NewReader(body), quiet); err != nil || a.text.Len() != 6000 {
+			b.Fatal(err, a.text.Len())
+		}
+	}
+}

@@ -7,6 +7,9 @@ import (
 	"strings"
 )
 
+// unclosed is the closing tag without its last bracket.
+const unclosed = "</tool_call"
+
 // inCall takes one byte of an open call.
 func (r *Reader) inCall(c byte, out *output) {
 	b := &r.body
@@ -27,6 +30,10 @@ func (r *Reader) inCall(c byte, out *output) {
 	switch {
 	case c == '>':
 		r.tag(out)
+	case !b.quoted && strings.IndexByte(blanks+"<", c) >= 0 && strings.HasSuffix(b.text.String()[:b.text.Len()-1], unclosed):
+		text := b.text.String()
+		r.end(text[:len(text)-len(unclosed)-1], byTag)
+		r.feed(text[len(text)-1:], out)
 	case c == '`' && b.fence && !b.quoted && strings.HasSuffix(b.text.String(), "\n"+fence):
 		r.end(strings.TrimSuffix(b.text.String(), fence), byTag)
 	}
@@ -57,6 +64,7 @@ func (r *Reader) tag(out *output) {
 		r.end(text[:before], byTag)
 		if tag == opening {
 			r.open(false)
+			r.body.second = true
 		}
 	}
 }
@@ -84,6 +92,10 @@ func (r *Reader) finish(how ending) {
 			text = text[:len(text)-n]
 			break
 		}
+	}
+	if r.body.second && strings.TrimSpace(text) == "" {
+		r.inside = false // nothing more was called
+		return
 	}
 	r.end(text, how)
 }

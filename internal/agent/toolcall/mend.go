@@ -13,7 +13,7 @@ import (
 // maxDepth bounds how deep values stand in values.
 const maxDepth = 200
 
-// Mend reads JSON as models write it: brackets at the end and commas may be missing, or be
+// Mend reads JSON as models write it: brackets at both ends and commas may be missing, or be
 // too many; keys may lack quotes; words may be Python's. What comes out is JSON, the very
 // text where that was JSON already. A string without an end is not mended: nobody knows how
 // it goes on.
@@ -27,7 +27,10 @@ func Mend(text string) (value json.RawMessage, missing Missing, err error) {
 	}
 	m := mender{in: text}
 	if c := text[0]; c != '{' && c != '[' {
-		return nil, Nothing, fmt.Errorf("expected a JSON object, got %.40q", text)
+		if !m.named() {
+			return nil, Nothing, fmt.Errorf("expected a JSON object, got %.40q", text)
+		}
+		m = mender{in: "{" + text}
 	}
 	if err := m.value(0); err != nil {
 		return nil, Nothing, fmt.Errorf("at byte %d: %w", m.at, err)
@@ -63,6 +66,14 @@ func (m *mender) blanks(also string) {
 	for m.at < len(m.in) && strings.IndexByte(" \t\r\n"+also, m.in[m.at]) >= 0 {
 		m.at++
 	}
+}
+
+// named tells whether a member begins here: the bracket before it is missing.
+func (m *mender) named() bool {
+	if c := m.in[m.at]; c != '"' && c != '\'' {
+		return false
+	}
+	return m.key() == nil
 }
 
 func (m *mender) value(depth int) error {

@@ -71,6 +71,7 @@ type body struct {
 	fence  bool  // a fence ends it in place of the tag
 	quoted bool  // the end is inside a string
 	escape bool  // and behind a backslash
+	second bool  // the tag that opened it also ended another: it may have been meant to close
 	doubts []int // where tags stood in strings: one of them may be the end after all
 }
 
@@ -239,11 +240,27 @@ func lookCall(text string) (kind, int) {
 		}
 		rest = strings.TrimLeft(rest, blanks)
 	}
+	kind, n := lookTag(rest)
+	if kind == mayBecome && len(text) >= maxFence {
+		kind = isText
+	}
+	if kind != isCall {
+		return kind, 1
+	}
+	return isCall, len(text) - len(rest) + n
+}
+
+// lookTag looks for the opening tag, which may lack its last bracket before that of an object.
+func lookTag(text string) (kind, int) {
+	after, ok := strings.CutPrefix(text, opening[:len(opening)-1])
+	object := strings.TrimLeft(after, blanks)
 	switch {
-	case strings.HasPrefix(rest, opening):
-		return isCall, len(text) - len(rest) + len(opening)
-	case strings.HasPrefix(opening, rest) && len(text) < maxFence:
-		return mayBecome, 0
+	case ok && strings.HasPrefix(after, ">"):
+		return isCall, len(opening)
+	case ok && strings.HasPrefix(object, "{"):
+		return isCall, len(text) - len(object)
+	case ok && object == "", strings.HasPrefix(opening, text):
+		return mayBecome, 1
 	}
 	return isText, 1
 }
