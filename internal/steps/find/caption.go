@@ -121,6 +121,9 @@ func (x *Index) ofChoice(text, box *snapshot.Node) bool {
 	return false
 }
 
+// holdsChoices tells whether a part of the page is there to hold checkboxes or radio buttons.
+func holdsChoices(n *snapshot.Node) bool { return n.Role == "group" || n.Role == "radiogroup" }
+
 // textsIn are the texts of a box without controls, each by itself; none for a large one.
 func (x *Index) textsIn(box *snapshot.Node) (list []phrase) {
 	if box.End-box.Index > 12 {
@@ -141,7 +144,7 @@ func (x *Index) textsIn(box *snapshot.Node) (list []phrase) {
 func (x *Index) labelsWith(n *snapshot.Node) (list []phrase) {
 	at := n
 	for range 5 {
-		if at.Parent == nil || is(at.Parent, row) || is(at.Parent, landmark) {
+		if at.Parent == nil || is(at.Parent, row) || is(at.Parent, landmark) && !(is(n, checkable) && holdsChoices(at.Parent)) {
 			break
 		}
 		at = at.Parent

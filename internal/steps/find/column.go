@@ -16,6 +16,23 @@ func (x *Index) columnHead(at *snapshot.Node) string {
 	return x.page.Content(head, 100)
 }
 
+// columnOf is what the column of a field is called, where it is the only field of its cell.
+func (x *Index) columnOf(n *snapshot.Node) string {
+	at := n.Parent
+	for depth := 0; at != nil && !is(at, cell) && depth < 4; depth++ {
+		at = at.Parent
+	}
+	if at == nil || !is(at, cell) {
+		return ""
+	}
+	for m := range x.page.Inside(at) {
+		if m != n && is(m, field|checkable) && !n.Holds(m) {
+			return ""
+		}
+	}
+	return x.columnHead(at)
+}
+
 // headCell is the head of the column that a cell stands in; nil without one.
 func (x *Index) headCell(at *snapshot.Node) *snapshot.Node {
 	line := at.Parent
@@ -70,7 +87,7 @@ func children(n *snapshot.Node) (count int) {
 }
 
 // byColumn is a row that is told by one of its cells: 编号为 1042, order 1042, status is paid.
-var byColumn = regexp.MustCompile(`^(?:with |where |whose )?(?:the )?(\S.*?)(?:\s*(?:为|是|等于|=|:)\s*|\s+(?:is|equals)\s+)(\S.*?)的?$|^(?:with |where |whose )?(?:the )?(\pL.*?)\s*([#a-z0-9][\w./@-]*\d[\w.-]*)的?$`)
+var byColumn = regexp.MustCompile(`^(?:with |where |whose )?(?:the )?(\S.*?)(?:\s*(?:为|是|等于|=|:)\s*|\s+(?:is|equals)\s+)(\S.*?)的?$|^(?:with |where |whose )?(?:the )?(\pL.*?)\s*(#?[\w./@-]*\d[\w./@-]*)的?$`)
 
 // cellOf is a column and what stands in it.
 type cellOf struct{ column, value phrase }

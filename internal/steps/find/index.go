@@ -133,6 +133,28 @@ func (x *Index) serving(action Action) []*snapshot.Node {
 	return list
 }
 
+// Box is the ref of the box that a checkbox, radio button or switch is drawn in together with
+// its text; "" for none. The control itself often lies under what is drawn, where a click
+// does not reach it; a click on the box does.
+func (x *Index) Box(n *snapshot.Node) string {
+	if !is(n, checkable) || n.Pointer {
+		return ""
+	}
+	box := n.Parent
+	for depth := 0; box != nil && !box.Pointer && depth < 2; depth++ {
+		box = box.Parent
+	}
+	if box == nil || !box.Pointer || box.Role != "generic" {
+		return ""
+	}
+	for m := range x.page.Inside(box) {
+		if m != n && is(m, control) {
+			return ""
+		}
+	}
+	return box.Ref
+}
+
 // actOn is the ref to use for an element. A control that lies under a drawn one has none of
 // its own; then it is that of the box around it, when the box holds nothing else.
 func (x *Index) actOn(n *snapshot.Node) string {

@@ -132,15 +132,13 @@ func (x *Index) beside(n *snapshot.Node) (texts []string) {
 			return []string{x.page.Content(n.Next, 100)}
 		}
 	}
+	if head := x.columnOf(n); head != "" {
+		return []string{head} // the cell before says what the row is about
+	}
 	at := n
 	for range 3 {
 		if at.Parent == nil {
 			break
-		}
-		if is(at, cell) {
-			if head := x.columnHead(at); head != "" {
-				return append(texts, head) // the cell before says what the row is about
-			}
 		}
 		before := previous(at)
 		if before != nil {

@@ -169,6 +169,9 @@ var stopWords = set("the a an as to of in on at for with using via this that is 
 // weakWords may be left out of a name by those who speak of it.
 var weakWords = set("my your you our address code number no user page section area row item value box list 我 我的 您 您的 你 你的 用户 信息 号 号码 页面 区域 内容 栏 一栏 行 项 处")
 
+// holders are what a button says it stands in: "Close this dialog" is its "Close".
+var holders = set("dialog modal popup window panel drawer 对话框 弹窗 弹框 窗口 面板 抽屉")
+
 // reversing are words that make a label mean something else than the same label without them.
 var reversing = set("not no dont never cancel delete remove clear undo revoke disable close reject decline exit logout out stop reset discard deny unsubscribe uninstall forgot forget hide without except non")
 
@@ -213,7 +216,7 @@ func sets(w word) bool {
 // inflected tells whether a label has the name only in another form: "Phone cases" are no phones.
 func inflected(label, name phrase) bool {
 	return slices.ContainsFunc(name.words, func(w word) bool {
-		return w.kind == latin && !slices.ContainsFunc(label.words, func(v word) bool { return v.text == w.text })
+		return w.kind == latin && !stopWords[w.text] && !slices.ContainsFunc(label.words, func(v word) bool { return v.text == w.text })
 	})
 }
 

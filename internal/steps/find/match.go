@@ -126,7 +126,7 @@ func compareOne(l, name phrase) match {
 	case meaningless(name.words):
 	case !slices.ContainsFunc(rest, func(w word) bool { return !stopWords[w.text] }):
 		return match{score: isAlike, why: "is called so but for small words"}
-	case meaningless(rest):
+	case !slices.ContainsFunc(rest, func(w word) bool { return !stopWords[w.text] && !weakWords[w.text] && !holders[w.text] }):
 		return match{score: isAlike, why: "is called so but for small words", weak: true}
 	}
 	if isNumber(name) {

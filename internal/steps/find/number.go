@@ -94,3 +94,35 @@ func ends(v, w word) bool {
 func begins(v, w word) bool {
 	return w.same(v) || v.kind == han && w.kind == han && strings.HasPrefix(v.text, w.text)
 }
+
+// inPager tells whether a number stands among others of which two follow each other, as the
+// numbers of pages do. The days of a month do so, too, but there are many of them.
+func (x *Index) inPager(n *snapshot.Node) bool {
+	at := n
+	for range 3 {
+		if at.Parent == nil || is(at, cell|row) && at.Role != "listitem" {
+			return false
+		}
+		at = at.Parent
+		var numbers []int
+		for m := at.First; m != nil; m = m.Next {
+			if k := x.shownNumber(m); k > 0 {
+				numbers = append(numbers, k)
+			}
+		}
+		if len(numbers) > 1 {
+			return len(numbers) < 28 && slices.ContainsFunc(numbers, func(k int) bool { return slices.Contains(numbers, k+1) })
+		}
+	}
+	return false
+}
+
+// shownNumber is the number that a node shows and nothing else; 0 for none.
+func (x *Index) shownNumber(n *snapshot.Node) int {
+	for _, text := range [...]string{n.Text, x.page.Content(n, 40)} {
+		if p := x.phrase(text); isNumber(p) {
+			return number(p.text)
+		}
+	}
+	return 0
+}

@@ -20,6 +20,7 @@ type reading struct {
 	role     *roleWord
 	nth      int     // 2: the second of equals, -1: the last; 0: not said
 	several  bool    // nth makes sense only among two or more
+	page     bool    // the name is the number of a page
 	places   []place // all must hold the element
 	cost     float64 // what this way of reading takes off the score
 }
@@ -165,8 +166,11 @@ func (d description) target(text string, cost float64) []reading {
 		r.cost = cost + nthCost
 		list = append(list, d.roles(rest, r)...)
 	}
-	if n, rest, found := pageNumber(text); found {
-		list = append(list, d.roles(strings.TrimSpace(n+" "+rest), reading{cost: cost})...)
+	if m := pageNth.FindStringSubmatch(text); m != nil {
+		list = append(list, d.roles(strings.TrimSpace(m[1]+" "+m[2]), reading{cost: cost, page: true})...)
+	}
+	if m := dayNth.FindStringSubmatch(text); m != nil {
+		list = append(list, d.roles(m[1], reading{cost: cost})...)
 	}
 	return list
 }
@@ -211,13 +215,14 @@ func (r *reading) setName(d description, text string) {
 }
 
 var (
-	zhNth    = regexp.MustCompile(`^(倒数)?第\s*(\d+|[一二两三四五六七八九十]+)\s*[个项条处张枚]\s*`)
-	zhLast   = regexp.MustCompile(`^最后一?[个项条]\s*`)
-	enNth    = regexp.MustCompile(`^(first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|last|\d+(?:st|nd|rd|th))\s+`)
-	pageNth  = regexp.MustCompile(`^第\s*(\d+)\s*页\s*(.*)$`)
-	dayNth   = regexp.MustCompile(`^(\d+)\s*[号日]$`)
-	enWords  = strings.Fields("first second third fourth fifth sixth seventh eighth ninth tenth")
-	zhDigits = []rune("零一二三四五六七八九")
+	zhNth      = regexp.MustCompile(`^(倒数)?第\s*(\d+|[一二两三四五六七八九十]+)\s*[个项条处张枚]\s*`)
+	zhLast     = regexp.MustCompile(`^最后一?[个项条]\s*`)
+	enNth      = regexp.MustCompile(`^(first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|last|\d+(?:st|nd|rd|th))\s+`)
+	personName = regexp.MustCompile(`^(?:first|last|second) names?\b`) // of whom, not which of several
+	pageNth    = regexp.MustCompile(`^第\s*(\d+)\s*页\s*(.*)$`)
+	dayNth     = regexp.MustCompile(`^(\d+)\s*[号日]$`)
+	enWords    = strings.Fields("first second third fourth fifth sixth seventh eighth ninth tenth")
+	zhDigits   = []rune("零一二三四五六七八九")
 )
 
 // ordinal takes "第二个" or "second" off the front.
@@ -233,10 +238,10 @@ func ordinal(text string) (r reading, rest string, found bool) {
 		return reading{nth: -1}, text[len(m):], true
 	}
 	m := enNth.FindStringSubmatch(text)
-	if m == nil {
+	if m == nil || personName.MatchString(text) {
 		return r, text, false
 	}
-	// "First name" and "last name" are names, so there must be something to count.
+	// "First line" and "last page" are names, too, so there must be something to count.
 	r.several = true
 	if r.nth = slices.Index(enWords, m[1]) + 1; m[1] == "last" {
 		r.nth = -1
@@ -264,15 +269,4 @@ func number(s string) int {
 		}
 	}
 	return total + digit
-}
-
-// pageNumber reads 第 3 页 and 15 号 as the number that a button or a day shows.
-func pageNumber(text string) (n, rest string, found bool) {
-	if m := pageNth.FindStringSubmatch(text); m != nil {
-		return m[1], m[2], true
-	}
-	if m := dayNth.FindStringSubmatch(text); m != nil {
-		return m[1], "", true
-	}
-	return "", "", false
 }

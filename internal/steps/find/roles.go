@@ -70,6 +70,8 @@ func fit(n *snapshot.Node, action Action) int {
 	switch action {
 	case Fill:
 		switch {
+		case n.Role == "combobox" && n.First != nil && n.First.Role == "option":
+			return 0 // its options can be chosen, but nothing else can be written
 		case has&editable != 0:
 			return 2
 		case n.Role == "generic" && n.Name != "":

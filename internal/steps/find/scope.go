@@ -94,7 +94,7 @@ func (x *Index) kindScopes(p place) (list []scope) {
 		}
 		g := whole
 		if !p.name.empty() {
-			g = nameGrade(x.placeName(n), p)
+			g = x.kindGrade(n, p)
 		}
 		if g != none {
 			list = append(list, scope{from: n.Index, to: n.End, grade: g})
@@ -114,6 +114,24 @@ func (x *Index) kindScopes(p place) (list []scope) {
 		return nil
 	}
 	return list[i : i+1]
+}
+
+// kindGrade compares what a place of a kind is called: by its name or, where it has none, by
+// the heading that it stands under or the region that holds it.
+func (x *Index) kindGrade(n *snapshot.Node, p place) grade {
+	name := x.placeName(n)
+	if !name.empty() || is(n, dialog) {
+		return nameGrade(name, p)
+	}
+	for a := n.Parent; a != nil; a = a.Parent {
+		if a.Role == "region" && nameGrade(x.placeName(a), p) == whole {
+			return whole
+		}
+	}
+	if slices.ContainsFunc(x.headed(p), func(s scope) bool { return s.grade == whole && s.holds(n) }) {
+		return whole
+	}
+	return none
 }
 
 // nameGrade compares a place's own name with what it is called.
@@ -195,7 +213,7 @@ func (x *Index) standsWith(anchor, n *snapshot.Node) bool {
 			i = m.End
 			continue
 		}
-		if (m.Name != "" || m.Text != "") && !x.ofChoice(m, other) {
+		if (m.Name != "" || m.Text != "") && !holdsChoices(m) && !x.ofChoice(m, other) {
 			return false
 		}
 		i++

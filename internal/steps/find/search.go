@@ -55,7 +55,7 @@ func (s *search) keep(list []candidate) {
 // named are the elements that answer to a reading's name and role, wherever they stand.
 // Many readings differ in the place alone, so the list is shared: read-only.
 func (s *search) named(r *reading) []candidate {
-	key := nameKey{r.name.text, r.extra.text, r.exact, r.role}
+	key := nameKey{r.name.text, r.extra.text, r.exact, r.page, r.role}
 	list, known := s.byName[key]
 	if !known {
 		memo := map[labelKey]match{}
@@ -76,7 +76,7 @@ type labelKey struct {
 
 type nameKey struct {
 	name, extra string
-	exact       bool
+	exact, page bool
 	role        *roleWord
 }
 
@@ -85,6 +85,9 @@ func (s *search) candidate(n *snapshot.Node, r *reading, memo map[labelKey]match
 	fits, role := fit(n, s.query.Action), r.role.accepts(n)
 	if role == 0 || role == 1 && r.role.isIcon() && s.x.nameless {
 		return candidate{}, false // where icons without names are, a written word is not meant
+	}
+	if r.page && !s.x.inPager(n) {
+		return candidate{}, false // a day of a calendar, a count
 	}
 	c := candidate{node: n}
 	if r.name.empty() {
@@ -111,6 +114,9 @@ func (s *search) candidate(n *snapshot.Node, r *reading, memo map[labelKey]match
 		score, why := m.score, m.why
 		if score == isWithin && !s.mayBePart(n, r, m) {
 			continue
+		}
+		if s.query.Action == Click && r.role == nil && is(n, field) && (m.score == isSynonym || l.source == byCaption && m.score < isEqual) {
+			continue // who clicks rather than fills means a button
 		}
 		if m.weak && s.query.Action != Fill && s.query.Action != Select {
 			score = isWithin
@@ -245,7 +251,7 @@ func (s *search) beside(list []candidate, p place) (kept []candidate) {
 // readTexts looks for an element that is no control but whose text is the name.
 func (s *search) readTexts(r *reading) {
 	// What is called a button but is plain text must at least stand where it was said to be.
-	if r.name.empty() || r.role != nil && len(r.places) == 0 || !s.x.knowsAll(r.name) {
+	if r.name.empty() || r.page || r.role != nil && len(r.places) == 0 || !s.x.knowsAll(r.name) {
 		return
 	}
 	var list []candidate

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -154,8 +155,10 @@ func (r *Runner) do(ctx context.Context, s *steps.Step, until *deadline) error {
 		return r.onElement(ctx, s, find.Click, "browser_click", map[string]any{"button": "right"}, until)
 	case steps.Hover:
 		return r.onElement(ctx, s, find.Click, "browser_hover", nil, until)
-	case steps.Fill, steps.Clear:
-		return r.onElement(ctx, s, find.Fill, "browser_type", map[string]any{"text": s.Value}, until)
+	case steps.Fill:
+		return r.fill(ctx, s, until)
+	case steps.Clear:
+		return r.onElement(ctx, s, find.Fill, "browser_type", map[string]any{"text": ""}, until)
 	case steps.Type:
 		return r.onElement(ctx, s, find.Fill, "browser_type", map[string]any{"text": s.Value, "slowly": true}, until)
 	case steps.Select:
@@ -183,6 +186,9 @@ func (r *Runner) onElement(ctx context.Context, s *steps.Step, action find.Actio
 		loc, err := r.locate(ctx, s.Target, action, until)
 		if err != nil {
 			return err
+		}
+		if tool == "browser_click" && loc.node != nil && r.page != nil {
+			loc.address = cmp.Or(r.page.index.Box(loc.node), loc.address)
 		}
 		err = r.use(ctx, tool, loc, args)
 		if err == nil {

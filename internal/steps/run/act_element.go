@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,9 +13,58 @@ import (
 	"github.com/toolfit/toolfit/internal/steps/snapshot"
 )
 
+// fill writes a value. Of a list, whose options are all that it can hold, it chooses one.
+func (r *Runner) fill(ctx context.Context, s *steps.Step, until *deadline) error {
+	choice := *s
+	choice.Values, choice.Value = []string{s.Value}, ""
+	if r.isList(ctx, s.Target) {
+		return r.selectOption(ctx, &choice, until)
+	}
+	err := r.onElement(ctx, s, find.Fill, "browser_type", map[string]any{"text": s.Value}, until)
+	if codeOf(err) == snapshot.NotFound && r.isList(ctx, s.Target) { // it came while that was looked for
+		return r.selectOption(ctx, &choice, r.soon())
+	}
+	return err
+}
+
+// isList tells whether the page as it was last seen has a list of options that the words
+// mean, and nothing to write into.
+func (r *Runner) isList(ctx context.Context, t *steps.Target) bool {
+	node := r.sees(ctx, t, find.Select)
+	return node != nil && node.First != nil && node.First.Role == "option" && r.sees(ctx, t, find.Fill) == nil
+}
+
+// sees is the element that the words mean on the page as it was last seen; nil for none.
+func (r *Runner) sees(ctx context.Context, t *steps.Target, action find.Action) *snapshot.Node {
+	q, err := r.query(t, action)
+	if err != nil {
+		return nil
+	}
+	if _, isSelector := find.ParseSelector(q.Text); isSelector {
+		return nil
+	}
+	hit, err := r.lookUp(ctx, q, false)
+	if err != nil {
+		return nil
+	}
+	return hit.Node
+}
+
+// looksLikeList tells whether the words mean no list, but a field or a button that opens one.
+func (r *Runner) looksLikeList(ctx context.Context, t *steps.Target) bool {
+	if r.sees(ctx, t, find.Select) != nil {
+		return false
+	}
+	node := r.sees(ctx, t, find.Click)
+	return node != nil && (node.Role == "textbox" || node.Role == "searchbox" || node.Role == "button")
+}
+
 // selectOption chooses options. What looks like a list but is made of boxes is opened and
 // its option clicked: the server says that it is no list before it does anything.
 func (r *Runner) selectOption(ctx context.Context, s *steps.Step, until *deadline) error {
+	if len(s.Values) == 1 && r.looksLikeList(ctx, s.Target) {
+		return r.openAndChoose(ctx, s, nil, until)
+	}
 	err := r.onElement(ctx, s, find.Select, "browser_select_option", map[string]any{"values": s.Values}, until)
 	var f *snapshot.Failure
 	var refusal *find.Refusal
@@ -25,14 +75,18 @@ func (r *Runner) selectOption(ctx context.Context, s *steps.Step, until *deadlin
 	if !custom || len(s.Values) != 1 {
 		return err
 	}
-	first := err
+	return r.openAndChoose(ctx, s, err, until)
+}
+
+// openAndChoose clicks what opens the options, and then the one that is called so. First is
+// what went wrong before; where nothing can be opened, that is what there is to say.
+func (r *Runner) openAndChoose(ctx context.Context, s *steps.Step, first error, until *deadline) error {
 	if err := r.onElement(ctx, s, find.Click, "browser_click", nil, r.soon()); err != nil {
-		return first
+		return cmp.Or(first, err)
 	}
 	option := *s
 	option.Target = &steps.Target{Text: `"` + s.Values[0] + `"`}
-	err = r.onElement(ctx, &option, find.Click, "browser_click", nil, until)
-	if err != nil {
+	if err := r.onElement(ctx, &option, find.Click, "browser_click", nil, until); err != nil {
 		return &failure{code: codeOf(err), message: "choose " + s.Values[0] + ": " + err.Error(), acted: true}
 	}
 	return nil

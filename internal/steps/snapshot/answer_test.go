@@ -125,3 +125,17 @@ func FuzzReadAnswer(f *testing.F) {
 		}
 	})
 }
+
+func TestWhatKeepsAnElementFromBeingUsedIsSaid(t *testing.T) {
+	const waited = "TimeoutError: locator.click: Timeout 5000ms exceeded.\nCall log:\n  - waiting for element\n"
+	for line, want := range map[string]string{
+		`    - <span class="inner"></span> intercepts pointer events`:                `the element is covered by <span class="inner"></span>`,
+		`    - <div id="mask">…</div> from <body> subtree intercepts pointer events`: `the element is covered by <div id="mask">…</div>`,
+		"    - element is not enabled":                                               "the element is disabled",
+		"    - element is not visible":                                               "the element is not visible",
+	} {
+		if f := snapshot.FailureOf(waited+line, nil); f.Code != snapshot.NotInteractable || f.Message != want {
+			t.Errorf("%s: %s %q", line, f.Code, f.Message)
+		}
+	}
+}

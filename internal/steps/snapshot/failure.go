@@ -114,10 +114,32 @@ func FailureOf(text string, modal *Modal) *Failure {
 	switch f.Code {
 	case Ambiguous:
 		f.Candidates = candidates(text)
+	case NotInteractable:
+		f.Message = whyNot(f, text)
 	case DialogOpen:
 		f.Modal = modal
 	}
 	return f
+}
+
+// cover is the line that names what lies over an element.
+var cover = regexp.MustCompile(`(<.+>)(?: from <.+> subtree)? intercepts pointer events`)
+
+// whyNot says what keeps an element from being used; the first line only says how long the
+// server waited.
+func whyNot(f *Failure, text string) string {
+	switch f.Detail {
+	case "obscured":
+		if m := cover.FindStringSubmatch(text); m != nil {
+			return "the element is covered by " + message(m[1])
+		}
+		return "the element is covered by another"
+	case "disabled":
+		return "the element is disabled"
+	case "hidden":
+		return "the element is not visible"
+	}
+	return f.Message
 }
 
 // message is the first line that says something, without the names of functions before it.

@@ -1,0 +1,49 @@
+package run_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/steps/run"
+)
+
+func TestAChoiceUnderWhatIsDrawnIsClickedByItsBox(t *testing.T) {
+	b := &fakeBrowser{tree: page(`- generic [ref=e1]:
+  - generic [ref=e2] [cursor=pointer]:
+    - radio "Monthly" [ref=e3]
+    - generic [ref=e4]: Monthly
+  - generic [ref=e5] [cursor=pointer]:
+    - checkbox "I agree to the terms" [ref=e6]
+    - link "terms" [ref=e7]`)}
+	c, _ := one(b, run.Options{}, "steps: [勾选 Monthly, check I agree to the terms]")
+	want := []string{
+		`browser_click {"element":"Monthly","target":"e2"}`,
+		`browser_click {"element":"I agree to the terms","target":"e6"}`, // its box holds a link, too
+	}
+	if c.Status != run.Passed || !slices.Equal(b.acted(), want) {
+		t.Errorf("%s %q", c.Status, b.acted())
+	}
+}
+
+func TestFillingAListChoosesItsOption(t *testing.T) {
+	b := &fakeBrowser{tree: page(`- combobox "Status" [ref=e1]:
+  - option "Open" [selected]
+  - option "Paid"`)}
+	c, _ := one(b, run.Options{}, `steps: [set Status to "Paid"]`)
+	if want := []string{`browser_select_option {"element":"Status","target":"e1","values":["Paid"]}`}; c.Status != run.Passed || !slices.Equal(b.acted(), want) {
+		t.Errorf("%s %q", c.Status, b.acted())
+	}
+}
+
+func TestAFieldThatOpensAListIsNotWaitedFor(t *testing.T) {
+	b := &fakeBrowser{tree: page(`- generic [ref=e1]:
+  - generic [ref=e2]: Kind
+  - textbox "Please choose" [ref=e3] [cursor=pointer]
+- listitem [ref=e4] [cursor=pointer]: Question`)}
+	c, _ := one(b, run.Options{Timeout: time.Minute}, `steps: [select "Question" in Kind]`)
+	want := []string{`browser_click {"element":"Kind","target":"e3"}`, `browser_click {"element":"\"Question\"","target":"e4"}`}
+	if c.Status != run.Passed || !slices.Equal(b.acted(), want) || b.now.Sub(time.Unix(0, 0)) > time.Second {
+		t.Errorf("%s after %v: %q", c.Status, b.now.Sub(time.Unix(0, 0)), b.acted())
+	}
+}
