@@ -1,9 +1,12 @@
 package run_test
 
 import (
+	"context"
+	"encoding/json"
 	"strings"
 	"testing"
 
+	"github.com/toolfit/toolfit/internal/steps"
 	"github.com/toolfit/toolfit/internal/steps/run"
 	"github.com/toolfit/toolfit/internal/steps/snapshot"
 )
@@ -29,5 +32,27 @@ func TestABrowserThatDoesNotStartIsNotThePagesFault(t *testing.T) {
 	}}
 	if c, _ := one(b, run.Options{}, "- 打开 http://h/\n"); c.Status != run.Failed || c.Error.Details.Code != snapshot.NavigationFailed {
 		t.Errorf("a page that is not there: %s %+v", c.Status, c.Error)
+	}
+}
+
+// deafBrowser never answers when a page is to be opened.
+type deafBrowser struct{ *fakeBrowser }
+
+func (b deafBrowser) Call(ctx context.Context, asked, fitted run.Call) (json.RawMessage, error) {
+	if fitted.Tool == "browser_navigate" {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	return b.fakeBrowser.Call(ctx, asked, fitted)
+}
+
+func TestAPageThatDoesNotOpenEndsWithItsStepsOwnTime(t *testing.T) {
+	suite, err := steps.Parse("t.yaml", []byte("- {navigate: \"http://h/\", timeout: 10ms}\n"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := run.New(deafBrowser{&fakeBrowser{tree: page(loginPage)}}, nil).Suite(t.Context(), suite).Cases[0]
+	if c.Status != run.Failed || c.Error.Details.Code != snapshot.TimedOut || c.Error.Message != "http://h/ was not open after 10ms" || c.Steps[0].Screenshot == nil {
+		t.Errorf("%+v %+v", c, c.Error)
 	}
 }
