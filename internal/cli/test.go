@@ -81,6 +81,9 @@ func (c *command) runTests(ctx context.Context, flags *testFlags, args []string)
 		return err
 	}
 	defer end()
+	if err := makeRoom(reports); err != nil {
+		return err
+	}
 	stop, err := trial.Serve(o.Suites)
 	if err != nil {
 		return fault.New(fault.BadRequest, "%w", err)

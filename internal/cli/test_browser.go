@@ -188,15 +188,28 @@ func (p *browserParts) args(f *testFlags, endpoint string) []string {
 	return args
 }
 
-// missing says what has to be installed; nil when nothing has. A browser that runs somewhere
-// need not be installed.
-func (p *browserParts) missing(running bool) error {
-	var lacks, hints []string
+// lack is something that has to be installed, and how.
+type lack struct {
+	What    string `json:"what"`
+	Install string `json:"install"`
+}
+
+// lacks are all of them. A browser that runs somewhere need not be installed.
+func (p *browserParts) lacks(running bool) (list []lack) {
 	if p.node == "" {
-		lacks, hints = append(lacks, p.noNode), append(hints, nodeHint())
+		list = append(list, lack{p.noNode, "install Node: " + here().node})
 	}
 	if p.chromium == "" && !running {
-		lacks, hints = append(lacks, "no Chromium or Chrome was found"), append(hints, chromiumHint())
+		list = append(list, lack{"no Chromium or Chrome was found", "install a browser: " + here().browser})
+	}
+	return list
+}
+
+// missing says what has to be installed; nil when nothing has.
+func (p *browserParts) missing(running bool) error {
+	var lacks, hints []string
+	for _, one := range p.lacks(running) {
+		lacks, hints = append(lacks, one.What), append(hints, one.Install)
 	}
 	if len(lacks) == 0 {
 		return nil

@@ -89,15 +89,30 @@ func parseReports(words []string) (list []reportFile, err error) {
 		if reportForms[form] == nil || !ok || path == "" {
 			return nil, usage("--report %q is not of the form junit=FILE, html=FILE or json=FILE", w)
 		}
+		if slices.ContainsFunc(list, func(r reportFile) bool { return filepath.Clean(r.path) == filepath.Clean(path) }) {
+			return nil, usage("--report names %s twice", path)
+		}
 		list = append(list, reportFile{form, path})
 	}
 	return list, nil
 }
 
-func (r reportFile) write(results []*run.Result) error {
-	if err := os.MkdirAll(filepath.Dir(r.path), 0o755); err != nil {
-		return fmt.Errorf("make the folder of a report: %w", err)
+// makeRoom sees to it that the reports can be written, before the tests have taken their time.
+func makeRoom(list []reportFile) error {
+	for _, r := range list {
+		if err := os.MkdirAll(filepath.Dir(r.path), 0o755); err != nil {
+			return usage("--report: %v", err)
+		}
+		f, err := os.OpenFile(r.path, os.O_WRONLY|os.O_CREATE, 0o644)
+		if err != nil {
+			return usage("--report: %v", err)
+		}
+		f.Close() // nothing was written
 	}
+	return nil
+}
+
+func (r reportFile) write(results []*run.Result) error {
 	f, err := os.Create(r.path)
 	if err != nil {
 		return fmt.Errorf("write report: %w", err)

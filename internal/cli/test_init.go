@@ -35,9 +35,9 @@ func (c *command) testInit() *cobra.Command {
 				return err
 			}
 			parts := c.findParts(cmd.Context())
-			missing := parts.missing(false)
 			if c.json {
-				return c.printJSON(map[string]any{"written": written, "ready": missing == nil, "node": parts.node, "server": parts.mcp, "browser": parts.chromium})
+				missing := append([]lack{}, parts.lacks(false)...)
+				return c.printJSON(map[string]any{"written": written, "ready": len(missing) == 0, "missing": missing, "node": parts.node, "server": parts.mcp, "browser": parts.chromium})
 			}
 			c.showFirstTest(dir, written, parts)
 			return nil
@@ -82,8 +82,6 @@ func (c *command) showFirstTest(dir string, written []string, p *browserParts) {
 	}
 	if p.node != "" {
 		fmt.Fprintf(c.env.Out, "found    Node %s (%s)\n", p.version, p.node)
-	} else {
-		fmt.Fprintf(c.env.Out, "missing  Node %d or newer: %s\n         → %s\n", oldestNode, p.noNode, nodeHint())
 	}
 	switch {
 	case p.mcp != "":
@@ -93,8 +91,9 @@ func (c *command) showFirstTest(dir string, written []string, p *browserParts) {
 	}
 	if p.chromium != "" {
 		fmt.Fprintf(c.env.Out, "found    a browser (%s)\n", p.chromium)
-	} else {
-		fmt.Fprintf(c.env.Out, "missing  Chromium or Chrome\n         → %s\n", chromiumHint())
+	}
+	for _, one := range p.lacks(false) {
+		fmt.Fprintf(c.env.Out, "missing  %s\n         → %s\n", one.What, one.Install)
 	}
 	run := "toolfit test"
 	if dir != testFolder {

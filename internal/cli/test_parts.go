@@ -48,7 +48,7 @@ var elsewhere = map[string][]string{
 
 // findParts looks for Node, the server and a browser.
 func (c *command) findParts(ctx context.Context) *browserParts {
-	p := &browserParts{noNode: "no Node was found"}
+	p := &browserParts{noNode: fmt.Sprintf("no Node was found (%d or newer is needed)", oldestNode)}
 	if path, err := exec.LookPath("node"); err == nil {
 		p.checkNode(ctx, path)
 	}
@@ -71,6 +71,7 @@ func (c *command) findParts(ctx context.Context) *browserParts {
 			return p
 		}
 	}
+	p.chromium = fetchedBrowser(c.browsersFolder(), runtime.GOOS)
 	return p
 }
 
@@ -113,22 +114,4 @@ func (p *browserParts) command() []string {
 		return []string{p.node, p.mcp}
 	}
 	return []string{p.npx, "-y", fetchedServer}
-}
-
-func nodeHint() string {
-	return "install Node: " + bySystem("apt-get install nodejs npm", "brew install node", "winget install OpenJS.NodeJS.LTS")
-}
-
-func chromiumHint() string {
-	return "install a browser: " + bySystem("apt-get install chromium fonts-noto-cjk", "brew install --cask chromium", "winget install Google.Chrome")
-}
-
-func bySystem(linux, mac, windows string) string {
-	switch runtime.GOOS {
-	case "darwin":
-		return mac
-	case "windows":
-		return windows
-	}
-	return linux
 }

@@ -23,20 +23,20 @@ func TestWithoutNodeAndBrowserItSaysWhatToInstall(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("PATH", t.TempDir())
 	code, out := in(t, "test", "init")
-	if code != 0 || !strings.Contains(out, "missing  Node 20 or newer: no Node was found") || !strings.Contains(out, "install what is missing, then run: toolfit test") {
+	if code != 0 || !strings.Contains(out, "missing  no Node was found (20 or newer is needed)") || !strings.Contains(out, "install what is missing, then run: toolfit test") {
 		t.Errorf("exit %d: %s", code, out)
 	}
 	if elsewhereHas() {
 		t.Skip("a browser is installed outside of PATH")
 	}
 	code, out = in(t, "test")
-	if code != 1 || !strings.Contains(out, "the tests need a browser: no Node was found; no Chromium or Chrome was found") || !strings.Contains(out, "→ install Node: ") {
+	if code != 1 || !strings.Contains(out, "the tests need a browser: no Node was found (20 or newer is needed); no Chromium or Chrome was found") || !strings.Contains(out, "→ install Node: ") {
 		t.Errorf("exit %d: %s", code, out)
 	}
 }
 
 func elsewhereHas() bool {
-	p := (&command{}).findParts(context.Background())
+	p := (&command{env: &Env{Lookup: os.LookupEnv}}).findParts(context.Background())
 	return p.chromium != ""
 }
 

@@ -135,7 +135,7 @@ func (r *Runner) filled(s *steps.Step) (*steps.Step, error) {
 	}
 	c.Expect = nil
 	for _, e := range s.Expect {
-		e.Value = fill(e.Value)
+		e.Value, e.Text = fill(e.Value), r.shown(e.Text)
 		c.Expect = append(c.Expect, e)
 	}
 	if len(s.Arguments) > 0 {

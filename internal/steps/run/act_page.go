@@ -14,9 +14,9 @@ import (
 func (r *Runner) onPage(ctx context.Context, s *steps.Step, until *deadline) error {
 	switch s.Action {
 	case steps.Navigate:
-		return r.navigate(ctx, r.address(s.Value))
+		return r.navigateFor(ctx, r.address(s.Value), s.Timeout)
 	case steps.Reload:
-		return r.navigate(ctx, r.where.url)
+		return r.navigateFor(ctx, r.where.url, s.Timeout)
 	case steps.Back:
 		_, err := r.call(ctx, "browser_navigate_back", nil)
 		return err
@@ -82,6 +82,21 @@ func (r *Runner) address(value string) string {
 func looksLikeHost(value string) bool {
 	host, _, _ := strings.Cut(value, "/")
 	return strings.Contains(host, ".") && !strings.HasSuffix(host, ".html") && !strings.HasSuffix(host, ".htm") || strings.HasPrefix(host, "localhost")
+}
+
+// navigateFor goes to an address for as long as the step itself allows; 0 leaves it to the
+// server, for which the first page may mean to start the browser.
+func (r *Runner) navigateFor(ctx context.Context, to string, limit time.Duration) error {
+	if limit == 0 {
+		return r.navigate(ctx, to)
+	}
+	inner, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	err := r.navigate(inner, to)
+	if err != nil && inner.Err() != nil && ctx.Err() == nil {
+		return fail(snapshot.TimedOut, "%s was not open after %s", to, limit)
+	}
+	return err
 }
 
 // navigate goes to an address and sees that the browser went there: some failures come as

@@ -90,6 +90,9 @@ func (r *Runner) send(ctx context.Context, asked, fitted Call) (snapshot.Answer,
 	r.look(answer)
 	if answer.Failure != nil {
 		r.metrics.Calls.OK--
+		if none := notStarted(raw); none != nil {
+			return answer, none
+		}
 		return answer, answer.Failure
 	}
 	return answer, nil

@@ -162,3 +162,27 @@ func TestARunThatIsEndedSaysWhereAndLeavesTheRest(t *testing.T) {
 		}
 	}
 }
+
+func TestFailuresShowTheValuesOfVariablesButNoSecret(t *testing.T) {
+	env := func(string) (string, bool) { return "s3cret", true }
+	b := &fakeBrowser{tree: page(loginPage)}
+	_, res := one(b, run.Options{Env: env}, `
+vars: {who: 李四}
+cases:
+  - name: a
+    data: [{pw: "${env:PW}"}, {pw: "${env:PW}", n: 2}]
+    steps: [{expect: {title: "${who} ${pw}"}, timeout: 1s}]
+  - name: b
+    steps: [{click: "${who} ${env:PW}", timeout: 1s}]
+`)
+	for i, want := range []string{"a [row 1]", "a [n=2, row 2]", "b"} {
+		c := res.Cases[i]
+		text, _ := json.Marshal(c)
+		if c.Name != want || !strings.Contains(c.Error.Message, `李四 •••"`) || strings.Contains(string(text), "s3cret") {
+			t.Errorf("%s: %s", c.Name, text)
+		}
+	}
+	if d := res.Cases[2].Error.Details; d.Selector != "李四 •••" {
+		t.Errorf("%+v", d)
+	}
+}

@@ -110,13 +110,21 @@ func (r *Runner) errorOf(err error, s *steps.Step) *Error {
 		e.Type = t
 	}
 	if s != nil && s.Target != nil {
-		e.Details.Selector = r.mask(s.Target.Text)
+		e.Details.Selector = r.mask(r.shown(s.Target.Text))
 	}
 	var own *failure
 	if errors.As(err, &own) {
 		e.Details.ExpectedFormat, e.Details.ActualFormat = r.mask(own.expected), r.mask(own.actual)
 	}
 	return e
+}
+
+// shown is text for people, with its variables filled in as far as they are known.
+func (r *Runner) shown(text string) string {
+	if filled, err := r.vars.Fill(text); err == nil {
+		return filled
+	}
+	return text
 }
 
 func (r *Runner) mask(text string) string {

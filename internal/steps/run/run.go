@@ -141,11 +141,11 @@ func (r *Runner) Suite(ctx context.Context, s *steps.Suite) *Result {
 	for i := range s.Cases {
 		c := &s.Cases[i]
 		if len(c.Data) == 0 {
-			res.Cases = append(res.Cases, r.repeated(ctx, c, nil))
+			res.Cases = append(res.Cases, r.repeated(ctx, c, c.Name, nil))
 			continue
 		}
-		for _, row := range c.Data {
-			res.Cases = append(res.Cases, r.repeated(ctx, c, row))
+		for n, row := range c.Data {
+			res.Cases = append(res.Cases, r.repeated(ctx, c, rowName(c.Name, n+1, row), row))
 		}
 	}
 	res.Duration = r.opts.Now().Sub(res.Started)
@@ -154,12 +154,12 @@ func (r *Runner) Suite(ctx context.Context, s *steps.Suite) *Result {
 }
 
 // repeated runs a case until it passes or its repetitions are used up.
-func (r *Runner) repeated(ctx context.Context, c *steps.Case, row map[string]string) CaseResult {
+func (r *Runner) repeated(ctx context.Context, c *steps.Case, name string, row map[string]string) CaseResult {
 	var out CaseResult
 	var earlier []*Error
 	for attempt := 1; ; attempt++ {
 		out = r.once(ctx, c, row)
-		out.Attempts, out.Earlier = attempt, earlier
+		out.Name, out.Attempts, out.Earlier = name, attempt, earlier
 		if out.Status == Passed && attempt > 1 {
 			out.Status = Flaky
 			r.metrics.Flaky++
@@ -175,7 +175,7 @@ func (r *Runner) repeated(ctx context.Context, c *steps.Case, row map[string]str
 
 // once runs a case in a fresh browser: setup, steps, teardown.
 func (r *Runner) once(ctx context.Context, c *steps.Case, row map[string]string) (out CaseResult) {
-	out = CaseResult{Name: caseName(c.Name, row), Tags: c.Tags, Line: c.Line, Status: Passed, Started: r.opts.Now()}
+	out = CaseResult{Tags: c.Tags, Line: c.Line, Status: Passed, Started: r.opts.Now()}
 	defer func() { out.Duration = r.opts.Now().Sub(out.Started) }()
 	if c.Skip != "" {
 		out.Status, out.Reason = Skipped, c.Skip
@@ -232,15 +232,19 @@ func (r *Runner) left(s *steps.Step) StepResult {
 	return StepResult{Text: r.vars.Mask(s.Text), File: s.File, Line: s.Line, Action: s.Action, Status: Skipped}
 }
 
-func caseName(name string, row map[string]string) string {
+// rowName is a case with the nth row of its data. A row with a secret has its number instead.
+func rowName(name string, n int, row map[string]string) string {
 	var parts []string
+	secret := false
 	for _, k := range slices.Sorted(maps.Keys(row)) {
-		if !strings.Contains(row[k], "${env:") {
-			parts = append(parts, k+"="+row[k])
+		if strings.Contains(row[k], "${env:") {
+			secret = true
+			continue
 		}
+		parts = append(parts, k+"="+row[k])
 	}
-	if len(parts) == 0 {
-		return name
+	if secret || len(parts) == 0 {
+		parts = append(parts, fmt.Sprintf("row %d", n))
 	}
 	return fmt.Sprintf("%s [%s]", name, strings.Join(parts, ", "))
 }
