@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/toolfit/toolfit/internal/project/mask"
 	"github.com/toolfit/toolfit/internal/project/quoted"
 	"github.com/toolfit/toolfit/internal/rawjson"
 )
@@ -51,9 +50,12 @@ func (c *Cut) Apply(ref string) []byte {
 
 // write is the part's value as it goes into the result.
 func (r *result) write(p *part, ref string) []byte {
+	if p.quoted {
+		return r.writeQuoted(p, ref)
+	}
 	pieces := [][]byte{p.sent()}
 	if p.holdsNote() {
-		pieces = noted(p.sent(), appendNote(nil, &p.tally, ref, p.fullTokens()))
+		pieces = noted(p.sent(), r.noteOf(p, ref))
 	}
 	size := 0
 	for _, piece := range pieces {
@@ -65,6 +67,12 @@ func (r *result) write(p *part, ref string) []byte {
 	return quoted.Append(r.space(size+size/4+16), pieces...)
 }
 
+// noteOf is the note that stands in the part.
+func (r *result) noteOf(p *part, ref string) []byte {
+	a := r.absent(func(q *part) bool { return q == p })
+	return appendNote(nil, &a, ref)
+}
+
 func appendAll(dst []byte, pieces [][]byte) []byte {
 	for _, piece := range pieces {
 		dst = append(dst, piece...)
@@ -72,28 +80,17 @@ func appendAll(dst []byte, pieces [][]byte) []byte {
 	return dst
 }
 
-// missing sums up what is left out of some parts. Text and structuredContent mostly hold
-// the same, so that one of them is summed up, not both.
-func (r *result) missing(of func(*part) bool) (t mask.Tally, full int) {
-	for _, p := range r.parts {
-		if p.leaves() && of(p) {
-			t.Add(&p.tally)
-			full += p.fullTokens()
-		}
-	}
-	return t, full
-}
-
-// addNote adds a last text block with what is missing from parts that cannot say so themselves.
+// addNote adds a last text block with what is missing from parts that cannot say so
+// themselves. Text and structuredContent mostly hold the same, so that one of them speaks.
 func (r *result) addNote(edits []rawjson.Edit, ref string) []rawjson.Edit {
-	t, full := r.missing(func(p *part) bool { return !p.structured && !p.holdsNote() })
-	if full == 0 {
-		t, full = r.missing(func(p *part) bool { return p.structured && !p.holdsNote() })
+	a := r.absent(func(p *part) bool { return !p.structured && !p.holdsNote() })
+	if a.tokens == 0 {
+		a = r.absent(func(p *part) bool { return p.structured && !p.holdsNote() })
 	}
-	if full == 0 {
+	if a.tokens == 0 {
 		return edits
 	}
-	text := append(appendNote([]byte(`{"`+Omitted+`":`), &t, ref, full), '}')
+	text := append(appendNote([]byte(`{"`+Omitted+`":`), &a, ref), '}')
 	block := append(quoted.Append([]byte(`{"type":"text","text":`), text), '}')
 	at := r.contentEnd
 	switch {
@@ -109,11 +106,11 @@ func (r *result) addNote(edits []rawjson.Edit, ref string) []rawjson.Edit {
 
 // addList adds the full list of what is missing to _meta.
 func (r *result) addList(edits []rawjson.Edit, ref string) []rawjson.Edit {
-	t, full := r.missing(func(p *part) bool { return p.structured })
-	if full == 0 {
-		t, full = r.missing(func(p *part) bool { return !p.structured })
+	a := r.absent(func(p *part) bool { return p.structured })
+	if a.tokens == 0 {
+		a = r.absent(func(p *part) bool { return !p.structured })
 	}
-	at, member := r.metaEnd, appendList([]byte(`"`+metaOmitted+`":`), &t, ref, full)
+	at, member := r.metaEnd, appendList([]byte(`"`+metaOmitted+`":`), &a, ref)
 	switch {
 	case r.noMeta:
 		at, member = r.end, append(append([]byte(`,"_meta":{`), member...), '}')

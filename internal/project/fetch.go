@@ -21,7 +21,7 @@ import (
 // structuredContent where the text says no more than that; else the one text block, as
 // JSON if it is JSON and as a string if not; else the whole result.
 func Body(raw []byte) []byte {
-	r, err := readResult(raw)
+	r, err := readResult(raw, nil)
 	if err != nil || r == nil {
 		return raw
 	}

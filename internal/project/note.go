@@ -1,6 +1,7 @@
 package project
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/toolfit/toolfit/internal/project/mask"
@@ -17,11 +18,52 @@ const metaOmitted = "toolfit/omitted"
 // maxNamed is how many names a note gives: enough to see what kind of thing is missing.
 const maxNamed = 3
 
+// absent is what is left out of one part, or of several.
+type absent struct {
+	fields []mask.Field
+	others int // members beyond those fields
+	rows   int
+	cut    int // strings
+	tokens int // of all that there is; 0: nothing is left out
+}
+
+// absent sums up what is left out of some parts.
+func (r *result) absent(of func(*part) bool) (a absent) {
+	var some []*part
+	for _, p := range r.parts {
+		if p.leaves() && of(p) {
+			some = append(some, p)
+			a.tokens += r.fullTokens(p)
+		}
+	}
+	if len(some) == 0 {
+		return a
+	}
+	t, fields := &some[0].tally, some[0].fields
+	if len(some) > 1 {
+		t = &mask.Tally{}
+		for _, p := range some {
+			t.Add(&p.tally)
+		}
+		fields = t.Fields
+	}
+	a.fields, a.others, a.rows, a.cut = fields(), t.Others, t.Rows, t.Cut
+	return a
+}
+
+// fields are those that are left out of the part. The note and the list both name them.
+func (p *part) fields() []mask.Field {
+	if p.left == nil {
+		p.left = p.tally.Fields()
+	}
+	return p.left
+}
+
 // appendNote appends what the reader is told: a few names, the counts, and the handle.
 //
 //	{"fields":["Databases","Storages","LogServices"],"more":8,"ref":"r_7f3kq2","tokens":17520}
-func appendNote(dst []byte, t *mask.Tally, ref string, full int) []byte {
-	names, more := noteNames(t)
+func appendNote(dst []byte, a *absent, ref string) []byte {
+	names, more := a.names()
 	dst = append(dst, '{')
 	if len(names) > 0 {
 		dst = append(dst, `"fields":[`...)
@@ -34,13 +76,18 @@ func appendNote(dst []byte, t *mask.Tally, ref string, full int) []byte {
 		dst = append(dst, "],"...)
 	}
 	dst = appendCount(dst, "more", more)
-	dst = appendCount(dst, "rows", t.Rows)
-	dst = appendCount(dst, "cut", t.Cut)
+	return a.appendCounts(dst, ref)
+}
+
+// appendCounts appends the end of a note and of a list.
+func (a *absent) appendCounts(dst []byte, ref string) []byte {
+	dst = appendCount(dst, "rows", a.rows)
+	dst = appendCount(dst, "cut", a.cut)
 	if ref != "" {
 		dst = append(rawjson.AppendString(append(dst, `"ref":`...), ref), ',')
 	}
 	dst = append(dst, `"tokens":`...)
-	return append(strconv.AppendInt(dst, int64(full), 10), '}')
+	return append(strconv.AppendInt(dst, int64(a.tokens), 10), '}')
 }
 
 // appendCount appends a counter and a comma, unless it is zero.
@@ -52,30 +99,28 @@ func appendCount(dst []byte, name string, n int) []byte {
 	return append(strconv.AppendInt(dst, int64(n), 10), ',')
 }
 
-// noteNames are the names with most bytes, and how many others there are. The same name in
-// two places is one name.
-func noteNames(t *mask.Tally) (names []string, more int) {
-	seen := map[string]bool{}
-	for _, f := range t.Fields() {
-		if seen[f.Name] {
+// names are those with most bytes, and how many others there are. The same name in two
+// places is one name.
+func (a *absent) names() (names []string, more int) {
+	for i, f := range a.fields {
+		if slices.ContainsFunc(a.fields[:i], func(g mask.Field) bool { return g.Name == f.Name }) {
 			continue
 		}
-		seen[f.Name] = true
 		if len(names) < maxNamed {
 			names = append(names, f.Name)
 		} else {
 			more++
 		}
 	}
-	return names, more + t.Others
+	return names, more + a.others
 }
 
 // appendList appends the full list, for programs: every path as a mask that asks for it.
-func appendList(dst []byte, t *mask.Tally, ref string, full int) []byte {
+func appendList(dst []byte, a *absent, ref string) []byte {
 	dst = append(dst, '{')
-	if fields := t.Fields(); len(fields) > 0 {
+	if len(a.fields) > 0 {
 		dst = append(dst, `"fields":[`...)
-		for i, f := range fields {
+		for i, f := range a.fields {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
@@ -85,14 +130,8 @@ func appendList(dst []byte, t *mask.Tally, ref string, full int) []byte {
 		}
 		dst = append(dst, "],"...)
 	}
-	dst = appendCount(dst, "others", t.Others)
-	dst = appendCount(dst, "rows", t.Rows)
-	dst = appendCount(dst, "cut", t.Cut)
-	if ref != "" {
-		dst = append(rawjson.AppendString(append(dst, `"ref":`...), ref), ',')
-	}
-	dst = append(dst, `"tokens":`...)
-	return append(strconv.AppendInt(dst, int64(full), 10), '}')
+	dst = appendCount(dst, "others", a.others)
+	return a.appendCounts(dst, ref)
 }
 
 // noted is an object with the note as its last member, in pieces.
@@ -105,8 +144,12 @@ func noted(object, note []byte) [][]byte {
 }
 
 // fullTokens is about what all of the part costs.
-func (p *part) fullTokens() int {
-	if p.cost == 0 {
+func (r *result) fullTokens(p *part) int {
+	switch {
+	case p.cost > 0:
+	case p.full == nil:
+		p.cost = quotedTokens(r.raw[p.start:p.end])
+	default:
 		p.cost = tokens.Sampled(p.full)
 	}
 	return p.cost

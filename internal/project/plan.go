@@ -49,7 +49,7 @@ func Plan(ctx context.Context, raw []byte, how How) *Cut {
 	if how.leavesAlone(raw) {
 		return c
 	}
-	r, err := readResult(raw)
+	r, err := readResult(raw, how.Mask)
 	if err != nil {
 		c.Outcome, c.Err = Failed, err
 		return c
@@ -62,7 +62,12 @@ func Plan(ctx context.Context, raw []byte, how How) *Cut {
 		if p.user || !p.json {
 			continue
 		}
-		if how.Mask != nil || how.JQ != nil {
+		switch {
+		case p.quoted:
+			if how.beyondMask() {
+				p.unquote(r)
+			}
+		case how.Mask != nil || how.JQ != nil:
 			c.apply(ctx, r, p, how)
 		}
 		if how.Offset > 0 || how.Limit > 0 {
@@ -88,10 +93,18 @@ func Plan(ctx context.Context, raw []byte, how How) *Cut {
 	return c
 }
 
-// leavesAlone tells whether there is nothing to do for the result.
+// leavesAlone tells whether there is nothing to do for the result. It forgets a budget that
+// the result is within.
 func (h *How) leavesAlone(raw []byte) bool {
-	return h.Mask == nil && h.JQ == nil && !h.Filled && h.Offset <= 0 && h.Limit <= 0 && (h.Shape == "" || h.Shape == shape.Off) &&
-		(h.Budget <= 0 || len(raw) <= h.Budget) // no byte costs more than one token
+	if h.Budget >= len(raw) { // no byte costs more than one token
+		h.Budget = 0
+	}
+	return h.Mask == nil && h.JQ == nil && !h.beyondMask()
+}
+
+// beyondMask tells whether there is more to do than to apply the mask.
+func (h *How) beyondMask() bool {
+	return h.Budget > 0 || h.Filled || h.Offset > 0 || h.Limit > 0 || h.Shape != "" && h.Shape != shape.Off
 }
 
 // apply cuts a part by the mask or the program.

@@ -87,6 +87,13 @@ func TestPlan(t *testing.T) {
 		{"no result at all", keep, `[]`, "", project.Failed},
 		{"half a result", keep, `{"content":[`, "", project.Failed},
 		{"a block for a person alone", keep, `{"content":[{"type":"text","text":` + quoted(small) + `,"annotations":{"audience":[ "user" ]}}]}`, "", project.Whole},
+		{"of two texts in a block the last counts", keep, `{"content":[{"type":"text","text":` + quoted(`{"id":2,"x":1}`) + `,"text":` + quoted(small) + `}]}`,
+			`{"content":[{"type":"text","text":` + quoted(`{"id":2,"x":1}`) + `,"text":` + quoted(noted) + `}],` + listed + `}`, project.Projected},
+		{"of two texts in a block the last counts, if it is prose", keep, `{"content":[{"type":"text","text":` + quoted(small) + `,"text":"{prose}"}]}`, "", project.Failed},
+		{"a text with a budget that it is within", project.How{Mask: parse(t, "id,name"), Budget: 100}, text(small), `{"content":[{"type":"text","text":` + quoted(noted) + `}],` + listed + `}`, project.Projected},
+		{"a text whose brackets are escapes", keep, `{"content":[{"type":"text","text":"\u007b` + strings.Trim(quoted(small[1:]), `"`) + `"}]}`,
+			`{"content":[{"type":"text","text":` + quoted(noted) + `}],` + listed + `}`, project.Projected},
+		{"a JSON string is no document", project.How{Mask: parse(t, "~2")}, text(`"abcdef"`), "", project.Whole},
 		{"content that is no array", keep, `{"content":null,"_meta":null}`, "", project.Whole},
 	}
 	for _, c := range cases {

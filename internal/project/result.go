@@ -13,6 +13,7 @@ import (
 // result is a tools/call result with its parts found.
 type result struct {
 	raw        []byte
+	mask       *mask.Mask // cuts texts while they are read; nil: nothing does
 	parts      []*part
 	contentEnd int  // where a block can be added to content; 0 without one
 	contents   bool // content has a block
@@ -31,14 +32,17 @@ type part struct {
 	structured bool
 	user       bool // not for the model: its annotations say so
 
-	full []byte // its JSON, or its text
+	full []byte // its JSON, or its text; nil when it was cut while it was read
 	json bool   // full is JSON, as far as its ends show
 	out  []byte // what is left of it; nil: all
+
+	quoted bool // out is a string, as it was cut while it was read
 
 	shaped []byte // out, or full, written shorter; nil: it is not
 
 	cost    int // tokens of full; 0: not counted yet
 	tally   mask.Tally
+	left    []mask.Field // of the tally; nil: not asked for yet
 	note    noteRoom
 	program bool // a jq program made out, so that nobody counted what is missing
 }
@@ -67,8 +71,7 @@ func (p *part) sent() []byte {
 func (p *part) holdsNote() bool {
 	if p.note == unknown {
 		p.note = outside
-		out := p.text()
-		if p.json && p.shaped == nil && p.leaves() && out[0] == '{' && rawjson.Get(out, Omitted) == nil {
+		if p.json && p.shaped == nil && p.leaves() && p.isObject() && !p.hasNote() {
 			p.note = inside
 		}
 	}
@@ -95,9 +98,9 @@ func (r *result) changed() bool {
 }
 
 // readResult finds the parts; nil for an error, for what is not complete, and for what is
-// no result at all.
-func readResult(raw []byte) (*result, error) {
-	r := &result{raw: raw, noContent: true, noMeta: true}
+// no result at all. With a mask, texts that are JSON are cut by it on the way.
+func readResult(raw []byte, m *mask.Mask) (*result, error) {
+	r := &result{raw: raw, mask: m, noContent: true, noMeta: true}
 	w := rawjson.Object(raw)
 	for w.Step() {
 		if string(w.Key) == "content" {
@@ -163,7 +166,7 @@ func (r *result) readBlock(block *rawjson.Walk) *part {
 	p := &part{}
 	isText := false
 	for block.Step() {
-		if string(block.Key) == "text" && r.read(p, block.Start) {
+		if string(block.Key) == "text" && (r.cutQuoted(p, block.Start) || r.read(p, block.Start)) {
 			block.SkipTo(p.end)
 			continue
 		}
@@ -180,6 +183,10 @@ func (r *result) readBlock(block *rawjson.Walk) *part {
 	if !isText || p.end == 0 {
 		return nil
 	}
+	if p.user && p.quoted { // which was said after the text
+		p.tally.Reset()
+		r.read(p, p.start)
+	}
 	return p
 }
 
@@ -193,6 +200,7 @@ func (r *result) read(p *part, start int) bool {
 	}
 	*r.room = text
 	p.start, p.end, p.full = start, start+size, text[before:len(text):len(text)]
+	p.out, p.quoted = nil, false
 	return true
 }
 
@@ -243,7 +251,7 @@ func (c *Cut) Release() {
 // find looks which of the texts may be JSON.
 func (r *result) find() {
 	for _, p := range r.parts {
-		if p.structured {
+		if p.structured || p.quoted {
 			continue
 		}
 		var start, end int

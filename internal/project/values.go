@@ -7,7 +7,7 @@ import "github.com/toolfit/toolfit/internal/rawjson"
 // ends show. A result
 // that nobody cuts has none.
 func Values(raw []byte) (values [][]byte) {
-	r, err := readResult(raw)
+	r, err := readResult(raw, nil)
 	if err != nil || r == nil {
 		return nil
 	}
@@ -25,7 +25,7 @@ func Values(raw []byte) (values [][]byte) {
 
 // Texts are what a reader sees of a result: its texts, else structuredContent, else all of it.
 func Texts(raw []byte) (texts [][]byte) {
-	r, err := readResult(raw)
+	r, err := readResult(raw, nil)
 	if err != nil || r == nil {
 		r = &result{raw: raw}
 		for w := rawjson.Array(rawjson.Get(raw, "content")); w.Next(); {

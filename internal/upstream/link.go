@@ -181,7 +181,7 @@ func (l *link) take(line []byte) {
 	m, err := mcp.Parse(line)
 	switch {
 	case err != nil:
-		l.garbage(line)
+		l.unreadable(line, err)
 	case m.IsResponse():
 		l.answered(m)
 	case m.IsRequest():
@@ -256,6 +256,21 @@ func (l *link) waiter(id int64, take bool) *waiter {
 	}
 	return w
 }
+
+// unreadable fails the call that a line answers which is no JSON, or is nested too deep: its
+// server will not answer again. A line that is nobody's answer is words between messages.
+func (l *link) unreadable(line []byte, why error) {
+	id, known := answerOf(&mcp.LongLineError{Head: line, Tail: line[max(0, len(line)-keptEnd):]})
+	if w := l.waiter(id, true); known && w != nil {
+		w.answer <- answer{err: fault.New(fault.UpstreamProtocol, "server %s sent an answer that cannot be read: %w", l.server, why).
+			WithHint("the tool may have run; what it returns must be JSON, without NaN and not nested too deep")}
+		return
+	}
+	l.garbage(line)
+}
+
+// keptEnd is where in a line its id is looked for, when it does not stand before the rest.
+const keptEnd = 256
 
 // tooLong fails the call whose answer was over the limit. When it cannot be told which
 // one that was, all that wait fail: better a clear error than a silent wait.

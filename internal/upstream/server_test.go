@@ -153,6 +153,12 @@ func (s *badServer) call(name string, m mcp.Message) {
 		s.answer(m.ID, okResult)
 	case "huge, id first":
 		s.answer(m.ID, `{"content":[{"type":"text","text":"`+huge+`"}]}`)
+	case "not a number":
+		s.answer(m.ID, `{"structuredContent":{"mean":NaN}}`)
+	case "not a number, id last":
+		fmt.Fprintf(s.out, `{"result":{"structuredContent":{"mean":NaN}},"jsonrpc":"2.0","id":%s}`+"\n", m.ID)
+	case "deep":
+		s.answer(m.ID, `{"structuredContent":`+strings.Repeat("[", 10_000)+strings.Repeat("]", 10_000)+`}`)
 	case "huge, id last":
 		fmt.Fprintf(s.out, `{"result":{"content":[{"type":"text","text":"%s"}],"isError":false},"id":%s}`+"\n", huge, m.ID)
 	case "huge, no id":

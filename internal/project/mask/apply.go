@@ -57,6 +57,7 @@ type cutter struct {
 	src, dst []byte
 	quoted   bool // the value stands inside a JSON string
 	quote    byte // the first byte of the quotes of its strings
+	extra    int  // bytes walked over that are there because it is quoted
 	pos      int
 	from     int  // where the bytes start that are to be copied, when keep is set
 	keep     bool // false: what is walked over is left out
@@ -198,7 +199,7 @@ func (c *cutter) cutObject(of *frame) {
 	count, kept, matched := 0, 0, false
 	var child frame
 	for ; c.next('}', count == 0); count++ {
-		start := c.pos
+		start, extra := c.pos, c.extra
 		m := c.member(&f, count)
 		if c.err != nil {
 			return
@@ -206,7 +207,7 @@ func (c *cutter) cutObject(of *frame) {
 		matched = matched || m.step != nil
 		if !m.keep || !c.enter(&f, m, &child) {
 			if c.skip(f.depth); c.err == nil {
-				m.field = c.tally.drop(c.names, m, c.pos-start)
+				m.field = c.tally.drop(c.names, m, c.pos-start-(c.extra-extra))
 			}
 		} else {
 			if kept > 0 {

@@ -16,6 +16,7 @@ type member struct {
 	lead    []byte // what stands before its value
 	literal []byte // its name in quotes, as it is copied
 	name    []byte // as it is written between the quotes of a string that stands in none
+	extra   int    // bytes of lead that are there because it is quoted
 
 	step  *step // the include that names it; nil when none does
 	keep  bool  // as far as includes say
@@ -27,15 +28,16 @@ func (c *cutter) member(f *frame, n int) *member {
 	m := &c.members[(f.depth*23+n)%len(c.members)]
 	if m.level != nil && m.level == f.level && m.path == f.path && bytes.HasPrefix(c.src[c.pos:], m.lead) {
 		c.pos += len(m.lead)
+		c.extra += m.extra
 		c.skipSpace()
 		return m
 	}
-	start := c.pos
+	start, extra := c.pos, c.extra
 	end := c.key()
 	if c.err != nil {
 		return nil
 	}
-	*m = member{level: f.level, path: f.path, lead: c.src[start:c.pos], literal: c.src[start:end], name: c.inner(start, end), keep: true}
+	*m = member{level: f.level, path: f.path, lead: c.src[start:c.pos], literal: c.src[start:end], name: c.inner(start, end), extra: c.extra - extra, keep: true}
 	if f.level != nil && f.level.allow {
 		if m.step = f.level.find(unescaped(m.name)); m.step != nil {
 			c.tally.see(m.step.id)

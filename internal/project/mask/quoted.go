@@ -53,39 +53,53 @@ func (c *cutter) quotedEnd(i int) int {
 			return c.wrong(i, "the end of a string")
 		}
 		if src[i+1] == '"' {
+			c.extra += 2 // the backslashes of both quotes
 			return i + 2
 		}
-		n := quotedEscape(src[i:])
+		n, size := quotedEscape(src[i:])
 		if n == 0 {
 			return c.wrong(i, "an escape")
 		}
+		c.extra += n - size
 		i += n
 	}
 }
 
 // quotedEscape is how many bytes the escaped character at the start of b takes, which
-// stands in a string in a string; 0 when it must not stand there, or is better read otherwise.
-func quotedEscape(b []byte) int {
+// stands in a string in a string, and how many it takes out of the outer one. 0: it must not
+// stand there, or is better read otherwise.
+func quotedEscape(b []byte) (n, size int) {
 	switch b[1] {
 	case '/':
-		return 2
+		return 2, 1
 	case 'u': // of the outer string: any character but those that mean something inside
 		if rawjson.EscapeLength(b) == 0 || isMark(b[2:6]) {
-			return 0
+			return 0, 0
 		}
-		return 6
+		return 6, encodedLength(b[2:6])
 	case '\\': // of the inner string
 		inner := b[2:]
 		if len(inner) > 1 && inner[0] == '\\' && (inner[1] == '"' || inner[1] == '\\' || inner[1] == '/') {
-			return 4
+			return 4, 2
 		}
 		if len(inner) > 0 && inner[0] != '"' && inner[0] != '\\' {
 			if n := rawjson.EscapeLength(b[1:]); n > 0 {
-				return 1 + n
+				return 1 + n, n
 			}
 		}
 	}
-	return 0
+	return 0, 0
+}
+
+// encodedLength is how many bytes a character, or half of a pair, takes in UTF-8.
+func encodedLength(hex []byte) int {
+	switch {
+	case hex[0] == '0' && hex[1] == '0' && hex[2] < '8':
+		return 1
+	case hex[0] == '0' && hex[1] < '8', hex[0]|0x20 == 'd' && hex[1] >= '8':
+		return 2
+	}
+	return 3
 }
 
 // isMark tells whether four hexadecimal digits stand for a quote, a backslash or a control
@@ -94,19 +108,22 @@ func isMark(hex []byte) bool {
 	return hex[0] == '0' && hex[1] == '0' && (hex[2] < '2' || hex[2] == '2' && hex[3] == '2' || hex[2] == '5' && hex[3]|0x20 == 'c')
 }
 
-// quotedSpace is how many bytes of white space b starts with.
-func quotedSpace(b []byte) (n int) {
-	for n < len(b) {
-		switch {
-		case b[n] == ' ':
-			n++
-		case b[n] == '\\' && n+1 < len(b) && (b[n+1] == 'n' || b[n+1] == 'r' || b[n+1] == 't'):
-			n += 2
+// quotedBlanks is blank for a value in a string.
+func (c *cutter) quotedBlanks(i int) int {
+	for {
+		switch at(c.src, i) {
+		case ' ':
+			i++
+		case '\\':
+			if b := at(c.src, i+1); b != 'n' && b != 'r' && b != 't' {
+				return i
+			}
+			c.extra++
+			i += 2
 		default:
-			return n
+			return i
 		}
 	}
-	return n
 }
 
 // inner is what stands between the quotes of the string from start to end, as it is written

@@ -1,9 +1,11 @@
 package mask_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/toolfit/toolfit/internal/project/mask"
@@ -110,7 +112,7 @@ func FuzzApplyQuoted(f *testing.F) {
 		if err != nil || string(got) != string(want) {
 			t.Fatalf("%s on %q gave %q, want %q, %v", src, literal, got, want, err)
 		}
-		if a.Rows != b.Rows || a.Cut != b.Cut || a.Others != b.Others || len(a.Fields()) != len(b.Fields()) {
+		if hasHalf := bytes.Contains(bytes.ToLower(literal), []byte(`\ud`)); a.Rows != b.Rows || a.Cut != b.Cut || a.Others != b.Others || !hasHalf && !slices.Equal(a.Fields(), b.Fields()) {
 			t.Fatalf("%s on %q counts %+v, want %+v", src, literal, a.Fields(), b.Fields())
 		}
 	})

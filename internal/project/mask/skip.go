@@ -146,7 +146,7 @@ func (c *cutter) blanks(i int) int {
 		if at(c.src, i+1) == '"' {
 			return i
 		}
-		return i + quotedSpace(c.src[i:])
+		return c.quotedBlanks(i)
 	}
 	for i < len(c.src) && isSpace(c.src[i]) {
 		i++

@@ -31,7 +31,8 @@ func AppendText(dst, literal []byte) []byte {
 }
 
 // ReadText appends to dst the text of the JSON string that starts in data, as AppendText
-// does, and says where the string ends. It checks what it reads; 0 says that it is no string.
+// does, and says where the string ends. It checks what it reads; 0 says that it is no
+// string, and the text is as much as was read of it.
 func ReadText(dst, data []byte) (text []byte, end int) {
 	if len(data) == 0 || data[0] != '"' {
 		return dst, 0
@@ -50,7 +51,7 @@ func ReadText(dst, data []byte) (text []byte, end int) {
 			return out[:n], i + 1
 		}
 		if c != '\\' || i+1 >= len(data) {
-			return dst, 0
+			break
 		}
 		if c = escaped[data[i+1]]; c != 0 {
 			out[n] = c
@@ -58,13 +59,13 @@ func ReadText(dst, data []byte) (text []byte, end int) {
 			continue
 		}
 		if !isUnicode(data[i:]) {
-			return dst, 0
+			break
 		}
 		size := 0
 		n, size = appendUnicode(out[:n], data[i:])
 		i += size
 	}
-	return dst, 0
+	return out[:n], 0
 }
 
 // isUnicode tells whether data starts with \u and four hexadecimal digits.
@@ -115,12 +116,13 @@ func hexRune(digits []byte) (r rune) {
 func Append(dst []byte, pieces ...[]byte) []byte {
 	dst = append(dst, '"')
 	for _, text := range pieces {
-		dst = appendPiece(dst, text)
+		dst = AppendInside(dst, text)
 	}
 	return append(dst, '"')
 }
 
-func appendPiece(dst, text []byte) []byte {
+// AppendInside appends a text as it is written inside a JSON string.
+func AppendInside(dst, text []byte) []byte {
 	for i := 0; i < len(text); {
 		start := i
 		for i < len(text) && plain[text[i]] && text[i] != 0xED {
@@ -166,6 +168,22 @@ func JSON(text []byte) (start, end int, ok bool) {
 	}
 	first, last := text[start], text[end-1]
 	return start, end, first == '{' && last == '}' || first == '[' && last == ']'
+}
+
+// Opens tells whether the text of the string that data starts with begins as a JSON
+// document does.
+func Opens(data []byte) bool {
+	for i := 1; i < len(data); i++ {
+		switch c := data[i]; {
+		case c == '{' || c == '[':
+			return true
+		case c == '\\' && i+1 < len(data) && (data[i+1] == 'n' || data[i+1] == 'r' || data[i+1] == 't'):
+			i++
+		case c != ' ':
+			return false
+		}
+	}
+	return false
 }
 
 // Trim is the part of text from start to end without its outer white space.
