@@ -136,7 +136,7 @@ func (c *Catalog) fromRow(row store.Server) *known {
 	k.privateTo = row.PrivateTo
 	for _, t := range row.Tools {
 		if def, ok := c.stored(row.ID, t.Definition, t.Hash); ok {
-			k.offer.Tools, k.held = append(k.offer.Tools, def), append(k.held, hold{t.Held, t.Was})
+			k.offer.Tools, k.held = append(k.offer.Tools, def), append(k.held, hold{t.Held, t.KeptOut, t.Was})
 		}
 	}
 	for _, raw := range row.Prompts {
@@ -247,6 +247,7 @@ type Server struct {
 	Prompts   int
 	Resources int
 	Held      []string // names of tools that wait for approval
+	KeptOut   []string // and of those that wait no longer: somebody wants them kept out
 	Era       mcp.Era  // in which it is spoken to; "" when it is not known
 	ListedAt  time.Time
 	CheckedAt time.Time
@@ -269,8 +270,11 @@ func (c *Catalog) Servers() []Server {
 			ListedAt: k.listedAt, CheckedAt: k.checkedAt, Reason: k.reason, Disabled: cfg.Disabled, Era: k.offer.Era,
 		}
 		for i, h := range k.held {
-			if h.held {
-				s.Held = append(s.Held, k.offer.Tools[i].Name)
+			switch name := k.offer.Tools[i].Name; {
+			case h.out:
+				s.KeptOut = append(s.KeptOut, name)
+			case h.held:
+				s.Held = append(s.Held, name)
 			}
 		}
 		all = append(all, s)

@@ -99,7 +99,7 @@ func toRow(id tool.ServerID, l upstream.Listing, held []hold) store.Server {
 		Era: string(l.Era), TTL: l.TTL,
 	}
 	for i, t := range l.Tools {
-		row.Tools = append(row.Tools, store.Tool{Name: t.Name, Definition: t.Raw, Hash: t.Hash, Held: held[i].held, Was: held[i].was})
+		row.Tools = append(row.Tools, store.Tool{Name: t.Name, Definition: t.Raw, Hash: t.Hash, Held: held[i].held, KeptOut: held[i].out, Was: held[i].was})
 	}
 	for _, p := range l.Prompts {
 		row.Prompts = append(row.Prompts, p.Raw)
@@ -146,42 +146,4 @@ func (c *Catalog) pin(k *known, tools []tool.Definition) (held []hold, news []st
 		news = append(news, fmt.Sprintf("tool %s %s", t.Name, what))
 	}
 	return held, news
-}
-
-// Approve lets held tools through: the named ones, or all of the server.
-func (c *Catalog) Approve(ctx context.Context, id tool.ServerID, names ...string) (int, error) {
-	c.writing.Lock()
-	defer c.writing.Unlock()
-	c.mu.Lock()
-	k := c.servers[id]
-	if k == nil {
-		c.mu.Unlock()
-		return 0, fault.New(fault.NotFound, "there is no server %s", id)
-	}
-	wanted := map[string]bool{}
-	for _, n := range names {
-		wanted[n] = true
-	}
-	held := make([]hold, len(k.offer.Tools))
-	approved := 0
-	for i, t := range k.offer.Tools {
-		switch {
-		case k.held[i].held && len(wanted) > 0 && !wanted[t.Name]:
-			held[i] = k.held[i]
-		case k.held[i].held:
-			approved++
-		}
-	}
-	row := toRow(id, k.offer, held)
-	row.ListedAt, row.CheckedAt, row.Reason, row.PrivateTo = k.listedAt, k.checkedAt, k.reason, k.privateTo
-	c.mu.Unlock()
-	if err := c.keeper.SaveTools(ctx, row); err != nil {
-		return 0, fmt.Errorf("approve tools of %s: %w", id, err)
-	}
-	c.mu.Lock()
-	k.held = held
-	changed := c.rebuild()
-	c.mu.Unlock()
-	c.announce(changed)
-	return approved, nil
 }

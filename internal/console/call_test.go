@@ -15,7 +15,7 @@ func TestCallShowsItsArgumentsAsSentAndAsFitted(t *testing.T) {
 	p.header.Set("Accept-Language", "zh-CN")
 	for id, want := range map[string][]string{
 		mended:  {"调用方发送的参数", "工具收到的参数", "文本中的数字，已转换"},
-		refused: {"调用方发送的参数", "调用在到达工具之前已被拒绝", "工具不接受这些参数"},
+		refused: {"调用方发送的参数", "调用在到达工具之前已被拒绝", "：缺少，应为 integer"},
 	} {
 		_, body := p.ask("GET", "/calls/"+id, nil)
 		for _, text := range want {

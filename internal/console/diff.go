@@ -51,17 +51,20 @@ func marked(mark string, lines []string) (out []diffLine) {
 // both ends is set aside first: usually that is nearly all.
 func diff(a, b []string) (out []diffLine) {
 	start := 0
-	for start < len(a) && start < len(b) && a[start] == b[start] {
+	for start < len(a) && start < len(b) && same(a[start], b[start]) {
 		start++
 	}
 	end := 0
-	for end < len(a)-start && end < len(b)-start && a[len(a)-1-end] == b[len(b)-1-end] {
+	for end < len(a)-start && end < len(b)-start && same(a[len(a)-1-end], b[len(b)-1-end]) {
 		end++
 	}
-	out = marked(" ", a[:start])
+	out = marked(" ", b[:start])
 	out = append(out, middle(a[start:len(a)-end], b[start:len(b)-end])...)
-	return append(out, marked(" ", a[len(a)-end:])...)
+	return append(out, marked(" ", b[len(b)-end:])...)
 }
+
+// same tells whether a line says the same. The comma after it only says that another follows.
+func same(a, b string) bool { return strings.TrimSuffix(a, ",") == strings.TrimSuffix(b, ",") }
 
 // middle compares by the table of the lengths of common lines.
 func middle(a, b []string) (out []diffLine) {
@@ -69,7 +72,7 @@ func middle(a, b []string) (out []diffLine) {
 	common := make([]uint16, (len(a)+1)*width)
 	for i, x := range slices.Backward(a) {
 		for j, y := range slices.Backward(b) {
-			if x == y {
+			if same(x, y) {
 				common[i*width+j] = common[(i+1)*width+j+1] + 1
 			} else {
 				common[i*width+j] = max(common[(i+1)*width+j], common[i*width+j+1])
@@ -79,8 +82,8 @@ func middle(a, b []string) (out []diffLine) {
 	i, j := 0, 0
 	for i < len(a) && j < len(b) {
 		switch {
-		case a[i] == b[j]:
-			out = append(out, diffLine{" ", a[i]})
+		case same(a[i], b[j]):
+			out = append(out, diffLine{" ", b[j]})
 			i, j = i+1, j+1
 		case common[(i+1)*width+j] >= common[i*width+j+1]:
 			out = append(out, diffLine{"-", a[i]})

@@ -52,7 +52,7 @@ func (e evil) SeenServer(access.Principal, tool.ServerID) (restapi.Server, error
 	return e.server(), nil
 }
 func (evil) HeldTools(access.Principal, tool.ServerID) ([]catalog.HeldTool, error) {
-	return []catalog.HeldTool{{Name: bad, Was: badJSON, Now: json.RawMessage(bad)}, {Name: bad, Now: badJSON}}, nil
+	return []catalog.HeldTool{{Name: bad, Was: badJSON, Now: json.RawMessage(bad)}, {Name: bad, Now: badJSON}, {Name: bad, Out: true, Now: badJSON}}, nil
 }
 func (e evil) AddServer(context.Context, access.Principal, []byte) (restapi.Server, error) {
 	return restapi.Server{}, e.fault()
@@ -64,6 +64,9 @@ func (e evil) RefreshServer(context.Context, access.Principal, tool.ServerID) (r
 	return restapi.Server{}, e.fault()
 }
 func (e evil) ApproveTools(context.Context, access.Principal, tool.ServerID, ...string) (int, error) {
+	return 0, e.fault()
+}
+func (e evil) KeepOutTools(context.Context, access.Principal, tool.ServerID, ...string) (int, error) {
 	return 0, e.fault()
 }
 func (evil) fault() error { return fault.New(fault.NotFound, "%s", bad).WithHint("%s", bad) }

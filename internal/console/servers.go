@@ -26,6 +26,7 @@ type ServerChanges interface {
 	RemoveServer(ctx context.Context, who access.Principal, id tool.ServerID) (warning string, err error)
 	RefreshServer(ctx context.Context, who access.Principal, id tool.ServerID) (restapi.Server, error)
 	ApproveTools(ctx context.Context, who access.Principal, id tool.ServerID, names ...string) (int, error)
+	KeepOutTools(ctx context.Context, who access.Principal, id tool.ServerID, names ...string) (int, error)
 }
 
 func (c *Console) serversSection() section {
@@ -37,6 +38,7 @@ func (c *Console) serversSection() section {
 		"POST /servers/{id}/refresh": c.refreshServer,
 		"POST /servers/{id}/remove":  c.removeServer,
 		"POST /servers/{id}/approve": c.approveTools,
+		"POST /servers/{id}/keep":    c.keepOutTools,
 	}}
 }
 
@@ -53,14 +55,8 @@ type serverPage struct {
 	restapi.Server
 	Admin bool
 	About block
-	Diffs []heldTool
-}
-
-// heldTool is a tool that waits for approval, beside what was let through before.
-type heldTool struct {
-	Name string
-	New  bool
-	Diff []diffLine
+	Wait  []heldTool // for approval
+	Out   []heldTool // somebody has decided to keep them out
 }
 
 func (c *Console) serverList(v *visit) serversPage {
@@ -77,14 +73,12 @@ func (c *Console) showServer(v *visit) (answer, error) {
 	if s.Info != nil {
 		p.About = code(text(v.lang, "server.info"), s.Info)
 	}
-	if len(s.Held) > 0 {
+	if len(s.Held)+len(s.KeptOut) > 0 {
 		held, err := c.Gateway.HeldTools(v.who, id)
 		if err != nil {
 			return answer{}, err
 		}
-		for _, h := range held {
-			p.Diffs = append(p.Diffs, heldTool{h.Name, h.Was == nil, diffJSON(h.Was, h.Now)})
-		}
+		p.Wait, p.Out = heldTools(held)
 	}
 	return show("server", p)
 }
@@ -182,16 +176,4 @@ func (c *Console) removeServer(v *visit) (answer, error) {
 		return done("/servers", "serverInFile")
 	}
 	return done("/servers", "serverRemoved")
-}
-
-// approveTools lets the chosen tools through. None chosen is no wish for all.
-func (c *Console) approveTools(v *visit) (answer, error) {
-	id, names := v.PathValue("id"), v.PostForm["tool"]
-	if len(names) == 0 {
-		return answer{}, fault.New(fault.BadRequest, "no tool is chosen").WithHint("tick what may be let through; the rest stays out")
-	}
-	if _, err := c.Gateway.ApproveTools(v.Context(), v.who, tool.ServerID(id), names...); err != nil {
-		return answer{}, err
-	}
-	return done("/servers/"+id, "toolsApproved")
 }

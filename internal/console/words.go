@@ -17,7 +17,8 @@ func (c *Console) words(lang locale.Language) template.FuncMap {
 	return template.FuncMap{
 		"t":     func(key string, args ...any) string { return text(lang, key, args...) },
 		"word":  func(prefix string, code any) string { return word(lang, prefix, fmt.Sprint(code)) },
-		"why":   func(code string) string { return why(lang, code) },
+		"say":   func(sentence string) string { return say(lang, sentence) },
+		"why":   func(code any, sentence string) string { return why(lang, fmt.Sprint(code), sentence) },
 		"at":    c.at,
 		"asset": func(name string) string { return c.assets.paths[name] },
 		"clock": clock, "moment": moment, "took": took, "size": size, "number": func(n any) string { return number(reflect.ValueOf(n).Int()) }, "share": share,
@@ -37,9 +38,12 @@ func word(lang locale.Language, prefix, code string) string {
 	return plain(code)
 }
 
-// why says what a fault's code means to those who do not read its sentence, which is English.
-func why(lang locale.Language, code string) string {
-	if lang == locale.English {
+// say shows a sentence of ours in the language; what others wrote stays as it is.
+func say(lang locale.Language, sentence string) string { return plain(lang.Say(sentence)) }
+
+// why says what a fault's code means, where its sentence stays English.
+func why(lang locale.Language, code, sentence string) string {
+	if lang == locale.English || lang.Say(sentence) != sentence {
 		return ""
 	}
 	return lang.Text("fault." + code)

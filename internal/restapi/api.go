@@ -56,6 +56,7 @@ func New(p Parts) *API {
 	a.route("DELETE /api/v1/servers/{id}", a.removeServer)
 	a.route("POST /api/v1/servers/{id}/refresh", a.refresh)
 	a.route("POST /api/v1/servers/{id}/approve", a.approve)
+	a.route("POST /api/v1/servers/{id}/keep-out", a.keepOut)
 	a.route("GET /api/v1/tools", a.tools)
 	a.route("GET /api/v1/tools/{name}", a.tool)
 	a.route("POST /api/v1/tools/{name}/call", a.call)

@@ -167,6 +167,8 @@ func TestRoutes(t *testing.T) {
 		{"a refresh of no server", "root", "POST", "/servers/nope/refresh", "", 404, `"code":"not_found"`},
 		{"a caller approves nothing", "ann", "POST", "/servers/shop/approve", "", 403, `"code":"forbidden"`},
 		{"an admin approves", "root", "POST", "/servers/shop/approve", `{"tools":[]}`, 200, `"approved":0`},
+		{"a caller keeps nothing out", "ann", "POST", "/servers/shop/keep-out", `{"tools":["fail"]}`, 403, `"code":"forbidden"`},
+		{"what is not held is not kept out", "root", "POST", "/servers/shop/keep-out", `{"tools":["fail"]}`, 200, `"kept_out":0`},
 		{"an approval that is no JSON", "root", "POST", "/servers/shop/approve", `5`, 400, `"code":"bad_request"`},
 		{"a limit that is none", "root", "GET", "/calls?limit=0", "", 400, `"code":"bad_request"`},
 		{"a limit that is too large", "root", "GET", "/calls?limit=1001", "", 400, `"code":"bad_request"`},

@@ -146,7 +146,7 @@ func byID(servers []Server) map[tool.ServerID]Server {
 // like tells whether there is nothing new about a server.
 func (s Server) like(t Server) bool {
 	return s.State == t.State && s.Reason == t.Reason && s.Source == t.Source && s.Warning == t.Warning && s.Kind == t.Kind &&
-		s.Tools == t.Tools && len(s.Held) == len(t.Held)
+		s.Tools == t.Tools && len(s.Held) == len(t.Held) && len(s.KeptOut) == len(t.KeptOut)
 }
 
 // ToolsChanged tells that a profile has another list of tools. It does not block.

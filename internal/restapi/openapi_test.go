@@ -174,6 +174,8 @@ func TestAnswersAreAsTheDocumentSays(t *testing.T) {
 		{"GET", "/servers/{id}", "/servers/extra", "", 200},
 		{"POST", "/servers/{id}/refresh", "/servers/extra/refresh", "", 200},
 		{"POST", "/servers/{id}/approve", "/servers/extra/approve", "", 200},
+		{"POST", "/servers/{id}/keep-out", "/servers/extra/keep-out", `{"tools":["nobody"]}`, 200},
+		{"POST", "/servers/{id}/keep-out", "/servers/extra/keep-out", `{"tools":[]}`, 400},
 		{"DELETE", "/servers/{id}", "/servers/shop", "", 409},
 		{"DELETE", "/servers/{id}", "/servers/extra", "", 200},
 		{"GET", "/servers/{id}", "/servers/extra", "", 404},

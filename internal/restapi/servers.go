@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/toolfit/toolfit/internal/access"
-	"github.com/toolfit/toolfit/internal/catalog"
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/tool"
@@ -25,7 +24,8 @@ type Server struct {
 	Warning   string          `json:"warning,omitempty"`
 	Info      json.RawMessage `json:"info,omitempty"`
 	Tools     int             `json:"tools"`
-	Held      []string        `json:"held,omitempty"`
+	Held      []string        `json:"held,omitempty"`     // tools that wait for approval
+	KeptOut   []string        `json:"kept_out,omitempty"` // tools that somebody has decided to keep out
 	Sessions  int             `json:"sessions"`
 	Era       mcp.Era         `json:"era,omitempty"` // of the protocol, in which it is spoken to
 	ListedAt  *time.Time      `json:"listed_at,omitempty"`
@@ -142,46 +142,4 @@ func (a *API) RefreshServer(ctx context.Context, who access.Principal, id tool.S
 		return Server{}, asFault(err)
 	}
 	return a.SeenServer(who, id)
-}
-
-func (a *API) approve(r *http.Request, who access.Principal) (any, error) {
-	if err := needAdmin(who); err != nil {
-		return nil, err
-	}
-	data, err := a.body(r)
-	if err != nil {
-		return nil, err
-	}
-	var in struct {
-		Tools []string `json:"tools"` // empty: all that are held
-	}
-	if data != nil {
-		if err := decode(data, &in); err != nil {
-			return nil, fault.New(fault.BadRequest, "the body must be {\"tools\": [names]}: %w", err)
-		}
-	}
-	n, err := a.ApproveTools(r.Context(), who, tool.ServerID(r.PathValue("id")), in.Tools...)
-	if err != nil {
-		return nil, err
-	}
-	return map[string]int{"approved": n}, nil
-}
-
-// ApproveTools lets held tools of a server through: the named ones, or all without names.
-func (a *API) ApproveTools(ctx context.Context, who access.Principal, id tool.ServerID, names ...string) (int, error) {
-	if err := needAdmin(who); err != nil {
-		return 0, err
-	}
-	if _, err := a.SeenServer(who, id); err != nil {
-		return 0, err
-	}
-	return a.Catalog.Approve(ctx, id, names...)
-}
-
-// HeldTools are the tools of a server that wait for approval, for those who may read all.
-func (a *API) HeldTools(who access.Principal, id tool.ServerID) ([]catalog.HeldTool, error) {
-	if !who.MayRead() {
-		return nil, fault.New(fault.Forbidden, "%s may not read what is held", who.Name)
-	}
-	return a.Catalog.Held(id)
 }

@@ -32,7 +32,8 @@ type Tool struct {
 	Name       string          // the server's own name for it
 	Definition json.RawMessage // byte for byte as received
 	Hash       string
-	Held       bool            // waits for approval
+	Held       bool            // kept from callers until it is approved
+	KeptOut    bool            // of a held one: somebody has decided so, and it waits no longer
 	Was        json.RawMessage // of a held one: the definition that was let through before; nil: none
 }
 
@@ -67,7 +68,7 @@ func (s *Store) SaveTools(ctx context.Context, srv Server) error {
 				return err
 			}
 		}
-		if err := s.insertRows(ctx, tx, "tools (server, position, name, definition, hash, held, was)", srv.toolRows()); err != nil {
+		if err := s.insertRows(ctx, tx, "tools (server, position, name, definition, hash, held, kept_out, was)", srv.toolRows()); err != nil {
 			return err
 		}
 		return s.insertRows(ctx, tx, "offers (server, kind, position, definition)", srv.offerRows())
@@ -86,7 +87,7 @@ func ttlMicros(ttl time.Duration) int64 {
 func (srv *Server) toolRows() [][]any {
 	rows := make([][]any, len(srv.Tools))
 	for i, t := range srv.Tools {
-		rows[i] = []any{string(srv.ID), i, t.Name, notNull(t.Definition), t.Hash, t.Held, []byte(t.Was)}
+		rows[i] = []any{string(srv.ID), i, t.Name, notNull(t.Definition), t.Hash, t.Held, t.KeptOut, []byte(t.Was)}
 	}
 	return rows
 }
@@ -162,7 +163,7 @@ func readServers(ctx context.Context, tx *sql.Tx) ([]Server, error) {
 }
 
 func readTools(ctx context.Context, tx *sql.Tx, servers map[string]*Server) error {
-	rows, err := tx.QueryContext(ctx, "SELECT server, name, definition, hash, held, was FROM tools ORDER BY server, position")
+	rows, err := tx.QueryContext(ctx, "SELECT server, name, definition, hash, held, kept_out, was FROM tools ORDER BY server, position")
 	if err != nil {
 		return err
 	}
@@ -170,7 +171,7 @@ func readTools(ctx context.Context, tx *sql.Tx, servers map[string]*Server) erro
 	for rows.Next() {
 		var id string
 		var t Tool
-		if err := rows.Scan(&id, &t.Name, (*[]byte)(&t.Definition), &t.Hash, &t.Held, (*[]byte)(&t.Was)); err != nil {
+		if err := rows.Scan(&id, &t.Name, (*[]byte)(&t.Definition), &t.Hash, &t.Held, &t.KeptOut, (*[]byte)(&t.Was)); err != nil {
 			return err
 		}
 		srv := servers[id]

@@ -1,0 +1,109 @@
+package locale
+
+import (
+	"cmp"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// hole is where a sentence has a name, a number or another sentence. In a translation {1} is
+// the second hole of the original.
+const hole = "{}"
+
+// sentence is one that a part of ours says in English, and what it is in Chinese.
+type sentence struct {
+	begin   string // up to its first hole
+	pattern *regexp.Regexp
+	chinese []string // what stands around the holes
+	order   []int    // which hole of the original each of them is
+}
+
+// sentences are read once, those that say the most first. Faults, reasons and records are
+// text by the time that a person reads them, so they are known by how they read.
+var sentences = sync.OnceValue(func() []sentence {
+	data, _ := files.ReadFile("sentences.zh.json")
+	texts := map[string]string{}
+	json.Unmarshal(data, &texts) // it is part of the program, and a test reads it
+	var all []sentence
+	for english, chinese := range texts {
+		all = append(all, newSentence(english, chinese))
+	}
+	slices.SortFunc(all, func(a, b sentence) int {
+		return cmp.Or(len(b.begin)-len(a.begin), len(b.pattern.String())-len(a.pattern.String()), strings.Compare(a.pattern.String(), b.pattern.String()))
+	})
+	return all
+})
+
+var chineseHole = regexp.MustCompile(`\{(\d?)\}`)
+
+func newSentence(english, chinese string) sentence {
+	parts := strings.Split(english, hole)
+	s := sentence{begin: parts[0], chinese: chineseHole.Split(chinese, -1)}
+	for i, part := range parts {
+		parts[i] = regexp.QuoteMeta(part)
+	}
+	s.pattern = regexp.MustCompile("^" + strings.Join(parts, "(.*?)") + "$")
+	for i, m := range chineseHole.FindAllStringSubmatch(chinese, -1) {
+		at, err := strconv.Atoi(m[1])
+		if err != nil {
+			at = i
+		}
+		s.order = append(s.order, at)
+	}
+	return s
+}
+
+// maxSentence bounds what is read as a sentence, and maxInside how deep one is in another:
+// what servers write may be anything.
+const maxSentence, maxInside = 4096, 4
+
+// Say says a sentence of ours in the language. It takes every line for itself, and the
+// sentences inside. What is none of ours stays as it is.
+func (l Language) Say(text string) string {
+	if l != Chinese || len(text) > maxSentence {
+		return text
+	}
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = say(line, maxInside)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func say(text string, inside int) string {
+	if inside == 0 || text == "" {
+		return text
+	}
+	// A message with its hint: fault.Error writes them so.
+	if at := strings.LastIndex(text, " ("); at > 0 && strings.HasSuffix(text, ")") {
+		hint := text[at+2 : len(text)-1]
+		if said := say(hint, inside-1); said != hint {
+			return say(text[:at], inside-1) + "（" + said + "）"
+		}
+	}
+	for _, s := range sentences() {
+		if !strings.HasPrefix(text, s.begin) {
+			continue
+		}
+		if m := s.pattern.FindStringSubmatch(text); m != nil {
+			return s.with(m[1:], inside-1)
+		}
+	}
+	return text
+}
+
+// with fills the holes.
+func (s *sentence) with(parts []string, inside int) string {
+	var b strings.Builder
+	for i, text := range s.chinese {
+		b.WriteString(text)
+		if i < len(s.order) && s.order[i] < len(parts) {
+			b.WriteString(say(parts[s.order[i]], inside))
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,91 @@
+package restapi
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/toolfit/toolfit/internal/access"
+	"github.com/toolfit/toolfit/internal/catalog"
+	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/tool"
+)
+
+func (a *API) approve(r *http.Request, who access.Principal) (any, error) {
+	names, err := a.toolNames(r, who)
+	if err != nil {
+		return nil, err
+	}
+	n, err := a.ApproveTools(r.Context(), who, tool.ServerID(r.PathValue("id")), names...)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]int{"approved": n}, nil
+}
+
+func (a *API) keepOut(r *http.Request, who access.Principal) (any, error) {
+	names, err := a.toolNames(r, who)
+	if err != nil {
+		return nil, err
+	}
+	n, err := a.KeepOutTools(r.Context(), who, tool.ServerID(r.PathValue("id")), names...)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]int{"kept_out": n}, nil
+}
+
+// toolNames are those that an administrator decides about.
+func (a *API) toolNames(r *http.Request, who access.Principal) ([]string, error) {
+	if err := needAdmin(who); err != nil {
+		return nil, err
+	}
+	data, err := a.body(r)
+	if err != nil {
+		return nil, err
+	}
+	var in struct {
+		Tools []string `json:"tools"`
+	}
+	if data != nil {
+		if err := decode(data, &in); err != nil {
+			return nil, fault.New(fault.BadRequest, "the body must be {\"tools\": [names]}: %w", err)
+		}
+	}
+	return in.Tools, nil
+}
+
+// ApproveTools lets held tools of a server through: the named ones, or without names all that
+// wait.
+func (a *API) ApproveTools(ctx context.Context, who access.Principal, id tool.ServerID, names ...string) (int, error) {
+	if err := a.mayDecide(who, id); err != nil {
+		return 0, err
+	}
+	return a.Catalog.Approve(ctx, id, names...)
+}
+
+// KeepOutTools decides that held tools of a server stay out until they are approved by name.
+func (a *API) KeepOutTools(ctx context.Context, who access.Principal, id tool.ServerID, names ...string) (int, error) {
+	if err := a.mayDecide(who, id); err != nil {
+		return 0, err
+	}
+	if len(names) == 0 {
+		return 0, fault.New(fault.BadRequest, "no tool is named").WithHint("send {\"tools\": [names]}, with the server's own names")
+	}
+	return a.Catalog.KeepOut(ctx, id, names...)
+}
+
+func (a *API) mayDecide(who access.Principal, id tool.ServerID) error {
+	if err := needAdmin(who); err != nil {
+		return err
+	}
+	_, err := a.SeenServer(who, id)
+	return err
+}
+
+// HeldTools are the tools of a server that callers are not shown, for those who may read all.
+func (a *API) HeldTools(who access.Principal, id tool.ServerID) ([]catalog.HeldTool, error) {
+	if !who.MayRead() {
+		return nil, fault.New(fault.Forbidden, "%s may not read what is held", who.Name)
+	}
+	return a.Catalog.Held(id)
+}
