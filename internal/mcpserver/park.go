@@ -93,8 +93,9 @@ func (t *talk) rescue() {
 }
 
 // gather is how long we wait for more questions after the first, so that a server that asks
-// several at once has them answered at once.
-const gather = 10 * time.Millisecond
+// several at once has them answered at once. Beside a person or a model that answers it is
+// nothing; a busy server needs some of it between one question and the next.
+const gather = 50 * time.Millisecond
 
 // wait is what becomes of the call next. A client that leaves meanwhile has cancelled it.
 func (s *Server) wait(ctx context.Context, req *mcp.Request, v *visitor, t *talk) (answer, error) {
