@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+
+	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
 // NewTool makes a tool whose arguments are a struct: the schema is that of the struct as
@@ -20,6 +22,9 @@ func NewTool[In any](name, description string, call func(ctx context.Context, in
 	}
 	return Tool{Name: name, Description: description, InputSchema: input, Call: func(ctx context.Context, args json.RawMessage) (any, error) {
 		var in In
+		if rawjson.IsNull(args) {
+			args = json.RawMessage("{}")
+		}
 		if err := decode(args, &in); err != nil {
 			return nil, fmt.Errorf("read the arguments: %w", err)
 		}

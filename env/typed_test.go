@@ -37,6 +37,9 @@ func TestTheSchemaOfATypedToolIsThatOfItsStruct(t *testing.T) {
 	if string(tool.InputSchema) != want {
 		t.Errorf("got  %s\nwant %s", tool.InputSchema, want)
 	}
+	if v, err := tool.Call(t.Context(), nil); v != "" || err != nil { // as a test of one's own may do
+		t.Errorf("got %v, %v", v, err)
+	}
 	s := legacy(t, plain{tools: []env.Tool{tool}}, nil)
 	if a := s.call("buy", `{"thing":"PEN"}`); a.IsError || a.Content[0].Text != "pen" {
 		t.Errorf("got %v", a)

@@ -32,8 +32,19 @@ func (s sessions) owner() string {
 	return s.who.ID
 }
 
+// mayChange refuses those who only read.
+func (s sessions) mayChange() error {
+	if !s.who.MayCall() {
+		return fault.New(fault.Forbidden, "a viewer changes no sessions").WithHint("use a key with the role caller or admin")
+	}
+	return nil
+}
+
 // CreateSession keeps a new session, which is the caller's.
 func (s sessions) CreateSession(ctx context.Context, n env.SessionOptions) (env.Session, error) {
+	if err := s.mayChange(); err != nil {
+		return env.Session{}, err
+	}
 	n = n.Filled(time.Now())
 	metadata, err := rawValues(n.Metadata)
 	if err != nil {
@@ -101,6 +112,9 @@ func sizeOf(v store.Session) int {
 
 // UpdateSession changes a session. Of two changes at once none is lost.
 func (s sessions) UpdateSession(ctx context.Context, id string, c env.SessionChange) (env.Session, error) {
+	if err := s.mayChange(); err != nil {
+		return env.Session{}, err
+	}
 	metadata, err := rawValues(c.Metadata)
 	if err != nil {
 		return env.Session{}, err
@@ -115,6 +129,9 @@ func (s sessions) UpdateSession(ctx context.Context, id string, c env.SessionCha
 
 // DeleteSession forgets a session.
 func (s sessions) DeleteSession(ctx context.Context, id string) error {
+	if err := s.mayChange(); err != nil {
+		return err
+	}
 	_, err := s.gateway.parts.Store.TakeSession(ctx, id, s.owner())
 	if fault.Is(err, fault.NotFound) {
 		return nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/toolfit/toolfit/env"
 	"github.com/toolfit/toolfit/internal/access"
+	"github.com/toolfit/toolfit/internal/fault"
 )
 
 func TestSessionsInTheStoreAreCreatedChangedAndDeleted(t *testing.T) {
@@ -67,6 +68,14 @@ func TestASessionOfAnotherIsNotThere(t *testing.T) {
 		}
 		if s, err := w.Sessions(viewer("v")).GetSession(ctx, "ses_1"); err != nil || s.Title != "mine" {
 			t.Errorf("a viewer reads all: %+v, %v", s, err)
+		}
+		eye := w.Sessions(viewer("v"))
+		_, made := eye.CreateSession(ctx, env.SessionOptions{})
+		_, changed := eye.UpdateSession(ctx, "ses_1", env.SessionChange{Title: "seen"})
+		for _, err := range []error{made, changed, eye.DeleteSession(ctx, "ses_1")} {
+			if !fault.Is(err, fault.Forbidden) {
+				t.Errorf("a viewer changes none: %v", err)
+			}
 		}
 		if s, err := w.Sessions(access.Local()).UpdateSession(ctx, "ses_1", env.SessionChange{Title: "ours"}); err != nil || s.Title != "ours" {
 			t.Errorf("an admin changes all: %+v, %v", s, err)
