@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -97,7 +98,7 @@ func (s *Service) boxed(r *http.Request, a Action, who Account) (*dynamicTool, e
 	if len(places) == 0 {
 		places["body"] = object{"type": "object", "description": layerTexts["body"], "properties": object{}}
 	}
-	out := &dynamicTool{Name: t.Name, Description: t.Description, URL: s.remote.boxProxy(a.Box, a.Tool)}
+	out := &dynamicTool{Name: cmp.Or(t.Name, a.Tool), Description: t.Description, URL: s.remote.boxProxy(a.Box, a.Tool)}
 	out.Parameters = object{"type": "object", "properties": places}
 	out.Original, out.Output = written(spec.whole), s.output(t.Name, spec)
 	out.Fixed = placed(a.Parameters, spec.place)

@@ -118,9 +118,10 @@ func definition(in object, text string) object {
 	in = merged(in)
 	out := object{}
 	copyUnions(out, in)
+	enum, listed := in["enum"].([]any)
 	if kind := typeOf(in); kind != nil {
 		out["type"] = kind
-	} else if len(out) == 0 && !missing(in) {
+	} else if len(out) == 0 && !missing(in) && (!listed || slices.ContainsFunc(enum, isText)) {
 		out["type"] = "string"
 	}
 	if own, _ := in["description"].(string); text == "" {
@@ -129,7 +130,7 @@ func definition(in object, text string) object {
 	if text != "" {
 		out["description"] = text
 	}
-	if enum, ok := in["enum"].([]any); ok {
+	if listed {
 		out["enum"] = enum
 	}
 	if properties, ok := in["properties"].(object); ok {
@@ -139,4 +140,9 @@ func definition(in object, text string) object {
 		out["items"] = items
 	}
 	return out
+}
+
+func isText(v any) bool {
+	_, ok := v.(string)
+	return ok
 }

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/fault"
@@ -63,7 +64,7 @@ func (e *refusal) problem(code string) *problem {
 	case http.StatusNotFound:
 		p.status, p.code = http.StatusNotFound, code
 	}
-	if p.status != http.StatusBadGateway && rawjson.Check(e.body) == nil {
+	if p.status != http.StatusBadGateway && rawjson.Check(e.body) == nil && utf8.Valid(e.body) {
 		p.details = details{"service": e.service, "answer": raw(e.body)}
 	}
 	return p

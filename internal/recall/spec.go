@@ -2,6 +2,7 @@ package recall
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -62,8 +63,9 @@ func (a *apiSpec) answered() object {
 	list, _ := a.whole["responses"].([]any)
 	var first object
 	for _, item := range list {
+		entry, _ := item.(object)
 		response := a.meant(item)
-		status := fmt.Sprint(response["status_code"]) // some write it as a number
+		status := fmt.Sprint(cmp.Or(entry["status_code"], response["status_code"])) // beside a reference or behind it, as text or a number
 		if status == "200" {
 			first = response
 			break

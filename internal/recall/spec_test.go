@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"testing"
+	"time"
 )
 
 // product is a specification with the definitions of a whole product, of which each refers
@@ -70,4 +71,60 @@ func TestDefinitionsAreGatheredThreeReferencesDeep(t *testing.T) {
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
+}
+
+// operation is a row of the corpus of operations as the specification of a tool.
+func operation(row object) json.RawMessage {
+	spec := object{"components": row["components"]}
+	var params []any
+	fields, _ := row["properties"].(object)
+	for name, schema := range fields {
+		if name != "body" {
+			params = append(params, object{"name": name, "in": "query", "schema": schema})
+			continue
+		}
+		content := object{"content": object{"application/json": object{"schema": schema}}}
+		spec["request_body"] = content
+		spec["responses"] = []any{object{"status_code": "200", "content": content["content"]}}
+	}
+	spec["parameters"] = params
+	return written(spec)
+}
+
+func TestRealOperationsKeepTheirParametersAndNoReference(t *testing.T) {
+	w := newWorld(t, "recall: {}", nil)
+	realSchemas(t, 7, func(file string, row int, schema json.RawMessage) {
+		if file != "openapi_ops_dev.jsonl" {
+			return
+		}
+		var in object
+		if err := json.Unmarshal(schema, &in); err != nil {
+			t.Fatal(err)
+		}
+		text := operation(in)
+		spec, err := readSpec(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		from := cpu()
+		places, err := w.layered(file, spec)
+		output := w.output(file, spec)
+		if took := cpu() - from; err != nil || took > 100*time.Millisecond {
+			t.Errorf("row %d: %s, %v", row, took, err)
+			return
+		}
+		out, err := json.Marshal(places)
+		if err != nil || hasReference(out) || hasReference(output) {
+			t.Errorf("row %d: %v, %.300s, answers %.300s", row, err, out, output)
+		}
+		query, _ := places["query"]["properties"].(object)
+		for _, p := range spec.params {
+			if query[p.name] == nil {
+				t.Errorf("row %d: %s is lost", row, p.name)
+			}
+		}
+		if string(written(spec.whole)) != string(text) {
+			t.Errorf("row %d: the specification was changed", row)
+		}
+	})
 }
