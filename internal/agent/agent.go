@@ -132,6 +132,7 @@ type Origin struct {
 type Answer struct {
 	Session string // "" when nothing is stored
 	Text    string // of all rounds
+	Thought string // likewise
 	Finish  string // stop, or length when a limit ended it
 	Limit   string // which; "" with stop
 	Usage   endpoint.Usage

@@ -29,6 +29,7 @@ type chat struct {
 	said      []Message
 	answer    Answer
 	text      strings.Builder // of all rounds
+	thought   strings.Builder // likewise
 	made      int             // calls so far
 
 	hearing sync.Mutex // one event at a time
@@ -55,7 +56,7 @@ func (r *Runner) Answer(ctx context.Context, t Turn) (*Answer, error) {
 	defer leave()
 	c.hear(Event{Session: c.answer.Session})
 	err = c.rounds(ctx)
-	c.answer.Text = c.text.String()
+	c.answer.Text, c.answer.Thought = c.text.String(), c.thought.String()
 	r.opts.Metrics.answered(c.agent.ID, &c.answer, err)
 	return &c.answer, err
 }

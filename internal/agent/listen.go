@@ -14,6 +14,7 @@ type listener struct {
 	*chat
 	texts    toolcall.Reader
 	thoughts toolcall.Reader // for the calls in them
+	thinking bool            // there were some in this reply
 	said     strings.Builder
 	before   string // the answer so far
 }
@@ -39,10 +40,16 @@ func (l *listener) end(r *reply, cutOff bool) {
 }
 
 func (l *listener) think(text string) {
-	if text != "" {
-		l.thoughts.Write(text)
-		l.hear(Event{Reasoning: text})
+	if text == "" {
+		return
 	}
+	l.thoughts.Write(text)
+	if !l.thinking && l.thought.Len() > 0 { // as in show
+		text = "\n\n" + text
+	}
+	l.thinking = true
+	l.thought.WriteString(text)
+	l.hear(Event{Reasoning: text})
 }
 
 func (l *listener) show(s toolcall.Said) {

@@ -3,12 +3,14 @@ package app
 import (
 	"log/slog"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/restapi"
 	"github.com/toolfit/toolfit/internal/store"
+	"github.com/toolfit/toolfit/internal/testparts"
 )
 
 const agentsConfig = `
@@ -56,10 +58,16 @@ func TestOfOneIDTheFilesAgentCounts(t *testing.T) {
 }
 
 func TestAgentsOfTheStoreOutlastARestartAndKeepNoOtherFromIt(t *testing.T) {
+	t.Run("SQLite", func(t *testing.T) { testAgentsOutlast(t, "t.db") })
+	t.Run("PostgreSQL", func(t *testing.T) { testAgentsOutlast(t, testparts.NeedPostgres(t).Schema(t)) })
+}
+
+func testAgentsOutlast(t *testing.T, dsn string) {
 	path := filepath.Join(t.TempDir(), "toolfit.yaml")
+	text := strings.Replace(agentsConfig, "t.db", strconv.Quote(dsn), 1)
 	log := &logged{}
 	run := func(f func(*App)) {
-		a, err := New(t.Context(), parse(t, path, agentsConfig), &Options{Logger: slog.New(slog.NewTextHandler(log, nil))})
+		a, err := New(t.Context(), parse(t, path, text), &Options{Logger: slog.New(slog.NewTextHandler(log, nil))})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -43,7 +43,8 @@ func TestTheOfficialGoClientGetsAnAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m := got.Choices[0]; m.Message.Content != "我来看看。\n\n有订单。" || m.FinishReason != "stop" || got.Model != "helper" || got.Usage.TotalTokens == 0 {
+	if m := got.Choices[0]; m.Message.Content != "我来看看。\n\n有订单。" || m.FinishReason != "stop" || got.Model != "helper" || got.Usage.TotalTokens == 0 ||
+		!strings.Contains(got.RawJSON(), `"reasoning_content":"thinking"`) {
 		t.Errorf("%s", got.RawJSON())
 	}
 	x := extra(t, got.RawJSON())

@@ -63,7 +63,7 @@ func (a *API) complete(w http.ResponseWriter, r *http.Request, who access.Princi
 	w.Header().Set(SessionHeader, answer.Session)
 	write(w, http.StatusOK, completion{
 		ID: id, Object: "chat.completion", Created: now(), Model: req.model,
-		Choices: []choice{{Message: &message{Role: "assistant", Content: answer.Text}, Finish: &answer.Finish}},
+		Choices: []choice{{Message: &message{Role: "assistant", Content: answer.Text, Reasoning: answer.Thought}, Finish: &answer.Finish}},
 		Usage:   usageOf(answer.Usage),
 		Toolfit: &Extra{Session: answer.Session, Calls: answer.Calls, Rounds: answer.Rounds, Limit: answer.Limit},
 	})
@@ -89,9 +89,10 @@ type choice struct {
 }
 
 type message struct {
-	Role    string  `json:"role"`
-	Content string  `json:"content"`
-	Refusal *string `json:"refusal"` // always null
+	Role      string  `json:"role"`
+	Content   string  `json:"content"`
+	Reasoning string  `json:"reasoning_content,omitempty"`
+	Refusal   *string `json:"refusal"` // always null
 }
 
 type delta struct {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -58,7 +57,7 @@ func (a *answer) nothing() error {
 	return f.WithHint("check the url of the model: it mostly ends in /v1")
 }
 
-// add takes one document in.
+// add takes one document in. Its members are gone through once: they may be long.
 func (a *answer) add(doc []byte, event string) (p Piece, err error) {
 	if a.size += len(doc); a.size > maxReply {
 		return p, errTooLarge
@@ -66,60 +65,90 @@ func (a *answer) add(doc []byte, event string) (p Piece, err error) {
 	if !utf8.Valid(doc) {
 		doc = bytes.ToValidUTF8(doc, []byte("\uFFFD"))
 	}
-	if doc = bytes.TrimSpace(doc); len(doc) > 0 && doc[0] == '<' {
+	if doc[0] == '<' {
 		a.strange = said(doc)
 		return p, nil
 	}
-	if err := rawjson.Check(doc); err != nil {
-		return p, fmt.Errorf("%w: %s", err, short(string(doc)))
+	failed, answers := event == "error", false
+	for w := rawjson.Object(doc); w.Next(); {
+		switch string(w.Key) {
+		case "error":
+			failed = failed || !rawjson.IsNull(w.Value)
+		case "usage":
+			a.usage = Usage{max(a.usage.Prompt, number(w.Value, "prompt_tokens")), max(a.usage.Completion, number(w.Value, "completion_tokens"))}
+		case "choices":
+			answers = true
+			for one := rawjson.Array(w.Value); one.Next() && err == nil; {
+				err = a.choice(one.Value, &p)
+			}
+		}
 	}
-	if !rawjson.IsNull(rawjson.Get(doc, "error")) || event == "error" {
-		return p, fault.New(fault.UpstreamError, "model %s broke off: %s", a.model, said(doc)).WithHint(askAgain)
-	}
-	if u := rawjson.Get(doc, "usage"); !rawjson.IsNull(u) {
-		a.usage = Usage{max(a.usage.Prompt, number(u, "prompt_tokens")), max(a.usage.Completion, number(u, "completion_tokens"))}
-	}
-	choices := rawjson.Get(doc, "choices")
-	if choices == nil {
+	switch {
+	case failed:
+		return Piece{}, fault.New(fault.UpstreamError, "model %s broke off: %s", a.model, said(doc)).WithHint(askAgain)
+	case !answers:
 		a.strange = said(doc)
-	}
-	for w := rawjson.Array(choices); w.Next(); {
-		if number(w.Value, "index") != 0 {
-			continue
-		}
-		if err := a.choice(w.Value, &p); err != nil {
-			return p, err
-		}
 	}
 	a.text.WriteString(p.Text)
 	a.reasoning.WriteString(p.Reasoning)
-	return p, nil
+	return p, err
 }
 
-// choice takes a part of the answer in, or the whole of one that was not streamed.
+// choice takes a part of the answer in, or the whole of one that was not streamed. Of several
+// answers the first counts.
 func (a *answer) choice(choice []byte, p *Piece) error {
+	var delta, message []byte
+	finish := ""
+	for w := rawjson.Object(choice); w.Next(); {
+		switch string(w.Key) {
+		case "index":
+			if n := strings.Trim(string(w.Value), `"`); n != "0" && n != "null" {
+				return nil
+			}
+		case "delta":
+			delta = w.Value
+		case "message":
+			message = w.Value
+		case "finish_reason":
+			finish, _ = rawjson.String(w.Value)
+		}
+	}
 	a.begun = true
-	delta := rawjson.Get(choice, "delta")
 	if rawjson.IsNull(delta) {
-		delta = rawjson.Get(choice, "message")
+		delta = message
 	}
-	text, thought := content(rawjson.Get(delta, "content"))
-	refusal, _ := rawjson.String(rawjson.Get(delta, "refusal"))
-	beside, _ := rawjson.String(rawjson.Get(delta, "reasoning_content"))
-	other, _ := rawjson.String(rawjson.Get(delta, "reasoning"))
-	p.Text += text + refusal
-	p.Reasoning += thought + cmp.Or(beside, other) // some endpoints say it under both names
-	a.echo.WriteString(beside)
-	a.calls.next()
-	for w := rawjson.Array(rawjson.Get(delta, "tool_calls")); w.Next(); {
-		a.calls.add(w.Value)
-	}
-	finish, _ := rawjson.String(rawjson.Get(choice, "finish_reason"))
+	a.delta(delta, p)
 	if finish == "error" {
 		return fault.New(fault.UpstreamError, "model %s broke off without a reason", a.model).WithHint(askAgain)
 	}
 	a.finish = cmp.Or(finish, a.finish)
 	return nil
+}
+
+// delta takes in what was said and called.
+func (a *answer) delta(delta []byte, p *Piece) {
+	var beside, other string
+	a.calls.next()
+	for w := rawjson.Object(delta); w.Next(); {
+		switch string(w.Key) {
+		case "content":
+			text, thought := content(w.Value)
+			p.Text, p.Reasoning = p.Text+text, p.Reasoning+thought
+		case "refusal":
+			text, _ := rawjson.String(w.Value)
+			p.Text += text
+		case "reasoning_content":
+			beside, _ = rawjson.String(w.Value)
+		case "reasoning":
+			other, _ = rawjson.String(w.Value)
+		case "tool_calls":
+			for one := rawjson.Array(w.Value); one.Next(); {
+				a.calls.add(one.Value)
+			}
+		}
+	}
+	p.Reasoning += cmp.Or(beside, other) // some endpoints say it under both names
+	a.echo.WriteString(beside)
 }
 
 // content is a text, or a list of parts that are text or thoughts.

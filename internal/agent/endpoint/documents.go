@@ -3,12 +3,13 @@ package endpoint
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
 // documents are the JSON documents in the body of an answer: those of a stream of events, or
@@ -63,14 +64,14 @@ func (d *documents) next() ([]byte, error) {
 			return nil, io.EOF
 		}
 		d.done = true
-		return whole, nil
+		return checked(whole)
 	}
 	var parts []byte // of a document on several lines
 	d.event = ""
 	for d.lines.Scan() {
 		line := bytes.TrimRight(d.lines.Bytes(), "\r")
 		if len(line) == 0 && len(parts) > 0 {
-			return parts, nil
+			return checked(parts)
 		}
 		name, value, _ := bytes.Cut(line, []byte(":"))
 		value = bytes.TrimSpace(value)
@@ -79,10 +80,12 @@ func (d *documents) next() ([]byte, error) {
 			d.event = string(value)
 		case "data":
 			switch {
+			case len(value) == 0: // it only keeps the connection alive
+				continue
 			case string(value) == "[DONE]":
 				d.done = true
 				return nil, io.EOF
-			case len(parts) == 0 && json.Valid(value):
+			case len(parts) == 0 && rawjson.Check(value) == nil:
 				return value, nil
 			}
 			if parts = append(append(parts, value...), '\n'); len(parts) > maxReply {
@@ -96,9 +99,24 @@ func (d *documents) next() ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case len(parts) > 0:
-		return parts, nil
+		return checked(parts)
 	}
 	return nil, io.EOF
+}
+
+// checked is a document that can be read, or a page for people.
+func checked(doc []byte) ([]byte, error) {
+	doc = bytes.TrimSpace(doc)
+	if len(doc) > maxReply {
+		return nil, errTooLarge
+	}
+	if len(doc) > 0 && doc[0] == '<' {
+		return doc, nil
+	}
+	if err := rawjson.Check(doc); err != nil {
+		return nil, fmt.Errorf("%w: %s", err, short(string(doc)))
+	}
+	return doc, nil
 }
 
 var errTooLarge = fault.New(fault.TooLarge, "the model's answer is larger than %d bytes", maxReply)

@@ -25,7 +25,7 @@ func serve(t testing.TB, h http.HandlerFunc) (*Client, *config.Model) {
 	t.Cleanup(srv.Close)
 	c := New()
 	t.Cleanup(c.Close)
-	return c, &config.Model{Name: "m", URL: srv.URL + "/v1", Timeout: time.Minute}
+	return c, &config.Model{Name: "m", URL: srv.URL + "/v1", Timeout: 5 * time.Minute}
 }
 
 // events writes a stream of events.

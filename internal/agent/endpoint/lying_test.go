@@ -46,7 +46,7 @@ func TestAnswersAreReadAsEndpointsGiveThem(t *testing.T) {
 		{"an id that is a number", events(calling(`{"index":"0","id":7,`+list+`}`), stop), `"" [{7 list {}}] stop`},
 		{"no reason at a said end", events(delta(`{"content":"x"}`), "[DONE]"), `"x" [] stop`},
 		{"no space after data", rawBody("data:" + delta(`{"content":"x"}`) + "\n\ndata:" + stop + "\n\ndata:[DONE]\n\n"), `"x" [] stop`},
-		{"comments and other fields", rawBody(": keep-alive\n\nid: 1\nretry: 10\nevent: message\ndata: " + delta(`{"content":"x"}`) + "\n\n: ping\n\ndata: " + stop + "\n\n"), `"x" [] stop`},
+		{"comments and other fields", rawBody(": keep-alive\n\ndata:\n\ndata: \n\nid: 1\nretry: 10\nevent: message\ndata: " + delta(`{"content":"x"}`) + "\n\n: ping\n\ndata: " + stop + "\n\n"), `"x" [] stop`},
 		{"lines that end as on Windows", rawBody("data: " + delta(`{"content":"x"}`) + "\r\n\r\ndata: " + stop + "\r\n\r\n"), `"x" [] stop`},
 		{"no empty line between events, nor at the end", rawBody("data: " + delta(`{"content":"x"}`) + "\ndata: " + stop), `"x" [] stop`},
 		{"a document on several lines", rawBody("data: {\"choices\":\ndata: [{\"delta\":{\"content\":\"x\"}}]}\n\ndata: [DONE]\n\n"), `"x" [] stop`},

@@ -30,7 +30,7 @@ func (r *Reader) inCall(c byte, out *output) {
 	switch {
 	case c == '>':
 		r.tag(out)
-	case !b.quoted && strings.IndexByte(blanks+"<", c) >= 0 && strings.HasSuffix(b.text.String()[:b.text.Len()-1], unclosed):
+	case !b.quoted && len(b.doubts) == 0 && strings.IndexByte(blanks+"<", c) >= 0 && strings.HasSuffix(b.text.String()[:b.text.Len()-1], unclosed):
 		text := b.text.String()
 		r.end(text[:len(text)-len(unclosed)-1], byTag)
 		r.feed(text[len(text)-1:], out)
