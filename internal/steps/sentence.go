@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/toolfit/toolfit/internal/steps/snapshot"
 )
@@ -55,9 +56,9 @@ func ParseSentence(line string) ([]Step, error) {
 const maxSentence = 4000
 
 var (
-	numbering = regexp.MustCompile(`^\s*(?:[-*•]\s+)?(?:\[[ xX]\]\s*)?(?:(?:\d+|步骤\s*\d+|[Ss]tep\s*\d+)\s*[.、:：)）]\s*|[-*•]\s+)?`)
+	numbering = regexp.MustCompile(`^\s*(?:[-*•]\s+)?(?:\[[ xX]\]\s*)?(?:(?:\d+|步骤\s*\d+|第?[一二三四五六七八九十\d]+步|[Ss]tep\s*\d+)\s*[.、:：)），,]\s*|[(（]\d+[)）]\s*|[①-⑳]\s*|[一二三四五六七八九十]+、\s*|[-*•]\s+)?`)
 	arrows    = regexp.MustCompile(`\s*(?:->|→|=>|⇒)\s*`)
-	seps      = regexp.MustCompile(`\s*(?:，|,|；|;|。|、)\s*(?:然后|接着|随后|再|并且|并|and then |then |and )?|\s*(?:然后|接着|随后|并且|再|并)\s*|\s+(?:and then|then|and)\s+`)
+	seps      = regexp.MustCompile(`\s*(?:，|,|；|;|。|、)\s*(?:然后|接着|随后|再|并且|并|而且|同时|且|and then |then |and )?|\s*(?:然后|接着|随后|并且|再|并|之后|以后|后)\s*|\s+(?:and then|then|and)\s+`)
 )
 
 // cutArrow cuts "operation -> expected result".
@@ -81,7 +82,7 @@ func operations(text string) []span {
 	list := []span{{0, len(text)}}
 	for _, at := range seps.FindAllStringIndex(text, -1) {
 		last := &list[len(list)-1]
-		if at[0] <= last.from || at[1] >= len(text) || !startsWithVerb(text[at[1]:]) || !startsWithVerb(text[last.from:at[0]]) {
+		if at[0] <= last.from || at[1] >= len(text) || !joins(text, at) || !startsWithVerb(text[at[1]:]) || !startsWithVerb(text[last.from:at[0]]) {
 			continue
 		}
 		last.to = at[0]
@@ -90,24 +91,48 @@ func operations(text string) []span {
 	return list
 }
 
+// joins tells whether a separator may stand between operations. 后 is part of too many words,
+// and joins only after a quoted text; "Save and close" is one name.
+func joins(text string, at []int) bool {
+	switch strings.TrimSpace(text[at[0]:at[1]]) {
+	case "后", "之后", "以后":
+		r, _ := utf8.DecodeLastRuneInString(strings.TrimSpace(text[:at[0]]))
+		return r >= firstMark && r <= lastMark
+	case "and":
+		rest := trim(text[at[1]:])
+		return strings.Contains(rest, " ") || aloneVerb.MatchString(rest)
+	}
+	return true
+}
+
+// aloneVerb is an operation of one word.
+var aloneVerb = regexp.MustCompile(`(?i)^(?:reload|refresh|screenshot)$`)
+
 // trim takes off what surrounds a sentence without being part of it.
 func trim(s string) string {
 	s = strings.TrimSpace(s)
 	s = strings.TrimSpace(polite.ReplaceAllString(s, ""))
+	s = byWhom.ReplaceAllString(s, "$1")
 	return strings.TrimSpace(strings.TrimRight(s, "。.;；,，!！ "))
 }
 
 var polite = regexp.MustCompile(`^(?:请|首先|先|最后|然后|接着|[Pp]lease\s+|[Ff]irst,?\s+|[Tt]hen\s+|[Ff]inally,?\s+)`)
 
+// byWhom is who does it, and with what, before a verb that would do alone.
+var byWhom = regexp.MustCompile(`^(?:(?:I|we|you|We|You)\s+|(?:用|使用)?鼠标(?:左键)?)((?:click|tap|open|go|navigate|visit|type|enter|fill|select|choose|check|uncheck|wait|press|scroll|hover|see|should|must)\s|点击|单击|双击|右键|右击)`)
+
 // operation reads one operation.
 func (m masked) operation(text string, at int) (Step, error) {
 	clean := trim(text)
 	if asserts.MatchString(clean) {
-		if e, ok := m.expectation(clean); ok {
-			return Step{Action: Expect, Expect: []Expectation{e}}, nil
+		if list, err := m.expectations(clean, at); err == nil {
+			return Step{Action: Expect, Expect: list}, nil
 		}
 	}
-	if verbAlone.MatchString(clean) {
+	if e, ok := m.waitedState(clean); ok {
+		return Step{Action: Expect, Expect: []Expectation{e}}, nil
+	}
+	if verbAlone.MatchString(clean) || unclear.MatchString(clean) {
 		return Step{}, m.unparsable(clean, at)
 	}
 	for i := range rules {
