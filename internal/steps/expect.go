@@ -46,7 +46,7 @@ var forms = []form{
 	f(Value, Equals, `(?P<t>.+?)\s*的值\s*`+zhEquals+`\s*(?P<v>.+)`),
 	f(Count, Equals, `(?P<t>.+?)\s*的?(?:数量|个数)\s*`+zhEquals+`\s*(?P<n>\d+)\s*[个条行项]?`),
 	f(Count, Equals, `(?:表格|列表|页面)(?:中|里|内|上)?(?:应该?)?(?:有|共有|共|显示)\s*(?P<n>\d+)\s*(?P<t>[行条项])(?:数据|记录|内容|结果)?`),
-	f(Count, Equals, `(?:页面上?|共|总共)?(?:应该?)?(?:有|共有|显示|出现)\s*(?P<n>\d+)\s*[个条行项张]\s*(?P<t>.+)`),
+	f(Count, Equals, `(?:页面上?|共|总共)?(?:应该?)?(?:有且仅有|只有|仅有|有|共有|显示|出现)\s*(?P<n>\d+)\s*[个条行项张]\s*(?P<t>.+)`),
 	f(Count, Equals, `(?P<t>.+?)\s*(?:应该?)?(?:共|有|共有)\s*(?P<n>\d+)\s*[个条行项张]`),
 	f(Text, Contains, `(?P<t>.+?)\s*的?(?:文本|文字|内容)\s*`+zhHas+`\s*(?P<v>.+)`),
 	f(Text, Equals, `(?P<t>.+?)\s*的?(?:文本|文字|内容)\s*`+zhEquals+`\s*(?P<v>.+)`),
@@ -67,6 +67,8 @@ var forms = []form{
 	f(URL, Contains, `(?:the\s+)?(?:page\s+)?(?:url|address)\s+`+enHas+`\s+(?P<v>.+)`),
 	f(URL, Matches, `(?:the\s+)?(?:page\s+)?(?:url|address)\s+`+enMatch+`\s+(?P<v>.+)`),
 	f(URL, Contains, `(?:(?:the\s+page\s+|I\s+am\s+|the\s+user\s+is\s+)?(?:is\s+|be\s+|should\s+be\s+)?redirect(?:ed|s)\s+to|(?:the\s+page\s+)?(?:goes|navigates)\s+to)\s+(?P<u>\S+)`),
+	f(Title, Equals, `(?:the\s+)?(?:page\s+)?title\s+(?P<v>MARK)`),
+	f(URL, Equals, `(?:the\s+)?(?:page\s+)?url\s+(?P<v>MARK)`),
 	f(URL, Equals, `(?:the\s+)?(?:page\s+)?(?:url|address)\s+`+enIs+`\s+(?P<v>.+)`),
 	f(Value, Contains, `(?:the\s+)?value\s+of\s+(?P<t>.+?)\s+`+enHas+`\s+(?P<v>.+)`),
 	f(Value, Equals, `(?:the\s+)?value\s+of\s+(?P<t>.+?)\s+`+enIs+`\s+(?P<v>.+)`),
@@ -87,6 +89,7 @@ var forms = []form{
 	f(Text, Contains, `(?:(?:should\s+)?(?:to\s+)?see|shows?|display|the page shows|the page contains)?\s*(?:the\s+)?(?:text\s+|message\s+)?(?P<v>MARK)(?:\s+(?:is|are|should be|to be)\s+(?:visible|shown|displayed|present)|\s+(?:should\s+)?appears?|\s+exists)?`),
 	f(Visible, "", `(?P<t>.+?)\s+(?:(?:is|are|should be|to be)\s+(?:visible|shown|displayed|present|open)|(?:should\s+)?(?:appears?|exists?)|shows up)`),
 	f(Text, Contains, `(?P<t>.+?)\s+(?:contains?|should contain|to contain|has text|shows?|should show|says?|should say)\s+(?P<v>.+)`),
+	f(Count, Equals, `(?:exactly\s+)?(?P<n>\d+)\s+(?P<t>[a-z].*)`),
 	f(Visible, "", `(?:should\s+)?see\s+(?P<t>.+)`),
 }
 
@@ -109,7 +112,7 @@ var waits = regexp.MustCompile(`(?i)^(?:wait\s+(?:for|until)\s+|等(?:待|到)?(
 // a button is enabled is an expectation, which is waited for anyway.
 func (m masked) waitedState(text string) (Expectation, bool) {
 	rest := waits.ReplaceAllString(text, "")
-	if rest == text {
+	if rest == text || rest != "" && rest[0] >= '0' && rest[0] <= '9' { // a time
 		return Expectation{}, false
 	}
 	e, ok := m.expectation(rest)

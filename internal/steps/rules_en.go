@@ -18,6 +18,7 @@ func rulesEn() []rule {
 		r(OnTab, `open a new tab`, `open\s+(?:a\s+)?new\s+tab(?:\s+(?:with|at|on)?\s*(?P<u>\S+))?`, func(s *Step) { s.Tab = &Tab{New: true, URL: s.Value}; s.Value = "" }),
 		r(OnTab, `switch to tab 2`, `(?:switch|go)\s+to\s+(?:the\s+)?(?:tab\s+(?P<tab>\d+))`),
 		r(OnTab, `switch to the second tab`, `(?:switch|go)\s+to\s+(?:the\s+)?(?P<tab>first|second|third|fourth|fifth|sixth)\s+tab`),
+		r(OnTab, `switch to the new tab`, `(?:switch|go)\s+to\s+(?:the\s+)?(?:new|newest|last|latest)\s+(?:tab|window)`, func(s *Step) { s.Tab = &Tab{Select: -1} }),
 		r(OnTab, `switch to tab "…"`, `(?:switch|go)\s+to\s+(?:the\s+)?(?:tab\s+)?(?P<title>QUOTED)(?:\s+tab)?`),
 		r(OnTab, `close the tab`, `close\s+(?:the\s+|this\s+)?(?:current\s+)?tab`, func(s *Step) { s.Tab = &Tab{Close: true} }),
 		r(Navigate, `open https://… or /path`, `(?:open|go to|navigate to|visit|browse to)\s+(?:the\s+)?(?:page\s+|url\s+|address\s+|site\s+)?(?P<u>\S+?)(?:\s+page)?`),

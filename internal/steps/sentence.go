@@ -24,7 +24,7 @@ func ParseSentence(line string) ([]Step, error) {
 	}
 	var list []Step
 	for _, p := range operations(op) {
-		step, err := m.operation(op[p.from:p.to], offset+p.from)
+		step, err := m.operation(p.verb+op[p.from:p.to], offset+p.from)
 		if err != nil {
 			return nil, err
 		}
@@ -70,8 +70,11 @@ func cutArrow(text string) (op, expected string, found bool) {
 	return text[:at[0]], text[at[1]:], true
 }
 
-// span is a part of a line.
-type span struct{ from, to int }
+// span is a part of a line. Verb is what was said before and holds for it, too.
+type span struct {
+	from, to int
+	verb     string
+}
 
 // operations cuts a compound line. A separator cuts only where a verb follows: names and
 // texts hold commas and "and", too.
@@ -79,14 +82,47 @@ func operations(text string) []span {
 	if strings.TrimSpace(text) == "" {
 		return nil
 	}
-	list := []span{{0, len(text)}}
+	list := []span{{to: len(text)}}
 	for _, at := range seps.FindAllStringIndex(text, -1) {
 		last := &list[len(list)-1]
 		if at[0] <= last.from || at[1] >= len(text) || !joins(text, at) || !startsWithVerb(text[at[1]:]) || !startsWithVerb(text[last.from:at[0]]) {
 			continue
 		}
 		last.to = at[0]
-		list = append(list, span{at[1], len(text)})
+		list = append(list, span{from: at[1], to: len(text)})
+	}
+	var all []span
+	for _, p := range list {
+		all = append(all, fillsTogether(text, p)...)
+	}
+	return all
+}
+
+var (
+	fillVerb = regexp.MustCompile(`(?i)^\s*(?:请|please\s+)?(输入|填写|填入|录入|(?:enter|type|input|fill(?:\s+in|\s+out)?)\s)`)
+	fillPart = compile(`\s*(?:the\s+)?(?:[^\x{f000}-\x{f0ff}，,；;、]{1,40}?|QUOTED\s*(?:为|是|[:：=]|with\s))\s*(?:为|是|[:：=]|with)?\s*MARK\s*`)
+	together = regexp.MustCompile(`\s*(?:，|,|、|和|以及|及|\sand\s)\s*`)
+)
+
+// fillsTogether cuts what one verb says of several fields: 输入用户名"a"和密码"b".
+func fillsTogether(text string, p span) []span {
+	verb := fillVerb.FindStringSubmatchIndex(text[p.from:p.to])
+	if verb == nil {
+		return []span{p}
+	}
+	list := []span{{p.from, p.to, ""}}
+	start := p.from + verb[3]
+	for _, at := range together.FindAllStringIndex(text[start:p.to], -1) {
+		list[len(list)-1].to = start + at[0]
+		list = append(list, span{start + at[1], p.to, text[p.from+verb[2] : p.from+verb[3]]})
+	}
+	for i, q := range list {
+		if i == 0 {
+			q.from = start
+		}
+		if !fillPart.MatchString(text[q.from:q.to]) {
+			return []span{p}
+		}
 	}
 	return list
 }
