@@ -17,10 +17,11 @@ type rule struct {
 	set    func(*Step)
 }
 
-// compile reads a pattern in which QUOTED stands for a quoted part, MARK for that or a
-// variable, and KEYS for the name of a key.
+// compile reads a pattern in which QUOTED stands for a quoted part, SEVERAL for two
+// or more of them, MARK for one or a variable, and KEYS for the name of a key.
 func compile(pattern string) *regexp.Regexp {
 	pattern = strings.ReplaceAll(pattern, "KEYS", keyPattern)
+	pattern = strings.ReplaceAll(pattern, "SEVERAL", `QUOTED(?:\s*(?:,|，|、|和|及|与|and|&)\s*(?:and\s+)?QUOTED)+`)
 	pattern = strings.ReplaceAll(pattern, "QUOTED", `[\x{f000}-\x{f07f}]`)
 	pattern = strings.ReplaceAll(pattern, "MARK", `[\x{f000}-\x{f0ff}]`)
 	return regexp.MustCompile(`(?is)^(?:` + pattern + `)$`)
@@ -71,6 +72,7 @@ func (s *Step) take(m masked, name, text string) bool {
 		return target.Text != ""
 	case "v":
 		s.Value = m.value(text)
+		return !quotedAmongWords(text)
 	case "u":
 		s.Value = m.value(text)
 		return isAddress(s.Value)
@@ -78,9 +80,18 @@ func (s *Step) take(m masked, name, text string) bool {
 		key, known := keyName(m.value(text))
 		s.Value = key
 		return known
+	case "vs":
+		for _, r := range text {
+			if p := m.parts[r]; p.quoted {
+				s.Values = append(s.Values, p.value)
+			}
+		}
 	case "ms", "sec", "min":
 		unit := map[string]time.Duration{"ms": time.Millisecond, "sec": time.Second, "min": time.Minute}[name]
 		n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+		if k := ordinalNumber(strings.ReplaceAll(text, "两", "二")); err != nil && k > 0 {
+			n, err = float64(k), nil
+		}
 		s.Wait = &Wait{Time: time.Duration(n * float64(unit))}
 		return err == nil && n >= 0 && n < 1e6
 	case "text":
@@ -97,6 +108,21 @@ func (s *Step) take(m masked, name, text string) bool {
 		s.Tab = &Tab{Title: m.value(text)}
 	}
 	return true
+}
+
+// quotedAmongWords tells whether a value has words beside a quoted part: then the quotes are
+// the value, and the words are something that was not understood.
+func quotedAmongWords(text string) bool {
+	quoted, words := false, false
+	for _, r := range text {
+		switch {
+		case r >= firstMark && r < halfMark:
+			quoted = true
+		case r != ' ':
+			words = true
+		}
+	}
+	return quoted && words
 }
 
 // complete tells whether the step has what its action needs.
@@ -128,8 +154,8 @@ func isAddress(s string) bool {
 var hostName = regexp.MustCompile(`^(?:localhost|[\w-]+(?:\.[\w-]+)*\.[a-zA-Z]{2,}|\d+\.\d+\.\d+\.\d+)(?::\d+)?(?:[/?#]\S*)?$`)
 
 // verbs are how operations begin, for cutting compound lines.
-var verbs = regexp.MustCompile(`(?i)^(?:请|先|在.+?(?:输入|填写|填入|录入|键入|选择|上传)|将|把|往|给|输入|填写|填入|录入|键入|清空|清除|点击|单击|点选|点按|按下|按|点|双击|右键|右击|选择|选中|从.+?选择|勾选|取消勾选|不勾选|悬停|移到|移动到|鼠标|敲|打开|访问|进入|跳转到|前往|浏览|返回|后退|刷新|等待|等|滚动|向下滚动|向上滚动|切换到|关闭标签|关闭当前|接受|拒绝|上传|拖动|拖拽|截图|截屏|应|期望|预期|验证|检查|断言|看到|确认(?:出现|显示|页面)|出现|显示|` +
-	`(?:please|click|tap|double|right|type|enter|input|fill|set|clear|select|choose|pick|check|tick|uncheck|untick|hover|move|press|hit|open|go|navigate|visit|browse|back|reload|refresh|wait|scroll|switch|close|new tab|accept|dismiss|cancel the|confirm the|upload|drag|take|screenshot|expect|verify|assert|ensure|see|should)\b)`)
+var verbs = regexp.MustCompile(`(?i)^(?:请|先|在.+?(?:输入|填写|填入|录入|键入|选择|上传)|将|把|往|给|输入|填写|[^\x{f000}-\x{f0ff}]{1,60}?(?:输入|填写|填入|填上|录入|选择|选中)\s*[\x{f000}-\x{f0ff}]|[^\x{f000}-\x{f0ff}，,]{1,30}?(?:设置为|设为|改为|改成)|回车|填入|录入|键入|清空|清除|点击|单击|点选|点按|按下|按|点|双击|右键|右击|选择|选中|从.+?选择|勾选|取消勾选|不勾选|悬停|移到|移动到|鼠标|敲|勾上|开启|关闭.*开关|拖|滑动|向下滑动|向上滑动|休眠|暂停|重新加载|打开|访问|进入|跳转到|跳转至|导航到|前往|浏览|返回|后退|刷新|等待|等|滚动|向下滚动|向上滚动|切换到|关闭标签|关闭当前|接受|拒绝|上传|拖动|拖拽|截图|截屏|应|期望|预期|验证|检查|断言|看到|确认(?:出现|显示|页面)|出现|显示|` +
+	`(?:please|click|tap|double|right|type|enter|input|fill|set|clear|select|choose|pick|check|tick|uncheck|untick|hover|move|press|hit|open|go|navigate|visit|browse|back|reload|refresh|wait|scroll|switch|close|new tab|accept|dismiss|cancel the|confirm the|upload|drag|take|turn|change|update|attach|screenshot|expect|verify|assert|ensure|see|should)\b)`)
 
 func startsWithVerb(s string) bool {
 	s = trim(s)
@@ -157,6 +183,10 @@ var goesTo = regexp.MustCompile(`^(?:打开|访问|进入|跳转到|前往|浏�
 // verbAlone is a verb without anything that it could be done to.
 var verbAlone = regexp.MustCompile(`(?i)^(?:点击|单击|双击|点选|右键|按下|输入|填写|选择|选中|勾选|清空|打开|访问|悬停|等待|上传|拖动|click(?: on)?|tap|type|enter|fill(?: in)?|select|check|clear|open|hover(?: over)?|wait|upload|drag)$`)
 
+// unclear is what looks like a step and says too little or too much to be one: when a page is
+// loaded only what is on it tells, and a key is pressed once.
+var unclear = compile(`等(?:待|到)?\s*(?:页面|网页|页面内容|数据)?\s*(?:加载|刷新|跳转|渲染)?\s*(?:完成|完毕|成功|结束)?|wait\s+(?:for|until)\s+(?:the\s+)?page(?:\s+(?:to\s+)?(?:fully\s+)?(?:loads?|is loaded|be loaded|has loaded|is ready|finishes loading))?|(?:press|hit)\s+(?:the\s+)?KEYS(?:\s+key)?\s+(?:twice|thrice|\d+\s+times|three times)|check\s+.+\s(?:is|are|equals)\s+MARK|按下?\s*(?:KEYS\s*键?\s*[\d一二两三四五]+\s*[次下]|[\d一二两三四五]+\s*[次下]\s*KEYS\s*键?)`)
+
 var formVerb = regexp.MustCompile(`[\p{Han}]{2,}|[a-z]{3,}`)
 
 func verbOf(form string) string {
@@ -175,25 +205,31 @@ var keys = map[string]string{
 	"制表": "Tab", "制表键": "Tab", "tab": "Tab", "tab键": "Tab",
 	"esc": "Escape", "escape": "Escape", "退出键": "Escape", "取消键": "Escape",
 	"删除键": "Delete", "delete": "Delete", "del": "Delete", "insert": "Insert",
-	"上": "ArrowUp", "上箭头": "ArrowUp", "上方向键": "ArrowUp", "up": "ArrowUp", "arrowup": "ArrowUp", "arrow up": "ArrowUp",
-	"下": "ArrowDown", "下箭头": "ArrowDown", "下方向键": "ArrowDown", "down": "ArrowDown", "arrowdown": "ArrowDown", "arrow down": "ArrowDown",
-	"左箭头": "ArrowLeft", "左方向键": "ArrowLeft", "left": "ArrowLeft", "arrowleft": "ArrowLeft", "arrow left": "ArrowLeft",
-	"右箭头": "ArrowRight", "右方向键": "ArrowRight", "right": "ArrowRight", "arrowright": "ArrowRight", "arrow right": "ArrowRight",
+	"上": "ArrowUp", "up": "ArrowUp", "arrowup": "ArrowUp", "arrow up": "ArrowUp",
+	"下": "ArrowDown", "down": "ArrowDown", "arrowdown": "ArrowDown", "arrow down": "ArrowDown",
+	"左": "ArrowLeft", "left": "ArrowLeft", "arrowleft": "ArrowLeft", "arrow left": "ArrowLeft",
+	"右": "ArrowRight", "right": "ArrowRight", "arrowright": "ArrowRight", "arrow right": "ArrowRight",
 	"home": "Home", "end": "End", "pageup": "PageUp", "page up": "PageUp", "pagedown": "PageDown", "page down": "PageDown",
 }
 
 var modifiers = map[string]string{"ctrl": "Control", "control": "Control", "shift": "Shift", "alt": "Alt", "option": "Alt", "cmd": "Meta", "command": "Meta", "meta": "Meta", "win": "Meta"}
 
 // keyPattern is what may be a key: a name, a combination, F5.
-const keyPattern = `(?:(?:ctrl|control|shift|alt|option|cmd|command|meta|win)\s*\+\s*)*(?:回车键?|确认键|退格键?|空格键?|制表键?|退出键|取消键|删除键|[上下左右]?(?:箭头|方向键)|enter|return|backspace|space(?:bar)?|tab|esc(?:ape)?|delete|del|insert|(?:arrow ?)?(?:up|down|left|right)|home|end|page ?(?:up|down)|f\d{1,2}|[a-z0-9])`
+const keyPattern = `(?:(?:ctrl|control|shift|alt|option|cmd|command|meta|win)\s*[+-]\s*)*(?:回车键?|确认键|退格键?|空格键?|制表键?|退出键|取消键|删除键|向?[上下左右](?:箭头键?|方向键|键)|enter|return|backspace|space(?:bar)?|tab|esc(?:ape)?|delete|del|insert|(?:arrow ?)?(?:up|down|left|right)|home|end|page ?(?:up|down)|f\d{1,2}|[a-z0-9])`
 
 // keyName is a key as the browser calls it.
 func keyName(text string) (string, bool) {
 	var parts []string
+	if len(text) > 1 {
+		text = strings.ReplaceAll(text, "-", "+")
+	}
 	for part := range strings.SplitSeq(text, "+") {
 		parts = append(parts, strings.TrimSpace(part))
 	}
 	last := strings.ToLower(parts[len(parts)-1])
+	if m := arrowKey.FindStringSubmatch(last); m != nil {
+		last = map[string]string{"上": "up", "下": "down", "左": "left", "右": "right"}[m[1]]
+	}
 	name, known := keys[last]
 	switch {
 	case known:
@@ -213,6 +249,8 @@ func keyName(text string) (string, bool) {
 	}
 	return name, true
 }
+
+var arrowKey = regexp.MustCompile(`^向?([上下左右])(?:箭头键?|方向键|键)$`)
 
 var functionKey = regexp.MustCompile(`^f\d{1,2}$`)
 

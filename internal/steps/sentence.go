@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/toolfit/toolfit/internal/steps/snapshot"
 )
@@ -23,7 +24,7 @@ func ParseSentence(line string) ([]Step, error) {
 	}
 	var list []Step
 	for _, p := range operations(op) {
-		step, err := m.operation(op[p.from:p.to], offset+p.from)
+		step, err := m.operation(p.verb+op[p.from:p.to], offset+p.from)
 		if err != nil {
 			return nil, err
 		}
@@ -55,9 +56,9 @@ func ParseSentence(line string) ([]Step, error) {
 const maxSentence = 4000
 
 var (
-	numbering = regexp.MustCompile(`^\s*(?:[-*•]\s+)?(?:\[[ xX]\]\s*)?(?:(?:\d+|步骤\s*\d+|[Ss]tep\s*\d+)\s*[.、:：)）]\s*|[-*•]\s+)?`)
+	numbering = regexp.MustCompile(`^\s*(?:[-*•]\s+)?(?:\[[ xX]\]\s*)?(?:(?:\d+|步骤\s*\d+|第?[一二三四五六七八九十\d]+步|[Ss]tep\s*\d+)\s*[.、:：)），,]\s*|[(（]\d+[)）]\s*|[①-⑳]\s*|[一二三四五六七八九十]+、\s*|[-*•]\s+)?`)
 	arrows    = regexp.MustCompile(`\s*(?:->|→|=>|⇒)\s*`)
-	seps      = regexp.MustCompile(`\s*(?:，|,|；|;|。|、)\s*(?:然后|接着|随后|再|并且|并|and then |then |and )?|\s*(?:然后|接着|随后|并且|再|并)\s*|\s+(?:and then|then|and)\s+`)
+	seps      = regexp.MustCompile(`\s*(?:，|,|；|;|。|、)\s*(?:然后|接着|随后|再|并且|并|而且|同时|且|and then |then |and )?|\s*(?:然后|接着|随后|并且|再|并|之后|以后|后)\s*|\s+(?:and then|then|and)\s+`)
 )
 
 // cutArrow cuts "operation -> expected result".
@@ -69,8 +70,11 @@ func cutArrow(text string) (op, expected string, found bool) {
 	return text[:at[0]], text[at[1]:], true
 }
 
-// span is a part of a line.
-type span struct{ from, to int }
+// span is a part of a line. Verb is what was said before and holds for it, too.
+type span struct {
+	from, to int
+	verb     string
+}
 
 // operations cuts a compound line. A separator cuts only where a verb follows: names and
 // texts hold commas and "and", too.
@@ -78,36 +82,93 @@ func operations(text string) []span {
 	if strings.TrimSpace(text) == "" {
 		return nil
 	}
-	list := []span{{0, len(text)}}
+	list := []span{{to: len(text)}}
 	for _, at := range seps.FindAllStringIndex(text, -1) {
 		last := &list[len(list)-1]
-		if at[0] <= last.from || at[1] >= len(text) || !startsWithVerb(text[at[1]:]) || !startsWithVerb(text[last.from:at[0]]) {
+		if at[0] <= last.from || at[1] >= len(text) || !joins(text, at) || !startsWithVerb(text[at[1]:]) || !startsWithVerb(text[last.from:at[0]]) {
 			continue
 		}
 		last.to = at[0]
-		list = append(list, span{at[1], len(text)})
+		list = append(list, span{from: at[1], to: len(text)})
+	}
+	var all []span
+	for _, p := range list {
+		all = append(all, fillsTogether(text, p)...)
+	}
+	return all
+}
+
+var (
+	fillVerb = regexp.MustCompile(`(?i)^\s*(?:请|please\s+)?(输入|填写|填入|录入|(?:enter|type|input|fill(?:\s+in|\s+out)?)\s)`)
+	fillPart = compile(`\s*(?:the\s+)?(?:[^\x{f000}-\x{f0ff}，,；;、]{1,40}?|QUOTED\s*(?:为|是|[:：=]|with\s))\s*(?:为|是|[:：=]|with)?\s*MARK\s*`)
+	together = regexp.MustCompile(`\s*(?:，|,|、|和|以及|及|\sand\s)\s*`)
+)
+
+// fillsTogether cuts what one verb says of several fields: 输入用户名"a"和密码"b".
+func fillsTogether(text string, p span) []span {
+	verb := fillVerb.FindStringSubmatchIndex(text[p.from:p.to])
+	if verb == nil {
+		return []span{p}
+	}
+	list := []span{{p.from, p.to, ""}}
+	start := p.from + verb[3]
+	for _, at := range together.FindAllStringIndex(text[start:p.to], -1) {
+		list[len(list)-1].to = start + at[0]
+		list = append(list, span{start + at[1], p.to, text[p.from+verb[2] : p.from+verb[3]]})
+	}
+	for i, q := range list {
+		if i == 0 {
+			q.from = start
+		}
+		if !fillPart.MatchString(text[q.from:q.to]) {
+			return []span{p}
+		}
 	}
 	return list
 }
+
+// joins tells whether a separator may stand between operations. 后 is part of too many words,
+// and joins only after a quoted text; "Save and close" is one name.
+func joins(text string, at []int) bool {
+	switch strings.TrimSpace(text[at[0]:at[1]]) {
+	case "后", "之后", "以后":
+		r, _ := utf8.DecodeLastRuneInString(strings.TrimSpace(text[:at[0]]))
+		return r >= firstMark && r <= lastMark
+	case "and":
+		rest := trim(text[at[1]:])
+		return strings.Contains(rest, " ") || aloneVerb.MatchString(rest)
+	}
+	return true
+}
+
+// aloneVerb is an operation of one word.
+var aloneVerb = regexp.MustCompile(`(?i)^(?:reload|refresh|screenshot)$`)
 
 // trim takes off what surrounds a sentence without being part of it.
 func trim(s string) string {
 	s = strings.TrimSpace(s)
 	s = strings.TrimSpace(polite.ReplaceAllString(s, ""))
+	s = byWhom.ReplaceAllString(s, "$1")
 	return strings.TrimSpace(strings.TrimRight(s, "。.;；,，!！ "))
 }
 
 var polite = regexp.MustCompile(`^(?:请|首先|先|最后|然后|接着|[Pp]lease\s+|[Ff]irst,?\s+|[Tt]hen\s+|[Ff]inally,?\s+)`)
 
+// byWhom is who does it, and with what, before a verb that would do alone.
+var byWhom = regexp.MustCompile(`^(?:(?:I|we|you|We|You)\s+|(?:用|使用)?鼠标(?:左键)?)((?:click|tap|open|go|navigate|visit|type|enter|fill|select|choose|check|uncheck|wait|press|scroll|hover|see|should|must)\s|点击|单击|双击|右键|右击)`)
+
 // operation reads one operation.
 func (m masked) operation(text string, at int) (Step, error) {
 	clean := trim(text)
 	if asserts.MatchString(clean) {
-		if e, ok := m.expectation(clean); ok {
-			return Step{Action: Expect, Expect: []Expectation{e}}, nil
+		if list, err := m.expectations(clean, at); err == nil {
+			return Step{Action: Expect, Expect: list}, nil
 		}
 	}
-	if verbAlone.MatchString(clean) {
+	if e, ok := m.waitedState(clean); ok {
+		return Step{Action: Expect, Expect: []Expectation{e}}, nil
+	}
+	if verbAlone.MatchString(clean) || unclear.MatchString(clean) {
 		return Step{}, m.unparsable(clean, at)
 	}
 	for i := range rules {

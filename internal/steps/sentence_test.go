@@ -3,6 +3,7 @@ package steps_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -61,7 +62,7 @@ func shortExpect(e steps.Expectation) string {
 		out += " has=" + e.Value
 	}
 	if e.Kind == steps.Count {
-		out += " n=" + string(rune('0'+e.Count))
+		out += fmt.Sprintf(" n=%d", e.Count)
 	}
 	return out
 }

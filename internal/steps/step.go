@@ -123,7 +123,7 @@ type Dialog struct {
 type Tab struct {
 	New    bool
 	URL    string // of a new one
-	Select int    // from 1
+	Select int    // from 1; -1 is the last
 	Title  string // select by a part of the title or the address
 	Close  bool
 }

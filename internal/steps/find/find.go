@@ -79,7 +79,7 @@ func (x *Index) Count(q Query) int {
 }
 
 // rowNoun are the words for the rows of a table or the items of a list.
-var rowNoun = regexp.MustCompile(`^(?:表格|列表|数据|the |table |data |list )*(?:行|数据|记录|条目|rows?|records?|items?|entries)(?: (?:in|of) the (?:table|list))?$`)
+var rowNoun = regexp.MustCompile(`^(?:表格|列表|数据|the |table |data |list )*(?:行|条|项|数据|记录|条目|rows?|records?|items?|entries)(?: (?:in|of) the (?:table|list))?$`)
 
 func (x *Index) countRows(q Query) (count int) {
 	s := search{x: x, query: q, byPlace: map[placeKey][]scope{}}

@@ -181,6 +181,12 @@ func (r *Runner) tab(ctx context.Context, t *steps.Tab) error {
 			return err
 		}
 		return r.selectTab(ctx, index)
+	case t.Select < 0:
+		answer, err := r.call(ctx, "browser_tabs", map[string]any{"action": "list"})
+		if err != nil {
+			return err
+		}
+		return r.selectTab(ctx, len(answer.Tabs)-1)
 	}
 	return r.selectTab(ctx, t.Select-1)
 }

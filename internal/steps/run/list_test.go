@@ -47,3 +47,15 @@ func TestAFieldThatOpensAListIsNotWaitedFor(t *testing.T) {
 		t.Errorf("%s after %v: %q", c.Status, b.now.Sub(time.Unix(0, 0)), b.acted())
 	}
 }
+
+func TestTheNewTabIsTheLastOne(t *testing.T) {
+	b := &fakeBrowser{tree: page(`- button "A" [ref=e1]`), on: map[string]func(map[string]any) (string, bool){
+		"browser_tabs": func(map[string]any) (string, bool) {
+			return "### Open tabs\n- 0: (current) [A](http://a/)\n- 1: [B](http://b/)\n- 2: [C](http://c/)\n", false
+		},
+	}}
+	c, _ := one(b, run.Options{}, `steps: [切换到新标签页]`)
+	if want := []string{`browser_tabs {"action":"list"}`, `browser_tabs {"action":"select","index":2}`}; c.Status != run.Passed || !slices.Equal(b.acted(), want) {
+		t.Errorf("%s %q", c.Status, b.acted())
+	}
+}
