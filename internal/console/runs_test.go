@@ -36,7 +36,13 @@ func browsing(t *testing.T, open <-chan struct{}) *world {
 		})
 	}
 	srv := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil))
-	t.Cleanup(func() { srv.CloseClientConnections(); srv.Close() })
+	t.Cleanup(func() {
+		srv.CloseClientConnections()
+		srv.Close()
+		for left := range s.Sessions() { // whose goodbye was cut off
+			left.Close()
+		}
+	})
 	return newWorld(t, fmt.Sprintf("store: t.db\nmcpServers:\n  web: {url: %q}\nprofiles:\n  default: {validation: light}\n", srv.URL))
 }
 

@@ -89,7 +89,12 @@ func (f *fakeBrowsers) start(t *testing.T) string {
 		s.AddTool(&mcp.Tool{Name: name, InputSchema: json.RawMessage(schema)}, f.handle)
 	}
 	srv := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil))
-	t.Cleanup(srv.Close)
+	t.Cleanup(func() {
+		srv.Close()
+		for left := range s.Sessions() { // a client in a hurry does not wait until we know that it left
+			left.Close()
+		}
+	})
 	return srv.URL
 }
 
