@@ -72,7 +72,19 @@ func (v *View) promised(e *Entry, def []byte) []byte {
 	if told == nil {
 		return mcp.Without(def, "outputSchema")
 	}
-	return mcp.With(def, "outputSchema", told)
+	return withOutput(def, told)
+}
+
+// withOutput is a definition with another output schema in the place of its own: of two
+// members of one name most readers take the last.
+func withOutput(def, output []byte) []byte {
+	var edits []rawjson.Edit
+	for w := rawjson.Object(def); w.Next(); {
+		if string(w.Key) == "outputSchema" {
+			edits = append(edits, rawjson.Edit{Start: w.Start, End: w.End, New: output})
+		}
+	}
+	return rawjson.AppendSplice(make([]byte, 0, len(def)+len(output)), def, edits...)
 }
 
 // The arguments by which callers choose fields and pages.

@@ -252,7 +252,7 @@ func (v *visitor) call(ctx context.Context, req *mcp.Request) (answer, error) {
 	if err == nil {
 		return answer{raw: res.Raw, kind: res.Kind(), era: res.Era(), release: res.Release}, nil
 	}
-	if fault.Is(err, fault.UnknownTool) || fault.Is(err, fault.Forbidden) || fault.Is(err, fault.NotFound) {
+	if fault.Is(err, fault.UnknownTool) || fault.Is(err, fault.Forbidden) {
 		return answer{}, rpcError(err)
 	}
 	var rpc *mcp.Error

@@ -18,8 +18,8 @@ type Choice struct {
 }
 
 // Choose finds the rules for a call: an exact tool before a glob, then what is not built in,
-// then more conditions, then a named profile, then the source and the id. The arguments are those that were sent, defaults filled
-// in. A rule in shadow never hides one that is on.
+// then more conditions, then a named profile, then the source and the id. The arguments are
+// those that were sent, defaults filled in. A rule in shadow never hides one that is on.
 func (r *Rules) Choose(name tool.Name, profile string, args []byte) (c Choice) {
 	if r == nil {
 		return c

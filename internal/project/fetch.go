@@ -70,7 +70,7 @@ func sameValue(a, b []byte) bool {
 	if errX != nil || errY != nil {
 		return false
 	}
-	return bytes.Equal(x, y) || len(x) == len(y) && reflect.DeepEqual(decoded(x), decoded(y))
+	return bytes.Equal(x, y) || reflect.DeepEqual(decoded(x), decoded(y)) // in another order, or with other escapes
 }
 
 func decoded(raw []byte) (v any) {
@@ -80,6 +80,22 @@ func decoded(raw []byte) (v any) {
 		return nil
 	}
 	return v
+}
+
+// SelectFrom is what the mask keeps of a stored result's body; where nothing of it occurs
+// there, what it keeps of the first value that a rule would cut: by its names a note speaks.
+func SelectFrom(result []byte, m *mask.Mask) ([]byte, error) {
+	body := Body(result)
+	out, err := Select(body, m)
+	if err == nil || m == nil {
+		return out, err
+	}
+	for _, value := range Values(result) {
+		if out, err := m.Apply(nil, value, &mask.Tally{}); err == nil {
+			return out, nil
+		}
+	}
+	return nil, err
 }
 
 // Select is what the mask keeps of a value. Unlike a rule's, a mask that fits nowhere is a

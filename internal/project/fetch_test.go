@@ -19,6 +19,7 @@ import (
 func TestBody(t *testing.T) {
 	for name, c := range map[string]struct{ in, want string }{
 		"structuredContent that the text repeats": {`{"content":[{"type":"text","text":"{ \"b\":2,\"a\":1 }"}],"structuredContent":{"a":1,"b":2}}`, `{"a":1,"b":2}`},
+		"structuredContent in other escapes":      {`{"content":[{"type":"text","text":"{\"a\":\"\\u540d\"}"}],"structuredContent":{"a":"名"}}`, `{"a":"名"}`},
 		"structuredContent alone":                 {`{"structuredContent":[1]}`, `[1]`},
 		"text that says more":                     {`{"content":[{"type":"text","text":"see"}],"structuredContent":{"a":1}}`, `{"content":[{"type":"text","text":"see"}],"structuredContent":{"a":1}}`},
 		"JSON as text":                            {text(`{"a":1}`), `{"a":1}`},
@@ -30,6 +31,23 @@ func TestBody(t *testing.T) {
 		if got := project.Body([]byte(c.in)); string(got) != c.want {
 			t.Errorf("%s: got %s, want %s", name, got, c.want)
 		}
+	}
+}
+
+func TestWhatANoteNamesCanBeSelected(t *testing.T) {
+	for _, c := range []struct{ name, mask, in, want string }{
+		{"beside text that says more", "a/b", `{"content":[{"type":"text","text":"see"}],"structuredContent":{"a":{"b":1,"c":2}}}`, `{"a":{"b":1}}`},
+		{"beside an image", "a", `{"content":[{"type":"image","data":""},{"type":"text","text":"{\"a\":1,\"b\":2}"}]}`, `{"a":1}`},
+		{"in the second text", "b", `{"content":[{"type":"text","text":"{\"a\":1}"},{"type":"text","text":"{\"b\":2,\"c\":3}"}]}`, `{"b":2}`},
+		{"the result itself", "content/text", `{"content":[{"type":"text","text":"see"}],"structuredContent":{"a":1}}`, `{"content":[{"text":"see"}]}`},
+	} {
+		if got, err := project.SelectFrom([]byte(c.in), parse(t, c.mask)); err != nil || string(got) != c.want {
+			t.Errorf("%s: got %s, %v; want %s", c.name, got, err, c.want)
+		}
+	}
+	_, err := project.SelectFrom([]byte(`{"content":[{"type":"text","text":"see"}],"structuredContent":{"a":1}}`), parse(t, "x"))
+	if err == nil || !strings.Contains(err.Error(), "none of the fields x occurs") {
+		t.Errorf("%v", err)
 	}
 }
 

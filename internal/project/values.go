@@ -3,9 +3,8 @@ package project
 import "github.com/toolfit/toolfit/internal/rawjson"
 
 // Values are the JSON values of a result that a rule would cut: structuredContent where
-// there is one, for the texts mostly say the same, else the texts that are JSON, as far as their
-// ends show. A result
-// that nobody cuts has none.
+// there is one, for the texts mostly say the same, else the texts that are JSON, as far as
+// their ends show. A result that nobody cuts has none.
 func Values(raw []byte) (values [][]byte) {
 	r, err := readResult(raw, nil)
 	if err != nil || r == nil {

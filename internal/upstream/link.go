@@ -262,7 +262,11 @@ func (l *link) waiter(id int64, take bool) *waiter {
 func (l *link) unreadable(line []byte, why error) {
 	id, known := answerOf(&mcp.LongLineError{Head: line, Tail: line[max(0, len(line)-keptEnd):]})
 	if w := l.waiter(id, true); known && w != nil {
-		w.answer <- answer{err: fault.New(fault.UpstreamProtocol, "server %s sent an answer that cannot be read: %w", l.server, why).
+		var rpc *mcp.Error
+		if errors.As(why, &rpc) {
+			why = errors.New(rpc.Message) // the code is for those who sent us a request
+		}
+		w.answer <- answer{err: fault.New(fault.UpstreamProtocol, "server %s sent an answer that cannot be read: %v", l.server, why).
 			WithHint("the tool may have run; what it returns must be JSON, without NaN and not nested too deep")}
 		return
 	}

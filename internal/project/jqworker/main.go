@@ -10,10 +10,11 @@ import (
 	"github.com/toolfit/toolfit/internal/project"
 )
 
-// What the child's exit code says. All else means that it was killed, or ran out of memory.
+// What the child's exit code says. All else means that it was killed, or ran out of memory,
+// of which the runtime's own code is 2.
 const (
 	exitDone    = 0
-	exitProgram = 3 // the program is wrong or failed; the output says why
+	exitProgram = 1 // the program is wrong or failed; the output says why
 )
 
 // Main is the child: it reads a program and a value, and writes the output. It returns the

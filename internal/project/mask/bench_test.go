@@ -11,6 +11,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/toolfit/toolfit/internal/project/mask"
+	"github.com/toolfit/toolfit/internal/project/quoted"
 )
 
 const sevenFields = "EnvList(EnvId,Alias,Status,EnvType,Region,PackageName,IsDefault)"
@@ -48,6 +49,19 @@ func BenchmarkSevenFieldsOf50KB(b *testing.B) {
 		for b.Loop() {
 			tally.Reset()
 			if out, err = m.Apply(out[:0], data, &tally); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("mask, quoted", func(b *testing.B) {
+		literal := quoted.Append(nil, data)
+		b.SetBytes(int64(len(literal)))
+		b.ReportAllocs()
+		var tally mask.Tally
+		var out []byte
+		for b.Loop() {
+			tally.Reset()
+			if out, _, err = m.ApplyQuoted(out[:0], literal, &tally); err != nil {
 				b.Fatal(err)
 			}
 		}

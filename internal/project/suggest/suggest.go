@@ -137,8 +137,8 @@ func collect(name tool.Name, all []Conversation) (samples []sample) {
 			if call.Tool != name || string(rawjson.Get(call.Result, "isError")) == "true" {
 				continue
 			}
-			body := project.Body(call.Result)
-			if len(body) == 0 || body[0] != '{' && body[0] != '[' || rawjson.Check(body) != nil {
+			body := largest(project.Values(call.Result)) // of what a rule would cut
+			if len(body) == 0 || body[0] != '{' && body[0] != '[' {
 				continue
 			}
 			s := sample{conversation: i, body: body, args: call.Args, later: laterValues(c, k)}
@@ -151,6 +151,16 @@ func collect(name tool.Name, all []Conversation) (samples []sample) {
 		}
 	}
 	return samples
+}
+
+// largest is the longest of the values that are JSON; nil without one.
+func largest(values [][]byte) (body []byte) {
+	for _, v := range values {
+		if len(v) > len(body) && rawjson.Check(v) == nil {
+			body = v
+		}
+	}
+	return body
 }
 
 func conversations(samples []sample) int {

@@ -39,6 +39,20 @@ func record(n int, quota int) (all []suggest.Conversation) {
 	return all
 }
 
+func TestProposeLearnsFromWhatARuleWouldCut(t *testing.T) {
+	all := record(20, 0)
+	want := suggest.Propose("cloud__env", all, nil)
+	for _, c := range all {
+		for i := range c { // text beside the value, as people read it
+			c[i].Result = append([]byte(`{"content":[{"type":"text","text":"see below"}],`), c[i].Result[1:]...)
+		}
+	}
+	got := suggest.Propose("cloud__env", all, nil)
+	if len(got) != 1 || len(want) != 1 || got[0].Keep != want[0].Keep {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
 func TestProposeKeepsWhatWasUsed(t *testing.T) {
 	got := suggest.Propose("cloud__env", record(80, 0), nil)
 	if len(got) != 1 {
