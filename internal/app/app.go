@@ -192,7 +192,7 @@ func (a *App) assemble(ctx context.Context, redact func(string) string) (err err
 	a.Caller = call.New(a.Catalog, a.Pool, a.Records, &call.Options{
 		Own: own, Metrics: call.NewMetrics(a.registry), Logger: a.log, Started: a.events.CallStarted,
 		Results: a.Store, Retain: func() time.Duration { return a.Config().Kept.Retain }, JQ: a.jq(),
-		Earlier: a.Store.Results, Uses: a.Store, Meaning: a.meaning, Beside: a.work.Go,
+		Earlier: a.Store.Results, Uses: a.Store, Meaning: a.meaning, Beside: a.work.Go, Redact: redact,
 	})
 	a.lab = a.newLab()
 	a.agents = mcpserver.New(a.Catalog, a.Caller, a.Pool, &mcpserver.Options{Version: a.opts.Version, Key: a.sealKey, May: a.Env.May})

@@ -2,6 +2,7 @@ package call
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/toolfit/toolfit/internal/access"
@@ -57,5 +58,23 @@ func TestFailedFallbackLeavesTheArgumentsOfTheCallItself(t *testing.T) {
 	}
 	if got := w.records[0].Arguments; got != nil {
 		t.Errorf("kept %+v of arguments that fitted", got)
+	}
+}
+
+func TestArgumentsOfKeptResultsHaveNoSecrets(t *testing.T) {
+	w := newWorld(t, "resultStore: all\n", nil)
+	w.opts.Redact = strings.NewReplacer("hush", "***", `":"tear`, "***").Replace
+	for args, want := range map[string]string{
+		`{"action":"hush"}`: `{"action":"***"}`,
+		`{"action":"list"}`: `{"action":"list"}`,
+		`{"action":"tear"}`: `{}`,
+	} {
+		kept, err := w.store.Result(t.Context(), "ann", w.must("ann", "cloud__env", args).Ref)
+		if err != nil || string(kept.Args) != want {
+			t.Errorf("%s: kept %s, %v", args, kept.Args, err)
+		}
+		if sent := string(w.sent[len(w.sent)-1].Params); !strings.Contains(sent, args) {
+			t.Errorf("the server got %s", sent)
+		}
 	}
 }

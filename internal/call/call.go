@@ -71,6 +71,7 @@ type Options struct {
 	Metrics *Metrics             // nil: not counted
 	Results Results              // keeps what is left out of results; nil: nothing is kept
 	Retain  func() time.Duration // how long results stay; nil: a day
+	Redact  func(string) string  // takes secrets out of the arguments that are kept with them; nil: there are none
 	Own     map[string]OwnTool   // tools of ours beside those of this package, by name
 	// JQ runs a program that a model sent, apart from this process; nil: none is run.
 	JQ func(ctx context.Context, program string, value []byte) ([]byte, error)
@@ -105,6 +106,9 @@ func New(tools Viewer, servers Sender, log Recorder, opts *Options) *Caller {
 	c.opts.Own[catalog.DescribeTool] = c.describeTool
 	if c.opts.Beside == nil {
 		c.opts.Beside = func(work func()) { work() }
+	}
+	if c.opts.Redact == nil {
+		c.opts.Redact = func(s string) string { return s }
 	}
 	if c.opts.Retain == nil {
 		c.opts.Retain = func() time.Duration { return 24 * time.Hour }

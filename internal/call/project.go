@@ -122,7 +122,7 @@ func (c *Caller) keep(ctx context.Context, s sent, rec *recording) error {
 	call := &rec.call
 	r := store.Result{
 		Owner: call.Principal, Call: call.ID, Server: call.Server, Tool: call.Tool, Profile: call.Profile, Session: call.Session,
-		Rule: call.Rule, Args: s.fitted.Args, Body: s.out.Raw, At: call.At, Expires: call.At.Add(c.opts.Retain()),
+		Rule: call.Rule, Args: c.redacted(s.fitted.Args), Body: s.out.Raw, At: call.At, Expires: call.At.Add(c.opts.Retain()),
 	}
 	for range maxRefs {
 		r.Ref = newRef()
@@ -136,6 +136,20 @@ func (c *Caller) keep(ctx context.Context, s sent, rec *recording) error {
 		}
 	}
 	return fmt.Errorf("keep result of %s: %d refs in a row are taken", s.entry.Name, maxRefs)
+}
+
+// redacted are arguments without secrets: those that the configuration binds are not for
+// the caller, who may read its results.
+func (c *Caller) redacted(args json.RawMessage) json.RawMessage {
+	text := string(args)
+	clean := c.opts.Redact(text)
+	switch {
+	case clean == text:
+		return args
+	case !json.Valid([]byte(clean)): // a secret was more than one value
+		return none
+	}
+	return json.RawMessage(clean)
 }
 
 // maxRefs is how many handles are tried: they are short, so that one may be taken.

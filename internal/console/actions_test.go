@@ -107,7 +107,7 @@ func tryLive(_ *testing.T, b *testparts.Browser, w *world) {
 	w.post("shop__get_order", `{}`)
 	b.Until(`document.querySelectorAll("#calls tr").length === 1 && window.stays && ` + has("bad_arguments"))
 	b.Do(chromedp.Click("#calls a"))
-	b.Until(`location.pathname.startsWith("/calls/c_") && ` + has("The result is not kept"))
+	b.Until(`location.pathname.startsWith("/calls/c_") && ` + has("the call was refused before it reached the tool"))
 	b.Quiet()
 }
 

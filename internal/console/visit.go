@@ -8,12 +8,11 @@ import (
 	"github.com/toolfit/toolfit/internal/access"
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/locale"
+	"github.com/toolfit/toolfit/internal/stylesheet"
 )
 
 const (
-	languageCookie = "toolfit_language"
-	themeCookie    = "toolfit_theme"
-	settingsFor    = 365 * 24 * time.Hour
+	settingsFor = 365 * 24 * time.Hour
 	// maxForm bounds what a person sends at once.
 	maxForm = 1 << 20
 )
@@ -60,15 +59,7 @@ func notFound(v *visit) (answer, error) {
 
 // visitor reads what a request says of its person's wishes.
 func (c *Console) visitor(r *http.Request) *visit {
-	v := &visit{Request: r, back: r.URL.RequestURI()}
-	chosen, _ := r.Cookie(languageCookie)
-	if chosen == nil {
-		chosen = &http.Cookie{}
-	}
-	v.lang = locale.Choose(locale.English, chosen.Value, r.Header.Get("Accept-Language"))
-	if theme, err := r.Cookie(themeCookie); err == nil && (theme.Value == "light" || theme.Value == "dark") {
-		v.theme = theme.Value
-	}
+	v := &visit{Request: r, back: r.URL.RequestURI(), lang: locale.Of(r), theme: stylesheet.Theme(r)}
 	if r.Method != http.MethodGet {
 		v.back = "/"
 	}
@@ -116,13 +107,13 @@ func form(w http.ResponseWriter, r *http.Request) url.Values {
 func (c *Console) changeSettings(w http.ResponseWriter, r *http.Request) {
 	f := form(w, r)
 	if lang, ok := locale.Parse(f.Get("language")); ok {
-		c.setCookie(w, r, languageCookie, string(lang), settingsFor)
+		c.setCookie(w, r, locale.Cookie, string(lang), settingsFor)
 	}
 	switch theme := f.Get("theme"); theme {
 	case "light", "dark":
-		c.setCookie(w, r, themeCookie, theme, settingsFor)
+		c.setCookie(w, r, stylesheet.ThemeCookie, theme, settingsFor)
 	case "system":
-		c.setCookie(w, r, themeCookie, "", -1)
+		c.setCookie(w, r, stylesheet.ThemeCookie, "", -1)
 	}
 	c.redirect(w, r, localPath(f.Get("back")))
 }

@@ -11,6 +11,7 @@ import (
 	"embed"
 	"encoding/json"
 	"io/fs"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -98,6 +99,19 @@ func Choose(usual Language, wishes ...string) Language {
 		}
 	}
 	return usual
+}
+
+// Cookie keeps the language that a person has chosen, for all pages alike.
+const Cookie = "toolfit_language"
+
+// Of is the language of a page for the person who asks for it: the one that was chosen, else
+// what the browser likes best.
+func Of(r *http.Request) Language {
+	chosen := ""
+	if c, err := r.Cookie(Cookie); err == nil {
+		chosen = c.Value
+	}
+	return Choose(English, append([]string{chosen}, r.Header.Values("Accept-Language")...)...)
 }
 
 // maxTags bounds how many tags of one header are looked at.

@@ -8,7 +8,10 @@
 //	})
 package stylesheet
 
-import _ "embed"
+import (
+	_ "embed"
+	"net/http"
+)
 
 // Name is what the sheet is called where it is served.
 const Name = "style.css"
@@ -18,3 +21,16 @@ var text string
 
 // Text is the sheet.
 func Text() string { return text }
+
+// ThemeCookie keeps the theme that a person has chosen, for all pages alike.
+const ThemeCookie = "toolfit_theme"
+
+// Theme is the one that the person who asks has chosen: light, dark, or "" for what the
+// system has. It stands as data-theme at the root of a page.
+func Theme(r *http.Request) string {
+	chosen, err := r.Cookie(ThemeCookie)
+	if err != nil || chosen.Value != "light" && chosen.Value != "dark" {
+		return ""
+	}
+	return chosen.Value
+}

@@ -8,11 +8,11 @@ import (
 	"encoding/json"
 	"html/template"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/locale"
 	"github.com/toolfit/toolfit/internal/stylesheet"
 )
 
@@ -45,6 +45,7 @@ func loadPages() *pages {
 // view is what a template shows.
 type view struct {
 	Lang    string
+	Theme   string // "": as the system has it
 	T       map[string]string
 	Session string
 	Message string
@@ -75,8 +76,8 @@ func (p *Picker) routes() http.Handler {
 
 // servePage shows the page of a wait. It changes nothing: whoever previews links may ask for it.
 func (p *Picker) servePage(w http.ResponseWriter, r *http.Request, shown *pages) {
-	lang := languageOf(r.Header.Values("Accept-Language"))
-	v := view{Lang: lang, T: shown.texts[lang]}
+	lang, _, _ := strings.Cut(string(locale.Of(r)), "-")
+	v := view{Lang: lang, T: shown.texts[lang], Theme: stylesheet.Theme(r)}
 	wait := p.page(r.PathValue("token"))
 	if wait == nil {
 		shown.write(w, http.StatusNotFound, "over.html", v)
@@ -110,7 +111,7 @@ func (p *pages) write(w http.ResponseWriter, status int, name string, v view) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Language", v.Lang)
 	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("Vary", "Accept-Language")
+	w.Header().Set("Vary", "Cookie, Accept-Language")
 	w.WriteHeader(status)
 	w.Write(b.Bytes()) // a reader that went away is no fault of ours
 }
@@ -124,21 +125,4 @@ func file(name string, data []byte) http.Handler {
 		w.Header().Set("Cache-Control", "no-cache")
 		http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(data))
 	})
-}
-
-// languageOf is the one of our languages that a browser likes best.
-func languageOf(headers []string) string {
-	best, weight := "en", 0.0
-	for item := range strings.SplitSeq(strings.Join(headers, ","), ",") {
-		tag, params, _ := strings.Cut(item, ";")
-		main, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(tag)), "-")
-		q := 1.0
-		if text, ok := strings.CutPrefix(strings.TrimSpace(params), "q="); ok {
-			q, _ = strconv.ParseFloat(text, 64)
-		}
-		if (main == "zh" || main == "en") && q > weight {
-			best, weight = main, q
-		}
-	}
-	return best
 }
