@@ -18,8 +18,8 @@ const AgentKey = "agent"
 // maxTitle bounds the title of a session that is made of what was said first.
 const maxTitle = 80
 
-// storeLimit is how long messages may take to be stored, also when the caller has left. A
-// disk that a hundred chats write to at once may well need ten seconds.
+// storeLimit is how long messages may take to be stored once the caller has left. A disk that
+// a hundred chats write to at once may well need ten seconds.
 const storeLimit = time.Minute
 
 // newSessionID is an id that nobody guesses.

@@ -1,11 +1,7 @@
 package restapi
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
-	"io"
 	"net/http"
 	"slices"
 	"time"
@@ -152,17 +148,4 @@ func (a *API) DeleteKey(ctx context.Context, who access.Principal, id string) er
 		return err
 	}
 	return a.Keys.Reload(ctx) // it opens nothing from now on
-}
-
-// decode reads one JSON value and refuses members that nobody would look at.
-func decode(data []byte, into any) error {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(into); err != nil {
-		return err
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("something follows the object")
-	}
-	return nil
 }
