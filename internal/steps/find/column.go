@@ -112,15 +112,35 @@ func (x *Index) hasCell(row *snapshot.Node, c cellOf) bool {
 	return false
 }
 
+// hasColumn tells whether any table has a column that is called so.
+func (x *Index) hasColumn(column phrase) bool {
+	if column.empty() {
+		return false
+	}
+	return slices.ContainsFunc(x.rows, func(n *snapshot.Node) bool {
+		if !x.isHead(n) {
+			return false
+		}
+		for m := n.First; m != nil; m = m.Next {
+			if x.isCalled(m, column) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
 // heads tells whether the column of a cell is called so.
 func (x *Index) heads(at *snapshot.Node, column phrase) bool {
 	head := at
 	if at.Role != "columnheader" {
 		head = x.headCell(at)
 	}
-	if head == nil {
-		return false
-	}
+	return head != nil && x.isCalled(head, column)
+}
+
+// isCalled tells whether the head of a column is called so, by a synonym too.
+func (x *Index) isCalled(head *snapshot.Node, column phrase) bool {
 	names := x.syn.variants(column, false)
 	called := func(text string) bool { return text != "" && slices.ContainsFunc(names, x.phrase(text).equal) }
 	return called(x.page.Content(head, 100)) || called(x.firstText(head))

@@ -59,6 +59,9 @@ func (x *Index) scopes(p place) []scope {
 	case p.word != nil:
 		return x.kindScopes(p)
 	}
+	if !x.hasColumn(p.cell.column) {
+		p.cell = cellOf{}
+	}
 	var list []scope
 	for _, n := range x.rows {
 		g := covers(x.pieces(n), p.name, p.exact)

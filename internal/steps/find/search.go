@@ -112,11 +112,8 @@ func (s *search) candidate(n *snapshot.Node, r *reading, memo map[labelKey]match
 			memo[key] = m
 		}
 		score, why := m.score, m.why
-		if score == isWithin && !s.mayBePart(n, r, m) {
+		if score == isWithin && !s.mayBePart(n, r, m) || !s.mayClick(n, r, m, l.source) {
 			continue
-		}
-		if s.query.Action == Click && r.role == nil && is(n, field) && (m.score == isSynonym || l.source == byCaption && m.score < isEqual) {
-			continue // who clicks rather than fills means a button
 		}
 		if m.weak && s.query.Action != Fill && s.query.Action != Select {
 			score = isWithin
@@ -154,6 +151,15 @@ func (s *search) mayBePart(n *snapshot.Node, r *reading, m match) bool {
 		return !m.does && r.role.accepts(n) == 2
 	}
 	return !m.does
+}
+
+// mayClick tells whether an element may be meant by a click. Who clicks rather than fills
+// means a button, unless it is the field's own name that was said.
+func (s *search) mayClick(n *snapshot.Node, r *reading, m match, from source) bool {
+	if s.query.Action != Click || r.role != nil || !is(n, field) {
+		return true
+	}
+	return m.score != isSynonym && (from != byCaption || m.score >= isEqual)
 }
 
 // extra holds the words beside a quoted name against what is around the element.
