@@ -13,6 +13,7 @@ import (
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/fit"
 	"github.com/toolfit/toolfit/internal/mcp"
+	"github.com/toolfit/toolfit/internal/project"
 	"github.com/toolfit/toolfit/internal/rawjson"
 	"github.com/toolfit/toolfit/internal/store"
 	"github.com/toolfit/toolfit/internal/tokens"
@@ -80,7 +81,7 @@ func (r *recording) end(ctx context.Context, res *Result, err error) error {
 		c.BytesFull, c.BytesSent = int64(len(res.out.Raw)), int64(len(res.Raw))
 		c.TokensIn, c.TokensFull = estimate(res.Fitted.Args), estimate(res.out.Raw)
 		if c.TokensSent = c.TokensFull; c.BytesSent != c.BytesFull {
-			c.TokensSent = estimate(res.Raw)
+			c.TokensSent = estimate(res.Raw) - estimate(project.List(res.Raw))
 		}
 		if isToolError(res.Raw) {
 			c.Outcome, c.Level = outcomeToolError, "error"

@@ -9,6 +9,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/access"
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/project"
 	"github.com/toolfit/toolfit/internal/store"
 	"github.com/toolfit/toolfit/internal/tokens"
 )
@@ -111,7 +112,7 @@ func (a *API) count(ctx context.Context, kept store.Result, label tokens.Label) 
 		return nil, fmt.Errorf("project %s: %w", kept.Ref, err)
 	}
 	if label == tokens.Estimated {
-		return &TokenCount{label, tokens.Estimate([]byte(kept.Body)), tokens.Estimate(shown)}, nil
+		return &TokenCount{label, tokens.Estimate([]byte(kept.Body)), readTokens(shown)}, nil
 	}
 	if len(kept.Body)+len(shown) > maxExact {
 		return nil, fault.New(fault.TooLarge, "the result is too long to be counted exactly: more than %d MB", maxExact>>20).WithHint("use count=%s", tokens.Estimated)
@@ -124,5 +125,11 @@ func (a *API) count(ctx context.Context, kept store.Result, label tokens.Label) 
 	if err != nil {
 		return nil, err
 	}
-	return &TokenCount{label, full, sent}, nil
+	list, err := tokens.Count(string(project.List(shown)))
+	return &TokenCount{label, full, sent - list}, err
+}
+
+// readTokens is about what a model reads of a result.
+func readTokens(shown []byte) int {
+	return tokens.Estimate(shown) - tokens.Estimate(project.List(shown))
 }
