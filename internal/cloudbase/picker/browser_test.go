@@ -80,6 +80,9 @@ func tryPhone(t *testing.T, b, _ browser) {
 	b.Until(`/Databases[^]*tnt-17/.test(document.querySelector("#list pre").textContent)`)
 	b.Do(chromedp.Click("#list label"), chromedp.Click("#pick"))
 	b.says("已选择 env-17")
+	if b.Read(`document.querySelector(".find").offsetHeight + document.querySelector(".actions").offsetHeight`) != "0" {
+		t.Error("it is over, and the page still has something to do")
+	}
 	if c := result(t, w); c != (Choice{Picked, "env-17"}) {
 		t.Errorf("got %+v", c)
 	}

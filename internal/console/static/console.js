@@ -88,5 +88,7 @@ document.addEventListener("htmx:wsAfterMessage", () => {
 setInterval(() => {
   if (!fresh || document.hidden) return;
   stale.hidden = Date.now() - fresh < patience;
-  stale.querySelector("time").textContent = new Date(fresh).toLocaleTimeString();
+  const at = new Date(fresh).toLocaleTimeString();
+  const shown = stale.querySelector("time");
+  if (shown.textContent !== at) shown.textContent = at; // it is read aloud when it changes
 }, 1000);
