@@ -77,6 +77,7 @@ func TestEveryPageInARealBrowser(t *testing.T) {
 	w := newWorld(t, demoConfig)
 	axe := testparts.Axe(t)
 	b := testparts.NewBrowser(t, "en-US")
+	b.Attend()
 	all := pages(w)
 	for _, l := range looks() {
 		b.Begin(t)
@@ -99,7 +100,23 @@ func tryPage(t *testing.T, b *testparts.Browser, address string, width int64) {
 	if over := b.Read(fmt.Sprintf(`Math.max(0, document.documentElement.scrollWidth - %d)`, width)); over != "0" {
 		t.Errorf("the page is %s px wider than the window", over)
 	}
+	if lost := b.Read(unreachable); lost != "" {
+		t.Errorf("not for those who have only a keyboard: %s", lost)
+	}
 	if !strings.HasSuffix(address, "/no-such-page") { // a browser complains of a page that is not there
 		b.Quiet()
 	}
 }
+
+// unreachable names what can be used, but not be focused, or not be seen to have the focus.
+// The field of the chat has its frame drawn by what is around it.
+const unreachable = `(() => {
+	const lost = [];
+	for (const el of document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex='0']")) {
+		if (el.disabled || !el.checkVisibility() || el.closest(".composer")) continue;
+		el.focus({ preventScroll: true, focusVisible: true });
+		if (document.activeElement !== el || el.tabIndex < 0 || getComputedStyle(el).outlineStyle === "none") lost.push(el.outerHTML.slice(0, 120));
+	}
+	document.activeElement.blur();
+	return lost.join("\n");
+})()`
