@@ -13,7 +13,7 @@ func (a *App) console(api *restapi.API) http.Handler {
 		Gateway: api, Recall: a.recalls.Load, API: api,
 		Chat: a.book.runner, Environment: a.Env,
 		Admit: a.admit, Limit: a.limited, Address: a.askedFor, BasePath: a.started.BasePath,
-		Version: a.opts.Version, Seal: a.sealKey, Profiles: a.profiles, Logger: a.log,
+		Version: a.opts.Version, Seal: a.sealKey, Profiles: a.profiles, Models: a.modelsFor, Logger: a.log,
 	})
 }
 

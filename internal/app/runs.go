@@ -28,14 +28,26 @@ func (a *App) newLab() *trial.Lab {
 	})
 }
 
-// chooser asks a model which element a step of a browser test means. It costs money and shows
+// modelsFor are the models that the caller's browser tests may ask. It costs money and shows
 // the model a page: whoever is no administrator has those that it can chat with.
+func (a *App) modelsFor(who access.Principal) []string {
+	agents := a.book.runner.Agents(who)
+	var names []string
+	for _, m := range a.Config().Models {
+		if who.MayAdmin() || slices.ContainsFunc(agents, func(one config.Agent) bool { return one.Model == m.Name }) {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}
+
+// chooser asks a model which element a step of a browser test means.
 func (a *App) chooser(who access.Principal, model string) (run.Chooser, error) {
 	m := a.Config().ModelNamed(model)
-	switch known := func(one config.Agent) bool { return one.Model == model }; {
+	switch {
 	case who.MayAdmin() && m == nil:
 		return nil, fault.New(fault.NotFound, "there is no model %.100q", model).WithHint("add it to models in the configuration")
-	case m == nil || !who.MayAdmin() && !slices.ContainsFunc(a.book.runner.Agents(who), known):
+	case !slices.Contains(a.modelsFor(who), model):
 		return nil, fault.New(fault.NotFound, "there is no model %.100q for %s", model, who.Name).WithHint("name the model of an agent of this profile, or leave it out")
 	}
 	choose := trial.ModelChooser(a.book.models, m)

@@ -510,3 +510,44 @@ func TestHeldToolsTellWhatWasLetThroughBefore(t *testing.T) {
 		t.Errorf("changed after it was approved: %s", got)
 	}
 }
+
+func TestAHeldToolThatIsAgainWhatWasLetThroughIsFree(t *testing.T) {
+	next := listing("a:1")
+	cat := newCatalog(t, "changed", func(tool.ServerID) (upstream.Listing, error) { return next, nil }, nil)
+	held := func() int {
+		t.Helper()
+		if err := cat.Refresh(t.Context(), "s"); err != nil {
+			t.Fatal(err)
+		}
+		tools, err := cat.Held("s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(tools)
+	}
+	held()
+	next = listing("a:2")
+	if held() != 1 {
+		t.Fatal("another definition is not held")
+	}
+	next = listing("a:1")
+	if held() != 0 {
+		t.Error("the definition that was let through is held")
+	}
+	next = listing("a:2")
+	if held() != 1 {
+		t.Error("the other definition passes when it comes again")
+	}
+	if _, err := cat.KeepOut(t.Context(), "s", "a"); err != nil {
+		t.Fatal(err)
+	}
+	next = listing("a:1")
+	if held() != 0 {
+		t.Error("what was kept out is gone, and what was let through still waits")
+	}
+	next = listing("a:1", "b:1")
+	held()
+	if held() != 1 {
+		t.Error("a new tool is free, although nothing was let through before")
+	}
+}

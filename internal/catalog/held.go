@@ -18,6 +18,16 @@ type hold struct {
 	was  json.RawMessage // nil: nothing
 }
 
+// isBack is whether a held tool is defined again as it was when it was let through. That was
+// decided once; nobody is asked twice.
+func (h hold) isBack(now tool.Definition) bool {
+	if !h.held || h.was == nil {
+		return false
+	}
+	was, err := tool.ParseDefinition(h.was)
+	return err == nil && was.Hash == now.Hash
+}
+
 // letThrough is the definition that callers last saw of the tool at the place of the list.
 func (k *known) letThrough(at int, known bool) json.RawMessage {
 	switch {

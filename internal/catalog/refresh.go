@@ -117,7 +117,8 @@ func (k *known) triedOnce() {
 
 // pin compares a new list with the one that is pinned and decides what is held back until
 // somebody approves it. After the first list, a new tool counts as a change as well:
-// otherwise a renamed one would pass. The caller holds mu.
+// otherwise a renamed one would pass. A held one that is again what was let through is free.
+// The caller holds mu.
 func (c *Catalog) pin(k *known, tools []tool.Definition) (held []hold, news []string) {
 	held = make([]hold, len(tools))
 	first := k.listedAt.IsZero()
@@ -128,6 +129,9 @@ func (c *Catalog) pin(k *known, tools []tool.Definition) (held []hold, news []st
 	for i, t := range tools {
 		at, known := pinned[t.Name]
 		switch {
+		case known && k.held[at].isBack(t):
+			news = append(news, fmt.Sprintf("tool %s has the definition again that was let through", t.Name))
+			continue
 		case known && k.offer.Tools[at].Hash == t.Hash:
 			held[i] = k.held[at]
 			continue

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"github.com/toolfit/toolfit/internal/testparts"
 )
@@ -149,6 +150,20 @@ func tryKeyboard(t *testing.T, b *testparts.Browser, w *world) {
 	if got := b.Read(`getComputedStyle(document.body).backgroundColor`); got != "rgb(20, 23, 22)" {
 		t.Errorf("dark is %s", got)
 	}
+	b.Until(`document.readyState === "complete" && document.documentElement.classList.contains("js")`)
+	b.Do(chromedp.Focus("#theme"))
+	press(kb.ArrowUp)
+	press(kb.ArrowUp)
+	b.Until(`document.getElementById("theme").value === "system"`)
+	if b.Read(`document.documentElement.dataset.theme`) != "dark" {
+		t.Error("going through the choices chose one")
+	}
+	press(kb.Enter)
+	b.Until(`!("theme" in document.documentElement.dataset) && document.readyState === "complete" && document.documentElement.classList.contains("js")`)
+	b.Do(chromedp.EmulateViewport(390, 844), chromedp.Click("button.menu"))
+	b.Until(`document.getElementById("nav").checkVisibility()`)
+	press(kb.Escape)
+	b.Until(`!document.getElementById("nav").checkVisibility() && document.activeElement.matches("button.menu")`)
 	b.Quiet()
 }
 

@@ -33,6 +33,7 @@ type Parts struct {
 	Version  string                                    // "": dev
 	Seal     []byte                                    // seals sign-ins; nil: a new one for this process
 	Profiles func() []string                           // the names of all profiles
+	Models   func(access.Principal) []string           // the names of the models that the caller's test runs may ask
 	Logger   *slog.Logger                              // nil: discard
 }
 

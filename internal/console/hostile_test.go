@@ -121,6 +121,7 @@ func (e evil) DeleteKey(context.Context, access.Principal, string) error { retur
 
 func newEvil() *Console {
 	return New(Parts{
+		Models:  func(access.Principal) []string { return []string{bad} },
 		Gateway: evil{}, Profiles: func() []string { return []string{bad} },
 		Admit: func(*http.Request) (access.Principal, error) {
 			return access.Principal{ID: "a", Name: bad, Role: access.Admin, Profile: access.AnyProfile}, nil

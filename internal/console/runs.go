@@ -28,7 +28,7 @@ type RunReports interface {
 }
 
 func (c *Console) runsSection() section {
-	return section{name: "runs", path: "/runs", key: "r", routes: map[string]handler{
+	return section{name: "runs", path: "/runs", key: "u", routes: map[string]handler{
 		"GET /runs":                   c.listRuns,
 		"GET /runs/rows":              c.runRows,
 		"POST /runs":                  c.startRun,
@@ -52,6 +52,7 @@ type runsPage struct {
 
 	May      bool // start one
 	Profiles []string
+	Models   []string         // that may be asked which element is meant
 	Order    restapi.RunOrder // what the form shows
 	Fault    *fault.Error     // why it was not started
 }
@@ -60,7 +61,7 @@ func (c *Console) runsNow(v *visit) (runsPage, error) {
 	asked := v.URL.Query()
 	p := runsPage{
 		Filter: map[string]string{}, Outcomes: []string{trial.Passed, trial.Failed, trial.Running}, At: time.Now(),
-		May: v.who.MayCall(), Profiles: c.Profiles(),
+		May: v.who.MayCall(), Profiles: c.Profiles(), Models: c.Models(v.who),
 	}
 	q := url.Values{}
 	for _, name := range []string{"name", "outcome"} {
@@ -101,7 +102,7 @@ func (c *Console) runRows(v *visit) (answer, error) {
 
 // startRun starts a run of steps as they were pasted. What is refused stays in the form.
 func (c *Console) startRun(v *visit) (answer, error) {
-	in := restapi.RunOrder{Steps: v.PostForm.Get("steps"), Profile: v.PostForm.Get("profile"), Base: v.PostForm.Get("base")}
+	in := restapi.RunOrder{Steps: v.PostForm.Get("steps"), Profile: v.PostForm.Get("profile"), Base: v.PostForm.Get("base"), Model: v.PostForm.Get("model")}
 	id, err := c.Gateway.StartRun(v.Context(), v.who, in)
 	if err == nil {
 		return done("/runs/"+url.PathEscape(id), "runStarted")

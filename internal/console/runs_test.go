@@ -20,7 +20,8 @@ import (
 )
 
 // browsing is a gateway with a server that plays a browser. A page is opened when open lets it.
-func browsing(t *testing.T, open <-chan struct{}) *world {
+// The configuration ends with its profiles; more goes on from there.
+func browsing(t *testing.T, open <-chan struct{}, more string) *world {
 	t.Helper()
 	s := mcp.NewServer(&mcp.Implementation{Name: "Playwright", Version: "1"}, nil)
 	for _, name := range []string{"browser_navigate", "browser_click", "browser_snapshot", "browser_close"} {
@@ -43,7 +44,7 @@ func browsing(t *testing.T, open <-chan struct{}) *world {
 			left.Close()
 		}
 	})
-	return newWorld(t, fmt.Sprintf("store: t.db\nmcpServers:\n  web: {url: %q}\nprofiles:\n  default: {validation: light}\n", srv.URL))
+	return newWorld(t, fmt.Sprintf("store: t.db\nmcpServers:\n  web: {url: %q}\nprofiles:\n  default: {validation: light}\n", srv.URL)+more)
 }
 
 func TestWhatAPersonDoesWithTestRuns(t *testing.T) {
@@ -66,7 +67,7 @@ func TestWhatAPersonDoesWithTestRuns(t *testing.T) {
 
 func tryRun(t *testing.T, b *testparts.Browser) {
 	open := make(chan struct{}, 2)
-	w := browsing(t, open)
+	w := browsing(t, open, "")
 	b.Do(chromedp.Navigate(w.URL+"/runs"), chromedp.SendKeys("[name=steps]", "open http://127.0.0.1:1/\nexpect \"Orders\"\nclick Save\n"), chromedp.Click(".sheet button"))
 	b.Until(shows("The run has started") + " && " + shows("running") + ` && document.querySelector("progress")`)
 	first := b.Read("location.pathname")

@@ -128,6 +128,14 @@ func (b *Browser) Prefer(theme string) {
 	}
 }
 
+// Attend puts the window in front: only there the focus is seen.
+func (b *Browser) Attend() {
+	b.t.Helper()
+	if _, err := chromedp.Call(b.ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
 // Keep writes a picture of the whole page into the folder that TOOLFIT_SCREENSHOTS names;
 // without one there is no picture.
 func (b *Browser) Keep(name string) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"github.com/toolfit/toolfit/internal/testparts"
 )
@@ -40,6 +41,7 @@ func TestThePageInRealBrowsers(t *testing.T) {
 		try  func(t *testing.T, zh, en browser)
 	}{
 		{"a person picks on a phone", tryPhone},
+		{"a person picks by keyboard alone", tryKeys},
 		{"two browsers at once do not mix, and share one page", tryTwo},
 		{"a page of another site cannot answer", tryForeign},
 		{"a link works until the call ends", tryEnded},
@@ -80,7 +82,32 @@ func tryPhone(t *testing.T, b, _ browser) {
 	b.Until(`/Databases[^]*tnt-17/.test(document.querySelector("#list pre").textContent)`)
 	b.Do(chromedp.Click("#list label"), chromedp.Click("#pick"))
 	b.says("已选择 env-17")
+	if b.Read(`document.querySelector(".find").offsetHeight + document.querySelector(".actions").offsetHeight`) != "0" {
+		t.Error("it is over, and the page still has something to do")
+	}
 	if c := result(t, w); c != (Choice{Picked, "env-17"}) {
+		t.Errorf("got %+v", c)
+	}
+	b.Quiet()
+}
+
+func tryKeys(t *testing.T, _, b browser) {
+	d := newDesk(t, nil)
+	w := d.open(Question{List: give(many(3))})
+	b.Attend()
+	b.Do(chromedp.Navigate(w.URL()))
+	b.says("Environments: 3")
+	b.Do(chromedp.Focus("#refresh"), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(" "), chromedp.KeyEvent(kb.ArrowDown))
+	b.Until(`document.activeElement.value === "env-01" && document.activeElement.checked`)
+	b.Read(`document.getElementById("list").firstElementChild.id = "old"`)
+	b.Read(`document.getElementById("refresh").click()`)
+	b.Until(`!document.getElementById("old") && document.activeElement.value === "env-01"`)
+	if b.Read(`getComputedStyle(document.activeElement).outlineStyle`) == "none" {
+		t.Error("the focus is not seen")
+	}
+	b.Do(chromedp.KeyEvent(kb.Enter))
+	b.says("Picked env-01")
+	if c := result(t, w); c != (Choice{Picked, "env-01"}) {
 		t.Errorf("got %+v", c)
 	}
 	b.Quiet()

@@ -35,7 +35,9 @@ function finish(name, values) {
   list.replaceChildren();
   filter.disabled = true;
   enable();
+  document.body.classList.add("over");
   say(name, values);
+  state.classList.toggle("good", name === "picked");
 }
 
 function text(value) {
@@ -68,7 +70,9 @@ function matches(env, wanted) {
 function show() {
   const wanted = filter.value.trim().toLowerCase();
   const rows = envs.filter((env) => matches(env, wanted));
+  const held = list.contains(document.activeElement);
   list.replaceChildren(...rows.map(row));
+  if (held) list.querySelector("input:checked")?.focus(); // a new list takes nobody's place away
   if (envs.length === 0) say("empty");
   else if (rows.length < envs.length) say("shown", { m: rows.length, n: envs.length });
   else say("count", { n: envs.length });

@@ -5,15 +5,35 @@ root.classList.add("js");
 
 // The menu on phones.
 const menu = document.querySelector("button.menu");
-menu?.addEventListener("click", () => {
-  const open = root.classList.toggle("menu-open");
+function openMenu(open) {
+  root.classList.toggle("menu-open", open);
   menu.setAttribute("aria-expanded", String(open));
+}
+menu?.addEventListener("click", () => openMenu(!root.classList.contains("menu-open")));
+document.addEventListener("keydown", (e) => {
+  if (e.key !== "Escape" || !root.classList.contains("menu-open")) return;
+  openMenu(false);
+  menu.focus();
 });
 
-// A choice that is sent at once, and questions before what cannot be undone.
-document.addEventListener("change", (e) => {
-  if (e.target.matches("[data-submit]")) e.target.form.requestSubmit();
+// A choice that is sent at once. Who goes through the choices by keys has made one with Enter,
+// or by going on.
+let stepped = -Infinity; // when a key was last pressed in a choice
+let waiting = null;
+const sendWaiting = () => { waiting?.form.requestSubmit(); waiting = null; };
+document.addEventListener("keydown", (e) => {
+  if (!e.target.matches("select[data-submit]")) return;
+  if (e.key === "Enter") sendWaiting();
+  else stepped = e.timeStamp;
 });
+document.addEventListener("change", (e) => {
+  if (!e.target.matches("[data-submit]")) return;
+  if (e.timeStamp - stepped < 100) waiting = e.target;
+  else e.target.form.requestSubmit();
+});
+document.addEventListener("focusout", (e) => { if (e.target === waiting) sendWaiting(); });
+
+// Questions before what cannot be undone.
 document.addEventListener("submit", (e) => {
   const question = e.target.dataset.confirm;
   if (question && !window.confirm(question)) e.preventDefault();
@@ -88,5 +108,7 @@ document.addEventListener("htmx:wsAfterMessage", () => {
 setInterval(() => {
   if (!fresh || document.hidden) return;
   stale.hidden = Date.now() - fresh < patience;
-  stale.querySelector("time").textContent = new Date(fresh).toLocaleTimeString();
+  const at = new Date(fresh).toLocaleTimeString();
+  const shown = stale.querySelector("time");
+  if (shown.textContent !== at) shown.textContent = at; // it is read aloud when it changes
 }, 1000);
