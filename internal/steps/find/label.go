@@ -29,7 +29,7 @@ var sourceNames = [...]string{byName: "name", byText: "text", byNearby: "text be
 
 // answers tells whether a match by a label of the source says enough. A card that holds the
 // words is not what they name, nor is a field whose caption has them among others.
-func (s source) answers(m match, score float64) bool {
+func (s source) answers(m *match, score float64) bool {
 	switch s {
 	case byContent:
 		return score >= isAlike || m.rest != nil && score >= isAround-synonymCost
