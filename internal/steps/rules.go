@@ -157,8 +157,13 @@ var hostName = regexp.MustCompile(`^(?:localhost|[\w-]+(?:\.[\w-]+)*\.[a-zA-Z]{2
 var verbs = regexp.MustCompile(`(?i)^(?:请|先|在.+?(?:输入|填写|填入|录入|键入|选择|上传)|将|把|往|给|输入|填写|[^\x{f000}-\x{f0ff}]{1,60}?(?:输入|填写|填入|填上|录入|选择|选中)\s*[\x{f000}-\x{f0ff}]|[^\x{f000}-\x{f0ff}，,]{1,30}?(?:设置为|设为|改为|改成)|回车|填入|录入|键入|清空|清除|点击|单击|点选|点按|按下|按|点|双击|右键|右击|选择|选中|从.+?选择|勾选|取消勾选|不勾选|悬停|移到|移动到|鼠标|敲|勾上|开启|关闭.*开关|拖|滑动|向下滑动|向上滑动|休眠|暂停|重新加载|打开|访问|进入|跳转到|跳转至|导航到|前往|浏览|返回|后退|刷新|等待|等|滚动|向下滚动|向上滚动|切换到|关闭标签|关闭当前|接受|拒绝|上传|拖动|拖拽|截图|截屏|应|期望|预期|验证|检查|断言|看到|确认(?:出现|显示|页面)|出现|显示|` +
 	`(?:please|click|tap|double|right|type|enter|input|fill|set|clear|select|choose|pick|check|tick|uncheck|untick|hover|move|press|hit|open|go|navigate|visit|browse|back|reload|refresh|wait|scroll|switch|close|new tab|accept|dismiss|cancel the|confirm the|upload|drag|take|turn|change|update|attach|screenshot|expect|verify|assert|ensure|see|should)\b)`)
 
+// verbReach is how far into a text its verb is looked for, in bytes. Quoted parts are one
+// character each, so what stands before a verb is short. A line with a thousand commas is
+// looked at after each of them.
+const verbReach = 400
+
 func startsWithVerb(s string) bool {
-	s = trim(s)
+	s = trim(s[:min(len(s), verbReach)])
 	return verbs.MatchString(s) || asserts.MatchString(s)
 }
 

@@ -22,11 +22,17 @@ func (x *Index) caption(n *snapshot.Node) string {
 	return ""
 }
 
+// maxBox is how many elements the box of a single field may have beside it.
+const maxBox = 200
+
 // aloneInBox tells whether a field shares the box of the text before it with nothing else
 // that has a name, and with no text that is its name: that one is its label.
 func (x *Index) aloneInBox(n *snapshot.Node) bool {
 	box := n.Parent
 	for depth := 0; box != nil && depth < 3; depth++ {
+		if (box.End-box.Index)-(n.End-n.Index) > maxBox {
+			return false
+		}
 		for m := range x.page.Inside(box) {
 			isLabel := m.Text == n.Name && (m.Ref != "" || m.Role == "text") // without a ref it is the drawn placeholder
 			if m != n && !n.Holds(m) && (isLabel || is(m, control) && (m.Name != "" || is(m, field))) {

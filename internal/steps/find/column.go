@@ -99,49 +99,60 @@ func readCellOf(text string) (c cellOf) {
 	return c
 }
 
-// hasCell tells whether the row has the value in the column.
-func (x *Index) hasCell(row *snapshot.Node, c cellOf) bool {
-	if c.column.empty() || c.value.empty() {
+// hasCell tells whether the row has the value in a column of one of the names.
+func (x *Index) hasCell(row *snapshot.Node, names []phrase, value phrase) bool {
+	if len(names) == 0 || value.empty() {
 		return false
 	}
 	for m := row.First; m != nil; m = m.Next {
-		if x.phrase(x.page.Content(m, 200)).equal(c.value) && x.heads(m, c.column) {
+		if x.phrase(x.page.Content(m, 200)).equal(value) && x.isUnder(m, names) {
 			return true
 		}
 	}
 	return false
 }
 
-// hasColumn tells whether any table has a column that is called so.
-func (x *Index) hasColumn(column phrase) bool {
+// columnNames are what a column may be called, by synonyms too; none where no table has such
+// a one.
+func (x *Index) columnNames(column phrase) []phrase {
 	if column.empty() {
-		return false
+		return nil
 	}
-	return slices.ContainsFunc(x.rows, func(n *snapshot.Node) bool {
-		if !x.isHead(n) {
-			return false
-		}
-		for m := n.First; m != nil; m = m.Next {
-			if x.isCalled(m, column) {
-				return true
+	names := x.syn.variants(column, false)
+	for _, row := range x.headLines() {
+		for m := row.First; m != nil; m = m.Next {
+			if x.isCalled(m, names) {
+				return names
 			}
 		}
-		return false
-	})
+	}
+	return nil
 }
 
-// heads tells whether the column of a cell is called so.
-func (x *Index) heads(at *snapshot.Node, column phrase) bool {
+// headLines are the rows that head tables.
+func (x *Index) headLines() []*snapshot.Node {
+	if x.heads == nil {
+		x.heads = []*snapshot.Node{}
+		for _, n := range x.rows {
+			if x.isHead(n) {
+				x.heads = append(x.heads, n)
+			}
+		}
+	}
+	return x.heads
+}
+
+// isUnder tells whether the column of a cell has one of the names.
+func (x *Index) isUnder(at *snapshot.Node, names []phrase) bool {
 	head := at
 	if at.Role != "columnheader" {
 		head = x.headCell(at)
 	}
-	return head != nil && x.isCalled(head, column)
+	return head != nil && x.isCalled(head, names)
 }
 
-// isCalled tells whether the head of a column is called so, by a synonym too.
-func (x *Index) isCalled(head *snapshot.Node, column phrase) bool {
-	names := x.syn.variants(column, false)
+// isCalled tells whether the head of a column has one of the names.
+func (x *Index) isCalled(head *snapshot.Node, names []phrase) bool {
 	called := func(text string) bool { return text != "" && slices.ContainsFunc(names, x.phrase(text).equal) }
 	return called(x.page.Content(head, 100)) || called(x.firstText(head))
 }
@@ -157,10 +168,11 @@ func (x *Index) firstText(n *snapshot.Node) string {
 	return ""
 }
 
-// columns are the cells of the columns that are called so, and their heads.
+// columns are the cells of the columns that are called so, by a synonym too, and their heads.
 func (x *Index) columns(name phrase) (list []scope) {
+	names := x.syn.variants(name, false)
 	for n := range x.page.All() {
-		if (n.Role == "columnheader" || is(n, cell)) && x.heads(n, name) {
+		if (n.Role == "columnheader" || is(n, cell)) && x.isUnder(n, names) {
 			list = append(list, scope{from: n.Index, to: n.End, grade: whole})
 		}
 	}

@@ -21,6 +21,7 @@ type Index struct {
 	usable   map[Action][]*snapshot.Node
 	fields   map[string]bool                   // the names of fields
 	headRows map[*snapshot.Node]*snapshot.Node // of tables
+	heads    []*snapshot.Node                  // rows that head one; nil: not looked for yet
 	all      string                            // every text of the page, folded
 	known    map[string]bool                   // whether a word is in it
 	dialogs  []*snapshot.Node
@@ -70,6 +71,9 @@ var defaultSynonyms = newSynonyms()
 
 // phrase reads a text once.
 func (x *Index) phrase(s string) phrase {
+	if s == "" {
+		return phrase{}
+	}
 	p, known := x.phrases[s]
 	if !known {
 		p = read(s)

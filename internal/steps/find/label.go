@@ -29,7 +29,7 @@ var sourceNames = [...]string{byName: "name", byText: "text", byNearby: "text be
 
 // answers tells whether a match by a label of the source says enough. A card that holds the
 // words is not what they name, nor is a field whose caption has them among others.
-func (s source) answers(m match, score float64) bool {
+func (s source) answers(m *match, score float64) bool {
 	switch s {
 	case byContent:
 		return score >= isAlike || m.rest != nil && score >= isAround-synonymCost
@@ -140,7 +140,7 @@ func (x *Index) beside(n *snapshot.Node) (texts []string) {
 		if at.Parent == nil {
 			break
 		}
-		before := previous(at)
+		before := x.previous(at)
 		if before != nil {
 			if x.plainText(before) && !sentence.MatchString(x.page.Content(before, 100)) {
 				texts = append(texts, x.page.Content(before, 100))
@@ -155,10 +155,14 @@ func (x *Index) beside(n *snapshot.Node) (texts []string) {
 // sentence is a text that explains rather than names.
 var sentence = regexp.MustCompile(`(?:\S+\s+){4,}\S+[.!]$|[，,].*[。！]$`)
 
-func previous(n *snapshot.Node) *snapshot.Node {
-	var before *snapshot.Node
-	for m := n.Parent.First; m != n; m = m.Next {
-		before = m
+// previous is the sibling before a node that has a parent; nil for the first.
+func (x *Index) previous(n *snapshot.Node) *snapshot.Node {
+	if n.Parent.First == n {
+		return nil
+	}
+	before := x.page.Node(n.Index - 1) // the last descendant of the sibling
+	for before.Parent != n.Parent {
+		before = before.Parent
 	}
 	return before
 }

@@ -183,7 +183,7 @@ func (m *match) missing() (phrase, bool) {
 }
 
 // around finds the rest of a name in what holds the element.
-func (s *search) around(n *snapshot.Node, name phrase, m match) (float64, string) {
+func (s *search) around(n *snapshot.Node, name phrase, m *match) (float64, string) {
 	if !m.said.empty() && s.isCalled(m.said) {
 		return 0, "" // the page has the word itself, so its synonym is another thing
 	}
@@ -198,7 +198,7 @@ func (s *search) around(n *snapshot.Node, name phrase, m match) (float64, string
 	switch {
 	case g == whole:
 		return m.score, m.why + ", and the rest names where it stands"
-	case slices.ContainsFunc(s.x.labelsWith(n), name.equal): // "Delete account", and a button for it
+	case !m.absent && slices.ContainsFunc(s.x.labelsWith(n), name.equal): // "Delete account", and a button for it
 		return m.score, m.why + ", and all of them stand beside it"
 	case m.short:
 		return 0, ""

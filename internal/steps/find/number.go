@@ -95,6 +95,9 @@ func begins(v, w word) bool {
 	return w.same(v) || v.kind == han && w.kind == han && strings.HasPrefix(v.text, w.text)
 }
 
+// fewestDays is more numbers than a pager shows side by side.
+const fewestDays = 28
+
 // inPager tells whether a number stands among others of which two follow each other, as the
 // numbers of pages do. The days of a month do so, too, but there are many of them.
 func (x *Index) inPager(n *snapshot.Node) bool {
@@ -105,13 +108,13 @@ func (x *Index) inPager(n *snapshot.Node) bool {
 		}
 		at = at.Parent
 		var numbers []int
-		for m := at.First; m != nil; m = m.Next {
+		for m := at.First; m != nil && len(numbers) < fewestDays; m = m.Next {
 			if k := x.shownNumber(m); k > 0 {
 				numbers = append(numbers, k)
 			}
 		}
 		if len(numbers) > 1 {
-			return len(numbers) < 28 && slices.ContainsFunc(numbers, func(k int) bool { return slices.Contains(numbers, k+1) })
+			return len(numbers) < fewestDays && slices.ContainsFunc(numbers, func(k int) bool { return slices.Contains(numbers, k+1) })
 		}
 	}
 	return false

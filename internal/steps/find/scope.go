@@ -59,16 +59,14 @@ func (x *Index) scopes(p place) []scope {
 	case p.word != nil:
 		return x.kindScopes(p)
 	}
-	if !x.hasColumn(p.cell.column) {
-		p.cell = cellOf{}
-	}
+	column := x.columnNames(p.cell.column)
 	var list []scope
 	for _, n := range x.rows {
 		g := covers(x.pieces(n), p.name, p.exact)
 		if !p.row && !x.callsRow(n, p.name) {
 			g = none
 		}
-		if g == none && x.hasCell(n, p.cell) {
+		if g == none && x.hasCell(n, column, p.cell.value) {
 			g = whole
 		}
 		if g != none && !x.isHead(n) {
@@ -91,20 +89,21 @@ func (x *Index) scopes(p place) []scope {
 
 // kindScopes are the places of a kind: dialogs, tables, frames.
 func (x *Index) kindScopes(p place) (list []scope) {
+	headed := x.headed(p)
 	for n := range x.page.All() {
 		if !slices.Contains(p.word.roles, n.Role) {
 			continue
 		}
 		g := whole
 		if !p.name.empty() {
-			g = x.kindGrade(n, p)
+			g = x.kindGrade(n, p, headed)
 		}
 		if g != none {
 			list = append(list, scope{from: n.Index, to: n.End, grade: g})
 		}
 	}
 	if !p.name.empty() && slices.Contains(p.word.roles, "region") {
-		list = append(list, x.headed(p)...)
+		list = append(list, headed...)
 	}
 	if p.nth == 0 {
 		return list
@@ -120,8 +119,9 @@ func (x *Index) kindScopes(p place) (list []scope) {
 }
 
 // kindGrade compares what a place of a kind is called: by its name or, where it has none, by
-// the heading that it stands under or the region that holds it.
-func (x *Index) kindGrade(n *snapshot.Node, p place) grade {
+// the heading that it stands under or the region that holds it. Headed are the sections that
+// the place may mean.
+func (x *Index) kindGrade(n *snapshot.Node, p place, headed []scope) grade {
 	name := x.placeName(n)
 	if !name.empty() || is(n, dialog) {
 		return nameGrade(name, p)
@@ -131,7 +131,7 @@ func (x *Index) kindGrade(n *snapshot.Node, p place) grade {
 			return whole
 		}
 	}
-	if slices.ContainsFunc(x.headed(p), func(s scope) bool { return s.grade == whole && s.holds(n) }) {
+	if slices.ContainsFunc(headed, func(s scope) bool { return s.grade == whole && s.holds(n) }) {
 		return whole
 	}
 	return none

@@ -58,7 +58,7 @@ func (s *search) named(r *reading) []candidate {
 	key := nameKey{r.name.text, r.extra.text, r.exact, r.page, r.role}
 	list, known := s.byName[key]
 	if !known {
-		memo := map[labelKey]match{}
+		memo := map[labelKey]*match{}
 		for _, n := range s.x.serving(s.query.Action) {
 			if c, ok := s.candidate(n, r, memo); ok {
 				list = append(list, c)
@@ -81,13 +81,10 @@ type nameKey struct {
 }
 
 // candidate scores one element by its own labels, its role and what the action needs.
-func (s *search) candidate(n *snapshot.Node, r *reading, memo map[labelKey]match) (candidate, bool) {
-	fits, role := fit(n, s.query.Action), r.role.accepts(n)
+func (s *search) candidate(n *snapshot.Node, r *reading, memo map[labelKey]*match) (candidate, bool) {
+	role := r.role.accepts(n)
 	if role == 0 || role == 1 && r.role.isIcon() && s.x.nameless {
 		return candidate{}, false // where icons without names are, a written word is not meant
-	}
-	if r.page && !s.x.inPager(n) {
-		return candidate{}, false // a day of a calendar, a count
 	}
 	c := candidate{node: n}
 	if r.name.empty() {
@@ -103,16 +100,11 @@ func (s *search) candidate(n *snapshot.Node, r *reading, memo map[labelKey]match
 		key := labelKey{l.text, l.source}
 		m, known := memo[key]
 		if !known {
-			if m = r.compare(l.phrase); m.why != "" {
-				m.why += " by its " + sourceNames[l.source]
-			}
-			if left, some := m.missing(); some {
-				m.left, m.absent = left, !s.x.knowsAll(left)
-			}
+			m = s.compare(l, r)
 			memo[key] = m
 		}
 		score, why := m.score, m.why
-		if score == isWithin && !s.mayBePart(n, r, m) || !s.mayClick(n, r, m, l.source) {
+		if score == 0 || score == isWithin && !s.mayBePart(n, r, m) || !s.mayClick(n, r, m, l.source) {
 			continue
 		}
 		if m.weak && s.query.Action != Fill && s.query.Action != Select {
@@ -128,10 +120,10 @@ func (s *search) candidate(n *snapshot.Node, r *reading, memo map[labelKey]match
 			c.score, c.why, c.rival = score, why, m.rival
 		}
 	}
-	if c.score <= 0 {
+	if c.score <= 0 || r.page && !s.x.inPager(n) { // a day of a calendar, a count
 		return c, false
 	}
-	if role == 1 || r.role == nil && fits == 1 {
+	if role == 1 || r.role == nil && fit(n, s.query.Action) == 1 {
 		c.score -= looseCost
 	}
 	if s.query.Action == Click && n.Role == "generic" && !n.Pointer {
@@ -140,10 +132,22 @@ func (s *search) candidate(n *snapshot.Node, r *reading, memo map[labelKey]match
 	return c, s.extra(&c, r)
 }
 
+// compare holds a label against a reading; a label that many elements share is compared once.
+func (s *search) compare(l label, r *reading) *match {
+	m := r.compare(l.phrase)
+	if m.why != "" {
+		m.why += " by its " + sourceNames[l.source]
+	}
+	if left, some := m.missing(); some {
+		m.left, m.absent = left, !s.x.knowsAll(left)
+	}
+	return &m
+}
+
 // mayBePart tells whether an element may be called by a part of its name alone. A button for
 // the thing is not the thing; who clicks by one word of a field's name, or calls a switch a
 // button besides, mostly means something else.
-func (s *search) mayBePart(n *snapshot.Node, r *reading, m match) bool {
+func (s *search) mayBePart(n *snapshot.Node, r *reading, m *match) bool {
 	switch {
 	case is(n, field):
 		return s.query.Action != Click || r.role != nil
@@ -155,7 +159,7 @@ func (s *search) mayBePart(n *snapshot.Node, r *reading, m match) bool {
 
 // mayClick tells whether an element may be meant by a click. Who clicks rather than fills
 // means a button, unless it is the field's own name that was said.
-func (s *search) mayClick(n *snapshot.Node, r *reading, m match, from source) bool {
+func (s *search) mayClick(n *snapshot.Node, r *reading, m *match, from source) bool {
 	if s.query.Action != Click || r.role != nil || !is(n, field) {
 		return true
 	}
