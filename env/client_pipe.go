@@ -65,14 +65,15 @@ func (p *pipe) read(in io.Reader) {
 		switch {
 		case errors.As(err, &long):
 			id, _ := long.ID()
-			p.answered(mcp.Message{ID: id, Error: json.RawMessage(`{"code":-32603,"message":"the answer is too large"}`)})
+			p.spoiled(id, "the answer is too large")
 			continue
 		case err != nil:
 			return
 		}
 		m, err := mcp.Parse(line)
 		switch {
-		case err != nil: // what a server prints beside the protocol
+		case err != nil: // or what a server prints beside the protocol, which answers nobody
+			p.spoiled(mcp.BrokenAnswer(line), "the answer cannot be read: it is no JSON, or nested too deep")
 		case m.IsResponse():
 			p.answered(m)
 		case m.IsRequest():
@@ -88,6 +89,11 @@ func (p *pipe) answered(m mcp.Message) {
 		delete(p.waiting, string(m.ID))
 		c <- m // buffered, and only once
 	}
+}
+
+// spoiled fails the request whose answer came and is lost: there will be no other.
+func (p *pipe) spoiled(id json.RawMessage, why string) {
+	p.answered(mcp.Message{ID: id, Error: append(rawjson.AppendString([]byte(`{"code":-32603,"message":`), why), '}')})
 }
 
 // write writes messages until the server takes no more.

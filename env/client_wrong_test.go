@@ -1,6 +1,7 @@
 package env_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -212,5 +213,34 @@ func TestAServerThatIsGoneNeedNotBeLeft(t *testing.T) {
 	}
 	if err := c.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestAnAnswerOnAPipeThatCannotBeReadFailsItsCall(t *testing.T) {
+	in, answers := io.Pipe()
+	questions, out := io.Pipe()
+	go func() {
+		defer answers.Close()
+		for lines := bufio.NewScanner(questions); lines.Scan(); {
+			var m struct {
+				ID     json.RawMessage
+				Method string
+			}
+			json.Unmarshal(lines.Bytes(), &m)
+			switch m.Method {
+			case "initialize":
+				fmt.Fprintf(answers, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"x","version":"1"}}}`+"\n", m.ID)
+			case "tools/call":
+				fmt.Fprintf(answers, `{"level":30,"id":%s}`+"\n"+`{"jsonrpc":"2.0","id":%s,"result":{"structuredContent":{"mean":NaN}}}`+"\n", m.ID, m.ID)
+			}
+		}
+	}()
+	c, err := env.NewClient(t.Context(), in, out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.Call(t.Context(), "mean", nil, nil); err == nil || !strings.Contains(err.Error(), "mean: the answer cannot be read") {
+		t.Errorf("got %v", err)
 	}
 }

@@ -67,7 +67,7 @@ func typed(name string, more ...member) object {
 // schemaOf is the schema of a Go type as encoding/json reads it. Around are the types that
 // it stands in.
 func schemaOf(t reflect.Type, around []reflect.Type) (object, error) {
-	if t.Kind() == reflect.Struct && slices.Contains(around, t) {
+	if slices.Contains(around, t) {
 		return nil, fmt.Errorf("%s holds itself", t)
 	}
 	around = append(slices.Clip(around), t)

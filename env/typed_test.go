@@ -130,9 +130,14 @@ type twins struct {
 	right
 }
 
+type tree map[string]tree
+type nest []*nest
+
 func TestTypesWithoutASchemaPanic(t *testing.T) {
 	for name, makes := range map[string]func(){
 		"a type that holds itself": func() { env.NewTool("x", "", func(context.Context, loop) (any, error) { return nil, nil }) },
+		"a map that holds itself":  func() { env.NewTool("x", "", func(context.Context, tree) (any, error) { return nil, nil }) },
+		"a list that holds itself": func() { env.NewTool("x", "", func(context.Context, struct{ L nest }) (any, error) { return nil, nil }) },
 		"a channel": func() {
 			env.NewTool("x", "", func(context.Context, struct{ C chan int }) (any, error) { return nil, nil })
 		},

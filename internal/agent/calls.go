@@ -88,7 +88,7 @@ var errInThought = errors.New("it stands in your thoughts")
 // readCall is a call that a model wrote into its text.
 func readCall(t toolcall.Call) wanted {
 	w := wanted{id: t.ID, tool: t.Tool, source: t.Source, args: t.Args, raw: t.Raw, err: t.Err}
-	if text, ok := rawjson.String(t.Args); ok && w.err == nil { // an object in quotes
+	if text, ok := rawjson.String(t.Args); w.err == nil && (ok || t.Args == nil) { // an object in quotes, or none
 		w.args, w.err = arguments(text, false)
 	}
 	return w

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/toolfit/toolfit/internal/agent/script"
+	"github.com/toolfit/toolfit/internal/agent/toolcall"
 	"github.com/toolfit/toolfit/internal/config"
 )
 
@@ -86,6 +87,19 @@ func TestMessagesAlternateInText(t *testing.T) {
 		`{"role":"assistant","content":"c\n\nd"}`, `{"role":"user","content":[{"type":"image`, `{"role":"user","content":"e"}`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestACallIsKeptWithItsOwnArguments(t *testing.T) {
+	var r toolcall.Reader
+	r.Write(`<tool_call>[{"tool_name":"a"},{"tool_name":"b","arguments":"{\"x\":1}"},{"tool_name":"c","arguments":[]},{"name":7}]</tool_call>`)
+	var got []string
+	for _, call := range r.Calls() {
+		w := readCall(call)
+		got = append(got, w.tool+" "+w.written())
+	}
+	if diff := cmp.Diff([]string{`a {}`, `b {"x":1}`, `c []`, ` {"name":7}`}, got); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -79,13 +79,28 @@ func inText(list []Message) []json.RawMessage {
 			}
 			m = textMessage(roleAssistant, strings.Join(texts, "\n"))
 		}
-		if last := len(out) - 1; last >= 0 && out[last].Role == m.Role && isText(out[last]) && isText(m) {
-			out[last] = textMessage(m.Role, out[last].Text()+"\n\n"+m.Text())
-			continue
-		}
 		out = append(out, m)
 	}
-	return forModel(out)
+	return forModel(joined(out))
+}
+
+// joined makes one message of the texts that one says in a row.
+func joined(list []Message) (out []Message) {
+	for len(list) > 0 {
+		m, n := list[0], 1
+		for isText(m) && n < len(list) && list[n].Role == m.Role && isText(list[n]) {
+			n++
+		}
+		if n > 1 {
+			texts := make([]string, n)
+			for i := range texts {
+				texts[i] = list[i].Text()
+			}
+			m = textMessage(m.Role, strings.Join(texts, "\n\n"))
+		}
+		out, list = append(out, m), list[n:]
+	}
+	return out
 }
 
 // isText tells whether the content is one text.

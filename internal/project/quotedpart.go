@@ -2,6 +2,7 @@ package project
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/toolfit/toolfit/internal/project/quoted"
 	"github.com/toolfit/toolfit/internal/rawjson"
@@ -16,13 +17,17 @@ func (r *result) cutQuoted(p *part, start int) bool {
 	}
 	r.open()
 	p.tally.Reset() // of two texts in one block the last counts
-	out, size, err := r.mask.ApplyQuoted(append(r.space(len(r.raw)/2), '"'), r.raw[start:], &p.tally)
+	used := len(*r.room)
+	out, size, err := r.mask.ApplyQuoted(append((*r.room)[used:], '"'), r.raw[start:], &p.tally)
 	if err != nil || !p.tally.Left() {
-		p.tally.Reset()
 		return false
 	}
+	out = append(out, '"')
+	if used+len(out) <= cap(*r.room) { // else it did not fit, and lies elsewhere
+		*r.room = (*r.room)[:used+len(out)]
+	}
 	p.start, p.end, p.full = start, start+size, nil
-	p.out, p.quoted, p.json = append(out, '"'), true, true
+	p.out, p.quoted, p.json = slices.Clip(out), true, true
 	return true
 }
 
@@ -86,5 +91,5 @@ func quotedTokens(literal []byte) int {
 		}
 		read += len(piece)
 	}
-	return int(int64(tokens.Estimate(text)) * int64(len(literal)) / int64(read))
+	return max(1, int(int64(tokens.Estimate(text))*int64(len(literal))/int64(read)))
 }

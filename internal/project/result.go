@@ -184,7 +184,6 @@ func (r *result) readBlock(block *rawjson.Walk) *part {
 		return nil
 	}
 	if p.user && p.quoted { // which was said after the text
-		p.tally.Reset()
 		r.read(p, p.start)
 	}
 	return p
@@ -201,6 +200,7 @@ func (r *result) read(p *part, start int) bool {
 	*r.room = text
 	p.start, p.end, p.full = start, start+size, text[before:len(text):len(text)]
 	p.out, p.quoted = nil, false
+	p.tally.Reset() // of what was cut before
 	return true
 }
 

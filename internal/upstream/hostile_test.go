@@ -33,6 +33,7 @@ func TestServerThatMisbehavesInACall(t *testing.T) {
 		{"an answer with NaN fails its call at once", "not a number", fault.UpstreamProtocol, "server bad sent an answer that cannot be read: invalid JSON at byte"},
 		{"so does one with its id last", "not a number, id last", fault.UpstreamProtocol, "server bad sent an answer that cannot be read"},
 		{"so does one that is nested too deep", "deep", fault.UpstreamProtocol, "nested too deep"},
+		{"a log that names the request fails nobody", "log", "", ""},
 		{"a huge notification fails nobody", "huge notification", "", ""},
 		{"a huge request of the server fails nobody", "huge request", "", ""},
 		{"a death is told with its status and last words", "die", fault.UpstreamDown, "server bad ended with exit status 7: panic: out of cheese"},

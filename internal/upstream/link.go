@@ -260,21 +260,21 @@ func (l *link) waiter(id int64, take bool) *waiter {
 // unreadable fails the call that a line answers which is no JSON, or is nested too deep: its
 // server will not answer again. A line that is nobody's answer is words between messages.
 func (l *link) unreadable(line []byte, why error) {
-	id, known := answerOf(&mcp.LongLineError{Head: line, Tail: line[max(0, len(line)-keptEnd):]})
-	if w := l.waiter(id, true); known && w != nil {
-		var rpc *mcp.Error
-		if errors.As(why, &rpc) {
-			why = errors.New(rpc.Message) // the code is for those who sent us a request
-		}
-		w.answer <- answer{err: fault.New(fault.UpstreamProtocol, "server %s sent an answer that cannot be read: %v", l.server, why).
-			WithHint("the tool may have run; what it returns must be JSON, without NaN and not nested too deep")}
+	var w *waiter
+	if id, err := strconv.ParseInt(string(mcp.BrokenAnswer(line)), 10, 64); err == nil {
+		w = l.waiter(id, true)
+	}
+	if w == nil {
+		l.garbage(line)
 		return
 	}
-	l.garbage(line)
+	var rpc *mcp.Error
+	if errors.As(why, &rpc) {
+		why = errors.New(rpc.Message) // the code is for those who sent us a request
+	}
+	w.answer <- answer{err: fault.New(fault.UpstreamProtocol, "server %s sent an answer that cannot be read: %v", l.server, why).
+		WithHint("the tool may have run; what it returns must be JSON, without NaN and not nested too deep")}
 }
-
-// keptEnd is where in a line its id is looked for, when it does not stand before the rest.
-const keptEnd = 256
 
 // tooLong fails the call whose answer was over the limit. When it cannot be told which
 // one that was, all that wait fail: better a clear error than a silent wait.

@@ -157,6 +157,9 @@ func (s *badServer) call(name string, m mcp.Message) {
 		s.answer(m.ID, `{"structuredContent":{"mean":NaN}}`)
 	case "not a number, id last":
 		fmt.Fprintf(s.out, `{"result":{"structuredContent":{"mean":NaN}},"jsonrpc":"2.0","id":%s}`+"\n", m.ID)
+	case "log":
+		fmt.Fprintf(s.out, `{"level":30,"id":%s,"msg":"request received"}`+"\n"+`got {"params":{},"jsonrpc":"2.0","id":%s}`+"\n", m.ID, m.ID)
+		s.answer(m.ID, okResult)
 	case "deep":
 		s.answer(m.ID, `{"structuredContent":`+strings.Repeat("[", 10_000)+strings.Repeat("]", 10_000)+`}`)
 	case "huge, id last":

@@ -58,17 +58,18 @@ func (a *answer) nothing() error {
 }
 
 // add takes one document in. Its members are gone through once: they may be long.
-func (a *answer) add(doc []byte, event string) (p Piece, err error) {
+func (a *answer) add(doc []byte, event string) (_ Piece, err error) {
 	if a.size += len(doc); a.size > maxReply {
-		return p, errTooLarge
+		return Piece{}, errTooLarge
 	}
 	if !utf8.Valid(doc) {
 		doc = bytes.ToValidUTF8(doc, []byte("\uFFFD"))
 	}
 	if doc[0] == '<' {
 		a.strange = said(doc)
-		return p, nil
+		return Piece{}, nil
 	}
+	var p words
 	failed, answers := event == "error", false
 	for w := rawjson.Object(doc); w.Next(); {
 		switch string(w.Key) {
@@ -89,14 +90,17 @@ func (a *answer) add(doc []byte, event string) (p Piece, err error) {
 	case !answers:
 		a.strange = said(doc)
 	}
-	a.text.WriteString(p.Text)
-	a.reasoning.WriteString(p.Reasoning)
-	return p, err
+	a.text.WriteString(p.text.String())
+	a.reasoning.WriteString(p.thought.String())
+	return Piece{p.text.String(), p.thought.String()}, err
 }
+
+// words are what one document says.
+type words struct{ text, thought strings.Builder }
 
 // choice takes a part of the answer in, or the whole of one that was not streamed. Of several
 // answers the first counts.
-func (a *answer) choice(choice []byte, p *Piece) error {
+func (a *answer) choice(choice []byte, p *words) error {
 	var delta, message []byte
 	finish := ""
 	for w := rawjson.Object(choice); w.Next(); {
@@ -117,7 +121,9 @@ func (a *answer) choice(choice []byte, p *Piece) error {
 	if rawjson.IsNull(delta) {
 		delta = message
 	}
-	a.delta(delta, p)
+	if err := a.delta(delta, p); err != nil {
+		return err
+	}
 	if finish == "error" {
 		return fault.New(fault.UpstreamError, "model %s broke off without a reason", a.model).WithHint(askAgain)
 	}
@@ -126,49 +132,53 @@ func (a *answer) choice(choice []byte, p *Piece) error {
 }
 
 // delta takes in what was said and called.
-func (a *answer) delta(delta []byte, p *Piece) {
+func (a *answer) delta(delta []byte, p *words) error {
 	var beside, other string
 	a.calls.next()
 	for w := rawjson.Object(delta); w.Next(); {
 		switch string(w.Key) {
 		case "content":
-			text, thought := content(w.Value)
-			p.Text, p.Reasoning = p.Text+text, p.Reasoning+thought
+			content(w.Value, &p.text, &p.thought, 0)
 		case "refusal":
 			text, _ := rawjson.String(w.Value)
-			p.Text += text
+			p.text.WriteString(text)
 		case "reasoning_content":
 			beside, _ = rawjson.String(w.Value)
 		case "reasoning":
 			other, _ = rawjson.String(w.Value)
 		case "tool_calls":
 			for one := rawjson.Array(w.Value); one.Next(); {
-				a.calls.add(one.Value)
+				if err := a.calls.add(one.Value); err != nil {
+					return err
+				}
 			}
 		}
 	}
-	p.Reasoning += cmp.Or(beside, other) // some endpoints say it under both names
+	p.thought.WriteString(cmp.Or(beside, other)) // some endpoints say it under both names
 	a.echo.WriteString(beside)
+	return nil
 }
 
-// content is a text, or a list of parts that are text or thoughts.
-func content(raw []byte) (text, thought string) {
-	if text, ok := rawjson.String(raw); ok {
-		return text, ""
+// maxParts bounds how deep parts of a content stand in parts.
+const maxParts = 8
+
+// content takes in a text, or a list of parts that are text or thoughts.
+func content(raw []byte, text, thought *strings.Builder, depth int) {
+	if rawjson.IsNull(raw) || depth > maxParts {
+		return
 	}
-	if rawjson.IsNull(raw) {
-		return "", ""
+	switch raw[0] {
+	case '"':
+		said, _ := rawjson.String(raw)
+		text.WriteString(said)
+	case '{':
+		content(rawjson.Get(raw, "text"), text, thought, depth+1)
+		content(rawjson.Get(raw, "thinking"), thought, thought, depth+1)
+	case '[':
+		for w := rawjson.Array(raw); w.Next(); {
+			content(w.Value, text, thought, depth+1)
+		}
 	}
-	if raw[0] == '{' {
-		text, _ = rawjson.String(rawjson.Get(raw, "text"))
-		inner, deeper := content(rawjson.Get(raw, "thinking"))
-		return text, inner + deeper
-	}
-	for w := rawjson.Array(raw); w.Next(); {
-		t, h := content(w.Value)
-		text, thought = text+t, thought+h
-	}
-	return text, thought
 }
 
 // number is a member that is a whole number; 0 when it is not.

@@ -7,7 +7,10 @@
 // It never decides what is asked, never runs a call, and never reads keys from the
 // environment: a model without a key gets none.
 //
-//	reply, err := endpoint.New().Ask(ctx, model, body, func(p endpoint.Piece) { fmt.Print(p.Text) })
+//	reply, err := endpoint.New().Ask(ctx, model, body, func(p endpoint.Piece) error {
+//		_, err := fmt.Print(p.Text)
+//		return err
+//	})
 package endpoint
 
 import (

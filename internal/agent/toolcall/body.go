@@ -143,7 +143,7 @@ func read(text string, how ending) []Call {
 	}
 	calls := make([]Call, len(list))
 	for i, one := range list {
-		calls[i] = readOne(one, raw)
+		calls[i] = readOne(one, string(one))
 	}
 	return calls
 }

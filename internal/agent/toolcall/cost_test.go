@@ -31,6 +31,9 @@ var hostile = map[string]func(n int) string{
 	"asides without an end": func(n int) string { return "a" + strings.Repeat("<think>", n) },
 	"marks in thoughts":     func(n int) string { return "<think>" + strings.Repeat("</think", n) },
 	"ends without thoughts": func(n int) string { return strings.Repeat("a\n</think>\n", n) },
+	"a list that was thought": func(n int) string {
+		return "<tool_call>[" + strings.Repeat("{},", n) + "{}]</tool_call>\n</think>"
+	},
 	"a call without an end": func(n int) string { return `<tool_call>{"a":"` + strings.Repeat("x", n) },
 }
 

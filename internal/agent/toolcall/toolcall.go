@@ -32,7 +32,7 @@ type Call struct {
 	Source string          // the server that the model means; "": it named none
 	Args   json.RawMessage // an object, or whatever the model wrote in its place; nil: none
 	Err    error           // why it cannot be read; nil when it can
-	Raw    string          // what stood between the tags
+	Raw    string          // what stood between the tags, or its own part of a list there
 }
 
 const (

@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/toolfit/toolfit/internal/project/mask"
 	"github.com/toolfit/toolfit/internal/project/quoted"
@@ -114,6 +117,74 @@ func FuzzApplyQuoted(f *testing.F) {
 		}
 		if hasHalf := bytes.Contains(bytes.ToLower(literal), []byte(`\ud`)); a.Rows != b.Rows || a.Cut != b.Cut || a.Others != b.Others || !hasHalf && !slices.Equal(a.Fields(), b.Fields()) {
 			t.Fatalf("%s on %q counts %+v, want %+v", src, literal, a.Fields(), b.Fields())
+		}
+	})
+}
+
+// encoders write a text as a JSON string, each as some library does.
+var encoders = map[string]func(text string) []byte{
+	"Go": func(text string) []byte { literal, _ := json.Marshal(text); return literal },
+	"PHP": func(text string) []byte {
+		return bytes.ReplaceAll(spelled(text, utf8.MaxRune), []byte("/"), []byte(`\/`))
+	},
+	"Python": func(text string) []byte { return spelled(text, 0x7F) },
+}
+
+// spelled writes all characters beyond the last as escapes.
+func spelled(text string, last rune) []byte {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	e.Encode(text) // text can be written
+	var literal []byte
+	for _, r := range strings.TrimSpace(out.String()) {
+		switch {
+		case r <= last:
+			literal = utf8.AppendRune(literal, r)
+		case r > 0xFFFF:
+			high, low := utf16.EncodeRune(r)
+			literal = fmt.Appendf(literal, `\u%04x\u%04X`, high, low)
+		default:
+			literal = fmt.Appendf(literal, `\u%04x`, r)
+		}
+	}
+	return literal
+}
+
+// FuzzQuotedIsAsUnquoted holds that it does not matter whether a value is cut in the string
+// that it stands in, or taken out, cut and put back, for whatever encoders write.
+func FuzzQuotedIsAsUnquoted(f *testing.F) {
+	for _, m := range []string{`items(id,name)`, `!**/a`, `[:1](a~2)`, `*~3`, `a[-1:]/b,!a/c`, `x`} {
+		f.Add(m, sample)
+		f.Add(m, "{\"a\":\t[{\"b\":1,\"c\":\"\"},\r\n{\"b\":{ \n}}],\"/\":\"<\u2028é😀\\\"\\/\\u00e9\",\"d\":\"\",\"e\":null}")
+		f.Add(m, `[0, {"x":1 } ] `)
+		f.Add(m, `{"a":"`+strings.Repeat("aB3/", 300)+`","中文":[[],{}]}`)
+	}
+	f.Fuzz(func(t *testing.T, src, value string) {
+		parsed, err := mask.Parse(src)
+		if err != nil || !utf8.ValidString(value) {
+			return
+		}
+		for name, m := range map[string]*mask.Mask{"mask": parsed, "filled": mask.Filled(), "short": mask.Short(3, true)} {
+			var plain mask.Tally
+			want, wantErr := m.Apply(nil, []byte(value), &plain)
+			for encoder, encode := range encoders {
+				var tally mask.Tally
+				literal := encode(value)
+				out, end, err := m.ApplyQuoted([]byte{'"'}, append(literal[:len(literal):len(literal)], `}"`...), &tally)
+				if (err == nil) != (wantErr == nil) || errors.Is(err, mask.ErrMismatch) != errors.Is(wantErr, mask.ErrMismatch) {
+					t.Fatalf("%s %s by %s: %v, want %v", name, src, literal, err, wantErr)
+				}
+				if err != nil {
+					continue
+				}
+				if got := quoted.AppendText(nil, append(out, '"')); end != len(literal) || string(got) != string(want) {
+					t.Fatalf("%s %s, %s by %s gave %q to %d, want %q", name, src, literal, encoder, got, end, want)
+				}
+				if tally.Rows != plain.Rows || tally.Cut != plain.Cut || tally.Others != plain.Others || !slices.Equal(tally.Fields(), plain.Fields()) || !slices.Equal(m.Unseen(&tally), m.Unseen(&plain)) {
+					t.Fatalf("%s %s, %s by %s counts %+v, want %+v", name, src, literal, encoder, tally.Fields(), plain.Fields())
+				}
+			}
 		}
 	})
 }

@@ -143,7 +143,7 @@ var mayBlank = [256]bool{' ': true, '\n': true, '\r': true, '\t': true, '\\': tr
 
 func (c *cutter) blanks(i int) int {
 	if c.quoted {
-		if at(c.src, i+1) == '"' {
+		if c.src[i] == '\\' && at(c.src, i+1) == '"' { // mostly
 			return i
 		}
 		return c.quotedBlanks(i)

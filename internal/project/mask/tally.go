@@ -26,8 +26,11 @@ type Tally struct {
 	names  [16][]byte
 }
 
-// maxFields bounds the names that are remembered: a map by id may have any number.
-const maxFields = 256
+// What is remembered of names is bounded: a map by id may have any number, of any length.
+const (
+	maxFields = 256
+	maxPath   = 512 // bytes of the names on the way to one
+)
 
 type field struct {
 	id           uint64
@@ -98,6 +101,14 @@ func (t *Tally) drop(names [][]byte, m *member, bytes int) int {
 		f.bytes += bytes
 		f.count++
 		return m.field
+	}
+	size := len(m.name)
+	for _, n := range names {
+		size += len(n)
+	}
+	if size > maxPath {
+		t.Others++
+		return 0
 	}
 	return t.add(fieldID(m.path, m.name), bytes, 1, func(text []byte) []byte {
 		for _, n := range names {

@@ -23,18 +23,18 @@ func Filled() *Mask { return &Mask{root: step{id: -1, limit: noCap, whole: true}
 
 // isEmpty tells whether the value at hand holds nothing.
 func (c *cutter) isEmpty() bool {
-	rest := c.src[c.pos:]
-	if len(rest) < 2 {
-		return false
-	}
-	switch rest[0] {
+	switch first := at(c.src, c.pos); first {
 	case 'n':
 		return true // null, or it will be refused
-	case '"':
-		return rest[1] == '"'
+	case c.quote:
+		rest := c.src[c.pos:]
+		quote := rest[:min(len(rest), c.edge())]
+		return bytes.HasPrefix(rest[len(quote):], quote)
 	case '{', '[':
-		rest = trimSpace(rest[1:min(len(rest), 64)])
-		return len(rest) > 0 && (rest[0] == '}' || rest[0] == ']')
+		extra := c.extra
+		last := at(c.src, c.blank(c.pos+1))
+		c.extra = extra // whoever skips the value counts
+		return last == first+2
 	}
 	return false
 }

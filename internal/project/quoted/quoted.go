@@ -170,9 +170,11 @@ func JSON(text []byte) (start, end int, ok bool) {
 	return start, end, first == '{' && last == '}' || first == '[' && last == ']'
 }
 
-// Opens tells whether the text of the string that data starts with begins as a JSON
-// document does.
+// Opens tells whether data starts with a string whose text begins as a JSON document does.
 func Opens(data []byte) bool {
+	if len(data) == 0 || data[0] != '"' {
+		return false
+	}
 	for i := 1; i < len(data); i++ {
 		switch c := data[i]; {
 		case c == '{' || c == '[':
