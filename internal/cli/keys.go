@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -103,12 +102,12 @@ func (c *command) listKeys() *cobra.Command {
 				if c.json {
 					return c.printJSON(map[string]any{"keys": showKeys(keys)})
 				}
-				w := tabwriter.NewWriter(c.env.Out, 0, 8, 2, ' ', 0)
-				fmt.Fprintln(w, "ID\tNAME\tROLE\tPROFILE\tCREATED")
+				var t table
+				t.row("ID", "NAME", "ROLE", "PROFILE", "CREATED")
 				for _, k := range keys {
-					fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", k.ID, k.Name, k.Role, k.Profile, k.CreatedAt.Local().Format(time.DateOnly))
+					t.row(k.ID, k.Name, k.Role, k.Profile, k.CreatedAt.Local().Format(time.DateOnly))
 				}
-				return w.Flush()
+				return t.print(c.env.Out)
 			})
 		},
 	}
