@@ -94,7 +94,7 @@ func (d *doctor) check(ctx context.Context) {
 	d.address(ctx, cfg)
 	d.access(cfg, kept.keys)
 	d.servers(ctx, cfg, kept.servers)
-	d.recall(ctx, cfg)
+	d.recall(ctx, cfg, kept.servers)
 	d.clock(kept.newest)
 }
 

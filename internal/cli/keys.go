@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -82,12 +83,15 @@ func checkProfile(cfg *config.Config, profile string, role access.Role) error {
 		}
 		return nil
 	}
+	var names []string
 	for _, p := range cfg.Profiles {
 		if p.Name == profile {
 			return nil
 		}
+		names = append(names, p.Name)
 	}
-	return fault.New(fault.NotFound, "there is no profile %q in %s", profile, cfg.Path)
+	return fault.New(fault.NotFound, "there is no profile %q in %s", profile, cfg.Path).
+		WithHint("there are: %s; others are made under profiles", strings.Join(names, ", "))
 }
 
 func (c *command) listKeys() *cobra.Command {
@@ -101,6 +105,10 @@ func (c *command) listKeys() *cobra.Command {
 				}
 				if c.json {
 					return c.printJSON(map[string]any{"keys": showKeys(keys)})
+				}
+				if len(keys) == 0 {
+					_, err := fmt.Fprintln(c.env.Out, "no keys; make one with: toolfit keys create NAME")
+					return err
 				}
 				var t table
 				t.row("ID", "NAME", "ROLE", "PROFILE", "CREATED")

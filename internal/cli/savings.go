@@ -60,6 +60,7 @@ func (c *command) printSavings(list restapi.SavingsList) error {
 	}
 	t := table{right: 6}
 	t.row("calls", "definition", "arguments", "full result", "sent", "saved", string(list.By))
+	list.Total.Key = "total"
 	for _, s := range append(list.Savings, list.Total) {
 		t.row(fmt.Sprint(s.Calls), orDash(s.Definition), fmt.Sprint(s.TokensIn), fmt.Sprint(s.TokensFull), fmt.Sprint(s.TokensSent), fmt.Sprintf("%.0f %%", 100*s.Saved), line(s.Key))
 	}

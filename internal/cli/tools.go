@@ -39,6 +39,10 @@ func (c *command) tools() *cobra.Command {
 				if c.json {
 					return c.printJSON(answer)
 				}
+				if words := strings.Join(args, " "); len(answer.Tools) == 0 && words != "" {
+					_, err := fmt.Fprintf(c.env.Out, "no tool has %q in its name or description; try: toolfit search %s\n", words, words)
+					return err
+				}
 				return c.printTools(answer.Tools)
 			})
 		},
