@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/toolfit/toolfit/internal/access"
+	"github.com/toolfit/toolfit/internal/catalog"
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/restapi"
@@ -44,7 +45,7 @@ func (a *App) Handler() http.Handler {
 // API is the REST API for whoever admit lets in.
 func (a *App) API(admit func(*http.Request) (access.Principal, error)) *restapi.API {
 	return restapi.New(restapi.Parts{
-		Sources: a.sources(), Caller: a.Caller, Store: a.Store, Keys: a.Keys, Events: a.events, Tests: a,
+		Sources: a.sources(), Caller: a.Caller, Store: a.Store, Records: a.Records, Keys: a.Keys, Events: a.events, Tests: a,
 		Admit: admit, BasePath: a.started.BasePath, MaxBody: a.started.Limits.Body, Metrics: a.requests, Logger: a.log,
 	})
 }
@@ -71,18 +72,15 @@ func (a *App) mcpHandler(front *mcp.Front, may func(access.Principal) bool, ente
 		if err == nil && !may(who) {
 			err = fault.New(fault.Forbidden, "%s may not call tools", who.Name)
 		}
-		var profile string
+		var view *catalog.View
 		if err == nil {
-			profile, err = who.ProfileFor(r.PathValue("profile"))
-		}
-		if err == nil {
-			_, err = a.Catalog.View(profile)
+			view, err = a.Catalog.ViewFor(who, r.PathValue("profile"))
 		}
 		if err != nil {
 			a.refuse(w, r, err)
 			return
 		}
-		front.Serve(w, r, enter(who, profile))
+		front.Serve(w, r, enter(who, view.Profile))
 	})
 }
 

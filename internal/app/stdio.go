@@ -20,14 +20,11 @@ func (a *App) ServeEnvironment(ctx context.Context, profile string, in io.Reader
 
 func (a *App) serveStdio(ctx context.Context, profile string, enter func(access.Principal, string) mcp.Entry, in io.Reader, out io.Writer) error {
 	who := access.Local()
-	profile, err := who.ProfileFor(profile)
+	view, err := a.Catalog.ViewFor(who, profile)
 	if err != nil {
 		return err
 	}
-	if _, err := a.Catalog.View(profile); err != nil {
-		return err
-	}
-	return mcp.ServeStdio(ctx, in, out, a.sessions, enter(who, profile), &mcp.StdioOptions{
+	return mcp.ServeStdio(ctx, in, out, a.sessions, enter(who, view.Profile), &mcp.StdioOptions{
 		MaxLine: int(a.started.Limits.Body), Logger: a.log,
 	})
 }

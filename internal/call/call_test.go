@@ -81,6 +81,10 @@ func TestEveryOutcomeIsRecorded(t *testing.T) {
 			store.Call{Outcome: "ok", Level: "info", Tool: "files__read", Upstream: "read"}},
 		{"a result that says it did not work", "files__read", `{"isError" : true}`, nil, "default", access.Caller,
 			store.Call{Outcome: "tool_error", Level: "error", Tool: "files__read", Upstream: "read"}},
+		{"a result that says why it did not work", "files__read", `{"content":[{"type":"text","text":" no such file: 文 \n"}],"isError":true}`, nil, "default", access.Caller,
+			store.Call{Outcome: "tool_error", Level: "error", Tool: "files__read", Upstream: "read", Message: "no such file: 文"}},
+		{"a reason without end", "files__read", `{"content":[{"type":"text","text":"` + strings.Repeat("好", 1000) + `"}],"isError":true}`, nil, "default", access.Caller,
+			store.Call{Outcome: "tool_error", Level: "error", Tool: "files__read", Upstream: "read", Message: strings.Repeat("好", 333)}},
 		{"a result that only mentions isError", "files__read", `{"x":"\"isError\":true","y":{"isError":true}}`, nil, "default", access.Caller,
 			store.Call{Outcome: "ok", Level: "info", Tool: "files__read", Upstream: "read"}},
 		{"a result that is no object", "files__read", `null`, nil, "default", access.Caller,
@@ -124,6 +128,9 @@ func TestEveryOutcomeIsRecorded(t *testing.T) {
 			got := records[0]
 			if got.Outcome != c.want.Outcome || got.Level != c.want.Level || got.Code != c.want.Code || got.Tool != c.want.Tool || got.Upstream != c.want.Upstream {
 				t.Errorf("got %+v", got)
+			}
+			if c.want.Outcome == "tool_error" && got.Message != c.want.Message {
+				t.Errorf("the reason is %q", got.Message)
 			}
 			if got.BytesIn != 7 || c.want.Code == "internal" && strings.Contains(got.Message, "hush") || err == nil && got.BytesSent != int64(len(c.raw)) {
 				t.Errorf("got %+v", got)

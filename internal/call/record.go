@@ -71,6 +71,9 @@ const (
 	outcomeCanceled  = "canceled"
 )
 
+// maxReason bounds what is kept of the text in which a tool says why it did not work.
+const maxReason = 1000
+
 // end completes the record and keeps it. In durable mode its error fails the call: what
 // is acknowledged is recorded.
 func (r *recording) end(ctx context.Context, res *Result, err error) error {
@@ -85,6 +88,9 @@ func (r *recording) end(ctx context.Context, res *Result, err error) error {
 		}
 		if isToolError(res.Raw) {
 			c.Outcome, c.Level = outcomeToolError, "error"
+			if c.Message == "" { // else it tells what was fetched
+				c.Message = cut(strings.TrimSpace(project.Text(res.Raw)), maxReason)
+			}
 		}
 	}
 	if c.Repairs != "" || len(r.notes) > 0 {

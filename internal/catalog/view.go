@@ -3,6 +3,8 @@ package catalog
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/toolfit/toolfit/internal/access"
@@ -80,11 +82,20 @@ func (v *View) Find(shown string) (*Entry, error) {
 		return e, nil
 	}
 	err := fault.New(fault.UnknownTool, "unknown tool: %.100s", shown)
+	server, _, _ := strings.Cut(shown, "__")
+	if reason := v.environment.failed[server]; reason != "" && !v.has(tool.ServerID(server)) {
+		return nil, err.WithHint("the tools of %s are not known: %s", server, reason)
+	}
 	f := v.Finder()
 	if near := f.Index.Alike(shown, 1, nil); len(near) > 0 {
 		return nil, err.WithHint("did you mean %s?", f.Entries[near[0]].Shown)
 	}
 	return nil, err
+}
+
+// has tells whether the profile has a tool of the server.
+func (v *View) has(id tool.ServerID) bool {
+	return slices.ContainsFunc(v.Entries, func(e *Entry) bool { return e.Server == id && !e.Own })
 }
 
 // shared is what all views are made with.

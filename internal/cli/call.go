@@ -102,6 +102,9 @@ func (c *command) wholeArguments(whole string) (data []byte, err error) {
 	if err := rawjson.Check(data); err != nil {
 		return nil, usage("--args: %v", err)
 	}
+	if !strings.HasPrefix(strings.TrimSpace(string(data)), "{") {
+		return nil, usage("--args takes one JSON object, such as '{\"path\": \"a.txt\"}', and this is no object")
+	}
 	return data, nil
 }
 

@@ -123,11 +123,15 @@ func (c *command) root() *cobra.Command {
 		Short:         "Fit any tool to any model: one gateway between AI agents and their tools",
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usage("unknown command %q; see: toolfit --help", args[0])
+		Args: func(root *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
 			}
-			return nil
+			root.SuggestionsMinimumDistance = 2
+			if near := root.SuggestionsFor(args[0]); len(near) > 0 {
+				return usage("unknown command %q; did you mean %s?", args[0], strings.Join(near, " or "))
+			}
+			return usage("unknown command %q; see: toolfit --help", args[0])
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -135,7 +139,9 @@ func (c *command) root() *cobra.Command {
 	flags.StringVarP(&c.config, "config", "c", "", "configuration file (default: toolfit.yaml here, then in the user's configuration folder)")
 	flags.BoolVar(&c.json, "json", false, "print JSON, as the REST API would")
 	flags.BoolVar(&c.debug, "debug", false, "log more")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usage("%w; see: %s --help", err, cmd.CommandPath())
+	})
 	root.AddCommand(
 		c.serve(), c.stdio(), c.demo(), c.add(), c.remove(), c.importFile(), c.install(), c.servers(),
 		c.tools(), c.search(), c.describe(), c.call(), c.prompt(), c.schemaCmd(), c.export(), c.savings(), c.suggest(), c.rules(), c.environment(), c.keys(), c.chat(), c.doctor(), c.test(), c.version(), c.jqWorker(),

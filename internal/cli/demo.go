@@ -54,7 +54,9 @@ func (c *command) demo() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			flags.apply(cfg)
+			if err := flags.apply(cfg); err != nil {
+				return err
+			}
 			if flags.listen == "" {
 				cfg.Listen = freeAddress(cfg.Listen)
 			}
@@ -91,10 +93,14 @@ func freeAddress(usual string) string {
 	return usual
 }
 
-// self is how the user started us, to be shown in commands.
+// self is how the user started us, to be shown in commands: a program that is not on the
+// PATH is found by the same path again.
 func self() string {
-	if strings.Contains(os.Args[0], "go-build") {
+	switch program := os.Args[0]; {
+	case strings.Contains(program, "go-build"):
 		return "go run ./cmd/toolfit"
+	case strings.ContainsRune(program, filepath.Separator) && !strings.ContainsAny(program, " '\"$"):
+		return program
 	}
 	return "toolfit"
 }

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -95,7 +94,7 @@ func (d *doctor) check(ctx context.Context) {
 	d.address(ctx, cfg)
 	d.access(cfg, kept.keys)
 	d.servers(ctx, cfg, kept.servers)
-	d.recall(ctx, cfg)
+	d.recall(ctx, cfg, kept.servers)
 	d.clock(kept.newest)
 }
 
@@ -291,15 +290,15 @@ func (d *doctor) report() error {
 			return err
 		}
 	} else {
-		w := tabwriter.NewWriter(d.env.Out, 0, 8, 2, ' ', 0)
+		var t table
 		for _, f := range d.findings {
 			text := f.Message
 			if f.Hint != "" {
 				text += " → " + f.Hint
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\n", f.Status, f.Subject, text)
+			t.row(string(f.Status), f.Subject, text)
 		}
-		if err := w.Flush(); err != nil {
+		if err := t.print(d.env.Out); err != nil {
 			return err
 		}
 	}

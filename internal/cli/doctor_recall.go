@@ -2,13 +2,16 @@ package cli
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/recall"
 )
 
-// recall tells whether the services that action recall asks can be reached.
-func (d *doctor) recall(ctx context.Context, cfg *config.Config) {
+// recall tells whether the services that action recall asks can be reached, and whether the
+// actions of the file lead anywhere.
+func (d *doctor) recall(ctx context.Context, cfg *config.Config, added []config.Added) {
 	if cfg.Recall == nil {
 		return
 	}
@@ -24,5 +27,34 @@ func (d *doctor) recall(ctx context.Context, cfg *config.Config) {
 			continue
 		}
 		d.say(good, "recall."+s.name, s.at.URL+" answers", "")
+	}
+	known := map[string]bool{}
+	for _, s := range cfg.Servers {
+		known[string(s.ID)] = true
+	}
+	for _, s := range added {
+		known[string(s.Server.ID)] = true
+	}
+	d.recallActions(cfg.Recall, known)
+}
+
+// recallActions warns of actions whose server is none of ours. Where agent-operator-integration
+// is asked, it may be one that only that service knows.
+func (d *doctor) recallActions(r *config.Recall, known map[string]bool) {
+	if r.OperatorIntegration.URL != "" {
+		return
+	}
+	for i, a := range r.Actions {
+		id, section := a.Server, "mcpServers"
+		if a.Tool != "" {
+			id, _, _ = strings.Cut(a.Tool, "__")
+			section = "apis"
+		}
+		if known[id] {
+			continue
+		}
+		d.say(warning, fmt.Sprintf("recall.actions[%d]", i),
+			fmt.Sprintf("action %s of %s: there is no server %q", a.ActionType, a.Network, id),
+			"add it to "+section+", or correct the action")
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/toolfit/toolfit/env"
@@ -51,12 +50,12 @@ func (c *command) printProfiles(all []env.Profile) error {
 		_, err := fmt.Fprintln(c.env.Out, "no profiles")
 		return err
 	}
-	w := tabwriter.NewWriter(c.env.Out, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(w, "profile\tname\tprimary agents\tsub agents")
+	var t table
+	t.row("profile", "name", "primary agents", "sub agents")
 	for _, p := range all {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", line(p.ID), line(p.DisplayName), agentIDs(p.PrimaryAgents), agentIDs(p.SubAgents))
+		t.row(p.ID, p.DisplayName, agentIDs(p.PrimaryAgents), line(agentIDs(p.SubAgents)))
 	}
-	return w.Flush()
+	return t.print(c.env.Out)
 }
 
 func agentIDs(agents []env.AgentSpec) string {
@@ -72,8 +71,8 @@ func (c *command) printAgents(all []env.AgentSpec) error {
 		_, err := fmt.Fprintln(c.env.Out, "no agents")
 		return err
 	}
-	w := tabwriter.NewWriter(c.env.Out, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(w, "agent\trole\tprompt\ttools")
+	var t table
+	t.row("agent", "role", "prompt", "tools")
 	for _, a := range all {
 		prompt := cmp.Or(line(a.PromptID), "–")
 		if a.PromptOverride != "" {
@@ -86,9 +85,9 @@ func (c *command) printAgents(all []env.AgentSpec) error {
 		if len(a.DeniedTools) > 0 {
 			tools += ", not " + line(strings.Join(a.DeniedTools, ", "))
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", line(a.ID), line(string(a.Role)), prompt, tools)
+		t.row(a.ID, string(a.Role), prompt, line(tools))
 	}
-	return w.Flush()
+	return t.print(c.env.Out)
 }
 
 func (c *command) printLogs(logs []env.LogEntry) error {
@@ -115,12 +114,12 @@ func (c *command) printSessions(page env.SessionPage) error {
 		_, err := fmt.Fprintln(c.env.Out, "no sessions")
 		return err
 	}
-	w := tabwriter.NewWriter(c.env.Out, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(w, "session\tcreated\tupdated\ttitle")
+	var t table
+	t.row("session", "created", "updated", "title")
 	for _, s := range page.Sessions {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", line(s.ID), s.Time.Created.Local().Format(time.DateTime), s.Time.Updated.Local().Format(time.DateTime), line(s.Title))
+		t.row(s.ID, s.Time.Created.Local().Format(time.DateTime), s.Time.Updated.Local().Format(time.DateTime), line(s.Title))
 	}
-	if err := w.Flush(); err != nil || page.NextCursor == "" {
+	if err := t.print(c.env.Out); err != nil || page.NextCursor == "" {
 		return err
 	}
 	_, err := fmt.Fprintf(c.env.Out, "there may be more: --cursor %s\n", line(page.NextCursor))

@@ -44,7 +44,7 @@ func (f *askFlags) addGateway(cmd *cobra.Command) {
 func (c *command) ask(ctx context.Context, flags askFlags, f func(*gateway) error) error {
 	if flags.url != "" {
 		if u, err := url.Parse(flags.url); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			return usage("--url %q is no URL of http or https", flags.url)
+			return usage("--url %q is no URL of http or https; write it like http://127.0.0.1:8420", flags.url)
 		}
 		if flags.key == "" {
 			flags.key, _ = c.env.Lookup("TOOLFIT_KEY")
@@ -90,9 +90,15 @@ func (g *gateway) do(ctx context.Context, method, path string, query url.Values,
 		return answerError(g.base, resp.StatusCode, data)
 	}
 	if err := json.Unmarshal(data, out); err != nil {
-		return fault.New(fault.UpstreamProtocol, "%s is no toolfit gateway", g.base)
+		return noGateway(g.base, resp.StatusCode)
 	}
 	return nil
+}
+
+// noGateway is about an address where something else answers, most often a page.
+func noGateway(base string, status int) error {
+	return fault.New(fault.UpstreamProtocol, "what answers at %s is no toolfit gateway: HTTP %d", base, status).
+		WithHint("--url is the gateway's own address, without /mcp, such as http://127.0.0.1:8420")
 }
 
 func answerError(base string, status int, data []byte) error {
@@ -100,7 +106,10 @@ func answerError(base string, status int, data []byte) error {
 		Error *fault.Error `json:"error"`
 	}
 	if err := json.Unmarshal(data, &body); err != nil || body.Error == nil || body.Error.Message == "" {
-		return fault.New(fault.UpstreamProtocol, "%s answered HTTP %d: %.200s", base, status, bytes.TrimSpace(data))
+		return noGateway(base, status)
+	}
+	if body.Error.Code == fault.UnknownTool && body.Error.Hint == "" {
+		body.Error.Hint = "see what there is: toolfit tools"
 	}
 	return body.Error
 }

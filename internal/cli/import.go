@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -93,8 +92,8 @@ func (c *command) find(names []string) (found []holding, err error) {
 
 // chooseFrom lists what was found, for the user to choose from.
 func (c *command) chooseFrom(found []holding) error {
-	w := tabwriter.NewWriter(c.env.Out, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(w, "CLIENT\tFILE\tSERVERS")
+	var t table
+	t.row("CLIENT", "FILE", "SERVERS")
 	for _, h := range found {
 		var names []string
 		for _, s := range h.servers {
@@ -103,9 +102,9 @@ func (c *command) chooseFrom(found []holding) error {
 		if h.err != nil {
 			names = []string{"cannot be read"}
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\n", h.client, h.path, strings.Join(names, ", "))
+		t.row(h.client, h.path, strings.Join(names, ", "))
 	}
-	if err := w.Flush(); err != nil {
+	if err := t.print(c.env.Out); err != nil {
 		return err
 	}
 	return fault.New(fault.BadRequest, "%d files hold servers, and nothing was taken over", len(found)).

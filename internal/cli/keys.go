@@ -4,7 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"text/tabwriter"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -83,12 +83,15 @@ func checkProfile(cfg *config.Config, profile string, role access.Role) error {
 		}
 		return nil
 	}
+	var names []string
 	for _, p := range cfg.Profiles {
 		if p.Name == profile {
 			return nil
 		}
+		names = append(names, p.Name)
 	}
-	return fault.New(fault.NotFound, "there is no profile %q in %s", profile, cfg.Path)
+	return fault.New(fault.NotFound, "there is no profile %q in %s", profile, cfg.Path).
+		WithHint("there are: %s; others are made under profiles", strings.Join(names, ", "))
 }
 
 func (c *command) listKeys() *cobra.Command {
@@ -103,12 +106,16 @@ func (c *command) listKeys() *cobra.Command {
 				if c.json {
 					return c.printJSON(map[string]any{"keys": showKeys(keys)})
 				}
-				w := tabwriter.NewWriter(c.env.Out, 0, 8, 2, ' ', 0)
-				fmt.Fprintln(w, "ID\tNAME\tROLE\tPROFILE\tCREATED")
-				for _, k := range keys {
-					fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", k.ID, k.Name, k.Role, k.Profile, k.CreatedAt.Local().Format(time.DateOnly))
+				if len(keys) == 0 {
+					_, err := fmt.Fprintln(c.env.Out, "no keys; make one with: toolfit keys create NAME")
+					return err
 				}
-				return w.Flush()
+				var t table
+				t.row("ID", "NAME", "ROLE", "PROFILE", "CREATED")
+				for _, k := range keys {
+					t.row(k.ID, k.Name, k.Role, k.Profile, k.CreatedAt.Local().Format(time.DateOnly))
+				}
+				return t.print(c.env.Out)
 			})
 		},
 	}

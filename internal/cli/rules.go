@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -38,13 +37,13 @@ func (c *command) printRules(rules []restapi.Rule) error {
 		_, err := fmt.Fprintln(c.env.Out, "no rules; write some under results: in the configuration, or see: toolfit suggest")
 		return err
 	}
-	w := tabwriter.NewWriter(c.env.Out, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(w, "ID\tSOURCE\tMODE\tTOOL\tCUT\tFETCHED\tWHAT")
+	var t table
+	t.row("ID", "SOURCE", "MODE", "TOOL", "CUT", "FETCHED", "WHAT")
 	for _, r := range rules {
 		cut := r.Counts.Projected + r.Counts.Shadowed
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\t%s\n", r.ID, r.Source, r.Mode, r.Tool, cut, r.Counts.Fetched, ruleText(r))
+		t.row(r.ID, string(r.Source), string(r.Mode), string(r.Tool), fmt.Sprint(cut), fmt.Sprint(r.Counts.Fetched), line(ruleText(r)))
 	}
-	return w.Flush()
+	return t.print(c.env.Out)
 }
 
 // ruleText is what a rule does, in its own words.

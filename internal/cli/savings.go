@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -59,12 +58,13 @@ func (c *command) printSavings(list restapi.SavingsList) error {
 		_, err := fmt.Fprintln(c.env.Out, "no calls are on record")
 		return err
 	}
-	w := tabwriter.NewWriter(c.env.Out, 0, 8, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "calls\tdefinition\targuments\tfull result\tsent\tsaved\t  "+string(list.By))
+	t := table{right: 6}
+	t.row("calls", "definition", "arguments", "full result", "sent", "saved", string(list.By))
+	list.Total.Key = "total"
 	for _, s := range append(list.Savings, list.Total) {
-		fmt.Fprintf(w, "%d\t%s\t%d\t%d\t%d\t%.0f %%\t  %s\n", s.Calls, orDash(s.Definition), s.TokensIn, s.TokensFull, s.TokensSent, 100*s.Saved, s.Key)
+		t.row(fmt.Sprint(s.Calls), orDash(s.Definition), fmt.Sprint(s.TokensIn), fmt.Sprint(s.TokensFull), fmt.Sprint(s.TokensSent), fmt.Sprintf("%.0f %%", 100*s.Saved), line(s.Key))
 	}
-	if err := w.Flush(); err != nil {
+	if err := t.print(c.env.Out); err != nil {
 		return err
 	}
 	what := "tokens, estimated, of all recorded calls"

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -56,13 +55,13 @@ func (c *command) printFound(found call.Found) error {
 		_, err := fmt.Fprintln(c.env.Out, found.Note)
 		return err
 	}
-	w := tabwriter.NewWriter(c.env.Out, 0, 8, 2, ' ', 0)
+	var out table
 	for _, t := range found.Tools {
 		text := t.Text
 		if text == "" {
 			text = t.Name
 		}
-		fmt.Fprintf(w, "%.2f\t%s\n", t.Score, strings.TrimSpace(text))
+		out.row(fmt.Sprintf("%.2f", t.Score), text)
 	}
-	return w.Flush()
+	return out.print(c.env.Out)
 }

@@ -25,13 +25,18 @@ func (f *runFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.store, "store", "", "store to use, instead of the configured one")
 }
 
-func (f *runFlags) apply(cfg *config.Config) {
+// apply puts the flags in place of what the file says. An address that is none is wrong usage.
+func (f *runFlags) apply(cfg *config.Config) error {
 	if f.listen != "" {
+		if wrong := config.CheckAddress(f.listen); wrong != "" {
+			return usage("--listen %q: %s", f.listen, wrong)
+		}
 		cfg.Listen = f.listen
 	}
 	if f.store != "" {
 		cfg.Store = f.store
 	}
+	return nil
 }
 
 func (c *command) serve() *cobra.Command {
@@ -43,7 +48,9 @@ func (c *command) serve() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			flags.apply(cfg)
+			if err := flags.apply(cfg); err != nil {
+				return err
+			}
 			return c.withApp(cmd.Context(), cfg, slog.LevelInfo, func(a *app.App) error {
 				defer c.watch(cmd.Context(), a, flags)()
 				return c.listenAndServe(cmd.Context(), a, nil)
@@ -59,7 +66,7 @@ func (c *command) watch(ctx context.Context, a *app.App, flags runFlags) func() 
 	load := func() (*config.Config, error) {
 		cfg, err := config.Load(a.Config().Path, c.env.Lookup)
 		if err == nil {
-			flags.apply(cfg)
+			err = flags.apply(cfg)
 		}
 		return cfg, err
 	}
@@ -119,7 +126,9 @@ func (c *command) stdio() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			flags.apply(cfg)
+			if err := flags.apply(cfg); err != nil {
+				return err
+			}
 			return c.withApp(cmd.Context(), cfg, slog.LevelInfo, func(a *app.App) error {
 				if asEnv {
 					return a.ServeEnvironment(cmd.Context(), profile, c.env.In, c.env.Out)

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -72,16 +70,16 @@ func (c *command) printServers(servers []restapi.Server) error {
 		fmt.Fprintln(c.env.Out, "no servers; add one with: toolfit add NAME -- COMMAND")
 		return nil
 	}
-	w := tabwriter.NewWriter(c.env.Out, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(w, "NAME\tKIND\tSTATE\tTOOLS\tCHECKED\tREASON")
+	var t table
+	t.row("NAME", "KIND", "STATE", "TOOLS", "CHECKED", "REASON")
 	for _, s := range servers {
 		tools := fmt.Sprint(s.Tools)
 		if len(s.Held) > 0 {
 			tools += fmt.Sprintf(" (%d held)", len(s.Held))
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", s.ID, s.Kind, s.State, tools, ago(s.CheckedAt), strings.ReplaceAll(s.Reason, "\n", " "))
+		t.row(string(s.ID), string(s.Kind), string(s.State), tools, ago(s.CheckedAt), line(s.Reason))
 	}
-	return w.Flush()
+	return t.print(c.env.Out)
 }
 
 func ago(t *time.Time) string {

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -40,6 +39,10 @@ func (c *command) tools() *cobra.Command {
 				if c.json {
 					return c.printJSON(answer)
 				}
+				if words := strings.Join(args, " "); len(answer.Tools) == 0 && words != "" {
+					_, err := fmt.Fprintf(c.env.Out, "no tool has %q in its name or description; try: toolfit search %s\n", words, words)
+					return err
+				}
 				return c.printTools(answer.Tools)
 			})
 		},
@@ -53,11 +56,11 @@ func (c *command) printTools(tools []restapi.Tool) error {
 		fmt.Fprintln(c.env.Out, "no tools; see: toolfit servers")
 		return nil
 	}
-	w := tabwriter.NewWriter(c.env.Out, 0, 8, 2, ' ', 0)
+	var out table
 	for _, t := range tools {
-		fmt.Fprintf(w, "%s\t%s\n", t.Name, firstSentence(t.Description))
+		out.row(t.Name, firstSentence(t.Description))
 	}
-	return w.Flush()
+	return out.print(c.env.Out)
 }
 
 // firstSentence is the start of a description, short enough for one line.

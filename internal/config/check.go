@@ -18,7 +18,8 @@ func checkFilled(s string) string {
 	return ""
 }
 
-func checkListen(s string) string {
+// CheckAddress tells what is wrong with an address to listen on; "" is nothing.
+func CheckAddress(s string) string {
 	_, port, err := net.SplitHostPort(s)
 	if err == nil {
 		_, err = strconv.ParseUint(port, 10, 16)

@@ -53,7 +53,7 @@ func (d *decoder) config(path string, src *source) *Config {
 
 func (c *draft) fields() []field {
 	return []field{
-		{"listen", textInto(&c.Listen, checkListen)},
+		{"listen", textInto(&c.Listen, CheckAddress)},
 		{"store", textInto(&c.Store, checkFilled)},
 		{"hosts", listInto(&c.Hosts, checkHost)},
 		{"basePath", textInto(&c.BasePath, checkBasePath)},

@@ -12,6 +12,7 @@ import (
 	"github.com/toolfit/toolfit/internal/catalog"
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/fit"
+	"github.com/toolfit/toolfit/internal/project"
 	"github.com/toolfit/toolfit/internal/rawjson"
 	"github.com/toolfit/toolfit/internal/store"
 	"github.com/toolfit/toolfit/internal/tokens"
@@ -125,7 +126,7 @@ func (s *Service) record(ctx context.Context, rec store.Call, args, out raw, err
 			rec.Outcome = "canceled"
 		}
 	case isError(out):
-		rec.Outcome, rec.Level = "tool_error", "error"
+		rec.Outcome, rec.Level, rec.Message = "tool_error", "error", strings.TrimSpace(project.Text(out))
 	}
 	if out != nil {
 		rec.TokensIn, rec.TokensFull = estimate(args), estimate(out)

@@ -50,7 +50,7 @@ func TestAServiceNeedsItsSection(t *testing.T) {
 func TestEveryCallThroughTheOtherServiceIsRecorded(t *testing.T) {
 	w := scaled(t, bothServices)
 	w.do(askCall)
-	w.answers[callPath] = "200\n" + `{"is_error":true,"content":[]}`
+	w.answers[callPath] = "200\n" + `{"is_error":true,"content":[{"type":"text","text":"no pods"}]}`
 	w.do(askCall)
 	w.answers[callPath] = "500\n{}"
 	w.do(askCall)
@@ -59,6 +59,9 @@ func TestEveryCallThroughTheOtherServiceIsRecorded(t *testing.T) {
 	var got []string
 	for _, r := range w.records {
 		got = append(got, fmt.Sprintf("%s %s %s %s by %s", r.Outcome, r.Code, r.Level, r.Tool, r.Principal))
+		if r.Outcome == "tool_error" && r.Message != "no pods" {
+			t.Errorf("the record does not say why: %q", r.Message)
+		}
 		if worked := r.Code == ""; (r.TokensIn > 0) != worked || (r.TokensFull > 0) != worked || r.TokensSent != r.TokensFull {
 			t.Errorf("%s %s: tokens %d, %d, %d", r.Outcome, r.Code, r.TokensIn, r.TokensFull, r.TokensSent)
 		}

@@ -68,8 +68,9 @@ type Log struct {
 	room   chan struct{} // closed when the queue is taken; nil while nobody waits
 	closed bool
 
-	wake    chan struct{} // the queue has its first record
-	full    chan struct{} // the queue has a batch
+	wake    chan struct{}      // the queue has its first record
+	full    chan struct{}      // the queue has a batch
+	asked   chan chan struct{} // somebody waits for what is queued; closed when it was tried
 	closing chan struct{}
 	done    chan struct{} // the writer has ended
 	lost    error         // what the writer could not write; read after done
@@ -87,7 +88,7 @@ type group struct {
 // New makes a Log that writes to sink, and starts its writer. Close ends it.
 func New(sink Sink, opts *Options) *Log {
 	l := &Log{
-		sink: sink, wake: make(chan struct{}, 1), full: make(chan struct{}, 1),
+		sink: sink, wake: make(chan struct{}, 1), full: make(chan struct{}, 1), asked: make(chan chan struct{}),
 		closing: make(chan struct{}), done: make(chan struct{}),
 	}
 	if opts != nil {
@@ -150,6 +151,26 @@ func (l *Log) Close(ctx context.Context) error {
 	l.cancel()
 	l.live.close()
 	return l.lost
+}
+
+// Flush returns when what was added before it has been written, so that who reads the sink
+// finds it. While the sink is out, it does not wait.
+func (l *Log) Flush(ctx context.Context) {
+	if l.opts.Durable {
+		return // Add waited already
+	}
+	tried := make(chan struct{})
+	select {
+	case l.asked <- tried:
+	case <-l.done:
+		return
+	case <-ctx.Done():
+		return
+	}
+	select {
+	case <-tried:
+	case <-ctx.Done():
+	}
 }
 
 // Dropped tells how many records were dropped because the sink was out for too long.

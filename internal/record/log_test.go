@@ -346,3 +346,49 @@ func TestAddBoundsWhatWasRepaired(t *testing.T) {
 		})
 	}
 }
+
+func TestWhatWasAddedIsInTheSinkAfterAFlush(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &sink{}
+		l := record.New(s, nil)
+		l.Flush(t.Context()) // there is nothing to wait for
+		for _, id := range []string{"a", "b"} {
+			if err := l.Add(t.Context(), store.Call{ID: id}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		before := time.Now()
+		l.Flush(t.Context())
+		if ids, _ := s.got(); ids != "a b" || !time.Now().Equal(before) {
+			t.Errorf("%q after %v", ids, time.Since(before))
+		}
+		s.fail(errors.New("no room"))
+		if err := l.Add(t.Context(), store.Call{ID: "c"}); err != nil {
+			t.Fatal(err)
+		}
+		l.Flush(t.Context()) // the sink is tried once
+		l.Flush(t.Context()) // and then left alone
+		if s.tries != 2 {
+			t.Errorf("%d tries", s.tries)
+		}
+		s.fail(nil)
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() { l.Flush(t.Context()) })
+		}
+		all.Wait()
+		if err := l.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		l.Flush(t.Context()) // it has ended
+		if ids, _ := s.got(); ids != "a b c" {
+			t.Errorf("%q", ids)
+		}
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		blocked := record.New(&sink{gate: make(chan struct{})}, nil)
+		_ = blocked.Add(t.Context(), store.Call{ID: "d"})
+		blocked.Flush(gone) // who has gone does not wait
+		_ = blocked.Close(gone)
+	})
+}

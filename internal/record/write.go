@@ -47,53 +47,68 @@ func (l *Log) writeBatches() {
 	var pending, spare []store.Call
 	var out outage
 	for closing := false; !closing; {
-		var due bool
-		due, closing = l.await(&out)
+		due := l.await(&out)
+		closing = due.closing
 		g := l.take(spare)
 		pending, spare = l.join(pending, g.calls, &out)
-		if !due || len(pending) == 0 {
-			continue
+		if due.write && len(pending) > 0 {
+			if err := l.sink.AppendCalls(l.ctx, pending); err != nil {
+				l.failed(&out, err)
+			} else {
+				l.recovered(&out)
+				clear(pending) // keep the room, let go of the strings
+				pending, spare = spare, pending[:0]
+			}
 		}
-		if err := l.sink.AppendCalls(l.ctx, pending); err != nil {
-			l.failed(&out, err)
-			continue
+		if due.tried != nil {
+			close(due.tried)
 		}
-		l.recovered(&out)
-		clear(pending) // keep the room, let go of the strings
-		pending, spare = spare, pending[:0]
 	}
 	if len(pending) > 0 {
 		l.lost = fmt.Errorf("write the last %d call records: %w", len(pending), out.err)
 	}
 }
 
+// due is what the writer is to do next.
+type due struct {
+	write   bool          // what is pending, and not only take the queue
+	closing bool          // it is the last time
+	tried   chan struct{} // to be closed then; nil when nobody waits
+}
+
 // await waits until a batch is due. In an outage that is when the pause is over; a
 // queue that fills meanwhile is to be taken, so that no call waits for the sink.
-func (l *Log) await(out *outage) (due, closing bool) {
+func (l *Log) await(out *outage) due {
 	if out.err != nil {
 		select {
 		case <-out.pause.C:
-			return true, false
+			return due{write: true}
 		case <-l.full:
-			return false, false
+			return due{}
+		case tried := <-l.asked:
+			return due{tried: tried}
 		case <-l.closing:
-			return true, true
+			return due{write: true, closing: true}
 		}
 	}
 	select {
 	case <-l.wake:
+	case tried := <-l.asked:
+		return due{write: true, tried: tried}
 	case <-l.closing:
-		return true, true
+		return due{write: true, closing: true}
 	}
 	timer := time.NewTimer(l.opts.Delay)
 	defer timer.Stop()
 	select {
 	case <-l.full:
 	case <-timer.C:
+	case tried := <-l.asked:
+		return due{write: true, tried: tried}
 	case <-l.closing:
-		return true, true
+		return due{write: true, closing: true}
 	}
-	return true, false
+	return due{write: true}
 }
 
 // join puts the taken records behind the pending ones, drops the oldest over the

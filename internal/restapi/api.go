@@ -19,6 +19,7 @@ import (
 	"github.com/toolfit/toolfit/internal/access"
 	"github.com/toolfit/toolfit/internal/call"
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/record"
 	"github.com/toolfit/toolfit/internal/store"
 )
 
@@ -28,6 +29,7 @@ type Parts struct {
 	Sources
 	Caller   *call.Caller
 	Store    *store.Store
+	Records  *record.Log // whose last records may not be in Store yet; nil: there are none
 	Keys     *access.Keys
 	Events   *Events
 	Tests    Tests

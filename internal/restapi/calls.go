@@ -75,10 +75,19 @@ func (a *API) calls(r *http.Request, who access.Principal) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	a.settle(r.Context())
 	if wantsLines(r) {
 		return a.export(r, f), nil
 	}
 	return a.pageOf(r.Context(), f)
+}
+
+// settle lets the records of calls that have been answered reach the store, so that who
+// calls and then looks finds the call.
+func (a *API) settle(ctx context.Context) {
+	if a.Records != nil {
+		a.Records.Flush(ctx)
+	}
 }
 
 // ListCalls gives a page of the calls that the caller may read, by the filters of the route.

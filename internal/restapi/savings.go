@@ -55,6 +55,7 @@ func (a *API) savings(r *http.Request, who access.Principal) (any, error) {
 	if !who.MayRead() {
 		return nil, fault.New(fault.Forbidden, "%s may not read what others have saved", who.Name)
 	}
+	a.settle(r.Context())
 	q := r.URL.Query()
 	label, err := parseCount(q.Get("count"), tokens.Estimated)
 	if err != nil {

@@ -62,6 +62,7 @@ func (a *API) suggestions(r *http.Request, who access.Principal) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	a.settle(r.Context())
 	return a.Suggest(r.Context(), who, SuggestQuery{Tool: tool.Name(q.Get("tool")), Since: since})
 }
 

@@ -99,11 +99,7 @@ func (a *API) viewOf(who access.Principal, profile string) (*catalog.View, error
 	if !who.MayCall() && !who.MayRead() {
 		return nil, fault.New(fault.Forbidden, "%s may not see tools", who.Name)
 	}
-	profile, err := who.ProfileFor(profile)
-	if err != nil {
-		return nil, err
-	}
-	return a.Catalog.View(profile)
+	return a.Catalog.ViewFor(who, profile)
 }
 
 func (a *API) tools(r *http.Request, who access.Principal) (any, error) {
