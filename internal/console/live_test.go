@@ -31,7 +31,7 @@ func hear(t *testing.T, conn *websocket.Conn) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(rows)
+	return read(rows)
 }
 
 func TestLiveRowsAreThoseThatWereAskedFor(t *testing.T) {

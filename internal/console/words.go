@@ -69,6 +69,8 @@ func moment(t time.Time) string { return t.Format(time.RFC3339) }
 
 func took(d time.Duration) string {
 	switch {
+	case d < 50*time.Microsecond:
+		return "<0.1 ms"
 	case d < 10*time.Millisecond:
 		return fmt.Sprintf("%.1f ms", float64(d)/float64(time.Millisecond))
 	case d < time.Second:
