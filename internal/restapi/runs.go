@@ -205,8 +205,11 @@ func (a *API) picture(ctx context.Context, id, number string) (*run.Image, error
 		return nil, none
 	}
 	kept, err := a.Store.RunPicture(ctx, id, step)
-	if err == nil || !fault.Is(err, fault.NotFound) {
-		return &run.Image{Type: kept.Type, Data: kept.Data}, err
+	if err == nil {
+		return &run.Image{Type: kept.Type, Data: kept.Data}, nil
+	}
+	if !fault.Is(err, fault.NotFound) {
+		return nil, err
 	}
 	row, err := a.Store.Run(ctx, id)
 	if err != nil {
