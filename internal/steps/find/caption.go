@@ -77,10 +77,13 @@ func (x *Index) onlyFieldUnder(n *snapshot.Node) string {
 	return best.name.text
 }
 
+// smallBox is how many elements there are in one that says one thing.
+const smallBox = 12
+
 // mainText is the longest of several texts written in a control: its title rather than the
 // count or the badge beside it; "" where there is no such one.
 func (x *Index) mainText(n *snapshot.Node) (text string) {
-	if n.First == nil || n.End-n.Index > 12 || is(n, row) {
+	if n.First == nil || n.End-n.Index > smallBox || is(n, row) {
 		return ""
 	}
 	longest := 0
@@ -132,7 +135,7 @@ func holdsChoices(n *snapshot.Node) bool { return n.Role == "group" || n.Role ==
 
 // textsIn are the texts of a box without controls, each by itself; none for a large one.
 func (x *Index) textsIn(box *snapshot.Node) (list []phrase) {
-	if box.End-box.Index > 12 {
+	if box.End-box.Index > smallBox {
 		return nil
 	}
 	for i := box.Index; i < box.End; i++ {
