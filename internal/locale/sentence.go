@@ -16,9 +16,9 @@ const hole = "{}"
 
 // sentence is one that a part of ours says in English, and what it is in Chinese.
 type sentence struct {
-	begin   string // up to its first hole
-	pattern *regexp.Regexp
-	chinese []string // what stands around the holes
+	english string
+	parts   []string // what stands around the holes
+	chinese []string // and around those of the translation
 	order   []int    // which hole of the original each of them is
 }
 
@@ -33,7 +33,7 @@ var sentences = sync.OnceValue(func() []sentence {
 		all = append(all, newSentence(english, chinese))
 	}
 	slices.SortFunc(all, func(a, b sentence) int {
-		return cmp.Or(len(b.begin)-len(a.begin), len(b.pattern.String())-len(a.pattern.String()), strings.Compare(a.pattern.String(), b.pattern.String()))
+		return cmp.Or(len(b.parts[0])-len(a.parts[0]), len(b.english)-len(a.english), strings.Compare(a.english, b.english))
 	})
 	return all
 })
@@ -41,12 +41,7 @@ var sentences = sync.OnceValue(func() []sentence {
 var chineseHole = regexp.MustCompile(`\{(\d?)\}`)
 
 func newSentence(english, chinese string) sentence {
-	parts := strings.Split(english, hole)
-	s := sentence{begin: parts[0], chinese: chineseHole.Split(chinese, -1)}
-	for i, part := range parts {
-		parts[i] = regexp.QuoteMeta(part)
-	}
-	s.pattern = regexp.MustCompile("^" + strings.Join(parts, "(.*?)") + "$")
+	s := sentence{english: english, parts: strings.Split(english, hole), chinese: chineseHole.Split(chinese, -1)}
 	for i, m := range chineseHole.FindAllStringSubmatch(chinese, -1) {
 		at, err := strconv.Atoi(m[1])
 		if err != nil {
@@ -86,23 +81,41 @@ func say(text string, inside int) string {
 		}
 	}
 	for _, s := range sentences() {
-		if !strings.HasPrefix(text, s.begin) {
-			continue
-		}
-		if m := s.pattern.FindStringSubmatch(text); m != nil {
-			return s.with(m[1:], inside-1)
+		if inHoles, said := s.read(text); said {
+			return s.with(inHoles, inside-1)
 		}
 	}
 	return text
 }
 
+// read tells whether a text is the sentence, and what is in its holes: of two ways to fill
+// them, the one that ends each as soon as it can.
+func (s *sentence) read(text string) (inHoles []string, said bool) {
+	rest, said := strings.CutPrefix(text, s.parts[0])
+	last := len(s.parts) - 1
+	if !said || last == 0 {
+		return nil, said && rest == ""
+	}
+	if rest, said = strings.CutSuffix(rest, s.parts[last]); !said {
+		return nil, false
+	}
+	for _, part := range s.parts[1:last] {
+		before, after, found := strings.Cut(rest, part)
+		if !found {
+			return nil, false
+		}
+		inHoles, rest = append(inHoles, before), after
+	}
+	return append(inHoles, rest), true
+}
+
 // with fills the holes.
-func (s *sentence) with(parts []string, inside int) string {
+func (s *sentence) with(inHoles []string, inside int) string {
 	var b strings.Builder
 	for i, text := range s.chinese {
 		b.WriteString(text)
-		if i < len(s.order) && s.order[i] < len(parts) {
-			b.WriteString(say(parts[s.order[i]], inside))
+		if i < len(s.order) && s.order[i] < len(inHoles) {
+			b.WriteString(say(inHoles[s.order[i]], inside))
 		}
 	}
 	return b.String()

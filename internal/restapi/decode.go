@@ -35,7 +35,7 @@ func inWords(err error) error {
 		return wrong
 	}
 	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		return fmt.Errorf("there is no member %s", name)
+		return fmt.Errorf("there is no member %.100s", name)
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("the JSON ends too early")

@@ -2,6 +2,7 @@ package restapi
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -146,7 +147,7 @@ func byID(servers []Server) map[tool.ServerID]Server {
 // like tells whether there is nothing new about a server.
 func (s Server) like(t Server) bool {
 	return s.State == t.State && s.Reason == t.Reason && s.Source == t.Source && s.Warning == t.Warning && s.Kind == t.Kind &&
-		s.Tools == t.Tools && len(s.Held) == len(t.Held) && len(s.KeptOut) == len(t.KeptOut)
+		s.Tools == t.Tools && slices.Equal(s.Held, t.Held) && slices.Equal(s.KeptOut, t.KeptOut)
 }
 
 // ToolsChanged tells that a profile has another list of tools. It does not block.

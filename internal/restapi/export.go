@@ -36,13 +36,16 @@ func (a *API) ExportCalls(w http.ResponseWriter, r *http.Request, who access.Pri
 	a.export(r, f)(w)
 }
 
+// exportPage is how many calls are read at once: with their arguments, each may be large.
+const exportPage = 200
+
 // export writes all calls that match, newest first, one on each line. It reads page by page,
 // so that a slow reader holds no connection to the database. An error in the middle is the
 // last line, in the form of every error.
 func (a *API) export(r *http.Request, f callFilter) stream {
 	return func(w http.ResponseWriter) {
 		left := f.limit
-		f.Limit = maxPage
+		f.Limit, f.Arguments = exportPage, true
 		for first := true; ; first = false {
 			rows, err := a.Store.Calls(r.Context(), f.CallFilter)
 			if err != nil && first {

@@ -85,15 +85,20 @@ func (a *API) ListRuns(ctx context.Context, who access.Principal, f store.RunFil
 
 // ReadRun is a run that the caller may see. Its pictures are read by RunPicture.
 func (a *API) ReadRun(ctx context.Context, who access.Principal, id string) (*trial.Kept, error) {
-	row, err := a.Store.Run(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	k, err := trial.Read(row, time.Now())
+	k, err := a.wholeRun(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	return k, mayReadRun(who, k)
+}
+
+// wholeRun is a run, whosever it is.
+func (a *API) wholeRun(ctx context.Context, id string) (*trial.Kept, error) {
+	row, err := a.Store.Run(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return trial.Read(row, time.Now())
 }
 
 // RunPage is a page of the steps of a run that the caller may see.
@@ -205,14 +210,13 @@ func (a *API) picture(ctx context.Context, id, number string) (*run.Image, error
 		return nil, none
 	}
 	kept, err := a.Store.RunPicture(ctx, id, step)
-	if err == nil || !fault.Is(err, fault.NotFound) {
-		return &run.Image{Type: kept.Type, Data: kept.Data}, err
+	if err == nil {
+		return &run.Image{Type: kept.Type, Data: kept.Data}, nil
 	}
-	row, err := a.Store.Run(ctx, id)
-	if err != nil {
+	if !fault.Is(err, fault.NotFound) {
 		return nil, err
 	}
-	k, err := trial.Read(row, time.Now())
+	k, err := a.wholeRun(ctx, id)
 	if err != nil {
 		return nil, err
 	}

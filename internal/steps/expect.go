@@ -28,6 +28,10 @@ const (
 	zhHas    = `(?:应该|应当|应|会)?(?:包含|含有|包括)`
 	zhSees   = `(?:应该|应当|应|会|能|可以)*(?:看到|见到|显示|出现|提示|弹出|包含|含有|展示|有)(?:了)?(?:文字|文本|内容|提示|消息|信息)?[:：]?`
 	zhNot    = `(?:不应该?|不应当|不会|不能|不再|不|没有|未)(?:看到|见到|显示|出现|提示|包含|含有|展示|有)?(?:文字|文本|内容|提示|消息)?[:：]?`
+	zhNoun   = `\s*(?:的)?(?:提示|字样|消息|文字|信息|文案|文本)?` // what a quoted text is
+	zhURL    = `(?:当前)?(?:页面|网页)?的?(?:网址|地址|url|链接)\s*`
+	enURL    = `(?:the\s+)?(?:page\s+)?(?:url|address)\s+`
+	enBe     = `(?:is|are|should be|to be)`
 	enIs     = `(?:is|are|should be|must be|to be|equals|should equal|becomes)`
 	enHas    = `(?:contains?|should contain|must contain|to contain|includes?|should include)`
 	enMatch  = `(?:matches|should match|to match)`
@@ -37,10 +41,10 @@ const (
 var forms = []form{
 	f(Title, Contains, `(?:页面|网页)?的?标题\s*`+zhHas+`\s*(?P<v>.+)`),
 	f(Title, Equals, `(?:页面|网页)?的?标题\s*`+zhEquals+`\s*(?P<v>.+)`),
-	f(URL, Contains, `(?:当前)?(?:页面|网页)?的?(?:网址|地址|url|链接)\s*`+zhHas+`\s*(?P<v>.+)`),
-	f(URL, Matches, `(?:当前)?(?:页面|网页)?的?(?:网址|地址|url|链接)\s*(?:应)?(?:匹配|符合)\s*(?P<v>.+)`),
+	f(URL, Contains, zhURL+zhHas+`\s*(?P<v>.+)`),
+	f(URL, Matches, zhURL+`(?:应)?(?:匹配|符合)\s*(?P<v>.+)`),
 	f(URL, Contains, `(?:页面|网页)?(?:应该?|会)?(?:自动)?(?:跳转|重定向|回到|进入)(?:到|至)?\s*(?P<u>\S+)`),
-	f(URL, Equals, `(?:当前)?(?:页面|网页)?的?(?:网址|地址|url|链接)\s*`+zhEquals+`\s*(?P<v>.+)`),
+	f(URL, Equals, zhURL+zhEquals+`\s*(?P<v>.+)`),
 	f(Value, Equals, `(?P<t>.+?)\s*(?:的值|的内容)?\s*(?:应该?)?(?:为|是)空(?:的|值)?`),
 	f(Value, Contains, `(?P<t>.+?)\s*的值\s*`+zhHas+`\s*(?P<v>.+)`),
 	f(Value, Equals, `(?P<t>.+?)\s*的值\s*`+zhEquals+`\s*(?P<v>.+)`),
@@ -54,9 +58,9 @@ var forms = []form{
 	f(Checked, "", `(?P<t>.+?)\s*`+should+isIn+`(?:勾选|选中)(?:状态|的)?`),
 	f(Disabled, "", `(?P<t>.+?)\s*`+should+isIn+`(?:禁用|不可用|不可点击|不能点击|置灰|不可编辑)(?:状态|的)?`),
 	f(Enabled, "", `(?P<t>.+?)\s*`+should+isIn+`(?:启用|可用|可点击|可编辑)(?:状态|的)?`),
-	f(NoText, Contains, `(?:页面(?:上|中)?)?`+zhNot+`\s*(?P<v>MARK)\s*(?:的)?(?:提示|字样|消息|文字|信息|文案|文本)?`),
+	f(NoText, Contains, `(?:页面(?:上|中)?)?`+zhNot+`\s*(?P<v>MARK)`+zhNoun),
 	f(Hidden, "", `(?P<t>.+?)\s*(?:应该?|会)?(?:不可见|不显示|不出现|不存在|消失|隐藏|不再显示|被隐藏|已消失|已关闭)(?:了)?`),
-	f(Text, Contains, `(?:页面(?:上|中)?)?`+zhSees+`\s*(?P<v>MARK)\s*(?:的)?(?:提示|字样|消息|文字|信息|文案|文本)?`),
+	f(Text, Contains, `(?:页面(?:上|中)?)?`+zhSees+`\s*(?P<v>MARK)`+zhNoun),
 	f(Text, Contains, `(?P<v>MARK)\s*`+should+`(?:可见|显示|出现|存在)(?:了)?`),
 	f(Visible, "", `(?P<t>.+?)\s*`+should+`(?:可见|显示|出现|存在|弹出)(?:了|出来)?`),
 	f(Text, Contains, `(?P<t>[^\x{f000}-\x{f0ff}]+?)\s*`+zhSees+`\s*(?P<v>MARK)`),
@@ -64,30 +68,30 @@ var forms = []form{
 
 	f(Title, Contains, `(?:the\s+)?(?:page\s+)?title\s+`+enHas+`\s+(?P<v>.+)`),
 	f(Title, Equals, `(?:the\s+)?(?:page\s+)?title\s+`+enIs+`\s+(?P<v>.+)`),
-	f(URL, Contains, `(?:the\s+)?(?:page\s+)?(?:url|address)\s+`+enHas+`\s+(?P<v>.+)`),
-	f(URL, Matches, `(?:the\s+)?(?:page\s+)?(?:url|address)\s+`+enMatch+`\s+(?P<v>.+)`),
+	f(URL, Contains, enURL+enHas+`\s+(?P<v>.+)`),
+	f(URL, Matches, enURL+enMatch+`\s+(?P<v>.+)`),
 	f(URL, Contains, `(?:(?:the\s+page\s+|I\s+am\s+|the\s+user\s+is\s+)?(?:is\s+|be\s+|should\s+be\s+)?redirect(?:ed|s)\s+to|(?:the\s+page\s+)?(?:goes|navigates)\s+to)\s+(?P<u>\S+)`),
 	f(Title, Equals, `(?:the\s+)?(?:page\s+)?title\s+(?P<v>MARK)`),
 	f(URL, Equals, `(?:the\s+)?(?:page\s+)?url\s+(?P<v>MARK)`),
-	f(URL, Equals, `(?:the\s+)?(?:page\s+)?(?:url|address)\s+`+enIs+`\s+(?P<v>.+)`),
+	f(URL, Equals, enURL+enIs+`\s+(?P<v>.+)`),
 	f(Value, Contains, `(?:the\s+)?value\s+of\s+(?P<t>.+?)\s+`+enHas+`\s+(?P<v>.+)`),
 	f(Value, Equals, `(?:the\s+)?value\s+of\s+(?P<t>.+?)\s+`+enIs+`\s+(?P<v>.+)`),
-	f(Value, Equals, `(?P<t>.+?)\s+(?:is|should be|to be)\s+(?:empty|blank)`),
+	f(Value, Equals, `(?P<t>.+?)\s+`+enBe+`\s+(?:empty|blank)`),
 	f(Value, Equals, `(?P<t>.+?)\s+(?:has|should have|to have)\s+(?:the\s+)?value\s+(?P<v>.+)`),
 	f(Text, Contains, `(?:the\s+)?text\s+of\s+(?P<t>.+?)\s+`+enHas+`\s+(?P<v>.+)`),
 	f(Text, Equals, `(?:the\s+)?text\s+of\s+(?P<t>.+?)\s+`+enIs+`\s+(?P<v>.+)`),
 	f(Count, Equals, `(?:the\s+)?(?:count|number)\s+of\s+(?P<t>.+?)\s+`+enIs+`\s+(?P<n>\d+)`),
 	f(Count, Equals, `there\s+(?:is|are|should be|must be)\s+(?:exactly\s+)?(?P<n>\d+)\s+(?P<t>.+)`),
 	f(Count, Equals, `(?P<n>\d+)\s+(?P<t>.+?)\s+(?:is|are|should be)\s+(?:visible|shown|displayed|present|listed)`),
-	f(Unchecked, "", `(?P<t>.+?)\s+(?:is|are|should be|to be)\s+(?:unchecked|not checked|not selected|unticked)|(?P<t>.+?)\s+should not be (?:checked|selected)`),
-	f(Checked, "", `(?P<t>.+?)\s+(?:is|are|should be|to be)\s+(?:checked|selected|ticked)`),
-	f(Disabled, "", `(?P<t>.+?)\s+(?:is|are|should be|to be)\s+(?:disabled|not enabled)`),
-	f(Enabled, "", `(?P<t>.+?)\s+(?:is|are|should be|to be)\s+(?:enabled|not disabled)`),
+	f(Unchecked, "", `(?P<t>.+?)\s+`+enBe+`\s+(?:unchecked|not checked|not selected|unticked)|(?P<t>.+?)\s+should not be (?:checked|selected)`),
+	f(Checked, "", `(?P<t>.+?)\s+`+enBe+`\s+(?:checked|selected|ticked)`),
+	f(Disabled, "", `(?P<t>.+?)\s+`+enBe+`\s+(?:disabled|not enabled)`),
+	f(Enabled, "", `(?P<t>.+?)\s+`+enBe+`\s+(?:enabled|not disabled)`),
 	f(NoText, Contains, `(?:should\s+)?(?:not\s+see|do not see|don't see|not|no)\s+(?:the\s+)?(?:text\s+)?(?P<v>MARK)`),
-	f(NoText, Contains, `(?:the\s+)?(?:text\s+)?(?P<v>MARK)\s+(?:is|are|should be|to be)?\s*(?:hidden|gone|not visible|not shown|disappears?|does not appear|should not (?:appear|be visible|exist|be shown))`),
-	f(Hidden, "", `(?P<t>.+?)\s+(?:(?:is|are|should be|to be)\s+(?:hidden|gone|not visible|not shown|not displayed|closed)|disappears?|closes|goes away|does not (?:appear|exist)|should (?:disappear|close|not appear|not exist|not be visible|not be shown))`),
-	f(Text, Contains, `(?:(?:should\s+)?(?:to\s+)?see|shows?|display|the page shows|the page contains)?\s*(?:the\s+)?(?:text\s+|message\s+)?(?P<v>MARK)(?:\s+(?:is|are|should be|to be)\s+(?:visible|shown|displayed|present)|\s+(?:should\s+)?appears?|\s+exists)?`),
-	f(Visible, "", `(?P<t>.+?)\s+(?:(?:is|are|should be|to be)\s+(?:visible|shown|displayed|present|open)|(?:should\s+)?(?:appears?|exists?)|shows up)`),
+	f(NoText, Contains, `(?:the\s+)?(?:text\s+)?(?P<v>MARK)\s+`+enBe+`?\s*(?:hidden|gone|not visible|not shown|disappears?|does not appear|should not (?:appear|be visible|exist|be shown))`),
+	f(Hidden, "", `(?P<t>.+?)\s+(?:`+enBe+`\s+(?:hidden|gone|not visible|not shown|not displayed|closed)|disappears?|closes|goes away|does not (?:appear|exist)|should (?:disappear|close|not appear|not exist|not be visible|not be shown))`),
+	f(Text, Contains, `(?:(?:should\s+)?(?:to\s+)?see|shows?|display|the page shows|the page contains)?\s*(?:the\s+)?(?:text\s+|message\s+)?(?P<v>MARK)(?:\s+`+enBe+`\s+(?:visible|shown|displayed|present)|\s+(?:should\s+)?appears?|\s+exists)?`),
+	f(Visible, "", `(?P<t>.+?)\s+(?:`+enBe+`\s+(?:visible|shown|displayed|present|open)|(?:should\s+)?(?:appears?|exists?)|shows up)`),
 	f(Text, Contains, `(?P<t>.+?)\s+(?:contains?|should contain|to contain|has text|shows?|should show|says?|should say)\s+(?P<v>.+)`),
 	f(Count, Equals, `(?:exactly\s+)?(?P<n>\d+)\s+(?P<t>[a-z].*)`),
 	f(Visible, "", `(?:should\s+)?see\s+(?P<t>.+)`),

@@ -222,37 +222,35 @@ var modifiers = map[string]string{"ctrl": "Control", "control": "Control", "shif
 // keyPattern is what may be a key: a name, a combination, F5.
 const keyPattern = `(?:(?:ctrl|control|shift|alt|option|cmd|command|meta|win)\s*[+-]\s*)*(?:回车键?|确认键|退格键?|空格键?|制表键?|退出键|取消键|删除键|向?[上下左右](?:箭头键?|方向键|键)|enter|return|backspace|space(?:bar)?|tab|esc(?:ape)?|delete|del|insert|(?:arrow ?)?(?:up|down|left|right)|home|end|page ?(?:up|down)|f\d{1,2}|[a-z0-9])`
 
-// keyName is a key as the browser calls it.
+// keyName is a key as the browser calls it, after the keys that are held meanwhile.
 func keyName(text string) (string, bool) {
-	var parts []string
-	if len(text) > 1 {
-		text = strings.ReplaceAll(text, "-", "+")
+	var held []string
+	key := strings.TrimSpace(text)
+	for {
+		at := strings.IndexAny(key, "+-")
+		if at < 0 || at == len(key)-1 {
+			break
+		}
+		mod, known := modifiers[strings.ToLower(strings.TrimSpace(key[:at]))]
+		if !known {
+			break
+		}
+		held, key = append(held, mod), strings.TrimSpace(key[at+1:])
 	}
-	for part := range strings.SplitSeq(text, "+") {
-		parts = append(parts, strings.TrimSpace(part))
+	lower := strings.ToLower(key)
+	if m := arrowKey.FindStringSubmatch(lower); m != nil {
+		lower = m[1]
 	}
-	last := strings.ToLower(parts[len(parts)-1])
-	if m := arrowKey.FindStringSubmatch(last); m != nil {
-		last = map[string]string{"上": "up", "下": "down", "左": "left", "右": "right"}[m[1]]
-	}
-	name, known := keys[last]
-	switch {
+	switch name, known := keys[lower]; {
 	case known:
-	case len(last) == 1:
-		name = parts[len(parts)-1]
-	case functionKey.MatchString(last):
-		name = strings.ToUpper(last)
+		key = name
+	case len(key) == 1:
+	case functionKey.MatchString(lower):
+		key = strings.ToUpper(key)
 	default:
 		return "", false
 	}
-	for i := len(parts) - 2; i >= 0; i-- {
-		mod, known := modifiers[strings.ToLower(parts[i])]
-		if !known {
-			return "", false
-		}
-		name = mod + "+" + name
-	}
-	return name, true
+	return strings.Join(append(held, key), "+"), true
 }
 
 var arrowKey = regexp.MustCompile(`^向?([上下左右])(?:箭头键?|方向键|键)$`)

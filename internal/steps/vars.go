@@ -40,46 +40,55 @@ var (
 	variableName = regexp.MustCompile(`^[\p{L}_][\p{L}\p{N}_-]*$`)
 )
 
-// maxFill bounds values that name other values.
-const maxFill = 8
+// maxFill bounds how deep values name other values, maxValues how many are put into one text,
+// and maxFilled how long they are: who runs steps may send any variables.
+const maxFill, maxValues, maxFilled = 8, 10_000, 1 << 20
 
 // Fill puts values in place of ${name} and ${env:NAME}. $${x} stands for ${x} itself.
-func (v *Vars) Fill(text string) (string, error) { return v.fill(text, 0) }
+func (v *Vars) Fill(text string) (string, error) { return (&filling{Vars: v}).fill(text, 0) }
 
-func (v *Vars) fill(text string, depth int) (string, error) {
+// filling is one text on its way.
+type filling struct {
+	*Vars
+	count int // of values that were put in, with those inside of others
+}
+
+func (f *filling) fill(text string, depth int) (out string, failed error) {
 	if depth > maxFill {
-		return "", fmt.Errorf("variables name each other in a circle: %s", text)
+		return "", fmt.Errorf("variables name each other in a circle: %.100s", text)
 	}
-	var failed error
-	out := variable.ReplaceAllStringFunc(text, func(m string) string {
-		if strings.HasPrefix(m, "$$") {
+	size := 0
+	out = variable.ReplaceAllStringFunc(text, func(m string) string {
+		if failed != nil || strings.HasPrefix(m, "$$") {
 			return m[1:]
 		}
-		value, err := v.value(m[2:len(m)-1], depth)
-		if err != nil && failed == nil {
-			failed = err
+		var value string
+		value, failed = f.value(m[2:len(m)-1], depth)
+		f.count, size = f.count+1, size+len(value)
+		if failed == nil && (f.count > maxValues || size > maxFilled) {
+			failed = fmt.Errorf("the variables are too many or too long: %.100s", text)
 		}
 		return value
 	})
 	return out, failed
 }
 
-func (v *Vars) value(name string, depth int) (string, error) {
+func (f *filling) value(name string, depth int) (string, error) {
 	if key, found := strings.CutPrefix(name, "env:"); found {
-		value, set := v.env(key)
+		value, set := f.env(key)
 		if !set {
 			return "", fmt.Errorf("the environment has no %s", key)
 		}
 		if value != "" {
-			v.secrets[value] = true
+			f.secrets[value] = true
 		}
 		return value, nil
 	}
-	value, known := v.values[name]
+	value, known := f.values[name]
 	if !known {
-		return "", fmt.Errorf("no variable is called %q%s", name, didYouMean(name, slices.Sorted(maps.Keys(v.values))))
+		return "", fmt.Errorf("no variable is called %q%s", name, didYouMean(name, slices.Sorted(maps.Keys(f.values))))
 	}
-	return v.fill(value, depth+1)
+	return f.fill(value, depth+1)
 }
 
 // Set gives a variable a value, which may name others.

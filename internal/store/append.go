@@ -6,10 +6,13 @@ import (
 	"fmt"
 )
 
-// callColumns are the columns of calls in the order of bindCall and scanCall.
-const callColumns = `id, at, principal, profile, session, agent, mcp_session, server, tool, upstream,
+// briefColumns are the columns of calls that every reader wants, callColumns are all, in the
+// order of bindCall and scanCall.
+const briefColumns = `id, at, principal, profile, session, agent, mcp_session, server, tool, upstream,
 	outcome, code, message, level, duration, bytes_in, bytes_full, bytes_sent,
-	repairs, rule, ref, trace, tokens_in, tokens_full, tokens_sent, arguments`
+	repairs, rule, ref, trace, tokens_in, tokens_full, tokens_sent`
+
+const callColumns = briefColumns + ", arguments"
 
 const numCallColumns = 26
 

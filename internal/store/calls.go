@@ -31,7 +31,7 @@ type Call struct {
 	BytesFull  int64         // the upstream's result
 	BytesSent  int64         // what the caller got of it
 	Repairs    string        // what was changed in the arguments, as a JSON list; "" when nothing was
-	Arguments  *Arguments    // as they were sent and as the tool got them; nil when the two are the same
+	Arguments  *Arguments    // as they were sent and as the tool got them; nil when the two are the same, and in most lists
 	Rule       string        // the rule that cut the result; "" when none did
 	Ref        string        // where the whole result is; "" when it was sent
 	Trace      string        // the trace that the call is part of; "" when none
@@ -56,6 +56,7 @@ type CallFilter struct {
 	Before    string    // only calls older than the one with this id
 	Oldest    bool      // the oldest first; false means the newest
 	Limit     int       // 0 means 100; at most 1000
+	Arguments bool      // with the arguments, which may be large; false leaves them out
 }
 
 // Calls returns the calls that match, the newest first. The last one's id is the
@@ -152,7 +153,11 @@ func (f *CallFilter) query(d *dialect) (string, []any, error) {
 	if f.Oldest {
 		order = " ORDER BY id"
 	}
-	return "SELECT " + callColumns + " FROM calls" + d.by(f.index()) + w.String() + order + w.limit(f.Limit), w.args, nil
+	columns := briefColumns + ", NULL"
+	if f.Arguments {
+		columns = callColumns
+	}
+	return "SELECT " + columns + " FROM calls" + d.by(f.index()) + w.String() + order + w.limit(f.Limit), w.args, nil
 }
 
 // Call returns one call; an unknown id is a fault.NotFound.

@@ -21,7 +21,16 @@ func testCallArguments(t *testing.T, open func() *store.Store) {
 		want = append(want, store.Call{ID: "c_" + string(rune('4'-i)), At: noon, Arguments: &a})
 	}
 	check(t, s.AppendCalls(ctx, want))
-	got, err := s.Calls(ctx, store.CallFilter{})
+	got, err := s.Calls(ctx, store.CallFilter{Arguments: true})
+	check(t, err)
+	equal(t, got, want)
+	one, err := s.Call(ctx, want[1].ID)
+	check(t, err)
+	equal(t, one, want[1])
+	for i := range want {
+		want[i].Arguments = nil
+	}
+	got, err = s.Calls(ctx, store.CallFilter{})
 	check(t, err)
 	equal(t, got, want)
 }

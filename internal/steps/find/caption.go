@@ -1,10 +1,6 @@
 package find
 
-import (
-	"slices"
-
-	"github.com/toolfit/toolfit/internal/steps/snapshot"
-)
+import "github.com/toolfit/toolfit/internal/steps/snapshot"
 
 // caption is the text before a field that has another name. A bound label would be its name,
 // so the name is mostly a placeholder, which the server does not tell apart. What names
@@ -77,10 +73,13 @@ func (x *Index) onlyFieldUnder(n *snapshot.Node) string {
 	return best.name.text
 }
 
+// smallBox is how many elements there are in one that says one thing.
+const smallBox = 12
+
 // mainText is the longest of several texts written in a control: its title rather than the
 // count or the badge beside it; "" where there is no such one.
 func (x *Index) mainText(n *snapshot.Node) (text string) {
-	if n.First == nil || n.End-n.Index > 12 || is(n, row) {
+	if n.First == nil || n.End-n.Index > smallBox || is(n, row) {
 		return ""
 	}
 	longest := 0
@@ -97,70 +96,4 @@ func (x *Index) mainText(n *snapshot.Node) (text string) {
 		}
 	}
 	return text
-}
-
-// inControl tells whether a node is part of what is pressed as a whole.
-func inControl(n *snapshot.Node) bool {
-	for a := n.Parent; a != nil; a = a.Parent {
-		if is(a, pressable) && !is(a, row) {
-			return true
-		}
-	}
-	return false
-}
-
-// ofChoice tells whether a text in a box is that of a checkbox or a radio button in it, bound
-// to it or standing right behind it.
-func (x *Index) ofChoice(text, box *snapshot.Node) bool {
-	var before *snapshot.Node
-	for m := range x.page.Inside(box) {
-		if m == text {
-			return before != nil && before.Name == ""
-		}
-		if is(m, checkable) && m.Name != "" && x.phrase(m.Name).equal(x.phrase(text.Text)) {
-			return true
-		}
-		if before = nil; is(m, checkable) {
-			before = m
-		}
-	}
-	return false
-}
-
-// holdsChoices tells whether a part of the page is there to hold checkboxes or radio buttons.
-func holdsChoices(n *snapshot.Node) bool { return n.Role == "group" || n.Role == "radiogroup" }
-
-// textsIn are the texts of a box without controls, each by itself; none for a large one.
-func (x *Index) textsIn(box *snapshot.Node) (list []phrase) {
-	if box.End-box.Index > 12 {
-		return nil
-	}
-	for i := box.Index; i < box.End; i++ {
-		m := x.page.Node(i)
-		if is(m, control) || m.Pointer {
-			return nil
-		}
-		list = append(list, x.phrase(m.Name), x.phrase(m.Text))
-	}
-	return slices.DeleteFunc(list, phrase.empty)
-}
-
-// labelsWith are the texts that stand with an element in one small part of the page, such
-// as the title of a card that is made of plain boxes.
-func (x *Index) labelsWith(n *snapshot.Node) (list []phrase) {
-	at := n
-	for range 5 {
-		if at.Parent == nil || is(at.Parent, row) || is(at.Parent, landmark) && !(is(n, checkable) && holdsChoices(at.Parent)) {
-			break
-		}
-		at = at.Parent
-		count := 0
-		for m := at.First; m != nil && count < 30; m = m.Next {
-			count++
-			if !m.Holds(n) && !is(m, control) && m.Role != "heading" && x.standsWith(m, n) {
-				list = append(append(list, x.phrase(x.page.Content(m, 200))), x.textsIn(m)...)
-			}
-		}
-	}
-	return list
 }

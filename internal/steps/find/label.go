@@ -87,7 +87,7 @@ func (x *Index) labelsOf(n *snapshot.Node) []label {
 		}
 	case isField:
 		add(x.caption(n), byCaption)
-	case n.Name == "" && n.Text == "" && n.First != nil && n.End-n.Index <= 12:
+	case n.Name == "" && n.Text == "" && n.First != nil && n.End-n.Index <= smallBox:
 		add(x.page.Content(n, 200), byContent)
 	case is(n, pressable):
 		add(x.mainText(n), byText)

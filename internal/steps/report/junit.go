@@ -95,9 +95,11 @@ func suiteOf(r *run.Result) junitSuite {
 	for i := range r.Cases {
 		c := &r.Cases[i]
 		one := caseOf(class, c)
-		if seen[one.Name]++; seen[one.Name] > 1 { // build servers drop the second of one name
-			one.Name = fmt.Sprintf("%s (%d)", one.Name, seen[one.Name])
+		for name := one.Name; seen[one.Name] > 0; { // build servers drop the second of one name
+			seen[name]++
+			one.Name = fmt.Sprintf("%s (%d)", name, seen[name])
 		}
+		seen[one.Name]++
 		s.note("healed", one.Name, c.Healed)
 		s.note("flaky", one.Name, c.Status == run.Flaky)
 		s.note("found by a model", one.Name, slices.ContainsFunc(c.Steps, ByModel))

@@ -143,7 +143,7 @@ func TestNoTwoCasesOfJUnitAreOfOneName(t *testing.T) {
 	one := run.CaseResult{Name: "sign in", Status: run.Passed, Duration: 100 * time.Hour}
 	seen := map[string]bool{}
 	for _, s := range writeJUnit(t, []*run.Result{
-		{File: "a/login.yaml", Cases: []run.CaseResult{one, one, one}}, {File: "./b/login.yaml", Cases: []run.CaseResult{one}},
+		{File: "a/login.yaml", Cases: []run.CaseResult{one, one, {Name: "sign in (2)", Status: run.Passed}, one}}, {File: "./b/login.yaml", Cases: []run.CaseResult{one}},
 		{File: "../login.v2.yaml", Cases: []run.CaseResult{one}}, {File: "/srv/测试/login.md", Cases: []run.CaseResult{one}},
 	}).Suites {
 		for _, c := range s.Cases {

@@ -145,8 +145,8 @@ func whyNot(f *Failure, text string) string {
 // message is the first line that says something, without the names of functions before it.
 func message(text string) string {
 	line, rest, _ := strings.Cut(text, "\n")
-	if strings.HasPrefix(line, "[") {
-		return strings.Join(strings.Fields(text), " ")
+	if strings.HasPrefix(line, "[") { // a list of problems
+		line, rest = strings.Join(strings.Fields(text), " "), ""
 	}
 	line = strings.TrimPrefix(strings.TrimSpace(line), "Error: ")
 	if strings.HasSuffix(line, ":") {

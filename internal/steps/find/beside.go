@@ -1,0 +1,129 @@
+package find
+
+import (
+	"slices"
+
+	"github.com/toolfit/toolfit/internal/steps/snapshot"
+)
+
+// anchors are the elements called exactly so, for what stands beside them.
+func (x *Index) anchors(p place) (list []*snapshot.Node) {
+	if p.name.empty() || !x.knowsAll(p.name) {
+		return nil
+	}
+	for n := range x.page.All() {
+		for _, text := range [...]string{n.Name, n.Text, n.Placeholder} {
+			if text != "" && len(list) < 50 && x.phrase(text).equal(p.name) {
+				list = append(list, n)
+				break
+			}
+		}
+	}
+	return list
+}
+
+// standsWith tells whether an element stands with the anchor in one small part of the page:
+// what holds the anchor has no other controls, and what holds the element has no text of
+// its own, as the neighbouring item of a list would.
+func (x *Index) standsWith(anchor, n *snapshot.Node) bool {
+	if anchor.Holds(n) || n.Holds(anchor) {
+		return false
+	}
+	side := anchor
+	for depth := 0; side.Parent != nil && !side.Parent.Holds(n); depth++ {
+		if depth == 3 {
+			return false
+		}
+		side = side.Parent
+	}
+	if side.Parent == nil {
+		return false
+	}
+	for m := range x.page.Inside(side) {
+		if m != anchor && is(m, control) {
+			return false
+		}
+	}
+	other := n
+	for other.Parent != side.Parent {
+		other = other.Parent
+	}
+	for i := other.Index; i < other.End; {
+		m := x.page.Node(i)
+		if is(m, control) || m.Pointer || m == n {
+			i = m.End
+			continue
+		}
+		if (m.Name != "" || m.Text != "") && !holdsChoices(m) && !x.ofChoice(m, other) {
+			return false
+		}
+		i++
+	}
+	return true
+}
+
+// ofChoice tells whether a text in a box is that of a checkbox or a radio button in it, bound
+// to it or standing right behind it.
+func (x *Index) ofChoice(text, box *snapshot.Node) bool {
+	var before *snapshot.Node
+	for m := range x.page.Inside(box) {
+		if m == text {
+			return before != nil && before.Name == ""
+		}
+		if is(m, checkable) && m.Name != "" && x.phrase(m.Name).equal(x.phrase(text.Text)) {
+			return true
+		}
+		if before = nil; is(m, checkable) {
+			before = m
+		}
+	}
+	return false
+}
+
+// holdsChoices tells whether a part of the page is there to hold checkboxes or radio buttons.
+func holdsChoices(n *snapshot.Node) bool { return n.Role == "group" || n.Role == "radiogroup" }
+
+// labelsWith are the texts that stand with an element in one small part of the page, such
+// as the title of a card that is made of plain boxes.
+func (x *Index) labelsWith(n *snapshot.Node) (list []phrase) {
+	at := n
+	for range 5 {
+		if at.Parent == nil || is(at.Parent, row) || is(at.Parent, landmark) && !(is(n, checkable) && holdsChoices(at.Parent)) {
+			break
+		}
+		at = at.Parent
+		count := 0
+		for m := at.First; m != nil && count < 30; m = m.Next {
+			count++
+			if !m.Holds(n) && !is(m, control) && m.Role != "heading" && x.standsWith(m, n) {
+				list = append(append(list, x.phrase(x.page.Content(m, 200))), x.textsIn(m)...)
+			}
+		}
+	}
+	return list
+}
+
+// textsIn are the texts of a box without controls, each by itself; none for a large one.
+func (x *Index) textsIn(box *snapshot.Node) (list []phrase) {
+	if box.End-box.Index > smallBox {
+		return nil
+	}
+	for i := box.Index; i < box.End; i++ {
+		m := x.page.Node(i)
+		if is(m, control) || m.Pointer {
+			return nil
+		}
+		list = append(list, x.phrase(m.Name), x.phrase(m.Text))
+	}
+	return slices.DeleteFunc(list, phrase.empty)
+}
+
+// inControl tells whether a node is part of what is pressed as a whole.
+func inControl(n *snapshot.Node) bool {
+	for a := n.Parent; a != nil; a = a.Parent {
+		if is(a, pressable) && !is(a, row) {
+			return true
+		}
+	}
+	return false
+}
