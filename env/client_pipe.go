@@ -13,7 +13,7 @@ import (
 )
 
 // NewClient talks to a server by a pair of pipes: it reads what the server writes from in,
-// and writes to out. Close closes out.
+// until that ends, and writes to out. Close closes out.
 func NewClient(ctx context.Context, in io.Reader, out io.WriteCloser) (*Client, error) {
 	p := &pipe{
 		out: out, outbox: make(chan []byte, 16), waiting: map[string]chan mcp.Message{},
