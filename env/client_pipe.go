@@ -44,7 +44,10 @@ type pipe struct {
 // maxAnswer bounds one message of a server.
 const maxAnswer = 64 << 20
 
-var errEnded = errors.New("the server has ended")
+var (
+	errEnded      = errors.New("the server has ended")
+	errUnreadable = errors.New("the answer cannot be read: it is no JSON, or nested too deep")
+)
 
 // end says that nothing more comes from the server.
 func (p *pipe) end() {
@@ -73,7 +76,7 @@ func (p *pipe) read(in io.Reader) {
 		m, err := mcp.Parse(line)
 		switch {
 		case err != nil: // or what a server prints beside the protocol, which answers nobody
-			p.spoiled(mcp.BrokenAnswer(line), "the answer cannot be read: it is no JSON, or nested too deep")
+			p.spoiled(mcp.BrokenAnswer(line), errUnreadable.Error())
 		case m.IsResponse():
 			p.answered(m)
 		case m.IsRequest():
