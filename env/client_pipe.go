@@ -13,7 +13,7 @@ import (
 )
 
 // NewClient talks to a server by a pair of pipes: it reads what the server writes from in,
-// and writes to out. Close closes out.
+// until that ends, and writes to out. Close closes out.
 func NewClient(ctx context.Context, in io.Reader, out io.WriteCloser) (*Client, error) {
 	p := &pipe{
 		out: out, outbox: make(chan []byte, 16), waiting: map[string]chan mcp.Message{},
@@ -44,7 +44,10 @@ type pipe struct {
 // maxAnswer bounds one message of a server.
 const maxAnswer = 64 << 20
 
-var errEnded = errors.New("the server has ended")
+var (
+	errEnded      = errors.New("the server has ended")
+	errUnreadable = errors.New("the answer cannot be read: it is no JSON, or nested too deep")
+)
 
 // end says that nothing more comes from the server.
 func (p *pipe) end() {
@@ -73,7 +76,7 @@ func (p *pipe) read(in io.Reader) {
 		m, err := mcp.Parse(line)
 		switch {
 		case err != nil: // or what a server prints beside the protocol, which answers nobody
-			p.spoiled(mcp.BrokenAnswer(line), "the answer cannot be read: it is no JSON, or nested too deep")
+			p.spoiled(mcp.BrokenAnswer(line), errUnreadable.Error())
 		case m.IsResponse():
 			p.answered(m)
 		case m.IsRequest():

@@ -144,6 +144,8 @@ func (r *remote) streamed(ctx context.Context, body io.Reader, id string) (mcp.M
 		}
 		m, err := mcp.Parse(bytes.Clone(e.Data))
 		switch {
+		case err != nil && string(mcp.BrokenAnswer(e.Data)) == id:
+			return m, errUnreadable
 		case err != nil: // an event without a message
 		case answers(m, id):
 			return m, nil

@@ -111,6 +111,18 @@ func TestAnAnswerToAnotherRequestIsNotTaken(t *testing.T) {
 	}
 }
 
+func TestAnAnswerInAStreamThatCannotBeReadFailsItsCall(t *testing.T) {
+	c := wrongServer(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"mean\":NaN}}\n\n", r.Header.Get("Id"))
+		http.NewResponseController(w).Flush()
+		<-r.Context().Done() // as one that keeps its streams open
+	})
+	if err := c.Call(t.Context(), "mean", nil, nil); err == nil || !strings.Contains(err.Error(), "mean: the answer cannot be read") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestTimesAreSentInUTC(t *testing.T) {
 	var sent []string
 	c := wrongServer(t, func(w http.ResponseWriter, r *http.Request) {

@@ -96,8 +96,18 @@ func references() map[string]string {
 		"names": object(ref("-0"), many(2000, func(i string) string {
 			return `"-` + i + `":{"type":"object","properties":{"n":` + ref("-"+after(i)) + `,"m":` + ref("-0") + `}}`
 		})),
-		"manyto": `{"type":"object","properties":{` + many(1500, func(i string) string { return `"r` + i + `":` + ref("N") }) + `},"$defs":{` + self + `}}`,
+		"slashes": `{"type":"object","properties":{` + many(1000, func(i string) string { return `"r` + i + `":` + ref(strings.Repeat("a/", 25)+i) }) + `},"$defs":` + slashes(14) + `}`,
+		"manyto":  `{"type":"object","properties":{` + many(1500, func(i string) string { return `"r` + i + `":` + ref("N") }) + `},"$defs":{` + self + `}}`,
 	}
+}
+
+// slashes is an object in which one name leads on in as many ways as there are numbers of
+// steps by one or two.
+func slashes(depth int) string {
+	if depth <= 0 {
+		return "{}"
+	}
+	return `{"a":` + slashes(depth-1) + `,"a/a":` + slashes(depth-2) + `}`
 }
 
 func atoi(s string) int {

@@ -66,6 +66,7 @@ type index struct {
 	bases   map[*node]string // nodes that open a resource, with their $id
 	wide    map[*node]map[string]*node
 	known   map[string]found // references looked up so far, while the document is one resource
+	tries   int              // names that walkNames has looked up
 }
 
 // member is get for objects that may have thousands of members and as many look-ups.
@@ -270,8 +271,13 @@ func (x *index) walkPointer(n *node, tokens []string, percent bool) *node {
 	return n
 }
 
-// maxTokens is how long a pointer may be to be read in more than one way.
-const maxTokens = 32
+const (
+	// maxTokens is how long a pointer may be to be read in more than one way.
+	maxTokens = 32
+	// maxTries is how many names are looked up so for all references of a schema: one that
+	// needs more was written to be looked through for ever.
+	maxTries = 20_000
+)
 
 // walkNames follows a pointer in which some slashes belong to names.
 func (x *index) walkNames(n *node, tokens []string) *node {
@@ -282,6 +288,9 @@ func (x *index) walkNames(n *node, tokens []string) *node {
 		return x.walkPointer(n, tokens, false)
 	}
 	for i := range tokens {
+		if x.tries++; x.tries > maxTries {
+			return nil
+		}
 		kid := x.member(n, tokenText.Replace(strings.Join(tokens[:i+1], "/")))
 		if kid == nil {
 			continue

@@ -69,7 +69,7 @@ func (r *result) write(p *part, ref string) []byte {
 
 // noteOf is the note that stands in the part.
 func (r *result) noteOf(p *part, ref string) []byte {
-	a := r.absent(func(q *part) bool { return q == p })
+	a := r.absentFrom([]*part{p})
 	return appendNote(nil, &a, ref)
 }
 

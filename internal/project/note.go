@@ -32,16 +32,23 @@ type absent struct {
 }
 
 // absent sums up what is left out of some parts.
-func (r *result) absent(of func(*part) bool) (a absent) {
+func (r *result) absent(of func(*part) bool) absent {
 	var some []*part
 	for _, p := range r.parts {
 		if p.leaves() && of(p) {
 			some = append(some, p)
-			a.tokens += r.fullTokens(p)
 		}
 	}
+	return r.absentFrom(some)
+}
+
+// absentFrom is absent for parts of which something is left out.
+func (r *result) absentFrom(some []*part) (a absent) {
 	if len(some) == 0 {
 		return a
+	}
+	for _, p := range some {
+		a.tokens += r.fullTokens(p)
 	}
 	t, fields := &some[0].tally, some[0].fields
 	if len(some) > 1 {

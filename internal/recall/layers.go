@@ -23,15 +23,18 @@ func (s *Service) layered(name string, spec *apiSpec) (map[string]object, error)
 		return nil, err
 	}
 	in := properties(flat)
-	out := map[string]object{}
+	out, needs := map[string]object{}, map[string][]string{}
 	for _, p := range spec.params {
 		layer, _ := in["in "+p.in].(object)
 		all, _ := layer["properties"].(object)
 		resolved, _ := all[p.name].(object)
 		put(out, p.in, p.name, definition(resolved, p.description))
 		if p.required {
-			require(out[p.in], p.name)
+			needs[p.in] = append(needs[p.in], p.name)
 		}
+	}
+	for place, names := range needs {
+		require(out[place], names)
 	}
 	if content, ok := in["content"].(object); ok {
 		putBody(out, merged(content))
@@ -73,11 +76,13 @@ func putBody(out map[string]object, content object) {
 	switch {
 	case body != nil:
 		list, _ := content["required"].([]any)
+		var names []string
 		for _, item := range list {
 			if text, ok := item.(string); ok {
-				require(body, text)
+				names = append(names, text)
 			}
 		}
+		require(body, names)
 		copyUnions(body, content)
 	case missing(content):
 		out["body"] = object{"description": layerTexts["body"] + " " + missingMark}
@@ -104,11 +109,21 @@ func put(out map[string]object, place, name string, definition object) {
 	out[place]["properties"].(object)[name] = definition
 }
 
-// require adds a name to those that a layer needs.
-func require(layer object, name string) {
-	names, _ := layer["required"].([]string)
-	if !slices.Contains(names, name) {
-		layer["required"] = append(names, name)
+// require adds names to those that a layer needs, each once.
+func require(layer object, names []string) {
+	all, _ := layer["required"].([]string)
+	known := map[string]bool{}
+	for _, name := range all {
+		known[name] = true
+	}
+	for _, name := range names {
+		if !known[name] {
+			known[name] = true
+			all = append(all, name)
+		}
+	}
+	if len(all) > 0 {
+		layer["required"] = all
 	}
 }
 

@@ -70,6 +70,7 @@ func merged(in object) object {
 	}
 	out := maps.Clone(in)
 	delete(out, "allOf")
+	ownProperties(out)
 	for _, part := range parts {
 		branch, ok := part.(object)
 		if !ok || missing(branch) || !absorb(out, merged(branch)) {
@@ -92,6 +93,9 @@ func absorb(out, part object) bool {
 		switch {
 		case !there:
 			out[key] = value
+			if key == "properties" {
+				ownProperties(out)
+			}
 		case about[key] || reflect.DeepEqual(have, value):
 		case key == "properties":
 			a, isObject := have.(object)
@@ -99,7 +103,7 @@ func absorb(out, part object) bool {
 			if !isObject || !isToo {
 				return false
 			}
-			out[key] = bothProperties(a, b)
+			addProperties(a, b)
 		case key == "required":
 			a, isList := have.([]any)
 			b, isToo := value.([]any)
@@ -116,14 +120,26 @@ func absorb(out, part object) bool {
 	return true
 }
 
-// bothProperties are the properties of two parts. One that both have must fit both.
-func bothProperties(a, b object) object {
-	out := maps.Clone(a)
-	for name, value := range b {
-		if have, there := out[name]; there && !reflect.DeepEqual(have, value) {
-			value = object{"allOf": []any{have, value}}
-		}
-		out[name] = value
+// ownProperties gives a schema properties that can be changed.
+func ownProperties(in object) {
+	if shared, ok := in["properties"].(object); ok {
+		in["properties"] = maps.Clone(shared)
 	}
-	return out
+}
+
+// addProperties adds those of a part. One that is there already must fit both.
+func addProperties(to, part object) {
+	for name, value := range part {
+		have, there := to[name]
+		both, _ := have.(object)
+		list, _ := both["allOf"].([]any)
+		switch {
+		case !there || reflect.DeepEqual(have, value):
+			to[name] = value
+		case len(list) > 0 && len(both) == 1: // of more parts than two, one list
+			to[name] = object{"allOf": append(slices.Clip(list), value)}
+		default:
+			to[name] = object{"allOf": []any{have, value}}
+		}
+	}
 }

@@ -110,6 +110,9 @@ func (r *reach) look(v any) {
 	}
 }
 
+// maxSlashes is how many slashes a name is tried with.
+const maxSlashes = 32
+
 // take keeps the definition that a reference leads to or into. A slash in a name should be
 // written ~1; where it is not, the name goes on behind it.
 func (r *reach) take(way []string, last bool) {
@@ -127,7 +130,7 @@ func (r *reach) take(way []string, last bool) {
 		}
 		to = next
 	}
-	for n := range names {
+	for n := range min(len(names), maxSlashes) {
 		name := strings.Join(names[:n+1], "/")
 		found, there := from[name]
 		if !there || to[name] != nil {

@@ -76,62 +76,12 @@ func (c *cutter) array(depth int) {
 
 // scalar goes over a number, true, false or null.
 func (c *cutter) scalar() {
-	switch b := at(c.src, c.pos); {
-	case b == '-' || b >= '0' && b <= '9':
-		c.number()
-	case b == 't':
-		c.word("true")
-	case b == 'f':
-		c.word("false")
-	case b == 'n':
-		c.word("null")
-	default:
+	switch at(c.src, c.pos) {
+	case '"', '{', '[': // of what is quoted, the quote is its end
 		c.fail("a value")
-	}
-}
-
-func (c *cutter) number() {
-	if c.src[c.pos] == '-' {
-		c.pos++
-	}
-	start := c.pos
-	if c.digits(); c.err != nil {
 		return
 	}
-	if c.src[start] == '0' && c.pos > start+1 {
-		c.pos = start
-		c.fail("a number without a leading zero")
-		return
-	}
-	if at(c.src, c.pos) == '.' {
-		c.pos++
-		c.digits()
-	}
-	if at(c.src, c.pos)|0x20 == 'e' {
-		c.pos++
-		if b := at(c.src, c.pos); b == '+' || b == '-' {
-			c.pos++
-		}
-		c.digits()
-	}
-}
-
-func (c *cutter) digits() {
-	start := c.pos
-	for c.pos < len(c.src) && c.src[c.pos] >= '0' && c.src[c.pos] <= '9' {
-		c.pos++
-	}
-	if c.pos == start {
-		c.fail("a digit")
-	}
-}
-
-func (c *cutter) word(w string) {
-	if len(c.src)-c.pos < len(w) || string(c.src[c.pos:c.pos+len(w)]) != w {
-		c.fail(w)
-		return
-	}
-	c.pos += len(w)
+	c.pos, c.err = rawjson.Skip(c.src, c.pos, 1)
 }
 
 // shorten cuts the string that starts at start and ends here, if it has too many characters.

@@ -11,6 +11,8 @@ import (
 	"bytes"
 	"slices"
 	"unicode/utf8"
+
+	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
 const hexDigits = "0123456789abcdef"
@@ -58,7 +60,7 @@ func ReadText(dst, data []byte) (text []byte, end int) {
 			i, n = i+2, n+1
 			continue
 		}
-		if !isUnicode(data[i:]) {
+		if rawjson.EscapeLength(data[i:]) == 0 {
 			break
 		}
 		size := 0
@@ -68,19 +70,6 @@ func ReadText(dst, data []byte) (text []byte, end int) {
 	return out[:n], 0
 }
 
-// isUnicode tells whether data starts with \u and four hexadecimal digits.
-func isUnicode(data []byte) bool {
-	if len(data) < 6 || data[1] != 'u' {
-		return false
-	}
-	for _, c := range data[2:6] {
-		if !(c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F') {
-			return false
-		}
-	}
-	return true
-}
-
 // escaped is what a sign after a backslash stands for.
 var escaped = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
@@ -88,7 +77,7 @@ var escaped = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n
 // long the text is then, and the escape.
 func appendUnicode(dst, in []byte) (length, size int) {
 	r := hexRune(in[2:6])
-	if r&^0x3FF == 0xD800 && len(in) >= 12 && in[6] == '\\' && isUnicode(in[6:]) {
+	if r&^0x3FF == 0xD800 && len(in) >= 12 && in[6] == '\\' && in[7] == 'u' && rawjson.EscapeLength(in[6:]) > 0 {
 		if low := hexRune(in[8:12]); low&^0x3FF == 0xDC00 {
 			return len(utf8.AppendRune(dst, 0x10000+(r&0x3FF)<<10+low&0x3FF)), 12
 		}
