@@ -12,7 +12,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -238,25 +237,6 @@ func (c *Catalog) View(profile string) (*View, error) {
 		return v, nil
 	}
 	return nil, fault.New(fault.NotFound, "there is no profile %.100s", profile)
-}
-
-// ViewFor is what the caller sees in the profile that it names; "" is its own. Only who may
-// use every profile is told which there are.
-func (c *Catalog) ViewFor(who access.Principal, profile string) (*View, error) {
-	profile, err := who.ProfileFor(profile)
-	if err != nil {
-		return nil, err
-	}
-	v, err := c.View(profile)
-	if err != nil && who.Profile == access.AnyProfile {
-		const most = 20 // a line has no room for more
-		names := slices.Sorted(maps.Keys(*c.views.Load()))
-		if len(names) > most {
-			names = append(names[:most], "…")
-		}
-		return nil, fault.As(err).WithHint("there are: %s", strings.Join(names, ", "))
-	}
-	return v, err
 }
 
 // Server is what the catalogue knows of a server.

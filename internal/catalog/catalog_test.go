@@ -442,6 +442,9 @@ func TestListNamesTheServersThatAreMissing(t *testing.T) {
 	if other, _ := c.View("other"); strings.Contains(string(other.List), "unavailable") {
 		t.Errorf("a profile without the server hears of it: %s", other.List)
 	}
+	if _, err := v.Find("s__gone"); err == nil || strings.Contains(fault.As(err).Hint, "down") {
+		t.Errorf("the last good list is known, but: %v", err)
+	}
 	if told != 0 {
 		t.Error("the same tools were announced as others")
 	}
@@ -549,5 +552,43 @@ func TestAHeldToolThatIsAgainWhatWasLetThroughIsFree(t *testing.T) {
 	held()
 	if held() != 1 {
 		t.Error("a new tool is free, although nothing was let through before")
+	}
+}
+
+func TestAToolOfAServerThatWasNeverListedSaysWhyItIsUnknown(t *testing.T) {
+	lister := fakeLister{func(tool.ServerID) (upstream.Listing, error) {
+		return upstream.Listing{}, fault.New(fault.UpstreamDown, "server s is down")
+	}}
+	c, _ := New(t.Context(), lister, fakeKeeper{}, nil)
+	c.Apply(&config.Config{Servers: []config.Server{{ID: "s"}}, Approve: "auto", Profiles: []config.Profile{{Name: "p", All: true}, {Name: "other"}}})
+	c.Refresh(t.Context(), "s")
+	for profile, want := range map[string]string{"p": "the tools of s are not known: server s is down", "other": ""} {
+		v, _ := c.View(profile)
+		if _, err := v.Find("s__run"); !fault.Is(err, fault.UnknownTool) || fault.As(err).Hint != want {
+			t.Errorf("%s: %v, %q", profile, err, fault.As(err).Hint)
+		}
+	}
+}
+
+func TestOnlyWhoMayUseEveryProfileIsToldWhichThereAre(t *testing.T) {
+	c, _ := New(t.Context(), fakeLister{}, fakeKeeper{}, nil)
+	var profiles []config.Profile
+	for i := range 30 {
+		profiles = append(profiles, config.Profile{Name: fmt.Sprintf("p%02d", i)})
+	}
+	c.Apply(&config.Config{Profiles: profiles})
+	_, err := c.ViewFor(access.Local(), "nope")
+	if hint := fault.As(err).Hint; !fault.Is(err, fault.NotFound) || !strings.HasPrefix(hint, "there are: p00, p01, ") || !strings.HasSuffix(hint, "p19, …") {
+		t.Errorf("%v, %q", err, hint)
+	}
+	gone := access.Principal{ID: "k", Name: "k", Role: access.Caller, Profile: "gone"}
+	if _, err := c.ViewFor(gone, ""); !fault.Is(err, fault.NotFound) || fault.As(err).Hint != "" {
+		t.Errorf("%v, %q", err, fault.As(err).Hint)
+	}
+	if _, err := c.ViewFor(gone, "p01"); !fault.Is(err, fault.Forbidden) {
+		t.Error(err)
+	}
+	if v, err := c.ViewFor(access.Local(), "p07"); err != nil || v.Profile != "p07" {
+		t.Error(v, err)
 	}
 }

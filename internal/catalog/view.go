@@ -3,6 +3,7 @@ package catalog
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -69,6 +70,25 @@ type Entry struct {
 
 	unlisted bool // it can be called and found, and is not in the list
 	pinned   bool // the profile wants it to be seen
+}
+
+// ViewFor is what the caller sees in the profile that it names; "" is its own. Only who may
+// use every profile is told which there are.
+func (c *Catalog) ViewFor(who access.Principal, profile string) (*View, error) {
+	profile, err := who.ProfileFor(profile)
+	if err != nil {
+		return nil, err
+	}
+	v, err := c.View(profile)
+	if err != nil && who.Profile == access.AnyProfile {
+		const most = 20 // a line has no room for more
+		names := slices.Sorted(maps.Keys(*c.views.Load()))
+		if len(names) > most {
+			names = append(names[:most], "…")
+		}
+		return nil, fault.As(err).WithHint("there are: %s", strings.Join(names, ", "))
+	}
+	return v, err
 }
 
 // reservedTools are the names of our own tools. An upstream tool of such a name is prefixed.

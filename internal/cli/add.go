@@ -2,11 +2,13 @@ package cli
 
 import (
 	"fmt"
+	"os/exec"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/toolfit/toolfit/internal/config"
+	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/tool"
 )
 
@@ -40,11 +42,15 @@ func (c *command) add() *cobra.Command {
 			if err := config.AddServer(path, s); err != nil {
 				return err
 			}
+			notes := c.beforeStart(path, s)
 			if c.json {
-				return c.printJSON(map[string]string{"added": string(s.ID), "file": path})
+				return c.printJSON(added{string(s.ID), path, notes})
 			}
-			_, err := fmt.Fprintf(c.env.Out, "added %s to %s\n", s.ID, path)
-			return err
+			fmt.Fprintf(c.env.Out, "added %s to %s\n", s.ID, path)
+			for _, note := range notes {
+				fmt.Fprintf(c.env.Err, "  note: %s\n", note)
+			}
+			return nil
 		},
 	}
 	cmd.Flags().StringVar(&s.Isolation, "isolation", "", "shared, or session: one process or session for each caller's session")
@@ -52,6 +58,28 @@ func (c *command) add() *cobra.Command {
 	cmd.Flags().DurationVar(&s.Idle, "idle", 0, "closed after so long without a call (default 10m)")
 	f.add(cmd)
 	return cmd
+}
+
+// added is what add tells of a server.
+type added struct {
+	Added string   `json:"added"`
+	File  string   `json:"file"`
+	Notes []string `json:"notes,omitempty"` // what is to be done before it can start
+}
+
+// beforeStart is what a new server still lacks here. It may be there where the gateway runs,
+// so the server is added all the same.
+func (c *command) beforeStart(path string, s config.Server) (notes []string) {
+	if _, err := config.Load(path, c.env.Lookup); fault.Is(err, fault.BadConfig) {
+		notes = strings.Split(fault.As(err).Message, "\n")
+	}
+	if s.Command == "" || strings.Contains(s.Command, "${") {
+		return notes
+	}
+	if _, err := exec.LookPath(s.Command); err != nil {
+		notes = append(notes, fmt.Sprintf("command %q does not exist here; install it, or correct the command of %s", s.Command, s.ID))
+	}
+	return notes
 }
 
 // addFlags are the flags of add that need more than a look.

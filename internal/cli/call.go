@@ -34,7 +34,8 @@ func (c *command) call() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.ask(cmd.Context(), flags, func(g *gateway) error {
-				defer c.waiting("waiting for the tool")()
+				done := c.waiting("waiting for the tool")
+				defer done()
 				t, err := g.tool(cmd, flags, args[0])
 				if fault.Is(err, fault.UnknownTool) {
 					t, err = restapi.Tool{Name: args[0]}, nil // it may be another version's name for a tool: the call will tell
@@ -50,6 +51,7 @@ func (c *command) call() *cobra.Command {
 				if err := g.do(cmd.Context(), http.MethodPost, "/tools/"+url.PathEscape(t.Name)+"/call", flags.query(), body, &answer); err != nil {
 					return err
 				}
+				done()
 				if explain && !c.json {
 					c.explainFitted(answer.Fitted)
 				}

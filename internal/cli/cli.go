@@ -63,13 +63,18 @@ var errSilent = errors.New("")
 
 // Run carries out one command and returns the exit code.
 func Run(ctx context.Context, args []string, env *Env) int {
-	c := &command{env: env}
+	own := *env
+	c := &command{env: &own, out: &output{to: env.Out}}
+	own.Out = c.out
 	root := c.root()
 	root.SetArgs(args)
 	root.SetIn(env.In)
-	root.SetOut(env.Out)
+	root.SetOut(own.Out)
 	root.SetErr(env.Err)
 	err := root.ExecuteContext(ctx)
+	if err == nil {
+		err = c.out.lost()
+	}
 	var bad usageError
 	switch {
 	case err == nil:
@@ -112,6 +117,7 @@ func explain(err error) string {
 // command is the state that all commands share: the flags.
 type command struct {
 	env    *Env
+	out    *output // env.Out
 	config string
 	json   bool
 	debug  bool
@@ -124,14 +130,10 @@ func (c *command) root() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args: func(root *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return nil
+			if len(args) > 0 {
+				return unknownCommand(root, args[0])
 			}
-			root.SuggestionsMinimumDistance = 2
-			if near := root.SuggestionsFor(args[0]); len(near) > 0 {
-				return usage("unknown command %q; did you mean %s?", args[0], strings.Join(near, " or "))
-			}
-			return usage("unknown command %q; see: toolfit --help", args[0])
+			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -147,6 +149,15 @@ func (c *command) root() *cobra.Command {
 		c.tools(), c.search(), c.describe(), c.call(), c.prompt(), c.schemaCmd(), c.export(), c.savings(), c.suggest(), c.rules(), c.environment(), c.keys(), c.chat(), c.doctor(), c.test(), c.version(), c.jqWorker(),
 	)
 	return root
+}
+
+// unknownCommand names the command that was probably meant.
+func unknownCommand(of *cobra.Command, word string) error {
+	of.SuggestionsMinimumDistance = 2
+	if near := of.SuggestionsFor(word); len(near) > 0 {
+		return usage("unknown command %q; did you mean: %s %s", word, of.CommandPath(), strings.Join(near, ", "))
+	}
+	return usage("unknown command %q; see: %s --help", word, of.CommandPath())
 }
 
 // exactly checks the number of arguments and says what they are.

@@ -135,7 +135,7 @@ func (d *doctor) ask(ctx context.Context, a *app.App, s config.Server) finding {
 		f.Message = fmt.Sprintf("did not list its tools within %s", d.patience)
 		f.Hint = "give it more time with --patience, or run its command by hand to see what it does"
 	}
-	if said := lastLine(a, s); said != "" && !strings.Contains(f.Message, said) {
+	if said := saidBy(a, s); said != "" && !strings.Contains(f.Message, said) {
 		f.Message += "; it said: " + said
 	}
 	switch {
@@ -148,12 +148,11 @@ func (d *doctor) ask(ctx context.Context, a *app.App, s config.Server) finding {
 	return f
 }
 
-// lastLine is what a server said last.
-func lastLine(a *app.App, s config.Server) string {
+// saidBy is what a server itself says of what went wrong.
+func saidBy(a *app.App, s config.Server) string {
 	for _, st := range a.Pool.Status() {
-		if st.ID == s.ID && len(st.Stderr) > 0 {
-			line := st.Stderr[len(st.Stderr)-1]
-			return strings.ToValidUTF8(line[:min(len(line), 300)], "") // a cut may halve a character
+		if st.ID == s.ID {
+			return st.Said
 		}
 	}
 	return ""

@@ -23,9 +23,9 @@ func (c *command) environment() *cobra.Command {
   toolfit env logs --level warn --since 1h
   toolfit env agents --url http://localhost:3000
   toolfit env sessions -- ./my-environment --some-flag`,
-		Args: func(_ *cobra.Command, args []string) error {
+		Args: func(env *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usage("unknown command %q of env; see: toolfit env --help", args[0])
+				return unknownCommand(env, args[0])
 			}
 			return nil
 		},

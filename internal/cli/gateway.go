@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -78,6 +77,9 @@ func (g *gateway) do(ctx context.Context, method, path string, query url.Values,
 		req.Header.Set("Authorization", "Bearer "+g.key)
 	}
 	resp, err := g.http.RoundTrip(req)
+	if err != nil && ctx.Err() != nil {
+		return fault.New(fault.Canceled, "ended before there was an answer: %w", context.Cause(ctx))
+	}
 	if err != nil {
 		return fault.New(fault.UpstreamDown, "no gateway answers at %s: %w", g.base, err).WithHint("start one with: toolfit serve")
 	}
@@ -122,25 +124,4 @@ func printJSON(w io.Writer, v any) error {
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	return enc.Encode(v)
-}
-
-// waiting says on the terminal what takes so long, after a second. The returned function ends it.
-func (c *command) waiting(what string) func() {
-	f, ok := c.env.Err.(interface{ Stat() (fsInfo, error) })
-	if !ok || !isTerminal(f) {
-		return func() {}
-	}
-	done := make(chan struct{})
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		select {
-		case <-done:
-		case <-time.After(time.Second):
-			fmt.Fprintf(c.env.Err, "%s…", what)
-			<-done
-			fmt.Fprint(c.env.Err, "\r\033[K")
-		}
-	}()
-	return func() { close(done); <-ended }
 }

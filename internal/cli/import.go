@@ -54,6 +54,10 @@ func (c *command) importFrom(path string) error {
 	if !exists(path) && !strings.ContainsAny(path, `./\`) {
 		return usage("there is no file %s, and no client of that name; known are %s", path, clientNames())
 	}
+	if !exists(path) {
+		return fault.New(fault.NotFound, "there is no file %s", path).
+			WithHint("see which files of clients there are: toolfit import")
+	}
 	h := holding{path: path}
 	if h.servers, h.notes, h.err = config.ReadClient(path); h.err != nil {
 		return h.err

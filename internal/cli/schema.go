@@ -23,7 +23,7 @@ func (c *command) schemaCmd() *cobra.Command {
 
 Tools are read as a JSON array, as {"tools": […]}, or as JSON Lines of
 {"name", "description", "inputSchema"}. The forms of the providers, with "parameters" or
-"input_schema", are read too.`,
+"input_schema", are read too, and what toolfit tools --json prints.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(c.schemaFit(), c.schemaCheck(), c.schemaBack())
@@ -233,7 +233,9 @@ func (c *command) printChecks(tools []fileTool, d schema.Dialect) error {
 			if shown := names.Shown(i); shown != t.Name {
 				line.Violations = append(line.Violations, schema.Violation{Pointer: "/name", Message: fmt.Sprintf("not every provider takes this name, or not twice; %s would do", shown)})
 			}
-			line.Violations = append(line.Violations, schema.Check(t.InputSchema, d)...)
+			if t.InputSchema != nil { // else the tool takes nothing
+				line.Violations = append(line.Violations, schema.Check(t.InputSchema, d)...)
+			}
 		}
 		line.OK = t.problem == nil && len(line.Violations) == 0
 		if !line.OK {
@@ -259,7 +261,7 @@ func (c *command) printCheck(line checkLine) error {
 		fmt.Fprintf(c.env.Out, "%s: %v\n", line.Name, line.Error)
 	}
 	for _, v := range line.Violations {
-		fmt.Fprintf(c.env.Out, "%s: %s: %s\n", line.Name, v.Pointer, v.Message)
+		fmt.Fprintf(c.env.Out, "%s: %s\n", line.Name, strings.TrimPrefix(v.Pointer+": "+v.Message, ": "))
 	}
 	return nil
 }

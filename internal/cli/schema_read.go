@@ -119,6 +119,10 @@ func readTool(v value) fileTool {
 			t.Description, _ = rawjson.String(w.Value)
 		case "inputSchema", "input_schema", "parameters", "parametersJsonSchema":
 			t.InputSchema = w.Value
+		case "definition": // as the REST API and --json list tools, under the name that is shown
+			if inner := rawjson.Get(w.Value, "inputSchema"); t.InputSchema == nil && len(w.Value) > 0 && w.Value[0] == '{' {
+				t.InputSchema = inner
+			}
 		}
 	}
 	switch {

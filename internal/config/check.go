@@ -38,6 +38,9 @@ func checkHost(s string) string {
 }
 
 func checkBasePath(s string) string {
+	if s == "" {
+		return "" // none
+	}
 	if !strings.HasPrefix(s, "/") || strings.Contains(s, "//") || strings.ContainsAny(s, "?#% \t\n{}\\") {
 		return "expected a path such as /toolfit"
 	}

@@ -15,7 +15,6 @@ package config
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"net/netip"
@@ -214,6 +213,10 @@ func Parse(path string, data []byte, env func(string) (string, bool)) (*Config, 
 	return cfg, nil
 }
 
+func unreadable(path string, err error) error {
+	return fault.New(fault.BadConfig, "read %s: %w", path, err).WithHint("check that it is a file, and who may read it")
+}
+
 // readFile reads a configuration file, but never more than a configuration can be.
 func readFile(path string) ([]byte, error) {
 	f, err := os.Open(path)
@@ -221,12 +224,12 @@ func readFile(path string) ([]byte, error) {
 		return nil, fault.New(fault.NotFound, "read %s: %w", path, err).WithHint("name the file with --config, or make one with: toolfit add")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
+		return nil, unreadable(path, err)
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
+		return nil, unreadable(path, err)
 	}
 	return data, nil
 }

@@ -3,6 +3,9 @@ package upstream
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/toolfit/toolfit/internal/fault"
@@ -21,7 +24,8 @@ func newBuiltin(h mcp.Handler) *builtin { return &builtin{handler: h, done: make
 func (s *server) startBuiltin() (conn, error) {
 	start := s.pool.opts.Builtins[s.cfg.Builtin]
 	if start == nil {
-		return nil, fault.New(fault.BadConfig, "server %s: there is no builtin %q", s.cfg.ID, s.cfg.Builtin)
+		return nil, fault.New(fault.BadConfig, "server %s names a builtin %q that does not exist", s.cfg.ID, s.cfg.Builtin).
+			WithHint("there are: %s", strings.Join(slices.Sorted(maps.Keys(s.pool.opts.Builtins)), ", "))
 	}
 	handler, err := start(s.cfg)
 	if err != nil {

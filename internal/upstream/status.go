@@ -25,6 +25,7 @@ type Status struct {
 	Since    time.Time
 	Sessions int
 	Stderr   []string // the last lines that it wrote
+	Said     string   // the one of them that most likely says what went wrong
 }
 
 // Status tells how each server is, in the order of the configuration.
@@ -39,7 +40,7 @@ func (p *Pool) Status() []Status {
 func (s *server) status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	st := Status{ID: s.cfg.ID, Kind: s.kind(), State: Idle, Since: s.since, Sessions: len(s.sessions), Stderr: s.tail.all()}
+	st := Status{ID: s.cfg.ID, Kind: s.kind(), State: Idle, Since: s.since, Sessions: len(s.sessions), Stderr: s.tail.all(), Said: s.tail.last()}
 	if open, why := s.gate.open(); open {
 		st.State, st.Reason = Down, s.pool.opts.Redact(why.Error())
 		return st

@@ -3,6 +3,7 @@ package upstream
 import (
 	"bufio"
 	"io"
+	"regexp"
 	"strings"
 	"sync"
 )
@@ -53,17 +54,33 @@ func (t *tail) copy(r io.Reader) {
 	}
 }
 
-// last is the line most likely to say what went wrong: the last one that is no stack frame.
+// errorLine is how runtimes begin the line that says what went wrong; what follows it are
+// frames, members of the error, and advice. npm has its own way.
+var errorLine = regexp.MustCompile(`^(?i:(uncaught )?[\w.$]*(error|exception)|panic|fatal( error)?)( \[\w+\])?: *\S|^npm (error|ERR!) \d+ .*\b(Not Found|not be found)\b`)
+
+// nearEnd is how many of the last lines may belong to what ended a server.
+const nearEnd = 30
+
+// last is the line most likely to say what went wrong: of the last ones that which begins as
+// an error does, else the last that is no stack frame.
 func (t *tail) last() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for i := len(t.lines) - 1; i >= 0; i-- {
+	said := ""
+	for i := len(t.lines) - 1; i >= 0 && (said == "" || i >= len(t.lines)-nearEnd); i-- {
 		line := strings.TrimSpace(t.lines[i])
-		if line != "" && !strings.HasPrefix(line, "at ") && !strings.HasPrefix(line, "Node.js v") && line != "}" {
-			return strings.ToValidUTF8(line[:min(len(line), 300)], "") // a cut may halve a character
+		if line == "" || strings.HasPrefix(line, "at ") || strings.HasPrefix(line, "Node.js v") || line == "}" {
+			continue
+		}
+		named := errorLine.MatchString(line)
+		if said == "" || named {
+			said = strings.ToValidUTF8(line[:min(len(line), 300)], "") // a cut may halve a character
+		}
+		if named {
+			break
 		}
 	}
-	return ""
+	return said
 }
 
 func (t *tail) all() []string {

@@ -99,12 +99,20 @@ func (r *Runner) navigateFor(ctx context.Context, to string, limit time.Duration
 	return err
 }
 
+// noBase says how a path becomes an address.
+func noBase(to string) string {
+	if !strings.HasPrefix(to, "/") {
+		return ""
+	}
+	return "; the file has no base: add base: http://…, or serve: FOLDER, or run with --base-url"
+}
+
 // navigate goes to an address and sees that the browser went there: some failures come as
 // success. What was interrupted by the page before is tried again: its error page may still be
 // on the way.
 func (r *Runner) navigate(ctx context.Context, to string) error {
 	if u, err := url.Parse(to); err != nil || to == "" || u.Host == "" && u.Scheme != "about" && u.Scheme != "data" {
-		return &failure{code: snapshot.BadValue, message: "no address: " + to, expected: "https://… or /path with a base", actual: to}
+		return &failure{code: snapshot.BadValue, message: "no address: " + to + noBase(to), expected: "https://… or /path with a base", actual: to}
 	}
 	before := r.where.url
 	answer, err := r.call(ctx, "browser_navigate", map[string]any{"url": to})

@@ -99,7 +99,7 @@ func TestAddressesGetTheirBase(t *testing.T) {
 		}
 	}
 	b := &fakeBrowser{tree: page(loginPage)}
-	if c, _ := one(b, run.Options{}, "- navigate: /a\n"); c.Error == nil || c.Error.Details.Code != snapshot.BadValue {
+	if c, _ := one(b, run.Options{}, "- navigate: /a\n"); c.Error == nil || c.Error.Details.Code != snapshot.BadValue || !strings.Contains(c.Error.Message, "the file has no base: add base") {
 		t.Errorf("a path without a base: %+v", c.Error)
 	}
 }
