@@ -43,7 +43,7 @@ func (f *testFlags) add(cmd *cobra.Command) {
 	flags.StringSliceVar(&f.reports, "report", nil, "write reports: junit=FILE,html=FILE,json=FILE")
 	flags.StringVar(&f.profile, "profile", "default", "profile whose tools the tests may use")
 	flags.StringVar(&f.model, "model", "", "ask this model of the configuration where the words of a step do not lead to one element")
-	f.browser.add(flags)
+	f.browser.add(cmd)
 }
 
 func (c *command) test() *cobra.Command {

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/fault"
@@ -26,7 +26,8 @@ type browserFlags struct {
 	trace  string
 }
 
-func (f *browserFlags) add(flags *pflag.FlagSet) {
+func (f *browserFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
 	flags.BoolVar(&f.headed, "headed", false, "show the browser")
 	flags.StringVar(&f.url, "browser-url", "", "use what runs at this URL: a playwright server (…/mcp, …/sse), or a browser's debugging address")
 	flags.StringVar(&f.server, "server", "", "use this server of the configuration (default: its only playwright server, else one is started)")
