@@ -121,6 +121,20 @@ type Result struct {
 	Args    json.RawMessage // the very bytes that came when nothing had to change
 	Repairs []Repair        // what was repaired
 	Undone  []schema.Fix    // what of the dialect was undone
+	bound   map[string]json.RawMessage
+}
+
+// Open are the arguments without the values that are bound here, which are not for callers.
+func (r *Result) Open() json.RawMessage {
+	t := &tape{}
+	if len(r.bound) == 0 || t.read(r.Args) != nil || t.tokens[0].kind != isObject {
+		return r.Args
+	}
+	members := membersOf(t, 0)
+	for k := range members {
+		_, members[k].drop = r.bound[members[k].name]
+	}
+	return splice(t, 0, rewrite(t, 0, members, nil))
 }
 
 // Fit makes arguments that the tool takes. The error is a *Refusal.
@@ -186,7 +200,11 @@ func (t *Tool) slow(args json.RawMessage) (Result, error) {
 	if len(args) == 0 && string(fixed) == "{}" {
 		fixed = args // none were sent, and none are needed
 	}
-	return Result{Args: fixed, Repairs: m.repairs, Undone: undone}, nil
+	out := Result{Args: fixed, Repairs: m.repairs, Undone: undone}
+	if t.opts.Override != nil {
+		out.bound = t.opts.Override.o.Fix
+	}
+	return out, nil
 }
 
 // back undoes the dialect. Arguments that cannot be mapped may be in the tool's own form already.

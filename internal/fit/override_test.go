@@ -141,6 +141,25 @@ func TestArgumentsOfAnOverriddenTool(t *testing.T) {
 	}
 }
 
+func TestOpenArgumentsLackWhatIsBound(t *testing.T) {
+	def := definition(t, machine)
+	v, err := override(t, `{"fix":{"region":"eu"},"rename":{"disk_gb":"disk"}}`).Apply(def, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tool := compiled(t, string(def.InputSchema()), &Options{Override: v})
+	for args, want := range map[string]string{
+		`{"disk":"5"}`:               `{"disk_gb":5}`,
+		`{"region":"us","disk":5.0}`: `{"disk_gb":5.0}`,
+		`{"disk":5,"size":"s"}`:      `{"disk_gb":5,"size":"s"}`,
+	} {
+		res, err := tool.Fit([]byte(args))
+		if err != nil || string(res.Open()) != want {
+			t.Errorf("%s: %s, %v", args, res.Open(), err)
+		}
+	}
+}
+
 func TestAHiddenPropertyOfAnOpenToolIsNotTaken(t *testing.T) {
 	def := definition(t, `{"type":"object","properties":{"a":{"type":"string"},"secret":{"type":"string"}}}`)
 	v, err := override(t, `{"hide":["secret"]}`).Apply(def, nil)

@@ -44,7 +44,13 @@ type gateway struct {
 
 func newGateway(t testing.TB) *gateway {
 	t.Helper()
-	cfg, err := config.Parse(filepath.Join(t.TempDir(), "toolfit.yaml"), []byte(configText), nil)
+	return newGatewayWith(t, "")
+}
+
+// newGatewayWith is newGateway with more lines in its configuration.
+func newGatewayWith(t testing.TB, more string) *gateway {
+	t.Helper()
+	cfg, err := config.Parse(filepath.Join(t.TempDir(), "toolfit.yaml"), []byte(configText+more), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

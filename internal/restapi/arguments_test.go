@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/toolfit/toolfit/internal/restapi"
 	"github.com/toolfit/toolfit/internal/store"
 )
 
@@ -22,5 +23,25 @@ func TestArgumentsAreInOneCallAndInExportsButNotInLists(t *testing.T) {
 	}
 	if calls := g.export(t, "root", ""); len(calls) != 1 || calls[0].Arguments == nil || string(calls[0].Arguments.Sent) != `{"n":"1"}` {
 		t.Errorf("exported %+v", calls)
+	}
+}
+
+func TestWhatIsBoundHereIsNotForCallers(t *testing.T) {
+	g := newGatewayWith(t, "\nresultStore: all\noverrides: [{tool: shop__list_orders, fix: {limit: 3}}]\n")
+	status, answer := g.ask(t, "ann", "POST", "/api/v1/tools/shop__list_orders/call", `{"status":"PAID"}`)
+	var made restapi.CallAnswer
+	if err := json.Unmarshal([]byte(answer), &made); err != nil || made.Fitted == nil || string(made.Fitted.Arguments) != `{"status":"paid"}` {
+		t.Fatalf("HTTP %d: %s", status, answer)
+	}
+	for who, sees := range map[string]bool{"ann": false, "root": true} {
+		for _, path := range []string{"/calls/" + made.ID, "/results/" + made.Ref} {
+			if status, body := g.ask(t, who, "GET", "/api/v1"+path, ""); status != 200 || strings.Contains(body, `"limit":3`) != sees {
+				t.Errorf("%s at %s: HTTP %d: %s", who, path, status, body)
+			}
+		}
+		calls := g.export(t, who, "")
+		if text, _ := json.Marshal(calls); len(calls) != 1 || strings.Contains(string(text), `"limit":3`) != sees {
+			t.Errorf("%s exports %s", who, text)
+		}
 	}
 }

@@ -44,18 +44,30 @@ type Call struct {
 	Arguments *store.Arguments `json:"arguments,omitempty"` // before and after that; nil when nothing was
 }
 
+// showCall shows a record as a list and an event have it: without the arguments, which may
+// be long.
 func showCall(c store.Call) Call {
 	var repairs json.RawMessage
 	if json.Valid([]byte(c.Repairs)) { // else there were none
 		repairs = json.RawMessage(c.Repairs)
 	}
 	return Call{
-		Repairs: repairs, Arguments: c.Arguments,
-		ID: c.ID, At: c.At, Principal: c.Principal, Profile: c.Profile, Session: c.Session, Agent: c.Agent,
+		Repairs: repairs,
+		ID:      c.ID, At: c.At, Principal: c.Principal, Profile: c.Profile, Session: c.Session, Agent: c.Agent,
 		Server: string(c.Server), Tool: string(c.Tool), Upstream: c.Upstream, Outcome: c.Outcome, Code: c.Code, Message: c.Message, Level: c.Level,
 		DurationMS: float64(c.Duration.Microseconds()) / 1000, BytesIn: c.BytesIn, BytesFull: c.BytesFull, BytesSent: c.BytesSent,
 		TokensIn: c.TokensIn, TokensFull: c.TokensFull, TokensSent: c.TokensSent, Rule: c.Rule, Ref: c.Ref,
 	}
+}
+
+// showWhole is showCall with the arguments. Those that the tool got may have values that are
+// bound here, which callers do not see.
+func showWhole(c store.Call, who access.Principal) Call {
+	out := showCall(c)
+	if out.Arguments = c.Arguments; out.Arguments != nil && !who.MayRead() {
+		out.Arguments = &store.Arguments{Sent: c.Arguments.Sent}
+	}
+	return out
 }
 
 const (
@@ -77,7 +89,7 @@ func (a *API) calls(r *http.Request, who access.Principal) (any, error) {
 	}
 	a.settle(r.Context())
 	if wantsLines(r) {
-		return a.export(r, f), nil
+		return a.export(r, who, f), nil
 	}
 	return a.pageOf(r.Context(), f)
 }
@@ -141,13 +153,17 @@ func (a *API) oneCall(r *http.Request, who access.Principal) (any, error) {
 // ReadCall is the record of a call, of which callers read their own.
 func (a *API) ReadCall(ctx context.Context, who access.Principal, id string) (Call, error) {
 	c, err := a.Store.Call(ctx, id)
+	if fault.Is(err, fault.NotFound) { // it may have ended just now
+		a.settle(ctx)
+		c, err = a.Store.Call(ctx, id)
+	}
 	if err != nil {
 		return Call{}, err
 	}
 	if !who.MayRead() && c.Principal != who.ID {
 		return Call{}, fault.New(fault.NotFound, "there is no call %s", id)
 	}
-	return showCall(c), nil
+	return showWhole(c, who), nil
 }
 
 // asFault turns a server's own error into one of ours; it keeps the code and the words.

@@ -33,7 +33,7 @@ func (a *API) ExportCalls(w http.ResponseWriter, r *http.Request, who access.Pri
 		a.fail(w, r, err)
 		return
 	}
-	a.export(r, f)(w)
+	a.export(r, who, f)(w)
 }
 
 // exportPage is how many calls are read at once: with their arguments, each may be large.
@@ -42,7 +42,7 @@ const exportPage = 200
 // export writes all calls that match, newest first, one on each line. It reads page by page,
 // so that a slow reader holds no connection to the database. An error in the middle is the
 // last line, in the form of every error.
-func (a *API) export(r *http.Request, f callFilter) stream {
+func (a *API) export(r *http.Request, who access.Principal, f callFilter) stream {
 	return func(w http.ResponseWriter) {
 		left := f.limit
 		f.Limit, f.Arguments = exportPage, true
@@ -68,7 +68,7 @@ func (a *API) export(r *http.Request, f callFilter) stream {
 				if !f.has(c) {
 					continue
 				}
-				_ = enc.Encode(showCall(c))
+				_ = enc.Encode(showWhole(c, who))
 				if left--; left == 0 {
 					more = false
 					break

@@ -87,7 +87,7 @@ func (a *API) KeptResult(ctx context.Context, who access.Principal, refOrCall st
 	if err != nil {
 		return Result{}, err
 	}
-	return showResult(kept), nil
+	return showResult(kept, who), nil
 }
 
 // headOf shows a result. Its tokens were counted when the call was recorded; one whose record

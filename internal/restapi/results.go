@@ -25,7 +25,7 @@ type Result struct {
 	Rule      string          `json:"rule,omitempty"`
 	At        time.Time       `json:"at"`
 	Expires   time.Time       `json:"expires,omitzero"`
-	Arguments json.RawMessage `json:"arguments,omitempty"` // as the tool got them
+	Arguments json.RawMessage `json:"arguments,omitempty"` // as the tool got them; not for callers
 	Result    json.RawMessage `json:"result"`
 	Tokens    *TokenCount     `json:"tokens,omitempty"` // where a count was asked for
 }
@@ -47,7 +47,7 @@ func (a *API) result(r *http.Request, who access.Principal) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := showResult(kept)
+	out := showResult(kept, who)
 	if count != "" {
 		out.Tokens, err = a.count(r.Context(), kept, count)
 	}
@@ -62,10 +62,13 @@ func (a *API) ReadResult(ctx context.Context, who access.Principal, refOrCall st
 		return Result{}, nil, err
 	}
 	shown, err = a.Caller.Shown(ctx, kept)
-	return showResult(kept), shown, err
+	return showResult(kept, who), shown, err
 }
 
-func showResult(kept store.Result) Result {
+func showResult(kept store.Result, who access.Principal) Result {
+	if !who.MayRead() {
+		kept.Args = nil // they may have values that are bound here
+	}
 	return Result{
 		Ref: kept.Ref, Call: kept.Call, Server: string(kept.Server), Tool: string(kept.Tool), Profile: kept.Profile, Session: kept.Session,
 		Rule: kept.Rule, At: kept.At, Expires: kept.Expires, Arguments: kept.Args, Result: kept.Body,

@@ -154,7 +154,7 @@ func (a *API) do(ctx context.Context, req call.Request) (CallAnswer, error) {
 	if err != nil {
 		return CallAnswer{}, asFault(err)
 	}
-	return CallAnswer{ID: res.ID, Result: res.Raw, Fitted: showFitted(res.Fitted), Ref: res.Ref, Rule: res.Rule}, nil
+	return CallAnswer{ID: res.ID, Result: res.Raw, Fitted: showFitted(&res.Fitted), Ref: res.Ref, Rule: res.Rule}, nil
 }
 
 // CallAnswer is the answer to a call.
@@ -168,16 +168,16 @@ type CallAnswer struct {
 
 // Fitted is what was changed in the arguments of a call.
 type Fitted struct {
-	Arguments json.RawMessage `json:"arguments"`        // as the tool got them
+	Arguments json.RawMessage `json:"arguments"`        // as the tool got them, without what is bound here
 	Repairs   []fit.Repair    `json:"repairs"`          // what was wrong
 	Undone    []schema.Fix    `json:"undone,omitempty"` // what the dialect had changed
 }
 
-func showFitted(res fit.Result) *Fitted {
+func showFitted(res *fit.Result) *Fitted {
 	if len(res.Repairs) == 0 && len(res.Undone) == 0 {
 		return nil
 	}
-	return &Fitted{Arguments: res.Args, Repairs: append([]fit.Repair{}, res.Repairs...), Undone: res.Undone}
+	return &Fitted{Arguments: res.Open(), Repairs: append([]fit.Repair{}, res.Repairs...), Undone: res.Undone}
 }
 
 // callRequest reads a call: the arguments are the tool's own, or those that a model sent
