@@ -1,0 +1,35 @@
+package schema
+
+import "strings"
+
+// Flavour is the kind of document a schema comes from.
+type Flavour string
+
+// The flavours. Auto takes the word of $schema, else 2020-12.
+const (
+	Auto      Flavour = ""
+	Draft2020 Flavour = "2020-12"
+	Draft07   Flavour = "draft-07" // and older
+	OpenAPI30 Flavour = "openapi-3.0"
+	OpenAPI31 Flavour = "openapi-3.1"
+)
+
+func flavourOf(root *node, want Flavour) Flavour {
+	if want != Auto {
+		return want
+	}
+	s := root.str("$schema")
+	for _, old := range []string{"draft-07", "draft-06", "draft-04", "draft-03"} {
+		if strings.Contains(s, old) {
+			return Draft07
+		}
+	}
+	return Draft2020
+}
+
+// lonely tells whether what stands beside a reference has no effect.
+func (f Flavour) lonely() bool { return f == Draft07 || f == OpenAPI30 }
+
+// request tells whether the document speaks of requests and answers at once, so that what
+// is read-only has no place in the arguments.
+func (f Flavour) request() bool { return f == OpenAPI30 || f == OpenAPI31 }
