@@ -1,7 +1,6 @@
 package steps
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 )
@@ -12,23 +11,6 @@ var commandActions = map[string]Action{
 	"click": Click, "dblclick": DblClick, "doubleclick": DblClick, "hover": Hover,
 	"fill": Fill, "input": Fill, "type": Fill, "clear": Clear, "select": Select, "check": Check, "uncheck": Uncheck,
 	"press": Press, "upload": Upload, "wait": WaitFor, "expect": Expect, "screenshot": Screenshot, "back": Back,
-}
-
-// ParseCommand reads a command {action, selector, value} from JSON.
-func ParseCommand(raw json.RawMessage) (Step, error) {
-	root, err := readTree("", raw)
-	if err != nil {
-		return Step{}, err
-	}
-	d := &decoder{}
-	s := Step{}
-	if root.kind != mapping || !d.command(root, &s) {
-		if err := d.problems.err(); err != nil {
-			return Step{}, err
-		}
-		return Step{}, Problem{Code: invalid, Text: "expected a command {action, selector, value}"}
-	}
-	return s, nil
 }
 
 // command reads the old form into the step. It reports whether that was possible.

@@ -105,9 +105,9 @@ func TestAllFormsOfAStepAreTheSame(t *testing.T) {
 		`{"action": "select", "selector": "城市", "value": "北京"}`:                    `select t=城市 v=北京`,
 		`{"action": "expect", "condition": "text", "text": "好"}`:                   `expect -> text has=好`,
 	} {
-		step, err := steps.ParseCommand(json.RawMessage(raw))
-		if err != nil || short(step) != want {
-			t.Errorf("%s: %s %v, want %s", raw, short(step), err, want)
+		s, err := parse(t, "a.yaml", "- "+raw+"\n", nil)
+		if err != nil || short(s.Cases[0].Steps[0]) != want {
+			t.Errorf("%s: %v, %v, want %s", raw, s, err, want)
 		}
 	}
 }
