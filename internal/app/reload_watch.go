@@ -36,12 +36,17 @@ func (a *App) Watch(ctx context.Context, again <-chan os.Signal, load func() (*c
 	if f.err != nil {
 		a.log.Warn("changes of the configuration are seen late", "error", f.err, "every", lookEvery)
 	}
-	f.changed()
-	a.reloadFrom(load) // it may have changed since it was read
 	quiet := time.NewTimer(settle)
 	quiet.Stop()
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
+	reload := func() {
+		if !a.reloadFrom(f, load) {
+			quiet.Reset(settle)
+		}
+	}
+	f.changed()
+	reload() // it may have changed since it was read
 	for {
 		select {
 		case <-ctx.Done():
@@ -56,25 +61,41 @@ func (a *App) Watch(ctx context.Context, again <-chan os.Signal, load func() (*c
 			continue
 		case <-again: // also when the text is the same: files that it names may have changed
 			f.changed()
-			a.reloadFrom(load)
+			reload()
 			continue
 		case <-quiet.C:
 		case <-tick.C:
 		}
-		if f.changed() {
-			a.reloadFrom(load)
+		switch {
+		case f.young(): // whoever writes it may not be done
+			quiet.Reset(settle)
+		case f.changed():
+			reload()
 		}
 	}
 }
 
-// reloadFrom loads and applies the configuration and says in one line what came of it.
-func (a *App) reloadFrom(load func() (*config.Config, error)) {
+// reloadFrom loads and applies the configuration and says in one line what came of it. It
+// gives false, and has done nothing, when the file changed while it was read: half a
+// configuration is often one as well.
+func (a *App) reloadFrom(f *fileWatch, load func() (*config.Config, error)) bool {
 	cfg, err := load()
+	if sum, _ := fingerprint(f.path); sum != f.seen {
+		return false
+	}
+	if err == nil && f.empty { // which is what a full disk leaves, and nobody writes
+		err = fault.New(fault.BadConfig, "%s is empty", f.path)
+	}
 	if err != nil {
 		a.log.Error("configuration refused, the old one stays in force", "error", firstProblem(err))
-		return
+		return true
 	}
-	change := a.Reload(cfg)
+	a.tellChange(a.Reload(cfg))
+	return true
+}
+
+// tellChange says in one line what a reload changed.
+func (a *App) tellChange(change Change) {
 	if len(change.Restart) > 0 {
 		a.log.Warn("restart to change these settings", "settings", strings.Join(change.Restart, " "))
 	}
@@ -120,6 +141,7 @@ type fileWatch struct {
 	folders map[string]bool // watched
 	names   map[string]bool // of the file and of the links to it
 	seen    string          // what the file held when it was last looked at
+	empty   bool            // and whether that was nothing
 }
 
 func newFileWatch(path string) *fileWatch {
@@ -146,10 +168,20 @@ func (f *fileWatch) concerns(name string) bool {
 // changed tells whether the file holds something else than when it was last asked.
 func (f *fileWatch) changed() bool {
 	f.follow() // before reading: what changes from here on is heard
-	now := fingerprint(f.path)
 	was := f.seen
-	f.seen = now
-	return now != was
+	f.seen, f.empty = fingerprint(f.path)
+	return f.seen != was
+}
+
+// young tells whether the file was written to just now. Not every change has been heard of
+// by the time that it is looked at, and some file systems tell of none.
+func (f *fileWatch) young() bool {
+	info, err := os.Stat(f.path)
+	if err != nil {
+		return false
+	}
+	age := time.Since(info.ModTime())
+	return age >= 0 && age < settle // a clock that is behind must not keep the file out for good
 }
 
 // follow watches the folders of the file and of every link on the way to it.
@@ -186,16 +218,18 @@ func (f *fileWatch) follow() {
 	f.folders = folders
 }
 
-// fingerprint stands for what a file holds, or for why it cannot be read.
-func fingerprint(path string) string {
+// fingerprint stands for what a file holds, or for why it cannot be read, and tells whether
+// the file holds nothing.
+func fingerprint(path string) (sum string, empty bool) {
 	file, err := os.Open(path)
 	if err != nil {
-		return err.Error()
+		return err.Error(), false
 	}
 	defer file.Close()
 	h := sha256.New()
-	if _, err := io.Copy(h, io.LimitReader(file, maxRead)); err != nil {
-		return err.Error()
+	n, err := io.Copy(h, io.LimitReader(file, maxRead))
+	if err != nil {
+		return err.Error(), false
 	}
-	return string(h.Sum(nil))
+	return string(h.Sum(nil)), n == 0
 }
