@@ -91,7 +91,7 @@ func TestServerThatDoesNotAnswerHoldsUpNoEnd(t *testing.T) {
 	if err := a.Close(); err != nil {
 		t.Error(err)
 	}
-	if took := time.Since(began); took > 5*time.Second {
+	if took := time.Since(began); took >= 10*time.Second { // which is what goodbyes are given while the gateway runs
 		t.Errorf("it took %s to end", took)
 	}
 }

@@ -28,7 +28,7 @@ func TestToolsAreListedAfterARestartBeforeAnyServerIsUp(t *testing.T) {
 	if after := names(t, connect(t, overHTTP(second), nil)); !slices.Equal(before, after) {
 		t.Errorf("listed %v, and %v after a restart", before, after)
 	}
-	if took := time.Since(began); took > 5*time.Second { // the server's start may take 30 s
+	if took := time.Since(began); took >= 20*time.Second { // for which a list waits that nobody knows
 		t.Errorf("the list took %s", took)
 	}
 }
