@@ -24,7 +24,7 @@ func TestClientsHearThatToolsHaveChanged(t *testing.T) {
 	fromServer, toClient := io.Pipe()
 	done := make(chan error, 1)
 	go func() { done <- server.Run(t.Context(), fromClient, toClient) }()
-	late := time.AfterFunc(5*time.Second, func() { toClient.Close() })
+	late := time.AfterFunc(patience, func() { toClient.Close() })
 	defer late.Stop()
 	lines := bufio.NewScanner(fromServer)
 	hears := func(want string) {

@@ -59,6 +59,9 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
+// patience is how long a script waits for what must come, however busy the machine is.
+const patience = 2 * time.Minute
+
 // gateway ARG… runs toolfit with the arguments on a free port until the script ends, and
 // sets $URL. What it prints is in the file gateway.out.
 func gateway(ts *testscript.TestScript, _ bool, args []string) {
@@ -82,7 +85,7 @@ func gateway(ts *testscript.TestScript, _ bool, args []string) {
 	})
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	late := time.After(30 * time.Second)
+	late := time.After(patience)
 	for {
 		if m := regexp.MustCompile(`agents\s+(http://\S+)/mcp`).FindStringSubmatch(ts.ReadFile("gateway.out")); m != nil {
 			ts.Setenv("URL", m[1])
@@ -146,7 +149,7 @@ func waitFor(ts *testscript.TestScript, _ bool, args []string) {
 	line := regexp.MustCompile("(?m)" + args[1])
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	late := time.After(30 * time.Second)
+	late := time.After(patience)
 	for !line.MatchString(ts.ReadFile(args[0])) {
 		select {
 		case <-tick.C:

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -176,14 +175,10 @@ func TestTheRestOfAResultCanBeFetched(t *testing.T) {
 // of which one changes something wait for each other.
 func TestIndependentCallsAreMadeAtOnce(t *testing.T) {
 	w := newWorld(t, "  x: {model: native, profile: both}\n", nil)
-	var now, most atomic.Int64
 	var mu sync.Mutex
 	var order []string
 	gate := make(chan struct{})
 	w.serve = func(ctx context.Context, c upstream.Call) (string, error) {
-		if n := now.Add(1); n > most.Load() {
-			most.Store(n)
-		}
 		name := string(c.Server) + "." + c.Tool
 		if strings.HasSuffix(name, "ping") { // they wait for each other
 			select {
@@ -195,7 +190,6 @@ func TestIndependentCallsAreMadeAtOnce(t *testing.T) {
 		mu.Lock()
 		order = append(order, c.Tool)
 		mu.Unlock()
-		now.Add(-1)
 		return string(textResult("ok")), nil
 	}
 	call := func(name, args string) script.Call { return script.Call{Name: name, Arguments: args} }
@@ -214,8 +208,8 @@ func TestIndependentCallsAreMadeAtOnce(t *testing.T) {
 	}()
 	select {
 	case a := <-done:
-		if len(a.Calls) != 4 || most.Load() < 2 {
-			t.Errorf("%s, %d at once", statuses(a.Calls), most.Load())
+		if len(a.Calls) != 4 {
+			t.Error(statuses(a.Calls))
 		}
 	case <-time.After(time.Minute):
 		t.Fatal("calls that do not depend on each other wait for each other")

@@ -89,21 +89,24 @@ func (e Entry) start(ctx context.Context, log *slog.Logger, s *Session, m Messag
 		return func() []byte { return AppendError(nil, m.ID, err) }
 	}
 	return func() []byte {
-		defer end()
-		return e.answerMessage(ctx, log, s, m, client)
+		req := &Request{ID: m.ID, Method: m.Method, Params: m.Params, Session: s, Client: client}
+		defer req.sent()
+		result, withdrawn, err := e.settle(ctx, end, log, req)
+		switch {
+		case withdrawn:
+			return nil
+		case err != nil:
+			return AppendError(nil, m.ID, err)
+		}
+		return AppendResult(nil, m.ID, result)
 	}
 }
 
-func (e Entry) answerMessage(ctx context.Context, log *slog.Logger, s *Session, m Message, client Peer) []byte {
-	req := &Request{ID: m.ID, Method: m.Method, Params: m.Params, Session: s, Client: client}
-	defer req.sent()
-	result, err := e.answer(ctx, log, req)
-	withdrawn, err := outcome(ctx, err)
-	switch {
-	case withdrawn:
-		return nil
-	case err != nil:
-		return AppendError(nil, m.ID, err)
-	}
-	return AppendResult(nil, m.ID, result)
+// settle serves a registered request and ends it before its answer goes out: a client that
+// has the answer may use the id again.
+func (e Entry) settle(ctx context.Context, end func(), log *slog.Logger, req *Request) (result json.RawMessage, withdrawn bool, err error) {
+	defer end()
+	result, err = e.answer(ctx, log, req)
+	withdrawn, err = outcome(ctx, err)
+	return result, withdrawn, err
 }

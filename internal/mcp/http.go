@@ -141,12 +141,10 @@ func (f *Front) message(w http.ResponseWriter, r *http.Request, e Entry, s *Sess
 			refuseID(w, http.StatusBadRequest, m.ID, err)
 			return
 		}
-		defer end()
 		out := &reply{w: f.events(w), id: m.ID, session: s, canStream: accepts(r, streamType), mustStream: !accepts(r, jsonType)}
 		req := &Request{ID: m.ID, Method: m.Method, Params: m.Params, Session: s, Client: out}
 		defer req.sent()
-		result, err := e.answer(ctx, f.opts.Logger, req)
-		withdrawn, err := outcome(ctx, err)
+		result, withdrawn, err := e.settle(ctx, end, f.opts.Logger, req)
 		out.finish(result, err, withdrawn)
 	}
 }

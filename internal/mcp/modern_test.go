@@ -167,7 +167,7 @@ func TestListeningOnAPipe(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("the end of the input did not end the stream")
 	}
 }

@@ -30,12 +30,11 @@ func (p *pipe) modern(ctx context.Context, m Message) {
 }
 
 func (p *pipe) answerModern(ctx context.Context, m Message, meta *Meta, end func()) {
-	defer end()
 	req := &Request{ID: m.ID, Method: m.Method, Params: m.Params, Meta: meta, Client: modernPipe{p, meta}, sessions: p.sessions, entry: p.entry}
 	defer req.sent()
-	result, err := p.entry.answer(ctx, p.log, req)
+	result, withdrawn, err := p.entry.settle(ctx, end, p.log, req)
 	switch {
-	case ctx.Err() != nil:
+	case withdrawn:
 	case err != nil:
 		p.write(AppendError(nil, m.ID, err))
 	default:

@@ -37,6 +37,7 @@ type Model struct {
 	ctx      context.Context // of work beside the searches; ends with Close
 	stop     context.CancelFunc
 	work     sync.WaitGroup
+	wait     time.Duration // wait, but for tests
 
 	mu      sync.Mutex
 	of      config.Embeddings // what the vectors are of
@@ -56,7 +57,7 @@ type Options struct {
 // New makes a Model that asks as the settings say, which may change. Without a URL it knows
 // nothing. Close ends it.
 func New(settings func() config.Embeddings, opts *Options) *Model {
-	m := &Model{settings: settings}
+	m := &Model{settings: settings, wait: wait}
 	if opts != nil {
 		m.opts = *opts
 	}
@@ -180,7 +181,7 @@ func (m *Model) Query(ctx context.Context, text string) []float32 {
 	if v != nil || idle {
 		return v
 	}
-	ctx, cancel := context.WithTimeout(ctx, wait)
+	ctx, cancel := context.WithTimeout(ctx, m.wait)
 	defer cancel()
 	vectors, err := m.ask(ctx, s, []string{text})
 	m.mu.Lock()

@@ -67,6 +67,13 @@ func (e *endpoint) requests() int {
 	return len(e.asked)
 }
 
+// model asks the endpoint, as long as a busy machine may take.
+func (e *endpoint) model(opts *Options) *Model {
+	m := New(e.settings, opts)
+	m.wait = patience
+	return m
+}
+
 func (e *endpoint) settings() config.Embeddings {
 	return config.Embeddings{URL: e.URL + "/v1/", Model: "small", Key: "k3y"}
 }
@@ -92,7 +99,7 @@ func known(t *testing.T, m *Model, list []catalog.Text) [][]float32 {
 
 func TestToolsAreAskedForOnceBesideTheSearch(t *testing.T) {
 	e := newEndpoint(t)
-	m := New(e.settings, nil)
+	m := e.model(nil)
 	defer m.Close()
 	if v := m.Query(t.Context(), "early"); v != nil || e.requests() != 0 {
 		t.Errorf("a query without tools to compare with was asked for: %v", v)
@@ -119,7 +126,7 @@ func TestToolsAreAskedForOnceBesideTheSearch(t *testing.T) {
 
 func TestFewMissingToolsDoNotStopASearch(t *testing.T) {
 	e := newEndpoint(t)
-	m := New(e.settings, nil)
+	m := e.model(nil)
 	defer m.Close()
 	known(t, m, texts(40))
 	if got := m.Tools(texts(42)); len(got) != 42 || got[41] != nil || got[39] == nil {
@@ -135,7 +142,7 @@ func TestAnEndpointThatDoesNotWorkIsLeftAlone(t *testing.T) {
 	e := newEndpoint(t)
 	e.wrong = "nonsense"
 	now := time.Unix(1000, 0)
-	m := New(e.settings, &Options{Now: func() time.Time { return now }})
+	m := e.model(&Options{Now: func() time.Time { return now }})
 	defer m.Close()
 	for range 5 {
 		if known(t, m, texts(10)) != nil {
@@ -174,7 +181,7 @@ func TestOtherSettingsForgetTheVectors(t *testing.T) {
 
 func TestNothingIsAskedAfterClose(t *testing.T) {
 	e := newEndpoint(t)
-	m := New(e.settings, nil)
+	m := e.model(nil)
 	m.Close()
 	if m.Tools(texts(3)) != nil || e.requests() != 0 {
 		t.Error("asked after Close")

@@ -60,7 +60,7 @@ func (c *client) send(text string) {
 
 func (c *client) next() event {
 	c.t.Helper()
-	ctx, cancel := context.WithTimeout(c.t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(c.t.Context(), patience)
 	defer cancel()
 	_, text, err := c.Read(ctx)
 	if err != nil {
@@ -77,12 +77,12 @@ func (c *client) next() event {
 // until reads events until one is as wanted.
 func (c *client) until(what string, so func(event) bool) event {
 	c.t.Helper()
-	for range 1000 {
+	for range 10_000 { // more than any test makes
 		if e := c.next(); so(e) {
 			return e
 		}
 	}
-	c.t.Fatalf("%s: not among 1000 events", what)
+	c.t.Fatalf("%s: not among 10,000 events", what)
 	return event{}
 }
 
@@ -289,7 +289,7 @@ func TestListenersLeaveWhenTheGatewayEnds(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("the gateway does not end")
 	}
 	if status, body := g.ask(t, "", "GET", "/readyz", ""); status != 503 || body != "not ready: going down\n" {

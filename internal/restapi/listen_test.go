@@ -58,9 +58,12 @@ func TestConnectionOfADeletedKeyEnds(t *testing.T) {
 }
 
 func TestConnectionOutlivesAStoreThatDoesNotAnswer(t *testing.T) {
-	asked := make(chan struct{}, 100)
-	conn := silent(t, func(context.Context) error {
-		asked <- struct{}{}
+	asked := make(chan struct{})
+	conn := silent(t, func(ctx context.Context) error {
+		select {
+		case asked <- struct{}{}:
+		case <-ctx.Done():
+		}
 		return context.DeadlineExceeded
 	})
 	conn.CloseRead(t.Context()) // answers pings

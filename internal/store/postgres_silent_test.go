@@ -92,12 +92,12 @@ func TestSilentNetworkHoldsNobodyForLong(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	s.dialect.timeout = 300 * time.Millisecond
 	calls := []Call{{ID: "c_1"}}
 	if err := s.AppendCalls(t.Context(), calls); err != nil {
 		t.Fatal(err)
 	}
 	w.setSilent(true)
+	s.dialect.timeout = 300 * time.Millisecond
 	_, readErr := s.Servers(t.Context())
 	for _, err := range []error{readErr, s.AppendCalls(t.Context(), calls), s.SaveTools(t.Context(), Server{ID: "a"}), s.SaveCheck(t.Context(), "a", time.Time{}, "")} {
 		if f := fault.As(err); err == nil || f.Hint == "" || !strings.Contains(f.Message, "in time") {

@@ -175,7 +175,7 @@ func TestPostgresThatComesBackIsUsedAgainAndLostNothingAcknowledged(t *testing.T
 func TestStatementThatTakesTooLongIsSaidSo(t *testing.T) {
 	pg := testparts.NeedPostgres(t)
 	dsn := pg.Database(t)
-	s := open(t, dsn+"&statement_timeout=200", nil)
+	s := open(t, dsn+"&statement_timeout=2000", nil)
 	tx, err := rawPostgres(t, dsn).Begin()
 	check(t, err)
 	defer tx.Rollback()

@@ -81,7 +81,7 @@ func (b *Browser) Quiet() {
 	b.console = nil
 }
 
-const patience = 30 * time.Second // with the machine, not with the page
+const patience = time.Minute // with the machine, not with the page
 
 // Do takes steps in the browser.
 func (b *Browser) Do(steps ...chromedp.Action[chromedp.Void]) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -16,7 +17,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -102,7 +102,7 @@ func (p *Postgres) Address(database string) string {
 
 // Exec runs statements in a database as that user.
 func (p *Postgres) Exec(database, statements string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, p.Address(database))
 	if err != nil {
@@ -198,12 +198,18 @@ func findPostgres() (string, error) {
 	return "", errNoPostgres
 }
 
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
+// freePort finds a port below those that systems give out by themselves: one of these could
+// be another's while a test has stopped the cluster.
+func freePort() (port int, err error) {
+	const low, high, tries = 15_000, 30_000, 100
+	for range tries {
+		port = low + rand.IntN(high-low)
+		var l net.Listener
+		if l, err = net.Listen("tcp", fmt.Sprint("127.0.0.1:", port)); err == nil {
+			return port, l.Close()
+		}
 	}
-	return l.Addr().(*net.TCPAddr).Port, l.Close()
+	return 0, err
 }
 
 // prepare fills the folder. PostgreSQL does not run as root, so that root hands the

@@ -251,23 +251,6 @@ func TestProcessThatIgnoresEverythingIsEndedByForce(t *testing.T) {
 	}
 }
 
-func TestStubbornProcessesAreEndedSideBySide(t *testing.T) {
-	t.Parallel()
-	var servers []config.Server
-	for i := range 4 {
-		servers = append(servers, badConfig(fmt.Sprint("bad", i), "stubborn"))
-	}
-	p, _ := newPool(t, nil, servers...)
-	for i := range 4 {
-		mustCall(t, p, fmt.Sprint("bad", i), "echo", okResult)
-	}
-	start := time.Now()
-	p.Close()
-	if took := time.Since(start); took > 3*2*grace {
-		t.Errorf("closing four took %s: they waited for one another", took)
-	}
-}
-
 func TestWhatAServerStartedGoesWithIt(t *testing.T) {
 	t.Parallel()
 	t.Run("when we close it", func(t *testing.T) {

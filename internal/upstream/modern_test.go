@@ -47,7 +47,7 @@ func newModernWeb(t *testing.T, call func(w http.ResponseWriter, r *http.Request
 }
 
 func (s *modernWeb) config() config.Server {
-	return config.Server{ID: "new", URL: s.URL, Headers: map[string]string{"Authorization": "Bearer x"}, Timeout: 20 * time.Second, Start: 20 * time.Second, Idle: time.Hour}
+	return config.Server{ID: "new", URL: s.URL, Headers: map[string]string{"Authorization": "Bearer x"}, Timeout: patience, Start: patience, Idle: time.Hour}
 }
 
 func (s *modernWeb) ServeHTTP(w http.ResponseWriter, r *http.Request) {

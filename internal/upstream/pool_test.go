@@ -73,10 +73,6 @@ func TestPlaywrightIsKnownByItsTools(t *testing.T) {
 
 func TestProcessLimit(t *testing.T) {
 	t.Parallel()
-	busy := func(t *testing.T, p *Pool, id string) {
-		go callTool(t.Context(), p, id, "never")
-		until(t, id+" is busy", func() bool { return inflight(p, id) == 1 })
-	}
 	t.Run("the one idle for longest makes room", func(t *testing.T) {
 		t.Parallel()
 		p, clock := newPool(t, &Options{MaxProcesses: 2}, badConfig("a", "plain"), badConfig("b", "plain"), badConfig("c", "plain"))
@@ -95,11 +91,12 @@ func TestProcessLimit(t *testing.T) {
 	})
 	t.Run("when all are busy the caller is told so, and the server is not blamed", func(t *testing.T) {
 		t.Parallel()
-		a := badConfig("a", "plain")
-		a.Timeouts = []config.ToolTimeout{{Glob: "never", Timeout: time.Second}}
-		p, _ := newPool(t, &Options{MaxProcesses: 1}, a, badConfig("b", "plain"))
+		p, _ := newPool(t, &Options{MaxProcesses: 1}, badConfig("a", "plain"), badConfig("b", "plain"))
 		mustCall(t, p, "a", "echo", okResult)
-		busy(t, p, "a")
+		ctx, leave := context.WithCancel(t.Context())
+		defer leave()
+		go callTool(ctx, p, "a", "never")
+		until(t, "a is busy", func() bool { return inflight(p, "a") == 1 })
 		for range 3 {
 			_, err := callTool(t.Context(), p, "b", "echo")
 			wantFault(t, err, fault.UpstreamBusy, "all are busy")
@@ -107,6 +104,7 @@ func TestProcessLimit(t *testing.T) {
 		if st := p.Status()[1]; st.State != Idle {
 			t.Errorf("b is %s: %s", st.State, st.Reason)
 		}
+		leave()
 		until(t, "a is free again", func() bool { return inflight(p, "a") == 0 })
 		mustCall(t, p, "b", "echo", okResult)
 	})

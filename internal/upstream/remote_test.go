@@ -42,7 +42,7 @@ func newWeb(t *testing.T, call func(w http.ResponseWriter, r *http.Request, m mc
 }
 
 func (s *web) config() config.Server {
-	return config.Server{ID: "bad", URL: s.URL, Timeout: 20 * time.Second, Start: 20 * time.Second, Idle: time.Hour}
+	return config.Server{ID: "bad", URL: s.URL, Timeout: patience, Start: patience, Idle: time.Hour}
 }
 
 func (s *web) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -179,8 +179,11 @@ func TestWebServerThatMisbehavesInACall(t *testing.T) {
 				writeJSON(w, m.ID, okResult)
 			})
 			cfg := s.config()
-			cfg.Timeouts = []config.ToolTimeout{{Glob: "short", Timeout: 200 * time.Millisecond}}
+			cfg.Timeouts = []config.ToolTimeout{{Glob: "short", Timeout: 2 * time.Second}} // to send the call; what comes back does not matter
 			p, _ := newPool(t, &Options{MaxMessage: 1 << 20}, cfg)
+			mended.Store(true)
+			mustCall(t, p, "bad", "echo", okResult) // the session is open
+			mended.Store(false)
 			name := "echo"
 			if c.code == fault.UpstreamTimeout {
 				name = "short"
@@ -193,13 +196,13 @@ func TestWebServerThatMisbehavesInACall(t *testing.T) {
 			} else {
 				wantFault(t, err, c.code, "server bad", c.says)
 			}
-			if _, calls := s.counts(); calls != 1 {
-				t.Errorf("%d requests for one call", calls)
+			if _, calls := s.counts(); calls != 2 {
+				t.Errorf("%d requests for two calls", calls)
 			}
 			mended.Store(true)
 			mustCall(t, p, "bad", "echo", okResult)
-			if opened, calls := s.counts(); opened != 1 || calls != 2 {
-				t.Errorf("%d sessions, %d requests for two calls", opened, calls)
+			if opened, calls := s.counts(); opened != 1 || calls != 3 {
+				t.Errorf("%d sessions, %d requests for three calls", opened, calls)
 			}
 		})
 	}
@@ -381,7 +384,7 @@ func TestToolsAreListedThoughTheOtherListsAreBroken(t *testing.T) {
 		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,%s}`, m.ID, answers[m.Method])
 	}))
 	t.Cleanup(srv.Close)
-	p, _ := newPool(t, nil, config.Server{ID: "half", URL: srv.URL, Timeout: 20 * time.Second, Start: 20 * time.Second})
+	p, _ := newPool(t, nil, config.Server{ID: "half", URL: srv.URL, Timeout: patience, Start: patience})
 	l, err := p.List(t.Context(), "half")
 	if err != nil || len(l.Tools) != 1 || len(l.Templates) != 1 || len(l.Notes) != 2 {
 		t.Fatalf("got %+v, %v", l, err)

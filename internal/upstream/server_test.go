@@ -207,16 +207,20 @@ func (s *badServer) call(name string, m mcp.Message) {
 	}
 }
 
-// clock is real time that can be moved on, to get past a backoff.
+// clock stands still until it is moved on, to get past a backoff: how long the machine takes
+// between two calls says nothing.
 type clock struct{ ahead atomic.Int64 }
 
-func (c *clock) now() time.Time          { return time.Now().Add(time.Duration(c.ahead.Load())) }
+func (c *clock) now() time.Time          { return time.Unix(1000, 0).Add(time.Duration(c.ahead.Load())) }
 func (c *clock) advance(d time.Duration) { c.ahead.Add(int64(d)) }
+
+// patience is how long a test waits for what must come, however busy the machine is.
+const patience = time.Minute
 
 func badConfig(id, mode string) config.Server {
 	return config.Server{
 		ID: tool.ServerID(id), Command: os.Args[0], Env: map[string]string{modeVariable: mode, "GORACE": "atexit_sleep_ms=0"},
-		Timeout: 20 * time.Second, Start: 20 * time.Second, Idle: time.Hour,
+		Timeout: patience, Start: patience, Idle: time.Hour,
 	}
 }
 
@@ -230,6 +234,7 @@ func newPool(t *testing.T, opts *Options, servers ...config.Server) (*Pool, *clo
 		opts.Now = c.now
 	}
 	p := New(opts)
+	p.quiet = patience
 	t.Cleanup(p.Close)
 	p.Apply(servers)
 	return p, c
@@ -265,10 +270,10 @@ func wantFault(t *testing.T, err error, code fault.Code, texts ...string) {
 // until waits for a condition, with a deadline.
 func until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(patience)
 	for !ok() {
 		if time.Now().After(deadline) {
-			t.Fatalf("%s: not within 20 s", what)
+			t.Fatalf("%s: not within %s", what, patience)
 		}
 		time.Sleep(5 * time.Millisecond)
 	}

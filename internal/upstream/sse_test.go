@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -150,6 +151,34 @@ func TestServersThatDoNotTakeALogLevelHoldUpNobody(t *testing.T) {
 		if took := time.Since(began); took > grace {
 			t.Errorf("the client waited for %s", took)
 		}
+	})
+}
+
+// stubborn is a session that ends when all the others are about to.
+type stubborn struct {
+	conn
+	ending *sync.WaitGroup
+}
+
+func (s stubborn) close() {
+	s.ending.Done()
+	s.ending.Wait()
+}
+
+func TestStubbornServersAreEndedSideBySide(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := New(nil)
+		p.Apply([]config.Server{{ID: "a", Builtin: "x"}, {ID: "b", Builtin: "x"}, {ID: "c", Builtin: "x"}})
+		ready := make(chan struct{})
+		close(ready)
+		var ending sync.WaitGroup
+		for _, s := range p.all() {
+			ending.Add(2)
+			for _, key := range []string{"", "of a caller"} {
+				s.sessions[key] = &session{server: s, seat: seat{key: key}, ready: ready, conn: stubborn{ending: &ending}}
+			}
+		}
+		p.Close() // would not return if one waited for another
 	})
 }
 
