@@ -112,6 +112,16 @@ func (x *Index) hasCell(row *snapshot.Node, names []phrase, value phrase) bool {
 	return false
 }
 
+// hasColumn tells whether the row has a cell in a column of one of the names.
+func (x *Index) hasColumn(row *snapshot.Node, names []phrase) bool {
+	for m := row.First; m != nil; m = m.Next {
+		if x.isUnder(m, names) {
+			return true
+		}
+	}
+	return false
+}
+
 // columnNames are what a column may be called, by synonyms too; none where no table has such
 // a one.
 func (x *Index) columnNames(column phrase) []phrase {
