@@ -50,6 +50,9 @@ func (x *Index) standsWith(anchor, n *snapshot.Node) bool {
 	}
 	for i := other.Index; i < other.End; {
 		m := x.page.Node(i)
+		if m != n && isTitle(m) {
+			return false
+		}
 		if is(m, control) || m.Pointer || m == n {
 			i = m.End
 			continue

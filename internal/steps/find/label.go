@@ -142,7 +142,7 @@ func (x *Index) beside(n *snapshot.Node) (texts []string) {
 		}
 		before := x.previous(at)
 		if before != nil {
-			if !before.Pointer && x.plainText(before) && !sentence.MatchString(x.page.Content(before, 100)) {
+			if !before.Pointer && x.plainText(before) && !x.labelsRow(at) && !sentence.MatchString(x.page.Content(before, 100)) {
 				texts = append(texts, x.page.Content(before, 100))
 			}
 			break // what stands before that belongs to something else
@@ -150,6 +150,15 @@ func (x *Index) beside(n *snapshot.Node) (texts []string) {
 		at = at.Parent
 	}
 	return texts
+}
+
+// labelsRow tells whether the text in a cell says what its row is about, rather than the field
+// in the cell behind it: the next cell has a field, too, and no text of its own.
+func (x *Index) labelsRow(at *snapshot.Node) bool {
+	if !is(at, cell) || at.Next == nil || x.page.Content(at.Next, 20) != "" {
+		return false
+	}
+	return x.holdsControl(at.Next)
 }
 
 // sentence is a text that explains rather than names.

@@ -70,7 +70,7 @@ func (r *reading) compare(l phrase) match {
 		return match{}
 	}
 	for i, v := range r.variants {
-		if rest, found := v.cutEnd(core); found && !v.endsOtherwise(l) {
+		if rest, found := v.cutEnd(core); found && !particular(l, v) {
 			best = match{score: isAround, why: "part of the words are its name", rest: rest, short: len([]rune(l.joined)) == 1}
 			if i > 0 {
 				best.score -= synonymCost
@@ -121,7 +121,7 @@ func compareOne(l, name phrase) match {
 		l = phraseOf([]word{{l.joined, han}})
 		rest, found = l.cut(name)
 	}
-	if !found || l.endsOtherwise(name) || name.endsOtherwise(l) {
+	if !found || particular(l, name) {
 		return match{}
 	}
 	turned := match{score: isRival, why: "its name turns the words", rival: true}
@@ -146,17 +146,23 @@ func compareOne(l, name phrase) match {
 	return match{score: isWithin, why: "its name holds the words", does: does(l, name), rival: slices.ContainsFunc(rest, sets) || inflected(l, name)}
 }
 
-// endsOtherwise tells whether the phrase ends in a small word that makes another verb of the
-// one before it, and that the other phrase lacks: "Save as" is not "Save".
-func (p phrase) endsOtherwise(q phrase) bool {
-	if len(p.words) < 2 {
-		return false
-	}
-	last := p.words[len(p.words)-1]
-	return particles[last.text] && indexOf(q.words, last) < 0
+// particular tells whether the label or the name ends in a small word that makes another verb
+// of the one before it, and that the other lacks: "Save as" is not "Save". "Move to…" may be
+// called "Move", but not the other way round.
+func particular(l, name phrase) bool {
+	return l.endsApart(name, particles) || name.endsApart(l, saidParticles)
 }
 
-var particles = set("as in on to")
+// endsApart tells whether the last word is one of the set, and one that the other lacks.
+func (p phrase) endsApart(q phrase, words map[string]bool) bool {
+	last := p.words[len(p.words)-1]
+	return len(p.words) > 1 && words[last.text] && indexOf(q.words, last) < 0
+}
+
+var (
+	particles     = set("as in on")
+	saidParticles = set("as in on to")
+)
 
 // lengthens tells whether a label is the name but for one more character at its end, which
 // mostly makes another noun of it: 新建文件夹 is not 新建文件.

@@ -202,6 +202,9 @@ func (x *Index) numbered(nth int) (list []scope) {
 	}
 	for _, owner := range owners {
 		all := byOwner[owner]
+		if nth > 0 && x.mayHead(all[0]) {
+			continue // the first row, or the one below it?
+		}
 		i := nth - 1
 		if nth < 0 {
 			i = len(all) + nth

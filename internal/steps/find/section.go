@@ -142,25 +142,29 @@ func (x *Index) headed(p place) (list []scope) {
 // cards of plain boxes: for each text the smallest that has something to press or fill in it.
 func (x *Index) titled(p place) (list []*snapshot.Node) {
 	for _, title := range x.anchors(p) {
-		if is(title, control|heading|row) || title.Pointer || inControl(title) {
+		if (is(title, control|heading|row) || title.Pointer) && !isTitle(title) || inControl(title) {
 			continue
 		}
 		box := title
-		for depth := 0; depth < 4 && box.Parent != nil && box.Parent.First == box && !x.holdsControl(box); depth++ {
+		for depth := 0; depth < 4 && box.Parent != nil && box.Parent.First == box && !x.holdsOther(box, title); depth++ {
 			box = box.Parent
 		}
-		if box.Parent != nil && x.holdsControl(box) {
+		if box.Parent != nil && x.holdsOther(box, title) {
 			list = append(list, box)
 		}
 	}
 	return list
 }
 
-func (x *Index) holdsControl(box *snapshot.Node) bool {
+// holdsOther tells whether there is something to press or fill in a box beside its title,
+// which may be a link.
+func (x *Index) holdsOther(box, title *snapshot.Node) bool {
 	for m := range x.page.Inside(box) {
-		if is(m, control) || m.Pointer {
+		if (is(m, control) || m.Pointer) && !(is(title, control) && title.Holds(m)) {
 			return true
 		}
 	}
 	return false
 }
+
+func (x *Index) holdsControl(box *snapshot.Node) bool { return x.holdsOther(box, box) }
