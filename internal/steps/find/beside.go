@@ -50,6 +50,9 @@ func (x *Index) standsWith(anchor, n *snapshot.Node) bool {
 	}
 	for i := other.Index; i < other.End; {
 		m := x.page.Node(i)
+		if m != n && isTitle(m) {
+			return false
+		}
 		if is(m, control) || m.Pointer || m == n {
 			i = m.End
 			continue
@@ -95,12 +98,26 @@ func (x *Index) labelsWith(n *snapshot.Node) (list []phrase) {
 		count := 0
 		for m := at.First; m != nil && count < 30; m = m.Next {
 			count++
-			if !m.Holds(n) && !is(m, control) && m.Role != "heading" && x.standsWith(m, n) {
+			if !m.Holds(n) && (!is(m, control) || isTitle(m)) && m.Role != "heading" && x.standsWith(m, n) {
 				list = append(append(list, x.phrase(x.page.Content(m, 200))), x.textsIn(m)...)
 			}
 		}
 	}
 	return list
+}
+
+// isTitle tells whether a link is the only one beside others in its box, and stands before
+// them: the title of a card, rather than one of several ways to go.
+func isTitle(n *snapshot.Node) bool {
+	if n.Role != "link" || n.Parent == nil {
+		return false
+	}
+	for m := n.Parent.First; m != nil; m = m.Next {
+		if m != n && m.Role == "link" || m.Role == "button" && m.Index < n.Index {
+			return false
+		}
+	}
+	return true
 }
 
 // textsIn are the texts of a box without controls, each by itself; none for a large one.

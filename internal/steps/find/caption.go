@@ -56,6 +56,26 @@ func (x *Index) namesField(p phrase) bool {
 	return x.fields[p.joined]
 }
 
+// labelsOther tells whether a text of the page is the name and labels something else than the
+// field: beside the label 部门 the field 搜索部门 is not what is meant by it.
+func (x *Index) labelsOther(name phrase) bool {
+	for m := range x.page.All() {
+		if (m.Role == "generic" || m.Role == "text") && !m.Pointer && m.Text != "" && x.phrase(m.Text).equal(name) && !inTable(m) && !inControl(m) {
+			return true
+		}
+	}
+	return false
+}
+
+func inTable(n *snapshot.Node) bool {
+	for a := n.Parent; a != nil; a = a.Parent {
+		if is(a, table) {
+			return true
+		}
+	}
+	return false
+}
+
 // onlyFieldUnder is the heading of the smallest section around a field, where that has no
 // other field; "" else.
 func (x *Index) onlyFieldUnder(n *snapshot.Node) string {

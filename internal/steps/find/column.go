@@ -57,28 +57,6 @@ func (x *Index) headCell(at *snapshot.Node) *snapshot.Node {
 	return head
 }
 
-// headRow is the row that heads a table: its own first one or, where the head stays while the
-// rows are scrolled, that of the table before, which has nothing else. nil for none.
-func (x *Index) headRow(owner *snapshot.Node) *snapshot.Node {
-	row, known := x.headRows[owner]
-	if !known {
-		row = x.readHeadRow(owner)
-		x.headRows[owner] = row
-	}
-	return row
-}
-
-func (x *Index) readHeadRow(owner *snapshot.Node) *snapshot.Node {
-	first, _ := slices.BinarySearchFunc(x.rows, owner.Index, func(n *snapshot.Node, i int) int { return n.Index - i })
-	if first < len(x.rows) && owner.Holds(x.rows[first]) && x.isHead(x.rows[first]) {
-		return x.rows[first]
-	}
-	if first == 0 || !x.isHead(x.rows[first-1]) || x.rows[first-1].Role != "row" {
-		return nil
-	}
-	return x.rows[first-1]
-}
-
 func children(n *snapshot.Node) (count int) {
 	for m := n.First; m != nil; m = m.Next {
 		count++
@@ -112,6 +90,16 @@ func (x *Index) hasCell(row *snapshot.Node, names []phrase, value phrase) bool {
 	return false
 }
 
+// hasColumn tells whether the row has a cell in a column of one of the names.
+func (x *Index) hasColumn(row *snapshot.Node, names []phrase) bool {
+	for m := row.First; m != nil; m = m.Next {
+		if x.isUnder(m, names) {
+			return true
+		}
+	}
+	return false
+}
+
 // columnNames are what a column may be called, by synonyms too; none where no table has such
 // a one.
 func (x *Index) columnNames(column phrase) []phrase {
@@ -127,19 +115,6 @@ func (x *Index) columnNames(column phrase) []phrase {
 		}
 	}
 	return nil
-}
-
-// headLines are the rows that head tables.
-func (x *Index) headLines() []*snapshot.Node {
-	if x.heads == nil {
-		x.heads = []*snapshot.Node{}
-		for _, n := range x.rows {
-			if x.isHead(n) {
-				x.heads = append(x.heads, n)
-			}
-		}
-	}
-	return x.heads
 }
 
 // isUnder tells whether the column of a cell has one of the names.
@@ -177,36 +152,4 @@ func (x *Index) columns(name phrase) (list []scope) {
 		}
 	}
 	return list
-}
-
-// isHead tells whether a row heads a table. Older servers write its cells like any others;
-// there it is the only row of the first of several groups, without controls.
-func (x *Index) isHead(row *snapshot.Node) bool {
-	heads, cells := 0, 0
-	for m := row.First; m != nil; m = m.Next {
-		cells++
-		if m.Role == "columnheader" {
-			heads++
-		}
-	}
-	if heads > 0 {
-		return heads == cells
-	}
-	group := row.Parent
-	if group == nil || group.Role != "rowgroup" || group.First != row || row.Next != nil || group.Next == nil || group.Next.Role != "rowgroup" {
-		return false
-	}
-	if group.Parent != nil {
-		for m := group.Parent.First; m != group; m = m.Next {
-			if m.Role == "rowgroup" {
-				return false
-			}
-		}
-	}
-	for m := range x.page.Inside(row) {
-		if is(m, control) && m.Role != "checkbox" {
-			return false
-		}
-	}
-	return true
 }

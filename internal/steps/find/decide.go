@@ -83,7 +83,7 @@ func (s *search) decide() (*Hit, error) {
 	})
 	top := s.innermost(winners(list))
 	switch {
-	case len(top) == 0, len(top) == 1 && top[0].rival:
+	case !slices.ContainsFunc(top, func(c candidate) bool { return !c.rival }):
 		return nil, s.notFound()
 	case len(top) == 1:
 		return &Hit{top[0].node, s.x.actOn(top[0].node), top[0].score, top[0].why}, nil

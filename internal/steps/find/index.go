@@ -12,24 +12,25 @@ import (
 // Index is a page made ready for look-ups. It is not safe for use by several goroutines:
 // it fills itself while it is asked.
 type Index struct {
-	page     *snapshot.Page
-	syn      *synonyms
-	phrases  map[string]phrase
-	labels   [][]label
-	rowTexts map[int][]phrase // of rows, by index
-	names    map[int]phrase   // of places, by index
-	usable   map[Action][]*snapshot.Node
-	fields   map[string]bool                   // the names of fields
-	headRows map[*snapshot.Node]*snapshot.Node // of tables
-	heads    []*snapshot.Node                  // rows that head one; nil: not looked for yet
-	all      string                            // every text of the page, folded
-	known    map[string]bool                   // whether a word is in it
-	dialogs  []*snapshot.Node
-	rows     []*snapshot.Node
-	places   []*snapshot.Node // parts of the page that may have a name
-	nameless bool             // there are buttons that nobody can call by a name
-	headings []int            // where they stand
-	sections []scope          // what they head
+	page       *snapshot.Page
+	syn        *synonyms
+	phrases    map[string]phrase
+	labels     [][]label
+	rowTexts   map[int][]phrase // of rows, by index
+	names      map[int]phrase   // of places, by index
+	usable     map[Action][]*snapshot.Node
+	fields     map[string]bool                   // the names of fields
+	headRows   map[*snapshot.Node]*snapshot.Node // of tables
+	heads      []*snapshot.Node                  // rows that head one; nil: not looked for yet
+	all        string                            // every text of the page, folded
+	known      map[string]bool                   // whether a word is in it
+	dialogs    []*snapshot.Node
+	rows       []*snapshot.Node
+	places     []*snapshot.Node // parts of the page that may have a name
+	tellsHeads bool             // cells that head columns are marked as such
+	nameless   bool             // there are buttons that nobody can call by a name
+	headings   []int            // where they stand
+	sections   []scope          // what they head
 }
 
 // Options change an Index. The zero value is usable.
@@ -53,6 +54,7 @@ func New(page *snapshot.Page, opts *Options) *Index {
 		case has&landmark != 0 && has&control == 0, n.Role == "generic" && n.Name != "":
 			x.places = append(x.places, n)
 		}
+		x.tellsHeads = x.tellsHeads || n.Role == "columnheader"
 		switch {
 		case has&dialog != 0:
 			x.dialogs = append(x.dialogs, n)

@@ -52,9 +52,9 @@ func (x *Index) labelsOf(n *snapshot.Node) []label {
 	}
 	isField := is(n, field)
 	add(n.Name, byName)
-	if strings.HasSuffix(n.Name, ")") || strings.HasSuffix(n.Name, "）") || strings.HasSuffix(n.Name, "]") {
+	if strings.ContainsAny(n.Name, ")）],，") {
 		if m := badge.FindStringSubmatch(n.Name); m != nil {
-			add(m[1], byText)
+			add(m[1]+m[2], byText)
 		}
 	}
 	prompting := false // the name is no label, but says what to do
@@ -96,8 +96,8 @@ func (x *Index) labelsOf(n *snapshot.Node) []label {
 	return list
 }
 
-// badge is a count after a name: Cart (3), 消息（99+）.
-var badge = regexp.MustCompile(`^(.*\S)\s*[(（\[]\s*\d+\+?\s*[)）\]]$`)
+// badge is a count after a name: Cart (3), 消息（99+）; Cart, 2 items.
+var badge = regexp.MustCompile(`^(.*\S)\s*[(（\[]\s*\d+\+?\s*[)）\]]$|^([^,，\d]*\pL)[,，]\s*\d+\+?(?:\s*(?:items?|new|unread|[件条个项]))?$`)
 
 // promptLeads stand before a field's name in its placeholder, and marks after it.
 var (
@@ -142,7 +142,7 @@ func (x *Index) beside(n *snapshot.Node) (texts []string) {
 		}
 		before := x.previous(at)
 		if before != nil {
-			if x.plainText(before) && !sentence.MatchString(x.page.Content(before, 100)) {
+			if !before.Pointer && x.plainText(before) && !x.labelsRow(at) && !sentence.MatchString(x.page.Content(before, 100)) {
 				texts = append(texts, x.page.Content(before, 100))
 			}
 			break // what stands before that belongs to something else
@@ -150,6 +150,15 @@ func (x *Index) beside(n *snapshot.Node) (texts []string) {
 		at = at.Parent
 	}
 	return texts
+}
+
+// labelsRow tells whether the text in a cell says what its row is about, rather than the field
+// in the cell behind it: the next cell has a field, too, and no text of its own.
+func (x *Index) labelsRow(at *snapshot.Node) bool {
+	if !is(at, cell) || at.Next == nil || x.page.Content(at.Next, 20) != "" {
+		return false
+	}
+	return x.holdsControl(at.Next)
 }
 
 // sentence is a text that explains rather than names.

@@ -173,7 +173,7 @@ var weakWords = set("my your you our address code number no user page section ar
 var holders = set("dialog modal popup window panel drawer 对话框 弹窗 弹框 窗口 面板 抽屉")
 
 // reversing are words that make a label mean something else than the same label without them.
-var reversing = set("not no dont never cancel delete remove clear undo revoke disable close reject decline exit logout out stop reset discard deny unsubscribe uninstall forgot forget hide without except non")
+var reversing = set("not no dont never cancel delete remove clear undo revoke disable close reject decline exit logout out stop reset discard deny unsubscribe uninstall forgot forget hide without except non empty erase purge wipe destroy leave block ban abort terminate kill suspend deactivate disconnect detach")
 
 // reversingHan are those of Chinese, which stand inside a run.
 var reversingHan = strings.Fields("取消 删除 移除 清空 清除 撤销 撤回 注销 停用 禁用 关闭 拒绝 退出 登出 解除 重置 卸载 驳回 终止 停止 忘记 隐藏")
@@ -189,10 +189,18 @@ func set(words string) map[string]bool {
 	return m
 }
 
+// negating are those that stand at the front: 'No' behind a word is its number.
+var negating = set("no not dont never without non")
+
+func negates(w word) bool { return negating[w.text] }
+
+// plainUn are words that begin like those that undo something, and do not.
+var plainUn = set("under until unit units union unions unique united universal universe university understand understood")
+
 // reverses tells whether a word that the query does not say turns the label's meaning.
 func reverses(w word) bool {
 	if w.kind != han {
-		return reversing[w.text] || strings.HasPrefix(w.text, "un") && len(w.text) > 6
+		return reversing[w.text] || strings.HasPrefix(w.text, "un") && len(w.text) > 4 && !plainUn[w.text]
 	}
 	return slices.ContainsFunc(reversingHan, func(r string) bool { return strings.Contains(w.text, r) })
 }
@@ -201,7 +209,7 @@ func reverses(w word) bool {
 // says "New password" does not mean "Confirm new password", nor "Pixel 9" the "Pixel 9 Pro".
 var (
 	apartWords = set("confirm confirmation repeat retype reenter again alternate alternative secondary backup spare other another old previous former pro plus max mini lite xl xxl xs ultra premium jr sr all bulk everything")
-	apartHan   = strings.Fields("并 确认 重复 再次 备用 备选 次要 其他 其它 另一 旧 原 全部 批量 所有 一键")
+	apartHan   = strings.Fields("副 子 父 上级 下级 并 确认 重复 再次 备用 备选 次要 其他 其它 另一 旧 原 全部 批量 所有 一键")
 )
 
 // sets tells whether a word that the query does not say sets the label apart. What is the

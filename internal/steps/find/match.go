@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/toolfit/toolfit/internal/steps/snapshot"
 )
 
 // The scores. Each step is wider than the lead that a winner needs, so that what is equal
@@ -16,6 +14,7 @@ const (
 	isAround  = 0.85 // the label is part of the name, and the rest is the whole name of what holds the element
 	isSynonym = 0.76 // the label means the same in other words: no better than one that has the words
 	isWithin  = 0.75 // the label has further words
+	isRival   = 0.72 // the label has the words, and is of another thing: it makes doubtful what has no more than the words, too
 	isPartly  = 0.70 // the label is part of the name, and the rest is among the words around the element
 	isText    = 0.76 // no control, but its text is the name: no better than a control that has the words
 	isWeak    = 0.62 // the rest of the name are words that say nothing
@@ -56,6 +55,9 @@ func (r *reading) compare(l phrase) match {
 		if i > 0 {
 			m = m.synonym(l)
 		}
+		if m.score == isSynonym && best.score == isWithin && !best.rival {
+			m.score += lead + synonymCost // it has the words, and means nothing more
+		}
 		if m.score > best.score {
 			best = m
 		}
@@ -68,7 +70,7 @@ func (r *reading) compare(l phrase) match {
 		return match{}
 	}
 	for i, v := range r.variants {
-		if rest, found := v.cutEnd(core); found {
+		if rest, found := v.cutEnd(core); found && !particular(l, v) {
 			best = match{score: isAround, why: "part of the words are its name", rest: rest, short: len([]rune(l.joined)) == 1}
 			if i > 0 {
 				best.score -= synonymCost
@@ -119,10 +121,13 @@ func compareOne(l, name phrase) match {
 		l = phraseOf([]word{{l.joined, han}})
 		rest, found = l.cut(name)
 	}
-	if !found {
+	if !found || particular(l, name) {
 		return match{}
 	}
+	turned := match{score: isRival, why: "its name turns the words", rival: true}
 	switch {
+	case negates(l.words[0]) && indexOf(name.words, l.words[0]) < 0 && !meaningless(name.words):
+		return turned // "No smoking" is not "smoking"
 	case meaningless(name.words):
 	case !slices.ContainsFunc(rest, func(w word) bool { return !stopWords[w.text] }):
 		return match{score: isAlike, why: "is called so but for small words"}
@@ -132,11 +137,45 @@ func compareOne(l, name phrase) match {
 	if isNumber(name) {
 		return match{} // 3 is a page or a day, not a cart with three things in it
 	}
-	if slices.ContainsFunc(rest, reverses) || marked(l, name) || !countsFit([]phrase{l}, name) || apart(l, name) {
-		return match{} // "cancel order" is not "order"
+	if !countsFit([]phrase{l}, name) || apart(l, name) {
+		return match{}
+	}
+	if slices.ContainsFunc(rest, reverses) || marked(l, name) || lengthens(l, name) {
+		return turned // "cancel order" is not "order"
 	}
 	return match{score: isWithin, why: "its name holds the words", does: does(l, name), rival: slices.ContainsFunc(rest, sets) || inflected(l, name)}
 }
+
+// particular tells whether the label or the name ends in a small word that makes another verb
+// of the one before it, and that the other lacks: "Save as" is not "Save". "Move to…" may be
+// called "Move", but not the other way round.
+func particular(l, name phrase) bool {
+	return l.endsApart(name, particles) || name.endsApart(l, saidParticles)
+}
+
+// endsApart tells whether the last word is one of the set, and one that the other lacks.
+func (p phrase) endsApart(q phrase, words map[string]bool) bool {
+	last := p.words[len(p.words)-1]
+	return len(p.words) > 1 && words[last.text] && indexOf(q.words, last) < 0
+}
+
+var (
+	particles     = set("as in on")
+	saidParticles = set("as in on to")
+)
+
+// lengthens tells whether a label is the name but for one more character at its end, which
+// mostly makes another noun of it: 新建文件夹 is not 新建文件.
+func lengthens(l, name phrase) bool {
+	last := name.words[len(name.words)-1]
+	return last.kind == han && slices.ContainsFunc(l.words, func(v word) bool {
+		more, found := strings.CutPrefix(v.text, last.text)
+		return found && isHanSign(more) && !weakWords[more] && !endings[more]
+	})
+}
+
+// endings are characters that change nothing at the end of a word.
+var endings = set("吧 了 啦 中 框 键 页 区")
 
 // apart tells whether a name's words stand in a label, but not together: "delete John" is not
 // "delete all messages from John".
@@ -169,131 +208,3 @@ func isCount(w word) bool {
 
 // isNumber tells whether a name is a small number and nothing else.
 func isNumber(p phrase) bool { return len(p.words) == 1 && isCount(p.words[0]) }
-
-// missing is what of a name is left to be found around the element; false when all of it
-// was found.
-func (m *match) missing() (phrase, bool) {
-	var rest []word
-	for _, w := range m.rest {
-		if !stopWords[w.text] && !structural[w.text] {
-			rest = append(rest, w)
-		}
-	}
-	return phraseOf(rest), len(rest) > 0
-}
-
-// around finds the rest of a name in what holds the element.
-func (s *search) around(n *snapshot.Node, name phrase, m *match) (float64, string) {
-	if !m.said.empty() && s.isCalled(m.said) {
-		return 0, "" // the page has the word itself, so its synonym is another thing
-	}
-	if m.left.empty() {
-		return m.score - isAround + isAlike, m.why
-	}
-	isField := s.query.Action == Fill || s.query.Action == Select
-	g := none
-	if !m.absent {
-		g = s.chain(n, m.left)
-	}
-	switch {
-	case g == whole:
-		return m.score, m.why + ", and the rest names where it stands"
-	case !m.absent && slices.ContainsFunc(s.x.labelsWith(n), name.equal): // "Delete account", and a button for it
-		return m.score, m.why + ", and all of them stand beside it"
-	case m.short:
-		return 0, ""
-	case g == inRow, g == part && isField:
-		return m.score - isAround + isPartly, m.why + ", and the rest stands around it"
-	case isField && meaningless(m.left.words):
-		return m.score - isAround + isWeak, m.why
-	}
-	return 0, ""
-}
-
-// isCalled tells whether an element that serves the action is called so.
-func (s *search) isCalled(name phrase) bool {
-	is, known := s.called[name.text]
-	if !known {
-		is = slices.ContainsFunc(s.x.serving(s.query.Action), func(n *snapshot.Node) bool {
-			return s.x.phrase(n.Name).equal(name) || n.Name == "" && s.x.phrase(n.Text).equal(name)
-		})
-		s.called[name.text] = is
-	}
-	return is
-}
-
-// chainKey is a look-up of words around an element. Siblings under the same heading have
-// the same around them, but for texts among the siblings themselves.
-type chainKey struct {
-	parent  *snapshot.Node
-	heading int // how many there are before it
-	rest    string
-}
-
-// chain looks for words in what holds an element: its row, its groups, the headings above it.
-func (s *search) chain(n *snapshot.Node, rest phrase) grade {
-	heading, _ := slices.BinarySearch(s.x.headings, n.Index)
-	key := chainKey{n.Parent, heading, rest.text}
-	g, known := s.chains[key]
-	if !known {
-		g = s.x.chain(n, rest)
-		s.chains[key] = g
-	}
-	if g != whole && slices.ContainsFunc(s.x.labelsWith(n), rest.equal) {
-		return whole
-	}
-	return g
-}
-
-func (x *Index) chain(n *snapshot.Node, rest phrase) grade {
-	var names, strict []phrase
-	for a := n.Parent; a != nil; a = a.Parent {
-		switch {
-		case is(a, row) && x.callsRow(a, rest):
-			strict = append(strict, x.pieces(a)...)
-		case is(a, dialog):
-			strict = append(strict, x.placeName(a))
-		case is(a, landmark) || a.Name != "":
-			names = append(names, x.placeName(a))
-		}
-		if a.Role == "cell" || a.Role == "gridcell" {
-			names = append(names, x.phrase(x.columnHead(a)))
-		}
-	}
-	for _, s := range x.sections {
-		if s.holds(n) {
-			names = append(names, s.name)
-		}
-	}
-	p := place{name: rest}
-	if slices.ContainsFunc(strict, rest.equal) || slices.ContainsFunc(names, func(name phrase) bool { return nameGrade(name, p) == whole }) {
-		return whole
-	}
-	g := part
-	for _, w := range rest.words {
-		has := func(p phrase) bool { return holdsWord(p, w) }
-		begins := func(p phrase) bool {
-			return len(p.words) > 0 && (p.words[0].same(w) || w.kind == han && strings.HasPrefix(p.words[0].text, w.text))
-		}
-		switch {
-		case slices.ContainsFunc(strict, has):
-			g = inRow
-		case !slices.ContainsFunc(names, begins):
-			return none
-		}
-	}
-	if g == inRow && (!countsFit(strict, rest) || !told(strict, heldBy(strict, rest.words))) {
-		return none
-	}
-	return g
-}
-
-// heldBy are the words that stand in one of the texts.
-func heldBy(texts []phrase, words []word) (list []word) {
-	for _, w := range words {
-		if slices.ContainsFunc(texts, func(p phrase) bool { return holdsWord(p, w) }) {
-			list = append(list, w)
-		}
-	}
-	return list
-}

@@ -167,7 +167,7 @@ func (d description) target(text string, cost float64) []reading {
 		list = append(list, d.roles(rest, r)...)
 	}
 	if m := pageNth.FindStringSubmatch(text); m != nil {
-		list = append(list, d.roles(strings.TrimSpace(m[1]+" "+m[2]), reading{cost: cost, page: true})...)
+		list = append(list, d.roles(strings.TrimSpace(m[1]+m[2]+" "+m[3]), reading{cost: cost, page: true})...)
 	}
 	if m := dayNth.FindStringSubmatch(text); m != nil {
 		list = append(list, d.roles(m[1], reading{cost: cost})...)
@@ -219,7 +219,7 @@ var (
 	zhLast     = regexp.MustCompile(`^最后一?[个项条]\s*`)
 	enNth      = regexp.MustCompile(`^(first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|last|\d+(?:st|nd|rd|th))\s+`)
 	personName = regexp.MustCompile(`^(?:first|last|second) names?\b`) // of whom, not which of several
-	pageNth    = regexp.MustCompile(`^第\s*(\d+)\s*页\s*(.*)$`)
+	pageNth    = regexp.MustCompile(`^(?:第\s*(\d+)\s*页|page (\d+))\s*(.*)$`)
 	dayNth     = regexp.MustCompile(`^(\d+)\s*[号日]$`)
 	enWords    = strings.Fields("first second third fourth fifth sixth seventh eighth ninth tenth")
 	zhDigits   = []rune("零一二三四五六七八九")

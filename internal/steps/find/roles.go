@@ -130,7 +130,7 @@ var roleWords = []roleWord{
 	{entriesOf("多行文本框 多行输入框 文本域 text area, textarea"), nil, strings.Fields("textbox")},
 	{entriesOf("滑块 滑动条 slider"), strings.Fields("slider"), nil},
 	{entriesOf("开关 switch, toggle, toggle switch"), strings.Fields("switch"), strings.Fields("checkbox button")},
-	{entriesOf("标签页 选项卡 页签 标签 tab"), strings.Fields("tab"), strings.Fields("link button radio")},
+	{entriesOf("标签页 选项卡 页签 标签 tab"), strings.Fields("tab"), strings.Fields("link button radio generic listitem")},
 	{entriesOf("菜单项 menu item, menuitem"), strings.Fields("menuitem menuitemcheckbox menuitemradio"), strings.Fields("link button treeitem listitem generic")},
 	{entriesOf("菜单 menu"), nil, strings.Fields("menuitem menuitemcheckbox menuitemradio link button treeitem listitem generic")}, // by its name alone a menu is a place
 	{entriesOf("选项 option, choice"), strings.Fields("option radio menuitemradio"), strings.Fields("menuitem checkbox listitem generic")},

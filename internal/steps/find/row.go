@@ -80,7 +80,7 @@ func covers(pieces []phrase, name phrase, exact bool) grade {
 		if stopWords[w.text] || structural[w.text] {
 			continue
 		}
-		if !slices.ContainsFunc(pieces, func(p phrase) bool { return holdsWord(p, w) }) {
+		if !slices.ContainsFunc(pieces, func(p phrase) bool { return holdsWord(p, w) }) && !strung(pieces, w) {
 			return none
 		}
 	}
@@ -88,6 +88,25 @@ func covers(pieces []phrase, name phrase, exact bool) grade {
 		return none
 	}
 	return part
+}
+
+// strung tells whether a Chinese run is several texts one behind the other: 研发部王芳 is who
+// is called 王芳 in the row and of the 研发部.
+func strung(texts []phrase, w word) bool {
+	if w.kind != han {
+		return false
+	}
+	for rest := w.text; ; {
+		next := ""
+		for _, p := range texts {
+			if len(p.words) == 1 && p.words[0].kind == han && !isHanSign(p.text) && len(p.text) > len(next) && strings.HasPrefix(rest, p.text) {
+				next = p.text
+			}
+		}
+		if rest = rest[len(next):]; next == "" || rest == "" {
+			return next != "" && next != w.text
+		}
+	}
 }
 
 // told tells whether texts say the words as they were said: together in one of them, or text
@@ -167,8 +186,9 @@ func holdsWord(p phrase, w word) bool {
 func (x *Index) numbered(nth int) (list []scope) {
 	byOwner := map[*snapshot.Node][]*snapshot.Node{}
 	var owners []*snapshot.Node
+	onlyTrees := !slices.ContainsFunc(x.rows, func(n *snapshot.Node) bool { return n.Role != "treeitem" })
 	for _, n := range x.rows {
-		if x.isHead(n) {
+		if x.isHead(n) || n.Role == "treeitem" && !onlyTrees { // who counts rows means a table or a list
 			continue
 		}
 		owner := n.Parent
@@ -182,6 +202,9 @@ func (x *Index) numbered(nth int) (list []scope) {
 	}
 	for _, owner := range owners {
 		all := byOwner[owner]
+		if nth > 0 && x.mayHead(all[0]) {
+			continue // the first row, or the one below it?
+		}
 		i := nth - 1
 		if nth < 0 {
 			i = len(all) + nth

@@ -66,6 +66,9 @@ func (x *Index) scopes(p place) []scope {
 		if !p.row && !x.callsRow(n, p.name) {
 			g = none
 		}
+		if g != whole && len(column) > 0 && x.hasColumn(n, column) {
+			g = none // "to is London" is not said of what comes from London
+		}
 		if g == none && x.hasCell(n, column, p.cell.value) {
 			g = whole
 		}

@@ -103,9 +103,12 @@ func (s *search) candidate(n *snapshot.Node, r *reading, memo map[labelKey]*matc
 			m = s.compare(l, r)
 			memo[key] = m
 		}
-		score, why := m.score, m.why
+		score, why, rival := m.score, m.why, m.rival
 		if score == 0 || score == isWithin && !s.mayBePart(n, r, m) || !s.mayClick(n, r, m, l.source) {
 			continue
+		}
+		if score == isWithin && (m.does && !is(n, field) || is(n, field) && s.x.labelsOther(r.name)) {
+			score, rival = isRival, true
 		}
 		if m.weak && s.query.Action != Fill && s.query.Action != Select {
 			score = isWithin
@@ -116,8 +119,11 @@ func (s *search) candidate(n *snapshot.Node, r *reading, memo map[labelKey]*matc
 		if !l.source.answers(m, score) {
 			continue
 		}
+		if s.query.Action == Click && r.role == nil && l.source == byNearby && is(n, checkable) {
+			score -= 2 * looseCost // what is clicked by its text is mostly the text, or a button called so
+		}
 		if score -= sourceCost[l.source]; score > c.score {
-			c.score, c.why, c.rival = score, why, m.rival
+			c.score, c.why, c.rival = score, why, rival
 		}
 	}
 	if c.score <= 0 || r.page && !s.x.inPager(n) { // a day of a calendar, a count
@@ -126,10 +132,19 @@ func (s *search) candidate(n *snapshot.Node, r *reading, memo map[labelKey]*matc
 	if role == 1 || r.role == nil && fit(n, s.query.Action) == 1 {
 		c.score -= looseCost
 	}
-	if s.query.Action == Click && n.Role == "generic" && !n.Pointer {
-		c.score -= looseCost // the label of a field, more often than not
+	if s.query.Action == Click && s.x.labelsField(n) {
+		c.score -= looseCost
 	}
 	return c, s.extra(&c, r)
+}
+
+// labelsField tells whether a box is the label of a field, more often than not: it shows no
+// more than what it is called.
+func (x *Index) labelsField(n *snapshot.Node) bool {
+	if n.Role != "generic" || n.Pointer {
+		return false
+	}
+	return n.Name == "" || n.Text == "" || x.phrase(n.Name).equal(x.phrase(n.Text))
 }
 
 // compare holds a label against a reading; a label that many elements share is compared once.
@@ -144,17 +159,16 @@ func (s *search) compare(l label, r *reading) *match {
 	return &m
 }
 
-// mayBePart tells whether an element may be called by a part of its name alone. A button for
-// the thing is not the thing; who clicks by one word of a field's name, or calls a switch a
-// button besides, mostly means something else.
+// mayBePart tells whether an element may be called by a part of its name alone. Who clicks by
+// one word of a field's name, or calls a switch a button besides, mostly means something else.
 func (s *search) mayBePart(n *snapshot.Node, r *reading, m *match) bool {
 	switch {
 	case is(n, field):
 		return s.query.Action != Click || r.role != nil
 	case is(n, checkable):
-		return !m.does && r.role.accepts(n) == 2
+		return m.does || r.role.accepts(n) == 2
 	}
-	return !m.does
+	return true
 }
 
 // mayClick tells whether an element may be meant by a click. Who clicks rather than fills

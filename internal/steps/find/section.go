@@ -10,14 +10,18 @@ import (
 // of its rank or a higher one; where the next such heading stands right beside it, all up to
 // that one.
 func (x *Index) readSections(list []*snapshot.Node) {
+	list = slices.DeleteFunc(list, inHeading)
 	for _, h := range list {
 		x.headings = append(x.headings, h.Index)
 	}
 	for _, h := range list {
-		s := scope{from: h.Index, to: x.page.Len(), name: x.phrase(x.page.Content(h, 200)), level: h.Level}
+		s := scope{from: h.Index, to: x.page.Len(), name: x.phrase(x.page.Content(x.innerHeading(h), 200)), level: h.Level}
 		box := h.Parent
 		for depth := 0; box != nil && depth < 6 && x.rivals(h, box) < 0; depth++ {
 			s.from, s.to = box.Index, box.End
+			if closed[box.Role] {
+				break
+			}
 			box = box.Parent
 		}
 		if box == h.Parent { // headings side by side
@@ -30,6 +34,29 @@ func (x *Index) readSections(list []*snapshot.Node) {
 		}
 		x.sections = append(x.sections, s)
 	}
+}
+
+// closed are parts of a page whose headings say nothing of what stands outside of them.
+var closed = set("group region dialog alertdialog article tabpanel complementary navigation listitem cell gridcell")
+
+// inHeading tells whether a heading is the title in a bar that is marked as a heading, too.
+func inHeading(h *snapshot.Node) bool {
+	for a := h.Parent; a != nil; a = a.Parent {
+		if is(a, heading) {
+			return true
+		}
+	}
+	return false
+}
+
+// innerHeading is the title in such a bar, or the heading itself.
+func (x *Index) innerHeading(h *snapshot.Node) *snapshot.Node {
+	for m := range x.page.Inside(h) {
+		if is(m, heading) {
+			return m
+		}
+	}
+	return h
 }
 
 // rivals is where in the box the first heading after h stands that ends what h heads; -1 when
@@ -115,25 +142,29 @@ func (x *Index) headed(p place) (list []scope) {
 // cards of plain boxes: for each text the smallest that has something to press or fill in it.
 func (x *Index) titled(p place) (list []*snapshot.Node) {
 	for _, title := range x.anchors(p) {
-		if is(title, control|heading|row) || title.Pointer || inControl(title) {
+		if (is(title, control|heading|row) || title.Pointer) && !isTitle(title) || inControl(title) {
 			continue
 		}
 		box := title
-		for depth := 0; depth < 4 && box.Parent != nil && box.Parent.First == box && !x.holdsControl(box); depth++ {
+		for depth := 0; depth < 4 && box.Parent != nil && box.Parent.First == box && !x.holdsOther(box, title); depth++ {
 			box = box.Parent
 		}
-		if box.Parent != nil && x.holdsControl(box) {
+		if box.Parent != nil && x.holdsOther(box, title) {
 			list = append(list, box)
 		}
 	}
 	return list
 }
 
-func (x *Index) holdsControl(box *snapshot.Node) bool {
+// holdsOther tells whether there is something to press or fill in a box beside its title,
+// which may be a link.
+func (x *Index) holdsOther(box, title *snapshot.Node) bool {
 	for m := range x.page.Inside(box) {
-		if is(m, control) || m.Pointer {
+		if (is(m, control) || m.Pointer) && !(is(title, control) && title.Holds(m)) {
 			return true
 		}
 	}
 	return false
 }
+
+func (x *Index) holdsControl(box *snapshot.Node) bool { return x.holdsOther(box, box) }

@@ -25,7 +25,7 @@ type Selector struct {
 }
 
 var (
-	selectorForm = regexp.MustCompile(`^(?:#[A-Za-z_-][\w-]*|\.[A-Za-z_-][\w-]*|\[[\w-]+(?:[~^$*|]?=|\])|\(?//|css=|xpath=|text=|id=|role=|data-testid=|data-test=|getBy[A-Z]\w*\(|locator\(|frameLocator\(|[a-z][a-z0-9-]*(?:\[[\w-]+|\.[A-Za-z_-][\w-]*(?:$|[ .:#\[>])|#[A-Za-z_-]|:(?:has-text|text|nth-|not|first|last)))`)
+	selectorForm = regexp.MustCompile(`^(?:#[A-Za-z_-][\w-]*|\.[A-Za-z_-][\w-]*|\[[A-Za-z_][\w-]*(?:[~^$*|]?=|\])|\(?//|css=|xpath=|text=|id=|role=|data-testid=|data-test=|getBy[A-Z]\w*\(|locator\(|frameLocator\(|[a-z][a-z0-9-]*(?:\[[\w-]+|\.[A-Za-z_-][\w-]*(?:$|[ .:#\[>])|#[A-Za-z_-]|:(?:has-text|text|nth-|not|first|last)))`)
 	cssChild     = regexp.MustCompile(`^[a-z][\w-]*\S* > [a-z.#\[*]`)
 	fileForm     = regexp.MustCompile(`^[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)*\.(?:pdf|png|jpe?g|gif|svg|webp|mp[34]|txt|md|csv|tsv|xlsx?|docx?|pptx?|zip|t?gz|tar|json|ya?ml|xml|html?|css|js|ts|go|py|log|sql|exe|dmg|apk|com|cn|org|net|io)(?:$|\s)`)
 	refForm      = regexp.MustCompile(`^(?:f\d+)?e\d+$`)

@@ -28,7 +28,7 @@ var zhJoints = joints(
 )
 
 var enJoints = joints(
-	"row: |in the row of|in the row for|in the row with|in the row containing|in the line of|on the row of|for the row|of row|in row",
+	"row: |in the row of|in the row for|in the row with|in the row containing|in the row where|in the row whose|in the line of|on the row of|for the row|of row|in row",
 	"near: |next to|near|beside|below|under|beneath|above|after|to the right of|to the left of|right of|left of",
 	"in: |in|of|for|from|within|inside|on|at",
 )

@@ -3,6 +3,7 @@ package snapshot
 import (
 	"encoding/json"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -109,7 +110,7 @@ func (n *Node) read(body string) {
 		end := keyEnd(body)
 		key, value = body[:end], body[end:]
 	}
-	n.Text = plain(strings.TrimPrefix(value, ":"))
+	n.Text = withoutIcons(plain(strings.TrimPrefix(value, ":")))
 	end := strings.IndexAny(key, " [")
 	if end < 0 {
 		end = len(key)
@@ -118,7 +119,7 @@ func (n *Node) read(body string) {
 	rest := strings.TrimLeft(key[end:], " ")
 	if strings.HasPrefix(rest, `"`) {
 		end := stringEnd(rest)
-		n.Name = decode(rest[:end])
+		n.Name = withoutIcons(decode(rest[:end]))
 		rest = rest[end:]
 	}
 	n.attributes(rest)
@@ -258,6 +259,31 @@ func hexEscapes(s string) string {
 	}
 	return b.String()
 }
+
+// withoutIcons leaves out the signs of icon fonts. They are of private use: on the screen a
+// drawing, and no name that anybody could say.
+func withoutIcons(s string) string {
+	for i := range len(s) {
+		if s[i] < firstIcon {
+			continue
+		}
+		if !strings.ContainsFunc(s, isIcon) {
+			return s
+		}
+		return strings.TrimSpace(strings.Map(func(r rune) rune {
+			if isIcon(r) {
+				return -1
+			}
+			return r
+		}, s))
+	}
+	return s
+}
+
+// firstIcon is the first byte of the first sign of private use.
+const firstIcon = 0xEE
+
+func isIcon(r rune) bool { return unicode.Is(unicode.Co, r) }
 
 func valid(s string) string {
 	if utf8.ValidString(s) {

@@ -1,0 +1,136 @@
+package find
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/steps/snapshot"
+)
+
+// missing is what of a name is left to be found around the element; false when all of it
+// was found.
+func (m *match) missing() (phrase, bool) {
+	var rest []word
+	for _, w := range m.rest {
+		if !stopWords[w.text] && !structural[w.text] {
+			rest = append(rest, w)
+		}
+	}
+	return phraseOf(rest), len(rest) > 0
+}
+
+// around finds the rest of a name in what holds the element.
+func (s *search) around(n *snapshot.Node, name phrase, m *match) (float64, string) {
+	if !m.said.empty() && s.isCalled(m.said) {
+		return 0, "" // the page has the word itself, so its synonym is another thing
+	}
+	if m.left.empty() {
+		return m.score - isAround + isAlike, m.why
+	}
+	isField := s.query.Action == Fill || s.query.Action == Select
+	g := none
+	if !m.absent {
+		g = s.chain(n, m.left)
+	}
+	switch {
+	case g == whole:
+		return m.score, m.why + ", and the rest names where it stands"
+	case !m.absent && slices.ContainsFunc(s.x.labelsWith(n), name.equal): // "Delete account", and a button for it
+		return m.score, m.why + ", and all of them stand beside it"
+	case m.short:
+		return 0, ""
+	case g == inRow, g == part && isField:
+		return m.score - isAround + isPartly, m.why + ", and the rest stands around it"
+	case isField && meaningless(m.left.words):
+		return m.score - isAround + isWeak, m.why
+	}
+	return 0, ""
+}
+
+// isCalled tells whether an element that serves the action is called so.
+func (s *search) isCalled(name phrase) bool {
+	is, known := s.called[name.text]
+	if !known {
+		is = slices.ContainsFunc(s.x.serving(s.query.Action), func(n *snapshot.Node) bool {
+			return s.x.phrase(n.Name).equal(name) || n.Name == "" && s.x.phrase(n.Text).equal(name)
+		})
+		s.called[name.text] = is
+	}
+	return is
+}
+
+// chainKey is a look-up of words around an element. Siblings under the same heading have
+// the same around them, but for texts among the siblings themselves.
+type chainKey struct {
+	parent  *snapshot.Node
+	heading int // how many there are before it
+	rest    string
+}
+
+// chain looks for words in what holds an element: its row, its groups, the headings above it.
+func (s *search) chain(n *snapshot.Node, rest phrase) grade {
+	heading, _ := slices.BinarySearch(s.x.headings, n.Index)
+	key := chainKey{n.Parent, heading, rest.text}
+	g, known := s.chains[key]
+	if !known {
+		g = s.x.chain(n, rest)
+		s.chains[key] = g
+	}
+	if g != whole && slices.ContainsFunc(s.x.labelsWith(n), rest.equal) {
+		return whole
+	}
+	return g
+}
+
+func (x *Index) chain(n *snapshot.Node, rest phrase) grade {
+	var names, strict []phrase
+	for a := n.Parent; a != nil; a = a.Parent {
+		switch {
+		case is(a, row) && x.callsRow(a, rest):
+			strict = append(strict, x.pieces(a)...)
+		case is(a, dialog):
+			strict = append(strict, x.placeName(a))
+		case is(a, landmark) || a.Name != "":
+			names = append(names, x.placeName(a))
+		}
+		if a.Role == "cell" || a.Role == "gridcell" {
+			names = append(names, x.phrase(x.columnHead(a)))
+		}
+	}
+	for _, s := range x.sections {
+		if s.holds(n) {
+			names = append(names, s.name)
+		}
+	}
+	p := place{name: rest}
+	if slices.ContainsFunc(strict, rest.equal) || slices.ContainsFunc(names, func(name phrase) bool { return nameGrade(name, p) == whole }) {
+		return whole
+	}
+	g := part
+	for _, w := range rest.words {
+		has := func(p phrase) bool { return holdsWord(p, w) }
+		begins := func(p phrase) bool {
+			return len(p.words) > 0 && (p.words[0].same(w) || w.kind == han && strings.HasPrefix(p.words[0].text, w.text))
+		}
+		switch {
+		case slices.ContainsFunc(strict, has):
+			g = inRow
+		case !slices.ContainsFunc(names, begins):
+			return none
+		}
+	}
+	if g == inRow && (!countsFit(strict, rest) || !told(strict, heldBy(strict, rest.words))) {
+		return none
+	}
+	return g
+}
+
+// heldBy are the words that stand in one of the texts.
+func heldBy(texts []phrase, words []word) (list []word) {
+	for _, w := range words {
+		if slices.ContainsFunc(texts, func(p phrase) bool { return holdsWord(p, w) }) {
+			list = append(list, w)
+		}
+	}
+	return list
+}
