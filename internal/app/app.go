@@ -60,7 +60,8 @@ type App struct {
 	picker   *picker.Picker
 	requests *restapi.Metrics
 	lab      *trial.Lab
-	running  atomic.Int32 // runs of browser tests that go on by themselves
+	running  atomic.Int32   // runs of browser tests that go on by themselves
+	tests    sync.WaitGroup // the same; they end before the servers, which their teardowns need
 
 	recallMetrics *recall.Metrics
 
@@ -257,6 +258,7 @@ func (a *App) housekeep(ctx context.Context) {
 func (a *App) Close() error {
 	a.readiness.draining.Store(true)
 	a.stop()
+	a.tests.Wait()
 	a.events.Close()
 	a.picker.Close()
 	a.sessions.Close()

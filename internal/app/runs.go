@@ -92,7 +92,7 @@ func (a *App) StartTests(ctx context.Context, o trial.Order) (string, error) {
 	begun := make(chan string, 1)
 	ended := make(chan error, 1)
 	o.Started = func(id string) { begun <- id }
-	a.work.Go(func() {
+	a.tests.Go(func() {
 		defer a.running.Add(-1)
 		ctx, cancel := context.WithTimeout(a.background, maxStartedFor)
 		defer cancel()

@@ -136,8 +136,8 @@ func (c *command) order(flags *testFlags, args []string) (trial.Order, error) {
 	if flags.workers < 1 || flags.workers > maxWorkers {
 		return o, usage("--workers must be from 1 to %d", maxWorkers)
 	}
-	if flags.retries < 0 {
-		return o, usage("--retries must not be negative")
+	if flags.retries < 0 || flags.timeout < 0 {
+		return o, usage("--retries and --timeout must not be negative")
 	}
 	for _, v := range flags.vars {
 		name, value, ok := strings.Cut(v, "=")

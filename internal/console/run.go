@@ -62,7 +62,7 @@ func (c *Console) runNow(v *visit) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return part("run", "now", p)
+	return part("run", "update", p)
 }
 
 func (c *Console) runOf(v *visit) (*runPage, error) {

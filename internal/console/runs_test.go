@@ -70,6 +70,9 @@ func tryRun(t *testing.T, b *testparts.Browser) {
 	w := browsing(t, open, "")
 	b.Do(chromedp.Navigate(w.URL+"/runs"), chromedp.SendKeys("[name=steps]", "open http://127.0.0.1:1/\nexpect \"Orders\"\nclick Save\n"), chromedp.Click(".sheet button"))
 	b.Until(shows("The run has started") + " && " + shows("running") + ` && document.querySelector("progress")`)
+	if b.Read(`document.querySelectorAll(".actions button").length`) != "0" {
+		t.Error("a run that is under way can be run again")
+	}
 	first := b.Read("location.pathname")
 	open <- struct{}{}
 	b.Until(`document.querySelectorAll(".step").length === 3 && !document.querySelector("progress")`)

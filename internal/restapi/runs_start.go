@@ -1,6 +1,7 @@
 package restapi
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -104,10 +105,7 @@ func (a *API) StartRun(ctx context.Context, who access.Principal, in RunOrder) (
 	if (in.Steps == "") == (in.Again == "") || in.Workers < 0 || in.Workers > maxWorkers {
 		return "", fault.New(fault.BadRequest, "give steps or again, and at most %d workers", maxWorkers)
 	}
-	o := trial.Order{Who: who, Workers: in.Workers, Model: in.Model, Options: run.Options{Base: in.Base, Vars: in.Vars}}
-	if o.Profile, err = who.ProfileFor(in.Profile); err != nil {
-		return "", err
-	}
+	o := trial.Order{Who: who, Profile: in.Profile, Workers: in.Workers, Model: in.Model, Options: run.Options{Base: in.Base, Vars: in.Vars}}
 	if in.Again != "" {
 		err = a.again(ctx, in.Again, &o)
 	} else {
@@ -121,18 +119,21 @@ func (a *API) StartRun(ctx context.Context, who access.Principal, in RunOrder) (
 	if err != nil {
 		return "", err
 	}
+	if o.Profile, err = who.ProfileFor(o.Profile); err != nil {
+		return "", err
+	}
 	return a.Tests.StartTests(ctx, o)
 }
 
-// again takes the files of an earlier run. Those of the machine that it ran on are not read.
+// again takes the files and the terms of an earlier run. Files of the machine that it ran on
+// are not read.
 func (a *API) again(ctx context.Context, id string, o *trial.Order) error {
 	k, err := a.ReadRun(ctx, o.Who, id)
 	if err != nil {
 		return err
 	}
-	o.Suites, err = k.Again()
-	if o.Name, o.Sources = k.Name, k.Sources; o.Options.Base == "" {
-		o.Options.Base = k.Base
-	}
+	o.Profile = cmp.Or(o.Profile, k.Profile)
+	err = k.Again(o)
+	o.Workers = min(o.Workers, maxWorkers)
 	return err
 }

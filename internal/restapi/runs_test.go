@@ -34,6 +34,10 @@ func (g *gateway) principalOf(name string) string { return strings.Split(g.keys[
 func TestRunsAnswerAsTheDocumentSays(t *testing.T) {
 	g := newGateway(t)
 	g.keepRun(t, "run_1", g.principalOf("ann"))
+	err := g.app.Store.SaveRun(t.Context(), store.Run{ID: "run_2", At: time.Now(), Outcome: "running", Summary: json.RawMessage(`{"files":["t.yaml"],"totals":{}}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
 	doc, schemas := readDocument(t), newSchemas(t)
 	for _, c := range []struct {
 		method, path, target, body string
@@ -51,6 +55,7 @@ func TestRunsAnswerAsTheDocumentSays(t *testing.T) {
 		{"POST", "/runs", "/runs", `{"steps":"open /","workers":99}`, 400},
 		{"POST", "/runs", "/runs", `{"again":"nope"}`, 404},
 		{"POST", "/runs", "/runs", `{"again":"run_1"}`, 404}, // there is no browser here
+		{"POST", "/runs", "/runs", `{"again":"run_2"}`, 409}, // it is under way
 	} {
 		status, body := g.ask(t, "root", c.method, "/api/v1"+c.target, c.body)
 		if status != c.status {

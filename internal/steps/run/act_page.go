@@ -14,18 +14,20 @@ import (
 func (r *Runner) onPage(ctx context.Context, s *steps.Step, until *deadline) error {
 	switch s.Action {
 	case steps.Navigate:
-		return r.navigateFor(ctx, r.address(s.Value), s.Timeout)
+		return r.openWithin(ctx, r.address(s.Value), r.limit(s))
 	case steps.Reload:
-		return r.navigateFor(ctx, r.where.url, s.Timeout)
+		return r.openWithin(ctx, r.where.url, r.limit(s))
 	case steps.Back:
-		_, err := r.call(ctx, "browser_navigate_back", nil)
-		return err
+		return within(ctx, r.limit(s), "the page before", func(ctx context.Context) error {
+			_, err := r.call(ctx, "browser_navigate_back", nil)
+			return err
+		})
 	case steps.WaitFor:
 		return r.wait(ctx, s.Wait, until)
 	case steps.OnDialog:
 		return r.dialog(ctx, s.Dialog)
 	case steps.OnTab:
-		return r.tab(ctx, s.Tab)
+		return r.tab(ctx, s.Tab, r.limit(s))
 	case steps.Screenshot:
 		r.picture(ctx, r.step)
 		if r.step.Screenshot == nil {
@@ -84,17 +86,25 @@ func looksLikeHost(value string) bool {
 	return strings.Contains(host, ".") && !strings.HasSuffix(host, ".html") && !strings.HasSuffix(host, ".htm") || strings.HasPrefix(host, "localhost")
 }
 
-// navigateFor goes to an address for as long as the step itself allows; 0 leaves it to the
-// server, for which the first page may mean to start the browser.
-func (r *Runner) navigateFor(ctx context.Context, to string, limit time.Duration) error {
+// openWithin goes to an address for as long as somebody has said; 0 leaves it to the server.
+// A browser that is still to be started has its own time for that.
+func (r *Runner) openWithin(ctx context.Context, to string, limit time.Duration) error {
+	if limit > 0 && !r.awake {
+		r.call(ctx, "browser_snapshot", nil) // one that cannot be started says so once more below
+	}
+	return within(ctx, limit, to, func(ctx context.Context) error { return r.navigate(ctx, to) })
+}
+
+// within opens a page, and gives up when it is not there in time. 0 sets no time.
+func within(ctx context.Context, limit time.Duration, what string, open func(context.Context) error) error {
 	if limit == 0 {
-		return r.navigate(ctx, to)
+		return open(ctx)
 	}
 	inner, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	err := r.navigate(inner, to)
+	err := open(inner)
 	if err != nil && inner.Err() != nil && ctx.Err() == nil {
-		return fail(snapshot.TimedOut, "%s was not open after %s", to, limit)
+		return fail(snapshot.TimedOut, "%s was not open after %s", what, limit)
 	}
 	return err
 }
@@ -173,13 +183,13 @@ func (r *Runner) dialog(ctx context.Context, d *steps.Dialog) error {
 	return err
 }
 
-func (r *Runner) tab(ctx context.Context, t *steps.Tab) error {
+func (r *Runner) tab(ctx context.Context, t *steps.Tab, limit time.Duration) error {
 	switch {
 	case t.New:
 		if _, err := r.call(ctx, "browser_tabs", map[string]any{"action": "new"}); err != nil || t.URL == "" {
 			return err
 		}
-		return r.navigate(ctx, r.address(t.URL))
+		return r.openWithin(ctx, r.address(t.URL), limit)
 	case t.Close:
 		_, err := r.call(ctx, "browser_tabs", map[string]any{"action": "close"})
 		return err

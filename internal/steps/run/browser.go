@@ -87,6 +87,7 @@ func (r *Runner) send(ctx context.Context, asked, fitted Call) (snapshot.Answer,
 		return snapshot.Answer{}, err
 	}
 	answer := snapshot.ReadAnswer(raw)
+	r.awake = true
 	r.look(answer)
 	if answer.Failure != nil {
 		r.metrics.Calls.OK--

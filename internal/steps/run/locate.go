@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -32,15 +33,16 @@ type deadline struct {
 }
 
 func (r *Runner) deadline(s *steps.Step) *deadline {
-	limit := s.Timeout
-	if limit == 0 {
-		limit = r.suite.Timeout
-	}
-	if limit == 0 {
-		limit = r.opts.Timeout
-	}
-	return &deadline{r: r, end: r.opts.Now().Add(limit), gap: firstGap}
+	return &deadline{r: r, end: r.opts.Now().Add(cmp.Or(r.limit(s), defaultTimeout)), gap: firstGap}
 }
+
+// limit is how long a step may take, as somebody has said; 0 when nobody has.
+func (r *Runner) limit(s *steps.Step) time.Duration {
+	return cmp.Or(s.Timeout, r.suite.Timeout, max(r.opts.Timeout, 0))
+}
+
+// defaultTimeout is how long a step may take of which nobody says it.
+const defaultTimeout = 10 * time.Second
 
 const (
 	firstGap = 100 * time.Millisecond

@@ -84,6 +84,7 @@ type Runner struct {
 	fit     Fitter
 	page    *page // the last snapshot while it is good
 	where   place
+	awake   bool // the browser has answered since it was closed
 	vars    *steps.Vars
 	suite   *steps.Suite
 	metrics *Metrics
@@ -101,9 +102,6 @@ func New(b Browser, opts *Options) *Runner {
 	o := &r.opts
 	if o.ID == "" {
 		o.ID = "run"
-	}
-	if o.Timeout <= 0 {
-		o.Timeout = 10 * time.Second
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -190,8 +188,10 @@ func (r *Runner) once(ctx context.Context, c *steps.Case, row map[string]string)
 		out.Status, out.Error = Broken, r.errorOf(endedBy(ctx, err), nil)
 		return out
 	}
+	last, done := outliving(ctx, teardownLimit)
+	defer done()
 	r.startTrace(ctx)
-	defer func() { out.Trace = r.stopTrace(ctx) }()
+	defer func() { out.Trace = r.stopTrace(last) }()
 	for _, part := range [][]steps.Step{r.suite.Setup, c.Steps} {
 		for i := range part {
 			if out.Error != nil {
@@ -201,13 +201,13 @@ func (r *Runner) once(ctx context.Context, c *steps.Case, row map[string]string)
 			r.add(&out, r.run(ctx, &part[i]))
 		}
 	}
-	r.settleDialog(ctx)
+	r.settleDialog(last)
 	for i := range r.suite.Teardown {
-		if ctx.Err() != nil {
+		if last.Err() != nil {
 			out.Steps = append(out.Steps, r.left(&r.suite.Teardown[i]))
 			continue
 		}
-		r.add(&out, r.run(ctx, &r.suite.Teardown[i]))
+		r.add(&out, r.run(last, &r.suite.Teardown[i]))
 	}
 	return out
 }
@@ -262,7 +262,7 @@ func (r *Runner) fresh(ctx context.Context) error {
 	}
 	if started {
 		r.call(ctx, "browser_close", nil) // a closed browser is as good as a fresh one
-		r.where = place{}
+		r.where, r.awake = place{}, false
 	}
 	return nil
 }

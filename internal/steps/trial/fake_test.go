@@ -107,6 +107,18 @@ func newApp(t *testing.T, url string) *app.App {
 // newAppWith is one with more in its configuration.
 func newAppWith(t *testing.T, url, more string) *app.App {
 	t.Helper()
+	a := openApp(t, url, more)
+	t.Cleanup(func() {
+		if err := a.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return a
+}
+
+// openApp is one that its test closes.
+func openApp(t *testing.T, url, more string) *app.App {
+	t.Helper()
 	text := more + fmt.Sprintf("store: t.db\nmcpServers:\n  web: {url: %q}\nprofiles:\n  default: {validation: light}\n  agents: {tests: true, validation: light}\n", url)
 	cfg, err := config.Parse(filepath.Join(t.TempDir(), "toolfit.yaml"), []byte(text), nil)
 	if err != nil {
@@ -116,11 +128,6 @@ func newAppWith(t *testing.T, url, more string) *app.App {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := a.Close(); err != nil {
-			t.Error(err)
-		}
-	})
 	return a
 }
 

@@ -53,7 +53,7 @@ type Summary struct {
 type Report struct {
 	Results []*run.Result     `json:"results"`
 	Sources map[string]string `json:"sources,omitempty"` // the files, to run them again
-	Base    string            `json:"base,omitempty"`    // the address that was tested, where the order named it
+	Terms
 }
 
 // Event is something that happened to a run.
@@ -80,7 +80,7 @@ const (
 func (l *Lab) begin(o *Order) *Kept {
 	k := &Kept{ID: "run_" + strings.TrimPrefix(l.parts.NewID(), "c_"), At: l.now(), Outcome: Running}
 	k.Name, k.Principal, k.Profile = o.Name, o.Who.ID, o.Profile
-	k.Sources, k.Base = o.Sources, o.Options.Base
+	k.Sources, k.Terms = o.Sources, o.terms()
 	for _, s := range o.Suites {
 		k.Files = append(k.Files, s.File)
 		k.Cases += len(s.Cases)

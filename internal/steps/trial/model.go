@@ -75,7 +75,7 @@ func choiceBody(m *config.Model, c run.Choice) ([]byte, error) {
 		Elements []element `json:"elements"`
 	}{Wanted: c.Wanted, Action: string(c.Action)}
 	for _, e := range c.Elements {
-		question.Elements = append(question.Elements, element{e.Ref, e.Role, shortened(e.Name), e.Path})
+		question.Elements = append(question.Elements, element{e.Ref, e.Role, beginning(e.Name), e.Path})
 	}
 	asked, err := json.Marshal(question)
 	if err != nil {
@@ -89,15 +89,6 @@ func choiceBody(m *config.Model, c run.Choice) ([]byte, error) {
 	out = rawjson.AppendString(append(out, `,"messages":[{"role":"system","content":`...), chooseSystem)
 	out = rawjson.AppendString(append(out, `},{"role":"user","content":`...), string(asked))
 	return append(out, "}]}"...), nil
-}
-
-// shortened is enough of a name to know the element by.
-func shortened(name string) string {
-	const most = 80
-	if r := []rune(name); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return name
 }
 
 var errNoChoice = errors.New("its answer is not the ref of one element")

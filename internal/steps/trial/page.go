@@ -57,7 +57,7 @@ type unread struct {
 		} `json:"cases"`
 	} `json:"results"`
 	Sources map[string]string `json:"sources"`
-	Base    string            `json:"base"`
+	Terms
 }
 
 // ReadPage reads one page of a run. A number beyond the last means the last.
@@ -72,7 +72,7 @@ func ReadPage(row store.Run, now time.Time, number int) (*Page, error) {
 			return nil, fmt.Errorf("read run %s: %w", row.ID, err)
 		}
 	}
-	k.Sources, k.Base = all.Sources, all.Base
+	k.Sources, k.Terms = all.Sources, all.Terms
 	p := &Page{Kept: k, Last: all.pages()}
 	p.Number = min(max(number, 1), p.Last)
 	return p, p.add(&all)

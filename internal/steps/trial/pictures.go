@@ -1,25 +1,33 @@
 package trial
 
 import (
-	"encoding/json"
-
 	"github.com/toolfit/toolfit/internal/steps/run"
 	"github.com/toolfit/toolfit/internal/store"
 )
 
-const (
-	// maxPictures bounds the bytes of all pictures that are kept of one run.
-	maxPictures = 32 << 20
-	// maxReport bounds the rest. Of a longer one, the calls of steps that passed go.
-	maxReport = 32 << 20
-)
+// maxPictures bounds the bytes of all pictures that are kept of one run.
+const maxPictures = 32 << 20
 
 // parted is a report as it is kept, and its pictures apart from it: whoever reads a run need
 // not read these, too.
 func parted(r Report) (data []byte, pictures []store.RunPicture, err error) {
 	r.Results = run.Copies(r.Results)
-	room := maxPictures
-	for n, s := range run.Steps(r.Results) {
+	taken := takePictures(r.Results)
+	if data, err = lightened(&r, maxReport); err != nil {
+		return nil, nil, err
+	}
+	for n, s := range run.Steps(r.Results) { // those that are left
+		if s.Screenshot != nil {
+			pictures = append(pictures, store.RunPicture{Step: n, Type: s.Screenshot.Type, Data: taken[s.Screenshot]})
+		}
+	}
+	return data, pictures, nil
+}
+
+// takePictures puts an image without bytes in the place of each picture for which there is room.
+func takePictures(results []*run.Result) map[*run.Image][]byte {
+	taken, room := map[*run.Image][]byte{}, maxPictures
+	for _, s := range run.Steps(results) {
 		picture := s.Screenshot
 		if picture == nil {
 			continue
@@ -30,19 +38,10 @@ func parted(r Report) (data []byte, pictures []store.RunPicture, err error) {
 			continue
 		}
 		room -= len(picture.Data)
-		pictures = append(pictures, store.RunPicture{Step: n, Type: picture.Kind(), Data: picture.Data})
 		s.Screenshot = &run.Image{Type: picture.Kind(), Size: len(picture.Data)}
+		taken[s.Screenshot] = picture.Data
 	}
-	if data, err = json.Marshal(r); err != nil || len(data) <= maxReport {
-		return data, pictures, err
-	}
-	for _, s := range run.Steps(r.Results) {
-		if s.Status == run.Passed {
-			s.Calls = nil
-		}
-	}
-	data, err = json.Marshal(r)
-	return data, pictures, err
+	return taken
 }
 
 // Fill puts pictures that were kept apart back where they belong. One that is not there any

@@ -63,10 +63,13 @@ func (l *Lab) runSteps(ctx context.Context, req *call.Request, args json.RawMess
 	return result(told(k), k.Outcome != Passed), nil
 }
 
+// writtenFile is what steps that come as text are called, unless they are a Markdown plan.
+const writtenFile = "steps.yaml"
+
 // Written reads steps that come as text: sentences line by line, a Markdown plan, or YAML.
 // Nothing beside the text is read.
 func Written(text string) (*steps.Suite, error) {
-	name, data := "steps.yaml", []byte(text)
+	name, data := writtenFile, []byte(text)
 	switch trimmed := strings.TrimSpace(text); {
 	case strings.HasPrefix(trimmed, "# "):
 		name = "steps.md"

@@ -1,0 +1,79 @@
+package run_test
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/steps"
+	"github.com/toolfit/toolfit/internal/steps/run"
+	"github.com/toolfit/toolfit/internal/steps/snapshot"
+)
+
+// slowBrowser takes its time for some tools, unless the call is given up.
+type slowBrowser struct {
+	fakeBrowser
+	takes map[string]time.Duration
+}
+
+func (b *slowBrowser) Call(ctx context.Context, asked, c run.Call) (json.RawMessage, error) {
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-time.After(b.takes[c.Tool]):
+	}
+	return b.fakeBrowser.Call(ctx, asked, c)
+}
+
+func TestAPageIsOpenedInTheTimeThatSomebodyNamed(t *testing.T) {
+	for name, c := range map[string]struct {
+		opts run.Options
+		text string
+		want time.Duration // 0: it is waited for
+	}{
+		"the step":      {run.Options{}, "- {navigate: http://h/, timeout: 2s}\n", 2 * time.Second},
+		"the file":      {run.Options{Timeout: time.Hour}, "timeout: 3s\nsteps: [打开 http://h/]\n", 3 * time.Second},
+		"the order":     {run.Options{Timeout: 4 * time.Second}, "- 打开 http://h/\n", 4 * time.Second},
+		"nobody":        {run.Options{}, "- 打开 http://h/\n", 0},
+		"of a new tab":  {run.Options{}, "timeout: 3s\nsteps: [{tab: {new: http://h/}}]\n", 3 * time.Second},
+		"the page back": {run.Options{}, "- {back: true, timeout: 2s}\n", 2 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				suite, err := steps.Parse("t.yaml", []byte(c.text), nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				b := &slowBrowser{fakeBrowser{tree: page(loginPage)}, map[string]time.Duration{"browser_navigate": time.Minute, "browser_navigate_back": time.Minute}}
+				c.opts.Screenshots = "off"
+				got := run.New(b, &c.opts).Suite(t.Context(), suite).Cases[0]
+				switch {
+				case c.want == 0 && (got.Status != run.Passed || got.Duration != time.Minute):
+					t.Errorf("%s after %s: %+v", got.Status, got.Duration, got.Error)
+				case c.want != 0 && (got.Status != run.Failed || got.Duration != c.want || got.Error.Details.Code != snapshot.TimedOut):
+					t.Errorf("%s after %s: %+v", got.Status, got.Duration, got.Error)
+				}
+			})
+		})
+	}
+}
+
+func TestTheStartOfTheBrowserIsNoPartOfTheTimeForAPage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		suite, err := steps.Parse("t.yaml", []byte("timeout: 2s\ncases:\n  - {name: a, steps: [打开 http://h/, 打开 http://h/2]}\n  - {name: b, steps: [打开 http://h/3]}\n"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := &slowBrowser{fakeBrowser{tree: page(loginPage)}, map[string]time.Duration{"browser_snapshot": 20 * time.Second, "browser_navigate": time.Second}}
+		res := run.New(b, nil).Suite(t.Context(), suite)
+		if !res.Passed() {
+			t.Errorf("%+v %+v", res.Cases[0].Error, res.Cases[1].Error)
+		}
+		if n := len(slices.DeleteFunc(b.calls, func(c string) bool { return c != "browser_snapshot {}" })); n != 2 {
+			t.Errorf("the browser was woken %d times for 2 cases", n)
+		}
+	})
+}
