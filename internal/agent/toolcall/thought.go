@@ -26,7 +26,7 @@ type thought struct {
 
 // look tells what a text is that begins with "<".
 func (t *thought) look(text string) (kind, int) {
-	if t.off || t.code || t.ticks > 0 { // it is spoken of
+	if t.off || t.spoken() {
 		return isText, 1
 	}
 	for _, tags := range thoughts {
@@ -41,6 +41,9 @@ func (t *thought) look(text string) (kind, int) {
 	}
 	return isText, 1
 }
+
+// spoken tells whether a tag that follows is only spoken of.
+func (t *thought) spoken() bool { return t.code || t.ticks > 0 }
 
 // output is what comes out of a piece.
 type output struct {
