@@ -50,6 +50,7 @@ const (
 // Reader takes the text apart. The zero value is ready.
 type Reader struct {
 	Uncalled bool // calls come another way: in the text they are text
+	Thinking bool // the model is known to begin with a thought, and to mark its end alone
 
 	held    string // text that may be the beginning of something else
 	inside  bool   // a call is open
@@ -64,6 +65,7 @@ type Said struct {
 	Text    string // none of a call's
 	Thought string
 	Unsaid  bool // all text before this was thought too: only its end was marked
+	Said    bool // all thought before this was said, and is in Text: its end was not marked after all
 }
 
 // body is what has come of an open call.
@@ -86,7 +88,7 @@ type body struct {
 func (r *Reader) Write(piece string) Said {
 	var out output
 	r.feed(piece, &out)
-	return out.said()
+	return out.result()
 }
 
 // Calls are those found since the last time.
@@ -104,7 +106,7 @@ func (r *Reader) Close(cutOff bool) Said {
 		how = byLimit
 	}
 	var out output
-	r.endThought(&out)
+	r.endThought(&out, cutOff)
 	for r.inside {
 		if len(r.body.doubts) > 0 {
 			r.fallBack(&out)
@@ -114,12 +116,16 @@ func (r *Reader) Close(cutOff bool) Said {
 	}
 	r.show(r.held, &out)
 	r.held = ""
-	return out.said()
+	return out.result()
 }
 
 // feed goes through a piece byte by byte, so that it does not matter where pieces end.
 func (r *Reader) feed(piece string, out *output) {
 	for i := 0; i < len(piece); i++ {
+		if r.Thinking {
+			r.Thinking = false
+			r.thought.guess(piece[i])
+		}
 		switch {
 		case r.inside:
 			r.inCall(piece[i], out)

@@ -100,12 +100,16 @@ var fixtures = []struct {
 
 // parse reads pieces, and writes down what came out: the text, the thoughts behind "~", and
 // each call behind "|".
-func parse(cutOff bool, pieces ...string) string {
-	var r Reader
+func parse(cutOff bool, pieces ...string) string { return new(Reader).parse(cutOff, pieces...) }
+
+func (r *Reader) parse(cutOff bool, pieces ...string) string {
 	var text, thoughts string
 	take := func(s Said) {
 		if s.Unsaid {
 			text, thoughts = "", thoughts+text
+		}
+		if s.Said {
+			thoughts = ""
 		}
 		text, thoughts = text+s.Text, thoughts+s.Thought
 	}
@@ -191,6 +195,37 @@ func TestCallsThatComeAnotherWayAreTextInTheText(t *testing.T) {
 	}
 }
 
+func TestAModelThatMarksOnlyTheEndOfItsThoughtsIsHeardFromTheBeginning(t *testing.T) {
+	const call = `<tool_call>{"tool_name":"a"}</tool_call>`
+	for text, want := range map[string]string{
+		"Hm. " + call + " Or so</think>\n\nYes. " + call: "Yes. ~Hm. " + call + " Or so| a ",
+		"<think>Hm.</think>Yes.":                         "Yes.~Hm.",
+		"Yes. " + call + " Done.":                        "Yes.  Done.| a ",
+		"Yes, a < b. <think>Hm.</think> No.":             "Yes, a < b.  No.~Hm.",
+		call:                                             "| a ",
+		"\n</think>\n\n":                                 "~\n",
+		"":                                               "",
+	} {
+		for i := range len(text) + 1 {
+			if got := (&Reader{Thinking: true}).parse(false, text[:i], text[i:]); got != want {
+				t.Errorf("%q, split at %d: got %q, want %q", text, i, got, want)
+			}
+		}
+	}
+	if got := (&Reader{Thinking: true}).parse(true, "Hm. "+call); got != "~Hm. "+call {
+		t.Errorf("cut off in its thoughts: %q", got)
+	}
+	r := Reader{Thinking: true}
+	for _, step := range []struct {
+		piece string
+		want  Said
+	}{{"Hm", Said{Thought: "Hm"}}, {", <", Said{Thought: ", "}}, {"/think>Yes", Said{Text: "Yes"}}} {
+		if got := r.Write(step.piece); got != step.want {
+			t.Errorf("after %q: %+v, want %+v", step.piece, got, step.want)
+		}
+	}
+}
+
 func FuzzReader(f *testing.F) {
 	for _, x := range fixtures {
 		f.Add(x.text, uint16(len(x.text)/2), x.cutOff)
@@ -200,6 +235,13 @@ func FuzzReader(f *testing.F) {
 		split := min(int(at), len(text))
 		if got := parse(cutOff, text[:split], text[split:]); got != want {
 			t.Errorf("split at %d: got %q, want %q", split, got, want)
+		}
+		thinking := (&Reader{Thinking: true}).parse(cutOff, text)
+		if got := (&Reader{Thinking: true}).parse(cutOff, text[:split], text[split:]); got != thinking {
+			t.Errorf("thinking, split at %d: got %q, want %q", split, got, thinking)
+		}
+		if !strings.Contains(text, "</think>") && !cutOff && thinking != want {
+			t.Errorf("without a thought: got %q, want %q", thinking, want)
 		}
 		if !strings.Contains(text, "<tool_call") && !strings.Contains(text, "```tool_call\n") && !strings.Contains(text, "think") &&
 			!strings.Contains(text, "<function") && !strings.Contains(text, "<invoke") && want != text {
