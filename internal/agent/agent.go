@@ -77,6 +77,8 @@ type Runner struct {
 	parts Parts
 	opts  Options
 	busy  sync.Map // sessions in which an answer is being made
+
+	endsThoughts sync.Map // models that were heard to mark only the end of their thoughts
 }
 
 // New makes a Runner; nil options are the defaults.

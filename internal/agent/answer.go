@@ -133,14 +133,15 @@ func (c *chat) logTools(ctx context.Context, details int) {
 	}
 }
 
-// customPrompt is the system message of the caller's own, the last that was sent; "" without one.
-func (c *chat) customPrompt() (text string) {
-	for _, m := range c.turn.Messages {
-		if m.Role == roleSystem || m.Role == roleDeveloper {
-			text = m.Text()
+// customPrompt is what the caller's own system messages say; "" without one.
+func (c *chat) customPrompt() string {
+	var prompt customPrompt
+	for i := range c.turn.Messages {
+		if m := &c.turn.Messages[i]; m.isSystem() {
+			prompt.add(m)
 		}
 	}
-	return strings.TrimSpace(text)
+	return prompt.text()
 }
 
 func (c *chat) hear(e Event) {

@@ -160,6 +160,30 @@ func TestTheCallersSystemMessageTakesThePlaceOfThePrompt(t *testing.T) {
 	}
 }
 
+func TestAllSystemMessagesOfACallerAreThePrompt(t *testing.T) {
+	w := newWorld(t, "", nil)
+	w.script(script.Answer{Text: "ok"})
+	said := func(session string, list ...Message) (prompt, goesOn string) {
+		w.forget()
+		turn := w.turn("helper", "go")
+		turn.Session, turn.Messages = session, append(list, turn.Messages...)
+		goesOn = w.must(turn).Session
+		return w.asked[0].Messages[0].Text(), goesOn
+	}
+	one, two := textMessage(roleSystem, "Be kind."), textMessage(roleDeveloper, "Be short.")
+	prompt, session := said("", one, two, UserMessage("a"), one)
+	if prompt != "Be kind.\n\nBe short." {
+		t.Errorf("got %q", prompt)
+	}
+	prompt, session = said(session, two, one)
+	if prompt != "Be short.\n\nBe kind." {
+		t.Errorf("in the next question: %q", prompt)
+	}
+	if prompt, _ = said(session); prompt != "Be short.\n\nBe kind." {
+		t.Errorf("the last ones do not last: %q", prompt)
+	}
+}
+
 func TestChatsGoOnWhereTheyEnded(t *testing.T) {
 	w := newWorld(t, "", nil)
 	w.script(readSheet, script.Answer{Text: "有三行。"}, script.Answer{Text: "你问过表格。"})

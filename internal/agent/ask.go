@@ -75,12 +75,17 @@ func spentOn(r *endpoint.Reply, estimate endpoint.Usage) endpoint.Usage {
 	return estimate
 }
 
+// parallel is the member of a request that says whether a model may make several calls at once.
+const parallel = "parallel_tool_calls"
+
 // body is a request to the model.
 func (c *chat) body(open bool) []byte {
 	out := rawjson.AppendString([]byte(`{"model":`), c.model.Model)
 	out = append(out, `,"stream":true,"stream_options":{"include_usage":true}`...)
 	for w := rawjson.Object(c.turn.Params); w.Next(); {
-		out = appendMember(out, string(w.Key), w.Value)
+		if name := string(w.Key); name != parallel || c.functions != nil { // endpoints refuse it where nothing can be called
+			out = appendMember(out, name, w.Value)
+		}
 	}
 	for w := rawjson.Object(c.model.Params); w.Next(); {
 		if rawjson.Get(c.turn.Params, string(w.Key)) == nil {
@@ -111,7 +116,7 @@ func appendMember(out []byte, name string, value []byte) []byte {
 func (c *chat) messages(open bool) []json.RawMessage {
 	list := []Message{textMessage(roleSystem, c.system)}
 	for _, m := range complete(c.said) {
-		if m.Role != roleSystem && m.Role != roleDeveloper { // its text is the prompt
+		if !m.isSystem() { // its text is the prompt
 			list = append(list, m)
 		}
 	}

@@ -17,18 +17,22 @@ type listener struct {
 	thinking bool            // there were some in this reply
 	said     strings.Builder
 	before   string // the answer so far
+	pondered string // the thoughts so far
 }
 
 func (c *chat) listen() *listener {
-	l := &listener{chat: c, before: c.text.String()}
+	l := &listener{chat: c, before: c.text.String(), pondered: c.thought.String()}
 	l.texts.Uncalled = c.model.Tools != config.TextTools
 	l.thoughts.Uncalled = l.texts.Uncalled
+	_, l.texts.Thinking = c.endsThoughts.Load(c.model.Name)
 	return l
 }
 
 // take takes the next piece.
 func (l *listener) take(p endpoint.Piece) {
-	l.think(p.Reasoning)
+	if l.think(p.Reasoning); p.Reasoning != "" { // then the text has none
+		l.texts.Thinking = false
+	}
 	l.show(l.texts.Write(p.Text))
 }
 
@@ -53,10 +57,17 @@ func (l *listener) think(text string) {
 }
 
 func (l *listener) show(s toolcall.Said) {
-	if s.Unsaid { // a stream cannot take it back, but the answer can
+	if s.Unsaid { // a stream cannot take it back, but the answer can, and the next one is heard rightly
 		l.said.Reset()
 		l.text.Reset()
 		l.text.WriteString(l.before)
+		l.endsThoughts.Store(l.model.Name, true)
+	}
+	if s.Said {
+		l.thoughts, l.thinking = toolcall.Reader{Uncalled: l.thoughts.Uncalled}, false
+		l.thought.Reset()
+		l.thought.WriteString(l.pondered)
+		l.endsThoughts.Delete(l.model.Name)
 	}
 	l.think(s.Thought)
 	if s.Text == "" {

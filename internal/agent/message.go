@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
 // Message is one of a conversation, in the form of the chat completions API.
@@ -17,6 +18,7 @@ type Message struct {
 	Name       string          `json:"name,omitempty"`
 	ToolCalls  []ToolCall      `json:"tool_calls,omitempty"`
 	ToolCallID string          `json:"tool_call_id,omitempty"`
+	Refusal    string          `json:"refusal,omitempty"`           // in place of the content of an assistant
 	Reasoning  string          `json:"reasoning_content,omitempty"` // the model's thoughts, where its endpoint wants them back
 	Note       *Note           `json:"toolfit,omitempty"`           // for readers of the transcript; models do not get it
 }
@@ -92,17 +94,25 @@ func (m *Message) Text() string {
 	return strings.Join(texts, "\n")
 }
 
+// isSystem tells whether the message is a part of the prompt.
+func (m *Message) isSystem() bool { return m.Role == roleSystem || m.Role == roleDeveloper }
+
 // check refuses a message that no model would take.
 func (m *Message) check() error {
 	content := bytes.TrimSpace(m.Content)
 	filled := len(content) > 0 && (content[0] == '"' || content[0] == '[')
+	for w := rawjson.Array(content); w.Next(); {
+		if w.Value[0] != '{' {
+			return fmt.Errorf("each part of a content must be an object with a type, not %.40s", w.Value)
+		}
+	}
 	switch m.Role {
 	case roleSystem, roleDeveloper, roleUser:
 		if !filled {
 			return fmt.Errorf("content must be text or a list of parts")
 		}
 	case roleAssistant:
-		if !filled && len(m.ToolCalls) == 0 {
+		if !filled && len(m.ToolCalls) == 0 && m.Refusal == "" {
 			return fmt.Errorf("needs content or tool_calls")
 		}
 	case roleTool:

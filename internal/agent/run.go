@@ -120,13 +120,21 @@ func (c *chat) admit(w *wanted, open bool) (refusal error, skipped bool) {
 	case errors.Is(w.err, errInThought):
 		return fault.New(fault.BadArguments, "not called: %w", w.err).WithHint("write the call after them, in the answer itself"), false
 	case w.err != nil:
-		return fault.New(fault.BadArguments, "the call cannot be read: %w", w.err).WithHint("write the call again"), false
+		return fault.New(fault.BadArguments, "the call cannot be read: %w", w.err).WithHint("%s", c.askForCall()), false
 	}
 	var err error
 	if w.found, err = c.tools.find(w.tool, w.source, w.args); err == nil {
 		err = c.tools.inner(w.found, w.args)
 	}
 	return err, false
+}
+
+// askForCall asks for a call in the form that can be read.
+func (c *chat) askForCall() string {
+	if c.model.Tools == config.TextTools {
+		return "write it again as " + callForm
+	}
+	return "write the call again"
 }
 
 // dependencies are the calls that must be over before one is made. Calls of one round do

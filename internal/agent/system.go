@@ -3,6 +3,7 @@ package agent
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/config"
@@ -55,6 +56,18 @@ func systemPrompt(a *config.Agent, custom, section string, tools []string) strin
 	}
 	return strings.TrimRight(text, "\n") + "\n\n" + protocol
 }
+
+// customPrompt is made of system messages: each has its say, and none twice, for some clients
+// send theirs with every question.
+type customPrompt []string
+
+func (p *customPrompt) add(m *Message) {
+	if text := strings.TrimSpace(m.Text()); text != "" && !slices.Contains(*p, text) {
+		*p = append(*p, text)
+	}
+}
+
+func (p customPrompt) text() string { return strings.Join(p, "\n\n") }
 
 // lineOf is where the line stands that names the tools.
 func lineOf(text string) (start, end int, ok bool) {

@@ -116,3 +116,42 @@ func TestAResultCannotEndItsTag(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 }
+
+func TestMessagesAreCheckedBeforeAModelSeesThem(t *testing.T) {
+	for raw, want := range map[string]string{
+		`{"role":"user","content":"hi"}`:                                           "",
+		`{"role":"user","content":[{"type":"image_url","image_url":{"url":"x"}}]}`: "",
+		`{"role":"assistant","content":null,"refusal":"No."}`:                      "",
+		`{"role":"assistant","content":null}`:                                      "needs content or tool_calls",
+		`{"role":"user","content":{"text":"hi"}}`:                                  "content must be text or a list of parts",
+		`{"role":"user","content":[{"type":"text","text":"hi"}, null]}`:            "each part of a content must be an object with a type, not null",
+		`{"role":"tool","content":"x"}`:                                            "needs content and tool_call_id",
+		`{"role":"function","content":"x","name":"f"}`:                             `role "function" is none of`,
+	} {
+		var m Message
+		if err := json.Unmarshal([]byte(raw), &m); err != nil {
+			t.Fatal(err)
+		}
+		err := m.check()
+		if err == nil && want != "" || err != nil && (want == "" || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, want %q", raw, err, want)
+		}
+		if m.Refusal != "" && !strings.Contains(string(forModel([]Message{m})[0]), `"refusal":"No."`) {
+			t.Errorf("the model gets %s", forModel([]Message{m}))
+		}
+	}
+}
+
+func TestCallsAtOnceAreSpokenOfOnlyWhereThereAreTools(t *testing.T) {
+	w := newWorld(t, "", nil)
+	w.script(script.Answer{Text: "ok"})
+	for _, none := range []bool{false, true} {
+		w.forget()
+		turn := w.turn("helper", "go")
+		turn.NoTools, turn.Params = none, json.RawMessage(`{"parallel_tool_calls":false,"seed":1}`)
+		w.must(turn)
+		if got := string(w.asked[0].Raw); strings.Contains(got, `"parallel_tool_calls":false`) == none || !strings.Contains(got, `"seed":1`) {
+			t.Errorf("without tools %v: %s", none, got)
+		}
+	}
+}

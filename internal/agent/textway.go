@@ -5,9 +5,12 @@ import (
 	"strings"
 )
 
-// protocol tells a model without function calling how to call.
+// callForm is how a model without function calling writes a call.
+const callForm = `<tool_call>{"id":"call_001","tool_name":"NAME","arguments":{…}}</tool_call>`
+
+// protocol tells such a model how to call.
 const protocol = `To call a tool, write exactly this, with an id of your own, and nothing after it:
-<tool_call>{"id":"call_001","tool_name":"NAME","arguments":{…}}</tool_call>
+` + callForm + `
 Several calls may follow one another. Each is answered by <tool_result>{"id":…,"success":…,"result":…,"error":…,"duration_ms":…}</tool_result>. Never write a <tool_result> yourself.`
 
 // answerNow tells such a model that it cannot call any more.

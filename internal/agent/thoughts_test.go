@@ -45,6 +45,30 @@ func TestACallInThoughtsIsNotMade(t *testing.T) {
 	}
 }
 
+// TestAModelThatMarksOnlyTheEndOfItsThoughtsIsKnownByIt holds that a stream has a model's
+// thoughts for its answer once, and never again while it goes on like that.
+func TestAModelThatMarksOnlyTheEndOfItsThoughtsIsKnownByIt(t *testing.T) {
+	w := newWorld(t, "", nil)
+	const thoughtful = "They greet, so I do.\n</think>\n\nHello."
+	for _, step := range []struct{ name, says, text, thoughts, shown string }{
+		{"nothing is known yet", thoughtful, "Hello.", "", "They greet, so I do.\n"},
+		{"now it is", thoughtful, "Hello.", "They greet, so I do.\n", ""},
+		{"it does not think this time", "Hello.", "Hello.", "Hello.", ""},
+		{"so nothing is known again", "Hello.", "Hello.", "", ""},
+	} {
+		w.forget()
+		w.script(script.Answer{Text: step.says, Piece: 4})
+		a := w.must(w.turn("helper", "go"))
+		thoughts, text := w.heard()
+		if a.Text != step.text || thoughts != step.thoughts || strings.TrimSuffix(text, a.Text) != step.shown {
+			t.Errorf("%s: %q, thoughts %q, heard %q", step.name, a.Text, thoughts, text)
+		}
+		if strings.Contains(step.says, "</think>") != (a.Thought == "They greet, so I do.\n") && step.shown == "" {
+			t.Errorf("%s: thought %q", step.name, a.Thought)
+		}
+	}
+}
+
 func TestAModelThatOnlyThinksOfACallIsToldSo(t *testing.T) {
 	w := newWorld(t, "", nil)
 	call := in("writer", "1", "read_data_from_excel", sheet).Text

@@ -97,7 +97,8 @@ func title(list []Message) string {
 func (c *chat) remember(ctx context.Context) error {
 	most := c.agent.Capabilities.MemoryLimit
 	var list []Message
-	var custom string
+	var custom customPrompt // of the last time that there was one
+	fresh := true
 	for after := int64(0); ; {
 		rows, err := c.parts.Sessions.Messages(ctx, c.answer.Session, after, 1000)
 		if err != nil {
@@ -109,10 +110,14 @@ func (c *chat) remember(ctx context.Context) error {
 			if err := json.Unmarshal(row.Body, &m); err != nil || m.check() != nil {
 				continue // not one of ours
 			}
-			if m.Role == roleSystem || m.Role == roleDeveloper {
-				custom = m.Text()
+			if m.isSystem() {
+				if fresh {
+					custom, fresh = nil, false
+				}
+				custom.add(&m)
 				continue
 			}
+			fresh = true
 			list = append(list, m)
 		}
 		if len(list) > most {
@@ -126,8 +131,8 @@ func (c *chat) remember(ctx context.Context) error {
 		list = list[1:]
 	}
 	c.said = list
-	if custom != "" && c.customPrompt() == "" {
-		c.system = systemPrompt(c.agent, custom, c.section, c.tools.shown())
+	if len(custom) > 0 && c.customPrompt() == "" {
+		c.system = systemPrompt(c.agent, custom.text(), c.section, c.tools.shown())
 	}
 	return nil
 }

@@ -37,7 +37,6 @@ type wire struct {
 	Functions    []any           `json:"functions"`
 	FunctionCall json.RawMessage `json:"function_call"`
 	ToolChoice   json.RawMessage `json:"tool_choice"`
-	Parallel     *bool           `json:"parallel_tool_calls"`
 	Logprobs     *bool           `json:"logprobs"`
 	TopLogprobs  *int            `json:"top_logprobs"`
 	Audio        json.RawMessage `json:"audio"`
@@ -47,7 +46,7 @@ type wire struct {
 // ours are the members that are not passed on.
 var ours = map[string]bool{
 	"model": true, "messages": true, "stream": true, "stream_options": true, "metadata": true, "store": true, "n": true, "tools": true,
-	"functions": true, "function_call": true, "tool_choice": true, "parallel_tool_calls": true, "logprobs": true, "top_logprobs": true,
+	"functions": true, "function_call": true, "tool_choice": true, "logprobs": true, "top_logprobs": true,
 	"audio": true, "modalities": true,
 }
 
@@ -61,7 +60,7 @@ func parse(data []byte) (*request, error) {
 	}
 	var in wire
 	if err := json.Unmarshal(data, &in); err != nil {
-		return nil, fault.New(fault.BadRequest, "the body is no request for a chat completion: %w", err)
+		return nil, fault.New(fault.BadRequest, "the body is no request for a chat completion: %w", rawjson.InWords(err))
 	}
 	if err := in.check(); err != nil {
 		return nil, err

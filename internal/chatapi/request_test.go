@@ -19,6 +19,20 @@ func TestWhatIsNotOursGoesToTheModel(t *testing.T) {
 	}
 }
 
+func TestWhatIsWrongIsSaidInTheCallersWords(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"model":"a","messages":{}}`:                "in messages: want a list, got an object",
+		`{"model":"a","messages":[],"stream":"yes"}`: "in stream: want true or false, got a string",
+		`{"model":5}`:  "in model: want a string, got a number",
+		`{"model":"a"`: "it is no JSON: unexpected end",
+		``:             "it is no JSON: unexpected end",
+	} {
+		if _, err := parse([]byte(body)); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "agent.") {
+			t.Errorf("%s: %v", body, err)
+		}
+	}
+}
+
 func TestNamesInAnotherSpellingAreRefused(t *testing.T) {
 	for _, body := range []string{
 		`{"model":"a","Model":"b","messages":[]}`,

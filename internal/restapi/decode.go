@@ -4,10 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
-	"reflect"
-	"strings"
+
+	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
 // decode reads one JSON value and refuses members that nobody would look at. Its errors
@@ -16,62 +15,10 @@ func decode(data []byte, into any) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(into); err != nil {
-		return inWords(err)
+		return rawjson.InWords(err)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return errors.New("something follows the object")
 	}
 	return nil
-}
-
-// inWords says what is wrong with a text for one who does not know our types.
-func inWords(err error) error {
-	var other *json.UnmarshalTypeError
-	if errors.As(err, &other) {
-		wrong := fmt.Errorf("want %s, got %s", typeInWords(other.Type), withArticle(other.Value))
-		if other.Field != "" { // in a list it may be any element
-			wrong = fmt.Errorf("in %s: %w", other.Field, wrong)
-		}
-		return wrong
-	}
-	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		return fmt.Errorf("there is no member %.100s", name)
-	}
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return errors.New("the JSON ends too early")
-	}
-	return fmt.Errorf("it is no JSON: %w", err)
-}
-
-func typeInWords(t reflect.Type) string {
-	switch t.Kind() {
-	case reflect.String:
-		return "a string"
-	case reflect.Bool:
-		return "true or false"
-	case reflect.Slice, reflect.Array:
-		return "a list"
-	case reflect.Struct, reflect.Map:
-		return "an object"
-	case reflect.Pointer:
-		return typeInWords(t.Elem())
-	}
-	return "a number"
-}
-
-// withArticle is a kind of JSON value as a sentence has it. Of a number encoding/json gives
-// the digits too.
-func withArticle(value string) string {
-	switch kind, digits, _ := strings.Cut(value, " "); {
-	case digits != "":
-		return digits
-	case kind == "bool":
-		return "true or false"
-	case kind == "array":
-		return "a list"
-	case kind == "object":
-		return "an object"
-	default:
-		return "a " + kind
-	}
 }

@@ -1,27 +1,18 @@
 package toolcall
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 )
 
-// unclosed is the closing tag without its last bracket.
-const unclosed = "</tool_call"
-
 // inCall takes one byte of an open call.
 func (r *Reader) inCall(c byte, out *output) {
 	b := &r.body
 	b.text.WriteByte(c)
-	switch {
-	case b.escape:
-		b.escape = false
-	case b.quoted && c == '\\':
-		b.escape = true
-	case c == '"':
-		b.quoted = !b.quoted
-	}
+	b.follow(c)
 	if b.text.Len() > maxBody {
 		r.calls = append(r.calls, Call{Err: fmt.Errorf("the call is longer than %d bytes", maxBody)})
 		r.inside = false
@@ -30,13 +21,36 @@ func (r *Reader) inCall(c byte, out *output) {
 	switch {
 	case c == '>':
 		r.tag(out)
-	case !b.quoted && len(b.doubts) == 0 && strings.IndexByte(blanks+"<", c) >= 0 && strings.HasSuffix(b.text.String()[:b.text.Len()-1], unclosed):
-		text := b.text.String()
-		r.end(text[:len(text)-len(unclosed)-1], byTag)
-		r.feed(text[len(text)-1:], out)
+	case !b.quoted && len(b.doubts) == 0 && strings.IndexByte(blanks+"<", c) >= 0 && b.endsUnclosed():
+		at := b.text.Len() - len(b.closing) // the tag without its last bracket, and the byte behind it
+		r.endAt(at, len(b.closing)-1, out)
 	case c == '`' && b.fence && !b.quoted && strings.HasSuffix(b.text.String(), "\n"+fence):
 		r.end(strings.TrimSuffix(b.text.String(), fence), byTag)
 	}
+}
+
+// follow notes whether the end is in quotes, or what stands for them in tags.
+func (b *body) follow(c byte) {
+	if c == '>' && !b.begun {
+		b.begun, b.tagged = true, isTagged(strip(b.text.String()))
+	}
+	switch {
+	case b.tagged:
+		b.values.take(b.text.String())
+		b.quoted = b.values.depth > 0
+	case b.escape:
+		b.escape = false
+	case b.quoted && c == '\\':
+		b.escape = true
+	case c == '"':
+		b.quoted = !b.quoted
+	}
+}
+
+// endsUnclosed tells whether the closing tag without its last bracket stands before the last byte.
+func (b *body) endsUnclosed() bool {
+	text := b.text.String()
+	return strings.HasSuffix(text[:len(text)-1], b.closing[:len(b.closing)-1])
 }
 
 // tag decides what a tag means that may just have ended.
@@ -45,8 +59,8 @@ func (r *Reader) tag(out *output) {
 	text := b.text.String()
 	tag := ""
 	switch {
-	case strings.HasSuffix(text, closing):
-		tag = closing
+	case strings.HasSuffix(text, b.closing):
+		tag = b.closing
 	case strings.HasSuffix(text, opening):
 		tag = opening
 	default:
@@ -58,35 +72,51 @@ func (r *Reader) tag(out *output) {
 		if b.doubts = append(b.doubts, before); len(b.doubts) > maxDoubts {
 			r.fallBack(out)
 		}
-	case len(b.doubts) > 0 && !json.Valid([]byte(strip(text[:before]))):
-		r.fallBack(out) // a quote is missing somewhere
+	case len(b.doubts) > 0 && !b.whole(before): // a quote is missing somewhere
+		r.fallBack(out)
 	default:
-		r.end(text[:before], byTag)
-		if tag == opening {
-			r.open(false)
-			r.body.second = true
-		}
+		r.endAt(before, len(tag), out)
 	}
+}
+
+// whole tells whether the text up to a tag is a call without a flaw.
+func (b *body) whole(before int) bool {
+	if b.tagged {
+		return true // its values are balanced
+	}
+	return json.Valid([]byte(strip(b.text.String()[:before])))
 }
 
 // fallBack takes the first tag in doubt for the end of the call, and what follows as it
 // would have been taken then.
 func (r *Reader) fallBack(out *output) {
-	text, at := r.body.text.String(), r.body.doubts[0]
-	rest := text[at:]
+	at, tag := r.body.doubts[0], r.body.closing
+	if strings.HasPrefix(r.body.text.String()[at:], opening) {
+		tag = opening
+	}
+	r.endAt(at, len(tag), out)
+}
+
+// endAt ends a call at a tag, and takes what follows the tag.
+func (r *Reader) endAt(at, size int, out *output) {
+	b := r.body
+	text := b.text.String()
+	tag, rest := text[at:at+size], text[at+size:]
+	if b.bare && tag != opening {
+		at += size // its own tag belongs to it
+		r.after = cmp.Or(r.after, closing)
+	}
 	r.end(text[:at], byTag)
-	if strings.HasPrefix(rest, opening) {
-		rest = rest[len(opening):]
-		r.open(false)
-	} else {
-		rest = rest[len(closing):]
+	if tag == opening {
+		r.open(mark{kind: isCall, closing: closing})
+		r.body.second = true
 	}
 	r.feed(rest, out)
 }
 
 // finish ends a call whose closing tag never came.
 func (r *Reader) finish(how ending) {
-	text := r.body.text.String()
+	text, closing := r.body.text.String(), r.body.closing
 	for n := len(closing) - 1; n > 0; n-- { // the tag itself was cut off
 		if strings.HasSuffix(text, closing[:n]) {
 			text = text[:len(text)-n]
@@ -124,12 +154,17 @@ func strip(text string) string {
 	return strings.TrimSpace(strings.TrimSuffix(text, fence))
 }
 
+var errEnds = errors.New("the text ends inside the call")
+
 // read reads one call, or a list of them.
 func read(text string, how ending) []Call {
 	raw := strings.TrimSpace(text)
+	if tagged := strip(text); isTagged(tagged) {
+		return readTagged(tagged, how)
+	}
 	value, missing, err := Mend(strip(text))
 	if err == nil && (how == byLimit && missing != Nothing || how == byEnd && missing == InNumber) {
-		err = errors.New("the text ends inside the call")
+		err = errEnds
 	}
 	if err != nil {
 		return []Call{{Err: err, Raw: raw}}

@@ -34,7 +34,15 @@ var hostile = map[string]func(n int) string{
 	"a list that was thought": func(n int) string {
 		return "<tool_call>[" + strings.Repeat("{},", n) + "{}]</tool_call>\n</think>"
 	},
-	"a call without an end": func(n int) string { return `<tool_call>{"a":"` + strings.Repeat("x", n) },
+	"heads of calls in tags":       func(n int) string { return strings.Repeat("<function=a>\n", n) },
+	"a long head":                  func(n int) string { return "<function=" + strings.Repeat("a", n) },
+	"calls in tags":                func(n int) string { return strings.Repeat("<function=a></function>\n", n) },
+	"values in values":             func(n int) string { return "<function=a>" + strings.Repeat("<parameter=x>", n) },
+	"ends of values":               func(n int) string { return "<function=a>{}" + strings.Repeat("</parameter>", n) },
+	"ends of calls in a value":     func(n int) string { return "<function=a><parameter=x>" + strings.Repeat("</function>", n) },
+	"calls in tags without an end": func(n int) string { return strings.Repeat("<function=a><parameter=x>", n) },
+	"brackets in tags":             func(n int) string { return "<function=a><parameter=x>" + strings.Repeat(">", n) },
+	"a call without an end":        func(n int) string { return `<tool_call>{"a":"` + strings.Repeat("x", n) },
 }
 
 // allocated is how many bytes it takes to read a text. All that is read again is written

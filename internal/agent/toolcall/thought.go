@@ -17,6 +17,8 @@ type thought struct {
 	off     bool   // tags are text from here on
 	any     bool   // there was one
 	text    strings.Builder
+	guessed bool            // nothing says that the open one is one, but what is known of the model
+	all     strings.Builder // then: what came of it
 
 	said  bool // something other than blanks was shown
 	inner bool // the line has something other than blanks
@@ -26,7 +28,7 @@ type thought struct {
 
 // look tells what a text is that begins with "<".
 func (t *thought) look(text string) (kind, int) {
-	if t.off || t.code || t.ticks > 0 { // it is spoken of
+	if t.off || t.spoken() {
 		return isText, 1
 	}
 	for _, tags := range thoughts {
@@ -42,13 +44,16 @@ func (t *thought) look(text string) (kind, int) {
 	return isText, 1
 }
 
+// spoken tells whether a tag that follows is only spoken of.
+func (t *thought) spoken() bool { return t.code || t.ticks > 0 }
+
 // output is what comes out of a piece.
 type output struct {
 	text, thought strings.Builder
-	unsaid        bool
+	unsaid, said  bool
 }
 
-func (o *output) said() Said { return Said{o.text.String(), o.thought.String(), o.unsaid} }
+func (o *output) result() Said { return Said{o.text.String(), o.thought.String(), o.unsaid, o.said} }
 
 // show lets text out. Blanks between the thoughts and what is said first belong to neither.
 func (r *Reader) show(text string, out *output) {
@@ -81,13 +86,49 @@ func (r *Reader) think(opening string) {
 	t.text.Reset()
 }
 
+// guess begins a thought without a tag. A text that begins with one tells itself what it is.
+func (t *thought) guess(first byte) {
+	if first != '<' {
+		t.closing, t.guessed = thoughts[0].closing, true
+	}
+}
+
 // inThought takes a part of an open thought, and tells how long that part is.
 func (r *Reader) inThought(text string, out *output) int {
+	n := r.takeThought(text, out)
+	if t := &r.thought; t.closing == "" {
+		t.guessed = false
+		t.all.Reset()
+	} else if t.guessed {
+		t.all.WriteString(text[:n])
+		if text[n-1] == '>' && strings.HasSuffix(t.all.String(), thoughts[0].opening) {
+			r.unthink(out) // it marks the beginning too
+		}
+	}
+	return n
+}
+
+// unthink takes all for said that was guessed to be thought.
+func (r *Reader) unthink(out *output) {
+	t := &r.thought
+	text := t.all.String()
+	t.closing, t.guessed = "", false
+	t.text.Reset()
+	t.all.Reset()
+	out.thought.Reset()
+	out.said = true
+	r.feed(text, out)
+}
+
+func (r *Reader) takeThought(text string, out *output) int {
 	t := &r.thought
 	if t.text.Len() == 0 && !t.aside { // what is no tag is let out at once
 		n := strings.IndexByte(text, '<')
 		if n < 0 {
 			n = len(text)
+		}
+		if at := strings.IndexByte(text[:n], '>'); at >= 0 {
+			n = at + 1 // a tag may end here
 		}
 		if n > 0 {
 			out.thought.WriteString(text[:n])
@@ -110,13 +151,19 @@ func (r *Reader) inThought(text string, out *output) int {
 }
 
 // endThought ends a thought that the text does not end. One that stands in the middle of
-// what is said is none: the tag was only spoken of.
-func (r *Reader) endThought(out *output) {
+// what is said is none: the tag was only spoken of. One that was only guessed is none either,
+// unless the text was cut off before its end.
+func (r *Reader) endThought(out *output, cutOff bool) {
 	t := &r.thought
 	if t.closing == "" {
 		return
 	}
 	text := t.text.String()
+	if t.guessed && !cutOff {
+		r.unthink(out)
+		r.endThought(out, cutOff) // a marked one may be open now
+		return
+	}
 	t.closing = ""
 	if !t.aside {
 		out.thought.WriteString(text)

@@ -3,12 +3,13 @@
 //
 //	Let me look. <tool_call>{"id":"call_001","tool_name":"read","arguments":{"path":"a.txt"}}</tool_call>
 //
-// Models fence it, forget brackets, commas and the closing tag, and their text arrives in
-// pieces cut anywhere. What is found does not depend on the pieces. A call that cannot be
-// read is never dropped: it comes out with the reason, for the model to correct. Nothing is
-// made up: a text that ends inside a string or in the middle of a number is no call. What a
-// model thinks aloud, between <think> and </think>, is told apart from what it says, and a
-// call in its thoughts from those that it makes.
+// Models fence it, forget brackets, commas and the closing tag, write tags in place of JSON
+// as they were once taught, and their text arrives in pieces cut anywhere. What is found does
+// not depend on the pieces. A call that cannot be read is never dropped: it comes out with
+// the reason, for the model to correct. Nothing is made up: a text that ends inside a string
+// or in the middle of a number is no call. What a model thinks aloud, between <think> and
+// </think>, is told apart from what it says, and a call in its thoughts from those that it
+// makes.
 //
 // It never runs a call, and never looks whether there is such a tool.
 //
@@ -49,10 +50,11 @@ const (
 // Reader takes the text apart. The zero value is ready.
 type Reader struct {
 	Uncalled bool // calls come another way: in the text they are text
+	Thinking bool // the model is known to begin with a thought, and to mark its end alone
 
 	held    string // text that may be the beginning of something else
 	inside  bool   // a call is open
-	fenced  bool   // a fence around calls was opened, and not shown
+	after   string // what ends something around calls that was not shown: it is not shown either
 	body    body
 	calls   []Call
 	thought thought
@@ -63,23 +65,30 @@ type Said struct {
 	Text    string // none of a call's
 	Thought string
 	Unsaid  bool // all text before this was thought too: only its end was marked
+	Said    bool // all thought before this was said, and is in Text: its end was not marked after all
 }
 
 // body is what has come of an open call.
 type body struct {
-	text   strings.Builder
-	fence  bool  // a fence ends it in place of the tag
-	quoted bool  // the end is inside a string
-	escape bool  // and behind a backslash
-	second bool  // the tag that opened it also ended another: it may have been meant to close
-	doubts []int // where tags stood in strings: one of them may be the end after all
+	text    strings.Builder
+	closing string // the tag that ends it
+	bare    bool   // it has no tags around it but its own, which belong to it
+	fence   bool   // a fence ends it in place of the tag
+	quoted  bool   // the end is inside a string, or in the value of a parameter
+	escape  bool   // and behind a backslash
+	second  bool   // the tag that opened it also ended another: it may have been meant to close
+	doubts  []int  // where tags stood in strings: one of them may be the end after all
+
+	begun  bool    // there was a tag, which tells how the call is written
+	tagged bool    // in tags: the values of parameters stand for strings
+	values nesting // then
 }
 
 // Write takes the next piece.
 func (r *Reader) Write(piece string) Said {
 	var out output
 	r.feed(piece, &out)
-	return out.said()
+	return out.result()
 }
 
 // Calls are those found since the last time.
@@ -97,7 +106,7 @@ func (r *Reader) Close(cutOff bool) Said {
 		how = byLimit
 	}
 	var out output
-	r.endThought(&out)
+	r.endThought(&out, cutOff)
 	for r.inside {
 		if len(r.body.doubts) > 0 {
 			r.fallBack(&out)
@@ -107,12 +116,16 @@ func (r *Reader) Close(cutOff bool) Said {
 	}
 	r.show(r.held, &out)
 	r.held = ""
-	return out.said()
+	return out.result()
 }
 
 // feed goes through a piece byte by byte, so that it does not matter where pieces end.
 func (r *Reader) feed(piece string, out *output) {
 	for i := 0; i < len(piece); i++ {
+		if r.Thinking {
+			r.Thinking = false
+			r.thought.guess(piece[i])
+		}
 		switch {
 		case r.inside:
 			r.inCall(piece[i], out)
@@ -121,15 +134,15 @@ func (r *Reader) feed(piece string, out *output) {
 			i += r.inThought(piece[i:], out) - 1
 			continue
 		}
-		if r.held == "" && !r.fenced { // text without a mark is taken at once
-			next := mark(piece[i:])
+		if r.held == "" && r.after == "" { // text without a mark is taken at once
+			next := plain(piece[i:])
 			r.show(piece[i:i+next], out)
 			if i += next; i == len(piece) {
 				return
 			}
 		}
 		r.held += piece[i : i+1]
-		if r.fenced && r.afterCall() {
+		if r.after != "" && r.afterCall() {
 			continue
 		}
 		r.inText(out)
@@ -138,26 +151,26 @@ func (r *Reader) feed(piece string, out *output) {
 
 const blanks = " \t\r\n"
 
-// mark is where something other than text may begin.
-func mark(text string) int {
+// plain is how much of a text is before the first place where something else may begin.
+func plain(text string) int {
 	if at := strings.IndexAny(text, "<`"); at >= 0 {
 		return at
 	}
 	return len(text)
 }
 
-// afterCall looks for the end of the fence around a call, which is not shown; false when
-// something else comes.
+// afterCall looks for the end of what stands around calls, such as a fence, which is not
+// shown; false when something else comes.
 func (r *Reader) afterCall() bool {
 	rest := strings.TrimLeft(r.held, blanks)
 	switch {
-	case rest == fence:
-		r.held, r.fenced = "", false
+	case rest == r.after:
+		r.held, r.after = "", ""
 		return true
-	case strings.HasPrefix(fence, rest) && len(r.held) < maxFence:
+	case strings.HasPrefix(r.after, rest) && len(r.held) < maxFence:
 		return true
-	case !strings.HasPrefix(opening, rest):
-		r.fenced = false
+	case !strings.HasPrefix(rest, "<"): // no other call
+		r.after = ""
 	}
 	return false
 }
@@ -165,14 +178,14 @@ func (r *Reader) afterCall() bool {
 // inText decides about held text, whose last byte is new.
 func (r *Reader) inText(out *output) {
 	for r.held != "" {
-		next := mark(r.held)
+		next := plain(r.held)
 		r.show(r.held[:next], out)
 		if r.held = r.held[next:]; r.held == "" {
 			return
 		}
-		kind, n := r.look(r.held)
-		tag, rest := r.held[:n], r.held[n:]
-		switch kind {
+		m := r.look(r.held)
+		tag, rest := r.held[:m.size], r.held[m.size:]
+		switch m.kind {
 		case mayBecome:
 			return
 		case isText:
@@ -186,96 +199,17 @@ func (r *Reader) inText(out *output) {
 			r.held = ""
 			r.unsay(out)
 		default:
-			r.fenced = r.fenced || kind == isCall && tag[0] == '`'
-			r.open(kind == isFence)
+			if strings.HasPrefix(tag, fence) && m.kind != isFence {
+				r.after = fence
+			}
+			r.open(m)
 		}
 		r.feed(rest, out)
 		return
 	}
 }
 
-func (r *Reader) open(fence bool) {
-	r.held, r.inside, r.body = "", true, body{fence: fence}
-}
-
-type kind int
-
-const (
-	isText kind = iota
-	mayBecome
-	isCall  // the opening tag, maybe behind the beginning of a fence
-	isFence // a fence that says itself that a call is in it
-	isThought
-	endsThought // without a beginning
-)
-
-// maxFence bounds the blanks and words of a fence before a call.
-const maxFence = 64
-
-// look tells what a text is that begins with a mark, and how many bytes of it are that.
-func (r *Reader) look(text string) (kind, int) {
-	calls, calling := isText, 1
-	if !r.Uncalled {
-		calls, calling = lookCall(text)
-	}
-	if calls != isText || text[0] != '<' {
-		return calls, calling
-	}
-	return r.thought.look(text)
-}
-
-// lookCall looks for a call.
-func lookCall(text string) (kind, int) {
-	rest := text
-	if text[0] == '`' {
-		if n := len(text); n < len(fence) && text == fence[:n] {
-			return mayBecome, 0
-		}
-		if !strings.HasPrefix(text, fence) {
-			return lookQuoted(text)
-		}
-		rest = strings.TrimLeft(text[len(fence):], letters)
-		if word := text[len(fence) : len(text)-len(rest)]; word == "tool_call" && strings.HasPrefix(rest, "\n") {
-			return isFence, len(text) - len(rest) + 1
-		}
-		rest = strings.TrimLeft(rest, blanks)
-	}
-	kind, n := lookTag(rest)
-	if kind == mayBecome && len(text) >= maxFence {
-		kind = isText
-	}
-	if kind != isCall {
-		return kind, 1
-	}
-	return isCall, len(text) - len(rest) + n
-}
-
-// lookTag looks for the opening tag, which may lack its last bracket before that of an object.
-func lookTag(text string) (kind, int) {
-	after, ok := strings.CutPrefix(text, opening[:len(opening)-1])
-	object := strings.TrimLeft(after, blanks)
-	switch {
-	case ok && strings.HasPrefix(after, ">"):
-		return isCall, len(opening)
-	case ok && strings.HasPrefix(object, "{"):
-		return isCall, len(text) - len(object)
-	case ok && object == "", strings.HasPrefix(opening, text):
-		return mayBecome, 1
-	}
-	return isText, 1
-}
-
-const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-"
-
-// lookQuoted looks at a text behind one backquote: a tag that stands in quotes is only
-// spoken of.
-func lookQuoted(text string) (kind, int) {
-	const spoken = "`" + opening + "`"
-	switch {
-	case text == spoken:
-		return isText, len(text)
-	case strings.HasPrefix(spoken, text):
-		return mayBecome, 0
-	}
-	return isText, 1
+func (r *Reader) open(m mark) {
+	r.held, r.inside = "", true
+	r.body = body{closing: m.closing, bare: m.kind == isBare, fence: m.kind == isFence}
 }

@@ -59,6 +59,28 @@ var fixtures = []struct {
 	{name: "other words for the members", text: `<tool_call>{"name":"a","parameters":{"x":1}}</tool_call><tool_call>{"type":"function","function":{"name":"b","arguments":"{}"}}</tool_call>`, want: `| a {"x":1}| b "{}"`},
 	{name: "an id that is a number", text: `<tool_call>{"id":7,"tool_name":"a"}</tool_call>`, want: "|7 a "},
 	{name: "Chinese everywhere", text: `好的，<tool_call>{"id":"一","tool_name":"读取","arguments":{"文件":"测试.xlsx"}}</tool_call>。`, want: `好的，。|一 读取 {"文件":"测试.xlsx"}`},
+	{name: "in tags", text: "So:\n<tool_call>\n<function=write>\n<parameter=path>\na.txt\n</parameter>\n<parameter=text>\nit's \"1\n\n</parameter>\n</function>\n</tool_call>", want: "So:\n" + `| write {"path":"a.txt","text":"it's \"1\n"}`},
+	{name: "in tags, two in one", text: "<tool_call><function=a></function>\n<function=\"b\"><parameter=x>1</parameter></tool_call>!", want: `!| a {}| b {"x":"1"}`},
+	{name: "in tags, with nothing around them", text: "Let me.\n\n<function=a>\n<parameter=x>\n*.md\n</parameter>\n</function>", want: "Let me.\n\n" + `| a {"x":"*.md"}`},
+	{name: "in tags, with only the closing tag around them", text: "<function=a>\n</function>\n</tool_call>\n\nDone. <function=b> </function> Well. </tool_call>", want: "\n\nDone.  Well. </tool_call>| a {}| b {}"},
+	{name: "in tags, several with nothing around them", text: "<function=a></function>\n<function=b></function>\n</tool_call>.", want: "\n.| a {}| b {}"},
+	{name: "in tags with attributes", text: `<invoke name="a"><parameter name="x" string="true">1 < 2 > 0</parameter></invoke> and <invoke name='b'></invoke>`, want: ` and | a {"x":"1 < 2 > 0"}| b {}`},
+	{name: "in tags under another tag", text: "<function_calls>\n<invoke name=\"a\">\n<parameter name=\"x\">1\n</parameter>\n</invoke>\n<invoke name=\"b\"></invoke>\n</function_calls>!<minimax:tool_call><invoke name=\"c\"></invoke></minimax:tool_call>", want: `!| a {"x":"1\n"}| b {}| c {}`},
+	{name: "in tags, name and values side by side", text: "<tool_call>天气\n<arg_key>城市</arg_key>\n<arg_value>北京</arg_value>\n<arg_key>n</arg_key>\n<arg_value>[1, 2]</arg_value>\n</tool_call>", want: `| 天气 {"城市":"北京","n":"[1, 2]"}`},
+	{name: "in tags around JSON", text: `<function=a>{"x": [1, 2}</function><tool_call><function=b>{}</function></tool_call>`, want: `| a {"x":[1,2]}| b {}`},
+	{name: "in tags in a fence", text: "```xml\n<function=a></function>\n```\nso <tool_call>\n```\n<function=b></function>\n```\n</tool_call>", want: "\nso | a {}| b {}"},
+	{name: "a value in tags may have such tags in pairs", text: "<function=a><parameter=x>\n<tool_call>\n<function=b>\n<parameter=y>1</parameter>\n</function>\n</tool_call>\n</parameter></function>.", want: `.| a {"x":"<tool_call>\n<function=b>\n<parameter=y>1</parameter>\n</function>\n</tool_call>"}`},
+	{name: "tags in a value that have no pair are no guess", text: "<function=a><parameter=x>write <parameter=y> so</parameter></function> Ok", want: ` Ok|! the parameter "x" has no end`},
+	{name: "a value in tags without an end is no guess", text: "<tool_call><function=a><parameter=x>\n1\n<parameter=y>\n2\n</parameter></function></tool_call> Ok <tool_call>{\"tool_name\":\"b\"}</tool_call>", want: ` Ok |! the parameter "x" has no end| b `},
+	{name: "nor one that was cut off", text: "<function=a><parameter=x>1", cutOff: true, want: `|! the parameter "x" has no end`},
+	{name: "nor a call in tags that was", text: "<tool_call><function=a><parameter=x>1</parameter>\n</func", cutOff: true, want: "|! expected a parameter, got \"</func\""},
+	{name: "its end may be missing at a natural end", text: "<tool_call><function=a><parameter=x>1</parameter>", want: `| a {"x":"1"}`},
+	{name: "in tags, a name twice", text: "<function=a><parameter=x>1</parameter><parameter=x>2</parameter></function>", want: `|! the parameter "x" is given twice`},
+	{name: "in tags, no name", text: "<tool_call><function=></function></tool_call><function=a><parameter=>1</parameter></function>", want: `|! expected a call, got "</function>"|! a parameter has no name`},
+	{name: "in tags, text between", text: "<function=a><parameter=x>1</parameter> and so</function>", want: `|! expected a parameter, got "and so</function>"`},
+	{name: "in tags, a name without a value", text: "<tool_call>a<arg_key>x</arg_key></tool_call>", want: `|! the parameter "x" has no value`},
+	{name: "tags that are only spoken of", text: "Write <function=NAME> and <invoke name=\"x\"> or `<function=a></function>`, <function> (), <functions>, <function_calls>, <invoke>.", want: "Write <function=NAME> and <invoke name=\"x\"> or `<function=a></function>`, <function> (), <functions>, <function_calls>, <invoke>."},
+	{name: "and in a block of code of their own", text: "```xml\n<a>\n<invoke name=\"x\"></invoke>\n</a>\n```", want: "```xml\n<a>\n<invoke name=\"x\"></invoke>\n</a>\n```"},
 	{name: "thoughts are no text", text: "<think>\nhm < 1 </thin </think>\n\nYes.", want: "Yes.~\nhm < 1 </thin "},
 	{name: "a call in thoughts is none", text: `<think>Maybe <tool_call>{"tool_name":"rm"}</tool_call>? No.</think><tool_call>{"tool_name":"a"}</tool_call>`, want: `~Maybe <tool_call>{"tool_name":"rm"}</tool_call>? No.| a `},
 	{name: "an open tag in thoughts opens nothing", text: `<think>I could use <tool_call> or "so</think>Ok <tool_call>{"tool_name":"a"}</tool_call>`, want: `Ok ~I could use <tool_call> or "so| a `},
@@ -78,12 +100,16 @@ var fixtures = []struct {
 
 // parse reads pieces, and writes down what came out: the text, the thoughts behind "~", and
 // each call behind "|".
-func parse(cutOff bool, pieces ...string) string {
-	var r Reader
+func parse(cutOff bool, pieces ...string) string { return new(Reader).parse(cutOff, pieces...) }
+
+func (r *Reader) parse(cutOff bool, pieces ...string) string {
 	var text, thoughts string
 	take := func(s Said) {
 		if s.Unsaid {
 			text, thoughts = "", thoughts+text
+		}
+		if s.Said {
+			thoughts = ""
 		}
 		text, thoughts = text+s.Text, thoughts+s.Thought
 	}
@@ -169,6 +195,37 @@ func TestCallsThatComeAnotherWayAreTextInTheText(t *testing.T) {
 	}
 }
 
+func TestAModelThatMarksOnlyTheEndOfItsThoughtsIsHeardFromTheBeginning(t *testing.T) {
+	const call = `<tool_call>{"tool_name":"a"}</tool_call>`
+	for text, want := range map[string]string{
+		"Hm. " + call + " Or so</think>\n\nYes. " + call: "Yes. ~Hm. " + call + " Or so| a ",
+		"<think>Hm.</think>Yes.":                         "Yes.~Hm.",
+		"Yes. " + call + " Done.":                        "Yes.  Done.| a ",
+		"Yes, a < b. <think>Hm.</think> No.":             "Yes, a < b.  No.~Hm.",
+		call:                                             "| a ",
+		"\n</think>\n\n":                                 "~\n",
+		"":                                               "",
+	} {
+		for i := range len(text) + 1 {
+			if got := (&Reader{Thinking: true}).parse(false, text[:i], text[i:]); got != want {
+				t.Errorf("%q, split at %d: got %q, want %q", text, i, got, want)
+			}
+		}
+	}
+	if got := (&Reader{Thinking: true}).parse(true, "Hm. "+call); got != "~Hm. "+call {
+		t.Errorf("cut off in its thoughts: %q", got)
+	}
+	r := Reader{Thinking: true}
+	for _, step := range []struct {
+		piece string
+		want  Said
+	}{{"Hm", Said{Thought: "Hm"}}, {", <", Said{Thought: ", "}}, {"/think>Yes", Said{Text: "Yes"}}} {
+		if got := r.Write(step.piece); got != step.want {
+			t.Errorf("after %q: %+v, want %+v", step.piece, got, step.want)
+		}
+	}
+}
+
 func FuzzReader(f *testing.F) {
 	for _, x := range fixtures {
 		f.Add(x.text, uint16(len(x.text)/2), x.cutOff)
@@ -179,7 +236,15 @@ func FuzzReader(f *testing.F) {
 		if got := parse(cutOff, text[:split], text[split:]); got != want {
 			t.Errorf("split at %d: got %q, want %q", split, got, want)
 		}
-		if !strings.Contains(text, "<tool_call") && !strings.Contains(text, "```tool_call\n") && !strings.Contains(text, "think") && want != text {
+		thinking := (&Reader{Thinking: true}).parse(cutOff, text)
+		if got := (&Reader{Thinking: true}).parse(cutOff, text[:split], text[split:]); got != thinking {
+			t.Errorf("thinking, split at %d: got %q, want %q", split, got, thinking)
+		}
+		if !strings.Contains(text, "</think>") && !cutOff && thinking != want {
+			t.Errorf("without a thought: got %q, want %q", thinking, want)
+		}
+		if !strings.Contains(text, "<tool_call") && !strings.Contains(text, "```tool_call\n") && !strings.Contains(text, "think") &&
+			!strings.Contains(text, "<function") && !strings.Contains(text, "<invoke") && want != text {
 			t.Errorf("text without a call was changed: %q", want)
 		}
 	})

@@ -1,0 +1,59 @@
+package agent
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/toolfit/toolfit/internal/agent/script"
+	"github.com/toolfit/toolfit/internal/rawjson"
+)
+
+// TestACallInTagsReachesTheTool holds that values in tags, which are all text, become what
+// the tool's schema has for them, and that the model sees its call in the words of the
+// protocol from then on.
+func TestACallInTagsReachesTheTool(t *testing.T) {
+	const want = `{"filepath":"7","sheet_name":"true","preview_only":true}`
+	w := newWorld(t, "", nil)
+	for name, text := range map[string]string{
+		"between our tags":    "<tool_call>\n<function=read_data_from_excel>\n<parameter=filepath>\n7\n</parameter>\n<parameter=sheet_name>\ntrue\n</parameter>\n<parameter=preview_only>\nTrue\n</parameter>\n</function>\n</tool_call>",
+		"our tag is missing":  "<function=read_data_from_excel>\n<parameter=filepath>\n7\n</parameter>\n<parameter=sheet_name>\ntrue\n</parameter>\n<parameter=preview_only>\ntrue\n</parameter>\n</function>\n</tool_call>",
+		"with attributes":     `<invoke name="read_data_from_excel"><parameter name="filepath">7</parameter><parameter name="sheet_name">true</parameter><parameter name="preview_only">true</parameter></invoke>`,
+		"keys beside values":  "<tool_call>read_data_from_excel\n<arg_key>filepath</arg_key>\n<arg_value>7</arg_value>\n<arg_key>sheet_name</arg_key>\n<arg_value>true</arg_value>\n<arg_key>preview_only</arg_key>\n<arg_value>true</arg_value>\n</tool_call>",
+		"JSON between a name": `<function=read_data_from_excel>{"filepath":"7","sheet_name":"true","preview_only":true}</function>`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			w.forget()
+			w.script(script.Answer{Text: "Let me look.\n\n" + text, Piece: 7}, script.Answer{Text: "ok"})
+			a := w.must(w.turn("writer", "go"))
+			if got := statuses(a.Calls); got != "call_1_1 success" || strings.TrimSpace(a.Text) != "Let me look.\n\n\n\nok" {
+				t.Fatalf("%s, %q", got, a.Text)
+			}
+			if got := string(rawjson.Get(w.sent[0].Params, "arguments")); got != want {
+				t.Errorf("sent %s", got)
+			}
+			if said := w.asked[1].Messages[2].Text(); !strings.HasPrefix(said, "Let me look.") || !strings.Contains(said, `<tool_call>{"id":"call_1_1","tool_name":"read_data_from_excel","arguments":{"filepath":"7"`) {
+				t.Errorf("the model sees %s", said)
+			}
+		})
+	}
+}
+
+func TestACallThatCannotBeReadIsAnsweredWithTheRightForm(t *testing.T) {
+	w := newWorld(t, "", nil)
+	for text, reason := range map[string]string{
+		"<tool_call>ping()</tool_call>":                            "expected a JSON object",
+		"<function=ping><parameter=n>1</function>":                 "has no end",
+		"<tool_call><function=ping>n = 1</function></tool_call>":   "expected a parameter",
+		"<tool_call>{\"tool_name\":\"ping\",\"arguments\":{\"n\":": "the text ends where a value is due",
+	} {
+		w.forget()
+		w.script(script.Answer{Text: text}, script.Answer{Text: "ok"})
+		a := w.must(w.turn("writer", "go"))
+		if statuses(a.Calls) != "call_1_1 failed" || len(w.sent) != 0 || a.Text != "ok" {
+			t.Errorf("%s: %+v", text, a)
+		}
+		if told := w.asked[1].Last().Text(); !strings.Contains(told, reason) || !strings.Contains(told, `\"tool_name\":\"NAME\",\"arguments\":{…}`) {
+			t.Errorf("%s: the model is told %s", text, told)
+		}
+	}
+}
