@@ -1,0 +1,83 @@
+package project
+
+import "github.com/toolfit/toolfit/internal/tokens"
+
+// leastShare is how many tokens of a text are worth reading. Where texts would have to share
+// a budget in smaller pieces, the last of them go instead.
+const leastShare = 100
+
+// fit cuts structuredContent to the budget, and all text together, that of resources too.
+// Text that is for a person alone takes what the model's leaves.
+func (r *result) fit(how How) {
+	r.readResources()
+	var model, user []*part
+	for _, p := range r.parts {
+		switch {
+		case p.structured:
+			p.trim(how, how.Budget)
+		case p.user:
+			user = append(user, p)
+		default:
+			model = append(model, p)
+		}
+	}
+	left := fitTogether(model, how, how.Budget)
+	fitTogether(user, how, left)
+}
+
+// fitTogether cuts the parts so that they fit together, and says what they leave.
+func fitTogether(parts []*part, how How, budget int) (left int) {
+	sizes := make([]int, len(parts))
+	for i, p := range parts {
+		sizes[i] = tokens.Estimate(p.sent())
+	}
+	most := share(sizes, budget)
+	if most < leastShare {
+		return keepFirst(parts, how, sizes, budget)
+	}
+	for i, p := range parts {
+		if sizes[i] > most {
+			p.trim(how, most)
+			sizes[i] = min(sizes[i], most)
+		}
+		budget -= sizes[i]
+	}
+	return max(0, budget)
+}
+
+// keepFirst keeps as many of the first parts as fit, and at least one: a server that writes
+// a list as one text for each row has rows to leave out. None takes more than half.
+func keepFirst(parts []*part, how How, sizes []int, budget int) (left int) {
+	most := max(budget/2, min(budget, leastShare))
+	left = budget
+	for i, p := range parts {
+		if sizes[i] = min(sizes[i], most) + 1; i > 0 && sizes[i] > left { // and a break between two
+			for _, p := range parts[i:] {
+				p.drop()
+			}
+			break
+		}
+		p.trim(how, most)
+		left -= sizes[i]
+	}
+	return max(0, left)
+}
+
+// trim cuts the part to the budget. Of a shaped one the value is cut, not the text: a row
+// that is there is whole.
+func (p *part) trim(how How, budget int) {
+	if tokens.Estimate(p.sent()) <= budget {
+		return
+	}
+	value := p.compact()
+	if value == nil { // prose, or prose in braces
+		p.json, p.out, p.shaped = false, trimText(p.sent(), budget, &p.tally), nil
+		return
+	}
+	room := budget
+	if p.shaped != nil {
+		room = budget * tokens.Estimate(value) / max(1, tokens.Estimate(p.shaped))
+	}
+	p.out, p.shaped = trimJSON(value, room, &p.tally), nil
+	p.reshape(how.Shape)
+}
