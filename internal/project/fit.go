@@ -1,6 +1,10 @@
 package project
 
-import "github.com/toolfit/toolfit/internal/tokens"
+import (
+	"github.com/toolfit/toolfit/internal/project/mask"
+	"github.com/toolfit/toolfit/internal/rawjson"
+	"github.com/toolfit/toolfit/internal/tokens"
+)
 
 // leastShare is how many tokens of a text are worth reading. Where texts would have to share
 // a budget in smaller pieces, the last of them go instead.
@@ -69,15 +73,40 @@ func (p *part) trim(how How, budget int) {
 	if tokens.Estimate(p.sent()) <= budget {
 		return
 	}
-	value := p.compact()
+	value := p.head(4 * budget)
 	if value == nil { // prose, or prose in braces
 		p.json, p.out, p.shaped = false, trimText(p.sent(), budget, &p.tally), nil
 		return
 	}
+	p.out, p.shaped = value, nil
 	room := budget
-	if p.shaped != nil {
-		room = budget * tokens.Estimate(value) / max(1, tokens.Estimate(p.shaped))
+	if p.reshape(how.Shape); p.shaped != nil {
+		room = int(int64(budget) * int64(tokens.Estimate(value)) / int64(max(1, tokens.Estimate(p.shaped))))
 	}
 	p.out, p.shaped = trimJSON(value, room, &p.tally), nil
 	p.reshape(how.Shape)
+}
+
+// head is what is left of the part without the ends of long arrays, as JSON that can be
+// walked; nil when it is none. An element costs a token or so: more than a few times the
+// budget of them cannot stay, and a result of any size is cut in little memory.
+func (p *part) head(elements int) []byte {
+	if !p.json {
+		return nil
+	}
+	var t mask.Tally
+	value, err := mask.First(elements).Apply(nil, p.text(), &t)
+	if err != nil || rawjson.Check(value) != nil {
+		return nil
+	}
+	p.tally.Add(&t)
+	return value
+}
+
+// hopeless is how many times over its budget a text is that is not worth being shaped whole.
+const hopeless = 16
+
+// isHopeless tells whether a text will be cut however it is shaped.
+func (p *part) isHopeless(budget int) bool {
+	return budget > 0 && len(p.text()) > hopeless*budget && tokens.Sampled(p.text()) > hopeless*budget
 }

@@ -133,7 +133,7 @@ func checkReach(t fatal, full []byte, how project.How) {
 		t.Fatalf("%q\nwas cut and does not say so: %q", full, out)
 	}
 	want := compact(t, project.Body(full))
-	for _, budget := range []int{0, 150} {
+	for _, budget := range []int{0, 150 + len(want)/50} {
 		if got, whole := fetchAll(t, want, budget); whole && !bytes.Equal(got, want) {
 			t.Fatalf("pages of %d tokens of %q\ngave %q", budget, want, got)
 		}

@@ -76,7 +76,9 @@ func Plan(ctx context.Context, raw []byte, how How) *Cut {
 		if how.Filled {
 			p.dropEmpty()
 		}
-		p.reshape(how.Shape)
+		if !p.isHopeless(how.Budget) {
+			p.reshape(how.Shape)
+		}
 	}
 	if how.Mask != nil {
 		c.Unseen = r.unseen(how.Mask)

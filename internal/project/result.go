@@ -1,7 +1,6 @@
 package project
 
 import (
-	"slices"
 	"sync"
 
 	"github.com/toolfit/toolfit/internal/project/mask"
@@ -107,11 +106,18 @@ func (r *result) changed() bool {
 }
 
 // open takes a room in which there is space for all texts, which together are no longer
-// than the result, and for about as much that is made of them.
+// than the result, and for about as much that is made of them, unless that is very much.
 func (r *result) open() {
-	if r.room == nil {
-		r.room = rooms.Get().(*[]byte)
-		*r.room = slices.Grow((*r.room)[:0], 2*len(r.raw))
+	if r.room != nil {
+		return
+	}
+	size := 2 * len(r.raw)
+	if size > maxRoom {
+		size = len(r.raw)
+	}
+	r.room = rooms.Get().(*[]byte)
+	if *r.room = (*r.room)[:0]; cap(*r.room) < size {
+		*r.room = make([]byte, 0, size) // and not grown: what nobody writes to costs no memory
 	}
 }
 

@@ -42,7 +42,7 @@ var rooms = sync.Pool{New: func() any { return new(room) }}
 
 func (m *Mask) cutter(dst, src []byte, t *Tally) cutter {
 	r := rooms.Get().(*room)
-	return cutter{src: src, dst: dst, quote: '"', blobs: m.blobs, tally: t, room: r, active: r.active[:0], names: r.names[:0]}
+	return cutter{src: src, dst: dst, quote: '"', blobs: m.blobs, most: m.most, tally: t, room: r, active: r.active[:0], names: r.names[:0]}
 }
 
 // whole cuts the value that all of the source is, but for white space.
@@ -75,6 +75,7 @@ type cutter struct {
 	keep     bool // false: what is walked over is left out
 	limit    int  // of strings that are kept
 	blobs    bool // of those that are kept, base64 is replaced
+	most     int  // elements of arrays that are kept; 0: all
 	bulk     *Bulk
 	err      error
 
