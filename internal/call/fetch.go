@@ -104,7 +104,7 @@ func pageResult(p project.Page) json.RawMessage {
 		body = strconv.AppendInt(append(body, `,"next_offset":`...), int64(p.Next), 10)
 	}
 	if p.Cut {
-		body = append(body, `,"note":"a row is too long to be shown whole; choose fields of it, such as items[3:4](name)"`...)
+		body = append(body, `,"note":"something here is too long to be shown whole; ask for it alone by fields, such as items[3:4](name)"`...)
 	}
 	body = append(body, '}')
 	out := rawjson.AppendString([]byte(`{"content":[{"type":"text","text":`), string(body))

@@ -30,9 +30,13 @@ func (c *Cut) Apply(ref string) []byte {
 		return c.raw
 	}
 	r := c.result
+	r.gatherNotes()
 	var edits []rawjson.Edit
 	for _, p := range r.parts {
-		if p.out != nil || p.shaped != nil {
+		switch {
+		case p.dropped:
+			edits = append(edits, p.block)
+		case p.out != nil || p.shaped != nil:
 			edits = append(edits, rawjson.Edit{Start: p.start, End: p.end, New: r.write(p, ref)})
 		}
 	}
@@ -46,6 +50,22 @@ func (c *Cut) Apply(ref string) []byte {
 		size += len(e.New) - (e.End - e.Start)
 	}
 	return rawjson.AppendSplice(make([]byte, 0, size), c.raw, edits...)
+}
+
+// gatherNotes puts the notes of several texts into one: servers write a list as one text for
+// each row, and a note in each would cost more than what is left out.
+func (r *result) gatherNotes() {
+	var cut []*part
+	for _, p := range r.parts {
+		if !p.structured && p.leaves() {
+			cut = append(cut, p)
+		}
+	}
+	if len(cut) > 1 {
+		for _, p := range cut {
+			p.note = outside
+		}
+	}
 }
 
 // write is the part's value as it goes into the result.

@@ -80,7 +80,7 @@ func trimMembers(src []byte, at mask.Place, budget int, t *mask.Tally) []byte {
 	for w := rawjson.Object(object); w.Next(); i++ {
 		switch {
 		case i < n:
-		case at.Start > 0: // its path is not known here
+		case at.Start > 0 || !utf8.Valid(w.Key): // its path is not known here, or cannot be said
 			t.Others++
 		default:
 			name := rawjson.AppendString(nil, string(w.Key))

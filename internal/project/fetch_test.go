@@ -12,7 +12,6 @@ import (
 
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/project"
-	"github.com/toolfit/toolfit/internal/project/mask"
 	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
@@ -137,68 +136,6 @@ func decode(t interface{ Fatalf(string, ...any) }, raw []byte) any {
 		t.Fatalf("%q: %v", raw, err)
 	}
 	return v
-}
-
-// TestWhatWasOmittedCanBeFetchedAndPutBack: what is left of a value, and what each path of
-// the list fetches, are together the value.
-func TestWhatWasOmittedCanBeFetchedAndPutBack(t *testing.T) {
-	name := rapid.SampledFrom([]string{"id", "name", "big", "o d", "a/b", "环境", "x*", ""})
-	scalar := rapid.OneOf(rapid.Just[any](nil), rapid.Map(rapid.Int(), func(n int) any { return n }), rapid.Map(rapid.String(), func(s string) any { return s }))
-	object := rapid.MapOfN(name, rapid.OneOf(scalar, rapid.Map(rapid.MapOfN(name, scalar, 1, 4), func(m map[string]any) any { return m })), 1, 6)
-	masks := []string{"id", "items(id,name)", "items(name),id", "!big", "!**/big", "items(!big,!name/id)", `items("o d",name/id)`, "*,name(id)"}
-	rapid.Check(t, func(t *rapid.T) {
-		value := map[string]any{"items": rapid.SliceOfN(object, 1, 5).Draw(t, "rows"), "id": 1, "big": "x"}
-		raw, err := json.Marshal(value)
-		if err != nil {
-			t.Fatal(err)
-		}
-		full := []byte(`{"structuredContent":` + string(raw) + `}`)
-		m, err := mask.Parse(rapid.SampledFrom(masks).Draw(t, "mask"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		out := project.Plan(context.Background(), full, project.How{Mask: m}).Apply("r_abc")
-		whole := decode(t, rawjson.Get(out, "structuredContent"))
-		delete(whole.(map[string]any), project.Omitted)
-		w := rawjson.Array(rawjson.Get(out, "_meta", "toolfit/omitted", "fields"))
-		for w.Next() {
-			path, _ := rawjson.String(rawjson.Get(w.Value, "path"))
-			asked, err := mask.Parse(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			part, err := project.Select(project.Body(full), asked)
-			if err != nil {
-				t.Fatalf("fetch %s: %v", path, err)
-			}
-			whole = merge(whole, decode(t, part))
-		}
-		if want := decode(t, raw); !reflect.DeepEqual(whole, want) {
-			t.Fatalf("mask %s on %s\nput together: %v", m, raw, whole)
-		}
-	})
-}
-
-// merge puts two pieces of the same value together.
-func merge(a, b any) any {
-	switch a := a.(type) {
-	case map[string]any:
-		b, _ := b.(map[string]any)
-		for k, v := range b {
-			if old, ok := a[k]; ok {
-				v = merge(old, v)
-			}
-			a[k] = v
-		}
-	case []any:
-		b, _ := b.([]any)
-		for i := range a {
-			if i < len(b) {
-				a[i] = merge(a[i], b[i])
-			}
-		}
-	}
-	return a
 }
 
 func BenchmarkPlan(b *testing.B) {

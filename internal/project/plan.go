@@ -76,7 +76,9 @@ func Plan(ctx context.Context, raw []byte, how How) *Cut {
 		if how.Filled {
 			p.dropEmpty()
 		}
-		p.reshape(how.Shape)
+		if !p.isHopeless(how.Budget) {
+			p.reshape(how.Shape)
+		}
 	}
 	if how.Mask != nil {
 		c.Unseen = r.unseen(how.Mask)
@@ -177,41 +179,6 @@ func (r *result) unseen(m *mask.Mask) []string {
 	return m.Unseen(&seen)
 }
 
-// fit cuts structuredContent to the budget, and all text together. Text that is for a
-// person alone takes what the model's leaves.
-func (r *result) fit(how How) {
-	var model, user []*part
-	for _, p := range r.parts {
-		switch {
-		case p.structured:
-			p.trim(how, how.Budget)
-		case p.user:
-			user = append(user, p)
-		default:
-			model = append(model, p)
-		}
-	}
-	left := fitTogether(model, how, how.Budget)
-	fitTogether(user, how, left)
-}
-
-// fitTogether cuts the parts so that they fit together, and says what they leave.
-func fitTogether(parts []*part, how How, budget int) (left int) {
-	sizes := make([]int, len(parts))
-	for i, p := range parts {
-		sizes[i] = tokens.Estimate(p.sent())
-	}
-	most := share(sizes, budget)
-	for i, p := range parts {
-		if sizes[i] > most {
-			p.trim(how, most)
-			sizes[i] = min(sizes[i], most)
-		}
-		budget -= sizes[i]
-	}
-	return max(0, budget)
-}
-
 // compact is what is left of the part, as JSON that can be walked; nil when it is none.
 func (p *part) compact() []byte {
 	if !p.json {
@@ -248,23 +215,4 @@ func (p *part) page(offset, limit int) {
 	kept := bytes.Join(rows[from:to], []byte{','})
 	p.out = slices.Concat(value[:at.Start], []byte{'['}, kept, []byte{']'}, value[at.End:])
 	p.tally.Rows += at.Count - (to - from)
-}
-
-// trim cuts the part to the budget. Of a shaped one the value is cut, not the text: a row
-// that is there is whole.
-func (p *part) trim(how How, budget int) {
-	if tokens.Estimate(p.sent()) <= budget {
-		return
-	}
-	value := p.compact()
-	if value == nil { // prose, or prose in braces
-		p.json, p.out, p.shaped = false, trimText(p.sent(), budget, &p.tally), nil
-		return
-	}
-	room := budget
-	if p.shaped != nil {
-		room = budget * tokens.Estimate(value) / max(1, tokens.Estimate(p.shaped))
-	}
-	p.out, p.shaped = trimJSON(value, room, &p.tally), nil
-	p.reshape(how.Shape)
 }

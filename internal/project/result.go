@@ -1,12 +1,9 @@
 package project
 
 import (
-	"bytes"
-	"slices"
 	"sync"
 
 	"github.com/toolfit/toolfit/internal/project/mask"
-	"github.com/toolfit/toolfit/internal/project/quoted"
 	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
@@ -15,13 +12,14 @@ type result struct {
 	raw        []byte
 	mask       *mask.Mask // cuts texts while they are read; nil: nothing does
 	parts      []*part
-	contentEnd int  // where a block can be added to content; 0 without one
-	contents   bool // content has a block
-	noContent  bool // the result has no such member
-	metaEnd    int  // where a member can be added to _meta; 0 without one
-	metas      bool // _meta has a member
-	noMeta     bool // the result has no such member
-	end        int  // where a member can be added to the result
+	resources  []*part // texts in blocks that hold a resource, not read yet: only a budget cuts them
+	contentEnd int     // where a block can be added to content; 0 without one
+	contents   bool    // content has a block
+	noContent  bool    // the result has no such member
+	metaEnd    int     // where a member can be added to _meta; 0 without one
+	metas      bool    // _meta has a member
+	noMeta     bool    // the result has no such member
+	end        int     // where a member can be added to the result
 
 	room *[]byte // where the texts lie, and what is made of them; nil: not opened
 }
@@ -31,6 +29,9 @@ type part struct {
 	start, end int // of its value in the result's bytes
 	structured bool
 	user       bool // not for the model: its annotations say so
+
+	block   rawjson.Edit // takes the block that holds the text out of content
+	dropped bool         // it is taken out
 
 	full []byte // its JSON, or its text; nil when it was cut while it was read
 	json bool   // full is JSON, as far as its ends show
@@ -45,6 +46,13 @@ type part struct {
 	left    []mask.Field // of the tally; nil: not asked for yet
 	note    noteRoom
 	program bool // a jq program made out, so that nobody counted what is missing
+}
+
+// drop leaves out the whole block.
+func (p *part) drop() {
+	p.dropped, p.note = true, outside
+	p.tally.Reset()
+	p.tally.Rows = 1
 }
 
 // leaves tells whether something of the part is left out.
@@ -90,126 +98,26 @@ const (
 // changed tells whether any part is sent otherwise than it came.
 func (r *result) changed() bool {
 	for _, p := range r.parts {
-		if p.out != nil || p.shaped != nil {
+		if p.dropped || p.out != nil || p.shaped != nil {
 			return true
 		}
 	}
 	return false
 }
 
-// readResult finds the parts; nil for an error, for what is not complete, and for what is
-// no result at all. With a mask, texts that are JSON are cut by it on the way.
-func readResult(raw []byte, m *mask.Mask) (*result, error) {
-	r := &result{raw: raw, mask: m, noContent: true, noMeta: true}
-	w := rawjson.Object(raw)
-	for w.Step() {
-		if string(w.Key) == "content" {
-			r.noContent = false
-			if raw[w.Start] == '[' {
-				r.readContent(&w)
-				continue
-			}
-		}
-		if !w.Skip() {
-			break
-		}
-		switch string(w.Key) {
-		case "isError":
-			if string(w.Value) == "true" {
-				return nil, nil
-			}
-		case "resultType":
-			if string(w.Value) != `"complete"` {
-				return nil, nil
-			}
-		case "structuredContent":
-			if c := w.Value[0]; c == '{' || c == '[' || c == '"' {
-				r.parts = append(r.parts, &part{start: w.Start, end: w.End, structured: true, full: w.Value, json: true})
-			}
-		case "_meta":
-			r.noMeta = false
-			if w.Value[0] == '{' {
-				r.metaEnd = w.End - 1
-				r.metas = !isEmpty(w.Value)
-			}
-		}
-	}
-	if err := w.Err(); err != nil {
-		return nil, err
-	}
-	for r.end = len(raw) - 1; raw[r.end] != '}'; r.end-- {
-	}
-	return r, nil
-}
-
-// readContent finds the text blocks. It goes over the bytes once: they are most of a result.
-func (r *result) readContent(w *rawjson.Walk) {
-	blocks := w.Into()
-	for blocks.Step() {
-		r.contents = true
-		if r.raw[blocks.Start] != '{' {
-			blocks.Skip()
-			continue
-		}
-		block := blocks.Into()
-		if p := r.readBlock(&block); p != nil {
-			r.parts = append(r.parts, p)
-		}
-		blocks.Out(&block)
-	}
-	w.Out(&blocks)
-	r.contentEnd = w.End - 1
-}
-
-// readBlock is the part that a block of content is; nil when it is no text.
-func (r *result) readBlock(block *rawjson.Walk) *part {
-	p := &part{}
-	isText := false
-	for block.Step() {
-		if string(block.Key) == "text" && (r.cutQuoted(p, block.Start) || r.read(p, block.Start)) {
-			block.SkipTo(p.end)
-			continue
-		}
-		if !block.Skip() {
-			break
-		}
-		switch string(block.Key) {
-		case "type":
-			isText = string(block.Value) == `"text"`
-		case "annotations":
-			p.user = string(bytes.Join(bytes.Fields(rawjson.Get(block.Value, "audience")), nil)) == `["user"]`
-		}
-	}
-	if !isText || p.end == 0 {
-		return nil
-	}
-	if p.user && p.quoted { // which was said after the text
-		r.read(p, p.start)
-	}
-	return p
-}
-
-// read reads the string that starts there; false when there is none.
-func (r *result) read(p *part, start int) bool {
-	r.open()
-	before := len(*r.room)
-	text, size := quoted.ReadText(*r.room, r.raw[start:])
-	if size == 0 {
-		return false
-	}
-	*r.room = text
-	p.start, p.end, p.full = start, start+size, text[before:len(text):len(text)]
-	p.out, p.quoted = nil, false
-	p.tally.Reset() // of what was cut before
-	return true
-}
-
 // open takes a room in which there is space for all texts, which together are no longer
-// than the result, and for about as much that is made of them.
+// than the result, and for about as much that is made of them, unless that is very much.
 func (r *result) open() {
-	if r.room == nil {
-		r.room = rooms.Get().(*[]byte)
-		*r.room = slices.Grow((*r.room)[:0], 2*len(r.raw))
+	if r.room != nil {
+		return
+	}
+	size := 2 * len(r.raw)
+	if size > maxRoom {
+		size = len(r.raw)
+	}
+	r.room = rooms.Get().(*[]byte)
+	if *r.room = (*r.room)[:0]; cap(*r.room) < size {
+		*r.room = make([]byte, 0, size) // and not grown: what nobody writes to costs no memory
 	}
 }
 
@@ -222,12 +130,6 @@ func (r *result) space(n int) []byte {
 	}
 	*r.room = (*r.room)[:used+n]
 	return (*r.room)[used : used : used+n]
-}
-
-// isEmpty tells whether an object or array has nothing in it.
-func isEmpty(container []byte) bool {
-	start, end := quoted.Trim(container, 1, len(container)-1)
-	return start == end
 }
 
 // rooms are where results are worked on.
@@ -246,17 +148,4 @@ func (c *Cut) Release() {
 		rooms.Put(room)
 	}
 	c.result = nil
-}
-
-// find looks which of the texts may be JSON.
-func (r *result) find() {
-	for _, p := range r.parts {
-		if p.structured || p.quoted {
-			continue
-		}
-		var start, end int
-		if start, end, p.json = quoted.JSON(p.full); p.json {
-			p.full = p.full[start:end]
-		}
-	}
 }

@@ -1,25 +1,40 @@
 package project
 
-import "github.com/toolfit/toolfit/internal/rawjson"
+import (
+	"slices"
+
+	"github.com/toolfit/toolfit/internal/rawjson"
+)
 
 // Values are the JSON values of a result that a rule would cut: structuredContent where
 // there is one, for the texts mostly say the same, else the texts that are JSON, as far as
 // their ends show. A result that nobody cuts has none.
 func Values(raw []byte) (values [][]byte) {
+	for _, p := range cuttable(raw) {
+		if p.structured {
+			return [][]byte{p.full}
+		}
+		values = append(values, p.full)
+	}
+	return values
+}
+
+// cuttable are the parts of a result that a rule would cut, structuredContent first.
+func cuttable(raw []byte) (parts []*part) {
 	r, err := readResult(raw, nil)
 	if err != nil || r == nil {
 		return nil
 	}
 	r.find()
 	for _, p := range r.parts {
-		if p.structured {
-			return [][]byte{p.full}
-		}
-		if p.json && !p.user {
-			values = append(values, p.full)
+		switch {
+		case p.structured:
+			parts = slices.Insert(parts, 0, p)
+		case p.json && !p.user:
+			parts = append(parts, p)
 		}
 	}
-	return values
+	return parts
 }
 
 // Texts are what a reader sees of a result: its texts, else structuredContent, else all of it.

@@ -2,6 +2,7 @@ package mask
 
 import (
 	"errors"
+	"sync"
 
 	"github.com/toolfit/toolfit/internal/rawjson"
 )
@@ -24,14 +25,24 @@ func (m *Mask) Apply(dst, src []byte, t *Tally) ([]byte, error) {
 	if c.err == nil && c.pos != len(src) {
 		c.fail("end of input")
 	}
-	if err := c.finish(t); err != nil {
+	if err := c.finish(); err != nil {
 		return dst, err
 	}
 	return c.dst, nil
 }
 
+// room is what a cutter works in. A value that needs more costs an allocation.
+type room struct {
+	active [16]*exclusion
+	names  [16][]byte
+}
+
+// rooms are used again: a result may have many small values.
+var rooms = sync.Pool{New: func() any { return new(room) }}
+
 func (m *Mask) cutter(dst, src []byte, t *Tally) cutter {
-	return cutter{src: src, dst: dst, quote: '"', blobs: m.blobs, tally: t, active: t.active[:0], names: t.names[:0]}
+	r := rooms.Get().(*room)
+	return cutter{src: src, dst: dst, quote: '"', blobs: m.blobs, most: m.most, tally: t, room: r, active: r.active[:0], names: r.names[:0]}
 }
 
 // whole cuts the value that all of the source is, but for white space.
@@ -43,9 +54,10 @@ func (c *cutter) whole(m *Mask) {
 	c.skipSpace()
 }
 
-// finish says what is wrong with the value, if anything is.
-func (c *cutter) finish(t *Tally) error {
-	clear(t.names[:]) // they hold on to src
+// finish gives the room back, and says what is wrong with the value, if anything is.
+func (c *cutter) finish() error {
+	clear(c.room.names[:]) // they hold on to src
+	rooms.Put(c.room)
 	if c.err == nil && c.foreign && !c.matched {
 		return ErrMismatch
 	}
@@ -63,9 +75,11 @@ type cutter struct {
 	keep     bool // false: what is walked over is left out
 	limit    int  // of strings that are kept
 	blobs    bool // of those that are kept, base64 is replaced
+	most     int  // elements of arrays that are kept; 0: all
 	bulk     *Bulk
 	err      error
 
+	room    *room
 	active  []*exclusion // a stack; each frame owns a piece of it
 	names   [][]byte     // the way to the object at hand, as written between quotes
 	tally   *Tally

@@ -34,6 +34,7 @@ type Mask struct {
 	keys   []string // of the includes, by number: what Unseen speaks of
 	blobs  bool     // long strings that look like base64 are replaced by their length
 	filled bool     // members without a value are left out
+	most   int      // elements of arrays that are kept whole; 0: all
 }
 
 // String is the mask as it was written.

@@ -26,7 +26,7 @@ func (m *Mask) ApplyQuoted(dst, src []byte, t *Tally) (out []byte, end int, err 
 	if c.err == nil && (c.pos >= len(src) || src[c.pos] != '"') {
 		c.fail("end of input")
 	}
-	if err := c.finish(t); err != nil {
+	if err := c.finish(); err != nil {
 		return dst, 0, err
 	}
 	return c.dst, c.pos + 1, nil

@@ -67,6 +67,10 @@ func (c *cutter) array(depth int) {
 	start, count := c.pos, 0
 	c.pos++
 	for ; c.next(']', count == 0); count++ {
+		if c.most > 0 && c.keep && count == c.most {
+			c.tally.Rows += c.leaveRest(depth)
+			break
+		}
 		c.value(depth)
 	}
 	if c.bulk != nil {

@@ -17,18 +17,17 @@ type Tally struct {
 	Others int // members beyond those that Fields names
 
 	fields []field
-	text   []byte                // of their paths
-	index  [2 * maxFields]uint16 // 1 + place in fields, found by id
-	seen   [maxSource / 2 / 64]uint64
-
-	// Room that Apply works in; it lies here so that it is had without an allocation.
-	active [16]*exclusion
-	names  [16][]byte
+	text   []byte   // of their paths
+	index  []uint16 // 1 + place in fields, found by id; empty while they are few
+	seen   uint64   // which includes occurred, by number
+	later  []uint64 // those beyond the first 64
 }
 
-// What is remembered of names is bounded: a map by id may have any number, of any length.
+// What is remembered of names is bounded: a map by id may have any number, of any length. A
+// name that is no UTF-8 cannot be asked for, and counts among the others.
 const (
 	maxFields = 256
+	fewFields = 8   // which are looked through faster than they are looked up
 	maxPath   = 512 // bytes of the names on the way to one
 )
 
@@ -50,8 +49,9 @@ type Field struct {
 func (t *Tally) Reset() {
 	t.Rows, t.Cut, t.Others = 0, 0, 0
 	t.fields, t.text = t.fields[:0], t.text[:0]
-	clear(t.index[:])
-	clear(t.seen[:])
+	t.index = t.index[:0]
+	t.seen = 0
+	clear(t.later)
 }
 
 // Left tells whether anything was left out.
@@ -102,11 +102,12 @@ func (t *Tally) drop(names [][]byte, m *member, bytes int) int {
 		f.count++
 		return m.field
 	}
-	size := len(m.name)
+	size, sayable := len(m.name), utf8.Valid(m.name)
 	for _, n := range names {
 		size += len(n)
+		sayable = sayable && utf8.Valid(n)
 	}
-	if size > maxPath {
+	if size > maxPath || !sayable {
 		t.Others++
 		return 0
 	}
@@ -121,26 +122,59 @@ func (t *Tally) drop(names [][]byte, m *member, bytes int) int {
 // add finds the field by its id, or remembers it with the path that write appends. It
 // returns 1 + its place in fields; 0 when there are too many.
 func (t *Tally) add(id uint64, bytes, count int, write func([]byte) []byte) int {
-	at := id % uint64(len(t.index))
-	for ; t.index[at] != 0; at = (at + 1) % uint64(len(t.index)) {
-		if f := &t.fields[t.index[at]-1]; f.id == id {
-			f.bytes += bytes
-			f.count += count
-			return int(t.index[at])
-		}
+	if n := t.find(id); n > 0 {
+		f := &t.fields[n-1]
+		f.bytes += bytes
+		f.count += count
+		return n
 	}
 	if len(t.fields) == maxFields {
 		t.Others += count
 		return 0
 	}
-	if t.fields == nil {
-		t.fields, t.text = make([]field, 0, 32), make([]byte, 0, 512)
-	}
 	start := len(t.text)
 	t.text = write(t.text)
 	t.fields = append(t.fields, field{id: id, start: start, end: len(t.text), bytes: bytes, count: count})
-	t.index[at] = uint16(len(t.fields))
+	t.enter(len(t.fields))
 	return len(t.fields)
+}
+
+// find is 1 + the place of a field; 0 when it is not there.
+func (t *Tally) find(id uint64) int {
+	if len(t.index) == 0 {
+		for i := range t.fields {
+			if t.fields[i].id == id {
+				return i + 1
+			}
+		}
+		return 0
+	}
+	for at := id % (2 * maxFields); t.index[at] != 0; at = (at + 1) % (2 * maxFields) {
+		if t.fields[t.index[at]-1].id == id {
+			return int(t.index[at])
+		}
+	}
+	return 0
+}
+
+// enter puts the last of so many fields into the index, and begins one where it pays.
+func (t *Tally) enter(n int) {
+	first := n
+	switch {
+	case n <= fewFields:
+		return
+	case len(t.index) == 0:
+		t.index = slices.Grow(t.index, 2*maxFields)[:2*maxFields]
+		clear(t.index)
+		first = 1
+	}
+	for ; first <= n; first++ {
+		at := t.fields[first-1].id % (2 * maxFields)
+		for t.index[at] != 0 {
+			at = (at + 1) % (2 * maxFields)
+		}
+		t.index[at] = uint16(first)
+	}
 }
 
 // fieldID stands for a member of the object that parent stands for: eight bytes are mixed
@@ -178,22 +212,42 @@ func appendName(dst, written []byte) []byte {
 }
 
 func (t *Tally) see(id int) {
-	if id >= 0 {
-		t.seen[id/64] |= 1 << (id % 64)
+	switch {
+	case id < 0:
+	case id < 64:
+		t.seen |= 1 << id
+	default:
+		at := id/64 - 1
+		if need := at + 1 - len(t.later); need > 0 {
+			t.later = append(t.later, make([]uint64, need)...)
+		}
+		t.later[at] |= 1 << (id % 64)
 	}
+}
+
+func (t *Tally) saw(id int) bool {
+	if id < 64 {
+		return t.seen&(1<<id) != 0
+	}
+	at := id/64 - 1
+	return at < len(t.later) && t.later[at]&(1<<(id%64)) != 0
 }
 
 // See takes over which names of a mask occurred in what other counted.
 func (t *Tally) See(other *Tally) {
-	for i, bits := range other.seen {
-		t.seen[i] |= bits
+	t.seen |= other.seen
+	if need := len(other.later) - len(t.later); need > 0 {
+		t.later = append(t.later, make([]uint64, need)...)
+	}
+	for i, bits := range other.later {
+		t.later[i] |= bits
 	}
 }
 
 // Unseen are the names in the mask that no member had in what t counted.
 func (m *Mask) Unseen(t *Tally) (names []string) {
 	for id, name := range m.keys {
-		if t.seen[id/64]&(1<<(id%64)) == 0 {
+		if !t.saw(id) {
 			names = append(names, name)
 		}
 	}

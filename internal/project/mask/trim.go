@@ -18,6 +18,11 @@ func Short(limit int, blobs bool) *Mask {
 	return m
 }
 
+// First is a mask that keeps every field, and of each array so many elements at most.
+func First(elements int) *Mask {
+	return &Mask{root: step{id: -1, limit: noCap, whole: true}, most: elements}
+}
+
 // Filled is a mask that leaves out the members that are null, "", [] or {}.
 func Filled() *Mask { return &Mask{root: step{id: -1, limit: noCap, whole: true}, filled: true} }
 
@@ -37,6 +42,19 @@ func (c *cutter) isEmpty() bool {
 		return last == first+2
 	}
 	return false
+}
+
+// leaveRest skips the elements of an array from the one at hand on, and says how many they are.
+func (c *cutter) leaveRest(depth int) (n int) {
+	c.flush(c.pos)
+	c.dst = c.dst[:len(c.dst)-1] // the comma before the first of them
+	c.keep = false
+	for more := true; more; more = c.next(']', false) {
+		c.skip(depth)
+		n++
+	}
+	c.keep, c.from = true, c.pos-1
+	return n
 }
 
 // Compact appends src without insignificant white space, and checks it on the way.

@@ -122,7 +122,7 @@ func AppendInside(dst, text []byte) []byte {
 			break
 		}
 		switch c := text[i]; {
-		case c == 0xED && i+2 < len(text) && text[i+1] >= 0xA0: // half of a surrogate pair
+		case IsHalf(text[i:]):
 			dst = append(dst, '\\', 'u', 'd', hexDigits[text[i+1]>>2&15], hexDigits[text[i+1]&3<<2|text[i+2]>>4&3], hexDigits[text[i+2]&15])
 			i += 2
 		case c == 0xED:
@@ -137,6 +137,11 @@ func AppendInside(dst, text []byte) []byte {
 		i++
 	}
 	return dst
+}
+
+// IsHalf tells whether a text starts with half of a surrogate pair, as AppendText writes it.
+func IsHalf(text []byte) bool {
+	return len(text) > 2 && text[0] == 0xED && text[1]&^0x1F == 0xA0 && text[2]&^0x3F == 0x80
 }
 
 var fence = []byte("```")

@@ -30,6 +30,14 @@ func TestJSON(t *testing.T) {
 	}
 }
 
+func TestBytesThatAreNoUTF8Stay(t *testing.T) {
+	for _, text := range []string{"\xff", "\xed", "\xed\xa0", "\xed\xc3\xa9", "\xed\xa0z", "\xed\xffé"} {
+		if got := string(quoted.Append(nil, []byte(text))); got != `"`+text+`"` {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+}
+
 func FuzzText(f *testing.F) {
 	for _, s := range []string{`"a\n\t\"\\\/\b\f\r"`, `"\ud83d\ude00\u00e9\ud800x\udc00"`, `"中文"`, "\"\xff\xed\xa0\x80\"", `""`} {
 		f.Add([]byte(s))
