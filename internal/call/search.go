@@ -42,6 +42,8 @@ type Query struct {
 	Text   string `json:"query"`
 	Limit  int    `json:"limit"`  // 0: 5
 	Detail Detail `json:"detail"` // "": Signature
+
+	Server tool.ServerID `json:"-"` // only its tools; "": of all
 }
 
 // maxFound bounds the tools of one answer.
@@ -88,6 +90,9 @@ func (c *Caller) Search(ctx context.Context, who access.Principal, profile strin
 	}
 	f := view.Finder()
 	query := search.Query{Text: q.Text, Limit: q.Limit, Memory: c.memories.of(ctx, who.ID), Now: c.opts.Now()}
+	if q.Server != "" {
+		query.Allow = func(i int) bool { return f.Entries[i].Server == q.Server }
+	}
 	if c.opts.Meaning != nil && len(f.Texts) > 0 {
 		if query.Vectors = c.opts.Meaning.Tools(f.Texts); query.Vectors != nil {
 			query.Vector = c.opts.Meaning.Query(ctx, q.Text)

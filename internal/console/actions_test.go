@@ -25,6 +25,7 @@ func TestWhatAPersonDoes(t *testing.T) {
 		{"sees calls as they end, and chooses among them", tryLive},
 		{"sees calls without a WebSocket, and that they are stale", tryPolling},
 		{"goes by keyboard, and chooses colours", tryKeyboard},
+		{"chooses among rows on a phone", tryFilters},
 		{"makes a key, signs in and out, and revokes it", tryKeys},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -63,7 +63,7 @@ func (c *Console) listTools(v *visit) (answer, error) {
 		return answer{}, err
 	}
 	if p.Query != "" {
-		p.Found, err = c.Gateway.FindTools(v.Context(), v.who, p.Profile, call.Query{Text: p.Query, Limit: 20})
+		p.Found, err = c.Gateway.FindTools(v.Context(), v.who, p.Profile, call.Query{Text: p.Query, Limit: 20, Server: p.Server})
 	} else {
 		p.First = offset + 1
 		p.Pager = numbered(c.at("/tools"), q, page, offset+len(p.Tools) < p.Total)

@@ -23,7 +23,7 @@ func (c *Console) words(lang locale.Language) template.FuncMap {
 		"at":    c.at,
 		"asset": func(name string) string { return c.assets.paths[name] },
 		"clock": clock, "moment": moment, "took": took, "size": size, "number": func(n any) string { return number(reflect.ValueOf(n).Int()) }, "share": share,
-		"code": code, "badge": newBadge, "empty": newEmpty, "plain": plain, "toolName": toolName,
+		"code": code, "badge": newBadge, "empty": newEmpty, "plain": plain, "breakable": breakable,
 		"serverTone": serverTone, "callTone": callTone, "millis": millis,
 		"htmx":    func() string { return htmxConfig },
 		"segment": url.PathEscape,
@@ -159,10 +159,10 @@ func plain(s string) string {
 	return b.String()
 }
 
-// toolName is a name of a tool that may go on in the next line after an underscore: else
-// narrow tables cut it anywhere.
-func toolName(name string) template.HTML {
-	return template.HTML(underscores.ReplaceAllString(template.HTMLEscapeString(plain(name)), "$0<wbr>"))
+// breakable is a name or a mask that may go on in the next line after an underscore or a
+// comma: else narrow places cut it anywhere.
+func breakable(text string) template.HTML {
+	return template.HTML(joints.ReplaceAllString(template.HTMLEscapeString(plain(text)), "$0<wbr>"))
 }
 
-var underscores = regexp.MustCompile("_+")
+var joints = regexp.MustCompile("_+|,")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/toolfit/toolfit/internal/access"
 	"github.com/toolfit/toolfit/internal/call"
@@ -30,6 +31,7 @@ type ToolPage struct {
 // ToolRow is a tool in a list.
 type ToolRow struct {
 	Name        string
+	Own         string // the server's name for it, where the shown one does not say it
 	Server      tool.ServerID
 	Description string
 	Tokens      int // of the definition, estimated
@@ -50,12 +52,22 @@ func (a *API) PageTools(who access.Principal, q ToolQuery) (ToolPage, error) {
 			continue
 		}
 		if page.Total++; page.Total > q.Offset && len(page.Tools) < q.Limit {
-			page.Tools = append(page.Tools, ToolRow{e.Shown, e.Server, e.Description(), tokens.Estimate(e.Raw())})
+			page.Tools = append(page.Tools, ToolRow{e.Shown, ownName(e), e.Server, e.Description(), tokens.Estimate(e.Raw())})
 		}
 	}
 	slices.Sort(page.Servers)
 	page.Servers = slices.Compact(page.Servers)
 	return page, nil
+}
+
+// ownName is the server's name for a tool, where the shown one does not end in it: a name that
+// was too long ends in a hash, and a profile may have renamed it.
+func ownName(e *catalog.Entry) string {
+	_, own, _ := e.Name.Split()
+	if strings.HasSuffix(e.Shown, own) {
+		return ""
+	}
+	return own
 }
 
 // FindTools searches as a model would.
@@ -70,6 +82,7 @@ func (a *API) FindTools(ctx context.Context, who access.Principal, profile strin
 // OneTool is a tool and what it costs.
 type OneTool struct {
 	Tool
+	Own         string          // the server's name for it, where the shown one does not say it
 	InputSchema json.RawMessage // of what is shown
 	Tokens      int             // of the definition, estimated
 	Fitted      []schema.Fitted // in each dialect, by its name
@@ -85,7 +98,7 @@ func (a *API) ShowTool(who access.Principal, profile, name string) (OneTool, err
 	if err != nil {
 		return OneTool{}, err
 	}
-	one := OneTool{Tool: oneTool(e), InputSchema: e.InputSchema(), Tokens: tokens.Estimate(e.Raw())}
+	one := OneTool{Tool: oneTool(e), Own: ownName(e), InputSchema: e.InputSchema(), Tokens: tokens.Estimate(e.Raw())}
 	one.Fitted = fitAlone(v, e)
 	return one, nil
 }
