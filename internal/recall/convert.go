@@ -18,7 +18,7 @@ func (s *Service) convert(name string, in raw) (raw, error) {
 	plan, err := s.plans.Plan(in, schema.Recall)
 	if err != nil {
 		s.Metrics.converted("failed")
-		return nil, &problem{status: http.StatusInternalServerError, code: convertFailed, details: details{"tool": clipped(name), "reason": err.Error()}, cause: err}
+		return nil, &problem{status: http.StatusInternalServerError, code: convertFailed, details: details{"tool": clipped(name), "reason": ours(err.Error())}, cause: err}
 	}
 	outcome := "ok"
 	for _, change := range plan.Report {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/fit"
@@ -33,11 +35,14 @@ type problem struct {
 	cause   error  // for the log alone
 }
 
+// Error is for logs and records, which people read.
 func (p *problem) Error() string {
 	b := p.in(locale.English)
 	text := fmt.Sprintf("%d %s", p.status, b.Code)
-	if b.Details != nil {
-		text += fmt.Sprintf(" %v", b.Details)
+	if given, ok := b.Details.(details); ok {
+		text += " (" + given.String() + ")"
+	} else if b.Details != nil {
+		text += fmt.Sprintf(" (%s)", b.Details)
 	}
 	if p.cause != nil {
 		text += ": " + p.cause.Error()
@@ -48,7 +53,41 @@ func (p *problem) Error() string {
 func (p *problem) Unwrap() error { return p.cause }
 
 // details say what is wrong where.
-type details = map[string]any
+type details map[string]any
+
+// String is every detail by its name.
+func (d details) String() string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(d)) {
+		text, ok := d[name].(string)
+		if !ok {
+			written, _ := json.Marshal(d[name]) // plain values
+			text = string(written)
+		}
+		parts = append(parts, name+": "+text)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// in is the details in a language.
+func (d details) in(lang locale.Language) details {
+	out := maps.Clone(d)
+	for field, value := range d {
+		switch v := value.(type) {
+		case said:
+			out[field] = fmt.Sprintf(lang.Text(v.key), v.args...)
+		case ours:
+			out[field] = lang.Say(string(v))
+		case []fit.Problem:
+			list := slices.Clone(v)
+			for i := range list {
+				list[i].Expected, list[i].Hint = lang.Say(list[i].Expected), lang.Say(list[i].Hint)
+			}
+			out[field] = list
+		}
+	}
+	return out
+}
 
 // said is a sentence of the details, in the language of the request.
 type said struct {
@@ -57,6 +96,9 @@ type said struct {
 }
 
 func say(key string, args ...any) said { return said{key, args} }
+
+// ours is a sentence that another part of ours has said, in English.
+type ours string
 
 // wrong is a parameter that is missing or of the wrong form. What came instead is the name
 // of a type or said, or nil where it is not shown.
@@ -106,13 +148,7 @@ func (p *problem) in(lang locale.Language) errorBody {
 	}
 	b.Description, b.Solution = lang.Text(key+".description"), lang.Text(key+".solution")
 	if given, ok := p.details.(details); ok {
-		spoken := maps.Clone(given)
-		for field, value := range spoken {
-			if s, ok := value.(said); ok {
-				spoken[field] = fmt.Sprintf(lang.Text(s.key), s.args...)
-			}
-		}
-		b.Details = spoken
+		b.Details = given.in(lang)
 	}
 	return b
 }
@@ -169,9 +205,9 @@ func asProblem(err error) *problem {
 		p.details = f.Details
 		return p
 	}
-	d := details{"reason": say("fault." + string(f.Code)), "message": f.Message}
+	d := details{"reason": say("fault." + string(f.Code)), "message": ours(f.Message)}
 	if f.Hint != "" {
-		d["hint"] = f.Hint
+		d["hint"] = ours(f.Hint)
 	}
 	p.details = d
 	return p
@@ -188,7 +224,7 @@ func unfit(given raw) details {
 		return nil
 	}
 	first := all.Problems[0]
-	d := details{"field": first.Field, "expected": first.Expected, "got": first.Got, "problems": all.Problems}
+	d := details{"field": first.Field, "expected": ours(first.Expected), "got": first.Got, "problems": all.Problems}
 	if first.Code == fit.Missing {
 		d["got"] = say("got.nothing")
 	} else if first.Got == "" {

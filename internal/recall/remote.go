@@ -3,9 +3,11 @@ package recall
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -97,17 +99,33 @@ func (s *remote) ask(ctx context.Context, q question, missing string) ([]byte, e
 		return nil, &problem{status: fault.Gone, cause: ctx.Err()} // the caller left, which is no fault of the service
 	case errors.Is(err, context.DeadlineExceeded):
 		return nil, broken(s.name, say("reason.timeout", s.timeout), err)
-	case err != nil:
+	case neverReached(err):
 		return nil, broken(s.name, say("reason.unreachable"), err)
+	case err != nil:
+		return nil, broken(s.name, say("reason.cut"), err)
 	case int64(len(body)) > s.limit:
 		return nil, broken(s.name, say("reason.large", s.limit), nil)
 	case status < 200 || status > 299:
 		return nil, (&refusal{s.name, status, body}).problem(missing)
 	}
+	body = bytes.TrimPrefix(body, byteOrderMark)
 	if err := rawjson.Check(body); err != nil || kindOf(body) != "object" {
 		return nil, broken(s.name, say("reason.notObject"), err)
 	}
+	if !utf8.Valid(body) { // passed on, it would be read as other text
+		return nil, broken(s.name, say("reason.notUTF8"), nil)
+	}
 	return body, nil
+}
+
+// byteOrderMark is what some writers put before UTF-8. Readers of JSON may skip it.
+var byteOrderMark = []byte("\ufeff")
+
+// neverReached tells whether a request failed before the service could know of it.
+func neverReached(err error) bool {
+	var dial *net.OpError
+	var certificate *tls.CertificateVerificationError
+	return errors.As(err, &dial) && dial.Op == "dial" || errors.As(err, &certificate)
 }
 
 // leadsElsewhere tells whether an id in the path is one or two dots, which servers take for

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -69,8 +70,22 @@ func lostConn(err error) bool {
 		pgconn.SafeToRetry(err)
 }
 
-// oneLine shows an error that lists several attempts in one line.
+// oneLine shows an error that lists several attempts in one line, each of them once. What
+// the driver says before them, the user and the database, is in the name of the store.
 type oneLine struct{ error }
 
-func (e oneLine) Error() string { return strings.Join(strings.Fields(e.error.Error()), " ") }
+func (e oneLine) Error() string {
+	err := e.error
+	if connect := (*pgconn.ConnectError)(nil); errors.As(err, &connect) {
+		err = connect.Unwrap()
+	}
+	var attempts []string
+	for line := range strings.Lines(err.Error()) {
+		if line = strings.Join(strings.Fields(line), " "); line != "" && !slices.Contains(attempts, line) {
+			attempts = append(attempts, line)
+		}
+	}
+	return strings.Join(attempts, "; ")
+}
+
 func (e oneLine) Unwrap() error { return e.error }

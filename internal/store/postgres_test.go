@@ -105,6 +105,10 @@ func TestUnreachablePostgresIsSaidSo(t *testing.T) {
 	addr := l.Addr().String()
 	check(t, l.Close())
 	unreachable(t, "postgres://u:hunter2@"+addr+"/db?sslmode=disable", "cannot be reached")
+	_, err = store.Open(t.Context(), "postgres://u@"+addr+"/db", nil) // tried with TLS and without
+	if text := fault.As(err).Message; strings.Count(text, "connection refused") != 1 {
+		t.Errorf("each attempt is told: %s", text)
+	}
 }
 
 func TestSilentPostgresIsGivenUp(t *testing.T) {

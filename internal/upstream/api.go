@@ -26,7 +26,7 @@ func dialAPI(cfg config.Server, maxAnswer int64) (conn, error) {
 }
 
 func (c *apiConn) request(ctx context.Context, out outgoing) (json.RawMessage, error) {
-	if out.method == "initialize" {
+	if out.method == helloMethod {
 		return c.api.Hello(ctx)
 	}
 	return c.builtin.request(ctx, out)

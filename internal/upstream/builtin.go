@@ -35,7 +35,7 @@ func (s *server) startBuiltin() (conn, error) {
 }
 
 func (b *builtin) request(ctx context.Context, out outgoing) (json.RawMessage, error) {
-	if out.method == "initialize" {
+	if out.method == helloMethod {
 		return json.RawMessage(`{"protocolVersion":"` + mcp.Latest + `","capabilities":{"tools":{}},"serverInfo":{"name":"builtin","version":"1"}}`), nil
 	}
 	return b.handler.Serve(ctx, &mcp.Request{

@@ -26,6 +26,7 @@ const (
 	progressMethod = "notifications/progress"
 	updatedMethod  = "notifications/resources/updated"
 	cancelMethod   = "notifications/cancelled"
+	helloMethod    = "initialize"
 	initMethod     = "notifications/initialized"
 	listenMethod   = "subscriptions/listen"
 	ackMethod      = "notifications/subscriptions/acknowledged"

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/rawjson"
 	"github.com/toolfit/toolfit/internal/tool"
@@ -183,6 +184,9 @@ func (l *link) take(line []byte) {
 		l.unreadable(line, err)
 	case m.IsResponse():
 		l.answered(m)
+	case m.IsRequest() && (m.Method == helloMethod || m.Method == discoverMethod):
+		l.end(fault.New(fault.UpstreamProtocol, "server %s sends back what it is sent: it is no MCP server", l.server).
+			WithHint("check what is configured as %s", l.server))
 	case m.IsRequest():
 		l.asked(m)
 	case m.Method == progressMethod:

@@ -132,14 +132,15 @@ func (l *Listing) raw(list *[]json.RawMessage, what, key string) func(json.RawMe
 	}
 }
 
-// pages reads a list to its last page. A server that does not know the method has nothing to list.
+// pages reads a list to its last page. A server that does not know the method has nothing to
+// list; one that did not even take the greeting says nothing of its lists.
 func (s *server) pages(ctx context.Context, l *Listing, method, member string, take func(json.RawMessage)) error {
 	params := json.RawMessage("{}")
 	count := 0
 	for range maxPages {
 		page, era, err := s.do(ctx, caller{}, own(method, params))
 		var rpc *mcp.Error
-		if errors.As(err, &rpc) && rpc.Code == mcp.CodeMethodNotFound {
+		if errors.As(err, &rpc) && rpc.Code == mcp.CodeMethodNotFound && !refused(err) {
 			return nil
 		}
 		if err != nil {

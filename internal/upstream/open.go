@@ -171,7 +171,7 @@ func (s *server) dial(ctx context.Context, seat seat, transport string) (conn, e
 func (s *server) handshake(ctx context.Context, c conn, sess *session) (json.RawMessage, error) {
 	params := append([]byte(`{"protocolVersion":"`+mcp.Latest+`","capabilities":`), sess.seat.caps...)
 	params = rawjson.AppendString(append(params, `,"clientInfo":{"name":"toolfit","version":`...), s.pool.opts.Version)
-	result, err := c.request(ctx, outgoing{method: "initialize", params: append(params, "}}"...), peer: mcp.Deaf})
+	result, err := c.request(ctx, outgoing{method: helloMethod, params: append(params, "}}"...), peer: mcp.Deaf})
 	if p, ok := c.(*process); ok && errors.Is(err, errSessionLost) {
 		err = p.reason() // it ended before we could say anything
 	}

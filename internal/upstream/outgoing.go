@@ -140,4 +140,4 @@ func (o outgoing) progress(ctx context.Context, params json.RawMessage) {
 
 // endless tells whether the server must not be told that nobody waits any more: a handshake
 // may not be cancelled.
-func (o outgoing) endless() bool { return o.method == "initialize" || o.method == discoverMethod }
+func (o outgoing) endless() bool { return o.method == helloMethod || o.method == discoverMethod }

@@ -110,7 +110,7 @@ func (r *remote) request(ctx context.Context, out outgoing) (json.RawMessage, er
 	if err != nil {
 		return nil, r.given(ctx, id, out, err)
 	}
-	if out.method == "initialize" {
+	if out.method == helloMethod {
 		version, _ := rawjson.String(rawjson.Get(result, "protocolVersion"))
 		r.adopt(resp.Header, version)
 	}

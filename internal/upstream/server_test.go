@@ -96,7 +96,7 @@ func (s *badServer) take(mode string, m mcp.Message) {
 	switch {
 	case m.Method == "server/discover" && mode == "dies of a question":
 		os.Exit(5)
-	case m.Method == "server/discover" && mode != "passes over":
+	case m.Method == "server/discover" && mode != "passes over", m.Method == "initialize" && mode == "init unknown":
 		fmt.Fprintf(s.out, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"Method not found"}}`+"\n", m.ID)
 	case m.Method == "initialize" && mode == "init error":
 		fmt.Fprintf(s.out, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32000,"message":"no licence"}}`+"\n", m.ID)

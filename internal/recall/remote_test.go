@@ -1,0 +1,63 @@
+package recall
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+const remoteWorld = `
+listen: 0.0.0.0:30779
+recall:
+  trust: [192.0.2.0/24]
+  operatorIntegration: {url: "http://agent-operator-integration:9000"}
+`
+
+const remoteCall = "POST /api/agent-retrieval/in/v1/mcp/proxy/m1/tools/t/call\n\n{}"
+
+func TestWhatAServiceDidWrongIsSaidAsItWas(t *testing.T) {
+	for _, c := range []struct {
+		name, answer string
+		status       int
+		want         string
+	}{
+		{"text of another encoding is not passed on as if it were UTF-8", "200\n{\"content\":\"\xd6\xd0\xce\xc4\"}", 502, "its answer is not in UTF-8"},
+		{"a byte order mark does no harm", "200\n\ufeff{\"content\":[]}", 200, `{"content":[]}`},
+		{"a service that breaks off was reached", "close", 502, "the connection broke before its answer was complete"},
+	} {
+		w := newWorld(t, remoteWorld, nil)
+		w.answers["POST /api/agent-operator-integration/internal-v1/mcp/proxy/m1/tool/call"] = c.answer
+		if res := w.do(remoteCall); res.Code != c.status || !strings.Contains(res.Body.String(), c.want) {
+			t.Errorf("%s: %d %s", c.name, res.Code, res.Body)
+		}
+	}
+}
+
+func TestAServiceThatCannotBeDialledIsNotReached(t *testing.T) {
+	w := newWorld(t, remoteWorld, nil)
+	w.Client.Transport.(*http.Transport).DialContext = func(context.Context, string, string) (net.Conn, error) {
+		return nil, &net.OpError{Op: "dial", Err: errors.New("connection refused")}
+	}
+	res := w.do(remoteCall)
+	if res.Code != 502 || !strings.Contains(res.Body.String(), `"reason":"it cannot be reached"`) {
+		t.Errorf("%d %s", res.Code, res.Body)
+	}
+	want := "502 Public.BadGateway (reason: it cannot be reached; service: agent-operator-integration): Post "
+	if got := w.records[0].Message; !strings.HasPrefix(got, want) {
+		t.Errorf("the record says %q", got)
+	}
+}
+
+func TestEveryProblemOfTheArgumentsIsSaidInTheLanguageOfTheRequest(t *testing.T) {
+	own := `[{"name":"put","inputSchema":{"type":"object","properties":{"n":{"type":"integer","minimum":1,"maximum":9},"k":{"enum":["a","b"]}},"required":["n"],"additionalProperties":false}}]`
+	w := newWorld(t, "listen: 0.0.0.0:30779\nmcpServers: {shop: {command: shop}}\nrecall: {trust: [192.0.2.0/24]}", map[string]string{"shop": own})
+	res := w.do("POST /api/agent-retrieval/in/v1/mcp/proxy/shop/tools/put/call\nX-Language: zh-CN\n\n" + `{"n":10,"k":"x","other":1}`)
+	for _, want := range []string{`"expected":"至少 1 且至多 9"`, `以下之一：`, `工具已有的参数`, `可用：n, k`} {
+		if !strings.Contains(res.Body.String(), want) {
+			t.Errorf("%s is missing in %s", want, res.Body)
+		}
+	}
+}

@@ -1,0 +1,27 @@
+//go:build unix
+
+package upstream
+
+import (
+	"testing"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/config"
+	"github.com/toolfit/toolfit/internal/fault"
+)
+
+// A server that does not know tools/list has no tools. One that does not know the greeting
+// is none: what was listed before must not be taken for gone.
+func TestAServerThatRefusesTheGreetingIsNotOneWithoutTools(t *testing.T) {
+	t.Parallel()
+	p, _ := newPool(t, nil, badConfig("bad", "init unknown"))
+	_, err := p.List(t.Context(), "bad")
+	wantFault(t, err, fault.UpstreamProtocol, "server bad refused to start a session: ")
+}
+
+func TestAProgramThatRepeatsItsInputIsTold(t *testing.T) {
+	t.Parallel()
+	p, _ := newPool(t, nil, config.Server{ID: "echo", Command: "cat", Timeout: 20 * time.Second, Start: 20 * time.Second, Idle: time.Hour})
+	_, err := p.List(t.Context(), "echo")
+	wantFault(t, err, fault.UpstreamProtocol, "server echo sends back what it is sent")
+}
