@@ -128,7 +128,9 @@ func tryStop(t *testing.T, b *testparts.Browser) {
 		_, page := w.person().ask("GET", b.Read(`document.querySelector("th.title a").getAttribute("href")`), nil)
 		return strings.Contains(page, "It broke off here") && strings.Contains(page, "This takes")
 	})
-	b.Do(chromedp.Click("th.title a"), chromedp.Click(".actions a"), chromedp.SendKeys("#text", "Now quickly\r"))
+	b.Do(chromedp.Click("th.title a"), chromedp.Click(".actions a"))
+	b.Until(`location.pathname.startsWith("/chat/") && document.readyState === "complete"`) // its script is there
+	b.Do(chromedp.SendKeys("#text", "Now quickly\r"))
 	b.Until(shows("At once."))
 	b.Quiet()
 }

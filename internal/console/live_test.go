@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/coder/websocket"
 
@@ -25,7 +24,7 @@ func (p *person) listen(query, origin string) (*websocket.Conn, error) {
 // hear reads the next rows.
 func hear(t *testing.T, conn *websocket.Conn) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	_, rows, err := conn.Read(ctx)
 	if err != nil {
@@ -43,6 +42,22 @@ func TestLiveRowsAreThoseThatWereAskedFor(t *testing.T) {
 	w.post("shop__list_orders", `{}`)
 	w.post("shop__get_order", `{}`)
 	if rows := hear(t, conn); strings.Contains(rows, "shop__list_orders") || !strings.Contains(rows, "shop__get_order") {
+		t.Errorf("got %s", rows)
+	}
+}
+
+func TestCallsBetweenAPageAndItsConnectionAreTold(t *testing.T) {
+	w := newWorld(t, demoConfig)
+	p := w.person()
+	_, page := p.ask("GET", "/calls?tool=shop__list_orders", nil)
+	w.post("shop__list_orders", `{}`)
+	w.post("shop__get_order", `{}`)
+	_, query, found := strings.Cut(addresses(page, `ws-connect="`)[0], "/calls/live")
+	conn, err := p.listen(query, w.URL)
+	if err != nil || !found {
+		t.Fatal(err, page)
+	}
+	if rows := hear(t, conn); strings.Contains(rows, "shop__get_order") || !strings.Contains(rows, "shop__list_orders") {
 		t.Errorf("got %s", rows)
 	}
 }
@@ -94,7 +109,7 @@ func TestLiveConnectionsEndWithTheGateway(t *testing.T) {
 	if err := w.app.Close(); err != nil {
 		t.Error(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	if _, _, err := conn.Read(ctx); ctx.Err() != nil || err == nil {
 		t.Errorf("it goes on: %v", err)

@@ -144,17 +144,20 @@ func (w *world) furnish() (mended, cut, refused string) {
 	return mended, cut, refused
 }
 
+// patience is how long a test waits for what must happen.
+const patience = 30 * time.Second
+
 // until waits until it is so.
 func (w *world) until(what string, so func() bool) {
 	w.t.Helper()
-	late := time.After(20 * time.Second)
+	late := time.After(patience)
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for !so() {
 		select {
 		case <-tick.C:
 		case <-late:
-			w.t.Fatalf("%s: not within 20 s", what)
+			w.t.Fatalf("%s: not within %s", what, patience)
 		}
 	}
 }

@@ -109,6 +109,7 @@ func (a *API) ListCalls(ctx context.Context, who access.Principal, q url.Values,
 	if err != nil {
 		return CallPage{}, err
 	}
+	a.settle(ctx)
 	if look == 0 || f.Server == "" && f.Tool == "" && f.Outcome == "" {
 		return a.pageOf(ctx, f)
 	}

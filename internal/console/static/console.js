@@ -18,17 +18,18 @@ document.addEventListener("keydown", (e) => {
 
 // A choice that is sent at once. Who goes through the choices by keys has made one with Enter,
 // or by going on.
-let stepped = -Infinity; // when a key was last pressed in a choice
+let stepping = false; // while a key that was pressed in a choice does its work, and no longer
 let waiting = null;
 const sendWaiting = () => { waiting?.form.requestSubmit(); waiting = null; };
-document.addEventListener("keydown", (e) => {
+for (const pressed of ["keydown", "keypress"]) document.addEventListener(pressed, (e) => {
   if (!e.target.matches("select[data-submit]")) return;
-  if (e.key === "Enter") sendWaiting();
-  else stepped = e.timeStamp;
+  if (e.key === "Enter") return sendWaiting();
+  stepping = true;
+  setTimeout(() => { stepping = false; });
 });
 document.addEventListener("change", (e) => {
   if (!e.target.matches("[data-submit]")) return;
-  if (e.timeStamp - stepped < 100) waiting = e.target;
+  if (stepping) waiting = e.target;
   else e.target.form.requestSubmit();
 });
 document.addEventListener("focusout", (e) => { if (e.target === waiting) sendWaiting(); });
@@ -103,6 +104,11 @@ const maxRows = 200; // older rows are on the next page
 document.addEventListener("htmx:wsAfterMessage", () => {
   heard();
   document.querySelector(".none")?.remove();
+  const known = new Set(); // what was missed when the page was made may be there twice
+  for (const row of [...document.querySelectorAll("#calls > tr")].reverse()) {
+    if (known.has(row.id)) row.remove();
+    known.add(row.id);
+  }
   for (const row of document.querySelectorAll("#calls > tr:nth-child(n + " + (maxRows + 1) + ")")) row.remove();
 });
 setInterval(() => {
