@@ -128,7 +128,7 @@ func TestHostileSchemasEndInBoundedTimeAndSize(t *testing.T) {
 			if err != nil && !errors.As(err, &e) {
 				t.Errorf("%s, %s: %v", name, d, err)
 			}
-			if took > 5*time.Second { // the lab measures; this is against what never ends
+			if took > time.Minute { // the lab measures; this is against what never ends
 				t.Errorf("%s, %s takes %v", name, d, took)
 			}
 			if res != nil && d != Recall && len(res.Parameters) > 40<<10 {

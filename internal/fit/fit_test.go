@@ -261,7 +261,7 @@ func TestHostileInputEndsSoon(t *testing.T) {
 			if _, err := compiled(t, c.schema, nil).Fit([]byte(c.args)); err != nil && len(err.Error()) > 10_000 {
 				t.Errorf("%d bytes of error", len(err.Error()))
 			}
-			if took := time.Since(start); took > 15*time.Second { // a tenth of a second on a machine that does nothing else
+			if took := time.Since(start); took > time.Minute { // a tenth of a second on a machine that does nothing else
 				t.Errorf("it takes %v", took)
 			}
 		})

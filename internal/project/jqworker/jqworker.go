@@ -1,5 +1,5 @@
-// Package jqworker runs jq programs that a model wrote, each in a child process with a
-// limit on memory, a clock that kills it, an empty environment and a cap on its output: a
+// Package jqworker runs jq programs that a model wrote, each in a child process with limits
+// on memory and on the processor's time, an empty environment and a cap on its output: a
 // deadline inside one process would not hold, because one step of a program may take
 // seconds and gigabytes. It never runs more than a few at a time.
 //
@@ -33,9 +33,13 @@ type Options struct {
 	Memory   int64         // bytes that a child may take beyond its start; 0: 256 MiB
 	Input    int           // bytes of a value; 0: 8 MiB
 	Output   int           // bytes; 0: 1 MiB
-	Time     time.Duration // until a child is killed; 0: 2 s
+	Time     time.Duration // that a child may work beyond its start, in whole seconds; 0: 2 s
 	Children int           // at a time; 0: 2
 }
+
+// patience is how many times as long a child may take as it may work: a machine that is busy
+// with other things says nothing about a program.
+const patience = 5
 
 // Runner starts children. It may be shared.
 type Runner struct {
@@ -67,8 +71,9 @@ func setDefault[T int | int64 | time.Duration](v *T, to T) {
 
 // head is the first line of what a child reads; the value follows.
 type head struct {
-	Program string `json:"program"`
-	Memory  int64  `json:"memory"`
+	Program string        `json:"program"`
+	Memory  int64         `json:"memory"`
+	Time    time.Duration `json:"time"`
 }
 
 // Run is the program's output for a JSON value. What goes wrong is a fault that the model
@@ -86,13 +91,13 @@ func (r *Runner) Run(ctx context.Context, program string, value []byte) ([]byte,
 	case <-ctx.Done():
 		return nil, fault.New(fault.Canceled, "jq: %w", ctx.Err())
 	}
-	ctx, cancel := context.WithTimeout(ctx, r.opts.Time)
+	ctx, cancel := context.WithTimeout(ctx, patience*r.opts.Time)
 	defer cancel()
 	return r.child(ctx, program, value)
 }
 
 func (r *Runner) child(ctx context.Context, program string, value []byte) ([]byte, error) {
-	first, err := json.Marshal(head{Program: program, Memory: r.opts.Memory})
+	first, err := json.Marshal(head{Program: program, Memory: r.opts.Memory, Time: r.opts.Time})
 	if err != nil {
 		return nil, fmt.Errorf("start jq: %w", err)
 	}
@@ -112,7 +117,7 @@ func (r *Runner) child(ctx context.Context, program string, value []byte) ([]byt
 		return nil, fault.New(fault.TooLarge, "the jq program's output is larger than %d bytes", r.opts.Output)
 	case err == nil:
 		return out.taken, nil
-	case ctx.Err() != nil:
+	case ctx.Err() != nil || errors.As(err, &exit) && workedTooLong(exit):
 		return nil, fault.New(fault.TooLarge, "the jq program ran longer than %s", r.opts.Time)
 	case errors.As(err, &exit) && exit.ExitCode() == exitProgram:
 		return nil, fault.New(fault.BadRequest, "%s", out.taken)

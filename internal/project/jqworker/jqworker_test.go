@@ -3,6 +3,7 @@ package jqworker_test
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -96,14 +97,29 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestAnEndlessProgramIsKilled(t *testing.T) {
-	r := newRunner(t, &jqworker.Options{Time: 300 * time.Millisecond})
-	if _, err := r.Run(context.Background(), "def f: f; f", []byte("1")); !fault.Is(err, fault.TooLarge) {
+	r := newRunner(t, &jqworker.Options{Time: time.Second})
+	if _, err := r.Run(context.Background(), "def f: f; f", []byte("1")); !fault.Is(err, fault.TooLarge) || !strings.Contains(err.Error(), "ran longer than 1s") {
 		t.Errorf("got %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := r.Run(ctx, ".", []byte("1")); !fault.Is(err, fault.Canceled) {
 		t.Errorf("canceled: got %v", err)
+	}
+}
+
+func TestAMachineThatIsBusyIsNoFaultOfTheProgram(t *testing.T) {
+	newRunner(t, nil) // skips where there are none
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	slow := filepath.Join(t.TempDir(), "slow") // to start takes longer than the program may work
+	if err := os.WriteFile(slow, []byte("#!/bin/sh\nsleep 2.2\nexec '"+exe+"' \"$@\"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := jqworker.New(slow, nil).Run(context.Background(), ". + 1", []byte("1")); err != nil || string(got) != "2" {
+		t.Errorf("got %s, %v", got, err)
 	}
 }
 

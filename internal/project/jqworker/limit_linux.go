@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"syscall"
+	"time"
 )
 
 // limitMemory bounds the address space to what the process has now and so many bytes more.
@@ -24,6 +25,23 @@ func limitMemory(more int64) error {
 	debug.SetGCPercent(50) // a soft limit would only make a bomb burn slowly, collecting again and again
 	most := uint64(pages)*uint64(os.Getpagesize()) + uint64(more)
 	return syscall.Setrlimit(syscall.RLIMIT_AS, &syscall.Rlimit{Cur: most, Max: most})
+}
+
+// limitTime bounds the work of the process to what it has done so far and so much more.
+func limitTime(more time.Duration) error {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		return err
+	}
+	most := uint64((time.Duration(used.Utime.Nano()+used.Stime.Nano()) + more + time.Second - 1) / time.Second)
+	return syscall.Setrlimit(syscall.RLIMIT_CPU, &syscall.Rlimit{Cur: most, Max: most})
+}
+
+// workedTooLong tells whether a child ended at its limit of time: that kills, while the one
+// of memory lets the runtime give up.
+func workedTooLong(exit *exec.ExitError) bool {
+	status, ok := exit.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
 }
 
 // isolate makes the child end with its parent.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
@@ -18,8 +19,8 @@ const (
 )
 
 // Main is the child: it reads a program and a value, and writes the output. It returns the
-// exit code. It limits the memory of the process it runs in, so that it is for a process
-// that does nothing else.
+// exit code. It limits the process it runs in, so that it is for a process that does nothing
+// else.
 func Main(stdin io.Reader, stdout io.Writer) int {
 	in := bufio.NewReader(stdin)
 	line, err := in.ReadBytes('\n')
@@ -30,8 +31,8 @@ func Main(stdin io.Reader, stdout io.Writer) int {
 	if err := json.Unmarshal(line, &h); err != nil {
 		return fail(stdout, fmt.Errorf("read the program: %w", err))
 	}
-	if err := limitMemory(h.Memory); err != nil {
-		return fail(stdout, fmt.Errorf("limit the memory: %w", err))
+	if err := errors.Join(limitMemory(h.Memory), limitTime(h.Time)); err != nil {
+		return fail(stdout, fmt.Errorf("limit the process: %w", err))
 	}
 	program, err := project.CompileJQ(h.Program)
 	if err != nil {
