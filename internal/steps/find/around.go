@@ -10,13 +10,13 @@ import (
 // missing is what of a name is left to be found around the element; false when all of it
 // was found.
 func (m *match) missing() (phrase, bool) {
-	var rest []word
-	for _, w := range m.rest {
-		if !stopWords[w.text] && !structural[w.text] {
-			rest = append(rest, w)
-		}
-	}
+	rest := telling(m.rest)
 	return phraseOf(rest), len(rest) > 0
+}
+
+// telling are the words that say something of what is meant.
+func telling(words []word) []word {
+	return slices.DeleteFunc(slices.Clone(words), func(w word) bool { return stopWords[w.text] || structural[w.text] })
 }
 
 // around finds the rest of a name in what holds the element.
@@ -32,10 +32,13 @@ func (s *search) around(n *snapshot.Node, name phrase, m *match) (float64, strin
 	if !m.absent {
 		g = s.chain(n, m.left)
 	}
+	if g == inRow && s.othersRow(n, m.left) {
+		g = none
+	}
 	switch {
 	case g == whole:
 		return m.score, m.why + ", and the rest names where it stands"
-	case !m.absent && slices.ContainsFunc(s.x.labelsWith(n), name.equal): // "Delete account", and a button for it
+	case !m.absent && !slices.ContainsFunc(m.left.words, turnsAway) && slices.ContainsFunc(s.x.labelsWith(n), name.equal): // "Delete account", and a button for it
 		return m.score, m.why + ", and all of them stand beside it"
 	case m.short:
 		return 0, ""
@@ -45,6 +48,38 @@ func (s *search) around(n *snapshot.Node, name phrase, m *match) (float64, strin
 		return m.score - isAround + isWeak, m.why
 	}
 	return 0, ""
+}
+
+// turnsAway tells whether a word beside a label makes another thing of it: 不同意 is not 同意.
+func turnsAway(w word) bool {
+	return reverses(w) || sets(w) || negates(w) || slices.Contains(reversingMarks, w.text)
+}
+
+// othersRow tells whether a row beside that of the element is called just so, and its own is not.
+func (s *search) othersRow(n *snapshot.Node, name phrase) bool {
+	for a := n.Parent; a != nil; a = a.Parent {
+		if !is(a, row) {
+			continue
+		}
+		key := rowsKey{rowsOf(a), name.text}
+		is, known := s.calls[key]
+		if !known {
+			is = slices.ContainsFunc(s.x.rows, func(r *snapshot.Node) bool {
+				return rowsOf(r) == key.owner && slices.ContainsFunc(s.x.pieces(r), func(p phrase) bool {
+					return slices.EqualFunc(telling(p.words), name.words, word.same)
+				})
+			})
+			s.calls[key] = is
+		}
+		return is
+	}
+	return false
+}
+
+// rowsKey is a look-up of what the rows of a table or a list are called.
+type rowsKey struct {
+	owner *snapshot.Node
+	name  string
 }
 
 // isCalled tells whether an element that serves the action is called so.

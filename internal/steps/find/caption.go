@@ -76,6 +76,15 @@ func inTable(n *snapshot.Node) bool {
 	return false
 }
 
+// labelsField tells whether a box is the label of a field, more often than not: it shows no
+// more than what it is called.
+func (x *Index) labelsField(n *snapshot.Node) bool {
+	if n.Role != "generic" || n.Pointer {
+		return false
+	}
+	return n.Name == "" || n.Text == "" || x.phrase(n.Name).equal(x.phrase(n.Text))
+}
+
 // onlyFieldUnder is the heading of the smallest section around a field, where that has no
 // other field; "" else.
 func (x *Index) onlyFieldUnder(n *snapshot.Node) string {

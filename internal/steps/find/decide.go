@@ -82,8 +82,9 @@ func (s *search) decide() (*Hit, error) {
 		return cmp.Or(cmp.Compare(b.score, a.score), a.node.Index-b.node.Index)
 	})
 	top := s.innermost(winners(list))
+	doubtful := func(c candidate) bool { return c.rival && (len(top) == 1 || c.score <= isRival) }
 	switch {
-	case !slices.ContainsFunc(top, func(c candidate) bool { return !c.rival }):
+	case !slices.ContainsFunc(top, func(c candidate) bool { return !doubtful(c) }):
 		return nil, s.notFound()
 	case len(top) == 1:
 		return &Hit{top[0].node, s.x.actOn(top[0].node), top[0].score, top[0].why}, nil

@@ -45,7 +45,7 @@ func (x *Index) Find(q Query) (*Hit, error) {
 	if len(readings) == 0 {
 		return nil, &Refusal{Code: snapshot.StepInvalid, Query: q.Text, Hint: "say which element is meant"}
 	}
-	s := search{x: x, query: q, byName: map[nameKey][]candidate{}, byPlace: map[placeKey][]scope{}, chains: map[chainKey]grade{}, called: map[string]bool{}}
+	s := search{x: x, query: q, byName: map[nameKey][]candidate{}, byPlace: map[placeKey][]scope{}, chains: map[chainKey]grade{}, called: map[string]bool{}, calls: map[rowsKey]bool{}}
 	for i := range readings {
 		readings[i].places = append(readings[i].places, d.asked(q)...)
 		if q.Nth != 0 {

@@ -84,15 +84,15 @@ func (x *Index) phrase(s string) phrase {
 	return p
 }
 
-// knows tells whether a word of an alphabet or a number may stand anywhere on the page. Most
-// readings of a sentence have words that do not, and need no look at any element.
+// knows tells whether a word may stand anywhere on the page. Most readings of a sentence have
+// words that do not, and need no look at any element.
 func (x *Index) knows(w word) bool {
-	if w.kind == han {
-		return true
-	}
 	known, asked := x.known[w.text]
 	if !asked {
-		known = strings.Contains(x.allText(), w.root())
+		all := x.allText()
+		if known = strings.Contains(all, w.root()); !known && w.kind == han { // signs may part its characters
+			known = !strings.ContainsFunc(w.text, func(r rune) bool { return !strings.ContainsRune(all, r) })
+		}
 		x.known[w.text] = known
 	}
 	return known

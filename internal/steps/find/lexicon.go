@@ -208,8 +208,8 @@ func reverses(w word) bool {
 // setting apart are words by which one of two things of a kind is told from the other: who
 // says "New password" does not mean "Confirm new password", nor "Pixel 9" the "Pixel 9 Pro".
 var (
-	apartWords = set("confirm confirmation repeat retype reenter again alternate alternative secondary backup spare other another old previous former pro plus max mini lite xl xxl xs ultra premium jr sr all bulk everything")
-	apartHan   = strings.Fields("副 子 父 上级 下级 并 确认 重复 再次 备用 备选 次要 其他 其它 另一 旧 原 全部 批量 所有 一键")
+	apartWords = set("confirm confirmation repeat retype reenter again alternate alternative secondary backup spare other another old previous former pro plus max mini lite xl xxl xs ultra premium jr sr all bulk everything later beta alpha draft sample legacy")
+	apartHan   = strings.Fields("副 子 父 上级 下级 并 确认 重复 再次 备用 备选 次要 其他 其它 另一 旧 原 全部 批量 所有 一键 草稿 副本 示例 稍后 定时")
 )
 
 // sets tells whether a word that the query does not say sets the label apart. What is the
@@ -235,6 +235,22 @@ var (
 	searchVerbs = set("search filter find")
 	verbs       = set("create add new edit place submit save view export import download upload print share send open start change update manage buy pay")
 )
+
+// kindNouns say of a name what kind of thing it is, and nothing else.
+var kindNouns = set("name date time id type title field input text amount url menu button link tab icon panel dialog window bar")
+
+// imperatives are the words that labels of what can be done begin with.
+var imperatives = set(`accept add allow apply approve archive assign attach authorize backup block browse build buy call cancel
+	change check choose clear click clone close collapse compare complete compose confirm connect continue convert copy create
+	customize cut deactivate decline delete deny deploy deselect detach disable discard disconnect dismiss download drag drop
+	duplicate edit enable end enter exit expand explore export extend fetch fill filter find finish follow forgot forward
+	generate get give go hide ignore import insert install invite join jump keep launch learn leave like load lock log make
+	manage mark maximize merge minimize move mute new next open pause pay pick pin place play preview print proceed publish
+	purchase put quit read rebuild recover redo refresh register reject release reload remember remind remove rename renew
+	reopen repeat replace reply request resend reset resize resolve restart restore resume retry return revert revoke rotate
+	run save scan schedule search see select send set share show sign skip sort split start stop submit subscribe switch sync
+	take track transfer translate try turn type undo unlock unsubscribe update upgrade upload use validate verify view visit
+	vote wait watch withdraw write zoom`)
 
 // does tells whether the label does something with the name that the name alone does not
 // say: "place order" is not "order".

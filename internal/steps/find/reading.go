@@ -22,6 +22,8 @@ type reading struct {
 	several  bool    // nth makes sense only among two or more
 	page     bool    // the name is the number of a page
 	places   []place // all must hold the element
+	seam     string  // the words around the cut before the place
+	uncut    *place  // what the places are parts of, as one name; nil where they are no parts
 	cost     float64 // what this way of reading takes off the score
 }
 
@@ -143,8 +145,11 @@ func (d description) split(text string, cost float64) []reading {
 	for _, s := range d.splits(text) {
 		places := d.places(s.place, s)
 		for _, r := range d.target(s.target, cost+splitCost) {
-			for _, p := range places {
-				r.places = p
+			r.seam = s.seam
+			for i, p := range places {
+				if r.places = p; i > 0 {
+					r.uncut = &places[0][0]
+				}
 				list = append(list, r)
 			}
 		}

@@ -115,7 +115,7 @@ func told(texts []phrase, words []word) bool {
 	if len(words) < 2 {
 		return true // it was seen in one of them
 	}
-	words = slices.DeleteFunc(slices.Clone(words), func(w word) bool { return stopWords[w.text] || structural[w.text] })
+	words = telling(words)
 	if slices.ContainsFunc(texts, func(p phrase) bool { return inOrder(p.words, words) && !setApart(p, words) }) {
 		return true
 	}
@@ -147,7 +147,7 @@ func longest(texts []phrase, words []word) (most int) {
 // inOrder tells whether words stand together in a text, in their order, but for words that
 // say nothing.
 func inOrder(text, words []word) bool {
-	text = slices.DeleteFunc(slices.Clone(text), func(w word) bool { return stopWords[w.text] || structural[w.text] })
+	text = telling(text)
 	for i := 0; i+len(words) <= len(text); i++ {
 		same := true
 		for k, w := range words {
@@ -182,6 +182,15 @@ func holdsWord(p phrase, w word) bool {
 	return false
 }
 
+// rowsOf is the table or the list that a row is one of.
+func rowsOf(row *snapshot.Node) *snapshot.Node {
+	owner := row.Parent
+	for owner != nil && owner.Role == "rowgroup" && owner.Parent != nil {
+		owner = owner.Parent
+	}
+	return owner
+}
+
 // numbered are the nth rows of every table and list.
 func (x *Index) numbered(nth int) (list []scope) {
 	byOwner := map[*snapshot.Node][]*snapshot.Node{}
@@ -191,10 +200,7 @@ func (x *Index) numbered(nth int) (list []scope) {
 		if x.isHead(n) || n.Role == "treeitem" && !onlyTrees { // who counts rows means a table or a list
 			continue
 		}
-		owner := n.Parent
-		for owner != nil && owner.Role == "rowgroup" && owner.Parent != nil {
-			owner = owner.Parent
-		}
+		owner := rowsOf(n)
 		if byOwner[owner] == nil {
 			owners = append(owners, owner)
 		}

@@ -59,8 +59,36 @@ func (x *Index) scopes(p place) []scope {
 	case p.word != nil:
 		return x.kindScopes(p)
 	}
+	list := x.rowScopes(p)
+	if p.row {
+		return list
+	}
+	var parts []scope
+	for _, n := range x.places {
+		if n.Index == 0 {
+			continue
+		}
+		if g := nameGrade(x.placeName(n), p); g != none {
+			parts = append(parts, scope{from: n.Index, to: n.End, grade: g})
+		}
+	}
+	return append(list, bestNamed(append(parts, x.headed(p)...))...)
+}
+
+// bestNamed are the places that are called just so; only where there are none, those that have
+// the words among theirs. Who names a place that is there does not mean another.
+func bestNamed(list []scope) []scope {
+	if !slices.ContainsFunc(list, func(s scope) bool { return s.grade == whole }) {
+		return list
+	}
+	return slices.DeleteFunc(list, func(s scope) bool { return s.grade != whole })
+}
+
+// rowScopes are the rows that a place may mean: of each table and list the best named.
+func (x *Index) rowScopes(p place) (list []scope) {
 	column := x.columnNames(p.cell.column)
-	var list []scope
+	var owners []*snapshot.Node
+	byOwner := map[*snapshot.Node][]scope{}
 	for _, n := range x.rows {
 		g := covers(x.pieces(n), p.name, p.exact)
 		if !p.row && !x.callsRow(n, p.name) {
@@ -72,20 +100,17 @@ func (x *Index) scopes(p place) []scope {
 		if g == none && x.hasCell(n, column, p.cell.value) {
 			g = whole
 		}
-		if g != none && !x.isHead(n) {
-			list = append(list, scope{from: n.Index, to: n.End, grade: g})
-		}
-	}
-	for _, n := range x.places {
-		if p.row || n.Index == 0 {
+		if g == none || x.isHead(n) {
 			continue
 		}
-		if g := nameGrade(x.placeName(n), p); g != none {
-			list = append(list, scope{from: n.Index, to: n.End, grade: g})
+		owner := rowsOf(n)
+		if byOwner[owner] == nil {
+			owners = append(owners, owner)
 		}
+		byOwner[owner] = append(byOwner[owner], scope{from: n.Index, to: n.End, grade: g})
 	}
-	if !p.row {
-		list = append(list, x.headed(p)...)
+	for _, owner := range owners {
+		list = append(list, bestNamed(byOwner[owner])...)
 	}
 	return list
 }
@@ -108,7 +133,7 @@ func (x *Index) kindScopes(p place) (list []scope) {
 	if !p.name.empty() && slices.Contains(p.word.roles, "region") {
 		list = append(list, headed...)
 	}
-	if p.nth == 0 {
+	if list = bestNamed(list); p.nth == 0 {
 		return list
 	}
 	i := p.nth - 1

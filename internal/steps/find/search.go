@@ -2,6 +2,7 @@ package find
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/toolfit/toolfit/internal/steps/snapshot"
 )
@@ -26,10 +27,17 @@ type search struct {
 	byPlace map[placeKey][]scope
 	chains  map[chainKey]grade
 	called  map[string]bool
+	calls   map[rowsKey]bool
 }
 
 // read looks for the element as one reading understands it.
 func (s *search) read(r *reading) {
+	if r.uncut != nil && slices.ContainsFunc(s.scopes(*r.uncut), func(sc scope) bool { return sc.grade == whole }) {
+		return // "Crash on startup" is there as a whole, and no crash on a startup
+	}
+	if r.seam != "" && strings.Contains(s.x.allText(), r.seam) {
+		return
+	}
 	list := s.inPlaces(s.named(r), r)
 	for i := range list {
 		list[i].score -= r.cost
@@ -136,15 +144,6 @@ func (s *search) candidate(n *snapshot.Node, r *reading, memo map[labelKey]*matc
 		c.score -= looseCost
 	}
 	return c, s.extra(&c, r)
-}
-
-// labelsField tells whether a box is the label of a field, more often than not: it shows no
-// more than what it is called.
-func (x *Index) labelsField(n *snapshot.Node) bool {
-	if n.Role != "generic" || n.Pointer {
-		return false
-	}
-	return n.Name == "" || n.Text == "" || x.phrase(n.Name).equal(x.phrase(n.Text))
 }
 
 // compare holds a label against a reading; a label that many elements share is compared once.

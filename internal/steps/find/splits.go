@@ -10,6 +10,7 @@ import (
 type splitAt struct {
 	place, target string
 	row, near     bool
+	seam          string // the words to both sides of an English joint, and the joint
 }
 
 // joint connects a place with what stands there. Chinese names the place first, English last.
@@ -65,7 +66,7 @@ func (d description) splits(text string) (list []splitAt) {
 	}
 	for _, re := range []*regexp.Regexp{rowPrefix, idRow, rowAfter} {
 		if m := re.FindStringSubmatch(text); m != nil {
-			add(splitAt{m[1], strings.TrimPrefix(m[2], "的"), true, false})
+			add(splitAt{m[1], strings.TrimPrefix(m[2], "的"), true, false, ""})
 		}
 	}
 	if m := possessive.FindStringSubmatch(text); m != nil {
@@ -84,7 +85,7 @@ func (d description) splits(text string) (list []splitAt) {
 					continue
 				}
 			}
-			add(splitAt{text[:at], text[from:], j.row, j.near})
+			add(splitAt{text[:at], text[from:], j.row, j.near, ""})
 		}
 	}
 	for _, j := range enJoints {
@@ -96,10 +97,17 @@ func (d description) splits(text string) (list []splitAt) {
 			}
 			at := from + i
 			from = at + len(word) - 1
-			add(splitAt{text[from:], text[:at], j.row, j.near})
+			add(splitAt{text[from:], text[:at], j.row, j.near, seam(text[:at], word, text[from:])})
 		}
 	}
 	return list
+}
+
+// seam is where a text was cut, with a word to each side. Where the page has it, the cut went
+// through a name: "Crash on startup".
+func seam(before, joint, after string) string {
+	first, _, _ := strings.Cut(strings.TrimSpace(after), " ")
+	return before[strings.LastIndexByte(before, ' ')+1:] + joint + first
 }
 
 // rowOf is a numbered row of something that is named before it: 表格第3行, 订单列表的最后一行.

@@ -185,14 +185,12 @@ func appendRun(words []word, text string) []word {
 	return words
 }
 
-// stem takes the usual endings off an English word, but for one: who says "connect" does
-// not mean what is "connected".
+// stem takes the ending of the plural off an English word. Other endings make other words: who
+// says "connect" does not mean what is "connected", nor by "account" the "accounting".
 func stem(s string) string {
 	switch n := len(s); {
 	case n > 4 && strings.HasSuffix(s, "ies"):
 		return s[:n-3] + "y"
-	case n > 5 && strings.HasSuffix(s, "ing"):
-		return s[:n-3]
 	case n > 3 && strings.HasSuffix(s, "s") && !strings.HasSuffix(s, "ss"):
 		return s[:n-1]
 	}
