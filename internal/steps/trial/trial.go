@@ -102,7 +102,7 @@ func (l *Lab) Run(ctx context.Context, o Order) (*Kept, error) {
 	if o.Options.Choose, err = l.chooser(o.Who, o.Model); err != nil {
 		return nil, err
 	}
-	o.Options.Secrets = o.secrets()
+	o.Options.Secrets = o.Secrets()
 	l.parts.Hide(o.Options.Secrets)
 	k := l.begin(&o)
 	if o.Started != nil {
@@ -138,9 +138,9 @@ func (l *Lab) Run(ctx context.Context, o Order) (*Kept, error) {
 	return k, l.finish(ctx, k)
 }
 
-// secrets are what the files name of the environment: what one file uses, the pages of another
+// Secrets are what the files name of the environment: what one file uses, the pages of another
 // may show.
-func (o *Order) secrets() (list []string) {
+func (o *Order) Secrets() (list []string) {
 	if o.Options.Env == nil {
 		return nil
 	}
