@@ -23,7 +23,7 @@ const maxRuns = 1000
 func (a *App) newLab() *trial.Lab {
 	return trial.New(trial.Parts{
 		Catalog: a.Catalog, Caller: a.Caller, Store: a.Store, Metrics: trial.NewMetrics(a.registry),
-		Chooser: a.chooser, NewID: a.Records.NewID, Tell: a.events.RunChanged, Logger: a.log,
+		Hide: a.secrets.add, Chooser: a.chooser, NewID: a.Records.NewID, Tell: a.events.RunChanged, Logger: a.log,
 		End: func(session string) { a.Caller.EndSession(session); a.Pool.EndSession(session) },
 	})
 }

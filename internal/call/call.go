@@ -139,6 +139,7 @@ type Request struct {
 	AsListed   bool           // the arguments are for the schemas that the profile's list shows
 	Dialect    schema.Dialect // else: whose arguments they are; "" for those that the tool itself takes
 	Longest    int            // characters that the reader takes of a result's text; the rest is kept for it; 0: any number
+	Whole      bool           // the result is neither cut nor kept, whatever the profile says
 	Params     Params
 	Client     mcp.Peer // hears of progress and answers questions; nil: nobody
 

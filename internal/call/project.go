@@ -29,7 +29,7 @@ type Results interface {
 func (c *Caller) project(ctx context.Context, s sent, req *Request, rec *recording) (json.RawMessage, error) {
 	full := s.out.Raw
 	res := &s.view.Results
-	if s.entry.Own {
+	if s.entry.Own || req.Whole {
 		return full, nil
 	}
 	shown, how, choice := []byte(full), project.How{}, project.Choice{}

@@ -104,6 +104,11 @@ func (c *command) runTests(ctx context.Context, flags *testFlags, args []string)
 		return err
 	})
 	p.end()
+	if flags.browser.trace != "" { // the server has ended, and all is written
+		if maskErr := trial.MaskFiles(flags.browser.trace, p.begun, o.Secrets()); err == nil {
+			err = maskErr
+		}
+	}
 	if kept == nil {
 		return err
 	}

@@ -19,6 +19,7 @@ type decoder struct {
 	read     func(path string) ([]byte, error)
 	open     []string // files that are being included
 	problems Problems
+	env      []string // variables of the environment that were named
 }
 
 func (d *decoder) fail(n *node, format string, args ...any) {

@@ -27,6 +27,7 @@ type Suite struct {
 	Setup    []Step        // before every case
 	Teardown []Step        // after every case, also after one that failed
 	Cases    []Case
+	Env      []string // the variables of the environment that it names, with those of what it includes
 }
 
 // Case is one test.

@@ -86,14 +86,14 @@ func (d *decoder) include(n *node) []Step {
 		d.fail(n, "cannot read %s: %v", path, err)
 		return nil
 	}
-	inner := &decoder{file: full, read: d.read, open: append(slices.Clone(d.open), full)}
+	inner := &decoder{file: full, read: d.read, open: append(slices.Clone(d.open), full), env: envNames(d.env, data)}
 	s := &Suite{}
 	if strings.HasSuffix(strings.ToLower(full), ".md") {
 		s = inner.markdown(data)
 	} else {
 		s = inner.yaml(data)
 	}
-	d.problems = append(d.problems, inner.problems...)
+	d.problems, d.env = append(d.problems, inner.problems...), inner.env
 	if s == nil {
 		return nil
 	}

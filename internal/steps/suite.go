@@ -18,7 +18,7 @@ func Load(path string, read func(path string) ([]byte, error)) (*Suite, error) {
 
 // Parse reads a test file from memory. Read is asked for what it includes.
 func Parse(path string, data []byte, read func(path string) ([]byte, error)) (*Suite, error) {
-	d := &decoder{file: path, read: read, open: []string{filepath.Clean(path)}}
+	d := &decoder{file: path, read: read, open: []string{filepath.Clean(path)}, env: envNames(nil, data)}
 	var s *Suite
 	if ext := strings.ToLower(filepath.Ext(path)); ext == ".md" || ext == ".markdown" {
 		s = d.markdown(data)
@@ -28,6 +28,7 @@ func Parse(path string, data []byte, read func(path string) ([]byte, error)) (*S
 	if err := d.problems.err(); err != nil {
 		return nil, err
 	}
+	s.Env = d.env
 	return s, nil
 }
 

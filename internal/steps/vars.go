@@ -1,10 +1,8 @@
 package steps
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,7 +12,7 @@ import (
 type Vars struct {
 	values  map[string]string
 	env     func(name string) (string, bool)
-	secrets map[string]bool
+	secrets secrets
 }
 
 // NewVars makes variables from layers, the later ones first in rank. Env looks up ${env:NAME};
@@ -23,7 +21,7 @@ func NewVars(env func(name string) (string, bool), layers ...map[string]string) 
 	if env == nil {
 		env = func(string) (string, bool) { return "", false }
 	}
-	return &Vars{values: merged(layers...), env: env, secrets: map[string]bool{}}
+	return &Vars{values: merged(layers...), env: env}
 }
 
 // merged is one map of several; the later ones win.
@@ -79,9 +77,7 @@ func (f *filling) value(name string, depth int) (string, error) {
 		if !set {
 			return "", fmt.Errorf("the environment has no %s", key)
 		}
-		if value != "" {
-			f.secrets[value] = true
-		}
+		f.Hide(value)
 		return value, nil
 	}
 	value, known := f.values[name]
@@ -107,30 +103,4 @@ func (v *Vars) SetText(name, text string) error {
 	}
 	v.values[name] = strings.ReplaceAll(text, "${", "$${")
 	return nil
-}
-
-// Mask replaces every secret that was used so far. The longest goes first, so that one that
-// holds another leaves nothing behind.
-func (v *Vars) Mask(text string) string {
-	list := slices.SortedFunc(maps.Keys(v.secrets), func(a, b string) int { return len(b) - len(a) })
-	for _, s := range list {
-		text = strings.ReplaceAll(text, s, hidden)
-		for _, form := range escapedForms(s) {
-			text = strings.ReplaceAll(text, form, hidden)
-		}
-	}
-	return text
-}
-
-const hidden = "•••"
-
-// escapedForms are how a secret looks inside JSON, in an address and in code.
-func escapedForms(s string) (forms []string) {
-	inJSON, _ := json.Marshal(s) // a string
-	for _, f := range []string{string(inJSON[1 : len(inJSON)-1]), url.QueryEscape(s), strings.ReplaceAll(s, "'", `\'`)} {
-		if f != s {
-			forms = append(forms, f)
-		}
-	}
-	return forms
 }

@@ -19,7 +19,7 @@ func (r *Runner) run(ctx context.Context, s *steps.Step) StepResult {
 	started := r.opts.Now()
 	err := r.attempt(ctx, s)
 	for tries := 0; err != nil && tries < s.Retries && (unacted(err) || s.Idempotent) && ctx.Err() == nil; tries++ {
-		out.Failures = append(out.Failures, r.mask(err.Error()))
+		out.Failures = append(out.Failures, r.said(err))
 		err = r.attempt(ctx, s)
 		r.metrics.Recoveries.count(err == nil)
 	}
@@ -47,7 +47,7 @@ func (r *Runner) run(ctx context.Context, s *steps.Step) StepResult {
 // fallBack tries the step's alternatives after a failure that is known not to have acted.
 // The first error is the one that counts.
 func (r *Runner) fallBack(ctx context.Context, s *steps.Step, first error) error {
-	r.step.Failures = append(r.step.Failures, r.mask(first.Error()))
+	r.step.Failures = append(r.step.Failures, r.said(first))
 	err := first
 	for i := range s.Fallback {
 		if !unacted(err) || ctx.Err() != nil {
@@ -58,8 +58,8 @@ func (r *Runner) fallBack(ctx context.Context, s *steps.Step, first error) error
 			r.metrics.Recoveries.count(true)
 			return nil
 		}
-		r.step.Failures = append(r.step.Failures, r.mask(err.Error()))
-		r.opts.Log.WarnContext(ctx, "Fallback failed: "+r.mask(err.Error()), "run", r.opts.ID)
+		r.step.Failures = append(r.step.Failures, r.said(err))
+		r.opts.Log.WarnContext(ctx, "Fallback failed: "+r.said(err), "run", r.opts.ID)
 	}
 	if len(s.Fallback) > 0 {
 		r.metrics.Recoveries.count(false)

@@ -58,7 +58,7 @@ func (r *Runner) callRaw(ctx context.Context, c Call) (snapshot.Answer, error) {
 	fitted, err := r.fit(c)
 	r.metrics.converted(r.opts.Now().Sub(started))
 	if err != nil {
-		rec.Error = r.mask(err.Error())
+		rec.Error = r.said(err)
 		r.record(rec)
 		return snapshot.Answer{}, &failure{code: snapshot.BadParameters, message: err.Error(), actual: string(c.Arguments)}
 	}
@@ -69,7 +69,7 @@ func (r *Runner) callRaw(ctx context.Context, c Call) (snapshot.Answer, error) {
 	answer, err := r.send(ctx, c, fitted)
 	rec.Duration = r.opts.Now().Sub(started)
 	if err != nil {
-		rec.Error = r.mask(err.Error())
+		rec.Error = r.said(err)
 	}
 	r.record(rec)
 	return answer, err

@@ -70,7 +70,7 @@ func (r *Runner) choose(ctx context.Context, q find.Query, refusal *find.Refusal
 	}
 	ref, err := r.opts.Choose(ctx, Choice{Wanted: r.mask(q.Text), Action: q.Action, Elements: r.maskCandidates(shown)})
 	if err != nil {
-		r.notChosen("the model was asked in vain: " + err.Error())
+		r.notChosen("the model was asked in vain: " + r.said(err))
 		return nil
 	}
 	at := slices.IndexFunc(offered, func(o find.Offered) bool { return o.Ref == ref })

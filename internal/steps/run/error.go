@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/toolfit/toolfit/internal/steps"
 	"github.com/toolfit/toolfit/internal/steps/find"
@@ -105,7 +106,7 @@ var outside = map[snapshot.Code]string{
 
 // errorOf is an error as it is reported.
 func (r *Runner) errorOf(err error, s *steps.Step) *Error {
-	e := &Error{Type: "MCP_CALL_FAILED", Message: r.mask(err.Error()), Details: Details{RunID: r.opts.ID, Code: codeOf(err)}}
+	e := &Error{Type: "MCP_CALL_FAILED", Message: r.said(err), Details: Details{RunID: r.opts.ID, Code: codeOf(err)}}
 	if t, known := outside[e.Details.Code]; known {
 		e.Type = t
 	}
@@ -123,6 +124,16 @@ func (r *Runner) errorOf(err error, s *steps.Step) *Error {
 func (r *Runner) shown(text string) string {
 	if filled, err := r.vars.Fill(text); err == nil {
 		return filled
+	}
+	return text
+}
+
+// said is what an error says, for people: masked first, since a cut could halve a secret.
+func (r *Runner) said(err error) string {
+	const most = 2000
+	text := r.mask(err.Error())
+	if len(text) > most {
+		return strings.ToValidUTF8(text[:most], "") + "…"
 	}
 	return text
 }

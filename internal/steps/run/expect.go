@@ -57,6 +57,7 @@ func (r *Runner) unmet(ctx context.Context, list []steps.Expectation, fresh bool
 			return nil, err
 		}
 		if !ok {
+			got = clip(r.mask(got)) // in this order: a cut could halve a secret
 			return &failure{code: snapshot.AssertionFailed, message: fmt.Sprintf("expected %s; got %s", list[i].Text, got), expected: list[i].Text, actual: got}, nil
 		}
 	}
@@ -73,7 +74,7 @@ func (r *Runner) holds(ctx context.Context, p *page, e *steps.Expectation) (got 
 		return r.where.title, compare(r.where.title, e), nil
 	case e.Target == nil && e.Kind == steps.Text:
 		ok = pageHas(p.tree, e.Value)
-		return clip(pageText(p.tree)), ok, nil
+		return pageText(p.tree), ok, nil
 	case e.Target == nil && e.Kind == steps.NoText:
 		return "the text is there", !pageHas(p.tree, e.Value), nil
 	}
@@ -141,7 +142,7 @@ func nodeHolds(tree *snapshot.Page, n *snapshot.Node, e *steps.Expectation) (str
 	if e.Kind == steps.NoText {
 		ok = !ok
 	}
-	return quoted(clip(text)), ok
+	return quoted(text), ok
 }
 
 // valueOf is what a field holds: its text, the text inside, or the chosen option.
@@ -188,7 +189,7 @@ func (s *selected) holds(e *steps.Expectation) (string, bool) {
 	case steps.NoText:
 		return quoted(s.Text), !compare(s.Text, e)
 	}
-	return quoted(clip(s.Text)), compare(s.Text, e)
+	return quoted(s.Text), compare(s.Text, e)
 }
 
 func quoted(s string) string { return `"` + s + `"` }

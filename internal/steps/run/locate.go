@@ -124,13 +124,22 @@ func (r *Runner) lookUp(ctx context.Context, q find.Query, fresh bool) (*find.Hi
 
 // took keeps what was found, for the report and for later runs.
 func (r *Runner) took(hit *find.Hit, q find.Query) located {
-	r.step.Element = &Element{Role: hit.Node.Role, Name: r.mask(hit.Node.Name), Path: r.mask(r.page.index.Path(hit.Node)), Score: hit.Score, Why: hit.Why}
+	r.step.Element = &Element{Role: hit.Node.Role, Name: r.mask(hit.Node.Name), Path: r.mask(r.page.index.Path(hit.Node)), Score: hit.Score, Why: r.mask(hit.Why)}
 	if r.opts.Memory != nil && q.Action != find.Any {
 		if d, unique := r.page.index.Describe(hit.Node); unique {
-			r.learned[r.memoryKey(q)] = Remembered{Element: d}
+			r.learn(r.memoryKey(q), Remembered{Element: d})
 		}
 	}
 	return located{address: hit.Ref, words: q.Text, node: hit.Node}
+}
+
+// learn keeps how an element was found until the step has passed. What holds a secret is not
+// remembered: it would be in a file.
+func (r *Runner) learn(key string, known Remembered) {
+	text, err := json.Marshal(known)
+	if err == nil && r.mask(key) == key && r.mask(string(text)) == string(text) {
+		r.learned[key] = known
+	}
 }
 
 // otherwise tries what is left when the words do not lead to one element: how it was found
@@ -191,7 +200,7 @@ func (r *Runner) remember() {
 func (r *Runner) maskCandidates(list []find.Candidate) []find.Candidate {
 	out := make([]find.Candidate, len(list))
 	for i, c := range list {
-		c.Name, c.Path = r.mask(c.Name), r.mask(c.Path)
+		c.Name, c.Path, c.Why = r.mask(c.Name), r.mask(c.Path), r.mask(c.Why)
 		out[i] = c
 	}
 	return out

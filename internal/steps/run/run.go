@@ -51,6 +51,7 @@ type Options struct {
 	Base        string                                     // over the suite's; "": the suite's
 	Vars        map[string]string                          // over the suite's
 	Env         func(name string) (string, bool)           // for ${env:NAME}; nil: none
+	Secrets     []string                                   // masked from the start, beside what steps take from the environment
 	Timeout     time.Duration                              // of a step; 0: 10 s
 	Retries     int                                        // of whole cases, over the case's own
 	Dialogs     string                                     // accept, dismiss or fail, where the suite does not say; "": fail
@@ -157,7 +158,7 @@ func (r *Runner) repeated(ctx context.Context, c *steps.Case, name string, row m
 	var earlier []*Error
 	for attempt := 1; ; attempt++ {
 		out = r.once(ctx, c, row)
-		out.Name, out.Attempts, out.Earlier = name, attempt, earlier
+		out.Name, out.Attempts, out.Earlier = r.mask(name), attempt, earlier
 		if out.Status == Passed && attempt > 1 {
 			out.Status = Flaky
 			r.metrics.Flaky++
@@ -183,7 +184,7 @@ func (r *Runner) once(ctx context.Context, c *steps.Case, row map[string]string)
 		out.Status, out.Reason = Skipped, NotBegun
 		return out
 	}
-	r.vars = steps.NewVars(r.opts.Env, r.suite.Vars, row, r.opts.Vars)
+	r.vars = r.newVars(row)
 	if err := r.fresh(ctx); err != nil {
 		out.Status, out.Error = Broken, r.errorOf(endedBy(ctx, err), nil)
 		return out
@@ -210,6 +211,19 @@ func (r *Runner) once(ctx context.Context, c *steps.Case, row map[string]string)
 		r.add(&out, r.run(last, &r.suite.Teardown[i]))
 	}
 	return out
+}
+
+// newVars are the variables of a case. A page may show a secret before a step has used it, or
+// in a case that never does.
+func (r *Runner) newVars(row map[string]string) *steps.Vars {
+	v := steps.NewVars(r.opts.Env, r.suite.Vars, row, r.opts.Vars)
+	for _, s := range r.opts.Secrets {
+		v.Hide(s)
+	}
+	for _, name := range r.suite.Env {
+		v.Fill("${env:" + name + "}") // what is not set is said where it is used
+	}
+	return v
 }
 
 // add puts a step's result into its case's.

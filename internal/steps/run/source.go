@@ -69,7 +69,7 @@ func (r *Runner) byHint(ctx context.Context, q find.Query) (located, bool) {
 		found.words, found.healed = q.Text, loc.healed
 		return found, true
 	}
-	r.step.Element = &Element{Role: hint.Role, Path: hint.Selector, Score: 0.6, Why: loc.healed}
+	r.step.Element = &Element{Role: hint.Role, Path: r.mask(hint.Selector), Score: 0.6, Why: r.mask(loc.healed)}
 	return loc, true
 }
 

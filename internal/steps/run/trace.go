@@ -17,7 +17,7 @@ func (r *Runner) stopTrace(ctx context.Context) string {
 	}
 	answer, err := r.call(ctx, "browser_stop_tracing", nil)
 	if err != nil {
-		return r.mask("no recording: " + err.Error())
+		return "no recording: " + r.said(err)
 	}
 	return r.mask(answer.Result)
 }

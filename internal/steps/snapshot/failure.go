@@ -155,10 +155,6 @@ func message(text string) string {
 	if line == "" {
 		return "the server reported an error without a text"
 	}
-	const most = 500
-	if len(line) > most {
-		line = strings.ToValidUTF8(line[:most], "") + "…"
-	}
 	return line
 }
 

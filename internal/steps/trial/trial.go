@@ -12,6 +12,7 @@ package trial
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -42,14 +43,15 @@ type Choosers func(who access.Principal, model string) (run.Chooser, error)
 type Parts struct {
 	Catalog Catalog
 	Caller  Caller
-	End     func(session string) // ends what servers keep for a session
-	Store   Store                // keeps runs; nil: they are not kept
-	Metrics *Metrics             // nil: not counted
-	Chooser Choosers             // nil: there are no models to ask
-	NewID   func() string        // of runs, without a prefix
-	Tell    func(Event)          // hears of runs; it must not block; nil: nobody does
-	Logger  *slog.Logger         // one line per step; nil: none
-	Now     func() time.Time     // nil: time.Now
+	End     func(session string)   // ends what servers keep for a session
+	Hide    func(secrets []string) // hears which texts no record may hold; nil: nobody does
+	Store   Store                  // keeps runs; nil: they are not kept
+	Metrics *Metrics               // nil: not counted
+	Chooser Choosers               // nil: there are no models to ask
+	NewID   func() string          // of runs, without a prefix
+	Tell    func(Event)            // hears of runs; it must not block; nil: nobody does
+	Logger  *slog.Logger           // one line per step; nil: none
+	Now     func() time.Time       // nil: time.Now
 }
 
 // Lab runs browser tests.
@@ -62,6 +64,9 @@ type Lab struct {
 func New(p Parts) *Lab {
 	if p.Tell == nil {
 		p.Tell = func(Event) {}
+	}
+	if p.Hide == nil {
+		p.Hide = func([]string) {}
 	}
 	if p.Now == nil {
 		p.Now = time.Now
@@ -81,7 +86,7 @@ type Order struct {
 	Sources map[string]string // the files as they were read, to run them again; may be nil
 	Workers int               // each has a browser of its own; 0: one
 	Model   string            // asked where words do not lead to one element; "": nobody is
-	// Options of every case. ID, Fit, Log, Done and Choose are the lab's.
+	// Options of every case. ID, Secrets, Fit, Log, Done and Choose are the lab's.
 	Options run.Options
 	Started func(id string)                     // hears of the run as it begins; nil: nobody
 	Done    func(file string, c run.CaseResult) // hears of each case as it ends, one after another; nil: nobody
@@ -97,6 +102,8 @@ func (l *Lab) Run(ctx context.Context, o Order) (*Kept, error) {
 	if o.Options.Choose, err = l.chooser(o.Who, o.Model); err != nil {
 		return nil, err
 	}
+	o.Options.Secrets = o.Secrets()
+	l.parts.Hide(o.Options.Secrets)
 	k := l.begin(&o)
 	if o.Started != nil {
 		o.Started(k.ID)
@@ -129,6 +136,22 @@ func (l *Lab) Run(ctx context.Context, o Order) (*Kept, error) {
 	working.Wait()
 	k.Results = merged(o.Suites, jobs)
 	return k, l.finish(ctx, k)
+}
+
+// Secrets are what the files name of the environment: what one file uses, the pages of another
+// may show.
+func (o *Order) Secrets() (list []string) {
+	if o.Options.Env == nil {
+		return nil
+	}
+	for _, s := range o.Suites {
+		for _, name := range s.Env {
+			if value, set := o.Options.Env(name); set && value != "" && !slices.Contains(list, value) {
+				list = append(list, value)
+			}
+		}
+	}
+	return list
 }
 
 // server is the one whose browser is used, with a list of tools that is its own of today.
