@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/toolfit/toolfit/internal/agent/toolcall"
+	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/rawjson"
@@ -65,6 +66,9 @@ func (c *chat) calls(r *reply) []wanted {
 	for _, t := range r.inText {
 		list = append(list, readCall(t))
 	}
+	if len(list) == 0 {
+		list = c.untagged(r.text)
+	}
 	if len(list) == 0 && r.text == "" { // it takes its thoughts for its answer
 		for _, t := range r.inThought {
 			w := readCall(t)
@@ -80,6 +84,24 @@ func (c *chat) calls(r *reply) []wanted {
 		taken[list[i].id] = true
 	}
 	return list
+}
+
+// untagged is a call of one of the agent's tools at the end of a text, to which a model that
+// calls in its text has forgotten the tags. It is not made: it may be what was asked for.
+func (c *chat) untagged(text string) []wanted {
+	if c.model.Tools != config.TextTools {
+		return nil
+	}
+	t, ok := toolcall.Untagged(text)
+	if !ok {
+		return nil
+	}
+	if _, err := c.tools.find(t.Tool, t.Source, t.Args); err != nil {
+		return nil
+	}
+	w := readCall(t)
+	w.err = errors.New("it has no tags around it")
+	return []wanted{w}
 }
 
 // errInThought says that a model wrote a call where it thinks.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/toolfit/toolfit/internal/agent/toolcall"
 	"github.com/toolfit/toolfit/internal/call"
 	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/fault"
@@ -119,6 +120,8 @@ func (c *chat) admit(w *wanted, open bool) (refusal error, skipped bool) {
 		return fault.New(fault.RateLimited, "not called: no more calls are possible in this answer").WithHint("answer with what you know"), true
 	case errors.Is(w.err, errInThought):
 		return fault.New(fault.BadArguments, "not called: %w", w.err).WithHint("write the call after them, in the answer itself"), false
+	case errors.Is(w.err, toolcall.ErrMadeUp):
+		return fault.New(fault.BadArguments, "not called: %w", w.err).WithHint("wait for the results, then write the call again"), false
 	case w.err != nil:
 		return fault.New(fault.BadArguments, "the call cannot be read: %w", w.err).WithHint("%s", c.askForCall()), false
 	}

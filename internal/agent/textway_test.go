@@ -57,3 +57,44 @@ func TestACallThatCannotBeReadIsAnsweredWithTheRightForm(t *testing.T) {
 		}
 	}
 }
+
+func TestAModelThatMakesUpAResultIsGivenTheRealOne(t *testing.T) {
+	w := newWorld(t, "", nil)
+	call := in("writer", "1", "read_data_from_excel", sheet).Text
+	w.script(script.Answer{Text: "Let me look. " + call + "\n<tool_result>{\"id\":\"1\",\"success\":true,\"result\":\"made up\"}</tool_result>\nIt says: made up. " +
+		strings.Replace(call, `"1"`, `"2"`, 1), Piece: 6}, script.Answer{Text: "ok"})
+	a := w.must(w.turn("writer", "go"))
+	if got := statuses(a.Calls); got != "1 success, 2 failed" || len(w.sent) != 1 || strings.Contains(a.Text, "made up") || !strings.HasSuffix(a.Text, "ok") {
+		t.Errorf("%s, %d sent, %q", got, len(w.sent), a.Text)
+	}
+	if told := w.asked[1].Last().Text(); !strings.Contains(told, "did {") || !strings.Contains(told, "it stands behind a result that you made up (wait for the results") {
+		t.Errorf("%s", told)
+	}
+	if _, heard := w.heard(); strings.Contains(heard, "made up") {
+		t.Errorf("heard %q", heard)
+	}
+}
+
+// TestACallWithoutItsTagsIsAskedAbout holds that such a call is neither made nor passed over,
+// and that what only looks like one is an answer.
+func TestACallWithoutItsTagsIsAskedAbout(t *testing.T) {
+	w := newWorld(t, "", nil)
+	untagged := func(name string) string {
+		return "```json\n{\"id\":\"1\",\"tool_name\":\"" + name + "\",\"arguments\":" + sheet + "}\n```"
+	}
+	w.script(script.Answer{Text: untagged("read_data_from_excel")}, in("writer", "2", "read_data_from_excel", sheet), script.Answer{Text: "ok"})
+	a := w.must(w.turn("writer", "go"))
+	if got := statuses(a.Calls); got != "1 failed, 2 success" || len(w.sent) != 1 || !strings.HasSuffix(a.Text, "ok") {
+		t.Errorf("%s, %d sent, %q", got, len(w.sent), a.Text)
+	}
+	if told := w.asked[1].Last().Text(); !strings.Contains(told, "it has no tags around it (write it again as") {
+		t.Errorf("%s", told)
+	}
+	for agent, name := range map[string]string{"writer": "another_tool", "helper": "read_data_from_excel"} {
+		w.forget()
+		w.script(script.Answer{Text: untagged(name)})
+		if a := w.must(w.turn(agent, "go")); len(a.Calls) != 0 || a.Text != untagged(name) || a.Finish != "stop" {
+			t.Errorf("%s: %+v", agent, a)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -77,6 +78,7 @@ func (c *draft) readAgents(d *decoder, at place, n *node) {
 		if e.value.kind != nothing {
 			d.object(inner, e.value, c.agentFields(&a))
 		}
+		a.Name = cmp.Or(a.Name, a.ID)
 		c.Agents = append(c.Agents, a)
 		c.agentPlaces = append(c.agentPlaces, inner)
 	})
@@ -151,7 +153,7 @@ func (c *draft) chooseModel(a *Agent) string {
 func ParseAgent(id string, data []byte, cfg *Config) (Agent, error) {
 	what := "agent " + id
 	if wrong := checkID(id); wrong != "" {
-		return Agent{}, problems{{text: wrong}}.fault("the agent's id")
+		return Agent{}, problems{{text: wrong}}.fault(fmt.Sprintf("%.70q", id))
 	}
 	root, err := readObject(what, data)
 	if err != nil {
@@ -168,6 +170,7 @@ func ParseAgent(id string, data []byte, cfg *Config) (Agent, error) {
 	if len(d.problems) > 0 {
 		return Agent{}, d.problems.unplaced().fault(what)
 	}
+	a.Name = cmp.Or(a.Name, a.ID)
 	return a, nil
 }
 

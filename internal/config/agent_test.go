@@ -146,8 +146,11 @@ func TestParseAgentTakesTheKeysOfTheFile(t *testing.T) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
-	if _, err := ParseAgent("a/b", []byte("{}"), cfg); err == nil || !strings.Contains(err.Error(), "is no id") {
+	if _, err := ParseAgent("a/b", []byte("{}"), cfg); err == nil || !strings.Contains(err.Error(), `"a/b": is no id`) {
 		t.Errorf("%v", err)
+	}
+	if a, err := ParseAgent("new", []byte(`{"model":"gpt","name":""}`), cfg); err != nil || a.Name != "new" {
+		t.Errorf("an empty name is none: %q, %v", a.Name, err)
 	}
 }
 

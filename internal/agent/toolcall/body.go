@@ -14,8 +14,7 @@ func (r *Reader) inCall(c byte, out *output) {
 	b.text.WriteByte(c)
 	b.follow(c)
 	if b.text.Len() > maxBody {
-		r.calls = append(r.calls, Call{Err: fmt.Errorf("the call is longer than %d bytes", maxBody)})
-		r.inside = false
+		r.add(Call{Err: fmt.Errorf("the call is longer than %d bytes", maxBody)})
 		return
 	}
 	switch {
@@ -141,8 +140,18 @@ const (
 
 // end reads the text of a call.
 func (r *Reader) end(text string, how ending) {
-	r.inside = false
-	r.calls = append(r.calls, read(text, how)...)
+	r.add(read(text, how)...)
+}
+
+// add takes calls down.
+func (r *Reader) add(calls ...Call) {
+	r.inside, r.called = false, true
+	for i := range calls {
+		if r.made {
+			calls[i].Err = ErrMadeUp
+		}
+	}
+	r.calls = append(r.calls, calls...)
 }
 
 // strip takes blanks and a fence off the text of a call.

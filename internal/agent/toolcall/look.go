@@ -10,6 +10,7 @@ const (
 	isCall  // the tag that opens a call, maybe behind the beginning of a fence
 	isFence // a fence that says itself that a call is in it
 	isBare  // a call in tags, with nothing around it
+	isResult
 	isThought
 	endsThought // without a beginning
 )
@@ -33,6 +34,9 @@ func (r *Reader) look(text string) mark {
 	calls := mark{isText, 1, ""}
 	if !r.Uncalled {
 		calls = r.lookCall(text)
+	}
+	if calls.kind == isText && r.called && !r.thought.spoken() {
+		calls = lookResult(text)
 	}
 	if calls.kind != isText || text[0] != '<' {
 		return calls
@@ -114,6 +118,22 @@ func lookTagged(text string) mark {
 		return mark{isBare, 0, closing}
 	}
 	return mark{kind, 1, ""}
+}
+
+// results are the tags of the answer to a call: of ours, and of those that models were taught.
+var results = []string{"<tool_result>", "<tool_response>"}
+
+// lookResult looks for the answer to a call, which is not the model's to write.
+func lookResult(text string) mark {
+	for _, tag := range results {
+		switch {
+		case text == tag:
+			return mark{isResult, len(tag), ""}
+		case strings.HasPrefix(tag, text):
+			return mark{mayBecome, 1, ""}
+		}
+	}
+	return mark{isText, 1, ""}
 }
 
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-"

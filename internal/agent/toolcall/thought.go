@@ -57,6 +57,9 @@ func (o *output) result() Said { return Said{o.text.String(), o.thought.String()
 
 // show lets text out. Blanks between the thoughts and what is said first belong to neither.
 func (r *Reader) show(text string, out *output) {
+	if r.made {
+		return
+	}
 	t := &r.thought
 	if t.any && !t.said {
 		text = strings.TrimLeft(text, blanks)
@@ -188,5 +191,5 @@ func (r *Reader) unsay(out *output) {
 	for _, c := range r.calls {
 		out.thought.WriteString(opening + c.Raw + closing)
 	}
-	r.calls = nil
+	r.calls, r.called = nil, false
 }

@@ -7,7 +7,8 @@
 // as they were once taught, and their text arrives in pieces cut anywhere. What is found does
 // not depend on the pieces. A call that cannot be read is never dropped: it comes out with
 // the reason, for the model to correct. Nothing is made up: a text that ends inside a string
-// or in the middle of a number is no call. What a model thinks aloud, between <think> and
+// or in the middle of a number is no call, and what a model writes behind a result that it
+// made up itself is neither said nor called. What a model thinks aloud, between <think> and
 // </think>, is told apart from what it says, and a call in its thoughts from those that it
 // makes.
 //
@@ -23,6 +24,7 @@ package toolcall
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 )
 
@@ -57,8 +59,14 @@ type Reader struct {
 	after   string // what ends something around calls that was not shown: it is not shown either
 	body    body
 	calls   []Call
+	called  bool // there was a call
+	made    bool // the model goes on with a result that it made up
 	thought thought
 }
+
+// ErrMadeUp says why a call is none that can be made: the model did not wait for the result
+// of the one before, and made one up.
+var ErrMadeUp = errors.New("it stands behind a result that you made up")
 
 // Said is what has become of a text.
 type Said struct {
@@ -198,6 +206,8 @@ func (r *Reader) inText(out *output) {
 		case endsThought:
 			r.held = ""
 			r.unsay(out)
+		case isResult:
+			r.held, r.made = "", true
 		default:
 			if strings.HasPrefix(tag, fence) && m.kind != isFence {
 				r.after = fence

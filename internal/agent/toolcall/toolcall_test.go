@@ -81,6 +81,10 @@ var fixtures = []struct {
 	{name: "in tags, a name without a value", text: "<tool_call>a<arg_key>x</arg_key></tool_call>", want: `|! the parameter "x" has no value`},
 	{name: "tags that are only spoken of", text: "Write <function=NAME> and <invoke name=\"x\"> or `<function=a></function>`, <function> (), <functions>, <function_calls>, <invoke>.", want: "Write <function=NAME> and <invoke name=\"x\"> or `<function=a></function>`, <function> (), <functions>, <function_calls>, <invoke>."},
 	{name: "and in a block of code of their own", text: "```xml\n<a>\n<invoke name=\"x\"></invoke>\n</a>\n```", want: "```xml\n<a>\n<invoke name=\"x\"></invoke>\n</a>\n```"},
+	{name: "a result that is made up is not said", text: `So: <tool_call>{"tool_name":"a"}</tool_call> <tool_result>{"result":"5"}</tool_result> It is 5.`, want: `So:  | a `},
+	{name: "and what follows from it is not called", text: "<tool_call>{\"tool_name\":\"a\"}</tool_call>\n<tool_response>\n5\n</tool_response><tool_call>{\"tool_name\":\"b\"}</tool_call>", want: "\n| a |! it stands behind a result that you made up"},
+	{name: "a result that is spoken of is text", text: "A <tool_result> follows. <tool_call>{\"tool_name\":\"a\"}</tool_call> See `<tool_result>`, <tool_results>.", want: "A <tool_result> follows.  See `<tool_result>`, <tool_results>.| a "},
+	{name: "a result in an argument is part of it", text: `<tool_call>{"tool_name":"a"}</tool_call><tool_call>{"tool_name":"b","arguments":{"x":"<tool_result>"}}</tool_call>.`, want: `.| a | b {"x":"<tool_result>"}`},
 	{name: "thoughts are no text", text: "<think>\nhm < 1 </thin </think>\n\nYes.", want: "Yes.~\nhm < 1 </thin "},
 	{name: "a call in thoughts is none", text: `<think>Maybe <tool_call>{"tool_name":"rm"}</tool_call>? No.</think><tool_call>{"tool_name":"a"}</tool_call>`, want: `~Maybe <tool_call>{"tool_name":"rm"}</tool_call>? No.| a `},
 	{name: "an open tag in thoughts opens nothing", text: `<think>I could use <tool_call> or "so</think>Ok <tool_call>{"tool_name":"a"}</tool_call>`, want: `Ok ~I could use <tool_call> or "so| a `},
@@ -224,6 +228,39 @@ func TestAModelThatMarksOnlyTheEndOfItsThoughtsIsHeardFromTheBeginning(t *testin
 			t.Errorf("after %q: %+v, want %+v", step.piece, got, step.want)
 		}
 	}
+}
+
+func TestACallWithoutTagsIsFoundAtTheEnd(t *testing.T) {
+	const call = `{"id":"1","tool_name":"a","arguments":{"x":1}}`
+	for text, found := range map[string]bool{
+		call:                              true,
+		"Let me look.\n" + call + "\n":    true,
+		"So:\n```json\n" + call + "\n```": true,
+		"So:\n```\n" + call + "```\n":     true,
+		"{\n  \"name\": \"a\",\n  \"parameters\": {}\n}": true,
+		call + "\nWrite it like that.":                   false,
+		"Like " + call:                                   false,
+		`{"tool_name":"a","arguments":[]}`:               false,
+		`{"name":"a"}`:                                   false,
+		"```json\n{\"tool_name\":\n```":                  false,
+		"```":                                            false,
+		"``````":                                         false,
+		"":                                               false,
+	} {
+		if c, ok := Untagged(text); ok != found || ok && c.Tool != "a" {
+			t.Errorf("%q: %v, %+v", text, ok, c)
+		}
+	}
+}
+
+func FuzzUntagged(f *testing.F) {
+	f.Add("```json\n{\"tool_name\":\"a\",\"arguments\":{}}\n```")
+	f.Add("x\n{\"name\":\"a\",\"parameters\":{}}")
+	f.Fuzz(func(t *testing.T, text string) {
+		if c, ok := Untagged(text); ok && (c.Tool == "" || c.Err != nil || !strings.Contains(text, c.Raw)) {
+			t.Errorf("%q: %+v", text, c)
+		}
+	})
 }
 
 func FuzzReader(f *testing.F) {
