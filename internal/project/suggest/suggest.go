@@ -41,7 +41,7 @@ const (
 
 // Zero misses in n conversations bound the true rate to about 3/n: 15 % and 5 %.
 const (
-	leastPropose = 20
+	LeastPropose = 20
 	leastOffer   = 60
 )
 
@@ -79,7 +79,19 @@ type Field struct {
 func (p Proposal) Saved() float64 { return 1 - float64(p.Sent)/float64(max(1, p.Full)) }
 
 func (p Proposal) String() string {
-	return fmt.Sprintf("saves %.0f %%, would have hidden %d values that were used later (%d conversations)", 100*p.Saved(), p.Hidden, p.Conversations)
+	values, conversations := "values that were", "conversations"
+	if p.Hidden == 1 {
+		values = "value that was"
+	}
+	if p.Conversations == 1 {
+		conversations = "conversation"
+	}
+	return fmt.Sprintf("saves %.0f %%, would have hidden %d %s used later (%d %s)", 100*p.Saved(), p.Hidden, values, p.Conversations, conversations)
+}
+
+// Carries tells whether the record carries the rule in a mode.
+func (s Stage) Carries(m project.Mode) bool {
+	return s == OfferOn || s == Shadow && m != project.On
 }
 
 // sample is one result of the tool, in its conversation.
@@ -122,7 +134,7 @@ func Propose(name tool.Name, all []Conversation, opts *Options) (proposals []Pro
 
 func stage(p Proposal) Stage {
 	switch {
-	case p.Conversations < leastPropose || p.Missed > 0:
+	case p.Conversations < LeastPropose || p.Missed > 0:
 		return Watch
 	case p.Conversations < leastOffer || p.HeldOut > 0:
 		return Shadow
@@ -153,10 +165,10 @@ func collect(name tool.Name, all []Conversation) (samples []sample) {
 	return samples
 }
 
-// largest is the longest of the values that are JSON; nil without one.
+// largest is the longest of the values; nil without one.
 func largest(values [][]byte) (body []byte) {
 	for _, v := range values {
-		if len(v) > len(body) && rawjson.Check(v) == nil {
+		if len(v) > len(body) {
 			body = v
 		}
 	}

@@ -104,6 +104,17 @@ func TestFewConversationsAreWatched(t *testing.T) {
 	}
 }
 
+func TestOneIsNotSeveral(t *testing.T) {
+	for want, p := range map[string]suggest.Proposal{
+		"saves 50 %, would have hidden 1 value that was used later (1 conversation)":    {Full: 2, Sent: 1, Hidden: 1, Conversations: 1},
+		"saves 50 %, would have hidden 0 values that were used later (2 conversations)": {Full: 2, Sent: 1, Conversations: 2},
+	} {
+		if got := p.String(); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
 func TestNothingIsProposedForWhatIsSmallOrOdd(t *testing.T) {
 	for name, value := range map[string]string{
 		"small": `{"id":12345,"name":"x"}`, "prose": `"words"`, "empty": `{}`, "rows of rows": `[[1,2],[3]]`,
