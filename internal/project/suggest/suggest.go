@@ -9,6 +9,7 @@
 package suggest
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -149,7 +150,7 @@ func collect(name tool.Name, all []Conversation) (samples []sample) {
 			if call.Tool != name || string(rawjson.Get(call.Result, "isError")) == "true" {
 				continue
 			}
-			body := largest(project.Values(call.Result)) // of what a rule would cut
+			body := together(project.Values(call.Result)) // what a rule would cut
 			if len(body) == 0 || body[0] != '{' && body[0] != '[' {
 				continue
 			}
@@ -165,14 +166,16 @@ func collect(name tool.Name, all []Conversation) (samples []sample) {
 	return samples
 }
 
-// largest is the longest of the values; nil without one.
-func largest(values [][]byte) (body []byte) {
-	for _, v := range values {
-		if len(v) > len(body) {
-			body = v
-		}
+// together is the values as one: several are the rows of a list that is written as one text
+// for each, and what a mask does to each it does to the elements of an array.
+func together(values [][]byte) []byte {
+	switch len(values) {
+	case 0:
+		return nil
+	case 1:
+		return values[0]
 	}
-	return body
+	return slices.Concat([]byte{'['}, bytes.Join(values, []byte{','}), []byte{']'})
 }
 
 func conversations(samples []sample) int {

@@ -53,6 +53,20 @@ func TestProposeLearnsFromWhatARuleWouldCut(t *testing.T) {
 	}
 }
 
+func TestProposeLearnsFromEveryBlock(t *testing.T) {
+	row := func(i, k int) string {
+		return fmt.Sprintf(`{"type":"text","text":"{\"ref\":\"ref-%d-%d\",\"code\":\"%s\",\"notes\":\"%s\"}"}`, i, k, strings.Repeat("c", 9+k), strings.Repeat("many words ", 30))
+	}
+	var all []suggest.Conversation
+	for i := range 30 {
+		list := `{"content":[` + row(i, 0) + "," + row(i, 1) + "," + row(i, 2) + `]}`
+		all = append(all, suggest.Conversation{{Tool: "t", Args: []byte(`{}`), Result: []byte(list)}, {Tool: "u", Args: fmt.Appendf(nil, `{"x":"ref-%d-0"}`, i), Result: []byte(`{}`)}})
+	}
+	if p := suggest.Propose("t", all, nil); len(p) != 1 || !strings.Contains(p[0].Keep, "ref") || p[0].Full < 30*3*60 {
+		t.Errorf("%+v", p)
+	}
+}
+
 func TestProposeKeepsWhatWasUsed(t *testing.T) {
 	got := suggest.Propose("cloud__env", record(80, 0), nil)
 	if len(got) != 1 {
