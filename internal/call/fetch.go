@@ -94,7 +94,7 @@ func (c *Caller) choose(ctx context.Context, result []byte, f fetching) ([]byte,
 		}
 		return project.SelectFrom(result, m)
 	}
-	return mask.Compact(nil, project.Body(result))
+	return project.Body(result), nil
 }
 
 // pageResult is a piece of a value as a tool's result.

@@ -23,7 +23,7 @@ func (c *command) rules() *cobra.Command {
 				if c.json {
 					return c.printJSON(list)
 				}
-				return c.printRules(list.Rules)
+				return c.printRules(list.Rules, flags.url != "")
 			})
 		},
 	}
@@ -32,7 +32,8 @@ func (c *command) rules() *cobra.Command {
 	return cmd
 }
 
-func (c *command) printRules(rules []restapi.Rule) error {
+// printRules lists the rules. Only a gateway that runs has counted what became of results.
+func (c *command) printRules(rules []restapi.Rule, counted bool) error {
 	if len(rules) == 0 {
 		_, err := fmt.Fprintln(c.env.Out, "no rules; write some under results: in the configuration, or see: toolfit suggest")
 		return err
@@ -40,10 +41,17 @@ func (c *command) printRules(rules []restapi.Rule) error {
 	var t table
 	t.row("ID", "SOURCE", "MODE", "TOOL", "CUT", "FETCHED", "WHAT")
 	for _, r := range rules {
-		cut := r.Counts.Projected + r.Counts.Shadowed
-		t.row(r.ID, string(r.Source), string(r.Mode), string(r.Tool), fmt.Sprint(cut), fmt.Sprint(r.Counts.Fetched), line(ruleText(r)))
+		cut, fetched := "–", "–"
+		if counted {
+			cut, fetched = fmt.Sprint(r.Counts.Projected+r.Counts.Shadowed), fmt.Sprint(r.Counts.Fetched)
+		}
+		t.row(r.ID, string(r.Source), string(r.Mode), string(r.Tool), cut, fetched, line(ruleText(r)))
 	}
-	return t.print(c.env.Out)
+	if err := t.print(c.env.Out); err != nil || counted {
+		return err
+	}
+	_, err := fmt.Fprintln(c.env.Out, "how they fare: toolfit rules --url asks the running gateway, toolfit savings --by rule the record")
+	return err
 }
 
 // ruleText is what a rule does, in its own words.

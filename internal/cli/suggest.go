@@ -127,10 +127,11 @@ func stageText(s restapi.Suggestion) string {
 	case s.Missed > 0:
 		return "not yet: it would have hidden values that were used"
 	}
-	return fmt.Sprintf("not yet: %s on record", count(s.Conversations, "conversation"))
+	return fmt.Sprintf("not yet: %s on record, %d are needed", count(s.Conversations, "conversation"), suggest.LeastPropose)
 }
 
-// storeSuggestions stores what was proposed for a tool, one rule for each kind of call.
+// storeSuggestions stores what was proposed for a tool, one rule for each kind of call. What
+// the record does not carry yet is said, and is the fault where it is all.
 func (c *command) storeSuggestions(cmd *cobra.Command, g *gateway, list restapi.SuggestionList, do suggestFlags) error {
 	if len(list.Suggestions) == 0 {
 		return fault.New(fault.NotFound, "nothing to propose from %s", count(list.Conversations, "conversation"))
@@ -140,7 +141,12 @@ func (c *command) storeSuggestions(cmd *cobra.Command, g *gateway, list restapi.
 		mode = project.On
 	}
 	stored := restapi.RuleList{Rules: []restapi.Rule{}}
+	var lines []string
 	for _, s := range list.Suggestions {
+		if !s.Stage.Carries(mode) {
+			lines = append(lines, fmt.Sprintf("%s%s is not stored: %s", s.Tool, whenText(s.When), stageText(s)))
+			continue
+		}
 		body, err := s.RuleConfig(mode)
 		if err != nil {
 			return fmt.Errorf("encode the rule for %s: %w", s.Tool, err)
@@ -150,12 +156,15 @@ func (c *command) storeSuggestions(cmd *cobra.Command, g *gateway, list restapi.
 			return err
 		}
 		stored.Rules = append(stored.Rules, rule)
+		lines = append(lines, fmt.Sprintf("%s is %s: %s", rule.ID, rule.Mode, s.Text))
+	}
+	if len(stored.Rules) == 0 {
+		s := list.Suggestions[0]
+		return fault.New(fault.Conflict, "the record does not carry a rule for %s%s that is %s", s.Tool, whenText(s.When), mode).WithHint("%s", stageText(s))
 	}
 	if c.json {
 		return c.printJSON(stored)
 	}
-	for i, r := range stored.Rules {
-		fmt.Fprintf(c.env.Out, "%s is %s: %s\n", r.ID, r.Mode, list.Suggestions[i].Text)
-	}
+	fmt.Fprintln(c.env.Out, strings.Join(lines, "\n"))
 	return nil
 }

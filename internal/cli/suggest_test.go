@@ -74,3 +74,20 @@ func TestASuggestionIsStoredByChoice(t *testing.T) {
 		t.Errorf("exit %d: %s", code, out)
 	}
 }
+
+func TestWhatTheRecordDoesNotCarryIsNotStored(t *testing.T) {
+	w := newWorld(t)
+	put(t, "toolfit.yaml", "store: t.db\nmcpServers: {shop: {builtin: demo-shop}}\n")
+	remember(t, "t.db", 1)
+	if code, _, errs := w.run(t, "suggest", "shop__things", "--shadow"); code != 1 || !strings.Contains(errs, "not yet: 1 conversation on record, 20 are needed") {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+	remember(t, "more.db", 25)
+	put(t, "toolfit.yaml", "store: more.db\nmcpServers: {shop: {builtin: demo-shop}}\n")
+	if code, _, errs := w.run(t, "suggest", "shop__things", "--on"); code != 1 || !strings.Contains(errs, "--shadow") {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+	if code, out, errs := w.run(t, "suggest", "shop__things", "--shadow"); code != 0 || !strings.HasPrefix(out, "learned-shop__things is shadow") {
+		t.Errorf("exit %d: %s%s", code, out, errs)
+	}
+}

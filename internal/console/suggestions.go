@@ -6,7 +6,6 @@ import (
 
 	"github.com/toolfit/toolfit/internal/access"
 	"github.com/toolfit/toolfit/internal/project"
-	"github.com/toolfit/toolfit/internal/project/suggest"
 	"github.com/toolfit/toolfit/internal/restapi"
 )
 
@@ -67,7 +66,9 @@ func (c *Console) suggestions(v *visit) (answer, error) {
 }
 
 // MayShadow tells whether the record carries the rule in shadow.
-func (r learnedRow) MayShadow() bool { return r.Stage != suggest.Watch && r.Mode != project.Shadow }
+func (r learnedRow) MayShadow() bool {
+	return r.Stage.Carries(project.Shadow) && r.Mode != project.Shadow
+}
 
 // MayOn tells whether it carries the rule in force.
-func (r learnedRow) MayOn() bool { return r.Stage == suggest.OfferOn && r.Mode != project.On }
+func (r learnedRow) MayOn() bool { return r.Stage.Carries(project.On) && r.Mode != project.On }

@@ -107,7 +107,9 @@ func SelectFrom(result []byte, m *mask.Mask) ([]byte, error) {
 	case len(found) > 1:
 		return slices.Concat([]byte{'['}, bytes.Join(found, []byte{','}), []byte{']'}), nil
 	case len(parts) > 0 && fault.Is(err, fault.BadRequest):
-		return nil, noneOccurs(m, append(names(body), names(parts[0].full)...))
+		all := append(names(body), names(parts[0].full)...)
+		slices.Sort(all)
+		return nil, noneOccurs(m, slices.Compact(all))
 	}
 	return nil, err
 }

@@ -20,10 +20,10 @@ type Page struct {
 	Cut   bool   // one row, or what stands beside the rows, was too long and was cut: only a mask or a slice gets at the rest
 }
 
-// PageOf is the piece of a compact value from the offset on: at most limit of it (0: any
-// number), and no more than fits the budget (0: any). It counts rows where the value is an
-// array of several elements, or an object with one array of several; else the characters
-// of a string, or of the JSON text.
+// PageOf is the piece of a value, without white space, from the offset on: at most limit of
+// it (0: any number), and no more than fits the budget (0: any). It counts rows where the
+// value is an array of several elements, or an object with one array of several; else the
+// characters of a string, or of the JSON text.
 func PageOf(value []byte, offset, limit, budget int) (Page, error) {
 	if offset < 0 || limit < 0 {
 		return Page{}, fault.New(fault.BadRequest, "offset and limit cannot be negative")

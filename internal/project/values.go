@@ -7,8 +7,8 @@ import (
 )
 
 // Values are the JSON values of a result that a rule would cut: structuredContent where
-// there is one, for the texts mostly say the same, else the texts that are JSON, as far as
-// their ends show. A result that nobody cuts has none.
+// there is one, for the texts mostly say the same, else the texts that are JSON. JSON Lines
+// are none: no mask applies to them. A result that nobody cuts has none either.
 func Values(raw []byte) (values [][]byte) {
 	for _, p := range cuttable(raw) {
 		if p.structured {
@@ -30,7 +30,7 @@ func cuttable(raw []byte) (parts []*part) {
 		switch {
 		case p.structured:
 			parts = slices.Insert(parts, 0, p)
-		case p.json && !p.user:
+		case p.json && !p.user && rawjson.Check(p.full) == nil:
 			parts = append(parts, p)
 		}
 	}

@@ -83,7 +83,7 @@ func (r *Runner) Run(ctx context.Context, program string, value []byte) ([]byte,
 		return nil, err // before a process is started for it
 	}
 	if len(value) > r.opts.Input {
-		return nil, fault.New(fault.TooLarge, "the value has %d bytes; jq reads at most %d", len(value), r.opts.Input).WithHint("select with fields first")
+		return nil, fault.New(fault.TooLarge, "the value has %d bytes; jq reads at most %d", len(value), r.opts.Input).WithHint("use fields, offset and limit instead")
 	}
 	select {
 	case r.slots <- struct{}{}:

@@ -42,7 +42,7 @@ func Main(stdin io.Reader, stdout io.Writer) int {
 	if err != nil {
 		return fail(stdout, fmt.Errorf("read the value: %w", err))
 	}
-	out, err := program.Run(context.Background(), value)
+	out, err := caught(func() ([]byte, error) { return program.Run(context.Background(), value) })
 	if err != nil {
 		return fail(stdout, err)
 	}
@@ -50,6 +50,17 @@ func Main(stdin io.Reader, stdout io.Writer) int {
 		return exitProgram
 	}
 	return exitDone
+}
+
+// caught runs the program. A panic is a fault of jq's own: without this it would end the
+// process as a lack of memory does, and be told as one.
+func caught(run func() ([]byte, error)) (out []byte, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("jq cannot run this program: %v", p)
+		}
+	}()
+	return run()
 }
 
 // fail says what is wrong, in no more than a model will read.

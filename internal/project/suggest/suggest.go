@@ -9,6 +9,7 @@
 package suggest
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -41,7 +42,7 @@ const (
 
 // Zero misses in n conversations bound the true rate to about 3/n: 15 % and 5 %.
 const (
-	leastPropose = 20
+	LeastPropose = 20
 	leastOffer   = 60
 )
 
@@ -79,7 +80,19 @@ type Field struct {
 func (p Proposal) Saved() float64 { return 1 - float64(p.Sent)/float64(max(1, p.Full)) }
 
 func (p Proposal) String() string {
-	return fmt.Sprintf("saves %.0f %%, would have hidden %d values that were used later (%d conversations)", 100*p.Saved(), p.Hidden, p.Conversations)
+	values, conversations := "values that were", "conversations"
+	if p.Hidden == 1 {
+		values = "value that was"
+	}
+	if p.Conversations == 1 {
+		conversations = "conversation"
+	}
+	return fmt.Sprintf("saves %.0f %%, would have hidden %d %s used later (%d %s)", 100*p.Saved(), p.Hidden, values, p.Conversations, conversations)
+}
+
+// Carries tells whether the record carries the rule in a mode.
+func (s Stage) Carries(m project.Mode) bool {
+	return s == OfferOn || s == Shadow && m != project.On
 }
 
 // sample is one result of the tool, in its conversation.
@@ -122,7 +135,7 @@ func Propose(name tool.Name, all []Conversation, opts *Options) (proposals []Pro
 
 func stage(p Proposal) Stage {
 	switch {
-	case p.Conversations < leastPropose || p.Missed > 0:
+	case p.Conversations < LeastPropose || p.Missed > 0:
 		return Watch
 	case p.Conversations < leastOffer || p.HeldOut > 0:
 		return Shadow
@@ -137,7 +150,7 @@ func collect(name tool.Name, all []Conversation) (samples []sample) {
 			if call.Tool != name || string(rawjson.Get(call.Result, "isError")) == "true" {
 				continue
 			}
-			body := largest(project.Values(call.Result)) // of what a rule would cut
+			body := together(project.Values(call.Result)) // what a rule would cut
 			if len(body) == 0 || body[0] != '{' && body[0] != '[' {
 				continue
 			}
@@ -153,14 +166,16 @@ func collect(name tool.Name, all []Conversation) (samples []sample) {
 	return samples
 }
 
-// largest is the longest of the values that are JSON; nil without one.
-func largest(values [][]byte) (body []byte) {
-	for _, v := range values {
-		if len(v) > len(body) && rawjson.Check(v) == nil {
-			body = v
-		}
+// together is the values as one: several are the rows of a list that is written as one text
+// for each, and what a mask does to each it does to the elements of an array.
+func together(values [][]byte) []byte {
+	switch len(values) {
+	case 0:
+		return nil
+	case 1:
+		return values[0]
 	}
-	return body
+	return slices.Concat([]byte{'['}, bytes.Join(values, []byte{','}), []byte{']'})
 }
 
 func conversations(samples []sample) int {

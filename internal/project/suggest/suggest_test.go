@@ -53,6 +53,20 @@ func TestProposeLearnsFromWhatARuleWouldCut(t *testing.T) {
 	}
 }
 
+func TestProposeLearnsFromEveryBlock(t *testing.T) {
+	row := func(i, k int) string {
+		return fmt.Sprintf(`{"type":"text","text":"{\"ref\":\"ref-%d-%d\",\"code\":\"%s\",\"notes\":\"%s\"}"}`, i, k, strings.Repeat("c", 9+k), strings.Repeat("many words ", 30))
+	}
+	var all []suggest.Conversation
+	for i := range 30 {
+		list := `{"content":[` + row(i, 0) + "," + row(i, 1) + "," + row(i, 2) + `]}`
+		all = append(all, suggest.Conversation{{Tool: "t", Args: []byte(`{}`), Result: []byte(list)}, {Tool: "u", Args: fmt.Appendf(nil, `{"x":"ref-%d-0"}`, i), Result: []byte(`{}`)}})
+	}
+	if p := suggest.Propose("t", all, nil); len(p) != 1 || !strings.Contains(p[0].Keep, "ref") || p[0].Full < 30*3*60 {
+		t.Errorf("%+v", p)
+	}
+}
+
 func TestProposeKeepsWhatWasUsed(t *testing.T) {
 	got := suggest.Propose("cloud__env", record(80, 0), nil)
 	if len(got) != 1 {
@@ -100,6 +114,17 @@ func TestFewConversationsAreWatched(t *testing.T) {
 	for n, want := range map[int]suggest.Stage{19: suggest.Watch, 20: suggest.Shadow, 60: suggest.OfferOn} {
 		if p := suggest.Propose("cloud__env", record(n, 0), nil); len(p) != 1 || p[0].Stage != want {
 			t.Errorf("%d conversations: %+v", n, p)
+		}
+	}
+}
+
+func TestOneIsNotSeveral(t *testing.T) {
+	for want, p := range map[string]suggest.Proposal{
+		"saves 50 %, would have hidden 1 value that was used later (1 conversation)":    {Full: 2, Sent: 1, Hidden: 1, Conversations: 1},
+		"saves 50 %, would have hidden 0 values that were used later (2 conversations)": {Full: 2, Sent: 1, Conversations: 2},
+	} {
+		if got := p.String(); got != want {
+			t.Errorf("got %s, want %s", got, want)
 		}
 	}
 }
