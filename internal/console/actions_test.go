@@ -24,6 +24,8 @@ func TestWhatAPersonDoes(t *testing.T) {
 		{"finds a tool and tries it", tryTool},
 		{"sees calls as they end, and chooses among them", tryLive},
 		{"sees calls without a WebSocket, and that they are stale", tryPolling},
+		{"sees a live part go on, break off and come back", tryLivePart},
+		{"sees calls that ended before the page was connected", tryMissedRows},
 		{"goes by keyboard, and chooses colours", tryKeyboard},
 		{"chooses among rows on a phone", tryFilters},
 		{"makes a key, signs in and out, and revokes it", tryKeys},

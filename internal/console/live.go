@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -16,6 +17,9 @@ import (
 const (
 	// flushEvery is how long rows are gathered before they are sent.
 	flushEvery = 300 * time.Millisecond
+	// settle is how long after its beginning a connection sends its first rows: by then the
+	// store has all calls that ended before.
+	settle = time.Second
 	// maxRows is how many rows are sent at once. Of more, the newest are.
 	maxRows = 50
 	// lookAgain is how often a person's key is looked at again.
@@ -94,9 +98,11 @@ func (l *liveRows) take() (n newRows) {
 
 // send sends what was gathered until ctx ends, the browser is gone or the key is.
 func (l *liveRows) send(ctx context.Context) {
-	tick, again := time.NewTicker(flushEvery), time.NewTicker(lookAgain)
+	settled, tick, again := time.NewTimer(settle), time.NewTicker(flushEvery), time.NewTicker(lookAgain)
+	defer settled.Stop()
 	defer tick.Stop()
 	defer again.Stop()
+	var ticks <-chan time.Time
 	for {
 		var err error
 		select {
@@ -107,7 +113,10 @@ func (l *liveRows) send(ctx context.Context) {
 			if !fault.Is(err, fault.Unauthorized) && !fault.Is(err, fault.Forbidden) {
 				err = l.write(ctx, newRows{}) // the browser knows that nothing happened
 			}
-		case <-tick.C:
+		case <-settled.C:
+			ticks = tick.C
+			err = l.write(ctx, l.withMissed(ctx))
+		case <-ticks:
 			if rows := l.take(); len(rows.Calls) > 0 || rows.Gap {
 				err = l.write(ctx, rows)
 			}
@@ -116,6 +125,22 @@ func (l *liveRows) send(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// withMissed adds what ended before the browser listened. Its page may lack some of that: it
+// was made before, and what is shown twice is left out there.
+func (l *liveRows) withMissed(ctx context.Context) newRows {
+	rows := l.take()
+	page, err := l.console.Gateway.ListCalls(ctx, l.visit.who, filterOf(l.visit.URL.Query()), lookAt)
+	if err != nil {
+		return rows // the page hears of it when it asks itself
+	}
+	for _, call := range page.Calls {
+		if !slices.ContainsFunc(rows.Calls, func(c restapi.Call) bool { return c.ID == call.ID }) {
+			rows.Calls = append(rows.Calls, call)
+		}
+	}
+	return rows
 }
 
 func (l *liveRows) write(ctx context.Context, rows newRows) error {

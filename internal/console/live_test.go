@@ -47,6 +47,23 @@ func TestLiveRowsAreThoseThatWereAskedFor(t *testing.T) {
 	}
 }
 
+func TestLiveRowsBeginWithWhatThePageMayLack(t *testing.T) {
+	w := newWorld(t, demoConfig)
+	w.post("shop__list_orders", `{}`)
+	conn, err := w.person().listen("", w.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.post("shop__get_order", `{}`)
+	rows := hear(t, conn)
+	if older, newer := strings.Index(rows, "shop__list_orders"), strings.Index(rows, "shop__get_order"); newer < 0 || older < newer {
+		t.Errorf("got %s", rows)
+	}
+	if strings.Count(rows, "<tr") != 2 {
+		t.Errorf("a row comes twice: %s", rows)
+	}
+}
+
 func TestLiveRowsOfOthersStayTheirs(t *testing.T) {
 	w := newWorld(t, demoConfig)
 	conns := map[string]*websocket.Conn{}
