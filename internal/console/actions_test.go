@@ -141,11 +141,11 @@ func tryPolling(t *testing.T, b *testparts.Browser, w *world) {
 
 func tryKeyboard(t *testing.T, b *testparts.Browser, w *world) {
 	b.Do(chromedp.Navigate(w.URL + "/"))
-	b.Until(`document.readyState === "complete" && document.documentElement.classList.contains("js")`)
+	b.Until(`document.readyState === "complete"`)
 	press := func(key string) { b.Do(chromedp.KeyEvent(key)) }
 	press("g")
 	press("t")
-	b.Until(`location.pathname === "/tools" && document.readyState === "complete" && document.documentElement.classList.contains("js")`)
+	b.Until(`location.pathname === "/tools" && document.readyState === "complete"`)
 	press("/")
 	b.Until(`document.activeElement.id === "q"`)
 	b.Do(chromedp.SetValue("#theme", "dark")) // which sends the form
@@ -153,7 +153,7 @@ func tryKeyboard(t *testing.T, b *testparts.Browser, w *world) {
 	if got := b.Read(`getComputedStyle(document.body).backgroundColor`); got != "rgb(20, 23, 22)" {
 		t.Errorf("dark is %s", got)
 	}
-	b.Until(`document.readyState === "complete" && document.documentElement.classList.contains("js")`)
+	b.Until(`document.readyState === "complete"`)
 	b.Do(chromedp.Focus("#theme"))
 	press(kb.ArrowUp)
 	press(kb.ArrowUp)
@@ -162,7 +162,7 @@ func tryKeyboard(t *testing.T, b *testparts.Browser, w *world) {
 		t.Error("going through the choices chose one")
 	}
 	press(kb.Enter)
-	b.Until(`!("theme" in document.documentElement.dataset) && document.readyState === "complete" && document.documentElement.classList.contains("js")`)
+	b.Until(`!("theme" in document.documentElement.dataset) && document.readyState === "complete"`)
 	b.Do(chromedp.EmulateViewport(390, 844), chromedp.Click("button.menu"))
 	b.Until(`document.getElementById("nav").checkVisibility()`)
 	press(kb.Escape)

@@ -1,7 +1,6 @@
 // What every page does beside htmx: the menu, the keys, copying, questions before changes,
 // and telling when what is shown has grown old. Pages work without it.
 const root = document.documentElement;
-root.classList.add("js");
 
 // The menu on phones.
 const menu = document.querySelector("button.menu");
