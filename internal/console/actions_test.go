@@ -25,6 +25,8 @@ func TestWhatAPersonDoes(t *testing.T) {
 		{"finds a tool and tries it", tryTool},
 		{"sees calls as they end, and chooses among them", tryLive},
 		{"sees calls without a WebSocket, and that they are stale", tryPolling},
+		{"sees a live part go on, break off and come back", tryLivePart},
+		{"sees calls that ended before the page was connected", tryMissedRows},
 		{"goes by keyboard, and chooses colours", tryKeyboard},
 		{"chooses among rows on a phone", tryFilters},
 		{"makes a key, signs in and out, and revokes it", tryKeys},
@@ -143,12 +145,12 @@ func tryPolling(t *testing.T, b *testparts.Browser, w *world) {
 
 func tryKeyboard(t *testing.T, b *testparts.Browser, w *world) {
 	b.Do(chromedp.Navigate(w.URL + "/"))
-	b.Until(`document.readyState === "complete" && document.documentElement.classList.contains("js")`)
+	b.Until(`document.readyState === "complete"`)
 	press := func(key string) { b.Do(chromedp.KeyEvent(key)) }
 	b.Read(`Object.defineProperty(Event.prototype, "timeStamp", {get: () => 1})`) // however long the machine takes for a key
 	press("g")
 	press("t")
-	b.Until(`location.pathname === "/tools" && document.readyState === "complete" && document.documentElement.classList.contains("js")`)
+	b.Until(`location.pathname === "/tools" && document.readyState === "complete"`)
 	press("/")
 	b.Until(`document.activeElement.id === "q"`)
 	b.Do(chromedp.SetValue("#theme", "dark")) // which sends the form
@@ -156,7 +158,7 @@ func tryKeyboard(t *testing.T, b *testparts.Browser, w *world) {
 	if got := b.Read(`getComputedStyle(document.body).backgroundColor`); got != "rgb(20, 23, 22)" {
 		t.Errorf("dark is %s", got)
 	}
-	b.Until(`document.readyState === "complete" && document.documentElement.classList.contains("js")`)
+	b.Until(`document.readyState === "complete"`)
 	b.Do(chromedp.Focus("#theme"))
 	press(kb.ArrowUp)
 	press(kb.ArrowUp)
@@ -165,7 +167,7 @@ func tryKeyboard(t *testing.T, b *testparts.Browser, w *world) {
 		t.Error("going through the choices chose one")
 	}
 	press(kb.Enter)
-	b.Until(`!("theme" in document.documentElement.dataset) && document.readyState === "complete" && document.documentElement.classList.contains("js")`)
+	b.Until(`!("theme" in document.documentElement.dataset) && document.readyState === "complete"`)
 	b.Do(chromedp.EmulateViewport(390, 844), chromedp.Click("button.menu"))
 	b.Until(`document.getElementById("nav").checkVisibility()`)
 	press(kb.Escape)

@@ -53,7 +53,6 @@ type callsPage struct {
 	Servers  []restapi.Server
 	Outcomes []string
 	Live     string // the query of the filters; news comes in on the first page alone
-	News     string // where it comes from
 	First    bool
 	Export   string
 	Pager    pager
@@ -77,7 +76,6 @@ func (c *Console) callsNow(v *visit) (callsPage, error) {
 		Filter: map[string]string{}, Filtered: len(q) > 0, Live: q.Encode(), Outcomes: outcomes,
 		Export: with(c.at("/calls/export"), q, "", ""), At: time.Now(), First: v.URL.Query().Get("cursor") == "",
 	}
-	p.News = with(c.at("/calls/live"), q, "made", p.At.Format(time.RFC3339Nano))
 	for name := range q {
 		p.Filter[name] = q.Get(name)
 	}

@@ -31,11 +31,6 @@ func (c *Console) liveCalls(v *visit) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	missed, err := c.missed(v)
-	if err != nil {
-		watch.Close()
-		return answer{}, err
-	}
 	return answer{serve: func(w http.ResponseWriter, r *http.Request) {
 		defer watch.Close()
 		conn, err := websocket.Accept(w, r, nil)
@@ -44,7 +39,7 @@ func (c *Console) liveCalls(v *visit) (answer, error) {
 		}
 		defer conn.CloseNow()
 		ctx, cancel := context.WithCancel(conn.CloseRead(context.WithoutCancel(r.Context())))
-		rows := &liveRows{console: c, visit: v, conn: conn, missed: missed}
+		rows := &liveRows{console: c, visit: v, conn: conn}
 		var sending sync.WaitGroup
 		sending.Go(func() { defer cancel(); rows.send(ctx) })
 		err = watch.Tell(ctx, rows.add)
@@ -56,29 +51,11 @@ func (c *Console) liveCalls(v *visit) (answer, error) {
 	}}, nil
 }
 
-// missed are the calls that ended between the page and its connection, the newest first: the
-// page was made without them, and nobody will hear of them. What was made about then may be
-// among them although the page has it, which the page finds out.
-func (c *Console) missed(v *visit) (calls []restapi.Call, err error) {
-	made, err := time.Parse(time.RFC3339Nano, v.URL.Query().Get("made"))
-	if err != nil {
-		return nil, nil // it asks for news alone
-	}
-	page, err := c.Gateway.ListCalls(v.Context(), v.who, filterOf(v.URL.Query()), lookAt)
-	for _, call := range page.Calls {
-		if took := time.Duration(call.DurationMS * float64(time.Millisecond)); call.At.Add(took).After(made.Add(-time.Second)) {
-			calls = append(calls, call)
-		}
-	}
-	return calls, err
-}
-
 // liveRows gathers calls and sends them as rows.
 type liveRows struct {
 	console *Console
 	visit   *visit
 	conn    *websocket.Conn
-	missed  []restapi.Call // sent first
 
 	mu    sync.Mutex
 	calls []restapi.Call // the oldest first
@@ -120,11 +97,7 @@ func (l *liveRows) send(ctx context.Context) {
 	tick, again := time.NewTicker(flushEvery), time.NewTicker(lookAgain)
 	defer tick.Stop()
 	defer again.Stop()
-	if len(l.missed) > 0 && l.write(ctx, newRows{Calls: l.missed}) != nil {
-		return
-	}
-	for {
-		var err error
+	for err := l.show(ctx, l.missed(ctx)); err == nil; {
 		select {
 		case <-ctx.Done():
 			return
@@ -134,14 +107,27 @@ func (l *liveRows) send(ctx context.Context) {
 				err = l.write(ctx, newRows{}) // the browser knows that nothing happened
 			}
 		case <-tick.C:
-			if rows := l.take(); len(rows.Calls) > 0 || rows.Gap {
-				err = l.write(ctx, rows)
-			}
-		}
-		if err != nil {
-			return
+			err = l.show(ctx, l.take())
 		}
 	}
+}
+
+// missed is what ended before the browser listened. Its page may lack some of that: it was
+// made before, and what it has already is left out there.
+func (l *liveRows) missed(ctx context.Context) newRows {
+	page, err := l.console.Gateway.ListCalls(ctx, l.visit.who, filterOf(l.visit.URL.Query()), lookAt)
+	if err != nil {
+		return newRows{} // the page hears of it when it asks itself
+	}
+	return newRows{Calls: page.Calls}
+}
+
+// show sends rows, when there are any.
+func (l *liveRows) show(ctx context.Context, rows newRows) error {
+	if len(rows.Calls) == 0 && !rows.Gap {
+		return nil
+	}
+	return l.write(ctx, rows)
 }
 
 func (l *liveRows) write(ctx context.Context, rows newRows) error {

@@ -3,6 +3,7 @@ package locale
 import (
 	"cmp"
 	"encoding/json"
+	"io/fs"
 	"regexp"
 	"slices"
 	"strconv"
@@ -25,11 +26,8 @@ type sentence struct {
 // sentences are read once, those that say the most first. Faults, reasons and records are
 // text by the time that a person reads them, so they are known by how they read.
 var sentences = sync.OnceValue(func() []sentence {
-	data, _ := files.ReadFile("sentences.zh.json")
-	texts := map[string]string{}
-	json.Unmarshal(data, &texts) // it is part of the program, and a test reads it
 	var all []sentence
-	for english, chinese := range texts {
+	for english, chinese := range sentenceTexts() {
 		all = append(all, newSentence(english, chinese))
 	}
 	slices.SortFunc(all, func(a, b sentence) int {
@@ -37,6 +35,17 @@ var sentences = sync.OnceValue(func() []sentence {
 	})
 	return all
 })
+
+// sentenceTexts are the sentences of all files, which are part of the program; a test reads them.
+func sentenceTexts() map[string]string {
+	texts := map[string]string{}
+	names, _ := fs.Glob(files, "sentences*.zh.json") // the pattern is well formed
+	for _, name := range names {
+		data, _ := files.ReadFile(name)
+		json.Unmarshal(data, &texts)
+	}
+	return texts
+}
 
 var chineseHole = regexp.MustCompile(`\{(\d?)\}`)
 

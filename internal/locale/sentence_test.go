@@ -18,6 +18,10 @@ func TestSentencesOfOursAreSaidInChinese(t *testing.T) {
 		{"several lines", "the arguments do not fit:\n/id: missing, expected integer\n/order: unknown argument; there are: id",
 			"参数不符合要求：\n/id：缺少，应为 integer\n/order：未知参数；可用：id"},
 		{"one in another", "made again: server a closed its output", "已重试：服务器 a 关闭了输出"},
+		{"why an element", "is called so by its text beside it, number 2 of 3", "名称相同（依据旁边的文字，第 2 个，共 3 个）"},
+		{"an element with a hint", `"删除" means 2 elements: row 张三 > button 删除; row 李四 > button 删除 (add the row: 张三)`,
+			`"删除" 对应 2 个元素：row 张三 > button 删除; row 李四 > button 删除（请加上所在的行：张三）`},
+		{"a model", "model qwen cannot be reached at http://127.0.0.1:1: connection refused", "无法连接模型 qwen（http://127.0.0.1:1）：connection refused"},
 		{"what others say", "Something went wrong (again)", "Something went wrong (again)"},
 		{"nothing", "", ""},
 	} {
@@ -30,34 +34,60 @@ func TestSentencesOfOursAreSaidInChinese(t *testing.T) {
 	}
 }
 
-// TestEverySentenceIsSaidSomewhere holds that no translation is left over when a message
-// changes. A sentence that is put together from parts is found by its words around the holes.
-func TestEverySentenceIsSaidSomewhere(t *testing.T) {
-	data, err := files.ReadFile("sentences.zh.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	texts := map[string]string{}
-	if err := json.Unmarshal(data, &texts); err != nil {
-		t.Fatal(err)
-	}
-	var source strings.Builder
+// sources are the files of the program, by their paths.
+func sources(t *testing.T) map[string][]byte {
+	t.Helper()
+	all := map[string][]byte{}
 	for _, folder := range []string{"..", "../../schema"} {
 		root := os.DirFS(folder)
 		err := fs.WalkDir(root, ".", func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 				return err
 			}
-			text, err := fs.ReadFile(root, path)
-			source.Write(text)
+			all[folder+"/"+path], err = fs.ReadFile(root, path)
 			return err
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
+	return all
+}
+
+func TestEverySentenceIsReadWhole(t *testing.T) {
+	names, err := fs.Glob(files, "sentences*.zh.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]string{}
+	for _, name := range names {
+		data, err := files.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts := map[string]string{}
+		if err := json.Unmarshal(data, &texts); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		for english := range texts {
+			if seen[english] != "" {
+				t.Errorf("%q is in %s and in %s", english, seen[english], name)
+			}
+			seen[english] = name
+		}
+	}
+}
+
+// TestEverySentenceIsSaidSomewhere holds that no translation is left over when a message
+// changes. A sentence that is put together from parts is found by its words around the holes.
+func TestEverySentenceIsSaidSomewhere(t *testing.T) {
+	var source strings.Builder
+	for _, text := range sources(t) {
+		source.Write(text)
+	}
 	said := regexp.MustCompile(`%[-+# 0-9.]*[a-z]`).ReplaceAllString(source.String(), hole)
-	for english, chinese := range texts {
+	said = strings.NewReplacer("%%", "%", `\"`, `"`).Replace(said)
+	for english, chinese := range sentenceTexts() {
 		for _, part := range strings.Split(english, hole) {
 			if !strings.Contains(said, strings.TrimSpace(strings.Trim(part, ":;, "))) {
 				t.Errorf("nobody says %q: %q", english, part)

@@ -1,7 +1,6 @@
 // What every page does beside htmx: the menu, the keys, copying, questions before changes,
 // and telling when what is shown has grown old. Pages work without it.
 const root = document.documentElement;
-root.classList.add("js");
 
 // The menu on phones.
 const menu = document.querySelector("button.menu");
@@ -50,6 +49,7 @@ document.addEventListener("click", async (e) => {
   if (!button) return;
   const source = button.parentElement.querySelector("pre, input");
   await navigator.clipboard.writeText(source.value ?? source.textContent);
+  if (button.textContent === "✓") return; // it says so still
   const label = button.textContent;
   button.textContent = "✓";
   setTimeout(() => { button.textContent = label; }, 1200);
@@ -84,30 +84,52 @@ document.addEventListener("keydown", (e) => {
   }
 });
 
-// A live part says when it was last good. It is not exchanged under somebody's hands.
+// A live part says when it was last good. It is not exchanged under somebody's hands; where
+// that takes long, it grows stale.
 const stale = document.getElementById("stale");
 const patience = 20_000;
-let connected = false; // rows come in by themselves; while they do not, they are asked for
+const silence = 45_000; // the gateway says something every 30 s, else the connection is dead
+let told = 0; // when rows last came in by themselves; while they do not, they are asked for
 let fresh = document.querySelector("[data-live]") ? Date.now() : 0;
-export function heard() { fresh = Date.now(); }
-document.addEventListener("htmx:beforeRequest", (e) => {
-  const region = e.target;
-  if (!("live" in region.dataset)) return;
+const heard = () => { fresh = Date.now(); };
+const live = (el) => "live" in el.dataset;
+// A click into a table gives it the focus, which is not yet a use of what is in it.
+function inUse(region) {
+  const at = document.activeElement;
   const chosen = window.getSelection();
-  const busy = region.contains(document.activeElement) || (chosen && !chosen.isCollapsed && region.contains(chosen.anchorNode));
-  if (busy || document.hidden || ("ws" in region.dataset && connected)) { e.preventDefault(); heard(); }
+  return (region.contains(at) && at.matches("a, button, input, select, textarea, summary, :focus-visible"))
+    || (chosen && !chosen.isCollapsed && region.contains(chosen.anchorNode));
+}
+document.addEventListener("htmx:beforeRequest", (e) => {
+  if (!live(e.target)) return;
+  const connected = "ws" in e.target.dataset && Date.now() - told < silence;
+  if (document.hidden || connected) heard();
+  if (document.hidden || connected || inUse(e.target)) e.preventDefault();
 });
-document.addEventListener("htmx:afterRequest", (e) => { if (e.detail.successful) heard(); });
-document.addEventListener("htmx:wsOpen", () => { connected = true; heard(); });
-document.addEventListener("htmx:wsClose", () => { connected = false; });
+let complained = false; // the notice is why the live part could not be had
+document.addEventListener("htmx:afterRequest", (e) => {
+  if (!live(e.detail.requestConfig.elt) || !e.detail.successful) return; // the part itself has been exchanged
+  const fault = e.detail.xhr.getResponseHeader("HX-Retarget");
+  if (!fault) heard();
+  if (!fault && complained) document.getElementById("notice").replaceChildren();
+  complained = Boolean(fault);
+});
+// Another tab may have chosen another language.
+document.addEventListener("htmx:beforeSwap", (e) => {
+  const language = e.detail.xhr.getResponseHeader("Content-Language");
+  if (live(e.target) && language && language !== root.lang) { e.detail.shouldSwap = false; location.reload(); }
+});
+document.addEventListener("htmx:wsOpen", () => { told = Date.now(); heard(); });
+document.addEventListener("htmx:wsClose", () => { told = 0; });
 const maxRows = 200; // older rows are on the next page
 document.addEventListener("htmx:wsAfterMessage", () => {
+  told = Date.now();
   heard();
-  document.querySelector(".none")?.remove();
-  const known = new Set(); // what was missed when the page was made may be there twice
-  for (const row of [...document.querySelectorAll("#calls > tr")].reverse()) {
-    if (known.has(row.id)) row.remove();
-    known.add(row.id);
+  const rows = [...document.querySelectorAll("#calls > tr")];
+  const below = new Set();
+  for (const row of rows.toReversed()) { // what comes again after a break is here already
+    if (below.has(row.id)) row.remove();
+    below.add(row.id);
   }
   for (const row of document.querySelectorAll("#calls > tr:nth-child(n + " + (maxRows + 1) + ")")) row.remove();
 });
