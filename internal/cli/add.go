@@ -77,7 +77,7 @@ func (c *command) beforeStart(path string, s config.Server) (notes []string) {
 		return notes
 	}
 	if _, err := exec.LookPath(s.Command); err != nil {
-		notes = append(notes, fmt.Sprintf("command %q does not exist here; install it, or correct the command of %s", s.Command, s.ID))
+		notes = append(notes, fmt.Sprintf("command %q does not exist here; %s", s.Command, s.CommandHint()))
 	}
 	return notes
 }

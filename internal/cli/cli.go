@@ -95,11 +95,16 @@ func (c *command) complain(err error) {
 		fmt.Fprintf(c.env.Err, "toolfit: %v\n", printable(explain(err)))
 		return
 	}
+	printJSON(c.env.Err, map[string]*fault.Error{"error": asFault(err)})
+}
+
+// asFault is an error in the form of the REST API. Who runs a command may read all of it.
+func asFault(err error) *fault.Error {
 	var f *fault.Error
-	if !errors.As(err, &f) {
-		f = fault.New(fault.Internal, "%w", err)
+	if errors.As(err, &f) {
+		return f
 	}
-	printJSON(c.env.Err, map[string]*fault.Error{"error": f})
+	return fault.New(fault.Internal, "%w", err)
 }
 
 // explain is the text of an error for a person: a fault with its hint on a line of its own.

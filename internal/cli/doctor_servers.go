@@ -94,7 +94,7 @@ func missing(s config.Server) (message, hint string) {
 	switch info, err := os.Stat(s.Cwd); {
 	case !found(name):
 		if hint = runtimes[s.Command]; hint == "" {
-			hint = "install it, or correct the command of " + string(s.ID)
+			hint = s.CommandHint()
 		}
 		return fmt.Sprintf("command %q does not exist", s.Command), hint + "; a service may have another PATH than your shell"
 	case (base == "npx" || base == "npm") && !found("node"):

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -62,15 +63,12 @@ func (c *command) importFrom(path string) error {
 	if h.servers, h.notes, h.err = config.ReadClient(path); h.err != nil {
 		return h.err
 	}
-	if len(h.servers) == 0 {
-		c.note(h)
+	if len(h.servers) == 0 && !c.json {
+		c.note(h.notes)
 		fmt.Fprintf(c.env.Out, "%s has no servers\n", path)
 		return nil
 	}
-	if !c.take(h, false) {
-		return errSilent
-	}
-	return nil
+	return c.tell([]taken{c.take(h, false)})
 }
 
 // find looks for servers in the files of the named client, or of all.
@@ -96,36 +94,118 @@ func (c *command) find(names []string) (found []holding, err error) {
 
 // chooseFrom lists what was found, for the user to choose from.
 func (c *command) chooseFrom(found []holding) error {
-	var t table
-	t.row("CLIENT", "FILE", "SERVERS")
-	for _, h := range found {
-		var names []string
-		for _, s := range h.servers {
-			names = append(names, string(s.ID))
-		}
-		if h.err != nil {
-			names = []string{"cannot be read"}
-		}
-		t.row(h.client, h.path, strings.Join(names, ", "))
-	}
-	if err := t.print(c.env.Out); err != nil {
+	if err := c.showFound(found); err != nil {
 		return err
 	}
 	return fault.New(fault.BadRequest, "%d files hold servers, and nothing was taken over", len(found)).
 		WithHint("name one: toolfit import CLIENT, or toolfit import FILE; or take all: --all")
 }
 
+// foundFile is a file that holds servers.
+type foundFile struct {
+	Client  string       `json:"client"`
+	File    string       `json:"file"`
+	Servers []string     `json:"servers"`
+	Error   *fault.Error `json:"error,omitempty"` // why it cannot be read
+}
+
+func (c *command) showFound(found []holding) error {
+	var files []foundFile
+	var t table
+	t.row("CLIENT", "FILE", "SERVERS")
+	for _, h := range found {
+		one := foundFile{Client: h.client, File: h.path, Servers: []string{}}
+		for _, s := range h.servers {
+			one.Servers = append(one.Servers, string(s.ID))
+		}
+		names := strings.Join(one.Servers, ", ")
+		if h.err != nil {
+			one.Error, names = asFault(h.err), "cannot be read"
+		}
+		files = append(files, one)
+		t.row(one.Client, one.File, names)
+	}
+	if c.json {
+		return c.printJSON(map[string][]foundFile{"files": files})
+	}
+	return t.print(c.env.Out)
+}
+
 // importAll takes over from each file. What is there already with the same settings is fine.
 func (c *command) importAll(found []holding) error {
-	good := true
+	var all []taken
 	for _, h := range found {
-		if h.err != nil {
-			good = false
-			fmt.Fprintf(c.env.Err, "toolfit: %s\n", explain(h.err))
-			continue
+		all = append(all, c.take(h, true))
+	}
+	return c.tell(all)
+}
+
+func (c *command) note(notes []string) {
+	for _, note := range notes {
+		fmt.Fprintf(c.env.Err, "note: %s\n", note)
+	}
+}
+
+// taken is what came of the servers of a file.
+type taken struct {
+	Client  string       `json:"client,omitempty"`
+	From    string       `json:"from"`
+	To      string       `json:"to"`
+	Servers []takenOver  `json:"servers"`
+	Notes   []string     `json:"notes,omitempty"`
+	Error   *fault.Error `json:"error,omitempty"` // why the file cannot be read
+}
+
+// takenOver is what came of one server.
+type takenOver struct {
+	Name    string       `json:"name"`
+	Outcome string       `json:"outcome"`
+	Error   *fault.Error `json:"error,omitempty"`
+}
+
+// What can come of a server.
+const (
+	wasAdded   = "added"
+	wasThere   = "present"  // with the same settings
+	wasLeft    = "left_out" // it is toolfit itself
+	wasRefused = "refused"
+)
+
+// take adds the servers to our file.
+func (c *command) take(h holding, sameIsFine bool) taken {
+	t := taken{Client: h.client, From: h.path, To: c.editPath(), Servers: []takenOver{}, Notes: h.notes}
+	if h.err != nil {
+		t.Error = asFault(h.err)
+		return t
+	}
+	for _, s := range h.servers {
+		one := takenOver{Name: string(s.ID), Outcome: wasAdded}
+		if isSelf(s) {
+			one.Outcome = wasLeft
+		} else if err := config.AddServer(t.To, s); err != nil {
+			one.Outcome, one.Error = wasRefused, asFault(err)
+			if sameIsFine && fault.Is(err, fault.Conflict) && config.SameServer(t.To, s) {
+				one.Outcome, one.Error = wasThere, nil
+			}
 		}
-		fmt.Fprintf(c.env.Out, "%s, %s:\n", h.client, h.path)
-		good = c.take(h, true) && good
+		t.Servers = append(t.Servers, one)
+	}
+	return t
+}
+
+// tell says what came of each server; what did not work is the command's failure.
+func (c *command) tell(all []taken) error {
+	good := true
+	for _, t := range all {
+		good = good && t.Error == nil && !slices.ContainsFunc(t.Servers, func(s takenOver) bool { return s.Outcome == wasRefused })
+		if !c.json {
+			c.tellOne(t)
+		}
+	}
+	if c.json {
+		if err := c.printJSON(map[string][]taken{"files": all}); err != nil {
+			return err
+		}
 	}
 	if !good {
 		return errSilent
@@ -133,34 +213,27 @@ func (c *command) importAll(found []holding) error {
 	return nil
 }
 
-func (c *command) note(h holding) {
-	for _, note := range h.notes {
-		fmt.Fprintf(c.env.Err, "note: %s\n", note)
+func (c *command) tellOne(t taken) {
+	if t.Error != nil {
+		fmt.Fprintf(c.env.Err, "toolfit: %s\n", explain(t.Error))
+		return
 	}
-}
-
-// take adds the servers to our file and says what came of each.
-func (c *command) take(h holding, sameIsFine bool) (good bool) {
-	c.note(h)
-	path := c.editPath()
-	good = true
-	for _, s := range h.servers {
-		if isSelf(s) {
-			fmt.Fprintf(c.env.Err, "note: %s is toolfit itself, and is left out\n", s.ID)
-			continue
-		}
-		err := config.AddServer(path, s)
-		switch {
-		case err == nil:
-			fmt.Fprintf(c.env.Out, "added %s to %s\n", s.ID, path)
-		case sameIsFine && fault.Is(err, fault.Conflict) && config.SameServer(path, s):
-			fmt.Fprintf(c.env.Out, "%s is in %s already\n", s.ID, path)
+	if t.Client != "" {
+		fmt.Fprintf(c.env.Out, "%s, %s:\n", t.Client, t.From)
+	}
+	c.note(t.Notes)
+	for _, s := range t.Servers {
+		switch s.Outcome {
+		case wasAdded:
+			fmt.Fprintf(c.env.Out, "added %s to %s\n", s.Name, t.To)
+		case wasThere:
+			fmt.Fprintf(c.env.Out, "%s is in %s already\n", s.Name, t.To)
+		case wasLeft:
+			fmt.Fprintf(c.env.Err, "note: %s is toolfit itself, and is left out\n", s.Name)
 		default:
-			good = false
-			fmt.Fprintf(c.env.Err, "toolfit: %s not imported: %v\n", s.ID, explain(err))
+			fmt.Fprintf(c.env.Err, "toolfit: %s not imported: %v\n", s.Name, explain(s.Error))
 		}
 	}
-	return good
 }
 
 // isSelf tells whether a server is what install writes: to serve it would be to call ourselves.

@@ -173,6 +173,13 @@ func reachable(listen string) string {
 	return net.JoinHostPort(host, port)
 }
 
+// installed is what install did to a client's file.
+type installed struct {
+	File    string `json:"file"`
+	Changed bool   `json:"changed"`
+	Backup  string `json:"backup,omitempty"` // where the old file is
+}
+
 // finishInstall writes the change, or shows it.
 func (c *command) finishInstall(one client, edit config.ClientEdit, f installFlags) error {
 	if f.dryRun {
@@ -184,6 +191,9 @@ func (c *command) finishInstall(one client, edit config.ClientEdit, f installFla
 		done, already = "took toolfit out of", "has no toolfit"
 	}
 	if !edit.Changed() {
+		if c.json {
+			return c.printJSON(installed{File: edit.Path})
+		}
 		_, err := fmt.Fprintf(c.env.Out, "%s %s\n", edit.Path, already)
 		return err
 	}
@@ -193,6 +203,9 @@ func (c *command) finishInstall(one client, edit config.ClientEdit, f installFla
 	}
 	if err != nil {
 		return err
+	}
+	if c.json {
+		return c.printJSON(installed{File: edit.Path, Changed: true, Backup: backup})
 	}
 	fmt.Fprintf(c.env.Out, "%s %s\n", done, edit.Path)
 	if backup != "" {

@@ -55,7 +55,11 @@ func (c *command) savings() *cobra.Command {
 
 func (c *command) printSavings(list restapi.SavingsList) error {
 	if len(list.Savings) == 0 {
-		_, err := fmt.Fprintln(c.env.Out, "no calls are on record")
+		none := "no calls are on record"
+		if list.Count != tokens.Estimated {
+			none = "no results are kept to count; without --exact all recorded calls are estimated"
+		}
+		_, err := fmt.Fprintln(c.env.Out, none)
 		return err
 	}
 	t := table{right: 6}

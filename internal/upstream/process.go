@@ -82,7 +82,7 @@ func findCommand(cfg config.Server) (string, error) {
 	}
 	if err != nil {
 		return "", fault.New(fault.UpstreamDown, "server %s cannot be started: command %q does not exist", cfg.ID, cfg.Command).
-			WithHint("install it, or correct the command of %s", cfg.ID)
+			WithHint("%s", cfg.CommandHint())
 	}
 	return path, nil
 }
