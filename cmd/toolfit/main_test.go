@@ -41,6 +41,9 @@ func TestScripts(t *testing.T) {
 	})
 }
 
+// patience is how long a script waits for what must happen. All scripts run at once.
+const patience = 2 * time.Minute
+
 // exits N COMMAND… runs a command that must end with exit code N.
 func exits(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) < 2 {
@@ -82,7 +85,7 @@ func gateway(ts *testscript.TestScript, _ bool, args []string) {
 	})
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	late := time.After(30 * time.Second)
+	late := time.After(patience)
 	for {
 		if m := regexp.MustCompile(`agents\s+(http://\S+)/mcp`).FindStringSubmatch(ts.ReadFile("gateway.out")); m != nil {
 			ts.Setenv("URL", m[1])
@@ -146,7 +149,7 @@ func waitFor(ts *testscript.TestScript, _ bool, args []string) {
 	line := regexp.MustCompile("(?m)" + args[1])
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	late := time.After(30 * time.Second)
+	late := time.After(patience)
 	for !line.MatchString(ts.ReadFile(args[0])) {
 		select {
 		case <-tick.C:
