@@ -97,7 +97,7 @@ func listening(t *testing.T, program string) string {
 	}
 	t.Cleanup(func() {
 		server.Process.Signal(os.Interrupt)
-		late := time.AfterFunc(10*time.Second, func() { server.Process.Kill() })
+		late := time.AfterFunc(30*time.Second, func() { server.Process.Kill() })
 		defer late.Stop()
 		if err := server.Wait(); err != nil {
 			t.Errorf("the server ended: %v", err)

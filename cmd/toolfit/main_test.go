@@ -41,6 +41,9 @@ func TestScripts(t *testing.T) {
 	})
 }
 
+// patience is how long a script waits for what must happen. All scripts run at once.
+const patience = 2 * time.Minute
+
 // exits N COMMAND… runs a command that must end with exit code N.
 func exits(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) < 2 {

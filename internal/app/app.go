@@ -73,7 +73,8 @@ type App struct {
 	recalls   atomic.Pointer[recall.Service] // nil: not served
 	address   atomic.Pointer[string]         // where it serves; nil: nowhere yet
 	stored    atomic.Pointer[restapi.Stored]
-	sealKey   []byte // seals what clients bring back; nil: a new one for this process
+	sealKey   []byte        // seals what clients bring back; nil: a new one for this process
+	look      time.Duration // lookEvery, but for tests
 
 	reloading sync.Mutex     // one change of the configuration at a time; guards what follows
 	file      *config.Config // what the file says
@@ -97,7 +98,7 @@ type Options struct {
 // New opens the store, loads the catalogue and begins to list servers. No server is
 // waited for. Close ends what New began.
 func New(ctx context.Context, cfg *config.Config, opts *Options) (*App, error) {
-	a := &App{started: cfg, file: cfg, registry: prometheus.NewRegistry(), log: slog.New(slog.DiscardHandler)}
+	a := &App{started: cfg, file: cfg, registry: prometheus.NewRegistry(), log: slog.New(slog.DiscardHandler), look: lookEvery}
 	a.current.Store(cfg)
 	if opts != nil {
 		a.opts = *opts

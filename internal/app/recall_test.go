@@ -35,12 +35,12 @@ func TestRecallIsServedWhileTheConfigurationHasIt(t *testing.T) {
 }
 
 func TestRecallRefusesInItsOwnForm(t *testing.T) {
-	a, _ := start(t, one+"recall: {}\nrate: {perKey: 1/m, burst: 1}\n")
+	a, _ := start(t, one+"recall: {}\nrate: {perKey: 1/h, burst: 1}\n")
 	askRecall(a)
 	w := askRecall(a)
 	var answer struct{ Code, Description string }
 	err := json.Unmarshal(w.Body.Bytes(), &answer)
-	if w.Code != http.StatusTooManyRequests || err != nil || answer.Code != "Public.ServiceUnavailable" || !withinAMinute(w) {
+	if w.Code != http.StatusTooManyRequests || err != nil || answer.Code != "Public.ServiceUnavailable" || !withinAnHour(w) {
 		t.Errorf("%d %s, Retry-After %q", w.Code, w.Body, w.Header().Get("Retry-After"))
 	}
 }

@@ -34,11 +34,11 @@ func (a *App) Watch(ctx context.Context, again <-chan os.Signal, load func() (*c
 	f := newFileWatch(a.Config().Path)
 	defer f.close()
 	if f.err != nil {
-		a.log.Warn("changes of the configuration are seen late", "error", f.err, "every", lookEvery)
+		a.log.Warn("changes of the configuration are seen late", "error", f.err, "every", a.look)
 	}
 	quiet := time.NewTimer(settle)
 	quiet.Stop()
-	tick := time.NewTicker(lookEvery)
+	tick := time.NewTicker(a.look)
 	defer tick.Stop()
 	reload := func() {
 		if !a.reloadFrom(f, load) {

@@ -13,7 +13,7 @@ import (
 )
 
 // patience is how long a test waits for what must happen.
-const patience = 30 * time.Second
+const patience = time.Minute
 
 // world is a folder, a home and an environment for commands.
 type world struct {

@@ -145,7 +145,7 @@ func (w *world) furnish() (mended, cut, refused string) {
 }
 
 // patience is how long a test waits for what must happen.
-const patience = 30 * time.Second
+const patience = time.Minute
 
 // until waits until it is so.
 func (w *world) until(what string, so func() bool) {

@@ -49,29 +49,38 @@ func buildOfficial(name string) (string, error) {
 // URL. With sessions it is of the legacy era, without them of the modern one.
 func everythingServer(t *testing.T, sessions bool) string {
 	t.Helper()
-	addr := freeAddress(t)
-	server := exec.Command(official(t, "everything-server"), "-http="+addr, fmt.Sprintf("-stateless=%v", !sessions))
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
+	program := official(t, "everything-server")
+	for range 3 {
+		addr, ended := freeAddress(t), make(chan struct{})
+		server := exec.Command(program, "-http="+addr, fmt.Sprintf("-stateless=%v", !sessions))
+		if err := server.Start(); err != nil {
+			t.Fatal(err)
+		}
+		go func() { server.Wait(); close(ended) }()
+		t.Cleanup(func() { server.Process.Kill(); <-ended })
+		up := false
+		eventually(t, addr+" listens", func() bool {
+			c := &httpClient{http: plainHTTP, url: "http://" + addr}
+			said, err := c.request("initialize", hello)
+			up = err == nil && strings.Contains(said, "mcp-conformance-test-server")
+			return up || hasEnded(ended)
+		})
+		if up {
+			return "http://" + addr
+		}
+		t.Logf("%s was free a moment ago, and the server could not have it", addr)
 	}
-	t.Cleanup(func() {
-		server.Process.Kill()
-		server.Wait()
-	})
-	waitListening(t, addr)
-	return "http://" + addr
+	t.Fatal("the server does not start")
+	return ""
 }
 
-func waitListening(t *testing.T, addr string) {
-	t.Helper()
-	eventually(t, addr+" listens", func() bool {
-		conn, err := net.Dial("tcp", addr)
-		if err != nil {
-			return false
-		}
-		conn.Close()
+func hasEnded(c <-chan struct{}) bool {
+	select {
+	case <-c:
 		return true
-	})
+	default:
+		return false
+	}
 }
 
 func freeAddress(t *testing.T) string {
@@ -232,7 +241,7 @@ func TestClientConformance(t *testing.T) {
 				slots <- struct{}{}
 				defer func() { <-slots }()
 				env := []string{childEnv + "=conformance client", clientEnv + "=" + client, "GORACE=atexit_sleep_ms=0"}
-				out, _, err := suite(t, node, newSuite, env, "client", "--command", os.Args[0], "--scenario", scenario, "--timeout", "60000")
+				out, _, err := suite(t, node, newSuite, env, "client", "--command", os.Args[0], "--scenario", scenario, "--timeout", "90000")
 				if err != nil || strings.Contains(out, "OVERALL: FAILED") {
 					t.Fatalf("%v\n%s", err, out)
 				}

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"os/exec"
 	"strings"
 	"sync"
@@ -53,18 +52,7 @@ func answering() *mcp.ClientOptions {
 func TestTypeScriptServerOfTheModernEra(t *testing.T) {
 	node := testparts.Need(t)
 	script := nodeScript(t, node, "server-v2.mjs")
-	addr := freeAddress(t)
-	web := exec.Command(node.Program(), script, addr[strings.LastIndexByte(addr, ':')+1:])
-	web.Stderr = os.Stderr
-	if err := web.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		web.Process.Kill()
-		web.Wait()
-	})
-	_, port, _ := strings.Cut(addr, ":")
-	waitListening(t, "127.0.0.1:"+port)
+	port := listening(t, exec.Command(node.Program(), script, "web"))
 	path := write(t, lines("mcpServers:", "  pipe: "+entry([]string{node.Program(), script}), "  web: {url: http://127.0.0.1:"+port+"/mcp}"))
 	g := serve(t, path)
 	for era, revision := range eras {

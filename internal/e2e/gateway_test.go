@@ -23,7 +23,7 @@ import (
 
 // patience is how long a test waits for what must happen. It is long because machines are
 // slow at times; nothing waits that long when all is well.
-const patience = 30 * time.Second
+const patience = time.Minute
 
 // fake is an entry of mcpServers: the test binary as a server of the kind.
 func fake(kind string) string {

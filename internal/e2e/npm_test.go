@@ -167,7 +167,12 @@ func everythingOn(t *testing.T, transport string) string {
 	t.Helper()
 	command := testparts.Need(t).Command("mcp-server-everything", transport)
 	command = slices.Insert(command, 1, "--import", "data:text/javascript,"+loopbackOnly)
-	cmd := exec.Command(command[0], command[1:]...)
+	return listening(t, exec.Command(command[0], command[1:]...))
+}
+
+// listening starts a server and returns the port that it says it listens on.
+func listening(t *testing.T, cmd *exec.Cmd) (port string) {
+	t.Helper()
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -175,11 +180,12 @@ func everythingOn(t *testing.T, transport string) string {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	ports := make(chan string, 1)
+	ports, said := make(chan string, 1), &safeBuffer{}
 	drained := make(chan struct{})
 	go func() {
 		defer close(drained)
 		for lines := bufio.NewScanner(stderr); lines.Scan(); {
+			said.Write(append(lines.Bytes(), '\n'))
 			if m := regexp.MustCompile(`listens on (\d+)`).FindStringSubmatch(lines.Text()); m != nil {
 				ports <- m[1]
 			}
@@ -187,12 +193,11 @@ func everythingOn(t *testing.T, transport string) string {
 	}()
 	t.Cleanup(func() { cmd.Process.Kill(); <-drained; cmd.Wait() })
 	select {
-	case port := <-ports:
-		return port
+	case port = <-ports:
 	case <-time.After(patience):
-		t.Fatal("the server did not start")
-		return ""
+		t.Fatalf("the server did not start: %s", said)
 	}
+	return port
 }
 
 func TestEverythingIsCalledOverHTTP(t *testing.T) {

@@ -97,10 +97,10 @@ func TestSoakRecall(t *testing.T) {
 		t.Skip("needs /proc to see what is left")
 	}
 	services := serveBadServices(t)
-	upstream := fmt.Sprintf("{url: %q, timeout: 4s}", services.URL)
 	r := run(t, write(t, lines(
 		"mcpServers:", "  shop: {builtin: demo-shop}",
-		"recall:", "  trust: [127.0.0.0/8]", "  ontologyQuery: "+upstream, "  operatorIntegration: "+upstream,
+		"recall:", "  trust: [127.0.0.0/8]",
+		"  ontologyQuery: {url: '"+services.URL+"', timeout: 30s}", "  operatorIntegration: {url: '"+services.URL+"', timeout: 4s}",
 		"  actions: [{kn_id: shop, at_id: orders, mcp_id: shop, tool_name: list_orders}]",
 	)))
 	before := look(t, r)

@@ -86,14 +86,13 @@ var stepCases = []stepCase{
 	{"tabs", `
 - open /ask.html
 - click New window
-- wait: 500ms
 - switch to the second tab
 - click Sign in
 - expect: {title: Sign in}
 - close the tab
 - expect: {title: Ask}`, `
 - open /ask.html
-- switch to tab 7`, "BAD_VALUE"},
+- {step: switch to tab 7, timeout: 1s}`, "BAD_VALUE"},
 	{"icons by the page's source", `
 - open /icons.html
 - click the search icon

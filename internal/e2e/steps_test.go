@@ -91,7 +91,7 @@ func TestStepsInRealBrowsersOfEveryVersion(t *testing.T) {
 			config, dir := browserConfig(t, version, ""), t.TempDir()
 			mistakes := writeStepCases(t, dir, 3)
 			path := filepath.Join(t.TempDir(), "report.json")
-			code, out := toolfit(t, "test", dir, "--config", config, "--base-url", pages.URL, "--workers", "3", "--timeout", "8s", "--report", "json="+path)
+			code, out := toolfit(t, "test", dir, "--config", config, "--base-url", pages.URL, "--workers", "3", "--timeout", "30s", "--report", "json="+path)
 			if code != 1 {
 				t.Errorf("exit %d, want 1:\n%s", code, out)
 			}

@@ -38,7 +38,7 @@ func NewBrowser(t testing.TB, language string) *Browser {
 	if path == "" {
 		Missing(t, "no Chromium on PATH: the pages are not tried in a browser")
 	}
-	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.Flag("accept-lang", language))
+	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.WSURLReadTimeout(patience), chromedp.Flag("accept-lang", language))
 	alloc, stop := chromedp.NewExecAllocator(context.Background(), opts...)
 	tab, closeTab := chromedp.NewContext(alloc)
 	b := &Browser{t: t, ctx: tab}

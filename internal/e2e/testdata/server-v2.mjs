@@ -1,5 +1,5 @@
 // A server of the TypeScript SDK, version 2: it asks for a name before it greets. Without an
-// argument it speaks on its standard input and output, with one it listens on that port.
+// argument it speaks on its standard input and output, with one it listens and says where.
 import { createServer } from "node:http";
 import { McpServer, acceptedContent, createMcpHandler, inputRequired } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
@@ -27,7 +27,7 @@ function make() {
 
 if (process.argv[2]) {
   const handler = createMcpHandler(make, { legacy: "reject" });
-  createServer(async (req, res) => {
+  const server = createServer(async (req, res) => {
     const chunks = [];
     for await (const c of req) chunks.push(c);
     const body = chunks.length ? Buffer.concat(chunks) : undefined;
@@ -35,7 +35,8 @@ if (process.argv[2]) {
     res.writeHead(answer.status, Object.fromEntries(answer.headers));
     if (answer.body) for await (const c of answer.body) res.write(c);
     res.end();
-  }).listen(Number(process.argv[2]), "127.0.0.1");
+  });
+  server.listen(0, "127.0.0.1", () => console.error("listens on " + server.address().port));
 } else {
   serveStdio(make, { legacy: "reject" });
 }

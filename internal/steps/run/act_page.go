@@ -27,7 +27,7 @@ func (r *Runner) onPage(ctx context.Context, s *steps.Step, until *deadline) err
 	case steps.OnDialog:
 		return r.dialog(ctx, s.Dialog)
 	case steps.OnTab:
-		return r.tab(ctx, s.Tab, r.limit(s))
+		return r.tab(ctx, s, until)
 	case steps.Screenshot:
 		r.picture(ctx, r.step)
 		if r.step.Screenshot == nil {
@@ -183,16 +183,28 @@ func (r *Runner) dialog(ctx context.Context, d *steps.Dialog) error {
 	return err
 }
 
-func (r *Runner) tab(ctx context.Context, t *steps.Tab, limit time.Duration) error {
+func (r *Runner) tab(ctx context.Context, s *steps.Step, until *deadline) error {
+	t := s.Tab
 	switch {
 	case t.New:
 		if _, err := r.call(ctx, "browser_tabs", map[string]any{"action": "new"}); err != nil || t.URL == "" {
 			return err
 		}
-		return r.openWithin(ctx, r.address(t.URL), limit)
+		return r.openWithin(ctx, r.address(t.URL), r.limit(s))
 	case t.Close:
 		_, err := r.call(ctx, "browser_tabs", map[string]any{"action": "close"})
 		return err
+	}
+	for {
+		err := r.switchTo(ctx, t)
+		if err == nil || codeOf(err) != snapshot.BadValue || !until.again(ctx) { // it may be about to open
+			return err
+		}
+	}
+}
+
+func (r *Runner) switchTo(ctx context.Context, t *steps.Tab) error {
+	switch {
 	case t.Title != "":
 		index, err := r.tabCalled(ctx, t.Title)
 		if err != nil {

@@ -2,6 +2,7 @@ package run_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -57,5 +58,29 @@ func TestTheNewTabIsTheLastOne(t *testing.T) {
 	c, _ := one(b, run.Options{}, `steps: [切换到新标签页]`)
 	if want := []string{`browser_tabs {"action":"list"}`, `browser_tabs {"action":"select","index":2}`}; c.Status != run.Passed || !slices.Equal(b.acted(), want) {
 		t.Errorf("%s %q", c.Status, b.acted())
+	}
+}
+
+func TestATabThatIsAboutToOpenIsWaitedFor(t *testing.T) {
+	for step, want := range map[string]string{"switch to tab 2": "select", "{tab: {select: Help}}": "list"} {
+		asked := 0
+		b := &fakeBrowser{tree: page(`- button "A" [ref=e1]`), on: map[string]func(map[string]any) (string, bool){
+			"browser_tabs": func(args map[string]any) (string, bool) {
+				if asked++; asked < 4 && args["action"] == "select" {
+					return "Error: Tab 1 not found", true
+				}
+				if asked < 4 {
+					return "### Open tabs\n- 0: (current) [A](http://a/)\n", false
+				}
+				return "### Open tabs\n- 0: (current) [A](http://a/)\n- 1: [Help](http://h/)\n", false
+			},
+		}}
+		if c, _ := one(b, run.Options{}, "steps: ["+step+"]"); c.Status != run.Passed || asked < 4 {
+			t.Errorf("%s is %s after %d times: %q", step, c.Status, asked, b.acted())
+		}
+		asked = -1000
+		if c, _ := one(b, run.Options{Timeout: time.Second}, "steps: ["+step+"]"); c.Status != run.Failed || !strings.Contains(b.acted()[0], want) {
+			t.Errorf("%s is %s although it never opens: %q", step, c.Status, b.acted())
+		}
 	}
 }
