@@ -186,3 +186,14 @@ cases:
 		t.Errorf("%+v", d)
 	}
 }
+
+func TestWhatIsRememberedOfTheFirstIsNotUsedForOneWithoutANumber(t *testing.T) {
+	b := &fakeBrowser{tree: page("- region \"A\" [ref=e1]:\n  - button \"Save\" [ref=e2]\n- region \"B\" [ref=e3]:\n  - button \"Save\" [ref=e4]\n")}
+	known := memory{}
+	if c, _ := one(b, run.Options{Memory: known}, "- click: {target: Save, nth: 1}\n"); c.Status != run.Passed || len(known) != 1 {
+		t.Fatalf("%+v, %v", c.Error, known)
+	}
+	if c, _ := one(b, run.Options{Memory: known}, "- {click: Save, timeout: 1s}\n"); c.Status != run.Failed {
+		t.Errorf("one of two was chosen: %v", b.acted())
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strconv"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/steps"
@@ -172,9 +173,9 @@ func (r *Runner) remembered(q find.Query) (located, bool) {
 	return loc, true
 }
 
-// memoryKey names a look-up across runs: the page's path, the words and the action.
+// memoryKey names a look-up across runs: the page's path, the words, the number and the action.
 func (r *Runner) memoryKey(q find.Query) string {
-	key, _ := json.Marshal([]string{pathOf(r.where.url), q.Text, q.Within, q.Frame, string(q.Action)})
+	key, _ := json.Marshal([]string{pathOf(r.where.url), q.Text, q.Within, q.Frame, strconv.Itoa(q.Nth), string(q.Action)})
 	return string(key)
 }
 
