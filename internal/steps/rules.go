@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
@@ -9,7 +10,7 @@ import (
 )
 
 // rule is one form of a sentence. Its groups say what each part is: t the element, t2 where
-// it is dragged to, v a value, q a quoted value, u an address, k a key, n a number.
+// it is dragged to, w what holds it, v a value, q a quoted value, u an address, k a key, n a number.
 type rule struct {
 	action Action
 	form   string // shown to those who came near it
@@ -62,17 +63,19 @@ func (x *rule) read(m masked, text string) (Step, bool) {
 // take puts one part where it belongs; false when it is not of the right form.
 func (s *Step) take(m masked, name, text string) bool {
 	switch name {
-	case "t", "t2":
-		target := &Target{Text: m.written(text)}
-		if name == "t2" {
-			s.To = target
-		} else {
-			s.Target = target
-		}
-		return target.Text != ""
+	case "t":
+		s.Target = cmp.Or(s.Target, &Target{})
+		s.Target.Text = m.written(text)
+		return s.Target.Text != ""
+	case "t2":
+		s.To = &Target{Text: m.written(text)}
+		return s.To.Text != ""
+	case "w":
+		s.Target = &Target{Within: m.written(text)}
+		return !fillsIn.MatchString(text)
 	case "v":
 		s.Value = m.value(text)
-		return !quotedAmongWords(text)
+		return !quotedAmongWords(text) && !manyValues.MatchString(text)
 	case "u":
 		s.Value = m.value(text)
 		return isAddress(s.Value)
@@ -109,6 +112,12 @@ func (s *Step) take(m masked, name, text string) bool {
 	}
 	return true
 }
+
+// fillsIn is a place that is none, but an operation of its own: 在搜索框输入点击率.
+var fillsIn = regexp.MustCompile(`(?:输入|填写|填入|录入|键入|选择)(?:[^框]|$)`)
+
+// manyValues is a value without quotes that goes on with another field and its value.
+var manyValues = regexp.MustCompile(`[，,；;、].*[:：=为]|(?i)\s(?:and|,)\s.*\s(?:with|to|as)\s`)
 
 // quotedAmongWords tells whether a value has words beside a quoted part: then the quotes are
 // the value, and the words are something that was not understood.
@@ -154,8 +163,8 @@ func isAddress(s string) bool {
 var hostName = regexp.MustCompile(`^(?:localhost|[\w-]+(?:\.[\w-]+)*\.[a-zA-Z]{2,}|\d+\.\d+\.\d+\.\d+)(?::\d+)?(?:[/?#]\S*)?$`)
 
 // verbs are how operations begin, for cutting compound lines.
-var verbs = regexp.MustCompile(`(?i)^(?:请|先|在.+?(?:输入|填写|填入|录入|键入|选择|上传)|将|把|往|给|输入|填写|[^\x{f000}-\x{f0ff}]{1,60}?(?:输入|填写|填入|填上|录入|选择|选中)\s*[\x{f000}-\x{f0ff}]|[^\x{f000}-\x{f0ff}，,]{1,30}?(?:设置为|设为|改为|改成)|回车|填入|录入|键入|清空|清除|点击|单击|点选|点按|按下|按|点|双击|右键|右击|选择|选中|从.+?选择|勾选|取消勾选|不勾选|悬停|移到|移动到|鼠标|敲|勾上|开启|关闭.*开关|拖|滑动|向下滑动|向上滑动|休眠|暂停|重新加载|打开|访问|进入|跳转到|跳转至|导航到|前往|浏览|返回|后退|刷新|等待|等|滚动|向下滚动|向上滚动|切换到|关闭标签|关闭当前|接受|拒绝|上传|拖动|拖拽|截图|截屏|应|期望|预期|验证|检查|断言|看到|确认(?:出现|显示|页面)|出现|显示|` +
-	`(?:please|click|tap|double|right|type|enter|input|fill|set|clear|select|choose|pick|check|tick|uncheck|untick|hover|move|press|hit|open|go|navigate|visit|browse|back|reload|refresh|wait|scroll|switch|close|new tab|accept|dismiss|cancel the|confirm the|upload|drag|take|turn|change|update|attach|screenshot|expect|verify|assert|ensure|see|should)\b)`)
+var verbs = regexp.MustCompile(`(?i)^(?:请|先|在.+?(?:输入|填写|填入|录入|键入|选择|上传|点击|单击|双击|勾选)|设置|将|把|往|给|输入|填写|[^\x{f000}-\x{f0ff}]{1,60}?(?:输入|填写|填入|填上|录入|选择|选中)\s*[\x{f000}-\x{f0ff}]|[^\x{f000}-\x{f0ff}，,]{1,30}?(?:设置为|设为|改为|改成)|回车|填入|录入|键入|清空|清除|点击|单击|点选|点按|按下|按|点|依次点击|分别点击|双击|右键|右击|选择|选中|从.+?选择|勾选|取消勾选|不勾选|悬停|移到|移动到|鼠标|敲|勾上|开启|关闭.*开关|拖|滑动|向下滑动|向上滑动|休眠|暂停|重新加载|打开|访问|进入|跳转到|跳转至|导航到|前往|浏览|返回|后退|刷新|等待|等|滚动|向下滚动|向上滚动|切换到|关闭标签|关闭当前|接受|拒绝|上传|拖动|拖拽|截图|截屏|应|期望|预期|验证|检查|断言|看到|确认(?:出现|显示|页面)|出现|显示|` +
+	`(?:please|click|tap|double|right|type|enter|input|fill|set|clear|select|choose|pick|check|tick|uncheck|untick|hover|move|press|hit|open|go|navigate|visit|browse|back|reload|refresh|wait|scroll|switch|close|new tab|accept|dismiss|cancel the|confirm the|in .+?(?:click|tap|check)|upload|drag|take|turn|change|update|attach|screenshot|expect|verify|assert|ensure|see|should)\b)`)
 
 // verbReach is how far into a text its verb is looked for, in bytes. Quoted parts are one
 // character each, so what stands before a verb is short. A line with a thousand commas is
@@ -190,7 +199,7 @@ var verbAlone = regexp.MustCompile(`(?i)^(?:点击|单击|双击|点选|右键|�
 
 // unclear is what looks like a step and says too little or too much to be one: when a page is
 // loaded only what is on it tells, and a key is pressed once.
-var unclear = compile(`等(?:待|到)?\s*(?:页面|网页|页面内容|数据)?\s*(?:加载|刷新|跳转|渲染)?\s*(?:完成|完毕|成功|结束)?|wait\s+(?:for|until)\s+(?:the\s+)?page(?:\s+(?:to\s+)?(?:fully\s+)?(?:loads?|is loaded|be loaded|has loaded|is ready|finishes loading))?|(?:press|hit)\s+(?:the\s+)?KEYS(?:\s+key)?\s+(?:twice|thrice|\d+\s+times|three times)|check\s+.+\s(?:is|are|equals)\s+MARK|按下?\s*(?:KEYS\s*键?\s*[\d一二两三四五]+\s*[次下]|[\d一二两三四五]+\s*[次下]\s*KEYS\s*键?)`)
+var unclear = compile(`等(?:待|到)?\s*(?:页面|网页|页面内容|数据)?\s*(?:加载|刷新|跳转|渲染)?\s*(?:完成|完毕|成功|结束)?|wait\s+(?:for|until)\s+(?:the\s+)?page(?:\s+(?:to\s+)?(?:fully\s+)?(?:loads?|is loaded|be loaded|has loaded|is ready|finishes loading))?|(?:press|hit)\s+(?:the\s+)?KEYS(?:\s+key)?\s+(?:twice|thrice|\d+\s+times|three times)|(?:press|hit)\s+(?:the\s+)?KEYS(?:\s+key)?\s*(?:,|and|then)\s.+|(?:click|tap)\s+.+\s(?:twice|thrice|(?:\d+|two|three|four|five)\s+times)|(?:点击|单击)\s*.+[\d二两三四五六七八九十]\s*[次下]|check\s+.+\s(?:is|are|equals)\s+MARK|按下?\s*(?:KEYS\s*键?\s*[\d一二两三四五]+\s*[次下]|[\d一二两三四五]+\s*[次下]\s*KEYS\s*键?)`)
 
 var formVerb = regexp.MustCompile(`[\p{Han}]{2,}|[a-z]{3,}`)
 

@@ -58,7 +58,7 @@ const maxSentence = 4000
 var (
 	numbering = regexp.MustCompile(`^\s*(?:[-*•]\s+)?(?:\[[ xX]\]\s*)?(?:(?:\d+|步骤\s*\d+|第?[一二三四五六七八九十\d]+步|[Ss]tep\s*\d+)\s*[.、:：)），,]\s*|[(（]\d+[)）]\s*|[①-⑳]\s*|[一二三四五六七八九十]+、\s*|[-*•]\s+)?`)
 	arrows    = regexp.MustCompile(`\s*(?:->|→|=>|⇒)\s*`)
-	seps      = regexp.MustCompile(`\s*(?:，|,|；|;|。|、)\s*(?:然后|接着|随后|再|并且|并|而且|同时|且|and then |then |and )?|\s*(?:然后|接着|随后|并且|再|并|之后|以后|后)\s*|\s+(?:and then|then|and)\s+`)
+	seps      = regexp.MustCompile(`\s*(?:，|,|；|;|。|、)\s*(?:然后|接着|随后|再|并且|并|而且|同时|且|and then |then |and )?|\s*(?:然后|接着|随后|并且|而且|同时|再|并|且|之后|以后|后)\s*|\s+(?:and then|then|and)\s+`)
 )
 
 // cutArrow cuts "operation -> expected result".
@@ -93,9 +93,30 @@ func operations(text string) []span {
 	}
 	var all []span
 	for _, p := range list {
+		if each := eachOf(text, p); each != nil {
+			all = append(all, each...)
+			continue
+		}
 		all = append(all, fillsTogether(text, p)...)
 	}
 	return all
+}
+
+// several is one verb and the quoted names of several elements: 勾选"A"、"B"和"C".
+var several = compile(`\s*(?:请|please\s+)?(?:依次|分别)?(取消勾选|勾选|点击|单击|(?:uncheck|untick|check|tick|click|tap)\s)\s*(?:the\s+)?SEVERAL\s*(?:复选框|多选框|按钮|选项|checkbox(?:es)?|buttons?|options?)?[。.]?`)
+
+// eachOf are the elements of such a line, each with the verb; nil for another line.
+func eachOf(text string, p span) (list []span) {
+	verb := several.FindStringSubmatchIndex(text[p.from:p.to])
+	if verb == nil {
+		return nil
+	}
+	for i, r := range text[p.from:p.to] {
+		if r >= firstMark && r < halfMark {
+			list = append(list, span{p.from + i, p.from + i + utf8.RuneLen(r), text[p.from+verb[2] : p.from+verb[3]]})
+		}
+	}
+	return list
 }
 
 var (
@@ -152,7 +173,7 @@ func trim(s string) string {
 	return strings.TrimSpace(strings.TrimRight(s, "。.;；,，!！ "))
 }
 
-var polite = regexp.MustCompile(`^(?:请|首先|先|最后|然后|接着|[Pp]lease\s+|[Ff]irst,?\s+|[Tt]hen\s+|[Ff]inally,?\s+)`)
+var polite = regexp.MustCompile(`^(?:请|首先|先|最后|然后|接着|[Pp]lease\s+|[Ff]irst,?\s+|[Tt]hen\s+|[Ff]inally,?\s+|(?:When|Given|And|But)\s+)`)
 
 // byWhom is who does it, and with what, before a verb that would do alone.
 var byWhom = regexp.MustCompile(`^(?:(?:I|we|you|We|You)\s+|(?:用|使用)?鼠标(?:左键)?)((?:click|tap|open|go|navigate|visit|type|enter|fill|select|choose|check|uncheck|wait|press|scroll|hover|see|should|must)\s|点击|单击|双击|右键|右击)`)

@@ -21,6 +21,7 @@ func short(s steps.Step) string {
 	}
 	if s.Target != nil {
 		add("t", s.Target.Text)
+		add("in", s.Target.Within)
 	}
 	if s.To != nil {
 		add("to", s.To.Text)

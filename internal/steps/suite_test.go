@@ -66,7 +66,7 @@ func TestAFileIsReadWhole(t *testing.T) {
 	}
 	want := []string{
 		`fill t=用户名输入框 v=${user}`, `fill t=验证码输入框 v=1234`, `click t=登录`, `expect -> text has=登录成功`, `click t="注册新账号" -> text has=创建账号`, `click t=保存`,
-		`click t=getByRole('button', { name: '删除', exact: true }) -> hidden t=张三 -> title is=首页 -> url has=/home$`, `fill t=#x v=`,
+		`click t=getByRole('button', { name: '删除', exact: true }) in=张三 -> hidden t=张三 -> title is=首页 -> url has=/home$`, `fill t=#x v=`,
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
