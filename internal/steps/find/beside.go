@@ -53,7 +53,7 @@ func (x *Index) standsWith(anchor, n *snapshot.Node) bool {
 		if m != n && isTitle(m) {
 			return false
 		}
-		if is(m, control) || m.Pointer || m == n {
+		if m == n || (is(m, control) || m.Pointer) && !m.Holds(n) {
 			i = m.End
 			continue
 		}

@@ -60,11 +60,16 @@ func (x *Index) namesField(p phrase) bool {
 // field: beside the label 部门 the field 搜索部门 is not what is meant by it.
 func (x *Index) labelsOther(name phrase) bool {
 	for m := range x.page.All() {
-		if (m.Role == "generic" || m.Role == "text") && !m.Pointer && m.Text != "" && x.phrase(m.Text).equal(name) && !inTable(m) && !inControl(m) {
+		if (m.Role == "generic" || m.Role == "text") && !m.Pointer && m.Text != "" && x.phrase(m.Text).equal(name) && x.precedesControl(m) && !inTable(m) {
 			return true
 		}
 	}
 	return false
+}
+
+// precedesControl tells whether something to press or fill follows a text.
+func (x *Index) precedesControl(n *snapshot.Node) bool {
+	return n.Next != nil && (is(n.Next, control) || n.Next.Pointer || x.holdsControl(n.Next))
 }
 
 func inTable(n *snapshot.Node) bool {

@@ -168,3 +168,10 @@ func (x *Index) holdsOther(box, title *snapshot.Node) bool {
 }
 
 func (x *Index) holdsControl(box *snapshot.Node) bool { return x.holdsOther(box, box) }
+
+// isTitleOf tells whether a text is the name of the dialog that it stands in.
+func (x *Index) isTitleOf(n *snapshot.Node) bool {
+	return n.Text != "" && slices.ContainsFunc(x.dialogs, func(d *snapshot.Node) bool {
+		return d.Holds(n) && x.placeName(d).equal(x.phrase(n.Text))
+	})
+}

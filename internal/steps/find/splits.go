@@ -130,7 +130,7 @@ func (d description) places(text string, s splitAt) [][]place {
 }
 
 var (
-	placeLeads = regexp.MustCompile(`^(?:在|the|a|an|this|that)\s*`)
+	placeLeads = regexp.MustCompile(`^(?:在\s*|(?:the|a|an|this|that)\s+)`)
 	rowNth     = regexp.MustCompile(`^(倒数)?第\s*(\d+|[一二两三四五六七八九十]+)\s*行?$`)
 	enRowNth   = regexp.MustCompile(`^(?:row (\d+)|(\d+)(?:st|nd|rd|th) row|(first|second|third|fourth|fifth|last) row)$`)
 	itemNth    = regexp.MustCompile(`^(倒数)?第\s*(\d+|[一二两三四五六七八九十]+)\s*[个条项张件](?:商品|记录|结果|数据|卡片|项目|条目|订单|帖子|消息)?$`)
@@ -152,12 +152,15 @@ func (d description) place(text string, s splitAt) place {
 		}
 	}
 	if !p.row {
+		whole := text
 		if rest, word := takePlace(text); word != nil {
 			p.word, text = word, strings.TrimSpace(strings.TrimSuffix(rest, "的"))
 			if r, rest, found := ordinal(text + " "); found && strings.TrimSpace(rest) == "" {
 				p.nth, text = r.nth, ""
 			} else if n := number(text); n > 0 && ascii(text) {
-				p.nth, text = n, "" // frame 1
+				if p.nth, text = n, ""; word.box { // frame 1 is the first; but "Section 1" is a name
+					p.nth, p.word, text = 0, nil, whole
+				}
 			}
 		}
 	}
