@@ -16,12 +16,12 @@ type label struct {
 type source uint8
 
 const (
-	byName    source = iota
-	byText           // own text, placeholder
-	byNearby         // text beside it
-	byCaption        // what else is written at a field that has a name: text beside it, a placeholder
-	byContent        // the text that is inside
-	byContents       // all of several texts that are inside
+	byName     source = iota
+	byText            // own text, placeholder
+	byNearby          // text beside it
+	byCaption         // what else is written at a field that has a name: text beside it, a placeholder
+	byContent         // the text that is inside
+	byContents        // all of several texts that are inside
 )
 
 var sourceCost = [...]float64{byName: 0, byText: 0.02, byNearby: 0.03, byCaption: 0.03, byContent: 0.02, byContents: 0.02}
