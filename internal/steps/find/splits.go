@@ -132,7 +132,7 @@ func (d description) places(text string, s splitAt) [][]place {
 var (
 	placeLeads = regexp.MustCompile(`^(?:在\s*|(?:the|a|an|this|that)\s+)`)
 	rowNth     = regexp.MustCompile(`^(倒数)?第\s*(\d+|[一二两三四五六七八九十]+)\s*行?$`)
-	enRowNth   = regexp.MustCompile(`^(?:row (\d+)|(\d+)(?:st|nd|rd|th) row|(first|second|third|fourth|fifth|last) row)$`)
+	enRowNth   = regexp.MustCompile(`^(?:row (\d+)|(\d+)(?:st|nd|rd|th) row|(first|second|third|fourth|fifth|last) row|(second|third)[ -](?:to[ -])?last row)$`)
 	itemNth    = regexp.MustCompile(`^(倒数)?第\s*(\d+|[一二两三四五六七八九十]+)\s*[个条项张件](?:商品|记录|结果|数据|卡片|项目|条目|订单|帖子|消息)?$`)
 	enItemNth  = regexp.MustCompile(`^(first|second|third|fourth|fifth|last) (?:item|result|card|product|entry|record|post|message)$`)
 	rowWords   = regexp.MustCompile(`^(?:row|line|item)\s+(?:of|for|with|containing)\s+(?:the\s+)?|\s+(?:row|line)$|(?:那|这|该)?一?行$`)
@@ -195,7 +195,7 @@ func rowNumber(text string, row bool) int {
 		}
 	}
 	if m := enRowNth.FindStringSubmatch(text); m != nil {
-		return max(number(m[1]), number(m[2])) + enNumber(m[3])
+		return max(number(m[1]), number(m[2])) + enNumber(m[3]) - enNumber(m[4])
 	}
 	if m := enItemNth.FindStringSubmatch(text); m != nil {
 		return enNumber(m[1])
