@@ -41,7 +41,7 @@ func (s *search) around(n *snapshot.Node, name phrase, m *match) (float64, strin
 	switch {
 	case g == whole:
 		return m.score, m.why + ", and the rest names where it stands"
-	case !m.absent && !slices.ContainsFunc(m.left.words, turnsAway) && slices.ContainsFunc(s.x.labelsWith(n), name.equal): // "Delete account", and a button for it
+	case !m.absent && !slices.ContainsFunc(m.left.words, turnsAway) && s.x.isTitled(n, name): // "Delete account", and a button for it
 		return m.score, m.why + ", and all of them stand beside it"
 	case closers[s.x.phrase(n.Name).text] && inDialog(n) && !slices.ContainsFunc(m.left.words, func(w word) bool { return !holders[w.text] }):
 		return m.score, m.why + ", and the rest is what it closes"
@@ -53,6 +53,11 @@ func (s *search) around(n *snapshot.Node, name phrase, m *match) (float64, strin
 		return m.score - isAround + isWeak, m.why
 	}
 	return 0, ""
+}
+
+// isTitled tells whether the name stands with an element as a text, or as the heading above it.
+func (x *Index) isTitled(n *snapshot.Node, name phrase) bool {
+	return x.sectionOf(n).name.equal(name) || slices.ContainsFunc(x.labelsWith(n), name.equal)
 }
 
 // closers are the names of buttons that close what they stand in.

@@ -79,7 +79,7 @@ func (x *Index) standsWith(anchor, n *snapshot.Node) bool {
 		return false
 	}
 	for m := range x.page.Inside(side) {
-		if m != anchor && is(m, control) {
+		if m != anchor && (is(m, control) || m.Pointer && !m.Holds(anchor) && !anchor.Holds(m)) {
 			return false
 		}
 	}

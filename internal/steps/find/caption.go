@@ -93,18 +93,13 @@ func (x *Index) labelsField(n *snapshot.Node) bool {
 // onlyFieldUnder is the heading of the smallest section around a field, where that has no
 // other field; "" else.
 func (x *Index) onlyFieldUnder(n *snapshot.Node) string {
-	best := scope{to: x.page.Len() + 1}
-	for _, s := range x.sections {
-		if s.holds(n) && s.to-s.from < best.to-best.from {
-			best = s
-		}
-	}
-	for i := best.from; i < min(best.to, x.page.Len()); i++ {
+	section := x.sectionOf(n)
+	for i := section.from; i < section.to; i++ {
 		if m := x.page.Node(i); m != n && is(m, field) {
 			return ""
 		}
 	}
-	return best.name.text
+	return section.name.text
 }
 
 // smallBox is how many elements there are in one that says one thing.

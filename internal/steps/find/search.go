@@ -160,13 +160,15 @@ func (s *search) compare(l label, r *reading) *match {
 
 // isOther tells whether an element whose label has the words is another thing, all the same: it
 // does something with what is said, another element is labelled just so, or it is a choice of
-// two words of which one was said: "America" is not "South America".
+// two words of which one was said: "America" is not "South America". Who clicks "Issue 14" does
+// not mean the box to select it.
 func (s *search) isOther(n *snapshot.Node, r *reading, m *match, l label) bool {
 	switch {
 	case is(n, field):
 		return s.x.labelsOther(r.name)
 	case is(n, checkable) || n.Role == "option" || n.Role == "treeitem":
-		return m.does || len(l.words) == 2 && len(r.name.words) == 1 && l.words[0].kind == latin && l.words[1].kind == latin
+		selects := s.query.Action == Click && l.words[0].text == "select" && indexOf(r.name.words, l.words[0]) < 0
+		return m.does || selects || len(l.words) == 2 && len(r.name.words) == 1 && l.words[0].kind == latin && l.words[1].kind == latin
 	}
 	return m.does
 }
