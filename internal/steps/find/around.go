@@ -25,6 +25,9 @@ func (s *search) around(n *snapshot.Node, name phrase, m *match) (float64, strin
 		return 0, "" // the page has the word itself, so its synonym is another thing
 	}
 	if m.left.empty() {
+		if m.number {
+			return 0, "" // "Section 3" is no page or day
+		}
 		return m.score - isAround + isAlike, m.why
 	}
 	isField := s.query.Action == Fill || s.query.Action == Select
@@ -38,8 +41,10 @@ func (s *search) around(n *snapshot.Node, name phrase, m *match) (float64, strin
 	switch {
 	case g == whole:
 		return m.score, m.why + ", and the rest names where it stands"
-	case !m.absent && !slices.ContainsFunc(m.left.words, turnsAway) && slices.ContainsFunc(s.x.labelsWith(n), name.equal): // "Delete account", and a button for it
+	case !m.absent && !slices.ContainsFunc(m.left.words, turnsAway) && s.x.isTitled(n, name): // "Delete account", and a button for it
 		return m.score, m.why + ", and all of them stand beside it"
+	case closers[s.x.phrase(n.Name).text] && inDialog(n) && !slices.ContainsFunc(m.left.words, func(w word) bool { return !holders[w.text] }):
+		return m.score, m.why + ", and the rest is what it closes"
 	case m.short:
 		return 0, ""
 	case g == inRow, g == part && isField:
@@ -48,6 +53,23 @@ func (s *search) around(n *snapshot.Node, name phrase, m *match) (float64, strin
 		return m.score - isAround + isWeak, m.why
 	}
 	return 0, ""
+}
+
+// isTitled tells whether the name stands with an element as a text, or as the heading above it.
+func (x *Index) isTitled(n *snapshot.Node, name phrase) bool {
+	return x.sectionOf(n).name.equal(name) || slices.ContainsFunc(x.labelsWith(n), name.equal)
+}
+
+// closers are the names of buttons that close what they stand in.
+var closers = set("close dismiss 关闭 × ✕ ✖")
+
+func inDialog(n *snapshot.Node) bool {
+	for a := n.Parent; a != nil; a = a.Parent {
+		if is(a, dialog) {
+			return true
+		}
+	}
+	return false
 }
 
 // turnsAway tells whether a word beside a label makes another thing of it: 不同意 is not 同意.

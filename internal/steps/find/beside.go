@@ -6,6 +6,45 @@ import (
 	"github.com/toolfit/toolfit/internal/steps/snapshot"
 )
 
+// aboutText keeps the candidates that stand in a box that the text of the place is the title
+// of, or else beside that text.
+func (s *search) aboutText(list []candidate, p place) (kept []candidate) {
+	if p.row || p.nth != 0 || p.word != nil && !p.word.box {
+		return nil
+	}
+	boxes := s.x.titled(p)
+	for _, c := range list {
+		if slices.ContainsFunc(boxes, func(b *snapshot.Node) bool { return b.Holds(c.node) }) {
+			c.score -= nearCost
+			c.why += ", in the box with that title"
+			kept = append(kept, c)
+		}
+	}
+	if len(kept) == 0 && p.word == nil {
+		return s.beside(list, p)
+	}
+	return kept
+}
+
+// beside keeps the candidates that stand with the text that a place is called by.
+func (s *search) beside(list []candidate, p place) (kept []candidate) {
+	if len(list) == 0 {
+		return nil
+	}
+	anchors := s.x.anchors(p)
+	for _, c := range list {
+		for _, a := range anchors {
+			if s.x.standsWith(a, c.node) {
+				c.score -= nearCost
+				c.why += ", beside that text"
+				kept = append(kept, c)
+				break
+			}
+		}
+	}
+	return kept
+}
+
 // anchors are the elements called exactly so, for what stands beside them.
 func (x *Index) anchors(p place) (list []*snapshot.Node) {
 	if p.name.empty() || !x.knowsAll(p.name) {
@@ -40,7 +79,7 @@ func (x *Index) standsWith(anchor, n *snapshot.Node) bool {
 		return false
 	}
 	for m := range x.page.Inside(side) {
-		if m != anchor && is(m, control) {
+		if m != anchor && (is(m, control) || m.Pointer && !m.Holds(anchor) && !anchor.Holds(m)) {
 			return false
 		}
 	}
@@ -53,7 +92,7 @@ func (x *Index) standsWith(anchor, n *snapshot.Node) bool {
 		if m != n && isTitle(m) {
 			return false
 		}
-		if is(m, control) || m.Pointer || m == n {
+		if m == n || (is(m, control) || m.Pointer) && !m.Holds(n) {
 			i = m.End
 			continue
 		}

@@ -60,11 +60,16 @@ func (x *Index) namesField(p phrase) bool {
 // field: beside the label 部门 the field 搜索部门 is not what is meant by it.
 func (x *Index) labelsOther(name phrase) bool {
 	for m := range x.page.All() {
-		if (m.Role == "generic" || m.Role == "text") && !m.Pointer && m.Text != "" && x.phrase(m.Text).equal(name) && !inTable(m) && !inControl(m) {
+		if (m.Role == "generic" || m.Role == "text") && !m.Pointer && m.Text != "" && x.phrase(m.Text).equal(name) && x.precedesControl(m) && !inTable(m) {
 			return true
 		}
 	}
 	return false
+}
+
+// precedesControl tells whether something to press or fill follows a text.
+func (x *Index) precedesControl(n *snapshot.Node) bool {
+	return n.Next != nil && (is(n.Next, control) || n.Next.Pointer || x.holdsControl(n.Next))
 }
 
 func inTable(n *snapshot.Node) bool {
@@ -88,18 +93,13 @@ func (x *Index) labelsField(n *snapshot.Node) bool {
 // onlyFieldUnder is the heading of the smallest section around a field, where that has no
 // other field; "" else.
 func (x *Index) onlyFieldUnder(n *snapshot.Node) string {
-	best := scope{to: x.page.Len() + 1}
-	for _, s := range x.sections {
-		if s.holds(n) && s.to-s.from < best.to-best.from {
-			best = s
-		}
-	}
-	for i := best.from; i < min(best.to, x.page.Len()); i++ {
+	section := x.sectionOf(n)
+	for i := section.from; i < section.to; i++ {
 		if m := x.page.Node(i); m != n && is(m, field) {
 			return ""
 		}
 	}
-	return best.name.text
+	return section.name.text
 }
 
 // smallBox is how many elements there are in one that says one thing.

@@ -36,6 +36,9 @@ func (x *Index) columnOf(n *snapshot.Node) string {
 // headCell is the head of the column that a cell stands in; nil without one.
 func (x *Index) headCell(at *snapshot.Node) *snapshot.Node {
 	line := at.Parent
+	if line != nil && line.Role == "generic" && line.Parent != nil && line.Parent.Role == "row" {
+		line = line.Parent
+	}
 	if line == nil {
 		return nil // a cell by itself has no column
 	}
@@ -47,18 +50,27 @@ func (x *Index) headCell(at *snapshot.Node) *snapshot.Node {
 		return nil
 	}
 	row := x.headRow(owner)
-	if row == nil || row == line || !owner.Holds(row) && children(row) != children(line) {
+	if row == nil || row == line || !owner.Holds(row) && cells(row) != cells(line) {
 		return nil
 	}
-	head := row.First
-	for m := line.First; m != nil && m != at && head != nil; m = m.Next {
+	head := firstCell(row)
+	for m := firstCell(line); m != nil && m != at && head != nil; m = m.Next {
 		head = head.Next
 	}
 	return head
 }
 
-func children(n *snapshot.Node) (count int) {
-	for m := n.First; m != nil; m = m.Next {
+// firstCell is the first cell of a row. Some tables keep the cells of a row in a box.
+func firstCell(row *snapshot.Node) *snapshot.Node {
+	first := row.First
+	if row.Role == "row" && first != nil && first.Next == nil && first.Role == "generic" && first.First != nil && (is(first.First, cell) || first.First.Role == "columnheader") {
+		return first.First
+	}
+	return first
+}
+
+func cells(row *snapshot.Node) (count int) {
+	for m := firstCell(row); m != nil; m = m.Next {
 		count++
 	}
 	return count
@@ -82,7 +94,7 @@ func (x *Index) hasCell(row *snapshot.Node, names []phrase, value phrase) bool {
 	if len(names) == 0 || value.empty() {
 		return false
 	}
-	for m := row.First; m != nil; m = m.Next {
+	for m := firstCell(row); m != nil; m = m.Next {
 		if x.phrase(x.page.Content(m, 200)).equal(value) && x.isUnder(m, names) {
 			return true
 		}
@@ -92,7 +104,7 @@ func (x *Index) hasCell(row *snapshot.Node, names []phrase, value phrase) bool {
 
 // hasColumn tells whether the row has a cell in a column of one of the names.
 func (x *Index) hasColumn(row *snapshot.Node, names []phrase) bool {
-	for m := row.First; m != nil; m = m.Next {
+	for m := firstCell(row); m != nil; m = m.Next {
 		if x.isUnder(m, names) {
 			return true
 		}
@@ -108,7 +120,7 @@ func (x *Index) columnNames(column phrase) []phrase {
 	}
 	names := x.syn.variants(column, false)
 	for _, row := range x.headLines() {
-		for m := row.First; m != nil; m = m.Next {
+		for m := firstCell(row); m != nil; m = m.Next {
 			if x.isCalled(m, names) {
 				return names
 			}

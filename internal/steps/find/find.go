@@ -13,6 +13,7 @@ package find
 import (
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/steps/snapshot"
@@ -46,8 +47,8 @@ func (x *Index) Find(q Query) (*Hit, error) {
 		return nil, &Refusal{Code: snapshot.StepInvalid, Query: q.Text, Hint: "say which element is meant"}
 	}
 	s := search{x: x, query: q, byName: map[nameKey][]candidate{}, byPlace: map[placeKey][]scope{}, chains: map[chainKey]grade{}, called: map[string]bool{}, calls: map[rowsKey]bool{}}
+	readings = askedIn(readings, d.asked(q))
 	for i := range readings {
-		readings[i].places = append(readings[i].places, d.asked(q)...)
 		if q.Nth != 0 {
 			readings[i].nth = q.Nth
 		}
@@ -89,13 +90,16 @@ func (x *Index) countRows(q Query) (count int) {
 			list = append(list, candidate{node: n, score: isEqual})
 		}
 	}
-	return len(s.inPlaces(list, &reading{places: description{syn: x.syn}.asked(q)}))
+	return len(s.inPlaces(list, &reading{places: description{syn: x.syn}.asked(q)[0]}))
 }
 
-// asked are the places that the query names beside its text.
-func (d description) asked(q Query) (list []place) {
+// asked are the places that the query names beside its text, in every way to read them, the
+// plainest first.
+func (d description) asked(q Query) [][]place {
+	list := [][]place{nil}
 	if q.Within != "" {
-		list = append(list, describe(q.Within, d.syn).placeOf())
+		within := describe(q.Within, d.syn)
+		list = within.places(within.text, splitAt{})
 	}
 	if q.Frame != "" {
 		frame := describe(q.Frame, d.syn)
@@ -103,9 +107,22 @@ func (d description) asked(q Query) (list []place) {
 		if n := number(frame.text); n > 0 {
 			p.nth, p.name = n, phrase{}
 		}
-		list = append(list, p)
+		for i := range list {
+			list[i] = append(list[i], p)
+		}
 	}
 	return list
 }
 
-func (d description) placeOf() place { return d.place(d.text, splitAt{}) }
+// askedIn are the readings in each of the places.
+func askedIn(readings []reading, asked [][]place) (list []reading) {
+	for i, places := range asked {
+		for _, r := range readings {
+			if r.places = slices.Concat(r.places, places); i > 0 && r.uncut == nil {
+				r.uncut = &asked[0][0]
+			}
+			list = append(list, r)
+		}
+	}
+	return list
+}

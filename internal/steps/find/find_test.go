@@ -45,6 +45,10 @@ func TestAQueryCanNamePlaceFrameAndNumberBesideItsText(t *testing.T) {
 		{find.Query{Text: "Save", Nth: -1}, "f1e3"},
 		{find.Query{Text: "Edit", Within: "SO-2"}, "e17"},
 		{find.Query{Text: "Edit", Within: "row SO-1"}, "e12"},
+		{find.Query{Text: "Edit", Within: "SO-1 那一行"}, "e12"},
+		{find.Query{Text: "Edit", Within: "the row of SO-2"}, "e17"},
+		{find.Query{Text: "Edit", Within: "表格的最后一行"}, "e17"},
+		{find.Query{Text: "Save", Within: "the \"A\" section"}, "e3"},
 	} {
 		test.query.Action = find.Click
 		hit, err := x.Find(test.query)

@@ -45,7 +45,7 @@ func (x *Index) headLines() []*snapshot.Node {
 // there it is the only row of the first of several groups, without controls.
 func (x *Index) isHead(row *snapshot.Node) bool {
 	heads, cells := 0, 0
-	for m := row.First; m != nil; m = m.Next {
+	for m := firstCell(row); m != nil; m = m.Next {
 		cells++
 		if m.Role == "columnheader" {
 			heads++
@@ -86,7 +86,7 @@ func (x *Index) mayHead(row *snapshot.Node) bool {
 		return false
 	}
 	next := x.rows[at+1]
-	return next.Role == "row" && children(next) > 1 && children(next) == children(row) && x.holdsControl(next)
+	return next.Role == "row" && cells(next) > 1 && cells(next) == cells(row) && x.holdsControl(next)
 }
 
 // tableOf is the table that a row stands in; nil for none.

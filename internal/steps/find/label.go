@@ -16,16 +16,17 @@ type label struct {
 type source uint8
 
 const (
-	byName    source = iota
-	byText           // own text, placeholder
-	byNearby         // text beside it
-	byCaption        // what else is written at a field that has a name: text beside it, a placeholder
-	byContent        // all that is inside
+	byName     source = iota
+	byText            // own text, placeholder
+	byNearby          // text beside it
+	byCaption         // what else is written at a field that has a name: text beside it, a placeholder
+	byContent         // the text that is inside
+	byContents        // all of several texts that are inside
 )
 
-var sourceCost = [...]float64{byName: 0, byText: 0.02, byNearby: 0.03, byCaption: 0.03, byContent: 0.02}
+var sourceCost = [...]float64{byName: 0, byText: 0.02, byNearby: 0.03, byCaption: 0.03, byContent: 0.02, byContents: 0.02}
 
-var sourceNames = [...]string{byName: "name", byText: "text", byNearby: "text beside it", byCaption: "caption", byContent: "content"}
+var sourceNames = [...]string{byName: "name", byText: "text", byNearby: "text beside it", byCaption: "caption", byContent: "content", byContents: "content"}
 
 // answers tells whether a match by a label of the source says enough. A card that holds the
 // words is not what they name, nor is a field whose caption has them among others.
@@ -33,6 +34,8 @@ func (s source) answers(m *match, score float64) bool {
 	switch s {
 	case byContent:
 		return score >= isAlike || m.rest != nil && score >= isAround-synonymCost
+	case byContents: // who says a part of it means that part
+		return score >= isEqual
 	case byCaption:
 		return score >= isSynonym
 	}
@@ -88,12 +91,26 @@ func (x *Index) labelsOf(n *snapshot.Node) []label {
 	case isField:
 		add(x.caption(n), byCaption)
 	case n.Name == "" && n.Text == "" && n.First != nil && n.End-n.Index <= smallBox:
-		add(x.page.Content(n, 200), byContent)
+		add(x.page.Content(n, 200), x.contentSource(n))
 	case is(n, pressable):
 		add(x.mainText(n), byText)
 	}
 	x.labels[n.Index] = list
 	return list
+}
+
+// contentSource tells one text inside of a box from several.
+func (x *Index) contentSource(n *snapshot.Node) source {
+	texts := 0
+	for m := range x.page.Inside(n) {
+		if m.Name != "" || m.Text != "" {
+			texts++
+		}
+	}
+	if texts > 1 {
+		return byContents
+	}
+	return byContent
 }
 
 // badge is a count after a name: Cart (3), 消息（99+）; Cart, 2 items.
@@ -141,6 +158,9 @@ func (x *Index) beside(n *snapshot.Node) (texts []string) {
 			break
 		}
 		before := x.previous(at)
+		for before != nil && before.Role == "text" && before.Text == "" { // was an icon
+			before = x.previous(before)
+		}
 		if before != nil {
 			if !before.Pointer && x.plainText(before) && !x.labelsRow(at) && !sentence.MatchString(x.page.Content(before, 100)) {
 				texts = append(texts, x.page.Content(before, 100))

@@ -208,7 +208,7 @@ func reverses(w word) bool {
 // setting apart are words by which one of two things of a kind is told from the other: who
 // says "New password" does not mean "Confirm new password", nor "Pixel 9" the "Pixel 9 Pro".
 var (
-	apartWords = set("confirm confirmation repeat retype reenter again alternate alternative secondary backup spare other another old previous former pro plus max mini lite xl xxl xs ultra premium jr sr all bulk everything later beta alpha draft sample legacy")
+	apartWords = set("confirm confirmation repeat retype reenter again alternate alternative secondary backup recovery emergency spare other another old previous former pro plus max mini lite xl xxl xs ultra premium jr sr all bulk everything later beta alpha draft sample legacy")
 	apartHan   = strings.Fields("副 子 父 上级 下级 并 确认 重复 再次 备用 备选 次要 其他 其它 另一 旧 原 全部 批量 所有 一键 草稿 副本 示例 稍后 定时")
 )
 

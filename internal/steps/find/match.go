@@ -35,6 +35,7 @@ type match struct {
 	left   phrase // those of them that say something
 	absent bool   // of these, some stand nowhere on the page
 	rival  bool   // the label is of another thing of the kind
+	number bool   // the label is a number
 	short  bool   // the label is a single character: the rest must be a whole name
 	weak   bool   // words were left out that say little of a field, but may say much of a button
 	does   bool   // the label is what is done with the thing that the name says
@@ -71,7 +72,7 @@ func (r *reading) compare(l phrase) match {
 	}
 	for i, v := range r.variants {
 		if rest, found := v.cutEnd(core); found && !particular(l, v) {
-			best = match{score: isAround, why: "part of the words are its name", rest: rest, short: len([]rune(l.joined)) == 1}
+			best = match{score: isAround, why: "part of the words are its name", rest: rest, number: isNumber(l), short: len([]rune(l.joined)) == 1}
 			if i > 0 {
 				best.score -= synonymCost
 				best.why += ", by a synonym"

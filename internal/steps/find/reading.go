@@ -223,6 +223,7 @@ var (
 	zhNth      = regexp.MustCompile(`^(倒数)?第\s*(\d+|[一二两三四五六七八九十]+)\s*[个项条处张枚]\s*`)
 	zhLast     = regexp.MustCompile(`^最后一?[个项条]\s*`)
 	enNth      = regexp.MustCompile(`^(first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|last|\d+(?:st|nd|rd|th))\s+`)
+	enFromLast = regexp.MustCompile(`^(?:(second|third|fourth|fifth)[ -](?:(?:to|from)[ -](?:the[ -])?)?last|penultimate|next[ -]to[ -]last)\s+`)
 	personName = regexp.MustCompile(`^(?:first|last|second) names?\b`) // of whom, not which of several
 	pageNth    = regexp.MustCompile(`^(?:第\s*(\d+)\s*页|page (\d+))\s*(.*)$`)
 	dayNth     = regexp.MustCompile(`^(\d+)\s*[号日]$`)
@@ -241,6 +242,9 @@ func ordinal(text string) (r reading, rest string, found bool) {
 	}
 	if m := zhLast.FindString(text); m != "" {
 		return reading{nth: -1}, text[len(m):], true
+	}
+	if m := enFromLast.FindStringSubmatch(text); m != nil {
+		return reading{nth: -max(slices.Index(enWords, m[1])+1, 2), several: true}, text[len(m[0]):], true
 	}
 	m := enNth.FindStringSubmatch(text)
 	if m == nil || personName.MatchString(text) {

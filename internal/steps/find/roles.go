@@ -164,7 +164,7 @@ type placeWord struct {
 }
 
 var placeWords = []placeWord{
-	{words: entriesOf("对话框 弹出框 弹窗 弹框 模态框 提示框 窗口 dialog, modal, popup, pop up, dialog box"), roles: strings.Fields("dialog alertdialog"), box: true},
+	{words: entriesOf("对话框 弹出框 弹窗 弹框 模态框 提示框 确认框 抽屉 窗口 dialog, modal, popup, pop up, dialog box, drawer"), roles: strings.Fields("dialog alertdialog"), box: true},
 	{words: entriesOf("导航栏 导航菜单 导航 navigation, nav, navbar, navigation bar, nav bar, navigation menu"), roles: strings.Fields("navigation")},
 	{words: entriesOf("页头 顶部栏 顶部 header, banner, page header, top bar"), roles: strings.Fields("banner")},
 	{words: entriesOf("页脚 底部 footer, page footer"), roles: strings.Fields("contentinfo")},

@@ -140,10 +140,18 @@ func (x *Index) kindScopes(p place) (list []scope) {
 	if p.nth < 0 {
 		i = len(list) + p.nth
 	}
-	if i < 0 || i >= len(list) {
+	if i < 0 || i >= len(list) || p.word.box && !x.sideBySide(list) {
 		return nil
 	}
 	return list[i : i+1]
+}
+
+// sideBySide tells whether parts of the page stand beside each other. Others cannot be counted:
+// nobody counts the group inside of a card as one more card.
+func (x *Index) sideBySide(list []scope) bool {
+	return !slices.ContainsFunc(list, func(s scope) bool {
+		return x.page.Node(s.from).Parent != x.page.Node(list[0].from).Parent
+	})
 }
 
 // kindGrade compares what a place of a kind is called: by its name or, where it has none, by

@@ -115,7 +115,7 @@ func (s *search) candidate(n *snapshot.Node, r *reading, memo map[labelKey]*matc
 		if score == 0 || score == isWithin && !s.mayBePart(n, r, m) || !s.mayClick(n, r, m, l.source) {
 			continue
 		}
-		if score == isWithin && (m.does && !is(n, field) || is(n, field) && s.x.labelsOther(r.name)) {
+		if score == isWithin && s.isOther(n, r, m, l) {
 			score, rival = isRival, true
 		}
 		if m.weak && s.query.Action != Fill && s.query.Action != Select {
@@ -156,6 +156,21 @@ func (s *search) compare(l label, r *reading) *match {
 		m.left, m.absent = left, !s.x.knowsAll(left)
 	}
 	return &m
+}
+
+// isOther tells whether an element whose label has the words is another thing, all the same: it
+// does something with what is said, another element is labelled just so, or it is a choice of
+// two words of which one was said: "America" is not "South America". Who clicks "Issue 14" does
+// not mean the box to select it.
+func (s *search) isOther(n *snapshot.Node, r *reading, m *match, l label) bool {
+	switch {
+	case is(n, field):
+		return s.x.labelsOther(r.name)
+	case is(n, checkable) || n.Role == "option" || n.Role == "treeitem":
+		selects := s.query.Action == Click && l.words[0].text == "select" && indexOf(r.name.words, l.words[0]) < 0
+		return m.does || selects || len(l.words) == 2 && len(r.name.words) == 1 && l.words[0].kind == latin && l.words[1].kind == latin
+	}
+	return m.does
 }
 
 // mayBePart tells whether an element may be called by a part of its name alone. Who clicks by
@@ -232,45 +247,6 @@ func (s *search) inPlaces(list []candidate, r *reading) []candidate {
 	return list
 }
 
-// aboutText keeps the candidates that stand in a box that the text of the place is the title
-// of, or else beside that text.
-func (s *search) aboutText(list []candidate, p place) (kept []candidate) {
-	if p.row || p.nth != 0 || p.word != nil && !p.word.box {
-		return nil
-	}
-	boxes := s.x.titled(p)
-	for _, c := range list {
-		if slices.ContainsFunc(boxes, func(b *snapshot.Node) bool { return b.Holds(c.node) }) {
-			c.score -= nearCost
-			c.why += ", in the box with that title"
-			kept = append(kept, c)
-		}
-	}
-	if len(kept) == 0 && p.word == nil {
-		return s.beside(list, p)
-	}
-	return kept
-}
-
-// beside keeps the candidates that stand with the text that a place is called by.
-func (s *search) beside(list []candidate, p place) (kept []candidate) {
-	if len(list) == 0 {
-		return nil
-	}
-	anchors := s.x.anchors(p)
-	for _, c := range list {
-		for _, a := range anchors {
-			if s.x.standsWith(a, c.node) {
-				c.score -= nearCost
-				c.why += ", beside that text"
-				kept = append(kept, c)
-				break
-			}
-		}
-	}
-	return kept
-}
-
 // readTexts looks for an element that is no control but whose text is the name.
 func (s *search) readTexts(r *reading) {
 	// What is called a button but is plain text must at least stand where it was said to be.
@@ -279,7 +255,7 @@ func (s *search) readTexts(r *reading) {
 	}
 	var list []candidate
 	for n := range s.x.page.All() {
-		if n.Ref == "" || fit(n, Click) > 0 || n.Index == 0 || is(n, heading|landmark) || r.role.accepts(n) == 0 || inControl(n) {
+		if n.Ref == "" || fit(n, Click) > 0 || n.Index == 0 || is(n, heading|landmark) || r.role.accepts(n) == 0 || inControl(n) || s.x.isTitleOf(n) {
 			continue
 		}
 		c := candidate{node: n, score: isText - r.cost, why: "its text is exactly that"}

@@ -138,6 +138,17 @@ func (x *Index) headed(p place) (list []scope) {
 	return list
 }
 
+// sectionOf is the smallest section around an element; the whole page, without a name, for none.
+func (x *Index) sectionOf(n *snapshot.Node) scope {
+	best := scope{to: x.page.Len()}
+	for _, s := range x.sections {
+		if s.holds(n) && (best.name.empty() || s.to-s.from < best.to-best.from) {
+			best = s
+		}
+	}
+	return best
+}
+
 // titled are the boxes that begin with a text as their title, as pages build dialogs and
 // cards of plain boxes: for each text the smallest that has something to press or fill in it.
 func (x *Index) titled(p place) (list []*snapshot.Node) {
@@ -168,3 +179,10 @@ func (x *Index) holdsOther(box, title *snapshot.Node) bool {
 }
 
 func (x *Index) holdsControl(box *snapshot.Node) bool { return x.holdsOther(box, box) }
+
+// isTitleOf tells whether a text is the name of the dialog that it stands in.
+func (x *Index) isTitleOf(n *snapshot.Node) bool {
+	return n.Text != "" && slices.ContainsFunc(x.dialogs, func(d *snapshot.Node) bool {
+		return d.Holds(n) && x.placeName(d).equal(x.phrase(n.Text))
+	})
+}

@@ -116,6 +116,11 @@ var rowOf = regexp.MustCompile(`^(.+?)(?:里的|中的|的|里|中)?((?:倒数)?
 // places reads a place, which may itself stand in another, in every way.
 func (d description) places(text string, s splitAt) [][]place {
 	list := [][]place{{d.place(text, s)}}
+	if p := list[0][0]; p.word != nil && !p.name.empty() && !p.exact { // 用户列表 may be a name
+		p.word = nil
+		p.name = read(placeLeads.ReplaceAllString(text, ""))
+		list = append(list, []place{p})
+	}
 	if m := rowOf.FindStringSubmatch(text); m != nil {
 		list = append(list, []place{d.place(m[1], splitAt{}), d.place(m[2], splitAt{row: true})})
 	}
@@ -130,9 +135,9 @@ func (d description) places(text string, s splitAt) [][]place {
 }
 
 var (
-	placeLeads = regexp.MustCompile(`^(?:在|the|a|an|this|that)\s*`)
+	placeLeads = regexp.MustCompile(`^(?:在\s*|(?:the|a|an|this|that)\s+)`)
 	rowNth     = regexp.MustCompile(`^(倒数)?第\s*(\d+|[一二两三四五六七八九十]+)\s*行?$`)
-	enRowNth   = regexp.MustCompile(`^(?:row (\d+)|(\d+)(?:st|nd|rd|th) row|(first|second|third|fourth|fifth|last) row)$`)
+	enRowNth   = regexp.MustCompile(`^(?:row (\d+)|(\d+)(?:st|nd|rd|th) row|(first|second|third|fourth|fifth|last) row|(second|third)[ -](?:to[ -])?last row)$`)
 	itemNth    = regexp.MustCompile(`^(倒数)?第\s*(\d+|[一二两三四五六七八九十]+)\s*[个条项张件](?:商品|记录|结果|数据|卡片|项目|条目|订单|帖子|消息)?$`)
 	enItemNth  = regexp.MustCompile(`^(first|second|third|fourth|fifth|last) (?:item|result|card|product|entry|record|post|message)$`)
 	rowWords   = regexp.MustCompile(`^(?:row|line|item)\s+(?:of|for|with|containing)\s+(?:the\s+)?|\s+(?:row|line)$|(?:那|这|该)?一?行$`)
@@ -152,12 +157,15 @@ func (d description) place(text string, s splitAt) place {
 		}
 	}
 	if !p.row {
+		whole := text
 		if rest, word := takePlace(text); word != nil {
 			p.word, text = word, strings.TrimSpace(strings.TrimSuffix(rest, "的"))
 			if r, rest, found := ordinal(text + " "); found && strings.TrimSpace(rest) == "" {
 				p.nth, text = r.nth, ""
 			} else if n := number(text); n > 0 && ascii(text) {
-				p.nth, text = n, "" // frame 1
+				if p.nth, text = n, ""; word.box { // frame 1 is the first; but "Section 1" is a name
+					p.nth, p.word, text = 0, nil, whole
+				}
 			}
 		}
 	}
@@ -192,7 +200,7 @@ func rowNumber(text string, row bool) int {
 		}
 	}
 	if m := enRowNth.FindStringSubmatch(text); m != nil {
-		return max(number(m[1]), number(m[2])) + enNumber(m[3])
+		return max(number(m[1]), number(m[2])) + enNumber(m[3]) - enNumber(m[4])
 	}
 	if m := enItemNth.FindStringSubmatch(text); m != nil {
 		return enNumber(m[1])
