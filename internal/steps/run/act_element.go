@@ -197,6 +197,9 @@ func (r *Runner) upload(ctx context.Context, s *steps.Step, until *deadline) err
 		paths = append(paths, full)
 	}
 	_, err := r.call(ctx, "browser_file_upload", map[string]any{"paths": paths})
+	if err != nil {
+		r.settleDialog(ctx) // a chooser that stays open blocks every step after this one
+	}
 	return err
 }
 

@@ -89,9 +89,18 @@ func (r *Runner) locate(ctx context.Context, t *steps.Target, action find.Action
 			continue
 		}
 		loc, err := r.otherwise(ctx, q, refusal)
+		if refusal.NeedsPage && err != nil && mayCome(err) && until.again(ctx) {
+			continue
+		}
 		r.metrics.Finds.count(err == nil)
 		return loc, err
 	}
+}
+
+// mayCome tells whether the element of a selector may still appear.
+func mayCome(err error) bool {
+	code := codeOf(err)
+	return code == snapshot.NotFound || code == snapshot.NotInteractable
 }
 
 // query fills in what a target says.

@@ -152,6 +152,8 @@ func (r *Runner) bySelector(ctx context.Context, q find.Query) (located, error) 
 		return located{}, fail(snapshot.NotFound, "%s does not match any elements", q.Text)
 	case state.Count > 1:
 		return located{}, fail(snapshot.Ambiguous, "%s matches %d elements", q.Text, state.Count)
+	case state.Visible == 0:
+		return located{}, fail(snapshot.NotInteractable, "the element is not visible")
 	}
 	p, err := r.snapshot(ctx, true)
 	if err != nil {
