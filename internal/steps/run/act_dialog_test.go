@@ -19,7 +19,7 @@ func choosing() *fakeBrowser {
 		"browser_click": func(map[string]any) (string, bool) { open = true; return modal, false },
 		"browser_file_upload": func(args map[string]any) (string, bool) {
 			if paths, given := args["paths"].([]any); given && strings.Contains(paths[0].(string), "none") {
-				return "### Error\nError: ENOENT: no such file or directory, stat 'none.txt'\n" + modal, true
+				return "### Error\nError: ENOENT: no such file or directory, stat 'none.txt'\n", true // the dialog is not named
 			}
 			open = false
 			return "### Page\n", false

@@ -198,7 +198,7 @@ func (r *Runner) upload(ctx context.Context, s *steps.Step, until *deadline) err
 	}
 	_, err := r.call(ctx, "browser_file_upload", map[string]any{"paths": paths})
 	if err != nil {
-		r.settleDialog(ctx) // a chooser that stays open blocks every step after this one
+		r.call(ctx, "browser_file_upload", nil) // a chooser that stays open blocks every step after this one
 	}
 	return err
 }

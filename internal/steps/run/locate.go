@@ -33,7 +33,8 @@ type deadline struct {
 }
 
 func (r *Runner) deadline(s *steps.Step) *deadline {
-	return &deadline{r: r, end: r.opts.Now().Add(cmp.Or(r.limit(s), defaultTimeout)), gap: firstGap}
+	r.until = r.opts.Now().Add(cmp.Or(r.limit(s), defaultTimeout))
+	return &deadline{r: r, end: r.until, gap: firstGap}
 }
 
 // limit is how long a step may take, as somebody has said; 0 when nobody has.
