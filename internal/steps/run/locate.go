@@ -70,7 +70,7 @@ func (r *Runner) locate(ctx context.Context, t *steps.Target, action find.Action
 		return located{}, err
 	}
 	_, isSelector := find.ParseSelector(q.Text)
-	if isSelector && r.takesTarget() && q.Within == "" && q.Frame == "" && q.Nth == 0 {
+	if isSelector && r.takesTarget() && alone(q) == nil {
 		return located{address: q.Text, words: q.Text}, nil // the browser knows more than a snapshot
 	}
 	retried := false
@@ -96,6 +96,15 @@ func (r *Runner) locate(ctx context.Context, t *steps.Target, action find.Action
 		r.metrics.Finds.count(err == nil)
 		return loc, err
 	}
+}
+
+// alone refuses a selector whose step says more about the element: only a snapshot can tell
+// where something stands, and it knows nothing of this selector.
+func alone(q find.Query) error {
+	if q.Within == "" && q.Frame == "" && q.Nth == 0 {
+		return nil
+	}
+	return fail(snapshot.StepInvalid, "within, frame and nth cannot be joined with the selector %s; write them into it, or describe the element", q.Text)
 }
 
 // mayCome tells whether the element of a selector may still appear.
@@ -159,6 +168,9 @@ func (r *Runner) otherwise(ctx context.Context, q find.Query, refusal *find.Refu
 		r.metrics.Ambiguous++
 	}
 	if refusal.NeedsPage {
+		if err := alone(q); err != nil {
+			return located{}, err
+		}
 		return r.bySelector(ctx, q)
 	}
 	if loc, ok := r.remembered(q); ok {
