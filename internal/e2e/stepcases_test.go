@@ -62,7 +62,8 @@ var stepCases = []stepCase{
 - open /shadow.html
 - fill Nickname with "Bo"
 - click update profile
-- expect: {value: Bo, target: Nickname}`, `
+- expect: {value: Bo, target: Nickname}
+- expect: {count: 1, target: "p > label"}`, `
 - open /shadow.html
 - {fill: {target: Nick, value: x}, timeout: 1s, expect: {value: y, target: Nickname}}`, "ELEMENT_NOT_FOUND"},
 	{"lists, dates, boxes", `
@@ -105,7 +106,9 @@ var stepCases = []stepCase{
 - {action: expect, selector: "textarea[name=memo]", condition: value, text: hello}
 - {action: expect, selector: "#city", condition: visible}
 - {action: fill, selector: "textarea[name=memo]", value: ""}
-- {action: expect, selector: "textarea[name=memo]", condition: value, text: ""}`, `
+- {action: expect, selector: "textarea[name=memo]", condition: value, text: ""}
+- expect: {visible: "button:has-text('提交')"}
+- {check: {role: radio, name: 女}, expect: {checked: 女}}`, `
 - 打开 /selects.html
 - {action: click, selector: "#nothing", timeout: 1s}`, "ELEMENT_NOT_FOUND"},
 	{"addresses", `

@@ -204,9 +204,23 @@ func (r *Runner) onElement(ctx context.Context, s *steps.Step, action find.Actio
 			if again > 0 {
 				r.metrics.Recoveries.count(false)
 			}
+			r.tellCandidates(err)
 			return err
 		}
 		r.page = nil
+	}
+}
+
+// tellCandidates keeps the elements that the server names for a selector of several.
+func (r *Runner) tellCandidates(err error) {
+	var f *snapshot.Failure
+	if !errors.As(err, &f) || f.Code != snapshot.Ambiguous {
+		return
+	}
+	r.metrics.Ambiguous++
+	r.step.Candidates = nil
+	for _, locator := range f.Candidates {
+		r.step.Candidates = append(r.step.Candidates, find.Candidate{Path: r.mask(locator), Score: 1, Why: "the selector means it, too"})
 	}
 }
 
@@ -236,30 +250,6 @@ func (r *Runner) mayRepeat(ctx context.Context, err error, loc located, again in
 		return idempotent && again == 0
 	}
 	return false
-}
-
-// clearDialog deals with an open dialog before a step that is not about it.
-func (r *Runner) clearDialog(ctx context.Context, s *steps.Step) error {
-	m := r.where.modal
-	if m == nil || s.Action == steps.OnDialog || s.Action == steps.SetVars || s.Action == steps.Expect && r.dialogSays(s.Expect) || s.Action == steps.Upload && m.Kind == "file" {
-		return nil
-	}
-	policy := r.suite.Dialogs
-	if policy == "" {
-		policy = r.opts.Dialogs
-	}
-	if m.Kind == "file" || policy != "accept" && policy != "dismiss" {
-		return &snapshot.Failure{Code: snapshot.DialogOpen, Message: fmt.Sprintf("a dialog is open and no step answers it: %s", modalText(m)), Modal: m}
-	}
-	_, err := r.call(ctx, "browser_handle_dialog", map[string]any{"accept": policy == "accept"})
-	return err
-}
-
-// settleDialog closes what is still open, so that the teardown can work.
-func (r *Runner) settleDialog(ctx context.Context) {
-	if r.where.modal != nil && r.where.modal.Kind != "file" {
-		r.call(ctx, "browser_handle_dialog", map[string]any{"accept": false}) // it may be gone by now
-	}
 }
 
 // log writes the one line of a step.

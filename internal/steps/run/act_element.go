@@ -126,21 +126,18 @@ func (r *Runner) check(ctx context.Context, s *steps.Step, until *deadline) erro
 		return err
 	}
 	want := s.Action == steps.Check
-	is, err := r.isChecked(ctx, loc)
+	is, err := r.isChecked(ctx, loc, until)
 	if err != nil || is == want {
 		return err
 	}
 	return r.onElement(ctx, s, find.Check, "browser_click", nil, until)
 }
 
-func (r *Runner) isChecked(ctx context.Context, loc located) (bool, error) {
+func (r *Runner) isChecked(ctx context.Context, loc located, until *deadline) (bool, error) {
 	if loc.node != nil {
 		return loc.node.Checked == snapshot.On, nil
 	}
-	state, err := r.selectedBy(ctx, loc.address)
-	if err == nil && state.Count != 1 {
-		err = fail(snapshot.NotFound, "%s matches %d elements", loc.address, state.Count)
-	}
+	state, err := r.theOne(ctx, loc.address, until)
 	return state.Checked, err
 }
 
@@ -197,6 +194,9 @@ func (r *Runner) upload(ctx context.Context, s *steps.Step, until *deadline) err
 		paths = append(paths, full)
 	}
 	_, err := r.call(ctx, "browser_file_upload", map[string]any{"paths": paths})
+	if err != nil {
+		r.call(ctx, "browser_file_upload", nil) // a chooser that stays open blocks every step after this one
+	}
 	return err
 }
 
@@ -227,7 +227,7 @@ func (r *Runner) save(ctx context.Context, s *steps.Step, until *deadline) error
 			text = r.page.tree.Content(loc.node, maxText)
 		}
 	} else {
-		state, err := r.selectedBy(ctx, loc.address)
+		state, err := r.theOne(ctx, loc.address, until)
 		if err != nil {
 			return err
 		}

@@ -109,20 +109,26 @@ func within(ctx context.Context, limit time.Duration, what string, open func(con
 	return err
 }
 
-// noBase says how a path becomes an address.
-func noBase(to string) string {
-	if !strings.HasPrefix(to, "/") {
-		return ""
+// noAddress says why something cannot be opened, and what to write instead; "" when it can.
+func noAddress(to string) string {
+	u, err := url.Parse(to)
+	switch {
+	case strings.HasPrefix(to, "/"):
+		return "no address: " + to + "; the file has no base: add base: http://…, or serve: FOLDER, or run with --base-url"
+	case err == nil && u.Scheme == "file":
+		return "files are not opened: " + to + "; name their folder with serve: FOLDER and open them by /path"
+	case err != nil, to == "", u.Host == "" && u.Scheme != "about" && u.Scheme != "data":
+		return "no address: " + to
 	}
-	return "; the file has no base: add base: http://…, or serve: FOLDER, or run with --base-url"
+	return ""
 }
 
 // navigate goes to an address and sees that the browser went there: some failures come as
 // success. What was interrupted by the page before is tried again: its error page may still be
 // on the way.
 func (r *Runner) navigate(ctx context.Context, to string) error {
-	if u, err := url.Parse(to); err != nil || to == "" || u.Host == "" && u.Scheme != "about" && u.Scheme != "data" {
-		return &failure{code: snapshot.BadValue, message: "no address: " + to + noBase(to), expected: "https://… or /path with a base", actual: to}
+	if why := noAddress(to); why != "" {
+		return &failure{code: snapshot.BadValue, message: why, expected: "https://… or /path with a base", actual: to}
 	}
 	before := r.where.url
 	answer, err := r.call(ctx, "browser_navigate", map[string]any{"url": to})
@@ -172,15 +178,6 @@ func (r *Runner) wait(ctx context.Context, w *steps.Wait, until *deadline) error
 		}
 	}
 	return nil
-}
-
-func (r *Runner) dialog(ctx context.Context, d *steps.Dialog) error {
-	args := map[string]any{"accept": d.Accept}
-	if d.Text != "" {
-		args["promptText"] = d.Text
-	}
-	_, err := r.call(ctx, "browser_handle_dialog", args)
-	return err
 }
 
 func (r *Runner) tab(ctx context.Context, s *steps.Step, until *deadline) error {

@@ -36,6 +36,10 @@ type found struct {
 // maxAge is how long a snapshot is used without a new one. The page may move by itself.
 const maxAge = time.Second
 
+// patience is how long a page may take to answer, also where the step has less time left:
+// a busy machine is no reason to fail.
+const patience = 5 * time.Second
+
 // reads are the calls that leave the page and its refs as they are.
 var reads = []string{"browser_snapshot", "browser_take_screenshot", "browser_console_messages", "browser_network_requests", "browser_find"}
 
@@ -144,7 +148,13 @@ func (r *Runner) snapshot(ctx context.Context, fresh bool) (*page, error) {
 		return r.page, nil
 	}
 	r.page = nil
-	answer, err := r.call(ctx, "browser_snapshot", nil)
+	limit := max(patience, r.until.Sub(r.opts.Now()))
+	looking, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	answer, err := r.call(looking, "browser_snapshot", nil)
+	if err != nil && looking.Err() != nil && ctx.Err() == nil {
+		return nil, fail(snapshot.TimedOut, "the page did not answer in %s", limit.Round(time.Second))
+	}
 	if err != nil {
 		return nil, err
 	}

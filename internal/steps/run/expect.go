@@ -82,10 +82,27 @@ func (r *Runner) holds(ctx context.Context, p *page, e *steps.Expectation) (got 
 	if err != nil {
 		return "", false, err
 	}
-	if _, isSelector := find.ParseSelector(q.Text); isSelector {
-		if _, ok := queryExpression(q.Text); ok {
-			state, err := r.selectedBy(ctx, q.Text)
-			got, ok := state.holds(e)
+	if selector(q.Text) {
+		return r.selectorHolds(ctx, p, q, e)
+	}
+	got, ok = r.elementHolds(p, q, e)
+	return got, ok, nil
+}
+
+// selectorHolds looks at what a selector addresses: by the page, and where that cannot read
+// it, or the step says more, on the snapshot.
+func (r *Runner) selectorHolds(ctx context.Context, p *page, q find.Query, e *steps.Expectation) (got string, ok bool, err error) {
+	var refusal *find.Refusal
+	_, missed := p.find(r, q)
+	shown := !errors.As(missed, &refusal) || !refusal.NeedsPage // the snapshot can tell
+	joined := alone(q)
+	if joined != nil && !shown {
+		return "", false, joined
+	}
+	if _, inPage := queryExpression(q.Text); joined == nil && (inPage || !shown) {
+		state, err := r.selectedBy(ctx, q.Text)
+		if err == nil || !shown || codeOf(err) != snapshot.BadParameters {
+			got, ok = state.holds(e)
 			return got, ok, err
 		}
 	}
@@ -164,9 +181,13 @@ func valueOf(n *snapshot.Node) string {
 
 // holds compares what the page itself says about a selector.
 func (s *selected) holds(e *steps.Expectation) (string, bool) {
-	switch e.Kind {
-	case steps.Count:
+	if e.Kind == steps.Count {
 		return fmt.Sprintf("%d", s.Count), s.Count == e.Count
+	}
+	if s.Visible < 0 {
+		return fmt.Sprintf("%d elements, where one must be meant", s.Count), false
+	}
+	switch e.Kind {
 	case steps.Visible:
 		return fmt.Sprintf("%d elements, %d to be seen", s.Count, s.Visible), s.Visible > 0
 	case steps.Hidden:

@@ -34,7 +34,8 @@ type deadline struct {
 }
 
 func (r *Runner) deadline(s *steps.Step) *deadline {
-	return &deadline{r: r, end: r.opts.Now().Add(cmp.Or(r.limit(s), defaultTimeout)), gap: firstGap}
+	r.until = r.opts.Now().Add(cmp.Or(r.limit(s), defaultTimeout))
+	return &deadline{r: r, end: r.until, gap: firstGap}
 }
 
 // limit is how long a step may take, as somebody has said; 0 when nobody has.
@@ -70,7 +71,7 @@ func (r *Runner) locate(ctx context.Context, t *steps.Target, action find.Action
 		return located{}, err
 	}
 	_, isSelector := find.ParseSelector(q.Text)
-	if isSelector && r.takesTarget() && q.Within == "" && q.Frame == "" && q.Nth == 0 {
+	if isSelector && r.takesTarget() && alone(q) == nil {
 		return located{address: q.Text, words: q.Text}, nil // the browser knows more than a snapshot
 	}
 	retried := false
@@ -90,9 +91,27 @@ func (r *Runner) locate(ctx context.Context, t *steps.Target, action find.Action
 			continue
 		}
 		loc, err := r.otherwise(ctx, q, refusal)
+		if refusal.NeedsPage && err != nil && mayCome(err) && until.again(ctx) {
+			continue
+		}
 		r.metrics.Finds.count(err == nil)
 		return loc, err
 	}
+}
+
+// alone refuses a selector whose step says more about the element: only a snapshot can tell
+// where something stands, and it knows nothing of this selector.
+func alone(q find.Query) error {
+	if q.Within == "" && q.Frame == "" && q.Nth == 0 {
+		return nil
+	}
+	return fail(snapshot.StepInvalid, "within, frame and nth cannot be joined with the selector %s; write them into it, or describe the element", q.Text)
+}
+
+// mayCome tells whether the element of a selector may still appear.
+func mayCome(err error) bool {
+	code := codeOf(err)
+	return code == snapshot.NotFound || code == snapshot.NotInteractable
 }
 
 // query fills in what a target says.
@@ -150,6 +169,9 @@ func (r *Runner) otherwise(ctx context.Context, q find.Query, refusal *find.Refu
 		r.metrics.Ambiguous++
 	}
 	if refusal.NeedsPage {
+		if err := alone(q); err != nil {
+			return located{}, err
+		}
 		return r.bySelector(ctx, q)
 	}
 	if loc, ok := r.remembered(q); ok {

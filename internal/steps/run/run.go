@@ -92,6 +92,7 @@ type Runner struct {
 	step    *StepResult           // the one that is under way
 	chosen  *snapshot.Node        // the element that it used last; nil for none
 	learned map[string]Remembered // by the step that is under way
+	until   time.Time             // the time of that step
 }
 
 // New makes a Runner; nil options are the defaults.

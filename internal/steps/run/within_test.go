@@ -77,3 +77,19 @@ func TestTheStartOfTheBrowserIsNoPartOfTheTimeForAPage(t *testing.T) {
 		}
 	})
 }
+
+func TestAPageThatDoesNotAnswerDoesNotHoldAStep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		suite, err := steps.Parse("t.yaml", []byte("- {expect: {text: x}, timeout: 1s, optional: true}\n- {click: x, timeout: 8s}\n"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := &slowBrowser{fakeBrowser{tree: page(loginPage)}, map[string]time.Duration{"browser_snapshot": time.Hour}}
+		c := run.New(b, &run.Options{Screenshots: "off"}).Suite(t.Context(), suite).Cases[0]
+		for i, want := range []time.Duration{5 * time.Second, 8 * time.Second} {
+			if s := c.Steps[i]; s.Duration != want || s.Error == nil || s.Error.Details.Code != snapshot.TimedOut {
+				t.Errorf("step %d took %s: %+v", i+1, s.Duration, s.Error)
+			}
+		}
+	})
+}

@@ -90,6 +90,24 @@ func TestErrorTextsBecomeCodes(t *testing.T) {
 		{"### Result\nError: Tool \"x\" not found", snapshot.ToolMissing},
 		{"### Error\nError: page.evaluate: Execution context was destroyed", snapshot.PageChanged},
 		{"### Error\nError: Tab 7 not found", snapshot.BadValue},
+		{"### Error\nError: page._evaluateFunction: SyntaxError: Failed to execute 'querySelectorAll' on 'Document': '#a[' is not a valid selector.", snapshot.BadParameters},
+		{"### Error\nError: page._evaluateFunction: SyntaxError: Failed to execute 'evaluate' on 'Document': The string '//[' is not a valid XPath expression.", snapshot.BadParameters},
+		{"Error: Either time, text or textGone must be provided", snapshot.BadParameters},
+		{"### Error\nError: locator.fill: Error: Malformed value", snapshot.BadValue},
+		{"### Error\nError: locator.fill: Error: Cannot type text into input[type=number]", snapshot.BadValue},
+		{"### Error\nError: File access denied: /etc/x is outside allowed roots. Allowed roots: /a", snapshot.BadValue},
+		{"### Error\nError: ENOENT: no such file or directory, stat '/a/none.txt'", snapshot.BadValue},
+		{"### Error\nError: locator.fill: Error: Input of type \"checkbox\" cannot be filled", snapshot.NotInteractable},
+		{"### Error\nTimeoutError: locator.click: Timeout 5000ms exceeded.\nCall log:\n - element is not enabled", snapshot.NotInteractable},
+		{"### Error\nTimeoutError: locator.click: Timeout 5000ms exceeded.\nCall log:\n - element is not visible", snapshot.NotInteractable},
+		{"### Error\nError: page.goto: Navigation to \"http://h/\" is interrupted by another navigation to \"chrome-error://chromewebdata/\"", snapshot.NavigationFailed},
+		{"### Error\nError: Access to \"file:\" protocol is blocked. Attempted URL: file:///x", snapshot.NavigationFailed},
+		{"### Error\nError: Text not found", snapshot.AssertionFailed},
+		{"### Error\nError: Element with role \"button\" and accessible name \"x\" not found", snapshot.AssertionFailed},
+		{"### Error\nError: Expected value \"a\", but got \"b\"", snapshot.AssertionFailed},
+		{"### Error\nError: Item \"x\" not found", snapshot.AssertionFailed},
+		{"### Error\nError: Browser is already in use for /tmp/p, use --isolated to run multiple instances of the same browser", snapshot.BrowserBusy},
+		{"### Error\nError: Session not found", snapshot.ServerGone},
 		{"something new", snapshot.CallFailed},
 		{"", snapshot.CallFailed},
 	} {
@@ -99,6 +117,21 @@ func TestErrorTextsBecomeCodes(t *testing.T) {
 		}
 		if a := snapshot.ReadAnswer(result(test.text, false)); a.Failure != nil {
 			t.Errorf("%q: a failure without isError", test.text)
+		}
+	}
+}
+
+func TestAnErrorSaysWhatWentWrongAndNotInWhichFunction(t *testing.T) {
+	for text, want := range map[string]string{
+		"Error: browserBackend.callTool: Error: Malformed value":                     "Malformed value",
+		"TimeoutError: locator.click: Timeout 5000ms exceeded.":                      "Timeout 5000ms exceeded.",
+		"Error: page.goto: net::ERR_UNSAFE_PORT at http://h:9/":                      "net::ERR_UNSAFE_PORT at http://h:9/",
+		"Error: page._evaluateFunction: SyntaxError: '#a[' is not a valid selector.": "'#a[' is not a valid selector.",
+		"Error: \"#x\" does not match any elements.":                                 "\"#x\" does not match any elements.",
+		"Error: ": "the server reported an error without a text",
+	} {
+		if got := snapshot.FailureOf(text, nil).Message; got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
 		}
 	}
 }

@@ -56,6 +56,8 @@ var rules = []struct {
 	{"can only be used when there is related modal state present", "", NoDialog, ""},
 	{"while parsing css selector", "", BadParameters, ""},
 	{"Unexpected token", "while parsing", BadParameters, ""},
+	{"is not a valid selector", "", BadParameters, ""},
+	{"is not a valid XPath expression", "", BadParameters, ""},
 	{"Invalid arguments for tool", "", BadParameters, ""},
 	{`"invalid_type"`, `"path"`, BadParameters, ""},
 	{`"code"`, `"path"`, BadParameters, ""},
@@ -65,6 +67,7 @@ var rules = []struct {
 	{"Unknown key:", "", BadValue, ""},
 	{"Tab ", " not found", BadValue, ""},
 	{"outside allowed roots", "", BadValue, ""},
+	{"ENOENT: no such file", "", BadValue, ""}, // to upload
 	{"cannot be filled", "", NotInteractable, "kind"},
 	{"Element is not a", "", NotInteractable, "kind"},
 	{"ms exceeded", "intercepts pointer events", NotInteractable, "obscured"},
@@ -142,17 +145,21 @@ func whyNot(f *Failure, text string) string {
 	return f.Message
 }
 
+// functions are the names that servers put before what went wrong: "Error: locator.fill: Error: ".
+var functions = regexp.MustCompile(`^(?:(?:[A-Za-z]*Error|[A-Za-z]+\.[_A-Za-z]+):(?: |$))+`)
+
 // message is the first line that says something, without the names of functions before it.
 func message(text string) string {
 	line, rest, _ := strings.Cut(text, "\n")
 	if strings.HasPrefix(line, "[") { // a list of problems
 		line, rest = strings.Join(strings.Fields(text), " "), ""
 	}
-	line = strings.TrimPrefix(strings.TrimSpace(line), "Error: ")
-	if strings.HasSuffix(line, ":") {
+	line = strings.TrimSpace(line)
+	line = line[len(functions.FindString(line)):]
+	if line == "" || strings.HasSuffix(line, ":") {
 		line += " " + strings.Join(strings.Fields(rest), " ")
 	}
-	if line == "" {
+	if line = strings.TrimSpace(line); line == "" {
 		return "the server reported an error without a text"
 	}
 	return line
