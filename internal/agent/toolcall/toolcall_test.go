@@ -230,39 +230,6 @@ func TestAModelThatMarksOnlyTheEndOfItsThoughtsIsHeardFromTheBeginning(t *testin
 	}
 }
 
-func TestACallWithoutTagsIsFoundAtTheEnd(t *testing.T) {
-	const call = `{"id":"1","tool_name":"a","arguments":{"x":1}}`
-	for text, found := range map[string]bool{
-		call:                              true,
-		"Let me look.\n" + call + "\n":    true,
-		"So:\n```json\n" + call + "\n```": true,
-		"So:\n```\n" + call + "```\n":     true,
-		"{\n  \"name\": \"a\",\n  \"parameters\": {}\n}": true,
-		call + "\nWrite it like that.":                   false,
-		"Like " + call:                                   false,
-		`{"tool_name":"a","arguments":[]}`:               false,
-		`{"name":"a"}`:                                   false,
-		"```json\n{\"tool_name\":\n```":                  false,
-		"```":                                            false,
-		"``````":                                         false,
-		"":                                               false,
-	} {
-		if c, ok := Untagged(text); ok != found || ok && c.Tool != "a" {
-			t.Errorf("%q: %v, %+v", text, ok, c)
-		}
-	}
-}
-
-func FuzzUntagged(f *testing.F) {
-	f.Add("```json\n{\"tool_name\":\"a\",\"arguments\":{}}\n```")
-	f.Add("x\n{\"name\":\"a\",\"parameters\":{}}")
-	f.Fuzz(func(t *testing.T, text string) {
-		if c, ok := Untagged(text); ok && (c.Tool == "" || c.Err != nil || !strings.Contains(text, c.Raw)) {
-			t.Errorf("%q: %+v", text, c)
-		}
-	})
-}
-
 func FuzzReader(f *testing.F) {
 	for _, x := range fixtures {
 		f.Add(x.text, uint16(len(x.text)/2), x.cutOff)
