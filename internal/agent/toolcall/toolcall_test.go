@@ -112,7 +112,7 @@ func (r *Reader) parse(cutOff bool, pieces ...string) string {
 		if s.Unsaid {
 			text, thoughts = "", thoughts+text
 		}
-		if s.Said {
+		if s.Unthought {
 			thoughts = ""
 		}
 		text, thoughts = text+s.Text, thoughts+s.Thought
