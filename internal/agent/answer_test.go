@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/toolfit/toolfit/internal/access"
 	"github.com/toolfit/toolfit/internal/agent/script"
 	"github.com/toolfit/toolfit/internal/fault"
@@ -157,114 +155,6 @@ func TestTheCallersSystemMessageTakesThePlaceOfThePrompt(t *testing.T) {
 		if got := w.asked[1].Messages[0].Text(); got != system {
 			t.Errorf("it does not last: %s", got)
 		}
-	}
-}
-
-func TestAllSystemMessagesOfACallerAreThePrompt(t *testing.T) {
-	w := newWorld(t, "", nil)
-	w.script(script.Answer{Text: "ok"})
-	said := func(session string, list ...Message) (prompt, goesOn string) {
-		w.forget()
-		turn := w.turn("helper", "go")
-		turn.Session, turn.Messages = session, append(list, turn.Messages...)
-		goesOn = w.must(turn).Session
-		return w.asked[0].Messages[0].Text(), goesOn
-	}
-	one, two := textMessage(roleSystem, "Be kind."), textMessage(roleDeveloper, "Be short.")
-	prompt, session := said("", one, two, UserMessage("a"), one)
-	if prompt != "Be kind.\n\nBe short." {
-		t.Errorf("got %q", prompt)
-	}
-	prompt, session = said(session, two, one)
-	if prompt != "Be short.\n\nBe kind." {
-		t.Errorf("in the next question: %q", prompt)
-	}
-	if prompt, _ = said(session); prompt != "Be short.\n\nBe kind." {
-		t.Errorf("the last ones do not last: %q", prompt)
-	}
-}
-
-func TestChatsGoOnWhereTheyEnded(t *testing.T) {
-	w := newWorld(t, "", nil)
-	w.script(readSheet, script.Answer{Text: "有三行。"}, script.Answer{Text: "你问过表格。"})
-	first := w.must(w.turn("helper", "读取"))
-	next := w.turn("helper", "我刚才问了什么？")
-	next.Session = first.Session
-	if a := w.must(next); a.Session != first.Session || a.Text != "你问过表格。" {
-		t.Errorf("%+v", a)
-	}
-	if n := len(w.asked[2].Messages); n != 6 { // system, four of before, the new one
-		t.Errorf("%d messages: %s", n, w.asked[2].Raw)
-	}
-	stranger := next
-	stranger.Principal = access.Principal{ID: "k_other", Role: access.Admin, Profile: "*"}
-	if _, err := w.Answer(t.Context(), stranger); !fault.Is(err, fault.NotFound) {
-		t.Errorf("a stranger's: %v", err)
-	}
-	next.Session = "ses_nothing"
-	if _, err := w.Answer(t.Context(), next); !fault.Is(err, fault.NotFound) {
-		t.Errorf("an unknown one: %v", err)
-	}
-}
-
-func TestMemoryHasItsLimit(t *testing.T) {
-	w := newWorld(t, "  short: {model: native, capabilities: {memory_limit: 3}}\n  none: {model: native, capabilities: {enable_memory: false}}\n", nil)
-	w.script(script.Answer{Text: "ok"})
-	for agent, want := range map[string]int{"short": 4, "none": 2, "helper": 8} { // system, memory, the new one
-		var session string
-		for i := range 4 {
-			turn := w.turn(agent, fmt.Sprint("message ", i))
-			turn.Session = session
-			session = w.must(turn).Session
-		}
-		if got := len(w.asked[len(w.asked)-1].Messages); got != want {
-			t.Errorf("%s: %d messages, want %d", agent, got, want)
-		}
-	}
-}
-
-func TestWhatWasInterruptedIsSaidToBe(t *testing.T) {
-	w := newWorld(t, "", nil)
-	w.script(readSheet, script.Answer{Text: "ok"})
-	first := w.must(w.turn("helper", "读取"))
-	lost := Message{Role: roleAssistant, ToolCalls: []ToolCall{{ID: "call_9", Type: "function", Function: Function{Name: "x", Arguments: "{}"}}}}
-	if err := w.store.AppendMessages(t.Context(), first.Session, lost.encode()); err != nil { // as if killed here
-		t.Fatal(err)
-	}
-	next := w.turn("helper", "weiter")
-	next.Session = first.Session
-	w.must(next)
-	list := w.asked[len(w.asked)-1].Messages
-	if m := list[len(list)-2]; m.Role != "tool" || m.ToolCallID != "call_9" || !strings.Contains(m.Text(), "interrupted") {
-		t.Errorf("%+v", m)
-	}
-}
-
-func TestEveryCallHasItsAnswerRightBehindIt(t *testing.T) {
-	call := func(id string) Message {
-		return Message{Role: roleAssistant, ToolCalls: []ToolCall{{ID: id}}}
-	}
-	answer := func(id, text string) Message {
-		m := textMessage(roleTool, text)
-		m.ToolCallID = id
-		return m
-	}
-	list := []Message{
-		UserMessage("1"), call("a"), UserMessage("2"), call("b"), answer("a", "of a"), answer("b", "of b"), answer("c", "of nothing"),
-		call("d"), UserMessage("3"), call("d"), answer("d", "of the second"),
-	}
-	var got []string
-	for _, m := range complete(list) {
-		line := m.Role + m.ToolCallID + " " + m.Text()
-		for _, c := range m.ToolCalls {
-			line += c.ID
-		}
-		got = append(got, strings.TrimSpace(line))
-	}
-	const lost = "toold The call was interrupted. Whether it was carried out is not known."
-	want := []string{"user 1", "assistant a", "toola of a", "user 2", "assistant b", "toolb of b", "assistant d", lost, "user 3", "assistant d", "toold of the second"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
 	}
 }
 

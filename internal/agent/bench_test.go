@@ -48,3 +48,20 @@ func cpu() time.Duration {
 	syscall.Getrusage(syscall.RUSAGE_SELF, &u) // never fails for the process itself
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
+
+// BenchmarkLongSession measures an answer in a session of forty thousand messages, of which a
+// hundred are remembered.
+func BenchmarkLongSession(b *testing.B) {
+	w := newWorld(b, "", nil)
+	session := w.longSession(40_000)
+	b.ReportAllocs()
+	began, turns := cpu(), 0
+	for b.Loop() {
+		w.parts.Models = &silent{n: 3} // it answers at once
+		turn := w.turn("helper", "go")
+		turn.Session = session
+		w.must(turn)
+		turns++
+	}
+	b.ReportMetric(float64(cpu()-began)/float64(turns)/1e6, "cpu-ms/turn")
+}

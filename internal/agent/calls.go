@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/toolfit/toolfit/internal/agent/toolcall"
-	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/rawjson"
@@ -67,7 +66,7 @@ func (c *chat) calls(r *reply) []wanted {
 		list = append(list, readCall(t))
 	}
 	if len(list) == 0 {
-		list = c.untagged(r.text)
+		list = c.inWords(r.text)
 	}
 	if len(list) == 0 && r.text == "" { // it takes its thoughts for its answer
 		for _, t := range r.inThought {
@@ -86,23 +85,22 @@ func (c *chat) calls(r *reply) []wanted {
 	return list
 }
 
-// untagged is a call of one of the agent's tools at the end of a text, to which a model that
-// calls in its text has forgotten the tags. It is not made: it may be what was asked for.
-func (c *chat) untagged(text string) []wanted {
-	if c.model.Tools != config.TextTools {
-		return nil
+// inWords are calls of the agent's tools at the end of a text, where nothing is called: the
+// model has forgotten the tags, or its endpoint has let a call through as text. They are not
+// made, for they may be the answer to a question about calls; but the model is asked.
+func (c *chat) inWords(text string) (list []wanted) {
+	for _, t := range toolcall.AtEnd(text) {
+		w := readCall(t)
+		if _, err := c.tools.find(w.tool, w.source, w.args); w.err == nil && err == nil {
+			w.err = errInWords
+			list = append(list, w)
+		}
 	}
-	t, ok := toolcall.Untagged(text)
-	if !ok {
-		return nil
-	}
-	if _, err := c.tools.find(t.Tool, t.Source, t.Args); err != nil {
-		return nil
-	}
-	w := readCall(t)
-	w.err = errors.New("it has no tags around it")
-	return []wanted{w}
+	return list
 }
+
+// errInWords says that a model wrote a call where it speaks.
+var errInWords = errors.New("it stands in your text, where nothing is called")
 
 // errInThought says that a model wrote a call where it thinks.
 var errInThought = errors.New("it stands in your thoughts")

@@ -63,7 +63,7 @@ func (l *listener) show(s toolcall.Said) {
 		l.text.WriteString(l.before)
 		l.endsThoughts.Store(l.model.Name, true)
 	}
-	if s.Said {
+	if s.Unthought {
 		l.thoughts, l.thinking = toolcall.Reader{Uncalled: l.thoughts.Uncalled}, false
 		l.thought.Reset()
 		l.thought.WriteString(l.pondered)

@@ -120,6 +120,8 @@ func (c *chat) admit(w *wanted, open bool) (refusal error, skipped bool) {
 		return fault.New(fault.RateLimited, "not called: no more calls are possible in this answer").WithHint("answer with what you know"), true
 	case errors.Is(w.err, errInThought):
 		return fault.New(fault.BadArguments, "not called: %w", w.err).WithHint("write the call after them, in the answer itself"), false
+	case errors.Is(w.err, errInWords):
+		return fault.New(fault.BadArguments, "not called: %w", w.err).WithHint("if a call is meant, %s; if not, answer", c.askForCall()), false
 	case errors.Is(w.err, toolcall.ErrMadeUp):
 		return fault.New(fault.BadArguments, "not called: %w", w.err).WithHint("wait for the results, then write the call again"), false
 	case w.err != nil:
@@ -135,9 +137,9 @@ func (c *chat) admit(w *wanted, open bool) (refusal error, skipped bool) {
 // askForCall asks for a call in the form that can be read.
 func (c *chat) askForCall() string {
 	if c.model.Tools == config.TextTools {
-		return "write it again as " + callForm
+		return "write it as " + callForm
 	}
-	return "write the call again"
+	return "call the function again"
 }
 
 // dependencies are the calls that must be over before one is made. Calls of one round do

@@ -75,25 +75,33 @@ func TestAModelThatMakesUpAResultIsGivenTheRealOne(t *testing.T) {
 	}
 }
 
-// TestACallWithoutItsTagsIsAskedAbout holds that such a call is neither made nor passed over,
-// and that what only looks like one is an answer.
-func TestACallWithoutItsTagsIsAskedAbout(t *testing.T) {
+// TestACallInWordsIsAskedAbout holds that such a call is neither made nor passed over, and
+// that what only looks like one is an answer.
+func TestACallInWordsIsAskedAbout(t *testing.T) {
 	w := newWorld(t, "", nil)
-	untagged := func(name string) string {
+	fenced := func(name string) string {
 		return "```json\n{\"id\":\"1\",\"tool_name\":\"" + name + "\",\"arguments\":" + sheet + "}\n```"
 	}
-	w.script(script.Answer{Text: untagged("read_data_from_excel")}, in("writer", "2", "read_data_from_excel", sheet), script.Answer{Text: "ok"})
-	a := w.must(w.turn("writer", "go"))
-	if got := statuses(a.Calls); got != "1 failed, 2 success" || len(w.sent) != 1 || !strings.HasSuffix(a.Text, "ok") {
-		t.Errorf("%s, %d sent, %q", got, len(w.sent), a.Text)
-	}
-	if told := w.asked[1].Last().Text(); !strings.Contains(told, "it has no tags around it (write it again as") {
-		t.Errorf("%s", told)
-	}
-	for agent, name := range map[string]string{"writer": "another_tool", "helper": "read_data_from_excel"} {
+	leaked := "Let me look.\n<function=read_data_from_excel>\n<parameter=filepath>\na\n</parameter>\n</function>\n</tool_call>"
+	for _, c := range []struct{ agent, says, hint string }{
+		{"writer", fenced("read_data_from_excel"), "if a call is meant, write it as"},
+		{"helper", fenced("read_data_from_excel"), "if a call is meant, call the function again; if not, answer"},
+		{"helper", leaked, "if a call is meant, call the function again; if not, answer"},
+	} {
 		w.forget()
-		w.script(script.Answer{Text: untagged(name)})
-		if a := w.must(w.turn(agent, "go")); len(a.Calls) != 0 || a.Text != untagged(name) || a.Finish != "stop" {
+		w.script(script.Answer{Text: c.says}, in(c.agent, "2", "read_data_from_excel", sheet), script.Answer{Text: "ok"})
+		a := w.must(w.turn(c.agent, "go"))
+		if got := statuses(a.Calls); !strings.HasSuffix(got, "1 failed, 2 success") || len(w.sent) != 1 || !strings.HasSuffix(a.Text, "ok") {
+			t.Errorf("%s: %s, %d sent, %q", c.agent, got, len(w.sent), a.Text)
+		}
+		if told := w.asked[1].Last().Text(); !strings.Contains(told, "not called: it stands in your text, where nothing is called") || !strings.Contains(told, c.hint) {
+			t.Errorf("%s: %s", c.agent, told)
+		}
+	}
+	for _, agent := range []string{"writer", "helper"} {
+		w.forget()
+		w.script(script.Answer{Text: fenced("another_tool")})
+		if a := w.must(w.turn(agent, "go")); len(a.Calls) != 0 || a.Text != fenced("another_tool") || a.Finish != "stop" {
 			t.Errorf("%s: %+v", agent, a)
 		}
 	}

@@ -92,49 +92,73 @@ func title(list []Message) string {
 	return "Chat"
 }
 
-// remember takes the last messages of the session in. They begin with one of a person's, so
-// that no answer stands there without its question.
-func (c *chat) remember(ctx context.Context) error {
-	most := c.agent.Capabilities.MemoryLimit
-	var list []Message
-	var custom customPrompt // of the last time that there was one
-	fresh := true
-	for after := int64(0); ; {
-		rows, err := c.parts.Sessions.Messages(ctx, c.answer.Session, after, 1000)
-		if err != nil {
-			return err
-		}
-		for _, row := range rows {
-			after = row.Position
-			var m Message
-			if err := json.Unmarshal(row.Body, &m); err != nil || m.check() != nil {
-				continue // not one of ours
-			}
-			if m.isSystem() {
-				if fresh {
-					custom, fresh = nil, false
-				}
-				custom.add(&m)
-				continue
-			}
-			fresh = true
-			list = append(list, m)
-		}
-		if len(list) > most {
-			list = append([]Message(nil), list[len(list)-most:]...)
-		}
-		if len(rows) < 1000 {
-			break
-		}
+// pageSize is how many messages are read at a time.
+const pageSize = 1000
+
+// remember takes the last messages of the session in, and the prompt that was its last. All
+// that was said before stays where it is: a session may be long.
+func (c *chat) remember(ctx context.Context) (err error) {
+	if c.said, err = c.lastSaid(ctx, c.agent.Capabilities.MemoryLimit); err != nil || c.customPrompt() != "" {
+		return err
 	}
+	custom, err := c.lastPrompt(ctx)
+	if custom != "" {
+		c.system = systemPrompt(c.agent, custom, c.section, c.tools.shown())
+	}
+	return err
+}
+
+// lastSaid are the last messages of the session but for the prompts. They begin with one of a
+// person's, so that no answer stands there without its question.
+func (c *chat) lastSaid(ctx context.Context, most int) ([]Message, error) {
+	rows, err := c.parts.Sessions.LastMessages(ctx, c.answer.Session, min(most, pageSize))
+	var list []Message
+	for err == nil && len(rows) > 0 {
+		var page []Message
+		for _, row := range rows {
+			if m, ok := readMessage(row); ok && !m.isSystem() {
+				page = append(page, m)
+			}
+		}
+		list = append(page, list...)
+		before := rows[0].Position - 1
+		if n := min(before, pageSize); len(list) < most && n > 0 {
+			rows, err = c.parts.Sessions.Messages(ctx, c.answer.Session, before-n, int(n))
+			continue
+		}
+		break
+	}
+	list = list[max(0, len(list)-most):]
 	for len(list) > 0 && list[0].Role != roleUser {
 		list = list[1:]
 	}
-	c.said = list
-	if len(custom) > 0 && c.customPrompt() == "" {
-		c.system = systemPrompt(c.agent, custom.text(), c.section, c.tools.shown())
+	return list, err
+}
+
+// readMessage reads a stored message; false when it is not one of ours.
+func readMessage(row store.Message) (m Message, ok bool) {
+	return m, json.Unmarshal(row.Body, &m) == nil && m.check() == nil
+}
+
+// maxPrompt bounds how many messages a prompt is made of.
+const maxPrompt = 100
+
+// lastPrompt is what the system messages say that were sent last in the session.
+func (c *chat) lastPrompt(ctx context.Context) (string, error) {
+	last, err := c.parts.Sessions.LastBeginning(ctx, c.answer.Session, `{"role":"`+roleSystem+`"`, `{"role":"`+roleDeveloper+`"`)
+	if err != nil || last == 0 {
+		return "", err
 	}
-	return nil
+	rows, err := c.parts.Sessions.Messages(ctx, c.answer.Session, max(0, last-maxPrompt), int(min(last, maxPrompt)))
+	var prompt customPrompt
+	for _, row := range rows {
+		if m, ok := readMessage(row); ok && m.isSystem() {
+			prompt.add(&m)
+		} else {
+			prompt = nil
+		}
+	}
+	return prompt.text(), err
 }
 
 // keep stores messages and adds them to what the model is told.

@@ -54,19 +54,26 @@ func (a *API) complete(w http.ResponseWriter, r *http.Request, who access.Princi
 	answer, err := a.Agents.Answer(r.Context(), turn)
 	if err != nil {
 		if answer != nil { // it was begun: a client that asks again would have everything done again
-			w.Header().Set(SessionHeader, answer.Session)
+			name(w, answer.Session)
 			w.Header().Set("X-Should-Retry", "false")
 		}
 		a.fail(w, r, err)
 		return
 	}
-	w.Header().Set(SessionHeader, answer.Session)
+	name(w, answer.Session)
 	write(w, http.StatusOK, completion{
 		ID: id, Object: "chat.completion", Created: now(), Model: req.model,
 		Choices: []choice{{Message: &message{Role: "assistant", Content: answer.Text, Reasoning: answer.Thought}, Finish: &answer.Finish}},
 		Usage:   usageOf(answer.Usage),
 		Toolfit: &Extra{Session: answer.Session, Calls: answer.Calls, Rounds: answer.Rounds, Limit: answer.Limit},
 	})
+}
+
+// name tells the client where its chat is kept, if it is.
+func name(w http.ResponseWriter, session string) {
+	if session != "" {
+		w.Header().Set(SessionHeader, session)
+	}
 }
 
 // completion is an answer, or a part of one.
@@ -182,9 +189,7 @@ func (s *stream) begin(session string) {
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-cache")
 	h.Set("X-Accel-Buffering", "no") // proxies are to pass it on at once
-	if session != "" {
-		h.Set(SessionHeader, session)
-	}
+	name(s.w, session)
 	s.w.WriteHeader(http.StatusOK)
 	s.begun = true
 }

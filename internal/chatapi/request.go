@@ -125,6 +125,9 @@ func (in *wire) check() error {
 		if _, ok := session.(string); !ok {
 			return bad("metadata.session must be text")
 		}
+		if in.Store != nil && !*in.Store {
+			return bad("store must not be false with metadata.session: a chat that goes on is kept")
+		}
 	}
 	return nil
 }

@@ -7,22 +7,23 @@ import (
 )
 
 func TestWhatIsNotOursGoesToTheModel(t *testing.T) {
-	req, err := parse([]byte(`{"model":"a","temperature":0.10,"stop":["x"],"user":null,"metadata":{"session":"ses_1","k":"v"},"store":false,"stream":true,"tool_choice":"none","messages":[{"role":"user","content":"hi","toolfit":{"status":"success"}}],"enable_thinking":{"deep":[1e400]}}`))
+	req, err := parse([]byte(`{"model":"a","temperature":0.10,"stop":["x"],"user":null,"metadata":{"session":"ses_1","k":"v"},"store":true,"stream":true,"tool_choice":"none","messages":[{"role":"user","content":"hi","toolfit":{"status":"success"}}],"enable_thinking":{"deep":[1e400]}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got, want := string(req.params), `{"temperature":0.10,"stop":["x"],"enable_thinking":{"deep":[1e400]}}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if req.session != "ses_1" || !req.unkept || !req.stream || !req.noTools || req.messages[0].Note != nil {
+	if req.session != "ses_1" || req.unkept || !req.stream || !req.noTools || req.messages[0].Note != nil {
 		t.Errorf("%+v", req)
 	}
 }
 
 func TestWhatIsWrongIsSaidInTheCallersWords(t *testing.T) {
 	for body, want := range map[string]string{
-		`{"model":"a","messages":{}}`:                "in messages: want a list, got an object",
-		`{"model":"a","messages":[],"stream":"yes"}`: "in stream: want true or false, got a string",
+		`{"model":"a","messages":{}}`:                                "in messages: want a list, got an object",
+		`{"model":"a","messages":[],"stream":"yes"}`:                 "in stream: want true or false, got a string",
+		`{"model":"a","store":false,"metadata":{"session":"ses_1"}}`: "store must not be false with metadata.session",
 		`{"model":5}`:  "in model: want a string, got a number",
 		`{"model":"a"`: "it is no JSON: unexpected end",
 		``:             "it is no JSON: unexpected end",

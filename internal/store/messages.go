@@ -4,6 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
 	"time"
 )
 
@@ -50,6 +53,23 @@ func (s *Store) Messages(ctx context.Context, session string, after int64, limit
 func (s *Store) LastMessages(ctx context.Context, session string, limit int) ([]Message, error) {
 	const last = "position > (SELECT coalesce(max(position), 0) FROM messages WHERE session = $1) - $2 ORDER BY position"
 	return s.readMessages(ctx, session, last, pageLimit(limit))
+}
+
+// LastBeginning is the position of the last message of a session whose body begins with one of
+// the texts; 0 when there is none. They are looked for where they are: bodies do not travel.
+func (s *Store) LastBeginning(ctx context.Context, session string, texts ...string) (position int64, err error) {
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
+	args, either := []any{session}, make([]string, len(texts))
+	for i, text := range texts {
+		args = append(args, []byte(text))
+		either[i] = fmt.Sprintf("substr(body, 1, %d) = $%d", len(text), len(args))
+	}
+	row := s.read.QueryRowContext(ctx, "SELECT position FROM messages WHERE session = $1 AND ("+strings.Join(either, " OR ")+") ORDER BY position DESC LIMIT 1", args...)
+	if err = row.Scan(&position); errors.Is(err, sql.ErrNoRows) {
+		return 0, nil
+	}
+	return position, s.explain("look through messages of session "+session, err)
 }
 
 func (s *Store) readMessages(ctx context.Context, session, which string, args ...any) ([]Message, error) {

@@ -249,6 +249,12 @@ func testMessages(t *testing.T, open func() *store.Store) {
 	end, err := two.LastMessages(ctx, "ses_1", 5)
 	check(t, err)
 	equal(t, end, all[235:])
+	check(t, one.AppendMessages(ctx, "ses_2", raws(`{"role":"a"}`), raws(`{"role":"b"}`), raws(`{"role":"a","x":1}`), raws("\xff"), raws(`x{"role":"b"}`)))
+	for text, want := range map[string]int64{`{"role":"a"`: 4, `{"role":"b"`: 3, `{"role":"c"`: 0, "\xff": 5} {
+		if at, err := two.LastBeginning(ctx, "ses_2", "nothing", text); err != nil || at != want {
+			t.Errorf("the last that begins with %q: %d, %v, want %d", text, at, err, want)
+		}
+	}
 	end, err = two.LastMessages(ctx, "nobody", 5)
 	check(t, err)
 	equal(t, len(end), 0)
@@ -258,7 +264,7 @@ func testMessages(t *testing.T, open func() *store.Store) {
 	equal(t, len(left), 0)
 	left, err = two.Messages(ctx, "ses_2", 0, 0)
 	check(t, err)
-	equal(t, len(left), 1)
+	equal(t, len(left), 6)
 }
 
 func testTrimSessions(t *testing.T, open func() *store.Store) {

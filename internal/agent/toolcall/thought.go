@@ -49,11 +49,13 @@ func (t *thought) spoken() bool { return t.code || t.ticks > 0 }
 
 // output is what comes out of a piece.
 type output struct {
-	text, thought strings.Builder
-	unsaid, said  bool
+	text, thought     strings.Builder
+	unsaid, unthought bool
 }
 
-func (o *output) result() Said { return Said{o.text.String(), o.thought.String(), o.unsaid, o.said} }
+func (o *output) result() Said {
+	return Said{o.text.String(), o.thought.String(), o.unsaid, o.unthought}
+}
 
 // show lets text out. Blanks between the thoughts and what is said first belong to neither.
 func (r *Reader) show(text string, out *output) {
@@ -119,7 +121,7 @@ func (r *Reader) unthink(out *output) {
 	t.text.Reset()
 	t.all.Reset()
 	out.thought.Reset()
-	out.said = true
+	out.unthought = true
 	r.feed(text, out)
 }
 

@@ -70,10 +70,10 @@ var ErrMadeUp = errors.New("it stands behind a result that you made up")
 
 // Said is what has become of a text.
 type Said struct {
-	Text    string // none of a call's
-	Thought string
-	Unsaid  bool // all text before this was thought too: only its end was marked
-	Said    bool // all thought before this was said, and is in Text: its end was not marked after all
+	Text      string // none of a call's
+	Thought   string
+	Unsaid    bool // all text before this was thought too: only its end was marked
+	Unthought bool // all thought before this was said, and is in Text: its end was not marked after all
 }
 
 // body is what has come of an open call.

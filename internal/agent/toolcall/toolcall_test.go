@@ -112,7 +112,7 @@ func (r *Reader) parse(cutOff bool, pieces ...string) string {
 		if s.Unsaid {
 			text, thoughts = "", thoughts+text
 		}
-		if s.Said {
+		if s.Unthought {
 			thoughts = ""
 		}
 		text, thoughts = text+s.Text, thoughts+s.Thought
@@ -228,39 +228,6 @@ func TestAModelThatMarksOnlyTheEndOfItsThoughtsIsHeardFromTheBeginning(t *testin
 			t.Errorf("after %q: %+v, want %+v", step.piece, got, step.want)
 		}
 	}
-}
-
-func TestACallWithoutTagsIsFoundAtTheEnd(t *testing.T) {
-	const call = `{"id":"1","tool_name":"a","arguments":{"x":1}}`
-	for text, found := range map[string]bool{
-		call:                              true,
-		"Let me look.\n" + call + "\n":    true,
-		"So:\n```json\n" + call + "\n```": true,
-		"So:\n```\n" + call + "```\n":     true,
-		"{\n  \"name\": \"a\",\n  \"parameters\": {}\n}": true,
-		call + "\nWrite it like that.":                   false,
-		"Like " + call:                                   false,
-		`{"tool_name":"a","arguments":[]}`:               false,
-		`{"name":"a"}`:                                   false,
-		"```json\n{\"tool_name\":\n```":                  false,
-		"```":                                            false,
-		"``````":                                         false,
-		"":                                               false,
-	} {
-		if c, ok := Untagged(text); ok != found || ok && c.Tool != "a" {
-			t.Errorf("%q: %v, %+v", text, ok, c)
-		}
-	}
-}
-
-func FuzzUntagged(f *testing.F) {
-	f.Add("```json\n{\"tool_name\":\"a\",\"arguments\":{}}\n```")
-	f.Add("x\n{\"name\":\"a\",\"parameters\":{}}")
-	f.Fuzz(func(t *testing.T, text string) {
-		if c, ok := Untagged(text); ok && (c.Tool == "" || c.Err != nil || !strings.Contains(text, c.Raw)) {
-			t.Errorf("%q: %+v", text, c)
-		}
-	})
 }
 
 func FuzzReader(f *testing.F) {
