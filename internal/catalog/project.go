@@ -95,18 +95,37 @@ var pagingArguments = []struct{ name, schema string }{
 }
 
 // withPaging is a schema of arguments with those for paging. A tool that has such an
-// argument itself, or takes no named ones, stays as it is.
+// argument itself, or whose arguments are not known by name, stays as it is.
 func withPaging(schema json.RawMessage) (json.RawMessage, bool) {
 	var at rawjson.Walk
-	found := false
+	found, end := false, 0
 	for w := rawjson.Object(schema); w.Next(); {
-		if string(w.Key) == "properties" && len(w.Value) > 1 && w.Value[0] == '{' {
-			at, found = w, true
+		switch string(w.Key) {
+		case "properties":
+			if at, found = w, w.Value[0] == '{'; !found {
+				return schema, false
+			}
+		case "$ref", "allOf", "anyOf", "oneOf": // which name them elsewhere
+			end = -1
+		case "type":
+			if end == 0 && string(w.Value) == `"object"` {
+				end = w.End
+			}
 		}
 	}
-	if !found {
+	switch {
+	case found:
+		return addPaging(schema, at)
+	case end <= 0:
 		return schema, false
 	}
+	// A tool without arguments has a schema without properties.
+	edit := rawjson.Edit{Start: end, End: end, New: []byte(`,"properties":{}`)}
+	return withPaging(rawjson.AppendSplice(make([]byte, 0, len(schema)+256), schema, edit))
+}
+
+// addPaging adds the arguments to the properties that the walk has stopped at.
+func addPaging(schema json.RawMessage, at rawjson.Walk) (json.RawMessage, bool) {
 	var added []byte
 	for _, arg := range pagingArguments {
 		if rawjson.Get(at.Value, arg.name) != nil {

@@ -46,3 +46,24 @@ func TestTheOutputSchemaIsThatOfWhatIsSent(t *testing.T) {
 		})
 	}
 }
+
+func TestPagingIsForEveryToolWhoseArgumentsHaveNames(t *testing.T) {
+	const added = `"_fields":{"type":"string"`
+	for _, c := range []struct {
+		name, schema, begin string
+		paged               bool
+	}{
+		{"some arguments", `{"type":"object","properties":{"a":{}},"required":["a"]}`, `{"type":"object","properties":{"a":{},` + added, true},
+		{"no arguments", `{"type":"object","properties":{ }}`, `{"type":"object","properties":{ ` + added, true},
+		{"no properties", `{"type":"object","additionalProperties":false}`, `{"type":"object","properties":{` + added, true},
+		{"an argument of that name", `{"type":"object","properties":{"_limit":{}}}`, `{"type":"object","properties":{"_limit":{}}}`, false},
+		{"names that stand elsewhere", `{"type":"object","allOf":[{}]}`, `{"type":"object","allOf":[{}]}`, false},
+		{"properties that are none", `{"type":"object","properties":true}`, `{"type":"object","properties":true}`, false},
+		{"anything", `{}`, `{}`, false},
+	} {
+		got, paged := withPaging([]byte(c.schema))
+		if paged != c.paged || !bytes.HasPrefix(got, []byte(c.begin)) || !json.Valid(got) {
+			t.Errorf("%s: %v, %s", c.name, paged, got)
+		}
+	}
+}

@@ -2,8 +2,10 @@ package project
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/big"
+	"strconv"
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/project/shape"
@@ -109,8 +111,11 @@ func newCondition(name string, values any) (condition, error) {
 		}
 	}
 	list, ok := values.([]any)
-	if !ok {
+	switch {
+	case !ok:
 		list = []any{values}
+	case len(list) == 0:
+		return c, errors.New("no value is in the list, so that no call would fit")
 	}
 	for _, v := range list {
 		switch v := v.(type) {
@@ -133,7 +138,7 @@ func newCondition(name string, values any) (condition, error) {
 }
 
 func (c *condition) holds(args []byte) bool {
-	value := rawjson.Get(args, c.path...)
+	value := pointed(args, c.path)
 	if value == nil {
 		return c.absent
 	}
@@ -143,6 +148,24 @@ func (c *condition) holds(args []byte) bool {
 		}
 	}
 	return false
+}
+
+// pointed is the value to which the names lead, which are places in arrays; nil without one.
+func pointed(value []byte, path []string) []byte {
+	for _, name := range path {
+		if len(value) == 0 || value[0] != '[' {
+			value = rawjson.Get(value, name)
+			continue
+		}
+		place, rest := 0, rawjson.Array(value)
+		for value = nil; rest.Next(); place++ {
+			if strconv.Itoa(place) == name {
+				value = rest.Value
+				break
+			}
+		}
+	}
+	return value
 }
 
 // maxDigits bounds numbers that are compared: 1e999999999 would fill the memory.

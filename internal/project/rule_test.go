@@ -20,6 +20,7 @@ func TestChoose(t *testing.T) {
 		{ID: "shadow", Tool: "cloud__env", Mode: project.Shadow, When: map[string]any{"action": "list", "y": true}, Keep: "b"},
 		{ID: "off", Tool: "cloud__env", Mode: project.Off, When: map[string]any{"action": "list", "y": true, "z": 1}, Keep: "b"},
 		{ID: "budget", Tool: "?ile__read", Budget: 100},
+		{ID: "place", Tool: "files__list", When: map[string]any{"/paths/1/0": "b"}, Keep: "a"},
 	})
 	if len(problems) > 0 {
 		t.Fatal(problems)
@@ -35,6 +36,9 @@ func TestChoose(t *testing.T) {
 		{"a pointer", "cloud__env", "", `{"action":"info","deep":{"n/m":"v"}}`, "any", ""},
 		{"a named profile wins", "cloud__env", "ops", `{"action":"info","deep":{"n/m":"v"}}`, "ops", ""},
 		{"shadow stands beside, off does not", "cloud__env", "", `{"action":"list","y":true,"z":1}`, "list", "shadow"},
+		{"a pointer into an array", "files__list", "", `{"paths":["a",["b"]]}`, "place", ""},
+		{"a place that is not there", "files__list", "", `{"paths":["a",[]]}`, "", ""},
+		{"a place in an object is a name", "files__list", "", `{"paths":{"1":{"0":"b"}}}`, "place", ""},
 		{"one character", "file__read", "", `{}`, "budget", ""},
 		{"arguments that are no object", "cloud__other", "", `[]`, "glob", ""},
 		{"no arguments", "cloud__env", "", ``, "list", ""},
@@ -91,6 +95,7 @@ func TestWrongRulesSayWhatToDo(t *testing.T) {
 		"rule 0, budget: is -1":                             {Tool: "t", Budget: -1},
 		`rule 0, shape: is "csv"`:                           {Tool: "t", Keep: "a", Shape: "csv"},
 		`rule 0, mode: is "maybe"`:                          {Tool: "t", Keep: "a", Mode: "maybe"},
+		"rule 0, when: x: no value is in the list":          {Tool: "t", Keep: "a", When: map[string]any{"x": []any{}}},
 		"rule 0, when: x: map[] is no text":                 {Tool: "t", Keep: "a", When: map[string]any{"x": map[string]any{}}},
 	} {
 		rules, problems := project.Compile([]project.Rule{r})

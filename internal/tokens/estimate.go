@@ -4,13 +4,14 @@ package tokens
 // token, and a fifth of one for each letter after the sixth; a capital after a small
 // letter starts a new run.
 const (
-	digitCost   = 40
-	runeCost    = 85 // a character beyond ASCII
-	newlineCost = 50
-	otherCost   = 55
-	runCost     = 100
-	longCost    = 20
-	longAfter   = 6
+	digitCost    = 40
+	runeCost     = 85 // a character beyond ASCII
+	alphabetCost = 35 // one of an alphabet that is not Latin: several make a token
+	newlineCost  = 50
+	otherCost    = 55
+	runCost      = 100
+	longCost     = 20
+	longAfter    = 6
 )
 
 // The machine's states: outside a run of letters, or in one, by how many letters it has
@@ -62,6 +63,8 @@ func byteCost(b byte) int {
 	switch {
 	case b >= '0' && b <= '9':
 		return digitCost
+	case b >= 0xCE && b <= 0xE0: // from Greek to Thai
+		return alphabetCost
 	case b >= 0xC0:
 		return runeCost
 	case b >= 0x80, b == ' ': // inside a character; blanks melt into the next word

@@ -2,7 +2,7 @@
 // exact on demand. It knows one vocabulary, o200k; other families differ by up to a fifth,
 // so every number carries its label. It never speaks of money, and it never reads a file.
 //
-//	n := tokens.Estimate(raw)          // fast, no allocation, usually within 10 %
+//	n := tokens.Estimate(raw)          // fast, no allocation, mostly within a fifth
 //	exact, err := tokens.Count(text)   // o200k, slow; the vocabulary is loaded on first use
 package tokens
 

@@ -20,6 +20,7 @@ func TestEstimateFollowsItsTable(t *testing.T) {
 		"12345":       2,
 		"a b":         2,
 		"中文字":         2.55,
+		"привет, мир": 9*.35 + .55,
 		"\n\n":        1,
 		`{"a":1}`:     5*.55 + 1 + .4,
 		"\xff\xfe":    1.7, // not UTF-8: still a number
@@ -51,6 +52,8 @@ func slow(text string) int {
 			sum += 50
 		case b < utf8.RuneSelf && b != ' ':
 			sum += 55
+		case b >= 0xCE && b <= 0xE0:
+			sum += 35
 		case b >= 0xC0:
 			sum += 85
 		}
@@ -100,6 +103,7 @@ func TestEstimateIsNearTheCount(t *testing.T) {
 		"JSON":    strings.Repeat(`{"id":12345,"name":"first thing","url":"https://example.com/a/b","ok":true},`, 50),
 		"prose":   strings.Repeat("The quick brown fox jumps over the lazy dog.\n", 50),
 		"Chinese": strings.Repeat("环境列表返回所有可用的云开发环境。", 50),
+		"Russian": strings.Repeat("Курьер Григорий Щукин вручит хрупкую посылку адресату; упаковку вскрывать запрещено. ", 50),
 	} {
 		exact, err := tokens.Count(text)
 		if err != nil {

@@ -34,9 +34,9 @@ type Count struct {
 
 // Cleaner cleans results. It may be shared.
 type Cleaner struct {
-	opts    Options
-	secrets [][]byte // the longest first
-	exact   *Cleaner // for images, sound and files: in so many letters some look like a key
+	opts  Options
+	known *known
+	exact *Cleaner // for images, sound and files: in so many letters some look like a key
 }
 
 // leastSecret keeps short values from striking out half of a text.
@@ -44,15 +44,8 @@ const leastSecret = 6
 
 // New makes a Cleaner.
 func New(opts Options) *Cleaner {
-	c := &Cleaner{opts: opts}
-	for _, s := range opts.Secrets {
-		if len(s) >= leastSecret {
-			c.secrets = append(c.secrets, []byte(s))
-		}
-	}
-	slices.SortFunc(c.secrets, func(a, b []byte) int { return cmp.Compare(len(b), len(a)) })
-	c.exact = &Cleaner{secrets: c.secrets}
-	return c
+	k := newKnown(opts.Secrets)
+	return &Cleaner{opts: opts, known: k, exact: &Cleaner{known: k}}
 }
 
 // Result cleans a tools/call result, also one that is an error. A result in which nothing
@@ -62,7 +55,7 @@ func (c *Cleaner) Result(raw []byte) ([]byte, Count) {
 	if rawjson.Check(raw) != nil {
 		return raw, count
 	}
-	if c.opts.Strip || c.opts.Tokens || len(c.secrets) > 0 {
+	if c.opts.Strip || c.opts.Tokens || len(c.known.secrets) > 0 {
 		if out := c.document(raw, 0, &count); out != nil {
 			raw = out
 		}
@@ -141,17 +134,42 @@ func (c *Cleaner) literal(literal []byte, inside int, count *Count) []byte {
 	if bytes.IndexByte(text, '\\') >= 0 {
 		text = quoted.AppendText(nil, literal)
 	}
-	if start, end, ok := quoted.JSON(text); ok && inside < maxInside && rawjson.Check(text[start:end]) == nil {
-		inner := c.document(text[start:end], inside+1, count)
-		if inner == nil {
+	if start, end, ok := quoted.JSON(text); ok && inside < maxInside {
+		inner, isJSON := c.documents(text[start:end], inside+1, count)
+		if inner != nil {
+			return quoted.Append(nil, slices.Concat(text[:start], inner, text[end:]))
+		}
+		if isJSON {
 			return nil
 		}
-		return quoted.Append(nil, slices.Concat(text[:start], inner, text[end:]))
 	}
 	if text = c.text(text, count); text == nil {
 		return nil
 	}
 	return quoted.Append(nil, text)
+}
+
+// documents cleans a text that is a JSON document, or one on each line; nil when nothing is
+// found. False: it is neither.
+func (c *Cleaner) documents(text []byte, inside int, count *Count) (out []byte, isJSON bool) {
+	if rawjson.Check(text) == nil {
+		return c.document(text, inside, count), true
+	}
+	for line := range bytes.Lines(text) {
+		if len(bytes.TrimSpace(line)) > 0 && rawjson.Check(line) != nil {
+			return nil, false
+		}
+	}
+	found := false
+	for line := range bytes.Lines(text) {
+		clean := c.document(line, inside, count)
+		found = found || clean != nil
+		out = append(out, cmp.Or(string(clean), string(line))...)
+	}
+	if !found {
+		return nil, true
+	}
+	return out, true
 }
 
 // text cleans plain text; nil when nothing is found. Invisible characters go first: one of
@@ -163,11 +181,8 @@ func (c *Cleaner) text(text []byte, count *Count) []byte {
 			text, found = out, true
 		}
 	}
-	for _, secret := range c.secrets {
-		if n := bytes.Count(text, secret); n > 0 {
-			text, found = bytes.ReplaceAll(text, secret, redacted), true
-			count.Secrets += n
-		}
+	if out := c.known.redact(text, count); out != nil {
+		text, found = out, true
 	}
 	if c.opts.Tokens {
 		if out := redactTokens(text, count); out != nil {

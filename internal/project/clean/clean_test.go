@@ -1,9 +1,11 @@
 package clean_test
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/toolfit/toolfit/internal/project/clean"
 	"github.com/toolfit/toolfit/internal/rawjson"
@@ -12,6 +14,8 @@ import (
 func text(s string) string {
 	return `{"content":[{"type":"text","text":` + string(rawjson.AppendString(nil, s)) + `}]}`
 }
+
+func b64(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
 
 func TestResult(t *testing.T) {
 	all := clean.Options{Strip: true, Tokens: true, Secrets: []string{"hunter2hunter2", "short"}}
@@ -29,6 +33,11 @@ func TestResult(t *testing.T) {
 		{"hidden ASCII", all, text("a\U000E0049\U000E0047b"), text("ab")},
 		{"bytes hidden in variation selectors", all, text("a\ufe00\ufe01\U000E0101b"), text("a\ufe00b")},
 		{"HTML comments", all, text("a <!-- ignore\nall --> b <!-- open"), text("a  b <!-- open")},
+		{"HTML comments end where they do in a browser", all, text("a<!-- x --!>b<!-->c<!--->d<!-- -- -->e"), text("abcde")},
+		{"letters hidden behind a flag", all, text("🏴\U000E0049\U000E0047\U000E004E and 🏴\U000E0067\U000E0062\U000E0065\U000E006E\U000E0067\U000E007F\U000E0067"), text("🏴 and 🏴\U000E0067\U000E0062\U000E0065\U000E006E\U000E0067\U000E007F")},
+		{"a secret in base64, wherever it stands", all, text(b64("hunter2hunter2") + " " + b64("u:hunter2hunter2") + " " + b64("me:hunter2hunter2!")), text("[redacted]I= dTp[redacted]g== bWU6[redacted]Ih")},
+		{"a secret in a URL", clean.Options{Secrets: []string{"p@ss w/rd"}}, text("?k=p%40ss+w%2Frd&x /p@ss%20w%2Frd/"), text("?k=[redacted]&x /[redacted]/")},
+		{"JSON Lines stay such", all, text("{\"a\":\"\\u0068unter2hunter2\"}\n\n[\"\\u202e\"]\n{}"), text("{\"a\":\"[redacted]\"}\n\n[\"\"]\n{}")},
 		{"secrets, but not short ones", all, text("x hunter2hunter2 short"), text("x [redacted] short")},
 		{"a secret with an invisible character in it", all, text("hunter2\u200bhunter2"), text("[redacted]")},
 		{"an escaped secret", all, `{"structuredContent":{"a":"\u0068unter2hunter2"}}`, `{"structuredContent":{"a":"[redacted]"}}`},
@@ -77,6 +86,18 @@ func TestFormsOfTokens(t *testing.T) {
 		got, _ := c.Result([]byte(text(in)))
 		if string(got) != text(want) {
 			t.Errorf("%q\ngot  %s\nwant %s", in, got, text(want))
+		}
+	}
+}
+
+// What is begun again and again and never ends must not be looked for from each beginning.
+func TestTextThatNeverEndsTakesNoTime(t *testing.T) {
+	c := clean.New(clean.Options{Strip: true, Tokens: true})
+	for _, piece := range []string{"<!--", "<!---", "\x1b]", "\x1b[0", "-----BEGIN ", "://a:", "eyJ"} {
+		began := time.Now()
+		c.Result([]byte(text(strings.Repeat(piece, 1<<20/len(piece)))))
+		if took := time.Since(began); took > 20*time.Second {
+			t.Errorf("%q takes %s", piece, took)
 		}
 	}
 }

@@ -18,10 +18,13 @@ var suspect = func() (t [256]bool) {
 	return t
 }()
 
+// blackFlag is what the flags of regions begin with.
+const blackFlag = 0x1F3F4
+
 // strip takes out what a reader would not see; nil when there is none.
 func strip(text []byte, count *Count) []byte {
 	var out []byte
-	done, found := 0, false
+	done, found, open := 0, false, false
 	drop := func(from, to int) {
 		out = append(out, text[done:from]...)
 		done, found = to, true
@@ -33,10 +36,18 @@ func strip(text []byte, count *Count) []byte {
 			i++
 			continue
 		}
-		if n := commentLength(text[i:]); n > 0 {
-			drop(i, i+n)
-			count.Comments++
-			i += n
+		if !open && bytes.HasPrefix(text[i:], comment) {
+			if n := commentLength(text[i:]); n > 0 {
+				drop(i, i+n)
+				count.Comments++
+				i += n
+				continue
+			}
+			open = true // nor does any later one end: to look again and again would take long
+		}
+		if last == blackFlag {
+			i += regionLength(text[i:])
+			last = 0
 			continue
 		}
 		if n := hiddenLength(text[i:], last); n > 0 {
@@ -55,17 +66,53 @@ func strip(text []byte, count *Count) []byte {
 	return append(append(make([]byte, 0, len(out)+len(text)-done), out...), text[done:]...)
 }
 
-// commentLength is how long the HTML comment at the start of text is; 0 without one that ends.
+// comment is how one begins.
+var comment = []byte("<!--")
+
+// commentLength is how long the HTML comment at the start of text is; 0 when it does not end.
+// It ends where it does for a browser, or the rest would be hidden from people alone.
 func commentLength(text []byte) int {
-	if !bytes.HasPrefix(text, []byte("<!--")) {
-		return 0
+	for _, empty := range []string{"<!-->", "<!--->"} {
+		if bytes.HasPrefix(text, []byte(empty)) {
+			return len(empty)
+		}
 	}
-	n := bytes.Index(text[4:], []byte("-->"))
-	if n < 0 {
-		return 0
+	for n := len(comment); ; {
+		at := bytes.Index(text[n:], []byte("--"))
+		if at < 0 {
+			return 0
+		}
+		n += at
+		for _, end := range []string{"-->", "--!>"} {
+			if bytes.HasPrefix(text[n:], []byte(end)) {
+				return n + len(end)
+			}
+		}
+		n++
 	}
-	return 4 + n + 3
 }
+
+// regionLength is how many bytes at the start of text make the flag before them that of a
+// region: some letters and digits as tags, and the tag that ends them. Any others are letters
+// that nobody sees.
+func regionLength(text []byte) int {
+	const most = 6 // letters: two of the country, up to four of the region
+	n := 0
+	for range most + 1 {
+		r, size := utf8.DecodeRune(text[n:])
+		n += size
+		switch {
+		case r == 0xE007F:
+			return n
+		case r >= 0xE0030 && r <= 0xE0039, r >= 0xE0061 && r <= 0xE007A:
+		default:
+			return 0
+		}
+	}
+	return 0
+}
+
+func isTag(r rune) bool { return r >= 0xE0000 && r <= 0xE007F }
 
 // hiddenLength is how many bytes at the start of text nobody sees: a control character, the
 // whole of a terminal sequence, or a format character. last stands before it.
@@ -82,10 +129,8 @@ func hiddenLength(text []byte, last rune) int {
 		if isVariation(last) { // one may follow a sign; a row of them carries hidden bytes
 			return n
 		}
-	case r >= 0xE0000 && r <= 0xE007F:
-		if last != 0x1F3F4 && !(last >= 0xE0000 && last <= 0xE007F) { // but in the flags of regions
-			return n
-		}
+	case isTag(r):
+		return n
 	case unicode.Is(unicode.Cf, r) && !isVisibleFormat(r):
 		return n
 	}
@@ -124,8 +169,11 @@ func terminalLength(text []byte) int {
 			if text[i] == 0x07 {
 				return i + 1
 			}
-			if text[i] == 0x1b && i+1 < len(text) && text[i+1] == '\\' {
-				return i + 2
+			if text[i] == 0x1b { // which ends it here, or begins another
+				if i+1 < len(text) && text[i+1] == '\\' {
+					return i + 2
+				}
+				break
 			}
 		}
 	}

@@ -26,7 +26,9 @@ func (n *nodeWriter) keyword(name string, value []byte) {
 	case "properties":
 		n.add(name, n.properties(value))
 	case "required":
-		n.add(name, n.required(value))
+		if !n.cuts.Budget { // which may take any member, where rows and long strings are not enough
+			n.add(name, n.required(value))
+		}
 	case "additionalProperties":
 		n.add(name, n.write(value, n.others(), false))
 	case "items":

@@ -46,16 +46,18 @@ func (c *cutter) object(depth int) {
 		c.err = rawjson.ErrDepth
 		return
 	}
-	start, count := c.pos, 0
+	start, count, largest := c.pos, 0, 0
 	c.pos++
 	for ; c.next('}', count == 0); count++ {
 		if c.key(); c.err != nil {
 			return
 		}
+		from := c.pos
 		c.value(depth)
+		largest = max(largest, c.pos-from)
 	}
 	if c.bulk != nil {
-		c.note(&c.bulk.Object, start, count)
+		c.note(&c.bulk.Object, start, count, largest)
 	}
 }
 
@@ -64,17 +66,19 @@ func (c *cutter) array(depth int) {
 		c.err = rawjson.ErrDepth
 		return
 	}
-	start, count := c.pos, 0
+	start, count, largest := c.pos, 0, 0
 	c.pos++
 	for ; c.next(']', count == 0); count++ {
 		if c.most > 0 && c.keep && count == c.most {
 			c.tally.Rows += c.leaveRest(depth)
 			break
 		}
+		from := c.pos
 		c.value(depth)
+		largest = max(largest, c.pos-from)
 	}
 	if c.bulk != nil {
-		c.note(&c.bulk.Array, start, count)
+		c.note(&c.bulk.Array, start, count, largest)
 	}
 }
 

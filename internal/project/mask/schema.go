@@ -14,7 +14,7 @@ import (
 type Cuts struct {
 	Masks  []*Mask // one of them is applied
 	Whole  bool    // or none
-	Budget bool    // and then rows may go and strings may be cut
+	Budget bool    // and then rows and members may go and strings may be cut
 	Note   string  // the member of a root object that says what is missing; "": none is added
 }
 

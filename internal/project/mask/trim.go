@@ -62,16 +62,20 @@ func Compact(dst, src []byte) ([]byte, error) {
 	return (&Mask{root: step{limit: noCap}}).Apply(dst, src, &Tally{})
 }
 
-// Bulk is where most of a value lies.
+// Bulk is where most of a value lies that can be left out: the array and the object whose
+// elements, without the largest of them, are most. An object that holds little beside one
+// long list has nothing to give.
 type Bulk struct {
-	Array, Object Place // the largest with at least two elements, or members
+	Array, Object Place // with at least two elements, or members
 	Longest       int   // bytes of the longest string
 }
 
 // Place is a container in the walked bytes.
-type Place struct{ Start, End, Count int }
+type Place struct {
+	Start, End, Count int
 
-func (p Place) size() int { return p.End - p.Start }
+	gives int // bytes without the largest element
+}
 
 // Survey finds the bulk of a value in one pass.
 func Survey(src []byte) (Bulk, error) {
@@ -84,10 +88,10 @@ func Survey(src []byte) (Bulk, error) {
 	return *c.bulk, c.err
 }
 
-// note remembers a container that ends here, if it is the largest yet.
-func (c *cutter) note(into *Place, start, count int) {
-	if p := (Place{start, c.pos, count}); count > 1 && p.size() > into.size() {
-		*into = p
+// note remembers a container that ends here, if it has most to give yet.
+func (c *cutter) note(into *Place, start, count, largest int) {
+	if gives := c.pos - start - largest; count > 1 && gives > into.gives {
+		*into = Place{start, c.pos, count, gives}
 	}
 }
 
