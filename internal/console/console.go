@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"github.com/toolfit/toolfit/internal/access"
 	"github.com/toolfit/toolfit/internal/chatapi"
@@ -58,6 +59,7 @@ type Gateway interface {
 // Console serves the pages.
 type Console struct {
 	Parts
+	began    time.Time // from when on calls are counted
 	seal     *seal
 	assets   *assets
 	sections []section
@@ -86,7 +88,7 @@ func New(p Parts) *Console {
 	if p.Version == "" {
 		p.Version = "dev"
 	}
-	c := &Console{Parts: p, seal: newSeal(p.Seal), origin: http.NewCrossOriginProtection()}
+	c := &Console{Parts: p, began: time.Now(), seal: newSeal(p.Seal), origin: http.NewCrossOriginProtection()}
 	c.assets = loadAssets(p.BasePath)
 	// A new page is one more line here, one Go file and one template.
 	c.sections = []section{
@@ -117,6 +119,9 @@ func (c *Console) routes() http.Handler {
 		for pattern, h := range s.routes {
 			mux.HandleFunc(pattern, c.let(s, h))
 		}
+	}
+	for _, form := range []string{"/sign-in", "/sign-out", "/settings"} { // which are where a browser was last
+		mux.HandleFunc("GET "+form, func(w http.ResponseWriter, r *http.Request) { c.redirect(w, r, "/") })
 	}
 	mux.HandleFunc("/", c.let(section{}, notFound))
 	return mux

@@ -23,7 +23,7 @@ func (c *Console) environmentsSection() section {
 	return section{name: "environments", path: "/environments", key: "e", routes: map[string]handler{
 		"GET /environments":                       c.showEnvironments,
 		"GET /environments/logs":                  c.showLogs,
-		"GET /environments/sessions":              func(v *visit) (answer, error) { return c.showSessions(v, nil) },
+		"GET /environments/sessions":              func(v *visit) (answer, error) { return c.showSessions(v, refused{}) },
 		"POST /environments/sessions":             c.createSession,
 		"GET /environments/sessions/{id}":         c.showSession,
 		"POST /environments/sessions/{id}/rename": c.renameSession,

@@ -122,9 +122,6 @@ func (c *Console) showFault(w http.ResponseWriter, v *visit, err error) {
 		return
 	}
 	shown := c.frameOf(v, "fault", f)
-	if v.Method != http.MethodGet {
-		shown.Back = "/"
-	}
 	c.write(w, v, f.Code.Status(), "fault", "frame", shown)
 }
 

@@ -16,7 +16,7 @@ type Keys interface {
 
 func (c *Console) keysSection() section {
 	return section{name: "keys", path: "/keys", key: "k", may: access.Principal.MayAdmin, routes: map[string]handler{
-		"GET /keys":              func(v *visit) (answer, error) { return c.showKeys(v, nil) },
+		"GET /keys":              func(v *visit) (answer, error) { return c.showKeys(v, keysPage{}) },
 		"POST /keys":             c.createKey,
 		"POST /keys/{id}/delete": c.deleteKey,
 	}}
@@ -27,24 +27,30 @@ type keysPage struct {
 	Keys     []restapi.Key
 	Profiles []string
 	New      *restapi.NewKey // just made; its text is shown this once
+	Refused  refused         // why none was made
 }
 
-func (c *Console) showKeys(v *visit, made *restapi.NewKey) (answer, error) {
-	keys, err := c.Gateway.ListKeys(v.Context(), v.who)
-	if err != nil {
+// showKeys shows the page with the keys that there are.
+func (c *Console) showKeys(v *visit, p keysPage) (answer, error) {
+	var err error
+	if p.Keys, err = c.Gateway.ListKeys(v.Context(), v.who); err != nil {
 		return answer{}, err
 	}
-	return show("keys", keysPage{keys, c.Profiles(), made})
+	p.Profiles = c.Profiles()
+	return show("keys", p)
 }
 
 func (c *Console) createKey(v *visit) (answer, error) {
 	made, err := c.Gateway.CreateKey(v.Context(), v.who, restapi.KeyConfig{
 		Name: v.PostForm.Get("name"), Profile: v.PostForm.Get("profile"), Role: access.Role(v.PostForm.Get("role")),
 	})
+	if why, mendable := refusal(v, err); err != nil && mendable {
+		return c.showKeys(v, keysPage{Refused: why})
+	}
 	if err != nil {
 		return answer{}, err
 	}
-	return c.showKeys(v, &made)
+	return c.showKeys(v, keysPage{New: &made})
 }
 
 func (c *Console) deleteKey(v *visit) (answer, error) {

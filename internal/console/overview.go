@@ -62,7 +62,11 @@ func (c *Console) overviewLive(v *visit) (answer, error) {
 func (c *Console) overviewNow(v *visit) (overviewPage, error) {
 	p := overviewPage{MCPURL: c.mcpURL(v.Request), Live: c.at("/overview/live"), At: time.Now(), Servers: c.Gateway.SeenServers(v.who)}
 	if minutes, err := c.Gateway.Pulse(v.who); err == nil {
-		p.Tiles = tilesOf(v.lang, minutes)
+		counted := "calls"
+		if time.Since(c.began) < time.Hour {
+			counted = "begun" // calls before that are listed below, but not counted
+		}
+		p.Tiles = tilesOf(v.lang, counted, minutes)
 	}
 	for _, s := range p.Servers {
 		if serverTone(s) == "bad" {
@@ -80,8 +84,8 @@ func (c *Console) mcpURL(r *http.Request) string {
 	return scheme + "://" + host + c.at("/mcp")
 }
 
-// tilesOf are the four numbers of the last hour.
-func tilesOf(lang locale.Language, minutes []record.Minute) []tile {
+// tilesOf are the four numbers of the last hour; counted names the first.
+func tilesOf(lang locale.Language, counted string, minutes []record.Minute) []tile {
 	var calls, errs, full, sent int64
 	var slowest time.Duration
 	series := [4][]float64{}
@@ -94,7 +98,7 @@ func tilesOf(lang locale.Language, minutes []record.Minute) []tile {
 	}
 	last := minutes[len(minutes)-1]
 	tiles := []tile{
-		{Name: "calls", Value: number(calls), Note: text(lang, "tile.calls.note", number(last.Calls))},
+		{Name: counted, Value: number(calls), Note: text(lang, "tile.calls.note", number(last.Calls))},
 		{Name: "errors", Value: number(errs), Note: text(lang, "tile.errors.note", share(ratio(errs, calls)))},
 		{Name: "latency", Value: "–", Note: text(lang, "tile.latency.note")},
 		{Name: "saved", Value: number(full - sent), Note: text(lang, "tile.saved.note", share(ratio(full-sent, full)))},

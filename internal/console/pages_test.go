@@ -95,3 +95,9 @@ func TestWhatIsRareIsSearchedInSteps(t *testing.T) {
 		t.Errorf("the second step: %.300s", body[strings.Index(body, "<table"):])
 	}
 }
+
+func TestAYoungGatewaySaysSinceWhenItCounts(t *testing.T) {
+	if _, body := newWorld(t, demoConfig).person().ask("GET", "/", nil); !strings.Contains(body, "Calls since the gateway began") || strings.Contains(body, "Calls in the last hour") {
+		t.Error("it claims to have counted for an hour")
+	}
+}

@@ -9,7 +9,6 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -53,19 +52,9 @@ func BenchmarkResultPages(b *testing.B) {
 				}
 			}
 			ask() // what is made once is made
-			before := processorTime()
-			for b.Loop() {
-				ask()
-			}
-			b.ReportMetric(float64((processorTime()-before).Microseconds())/1000/float64(b.N), "cpu-ms/op")
+			measure(b, ask)
 		})
 	}
-}
-
-func processorTime() time.Duration {
-	var u syscall.Rusage
-	syscall.Getrusage(syscall.RUSAGE_SELF, &u) // never fails for oneself
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // keepMany keeps small results, with the records of their calls.

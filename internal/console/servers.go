@@ -48,6 +48,7 @@ type serversPage struct {
 	Live    string
 	At      time.Time
 	Admin   bool
+	Refused refused // why none was added
 }
 
 // serverPage is what the page of one server shows.
@@ -60,7 +61,7 @@ type serverPage struct {
 }
 
 func (c *Console) serverList(v *visit) serversPage {
-	return serversPage{c.Gateway.SeenServers(v.who), c.at("/servers/live"), time.Now(), v.who.MayAdmin()}
+	return serversPage{Servers: c.Gateway.SeenServers(v.who), Live: c.at("/servers/live"), At: time.Now(), Admin: v.who.MayAdmin()}
 }
 
 func (c *Console) showServer(v *visit) (answer, error) {
@@ -85,10 +86,15 @@ func (c *Console) showServer(v *visit) (answer, error) {
 
 func (c *Console) addServer(v *visit) (answer, error) {
 	config, err := serverOf(v.PostForm.Get)
-	if err != nil {
-		return answer{}, err
+	var s restapi.Server
+	if err == nil {
+		s, err = c.Gateway.AddServer(v.Context(), v.who, config)
 	}
-	s, err := c.Gateway.AddServer(v.Context(), v.who, config)
+	if why, mendable := refusal(v, err); err != nil && mendable {
+		p := c.serverList(v)
+		p.Refused = why
+		return show("servers", p)
+	}
 	if err != nil {
 		return answer{}, err
 	}

@@ -34,15 +34,15 @@ type sessionsPage struct {
 	Filtered bool
 	May      bool // make and change sessions
 	Pager    pager
-	Fault    *fault.Error // why no session was made
+	Refused  refused // why no session was made
 }
 
 // sessionFilters are what sessions are chosen by.
 var sessionFilters = []string{"agent", "parent", "metadata", "since", "until"}
 
-// showSessions lists sessions; refused says why none was made.
-func (c *Console) showSessions(v *visit, refused *fault.Error) (answer, error) {
-	p := sessionsPage{Filter: map[string]string{}, May: v.who.MayCall(), Fault: refused}
+// showSessions lists sessions; why says why none was made.
+func (c *Console) showSessions(v *visit, why refused) (answer, error) {
+	p := sessionsPage{Filter: map[string]string{}, May: v.who.MayCall(), Refused: why}
 	q := url.Values{}
 	for _, name := range sessionFilters {
 		if value := v.URL.Query().Get(name); value != "" {
@@ -96,9 +96,12 @@ func (c *Console) createSession(v *visit) (answer, error) {
 		in.Title = &title
 	}
 	if text := strings.TrimSpace(v.PostForm.Get("metadata")); text != "" && json.Unmarshal([]byte(text), &in.Metadata) != nil {
-		return c.showSessions(v, fault.New(fault.BadRequest, "metadata must be a JSON object"))
+		return c.showSessions(v, refused{fault.New(fault.BadRequest, "metadata must be a JSON object"), v.PostForm})
 	}
 	s, err := c.Gateway.CreateSession(v.Context(), v.who, in)
+	if why, mendable := refusal(v, err); err != nil && mendable {
+		return c.showSessions(v, why)
+	}
 	if err != nil {
 		return answer{}, err
 	}

@@ -5,10 +5,7 @@ package console_test
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -49,25 +46,9 @@ func BenchmarkTalkPages(b *testing.B) {
 	} {
 		b.Run(path, func(b *testing.B) {
 			b.ReportAllocs()
-			before := processTime()
-			for b.Loop() {
-				r := httptest.NewRequest(http.MethodGet, path, nil)
-				r.Host, r.RemoteAddr = "127.0.0.1", "127.0.0.1:1"
-				rec := httptest.NewRecorder()
-				if w.Config.Handler.ServeHTTP(rec, r); rec.Code != 200 {
-					b.Fatalf("HTTP %d: %.300s", rec.Code, rec.Body)
-				}
-			}
-			b.ReportMetric(float64((processTime()-before).Microseconds())/1000/float64(b.N), "cpu-ms/op")
+			measure(b, func() { get(b, w, path) })
 		})
 	}
-}
-
-// processTime is what the processor has spent on us; clocks count what others do, too.
-func processTime() time.Duration {
-	var u syscall.Rusage
-	syscall.Getrusage(syscall.RUSAGE_SELF, &u) // of ourselves it can always be told
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // bigRun is a run of 300 cases, of which 40 failed, with a picture each.

@@ -62,6 +62,9 @@ func (c *Console) listTools(v *visit) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
+	if page > 1 && len(p.Tools) == 0 { // there were more when the link was made
+		return answer{location: with("/tools", q, "page", strconv.Itoa(max(1, (p.Total+toolsOnPage-1)/toolsOnPage)))}, nil
+	}
 	if p.Query != "" {
 		p.Found, err = c.Gateway.FindTools(v.Context(), v.who, p.Profile, call.Query{Text: p.Query, Limit: 20, Server: p.Server})
 	} else {

@@ -3,6 +3,7 @@ package console
 import (
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/access"
@@ -61,9 +62,18 @@ func notFound(v *visit) (answer, error) {
 func (c *Console) visitor(r *http.Request) *visit {
 	v := &visit{Request: r, back: r.URL.RequestURI(), lang: locale.Of(r), theme: stylesheet.Theme(r)}
 	if r.Method != http.MethodGet {
-		v.back = "/"
+		v.back = c.cameFrom(r)
 	}
 	return v
+}
+
+// cameFrom is the page of ours from which a form was sent.
+func (c *Console) cameFrom(r *http.Request) string {
+	page, err := url.Parse(r.Referer())
+	if err != nil || page.Host != r.Host {
+		return "/"
+	}
+	return localPath(strings.TrimPrefix(page.RequestURI(), c.BasePath))
 }
 
 // let lets people in, and shows what the handler answers.

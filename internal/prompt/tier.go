@@ -85,8 +85,15 @@ func (w *writer) fill(placed []bool, left int) []Tier {
 	if w.opts.Budget <= 0 {
 		return tiers
 	}
+	steps := []Tier{Named, Line, Full}
+	if w.opts.Format == JSON {
+		steps = steps[1:]
+	}
 	raise := func(list []int, tier Tier) {
 		for _, i := range list {
+			if tier != steps[0] && tiers[i] == None {
+				continue // there was no room for less
+			}
 			if more := w.cost(i, tier) - w.cost(i, tiers[i]); more <= left {
 				tiers[i] = tier
 				left -= more
@@ -95,10 +102,6 @@ func (w *writer) fill(placed []bool, left int) []Tier {
 	}
 	for i := range tiers {
 		tiers[i] = None
-	}
-	steps := []Tier{Named, Line, Full}
-	if w.opts.Format == JSON {
-		steps = steps[1:]
 	}
 	raise(first, steps[0])
 	raise(rest, steps[0])
