@@ -9,6 +9,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -73,7 +74,7 @@ type App struct {
 	recalls   atomic.Pointer[recall.Service] // nil: not served
 	address   atomic.Pointer[string]         // where it serves; nil: nowhere yet
 	stored    atomic.Pointer[restapi.Stored]
-	sealKey   []byte        // seals what clients bring back; nil: a new one for this process
+	sealKey   []byte        // seals what clients bring back: the secret key, or one of this process
 	look      time.Duration // lookEvery, but for tests
 
 	reloading sync.Mutex     // one change of the configuration at a time; guards what follows
@@ -110,6 +111,7 @@ func New(ctx context.Context, cfg *config.Config, opts *Options) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
+	a.sealKey = []byte(rand.Text()) // one for all: what is sealed outlives a change of the configuration
 	if text, ok := a.opts.Env("TOOLFIT_SECRET_KEY"); ok && text != "" {
 		a.sealKey = []byte(text)
 	}

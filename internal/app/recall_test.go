@@ -34,6 +34,28 @@ func TestRecallIsServedWhileTheConfigurationHasIt(t *testing.T) {
 	}
 }
 
+func TestAnAddressWithBoundParametersOutlivesAReload(t *testing.T) {
+	bound := one + "recall: {fixed: bind, actions: [{kn_id: k, at_id: a, mcp_id: shop, tool_name: list_orders, parameters: {limit: 1}}]}\n"
+	a, _ := start(t, bound)
+	var info struct {
+		Tools []struct {
+			URL string `json:"api_url"`
+		} `json:"_dynamic_tools"`
+	}
+	if err := json.Unmarshal(askRecall(a).Body.Bytes(), &info); err != nil || len(info.Tools) != 1 {
+		t.Fatalf("no tool: %v", err)
+	}
+	a.Reload(parse(t, a.Config().Path, bound+"hosts: [tools.example.com]\n"))
+	_, path, _ := strings.Cut(info.Tools[0].URL, "/api/")
+	r := httptest.NewRequest("POST", "/api/"+path, strings.NewReader(`{}`))
+	r.Host, r.RemoteAddr = "localhost", "127.0.0.1:5"
+	w := httptest.NewRecorder()
+	a.Handler().ServeHTTP(w, r)
+	if w.Code != http.StatusOK {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
 func TestRecallRefusesInItsOwnForm(t *testing.T) {
 	a, _ := start(t, one+"recall: {}\nrate: {perKey: 1/h, burst: 1}\n")
 	askRecall(a)

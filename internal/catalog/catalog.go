@@ -18,7 +18,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/toolfit/toolfit/internal/access"
 	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/fit"
@@ -280,25 +279,4 @@ func (c *Catalog) Servers() []Server {
 		all = append(all, s)
 	}
 	return all
-}
-
-// Ready waits until every server of the profile has been asked for its list at least once,
-// ever. A client that lists in the first second after the first start gets what it came for.
-func (c *Catalog) Ready(ctx context.Context, profile string) {
-	c.mu.Lock()
-	var wanted []chan struct{}
-	for _, k := range c.active() {
-		sees := func(p config.Profile) bool { return p.Name == profile && access.SeesServer(p, k.cfg.ID) }
-		if slices.ContainsFunc(c.config.Profiles, sees) {
-			wanted = append(wanted, k.tried)
-		}
-	}
-	c.mu.Unlock()
-	for _, tried := range wanted {
-		select {
-		case <-tried:
-		case <-ctx.Done():
-			return
-		}
-	}
 }

@@ -112,6 +112,9 @@ func (c *command) wholeArguments(whole string) (data []byte, err error) {
 
 func parseWord(word string, types map[string]property) (key string, value []byte, err error) {
 	key, text, ok := strings.Cut(word, "=")
+	if strings.HasPrefix(word, "{") {
+		return "", nil, usage("a whole object of arguments goes with --args: --args '%s'", word)
+	}
 	if !ok || key == "" {
 		return "", nil, usage("%q is not of the form KEY=VALUE or KEY:=JSON", word)
 	}

@@ -134,6 +134,7 @@ func (c *command) root() *cobra.Command {
 		Short:         "Fit any tool to any model: one gateway between AI agents and their tools",
 		SilenceUsage:  true,
 		SilenceErrors: true,
+		Version:       c.env.Version, // --version, which many try first
 		Args: func(root *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return unknownCommand(root, args[0])
@@ -142,6 +143,7 @@ func (c *command) root() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.SetVersionTemplate("toolfit {{.Version}}\n")
 	flags := root.PersistentFlags()
 	flags.StringVarP(&c.config, "config", "c", "", "configuration file (default: toolfit.yaml here, then in the user's configuration folder)")
 	flags.BoolVar(&c.json, "json", false, "print JSON, as the REST API would")

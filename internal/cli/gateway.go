@@ -3,7 +3,9 @@ package cli
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -80,6 +82,10 @@ func (g *gateway) do(ctx context.Context, method, path string, query url.Values,
 	if err != nil && ctx.Err() != nil {
 		return fault.New(fault.Canceled, "ended before there was an answer: %w", context.Cause(ctx))
 	}
+	var plain tls.RecordHeaderError
+	if errors.As(err, &plain) {
+		return fault.New(fault.UpstreamProtocol, "what answers at %s does not speak TLS", g.base).WithHint("write http:// in --url, unless a proxy with TLS is meant to stand there")
+	}
 	if err != nil {
 		return fault.New(fault.UpstreamDown, "no gateway answers at %s: %w", g.base, err).WithHint("start one with: toolfit serve")
 	}
@@ -110,7 +116,10 @@ func answerError(base string, status int, data []byte) error {
 	if err := json.Unmarshal(data, &body); err != nil || body.Error == nil || body.Error.Message == "" {
 		return noGateway(base, status)
 	}
-	if body.Error.Code == fault.UnknownTool && body.Error.Hint == "" {
+	switch {
+	case body.Error.Code == fault.Unauthorized: // what a command can do about it, instead of a request
+		body.Error.Hint = "give one with --key or in TOOLFIT_KEY; make one with: toolfit keys create NAME"
+	case body.Error.Code == fault.UnknownTool && body.Error.Hint == "":
 		body.Error.Hint = "see what there is: toolfit tools"
 	}
 	return body.Error

@@ -35,8 +35,11 @@ func chartValues(t *testing.T) map[string]map[string]any {
 		maps.Copy(v, changes)
 		return v
 	}
+	prefixed := maps.Clone(usual["config"].(map[string]any))
+	prefixed["basePath"] = "/tools/"
 	return map[string]map[string]any{
 		"as it is":       usual,
+		"under a prefix": with(map[string]any{"config": prefixed}),
 		"replicas":       with(map[string]any{"secret": "keys", "replicas": 3, "podAnnotations": map[string]any{"a": "b", "c": "1"}}),
 		"another port":   with(map[string]any{"port": 8080, "grace": 5}),
 		"another image":  with(map[string]any{"image": map[string]any{"repository": "r.example/t", "tag": "2", "pullPolicy": "Always"}}),
@@ -174,6 +177,7 @@ func TestTheChartMakesADeploymentThatRollsOverSafely(t *testing.T) {
 		d, service := made["Deployment"], made["Service"]
 		pod := at(d, "spec", "template", "spec")
 		box := at(pod, "containers", 0)
+		base := strings.TrimSuffix(fmt.Sprint(at(v, "config", "basePath")), "/")
 		for what, want := range map[string][2]any{
 			"replicas":        {at(d, "spec", "replicas"), v["replicas"]},
 			"no pod too few":  {at(d, "spec", "strategy", "rollingUpdate"), map[string]any{"maxSurge": 1, "maxUnavailable": 0}},
@@ -183,9 +187,9 @@ func TestTheChartMakesADeploymentThatRollsOverSafely(t *testing.T) {
 			"user of image":   {at(pod, "securityContext", "runAsUser"), 65532},
 			"no token":        {at(pod, "automountServiceAccountToken"), false},
 			"files stay":      {at(box, "securityContext", "readOnlyRootFilesystem"), true},
-			"ready":           {at(box, "readinessProbe", "httpGet"), map[string]any{"path": "/readyz", "port": "http"}},
-			"alive":           {at(box, "livenessProbe", "httpGet"), map[string]any{"path": "/healthz", "port": "http"}},
-			"started":         {at(box, "startupProbe", "httpGet"), map[string]any{"path": "/healthz", "port": "http"}},
+			"ready":           {at(box, "readinessProbe", "httpGet"), map[string]any{"path": base + "/readyz", "port": "http"}},
+			"alive":           {at(box, "livenessProbe", "httpGet"), map[string]any{"path": base + "/healthz", "port": "http"}},
+			"started":         {at(box, "startupProbe", "httpGet"), map[string]any{"path": base + "/healthz", "port": "http"}},
 			"limits":          {at(box, "resources"), v["resources"]},
 			"port of the pod": {at(box, "ports", 0), map[string]any{"name": "http", "containerPort": v["port"]}},
 			"service":         {at(service, "spec", "ports", 0), map[string]any{"name": "http", "port": v["port"], "targetPort": "http"}},

@@ -176,9 +176,14 @@ func (o *operator) full(l *toolList) bool {
 	return len(o.lists) >= maxLists || o.bytes+l.bytes > maxListBytes
 }
 
-// call calls a tool of an MCP server: one request, whatever is known of the tool.
+// call calls a tool of an MCP server: one request, whatever is known of the tool. Of a server
+// whose list is at hand, a 404 says that the tool is gone.
 func (o *operator) call(ctx context.Context, server, name string, args raw, who Account) (raw, error) {
 	body := rawjson.AppendString([]byte(`{"tool_name":`), name)
 	body = append(append(append(body, `,"parameters":`...), args...), '}')
-	return o.ask(ctx, question{method: http.MethodPost, path: operatorPrefix + "/mcp/proxy/" + url.PathEscape(server) + "/tool/call", body: body, account: who}, instanceNotFound)
+	missing := instanceNotFound
+	if o.kept(listKey{server, who}) != nil {
+		missing = toolNotFound
+	}
+	return o.ask(ctx, question{method: http.MethodPost, path: operatorPrefix + "/mcp/proxy/" + url.PathEscape(server) + "/tool/call", body: body, account: who}, missing)
 }

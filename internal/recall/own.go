@@ -2,6 +2,7 @@ package recall
 
 import (
 	"context"
+	"net/http"
 	"slices"
 	"time"
 
@@ -15,7 +16,7 @@ import (
 // Catalog knows the tools of our own servers.
 type Catalog interface {
 	View(profile string) (*catalog.View, error)
-	Ready(ctx context.Context, profile string) // waits until the profile's servers have been listed once, ever
+	ServerReady(ctx context.Context, id tool.ServerID) // waits until the server has been asked for its list once, ever
 	Servers() []catalog.Server
 }
 
@@ -47,13 +48,13 @@ func (o *ownTools) find(ctx context.Context, profile string, name tool.Name) (*c
 	}
 	if s.ListedAt.IsZero() { // it may be the first moment after the first start
 		inner, cancel := context.WithTimeout(ctx, firstList)
-		o.catalog.Ready(inner, profile)
+		o.catalog.ServerReady(inner, server)
 		cancel()
 		if e, err = o.look(profile, name); e != nil || err != nil {
 			return e, err
 		}
 		if s = o.server(profile, server); s != nil && s.ListedAt.IsZero() {
-			return nil, broken(string(server), say("reason.unlisted"), nil)
+			return nil, unlisted(s)
 		}
 	}
 	return nil, noTool(string(server), raw)
@@ -82,6 +83,15 @@ func (o *ownTools) server(profile string, id tool.ServerID) *catalog.Server {
 		return nil
 	}
 	return &all[at]
+}
+
+// unlisted says of a server whose tools nobody knows yet why that is so.
+func unlisted(s *catalog.Server) *problem {
+	told := details{"service": string(s.ID), "reason": say("reason.unlisted")}
+	if s.Reason != "" {
+		told["message"] = ours(s.Reason)
+	}
+	return &problem{status: http.StatusBadGateway, details: told}
 }
 
 func noInstance(server string) *problem {

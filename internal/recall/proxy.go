@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/toolfit/toolfit/internal/call"
 	"github.com/toolfit/toolfit/internal/catalog"
@@ -29,7 +30,7 @@ type Recorder interface {
 func (s *Service) proxy(r *http.Request, who caller) (answer, error) {
 	server := r.PathValue("mcp_id")
 	name, ok := strings.CutSuffix(r.PathValue("tool"), "/call") // a tool's name may hold a slash
-	if !ok || name == "" || server == "" {
+	if !ok || name == "" || server == "" || !utf8.ValidString(server+name) { // sent on as JSON, other bytes would name another tool
 		return answer{}, notFound("", details{"path": clipped(r.URL.Path)})
 	}
 	args, err := s.readObject(r)

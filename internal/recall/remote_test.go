@@ -61,3 +61,24 @@ func TestEveryProblemOfTheArgumentsIsSaidInTheLanguageOfTheRequest(t *testing.T)
 		}
 	}
 }
+
+func TestANameThatIsNoUTF8IsSentToNobody(t *testing.T) {
+	w := newWorld(t, remoteWorld, nil)
+	for _, path := range []string{"m1/tools/%ff", "%ff/tools/t"} {
+		if res := w.do("POST " + private + "/mcp/proxy/" + path + "/call\n\n{}"); res.Code != 404 || len(w.takeSent()) > 0 {
+			t.Errorf("%s: %d %s", path, res.Code, res.Body)
+		}
+	}
+}
+
+func TestAToolThatIsGoneIsNotTakenForAServerThatIsGone(t *testing.T) {
+	w := scaled(t, bothServices)
+	w.answers[callPath] = "404\n{}"
+	if res := w.do(askCall); !strings.Contains(res.Body.String(), instanceNotFound) {
+		t.Errorf("nothing is known of the server: %d %s", res.Code, res.Body)
+	}
+	w.do(askAction) // reads the list of the server
+	if res := w.do(askCall); res.Code != 404 || !strings.Contains(res.Body.String(), toolNotFound) {
+		t.Errorf("the server is known: %d %s", res.Code, res.Body)
+	}
+}

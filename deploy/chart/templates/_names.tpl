@@ -14,3 +14,8 @@
   "app.kubernetes.io/managed-by" .Release.Service
   "helm.sh/chart" (printf "%s-%s" .Chart.Name .Chart.Version))) -}}
 {{- end -}}
+
+{{- /* What stands before every path, also those of the probes. */ -}}
+{{- define "toolfit.base" -}}
+{{ default "" .Values.config.basePath | trimSuffix "/" }}
+{{- end }}

@@ -1,0 +1,42 @@
+package catalog
+
+import (
+	"context"
+	"slices"
+
+	"github.com/toolfit/toolfit/internal/access"
+	"github.com/toolfit/toolfit/internal/config"
+	"github.com/toolfit/toolfit/internal/tool"
+)
+
+// Ready waits until every server of the profile has been asked for its list at least once,
+// ever. A client that lists in the first second after the first start gets what it came for.
+func (c *Catalog) Ready(ctx context.Context, profile string) {
+	c.await(ctx, func(id tool.ServerID) bool {
+		return slices.ContainsFunc(c.config.Profiles, func(p config.Profile) bool { return p.Name == profile && access.SeesServer(p, id) })
+	})
+}
+
+// ServerReady waits until one server has been asked, for those who know whose tool they want.
+func (c *Catalog) ServerReady(ctx context.Context, server tool.ServerID) {
+	c.await(ctx, func(id tool.ServerID) bool { return id == server })
+}
+
+// await waits until the wanted servers have been asked once. Wanted is called with mu held.
+func (c *Catalog) await(ctx context.Context, wanted func(tool.ServerID) bool) {
+	c.mu.Lock()
+	var first []chan struct{}
+	for _, k := range c.active() {
+		if wanted(k.cfg.ID) {
+			first = append(first, k.tried)
+		}
+	}
+	c.mu.Unlock()
+	for _, tried := range first {
+		select {
+		case <-tried:
+		case <-ctx.Done():
+			return
+		}
+	}
+}

@@ -1,0 +1,40 @@
+package catalog
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/config"
+	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/tool"
+	"github.com/toolfit/toolfit/internal/upstream"
+)
+
+func TestWhoWantsOneServerDoesNotWaitForAnother(t *testing.T) {
+	hold := make(chan struct{})
+	cat := newCatalog(t, "auto", func(id tool.ServerID) (upstream.Listing, error) {
+		if id == "slow" {
+			<-hold
+		}
+		return upstream.Listing{}, fault.New(fault.UpstreamDown, "down")
+	}, nil)
+	cat.Apply(&config.Config{Servers: []config.Server{{ID: "slow"}, {ID: "s"}}, Profiles: []config.Profile{{Name: "p", All: true}}})
+	ctx, stop := context.WithCancel(t.Context())
+	var run sync.WaitGroup
+	run.Go(func() { cat.Run(ctx) })
+	long, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	cat.ServerReady(long, "s")
+	cat.ServerReady(long, "nobody")
+	if long.Err() != nil {
+		t.Error("not ready although the server was asked")
+	}
+	if s := cat.Servers()[1]; s.Reason == "" {
+		t.Errorf("ready before it is known what came of it: %+v", s)
+	}
+	close(hold)
+	stop()
+	run.Wait()
+}
