@@ -62,9 +62,6 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// patience is how long a script waits for what must come, however busy the machine is.
-const patience = 2 * time.Minute
-
 // gateway ARG… runs toolfit with the arguments on a free port until the script ends, and
 // sets $URL. What it prints is in the file gateway.out.
 func gateway(ts *testscript.TestScript, _ bool, args []string) {
