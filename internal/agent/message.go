@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -149,10 +150,39 @@ func (m Message) encode() json.RawMessage {
 func forModel(list []Message) []json.RawMessage {
 	out := make([]json.RawMessage, len(list))
 	for i, m := range list {
-		m.Note = nil
+		m.Note, m.ToolCalls = nil, readable(m.ToolCalls)
 		out[i] = m.encode()
 	}
 	return out
+}
+
+// readable are calls with a name and arguments as endpoints take them. Some look at those of
+// earlier calls, and refuse the whole chat, now and ever after, for one that a model once got
+// wrong; what was wrong with it, the answer to the call says.
+func readable(calls []ToolCall) []ToolCall {
+	calls = slices.Clone(calls)
+	for i := range calls {
+		f := &calls[i].Function
+		f.Name = callableName(f.Name)
+		args := []byte(strings.TrimSpace(f.Arguments))
+		if len(args) == 0 || args[0] != '{' || rawjson.Check(args) != nil {
+			f.Arguments = "{}"
+		}
+	}
+	return calls
+}
+
+// callableName is a name with only what all endpoints allow in the name of a function. Those
+// of our tools are such names already.
+func callableName(name string) string {
+	const longest = 64
+	clean := strings.Map(func(r rune) rune {
+		if r == '-' || r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
+			return r
+		}
+		return '_'
+	}, name)
+	return cmp.Or(clean[:min(longest, len(clean))], "_")
 }
 
 // echoed gives a model its own thoughts back, and those of no other. Endpoints that want

@@ -142,6 +142,36 @@ func TestMessagesAreCheckedBeforeAModelSeesThem(t *testing.T) {
 	}
 }
 
+// TestArgumentsThatCannotBeReadDoNotSpoilTheChat holds that a model that wrote broken
+// arguments can be asked again, at an endpoint that reads them all.
+func TestArgumentsThatCannotBeReadDoNotSpoilTheChat(t *testing.T) {
+	w := newWorld(t, "", nil)
+	for _, args := range []string{`{"filepath":"a`, `[1]`, `"a"`, `nonsense`} {
+		w.forget()
+		w.script(in("helper", "1", "read_data_from_excel", args), script.Answer{Text: "ok"})
+		a := w.must(w.turn("helper", "go"))
+		if statuses(a.Calls[:1]) != "1 failed" || len(w.sent) != 0 {
+			t.Errorf("%s: %+v", args, a.Calls)
+		}
+		if raw := string(w.asked[1].Raw); !strings.Contains(raw, `"name":"read_data_from_excel","arguments":"{}"}`) {
+			t.Errorf("%s: the endpoint gets %s", args, raw)
+		}
+		if !strings.Contains(w.transcript(a.Session), args) {
+			t.Errorf("%s is not in the transcript: %s", args, w.transcript(a.Session))
+		}
+	}
+}
+
+func TestNamesOfCallsAreSuchAsEndpointsTake(t *testing.T) {
+	for name, want := range map[string]string{
+		"excel__read-data_1": "excel__read-data_1", "functions.read": "functions_read", "读 x": "__x", "": "_", strings.Repeat("文a", 40): strings.Repeat("_a", 32),
+	} {
+		if got := callableName(name); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+}
+
 func TestCallsAtOnceAreSpokenOfOnlyWhereThereAreTools(t *testing.T) {
 	w := newWorld(t, "", nil)
 	w.script(script.Answer{Text: "ok"})
