@@ -402,6 +402,17 @@ func TestAFileThatIsEmptiedChangesNothing(t *testing.T) {
 	log.wait(t, `msg="configuration reloaded" added=cloud`, 1)
 }
 
+func TestAFileThatIsEmptyFromTheBeginningIsNoMistake(t *testing.T) {
+	a, log := start(t, "")
+	again := watch(t, a)
+	again <- nil
+	put(t, a.Config().Path, one)
+	log.wait(t, `msg="configuration reloaded" added=shop`, 1)
+	if strings.Contains(log.String(), "refused") {
+		t.Errorf("the log holds %s", log)
+	}
+}
+
 func TestAFileThatIsWrittenWhileItIsReadIsReadAgain(t *testing.T) {
 	a, log := start(t, two)
 	half := sync.OnceFunc(func() { put(t, a.Config().Path, one) })

@@ -83,7 +83,7 @@ func (a *App) reloadFrom(f *fileWatch, load func() (*config.Config, error)) bool
 	if sum, _ := fingerprint(f.path); sum != f.seen {
 		return false
 	}
-	if err == nil && f.empty { // which is what a full disk leaves, and nobody writes
+	if err == nil && f.empty && a.fileHasServers() { // a full disk leaves that, and nobody means it
 		err = fault.New(fault.BadConfig, "%s is empty", f.path)
 	}
 	if err != nil {
@@ -92,6 +92,13 @@ func (a *App) reloadFrom(f *fileWatch, load func() (*config.Config, error)) bool
 	}
 	a.tellChange(a.Reload(cfg))
 	return true
+}
+
+// fileHasServers tells whether servers of the file are in force.
+func (a *App) fileHasServers() bool {
+	a.reloading.Lock()
+	defer a.reloading.Unlock()
+	return len(a.file.Servers) > 0
 }
 
 // tellChange says in one line what a reload changed.
