@@ -121,7 +121,7 @@ func keepAsSecond(path string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(keepSome(s, 1), s.Close())
+	return errors.Join(s.Patient(), keepSome(s, 1), s.Close())
 }
 
 func TestTwoProcessesKeepResultsAtTheSameTime(t *testing.T) {

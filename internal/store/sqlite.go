@@ -22,6 +22,9 @@ import (
 const (
 	// busyTimeout is how long a statement waits for another process's lock.
 	busyTimeout = 5 * time.Second
+	// migrateTimeout is how long a store that opens waits while another process makes or
+	// changes the tables.
+	migrateTimeout = time.Minute
 	// readConns is enough for the console and the API; each one costs about 2 MB.
 	readConns = 4
 )
@@ -57,7 +60,7 @@ func (s *Store) openSQLite(ctx context.Context, dsn string) error {
 		return err
 	}
 	if version < len(migrations()) {
-		if err := s.migrate(ctx); err != nil {
+		if err := s.migrateSQLite(ctx); err != nil {
 			return err
 		}
 	}
@@ -65,6 +68,23 @@ func (s *Store) openSQLite(ctx context.Context, dsn string) error {
 		return err
 	}
 	return s.prepareAppend(ctx)
+}
+
+// migrateSQLite is migrate, which may have to wait for another process that is at it.
+func (s *Store) migrateSQLite(ctx context.Context) error {
+	if err := s.waitForLocks(ctx, migrateTimeout); err != nil {
+		return err
+	}
+	if err := s.migrate(ctx); err != nil {
+		return err
+	}
+	return s.waitForLocks(ctx, busyTimeout)
+}
+
+// waitForLocks sets how long the writer, which has one connection, waits for another process's lock.
+func (s *Store) waitForLocks(ctx context.Context, limit time.Duration) error {
+	_, err := s.write.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout = %d", limit.Milliseconds()))
+	return err
 }
 
 // prepareFile checks the path and makes an empty file where there is none, readable
@@ -161,7 +181,7 @@ func connectSQLite(path string, params url.Values) (*sql.DB, error) {
 // each other. The change needs the file for itself, and SQLite's busy timeout does
 // not cover it: two processes that start together try again here.
 func useWAL(ctx context.Context, db *sql.DB) error {
-	deadline := time.Now().Add(busyTimeout)
+	deadline := time.Now().Add(migrateTimeout)
 	for {
 		var mode string
 		err := db.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode)

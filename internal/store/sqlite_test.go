@@ -98,10 +98,12 @@ func TestWriteWaitsForAnotherProcessAndThenSaysSo(t *testing.T) {
 		t.Skip("waits for the busy timeout")
 	}
 	path := filepath.Join(t.TempDir(), "toolfit.db")
-	s := open(t, path, nil)
+	s, err := store.Open(t.Context(), path, nil)
+	check(t, err)
+	defer s.Close()
 	raw(t, path, "BEGIN IMMEDIATE")
 	start := time.Now()
-	err := s.SaveCheck(t.Context(), "a", noon, "")
+	err = s.SaveCheck(t.Context(), "a", noon, "")
 	if !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "locked by another program") {
 		t.Fatalf("got %v, want a conflict that says locked", err)
 	}
@@ -111,6 +113,20 @@ func TestWriteWaitsForAnotherProcessAndThenSaysSo(t *testing.T) {
 	if _, err := s.Servers(t.Context()); err != nil {
 		t.Fatalf("read beside another's write: %v", err)
 	}
+}
+
+func TestOpenWaitsForAnotherProcessThatMakesTheTables(t *testing.T) {
+	t.Parallel() // it waits longer than a write does
+	if testing.Short() {
+		t.Skip("waits longer than the busy timeout")
+	}
+	path := filepath.Join(t.TempDir(), "toolfit.db")
+	other := raw(t, path, "PRAGMA journal_mode = WAL", "BEGIN IMMEDIATE")
+	late := time.AfterFunc(6*time.Second, func() { other.Exec("COMMIT") }) // a write would have given up
+	defer late.Stop()
+	s, err := store.Open(t.Context(), path, nil)
+	check(t, err)
+	check(t, s.Close())
 }
 
 // As docs/backup.md says.

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -54,7 +55,7 @@ func testManyOpen(t *testing.T, dsn string, _ rawFunc) {
 				t.Error(err)
 				return
 			}
-			if err := s.SaveTools(t.Context(), sampleServer("a")); err != nil {
+			if err := errors.Join(s.Patient(), s.SaveTools(t.Context(), sampleServer("a"))); err != nil {
 				t.Error(err)
 			}
 			if err := s.Close(); err != nil {

@@ -100,6 +100,7 @@ func open(t *testing.T, dsn string, opts *store.Options) *store.Store {
 	s, err := store.Open(t.Context(), dsn, opts)
 	check(t, err)
 	t.Cleanup(func() { check(t, s.Close()) })
+	check(t, s.Patient())
 	return s
 }
 

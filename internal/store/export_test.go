@@ -1,0 +1,15 @@
+package store
+
+import (
+	"context"
+	"time"
+)
+
+// Patient lets the writes of a SQLite store wait for those of another as long as a busy
+// machine may take: which of two that write without a pause gets the lock is chance.
+func (s *Store) Patient() error {
+	if s.dialect.timeout > 0 {
+		return nil
+	}
+	return s.waitForLocks(context.Background(), 10*time.Minute)
+}
