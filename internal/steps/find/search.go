@@ -164,8 +164,8 @@ func (s *search) compare(l label, r *reading) *match {
 // not mean the box to select it.
 func (s *search) isOther(n *snapshot.Node, r *reading, m *match, l label) bool {
 	switch {
-	case is(n, field):
-		return s.x.labelsOther(r.name)
+	case is(n, field): // "Zip / postal code" has two names, but an instance is no "Instance group"
+		return s.x.labelsOther(r.name) || goesOn(l.phrase, r.name) && !strings.ContainsAny(n.Name, "/(,|")
 	case is(n, checkable) || n.Role == "option" || n.Role == "treeitem":
 		selects := s.query.Action == Click && l.words[0].text == "select" && indexOf(r.name.words, l.words[0]) < 0
 		return m.does || selects || len(l.words) == 2 && len(r.name.words) == 1 && l.words[0].kind == latin && l.words[1].kind == latin
@@ -255,7 +255,7 @@ func (s *search) readTexts(r *reading) {
 	}
 	var list []candidate
 	for n := range s.x.page.All() {
-		if n.Ref == "" || fit(n, Click) > 0 || n.Index == 0 || is(n, heading|landmark) || r.role.accepts(n) == 0 || inControl(n) || s.x.isTitleOf(n) {
+		if n.Ref == "" || fit(n, Click) > 0 || n.Index == 0 || is(n, heading|landmark) || r.role.accepts(n) == 0 || inControl(n) || s.x.isTitleOf(n) || s.x.holdsHeading(n) {
 			continue
 		}
 		c := candidate{node: n, score: isText - r.cost, why: "its text is exactly that"}
