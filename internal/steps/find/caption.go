@@ -60,7 +60,7 @@ func (x *Index) namesField(p phrase) bool {
 // field: beside the label 部门 the field 搜索部门 is not what is meant by it.
 func (x *Index) labelsOther(name phrase) bool {
 	for m := range x.page.All() {
-		if (m.Role == "generic" || m.Role == "text") && !m.Pointer && m.Text != "" && x.phrase(m.Text).equal(name) && x.precedesControl(m) && !inTable(m) {
+		if (m.Role == "generic" || m.Role == "text") && !m.Pointer && m.Text != "" && x.phrase(m.Text).equal(name) && x.precedesControl(m) && holder(m, table) == nil {
 			return true
 		}
 	}
@@ -70,15 +70,6 @@ func (x *Index) labelsOther(name phrase) bool {
 // precedesControl tells whether something to press or fill follows a text.
 func (x *Index) precedesControl(n *snapshot.Node) bool {
 	return n.Next != nil && (is(n.Next, control) || n.Next.Pointer || x.holdsControl(n.Next))
-}
-
-func inTable(n *snapshot.Node) bool {
-	for a := n.Parent; a != nil; a = a.Parent {
-		if is(a, table) {
-			return true
-		}
-	}
-	return false
 }
 
 // labelsField tells whether a box is the label of a field, more often than not: it shows no

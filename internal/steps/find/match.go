@@ -144,8 +144,9 @@ func compareOne(l, name phrase) match {
 	if slices.ContainsFunc(rest, reverses) || marked(l, name) || lengthens(l, name) {
 		return turned // "cancel order" is not "order"
 	}
-	// A single word may be short for more: "Privacy" for "Privacy policy".
-	return match{score: isWithin, why: "its name holds the words", does: does(l, name), rival: slices.ContainsFunc(rest, sets) || inflected(l, name) || len(name.words) > 1 && goesOn(l, name)}
+	short := len(name.words) == 1 && !imperatives[name.text] // "Privacy" for "Privacy policy"
+	rival := slices.ContainsFunc(rest, sets) || inflected(l, name) || goesOn(l, name) && !short
+	return match{score: isWithin, why: "its name holds the words", does: does(l, name), rival: rival}
 }
 
 // particular tells whether the label or the name ends in a small word that makes another verb

@@ -40,14 +40,7 @@ func (x *Index) readSections(list []*snapshot.Node) {
 var closed = set("group region dialog alertdialog article tabpanel complementary navigation listitem cell gridcell")
 
 // inHeading tells whether a heading is the title in a bar that is marked as a heading, too.
-func inHeading(h *snapshot.Node) bool {
-	for a := h.Parent; a != nil; a = a.Parent {
-		if is(a, heading) {
-			return true
-		}
-	}
-	return false
-}
+func inHeading(h *snapshot.Node) bool { return holder(h, heading) != nil }
 
 // innerHeading is the title in such a bar, or the heading itself.
 func (x *Index) innerHeading(h *snapshot.Node) *snapshot.Node {
