@@ -111,6 +111,8 @@ func TestWhatIsNamelessIsFoundByThePagesSource(t *testing.T) {
 		{Selector: "#t", Role: "button", Class: "icon-trash"},
 		{Selector: "#searchBtn", Role: "button", ID: "searchBtn", Class: "icon-search"},
 		{Selector: "a:nth-child(3)", Role: "link", Href: "/shopping-cart"},
+		{Selector: "#as", Role: "button", Class: "btn btn-save-as"},
+		{Selector: "#all", Role: "button", ID: "archiveAll"},
 	}
 	for query, want := range map[string]string{"search icon": "#searchBtn", "搜索图标": "#searchBtn", "delete icon": "#t", "购物车图标": "a:nth-child(3)"} {
 		hint, err := find.FindHint(find.Query{Text: query, Action: find.Click}, hints)
@@ -118,7 +120,7 @@ func TestWhatIsNamelessIsFoundByThePagesSource(t *testing.T) {
 			t.Errorf("%s: %+v, %v", query, hint, err)
 		}
 	}
-	for _, query := range []string{"icon", "print icon", `"search"`} {
+	for _, query := range []string{"icon", "print icon", `"search"`, "save icon", "archive button"} {
 		if hint, err := find.FindHint(find.Query{Text: query, Action: find.Click}, hints); err == nil {
 			t.Errorf("%s: %+v", query, hint)
 		}
