@@ -56,6 +56,9 @@ func TestAQueryCanNamePlaceFrameAndNumberBesideItsText(t *testing.T) {
 			t.Errorf("%+v: %+v, %v, want %s", test.query, hit, err, test.ref)
 		}
 	}
+	if _, err := x.Find(find.Query{Text: "Save", Within: "C", Action: find.Click}); err == nil || !strings.Contains(err.Error(), `looked for in "C" alone`) {
+		t.Errorf("the place is not named: %v", err)
+	}
 	for _, q := range []find.Query{{Text: "Save", Within: "C"}, {Text: "Save", Frame: "2"}, {Text: "Save", Nth: 4}, {Text: "Save", Within: "SO-1"}} {
 		q.Action = find.Click
 		if hit, err := x.Find(q); err == nil {
