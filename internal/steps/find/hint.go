@@ -75,7 +75,9 @@ func (h *Hint) says(variants []phrase) bool {
 	return slices.ContainsFunc(variants, func(v phrase) bool {
 		other := func(w word) bool { return indexOf(v.words, w) < 0 && (turnsAway(w) || particles[w.text]) }
 		for _, w := range v.words {
-			has := func(token []word) bool { return slices.ContainsFunc(token, w.same) && !slices.ContainsFunc(token, other) }
+			has := func(token []word) bool {
+				return slices.ContainsFunc(token, w.same) && !slices.ContainsFunc(token, other)
+			}
 			if !slices.ContainsFunc(tokens, has) {
 				return false
 			}
