@@ -58,13 +58,18 @@ func (x *Index) namesField(p phrase) bool {
 
 // labelsOther tells whether a text of the page is the name and labels something else than the
 // field: beside the label 部门 the field 搜索部门 is not what is meant by it.
-func (x *Index) labelsOther(name phrase) bool {
-	for m := range x.page.All() {
-		if (m.Role == "generic" || m.Role == "text") && !m.Pointer && m.Text != "" && x.phrase(m.Text).equal(name) && x.precedesControl(m) && holder(m, table) == nil {
-			return true
+func (s *search) labelsOther(name phrase) bool {
+	is, known := s.labels[name.text]
+	if !known {
+		for m := range s.x.page.All() {
+			if (m.Role == "generic" || m.Role == "text") && !m.Pointer && s.x.phrase(m.Text).equal(name) && s.x.precedesControl(m) && holder(m, table) == nil {
+				is = true
+				break
+			}
 		}
+		s.labels[name.text] = is
 	}
-	return false
+	return is
 }
 
 // precedesControl tells whether something to press or fill follows a text.
