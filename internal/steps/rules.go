@@ -72,6 +72,9 @@ func (s *Step) take(m masked, name, text string) bool {
 		return s.To.Text != ""
 	case "w":
 		s.Target = &Target{Within: m.written(text)}
+		if wholePage.MatchString(text) {
+			s.Target.Within = ""
+		}
 		return !fillsIn.MatchString(text)
 	case "v":
 		s.Value = m.value(text)
@@ -115,6 +118,9 @@ func (s *Step) take(m masked, name, text string) bool {
 
 // fillsIn is a place that is none, but an operation of its own: 在搜索框输入点击率.
 var fillsIn = regexp.MustCompile(`(?:输入|填写|填入|录入|键入|选择)(?:[^框]|$)`)
+
+// wholePage is a place that everything stands in.
+var wholePage = compile(`(?:当前|本|该|这个)?(?:页面|网页|界面)|(?:the|this)\s+page`)
 
 // manyValues is a value without quotes that goes on with another field and its value.
 var manyValues = regexp.MustCompile(`[，,；;、].*[:：=为]|(?i)\s(?:and|,)\s.*\s(?:with|to|as)\s`)

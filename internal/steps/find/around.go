@@ -43,7 +43,7 @@ func (s *search) around(n *snapshot.Node, name phrase, m *match) (float64, strin
 		return m.score, m.why + ", and the rest names where it stands"
 	case !m.absent && !slices.ContainsFunc(m.left.words, turnsAway) && s.x.isTitled(n, name): // "Delete account", and a button for it
 		return m.score, m.why + ", and all of them stand beside it"
-	case closers[s.x.phrase(n.Name).text] && inDialog(n) && !slices.ContainsFunc(m.left.words, func(w word) bool { return !holders[w.text] }):
+	case closers[s.x.phrase(n.Name).text] && holder(n, dialog) != nil && !slices.ContainsFunc(m.left.words, func(w word) bool { return !holders[w.text] }):
 		return m.score, m.why + ", and the rest is what it closes"
 	case m.short:
 		return 0, ""
@@ -63,15 +63,6 @@ func (x *Index) isTitled(n *snapshot.Node, name phrase) bool {
 // closers are the names of buttons that close what they stand in.
 var closers = set("close dismiss 关闭 × ✕ ✖")
 
-func inDialog(n *snapshot.Node) bool {
-	for a := n.Parent; a != nil; a = a.Parent {
-		if is(a, dialog) {
-			return true
-		}
-	}
-	return false
-}
-
 // turnsAway tells whether a word beside a label makes another thing of it: 不同意 is not 同意.
 func turnsAway(w word) bool {
 	return reverses(w) || sets(w) || negates(w) || slices.Contains(reversingMarks, w.text)
@@ -79,23 +70,20 @@ func turnsAway(w word) bool {
 
 // othersRow tells whether a row beside that of the element is called just so, and its own is not.
 func (s *search) othersRow(n *snapshot.Node, name phrase) bool {
-	for a := n.Parent; a != nil; a = a.Parent {
-		if !is(a, row) {
-			continue
-		}
-		key := rowsKey{rowsOf(a), name.text}
-		is, known := s.calls[key]
-		if !known {
-			is = slices.ContainsFunc(s.x.rows, func(r *snapshot.Node) bool {
-				return rowsOf(r) == key.owner && slices.ContainsFunc(s.x.pieces(r), func(p phrase) bool {
-					return slices.EqualFunc(telling(p.words), name.words, word.same)
-				})
-			})
-			s.calls[key] = is
-		}
-		return is
+	own := holder(n, row)
+	if own == nil {
+		return false
 	}
-	return false
+	key := rowsKey{rowsOf(own), name.text}
+	is, known := s.calls[key]
+	if !known {
+		says := func(p phrase) bool { return slices.EqualFunc(telling(p.words), name.words, word.same) }
+		is = slices.ContainsFunc(s.x.rows, func(r *snapshot.Node) bool {
+			return rowsOf(r) == key.owner && slices.ContainsFunc(s.x.pieces(r), says)
+		})
+		s.calls[key] = is
+	}
+	return is
 }
 
 // rowsKey is a look-up of what the rows of a table or a list are called.

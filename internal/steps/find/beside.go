@@ -12,16 +12,24 @@ func (s *search) aboutText(list []candidate, p place) (kept []candidate) {
 	if p.row || p.nth != 0 || p.word != nil && !p.word.box {
 		return nil
 	}
-	boxes := s.x.titled(p)
+	bars, boxes := s.x.titled(p)
+	if kept = inBoxes(list, bars); len(kept) == 0 {
+		kept = inBoxes(list, boxes)
+	}
+	if len(kept) == 0 && p.word == nil {
+		return s.beside(list, p)
+	}
+	return kept
+}
+
+// inBoxes keeps the candidates that stand in one of the boxes.
+func inBoxes(list []candidate, boxes []*snapshot.Node) (kept []candidate) {
 	for _, c := range list {
 		if slices.ContainsFunc(boxes, func(b *snapshot.Node) bool { return b.Holds(c.node) }) {
 			c.score -= nearCost
 			c.why += ", in the box with that title"
 			kept = append(kept, c)
 		}
-	}
-	if len(kept) == 0 && p.word == nil {
-		return s.beside(list, p)
 	}
 	return kept
 }

@@ -58,27 +58,23 @@ func (x *Index) namesField(p phrase) bool {
 
 // labelsOther tells whether a text of the page is the name and labels something else than the
 // field: beside the label 部门 the field 搜索部门 is not what is meant by it.
-func (x *Index) labelsOther(name phrase) bool {
-	for m := range x.page.All() {
-		if (m.Role == "generic" || m.Role == "text") && !m.Pointer && m.Text != "" && x.phrase(m.Text).equal(name) && x.precedesControl(m) && !inTable(m) {
-			return true
+func (s *search) labelsOther(name phrase) bool {
+	is, known := s.labels[name.text]
+	if !known {
+		for m := range s.x.page.All() {
+			if (m.Role == "generic" || m.Role == "text") && !m.Pointer && s.x.phrase(m.Text).equal(name) && s.x.precedesControl(m) && holder(m, table) == nil {
+				is = true
+				break
+			}
 		}
+		s.labels[name.text] = is
 	}
-	return false
+	return is
 }
 
 // precedesControl tells whether something to press or fill follows a text.
 func (x *Index) precedesControl(n *snapshot.Node) bool {
 	return n.Next != nil && (is(n.Next, control) || n.Next.Pointer || x.holdsControl(n.Next))
-}
-
-func inTable(n *snapshot.Node) bool {
-	for a := n.Parent; a != nil; a = a.Parent {
-		if is(a, table) {
-			return true
-		}
-	}
-	return false
 }
 
 // labelsField tells whether a box is the label of a field, more often than not: it shows no

@@ -42,10 +42,7 @@ func (x *Index) headCell(at *snapshot.Node) *snapshot.Node {
 	if line == nil {
 		return nil // a cell by itself has no column
 	}
-	owner := line
-	for owner != nil && !is(owner, table) {
-		owner = owner.Parent
-	}
+	owner := holder(at, table)
 	if owner == nil {
 		return nil
 	}

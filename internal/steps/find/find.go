@@ -46,7 +46,7 @@ func (x *Index) Find(q Query) (*Hit, error) {
 	if len(readings) == 0 {
 		return nil, &Refusal{Code: snapshot.StepInvalid, Query: q.Text, Hint: "say which element is meant"}
 	}
-	s := search{x: x, query: q, byName: map[nameKey][]candidate{}, byPlace: map[placeKey][]scope{}, chains: map[chainKey]grade{}, called: map[string]bool{}, calls: map[rowsKey]bool{}}
+	s := search{x: x, query: q, byName: map[nameKey][]candidate{}, byPlace: map[placeKey][]scope{}, chains: map[chainKey]grade{}, called: map[string]bool{}, calls: map[rowsKey]bool{}, labels: map[string]bool{}}
 	readings = askedIn(readings, d.asked(q))
 	for i := range readings {
 		if q.Nth != 0 {

@@ -56,6 +56,9 @@ func TestAQueryCanNamePlaceFrameAndNumberBesideItsText(t *testing.T) {
 			t.Errorf("%+v: %+v, %v, want %s", test.query, hit, err, test.ref)
 		}
 	}
+	if _, err := x.Find(find.Query{Text: "Save", Within: "C", Action: find.Click}); err == nil || !strings.Contains(err.Error(), `looked for in "C" alone`) {
+		t.Errorf("the place is not named: %v", err)
+	}
 	for _, q := range []find.Query{{Text: "Save", Within: "C"}, {Text: "Save", Frame: "2"}, {Text: "Save", Nth: 4}, {Text: "Save", Within: "SO-1"}} {
 		q.Action = find.Click
 		if hit, err := x.Find(q); err == nil {
@@ -111,6 +114,8 @@ func TestWhatIsNamelessIsFoundByThePagesSource(t *testing.T) {
 		{Selector: "#t", Role: "button", Class: "icon-trash"},
 		{Selector: "#searchBtn", Role: "button", ID: "searchBtn", Class: "icon-search"},
 		{Selector: "a:nth-child(3)", Role: "link", Href: "/shopping-cart"},
+		{Selector: "#as", Role: "button", Class: "btn btn-save-as"},
+		{Selector: "#all", Role: "button", ID: "archiveAll"},
 	}
 	for query, want := range map[string]string{"search icon": "#searchBtn", "搜索图标": "#searchBtn", "delete icon": "#t", "购物车图标": "a:nth-child(3)"} {
 		hint, err := find.FindHint(find.Query{Text: query, Action: find.Click}, hints)
@@ -118,7 +123,7 @@ func TestWhatIsNamelessIsFoundByThePagesSource(t *testing.T) {
 			t.Errorf("%s: %+v, %v", query, hint, err)
 		}
 	}
-	for _, query := range []string{"icon", "print icon", `"search"`} {
+	for _, query := range []string{"icon", "print icon", `"search"`, "save icon", "archive button"} {
 		if hint, err := find.FindHint(find.Query{Text: query, Action: find.Click}, hints); err == nil {
 			t.Errorf("%s: %+v", query, hint)
 		}

@@ -82,19 +82,9 @@ func (x *Index) mayHead(row *snapshot.Node) bool {
 		return false
 	}
 	at, _ := slices.BinarySearchFunc(x.rows, row.Index, func(n *snapshot.Node, i int) int { return n.Index - i })
-	if at > 0 && tableOf(x.rows[at-1]) == tableOf(row) || at+1 == len(x.rows) {
+	if at > 0 && holder(x.rows[at-1], table) == holder(row, table) || at+1 == len(x.rows) {
 		return false
 	}
 	next := x.rows[at+1]
 	return next.Role == "row" && cells(next) > 1 && cells(next) == cells(row) && x.holdsControl(next)
-}
-
-// tableOf is the table that a row stands in; nil for none.
-func tableOf(row *snapshot.Node) *snapshot.Node {
-	for a := row.Parent; a != nil; a = a.Parent {
-		if is(a, table) {
-			return a
-		}
-	}
-	return nil
 }

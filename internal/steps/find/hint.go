@@ -21,10 +21,9 @@ type Hint struct {
 	Href     string `json:"href"` // of the link, or of the drawing that an icon uses
 }
 
-// words are those that the source uses, cut at case, signs and digits.
-func (h *Hint) words() []word {
-	var list []word
-	for _, s := range []string{h.ID, h.Class, h.Name, h.Title, h.TestID, h.Href} {
+// tokens are the names that the source uses, each cut into its words at case, signs and digits.
+func (h *Hint) tokens() (list [][]word) {
+	for s := range strings.FieldsSeq(strings.Join([]string{h.ID, h.Class, h.Name, h.TestID, h.Href, h.Title}, " ")) {
 		var b strings.Builder
 		lower := false
 		for _, r := range s {
@@ -37,7 +36,7 @@ func (h *Hint) words() []word {
 			}
 			b.WriteRune(r)
 		}
-		list = append(list, read(b.String()).words...)
+		list = append(list, read(b.String()).words)
 	}
 	return list
 }
@@ -69,12 +68,17 @@ func FindHint(q Query, hints []Hint) (*Hint, error) {
 	return nil, &Refusal{Code: code, Query: q.Text, Count: len(found)}
 }
 
-// says tells whether the source has all words of one variant.
+// says tells whether the source has all words of one variant, and none in the same name that
+// makes another thing of them: btn-save-as is not "save".
 func (h *Hint) says(variants []phrase) bool {
-	have := h.words()
+	tokens := h.tokens()
 	return slices.ContainsFunc(variants, func(v phrase) bool {
+		other := func(w word) bool { return indexOf(v.words, w) < 0 && (turnsAway(w) || particles[w.text]) }
 		for _, w := range v.words {
-			if !slices.ContainsFunc(have, w.same) {
+			has := func(token []word) bool {
+				return slices.ContainsFunc(token, w.same) && !slices.ContainsFunc(token, other)
+			}
+			if !slices.ContainsFunc(tokens, has) {
 				return false
 			}
 		}

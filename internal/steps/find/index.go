@@ -167,6 +167,9 @@ func (x *Index) actOn(n *snapshot.Node) string {
 	if n.Ref != "" || !is(n, control) || n.Role == "option" {
 		return n.Ref
 	}
+	if slices.ContainsFunc(n.Attrs, func(a snapshot.Attr) bool { return a.Key == "aria-hidden" }) {
+		return "" // what is drawn instead is another element
+	}
 	box := n.Parent
 	for depth := 0; box != nil && box.Ref == "" && depth < 3; depth++ {
 		box = box.Parent

@@ -144,7 +144,9 @@ func compareOne(l, name phrase) match {
 	if slices.ContainsFunc(rest, reverses) || marked(l, name) || lengthens(l, name) {
 		return turned // "cancel order" is not "order"
 	}
-	return match{score: isWithin, why: "its name holds the words", does: does(l, name), rival: slices.ContainsFunc(rest, sets) || inflected(l, name) || goesOn(l, name)}
+	short := len(name.words) == 1 && !imperatives[name.text] // "Privacy" for "Privacy policy"
+	rival := slices.ContainsFunc(rest, sets) || inflected(l, name) || goesOn(l, name) && !short
+	return match{score: isWithin, why: "its name holds the words", does: does(l, name), rival: rival}
 }
 
 // particular tells whether the label or the name ends in a small word that makes another verb
@@ -177,8 +179,7 @@ func lengthens(l, name phrase) bool {
 
 // goesOn tells whether a label goes on after the name and so is another thing: "Personal data
 // export" is no personal data, and "Save and close" does more than "Save". What is done may say
-// to what: "Delete project" is "Delete"; and a single word is short for more: "Privacy" for
-// "Privacy policy".
+// to what: "Delete project" is "Delete".
 func goesOn(l, name phrase) bool {
 	size := len(name.words)
 	if len(l.words) <= size || !slices.EqualFunc(l.words[:size], name.words, word.same) {
@@ -188,7 +189,7 @@ func goesOn(l, name phrase) bool {
 	if imperatives[name.words[0].text] {
 		return next.text == "and"
 	}
-	return size > 1 && next.kind == latin && !stopWords[next.text] && !weakWords[next.text] && !kindNouns[next.text]
+	return next.kind == latin && !stopWords[next.text] && !weakWords[next.text] && !kindNouns[next.text]
 }
 
 // endings are characters that change nothing at the end of a word.

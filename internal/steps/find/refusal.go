@@ -75,6 +75,9 @@ func (s *search) ambiguous(top []candidate) error {
 
 func (s *search) notFound() error {
 	r := &Refusal{Code: snapshot.NotFound, Query: s.query.Text, Hint: s.short}
+	if r.Hint == "" && s.query.Within != "" {
+		r.Hint = fmt.Sprintf("it was looked for in %q alone", s.query.Within)
+	}
 	want := read(strings.Join(append(describe(s.query.Text, s.x.syn).quotes, describe(s.query.Text, s.x.syn).text), " "))
 	var list []candidate
 	known := map[string]float64{}

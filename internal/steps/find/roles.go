@@ -64,6 +64,16 @@ func readTraits(roles map[trait]string) map[string]trait {
 // is tells whether an element has any of the traits.
 func is(n *snapshot.Node, t trait) bool { return traits[n.Role]&t != 0 }
 
+// holder is the nearest part of the page around a node that has one of the traits; nil for none.
+func holder(n *snapshot.Node, t trait) *snapshot.Node {
+	for a := n.Parent; a != nil; a = a.Parent {
+		if is(a, t) {
+			return a
+		}
+	}
+	return nil
+}
+
 // fit is how well an element serves an action: 0 not at all, 1 as a second choice, 2 well.
 func fit(n *snapshot.Node, action Action) int {
 	has := traits[n.Role]

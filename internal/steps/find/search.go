@@ -28,6 +28,7 @@ type search struct {
 	chains  map[chainKey]grade
 	called  map[string]bool
 	calls   map[rowsKey]bool
+	labels  map[string]bool // whether something is labelled so
 }
 
 // read looks for the element as one reading understands it.
@@ -164,8 +165,8 @@ func (s *search) compare(l label, r *reading) *match {
 // not mean the box to select it.
 func (s *search) isOther(n *snapshot.Node, r *reading, m *match, l label) bool {
 	switch {
-	case is(n, field):
-		return s.x.labelsOther(r.name)
+	case is(n, field): // "Zip / postal code" has two names, but an instance is no "Instance group"
+		return s.labelsOther(r.name) || goesOn(l.phrase, r.name) && !strings.ContainsAny(n.Name, "/(,|")
 	case is(n, checkable) || n.Role == "option" || n.Role == "treeitem":
 		selects := s.query.Action == Click && l.words[0].text == "select" && indexOf(r.name.words, l.words[0]) < 0
 		return m.does || selects || len(l.words) == 2 && len(r.name.words) == 1 && l.words[0].kind == latin && l.words[1].kind == latin
@@ -255,12 +256,12 @@ func (s *search) readTexts(r *reading) {
 	}
 	var list []candidate
 	for n := range s.x.page.All() {
-		if n.Ref == "" || fit(n, Click) > 0 || n.Index == 0 || is(n, heading|landmark) || r.role.accepts(n) == 0 || inControl(n) || s.x.isTitleOf(n) {
+		if n.Ref == "" || fit(n, Click) > 0 || n.Index == 0 || is(n, heading|landmark) || r.role.accepts(n) == 0 || inControl(n) {
 			continue
 		}
 		c := candidate{node: n, score: isText - r.cost, why: "its text is exactly that"}
 		called := func(l label) bool { return l.equal(r.name) }
-		if slices.ContainsFunc(s.x.labelsOf(n), called) && s.extra(&c, r) {
+		if slices.ContainsFunc(s.x.labelsOf(n), called) && !s.x.isTitleOf(n) && !s.x.holdsHeading(n) && s.extra(&c, r) {
 			list = append(list, c)
 		}
 	}

@@ -40,14 +40,7 @@ func (x *Index) readSections(list []*snapshot.Node) {
 var closed = set("group region dialog alertdialog article tabpanel complementary navigation listitem cell gridcell")
 
 // inHeading tells whether a heading is the title in a bar that is marked as a heading, too.
-func inHeading(h *snapshot.Node) bool {
-	for a := h.Parent; a != nil; a = a.Parent {
-		if is(a, heading) {
-			return true
-		}
-	}
-	return false
-}
+func inHeading(h *snapshot.Node) bool { return holder(h, heading) != nil }
 
 // innerHeading is the title in such a bar, or the heading itself.
 func (x *Index) innerHeading(h *snapshot.Node) *snapshot.Node {
@@ -150,8 +143,9 @@ func (x *Index) sectionOf(n *snapshot.Node) scope {
 }
 
 // titled are the boxes that begin with a text as their title, as pages build dialogs and
-// cards of plain boxes: for each text the smallest that has something to press or fill in it.
-func (x *Index) titled(p place) (list []*snapshot.Node) {
+// cards of plain boxes: for each text the smallest that has something to press or fill in it;
+// and where that is only the bar at the top of a box, the box.
+func (x *Index) titled(p place) (list, around []*snapshot.Node) {
 	for _, title := range x.anchors(p) {
 		if (is(title, control|heading|row) || title.Pointer) && !isTitle(title) || inControl(title) {
 			continue
@@ -160,11 +154,34 @@ func (x *Index) titled(p place) (list []*snapshot.Node) {
 		for depth := 0; depth < 4 && box.Parent != nil && box.Parent.First == box && !x.holdsOther(box, title); depth++ {
 			box = box.Parent
 		}
-		if box.Parent != nil && x.holdsOther(box, title) {
-			list = append(list, box)
+		if box.Parent == nil || !x.holdsOther(box, title) {
+			continue
+		}
+		list = append(list, box)
+		if x.isBar(box, title) {
+			around = append(around, box.Parent)
 		}
 	}
-	return list
+	return list, around
+}
+
+// isBar tells whether a box is the bar at the top of another: it has the title and controls
+// alone, and what follows does not begin with a title of its own, as the next card would.
+func (x *Index) isBar(box, title *snapshot.Node) bool {
+	if box.Parent.First != box || box.Next == nil || box.Parent.Parent == nil {
+		return false
+	}
+	for m := range x.page.Inside(box) {
+		if m.Text != "" && !title.Holds(m) && !is(m, control) && !inControl(m) {
+			return false
+		}
+	}
+	for next := box.Next; next != nil; next = next.Next {
+		if first := next.First; first != nil && first.Role == title.Role && first.Text != "" {
+			return false
+		}
+	}
+	return true
 }
 
 // holdsOther tells whether there is something to press or fill in a box beside its title,
@@ -179,6 +196,16 @@ func (x *Index) holdsOther(box, title *snapshot.Node) bool {
 }
 
 func (x *Index) holdsControl(box *snapshot.Node) bool { return x.holdsOther(box, box) }
+
+// holdsHeading tells whether there is a heading in a box: it is read, and not pressed.
+func (x *Index) holdsHeading(box *snapshot.Node) bool {
+	for m := range x.page.Inside(box) {
+		if is(m, heading) {
+			return true
+		}
+	}
+	return false
+}
 
 // isTitleOf tells whether a text is the name of the dialog that it stands in.
 func (x *Index) isTitleOf(n *snapshot.Node) bool {
