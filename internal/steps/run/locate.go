@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/steps"
@@ -125,6 +126,9 @@ func (r *Runner) query(t *steps.Target, action find.Action) (find.Query, error) 
 			return q, fail(snapshot.StepInvalid, "%v", err)
 		}
 		*f.dst = filled
+	}
+	if strings.TrimSpace(q.Text) == "" {
+		return q, fail(snapshot.StepInvalid, "the description of the element is empty: say which element is meant")
 	}
 	if find.IsRef(q.Text) {
 		return q, fail(snapshot.StepInvalid, "%s is a ref, which means another element in the next snapshot; describe the element", q.Text)
