@@ -38,7 +38,7 @@ const maxAge = time.Second
 
 // patience is how long a page may take to answer, also where the step has less time left:
 // a busy machine is no reason to fail.
-const patience = 5 * time.Second
+const patience = 15 * time.Second
 
 // reads are the calls that leave the page and its refs as they are.
 var reads = []string{"browser_snapshot", "browser_take_screenshot", "browser_console_messages", "browser_network_requests", "browser_find"}
@@ -148,13 +148,7 @@ func (r *Runner) snapshot(ctx context.Context, fresh bool) (*page, error) {
 		return r.page, nil
 	}
 	r.page = nil
-	limit := max(patience, r.until.Sub(r.opts.Now()))
-	looking, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	answer, err := r.call(looking, "browser_snapshot", nil)
-	if err != nil && looking.Err() != nil && ctx.Err() == nil {
-		return nil, fail(snapshot.TimedOut, "the page did not answer in %s", limit.Round(time.Second))
-	}
+	answer, err := r.lookAtPage(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -172,6 +166,21 @@ func (r *Runner) snapshot(ctx context.Context, fresh bool) (*page, error) {
 	r.page = &page{tree: tree, index: find.New(tree, &find.Options{Synonyms: r.opts.Synonyms}), at: r.opts.Now(), found: map[find.Query]found{}}
 	r.metrics.SnapshotBytes += answer.Size
 	return r.page, nil
+}
+
+// lookAtPage asks for the tree. A browser that is still to be started has its own time.
+func (r *Runner) lookAtPage(ctx context.Context) (snapshot.Answer, error) {
+	if !r.awake {
+		return r.call(ctx, "browser_snapshot", nil)
+	}
+	limit := max(patience, r.until.Sub(r.opts.Now()))
+	looking, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	answer, err := r.call(looking, "browser_snapshot", nil)
+	if err != nil && looking.Err() != nil && ctx.Err() == nil {
+		return answer, fail(snapshot.TimedOut, "the page did not answer in %s", limit.Round(time.Second))
+	}
+	return answer, err
 }
 
 // find looks an element up once per snapshot.
