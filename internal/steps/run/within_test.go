@@ -103,3 +103,22 @@ func TestALookAtAPageMayStartTheBrowser(t *testing.T) {
 		}
 	})
 }
+
+// Older servers put a snapshot into every answer, and on a busy machine have no time for it. They
+// take one before they use an element, too: then nothing was done.
+func TestAPageIsOpenThoughTheServerHadNoTimeToLookAtIt(t *testing.T) {
+	busy := func(map[string]any) (string, bool) {
+		return "### Result\nTimeoutError: page._snapshotForAI: Timeout 5000ms exceeded.", true
+	}
+	b := &fakeBrowser{tree: page(loginPage), on: map[string]func(map[string]any) (string, bool){"browser_navigate": busy}}
+	c, res := one(b, run.Options{}, "- 打开 http://h/\n- expect: {visible: 登录}\n")
+	if c.Status != run.Passed || len(c.Steps[0].Warnings) != 1 || res.Metrics.Calls.OK != res.Metrics.Calls.All {
+		t.Errorf("%+v %+v", c.Error, c.Steps)
+	}
+	for _, tool := range []string{"browser_click", "browser_snapshot"} {
+		b.on = map[string]func(map[string]any) (string, bool){tool: busy}
+		if c, _ := one(b, run.Options{}, "- {click: 登录, timeout: 1s}\n"); c.Error == nil || c.Error.Details.Code != snapshot.TimedOut {
+			t.Errorf("%s: %+v", tool, c.Error)
+		}
+	}
+}
