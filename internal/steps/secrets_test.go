@@ -41,7 +41,7 @@ func TestASecretIsMaskedHoweverItIsWritten(t *testing.T) {
 	if v.Mask("a b\n") != "a b\n" {
 		t.Error("space is masked")
 	}
-	long := strings.Repeat("-----[KEY]+/=\n", 9000)
+	long := strings.Repeat("-----[KEY]+/=\n", 300)
 	v.Hide(long)
 	for _, text := range []string{long, strings.Join(strings.Fields(long), " "), strings.ReplaceAll(long, "\n", `\n`), url.QueryEscape(long)} {
 		if got := v.Mask("x" + text); strings.Contains(got, "KEY") {

@@ -136,6 +136,9 @@ func (r *Runner) filled(s *steps.Step) (*steps.Step, error) {
 	c.Expect = nil
 	for _, e := range s.Expect {
 		e.Value, e.Text = fill(e.Value), r.shown(e.Text)
+		if err := vain(&e); err != nil && failed == nil {
+			failed = err
+		}
 		c.Expect = append(c.Expect, e)
 	}
 	if len(s.Arguments) > 0 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/steps"
@@ -32,6 +33,22 @@ func (r *Runner) expect(ctx context.Context, list []steps.Expectation, until *de
 			return wrong
 		}
 	}
+}
+
+// vain refuses an expectation that compares nothing, since a variable of it is empty or is no
+// pattern: whatever the page is like, it would hold.
+func vain(e *steps.Expectation) error {
+	if e.Match == steps.Matches {
+		if _, err := regexp.Compile(e.Value); err != nil {
+			return fail(snapshot.StepInvalid, "%q is no regular expression: %v", e.Value, err)
+		}
+	}
+	compares := slices.Contains([]steps.Kind{steps.Text, steps.NoText, steps.Value, steps.URL, steps.Title}, e.Kind)
+	ofPage := e.Target == nil && (e.Kind == steps.Text || e.Kind == steps.NoText)
+	if compares && e.Value == "" && (ofPage || e.Match == steps.Contains || e.Match == steps.Matches) {
+		return fail(snapshot.StepInvalid, "nothing is expected: the text to compare with is empty")
+	}
+	return nil
 }
 
 // dialogSays tells whether all that is expected are words of the dialog that is open. While
@@ -73,10 +90,9 @@ func (r *Runner) holds(ctx context.Context, p *page, e *steps.Expectation) (got 
 	case e.Kind == steps.Title:
 		return r.where.title, compare(r.where.title, e), nil
 	case e.Target == nil && e.Kind == steps.Text:
-		ok = pageHas(p.tree, e.Value)
-		return pageText(p.tree), ok, nil
+		return pageText(p.tree), pageSays(p.tree, e), nil
 	case e.Target == nil && e.Kind == steps.NoText:
-		return "the text is there", !pageHas(p.tree, e.Value), nil
+		return "the text is there", !pageSays(p.tree, e), nil
 	}
 	q, err := r.query(e.Target, find.Any)
 	if err != nil {
@@ -236,63 +252,4 @@ func (r *Runner) sameAddress(e *steps.Expectation) bool {
 		return "/"+path == e.Value || r.where.url == r.address(e.Value)
 	}
 	return compare(r.where.url, e)
-}
-
-const maxText = 20_000
-
-// pageText is all that can be read on a page.
-func pageText(tree *snapshot.Page) string {
-	var b strings.Builder
-	for n := range tree.All() {
-		for _, s := range [...]string{n.Name, n.Text} {
-			if s != "" {
-				b.WriteString(s)
-				b.WriteByte(' ')
-			}
-		}
-	}
-	return b.String()
-}
-
-// pageHas tells whether a text can be read on a page, white space aside. A sentence may be
-// cut by emphasis or links in it.
-func pageHas(tree *snapshot.Page, want string) bool {
-	if want = squeeze(want); want == "" {
-		return false
-	}
-	for n := range tree.All() {
-		if strings.Contains(squeeze(n.Name), want) || strings.Contains(squeeze(n.Text), want) || n.First != nil && strings.Contains(sentence(n), want) {
-			return true
-		}
-	}
-	return false
-}
-
-// sentence is the text that stands in one line of a node.
-func sentence(n *snapshot.Node) string {
-	var b strings.Builder
-	for m := n.First; m != nil; m = m.Next {
-		switch m.Role {
-		case "text":
-			b.WriteString(squeeze(m.Text))
-		case "strong", "emphasis", "code", "link", "mark", "subscript", "superscript", "insertion", "deletion", "time":
-			b.WriteString(squeeze(m.Name))
-			if m.Name == "" {
-				b.WriteString(squeeze(m.Text))
-			}
-		default:
-			b.WriteByte('\n')
-		}
-	}
-	return b.String()
-}
-
-func squeeze(s string) string { return strings.Join(strings.Fields(s), "") }
-
-func clip(s string) string {
-	const most = 200
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return s
 }

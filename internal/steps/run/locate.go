@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/steps"
@@ -126,6 +127,9 @@ func (r *Runner) query(t *steps.Target, action find.Action) (find.Query, error) 
 			return q, fail(snapshot.StepInvalid, "%v", err)
 		}
 		*f.dst = filled
+	}
+	if strings.TrimSpace(q.Text) == "" {
+		return q, fail(snapshot.StepInvalid, "the description of the element is empty: say which element is meant")
 	}
 	if find.IsRef(q.Text) {
 		return q, fail(snapshot.StepInvalid, "%s is a ref, which means another element in the next snapshot; describe the element", q.Text)

@@ -56,14 +56,14 @@ cases:
 
 func TestACutLeavesNoPartOfASecret(t *testing.T) {
 	env := func(string) (string, bool) { return "hunter2hunter2", true }
-	for before := range 240 {
-		text := strings.Repeat("x", before*10) + "hunter2hunter2"
+	for _, before := range []int{150, 185, 189, 193, 197, 199, 493, 1950, 1975, 1984, 1988, 1991, 1995, 1999} { // near each cut
+		text := strings.Repeat("x", before) + "hunter2hunter2"
 		b := &fakeBrowser{tree: page("- paragraph [ref=e1]: " + text), on: map[string]func(map[string]any) (string, bool){
 			"browser_press_key": func(map[string]any) (string, bool) { return "### Error\nError: " + text, true },
 		}}
 		_, res := one(b, run.Options{Env: env}, "- {expect: {text: other}, timeout: 1ms, optional: true}\n- {press: Enter, optional: true}\n- set: {a: \"${env:PW}\"}\n")
 		if raw, _ := json.Marshal(res); strings.Contains(string(raw), "hunt") {
-			t.Fatalf("with %d before it: %s", before*10, raw)
+			t.Fatalf("with %d before it: %s", before, raw)
 		}
 	}
 }

@@ -67,7 +67,7 @@ func TestTheStartOfTheBrowserIsNoPartOfTheTimeForAPage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b := &slowBrowser{fakeBrowser{tree: page(loginPage)}, map[string]time.Duration{"browser_snapshot": 20 * time.Second, "browser_navigate": time.Second}}
+		b := &slowBrowser{fakeBrowser{tree: page(loginPage)}, map[string]time.Duration{"browser_snapshot": 40 * time.Second, "browser_navigate": time.Second}}
 		res := run.New(b, nil).Suite(t.Context(), suite)
 		if !res.Passed() {
 			t.Errorf("%+v %+v", res.Cases[0].Error, res.Cases[1].Error)
@@ -80,16 +80,45 @@ func TestTheStartOfTheBrowserIsNoPartOfTheTimeForAPage(t *testing.T) {
 
 func TestAPageThatDoesNotAnswerDoesNotHoldAStep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		suite, err := steps.Parse("t.yaml", []byte("- {expect: {text: x}, timeout: 1s, optional: true}\n- {click: x, timeout: 8s}\n"), nil)
+		suite, err := steps.Parse("t.yaml", []byte("- 打开 http://h/\n- {expect: {text: x}, timeout: 1s, optional: true}\n- {click: x, timeout: 28s}\n"), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		b := &slowBrowser{fakeBrowser{tree: page(loginPage)}, map[string]time.Duration{"browser_snapshot": time.Hour}}
 		c := run.New(b, &run.Options{Screenshots: "off"}).Suite(t.Context(), suite).Cases[0]
-		for i, want := range []time.Duration{5 * time.Second, 8 * time.Second} {
-			if s := c.Steps[i]; s.Duration != want || s.Error == nil || s.Error.Details.Code != snapshot.TimedOut {
+		for i, want := range []time.Duration{15 * time.Second, 28 * time.Second} {
+			if s := c.Steps[i+1]; s.Duration != want || s.Error == nil || s.Error.Details.Code != snapshot.TimedOut {
 				t.Errorf("step %d took %s: %+v", i+1, s.Duration, s.Error)
 			}
 		}
 	})
+}
+
+func TestALookAtAPageMayStartTheBrowser(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &slowBrowser{fakeBrowser{tree: page(loginPage)}, map[string]time.Duration{"browser_snapshot": time.Minute}}
+		found, miss := run.New(b, nil).Find(t.Context(), &steps.Target{Text: "登录"}, "click")
+		if miss != nil || found.Ref != "e19" {
+			t.Errorf("%+v %+v", found, miss)
+		}
+	})
+}
+
+// Older servers put a snapshot into every answer, and on a busy machine have no time for it. They
+// take one before they use an element, too: then nothing was done.
+func TestAPageIsOpenThoughTheServerHadNoTimeToLookAtIt(t *testing.T) {
+	busy := func(map[string]any) (string, bool) {
+		return "### Result\nTimeoutError: page._snapshotForAI: Timeout 5000ms exceeded.", true
+	}
+	b := &fakeBrowser{tree: page(loginPage), on: map[string]func(map[string]any) (string, bool){"browser_navigate": busy}}
+	c, res := one(b, run.Options{}, "- 打开 http://h/\n- expect: {visible: 登录}\n")
+	if c.Status != run.Passed || len(c.Steps[0].Warnings) != 1 || res.Metrics.Calls.OK != res.Metrics.Calls.All {
+		t.Errorf("%+v %+v", c.Error, c.Steps)
+	}
+	for _, tool := range []string{"browser_click", "browser_snapshot"} {
+		b.on = map[string]func(map[string]any) (string, bool){tool: busy}
+		if c, _ := one(b, run.Options{}, "- {click: 登录, timeout: 1s}\n"); c.Error == nil || c.Error.Details.Code != snapshot.TimedOut {
+			t.Errorf("%s: %+v", tool, c.Error)
+		}
+	}
 }

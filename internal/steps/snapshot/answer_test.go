@@ -102,6 +102,7 @@ func TestErrorTextsBecomeCodes(t *testing.T) {
 		{"### Error\nTimeoutError: locator.click: Timeout 5000ms exceeded.\nCall log:\n - element is not visible", snapshot.NotInteractable},
 		{"### Error\nError: page.goto: Navigation to \"http://h/\" is interrupted by another navigation to \"chrome-error://chromewebdata/\"", snapshot.NavigationFailed},
 		{"### Error\nError: Access to \"file:\" protocol is blocked. Attempted URL: file:///x", snapshot.NavigationFailed},
+		{"### Result\nTimeoutError: page._snapshotForAI: Timeout 5000ms exceeded.", snapshot.TimedOut},
 		{"### Error\nError: Text not found", snapshot.AssertionFailed},
 		{"### Error\nError: Element with role \"button\" and accessible name \"x\" not found", snapshot.AssertionFailed},
 		{"### Error\nError: Expected value \"a\", but got \"b\"", snapshot.AssertionFailed},

@@ -30,11 +30,15 @@ const (
 	StepInvalid      Code = "STEP_INVALID"
 )
 
+// NotSeen is the detail of a server that had no time for a snapshot. Older versions take one
+// for every answer, and one before they use an element.
+const NotSeen = "not seen"
+
 // Failure is what the server says went wrong.
 type Failure struct {
 	Code       Code
 	Message    string   // the first line of the error
-	Detail     string   // of NotInteractable: obscured, disabled, hidden or kind
+	Detail     string   // of NotInteractable: obscured, disabled, hidden or kind; of TimedOut: NotSeen or none
 	Candidates []string // of Ambiguous: how the server would name each
 	Modal      *Modal   // of DialogOpen
 }
@@ -70,6 +74,7 @@ var rules = []struct {
 	{"ENOENT: no such file", "", BadValue, ""}, // to upload
 	{"cannot be filled", "", NotInteractable, "kind"},
 	{"Element is not a", "", NotInteractable, "kind"},
+	{"_snapshotForAI: Timeout", "", TimedOut, NotSeen},
 	{"ms exceeded", "intercepts pointer events", NotInteractable, "obscured"},
 	{"ms exceeded", "element is not enabled", NotInteractable, "disabled"},
 	{"ms exceeded", "element is not visible", NotInteractable, "hidden"},

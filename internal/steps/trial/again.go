@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/fault"
@@ -23,7 +24,12 @@ type Terms struct {
 }
 
 func (o *Order) terms() Terms {
-	t := Terms{Base: o.Options.Base, Model: o.Model, Workers: o.Workers, Vars: o.Options.Vars, Timeout: o.Options.Timeout, Retries: o.Options.Retries, Chosen: map[string][]string{}}
+	t := Terms{Base: o.Options.Base, Model: o.Model, Workers: o.Workers, Vars: map[string]string{}, Timeout: o.Options.Timeout, Retries: o.Options.Retries, Chosen: map[string][]string{}}
+	for name, value := range o.Options.Vars {
+		if !slices.ContainsFunc(o.Options.Secrets, func(s string) bool { return strings.Contains(value, s) }) {
+			t.Vars[name] = value // a secret is given anew each time
+		}
+	}
 	for _, s := range o.Suites {
 		for _, c := range s.Cases {
 			t.Chosen[s.File] = append(t.Chosen[s.File], c.Name)

@@ -23,6 +23,7 @@ func TestNoSecretIsInTheStore(t *testing.T) {
 	seen := parsed(t, "- open http://127.0.0.1:1/?hunter2\n- {expect: {url: /never}, timeout: 1s}\n")
 	seen.File = "seen.yaml"
 	o := order(seen, used)
+	o.Options.Vars = map[string]string{"given": "also hunter2"}
 	o.Options.Env = func(string) (string, bool) { return "hunter2", true }
 	k, err := a.RunTests(t.Context(), o)
 	if err != nil || k.Outcome != trial.Failed || k.Totals.Failed != 2 {
