@@ -125,6 +125,9 @@ func (r *result) addResource(at rawjson.Edit, user bool) *part {
 
 // readResources makes parts of the texts of resources, in the order of the blocks.
 func (r *result) readResources() {
+	if len(r.resources) == 0 {
+		return
+	}
 	for _, p := range r.resources {
 		r.read(p, p.start)
 	}
