@@ -105,14 +105,28 @@ document.addEventListener("htmx:beforeRequest", (e) => {
   if (document.hidden || connected) heard();
   if (document.hidden || connected || inUse(e.target)) e.preventDefault();
 });
-let complained = false; // the notice is why the live part could not be had
+const notice = document.getElementById("notice");
+const asks = (e) => e.detail.requestConfig.elt; // who asked; it may have been exchanged since
+let complained = false; // the notice says why something could not be had
 document.addEventListener("htmx:afterRequest", (e) => {
-  if (!live(e.detail.requestConfig.elt) || !e.detail.successful) return; // the part itself has been exchanged
+  if (!e.detail.successful) return;
   const fault = e.detail.xhr.getResponseHeader("HX-Retarget");
-  if (!fault) heard();
-  if (!fault && complained) document.getElementById("notice").replaceChildren();
+  if (!fault && live(asks(e))) heard();
+  if (!fault && complained) notice.replaceChildren();
   complained = Boolean(fault);
 });
+// A live part grows stale; whoever has asked for something is told that nothing came.
+function complain(e) {
+  if (live(asks(e))) return;
+  const said = document.createElement("p");
+  said.className = "notice bad";
+  said.textContent = notice.dataset.lost + (e.detail.xhr.status ? " HTTP " + e.detail.xhr.status : "");
+  notice.replaceChildren(said);
+  notice.scrollIntoView({ block: "nearest" });
+  complained = true;
+}
+document.addEventListener("htmx:sendError", complain);
+document.addEventListener("htmx:responseError", complain);
 // Another tab may have chosen another language.
 document.addEventListener("htmx:beforeSwap", (e) => {
   const language = e.detail.xhr.getResponseHeader("Content-Language");
