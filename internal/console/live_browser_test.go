@@ -79,6 +79,12 @@ func tryLivePart(t *testing.T, b *testparts.Browser, w *world) {
 	b.Until(`document.documentElement.lang === "zh-CN" && ` + has("概览")) // another tab spoke Chinese
 	b.Read(`fetch("/settings", {method: "POST", body: new URLSearchParams({language: "en"})}).then(() => "")`)
 	b.Until(`document.documentElement.lang === "en-US" && ` + has("Overview"))
+
+	q.broken.Store(true)
+	b.Read(`Date.now = ((now) => () => now() + 60_000)(Date.now)`)
+	b.Until(`!document.getElementById("stale").hidden`)
+	b.Read(`document.getElementById("live").remove()`) // as a run that ends
+	b.Until(`document.getElementById("stale").hidden`)
 }
 
 // tryMissedRows looks at calls that end before the page is connected.

@@ -89,7 +89,7 @@ const stale = document.getElementById("stale");
 const patience = 20_000;
 const silence = 45_000; // the gateway says something every 30 s, else the connection is dead
 let told = 0; // when rows last came in by themselves; while they do not, they are asked for
-let fresh = document.querySelector("[data-live]") ? Date.now() : 0;
+let fresh = Date.now();
 const heard = () => { fresh = Date.now(); };
 const live = (el) => "live" in el.dataset;
 // A click into a table gives it the focus, which is not yet a use of what is in it.
@@ -147,8 +147,8 @@ document.addEventListener("htmx:wsAfterMessage", () => {
   for (const row of document.querySelectorAll("#calls > tr:nth-child(n + " + (maxRows + 1) + ")")) row.remove();
 });
 setInterval(() => {
-  if (!fresh || document.hidden) return;
-  stale.hidden = Date.now() - fresh < patience;
+  if (document.hidden) return;
+  stale.hidden = Date.now() - fresh < patience || !document.querySelector("[data-live]"); // a run that has ended is live no more
   const at = new Date(fresh).toLocaleTimeString();
   const shown = stale.querySelector("time");
   if (shown.textContent !== at) shown.textContent = at; // it is read aloud when it changes
