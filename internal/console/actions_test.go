@@ -26,6 +26,7 @@ func TestWhatAPersonDoes(t *testing.T) {
 		{"sees calls as they end, and chooses among them", tryLive},
 		{"sees calls without a WebSocket, and that they are stale", tryPolling},
 		{"sees a live part go on, break off and come back", tryLivePart},
+		{"is told when no answer came", tryLostAnswer},
 		{"sees calls that ended before the page was connected", tryMissedRows},
 		{"goes by keyboard, and chooses colours", tryKeyboard},
 		{"chooses among rows on a phone", tryFilters},

@@ -120,9 +120,8 @@ func (c *Console) routes() http.Handler {
 			mux.HandleFunc(pattern, c.let(s, h))
 		}
 	}
-	for _, form := range []string{"/sign-in", "/sign-out", "/settings"} { // which are where a browser was last
-		mux.HandleFunc("GET "+form, func(w http.ResponseWriter, r *http.Request) { c.redirect(w, r, "/") })
-	}
+	// A browser whose key was wrong is at the address of the form.
+	mux.HandleFunc("GET /sign-in", func(w http.ResponseWriter, r *http.Request) { c.redirect(w, r, "/") })
 	mux.HandleFunc("/", c.let(section{}, notFound))
 	return mux
 }

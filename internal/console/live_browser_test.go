@@ -14,10 +14,11 @@ import (
 )
 
 // quick serves the gateway with live parts that are asked for ten times a second. While
-// broken is set they are a fault, and while deaf is no WebSocket is let through.
+// broken is set they are a fault, while deaf is no WebSocket is let through, and while gone is
+// there is no answer to parts at all.
 type quick struct {
 	*httptest.Server
-	broken, deaf atomic.Bool
+	broken, deaf, gone atomic.Bool
 }
 
 func newQuick(t *testing.T, w *world) *quick {
@@ -27,6 +28,8 @@ func newQuick(t *testing.T, w *world) *quick {
 		switch {
 		case strings.HasSuffix(r.URL.Path, "/live") && r.Header.Get("Upgrade") != "" && q.deaf.Load():
 			http.NotFound(rw, r)
+		case part && q.gone.Load():
+			http.Error(rw, "bad gateway", http.StatusBadGateway)
 		case part && q.broken.Load():
 			rw.Header().Set("HX-Retarget", "#notice")
 			rw.Header().Set("HX-Reswap", "innerHTML")
@@ -76,6 +79,12 @@ func tryLivePart(t *testing.T, b *testparts.Browser, w *world) {
 	b.Until(`document.documentElement.lang === "zh-CN" && ` + has("概览")) // another tab spoke Chinese
 	b.Read(`fetch("/settings", {method: "POST", body: new URLSearchParams({language: "en"})}).then(() => "")`)
 	b.Until(`document.documentElement.lang === "en-US" && ` + has("Overview"))
+
+	q.broken.Store(true)
+	b.Read(`Date.now = ((now) => () => now() + 60_000)(Date.now)`)
+	b.Until(`!document.getElementById("stale").hidden`)
+	b.Read(`document.getElementById("live").remove()`) // as a run that ends
+	b.Until(`document.getElementById("stale").hidden`)
 }
 
 // tryMissedRows looks at calls that end before the page is connected.
@@ -95,4 +104,21 @@ func tryMissedRows(t *testing.T, b *testparts.Browser, w *world) {
 	b.Until(`window.opened > 0`) // rows that are there come again
 	w.post("shop__get_order", `{}`)
 	b.Until(`document.querySelectorAll("#calls tr").length === 2 && document.querySelector("#calls tr a").textContent.includes("get_order")`)
+}
+
+// tryLostAnswer asks for something and gets no answer.
+func tryLostAnswer(t *testing.T, b *testparts.Browser, w *world) {
+	q := newQuick(t, w)
+	defer b.Begin(t) // a browser complains of HTTP 502
+	b.Do(chromedp.Navigate(q.URL + "/tools/shop__list_orders"))
+	b.Until(`document.readyState === "complete" && window.htmx && !document.querySelector(".waits").checkVisibility()`)
+	b.Read(`document.querySelector("form[hx-post]").classList.add("htmx-request")`)
+	b.Until(`document.querySelector(".waits").checkVisibility()`)
+	b.Read(`document.querySelector("form[hx-post]").classList.remove("htmx-request")`)
+	q.gone.Store(true)
+	b.Do(chromedp.Click("form[hx-post] button"))
+	b.Until(has("The gateway gave no answer. Try again. HTTP 502"))
+	q.gone.Store(false)
+	b.Do(chromedp.Click("form[hx-post] button"))
+	b.Until(has("It worked") + " && !" + has("gave no answer"))
 }

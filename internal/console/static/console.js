@@ -90,7 +90,7 @@ const stale = document.getElementById("stale");
 const patience = 20_000;
 const silence = 45_000; // the gateway says something every 30 s, else the connection is dead
 let told = 0; // when rows last came in by themselves; while they do not, they are asked for
-let fresh = document.querySelector("[data-live]") ? Date.now() : 0;
+let fresh = Date.now();
 const heard = () => { fresh = Date.now(); };
 const live = (el) => "live" in el.dataset;
 // A click into a table gives it the focus, which is not yet a use of what is in it.
@@ -106,14 +106,28 @@ document.addEventListener("htmx:beforeRequest", (e) => {
   if (document.hidden || connected) heard();
   if (document.hidden || connected || inUse(e.target)) e.preventDefault();
 });
-let complained = false; // the notice is why the live part could not be had
+const notice = document.getElementById("notice");
+const asks = (e) => e.detail.requestConfig.elt; // who asked; it may have been exchanged since
+let complained = false; // the notice says why something could not be had
 document.addEventListener("htmx:afterRequest", (e) => {
-  if (!live(e.detail.requestConfig.elt) || !e.detail.successful) return; // the part itself has been exchanged
+  if (!e.detail.successful) return;
   const fault = e.detail.xhr.getResponseHeader("HX-Retarget");
-  if (!fault) heard();
-  if (!fault && complained) document.getElementById("notice").replaceChildren();
+  if (!fault && live(asks(e))) heard();
+  if (!fault && complained) notice.replaceChildren();
   complained = Boolean(fault);
 });
+// A live part grows stale; whoever has asked for something is told that nothing came.
+function complain(e) {
+  if (live(asks(e))) return;
+  const said = document.createElement("p");
+  said.className = "notice bad";
+  said.textContent = notice.dataset.lost + (e.detail.xhr.status ? " HTTP " + e.detail.xhr.status : "");
+  notice.replaceChildren(said);
+  notice.scrollIntoView({ block: "nearest" });
+  complained = true;
+}
+document.addEventListener("htmx:sendError", complain);
+document.addEventListener("htmx:responseError", complain);
 // Another tab may have chosen another language.
 document.addEventListener("htmx:beforeSwap", (e) => {
   const language = e.detail.xhr.getResponseHeader("Content-Language");
@@ -134,8 +148,8 @@ document.addEventListener("htmx:wsAfterMessage", () => {
   for (const row of document.querySelectorAll("#calls > tr:nth-child(n + " + (maxRows + 1) + ")")) row.remove();
 });
 setInterval(() => {
-  if (!fresh || document.hidden) return;
-  stale.hidden = Date.now() - fresh < patience;
+  if (document.hidden) return;
+  stale.hidden = Date.now() - fresh < patience || !document.querySelector("[data-live]"); // a run that has ended is live no more
   const at = new Date(fresh).toLocaleTimeString();
   const shown = stale.querySelector("time");
   if (shown.textContent !== at) shown.textContent = at; // it is read aloud when it changes
