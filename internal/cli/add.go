@@ -16,8 +16,9 @@ func (c *command) add() *cobra.Command {
 	var s config.Server
 	var f addFlags
 	cmd := &cobra.Command{
-		Use:   "add NAME (URL | -- COMMAND [ARG…] | --openapi FILE|URL)",
-		Short: "Add a server, or an HTTP API by its description, to the configuration",
+		Use:        "add NAME (URL | -- COMMAND [ARG…] | --openapi FILE|URL)",
+		Short:      "Add a server, or an HTTP API by its description, to the configuration",
+		SuggestFor: []string{"init", "new"},
 		Example: `  toolfit add files -- npx -y @modelcontextprotocol/server-filesystem .
   toolfit add cloud https://example.com/mcp --header 'Authorization: Bearer ${CLOUD_TOKEN}'
   toolfit add petstore --openapi petstore.yaml --base http://127.0.0.1:9000 --auth 'api_key=${PET_KEY}'`,

@@ -43,6 +43,7 @@ func (c *command) serve() *cobra.Command {
 	var flags runFlags
 	cmd := &cobra.Command{
 		Use: "serve", Short: "Serve all configured servers behind one endpoint", Args: exactly(0, "no arguments"),
+		SuggestFor: []string{"start", "run", "up"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := c.load()
 			if err != nil {

@@ -16,6 +16,7 @@ func (c *command) servers() *cobra.Command {
 	var check bool
 	cmd := &cobra.Command{
 		Use: "servers", Short: "Show the servers: state, tools, last check, and why one is down", Args: exactly(0, "no arguments"),
+		SuggestFor: []string{"status", "ps"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.ask(cmd.Context(), flags, func(g *gateway) error {
 				defer c.waiting("asking the servers")()

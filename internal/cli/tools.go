@@ -25,6 +25,7 @@ func (c *command) tools() *cobra.Command {
 	var flags askFlags
 	cmd := &cobra.Command{
 		Use: "tools [WORD…]", Short: "List the tools, or those that have all the words in name or description",
+		SuggestFor: []string{"list", "ls"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.ask(cmd.Context(), flags, func(g *gateway) error {
 				defer c.waiting("asking the servers")()

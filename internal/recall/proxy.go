@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strings"
 	"time"
@@ -29,7 +30,7 @@ type Recorder interface {
 // proxy calls a tool of an MCP server with the flat arguments of the body.
 func (s *Service) proxy(r *http.Request, who caller) (answer, error) {
 	server := r.PathValue("mcp_id")
-	name, ok := strings.CutSuffix(r.PathValue("tool"), "/call") // a tool's name may hold a slash
+	name, ok := strings.CutSuffix(r.PathValue("tool"), "/call")              // a tool's name may hold a slash
 	if !ok || name == "" || server == "" || !utf8.ValidString(server+name) { // sent on as JSON, other bytes would name another tool
 		return answer{}, notFound("", details{"path": clipped(r.URL.Path)})
 	}
@@ -145,17 +146,21 @@ func estimate(text []byte) int64 { return int64(tokens.Sampled(text)) }
 
 // codeOf is the code of an error in the words of all records.
 func codeOf(err error) fault.Code {
-	switch p := asProblem(err); p.status {
-	case http.StatusBadRequest:
+	switch p := asProblem(err); {
+	case p.status == http.StatusBadRequest:
 		return fault.BadArguments
-	case http.StatusNotFound:
+	case p.status == http.StatusNotFound:
 		return fault.UnknownTool
-	case http.StatusForbidden:
+	case p.status == http.StatusForbidden:
 		return fault.Forbidden
-	case http.StatusBadGateway:
-		return fault.UpstreamError
-	case fault.Gone:
+	case p.status == fault.Gone:
 		return fault.Canceled
+	case errors.Is(err, context.DeadlineExceeded):
+		return fault.UpstreamTimeout
+	case neverReached(err):
+		return fault.UpstreamDown
+	case p.status == http.StatusBadGateway:
+		return fault.UpstreamError
 	}
 	return fault.Internal
 }

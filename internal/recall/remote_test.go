@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/toolfit/toolfit/internal/fault"
 )
 
 const remoteWorld = `
@@ -46,8 +48,8 @@ func TestAServiceThatCannotBeDialledIsNotReached(t *testing.T) {
 		t.Errorf("%d %s", res.Code, res.Body)
 	}
 	want := "502 Public.BadGateway (reason: it cannot be reached; service: agent-operator-integration): Post "
-	if got := w.records[0].Message; !strings.HasPrefix(got, want) {
-		t.Errorf("the record says %q", got)
+	if got := w.records[0]; !strings.HasPrefix(got.Message, want) || got.Code != string(fault.UpstreamDown) {
+		t.Errorf("the record says %s, %q", got.Code, got.Message)
 	}
 }
 

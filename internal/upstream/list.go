@@ -132,15 +132,14 @@ func (l *Listing) raw(list *[]json.RawMessage, what, key string) func(json.RawMe
 	}
 }
 
-// pages reads a list to its last page. A server that does not know the method has nothing to
-// list; one that did not even take the greeting says nothing of its lists.
+// pages reads a list to its last page. A server that does not know the method has nothing to list.
 func (s *server) pages(ctx context.Context, l *Listing, method, member string, take func(json.RawMessage)) error {
 	params := json.RawMessage("{}")
 	count := 0
 	for range maxPages {
 		page, era, err := s.do(ctx, caller{}, own(method, params))
 		var rpc *mcp.Error
-		if errors.As(err, &rpc) && rpc.Code == mcp.CodeMethodNotFound && !refused(err) {
+		if errors.As(err, &rpc) && rpc.Code == mcp.CodeMethodNotFound {
 			return nil
 		}
 		if err != nil {

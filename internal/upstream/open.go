@@ -209,7 +209,9 @@ func (s *server) startError(ctx context.Context, err error) error {
 	switch {
 	case s.ctx.Err() != nil:
 		return fault.New(fault.UpstreamDown, "server %s was removed", s.cfg.ID)
-	case errors.Is(err, errSessionLost), errors.As(err, &rpc):
+	case errors.As(err, &rpc): // an answer to our greeting, not to what the caller asked
+		return fault.New(fault.UpstreamProtocol, "server %s refused to start a session: %v%s", s.cfg.ID, err, said)
+	case errors.Is(err, errSessionLost):
 		return fault.New(fault.UpstreamProtocol, "server %s refused to start a session: %w%s", s.cfg.ID, err, said)
 	case ctx.Err() != nil:
 		return fault.New(fault.UpstreamTimeout, "server %s did not answer within %s of its start%s", s.cfg.ID, s.cfg.Start, said).

@@ -3,11 +3,13 @@
 package upstream
 
 import (
+	"errors"
 	"testing"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/mcp"
 )
 
 // A server that does not know tools/list has no tools. One that does not know the greeting
@@ -17,6 +19,10 @@ func TestAServerThatRefusesTheGreetingIsNotOneWithoutTools(t *testing.T) {
 	p, _ := newPool(t, nil, badConfig("bad", "init unknown"))
 	_, err := p.List(t.Context(), "bad")
 	wantFault(t, err, fault.UpstreamProtocol, "server bad refused to start a session: ")
+	_, err = callTool(t.Context(), p, "bad", "echo")
+	if own := (*mcp.Error)(nil); errors.As(err, &own) {
+		t.Errorf("told as the server's answer to the call: %v", err)
+	}
 }
 
 func TestAProgramThatRepeatsItsInputIsTold(t *testing.T) {
