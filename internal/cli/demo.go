@@ -61,7 +61,7 @@ func (c *command) demo() *cobra.Command {
 				cfg.Listen = freeAddress(cfg.Listen)
 			}
 			return c.withApp(cmd.Context(), cfg, slog.LevelInfo, func(a *app.App) error {
-				return c.listenAndServe(cmd.Context(), a, c.showDemo)
+				return c.listenAndServe(cmd.Context(), a, func(url string) { c.showDemo(url, flags.store) })
 			})
 		},
 	}
@@ -105,7 +105,12 @@ func self() string {
 	return "toolfit"
 }
 
-func (c *command) showDemo(url string) {
+// showDemo says what there is to try. Calls are kept only in a store that was asked for.
+func (c *command) showDemo(url, store string) {
+	kept := "Nothing is kept."
+	if store != "" {
+		kept = "Its calls and results stay in the store that you named."
+	}
 	fmt.Fprintf(c.env.Out, `toolfit demo: two servers (cloud, shop) and an HTTP API (parcels) behind one endpoint.
 
   page       %[1]s/
@@ -140,6 +145,6 @@ More:
 Or give them to your agent: any MCP client takes the URL %[1]s/mcp
      claude mcp add --transport http toolfit %[1]s/mcp
 
-Ctrl+C ends it. Nothing is kept.
-`, url, self())
+Ctrl+C ends it. %[3]s
+`, url, self(), kept)
 }

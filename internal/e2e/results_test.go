@@ -44,12 +44,6 @@ func TestAModelReadsWhatIsWrongWithWhatItFetches(t *testing.T) {
 			args += `,"ref":"` + ref + `"`
 		}
 		raw, err := c.request("tools/call", `{"name":"fetch_result","arguments":{`+args+`}}`)
-		for range 5 { // a busy machine may need longer to start a child than a child is given
-			if !strings.Contains(raw, "ran longer than") {
-				break
-			}
-			raw, err = c.request("tools/call", `{"name":"fetch_result","arguments":{`+args+`}}`)
-		}
 		if works := strings.Contains(f.want, "structuredContent"); err != nil || !strings.Contains(raw, f.want) || strings.Contains(raw, `"isError":true`) == works {
 			t.Errorf("%s: %s, %v; want %s", f.name, raw, err, f.want)
 		}
