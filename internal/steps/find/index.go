@@ -117,6 +117,20 @@ func (x *Index) allText() string {
 	return x.all
 }
 
+// hasName tells whether a name or a short text of the page has a part. What explains how to use
+// the page names nothing.
+func (x *Index) hasName(part string) bool {
+	if !strings.Contains(x.allText(), part) {
+		return false
+	}
+	for line := range strings.SplitSeq(x.allText(), "\n") {
+		if strings.Contains(line, part) && !sentence.MatchString(line) {
+			return true
+		}
+	}
+	return false
+}
+
 var joiners = strings.NewReplacer(",", "", "'", "", "’", "")
 
 // knowsAll tells whether all words of a phrase may stand on the page.
