@@ -105,8 +105,8 @@ func (c *command) runTests(ctx context.Context, flags *testFlags, args []string)
 	})
 	p.end()
 	if flags.browser.trace != "" { // the server has ended, and all is written
-		if maskErr := trial.MaskFiles(flags.browser.trace, p.begun, o.Secrets()); err == nil {
-			err = maskErr
+		if maskErr := trial.MaskFiles(flags.browser.trace, p.begun, o.Secrets()); maskErr != nil {
+			err = maskErr // whatever else went wrong: a secret may be left in a file
 		}
 	}
 	if kept == nil {

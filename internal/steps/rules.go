@@ -116,8 +116,9 @@ func (s *Step) take(m masked, name, text string) bool {
 	return true
 }
 
-// fillsIn is a place that is none, but an operation of its own: 在搜索框输入点击率.
-var fillsIn = regexp.MustCompile(`(?:输入|填写|填入|录入|键入|选择)(?:[^框]|$)`)
+// fillsIn is a place that is none, but an operation of its own: 在搜索框输入点击率. A place may
+// begin with such a verb: 在选择日期弹窗中点击确定.
+var fillsIn = regexp.MustCompile(`.(?:输入|填写|填入|录入|键入|选择)(?:[^框]|$)`)
 
 // wholePage is a place that everything stands in.
 var wholePage = compile(`(?:当前|本|该|这个)?(?:页面|网页|界面)|(?:the|this)\s+page`)

@@ -1,9 +1,7 @@
 package steps
 
 import (
-	"encoding/json"
 	"fmt"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,9 +17,8 @@ const hidden = "•••"
 type secrets []secret
 
 type secret struct {
-	text  string
-	forms *regexp.Regexp    // all that it may be written as; nil for a long one
-	usual *strings.Replacer // the usual forms of a long one
+	text   string
+	pieces []*regexp.Regexp // all that each part of it may be written as, one behind the other
 }
 
 // Hide has a text masked from now on. An empty one is none.
@@ -33,60 +30,69 @@ func (v *Vars) Hide(text string) {
 	if at < 0 {
 		at = len(v.secrets)
 	}
-	one := secret{text: text}
-	if len(text) > maxForms {
-		one.usual = usualForms(text)
-	} else {
-		one.forms = formsOf(text)
-	}
-	v.secrets = slices.Insert(v.secrets, at, one)
+	v.secrets = slices.Insert(v.secrets, at, secret{text, piecesOf(text)})
 }
 
 // Mask replaces every secret that was used so far, however it is written.
 func (v *Vars) Mask(text string) string {
 	for _, s := range v.secrets {
-		if s.forms != nil {
-			text = s.forms.ReplaceAllLiteralString(text, hidden)
-		} else {
-			text = s.usual.Replace(text)
-		}
+		text = s.mask(text)
 	}
 	return text
 }
 
-// maxForms is the longest secret of which each character is known in all its forms: to look
-// for a longer one in that way takes too long.
-const maxForms = 256
-
-// usualForms are those of a certificate or a token.
-func usualForms(text string) *strings.Replacer {
-	text = strings.TrimSpace(strings.ToValidUTF8(text, "\ufffd"))
-	inJSON, _ := json.Marshal(text) // a string
-	joined := strings.Join(strings.Fields(text), " ")
-	var pairs []string
-	for _, form := range []string{text, string(inJSON[1 : len(inJSON)-1]), joined, url.QueryEscape(text), url.PathEscape(text), strings.ReplaceAll(text, "\n", `\n`)} {
-		pairs = append(pairs, form, hidden)
+// mask replaces the first piece and what follows of the others: also half of a certificate is
+// a secret.
+func (s secret) mask(text string) string {
+	if len(s.pieces) == 1 {
+		return s.pieces[0].ReplaceAllLiteralString(text, hidden)
 	}
-	return strings.NewReplacer(pairs...)
+	var b strings.Builder
+	for {
+		at := s.pieces[0].FindStringIndex(text)
+		if at == nil {
+			return b.String() + text
+		}
+		b.WriteString(text[:at[0]] + hidden)
+		text = text[at[1]:]
+		for _, piece := range s.pieces[1:] {
+			more := piece.FindStringIndex(text)
+			if more == nil {
+				break
+			}
+			text = text[more[1]:]
+		}
+	}
 }
 
-// formsOf matches a secret as it stands, and as it stands inside JSON, code, HTML and
+// pieceSize is how many characters of a secret are looked for at once: the time that a pattern
+// takes grows with its length.
+const pieceSize = 128
+
+// piecesOf matches a secret as it stands, and as it stands inside JSON, code, HTML and
 // addresses, of which some escape more than others. Space may be any space: pages join it.
-func formsOf(text string) *regexp.Regexp {
+func piecesOf(text string) (list []*regexp.Regexp) {
 	var b strings.Builder
-	space := false
+	size, last, space := 0, ' ', false
 	for _, r := range strings.TrimSpace(strings.ToValidUTF8(text, "\ufffd")) {
 		if unicode.IsSpace(r) {
 			space = true
 			continue
 		}
+		if size >= pieceSize && !space && !strings.ContainsRune(`\%&+`, last) { // where one of these ends, what follows tells
+			list = append(list, regexp.MustCompile(b.String()))
+			b.Reset()
+			b.WriteString("^")
+			size = 0
+		}
 		if space {
-			b.WriteString(`(?:\s|\x{a0}|\+|%20|%0[9AaDd]|%[Cc]2%[Aa]0|\\[nrt]|&nbsp;)+`)
+			b.WriteString(`(?:\s|\x{a0}|\+|%20|%0[9AaDd]|%[Cc]2%[Aa]0|\\+[nrt]|&nbsp;)+`)
 			space = false
 		}
 		b.WriteString(formsOfRune(r))
+		size, last = size+1, r
 	}
-	return regexp.MustCompile(b.String()) // all of it is quoted
+	return append(list, regexp.MustCompile(b.String())) // all of it is quoted
 }
 
 // entities are how HTML writes what it cannot write itself.
@@ -99,7 +105,7 @@ func formsOfRune(r rune) string {
 	plain := regexp.QuoteMeta(string(r))
 	forms := []string{plain, "(?i:" + percents(r) + ")"}
 	if r < 0x10000 {
-		forms = append(forms, fmt.Sprintf(`\\u(?i:%04x)`, r))
+		forms = append(forms, fmt.Sprintf(`\\+u(?i:%04x)`, r))
 	}
 	if r < utf8.RuneSelf {
 		forms = append(forms, `\\+`+plain)

@@ -40,7 +40,7 @@ func (x *Index) Describe(n *snapshot.Node) (Descriptor, bool) {
 			d.Row = x.rowKey(a)
 		}
 		if name := x.placeName(a); is(a, landmark) && !name.empty() {
-			d.Path = append(d.Path, PathEntry{a.Role, name.text})
+			d.Path = append(d.Path, PathEntry{a.Role, x.shown(name)})
 		}
 	}
 	slices.Reverse(d.Path)
@@ -59,7 +59,7 @@ func (x *Index) rowKey(of *snapshot.Node) string {
 			}
 		}
 		if only {
-			return p.text
+			return x.shown(p)
 		}
 	}
 	return ""

@@ -14,6 +14,7 @@ import (
 type Index struct {
 	page       *snapshot.Page
 	syn        *synonyms
+	mask       func(string) string // nil: nothing is masked
 	phrases    map[string]phrase
 	labels     [][]label
 	rowTexts   map[int][]phrase // of rows, by index
@@ -35,15 +36,19 @@ type Index struct {
 
 // Options change an Index. The zero value is usable.
 type Options struct {
-	Synonyms []string // lines of words that mean the same here: "科室 部门 department"
+	Synonyms []string                 // lines of words that mean the same here: "科室 部门 department"
+	Mask     func(text string) string // takes out of a text what nobody may read who is told of elements; nil: nothing
 }
 
 // New makes an Index of a page; nil options are the defaults.
 func New(page *snapshot.Page, opts *Options) *Index {
 	x := &Index{page: page, syn: defaultSynonyms, labels: make([][]label, page.Len())}
 	x.phrases, x.rowTexts, x.names, x.usable, x.known, x.headRows = make(map[string]phrase, page.Len()/2), map[int][]phrase{}, map[int]phrase{}, map[Action][]*snapshot.Node{}, map[string]bool{}, map[*snapshot.Node]*snapshot.Node{}
-	if opts != nil && len(opts.Synonyms) > 0 {
-		x.syn = newSynonyms(opts.Synonyms...)
+	if opts != nil {
+		x.mask = opts.Mask
+		if len(opts.Synonyms) > 0 {
+			x.syn = newSynonyms(opts.Synonyms...)
+		}
 	}
 	var headings []*snapshot.Node
 	for n := range page.All() {
@@ -79,6 +84,7 @@ func (x *Index) phrase(s string) phrase {
 	p, known := x.phrases[s]
 	if !known {
 		p = read(s)
+		p.raw = s
 		x.phrases[s] = p
 	}
 	return p
@@ -115,6 +121,20 @@ func (x *Index) allText() string {
 		x.all = joiners.Replace(x.all)
 	}
 	return x.all
+}
+
+// hasName tells whether a name or a short text of the page has a part. What explains how to use
+// the page names nothing.
+func (x *Index) hasName(part string) bool {
+	if !strings.Contains(x.allText(), part) {
+		return false
+	}
+	for line := range strings.SplitSeq(x.allText(), "\n") {
+		if strings.Contains(line, part) && !sentence.MatchString(line) {
+			return true
+		}
+	}
+	return false
 }
 
 var joiners = strings.NewReplacer(",", "", "'", "", "’", "")

@@ -144,12 +144,28 @@ func round(score float64) float64 { return float64(int(score*100+0.5)) / 100 }
 // called is the name that people would use for an element.
 func (x *Index) called(n *snapshot.Node) string {
 	if n.Name != "" {
-		return n.Name
+		return x.masked(n.Name)
 	}
 	if labels := x.labelsOf(n); len(labels) > 0 && n.Text == "" {
-		return labels[0].text
+		return x.shown(labels[0].phrase)
 	}
-	return n.Text
+	return x.masked(n.Text)
+}
+
+func (x *Index) masked(text string) string {
+	if x.mask == nil {
+		return text
+	}
+	return x.mask(text)
+}
+
+// shown is a text of the page for people. It is masked as it stands there: of what was folded
+// or cut nobody could tell that it is a secret.
+func (x *Index) shown(p phrase) string {
+	if masked := x.masked(p.raw); masked != p.raw {
+		return masked
+	}
+	return p.text
 }
 
 // Path is where an element stands, for people.
@@ -169,7 +185,7 @@ func (x *Index) path(n *snapshot.Node) string {
 		case is(a, row):
 			parts = append(parts, a.Role+" "+clip(x.rowText(n)))
 		case is(a, landmark) && a.Role != "main" && a.Role != "table":
-			parts = append(parts, strings.TrimSpace(a.Role+" "+clip(x.placeName(a).text)))
+			parts = append(parts, strings.TrimSpace(a.Role+" "+clip(x.shown(x.placeName(a)))))
 		}
 	}
 	slices.Reverse(parts)
@@ -184,7 +200,7 @@ func (x *Index) rowText(n *snapshot.Node) string {
 		}
 		var parts []string
 		for _, p := range x.pieces(a)[:min(4, len(x.pieces(a)))] {
-			parts = append(parts, p.text)
+			parts = append(parts, x.shown(p))
 		}
 		return clip(strings.Join(parts, " "))
 	}

@@ -36,7 +36,7 @@ func (s *search) read(r *reading) {
 	if r.uncut != nil && slices.ContainsFunc(s.scopes(*r.uncut), func(sc scope) bool { return sc.grade == whole }) {
 		return // "Crash on startup" is there as a whole, and no crash on a startup
 	}
-	if r.seam != "" && strings.Contains(s.x.allText(), r.seam) {
+	if r.seam != "" && s.x.hasName(r.seam) {
 		return
 	}
 	list := s.inPlaces(s.named(r), r)

@@ -103,11 +103,13 @@ func (d description) splits(text string) (list []splitAt) {
 	return list
 }
 
-// seam is where a text was cut, with a word to each side. Where the page has it, the cut went
-// through a name: "Crash on startup".
+// seam is where a text was cut, with a word to each side. Where a name of the page has it, the
+// cut went through that name: "Crash on startup".
 func seam(before, joint, after string) string {
-	first, _, _ := strings.Cut(strings.TrimSpace(after), " ")
-	return before[strings.LastIndexByte(before, ' ')+1:] + joint + first
+	after = strings.TrimSpace(after)
+	lead := placeLeads.FindString(after) // "save in the" says nothing of what it is in
+	first, _, _ := strings.Cut(after[len(lead):], " ")
+	return before[strings.LastIndexByte(before, ' ')+1:] + joint + lead + first
 }
 
 // rowOf is a numbered row of something that is named before it: 表格第3行, 订单列表的最后一行.

@@ -16,6 +16,7 @@ type phrase struct {
 	text   string // the words with single spaces between them
 	joined string // the words without spaces
 	words  []word
+	raw    string // as it stands on the page; "" for what was put together
 }
 
 type word struct {
@@ -75,7 +76,7 @@ const maxLabel = 2000
 
 func phraseOf(words []word) phrase {
 	if len(words) == 1 {
-		return phrase{words[0].text, words[0].text, words}
+		return phrase{text: words[0].text, joined: words[0].text, words: words}
 	}
 	size := 0
 	for _, w := range words {
@@ -91,7 +92,7 @@ func phraseOf(words []word) phrase {
 		text.WriteString(w.text)
 		joined.WriteString(w.text)
 	}
-	return phrase{text.String(), joined.String(), words}
+	return phrase{text: text.String(), joined: joined.String(), words: words}
 }
 
 func (p phrase) empty() bool { return len(p.words) == 0 }

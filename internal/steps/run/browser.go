@@ -178,7 +178,7 @@ func (r *Runner) snapshot(ctx context.Context, fresh bool) (*page, error) {
 	if tree.Partial {
 		return nil, fail(snapshot.CallFailed, "the server answered with a part of the page where the whole was asked for")
 	}
-	r.page = &page{tree: tree, index: find.New(tree, &find.Options{Synonyms: r.opts.Synonyms}), at: r.opts.Now(), found: map[find.Query]found{}}
+	r.page = &page{tree: tree, index: find.New(tree, &find.Options{Synonyms: r.opts.Synonyms, Mask: r.mask}), at: r.opts.Now(), found: map[find.Query]found{}}
 	r.metrics.SnapshotBytes += answer.Size
 	return r.page, nil
 }

@@ -56,12 +56,13 @@ cases:
 
 func TestACutLeavesNoPartOfASecret(t *testing.T) {
 	env := func(string) (string, bool) { return "hunter2hunter2", true }
-	for _, before := range []int{150, 185, 189, 193, 197, 199, 493, 1950, 1975, 1984, 1988, 1991, 1995, 1999} { // near each cut
+	for _, before := range []int{86, 90, 95, 150, 185, 189, 193, 197, 199, 493, 1950, 1975, 1984, 1988, 1991, 1995, 1999} { // near each cut
 		text := strings.Repeat("x", before) + "hunter2hunter2"
 		b := &fakeBrowser{tree: page("- paragraph [ref=e1]: " + text), on: map[string]func(map[string]any) (string, bool){
 			"browser_press_key": func(map[string]any) (string, bool) { return "### Error\nError: " + text, true },
+			"browser_evaluate":  func(map[string]any) (string, bool) { return "### Result\n" + text, false },
 		}}
-		_, res := one(b, run.Options{Env: env}, "- {expect: {text: other}, timeout: 1ms, optional: true}\n- {press: Enter, optional: true}\n- set: {a: \"${env:PW}\"}\n")
+		_, res := one(b, run.Options{Env: env}, "- {expect: {text: other}, timeout: 1ms, optional: true}\n- {expect: {value: a, target: \"#x\"}, timeout: 1ms, optional: true}\n- {press: Enter, optional: true}\n- set: {a: \"${env:PW}\"}\n")
 		if raw, _ := json.Marshal(res); strings.Contains(string(raw), "hunt") {
 			t.Fatalf("with %d before it: %s", before, raw)
 		}
@@ -86,5 +87,42 @@ func TestWhatHoldsASecretIsNotRemembered(t *testing.T) {
 	text := fmt.Sprint(known)
 	if c.Status != run.Passed || strings.Contains(text, "hunter2") || !strings.Contains(text, "打开") {
 		t.Errorf("%s %+v: %s", c.Status, c.Error, text)
+	}
+}
+
+// Reports show names in small letters, without signs and cut; a secret must be known before that.
+func TestWhereAnElementStandsIsToldWithoutSecrets(t *testing.T) {
+	const secret = "Hunter-Two/Xyz"
+	tree := `
+- region "` + secret + `" [ref=e1]:
+  - button "保存" [ref=e2]
+- table [ref=e3]:
+  - row [ref=e4]:
+    - cell "` + secret + `" [ref=e5]
+    - cell [ref=e6]:
+      - button "删除" [ref=e7]
+  - row [ref=e8]:
+    - cell "A long name that is cut somewhere ` + secret + `" [ref=e9]
+    - cell [ref=e10]:
+      - button "删除" [ref=e11]
+- button "A button of a name that is cut ` + secret + `" [ref=e12]
+`
+	known := memory{}
+	env := func(string) (string, bool) { return secret, true }
+	_, res := one(&fakeBrowser{tree: page(tree)}, run.Options{Env: env, Memory: known}, `
+- 点击 保存
+- {click: 删除, timeout: 1s, optional: true}
+- 点击第一行的删除
+- {click: A button, timeout: 1s, optional: true}
+- {click: "no such ${env:PW}", timeout: 1s, optional: true}
+`)
+	raw, err := json.Marshal(res)
+	for _, text := range []string{string(raw), fmt.Sprint(known)} {
+		if text = strings.ToLower(text); err != nil || strings.Contains(text, "hunter") || strings.Contains(text, "xyz") {
+			t.Errorf("%s %v", text, err)
+		}
+	}
+	if !strings.Contains(string(raw), "region •••") || !strings.Contains(string(raw), "row •••") {
+		t.Errorf("the places are not told at all: %s", raw)
 	}
 }

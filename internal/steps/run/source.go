@@ -82,7 +82,7 @@ func (r *Runner) evaluate(ctx context.Context, function string, into any) error 
 // readResult reads what a function of ours has returned.
 func readResult(answer snapshot.Answer, into any) error {
 	if json.Unmarshal([]byte(answer.Result), into) != nil {
-		return fail(snapshot.CallFailed, "the page answered something else than was asked: %.100s", answer.Result)
+		return fail(snapshot.CallFailed, "the page answered something else than was asked: %s", answer.Result)
 	}
 	return nil
 }

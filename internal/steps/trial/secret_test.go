@@ -46,3 +46,14 @@ func TestNoSecretIsInTheStore(t *testing.T) {
 		}
 	}
 }
+
+func TestAnEmptyVariableOfTheEnvironmentIsNoSecret(t *testing.T) {
+	o := order(parsed(t, "- open http://127.0.0.1:1/${env:NONE}${env:SPACE}${env:PW}${env:UNSET}\n"))
+	o.Options.Env = func(name string) (string, bool) {
+		value, set := map[string]string{"NONE": "", "SPACE": " \n", "PW": "hunter2"}[name]
+		return value, set
+	}
+	if got := o.Secrets(); len(got) != 1 || got[0] != "hunter2" {
+		t.Errorf("%q", got)
+	}
+}

@@ -3,6 +3,7 @@ package trial_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -38,5 +39,64 @@ func TestRecordingsHoldNoSecrets(t *testing.T) {
 	}
 	if err := trial.MaskFiles(filepath.Join(dir, "nowhere"), begun, []string{"x"}); err != nil {
 		t.Errorf("nothing was recorded: %v", err)
+	}
+}
+
+func TestARecordingInALinkedFolderIsMasked(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "real")
+	link := dir + "-link"
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(dir, link); err != nil {
+		t.Skip("no links here: ", err)
+	}
+	path := filepath.Join(dir, "a.trace")
+	if err := os.WriteFile(path, []byte(`{"value":"hunter2"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := trial.MaskFiles(link, time.Time{}, []string{"hunter2"}); err != nil {
+		t.Fatal(err)
+	}
+	if data, err := os.ReadFile(path); err != nil || string(data) != `{"value":"•••"}` {
+		t.Errorf("%s %v", data, err)
+	}
+}
+
+func TestARecordingCanBeReadAfterAShortValueWasMasked(t *testing.T) {
+	for _, c := range []struct{ name, file, text, want string }{
+		{"a port is masked in an address, not in a time", "a.trace", `{"time":13000.5,"url":"http://h:3000/"}` + "\n" + `{"n":3000}`, `{"time":13000.5,"url":"http://h:•••/"}` + "\n" + `{"n":"•••"}`},
+		{"what is no JSON is masked wherever it is", "a.network", "13000.5\t[3000\n", "1•••.5\t[•••\n"},
+		{"so is what a page has sent", "a.json", `{"pin":13000}`, `{"pin":1•••}`},
+	} {
+		path := filepath.Join(t.TempDir(), c.file)
+		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := trial.MaskFiles(filepath.Dir(path), time.Time{}, []string{"3000"}); err != nil {
+			t.Fatal(err)
+		}
+		if data, err := os.ReadFile(path); err != nil || string(data) != c.want {
+			t.Errorf("%s: %s %v", c.name, data, err)
+		}
+	}
+}
+
+func TestARecordingThatIsTooLongIsSaidAndTheOthersAreMasked(t *testing.T) {
+	dir := t.TempDir()
+	long, short := filepath.Join(dir, "a.trace"), filepath.Join(dir, "b.trace")
+	for _, path := range []string{long, short} {
+		if err := os.WriteFile(path, []byte(`"hunter2"`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Truncate(long, 1<<30); err != nil { // which takes no room
+		t.Fatal(err)
+	}
+	if err := trial.MaskFiles(dir, time.Time{}, []string{"hunter2"}); err == nil || !strings.Contains(err.Error(), "a.trace is too long") {
+		t.Errorf("it is not said: %v", err)
+	}
+	if data, err := os.ReadFile(short); err != nil || string(data) != `"•••"` {
+		t.Errorf("%s %v", data, err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -146,7 +147,7 @@ func (o *Order) Secrets() (list []string) {
 	}
 	for _, s := range o.Suites {
 		for _, name := range s.Env {
-			if value, set := o.Options.Env(name); set && value != "" && !slices.Contains(list, value) {
+			if value, set := o.Options.Env(name); set && strings.TrimSpace(value) != "" && !slices.Contains(list, value) {
 				list = append(list, value)
 			}
 		}
