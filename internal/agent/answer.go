@@ -31,6 +31,7 @@ type chat struct {
 	text      strings.Builder // of all rounds
 	thought   strings.Builder // likewise
 	made      int             // calls so far
+	asked     bool            // whether the call in the words of the last reply was meant
 
 	hearing sync.Mutex // one event at a time
 }

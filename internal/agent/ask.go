@@ -83,13 +83,11 @@ func (c *chat) body(open bool) []byte {
 	out := rawjson.AppendString([]byte(`{"model":`), c.model.Model)
 	out = append(out, `,"stream":true,"stream_options":{"include_usage":true}`...)
 	for w := rawjson.Object(c.turn.Params); w.Next(); {
-		if name := string(w.Key); name != parallel || c.functions != nil { // endpoints refuse it where nothing can be called
-			out = appendMember(out, name, w.Value)
-		}
+		out = c.appendParam(out, &w)
 	}
 	for w := rawjson.Object(c.model.Params); w.Next(); {
 		if rawjson.Get(c.turn.Params, string(w.Key)) == nil {
-			out = appendMember(out, string(w.Key), w.Value)
+			out = c.appendParam(out, &w)
 		}
 	}
 	if c.functions != nil {
@@ -108,8 +106,14 @@ func (c *chat) body(open bool) []byte {
 	return append(out, "]}"...)
 }
 
-func appendMember(out []byte, name string, value []byte) []byte {
-	return append(append(rawjson.AppendString(append(out, ','), name), ':'), value...)
+// appendParam adds a parameter. Endpoints refuse that of several calls where nothing can be
+// called.
+func (c *chat) appendParam(out []byte, w *rawjson.Walk) []byte {
+	name := string(w.Key)
+	if name == parallel && c.functions == nil {
+		return out
+	}
+	return append(append(rawjson.AppendString(append(out, ','), name), ':'), w.Value...)
 }
 
 // messages are what was said so far, as the model takes it.

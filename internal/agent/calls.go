@@ -65,8 +65,10 @@ func (c *chat) calls(r *reply) []wanted {
 	for _, t := range r.inText {
 		list = append(list, readCall(t))
 	}
-	if len(list) == 0 {
+	asked := c.asked
+	if c.asked = false; len(list) == 0 && !asked { // what is written again is the answer
 		list = c.inWords(r.text)
+		c.asked = len(list) > 0
 	}
 	if len(list) == 0 && r.text == "" { // it takes its thoughts for its answer
 		for _, t := range r.inThought {

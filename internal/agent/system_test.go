@@ -180,8 +180,13 @@ func TestCallsAtOnceAreSpokenOfOnlyWhereThereAreTools(t *testing.T) {
 		turn := w.turn("helper", "go")
 		turn.NoTools, turn.Params = none, json.RawMessage(`{"parallel_tool_calls":false,"seed":1}`)
 		w.must(turn)
-		if got := string(w.asked[0].Raw); strings.Contains(got, `"parallel_tool_calls":false`) == none || !strings.Contains(got, `"seed":1`) {
-			t.Errorf("without tools %v: %s", none, got)
+		w.cfg.ModelNamed("native").Params, turn.Params = turn.Params, nil // as the configuration of the model has it
+		w.must(turn)
+		w.cfg.ModelNamed("native").Params = nil
+		for _, asked := range w.asked {
+			if got := string(asked.Raw); strings.Contains(got, `"parallel_tool_calls":false`) == none || !strings.Contains(got, `"seed":1`) {
+				t.Errorf("without tools %v: %s", none, got)
+			}
 		}
 	}
 }

@@ -106,3 +106,18 @@ func TestACallInWordsIsAskedAbout(t *testing.T) {
 		}
 	}
 }
+
+// TestACallInWordsIsAskedAboutOnce holds that a model that writes it again has answered: it was
+// asked how a call is written.
+func TestACallInWordsIsAskedAboutOnce(t *testing.T) {
+	w := newWorld(t, "", nil)
+	example := "Like this:\n{\"tool_name\":\"read_data_from_excel\",\"arguments\":" + sheet + "}"
+	for _, agent := range []string{"writer", "helper"} {
+		w.forget()
+		w.script(script.Answer{Text: example}, script.Answer{Text: example})
+		a := w.must(w.turn(agent, "how is it called?"))
+		if len(w.asked) != 2 || a.Finish != "stop" || statuses(a.Calls) != "call_1_1 failed" || !strings.HasSuffix(a.Text, example) {
+			t.Errorf("%s: asked %d times, %+v", agent, len(w.asked), a)
+		}
+	}
+}

@@ -27,6 +27,7 @@ func TestACallInThoughtsIsNotMade(t *testing.T) {
 		"marked":              "<think>I could do " + call + ", but no.</think>\nNothing to do.",
 		"marked after a text": "Nothing<think>" + call + "</think> to do.",
 		"only the end marked": "I could do " + call + "\n</think>\n\nNothing to do.",
+		"a result made up":    "I could do " + call + "<tool_result>{}</tool_result> and see.\n</think>\n\nNothing to do.",
 	} {
 		t.Run(name, func(t *testing.T) {
 			w.forget()

@@ -140,10 +140,11 @@ func readMessage(row store.Message) (m Message, ok bool) {
 	return m, json.Unmarshal(row.Body, &m) == nil && m.check() == nil
 }
 
-// maxPrompt bounds how many messages a prompt is made of.
+// maxPrompt bounds how many messages are looked through for a prompt.
 const maxPrompt = 100
 
-// lastPrompt is what the system messages say that were sent last in the session.
+// lastPrompt is what the system messages say that were sent last in the session: those of one
+// question, whose messages are stored at one time.
 func (c *chat) lastPrompt(ctx context.Context) (string, error) {
 	last, err := c.parts.Sessions.LastBeginning(ctx, c.answer.Session, `{"role":"`+roleSystem+`"`, `{"role":"`+roleDeveloper+`"`)
 	if err != nil || last == 0 {
@@ -152,10 +153,8 @@ func (c *chat) lastPrompt(ctx context.Context) (string, error) {
 	rows, err := c.parts.Sessions.Messages(ctx, c.answer.Session, max(0, last-maxPrompt), int(min(last, maxPrompt)))
 	var prompt customPrompt
 	for _, row := range rows {
-		if m, ok := readMessage(row); ok && m.isSystem() {
+		if m, ok := readMessage(row); ok && m.isSystem() && row.At.Equal(rows[len(rows)-1].At) {
 			prompt.add(&m)
-		} else {
-			prompt = nil
 		}
 	}
 	return prompt.text(), err

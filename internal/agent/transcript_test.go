@@ -28,6 +28,9 @@ func TestAllSystemMessagesOfACallerAreThePrompt(t *testing.T) {
 	if prompt != "Be kind.\n\nBe short." {
 		t.Errorf("got %q", prompt)
 	}
+	if prompt, session = said(session); prompt != "Be kind.\n\nBe short." {
+		t.Errorf("those between other messages do not last: %q", prompt)
+	}
 	prompt, session = said(session, two, one)
 	if prompt != "Be short.\n\nBe kind." {
 		t.Errorf("in the next question: %q", prompt)

@@ -54,13 +54,13 @@ func (a *API) complete(w http.ResponseWriter, r *http.Request, who access.Princi
 	answer, err := a.Agents.Answer(r.Context(), turn)
 	if err != nil {
 		if answer != nil { // it was begun: a client that asks again would have everything done again
-			name(w, answer.Session)
+			nameSession(w, answer.Session)
 			w.Header().Set("X-Should-Retry", "false")
 		}
 		a.fail(w, r, err)
 		return
 	}
-	name(w, answer.Session)
+	nameSession(w, answer.Session)
 	write(w, http.StatusOK, completion{
 		ID: id, Object: "chat.completion", Created: now(), Model: req.model,
 		Choices: []choice{{Message: &message{Role: "assistant", Content: answer.Text, Reasoning: answer.Thought}, Finish: &answer.Finish}},
@@ -69,8 +69,8 @@ func (a *API) complete(w http.ResponseWriter, r *http.Request, who access.Princi
 	})
 }
 
-// name tells the client where its chat is kept, if it is.
-func name(w http.ResponseWriter, session string) {
+// nameSession tells the client where its chat is kept, if it is.
+func nameSession(w http.ResponseWriter, session string) {
 	if session != "" {
 		w.Header().Set(SessionHeader, session)
 	}
@@ -189,7 +189,7 @@ func (s *stream) begin(session string) {
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-cache")
 	h.Set("X-Accel-Buffering", "no") // proxies are to pass it on at once
-	name(s.w, session)
+	nameSession(s.w, session)
 	s.w.WriteHeader(http.StatusOK)
 	s.begun = true
 }

@@ -2,7 +2,6 @@ package project
 
 import (
 	"slices"
-	"strconv"
 	"unicode/utf8"
 
 	"github.com/toolfit/toolfit/internal/fault"
@@ -149,7 +148,7 @@ func pageOfText(value []byte, s span) (Page, error) {
 		text = quoted.AppendText(nil, value)
 	}
 	if n := utf8.RuneCount(text); s.offset > 0 && s.offset >= n {
-		return Page{}, fault.New(fault.BadRequest, "offset %s is beyond the last of %d characters", strconv.Itoa(s.offset), n)
+		return Page{}, fault.New(fault.BadRequest, "offset %d is beyond the last of %d characters", s.offset, n)
 	}
 	start := bytesOf(text, s.offset)
 	piece := text[start:]

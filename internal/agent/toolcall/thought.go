@@ -57,11 +57,9 @@ func (o *output) result() Said {
 	return Said{o.text.String(), o.thought.String(), o.unsaid, o.unthought}
 }
 
-// show lets text out. Blanks between the thoughts and what is said first belong to neither.
+// show lets text out, but for what stands behind a result that was made up. Blanks between
+// the thoughts and what is said first belong to neither.
 func (r *Reader) show(text string, out *output) {
-	if r.made {
-		return
-	}
 	t := &r.thought
 	if t.any && !t.said {
 		text = strings.TrimLeft(text, blanks)
@@ -81,7 +79,9 @@ func (r *Reader) show(text string, out *output) {
 		}
 		t.ticks = 0
 	}
-	out.text.WriteString(text)
+	if !r.made {
+		out.text.WriteString(text)
+	}
 }
 
 // think begins a thought.
@@ -193,5 +193,5 @@ func (r *Reader) unsay(out *output) {
 	for _, c := range r.calls {
 		out.thought.WriteString(opening + c.Raw + closing)
 	}
-	r.calls, r.called = nil, false
+	r.calls, r.called, r.made = nil, false, false
 }

@@ -96,6 +96,7 @@ var fixtures = []struct {
 	{name: "and in a block of code", text: "So:\n```xml\n<think>\nx\n</think>\n```\n", want: "So:\n```xml\n<think>\nx\n</think>\n```\n"},
 	{name: "and in an argument", text: `<tool_call>{"tool_name":"a","arguments":{"x":"<think>1</think>"}}</tool_call>`, want: `| a {"x":"<think>1</think>"}`},
 	{name: "only the end of the thoughts is marked", text: "Maybe <tool_call>{\"tool_name\":\"rm\"}</tool_call>?\n</think>\n\nNo.", want: "No.~Maybe ?\n<tool_call>{\"tool_name\":\"rm\"}</tool_call>"},
+	{name: "a result is made up in the thoughts alone", text: "Maybe <tool_call>{\"tool_name\":\"rm\"}</tool_call><tool_result>1</tool_result> so.\n</think>\n\nNo.", want: "No.~Maybe <tool_call>{\"tool_name\":\"rm\"}</tool_call>"},
 	{name: "an end too many", text: "<think>a</think>b\n</think>\nc", want: "b\n\nc~a"},
 	{name: "an end in a sentence is text", text: "It ends with </think> mostly.", want: "It ends with </think> mostly."},
 	{name: "thoughts under another name", text: "<thinking>a</think></thinking>b", want: "b~a</think>"},
