@@ -37,6 +37,7 @@ func TestResult(t *testing.T) {
 		{"HTML comments end where they do in a browser", all, text("a<!-- x --!>b<!-->c<!--->d<!-- -- -->e"), text("abcde")},
 		{"letters hidden behind a flag", all, text("🏴\U000E0049\U000E0047\U000E004E and 🏴\U000E0067\U000E0062\U000E0065\U000E006E\U000E0067\U000E007F\U000E0067"), text("🏴 and 🏴\U000E0067\U000E0062\U000E0065\U000E006E\U000E0067\U000E007F")},
 		{"a secret in base64, wherever it stands", all, text(b64("hunter2hunter2") + " " + b64("u:hunter2hunter2") + " " + b64("me:hunter2hunter2!")), text("[redacted]I= dTp[redacted]g== bWU6[redacted]Ih")},
+		{"a secret in JSON within prose, as each writes it", clean.Options{Secrets: []string{`p"ss<w>rd&`}}, text(`got {"k":"p\"ss<w>rd&"}, {"k":"p\"ss\u003cw\u003erd\u0026"}.`), text(`got {"k":"[redacted]"}, {"k":"[redacted]"}.`)},
 		{"a secret in a URL", clean.Options{Secrets: []string{"p@ss w/rd"}}, text("?k=p%40ss+w%2Frd&x /p@ss%20w%2Frd/"), text("?k=[redacted]&x /[redacted]/")},
 		{"JSON Lines stay such", all, text("{\"a\":\"\\u0068unter2hunter2\"}\n\n[\"\\u202e\"]\n{}"), text("{\"a\":\"[redacted]\"}\n\n[\"\"]\n{}")},
 		{"secrets, but not short ones", all, text("x hunter2hunter2 short"), text("x [redacted] short")},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/base64"
+	"encoding/json"
 	"net/url"
 	"slices"
 
@@ -75,6 +76,8 @@ func spellings(secret string) (all [][]byte) {
 	add([]byte(url.QueryEscape(secret)))
 	add([]byte(url.PathEscape(secret)))
 	add(quoted.AppendInside(nil, []byte(secret)))
+	escaped, _ := json.Marshal(secret) // a string; some writers of JSON escape what HTML would read
+	add(escaped[1 : len(escaped)-1])
 	for before := range 3 {
 		for _, in := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 			if core := encoded(in, secret, before); len(core) >= leastEncoded {
