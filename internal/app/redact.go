@@ -2,15 +2,12 @@ package app
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
-	"net/url"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
-	"github.com/toolfit/toolfit/internal/rawjson"
+	"github.com/toolfit/toolfit/internal/secret"
 )
 
 // maxSecrets bounds how many secrets of earlier configurations are remembered.
@@ -28,39 +25,26 @@ type secrets struct {
 func (s *secrets) add(more []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, secret := range more {
-		s.all = slices.DeleteFunc(s.all, func(old string) bool { return old == secret })
-		s.all = append(s.all, secret)
+	for _, added := range more {
+		s.all = slices.DeleteFunc(s.all, func(old string) bool { return old == added })
+		s.all = append(s.all, added)
 	}
 	s.all = s.all[max(0, len(s.all)-max(maxSecrets, len(more))):]
-	replace := redactor(s.all)
+	replace := redactor(slices.Clone(s.all))
 	s.replace.Store(&replace)
 }
 
 func (s *secrets) redact(text string) string { return (*s.replace.Load())(text) }
 
-// redactor replaces every secret by stars. Longer ones go first, so that none is left in part.
+// redactor replaces every secret by stars. What it needs is made when the first text comes.
 func redactor(secrets []string) func(string) string {
-	if len(secrets) == 0 {
-		return func(s string) string { return s }
+	finder := sync.OnceValue(func() *secret.Finder { return secret.NewFinder(secrets) })
+	return func(text string) string {
+		if out, n := finder().Redact([]byte(text), "***"); n > 0 {
+			return string(out)
+		}
+		return text
 	}
-	longestFirst := slices.SortedFunc(slices.Values(secrets), func(a, b string) int { return len(b) - len(a) })
-	pairs := make([]string, 0, 2*len(secrets))
-	for _, s := range longestFirst {
-		quoted, _ := json.Marshal(s) // a string always can
-		written := rawjson.AppendString(nil, s)
-		forms := []string{
-			s, string(quoted[1 : len(quoted)-1]), string(written[1 : len(written)-1]), // in JSON too
-			url.QueryEscape(s), url.PathEscape(s), // as it stands in a URL
-		}
-		if read, err := url.QueryUnescape(s); err == nil && len(read) > len(s)/2 {
-			forms = append(forms, read) // as a server reads it from one
-		}
-		for _, form := range forms {
-			pairs = append(pairs, form, "***")
-		}
-	}
-	return strings.NewReplacer(pairs...).Replace
 }
 
 // redactingHandler keeps secrets out of the log, whoever writes to it.

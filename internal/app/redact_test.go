@@ -192,12 +192,13 @@ mcpServers:
 func TestRedactor(t *testing.T) {
 	redact := redactor([]string{"abcd", "abcd-efgh", "p@ss word/1", `"<q>\`})
 	for in, want := range map[string]string{
-		"x abcd-efgh abcd y": "x *** *** y",
-		"p@ss word/1":        "***",
-		"?k=p%40ss+word%2F1": "?k=***",
-		"/p@ss%20word%2F1/":  "/***/",
-		`{"k":"\"<q>\\"}`:    `{"k":"***"}`,
-		"nothing":            "nothing",
+		"x abcd-efgh abcd y":         "x *** *** y",
+		"p@ss word/1":                "***",
+		"?k=p%40ss+word%2F1":         "?k=***",
+		"/p@ss%20word%2F1/":          "/***/",
+		`{"k":"\"<q>\\"}`:            `{"k":"***"}`,
+		"nothing":                    "nothing",
+		"Basic bWU6cEBzcyB3b3JkLzE=": "Basic bWU6***E=", // base64 of me: and the third
 	} {
 		if got := redact(in); got != want {
 			t.Errorf("%q became %q, want %q", in, got, want)

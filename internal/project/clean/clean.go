@@ -15,6 +15,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/project/quoted"
 	"github.com/toolfit/toolfit/internal/rawjson"
+	"github.com/toolfit/toolfit/internal/secret"
 )
 
 // Options say what is done. The zero value does nothing.
@@ -35,7 +36,7 @@ type Count struct {
 // Cleaner cleans results. It may be shared.
 type Cleaner struct {
 	opts  Options
-	known *known
+	known *secret.Finder
 	exact *Cleaner // for images, sound and files: in so many letters some look like a key
 }
 
@@ -44,8 +45,8 @@ const leastSecret = 6
 
 // New makes a Cleaner.
 func New(opts Options) *Cleaner {
-	k := newKnown(opts.Secrets)
-	return &Cleaner{opts: opts, known: k, exact: &Cleaner{known: k}}
+	known := secret.NewFinder(slices.DeleteFunc(slices.Clone(opts.Secrets), func(s string) bool { return len(s) < leastSecret }))
+	return &Cleaner{opts: opts, known: known, exact: &Cleaner{known: known}}
 }
 
 // Result cleans a tools/call result, also one that is an error. A result in which nothing
@@ -55,7 +56,7 @@ func (c *Cleaner) Result(raw []byte) ([]byte, Count) {
 	if rawjson.Check(raw) != nil {
 		return raw, count
 	}
-	if c.opts.Strip || c.opts.Tokens || len(c.known.secrets) > 0 {
+	if c.opts.Strip || c.opts.Tokens || !c.known.Empty() {
 		if out := c.document(raw, 0, &count); out != nil {
 			raw = out
 		}
@@ -181,8 +182,9 @@ func (c *Cleaner) text(text []byte, count *Count) []byte {
 			text, found = out, true
 		}
 	}
-	if out := c.known.redact(text, count); out != nil {
+	if out, n := c.known.Redact(text, redacted); n > 0 {
 		text, found = out, true
+		count.Secrets += n
 	}
 	if c.opts.Tokens {
 		if out := redactTokens(text, count); out != nil {

@@ -2,7 +2,7 @@ package clean
 
 import "bytes"
 
-var redacted = []byte("[redacted]")
+const redacted = "[redacted]"
 
 // form is how a well-known kind of key looks: a prefix, and then so many of its characters.
 type form struct {
