@@ -87,7 +87,8 @@ func (s *server) share(sess *session) {
 	}
 }
 
-// listen hears what a server says outside of calls, where there is a way to.
+// listen hears what a server says outside of calls, where there is a way to. Some servers ask
+// there whether a session is still wanted, and end one that does not answer.
 func (s *server) listen(sess *session, c conn) {
 	ours := sess.seat.key == ""
 	switch r, remote := c.(*remote); {
@@ -95,7 +96,7 @@ func (s *server) listen(sess *session, c conn) {
 		sess.listen = remote
 		sess.news = newNews(s, c, sess.hello)
 		s.work.Go(sess.news.run)
-	case sess.era != mcp.Modern && remote && (ours || sess.seat.home != nil || len(sess.seat.caps) > len(nothing)):
+	case sess.era != mcp.Modern && remote:
 		if sess.listen = ours; ours {
 			r.listen()
 			return

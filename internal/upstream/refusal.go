@@ -27,9 +27,16 @@ func (r *remote) statusError(resp *http.Response, id int64, era mcp.Era) error {
 		if r.session() != "" && bytes.Contains(bytes.ToLower(body), []byte("session")) {
 			return errSessionLost
 		}
-	case http.StatusUnauthorized, http.StatusForbidden:
-		return fault.New(fault.UpstreamDown, "server %s refused our credentials (HTTP %d)", r.server, resp.StatusCode).
+	case http.StatusUnauthorized:
+		return fault.New(fault.UpstreamDown, "server %s refused our credentials (HTTP 401)", r.server).
 			WithHint("check the headers of %s in the configuration", r.server)
+	case http.StatusForbidden: // also for a name that it does not go by, which it says in its own words
+		reason := "it does not say why"
+		if len(bytes.TrimSpace(body)) > 0 {
+			reason = oneLine(body)
+		}
+		return fault.New(fault.UpstreamDown, "server %s refused us (HTTP 403): %s", r.server, reason).
+			WithHint("check the url and the headers of %s in the configuration", r.server)
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout, http.StatusTooManyRequests:
 		return fault.New(fault.UpstreamDown, "server %s is not available (HTTP %d)", r.server, resp.StatusCode)
 	}

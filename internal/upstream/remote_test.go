@@ -155,6 +155,12 @@ func TestWebServerThatMisbehavesInACall(t *testing.T) {
 			http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
 		}, fault.UpstreamProtocol, "HTTP 307"},
 		{"401 speaks of credentials", status(http.StatusUnauthorized), fault.UpstreamDown, "refused our credentials (HTTP 401)"},
+		{"403 says why", func(w http.ResponseWriter, _ *http.Request, _ mcp.Message) {
+			http.Error(w, "Access is only allowed at localhost:1", http.StatusForbidden)
+		}, fault.UpstreamDown, "refused us (HTTP 403): Access is only allowed at localhost:1"},
+		{"403 without a word", func(w http.ResponseWriter, _ *http.Request, _ mcp.Message) {
+			w.WriteHeader(http.StatusForbidden)
+		}, fault.UpstreamDown, "refused us (HTTP 403): it does not say why"},
 		{"503 is down", status(http.StatusServiceUnavailable), fault.UpstreamDown, "not available (HTTP 503)"},
 		{"500 is a protocol error", status(http.StatusInternalServerError), fault.UpstreamProtocol, "HTTP 500"},
 		{"headers that do not come are a timeout", func(w http.ResponseWriter, r *http.Request, _ mcp.Message) {
