@@ -206,6 +206,16 @@ func TestRedactor(t *testing.T) {
 	}
 }
 
+// TestShortValuesStrikeOutNothing holds that a browser test with ${env:COUNT} in it spoils no
+// record of others.
+func TestShortValuesStrikeOutNothing(t *testing.T) {
+	var s secrets
+	s.add([]string{"1", "abc", "abcd"})
+	if got := s.redact(`{"n":1,"a":"abc abcd"}`); got != `{"n":1,"a":"abc ***"}` {
+		t.Error(got)
+	}
+}
+
 type valuer struct{}
 
 func (valuer) LogValue() slog.Value { return slog.StringValue("abcd in a valuer") }

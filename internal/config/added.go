@@ -84,7 +84,7 @@ func holdsSecret(n *node) bool {
 			continue
 		}
 		for _, e := range values.entries {
-			if e.value.kind == text && len(e.value.text) >= minSecret && !refers(e.value.text) {
+			if e.value.kind == text && len(e.value.text) >= MinSecret && !refers(e.value.text) {
 				return true
 			}
 		}

@@ -14,8 +14,8 @@ import (
 // maxSecretFile bounds what ${file:PATH} reads; keys and certificates are far smaller.
 const maxSecretFile = 1 << 20
 
-// minSecret is the length from which a value is redacted. Shorter ones occur everywhere.
-const minSecret = 4
+// MinSecret is the length from which a value is redacted. Shorter ones occur everywhere.
+const MinSecret = 4
 
 var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
@@ -110,7 +110,7 @@ func reason(err error) string {
 }
 
 func (d *decoder) secret(value string) {
-	if len(value) >= minSecret && !slices.Contains(d.secrets, value) {
+	if len(value) >= MinSecret && !slices.Contains(d.secrets, value) {
 		d.secrets = append(d.secrets, value)
 	}
 }
