@@ -474,21 +474,27 @@ func TestOldAnswerDoesNotReplaceANewerOne(t *testing.T) {
 	}
 }
 
+// heldNow asks the server for its list, and gives the tools that are held then.
+func heldNow(t *testing.T, cat *Catalog) []HeldTool {
+	t.Helper()
+	if err := cat.Refresh(t.Context(), "s"); err != nil {
+		t.Fatal(err)
+	}
+	tools, err := cat.Held("s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tools
+}
+
 func TestHeldToolsTellWhatWasLetThroughBefore(t *testing.T) {
 	next := listing("a:1", "b:1")
 	var kept store.Server
 	cat := newCatalog(t, "changed", func(tool.ServerID) (upstream.Listing, error) { return next, nil }, func(s store.Server) error { kept = s; return nil })
 	held := func() string {
 		t.Helper()
-		if err := cat.Refresh(t.Context(), "s"); err != nil {
-			t.Fatal(err)
-		}
-		tools, err := cat.Held("s")
-		if err != nil {
-			t.Fatal(err)
-		}
 		var out []string
-		for _, h := range tools {
+		for _, h := range heldNow(t, cat) {
 			out = append(out, fmt.Sprintf("%s: %s -> %s", h.Name, rawjson.Get(h.Was, "description"), rawjson.Get(h.Now, "description")))
 		}
 		return strings.Join(out, ", ")
@@ -517,17 +523,7 @@ func TestHeldToolsTellWhatWasLetThroughBefore(t *testing.T) {
 func TestAHeldToolThatIsAgainWhatWasLetThroughIsFree(t *testing.T) {
 	next := listing("a:1")
 	cat := newCatalog(t, "changed", func(tool.ServerID) (upstream.Listing, error) { return next, nil }, nil)
-	held := func() int {
-		t.Helper()
-		if err := cat.Refresh(t.Context(), "s"); err != nil {
-			t.Fatal(err)
-		}
-		tools, err := cat.Held("s")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return len(tools)
-	}
+	held := func() int { t.Helper(); return len(heldNow(t, cat)) }
 	held()
 	next = listing("a:2")
 	if held() != 1 {
