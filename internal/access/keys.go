@@ -22,6 +22,9 @@ const (
 	// retryAfter is how often unknown keys, or a store that does not answer, may
 	// cause a reload.
 	retryAfter = time.Second
+	// openFor is how old a snapshot without keys may grow: the first key closes the door for
+	// everybody, whichever process made it.
+	openFor = time.Second / 2
 	// reloadTimeout ends a reload in the background.
 	reloadTimeout = 10 * time.Second
 )
@@ -86,7 +89,7 @@ func (k *Keys) Authenticate(ctx context.Context, text string) (Principal, error)
 	}
 	e, ok := snap.byID[id]
 	if !ok {
-		if err := k.reloadSince(ctx, &k.searched, now); err != nil {
+		if err := k.reloadSince(ctx, &k.searched, now, retryAfter); err != nil {
 			return Principal{}, err
 		}
 		e, ok = k.snap.Load().byID[id]
@@ -117,6 +120,16 @@ func (k *Keys) Any() bool {
 	return err != nil || snap.rows > 0
 }
 
+// Has tells whether there is a key of this id. While that cannot be known it says yes.
+func (k *Keys) Has(id string) bool {
+	snap, err := k.current(context.Background(), k.now())
+	if err != nil {
+		return true
+	}
+	_, ok := snap.byID[id]
+	return ok
+}
+
 // Reload reads the keys now. After an error the old ones stay in force.
 func (k *Keys) Reload(ctx context.Context) error {
 	k.reloading.Lock()
@@ -124,12 +137,12 @@ func (k *Keys) Reload(ctx context.Context) error {
 	return k.reload(ctx)
 }
 
-// reloadSince reloads unless that was done for the same cause within the last second.
+// reloadSince reloads unless that was done for the same cause within the last pause.
 // Callers that come meanwhile wait, and find what the first one read.
-func (k *Keys) reloadSince(ctx context.Context, last *time.Time, now time.Time) error {
+func (k *Keys) reloadSince(ctx context.Context, last *time.Time, now time.Time, pause time.Duration) error {
 	k.reloading.Lock()
 	defer k.reloading.Unlock()
-	if !last.IsZero() && now.Sub(*last) < retryAfter {
+	if !last.IsZero() && now.Sub(*last) < pause {
 		return nil
 	}
 	*last = now
@@ -167,8 +180,11 @@ func (k *Keys) current(ctx context.Context, now time.Time) (*snapshot, error) {
 	}
 	age := now.Sub(snap.at)
 	switch {
+	case snap.rows == 0 && age >= openFor:
+		_ = k.reloadSince(ctx, &k.retried, now, openFor)
+		return k.snap.Load(), nil
 	case age >= staleAfter:
-		_ = k.reloadSince(ctx, &k.retried, now)
+		_ = k.reloadSince(ctx, &k.retried, now, retryAfter)
 		return k.snap.Load(), nil
 	case age >= freshFor && begin(&k.refreshed, now):
 		go k.reloadBehind(context.WithoutCancel(ctx))

@@ -100,9 +100,29 @@ func TestNewKeyOfAnotherProcessWorksAtOnce(t *testing.T) {
 	})
 }
 
-func TestUnknownKeysReadTheStoreOnceASecond(t *testing.T) {
+func TestTheFirstKeyClosesTheDoorWithinASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &shelf{}
+		keys := access.New(s, nil)
+		for range 20 {
+			if keys.Any() {
+				t.Fatal("there are no keys yet")
+			}
+			time.Sleep(73 * time.Millisecond) // fake time
+		}
+		_, row := newKey(t, "made-by-another-process")
+		s.set(nil, row)
+		time.Sleep(time.Second - time.Nanosecond)
+		if !keys.Any() {
+			t.Error("the door is still open")
+		}
+	})
+}
+
+func TestUnknownKeysReadTheStoreOnceASecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, other := newKey(t, "other")
+		s := &shelf{rows: []store.Key{other}}
 		keys := access.New(s, nil)
 		if err := keys.Reload(t.Context()); err != nil {
 			t.Fatal(err)

@@ -46,8 +46,15 @@ type Principal struct {
 	Profile string // its one profile; AnyProfile means all
 }
 
-// Local is the caller on the same machine while there are no keys.
+// Local is the caller on the same machine while there are no keys. It lists and calls tools
+// and reads its own records.
 func Local() Principal {
+	return Principal{ID: "local", Name: "local", Role: Caller, Profile: AnyProfile}
+}
+
+// Owner is Local with the local secret, and whoever starts this program: the same caller
+// with all rights.
+func Owner() Principal {
 	return Principal{ID: "local", Name: "local", Role: Admin, Profile: AnyProfile}
 }
 
@@ -59,6 +66,21 @@ func (p Principal) MayRead() bool { return p.Role == Viewer || p.Role == Admin }
 
 // MayAdmin tells whether p may change servers, rules and keys.
 func (p Principal) MayAdmin() bool { return p.Role == Admin }
+
+// Has tells whether a profile is p's own, or p may use all.
+func (p Principal) Has(profile string) bool { return p.Profile == AnyProfile || p.Profile == profile }
+
+// MayTest tells whether p may start test runs, which act in a browser.
+func (p Principal) MayTest() bool { return p.MayCall() && p != Local() }
+
+// Lacks is the fault of a caller who may not do something: "change servers".
+func (p Principal) Lacks(what string) error {
+	err := fault.New(fault.Forbidden, "%s may not %s", p.Name, what)
+	if p == Local() {
+		return err.WithHint("send the local secret: Authorization: Bearer $(toolfit secret)")
+	}
+	return err
+}
 
 // ProfileFor returns the profile to serve: the requested one, or p's own for "".
 // One that p may not use is a fault.Forbidden.

@@ -11,28 +11,34 @@ import (
 // Nobody else's is: anyone can write a header.
 type Trusted []netip.Prefix
 
-// forwardHeaders are what proxies say about the client behind them.
-var forwardHeaders = []string{"X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip", "Forwarded"}
-
 // Client tells who sent the request, and which scheme and host they used. Without a trusted
 // proxy in between these are the connection's own. An address that cannot be read is the
 // zero Addr.
 func (t Trusted) Client(r *http.Request) (addr netip.Addr, scheme, host string) {
-	addr, scheme, host = peerOf(r), "http", r.Host
+	addr = peerOf(r)
+	if t.has(addr) {
+		addr = t.walk(addr, r.Header.Values("X-Forwarded-For"))
+	}
+	scheme, host = t.asked(r)
+	return addr, scheme, host
+}
+
+// asked is which scheme and host the client used.
+func (t Trusted) asked(r *http.Request) (scheme, host string) {
+	scheme, host = "http", r.Host
 	if r.TLS != nil {
 		scheme = "https"
 	}
-	if !t.has(addr) {
-		return addr, scheme, host
+	if len(t) == 0 || !t.has(peerOf(r)) {
+		return scheme, host
 	}
-	addr = t.walk(addr, r.Header.Values("X-Forwarded-For"))
 	if s := strings.ToLower(last(r.Header.Values("X-Forwarded-Proto"))); s == "http" || s == "https" {
 		scheme = s
 	}
 	if h := last(r.Header.Values("X-Forwarded-Host")); h != "" {
 		host = h
 	}
-	return addr, scheme, host
+	return scheme, host
 }
 
 // walk goes back from the peer through the proxies that we trust. The first other address
@@ -73,15 +79,33 @@ func (t Trusted) has(addr netip.Addr) bool {
 	return slices.ContainsFunc(t, func(p netip.Prefix) bool { return p.Contains(addr) })
 }
 
-// direct tells whether the request came from its sender without a proxy that we could
-// notice. A proxy on this machine connects from loopback, whoever is behind it.
-func (t Trusted) direct(r *http.Request) bool {
-	for _, h := range forwardHeaders {
-		if len(r.Header.Values(h)) > 0 {
-			return false
+// PassedOn tells whether a request shows that something passed it on: it is in the version
+// of HTTP that proxies speak by default and no client does, or it has a header of a proxy,
+// a balancer or a CDN. A proxy on this machine connects from loopback, whoever is behind it.
+func PassedOn(r *http.Request) bool {
+	if !r.ProtoAtLeast(1, 1) {
+		return true
+	}
+	for name := range r.Header {
+		switch name[0] {
+		case 'A', 'C', 'F', 'T', 'V', 'X':
+			if isForwarding(name) {
+				return true
+			}
 		}
 	}
-	return !t.has(peerOf(r))
+	return false
+}
+
+// isForwarding tells whether a header is one that proxies add.
+func isForwarding(name string) bool {
+	switch name {
+	case "Via", "Forwarded", "True-Client-Ip", "X-Real-Ip", "X-Client-Ip", "X-Cluster-Client-Ip", "X-Original-Host", "X-Original-Url",
+		"X-Original-Forwarded-For", "X-Proxyuser-Ip", "Cdn-Loop", "Client-Ip", "Akamai-Origin-Hop", "X-Appengine-User-Ip":
+		return true
+	}
+	return strings.HasPrefix(name, "X-Forwarded") || strings.HasPrefix(name, "Cf-") || strings.HasPrefix(name, "Fastly-") || strings.HasPrefix(name, "Fly-") ||
+		strings.HasPrefix(name, "X-Amz-Cf-") || strings.HasPrefix(name, "X-Amzn-Trace-") || strings.HasPrefix(name, "X-Azure-") || strings.HasPrefix(name, "X-Envoy-")
 }
 
 func peerOf(r *http.Request) netip.Addr {

@@ -70,8 +70,6 @@ func TestClientBehindProxies(t *testing.T) {
 }
 
 func TestWhoComesThroughAProxyIsNeverLocal(t *testing.T) {
-	keys := access.New(source(func() ([]store.Key, error) { return nil, nil }), nil)
-	const loopback = "127.0.0.1:5000"
 	cases := []struct {
 		name    string
 		proxies access.Trusted
@@ -88,13 +86,19 @@ func TestWhoComesThroughAProxyIsNeverLocal(t *testing.T) {
 		{"one that forwards the host alone", nil, loopback, []string{"X-Forwarded-Host", "localhost"}, false},
 		{"one that uses the standard header", nil, loopback, []string{"Forwarded", "for=127.0.0.1"}, false},
 		{"one with a header of its own", nil, loopback, []string{"X-Real-IP", "127.0.0.1"}, false},
+		{"one that names itself", nil, loopback, []string{"Via", "1.1 cache"}, false},
+		{"one that forwards the port alone", nil, loopback, []string{"X-Forwarded-Port", "443"}, false},
+		{"a CDN", nil, loopback, []string{"Cf-Connecting-Ip", "192.0.2.1"}, false},
+		{"another CDN", nil, loopback, []string{"Fastly-Client-Ip", "192.0.2.1"}, false},
+		{"a balancer", nil, loopback, []string{"X-Envoy-External-Address", "192.0.2.1"}, false},
+		{"a client's own headers are none of these", nil, loopback, []string{"X-Request-Id", "1", "Traceparent", "00-1", "Accept", "*/*", "Cookie", "a=b"}, true},
 		{"an empty header is one too", nil, loopback, []string{"X-Forwarded-For", ""}, false},
 		{"a trusted proxy on this machine for a client elsewhere", networks("127.0.0.0/8"), loopback, []string{"X-Forwarded-For", "192.0.2.1"}, false},
 		{"a trusted proxy on this machine that says nothing", networks("127.0.0.0/8"), loopback, nil, false},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			who, err := access.NewDoor(keys, nil, c.proxies).Admit(request(c.from, c.headers...))
+			who, err := keyless(access.DoorOptions{Proxies: c.proxies}).Admit(request(c.from, c.headers...))
 			if c.local && (err != nil || who != access.Local()) || !c.local && !fault.Is(err, fault.Unauthorized) {
 				t.Errorf("got %+v, %v", who, err)
 			}
@@ -102,10 +106,18 @@ func TestWhoComesThroughAProxyIsNeverLocal(t *testing.T) {
 	}
 }
 
+func TestABareProxyIsNotLocal(t *testing.T) {
+	r := request(loopback) // nginx without any setting: HTTP/1.0, and our own address as the Host
+	r.Proto, r.ProtoMajor, r.ProtoMinor = "HTTP/1.0", 1, 0
+	if who, err := keyless(access.DoorOptions{}).Admit(r); !fault.Is(err, fault.Unauthorized) {
+		t.Errorf("got %+v, %v", who, err)
+	}
+}
+
 func TestTheForwardedHostMustBeOneOfOurs(t *testing.T) {
 	text, row := newKey(t, "ci")
 	keys := access.New(source(func() ([]store.Key, error) { return []store.Key{row}, nil }), nil)
-	door := access.NewDoor(keys, []string{"tools.example.com"}, networks("10.0.0.0/8"))
+	door := access.NewDoor(access.DoorOptions{Keys: keys, Hosts: []string{"tools.example.com"}, Proxies: networks("10.0.0.0/8")})
 	for host, known := range map[string]bool{"tools.example.com": true, "tools.example.com:443": true, "evil.example": false} {
 		_, err := door.Admit(request("10.0.0.1:5", "X-Forwarded-Host", host, "Authorization", "Bearer "+text))
 		if known && err != nil || !known && !fault.Is(err, fault.Forbidden) {

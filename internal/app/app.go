@@ -59,6 +59,7 @@ type App struct {
 	meaning  *meaning.Model
 	events   *restapi.Events
 	picker   *picker.Picker
+	links    links // by which people sign in
 	requests *restapi.Metrics
 	lab      *trial.Lab
 	running  atomic.Int32   // runs of browser tests that go on by themselves
@@ -90,10 +91,12 @@ type App struct {
 
 // Options change an App. The zero value is usable.
 type Options struct {
-	Version string                      // "" says "dev"
-	Logger  *slog.Logger                // nil: discard
-	Program string                      // this program, which runs the jq programs of models apart; "": they are not run
-	Env     func(string) (string, bool) // looks up TOOLFIT_SECRET_KEY and what stored servers name; nil: os.LookupEnv
+	Version string       // "" says "dev"
+	Logger  *slog.Logger // nil: discard
+	Program string       // this program, which runs the jq programs of models apart; "": they are not run
+	// LocalSecret lets callers on this machine administer while there are no keys; "": nobody may.
+	LocalSecret access.LocalSecret
+	Env         func(string) (string, bool) // looks up TOOLFIT_SECRET_KEY and what stored servers name; nil: os.LookupEnv
 }
 
 // New opens the store, loads the catalogue and begins to list servers. No server is
@@ -128,7 +131,7 @@ func New(ctx context.Context, cfg *config.Config, opts *Options) (*App, error) {
 		return nil, err
 	}
 	a.Keys = access.New(a.Store, nil)
-	a.edge.Store(newEdge(a.Keys, cfg, nil))
+	a.edge.Store(a.newEdge(cfg, nil))
 	a.Records = record.New(a.Store, &record.Options{Durable: cfg.Records.Durable, Logger: a.log, Redact: redact})
 	if err := a.assemble(ctx, redact); err != nil {
 		a.Records.Close(ctx)
@@ -139,6 +142,7 @@ func New(ctx context.Context, cfg *config.Config, opts *Options) (*App, error) {
 	a.work.Go(func() { a.housekeep(a.background) })
 	a.work.Go(func() { a.events.Run(a.background) })
 	a.work.Go(func() { a.followRules(a.background) })
+	a.work.Go(func() { a.followKeys(a.background) })
 	return a, nil
 }
 

@@ -23,8 +23,10 @@ type edge struct {
 
 // newEdge makes the edge of a configuration. What callers have used up of an unchanged rate
 // is taken over from before, which may be nil.
-func newEdge(keys *access.Keys, cfg *config.Config, before *edge) *edge {
-	e := &edge{door: access.NewDoor(keys, cfg.Hosts, cfg.Proxies), proxies: cfg.Proxies, rate: cfg.Rate}
+func (a *App) newEdge(cfg *config.Config, before *edge) *edge {
+	e := &edge{proxies: cfg.Proxies, rate: cfg.Rate, door: access.NewDoor(access.DoorOptions{
+		Keys: a.Keys, Secret: a.opts.LocalSecret, Hosts: cfg.Hosts, PublicURL: cfg.PublicURL, Origins: cfg.Origins, Proxies: cfg.Proxies,
+	})}
 	switch {
 	case before != nil && before.rate == cfg.Rate:
 		e.limiter = before.limiter
@@ -36,6 +38,60 @@ func newEdge(keys *access.Keys, cfg *config.Config, before *edge) *edge {
 
 // admit tells who sends the request.
 func (a *App) admit(r *http.Request) (access.Principal, error) { return a.edge.Load().door.Admit(r) }
+
+// check refuses requests that were not meant for us, and those of other origins' pages.
+func (a *App) check(r *http.Request) error { return a.edge.Load().door.Check(r) }
+
+// admitPerson tells who opens a page of the console. Being on this machine is not enough.
+func (a *App) admitPerson(r *http.Request) (access.Principal, error) {
+	who, err := a.admit(r)
+	if err == nil && who == access.Local() {
+		return access.Principal{}, fault.New(fault.Unauthorized, "the console needs the local secret")
+	}
+	return who, err
+}
+
+// sent lets programs send what they like, and browsers JSON.
+func sent(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := access.CheckContent(r); err != nil {
+			refuseInJSON(w, r, err)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+// What pages of allowed origins may send and read.
+const (
+	corsMethods = "GET, POST, PUT, PATCH, DELETE"
+	corsHeaders = "Accept, Authorization, Content-Type, Last-Event-ID, Mcp-Method, Mcp-Name, Mcp-Protocol-Version, Mcp-Session-Id"
+	corsExposed = "Mcp-Session-Id, Mcp-Protocol-Version, Retry-After, WWW-Authenticate"
+)
+
+// shared tells browsers that pages of the configured origins may read our answers. Cookies
+// are never shared with them.
+func (a *App) shared(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		origin := r.Header.Get("Origin")
+		if origin == "" || !a.edge.Load().door.AllowsOrigin(origin) {
+			h.ServeHTTP(w, r)
+			return
+		}
+		header := w.Header()
+		header.Set("Access-Control-Allow-Origin", origin)
+		header.Set("Access-Control-Expose-Headers", corsExposed)
+		header.Add("Vary", "Origin")
+		if r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" {
+			header.Set("Access-Control-Allow-Methods", corsMethods)
+			header.Set("Access-Control-Allow-Headers", corsHeaders)
+			header.Set("Access-Control-Max-Age", "600")
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+}
 
 // limited turns callers away who ask too often. Whoever does not come in anyway is left to
 // the route, which says so in its own form.

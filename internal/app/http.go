@@ -14,6 +14,7 @@ import (
 	"github.com/toolfit/toolfit/internal/access"
 	"github.com/toolfit/toolfit/internal/catalog"
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/inbound"
 	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/restapi"
 )
@@ -27,19 +28,19 @@ func (a *App) Handler() http.Handler {
 	mux.Handle("/mcp/{profile}", agents)
 	mux.Handle("/mcp/{profile}/env", a.limited(a.mcpHandler(front, mayEnter, a.agents.EnvironmentEntry)))
 	api := a.API(a.admit)
-	mux.Handle("/api/v1/", a.limited(api))
-	mux.Handle("/v1/", a.limited(a.Chat(a.admitChat)))
-	mux.Handle("/api/agent-retrieval/", a.limitedIn(http.HandlerFunc(a.serveRecall), a.refuseRecall))
+	mux.Handle("/api/v1/", a.limited(sent(api)))
+	mux.Handle("/v1/", a.limited(sent(a.Chat(a.admitChat))))
+	mux.Handle("/api/agent-retrieval/", a.limitedIn(sent(http.HandlerFunc(a.serveRecall)), a.refuseRecall))
 	mux.HandleFunc("/health/", a.serveRecall)
 	mux.HandleFunc("GET /healthz", plain("ok"))
 	mux.HandleFunc("GET /readyz", a.ready)
 	mux.Handle("GET /metrics", a.guarded(promhttp.HandlerFor(a.registry, promhttp.HandlerOpts{})))
-	mux.Handle(pickPath+"/", a.limited(http.StripPrefix(pickPath, a.picker)))
+	mux.Handle(pickPath+"/", a.limited(a.checked(http.StripPrefix(pickPath, a.picker))))
 	mux.Handle("/", a.console(api))
 	if a.started.BasePath == "" {
-		return mux
+		return a.shared(mux)
 	}
-	return http.StripPrefix(a.started.BasePath, mux)
+	return a.shared(http.StripPrefix(a.started.BasePath, mux))
 }
 
 // API is the REST API for whoever admit lets in.
@@ -70,7 +71,7 @@ func (a *App) mcpHandler(front *mcp.Front, may func(access.Principal) bool, ente
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		who, err := a.admit(r)
 		if err == nil && !may(who) {
-			err = fault.New(fault.Forbidden, "%s may not call tools", who.Name)
+			err = who.Lacks("call tools")
 		}
 		var view *catalog.View
 		if err == nil {
@@ -98,10 +99,21 @@ func (a *App) admitCollector(r *http.Request) (access.Principal, error) {
 func (a *App) guarded(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		who, err := a.admitCollector(r)
-		if err == nil && !who.MayRead() {
-			err = fault.New(fault.Forbidden, "%s may not read this", who.Name)
+		if err == nil && !who.MayRead() && who != access.Local() {
+			err = who.Lacks("read metrics")
 		}
 		if err != nil {
+			a.refuse(w, r, err)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+// checked refuses what the door refuses of everybody.
+func (a *App) checked(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := a.check(r); err != nil {
 			a.refuse(w, r, err)
 			return
 		}
@@ -116,11 +128,7 @@ func (a *App) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		a.log.Error("request not served", "path", r.URL.Path, "error", err)
 	}
 	if f.Code == fault.Unauthorized {
-		scheme := "Bearer"
-		if strings.Contains(r.Header.Get("Accept"), "text/html") {
-			scheme = "Basic" // a browser asks for the key as a password
-		}
-		w.Header().Set("WWW-Authenticate", scheme+` realm="toolfit"`)
+		w.Header().Set("WWW-Authenticate", `Bearer realm="toolfit"`)
 	}
 	http.Error(w, f.Error(), f.Code.Status())
 }
@@ -131,8 +139,10 @@ func (a *App) Serve(ctx context.Context, l net.Listener) error {
 		l.Close()
 		return err
 	}
+	watched := inbound.Listen(l, nil)
 	srv := &http.Server{
-		Handler: a.Handler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 5 * time.Minute, MaxHeaderBytes: 64 << 10,
+		Handler: watched.Guard(a.Handler(), a.isHealthCheck), ConnContext: inbound.ConnContext, ConnState: inbound.ConnState,
+		ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 5 * time.Minute, MaxHeaderBytes: 64 << 10,
 	}
 	srv.RegisterOnShutdown(a.sessions.Drain)
 	address := l.Addr().String()
@@ -140,7 +150,7 @@ func (a *App) Serve(ctx context.Context, l net.Listener) error {
 	srv.RegisterOnShutdown(a.picker.Close)
 	srv.RegisterOnShutdown(a.events.Close) // a server knows nothing of connections that were taken over
 	ended := make(chan error, 1)
-	go func() { ended <- srv.Serve(l) }()
+	go func() { ended <- srv.Serve(watched) }()
 	select {
 	case err := <-ended:
 		return fmt.Errorf("serve %s: %w", l.Addr(), err)
@@ -155,6 +165,12 @@ func (a *App) Serve(ctx context.Context, l net.Listener) error {
 	}
 	<-ended
 	return err
+}
+
+// isHealthCheck tells whether a request asks whether we are well.
+func (a *App) isHealthCheck(r *http.Request) bool {
+	path := strings.TrimPrefix(r.URL.Path, a.started.BasePath)
+	return path == "/healthz" || path == "/readyz" || strings.HasPrefix(path, "/health/")
 }
 
 // CheckListen refuses to serve other machines without keys.

@@ -50,7 +50,7 @@ func (a *App) apply(file *config.Config) Change {
 		return change
 	}
 	a.current.Store(&next)
-	a.edge.Store(newEdge(a.Keys, &next, a.edge.Load()))
+	a.edge.Store(a.newEdge(&next, a.edge.Load()))
 	// Removed servers go last, so that no list shows a tool that can no longer be called.
 	a.Pool.Apply(append(next.Servers[:len(next.Servers):len(next.Servers)], pick(old.Servers, change.Removed)...))
 	a.Catalog.Apply(&next)
@@ -89,6 +89,7 @@ func changedSettings(old, next *config.Config) (keys []string) {
 		old, next any
 	}{
 		{"hosts", old.Hosts, next.Hosts},
+		{"origins", old.Origins, next.Origins},
 		{"proxies", old.Proxies, next.Proxies},
 		{"rate", old.Rate, next.Rate},
 		{"profiles", old.Profiles, next.Profiles},

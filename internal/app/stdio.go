@@ -18,13 +18,18 @@ func (a *App) ServeEnvironment(ctx context.Context, profile string, in io.Reader
 	return a.serveStdio(ctx, profile, a.agents.EnvironmentEntry, in, out)
 }
 
+// stdioOwner owns the sessions on pipes, which no key concerns.
+const stdioOwner = "stdio"
+
 func (a *App) serveStdio(ctx context.Context, profile string, enter func(access.Principal, string) mcp.Entry, in io.Reader, out io.Writer) error {
-	who := access.Local()
+	who := access.Owner()
 	view, err := a.Catalog.ViewFor(who, profile)
 	if err != nil {
 		return err
 	}
-	return mcp.ServeStdio(ctx, in, out, a.sessions, enter(who, view.Profile), &mcp.StdioOptions{
+	entry := enter(who, view.Profile)
+	entry.Owner = stdioOwner
+	return mcp.ServeStdio(ctx, in, out, a.sessions, entry, &mcp.StdioOptions{
 		MaxLine: int(a.started.Limits.Body), Logger: a.log,
 	})
 }

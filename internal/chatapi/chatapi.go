@@ -63,7 +63,7 @@ func (a *API) guarded(h func(w http.ResponseWriter, r *http.Request, who access.
 	return func(w http.ResponseWriter, r *http.Request) {
 		who, err := a.Admit(r)
 		if err == nil && !who.MayCall() {
-			err = fault.New(fault.Forbidden, "%s may not use agents", who.Name)
+			err = who.Lacks("use agents")
 		}
 		if err != nil {
 			a.fail(w, r, err)

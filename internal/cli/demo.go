@@ -60,8 +60,12 @@ func (c *command) demo() *cobra.Command {
 			if flags.listen == "" {
 				cfg.Listen = freeAddress(cfg.Listen)
 			}
-			return c.withApp(cmd.Context(), cfg, slog.LevelInfo, func(a *app.App) error {
-				return c.listenAndServe(cmd.Context(), a, func(url string) { c.showDemo(url, flags.store) })
+			secret, err := c.openSecret()
+			if err != nil {
+				return err
+			}
+			return c.withSecretApp(cmd.Context(), cfg, slog.LevelInfo, secret, func(a *app.App) error {
+				return c.listenAndServe(cmd.Context(), a, func(url string) { c.showDemo(url, page(a, url), flags.store) })
 			})
 		},
 	}
@@ -106,14 +110,14 @@ func self() string {
 }
 
 // showDemo says what there is to try. Calls are kept only in a store that was asked for.
-func (c *command) showDemo(url, store string) {
+func (c *command) showDemo(url, page, store string) {
 	kept := "Nothing is kept."
 	if store != "" {
 		kept = "Its calls and results stay in the store that you named."
 	}
 	fmt.Fprintf(c.env.Out, `toolfit demo: two servers (cloud, shop) and an HTTP API (parcels) behind one endpoint.
 
-  page       %[1]s/
+  page       %[4]s
   agents     %[1]s/mcp
 
 Try, in another terminal:
@@ -146,5 +150,5 @@ Or give them to your agent: any MCP client takes the URL %[1]s/mcp
      claude mcp add --transport http toolfit %[1]s/mcp
 
 Ctrl+C ends it. %[3]s
-`, url, self(), kept)
+`, url, self(), kept, page)
 }

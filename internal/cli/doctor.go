@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -19,6 +20,7 @@ import (
 	"github.com/toolfit/toolfit/internal/app"
 	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/inbound"
 	"github.com/toolfit/toolfit/internal/store"
 )
 
@@ -253,13 +255,37 @@ func (d *doctor) access(cfg *config.Config, keys int) {
 	case keys == 0 && open:
 		d.say(problem, subject, cfg.Listen+" can be reached from other machines, and there are no keys", makeOne+"; or listen on 127.0.0.1")
 	case keys == 0 && behind:
-		d.say(warning, subject, "hosts or proxies are set and there are no keys: who comes through a proxy on this machine may be taken for local", makeOne)
+		d.say(warning, subject, "hosts or proxies are set and there are no keys: whoever comes through a proxy is refused", makeOne)
+		d.local()
 	case keys == 0:
-		d.say(good, subject, "no keys: callers on this machine may do everything, others nothing", "")
+		d.say(good, subject, "no keys: programs of this user on this machine may list and call tools; the rest needs the local secret", "")
+		d.local()
 	case open && len(cfg.Hosts) == 0:
 		d.say(warning, subject, cfg.Listen+" can be reached from other machines, but requests must name a loopback Host", "add the names by which it is reached to hosts")
 	default:
 		d.say(good, subject, count(keys, "key"), "")
+	}
+}
+
+// local looks at what tells this user from the others on this machine.
+func (d *doctor) local() {
+	const secret = "local secret"
+	folder := stateFolder(runtime.GOOS, d.env)
+	switch _, err := access.ReadLocalSecret(folder); {
+	case folder == "":
+		d.say(warning, secret, "this user has no home folder to keep it in: only the link that serve prints signs in", "set HOME")
+	case errors.Is(err, fs.ErrNotExist):
+		d.say(good, secret, "is made at the first start, in "+folder, "")
+	case err != nil:
+		f := asFault(err)
+		d.say(problem, secret, f.Message, f.Hint)
+	default:
+		d.say(good, secret, "only this user can read it, in "+folder, "")
+	}
+	if inbound.CanTell() {
+		d.say(good, "other users", "of this machine are told apart by their connections, and refused", "")
+	} else {
+		d.say(warning, "other users", "of this machine cannot be told apart on this system: they may list and call tools", "make a key: toolfit keys create NAME --role admin --profile '*'")
 	}
 }
 

@@ -81,14 +81,14 @@ func (c *command) askEnv(ctx context.Context, flags envFlags, server []string, f
 		client, err := c.dialEnv(ctx, flags)
 		return withClient(f)(client, cannotReach(err))
 	}
-	profile, err := access.Local().ProfileFor(flags.profile)
+	profile, err := access.Owner().ProfileFor(flags.profile)
 	if err != nil {
 		return err
 	}
 	if !flags.tools {
 		return c.withStore(ctx, func(cfg *config.Config, st *store.Store) error {
 			g := gatewayenv.New(gatewayenv.Parts{Config: func() *config.Config { return cfg }, Store: st, Version: c.env.Version, Logger: c.logger(slog.LevelError)})
-			return askInside(ctx, g.Options(access.Local(), profile), f)
+			return askInside(ctx, g.Options(access.Owner(), profile), f)
 		})
 	}
 	cfg, err := c.load()
@@ -99,7 +99,7 @@ func (c *command) askEnv(ctx context.Context, flags envFlags, server []string, f
 		if _, err := a.Catalog.View(profile); err != nil {
 			return err
 		}
-		return askInside(ctx, a.Env.Options(access.Local(), profile), f)
+		return askInside(ctx, a.Env.Options(access.Owner(), profile), f)
 	})
 }
 
@@ -135,9 +135,9 @@ func (c *command) dialEnv(ctx context.Context, flags envFlags) (*env.Client, err
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, usage("--url %q is no URL of http or https", flags.url)
 	}
-	key := flags.key
-	if key == "" {
-		key, _ = c.env.Lookup("TOOLFIT_KEY")
+	key, err := c.credential(flags.askFlags)
+	if err != nil {
+		return nil, err
 	}
 	opts := &env.DialOptions{}
 	if key != "" {

@@ -58,7 +58,7 @@ that the REST API has. A record is there when its call has ended.`,
 	cmd.Flags().StringVar(&x.tool, "tool", "", "only calls of this tool, by its name server__tool")
 	cmd.Flags().BoolVarP(&x.follow, "follow", "f", false, "go on with new calls as they come")
 	cmd.Flags().StringVar(&flags.url, "url", "", "ask the running gateway at this URL (default: read the store)")
-	cmd.Flags().StringVar(&flags.key, "key", "", "key for the running gateway (default: $TOOLFIT_KEY)")
+	cmd.Flags().StringVar(&flags.key, "key", "", "key for the running gateway (default: $TOOLFIT_KEY, or the local secret)")
 	return cmd
 }
 
@@ -86,7 +86,7 @@ func (c *command) withRecords(ctx context.Context, flags askFlags, f func(*gatew
 	return c.withStore(ctx, func(_ *config.Config, st *store.Store) error {
 		api := restapi.New(restapi.Parts{
 			Store: st, Logger: slog.New(slog.DiscardHandler),
-			Admit: func(*http.Request) (access.Principal, error) { return access.Local(), nil },
+			Admit: func(*http.Request) (access.Principal, error) { return access.Owner(), nil },
 		})
 		return f(&gateway{base: "http://local", http: inProcess{api}})
 	})

@@ -38,7 +38,7 @@ func (f *askFlags) add(cmd *cobra.Command) {
 // addGateway adds the flags for commands that look at all profiles.
 func (f *askFlags) addGateway(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.url, "url", "", "ask the running gateway at this URL (default: work from configuration and store)")
-	cmd.Flags().StringVar(&f.key, "key", "", "key for the running gateway (default: $TOOLFIT_KEY)")
+	cmd.Flags().StringVar(&f.key, "key", "", "key for the running gateway (default: $TOOLFIT_KEY, or the local secret)")
 }
 
 // ask runs f with the gateway that the flags name.
@@ -47,17 +47,18 @@ func (c *command) ask(ctx context.Context, flags askFlags, f func(*gateway) erro
 		if u, err := url.Parse(flags.url); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 			return usage("--url %q is no URL of http or https; write it like http://127.0.0.1:8420", flags.url)
 		}
-		if flags.key == "" {
-			flags.key, _ = c.env.Lookup("TOOLFIT_KEY")
+		key, err := c.credential(flags)
+		if err != nil {
+			return err
 		}
-		return f(&gateway{base: strings.TrimRight(flags.url, "/"), key: flags.key, http: http.DefaultTransport})
+		return f(&gateway{base: strings.TrimRight(flags.url, "/"), key: key, http: http.DefaultTransport})
 	}
 	cfg, err := c.load()
 	if err != nil {
 		return err
 	}
 	return c.withApp(ctx, cfg, slog.LevelError, func(a *app.App) error {
-		local := func(*http.Request) (access.Principal, error) { return access.Local(), nil }
+		local := func(*http.Request) (access.Principal, error) { return access.Owner(), nil }
 		mux := http.NewServeMux()
 		mux.Handle("/api/v1/", a.API(local))
 		mux.Handle("/v1/", a.Chat(local))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/toolfit/toolfit/internal/access"
 	"github.com/toolfit/toolfit/internal/app"
 	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/fault"
@@ -52,7 +53,11 @@ func (c *command) serve() *cobra.Command {
 			if err := flags.apply(cfg); err != nil {
 				return err
 			}
-			return c.withApp(cmd.Context(), cfg, slog.LevelInfo, func(a *app.App) error {
+			secret, err := c.openSecret()
+			if err != nil {
+				return err
+			}
+			return c.withSecretApp(cmd.Context(), cfg, slog.LevelInfo, secret, func(a *app.App) error {
 				defer c.watch(cmd.Context(), a, flags)()
 				return c.listenAndServe(cmd.Context(), a, nil)
 			})
@@ -85,7 +90,14 @@ func (c *command) watch(ctx context.Context, a *app.App, flags runFlags) func() 
 
 // withApp runs f with a gateway made from the configuration, and ends it afterwards.
 func (c *command) withApp(ctx context.Context, cfg *config.Config, level slog.Level, f func(*app.App) error) error {
-	a, err := app.New(ctx, cfg, &app.Options{Version: c.env.Version, Logger: c.logger(level), Env: c.env.Lookup, Program: c.env.Program})
+	return c.withSecretApp(ctx, cfg, level, "", f)
+}
+
+// withSecretApp is withApp for a gateway whose users administer it with the local secret.
+func (c *command) withSecretApp(ctx context.Context, cfg *config.Config, level slog.Level, secret access.LocalSecret, f func(*app.App) error) error {
+	a, err := app.New(ctx, cfg, &app.Options{
+		Version: c.env.Version, Logger: c.logger(level), Env: c.env.Lookup, Program: c.env.Program, LocalSecret: secret,
+	})
 	if err != nil {
 		return err
 	}
@@ -109,11 +121,19 @@ func (c *command) listenAndServe(ctx context.Context, a *app.App, ready func(url
 	url := "http://" + l.Addr().String() + a.Config().BasePath
 	if ready == nil {
 		ready = func(url string) {
-			fmt.Fprintf(c.env.Err, "toolfit %s serves %s\n  agents   %s/mcp\n  people   %s/\n", c.env.Version, count(len(a.Config().Servers), "server"), url, url)
+			fmt.Fprintf(c.env.Err, "toolfit %s serves %s\n  agents   %s/mcp\n  people   %s\n", c.env.Version, count(len(a.Config().Servers), "server"), url, page(a, url))
 		}
 	}
 	ready(url)
 	return a.Serve(ctx, l)
+}
+
+// page is where people begin: a link that signs them in once, where there are no keys.
+func page(a *app.App, url string) string {
+	if link := a.SignInLink(); link != "" {
+		return url + link + "  (works once; then: toolfit secret)"
+	}
+	return url + "/"
 }
 
 func (c *command) stdio() *cobra.Command {

@@ -136,7 +136,7 @@ func (c *command) tellRun(kept *trial.Kept, reports []reportFile, memory *trial.
 
 // order reads the files and says what is to be run.
 func (c *command) order(flags *testFlags, args []string) (trial.Order, error) {
-	o := trial.Order{Who: access.Local(), Profile: flags.profile, Workers: flags.workers, Model: flags.model}
+	o := trial.Order{Who: access.Owner(), Profile: flags.profile, Workers: flags.workers, Model: flags.model}
 	o.Options = run.Options{Base: flags.base, Env: c.env.Lookup, Timeout: flags.timeout, Retries: flags.retries, Trace: flags.browser.trace != "", Vars: map[string]string{}}
 	if flags.workers < 1 || flags.workers > maxWorkers {
 		return o, usage("--workers must be from 1 to %d", maxWorkers)

@@ -37,6 +37,15 @@ func checkHost(s string) string {
 	return ""
 }
 
+// checkOrigin checks what browsers name as the origin of a page.
+func checkOrigin(s string) string {
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme == "" || u.Host == "" || s != u.Scheme+"://"+u.Host {
+		return "expected an origin such as http://localhost:6274: scheme, host and port, without a path"
+	}
+	return ""
+}
+
 func checkBasePath(s string) string {
 	if s == "" {
 		return "" // none

@@ -34,6 +34,7 @@ type Config struct {
 	Listen      string         // address to serve on; 127.0.0.1:8420 unless set
 	Store       string         // path of a SQLite file, joined to the file's folder, or an address such as postgres://…
 	Hosts       []string       // Host names allowed beside loopback
+	Origins     []string       // pages of other origins that may send requests, as scheme://host
 	PublicURL   string         // address under which people reach the gateway, for links; "" takes where it listens
 	BasePath    string         // prefix of every URL, with a leading and no trailing slash; "" for none
 	Proxies     []netip.Prefix // reverse proxies whose word about the client is believed

@@ -56,6 +56,7 @@ func (c *draft) fields() []field {
 		{"listen", textInto(&c.Listen, CheckAddress)},
 		{"store", textInto(&c.Store, checkFilled)},
 		{"hosts", listInto(&c.Hosts, checkHost)},
+		{"origins", listInto(&c.Origins, checkOrigin)},
 		{"basePath", textInto(&c.BasePath, checkBasePath)},
 		{"publicURL", textInto(&c.PublicURL, urlLike("https://example.com"))},
 		{"proxies", networksInto(&c.Proxies)},

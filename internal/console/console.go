@@ -28,6 +28,9 @@ type Parts struct {
 	API         http.Handler           // for calls of tools that were recalled
 
 	Admit    func(*http.Request) (access.Principal, error)
+	Check    func(*http.Request) error                 // refuses requests of other sites' pages
+	Keyed    func() bool                               // whether people sign in with keys, not with the local secret
+	Link     func(token string) (key string, ok bool)  // what a one-time link signs in with; nil: there are none
 	Address  func(*http.Request) (scheme, host string) // that the person's browser asked for
 	Limit    func(http.Handler) http.Handler           // turns away who asks too often; nil: nobody
 	BasePath string                                    // what stands before every path for browsers
@@ -64,7 +67,6 @@ type Console struct {
 	assets   *assets
 	sections []section
 	pages    map[locale.Language]pageSet
-	origin   *http.CrossOriginProtection
 	inner    http.Handler
 }
 
@@ -85,10 +87,13 @@ func New(p Parts) *Console {
 	if p.Limit == nil {
 		p.Limit = func(h http.Handler) http.Handler { return h }
 	}
+	if p.Link == nil {
+		p.Link = func(string) (string, bool) { return "", false }
+	}
 	if p.Version == "" {
 		p.Version = "dev"
 	}
-	c := &Console{Parts: p, began: time.Now(), seal: newSeal(p.Seal), origin: http.NewCrossOriginProtection()}
+	c := &Console{Parts: p, began: time.Now(), seal: newSeal(p.Seal)}
 	c.assets = loadAssets(p.BasePath)
 	// A new page is one more line here, one Go file and one template.
 	c.sections = []section{
@@ -120,8 +125,7 @@ func (c *Console) routes() http.Handler {
 			mux.HandleFunc(pattern, c.let(s, h))
 		}
 	}
-	// A browser whose key was wrong is at the address of the form.
-	mux.HandleFunc("GET /sign-in", func(w http.ResponseWriter, r *http.Request) { c.redirect(w, r, "/") })
+	mux.HandleFunc("GET /sign-in", c.followLink)
 	mux.HandleFunc("/", c.let(section{}, notFound))
 	return mux
 }

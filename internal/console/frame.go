@@ -125,8 +125,9 @@ func (c *Console) showFault(w http.ResponseWriter, v *visit, err error) {
 	c.write(w, v, f.Code.Status(), "fault", "frame", shown)
 }
 
-// signInPage is what the page for the key shows.
+// signInPage is what the page shows that asks for a key, or for the local secret.
 type signInPage struct {
+	Keys  bool   // there are keys; else the local secret signs in
 	Wrong bool   // the last one did not do
 	Back  string // where it leads to
 }
@@ -138,6 +139,6 @@ func (c *Console) showSignIn(w http.ResponseWriter, v *visit, err error) {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
-	shown := c.frameOf(v, "sign-in", signInPage{err != nil, v.back})
+	shown := c.frameOf(v, "sign-in", signInPage{c.Keyed(), err != nil, v.back})
 	c.write(w, v, http.StatusUnauthorized, "sign-in", "frame", shown)
 }

@@ -18,8 +18,8 @@ const (
 	flushEvery = 300 * time.Millisecond
 	// maxRows is how many rows are sent at once. Of more, the newest are.
 	maxRows = 50
-	// lookAgain is how often a person's key is looked at again.
-	lookAgain = 30 * time.Second
+	// stillThere is how often a browser hears that nothing happened.
+	stillThere = 30 * time.Second
 	// writeLimit is how long a browser may take to take some rows.
 	writeLimit = 10 * time.Second
 )
@@ -94,22 +94,28 @@ func (l *liveRows) take() (n newRows) {
 
 // send sends what was gathered until ctx ends, the browser is gone or the key is.
 func (l *liveRows) send(ctx context.Context) {
-	tick, again := time.NewTicker(flushEvery), time.NewTicker(lookAgain)
+	tick, still := time.NewTicker(flushEvery), time.NewTicker(stillThere)
 	defer tick.Stop()
-	defer again.Stop()
+	defer still.Stop()
 	for err := l.show(ctx, l.missed(ctx)); err == nil; {
 		select {
 		case <-ctx.Done():
 			return
-		case <-again.C:
-			_, err = l.console.admit(l.visit.Request.WithContext(ctx))
-			if !fault.Is(err, fault.Unauthorized) && !fault.Is(err, fault.Forbidden) {
-				err = l.write(ctx, newRows{}) // the browser knows that nothing happened
-			}
+		case <-still.C:
+			err = l.write(ctx, newRows{})
 		case <-tick.C:
+			if l.refused(ctx) {
+				return
+			}
 			err = l.show(ctx, l.take())
 		}
 	}
+}
+
+// refused tells whether the person is no longer let in.
+func (l *liveRows) refused(ctx context.Context) bool {
+	_, err := l.console.admit(l.visit.Request.WithContext(ctx))
+	return fault.Is(err, fault.Unauthorized) || fault.Is(err, fault.Forbidden)
 }
 
 // missed is what ended before the browser listened. Its page may lack some of that: it was

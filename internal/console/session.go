@@ -13,6 +13,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/access"
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/inbound"
 )
 
 const (
@@ -21,7 +22,8 @@ const (
 )
 
 // seal closes and opens sign-ins: the key of a person with the time until it counts. The
-// cookie goes to every server of the same host name, so it must not show the key.
+// cookie goes to every server of the same host name, on whatever port, so it must not show
+// the key, and serves only the user of this machine that it was given to.
 type seal struct {
 	aead cipher.AEAD
 	now  func() time.Time
@@ -44,18 +46,21 @@ func newSeal(key []byte) *seal {
 	return &seal{aead, time.Now}
 }
 
-func (s *seal) close(key string) string {
+func (s *seal) close(r *http.Request, key string) string {
 	plain := binary.BigEndian.AppendUint64(nil, uint64(s.now().Add(signInFor).Unix()))
-	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(nil, nil, append(plain, key...), nil))
+	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(nil, nil, append(plain, key...), user(r)))
 }
 
-// open gives the key back; "" when the text is none of ours or too old.
-func (s *seal) open(text string) string {
+// user is who sits at this machine, where the system can tell.
+func user(r *http.Request) []byte { return []byte{byte(inbound.Peer(r))} }
+
+// open gives the key back; "" when the text is none of ours, of another user, or too old.
+func (s *seal) open(r *http.Request, text string) string {
 	sealed, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil {
 		return ""
 	}
-	plain, err := s.aead.Open(nil, nil, sealed, nil)
+	plain, err := s.aead.Open(nil, nil, sealed, user(r))
 	if err != nil || len(plain) < 8 || int64(binary.BigEndian.Uint64(plain)) < s.now().Unix() {
 		return ""
 	}
@@ -69,7 +74,7 @@ func (c *Console) openCookie(r *http.Request) {
 	if err != nil || r.Header.Get("Authorization") != "" {
 		return
 	}
-	if key := c.seal.open(cookie.Value); key != "" {
+	if key := c.seal.open(r, cookie.Value); key != "" {
 		r.Header.Set("Authorization", "Bearer "+key)
 	}
 }
@@ -94,8 +99,20 @@ func (c *Console) signIn(w http.ResponseWriter, r *http.Request) {
 		c.showSignIn(w, v, err)
 		return
 	}
-	c.setCookie(w, r, signInCookie, c.seal.close(key), signInFor)
+	c.setCookie(w, r, signInCookie, c.seal.close(r, key), signInFor)
 	c.redirect(w, r, localPath(r.PostForm.Get("back")))
+}
+
+// followLink signs in whoever opens a one-time link first. All others, and browsers whose key
+// was wrong and that are at the address of the form, are led to the first page, which asks.
+func (c *Console) followLink(w http.ResponseWriter, r *http.Request) {
+	if key, ok := c.Link(r.URL.Query().Get("once")); ok {
+		r.Header.Set("Authorization", "Bearer "+key)
+		if _, err := c.Admit(r); err == nil {
+			c.setCookie(w, r, signInCookie, c.seal.close(r, key), signInFor)
+		}
+	}
+	c.redirect(w, r, "/")
 }
 
 func (c *Console) signOut(w http.ResponseWriter, r *http.Request) {

@@ -87,7 +87,7 @@ func (c *Console) let(s section, h handler) http.HandlerFunc {
 			return
 		}
 		if err == nil && s.may != nil && !s.may(v.who) {
-			err = fault.New(fault.Forbidden, "%s may not see this page", v.who.Name)
+			err = v.who.Lacks("see this page")
 		}
 		if err == nil && r.Method == http.MethodPost {
 			form(w, r)

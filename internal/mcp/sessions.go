@@ -159,6 +159,27 @@ func (s *Sessions) Sweep() {
 	}
 }
 
+// EndOf ends the sessions of the owners that the function names.
+func (s *Sessions) EndOf(gone func(owner string) bool) {
+	owners := map[string]bool{}
+	var over []*Session
+	s.mu.RLock()
+	for sess := range s.all {
+		is, known := owners[sess.Owner]
+		if !known {
+			is = gone(sess.Owner)
+			owners[sess.Owner] = is
+		}
+		if is {
+			over = append(over, sess)
+		}
+	}
+	s.mu.RUnlock()
+	for _, sess := range over {
+		s.remove(sess)
+	}
+}
+
 // Drain ends the sessions' own streams and lets none begin, so that a server that shuts
 // down waits for calls only.
 func (s *Sessions) Drain() {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/toolfit/toolfit/internal/access"
 	"github.com/toolfit/toolfit/internal/config"
-	"github.com/toolfit/toolfit/internal/fault"
 )
 
 // Account is on whose behalf a caller asks. It is passed on to the other services.
@@ -51,7 +50,7 @@ func (s *Service) admit(r *http.Request) (caller, error) {
 		return who, err
 	}
 	if !who.MayCall() {
-		return who, fault.New(fault.Forbidden, "%s may not call tools", who.Name)
+		return who, who.Lacks("call tools")
 	}
 	if who.profile, err = who.ProfileFor(""); err != nil {
 		return who, err
@@ -84,14 +83,11 @@ func accountOf(r *http.Request) (Account, error) {
 	return a, nil
 }
 
-// forwarded are the headers by which a proxy says that it speaks for somebody else.
-var forwarded = []string{"X-Forwarded-For", "X-Real-Ip", "Forwarded"}
-
 // trusts tells whether the request came straight from a trusted network. One that a proxy
-// passed on came from its client, one with an Origin from a page in somebody's browser,
-// and one with a key says itself who it is.
+// passed on came from its client, one with the marks of a browser from a page, and one with
+// a key says itself who it is.
 func (s *Service) trusts(r *http.Request) bool {
-	if len(s.recall.Trust) == 0 || r.Header.Get("Origin") != "" || r.Header.Get("Authorization") != "" {
+	if len(s.recall.Trust) == 0 || access.FromBrowser(r) || r.Header.Get("Authorization") != "" {
 		return false
 	}
 	proxies := s.Config.Proxies
@@ -99,8 +95,7 @@ func (s *Service) trusts(r *http.Request) bool {
 	if err != nil {
 		return false
 	}
-	passedOn := slices.ContainsFunc(forwarded, func(h string) bool { return len(r.Header.Values(h)) > 0 })
-	if passedOn && !within(proxies, peer.Addr().Unmap()) {
+	if access.PassedOn(r) && !within(proxies, peer.Addr().Unmap()) {
 		return false
 	}
 	addr, _, host := access.Trusted(proxies).Client(r)

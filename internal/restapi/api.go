@@ -202,7 +202,7 @@ func (a *API) body(r *http.Request) ([]byte, error) {
 
 func needAdmin(who access.Principal) error {
 	if !who.MayAdmin() {
-		return fault.New(fault.Forbidden, "%s is no administrator", who.Name)
+		return who.Lacks("change this gateway")
 	}
 	return nil
 }

@@ -85,6 +85,9 @@ func (a *API) CreateKey(ctx context.Context, who access.Principal, in KeyConfig)
 		return NewKey{}, err
 	}
 	text, row, err := a.newKey(in)
+	if err == nil {
+		err = mayHandOut(who, row)
+	}
 	if err != nil {
 		return NewKey{}, err
 	}
@@ -114,6 +117,14 @@ func (a *API) newKey(in KeyConfig) (text string, row store.Key, err error) {
 	return text, row, nil
 }
 
+// mayHandOut refuses keys that reach further than the caller's own.
+func mayHandOut(who access.Principal, k store.Key) error {
+	if !who.Has(k.Profile) {
+		return fault.New(fault.Forbidden, "%s has profile %q and may not give out or take away keys of profile %q", who.Name, who.Profile, k.Profile)
+	}
+	return nil
+}
+
 func isAdmin(k store.Key) bool { return access.Role(k.Role) == access.Admin }
 
 func (a *API) deleteKey(r *http.Request, who access.Principal) (any, error) {
@@ -138,6 +149,9 @@ func (a *API) DeleteKey(ctx context.Context, who access.Principal, id string) er
 	at := slices.IndexFunc(rows, func(k store.Key) bool { return k.ID == id })
 	if at < 0 {
 		return fault.New(fault.NotFound, "no key has the id %q", id)
+	}
+	if err := mayHandOut(who, rows[at]); err != nil {
+		return err
 	}
 	others := slices.Delete(slices.Clone(rows), at, at+1)
 	if isAdmin(rows[at]) && !slices.ContainsFunc(others, isAdmin) {

@@ -24,8 +24,10 @@ const (
 	callBuffer = 256
 	// writeLimit is how long a client may take to take one event.
 	writeLimit = 10 * time.Second
-	// pingEvery is how often a client is asked whether it is there, and its key looked at again.
-	pingEvery = 30 * time.Second
+	// pingEvery is how often a client is asked whether it is there, and admitEvery how often
+	// it is looked whether it may still listen.
+	pingEvery  = 30 * time.Second
+	admitEvery = time.Second
 )
 
 // events is the WebSocket. The door has checked Host and Origin.
@@ -149,17 +151,24 @@ func (c *connection) read(ctx context.Context, heard chan<- []byte) {
 
 // watch ends a connection whose client is gone, or whose key is.
 func (c *connection) watch(ctx context.Context, cancel context.CancelFunc, admit func(context.Context) error) {
-	tick := time.NewTicker(c.events.ping)
-	defer tick.Stop()
+	ping, look := time.NewTicker(c.events.ping), time.NewTicker(admitEvery)
+	defer ping.Stop()
+	defer look.Stop()
 	for {
+		due := false
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-look.C:
+		case <-ping.C:
+			due = true
 		}
 		if err := admit(ctx); fault.Is(err, fault.Unauthorized) || fault.Is(err, fault.Forbidden) {
 			c.conn.Close(websocket.StatusPolicyViolation, "no longer let in")
 			return
+		}
+		if !due {
+			continue
 		}
 		pong, stop := context.WithTimeout(ctx, writeLimit)
 		err := c.conn.Ping(pong)
@@ -274,7 +283,7 @@ func (c *connection) tellChange(ctx context.Context, h happening) error {
 		})
 	}
 	if h.topic == toolsChanged {
-		if !c.who.MayRead() && c.who.Profile != h.profile {
+		if !c.who.MayRead() && !c.who.Has(h.profile) {
 			return nil
 		}
 		return c.send(ctx, h.topic, h.at, map[string]string{"profile": h.profile})

@@ -78,8 +78,9 @@ func (s Sources) shown(srv Server, who access.Principal) (Server, bool) {
 	if !s.sees(who, srv.ID) {
 		return Server{}, false
 	}
-	srv.Stderr, srv.Held, srv.KeptOut, srv.Warning, srv.Tools = nil, nil, nil, "", 0
+	srv.Stderr, srv.Held, srv.KeptOut, srv.Warning = nil, nil, nil, ""
 	if view, err := s.Catalog.View(who.Profile); err == nil {
+		srv.Tools = 0
 		for _, e := range view.Entries {
 			if e.Server == srv.ID {
 				srv.Tools++
@@ -92,7 +93,7 @@ func (s Sources) shown(srv Server, who access.Principal) (Server, bool) {
 // sees tells whether the server is one of the caller's profile.
 func (s Sources) sees(who access.Principal, id tool.ServerID) bool {
 	return slices.ContainsFunc(s.Config().Profiles, func(p config.Profile) bool {
-		return p.Name == who.Profile && access.SeesServer(p, id)
+		return who.Has(p.Name) && access.SeesServer(p, id)
 	})
 }
 

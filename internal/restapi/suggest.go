@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/toolfit/toolfit/internal/access"
-	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/project"
 	"github.com/toolfit/toolfit/internal/project/suggest"
 	"github.com/toolfit/toolfit/internal/rawjson"
@@ -75,7 +74,7 @@ type SuggestQuery struct {
 // Suggest proposes rules from recorded calls. It looks at all of them, which takes a while.
 func (a *API) Suggest(ctx context.Context, who access.Principal, in SuggestQuery) (SuggestionList, error) {
 	if !who.MayRead() {
-		return SuggestionList{}, fault.New(fault.Forbidden, "%s may not read what others called", who.Name)
+		return SuggestionList{}, who.Lacks("read what others called")
 	}
 	if in.Since.IsZero() {
 		in.Since = time.Now().Add(-suggestFrom)

@@ -1,0 +1,255 @@
+// Package inbound accepts the connections of the gateway's one port. It knows which user of
+// this machine is at the other end, ends requests that never finish arriving, and keeps file
+// descriptors in reserve, so that health checks are answered while strangers hold
+// connections open. It never reads a request itself.
+//
+//	l := inbound.Listen(tcp, nil)
+//	srv := &http.Server{Handler: l.Guard(h, isHealthCheck), ConnContext: inbound.ConnContext, ConnState: inbound.ConnState}
+//	err := srv.Serve(l)
+package inbound
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Options change the limits of a Listener. Nil means all zero.
+type Options struct {
+	MaxConns int              // connections served at once; 0: what the limit on open files leaves
+	Reserve  int              // connections beyond that, for health checks alone; 0: 64
+	Now      func() time.Time // nil: time.Now
+}
+
+const (
+	defaultReserve = 64
+	// bodyWithin is how long a body may take to arrive, and slowest the bytes a second that
+	// extend it for a large one.
+	bodyWithin = 30 * time.Second
+	slowest    = 64 << 10
+	sweepEvery = time.Second
+)
+
+// Listener is a TCP listener whose connections are watched.
+type Listener struct {
+	net.Listener
+	max, reserve int
+	now          func() time.Time
+
+	mu    sync.Mutex
+	conns map[*Conn]struct{}
+	done  chan struct{}
+	once  sync.Once
+}
+
+// Listen watches the connections of l. Close ends the watching.
+func Listen(l net.Listener, opts *Options) *Listener {
+	var o Options
+	if opts != nil {
+		o = *opts
+	}
+	w := &Listener{Listener: l, max: o.MaxConns, reserve: o.Reserve, now: o.Now, conns: map[*Conn]struct{}{}, done: make(chan struct{})}
+	if w.max == 0 {
+		w.max = maxConns()
+	}
+	if w.reserve == 0 {
+		w.reserve = defaultReserve
+	}
+	if w.now == nil {
+		w.now = time.Now
+	}
+	go w.sweep()
+	return w
+}
+
+// maxConns leaves a quarter of the files that we may open for servers, the store and the reserve.
+func maxConns() int {
+	files := openFiles()
+	if files == 0 {
+		return 1 << 20 // the system has no such limit
+	}
+	return max(16, files-max(2*defaultReserve, files/4))
+}
+
+// Accept waits for a connection. When all are taken, the one that has been waiting for its
+// request for longest makes room; where there is none, the new one is for health checks,
+// and beyond the reserve it is closed.
+func (l *Listener) Accept() (net.Conn, error) {
+	for {
+		c, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		tcp, ok := c.(*net.TCPConn)
+		if !ok {
+			return c, nil
+		}
+		conn := &Conn{TCPConn: tcp, listener: l}
+		conn.waiting.Store(l.now().UnixNano())
+		if l.enter(conn) {
+			return conn, nil
+		}
+		c.Close()
+	}
+}
+
+func (l *Listener) enter(conn *Conn) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.conns) >= l.max {
+		if c := l.longestWaiting(); c != nil {
+			c.TCPConn.Close() // its reader sees the end and leaves
+			delete(l.conns, c)
+		}
+	}
+	if len(l.conns) >= l.max+l.reserve {
+		return false
+	}
+	conn.crowded = len(l.conns) >= l.max
+	l.conns[conn] = struct{}{}
+	return true
+}
+
+// longestWaiting is the connection that has been waiting for the rest of its request, or
+// for another one, for longest; nil when none has for a second. The caller holds mu.
+func (l *Listener) longestWaiting() (found *Conn) {
+	oldest := l.now().Add(-sweepEvery).UnixNano()
+	for c := range l.conns {
+		if since := c.waiting.Load(); since != 0 && since < oldest {
+			found, oldest = c, since
+		}
+	}
+	return found
+}
+
+// Close ends the listener and its watching.
+func (l *Listener) Close() error {
+	l.once.Do(func() { close(l.done) })
+	return l.Listener.Close()
+}
+
+// sweep ends connections whose body takes too long. Headers have their limit in http.Server.
+func (l *Listener) sweep() {
+	tick := time.NewTicker(sweepEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-l.done:
+			return
+		case <-tick.C:
+			l.endSlow()
+		}
+	}
+}
+
+func (l *Listener) endSlow() {
+	now := l.now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for c := range l.conns {
+		if until := c.bodyUntil.Load(); until != 0 && until < now.UnixNano() {
+			c.SetReadDeadline(time.Unix(1, 0)) // the reader of the body gets an error
+		}
+	}
+}
+
+// Conn is one connection. HTTP/1 serves its requests one after another.
+type Conn struct {
+	*net.TCPConn
+	listener *Listener
+	crowded  bool // for health checks alone
+
+	waiting   atomic.Int64 // since when it waits for a request, or the rest of one; 0: it serves one
+	bodyUntil atomic.Int64 // when the body must be here; 0: none is awaited
+	body      body
+	peer      sync.Once
+	user      User
+}
+
+// Close closes the connection and forgets it.
+func (c *Conn) Close() error {
+	c.listener.mu.Lock()
+	delete(c.listener.conns, c)
+	c.listener.mu.Unlock()
+	return c.TCPConn.Close()
+}
+
+// ConnState is for http.Server: it notices that a connection waits for its next request.
+func ConnState(c net.Conn, state http.ConnState) {
+	if conn, ok := c.(*Conn); ok && state == http.StateIdle {
+		conn.waiting.Store(conn.listener.now().UnixNano())
+		conn.bodyUntil.Store(0)
+	}
+}
+
+type connKey struct{}
+
+// ConnContext is for http.Server: it makes the connection known to the requests on it.
+func ConnContext(ctx context.Context, c net.Conn) context.Context {
+	if conn, ok := c.(*Conn); ok {
+		return context.WithValue(ctx, connKey{}, conn)
+	}
+	return ctx
+}
+
+func connOf(r *http.Request) *Conn {
+	c, _ := r.Context().Value(connKey{}).(*Conn)
+	return c
+}
+
+// Guard watches the bodies of requests on their way to h. While all connections are taken
+// it serves health checks alone.
+func (l *Listener) Guard(h http.Handler, isHealthCheck func(*http.Request) bool) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c := connOf(r)
+		if c == nil {
+			h.ServeHTTP(w, r)
+			return
+		}
+		if c.crowded && !isHealthCheck(r) {
+			w.Header().Set("Connection", "close")
+			w.Header().Set("Retry-After", "1")
+			http.Error(w, "too many open connections", http.StatusServiceUnavailable)
+			return
+		}
+		if r.ContentLength == 0 {
+			c.arrived()
+		} else {
+			now := l.now()
+			c.bodyUntil.Store(now.Add(bodyWithin + time.Duration(max(0, r.ContentLength)/slowest)*time.Second).UnixNano())
+			c.body = body{r.Body, c}
+			r.Body = &c.body
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+// body notices that all of a body is here. Each connection has one at a time, so that it
+// costs no allocation.
+type body struct {
+	inner io.ReadCloser
+	conn  *Conn
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	n, err := b.inner.Read(p)
+	if err != nil {
+		b.conn.arrived()
+	}
+	return n, err
+}
+
+func (b *body) Close() error {
+	err := b.inner.Close()
+	b.conn.arrived()
+	return err
+}
+
+func (c *Conn) arrived() {
+	c.waiting.Store(0)
+	c.bodyUntil.Store(0)
+}

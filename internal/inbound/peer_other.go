@@ -1,0 +1,13 @@
+//go:build !linux
+
+package inbound
+
+import "net/netip"
+
+// Other systems have no plain way to ask for the user of a TCP connection.
+
+func socketUser(netip.AddrPort, netip.AddrPort) User { return Unknown }
+
+func listenerUser(netip.AddrPort) User { return Unknown }
+
+func canTell() bool { return false }
