@@ -28,6 +28,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("README", readme)
 			env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, "home"))
+			env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, "state"))
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // else every command takes a second longer under -race
 			return nil
 		},
@@ -72,7 +73,7 @@ func gateway(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	cmd := exec.Command(program, append(args, "--listen", "127.0.0.1:0")...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = ts.MkAbs("."), out, out
-	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
+	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0", "XDG_STATE_HOME="+ts.Getenv("XDG_STATE_HOME"))
 	ts.Check(cmd.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()

@@ -73,9 +73,9 @@ func (p Principal) Has(profile string) bool { return p.Profile == AnyProfile || 
 // MayTest tells whether p may start test runs, which act in a browser.
 func (p Principal) MayTest() bool { return p.MayCall() && p != Local() }
 
-// Lacks is the fault of a caller who may not do something: "change servers".
-func (p Principal) Lacks(what string) error {
-	err := fault.New(fault.Forbidden, "%s may not %s", p.Name, what)
+// Lacks is the fault of a caller who may not do something; %s in the sentence is its name.
+func (p Principal) Lacks(sentence string) error {
+	err := fault.New(fault.Forbidden, sentence, p.Name)
 	if p == Local() {
 		return err.WithHint("send the local secret: Authorization: Bearer $(toolfit secret)")
 	}

@@ -71,7 +71,7 @@ func (a *App) mcpHandler(front *mcp.Front, may func(access.Principal) bool, ente
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		who, err := a.admit(r)
 		if err == nil && !may(who) {
-			err = who.Lacks("call tools")
+			err = who.Lacks("%s may not call tools")
 		}
 		var view *catalog.View
 		if err == nil {
@@ -89,7 +89,7 @@ func (a *App) mcpHandler(front *mcp.Front, may func(access.Principal) bool, ente
 // address, which no list of hosts can name, so a key is enough: a page of another site, from
 // which the list protects, has none to send.
 func (a *App) admitCollector(r *http.Request) (access.Principal, error) {
-	if key, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok && r.Header.Get("Origin") == "" {
+	if key, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok && strings.HasPrefix(key, "tf_") && !access.FromBrowser(r) {
 		return a.Keys.Authenticate(r.Context(), key)
 	}
 	return a.admit(r)
@@ -100,7 +100,7 @@ func (a *App) guarded(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		who, err := a.admitCollector(r)
 		if err == nil && !who.MayRead() && who != access.Local() {
-			err = who.Lacks("read metrics")
+			err = who.Lacks("%s may not read this")
 		}
 		if err != nil {
 			a.refuse(w, r, err)

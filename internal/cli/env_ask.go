@@ -147,11 +147,11 @@ func (c *command) dialEnv(ctx context.Context, flags envFlags) (*env.Client, err
 		return env.Dial(ctx, gatewayPath(*u, flags.profile), opts)
 	}
 	client, err := dialEnvironment(ctx, flags.url, opts)
-	if err == nil || !errors.Is(err, errNoEnvironment) && !isForbidden(err) {
+	if err == nil || !errors.Is(err, errNoEnvironment) && !isRefused(err) {
 		return client, err
 	}
 	inner, innerErr := dialEnvironment(ctx, gatewayPath(*u, ""), opts)
-	if innerErr == nil || isForbidden(innerErr) {
+	if innerErr == nil || isRefused(innerErr) {
 		return inner, innerErr
 	}
 	return nil, err // it is no gateway
@@ -179,6 +179,12 @@ func dialEnvironment(ctx context.Context, address string, opts *env.DialOptions)
 func isForbidden(err error) bool {
 	var status *env.StatusError
 	return errors.As(err, &status) && status.Code == http.StatusForbidden
+}
+
+// isRefused tells whether a server says no to who asks, known or not.
+func isRefused(err error) bool {
+	var status *env.StatusError
+	return isForbidden(err) || errors.As(err, &status) && status.Code == http.StatusUnauthorized
 }
 
 // gatewayPath is where a gateway has a profile as an environment, by any address of it: its

@@ -123,6 +123,7 @@ func newEvil() *Console {
 	return New(Parts{
 		Models:  func(access.Principal) []string { return []string{bad} },
 		Gateway: evil{}, Profiles: func() []string { return []string{bad} },
+		Check: func(*http.Request) error { return nil },
 		Admit: func(*http.Request) (access.Principal, error) {
 			return access.Principal{ID: "a", Name: bad, Role: access.Admin, Profile: access.AnyProfile}, nil
 		},

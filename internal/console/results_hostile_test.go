@@ -72,6 +72,7 @@ func TestResultsThatStrangersWroteAreNoMoreThanText(t *testing.T) {
 		}{},
 		Profiles: func() []string { return []string{planted} },
 		Recall:   func() *recall.Service { return nil },
+		Check:    func(*http.Request) error { return nil },
 		Admit: func(*http.Request) (access.Principal, error) {
 			return access.Principal{ID: "a", Name: "ann", Role: access.Admin, Profile: access.AnyProfile}, nil
 		},

@@ -50,7 +50,7 @@ type world struct {
 	cfg *config.Config
 }
 
-// newWorld starts a gateway. Without keys the person is an administrator.
+// newWorld starts a gateway. Without keys the person has signed in with the local secret.
 func newWorld(t testing.TB, text string) *world {
 	t.Helper()
 	cfg, err := config.Parse(filepath.Join(t.TempDir(), "toolfit.yaml"), []byte(text), nil)
@@ -64,11 +64,18 @@ func newWorld(t testing.TB, text string) *world {
 // open starts a gateway with what its store has.
 func open(t testing.TB, cfg *config.Config) *world {
 	t.Helper()
-	a, err := app.New(t.Context(), cfg, &app.Options{Version: "v1.2.3"})
+	secret := access.NewLocalSecret()
+	a, err := app.New(t.Context(), cfg, &app.Options{Version: "v1.2.3", LocalSecret: secret})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{httptest.NewServer(a.Handler()), t, a, cfg}
+	gateway := a.Handler()
+	w := &world{httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") == "" && !a.Keys.Any() {
+			r.Header.Set("Authorization", "Bearer "+string(secret))
+		}
+		gateway.ServeHTTP(w, r)
+	})), t, a, cfg}
 	t.Cleanup(func() {
 		w.CloseClientConnections()
 		w.Close()

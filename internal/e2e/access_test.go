@@ -43,7 +43,8 @@ func TestWhoComesInOverHTTP(t *testing.T) {
 		{rule: "a viewer may not call", path: "/mcp", key: viewer, want: 403},
 		{rule: "a foreign Host is forbidden, key or not", path: "/mcp", key: admin, host: "evil.example", want: 403},
 		{rule: "a foreign Origin is forbidden, key or not", path: "/mcp", key: admin, origin: "https://evil.example", want: 403},
-		{rule: "a page of this machine may come in", path: "/mcp", key: admin, origin: "http://localhost:3000", want: 200},
+		{rule: "a page of another port of this machine is forbidden, key or not", path: "/mcp", key: admin, origin: "http://localhost:3000", want: 403},
+		{rule: "a page of ours may come in", path: "/mcp", key: admin, origin: "own", want: 200},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
 			body := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":` + hello + `}`
@@ -54,7 +55,7 @@ func TestWhoComesInOverHTTP(t *testing.T) {
 			req.Host = test.host
 			for name, value := range map[string]string{
 				"Content-Type": "application/json", "Accept": "application/json, text/event-stream",
-				"Origin": test.origin, "Authorization": bearer(test.key),
+				"Origin": strings.Replace(test.origin, "own", g.url, 1), "Authorization": bearer(test.key),
 			} {
 				if value != "" {
 					req.Header.Set(name, value)

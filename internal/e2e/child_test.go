@@ -14,6 +14,8 @@ func child(kind string) {
 	switch kind {
 	case "silent": // starts, and never says a word
 		io.Copy(io.Discard, os.Stdin)
+	case "ask":
+		askAsChild()
 	case "slow", "dying", "garbling":
 		serveBadly(kind)
 	case "conformance client":

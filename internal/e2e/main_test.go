@@ -19,7 +19,14 @@ func TestMain(m *testing.M) {
 		child(kind)
 		return
 	}
+	state, err := os.MkdirTemp("", "toolfit-e2e-state-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Setenv("XDG_STATE_HOME", state) // the local secret of whoever runs the tests is left alone
 	code := m.Run()
+	os.RemoveAll(state)
 	if built != "" {
 		os.RemoveAll(built)
 	}

@@ -48,7 +48,7 @@ func FuzzTools(f *testing.F) {
 		}
 		who := caller("k1", "ops")
 		if admin {
-			who = access.Local()
+			who = access.Owner()
 		}
 		raw, err := tool(t.Context(), &call.Request{Principal: who, Profile: "ops"}, args)
 		if err != nil || !json.Valid(raw) || strings.Contains(string(raw), "internal error") {

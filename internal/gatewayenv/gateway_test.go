@@ -43,7 +43,7 @@ func serve(t *testing.T, opts *env.Options) *env.Client {
 
 func TestTheGatewaySaysWhatItIsAndHas(t *testing.T) {
 	w := newWorld(t, t.TempDir()+"/t.db")
-	d, err := w.ask(t, access.Local(), "default").Description(t.Context())
+	d, err := w.ask(t, access.Owner(), "default").Description(t.Context())
 	if err != nil || d.ID != "toolfit" || d.Version != "1.2" || len(d.Profiles) != 2 {
 		t.Fatalf("%+v, %v", d, err)
 	}
@@ -58,7 +58,7 @@ func TestTheGatewaySaysWhatItIsAndHas(t *testing.T) {
 
 func TestProfilesHaveTheAgentsOfTheConfiguration(t *testing.T) {
 	w := newWorld(t, t.TempDir()+"/t.db")
-	c := w.ask(t, access.Local(), "default")
+	c := w.ask(t, access.Owner(), "default")
 	p, err := c.Profile(t.Context(), "default")
 	if err != nil || len(p.PrimaryAgents) != 1 || len(p.SubAgents) != 1 {
 		t.Fatalf("%+v, %v", p, err)
@@ -132,16 +132,16 @@ func TestLogsAreTheCallsThatTheFiltersChoose(t *testing.T) {
 			{"everybody's for a viewer", viewer("v"), env.LogQuery{Limit: 1000}, func(int) bool { return true }},
 			{"own ones for a caller", caller("k1", "default"), env.LogQuery{Limit: 1000}, func(i int) bool { return i%2 == 1 }},
 			{"nobody's for a stranger", caller("k9", "default"), env.LogQuery{}, func(int) bool { return false }},
-			{"of a session", access.Local(), env.LogQuery{SessionID: "ses_2"}, func(i int) bool { return i%3 == 2 }},
-			{"of an agent", access.Local(), env.LogQuery{AgentID: "a4"}, func(i int) bool { return i%5 == 4 }},
-			{"from a level on", access.Local(), env.LogQuery{Level: env.LevelWarn, Limit: 1000}, func(i int) bool { return i%4 >= 2 }},
-			{"from debug on", access.Local(), env.LogQuery{Level: env.LevelDebug, Limit: 1000}, func(int) bool { return true }},
-			{"both ends of a time", access.Local(), env.LogQuery{Since: at(10), Until: at(20)}, func(i int) bool { return i >= 10 && i <= 20 }},
-			{"just after a call", access.Local(), env.LogQuery{Since: at(10).Add(1), Until: at(12)}, func(i int) bool { return i == 11 || i == 12 }},
+			{"of a session", access.Owner(), env.LogQuery{SessionID: "ses_2"}, func(i int) bool { return i%3 == 2 }},
+			{"of an agent", access.Owner(), env.LogQuery{AgentID: "a4"}, func(i int) bool { return i%5 == 4 }},
+			{"from a level on", access.Owner(), env.LogQuery{Level: env.LevelWarn, Limit: 1000}, func(i int) bool { return i%4 >= 2 }},
+			{"from debug on", access.Owner(), env.LogQuery{Level: env.LevelDebug, Limit: 1000}, func(int) bool { return true }},
+			{"both ends of a time", access.Owner(), env.LogQuery{Since: at(10), Until: at(20)}, func(i int) bool { return i >= 10 && i <= 20 }},
+			{"just after a call", access.Owner(), env.LogQuery{Since: at(10).Add(1), Until: at(12)}, func(i int) bool { return i == 11 || i == 12 }},
 			{"everything at once", caller("k1", "default"), env.LogQuery{SessionID: "ses_0", AgentID: "a3", Level: env.LevelError, Since: at(1), Until: at(200)},
 				func(i int) bool { return i%2 == 1 && i%3 == 0 && i%5 == 3 && i%4 == 3 && i >= 1 && i <= 200 }},
-			{"with a byte that nothing has", access.Local(), env.LogQuery{SessionID: "ses_\x00"}, func(int) bool { return false }},
-			{"long before and long after", access.Local(), env.LogQuery{Since: time.Date(1, 1, 1, 0, 0, 1, 0, time.UTC), Until: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), Limit: 1000}, func(int) bool { return true }},
+			{"with a byte that nothing has", access.Owner(), env.LogQuery{SessionID: "ses_\x00"}, func(int) bool { return false }},
+			{"long before and long after", access.Owner(), env.LogQuery{Since: time.Date(1, 1, 1, 0, 0, 1, 0, time.UTC), Until: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), Limit: 1000}, func(int) bool { return true }},
 		} {
 			t.Run(tt.name, func(t *testing.T) {
 				logs, err := w.ask(t, tt.who, "default").Logs(t.Context(), tt.q)
@@ -189,10 +189,10 @@ func TestACallIsInTheLogsBeforeTheStoreHasIt(t *testing.T) {
 		q    env.LogQuery
 		want int
 	}{
-		{"each once", access.Local(), env.LogQuery{}, 6},
+		{"each once", access.Owner(), env.LogQuery{}, 6},
 		{"own ones alone", caller("k1", "default"), env.LogQuery{}, 3},
-		{"as the filters choose", access.Local(), env.LogQuery{AgentID: "a9"}, 1},
-		{"not more than asked for", access.Local(), env.LogQuery{Limit: 3}, 3},
+		{"as the filters choose", access.Owner(), env.LogQuery{AgentID: "a9"}, 1},
+		{"not more than asked for", access.Owner(), env.LogQuery{Limit: 3}, 3},
 	} {
 		logs, err := w.ask(t, tt.who, "default").Logs(t.Context(), tt.q)
 		if err != nil || len(logs) != tt.want || !slices.IsSortedFunc(logs, func(a, b env.LogEntry) int { return a.Timestamp.Compare(b.Timestamp) }) {
@@ -204,7 +204,7 @@ func TestACallIsInTheLogsBeforeTheStoreHasIt(t *testing.T) {
 func TestALogEntryTellsAllOfACall(t *testing.T) {
 	w := newWorld(t, t.TempDir()+"/t.db")
 	w.fill(t, 4)
-	logs, err := w.ask(t, access.Local(), "default").Logs(t.Context(), env.LogQuery{Limit: 1})
+	logs, err := w.ask(t, access.Owner(), "default").Logs(t.Context(), env.LogQuery{Limit: 1})
 	if err != nil || len(logs) != 1 {
 		t.Fatalf("%v, %v", logs, err)
 	}
@@ -220,7 +220,7 @@ func TestALogEntryTellsAllOfACall(t *testing.T) {
 
 func TestBadArgumentsOfEveryKindAreRefusedInWords(t *testing.T) {
 	w := newWorld(t, t.TempDir()+"/t.db")
-	c := w.ask(t, access.Local(), "default")
+	c := w.ask(t, access.Owner(), "default")
 	for _, tt := range []struct{ tool, args, want string }{
 		{"query_logs", `{"limit":0}`, "limit"},
 		{"query_logs", `{"limit":1001}`, "limit"},
@@ -265,7 +265,7 @@ func TestAStoreThatIsGoneIsNoNewsOfItsInside(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"env_query_logs", "env/list_sessions"} {
-		raw, err := tools[name](t.Context(), &call.Request{Principal: access.Local(), Profile: "default"}, nil)
+		raw, err := tools[name](t.Context(), &call.Request{Principal: access.Owner(), Profile: "default"}, nil)
 		if err != nil || !strings.Contains(string(raw), `"isError":true`) || strings.Contains(string(raw), "sql") {
 			t.Errorf("%s: %s, %v", name, raw, err)
 		}

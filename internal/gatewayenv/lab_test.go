@@ -45,7 +45,7 @@ func TestLogsOfAMillionCallsAreThereAtOnce(t *testing.T) {
 			`{"agentId":"a3","level":"error"}`, `{"agentId":"rare","level":"warn"}`, `{"agentId":"rare","level":"info"}`, `{"sessionId":"ses_77","agentId":"a3","level":"error"}`,
 			`{"since":"` + since + `"}`, `{"until":"` + until + `"}`, `{"since":"` + since + `","until":"` + until + `","level":"error","agentId":"a3"}`,
 		} {
-			for _, who := range []access.Principal{access.Local(), caller("k1", "default"), caller("nobody", "default")} {
+			for _, who := range []access.Principal{access.Owner(), caller("k1", "default"), caller("nobody", "default")} {
 				const rounds = 3
 				from := cpu()
 				for range rounds {

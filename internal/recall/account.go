@@ -50,7 +50,7 @@ func (s *Service) admit(r *http.Request) (caller, error) {
 		return who, err
 	}
 	if !who.MayCall() {
-		return who, who.Lacks("call tools")
+		return who, who.Lacks("%s may not call tools")
 	}
 	if who.profile, err = who.ProfileFor(""); err != nil {
 		return who, err

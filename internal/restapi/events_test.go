@@ -225,7 +225,7 @@ func TestOnlyThoseLetInListen(t *testing.T) {
 		{"no key", http.Header{}, 401},
 		{"a page of another site", http.Header{"Authorization": {key}, "Origin": {"https://evil.example.com"}}, 403},
 		{"a page of this one", http.Header{"Authorization": {key}, "Origin": {g.URL}}, 101},
-		{"a page on this machine", http.Header{"Authorization": {key}, "Origin": {"http://localhost:9"}}, 101},
+		{"a page on another port of this machine", http.Header{"Authorization": {key}, "Origin": {"http://localhost:9"}}, 403},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

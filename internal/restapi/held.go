@@ -85,7 +85,7 @@ func (a *API) mayDecide(who access.Principal, id tool.ServerID) error {
 // HeldTools are the tools of a server that callers are not shown, for those who may read all.
 func (a *API) HeldTools(who access.Principal, id tool.ServerID) ([]catalog.HeldTool, error) {
 	if !who.MayRead() {
-		return nil, who.Lacks("read what is held")
+		return nil, who.Lacks("%s may not read what is held")
 	}
 	return a.Catalog.Held(id)
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/toolfit/toolfit/internal/access"
 	"github.com/toolfit/toolfit/internal/app"
 	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/restapi"
@@ -98,6 +99,8 @@ func (l *lines) has(text string) bool {
 	return strings.Contains(l.String(), text)
 }
 
+var secret = access.NewLocalSecret()
+
 func openPlain(t *testing.T, path, text string, env map[string]string) *plainGateway {
 	t.Helper()
 	lookup := func(name string) (string, bool) { v, ok := env[name]; return v, ok }
@@ -106,7 +109,7 @@ func openPlain(t *testing.T, path, text string, env map[string]string) *plainGat
 		t.Fatal(err)
 	}
 	log := &lines{}
-	a, err := app.New(t.Context(), cfg, &app.Options{Env: lookup, Logger: slog.New(slog.NewTextHandler(log, nil))})
+	a, err := app.New(t.Context(), cfg, &app.Options{LocalSecret: secret, Env: lookup, Logger: slog.New(slog.NewTextHandler(log, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,6 +126,7 @@ func (g *plainGateway) close() {
 func (g *plainGateway) ask(method, path, body string) (int, string) {
 	r := httptest.NewRequest(method, "/api/v1"+path, strings.NewReader(body))
 	r.Host, r.RemoteAddr = "localhost", "127.0.0.1:5"
+	r.Header.Set("Authorization", "Bearer "+string(secret))
 	w := httptest.NewRecorder()
 	g.Handler().ServeHTTP(w, r)
 	data, _ := io.ReadAll(w.Body) // a recorder's body can always be read

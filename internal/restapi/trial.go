@@ -8,6 +8,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/access"
 	"github.com/toolfit/toolfit/internal/config"
+	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/project"
 	"github.com/toolfit/toolfit/internal/store"
 	"github.com/toolfit/toolfit/internal/tokens"
@@ -47,7 +48,7 @@ func (a *API) TryRule(ctx context.Context, who access.Principal, kept Result, te
 		return Trial{}, err
 	}
 	if rule.JQ != "" && !who.MayAdmin() {
-		return Trial{}, who.Lacks("run jq programs")
+		return Trial{}, fault.New(fault.Forbidden, "%s may not run jq programs", who.Name).WithHint("use keep or drop")
 	}
 	inner, cancel := context.WithTimeout(ctx, tryFor)
 	defer cancel()

@@ -30,7 +30,7 @@ func TestARunIsRunAgainAsItWas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again := trial.Order{Who: access.Local(), Options: run.Options{Vars: map[string]string{"what": "y"}}}
+	again := trial.Order{Who: access.Owner(), Options: run.Options{Vars: map[string]string{"what": "y"}}}
 	if err := read.Again(&again); err != nil {
 		t.Fatal(err)
 	}

@@ -154,5 +154,5 @@ func manyCases(n int) string {
 }
 
 func order(suites ...*steps.Suite) trial.Order {
-	return trial.Order{Who: access.Local(), Profile: "default", Suites: suites}
+	return trial.Order{Who: access.Owner(), Profile: "default", Suites: suites}
 }

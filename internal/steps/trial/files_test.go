@@ -96,7 +96,7 @@ func TestLocatorsAreWrittenOnlyWhenAskedAndHoldNoRef(t *testing.T) {
 
 func TestARunThatIsStartedGoesOnByItself(t *testing.T) {
 	a := newApp(t, (&fakeBrowsers{}).start(t))
-	api := a.API(func(*http.Request) (access.Principal, error) { return access.Local(), nil })
+	api := a.API(func(*http.Request) (access.Principal, error) { return access.Owner(), nil })
 	ask := func(method, path, body string) (int, map[string]any) {
 		w := &answer{header: http.Header{}, status: 200}
 		req, err := http.NewRequestWithContext(t.Context(), method, "/api/v1"+path, strings.NewReader(body))

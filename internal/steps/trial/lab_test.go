@@ -140,7 +140,7 @@ func own(t *testing.T, a interface {
 		t.Fatal(err)
 	}
 	params.Session = "mine"
-	res, err := a.Do(t.Context(), call.Request{Principal: access.Local(), Profile: profile, Params: params})
+	res, err := a.Do(t.Context(), call.Request{Principal: access.Owner(), Profile: profile, Params: params})
 	if err != nil {
 		return map[string]any{"fault": string(fault.As(err).Code)}, true
 	}
