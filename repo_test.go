@@ -188,6 +188,34 @@ func TestEveryPathNamedInADocumentExists(t *testing.T) {
 	}
 }
 
+// TestEveryAttackHasItsTest holds that the tests that docs/security.md names exist.
+func TestEveryAttackHasItsTest(t *testing.T) {
+	text, err := os.ReadFile("docs/security.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tested := regexp.MustCompile("`([\\w/]+)` `(Test\\w+|Fuzz\\w+|Benchmark\\w+)`")
+	for line := range strings.Lines(string(text)) {
+		cells := strings.Split(strings.TrimSpace(line), " | ")
+		if len(cells) != 3 || strings.HasPrefix(line, "| attack") || strings.HasPrefix(line, "|---") {
+			continue
+		}
+		named := tested.FindAllStringSubmatch(cells[2], -1)
+		if len(named) == 0 {
+			t.Errorf("no test is named for: %s", cells[0])
+		}
+		for _, m := range named {
+			files, _ := filepath.Glob(filepath.Join(m[1], "*_test.go")) // the pattern is well formed
+			if !slices.ContainsFunc(files, func(file string) bool {
+				code, err := os.ReadFile(file)
+				return err == nil && strings.Contains(string(code), "\nfunc "+m[2]+"(")
+			}) {
+				t.Errorf("%s has no %s", m[1], m[2])
+			}
+		}
+	}
+}
+
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil

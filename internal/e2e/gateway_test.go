@@ -103,7 +103,13 @@ type running struct {
 // run starts the built program as a server and waits until it says where it listens.
 func run(t *testing.T, path string) *running {
 	t.Helper()
-	r := &running{Cmd: exec.Command(program(t), "serve", "--config", path, "--listen", "127.0.0.1:0"), exited: make(chan struct{}), said: &safeBuffer{}}
+	return runCommand(t, exec.Command(program(t), "serve", "--config", path, "--listen", "127.0.0.1:0"))
+}
+
+// runCommand is run for a command that starts the program.
+func runCommand(t *testing.T, cmd *exec.Cmd) *running {
+	t.Helper()
+	r := &running{Cmd: cmd, exited: make(chan struct{}), said: &safeBuffer{}}
 	stderr, err := r.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -76,8 +76,8 @@ func maxConns() int {
 }
 
 // Accept waits for a connection. When all are taken, the one that has been waiting for its
-// request for longest makes room; where there is none, the new one is for health checks,
-// and beyond the reserve it is closed.
+// request for longest makes room, if it had a second; else the new one is for health checks.
+// Beyond the reserve nobody has a second.
 func (l *Listener) Accept() (net.Conn, error) {
 	for {
 		c, err := l.Listener.Accept()
@@ -100,13 +100,9 @@ func (l *Listener) Accept() (net.Conn, error) {
 func (l *Listener) enter(conn *Conn) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.conns) >= l.max {
-		if c := l.longestWaiting(); c != nil {
-			c.TCPConn.Close() // its reader sees the end and leaves
-			delete(l.conns, c)
-		}
+	for len(l.conns) >= l.max && l.evict(sweepEvery) {
 	}
-	if len(l.conns) >= l.max+l.reserve {
+	if len(l.conns) >= l.max+l.reserve && !l.evict(0) {
 		return false
 	}
 	conn.crowded = len(l.conns) >= l.max
@@ -114,16 +110,22 @@ func (l *Listener) enter(conn *Conn) bool {
 	return true
 }
 
-// longestWaiting is the connection that has been waiting for the rest of its request, or
-// for another one, for longest; nil when none has for a second. The caller holds mu.
-func (l *Listener) longestWaiting() (found *Conn) {
-	oldest := l.now().Add(-sweepEvery).UnixNano()
+// evict closes the connection that has been waiting for longest for the rest of its request,
+// or for another one, if one has for so long. The caller holds mu.
+func (l *Listener) evict(grace time.Duration) bool {
+	var found *Conn
+	oldest := l.now().Add(-grace).UnixNano()
 	for c := range l.conns {
-		if since := c.waiting.Load(); since != 0 && since < oldest {
+		if since := c.waiting.Load(); since != 0 && since <= oldest {
 			found, oldest = c, since
 		}
 	}
-	return found
+	if found == nil {
+		return false
+	}
+	found.TCPConn.Close() // its reader sees the end and leaves
+	delete(l.conns, found)
+	return true
 }
 
 // Close ends the listener and its watching.
@@ -210,8 +212,10 @@ func (l *Listener) Guard(h http.Handler, isHealthCheck func(*http.Request) bool)
 			h.ServeHTTP(w, r)
 			return
 		}
-		if c.crowded && !isHealthCheck(r) {
+		if c.crowded {
 			w.Header().Set("Connection", "close")
+		}
+		if c.crowded && !isHealthCheck(r) {
 			w.Header().Set("Retry-After", "1")
 			http.Error(w, "too many open connections", http.StatusServiceUnavailable)
 			return

@@ -93,3 +93,18 @@ func TestFirstKeyWarnsThatNobodyIsAdmin(t *testing.T) {
 	g.want("POST", "/keys", `{"name":"ci"}`, 201, `"warning":"everybody needs a key now`)
 	g.want("GET", "/keys", "", 401, `"code":"unauthorized"`)
 }
+
+func TestAnAdminOfOneProfileGivesOutNoMore(t *testing.T) {
+	g := newGateway(t)
+	g.newKey(t, "root", `{"name":"chief","profile":"orders","role":"admin"}`)
+	g.newKey(t, "chief", `{"name":"helper","profile":"orders"}`)
+	for _, body := range []string{`{"name":"x","role":"admin"}`, `{"name":"x","role":"admin","profile":"*"}`, `{"name":"x","profile":"default"}`, `{"name":"x","role":"viewer"}`} {
+		if status, answer := g.ask(t, "chief", "POST", "/api/v1/keys", body); status != 403 {
+			t.Errorf("%s: HTTP %d %s", body, status, answer)
+		}
+	}
+	eye := strings.Split(g.keys["eye"], "_")[1]
+	if status, answer := g.ask(t, "chief", "DELETE", "/api/v1/keys/"+eye, ""); status != 403 {
+		t.Errorf("another profile's key was taken away: HTTP %d %s", status, answer)
+	}
+}
