@@ -64,18 +64,15 @@ func stateFolder(system string, env *Env) string {
 	return under("XDG_STATE_HOME", ".local", "state")
 }
 
-// openSecret is the secret for a gateway that is about to serve. Where it cannot be kept, one
-// for this run has to do: the link that is printed works with it.
+// openSecret is the secret for a gateway that is about to serve. Where it cannot be kept, as
+// in a container, one for this run has to do: the link that is printed works with it.
 func (c *command) openSecret() (access.LocalSecret, error) {
-	folder := stateFolder(runtime.GOOS, c.env)
-	if folder == "" {
-		return access.NewLocalSecret(), nil
+	if folder := stateFolder(runtime.GOOS, c.env); folder != "" {
+		secret, err := access.OpenLocalSecret(folder)
+		if err == nil || fault.Is(err, fault.BadConfig) {
+			return secret, err
+		}
 	}
-	secret, err := access.OpenLocalSecret(folder)
-	if err == nil || fault.Is(err, fault.BadConfig) {
-		return secret, err
-	}
-	fmt.Fprintf(c.env.Err, "toolfit: the local secret cannot be kept, so only the link below signs in: %v\n", err)
 	return access.NewLocalSecret(), nil
 }
 
