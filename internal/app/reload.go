@@ -3,6 +3,7 @@ package app
 import (
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/tool"
@@ -82,33 +83,18 @@ func keepFixed(next, started *config.Config) (differ []string) {
 	return differ
 }
 
-// changedSettings names the keys beside the servers that are different now.
+// comparedApart are the fields of a configuration that are no keys of the file: its path, and
+// what compare and the redaction look at themselves.
+var comparedApart = map[string]bool{"Path": true, "Servers": true, "Secrets": true}
+
+// changedSettings names the keys beside the servers that are different now. It looks at every
+// field there is, so that a new key cannot be forgotten.
 func changedSettings(old, next *config.Config) (keys []string) {
-	for _, s := range []struct {
-		key       string
-		old, next any
-	}{
-		{"hosts", old.Hosts, next.Hosts},
-		{"origins", old.Origins, next.Origins},
-		{"proxies", old.Proxies, next.Proxies},
-		{"rate", old.Rate, next.Rate},
-		{"profiles", old.Profiles, next.Profiles},
-		{"overrides", old.Overrides, next.Overrides},
-		{"known", old.Known, next.Known},
-		{"approve", old.Approve, next.Approve},
-		{"results", old.Results, next.Results},
-		{"resultStore", old.ResultStore, next.ResultStore},
-		{"kept", old.Kept, next.Kept},
-		{"records", old.Records, next.Records},
-		{"sessions", old.Sessions, next.Sessions},
-		{"embeddings", old.Embeddings, next.Embeddings},
-		{"recall", old.Recall, next.Recall},
-		{"models", old.Models, next.Models},
-		{"agents", old.Agents, next.Agents},
-		{"publicURL", old.PublicURL, next.PublicURL},
-	} {
-		if !reflect.DeepEqual(s.old, s.next) {
-			keys = append(keys, s.key)
+	before, after := reflect.ValueOf(*old), reflect.ValueOf(*next)
+	for i := range before.NumField() {
+		name := before.Type().Field(i).Name
+		if !comparedApart[name] && !reflect.DeepEqual(before.Field(i).Interface(), after.Field(i).Interface()) {
+			keys = append(keys, strings.ToLower(name[:1])+name[1:])
 		}
 	}
 	return keys
