@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -320,5 +321,52 @@ func TestDescriptionThatCannotBeHad(t *testing.T) {
 		if _, err := a.Hello(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %s", spec, err, want)
 		}
+	}
+}
+
+func TestNothingIsSentToAHostThatARemoteDescriptionChoseAndNobodyApproved(t *testing.T) {
+	w, other := newWorld(t), newWorld(t)
+	w.mux.HandleFunc("GET /openapi.json", func(rw http.ResponseWriter, _ *http.Request) {
+		io.WriteString(rw, strings.NewReplacer("TOKEN", other.URL+"/token", `"/v2"`, `"`+w.URL+`/v2"`).Replace(pets))
+	})
+	w.mux.HandleFunc("/v2/", func(http.ResponseWriter, *http.Request) {})
+	other.mux.HandleFunc("/", func(http.ResponseWriter, *http.Request) { t.Error("a host that nobody approved is reached") })
+	var approved []string
+	remote := func(change func(*config.API)) *API {
+		cfg := config.Server{ID: "pets", API: &config.API{Spec: w.URL + "/openapi.json", Layout: "flat"}}
+		cfg.API.Auth = map[string]config.Credential{"oauth": {ClientID: "me", ClientSecret: "s3cret"}}
+		change(cfg.API)
+		a, err := New(cfg, &Options{Trusted: func(host string) bool { return slices.Contains(approved, host) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(a.Close)
+		if _, err := a.Count(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	a := remote(func(*config.API) {})
+	want := []string{w.URL, other.URL}
+	slices.Sort(want)
+	if got := a.Hosts(); !slices.Equal(got, want) {
+		t.Errorf("hosts %v, want %v", got, want)
+	}
+	if _, err := call(t, a, "getPet", `{"id":1}`); !fault.Is(err, fault.Forbidden) || !fault.NotActed(err) || !strings.Contains(fault.As(err).Hint, "toolfit servers approve pets") {
+		t.Errorf("got %v", err)
+	}
+	approved = []string{w.URL}
+	if _, err := call(t, a, "getPet", `{"id":1}`); err != nil {
+		t.Errorf("got %v", err)
+	}
+	if _, err := call(t, a, "secret", `{}`); !fault.Is(err, fault.Forbidden) || !strings.Contains(err.Error(), other.URL) {
+		t.Errorf("the token: got %v", err)
+	}
+	approved = nil
+	own := remote(func(cfg *config.API) {
+		cfg.Base, cfg.Auth["oauth"] = w.URL+"/v2", config.Credential{ClientID: "me", ClientSecret: "s3cret", TokenURL: w.URL + "/token"}
+	})
+	if _, err := call(t, own, "getPet", `{"id":1}`); err != nil || own.Hosts() != nil {
+		t.Errorf("what the configuration names is asked about: %v, %v", own.Hosts(), err)
 	}
 }
