@@ -63,7 +63,8 @@ type Server struct {
 	Command   string
 	Args      []string
 	Env       map[string]string
-	Cwd       string // joined to the file's folder, which is the default
+	Inherit   []string // globs of variables of ours that the process gets beside those that every one gets
+	Cwd       string   // joined to the file's folder, which is the default
 	URL       string
 	Headers   map[string]string
 	Builtin   string

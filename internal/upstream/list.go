@@ -48,6 +48,7 @@ func (p *Pool) List(ctx context.Context, id tool.ServerID) (Listing, error) {
 	l, err := s.list(ctx)
 	switch {
 	case err == nil:
+		s.listed.Store(true)
 		l.Notes, l.Hosts = append(l.Notes, s.apiNotes()...), s.apiHosts()
 		s.recognise(l.Tools)
 		return l, nil
