@@ -33,7 +33,7 @@ func Dial(ctx context.Context, address string, opts *DialOptions) (*Client, erro
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("dial %s: %w", u.Redacted(), err)
+		return nil, fmt.Errorf("dial %s: %w", origin.Shown(address), err)
 	}
 	return c, nil
 }

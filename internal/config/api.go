@@ -77,11 +77,11 @@ func (d *decoder) api(at place, e entry) Server {
 	if len(d.problems) == before {
 		s.API.check(d, at)
 	}
-	if !d.raw {
-		if !isAddress(s.API.Spec) {
-			s.API.Spec = joined(d.dir, s.API.Spec)
-		}
-		d.secret(passwordIn(s.Proxy))
+	if !d.raw && !isAddress(s.API.Spec) {
+		s.API.Spec = joined(d.dir, s.API.Spec)
+	}
+	for _, address := range []string{s.Proxy, s.API.Spec, s.API.Base} {
+		d.secretsIn(address)
 	}
 	return s
 }
@@ -169,11 +169,10 @@ func (a *API) readAuth(d *decoder, at place, n *node) {
 		if c.Value == "" && c.User == "" && c.ClientID == "" {
 			d.fail(inner, "needs value, or user and password, or clientId and clientSecret")
 		}
-		if !d.raw {
-			for _, secret := range []string{c.Value, c.Password, c.ClientSecret} {
-				d.secret(secret)
-			}
+		for _, secret := range []string{c.Value, c.Password, c.ClientSecret} {
+			d.secret(secret)
 		}
+		d.secretsIn(c.TokenURL)
 		a.Auth[e.key] = c
 	})
 }

@@ -53,7 +53,7 @@ type Config struct {
 	Recall      *Recall  // nil: not served
 	Models      []Model  // in file order
 	Agents      []Agent  // in file order
-	Secrets     []string // values to redact everywhere: what came through ${}, and header values
+	Secrets     []string // values to redact everywhere: what came through ${}, headers, credentials, and values of env and of queries that are no plain text
 }
 
 // Server is one upstream server. Exactly one of Command, URL, Builtin and API is set.

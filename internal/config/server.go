@@ -38,8 +38,9 @@ func (d *decoder) server(at place, e entry) Server {
 	}
 	if !d.raw {
 		s.Cwd = joined(d.dir, s.Cwd)
-		d.secret(passwordIn(s.Proxy))
 	}
+	d.secretsIn(s.Proxy)
+	d.secretsIn(s.URL)
 	return s
 }
 
@@ -150,6 +151,7 @@ func (s *Server) readEnv(d *decoder, at place, n *node) {
 		}
 		if v, ok := d.checked(inner, e.value, nil); ok {
 			s.Env[e.key] = v
+			d.guarded(e.key, v)
 		}
 	})
 }
@@ -180,9 +182,7 @@ func (s *Server) readHeaders(d *decoder, at place, n *node) {
 		}
 		if v, ok := d.checked(inner, e.value, checkHeaderValue); ok {
 			s.Headers[e.key] = v
-			if !d.raw {
-				d.secret(v)
-			}
+			d.secret(v)
 		}
 	})
 }

@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/tool"
@@ -74,25 +73,9 @@ func passes(name, value string, inherit []string, windows bool) bool {
 		return true
 	case fits(ofRunners):
 		u, err := url.Parse(value)
-		return !looksSecret(name) && (err != nil || u.User == nil)
+		return !config.IsSecretName(name) && (err != nil || u.User == nil)
 	}
 	return false
-}
-
-// looksSecret tells whether the name of a variable is that of a credential.
-func looksSecret(name string) bool {
-	name = strings.ToLower(name)
-	for _, part := range []string{"token", "passw", "secret", "credential", "auth"} {
-		if strings.Contains(name, part) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(words(name), func(w string) bool { return w == "key" || w == "pass" || w == "otp" || w == "apikey" })
-}
-
-// words are the letters and digits that stand together, in lower case.
-func words(text string) []string {
-	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
 // maxWithheld bounds how many variables a server's end is explained with.
@@ -104,14 +87,14 @@ func withheldHint(cfg config.Server, withheld []string, said string) string {
 	if len(withheld) == 0 {
 		return ""
 	}
-	about := words(string(cfg.ID) + " " + cfg.Command + " " + strings.Join(cfg.Args, " "))
+	about := config.Words(string(cfg.ID) + " " + cfg.Command + " " + strings.Join(cfg.Args, " "))
 	rank := func(name string) int {
 		switch {
 		case len(name) > 3 && strings.Contains(said, name):
 			return 0
-		case slices.ContainsFunc(words(name), func(w string) bool { return len(w) > 2 && slices.Contains(about, w) }):
+		case slices.ContainsFunc(config.Words(name), func(w string) bool { return len(w) > 2 && slices.Contains(about, w) }):
 			return 1
-		case looksSecret(name):
+		case config.IsSecretName(name):
 			return 2
 		}
 		return 3
