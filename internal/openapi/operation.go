@@ -32,6 +32,7 @@ func (d *Document) Operations(f Filter) ([]*Operation, []Problem) {
 	bad := problems{list: slices.Clone(d.problems)}
 	var out []*Operation
 	var scratch []byte
+	var last, base, host string // most operations are where the one before is
 	for _, e := range d.entries {
 		if !f.takes(e) {
 			continue
@@ -45,13 +46,18 @@ func (d *Document) Operations(f Filter) ([]*Operation, []Problem) {
 		if scratch, ok = d.appendTool(scratch[:0], e, op, p, &bad); !ok {
 			continue
 		}
-		o := &Operation{
-			Name: e.name, ID: e.id, Method: e.method, Path: e.path, Tags: e.tags, Definition: bytes.Clone(scratch), doc: d, entry: e,
+		if s := p.servers[0]; len(s.Variables) > 0 || s.URL != last {
+			base, host, last = "", "", s.URL
+			if len(s.Variables) > 0 {
+				last = "" // the next one's may have other values
+			}
+			if at, err := p.base("", d.opts); err == nil {
+				base, host = at.String(), origin.Of(at)
+			}
 		}
-		if at, err := p.base("", d.opts); err == nil {
-			o.Base, o.Origin = at.String(), origin.Of(at)
-		}
-		out = append(out, o)
+		out = append(out, &Operation{
+			Name: e.name, ID: e.id, Method: e.method, Path: e.path, Tags: e.tags, Definition: bytes.Clone(scratch), Base: base, Origin: host, doc: d, entry: e,
+		})
 	}
 	return out, distinct(bad.list)
 }
