@@ -20,7 +20,9 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/toolfit/toolfit/internal/access"
 	"github.com/toolfit/toolfit/internal/config"
+	"github.com/toolfit/toolfit/internal/console"
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
@@ -228,5 +230,61 @@ func TestLogIsRedactedWhateverWritesToIt(t *testing.T) {
 		slog.Group("in", slog.String("deep", "abcd"), slog.Group("er", slog.Any("x", []string{"abcd"}))), "number", 5, "time", time.Unix(0, 0))
 	if strings.Contains(out.String(), "abcd") || strings.Count(out.String(), "***") != 9 {
 		t.Error(out.String())
+	}
+}
+
+// TestLiteralValuesOfEnvironmentsAndQueriesAppearNowhere is TestSecretsAppearNowhere for what
+// stands in the file itself.
+func TestLiteralValuesOfEnvironmentsAndQueriesAppearNowhere(t *testing.T) {
+	web := echoingWeb(t)
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	a, log := start(t, fmt.Sprintf(`
+store: t.db
+approve: changed
+mcpServers:
+  leaky: {command: %q, env: {%s: leak, LEAK: hush-literal-4711}}
+  web: {url: "%s/mcp?key=hush%%2Bquery", headers: {Authorization: hush-header}}
+  gone: {url: "%s/mcp?key=qk"}
+apis:
+  api: {spec: "%s/openapi.json?key=hush-spec-1"}
+`, os.Args[0], modeVariable, web.URL, gone.URL, gone.URL))
+	ask := asAdmin(t, a)
+	var seen strings.Builder
+	note := func(what, text string) { fmt.Fprintf(&seen, "--- %s\n%s\n", what, text) }
+	note("tools", ask("GET", "/tools", ""))
+	for _, name := range []string{"leaky__go", "web__go"} {
+		answer := ask("POST", "/tools/"+name+"/call", "{}")
+		if !strings.Contains(answer, "***") {
+			t.Errorf("%s: the server's words are missing: %s", name, answer)
+		}
+		note("call", answer)
+	}
+	for _, id := range []string{"leaky", "web", "gone", "api"} {
+		note("refresh", ask("POST", "/servers/"+id+"/refresh", ""))
+		note("server", ask("GET", "/servers/"+id, ""))
+	}
+	note("servers", ask("GET", "/servers", ""))
+	note("calls", ask("GET", "/calls", ""))
+	admit := func(*http.Request) (access.Principal, error) { return access.Local(), nil }
+	api := a.API(admit)
+	pages := console.New(console.Parts{
+		Gateway: api, Recall: a.recalls.Load, API: api, Chat: a.book.runner, Environment: a.Env, Admit: admit, Limit: a.limited, Address: a.askedFor,
+		Seal: a.sealKey, Profiles: a.profiles, Models: a.modelsFor, Logger: a.log,
+	})
+	for _, path := range []string{"/", "/servers", "/servers/leaky", "/servers/gone", "/servers/api", "/calls"} {
+		w := httptest.NewRecorder()
+		pages.ServeHTTP(w, httptest.NewRequest("GET", path, nil).WithContext(t.Context()))
+		if w.Code != http.StatusOK {
+			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+		}
+		note("page "+path, w.Body.String())
+	}
+	note("log", log.String())
+	for _, form := range []string{"hush-", "hush+", "hush%2B", "key=qk"} {
+		if i := strings.Index(seen.String(), form); i >= 0 {
+			from := strings.LastIndex(seen.String()[:i], "--- ")
+			t.Errorf("%s is shown in %.60q: …%.300q", form, seen.String()[from:], seen.String()[max(i-100, 0):])
+		}
 	}
 }

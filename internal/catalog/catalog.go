@@ -79,6 +79,7 @@ type known struct {
 	cfg       config.Server
 	offer     upstream.Listing // what it said it has; Notes are not kept
 	held      []hold           // beside its tools
+	hosts     []host           // of the remote description of an API
 	privateTo string           // a digest of the credentials that a private offer is for
 	like      *fit.Server      // the known server that it is; nil: none
 	listedAt  time.Time
@@ -132,7 +133,7 @@ func (c *Catalog) fromRow(row store.Server) *known {
 		Info: row.Info, Capabilities: row.Capabilities, Instructions: row.Instructions, Resources: row.Resources, Templates: row.Templates,
 		Era: mcp.Era(row.Era), TTL: row.TTL, Private: row.PrivateTo != "",
 	}
-	k.privateTo = row.PrivateTo
+	k.privateTo, k.hosts = row.PrivateTo, hostsOf(row.Hosts)
 	for _, t := range row.Tools {
 		if def, ok := c.stored(row.ID, t.Definition, t.Hash); ok {
 			k.offer.Tools, k.held = append(k.offer.Tools, def), append(k.held, hold{t.Held, t.KeptOut, t.Was})
@@ -177,7 +178,7 @@ func (c *Catalog) Apply(cfg *config.Config) {
 		}
 		k.cfg = s
 		k.checkOwner()
-		c.lister.Recognise(s.ID, k.offer)
+		c.lister.Recognise(s.ID, k.trusted())
 	}
 	changed := c.rebuild()
 	c.mu.Unlock()
@@ -245,7 +246,7 @@ type Server struct {
 	Tools     int
 	Prompts   int
 	Resources int
-	Held      []string // names of tools that wait for approval
+	Held      []string // names of tools, and hosts of an API, that wait for approval
 	KeptOut   []string // and of those that wait no longer: somebody wants them kept out
 	Era       mcp.Era  // in which it is spoken to; "" when it is not known
 	ListedAt  time.Time
@@ -274,6 +275,13 @@ func (c *Catalog) Servers() []Server {
 				s.KeptOut = append(s.KeptOut, name)
 			case h.held:
 				s.Held = append(s.Held, name)
+			}
+		}
+		for _, h := range k.heldHosts() {
+			if h.Out {
+				s.KeptOut = append(s.KeptOut, h.Name)
+			} else {
+				s.Held = append(s.Held, h.Name)
 			}
 		}
 		all = append(all, s)

@@ -60,7 +60,7 @@ func (c *Catalog) Held(id tool.ServerID) ([]HeldTool, error) {
 			waiting = append(waiting, HeldTool{k.offer.Tools[i].Name, h.out, h.was, k.offer.Tools[i].Raw})
 		}
 	}
-	return waiting, nil
+	return append(waiting, k.heldHosts()...), nil
 }
 
 // Approve lets held tools through: the named ones, or all of the server that wait.
@@ -101,14 +101,17 @@ func (c *Catalog) decide(ctx context.Context, id tool.ServerID, change func(name
 			changed++
 		}
 	}
-	row := toRow(id, k.offer, held)
+	hosts, more := decideHosts(k.hosts, change)
+	changed += more
+	row := toRow(id, k.offer, held, hosts)
 	row.ListedAt, row.CheckedAt, row.Reason, row.PrivateTo = k.listedAt, k.checkedAt, k.reason, k.privateTo
 	c.mu.Unlock()
 	if err := c.keeper.SaveTools(ctx, row); err != nil {
 		return 0, fmt.Errorf("decide about tools of %s: %w", id, err)
 	}
 	c.mu.Lock()
-	k.held = held
+	k.held, k.hosts = held, hosts
+	c.lister.Recognise(id, k.trusted())
 	profiles := c.rebuild()
 	c.mu.Unlock()
 	c.announce(profiles)

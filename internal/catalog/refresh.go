@@ -64,12 +64,14 @@ func (c *Catalog) listed(ctx context.Context, k *known, l upstream.Listing, turn
 		return nil
 	}
 	held, news := c.pin(k, l.Tools)
+	hosts, moved := c.pinHosts(k, l.Hosts)
+	news = append(news, moved...)
 	id, privateTo := k.cfg.ID, ""
 	if l.Private {
 		privateTo = credentials(k.cfg)
 	}
 	c.mu.Unlock()
-	row := toRow(id, l, held)
+	row := toRow(id, l, held, hosts)
 	row.PrivateTo = privateTo
 	row.ListedAt, row.CheckedAt = now, now
 	if err := c.keeper.SaveTools(ctx, row); err != nil {
@@ -83,7 +85,8 @@ func (c *Catalog) listed(ctx context.Context, k *known, l upstream.Listing, turn
 	}
 	c.mu.Lock()
 	l.Notes = nil
-	k.offer, k.held, k.privateTo, k.answered = l, held, privateTo, turn
+	k.offer, k.held, k.hosts, k.privateTo, k.answered = l, held, hosts, privateTo, turn
+	c.lister.Recognise(id, k.trusted())
 	k.listedAt, k.checkedAt, k.reason, k.failures, k.retryAt = now, now, "", 0, time.Time{}
 	changed := c.rebuild()
 	k.triedOnce() // last: who waits for it reads the views next
@@ -93,10 +96,10 @@ func (c *Catalog) listed(ctx context.Context, k *known, l upstream.Listing, turn
 }
 
 // toRow is a server's offer as the store keeps it.
-func toRow(id tool.ServerID, l upstream.Listing, held []hold) store.Server {
+func toRow(id tool.ServerID, l upstream.Listing, held []hold, hosts []host) store.Server {
 	row := store.Server{
 		ID: id, Info: l.Info, Capabilities: l.Capabilities, Instructions: l.Instructions, Resources: l.Resources, Templates: l.Templates,
-		Era: string(l.Era), TTL: l.TTL,
+		Hosts: hostRows(hosts), Era: string(l.Era), TTL: l.TTL,
 	}
 	for i, t := range l.Tools {
 		row.Tools = append(row.Tools, store.Tool{Name: t.Name, Definition: t.Raw, Hash: t.Hash, Held: held[i].held, KeptOut: held[i].out, Was: held[i].was})

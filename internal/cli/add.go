@@ -54,6 +54,7 @@ func (c *command) add() *cobra.Command {
 			return nil
 		},
 	}
+	cmd.Flags().StringSliceVar(&s.Inherit, "inherit", nil, "environment variable of ours that the command gets, NAME or a glob such as AWS_*; may be repeated")
 	cmd.Flags().StringVar(&s.Isolation, "isolation", "", "shared, or session: one process or session for each caller's session")
 	cmd.Flags().DurationVar(&s.Timeout, "timeout", 0, "limit for one call (default 1m)")
 	cmd.Flags().DurationVar(&s.Idle, "idle", 0, "closed after so long without a call (default 10m)")
@@ -114,7 +115,7 @@ func (f *addFlags) fill(s *config.Server, target []string) (err error) {
 		}
 		return fillTarget(s, target)
 	}
-	if len(target) > 0 || len(s.Env) > 0 || s.Isolation != "" {
+	if len(target) > 0 || len(s.Env) > 0 || len(s.Inherit) > 0 || s.Isolation != "" {
 		return usage("an HTTP API has neither a command nor a URL of its own; give its address with --base")
 	}
 	credentials, err := pairs(f.auth, "=", "--auth SCHEME=KEY")

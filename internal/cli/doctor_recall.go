@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/config"
+	"github.com/toolfit/toolfit/internal/origin"
 	"github.com/toolfit/toolfit/internal/recall"
 )
 
@@ -26,7 +27,7 @@ func (d *doctor) recall(ctx context.Context, cfg *config.Config, added []config.
 			d.say(problem, "recall."+s.name, err.Error(), "check its url, or start it")
 			continue
 		}
-		d.say(good, "recall."+s.name, s.at.URL+" answers", "")
+		d.say(good, "recall."+s.name, origin.Shown(s.at.URL)+" answers", "")
 	}
 	known := map[string]bool{}
 	for _, s := range cfg.Servers {

@@ -73,7 +73,7 @@ func (c *command) envCommand(use, short string, flags *envFlags, run func(ask en
 func (c *command) askEnv(ctx context.Context, flags envFlags, server []string, f func(*env.Client) error) error {
 	switch {
 	case len(server) > 0:
-		cmd := exec.CommandContext(ctx, server[0], server[1:]...)
+		cmd := exec.CommandContext(ctx, server[0], server[1:]...) // with our environment: it is started by hand, as from a shell
 		cmd.Stderr = c.env.Err
 		client, err := env.Start(ctx, cmd)
 		return withClient(f)(client, cannotStart(err))

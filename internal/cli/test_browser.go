@@ -122,7 +122,7 @@ func (c *command) startedBrowser(ctx context.Context, f *testFlags, dir string) 
 		}
 		command := parts.command()
 		server["command"], server["args"] = command[0], append(command[1:], parts.args(f, endpoint)...)
-		server["env"] = serverEnv(f.browser.trace, dir)
+		server["env"], server["inherit"] = serverEnv(f.browser.trace, dir), []string{"PLAYWRIGHT_MCP_*"} // its own settings
 		if server["cwd"], err = os.Getwd(); err != nil {
 			return nil, fmt.Errorf("find the current folder: %w", err)
 		}

@@ -76,16 +76,6 @@ func checkProxy(s string) string {
 	return ""
 }
 
-// passwordIn is the password that an address carries, or "".
-func passwordIn(address string) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		return ""
-	}
-	password, _ := u.User.Password()
-	return password
-}
-
 func checkProfileName(s string) string {
 	for _, r := range s {
 		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_.", r) {

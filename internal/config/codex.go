@@ -55,6 +55,14 @@ func fromCodex(server *node) *node {
 			}
 		case "bearer_token_env_var":
 			header(e, "Authorization", "Bearer ${"+v.text+"}")
+		case "env_vars":
+			names := &node{kind: list}
+			for _, name := range v.items {
+				if name.kind == text { // else it says where the variable comes from, which is not here
+					names.items = append(names.items, name)
+				}
+			}
+			put(e, "inherit", names)
 		case "startup_timeout_sec":
 			put(e, "start", textNode(seconds(v.text)))
 		case "tool_timeout_sec":

@@ -54,7 +54,7 @@ type Config struct {
 	Recall      *Recall  // nil: not served
 	Models      []Model  // in file order
 	Agents      []Agent  // in file order
-	Secrets     []string // values to redact everywhere: what came through ${}, and header values
+	Secrets     []string // values to redact everywhere: what came through ${}, headers, credentials, and values of env and of queries that are no plain text
 }
 
 // Server is one upstream server. Exactly one of Command, URL, Builtin and API is set.
@@ -64,7 +64,8 @@ type Server struct {
 	Command   string
 	Args      []string
 	Env       map[string]string
-	Cwd       string // joined to the file's folder, which is the default
+	Inherit   []string // globs of variables of ours that the process gets beside those that every one gets
+	Cwd       string   // joined to the file's folder, which is the default
 	URL       string
 	Headers   map[string]string
 	Builtin   string

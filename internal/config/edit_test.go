@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -287,4 +288,41 @@ func TestAddServerWritesLimitsThatAreNotTheUsualOnes(t *testing.T) {
       failures: 0
       pause: 1m
 `)
+}
+
+func TestInheritIsReadWrittenAndChecked(t *testing.T) {
+	for text, want := range map[string][]string{"[GITHUB_TOKEN, AWS_*]": {"GITHUB_TOKEN", "AWS_*"}, "all": {"*"}, "[]": nil} {
+		cfg, err := Parse("toolfit.yaml", []byte("mcpServers: {s: {command: x, inherit: "+text+"}}"), nil)
+		if err != nil || !slices.Equal(cfg.Servers[0].Inherit, want) {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		path := filepath.Join(t.TempDir(), "toolfit.yaml")
+		if err := AddServer(path, Server{ID: "s", Command: "x", Inherit: want}); err != nil {
+			t.Error(err)
+		}
+		if again, err := Load(path, nil); err != nil || !slices.Equal(again.Servers[0].Inherit, want) {
+			t.Errorf("%s, written and read: %v", text, err)
+		}
+	}
+	for text, want := range map[string]string{
+		"command: x, inherit: GITHUB_TOKEN":          "expected all, or a list of variables",
+		"command: x, inherit: [A=b]":                 "is not a variable's name",
+		"url: \"https://example.com\", inherit: all": "inherit goes with command",
+	} {
+		if _, err := Parse("toolfit.yaml", []byte("mcpServers: {s: {"+text+"}}"), nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+func TestVariablesThatCodexPassesOnAreInherited(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "config.toml")
+	if err := os.WriteFile(path, []byte("[mcp_servers.s]\ncommand = \"x\"\nenv_vars = [\"GITHUB_TOKEN\"]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	servers, notes, err := ReadClient(path)
+	if err != nil || len(servers) != 1 || !slices.Equal(servers[0].Inherit, []string{"GITHUB_TOKEN"}) {
+		t.Errorf("got %+v, %v, %v", servers, notes, err)
+	}
 }

@@ -67,6 +67,11 @@ func encode(s Server) *node {
 		f.text("command", s.Command)
 		f.texts("args", s.Args)
 		f.pairs("env", s.Env)
+		if slices.Equal(s.Inherit, []string{"*"}) {
+			f.text("inherit", "all")
+		} else {
+			f.texts("inherit", s.Inherit)
+		}
 		f.text("cwd", s.Cwd)
 		f.text("url", s.URL)
 		f.pairs("headers", s.Headers)

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -107,12 +106,6 @@ func reason(err error) string {
 		return p.Err.Error()
 	}
 	return err.Error()
-}
-
-func (d *decoder) secret(value string) {
-	if len(value) >= MinSecret && !slices.Contains(d.secrets, value) {
-		d.secrets = append(d.secrets, value)
-	}
 }
 
 // joined is path, from dir where it is relative.

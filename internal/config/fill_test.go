@@ -49,7 +49,7 @@ func TestFillFromFile(t *testing.T) {
 	if got := cfg.Servers[0].Env["K"]; got != "<s3cret 密>" {
 		t.Errorf("got %q", got)
 	}
-	if !slices.Equal(cfg.Secrets, []string{"s3cret 密"}) {
+	if !slices.Equal(cfg.Secrets, []string{"s3cret 密", "<s3cret 密>"}) {
 		t.Errorf("secrets %q", cfg.Secrets)
 	}
 	wantProblem(t, path, `store: "${file:none}"`,
@@ -82,5 +82,32 @@ func TestNumbersAndBooleansCanBeFilledIn(t *testing.T) {
 		"D", "7", "B", "1KB", "T", "true", "R", "2d")
 	if cfg.Limits.Processes != 7 || cfg.Limits.Body != 1024 || !cfg.Records.Durable || cfg.Records.Retain != 2*day {
 		t.Errorf("got %+v %+v", cfg.Limits, cfg.Records)
+	}
+}
+
+func TestSecretsAreLiteralValuesOfEnvironmentsAndQueriesThatAreNoPlainText(t *testing.T) {
+	cfg := parse(t, "toolfit.yaml", `
+mcpServers:
+  a:
+    command: x
+    env: {LOG: "1", DEBUG: "true", MODE: production, REGION: us-east-1, LANG: en_US.UTF-8, ROOT: /home/me/p4th4p4th, PORT: "8080", SINCE: "2025-01-31", URL: "https://example.com/a1b2c3d4",
+      OTHER: hush-literal-4714, WORDS: correct-horse-battery-staple,
+      GITHUB_TOKEN: abcdef, SOME: 9fJ2kQ7xLm, DATABASE_URL: "postgres://me:pgpass@db/x", API_KEY: abc}
+  b: {url: "https://t0kent0ken@example.com/mcp?api_key=qkey&mode=production&x=a1b2c3d4e5%2B&loose1loose2", headers: {X-Key: literal}}
+  c: {url: "https://me:pw4pw4@example.com/mcp", proxy: "http://me:proxypw@proxy"}
+apis:
+  d: {spec: "https://example.com/spec?token=spectoken", base: "https://example.com?key=basekey", auth: {o: {clientId: me, clientSecret: clientpw, tokenUrl: "https://example.com/t?key=tokenkey"}}}
+models: {m: {url: "https://example.com/v1?key=modelkey"}}
+embeddings: {url: "https://example.com/v1?key=embedkey", model: m}
+recall: {ontologyQuery: {url: "https://example.com?key=recallkey"}}
+`)
+	want := []string{
+		"abcdef", "9fJ2kQ7xLm", "hush-literal-4714", "correct-horse-battery-staple", "pgpass", "t0kent0ken", "qkey", "a1b2c3d4e5+", "loose1loose2", "literal", "pw4pw4", "proxypw",
+		"spectoken", "basekey", "clientpw", "tokenkey", "modelkey", "embedkey", "recallkey",
+	}
+	slices.Sort(want)
+	got := slices.Sorted(slices.Values(cfg.Secrets))
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q,\nwant %q", got, want)
 	}
 }

@@ -51,9 +51,7 @@ func (c *draft) readModels(d *decoder, at place, n *node) {
 		}
 		m.URL = strings.TrimRight(m.URL, "/")
 		d.secret(m.Key)
-		if !d.raw {
-			d.secret(passwordIn(m.URL))
-		}
+		d.secretsIn(m.URL)
 		c.Models = append(c.Models, m)
 	})
 }

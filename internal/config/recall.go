@@ -95,9 +95,7 @@ func (u *RecallUpstream) read(d *decoder, at place, n *node) {
 		d.fail(at, "needs url, such as http://ontology-query:13018")
 	}
 	u.URL = strings.TrimRight(u.URL, "/")
-	if !d.raw {
-		d.secret(passwordIn(u.URL))
-	}
+	d.secretsIn(u.URL)
 }
 
 func (u *RecallUpstream) fields() []field {

@@ -36,6 +36,7 @@ func (e *Embeddings) read(d *decoder, at place, n *node) {
 		d.fail(at, "needs url and model")
 	}
 	d.secret(e.Key)
+	d.secretsIn(e.URL)
 }
 
 func (e *Embeddings) fields() []field {

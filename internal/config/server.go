@@ -13,7 +13,7 @@ var serverTypes = []string{"stdio", "http", "streamable-http", "sse"}
 
 // ours are the keys of a server that no client has in this form. A client's own key of
 // the same name is a bare number or a boolean, in units that differ from client to client.
-var ours = []string{"timeout", "timeouts", "start", "idle", "isolation", "refresh", "builtin", "proxy", "breaker"}
+var ours = []string{"timeout", "timeouts", "start", "idle", "isolation", "inherit", "refresh", "builtin", "proxy", "breaker"}
 
 // server reads one entry of mcpServers.
 func (d *decoder) server(at place, e entry) Server {
@@ -38,8 +38,9 @@ func (d *decoder) server(at place, e entry) Server {
 	}
 	if !d.raw {
 		s.Cwd = joined(d.dir, s.Cwd)
-		d.secret(passwordIn(s.Proxy))
 	}
+	d.secretsIn(s.Proxy)
+	d.secretsIn(s.URL)
 	return s
 }
 
@@ -48,6 +49,7 @@ func (s *Server) fields() []field {
 		{"command", textInto(&s.Command, checkFilled)},
 		{"args", listInto(&s.Args, nil)},
 		{"env", s.readEnv},
+		{"inherit", s.readInherit},
 		{"cwd", textInto(&s.Cwd, checkFilled)},
 		{"url", textInto(&s.URL, urlLike("https://example.com/mcp"))},
 		{"headers", s.readHeaders},
@@ -149,8 +151,26 @@ func (s *Server) readEnv(d *decoder, at place, n *node) {
 		}
 		if v, ok := d.checked(inner, e.value, nil); ok {
 			s.Env[e.key] = v
+			d.guarded(e.key, v)
 		}
 	})
+}
+
+// readInherit takes names of variables, or all.
+func (s *Server) readInherit(d *decoder, at place, n *node) {
+	if n.kind != list {
+		if v, ok := d.checked(at, n, nil); ok && v != "all" {
+			d.fail(at, "expected all, or a list of variables, such as [GITHUB_TOKEN, AWS_*]")
+		}
+		s.Inherit = []string{"*"}
+		return
+	}
+	listInto(&s.Inherit, func(name string) string {
+		if name == "" || strings.ContainsAny(name, "=\x00") {
+			return `is not a variable's name; it may not be empty or hold "="`
+		}
+		return ""
+	})(d, at, n)
 }
 
 func (s *Server) readHeaders(d *decoder, at place, n *node) {
@@ -162,9 +182,7 @@ func (s *Server) readHeaders(d *decoder, at place, n *node) {
 		}
 		if v, ok := d.checked(inner, e.value, checkHeaderValue); ok {
 			s.Headers[e.key] = v
-			if !d.raw {
-				d.secret(v)
-			}
+			d.secret(v)
 		}
 	})
 }
@@ -228,6 +246,9 @@ func (s *Server) mismatches() []mismatch {
 	var out []mismatch
 	if s.Command == "" && len(s.Args) > 0 {
 		out = append(out, mismatch{"args", "command", func() { s.Args = nil }})
+	}
+	if s.Command == "" && len(s.Inherit) > 0 {
+		out = append(out, mismatch{"inherit", "command", func() { s.Inherit = nil }})
 	}
 	if s.Command == "" && s.Cwd != "" {
 		out = append(out, mismatch{"cwd", "command", func() { s.Cwd = "" }})

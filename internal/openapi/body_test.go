@@ -202,3 +202,22 @@ func TestServers(t *testing.T) {
 		t.Errorf("a document without an address needs one: %v", err)
 	}
 }
+
+func TestQueryOfABaseIsSentAndNotShown(t *testing.T) {
+	doc := `{"openapi":"3.1.0","info":{"title":"T","version":"1"},"paths":{"/p":{"get":{"operationId":"p","parameters":[{"name":"q","in":"query","schema":{"type":"string"}}],"responses":{}}}}}`
+	d, err := openapi.Read([]byte(doc), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ops, _ := d.Operations(openapi.Filter{})
+	for _, c := range []struct{ base, url, shown string }{
+		{"https://a.example/v1?key=s3cret&x", "https://a.example/v1/p?key=s3cret&x&q=1", "https://a.example/v1/p?key=<key>&<base>&q=1"},
+		{"https://me:s3cret@a.example?key=s3cret", "https://me:s3cret@a.example/p?key=s3cret&q=1", "https://a.example/p?key=<key>&q=1"},
+		{"https://a.example", "https://a.example/p?q=1", "https://a.example/p?q=1"},
+	} {
+		req, err := ops[0].Request([]byte(`{"q":"1"}`), c.base)
+		if err != nil || req.URL != c.url || !strings.Contains(req.Curl(), "'"+c.shown+"'") {
+			t.Errorf("%s: %v, %s, %s", c.base, err, req.URL, req.Curl())
+		}
+	}
+}

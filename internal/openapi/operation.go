@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 	"sync"
+
+	"github.com/toolfit/toolfit/internal/origin"
 )
 
 // Operation is one operation of a document, as a tool. It is safe for concurrent use.
@@ -15,6 +17,8 @@ type Operation struct {
 	Path       string
 	Tags       []string
 	Definition json.RawMessage // of the tool; read-only
+	Base       string          // where its requests begin, as the document has it; "" where that is no address
+	Origin     string          // scheme, host and port of Base
 
 	doc   *Document
 	entry *entry
@@ -28,6 +32,7 @@ func (d *Document) Operations(f Filter) ([]*Operation, []Problem) {
 	bad := problems{list: slices.Clone(d.problems)}
 	var out []*Operation
 	var scratch []byte
+	var last, base, host string // most operations are where the one before is
 	for _, e := range d.entries {
 		if !f.takes(e) {
 			continue
@@ -41,8 +46,17 @@ func (d *Document) Operations(f Filter) ([]*Operation, []Problem) {
 		if scratch, ok = d.appendTool(scratch[:0], e, op, p, &bad); !ok {
 			continue
 		}
+		if s := p.servers[0]; len(s.Variables) > 0 || s.URL != last {
+			base, host, last = "", "", s.URL
+			if len(s.Variables) > 0 {
+				last = "" // the next one's may have other values
+			}
+			if at, err := p.base("", d.opts); err == nil {
+				base, host = at.String(), origin.Of(at)
+			}
+		}
 		out = append(out, &Operation{
-			Name: e.name, ID: e.id, Method: e.method, Path: e.path, Tags: e.tags, Definition: bytes.Clone(scratch), doc: d, entry: e,
+			Name: e.name, ID: e.id, Method: e.method, Path: e.path, Tags: e.tags, Definition: bytes.Clone(scratch), Base: base, Origin: host, doc: d, entry: e,
 		})
 	}
 	return out, distinct(bad.list)

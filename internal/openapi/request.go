@@ -42,7 +42,13 @@ func (op *Operation) Request(args json.RawMessage, base string) (*Request, error
 	if err := p.setHeaders(r.Header, v); err != nil {
 		return nil, err
 	}
-	r.setURL(at, path, query)
+	shown := query
+	if at.RawQuery != "" {
+		if shown, err = p.queryOf(v, withoutValues(at.RawQuery)); err != nil {
+			return nil, err
+		}
+	}
+	r.setURL(at, path, query, shown)
 	if p.body != nil {
 		if err := r.setBody(p.body, v); err != nil {
 			return nil, err
@@ -52,16 +58,36 @@ func (op *Operation) Request(args json.RawMessage, base string) (*Request, error
 	return r, nil
 }
 
-func (r *Request) setURL(base *url.URL, path, query string) {
-	if query != "" {
-		query = "?" + query
-	}
-	rest := base.Host + strings.TrimRight(base.EscapedPath(), "/") + path + query
-	r.shownURL = base.Scheme + "://" + rest
+func (r *Request) setURL(base *url.URL, path, query, shown string) {
+	rest := base.Host + strings.TrimRight(base.EscapedPath(), "/") + path
+	r.shownURL = base.Scheme + "://" + rest + asQuery(shown)
 	r.URL = r.shownURL
 	if base.User != nil {
-		r.URL = base.Scheme + "://" + base.User.String() + "@" + rest
+		rest = base.User.String() + "@" + rest
 	}
+	if base.User != nil || query != shown {
+		r.URL = base.Scheme + "://" + rest + asQuery(query)
+	}
+}
+
+func asQuery(pairs string) string {
+	if pairs == "" {
+		return ""
+	}
+	return "?" + pairs
+}
+
+// withoutValues is the query of a base as people may see it: a key may stand in it.
+func withoutValues(query string) string {
+	pairs := strings.Split(query, "&")
+	for i, pair := range pairs {
+		if name, _, found := strings.Cut(pair, "="); found {
+			pairs[i] = name + "=<" + name + ">"
+		} else {
+			pairs[i] = "<base>"
+		}
+	}
+	return strings.Join(pairs, "&")
 }
 
 // pathOf fills in the path. No value can add or leave out a part of it.

@@ -3,6 +3,7 @@ package openapi_test
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -236,4 +237,33 @@ func TestLargeSchemasAreCutToWhatModelsCanRead(t *testing.T) {
 	}
 	accepts(t, op, `{"x":{"l":{"r":{}}}}`)
 	rejects(t, op, `{"x":{"l":{"r":7}}}`)
+}
+
+func TestOperationsSayWhereTheyAre(t *testing.T) {
+	get := func(id, servers string) string {
+		return `"/` + id + `":{` + servers + `"get":{"operationId":"` + id + `","responses":{}}}`
+	}
+	variable := func(value string) string {
+		return `"servers":[{"url":"https://{h}.example","variables":{"h":{"default":"` + value + `"}}}],`
+	}
+	doc := `{"openapi":"3.1.0","info":{"title":"T","version":"1"},"servers":[{"url":"https://Own.example:443/v1"}],"paths":{` + strings.Join([]string{
+		get("a", ""), get("b", variable("one")), get("c", variable("two")), get("d", `"servers":[{"url":"https://{h}.example"}],`),
+		get("e", `"servers":[{"url":"/rel"},{"url":"https://second.example"}],`), get("f", ""),
+	}, ",") + `}}`
+	d, err := openapi.Read([]byte(doc), &openapi.Options{URL: "http://spec.example:8080/x/openapi.json"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ops, _ := d.Operations(openapi.Filter{})
+	var got []string
+	for _, op := range ops {
+		got = append(got, op.Name+" "+op.Origin+" "+op.Base)
+	}
+	want := []string{
+		"a https://own.example https://Own.example:443/v1", "b https://one.example https://one.example", "c https://two.example https://two.example",
+		"d  ", "e http://spec.example:8080 http://spec.example:8080/rel", "f https://own.example https://Own.example:443/v1",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q,\nwant %q", got, want)
+	}
 }

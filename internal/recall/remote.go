@@ -9,12 +9,14 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/origin"
 	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
@@ -158,11 +160,15 @@ func Reach(ctx context.Context, u config.RecallUpstream) error {
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.URL+"/health/ready", nil)
 	if err != nil {
-		return fmt.Errorf("reach %s: %w", u.URL, err)
+		return fmt.Errorf("reach %s: %w", origin.Shown(u.URL), err)
 	}
 	res, err := client.Do(req)
 	if err != nil {
-		return fmt.Errorf("reach %s: %w", u.URL, err)
+		var sent *url.Error
+		if errors.As(err, &sent) {
+			err = sent.Err // it repeats the address whole
+		}
+		return fmt.Errorf("reach %s: %w", origin.Shown(u.URL), err)
 	}
 	return res.Body.Close()
 }

@@ -126,6 +126,7 @@ func sampleServer(id tool.ServerID) store.Server {
 		ListedAt: noon, CheckedAt: noon, Tools: []store.Tool{{Name: "one", Definition: json.RawMessage(`{}`)}, {Name: "two", Definition: json.RawMessage(`{}`)}},
 		Prompts: []json.RawMessage{[]byte(`{"name":"p"}`)}, Resources: []json.RawMessage{[]byte(`{"uri":"r:"}`)},
 		Templates: []json.RawMessage{[]byte(`{"uriTemplate":"t:"}`)},
+		Hosts:     []json.RawMessage{[]byte(`{"host":"https://a.example"}`), []byte(`{"host":"https://b.example","held":true}`)},
 	}
 }
 

@@ -151,7 +151,7 @@ func (s *server) dial(ctx context.Context, seat seat, transport string) (conn, e
 	case s.cfg.Builtin != "":
 		return s.startBuiltin()
 	case s.cfg.API != nil:
-		return dialAPI(s.cfg, s.pool.opts.MaxMessage)
+		return s.dialAPI()
 	case transport == "sse":
 		return dialSSE(ctx, s.cfg, s.http, int(s.pool.opts.MaxMessage), h)
 	case s.cfg.URL != "":
@@ -165,7 +165,7 @@ func (s *server) dial(ctx context.Context, seat seat, transport string) (conn, e
 	if err := s.pool.makeRoom(); err != nil {
 		return nil, err
 	}
-	return startProcess(s.cfg, int(s.pool.opts.MaxMessage), &s.tail, h)
+	return startProcess(s.cfg, int(s.pool.opts.MaxMessage), &s.tail, s.listed.Load, h)
 }
 
 // handshake agrees on a revision and returns what the server says about itself.

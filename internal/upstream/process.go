@@ -23,6 +23,10 @@ type process struct {
 	stdin  io.WriteCloser
 	tail   *tail
 	exited chan struct{} // closed when the process and its output are gone
+
+	cfg      config.Server
+	withheld []string    // our variables that it was not given
+	listed   func() bool // whether the server has listed its tools before
 }
 
 // grace is how long a process may take to end by itself: after its input was closed, and
@@ -30,15 +34,16 @@ type process struct {
 const grace = 2 * time.Second
 
 // startProcess starts the server's command in a process group of its own.
-func startProcess(cfg config.Server, limit int, tail *tail, h hooks) (*process, error) {
+func startProcess(cfg config.Server, limit int, tail *tail, listed func() bool, h hooks) (*process, error) {
 	path, err := findCommand(cfg)
 	if err != nil {
 		return nil, err
 	}
 	cmd := exec.Command(path, cfg.Args...)
-	cmd.Dir, cmd.Env = cfg.Cwd, environment(os.Environ(), cfg.Env)
+	p := &process{cmd: cmd, tail: tail, exited: make(chan struct{}), cfg: cfg, listed: listed}
+	cmd.Dir = cfg.Cwd
+	cmd.Env, p.withheld = environment(cfg)
 	procgroup.Own(cmd)
-	p := &process{cmd: cmd, tail: tail, exited: make(chan struct{})}
 	p.link = newLink(cfg.ID, h, func(line []byte) { tail.add("stdout: " + string(line[:min(len(line), 500)])) })
 
 	stdout, childOut, err := os.Pipe()
@@ -87,21 +92,6 @@ func findCommand(cfg config.Server) (string, error) {
 	return path, nil
 }
 
-// environment is what the server's process gets: ours, without what is meant for us alone,
-// and on top what the configuration gives it.
-func environment(ours []string, own map[string]string) []string {
-	env := make([]string, 0, len(ours)+len(own))
-	for _, kv := range ours {
-		if !strings.HasPrefix(kv, "TOOLFIT_") {
-			env = append(env, kv)
-		}
-	}
-	for k, v := range own {
-		env = append(env, k+"="+v)
-	}
-	return env
-}
-
 // run moves messages until the process has ended, then clears up after it.
 func (p *process) run(stdout, stderr *os.File, limit int) {
 	defer close(p.exited)
@@ -145,7 +135,8 @@ func (p *process) settle(stdout, stderr *os.File, readers <-chan struct{}) {
 	closeAll(stdout, stderr)
 }
 
-// why says in one sentence how the process ended, with the last thing it said.
+// why says in one sentence how the process ended, with the last thing it said, and what it
+// may have lacked from the start.
 func (p *process) why(err error) error {
 	how := "ended"
 	if err != nil {
@@ -154,7 +145,11 @@ func (p *process) why(err error) error {
 	if last := p.tail.last(); last != "" {
 		how += ": " + last
 	}
-	return fault.New(fault.UpstreamDown, "server %s %s", p.server, how)
+	f := fault.New(fault.UpstreamDown, "server %s %s", p.server, how)
+	if p.listed() {
+		return f
+	}
+	return f.WithHint("%s", withheldHint(p.cfg, p.withheld, strings.Join(p.tail.all(), "\n")))
 }
 
 // close ends the process and all it started: first by closing its input, then by asking, then by force.
