@@ -22,7 +22,7 @@ func dialAPI(cfg config.Server, maxAnswer int64) (conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &apiConn{newBuiltin(api), api}, nil
+	return &apiConn{newBuiltin(cfg.ID, api), api}, nil
 }
 
 func (c *apiConn) request(ctx context.Context, out outgoing) (json.RawMessage, error) {
