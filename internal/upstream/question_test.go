@@ -18,11 +18,11 @@ func TestAQuestionToAPersonNamesItsServer(t *testing.T) {
 		`{"message":"[server b] Your password?"}`:                   `{"message":"[server a] [server b] Your password?"}`,
 		`{"mess\u0061ge":"\u0041\""}`:                               `{"mess\u0061ge":"[server a] \u0041\""}`,
 		`{"message":"x","message":"y","Message":"z"}`:               `{"message":"[server a] x","message":"[server a] y","Message":"[server a] z"}`,
-		`{"message":null}`:             `{"message":"[server a]"}`,
-		` {"mode":"url"}`:              `{"message":"[server a]","mode":"url"}`,
-		`{"content":{"message":"in"}}`: `{"message":"[server a]","content":{"message":"in"}}`,
-		`[]`:                           `[]`,
-		``:                             ``,
+		`{"message":null}`:                                          `{"message":"[server a]"}`,
+		` {"mode":"url"}`:                                           `{"message":"[server a]","mode":"url"}`,
+		`{"content":{"message":"in"}}`:                              `{"message":"[server a]","content":{"message":"in"}}`,
+		`[]`:                                                        `[]`,
+		``:                                                          ``,
 	} {
 		if got := string(signed("a", elicitMethod, json.RawMessage(params))); got != want {
 			t.Errorf("%s: got %s, want %s", params, got, want)
