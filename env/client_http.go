@@ -8,11 +8,13 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
+
+	"github.com/toolfit/toolfit/internal/origin"
 )
 
 // DialOptions change how a server is reached.
 type DialOptions struct {
-	HTTP   *http.Client // nil: http.DefaultClient
+	HTTP   *http.Client // nil: one that keeps Header to the address it was given for
 	Header http.Header  // sent with every request, such as Authorization
 }
 
@@ -36,8 +38,11 @@ func Dial(ctx context.Context, address string, opts *DialOptions) (*Client, erro
 	return c, nil
 }
 
+// careful is the client of those who bring none.
+var careful = &http.Client{CheckRedirect: origin.Redirect}
+
 func dial(ctx context.Context, u *url.URL, opts *DialOptions) (*Client, error) {
-	at := address{url: u.String(), http: http.DefaultClient}
+	at := address{url: u.String(), http: careful}
 	if opts != nil {
 		at.header = opts.Header
 		if opts.HTTP != nil {

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -255,4 +256,19 @@ func TestAnAnswerOnAPipeThatCannotBeReadFailsItsCall(t *testing.T) {
 	if err := c.Call(t.Context(), "mean", nil, nil); err == nil || !strings.Contains(err.Error(), "mean: the answer cannot be read") {
 		t.Errorf("got %v", err)
 	}
+}
+
+func TestHeadersDoNotFollowARedirectToAnotherHost(t *testing.T) {
+	var reached atomic.Int32
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Add(1) }))
+	defer other.Close()
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, other.URL, http.StatusTemporaryRedirect)
+	}))
+	defer web.Close()
+	_, err := env.Dial(t.Context(), web.URL, &env.DialOptions{Header: http.Header{"X-Api-Key": {"s3cret"}}})
+	if err == nil || !strings.Contains(err.Error(), other.URL) || reached.Load() != 0 {
+		t.Errorf("got %v, and %d requests came", err, reached.Load())
+	}
+	http.DefaultClient.CloseIdleConnections()
 }

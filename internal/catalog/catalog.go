@@ -23,6 +23,7 @@ import (
 	"github.com/toolfit/toolfit/internal/fit"
 	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/project"
+	"github.com/toolfit/toolfit/internal/rawjson"
 	"github.com/toolfit/toolfit/internal/store"
 	"github.com/toolfit/toolfit/internal/tool"
 	"github.com/toolfit/toolfit/internal/upstream"
@@ -133,6 +134,10 @@ func (c *Catalog) fromRow(row store.Server) *known {
 		Era: mcp.Era(row.Era), TTL: row.TTL, Private: row.PrivateTo != "",
 	}
 	k.privateTo = row.PrivateTo
+	for _, raw := range row.Hosts {
+		name, _ := rawjson.String(raw)
+		k.offer.Hosts = append(k.offer.Hosts, name)
+	}
 	for _, t := range row.Tools {
 		if def, ok := c.stored(row.ID, t.Definition); ok {
 			k.offer.Tools = append(k.offer.Tools, def)
@@ -180,7 +185,7 @@ func (c *Catalog) Apply(cfg *config.Config) {
 		}
 		k.cfg = s
 		k.checkOwner()
-		c.lister.Recognise(s.ID, k.offer)
+		c.lister.Recognise(s.ID, k.trusted())
 	}
 	changed := c.rebuild()
 	c.mu.Unlock()

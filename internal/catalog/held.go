@@ -25,6 +25,7 @@ const (
 	ResourceKind     Kind = "resource"
 	TemplateKind     Kind = "template"
 	InstructionsKind Kind = "instructions"
+	HostKind         Kind = "host" // an origin that the remote description of an API sends calls and credentials to
 )
 
 // pin names something that a server offers.
@@ -55,7 +56,7 @@ func (p pin) subject() string {
 	return string(p.kind) + " " + p.name
 }
 
-var kinds = map[Kind]struct{}{ToolKind: {}, PromptKind: {}, ResourceKind: {}, TemplateKind: {}, InstructionsKind: {}}
+var kinds = map[Kind]struct{}{ToolKind: {}, PromptKind: {}, ResourceKind: {}, TemplateKind: {}, InstructionsKind: {}, HostKind: {}}
 
 // hold is what is known of something that is kept from callers until somebody approves it.
 type hold struct {
@@ -89,6 +90,11 @@ func offers(l upstream.Listing) iter.Seq2[pin, json.RawMessage] {
 				return
 			}
 		}
+		for _, host := range l.Hosts {
+			if !yield(pin{HostKind, host}, rawjson.AppendString(nil, host)) {
+				return
+			}
+		}
 	}
 }
 
@@ -108,6 +114,29 @@ func (k *known) letThrough(p pin, now json.RawMessage) json.RawMessage {
 		return nil
 	}
 	return h.was
+}
+
+// keptHosts are the hosts of a new listing, and the approved ones that it lacks: else a
+// description that names none for a while would start anew. The caller holds mu.
+func (k *known) keptHosts(listed []string) []string {
+	hosts := slices.Clone(listed)
+	for _, host := range k.trusted().Hosts {
+		if !slices.Contains(listed, host) {
+			hosts = append(hosts, host)
+		}
+	}
+	return hosts
+}
+
+// trusted is what the pool is told of a server: its offer, with the hosts that are approved.
+// The caller holds mu.
+func (k *known) trusted() upstream.Listing {
+	l := k.offer
+	l.Hosts = slices.DeleteFunc(slices.Clone(l.Hosts), func(host string) bool {
+		_, held := k.held[pin{HostKind, host}]
+		return held
+	})
+	return l
 }
 
 // Held is something of a server's that waits for approval, or is kept out.
@@ -183,6 +212,7 @@ func (c *Catalog) decide(ctx context.Context, id tool.ServerID, change func(held
 	}
 	c.mu.Lock()
 	k.held = held
+	c.lister.Recognise(id, k.trusted())
 	profiles := c.rebuild()
 	c.mu.Unlock()
 	c.announce(profiles)
@@ -201,6 +231,10 @@ func (c *Catalog) pin(k *known, l upstream.Listing) (held map[pin]hold, news []s
 	first, auto := k.listedAt.IsZero(), c.config.Approve == "auto"
 	before := maps.Collect(offers(k.offer))
 	for p, now := range offers(l) {
+		first, auto := first, auto
+		if p.kind == HostKind { // credentials go there: a new one is held whatever approve says
+			first, auto = len(k.offer.Hosts) == 0, false
+		}
 		was, known := before[p]
 		h, waits := k.held[p]
 		what := "is new"
@@ -228,7 +262,7 @@ func (c *Catalog) pin(k *known, l upstream.Listing) (held map[pin]hold, news []s
 				was = h.was
 			}
 			held[p] = hold{was: was}
-			what += " and is held until approved"
+			what += " and is held until approved: toolfit servers approve " + string(k.cfg.ID)
 		}
 		news = append(news, p.subject()+" "+what)
 	}

@@ -83,13 +83,13 @@ func TestNoTwoThingsOfAServerAreCalledTheSame(t *testing.T) {
 
 func TestManyChangesAreLoggedInFewLines(t *testing.T) {
 	c := &Catalog{config: &config.Config{Approve: "changed"}}
-	k := &known{listedAt: time.Unix(1, 0)}
+	k := &known{cfg: config.Server{ID: "s"}, listedAt: time.Unix(1, 0)}
 	var l upstream.Listing
 	for i := range 1000 {
 		l.Resources = append(l.Resources, []byte(fmt.Sprintf(`{"uri":"r:%d"}`, i)))
 	}
 	held, news := c.pin(k, l)
-	if len(held) != 1000 || len(news) != maxNews+1 || news[0] != "resource r:0 is new and is held until approved" || news[maxNews] != "980 more are new or have another definition" {
+	if len(held) != 1000 || len(news) != maxNews+1 || news[0] != "resource r:0 is new and is held until approved: toolfit servers approve s" || news[maxNews] != "980 more are new or have another definition" {
 		t.Errorf("%d held, %q", len(held), news)
 	}
 }

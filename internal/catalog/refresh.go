@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/rawjson"
 	"github.com/toolfit/toolfit/internal/store"
 	"github.com/toolfit/toolfit/internal/tool"
 	"github.com/toolfit/toolfit/internal/upstream"
@@ -63,6 +64,7 @@ func (c *Catalog) listed(ctx context.Context, k *known, l upstream.Listing, turn
 		c.mu.Unlock()
 		return nil
 	}
+	l.Hosts = k.keptHosts(l.Hosts)
 	held, news := c.pin(k, l)
 	id, privateTo := k.cfg.ID, ""
 	if l.Private {
@@ -84,6 +86,7 @@ func (c *Catalog) listed(ctx context.Context, k *known, l upstream.Listing, turn
 	c.mu.Lock()
 	l.Notes = nil
 	k.offer, k.held, k.privateTo, k.answered = l, held, privateTo, turn
+	c.lister.Recognise(id, k.trusted())
 	k.listedAt, k.checkedAt, k.reason, k.failures, k.retryAt = now, now, "", 0, time.Time{}
 	changed := c.rebuild()
 	k.triedOnce() // last: who waits for it reads the views next
@@ -103,6 +106,9 @@ func toRow(id tool.ServerID, l upstream.Listing, held map[pin]hold) store.Server
 	}
 	for _, p := range l.Prompts {
 		row.Prompts = append(row.Prompts, p.Raw)
+	}
+	for _, host := range l.Hosts {
+		row.Hosts = append(row.Hosts, rawjson.AppendString(nil, host))
 	}
 	for p, h := range held {
 		row.Held = append(row.Held, store.Held{Kind: string(p.kind), Name: p.name, KeptOut: h.out, Was: h.was})

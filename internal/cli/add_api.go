@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/config"
+	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/httpapi"
 	"github.com/toolfit/toolfit/internal/openapi"
 )
@@ -15,6 +16,7 @@ import (
 type addedAPI struct {
 	Added    string            `json:"added"`
 	File     string            `json:"file"`
+	Base     string            `json:"base,omitempty"` // where credentials go, as it was written
 	Tools    int               `json:"tools"`
 	Problems []openapi.Problem `json:"problems"`
 }
@@ -33,6 +35,12 @@ func (c *command) addAPI(ctx context.Context, path string, s config.Server) erro
 		return err
 	}
 	answer.Problems = append(answer.Problems, api.Problems()...)
+	if s.API.Remote() && len(s.API.Auth) > 0 && s.API.Base == "" {
+		if err := fixBase(ctx, api, s.API); err != nil {
+			return err
+		}
+		answer.Base = s.API.Base
+	}
 	if s.API.Spec, err = specFrom(path, s.API.Spec); err != nil {
 		return err
 	}
@@ -43,6 +51,9 @@ func (c *command) addAPI(ctx context.Context, path string, s config.Server) erro
 		return c.printJSON(answer)
 	}
 	fmt.Fprintf(c.env.Out, "added %s to %s: %d tools\n", s.ID, path, answer.Tools)
+	if answer.Base != "" {
+		fmt.Fprintf(c.env.Out, "its credentials go to %s, as the description says now; later it cannot move them\n", answer.Base)
+	}
 	if len(answer.Problems) > 0 {
 		fmt.Fprintln(c.env.Err, "what is sound is used; wrong in the description:")
 	}
@@ -50,6 +61,16 @@ func (c *command) addAPI(ctx context.Context, path string, s config.Server) erro
 		fmt.Fprintf(c.env.Err, "  %s: %s\n", p.Pointer, p.Message)
 	}
 	return nil
+}
+
+// fixBase writes down where the credentials of an API go: a remote description may say
+// something else tomorrow.
+func fixBase(ctx context.Context, api *httpapi.API, cfg *config.API) (err error) {
+	if cfg.Base, err = api.Base(ctx); err == nil && cfg.Base == "" {
+		err = fault.New(fault.BadConfig, "the description names no address for all of its operations").
+			WithHint("say with --base where the API is and its credentials go")
+	}
+	return err
 }
 
 // specFrom is the description's file as the configuration has to name it: from its own folder.

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"maps"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -36,6 +37,15 @@ type Credential struct {
 	Scopes       []string // none takes the document's word
 }
 
+// Remote tells whether the description is read from an address: somebody else can change it.
+func (a *API) Remote() bool { return isAddress(a.Spec) }
+
+// NeedsTokenURL tells whether the credential is exchanged for a token at an address that the
+// configuration does not name.
+func (c Credential) NeedsTokenURL() bool {
+	return c.Value == "" && c.ClientID != "" && c.TokenURL == ""
+}
+
 // readAPIs reads apis. An API shares its name space with servers: it is one.
 func (c *draft) readAPIs(d *decoder, at place, n *node) {
 	d.each(at, n, func(inner place, e entry) {
@@ -64,8 +74,8 @@ func (d *decoder) api(at place, e entry) Server {
 	}
 	before := len(d.problems)
 	d.object(at, e.value, s.apiFields())
-	if len(d.problems) == before && s.API.Spec == "" {
-		d.fail(at, "needs spec: a file or an address")
+	if len(d.problems) == before {
+		s.API.check(d, at)
 	}
 	if !d.raw {
 		if !isAddress(s.API.Spec) {
@@ -74,6 +84,22 @@ func (d *decoder) api(at place, e entry) Server {
 		d.secret(passwordIn(s.Proxy))
 	}
 	return s
+}
+
+// check reports what is missing. Whoever serves a remote description could have credentials
+// sent to any host, so where they go must stand here.
+func (a *API) check(d *decoder, at place) {
+	switch {
+	case a.Spec == "":
+		d.fail(at, "needs spec: a file or an address")
+	case a.Remote() && len(a.Auth) > 0 && a.Base == "":
+		d.fail(at, "needs base beside auth, since spec is an address: a remote description must not choose where credentials go; add base: https://…, the API's own address")
+	}
+	for _, name := range slices.Sorted(maps.Keys(a.Auth)) {
+		if a.Remote() && a.Auth[name].NeedsTokenURL() {
+			d.fail(at, "auth.%s needs tokenUrl, since spec is an address: a remote description must not choose where credentials go; add tokenUrl: https://…", name)
+		}
+	}
 }
 
 func isAddress(s string) bool {

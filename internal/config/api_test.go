@@ -102,11 +102,28 @@ func TestAPIIsWrittenAndTakenOut(t *testing.T) {
 }
 
 func TestAPIThatIsAddedWhileRunning(t *testing.T) {
-	a, err := ParseServer("etc/toolfit.yaml", []byte(`{"name":"pets","spec":"https://example.com/openapi.json","auth":{"key":"${KEY}"}}`), variables("KEY", "k3y-k3y-k3y"))
+	a, err := ParseServer("etc/toolfit.yaml", []byte(`{"name":"pets","spec":"https://example.com/openapi.json","base":"https://example.com","auth":{"key":"${KEY}"}}`), variables("KEY", "k3y-k3y-k3y"))
 	if err != nil || a.API == nil || a.API.Auth["key"].Value != "k3y-k3y-k3y" || a.Secret {
 		t.Errorf("got %+v, %v", a, err)
 	}
 	if a, err = ParseServer("etc/toolfit.yaml", []byte(`{"name":"pets","spec":"x.json","auth":{"key":{"value":"plain"}}}`), nil); err != nil || !a.Secret {
 		t.Errorf("a credential in the text is a secret: %+v, %v", a, err)
+	}
+}
+
+func TestARemoteDescriptionDoesNotChooseWhereCredentialsGo(t *testing.T) {
+	const remote = "apis:\n  pets:\n    spec: https://example.com/openapi.json\n"
+	for _, c := range []struct{ name, text, want string }{
+		{"a key needs base", remote + "    auth: {key: k3y}\n", "toolfit.yaml:2: apis.pets: needs base beside auth"},
+		{"client credentials need tokenUrl", remote + "    base: https://example.com\n    auth: {oauth: {clientId: me, clientSecret: s3cret}}\n", "toolfit.yaml:2: apis.pets: auth.oauth needs tokenUrl"},
+		{"both are said at once", remote + "    auth: {oauth: {clientId: me, clientSecret: s3cret}}\n", "auth.oauth needs tokenUrl"},
+		{"with both it is fine", remote + "    base: https://example.com\n    auth: {oauth: {clientId: me, clientSecret: s3cret, tokenUrl: \"https://example.com/t\"}}\n", ""},
+		{"without auth it is fine", remote, ""},
+		{"a file is the operator's own word", "apis: {pets: {spec: pets.yaml, auth: {key: k3y}}}\n", ""},
+	} {
+		_, err := Parse("toolfit.yaml", []byte(c.text), nil)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", c.name, err)
+		}
 	}
 }

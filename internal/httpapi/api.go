@@ -39,8 +39,9 @@ type API struct {
 
 // Options change an API. The zero value is usable.
 type Options struct {
-	MaxAnswer int64            // most bytes of an answer, unpacked; 0: 16 MiB
-	Now       func() time.Time // nil: time.Now
+	MaxAnswer int64                    // most bytes of an answer, unpacked; 0: 16 MiB
+	Trusted   func(origin string) bool // whether requests may go where a remote description says; nil: they may
+	Now       func() time.Time         // nil: time.Now
 }
 
 // tools is one description, ready to be used. It is never changed.
@@ -49,6 +50,7 @@ type tools struct {
 	byName   map[string]*openapi.Operation
 	list     []byte // the result of tools/list
 	problems []openapi.Problem
+	hosts    []string // see API.Hosts
 }
 
 // New makes an API of a server whose API is set. Nothing is read yet. Close ends it.
@@ -68,12 +70,8 @@ func New(cfg config.Server, opts *Options) (*API, error) {
 	if err != nil {
 		return nil, err
 	}
-	var secret []string
-	for name := range cfg.Headers {
-		secret = append(secret, name)
-	}
-	a.client = &http.Client{Transport: transport, CheckRedirect: follow(secret)}
-	a.wallet = &wallet{who: a.who, held: cfg.API.Auth, client: a.client, now: a.opts.Now}
+	a.client = &http.Client{Transport: transport, CheckRedirect: follow}
+	a.wallet = &wallet{who: a.who, held: cfg.API.Auth, client: a.client, trusts: a.trusts, now: a.opts.Now}
 	a.source = source{spec: cfg.API.Spec, client: a.client, limit: maxDocument}
 	return a, nil
 }
@@ -176,6 +174,9 @@ func (a *API) read(data []byte) (*tools, error) {
 		t.list = append(t.list, op.Definition...)
 	}
 	t.list = append(t.list, "]}"...)
+	if cfg.Remote() {
+		t.hosts = hosts(cfg, doc, ops)
+	}
 	return t, nil
 }
 
@@ -235,6 +236,11 @@ func (a *API) Curl(ctx context.Context, params json.RawMessage) (string, error) 
 
 // call carries one call out: one request, one answer.
 func (a *API) call(ctx context.Context, op *openapi.Operation, args json.RawMessage) (json.RawMessage, error) {
+	if a.cfg.API.Base == "" {
+		if err := a.trusts(op.Origin); err != nil {
+			return nil, err
+		}
+	}
 	req, err := a.prepare(op, args)
 	if err != nil {
 		return nil, err

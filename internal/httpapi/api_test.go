@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -31,6 +32,7 @@ const pets = `{"openapi":"3.0.3","info":{"title":"Pets","version":"2"},
  "/pets/{id}":{"get":{"operationId":"getPet","parameters":[{"name":"id","in":"path","required":true,"schema":{"type":"integer"}}],"responses":{"200":{"description":"ok"}}},
   "put":{"operationId":"putPet","security":[{"key":[]}],"parameters":[{"name":"id","in":"path","required":true,"schema":{"type":"integer"}}],
    "requestBody":{"content":{"application/json":{"schema":{"type":"object","properties":{"name":{"type":"string"}}}}}},"responses":{"200":{"description":"ok"}}}},
+ "/keyed":{"get":{"operationId":"keyed","security":[{"key":[]}],"responses":{"200":{"description":"ok"}}}},
  "/secret":{"get":{"operationId":"secret","security":[{"oauth":["read"]}],"responses":{"200":{"description":"ok"}}}},
  "/broken":{"get":{"operationId":"broken","parameters":[{"$ref":"#/components/parameters/None"}],"responses":{}}}},
 "components":{"securitySchemes":{"key":{"type":"apiKey","in":"header","name":"X-Key"},
@@ -218,19 +220,41 @@ func TestAnswersThatAreNotWhatWasPromised(t *testing.T) {
 }
 
 func TestCredentialDoesNotFollowARedirectToAnotherHost(t *testing.T) {
-	w, other := newWorld(t), newWorld(t)
-	w.mux.HandleFunc("GET /v2/secret", func(rw http.ResponseWriter, r *http.Request) {
-		http.Redirect(rw, r, other.URL+"/x", http.StatusFound)
-	})
-	other.mux.HandleFunc("GET /x", func(rw http.ResponseWriter, r *http.Request) {
-		fmt.Fprintf(rw, "got %q %q", r.Header.Get("Authorization"), r.Header.Get("X-Team"))
+	w, other := newWorld(t), newWorld(t) // one address, two ports
+	elsewhere := func(rw http.ResponseWriter, r *http.Request) {
+		http.Redirect(rw, r, other.URL+"/x", http.StatusTemporaryRedirect)
+	}
+	for _, route := range []string{"GET /v2/secret", "GET /v2/keyed", "GET /openapi.json", "POST /token"} {
+		w.mux.HandleFunc(route, elsewhere)
+	}
+	var reached int
+	other.mux.HandleFunc("/x", func(rw http.ResponseWriter, r *http.Request) {
+		reached++
+		for name := range r.Header {
+			if name != "Accept" && name != "User-Agent" && name != "Accept-Encoding" { // the last is the transport's own
+				t.Errorf("%s carries %s", r.Method, name)
+			}
+		}
+		io.WriteString(rw, pets)
 	})
 	a := w.api(t, func(s *config.Server) {
-		s.API.Auth = map[string]config.Credential{"oauth": {Value: "t0ken"}}
+		s.API.Auth = map[string]config.Credential{"oauth": {Value: "t0ken"}, "key": {Value: "s3cret"}}
 		s.Headers = map[string]string{"X-Team": "blue"}
+		s.API.Spec = w.URL + "/openapi.json"
 	})
-	if got, err := call(t, a, "secret", `{}`); err != nil || !strings.Contains(got, `got \"\" \"\"`) {
-		t.Errorf("got %s, %v", got, err)
+	for _, name := range []string{"secret", "keyed"} {
+		if _, err := call(t, a, name, `{}`); err != nil {
+			t.Error(err)
+		}
+	}
+	if reached != 3 {
+		t.Errorf("%d requests came, want the description and two calls", reached)
+	}
+	asking := w.api(t, func(s *config.Server) {
+		s.API.Auth = map[string]config.Credential{"oauth": {ClientID: "me", ClientSecret: "s3cret"}}
+	})
+	if _, err := call(t, asking, "secret", `{}`); !fault.Is(err, fault.Unauthorized) || reached != 3 {
+		t.Errorf("a token is asked for elsewhere: %v, %d requests", err, reached)
 	}
 }
 
@@ -297,5 +321,52 @@ func TestDescriptionThatCannotBeHad(t *testing.T) {
 		if _, err := a.Hello(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %s", spec, err, want)
 		}
+	}
+}
+
+func TestNothingIsSentToAHostThatARemoteDescriptionChoseAndNobodyApproved(t *testing.T) {
+	w, other := newWorld(t), newWorld(t)
+	w.mux.HandleFunc("GET /openapi.json", func(rw http.ResponseWriter, _ *http.Request) {
+		io.WriteString(rw, strings.NewReplacer("TOKEN", other.URL+"/token", `"/v2"`, `"`+w.URL+`/v2"`).Replace(pets))
+	})
+	w.mux.HandleFunc("/v2/", func(http.ResponseWriter, *http.Request) {})
+	other.mux.HandleFunc("/", func(http.ResponseWriter, *http.Request) { t.Error("a host that nobody approved is reached") })
+	var approved []string
+	remote := func(change func(*config.API)) *API {
+		cfg := config.Server{ID: "pets", API: &config.API{Spec: w.URL + "/openapi.json", Layout: "flat"}}
+		cfg.API.Auth = map[string]config.Credential{"oauth": {ClientID: "me", ClientSecret: "s3cret"}}
+		change(cfg.API)
+		a, err := New(cfg, &Options{Trusted: func(host string) bool { return slices.Contains(approved, host) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(a.Close)
+		if _, err := a.Count(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	a := remote(func(*config.API) {})
+	want := []string{w.URL, other.URL}
+	slices.Sort(want)
+	if got := a.Hosts(); !slices.Equal(got, want) {
+		t.Errorf("hosts %v, want %v", got, want)
+	}
+	if _, err := call(t, a, "getPet", `{"id":1}`); !fault.Is(err, fault.Forbidden) || !fault.NotActed(err) || !strings.Contains(fault.As(err).Hint, "toolfit servers approve pets") {
+		t.Errorf("got %v", err)
+	}
+	approved = []string{w.URL}
+	if _, err := call(t, a, "getPet", `{"id":1}`); err != nil {
+		t.Errorf("got %v", err)
+	}
+	if _, err := call(t, a, "secret", `{}`); !fault.Is(err, fault.Forbidden) || !strings.Contains(err.Error(), other.URL) {
+		t.Errorf("the token: got %v", err)
+	}
+	approved = nil
+	own := remote(func(cfg *config.API) {
+		cfg.Base, cfg.Auth["oauth"] = w.URL+"/v2", config.Credential{ClientID: "me", ClientSecret: "s3cret", TokenURL: w.URL + "/token"}
+	})
+	if _, err := call(t, own, "getPet", `{"id":1}`); err != nil || own.Hosts() != nil {
+		t.Errorf("what the configuration names is asked about: %v, %v", own.Hosts(), err)
 	}
 }

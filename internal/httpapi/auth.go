@@ -19,6 +19,7 @@ type wallet struct {
 	who    string
 	held   map[string]config.Credential
 	client *http.Client
+	trusts func(host string) error // nil where a description may choose the host
 	now    func() time.Time
 
 	mu     sync.Mutex
@@ -89,6 +90,8 @@ func (w *wallet) secret(ctx context.Context, s openapi.Scheme) (string, error) {
 	address, scopes := s.TokenURL, s.Scopes
 	if c.TokenURL != "" {
 		address = c.TokenURL
+	} else if err := w.trusts(originOf(address)); err != nil {
+		return "", err
 	}
 	if len(c.Scopes) > 0 {
 		scopes = c.Scopes

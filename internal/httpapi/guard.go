@@ -15,6 +15,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/origin"
 )
 
 // guard decides which addresses may be dialled. It is asked for the address itself, after
@@ -130,33 +131,13 @@ func (g guard) transport(proxy string) (*http.Transport, error) {
 	return t, nil
 }
 
-// maxRedirects bounds how far one request is sent on.
-const maxRedirects = 5
-
 // follow decides about a redirect. Only reading requests are sent on: another one would be
-// done twice, or as something else. A credential never leaves the host it was meant for,
-// and encryption is never given up.
-func follow(secret []string) func(*http.Request, []*http.Request) error {
-	return func(r *http.Request, via []*http.Request) error {
-		first := via[0]
-		switch {
-		case first.Method != http.MethodGet && first.Method != http.MethodHead:
-			return http.ErrUseLastResponse
-		case len(via) > maxRedirects:
-			return fault.New(fault.UpstreamProtocol, "more than %d redirects", maxRedirects)
-		case first.URL.Scheme == "https" && r.URL.Scheme != "https":
-			return fault.New(fault.UpstreamProtocol, "a redirect leads from https to %s", r.URL.Scheme)
-		case r.URL.Scheme != "http" && r.URL.Scheme != "https":
-			return fault.New(fault.UpstreamProtocol, "a redirect leads to %s", r.URL.Scheme)
-		}
-		if !strings.EqualFold(r.URL.Host, first.URL.Host) {
-			for _, name := range append([]string{"Authorization", "Cookie"}, secret...) {
-				r.Header.Del(name)
-			}
-			r.Header.Del("Referer") // it could carry a key that stood in the query
-		}
-		return nil
+// done twice, or as something else.
+func follow(r *http.Request, via []*http.Request) error {
+	if method := via[0].Method; method != http.MethodGet && method != http.MethodHead {
+		return http.ErrUseLastResponse
 	}
+	return origin.Redirect(r, via)
 }
 
 // explain says why a request got no answer. The address is left out: a key may stand in it.

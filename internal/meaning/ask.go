@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/config"
@@ -34,6 +36,10 @@ func (m *Model) ask(ctx context.Context, s config.Embeddings, texts []string) ([
 	}
 	resp, err := m.opts.HTTP.Do(req)
 	if err != nil {
+		var sent *url.Error
+		if errors.As(err, &sent) {
+			err = sent.Err // without the address, in which a key may stand
+		}
 		return nil, fmt.Errorf("ask for embeddings: %w", err)
 	}
 	defer resp.Body.Close()

@@ -19,6 +19,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/catalog"
 	"github.com/toolfit/toolfit/internal/config"
+	"github.com/toolfit/toolfit/internal/origin"
 )
 
 const (
@@ -62,7 +63,7 @@ func New(settings func() config.Embeddings, opts *Options) *Model {
 		m.opts = *opts
 	}
 	if m.opts.HTTP == nil {
-		m.opts.HTTP = &http.Client{}
+		m.opts.HTTP = &http.Client{CheckRedirect: origin.Redirect}
 	}
 	if m.opts.Logger == nil {
 		m.opts.Logger = slog.New(slog.DiscardHandler)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -204,4 +205,24 @@ func FuzzAnswer(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestKeyAndTextsDoNotFollowARedirectToAnotherHost(t *testing.T) {
+	other := newEndpoint(t)
+	first := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, other.URL+"/v1/embeddings", http.StatusTemporaryRedirect)
+	}))
+	defer first.Close()
+	var log strings.Builder
+	m := New(func() config.Embeddings {
+		return config.Embeddings{URL: first.URL + "/v1?key=s3cret", Model: "small", Key: "k3y"}
+	},
+		&Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	defer m.Close()
+	if got := known(t, m, texts(3)); got != nil || other.requests() != 0 {
+		t.Errorf("got %v by %d requests", got, other.requests())
+	}
+	if !strings.Contains(log.String(), other.URL) || strings.Contains(log.String(), "s3cret") {
+		t.Errorf("the log says %s", log.String())
+	}
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 	"sync"
+
+	"github.com/toolfit/toolfit/internal/origin"
 )
 
 // Operation is one operation of a document, as a tool. It is safe for concurrent use.
@@ -15,6 +17,8 @@ type Operation struct {
 	Path       string
 	Tags       []string
 	Definition json.RawMessage // of the tool; read-only
+	Base       string          // where its requests begin, as the document has it; "" where that is no address
+	Origin     string          // scheme, host and port of Base
 
 	doc   *Document
 	entry *entry
@@ -41,9 +45,13 @@ func (d *Document) Operations(f Filter) ([]*Operation, []Problem) {
 		if scratch, ok = d.appendTool(scratch[:0], e, op, p, &bad); !ok {
 			continue
 		}
-		out = append(out, &Operation{
+		o := &Operation{
 			Name: e.name, ID: e.id, Method: e.method, Path: e.path, Tags: e.tags, Definition: bytes.Clone(scratch), doc: d, entry: e,
-		})
+		}
+		if at, err := p.base("", d.opts); err == nil {
+			o.Base, o.Origin = at.String(), origin.Of(at)
+		}
+		out = append(out, o)
 	}
 	return out, distinct(bad.list)
 }

@@ -87,6 +87,9 @@ func readScheme(n *node) Scheme {
 	return Scheme{Kind: Other}
 }
 
+// Schemes are the ways to authenticate that the document knows.
+func (d *Document) Schemes() []Scheme { return d.schemes }
+
 // readSecurity reads the alternatives of an operation, else those of the whole document.
 // It tells whether the operation says that it needs none.
 func (d *Document) readSecurity(op *node, bad *problems) (alternatives [][]Scheme, public bool) {

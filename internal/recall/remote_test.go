@@ -5,8 +5,10 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/toolfit/toolfit/internal/fault"
 )
@@ -82,5 +84,22 @@ func TestAToolThatIsGoneIsNotTakenForAServerThatIsGone(t *testing.T) {
 	w.do(askAction) // reads the list of the server
 	if res := w.do(askCall); res.Code != 404 || !strings.Contains(res.Body.String(), toolNotFound) {
 		t.Errorf("the server is known: %d %s", res.Code, res.Body)
+	}
+}
+
+func TestAServiceIsFollowedNowhereElse(t *testing.T) {
+	reached := 0
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached++ }))
+	defer other.Close()
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, other.URL, http.StatusTemporaryRedirect)
+	}))
+	defer service.Close()
+	s := &remote{name: "s", base: service.URL, timeout: time.Minute, client: newClient(), limit: 1 << 10}
+	defer s.client.CloseIdleConnections()
+	for _, method := range []string{http.MethodGet, http.MethodPost} {
+		if _, err := s.ask(t.Context(), question{method: method, path: "/x", account: Account{ID: "a1"}}, ""); err == nil || reached != 0 {
+			t.Errorf("%s: %v, and %d requests came elsewhere", method, err, reached)
+		}
 	}
 }

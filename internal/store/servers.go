@@ -19,13 +19,14 @@ type Server struct {
 	Prompts      []json.RawMessage // byte for byte as received, as are the next two
 	Resources    []json.RawMessage
 	Templates    []json.RawMessage
-	Held         []Held        // of all that
-	Era          string        // the protocol era it is spoken to in; "" when it is not known
-	TTL          time.Duration // how long the lists count as fresh; negative when the server does not say
-	PrivateTo    string        // a digest of the credentials that the lists are for; "" for any
-	ListedAt     time.Time     // when the lists came; zero when never
-	CheckedAt    time.Time     // when the server was last asked
-	Reason       string        // why the last check was bad; "" means it was good
+	Hosts        []json.RawMessage // of the remote description of an API, each as text
+	Held         []Held            // of all that
+	Era          string            // the protocol era it is spoken to in; "" when it is not known
+	TTL          time.Duration     // how long the lists count as fresh; negative when the server does not say
+	PrivateTo    string            // a digest of the credentials that the lists are for; "" for any
+	ListedAt     time.Time         // when the lists came; zero when never
+	CheckedAt    time.Time         // when the server was last asked
+	Reason       string            // why the last check was bad; "" means it was good
 }
 
 // Tool is one tool as its server defined it.
@@ -36,7 +37,7 @@ type Tool struct {
 
 // Held is something of a server's that is kept from callers until it is approved.
 type Held struct {
-	Kind    string // tool, prompt, resource, template or instructions
+	Kind    string // tool, prompt, resource, template, instructions or host
 	Name    string
 	KeptOut bool            // somebody has decided so, and it waits no longer
 	Was     json.RawMessage // what was let through under the name before; nil: nothing
@@ -44,7 +45,7 @@ type Held struct {
 
 // offers are the lists beside the tools, by their kind in the table.
 func (srv *Server) offers() map[string]*[]json.RawMessage {
-	return map[string]*[]json.RawMessage{"prompt": &srv.Prompts, "resource": &srv.Resources, "template": &srv.Templates}
+	return map[string]*[]json.RawMessage{"prompt": &srv.Prompts, "resource": &srv.Resources, "template": &srv.Templates, "host": &srv.Hosts}
 }
 
 // SaveTools replaces all that is stored of the server's lists, all of it or nothing,

@@ -126,6 +126,7 @@ func sampleServer(id tool.ServerID) store.Server {
 		ListedAt: noon, CheckedAt: noon, Tools: []store.Tool{{Name: "one", Definition: json.RawMessage(`{}`)}, {Name: "two", Definition: json.RawMessage(`{}`)}},
 		Prompts: []json.RawMessage{[]byte(`{"name":"p"}`)}, Resources: []json.RawMessage{[]byte(`{"uri":"r:"}`)},
 		Templates: []json.RawMessage{[]byte(`{"uriTemplate":"t:"}`)}, Held: []store.Held{{Kind: "prompt", Name: "p"}},
+		Hosts: []json.RawMessage{[]byte(`"https://a.example"`), []byte(`"https://b.example"`)},
 	}
 }
 

@@ -4,8 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
-	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/httpapi"
 	"github.com/toolfit/toolfit/internal/mcp"
@@ -17,12 +17,12 @@ type apiConn struct {
 	api *httpapi.API
 }
 
-func dialAPI(cfg config.Server, maxAnswer int64) (conn, error) {
-	api, err := httpapi.New(cfg, &httpapi.Options{MaxAnswer: maxAnswer})
+func (s *server) dialAPI() (conn, error) {
+	api, err := httpapi.New(s.cfg, &httpapi.Options{MaxAnswer: s.pool.opts.MaxMessage, Trusted: s.trusts})
 	if err != nil {
 		return nil, err
 	}
-	return &apiConn{newBuiltin(cfg.ID, api), api}, nil
+	return &apiConn{newBuiltin(s.cfg.ID, api), api}, nil
 }
 
 func (c *apiConn) request(ctx context.Context, out outgoing) (json.RawMessage, error) {
@@ -35,6 +35,29 @@ func (c *apiConn) request(ctx context.Context, out outgoing) (json.RawMessage, e
 func (c *apiConn) close() {
 	c.builtin.close()
 	c.api.Close()
+}
+
+// trusts tells whether a host of the API's description is approved. Where it is not, the
+// list is asked for again, for people to hear of the host.
+func (s *server) trusts(host string) bool {
+	hosts := s.trusted.Load()
+	if hosts != nil && slices.Contains(*hosts, host) {
+		return true
+	}
+	if last := s.refused.Swap(&host); last == nil || *last != host {
+		s.pool.opts.Changed(s.cfg.ID)
+	}
+	return false
+}
+
+// apiHosts are the hosts that the description of the server's API names, where it is one.
+func (s *server) apiHosts() []string {
+	for _, sess := range s.live() {
+		if c, ok := sess.conn.(*apiConn); ok {
+			return c.api.Hosts()
+		}
+	}
+	return nil
 }
 
 // maxNotes bounds how much of what is wrong with a description is said.

@@ -25,6 +25,7 @@ type Listing struct {
 	Prompts      []tool.Definition
 	Resources    []json.RawMessage
 	Templates    []json.RawMessage
+	Hosts        []string      // origins that the remote description of an API sends calls and credentials to, in order
 	TTL          time.Duration // how long the lists count as fresh; negative when the server does not say
 	Private      bool          // the lists are for our credentials alone
 	Notes        []string      // what was left out, and why
@@ -47,7 +48,7 @@ func (p *Pool) List(ctx context.Context, id tool.ServerID) (Listing, error) {
 	l, err := s.list(ctx)
 	switch {
 	case err == nil:
-		l.Notes = append(l.Notes, s.apiNotes()...)
+		l.Notes, l.Hosts = append(l.Notes, s.apiNotes()...), s.apiHosts()
 		s.recognise(l.Tools)
 		return l, nil
 	case errors.Is(err, context.DeadlineExceeded):
@@ -199,15 +200,17 @@ func (s *server) hello() json.RawMessage {
 	return nil
 }
 
-// Recognise tells the pool what is known of a server from before: the era in which it is
-// spoken to, and its tools, by which a stateful one is treated as such before it is listed
-// again.
+// Recognise tells the pool what is known of a server: the era in which it is spoken to, its
+// tools, by which a stateful one is treated as such before it is listed again, and of an API
+// the hosts that are approved. Before it is told, the pool trusts no host of a remote
+// description.
 func (p *Pool) Recognise(id tool.ServerID, known Listing) {
 	s, err := p.server(id)
 	if err != nil {
 		return
 	}
 	s.recognise(known.Tools)
+	s.trusted.Store(&known.Hosts)
 	if s.knownEra() == "" {
 		s.learn(known.Era)
 	}

@@ -152,7 +152,7 @@ func (s *server) dial(ctx context.Context, seat seat, transport string) (conn, e
 	case s.cfg.Builtin != "":
 		return s.startBuiltin()
 	case s.cfg.API != nil:
-		return dialAPI(s.cfg, s.pool.opts.MaxMessage)
+		return s.dialAPI()
 	case transport == "sse":
 		return dialSSE(ctx, s.cfg, s.http, int(s.pool.opts.MaxMessage), h)
 	case s.cfg.URL != "":

@@ -18,6 +18,7 @@ import (
 	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/mcp"
+	"github.com/toolfit/toolfit/internal/origin"
 	"github.com/toolfit/toolfit/internal/rawjson"
 	"github.com/toolfit/toolfit/internal/tool"
 )
@@ -203,7 +204,7 @@ func (r *remote) post(ctx context.Context, header http.Header, message []byte) (
 		return nil, ctx.Err()
 	}
 	down := fault.New(fault.UpstreamDown, "server %s cannot be reached: %w", r.server, plainError(err)).
-		WithHint("check that %s is running", r.url.Redacted())
+		WithHint("check that %s is running", origin.Of(r.url))
 	var dial *net.OpError
 	if errors.As(err, &dial) && dial.Op == "dial" {
 		down = down.Unsent() // there was no connection to act on

@@ -399,3 +399,21 @@ func TestToolsAreListedThoughTheOtherListsAreBroken(t *testing.T) {
 		t.Errorf("notes %q", l.Notes)
 	}
 }
+
+func TestCredentialsOfARemoteServerDoNotFollowARedirect(t *testing.T) {
+	var reached atomic.Int32
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Add(1) }))
+	defer other.Close()
+	for _, transport := range []string{"http", "sse"} {
+		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, other.URL, http.StatusTemporaryRedirect)
+		}))
+		p := New(nil)
+		p.Apply([]config.Server{{ID: "s", URL: web.URL, Type: transport, Headers: map[string]string{"X-Api-Key": "s3cret"}}})
+		if _, err := p.List(t.Context(), "s"); err == nil || reached.Load() != 0 {
+			t.Errorf("%s: %v, and %d requests came", transport, err, reached.Load())
+		}
+		p.Close()
+		web.Close()
+	}
+}

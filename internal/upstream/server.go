@@ -26,6 +26,9 @@ type server struct {
 	ids  atomic.Int64 // of requests over HTTP: no two are the same, in whichever session
 	tail tail
 
+	trusted atomic.Pointer[[]string] // hosts of a remote description that are approved; nil: none
+	refused atomic.Pointer[string]   // the last host that was not
+
 	mu       sync.Mutex
 	sessions map[string]*session // by seat
 	isolated bool                // each caller's session has its own

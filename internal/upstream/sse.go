@@ -13,6 +13,7 @@ import (
 	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/mcp"
+	"github.com/toolfit/toolfit/internal/origin"
 )
 
 // eventLink is a session over the oldest HTTP transport: the server's messages come on one
@@ -52,7 +53,7 @@ func (r *remote) openEvents() (io.ReadCloser, *mcp.Events, error) {
 	resp, err := r.http.RoundTrip(req.WithContext(r.ctx))
 	if err != nil {
 		return nil, nil, fault.New(fault.UpstreamDown, "server %s cannot be reached: %w", r.server, plainError(err)).
-			WithHint("check that %s is running", r.url.Redacted())
+			WithHint("check that %s is running", origin.Of(r.url))
 	}
 	if resp.StatusCode != http.StatusOK || !isStream(resp) {
 		defer resp.Body.Close()
@@ -67,7 +68,7 @@ func (r *remote) openEvents() (io.ReadCloser, *mcp.Events, error) {
 	if err == nil {
 		target, err = r.url.Parse(string(ev.Data))
 	}
-	if err == nil && (target.Host != r.url.Host || target.Scheme != r.url.Scheme) {
+	if err == nil && !origin.Same(target, r.url) {
 		err = fmt.Errorf("it names another host") // our credentials must not go there
 	}
 	if err != nil {

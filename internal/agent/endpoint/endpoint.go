@@ -22,6 +22,7 @@ import (
 	"github.com/openai/openai-go/v3/option"
 
 	"github.com/toolfit/toolfit/internal/config"
+	"github.com/toolfit/toolfit/internal/origin"
 )
 
 // Client asks models. It may be used concurrently.
@@ -31,7 +32,7 @@ type Client struct{ http *http.Client }
 func New() *Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = 64
-	return &Client{http: &http.Client{Transport: transport}}
+	return &Client{http: &http.Client{Transport: transport, CheckRedirect: origin.Redirect}}
 }
 
 // Close lets go of connections that wait for the next question.

@@ -223,3 +223,17 @@ func TestAnAnswerWithoutEndIsCutOff(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+func TestKeyAndQuestionDoNotFollowARedirectToAnotherHost(t *testing.T) {
+	var reached atomic.Int32
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Add(1) }))
+	defer other.Close()
+	for _, status := range []int{http.StatusFound, http.StatusTemporaryRedirect} {
+		c, m := serve(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other.URL, status) })
+		m.Key = "s3cret"
+		_, err := c.Ask(t.Context(), m, []byte(`{}`), quiet)
+		if !fault.Is(err, fault.UpstreamProtocol) || !strings.Contains(fault.As(err).Message, other.URL) || reached.Load() != 0 {
+			t.Errorf("%d: %v, and %d requests came", status, err, reached.Load())
+		}
+	}
+}

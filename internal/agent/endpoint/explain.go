@@ -12,6 +12,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/origin"
 )
 
 // explain turns an error of the client into one that says what is wrong with which model.
@@ -23,10 +24,12 @@ func explain(ctx, limited context.Context, m *config.Model, err error) error {
 		return context.Cause(ctx)
 	case limited.Err() != nil:
 		return fault.New(fault.UpstreamTimeout, "model %s did not finish its answer within %s", m.Name, m.Timeout).WithHint("raise the model's timeout")
+	case errors.As(err, &unreached) && errors.As(unreached.Err, &known): // it redirects to where our key must not go
+		return fault.New(known.Code, "model %s: %s", m.Name, known.Message).WithHint("%s", known.Hint)
 	case errors.As(err, &known):
 		return err
 	case errors.As(err, &unreached):
-		return fault.New(fault.UpstreamDown, "model %s cannot be reached at %s: %s", m.Name, m.URL, short(unreached.Err.Error())).
+		return fault.New(fault.UpstreamDown, "model %s cannot be reached at %s: %s", m.Name, origin.Shown(m.URL), short(unreached.Err.Error())).
 			WithHint("check the url of the model, and that its server runs")
 	}
 	return fault.New(fault.UpstreamProtocol, "the answer of model %s cannot be read to its end: %s", m.Name, short(err.Error())).WithHint(askAgain)

@@ -1,7 +1,7 @@
 -- What is held of all that a server offers, in place of columns beside its tools.
 CREATE TABLE held (
     server   TEXT    NOT NULL REFERENCES servers (id) ON DELETE CASCADE,
-    kind     TEXT    NOT NULL, -- tool, prompt, resource, template, instructions
+    kind     TEXT    NOT NULL, -- tool, prompt, resource, template, instructions or host
     name     TEXT    NOT NULL,
     kept_out BOOLEAN NOT NULL, -- somebody has decided so: it waits for nobody any more
     was      BYTEA             -- what was let through under the name before; NULL: nothing
