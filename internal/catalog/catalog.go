@@ -276,14 +276,7 @@ func (c *Catalog) Servers() []Server {
 			ID: cfg.ID, Info: k.offer.Info, Tools: len(k.offer.Tools), Prompts: len(k.offer.Prompts), Resources: len(k.offer.Resources),
 			ListedAt: k.listedAt, CheckedAt: k.checkedAt, Reason: k.reason, Disabled: cfg.Disabled, Era: k.offer.Era,
 		}
-		for p := range offers(k.offer) {
-			switch h, held := k.held[p]; {
-			case h.out:
-				s.KeptOut = append(s.KeptOut, p.String())
-			case held:
-				s.Held = append(s.Held, p.String())
-			}
-		}
+		s.Held, s.KeptOut = k.heldNames()
 		all = append(all, s)
 	}
 	return all

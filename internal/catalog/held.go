@@ -147,6 +147,22 @@ type Held struct {
 	Was, Now json.RawMessage // as it was last let through, nil when it is new; and as it is
 }
 
+// heldNames are those of what waits for approval, and of what is kept out. The caller holds mu.
+func (k *known) heldNames() (wait, out []string) {
+	if len(k.held) == 0 { // as usual, and there may be thousands of resources
+		return nil, nil
+	}
+	for p := range offers(k.offer) {
+		switch h, held := k.held[p]; {
+		case h.out:
+			out = append(out, p.String())
+		case held:
+			wait = append(wait, p.String())
+		}
+	}
+	return wait, out
+}
+
 // Held is what callers are not shown of what a server offers.
 func (c *Catalog) Held(id tool.ServerID) ([]Held, error) {
 	c.mu.Lock()
