@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/toolfit/toolfit/internal/agent/toolcall"
@@ -91,14 +92,33 @@ func (c *chat) calls(r *reply) []wanted {
 // model has forgotten the tags, or its endpoint has let a call through as text. They are not
 // made, for they may be the answer to a question about calls; but the model is asked.
 func (c *chat) inWords(text string) (list []wanted) {
+	quoted := c.quotes()
 	for _, t := range toolcall.AtEnd(text) {
 		w := readCall(t)
-		if _, err := c.tools.find(w.tool, w.source, w.args); w.err == nil && err == nil {
+		if _, err := c.tools.find(w.tool, w.source, w.args); w.err == nil && err == nil && !quoted(t.Raw) {
 			w.err = errInWords
 			list = append(list, w)
 		}
 	}
 	return list
+}
+
+// quotes returns a function that tells whether the text of a call stands in a result or in
+// the description of a tool: a model that repeats what a server wrote does not call.
+func (c *chat) quotes() func(call string) bool {
+	given := sync.OnceValue(func() string {
+		texts := []string{toolcall.Plain(c.section)}
+		for i := range c.said {
+			if m := &c.said[i]; m.Role == roleTool {
+				texts = append(texts, toolcall.Plain(m.Text()))
+			}
+		}
+		return strings.Join(texts, "\n")
+	})
+	return func(call string) bool {
+		call = strings.TrimRight(toolcall.Plain(call), "}];,`") // the reader needs none of them
+		return strings.Contains(given(), call)
+	}
 }
 
 // errInWords says that a model wrote a call where it speaks.

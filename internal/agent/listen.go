@@ -23,6 +23,7 @@ type listener struct {
 func (c *chat) listen() *listener {
 	l := &listener{chat: c, before: c.text.String(), pondered: c.thought.String()}
 	l.texts.Uncalled = c.model.Tools != config.TextTools
+	l.texts.Quoted = c.quotes()
 	l.thoughts.Uncalled = l.texts.Uncalled
 	_, l.texts.Thinking = c.endsThoughts.Load(c.model.Name)
 	return l

@@ -124,6 +124,8 @@ func (c *chat) admit(w *wanted, open bool) (refusal error, skipped bool) {
 		return fault.New(fault.BadArguments, "not called: %w", w.err).WithHint("if a call is meant, %s; if not, answer", c.askForCall()), false
 	case errors.Is(w.err, toolcall.ErrMadeUp):
 		return fault.New(fault.BadArguments, "not called: %w", w.err).WithHint("wait for the results, then write the call again"), false
+	case errors.Is(w.err, toolcall.ErrQuoted):
+		return fault.New(fault.BadArguments, "not called: %w", w.err).WithHint("if a call is meant, %s, with an id of your own", c.askForCall()), false
 	case w.err != nil:
 		return fault.New(fault.BadArguments, "the call cannot be read: %w", w.err).WithHint("%s", c.askForCall()), false
 	}

@@ -3,6 +3,8 @@ package agent
 import (
 	"encoding/json"
 	"strings"
+
+	"github.com/toolfit/toolfit/internal/agent/toolcall"
 )
 
 // callForm is how a model without function calling writes a call.
@@ -31,14 +33,14 @@ func callText(c ToolCall) string {
 	if !json.Valid(args) {
 		args = quote(c.Function.Arguments)
 	}
-	return "<tool_call>" + protected(struct {
+	return "<tool_call>" + toolcall.Escape(marshal(struct {
 		ID        string          `json:"id"`
 		Tool      string          `json:"tool_name"`
 		Arguments json.RawMessage `json:"arguments"`
-	}{c.ID, c.Function.Name, args}) + "</tool_call>"
+	}{c.ID, c.Function.Name, args})) + "</tool_call>"
 }
 
-// resultText is the answer to a call as such a model gets it. A result cannot end its tag.
+// resultText is the answer to a call as such a model gets it. Nothing in it is a tag or a call.
 func resultText(m Message) string {
 	text := m.Text()
 	r := toolResult{ID: m.ToolCallID, Success: true, Result: &text}
@@ -48,12 +50,7 @@ func resultText(m Message) string {
 			r.Success, r.Result, r.Error = false, nil, &text
 		}
 	}
-	return "<tool_result>" + protected(r) + "</tool_result>"
-}
-
-// protected writes a value so that no tag of the protocol stands in it.
-func protected(v any) string {
-	return strings.NewReplacer("<tool_", `\u003ctool_`, "</tool_", `\u003c/tool_`).Replace(string(marshal(v)))
+	return "<tool_result>" + toolcall.Escape(marshal(r)) + "</tool_result>"
 }
 
 // inText writes messages for a model without function calling: calls and their answers are

@@ -45,7 +45,7 @@ type world struct {
 	told   []Report
 }
 
-const excelTools = `
+var excelTools = `
 {"name":"read_data_from_excel","description":"Read data from Excel worksheet with cell metadata including validation rules.","inputSchema":{"type":"object","properties":{"filepath":{"type":"string","description":"Path to Excel file"},"sheet_name":{"type":"string","description":"Name of worksheet"},"start_cell":{"type":"string","description":"Starting cell (default A1)"},"end_cell":{"type":"string","description":"Ending cell (auto-expands if not provided)"},"preview_only":{"type":"boolean","description":"Whether to return preview only"}},"required":["filepath","sheet_name"]},"annotations":{"readOnlyHint":true}}
 {"name":"write_data_to_excel","description":"Write data to Excel worksheet","inputSchema":{"type":"object","properties":{"filepath":{"type":"string","description":"Path to Excel file"},"sheet_name":{"type":"string","description":"Name of worksheet"},"data":{"type":"array","description":"List of lists containing data to write"},"start_cell":{"type":"string","description":"Cell to start writing to (default \"A1\")"}},"required":["filepath","sheet_name","data"]},"annotations":{"readOnlyHint":false}}
 {"name":"apply_formula","description":"Apply Excel formula to cell with verification","inputSchema":{"type":"object","properties":{"filepath":{"type":"string","description":"Path to Excel file"},"sheet_name":{"type":"string","description":"Name of worksheet"},"cell":{"type":"string","description":"Target cell address"},"formula":{"type":"string","description":"Excel formula to apply"}},"required":["filepath","sheet_name","cell","formula"]}}

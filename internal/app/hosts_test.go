@@ -59,7 +59,7 @@ func TestAHostThatADescriptionMovesToGetsNothingUntilItIsApproved(t *testing.T) 
 	call(`"result"`, first)
 
 	server.Store(other.URL)
-	if answer := ask("POST", "/servers/pets/refresh", ""); !strings.Contains(answer, `"held":["`+other.URL+`"]`) {
+	if answer := ask("POST", "/servers/pets/refresh", ""); !strings.Contains(answer, `"held":["host:`+other.URL+`"]`) {
 		t.Errorf("the host is not listed: %s", answer)
 	}
 	if !strings.Contains(log.String(), other.URL) || !strings.Contains(log.String(), "toolfit servers approve pets") {

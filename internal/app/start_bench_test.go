@@ -30,7 +30,7 @@ func BenchmarkStart(b *testing.B) {
 		row := store.Server{ID: id, ListedAt: time.Now()}
 		for i := range 500 {
 			def := fmt.Sprintf(`{"name":"tool_%d","description":%q,"inputSchema":{"type":"object","properties":{"id":{"type":"string"},"limit":{"type":"integer"}}}}`, i, strings.Repeat("what it does ", 40))
-			row.Tools = append(row.Tools, store.Tool{Name: fmt.Sprintf("tool_%d", i), Definition: []byte(def), Hash: "h"})
+			row.Tools = append(row.Tools, store.Tool{Name: fmt.Sprintf("tool_%d", i), Definition: []byte(def)})
 		}
 		if err := st.SaveTools(b.Context(), row); err != nil {
 			b.Fatal(err)

@@ -23,6 +23,7 @@ import (
 	"github.com/toolfit/toolfit/internal/fit"
 	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/project"
+	"github.com/toolfit/toolfit/internal/rawjson"
 	"github.com/toolfit/toolfit/internal/store"
 	"github.com/toolfit/toolfit/internal/tool"
 	"github.com/toolfit/toolfit/internal/upstream"
@@ -78,8 +79,7 @@ type Options struct {
 type known struct {
 	cfg       config.Server
 	offer     upstream.Listing // what it said it has; Notes are not kept
-	held      []hold           // beside its tools
-	hosts     []host           // of the remote description of an API
+	held      map[pin]hold     // of all that
 	privateTo string           // a digest of the credentials that a private offer is for
 	like      *fit.Server      // the known server that it is; nil: none
 	listedAt  time.Time
@@ -128,21 +128,28 @@ func New(ctx context.Context, lister Lister, keeper Keeper, opts *Options) (*Cat
 }
 
 func (c *Catalog) fromRow(row store.Server) *known {
-	k := &known{cfg: config.Server{ID: row.ID}, listedAt: row.ListedAt, checkedAt: row.CheckedAt, reason: row.Reason, tried: make(chan struct{})}
+	k := &known{cfg: config.Server{ID: row.ID}, listedAt: row.ListedAt, checkedAt: row.CheckedAt, reason: row.Reason, held: map[pin]hold{}, tried: make(chan struct{})}
 	k.offer = upstream.Listing{
 		Info: row.Info, Capabilities: row.Capabilities, Instructions: row.Instructions, Resources: row.Resources, Templates: row.Templates,
 		Era: mcp.Era(row.Era), TTL: row.TTL, Private: row.PrivateTo != "",
 	}
-	k.privateTo, k.hosts = row.PrivateTo, hostsOf(row.Hosts)
+	k.privateTo = row.PrivateTo
+	for _, raw := range row.Hosts {
+		name, _ := rawjson.String(raw)
+		k.offer.Hosts = append(k.offer.Hosts, name)
+	}
 	for _, t := range row.Tools {
-		if def, ok := c.stored(row.ID, t.Definition, t.Hash); ok {
-			k.offer.Tools, k.held = append(k.offer.Tools, def), append(k.held, hold{t.Held, t.KeptOut, t.Was})
+		if def, ok := c.stored(row.ID, t.Definition); ok {
+			k.offer.Tools = append(k.offer.Tools, def)
 		}
 	}
 	for _, raw := range row.Prompts {
-		if def, ok := c.stored(row.ID, raw, ""); ok {
+		if def, ok := c.stored(row.ID, raw); ok {
 			k.offer.Prompts = append(k.offer.Prompts, def)
 		}
+	}
+	for _, h := range row.Held {
+		k.held[pin{Kind(h.Kind), h.Name}] = hold{h.KeptOut, h.Was}
 	}
 	if !k.listedAt.IsZero() {
 		close(k.tried)
@@ -150,8 +157,8 @@ func (c *Catalog) fromRow(row store.Server) *known {
 	return k
 }
 
-func (c *Catalog) stored(server tool.ServerID, raw json.RawMessage, hash string) (tool.Definition, bool) {
-	def, err := tool.ParseStored(raw, hash)
+func (c *Catalog) stored(server tool.ServerID, raw json.RawMessage) (tool.Definition, bool) {
+	def, err := tool.ParseDefinition(raw)
 	if err != nil {
 		c.opts.Logger.Warn("stored definition left out", "server", server, "error", err)
 	}
@@ -246,7 +253,7 @@ type Server struct {
 	Tools     int
 	Prompts   int
 	Resources int
-	Held      []string // names of tools, and hosts of an API, that wait for approval
+	Held      []string // names of what waits for approval, as Approve takes them
 	KeptOut   []string // and of those that wait no longer: somebody wants them kept out
 	Era       mcp.Era  // in which it is spoken to; "" when it is not known
 	ListedAt  time.Time
@@ -269,21 +276,7 @@ func (c *Catalog) Servers() []Server {
 			ID: cfg.ID, Info: k.offer.Info, Tools: len(k.offer.Tools), Prompts: len(k.offer.Prompts), Resources: len(k.offer.Resources),
 			ListedAt: k.listedAt, CheckedAt: k.checkedAt, Reason: k.reason, Disabled: cfg.Disabled, Era: k.offer.Era,
 		}
-		for i, h := range k.held {
-			switch name := k.offer.Tools[i].Name; {
-			case h.out:
-				s.KeptOut = append(s.KeptOut, name)
-			case h.held:
-				s.Held = append(s.Held, name)
-			}
-		}
-		for _, h := range k.heldHosts() {
-			if h.Out {
-				s.KeptOut = append(s.KeptOut, h.Name)
-			} else {
-				s.Held = append(s.Held, h.Name)
-			}
-		}
+		s.Held, s.KeptOut = k.heldNames()
 		all = append(all, s)
 	}
 	return all

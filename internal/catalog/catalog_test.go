@@ -91,7 +91,10 @@ func drawWorld(t *rapid.T) world {
 			if rapid.IntRange(0, 9).Draw(t, "task") == 0 {
 				raw = append(raw[:len(raw)-1], `,"execution":{"taskSupport":"required"}}`...)
 			}
-			row.Tools = append(row.Tools, store.Tool{Name: n, Definition: raw, Held: rapid.IntRange(0, 9).Draw(t, "held") == 0})
+			row.Tools = append(row.Tools, store.Tool{Name: n, Definition: raw})
+			if rapid.IntRange(0, 9).Draw(t, "held") == 0 {
+				row.Held = append(row.Held, store.Held{Kind: "tool", Name: n})
+			}
 		}
 		w.rows = append(w.rows, row)
 	}
@@ -141,7 +144,7 @@ func TestWhatIsShownMayBeCalledAndNothingElse(t *testing.T) {
 		for _, row := range w.rows {
 			for _, tl := range row.Tools {
 				name := tool.Canonical(row.ID, tl.Name)
-				want := !tl.Held && !bytes.Contains(tl.Definition, []byte("taskSupport")) && access.Sees(w.profile, row.ID, name)
+				want := !slices.ContainsFunc(row.Held, func(h store.Held) bool { return h.Name == tl.Name }) && !bytes.Contains(tl.Definition, []byte("taskSupport")) && access.Sees(w.profile, row.ID, name)
 				if (shown[name] != "") != want {
 					t.Fatalf("%s: listed as %q, want it listed: %v", name, shown[name], want)
 				}
@@ -475,7 +478,7 @@ func TestOldAnswerDoesNotReplaceANewerOne(t *testing.T) {
 }
 
 // heldNow asks the server for its list, and gives the tools that are held then.
-func heldNow(t *testing.T, cat *Catalog) []HeldTool {
+func heldNow(t *testing.T, cat *Catalog) []Held {
 	t.Helper()
 	if err := cat.Refresh(t.Context(), "s"); err != nil {
 		t.Fatal(err)
@@ -487,7 +490,7 @@ func heldNow(t *testing.T, cat *Catalog) []HeldTool {
 	return tools
 }
 
-func TestHeldToolsTellWhatWasLetThroughBefore(t *testing.T) {
+func TestHeldOfTellWhatWasLetThroughBefore(t *testing.T) {
 	next := listing("a:1", "b:1")
 	var kept store.Server
 	cat := newCatalog(t, "changed", func(tool.ServerID) (upstream.Listing, error) { return next, nil }, func(s store.Server) error { kept = s; return nil })
@@ -510,8 +513,10 @@ func TestHeldToolsTellWhatWasLetThroughBefore(t *testing.T) {
 	if got := held(); got != `a: "1" -> "3", c:  -> "1"` {
 		t.Errorf("changed once more, against what was let through: %s", got)
 	}
-	if len(kept.Tools) != 3 || string(rawjson.Get(kept.Tools[0].Was, "description")) != `"1"` {
-		t.Errorf("not stored: %+v", kept.Tools)
+	if len(kept.Held) != 2 || !slices.ContainsFunc(kept.Held, func(h store.Held) bool {
+		return h.Kind == "tool" && h.Name == "a" && string(rawjson.Get(h.Was, "description")) == `"1"`
+	}) {
+		t.Errorf("not stored: %+v", kept.Held)
 	}
 	cat.Approve(t.Context(), "s", "a")
 	next = listing("a:4", "b:1", "c:1")

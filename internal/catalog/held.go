@@ -4,89 +4,208 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/rawjson"
 	"github.com/toolfit/toolfit/internal/tool"
+	"github.com/toolfit/toolfit/internal/upstream"
 )
 
-// hold is whether a tool is kept from callers until somebody approves it, and what was let
-// through under its name before.
-type hold struct {
-	held bool
-	out  bool            // somebody has decided to keep it out; another definition is asked about anew
-	was  json.RawMessage // nil: nothing
+// Kind is what a server offers something as.
+type Kind string
+
+// All that reaches a model is pinned.
+const (
+	ToolKind         Kind = "tool"
+	PromptKind       Kind = "prompt"
+	ResourceKind     Kind = "resource"
+	TemplateKind     Kind = "template"
+	InstructionsKind Kind = "instructions"
+	HostKind         Kind = "host" // an origin that the remote description of an API sends calls and credentials to
+)
+
+// pin names something that a server offers.
+type pin struct {
+	kind Kind
+	name string // the server's own: of a resource the URI, of the instructions ""
 }
 
-// isBack is whether a held tool is defined again as it was when it was let through. That was
-// decided once; nobody is asked twice.
-func (h hold) isBack(now tool.Definition) bool {
-	if !h.held || h.was == nil {
-		return false
-	}
-	was, err := tool.ParseDefinition(h.was)
-	return err == nil && was.Hash == now.Hash
-}
-
-// letThrough is the definition that callers last saw of the tool at the place of the list.
-func (k *known) letThrough(at int, known bool) json.RawMessage {
+// String is what people call it: a tool by its name, all else by kind and name. No two things
+// of a server are called the same.
+func (p pin) String() string {
+	before, _, ok := strings.Cut(p.name, ":")
+	_, taken := kinds[Kind(before)]
 	switch {
-	case !known:
-		return nil
-	case k.held[at].held:
-		return k.held[at].was
+	case p.kind == InstructionsKind:
+		return string(p.kind)
+	case p.kind == ToolKind && p.name != string(InstructionsKind) && !(ok && taken):
+		return p.name
 	}
-	return k.offer.Tools[at].Raw
+	return string(p.kind) + ":" + p.name
 }
 
-// HeldTool is a tool that waits for approval, or is kept out.
-type HeldTool struct {
-	Name     string          // the server's own
+// subject begins a sentence about it in the log.
+func (p pin) subject() string {
+	if p.kind == InstructionsKind {
+		return "the text of the instructions"
+	}
+	return string(p.kind) + " " + p.name
+}
+
+var kinds = map[Kind]struct{}{ToolKind: {}, PromptKind: {}, ResourceKind: {}, TemplateKind: {}, InstructionsKind: {}, HostKind: {}}
+
+// hold is what is known of something that is kept from callers until somebody approves it.
+type hold struct {
+	out bool            // somebody has decided to keep it out; another definition is asked about anew
+	was json.RawMessage // what was let through under its name before; nil: nothing
+}
+
+// offers are all that a server offers, each with its definition.
+func offers(l upstream.Listing) iter.Seq2[pin, json.RawMessage] {
+	return func(yield func(pin, json.RawMessage) bool) {
+		if text := strings.TrimSpace(l.Instructions); text != "" && !yield(pin{kind: InstructionsKind}, rawjson.AppendString(nil, text)) {
+			return
+		}
+		for _, def := range l.Tools {
+			if !yield(pin{ToolKind, def.Name}, def.Raw) {
+				return
+			}
+		}
+		for _, def := range l.Prompts {
+			if !yield(pin{PromptKind, def.Name}, def.Raw) {
+				return
+			}
+		}
+		for _, raw := range l.Resources {
+			if !yield(pin{ResourceKind, textOf(raw, "uri")}, raw) {
+				return
+			}
+		}
+		for _, raw := range l.Templates {
+			if !yield(pin{TemplateKind, textOf(raw, "uriTemplate")}, raw) {
+				return
+			}
+		}
+		for _, host := range l.Hosts {
+			if !yield(pin{HostKind, host}, rawjson.AppendString(nil, host)) {
+				return
+			}
+		}
+	}
+}
+
+func textOf(raw json.RawMessage, name string) string {
+	text, _ := rawjson.String(rawjson.Get(raw, name))
+	return text
+}
+
+// letThrough is what callers are shown of something: the definition that was approved. nil:
+// nothing. A tool must be called as its server takes it now, so a held one is not shown at all.
+func (k *known) letThrough(p pin, now json.RawMessage) json.RawMessage {
+	h, held := k.held[p]
+	switch {
+	case !held:
+		return now
+	case p.kind == ToolKind:
+		return nil
+	}
+	return h.was
+}
+
+// keptHosts are the hosts of a new listing, and the approved ones that it lacks: else a
+// description that names none for a while would start anew. The caller holds mu.
+func (k *known) keptHosts(listed []string) []string {
+	hosts := slices.Clone(listed)
+	for _, host := range k.trusted().Hosts {
+		if !slices.Contains(listed, host) {
+			hosts = append(hosts, host)
+		}
+	}
+	return hosts
+}
+
+// trusted is what the pool is told of a server: its offer, with the hosts that are approved.
+// The caller holds mu.
+func (k *known) trusted() upstream.Listing {
+	l := k.offer
+	l.Hosts = slices.DeleteFunc(slices.Clone(l.Hosts), func(host string) bool {
+		_, held := k.held[pin{HostKind, host}]
+		return held
+	})
+	return l
+}
+
+// Held is something of a server's that waits for approval, or is kept out.
+type Held struct {
+	Kind     Kind
+	Name     string          // by which it is approved
 	Out      bool            // somebody has decided to keep it out
-	Was, Now json.RawMessage // its definition when it was last let through, nil for a new one; and as it is
+	Was, Now json.RawMessage // as it was last let through, nil when it is new; and as it is
 }
 
-// Held are the tools of a server that callers are not shown.
-func (c *Catalog) Held(id tool.ServerID) ([]HeldTool, error) {
+// heldNames are those of what waits for approval, and of what is kept out. The caller holds mu.
+func (k *known) heldNames() (wait, out []string) {
+	if len(k.held) == 0 { // as usual, and there may be thousands of resources
+		return nil, nil
+	}
+	for p := range offers(k.offer) {
+		switch h, held := k.held[p]; {
+		case h.out:
+			out = append(out, p.String())
+		case held:
+			wait = append(wait, p.String())
+		}
+	}
+	return wait, out
+}
+
+// Held is what callers are not shown of what a server offers.
+func (c *Catalog) Held(id tool.ServerID) ([]Held, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	k := c.servers[id]
 	if k == nil {
 		return nil, fault.New(fault.NotFound, "there is no server %s", id)
 	}
-	var waiting []HeldTool
-	for i, h := range k.held {
-		if h.held {
-			waiting = append(waiting, HeldTool{k.offer.Tools[i].Name, h.out, h.was, k.offer.Tools[i].Raw})
+	var waiting []Held
+	for p, now := range offers(k.offer) {
+		if h, held := k.held[p]; held {
+			waiting = append(waiting, Held{p.kind, p.String(), h.out, h.was, now})
 		}
 	}
-	return append(waiting, k.heldHosts()...), nil
+	return waiting, nil
 }
 
-// Approve lets held tools through: the named ones, or all of the server that wait.
+// Approve lets through what is held: the named ones, or all of the server that wait.
 func (c *Catalog) Approve(ctx context.Context, id tool.ServerID, names ...string) (int, error) {
-	return c.decide(ctx, id, func(name string, h *hold) bool {
-		approved := slices.Contains(names, name) || len(names) == 0 && !h.out
+	return c.decide(ctx, id, func(held map[pin]hold, p pin) bool {
+		approved := slices.Contains(names, p.String()) || len(names) == 0 && !held[p].out
 		if approved {
-			*h = hold{}
+			delete(held, p)
 		}
 		return approved
 	})
 }
 
-// KeepOut decides that the named tools, which are held, stay so and wait for nobody. Approve
+// KeepOut decides that the named ones, which are held, stay so and wait for nobody. Approve
 // can still let them through, by their names.
 func (c *Catalog) KeepOut(ctx context.Context, id tool.ServerID, names ...string) (int, error) {
-	return c.decide(ctx, id, func(name string, h *hold) bool {
-		kept := !h.out && slices.Contains(names, name)
-		h.out = h.out || kept
+	return c.decide(ctx, id, func(held map[pin]hold, p pin) bool {
+		kept := !held[p].out && slices.Contains(names, p.String())
+		if kept {
+			held[p] = hold{true, held[p].was}
+		}
 		return kept
 	})
 }
 
-// decide changes what is held of a server's tools, and tells of how many. It is stored first:
-// a restart decides nothing else.
-func (c *Catalog) decide(ctx context.Context, id tool.ServerID, change func(name string, h *hold) bool) (int, error) {
+// decide changes what is held of a server, and tells of how many things. It is stored first: a
+// restart decides nothing else.
+func (c *Catalog) decide(ctx context.Context, id tool.ServerID, change func(held map[pin]hold, p pin) bool) (int, error) {
 	c.writing.Lock()
 	defer c.writing.Unlock()
 	c.mu.Lock()
@@ -95,25 +214,76 @@ func (c *Catalog) decide(ctx context.Context, id tool.ServerID, change func(name
 		c.mu.Unlock()
 		return 0, fault.New(fault.NotFound, "there is no server %s", id)
 	}
-	held, changed := slices.Clone(k.held), 0
-	for i, t := range k.offer.Tools {
-		if held[i].held && change(t.Name, &held[i]) {
+	held, changed := maps.Clone(k.held), 0
+	for p := range k.held {
+		if change(held, p) {
 			changed++
 		}
 	}
-	hosts, more := decideHosts(k.hosts, change)
-	changed += more
-	row := toRow(id, k.offer, held, hosts)
+	row := toRow(id, k.offer, held)
 	row.ListedAt, row.CheckedAt, row.Reason, row.PrivateTo = k.listedAt, k.checkedAt, k.reason, k.privateTo
 	c.mu.Unlock()
 	if err := c.keeper.SaveTools(ctx, row); err != nil {
-		return 0, fmt.Errorf("decide about tools of %s: %w", id, err)
+		return 0, fmt.Errorf("decide about what %s offers: %w", id, err)
 	}
 	c.mu.Lock()
-	k.held, k.hosts = held, hosts
+	k.held = held
 	c.lister.Recognise(id, k.trusted())
 	profiles := c.rebuild()
 	c.mu.Unlock()
 	c.announce(profiles)
 	return changed, nil
+}
+
+// maxNews bounds how many changes of one listing are logged.
+const maxNews = 20
+
+// pin compares a new listing with the one that is pinned and decides what is held back until
+// somebody approves it. After the first listing, what is new counts as a change as well:
+// otherwise a renamed tool would pass. What is again as it was let through is free. The caller
+// holds mu.
+func (c *Catalog) pin(k *known, l upstream.Listing) (held map[pin]hold, news []string) {
+	held = map[pin]hold{}
+	first, auto := k.listedAt.IsZero(), c.config.Approve == "auto"
+	before := maps.Collect(offers(k.offer))
+	for p, now := range offers(l) {
+		first, auto := first, auto
+		if p.kind == HostKind { // credentials go there: a new one is held whatever approve says
+			first, auto = len(k.offer.Hosts) == 0, false
+		}
+		was, known := before[p]
+		h, waits := k.held[p]
+		what := "is new"
+		switch {
+		case waits && h.was != nil && tool.Same(h.was, now): // it was decided once; nobody is asked twice
+			news = append(news, p.subject()+" is again as it was let through")
+			continue
+		case known && tool.Same(was, now):
+			if waits {
+				held[p] = h
+			}
+			continue
+		case first:
+			if c.config.Approve == "all" {
+				held[p] = hold{}
+			}
+			continue
+		case auto && (p.kind == ResourceKind || p.kind == TemplateKind): // they may come and go all day
+			continue
+		case known:
+			what = "has another definition now"
+		}
+		if !auto {
+			if waits {
+				was = h.was
+			}
+			held[p] = hold{was: was}
+			what += " and is held until approved: toolfit servers approve " + string(k.cfg.ID)
+		}
+		news = append(news, p.subject()+" "+what)
+	}
+	if more := len(news) - maxNews; more > 0 {
+		news = append(news[:maxNews], fmt.Sprintf("%d more are new or have another definition", more))
+	}
+	return held, news
 }

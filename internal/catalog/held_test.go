@@ -1,9 +1,12 @@
 package catalog
 
 import (
+	"encoding/json"
 	"fmt"
 	"testing"
+	"time"
 
+	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/store"
 	"github.com/toolfit/toolfit/internal/tool"
@@ -36,8 +39,13 @@ func TestToolThatIsKeptOutWaitsNoLongerUntilItChangesAgain(t *testing.T) {
 	decide(n, err, 2)
 	n, err = cat.KeepOut(t.Context(), "s", "a")
 	decide(n, err, 0)
-	if !kept.Tools[0].KeptOut || kept.Tools[1].KeptOut || !kept.Tools[2].KeptOut {
-		t.Errorf("not stored: %+v", kept.Tools)
+	for _, h := range kept.Held {
+		if h.KeptOut != (h.Name != "b") {
+			t.Errorf("not stored: %+v", kept.Held)
+		}
+	}
+	if len(kept.Held) != 3 {
+		t.Errorf("not stored: %+v", kept.Held)
 	}
 	refresh("[b] [a c] ")
 	n, err = cat.Approve(t.Context(), "s") // all that wait
@@ -50,5 +58,52 @@ func TestToolThatIsKeptOutWaitsNoLongerUntilItChangesAgain(t *testing.T) {
 	refresh("[a] [] b:2 c:1")
 	if _, err := cat.KeepOut(t.Context(), "other", "a"); !fault.Is(err, fault.NotFound) {
 		t.Errorf("another server: %v", err)
+	}
+}
+
+func TestNoTwoThingsOfAServerAreCalledTheSame(t *testing.T) {
+	seen := map[string]pin{}
+	names := []string{"a", "instructions", "tool:a", "prompt:a", "resource:x", "template:x", "instructions:", ":", "", "host:a", "tool:tool:a"}
+	for kind := range kinds {
+		for _, name := range names {
+			p := pin{kind, name}
+			if kind == InstructionsKind {
+				p.name = ""
+			}
+			if other, ok := seen[p.String()]; ok && other != p {
+				t.Errorf("%q is both %+v and %+v", p, p, other)
+			}
+			seen[p.String()] = p
+		}
+	}
+	if got := (pin{ToolKind, "read_file"}).String(); got != "read_file" {
+		t.Errorf("a tool is called %s", got)
+	}
+}
+
+func TestManyChangesAreLoggedInFewLines(t *testing.T) {
+	c := &Catalog{config: &config.Config{Approve: "changed"}}
+	k := &known{cfg: config.Server{ID: "s"}, listedAt: time.Unix(1, 0)}
+	var l upstream.Listing
+	for i := range 1000 {
+		l.Resources = append(l.Resources, []byte(fmt.Sprintf(`{"uri":"r:%d"}`, i)))
+	}
+	held, news := c.pin(k, l)
+	if len(held) != 1000 || len(news) != maxNews+1 || news[0] != "resource r:0 is new and is held until approved: toolfit servers approve s" || news[maxNews] != "980 more are new or have another definition" {
+		t.Errorf("%d held, %q", len(held), news)
+	}
+}
+
+func TestWithAllTheFirstListIsHeldToo(t *testing.T) {
+	next := listing("a:1")
+	next.Instructions, next.Resources, next.Templates = "Hi.", []json.RawMessage{[]byte(`{"uri":"r:"}`)}, []json.RawMessage{[]byte(`{"uriTemplate":"t:{x}"}`)}
+	next.Prompts = listing("p:1").Tools
+	cat := newCatalog(t, "all", func(tool.ServerID) (upstream.Listing, error) { return next, nil }, nil)
+	if got := len(heldNow(t, cat)); got != 5 {
+		t.Errorf("%d are held", got)
+	}
+	v, _ := cat.View("p")
+	if v.Instructions != "" || len(v.Entries) != 0 || len(v.Prompts) != 0 || string(v.ResourceList) != `{"resources":[]}` || string(v.TemplateList) != `{"resourceTemplates":[]}` {
+		t.Errorf("shown: %q %s %s %s %s", v.Instructions, v.List, v.PromptList, v.ResourceList, v.TemplateList)
 	}
 }

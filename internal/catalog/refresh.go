@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/rawjson"
 	"github.com/toolfit/toolfit/internal/store"
 	"github.com/toolfit/toolfit/internal/tool"
 	"github.com/toolfit/toolfit/internal/upstream"
@@ -63,15 +64,14 @@ func (c *Catalog) listed(ctx context.Context, k *known, l upstream.Listing, turn
 		c.mu.Unlock()
 		return nil
 	}
-	held, news := c.pin(k, l.Tools)
-	hosts, moved := c.pinHosts(k, l.Hosts)
-	news = append(news, moved...)
+	l.Hosts = k.keptHosts(l.Hosts)
+	held, news := c.pin(k, l)
 	id, privateTo := k.cfg.ID, ""
 	if l.Private {
 		privateTo = credentials(k.cfg)
 	}
 	c.mu.Unlock()
-	row := toRow(id, l, held, hosts)
+	row := toRow(id, l, held)
 	row.PrivateTo = privateTo
 	row.ListedAt, row.CheckedAt = now, now
 	if err := c.keeper.SaveTools(ctx, row); err != nil {
@@ -85,7 +85,7 @@ func (c *Catalog) listed(ctx context.Context, k *known, l upstream.Listing, turn
 	}
 	c.mu.Lock()
 	l.Notes = nil
-	k.offer, k.held, k.hosts, k.privateTo, k.answered = l, held, hosts, privateTo, turn
+	k.offer, k.held, k.privateTo, k.answered = l, held, privateTo, turn
 	c.lister.Recognise(id, k.trusted())
 	k.listedAt, k.checkedAt, k.reason, k.failures, k.retryAt = now, now, "", 0, time.Time{}
 	changed := c.rebuild()
@@ -96,16 +96,22 @@ func (c *Catalog) listed(ctx context.Context, k *known, l upstream.Listing, turn
 }
 
 // toRow is a server's offer as the store keeps it.
-func toRow(id tool.ServerID, l upstream.Listing, held []hold, hosts []host) store.Server {
+func toRow(id tool.ServerID, l upstream.Listing, held map[pin]hold) store.Server {
 	row := store.Server{
 		ID: id, Info: l.Info, Capabilities: l.Capabilities, Instructions: l.Instructions, Resources: l.Resources, Templates: l.Templates,
-		Hosts: hostRows(hosts), Era: string(l.Era), TTL: l.TTL,
+		Era: string(l.Era), TTL: l.TTL,
 	}
-	for i, t := range l.Tools {
-		row.Tools = append(row.Tools, store.Tool{Name: t.Name, Definition: t.Raw, Hash: t.Hash, Held: held[i].held, KeptOut: held[i].out, Was: held[i].was})
+	for _, t := range l.Tools {
+		row.Tools = append(row.Tools, store.Tool{Name: t.Name, Definition: t.Raw})
 	}
 	for _, p := range l.Prompts {
 		row.Prompts = append(row.Prompts, p.Raw)
+	}
+	for _, host := range l.Hosts {
+		row.Hosts = append(row.Hosts, rawjson.AppendString(nil, host))
+	}
+	for p, h := range held {
+		row.Held = append(row.Held, store.Held{Kind: string(p.kind), Name: p.name, KeptOut: h.out, Was: h.was})
 	}
 	return row
 }
@@ -116,41 +122,4 @@ func (k *known) triedOnce() {
 	default:
 		close(k.tried)
 	}
-}
-
-// pin compares a new list with the one that is pinned and decides what is held back until
-// somebody approves it. After the first list, a new tool counts as a change as well:
-// otherwise a renamed one would pass. A held one that is again what was let through is free.
-// The caller holds mu.
-func (c *Catalog) pin(k *known, tools []tool.Definition) (held []hold, news []string) {
-	held = make([]hold, len(tools))
-	first := k.listedAt.IsZero()
-	pinned := make(map[string]int, len(k.offer.Tools))
-	for i, t := range k.offer.Tools {
-		pinned[t.Name] = i
-	}
-	for i, t := range tools {
-		at, known := pinned[t.Name]
-		switch {
-		case known && k.held[at].isBack(t):
-			news = append(news, fmt.Sprintf("tool %s has the definition again that was let through", t.Name))
-			continue
-		case known && k.offer.Tools[at].Hash == t.Hash:
-			held[i] = k.held[at]
-			continue
-		case first:
-			held[i].held = c.config.Approve == "all"
-			continue
-		}
-		what := "is new"
-		if known {
-			what = "has another definition now"
-		}
-		if held[i].held = c.config.Approve != "auto"; held[i].held {
-			held[i].was = k.letThrough(at, known)
-			what += " and is held until approved"
-		}
-		news = append(news, fmt.Sprintf("tool %s %s", t.Name, what))
-	}
-	return held, news
 }

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/access"
@@ -21,14 +22,22 @@ type ownedTemplate struct {
 func (v *View) addResources(p config.Profile, s *known, resources, templates *list) {
 	id := s.cfg.ID
 	for _, raw := range s.offer.Resources {
-		uri, _ := rawjson.String(rawjson.Get(raw, "uri"))
+		uri := textOf(raw, "uri")
+		if raw = s.letThrough(pin{ResourceKind, uri}, raw); raw == nil {
+			v.withheld = append(v.withheld, uri)
+			continue
+		}
 		if _, taken := v.owners[uri]; !taken && access.Sees(p, id, tool.Canonical(id, uri)) {
 			v.owners[uri] = id
 			resources.add(raw)
 		}
 	}
 	for _, raw := range s.offer.Templates {
-		text, _ := rawjson.String(rawjson.Get(raw, "uriTemplate"))
+		text := textOf(raw, "uriTemplate")
+		if raw = s.letThrough(pin{TemplateKind, text}, raw); raw == nil {
+			v.withheld = append(v.withheld, text)
+			continue
+		}
 		if access.Sees(p, id, tool.Canonical(id, text)) {
 			v.templates = append(v.templates, ownedTemplate{text, id})
 			templates.add(raw)
@@ -42,6 +51,9 @@ func (v *View) addResources(p config.Profile, s *known, resources, templates *li
 // addInstructions joins what servers tell models about their use.
 func (v *View) addInstructions(p config.Profile, s *known) {
 	text := strings.TrimSpace(s.offer.Instructions)
+	if h, held := s.held[pin{kind: InstructionsKind}]; held {
+		text, _ = rawjson.String(h.was)
+	}
 	if text == "" || !access.Sees(p, s.cfg.ID, tool.Canonical(s.cfg.ID, "")) {
 		return
 	}
@@ -49,6 +61,20 @@ func (v *View) addInstructions(p config.Profile, s *known) {
 		v.Instructions += "\n\n"
 	}
 	v.Instructions += "# " + string(s.cfg.ID) + "\n" + text
+}
+
+// prompts are those of a server that its callers are shown.
+func (k *known) prompts() (list []tool.Definition) {
+	for _, def := range k.offer.Prompts {
+		raw := k.letThrough(pin{PromptKind, def.Name}, def.Raw)
+		if raw == nil {
+			continue
+		}
+		if was, err := tool.ParseDefinition(raw); err == nil {
+			list = append(list, was)
+		}
+	}
+	return list
 }
 
 // FindPrompt returns the prompt that the profile shows under the name.
@@ -60,7 +86,7 @@ func (v *View) FindPrompt(shown string) (*Entry, error) {
 }
 
 // Owner finds the server that has a resource: the one that lists it, else the one whose
-// template fits best, else the only one that has resources at all.
+// template fits best, else the only one that has resources at all. What is held has no owner.
 func (v *View) Owner(uri string) (tool.ServerID, error) {
 	if id, ok := v.owners[uri]; ok {
 		return id, nil
@@ -74,6 +100,7 @@ func (v *View) Owner(uri string) (tool.ServerID, error) {
 	switch {
 	case best.server != "":
 		return best.server, nil
+	case slices.ContainsFunc(v.withheld, func(held string) bool { return held == uri || fits(held, uri) }):
 	case len(v.readable) == 1:
 		return v.readable[0], nil
 	}

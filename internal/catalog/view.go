@@ -38,6 +38,7 @@ type View struct {
 	byName    map[tool.Name]*Entry
 	owners    map[string]tool.ServerID // of resources, by URI
 	templates []ownedTemplate
+	withheld  []string        // URIs and templates of resources that are held
 	readable  []tool.ServerID // servers that have resources
 	plans     *schema.Cache
 	fit       fit.Options
@@ -142,13 +143,13 @@ func buildView(cfg *config.Config, p config.Profile, servers []*known, made shar
 		if s.like != nil && access.SeesServer(p, id) {
 			v.recognised = append(v.recognised, recognised{id, s.like})
 		}
-		for i, def := range s.offer.Tools {
+		for _, def := range s.offer.Tools {
 			name := tool.Canonical(id, def.Name)
-			if !s.held[i].held && !def.NeedsTask() && access.Sees(p, id, name) {
+			if s.letThrough(pin{ToolKind, def.Name}, def.Raw) != nil && !def.NeedsTask() && access.Sees(p, id, name) {
 				v.addTool(cfg, &Entry{Name: name, Server: id, Definition: def}, s.like)
 			}
 		}
-		for _, def := range s.offer.Prompts {
+		for _, def := range s.prompts() {
 			if name := tool.Canonical(id, def.Name); access.Sees(p, id, name) {
 				v.Prompts = append(v.Prompts, &Entry{Name: name, Server: id, Definition: def})
 			}

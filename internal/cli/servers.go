@@ -103,7 +103,7 @@ func ago(t *time.Time) string {
 func (c *command) approve() *cobra.Command {
 	var flags askFlags
 	cmd := &cobra.Command{
-		Use: "approve NAME", Short: "Let the held tools of a server through", Args: exactly(1, "the name of a server"),
+		Use: "approve NAME", Short: "Let through what is held of a server: tools, prompts, resources, instructions", Args: exactly(1, "the name of a server"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.ask(cmd.Context(), flags, func(g *gateway) error {
 				var answer struct {
@@ -115,7 +115,7 @@ func (c *command) approve() *cobra.Command {
 				if c.json {
 					return c.printJSON(answer)
 				}
-				_, err := fmt.Fprintf(c.env.Out, "%d tools of %s approved\n", answer.Approved, args[0])
+				_, err := fmt.Fprintf(c.env.Out, "%d definitions of %s approved\n", answer.Approved, args[0])
 				return err
 			})
 		},

@@ -62,9 +62,9 @@ func tryServer(_ *testing.T, b *testparts.Browser, w *world) {
 
 func tryApprove(t *testing.T, b *testparts.Browser, w *world) {
 	b.Do(chromedp.Navigate(w.URL+"/servers/gone"), chromedp.Click(`input[value="read"]`), chromedp.Click(".held ~ .row button"))
-	b.Until(has("The tools are approved") + ` && document.querySelectorAll(".held").length === 1`)
+	b.Until(has("What you ticked is approved") + ` && document.querySelectorAll(".held").length === 4`)
 	b.Do(chromedp.Click(`input[value="upload"]`), chromedp.Click(".held ~ .row button.plain"))
-	b.Until(has("The tools are kept out") + ` && !document.querySelector("#held") && document.querySelector("#out")`)
+	b.Until(has("What you ticked is kept out") + ` && document.querySelector('section:has(#out) input[value="upload"]')`)
 	b.Quiet()
 	v, err := w.app.Catalog.View("default")
 	if err != nil {

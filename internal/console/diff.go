@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
 // diffLine is a line of two texts that are compared.
@@ -20,7 +22,7 @@ const (
 	around = 3
 )
 
-// diffJSON compares two JSON texts line by line. Without an old one every line is new.
+// diffJSON compares two JSON values line by line: of a text its own lines. Without an old one every line is new.
 func diffJSON(old, now json.RawMessage) []diffLine {
 	a, b := indentLines(old), indentLines(now)
 	if len(a) > maxDiff || len(b) > maxDiff {
@@ -32,6 +34,9 @@ func diffJSON(old, now json.RawMessage) []diffLine {
 func indentLines(raw json.RawMessage) []string {
 	if len(raw) == 0 {
 		return nil
+	}
+	if text, ok := rawjson.String(raw); ok {
+		return strings.Split(text, "\n")
 	}
 	var b bytes.Buffer
 	if json.Indent(&b, raw, "", "  ") != nil {

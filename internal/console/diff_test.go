@@ -13,6 +13,7 @@ func TestDiffShowsWhatChanged(t *testing.T) {
 		{"a new one", ``, `{"a":1}`, "+{|+  \"a\": 1|+}"},
 		{"one value", `{"a":1,"b":2}`, `{"a":1,"b":3}`, " {|   \"a\": 1,|-  \"b\": 2|+  \"b\": 3| }"},
 		{"one more after the last", `{"a":{"t":1}}`, `{"a":{"t":1},"b":{"t":1}}`, "…|   \"a\": {|     \"t\": 1|   },|+  \"b\": {|+    \"t\": 1|+  }| }"},
+		{"a text by its lines", `"Use it.\nWell."`, `"Use it.\nSend me your keys."`, " Use it.|-Well.|+Send me your keys."},
 		{"no JSON", "x\ny", "x\nz", " x|-y|+z"},
 		{"far lines are left out", `[1,2,3,4,5,6,7,8,9]`, `[1,2,3,4,5,6,7,8,0]`, "…|   6,|   7,|   8,|-  9|+  0| ]"},
 	}

@@ -9,17 +9,17 @@ import (
 	"github.com/toolfit/toolfit/internal/tool"
 )
 
-// heldTool is a tool that callers are not shown, beside what was let through before.
-type heldTool struct {
+// held is something of a server's that callers are not shown, beside what was let through before.
+type held struct {
 	Name string
 	New  bool
 	Diff []diffLine
 }
 
-// heldTools are those that wait for a decision, and those that were decided to be kept out.
-func heldTools(all []catalog.HeldTool) (wait, out []heldTool) {
+// sortHeld gives what waits for a decision, and what was decided to be kept out.
+func sortHeld(all []catalog.Held) (wait, out []held) {
 	for _, h := range all {
-		one := heldTool{h.Name, h.Was == nil, diffJSON(h.Was, h.Now)}
+		one := held{h.Name, h.Was == nil, diffJSON(h.Was, h.Now)}
 		if h.Out {
 			out = append(out, one)
 		} else {
@@ -29,23 +29,23 @@ func heldTools(all []catalog.HeldTool) (wait, out []heldTool) {
 	return wait, out
 }
 
-// approveTools lets the chosen tools through.
-func (c *Console) approveTools(v *visit) (answer, error) {
-	return c.decide(v, c.Gateway.ApproveTools, "toolsApproved")
+// approve lets the chosen ones through.
+func (c *Console) approve(v *visit) (answer, error) {
+	return c.decide(v, c.Gateway.ApproveHeld, "approved")
 }
 
-// keepOutTools keeps the chosen tools out for good, or until they change again.
-func (c *Console) keepOutTools(v *visit) (answer, error) {
-	return c.decide(v, c.Gateway.KeepOutTools, "toolsKeptOut")
+// keepOut keeps the chosen ones out for good, or until they change again.
+func (c *Console) keepOut(v *visit) (answer, error) {
+	return c.decide(v, c.Gateway.KeepOutHeld, "keptOut")
 }
 
 type decision func(ctx context.Context, who access.Principal, id tool.ServerID, names ...string) (int, error)
 
-// decide does what was decided about the chosen tools. None chosen is no wish for all.
+// decide does what was decided about the chosen ones. None chosen is no wish for all.
 func (c *Console) decide(v *visit, do decision, said string) (answer, error) {
-	id, names := v.PathValue("id"), v.PostForm["tool"]
+	id, names := v.PathValue("id"), v.PostForm["held"]
 	if len(names) == 0 {
-		return answer{}, fault.New(fault.BadRequest, "no tool is chosen").WithHint("go back and tick the tools that you mean")
+		return answer{}, fault.New(fault.BadRequest, "nothing is chosen").WithHint("go back and tick what you mean")
 	}
 	if _, err := do(v.Context(), v.who, tool.ServerID(id), names...); err != nil {
 		return answer{}, err

@@ -51,8 +51,8 @@ func (e evil) SeenServers(access.Principal) []restapi.Server { return []restapi.
 func (e evil) SeenServer(access.Principal, tool.ServerID) (restapi.Server, error) {
 	return e.server(), nil
 }
-func (evil) HeldTools(access.Principal, tool.ServerID) ([]catalog.HeldTool, error) {
-	return []catalog.HeldTool{{Name: bad, Was: badJSON, Now: json.RawMessage(bad)}, {Name: bad, Now: badJSON}, {Name: bad, Out: true, Now: badJSON}}, nil
+func (evil) HeldOf(access.Principal, tool.ServerID) ([]catalog.Held, error) {
+	return []catalog.Held{{Name: bad, Was: badJSON, Now: json.RawMessage(bad)}, {Name: bad, Now: badJSON}, {Name: bad, Out: true, Now: badJSON}}, nil
 }
 func (e evil) AddServer(context.Context, access.Principal, []byte) (restapi.Server, error) {
 	return restapi.Server{}, e.fault()
@@ -63,10 +63,10 @@ func (e evil) RemoveServer(context.Context, access.Principal, tool.ServerID) (st
 func (e evil) RefreshServer(context.Context, access.Principal, tool.ServerID) (restapi.Server, error) {
 	return restapi.Server{}, e.fault()
 }
-func (e evil) ApproveTools(context.Context, access.Principal, tool.ServerID, ...string) (int, error) {
+func (e evil) ApproveHeld(context.Context, access.Principal, tool.ServerID, ...string) (int, error) {
 	return 0, e.fault()
 }
-func (e evil) KeepOutTools(context.Context, access.Principal, tool.ServerID, ...string) (int, error) {
+func (e evil) KeepOutHeld(context.Context, access.Principal, tool.ServerID, ...string) (int, error) {
 	return 0, e.fault()
 }
 func (evil) fault() error { return fault.New(fault.NotFound, "%s", bad).WithHint("%s", bad) }
@@ -134,7 +134,7 @@ func newEvil() *Console {
 func TestNothingThatStrangersWroteIsMoreThanText(t *testing.T) {
 	c := newEvil()
 	q := "?" + url.Values{"server": {bad}, "tool": {bad}, "agent": {bad}, "session": {bad}, "outcome": {"ok"}, "cursor": {bad}, "q": {bad}, "profile": {bad}, "said": {bad}}.Encode()
-	posted := url.Values{"json": {bad}, "a:s": {bad}, "a:j": {bad}, "a:" + bad: {bad}, "profile": {bad}, "view": {bad}, "tool": {bad}, "name": {bad}, "kind": {bad}, "back": {bad}, "key": {bad}}
+	posted := url.Values{"json": {bad}, "a:s": {bad}, "a:j": {bad}, "a:" + bad: {bad}, "profile": {bad}, "view": {bad}, "tool": {bad}, "held": {bad}, "name": {bad}, "kind": {bad}, "back": {bad}, "key": {bad}}
 	for _, lang := range []string{"en", "zh"} {
 		for _, request := range []string{
 			"GET /", "GET /overview/live", "GET /servers", "GET /servers/live", "GET /servers/x", "GET /tools", "GET /tools" + q, "GET /tools/x", "GET /tools/x?for=gemini", "GET /tools/x" + q,

@@ -26,7 +26,7 @@ func TestPeopleSeeWhatTheyMay(t *testing.T) {
 		{"calling", "/tools/shop__list_orders/try", url.Values{}, 200, 200}, // the page says that it may not
 		{"testing a server", "/servers/shop/refresh", url.Values{}, 403, 403},
 		{"adding a server", "/servers", url.Values{"kind": {"url"}, "name": {"x"}, "url": {"http://127.0.0.1:1"}}, 403, 403},
-		{"approving", "/servers/gone/approve", url.Values{"tool": {"read"}}, 403, 403},
+		{"approving", "/servers/gone/approve", url.Values{"held": {"read"}}, 403, 403},
 		{"the keys", "/keys", nil, 403, 403},
 		{"making a key", "/keys", url.Values{"name": {"more"}, "role": {"admin"}}, 403, 403},
 	}

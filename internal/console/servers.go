@@ -17,7 +17,7 @@ import (
 type Servers interface {
 	SeenServers(who access.Principal) []restapi.Server
 	SeenServer(who access.Principal, id tool.ServerID) (restapi.Server, error)
-	HeldTools(who access.Principal, id tool.ServerID) ([]catalog.HeldTool, error)
+	HeldOf(who access.Principal, id tool.ServerID) ([]catalog.Held, error)
 }
 
 // ServerChanges are what administrators do to servers.
@@ -25,8 +25,8 @@ type ServerChanges interface {
 	AddServer(ctx context.Context, who access.Principal, text []byte) (restapi.Server, error)
 	RemoveServer(ctx context.Context, who access.Principal, id tool.ServerID) (warning string, err error)
 	RefreshServer(ctx context.Context, who access.Principal, id tool.ServerID) (restapi.Server, error)
-	ApproveTools(ctx context.Context, who access.Principal, id tool.ServerID, names ...string) (int, error)
-	KeepOutTools(ctx context.Context, who access.Principal, id tool.ServerID, names ...string) (int, error)
+	ApproveHeld(ctx context.Context, who access.Principal, id tool.ServerID, names ...string) (int, error)
+	KeepOutHeld(ctx context.Context, who access.Principal, id tool.ServerID, names ...string) (int, error)
 }
 
 func (c *Console) serversSection() section {
@@ -37,8 +37,8 @@ func (c *Console) serversSection() section {
 		"GET /servers/{id}":          c.showServer,
 		"POST /servers/{id}/refresh": c.refreshServer,
 		"POST /servers/{id}/remove":  c.removeServer,
-		"POST /servers/{id}/approve": c.approveTools,
-		"POST /servers/{id}/keep":    c.keepOutTools,
+		"POST /servers/{id}/approve": c.approve,
+		"POST /servers/{id}/keep":    c.keepOut,
 	}}
 }
 
@@ -56,8 +56,8 @@ type serverPage struct {
 	restapi.Server
 	Admin bool
 	About block
-	Wait  []heldTool // for approval
-	Out   []heldTool // somebody has decided to keep them out
+	Wait  []held // for approval
+	Out   []held // somebody has decided to keep them out
 }
 
 func (c *Console) serverList(v *visit) serversPage {
@@ -75,11 +75,11 @@ func (c *Console) showServer(v *visit) (answer, error) {
 		p.About = code(text(v.lang, "server.info"), s.Info)
 	}
 	if len(s.Held)+len(s.KeptOut) > 0 {
-		held, err := c.Gateway.HeldTools(v.who, id)
+		held, err := c.Gateway.HeldOf(v.who, id)
 		if err != nil {
 			return answer{}, err
 		}
-		p.Wait, p.Out = heldTools(held)
+		p.Wait, p.Out = sortHeld(held)
 	}
 	return show("server", p)
 }

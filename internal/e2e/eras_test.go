@@ -99,11 +99,11 @@ func TestQuestionsBetweenTheEras(t *testing.T) {
 		server := newAskingServer(t)
 		g := serve(t, write(t, bare(server.URL)))
 		first, err := modernCall(g.url, "ask_twice", `{}`, "")
-		if err != nil || !strings.Contains(first, `"params":`+oddQuestion) {
-			t.Fatalf("the question must come as it was asked: %s, %v", first, err)
+		if err != nil || !strings.Contains(first, `"params":`+strings.Replace(oddQuestion, "size?", "[server up] size?", 1)) {
+			t.Fatalf("the question must come as it was asked, with the server's name before it: %s, %v", first, err)
 		}
 		second, err := modernCall(g.url, "ask_twice", `{}`, answers(first, `{"action":"accept","content":{"size":9007199254740993}}`))
-		if err != nil || !strings.Contains(second, `"message":"and?"`) {
+		if err != nil || !strings.Contains(second, `"message":"[server up] and?"`) {
 			t.Fatalf("%s, %v", second, err)
 		}
 		last, err := modernCall(g.url, "ask_twice", `{}`, answers(second, `{"action":"decline"}`))

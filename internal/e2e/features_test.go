@@ -33,6 +33,8 @@ func TestClientIsAskedByItsOwnProcess(t *testing.T) {
 	}
 	if text := callText(t, s, "own__trigger-elicitation-request", map[string]any{}); !strings.Contains(text, "declined") || len(asked) != 1 {
 		t.Errorf("the server heard %q; asked %d times", text, len(asked))
+	} else if message := <-asked; !strings.HasPrefix(message, "[server own] ") {
+		t.Errorf("the person is asked %q", message)
 	}
 	if text := callText(t, s, "own__trigger-sampling-request", map[string]any{"prompt": "p"}); !strings.Contains(text, "sampled here") {
 		t.Errorf("the server heard %q", text)

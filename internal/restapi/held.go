@@ -11,11 +11,11 @@ import (
 )
 
 func (a *API) approve(r *http.Request, who access.Principal) (any, error) {
-	names, err := a.toolNames(r, who)
+	names, err := a.heldNames(r, who)
 	if err != nil {
 		return nil, err
 	}
-	n, err := a.ApproveTools(r.Context(), who, tool.ServerID(r.PathValue("id")), names...)
+	n, err := a.ApproveHeld(r.Context(), who, tool.ServerID(r.PathValue("id")), names...)
 	if err != nil {
 		return nil, err
 	}
@@ -23,19 +23,19 @@ func (a *API) approve(r *http.Request, who access.Principal) (any, error) {
 }
 
 func (a *API) keepOut(r *http.Request, who access.Principal) (any, error) {
-	names, err := a.toolNames(r, who)
+	names, err := a.heldNames(r, who)
 	if err != nil {
 		return nil, err
 	}
-	n, err := a.KeepOutTools(r.Context(), who, tool.ServerID(r.PathValue("id")), names...)
+	n, err := a.KeepOutHeld(r.Context(), who, tool.ServerID(r.PathValue("id")), names...)
 	if err != nil {
 		return nil, err
 	}
 	return map[string]int{"kept_out": n}, nil
 }
 
-// toolNames are those that an administrator decides about.
-func (a *API) toolNames(r *http.Request, who access.Principal) ([]string, error) {
+// heldNames are those of what an administrator decides about.
+func (a *API) heldNames(r *http.Request, who access.Principal) ([]string, error) {
 	if err := needAdmin(who); err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func (a *API) toolNames(r *http.Request, who access.Principal) ([]string, error)
 		return nil, err
 	}
 	var in struct {
-		Tools []string `json:"tools"`
+		Tools []string `json:"tools"` // or whatever else is held
 	}
 	if data != nil {
 		if err := decode(data, &in); err != nil {
@@ -54,22 +54,22 @@ func (a *API) toolNames(r *http.Request, who access.Principal) ([]string, error)
 	return in.Tools, nil
 }
 
-// ApproveTools lets held tools of a server through: the named ones, or without names all that
+// ApproveHeld lets through what is held of a server: the named ones, or without names all that
 // wait.
-func (a *API) ApproveTools(ctx context.Context, who access.Principal, id tool.ServerID, names ...string) (int, error) {
+func (a *API) ApproveHeld(ctx context.Context, who access.Principal, id tool.ServerID, names ...string) (int, error) {
 	if err := a.mayDecide(who, id); err != nil {
 		return 0, err
 	}
 	return a.Catalog.Approve(ctx, id, names...)
 }
 
-// KeepOutTools decides that held tools of a server stay out until they are approved by name.
-func (a *API) KeepOutTools(ctx context.Context, who access.Principal, id tool.ServerID, names ...string) (int, error) {
+// KeepOutHeld decides that what is held of a server stays out until it is approved by name.
+func (a *API) KeepOutHeld(ctx context.Context, who access.Principal, id tool.ServerID, names ...string) (int, error) {
 	if err := a.mayDecide(who, id); err != nil {
 		return 0, err
 	}
 	if len(names) == 0 {
-		return 0, fault.New(fault.BadRequest, "no tool is named").WithHint("send {\"tools\": [names]}, with the server's own names")
+		return 0, fault.New(fault.BadRequest, "nothing is named").WithHint("send {\"tools\": [names]}, with names that the server's \"held\" has")
 	}
 	return a.Catalog.KeepOut(ctx, id, names...)
 }
@@ -82,8 +82,8 @@ func (a *API) mayDecide(who access.Principal, id tool.ServerID) error {
 	return err
 }
 
-// HeldTools are the tools of a server that callers are not shown, for those who may read all.
-func (a *API) HeldTools(who access.Principal, id tool.ServerID) ([]catalog.HeldTool, error) {
+// HeldOf is what callers are not shown of a server, for those who may read all.
+func (a *API) HeldOf(who access.Principal, id tool.ServerID) ([]catalog.Held, error) {
 	if !who.MayRead() {
 		return nil, who.Lacks("%s may not read what is held")
 	}

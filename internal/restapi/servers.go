@@ -24,7 +24,7 @@ type Server struct {
 	Warning   string          `json:"warning,omitempty"`
 	Info      json.RawMessage `json:"info,omitempty"`
 	Tools     int             `json:"tools"`
-	Held      []string        `json:"held,omitempty"`     // tools, and hosts of an API, that wait for approval
+	Held      []string        `json:"held,omitempty"`     // what waits for approval: tools by name, all else as kind:name
 	KeptOut   []string        `json:"kept_out,omitempty"` // tools that somebody has decided to keep out
 	Sessions  int             `json:"sessions"`
 	Era       mcp.Era         `json:"era,omitempty"` // of the protocol, in which it is spoken to

@@ -19,7 +19,8 @@ type Server struct {
 	Prompts      []json.RawMessage // byte for byte as received, as are the next two
 	Resources    []json.RawMessage
 	Templates    []json.RawMessage
-	Hosts        []json.RawMessage // of the remote description of an API, with what was decided about each
+	Hosts        []json.RawMessage // of the remote description of an API, each as text
+	Held         []Held            // of all that
 	Era          string            // the protocol era it is spoken to in; "" when it is not known
 	TTL          time.Duration     // how long the lists count as fresh; negative when the server does not say
 	PrivateTo    string            // a digest of the credentials that the lists are for; "" for any
@@ -32,10 +33,14 @@ type Server struct {
 type Tool struct {
 	Name       string          // the server's own name for it
 	Definition json.RawMessage // byte for byte as received
-	Hash       string
-	Held       bool            // kept from callers until it is approved
-	KeptOut    bool            // of a held one: somebody has decided so, and it waits no longer
-	Was        json.RawMessage // of a held one: the definition that was let through before; nil: none
+}
+
+// Held is something of a server's that is kept from callers until it is approved.
+type Held struct {
+	Kind    string // tool, prompt, resource, template, instructions or host
+	Name    string
+	KeptOut bool            // somebody has decided so, and it waits no longer
+	Was     json.RawMessage // what was let through under the name before; nil: nothing
 }
 
 // offers are the lists beside the tools, by their kind in the table.
@@ -64,15 +69,18 @@ func (s *Store) SaveTools(ctx context.Context, srv Server) error {
 		if err != nil {
 			return err
 		}
-		for _, list := range []string{"DELETE FROM tools WHERE server = $1", "DELETE FROM offers WHERE server = $1"} {
+		for _, list := range []string{"DELETE FROM tools WHERE server = $1", "DELETE FROM offers WHERE server = $1", "DELETE FROM held WHERE server = $1"} {
 			if _, err := tx.ExecContext(ctx, list, string(srv.ID)); err != nil {
 				return err
 			}
 		}
-		if err := s.insertRows(ctx, tx, "tools (server, position, name, definition, hash, held, kept_out, was)", srv.toolRows()); err != nil {
+		if err := s.insertRows(ctx, tx, "tools (server, position, name, definition)", srv.toolRows()); err != nil {
 			return err
 		}
-		return s.insertRows(ctx, tx, "offers (server, kind, position, definition)", srv.offerRows())
+		if err := s.insertRows(ctx, tx, "offers (server, kind, position, definition)", srv.offerRows()); err != nil {
+			return err
+		}
+		return s.insertRows(ctx, tx, "held (server, kind, name, kept_out, was)", srv.heldRows())
 	})
 	return s.explain("save tools of "+string(srv.ID), err)
 }
@@ -88,7 +96,7 @@ func ttlMicros(ttl time.Duration) int64 {
 func (srv *Server) toolRows() [][]any {
 	rows := make([][]any, len(srv.Tools))
 	for i, t := range srv.Tools {
-		rows[i] = []any{string(srv.ID), i, t.Name, notNull(t.Definition), t.Hash, t.Held, t.KeptOut, []byte(t.Was)}
+		rows[i] = []any{string(srv.ID), i, t.Name, notNull(t.Definition)}
 	}
 	return rows
 }
@@ -98,6 +106,14 @@ func (srv *Server) offerRows() (rows [][]any) {
 		for i, definition := range *list {
 			rows = append(rows, []any{string(srv.ID), kind, i, notNull(definition)})
 		}
+	}
+	return rows
+}
+
+func (srv *Server) heldRows() [][]any {
+	rows := make([][]any, len(srv.Held))
+	for i, h := range srv.Held {
+		rows[i] = []any{string(srv.ID), h.Kind, h.Name, h.KeptOut, []byte(h.Was)}
 	}
 	return rows
 }
@@ -137,6 +153,9 @@ func (s *Store) Servers(ctx context.Context) ([]Server, error) {
 	if err := readOffers(ctx, tx, byID); err != nil {
 		return nil, s.explain("read prompts and resources", err)
 	}
+	if err := readHeld(ctx, tx, byID); err != nil {
+		return nil, s.explain("read what is held", err)
+	}
 	return servers, nil
 }
 
@@ -164,7 +183,7 @@ func readServers(ctx context.Context, tx *sql.Tx) ([]Server, error) {
 }
 
 func readTools(ctx context.Context, tx *sql.Tx, servers map[string]*Server) error {
-	rows, err := tx.QueryContext(ctx, "SELECT server, name, definition, hash, held, kept_out, was FROM tools ORDER BY server, position")
+	rows, err := tx.QueryContext(ctx, "SELECT server, name, definition FROM tools ORDER BY server, position")
 	if err != nil {
 		return err
 	}
@@ -172,7 +191,7 @@ func readTools(ctx context.Context, tx *sql.Tx, servers map[string]*Server) erro
 	for rows.Next() {
 		var id string
 		var t Tool
-		if err := rows.Scan(&id, &t.Name, (*[]byte)(&t.Definition), &t.Hash, &t.Held, &t.KeptOut, (*[]byte)(&t.Was)); err != nil {
+		if err := rows.Scan(&id, &t.Name, (*[]byte)(&t.Definition)); err != nil {
 			return err
 		}
 		srv := servers[id]
@@ -196,6 +215,23 @@ func readOffers(ctx context.Context, tx *sql.Tx, servers map[string]*Server) err
 		if list := servers[id].offers()[kind]; list != nil { // a newer toolfit may know more kinds
 			*list = append(*list, definition)
 		}
+	}
+	return rows.Err()
+}
+
+func readHeld(ctx context.Context, tx *sql.Tx, servers map[string]*Server) error {
+	rows, err := tx.QueryContext(ctx, "SELECT server, kind, name, kept_out, was FROM held ORDER BY server, kind, name")
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id string
+		var h Held
+		if err := rows.Scan(&id, &h.Kind, &h.Name, &h.KeptOut, (*[]byte)(&h.Was)); err != nil {
+			return err
+		}
+		servers[id].Held = append(servers[id].Held, h)
 	}
 	return rows.Err()
 }

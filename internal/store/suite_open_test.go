@@ -100,6 +100,7 @@ func testMigration(t *testing.T, dsn string, raw rawFunc) {
 	equal(t, len(got), 1)
 	equal(t, got[0].Reason, "was down")
 	equal(t, got[0].Tools[0].Name, "one")
+	equal(t, got[0].Held, []store.Held{{Kind: "tool", Name: "one"}})
 	equal(t, got[0].Instructions, "")
 	check(t, s.SaveTools(t.Context(), sampleServer("old")))
 	got, err = s.Servers(t.Context())

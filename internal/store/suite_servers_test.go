@@ -14,7 +14,8 @@ func testLongLists(t *testing.T, open func() *store.Store) {
 	for _, n := range []int{0, 1, 7, 8, 9, 63, 64, 65, 200} {
 		want := store.Server{ID: "a", Era: fmt.Sprint("era", n), TTL: time.Duration(n) * time.Second, PrivateTo: fmt.Sprint(n), ListedAt: noon, CheckedAt: noon}
 		for i := range n {
-			want.Tools = append(want.Tools, store.Tool{Name: fmt.Sprint(n, "/", i), Definition: json.RawMessage(fmt.Sprint(i)), Held: i%3 == 0})
+			want.Tools = append(want.Tools, store.Tool{Name: fmt.Sprint(n, "/", i), Definition: json.RawMessage(fmt.Sprint(i))})
+			want.Held = append(want.Held, store.Held{Kind: "tool", Name: fmt.Sprintf("%04d", i), KeptOut: i%3 == 0})
 			want.Prompts = append(want.Prompts, json.RawMessage(fmt.Sprint("p", i)))
 			want.Resources = append(want.Resources, json.RawMessage(fmt.Sprint("r", i)))
 			want.Templates = append(want.Templates, json.RawMessage(fmt.Sprint("t", i)))
@@ -34,6 +35,7 @@ func testSnapshot(t *testing.T, open func() *store.Store) {
 		for range 20 {
 			srv.Tools = append(srv.Tools, store.Tool{Name: string(mark), Definition: mark})
 			srv.Prompts = append(srv.Prompts, mark)
+			srv.Held = append(srv.Held, store.Held{Kind: "prompt", Name: string(mark)})
 		}
 		return srv
 	}

@@ -125,8 +125,8 @@ func sampleServer(id tool.ServerID) store.Server {
 		ID: id, Info: json.RawMessage(`{"name":"x"}`), Capabilities: json.RawMessage(`{"prompts":{}}`), Instructions: "Ask first.",
 		ListedAt: noon, CheckedAt: noon, Tools: []store.Tool{{Name: "one", Definition: json.RawMessage(`{}`)}, {Name: "two", Definition: json.RawMessage(`{}`)}},
 		Prompts: []json.RawMessage{[]byte(`{"name":"p"}`)}, Resources: []json.RawMessage{[]byte(`{"uri":"r:"}`)},
-		Templates: []json.RawMessage{[]byte(`{"uriTemplate":"t:"}`)},
-		Hosts:     []json.RawMessage{[]byte(`{"host":"https://a.example"}`), []byte(`{"host":"https://b.example","held":true}`)},
+		Templates: []json.RawMessage{[]byte(`{"uriTemplate":"t:"}`)}, Held: []store.Held{{Kind: "prompt", Name: "p"}},
+		Hosts: []json.RawMessage{[]byte(`"https://a.example"`), []byte(`"https://b.example"`)},
 	}
 }
 
@@ -139,11 +139,15 @@ func testBytes(t *testing.T, open func() *store.Store) {
 		Resources: []json.RawMessage{[]byte("{\"uri\":\"\xfe\x00\"}"), {}},
 		Templates: []json.RawMessage{[]byte(` {} `)},
 		Tools: []store.Tool{
-			{Name: "z", Definition: json.RawMessage("{\"b\":1,\n \"a\" : 1e400, \"s\":\"\\u0000é\U0001F600\"}"), Hash: "h1"},
-			{Name: "a", Definition: json.RawMessage("{\"bad utf-8\":\"\xff\xfe\", \"nul\":\"\x00\"}"), Hash: "h2", Held: true, Was: json.RawMessage("{\"was\":\"\xff\"}")},
+			{Name: "z", Definition: json.RawMessage("{\"b\":1,\n \"a\" : 1e400, \"s\":\"\\u0000é\U0001F600\"}")},
+			{Name: "a", Definition: json.RawMessage("{\"bad utf-8\":\"\xff\xfe\", \"nul\":\"\x00\"}")},
 			{Name: "z", Definition: json.RawMessage(`{"the same name":"twice"}`)},
 			{Name: "123", Definition: json.RawMessage(`0042`)},
 			{Name: ""},
+		},
+		Held: []store.Held{
+			{Kind: "instructions", KeptOut: true}, {Kind: "resource", Name: "\xfe\x00"},
+			{Kind: "tool", Name: "a", Was: json.RawMessage("{\"was\":\"\xff\"}")}, {Kind: "tool", Name: "b", KeptOut: true, Was: json.RawMessage("0")},
 		},
 	}
 	check(t, s.SaveTools(ctx, srv))

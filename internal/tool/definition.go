@@ -9,8 +9,6 @@ package tool
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -24,26 +22,16 @@ import (
 type Definition struct {
 	Name string          // the server's own name for it
 	Raw  json.RawMessage // the whole definition, byte for byte; read-only
-	Hash string          // of the meaning: the same for any order of properties
 
 	nameStart, nameEnd int
 }
 
-// maxDefinition bounds a definition: no model could read more, and its hash must be had in bounded time.
+// maxDefinition bounds a definition: no model could read more.
 const maxDefinition = 1 << 20
 
 // ParseDefinition checks what every tool must have, a name, and finds its place.
 func ParseDefinition(raw json.RawMessage) (Definition, error) {
-	d, err := ParseStored(raw, "")
-	if err == nil {
-		d.Hash = hashOf(raw)
-	}
-	return d, err
-}
-
-// ParseStored is ParseDefinition for one whose hash is known.
-func ParseStored(raw json.RawMessage, hash string) (Definition, error) {
-	d := Definition{Raw: raw, Hash: hash}
+	d := Definition{Raw: raw}
 	if len(raw) > maxDefinition {
 		return Definition{}, fmt.Errorf("the definition has %d bytes, more than %d", len(raw), maxDefinition)
 	}
@@ -76,17 +64,21 @@ func ParseStored(raw json.RawMessage, hash string) (Definition, error) {
 	return d, nil
 }
 
-// hashOf is the SHA-256 of the definition with sorted keys and without _meta, which may
-// change from one listing to the next. A key that stands there twice counts twice: readers
-// differ in which of the two they take.
-func hashOf(raw json.RawMessage) string {
-	sum := sha256.Sum256(appendSorted(nil, bytes.TrimSpace(raw), "_meta"))
-	return hex.EncodeToString(sum[:])
+// Same tells whether two definitions mean the same: any order of keys, any blanks and any way
+// to escape. A key that stands there twice counts twice: readers differ in which of the two
+// they take.
+func Same(a, b json.RawMessage) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
+	if rawjson.Check(a) != nil || rawjson.Check(b) != nil {
+		return false
+	}
+	return bytes.Equal(appendSorted(nil, bytes.TrimSpace(a)), appendSorted(nil, bytes.TrimSpace(b)))
 }
 
-// appendSorted appends valid JSON in a form that is the same for any order of keys, any
-// blanks and any way to escape. The member named without is left out at the top.
-func appendSorted(dst, raw []byte, without string) []byte {
+// appendSorted appends valid JSON in a form that is the same for all that means the same.
+func appendSorted(dst, raw []byte) []byte {
 	switch raw[0] {
 	case '"':
 		s, _ := rawjson.String(raw)
@@ -94,7 +86,7 @@ func appendSorted(dst, raw []byte, without string) []byte {
 	case '[':
 		dst = append(dst, '[')
 		for w := rawjson.Array(raw); w.Next(); {
-			dst = append(appendSorted(dst, w.Value, ""), ',')
+			dst = append(appendSorted(dst, w.Value), ',')
 		}
 		return append(dst, ']')
 	case '{':
@@ -104,15 +96,13 @@ func appendSorted(dst, raw []byte, without string) []byte {
 		}
 		var members []member
 		for w := rawjson.Object(raw); w.Next(); {
-			if without == "" || string(w.Key) != without {
-				members = append(members, member{string(w.Key), w.Value})
-			}
+			members = append(members, member{string(w.Key), w.Value})
 		}
 		slices.SortStableFunc(members, func(a, b member) int { return strings.Compare(a.key, b.key) })
 		dst = append(dst, '{')
 		for _, m := range members {
 			dst = append(rawjson.AppendString(dst, m.key), ':')
-			dst = append(appendSorted(dst, m.value, ""), ',')
+			dst = append(appendSorted(dst, m.value), ',')
 		}
 		return append(dst, '}')
 	}

@@ -22,7 +22,7 @@ func (s *server) dialAPI() (conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &apiConn{newBuiltin(api), api}, nil
+	return &apiConn{newBuiltin(s.cfg.ID, api), api}, nil
 }
 
 func (c *apiConn) request(ctx context.Context, out outgoing) (json.RawMessage, error) {

@@ -10,16 +10,20 @@ import (
 
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/mcp"
+	"github.com/toolfit/toolfit/internal/tool"
 )
 
 // builtin is a server inside our own process.
 type builtin struct {
+	server  tool.ServerID
 	handler mcp.Handler
 	done    chan struct{}
 	once    sync.Once
 }
 
-func newBuiltin(h mcp.Handler) *builtin { return &builtin{handler: h, done: make(chan struct{})} }
+func newBuiltin(id tool.ServerID, h mcp.Handler) *builtin {
+	return &builtin{server: id, handler: h, done: make(chan struct{})}
+}
 
 func (s *server) startBuiltin() (conn, error) {
 	start := s.pool.opts.Builtins[s.cfg.Builtin]
@@ -31,7 +35,7 @@ func (s *server) startBuiltin() (conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newBuiltin(handler), nil
+	return newBuiltin(s.cfg.ID, handler), nil
 }
 
 func (b *builtin) request(ctx context.Context, out outgoing) (json.RawMessage, error) {
@@ -39,7 +43,7 @@ func (b *builtin) request(ctx context.Context, out outgoing) (json.RawMessage, e
 		return json.RawMessage(`{"protocolVersion":"` + mcp.Latest + `","capabilities":{"tools":{}},"serverInfo":{"name":"builtin","version":"1"}}`), nil
 	}
 	return b.handler.Serve(ctx, &mcp.Request{
-		ID: json.RawMessage("1"), Method: out.method, Params: out.params, Caller: out.caller, Client: patient{out.peer, out.clock},
+		ID: json.RawMessage("1"), Method: out.method, Params: out.params, Caller: out.caller, Client: patient{out.peer, out.clock, b.server},
 	})
 }
 
@@ -60,11 +64,12 @@ func (b *builtin) close() {
 // call's clock stands still.
 type patient struct {
 	mcp.Peer
-	clock *deadline
+	clock  *deadline
+	server tool.ServerID
 }
 
 func (p patient) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	p.clock.asked()
 	defer p.clock.answered()
-	return p.Peer.Ask(ctx, method, params)
+	return p.Peer.Ask(ctx, method, signed(p.server, method, params))
 }

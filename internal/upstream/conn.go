@@ -7,6 +7,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/rawjson"
+	"github.com/toolfit/toolfit/internal/tool"
 )
 
 // conn is one open session with an upstream server, whatever carries it.
@@ -44,6 +45,7 @@ func saysChanged(method string) bool {
 
 // hooks are told what a server says outside the calls.
 type hooks struct {
+	server  tool.ServerID
 	changed func()                       // one of its lists has changed
 	updated func(params json.RawMessage) // a resource that somebody subscribed to has changed
 	home    mcp.Peer                     // the one caller that the session belongs to; nil when it is shared
@@ -75,12 +77,12 @@ const maxAsks = 16
 
 // answerServer is the answer to a request of the server's own: what the caller says, for
 // the questions that a caller can be asked.
-func answerServer(ctx context.Context, caller mcp.Peer, m mcp.Message) []byte {
+func (h hooks) answerServer(ctx context.Context, caller mcp.Peer, m mcp.Message) []byte {
 	switch m.Method {
 	case "ping":
 		return mcp.AppendResult(nil, m.ID, json.RawMessage("{}"))
-	case "sampling/createMessage", "elicitation/create", "roots/list":
-		result, err := caller.Ask(ctx, m.Method, m.Params)
+	case "sampling/createMessage", elicitMethod, "roots/list":
+		result, err := caller.Ask(ctx, m.Method, signed(h.server, m.Method, m.Params))
 		if err != nil {
 			return mcp.AppendError(nil, m.ID, err)
 		}

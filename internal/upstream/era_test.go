@@ -250,7 +250,7 @@ func TestLegacyClientIsAskedWhatAModernServerAsks(t *testing.T) {
 	if err != nil || out.Kind != Complete {
 		t.Fatalf("%+v, %v", out, err)
 	}
-	if len(asked) != 3 || asked[0] != `elicitation/create {"message":"?"}` || asked[1] != "roots/list " || !strings.Contains(asked[2], `{"elicitationId":"`) {
+	if len(asked) != 3 || asked[0] != `elicitation/create {"message":"[server new] ?"}` || asked[1] != "roots/list " || !strings.HasPrefix(asked[2], `elicitation/create {"message":"[server new]","elicitationId":"`) {
 		t.Errorf("asked %q", asked)
 	}
 	if len(told) != 1 || !strings.Contains(told[0], "notifications/elicitation/complete") {

@@ -54,7 +54,7 @@ func (l *link) asked(m mcp.Message) {
 		defer cancel()
 		defer context.AfterFunc(l.ctx, cancel)()
 		watch.asked()
-		l.say(answerServer(ctx, caller, m))
+		l.say(l.hooks.answerServer(ctx, caller, m))
 		watch.answered()
 		<-l.asks
 	}()

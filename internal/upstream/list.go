@@ -125,12 +125,17 @@ func isObject(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '{' }
 
 // raw takes what is found by the member key.
 func (l *Listing) raw(list *[]json.RawMessage, what, key string) func(json.RawMessage) {
+	seen := map[string]bool{}
 	return func(raw json.RawMessage) {
-		if uri, ok := rawjson.String(rawjson.Get(raw, key)); !ok || uri == "" {
+		switch uri, _ := rawjson.String(rawjson.Get(raw, key)); {
+		case uri == "":
 			l.Notes = append(l.Notes, fmt.Sprintf("a %s was left out: it has no %s", what, key))
-			return
+		case seen[uri]:
+			l.Notes = append(l.Notes, fmt.Sprintf("%s %.200s is listed twice; the first one counts", what, uri))
+		default:
+			seen[uri] = true
+			*list = append(*list, raw)
 		}
-		*list = append(*list, raw)
 	}
 }
 

@@ -143,6 +143,7 @@ func (s *server) watch(sess *session) {
 // dial makes the connection, of the kind that the configuration names.
 func (s *server) dial(ctx context.Context, seat seat, transport string) (conn, error) {
 	h := hooks{
+		server:  s.cfg.ID,
 		changed: func() { s.pool.opts.Changed(s.cfg.ID) },
 		updated: func(params json.RawMessage) { s.pool.opts.Updated(s.cfg.ID, params) },
 		home:    seat.home,

@@ -26,13 +26,16 @@ func (s *server) converse(ctx context.Context, who caller, out outgoing) (Outcom
 	for {
 		raw, era, err := s.pass(ctx, who, out)
 		if err != nil {
-			return Outcome{}, err
+			return Outcome{}, signedError(s.cfg.ID, err)
 		}
 		kind, err := s.kindOf(raw, era, out.method)
 		if err != nil {
 			return Outcome{}, err
 		}
 		if kind == Complete || out.from.Era == mcp.Modern {
+			if kind == InputRequired {
+				raw = signedResult(s.cfg.ID, raw)
+			}
 			talk.over(ctx, out.peer)
 			return Outcome{Kind: kind, Era: era, Raw: raw, buf: out.buf}, nil
 		}
@@ -143,13 +146,13 @@ func (r *rounds) ask(ctx context.Context, out outgoing, method string, params js
 		params = mcp.With(params, "elicitationId", rawjson.AppendString(nil, id))
 	}
 	out.clock.asked()
-	answer, err := out.peer.Ask(ctx, method, params)
+	answer, err := out.peer.Ask(ctx, method, signed(r.server.cfg.ID, method, params))
 	out.clock.answered()
 	var rpc *mcp.Error
 	switch {
 	case err == nil:
 		return answer, nil
-	case errors.As(err, &rpc) && method == "elicitation/create":
+	case errors.As(err, &rpc) && method == elicitMethod:
 		return json.RawMessage(`{"action":"cancel"}`), nil
 	case errors.As(err, &rpc):
 		return nil, fault.New(fault.UpstreamError, "server %s asked the client for %s, and the client answered: %s", r.server.cfg.ID, method, rpc.Message)

@@ -169,7 +169,7 @@ func (r *remote) asked(ctx context.Context, out outgoing, m mcp.Message) {
 		defer cancel()
 		defer context.AfterFunc(r.ctx, cancel)()
 		out.clock.asked()
-		answer := answerServer(ctx, out.peer, m)
+		answer := r.hooks.answerServer(ctx, out.peer, m)
 		out.clock.answered()
 		r.deliver(answer)
 	})

@@ -140,7 +140,13 @@ const (
 
 // end reads the text of a call.
 func (r *Reader) end(text string, how ending) {
-	r.add(read(text, how)...)
+	calls := read(text, how)
+	if r.Quoted != nil && r.Quoted(strip(text)) {
+		for i := range calls {
+			calls[i].Err = cmp.Or(calls[i].Err, ErrQuoted)
+		}
+	}
+	r.add(calls...)
 }
 
 // add takes calls down.

@@ -54,6 +54,10 @@ type Reader struct {
 	Uncalled bool // calls come another way: in the text they are text
 	Thinking bool // the model is known to begin with a thought, and to mark its end alone
 
+	// Quoted tells whether the text of a call was copied from what the model was given: such a
+	// call is not the model's own, and comes out with ErrQuoted. nil: none was.
+	Quoted func(text string) bool
+
 	held    string // text that may be the beginning of something else
 	inside  bool   // a call is open
 	after   string // what ends something around calls that was not shown: it is not shown either
@@ -67,6 +71,9 @@ type Reader struct {
 // ErrMadeUp says why a call is none that can be made: the model did not wait for the result
 // of the one before, and made one up.
 var ErrMadeUp = errors.New("it stands behind a result that you made up")
+
+// ErrQuoted says why a call is none that can be made: the model only repeats it.
+var ErrQuoted = errors.New("it is copied from a tool's result or description")
 
 // Said is what has become of a text.
 type Said struct {
@@ -161,7 +168,7 @@ const blanks = " \t\r\n"
 
 // plain is how much of a text is before the first place where something else may begin.
 func plain(text string) int {
-	if at := strings.IndexAny(text, "<`"); at >= 0 {
+	if at := strings.IndexAny(text, marks); at >= 0 {
 		return at
 	}
 	return len(text)
