@@ -213,7 +213,7 @@ func (c *Caller) Do(ctx context.Context, req Request) (res *Result, err error) {
 	if s.out.Kind != upstream.Complete { // a question, which its client takes as it is
 		return res, nil
 	}
-	if err := c.checkOutput(s.target, rec, res.Raw); err != nil {
+	if err := c.checkOutput(ctx, s.target, rec, res.Raw); err != nil {
 		return nil, err
 	}
 	if res.Raw, err = c.project(ctx, s, &req, rec); err != nil {
@@ -230,7 +230,7 @@ func (c *Caller) Curl(ctx context.Context, req Request) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	msg, _, err := c.fit(t, &req)
+	msg, _, err := c.fit(ctx, t, &req)
 	if err != nil {
 		return "", err
 	}
