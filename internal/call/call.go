@@ -74,7 +74,7 @@ type Options struct {
 	Redact  func(string) string  // takes secrets out of the arguments that are kept with them; nil: there are none
 	Own     map[string]OwnTool   // tools of ours beside those of this package, by name
 	// JQ runs a program that a model sent, apart from this process; nil: none is run.
-	JQ func(ctx context.Context, program string, value []byte) ([]byte, error)
+	JQ func(ctx context.Context, who, program string, value []byte) ([]byte, error)
 	// Earlier gives results that were kept, as examples for prompts; nil: there are none.
 	Earlier func(ctx context.Context, f store.ResultFilter) ([]store.Result, error)
 	Uses    Uses             // keeps what searches led to; nil: nothing is remembered
