@@ -51,10 +51,7 @@ func (v *View) addTool(cfg *config.Config, e *Entry, like *fit.Server) {
 		}
 	}
 	if err != nil {
-		if v.refused == nil {
-			v.refused = map[string]string{}
-		}
-		v.refused[string(e.Name)] = err.Error()
+		v.refuse(string(e.Name), err.Error())
 		return
 	}
 	e.fitters.own = own

@@ -152,7 +152,7 @@ func byID(servers []Server) map[tool.ServerID]Server {
 // like tells whether there is nothing new about a server.
 func (s Server) like(t Server) bool {
 	return s.State == t.State && s.Reason == t.Reason && s.Source == t.Source && s.Warning == t.Warning && s.Kind == t.Kind &&
-		s.Tools == t.Tools && slices.Equal(s.Held, t.Held) && slices.Equal(s.KeptOut, t.KeptOut)
+		s.Tools == t.Tools && slices.Equal(s.Held, t.Held) && slices.Equal(s.KeptOut, t.KeptOut) && slices.Equal(s.Notes, t.Notes)
 }
 
 // ToolsChanged tells that a profile has another list of tools. It does not block.
