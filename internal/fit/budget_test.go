@@ -37,16 +37,16 @@ func repeated(n int, value func(i int) string) string {
 func TestWhatACheckCostsIsCharged(t *testing.T) {
 	word := func(i int) string { return fmt.Sprintf("%q", fmt.Sprintf("value %06d", i)) }
 	digits := func(i int) string { return fmt.Sprint(1_000_000 + i) }
-	long := strings.Repeat("a", 1<<18)
+	long := strings.Repeat("a", 1<<15)
 	for _, c := range []struct{ name, schema, value string }{
 		{"a pattern that follows many ways", `{"pattern":"(a?){400}b"}`, `"` + long + `"`},
-		{"one pattern after another", `{"allOf":[` + strings.Repeat(`{"pattern":"(a?){20}"},{"pattern":"a*b?$"},`, 500) + `{}]}`, `"` + long[:20<<10] + `"`},
+		{"one pattern after another", `{"allOf":[` + strings.Repeat(`{"pattern":"(a?){20}"},{"pattern":"a*b?$"},`, 500) + `{}]}`, `"` + long + `"`},
 		{"a pattern for names", `{"patternProperties":{"(a?){400}b":{}}}`, `{"` + long + `":1}`},
-		{"a long enum for each of many values", `{"items":{"enum":` + repeated(10_000, digits) + `}}`, repeated(10_000, func(i int) string { return digits(9_999 - i) })},
-		{"a large constant again and again", `{"allOf":[` + strings.Repeat(`{"not":{"const":[1]}},`, 20_000) + `{}]}`, repeated(20_000, word)},
-		{"uniqueItems again and again", `{"allOf":[` + strings.Repeat(`{"uniqueItems":true},`, 5000) + `{}]}`, repeated(20_000, word)},
-		{"the length of a text again and again", `{"allOf":[` + strings.Repeat(`{"minLength":1},`, 20_000) + `{}]}`, `"` + long + `"`},
-		{"the names that depend on others", `{"dependentRequired":` + object(10_000, `"x%d":[]`) + `}`, object(10_000, `"y%d":0`)},
+		{"a long enum for each of many values", `{"items":{"enum":` + repeated(5_000, digits) + `}}`, repeated(5_000, func(i int) string { return digits(4_999 - i) })},
+		{"a large constant again and again", `{"allOf":[` + strings.Repeat(`{"not":{"const":[1]}},`, 2000) + `{}]}`, repeated(2000, word)},
+		{"uniqueItems again and again", `{"allOf":[` + strings.Repeat(`{"uniqueItems":true},`, 2000) + `{}]}`, repeated(2000, word)},
+		{"the length of a text again and again", `{"allOf":[` + strings.Repeat(`{"minLength":1},`, 5_000) + `{}]}`, `"` + long + `"`},
+		{"the names that depend on others", `{"dependentRequired":` + object(6_000, `"x%d":[]`) + `}`, object(6_000, `"y%d":0`)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if err := compiled(t, c.schema, nil).Check(t.Context(), json.RawMessage(c.value)); code(t, err) != TooComplex {
@@ -84,8 +84,8 @@ func TestHonestPatternsAreNeverTooMuch(t *testing.T) {
 		{`^.{1,1000}$`, strings.Repeat("a", 1000)},
 		{`^[\p{L}\p{N} _-]{1,255}$`, strings.Repeat("中", 255)},
 		{`[a-z]{1,1000}@example`, strings.Repeat("a", 1000) + "@example"},
-		{`^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$`, strings.Repeat("abcd", 1<<20)},
-		{`^[\s\S]*$`, strings.Repeat("line\n", 1<<18)},
+		{`^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$`, strings.Repeat("abcd", 1<<16)},
+		{`^[\s\S]*$`, strings.Repeat("line\n", 1<<16)},
 	} {
 		args, _ := json.Marshal(map[string]any{"a": c.text, "b": []string{c.text, c.text}})
 		pattern, _ := json.Marshal(c.pattern)
@@ -98,7 +98,7 @@ func TestHonestPatternsAreNeverTooMuch(t *testing.T) {
 
 func TestAnUnfinishedCheckIsNoMatch(t *testing.T) {
 	tool := compiled(t, `{"not":{"pattern":"(a?){400}b"}}`, nil)
-	if err := tool.Check(t.Context(), json.RawMessage(`"`+strings.Repeat("a", 1<<17)+`"`)); code(t, err) != TooComplex {
+	if err := tool.Check(t.Context(), json.RawMessage(`"`+strings.Repeat("a", 1<<15)+`"`)); code(t, err) != TooComplex {
 		t.Fatal(err)
 	}
 }
