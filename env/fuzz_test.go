@@ -54,7 +54,7 @@ func FuzzCall(f *testing.F) {
 		name, _ := rawjson.String(rawjson.Get([]byte(params), "name"))
 		output, err := fit.Compile(named(server.protocol, name).OutputSchema, nil)
 		if err == nil {
-			err = output.Check(rawjson.Get(raw, "structuredContent"))
+			err = output.Check(t.Context(), rawjson.Get(raw, "structuredContent"))
 		}
 		if err != nil {
 			t.Fatalf("%s: %v", raw, err)

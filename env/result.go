@@ -26,7 +26,7 @@ func fitted(t Tool) (Tool, error) {
 		if rawjson.IsNull(args) {
 			args = json.RawMessage("{}")
 		}
-		res, err := arguments.Fit(args)
+		res, err := arguments.Fit(ctx, args)
 		if err != nil {
 			return nil, err
 		}

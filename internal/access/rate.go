@@ -30,8 +30,9 @@ func NewLimiter(perSecond float64, burst int) *Limiter {
 	return &Limiter{rate: perSecond, burst: float64(burst), buckets: map[string]bucket{}}
 }
 
-// Allow tells whether the caller may ask now, and if not, when it may again.
-func (l *Limiter) Allow(id string, now time.Time) (ok bool, retryAfter time.Duration) {
+// Allow tells whether the caller may ask n times at once now, and if not, when it may again:
+// never, where n is more than the burst.
+func (l *Limiter) Allow(id string, n int, now time.Time) (ok bool, retryAfter time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	b, known := l.buckets[id]
@@ -40,13 +41,14 @@ func (l *Limiter) Allow(id string, now time.Time) (ok bool, retryAfter time.Dura
 		b = bucket{tokens: l.burst, at: now}
 	}
 	b = l.filled(b, now)
-	if b.tokens >= 1 {
-		b.tokens--
+	need := float64(n)
+	if b.tokens >= need {
+		b.tokens -= need
 		l.buckets[id] = b
 		return true, 0
 	}
 	l.buckets[id] = b
-	return false, time.Duration(math.Ceil((1 - b.tokens) / l.rate * float64(time.Second)))
+	return false, time.Duration(math.Ceil((need - b.tokens) / l.rate * float64(time.Second)))
 }
 
 // filled is the bucket as it is now. A clock that was set back takes no tokens away.

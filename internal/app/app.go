@@ -212,7 +212,7 @@ func (a *App) assemble(ctx context.Context, redact func(string) string) (err err
 }
 
 // jq runs programs of models in processes of their own; nil where there is no program to start.
-func (a *App) jq() func(context.Context, string, []byte) ([]byte, error) {
+func (a *App) jq() func(ctx context.Context, who, program string, value []byte) ([]byte, error) {
 	if a.opts.Program == "" {
 		return nil
 	}

@@ -100,19 +100,42 @@ func (a *App) limited(h http.Handler) http.Handler { return a.limitedIn(h, refus
 // limitedIn is limited with another form of the refusal.
 func (a *App) limitedIn(h http.Handler, refuse func(w http.ResponseWriter, r *http.Request, err error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		e := a.edge.Load()
-		if e.limiter != nil {
-			if who, err := e.door.Admit(r); err == nil {
-				if ok, wait := e.limiter.Allow(who.ID, time.Now()); !ok {
-					seconds := max(1, int(math.Ceil(wait.Seconds())))
-					w.Header().Set("Retry-After", strconv.Itoa(seconds))
-					refuse(w, r, fault.New(fault.RateLimited, "%s asks more often than rate allows", who.Name).WithHint("try again in %d s", seconds))
-					return
-				}
-			}
+		if a.charge(w, r, 1, 0, refuse) {
+			h.ServeHTTP(w, r)
 		}
-		h.ServeHTTP(w, r)
 	})
+}
+
+// charge counts the messages of a request but for those that were counted before. False: they
+// are more than the caller may send now, and it is told so.
+func (a *App) charge(w http.ResponseWriter, r *http.Request, messages, counted int, refuse func(w http.ResponseWriter, r *http.Request, err error)) bool {
+	e := a.edge.Load()
+	if e.limiter == nil {
+		return true
+	}
+	who, err := e.door.Admit(r)
+	if err != nil {
+		return true
+	}
+	ok, wait := e.limiter.Allow(who.ID, messages-counted, time.Now())
+	if ok {
+		return true
+	}
+	limited := fault.New(fault.RateLimited, "%s asks more often than rate allows", who.Name)
+	if messages <= e.rate.Burst {
+		seconds := max(1, int(math.Ceil(wait.Seconds())))
+		w.Header().Set("Retry-After", strconv.Itoa(seconds))
+		limited = limited.WithHint("try again in %d s", seconds)
+	} else {
+		limited = limited.WithHint("send at most %d messages at once", e.rate.Burst)
+	}
+	refuse(w, r, limited)
+	return false
+}
+
+// chargeBatch counts the messages of a batch. One was counted when its request came in.
+func (a *App) chargeBatch(w http.ResponseWriter, r *http.Request, messages int) bool {
+	return a.charge(w, r, messages, 1, refuseInJSON)
 }
 
 // refuseInJSON answers in the form of the REST API.

@@ -68,6 +68,7 @@ func mayEnter(who access.Principal) bool { return who.MayCall() || who.MayRead()
 
 // mcpHandler lets known callers who may enter through to the MCP front of their profile.
 func (a *App) mcpHandler(front *mcp.Front, may func(access.Principal) bool, enter func(who access.Principal, profile string) mcp.Entry) http.Handler {
+	charge := a.chargeBatch
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		who, err := a.admit(r)
 		if err == nil && !may(who) {
@@ -81,7 +82,9 @@ func (a *App) mcpHandler(front *mcp.Front, may func(access.Principal) bool, ente
 			a.refuse(w, r, err)
 			return
 		}
-		front.Serve(w, r, enter(who, view.Profile))
+		entry := enter(who, view.Profile)
+		entry.Charge = charge
+		front.Serve(w, r, entry)
 	})
 }
 

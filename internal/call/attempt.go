@@ -91,7 +91,7 @@ func (c *Caller) again(ctx context.Context, t target, req *Request, rec *recordi
 // once is exactly one upstream request, or none.
 func (c *Caller) once(ctx context.Context, t target, req *Request) (sent, error) {
 	s := sent{target: t}
-	msg, fitted, err := c.fit(t, req)
+	msg, fitted, err := c.fit(ctx, t, req)
 	if err != nil {
 		return s, err
 	}

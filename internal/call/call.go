@@ -74,7 +74,7 @@ type Options struct {
 	Redact  func(string) string  // takes secrets out of the arguments that are kept with them; nil: there are none
 	Own     map[string]OwnTool   // tools of ours beside those of this package, by name
 	// JQ runs a program that a model sent, apart from this process; nil: none is run.
-	JQ func(ctx context.Context, program string, value []byte) ([]byte, error)
+	JQ func(ctx context.Context, who, program string, value []byte) ([]byte, error)
 	// Earlier gives results that were kept, as examples for prompts; nil: there are none.
 	Earlier func(ctx context.Context, f store.ResultFilter) ([]store.Result, error)
 	Uses    Uses             // keeps what searches led to; nil: nothing is remembered
@@ -213,7 +213,7 @@ func (c *Caller) Do(ctx context.Context, req Request) (res *Result, err error) {
 	if s.out.Kind != upstream.Complete { // a question, which its client takes as it is
 		return res, nil
 	}
-	if err := c.checkOutput(s.target, rec, res.Raw); err != nil {
+	if err := c.checkOutput(ctx, s.target, rec, res.Raw); err != nil {
 		return nil, err
 	}
 	if res.Raw, err = c.project(ctx, s, &req, rec); err != nil {
@@ -230,7 +230,7 @@ func (c *Caller) Curl(ctx context.Context, req Request) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	msg, _, err := c.fit(t, &req)
+	msg, _, err := c.fit(ctx, t, &req)
 	if err != nil {
 		return "", err
 	}

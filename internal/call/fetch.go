@@ -48,7 +48,7 @@ func (c *Caller) fetch(ctx context.Context, req *Request, args json.RawMessage) 
 		return nil, err
 	}
 	req.rule = kept.Rule
-	value, err := c.choose(ctx, cleaned(&view.Results, kept.Body), f)
+	value, err := c.choose(ctx, req.Principal.ID, cleaned(&view.Results, kept.Body), f)
 	if err != nil {
 		return nil, err
 	}
@@ -79,14 +79,14 @@ func (c *Caller) kept(ctx context.Context, req *Request, ref string) (store.Resu
 }
 
 // choose is the part of a result that was asked for.
-func (c *Caller) choose(ctx context.Context, result []byte, f fetching) ([]byte, error) {
+func (c *Caller) choose(ctx context.Context, who string, result []byte, f fetching) ([]byte, error) {
 	switch {
 	case f.Fields != "" && f.JQ != "":
 		return nil, fault.New(fault.BadArguments, "give fields or jq, not both")
 	case f.JQ != "" && c.opts.JQ == nil:
 		return nil, fault.New(fault.BadArguments, "jq programs are not run here; use fields")
 	case f.JQ != "":
-		return c.opts.JQ(ctx, f.JQ, project.Body(result))
+		return c.opts.JQ(ctx, who, f.JQ, project.Body(result))
 	case f.Fields != "":
 		m, err := mask.Parse(f.Fields)
 		if err != nil {

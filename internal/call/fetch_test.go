@@ -85,18 +85,18 @@ func TestAFetchThatIsWrongSaysWhat(t *testing.T) {
 func TestJQOfAModelRunsApart(t *testing.T) {
 	w := newWorld(t, keepIDs, nil)
 	ref := w.must("ann", "cloud__env", `{}`).Ref
-	if _, err := w.choose(t.Context(), []byte(`{}`), fetching{Ref: ref, JQ: "."}); !fault.Is(err, fault.BadArguments) {
+	if _, err := w.choose(t.Context(), "me", []byte(`{}`), fetching{Ref: ref, JQ: "."}); !fault.Is(err, fault.BadArguments) {
 		t.Errorf("%v", err)
 	}
 	ran := ""
-	w.opts.JQ = func(_ context.Context, program string, value []byte) ([]byte, error) {
+	w.opts.JQ = func(_ context.Context, _, program string, value []byte) ([]byte, error) {
 		ran = program
 		return value[:0:0], project.ErrNoOutput
 	}
-	if _, err := w.choose(t.Context(), []byte(`{}`), fetching{Ref: ref, JQ: ".a"}); !errors.Is(err, project.ErrNoOutput) || ran != ".a" {
+	if _, err := w.choose(t.Context(), "me", []byte(`{}`), fetching{Ref: ref, JQ: ".a"}); !errors.Is(err, project.ErrNoOutput) || ran != ".a" {
 		t.Errorf("%q, %v", ran, err)
 	}
-	if _, err := w.choose(t.Context(), []byte(`{}`), fetching{Ref: ref, JQ: ".a", Fields: "a"}); !fault.Is(err, fault.BadArguments) {
+	if _, err := w.choose(t.Context(), "me", []byte(`{}`), fetching{Ref: ref, JQ: ".a", Fields: "a"}); !fault.Is(err, fault.BadArguments) {
 		t.Errorf("%v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package call
 
 import (
+	"context"
 	"encoding/json"
 
 	"github.com/toolfit/toolfit/internal/catalog"
@@ -31,12 +32,12 @@ func (r *Request) dialect(v *catalog.View) schema.Dialect {
 
 // fit makes the server's message from the caller's: the tool under its server's name for
 // it, and arguments that it takes. What nothing changes keeps its bytes.
-func (c *Caller) fit(t target, req *Request) (upstream.Call, fit.Result, error) {
+func (c *Caller) fit(ctx context.Context, t target, req *Request) (upstream.Call, fit.Result, error) {
 	given := t.args
 	if rawjson.IsNull(given) {
 		given = none
 	}
-	res, err := t.view.Fit(t.entry, req.dialect(t.view), given)
+	res, err := t.view.Fit(ctx, t.entry, req.dialect(t.view), given)
 	c.opts.Metrics.fitted(res, err)
 	if err != nil {
 		return upstream.Call{}, res, err
@@ -53,13 +54,13 @@ func (c *Caller) fit(t target, req *Request) (upstream.Call, fit.Result, error) 
 }
 
 // checkOutput holds a result to what its tool promises, where the profile wants that.
-func (c *Caller) checkOutput(t target, rec *recording, raw json.RawMessage) error {
+func (c *Caller) checkOutput(ctx context.Context, t target, rec *recording, raw json.RawMessage) error {
 	if t.view.Output == "off" || t.view.Output == "" || isToolError(raw) {
 		return nil
 	}
-	err := t.entry.CheckOutput(rawjson.Get(raw, "structuredContent"))
-	if err == nil {
-		return nil
+	err := t.entry.CheckOutput(ctx, rawjson.Get(raw, "structuredContent"))
+	if err == nil || fault.Is(err, fault.Canceled) {
+		return err
 	}
 	f := fault.As(err)
 	bad := fault.New(fault.BadResult, "the result of %s is not what the tool promises: %s", t.entry.Shown, f.Message)

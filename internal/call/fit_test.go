@@ -51,6 +51,7 @@ func newBench(t *testing.T) *bench {
 		`{"name":"find","inputSchema":{"type":"object","properties":{"q":{"type":"string"},"n":{"type":"integer"},"tag":{"type":"string"}},"required":["q"],"additionalProperties":false},
 		  "outputSchema":{"type":"object","properties":{"hits":{"type":"integer"}},"required":["hits"]}}`,
 		`{"name":"search","inputSchema":{"type":"object","properties":{"q":{"type":"string"}}}}`,
+		`{"name":"slow","inputSchema":{"type":"object","properties":{"q":{"type":"string","pattern":"(a?){400}b"}}}}`,
 		`{"name":"make","inputSchema":{"type":"object","properties":{"region":{"type":"string"},"debug":{"type":"boolean"},"size":{"type":"integer"}}}}`,
 	} {
 		row.Tools = append(row.Tools, store.Tool{Definition: json.RawMessage(def)})
@@ -114,6 +115,20 @@ func TestArgumentsThatAreRefusedReachNobody(t *testing.T) {
 	}
 	if _, err := b.do(t, "default", "make_vm", `{"debug":true}`); !fault.Is(err, fault.BadArguments) || len(b.sent) != 0 {
 		t.Errorf("what is hidden cannot be given: %v", err)
+	}
+}
+
+func TestAFitEndsWhenItsClientLeaves(t *testing.T) {
+	b := newBench(t)
+	params, err := ParseParams(json.RawMessage(`{"name":"s__slow","arguments":{"q":"` + strings.Repeat("a", 1<<20) + `"}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, leave := context.WithCancel(t.Context())
+	leave()
+	_, err = b.caller.Do(ctx, Request{Principal: access.Local(), Profile: "default", Params: params})
+	if !fault.Is(err, fault.Canceled) || len(b.sent) != 0 || b.record.Outcome != "canceled" {
+		t.Errorf("%.200v, %d sent, %+v", err, len(b.sent), b.record.Outcome)
 	}
 }
 

@@ -17,7 +17,7 @@ func (c *Caller) unwrap(ctx context.Context, t target, req *Request, rec *record
 	if rawjson.IsNull(t.args) {
 		t.args = none
 	}
-	outer, err := t.view.Fit(t.entry, req.dialect(t.view), t.args)
+	outer, err := t.view.Fit(ctx, t.entry, req.dialect(t.view), t.args)
 	if err != nil {
 		return t, err
 	}

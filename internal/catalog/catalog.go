@@ -78,7 +78,7 @@ type Options struct {
 // known is what the catalogue knows of one server.
 type known struct {
 	cfg       config.Server
-	offer     upstream.Listing // what it said it has; Notes are not kept
+	offer     upstream.Listing // what it said it has; after a restart without Notes
 	held      map[pin]hold     // of all that
 	privateTo string           // a digest of the credentials that a private offer is for
 	like      *fit.Server      // the known server that it is; nil: none
@@ -254,6 +254,7 @@ type Server struct {
 	Prompts   int
 	Resources int
 	Held      []string // names of what waits for approval, as Approve takes them
+	Notes     []string // what of its list was left out, and why
 	KeptOut   []string // and of those that wait no longer: somebody wants them kept out
 	Era       mcp.Era  // in which it is spoken to; "" when it is not known
 	ListedAt  time.Time
@@ -274,7 +275,7 @@ func (c *Catalog) Servers() []Server {
 		k := c.servers[cfg.ID]
 		s := Server{
 			ID: cfg.ID, Info: k.offer.Info, Tools: len(k.offer.Tools), Prompts: len(k.offer.Prompts), Resources: len(k.offer.Resources),
-			ListedAt: k.listedAt, CheckedAt: k.checkedAt, Reason: k.reason, Disabled: cfg.Disabled, Era: k.offer.Era,
+			ListedAt: k.listedAt, CheckedAt: k.checkedAt, Reason: k.reason, Disabled: cfg.Disabled, Era: k.offer.Era, Notes: k.offer.Notes,
 		}
 		s.Held, s.KeptOut = k.heldNames()
 		all = append(all, s)

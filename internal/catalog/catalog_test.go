@@ -593,3 +593,25 @@ func TestOnlyWhoMayUseEveryProfileIsToldWhichThereAre(t *testing.T) {
 		t.Error(v, err)
 	}
 }
+
+func TestWhatWasLeftOutOfAListingIsSaid(t *testing.T) {
+	c := newCatalog(t, "auto", func(tool.ServerID) (upstream.Listing, error) {
+		l := listing("a")
+		l.Notes = []string{"5 or more tools were left out: hush is why"}
+		return l, nil
+	}, nil)
+	c.opts.Redact = func(s string) string { return strings.ReplaceAll(s, "hush", "***") }
+	if err := c.Refresh(t.Context(), "s"); err != nil {
+		t.Fatal(err)
+	}
+	if notes := c.Servers()[0].Notes; len(notes) != 1 || notes[0] != "5 or more tools were left out: *** is why" {
+		t.Errorf("notes %q", notes)
+	}
+	v, err := c.View("p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if aside, _ := rawjson.String(rawjson.Get(v.List, "_meta", "toolfit/setAside", "s")); !strings.Contains(aside, "was left out") || strings.Contains(aside, "why") {
+		t.Errorf("the list says %q", aside)
+	}
+}

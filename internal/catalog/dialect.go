@@ -99,8 +99,16 @@ func (e *Entry) withSchema(parameters json.RawMessage) []byte {
 	return def.Shown(e.Shown, parameters)
 }
 
+// refuse keeps why something is not shown.
+func (v *View) refuse(name, why string) {
+	if v.refused == nil {
+		v.refused = map[string]string{}
+	}
+	v.refused[name] = why
+}
+
 // setAside are the reasons why some tools are not shown: their override cannot be applied,
-// or the profile's dialect cannot carry them.
+// the profile's dialect cannot carry them, or their server lists too much.
 func (v *View) setAside() map[string]string {
 	if v.Dialect == "" {
 		return v.refused

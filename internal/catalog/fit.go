@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"sync"
@@ -50,10 +51,7 @@ func (v *View) addTool(cfg *config.Config, e *Entry, like *fit.Server) {
 		}
 	}
 	if err != nil {
-		if v.refused == nil {
-			v.refused = map[string]string{}
-		}
-		v.refused[string(e.Name)] = err.Error()
+		v.refuse(string(e.Name), err.Error())
 		return
 	}
 	e.fitters.own = own
@@ -111,12 +109,12 @@ func same(a, b json.RawMessage) bool {
 
 // Fit makes arguments that the tool takes from those that a caller sent: for the tool as
 // the view shows it, or for what was shown of it in a dialect.
-func (v *View) Fit(e *Entry, d schema.Dialect, args json.RawMessage) (fit.Result, error) {
+func (v *View) Fit(ctx context.Context, e *Entry, d schema.Dialect, args json.RawMessage) (fit.Result, error) {
 	t, err := v.fitter(e, d)
 	if err != nil {
 		return fit.Result{}, err
 	}
-	return t.Fit(args)
+	return t.Fit(ctx, args)
 }
 
 func (v *View) fitter(e *Entry, d schema.Dialect) (*fit.Tool, error) {
@@ -154,11 +152,11 @@ func (v *View) like(e *Entry) *fit.KnownTool {
 
 // CheckOutput tells what a structured result has that its tool does not promise. A tool
 // that promises nothing keeps its word.
-func (e *Entry) CheckOutput(structured json.RawMessage) error {
+func (e *Entry) CheckOutput(ctx context.Context, structured json.RawMessage) error {
 	if e.fitters.output == nil {
 		return nil
 	}
-	return e.fitters.output.Check(structured)
+	return e.fitters.output.Check(ctx, structured)
 }
 
 // Route finds the tool that is meant by a name which the view does not show: that of

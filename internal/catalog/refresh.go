@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/fault"
@@ -80,11 +81,13 @@ func (c *Catalog) listed(ctx context.Context, k *known, l upstream.Listing, turn
 		c.mu.Unlock()
 		return fmt.Errorf("store tools of %s: %w", id, err)
 	}
-	for _, note := range append(l.Notes, news...) {
+	for _, note := range slices.Concat(l.Notes, news) {
 		c.opts.Logger.Warn(note, "server", id)
 	}
 	c.mu.Lock()
-	l.Notes = nil
+	for i, note := range l.Notes {
+		l.Notes[i] = c.opts.Redact(note)
+	}
 	k.offer, k.held, k.privateTo, k.answered = l, held, privateTo, turn
 	c.lister.Recognise(id, k.trusted())
 	k.listedAt, k.checkedAt, k.reason, k.failures, k.retryAt = now, now, "", 0, time.Time{}

@@ -143,6 +143,9 @@ func buildView(cfg *config.Config, p config.Profile, servers []*known, made shar
 		if s.like != nil && access.SeesServer(p, id) {
 			v.recognised = append(v.recognised, recognised{id, s.like})
 		}
+		if len(s.offer.Notes) > 0 && access.SeesServer(p, id) {
+			v.refuse(string(id), "some of what the server lists was left out; toolfit servers says what") // in words of ours alone
+		}
 		for _, def := range s.offer.Tools {
 			name := tool.Canonical(id, def.Name)
 			if s.letThrough(pin{ToolKind, def.Name}, def.Raw) != nil && !def.NeedsTask() && access.Sees(p, id, name) {

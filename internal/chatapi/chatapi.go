@@ -13,7 +13,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -162,19 +161,6 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="toolfit"`)
 	}
 	write(w, f.status, map[string]any{"error": f})
-}
-
-// body reads a body of bounded size.
-func (a *API) body(r *http.Request) ([]byte, error) {
-	data, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, a.MaxBody))
-	var tooLarge *http.MaxBytesError
-	if errors.As(err, &tooLarge) {
-		return nil, fault.New(fault.TooLarge, "the body is larger than %d bytes", a.MaxBody).WithHint("send less, or raise limits.body")
-	}
-	if err != nil {
-		return nil, fault.New(fault.BadRequest, "the body could not be read: %w", err)
-	}
-	return data, nil
 }
 
 func now() int64 { return time.Now().Unix() }

@@ -29,7 +29,7 @@ type Extra struct {
 
 // complete answers a chat.
 func (a *API) complete(w http.ResponseWriter, r *http.Request, who access.Principal) {
-	data, err := a.body(r)
+	data, err := access.ReadBody(r, a.MaxBody)
 	var req *request
 	if err == nil {
 		req, err = parse(data)

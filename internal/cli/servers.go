@@ -80,7 +80,15 @@ func (c *command) printServers(servers []restapi.Server) error {
 		}
 		t.row(string(s.ID), string(s.Kind), string(s.State), tools, ago(s.CheckedAt), line(s.Reason))
 	}
-	return t.print(c.env.Out)
+	if err := t.print(c.env.Out); err != nil {
+		return err
+	}
+	for _, s := range servers {
+		for _, note := range s.Notes {
+			fmt.Fprintf(c.env.Out, "%s: %s\n", s.ID, line(note))
+		}
+	}
+	return nil
 }
 
 func ago(t *time.Time) string {

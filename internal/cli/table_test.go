@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/toolfit/toolfit/internal/restapi"
 )
 
 func TestColumnsAlignAsATerminalShowsThem(t *testing.T) {
@@ -54,4 +56,13 @@ func FuzzTable(f *testing.F) {
 			t.Errorf("%q, %v", out.String(), err)
 		}
 	})
+}
+
+func TestServersSayWhatWasLeftOutOfTheirLists(t *testing.T) {
+	var out strings.Builder
+	c := &command{env: &Env{Out: &out}}
+	err := c.printServers([]restapi.Server{{ID: "much", Kind: "http", State: "up", Tools: 20000, Notes: []string{"5 or more tools were left out\x1b[2J"}}})
+	if err != nil || !strings.HasSuffix(out.String(), "\nmuch: 5 or more tools were left out [2J\n") {
+		t.Errorf("%q, %v", out.String(), err)
+	}
 }

@@ -91,7 +91,12 @@ func (c *Console) admit(r *http.Request) (access.Principal, error) {
 
 // signIn takes a key, and gives a cookie for it when it opens the door.
 func (c *Console) signIn(w http.ResponseWriter, r *http.Request) {
-	key := strings.TrimSpace(form(w, r).Get("key"))
+	f, err := form(w, r)
+	if err != nil {
+		c.showFault(w, c.visitor(r), err)
+		return
+	}
+	key := strings.TrimSpace(f.Get("key"))
 	r.Header.Set("Authorization", "Bearer "+key)
 	if _, err := c.Admit(r); err != nil {
 		v := c.visitor(r)

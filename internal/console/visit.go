@@ -90,7 +90,7 @@ func (c *Console) let(s section, h handler) http.HandlerFunc {
 			err = v.who.Lacks("%s may not see this page")
 		}
 		if err == nil && r.Method == http.MethodPost {
-			form(w, r)
+			_, err = form(w, r)
 		}
 		var a answer
 		if err == nil {
@@ -105,17 +105,24 @@ func (c *Console) let(s section, h handler) http.HandlerFunc {
 }
 
 // form reads the fields that a person sent. What cannot be read is as if it was not sent.
-func form(w http.ResponseWriter, r *http.Request) url.Values {
+func form(w http.ResponseWriter, r *http.Request) (url.Values, error) {
+	if r.ContentLength > maxForm {
+		return nil, fault.New(fault.TooLarge, "the body is larger than %d bytes", maxForm)
+	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if r.ParseForm() != nil {
 		r.PostForm = url.Values{}
 	}
-	return r.PostForm
+	return r.PostForm, nil
 }
 
 // changeSettings keeps the language or the theme that a person has chosen.
 func (c *Console) changeSettings(w http.ResponseWriter, r *http.Request) {
-	f := form(w, r)
+	f, err := form(w, r)
+	if err != nil {
+		c.showFault(w, c.visitor(r), err)
+		return
+	}
 	if lang, ok := locale.Parse(f.Get("language")); ok {
 		c.setCookie(w, r, locale.Cookie, string(lang), settingsFor)
 	}

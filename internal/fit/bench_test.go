@@ -12,7 +12,7 @@ func BenchmarkFitValid(b *testing.B) {
 	args := []byte(`{"query":"weather in Paris","limit":20,"sort":"desc","exact":true,"tags":["a","b","c"],"filter":{"year":2020,"owner_id":null}}`)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := tool.Fit(args); err != nil {
+		if _, err := tool.Fit(b.Context(), args); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -24,7 +24,7 @@ func BenchmarkFitValid50KB(b *testing.B) {
 	b.SetBytes(int64(len(args)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := tool.Fit(args); err != nil {
+		if _, err := tool.Fit(b.Context(), args); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -35,7 +35,7 @@ func BenchmarkFitRepaired(b *testing.B) {
 	args := []byte(`{"query":"weather in Paris","limit":"20","sort":"DESC","tags":"a","filter":"{\"year\":2020}"}`)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := tool.Fit(args); err != nil {
+		if _, err := tool.Fit(b.Context(), args); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -46,7 +46,7 @@ func BenchmarkFitRefused(b *testing.B) {
 	args := []byte(`{"query":"weather in Paris","limit":"many"}`)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := tool.Fit(args); err == nil {
+		if _, err := tool.Fit(b.Context(), args); err == nil {
 			b.Fatal("it fits")
 		}
 	}
@@ -58,7 +58,7 @@ func BenchmarkFitKnownServer(b *testing.B) {
 	args := []byte(`{"element":"login button","ref":"e19"}`)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := tool.Fit(args); err != nil {
+		if _, err := tool.Fit(b.Context(), args); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -73,7 +73,7 @@ func BenchmarkFitAfterDialect(b *testing.B) {
 	args := []byte(`{"query":"weather in Paris","limit":20,"sort":"desc","exact":true,"tags":["a","b","c"],"filter":{"year":2020,"owner_id":null}}`)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := tool.Fit(args); err != nil {
+		if _, err := tool.Fit(b.Context(), args); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -3,24 +3,16 @@ package fit
 // checker checks the values of one tape. Without a report it stops at the first thing that
 // is wrong and allocates nothing; with one it goes on and tells of everything.
 type checker struct {
+	budget
 	t      *tape
 	light  bool    // required keys and types only
 	report *report // nil: only the verdict counts
-	left   int     // steps that may still be made
 	depth  int
 	scope  []int32 // the parts of the schema that led here, for references that depend on it
 }
 
 // maxNested bounds how deep shapes may apply to each other. Values are at most 512 deep.
 const maxNested = 10_000
-
-// newChecker gives a checker with work enough for any honest value of this size.
-func newChecker(t *tape, light bool) checker {
-	return checker{t: t, light: light, left: 1<<17 + 64*len(t.data)}
-}
-
-// spent tells whether the check ended because there was too much to do.
-func (c *checker) spent() bool { return c.left < 0 }
 
 // quietly gives the verdict alone.
 func (c *checker) quietly(s *shape, i int32) bool {
@@ -31,9 +23,10 @@ func (c *checker) quietly(s *shape, i int32) bool {
 	return ok
 }
 
-// bad tells of one thing that is wrong; true when the check can stop.
+// bad tells of one thing that is wrong; true when the check can stop. A check that could not
+// be finished has found nothing.
 func (c *checker) bad(code Code, s *shape, i int32) bool {
-	if c.report == nil {
+	if c.report == nil || c.spent() {
 		return true
 	}
 	if !c.report.full() {
@@ -42,11 +35,23 @@ func (c *checker) bad(code Code, s *shape, i int32) bool {
 	return false
 }
 
+// all tells whether value i has every shape of the place.
+func (c *checker) all(place []*shape, i int32) bool {
+	for _, s := range place {
+		if !c.ok(s, i) {
+			return false
+		}
+	}
+	return true
+}
+
 // ok tells whether value i has the shape.
 func (c *checker) ok(s *shape, i int32) bool {
-	c.left--
-	if c.left < 0 || c.depth > maxNested {
-		c.left = -1
+	if !c.spend(1) {
+		return false
+	}
+	if c.depth > maxNested {
+		c.end()
 		return false
 	}
 	c.depth++
@@ -57,11 +62,14 @@ func (c *checker) ok(s *shape, i int32) bool {
 	ok := c.value(s, i)
 	c.scope = c.scope[:n]
 	c.depth--
-	return ok
+	return ok && !c.spent()
 }
 
 func (c *checker) value(s *shape, i int32) bool {
 	tok := &c.t.tokens[i]
+	if tok.kind == isString || tok.kind == isNumber {
+		c.spendBytes(int(tok.end - tok.start))
+	}
 	if s.never {
 		c.bad(Never, s, i)
 		return false
@@ -109,13 +117,44 @@ func (c *checker) isInteger(i int32) bool {
 	return true
 }
 
+// isListed compares with each value of the list what is made of value i once.
 func (c *checker) isListed(s *shape, i int32) bool {
-	for k := range s.enum {
-		if s.enum[k].is(c.t, i) {
+	k := c.t.tokens[i].kind
+	if k >= isArray && !c.spendPlain(i) {
+		return false
+	}
+	var text []byte
+	var number decimal
+	switch k {
+	case isString:
+		text = c.t.inner(i)
+	case isNumber:
+		number = parseDecimal(c.t.raw(i))
+	case isArray, isObject:
+		text = appendPlain(nil, c.t, i)
+	default:
+		text = c.t.raw(i)
+	}
+	if s.texts != nil && k != isNumber {
+		return s.texts[string(text)]&typesOf(k) != 0
+	}
+	if !c.spend(len(s.enum) / 2) {
+		return false
+	}
+	for n := range s.enum {
+		switch l := &s.enum[n]; {
+		case l.kind != k:
+		case k == isNumber && number.cmp(l.number) == 0, k != isNumber && string(text) == l.text:
 			return true
 		}
 	}
 	return false
+}
+
+// spendPlain takes the steps of writing value i in its plain form.
+func (c *checker) spendPlain(i int32) bool {
+	tok := &c.t.tokens[i]
+	return c.spend(int(tok.end-tok.start)/8 + 4*int(tok.next-i))
 }
 
 func (c *checker) text(s *shape, i int32) bool {
@@ -127,7 +166,7 @@ func (c *checker) text(s *shape, i int32) bool {
 			}
 		}
 	}
-	if s.pattern != nil && !s.pattern.match(c.t.text(i)) {
+	if s.pattern != nil && !s.pattern.match(c.t.inner(i), &c.budget) {
 		ok = false
 		c.bad(NoMatch, s, i)
 	}
@@ -144,7 +183,7 @@ func (c *checker) number(s *shape, i int32) bool {
 			return false
 		}
 	}
-	if s.multiple != nil && !d.multipleOf(*s.multiple) {
+	if s.multiple != nil && !(c.spend(len(d.digits)*len(d.digits)/64) && d.multipleOf(*s.multiple)) {
 		ok = false
 		c.bad(NotMultiple, s, i)
 	}

@@ -30,6 +30,7 @@ func (c *checker) object(s *shape, i int32) bool {
 	}
 	for k := range s.dependents {
 		d := &s.dependents[k]
+		c.spend(int(c.t.tokens[i].size) / 4)
 		if c.t.get(i, d.name) < 0 {
 			continue
 		}
@@ -46,11 +47,11 @@ func (c *checker) object(s *shape, i int32) bool {
 func (c *checker) required(names []string, s *shape, i int32) bool {
 	ok := true
 	for _, name := range names {
-		c.left -= int(c.t.tokens[i].size) / wide
+		c.spend(int(c.t.tokens[i].size) / 4)
 		if c.t.get(i, name) >= 0 {
 			continue
 		}
-		if ok = false; c.report == nil {
+		if ok = false; c.report == nil || c.spent() {
 			return false
 		}
 		if !c.report.full() {
@@ -63,13 +64,16 @@ func (c *checker) required(names []string, s *shape, i int32) bool {
 // member checks member m against what s says of its name.
 func (c *checker) member(s *shape, m int32) bool {
 	ok, declared := true, false
+	if tok := &c.t.tokens[m]; !c.spendBytes(int(tok.keyEnd - tok.key)) {
+		return false
+	}
 	if p := s.prop(c.t, m); p != nil {
 		if declared, ok = true, c.ok(p, m); !ok && c.report == nil {
 			return false
 		}
 	}
 	for k := range s.patterns {
-		if !s.patterns[k].pattern.match(c.t.name(m)) {
+		if !s.patterns[k].pattern.match(c.t.innerName(m), &c.budget) {
 			continue
 		}
 		declared = true
@@ -94,14 +98,16 @@ func (c *checker) names(s *shape, i int32) bool {
 	ok := true
 	for m := c.t.first(i); m >= 0; m = c.t.after(m) {
 		tok := &c.t.tokens[m]
+		if !c.spendBytes(int(tok.keyEnd - tok.key)) {
+			return false
+		}
 		name := &tape{}
 		if err := name.read(c.t.data[tok.key:tok.keyEnd]); err != nil {
 			continue // it was read before
 		}
-		inner := checker{t: name, left: c.left, depth: c.depth, scope: c.scope}
+		inner := checker{budget: c.budget, t: name, depth: c.depth, scope: c.scope}
 		fits := inner.ok(s.names, 0)
-		c.left = inner.left
-		if !fits {
+		if c.budget = inner.budget; !fits {
 			if ok = false; c.bad(WrongName, s, m) {
 				return false
 			}
@@ -154,6 +160,9 @@ func (s *shape) item(n int) *shape {
 func (c *checker) isUnique(i int32) bool {
 	if c.t.tokens[i].size < 2 {
 		return true
+	}
+	if !c.spendPlain(i) {
+		return false
 	}
 	seen := make(map[string]bool, c.t.tokens[i].size)
 	var buf []byte

@@ -47,11 +47,13 @@ type compiler struct {
 	made   map[int32]*shape
 	order  []*shape // all that were made
 	notes  []string
+
+	programs int // room that is left for patterns
 }
 
 // compile reads a schema; an empty one is that of an object without rules.
 func compile(raw []byte) (*shape, []string) {
-	c := &compiler{t: &tape{}, made: map[int32]*shape{}}
+	c := &compiler{t: &tape{}, made: map[int32]*shape{}, programs: maxPrograms}
 	if raw = bytes.TrimSpace(raw); len(raw) == 0 || string(raw) == "null" {
 		raw = []byte("{}")
 	}
@@ -121,7 +123,7 @@ func (c *compiler) read(s *shape, i int32) {
 	if null := c.t.get(i, "nullable"); null >= 0 && string(c.t.raw(null)) == "true" && s.types != 0 {
 		s.types |= tNull // how OpenAPI says it
 		if s.listed {
-			s.enum = append(s.enum, literal{kind: isNull, raw: []byte("null")})
+			c.listed(s, append(s.enum, literal{kind: isNull, raw: []byte("null"), text: "null"}))
 		}
 	}
 	c.guide(s, i)

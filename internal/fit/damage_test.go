@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"context"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -19,7 +20,7 @@ type site struct {
 
 // sites lists the values inside the arguments.
 func sites(d *document, t *tape) []site {
-	m := &mender{tool: &Tool{}, left: 1 << 24}
+	m := &mender{budget: *plenty(), tool: &Tool{}}
 	var out []site
 	var visit func(place []*shape, i int32, unions []string, required bool)
 	visit = func(place []*shape, i int32, unions []string, required bool) {
@@ -47,7 +48,7 @@ func sites(d *document, t *tape) []site {
 			var inner []*shape
 			must := false
 			if t.tokens[i].kind == isObject {
-				inner, _, _ = under(flat, t.name(c))
+				inner, _, _ = under(plenty(), flat, t.name(c))
 				must = slices.Contains(requiredNames(flat), t.name(c))
 			} else {
 				for _, s := range flat {
@@ -236,7 +237,7 @@ var final = []damage{
 		return without(t, s)
 	}},
 	{"unknown key", func(t *tape, s *site, _ *rand.Rand) []edit {
-		if _, _, excluded := under(s.flat, "zzUnknown"); t.tokens[s.i].kind != isObject || !excluded {
+		if _, _, excluded := under(plenty(), s.flat, "zzUnknown"); t.tokens[s.i].kind != isObject || !excluded {
 			return nil
 		}
 		return addMember(t, s, `"zzUnknown":1`)
@@ -247,4 +248,10 @@ var final = []damage{
 		}
 		return replace(t, s, "99999999999999999999")
 	}},
+}
+
+// plenty is a budget that nothing in these tests uses up.
+func plenty() *budget {
+	b := newBudget(context.Background(), 1<<18)
+	return &b
 }

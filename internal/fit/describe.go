@@ -85,7 +85,7 @@ func missingProblem(name string, s *shape, t *tape, i int32) Problem {
 
 // badUnion tells that none of the branches fits, or that n do; true when the check can stop.
 func (c *checker) badUnion(branches []*shape, i int32, n int) bool {
-	if c.report == nil {
+	if c.report == nil || c.spent() {
 		return true
 	}
 	if c.report.full() {
@@ -112,9 +112,9 @@ func (c *checker) badUnion(branches []*shape, i int32, n int) bool {
 func (c *checker) closest(branches []*shape, i int32) string {
 	var first []string
 	for _, b := range branches {
-		inner := checker{t: c.t, light: c.light, left: c.left, depth: c.depth, scope: c.scope, report: &report{brief: true}}
+		inner := checker{budget: c.budget, t: c.t, light: c.light, depth: c.depth, scope: c.scope, report: &report{brief: true}}
 		inner.ok(b, i)
-		c.left = inner.left
+		c.budget = inner.budget
 		if list := inner.report.problems; len(list) > 0 {
 			first = append(first, cut(list[0].String(), 2*maxText))
 		}

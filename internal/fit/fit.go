@@ -8,7 +8,7 @@
 // because a schema is odd, and ends in bounded time.
 //
 // Schemas mean what their draft says, with these exceptions, all on the side of the caller:
-// format is not asserted; a pattern that Go does not know matches; a reference that leads
+// format is not asserted; a pattern that Go does not know, or that is very large, matches; a reference that leads
 // nowhere, to another document or back to itself accepts anything; nullable beside a type
 // allows null; a keyword with a value that makes no sense is left out.
 //
@@ -19,6 +19,7 @@
 package fit
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -137,18 +138,37 @@ func (r *Result) Open() json.RawMessage {
 	return splice(t, 0, rewrite(t, 0, members, nil))
 }
 
-// Fit makes arguments that the tool takes. The error is a *Refusal.
-func (t *Tool) Fit(args json.RawMessage) (Result, error) {
+// Fit makes arguments that the tool takes. The error is a *Refusal, or a fault.Canceled when
+// ctx ends before that is known.
+func (t *Tool) Fit(ctx context.Context, args json.RawMessage) (Result, error) {
 	d := t.schema.read()
 	if t.straight && len(args) > 0 {
 		tp := d.tapes.Get().(*tape)
-		fits := tp.read(args) == nil && fitsAll(d.place, tp, t.opts.Validation == Light)
+		var fits, spent bool
+		if tp.read(args) == nil {
+			fits, spent = check(ctx, d.place, tp, t.opts.Validation == Light)
+		}
 		d.release(tp)
-		if fits {
+		switch {
+		case fits:
 			return Result{Args: args}, nil
+		case spent:
+			return Result{}, unlessLeft(ctx, tooComplex())
 		}
 	}
-	return t.slow(args)
+	res, no := t.slow(ctx, args)
+	return res, unlessLeft(ctx, no)
+}
+
+// unlessLeft is the error of a check. One whose caller has left says nothing about the value.
+func unlessLeft(ctx context.Context, no *Refusal) error {
+	switch {
+	case no == nil:
+		return nil
+	case ctx.Err() != nil:
+		return fault.New(fault.Canceled, "the call was cancelled: %w", context.Cause(ctx))
+	}
+	return no
 }
 
 // release keeps a tape for the next call, unless one large value has made it large.
@@ -158,26 +178,23 @@ func (d *document) release(tp *tape) {
 	}
 }
 
-func fitsAll(place []*shape, t *tape, light bool) bool {
-	c := newChecker(t, light)
-	for _, s := range place {
-		if !c.ok(s, 0) {
-			return false
-		}
-	}
-	return true
+// check tells whether the value on the tape has every shape, or that it was too much work.
+func check(ctx context.Context, place []*shape, t *tape, light bool) (fits, spent bool) {
+	c := checker{budget: newBudget(ctx, len(t.data)), t: t, light: light}
+	fits = c.all(place, 0)
+	return fits, c.spent()
 }
 
 // slow takes every step on the way from the model's arguments to the tool's.
-func (t *Tool) slow(args json.RawMessage) (Result, error) {
-	m := newMender(t, len(args))
+func (t *Tool) slow(ctx context.Context, args json.RawMessage) (Result, *Refusal) {
+	m := newMender(ctx, t, len(args))
 	raw, no := m.open(args, t.schema.root.accepts&tString != 0)
 	if no != nil {
 		return Result{}, no
 	}
 	var undone []schema.Fix
 	if t.opts.Back != nil {
-		if raw, undone, no = t.back(raw); no != nil {
+		if raw, undone, no = t.back(ctx, raw); no != nil {
 			return Result{}, no
 		}
 	}
@@ -208,14 +225,16 @@ func (t *Tool) slow(args json.RawMessage) (Result, error) {
 }
 
 // back undoes the dialect. Arguments that cannot be mapped may be in the tool's own form already.
-func (t *Tool) back(raw []byte) ([]byte, []schema.Fix, *Refusal) {
+func (t *Tool) back(ctx context.Context, raw []byte) ([]byte, []schema.Fix, *Refusal) {
 	out, fixes, err := t.opts.Back.Back(raw)
 	if err == nil {
 		return out, fixes, nil
 	}
 	tp := &tape{}
-	if tp.read(raw) == nil && fitsAll(t.schema.place, tp, false) {
-		return raw, nil, nil
+	if tp.read(raw) == nil {
+		if fits, _ := check(ctx, t.schema.place, tp, false); fits {
+			return raw, nil, nil
+		}
 	}
 	p := Problem{Code: Unmapped, Expected: "arguments of the form that was shown", Hint: cut(err.Error(), 2*maxText)}
 	if e, ok := err.(*schema.Error); ok {
@@ -227,16 +246,22 @@ func (t *Tool) back(raw []byte) ([]byte, []schema.Fix, *Refusal) {
 const badOutput = "the result does not fit the tool's output schema"
 
 // Check tells whether a value fits the schema as it is, whatever its type: for the results
-// of a tool against its output schema. The error is a *Refusal.
-func (t *Tool) Check(value json.RawMessage) error {
+// of a tool against its output schema. The error is as that of Fit.
+func (t *Tool) Check(ctx context.Context, value json.RawMessage) error {
 	d := t.schema.read()
 	tp := d.tapes.Get().(*tape)
 	defer d.release(tp)
 	if err := tp.read(value); err != nil {
 		return refuse(Problem{Code: NotJSON, Expected: "JSON", Hint: err.Error()}).of(badOutput, fault.UpstreamProtocol)
 	}
-	if fitsAll([]*shape{d.root}, tp, false) {
+	place := []*shape{d.root}
+	fits, spent := check(ctx, place, tp, false)
+	if fits {
 		return nil
 	}
-	return explain([]*shape{d.root}, tp, false).of(badOutput, fault.UpstreamProtocol)
+	no := tooComplex()
+	if !spent {
+		no = explain(ctx, place, tp, false)
+	}
+	return unlessLeft(ctx, no.of(badOutput, fault.UpstreamProtocol))
 }

@@ -72,7 +72,7 @@ func TestRepairs(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			res, err := compiled(t, c.schema, nil).Fit([]byte(c.args))
+			res, err := compiled(t, c.schema, nil).Fit(t.Context(), []byte(c.args))
 			if err != nil || string(res.Args) != c.want {
 				t.Fatalf("got  %s, %v\nwant %s", res.Args, err, c.want)
 			}
@@ -115,7 +115,7 @@ func TestRefusals(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			res, err := compiled(t, c.schema, nil).Fit([]byte(c.args))
+			res, err := compiled(t, c.schema, nil).Fit(t.Context(), []byte(c.args))
 			var no *Refusal
 			if !errors.As(err, &no) || !strings.Contains(err.Error(), c.want) {
 				t.Fatalf("got %s, %v\nwant %s", res.Args, err, c.want)
@@ -144,10 +144,10 @@ func TestEveryRepairCanBeSwitchedOff(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(string(c.kind), func(t *testing.T) {
-			if _, err := compiled(t, c.schema, nil).Fit([]byte(c.args)); err != nil {
+			if _, err := compiled(t, c.schema, nil).Fit(t.Context(), []byte(c.args)); err != nil {
 				t.Fatal(err)
 			}
-			if res, err := compiled(t, c.schema, &Options{Without: []Kind{c.kind}}).Fit([]byte(c.args)); err == nil {
+			if res, err := compiled(t, c.schema, &Options{Without: []Kind{c.kind}}).Fit(t.Context(), []byte(c.args)); err == nil {
 				t.Errorf("got %s", res.Args)
 			}
 		})
@@ -172,7 +172,7 @@ func TestLight(t *testing.T) {
 	tool := compiled(t, typical, &Options{Validation: Light})
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			res, err := tool.Fit([]byte(c.args))
+			res, err := tool.Fit(t.Context(), []byte(c.args))
 			if (err == nil) != (c.want != "") || string(res.Args) != c.want {
 				t.Errorf("got %s, %v, want %s", res.Args, err, c.want)
 			}
@@ -181,10 +181,10 @@ func TestLight(t *testing.T) {
 }
 
 func TestNoArgumentsAreNoneWhenNoneAreNeeded(t *testing.T) {
-	if res, err := compiled(t, `{"type":"object"}`, nil).Fit(nil); err != nil || res.Args != nil {
+	if res, err := compiled(t, `{"type":"object"}`, nil).Fit(t.Context(), nil); err != nil || res.Args != nil {
 		t.Errorf("got %s, %v", res.Args, err)
 	}
-	if _, err := compiled(t, typical, nil).Fit(nil); err == nil {
+	if _, err := compiled(t, typical, nil).Fit(t.Context(), nil); err == nil {
 		t.Error("a required argument is missing")
 	}
 }
@@ -195,7 +195,7 @@ func TestTheDialectIsUndoneFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	tool := compiled(t, typical, &Options{Back: plan})
-	res, err := tool.Fit([]byte(`{"query":"a","limit":"5","sort":null,"exact":null,"tags":null,"filter":null,"when":null}`))
+	res, err := tool.Fit(t.Context(), []byte(`{"query":"a","limit":"5","sort":null,"exact":null,"tags":null,"filter":null,"when":null}`))
 	if err != nil || len(res.Undone) == 0 || !strings.Contains(string(res.Args), `"limit":5`) || strings.Contains(string(res.Args), "sort") {
 		t.Errorf("got %s, %v, %v", res.Args, res.Undone, err)
 	}
@@ -204,21 +204,21 @@ func TestTheDialectIsUndoneFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	tool = compiled(t, `{"type":"array","items":{"type":"integer"}}`, &Options{Back: wrapped})
-	if res, err := tool.Fit([]byte(`{"input":["1",2]}`)); err != nil || string(res.Args) != `[1,2]` {
+	if res, err := tool.Fit(t.Context(), []byte(`{"input":["1",2]}`)); err != nil || string(res.Args) != `[1,2]` {
 		t.Errorf("got %s, %v", res.Args, err)
 	}
-	if _, err := tool.Fit([]byte(`{"put":[1]}`)); err == nil || !strings.Contains(err.Error(), "missing") {
+	if _, err := tool.Fit(t.Context(), []byte(`{"put":[1]}`)); err == nil || !strings.Contains(err.Error(), "missing") {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestResultsAreCheckedAsTheyAre(t *testing.T) {
 	out := compiled(t, `{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`, nil)
-	if err := out.Check([]byte(`{"n":1}`)); err != nil {
+	if err := out.Check(t.Context(), []byte(`{"n":1}`)); err != nil {
 		t.Error(err)
 	}
 	for _, bad := range []string{`{"n":"1"}`, `{}`, `[]`, `{`} {
-		if err := out.Check([]byte(bad)); !fault.Is(err, fault.UpstreamProtocol) || !strings.Contains(err.Error(), "output schema") {
+		if err := out.Check(t.Context(), []byte(bad)); !fault.Is(err, fault.UpstreamProtocol) || !strings.Contains(err.Error(), "output schema") {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}
@@ -230,7 +230,7 @@ func TestARefusalIsBounded(t *testing.T) {
 		props = append(props, fmt.Sprintf(`"p%d":{"type":"integer"}`, i))
 		args = append(args, fmt.Sprintf(`"p%d":%q`, i, strings.Repeat("界", 500)))
 	}
-	_, err := compiled(t, `{"type":"object","properties":{`+strings.Join(props, ",")+`}}`, nil).Fit([]byte("{" + strings.Join(args, ",") + "}"))
+	_, err := compiled(t, `{"type":"object","properties":{`+strings.Join(props, ",")+`}}`, nil).Fit(t.Context(), []byte("{"+strings.Join(args, ",")+"}"))
 	if err == nil || len(err.Error()) > 10_000 || !strings.Contains(err.Error(), "and 184 more") {
 		t.Errorf("%d bytes: %.300v", len(fmt.Sprint(err)), err)
 	}
@@ -258,7 +258,7 @@ func TestHostileInputEndsSoon(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			start := time.Now()
-			if _, err := compiled(t, c.schema, nil).Fit([]byte(c.args)); err != nil && len(err.Error()) > 10_000 {
+			if _, err := compiled(t, c.schema, nil).Fit(t.Context(), []byte(c.args)); err != nil && len(err.Error()) > 10_000 {
 				t.Errorf("%d bytes of error", len(err.Error()))
 			}
 			if took := time.Since(start); took > time.Minute { // a tenth of a second on a machine that does nothing else
@@ -276,7 +276,7 @@ func TestManyMayFitAtOnce(t *testing.T) {
 			for range 50 {
 				args := fmt.Sprintf(`{"query":"%d","limit":"%d"}`, i, i+1)
 				want := fmt.Sprintf(`{"query":"%d","limit":%d}`, i, i+1)
-				if res, err := tool.Fit(json.RawMessage(args)); err != nil || string(res.Args) != want {
+				if res, err := tool.Fit(t.Context(), json.RawMessage(args)); err != nil || string(res.Args) != want {
 					t.Errorf("got %s, %v", res.Args, err)
 				}
 			}

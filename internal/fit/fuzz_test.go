@@ -25,7 +25,7 @@ func FuzzFit(f *testing.F) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			res, err := tool.Fit(args)
+			res, err := tool.Fit(t.Context(), args)
 			var no *Refusal
 			if err != nil {
 				if !errors.As(err, &no) || len(no.Problems) == 0 || len(err.Error()) > 20_000 {
@@ -42,7 +42,7 @@ func FuzzFit(f *testing.F) {
 			if rawjson.Check(res.Args) != nil {
 				t.Fatalf("%q became %q", args, res.Args)
 			}
-			again, err := tool.Fit(res.Args)
+			again, err := tool.Fit(t.Context(), res.Args)
 			if err != nil || len(again.Repairs) > 0 || string(again.Args) != string(res.Args) {
 				t.Fatalf("%s became %s, and that %s, %v", args, res.Args, again.Args, err)
 			}
@@ -109,7 +109,7 @@ func FuzzParseKnown(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if res, err := tool.Fit(routed); err == nil && len(res.Args) > 0 && rawjson.Check(res.Args) != nil {
+		if res, err := tool.Fit(t.Context(), routed); err == nil && len(res.Args) > 0 && rawjson.Check(res.Args) != nil {
 			t.Fatalf("%q became %q", args, res.Args)
 		}
 	})
@@ -135,7 +135,7 @@ func FuzzOverride(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if res, err := tool.Fit(args); err == nil && len(res.Args) > 0 && rawjson.Check(res.Args) != nil {
+		if res, err := tool.Fit(t.Context(), args); err == nil && len(res.Args) > 0 && rawjson.Check(res.Args) != nil {
 			t.Fatalf("%q became %q", args, res.Args)
 		}
 	})

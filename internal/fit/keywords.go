@@ -14,7 +14,7 @@ func (c *compiler) objectWord(s *shape, key string, m int32) bool {
 		s.required = append(s.required, c.strings(m)...)
 	case "patternProperties":
 		for p := c.named(m); p >= 0; p = c.t.after(p) {
-			s.own().patterns = append(s.patterns, patternProp{&pattern{source: c.t.name(p)}, c.shape(p)})
+			s.own().patterns = append(s.patterns, patternProp{c.pattern(p, c.t.name(p)), c.shape(p)})
 		}
 	case "additionalProperties":
 		s.additional = c.shape(m)
@@ -139,12 +139,21 @@ func (c *compiler) scalarWord(s *shape, key string, m int32) bool {
 		s.maxLen = c.size(m)
 	case "pattern":
 		if c.t.tokens[m].kind == isString {
-			s.pattern = &pattern{source: c.t.text(m)}
+			s.pattern = c.pattern(m, c.t.text(m))
 		}
 	default:
 		return false
 	}
 	return true
+}
+
+// pattern reads a regular expression; nil, which matches everything, when it cannot be used.
+func (c *compiler) pattern(m int32, source string) *pattern {
+	p, err := newPattern(source, &c.programs)
+	if err != nil {
+		c.note(m, "pattern %.40q is not checked: %v", source, cut(err.Error(), maxText))
+	}
+	return p
 }
 
 func (c *compiler) readTypes(s *shape, m int32) {
@@ -180,7 +189,21 @@ func (c *compiler) narrow(s *shape, values []literal) {
 			return !slices.ContainsFunc(before, func(b literal) bool { return v.same(b) })
 		})
 	}
-	s.listed, s.enum = true, values
+	c.listed(s, values)
+}
+
+// listed sets the values that are allowed.
+func (c *compiler) listed(s *shape, values []literal) {
+	if s.listed, s.enum = true, values; len(values) <= wide {
+		if s.rare != nothingRare {
+			s.texts = nil
+		}
+		return
+	}
+	s.own().texts = make(map[string]types, len(values))
+	for _, v := range values {
+		s.texts[v.text] |= typesOf(v.kind)
+	}
 }
 
 func (l literal) same(o literal) bool {
@@ -189,10 +212,8 @@ func (l literal) same(o literal) bool {
 		return false
 	case l.kind == isNumber:
 		return l.number.cmp(o.number) == 0
-	case l.kind == isBoolean:
-		return string(l.raw) == string(o.raw)
 	}
-	return l.text == o.text && l.plain == o.plain
+	return l.text == o.text
 }
 
 func (c *compiler) number(m int32) (decimal, bool) {

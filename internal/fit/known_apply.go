@@ -72,7 +72,7 @@ func (a *applier) walk(flat []*shape, i int32, at string, path []string) {
 		return
 	}
 	at += "/" + escapeToken.Replace(name)
-	place, _, _ := under(flat, name)
+	place, _, _ := under(&a.m.budget, flat, name)
 	inner, _ := a.m.spread(place, a.t, c)
 	if a.t.tokens[c].kind == isString {
 		a.text(inner, c, at, path)
@@ -144,7 +144,7 @@ func (a *applier) object(flat []*shape, i int32, at string) {
 		o.fill(&a.rule.Fill[k])
 	}
 	for _, key := range a.rule.Drop {
-		if c := find(members, key); c != nil && c.to == "" && !isKnown(flat, key) {
+		if c := find(members, key); c != nil && c.to == "" && !isKnown(&a.m.budget, flat, key) {
 			a.m.record(o.field(key), Drop, a.t.raw(c.token), nil)
 			c.drop = true
 		}

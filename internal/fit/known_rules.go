@@ -33,12 +33,12 @@ func (o *ruled) value(c *member) []byte {
 
 // alias renames the first key that means the same as one that the tool has.
 func (o *ruled) alias(r *AliasRule) {
-	if !isKnown(o.flat, r.To) || !o.m.may(Alias) {
+	if !isKnown(&o.m.budget, o.flat, r.To) || !o.m.may(Alias) {
 		return
 	}
 	for _, from := range r.From {
 		c := find(o.members, from)
-		if c == nil || c.to != "" || isKnown(o.flat, from) && !o.proves(r, c) {
+		if c == nil || c.to != "" || isKnown(&o.m.budget, o.flat, from) && !o.proves(r, c) {
 			continue
 		}
 		if r.Match != "" && (r.match == nil || !r.match.MatchString(o.t.text(c.token))) {
@@ -68,12 +68,12 @@ func (o *ruled) proves(r *AliasRule, c *member) bool {
 
 // unit brings a number to the unit that the tool takes.
 func (o *ruled) unit(r *UnitRule) {
-	if !isKnown(o.flat, r.To) || !o.m.may(Unit) {
+	if !isKnown(&o.m.budget, o.flat, r.To) || !o.m.may(Unit) {
 		return
 	}
 	for _, from := range r.From {
 		c := find(o.members, from)
-		if c == nil || c.to != "" || isKnown(o.flat, from) || find(o.members, r.To) != nil {
+		if c == nil || c.to != "" || isKnown(&o.m.budget, o.flat, from) || find(o.members, r.To) != nil {
 			continue
 		}
 		raw := o.t.raw(c.token)
@@ -91,7 +91,7 @@ func (o *ruled) unit(r *UnitRule) {
 // word replaces a value that the server would misunderstand.
 func (o *ruled) word(r *WordRule) {
 	c := find(o.members, r.Key)
-	if c == nil || !isKnown(o.flat, r.Key) || !o.m.may(Word) || !o.when(r.When) {
+	if c == nil || !isKnown(&o.m.budget, o.flat, r.Key) || !o.m.may(Word) || !o.when(r.When) {
 		return
 	}
 	said := strings.ToLower(strings.TrimSpace(o.say(c)))
@@ -139,7 +139,7 @@ func (o *ruled) toText(key string) {
 	if c == nil || c.raw != nil || !o.m.may(Word) {
 		return
 	}
-	place, known, _ := under(o.flat, key)
+	place, known, _ := under(&o.m.budget, o.flat, key)
 	if k := o.t.tokens[c.token].kind; !known || k != isNumber && k != isBoolean || o.m.fits(place, o.t, c.token, true) {
 		return
 	}
@@ -173,7 +173,7 @@ func (o *ruled) fill(r *FillRule) {
 func (o *ruled) demand() {
 	for _, key := range o.rule.Filled {
 		c := find(o.members, key)
-		if c == nil || !isKnown(o.flat, key) {
+		if c == nil || !isKnown(&o.m.budget, o.flat, key) {
 			continue
 		}
 		if s, ok := rawjson.String(o.value(c)); ok && strings.TrimSpace(s) == "" {
@@ -185,7 +185,7 @@ func (o *ruled) demand() {
 			c := find(o.members, key)
 			return c != nil && string(o.value(c)) != "null"
 		}
-		known := func(key string) bool { return isKnown(o.flat, key) }
+		known := func(key string) bool { return isKnown(&o.m.budget, o.flat, key) }
 		if slices.ContainsFunc(group, known) && !slices.ContainsFunc(group, given) {
 			o.found.problems = append(o.found.problems, Problem{Code: Missing, Field: o.at, Expected: "at least one of " + orList(group)})
 		}

@@ -2,6 +2,7 @@ package fit
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -58,7 +59,7 @@ func (l *lab) run(raw []byte, seed uint64, rounds int) {
 		if l.same(judge, d, []byte(args)) {
 			continue
 		}
-		res, err := tool.Fit([]byte(args))
+		res, err := tool.Fit(context.Background(), []byte(args))
 		l.identity.add(err == nil && string(res.Args) == args && len(res.Repairs) == 0)
 		t := &tape{}
 		if err := t.read([]byte(args)); err != nil {
@@ -99,7 +100,7 @@ func (l *lab) repair(judge *jsonschema.Schema, tool *Tool, t *tape, all []site, 
 	if bad == nil || !l.same(judge, tool.schema, bad) {
 		return
 	}
-	res, err := tool.Fit(bad)
+	res, err := tool.Fit(context.Background(), bad)
 	ok := err == nil && samePlain(res.Args, t.data)
 	if l.restored[x.name] == nil {
 		l.restored[x.name] = &score{}
@@ -120,7 +121,7 @@ func (l *lab) refuse(judge *jsonschema.Schema, tool *Tool, t *tape, all []site, 
 	if bad == nil || !l.same(judge, tool.schema, bad) {
 		return
 	}
-	res, err := tool.Fit(bad)
+	res, err := tool.Fit(context.Background(), bad)
 	var no *Refusal
 	ok := errors.As(err, &no) && slices.ContainsFunc(no.Problems, func(p Problem) bool {
 		if x.name == "unknown key" {

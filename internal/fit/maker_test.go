@@ -95,7 +95,7 @@ func (g *maker) text(flat []*shape) string {
 	for _, s := range flat {
 		if s.pattern != nil {
 			for _, try := range []string{"abc", "ABC", "12", "2026-01-02", "a-b", "2026-01-02T03:04:05Z", "abc123", "#ffffff", "10:30", "a@example.com", "https://example.com", "00000000-0000-0000-0000-000000000000", "0x12ab", "1.2.3", "AAPL", "us-east-1", "/a/b", "12345678"} {
-				if s.pattern.match(try) {
+				if s.pattern.match([]byte(try), plenty()) {
 					return strconv.Quote(try)
 				}
 			}
@@ -187,7 +187,7 @@ func (g *maker) object(flat []*shape, depth int) string {
 		if depth > 40 || !must && (depth > 5 || g.left < 0 || !g.full && g.rand.IntN(2) == 0) {
 			continue
 		}
-		place, _, _ := under(flat, name)
+		place, _, _ := under(plenty(), flat, name)
 		if v := g.value(place, depth+1); v != "" {
 			out = append(out, quoted(name)+":"+v)
 		}

@@ -14,7 +14,7 @@ func (m *mender) mend(place []*shape, t *tape, i int32, at string) ([]byte, bool
 	if m.fits(place, t, i, false) {
 		return nil, true
 	}
-	if m.left--; m.left < 0 {
+	if !m.spend(1) {
 		return nil, false
 	}
 	flat, unions := m.spread(place, t, i)

@@ -99,11 +99,11 @@ func requiredNames(flat []*shape) []string {
 
 // under is what the shapes ask of a member of the name, and whether it is a name that they
 // know, or one that they exclude.
-func under(flat []*shape, name string) (place []*shape, known, excluded bool) {
+func under(b *budget, flat []*shape, name string) (place []*shape, known, excluded bool) {
 	closed := false
 	for _, s := range flat {
 		var declared bool
-		if place, declared = s.child(name, place); declared {
+		if place, declared = s.child(b, name, place); declared {
 			known = true
 		} else if s.additional != nil && s.additional.never {
 			excluded = true
@@ -117,15 +117,16 @@ func under(flat []*shape, name string) (place []*shape, known, excluded bool) {
 // there is one way only to do so. It returns what is still missing.
 func (m *mender) rename(sp *spot, members []member, missing []string, close func(a, b string) bool) []string {
 	var still []string
+	size := sp.t.tokens[sp.i].end - sp.t.tokens[sp.i].start
 	for _, name := range missing {
-		if m.left -= 8 * len(members); m.left < 0 {
+		if !m.spend(8*len(members)) || !m.spendBytes(int(size)) {
 			return missing
 		}
 		var found []*member
 		folded := fold(name)
 		for k := range members {
 			c := &members[k]
-			if !c.drop && c.to == "" && close(fold(c.name), folded) && !isKnown(sp.flat, c.name) {
+			if !c.drop && c.to == "" && close(fold(c.name), folded) && !isKnown(&m.budget, sp.flat, c.name) {
 				found = append(found, c)
 			}
 		}
@@ -137,14 +138,14 @@ func (m *mender) rename(sp *spot, members []member, missing []string, close func
 	return still
 }
 
-func isKnown(flat []*shape, name string) bool {
-	_, known, _ := under(flat, name)
+func isKnown(b *budget, flat []*shape, name string) bool {
+	_, known, _ := under(b, flat, name)
 	return known
 }
 
 // renamed gives the member the name if its value fits there.
 func (m *mender) renamed(sp *spot, c *member, name string) bool {
-	place, _, _ := under(sp.flat, name)
+	place, _, _ := under(&m.budget, sp.flat, name)
 	before := len(m.repairs)
 	at := sp.at + "/" + escapeToken.Replace(c.name)
 	m.record(at, Rename, []byte(c.name), []byte(name))
@@ -171,7 +172,7 @@ func (m *mender) value(sp *spot, c *member, required []string) {
 	if c.to != "" || c.drop {
 		return
 	}
-	place, known, excluded := under(sp.flat, c.name)
+	place, known, excluded := under(&m.budget, sp.flat, c.name)
 	at := sp.at + "/" + escapeToken.Replace(c.name)
 	if excluded && m.light && !m.keep[c.name] {
 		m.record(at, Drop, sp.t.raw(c.token), nil)
@@ -196,7 +197,7 @@ func (m *mender) fallback(sp *spot, name string) []byte {
 	if !m.may(Default) {
 		return nil
 	}
-	place, _, _ := under(sp.flat, name)
+	place, _, _ := under(&m.budget, sp.flat, name)
 	flat, _ := m.spread(place, sp.t, sp.i)
 	for _, s := range flat {
 		if s.fallback == nil {

@@ -44,6 +44,9 @@ func digits(s string) string {
 
 // nearest are the names close to the wanted one, the same but for case and signs first.
 func nearest(want string, names []string) []string {
+	if len(want) > 4*maxText {
+		return nil // nobody meant a name by it, and to compare it with many costs time
+	}
 	folded := fold(want)
 	var same, near []string
 	for _, name := range names {

@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -40,7 +41,7 @@ func (o *Override) Apply(def tool.Definition, schema json.RawMessage) (*Overridd
 		schema = def.InputSchema()
 	}
 	root, _ := compile(schema)
-	m := &mender{tool: &Tool{}, left: 1 << 20}
+	m := &mender{budget: newBudget(context.Background(), len(schema)), tool: &Tool{}}
 	empty := &tape{}
 	if err := empty.read([]byte("{}")); err != nil {
 		return nil, err
@@ -139,15 +140,15 @@ func (o *Override) checkNames(have []string) error {
 
 // checkValues refuses values that the tool would refuse.
 func (o *Override) checkValues(flat []*shape) error {
-	m := &mender{tool: &Tool{}, left: 1 << 24}
+	m := &mender{budget: newBudget(context.Background(), 1<<18), tool: &Tool{}}
 	allowed := func(what, name string, raw json.RawMessage) error {
-		place, _, _ := under(flat, name)
+		place, _, _ := under(&m.budget, flat, name)
 		t := &tape{}
 		if err := t.read(raw); err != nil {
 			return fmt.Errorf("%s %s: %w", what, name, err)
 		}
 		if !m.fits(place, t, 0, true) {
-			return fmt.Errorf("%s %s: %.80s: %s", what, name, raw, explain(place, t, false).Problems[0])
+			return fmt.Errorf("%s %s: %.80s: %s", what, name, raw, explain(m.ctx, place, t, false).Problems[0])
 		}
 		return nil
 	}

@@ -13,7 +13,7 @@ func (v *Overridden) apply(m *mender, raw []byte) ([]byte, *Refusal) {
 		if err != nil {
 			return nil, refuse(Problem{Code: Never, Expected: err.Error()})
 		}
-		inner := newMender(shown, len(raw))
+		inner := newMender(m.ctx, shown, len(raw))
 		shown.schema.read()
 		fixed, no := v.fit(inner, raw)
 		if no != nil {

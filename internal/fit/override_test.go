@@ -127,7 +127,7 @@ func TestArgumentsOfAnOverriddenTool(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			res, err := compiled(t, string(def.InputSchema()), &Options{Override: v}).Fit([]byte(c.args))
+			res, err := compiled(t, string(def.InputSchema()), &Options{Override: v}).Fit(t.Context(), []byte(c.args))
 			if part, refused := strings.CutPrefix(c.want, "!"); refused {
 				if err == nil || !strings.Contains(err.Error(), part) {
 					t.Errorf("got %s, %v, want %q", res.Args, err, part)
@@ -153,7 +153,7 @@ func TestOpenArgumentsLackWhatIsBound(t *testing.T) {
 		`{"region":"us","disk":5.0}`: `{"disk_gb":5.0}`,
 		`{"disk":5,"size":"s"}`:      `{"disk_gb":5,"size":"s"}`,
 	} {
-		res, err := tool.Fit([]byte(args))
+		res, err := tool.Fit(t.Context(), []byte(args))
 		if err != nil || string(res.Open()) != want {
 			t.Errorf("%s: %s, %v", args, res.Open(), err)
 		}
@@ -168,7 +168,7 @@ func TestAHiddenPropertyOfAnOpenToolIsNotTaken(t *testing.T) {
 	}
 	tool := compiled(t, string(def.InputSchema()), &Options{Override: v})
 	for _, args := range []string{`{"secret":"x"}`, `{"s\u0065cret":"x"}`, `{"a":"b","secret":null}`} {
-		if res, err := tool.Fit([]byte(args)); err == nil {
+		if res, err := tool.Fit(t.Context(), []byte(args)); err == nil {
 			t.Errorf("%s became %s", args, res.Args)
 		}
 	}

@@ -113,7 +113,7 @@ func TestOneSetOfCallsFitsEveryVersion(t *testing.T) {
 					continue
 				}
 				tool := knownTool(t, list, c.tool, nil)
-				res, err := tool.Fit([]byte(c.args))
+				res, err := tool.Fit(t.Context(), []byte(c.args))
 				if c.tool == "browser_take_screenshot" && err != nil && strings.Contains(string(list[c.tool]), `"required"`) && !strings.Contains(string(list[c.tool]), `"default"`) {
 					continue // a required argument without a default
 				}
@@ -189,7 +189,7 @@ func TestArgumentsOfAKnownServer(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			res, err := knownTool(t, c.list, c.tool, nil).Fit([]byte(c.args))
+			res, err := knownTool(t, c.list, c.tool, nil).Fit(t.Context(), []byte(c.args))
 			if part, refused := strings.CutPrefix(c.want, "!"); refused {
 				if err == nil || !strings.Contains(err.Error(), part) {
 					t.Errorf("got %s, %v; want a refusal with %q", res.Args, err, part)
@@ -205,12 +205,12 @@ func TestArgumentsOfAKnownServer(t *testing.T) {
 
 func TestLightDropsWhatTheToolDoesNotHaveButNotWhatCarriesTheCall(t *testing.T) {
 	tool := knownTool(t, withTarget, "browser_wait_for", &Options{Validation: Light})
-	res, err := tool.Fit([]byte(`{"time":1,"note":"x"}`))
+	res, err := tool.Fit(t.Context(), []byte(`{"time":1,"note":"x"}`))
 	if err != nil || string(res.Args) != `{"time":1}` || !slices.Contains(res.Repairs, Repair{"/note", Drop, `"x"`, ""}) {
 		t.Errorf("got %s, %v, %v", res.Args, res.Repairs, err)
 	}
 	tool = knownTool(t, withRef, "browser_click", &Options{Validation: Light})
-	if res, err := tool.Fit([]byte(`{"ref":"e1","selector":"#other"}`)); err == nil {
+	if res, err := tool.Fit(t.Context(), []byte(`{"ref":"e1","selector":"#other"}`)); err == nil {
 		t.Errorf("the selector is gone: %s", res.Args)
 	}
 }
@@ -275,7 +275,7 @@ func TestAnEmptySchemaIsTheOneItShouldHaveBeen(t *testing.T) {
 		t.Errorf("the schema is %s", tool.Schema())
 	}
 	var no *Refusal
-	if _, err := tool.Fit([]byte(`{"element":"x"}`)); !errors.As(err, &no) || no.Problems[0].Field != "/ref" {
+	if _, err := tool.Fit(t.Context(), []byte(`{"element":"x"}`)); !errors.As(err, &no) || no.Problems[0].Field != "/ref" {
 		t.Errorf("got %v", err)
 	}
 }

@@ -2,6 +2,7 @@ package fit
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 
 	"github.com/toolfit/toolfit/internal/rawjson"
@@ -43,16 +44,16 @@ const maxNesting = 4
 
 // mender repairs one set of arguments.
 type mender struct {
+	budget
 	tool    *Tool
 	light   bool
 	keep    map[string]bool // keys that are never dropped
 	repairs []Repair
-	left    int // work that may still be done
 	nested  int
 }
 
-func newMender(t *Tool, size int) *mender {
-	m := &mender{tool: t, light: t.opts.Validation == Light, left: 1<<18 + 64*size}
+func newMender(ctx context.Context, t *Tool, size int) *mender {
+	m := &mender{budget: newBudget(ctx, size), tool: t, light: t.opts.Validation == Light}
 	if t.opts.Known != nil {
 		m.keep = t.opts.Known.carriers
 	}
@@ -131,46 +132,47 @@ func (m *mender) fit(raw []byte, rules *ruleReport) ([]byte, *Refusal) {
 		}
 	}
 	no := refuse()
-	if !ok {
-		no = explain(place, t, m.light)
+	switch {
+	case m.spent():
+		no = tooComplex()
+	case !ok:
+		no = explain(m.ctx, place, t, m.light)
 	}
 	return nil, rules.join(no)
 }
 
 // explain says everything that is wrong with the value on the tape.
-func explain(place []*shape, t *tape, light bool) *Refusal {
-	c := newChecker(t, light)
-	c.report = &report{}
+func explain(ctx context.Context, place []*shape, t *tape, light bool) *Refusal {
+	c := checker{budget: newBudget(ctx, len(t.data)), t: t, light: light, report: &report{}}
 	for _, s := range place {
 		c.ok(s, 0)
 	}
 	no := refuse(c.report.problems...)
 	no.More = c.report.more
 	if len(no.Problems) == 0 {
-		no.Problems = []Problem{{Code: TooComplex, Expected: "arguments that can be checked in bounded time", Got: got(t, 0)}}
+		return tooComplex()
 	}
 	return no
+}
+
+// tooComplex refuses what could not be checked.
+func tooComplex() *Refusal {
+	return refuse(Problem{Code: TooComplex, Expected: "a value that can be checked in bounded time", Hint: "send less at once"})
 }
 
 // fits tells whether value i has every shape of the place. A value that was repaired is
 // always checked in full.
 func (m *mender) fits(place []*shape, t *tape, i int32, full bool) bool {
-	c := checker{t: t, light: m.light && !full, left: m.left}
-	ok := true
-	for _, s := range place {
-		if ok = c.ok(s, i); !ok {
-			break
-		}
-	}
-	m.left = c.left
+	c := checker{budget: m.budget, t: t, light: m.light && !full}
+	ok := c.all(place, i)
+	m.budget = c.budget
 	return ok
 }
 
 // fitsRaw is fits for bytes.
 func (m *mender) fitsRaw(place []*shape, raw []byte, full bool) (*tape, bool) {
-	m.left -= len(raw) / 8
 	t := &tape{}
-	if m.left < 0 || t.read(raw) != nil {
+	if !m.spend(len(raw)/8) || t.read(raw) != nil {
 		return nil, false
 	}
 	return t, m.fits(place, t, 0, full)

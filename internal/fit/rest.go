@@ -36,8 +36,11 @@ func (c *checker) restOfArray(s *shape, i int32) bool {
 // looked adds to seen the values inside i that s and the shapes which apply with it have
 // looked at. At the top, the keyword that asks does not count itself.
 func (c *checker) looked(s *shape, i int32, seen map[int32]bool, top bool) {
-	if c.left--; c.left < 0 || c.depth > maxNested {
-		c.left = -1
+	if !c.spend(1 + int(c.t.tokens[i].size)) {
+		return
+	}
+	if c.depth > maxNested {
+		c.end()
 		return
 	}
 	c.depth++
@@ -84,7 +87,7 @@ func (c *checker) lookedMembers(s *shape, i int32, seen map[int32]bool, top bool
 	for m := c.t.first(i); m >= 0; m = c.t.after(m) {
 		matched := s.additional != nil || s.unevaluatedProps != nil && !top || s.prop(c.t, m) != nil
 		for k := 0; k < len(s.patterns) && !matched; k++ {
-			matched = s.patterns[k].pattern.match(c.t.name(m))
+			matched = s.patterns[k].pattern.match(c.t.innerName(m), &c.budget)
 		}
 		if matched {
 			seen[m] = true

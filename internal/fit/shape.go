@@ -1,12 +1,9 @@
 package fit
 
 import (
-	"bytes"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/toolfit/toolfit/internal/rawjson"
 )
@@ -97,6 +94,7 @@ type shape struct {
 // rare is what few schemas say. Those that say nothing of it share one.
 type rare struct {
 	multiple *decimal
+	texts    map[string]types // of a long enum, but for numbers; nil for a short one
 
 	prefix                   []*shape
 	contains                 *shape
@@ -176,7 +174,7 @@ func (s *shape) prop(t *tape, i int32) *shape {
 
 // child adds what shape s alone asks of a member of the name, and tells whether s declares
 // the name or only says something about all others.
-func (s *shape) child(name string, to []*shape) (_ []*shape, declared bool) {
+func (s *shape) child(b *budget, name string, to []*shape) (_ []*shape, declared bool) {
 	before := len(to)
 	for k := range s.props {
 		if s.props[k].name == name {
@@ -184,7 +182,7 @@ func (s *shape) child(name string, to []*shape) (_ []*shape, declared bool) {
 		}
 	}
 	for k := range s.patterns {
-		if s.patterns[k].pattern.match(name) {
+		if s.patterns[k].pattern.match([]byte(name), b) {
 			to = append(to, s.patterns[k].shape)
 		}
 	}
@@ -194,26 +192,12 @@ func (s *shape) child(name string, to []*shape) (_ []*shape, declared bool) {
 	return to, declared
 }
 
-// pattern is a regular expression, compiled when it is first needed. One that is not known
-// to the engine matches everything: the server knows better.
-type pattern struct {
-	source string
-	once   sync.Once
-	re     *regexp.Regexp
-}
-
-func (p *pattern) match(s string) bool {
-	p.once.Do(func() { p.re, _ = regexp.Compile(p.source) })
-	return p.re == nil || p.re.MatchString(s)
-}
-
 // literal is a value of an enum.
 type literal struct {
 	kind   kind
 	raw    []byte
-	text   string
 	number decimal
-	plain  string // arrays and objects, in a form that is the same for equal values
+	text   string // all but numbers: the same for equal values
 }
 
 func newLiteral(t *tape, i int32) literal {
@@ -224,29 +208,11 @@ func newLiteral(t *tape, i int32) literal {
 	case isNumber:
 		l.number = parseDecimal(l.raw)
 	case isArray, isObject:
-		l.plain = string(appendPlain(nil, t, i))
+		l.text = string(appendPlain(nil, t, i))
+	default:
+		l.text = string(l.raw)
 	}
 	return l
-}
-
-// is tells whether value i is the literal.
-func (l *literal) is(t *tape, i int32) bool {
-	if t.tokens[i].kind != l.kind {
-		return false
-	}
-	switch raw := t.raw(i); l.kind {
-	case isString:
-		if inner := raw[1 : len(raw)-1]; bytes.IndexByte(inner, '\\') < 0 {
-			return string(inner) == l.text
-		}
-		return t.text(i) == l.text
-	case isNumber:
-		return parseDecimal(raw).cmp(l.number) == 0
-	case isArray, isObject:
-		return string(appendPlain(nil, t, i)) == l.plain
-	default:
-		return string(raw) == string(l.raw)
-	}
 }
 
 // appendPlain writes value i so that equal values give equal bytes: members sorted,

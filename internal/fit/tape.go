@@ -231,13 +231,26 @@ func (t *tape) text(i int32) string {
 	return s
 }
 
+// inner is what a string says, without a copy where it has no escape.
+func (t *tape) inner(i int32) []byte { return plainText(t.raw(i)) }
+
+// innerName is inner for the member's name.
+func (t *tape) innerName(i int32) []byte {
+	return plainText(t.data[t.tokens[i].key:t.tokens[i].keyEnd])
+}
+
+func plainText(quoted []byte) []byte {
+	inner := quoted[1 : len(quoted)-1]
+	if bytes.IndexByte(inner, '\\') < 0 {
+		return inner
+	}
+	s, _ := rawjson.String(quoted)
+	return []byte(s)
+}
+
 // length counts the characters of a string.
 func (t *tape) length(i int32) int {
-	inner := t.data[t.tokens[i].start+1 : t.tokens[i].end-1]
-	if bytes.IndexByte(inner, '\\') >= 0 {
-		return utf8.RuneCountInString(t.text(i))
-	}
-	return utf8.RuneCount(inner)
+	return utf8.RuneCount(t.inner(i))
 }
 
 var escapeToken = strings.NewReplacer("~", "~0", "/", "~1")

@@ -158,7 +158,7 @@ func TestTheVerdictOnWildSchemasIsThatOfTheOracle(t *testing.T) {
 			if ours, theirs := verdict(root, []byte(value)), valid(judge, []byte(value)); ours != theirs {
 				t.Fatalf("%d: we say %v, the oracle %v: %s\nfor %s", seed, ours, theirs, value, raw)
 			}
-			res, err := tool.Fit([]byte(value))
+			res, err := tool.Fit(t.Context(), []byte(value))
 			if err != nil {
 				if !fault.Is(err, fault.BadArguments) {
 					t.Fatalf("%d: %v", seed, err)
@@ -187,7 +187,7 @@ func TestOddSchemasRefuseNothingThatTheyDoNotSpeakOf(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, err := tool.Fit(json.RawMessage(w.value(0)))
+		res, err := tool.Fit(t.Context(), json.RawMessage(w.value(0)))
 		var no *Refusal
 		if err != nil && (!errors.As(err, &no) || len(no.Problems) == 0) {
 			t.Fatalf("%d: %v for %s", seed, err, raw)
@@ -203,7 +203,7 @@ func TestOddSchemasRefuseNothingThatTheyDoNotSpeakOf(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if res, err := tool.Fit([]byte(`{"a":"b"}`)); err != nil || string(res.Args) != `{"a":"b"}` {
+		if res, err := tool.Fit(t.Context(), []byte(`{"a":"b"}`)); err != nil || string(res.Args) != `{"a":"b"}` {
 			t.Errorf("%s refuses: %v", raw, err)
 		}
 	}

@@ -61,7 +61,7 @@ func FuzzTools(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := promise.Check(rawjson.Get(raw, "structuredContent")); err != nil {
+		if err := promise.Check(t.Context(), rawjson.Get(raw, "structuredContent")); err != nil {
 			t.Errorf("%s %s: %s: %v", name, args, raw, err)
 		}
 	})

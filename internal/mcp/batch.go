@@ -41,6 +41,9 @@ func (f *Front) postBatch(w http.ResponseWriter, r *http.Request, e Entry, body 
 		refuse(w, http.StatusBadRequest, err)
 		return
 	}
+	if e.Charge != nil && !e.Charge(w, r, len(messages)) {
+		return
+	}
 	answers := f.serveBatch(context.WithoutCancel(r.Context()), e, s, messages)
 	if answers == nil {
 		w.WriteHeader(http.StatusAccepted)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"net/http"
 
 	"github.com/toolfit/toolfit/internal/rawjson"
 )
@@ -15,6 +16,9 @@ type Entry struct {
 	Group   string      // the sessions that Broadcast reaches together
 	Info    func() Info // what initialize answers
 	Handler Handler
+	// Charge counts the messages of a batch; false: they are too many, and it has answered.
+	// Nil: they are not counted.
+	Charge func(w http.ResponseWriter, r *http.Request, messages int) bool
 }
 
 // Info is what initialize and server/discover answer.

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/toolfit/toolfit/internal/share"
 )
 
 const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
@@ -322,7 +324,7 @@ func TestSessionsEndWhenTheyAreIdle(t *testing.T) {
 		return s, err
 	}
 	var all []*Session
-	for range 1000 {
+	for range share.Of(1000) {
 		s, err := open()
 		if err != nil {
 			t.Fatal(err)
@@ -344,11 +346,11 @@ func TestSessionsEndWhenTheyAreIdle(t *testing.T) {
 	if _, err := open(); err != nil { // the limit makes room by itself
 		t.Error(err)
 	}
-	if n := sessions.Len(); n != 4 || ended != 997 {
+	if n := sessions.Len(); n != 4 || ended != 747 {
 		t.Errorf("%d sessions are left, %d have ended", n, ended)
 	}
 	sessions.Close()
-	if sessions.Len() != 0 || ended != 1001 {
+	if sessions.Len() != 0 || ended != 751 {
 		t.Errorf("%d sessions are left, %d have ended", sessions.Len(), ended)
 	}
 }
@@ -365,13 +367,13 @@ func TestOneOwnerCannotLockTheOthersOut(t *testing.T) {
 		return s, err
 	}
 	first, _ := open("greedy")
-	for range 9 {
+	for range 7 {
 		if _, err := open("greedy"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := open("greedy"); err == nil {
-		t.Error("more sessions than the limit")
+	if _, err := open("greedy"); err == nil || !strings.Contains(err.Error(), "of one caller") {
+		t.Errorf("more sessions than its share: %v", err)
 	}
 	for i := range 5 {
 		if _, err := open(fmt.Sprint("modest ", i)); err != nil {
@@ -383,6 +385,48 @@ func TestOneOwnerCannotLockTheOthersOut(t *testing.T) {
 	}
 	if _, err := open("one more"); err == nil {
 		t.Error("an owner of half of the sessions lost one")
+	}
+}
+
+func TestOneOwnerCannotTakeAllStreams(t *testing.T) {
+	sessions := NewSessions(&SessionsOptions{Max: 4})
+	open := func(owner string) error {
+		s, err := newSession(testEntry(owner), []byte(`{"protocolVersion":"2025-06-18"}`))
+		s.news.read() // it is never idle, so it cannot be ended for another
+		if err == nil {
+			err = sessions.add(s, true)
+		}
+		return err
+	}
+	for open("greedy") == nil {
+	}
+	if err := open("modest"); err != nil {
+		t.Error(err)
+	}
+	if err := open("late"); err == nil {
+		t.Error("more sessions than the limit")
+	}
+}
+
+func TestWhatAClientSaysOfItselfIsBounded(t *testing.T) {
+	long := strings.Repeat("x", 16<<10)
+	for name, params := range map[string]string{
+		"info":         `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"` + long + `"}}`,
+		"capabilities": `{"protocolVersion":"2025-06-18","capabilities":{"experimental":{"x":"` + long + `"}},"clientInfo":{"name":"c","version":"1"}}`,
+	} {
+		if _, err := newSession(testEntry("me"), []byte(params)); err == nil || !strings.Contains(err.Error(), name+" has") {
+			t.Errorf("initialize, %s: %v", name, err)
+		}
+	}
+	for name, meta := range map[string]string{
+		"info":         `"` + MetaInfo + `":{"name":"` + long + `"},"` + MetaAbilities + `":{}`,
+		"capabilities": `"` + MetaAbilities + `":{"experimental":{"x":"` + long + `"}}`,
+	} {
+		_, err := readMeta([]byte(`{"_meta":{"` + MetaVersion + `":"` + ModernVersion + `",` + meta + `}}`))
+		var rpc *Error
+		if !errors.As(err, &rpc) || rpc.Code != CodeInvalidParams || !strings.Contains(rpc.Message, name+" has") {
+			t.Errorf("a modern request, %s: %v", name, err)
+		}
 	}
 }
 

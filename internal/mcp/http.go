@@ -201,9 +201,12 @@ func accepts(r *http.Request, mediaType string) bool {
 }
 
 // ReadBody reads the whole body before anything is done with it: a request that is still
-// arriving while the answer goes out can be cut.
+// arriving while the answer goes out can be cut. One that says it is too long is not waited for.
 func ReadBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
-	if n := r.ContentLength; n >= 0 && n <= limit {
+	switch n := r.ContentLength; {
+	case n > limit:
+		return nil, &http.MaxBytesError{Limit: limit}
+	case n >= 0:
 		body := make([]byte, n)
 		_, err := io.ReadFull(r.Body, body)
 		return body, err

@@ -109,10 +109,29 @@ func readMeta(params json.RawMessage) (*Meta, error) {
 		return nil, Errorf(CodeInvalidParams, "params._meta needs %q", MetaVersion)
 	case len(m.Capabilities) == 0 || m.Capabilities[0] != '{':
 		return nil, Errorf(CodeInvalidParams, "params._meta needs %q, an object", MetaAbilities)
+	case describes(m.Info, m.Capabilities) != nil:
+		return nil, describes(m.Info, m.Capabilities)
 	case level != nil && !slices.Contains(logLevels, m.Level):
 		return nil, Errorf(CodeInvalidParams, "params._meta: unknown level %.40s", level)
 	}
 	return m, nil
+}
+
+// maxDescription bounds what a client says about itself. A session keeps it, and servers are
+// told of it.
+const maxDescription = 16 << 10
+
+// describes refuses a client that says too much about itself.
+func describes(info, capabilities json.RawMessage) error {
+	for _, part := range []struct {
+		name string
+		raw  json.RawMessage
+	}{{"the client's info", info}, {"the client's capabilities", capabilities}} {
+		if len(part.raw) > maxDescription {
+			return Errorf(CodeInvalidParams, "%s has %d bytes, more than %d", part.name, len(part.raw), maxDescription)
+		}
+	}
+	return nil
 }
 
 // wants tells whether the request's client wants a notification: in this era log messages

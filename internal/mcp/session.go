@@ -58,15 +58,18 @@ func newSession(e Entry, params json.RawMessage) (*Session, error) {
 		case "protocolVersion":
 			asked, _ = rawjson.String(w.Value)
 		case "capabilities":
-			s.Capabilities = bytes.Clone(w.Value)
+			s.Capabilities = w.Value
 		case "clientInfo":
-			s.Info = bytes.Clone(w.Value)
+			s.Info = w.Value
 		}
 	}
 	if err := w.Err(); err != nil || asked == "" {
 		return nil, Errorf(CodeInvalidParams, "initialize needs params.protocolVersion")
 	}
-	s.Version = negotiate(asked)
+	if err := describes(s.Info, s.Capabilities); err != nil {
+		return nil, err
+	}
+	s.Version, s.Info, s.Capabilities = negotiate(asked), bytes.Clone(s.Info), bytes.Clone(s.Capabilities)
 	return s, nil
 }
 

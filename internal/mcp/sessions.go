@@ -4,15 +4,19 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/toolfit/toolfit/internal/share"
 )
 
 // Sessions are the open legacy sessions of all fronts, and the streams on which modern
 // clients listen.
 type Sessions struct {
 	opts SessionsOptions
+	room *share.Room // by owner
 
 	mu   sync.RWMutex
 	byID map[string]*Session
@@ -21,7 +25,7 @@ type Sessions struct {
 
 // SessionsOptions change the limits of a Sessions.
 type SessionsOptions struct {
-	Max  int              // most sessions at once; 0: 10,000
+	Max  int              // most sessions at once, of which no owner has more than its share; 0: 10,000
 	Idle time.Duration    // a session without a request or an open stream for so long ends; 0: one hour
 	Now  func() time.Time // nil: time.Now
 	// Ended is told of each session that has ended; nil: nobody is.
@@ -37,6 +41,7 @@ func NewSessions(opts *SessionsOptions) *Sessions {
 	if s.opts.Max == 0 {
 		s.opts.Max = 10_000
 	}
+	s.room = share.New(s.opts.Max)
 	if s.opts.Idle == 0 {
 		s.opts.Idle = time.Hour
 	}
@@ -55,15 +60,20 @@ func (s *Sessions) add(sess *Session, named bool) error {
 		sess.ID = rand.Text()
 	}
 	sess.used.Store(s.opts.Now().UnixNano())
-	if s.Len() >= s.opts.Max {
+	err := s.room.Take(sess.Owner)
+	if err != nil {
 		s.Sweep()
 		s.makeRoom(sess.Owner)
+		err = s.room.Take(sess.Owner)
+	}
+	switch {
+	case errors.Is(err, share.ErrShare):
+		return Errorf(CodeInternal, "too many open sessions of one caller (%d): end some of them first", share.Of(s.opts.Max))
+	case err != nil:
+		return Errorf(CodeInternal, "too many open sessions (%d)", s.opts.Max)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.all) >= s.opts.Max {
-		return Errorf(CodeInternal, "too many open sessions (%d)", len(s.all))
-	}
 	s.all[sess] = struct{}{}
 	if named {
 		s.byID[sess.ID] = sess
@@ -116,6 +126,7 @@ func (s *Sessions) remove(sess *Session) {
 	s.mu.Unlock()
 	sess.close()
 	if there {
+		s.room.Leave(sess.Owner)
 		s.opts.Ended(sess)
 	}
 }

@@ -277,7 +277,7 @@ func sessionOf(req *mcp.Request) string {
 func (v *visitor) relay(ctx context.Context, req *mcp.Request, server tool.ServerID, params json.RawMessage) (answer, error) {
 	out, err := v.server.servers.Call(ctx, upstream.Call{
 		Server: server, Method: req.Method, Params: params, Meta: mcp.FindMeta(params), Header: req.Speaker().Header,
-		Peer: req.Client, Session: v.sessionKey(req), From: req.Speaker(),
+		Peer: req.Client, Session: v.sessionKey(req), Caller: v.principal.ID, From: req.Speaker(),
 	})
 	if err != nil {
 		return answer{}, rpcError(err)

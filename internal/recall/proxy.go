@@ -97,7 +97,7 @@ func (s *Service) callRemote(ctx context.Context, who caller, t target, args raw
 	defer func() { s.record(ctx, rec, args, out, err) }()
 	if fitter := s.remote.fitter(t, who.account); fitter != nil {
 		var fitted fit.Result
-		fitted, err = fitter.Fit(args)
+		fitted, err = fitter.Fit(ctx, args)
 		if rec.Arguments = store.NewArguments(args, fitted.Args); err != nil {
 			return nil, err
 		}

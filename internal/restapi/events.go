@@ -2,6 +2,7 @@ package restapi
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/record"
+	"github.com/toolfit/toolfit/internal/share"
 	"github.com/toolfit/toolfit/internal/steps/trial"
 	"github.com/toolfit/toolfit/internal/store"
 	"github.com/toolfit/toolfit/internal/tool"
@@ -60,6 +62,8 @@ type Events struct {
 
 	starts atomic.Bool // somebody wants to hear of calls that start
 
+	room *share.Room // for connections, by principal
+
 	mu        sync.Mutex
 	listeners map[*listener]struct{}
 	closed    bool
@@ -82,6 +86,7 @@ type happening struct {
 
 // listener is where one connection hears of what happens.
 type listener struct {
+	who   string
 	heard chan happening
 	wants atomic.Pointer[map[string]bool] // topics; nil before the first subscription
 	lost  atomic.Int64                    // what there was no room for, until it is told
@@ -89,7 +94,7 @@ type listener struct {
 
 // NewEvents makes Events. Run watches the servers; Close ends all connections.
 func NewEvents(sources Sources, records *record.Log) *Events {
-	e := &Events{sources: sources, records: records, now: time.Now, ping: pingEvery, closing: make(chan struct{}), listeners: map[*listener]struct{}{}}
+	e := &Events{sources: sources, records: records, now: time.Now, ping: pingEvery, closing: make(chan struct{}), room: share.New(maxListeners), listeners: map[*listener]struct{}{}}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	return e
 }
@@ -147,7 +152,7 @@ func byID(servers []Server) map[tool.ServerID]Server {
 // like tells whether there is nothing new about a server.
 func (s Server) like(t Server) bool {
 	return s.State == t.State && s.Reason == t.Reason && s.Source == t.Source && s.Warning == t.Warning && s.Kind == t.Kind &&
-		s.Tools == t.Tools && slices.Equal(s.Held, t.Held) && slices.Equal(s.KeptOut, t.KeptOut)
+		s.Tools == t.Tools && slices.Equal(s.Held, t.Held) && slices.Equal(s.KeptOut, t.KeptOut) && slices.Equal(s.Notes, t.Notes)
 }
 
 // ToolsChanged tells that a profile has another list of tools. It does not block.
@@ -219,17 +224,20 @@ func (e *Events) tell(h happening) {
 }
 
 // join adds a listener. leave must be called once.
-func (e *Events) join() (*listener, error) {
+func (e *Events) join(who string) (*listener, error) {
 	now := byID(e.sources.ListServers()) // what the first listener's changes are told against
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	switch {
-	case e.closed:
+	if e.closed {
 		return nil, fault.New(fault.UpstreamBusy, "the gateway is going down")
-	case len(e.listeners) >= maxListeners:
+	}
+	switch err := e.room.Take(who); {
+	case errors.Is(err, share.ErrShare):
+		return nil, fault.New(fault.RateLimited, "%d event connections of yours are open already", share.Of(maxListeners)).WithHint("close some of them first")
+	case err != nil:
 		return nil, fault.New(fault.RateLimited, "%d event connections are open already", maxListeners).WithHint("try again later")
 	}
-	l := &listener{heard: make(chan happening, 64)}
+	l := &listener{who: who, heard: make(chan happening, 64)}
 	e.listeners[l] = struct{}{}
 	if e.last == nil {
 		e.last = now
@@ -246,6 +254,7 @@ func (e *Events) leave(l *listener) {
 		e.last = nil
 	}
 	e.mu.Unlock()
+	e.room.Leave(l.who)
 	e.conns.Done()
 }
 

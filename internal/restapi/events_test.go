@@ -12,6 +12,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/restapi"
 	"github.com/toolfit/toolfit/internal/store"
 )
@@ -299,4 +300,25 @@ func TestListenersLeaveWhenTheGatewayEnds(t *testing.T) {
 	if status, body := g.ask(t, "ann", "GET", "/api/v1/events", ""); status != 503 {
 		t.Errorf("a new listener: HTTP %d %s", status, body)
 	}
+}
+
+func TestOnePrincipalCannotTakeAllEventConnections(t *testing.T) {
+	g := newGateway(t)
+	events := g.app.API(nil).Events
+	n := 0
+	for {
+		leave, err := events.Join("greedy")
+		if err != nil {
+			if !fault.Is(err, fault.RateLimited) || !strings.Contains(err.Error(), "of yours") {
+				t.Error(err)
+			}
+			break
+		}
+		defer leave()
+		n++
+	}
+	if n >= restapi.MaxListeners {
+		t.Errorf("one principal has %d", n)
+	}
+	g.listen(t, "ann", `{"type":"subscribe","topics":["call.finished"]}`)
 }

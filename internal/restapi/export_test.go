@@ -5,3 +5,12 @@ func Routes() []string { return New(Parts{}).routes }
 
 // Preferred is preferred, for tests.
 var Preferred = preferred
+
+// MaxListeners is maxListeners, for tests.
+const MaxListeners = maxListeners
+
+// Join is join and leave, for tests.
+func (e *Events) Join(who string) (leave func(), err error) {
+	l, err := e.join(who)
+	return func() { e.leave(l) }, err
+}

@@ -32,7 +32,7 @@ const (
 
 // events is the WebSocket. The door has checked Host and Origin.
 func (a *API) events(w http.ResponseWriter, r *http.Request, who access.Principal) {
-	l, err := a.Events.join()
+	l, err := a.Events.join(who.ID)
 	if err != nil {
 		a.fail(w, r, err)
 		return

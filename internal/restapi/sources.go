@@ -78,7 +78,7 @@ func (s Sources) shown(srv Server, who access.Principal) (Server, bool) {
 	if !s.sees(who, srv.ID) {
 		return Server{}, false
 	}
-	srv.Stderr, srv.Held, srv.KeptOut, srv.Warning = nil, nil, nil, ""
+	srv.Stderr, srv.Held, srv.KeptOut, srv.Notes, srv.Warning = nil, nil, nil, nil, ""
 	if view, err := s.Catalog.View(who.Profile); err == nil {
 		srv.Tools = 0
 		for _, e := range view.Entries {
@@ -99,7 +99,7 @@ func (s Sources) sees(who access.Principal, id tool.ServerID) bool {
 
 func oneServer(known catalog.Server, st upstream.Status) Server {
 	s := Server{
-		ID: known.ID, Source: FromFile, Kind: st.Kind, State: st.State, Reason: st.Reason, Info: known.Info, Tools: known.Tools, Held: known.Held, KeptOut: known.KeptOut,
+		ID: known.ID, Source: FromFile, Kind: st.Kind, State: st.State, Reason: st.Reason, Info: known.Info, Tools: known.Tools, Held: known.Held, KeptOut: known.KeptOut, Notes: known.Notes,
 		Sessions: st.Sessions, Era: known.Era, ListedAt: moment(known.ListedAt), CheckedAt: moment(known.CheckedAt), Stderr: st.Stderr,
 	}
 	switch {

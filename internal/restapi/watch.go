@@ -25,7 +25,7 @@ func (a *API) WatchCalls(who access.Principal, q url.Values) (*CallWatch, error)
 	if err != nil {
 		return nil, err
 	}
-	seat, err := a.Events.join() // counted among the open connections
+	seat, err := a.Events.join(who.ID) // counted among the open connections
 	if err != nil {
 		return nil, err
 	}

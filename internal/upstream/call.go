@@ -29,7 +29,7 @@ type Call struct {
 }
 
 func (c Call) caller() caller {
-	who := caller{session: c.Session, asks: nothing}
+	who := caller{owner: c.Caller, session: c.Session, asks: nothing}
 	if c.From.Capabilities != nil {
 		who.asks, who.home = askable(c.From.Capabilities), c.From.Home
 	}

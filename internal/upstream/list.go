@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/fault"
@@ -28,14 +29,34 @@ type Listing struct {
 	Hosts        []string      // origins that the remote description of an API sends calls and credentials to, in order
 	TTL          time.Duration // how long the lists count as fresh; negative when the server does not say
 	Private      bool          // the lists are for our credentials alone
-	Notes        []string      // what was left out, and why
+	Notes        []string      // what was left out, and why; at most maxNotes and a word on the rest
+	unsaid       int           // notes that there was no room for
+	bytes        int           // of all that is listed
 }
 
-// What a listing may hold of each kind.
+// What a listing may hold. What is beyond it is left out, and the notes say so.
 const (
-	maxPages = 1000
-	maxItems = 20_000
+	maxPages  = 1000     // of each kind
+	maxItems  = 20_000   // of each kind
+	maxItem   = 1 << 20  // bytes of one
+	maxListed = 64 << 20 // bytes of all
+	maxAbout  = 64 << 10 // bytes of each thing that the server says about itself
+	maxCursor = 16 << 10 // bytes
+	maxNote   = 300      // bytes of one note
 )
+
+// note keeps why something is left out. A server has as many reasons as it has tools.
+func (l *Listing) note(format string, args ...any) {
+	if len(l.Notes) == maxNotes {
+		l.unsaid++
+		return
+	}
+	text := fmt.Sprintf(format, args...)
+	if len(text) > maxNote {
+		text = strings.ToValidUTF8(text[:maxNote], "") + "…"
+	}
+	l.Notes = append(l.Notes, text)
+}
 
 // List reads all that the server offers, all pages.
 func (p *Pool) List(ctx context.Context, id tool.ServerID) (Listing, error) {
@@ -50,6 +71,9 @@ func (p *Pool) List(ctx context.Context, id tool.ServerID) (Listing, error) {
 	case err == nil:
 		s.listed.Store(true)
 		l.Notes, l.Hosts = append(l.Notes, s.apiNotes()...), s.apiHosts()
+		if l.unsaid > 0 {
+			l.Notes = append(l.Notes, fmt.Sprintf("and %d more of that kind", l.unsaid))
+		}
 		s.recognise(l.Tools)
 		return l, nil
 	case errors.Is(err, context.DeadlineExceeded):
@@ -64,11 +88,11 @@ func (s *server) list(ctx context.Context) (Listing, error) {
 		return Listing{}, err
 	}
 	hello := s.hello()
-	l.Info, l.Capabilities = rawjson.Get(hello, "serverInfo"), rawjson.Get(hello, "capabilities")
+	l.Info, l.Capabilities = l.about(hello, "serverInfo"), l.about(hello, "capabilities")
 	if l.Era == mcp.Modern {
-		l.Info = rawjson.Get(hello, "_meta", mcp.MetaServer)
+		l.Info = l.about(hello, "_meta", mcp.MetaServer)
 	}
-	l.Instructions, _ = rawjson.String(rawjson.Get(hello, "instructions"))
+	l.Instructions, _ = rawjson.String(l.about(hello, "instructions"))
 	var err error
 	if rawjson.Get(l.Capabilities, "prompts") != nil {
 		err = l.without("prompts", s.pages(ctx, &l, "prompts/list", "prompts", l.definitions(&l.Prompts, "prompt", false)))
@@ -82,12 +106,22 @@ func (s *server) list(ctx context.Context) (Listing, error) {
 	return l, err
 }
 
+// about is what the server says about itself under a name; nil when it is too much.
+func (l *Listing) about(hello json.RawMessage, path ...string) json.RawMessage {
+	raw := rawjson.Get(hello, path...)
+	if len(raw) > maxAbout {
+		l.note("its %s was left out: it has %d bytes, more than %d", path[len(path)-1], len(raw), maxAbout)
+		return nil
+	}
+	return raw
+}
+
 // without lets a listing go on when the server answered one of its lesser lists with an
 // error or with nonsense: its tools work all the same.
 func (l *Listing) without(what string, err error) error {
 	var rpc *mcp.Error
 	if errors.As(err, &rpc) || fault.Is(err, fault.UpstreamProtocol) {
-		l.Notes = append(l.Notes, fmt.Sprintf("%s were left out: %v", what, err))
+		l.note("%s were left out: %v", what, err)
 		return nil
 	}
 	return err
@@ -101,14 +135,14 @@ func (l *Listing) definitions(list *[]tool.Definition, what string, headers bool
 		def, err := tool.ParseDefinition(raw)
 		switch {
 		case err != nil:
-			l.Notes = append(l.Notes, fmt.Sprintf("a %s was left out: %v", what, err))
+			l.note("a %s was left out: %v", what, err)
 		case what == "tool" && !isObject(def.InputSchema()):
 			// Strict clients refuse a whole list for it.
-			l.Notes = append(l.Notes, fmt.Sprintf("tool %s was left out: its inputSchema is no object", def.Name))
+			l.note("tool %.100s was left out: its inputSchema is no object", def.Name)
 		case headers && l.Era == mcp.Modern && badMirror(def) != nil:
-			l.Notes = append(l.Notes, fmt.Sprintf("tool %s was left out: %v", def.Name, badMirror(def)))
+			l.note("tool %.100s was left out: %v", def.Name, badMirror(def))
 		case seen[def.Name]:
-			l.Notes = append(l.Notes, fmt.Sprintf("%s %s is listed twice; the first one counts", what, def.Name))
+			l.note("%s %.100s is listed twice; the first one counts", what, def.Name)
 		default:
 			seen[def.Name] = true
 			*list = append(*list, def)
@@ -129,9 +163,9 @@ func (l *Listing) raw(list *[]json.RawMessage, what, key string) func(json.RawMe
 	return func(raw json.RawMessage) {
 		switch uri, _ := rawjson.String(rawjson.Get(raw, key)); {
 		case uri == "":
-			l.Notes = append(l.Notes, fmt.Sprintf("a %s was left out: it has no %s", what, key))
+			l.note("a %s was left out: it has no %s", what, key)
 		case seen[uri]:
-			l.Notes = append(l.Notes, fmt.Sprintf("%s %.200s is listed twice; the first one counts", what, uri))
+			l.note("%s %.200s is listed twice; the first one counts", what, uri)
 		default:
 			seen[uri] = true
 			*list = append(*list, raw)
@@ -139,11 +173,13 @@ func (l *Listing) raw(list *[]json.RawMessage, what, key string) func(json.RawMe
 	}
 }
 
-// pages reads a list to its last page. A server that does not know the method has nothing to list.
+// pages reads a list to its last page, as far as there is room for it. A server that does not
+// know the method has nothing to list.
 func (s *server) pages(ctx context.Context, l *Listing, method, member string, take func(json.RawMessage)) error {
 	params := json.RawMessage("{}")
-	count := 0
-	for range maxPages {
+	in := intake{l: l, member: member, take: take}
+	seen := map[string]bool{} // cursors, one for each page but the last
+	for len(seen) < maxPages {
 		page, era, err := s.do(ctx, caller{}, own(method, params))
 		var rpc *mcp.Error
 		if errors.As(err, &rpc) && rpc.Code == mcp.CodeMethodNotFound {
@@ -153,20 +189,54 @@ func (s *server) pages(ctx context.Context, l *Listing, method, member string, t
 			return err
 		}
 		l.fresh(page, era)
-		n, err := eachItem(rawjson.Get(page, member), take)
-		if err != nil {
+		if err := in.page(rawjson.Get(page, member)); err != nil {
 			return fault.New(fault.UpstreamProtocol, "server %s sent a list that is none: %w", s.cfg.ID, err)
 		}
-		if count += n; count > maxItems {
-			return fault.New(fault.UpstreamProtocol, "server %s lists more than %d %s", s.cfg.ID, maxItems, member)
-		}
 		next, _ := rawjson.String(rawjson.Get(page, "nextCursor"))
-		if next == "" {
+		switch {
+		case in.left > 0:
+			l.note("%d or more %s were left out: a server may list %d, and %d MB in all", in.left, member, maxItems, maxListed>>20)
+			return nil
+		case next == "":
+			return nil
+		case len(next) > maxCursor:
+			l.note("further %s were left out: the cursor has %d bytes, more than %d", member, len(next), maxCursor)
+			return nil
+		case seen[next]:
+			l.note("further %s were left out: the server gives the same cursor again", member)
 			return nil
 		}
+		seen[next] = true
 		params = append(rawjson.AppendString([]byte(`{"cursor":`), next), '}')
 	}
-	return fault.New(fault.UpstreamProtocol, "server %s lists more than %d pages of %s", s.cfg.ID, maxPages, member)
+	l.note("further %s were left out: there are more than %d pages", member, maxPages)
+	return nil
+}
+
+// intake takes the items of one list, as far as there is room for them.
+type intake struct {
+	l       *Listing
+	member  string
+	take    func(json.RawMessage)
+	n, left int
+}
+
+func (in *intake) page(list json.RawMessage) error {
+	w := rawjson.Array(list)
+	for w.Next() {
+		switch size := len(w.Value); {
+		case size > maxItem:
+			name, _ := rawjson.String(rawjson.Get(w.Value, "name"))
+			in.l.note("%.100q of its %s was left out: it has %d bytes, more than %d", name, in.member, size, maxItem)
+		case in.n >= maxItems || in.l.bytes+size > maxListed:
+			in.left++
+		default:
+			in.n++
+			in.l.bytes += size
+			in.take(bytes.Clone(w.Value))
+		}
+	}
+	return w.Err()
 }
 
 // fresh takes what a page says about how long and for whom it holds.
@@ -180,15 +250,6 @@ func (l *Listing) fresh(page json.RawMessage, era mcp.Era) {
 	}
 	scope, _ := rawjson.String(rawjson.Get(page, "cacheScope"))
 	l.Private = l.Private || scope != "public"
-}
-
-func eachItem(list json.RawMessage, take func(json.RawMessage)) (n int, err error) {
-	w := rawjson.Array(list)
-	for w.Next() {
-		take(bytes.Clone(w.Value))
-		n++
-	}
-	return n, w.Err()
 }
 
 // hello is what the server said when our own session with it was opened.

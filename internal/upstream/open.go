@@ -163,7 +163,7 @@ func (s *server) dial(ctx context.Context, seat seat, transport string) (conn, e
 		r.last = &s.ids
 		return r, nil
 	}
-	if err := s.pool.makeRoom(); err != nil {
+	if err := s.pool.makeRoom(seat.owner); err != nil {
 		return nil, err
 	}
 	return startProcess(s.cfg, int(s.pool.opts.MaxMessage), &s.tail, s.listed.Load, h)

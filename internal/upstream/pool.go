@@ -22,6 +22,7 @@ import (
 	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/mcp"
+	"github.com/toolfit/toolfit/internal/share"
 	"github.com/toolfit/toolfit/internal/tool"
 )
 
@@ -52,7 +53,7 @@ type Options struct {
 	// Updated is told that a resource, which somebody subscribed to, has changed; it must not block.
 	Updated      func(id tool.ServerID, params json.RawMessage)
 	MaxMessage   int64               // most bytes of one message from a server; 0: 16 MiB
-	MaxProcesses int                 // most processes at once; 0: 64
+	MaxProcesses int                 // most processes at once, of which no caller has more than its share; 0: 64
 	Redact       func(string) string // takes secrets out of what servers say about themselves; nil: there are none
 	Logger       *slog.Logger        // nil: discard
 	Now          func() time.Time    // nil: time.Now
@@ -268,26 +269,43 @@ func (p *Pool) sweep(ctx context.Context) {
 	}
 }
 
-// makeRoom closes the process that has been idle for longest when the limit is reached.
-func (p *Pool) makeRoom() error {
-	running := 0
-	var oldest *session
-	for _, s := range p.all() {
-		n, idle := s.processes()
-		running += n
-		if idle != nil && (oldest == nil || idle.used.Before(oldest.used)) {
-			oldest = idle
-		}
+// makeRoom closes the process that has been idle for longest when the limit is reached, or
+// one of the owner's own when it has its share. The one about to start is counted.
+func (p *Pool) makeRoom(owner string) error {
+	own := tally{}
+	if owner != "" {
+		own = p.processes(owner)
 	}
-	switch {
-	case running <= p.opts.MaxProcesses: // the one about to start is counted
+	if most := share.Of(p.opts.MaxProcesses); own.n > most {
+		if own.idle == nil {
+			return fault.New(fault.UpstreamBusy, "%d server processes of yours are running and all are busy", own.n-1).
+				WithHint("try again later, use fewer sessions at once, or raise limits.processes")
+		}
+		own.idle.server.dropIdle(own.idle)
 		return nil
-	case oldest == nil:
-		return fault.New(fault.UpstreamBusy, "%d server processes are running and all are busy", running-1).
+	}
+	all := p.processes("")
+	switch {
+	case all.n <= p.opts.MaxProcesses:
+		return nil
+	case all.idle == nil:
+		return fault.New(fault.UpstreamBusy, "%d server processes are running and all are busy", all.n-1).
 			WithHint("try again later, or raise limits.processes")
 	}
-	oldest.server.dropIdle(oldest)
+	all.idle.server.dropIdle(all.idle)
 	return nil
+}
+
+// processes counts the processes of an owner, "" for all.
+func (p *Pool) processes(owner string) (all tally) {
+	for _, s := range p.all() {
+		t := s.processes(owner)
+		all.n += t.n
+		if t.idle != nil && (all.idle == nil || t.idle.used.Before(all.idle.used)) {
+			all.idle = t.idle
+		}
+	}
+	return all
 }
 
 // Close ends all sessions and waits until every process is gone.

@@ -110,6 +110,36 @@ func TestProcessLimit(t *testing.T) {
 	})
 }
 
+func TestOneCallerCannotTakeAllProcesses(t *testing.T) {
+	t.Parallel()
+	cfg := badConfig("web", "plain")
+	cfg.Isolation = "session"
+	p, clock := newPool(t, &Options{MaxProcesses: 4}, cfg)
+	call := func(ctx context.Context, who, session, name string) error {
+		_, err := p.Call(ctx, Call{Server: "web", Tool: name, Params: json.RawMessage(`{"name":"` + name + `"}`), Session: session, Caller: who})
+		return err
+	}
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	for _, session := range []string{"1", "2", "3"} {
+		go call(ctx, "greedy", session, "never")
+	}
+	until(t, "three processes of one caller are busy", func() bool { return inflight(p, "web") == 3 && p.Status()[0].Sessions == 3 })
+	wantFault(t, call(t.Context(), "greedy", "4", "echo"), fault.UpstreamBusy, "of yours are running and all are busy")
+	if err := call(t.Context(), "modest", "5", "echo"); err != nil {
+		t.Errorf("another caller finds no room: %v", err)
+	}
+	leave()
+	until(t, "they are free again", func() bool { return inflight(p, "web") == 0 })
+	clock.advance(time.Second)
+	if err := call(t.Context(), "greedy", "4", "echo"); err != nil {
+		t.Errorf("its own idle process does not make room: %v", err)
+	}
+	if st := p.Status()[0]; st.Sessions != 4 {
+		t.Errorf("%d processes run", st.Sessions)
+	}
+}
+
 func TestIdleProcessIsClosedAndStartsAgain(t *testing.T) {
 	t.Parallel()
 	cfg, never := badConfig("files", "plain"), badConfig("never", "plain")
@@ -169,12 +199,4 @@ func TestList(t *testing.T) {
 			}
 		})
 	}
-	t.Run("a cursor that never ends is refused", func(t *testing.T) {
-		h := mcp.HandlerFunc(func(context.Context, *mcp.Request) (json.RawMessage, error) {
-			return json.RawMessage(`{"tools":[],"nextCursor":"again"}`), nil
-		})
-		p, _ := newPool(t, &Options{Builtins: map[string]Builtin{"x": func(config.Server) (mcp.Handler, error) { return h, nil }}}, config.Server{ID: "bad", Builtin: "x"})
-		_, err := p.List(t.Context(), "bad")
-		wantFault(t, err, fault.UpstreamProtocol, "more than 1000 pages")
-	})
 }

@@ -5,11 +5,13 @@ import (
 
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/mcp"
+	"github.com/toolfit/toolfit/internal/share"
 )
 
 // caller is on whose behalf a request is made. The zero caller is ourselves: lists,
 // subscriptions, settings.
 type caller struct {
+	owner   string          // the principal; "" for ourselves
 	session string          // of the caller; "" for none
 	asks    json.RawMessage // what the caller can be asked; nil for ourselves
 	home    mcp.Peer        // the way to the caller outside its calls; nil: none
@@ -18,9 +20,10 @@ type caller struct {
 
 // seat is which of a server's sessions a caller uses, and how that one is opened.
 type seat struct {
-	key  string          // "" is our own
-	caps json.RawMessage // what we declare there
-	home mcp.Peer        // the one caller it belongs to; nil when it is shared
+	key   string          // "" is our own
+	owner string          // whom it was opened for; "" when it is shared
+	caps  json.RawMessage // what we declare there
+	home  mcp.Peer        // the one caller it belongs to; nil when it is shared
 }
 
 // nothing is the capability of a client that cannot be asked anything.
@@ -41,11 +44,11 @@ func (s *server) seatOf(c caller) seat {
 		if c.modern && s.cfg.URL == "" {
 			c.asks = mcp.Without(c.asks, "roots") // servers ask for them outside of calls
 		}
-		return seat{key: c.session, caps: c.asks, home: c.home}
+		return seat{key: c.session, owner: c.owner, caps: c.asks, home: c.home}
 	case c.asks == nil && (s.isolated || s.cfg.URL != ""):
 		return seat{caps: everything}
 	case s.cfg.URL != "":
-		return seat{key: string(c.asks), caps: c.asks}
+		return seat{key: string(c.asks), caps: c.asks} // few: see askable
 	}
 	return seat{caps: nothing}
 }
@@ -53,37 +56,55 @@ func (s *server) seatOf(c caller) seat {
 // maxSeats bounds the sessions with one server: a caller may name ever new sessions of its own.
 const maxSeats = 1000
 
-// makeSeat closes the session that has been idle for longest when there are too many. The
-// caller holds mu.
-func (s *server) makeSeat() error {
-	if len(s.sessions) < maxSeats {
+// makeSeat closes the session that has been idle for longest when there are too many, or one
+// of the owner's own when it has its share. The caller holds mu.
+func (s *server) makeSeat(owner string) error {
+	all, own := s.count("", sparable), tally{}
+	if owner != "" {
+		own = s.count(owner, sparable)
+	}
+	switch {
+	case own.n >= share.Of(maxSeats):
+		all = own
+	case all.n < maxSeats:
 		return nil
 	}
-	var oldest *session
-	for _, sess := range s.sessions {
-		if sess.inflight == 0 && sess.isReady() && !sess.listen && (oldest == nil || sess.used.Before(oldest.used)) {
-			oldest = sess
-		}
+	if all.idle == nil {
+		return fault.New(fault.UpstreamBusy, "server %s has %d open sessions and all are in use", s.cfg.ID, all.n).WithHint("try again later")
 	}
-	if oldest == nil {
-		return fault.New(fault.UpstreamBusy, "server %s has %d open sessions and all are in use", s.cfg.ID, len(s.sessions)).WithHint("try again later")
-	}
-	s.remove(oldest)
+	s.remove(all.idle)
 	return nil
 }
 
-// processes counts the server's processes and finds the one idle for longest.
-func (s *server) processes() (n int, idle *session) {
+// tally is how many sessions there are, and which of them can be closed first.
+type tally struct {
+	n    int
+	idle *session // idle for longest; nil: none
+}
+
+// count counts the sessions of an owner, "" for all. The caller holds mu.
+func (s *server) count(owner string, mayEnd func(*session) bool) (t tally) {
+	for _, sess := range s.sessions {
+		if owner != "" && sess.seat.owner != owner {
+			continue
+		}
+		t.n++
+		if sess.inflight == 0 && sess.isReady() && mayEnd(sess) && (t.idle == nil || sess.used.Before(t.idle.used)) {
+			t.idle = sess
+		}
+	}
+	return t
+}
+
+// sparable tells whether nothing is lost when an idle session ends.
+func sparable(sess *session) bool { return !sess.listen }
+
+// processes counts the server's processes, those of an owner or, for "", all.
+func (s *server) processes(owner string) tally {
 	if s.cfg.Command == "" {
-		return 0, nil
+		return tally{}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, sess := range s.sessions {
-		n++
-		if sess.inflight == 0 && sess.isReady() && (idle == nil || sess.used.Before(idle.used)) {
-			idle = sess
-		}
-	}
-	return n, idle
+	return s.count(owner, func(*session) bool { return true })
 }

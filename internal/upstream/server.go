@@ -209,7 +209,7 @@ func (s *server) begin(seat seat) (*session, error) {
 		}
 		return nil, fmt.Errorf("%w%w", why.WithHint("%s", again), errNoVerdict)
 	}
-	if err := s.makeSeat(); err != nil {
+	if err := s.makeSeat(seat.owner); err != nil {
 		return nil, err
 	}
 	sess := &session{server: s, seat: seat, ready: make(chan struct{}), used: now}

@@ -7,7 +7,7 @@
 // function calls Main:
 //
 //	runner := jqworker.New("/usr/bin/toolfit", nil)
-//	out, err := runner.Run(ctx, ".items | length", value)
+//	out, err := runner.Run(ctx, who.ID, ".items | length", value)
 package jqworker
 
 import (
@@ -23,6 +23,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/project"
+	"github.com/toolfit/toolfit/internal/share"
 )
 
 // Argument is what the program is started with to be a worker.
@@ -34,7 +35,7 @@ type Options struct {
 	Input    int           // bytes of a value; 0: 8 MiB
 	Output   int           // bytes; 0: 1 MiB
 	Time     time.Duration // that a child may work beyond its start, in whole seconds; 0: 2 s
-	Children int           // at a time; 0: 2
+	Children int           // at a time, of which no caller has more than its share; 0: 3
 }
 
 // patience is how many times as long a child may take as it may work: a machine that is busy
@@ -43,9 +44,9 @@ const patience = 5
 
 // Runner starts children. It may be shared.
 type Runner struct {
-	exe   string
-	opts  Options
-	slots chan struct{}
+	exe  string
+	opts Options
+	room *share.Room // by caller
 }
 
 // New makes a Runner that starts the program at the path exe; nil options are the defaults.
@@ -58,8 +59,8 @@ func New(exe string, opts *Options) *Runner {
 	setDefault(&r.opts.Input, 8<<20)
 	setDefault(&r.opts.Output, 1<<20)
 	setDefault(&r.opts.Time, 2*time.Second)
-	setDefault(&r.opts.Children, 2)
-	r.slots = make(chan struct{}, r.opts.Children)
+	setDefault(&r.opts.Children, 3)
+	r.room = share.New(r.opts.Children)
 	return r
 }
 
@@ -76,21 +77,19 @@ type head struct {
 	Time    time.Duration `json:"time"`
 }
 
-// Run is the program's output for a JSON value. What goes wrong is a fault that the model
+// Run is the output of a caller's program for a JSON value. What goes wrong is a fault that the model
 // may read: it can correct its program.
-func (r *Runner) Run(ctx context.Context, program string, value []byte) ([]byte, error) {
+func (r *Runner) Run(ctx context.Context, who, program string, value []byte) ([]byte, error) {
 	if _, err := project.CompileJQ(program); err != nil {
 		return nil, err // before a process is started for it
 	}
 	if len(value) > r.opts.Input {
 		return nil, fault.New(fault.TooLarge, "the value has %d bytes; jq reads at most %d", len(value), r.opts.Input).WithHint("use fields, offset and limit instead")
 	}
-	select {
-	case r.slots <- struct{}{}:
-		defer func() { <-r.slots }()
-	case <-ctx.Done():
-		return nil, fault.New(fault.Canceled, "jq: %w", ctx.Err())
+	if err := r.room.Wait(ctx, who); err != nil {
+		return nil, fault.New(fault.Canceled, "jq: %w", err)
 	}
+	defer r.room.Leave(who)
 	ctx, cancel := context.WithTimeout(ctx, patience*r.opts.Time)
 	defer cancel()
 	return r.child(ctx, program, value)

@@ -48,7 +48,7 @@ func TestRun(t *testing.T) {
 		{"a large value", "length", `"` + strings.Repeat("x", 1<<20) + `"`, "1048576"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := r.Run(context.Background(), c.program, []byte(c.in))
+			got, err := r.Run(context.Background(), "me", c.program, []byte(c.in))
 			if err != nil || string(got) != c.want {
 				t.Errorf("got %s, %v; want %s", got, err, c.want)
 			}
@@ -66,7 +66,7 @@ func TestBombsAreStopped(t *testing.T) {
 		{"too much output", `"x" * 3000000`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			out, err := r.Run(context.Background(), c.program, []byte("1"))
+			out, err := r.Run(context.Background(), "me", c.program, []byte("1"))
 			if !fault.Is(err, fault.TooLarge) {
 				t.Errorf("got %.40s, %v; want %s", out, err, fault.TooLarge)
 			}
@@ -85,25 +85,25 @@ func TestRefusals(t *testing.T) {
 		{"halt", `halt`, "halt"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			out, err := r.Run(context.Background(), c.program, []byte("1"))
+			out, err := r.Run(context.Background(), "me", c.program, []byte("1"))
 			if !fault.Is(err, fault.BadRequest) || !strings.Contains(err.Error(), c.reason) {
 				t.Errorf("got %.40s, %v; want %s with %q", out, err, fault.BadRequest, c.reason)
 			}
 		})
 	}
-	if _, err := r.Run(context.Background(), ".", make([]byte, 9<<20)); !fault.Is(err, fault.TooLarge) {
+	if _, err := r.Run(context.Background(), "me", ".", make([]byte, 9<<20)); !fault.Is(err, fault.TooLarge) {
 		t.Errorf("a value over the limit: %v", err)
 	}
 }
 
 func TestAnEndlessProgramIsKilled(t *testing.T) {
 	r := newRunner(t, &jqworker.Options{Time: time.Second})
-	if _, err := r.Run(context.Background(), "def f: f; f", []byte("1")); !fault.Is(err, fault.TooLarge) || !strings.Contains(err.Error(), "ran longer than 1s") {
+	if _, err := r.Run(context.Background(), "me", "def f: f; f", []byte("1")); !fault.Is(err, fault.TooLarge) || !strings.Contains(err.Error(), "ran longer than 1s") {
 		t.Errorf("got %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := r.Run(ctx, ".", []byte("1")); !fault.Is(err, fault.Canceled) {
+	if _, err := r.Run(ctx, "me", ".", []byte("1")); !fault.Is(err, fault.Canceled) {
 		t.Errorf("canceled: got %v", err)
 	}
 }
@@ -118,7 +118,7 @@ func TestAMachineThatIsBusyIsNoFaultOfTheProgram(t *testing.T) {
 	if err := os.WriteFile(slow, []byte("#!/bin/sh\nsleep 2.2\nexec '"+exe+"' \"$@\"\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := jqworker.New(slow, nil).Run(context.Background(), ". + 1", []byte("1")); err != nil || string(got) != "2" {
+	if got, err := jqworker.New(slow, nil).Run(context.Background(), "me", ". + 1", []byte("1")); err != nil || string(got) != "2" {
 		t.Errorf("got %s, %v", got, err)
 	}
 }
@@ -128,7 +128,7 @@ func TestManyAtOnceWaitForTheirTurn(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 6 {
 		wg.Go(func() {
-			if got, err := r.Run(context.Background(), ". + 1", []byte("1")); err != nil || string(got) != "2" {
+			if got, err := r.Run(context.Background(), "me", ". + 1", []byte("1")); err != nil || string(got) != "2" {
 				t.Errorf("got %s, %v", got, err)
 			}
 		})
@@ -136,8 +136,43 @@ func TestManyAtOnceWaitForTheirTurn(t *testing.T) {
 	wg.Wait()
 }
 
+func TestOneCallerCannotTakeAllWorkers(t *testing.T) {
+	newRunner(t, nil) // skips where there are none
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	hangs := filepath.Join(t.TempDir(), "hangs") // where the program is about hanging
+	started := hangs + ".started"
+	script := "#!/bin/sh\nread -r head\ncase $head in *hang*) echo >>" + started + "; exec sleep 600;; esac\n{ echo \"$head\"; cat; } | '" + exe + "' \"$@\"\n"
+	if err := os.WriteFile(hangs, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r := jqworker.New(hangs, &jqworker.Options{Time: time.Hour, Children: 3})
+	ctx, leave := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer leave()
+	for range 6 {
+		wg.Go(func() { r.Run(ctx, "greedy", `"hang"`, []byte("1")) })
+	}
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		if text, _ := os.ReadFile(started); len(text) >= 2 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("none was started")
+		}
+	}
+	soon, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if got, err := r.Run(soon, "modest", ". + 1", []byte("1")); err != nil || string(got) != "2" {
+		t.Errorf("got %s, %v", got, err)
+	}
+}
+
 func TestAProgramThatIsNotThere(t *testing.T) {
-	if _, err := jqworker.New("/no/such/program", nil).Run(context.Background(), ".", []byte("1")); err == nil || fault.Is(err, fault.TooLarge) {
+	if _, err := jqworker.New("/no/such/program", nil).Run(context.Background(), "me", ".", []byte("1")); err == nil || fault.Is(err, fault.TooLarge) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -63,7 +63,7 @@ func (r *Runner) call(ctx context.Context, tool string, args map[string]any) (sn
 func (r *Runner) callRaw(ctx context.Context, c Call) (snapshot.Answer, error) {
 	rec := CallRecord{Tool: c.Tool, Before: r.maskJSON(c.Arguments)}
 	started := r.opts.Now()
-	fitted, err := r.fit(c)
+	fitted, err := r.fit(ctx, c)
 	r.metrics.converted(r.opts.Now().Sub(started))
 	if err != nil {
 		rec.Error = r.said(err)

@@ -69,7 +69,7 @@ type Options struct {
 }
 
 // Fitter makes a call into what the live server takes.
-type Fitter func(Call) (Call, error)
+type Fitter func(context.Context, Call) (Call, error)
 
 // Call is a tool with its arguments.
 type Call struct {
@@ -115,7 +115,7 @@ func New(b Browser, opts *Options) *Runner {
 		o.Sleep = sleep
 	}
 	if o.Fit == nil {
-		o.Fit = func([]Tool) Fitter { return func(c Call) (Call, error) { return c, nil } }
+		o.Fit = func([]Tool) Fitter { return func(_ context.Context, c Call) (Call, error) { return c, nil } }
 	}
 	if o.Done == nil {
 		o.Done = func(CaseResult) {}

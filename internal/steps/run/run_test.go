@@ -2,6 +2,7 @@ package run_test
 
 import (
 	"bytes"
+	"context"
 	"log/slog"
 	"slices"
 	"strings"
@@ -43,7 +44,7 @@ func TestAllFormsSendTheSameCall(t *testing.T) {
 func TestArgumentsAreFittedAndRecordedBothWays(t *testing.T) {
 	b := &fakeBrowser{tree: page(loginPage)}
 	fit := func([]run.Tool) run.Fitter {
-		return func(c run.Call) (run.Call, error) {
+		return func(_ context.Context, c run.Call) (run.Call, error) {
 			c.Arguments = bytes.Replace(c.Arguments, []byte(`"target"`), []byte(`"ref"`), 1)
 			return c, nil
 		}

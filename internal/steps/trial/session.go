@@ -68,7 +68,7 @@ func (s *session) Tools(context.Context) ([]run.Tool, error) {
 
 // fitter shows what the spine will make of a call, for the report.
 func (s *session) fitter([]run.Tool) run.Fitter {
-	return func(c run.Call) (run.Call, error) {
+	return func(ctx context.Context, c run.Call) (run.Call, error) {
 		started := s.lab.now()
 		defer func() { s.lab.parts.Metrics.converted(s.lab.now().Sub(started)) }()
 		view, err := s.lab.parts.Catalog.View(s.as.Profile)
@@ -79,7 +79,7 @@ func (s *session) fitter([]run.Tool) run.Fitter {
 		if entry == nil {
 			return c, nil // the runner says that the tool is missing
 		}
-		res, err := view.Fit(entry, "", args)
+		res, err := view.Fit(ctx, entry, "", args)
 		return run.Call{Tool: entry.Definition.Name, Arguments: res.Args}, err
 	}
 }

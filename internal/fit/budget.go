@@ -1,0 +1,44 @@
+package fit
+
+import "context"
+
+// budget is the work that one fit may still cause. It counts steps and not time, so that the
+// same arguments always get the same answer; ctx ends the fit of a caller that has left.
+type budget struct {
+	ctx  context.Context
+	left int // steps; negative: the fit is over
+	look int // below it, ctx is looked at; never negative
+}
+
+// lookEvery is how many steps pass between two looks at the context, about 0.1 ms.
+const lookEvery = 1 << 12
+
+// newBudget has steps enough for any honest value of so many bytes.
+func newBudget(ctx context.Context, size int) budget {
+	left := 1<<20 + 64*size
+	return budget{ctx: ctx, left: left, look: max(left-lookEvery, 0)}
+}
+
+// spend takes steps; false when there are none left or the caller has gone.
+func (b *budget) spend(steps int) bool {
+	b.left -= steps
+	return b.left >= b.look || b.more()
+}
+
+func (b *budget) more() bool {
+	if b.left < 0 || b.ctx.Err() != nil {
+		b.end()
+		return false
+	}
+	b.look = max(b.left-lookEvery, 0)
+	return true
+}
+
+// end lets nothing more be spent.
+func (b *budget) end() { b.left, b.look = -1, 0 }
+
+// spent tells whether the fit is over before its work was done.
+func (b *budget) spent() bool { return b.left < 0 }
+
+// spendBytes takes the steps of going through so many bytes with few instructions for each.
+func (b *budget) spendBytes(n int) bool { return b.spend(n >> 4) }
