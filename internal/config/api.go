@@ -95,7 +95,7 @@ func (s *Server) apiFields() []field {
 		{"variables", s.API.readVariables},
 		{"allow", networksInto(&s.API.Allow)},
 	}
-	shared := []string{"timeout", "timeouts", "disabled", "refresh", "proxy", "concurrency", "queue", "breaker"}
+	shared := []string{"timeout", "timeouts", "utf8", "disabled", "refresh", "proxy", "concurrency", "queue", "breaker"}
 	for _, f := range s.fields() {
 		if slices.Contains(shared, f.key) {
 			fields = append(fields, f)

@@ -74,6 +74,7 @@ type Server struct {
 	Start     time.Duration // limit for starting and the handshake
 	Idle      time.Duration // closed after so long without a call; negative: never closed
 	Isolation string        // "", shared or session
+	UTF8      string        // "", replace or refuse: what happens to messages that are not UTF-8
 	Disabled  bool
 	Refresh   time.Duration // how old a stored tool list may grow
 

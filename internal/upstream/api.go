@@ -17,12 +17,12 @@ type apiConn struct {
 	api *httpapi.API
 }
 
-func dialAPI(cfg config.Server, maxAnswer int64) (conn, error) {
+func dialAPI(cfg config.Server, maxAnswer int64, h hooks) (conn, error) {
 	api, err := httpapi.New(cfg, &httpapi.Options{MaxAnswer: maxAnswer})
 	if err != nil {
 		return nil, err
 	}
-	return &apiConn{newBuiltin(api), api}, nil
+	return &apiConn{newBuiltin(cfg.ID, h, api), api}, nil
 }
 
 func (c *apiConn) request(ctx context.Context, out outgoing) (json.RawMessage, error) {

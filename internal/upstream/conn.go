@@ -46,6 +46,7 @@ func saysChanged(method string) bool {
 type hooks struct {
 	changed func()                       // one of its lists has changed
 	updated func(params json.RawMessage) // a resource that somebody subscribed to has changed
+	refuse  bool                         // messages that are not UTF-8
 	home    mcp.Peer                     // the one caller that the session belongs to; nil when it is shared
 }
 

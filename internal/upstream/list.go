@@ -62,6 +62,7 @@ func (s *server) list(ctx context.Context) (Listing, error) {
 		return Listing{}, err
 	}
 	hello := s.hello()
+	l.replaced("greeting", hello)
 	l.Info, l.Capabilities = rawjson.Get(hello, "serverInfo"), rawjson.Get(hello, "capabilities")
 	if l.Era == mcp.Modern {
 		l.Info = rawjson.Get(hello, "_meta", mcp.MetaServer)
@@ -146,6 +147,7 @@ func (s *server) pages(ctx context.Context, l *Listing, method, member string, t
 			return err
 		}
 		l.fresh(page, era)
+		l.replaced(member, page)
 		n, err := eachItem(rawjson.Get(page, member), take)
 		if err != nil {
 			return fault.New(fault.UpstreamProtocol, "server %s sent a list that is none: %w", s.cfg.ID, err)
@@ -160,6 +162,13 @@ func (s *server) pages(ctx context.Context, l *Listing, method, member string, t
 		params = append(rawjson.AppendString([]byte(`{"cursor":`), next), '}')
 	}
 	return fault.New(fault.UpstreamProtocol, "server %s lists more than %d pages of %s", s.cfg.ID, maxPages, member)
+}
+
+// replaced notes that a part of what the server says was not UTF-8.
+func (l *Listing) replaced(what string, result json.RawMessage) {
+	if n := rawjson.Get(result, "_meta", mcp.MetaReplaced); n != nil {
+		l.Notes = append(l.Notes, fmt.Sprintf("the server's %s: %s bytes were not UTF-8 and have been replaced", what, n))
+	}
 }
 
 // fresh takes what a page says about how long and for whom it holds.

@@ -145,13 +145,14 @@ func (s *server) dial(ctx context.Context, seat seat, transport string) (conn, e
 	h := hooks{
 		changed: func() { s.pool.opts.Changed(s.cfg.ID) },
 		updated: func(params json.RawMessage) { s.pool.opts.Updated(s.cfg.ID, params) },
+		refuse:  s.cfg.UTF8 == "refuse",
 		home:    seat.home,
 	}
 	switch {
 	case s.cfg.Builtin != "":
-		return s.startBuiltin()
+		return s.startBuiltin(h)
 	case s.cfg.API != nil:
-		return dialAPI(s.cfg, s.pool.opts.MaxMessage)
+		return dialAPI(s.cfg, s.pool.opts.MaxMessage, h)
 	case transport == "sse":
 		return dialSSE(ctx, s.cfg, s.http, int(s.pool.opts.MaxMessage), h)
 	case s.cfg.URL != "":
