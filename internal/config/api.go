@@ -84,10 +84,10 @@ func (s *Server) apiFields() []field {
 	fields := []field{
 		{"spec", textInto(&s.API.Spec, checkSpec)},
 		{"base", textInto(&s.API.Base, urlLike("https://example.com"))},
-		{"tags", listInto(&s.API.Tags, checkFilled)},
-		{"paths", listInto(&s.API.Paths, checkGlob)},
+		{"tags", someInto(&s.API.Tags, checkFilled)},
+		{"paths", someInto(&s.API.Paths, checkGlob)},
 		{"methods", s.API.readMethods},
-		{"operations", listInto(&s.API.Operations, checkGlob)},
+		{"operations", someInto(&s.API.Operations, checkGlob)},
 		{"readOnly", boolInto(&s.API.ReadOnly)},
 		{"layout", oneOf(&s.API.Layout, "flat", "layered")},
 		{"auth", s.API.readAuth},
@@ -115,7 +115,7 @@ func checkSpec(s string) string {
 var methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"}
 
 func (a *API) readMethods(d *decoder, at place, n *node) {
-	listInto(&a.Methods, func(s string) string { return checkChoice(strings.ToUpper(s), methods) })(d, at, n)
+	someInto(&a.Methods, func(s string) string { return checkChoice(strings.ToUpper(s), methods) })(d, at, n)
 	for i, m := range a.Methods {
 		a.Methods[i] = strings.ToUpper(m)
 	}

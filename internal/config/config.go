@@ -25,6 +25,7 @@ import (
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/fit"
 	"github.com/toolfit/toolfit/internal/project"
+	"github.com/toolfit/toolfit/internal/regular"
 	"github.com/toolfit/toolfit/internal/tool"
 )
 
@@ -220,7 +221,7 @@ func unreadable(path string, err error) error {
 
 // readFile reads a configuration file, but never more than a configuration can be.
 func readFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fault.New(fault.NotFound, "read %s: %w", path, err).WithHint("name the file with --config, or make one with: toolfit add")
 	}

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -140,6 +141,22 @@ func TestNoProcessIsLeftWhenAServersShellIsKilled(t *testing.T) {
 		result, err := c.request("tools/call", `{"name":"raw__odd","arguments":{}}`)
 		return err == nil && strings.Contains(result, "hologram")
 	})
+}
+
+func TestAGatewayWhoseFileBecameAPipeEndsWhenItIsAsked(t *testing.T) {
+	path := write(t, "mcpServers: {shop: {builtin: demo-shop}}\n")
+	r := run(t, path)
+	if err := errors.Join(syscall.Mkfifo(path+".pipe", 0o600), os.Rename(path+".pipe", path), r.Process.Signal(syscall.SIGHUP)); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the pipe is refused", func() bool { return strings.Contains(r.said.String(), "not a regular file") })
+	if err := r.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	r.waitExit(t)
+	if code := r.ProcessState.ExitCode(); code != 0 {
+		t.Errorf("exit code %d: %s", code, r.said)
+	}
 }
 
 // callOdd calls the wrapped server, so that it runs.
