@@ -15,7 +15,13 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"toolfit": main})
+	testscript.Main(m, map[string]func(){"toolfit": main, "toolfit-impatient": impatient})
+}
+
+// impatient is the program with little time to end.
+func impatient() {
+	endWithin = 100 * time.Millisecond
+	main()
 }
 
 func TestScripts(t *testing.T) {

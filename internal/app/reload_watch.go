@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/regular"
 )
 
 const (
@@ -30,7 +30,24 @@ const (
 // Watch puts the configuration in force again when its file has changed, and whenever
 // something comes from again, until ctx ends. A file that is wrong is refused with one line
 // in the log, and what is in force stays so.
+//
+// It returns when ctx ends, also while a file cannot be read to its end, as on a file system
+// that hangs; nothing is put in force after that.
 func (a *App) Watch(ctx context.Context, again <-chan os.Signal, load func() (*config.Config, error)) {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		a.watch(ctx, again, load)
+	}()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+		a.reloading.Lock() // until what is being put in force is
+		defer a.reloading.Unlock()
+	}
+}
+
+func (a *App) watch(ctx context.Context, again <-chan os.Signal, load func() (*config.Config, error)) {
 	f := newFileWatch(a.Config().Path)
 	defer f.close()
 	if f.err != nil {
@@ -41,7 +58,7 @@ func (a *App) Watch(ctx context.Context, again <-chan os.Signal, load func() (*c
 	tick := time.NewTicker(a.look)
 	defer tick.Stop()
 	reload := func() {
-		if !a.reloadFrom(f, load) {
+		if !a.reloadFrom(ctx, f, load) {
 			quiet.Reset(settle)
 		}
 	}
@@ -78,20 +95,36 @@ func (a *App) Watch(ctx context.Context, again <-chan os.Signal, load func() (*c
 // reloadFrom loads and applies the configuration and says in one line what came of it. It
 // gives false, and has done nothing, when the file changed while it was read: half a
 // configuration is often one as well.
-func (a *App) reloadFrom(f *fileWatch, load func() (*config.Config, error)) bool {
+func (a *App) reloadFrom(ctx context.Context, f *fileWatch, load func() (*config.Config, error)) bool {
 	cfg, err := load()
-	if sum, _ := fingerprint(f.path); sum != f.seen {
+	if contents(f.path) != f.seen {
 		return false
 	}
-	if err == nil && f.empty && a.fileHasServers() { // a full disk leaves that, and nobody means it
+	switch { // a full disk leaves such files, and nobody means them
+	case err != nil:
+	case f.seen == "" && a.fileHasServers():
 		err = fault.New(fault.BadConfig, "%s is empty", f.path)
+	case isCut(f.good, f.seen):
+		err = fault.New(fault.BadConfig, "%s ends in the middle of a line of the one in force: it looks cut off", f.path).
+			WithHint("if it is meant, end its last line with a line break")
 	}
 	if err != nil {
 		a.log.Error("configuration refused, the old one stays in force", "error", firstProblem(err))
 		return true
 	}
-	a.tellChange(a.Reload(cfg))
+	f.good = f.seen
+	a.reloading.Lock()
+	defer a.reloading.Unlock()
+	if ctx.Err() == nil {
+		a.tellChange(a.apply(cfg))
+	}
 	return true
+}
+
+// isCut tells whether the text is the beginning of the other and ends within a line of it.
+func isCut(whole, text string) bool {
+	rest, isPart := strings.CutPrefix(whole, text)
+	return isPart && rest != "" && !strings.HasSuffix(text, "\n") && rest[0] != '\n' && rest[0] != '\r'
 }
 
 // fileHasServers tells whether servers of the file are in force.
@@ -148,7 +181,7 @@ type fileWatch struct {
 	folders map[string]bool // watched
 	names   map[string]bool // of the file and of the links to it
 	seen    string          // what the file held when it was last looked at
-	empty   bool            // and whether that was nothing
+	good    string          // what it held when it was last put in force
 }
 
 func newFileWatch(path string) *fileWatch {
@@ -176,7 +209,7 @@ func (f *fileWatch) concerns(name string) bool {
 func (f *fileWatch) changed() bool {
 	f.follow() // before reading: what changes from here on is heard
 	was := f.seen
-	f.seen, f.empty = fingerprint(f.path)
+	f.seen = contents(f.path)
 	return f.seen != was
 }
 
@@ -225,18 +258,16 @@ func (f *fileWatch) follow() {
 	f.folders = folders
 }
 
-// fingerprint stands for what a file holds, or for why it cannot be read, and tells whether
-// the file holds nothing.
-func fingerprint(path string) (sum string, empty bool) {
-	file, err := os.Open(path)
+// contents is what a file holds, or why it cannot be read.
+func contents(path string) string {
+	file, err := regular.Open(path)
 	if err != nil {
-		return err.Error(), false
+		return err.Error()
 	}
 	defer file.Close()
-	h := sha256.New()
-	n, err := io.Copy(h, io.LimitReader(file, maxRead))
+	text, err := io.ReadAll(io.LimitReader(file, maxRead))
 	if err != nil {
-		return err.Error(), false
+		return err.Error()
 	}
-	return string(h.Sum(nil)), n == 0
+	return string(text)
 }

@@ -157,7 +157,7 @@ func (c *command) explainFitted(f *restapi.Fitted) {
 		if field == "" {
 			field = "the arguments"
 		}
-		fmt.Fprintf(c.env.Err, "%s: %s: %s → %s\n", field, r.Kind, r.From, r.To)
+		fmt.Fprintf(c.env.Err, "%s: %s: %s → %s\n", line(field), r.Kind, line(r.From), line(r.To))
 	}
 	fmt.Fprintf(c.env.Err, "the tool got %s\n", f.Arguments)
 }
@@ -186,9 +186,9 @@ func (c *command) printResult(answer restapi.CallAnswer) error {
 			case "text":
 				fmt.Fprintln(c.env.Out, block.Text)
 			case "resource_link":
-				fmt.Fprintf(c.env.Out, "[%s %s]\n", block.Type, block.URI)
+				fmt.Fprintf(c.env.Out, "[%s %s]\n", line(block.Type), line(block.URI))
 			default:
-				fmt.Fprintf(c.env.Out, "[%s %s, %d bytes]\n", block.Type, block.MIMEType, len(block.Data)*3/4)
+				fmt.Fprintf(c.env.Out, "[%s %s, %d bytes]\n", line(block.Type), line(block.MIMEType), len(block.Data)*3/4)
 			}
 		}
 		if len(result.Content) == 0 && result.Structured != nil {

@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -201,7 +200,7 @@ func (t *talk) show(body io.Reader) error {
 
 func (t *talk) showChunk(c *chunk) {
 	for _, choice := range c.Choices {
-		text := printable(choice.Delta.Content)
+		text := choice.Delta.Content
 		if !t.midLine { // a call's line stands between the paragraphs
 			text = strings.TrimLeft(text, "\n")
 		}
@@ -251,20 +250,10 @@ func callLine(r *agent.Report) string {
 	return fmt.Sprintf("✗ %s: %s", r.Tool, shorten(r.Error))
 }
 
-// printable is a text without what a terminal would take for a command.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' {
-			return -1
-		}
-		return r
-	}, text)
-}
-
 // shorten is a text on one line that a terminal has room for.
 func shorten(text string) string {
 	const most = 160
-	r := []rune(strings.Join(strings.Fields(printable(text)), " "))
+	r := []rune(strings.Join(strings.Fields(text), " "))
 	if len(r) > most {
 		return string(r[:most]) + "…"
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/visible"
 )
 
 // Env is the world around a command.
@@ -64,17 +65,25 @@ var errSilent = errors.New("")
 // Run carries out one command and returns the exit code.
 func Run(ctx context.Context, args []string, env *Env) int {
 	own := *env
-	c := &command{env: &own, out: &output{to: env.Out}}
-	own.Out = c.out
+	shown, said := visible.NewWriter(env.Out), visible.NewWriter(env.Err)
+	c := &command{env: &own, out: &output{to: shown}, said: said, wire: env.Out}
+	own.Out, own.Err = c.out, said
 	root := c.root()
+	root.PersistentPreRun = func(*cobra.Command, []string) {
+		if c.raw {
+			shown.Raw()
+			said.Raw()
+		}
+	}
 	root.SetArgs(args)
 	root.SetIn(env.In)
 	root.SetOut(own.Out)
-	root.SetErr(env.Err)
+	root.SetErr(own.Err)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
-		err = c.out.lost()
+		err = errors.Join(c.out.lost(), shown.Flush())
 	}
+	defer said.Flush()
 	var bad usageError
 	switch {
 	case err == nil:
@@ -92,7 +101,7 @@ func Run(ctx context.Context, args []string, env *Env) int {
 // complain says what went wrong: to a person, or with --json in the form of the REST API.
 func (c *command) complain(err error) {
 	if !c.json {
-		fmt.Fprintf(c.env.Err, "toolfit: %v\n", printable(explain(err)))
+		fmt.Fprintf(c.env.Err, "toolfit: %s\n", explain(err))
 		return
 	}
 	printJSON(c.env.Err, map[string]*fault.Error{"error": asFault(err)})
@@ -108,23 +117,29 @@ func asFault(err error) *fault.Error {
 }
 
 // explain is the text of an error for a person: a fault with its hint on a line of its own.
+// Further lines are indented, so that none of a server's looks like one of ours.
 func explain(err error) string {
 	var f *fault.Error
 	if !errors.As(err, &f) {
-		return err.Error()
+		return indent(err.Error())
 	}
 	if f.Hint == "" {
-		return f.Message
+		return indent(f.Message)
 	}
-	return f.Message + "\n  → " + f.Hint
+	return indent(f.Message) + "\n  → " + indent(f.Hint)
 }
+
+func indent(text string) string { return strings.ReplaceAll(text, "\n", "\n  ") }
 
 // command is the state that all commands share: the flags.
 type command struct {
 	env    *Env
-	out    *output // env.Out
+	out    *output         // env.Out
+	said   *visible.Writer // env.Err
+	wire   io.Writer       // standard output as it is, for protocols
 	config string
 	json   bool
+	raw    bool
 	debug  bool
 }
 
@@ -147,6 +162,7 @@ func (c *command) root() *cobra.Command {
 	flags := root.PersistentFlags()
 	flags.StringVarP(&c.config, "config", "c", "", "configuration file (default: toolfit.yaml here, then in the user's configuration folder)")
 	flags.BoolVar(&c.json, "json", false, "print JSON, as the REST API would")
+	flags.BoolVar(&c.raw, "raw", false, "print text of servers and models as it is: with control, invisible and direction characters")
 	flags.BoolVar(&c.debug, "debug", false, "log more")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage("%w; see: %s --help", err, cmd.CommandPath())

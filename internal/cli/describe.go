@@ -45,7 +45,7 @@ func (c *command) describe() *cobra.Command {
 				if c.json {
 					return c.printJSON(t)
 				}
-				fmt.Fprintf(c.env.Out, "%s  (server %s)\n", t.Name, t.Server)
+				fmt.Fprintf(c.env.Out, "%s  (server %s)\n", line(t.Name), line(string(t.Server)))
 				return c.printJSON(t.Definition)
 			})
 		},
@@ -92,7 +92,7 @@ func (c *command) describeFor(cmd *cobra.Command, g *gateway, flags askFlags, na
 // the other.
 func (c *command) printFitted(t schema.Fitted) error {
 	if t.Error != nil {
-		fmt.Fprintf(c.env.Err, "%s cannot be carried by %s: %v\n", t.Name, t.Dialect, t.Error)
+		fmt.Fprintf(c.env.Err, "%s cannot be carried by %s: %v\n", line(t.Name), t.Dialect, t.Error)
 		return errSilent
 	}
 	c.printReport(t)
@@ -111,12 +111,12 @@ func (c *command) printReport(t schema.Fitted) {
 	if t.Strict {
 		how += ", strict"
 	}
-	fmt.Fprintf(c.env.Err, "%s in %s: %s\n", t.Name, t.Dialect, how)
+	fmt.Fprintf(c.env.Err, "%s in %s: %s\n", line(t.Name), t.Dialect, how)
 	for _, change := range t.Report {
 		pointer := change.Pointer
 		if pointer == "" {
 			pointer = "the schema"
 		}
-		fmt.Fprintf(c.env.Err, "  %s: %s: %s\n", pointer, change.Kind, change.Action)
+		fmt.Fprintf(c.env.Err, "  %s: %s: %s\n", line(pointer), change.Kind, line(change.Action))
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/toolfit/toolfit/env"
+	"github.com/toolfit/toolfit/internal/visible"
 )
 
 // printDescription shows what an environment is.
@@ -126,12 +127,8 @@ func (c *command) printSessions(page env.SessionPage) error {
 	return err
 }
 
-// line is text of a server as part of one line: without what could move a terminal's cursor.
-func line(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r >= 0x7f && r < 0xa0 {
-			return ' '
-		}
-		return r
-	}, text)
-}
+// oneLine has a space where a line ends.
+var oneLine = strings.NewReplacer("\r\n", " ", "\n", " ", "\t", " ")
+
+// line is text of a server as part of one line, as wide as it is shown.
+func line(text string) string { return visible.Text(oneLine.Replace(text)) }

@@ -65,7 +65,7 @@ func TestEnvAsksServersThatKnowTheOldNamesAndTextAlone(t *testing.T) {
 		code int
 		want string // in either output
 	}{
-		{"describe", 0, "老环境 [31m (old)\nhas    extra, logs\n"},
+		{"describe", 0, "老环境\\u001b[31m (old)\nhas    extra, logs\n"},
 		{"profiles", 0, "p        P     a"},
 		{"agents", 0, "a      primary  system  all, not rm"},
 		{"agents zz", 1, "Agent not found: zz"},

@@ -11,7 +11,7 @@ func (c *command) jqWorker() *cobra.Command {
 	return &cobra.Command{
 		Use: jqworker.Argument, Hidden: true, Args: exactly(0, "no arguments"),
 		RunE: func(*cobra.Command, []string) error {
-			if jqworker.Main(c.env.In, c.env.Out) != 0 {
+			if jqworker.Main(c.env.In, c.wire) != 0 {
 				return errSilent
 			}
 			return nil

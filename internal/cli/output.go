@@ -51,8 +51,7 @@ func (o *output) lost() error {
 // waiting says on the terminal what takes so long, after a second. The returned function ends
 // it, as does the first output; it may be called twice.
 func (c *command) waiting(what string) func() {
-	f, ok := c.env.Err.(interface{ Stat() (fsInfo, error) })
-	if !ok || !isTerminal(f) {
+	if !c.onTerminal() {
 		return func() {}
 	}
 	done := make(chan struct{})
@@ -64,7 +63,7 @@ func (c *command) waiting(what string) func() {
 		case <-time.After(time.Second):
 			fmt.Fprintf(c.env.Err, "%s…", what)
 			<-done
-			fmt.Fprint(c.env.Err, "\r\033[K")
+			c.said.Control(clearLine)
 		}
 	}()
 	stop := sync.OnceFunc(func() { close(done); <-ended })

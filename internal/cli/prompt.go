@@ -64,7 +64,7 @@ func (c *command) printPrompt(page restapi.Prompt) error {
 		return c.printJSON(page)
 	}
 	for _, t := range page.SetAside {
-		fmt.Fprintf(c.env.Err, "left out: %s: %s\n", t.Name, t.Reason)
+		fmt.Fprintf(c.env.Err, "left out: %s: %s\n", line(t.Name), line(t.Reason))
 	}
 	_, err := fmt.Fprint(c.env.Out, page.Text)
 	return err

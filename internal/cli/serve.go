@@ -152,9 +152,9 @@ func (c *command) stdio() *cobra.Command {
 			}
 			return c.withApp(cmd.Context(), cfg, slog.LevelInfo, func(a *app.App) error {
 				if asEnv {
-					return a.ServeEnvironment(cmd.Context(), profile, c.env.In, c.env.Out)
+					return a.ServeEnvironment(cmd.Context(), profile, c.env.In, c.wire)
 				}
-				return a.ServeStdio(cmd.Context(), profile, c.env.In, c.env.Out)
+				return a.ServeStdio(cmd.Context(), profile, c.env.In, c.wire)
 			})
 		},
 	}

@@ -77,9 +77,9 @@ func (c *command) printSuggestions(list restapi.SuggestionList) error {
 		if i > 0 {
 			fmt.Fprintln(out)
 		}
-		fmt.Fprintf(out, "%s%s\n  keep: %s\n  %s\n", s.Tool, whenText(s.When), s.Keep, s.Text)
+		fmt.Fprintf(out, "%s%s\n  keep: %s\n  %s\n", s.Tool, line(whenText(s.When)), line(s.Keep), line(s.Text))
 		if dropped := droppedText(s.Fields); dropped != "" {
-			fmt.Fprintf(out, "  leaves out: %s\n", dropped)
+			fmt.Fprintf(out, "  leaves out: %s\n", line(dropped))
 		}
 		fmt.Fprintf(out, "  %s\n", stageText(s))
 	}

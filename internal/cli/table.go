@@ -16,8 +16,7 @@ type table struct {
 	rows  [][]string
 }
 
-// row adds a row. Cells are texts of servers too, so what could move a terminal's cursor is
-// taken out; only the last cell may have several lines, which stand below each other.
+// row adds a row. Only the last cell may have several lines, which stand below each other.
 func (t *table) row(cells ...string) {
 	for i, cell := range cells {
 		if i < len(cells)-1 {

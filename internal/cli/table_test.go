@@ -29,7 +29,7 @@ func TestColumnsAlignAsATerminalShowsThem(t *testing.T) {
 		{"rows may be of different lengths", 1, [][]string{{"only"}, {"a", "b"}, {}, {"a", "b", "c"}},
 			"only\na  b\n\na  b  c\n"},
 		{"a server's text moves no cursor", 0, [][]string{{"a\x1b[2Jb\tc\nd", "e\x1b[1mf\rg"}},
-			"a [2Jb c d  e [1mf g\n"},
+			"a\\u001b[2Jb c d  e\\u001b[1mf\\u000dg\n"},
 		{"what is no UTF-8 is shown as such", 0, [][]string{{"a\xff", "b"}}, "a\uFFFD  b\n"},
 	} {
 		tab := table{right: tc.right}

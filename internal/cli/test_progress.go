@@ -33,8 +33,7 @@ func (c *command) newProgress(suites []*steps.Suite) *progress {
 			p.all += max(1, len(one.Data))
 		}
 	}
-	f, ok := c.env.Err.(interface{ Stat() (fsInfo, error) })
-	p.live = ok && isTerminal(f) && !c.json
+	p.live = c.onTerminal() && !c.json
 	if p.live {
 		p.ended.Go(p.follow)
 	}
@@ -65,10 +64,13 @@ func (p *progress) started(string) {
 
 // status writes the line about what is to come. The caller holds mu.
 func (p *progress) status() {
+	if p.live {
+		p.c.said.Control(clearLine)
+	}
 	if p.live && !p.ready {
-		fmt.Fprintf(p.c.env.Err, "\r\033[Kstarting the browser, %d s", int(time.Since(p.begun).Seconds()))
+		fmt.Fprintf(p.c.env.Err, "starting the browser, %d s", int(time.Since(p.begun).Seconds()))
 	} else if p.live {
-		fmt.Fprintf(p.c.env.Err, "\r\033[K%d of %d done, %d failed, %d s", p.ran, p.all, p.failed, int(time.Since(p.begun).Seconds()))
+		fmt.Fprintf(p.c.env.Err, "%d of %d done, %d failed, %d s", p.ran, p.all, p.failed, int(time.Since(p.begun).Seconds()))
 	}
 }
 
@@ -84,20 +86,20 @@ func (p *progress) done(file string, r run.CaseResult) {
 		return
 	}
 	if p.live {
-		fmt.Fprint(p.c.env.Err, "\r\033[K")
+		p.c.said.Control(clearLine)
 	}
 	fmt.Fprintf(p.c.env.Out, "%-7s %s: %s (%.1f s)\n", r.Status, file, r.Name, r.Duration.Seconds())
 	for i, e := range r.Earlier {
-		fmt.Fprintf(p.c.env.Out, "        attempt %d: %s\n", i+1, e.Message)
+		fmt.Fprintf(p.c.env.Out, "        attempt %d: %s\n", i+1, indent(e.Message))
 	}
 	for _, s := range r.Steps {
 		p.tellStep(&s)
 	}
 	if r.Error != nil && len(r.Steps) == 0 {
-		fmt.Fprintf(p.c.env.Out, "        %s\n", r.Error.Message)
+		fmt.Fprintf(p.c.env.Out, "        %s\n", indent(r.Error.Message))
 	}
 	if r.Reason != "" {
-		fmt.Fprintf(p.c.env.Out, "        %s\n", r.Reason)
+		fmt.Fprintf(p.c.env.Out, "        %s\n", indent(r.Reason))
 	}
 	p.status()
 }
@@ -107,9 +109,9 @@ func (p *progress) tellStep(s *run.StepResult) {
 	out := p.c.env.Out
 	switch s.Status {
 	case run.Failed, run.Noted:
-		fmt.Fprintf(out, "        line %d: %s\n        %s\n", s.Line, strings.Join(strings.Fields(s.Text), " "), s.Error.Message)
+		fmt.Fprintf(out, "        line %d: %s\n        %s\n", s.Line, strings.Join(strings.Fields(s.Text), " "), indent(s.Error.Message))
 		for _, c := range s.Candidates {
-			fmt.Fprintf(out, "          %.2f %s (%s)\n", c.Score, c.Path, c.Why)
+			fmt.Fprintf(out, "          %.2f %s (%s)\n", c.Score, line(c.Path), line(c.Why))
 		}
 	case run.Healed:
 		fmt.Fprintf(out, "        line %d: %s: %s\n", s.Line, strings.Join(strings.Fields(s.Text), " "), strings.Join(s.Warnings, "; "))
@@ -122,6 +124,6 @@ func (p *progress) end() {
 	p.ended.Wait()
 	p.tick.Stop()
 	if p.live {
-		fmt.Fprint(p.c.env.Err, "\r\033[K")
+		p.c.said.Control(clearLine)
 	}
 }

@@ -110,10 +110,10 @@ func (s *Server) apiFields() []field {
 	fields := []field{
 		{"spec", textInto(&s.API.Spec, checkSpec)},
 		{"base", textInto(&s.API.Base, urlLike("https://example.com"))},
-		{"tags", listInto(&s.API.Tags, checkFilled)},
-		{"paths", listInto(&s.API.Paths, checkGlob)},
+		{"tags", someInto(&s.API.Tags, checkFilled)},
+		{"paths", someInto(&s.API.Paths, checkGlob)},
 		{"methods", s.API.readMethods},
-		{"operations", listInto(&s.API.Operations, checkGlob)},
+		{"operations", someInto(&s.API.Operations, checkGlob)},
 		{"readOnly", boolInto(&s.API.ReadOnly)},
 		{"layout", oneOf(&s.API.Layout, "flat", "layered")},
 		{"auth", s.API.readAuth},
@@ -121,7 +121,7 @@ func (s *Server) apiFields() []field {
 		{"variables", s.API.readVariables},
 		{"allow", networksInto(&s.API.Allow)},
 	}
-	shared := []string{"timeout", "timeouts", "disabled", "refresh", "proxy", "concurrency", "queue", "breaker"}
+	shared := []string{"timeout", "timeouts", "utf8", "disabled", "refresh", "proxy", "concurrency", "queue", "breaker"}
 	for _, f := range s.fields() {
 		if slices.Contains(shared, f.key) {
 			fields = append(fields, f)
@@ -141,7 +141,7 @@ func checkSpec(s string) string {
 var methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"}
 
 func (a *API) readMethods(d *decoder, at place, n *node) {
-	listInto(&a.Methods, func(s string) string { return checkChoice(strings.ToUpper(s), methods) })(d, at, n)
+	someInto(&a.Methods, func(s string) string { return checkChoice(strings.ToUpper(s), methods) })(d, at, n)
 	for i, m := range a.Methods {
 		a.Methods[i] = strings.ToUpper(m)
 	}

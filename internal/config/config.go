@@ -25,6 +25,7 @@ import (
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/fit"
 	"github.com/toolfit/toolfit/internal/project"
+	"github.com/toolfit/toolfit/internal/regular"
 	"github.com/toolfit/toolfit/internal/tool"
 )
 
@@ -76,6 +77,7 @@ type Server struct {
 	Start     time.Duration // limit for starting and the handshake
 	Idle      time.Duration // closed after so long without a call; negative: never closed
 	Isolation string        // "", shared or session
+	UTF8      string        // "", replace or refuse: what happens to messages that are not UTF-8
 	Disabled  bool
 	Refresh   time.Duration // how old a stored tool list may grow
 
@@ -221,7 +223,7 @@ func unreadable(path string, err error) error {
 
 // readFile reads a configuration file, but never more than a configuration can be.
 func readFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fault.New(fault.NotFound, "read %s: %w", path, err).WithHint("name the file with --config, or make one with: toolfit add")
 	}

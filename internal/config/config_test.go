@@ -214,7 +214,7 @@ func TestParseDefaults(t *testing.T) {
 	for name, text := range map[string]string{
 		"empty file":           "",
 		"comments alone":       "# nothing yet\n",
-		"keys without a value": "listen:\nmcpServers:\nprofiles:\nrecords:\n",
+		"keys without a value": "listen:\nmcpServers:\nrecords:\n",
 		"empty mapping":        "{}\n",
 		"header of a new file": header,
 	} {

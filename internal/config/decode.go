@@ -30,6 +30,16 @@ type field struct {
 	read reader
 }
 
+// restricting are the keys that keep something out or hold what does. A file that was cut off
+// often ends behind one of them, and nobody means it to let everything through.
+var restricting = []string{
+	"profiles", "overrides", "approve", "rate", "perKey", "safety", "strip", "secrets", "mark",
+	"servers", "tools", "allow", "deny", "validation", "output",
+	"hide", "fix", "enum", "require",
+	"disabled", "concurrency", "readOnly", "tags", "paths", "methods", "operations",
+	"available_tools", "denied_tools",
+}
+
 func keysOf(fields []field) []string {
 	keys := make([]string, len(fields))
 	for i, f := range fields {
@@ -53,15 +63,17 @@ func (d *decoder) expect(at place, n *node, want kind) bool {
 	return false
 }
 
-// object reads a mapping's keys by the given fields. A key without a value counts as
-// not given.
+// object reads a mapping's keys by the given fields. A key without a value counts as not
+// given, unless that would let through what it is there to keep out.
 func (d *decoder) object(at place, n *node, fields []field) {
 	d.each(at, n, func(inner place, e entry) {
 		i := slices.IndexFunc(fields, func(f field) bool { return f.key == e.key })
 		switch {
 		case i >= 0 && e.value.kind != nothing:
 			fields[i].read(d, inner, e.value)
+		case i >= 0 && (d.client || !slices.Contains(restricting, e.key)):
 		case i >= 0:
+			d.fail(inner, "has no value; give it one, or remove the key")
 		case d.client:
 			d.ignored = append(d.ignored, e.key)
 		default:
@@ -243,6 +255,17 @@ func countInto(dst *int, least, most int) reader {
 			return
 		}
 		*dst = v
+	}
+}
+
+// someInto reads a list that narrows something: an empty one would be taken for no limit.
+func someInto(dst *[]string, check func(string) string) reader {
+	return func(d *decoder, at place, n *node) {
+		if n.kind == list && len(n.items) == 0 {
+			d.fail(at, "is an empty list; name something, or remove the key for no limit")
+			return
+		}
+		listInto(dst, check)(d, at, n)
 	}
 }
 

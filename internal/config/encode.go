@@ -88,6 +88,7 @@ func encode(s Server) *node {
 	f.duration("start", s.Start, defaultStart)
 	f.duration("idle", s.Idle, defaultIdle)
 	f.text("isolation", s.Isolation)
+	f.text("utf8", s.UTF8)
 	f.yes("disabled", s.Disabled)
 	f.duration("refresh", s.Refresh, defaultRefresh)
 	f.text("proxy", s.Proxy)

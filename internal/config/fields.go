@@ -168,7 +168,9 @@ func (c *draft) readProfiles(d *decoder, at place, n *node) {
 		if wrong := checkProfileName(e.key); wrong != "" {
 			d.fail(inner, "%s", wrong)
 		}
-		if e.value.kind != nothing {
+		if e.value.kind == nothing {
+			d.fail(inner, "has no value; write {} for a profile with everything")
+		} else {
 			d.object(inner, e.value, c.profileFields(&p))
 		}
 		c.Profiles = append(c.Profiles, p)
@@ -205,7 +207,7 @@ func dialects() []string {
 
 func (p *Profile) toolFields() []field {
 	return []field{
-		{"allow", listInto(&p.Allow, checkGlob)},
+		{"allow", someInto(&p.Allow, checkGlob)},
 		{"deny", listInto(&p.Deny, checkGlob)},
 	}
 }

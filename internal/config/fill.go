@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"github.com/toolfit/toolfit/internal/regular"
 )
 
 // maxSecretFile bounds what ${file:PATH} reads; keys and certificates are far smaller.
@@ -72,19 +74,12 @@ func (d *decoder) lookup(name string) (string, error) {
 	return value, nil
 }
 
-// secretFile reads ${file:PATH}. Only regular files: a pipe could block for ever.
+// secretFile reads ${file:PATH}.
 func (d *decoder) secretFile(path string) (string, error) {
 	full := joined(d.dir, path)
-	info, err := os.Stat(full)
+	f, err := regular.Open(full)
 	if err != nil {
 		return "", fmt.Errorf("file %q: %s; check the path, which starts at this file's folder", path, reason(err))
-	}
-	if !info.Mode().IsRegular() {
-		return "", fmt.Errorf("file %q is not a regular file", path)
-	}
-	f, err := os.Open(full)
-	if err != nil {
-		return "", fmt.Errorf("file %q: %s", path, reason(err))
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxSecretFile+1))

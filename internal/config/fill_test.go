@@ -54,7 +54,7 @@ func TestFillFromFile(t *testing.T) {
 	}
 	wantProblem(t, path, `store: "${file:none}"`,
 		path+`:1: store: file "none": no such file or directory; check the path, which starts at this file's folder`)
-	wantProblem(t, path, `store: "${file:.}"`, path+`:1: store: file "." is not a regular file`)
+	wantProblem(t, path, `store: "${file:.}"`, path+`:1: store: file ".": not a regular file; check the path, which starts at this file's folder`)
 }
 
 func TestSecretsAreFilledValuesAndHeaders(t *testing.T) {

@@ -60,6 +60,7 @@ func (s *Server) fields() []field {
 		{"start", durationInto(&s.Start, 1)},
 		{"idle", s.readIdle},
 		{"isolation", oneOf(&s.Isolation, "shared", "session")},
+		{"utf8", oneOf(&s.UTF8, "replace", "refuse")},
 		{"disabled", boolInto(&s.Disabled)},
 		{"refresh", durationInto(&s.Refresh, 1)},
 		{"proxy", textInto(&s.Proxy, checkProxy)},

@@ -79,7 +79,7 @@ func writeTemp(dir string, mode fs.FileMode, text []byte) (string, error) {
 
 // unchanged refuses to overwrite what somebody else wrote since the file was read.
 func unchanged(path string, old []byte) error {
-	now, err := os.ReadFile(path)
+	now, err := readFile(path)
 	if errors.Is(err, fs.ErrNotExist) && old == nil {
 		return nil
 	}

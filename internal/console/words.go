@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/toolfit/toolfit/internal/locale"
+	"github.com/toolfit/toolfit/internal/visible"
 )
 
 // words are the functions that templates of a language call.
@@ -132,32 +133,8 @@ type empty struct {
 
 func newEmpty(title, text, commands string) empty { return empty{title, text, commands} }
 
-// hidden are the characters that change how the text around them reads, or that cannot be seen.
-func hidden(r rune) bool {
-	switch {
-	case r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069, r == 0x200e, r == 0x200f, r == 0x061c: // direction
-		return true
-	case r >= 0x200b && r <= 0x200d, r == 0x2060, r == 0xfeff, r >= 0xe0000 && r <= 0xe007f: // no width
-		return true
-	}
-	return r < 0x20 && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0
-}
-
 // plain shows text of strangers: what would hide or turn around is shown by its number.
-func plain(s string) string {
-	if !strings.ContainsFunc(s, hidden) {
-		return s
-	}
-	var b strings.Builder
-	for _, r := range s {
-		if hidden(r) {
-			fmt.Fprintf(&b, "\\u%04x", r)
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
+func plain(s string) string { return visible.Text(s) }
 
 // breakable is a name or a mask that may go on in the next line after an underscore or a
 // comma: else narrow places cut it anywhere.

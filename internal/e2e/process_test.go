@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -19,12 +20,16 @@ import (
 // A shell gives what it starts beside itself no input, so the server's is passed by hand.
 const wrapper = `exec 3<&0; echo $$ >"$PIDS/shell"; "$SERVER" <&3 & echo $! >"$PIDS/server"; sleep 1000 & echo $! >"$PIDS/helper"; wait`
 
-// wrapped is a configuration with the wrapped server, and the folder of the ids.
-func wrapped(t *testing.T) (path, pids string) {
+// daemonized does the same, ignores every request to end, and has a daemon: started by a
+// process that has ended, in a session of its own.
+const daemonized = `trap '' TERM HUP; (setsid sh -c 'echo $$ >"$PIDS/daemon"; exec sleep 1000' &); ` + wrapper
+
+// wrapped is a configuration with the server wrapped in the script, and the folder of the ids.
+func wrapped(t *testing.T, script string) (path, pids string) {
 	t.Helper()
 	pids = t.TempDir()
 	path = write(t, lines("mcpServers:",
-		"  raw: "+entry([]string{"sh", "-c", wrapper}, "PIDS", pids, "SERVER", os.Args[0], childEnv, "odd")))
+		"  raw: "+entry([]string{"sh", "-c", script}, "PIDS", pids, "SERVER", os.Args[0], childEnv, "odd")))
 	return path, pids
 }
 
@@ -61,7 +66,7 @@ func checkAllGone(t *testing.T, pids string, which ...string) {
 }
 
 func TestNoProcessIsLeftWhenTheGatewayEnds(t *testing.T) {
-	path, pids := wrapped(t)
+	path, pids := wrapped(t, wrapper)
 	r := run(t, path)
 	callOdd(t, r.url)
 	if id := pid(t, pids, "helper"); gone(id) {
@@ -82,24 +87,46 @@ func TestNoProcessIsLeftWhenTheGatewayEnds(t *testing.T) {
 	}
 }
 
-// TestServerEndsWithAKilledGateway: whatever a server makes of the end of its input.
-func TestServerEndsWithAKilledGateway(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("only Linux ends a process with the one that started it")
-	}
-	path, pids := wrapped(t)
+// TestServersEndWithAKilledGateway: whatever a server makes of the end of its input, and of signals.
+func TestServersEndWithAKilledGateway(t *testing.T) {
+	needsLinux(t)
+	path, pids := wrapped(t, daemonized)
 	r := run(t, path)
 	callOdd(t, r.url)
+	daemon := pid(t, pids, "daemon")
 	if err := r.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	r.waitExit(t)
-	checkAllGone(t, pids, "shell", "server")
-	syscall.Kill(pid(t, pids, "helper"), syscall.SIGKILL)
+	checkAllGone(t, pids, "shell", "server", "helper")
+	eventually(t, "the daemon has ended", func() bool { return gone(daemon) })
+}
+
+func TestADaemonOfAServerEndsWithTheGateway(t *testing.T) {
+	needsLinux(t)
+	path, pids := wrapped(t, daemonized)
+	r := run(t, path)
+	callOdd(t, r.url)
+	daemon := pid(t, pids, "daemon")
+	if err := r.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	r.waitExit(t)
+	if !gone(daemon) {
+		t.Error("the daemon still runs")
+	}
+	checkAllGone(t, pids, "shell", "server", "helper")
+}
+
+func needsLinux(t *testing.T) {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux lets a process find its orphans")
+	}
 }
 
 func TestNoProcessIsLeftWhenAServersShellIsKilled(t *testing.T) {
-	path, pids := wrapped(t)
+	path, pids := wrapped(t, wrapper)
 	g := serve(t, path)
 	callOdd(t, g.url)
 	if err := syscall.Kill(pid(t, pids, "shell"), syscall.SIGKILL); err != nil {
@@ -114,6 +141,22 @@ func TestNoProcessIsLeftWhenAServersShellIsKilled(t *testing.T) {
 		result, err := c.request("tools/call", `{"name":"raw__odd","arguments":{}}`)
 		return err == nil && strings.Contains(result, "hologram")
 	})
+}
+
+func TestAGatewayWhoseFileBecameAPipeEndsWhenItIsAsked(t *testing.T) {
+	path := write(t, "mcpServers: {shop: {builtin: demo-shop}}\n")
+	r := run(t, path)
+	if err := errors.Join(syscall.Mkfifo(path+".pipe", 0o600), os.Rename(path+".pipe", path), r.Process.Signal(syscall.SIGHUP)); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the pipe is refused", func() bool { return strings.Contains(r.said.String(), "not a regular file") })
+	if err := r.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	r.waitExit(t)
+	if code := r.ProcessState.ExitCode(); code != 0 {
+		t.Errorf("exit code %d: %s", code, r.said)
+	}
 }
 
 // callOdd calls the wrapped server, so that it runs.

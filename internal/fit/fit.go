@@ -203,11 +203,15 @@ func (t *Tool) slow(ctx context.Context, args json.RawMessage) (Result, *Refusal
 			return Result{}, no
 		}
 	}
+	bound := raw
 	var rules *ruleReport
 	if t.opts.Known != nil {
 		raw, rules = t.opts.Known.apply(m, raw)
 	}
 	fixed, no := m.fit(raw, rules)
+	if no == nil && t.opts.Override != nil {
+		no = t.opts.Override.holds(bound, fixed, m.repairs)
+	}
 	if no != nil {
 		if t.opts.Override != nil {
 			t.opts.Override.rename(no)

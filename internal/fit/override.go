@@ -30,13 +30,15 @@ type Overridden struct {
 	Definition json.RawMessage // as it is shown; nil when the tool is hidden
 	o          Override
 	own        map[string]string // shown name → own name, where they differ
+	names      []string          // of the tool's own properties
+	alike      map[string]bool   // the likeness of those that are restricted
 	shown      *Tool             // fits what the model sends to what it saw
 }
 
 // Apply makes the tool that models see from its definition and the schema in force, which is
 // the definition's own when nil. The error names what cannot be applied.
 func (o *Override) Apply(def tool.Definition, schema json.RawMessage) (*Overridden, error) {
-	out := &Overridden{o: *o, own: map[string]string{}}
+	out := &Overridden{o: *o, own: map[string]string{}, alike: map[string]bool{}}
 	if schema == nil {
 		schema = def.InputSchema()
 	}
@@ -47,8 +49,16 @@ func (o *Override) Apply(def tool.Definition, schema json.RawMessage) (*Overridd
 		return nil, err
 	}
 	flat, _ := m.spread([]*shape{root}, empty, 0)
-	if err := o.check(flat); err != nil {
+	for _, s := range flat {
+		out.names = append(out.names, s.knownNames()...)
+	}
+	if err := o.check(flat, out.names); err != nil {
 		return nil, fmt.Errorf("override %s: %w", def.Name, err)
+	}
+	for _, name := range out.names {
+		if o.guarded(name) {
+			out.alike[likeness(name)] = true
+		}
 	}
 	for own, shown := range o.Rename {
 		out.own[shown] = own
@@ -80,11 +90,7 @@ func (o *Override) names() []string {
 }
 
 // check tells what of the override the tool's schema does not allow.
-func (o *Override) check(flat []*shape) error {
-	var have []string
-	for _, s := range flat {
-		have = append(have, s.knownNames()...)
-	}
+func (o *Override) check(flat []*shape, have []string) error {
 	for _, name := range o.names() {
 		if !slices.Contains(have, name) {
 			return unknownProperty(name, have)

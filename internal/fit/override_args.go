@@ -8,6 +8,9 @@ import (
 
 // apply takes the model's arguments to the tool's own names and adds what is bound here.
 func (v *Overridden) apply(m *mender, raw []byte) ([]byte, *Refusal) {
+	if no := v.once(raw); no != nil {
+		return nil, no
+	}
 	if v.o.touches() {
 		shown, err := v.shown.With(&Options{Validation: m.tool.opts.Validation, Without: m.tool.opts.Without, Known: m.tool.opts.Known})
 		if err != nil {
@@ -78,10 +81,7 @@ func (v *Overridden) hidden(members []member, t *tape) *Refusal {
 			no.Problems = append(no.Problems, Problem{Code: Unknown, Field: t.pointer(c.token), Expected: "an argument that the tool has", Got: got(t, c.token)})
 		}
 	}
-	if len(no.Problems) == 0 {
-		return nil
-	}
-	return no
+	return no.orNil()
 }
 
 // bind puts the fixed value in the place of whatever was sent.

@@ -106,6 +106,14 @@ func refuse(problems ...Problem) *Refusal {
 	return &Refusal{Problems: problems, what: "the arguments do not fit", code: fault.BadArguments}
 }
 
+// orNil is nil where nothing is wrong.
+func (r *Refusal) orNil() *Refusal {
+	if len(r.Problems) == 0 {
+		return nil
+	}
+	return r
+}
+
 // of says that it was not the arguments which were checked.
 func (r *Refusal) of(what string, code fault.Code) *Refusal {
 	r.what, r.code = what, code

@@ -6,11 +6,11 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
-	"os"
 	"strconv"
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/regular"
 )
 
 // source is where the description of an API comes from.
@@ -64,7 +64,7 @@ func (s *source) read(ctx context.Context, who string) ([]byte, error) {
 
 // readFile reads a file that is new or was changed.
 func (s *source) readFile(who string) ([]byte, error) {
-	f, err := os.Open(s.spec)
+	f, err := regular.Open(s.spec)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fault.New(fault.BadConfig, "%s: there is no file %s", who, s.spec)
 	}

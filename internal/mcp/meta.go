@@ -23,6 +23,10 @@ const (
 	progressTokenID = "progressToken"
 )
 
+// MetaReplaced is the member of _meta that says how many bytes of a message were not UTF-8
+// and have been replaced by U+FFFD.
+const MetaReplaced = "toolfit/replaced"
+
 // IsReserved tells whether a member of _meta belongs to the modern era: a legacy server is
 // not told.
 func IsReserved(key []byte) bool { return strings.HasPrefix(string(key), metaPrefix) }

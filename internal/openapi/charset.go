@@ -31,12 +31,15 @@ func decodeText(body []byte, charset string) (text, note string, ok bool) {
 	case utf8.ValidString(text) && (isUTF8 || charset == "" || isASCII(text)):
 		return text, "", true
 	case isUTF8:
-		return strings.ToValidUTF8(text, "\uFFFD"), "some bytes were not UTF-8 and have been replaced", true
+		return strings.ToValidUTF8(text, "\uFFFD"), notUTF8, true
 	case charset == "":
 		return "", "the text names no charset and is not UTF-8", false
 	}
 	return "", "the charset " + strings.ToValidUTF8(charset, "?") + " is not known here", false
 }
+
+// notUTF8 is the note for text that says it is UTF-8 and is not.
+const notUTF8 = "some bytes were not UTF-8 and have been replaced"
 
 func isASCII(s string) bool {
 	for i := range len(s) {

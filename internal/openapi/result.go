@@ -13,6 +13,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
@@ -222,5 +223,10 @@ func (a *answer) meta(dst []byte) []byte {
 	if len(dst) == empty {
 		return dst[:start]
 	}
-	return append(dst, "}}"...)
+	dst = append(dst, '}')
+	if slices.Contains(a.notes, notUTF8) {
+		_, wrong := rawjson.ToValidUTF8(a.body)
+		dst = fmt.Appendf(dst, `,"%s":%d`, mcp.MetaReplaced, wrong)
+	}
+	return append(dst, '}')
 }

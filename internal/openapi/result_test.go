@@ -66,7 +66,7 @@ func TestResults(t *testing.T) {
 		{"a charset that is not known here is passed on as it is", "", 200, header("Content-Type", "text/plain; charset=gbk"), "\xc4\xe3",
 			`{"content":[{"type":"resource","resource":{"uri":"response:///a","mimeType":"text/plain; charset=gbk","blob":"xOM="}}],"_meta":{"toolfit/http":{"note":"the charset gbk is not known here"}}}`},
 		{"bytes that are not UTF-8 are replaced", "", 200, header("Content-Type", "application/json; charset=utf-8"), "{\"a\":\"\xff\"}",
-			`{"content":[{"type":"text","text":"{\"a\":\"�\"}"}],"structuredContent":{"a":"�"},"_meta":{"toolfit/http":{"note":"some bytes were not UTF-8 and have been replaced"}}}`},
+			`{"content":[{"type":"text","text":"{\"a\":\"�\"}"}],"structuredContent":{"a":"�"},"_meta":{"toolfit/http":{"note":"some bytes were not UTF-8 and have been replaced"},"toolfit/replaced":1}}`},
 		{"the next page is noted: header", "", 200, header("Content-Type", "text/plain", "Link", `<https://x/?page=1>; rel="prev", <https://x/?a=1,2&page=3>; rel="next"`), "x",
 			`{"content":[{"type":"text","text":"x"}],"_meta":{"toolfit/http":{"next":"https://x/?a=1,2&page=3"}}}`},
 		{"the next page is noted: body", "", 200, header("Content-Type", "application/json"), `{"next":null,"meta":{"next_cursor":"c2"}}`,

@@ -14,8 +14,5 @@ func Own(cmd *exec.Cmd) {
 	endWithUs(cmd.SysProcAttr)
 }
 
-// Ask asks the whole group to end. It may be gone already.
-func Ask(cmd *exec.Cmd) { syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
-
 // Kill ends the whole group. It may be gone already.
 func Kill(cmd *exec.Cmd) { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

@@ -12,9 +12,6 @@ func Own(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
 }
 
-// Ask does nothing: Windows has no signal that asks.
-func Ask(*exec.Cmd) {}
-
 // Kill ends the program and its children.
 func Kill(cmd *exec.Cmd) {
 	exec.Command("taskkill", "/T", "/F", "/PID", strconv.Itoa(cmd.Process.Pid)).Run()

@@ -1,6 +1,6 @@
 // Package rawjson reads and splices JSON without decoding it, so that what passes
 // through the gateway keeps its bytes: property order, big integers, 1.0, unknown fields.
-// It checks what it walks over and never allocates for it; it does not check UTF-8.
+// It checks what it walks over and never allocates for it; UTF-8 it checks only where asked.
 //
 //	w := rawjson.Object(params)
 //	for w.Next() {

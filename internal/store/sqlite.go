@@ -122,8 +122,11 @@ func checkFile(dsn, path string) error {
 	if err != nil {
 		return fault.New(fault.BadConfig, "store %s cannot be read: %w", dsn, err)
 	}
-	if info.IsDir() {
+	switch {
+	case info.IsDir():
 		return fault.New(fault.BadConfig, "store %s is a folder", dsn).WithHint("name a file in it, such as %s", filepath.Join(dsn, "toolfit.db"))
+	case !info.Mode().IsRegular():
+		return fault.New(fault.BadConfig, "store %s is not a regular file", dsn).WithHint("set store: to another path")
 	}
 	return nil
 }

@@ -17,12 +17,12 @@ type apiConn struct {
 	api *httpapi.API
 }
 
-func (s *server) dialAPI() (conn, error) {
+func (s *server) dialAPI(h hooks) (conn, error) {
 	api, err := httpapi.New(s.cfg, &httpapi.Options{MaxAnswer: s.pool.opts.MaxMessage, Trusted: s.trusts})
 	if err != nil {
 		return nil, err
 	}
-	return &apiConn{newBuiltin(s.cfg.ID, api), api}, nil
+	return &apiConn{newBuiltin(s.cfg.ID, h, api), api}, nil
 }
 
 func (c *apiConn) request(ctx context.Context, out outgoing) (json.RawMessage, error) {

@@ -16,16 +16,17 @@ import (
 // builtin is a server inside our own process.
 type builtin struct {
 	server  tool.ServerID
+	hooks   hooks
 	handler mcp.Handler
 	done    chan struct{}
 	once    sync.Once
 }
 
-func newBuiltin(id tool.ServerID, h mcp.Handler) *builtin {
-	return &builtin{server: id, handler: h, done: make(chan struct{})}
+func newBuiltin(server tool.ServerID, h hooks, handler mcp.Handler) *builtin {
+	return &builtin{server: server, hooks: h, handler: handler, done: make(chan struct{})}
 }
 
-func (s *server) startBuiltin() (conn, error) {
+func (s *server) startBuiltin(h hooks) (conn, error) {
 	start := s.pool.opts.Builtins[s.cfg.Builtin]
 	if start == nil {
 		return nil, fault.New(fault.BadConfig, "server %s names a builtin %q that does not exist", s.cfg.ID, s.cfg.Builtin).
@@ -35,16 +36,20 @@ func (s *server) startBuiltin() (conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newBuiltin(s.cfg.ID, handler), nil
+	return newBuiltin(s.cfg.ID, h, handler), nil
 }
 
 func (b *builtin) request(ctx context.Context, out outgoing) (json.RawMessage, error) {
 	if out.method == helloMethod {
 		return json.RawMessage(`{"protocolVersion":"` + mcp.Latest + `","capabilities":{"tools":{}},"serverInfo":{"name":"builtin","version":"1"}}`), nil
 	}
-	return b.handler.Serve(ctx, &mcp.Request{
+	result, err := b.handler.Serve(ctx, &mcp.Request{
 		ID: json.RawMessage("1"), Method: out.method, Params: out.params, Caller: out.caller, Client: patient{out.peer, out.clock, b.server},
 	})
+	if err != nil {
+		return nil, err
+	}
+	return b.hooks.valid(b.server, result)
 }
 
 func (b *builtin) notify(string, json.RawMessage) {}

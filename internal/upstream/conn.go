@@ -48,6 +48,7 @@ type hooks struct {
 	server  tool.ServerID
 	changed func()                       // one of its lists has changed
 	updated func(params json.RawMessage) // a resource that somebody subscribed to has changed
+	refuse  bool                         // messages that are not UTF-8
 	home    mcp.Peer                     // the one caller that the session belongs to; nil when it is shared
 }
 

@@ -178,7 +178,7 @@ func (l *link) read(r io.Reader, limit int) {
 }
 
 func (l *link) take(line []byte) {
-	m, err := mcp.Parse(line)
+	m, err := l.hooks.parse(line)
 	switch {
 	case err != nil:
 		l.unreadable(line, err)

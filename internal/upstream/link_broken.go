@@ -24,8 +24,12 @@ func (l *link) unreadable(line []byte, why error) {
 	if errors.As(why, &rpc) {
 		why = errors.New(rpc.Message) // the code is for those who sent us a request
 	}
-	w.answer <- answer{err: fault.New(fault.UpstreamProtocol, "server %s sent an answer that cannot be read: %v", l.server, why).
-		WithHint("the tool may have run; what it returns must be JSON, without NaN and not nested too deep")}
+	w.answer <- answer{err: unreadableAnswer(l.server, why)}
+}
+
+func unreadableAnswer(server tool.ServerID, why error) error {
+	return fault.New(fault.UpstreamProtocol, "server %s sent an answer that cannot be read: %v", server, why).
+		WithHint("the tool may have run; what it returns must be JSON in UTF-8, without NaN and not nested too deep")
 }
 
 // tooLong fails the call whose answer was over the limit. When it cannot be told which

@@ -88,6 +88,7 @@ func (s *server) list(ctx context.Context) (Listing, error) {
 		return Listing{}, err
 	}
 	hello := s.hello()
+	l.replaced("greeting", hello)
 	l.Info, l.Capabilities = l.about(hello, "serverInfo"), l.about(hello, "capabilities")
 	if l.Era == mcp.Modern {
 		l.Info = l.about(hello, "_meta", mcp.MetaServer)
@@ -189,6 +190,7 @@ func (s *server) pages(ctx context.Context, l *Listing, method, member string, t
 			return err
 		}
 		l.fresh(page, era)
+		l.replaced(member, page)
 		if err := in.page(rawjson.Get(page, member)); err != nil {
 			return fault.New(fault.UpstreamProtocol, "server %s sent a list that is none: %w", s.cfg.ID, err)
 		}
@@ -237,6 +239,13 @@ func (in *intake) page(list json.RawMessage) error {
 		}
 	}
 	return w.Err()
+}
+
+// replaced notes that a part of what the server says was not UTF-8.
+func (l *Listing) replaced(what string, result json.RawMessage) {
+	if n := rawjson.Get(result, "_meta", mcp.MetaReplaced); n != nil {
+		l.note("the server's %s: %s bytes were not UTF-8 and have been replaced", what, n)
+	}
 }
 
 // fresh takes what a page says about how long and for whom it holds.

@@ -146,13 +146,14 @@ func (s *server) dial(ctx context.Context, seat seat, transport string) (conn, e
 		server:  s.cfg.ID,
 		changed: func() { s.pool.opts.Changed(s.cfg.ID) },
 		updated: func(params json.RawMessage) { s.pool.opts.Updated(s.cfg.ID, params) },
+		refuse:  s.cfg.UTF8 == "refuse",
 		home:    seat.home,
 	}
 	switch {
 	case s.cfg.Builtin != "":
-		return s.startBuiltin()
+		return s.startBuiltin(h)
 	case s.cfg.API != nil:
-		return s.dialAPI()
+		return s.dialAPI(h)
 	case transport == "sse":
 		return dialSSE(ctx, s.cfg, s.http, int(s.pool.opts.MaxMessage), h)
 	case s.cfg.URL != "":

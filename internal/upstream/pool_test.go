@@ -178,6 +178,7 @@ func TestList(t *testing.T) {
 	pages := []struct{ name, list, says string }{
 		{"two pages are one list", `{"tools":[{"name":"a","inputSchema":{}}],"nextCursor":"2"}`, ""},
 		{"no tools member is a protocol error", `{"items":[]}`, "server bad sent a list that is none"},
+		{"tools that are null are a protocol error, not an empty list", `{"tools":null}`, "server bad sent a list that is none"},
 		{"tools that are no array are a protocol error", `{"tools":{}}`, "server bad sent a list that is none"},
 	}
 	for _, c := range pages {

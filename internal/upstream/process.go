@@ -13,16 +13,17 @@ import (
 
 	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/fault"
-	"github.com/toolfit/toolfit/internal/procgroup"
+	"github.com/toolfit/toolfit/internal/keeper"
+	"github.com/toolfit/toolfit/internal/tool"
 )
 
 // process is a server that we started, spoken to over its standard input and output.
 type process struct {
 	*link
-	cmd    *exec.Cmd
-	stdin  io.WriteCloser
-	tail   *tail
-	exited chan struct{} // closed when the process and its output are gone
+	program *keeper.Program
+	stdin   io.WriteCloser
+	tail    *tail
+	exited  chan struct{} // closed when the process and its output are gone
 
 	cfg      config.Server
 	withheld []string    // our variables that it was not given
@@ -33,17 +34,16 @@ type process struct {
 // again after it was asked to.
 const grace = 2 * time.Second
 
-// startProcess starts the server's command in a process group of its own.
+// startProcess starts the server's command.
 func startProcess(cfg config.Server, limit int, tail *tail, listed func() bool, h hooks) (*process, error) {
 	path, err := findCommand(cfg)
 	if err != nil {
 		return nil, err
 	}
 	cmd := exec.Command(path, cfg.Args...)
-	p := &process{cmd: cmd, tail: tail, exited: make(chan struct{}), cfg: cfg, listed: listed}
+	p := &process{tail: tail, exited: make(chan struct{}), cfg: cfg, listed: listed}
 	cmd.Dir = cfg.Cwd
 	cmd.Env, p.withheld = environment(cfg)
-	procgroup.Own(cmd)
 	p.link = newLink(cfg.ID, h, func(line []byte) { tail.add("stdout: " + string(line[:min(len(line), 500)])) })
 
 	stdout, childOut, err := os.Pipe()
@@ -57,16 +57,20 @@ func startProcess(cfg config.Server, limit int, tail *tail, listed func() bool, 
 	}
 	cmd.Stdout, cmd.Stderr = childOut, childErr
 	if p.stdin, err = cmd.StdinPipe(); err == nil {
-		err = cmd.Start()
+		p.program, err = keeper.Start(cmd)
 	}
 	closeAll(childOut, childErr)
 	if err != nil {
 		closeAll(stdout, stderr)
-		return nil, fault.New(fault.UpstreamDown, "server %s cannot be started: %w", cfg.ID, err).
-			WithHint("check command and args of %s", cfg.ID)
+		return nil, cannotStart(cfg.ID, err)
 	}
 	go p.run(stdout, stderr, limit)
 	return p, nil
+}
+
+func cannotStart(server tool.ServerID, err error) error {
+	return fault.New(fault.UpstreamDown, "server %s cannot be started: %w", server, err).
+		WithHint("check command and args of %s", server)
 }
 
 func closeAll(files ...io.Closer) {
@@ -104,8 +108,7 @@ func (p *process) run(stdout, stderr *os.File, limit int) {
 	}()
 	go p.link.write(p.stdin)
 
-	err := p.cmd.Wait()
-	procgroup.Kill(p.cmd) // what the server itself started goes with it
+	err := p.program.Wait() // what the server itself started is gone too
 	p.settle(stdout, stderr, readers)
 	p.link.end(p.why(err))
 }
@@ -118,8 +121,8 @@ func (p *process) mute() {
 	}
 }
 
-// settle lets the readers take what is still in the pipes. Somebody may have inherited
-// the pipes and left the group; then they are closed under the readers.
+// settle lets the readers take what is still in the pipes. Where the system cannot find all
+// that the server started, somebody may still hold them; then they are closed under the readers.
 func (p *process) settle(stdout, stderr *os.File, readers <-chan struct{}) {
 	timer := time.NewTimer(grace)
 	defer timer.Stop()
@@ -138,6 +141,10 @@ func (p *process) settle(stdout, stderr *os.File, readers <-chan struct{}) {
 // why says in one sentence how the process ended, with the last thing it said, and what it
 // may have lacked from the start.
 func (p *process) why(err error) error {
+	var notStarted *keeper.StartError
+	if errors.As(err, &notStarted) {
+		return cannotStart(p.server, err)
+	}
 	how := "ended"
 	if err != nil {
 		how = "ended with " + err.Error()
@@ -159,11 +166,11 @@ func (p *process) close() {
 	if p.wait(grace) {
 		return
 	}
-	procgroup.Ask(p.cmd)
+	p.program.Ask()
 	if p.wait(grace) {
 		return
 	}
-	procgroup.Kill(p.cmd)
+	p.program.Kill()
 	<-p.exited
 }
 

@@ -15,7 +15,7 @@ import (
 // statusError says what an HTTP status means for the caller.
 func (r *remote) statusError(resp *http.Response, id int64, era mcp.Era) error {
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
-	if m, err := mcp.Parse(body); err == nil && m.Error != nil {
+	if m, err := r.hooks.parse(body); err == nil && m.Error != nil {
 		rpc := mcp.ParseError(m.Error)
 		if isID(m.ID, id) || era == mcp.Modern && isModernCode(rpc.Code) {
 			return rpc

@@ -44,7 +44,7 @@ func (r *remote) answerFromBody(resp *http.Response, id int64, buf *bytes.Buffer
 	case n > r.limit:
 		return nil, tooLarge(r.server, max(n, resp.ContentLength), r.limit)
 	}
-	m, err := mcp.Parse(buf.Bytes())
+	m, err := r.hooks.parse(buf.Bytes())
 	if err != nil {
 		return nil, r.protocolError("sent what is no message: %v", err)
 	}

@@ -137,6 +137,9 @@ func (s *badServer) call(name string, m mcp.Message) {
 	switch name {
 	case "echo":
 		s.answer(m.ID, okResult)
+	case "latin1":
+		fmt.Fprintln(s.out, latinLog)
+		s.answer(m.ID, latinResult)
 	case "params":
 		s.answer(m.ID, `{"content":[],"params":`+string(m.Params)+`}`)
 	case "pid":

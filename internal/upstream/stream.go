@@ -59,7 +59,7 @@ func (r *remote) readStream(ctx context.Context, body io.Reader, id int64, out o
 		if len(ev.Data) == 0 || ev.Name != "" && ev.Name != "message" {
 			continue // a server that can resume streams opens them with an id and empty data
 		}
-		m, err := mcp.Parse(ev.Data)
+		m, err := r.hooks.parse(ev.Data)
 		switch {
 		case err != nil:
 			return nil, r.protocolError("sent what is no message: %v", err)
@@ -227,7 +227,7 @@ func (r *remote) hear(answered func()) bool {
 		if err != nil {
 			return r.ctx.Err() == nil
 		}
-		m, err := mcp.Parse(ev.Data)
+		m, err := r.hooks.parse(ev.Data)
 		switch {
 		case err != nil:
 		case m.IsRequest():

@@ -26,7 +26,7 @@ func (t *tail) add(line string) {
 	if line = strings.TrimRight(line, "\r\n"); line == "" {
 		return
 	}
-	line = t.redact(line) // before the cut, which could halve a secret
+	line = t.redact(strings.ToValidUTF8(line, "\uFFFD")) // before the cut, which could halve a secret
 	if len(line) > tailWidth {
 		line = strings.ToValidUTF8(line[:tailWidth], "") + "…"
 	}

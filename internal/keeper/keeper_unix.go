@@ -1,0 +1,88 @@
+//go:build unix
+
+package keeper
+
+import (
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Program is a running program and everything it started.
+type Program struct {
+	keeper *exec.Cmd
+	hold   *os.File // the keeper ends everything when this is closed
+	report *os.File // how the program ended
+	once   sync.Once
+	late   *time.Timer // ends a keeper that hangs
+}
+
+// Start starts the program that cmd describes. What cmd says about system attributes and
+// extra files is not used.
+func Start(cmd *exec.Cmd) (*Program, error) {
+	path, err := filepath.Abs(cmd.Path)
+	if err != nil {
+		return nil, err
+	}
+	held, hold, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	report, reported, err := os.Pipe()
+	if err != nil {
+		held.Close()
+		hold.Close()
+		return nil, err
+	}
+	cmd.Args = append([]string{keeperName, path}, cmd.Args[1:]...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.ExtraFiles = []*os.File{held, reported}
+	if cmd.Path, err = executable(); err == nil {
+		err = cmd.Start()
+	}
+	held.Close()
+	reported.Close()
+	if err != nil {
+		hold.Close()
+		report.Close()
+		return nil, err
+	}
+	return &Program{keeper: cmd, hold: hold, report: report}, nil
+}
+
+// Ask asks the program and its group to end.
+func (p *Program) Ask() { p.keeper.Process.Signal(syscall.SIGTERM) }
+
+// Kill ends the program and everything it started. Wait returns soon after.
+func (p *Program) Kill() {
+	p.once.Do(func() {
+		p.hold.Close()
+		p.late = time.AfterFunc(2*patience, func() { p.keeper.Process.Kill() })
+	})
+}
+
+// Wait waits until the program and everything it started has ended, and says how the
+// program did: nil, a *StartError or an error like that of exec.Cmd.
+func (p *Program) Wait() error {
+	err := p.keeper.Wait()
+	p.Kill()
+	p.late.Stop()
+	said, readErr := io.ReadAll(p.report) // the keeper alone had the other end
+	p.report.Close()
+	kind, reason, complete := strings.Cut(string(said), " ")
+	switch {
+	case err != nil || readErr != nil || !complete: // the keeper was killed
+		return errors.Join(err, readErr)
+	case kind == reportFailed:
+		return &StartError{reason}
+	case reason != "":
+		return errors.New(reason)
+	}
+	return nil
+}

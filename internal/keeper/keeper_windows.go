@@ -1,0 +1,82 @@
+package keeper
+
+import (
+	"fmt"
+	"os/exec"
+	"sync"
+	"syscall"
+	"unsafe"
+)
+
+// Program is a running program and everything it started, in a job of its own.
+type Program struct {
+	cmd  *exec.Cmd
+	job  syscall.Handle // the system ends everything in it when its last handle is closed, also by our death
+	once sync.Once
+}
+
+var (
+	kernel                   = syscall.NewLazyDLL("kernel32.dll")
+	createJobObject          = kernel.NewProc("CreateJobObjectW")
+	setInformationJobObject  = kernel.NewProc("SetInformationJobObject")
+	assignProcessToJobObject = kernel.NewProc("AssignProcessToJobObject")
+)
+
+// jobLimits is JOBOBJECT_EXTENDED_LIMIT_INFORMATION.
+type jobLimits struct {
+	processTime, jobTime                           int64
+	flags                                          uint32
+	minSet, maxSet                                 uintptr
+	active                                         uint32
+	affinity                                       uintptr
+	priority, scheduling                           uint32
+	io                                             [6]uint64
+	processMemory, jobMemory, peakProcess, peakJob uintptr
+}
+
+// newJob makes a job that ends with its last handle.
+func newJob() (syscall.Handle, error) {
+	const extendedLimits, killOnClose = 9, 0x2000
+	job, _, err := createJobObject.Call(0, 0)
+	if job == 0 {
+		return 0, fmt.Errorf("create a job object: %w", err)
+	}
+	limits := jobLimits{flags: killOnClose}
+	if ok, _, err := setInformationJobObject.Call(job, extendedLimits, uintptr(unsafe.Pointer(&limits)), unsafe.Sizeof(limits)); ok == 0 {
+		syscall.CloseHandle(syscall.Handle(job))
+		return 0, fmt.Errorf("set up a job object: %w", err)
+	}
+	return syscall.Handle(job), nil
+}
+
+// Start starts the program that cmd describes. Console signals for us do not reach it.
+func Start(cmd *exec.Cmd) (*Program, error) {
+	job, err := newJob()
+	if err != nil {
+		return nil, err
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
+	if err := cmd.Start(); err != nil {
+		syscall.CloseHandle(job)
+		return nil, &StartError{err.Error()}
+	}
+	p := &Program{cmd: cmd, job: job}
+	cmd.Process.WithHandle(func(process uintptr) {
+		// It fails only for one that has ended. What the program starts is in the job by itself.
+		assignProcessToJobObject.Call(uintptr(job), process)
+	})
+	return p, nil
+}
+
+// Ask does nothing: Windows has no signal that asks.
+func (p *Program) Ask() {}
+
+// Kill ends the program and everything it started.
+func (p *Program) Kill() { p.once.Do(func() { syscall.CloseHandle(p.job) }) }
+
+// Wait waits until the program has ended, ends everything it started, and says how the program ended.
+func (p *Program) Wait() error {
+	err := p.cmd.Wait()
+	p.Kill()
+	return err
+}
