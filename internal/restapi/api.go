@@ -185,8 +185,8 @@ func (a *API) known(r *http.Request, err error) *fault.Error {
 	switch {
 	case f.Code == fault.Internal && r.Context().Err() != nil:
 		f = fault.New(fault.Canceled, "the caller has left")
-	case f.Code == fault.Internal:
-		a.Logger.Error("request not served", "method", r.Method, "path", r.URL.Path, "error", err)
+	case f.Hides():
+		a.Logger.Error("request not served", "method", r.Method, "path", r.URL.Path, "error", f)
 	}
 	return f
 }
