@@ -172,7 +172,7 @@ func (a *API) body(r *http.Request) ([]byte, error) {
 		return nil, fault.New(fault.TooLarge, "the body is larger than %d bytes", a.MaxBody).WithHint("send less, or raise limits.body")
 	}
 	if err != nil {
-		return nil, fault.New(fault.BadRequest, "the body could not be read: %w", err)
+		return nil, fault.New(fault.BadRequest, "the body ended too early or could not be read")
 	}
 	return data, nil
 }

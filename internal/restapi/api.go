@@ -157,7 +157,7 @@ func checkURL(u *url.URL) error {
 		return fault.New(fault.BadRequest, "the path holds characters that no name has")
 	}
 	if _, err := url.ParseQuery(u.RawQuery); err != nil {
-		return fault.New(fault.BadRequest, "the query string cannot be read: %w", err)
+		return fault.New(fault.BadRequest, "the query string cannot be read").WithHint("write odd characters as %%XX, and & between parameters")
 	}
 	return nil
 }

@@ -57,7 +57,7 @@ func startProcess(cfg config.Server, limit int, tail *tail, h hooks) (*process, 
 	closeAll(childOut, childErr)
 	if err != nil {
 		closeAll(stdout, stderr)
-		return nil, fault.New(fault.UpstreamDown, "server %s cannot be started: %w", cfg.ID, err).
+		return nil, fault.New(fault.UpstreamDown, "server %s cannot be started: %w", cfg.ID, fault.Plain(err)).
 			WithHint("check command and args of %s", cfg.ID)
 	}
 	go p.run(stdout, stderr, limit)

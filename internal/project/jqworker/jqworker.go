@@ -89,7 +89,7 @@ func (r *Runner) Run(ctx context.Context, program string, value []byte) ([]byte,
 	case r.slots <- struct{}{}:
 		defer func() { <-r.slots }()
 	case <-ctx.Done():
-		return nil, fault.New(fault.Canceled, "jq: %w", ctx.Err())
+		return nil, fault.New(fault.Canceled, "the jq program waited for its turn until the call ended")
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience*r.opts.Time)
 	defer cancel()
