@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"time"
+
+	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
 const (
@@ -56,13 +58,13 @@ func (o *Options) sessionOffers() []offer {
 
 func readID(args json.RawMessage) (string, error) {
 	var in struct{ ID string }
-	err := json.Unmarshal(args, &in)
+	err := rawjson.Decode(args, &in)
 	return in.ID, err
 }
 
 func (o *Options) createSession(ctx context.Context, args json.RawMessage) (any, error) {
 	var in SessionOptions
-	if err := json.Unmarshal(args, &in); err != nil {
+	if err := rawjson.Decode(args, &in); err != nil {
 		return nil, err
 	}
 	return o.Sessions.CreateSession(ctx, in.Filled(time.Now()))
@@ -74,7 +76,7 @@ func (o *Options) updateSession(ctx context.Context, args json.RawMessage) (any,
 		Title    string
 		Metadata Metadata
 	}
-	if err := json.Unmarshal(args, &in); err != nil {
+	if err := rawjson.Decode(args, &in); err != nil {
 		return nil, err
 	}
 	if in.Title == "" && in.Metadata == nil {
@@ -91,7 +93,7 @@ func (o *Options) listSessions(ctx context.Context, args json.RawMessage) (any, 
 		Limit        json.Number
 		Cursor       string
 	}{Limit: "100"}
-	if err := json.Unmarshal(args, &in); err != nil {
+	if err := rawjson.Decode(args, &in); err != nil {
 		return nil, err
 	}
 	f := SessionFilter{ParentID: in.ParentID, Metadata: in.Metadata, Cursor: in.Cursor}

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
 // offer is one tool of the protocol.
@@ -53,7 +55,7 @@ func (o *Options) profileOffers() []offer {
 		input: takes(`"id":`+idSchema, `"id"`), output: profileSchema,
 		run: func(ctx context.Context, args json.RawMessage) (any, error) {
 			var in struct{ ID string }
-			if err := json.Unmarshal(args, &in); err != nil {
+			if err := rawjson.Decode(args, &in); err != nil {
 				return nil, err
 			}
 			return o.getProfile(ctx, in.ID)
@@ -71,7 +73,7 @@ func (o *Options) agentOffers() (all []offer) {
 					Role      Role
 					ProfileID string `json:"profileId"`
 				}
-				if err := json.Unmarshal(args, &in); err != nil {
+				if err := rawjson.Decode(args, &in); err != nil {
 					return nil, err
 				}
 				agents, err := o.ListAgents(ctx, AgentFilter{in.Role, in.ProfileID})
@@ -88,7 +90,7 @@ func (o *Options) agentOffers() (all []offer) {
 					ID        string
 					ProfileID string `json:"profileId"`
 				}
-				if err := json.Unmarshal(args, &in); err != nil {
+				if err := rawjson.Decode(args, &in); err != nil {
 					return nil, err
 				}
 				agent, err := o.GetAgent(ctx, in.ID, in.ProfileID)
@@ -120,7 +122,7 @@ func (o *Options) queryLogs(ctx context.Context, args json.RawMessage) (any, err
 		Since, Until *string
 		Limit        json.Number
 	}{Limit: "100"}
-	if err := json.Unmarshal(args, &in); err != nil {
+	if err := rawjson.Decode(args, &in); err != nil {
 		return nil, err
 	}
 	q := LogQuery{SessionID: in.SessionID, AgentID: in.AgentID, Level: in.Level}

@@ -16,7 +16,7 @@ func ReadBody(r *http.Request, limit int64) ([]byte, error) {
 	case errors.As(err, &large):
 		return nil, fault.New(fault.TooLarge, "the body is larger than %d bytes", limit).WithHint("send less, or raise limits.body")
 	case err != nil:
-		return nil, fault.New(fault.BadRequest, "the body could not be read: %w", err)
+		return nil, fault.New(fault.BadRequest, "the body ended too early or could not be read")
 	}
 	return data, nil
 }

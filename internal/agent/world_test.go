@@ -155,6 +155,7 @@ type fakeRecorder struct{}
 
 func (fakeRecorder) NewID() string                         { return "c_1" }
 func (fakeRecorder) Add(context.Context, store.Call) error { return nil }
+func (fakeRecorder) Refuses() error                        { return nil }
 
 type fakeKeeper struct{ rows []store.Server }
 

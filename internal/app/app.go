@@ -125,7 +125,7 @@ func New(ctx context.Context, cfg *config.Config, opts *Options) (*App, error) {
 	}
 	a.background, a.stop = context.WithCancel(context.WithoutCancel(ctx))
 	if a.Store, err = store.Open(ctx, cfg.Store, &store.Options{
-		Durable: cfg.Records.Durable, SecretKey: key,
+		Durable: cfg.Records.Durable, SecretKey: key, Logger: a.log,
 		SessionChanged: func(kind string, v store.Session) { a.events.SessionChanged(kind, v) },
 	}); err != nil {
 		return nil, err
@@ -203,7 +203,7 @@ func (a *App) assemble(ctx context.Context, redact func(string) string) (err err
 		Earlier: a.Store.Results, Uses: a.Store, Meaning: a.meaning, Beside: a.work.Go, Redact: redact,
 	})
 	a.lab = a.newLab()
-	a.agents = mcpserver.New(a.Catalog, a.Caller, a.Pool, &mcpserver.Options{Version: a.opts.Version, Key: a.sealKey, May: a.Env.May})
+	a.agents = mcpserver.New(a.Catalog, a.Caller, a.Pool, &mcpserver.Options{Version: a.opts.Version, Key: a.sealKey, May: a.Env.May, Logger: a.log})
 	a.startAgents()
 	a.requests = restapi.NewMetrics(a.registry)
 	a.setRecall(&first)
@@ -239,6 +239,7 @@ func (a *App) housekeep(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		a.sessions.Sweep()
+		a.checkStore(ctx) // it is said when the file has vanished, even if nobody asks
 		keep := a.Config().Records
 		if _, err := a.Store.TrimCalls(ctx, time.Now().Add(-keep.Retain), keep.MaxSize); err != nil && ctx.Err() == nil {
 			a.log.Error("old records not dropped", "error", err)

@@ -127,8 +127,8 @@ func (a *App) checked(h http.Handler) http.Handler {
 // refuse answers a request that does not come in, with one clear line.
 func (a *App) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	f := fault.As(err)
-	if f.Code == fault.Internal {
-		a.log.Error("request not served", "path", r.URL.Path, "error", err)
+	if f.Hides() {
+		a.log.Error("request not served", "path", r.URL.Path, "error", f)
 	}
 	if f.Code == fault.Unauthorized {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="toolfit"`)

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/toolfit/toolfit/internal/fault"
 )
 
 const (
@@ -20,47 +22,60 @@ const (
 type readiness struct {
 	draining atomic.Bool
 
-	mu     sync.Mutex
-	asked  time.Time
-	reason string // why not; "" when ready
+	mu    sync.Mutex
+	asked time.Time
+	store error // why nothing can be written to the store; nil when it can
 }
 
-// ready answers probes: 200, or 503 with the reason, while no requests should come here.
+// ready answers probes: 503 with the reason while no requests should come here. A store that
+// cannot be written to is such a reason only where calls must be on record.
 func (a *App) ready(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
-	if reason := a.notReady(context.WithoutCancel(r.Context())); reason != "" {
+	if a.readiness.draining.Load() {
 		w.WriteHeader(http.StatusServiceUnavailable)
-		fmt.Fprintln(w, "not ready:", reason)
+		fmt.Fprintln(w, "not ready: going down")
 		return
 	}
-	fmt.Fprintln(w, "ready")
+	err := a.checkStore(r.Context())
+	switch {
+	case err == nil:
+		fmt.Fprintln(w, "ready")
+	case a.started.Records.Durable:
+		w.WriteHeader(http.StatusServiceUnavailable)
+		fmt.Fprintln(w, "not ready:", reason(err))
+	default:
+		fmt.Fprintln(w, "degraded:", reason(err))
+	}
 }
 
-// notReady says why no requests should come here; "" when they may.
-func (a *App) notReady(ctx context.Context) string {
-	if a.readiness.draining.Load() {
-		return "going down"
+// reason is what a probe is told; the log has the rest.
+func reason(err error) string {
+	if f := fault.As(err); f.Code != fault.Internal {
+		return f.Message
 	}
+	return "the store cannot be written to"
+}
+
+// checkStore tries whether the store can be written to, once a second at most.
+func (a *App) checkStore(ctx context.Context) error {
 	r := &a.readiness
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.asked.IsZero() && time.Since(r.asked) < readyFor {
-		return r.reason
+		return r.store
 	}
-	ctx, cancel := context.WithTimeout(ctx, readyWithin)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readyWithin)
 	defer cancel()
-	_, err := a.Store.Keys(ctx) // the smallest table
-	was := r.reason
-	r.asked, r.reason = time.Now(), ""
-	if err != nil {
-		r.reason = "the store cannot be read"
-	}
+	was := r.store
+	r.store = a.Store.Writable(ctx)
+	r.asked = time.Now()
+	a.Records.Settle(r.store)
 	switch {
-	case was == "" && err != nil:
-		a.log.Error("not ready: the store cannot be read", "error", err)
-	case was != "" && err == nil:
-		a.log.Info("ready again")
+	case was == nil && r.store != nil:
+		a.log.Error("the store cannot be written to", "error", fault.As(r.store))
+	case was != nil && r.store == nil:
+		a.log.Info("the store can be written to again")
 	}
-	return r.reason
+	return r.store
 }

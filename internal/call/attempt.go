@@ -96,6 +96,9 @@ func (c *Caller) once(ctx context.Context, t target, req *Request) (sent, error)
 		return s, err
 	}
 	s.fitted = fitted
+	if c.log.Refuses() != nil && !t.entry.ReadOnly() {
+		return s, ErrUnrecordable
+	}
 	if t.entry.Own {
 		s.out.Raw, err = c.opts.Own[t.entry.Shown](ctx, req, fitted.Args)
 		return s, err

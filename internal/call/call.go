@@ -15,7 +15,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"log/slog"
 	"maps"
 	"sync"
@@ -48,6 +47,7 @@ type Sender interface {
 type Recorder interface {
 	NewID() string
 	Add(ctx context.Context, c store.Call) error
+	Refuses() error // why no call that changes something should be made now; nil: it may be
 }
 
 // Caller makes calls.
@@ -186,7 +186,7 @@ func (r *Result) Release() { r.out.Release() }
 // *mcp.Error is the server's own.
 func (c *Caller) Do(ctx context.Context, req Request) (res *Result, err error) {
 	rec := c.begin(&req)
-	defer func() { err = errors.Join(err, rec.end(ctx, res, err)) }()
+	defer func() { err = rec.end(ctx, res, err) }()
 
 	t, err := c.resolve(ctx, &req) // which tool, and may this caller use it
 	if err != nil {
@@ -216,9 +216,7 @@ func (c *Caller) Do(ctx context.Context, req Request) (res *Result, err error) {
 	if err := c.checkOutput(ctx, s.target, rec, res.Raw); err != nil {
 		return nil, err
 	}
-	if res.Raw, err = c.project(ctx, s, &req, rec); err != nil {
-		return nil, err
-	}
+	res.Raw = c.project(ctx, s, &req, rec)
 	res.Ref, res.Rule = rec.call.Ref, rec.call.Rule
 	return res, nil
 }

@@ -36,7 +36,7 @@ type fetching struct {
 // call again.
 func (c *Caller) fetch(ctx context.Context, req *Request, args json.RawMessage) (json.RawMessage, error) {
 	var f fetching
-	if err := json.Unmarshal(args, &f); err != nil {
+	if err := rawjson.Decode(args, &f); err != nil {
 		return nil, fault.New(fault.BadArguments, "the arguments do not fit: %w", err)
 	}
 	view, err := c.tools.View(req.Profile)

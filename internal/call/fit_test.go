@@ -65,7 +65,7 @@ func newBench(t *testing.T) *bench {
 	b.caller = New(cat, fakeSender{func(_ context.Context, c upstream.Call) (upstream.Outcome, error) {
 		b.sent = append(b.sent, c)
 		return upstream.Outcome{Raw: json.RawMessage(b.answer)}, b.failures[c.Tool]
-	}}, fakeRecorder{func(_ context.Context, c store.Call) error { b.record = c; return nil }}, nil)
+	}}, fakeRecorder{add: func(_ context.Context, c store.Call) error { b.record = c; return nil }}, nil)
 	return b
 }
 

@@ -25,12 +25,12 @@ type Results interface {
 }
 
 // project cuts a result to what its reader needs. What is left out is kept first: when that
-// does not work, the call has not worked either.
-func (c *Caller) project(ctx context.Context, s sent, req *Request, rec *recording) (json.RawMessage, error) {
+// does not work, nothing is left out.
+func (c *Caller) project(ctx context.Context, s sent, req *Request, rec *recording) json.RawMessage {
 	full := s.out.Raw
 	res := &s.view.Results
 	if s.entry.Own || req.Whole {
-		return full, nil
+		return full
 	}
 	shown, how, choice := []byte(full), project.How{}, project.Choice{}
 	if req.Reader == Model {
@@ -47,7 +47,7 @@ func (c *Caller) project(ctx context.Context, s sent, req *Request, rec *recordi
 		c.counts.shadowed(choice.Shadow, shown, cut)
 	}
 	if how == (project.How{}) {
-		return shown, c.keepWhere(ctx, s, rec, tooLong(shown, req))
+		return c.keepWhere(ctx, s, rec, shown, tooLong(shown, req))
 	}
 	cut := project.Plan(ctx, shown, how)
 	defer cut.Release()
@@ -59,12 +59,20 @@ func (c *Caller) project(ctx context.Context, s sent, req *Request, rec *recordi
 	}
 	if !cut.Leaves() || res.Keep == "none" {
 		out := cut.Apply("")
-		return out, c.keepWhere(ctx, s, rec, tooLong(out, req))
+		return c.keepWhere(ctx, s, rec, out, tooLong(out, req))
 	}
 	if err := c.keep(ctx, s, rec); err != nil {
-		return nil, err
+		rec.call.Rule = ""
+		return c.unkept(rec, shown, err)
 	}
-	return cut.Apply(rec.call.Ref), nil
+	return cut.Apply(rec.call.Ref)
+}
+
+// unkept is what is sent of a result that the store did not take.
+func (c *Caller) unkept(rec *recording, shown json.RawMessage, err error) json.RawMessage {
+	c.opts.Logger.Error("a result could not be kept; it is given whole", "call", rec.call.ID, "tool", rec.call.Tool, "error", fault.As(err))
+	rec.note("the result could not be kept")
+	return withNote(shown, notKept)
 }
 
 // howFor is what a result is to be cut to: by the rule for the call, or by the profile.
@@ -106,12 +114,15 @@ func tooLong(out []byte, req *Request) bool {
 }
 
 // keepWhere keeps a result of which nothing was left out here: where all are kept, or where
-// its reader will leave something out.
-func (c *Caller) keepWhere(ctx context.Context, s sent, rec *recording, needed bool) error {
+// its reader will leave something out. It returns what is sent.
+func (c *Caller) keepWhere(ctx context.Context, s sent, rec *recording, out json.RawMessage, needed bool) json.RawMessage {
 	if keep := s.view.Results.Keep; keep != "all" && (!needed || keep == "none") {
-		return nil
+		return out
 	}
-	return c.keep(ctx, s, rec)
+	if err := c.keep(ctx, s, rec); err != nil {
+		return c.unkept(rec, out, err)
+	}
+	return out
 }
 
 // keep stores the full result and notes where it is.

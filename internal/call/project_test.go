@@ -114,20 +114,6 @@ func (keeper) Result(context.Context, string, string) (store.Result, error) {
 	return store.Result{}, errors.New("not asked here")
 }
 
-func TestACallFailsWhenItsResultCannotBeKept(t *testing.T) {
-	full := errors.New("disk full")
-	w := newWorld(t, keepIDs, &Options{Results: keeper{func(store.Result) error { return full }}})
-	if res, err := w.do("ann", "cloud__env", `{}`); !errors.Is(err, full) || res != nil {
-		t.Errorf("%v, %v", res, err)
-	}
-	if rec := w.records[0]; rec.Outcome != "error" || rec.Ref != "" {
-		t.Errorf("%+v", rec)
-	}
-	if _, err := w.do("ann", "cloud__own", `{}`); err != nil {
-		t.Errorf("a call of which nothing is left out: %v", err)
-	}
-}
-
 func TestATakenRefIsReplaced(t *testing.T) {
 	tries := 0
 	w := newWorld(t, keepIDs, &Options{Results: keeper{func(store.Result) error {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/toolfit/toolfit/internal/rawjson"
 	"github.com/toolfit/toolfit/internal/store"
 	"github.com/toolfit/toolfit/internal/tokens"
+	"github.com/toolfit/toolfit/internal/upstream"
 )
 
 // recording is the record of a call while it runs.
@@ -74,9 +74,23 @@ const (
 // maxReason bounds what is kept of the text in which a tool says why it did not work.
 const maxReason = 1000
 
-// end completes the record and keeps it. In durable mode its error fails the call: what
-// is acknowledged is recorded.
+// end completes the record and keeps it. When that does not work, the answer says so: the
+// tool has run, and its result is given all the same.
 func (r *recording) end(ctx context.Context, res *Result, err error) error {
+	addErr := r.add(ctx, res, err)
+	switch {
+	case addErr == nil:
+		return err
+	case err != nil || res.Kind() != upstream.Complete:
+		return errors.Join(err, addErr)
+	}
+	r.caller.opts.Logger.Error("a call has run and is not on record", "call", r.call.ID, "tool", r.call.Tool, "error", fault.As(addErr))
+	res.Raw = Unrecorded(res.Raw)
+	return nil
+}
+
+// add completes the record and keeps it.
+func (r *recording) add(ctx context.Context, res *Result, err error) error {
 	c := &r.call
 	c.Duration = r.caller.opts.Now().Sub(c.At)
 	c.Outcome, c.Level = outcomeOK, "info"
@@ -109,10 +123,7 @@ func (r *recording) end(ctx context.Context, res *Result, err error) error {
 		r.caller.follow(ctx, r)
 	}
 	r.caller.counts.ended(c, r.fetch)
-	if addErr := r.caller.log.Add(context.WithoutCancel(ctx), *c); addErr != nil {
-		return fmt.Errorf("record call %s: %w", c.ID, addErr)
-	}
-	return nil
+	return r.caller.log.Add(context.WithoutCancel(ctx), *c)
 }
 
 // estimate is about how many tokens a text costs: sums over many calls need no more.

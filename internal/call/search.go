@@ -149,7 +149,7 @@ func tell(e *catalog.Entry, detail Detail, room *int) string {
 // findTools is the tool find_tools.
 func (c *Caller) findTools(ctx context.Context, req *Request, args json.RawMessage) (json.RawMessage, error) {
 	var q Query
-	if err := json.Unmarshal(args, &q); err != nil {
+	if err := rawjson.Decode(args, &q); err != nil {
 		return nil, fault.New(fault.BadArguments, "the arguments do not fit: %w", err)
 	}
 	found, err := c.Search(ctx, req.Principal, req.Profile, q)

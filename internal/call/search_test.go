@@ -98,7 +98,7 @@ func newHall(t testing.TB, uses *memory) *hall {
 		h.sent = append(h.sent, c)
 		return upstream.Outcome{Raw: json.RawMessage(h.answer)}, nil
 	}}
-	recorder := fakeRecorder{func(_ context.Context, c store.Call) error { h.records = append(h.records, c); return nil }}
+	recorder := fakeRecorder{add: func(_ context.Context, c store.Call) error { h.records = append(h.records, c); return nil }}
 	h.caller = New(cat, sender, recorder, &Options{Uses: uses, Now: func() time.Time { return h.now }})
 	return h
 }
@@ -393,7 +393,7 @@ func TestSearchesAndCallsSideBySide(t *testing.T) {
 	sender := fakeSender{func(context.Context, upstream.Call) (upstream.Outcome, error) {
 		return upstream.Outcome{Raw: json.RawMessage(`{}`)}, nil
 	}}
-	h.caller = New(h.caller.tools, sender, fakeRecorder{func(context.Context, store.Call) error { return nil }}, &Options{Uses: uses})
+	h.caller = New(h.caller.tools, sender, fakeRecorder{add: func(context.Context, store.Call) error { return nil }}, &Options{Uses: uses})
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {

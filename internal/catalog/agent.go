@@ -39,6 +39,11 @@ func (e *Entry) UsedBy(a *config.Agent) bool {
 	return len(a.Available) == 0 || !e.Own && slices.ContainsFunc(a.Available, e.MeantBy)
 }
 
+// ReadOnly tells whether the tool says of itself that it changes nothing.
+func (e *Entry) ReadOnly() bool {
+	return string(rawjson.Get(e.Definition.Raw, "annotations", "readOnlyHint")) == "true"
+}
+
 // Acts tells whether the tool says of itself that it changes something, so that the order of
 // its calls counts.
 func (e *Entry) Acts() bool {

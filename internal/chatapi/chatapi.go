@@ -140,8 +140,8 @@ func (a *API) explain(r *http.Request, err error) *failure {
 		return known
 	}
 	f := fault.As(err)
-	if f.Code == fault.Internal && r.Context().Err() == nil {
-		a.Logger.Error("chat not answered", "path", r.URL.Path, "error", err)
+	if f.Hides() && r.Context().Err() == nil {
+		a.Logger.Error("chat not answered", "path", r.URL.Path, "error", f)
 	}
 	out := &failure{Message: f.Error(), Type: "server_error", Code: string(f.Code), status: f.Code.Status()}
 	switch {

@@ -235,7 +235,7 @@ func (s *stream) raw(text []byte) error {
 		control.Flush() // likewise
 	}
 	if s.err != nil {
-		s.err = fault.New(fault.Canceled, "the caller has left: %w", s.err)
+		s.err = fault.New(fault.Canceled, "the caller has left")
 	}
 	return s.err
 }

@@ -25,8 +25,8 @@ func TestWhatIsWrongIsSaidInTheCallersWords(t *testing.T) {
 		`{"model":"a","messages":[],"stream":"yes"}`:                 "in stream: want true or false, got a string",
 		`{"model":"a","store":false,"metadata":{"session":"ses_1"}}`: "store must not be false with metadata.session",
 		`{"model":5}`:  "in model: want a string, got a number",
-		`{"model":"a"`: "it is no JSON: unexpected end",
-		``:             "it is no JSON: unexpected end",
+		`{"model":"a"`: "the JSON ends too early",
+		``:             "the JSON ends too early",
 	} {
 		if _, err := parse([]byte(body)); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "agent.") {
 			t.Errorf("%s: %v", body, err)

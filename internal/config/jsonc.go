@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
 // readJSON reads text into a tree. Comments and trailing commas are fine, as in VS Code.
@@ -21,7 +23,7 @@ func readJSON(src string) (*node, problems) {
 		if errors.As(err, &syntax) {
 			line = lineAt(src, int(syntax.Offset)-1)
 		}
-		return nil, problems{{line: line, text: "is not JSON: " + oneLine(err.Error())}}
+		return nil, problems{{line: line, text: rawjson.InWords(err).Error()}}
 	}
 	r := &jsonReader{src: plain, dec: json.NewDecoder(strings.NewReader(plain)), line: 1}
 	r.dec.UseNumber()
@@ -102,7 +104,7 @@ func (r *jsonReader) next() (tok json.Token, at int, err error) {
 func (r *jsonReader) value(depth int) (*node, error) {
 	tok, at, err := r.next()
 	if err != nil {
-		return nil, fmt.Errorf("is not JSON: %w", err)
+		return nil, rawjson.InWords(err)
 	}
 	n := &node{line: r.line, at: at}
 	switch tok := tok.(type) {
@@ -143,7 +145,7 @@ func (r *jsonReader) fill(n *node, open json.Delim, depth int) error {
 		}
 		tok, at, err := r.next()
 		if err != nil {
-			return fmt.Errorf("is not JSON: %w", err)
+			return rawjson.InWords(err)
 		}
 		key, _ := tok.(string)
 		e := entry{key: key, line: r.line, at: at}
@@ -153,7 +155,7 @@ func (r *jsonReader) fill(n *node, open json.Delim, depth int) error {
 		n.entries = append(n.entries, e)
 	}
 	if _, _, err := r.next(); err != nil && err != io.EOF {
-		return fmt.Errorf("is not JSON: %w", err)
+		return rawjson.InWords(err)
 	}
 	return nil
 }

@@ -112,8 +112,8 @@ func (c *Console) write(w http.ResponseWriter, v *visit, status int, page, block
 // middle of a page it goes to the place for notices.
 func (c *Console) showFault(w http.ResponseWriter, v *visit, err error) {
 	f := fault.As(err)
-	if f.Code == fault.Internal && v.Context().Err() == nil {
-		c.Logger.Error("page not served", "method", v.Method, "path", v.URL.Path, "error", err)
+	if f.Hides() && v.Context().Err() == nil {
+		c.Logger.Error("page not served", "method", v.Method, "path", v.URL.Path, "error", f)
 	}
 	if v.Header.Get("HX-Request") != "" {
 		w.Header().Set("HX-Retarget", "#notice")

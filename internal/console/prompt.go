@@ -97,8 +97,8 @@ func (c *Console) writePrompt(v *visit) (t promptText) {
 	p, err := c.promptOf(v)
 	if err != nil {
 		t.Fault = fault.As(err)
-		if t.Fault.Code == fault.Internal {
-			c.Logger.Error("prompt not written", "error", err)
+		if t.Fault.Hides() {
+			c.Logger.Error("prompt not written", "error", t.Fault)
 		}
 		return t
 	}

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 )
 
 // Code says by program what went wrong. Codes are append-only.
@@ -43,6 +44,7 @@ type Error struct {
 	Hint    string          `json:"hint,omitempty"`    // what to do about it
 	Details json.RawMessage `json:"details,omitempty"` // machine-readable, by code
 	cause   error
+	hides   bool // the cause is for the log alone
 	unsent  bool
 }
 
@@ -57,6 +59,25 @@ func (e *Error) WithHint(format string, args ...any) *Error {
 	c := *e
 	c.Hint = fmt.Sprintf(format, args...)
 	return &c
+}
+
+// Because returns a copy of e with a cause that the log shows and the caller does not see.
+func (e *Error) Because(cause error) *Error {
+	c := *e
+	c.cause, c.hides = cause, true
+	return &c
+}
+
+// Hides tells whether there is a cause that only the log may show. Whoever answers with e
+// logs it.
+func (e *Error) Hides() bool { return e.hides }
+
+// LogValue is e with the cause that callers do not see.
+func (e *Error) LogValue() slog.Value {
+	if !e.hides {
+		return slog.StringValue(e.Error())
+	}
+	return slog.StringValue(e.Error() + ": " + e.cause.Error())
 }
 
 // Unsent returns a copy of e that says: what was asked for never reached its server, which
@@ -103,7 +124,7 @@ func As(err error) *Error {
 	if errors.As(err, &f) {
 		return f
 	}
-	return &Error{Code: Internal, Message: "internal error", cause: err}
+	return (&Error{Code: Internal, Message: "internal error"}).Because(err)
 }
 
 // Is tells whether err carries the code.

@@ -65,7 +65,7 @@ func TestARepairOfANameDoesNotReachAHiddenProperty(t *testing.T) {
 	}
 	tool := compiled(t, schema, &Options{Override: v})
 	for _, args := range []string{`{"mode":"admin","pasword":"x"}`, `{"mode":"admin","PASSWORD":"x"}`, `{"mode":"admin","password":"x"}`} {
-		if res, err := tool.Fit([]byte(args)); err == nil {
+		if res, err := tool.Fit(t.Context(), []byte(args)); err == nil {
 			t.Errorf("%s became %s", args, res.Args)
 		}
 	}
@@ -84,7 +84,7 @@ func FuzzRestrictions(f *testing.F) {
 	}
 	tool := compiled(f, openMachine, &Options{Override: v})
 	f.Fuzz(func(t *testing.T, args string) {
-		res, err := tool.Fit([]byte(args))
+		res, err := tool.Fit(t.Context(), []byte(args))
 		if err != nil || len(res.Args) == 0 {
 			return
 		}

@@ -143,16 +143,13 @@ func follow(r *http.Request, via []*http.Request) error {
 // explain says why a request got no answer. The address is left out: a key may stand in it.
 func explain(ctx context.Context, who string, err error) error {
 	var f *fault.Error
-	var u *url.Error
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.As(err, &f):
 		return fault.New(f.Code, "%s: %s", who, f.Message).WithHint("%s", f.Hint)
-	case errors.As(err, &u):
-		err = u.Err
 	}
-	down := fault.New(fault.UpstreamDown, "%s cannot be reached: %w", who, err)
+	down := fault.New(fault.UpstreamDown, "%s cannot be reached: %w", who, fault.Plain(err))
 	var dial *net.OpError
 	if errors.As(err, &dial) && dial.Op == "dial" {
 		down = down.Unsent() // there was no connection to act on

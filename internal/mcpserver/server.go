@@ -14,6 +14,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -64,6 +65,7 @@ type Options struct {
 	Park    time.Duration    // how long a call waits for the answers of a modern client; 0: 5 minutes
 	Key     []byte           // seals what modern clients are to bring back; the same for all replicas; nil: a new one
 	Now     func() time.Time // nil: time.Now
+	Logger  *slog.Logger     // nil: discard
 	// May is the decision which tools an agent of a profile may use; nil: there are no agents.
 	May func(profile, agent string) (func(*catalog.Entry) bool, error)
 }
@@ -87,6 +89,9 @@ func New(tools Catalog, calls Caller, servers *upstream.Pool, opts *Options) *Se
 	}
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now
+	}
+	if s.opts.Logger == nil {
+		s.opts.Logger = slog.New(slog.DiscardHandler)
 	}
 	s.seal, s.parked.replica = newSeal(s.opts.Key, s.opts.Now), rand.Text()
 	s.self = mcp.Info{Name: "toolfit", Title: "toolfit", Version: s.opts.Version}.Implementation()
@@ -261,6 +266,9 @@ func (v *visitor) call(ctx context.Context, req *mcp.Request) (answer, error) {
 	}
 	var f *fault.Error
 	if errors.As(err, &f) {
+		if f.Hides() {
+			v.server.opts.Logger.Error("call not made", "tool", params.Tool, "error", f)
+		}
 		return answer{raw: v.refusal(params.Tool, f)}, nil
 	}
 	return answer{}, err

@@ -9,12 +9,20 @@ import (
 	"strings"
 )
 
+// Decode is json.Unmarshal for what a caller sent: its errors are those of InWords.
+func Decode(data []byte, into any) error {
+	if err := json.Unmarshal(data, into); err != nil {
+		return InWords(err)
+	}
+	return nil
+}
+
 // InWords says what is wrong with a text that encoding/json could not decode, for one who does
 // not know our types.
 func InWords(err error) error {
 	var other *json.UnmarshalTypeError
 	if errors.As(err, &other) {
-		wrong := fmt.Errorf("want %s, got %s", typeInWords(other.Type), withArticle(other.Value))
+		wrong := fmt.Errorf("want %s, got %.100s", typeInWords(other.Type), withArticle(other.Value))
 		if other.Field != "" { // in a list it may be any element
 			wrong = fmt.Errorf("in %s: %w", other.Field, wrong)
 		}
@@ -23,10 +31,25 @@ func InWords(err error) error {
 	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
 		return fmt.Errorf("there is no member %.100s", name)
 	}
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+	var syntax *json.SyntaxError
+	wrong := errors.As(err, &syntax)
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), wrong && syntax.Error() == "unexpected end of JSON input":
 		return errors.New("the JSON ends too early")
+	case wrong:
+		return fmt.Errorf("it is no JSON: %s at byte %d", unexpected(syntax.Error()), syntax.Offset)
 	}
-	return fmt.Errorf("it is no JSON: %w", err)
+	return errors.New("it is no JSON that is understood here")
+}
+
+// unexpected is the character that encoding/json stopped at.
+func unexpected(message string) string {
+	_, quoted, _ := strings.Cut(message, "invalid character '")
+	char, _, ok := strings.Cut(quoted, "' ")
+	if !ok {
+		return "something unexpected"
+	}
+	return "unexpected '" + char + "'"
 }
 
 func typeInWords(t reflect.Type) string {
@@ -41,6 +64,8 @@ func typeInWords(t reflect.Type) string {
 		return "an object"
 	case reflect.Pointer:
 		return typeInWords(t.Elem())
+	case reflect.Int, reflect.Int64, reflect.Int32:
+		return "a whole number in plain digits"
 	}
 	return "a number"
 }

@@ -165,8 +165,10 @@ func (s *Service) fail(w http.ResponseWriter, r *http.Request, err error) {
 	switch p.status {
 	case http.StatusUnauthorized:
 		w.Header().Set("WWW-Authenticate", `Bearer realm="toolfit"`)
-	case http.StatusInternalServerError:
-		s.Logger.Error("request not served", "method", r.Method, "path", r.URL.Path, "error", err)
+	case http.StatusInternalServerError, http.StatusServiceUnavailable:
+		if f := fault.As(err); f.Hides() {
+			s.Logger.Error("request not served", "method", r.Method, "path", r.URL.Path, "error", f)
+		}
 	case http.StatusBadGateway:
 		s.Logger.Warn("a service did not answer as it should", "path", r.URL.Path, "error", err)
 	}

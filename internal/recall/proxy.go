@@ -25,6 +25,7 @@ import (
 type Recorder interface {
 	NewID() string
 	Add(ctx context.Context, c store.Call) error
+	Refuses() error // why no call that changes something should be made now; nil: it may be
 }
 
 // proxy calls a tool of an MCP server with the flat arguments of the body.
@@ -94,7 +95,11 @@ func (s *Service) callRemote(ctx context.Context, who caller, t target, args raw
 		At: s.Now(), Principal: who.ID, Profile: who.profile, Server: tool.ServerID(t.server), Upstream: t.name,
 		Tool: tool.Canonical(tool.ServerID(t.server), t.name), BytesIn: int64(len(args)),
 	}
-	defer func() { s.record(ctx, rec, args, out, err) }()
+	defer func() {
+		if !s.record(ctx, rec, args, out, err) && err == nil {
+			out = call.Unrecorded(out)
+		}
+	}()
 	if fitter := s.remote.fitter(t, who.account); fitter != nil {
 		var fitted fit.Result
 		fitted, err = fitter.Fit(ctx, args)
@@ -106,13 +111,16 @@ func (s *Service) callRemote(ctx context.Context, who caller, t target, args raw
 			rec.Repairs = string(list)
 		}
 	}
+	if s.Log != nil && s.Log.Refuses() != nil { // it is not known which tools only read
+		return nil, call.ErrUnrecordable
+	}
 	return s.remote.call(ctx, t.server, t.name, args, who.account)
 }
 
 // record keeps what became of a call. The caller has its answer whether that works or not.
-func (s *Service) record(ctx context.Context, rec store.Call, args, out raw, err error) {
+func (s *Service) record(ctx context.Context, rec store.Call, args, out raw, err error) bool {
 	if s.Log == nil {
-		return
+		return true
 	}
 	rec.ID, rec.Outcome, rec.Level = s.Log.NewID(), "ok", "info"
 	if rec.Repairs != "" {
@@ -137,8 +145,10 @@ func (s *Service) record(ctx context.Context, rec store.Call, args, out raw, err
 	inner, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	if err := s.Log.Add(inner, rec); err != nil {
-		s.Logger.Error("call not recorded", "tool", rec.Tool, "error", err)
+		s.Logger.Error("call not recorded", "tool", rec.Tool, "error", fault.As(err))
+		return false
 	}
+	return true
 }
 
 // estimate is about how many tokens a text costs, as in the records of all other calls.

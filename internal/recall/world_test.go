@@ -220,7 +220,8 @@ func (s sender) Call(_ context.Context, c upstream.Call) (upstream.Outcome, erro
 
 type recorder struct{ w *world }
 
-func (recorder) NewID() string { return "c_1" }
+func (recorder) NewID() string  { return "c_1" }
+func (recorder) Refuses() error { return nil }
 func (r recorder) Add(_ context.Context, c store.Call) error {
 	r.w.mu.Lock()
 	defer r.w.mu.Unlock()

@@ -76,6 +76,7 @@ type Log struct {
 	lost    error         // what the writer could not write; read after done
 
 	dropped atomic.Int64
+	down    atomic.Pointer[error] // durable: why the last record could not be committed; nil when it was
 }
 
 // group is what is written at once.
@@ -175,6 +176,33 @@ func (l *Log) Flush(ctx context.Context) {
 
 // Dropped tells how many records were dropped because the sink was out for too long.
 func (l *Log) Dropped() int64 { return l.dropped.Load() }
+
+// Refuses says why no call that changes something should be made now: its record could not be
+// committed. It is nil while records are, and always unless the Log is durable.
+func (l *Log) Refuses() error {
+	if err := l.down.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// Settle notes whether the sink takes records, as whoever tried it found: nil that it does.
+func (l *Log) Settle(err error) {
+	if !l.opts.Durable {
+		return
+	}
+	was := l.down.Load()
+	switch {
+	case err != nil:
+		l.down.Store(&err)
+		if was == nil {
+			l.opts.Logger.Error("call records cannot be committed; calls that change something are refused", "error", err)
+		}
+	case was != nil:
+		l.down.Store(nil)
+		l.opts.Logger.Warn("call records are committed again")
+	}
+}
 
 // NewID makes a call's id. Ids sort as text by the time they were made; those of one
 // Log strictly so.

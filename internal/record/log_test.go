@@ -229,13 +229,41 @@ func TestDurableAddReturnsTheSinksError(t *testing.T) {
 	if err := l.Add(t.Context(), store.Call{ID: "1"}); !errors.Is(err, down) {
 		t.Fatalf("got %v", err)
 	}
+	if err := l.Refuses(); !errors.Is(err, down) {
+		t.Errorf("while the sink is down, calls are refused for %v", err)
+	}
+	l.Add(t.Context(), store.Call{ID: "again"})
 	s.fail(nil)
 	add(t, l, 2, 2)
+	if err := l.Refuses(); err != nil {
+		t.Errorf("after a commit, calls are refused for %v", err)
+	}
+	l.Settle(down)
+	if err := l.Refuses(); !errors.Is(err, down) {
+		t.Errorf("after a probe found it down, calls are refused for %v", err)
+	}
+	l.Settle(nil)
+	if err := l.Refuses(); err != nil {
+		t.Errorf("after a probe found it up, calls are refused for %v", err)
+	}
 	closeLog(t, l)
 	ids, _ := s.got()
 	expect(t, "written", ids, "2")
 	expect(t, "shown", joined(l.Last(9)), "2")
-	expect(t, "logged", logged.Len(), 0)
+	expect(t, "said when it fails and when it works again", strings.Count(logged.String(), "\n"), 4)
+}
+
+func TestOnlyADurableLogRefusesCalls(t *testing.T) {
+	s := &sink{err: errors.New("disk gone")}
+	l := record.New(s, nil)
+	add(t, l, 1, 1)
+	l.Flush(t.Context())
+	l.Settle(s.err)
+	if err := l.Refuses(); err != nil {
+		t.Errorf("refused for %v", err)
+	}
+	s.fail(nil)
+	closeLog(t, l)
 }
 
 func TestDurableAddOfACanceledCallIsStillWritten(t *testing.T) {

@@ -157,7 +157,7 @@ func checkURL(u *url.URL) error {
 		return fault.New(fault.BadRequest, "the path holds characters that no name has")
 	}
 	if _, err := url.ParseQuery(u.RawQuery); err != nil {
-		return fault.New(fault.BadRequest, "the query string cannot be read: %w", err)
+		return fault.New(fault.BadRequest, "the query string cannot be read").WithHint("write odd characters as %%XX, and & between parameters")
 	}
 	return nil
 }
@@ -185,8 +185,8 @@ func (a *API) known(r *http.Request, err error) *fault.Error {
 	switch {
 	case f.Code == fault.Internal && r.Context().Err() != nil:
 		f = fault.New(fault.Canceled, "the caller has left")
-	case f.Code == fault.Internal:
-		a.Logger.Error("request not served", "method", r.Method, "path", r.URL.Path, "error", err)
+	case f.Hides():
+		a.Logger.Error("request not served", "method", r.Method, "path", r.URL.Path, "error", f)
 	}
 	return f
 }

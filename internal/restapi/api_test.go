@@ -50,7 +50,13 @@ func newGateway(t testing.TB) *gateway {
 // newGatewayWith is newGateway with more lines in its configuration.
 func newGatewayWith(t testing.TB, more string) *gateway {
 	t.Helper()
-	cfg, err := config.Parse(filepath.Join(t.TempDir(), "toolfit.yaml"), []byte(configText+more), nil)
+	return newGatewayFrom(t, configText+more)
+}
+
+// newGatewayFrom is newGateway with another configuration.
+func newGatewayFrom(t testing.TB, text string) *gateway {
+	t.Helper()
+	cfg, err := config.Parse(filepath.Join(t.TempDir(), "toolfit.yaml"), []byte(text), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,12 +12,12 @@ func TestWrongBodiesAreToldInWordsOfTheirOwn(t *testing.T) {
 		`{"list": ["a", true]}`:     "in list: want a string, got true or false",
 		`{"on": "yes"}`:             "in on: want true or false, got a string",
 		`{"inner": []}`:             "in inner: want an object, got a list",
-		`{"inner": {"times": 1.5}}`: "in inner.times: want a number, got 1.5",
+		`{"inner": {"times": 1.5}}`: "in inner.times: want a whole number in plain digits, got 1.5",
 		`[]`:                        "want an object, got a list",
 		`{"nmae": "x"}`:             `there is no member "nmae"`,
 		`{"name": "x"`:              "the JSON ends too early",
 		``:                          "the JSON ends too early",
-		`{name: 1}`:                 "it is no JSON: invalid character 'n' looking for beginning of object key string",
+		`{name: 1}`:                 "it is no JSON: unexpected 'n' at byte 2",
 		`{} {}`:                     "something follows the object",
 	} {
 		var into struct {

@@ -43,7 +43,7 @@ func (a *API) events(w http.ResponseWriter, r *http.Request, who access.Principa
 		for _, name := range []string{"Connection", "Upgrade"} {
 			w.Header().Del(name)
 		}
-		a.fail(w, r, fault.New(fault.BadRequest, "this is a WebSocket, and the request does not open one: %w", err))
+		a.fail(w, r, fault.New(fault.BadRequest, "this is a WebSocket, and the request does not open one").WithHint("send Connection: Upgrade, Upgrade: websocket and what belongs to them"))
 		return
 	}
 	defer conn.CloseNow()

@@ -85,7 +85,7 @@ func TestMetricsTellOfServersAndRequests(t *testing.T) {
 	}
 }
 
-func TestReadyOnlyWhileTheStoreCanBeRead(t *testing.T) {
+func TestReadySaysWhenTheStoreCannotBeWrittenTo(t *testing.T) {
 	g := newGateway(t)
 	probe := func(path string) string {
 		status, body := g.ask(t, "", "GET", path, "")
@@ -95,7 +95,7 @@ func TestReadyOnlyWhileTheStoreCanBeRead(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	g.app.Store.Close()
-	wait(t, "the probe says so", func() bool { return probe("/readyz") == "503 not ready: the store cannot be read" })
+	wait(t, "the probe says so", func() bool { return probe("/readyz") == "200 degraded: the store cannot be written to" })
 	if got := probe("/healthz"); got != "200 ok" {
 		t.Errorf("got %s", got)
 	}

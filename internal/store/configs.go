@@ -29,7 +29,7 @@ func (s *Store) SaveServerConfig(ctx context.Context, id tool.ServerID, config [
 	}
 	const upsert = `INSERT INTO server_configs (id, config, created_at, updated_at) VALUES ($1, $2, $3, $3)
 		ON CONFLICT (id) DO UPDATE SET config = excluded.config, updated_at = excluded.updated_at`
-	_, err := s.write.ExecContext(ctx, upsert, string(id), s.opts.SecretKey.seal(configRow(id), config), micros(s.opts.Now()))
+	_, err := s.exec(ctx, upsert, string(id), s.opts.SecretKey.seal(configRow(id), config), micros(s.opts.Now()))
 	return s.explain("save configuration of "+string(id), err)
 }
 
@@ -67,7 +67,7 @@ func (s *Store) DeleteServerConfig(ctx context.Context, id tool.ServerID) error 
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
 	op := "delete configuration of " + string(id)
-	res, err := s.write.ExecContext(ctx, "DELETE FROM server_configs WHERE id = $1", string(id))
+	res, err := s.exec(ctx, "DELETE FROM server_configs WHERE id = $1", string(id))
 	if err != nil {
 		return s.explain(op, err)
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"time"
+
+	"github.com/toolfit/toolfit/internal/fault"
 )
 
 // dialect is all that differs between the databases; every other statement is the same
@@ -27,8 +29,9 @@ type dialect struct {
 	timeout time.Duration
 	// appendCalls stores a batch, all of it or nothing.
 	appendCalls func(s *Store, ctx context.Context, calls []Call) error
-	// explain returns the fault for what a user can mend, nil for the rest.
-	explain func(name string, err error) error
+	// explain returns the fault for what a user can mend, nil for the rest. Its sentence is
+	// about "the store", and holds nothing of the error.
+	explain func(err error) *fault.Error
 }
 
 // by says which index a query uses, where that can be said; "" for none in particular.

@@ -89,6 +89,9 @@ func (s *Store) saveDocument(ctx context.Context, table string, d Document) (Doc
 	if errors.Is(err, sql.ErrNoRows) {
 		return Document{}, fault.New(fault.Conflict, "%q was changed or deleted meanwhile", d.ID).WithHint("read it again, then change it")
 	}
+	if err == nil {
+		err = s.intact()
+	}
 	d.CreatedAt, d.UpdatedAt = fromMicros(created), fromMicros(now)
 	return d, s.explain("save "+d.ID+" to "+table, err)
 }

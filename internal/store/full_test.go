@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/testparts"
 )
 
 func fullCall(i int) Call {
@@ -93,26 +93,8 @@ func TestFullFileIsSaidSoLosesNothingAndGoesOnWithSpace(t *testing.T) {
 	}
 }
 
-// tinyDisk mounts a file system of two megabytes.
-func tinyDisk(t *testing.T) string {
-	t.Helper()
-	dir := t.TempDir()
-	if os.Geteuid() != 0 {
-		t.Skip("needs root to mount a small file system")
-	}
-	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", dir).CombinedOutput(); err != nil {
-		t.Skipf("needs the right to mount a small file system: %v: %s", err, out)
-	}
-	t.Cleanup(func() {
-		if out, err := exec.Command("umount", dir).CombinedOutput(); err != nil {
-			t.Errorf("umount: %v: %s", err, out)
-		}
-	})
-	return dir
-}
-
 func TestFullDiskIsSaidSoLosesNothingAndGoesOnWithSpace(t *testing.T) {
-	dir := tinyDisk(t)
+	dir := testparts.SmallDisk(t, 2048).Dir
 	ballast := filepath.Join(dir, "ballast")
 	if err := os.WriteFile(ballast, make([]byte, 500_000), 0o600); err != nil {
 		t.Fatal(err)

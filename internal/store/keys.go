@@ -24,7 +24,7 @@ func (s *Store) CreateKey(ctx context.Context, k Key) error {
 	defer cancel()
 	const insert = `INSERT INTO keys (id, name, profile, role, hash, created_at) VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT DO NOTHING`
-	res, err := s.write.ExecContext(ctx, insert, k.ID, k.Name, k.Profile, k.Role, k.Hash, micros(k.CreatedAt))
+	res, err := s.exec(ctx, insert, k.ID, k.Name, k.Profile, k.Role, k.Hash, micros(k.CreatedAt))
 	if err != nil {
 		return s.explain("create key "+k.Name, err)
 	}

@@ -14,44 +14,43 @@ import (
 )
 
 // explainPostgres returns the fault for what a user can mend.
-func explainPostgres(name string, err error) error {
+func explainPostgres(err error) *fault.Error {
 	if e := (*pgconn.PgError)(nil); errors.As(err, &e) {
-		return explainCode(name, e, err)
+		return explainCode(e, err)
 	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded), pgconn.Timeout(err):
-		return fault.New(fault.StoreDown, "store %s does not answer in time: %w", name, oneLine{err}).WithHint("check the load of the database and the network")
+		return fault.New(fault.StoreDown, "the store does not answer in time").WithHint("check the load of the database and the network")
 	case lostConn(err):
-		return fault.New(fault.StoreDown, "store %s cannot be reached: %w", name, oneLine{err}).
+		return fault.New(fault.StoreDown, "the store cannot be reached").
 			WithHint("check that PostgreSQL runs there and that the address is right")
 	}
 	return nil
 }
 
 // explainCode judges what the database itself said. The codes are PostgreSQL's.
-func explainCode(name string, e *pgconn.PgError, err error) error {
-	cause := oneLine{err}
+func explainCode(e *pgconn.PgError, err error) *fault.Error {
 	switch e.Code {
 	case "28P01", "28000":
-		return fault.New(fault.BadConfig, "store %s does not let this user in: %w", name, cause).
+		return fault.New(fault.BadConfig, "the store does not let this user in").
 			WithHint("check the user and the password in the address, and pg_hba.conf")
 	case "3D000":
-		return fault.New(fault.BadConfig, "store %s has no such database: %w", name, cause).WithHint("make it: createdb NAME")
+		return fault.New(fault.BadConfig, "the store has no such database").WithHint("make it: createdb NAME")
 	case "3F000", "42501":
-		return fault.New(fault.BadConfig, "store %s does not let this user make or change tables: %w", name, cause).
+		return fault.New(fault.BadConfig, "the store does not let this user make or change tables").
 			WithHint("let the user own the database, or grant it CREATE on the schema")
 	case "25006":
-		return fault.New(fault.BadConfig, "store %s is read-only: %w", name, cause).
+		return fault.New(fault.BadConfig, "the store is read-only").
 			WithHint("give the address of the primary, or add target_session_attrs=read-write to it")
 	case "53100":
-		return fault.New(fault.StoreDown, "store %s cannot grow, the disk is full: %w", name, cause).WithHint("free space on the database's disk")
+		return fault.New(fault.StoreDown, "the store cannot grow: its disk is full").WithHint("free space on the database's disk")
 	case "53300":
-		return fault.New(fault.StoreDown, "store %s takes no more connections: %w", name, cause).WithHint("raise max_connections, or run fewer replicas")
+		return fault.New(fault.StoreDown, "the store takes no more connections").WithHint("raise max_connections, or run fewer replicas")
 	case "57014", "55P03":
-		return fault.New(fault.StoreDown, "store %s does not answer in time: %w", name, cause).WithHint("check the load of the database")
+		return fault.New(fault.StoreDown, "the store does not answer in time").WithHint("check the load of the database")
 	}
 	if lostConn(err) {
-		return fault.New(fault.StoreDown, "store %s is shutting down or starting: %w", name, cause).WithHint("wait until it is up")
+		return fault.New(fault.StoreDown, "the store is shutting down or starting").WithHint("wait until it is up")
 	}
 	return nil
 }

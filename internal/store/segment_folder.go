@@ -102,28 +102,48 @@ func (d *resultFolder) append(f frame, b []byte) (w *segmentWriter, end int64, e
 	if taken {
 		return nil, 0, refTaken(f.about.Ref)
 	}
-	if err := d.ready(len(b)); err != nil {
-		return nil, 0, err
+	for range 2 {
+		if err := d.ready(len(b)); err != nil {
+			return nil, 0, err
+		}
+		w = d.writer
+		offset, broken, err := w.append(b)
+		if broken {
+			err = errors.Join(err, d.seal())
+		}
+		if err != nil {
+			return nil, 0, err
+		}
+		if !w.there(d.path(w.number), d.opts.Durable) {
+			d.lost(w.number)
+			continue
+		}
+		f.offset = offset
+		d.mu.Lock()
+		d.index.add(d.index.segment(w.number), f)
+		d.mu.Unlock()
+		return w, offset + f.size(), nil
 	}
-	w = d.writer
-	offset, broken, err := w.append(b)
-	if broken {
-		err = errors.Join(err, d.seal())
-	}
-	if err != nil {
-		return nil, 0, err
-	}
-	f.offset = offset
+	return nil, 0, errVanished
+}
+
+// lost forgets the segment that is written to: somebody deleted or moved its file, and what is
+// in it cannot be read.
+func (d *resultFolder) lost(number int) {
+	d.opts.Logger.Error("a file of kept results has vanished; the results in it are gone", "file", d.path(number))
+	d.seal() // whether it works makes no difference
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.index.add(d.index.segment(w.number), f)
-	return w, offset + f.size(), nil
+	d.index.forget(d.index.segment(number))
 }
 
 // ready makes sure that there is a segment with room.
 func (d *resultFolder) ready(size int) error {
 	if d.writer != nil && !d.writer.full(size, d.most) {
 		return nil
+	}
+	if w := d.writer; w != nil && !w.there(d.path(w.number), true) {
+		d.lost(w.number)
 	}
 	if err := d.seal(); err != nil {
 		return err

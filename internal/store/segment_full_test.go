@@ -7,10 +7,12 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/toolfit/toolfit/internal/testparts"
 )
 
 func TestFullDiskLosesNoAcknowledgedResultAndGoesOnWithSpace(t *testing.T) {
-	dir := tinyDisk(t)
+	dir := testparts.SmallDisk(t, 2048).Dir
 	ballast := filepath.Join(dir, "ballast")
 	if err := os.WriteFile(ballast, make([]byte, 500_000), 0o600); err != nil {
 		t.Fatal(err)

@@ -31,6 +31,8 @@ func segmentName(number int) string { return fmt.Sprintf("%06d.seg", number) }
 type segmentWriter struct {
 	number int
 	file   *os.File
+	info   fs.FileInfo  // of the file
+	seen   time.Time    // when it was last there
 	end    atomic.Int64 // of the last whole frame
 	frames int
 	last   time.Time // when the last frame came
@@ -50,7 +52,11 @@ func newSegment(dir string, number int) (*segmentWriter, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &segmentWriter{number: number, file: f, last: time.Now()}, nil
+		info, err := f.Stat()
+		if err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		return &segmentWriter{number: number, file: f, info: info, last: time.Now(), seen: time.Now()}, nil
 	}
 }
 
@@ -83,6 +89,19 @@ func (w *segmentWriter) append(b []byte) (offset int64, broken bool, err error) 
 	w.frames++
 	w.last = time.Now()
 	return offset, false, nil
+}
+
+// lookEvery is how often a segment is looked at whose results may be lost in a crash anyway.
+const lookEvery = time.Second
+
+// there tells whether the path still leads to the file.
+func (w *segmentWriter) there(path string, durable bool) bool {
+	if !durable && w.last.Sub(w.seen) < lookEvery {
+		return true
+	}
+	w.seen = w.last
+	info, err := os.Stat(path)
+	return err == nil && os.SameFile(info, w.info)
 }
 
 // sync returns when all up to end is on disk. Whoever comes while one waits for the disk

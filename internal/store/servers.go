@@ -125,7 +125,7 @@ func (s *Store) SaveCheck(ctx context.Context, id tool.ServerID, at time.Time, r
 	defer cancel()
 	const upsert = `INSERT INTO servers (id, listed_at, checked_at, reason) VALUES ($1, 0, $2, $3)
 		ON CONFLICT (id) DO UPDATE SET checked_at = excluded.checked_at, reason = excluded.reason`
-	_, err := s.write.ExecContext(ctx, upsert, string(id), micros(at), reason)
+	_, err := s.exec(ctx, upsert, string(id), micros(at), reason)
 	return s.explain("save check of "+string(id), err)
 }
 
@@ -241,6 +241,6 @@ func readHeld(ctx context.Context, tx *sql.Tx, servers map[string]*Server) error
 func (s *Store) RemoveServer(ctx context.Context, id tool.ServerID) error {
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
-	_, err := s.write.ExecContext(ctx, "DELETE FROM servers WHERE id = $1", string(id))
+	_, err := s.exec(ctx, "DELETE FROM servers WHERE id = $1", string(id))
 	return s.explain("remove server "+string(id), err)
 }

@@ -66,12 +66,8 @@ func soughtValue(name string, value json.RawMessage) (string, error) {
 	decoder := json.NewDecoder(bytes.NewReader(value))
 	decoder.UseNumber()
 	var v any
-	err := decoder.Decode(&v)
-	if err == nil && decoder.More() {
-		err = fmt.Errorf("more than one value")
-	}
-	if err != nil {
-		return "", fault.New(fault.BadRequest, "metadata %q is no JSON: %w", name, err)
+	if err := decoder.Decode(&v); err != nil || decoder.More() {
+		return "", fault.New(fault.BadRequest, "metadata %q is not one JSON value", name)
 	}
 	text, err := json.Marshal(v) // sorts the keys
 	if err != nil {

@@ -67,7 +67,11 @@ func (s *Store) openSQLite(ctx context.Context, dsn string) error {
 	if s.read, err = openReaders(path); err != nil {
 		return err
 	}
-	return s.prepareAppend(ctx)
+	if err := s.prepareAppend(ctx); err != nil {
+		return err
+	}
+	s.file, err = statFile(path)
+	return err
 }
 
 // migrateSQLite is migrate, which may have to wait for another process that is at it.
@@ -208,40 +212,43 @@ func isBusy(err error) bool {
 }
 
 // explainSQLite returns the fault for what a user can mend.
-func explainSQLite(name string, err error) error {
+func explainSQLite(err error) *fault.Error {
 	var e *sqlite.Error
 	if !errors.As(err, &e) {
-		return explainFile(name, err)
+		return explainFile(err)
 	}
 	switch e.Code() & 0xff {
 	case sqlite3.SQLITE_NOTADB:
-		return fault.New(fault.BadConfig, "store %s is not a database: %w", name, err).WithHint("set store: to another path")
+		return fault.New(fault.BadConfig, "the store is not a database").WithHint("set store: to another path")
 	case sqlite3.SQLITE_CORRUPT:
-		return fault.New(fault.BadConfig, "store %s is damaged: %w", name, err).WithHint("restore it from a backup, or move it away")
+		return fault.New(fault.BadConfig, "the store is damaged").WithHint("restore it from a backup, or move it away")
 	case sqlite3.SQLITE_READONLY:
-		return fault.New(fault.BadConfig, "store %s is read-only: %w", name, err).WithHint("check who may write to the file and its folder")
+		return fault.New(fault.BadConfig, "the store is read-only").WithHint("check who may write to the file and its folder")
 	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
-		return fault.New(fault.BadConfig, "store %s cannot be opened: %w", name, err).WithHint("check who may write to the file and its folder")
+		return fault.New(fault.BadConfig, "the store cannot be opened").WithHint("check who may write to the file and its folder")
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
-		return fault.New(fault.Conflict, "store %s is locked by another program: %w", name, err).WithHint("close the program that holds it, then try again")
+		return fault.New(fault.Conflict, "the store is locked by another program").WithHint("close the program that holds it, then try again")
 	case sqlite3.SQLITE_FULL:
-		return fault.New(fault.StoreDown, "store %s cannot grow, the disk is full: %w", name, err).WithHint("free space on its disk")
+		return fault.New(fault.StoreDown, "the store cannot grow: its disk is full").WithHint("free space on its disk")
 	case sqlite3.SQLITE_IOERR:
-		return fault.New(fault.StoreDown, "the disk of store %s cannot be used: %w", name, err).WithHint("check its space, its quota and its health")
+		return fault.New(fault.StoreDown, "the disk of the store cannot be used").WithHint("check its space, its quota and its health")
 	}
 	return nil
 }
 
 // explainFile is for the files beside the database.
-func explainFile(name string, err error) error {
+func explainFile(err error) *fault.Error {
 	switch {
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return fault.New(fault.StoreDown, "the results of store %s cannot grow, the disk is full: %w", name, err).WithHint("free space on its disk")
+	case errors.Is(err, errVanished):
+		return fault.New(fault.StoreDown, "the file of the store has vanished or was replaced").
+			WithHint("put it back, or restart the gateway to begin with the file that is there now")
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EFBIG):
+		return fault.New(fault.StoreDown, "the store cannot grow: its disk is full").WithHint("free space on its disk")
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		return fault.New(fault.BadConfig, "the results of store %s cannot be written or read: %w", name, err).
-			WithHint("check who may write to the folder beside the file")
+		return fault.New(fault.BadConfig, "the files of the store cannot be written or read").
+			WithHint("check who may write to its folder")
 	case errors.Is(err, syscall.EIO):
-		return fault.New(fault.StoreDown, "the disk of store %s cannot be used: %w", name, err).WithHint("check its health")
+		return fault.New(fault.StoreDown, "the disk of the store cannot be used").WithHint("check its health")
 	}
 	return nil
 }

@@ -20,6 +20,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync"
 	"time"
@@ -39,6 +40,7 @@ type Options struct {
 	// SessionChanged is told of each session that was created, updated or deleted, once it is
 	// so; a deleted one as it was. It must not block. Nil means that nobody is told.
 	SessionChanged func(kind string, v Session)
+	Logger         *slog.Logger // nil means silence
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }
@@ -50,7 +52,8 @@ type Store struct {
 	opts    Options
 	write   *sql.DB
 	read    *sql.DB
-	append  *sql.DB // PostgreSQL: for AppendCalls alone
+	append  *sql.DB   // PostgreSQL: for AppendCalls alone
+	file    *openFile // SQLite: what must be there while the store is open
 
 	inserts []insertStmt // SQLite: largest first
 	args    sync.Pool    // SQLite: of *[]any
@@ -69,6 +72,9 @@ func Open(ctx context.Context, dsn string, opts *Options) (*Store, error) {
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now
 	}
+	if s.opts.Logger == nil {
+		s.opts.Logger = slog.New(slog.DiscardHandler)
+	}
 	if s.opts.SessionChanged == nil {
 		s.opts.SessionChanged = func(string, Session) {}
 	}
@@ -77,7 +83,7 @@ func Open(ctx context.Context, dsn string, opts *Options) (*Store, error) {
 		open = s.openPostgres
 	}
 	if err := open(ctx, dsn); err != nil {
-		return nil, errors.Join(s.explain("open store", err), s.Close())
+		return nil, errors.Join(s.explainOpen(err), s.Close())
 	}
 	return s, nil
 }
@@ -109,7 +115,10 @@ func (s *Store) inTx(ctx context.Context, f func(*sql.Tx) error) error {
 	if err := f(tx); err != nil {
 		return errors.Join(err, rollback(tx))
 	}
-	return tx.Commit()
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	return s.intact()
 }
 
 // rollback ends the transaction; that the context or the database ended it already is
@@ -121,22 +130,43 @@ func rollback(tx *sql.Tx) error {
 	return nil
 }
 
-// explain names the operation and turns what a user can mend into a fault.
+// explain names the operation and turns what a user can mend into a fault. Callers of the
+// gateway may read it, so it names no file and no address: the log does.
 func (s *Store) explain(op string, err error) error {
-	if err == nil {
-		return nil
-	}
-	if f := (*fault.Error)(nil); errors.As(err, &f) {
+	if err == nil || isFault(err) {
 		return err
 	}
 	err = fmt.Errorf("%s: %w", op, err)
-	if errors.Is(err, context.Canceled) || s.dialect.explain == nil {
-		return err
-	}
-	if f := s.dialect.explain(s.name, err); f != nil {
-		return f
+	if f := s.faultFor(err); f != nil {
+		return f.Because(fmt.Errorf("store %s: %w", s.name, oneLine{err}))
 	}
 	return err
+}
+
+// explainOpen is explain for whoever starts the gateway, who is told all of it.
+func (s *Store) explainOpen(err error) error {
+	if isFault(err) {
+		return err
+	}
+	err = fmt.Errorf("open store: %w", err)
+	if f := s.faultFor(err); f != nil {
+		message := strings.Replace(f.Message, "the store", "store "+s.name, 1)
+		return fault.New(f.Code, "%s: %w", message, oneLine{err}).WithHint("%s", f.Hint)
+	}
+	return err
+}
+
+// faultFor is the fault for what a user can mend, nil for the rest.
+func (s *Store) faultFor(err error) *fault.Error {
+	if errors.Is(err, context.Canceled) || s.dialect.explain == nil {
+		return nil
+	}
+	return s.dialect.explain(err)
+}
+
+func isFault(err error) bool {
+	f := (*fault.Error)(nil)
+	return errors.As(err, &f)
 }
 
 // micros is how times are stored. The zero time is 0.

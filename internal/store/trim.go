@@ -114,7 +114,7 @@ func (s *Store) idAfter(ctx context.Context, after string, n int64) (id string, 
 func (s *Store) delete(ctx context.Context, query string, args ...any) (int64, error) {
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
-	res, err := s.write.ExecContext(ctx, query, args...)
+	res, err := s.exec(ctx, query, args...)
 	if err != nil {
 		return 0, err
 	}

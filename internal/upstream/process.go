@@ -69,7 +69,7 @@ func startProcess(cfg config.Server, limit int, tail *tail, listed func() bool, 
 }
 
 func cannotStart(server tool.ServerID, err error) error {
-	return fault.New(fault.UpstreamDown, "server %s cannot be started: %w", server, err).
+	return fault.New(fault.UpstreamDown, "server %s cannot be started: %w", server, fault.Plain(err)).
 		WithHint("check command and args of %s", server)
 }
 

@@ -203,22 +203,13 @@ func (r *remote) post(ctx context.Context, header http.Header, message []byte) (
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	}
-	down := fault.New(fault.UpstreamDown, "server %s cannot be reached: %w", r.server, plainError(err)).
+	down := fault.New(fault.UpstreamDown, "server %s cannot be reached: %w", r.server, fault.Plain(err)).
 		WithHint("check that %s is running", origin.Of(r.url))
 	var dial *net.OpError
 	if errors.As(err, &dial) && dial.Op == "dial" {
 		down = down.Unsent() // there was no connection to act on
 	}
 	return nil, down
-}
-
-// plainError strips the wrapping that repeats the URL, which may hold a secret.
-func plainError(err error) error {
-	var u *url.Error
-	if errors.As(err, &u) {
-		return u.Err
-	}
-	return err
 }
 
 func (r *remote) notify(method string, params json.RawMessage) {

@@ -111,7 +111,7 @@ func (r *remote) resume(ctx context.Context, at *position) (io.ReadCloser, error
 	req := &http.Request{Method: http.MethodGet, URL: r.url, Host: r.url.Host, Header: header}
 	resp, err := r.http.RoundTrip(req.WithContext(ctx))
 	if err != nil {
-		return nil, fault.New(fault.UpstreamDown, "server %s cannot be reached: %w", r.server, plainError(err))
+		return nil, fault.New(fault.UpstreamDown, "server %s cannot be reached: %w", r.server, fault.Plain(err))
 	}
 	if resp.StatusCode != http.StatusOK || !isStream(resp) {
 		resp.Body.Close()

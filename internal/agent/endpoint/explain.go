@@ -29,10 +29,10 @@ func explain(ctx, limited context.Context, m *config.Model, err error) error {
 	case errors.As(err, &known):
 		return err
 	case errors.As(err, &unreached):
-		return fault.New(fault.UpstreamDown, "model %s cannot be reached at %s: %s", m.Name, origin.Shown(m.URL), short(unreached.Err.Error())).
+		return fault.New(fault.UpstreamDown, "model %s cannot be reached at %s: %s", m.Name, origin.Shown(m.URL), short(fault.Plain(unreached).Error())).
 			WithHint("check the url of the model, and that its server runs")
 	}
-	return fault.New(fault.UpstreamProtocol, "the answer of model %s cannot be read to its end: %s", m.Name, short(err.Error())).WithHint(askAgain)
+	return fault.New(fault.UpstreamProtocol, "the answer of model %s cannot be read to its end: %s", m.Name, short(fault.Plain(err).Error())).WithHint(askAgain)
 }
 
 // explainStatus says what an endpoint refuses, in its own words where it has some. They are

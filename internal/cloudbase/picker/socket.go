@@ -187,8 +187,8 @@ func (s *socket) refresh(ctx context.Context, asked time.Time) {
 // problem is what a person may read of an error; the rest is logged.
 func (p *Picker) problem(err error) string {
 	f := fault.As(err)
-	if f.Code == fault.Internal {
-		p.opts.Logger.Error("environments not listed", "error", err)
+	if f.Hides() {
+		p.opts.Logger.Error("environments not listed", "error", f)
 	}
 	return f.Error()
 }

@@ -86,8 +86,8 @@ func (r *Runner) Run(ctx context.Context, who, program string, value []byte) ([]
 	if len(value) > r.opts.Input {
 		return nil, fault.New(fault.TooLarge, "the value has %d bytes; jq reads at most %d", len(value), r.opts.Input).WithHint("use fields, offset and limit instead")
 	}
-	if err := r.room.Wait(ctx, who); err != nil {
-		return nil, fault.New(fault.Canceled, "jq: %w", err)
+	if r.room.Wait(ctx, who) != nil {
+		return nil, fault.New(fault.Canceled, "the jq program waited for its turn until the call ended")
 	}
 	defer r.room.Leave(who)
 	ctx, cancel := context.WithTimeout(ctx, patience*r.opts.Time)

@@ -34,7 +34,7 @@ func (l *Lab) runSteps(ctx context.Context, req *call.Request, args json.RawMess
 		Vars  map[string]string `json:"vars"`
 		Model string            `json:"model"`
 	}
-	if err := json.Unmarshal(args, &in); err != nil {
+	if err := rawjson.Decode(args, &in); err != nil {
 		return nil, fault.New(fault.BadArguments, "the arguments do not fit: %w", err)
 	}
 	suite, err := Written(in.Steps)
@@ -118,7 +118,7 @@ func (l *Lab) findElement(ctx context.Context, req *call.Request, args json.RawM
 		Description string      `json:"description"`
 		Action      find.Action `json:"action"`
 	}
-	if err := json.Unmarshal(args, &in); err != nil {
+	if err := rawjson.Decode(args, &in); err != nil {
 		return nil, fault.New(fault.BadArguments, "the arguments do not fit: %w", err)
 	}
 	s, free, err := l.callersBrowser(ctx, req)

@@ -1,0 +1,49 @@
+package fault
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/url"
+	"strings"
+	"syscall"
+)
+
+// Plain is an error of the system or the network as the end of a sentence: without the
+// operation, the address and the package that Go puts before it. It unwraps to err.
+func Plain(err error) error { return plain{inWords(err), err} }
+
+type plain struct {
+	text  string
+	cause error
+}
+
+func (p plain) Error() string { return p.text }
+func (p plain) Unwrap() error { return p.cause }
+
+func inWords(err error) string {
+	var name *net.DNSError
+	var number syscall.Errno
+	var timed net.Error
+	switch {
+	case err == context.Canceled: // and not what somebody said as the cause
+		return "whoever asked has left"
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timed) && timed.Timeout():
+		return "no answer in time"
+	case errors.As(err, &name):
+		return "its host name is not known"
+	case errors.As(err, &number):
+		return number.Error()
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed):
+		return "the connection was closed"
+	}
+	if u := (*url.Error)(nil); errors.As(err, &u) {
+		err = u.Err
+	}
+	text := err.Error()
+	for _, prefix := range []string{"net/http: ", "http: ", "tls: failed to verify certificate: ", "tls: ", "x509: "} {
+		text = strings.TrimPrefix(text, prefix)
+	}
+	return text
+}

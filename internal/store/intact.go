@@ -1,0 +1,89 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+)
+
+// errVanished says that the open file is not the one at its path.
+var errVanished = errors.New("the open file is no longer at its path")
+
+// roomBytes is how much space must be left for the store to count as one that can grow.
+const roomBytes = 256 << 10
+
+// openFile is the SQLite file as it was opened. A file that is deleted or replaced stays open
+// and takes what is written to it; all of that would be gone with the process.
+type openFile struct {
+	path string
+	info fs.FileInfo
+}
+
+// statFile remembers which file the path leads to.
+func statFile(path string) (*openFile, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	os.SameFile(info, info) // on Windows this is when the file's identity is read
+	return &openFile{path, info}, nil
+}
+
+// Intact is a fault.StoreDown when the store's file is gone or is another one now. A database
+// server sees to its files itself.
+func (s *Store) Intact() error { return s.explain("look at the file", s.intact()) }
+
+// intact comes after each write and before anybody is told that it was made.
+func (s *Store) intact() error {
+	if s.file == nil {
+		return nil
+	}
+	info, err := os.Stat(s.file.path)
+	if err == nil && !os.SameFile(info, s.file.info) {
+		return errVanished
+	}
+	if err == nil {
+		_, err = os.Stat(s.file.path + "-wal") // what was written last may be there alone
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: %w", errVanished, err)
+	}
+	return err
+}
+
+// Writable writes to the store. Its error says why nothing can be added to it now.
+func (s *Store) Writable(ctx context.Context) error {
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
+	err := s.hasRoom()
+	if err == nil {
+		_, err = s.exec(ctx, "UPDATE schema_version SET version = version")
+	}
+	return s.explain("write to the store", err)
+}
+
+// hasRoom writes a file beside that of SQLite, whose journal may have some room to spare on a
+// disk that is full.
+func (s *Store) hasRoom() error {
+	if s.file == nil {
+		return nil
+	}
+	path := s.file.path + "-room"
+	err := os.WriteFile(path, make([]byte, roomBytes), 0o600)
+	if gone := os.Remove(path); err == nil && !errors.Is(gone, fs.ErrNotExist) { // another process may have the same in mind
+		err = gone
+	}
+	return err
+}
+
+// exec is one statement that changes something.
+func (s *Store) exec(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	res, err := s.write.ExecContext(ctx, query, args...)
+	if err == nil {
+		err = s.intact()
+	}
+	return res, err
+}
