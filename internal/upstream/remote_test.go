@@ -417,3 +417,14 @@ func TestCredentialsOfARemoteServerDoNotFollowARedirect(t *testing.T) {
 		web.Close()
 	}
 }
+
+func TestWhatIsListedTwiceCountsOnce(t *testing.T) {
+	var l Listing
+	take := l.raw(&l.Templates, "resource template", "uriTemplate")
+	for _, raw := range []string{`{"uriTemplate":"x:{n}","name":"one"}`, `{"uriTemplate":"x:{n}","name":"another"}`, `{"name":"none"}`} {
+		take(json.RawMessage(raw))
+	}
+	if len(l.Templates) != 1 || !strings.Contains(string(l.Templates[0]), "one") || len(l.Notes) != 2 || l.Notes[0] != "resource template x:{n} is listed twice; the first one counts" {
+		t.Errorf("%s, %q", l.Templates, l.Notes)
+	}
+}
