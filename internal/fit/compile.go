@@ -123,7 +123,13 @@ func (c *compiler) read(s *shape, i int32) {
 	if null := c.t.get(i, "nullable"); null >= 0 && string(c.t.raw(null)) == "true" && s.types != 0 {
 		s.types |= tNull // how OpenAPI says it
 		if s.listed {
-			c.listed(s, append(s.enum, literal{kind: isNull, raw: []byte("null"), text: "null"}))
+			s.enum = append(s.enum, literal{kind: isNull, raw: []byte("null"), text: "null"})
+		}
+	}
+	if len(s.enum) > wide {
+		s.own().texts = make(map[string]types, len(s.enum))
+		for _, l := range s.enum {
+			s.texts[l.text] |= typesOf(l.kind)
 		}
 	}
 	c.guide(s, i)

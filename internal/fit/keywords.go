@@ -147,15 +147,6 @@ func (c *compiler) scalarWord(s *shape, key string, m int32) bool {
 	return true
 }
 
-// pattern reads a regular expression; nil, which matches everything, when it cannot be used.
-func (c *compiler) pattern(m int32, source string) *pattern {
-	p, err := newPattern(source, &c.programs)
-	if err != nil {
-		c.note(m, "pattern %.40q is not checked: %v", source, cut(err.Error(), maxText))
-	}
-	return p
-}
-
 func (c *compiler) readTypes(s *shape, m int32) {
 	words := []int32{m}
 	if c.t.tokens[m].kind == isArray {
@@ -189,21 +180,7 @@ func (c *compiler) narrow(s *shape, values []literal) {
 			return !slices.ContainsFunc(before, func(b literal) bool { return v.same(b) })
 		})
 	}
-	c.listed(s, values)
-}
-
-// listed sets the values that are allowed.
-func (c *compiler) listed(s *shape, values []literal) {
-	if s.listed, s.enum = true, values; len(values) <= wide {
-		if s.rare != nothingRare {
-			s.texts = nil
-		}
-		return
-	}
-	s.own().texts = make(map[string]types, len(values))
-	for _, v := range values {
-		s.texts[v.text] |= typesOf(v.kind)
-	}
+	s.listed, s.enum = true, values
 }
 
 func (l literal) same(o literal) bool {

@@ -50,6 +50,15 @@ func newPattern(source string, room *int) (*pattern, error) {
 	return &pattern{source: source, program: prog.Inst, start: uint32(prog.Start), anchored: prog.StartCond()&syntax.EmptyBeginText != 0}, nil
 }
 
+// pattern reads a regular expression; nil, which matches everything, when it cannot be used.
+func (c *compiler) pattern(m int32, source string) *pattern {
+	p, err := newPattern(source, &c.programs)
+	if err != nil {
+		c.note(m, "pattern %.40q is not checked: %v", source, cut(err.Error(), maxText))
+	}
+	return p
+}
+
 // weight tells how large a program becomes before it is made: one for an instruction, more
 // for one with a large class of characters. Beyond maxProgram it only says so.
 func weight(re *syntax.Regexp) int {

@@ -22,7 +22,6 @@ import (
 	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/mcp"
-	"github.com/toolfit/toolfit/internal/share"
 	"github.com/toolfit/toolfit/internal/tool"
 )
 
@@ -267,45 +266,6 @@ func (p *Pool) sweep(ctx context.Context) {
 			}
 		}
 	}
-}
-
-// makeRoom closes the process that has been idle for longest when the limit is reached, or
-// one of the owner's own when it has its share. The one about to start is counted.
-func (p *Pool) makeRoom(owner string) error {
-	own := tally{}
-	if owner != "" {
-		own = p.processes(owner)
-	}
-	if most := share.Of(p.opts.MaxProcesses); own.n > most {
-		if own.idle == nil {
-			return fault.New(fault.UpstreamBusy, "%d server processes of yours are running and all are busy", own.n-1).
-				WithHint("try again later, use fewer sessions at once, or raise limits.processes")
-		}
-		own.idle.server.dropIdle(own.idle)
-		return nil
-	}
-	all := p.processes("")
-	switch {
-	case all.n <= p.opts.MaxProcesses:
-		return nil
-	case all.idle == nil:
-		return fault.New(fault.UpstreamBusy, "%d server processes are running and all are busy", all.n-1).
-			WithHint("try again later, or raise limits.processes")
-	}
-	all.idle.server.dropIdle(all.idle)
-	return nil
-}
-
-// processes counts the processes of an owner, "" for all.
-func (p *Pool) processes(owner string) (all tally) {
-	for _, s := range p.all() {
-		t := s.processes(owner)
-		all.n += t.n
-		if t.idle != nil && (all.idle == nil || t.idle.used.Before(all.idle.used)) {
-			all.idle = t.idle
-		}
-	}
-	return all
 }
 
 // Close ends all sessions and waits until every process is gone.
