@@ -9,7 +9,13 @@ import (
 )
 
 // executable is this one, even after its file was replaced by a newer one.
-func executable() (string, error) { return "/proc/self/exe", nil }
+func executable() (string, error) {
+	const us = "/proc/self/exe"
+	if _, err := os.Stat(us); err != nil {
+		return os.Executable()
+	}
+	return us, nil
+}
 
 // adopts: orphans below the keeper become its children.
 const adopts = true
