@@ -14,7 +14,7 @@ import (
 
 // asAdmin asks the REST API as one who may do everything.
 func asAdmin(t *testing.T, a *App) func(method, path, body string) string {
-	api := a.API(func(*http.Request) (access.Principal, error) { return access.Local(), nil })
+	api := a.API(func(*http.Request) (access.Principal, error) { return access.Owner(), nil })
 	return func(method, path, body string) string {
 		t.Helper()
 		w := httptest.NewRecorder()
