@@ -241,8 +241,11 @@ func (a *App) housekeep(ctx context.Context) {
 		a.sessions.Sweep()
 		a.checkStore(ctx) // it is said when the file has vanished, even if nobody asks
 		keep := a.Config().Records
-		if _, err := a.Store.TrimCalls(ctx, time.Now().Add(-keep.Retain), keep.MaxSize); err != nil && ctx.Err() == nil {
+		if _, err := a.Store.TrimCalls(ctx, time.Now().Add(-keep.Retain)); err != nil && ctx.Err() == nil {
 			a.log.Error("old records not dropped", "error", err)
+		}
+		if _, err := a.Store.TrimRecords(ctx, keep.MaxSize); err != nil && ctx.Err() == nil {
+			a.log.Error("records over their size not dropped", "error", err)
 		}
 		kept := a.Config().Kept
 		if _, err := a.Store.TrimResults(ctx, store.ResultLimits{Owner: kept.PerKey, Total: kept.MaxSize}); err != nil && ctx.Err() == nil {
@@ -251,13 +254,15 @@ func (a *App) housekeep(ctx context.Context) {
 		if _, err := a.Store.TrimRuns(ctx, time.Now().Add(-keep.Retain), maxRuns); err != nil && ctx.Err() == nil {
 			a.log.Error("old runs not dropped", "error", err)
 		}
-		if _, err := a.Store.TrimSessions(ctx, time.Now().Add(-a.Config().Sessions.Retain)); err != nil && ctx.Err() == nil {
+		said := a.Config().Sessions
+		if _, err := a.Store.TrimSessions(ctx, time.Now().Add(-said.Retain), store.SessionLimits{Owner: said.PerKey, Total: said.MaxSize}); err != nil && ctx.Err() == nil {
 			a.log.Error("old sessions not dropped", "error", err)
 		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+		case <-a.Store.Due(): // much was added
 		}
 	}
 }

@@ -138,7 +138,9 @@ type Records struct {
 
 // Sessions says how long chats and other sessions are kept.
 type Sessions struct {
-	Retain time.Duration // after what was last said
+	Retain  time.Duration // after what was last said
+	MaxSize int64         // bytes of all
+	PerKey  int64         // bytes of one caller's
 }
 
 // Limits bound what one peer can make us hold.
@@ -176,7 +178,7 @@ func defaults(path string) *Config {
 		ResultStore: "cut",
 		Kept:        Kept{Retain: 24 * time.Hour, MaxSize: 1 << 30, PerKey: 256 << 20},
 		Records:     Records{Retain: 30 * 24 * time.Hour, MaxSize: 2 << 30},
-		Sessions:    Sessions{Retain: 365 * 24 * time.Hour},
+		Sessions:    Sessions{Retain: 365 * 24 * time.Hour, MaxSize: 1 << 30, PerKey: 256 << 20},
 		Limits:      Limits{Body: 4 << 20, Message: 16 << 20, Processes: 64, Schema: 256 << 10},
 	}
 }

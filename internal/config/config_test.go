@@ -96,7 +96,7 @@ overrides:
 approve: changed
 resultStore: none
 records: {durable: true, retain: 7d, maxSize: 512MB}
-sessions: {retain: 90d}
+sessions: {retain: 90d, maxSize: 64MB, perKey: 8MB}
 limits: {body: 1MB, message: 2048, processes: 8, schema: 1MB}
 proxies: [10.0.0.0/8, "::1"]
 rate: {perKey: 600/m, burst: 30}
@@ -133,7 +133,7 @@ func wantWhole() *Config {
 		}},
 		Kept:      Kept{2 * time.Hour, 5 << 20, 1 << 20},
 		Overrides: wantOverrides(), Approve: "changed", ResultStore: "none",
-		Records: Records{Durable: true, Retain: 7 * day, MaxSize: 512 << 20}, Sessions: Sessions{Retain: 90 * day},
+		Records: Records{Durable: true, Retain: 7 * day, MaxSize: 512 << 20}, Sessions: Sessions{Retain: 90 * day, MaxSize: 64 << 20, PerKey: 8 << 20},
 		Limits:  Limits{Body: 1 << 20, Message: 2048, Processes: 8, Schema: 1 << 20},
 		Proxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128")},
 		Rate:    Rate{PerKey: 10, Burst: 30}, Embeddings: Embeddings{"http://127.0.0.1:9/v1", "small", "s3cret"},

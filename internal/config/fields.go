@@ -128,7 +128,13 @@ func (r *Records) fields() []field {
 
 func (s *Sessions) read(d *decoder, at place, n *node) { d.object(at, n, s.fields()) }
 
-func (s *Sessions) fields() []field { return []field{{"retain", durationInto(&s.Retain, 1)}} }
+func (s *Sessions) fields() []field {
+	return []field{
+		{"retain", durationInto(&s.Retain, 1)},
+		{"maxSize", sizeInto(&s.MaxSize)},
+		{"perKey", sizeInto(&s.PerKey)},
+	}
+}
 
 func (l *Limits) read(d *decoder, at place, n *node) { d.object(at, n, l.fields()) }
 

@@ -47,7 +47,15 @@ func (s *Store) AppendCalls(ctx context.Context, calls []Call) error {
 	if len(calls) == 0 {
 		return nil
 	}
-	return s.explain("append calls", s.dialect.appendCalls(s, ctx, calls))
+	if err := s.dialect.appendCalls(s, ctx, calls); err != nil {
+		return s.explain("append calls", err)
+	}
+	size := 0
+	for i := range calls {
+		size += calls[i].size()
+	}
+	s.recordsGrown.add(size)
+	return nil
 }
 
 // appendSQLite puts the batch together from the prepared inserts.

@@ -27,6 +27,13 @@ type dialect struct {
 	snapshot sql.IsolationLevel
 	// timeout bounds each method; 0 means that the database has its own bound.
 	timeout time.Duration
+	// bytes is the function that tells how much a value takes.
+	bytes string
+	// measure gives what measures how much the records take. When all that the store holds is
+	// no more than most, it may count all of it.
+	measure func(ctx context.Context, s *Store, most int64) (func(context.Context) (int64, error), error)
+	// reuse makes the space of what was deleted free for what comes.
+	reuse func(ctx context.Context, s *Store) error
 	// appendCalls stores a batch, all of it or nothing.
 	appendCalls func(s *Store, ctx context.Context, calls []Call) error
 	// explain returns the fault for what a user can mend, nil for the rest. Its sentence is

@@ -19,17 +19,24 @@ type Message struct {
 
 // AppendMessages adds messages to the end of the session's transcript, all of them or none.
 // Once it returns, the end of this process loses none of them. An unknown session is a
-// fault.NotFound.
+// fault.NotFound, one that has no room for them a fault.TooLarge.
 func (s *Store) AppendMessages(ctx context.Context, session string, bodies ...json.RawMessage) error {
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
+	size := 0
+	for _, body := range bodies {
+		size += len(body) + messageOverhead
+	}
 	err := s.inTx(ctx, func(tx *sql.Tx) error {
-		if err := s.touchSession(ctx, tx, session, ""); err != nil {
+		if err := s.touchSession(ctx, tx, session, "", size); err != nil {
 			return err
 		}
-		var last int64
-		row := tx.QueryRowContext(ctx, "SELECT coalesce(max(position), 0) FROM messages WHERE session = $1", session)
-		if err := row.Scan(&last); err != nil {
+		var last, said int64
+		const state = "SELECT said, (SELECT coalesce(max(position), 0) FROM messages WHERE session = $1) FROM sessions WHERE id = $1"
+		if err := tx.QueryRowContext(ctx, state, session).Scan(&said, &last); err != nil {
+			return err
+		}
+		if err := s.checkRoom(session, said); err != nil {
 			return err
 		}
 		now := micros(s.opts.Now())
@@ -39,6 +46,7 @@ func (s *Store) AppendMessages(ctx context.Context, session string, bodies ...js
 		}
 		return s.insertRows(ctx, tx, "messages (session, position, at, body)", rows)
 	})
+	s.sessionsGrown.add(size)
 	return s.explain("append messages to session "+session, err)
 }
 

@@ -41,6 +41,9 @@ var postgresDialect = dialect{
 	place:       func(n int) string { return fmt.Sprintf("$%d", n) },
 	snapshot:    sql.LevelRepeatableRead,
 	timeout:     methodTimeout,
+	bytes:       "pg_column_size",
+	measure:     measurePostgres,
+	reuse:       reusePostgres,
 	appendCalls: (*Store).appendPostgres,
 	explain:     explainPostgres,
 }

@@ -51,6 +51,11 @@ func (s *Store) SaveRun(ctx context.Context, r Run) error {
 		}
 		return savePictures(ctx, tx, r.ID, r.Pictures)
 	})
+	size := len(r.Summary) + len(r.Report)
+	for i := range r.Pictures {
+		size += len(r.Pictures[i].Data)
+	}
+	s.recordsGrown.add(size)
 	return s.explain("save run "+r.ID, err)
 }
 

@@ -78,7 +78,17 @@ func (s *Store) CreateSession(ctx context.Context, v Session) (Session, error) {
 		}
 		return s.insertRows(ctx, tx, metadataInto, rows)
 	})
+	s.sessionsGrown.add(sessionSize(v))
 	return s.changed(SessionCreated, v, s.explain("create session "+v.ID, err))
+}
+
+// sessionSize is about what a session takes without its messages.
+func sessionSize(v Session) int {
+	n := 400 + len(v.Title) + len(v.Directory)
+	for name, value := range v.Metadata {
+		n += 200 + 2*len(name) + len(value)
+	}
+	return n
 }
 
 // The kinds of changes of a session.
@@ -144,7 +154,7 @@ func (s *Store) UpdateSession(ctx context.Context, id string, change SessionChan
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
 	err = s.inTx(ctx, func(tx *sql.Tx) error {
-		if err := s.touchSession(ctx, tx, id, change.Owner); err != nil {
+		if err := s.touchSession(ctx, tx, id, change.Owner, 0); err != nil {
 			return err
 		}
 		if change.Title != nil {
@@ -164,14 +174,16 @@ func (s *Store) UpdateSession(ctx context.Context, id string, change SessionChan
 		}
 		return checkMetadata(id, v.Metadata)
 	})
+	s.sessionsGrown.add(sessionSize(v))
 	return s.changed(SessionUpdated, v, s.explain("update session "+id, err))
 }
 
-// touchSession notes a change of a session that is the owner's, or of anybody's for "". It
-// comes first in a transaction: it makes a second one of the same session wait.
-func (s *Store) touchSession(ctx context.Context, tx *sql.Tx, id, owner string) error {
+// touchSession notes a change of a session that is the owner's, or of anybody's for "", and how
+// many bytes are said in it. It comes first in a transaction: it makes a second one of the same
+// session wait.
+func (s *Store) touchSession(ctx context.Context, tx *sql.Tx, id, owner string, said int) error {
 	var w where
-	set := "UPDATE sessions SET updated_at = " + w.value(micros(s.opts.Now()))
+	set := "UPDATE sessions SET updated_at = " + w.value(micros(s.opts.Now())) + ", said = said + " + w.value(said)
 	w.has("id =", id)
 	w.equals("owner", owner)
 	res, err := tx.ExecContext(ctx, set+w.String(), w.args...)

@@ -37,6 +37,9 @@ var sqliteDialect = dialect{
 	schema:      func(text string) string { return text },
 	place:       func(int) string { return "?" },
 	useIndex:    " INDEXED BY ",
+	bytes:       "octet_length",
+	measure:     measureSQLite,
+	reuse:       func(context.Context, *Store) error { return nil }, // SQLite does so by itself
 	appendCalls: (*Store).appendSQLite,
 	explain:     explainSQLite,
 }

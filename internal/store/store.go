@@ -23,6 +23,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/fault"
@@ -59,6 +60,10 @@ type Store struct {
 	args    sync.Pool    // SQLite: of *[]any
 	columns sync.Pool    // PostgreSQL: of *callLists
 	results resultKeeper
+
+	recordsGrown, sessionsGrown growth
+	longestSession              atomic.Int64 // bytes of messages; 0 sets no bound
+	density                     density      // PostgreSQL
 }
 
 // Open opens the store at dsn, the path of a SQLite file or the address of a PostgreSQL
@@ -66,6 +71,8 @@ type Store struct {
 // is refused untouched.
 func Open(ctx context.Context, dsn string, opts *Options) (*Store, error) {
 	s := &Store{}
+	s.recordsGrown.due = make(chan struct{}, 1)
+	s.sessionsGrown.due = s.recordsGrown.due
 	if opts != nil {
 		s.opts = *opts
 	}

@@ -283,7 +283,7 @@ func testTrimSessions(t *testing.T, open func() *store.Store) {
 		last, err = s.Session(ctx, "ses_001")
 		check(t, err)
 	}
-	deleted, err := s.TrimSessions(ctx, time.Time{})
+	deleted, err := s.TrimSessions(ctx, time.Time{}, store.SessionLimits{})
 	check(t, err)
 	equal(t, deleted, int64(0))
 	var sum [2]int64
@@ -291,7 +291,7 @@ func testTrimSessions(t *testing.T, open func() *store.Store) {
 	for i, one := range []*store.Store{s, other} {
 		wg.Go(func() {
 			var err error
-			if sum[i], err = one.TrimSessions(ctx, before); err != nil {
+			if sum[i], err = one.TrimSessions(ctx, before, store.SessionLimits{}); err != nil {
 				t.Error(err)
 			}
 		})

@@ -62,6 +62,7 @@ func suite(t *testing.T, newDSN func(t *testing.T) string, raw func(t *testing.T
 		{"sessions are filtered, newest first, page by page", testSessionPages},
 		{"wrong sessions are refused", testWrongSessions},
 		{"sessions are trimmed by their last change", testTrimSessions},
+		{"sessions are trimmed by their size, of an owner and of all", testSessionSizes},
 		{"messages keep their order, whoever appends", testMessages},
 		{"agents and rules have versions", testDocuments},
 		{"of each tool and owner the newest uses are kept", testUses},
@@ -79,6 +80,7 @@ func suite(t *testing.T, newDSN func(t *testing.T) string, raw func(t *testing.T
 		test func(t *testing.T, dsn string, raw func(t *testing.T, dsn string) *sql.DB)
 	}{
 		{"a restart keeps everything", testRestart},
+		{"records hold their size after a flood", testSizeHoldsAfterAFlood},
 		{"many open an empty store at once", testManyOpen},
 		{"a store of the first version is migrated and keeps all", testMigration},
 		{"a store of a newer version is refused untouched", testNewer},
@@ -93,6 +95,7 @@ func suite(t *testing.T, newDSN func(t *testing.T) string, raw func(t *testing.T
 	for _, r := range whole {
 		t.Run(r.name, func(t *testing.T) { r.test(t, newDSN(t), raw) })
 	}
+	t.Run("records hold their size on disk within a tenth", func(t *testing.T) { testSizeHolds(t, newDSN, raw) })
 }
 
 func open(t *testing.T, dsn string, opts *store.Options) *store.Store {
@@ -289,10 +292,10 @@ func ids(calls []store.Call) []string {
 func testTrimTime(t *testing.T, open func() *store.Store) {
 	s, ctx := open(), t.Context()
 	appendSamples(t, s, 2600, nil)
-	n, err := s.TrimCalls(ctx, time.Time{}, 0)
+	n, err := s.TrimCalls(ctx, time.Time{})
 	check(t, err)
 	equal(t, n, 0)
-	n, err = s.TrimCalls(ctx, sampleCall(2100).At, 0)
+	n, err = s.TrimCalls(ctx, sampleCall(2100).At)
 	check(t, err)
 	equal(t, n, 2100)
 	left, err := s.Calls(ctx, store.CallFilter{Limit: 1000})
@@ -305,15 +308,15 @@ func testTrimSize(t *testing.T, open func() *store.Store) {
 	s, ctx := open(), t.Context()
 	long := strings.Repeat("x", 1000)
 	appendSamples(t, s, 2000, func(_ int, c *store.Call) { c.Message = long })
-	n, err := s.TrimCalls(ctx, time.Time{}, 1_000_000)
+	n, err := s.TrimRecords(ctx, 1_000_000)
 	check(t, err)
 	left, err := s.Calls(ctx, store.CallFilter{Limit: 1000})
 	check(t, err)
-	if int(n)+len(left) != 2000 || len(left) < 600 || len(left) > 900 {
-		t.Fatalf("1 MB of calls of some 1.3 kB each: deleted %d, kept %d", n, len(left))
+	if int(n)+len(left) != 2000 || len(left) < 450 || len(left) > 650 {
+		t.Fatalf("1 MB of calls of some 1.7 kB each: deleted %d, kept %d", n, len(left))
 	}
 	equal(t, left[0].ID, sampleCall(1999).ID)
-	n, err = s.TrimCalls(ctx, time.Time{}, 1_000_000)
+	n, err = s.TrimRecords(ctx, 1_000_000)
 	check(t, err)
 	equal(t, n, 0)
 }

@@ -3,33 +3,22 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"strings"
 	"time"
 )
 
-const (
-	// trimPage is how many calls one transaction looks at, so that appending never
-	// waits long for trimming.
-	trimPage = 1000
-	// callOverhead is about what a call takes beside its text: numbers, headers, and
-	// its places in the two indexes.
-	callOverhead = 120
-)
+// trimPage is how many calls one transaction looks at, so that appending never waits long
+// for trimming.
+const trimPage = 1000
 
-// TrimCalls deletes the calls that began before the given time, and then the oldest
-// ones while all take more than about maxBytes. A zero time or 0 bytes sets no bound.
-// The file does not shrink: later calls use the space again. Several gateways may trim
-// one store at the same time.
-func (s *Store) TrimCalls(ctx context.Context, before time.Time, maxBytes int64) (deleted int64, err error) {
-	if !before.IsZero() {
-		if deleted, err = s.trimBefore(ctx, micros(before)); err != nil {
-			return deleted, s.explain("trim calls", err)
-		}
+// TrimCalls deletes the calls that began before the given time; a zero time deletes none.
+func (s *Store) TrimCalls(ctx context.Context, before time.Time) (deleted int64, err error) {
+	if before.IsZero() {
+		return 0, nil
 	}
-	if maxBytes > 0 {
-		n, err := s.trimOver(ctx, maxBytes)
-		return deleted + n, s.explain("trim calls", err)
-	}
-	return deleted, nil
+	deleted, err = s.trimBefore(ctx, micros(before))
+	return deleted, s.explain("trim calls", err)
 }
 
 // trimBefore walks from the oldest id up. Ids sort by time, so that the first page
@@ -49,55 +38,154 @@ func (s *Store) trimBefore(ctx context.Context, before int64) (deleted int64, er
 	}
 }
 
-// trimOver deletes, page by page, up to the call that trimEnd names.
-func (s *Store) trimOver(ctx context.Context, maxBytes int64) (deleted int64, err error) {
-	end, err := s.trimEnd(ctx, maxBytes)
-	if err != nil || end == "" {
+// TrimRecords deletes the oldest calls and runs until all of them, with their arguments,
+// reports, pictures and indexes, take less than maxBytes; 0 sets no bound. It begins a little
+// before they take more, and makes some room, so that it is not at work all the time. The file or the
+// tables do not shrink: what comes later uses the space again. Several gateways may trim one
+// store at the same time. When little was added since it last looked, it does not look.
+func (s *Store) TrimRecords(ctx context.Context, maxBytes int64) (deleted int64, err error) {
+	if maxBytes <= 0 || !s.recordsGrown.look(maxBytes) {
+		return 0, nil
+	}
+	deleted, err = s.trimOver(ctx, maxBytes)
+	if err == nil && deleted > 0 {
+		err = s.dialect.reuse(ctx, s)
+	}
+	return deleted, s.explain("trim records", err)
+}
+
+// trimOver measures, deletes a part of what is too much, and measures again: how much room
+// a call gives back is known only by about a half.
+func (s *Store) trimOver(ctx context.Context, most int64) (deleted int64, err error) {
+	measure, err := s.dialect.measure(ctx, s, most)
+	if err != nil {
 		return 0, err
 	}
-	for {
-		last, err := s.idAfter(ctx, "", trimPage)
-		if err != nil || last == "" {
+	for target := most - most/50; ; {
+		size, err := measure(ctx)
+		if err != nil || size <= target {
 			return deleted, err
 		}
-		n, err := s.delete(ctx, "DELETE FROM calls WHERE id <= $1", min(last, end))
+		target = most - most/14
+		end, err := s.planTrim(ctx, max((size-target)/2, min(size-target, most/40)))
+		if err != nil {
+			return deleted, err
+		}
+		n, err := s.trimTo(ctx, end)
 		deleted += n
-		if err != nil || last >= end {
+		if err != nil || n == 0 {
 			return deleted, err
 		}
 	}
 }
 
-// trimEnd returns the newest call that has to go, "" when none has. It judges the size by
-// the number of calls and the mean size of the oldest and the newest; to measure every one
-// would read the whole table. It counts and looks in one state of the store: another
-// gateway that trims meanwhile then deletes the same calls, not as many again.
-func (s *Store) trimEnd(ctx context.Context, maxBytes int64) (end string, err error) {
-	const measure = `SELECT (SELECT count(*) FROM calls), coalesce(avg(size), 0) FROM (
-		SELECT octet_length(id) * 3 + octet_length(principal) * 2 + octet_length(profile) + octet_length(session) * 2
-			+ octet_length(agent) * 2 + octet_length(mcp_session) + octet_length(server) + octet_length(tool) + octet_length(upstream)
-			+ octet_length(outcome) + octet_length(code) + octet_length(message) + octet_length(level)
-			+ octet_length(repairs) + octet_length(rule) * 2 + octet_length(ref) + octet_length(trace) AS size
-		FROM calls WHERE id IN (SELECT id FROM (SELECT id FROM calls ORDER BY id LIMIT 500) AS oldest)
-			OR id IN (SELECT id FROM (SELECT id FROM calls ORDER BY id DESC LIMIT 500) AS newest)) AS sample`
+// trimEnd is the newest call and the newest run that have to go; "" where none has.
+type trimEnd struct {
+	call  string
+	run   string
+	runAt int64
+}
+
+// planTrim finds what of the oldest calls and runs takes about so many bytes. It looks at one
+// state of the store: another gateway that trims meanwhile then deletes the same, not as much
+// again.
+func (s *Store) planTrim(ctx context.Context, bytes int64) (end trimEnd, err error) {
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
 	tx, err := s.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true, Isolation: s.dialect.snapshot})
 	if err != nil {
-		return "", err
+		return end, err
 	}
 	defer rollback(tx) // nothing to lose
-	var count int64
-	var mean float64
-	if err := tx.QueryRowContext(ctx, measure).Scan(&count, &mean); err != nil {
-		return "", err
+	for rows := int64(trimPage); bytes > 0; {
+		run, size, at, err := s.oldestRun(ctx, tx, &end)
+		if err != nil {
+			return end, err
+		}
+		page, err := s.oldestCalls(ctx, tx, end.call, rows)
+		switch {
+		case err != nil:
+			return end, err
+		case run != "" && (page.count == 0 || at <= page.at):
+			end.run, end.runAt = run, at
+			bytes -= size
+		case page.count == 0:
+			return end, nil
+		case page.bytes > bytes && page.count > 1:
+			rows = max(1, page.count*bytes/page.bytes) // so much of the page will do
+		default:
+			end.call = page.last
+			bytes -= page.bytes
+		}
 	}
-	excess := count - int64(float64(maxBytes)/(mean+callOverhead))
-	if excess <= 0 {
-		return "", nil
+	return end, nil
+}
+
+// oldestRun is the one after the end, and about what it takes.
+func (s *Store) oldestRun(ctx context.Context, tx *sql.Tx, end *trimEnd) (id string, size, at int64, err error) {
+	query := strings.ReplaceAll("SELECT id, at, "+runBytes+" FROM runs WHERE (at, id) > ($1, $2) ORDER BY at, id LIMIT 1", "bytes(", s.dialect.bytes+"(")
+	err = tx.QueryRowContext(ctx, query, end.runAt, end.run).Scan(&id, &at, &size)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
 	}
-	err = tx.QueryRowContext(ctx, "SELECT id FROM calls ORDER BY id LIMIT 1 OFFSET $1", excess-1).Scan(&end)
-	return end, err
+	return id, size, at, err
+}
+
+// callsPage is a number of calls in the order of their ids.
+type callsPage struct {
+	count, bytes, at int64 // at is when the first began
+	last             string
+}
+
+// oldestCalls are those after an id, and about what they take.
+func (s *Store) oldestCalls(ctx context.Context, tx *sql.Tx, after string, n int64) (p callsPage, err error) {
+	query := "SELECT count(*), coalesce(max(id), ''), coalesce(min(at), 0), coalesce(sum(size), 0) FROM (SELECT id, at, " + s.callBytes() +
+		" AS size FROM calls WHERE id > $1 ORDER BY id LIMIT $2) AS page"
+	err = tx.QueryRowContext(ctx, query, after, n).Scan(&p.count, &p.last, &p.at, &p.bytes)
+	return p, err
+}
+
+// callBytes is about what a call takes, in SQL.
+func (s *Store) callBytes() string {
+	return strings.ReplaceAll(rowBytes+" + "+indexBytes, "bytes(", s.dialect.bytes+"(")
+}
+
+// runBytes is what a run takes, with its pictures; rowBytes what a call does in its row, and
+// indexBytes in the indexes that have it. What bytes is, each dialect says.
+const (
+	runBytes = `200 + bytes(summary) + bytes(report) + (SELECT coalesce(sum(100 + bytes(data)), 0) FROM run_pictures WHERE run = runs.id)`
+	rowBytes = `120 + octet_length(profile) + octet_length(mcp_session) + octet_length(server) + octet_length(tool)
+	+ octet_length(upstream) + octet_length(outcome) + octet_length(code) + octet_length(level) + octet_length(trace) + octet_length(ref)
+	+ octet_length(id) + octet_length(principal) + octet_length(session) + octet_length(agent) + octet_length(rule)
+	+ bytes(message) + bytes(repairs) + coalesce(bytes(arguments), 0)`
+	indexBytes = `40 + 2 * octet_length(id) + octet_length(principal)
+	+ CASE WHEN session <> '' THEN 24 + octet_length(session) + octet_length(id) + octet_length(agent) + octet_length(principal) ELSE 0 END
+	+ CASE WHEN agent <> '' THEN 48 + 2 * octet_length(agent) + 2 * octet_length(id) + octet_length(principal) ELSE 0 END
+	+ CASE WHEN rule <> '' THEN 20 + octet_length(rule) + octet_length(id) ELSE 0 END
+	+ CASE WHEN level IN ('warn', 'error') THEN 48 + 2 * octet_length(id) + 2 * octet_length(principal) + octet_length(agent) ELSE 0 END
+	+ CASE WHEN level = 'error' THEN 24 + octet_length(id) + octet_length(principal) + octet_length(agent) ELSE 0 END
+	+ CASE WHEN level IN ('warn', 'error') AND agent <> '' THEN 24 + octet_length(id) + octet_length(principal) + octet_length(agent) ELSE 0 END`
+)
+
+// trimTo deletes page by page.
+func (s *Store) trimTo(ctx context.Context, end trimEnd) (deleted int64, err error) {
+	if end.run != "" {
+		if deleted, err = s.delete(ctx, "DELETE FROM runs WHERE (at, id) <= ($1, $2)", end.runAt, end.run); err != nil {
+			return deleted, err
+		}
+	}
+	for end.call != "" {
+		last, err := s.idAfter(ctx, "", trimPage)
+		if err != nil || last == "" {
+			return deleted, err
+		}
+		n, err := s.delete(ctx, "DELETE FROM calls WHERE id <= $1", min(last, end.call))
+		deleted += n
+		if err != nil || last >= end.call {
+			return deleted, err
+		}
+	}
+	return deleted, nil
 }
 
 // idAfter returns the id of the n-th call after the given id, of the last one when
