@@ -14,6 +14,7 @@ import (
 	"github.com/toolfit/toolfit/internal/call"
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/rawjson"
+	"github.com/toolfit/toolfit/internal/store"
 	"github.com/toolfit/toolfit/internal/testparts"
 )
 
@@ -181,5 +182,29 @@ func TestAStoreFileThatVanishedIsSaidAndTakesNothing(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+func TestRecordsOverTheirSizeAreDroppedWithoutWaitingForTheMinute(t *testing.T) {
+	a, _ := start(t, "records: {maxSize: 1MB}\n")
+	message := strings.Repeat("x", 4000)
+	for n := range 2000 {
+		if err := a.Store.AppendCalls(t.Context(), []store.Call{{ID: fmt.Sprintf("c_%09d", n), At: time.Now(), Message: message, Outcome: "ok"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	late := time.Now().Add(patience / 2) // the next minute has not come
+	for {
+		calls, err := a.Store.Calls(t.Context(), store.CallFilter{Limit: 1000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(calls) < 300 {
+			return
+		}
+		if time.Now().After(late) {
+			t.Fatalf("%d calls of 4 kB are there", len(calls))
+		}
+		time.Sleep(20 * time.Millisecond)
 	}
 }

@@ -40,6 +40,20 @@ func TestWhatAServiceDidWrongIsSaidAsItWas(t *testing.T) {
 	}
 }
 
+func TestWhileCallsCannotBeRecordedNoneIsSent(t *testing.T) {
+	w := newWorld(t, remoteWorld, nil)
+	w.answers["POST /api/agent-operator-integration/internal-v1/mcp/proxy/m1/tool/call"] = "200\n{\"content\":[]}"
+	w.unkept = errors.New("database or disk is full (13)") // found out by a call that has run
+	if res := w.do(remoteCall); res.Code != 200 || !strings.Contains(res.Body.String(), "The tool has run, its result could not be kept") {
+		t.Errorf("%d %s", res.Code, res.Body)
+	}
+	w.takeSent()
+	w.refuses = w.unkept
+	if res := w.do(remoteCall); res.Code != 503 || strings.Contains(res.Body.String(), "(13)") || len(w.takeSent()) > 0 {
+		t.Errorf("%d %s", res.Code, res.Body)
+	}
+}
+
 func TestAServiceThatCannotBeDialledIsNotReached(t *testing.T) {
 	w := newWorld(t, remoteWorld, nil)
 	w.Client.Transport.(*http.Transport).DialContext = func(context.Context, string, string) (net.Conn, error) {

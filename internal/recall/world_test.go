@@ -44,7 +44,9 @@ type world struct {
 	mu      sync.Mutex
 	sent    []string // requests to the other services and to our servers
 	records []store.Call
-	opened  int // connections to the other services
+	opened  int   // connections to the other services
+	refuses error // why calls are not to be made
+	unkept  error // why records are not taken
 }
 
 // ownTools are the servers of ours, by id: a list of definitions.
@@ -220,13 +222,17 @@ func (s sender) Call(_ context.Context, c upstream.Call) (upstream.Outcome, erro
 
 type recorder struct{ w *world }
 
-func (recorder) NewID() string  { return "c_1" }
-func (recorder) Refuses() error { return nil }
+func (recorder) NewID() string { return "c_1" }
+func (r recorder) Refuses() error {
+	r.w.mu.Lock()
+	defer r.w.mu.Unlock()
+	return r.w.refuses
+}
 func (r recorder) Add(_ context.Context, c store.Call) error {
 	r.w.mu.Lock()
 	defer r.w.mu.Unlock()
 	r.w.records = append(r.w.records, c)
-	return nil
+	return r.w.unkept
 }
 
 type keeper struct{ rows []store.Server }

@@ -194,7 +194,8 @@ func (l *Log) Settle(err error) {
 	was := l.down.Load()
 	switch {
 	case err != nil:
-		l.down.Store(&err)
+		down := err // so that nil costs no room
+		l.down.Store(&down)
 		if was == nil {
 			l.opts.Logger.Error("call records cannot be committed; calls that change something are refused", "error", err)
 		}

@@ -18,8 +18,8 @@ const roomBytes = 256 << 10
 // openFile is the SQLite file as it was opened. A file that is deleted or replaced stays open
 // and takes what is written to it; all of that would be gone with the process.
 type openFile struct {
-	path string
-	info fs.FileInfo
+	path, journal string
+	info          fs.FileInfo
 }
 
 // statFile remembers which file the path leads to.
@@ -29,7 +29,7 @@ func statFile(path string) (*openFile, error) {
 		return nil, err
 	}
 	os.SameFile(info, info) // on Windows this is when the file's identity is read
-	return &openFile{path, info}, nil
+	return &openFile{path, path + "-wal", info}, nil
 }
 
 // Intact is a fault.StoreDown when the store's file is gone or is another one now. A database
@@ -46,7 +46,7 @@ func (s *Store) intact() error {
 		return errVanished
 	}
 	if err == nil {
-		_, err = os.Stat(s.file.path + "-wal") // what was written last may be there alone
+		_, err = os.Stat(s.file.journal) // what was written last may be there alone
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%w: %w", errVanished, err)

@@ -114,7 +114,7 @@ func (d *resultFolder) append(f frame, b []byte) (w *segmentWriter, end int64, e
 		if err != nil {
 			return nil, 0, err
 		}
-		if !w.there(d.path(w.number), d.opts.Durable) {
+		if !w.there(d.opts.Durable) {
 			d.lost(w.number)
 			continue
 		}
@@ -142,7 +142,7 @@ func (d *resultFolder) ready(size int) error {
 	if d.writer != nil && !d.writer.full(size, d.most) {
 		return nil
 	}
-	if w := d.writer; w != nil && !w.there(d.path(w.number), true) {
+	if w := d.writer; w != nil && !w.there(true) {
 		d.lost(w.number)
 	}
 	if err := d.seal(); err != nil {

@@ -95,12 +95,12 @@ func (w *segmentWriter) append(b []byte) (offset int64, broken bool, err error) 
 const lookEvery = time.Second
 
 // there tells whether the path still leads to the file.
-func (w *segmentWriter) there(path string, durable bool) bool {
-	if !durable && w.last.Sub(w.seen) < lookEvery {
+func (w *segmentWriter) there(now bool) bool {
+	if !now && w.last.Sub(w.seen) < lookEvery {
 		return true
 	}
 	w.seen = w.last
-	info, err := os.Stat(path)
+	info, err := os.Stat(w.file.Name())
 	return err == nil && os.SameFile(info, w.info)
 }
 
