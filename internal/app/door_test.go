@@ -1,7 +1,9 @@
 package app_test
 
 import (
+	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -23,15 +25,14 @@ const (
 		`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`
 )
 
-// TestOpenStreamsEndWithTheRightToThem holds that nobody goes on listening who would not be
-// let in any more.
-func TestOpenStreamsEndWithTheRightToThem(t *testing.T) {
-	cfg, err := config.Parse(filepath.Join(t.TempDir(), "toolfit.yaml"), []byte("mcpServers: {shop: {builtin: demo-shop}}\n"), nil)
+// serve starts a gateway on a port of its own and gives its address.
+func serve(t *testing.T, text string) (a *app.App, address string) {
+	t.Helper()
+	cfg, err := config.Parse(filepath.Join(t.TempDir(), "toolfit.yaml"), []byte(text), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := app.New(t.Context(), cfg, nil)
-	if err != nil {
+	if a, err = app.New(t.Context(), cfg, nil); err != nil {
 		t.Fatal(err)
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -41,7 +42,7 @@ func TestOpenStreamsEndWithTheRightToThem(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	served := make(chan error, 1)
 	go func() { served <- a.Serve(ctx, l) }()
-	defer func() {
+	t.Cleanup(func() {
 		stop()
 		if err := <-served; err != nil {
 			t.Error(err)
@@ -49,8 +50,37 @@ func TestOpenStreamsEndWithTheRightToThem(t *testing.T) {
 		if err := a.Close(); err != nil {
 			t.Error(err)
 		}
-	}()
-	base := "http://" + l.Addr().String()
+	})
+	return a, l.Addr().String()
+}
+
+// TestHostAndPageAreCheckedBeforeABodyIsRead sends the beginning of requests whose bodies
+// never come: the refusal comes all the same, long before the deadline of a body.
+func TestHostAndPageAreCheckedBeforeABodyIsRead(t *testing.T) {
+	_, address := serve(t, "mcpServers: {shop: {builtin: demo-shop}}\nrecall: {}\n")
+	for _, path := range []string{"/mcp", "/mcp/default/env", "/api/v1/servers", "/api/v1/tools/x/call", "/v1/chat/completions",
+		"/api/agent-retrieval/in/v1/kn/get_action_info", "/sign-in", "/settings", "/keys", "/pick/x/"} {
+		for _, wrong := range []string{"Host: evil.example\r\n", "Host: " + address + "\r\nOrigin: http://localhost:1\r\n"} {
+			conn, err := net.Dial("tcp", address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(conn, "POST %s HTTP/1.1\r\n%sContent-Type: application/json\r\nAccept: application/json\r\nContent-Length: 100\r\n\r\n{", path, wrong)
+			conn.SetReadDeadline(time.Now().Add(20 * time.Second))
+			line, err := bufio.NewReader(conn).ReadString('\n')
+			if err != nil || !strings.Contains(line, " 403 ") {
+				t.Errorf("%s with %q: %q, %v", path, wrong, line, err)
+			}
+			conn.Close()
+		}
+	}
+}
+
+// TestOpenStreamsEndWithTheRightToThem holds that nobody goes on listening who would not be
+// let in any more.
+func TestOpenStreamsEndWithTheRightToThem(t *testing.T) {
+	a, address := serve(t, "mcpServers: {shop: {builtin: demo-shop}}\n")
+	base := "http://" + address
 	ask := func(method, body string, headers ...string) *http.Response {
 		t.Helper()
 		req, err := http.NewRequest(method, base+"/mcp", strings.NewReader(body))

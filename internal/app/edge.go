@@ -51,6 +51,17 @@ func (a *App) admitPerson(r *http.Request) (access.Principal, error) {
 	return who, err
 }
 
+// unread lets the refusal of a request go out before its body is here: the server would
+// read that first, unless the connection ends with the answer.
+func unread(check func(*http.Request) error, h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ContentLength != 0 && check(r) != nil {
+			w.Header().Set("Connection", "close")
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
 // sent lets programs send what they like, and browsers JSON.
 func sent(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

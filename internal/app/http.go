@@ -37,10 +37,11 @@ func (a *App) Handler() http.Handler {
 	mux.Handle("GET /metrics", a.guarded(promhttp.HandlerFor(a.registry, promhttp.HandlerOpts{})))
 	mux.Handle(pickPath+"/", a.limited(a.checked(http.StripPrefix(pickPath, a.picker))))
 	mux.Handle("/", a.console(api))
-	if a.started.BasePath == "" {
-		return a.shared(mux)
+	var all http.Handler = a.shared(unread(a.check, mux))
+	if a.started.BasePath != "" {
+		all = http.StripPrefix(a.started.BasePath, all)
 	}
-	return a.shared(http.StripPrefix(a.started.BasePath, mux))
+	return all
 }
 
 // API is the REST API for whoever admit lets in.

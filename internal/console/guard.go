@@ -15,7 +15,6 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Referrer-Policy", "same-origin") // with no-referrer a browser sends the forms of our own pages as from nowhere
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	if err := c.Check(r); err != nil {
-		h.Set("Connection", "close") // what it still sends is not read
 		c.showFault(w, c.visitor(r), err)
 		return
 	}

@@ -222,13 +222,14 @@ func (l *Listener) Guard(h http.Handler, isHealthCheck func(*http.Request) bool)
 		}
 		if r.ContentLength == 0 {
 			c.arrived()
-		} else {
-			now := l.now()
-			c.bodyUntil.Store(now.Add(bodyWithin + time.Duration(max(0, r.ContentLength)/slowest)*time.Second).UnixNano())
-			c.body = body{r.Body, c}
-			r.Body = &c.body
+			h.ServeHTTP(w, r)
+			return
 		}
+		c.bodyUntil.Store(l.now().Add(bodyWithin + time.Duration(max(0, r.ContentLength)/slowest)*time.Second).UnixNano())
+		c.body = body{r.Body, c}
+		r.Body = &c.body
 		h.ServeHTTP(w, r)
+		r.Body = c.body.inner // the server looks at it: whether the connection can be used again
 	})
 }
 
