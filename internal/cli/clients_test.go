@@ -229,7 +229,7 @@ func TestImportOfWhatIsNotThere(t *testing.T) {
 		}
 	}
 	put(t, w.usual(t, "cursor"), "{")
-	if code, _, errs := w.run(t, "import", "cursor"); code != 1 || !strings.Contains(errs, "the JSON ends too early") {
+	if code, _, errs := w.run(t, "import", "cursor"); code != 1 || !strings.Contains(errs, "mcp.json:1: the JSON ends too early") {
 		t.Errorf("a broken file: %d %s", code, errs)
 	}
 	put(t, w.usual(t, "codex"), "a = 1 2\n")
