@@ -13,7 +13,7 @@ export TOOLFIT_NODE_PARTS
 # Programs that tests look for lie there: promtool, and helm once deploy-check has built it.
 export PATH := $(CURDIR)/.tools/bin:$(PATH)
 
-.PHONY: check parts fmt vet build test race cross fuzz fuzz-pure bench soak deploy-check schema-lab search-lab demo clean
+.PHONY: check check-long parts fmt vet build test race cross fuzz fuzz-pure bench soak deploy-check schema-lab search-lab demo clean
 
 check:
 	@summary=; \
@@ -24,6 +24,11 @@ check:
 		if [ $$good != 0 ]; then printf "\ntime per step:\n$$summary"; echo "check: $$step is not good"; exit 1; fi; \
 	done; \
 	printf "\ntime per step:\n$$summary"; echo "check: all good"
+
+# What takes too long for every change: the whole of tests of which check runs a part.
+check-long: parts
+	$(GO) test -count=1 ./internal/store -run '^(TestSQLite|TestPostgres)$$' -long -v
+	$(GO) test -count=1 ./internal/restapi -run '^TestNoAnswerSpeaksOfGo$$' -long -v
 
 # What the full tests need beside Go; see the script.
 parts:
