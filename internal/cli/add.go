@@ -2,7 +2,7 @@ package cli
 
 import (
 	"fmt"
-	"os/exec"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -78,7 +78,8 @@ func (c *command) beforeStart(path string, s config.Server) (notes []string) {
 	if s.Command == "" || strings.Contains(s.Command, "${") {
 		return notes
 	}
-	if _, err := exec.LookPath(s.Command); err != nil {
+	s.Cwd = filepath.Dir(path)
+	if _, err := s.Program(); err != nil {
 		notes = append(notes, fmt.Sprintf("command %q does not exist here; %s", s.Command, s.CommandHint()))
 	}
 	return notes
