@@ -114,7 +114,7 @@ func TestEveryKindOfListIsBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(l.Tools) != 1 || len(l.Prompts) != 1 || len(l.Resources) != 2 || len(l.Templates) != 2 || l.Instructions != "" || l.Info != nil {
+	if len(l.Tools) != 1 || len(l.Prompts) != 1 || len(l.Resources) != 1 || len(l.Templates) != 1 || l.Instructions != "" || l.Info != nil {
 		t.Errorf("%d tools, %d prompts, %d resources, %d templates, %d bytes of instructions", len(l.Tools), len(l.Prompts), len(l.Resources), len(l.Templates), len(l.Instructions))
 	}
 	for _, what := range []string{"instructions was left out", "serverInfo was left out", "further prompts", "further resources", "further resourceTemplates"} {
