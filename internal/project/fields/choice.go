@@ -42,7 +42,7 @@ const probe = "\x00\x00"
 // Kept are the ids of the fields of which the mask keeps everything, such as are not known
 // yet too. A mask that no field fits is a mask.ErrMismatch.
 func (n *Node) Kept(m *mask.Mask) (map[int]bool, error) {
-	out, err := m.Apply(nil, n.outline(nil), &mask.Tally{})
+	out, err := m.AnyRows().Apply(nil, n.outline(nil), &mask.Tally{})
 	if err != nil {
 		return nil, err
 	}
