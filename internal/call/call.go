@@ -148,6 +148,8 @@ type Request struct {
 
 	page page   // what the caller asks to see of the result
 	rule string // that cut the result which is fetched from
+
+	fetched string // the mask or program by which it is
 }
 
 // session is the key under which servers keep state for the caller.
@@ -206,6 +208,9 @@ func (c *Caller) Do(ctx context.Context, req Request) (res *Result, err error) {
 	s, err := c.attempt(ctx, t, &req, rec) // what the caller sent → what the tool takes; one upstream request
 	rec.sent(s)
 	rec.call.Rule = req.rule
+	if rec.fetch {
+		rec.call.Message = Fetched + cut(req.fetched, 1000)
+	}
 	if err != nil {
 		return nil, err
 	}

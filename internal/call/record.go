@@ -49,9 +49,6 @@ func (r *recording) sent(s sent) {
 	}
 	if r.fetch = s.entry != nil && s.entry.Shown == catalog.FetchResult && s.entry.Own; r.fetch {
 		r.call.Ref, _ = rawjson.String(rawjson.Get(s.fitted.Args, "ref"))
-		fields, _ := rawjson.String(rawjson.Get(s.fitted.Args, "fields"))
-		jq, _ := rawjson.String(rawjson.Get(s.fitted.Args, "jq"))
-		r.call.Message = Fetched + cut(fields+jq, 1000)
 	}
 	if repairs := append(r.outer, s.fitted.Repairs...); len(repairs) > 0 {
 		text, _ := json.Marshal(repairs) // strings only
