@@ -32,6 +32,26 @@ func TestPickerAsksOnlyClientsThatDeclaredLinks(t *testing.T) {
 	}
 }
 
+func TestUnknownToolOverMCPIsAnsweredWithTheNearest(t *testing.T) {
+	a, _ := start(t, "mcpServers: {shop: {builtin: demo-shop}}\nprofiles: {default: {budget: 6500}}\n")
+	a.Catalog.Ready(t.Context(), "default")
+	for asked, want := range map[string]string{
+		"shop__list_order": "did you mean shop__list_orders", "get_order": "did you mean shop__get_order", "orders_list": "shop__list_orders",
+		"fetch_results": "did you mean fetch_result",
+	} {
+		for era, said := range map[string]string{
+			"legacy": firstSaid(t, a,
+				`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","clientInfo":{"name":"c","version":"1"},"capabilities":{}}}`,
+				`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"`+asked+`"}}`),
+			"modern": firstSaid(t, a, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"`+asked+`","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`),
+		} {
+			if !strings.Contains(said, `"error":{"code":-32602,"message":"unknown tool: `+asked) || !strings.Contains(said, want) {
+				t.Errorf("%s %s: %s", era, asked, said)
+			}
+		}
+	}
+}
+
 // firstSaid is what a client on standard input and output hears first, after the answers to all
 // but its last message.
 func firstSaid(t *testing.T, a *App, messages ...string) string {

@@ -272,13 +272,16 @@ func (c *Caller) find(req *Request) (target, error) {
 	t := target{view: view, args: req.Params.Args}
 	if t.entry, err = view.Find(req.Params.Tool); err != nil {
 		entry, args, ok := view.Route(req.Params.Tool, t.args)
-		if !ok {
+		switch {
+		case !ok && req.May != nil:
+			return t, view.Unknown(req.Params.Tool, req.May)
+		case !ok:
 			return t, err
 		}
 		t.entry, t.args = entry, args
 	}
 	if req.May != nil && !req.May(t.entry) {
-		return t, fault.New(fault.UnknownTool, "unknown tool: %.100s", req.Params.Tool)
+		return t, view.Unknown(req.Params.Tool, req.May)
 	}
 	return t, nil
 }

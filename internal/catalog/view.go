@@ -13,6 +13,7 @@ import (
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/fit"
 	"github.com/toolfit/toolfit/internal/project"
+	"github.com/toolfit/toolfit/internal/spelling"
 	"github.com/toolfit/toolfit/internal/tool"
 	"github.com/toolfit/toolfit/schema"
 )
@@ -102,16 +103,34 @@ func (v *View) Find(shown string) (*Entry, error) {
 	if e := v.byShown[shown]; e != nil {
 		return e, nil
 	}
+	return nil, v.Unknown(shown, nil)
+}
+
+// maxNear is how many tools the answer about an unknown one names.
+const maxNear = 3
+
+// Unknown says that there is no tool of the name, and which come nearest to it of those that
+// the caller may use; nil: all of the profile.
+func (v *View) Unknown(shown string, may func(*Entry) bool) *fault.Error {
 	err := fault.New(fault.UnknownTool, "unknown tool: %.100s", shown)
 	server, _, _ := strings.Cut(shown, "__")
 	if reason := v.environment.failed[server]; reason != "" && !v.has(tool.ServerID(server)) {
-		return nil, err.WithHint("the tools of %s are not known: %s", server, reason)
+		return err.WithHint("the tools of %s are not known: %s", server, reason)
+	}
+	var near []string
+	for _, e := range v.Entries { // which no search finds
+		if e.Own && (may == nil || may(e)) && spelling.Edits(shown, e.Shown, maxNear) < maxNear {
+			near = append(near, e.Shown)
+		}
 	}
 	f := v.Finder()
-	if near := f.Index.Alike(shown, 1, nil); len(near) > 0 {
-		return nil, err.WithHint("did you mean %s?", f.Entries[near[0]].Shown)
+	for _, i := range f.Index.Near(shown, maxNear, func(i int) bool { return may == nil || may(f.Entries[i]) }) {
+		near = append(near, f.Entries[i].Shown)
 	}
-	return nil, err
+	if len(near) == 0 {
+		return err
+	}
+	return err.WithHint("did you mean %s?", strings.Join(near[:min(len(near), maxNear)], ", "))
 }
 
 // has tells whether the profile has a tool of the server.
