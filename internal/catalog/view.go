@@ -70,8 +70,9 @@ type Entry struct {
 	fitters fitters         // unused for prompts
 	paged   json.RawMessage // the schema with the arguments for paging; nil without them
 
-	unlisted bool // it can be called and found, and is not in the list
-	pinned   bool // the profile wants it to be seen
+	twin     string // the name with a slash of a server's tool of the environment protocol; "": it is none
+	unlisted bool   // it can be called and found, and is not in the list
+	pinned   bool   // the profile wants it to be seen
 }
 
 // ViewFor is what the caller sees in the profile that it names; "" is its own. Only who may
@@ -165,10 +166,11 @@ func buildView(cfg *config.Config, p config.Profile, servers []*known, made shar
 		if len(s.offer.Notes) > 0 && access.SeesServer(p, id) {
 			v.refuse(string(id), "some of what the server lists was left out; toolfit servers says what") // in words of ours alone
 		}
+		seen := s.protocol(made.reserved)
 		for _, def := range s.offer.Tools {
 			name := tool.Canonical(id, def.Name)
-			if s.letThrough(pin{ToolKind, def.Name}, def.Raw) != nil && !def.NeedsTask() && access.Sees(p, id, name) {
-				v.addTool(cfg, &Entry{Name: name, Server: id, Definition: def}, s.like)
+			if s.letThrough(pin{ToolKind, def.Name}, def.Raw) != nil && !def.NeedsTask() && access.Sees(p, id, name) && seen.first(def.Name) {
+				v.addTool(cfg, &Entry{Name: name, Server: id, Definition: def, twin: seen.twin(def.Name)}, s.like)
 			}
 		}
 		for _, def := range s.prompts() {
@@ -211,7 +213,7 @@ func named(entries []*Entry, bare bool, reserved map[string]bool) ([]*Entry, map
 	// take the name of a's tool by calling its own a__tool.
 	count := map[string]int{}
 	for _, e := range entries {
-		count[tool.Shown(string(e.Name), e.Server, e.Definition.Name)]++
+		count[e.prefixed()]++
 		if wanted := e.wanted(bare); wanted != "" {
 			count[wanted]++
 		}
@@ -221,14 +223,33 @@ func named(entries []*Entry, bare bool, reserved map[string]bool) ([]*Entry, map
 	for _, e := range entries {
 		e.Shown = e.wanted(bare)
 		if e.Shown == "" || count[e.Shown] > 1 || reserved[e.Shown] {
-			e.Shown = tool.Shown(string(e.Name), e.Server, e.Definition.Name)
+			e.Shown = e.prefixed()
 		}
 		if byShown[e.Shown] == nil {
 			byShown[e.Shown] = e
 			kept = append(kept, e)
 		}
 	}
+	for _, e := range kept {
+		if name := string(tool.Canonical(e.Server, e.twin)); e.twin != "" && byShown[name] == nil {
+			byShown[name] = e
+		}
+	}
 	return kept, byShown
+}
+
+// prefixed is the name that an entry has with that of its server.
+func (e *Entry) prefixed() string {
+	return tool.Shown(string(tool.Canonical(e.Server, e.listedAs())), e.Server, e.Definition.Name)
+}
+
+// listedAs is the server's own name for it, of the two of the environment protocol that which
+// every provider takes.
+func (e *Entry) listedAs() string {
+	if e.twin != "" {
+		return envPrefix + strings.TrimPrefix(e.twin, envSlash)
+	}
+	return e.Definition.Name
 }
 
 // wanted is the name that an entry has when nobody else wants it; "" for the prefixed one.
@@ -237,7 +258,7 @@ func (e *Entry) wanted(bare bool) string {
 	case e.Override != nil && e.Override.Name != "":
 		return e.Override.Name
 	case bare:
-		return tool.Shown(e.Definition.Name, e.Server, e.Definition.Name)
+		return tool.Shown(e.listedAs(), e.Server, e.Definition.Name)
 	}
 	return ""
 }
