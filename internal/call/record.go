@@ -64,6 +64,7 @@ func (r *recording) note(text string) { r.notes = append(r.notes, text) }
 const (
 	outcomeOK        = "ok"
 	outcomeToolError = "tool_error" // the tool says that it did not work
+	outcomeQuestion  = "question"   // the server asked its client something; the call is made again with the answer
 	outcomeError     = "error"      // there is no result
 	outcomeCanceled  = "canceled"
 )
@@ -97,7 +98,10 @@ func (r *recording) add(ctx context.Context, res *Result, err error) error {
 		if c.TokensSent = c.TokensFull; c.BytesSent != c.BytesFull {
 			c.TokensSent = estimate(res.Raw) - estimate(project.List(res.Raw))
 		}
-		if isToolError(res.Raw) {
+		switch {
+		case res.Kind() == upstream.InputRequired:
+			c.Outcome = outcomeQuestion
+		case isToolError(res.Raw):
 			c.Outcome, c.Level = outcomeToolError, "error"
 			if c.Message == "" { // else it tells what was fetched
 				c.Message = cut(strings.TrimSpace(project.Text(res.Raw)), maxReason)
@@ -116,7 +120,7 @@ func (r *recording) add(ctx context.Context, res *Result, err error) error {
 		c.Message = strings.TrimPrefix(c.Message+"; "+strings.Join(r.notes, "; "), "; ")
 	}
 	r.caller.opts.Metrics.observe(c)
-	if r.session != "" {
+	if r.session != "" && c.Outcome != outcomeQuestion {
 		r.caller.follow(ctx, r)
 	}
 	r.caller.counts.ended(c, r.fetch)

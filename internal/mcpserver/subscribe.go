@@ -29,8 +29,8 @@ type resource struct {
 type subscription struct {
 	sessions map[*mcp.Session]bool
 	after    <-chan struct{} // the end of the one before, of which the server must hear first; nil: there is none
-	asked    chan struct{} // closed when the server has answered
-	err      error         // what it answered; set before asked is closed
+	asked    chan struct{}   // closed when the server has answered
+	err      error           // what it answered; set before asked is closed
 }
 
 // maxSubscriptions bounds what one client can make us and the servers keep.
