@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 )
 
 // ProtocolTools are the tools of the protocol that the options can serve, under the names
@@ -50,6 +51,17 @@ func (o *Options) protocolTools() ([]Tool, error) {
 	return all, nil
 }
 
+// twin is the other name of a tool of the protocol; "" for any other tool.
+func twin(name string) string {
+	if rest, ok := strings.CutPrefix(name, slashPrefix); ok {
+		return underscorePrefix + rest
+	}
+	if rest, ok := strings.CutPrefix(name, underscorePrefix); ok {
+		return slashPrefix + rest
+	}
+	return ""
+}
+
 // lists tells whether a tool of the protocol is listed under the name.
 func (o *Options) lists(name string) bool {
 	return o.Names == NamesBoth || (o.Names == NamesSlash) == (name[:len(slashPrefix)] == slashPrefix)
@@ -64,6 +76,8 @@ type Host interface {
 
 // Attach adds an environment to an MCP server that exists: the tools of the protocol, the
 // environment's own tools as they are now, and its prompts. Options.Agent filters the tools.
+// A host that calls only what it lists knows each tool of the protocol by the one name that
+// Options.Names chooses; a Server takes both.
 func Attach(ctx context.Context, host Host, e Environment, opts *Options) error {
 	o, err := Derive(e, Meta{}, opts)
 	if err != nil {

@@ -71,6 +71,9 @@ func TestAttachedToAnotherServerEverythingIsThere(t *testing.T) {
 	if a := s.call("env_get_description", `{}`); a.IsError || !strings.Contains(a.Content[0].Text, "商店") {
 		t.Errorf("got %v", a)
 	}
+	if a := s.call("env/get_description", `{}`); a.IsError || !strings.Contains(a.Content[0].Text, "商店") {
+		t.Errorf("by its other name: %v", a)
+	}
 	if a := s.call("env_query_logs", `{"limit":0}`); !a.IsError {
 		t.Errorf("got %v", a)
 	}

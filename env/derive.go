@@ -78,8 +78,8 @@ func Profiles(ctx context.Context, e Environment, meta Meta) ([]Profile, error) 
 	return []Profile{{ID: "default", DisplayName: name, PrimaryAgents: []AgentSpec{agent}}}, nil
 }
 
-// Description says what an environment is. Its capabilities are what it has; events, metrics
-// and profiles every environment is taken to have.
+// Description says what an environment is. Its capabilities are what it has. Events and metrics
+// are no part of the protocol: an environment that has them says so in Options.Describe.
 func Description(ctx context.Context, e Environment, meta Meta, profiles []Profile) (EnvDescription, error) {
 	tools, err := e.Tools(ctx)
 	if err != nil {
@@ -126,7 +126,7 @@ func (m Meta) described(profiles []Profile) EnvDescription {
 		ID:           cmp.Or(m.ID, "base-env"),
 		DisplayName:  cmp.Or(m.DisplayName, "Base Environment"),
 		Version:      m.Version,
-		Capabilities: Capabilities{Events: true, Metrics: true, Profiles: true},
+		Capabilities: Capabilities{Profiles: true},
 		Profiles:     profiles,
 	}
 }

@@ -29,15 +29,15 @@ func TestDerived(t *testing.T) {
 		want string
 	}{
 		{"an environment with nothing has the default profile and agent", plain{}, env.Meta{},
-			`{"id":"base-env","displayName":"Base Environment","capabilities":{"events":true,"logs":false,"mcpTools":false,"metrics":true,"profiles":true,"sessions":false},` +
+			`{"id":"base-env","displayName":"Base Environment","capabilities":{"events":false,"logs":false,"mcpTools":false,"metrics":false,"profiles":true,"sessions":false},` +
 				`"profiles":[{"id":"default","displayName":"Default Profile","primaryAgents":[{"id":"default","role":"primary","allowedTools":[]}]}]}`},
 		{"the default agent has the system prompt and all tools",
 			plain{tools: []env.Tool{{Name: "b", Call: call}, {Name: "a", Call: call}}, prompts: []env.Prompt{{ID: "system"}}}, env.Meta{ID: "x", DisplayName: "X 系统", Version: "3"},
-			`{"id":"x","displayName":"X 系统","version":"3","capabilities":{"events":true,"logs":false,"mcpTools":true,"metrics":true,"profiles":true,"sessions":false},` +
+			`{"id":"x","displayName":"X 系统","version":"3","capabilities":{"events":false,"logs":false,"mcpTools":true,"metrics":false,"profiles":true,"sessions":false},` +
 				`"profiles":[{"id":"default","displayName":"X 系统","primaryAgents":[{"id":"default","role":"primary","promptId":"system","allowedTools":["b","a"]}]}]}`},
 		{"an environment that has more says so, and an empty list of profiles stays empty",
 			&shop{profiles: func() ([]env.Profile, error) { return nil, nil }}, env.Meta{Version: "9"},
-			`{"id":"shop","displayName":"商店","version":"9","capabilities":{"events":true,"logs":true,"mcpTools":true,"metrics":true,"profiles":true,"sessions":true},"profiles":[]}`},
+			`{"id":"shop","displayName":"商店","version":"9","capabilities":{"events":false,"logs":true,"mcpTools":true,"metrics":false,"profiles":true,"sessions":true},"profiles":[]}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -35,7 +35,7 @@ type Options struct {
 	QueryLogs    func(ctx context.Context, q LogQuery) ([]LogEntry, error)          // nil: of the environment
 	Sessions     Sessions                                                           // nil: of the environment
 
-	Names   Names  // "": NamesBoth
+	Names   Names  // "": NamesSlash, which clients of the protocol know
 	Agent   string // own tools are offered as this agent may use them; "": all
 	Profile string // the profile in which Agent is looked for; "": any
 
@@ -59,7 +59,7 @@ func (o *Options) filled() (*Options, error) {
 	}
 	switch c.Names {
 	case "":
-		c.Names = NamesBoth
+		c.Names = NamesSlash
 	case NamesSlash, NamesUnderscore, NamesBoth:
 	default:
 		return nil, fmt.Errorf("names: %q is none of slash, underscore, both", string(c.Names))

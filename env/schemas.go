@@ -10,7 +10,6 @@ const (
 	timeSchema  = `{"type":"string","format":"date-time","description":"RFC 3339, such as 2026-01-02T15:04:05Z"}`
 	namesSchema = `{"type":"array","items":{"type":"string"}}`
 	idSchema    = `{"type":"string","minLength":1,"maxLength":200}`
-	ownIDSchema = `{"type":"string","pattern":"^ses_[A-Za-z0-9_-]{1,120}$"}`
 	limitSchema = `{"type":"integer","minimum":1,"maximum":1000,"default":100}`
 
 	agentSchema = `{"type":"object","required":["id","role"],"properties":{"id":{"type":"string"},"role":` + roleSchema + `,` +

@@ -93,6 +93,9 @@ func (s *Server) call(ctx context.Context, req *mcp.Request) (json.RawMessage, e
 			return nil, s.told(err)
 		}
 		if t = named(own, name); t == nil {
+			t = named(own, twin(name)) // of an environment that was attached
+		}
+		if t == nil {
 			return nil, mcp.Errorf(mcp.CodeInvalidParams, "unknown tool %.100q", name)
 		}
 		checked, err := fitted(*t)

@@ -18,7 +18,7 @@ const (
 func (o *Options) sessionOffers() []offer {
 	return []offer{{
 		name: "create_session", description: "A new session. All arguments are optional", changes: true,
-		input: takes(`"id":`+ownIDSchema+`,"parentID":`+idSchema+`,"title":`+titleSchema+`,"directory":`+directorySchema+
+		input: takes(`"id":`+idSchema+`,"parentID":`+idSchema+`,"title":`+titleSchema+`,"directory":`+directorySchema+
 			`,"metadata":`+metadataSchema, ""),
 		output: sessionSchema, run: o.createSession,
 	}, {

@@ -27,7 +27,7 @@ type Sessions interface {
 
 // Session is a piece of work: a chat, a test run.
 type Session struct {
-	ID        string       `json:"id"` // ses_…
+	ID        string       `json:"id"` // ses_… unless its maker chose another
 	ParentID  string       `json:"parentID,omitempty"`
 	Title     string       `json:"title"`
 	Directory string       `json:"directory,omitempty"`
@@ -50,7 +50,7 @@ type SessionOptions struct {
 	Metadata  Metadata `json:"metadata,omitempty"`
 }
 
-// sessionPrefix begins the id of every session.
+// sessionPrefix begins the ids that are made here.
 const sessionPrefix = "ses_"
 
 // Filled is the same with an id and a title where it has none, for those who keep sessions.

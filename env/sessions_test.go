@@ -200,3 +200,26 @@ func BenchmarkListSessions(b *testing.B) {
 		}
 	}
 }
+
+func TestSessionTakesAnIDOfAnyForm(t *testing.T) {
+	c := connect(t, &shop{}, nil)
+	for _, id := range []string{"chat", "2f1c-44", "a/b c", "../会话", "ses_x"} {
+		made, err := c.CreateSession(t.Context(), env.SessionOptions{ID: id})
+		if err != nil || made.ID != id {
+			t.Errorf("%q: got %q, %v", id, made.ID, err)
+		}
+		if got, err := c.GetSession(t.Context(), id); err != nil || got.ID != id {
+			t.Errorf("%q: got %q, %v", id, got.ID, err)
+		}
+	}
+	page, err := c.ListSessions(t.Context(), env.SessionFilter{Limit: 2})
+	for seen := len(page.Sessions); err == nil && page.NextCursor != ""; seen += len(page.Sessions) {
+		if seen > 5 {
+			t.Fatal("the pages do not end")
+		}
+		page, err = c.ListSessions(t.Context(), env.SessionFilter{Limit: 2, Cursor: page.NextCursor})
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}

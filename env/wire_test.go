@@ -175,7 +175,7 @@ func TestAnswersFitThePublishedSchema(t *testing.T) {
 }
 
 func TestListedNames(t *testing.T) {
-	for names, prefixes := range map[env.Names][]string{"": {"env/", "env_"}, env.NamesBoth: {"env/", "env_"}, env.NamesSlash: {"env/"}, env.NamesUnderscore: {"env_"}} {
+	for names, prefixes := range map[env.Names][]string{"": {"env/"}, env.NamesBoth: {"env/", "env_"}, env.NamesSlash: {"env/"}, env.NamesUnderscore: {"env_"}} {
 		s := legacy(t, &shop{}, &env.Options{Names: names})
 		var want []string
 		for _, name := range everything {

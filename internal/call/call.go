@@ -148,6 +148,8 @@ type Request struct {
 
 	page page   // what the caller asks to see of the result
 	rule string // that cut the result which is fetched from
+
+	fetched string // the mask or program by which it is
 }
 
 // session is the key under which servers keep state for the caller.
@@ -206,6 +208,9 @@ func (c *Caller) Do(ctx context.Context, req Request) (res *Result, err error) {
 	s, err := c.attempt(ctx, t, &req, rec) // what the caller sent → what the tool takes; one upstream request
 	rec.sent(s)
 	rec.call.Rule = req.rule
+	if rec.fetch {
+		rec.call.Message = Fetched + cut(req.fetched, 1000)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -267,13 +272,16 @@ func (c *Caller) find(req *Request) (target, error) {
 	t := target{view: view, args: req.Params.Args}
 	if t.entry, err = view.Find(req.Params.Tool); err != nil {
 		entry, args, ok := view.Route(req.Params.Tool, t.args)
-		if !ok {
+		switch {
+		case !ok && req.May != nil:
+			return t, view.Unknown(req.Params.Tool, req.May)
+		case !ok:
 			return t, err
 		}
 		t.entry, t.args = entry, args
 	}
 	if req.May != nil && !req.May(t.entry) {
-		return t, fault.New(fault.UnknownTool, "unknown tool: %.100s", req.Params.Tool)
+		return t, view.Unknown(req.Params.Tool, req.May)
 	}
 	return t, nil
 }

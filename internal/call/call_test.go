@@ -94,6 +94,8 @@ func TestEveryOutcomeIsRecorded(t *testing.T) {
 			store.Call{Outcome: "tool_error", Level: "error", Tool: "files__read", Upstream: "read", Message: strings.Repeat("好", 333)}},
 		{"a result that only mentions isError", "files__read", `{"x":"\"isError\":true","y":{"isError":true}}`, nil, "default", access.Caller,
 			store.Call{Outcome: "ok", Level: "info", Tool: "files__read", Upstream: "read"}},
+		{"a question", "files__read", `{"resultType":"input_required","inputRequests":{}}`, nil, "default", access.Caller,
+			store.Call{Outcome: "question", Level: "info", Tool: "files__read", Upstream: "read"}},
 		{"a result that is no object", "files__read", `null`, nil, "default", access.Caller,
 			store.Call{Outcome: "error", Level: "error", Code: "upstream_protocol", Tool: "files__read", Upstream: "read"}},
 		{"an unknown tool", "nope", ``, nil, "default", access.Caller,
@@ -117,7 +119,11 @@ func TestEveryOutcomeIsRecorded(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var records []store.Call
 			sender := fakeSender{func(context.Context, upstream.Call) (upstream.Outcome, error) {
-				return upstream.Outcome{Raw: json.RawMessage(c.raw)}, c.err
+				out := upstream.Outcome{Raw: json.RawMessage(c.raw)}
+				if c.want.Outcome == "question" {
+					out.Kind = upstream.InputRequired
+				}
+				return out, c.err
 			}}
 			recorder := fakeRecorder{add: func(_ context.Context, r store.Call) error { records = append(records, r); return nil }}
 			caller := New(viewer(t), sender, recorder, nil)

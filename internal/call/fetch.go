@@ -7,7 +7,6 @@ import (
 
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/project"
-	"github.com/toolfit/toolfit/internal/project/mask"
 	"github.com/toolfit/toolfit/internal/rawjson"
 	"github.com/toolfit/toolfit/internal/store"
 )
@@ -25,11 +24,11 @@ const Fetched = "fetched: "
 
 // fetching are the arguments of fetch_result.
 type fetching struct {
-	Ref    string `json:"ref"`
-	Fields string `json:"fields"`
-	JQ     string `json:"jq"`
-	Offset int    `json:"offset"`
-	Limit  int    `json:"limit"`
+	Ref    string         `json:"ref"`
+	Fields project.Wanted `json:"fields"`
+	JQ     string         `json:"jq"`
+	Offset int            `json:"offset"`
+	Limit  int            `json:"limit"`
 }
 
 // fetch gives any part of a full result that was kept for the caller. It never makes the
@@ -48,10 +47,11 @@ func (c *Caller) fetch(ctx context.Context, req *Request, args json.RawMessage) 
 		return nil, err
 	}
 	req.rule = kept.Rule
-	value, err := c.choose(ctx, req.Principal.ID, cleaned(&view.Results, kept.Body), f)
+	found, err := c.choose(ctx, req.Principal.ID, cleaned(&view.Results, kept.Body), f)
 	if err != nil {
 		return nil, err
 	}
+	req.fetched = found.Mask
 	budget := view.Results.How.Budget
 	if budget == 0 {
 		budget = fetchBudget
@@ -59,11 +59,11 @@ func (c *Caller) fetch(ctx context.Context, req *Request, args json.RawMessage) 
 	if req.Longest > 0 {
 		budget = min(budget, max(req.Longest/charsPerToken, 1))
 	}
-	p, err := project.PageOf(value, f.Offset, f.Limit, budget)
+	p, err := project.PageOf(found.Value, f.Offset, f.Limit, budget)
 	if err != nil {
 		return nil, fault.New(fault.BadArguments, "%w", err)
 	}
-	return pageResult(p), nil
+	return pageResult(p, found), nil
 }
 
 // kept is the result that a ref of the caller's means.
@@ -79,32 +79,34 @@ func (c *Caller) kept(ctx context.Context, req *Request, ref string) (store.Resu
 }
 
 // choose is the part of a result that was asked for.
-func (c *Caller) choose(ctx context.Context, who string, result []byte, f fetching) ([]byte, error) {
+func (c *Caller) choose(ctx context.Context, who string, result []byte, f fetching) (found project.Found, err error) {
 	switch {
-	case f.Fields != "" && f.JQ != "":
-		return nil, fault.New(fault.BadArguments, "give fields or jq, not both")
+	case len(f.Fields) > 0 && f.JQ != "":
+		return found, fault.New(fault.BadArguments, "give fields or jq, not both")
 	case f.JQ != "" && c.opts.JQ == nil:
-		return nil, fault.New(fault.BadArguments, "jq programs are not run here; use fields")
+		return found, fault.New(fault.BadArguments, "jq programs are not run here; use fields")
 	case f.JQ != "":
-		return c.opts.JQ(ctx, who, f.JQ, project.Body(result))
-	case f.Fields != "":
-		m, err := mask.Parse(f.Fields)
-		if err != nil {
-			return nil, fault.New(fault.BadArguments, "/fields: %w", err)
-		}
-		return project.SelectFrom(result, m)
+		found.Mask = f.JQ
+		found.Value, err = c.opts.JQ(ctx, who, f.JQ, project.Body(result))
+		return found, err
+	case len(f.Fields) > 0:
+		return project.Fetch(result, f.Fields)
 	}
-	return project.Body(result), nil
+	return project.Found{Value: project.Body(result)}, nil
 }
 
 // pageResult is a piece of a value as a tool's result.
-func pageResult(p project.Page) json.RawMessage {
+func pageResult(p project.Page, found project.Found) json.RawMessage {
 	body := append([]byte(`{"value":`), p.Value...)
 	if p.Next > 0 {
 		body = strconv.AppendInt(append(body, `,"next_offset":`...), int64(p.Next), 10)
 	}
 	if p.Cut {
 		body = append(body, `,"note":"something here is too long to be shown whole; ask for it alone by fields, such as items[3:4](name)"`...)
+	}
+	if len(found.Unknown) > 0 {
+		unknown, _ := json.Marshal(map[string][]string{"unknown": found.Unknown, "known": found.Known}) // strings only
+		body = append(append(body, ','), unknown[1:len(unknown)-1]...)
 	}
 	body = append(body, '}')
 	out := rawjson.AppendString([]byte(`{"content":[{"type":"text","text":`), string(body))

@@ -66,6 +66,26 @@ func TestAWrongPageIsRefusedBeforeAnythingIsSent(t *testing.T) {
 	}
 }
 
+func TestWhatANotePrintsCanBeFetched(t *testing.T) {
+	w := newWorld(t, keepIDs, nil)
+	res := w.must("ann", "cloud__env", `{}`)
+	names := string(rawjson.Get(omitted(res.Raw), "fields"))
+	if names != `["blob","name","secret"]` {
+		t.Fatalf("the note names %s", names)
+	}
+	value, _ := w.part("ann", `{"ref":"`+res.Ref+`","fields":`+names+`}`)
+	if !strings.HasPrefix(string(value), `{"rows":[{"name":"row","blob":"`) || !strings.Contains(string(value), `"secret":"s"`) || strings.Contains(string(value), `"id"`) {
+		t.Errorf("got %.200s", value)
+	}
+	if m := w.records[len(w.records)-1].Message; m != Fetched+"rows/blob,rows/name,secret" {
+		t.Errorf("the record says %q", m)
+	}
+	raw := w.must("ann", "fetch_result", `{"ref":"`+res.Ref+`","fields":["secret","nmae"]}`).Raw
+	if got := string(rawjson.Get(raw, "structuredContent")); got != `{"value":{"secret":"s"},"known":["rows","total","secret","rows/id","rows/name","rows/blob"],"unknown":["nmae"]}` {
+		t.Errorf("got %s", got)
+	}
+}
+
 func TestAFetchThatIsWrongSaysWhat(t *testing.T) {
 	w := newWorld(t, keepIDs, nil)
 	ref := w.must("ann", "cloud__env", `{}`).Ref
@@ -96,7 +116,7 @@ func TestJQOfAModelRunsApart(t *testing.T) {
 	if _, err := w.choose(t.Context(), "me", []byte(`{}`), fetching{Ref: ref, JQ: ".a"}); !errors.Is(err, project.ErrNoOutput) || ran != ".a" {
 		t.Errorf("%q, %v", ran, err)
 	}
-	if _, err := w.choose(t.Context(), "me", []byte(`{}`), fetching{Ref: ref, JQ: ".a", Fields: "a"}); !fault.Is(err, fault.BadArguments) {
+	if _, err := w.choose(t.Context(), "me", []byte(`{}`), fetching{Ref: ref, JQ: ".a", Fields: project.Wanted{"a"}}); !fault.Is(err, fault.BadArguments) {
 		t.Errorf("%v", err)
 	}
 }

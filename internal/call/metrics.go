@@ -37,7 +37,7 @@ func (s sizes) add(in, full, sent int64) {
 func NewMetrics(reg prometheus.Registerer) *Metrics {
 	m := &Metrics{
 		calls: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "toolfit_calls_total", Help: "Tool calls, by server and outcome (ok, tool_error, error, canceled).",
+			Name: "toolfit_calls_total", Help: "Tool calls, by server and outcome (ok, tool_error, question, error, canceled).",
 		}, []string{"server", "outcome"}),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "toolfit_call_seconds", Help: "How long tool calls took, by server.",

@@ -49,9 +49,6 @@ func (r *recording) sent(s sent) {
 	}
 	if r.fetch = s.entry != nil && s.entry.Shown == catalog.FetchResult && s.entry.Own; r.fetch {
 		r.call.Ref, _ = rawjson.String(rawjson.Get(s.fitted.Args, "ref"))
-		fields, _ := rawjson.String(rawjson.Get(s.fitted.Args, "fields"))
-		jq, _ := rawjson.String(rawjson.Get(s.fitted.Args, "jq"))
-		r.call.Message = Fetched + cut(fields+jq, 1000)
 	}
 	if repairs := append(r.outer, s.fitted.Repairs...); len(repairs) > 0 {
 		text, _ := json.Marshal(repairs) // strings only
@@ -67,6 +64,7 @@ func (r *recording) note(text string) { r.notes = append(r.notes, text) }
 const (
 	outcomeOK        = "ok"
 	outcomeToolError = "tool_error" // the tool says that it did not work
+	outcomeQuestion  = "question"   // the server asked its client something; the call is made again with the answer
 	outcomeError     = "error"      // there is no result
 	outcomeCanceled  = "canceled"
 )
@@ -100,7 +98,10 @@ func (r *recording) add(ctx context.Context, res *Result, err error) error {
 		if c.TokensSent = c.TokensFull; c.BytesSent != c.BytesFull {
 			c.TokensSent = estimate(res.Raw) - estimate(project.List(res.Raw))
 		}
-		if isToolError(res.Raw) {
+		switch {
+		case res.Kind() == upstream.InputRequired:
+			c.Outcome = outcomeQuestion
+		case isToolError(res.Raw):
 			c.Outcome, c.Level = outcomeToolError, "error"
 			if c.Message == "" { // else it tells what was fetched
 				c.Message = cut(strings.TrimSpace(project.Text(res.Raw)), maxReason)
@@ -119,7 +120,7 @@ func (r *recording) add(ctx context.Context, res *Result, err error) error {
 		c.Message = strings.TrimPrefix(c.Message+"; "+strings.Join(r.notes, "; "), "; ")
 	}
 	r.caller.opts.Metrics.observe(c)
-	if r.session != "" {
+	if r.session != "" && c.Outcome != outcomeQuestion {
 		r.caller.follow(ctx, r)
 	}
 	r.caller.counts.ended(c, r.fetch)

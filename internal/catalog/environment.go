@@ -106,6 +106,43 @@ func (v *View) addNamed(def tool.Definition, fits *fit.Tool, shown string, liste
 	}
 }
 
+// protocol are the tools of the environment protocol that a server may list under two names.
+type protocol struct {
+	names map[string]bool // with an underscore; nil: the server is no environment
+	taken map[string]bool // of which one is listed already
+}
+
+// protocol tells whether the server is an environment: one that is describes itself.
+func (k *known) protocol(names map[string]bool) protocol {
+	const describes = "get_description"
+	for _, def := range k.offer.Tools {
+		if def.Name == envPrefix+describes || def.Name == envSlash+describes {
+			return protocol{names, map[string]bool{}}
+		}
+	}
+	return protocol{}
+}
+
+// twin is the name with a slash of a tool of the protocol; "" for any other tool.
+func (p protocol) twin(raw string) string {
+	rest, ok := strings.CutPrefix(strings.Replace(raw, envSlash, envPrefix, 1), envPrefix)
+	if !ok || !p.names[envPrefix+rest] {
+		return ""
+	}
+	return envSlash + rest
+}
+
+// first tells whether the tool is not listed yet, under its other name.
+func (p protocol) first(raw string) bool {
+	name := p.twin(raw)
+	if name == "" {
+		return true
+	}
+	first := !p.taken[name]
+	p.taken[name] = true
+	return first
+}
+
 // reserved are the names that no server's tool may be shown under.
 func reserved(env []json.RawMessage) map[string]bool {
 	names := maps.Clone(reservedTools)

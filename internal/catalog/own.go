@@ -16,7 +16,7 @@ var fetchDefinition = json.RawMessage(`{"name":"fetch_result","title":"Fetch the
 	`Give fields to choose, such as items(id,name), or offset and limit to page through rows. Without them: the beginning, and next_offset.",` +
 	`"inputSchema":{"type":"object","properties":{` +
 	`"ref":{"type":"string","description":"The ref of _omitted, such as r_7f3kq2."},` +
-	`"fields":{"type":"string","description":"A mask of fields: a,b(c,d/e),items[:20](id), or !secret to leave out."},` +
+	`"fields":{"anyOf":[{"type":"string"},{"type":"array","items":{"type":"string"},"maxItems":64}],"description":"Names as _omitted gives them, [\"Databases\",\"Tags\"], or a mask: a,b(c,d/e),items[:20](id), !secret to leave out."},` +
 	`"offset":{"type":"integer","minimum":0,"description":"The first row, or character of a text."},` +
 	`"limit":{"type":"integer","minimum":1,"description":"How many rows or characters at most."}},` +
 	`"required":["ref"],"additionalProperties":false},` +

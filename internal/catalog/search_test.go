@@ -226,7 +226,7 @@ func TestTagsAndLanguagesAreSearched(t *testing.T) {
 func TestUnknownToolNamesTheNearest(t *testing.T) {
 	c, _ := shelves(t, 20, config.Profile{})
 	v := viewOf(t, c)
-	for asked, want := range map[string]string{"box__read_itm_7": "did you mean box__read_item_", "Read-Item-7": "did you mean box__read_item_7?", "zzz": "", "": ""} {
+	for asked, want := range map[string]string{"box__read_itm_7": "did you mean box__read_item_", "Read-Item-7": "did you mean box__read_item_7, box__read_item_", "zzz": "", "": ""} {
 		_, err := v.Find(asked)
 		if f := fault.As(err); f.Code != fault.UnknownTool || !strings.HasPrefix(f.Hint, want) || want == "" && f.Hint != "" {
 			t.Errorf("%s: %v", asked, err)

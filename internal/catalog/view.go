@@ -13,6 +13,7 @@ import (
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/fit"
 	"github.com/toolfit/toolfit/internal/project"
+	"github.com/toolfit/toolfit/internal/spelling"
 	"github.com/toolfit/toolfit/internal/tool"
 	"github.com/toolfit/toolfit/schema"
 )
@@ -69,8 +70,9 @@ type Entry struct {
 	fitters fitters         // unused for prompts
 	paged   json.RawMessage // the schema with the arguments for paging; nil without them
 
-	unlisted bool // it can be called and found, and is not in the list
-	pinned   bool // the profile wants it to be seen
+	twin     string // the name with a slash of a server's tool of the environment protocol; "": it is none
+	unlisted bool   // it can be called and found, and is not in the list
+	pinned   bool   // the profile wants it to be seen
 }
 
 // ViewFor is what the caller sees in the profile that it names; "" is its own. Only who may
@@ -102,16 +104,34 @@ func (v *View) Find(shown string) (*Entry, error) {
 	if e := v.byShown[shown]; e != nil {
 		return e, nil
 	}
+	return nil, v.Unknown(shown, nil)
+}
+
+// maxNear is how many tools the answer about an unknown one names.
+const maxNear = 3
+
+// Unknown says that there is no tool of the name, and which come nearest to it of those that
+// the caller may use; nil: all of the profile.
+func (v *View) Unknown(shown string, may func(*Entry) bool) *fault.Error {
 	err := fault.New(fault.UnknownTool, "unknown tool: %.100s", shown)
 	server, _, _ := strings.Cut(shown, "__")
 	if reason := v.environment.failed[server]; reason != "" && !v.has(tool.ServerID(server)) {
-		return nil, err.WithHint("the tools of %s are not known: %s", server, reason)
+		return err.WithHint("the tools of %s are not known: %s", server, reason)
+	}
+	var near []string
+	for _, e := range v.Entries { // which no search finds
+		if e.Own && (may == nil || may(e)) && spelling.Edits(shown, e.Shown, maxNear) < maxNear {
+			near = append(near, e.Shown)
+		}
 	}
 	f := v.Finder()
-	if near := f.Index.Alike(shown, 1, nil); len(near) > 0 {
-		return nil, err.WithHint("did you mean %s?", f.Entries[near[0]].Shown)
+	for _, i := range f.Index.Near(shown, maxNear, func(i int) bool { return may == nil || may(f.Entries[i]) }) {
+		near = append(near, f.Entries[i].Shown)
 	}
-	return nil, err
+	if len(near) == 0 {
+		return err
+	}
+	return err.WithHint("did you mean %s?", strings.Join(near[:min(len(near), maxNear)], ", "))
 }
 
 // has tells whether the profile has a tool of the server.
@@ -146,10 +166,11 @@ func buildView(cfg *config.Config, p config.Profile, servers []*known, made shar
 		if len(s.offer.Notes) > 0 && access.SeesServer(p, id) {
 			v.refuse(string(id), "some of what the server lists was left out; toolfit servers says what") // in words of ours alone
 		}
+		seen := s.protocol(made.reserved)
 		for _, def := range s.offer.Tools {
 			name := tool.Canonical(id, def.Name)
-			if s.letThrough(pin{ToolKind, def.Name}, def.Raw) != nil && !def.NeedsTask() && access.Sees(p, id, name) {
-				v.addTool(cfg, &Entry{Name: name, Server: id, Definition: def}, s.like)
+			if s.letThrough(pin{ToolKind, def.Name}, def.Raw) != nil && !def.NeedsTask() && access.Sees(p, id, name) && seen.first(def.Name) {
+				v.addTool(cfg, &Entry{Name: name, Server: id, Definition: def, twin: seen.twin(def.Name)}, s.like)
 			}
 		}
 		for _, def := range s.prompts() {
@@ -192,7 +213,7 @@ func named(entries []*Entry, bare bool, reserved map[string]bool) ([]*Entry, map
 	// take the name of a's tool by calling its own a__tool.
 	count := map[string]int{}
 	for _, e := range entries {
-		count[tool.Shown(string(e.Name), e.Server, e.Definition.Name)]++
+		count[e.prefixed()]++
 		if wanted := e.wanted(bare); wanted != "" {
 			count[wanted]++
 		}
@@ -202,14 +223,33 @@ func named(entries []*Entry, bare bool, reserved map[string]bool) ([]*Entry, map
 	for _, e := range entries {
 		e.Shown = e.wanted(bare)
 		if e.Shown == "" || count[e.Shown] > 1 || reserved[e.Shown] {
-			e.Shown = tool.Shown(string(e.Name), e.Server, e.Definition.Name)
+			e.Shown = e.prefixed()
 		}
 		if byShown[e.Shown] == nil {
 			byShown[e.Shown] = e
 			kept = append(kept, e)
 		}
 	}
+	for _, e := range kept {
+		if name := string(tool.Canonical(e.Server, e.twin)); e.twin != "" && byShown[name] == nil {
+			byShown[name] = e
+		}
+	}
 	return kept, byShown
+}
+
+// prefixed is the name that an entry has with that of its server.
+func (e *Entry) prefixed() string {
+	return tool.Shown(string(tool.Canonical(e.Server, e.listedAs())), e.Server, e.Definition.Name)
+}
+
+// listedAs is the server's own name for it, of the two of the environment protocol that which
+// every provider takes.
+func (e *Entry) listedAs() string {
+	if e.twin != "" {
+		return envPrefix + strings.TrimPrefix(e.twin, envSlash)
+	}
+	return e.Definition.Name
 }
 
 // wanted is the name that an entry has when nobody else wants it; "" for the prefixed one.
@@ -218,7 +258,7 @@ func (e *Entry) wanted(bare bool) string {
 	case e.Override != nil && e.Override.Name != "":
 		return e.Override.Name
 	case bare:
-		return tool.Shown(e.Definition.Name, e.Server, e.Definition.Name)
+		return tool.Shown(e.listedAs(), e.Server, e.Definition.Name)
 	}
 	return ""
 }

@@ -2,7 +2,8 @@ package cli
 
 import (
 	"fmt"
-	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -72,13 +73,21 @@ type added struct {
 // beforeStart is what a new server still lacks here. It may be there where the gateway runs,
 // so the server is added all the same.
 func (c *command) beforeStart(path string, s config.Server) (notes []string) {
-	if _, err := config.Load(path, c.env.Lookup); fault.Is(err, fault.BadConfig) {
+	cfg, err := config.Load(path, c.env.Lookup)
+	if fault.Is(err, fault.BadConfig) {
 		notes = strings.Split(fault.As(err).Message, "\n")
+	}
+	if err == nil {
+		i := slices.IndexFunc(cfg.Servers, func(other config.Server) bool { return other.ID == s.ID })
+		if cfg.Servers[i].Lacks != "" {
+			notes = append(notes, cfg.Servers[i].Lacks)
+		}
 	}
 	if s.Command == "" || strings.Contains(s.Command, "${") {
 		return notes
 	}
-	if _, err := exec.LookPath(s.Command); err != nil {
+	s.Cwd = filepath.Dir(path)
+	if _, err := s.Program(); err != nil {
 		notes = append(notes, fmt.Sprintf("command %q does not exist here; %s", s.Command, s.CommandHint()))
 	}
 	return notes

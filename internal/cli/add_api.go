@@ -18,6 +18,7 @@ type addedAPI struct {
 	File     string            `json:"file"`
 	Base     string            `json:"base,omitempty"` // where credentials go, as it was written
 	Tools    int               `json:"tools"`
+	Notes    []string          `json:"notes,omitempty"` // what its credentials lack
 	Problems []openapi.Problem `json:"problems"`
 }
 
@@ -47,12 +48,16 @@ func (c *command) addAPI(ctx context.Context, path string, s config.Server) erro
 	if err := config.AddServer(path, s); err != nil {
 		return err
 	}
+	answer.Notes = append(api.Notes(), c.beforeStart(path, s)...)
 	if c.json {
 		return c.printJSON(answer)
 	}
 	fmt.Fprintf(c.env.Out, "added %s to %s: %d tools\n", s.ID, path, answer.Tools)
 	if answer.Base != "" {
 		fmt.Fprintf(c.env.Out, "its credentials go to %s, as the description says now; later it cannot move them\n", answer.Base)
+	}
+	for _, note := range answer.Notes {
+		fmt.Fprintf(c.env.Err, "  note: %s\n", note)
 	}
 	if len(answer.Problems) > 0 {
 		fmt.Fprintln(c.env.Err, "what is sound is used; wrong in the description:")

@@ -64,8 +64,13 @@ func (c *command) demo() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			l, err := listen(cfg.Listen)
+			if err != nil {
+				return err
+			}
+			defer l.Close()
 			return c.withSecretApp(cmd.Context(), cfg, slog.LevelInfo, secret, func(a *app.App) error {
-				return c.listenAndServe(cmd.Context(), a, func(url string) { c.showDemo(url, page(a, url), flags.store) })
+				return c.serveOn(cmd.Context(), a, l, func(url string) { c.showDemo(url, page(a, url), flags.store) })
 			})
 		},
 	}

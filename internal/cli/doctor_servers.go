@@ -68,6 +68,9 @@ func (d *doctor) server(ctx context.Context, a *app.App, s config.Server) findin
 	if s.Disabled {
 		return finding{Status: good, Message: "is disabled"}
 	}
+	if s.Lacks != "" {
+		return finding{Status: problem, Message: "is out of service: " + s.Lacks}
+	}
 	if message, hint := missing(s); message != "" {
 		return finding{Status: problem, Message: message, Hint: hint}
 	}
@@ -86,13 +89,10 @@ func missing(s config.Server) (message, hint string) {
 	if s.Command == "" {
 		return "", ""
 	}
-	name := s.Command
-	if strings.ContainsRune(name, filepath.Separator) && !filepath.IsAbs(name) {
-		name = filepath.Join(s.Cwd, name)
-	}
-	base := strings.TrimSuffix(strings.ToLower(filepath.Base(name)), filepath.Ext(name))
+	_, lost := s.Program()
+	base := strings.TrimSuffix(strings.ToLower(filepath.Base(s.Command)), filepath.Ext(s.Command))
 	switch info, err := os.Stat(s.Cwd); {
-	case !found(name):
+	case lost != nil:
 		if hint = runtimes[s.Command]; hint == "" {
 			hint = s.CommandHint()
 		}

@@ -57,9 +57,14 @@ func (c *command) serve() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			l, err := listen(cfg.Listen)
+			if err != nil {
+				return err
+			}
+			defer l.Close()
 			return c.withSecretApp(cmd.Context(), cfg, slog.LevelInfo, secret, func(a *app.App) error {
 				defer c.watch(cmd.Context(), a, flags)()
-				return c.listenAndServe(cmd.Context(), a, nil)
+				return c.serveOn(cmd.Context(), a, l, nil)
 			})
 		},
 	}
@@ -108,15 +113,21 @@ func (c *command) withSecretApp(ctx context.Context, cfg *config.Config, level s
 	return err
 }
 
-// listenAndServe serves until ctx ends. Ready is told the URL once it can be used; nil prints it.
-func (c *command) listenAndServe(ctx context.Context, a *app.App, ready func(url string)) error {
+// listen takes the address. It comes before all else: a gateway that cannot be reached must not
+// start servers, which may disturb those of the one that has the address.
+func listen(address string) (net.Listener, error) {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fault.New(fault.BadConfig, "cannot listen on %s: %w", address, err).
+			WithHint("is another gateway running? choose another address with --listen")
+	}
+	return l, nil
+}
+
+// serveOn serves until ctx ends. Ready is told the URL once it can be used; nil prints it.
+func (c *command) serveOn(ctx context.Context, a *app.App, l net.Listener, ready func(url string)) error {
 	if err := a.CheckListen(a.Config().Listen); err != nil {
 		return err
-	}
-	l, err := net.Listen("tcp", a.Config().Listen)
-	if err != nil {
-		return fault.New(fault.BadConfig, "cannot listen on %s: %w", a.Config().Listen, err).
-			WithHint("is another gateway running? choose another address with --listen")
 	}
 	url := "http://" + l.Addr().String() + a.Config().BasePath
 	if ready == nil {

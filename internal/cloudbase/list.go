@@ -11,44 +11,21 @@ import (
 	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
-// listing is the list of environments as the API gave it.
-type listing struct {
-	kind kind
-	rows []json.RawMessage // with isArray
-	raw  json.RawMessage   // with isOther: the whole answer
-}
-
-// kind is what stands where the list should be.
-type kind int
-
-const (
-	isArray kind = iota
-	isNull
-	isAbsent
-	isOther // something that is no list
-)
-
-// findList looks for the list in both places where the API is known to put it.
-func findList(response json.RawMessage) listing {
-	l := listing{kind: isAbsent, raw: response}
+// findList is what stands in the first of the two places where the API is known to put the
+// list; null where nothing but null stands there, and nil where there is none.
+func findList(response json.RawMessage) (list json.RawMessage) {
 	for _, path := range [][]string{{"EnvList"}, {"Data", "EnvList"}} {
 		switch value := rawjson.Get(response, path...); {
-		case value == nil:
-		case value[0] == '[':
-			return listing{rows: rowsOf(value)}
-		case string(value) == "null":
-			if l.kind == isAbsent {
-				l.kind = isNull
-			}
-		default:
-			l.kind = isOther
+		case !rawjson.IsNull(value):
+			return value
+		case value != nil:
+			list = value
 		}
 	}
-	if data := rawjson.Get(response, "Data"); l.kind == isAbsent && !rawjson.IsNull(data) && data[0] != '{' {
-		l.kind = isOther
-	}
-	return l
+	return list
 }
+
+func isArray(value json.RawMessage) bool { return len(value) > 0 && value[0] == '[' }
 
 func rowsOf(array json.RawMessage) (rows []json.RawMessage) {
 	for w := rawjson.Array(array); w.Next(); {
@@ -58,23 +35,23 @@ func rowsOf(array json.RawMessage) (rows []json.RawMessage) {
 }
 
 // environments asks for all environments that people work with. Where the API refuses that
-// or answers something else, as older private clouds do, it is asked for its plain list.
-func (s *Server) environments(ctx context.Context) (listing, error) {
+// or gives no list, as older private clouds do, it is asked for its plain list.
+func (s *Server) environments(ctx context.Context) (list json.RawMessage, err error) {
 	response, err := s.api.call(ctx, "DescribeEnvs", map[string]any{
 		"EnvTypes":  []string{"weda", "baas"},
 		"IsVisible": false,
 		"Channels":  []string{"dcloud", "iotenable", "tem", "scene_module"},
 	})
 	if err == nil {
-		if l := findList(response); l.kind != isOther {
-			return l, nil
+		if list = findList(response); !rawjson.IsNull(list) {
+			return list, nil
 		}
 	}
 	if ctx.Err() != nil {
-		return listing{}, ctx.Err()
+		return nil, ctx.Err()
 	}
 	if response, err = s.api.call(ctx, "DescribeEnvs", map[string]any{}); err != nil {
-		return listing{}, err
+		return nil, err
 	}
 	return findList(response), nil
 }
@@ -82,26 +59,39 @@ func (s *Server) environments(ctx context.Context) (listing, error) {
 // list gives the environments that the query asks for, with all their fields unless it names
 // some.
 func (s *Server) list(ctx context.Context, q query) (json.RawMessage, error) {
-	l, err := s.environments(ctx)
-	if err != nil {
+	list, err := s.environments(ctx)
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	switch l.kind {
-	case isNull:
-		return json.RawMessage(`{"EnvList":null}`), nil
-	case isAbsent:
+	case list == nil:
 		return json.RawMessage(`{}`), nil
-	case isOther: // in the API's own envelope, so that no rule for lists takes it for one
-		return fmt.Appendf(nil, `{"Response":%s}`, l.raw), nil
+	case !isArray(list):
+		return fmt.Appendf(nil, `{"EnvList":%s}`, list), nil
 	}
-	rows := l.rows
+	rows := rowsOf(list)
+	unknown := q.unknown(list, len(rows))
 	filters := q.filters()
 	if s.bound != "" && len(rows) > 1 {
 		rows = keep(rows, func(row json.RawMessage) bool { return textOf(row, "EnvId") == s.bound })
 		filters = append(filters, filter{"boundEnvId", s.bound})
 	}
-	rows = keep(rows, q.wants)
-	return q.page(rows, filters)
+	out, err := q.page(keep(rows, q.wants), filters)
+	if err == nil && len(unknown) > 0 {
+		out = append(append(append(out[:len(out)-1], `,"UnknownFields":`...), encode(unknown)...), '}')
+	}
+	return out, err
+}
+
+// unknown are the names in fields that no row of the list has, whichever rows are shown.
+func (q query) unknown(list json.RawMessage, rows int) []string {
+	if q.fields == nil || rows == 0 {
+		return nil
+	}
+	var seen mask.Tally
+	if _, err := q.fields.Apply(nil, fmt.Appendf(nil, `{"EnvList":%s}`, list), &seen); err != nil {
+		return nil // and page says why
+	}
+	return q.fields.Unseen(&seen)
 }
 
 func keep(rows []json.RawMessage, want func(json.RawMessage) bool) []json.RawMessage {

@@ -47,9 +47,10 @@ func (s *Server) pick(ctx context.Context, req *mcp.Request, in choose) (json.Ra
 	return waiting(w), nil
 }
 
-// rows lists for a page: every row with every field.
+// rows lists for a page: every environment of the account with every field, also where the
+// server is bound to one.
 func (s *Server) rows(ctx context.Context) (json.RawMessage, error) {
-	out, err := s.list(ctx, query{action: "list"})
+	list, err := s.environments(ctx)
 	var no *failure
 	if errors.As(err, &no) {
 		no = s.api.settings.redact(no)
@@ -58,7 +59,7 @@ func (s *Server) rows(ctx context.Context) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	if list := rawjson.Get(out, "EnvList"); len(list) > 0 && list[0] == '[' {
+	if isArray(list) {
 		return list, nil
 	}
 	return json.RawMessage("[]"), nil

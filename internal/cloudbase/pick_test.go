@@ -115,6 +115,14 @@ func visit(t *testing.T, url, say string) (rows []map[string]json.RawMessage) {
 	return list.Envs
 }
 
+func TestThePickerShowsEveryEnvironmentOfABoundServer(t *testing.T) {
+	s, api := open(t, "CLOUDBASE_ENV_ID=me")
+	api.Play("DescribeEnvs", fake.Answer(`{"EnvList":[{"EnvId":"a"},{"EnvId":"me"},{"EnvId":"b"}]}`))
+	if rows, err := s.rows(t.Context()); err != nil || string(rows) != `[{"EnvId":"a"},{"EnvId":"me"},{"EnvId":"b"}]` {
+		t.Errorf("got %s, %v", rows, err)
+	}
+}
+
 func TestAClientWithURLElicitationIsSentTheLinkAndWaits(t *testing.T) {
 	s, api := openPicks(t)
 	id := api.EnvIDs()[7]

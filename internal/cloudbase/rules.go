@@ -7,8 +7,8 @@ import (
 )
 
 // keptOfList is what a model needs of a list: which environments there are, what they are,
-// and whether these are all. The rest stays one fetch away.
-const keptOfList = "EnvList(EnvId,Alias,Status,EnvType,Region,PackageName,IsDefault),TotalCount,Offset,Limit,HasMore,AppliedFilters"
+// and whether these are all. The rest stays one fetch away. What is no array is left alone.
+const keptOfList = "EnvList[:](EnvId,Alias,Status,EnvType,Region,PackageName,IsDefault),TotalCount,Offset,Limit,HasMore,AppliedFilters"
 
 // Rules are what is kept of the server's results where no other rule says more, for a server
 // of any name. They hold for lists, under each name that the tool has, and for nothing else;

@@ -43,8 +43,8 @@ func TestAModelGetsSevenFieldsOfAList(t *testing.T) {
 		{"an empty list", `{"EnvList":[]}`, ``, `{"EnvList":[],"TotalCount":0}`},
 		{"null", `{"EnvList":null}`, ``, `{"EnvList":null}`},
 		{"absent", `{"RequestId":"r"}`, ``, `{}`},
-		{"no list at all passes unchanged", `{"EnvList":{"EnvId":"a","x":1}}`, ``, `{"Response":{"EnvList":{"EnvId":"a","x":1}}}`},
-		{"a text passes unchanged", `{"EnvList":"soon"}`, ``, `{"Response":{"EnvList":"soon"}}`},
+		{"no list at all passes unchanged", `{"EnvList":{"EnvId":"a","x":1}}`, ``, `{"EnvList":{"EnvId":"a","x":1}}`},
+		{"a text passes unchanged", `{"EnvList":"soon"}`, ``, `{"EnvList":"soon"}`},
 		{"a missing field stays missing, a null stays null", `{"EnvList":[{"EnvId":"a","Alias":null,"IsDefault":true}]}`, ``, `{"EnvList":[{"EnvId":"a","Alias":null,"IsDefault":true}],"TotalCount":1}`},
 		{"pages and filters say so", `{"EnvList":[` + full + `,` + full + `]}`, `,"limit":1,"alias":"x"`,
 			`{"EnvList":[` + kept + `],"TotalCount":2,"Limit":1,"Offset":0,"HasMore":true,"AppliedFilters":{"alias":"x"}` + note(`{"fields":["Databases","PackageId","Tags"]`)},
@@ -65,7 +65,7 @@ func TestAModelGetsSevenFieldsOfAList(t *testing.T) {
 
 func TestEachFallbackIsCutAlike(t *testing.T) {
 	row := `{"EnvId":"a","Databases":[1]}`
-	for name, scene := range map[string]fake.Scene{"an error": fake.Fail("InternalError", ""), "another shape": fake.Answer(`{"EnvList":7}`)} {
+	for name, scene := range map[string]fake.Scene{"an error": fake.Fail("InternalError", ""), "no list": fake.Answer(`{"EnvList":null}`)} {
 		for shape, answer := range map[string]string{"EnvList": `{"EnvList":[` + row + `]}`, "Data": `{"Data":{"EnvList":[` + row + `]}}`} {
 			s, api := open(t)
 			api.Play("DescribeEnvs", scene, fake.Answer(answer))

@@ -57,7 +57,10 @@ func (c *draft) readAPIs(d *decoder, at place, n *node) {
 		if err := tool.CheckServerID(tool.ServerID(e.key)); err != nil {
 			d.fail(inner, "%s; choose another name", err)
 		}
-		c.Servers = append(c.Servers, d.api(inner, e))
+		before := len(d.problems)
+		s := d.api(inner, e)
+		s.Lacks = d.setAside(before)
+		c.Servers = append(c.Servers, s)
 	})
 }
 
@@ -161,12 +164,13 @@ func (a *API) readAuth(d *decoder, at place, n *node) {
 	a.Auth = map[string]Credential{}
 	d.each(at, n, func(inner place, e entry) {
 		var c Credential
+		before := len(d.problems)
 		if e.value.kind == object {
 			d.object(inner, e.value, c.fields())
 		} else {
 			textInto(&c.Value, checkFilled)(d, inner, e.value)
 		}
-		if c.Value == "" && c.User == "" && c.ClientID == "" {
+		if len(d.problems) == before && c.Value == "" && c.User == "" && c.ClientID == "" {
 			d.fail(inner, "needs value, or user and password, or clientId and clientSecret")
 		}
 		for _, secret := range []string{c.Value, c.Password, c.ClientSecret} {

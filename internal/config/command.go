@@ -1,9 +1,31 @@
 package config
 
 import (
+	"errors"
 	"fmt"
+	"os/exec"
+	"path/filepath"
 	"strings"
 )
+
+// Program is the absolute path of the server's command. One with a slash starts at Cwd, any
+// other is looked up in PATH. It is absolute because the process starts in another folder than
+// ours, and because a joined path would lose the "./" that keeps it out of PATH.
+func (s *Server) Program() (string, error) {
+	name := s.Command
+	if strings.Contains(filepath.ToSlash(name), "/") && !filepath.IsAbs(name) {
+		full, err := filepath.Abs(filepath.Join(s.Cwd, name))
+		if err != nil {
+			return "", err
+		}
+		name = full
+	}
+	path, err := exec.LookPath(name)
+	if err != nil && !errors.Is(err, exec.ErrDot) {
+		return "", err
+	}
+	return filepath.Abs(path)
+}
 
 // CommandHint says what to do about a command that does not exist. Whoever comes from a
 // shell often writes the whole line as the command.

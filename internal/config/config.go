@@ -79,6 +79,7 @@ type Server struct {
 	Isolation string        // "", shared or session
 	UTF8      string        // "", replace or refuse: what happens to messages that are not UTF-8
 	Disabled  bool
+	Lacks     string        // which ${} of it lead to nothing, for people; such a server can not be used
 	Refresh   time.Duration // how old a stored tool list may grow
 
 	Proxy       string // HTTP proxy to reach URL through; "" leaves it to the environment

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -49,7 +50,20 @@ func keysOf(fields []field) []string {
 }
 
 func (d *decoder) fail(at place, format string, args ...any) {
-	d.problems = append(d.problems, problem{at.line, at.field, fmt.Sprintf(format, args...)})
+	d.problems = append(d.problems, problem{line: at.line, field: at.field, text: fmt.Sprintf(format, args...)})
+}
+
+// setAside takes the values that are not there out of the problems since the given one, and
+// returns them as one sentence: they concern a single server, which can not be used without.
+func (d *decoder) setAside(since int) string {
+	var absent []string
+	d.problems = slices.Concat(d.problems[:since], slices.DeleteFunc(d.problems[since:], func(p problem) bool {
+		if p.absent {
+			absent = append(absent, p.field+": "+p.text)
+		}
+		return p.absent
+	}))
+	return strings.Join(absent, "; ")
 }
 
 // expect tells whether n is of the kind; it reports when it is another.
@@ -137,7 +151,7 @@ func (d *decoder) scalar(at place, n *node) (s string, settled, ok bool) {
 	}
 	s, err := d.filled(n.text)
 	if err != nil {
-		d.fail(at, "%s", err)
+		d.problems = append(d.problems, problem{at.line, at.field, err.Error(), errors.Is(err, errAbsent)})
 		return "", false, false
 	}
 	if strings.ContainsRune(s, 0) {

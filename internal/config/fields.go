@@ -158,7 +158,10 @@ func (c *draft) readServers(d *decoder, at place, n *node) {
 		if err := tool.CheckServerID(tool.ServerID(e.key)); err != nil {
 			d.fail(inner, "%s; choose another name", err)
 		}
-		c.Servers = append(c.Servers, d.server(inner, e))
+		before := len(d.problems)
+		s := d.server(inner, e)
+		s.Lacks = d.setAside(before)
+		c.Servers = append(c.Servers, s)
 	})
 }
 

@@ -18,6 +18,10 @@ const maxSecretFile = 1 << 20
 // MinSecret is the length from which a value is redacted. Shorter ones occur everywhere.
 const MinSecret = 4
 
+// errAbsent is added to the error for a value that is not there: the text is right, and what
+// it leads to is missing on this machine.
+var errAbsent = errors.New("")
+
 var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // filled replaces each ${…} of s, once: what is filled in is not looked at again.
@@ -68,7 +72,7 @@ func (d *decoder) lookup(name string) (string, error) {
 		return fallback, nil
 	}
 	if !set {
-		return "", fmt.Errorf("environment variable %s is not set; set it, or write the value here", name)
+		return "", fmt.Errorf("environment variable %s is not set; set it, or write the value here%w", name, errAbsent)
 	}
 	d.secret(value)
 	return value, nil
@@ -79,7 +83,7 @@ func (d *decoder) secretFile(path string) (string, error) {
 	full := joined(d.dir, path)
 	f, err := regular.Open(full)
 	if err != nil {
-		return "", fmt.Errorf("file %q: %s; check the path, which starts at this file's folder", path, reason(err))
+		return "", fmt.Errorf("file %q: %s; check the path, which starts at this file's folder%w", path, reason(err), errAbsent)
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxSecretFile+1))

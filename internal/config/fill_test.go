@@ -18,7 +18,6 @@ func TestFill(t *testing.T) {
 		{"a value is not filled in again", "${NESTED}", "${A}", ""},
 		{"$${ stands for itself", "$${A} ${A}", "${A} alpha", ""},
 		{"a default counts when unset", "${B:-beta} ${A:-x}", "beta alpha", ""},
-		{"an unset variable names the fix", "${B}", "", "environment variable B is not set; set it, or write the value here"},
 		{"an open ${ names the fix", "a ${A", "", `has "${" without "}"; write "$${" for the text itself`},
 		{"an odd name is refused", "${中文}", "", `"中文" is not a variable's name; write ${VAR} or ${file:PATH}, or "$${" for the text itself`},
 		{"VS Code's env: is for JSON files", "${env:A}", "", `"env:A" is not a variable's name; write ${VAR} or ${file:PATH}, or "$${" for the text itself`},
@@ -37,6 +36,30 @@ func TestFill(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestAbsentValueConcernsItsServerAlone(t *testing.T) {
+	cfg := parse(t, "toolfit.yaml", `
+mcpServers:
+  a: {command: x, args: ["${B}"], env: {K: "${file:none}"}}
+  b: {url: "${B}", headers: {X: "${A}"}}
+  c: {command: x, args: ["${A}"]}
+apis:
+  d: {spec: x.yaml, auth: {key: "${B}", basic: {user: me, password: "${B}"}}}
+`, "A", "alpha")
+	const unset = "environment variable B is not set; set it, or write the value here"
+	for i, want := range []string{
+		"mcpServers.a.args[0]: " + unset + `; mcpServers.a.env.K: file "none": no such file or directory; check the path, which starts at this file's folder`,
+		"mcpServers.b.url: " + unset, "", "apis.d.auth.key: " + unset + "; apis.d.auth.basic.password: " + unset,
+	} {
+		if got := cfg.Servers[i].Lacks; got != want {
+			t.Errorf("%s lacks %q, want %q", cfg.Servers[i].ID, got, want)
+		}
+	}
+	if !slices.Equal(cfg.Secrets, []string{"alpha"}) {
+		t.Errorf("secrets %q", cfg.Secrets)
+	}
+	wantProblem(t, "toolfit.yaml", "listen: ${B}\n", "toolfit.yaml:1: listen: "+unset)
 }
 
 func TestFillFromFile(t *testing.T) {

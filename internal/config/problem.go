@@ -17,6 +17,8 @@ type problem struct {
 	line  int // 0 for the file as a whole
 	field string
 	text  string
+
+	absent bool // the value stands outside of the file and is not there
 }
 
 type problems []problem

@@ -126,7 +126,7 @@ type yamlReader struct {
 
 func (y *yamlReader) fail(n ast.Node, format string, args ...any) *node {
 	line := lineOf(n)
-	y.found = append(y.found, problem{line, y.at.field, fmt.Sprintf(format, args...)})
+	y.found = append(y.found, problem{line: line, field: y.at.field, text: fmt.Sprintf(format, args...)})
 	return &node{kind: broken, line: line}
 }
 

@@ -43,7 +43,7 @@ const lookAt = 20_000
 var filters = []string{"server", "tool", "agent", "session", "outcome"}
 
 // outcomes are what a call's outcome may be.
-var outcomes = []string{"ok", "tool_error", "error", "canceled"}
+var outcomes = []string{"ok", "tool_error", "question", "error", "canceled"}
 
 // callsPage is what the list of calls shows.
 type callsPage struct {
@@ -161,7 +161,7 @@ func callTone(outcome string) string {
 	switch outcome {
 	case "ok":
 		return "good"
-	case "canceled":
+	case "canceled", "question":
 		return "calm"
 	}
 	return "bad"

@@ -243,7 +243,7 @@ func TestBadArgumentsOfEveryKindAreRefusedInWords(t *testing.T) {
 		{"get_session", `{"id":"ses_x"}`, "Session not found: ses_x"},
 		{"update_session", `{"id":"ses_x","title":"t"}`, "Session not found: ses_x"},
 		{"update_session", `{"id":"ses_x"}`, "nothing to change"},
-		{"create_session", `{"id":"chat"}`, "id"},
+		{"create_session", `{"id":""}`, "id"},
 		{"create_session", `{"metadata":{"":1}}`, "metadata name"},
 		{"create_session", `{"metadata":[1]}`, "metadata"},
 		{"create_session", `{"title":"` + strings.Repeat("字", 1001) + `"}`, "title"},

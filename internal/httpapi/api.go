@@ -51,6 +51,7 @@ type tools struct {
 	list     []byte // the result of tools/list
 	problems []openapi.Problem
 	hosts    []string // see API.Hosts
+	notes    []string // see API.Notes
 }
 
 // New makes an API of a server whose API is set. Nothing is read yet. Close ends it.
@@ -83,6 +84,15 @@ func (a *API) Close() { a.client.CloseIdleConnections() }
 func (a *API) Problems() []openapi.Problem {
 	if t := a.tools.Load(); t != nil {
 		return t.problems
+	}
+	return nil
+}
+
+// Notes say which credentials of the configuration the description does not ask for, and which
+// that it asks for are missing.
+func (a *API) Notes() []string {
+	if t := a.tools.Load(); t != nil {
+		return t.notes
 	}
 	return nil
 }
@@ -164,7 +174,7 @@ func (a *API) read(data []byte) (*tools, error) {
 		return nil, fault.New(f.Code, "%s: %s", a.who, f.Message).WithHint("%s", f.Hint)
 	}
 	ops, problems := doc.Operations(openapi.Filter{Tags: cfg.Tags, Paths: cfg.Paths, Methods: cfg.Methods, IDs: cfg.Operations, ReadOnly: cfg.ReadOnly})
-	t := &tools{doc: doc, byName: make(map[string]*openapi.Operation, len(ops)), problems: problems}
+	t := &tools{doc: doc, byName: make(map[string]*openapi.Operation, len(ops)), problems: problems, notes: a.wallet.notes(doc, ops)}
 	t.list = []byte(`{"tools":[`)
 	for i, op := range ops {
 		t.byName[op.Name] = op
@@ -220,16 +230,11 @@ func (a *API) Curl(ctx context.Context, params json.RawMessage) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	for _, schemes := range op.Security() {
-		if a.wallet.lacks(schemes) != "" {
-			continue
+	schemes, _ := a.wallet.choose(op)
+	for _, s := range schemes {
+		if err := req.Apply(s, "$"+s.Name); err != nil {
+			return "", err
 		}
-		for _, s := range schemes {
-			if err := req.Apply(s, "$"+s.Name); err != nil {
-				return "", err
-			}
-		}
-		break
 	}
 	return req.Curl(), nil
 }

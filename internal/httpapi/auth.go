@@ -3,8 +3,11 @@ package httpapi
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -37,29 +40,61 @@ type token struct {
 // authorise puts credentials into the request: those of the first alternative of the
 // operation's that the configuration can serve.
 func (w *wallet) authorise(ctx context.Context, op *openapi.Operation, req *openapi.Request) error {
-	alternatives := op.Security()
-	var missing []string
-	for _, schemes := range alternatives {
-		if name := w.lacks(schemes); name != "" {
-			missing = append(missing, name)
-			continue
-		}
-		for _, s := range schemes {
-			secret, err := w.secret(ctx, s)
-			if err != nil {
-				return err
-			}
-			if err := req.Apply(s, secret); err != nil {
-				return err
-			}
-		}
-		return nil
+	schemes, missing := w.choose(op)
+	if missing != "" {
+		return fault.New(fault.BadConfig, "%s needs a credential for %s", w.who, missing).WithHint("add it to auth of %s", w.who)
 	}
-	if len(missing) == 0 {
-		return nil
+	for _, s := range schemes {
+		secret, err := w.secret(ctx, s)
+		if err != nil {
+			return err
+		}
+		if err := req.Apply(s, secret); err != nil {
+			return err
+		}
 	}
-	return fault.New(fault.BadConfig, "%s needs a credential for %s", w.who, strings.Join(missing, " or ")).
-		WithHint("add it to auth of %s", w.who)
+	return nil
+}
+
+// choose is the first alternative of the operation's that the configuration can serve. Where
+// there is none, it says what is missing.
+func (w *wallet) choose(op *openapi.Operation) (schemes []openapi.Scheme, missing string) {
+	var names []string
+	for _, schemes := range op.Security() {
+		name := w.lacks(schemes)
+		if name == "" {
+			return schemes, ""
+		}
+		names = append(names, name)
+	}
+	return nil, strings.Join(names, " or ")
+}
+
+// notes compares the credentials with what the description asks for.
+func (w *wallet) notes(doc *openapi.Document, ops []*openapi.Operation) (notes []string) {
+	var known []string
+	for _, s := range doc.Schemes() {
+		known = append(known, s.Name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.held)) {
+		switch {
+		case slices.Contains(known, name):
+		case len(known) == 0:
+			notes = append(notes, fmt.Sprintf("auth.%s is not used: the description has no security schemes; send a credential by headers", name))
+		default:
+			notes = append(notes, fmt.Sprintf("auth.%s is not used: the description has no security scheme of this name; there are: %s", name, strings.Join(known, ", ")))
+		}
+	}
+	lacking := map[string]int{}
+	for _, op := range ops {
+		if _, missing := w.choose(op); missing != "" {
+			lacking[missing]++
+		}
+	}
+	for _, missing := range slices.Sorted(maps.Keys(lacking)) {
+		notes = append(notes, fmt.Sprintf("%d of %d tools need a credential for %s; add it to auth", lacking[missing], len(ops), missing))
+	}
+	return notes
 }
 
 // lacks names a scheme without a credential that could serve it; "" when there is none.

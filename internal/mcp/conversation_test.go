@@ -30,6 +30,9 @@ func testHandler(ctx context.Context, req *Request) (json.RawMessage, error) {
 		req.Client.Notify(ctx, "notifications/progress", json.RawMessage(`{"progressToken":1,"progress":0.50}`))
 		return json.RawMessage(`{"done":true}`), nil
 	case "ask":
+		if method, _ := rawjson.String(rawjson.Get(req.Params, "method")); method != "" {
+			return req.Client.Ask(ctx, method, rawjson.Get(req.Params, "params"))
+		}
 		return req.Client.Ask(ctx, "roots/list", nil)
 	case "fail":
 		return nil, &Error{Code: -32001, Message: "no", Raw: json.RawMessage(`{"message":"no","code":-32001,"own":1.0}`)}
@@ -223,7 +226,7 @@ func (f *testFront) post(t *testing.T, body string, header map[string]string) *h
 	return f.do(t, http.MethodPost, body, header)
 }
 
-const initialize = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
+const initialize = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{"roots":{}},"clientInfo":{"name":"t","version":"1"}}}`
 
 // open opens a session and returns its header.
 func (f *testFront) open(t *testing.T, version string) map[string]string {

@@ -180,14 +180,21 @@ var abilities = map[string]string{
 // client can be asked it.
 func Ability(method string) string { return abilities[method] }
 
-// Can tells whether the capabilities let the client be asked the method.
+// Can tells whether the capabilities let the client be asked the method with these params.
 func Can(capabilities json.RawMessage, method string, params json.RawMessage) bool {
 	ability := rawjson.Get(capabilities, abilities[method])
 	if len(ability) == 0 || ability[0] != '{' {
 		return false
 	}
-	if mode, _ := rawjson.String(rawjson.Get(params, "mode")); mode == "url" {
-		return rawjson.Get(ability, "url") != nil // forms alone are what the bare capability means
+	has := func(part string) bool { return rawjson.Get(ability, part) != nil }
+	switch method {
+	case "elicitation/create":
+		if mode, _ := rawjson.String(rawjson.Get(params, "mode")); mode != "" && mode != "form" {
+			return has(mode)
+		}
+		return has("form") || !has("url") // forms are what the bare capability means
+	case "sampling/createMessage":
+		return has("tools") || rawjson.Get(params, "tools") == nil
 	}
 	return true
 }

@@ -130,8 +130,12 @@ func (s *Session) cancelled(params json.RawMessage) {
 	}
 }
 
-// ask sends a question by way of send and waits for the client's answer.
+// ask sends a question by way of send and waits for the client's answer. A client that has not
+// declared that it can be asked this is not: some never answer what they do not know.
 func (s *Session) ask(ctx context.Context, method string, params json.RawMessage, send func([]byte) error) (json.RawMessage, error) {
+	if Ability(method) != "" && !Can(s.Capabilities, method, params) {
+		return Deaf.Ask(ctx, method, params)
+	}
 	answer := make(chan Message, 1)
 	s.mu.Lock()
 	s.lastAsk++

@@ -74,6 +74,7 @@ type Options struct {
 func New(tools Catalog, calls Caller, servers *upstream.Pool, opts *Options) *Server {
 	s := &Server{tools: tools, calls: calls, servers: servers}
 	s.subscriptions.to, s.subscriptions.of = map[resource]*subscription{}, map[*mcp.Session]map[resource]bool{}
+	s.subscriptions.ending = map[resource]chan struct{}{}
 	s.levels.of = map[*mcp.Session]string{}
 	if opts != nil {
 		s.opts = *opts

@@ -16,6 +16,8 @@ type subscriptions struct {
 	mu sync.Mutex
 	to map[resource]*subscription
 	of map[*mcp.Session]map[resource]bool
+
+	ending map[resource]chan struct{} // closed when the server has been told that nobody is left
 }
 
 // resource is one resource of one server: in another profile the same URI may be another's.
@@ -26,8 +28,9 @@ type resource struct {
 
 type subscription struct {
 	sessions map[*mcp.Session]bool
-	asked    chan struct{} // closed when the server has answered
-	err      error         // what it answered; set before asked is closed
+	after    <-chan struct{} // the end of the one before, of which the server must hear first; nil: there is none
+	asked    chan struct{}   // closed when the server has answered
+	err      error           // what it answered; set before asked is closed
 }
 
 // maxSubscriptions bounds what one client can make us and the servers keep.
@@ -55,6 +58,9 @@ func (v *visitor) subscribeTo(ctx context.Context, session *mcp.Session, params 
 		return err
 	}
 	if first {
+		if sub.after != nil {
+			<-sub.after
+		}
 		// Others may wait for the answer with us: that we leave does not end it.
 		_, sub.err = v.server.servers.Ask(context.WithoutCancel(ctx), server, "resources/subscribe", uriParams(uri))
 		if sub.err != nil {
@@ -90,7 +96,7 @@ func (s *subscriptions) add(r resource, session *mcp.Session) (sub *subscription
 	}
 	mine[r] = true
 	if sub = s.to[r]; sub == nil {
-		sub, first = &subscription{sessions: map[*mcp.Session]bool{}, asked: make(chan struct{})}, true
+		sub, first = &subscription{sessions: map[*mcp.Session]bool{}, after: s.ending[r], asked: make(chan struct{})}, true
 		s.to[r] = sub
 	}
 	sub.sessions[session] = true
@@ -106,14 +112,28 @@ func (s *subscriptions) refused(r resource, sub *subscription) {
 	}
 }
 
-// remove takes a session out and tells whether nobody is left.
-func (s *subscriptions) remove(r resource, session *mcp.Session) (last bool) {
+// remove takes a session out. When nobody is left it returns what ended; the server is then to
+// be told, and ended to be called.
+func (s *subscriptions) remove(r resource, session *mcp.Session) (last *subscription, ended func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.forget(r, session)
+	sub := s.to[r]
+	if !s.forget(r, session) {
+		return nil, nil
+	}
+	told := make(chan struct{})
+	s.ending[r] = told
+	return sub, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.ending[r] == told {
+			delete(s.ending, r)
+		}
+		close(told)
+	}
 }
 
-// forget is remove for callers that hold mu.
+// forget takes a session out and tells whether nobody is left. The caller holds mu.
 func (s *subscriptions) forget(r resource, session *mcp.Session) (last bool) {
 	sub := s.to[r]
 	if sub == nil || !sub.sessions[session] {
@@ -148,7 +168,7 @@ func (v *visitor) unsubscribe(ctx context.Context, req *mcp.Request) (json.RawMe
 		return nil, err
 	}
 	for _, r := range v.server.subscriptions.which(req.Session, func(r resource) bool { return r.uri == uri }) {
-		v.server.drop(ctx, r, req.Session)
+		v.server.drop(context.WithoutCancel(ctx), r, req.Session)
 	}
 	return json.RawMessage("{}"), nil
 }
@@ -160,9 +180,16 @@ func uriParams(uri string) json.RawMessage {
 // drop takes a session out and tells the server when nobody is left. A server that cannot
 // be told will have forgotten by itself.
 func (s *Server) drop(ctx context.Context, r resource, session *mcp.Session) {
-	if s.subscriptions.remove(r, session) {
-		s.servers.Ask(ctx, r.server, "resources/unsubscribe", uriParams(r.uri))
+	last, ended := s.subscriptions.remove(r, session)
+	if last == nil {
+		return
 	}
+	defer ended()
+	select {
+	case <-last.asked: // else the server could hear of the end first
+	case <-ctx.Done():
+	}
+	s.servers.Ask(ctx, r.server, "resources/unsubscribe", uriParams(r.uri))
 }
 
 func (s *Server) unsubscribeAll(ctx context.Context, session *mcp.Session) {

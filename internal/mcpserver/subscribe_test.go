@@ -196,6 +196,71 @@ func TestSubscriptionThatAServerRefusesIsRefusedToAllWhoWait(t *testing.T) {
 	})
 }
 
+func TestServerHearsOfTheEndOfASubscriptionBeforeTheNextOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t)
+		var order []string // of what was answered
+		gate := make(chan struct{})
+		h.serve = func(_, method string) error {
+			if method == "resources/unsubscribe" {
+				<-gate
+			}
+			order = append(order, method)
+			return nil
+		}
+		first, second := h.client(t, "for a"), h.client(t, "for a")
+		if got := first.ask(t, subscribe("x://1")); got != done {
+			t.Fatal(got)
+		}
+		fmt.Fprintln(first.in, `{"id":1,"method":"resources/unsubscribe","params":{"uri":"x://1"}}`)
+		synctest.Wait()
+		fmt.Fprintln(second.in, subscribe("x://1"))
+		synctest.Wait()
+		if got := h.questions(); got != "a resources/subscribe, a resources/unsubscribe" {
+			t.Errorf("while the server is told of the end, it is asked %s", got)
+		}
+		close(gate)
+		for _, c := range []*client{first, second} {
+			if got := c.hear(t); got != done {
+				t.Errorf("got %s", got)
+			}
+		}
+		if got := strings.Join(order, " "); got != "resources/subscribe resources/unsubscribe resources/subscribe" {
+			t.Errorf("the server heard %s", got)
+		}
+		first.leave()
+		second.leave()
+	})
+}
+
+func TestServerHearsOfASubscriptionBeforeItsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHouse(t)
+		gate := make(chan struct{})
+		h.serve = func(_, method string) error {
+			if method == "resources/subscribe" {
+				<-gate
+			}
+			return nil
+		}
+		c := h.client(t, "for a")
+		fmt.Fprintln(c.in, subscribe("x://1"))
+		synctest.Wait()
+		fmt.Fprintln(c.in, `{"id":2,"method":"resources/unsubscribe","params":{"uri":"x://1"}}`)
+		synctest.Wait()
+		if got := h.questions(); got != "a resources/subscribe" {
+			t.Errorf("before it has answered, the server is asked %s", got)
+		}
+		close(gate)
+		c.hear(t)
+		c.hear(t)
+		if got := h.questions(); got != "a resources/subscribe, a resources/unsubscribe" {
+			t.Errorf("asked %s", got)
+		}
+		c.leave()
+	})
+}
+
 func TestSubscriptionsOfAClientAreBounded(t *testing.T) {
 	h := newHouse(t)
 	c := h.client(t, "for a")

@@ -100,14 +100,14 @@ func TestAFieldIsFetchedFromEveryBlock(t *testing.T) {
 	for name, c := range map[string]struct{ raw, mask, want string }{
 		"blocks alone":                {blocks(2, row), "x", rows},
 		"one that has it":             {blocks(2, func(i int) string { return strings.Replace(row(i), `"x"`, fmt.Sprintf(`"x%d"`, i), 1) }), "x1", `{"x1":"value 1"}`},
-		"beside structuredContent":    {strings.TrimSuffix(blocks(2, row), "}") + `,"structuredContent":{"result":[` + row(0) + `,` + row(1) + `]}}`, "x", rows},
+		"beside structuredContent":    {strings.TrimSuffix(blocks(2, row), "}") + `,"structuredContent":{"result":[` + row(0) + `,` + row(1) + `]}}`, "x", `{"result":` + rows + `}`},
 		"what structuredContent says": {strings.TrimSuffix(blocks(2, row), "}") + `,"structuredContent":{"result":[` + row(0) + `,` + row(1) + `]}}`, "result/x", `{"result":` + rows + `}`},
 	} {
-		if got, err := project.SelectFrom([]byte(c.raw), parse(t, c.mask)); err != nil || string(got) != c.want {
-			t.Errorf("%s: got %s, %v; want %s", name, got, err, c.want)
+		if got, err := project.Fetch([]byte(c.raw), project.Wanted{c.mask}); err != nil || string(got.Value) != c.want {
+			t.Errorf("%s: got %s, %v; want %s", name, got.Value, err, c.want)
 		}
 	}
-	if _, err := project.SelectFrom([]byte(blocks(2, row)), parse(t, "y")); err == nil || !strings.Contains(err.Error(), "there are: content, id, x") {
+	if _, err := project.Fetch([]byte(blocks(2, row)), project.Wanted{"y"}); err == nil || !strings.Contains(err.Error(), "there are: id, x") {
 		t.Errorf("the names that there are: %v", err)
 	}
 }

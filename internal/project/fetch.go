@@ -79,23 +79,24 @@ func decoded(raw []byte) (v any) {
 	return v
 }
 
-// SelectFrom is what the mask keeps of a stored result's body; where nothing of it occurs
+// selectFrom is what the mask keeps of a stored result's body; where nothing of it occurs
 // there, what it keeps of the values that a rule would cut: by their names notes speak.
 // Servers write a list as one text for each row, so that it may be several: then they are
-// the rows of an array.
-func SelectFrom(result []byte, m *mask.Mask) ([]byte, error) {
-	body := Body(result)
-	out, err := Select(body, m)
-	if err == nil || m == nil {
-		return out, err
+// the rows of an array. Which names of the mask occurred is noted in t.
+func selectFrom(result []byte, m *mask.Mask, t *mask.Tally) ([]byte, error) {
+	out, err := m.Apply(nil, Body(result), t)
+	if err == nil {
+		return out, nil
 	}
-	parts := cuttable(result)
+	*t = mask.Tally{}
 	var found [][]byte
-	for _, p := range parts {
-		out, err := m.Apply(nil, p.full, &mask.Tally{})
+	for _, p := range cuttable(result) {
+		var own mask.Tally
+		out, err := m.Apply(nil, p.full, &own)
 		if err != nil {
 			continue
 		}
+		t.See(&own)
 		if p.structured { // the texts mostly say the same
 			return out, nil
 		}
@@ -106,45 +107,8 @@ func SelectFrom(result []byte, m *mask.Mask) ([]byte, error) {
 		return found[0], nil
 	case len(found) > 1:
 		return slices.Concat([]byte{'['}, bytes.Join(found, []byte{','}), []byte{']'}), nil
-	case len(parts) > 0 && fault.Is(err, fault.BadRequest):
-		all := append(names(body), names(parts[0].full)...)
-		slices.Sort(all)
-		return nil, noneOccurs(m, slices.Compact(all))
+	case errors.Is(err, mask.ErrMismatch):
+		return nil, fault.New(fault.BadRequest, "none of the fields %.200s occurs", m).WithHint("there are: %s", strings.Join(known(treeOf(result)), ", "))
 	}
-	return nil, err
-}
-
-// Select is what the mask keeps of a value. Unlike a rule's, a mask that fits nowhere is a
-// fault: it names what there is.
-func Select(value []byte, m *mask.Mask) ([]byte, error) {
-	if m == nil {
-		return value, nil
-	}
-	out, err := m.Apply(nil, value, &mask.Tally{})
-	if errors.Is(err, mask.ErrMismatch) {
-		return nil, noneOccurs(m, names(value))
-	}
-	if err != nil {
-		return nil, fault.New(fault.BadRequest, "the result is no JSON that fields can be taken from").WithHint("fetch it without fields, by offset and limit")
-	}
-	return out, nil
-}
-
-func noneOccurs(m *mask.Mask, names []string) error {
-	return fault.New(fault.BadRequest, "none of the fields %.200s occurs", m).WithHint("there are: %s", strings.Join(names, ", "))
-}
-
-// names are the members of a value, or of the first row of one.
-func names(value []byte) (keys []string) {
-	for first := bytes.TrimSpace(value); len(first) > 0 && first[0] == '['; {
-		w := rawjson.Array(first)
-		if !w.Next() {
-			return nil
-		}
-		first, value = w.Value, w.Value
-	}
-	for w := rawjson.Object(value); w.Next() && len(keys) < 40; {
-		keys = append(keys, string(mask.AppendKey(nil, rawjson.AppendString(nil, string(w.Key)))))
-	}
-	return keys
+	return nil, fault.New(fault.BadRequest, "the result is no JSON that fields can be taken from").WithHint("fetch it without fields, by offset and limit")
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/project"
+	"github.com/toolfit/toolfit/internal/project/mask"
 	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
@@ -40,11 +42,11 @@ func TestWhatANoteNamesCanBeSelected(t *testing.T) {
 		{"in the second text", "b", `{"content":[{"type":"text","text":"{\"a\":1}"},{"type":"text","text":"{\"b\":2,\"c\":3}"}]}`, `{"b":2}`},
 		{"the result itself", "content/text", `{"content":[{"type":"text","text":"see"}],"structuredContent":{"a":1}}`, `{"content":[{"text":"see"}]}`},
 	} {
-		if got, err := project.SelectFrom([]byte(c.in), parse(t, c.mask)); err != nil || string(got) != c.want {
-			t.Errorf("%s: got %s, %v; want %s", c.name, got, err, c.want)
+		if got, err := project.Fetch([]byte(c.in), project.Wanted{c.mask}); err != nil || string(got.Value) != c.want {
+			t.Errorf("%s: got %s, %v; want %s", c.name, got.Value, err, c.want)
 		}
 	}
-	_, err := project.SelectFrom([]byte(`{"content":[{"type":"text","text":"see"}],"structuredContent":{"a":1}}`), parse(t, "x"))
+	_, err := project.Fetch([]byte(`{"content":[{"type":"text","text":"see"}],"structuredContent":{"a":1}}`), project.Wanted{"x"})
 	if err == nil || !strings.Contains(err.Error(), "none of the fields x occurs") {
 		t.Errorf("%v", err)
 	}
@@ -84,14 +86,64 @@ func TestPageOf(t *testing.T) {
 	}
 }
 
-func TestSelectNamesWhatThereIs(t *testing.T) {
-	_, err := project.Select([]byte(`[{"id":1,"o d":2}]`), parse(t, "nmae"))
-	if !fault.Is(err, fault.BadRequest) || !strings.Contains(err.Error(), `id, "o d"`) {
-		t.Errorf("got %v", err)
+func TestAFetchTakesWhatANotePrints(t *testing.T) {
+	const result = `{"structuredContent":{"EnvList":[{"EnvId":"a","Tags":[1],"o d":2,"a/b":3,"Db":{"Status":"R","Id":1}},{"EnvId":"b","Status":"N"}],"TotalCount":2}}`
+	for _, c := range []struct{ name, fields, want, mask string }{
+		{"a list of names", `["Tags","Db"]`, `{"EnvList":[{"Tags":[1],"Db":{"Status":"R","Id":1}},{}]}`, "EnvList/Tags,EnvList/Db"},
+		{"a name as text", `"Tags"`, `{"EnvList":[{"Tags":[1]},{}]}`, "EnvList/Tags"},
+		{"names in a text", `"Tags, TotalCount"`, `{"EnvList":[{"Tags":[1]},{}],"TotalCount":2}`, "EnvList/Tags,TotalCount"},
+		{"a mask", `"EnvList[1:](EnvId)"`, `{"EnvList":[{"EnvId":"b"}]}`, "EnvList[1:](EnvId)"},
+		{"masks in a list", `["EnvList/EnvId","TotalCount"]`, `{"EnvList":[{"EnvId":"a"},{"EnvId":"b"}],"TotalCount":2}`, "EnvList/EnvId,TotalCount"},
+		{"a mask below the root", `"Db(Id)"`, `{"EnvList":[{"Db":{"Id":1}},{}]}`, "EnvList/Db(Id)"},
+		{"odd names, as they are", `["o d","a/b"]`, `{"EnvList":[{"o d":2,"a/b":3},{}]}`, `EnvList/"o d",EnvList/"a/b"`},
+		{"an exclusion", `"!EnvList"`, `{"TotalCount":2}`, "!EnvList"},
+		{"the root wins", `["TotalCount"]`, `{"TotalCount":2}`, "TotalCount"},
+	} {
+		var w project.Wanted
+		if err := json.Unmarshal([]byte(c.fields), &w); err != nil {
+			t.Fatal(err)
+		}
+		got, err := project.Fetch([]byte(result), w)
+		if err != nil || string(got.Value) != c.want || got.Mask != c.mask || got.Unknown != nil {
+			t.Errorf("%s: got %s by %s, unknown %q, %v; want %s", c.name, got.Value, got.Mask, got.Unknown, err, c.want)
+		}
 	}
-	if _, err := project.Select([]byte(`"prose"`), parse(t, "a")); err != nil {
-		t.Errorf("a mask is ignored on a string: %v", err)
+	got, err := project.Fetch([]byte(result), project.Wanted{"Tags", "Nope"})
+	if err != nil || string(got.Value) != `{"EnvList":[{"Tags":[1]},{}]}` || !slices.Equal(got.Unknown, []string{"Nope"}) ||
+		strings.Join(got.Known, " ") != `EnvList TotalCount EnvList/EnvId EnvList/Tags EnvList/"o d" EnvList/"a/b" EnvList/Db EnvList/Status EnvList/Db/Status EnvList/Db/Id` {
+		t.Errorf("one of two is unknown: %+v, %v", got, err)
 	}
+	for fields, want := range map[string]string{
+		"Nope":     "none of the fields Nope occurs (there are: EnvList, TotalCount, EnvList/EnvId",
+		"Status":   "there is more than one Status (name one: EnvList/Status, EnvList/Db/Status)",
+		"EnvList(": "/fields: mask, at byte",
+	} {
+		if _, err := project.Fetch([]byte(result), project.Wanted{fields}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", fields, err)
+		}
+	}
+	if got, err := project.Fetch([]byte(text("prose")), project.Wanted{"a"}); err != nil || string(got.Value) != `"prose"` || got.Unknown != nil {
+		t.Errorf("a mask is ignored on a string: %+v, %v", got, err)
+	}
+}
+
+// FuzzFetch: whatever is wanted of whatever, what comes is JSON and the mask that found it is one.
+func FuzzFetch(f *testing.F) {
+	f.Add(`{"a":[{"b":1,"c d":{"b":2}}]}`, "b")
+	f.Add(`{"a":[{"x/y":1}]}`, "x/y")
+	f.Add(`[{"a":1},{"b":[[2]]}]`, `a,!b,"c"`)
+	f.Fuzz(func(t *testing.T, value, fields string) {
+		if !json.Valid([]byte(value)) {
+			return
+		}
+		got, err := project.Fetch([]byte(`{"structuredContent":`+value+`}`), project.Wanted{fields})
+		if err != nil {
+			return
+		}
+		if _, err := mask.Parse(got.Mask); err != nil || !json.Valid(got.Value) {
+			t.Errorf("%q of %s gives %s by %q: %v", fields, value, got.Value, got.Mask, err)
+		}
+	})
 }
 
 // TestPagesPutTogetherAreTheWhole: whatever the page size and budget, no piece is lost or

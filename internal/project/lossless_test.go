@@ -232,15 +232,11 @@ func checkPaths(t fatal, full string, m *mask.Mask) {
 	flatten(whole, "", project.Body(out))
 	for w := rawjson.Array(rawjson.Get(list, "fields")); w.Next(); {
 		path, _ := rawjson.String(rawjson.Get(w.Value, "path"))
-		asked, err := mask.Parse(path)
-		if err != nil {
-			t.Fatalf("path %s: %v", path, err)
-		}
-		part, err := project.SelectFrom([]byte(full), asked)
+		part, err := project.Fetch([]byte(full), project.Wanted{path})
 		if err != nil {
 			t.Fatalf("fetch %s from %q: %v", path, full, err)
 		}
-		flatten(whole, "", part)
+		flatten(whole, "", part.Value)
 	}
 	if rawjson.Get(list, "others") != nil { // which have no path; a fetch of all gives them
 		return

@@ -15,7 +15,7 @@ import (
 )
 
 // outcomes are what a call's outcome may be.
-var outcomes = []string{"ok", "tool_error", "error", "canceled"}
+var outcomes = []string{"ok", "tool_error", "question", "error", "canceled"}
 
 // callFilter chooses calls.
 type callFilter struct {

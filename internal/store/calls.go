@@ -22,7 +22,7 @@ type Call struct {
 	Server     tool.ServerID
 	Tool       tool.Name // canonical
 	Upstream   string    // the server's own name for the tool
-	Outcome    string    // ok, tool_error, error or canceled
+	Outcome    string    // ok, tool_error, question, error or canceled
 	Code       string    // the fault's code, where there is one
 	Message    string
 	Level      string        // error, warn or info

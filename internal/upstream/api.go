@@ -63,13 +63,15 @@ func (s *server) apiHosts() []string {
 // maxNotes bounds how much of what is wrong with a description is said.
 const maxNotes = 20
 
-// apiNotes are what is wrong with the description of the server's API, where it is one.
+// apiNotes are what is wrong with the credentials and the description of the server's API,
+// where it is one.
 func (s *server) apiNotes() (notes []string) {
 	for _, sess := range s.live() {
 		c, ok := sess.conn.(*apiConn)
 		if !ok {
 			continue
 		}
+		notes = append(notes, c.api.Notes()...)
 		problems := c.api.Problems()
 		for i, p := range problems {
 			if i == maxNotes {

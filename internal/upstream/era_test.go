@@ -209,7 +209,7 @@ func (a asking) Ask(_ context.Context, method string, params json.RawMessage) (j
 }
 
 // able is a legacy client that can be asked everything.
-var able = mcp.Speaker{Era: mcp.Legacy, Info: json.RawMessage(`{"name":"c"}`), Capabilities: json.RawMessage(`{"elicitation":{"url":{}},"sampling":{},"roots":{}}`)}
+var able = mcp.Speaker{Era: mcp.Legacy, Info: json.RawMessage(`{"name":"c"}`), Capabilities: json.RawMessage(`{"elicitation":{"form":{},"url":{}},"sampling":{},"roots":{}}`)}
 
 // TestLegacyClientIsAskedWhatAModernServerAsks holds that questions become requests, and
 // that the call is made again with what was said and exactly the server's own state.

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -81,14 +80,7 @@ func closeAll(files ...io.Closer) {
 
 // findCommand looks the command up before anything is started, for a clear error.
 func findCommand(cfg config.Server) (string, error) {
-	name := cfg.Command
-	if strings.ContainsRune(name, filepath.Separator) && !filepath.IsAbs(name) {
-		name = filepath.Join(cfg.Cwd, name)
-	}
-	path, err := exec.LookPath(name)
-	if errors.Is(err, exec.ErrDot) {
-		err = nil
-	}
+	path, err := cfg.Program()
 	if err != nil {
 		return "", fault.New(fault.UpstreamDown, "server %s cannot be started: command %q does not exist", cfg.ID, cfg.Command).
 			WithHint("%s", cfg.CommandHint())

@@ -66,6 +66,9 @@ func newServer(p *Pool, cfg config.Server) *server {
 	s := &server{cfg: withLimits(cfg), pool: p, sessions: map[string]*session{}, isolated: cfg.Isolation == "session", since: p.opts.Now()}
 	s.gate, s.http = newGate(s.cfg, p.opts.Now), p.transport(cfg.Proxy)
 	s.tail.redact = p.opts.Redact
+	if cfg.Lacks != "" {
+		s.reason = fault.New(fault.UpstreamDown, "server %s is out of service: %s", cfg.ID, cfg.Lacks)
+	}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	return s
 }
@@ -201,6 +204,8 @@ func (s *server) begin(seat seat) (*session, error) {
 	switch {
 	case s.ended:
 		return nil, fault.New(fault.UpstreamDown, "server %s was removed", s.cfg.ID)
+	case s.cfg.Lacks != "":
+		return nil, fmt.Errorf("%w%w", s.reason, errNoVerdict)
 	case now.Before(s.retryAt):
 		why := fault.As(s.reason)
 		again := "it is tried again in " + max(s.retryAt.Sub(now).Round(time.Second), time.Second).String()

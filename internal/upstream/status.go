@@ -67,6 +67,8 @@ func (s *server) kind() string {
 		return "api"
 	case s.cfg.URL != "":
 		return "http"
+	case s.cfg.Command == "": // what it is was to be filled in
+		return ""
 	}
 	return "stdio"
 }

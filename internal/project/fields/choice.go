@@ -36,13 +36,33 @@ func (n *Node) write(dst []byte, ticked map[int]bool) (out []byte, count int) {
 	return dst, count
 }
 
+// Paths are the places of the fields of this name, "" for all fields, as masks; those nearest
+// to the root come first.
+func (n *Node) Paths(name string) (paths []string) {
+	type place struct {
+		node *Node
+		path []byte
+	}
+	for level := []place{{node: n}}; len(level) > 0; level = level[1:] {
+		at := level[0]
+		for _, child := range at.node.Children {
+			path := mask.AppendKey(at.path[:len(at.path):len(at.path)], rawjson.AppendString(nil, child.Name))
+			if name == "" || name == child.Name {
+				paths = append(paths, string(path))
+			}
+			level = append(level, place{child, append(path, '/')})
+		}
+	}
+	return paths
+}
+
 // probe is a name that no value has. A mask that keeps it keeps what it does not know.
 const probe = "\x00\x00"
 
 // Kept are the ids of the fields of which the mask keeps everything, such as are not known
 // yet too. A mask that no field fits is a mask.ErrMismatch.
 func (n *Node) Kept(m *mask.Mask) (map[int]bool, error) {
-	out, err := m.Apply(nil, n.outline(nil), &mask.Tally{})
+	out, err := m.AnyRows().Apply(nil, n.outline(nil), &mask.Tally{})
 	if err != nil {
 		return nil, err
 	}

@@ -42,7 +42,7 @@ var rooms = sync.Pool{New: func() any { return new(room) }}
 
 func (m *Mask) cutter(dst, src []byte, t *Tally) cutter {
 	r := rooms.Get().(*room)
-	return cutter{src: src, dst: dst, quote: '"', blobs: m.blobs, most: m.most, tally: t, room: r, active: r.active[:0], names: r.names[:0]}
+	return cutter{src: src, dst: dst, quote: '"', blobs: m.blobs, most: m.most, anyRows: m.anyRows, tally: t, room: r, active: r.active[:0], names: r.names[:0]}
 }
 
 // whole cuts the value that all of the source is, but for white space.
@@ -76,6 +76,7 @@ type cutter struct {
 	limit    int  // of strings that are kept
 	blobs    bool // of those that are kept, base64 is replaced
 	most     int  // elements of arrays that are kept; 0: all
+	anyRows  bool // slices count as not written
 	bulk     *Bulk
 	err      error
 
@@ -119,10 +120,11 @@ func (c *cutter) fail(want string) {
 
 // cut writes what the frame keeps of the value at hand.
 func (c *cutter) cut(f *frame) {
+	rows := f.rows.set && !c.anyRows
 	switch first := at(c.src, c.pos); {
-	case first == '[' && (f.rows.set || f.cutsMembers()):
+	case first == '[' && (rows || f.cutsMembers()):
 		c.cutArray(f)
-	case first == '{' && f.cutsMembers():
+	case first == '{' && f.cutsMembers() && !rows: // a slice means an array
 		c.cutObject(f)
 	default:
 		c.copyWhole(f.limit, f.depth)
@@ -146,6 +148,7 @@ func (c *cutter) cutArray(of *frame) {
 		return
 	}
 	rows := f.rows
+	rows.set = rows.set && !c.anyRows
 	if rows.set && rows.last {
 		rows.from, rows.to = max(0, c.countRows(f.depth)-rows.count), -1
 	}

@@ -12,8 +12,9 @@
 // A level with an include is an allow-list; with only exclusions it keeps the rest; an
 // exclusion always wins. An exact name beats a glob, a glob with more letters one with
 // fewer, and the winner alone decides slice, cap and sub-mask. A cap holds further down
-// until a nearer one. What a mask does not fit (a group on a number, a slice on an object)
-// is ignored there; a field that is missing stays missing. An object in which no name of
+// until a nearer one. What a mask does not fit is ignored there: a group on a number, a slice
+// and what follows it on an object, so that items[:](id) cuts the rows of a list and nothing
+// else. A field that is missing stays missing. An object in which no name of
 // an allow-list occurs is an answer of another kind: see ErrMismatch.
 //
 //	m, err := mask.Parse("EnvList(EnvId,Alias)")
@@ -35,10 +36,19 @@ type Mask struct {
 	blobs  bool     // long strings that look like base64 are replaced by their length
 	filled bool     // members without a value are left out
 	most   int      // elements of arrays that are kept whole; 0: all
+
+	anyRows bool // slices count as not written
 }
 
 // String is the mask as it was written.
 func (m *Mask) String() string { return m.source }
+
+// AnyRows is the mask without its slices: what it keeps of any one row.
+func (m *Mask) AnyRows() *Mask {
+	own := *m
+	own.anyRows = true
+	return &own
+}
 
 // Error says where a mask stops making sense.
 type Error struct {

@@ -209,3 +209,24 @@ func TestTallyOfManyNamesIsBounded(t *testing.T) {
 		t.Errorf("%d members counted, %d named", sum, len(tally.Fields()))
 	}
 }
+
+func TestGroupBehindASliceCutsArraysAlone(t *testing.T) {
+	m, err := mask.Parse("a[:](b)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for in, want := range map[string]string{
+		`{"a":[{"b":1,"c":2}]}`:     `{"a":[{"b":1}]}`,
+		`{"a":{"b":1,"c":{"d":2}}}`: `{"a":{"b":1,"c":{"d":2}}}`,
+		`{"a":"text"}`:              `{"a":"text"}`,
+	} {
+		if got, err := m.Apply(nil, []byte(in), &mask.Tally{}); err != nil || string(got) != want {
+			t.Errorf("%s gives %s, %v; want %s", in, got, err, want)
+		}
+	}
+	schema := `{"type":"object","properties":{"a":{"type":["object","array"],"properties":{"b":{},"c":{}},"required":["c"],"items":{"type":"object","properties":{"b":{},"c":{}},"required":["b","c"]}}}}`
+	cut := string(mask.Schema([]byte(schema), mask.Cuts{Masks: []*mask.Mask{m}}))
+	if !strings.Contains(cut, `"properties":{"b":{},"c":{}},"required":["c"]`) || strings.Contains(cut, `"required":["b","c"]`) {
+		t.Errorf("the schema says %s", cut)
+	}
+}

@@ -37,6 +37,22 @@ type parser struct {
 	drop  bool // items are exclusions without their sign
 	items int
 	keys  []string
+	top   []Item
+}
+
+// Item is one of the fields that a mask lists.
+type Item struct {
+	Source string
+	Name   string // that it begins with; "" for a pattern and an exclusion
+}
+
+// Items are the items of the mask's first level; none where it acts on the value itself.
+func (m *Mask) Items() []Item {
+	p := &parser{src: m.source}
+	if _, err := p.mask(); err != nil {
+		return nil
+	}
+	return p.top
 }
 
 func (p *parser) fail(offset int, hint, format string, args ...any) *Error {
@@ -131,13 +147,21 @@ func (p *parser) list(into *draftLevel, depth int) *Error {
 			return p.fail(p.pos, "use a glob", "it has more than %d items", maxItems)
 		}
 		var err *Error
+		start, name := p.pos, ""
 		if p.drop || p.take('!') {
 			err = p.exclude(into, depth)
 		} else {
+			head := parser{src: p.src, pos: p.pos}
+			if k, err := head.key(); err == nil && !k.glob {
+				name = k.text
+			}
 			err = p.include(into, depth)
 		}
 		if err != nil {
 			return err
+		}
+		if depth == 1 {
+			p.top = append(p.top, Item{p.src[start:p.pos], name})
 		}
 		if p.space(); !p.take(',') {
 			return nil

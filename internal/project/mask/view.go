@@ -37,6 +37,9 @@ func (v view) element() view {
 // member is the view of the named member; false when it is left out.
 func (v view) member(name string) (view, bool) {
 	out := view{limit: v.limit}
+	if v.rows.set {
+		return out, true // of an object where an array is meant nothing is left out
+	}
 	if v.level != nil && v.level.allow {
 		s := v.level.find([]byte(name))
 		if s == nil {
@@ -73,6 +76,9 @@ func (v *view) take(s *step) {
 
 // members are the views that members of unknown names may have.
 func (v view) members() (views []view) {
+	if v.rows.set {
+		return []view{{limit: v.limit}} // as in member
+	}
 	var away []*exclusion
 	for _, e := range v.away {
 		if e.deep {
