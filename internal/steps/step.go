@@ -164,4 +164,5 @@ type Expectation struct {
 	Match  Match
 	Count  int
 	Text   string // as it was written
+	Waited bool   // Value may name an element by its kind, too: wait for the dialog to disappear
 }

@@ -34,6 +34,7 @@ type Hit struct {
 	Ref   string // what to act on: the element, or the box around it where it has no ref of its own
 	Score float64
 	Why   string
+	Kind  bool // the words say what kind of element it is
 }
 
 // Find returns the one element that the query means, or a *Refusal.
@@ -42,6 +43,7 @@ func (x *Index) Find(q Query) (*Hit, error) {
 		return x.bySelector(q, sel)
 	}
 	d := describe(q.Text, x.syn)
+	d.looks = q.Action == Any
 	readings := d.readings()
 	if len(readings) == 0 {
 		return nil, &Refusal{Code: snapshot.StepInvalid, Query: q.Text, Hint: "say which element is meant"}
@@ -59,7 +61,12 @@ func (x *Index) Find(q Query) (*Hit, error) {
 			s.readTexts(&readings[i])
 		}
 	}
-	return s.decide()
+	hit, err := s.decide()
+	var refusal *Refusal
+	if q.Action == Any && errors.As(err, &refusal) && refusal.Code == snapshot.NotFound {
+		refusal.doubt(x, s.near(readings))
+	}
+	return hit, err
 }
 
 // Count is how many elements answer to the query alike. Rows can be counted without a name.

@@ -17,6 +17,23 @@ type Refusal struct {
 	Candidates []Candidate // the nearest, at most five
 	Hint       string      // what would make it one
 	NeedsPage  bool        // a selector that only the browser can resolve
+	Near       bool        // the candidates may be what is meant: it cannot be said to be gone
+	Kind       bool        // what answers is of the kind that was said
+}
+
+// doubt puts those elements first that may be what is meant after all.
+func (r *Refusal) doubt(x *Index, near []candidate) {
+	slices.SortStableFunc(near, func(a, b candidate) int { return cmp.Compare(b.score, a.score) })
+	var list []Candidate
+	for _, c := range near {
+		shown := x.show(c)
+		if !slices.ContainsFunc(list, func(o Candidate) bool { return o.Path == shown.Path }) {
+			list = append(list, shown)
+		}
+	}
+	if r.Near = len(list) > 0; r.Near {
+		r.Candidates = list[:min(len(list), maxCandidates)]
+	}
 }
 
 // Candidate is an element that came near.
@@ -58,7 +75,7 @@ func (r *Refusal) Error() string {
 }
 
 func (s *search) ambiguous(top []candidate) error {
-	r := &Refusal{Code: snapshot.Ambiguous, Query: s.query.Text, Count: len(top)}
+	r := &Refusal{Code: snapshot.Ambiguous, Query: s.query.Text, Count: len(top), Kind: top[0].kind}
 	for _, c := range top[:min(len(top), maxCandidates)] {
 		r.Candidates = append(r.Candidates, s.x.show(c))
 	}

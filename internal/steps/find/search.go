@@ -13,6 +13,7 @@ type candidate struct {
 	score float64
 	why   string
 	rival bool // it may be confused with what is meant, and is not that itself
+	kind  bool // it is of the kind that was said
 }
 
 // search is one look-up under way.
@@ -64,6 +65,9 @@ func (s *search) keep(list []candidate) {
 // named are the elements that answer to a reading's name and role, wherever they stand.
 // Many readings differ in the place alone, so the list is shared: read-only.
 func (s *search) named(r *reading) []candidate {
+	if r.thing != nil {
+		return s.things(*r.thing)
+	}
 	key := nameKey{r.name.text, r.extra.text, r.exact, r.page, r.role}
 	list, known := s.byName[key]
 	if !known {
@@ -144,6 +148,7 @@ func (s *search) candidate(n *snapshot.Node, r *reading, memo map[labelKey]*matc
 	if s.query.Action == Click && s.x.labelsField(n) {
 		c.score -= looseCost
 	}
+	c.kind = r.role != nil
 	return c, s.extra(&c, r)
 }
 
