@@ -46,7 +46,11 @@ var stepCases = []stepCase{
 - type "Ann" into Full name
 - type "123" into the CVC field
 - expect: {value: "123", target: CVC}
-- click the Apply button`, `
+- click the Apply button
+- fill: {target: CVC, value: "9", frame: Card}
+- expect: {value: "9", target: CVC in the card frame}
+- click Apply in the Voucher frame
+- {expect: {hidden: Apply in the card frame}, timeout: 5s}`, `
 - open /iframe.html
 - {fill: {target: IBAN, value: x}, timeout: 1s}`, "ELEMENT_NOT_FOUND"},
 	{"equal labels", `
@@ -154,6 +158,29 @@ var stepCases = []stepCase{
 - expect: {hidden: "separator"}`, `
 - open /parts.html
 - {expect: {hidden: 对话框}, timeout: 1s}`, "ASSERTION_FAILED"},
+	{"a label without its field", `
+- open /orphan.html
+- type "Rome" into City
+- expect: {value: Rome, target: City}`, `
+- open /orphan.html
+- {fill: {target: Phone, value: x}, timeout: 1s}`, "ELEMENT_NOT_FOUND"},
+	{"behind a modal dialog", `
+- open /orphan.html
+- click Cancel
+- click Ask
+- click No
+- click Cancel`, `
+- open /orphan.html
+- click Ask
+- {click: Cancel, timeout: 1s}`, "ELEMENT_NOT_FOUND"},
+	{"behind a dialog that says it is modal", `
+- 打开 /modal.html
+- 点击 归档项目
+- 点击 删除项目
+- 点击 取消`, `
+- 打开 /modal.html
+- 点击 删除项目
+- {click: 归档项目, timeout: 1s}`, "ELEMENT_NOT_FOUND"},
 	{"addresses", `
 - open /login-en.html
 - expect: {url: /login-en.html}

@@ -69,7 +69,7 @@ func (x *Index) rowKey(of *snapshot.Node) string {
 func (x *Index) Refind(d Descriptor) (*Hit, error) {
 	var list []candidate
 	for n := range x.page.All() {
-		if n.Ref != "" && x.fits(n, d) {
+		if n.Ref != "" && !x.behind(n) && x.fits(n, d) {
 			list = append(list, candidate{node: n, score: isEqual, why: "is as it was remembered"})
 		}
 	}

@@ -24,7 +24,7 @@ type Query struct {
 	Text   string // a description, or a selector
 	Action Action
 	Within string // a place that must hold the element, as words; "" for anywhere
-	Frame  string // a frame that must hold it, by a heading inside or its number
+	Frame  string // a frame that must hold it, by its title, name or caption, a heading inside, or its number
 	Nth    int    // the second of equals is 2, the last is -1; 0 for the only one
 }
 
@@ -35,6 +35,7 @@ type Hit struct {
 	Score float64
 	Why   string
 	Kind  bool // the words say what kind of element it is
+	label string
 }
 
 // Find returns the one element that the query means, or a *Refusal.

@@ -14,6 +14,7 @@ type placeWord struct {
 // placeWords are the words for the roles of WAI-ARIA that are no controls; those for controls
 // are the roleWords. Of two that fit, the longer one counts.
 var placeWords = []placeWord{
+	frameWords,
 	boxes("对话框 弹出框 弹窗 弹框 模态框 确认框 抽屉 窗口 dialog, modal, popup, pop up, dialog box, drawer, alertdialog, alert dialog", "dialog alertdialog"),
 	boxes("提示框 警告框 message box, popover", "dialog alertdialog alert status tooltip"),
 	places("导航栏 导航菜单 导航 navigation, nav, navbar, navigation bar, nav bar, navigation menu", "navigation"),
@@ -33,7 +34,6 @@ var placeWords = []placeWord{
 	places("菜单栏 menu bar, menubar", "menubar"),
 	places("标签面板 选项卡面板 tab panel, tabpanel", "tabpanel"),
 	places("标签栏 选项卡栏 tab bar, tab list, tablist", "tablist"),
-	places("内嵌框架 子框架 框架 iframe, frame", "iframe"),
 	places("主内容区 主区域 main, main content, main area", "main"),
 	boxes("分组 区域 板块 模块 部分 卡片 面板 section, area, region, group, panel, card, block, part, fieldset", "group region form article tabpanel radiogroup"),
 	places("单选组 单选按钮组 radio group, radiogroup", "radiogroup group"),
@@ -75,6 +75,8 @@ var placeWords = []placeWord{
 	places("文档 document", "document"),
 	places("应用 应用程序 application", "application"),
 }
+
+var frameWords = places("内嵌框架 子框架 框架 iframe, frame", "iframe")
 
 func places(words, roles string) placeWord {
 	return placeWord{words: entriesOf(words), roles: strings.Fields(roles)}

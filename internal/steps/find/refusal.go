@@ -95,6 +95,9 @@ func (s *search) notFound() error {
 	if r.Hint == "" && s.query.Within != "" {
 		r.Hint = fmt.Sprintf("it was looked for in %q alone", s.query.Within)
 	}
+	if r.Hint == "" && s.query.Action != Any && slices.ContainsFunc(s.x.dialogs, s.x.isModal) {
+		r.Hint = "a modal dialog is open, and what lies behind it was left out"
+	}
 	want := read(strings.Join(append(describe(s.query.Text, s.x.syn).quotes, describe(s.query.Text, s.x.syn).text), " "))
 	var list []candidate
 	known := map[string]float64{}

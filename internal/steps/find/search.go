@@ -12,8 +12,9 @@ type candidate struct {
 	node  *snapshot.Node
 	score float64
 	why   string
-	rival bool // it may be confused with what is meant, and is not that itself
-	kind  bool // it is of the kind that was said
+	rival bool   // it may be confused with what is meant, and is not that itself
+	kind  bool   // it is of the kind that was said
+	label string // the text beside it that it goes by; "": a name of its own
 }
 
 // search is one look-up under way.
@@ -136,7 +137,10 @@ func (s *search) candidate(n *snapshot.Node, r *reading, memo map[labelKey]*matc
 			score -= 2 * looseCost // what is clicked by its text is mostly the text, or a button called so
 		}
 		if score -= sourceCost[l.source]; score > c.score {
-			c.score, c.why, c.rival = score, why, rival
+			c.score, c.why, c.rival, c.label = score, why, rival, ""
+			if l.source == byNearby || l.source == byCaption && l.raw != n.Placeholder {
+				c.label = l.raw
+			}
 		}
 	}
 	if c.score <= 0 || r.page && !s.x.inPager(n) { // a day of a calendar, a count
@@ -261,7 +265,7 @@ func (s *search) readTexts(r *reading) {
 	}
 	var list []candidate
 	for n := range s.x.page.All() {
-		if n.Ref == "" || fit(n, Click) > 0 || n.Index == 0 || is(n, heading|landmark) || r.role.accepts(n) == 0 || inControl(n) {
+		if n.Ref == "" || fit(n, Click) > 0 || n.Index == 0 || is(n, heading|landmark) || r.role.accepts(n) == 0 || inControl(n) || s.x.behind(n) {
 			continue
 		}
 		c := candidate{node: n, score: isText - r.cost, why: "its text is exactly that"}

@@ -198,17 +198,6 @@ func (r *Runner) lookAtPage(ctx context.Context) (snapshot.Answer, error) {
 	return answer, err
 }
 
-// find looks an element up once per snapshot.
-func (p *page) find(r *Runner, q find.Query) (*find.Hit, error) {
-	if f, known := p.found[q]; known {
-		r.metrics.CacheHits++
-		return f.hit, f.err
-	}
-	hit, err := p.index.Find(q)
-	p.found[q] = found{hit, err}
-	return hit, err
-}
-
 func modalText(m *snapshot.Modal) string {
 	if m.Kind == "file" {
 		return "the file chooser"

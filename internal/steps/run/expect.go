@@ -90,9 +90,9 @@ func (r *Runner) holds(ctx context.Context, p *page, e *steps.Expectation) (got 
 	case e.Kind == steps.Title:
 		return r.where.title, compare(r.where.title, e), nil
 	case e.Target == nil && e.Kind == steps.Text:
-		return pageText(p.tree), pageSays(p.tree, e) || r.waited(p, e), nil
+		return pageText(p.tree), pageSays(p.tree, e) || r.waited(ctx, p, e), nil
 	case e.Target == nil && e.Kind == steps.NoText:
-		return "it is there", !pageSays(p.tree, e) && !r.waited(p, e), nil
+		return "it is there", !pageSays(p.tree, e) && !r.waited(ctx, p, e), nil
 	}
 	q, err := r.query(e.Target, find.Any)
 	if err != nil {
@@ -101,16 +101,16 @@ func (r *Runner) holds(ctx context.Context, p *page, e *steps.Expectation) (got 
 	if selector(q.Text) {
 		return r.selectorHolds(ctx, p, q, e)
 	}
-	got, ok = r.elementHolds(p, q, e)
+	got, ok = r.elementHolds(ctx, p, q, e)
 	return got, ok, nil
 }
 
 // waited tells whether what is waited for is there as an element of the kind that was said.
-func (r *Runner) waited(p *page, e *steps.Expectation) bool {
+func (r *Runner) waited(ctx context.Context, p *page, e *steps.Expectation) bool {
 	if !e.Waited || selector(e.Value) {
 		return false
 	}
-	hit, err := p.find(r, find.Query{Text: e.Value})
+	hit, err := p.find(ctx, r, find.Query{Text: e.Value})
 	var refusal *find.Refusal
 	return err == nil && hit.Kind || errors.As(err, &refusal) && refusal.Kind
 }
@@ -119,7 +119,7 @@ func (r *Runner) waited(p *page, e *steps.Expectation) bool {
 // it, or the step says more, on the snapshot.
 func (r *Runner) selectorHolds(ctx context.Context, p *page, q find.Query, e *steps.Expectation) (got string, ok bool, err error) {
 	var refusal *find.Refusal
-	_, missed := p.find(r, q)
+	_, missed := p.find(ctx, r, q)
 	shown := !errors.As(missed, &refusal) || !refusal.NeedsPage // the snapshot can tell
 	joined := alone(q)
 	if joined != nil && !shown {
@@ -132,18 +132,18 @@ func (r *Runner) selectorHolds(ctx context.Context, p *page, q find.Query, e *st
 			return got, ok, err
 		}
 	}
-	got, ok = r.elementHolds(p, q, e)
+	got, ok = r.elementHolds(ctx, p, q, e)
 	return got, ok, nil
 }
 
 // elementHolds looks at the element that an expectation names.
-func (r *Runner) elementHolds(p *page, q find.Query, e *steps.Expectation) (string, bool) {
-	if n := 0; e.Kind == steps.Count {
-		if n = p.index.Count(q); n > 0 || e.Count > 0 {
+func (r *Runner) elementHolds(ctx context.Context, p *page, q find.Query, e *steps.Expectation) (string, bool) {
+	hit, err := p.find(ctx, r, q)
+	if e.Kind == steps.Count {
+		if n := p.index.Count(q); n > 0 || e.Count > 0 {
 			return fmt.Sprintf("%d", n), n == e.Count
 		}
 	}
-	hit, err := p.find(r, q)
 	var refusal *find.Refusal
 	errors.As(err, &refusal)
 	switch {

@@ -142,7 +142,7 @@ func (r *Runner) lookUp(ctx context.Context, q find.Query, fresh bool) (*find.Hi
 	if err != nil {
 		return nil, err
 	}
-	return p.find(r, q)
+	return p.find(ctx, r, q)
 }
 
 // took keeps what was found, for the report and for later runs.
