@@ -56,7 +56,7 @@ type CallLine struct {
 // CallLines are the calls of a step, as few as show them all.
 func CallLines(list []run.CallRecord) (lines []CallLine) {
 	for _, c := range list {
-		line := CallLine{Tool: c.Tool, Before: compact(c.Before), After: compact(c.After), Error: c.Error, Times: 1, Duration: c.Duration}
+		line := CallLine{Tool: c.Tool, Before: compact(c.Before), After: compact(c.After), Error: c.Error, Times: 1, Duration: c.Duration.Duration}
 		if line.After == line.Before {
 			line.After = ""
 		}
@@ -99,7 +99,7 @@ func HTML(w io.Writer, results []*run.Result) error {
 	data.Bad = data.Totals.Failed + data.Totals.Errors
 	var first, last time.Time
 	for i, r := range results {
-		if end := r.Started.Add(r.Duration); end.After(last) {
+		if end := r.Started.Add(r.Duration.Duration); end.After(last) {
 			last = end
 		}
 		if first.IsZero() || r.Started.Before(first) {

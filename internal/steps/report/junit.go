@@ -72,7 +72,7 @@ func JUnit(w io.Writer, results []*run.Result) error {
 	all := junitSuites{Tests: t.Tests, Failures: t.Failed, Errors: t.Errors}
 	var total time.Duration
 	for _, r := range results {
-		total += r.Duration
+		total += r.Duration.Duration
 		all.Suites = append(all.Suites, suiteOf(r))
 	}
 	all.Time = timeOf(total)
@@ -90,7 +90,7 @@ func JUnit(w io.Writer, results []*run.Result) error {
 
 func suiteOf(r *run.Result) junitSuite {
 	t := Count([]*run.Result{r})
-	s := junitSuite{Name: legal(r.File), Tests: t.Tests, Failures: t.Failed, Errors: t.Errors, Skipped: t.Skipped, Time: timeOf(r.Duration), Timestamp: r.Started.UTC().Format("2006-01-02T15:04:05")}
+	s := junitSuite{Name: legal(r.File), Tests: t.Tests, Failures: t.Failed, Errors: t.Errors, Skipped: t.Skipped, Time: timeOf(r.Duration.Duration), Timestamp: r.Started.UTC().Format("2006-01-02T15:04:05")}
 	class, seen := legal(className(r.File)), map[string]int{}
 	for i := range r.Cases {
 		c := &r.Cases[i]
@@ -129,7 +129,7 @@ func (s *junitSuite) note(what, name string, holds bool) {
 }
 
 func caseOf(class string, c *run.CaseResult) junitCase {
-	out := junitCase{Class: class, Name: legal(c.Name), Time: timeOf(c.Duration), Out: legal(stepLog(c))}
+	out := junitCase{Class: class, Name: legal(c.Name), Time: timeOf(c.Duration.Duration), Out: legal(stepLog(c))}
 	var earlier []junitProblem
 	for _, e := range c.Earlier {
 		earlier = append(earlier, problemOf(e, e.Message))

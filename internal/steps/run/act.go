@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/steps"
@@ -17,14 +18,16 @@ func (r *Runner) run(ctx context.Context, s *steps.Step) StepResult {
 	out := StepResult{Text: s.Text, File: s.File, Line: s.Line, Action: s.Action, Status: Passed}
 	r.step, r.learned = &out, map[string]Remembered{}
 	started := r.opts.Now()
-	err := r.attempt(ctx, s)
+	until := r.deadline(s)
+	err := r.attempt(ctx, s, s, until)
 	for tries := 0; err != nil && tries < s.Retries && (unacted(err) || s.Idempotent) && ctx.Err() == nil; tries++ {
 		out.Failures = append(out.Failures, r.said(err))
-		err = r.attempt(ctx, s)
+		until = r.deadline(s)
+		err = r.attempt(ctx, s, s, until)
 		r.metrics.Recoveries.count(err == nil)
 	}
 	if err != nil {
-		err = endedBy(ctx, r.fallBack(ctx, s, err))
+		err = endedBy(ctx, r.fallBack(ctx, s, err, until))
 	}
 	switch {
 	case err == nil:
@@ -38,22 +41,27 @@ func (r *Runner) run(ctx context.Context, s *steps.Step) StepResult {
 		r.picture(ctx, &out)
 	}
 	out.Text = r.mask(out.Text)
-	out.Duration = r.opts.Now().Sub(started)
+	out.Duration = Took{r.opts.Now().Sub(started)}
 	r.log(ctx, &out)
 	r.step = nil
 	return out
 }
 
-// fallBack tries the step's alternatives after a failure that is known not to have acted.
-// The first error is the one that counts.
-func (r *Runner) fallBack(ctx context.Context, s *steps.Step, first error) error {
+// fallBack tries the step's alternatives after a failure that is known not to have acted, each
+// in what is left of the step's time: when that is over, on the page as it is. The first error
+// is the one that counts.
+func (r *Runner) fallBack(ctx context.Context, s *steps.Step, first error, until *deadline) error {
 	r.step.Failures = append(r.step.Failures, r.said(first))
 	err := first
 	for i := range s.Fallback {
 		if !unacted(err) || ctx.Err() != nil {
 			break
 		}
-		if err = r.attempt(ctx, &s.Fallback[i]); err == nil {
+		other := s.Fallback[i]
+		left := max(until.end.Sub(r.opts.Now()), firstGap)
+		other.Timeout = min(cmp.Or(other.Timeout, left), left)
+		other.Expect = slices.Concat(other.Expect, s.Expect)
+		if err = r.attempt(ctx, &other, s, r.deadline(&other)); err == nil {
 			r.heal(fmt.Sprintf("passed by its fallback %d: %s", i+1, s.Fallback[i].Text))
 			r.metrics.Recoveries.count(true)
 			return nil
@@ -75,13 +83,13 @@ func (r *Runner) heal(how string) {
 	r.step.Warnings = append(r.step.Warnings, r.mask(how))
 }
 
-// attempt does what a step says, and then looks at what it expects.
-func (r *Runner) attempt(ctx context.Context, s *steps.Step) error {
+// attempt does what a step says, and then looks at what it expects. Of is the step, where this
+// is a fallback of one.
+func (r *Runner) attempt(ctx context.Context, s, of *steps.Step, until *deadline) error {
 	filled, err := r.filled(s)
 	if err != nil {
 		return err
 	}
-	until := r.deadline(s)
 	if err := r.clearDialog(ctx, filled); err != nil {
 		return err
 	}
@@ -92,7 +100,7 @@ func (r *Runner) attempt(ctx context.Context, s *steps.Step) error {
 		return nil
 	}
 	if s.Action != steps.Expect {
-		until = r.deadline(s) // what an action brings has a time of its own
+		until = r.deadline(of) // what an action brings has a time of its own
 	}
 	err = r.expect(ctx, filled.Expect, until)
 	var f *failure

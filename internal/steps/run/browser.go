@@ -75,7 +75,7 @@ func (r *Runner) callRaw(ctx context.Context, c Call) (snapshot.Answer, error) {
 		r.page = nil
 	}
 	answer, err := r.send(ctx, c, fitted)
-	rec.Duration = r.opts.Now().Sub(started)
+	rec.Duration = Took{r.opts.Now().Sub(started)}
 	if err != nil {
 		rec.Error = r.said(err)
 	}

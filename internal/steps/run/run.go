@@ -148,7 +148,7 @@ func (r *Runner) Suite(ctx context.Context, s *steps.Suite) *Result {
 			res.Cases = append(res.Cases, r.repeated(ctx, c, rowName(c.Name, n+1, row), row))
 		}
 	}
-	res.Duration = r.opts.Now().Sub(res.Started)
+	res.Duration = Took{r.opts.Now().Sub(res.Started)}
 	res.Metrics = *r.metrics
 	return res
 }
@@ -176,7 +176,7 @@ func (r *Runner) repeated(ctx context.Context, c *steps.Case, name string, row m
 // once runs a case in a fresh browser: setup, steps, teardown.
 func (r *Runner) once(ctx context.Context, c *steps.Case, row map[string]string) (out CaseResult) {
 	out = CaseResult{Tags: c.Tags, Line: c.Line, Status: Passed, Started: r.opts.Now()}
-	defer func() { out.Duration = r.opts.Now().Sub(out.Started) }()
+	defer func() { out.Duration = Took{r.opts.Now().Sub(out.Started)} }()
 	if c.Skip != "" {
 		out.Status, out.Reason = Skipped, c.Skip
 		return out
