@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 )
@@ -35,6 +36,9 @@ func (d *decoder) command(n *node, s *Step) bool {
 		d.parameters(n, s)
 	}
 	s.Text = describeStep(s)
+	if given, err := json.Marshal(n.any()); err == nil {
+		s.Given = string(given)
+	}
 	d.check(n, s)
 	return len(d.problems) == before
 }

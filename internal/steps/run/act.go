@@ -42,7 +42,7 @@ func (r *Runner) run(ctx context.Context, s *steps.Step) StepResult {
 	}
 	out.Text = r.mask(out.Text)
 	out.Duration = Took{r.opts.Now().Sub(started)}
-	r.log(ctx, &out)
+	r.log(ctx, &out, s.Given)
 	r.step = nil
 	return out
 }
@@ -263,12 +263,16 @@ func (r *Runner) mayRepeat(ctx context.Context, err error, loc located, again in
 	return false
 }
 
-// log writes the one line of a step.
-func (r *Runner) log(ctx context.Context, out *StepResult) {
+// log writes the one line of a step. Given is the command that it was, before anything was
+// made of it.
+func (r *Runner) log(ctx context.Context, out *StepResult, given string) {
 	tool, before, after := "", "", ""
 	if n := len(out.Calls); n > 0 {
 		last := lastAction(out.Calls)
 		tool, before, after = last.Tool, string(last.Before), string(last.After)
+	}
+	if given != "" {
+		before = r.mask(given)
 	}
 	attrs := []any{"run", r.opts.ID, "step", strings.TrimSpace(out.Text), "action", string(out.Action), "tool", tool, "before", before, "after", after, "outcome", string(out.Status), "ms", out.Duration.Milliseconds()}
 	if out.Error != nil {
