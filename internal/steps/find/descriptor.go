@@ -90,7 +90,7 @@ func (x *Index) fits(n *snapshot.Node, d Descriptor) bool {
 			inRow = covers(x.pieces(a), read(d.Row), true) == whole
 		}
 		if len(path) > 0 && is(a, landmark) {
-			if last := path[len(path)-1]; a.Role == last.Role && x.placeName(a).text == last.Name {
+			if last := path[len(path)-1]; a.Role == last.Role && x.placeName(a).equal(read(last.Name)) {
 				path = path[:len(path)-1]
 			}
 		}

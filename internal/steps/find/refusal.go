@@ -48,16 +48,27 @@ type Candidate struct {
 
 const maxCandidates = 5
 
-func (r *Refusal) Error() string {
-	var b strings.Builder
+// Brief is the refusal without its candidates, for those who show them apart.
+func (r *Refusal) Brief() string {
+	if r.Hint != "" {
+		return fmt.Sprintf("%s (%s)", r.said(), r.Hint)
+	}
+	return r.said()
+}
+
+func (r *Refusal) said() string {
 	switch r.Code {
 	case snapshot.Ambiguous:
-		fmt.Fprintf(&b, "%q means %d elements", r.Query, r.Count)
+		return fmt.Sprintf("%q means %d elements", r.Query, r.Count)
 	case snapshot.NotFound:
-		fmt.Fprintf(&b, "no element is %q", r.Query)
-	default:
-		fmt.Fprintf(&b, "%q cannot be looked for", r.Query)
+		return fmt.Sprintf("no element is %q", r.Query)
 	}
+	return fmt.Sprintf("%q cannot be looked for", r.Query)
+}
+
+func (r *Refusal) Error() string {
+	var b strings.Builder
+	b.WriteString(r.said())
 	for i, c := range r.Candidates {
 		if i == 0 && r.Code == snapshot.NotFound {
 			b.WriteString("; near: ")
@@ -179,14 +190,9 @@ func (x *Index) masked(text string) string {
 	return x.mask(text)
 }
 
-// shown is a text of the page for people. It is masked as it stands there: of what was folded
-// or cut nobody could tell that it is a secret.
-func (x *Index) shown(p phrase) string {
-	if masked := x.masked(p.raw); masked != p.raw {
-		return masked
-	}
-	return p.text
-}
+// shown is a text of the page for people, as the page writes it. It is masked before it is cut:
+// then nobody could tell that it is a secret.
+func (x *Index) shown(p phrase) string { return x.masked(cmp.Or(p.raw, p.text)) }
 
 // Path is where an element stands, for people.
 func (x *Index) Path(n *snapshot.Node) string { return x.path(n) }

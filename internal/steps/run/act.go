@@ -16,7 +16,7 @@ import (
 // run runs one step with its repetitions and fallbacks.
 func (r *Runner) run(ctx context.Context, s *steps.Step) StepResult {
 	out := StepResult{Text: s.Text, File: s.File, Line: s.Line, Action: s.Action, Status: Passed}
-	r.step, r.learned = &out, map[string]Remembered{}
+	r.step, r.learned, r.about = &out, map[string]Remembered{}, nil
 	started := r.opts.Now()
 	until := r.deadline(s)
 	err := r.attempt(ctx, s, s, until)
@@ -80,7 +80,7 @@ func (r *Runner) heal(how string) {
 		r.metrics.Healed++
 	}
 	r.step.Status = Healed
-	r.step.Warnings = append(r.step.Warnings, r.mask(how))
+	r.step.Warnings = append(r.step.Warnings, r.tell(how))
 }
 
 // attempt does what a step says, and then looks at what it expects. Of is the step, where this
@@ -207,7 +207,7 @@ func (r *Runner) onElement(ctx context.Context, s *steps.Step, action find.Actio
 				r.metrics.Recoveries.count(true)
 			}
 			if loc.healed != "" {
-				r.heal("found " + loc.healed)
+				r.heal(loc.healed)
 			}
 			return nil
 		}
@@ -284,20 +284,9 @@ func (r *Runner) log(ctx context.Context, out *StepResult, given string) {
 // lastAction is the call that did something, rather than looked.
 func lastAction(calls []CallRecord) CallRecord {
 	for i := len(calls) - 1; i >= 0; i-- {
-		if c := calls[i]; c.Tool != "browser_snapshot" && c.Tool != "browser_take_screenshot" {
+		if c := calls[i]; c.Tool != "browser_snapshot" && c.Tool != "browser_take_screenshot" && !strings.Contains(string(c.Before), asked) {
 			return c
 		}
 	}
 	return calls[len(calls)-1]
-}
-
-// picture takes a screenshot for the report.
-func (r *Runner) picture(ctx context.Context, out *StepResult) {
-	if r.where.modal != nil || ctx.Err() != nil {
-		return
-	}
-	answer, err := r.call(ctx, "browser_take_screenshot", map[string]any{"type": "png"})
-	if err == nil && len(answer.Images) > 0 {
-		out.Screenshot = &Image{Type: answer.Images[0].Type, Data: answer.Images[0].Data}
-	}
 }

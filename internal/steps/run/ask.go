@@ -8,6 +8,9 @@ import (
 	"github.com/toolfit/toolfit/internal/steps/find"
 )
 
+// asked stands for the words of an element that no step names.
+const asked = "what is asked about"
+
 // questions are what the page is asked about an element, by what a snapshot leaves open.
 var questions = map[find.Asked]string{
 	find.FrameNames: `(e) => {
@@ -48,7 +51,7 @@ func (r *Runner) ask(ctx context.Context, p *page, doubts []find.Doubt) bool {
 			function = fmt.Sprintf(function, text)
 		}
 		var told find.Told
-		answer, err := r.call(ctx, "browser_evaluate", map[string]any{"function": function, "element": "what is asked about", "target": d.Ref})
+		answer, err := r.call(ctx, "browser_evaluate", map[string]any{"function": function, "element": asked, "target": d.Ref})
 		if err == nil {
 			err = json.Unmarshal([]byte(answer.Result), &told)
 		}

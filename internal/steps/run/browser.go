@@ -114,7 +114,7 @@ func (r *Runner) send(ctx context.Context, asked, fitted Call) (snapshot.Answer,
 // warn notes something for the report.
 func (r *Runner) warn(what string) {
 	if r.step != nil {
-		r.step.Warnings = append(r.step.Warnings, what)
+		r.step.Warnings = append(r.step.Warnings, r.tell(what))
 	}
 }
 

@@ -180,12 +180,20 @@ func (r *Runner) shown(text string) string {
 // said is what an error says, for people: masked first, since a cut could halve a secret.
 func (r *Runner) said(err error) string {
 	const most = 2000
-	text := r.mask(err.Error())
+	text := err.Error()
+	var refusal *find.Refusal
+	if errors.As(err, &refusal) && error(refusal) == err { // the candidates stand beside it
+		text = refusal.Brief()
+	}
+	text = r.tell(text)
 	if len(text) > most {
 		return strings.ToValidUTF8(text[:most], "") + "…"
 	}
 	return text
 }
+
+// tell is a sentence of ours in the language of the test, without secrets.
+func (r *Runner) tell(text string) string { return r.lang.Say(r.mask(text)) }
 
 func (r *Runner) mask(text string) string {
 	if r.vars == nil {

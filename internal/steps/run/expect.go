@@ -75,7 +75,8 @@ func (r *Runner) unmet(ctx context.Context, list []steps.Expectation, fresh bool
 		}
 		if !ok {
 			got = clip(r.mask(got)) // in this order: a cut could halve a secret
-			return &failure{code: snapshot.AssertionFailed, message: fmt.Sprintf("expected %s; got %s", list[i].Text, got), expected: list[i].Text, actual: got}, nil
+			want := list[i].In(r.lang)
+			return &failure{code: snapshot.AssertionFailed, message: fmt.Sprintf("expected %s; got %s", want, got), expected: want, actual: got}, nil
 		}
 	}
 	return nil, nil
@@ -139,6 +140,9 @@ func (r *Runner) selectorHolds(ctx context.Context, p *page, q find.Query, e *st
 // elementHolds looks at the element that an expectation names.
 func (r *Runner) elementHolds(ctx context.Context, p *page, q find.Query, e *steps.Expectation) (string, bool) {
 	hit, err := p.find(ctx, r, q)
+	if hit != nil && hit.Ref != "" {
+		r.about = []string{hit.Ref}
+	}
 	if e.Kind == steps.Count {
 		if n := p.index.Count(q); n > 0 || e.Count > 0 {
 			return fmt.Sprintf("%d", n), n == e.Count

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/toolfit/toolfit/internal/locale"
 	"github.com/toolfit/toolfit/internal/steps"
 	"github.com/toolfit/toolfit/internal/steps/find"
 )
@@ -42,13 +43,14 @@ const NotBegun = "the run was ended before this case"
 
 // Result is a suite that was run. Secrets are masked in all of it.
 type Result struct {
-	RunID    string       `json:"runId"`
-	File     string       `json:"file"`
-	Name     string       `json:"name"`
-	Started  time.Time    `json:"started"`
-	Duration Took         `json:"duration_ms"`
-	Cases    []CaseResult `json:"cases"`
-	Metrics  Metrics      `json:"metrics"`
+	RunID    string          `json:"runId"`
+	File     string          `json:"file"`
+	Name     string          `json:"name"`
+	Language locale.Language `json:"language,omitempty"` // that of the test, in which failures are told
+	Started  time.Time       `json:"started"`
+	Duration Took            `json:"duration_ms"`
+	Cases    []CaseResult    `json:"cases"`
+	Metrics  Metrics         `json:"metrics"`
 }
 
 // Passed tells whether no case failed, or was left out because the run was ended.
@@ -60,19 +62,20 @@ func (r *Result) Passed() bool {
 
 // CaseResult is one case, or one row of its data.
 type CaseResult struct {
-	Name     string       `json:"name"`
-	Tags     []string     `json:"tags,omitempty"`
-	Line     int          `json:"line,omitempty"`
-	Status   Status       `json:"status"`
-	Reason   string       `json:"reason,omitempty"` // why it was left out
-	Attempts int          `json:"attempts"`
-	Healed   bool         `json:"healed,omitempty"`
-	Started  time.Time    `json:"started"`
-	Duration Took         `json:"duration_ms"`
-	Error    *Error       `json:"error,omitempty"`
-	Earlier  []*Error     `json:"earlier,omitempty"` // of the attempts before the last
-	Trace    string       `json:"trace,omitempty"`   // what the server says of its recording
-	Steps    []StepResult `json:"steps,omitempty"`
+	Name     string          `json:"name"`
+	Language locale.Language `json:"-"` // that of its suite
+	Tags     []string        `json:"tags,omitempty"`
+	Line     int             `json:"line,omitempty"`
+	Status   Status          `json:"status"`
+	Reason   string          `json:"reason,omitempty"` // why it was left out
+	Attempts int             `json:"attempts"`
+	Healed   bool            `json:"healed,omitempty"`
+	Started  time.Time       `json:"started"`
+	Duration Took            `json:"duration_ms"`
+	Error    *Error          `json:"error,omitempty"`
+	Earlier  []*Error        `json:"earlier,omitempty"` // of the attempts before the last
+	Trace    string          `json:"trace,omitempty"`   // what the server says of its recording
+	Steps    []StepResult    `json:"steps,omitempty"`
 }
 
 // StepResult is one step.

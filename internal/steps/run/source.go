@@ -59,7 +59,7 @@ func (r *Runner) byHint(ctx context.Context, q find.Query) (located, bool) {
 	if err != nil {
 		return located{}, false
 	}
-	loc := located{address: hint.Selector, words: q.Text, healed: "by what the page's source calls it: " + hint.Selector}
+	loc := located{address: hint.Selector, words: q.Text, healed: "found by what the page's source calls it: " + hint.Selector}
 	if !r.takesTarget() {
 		found, err := r.bySelector(ctx, find.Query{Text: hint.Selector, Action: q.Action})
 		if err != nil {
