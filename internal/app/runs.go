@@ -65,6 +65,11 @@ func (a *App) RunTests(ctx context.Context, o trial.Order) (*trial.Kept, error) 
 	return a.lab.Run(ctx, o)
 }
 
+// describes finds the elements that an agent's own call of a browser's tool describes.
+func (a *App) describes(ctx context.Context, req *call.Request, entry *catalog.Entry, args json.RawMessage) (found, answer json.RawMessage, err error) {
+	return a.lab.Describes(ctx, req, entry, args)
+}
+
 // testTools are the tools of the lab, which is made after the caller that they are for.
 func (a *App) testTools() map[string]call.OwnTool {
 	own := map[string]call.OwnTool{}

@@ -73,6 +73,9 @@ type Options struct {
 	Retain  func() time.Duration // how long results stay; nil: a day
 	Redact  func(string) string  // takes secrets out of the arguments that are kept with them; nil: there are none
 	Own     map[string]OwnTool   // tools of ours beside those of this package, by name
+	// Describes finds the elements that a call of a browser's tool describes in words; an answer
+	// takes the place of the call. nil: words go to the server as they are.
+	Describes func(ctx context.Context, req *Request, entry *catalog.Entry, args json.RawMessage) (found, answer json.RawMessage, err error)
 	// JQ runs a program that a model sent, apart from this process; nil: none is run.
 	JQ func(ctx context.Context, who, program string, value []byte) ([]byte, error)
 	// Earlier gives results that were kept, as examples for prompts; nil: there are none.
@@ -140,6 +143,7 @@ type Request struct {
 	Dialect    schema.Dialect // else: whose arguments they are; "" for those that the tool itself takes
 	Longest    int            // characters that the reader takes of a result's text; the rest is kept for it; 0: any number
 	Whole      bool           // the result is neither cut nor kept, whatever the profile says
+	Found      bool           // elements of a page were found already, and are named by their refs
 	Params     Params
 	Client     mcp.Peer // hears of progress and answers questions; nil: nobody
 

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/toolfit/toolfit/internal/config"
 )
@@ -17,7 +18,8 @@ var runStepsDefinition = json.RawMessage(`{"name":"run_steps","title":"Run brows
 	`One sentence per line, such as: open https://example.com/ / type \"ann\" into the user name field / click Sign in -> see \"Welcome\" / ` +
 	`在用户名输入框输入 \"admin\". Or a test file in YAML. No element is guessed: what is ambiguous fails and names the candidates.",` +
 	`"inputSchema":{"type":"object","properties":{` +
-	`"steps":{"type":"string","minLength":1,"description":"The steps, one per line, or a YAML test file."},` +
+	`"steps":{"anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"type":["object","string"]}},{"type":"object"}],` +
+	`"description":"The steps, one per line, or a YAML test file; or a list of commands, or one, such as {action: fill, selector: user name field, value: ann} and {action: expect, selector: Welcome, condition: visible}."},` +
 	`"base_url":{"type":"string","description":"What stands before addresses that begin with /."},` +
 	`"vars":{"type":"object","additionalProperties":{"type":"string"},"description":"Values for ${name}."},` +
 	`"model":{"type":"string","description":"A model of the gateway that is asked which element is meant, where the words do not lead to one. Left out: none is."}},` +
@@ -36,6 +38,9 @@ var findElementDefinition = json.RawMessage(`{"name":"find_element","title":"Fin
 // addTests puts the tools for tests in where the profile wants them.
 func (v *View) addTests(p config.Profile) {
 	if p.Tests {
+		for _, e := range v.Entries {
+			e.Browser = !e.Own && strings.HasPrefix(e.Definition.Name, "browser_")
+		}
 		v.addOwn(p, runStepsDefinition)
 		v.addOwn(p, findElementDefinition)
 	}

@@ -61,6 +61,7 @@ type Entry struct {
 	Server     tool.ServerID
 	Definition tool.Definition  // as the server gave it
 	Override   *config.Override // what the configuration changes of it; nil: nothing
+	Browser    bool             // a tool of a browser, in a profile for tests: elements may be described
 	Own        bool             // it is a tool of ours, without a server
 	Paged      bool             // callers may ask for other fields and pages
 

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/toolfit/toolfit/internal/locale"
 	"github.com/toolfit/toolfit/internal/steps"
 	"github.com/toolfit/toolfit/internal/steps/run"
 )
@@ -90,10 +91,10 @@ func (p *progress) done(file string, r run.CaseResult) {
 	}
 	fmt.Fprintf(p.c.env.Out, "%-7s %s: %s (%.1f s)\n", r.Status, file, r.Name, r.Duration.Seconds())
 	for i, e := range r.Earlier {
-		fmt.Fprintf(p.c.env.Out, "        attempt %d: %s\n", i+1, indent(e.Message))
+		fmt.Fprintf(p.c.env.Out, "        %s\n", indent(r.Language.Say(fmt.Sprintf("attempt %d: %s", i+1, e.Message))))
 	}
 	for _, s := range r.Steps {
-		p.tellStep(&s)
+		p.tellStep(&s, r.Language)
 	}
 	if r.Error != nil && len(r.Steps) == 0 {
 		fmt.Fprintf(p.c.env.Out, "        %s\n", indent(r.Error.Message))
@@ -105,16 +106,17 @@ func (p *progress) done(file string, r run.CaseResult) {
 }
 
 // tellStep tells of a step that did not simply pass.
-func (p *progress) tellStep(s *run.StepResult) {
+func (p *progress) tellStep(s *run.StepResult, lang locale.Language) {
 	out := p.c.env.Out
+	where := lang.Say(fmt.Sprintf("line %d: %s", s.Line, strings.Join(strings.Fields(s.Text), " ")))
 	switch s.Status {
 	case run.Failed, run.Noted:
-		fmt.Fprintf(out, "        line %d: %s\n        %s\n", s.Line, strings.Join(strings.Fields(s.Text), " "), indent(s.Error.Message))
+		fmt.Fprintf(out, "        %s\n        %s\n", where, indent(s.Error.Message))
 		for _, c := range s.Candidates {
 			fmt.Fprintf(out, "          %.2f %s (%s)\n", c.Score, line(c.Path), line(c.Why))
 		}
 	case run.Healed:
-		fmt.Fprintf(out, "        line %d: %s: %s\n", s.Line, strings.Join(strings.Fields(s.Text), " "), strings.Join(s.Warnings, "; "))
+		fmt.Fprintf(out, "        %s: %s\n", where, strings.Join(s.Warnings, "; "))
 	}
 }
 

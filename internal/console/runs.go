@@ -102,7 +102,7 @@ func (c *Console) runRows(v *visit) (answer, error) {
 
 // startRun starts a run of steps as they were pasted. What is refused stays in the form.
 func (c *Console) startRun(v *visit) (answer, error) {
-	in := restapi.RunOrder{Steps: v.PostForm.Get("steps"), Profile: v.PostForm.Get("profile"), Base: v.PostForm.Get("base"), Model: v.PostForm.Get("model")}
+	in := restapi.RunOrder{Steps: trial.Text(v.PostForm.Get("steps")), Profile: v.PostForm.Get("profile"), Base: v.PostForm.Get("base"), Model: v.PostForm.Get("model")}
 	id, err := c.Gateway.StartRun(v.Context(), v.who, in)
 	if err == nil {
 		return done("/runs/"+url.PathEscape(id), "runStarted")

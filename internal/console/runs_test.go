@@ -147,11 +147,11 @@ func TestRunsAreForThoseWhoMay(t *testing.T) {
 
 func TestARunWithManyStepsHasPagesAndALinkToEachFailure(t *testing.T) {
 	w := newWorld(t, demoConfig)
-	step := `{"text":"click Order","action":"click","status":"passed","duration":1,"calls":[{"tool":"browser_click","before":{"ref":"e1"},"after":{"ref":"e1"},"duration":1}]}`
+	step := `{"text":"click Order","action":"click","status":"passed","duration_ms":1,"calls":[{"tool":"browser_click","before":{"ref":"e1"},"after":{"ref":"e1"},"duration_ms":1}]}`
 	steps := strings.Repeat(step+",", 29) + step
-	cases := strings.Repeat(`{"name":"fine","status":"passed","attempts":1,"duration":1,"steps":[`+steps+`]},`, 100)
+	cases := strings.Repeat(`{"name":"fine","status":"passed","attempts":1,"duration_ms":1,"steps":[`+steps+`]},`, 100)
 	w.saveRun(store.Run{ID: "run_big", Name: "big", Outcome: "failed", Duration: time.Second, Report: []byte(`{"results":[{"name":"big","cases":[` + cases +
-		`{"name":"the last","status":"failed","attempts":1,"duration":1,"error":{"message":"no such order"},"steps":[` + steps + `]}]}]}`)}, `"principal":"local","files":["a"],"cases":101,"totals":{"tests":101,"passed":100,"failed":1}`)
+		`{"name":"the last","status":"failed","attempts":1,"duration_ms":1,"error":{"message":"no such order"},"steps":[` + steps + `]}]}]}`)}, `"principal":"local","files":["a"],"cases":101,"totals":{"tests":101,"passed":100,"failed":1}`)
 	_, page := w.person().ask("GET", "/runs/run_big", nil)
 	if n := strings.Count(page, `<li class="step">`); n != 300 || !strings.Contains(page, `href="?page=11#case-1-101"`) || !strings.Contains(page, "no such order") || !strings.Contains(page, "1 / 11") {
 		t.Errorf("%d steps are shown", n)

@@ -53,17 +53,17 @@ func BenchmarkTalkPages(b *testing.B) {
 
 // bigRun is a run of 300 cases, of which 40 failed, with a picture each.
 func bigRun() store.Run {
-	step := `{"text":"click Order","action":"click","status":"passed","duration":1,"calls":[{"tool":"browser_click","before":{"ref":"e1"},"after":{"ref":"e1"},"duration":1}]}`
+	step := `{"text":"click Order","action":"click","status":"passed","duration_ms":1,"calls":[{"tool":"browser_click","before":{"ref":"e1"},"after":{"ref":"e1"},"duration_ms":1}]}`
 	steps := strings.Repeat(step+",", 9)
 	r := store.Run{ID: "run_big", Name: "big", Outcome: "failed", Duration: time.Second}
 	var cases []string
 	for i := range 300 {
 		if i%8 != 0 || len(r.Pictures) == 40 {
-			cases = append(cases, `{"name":"fine","status":"passed","attempts":1,"duration":1,"steps":[`+steps+step+`]}`)
+			cases = append(cases, `{"name":"fine","status":"passed","attempts":1,"duration_ms":1,"steps":[`+steps+step+`]}`)
 			continue
 		}
 		r.Pictures = append(r.Pictures, store.RunPicture{Step: i*10 + 10, Type: "image/png", Data: []byte(strings.Repeat("picture..", 12_000))})
-		cases = append(cases, `{"name":"bad","status":"failed","attempts":1,"duration":1,"error":{"message":"no"},"steps":[`+steps+`{"text":"click","action":"click","status":"failed","duration":1,"screenshot":{"type":"image/png","size":108000}}]}`)
+		cases = append(cases, `{"name":"bad","status":"failed","attempts":1,"duration_ms":1,"error":{"message":"no"},"steps":[`+steps+`{"text":"click","action":"click","status":"failed","duration_ms":1,"screenshot":{"type":"image/png","size":108000}}]}`)
 	}
 	r.Report = []byte(`{"results":[{"name":"big","cases":[` + strings.Join(cases, ",") + `]}]}`)
 	return r

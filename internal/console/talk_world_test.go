@@ -72,19 +72,19 @@ func pictureText() string {
 func (w *world) failedRun(id, name string) string {
 	w.t.Helper()
 	quoted, _ := json.Marshal(name) // a string can be
-	report := strings.NewReplacer("NAME", string(quoted), "PICTURE", pictureText()).Replace(`{"results":[{"runId":"r","file":"shop.yaml","name":NAME,"started":"2026-01-01T00:00:00Z","duration":4200000000,
+	report := strings.NewReplacer("NAME", string(quoted), "PICTURE", pictureText()).Replace(`{"results":[{"runId":"r","file":"shop.yaml","name":NAME,"started":"2026-01-01T00:00:00Z","duration_ms":4200,
 		"metrics":{"calls":{"ok":9,"all":10},"finds":{"ok":3,"all":4}},"cases":[
-		{"name":"A visitor sees the list","status":"passed","attempts":1,"duration":900000000,"tags":["smoke"],"steps":[
-			{"text":"open http://127.0.0.1:3000/","action":"navigate","line":3,"status":"passed","duration":400000000,"calls":[{"tool":"browser_navigate","before":{"url":"/"},"after":{"url":"http://127.0.0.1:3000/"},"duration":390000000}]},
-			{"text":"expect \"Orders\"","action":"expect","line":4,"status":"passed","duration":100000000}]},
-		{"name":NAME,"status":"failed","attempts":2,"duration":3300000000,"error":{"type":"ELEMENT_NOT_FOUND","message":"no element","details":{"runId":"r"}},"steps":[
-			{"text":"在“姓名”中输入“小明”","action":"type","line":8,"status":"healed","duration":200000000,"element":{"role":"textbox","name":"姓名","path":"form 登录 > textbox 姓名","score":0.97,"why":"name equals"},"warnings":["found by its label, not by its id"]},
-			{"text":"click Order","action":"click","line":9,"status":"failed","duration":2100000000,"screenshot":{"type":"image/png","data":"PICTURE"},
+		{"name":"A visitor sees the list","status":"passed","attempts":1,"duration_ms":900,"tags":["smoke"],"steps":[
+			{"text":"open http://127.0.0.1:3000/","action":"navigate","line":3,"status":"passed","duration_ms":400,"calls":[{"tool":"browser_navigate","before":{"url":"/"},"after":{"url":"http://127.0.0.1:3000/"},"duration_ms":390}]},
+			{"text":"expect \"Orders\"","action":"expect","line":4,"status":"passed","duration_ms":100}]},
+		{"name":NAME,"status":"failed","attempts":2,"duration_ms":3300,"error":{"type":"ELEMENT_NOT_FOUND","message":"no element","details":{"runId":"r"}},"steps":[
+			{"text":"在“姓名”中输入“小明”","action":"type","line":8,"status":"healed","duration_ms":200,"element":{"role":"textbox","name":"姓名","path":"form 登录 > textbox 姓名","score":0.97,"why":"name equals"},"warnings":["found by its label, not by its id"]},
+			{"text":"click Order","action":"click","line":9,"status":"failed","duration_ms":2100,"screenshot":{"type":"image/png","data":"PICTURE"},
 				"error":{"type":"ELEMENT_NOT_FOUND","message":"two elements fit equally well","details":{"runId":"r","code":"AMBIGUOUS","selector":NAME}},
 				"candidates":[{"role":"button","name":"Order","path":"main > row 1 > button Order","score":0.81,"why":"name begins so"},{"role":"button","name":"Order all","path":"main > button Order all","score":0.8,"why":"name begins so"}],
-				"calls":[{"tool":"browser_snapshot","before":{},"after":{},"duration":30000000},{"tool":"browser_snapshot","before":{},"after":{},"duration":30000000}]},
-			{"text":"expect \"Thank you\"","action":"expect","line":10,"status":"skipped","duration":0}]},
-		{"name":"Later","status":"skipped","reason":"tagged @later","attempts":0,"duration":0}]}],
+				"calls":[{"tool":"browser_snapshot","before":{},"after":{},"duration_ms":30},{"tool":"browser_snapshot","before":{},"after":{},"duration_ms":30}]},
+			{"text":"expect \"Thank you\"","action":"expect","line":10,"status":"skipped","duration_ms":0}]},
+		{"name":"Later","status":"skipped","reason":"tagged @later","attempts":0,"duration_ms":0}]}],
 		"sources":{"shop.yaml":"- open http://127.0.0.1:3000/\n- expect \"Orders\"\n"},"base":"http://127.0.0.1:3000"}`)
 	w.saveRun(store.Run{ID: id, Name: name, Outcome: "failed", Duration: 4200 * time.Millisecond, Report: []byte(report)},
 		`"profile":"default","principal":"local","files":["shop.yaml"],"cases":3,"totals":{"tests":3,"passed":1,"failed":1,"skipped":1}`)

@@ -46,7 +46,11 @@ var stepCases = []stepCase{
 - type "Ann" into Full name
 - type "123" into the CVC field
 - expect: {value: "123", target: CVC}
-- click the Apply button`, `
+- click the Apply button
+- fill: {target: CVC, value: "9", frame: Card}
+- expect: {value: "9", target: CVC in the card frame}
+- click Apply in the Voucher frame
+- {expect: {hidden: Apply in the card frame}, timeout: 5s}`, `
 - open /iframe.html
 - {fill: {target: IBAN, value: x}, timeout: 1s}`, "ELEMENT_NOT_FOUND"},
 	{"equal labels", `
@@ -111,6 +115,72 @@ var stepCases = []stepCase{
 - {check: {role: radio, name: 女}, expect: {checked: 女}}`, `
 - 打开 /selects.html
 - {action: click, selector: "#nothing", timeout: 1s}`, "ELEMENT_NOT_FOUND"},
+	{"parts of the page", `
+- open /parts.html
+- expect: {visible: "the dialog"}
+- expect: {visible: "Sure? dialog"}
+- expect: {visible: "对话框"}
+- expect: {visible: "Disk full alert"}
+- expect: {visible: "提示"}
+- expect: {visible: "Orders table"}
+- expect: {visible: "表格"}
+- expect: {visible: "the row of SO-1"}
+- expect: {visible: "Steps list"}
+- expect: {visible: "Breadcrumb navigation"}
+- expect: {visible: "导航"}
+- expect: {visible: "Address group"}
+- expect: {visible: "Details tab panel"}
+- expect: {visible: "标签面板"}
+- expect: {visible: "Actions menu"}
+- expect: {visible: "菜单"}
+- expect: {visible: "Upload progress bar"}
+- expect: {visible: "进度条"}
+- expect: {visible: "separator"}
+- click Clear up
+- expect: {hidden: "the dialog"}
+- expect: {hidden: "Sure? dialog"}
+- expect: {hidden: "对话框"}
+- expect: {hidden: "Disk full alert"}
+- expect: {hidden: "提示"}
+- expect: {hidden: "Orders table"}
+- expect: {hidden: "表格"}
+- expect: {hidden: "the row of SO-1"}
+- expect: {hidden: "Steps list"}
+- expect: {hidden: "Breadcrumb navigation"}
+- expect: {hidden: "导航"}
+- expect: {hidden: "Address group"}
+- expect: {hidden: "Details tab panel"}
+- expect: {hidden: "标签面板"}
+- expect: {hidden: "Actions menu"}
+- expect: {hidden: "菜单"}
+- expect: {hidden: "Upload progress bar"}
+- expect: {hidden: "进度条"}
+- expect: {hidden: "separator"}`, `
+- open /parts.html
+- {expect: {hidden: 对话框}, timeout: 1s}`, "ASSERTION_FAILED"},
+	{"a label without its field", `
+- open /orphan.html
+- type "Rome" into City
+- expect: {value: Rome, target: City}`, `
+- open /orphan.html
+- {fill: {target: Phone, value: x}, timeout: 1s}`, "ELEMENT_NOT_FOUND"},
+	{"behind a modal dialog", `
+- open /orphan.html
+- click Cancel
+- click Ask
+- click No
+- click Cancel`, `
+- open /orphan.html
+- click Ask
+- {click: Cancel, timeout: 1s}`, "ELEMENT_NOT_FOUND"},
+	{"behind a dialog that says it is modal", `
+- 打开 /modal.html
+- 点击 归档项目
+- 点击 删除项目
+- 点击 取消`, `
+- 打开 /modal.html
+- 点击 删除项目
+- {click: 归档项目, timeout: 1s}`, "ELEMENT_NOT_FOUND"},
 	{"addresses", `
 - open /login-en.html
 - expect: {url: /login-en.html}

@@ -24,6 +24,25 @@ type Known struct {
 	Routes   []Route                    `json:"routes,omitempty"`   // tools that have other names in other versions
 	Rules    []Rule                     `json:"rules,omitempty"`    // what to do with arguments
 	Schemas  map[string]json.RawMessage `json:"schemas,omitempty"`  // for tools whose own schema says nothing
+	Session  *Session                   `json:"session,omitempty"`  // it keeps state for one caller; nil: it does not
+}
+
+// Session is what a server needs so that several of its processes, one for each caller's
+// session, do not get into each other's way.
+type Session struct {
+	Env    map[string]string `json:"env,omitempty"`    // variables that its process gets
+	Unless []string          `json:"unless,omitempty"` // variables and arguments by which the user has decided otherwise
+}
+
+// For is what a process needs that is started with these arguments and variables.
+func (s *Session) For(args []string, env map[string]string) map[string]string {
+	for _, decided := range s.Unless {
+		_, set := env[decided]
+		if set || slices.ContainsFunc(args, func(arg string) bool { return arg == decided || strings.HasPrefix(arg, decided+"=") }) {
+			return nil
+		}
+	}
+	return s.Env
 }
 
 // Route leads a call of a tool that the server does not offer to one that it does.
@@ -206,6 +225,14 @@ func (s *Server) Name() string {
 		return ""
 	}
 	return s.known.Name
+}
+
+// Session is what it needs to serve one caller's session; nil where sessions can share it.
+func (s *Server) Session() *Session {
+	if s == nil {
+		return nil
+	}
+	return s.known.Session
 }
 
 // KnownTool is what is known of one tool.

@@ -67,9 +67,9 @@ func shownResult(at string, res *run.Result, numbers map[*run.Image]int) shownSu
 	return out
 }
 
-// RunOrder is what starts a run: steps as text, or an earlier run.
+// RunOrder is what starts a run: steps, or an earlier run.
 type RunOrder struct {
-	Steps   string            `json:"steps,omitempty"`
+	Steps   trial.Text        `json:"steps,omitempty"`
 	Again   string            `json:"again,omitempty"` // the id of a run whose files are run again
 	Profile string            `json:"profile,omitempty"`
 	Base    string            `json:"base_url,omitempty"`
@@ -110,8 +110,8 @@ func (a *API) StartRun(ctx context.Context, who access.Principal, in RunOrder) (
 		err = a.again(ctx, in.Again, &o)
 	} else {
 		var s *steps.Suite
-		if s, err = trial.Written(in.Steps); err == nil {
-			o.Suites, o.Sources = []*steps.Suite{s}, map[string]string{s.File: in.Steps}
+		if s, err = trial.Written(string(in.Steps)); err == nil {
+			o.Suites, o.Sources = []*steps.Suite{s}, map[string]string{s.File: string(in.Steps)}
 		} else {
 			err = fault.New(fault.BadArguments, "%w", err)
 		}

@@ -140,3 +140,15 @@ func TestWhatATestedPageSentIsNeverRunAsAPageOfOurs(t *testing.T) {
 		t.Errorf("the report holds a script: %s", body)
 	}
 }
+
+func TestARunTakesTextCommandsAndOneCommand(t *testing.T) {
+	g := newGateway(t)
+	for body, want := range map[string]int{ // there is no browser here, so steps that can be read come as far as that
+		`{"steps":"click More"}`: 404, `{"steps":[{"action":"click","selector":"More"},"click Less"]}`: 404, `{"steps":{"action":"click","selector":"More"}}`: 404,
+		`{"steps":7}`: 400, `{"steps":[{"action":"dance"}]}`: 400, `{"steps":{}}`: 400,
+	} {
+		if status, said := g.ask(t, "root", "POST", "/api/v1/runs", body); status != want {
+			t.Errorf("%s: HTTP %d, want %d: %s", body, status, want, said)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package steps
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -164,7 +165,7 @@ func (d *decoder) wait(n *node) *Wait {
 	}
 	d.object(n, "a wait", []field{
 		{"time", func(n *node) { d.duration(n, &w.Time) }},
-		{"timeout", func(n *node) { d.milliseconds(n, &w.Time) }},
+		{"timeout", func(n *node) { d.withUnit(n, &w.Time) }},
 		{"text", func(n *node) { d.text(n, &w.Text) }},
 		{"gone", func(n *node) { d.text(n, &w.Gone) }},
 		{"url", func(n *node) { d.text(n, &w.URL) }},
@@ -175,18 +176,23 @@ func (d *decoder) wait(n *node) *Wait {
 	return w
 }
 
-// milliseconds reads the old unit.
+// withUnit reads a duration under a key whose bare number means milliseconds in a command and
+// seconds anywhere else.
+func (d *decoder) withUnit(n *node, dst *time.Duration) {
+	if _, err := strconv.ParseFloat(n.text, 64); n.kind == scalar && err == nil {
+		d.fail(n, "which unit: %[1]sms or %[1]ss?", n.text)
+		return
+	}
+	d.duration(n, dst)
+}
+
+// milliseconds reads a time of the old command form, whose bare numbers are milliseconds.
 func (d *decoder) milliseconds(n *node, dst *time.Duration) {
-	var ms int
-	if v := n.text; n.kind == scalar && strings.TrimLeft(v, "0123456789") != "" {
-		d.duration(n, dst)
-		return
+	with := *n
+	if _, err := strconv.ParseFloat(n.text, 64); err == nil {
+		with.text += "ms"
 	}
-	if _, err := fmt.Sscanf(n.text, "%d", &ms); err != nil || ms < 0 || ms > 86_400_000 {
-		d.fail(n, "expected milliseconds, or a duration such as 8s")
-		return
-	}
-	*dst = time.Duration(ms) * time.Millisecond
+	d.duration(&with, dst)
 }
 
 func (d *decoder) scroll(n *node, s *Step) {

@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 )
@@ -30,13 +31,24 @@ func (d *decoder) command(n *node, s *Step) bool {
 	}
 	s.Action = action
 	if n.find("parameters") != nil { // {action, parameters: {…}}
-		d.object(n, "a command", append(d.about(s), field{"action", func(*node) {}}, field{"parameters", func(n *node) { d.parameters(n, s) }}))
+		d.object(n, "a command", append(d.aboutCommand(s), field{"action", func(*node) {}}, field{"parameters", func(n *node) { d.parameters(n, s) }}))
 	} else {
 		d.parameters(n, s)
 	}
 	s.Text = describeStep(s)
+	if given, err := json.Marshal(n.any()); err == nil {
+		s.Given = string(given)
+	}
 	d.check(n, s)
 	return len(d.problems) == before
+}
+
+// aboutCommand are the keys that any step may have, with times in milliseconds.
+func (d *decoder) aboutCommand(s *Step) []field {
+	fields := d.about(s)
+	i := slices.IndexFunc(fields, func(f field) bool { return f.key == "timeout" })
+	fields[i].read = func(n *node) { d.milliseconds(n, &s.Timeout) }
+	return fields
 }
 
 // parameters reads what stands beside the action.
@@ -56,7 +68,7 @@ func (d *decoder) parameters(n *node, s *Step) {
 		s.Expect = d.expects(&node{kind: mapping, line: n.line, column: n.column, entries: slices.DeleteFunc(slices.Clone(n.entries), func(e entry) bool { return e.key == "action" || e.key == "timeout" })})
 		fields = append(fields, field{"condition", func(*node) {}}, field{"count", func(*node) {}})
 	}
-	for _, f := range d.about(s) {
+	for _, f := range d.aboutCommand(s) {
 		if !slices.ContainsFunc(fields, func(g field) bool { return g.key == f.key }) {
 			fields = append(fields, f)
 		}

@@ -121,10 +121,18 @@ func (d *decoder) count(n *node, dst *int, least int) {
 	*dst = v
 }
 
+// maxBare is the largest time that may stand without its unit: more seconds than that are
+// mostly milliseconds.
+const maxBare = 600
+
 // duration reads 500ms, 8s, 2m; a bare number is seconds.
 func (d *decoder) duration(n *node, dst *time.Duration) {
 	text := n.text
-	if _, err := strconv.ParseFloat(text, 64); err == nil {
+	if bare, err := strconv.ParseFloat(text, 64); err == nil {
+		if bare > maxBare {
+			d.fail(n, "which unit: %[1]sms or %[1]ss?", text)
+			return
+		}
 		text += "s"
 	}
 	v, err := time.ParseDuration(text)

@@ -1,10 +1,13 @@
 package steps
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/toolfit/toolfit/internal/locale"
 )
 
 // expects reads what is expected: a sentence, a mapping, or a list of both.
@@ -112,9 +115,13 @@ func (d *decoder) compared(n *node, e *Expectation) {
 	}
 }
 
-// describe is an expectation in words.
+// describe is an expectation in words, for reports.
 func (e *Expectation) describe() string {
-	parts := []string{string(e.Kind)}
+	return e.describeIn(func(word string) string { return word })
+}
+
+func (e *Expectation) describeIn(say func(word string) string) string {
+	parts := []string{say(string(e.Kind))}
 	if e.Target != nil {
 		parts = append(parts, e.Target.Text)
 	}
@@ -122,9 +129,23 @@ func (e *Expectation) describe() string {
 	case Count:
 		parts = append(parts, strconv.Itoa(e.Count))
 	case Text, NoText, Value, URL, Title:
-		parts = append(parts, string(e.Match), `"`+e.Value+`"`)
+		parts = append(parts, say(string(e.Match)), `"`+e.Value+`"`)
 	}
 	return strings.Join(parts, " ")
+}
+
+// chineseWords are the words of an expectation that was not written as a sentence.
+var chineseWords = map[string]string{
+	"visible": "可见", "hidden": "不可见", "enabled": "可用", "disabled": "不可用", "checked": "已勾选", "unchecked": "未勾选",
+	"text": "文字", "no-text": "无文字", "value": "值", "count": "数量", "url": "网址", "title": "标题", "equals": "等于", "contains": "包含", "matches": "匹配",
+}
+
+// In is the expectation in words of the language: a sentence as it was written.
+func (e *Expectation) In(lang locale.Language) string {
+	if lang != locale.Chinese || e.Text != e.describe() {
+		return e.Text
+	}
+	return e.describeIn(func(word string) string { return cmp.Or(chineseWords[word], word) })
 }
 
 // oldExpect reads {selector, condition, text}.

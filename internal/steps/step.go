@@ -63,6 +63,7 @@ type Step struct {
 	Retries    int           // how often the step is tried again after it failed without acting
 	Optional   bool          // a failure is noted and the case goes on
 	Idempotent bool          // may be repeated when nobody knows whether it acted
+	Given      string        // a command as it came; "" for other forms
 	Fallback   []Step        // tried in order after a failure that is known not to have acted
 }
 
@@ -164,4 +165,5 @@ type Expectation struct {
 	Match  Match
 	Count  int
 	Text   string // as it was written
+	Waited bool   // Value may name an element by its kind, too: wait for the dialog to disappear
 }

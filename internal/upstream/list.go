@@ -6,11 +6,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
+	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/fit"
 	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/rawjson"
 	"github.com/toolfit/toolfit/internal/tool"
@@ -287,18 +291,36 @@ func (p *Pool) Recognise(id tool.ServerID, known Listing) {
 	}
 }
 
-// recognise gives each caller's session its own browser: a playwright server is known by its tools.
+// recognise gives each caller's session its own process of a server that keeps state for one
+// caller, such as a browser: it is known by its tools.
 func (s *server) recognise(tools []tool.Definition) {
-	if s.cfg.Isolation != "" {
-		return
+	names := make([]string, len(tools))
+	for i, t := range tools {
+		names[i] = t.Name
 	}
-	found := 0
-	for _, t := range tools {
-		if t.Name == "browser_navigate" || t.Name == "browser_snapshot" {
-			found++
-		}
-	}
+	needs := fit.Recognise(knownServers(), names).Session()
 	s.mu.Lock()
-	s.isolated = found == 2
-	s.mu.Unlock()
+	defer s.mu.Unlock()
+	if s.needs = needs; s.cfg.Isolation == "" {
+		s.isolated = needs != nil
+	}
+}
+
+// knownServers are read-only.
+var knownServers = sync.OnceValue(fit.Builtin)
+
+// process is the server's configuration for one of its processes.
+func (s *server) process() config.Server {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	cfg := s.cfg
+	if !s.isolated || s.needs == nil {
+		return cfg
+	}
+	cfg.Env = maps.Clone(cfg.Env)
+	if cfg.Env == nil {
+		cfg.Env = map[string]string{}
+	}
+	maps.Copy(cfg.Env, s.needs.For(cfg.Args, s.cfg.Env))
+	return cfg
 }

@@ -167,7 +167,7 @@ func (s *server) dial(ctx context.Context, seat seat, transport string) (conn, e
 	if err := s.pool.makeRoom(seat.owner); err != nil {
 		return nil, err
 	}
-	return startProcess(s.cfg, int(s.pool.opts.MaxMessage), &s.tail, s.listed.Load, h)
+	return startProcess(s.process(), int(s.pool.opts.MaxMessage), &s.tail, s.listed.Load, h)
 }
 
 // handshake agrees on a revision and returns what the server says about itself.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/fit"
 	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/tool"
 )
@@ -33,6 +34,7 @@ type server struct {
 	mu       sync.Mutex
 	sessions map[string]*session // by seat
 	isolated bool                // each caller's session has its own
+	needs    *fit.Session        // what its processes need for that; nil: nothing is known
 	era      mcp.Era             // how it is spoken to, as far as is known; "" before
 	failures int                 // starts in a row that did not last
 	retryAt  time.Time           // no start before this

@@ -87,7 +87,7 @@ func (s *search) decide() (*Hit, error) {
 	case !slices.ContainsFunc(top, func(c candidate) bool { return !doubtful(c) }):
 		return nil, s.notFound()
 	case len(top) == 1:
-		return &Hit{top[0].node, s.x.actOn(top[0].node), top[0].score, top[0].why}, nil
+		return &Hit{top[0].node, s.x.actOn(top[0].node), top[0].score, top[0].why, top[0].kind, top[0].label}, nil
 	}
 	return nil, s.ambiguous(top)
 }

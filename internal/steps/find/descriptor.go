@@ -69,7 +69,7 @@ func (x *Index) rowKey(of *snapshot.Node) string {
 func (x *Index) Refind(d Descriptor) (*Hit, error) {
 	var list []candidate
 	for n := range x.page.All() {
-		if n.Ref != "" && x.fits(n, d) {
+		if n.Ref != "" && !x.behind(n) && x.fits(n, d) {
 			list = append(list, candidate{node: n, score: isEqual, why: "is as it was remembered"})
 		}
 	}
@@ -90,7 +90,7 @@ func (x *Index) fits(n *snapshot.Node, d Descriptor) bool {
 			inRow = covers(x.pieces(a), read(d.Row), true) == whole
 		}
 		if len(path) > 0 && is(a, landmark) {
-			if last := path[len(path)-1]; a.Role == last.Role && x.placeName(a).text == last.Name {
+			if last := path[len(path)-1]; a.Role == last.Role && x.placeName(a).equal(read(last.Name)) {
 				path = path[:len(path)-1]
 			}
 		}

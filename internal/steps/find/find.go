@@ -24,7 +24,7 @@ type Query struct {
 	Text   string // a description, or a selector
 	Action Action
 	Within string // a place that must hold the element, as words; "" for anywhere
-	Frame  string // a frame that must hold it, by a heading inside or its number
+	Frame  string // a frame that must hold it, by its title, name or caption, a heading inside, or its number
 	Nth    int    // the second of equals is 2, the last is -1; 0 for the only one
 }
 
@@ -34,6 +34,8 @@ type Hit struct {
 	Ref   string // what to act on: the element, or the box around it where it has no ref of its own
 	Score float64
 	Why   string
+	Kind  bool // the words say what kind of element it is
+	label string
 }
 
 // Find returns the one element that the query means, or a *Refusal.
@@ -42,6 +44,7 @@ func (x *Index) Find(q Query) (*Hit, error) {
 		return x.bySelector(q, sel)
 	}
 	d := describe(q.Text, x.syn)
+	d.looks = q.Action == Any
 	readings := d.readings()
 	if len(readings) == 0 {
 		return nil, &Refusal{Code: snapshot.StepInvalid, Query: q.Text, Hint: "say which element is meant"}
@@ -59,7 +62,12 @@ func (x *Index) Find(q Query) (*Hit, error) {
 			s.readTexts(&readings[i])
 		}
 	}
-	return s.decide()
+	hit, err := s.decide()
+	var refusal *Refusal
+	if q.Action == Any && errors.As(err, &refusal) && refusal.Code == snapshot.NotFound {
+		refusal.doubt(x, s.near(readings))
+	}
+	return hit, err
 }
 
 // Count is how many elements answer to the query alike. Rows can be counted without a name.

@@ -71,7 +71,7 @@ func TestARefusalNamesTheCandidatesAndWhatWouldHelp(t *testing.T) {
 	x := find.New(snapshot.Parse(orders), nil)
 	_, err := x.Find(find.Query{Text: "Edit", Action: find.Click})
 	var r *find.Refusal
-	if !errors.As(err, &r) || r.Code != snapshot.Ambiguous || r.Count != 2 || len(r.Candidates) != 2 || !strings.Contains(r.Hint, "so-1") {
+	if !errors.As(err, &r) || r.Code != snapshot.Ambiguous || r.Count != 2 || len(r.Candidates) != 2 || !strings.Contains(r.Hint, "SO-1") {
 		t.Fatalf("%+v", r)
 	}
 	if c := r.Candidates[0]; c.Ref != "e12" || !strings.Contains(c.Path, "button Edit") || c.Score == 0 || c.Why == "" {

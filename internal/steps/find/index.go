@@ -26,6 +26,8 @@ type Index struct {
 	all        string                            // every text of the page, folded
 	known      map[string]bool                   // whether a word is in it
 	dialogs    []*snapshot.Node
+	frames     []*snapshot.Node
+	told       map[Doubt]Told // by the page itself
 	rows       []*snapshot.Node
 	places     []*snapshot.Node // parts of the page that may have a name
 	tellsHeads bool             // cells that head columns are marked as such
@@ -44,6 +46,7 @@ type Options struct {
 func New(page *snapshot.Page, opts *Options) *Index {
 	x := &Index{page: page, syn: defaultSynonyms, labels: make([][]label, page.Len())}
 	x.phrases, x.rowTexts, x.names, x.usable, x.known, x.headRows = make(map[string]phrase, page.Len()/2), map[int][]phrase{}, map[int]phrase{}, map[Action][]*snapshot.Node{}, map[string]bool{}, map[*snapshot.Node]*snapshot.Node{}
+	x.told = map[Doubt]Told{}
 	if opts != nil {
 		x.mask = opts.Mask
 		if len(opts.Synonyms) > 0 {
@@ -63,6 +66,8 @@ func New(page *snapshot.Page, opts *Options) *Index {
 		switch {
 		case has&dialog != 0:
 			x.dialogs = append(x.dialogs, n)
+		case n.Role == "iframe":
+			x.frames = append(x.frames, n)
 		case has&heading != 0:
 			headings = append(headings, n)
 		case has&pressable != 0 && n.Name == "" && n.Text == "" && n.First == nil && n.Ref != "":
@@ -114,6 +119,9 @@ func (x *Index) allText() string {
 				b.WriteByte('\n')
 			}
 		}
+		for _, n := range x.frames {
+			b.WriteString(strings.Join(x.toldNames(n), "\n") + "\n")
+		}
 		x.all = strings.ToLower(b.String())
 		if !ascii(x.all) {
 			x.all = norm.NFKC.String(x.all)
@@ -151,7 +159,10 @@ func (x *Index) serving(action Action) []*snapshot.Node {
 		return list
 	}
 	for n := range x.page.All() {
-		if fit(n, action) > 0 && (action == Any || x.actOn(n) != "") {
+		if action == Fill && n.Role == "generic" && n.Text != "" && x.labelsField(n) {
+			continue // a label is no field, also where its own is gone
+		}
+		if fit(n, action) > 0 && (action == Any || x.actOn(n) != "" && !x.behind(n)) {
 			list = append(list, n)
 		}
 	}

@@ -55,6 +55,14 @@ func (x *Index) labelsOf(n *snapshot.Node) []label {
 	}
 	isField := is(n, field)
 	add(n.Name, byName)
+	if n.Role == "iframe" {
+		for _, name := range x.toldNames(n) {
+			add(name, byName)
+		}
+		for _, text := range x.beside(n) {
+			add(text, byCaption)
+		}
+	}
 	if strings.ContainsAny(n.Name, ")）],，") {
 		if m := badge.FindStringSubmatch(n.Name); m != nil {
 			add(m[1]+m[2], byText)
@@ -162,8 +170,10 @@ func (x *Index) beside(n *snapshot.Node) (texts []string) {
 			before = x.previous(before)
 		}
 		if before != nil {
-			if !before.Pointer && x.plainText(before) && !x.labelsRow(at) && !sentence.MatchString(x.page.Content(before, 100)) {
-				texts = append(texts, x.page.Content(before, 100))
+			text := x.page.Content(before, 100)
+			ofOther := x.told[Doubt{n.Ref, LabelOwner, text}].Others
+			if !before.Pointer && x.plainText(before) && !x.labelsRow(at) && !sentence.MatchString(text) && !ofOther {
+				texts = append(texts, text)
 			}
 			break // what stands before that belongs to something else
 		}

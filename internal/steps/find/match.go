@@ -1,6 +1,7 @@
 package find
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -216,7 +217,7 @@ func (m match) synonym(l phrase) match {
 	if m.score < isAlike {
 		return match{}
 	}
-	return match{score: isSynonym, why: fmt.Sprintf("%q means the same", l.text)}
+	return match{score: isSynonym, why: fmt.Sprintf("%q means the same", cmp.Or(l.raw, l.text))}
 }
 
 // isCount tells whether a word is a small number.

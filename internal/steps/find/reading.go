@@ -18,6 +18,7 @@ type reading struct {
 	exact    bool     // the name was quoted: nothing but an equal label will do
 	extra    phrase   // words beside a quoted name, which must come from around the element
 	role     *roleWord
+	thing    *place  // a part of the page is meant itself; nil: an element by its name
 	nth      int     // 2: the second of equals, -1: the last; 0: not said
 	several  bool    // nth makes sense only among two or more
 	page     bool    // the name is the number of a page
@@ -43,6 +44,7 @@ type description struct {
 	text   string
 	quotes []string
 	syn    *synonyms
+	looks  bool // nothing is done with what is meant, so it may be a part of the page
 }
 
 const (
@@ -167,6 +169,9 @@ func (d description) target(text string, cost float64) []reading {
 		return nil
 	}
 	list := d.roles(text, reading{cost: cost})
+	if thing := d.place(text, splitAt{}); d.looks && (thing.word != nil && !thing.word.column || thing.row) {
+		list = append(list, reading{cost: cost, thing: &thing, name: thing.name, exact: thing.exact})
+	}
 	if r, rest, found := ordinal(text); found {
 		r.cost = cost + nthCost
 		list = append(list, d.roles(rest, r)...)

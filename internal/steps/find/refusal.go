@@ -17,6 +17,23 @@ type Refusal struct {
 	Candidates []Candidate // the nearest, at most five
 	Hint       string      // what would make it one
 	NeedsPage  bool        // a selector that only the browser can resolve
+	Near       bool        // the candidates may be what is meant: it cannot be said to be gone
+	Kind       bool        // what answers is of the kind that was said
+}
+
+// doubt puts those elements first that may be what is meant after all.
+func (r *Refusal) doubt(x *Index, near []candidate) {
+	slices.SortStableFunc(near, func(a, b candidate) int { return cmp.Compare(b.score, a.score) })
+	var list []Candidate
+	for _, c := range near {
+		shown := x.show(c)
+		if !slices.ContainsFunc(list, func(o Candidate) bool { return o.Path == shown.Path }) {
+			list = append(list, shown)
+		}
+	}
+	if r.Near = len(list) > 0; r.Near {
+		r.Candidates = list[:min(len(list), maxCandidates)]
+	}
 }
 
 // Candidate is an element that came near.
@@ -31,16 +48,27 @@ type Candidate struct {
 
 const maxCandidates = 5
 
-func (r *Refusal) Error() string {
-	var b strings.Builder
+// Brief is the refusal without its candidates, for those who show them apart.
+func (r *Refusal) Brief() string {
+	if r.Hint != "" {
+		return fmt.Sprintf("%s (%s)", r.said(), r.Hint)
+	}
+	return r.said()
+}
+
+func (r *Refusal) said() string {
 	switch r.Code {
 	case snapshot.Ambiguous:
-		fmt.Fprintf(&b, "%q means %d elements", r.Query, r.Count)
+		return fmt.Sprintf("%q means %d elements", r.Query, r.Count)
 	case snapshot.NotFound:
-		fmt.Fprintf(&b, "no element is %q", r.Query)
-	default:
-		fmt.Fprintf(&b, "%q cannot be looked for", r.Query)
+		return fmt.Sprintf("no element is %q", r.Query)
 	}
+	return fmt.Sprintf("%q cannot be looked for", r.Query)
+}
+
+func (r *Refusal) Error() string {
+	var b strings.Builder
+	b.WriteString(r.said())
 	for i, c := range r.Candidates {
 		if i == 0 && r.Code == snapshot.NotFound {
 			b.WriteString("; near: ")
@@ -58,7 +86,7 @@ func (r *Refusal) Error() string {
 }
 
 func (s *search) ambiguous(top []candidate) error {
-	r := &Refusal{Code: snapshot.Ambiguous, Query: s.query.Text, Count: len(top)}
+	r := &Refusal{Code: snapshot.Ambiguous, Query: s.query.Text, Count: len(top), Kind: top[0].kind}
 	for _, c := range top[:min(len(top), maxCandidates)] {
 		r.Candidates = append(r.Candidates, s.x.show(c))
 	}
@@ -77,6 +105,9 @@ func (s *search) notFound() error {
 	r := &Refusal{Code: snapshot.NotFound, Query: s.query.Text, Hint: s.short}
 	if r.Hint == "" && s.query.Within != "" {
 		r.Hint = fmt.Sprintf("it was looked for in %q alone", s.query.Within)
+	}
+	if r.Hint == "" && s.query.Action != Any && slices.ContainsFunc(s.x.dialogs, s.x.isModal) {
+		r.Hint = "a modal dialog is open, and what lies behind it was left out"
 	}
 	want := read(strings.Join(append(describe(s.query.Text, s.x.syn).quotes, describe(s.query.Text, s.x.syn).text), " "))
 	var list []candidate
@@ -159,14 +190,9 @@ func (x *Index) masked(text string) string {
 	return x.mask(text)
 }
 
-// shown is a text of the page for people. It is masked as it stands there: of what was folded
-// or cut nobody could tell that it is a secret.
-func (x *Index) shown(p phrase) string {
-	if masked := x.masked(p.raw); masked != p.raw {
-		return masked
-	}
-	return p.text
-}
+// shown is a text of the page for people, as the page writes it. It is masked before it is cut:
+// then nobody could tell that it is a secret.
+func (x *Index) shown(p phrase) string { return x.masked(cmp.Or(p.raw, p.text)) }
 
 // Path is where an element stands, for people.
 func (x *Index) Path(n *snapshot.Node) string { return x.path(n) }

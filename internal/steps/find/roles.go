@@ -137,21 +137,22 @@ var roleWords = []roleWord{
 	{entriesOf("下拉选择框 下拉列表 下拉菜单 下拉框 选择框 选择器 下拉 dropdown, drop down, dropdown list, select, select box, combobox, combo box, listbox, picker"), strings.Fields("combobox listbox"), strings.Fields("textbox button")},
 	{entriesOf("搜索输入框 搜索框 search box, search field, search input, searchbox"), strings.Fields("searchbox"), strings.Fields("textbox combobox")},
 	{entriesOf("文本输入框 文本框 输入框 输入栏 编辑框 字段 textbox, text box, text field, textfield, input, input box, input field, field, 框"), strings.Fields("textbox searchbox spinbutton combobox slider"), strings.Fields("generic")},
+	{entriesOf("数字输入框 数字框 步进器 number field, number input, number box, spin button, spinbutton, stepper"), strings.Fields("spinbutton"), strings.Fields("textbox")},
 	{entriesOf("多行文本框 多行输入框 文本域 text area, textarea"), nil, strings.Fields("textbox")},
 	{entriesOf("滑块 滑动条 slider"), strings.Fields("slider"), nil},
 	{entriesOf("开关 switch, toggle, toggle switch"), strings.Fields("switch"), strings.Fields("checkbox button")},
 	{entriesOf("标签页 选项卡 页签 标签 tab"), strings.Fields("tab"), strings.Fields("link button radio generic listitem")},
-	{entriesOf("菜单项 menu item, menuitem"), strings.Fields("menuitem menuitemcheckbox menuitemradio"), strings.Fields("link button treeitem listitem generic")},
+	{entriesOf("菜单项 menu item, menuitem, menuitemcheckbox, menuitemradio"), strings.Fields("menuitem menuitemcheckbox menuitemradio"), strings.Fields("link button treeitem listitem generic")},
 	{entriesOf("菜单 menu"), nil, strings.Fields("menuitem menuitemcheckbox menuitemradio link button treeitem listitem generic")}, // by its name alone a menu is a place
 	{entriesOf("选项 option, choice"), strings.Fields("option radio menuitemradio"), strings.Fields("menuitem checkbox listitem generic")},
-	{entriesOf("树节点 节点 tree item, tree node, node"), strings.Fields("treeitem"), strings.Fields("generic listitem")},
+	{entriesOf("树节点 节点 tree item, treeitem, tree node, node"), strings.Fields("treeitem"), strings.Fields("generic listitem")},
 	{entriesOf("超链接 链接 link, hyperlink"), strings.Fields("link"), strings.Fields("button generic")},
 	{entriesOf("图标按钮 icon button"), strings.Fields("button link"), strings.Fields("img generic")},
 	{entriesOf("按钮 按键 button, btn"), strings.Fields("button"), strings.Fields("link menuitem tab generic switch radio")},
 	{entriesOf(iconWords), strings.Fields("button img generic"), strings.Fields("link tab menuitem")},
 	{entriesOf("图片 图像 image, picture, img, photo"), strings.Fields("img"), strings.Fields("link button")},
 	{entriesOf("标题 heading, title"), strings.Fields("heading"), nil},
-	{entriesOf("单元格 cell"), strings.Fields("cell gridcell rowheader columnheader"), nil},
+	{entriesOf("单元格 cell, gridcell"), strings.Fields("cell gridcell rowheader columnheader"), nil},
 }
 
 // accepts says how the element serves the word: 2 it is one, 1 people call it so, 0 it is none.
@@ -165,33 +166,6 @@ func (w *roleWord) accepts(n *snapshot.Node) int {
 	return 0
 }
 
-// placeWord is a word that says what kind of place is meant.
-type placeWord struct {
-	words  []string
-	roles  []string
-	column bool
-	box    bool // is often built of plain boxes, which a page gives no role
-}
-
-var placeWords = []placeWord{
-	{words: entriesOf("对话框 弹出框 弹窗 弹框 模态框 提示框 确认框 抽屉 窗口 dialog, modal, popup, pop up, dialog box, drawer"), roles: strings.Fields("dialog alertdialog"), box: true},
-	{words: entriesOf("导航栏 导航菜单 导航 navigation, nav, navbar, navigation bar, nav bar, navigation menu"), roles: strings.Fields("navigation")},
-	{words: entriesOf("页头 顶部栏 顶部 header, banner, page header, top bar"), roles: strings.Fields("banner")},
-	{words: entriesOf("页脚 底部 footer, page footer"), roles: strings.Fields("contentinfo")},
-	{words: entriesOf("侧边栏 侧栏 sidebar, side bar, side panel"), roles: strings.Fields("complementary navigation")},
-	{words: entriesOf("搜索栏 search bar, search form"), roles: strings.Fields("search")},
-	{words: entriesOf("工具栏 toolbar, tool bar"), roles: strings.Fields("toolbar")},
-	{words: entriesOf("表格 table, grid"), roles: strings.Fields("table grid treegrid")},
-	{words: entriesOf("一列 这列 该列 那列 列 column"), column: true},
-	{words: entriesOf("列表 list"), roles: strings.Fields("list listbox")},
-	{words: entriesOf("表单 form"), roles: strings.Fields("form group region")},
-	{words: entriesOf("菜单 menu"), roles: strings.Fields("menu menubar")},
-	{words: entriesOf("标签面板 tab panel, tabpanel"), roles: strings.Fields("tabpanel")},
-	{words: entriesOf("内嵌框架 子框架 框架 iframe, frame"), roles: strings.Fields("iframe")},
-	{words: entriesOf("主内容区 主区域 main, main content, main area"), roles: strings.Fields("main")},
-	{words: entriesOf("分组 区域 板块 模块 部分 卡片 面板 section, area, region, group, panel, card, block, part, fieldset"), roles: strings.Fields("group region form article tabpanel radiogroup"), box: true},
-}
-
 // takeRole cuts a role word off the words of a name. It never takes a word out of the middle.
 func takeRole(name string) (rest string, found *roleWord) {
 	for i := range roleWords {
@@ -202,14 +176,15 @@ func takeRole(name string) (rest string, found *roleWord) {
 	return name, nil
 }
 
-// takePlace cuts a word for a place off the words of a context.
+// takePlace cuts the longest word for a kind of place off the words of a context.
 func takePlace(name string) (rest string, found *placeWord) {
+	rest = name
 	for i := range placeWords {
-		if rest, ok := takeWord(name, placeWords[i].words); ok {
-			return rest, &placeWords[i]
+		if short, ok := takeWord(name, placeWords[i].words); ok && (found == nil || len(short) < len(rest)) {
+			rest, found = short, &placeWords[i]
 		}
 	}
-	return name, nil
+	return rest, found
 }
 
 // takeWord cuts the longest of the words off the end of a text, or an English one off its beginning.

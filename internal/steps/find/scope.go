@@ -155,15 +155,22 @@ func (x *Index) sideBySide(list []scope) bool {
 }
 
 // kindGrade compares what a place of a kind is called: by its name or, where it has none, by
-// the heading that it stands under or the region that holds it. Headed are the sections that
+// the heading that it stands under or the region or figure that holds it. Headed are the sections that
 // the place may mean.
 func (x *Index) kindGrade(n *snapshot.Node, p place, headed []scope) grade {
+	if is(n, row) {
+		return covers(x.pieces(n), p.name, p.exact)
+	}
 	name := x.placeName(n)
-	if !name.empty() || is(n, dialog) {
-		return nameGrade(name, p)
+	g := nameGrade(name, p)
+	for _, l := range x.labelsOf(n) {
+		g = max(g, nameGrade(l.phrase, p))
+	}
+	if g != none || !name.empty() || is(n, dialog) {
+		return g
 	}
 	for a := n.Parent; a != nil; a = a.Parent {
-		if a.Role == "region" && nameGrade(x.placeName(a), p) == whole {
+		if (a.Role == "region" || a.Role == "figure") && nameGrade(x.placeName(a), p) == whole {
 			return whole
 		}
 	}

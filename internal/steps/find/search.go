@@ -12,7 +12,9 @@ type candidate struct {
 	node  *snapshot.Node
 	score float64
 	why   string
-	rival bool // it may be confused with what is meant, and is not that itself
+	rival bool   // it may be confused with what is meant, and is not that itself
+	kind  bool   // it is of the kind that was said
+	label string // the text beside it that it goes by; "": a name of its own
 }
 
 // search is one look-up under way.
@@ -64,6 +66,9 @@ func (s *search) keep(list []candidate) {
 // named are the elements that answer to a reading's name and role, wherever they stand.
 // Many readings differ in the place alone, so the list is shared: read-only.
 func (s *search) named(r *reading) []candidate {
+	if r.thing != nil {
+		return s.things(*r.thing)
+	}
 	key := nameKey{r.name.text, r.extra.text, r.exact, r.page, r.role}
 	list, known := s.byName[key]
 	if !known {
@@ -132,7 +137,10 @@ func (s *search) candidate(n *snapshot.Node, r *reading, memo map[labelKey]*matc
 			score -= 2 * looseCost // what is clicked by its text is mostly the text, or a button called so
 		}
 		if score -= sourceCost[l.source]; score > c.score {
-			c.score, c.why, c.rival = score, why, rival
+			c.score, c.why, c.rival, c.label = score, why, rival, ""
+			if l.source == byNearby || l.source == byCaption && l.raw != n.Placeholder {
+				c.label = l.raw
+			}
 		}
 	}
 	if c.score <= 0 || r.page && !s.x.inPager(n) { // a day of a calendar, a count
@@ -144,6 +152,7 @@ func (s *search) candidate(n *snapshot.Node, r *reading, memo map[labelKey]*matc
 	if s.query.Action == Click && s.x.labelsField(n) {
 		c.score -= looseCost
 	}
+	c.kind = r.role != nil
 	return c, s.extra(&c, r)
 }
 
@@ -256,7 +265,7 @@ func (s *search) readTexts(r *reading) {
 	}
 	var list []candidate
 	for n := range s.x.page.All() {
-		if n.Ref == "" || fit(n, Click) > 0 || n.Index == 0 || is(n, heading|landmark) || r.role.accepts(n) == 0 || inControl(n) {
+		if n.Ref == "" || fit(n, Click) > 0 || n.Index == 0 || is(n, heading|landmark) || r.role.accepts(n) == 0 || inControl(n) || s.x.behind(n) {
 			continue
 		}
 		c := candidate{node: n, score: isText - r.cost, why: "its text is exactly that"}

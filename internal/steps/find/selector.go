@@ -177,7 +177,7 @@ func (x *Index) bySelector(q Query, sel Selector) (*Hit, error) {
 	s := search{x: x, query: q, byPlace: map[placeKey][]scope{}}
 	var list []candidate
 	for n := range x.page.All() {
-		if (n.Ref != "" || q.Action == Any) && n.Role != "text" && sel.matches(n) {
+		if (q.Action == Any || n.Ref != "" && !x.behind(n)) && n.Role != "text" && sel.matches(n) {
 			list = append(list, candidate{node: n, score: isEqual, why: "is what the selector says"})
 		}
 	}

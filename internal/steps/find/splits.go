@@ -118,7 +118,7 @@ var rowOf = regexp.MustCompile(`^(.+?)(?:里的|中的|的|里|中)?((?:倒数)?
 // places reads a place, which may itself stand in another, in every way.
 func (d description) places(text string, s splitAt) [][]place {
 	list := [][]place{{d.place(text, s)}}
-	if p := list[0][0]; p.word != nil && !p.name.empty() && !p.exact { // 用户列表 may be a name
+	if p := list[0][0]; p.word != nil && p.nth == 0 && !p.exact { // 用户列表 may be a name
 		p.word = nil
 		p.name = read(placeLeads.ReplaceAllString(text, ""))
 		list = append(list, []place{p})

@@ -10,6 +10,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/toolfit/toolfit/internal/locale"
 	"github.com/toolfit/toolfit/internal/steps/run"
 )
 
@@ -21,6 +22,7 @@ var tmpl = template.Must(template.New("report").Funcs(template.FuncMap{
 	"picture": picture,
 	"open":    bad,
 	"anchor":  anchor,
+	"say":     label,
 	"mark":    func(s run.Status) string { return marks[s] },
 	"calls":   CallLines,
 	"share":   func(part, all time.Duration) int { return int(100 * part / max(all, 1)) },
@@ -31,6 +33,20 @@ var tmpl = template.Must(template.New("report").Funcs(template.FuncMap{
 		return fmt.Sprintf("%d of %d", s.OK, s.All)
 	},
 }).Parse(page))
+
+// labels are the words around a failure, for tests in Chinese.
+var labels = map[string]string{
+	"it failed before:": "之前的失败：", "code": "代码", "looked for": "查找", "expected": "应为", "got": "实际",
+	"candidate": "候选", "score": "得分", "why": "原因", "tried, in this order:": "依次尝试：",
+}
+
+// label is such a word in the language of the test.
+func label(lang locale.Language, word string) string {
+	if lang == locale.Chinese {
+		return labels[word]
+	}
+	return word
+}
 
 // marks tell how something ended also to those who do not see colours.
 var marks = map[run.Status]string{run.Passed: "✓", run.Failed: "✗", run.Broken: "!", run.Skipped: "–", run.Flaky: "↻", run.Healed: "+", run.Noted: "~"}
@@ -56,7 +72,7 @@ type CallLine struct {
 // CallLines are the calls of a step, as few as show them all.
 func CallLines(list []run.CallRecord) (lines []CallLine) {
 	for _, c := range list {
-		line := CallLine{Tool: c.Tool, Before: compact(c.Before), After: compact(c.After), Error: c.Error, Times: 1, Duration: c.Duration}
+		line := CallLine{Tool: c.Tool, Before: compact(c.Before), After: compact(c.After), Error: c.Error, Times: 1, Duration: c.Duration.Duration}
 		if line.After == line.Before {
 			line.After = ""
 		}
@@ -99,7 +115,7 @@ func HTML(w io.Writer, results []*run.Result) error {
 	data.Bad = data.Totals.Failed + data.Totals.Errors
 	var first, last time.Time
 	for i, r := range results {
-		if end := r.Started.Add(r.Duration); end.After(last) {
+		if end := r.Started.Add(r.Duration.Duration); end.After(last) {
 			last = end
 		}
 		if first.IsZero() || r.Started.Before(first) {

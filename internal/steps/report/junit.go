@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/toolfit/toolfit/internal/locale"
 	"github.com/toolfit/toolfit/internal/steps/run"
 )
 
@@ -72,7 +73,7 @@ func JUnit(w io.Writer, results []*run.Result) error {
 	all := junitSuites{Tests: t.Tests, Failures: t.Failed, Errors: t.Errors}
 	var total time.Duration
 	for _, r := range results {
-		total += r.Duration
+		total += r.Duration.Duration
 		all.Suites = append(all.Suites, suiteOf(r))
 	}
 	all.Time = timeOf(total)
@@ -90,11 +91,11 @@ func JUnit(w io.Writer, results []*run.Result) error {
 
 func suiteOf(r *run.Result) junitSuite {
 	t := Count([]*run.Result{r})
-	s := junitSuite{Name: legal(r.File), Tests: t.Tests, Failures: t.Failed, Errors: t.Errors, Skipped: t.Skipped, Time: timeOf(r.Duration), Timestamp: r.Started.UTC().Format("2006-01-02T15:04:05")}
+	s := junitSuite{Name: legal(r.File), Tests: t.Tests, Failures: t.Failed, Errors: t.Errors, Skipped: t.Skipped, Time: timeOf(r.Duration.Duration), Timestamp: r.Started.UTC().Format("2006-01-02T15:04:05")}
 	class, seen := legal(className(r.File)), map[string]int{}
 	for i := range r.Cases {
 		c := &r.Cases[i]
-		one := caseOf(class, c)
+		one := caseOf(class, c, r.Language)
 		for name := one.Name; seen[one.Name] > 0; { // build servers drop the second of one name
 			seen[name]++
 			one.Name = fmt.Sprintf("%s (%d)", name, seen[name])
@@ -128,8 +129,8 @@ func (s *junitSuite) note(what, name string, holds bool) {
 	s.Properties.List = append(s.Properties.List, junitProperty{what, name})
 }
 
-func caseOf(class string, c *run.CaseResult) junitCase {
-	out := junitCase{Class: class, Name: legal(c.Name), Time: timeOf(c.Duration), Out: legal(stepLog(c))}
+func caseOf(class string, c *run.CaseResult, lang locale.Language) junitCase {
+	out := junitCase{Class: class, Name: legal(c.Name), Time: timeOf(c.Duration.Duration), Out: legal(stepLog(c))}
 	var earlier []junitProblem
 	for _, e := range c.Earlier {
 		earlier = append(earlier, problemOf(e, e.Message))
@@ -140,7 +141,7 @@ func caseOf(class string, c *run.CaseResult) junitCase {
 	case run.Flaky:
 		out.Flaky = earlier
 	case run.Failed, run.Broken:
-		p := problemOf(c.Error, failureText(c))
+		p := problemOf(c.Error, failureText(c, lang))
 		if out.Rerun = earlier; c.Status == run.Failed {
 			out.Failure = &p
 		} else {
@@ -158,17 +159,17 @@ func problemOf(e *run.Error, text string) junitProblem {
 	return junitProblem{Type: legal(kind), Message: legal(oneLine(e.Message)), Text: legal(text)}
 }
 
-// failureText is what a failed case says, with its step and the candidates.
-func failureText(c *run.CaseResult) string {
+// failureText is what a failed case says beside its message: its step and the candidates.
+func failureText(c *run.CaseResult, lang locale.Language) string {
 	var b strings.Builder
-	fmt.Fprintln(&b, c.Error.Message)
+	say := func(format string, args ...any) { fmt.Fprintln(&b, lang.Say(fmt.Sprintf(format, args...))) }
 	for _, s := range c.Steps {
 		if s.Status != run.Failed {
 			continue
 		}
-		fmt.Fprintf(&b, "step: %s (%s:%d)\n", s.Text, s.File, s.Line)
+		say("step: %s [%s:%d]", s.Text, s.File, s.Line)
 		for _, cand := range s.Candidates {
-			fmt.Fprintf(&b, "candidate: %s (%.2f, %s)\n", cand.Path, cand.Score, cand.Why)
+			say("candidate: %s [%.2f, %s]", cand.Path, cand.Score, cand.Why)
 		}
 	}
 	return b.String()

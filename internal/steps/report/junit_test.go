@@ -140,7 +140,7 @@ func TestJUnitIsXMLThatBuildServersRead(t *testing.T) {
 }
 
 func TestNoTwoCasesOfJUnitAreOfOneName(t *testing.T) {
-	one := run.CaseResult{Name: "sign in", Status: run.Passed, Duration: 100 * time.Hour}
+	one := run.CaseResult{Name: "sign in", Status: run.Passed, Duration: run.Took{Duration: 100 * time.Hour}}
 	seen := map[string]bool{}
 	for _, s := range writeJUnit(t, []*run.Result{
 		{File: "a/login.yaml", Cases: []run.CaseResult{one, one, {Name: "sign in (2)", Status: run.Passed}, one}}, {File: "./b/login.yaml", Cases: []run.CaseResult{one}},

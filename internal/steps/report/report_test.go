@@ -19,7 +19,7 @@ const nasty = "<script>alert(1)</script>\x00\x1b ]]> \"'&\xff"
 func results() []*run.Result {
 	e := &run.Error{Type: "ELEMENT_NOT_FOUND", Message: "no element is " + nasty, Details: run.Details{RunID: "r", Code: snapshot.NotFound, ExpectedFormat: nasty}}
 	return []*run.Result{{
-		RunID: "r", File: "tests/login.yaml", Name: "登录" + nasty, Started: time.Unix(0, 0), Duration: 1500 * time.Millisecond,
+		RunID: "r", File: "tests/login.yaml", Name: "登录" + nasty, Started: time.Unix(0, 0), Duration: run.Took{Duration: 1500 * time.Millisecond},
 		Cases: []run.CaseResult{
 			{Name: "good", Status: run.Passed, Healed: true, Attempts: 1, Steps: []run.StepResult{{Text: "点击 登录", Action: steps.Click, Status: run.Healed, Warnings: []string{nasty}, Element: &run.Element{Role: "button", Name: "登录", Score: 1}}}},
 			{Name: "bad", Status: run.Failed, Attempts: 1, Error: e, Steps: []run.StepResult{{

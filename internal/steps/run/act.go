@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/steps"
@@ -15,16 +16,18 @@ import (
 // run runs one step with its repetitions and fallbacks.
 func (r *Runner) run(ctx context.Context, s *steps.Step) StepResult {
 	out := StepResult{Text: s.Text, File: s.File, Line: s.Line, Action: s.Action, Status: Passed}
-	r.step, r.learned = &out, map[string]Remembered{}
+	r.step, r.learned, r.about = &out, map[string]Remembered{}, nil
 	started := r.opts.Now()
-	err := r.attempt(ctx, s)
+	until := r.deadline(s)
+	err := r.attempt(ctx, s, s, until)
 	for tries := 0; err != nil && tries < s.Retries && (unacted(err) || s.Idempotent) && ctx.Err() == nil; tries++ {
 		out.Failures = append(out.Failures, r.said(err))
-		err = r.attempt(ctx, s)
+		until = r.deadline(s)
+		err = r.attempt(ctx, s, s, until)
 		r.metrics.Recoveries.count(err == nil)
 	}
 	if err != nil {
-		err = endedBy(ctx, r.fallBack(ctx, s, err))
+		err = endedBy(ctx, r.fallBack(ctx, s, err, until))
 	}
 	switch {
 	case err == nil:
@@ -38,22 +41,27 @@ func (r *Runner) run(ctx context.Context, s *steps.Step) StepResult {
 		r.picture(ctx, &out)
 	}
 	out.Text = r.mask(out.Text)
-	out.Duration = r.opts.Now().Sub(started)
-	r.log(ctx, &out)
+	out.Duration = Took{r.opts.Now().Sub(started)}
+	r.log(ctx, &out, s.Given)
 	r.step = nil
 	return out
 }
 
-// fallBack tries the step's alternatives after a failure that is known not to have acted.
-// The first error is the one that counts.
-func (r *Runner) fallBack(ctx context.Context, s *steps.Step, first error) error {
+// fallBack tries the step's alternatives after a failure that is known not to have acted, each
+// in what is left of the step's time: when that is over, on the page as it is. The first error
+// is the one that counts.
+func (r *Runner) fallBack(ctx context.Context, s *steps.Step, first error, until *deadline) error {
 	r.step.Failures = append(r.step.Failures, r.said(first))
 	err := first
 	for i := range s.Fallback {
 		if !unacted(err) || ctx.Err() != nil {
 			break
 		}
-		if err = r.attempt(ctx, &s.Fallback[i]); err == nil {
+		other := s.Fallback[i]
+		left := max(until.end.Sub(r.opts.Now()), firstGap)
+		other.Timeout = min(cmp.Or(other.Timeout, left), left)
+		other.Expect = slices.Concat(other.Expect, s.Expect)
+		if err = r.attempt(ctx, &other, s, r.deadline(&other)); err == nil {
 			r.heal(fmt.Sprintf("passed by its fallback %d: %s", i+1, s.Fallback[i].Text))
 			r.metrics.Recoveries.count(true)
 			return nil
@@ -72,16 +80,16 @@ func (r *Runner) heal(how string) {
 		r.metrics.Healed++
 	}
 	r.step.Status = Healed
-	r.step.Warnings = append(r.step.Warnings, r.mask(how))
+	r.step.Warnings = append(r.step.Warnings, r.tell(how))
 }
 
-// attempt does what a step says, and then looks at what it expects.
-func (r *Runner) attempt(ctx context.Context, s *steps.Step) error {
+// attempt does what a step says, and then looks at what it expects. Of is the step, where this
+// is a fallback of one.
+func (r *Runner) attempt(ctx context.Context, s, of *steps.Step, until *deadline) error {
 	filled, err := r.filled(s)
 	if err != nil {
 		return err
 	}
-	until := r.deadline(s)
 	if err := r.clearDialog(ctx, filled); err != nil {
 		return err
 	}
@@ -92,7 +100,7 @@ func (r *Runner) attempt(ctx context.Context, s *steps.Step) error {
 		return nil
 	}
 	if s.Action != steps.Expect {
-		until = r.deadline(s) // what an action brings has a time of its own
+		until = r.deadline(of) // what an action brings has a time of its own
 	}
 	err = r.expect(ctx, filled.Expect, until)
 	var f *failure
@@ -199,7 +207,7 @@ func (r *Runner) onElement(ctx context.Context, s *steps.Step, action find.Actio
 				r.metrics.Recoveries.count(true)
 			}
 			if loc.healed != "" {
-				r.heal("found " + loc.healed)
+				r.heal(loc.healed)
 			}
 			return nil
 		}
@@ -255,12 +263,16 @@ func (r *Runner) mayRepeat(ctx context.Context, err error, loc located, again in
 	return false
 }
 
-// log writes the one line of a step.
-func (r *Runner) log(ctx context.Context, out *StepResult) {
+// log writes the one line of a step. Given is the command that it was, before anything was
+// made of it.
+func (r *Runner) log(ctx context.Context, out *StepResult, given string) {
 	tool, before, after := "", "", ""
 	if n := len(out.Calls); n > 0 {
 		last := lastAction(out.Calls)
 		tool, before, after = last.Tool, string(last.Before), string(last.After)
+	}
+	if given != "" {
+		before = r.mask(given)
 	}
 	attrs := []any{"run", r.opts.ID, "step", strings.TrimSpace(out.Text), "action", string(out.Action), "tool", tool, "before", before, "after", after, "outcome", string(out.Status), "ms", out.Duration.Milliseconds()}
 	if out.Error != nil {
@@ -272,20 +284,9 @@ func (r *Runner) log(ctx context.Context, out *StepResult) {
 // lastAction is the call that did something, rather than looked.
 func lastAction(calls []CallRecord) CallRecord {
 	for i := len(calls) - 1; i >= 0; i-- {
-		if c := calls[i]; c.Tool != "browser_snapshot" && c.Tool != "browser_take_screenshot" {
+		if c := calls[i]; c.Tool != "browser_snapshot" && c.Tool != "browser_take_screenshot" && !strings.Contains(string(c.Before), asked) {
 			return c
 		}
 	}
 	return calls[len(calls)-1]
-}
-
-// picture takes a screenshot for the report.
-func (r *Runner) picture(ctx context.Context, out *StepResult) {
-	if r.where.modal != nil || ctx.Err() != nil {
-		return
-	}
-	answer, err := r.call(ctx, "browser_take_screenshot", map[string]any{"type": "png"})
-	if err == nil && len(answer.Images) > 0 {
-		out.Screenshot = &Image{Type: answer.Images[0].Type, Data: answer.Images[0].Data}
-	}
 }

@@ -166,9 +166,9 @@ const longest = 30 * time.Second
 func (r *Runner) wait(ctx context.Context, w *steps.Wait, until *deadline) error {
 	switch {
 	case w.Text != "":
-		return r.expect(ctx, []steps.Expectation{{Kind: steps.Text, Match: steps.Contains, Value: w.Text, Text: "text " + w.Text}}, until)
+		return r.expect(ctx, []steps.Expectation{{Kind: steps.Text, Match: steps.Contains, Value: w.Text, Text: "text " + w.Text, Waited: true}}, until)
 	case w.Gone != "":
-		return r.expect(ctx, []steps.Expectation{{Kind: steps.NoText, Match: steps.Contains, Value: w.Gone, Text: "no text " + w.Gone}}, until)
+		return r.expect(ctx, []steps.Expectation{{Kind: steps.NoText, Match: steps.Contains, Value: w.Gone, Text: "no text " + w.Gone, Waited: true}}, until)
 	case w.URL != "":
 		return r.expect(ctx, []steps.Expectation{{Kind: steps.URL, Match: steps.Contains, Value: w.URL, Text: "address with " + w.URL}}, until)
 	}

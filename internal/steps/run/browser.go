@@ -75,7 +75,7 @@ func (r *Runner) callRaw(ctx context.Context, c Call) (snapshot.Answer, error) {
 		r.page = nil
 	}
 	answer, err := r.send(ctx, c, fitted)
-	rec.Duration = r.opts.Now().Sub(started)
+	rec.Duration = Took{r.opts.Now().Sub(started)}
 	if err != nil {
 		rec.Error = r.said(err)
 	}
@@ -114,7 +114,7 @@ func (r *Runner) send(ctx context.Context, asked, fitted Call) (snapshot.Answer,
 // warn notes something for the report.
 func (r *Runner) warn(what string) {
 	if r.step != nil {
-		r.step.Warnings = append(r.step.Warnings, what)
+		r.step.Warnings = append(r.step.Warnings, r.tell(what))
 	}
 }
 
@@ -196,17 +196,6 @@ func (r *Runner) lookAtPage(ctx context.Context) (snapshot.Answer, error) {
 		return answer, fail(snapshot.TimedOut, "the page did not answer in %s", limit.Round(time.Second))
 	}
 	return answer, err
-}
-
-// find looks an element up once per snapshot.
-func (p *page) find(r *Runner, q find.Query) (*find.Hit, error) {
-	if f, known := p.found[q]; known {
-		r.metrics.CacheHits++
-		return f.hit, f.err
-	}
-	hit, err := p.index.Find(q)
-	p.found[q] = found{hit, err}
-	return hit, err
 }
 
 func modalText(m *snapshot.Modal) string {

@@ -53,7 +53,7 @@ func (r *Runner) byChoice(ctx context.Context, q find.Query) (located, bool) {
 	}
 	r.metrics.Choices.count(true)
 	loc := r.took(hit, q)
-	loc.healed = "by a model: " + r.step.Element.Path
+	loc.healed = "found by a model: " + r.step.Element.Path
 	r.step.Element.By, r.step.Element.Why = ByModel, "a model chose it"
 	return loc, true
 }

@@ -1,9 +1,12 @@
 package run
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -101,7 +104,7 @@ func unacted(err error) bool {
 
 var outside = map[snapshot.Code]string{
 	snapshot.NotFound: "ELEMENT_NOT_FOUND", snapshot.Ambiguous: "ELEMENT_NOT_FOUND", snapshot.StaleRef: "ELEMENT_NOT_FOUND",
-	snapshot.BadParameters: "PARAMETER_FORMAT_ERROR", snapshot.BadValue: "PARAMETER_FORMAT_ERROR", snapshot.StepInvalid: "PARAMETER_FORMAT_ERROR", snapshot.StepUnparsable: "PARAMETER_FORMAT_ERROR",
+	snapshot.BadParameters: formatError, snapshot.BadValue: formatError, snapshot.StepInvalid: formatError, snapshot.StepUnparsable: formatError,
 }
 
 // errorOf is an error as it is reported.
@@ -117,7 +120,53 @@ func (r *Runner) errorOf(err error, s *steps.Step) *Error {
 	if errors.As(err, &own) {
 		e.Details.ExpectedFormat, e.Details.ActualFormat = r.mask(own.expected), r.mask(own.actual)
 	}
+	if e.Type == formatError && e.Details.ExpectedFormat == "" {
+		e.Details.ExpectedFormat = cmp.Or(r.takes(e.Details.Code), stepForms)
+	}
 	return e
+}
+
+const formatError = "PARAMETER_FORMAT_ERROR"
+
+// stepForms are the forms of a step, for those who wrote something else.
+const stepForms = `a sentence (click Save), a mapping ({click: Save}) or a command ({action: click, selector: Save})`
+
+// Unreadable is the error of steps that cannot be read.
+func Unreadable(id, given string, err error) *Error {
+	return &Error{Type: formatError, Message: err.Error(), Details: Details{RunID: id, Code: snapshot.StepUnparsable, ExpectedFormat: stepForms, ActualFormat: clip(given)}}
+}
+
+// Misplaced is the error of an expectation that was sent to browser_snapshot, which looks and
+// compares nothing.
+func Misplaced(id, given string) *Error {
+	return &Error{
+		Type: formatError, Message: `browser_snapshot compares nothing, so it would always succeed; send the same as run_steps {"steps": {"action": "expect", "selector": …, "condition": …, "text": …}}`,
+		Details: Details{RunID: id, Code: snapshot.BadParameters, ExpectedFormat: "run_steps {steps: {action: expect, selector, condition, text?}}", ActualFormat: clip(given)},
+	}
+}
+
+// takes are the arguments of the tool whose call was refused for its own: {target, text, slowly?}.
+func (r *Runner) takes(code snapshot.Code) string {
+	if code != snapshot.BadParameters || r.step == nil || len(r.step.Calls) == 0 {
+		return ""
+	}
+	tool := r.step.Calls[len(r.step.Calls)-1].Tool
+	var schema struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+		Required   []string                   `json:"required"`
+	}
+	json.Unmarshal(r.tools[tool].InputSchema, &schema) // no schema, no names
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(schema.Properties)) {
+		if !slices.Contains(schema.Required, name) {
+			name += "?"
+		}
+		names = append(names, name)
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return tool + " {" + strings.Join(names, ", ") + "}"
 }
 
 // shown is text for people, with its variables filled in as far as they are known.
@@ -131,12 +180,20 @@ func (r *Runner) shown(text string) string {
 // said is what an error says, for people: masked first, since a cut could halve a secret.
 func (r *Runner) said(err error) string {
 	const most = 2000
-	text := r.mask(err.Error())
+	text := err.Error()
+	var refusal *find.Refusal
+	if errors.As(err, &refusal) && error(refusal) == err { // the candidates stand beside it
+		text = refusal.Brief()
+	}
+	text = r.tell(text)
 	if len(text) > most {
 		return strings.ToValidUTF8(text[:most], "") + "…"
 	}
 	return text
 }
+
+// tell is a sentence of ours in the language of the test, without secrets.
+func (r *Runner) tell(text string) string { return r.lang.Say(r.mask(text)) }
 
 func (r *Runner) mask(text string) string {
 	if r.vars == nil {

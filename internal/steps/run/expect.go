@@ -75,7 +75,8 @@ func (r *Runner) unmet(ctx context.Context, list []steps.Expectation, fresh bool
 		}
 		if !ok {
 			got = clip(r.mask(got)) // in this order: a cut could halve a secret
-			return &failure{code: snapshot.AssertionFailed, message: fmt.Sprintf("expected %s; got %s", list[i].Text, got), expected: list[i].Text, actual: got}, nil
+			want := list[i].In(r.lang)
+			return &failure{code: snapshot.AssertionFailed, message: fmt.Sprintf("expected %s; got %s", want, got), expected: want, actual: got}, nil
 		}
 	}
 	return nil, nil
@@ -90,9 +91,9 @@ func (r *Runner) holds(ctx context.Context, p *page, e *steps.Expectation) (got 
 	case e.Kind == steps.Title:
 		return r.where.title, compare(r.where.title, e), nil
 	case e.Target == nil && e.Kind == steps.Text:
-		return pageText(p.tree), pageSays(p.tree, e), nil
+		return pageText(p.tree), pageSays(p.tree, e) || r.waited(ctx, p, e), nil
 	case e.Target == nil && e.Kind == steps.NoText:
-		return "the text is there", !pageSays(p.tree, e), nil
+		return "it is there", !pageSays(p.tree, e) && !r.waited(ctx, p, e), nil
 	}
 	q, err := r.query(e.Target, find.Any)
 	if err != nil {
@@ -101,15 +102,25 @@ func (r *Runner) holds(ctx context.Context, p *page, e *steps.Expectation) (got 
 	if selector(q.Text) {
 		return r.selectorHolds(ctx, p, q, e)
 	}
-	got, ok = r.elementHolds(p, q, e)
+	got, ok = r.elementHolds(ctx, p, q, e)
 	return got, ok, nil
+}
+
+// waited tells whether what is waited for is there as an element of the kind that was said.
+func (r *Runner) waited(ctx context.Context, p *page, e *steps.Expectation) bool {
+	if !e.Waited || selector(e.Value) {
+		return false
+	}
+	hit, err := p.find(ctx, r, find.Query{Text: e.Value})
+	var refusal *find.Refusal
+	return err == nil && hit.Kind || errors.As(err, &refusal) && refusal.Kind
 }
 
 // selectorHolds looks at what a selector addresses: by the page, and where that cannot read
 // it, or the step says more, on the snapshot.
 func (r *Runner) selectorHolds(ctx context.Context, p *page, q find.Query, e *steps.Expectation) (got string, ok bool, err error) {
 	var refusal *find.Refusal
-	_, missed := p.find(r, q)
+	_, missed := p.find(ctx, r, q)
 	shown := !errors.As(missed, &refusal) || !refusal.NeedsPage // the snapshot can tell
 	joined := alone(q)
 	if joined != nil && !shown {
@@ -122,32 +133,52 @@ func (r *Runner) selectorHolds(ctx context.Context, p *page, q find.Query, e *st
 			return got, ok, err
 		}
 	}
-	got, ok = r.elementHolds(p, q, e)
+	got, ok = r.elementHolds(ctx, p, q, e)
 	return got, ok, nil
 }
 
 // elementHolds looks at the element that an expectation names.
-func (r *Runner) elementHolds(p *page, q find.Query, e *steps.Expectation) (string, bool) {
-	if e.Kind == steps.Count {
-		n := p.index.Count(q)
-		return fmt.Sprintf("%d", n), n == e.Count
+func (r *Runner) elementHolds(ctx context.Context, p *page, q find.Query, e *steps.Expectation) (string, bool) {
+	hit, err := p.find(ctx, r, q)
+	if hit != nil && hit.Ref != "" {
+		r.about = []string{hit.Ref}
 	}
-	hit, err := p.find(r, q)
+	if e.Kind == steps.Count {
+		if n := p.index.Count(q); n > 0 || e.Count > 0 {
+			return fmt.Sprintf("%d", n), n == e.Count
+		}
+	}
 	var refusal *find.Refusal
-	ambiguous := errors.As(err, &refusal) && refusal.Code == snapshot.Ambiguous
+	errors.As(err, &refusal)
 	switch {
-	case e.Kind == steps.Visible && (err == nil || ambiguous):
+	case e.Kind == steps.Visible && (err == nil || refusal.Code == snapshot.Ambiguous):
 		return "", true
 	case e.Kind == steps.Visible:
-		return refusal.Error(), !selector(q.Text) && pageHas(p.tree, q.Text)
-	case e.Kind == steps.Hidden && err == nil:
-		return "it is there: " + p.index.Path(hit.Node), false
-	case e.Kind == steps.Hidden:
-		return "it is there", !ambiguous
+		return refusal.Error(), isText(p.tree, q)
+	case e.Kind == steps.Hidden, e.Kind == steps.Count:
+		return hidden(p, q, hit, refusal)
 	case err != nil:
 		return err.Error(), false
 	}
 	return nodeHolds(p.tree, hit.Node, e)
+}
+
+// hidden tells whether what is looked for is not on the page, and what speaks against it.
+func hidden(p *page, q find.Query, hit *find.Hit, refusal *find.Refusal) (string, bool) {
+	switch {
+	case hit != nil:
+		return "it is there: " + p.index.Path(hit.Node), false
+	case refusal.Code != snapshot.NotFound || refusal.Near:
+		return refusal.Error(), false
+	case p.tree.Len() == 0:
+		return "the page shows nothing at all: it may not be loaded", false
+	}
+	return "the text is there", !isText(p.tree, q)
+}
+
+// isText tells whether the words of a query are not a description, but what the page says.
+func isText(tree *snapshot.Page, q find.Query) bool {
+	return !selector(q.Text) && alone(q) == nil && pageHas(tree, q.Text)
 }
 
 func selector(text string) bool { _, ok := find.ParseSelector(text); return ok }

@@ -142,12 +142,13 @@ func (r *Runner) lookUp(ctx context.Context, q find.Query, fresh bool) (*find.Hi
 	if err != nil {
 		return nil, err
 	}
-	return p.find(r, q)
+	return p.find(ctx, r, q)
 }
 
 // took keeps what was found, for the report and for later runs.
 func (r *Runner) took(hit *find.Hit, q find.Query) located {
-	r.step.Element = &Element{Role: hit.Node.Role, Name: r.mask(hit.Node.Name), Path: r.mask(r.page.index.Path(hit.Node)), Score: hit.Score, Why: r.mask(hit.Why)}
+	r.about = []string{hit.Ref}
+	r.step.Element = &Element{Role: hit.Node.Role, Name: r.mask(hit.Node.Name), Path: r.mask(r.page.index.Path(hit.Node)), Score: hit.Score, Why: r.tell(hit.Why)}
 	if r.opts.Memory != nil && q.Action != find.Any {
 		if d, unique := r.page.index.Describe(hit.Node); unique {
 			r.learn(r.memoryKey(q), Remembered{Element: d})
@@ -168,7 +169,12 @@ func (r *Runner) learn(key string, known Remembered) {
 // otherwise tries what is left when the words do not lead to one element: how it was found
 // before, then what the page's source says, and at last somebody who chooses.
 func (r *Runner) otherwise(ctx context.Context, q find.Query, refusal *find.Refusal) (located, error) {
-	r.step.Candidates = r.maskCandidates(refusal.Candidates)
+	r.step.Candidates, r.about = r.maskCandidates(refusal.Candidates), nil
+	for _, c := range refusal.Candidates {
+		if refusal.Code == snapshot.Ambiguous && c.Ref != "" {
+			r.about = append(r.about, c.Ref)
+		}
+	}
 	if refusal.Code == snapshot.Ambiguous {
 		r.metrics.Ambiguous++
 	}
@@ -206,7 +212,7 @@ func (r *Runner) remembered(q find.Query) (located, bool) {
 		return located{}, false
 	}
 	loc := r.took(hit, q)
-	loc.healed = "as it was found before"
+	loc.healed = "found as it was found before"
 	return loc, true
 }
 
@@ -226,7 +232,7 @@ func (r *Runner) remember() {
 func (r *Runner) maskCandidates(list []find.Candidate) []find.Candidate {
 	out := make([]find.Candidate, len(list))
 	for i, c := range list {
-		c.Name, c.Path, c.Why = r.mask(c.Name), r.mask(c.Path), r.mask(c.Why)
+		c.Name, c.Path, c.Why = r.mask(c.Name), r.mask(c.Path), r.tell(c.Why)
 		out[i] = c
 	}
 	return out

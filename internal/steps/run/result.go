@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/toolfit/toolfit/internal/locale"
 	"github.com/toolfit/toolfit/internal/steps"
 	"github.com/toolfit/toolfit/internal/steps/find"
 )
@@ -23,18 +24,33 @@ const (
 	Noted   Status = "noted"  // failed, and was optional
 )
 
+// Took is a duration that JSON has in milliseconds.
+type Took struct{ time.Duration }
+
+func (t Took) MarshalJSON() ([]byte, error) {
+	return json.Marshal(float64(t.Microseconds()) / 1000)
+}
+
+func (t *Took) UnmarshalJSON(b []byte) error {
+	var ms float64
+	err := json.Unmarshal(b, &ms)
+	t.Duration = time.Duration(ms * float64(time.Millisecond))
+	return err
+}
+
 // NotBegun is why a case was left out when the run was ended.
 const NotBegun = "the run was ended before this case"
 
 // Result is a suite that was run. Secrets are masked in all of it.
 type Result struct {
-	RunID    string        `json:"runId"`
-	File     string        `json:"file"`
-	Name     string        `json:"name"`
-	Started  time.Time     `json:"started"`
-	Duration time.Duration `json:"duration"` // in nanoseconds
-	Cases    []CaseResult  `json:"cases"`
-	Metrics  Metrics       `json:"metrics"`
+	RunID    string          `json:"runId"`
+	File     string          `json:"file"`
+	Name     string          `json:"name"`
+	Language locale.Language `json:"language,omitempty"` // that of the test, in which failures are told
+	Started  time.Time       `json:"started"`
+	Duration Took            `json:"duration_ms"`
+	Cases    []CaseResult    `json:"cases"`
+	Metrics  Metrics         `json:"metrics"`
 }
 
 // Passed tells whether no case failed, or was left out because the run was ended.
@@ -46,19 +62,20 @@ func (r *Result) Passed() bool {
 
 // CaseResult is one case, or one row of its data.
 type CaseResult struct {
-	Name     string        `json:"name"`
-	Tags     []string      `json:"tags,omitempty"`
-	Line     int           `json:"line,omitempty"`
-	Status   Status        `json:"status"`
-	Reason   string        `json:"reason,omitempty"` // why it was left out
-	Attempts int           `json:"attempts"`
-	Healed   bool          `json:"healed,omitempty"`
-	Started  time.Time     `json:"started"`
-	Duration time.Duration `json:"duration"`
-	Error    *Error        `json:"error,omitempty"`
-	Earlier  []*Error      `json:"earlier,omitempty"` // of the attempts before the last
-	Trace    string        `json:"trace,omitempty"`   // what the server says of its recording
-	Steps    []StepResult  `json:"steps,omitempty"`
+	Name     string          `json:"name"`
+	Language locale.Language `json:"-"` // that of its suite
+	Tags     []string        `json:"tags,omitempty"`
+	Line     int             `json:"line,omitempty"`
+	Status   Status          `json:"status"`
+	Reason   string          `json:"reason,omitempty"` // why it was left out
+	Attempts int             `json:"attempts"`
+	Healed   bool            `json:"healed,omitempty"`
+	Started  time.Time       `json:"started"`
+	Duration Took            `json:"duration_ms"`
+	Error    *Error          `json:"error,omitempty"`
+	Earlier  []*Error        `json:"earlier,omitempty"` // of the attempts before the last
+	Trace    string          `json:"trace,omitempty"`   // what the server says of its recording
+	Steps    []StepResult    `json:"steps,omitempty"`
 }
 
 // StepResult is one step.
@@ -68,7 +85,7 @@ type StepResult struct {
 	Line       int              `json:"line,omitempty"`
 	Action     steps.Action     `json:"action"`
 	Status     Status           `json:"status"`
-	Duration   time.Duration    `json:"duration"`
+	Duration   Took             `json:"duration_ms"`
 	Element    *Element         `json:"element,omitempty"`
 	Candidates []find.Candidate `json:"candidates,omitempty"`
 	Calls      []CallRecord     `json:"calls,omitempty"`
@@ -93,7 +110,7 @@ type CallRecord struct {
 	Tool     string          `json:"tool"`
 	Before   json.RawMessage `json:"before,omitempty"`
 	After    json.RawMessage `json:"after,omitempty"`
-	Duration time.Duration   `json:"duration"`
+	Duration Took            `json:"duration_ms"`
 	Error    string          `json:"error,omitempty"`
 }
 
@@ -159,14 +176,14 @@ func (m *Metrics) converted(d time.Duration) {
 
 // Add puts the cases of another part of the same suite behind these.
 func (r *Result) Add(more *Result) {
-	end := r.Started.Add(r.Duration)
-	if e := more.Started.Add(more.Duration); e.After(end) {
+	end := r.Started.Add(r.Duration.Duration)
+	if e := more.Started.Add(more.Duration.Duration); e.After(end) {
 		end = e
 	}
 	if more.Started.Before(r.Started) {
 		r.Started = more.Started
 	}
-	r.Duration = end.Sub(r.Started)
+	r.Duration = Took{end.Sub(r.Started)}
 	r.Cases = append(r.Cases, more.Cases...)
 	r.Metrics.add(&more.Metrics)
 }

@@ -20,6 +20,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/toolfit/toolfit/internal/locale"
 	"github.com/toolfit/toolfit/internal/steps"
 	"github.com/toolfit/toolfit/internal/steps/snapshot"
 )
@@ -88,8 +89,10 @@ type Runner struct {
 	awake   bool // the browser has answered since it was closed
 	vars    *steps.Vars
 	suite   *steps.Suite
+	lang    locale.Language // that of the suite, in which failures are told
 	metrics *Metrics
 	step    *StepResult           // the one that is under way
+	about   []string              // the refs of the elements that it used, or could not choose from
 	chosen  *snapshot.Node        // the element that it used last; nil for none
 	learned map[string]Remembered // by the step that is under way
 	until   time.Time             // the time of that step
@@ -136,8 +139,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 
 // Suite runs all cases of a suite, each row of their data by itself.
 func (r *Runner) Suite(ctx context.Context, s *steps.Suite) *Result {
-	res := &Result{RunID: r.opts.ID, File: s.File, Name: s.Name, Started: r.opts.Now()}
-	r.suite, r.metrics = s, &Metrics{}
+	res := &Result{RunID: r.opts.ID, File: s.File, Name: s.Name, Language: s.Language(), Started: r.opts.Now()}
+	r.suite, r.metrics, r.lang = s, &Metrics{}, s.Language()
 	for i := range s.Cases {
 		c := &s.Cases[i]
 		if len(c.Data) == 0 {
@@ -148,7 +151,7 @@ func (r *Runner) Suite(ctx context.Context, s *steps.Suite) *Result {
 			res.Cases = append(res.Cases, r.repeated(ctx, c, rowName(c.Name, n+1, row), row))
 		}
 	}
-	res.Duration = r.opts.Now().Sub(res.Started)
+	res.Duration = Took{r.opts.Now().Sub(res.Started)}
 	res.Metrics = *r.metrics
 	return res
 }
@@ -159,7 +162,7 @@ func (r *Runner) repeated(ctx context.Context, c *steps.Case, name string, row m
 	var earlier []*Error
 	for attempt := 1; ; attempt++ {
 		out = r.once(ctx, c, row)
-		out.Name, out.Attempts, out.Earlier = r.mask(name), attempt, earlier
+		out.Name, out.Attempts, out.Earlier, out.Language = r.mask(name), attempt, earlier, r.lang
 		if out.Status == Passed && attempt > 1 {
 			out.Status = Flaky
 			r.metrics.Flaky++
@@ -176,7 +179,7 @@ func (r *Runner) repeated(ctx context.Context, c *steps.Case, name string, row m
 // once runs a case in a fresh browser: setup, steps, teardown.
 func (r *Runner) once(ctx context.Context, c *steps.Case, row map[string]string) (out CaseResult) {
 	out = CaseResult{Tags: c.Tags, Line: c.Line, Status: Passed, Started: r.opts.Now()}
-	defer func() { out.Duration = r.opts.Now().Sub(out.Started) }()
+	defer func() { out.Duration = Took{r.opts.Now().Sub(out.Started)} }()
 	if c.Skip != "" {
 		out.Status, out.Reason = Skipped, c.Skip
 		return out

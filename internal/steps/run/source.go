@@ -22,12 +22,14 @@ const hintsScript = `() => {
     }
     return parts.join(' > ');
   };
+  const modal = [...document.querySelectorAll(':modal, [aria-modal=true]')].filter((d) => d.getBoundingClientRect().height > 0).pop();
+  const behind = (e) => modal && !modal.contains(e) && (modal.matches(':modal') || modal.compareDocumentPosition(e) & Node.DOCUMENT_POSITION_PRECEDING);
   const roles = { A: 'link', BUTTON: 'button', INPUT: 'textbox', SELECT: 'combobox', TEXTAREA: 'textbox', IMG: 'img', SVG: 'img' };
   const out = [];
   for (const e of document.querySelectorAll('a,button,input,select,textarea,[role],[onclick],[tabindex],svg,i,img,span,div')) {
     const box = e.getBoundingClientRect();
     const style = getComputedStyle(e);
-    if (out.length >= 300 || box.width === 0 || box.height === 0 || style.visibility === 'hidden') continue;
+    if (out.length >= 300 || behind(e) || box.width === 0 || box.height === 0 || style.visibility === 'hidden') continue;
     const tag = e.tagName.toUpperCase();
     const acts = ['A', 'BUTTON', 'INPUT', 'SELECT', 'TEXTAREA'].includes(tag) || e.hasAttribute('onclick') || e.hasAttribute('role') || style.cursor === 'pointer';
     const inner = e.parentElement && e.parentElement.closest('a,button,[role=button],[onclick]');
@@ -57,7 +59,7 @@ func (r *Runner) byHint(ctx context.Context, q find.Query) (located, bool) {
 	if err != nil {
 		return located{}, false
 	}
-	loc := located{address: hint.Selector, words: q.Text, healed: "by what the page's source calls it: " + hint.Selector}
+	loc := located{address: hint.Selector, words: q.Text, healed: "found by what the page's source calls it: " + hint.Selector}
 	if !r.takesTarget() {
 		found, err := r.bySelector(ctx, find.Query{Text: hint.Selector, Action: q.Action})
 		if err != nil {

@@ -21,7 +21,7 @@ func TestABrowserThatDoesNotStartIsNotThePagesFault(t *testing.T) {
 	} {
 		b := &fakeBrowser{tree: page(loginPage)}
 		b.on = map[string]func(map[string]any) (string, bool){"browser_navigate": func(map[string]any) (string, bool) { return text, true }}
-		c, _ := one(b, run.Options{}, "- 打开 http://h/\n")
+		c, _ := one(b, run.Options{}, "- open http://h/\n")
 		if c.Status != run.Broken || c.Error.Details.Code != snapshot.ServerGone || !strings.Contains(c.Error.Message, want) || len(c.Error.Message) > 400 {
 			t.Errorf("%.60s: %s %+v", text, c.Status, c.Error)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -51,9 +52,9 @@ func TestAPageIsOpenedInTheTimeThatSomebodyNamed(t *testing.T) {
 				c.opts.Screenshots = "off"
 				got := run.New(b, &c.opts).Suite(t.Context(), suite).Cases[0]
 				switch {
-				case c.want == 0 && (got.Status != run.Passed || got.Duration != time.Minute):
+				case c.want == 0 && (got.Status != run.Passed || got.Duration.Duration != time.Minute):
 					t.Errorf("%s after %s: %+v", got.Status, got.Duration, got.Error)
-				case c.want != 0 && (got.Status != run.Failed || got.Duration != c.want || got.Error.Details.Code != snapshot.TimedOut):
+				case c.want != 0 && (got.Status != run.Failed || got.Duration.Duration != c.want || got.Error.Details.Code != snapshot.TimedOut):
 					t.Errorf("%s after %s: %+v", got.Status, got.Duration, got.Error)
 				}
 			})
@@ -87,7 +88,7 @@ func TestAPageThatDoesNotAnswerDoesNotHoldAStep(t *testing.T) {
 		b := &slowBrowser{fakeBrowser{tree: page(loginPage)}, map[string]time.Duration{"browser_snapshot": time.Hour}}
 		c := run.New(b, &run.Options{Screenshots: "off"}).Suite(t.Context(), suite).Cases[0]
 		for i, want := range []time.Duration{15 * time.Second, 28 * time.Second} {
-			if s := c.Steps[i+1]; s.Duration != want || s.Error == nil || s.Error.Details.Code != snapshot.TimedOut {
+			if s := c.Steps[i+1]; s.Duration.Duration != want || s.Error == nil || s.Error.Details.Code != snapshot.TimedOut {
 				t.Errorf("step %d took %s: %+v", i+1, s.Duration, s.Error)
 			}
 		}
@@ -120,5 +121,31 @@ func TestAPageIsOpenThoughTheServerHadNoTimeToLookAtIt(t *testing.T) {
 		if c, _ := one(b, run.Options{}, "- {click: 登录, timeout: 1s}\n"); c.Error == nil || c.Error.Details.Code != snapshot.TimedOut {
 			t.Errorf("%s: %+v", tool, c.Error)
 		}
+	}
+}
+
+func TestAFallbackLivesInTheTimeOfItsStepAndMeetsWhatItExpects(t *testing.T) {
+	b := &fakeBrowser{tree: page(`- button "Other" [ref=e1]`)}
+	c, _ := one(b, run.Options{Screenshots: "off"}, "- {click: Save, timeout: 5s, fallback: [{click: Store, timeout: 60s}, click Keep]}\n")
+	if took := b.now.Sub(time.Unix(0, 0)); c.Error == nil || took > 6*time.Second {
+		t.Errorf("%+v after %v", c.Error, took)
+	}
+	b = &fakeBrowser{tree: page(`- button "Other" [ref=e1]`)}
+	c, _ = one(b, run.Options{Screenshots: "off"}, "- {click: Save, timeout: 5s, expect: {text: stored}, fallback: [click Other]}\n")
+	if c.Error == nil || c.Error.Details.Code != snapshot.AssertionFailed && !slices.ContainsFunc(c.Steps[0].Failures, func(f string) bool { return strings.Contains(f, "stored") }) {
+		t.Errorf("what the step expects was not looked at after its fallback: %+v %q", c.Error, c.Steps[0].Failures)
+	}
+}
+
+func TestDurationsAreMillisecondsAndNamedSo(t *testing.T) {
+	b := &fakeBrowser{tree: page(`- button "Other" [ref=e1]`)}
+	_, res := one(b, run.Options{Screenshots: "off"}, "- {click: Save, timeout: 1500ms}\n")
+	data, err := json.Marshal(res)
+	if err != nil || !strings.Contains(string(data), `"duration_ms":1500`) || strings.Contains(string(data), `"duration":`) {
+		t.Errorf("%v %s", err, data)
+	}
+	var back run.Result
+	if err := json.Unmarshal(data, &back); err != nil || back.Duration != res.Duration {
+		t.Errorf("%v, %v for %v", err, back.Duration, res.Duration)
 	}
 }

@@ -90,7 +90,7 @@ func (k *Kept) suites() (suites []*steps.Suite, err error) {
 
 // parse reads one file. What came as text may have no form at all.
 func (k *Kept) parse(file string, read func(string) ([]byte, error)) (*steps.Suite, error) {
-	if text, ok := k.Sources[file]; ok && file == writtenFile && isSentences(text) {
+	if text, ok := k.Sources[file]; ok && file == writtenFile {
 		return Written(text)
 	}
 	return steps.Load(file, read)

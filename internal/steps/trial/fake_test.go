@@ -31,6 +31,7 @@ type fakeBrowsers struct {
 	mu     sync.Mutex
 	pages  map[string]*fakePage // by session
 	opened int
+	got    []string                 // the calls that do something, as they came
 	fail   func(tool string) string // an error of the tool's; "": it works
 }
 
@@ -56,6 +57,9 @@ func (f *fakeBrowsers) handle(ctx context.Context, req *mcp.CallToolRequest) (*m
 		if why := f.fail(req.Params.Name); why != "" {
 			return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: "### Error\n" + why}}}, nil
 		}
+	}
+	if req.Params.Name == "browser_click" || req.Params.Name == "browser_type" {
+		f.got = append(f.got, req.Params.Name+" "+string(req.Params.Arguments))
 	}
 	switch req.Params.Name {
 	case "browser_navigate":

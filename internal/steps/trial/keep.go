@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/steps/report"
@@ -78,7 +77,7 @@ const (
 
 // begin makes the record of a run that starts now.
 func (l *Lab) begin(o *Order) *Kept {
-	k := &Kept{ID: "run_" + strings.TrimPrefix(l.parts.NewID(), "c_"), At: l.now(), Outcome: Running}
+	k := &Kept{ID: l.newID(), At: l.now(), Outcome: Running}
 	k.Name, k.Principal, k.Profile = o.Name, o.Who.ID, o.Profile
 	k.Sources, k.Terms = o.Sources, o.terms()
 	for _, s := range o.Suites {

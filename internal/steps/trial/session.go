@@ -112,7 +112,7 @@ func (s *session) Call(ctx context.Context, asked, _ run.Call) (json.RawMessage,
 	}
 	params.Session = s.as.Params.Session
 	req := s.as
-	req.Params, req.Whole = params, true // a snapshot holds what was typed; the report keeps what counts
+	req.Params, req.Whole, req.Found = params, true, true // a snapshot holds what was typed; the report keeps what counts
 	res, err := s.lab.parts.Caller.Do(ctx, req)
 	if err != nil {
 		return nil, failed(ctx, err)

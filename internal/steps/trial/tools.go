@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,7 +17,7 @@ import (
 	"github.com/toolfit/toolfit/internal/steps"
 	"github.com/toolfit/toolfit/internal/steps/find"
 	"github.com/toolfit/toolfit/internal/steps/run"
-	"github.com/toolfit/toolfit/internal/steps/snapshot"
+	"github.com/toolfit/toolfit/internal/tool"
 )
 
 // Tools are the tools of ours for agents, by name.
@@ -29,7 +31,7 @@ const maxAgentRun = 10 * time.Minute
 // runSteps is the tool run_steps. It works in the caller's own browser, which stays open.
 func (l *Lab) runSteps(ctx context.Context, req *call.Request, args json.RawMessage) (json.RawMessage, error) {
 	var in struct {
-		Steps string            `json:"steps"`
+		Steps Text              `json:"steps"`
 		Base  string            `json:"base_url"`
 		Vars  map[string]string `json:"vars"`
 		Model string            `json:"model"`
@@ -37,9 +39,9 @@ func (l *Lab) runSteps(ctx context.Context, req *call.Request, args json.RawMess
 	if err := rawjson.Decode(args, &in); err != nil {
 		return nil, fault.New(fault.BadArguments, "the arguments do not fit: %w", err)
 	}
-	suite, err := Written(in.Steps)
+	suite, err := Written(string(in.Steps))
 	if err != nil {
-		return result(map[string]any{"passed": false, "error": unreadable(err)}, true), nil
+		return result(map[string]any{"passed": false, "error": l.unreadable(string(in.Steps), err)}, true), nil
 	}
 	choose, err := l.chooser(req.Principal, in.Model)
 	if err != nil {
@@ -52,7 +54,7 @@ func (l *Lab) runSteps(ctx context.Context, req *call.Request, args json.RawMess
 	defer free()
 	ctx, cancel := context.WithTimeout(ctx, maxAgentRun)
 	defer cancel()
-	o := Order{Who: req.Principal, Profile: req.Profile, Suites: []*steps.Suite{suite}, Sources: map[string]string{suite.File: in.Steps}}
+	o := Order{Who: req.Principal, Profile: req.Profile, Suites: []*steps.Suite{suite}, Sources: map[string]string{suite.File: string(in.Steps)}}
 	o.Options = run.Options{Base: in.Base, Vars: in.Vars, Screenshots: "off", Choose: choose}
 	k := l.begin(&o)
 	r := l.runner(s, k.ID, o.Options, func(c run.CaseResult) { l.caseDone(k, suite.File, c) })
@@ -66,13 +68,35 @@ func (l *Lab) runSteps(ctx context.Context, req *call.Request, args json.RawMess
 // writtenFile is what steps that come as text are called, unless they are a Markdown plan.
 const writtenFile = "steps.yaml"
 
-// Written reads steps that come as text: sentences line by line, a Markdown plan, or YAML.
-// Nothing beside the text is read.
+// Text is steps as they come in a request: a text, or a list of commands or one command, which
+// are kept as the JSON that they came in.
+type Text string
+
+func (t *Text) UnmarshalJSON(b []byte) error {
+	switch {
+	case len(b) > 0 && b[0] == '"':
+		return json.Unmarshal(b, (*string)(t))
+	case len(b) > 0 && b[0] == '{':
+		b = slices.Concat([]byte("["), b, []byte("]"))
+	case len(b) == 0 || b[0] != '[':
+		return errors.New("steps are a text, a list of commands or one command")
+	}
+	*t = Text(b)
+	return nil
+}
+
+// command is a text that is one command rather than a file.
+var command = regexp.MustCompile(`^\{\s*"?action"?\s*:`)
+
+// Written reads steps that come as text: sentences line by line, a Markdown plan, YAML, or
+// commands. Nothing beside the text is read.
 func Written(text string) (*steps.Suite, error) {
 	name, data := writtenFile, []byte(text)
 	switch trimmed := strings.TrimSpace(text); {
 	case strings.HasPrefix(trimmed, "# "):
 		name = "steps.md"
+	case command.MatchString(trimmed):
+		data = []byte("- " + trimmed)
 	case isSentences(trimmed):
 		data = listed(text)
 	}
@@ -108,8 +132,8 @@ func isSentences(text string) bool {
 }
 
 // unreadable is what cannot be read, in the form of an error of a step.
-func unreadable(err error) *run.Error {
-	return &run.Error{Type: "PARAMETER_FORMAT_ERROR", Message: err.Error(), Details: run.Details{Code: snapshot.StepUnparsable}}
+func (l *Lab) unreadable(given string, err error) *run.Error {
+	return run.Unreadable(l.newID(), given, err)
 }
 
 // findElement is the tool find_element.
@@ -126,7 +150,7 @@ func (l *Lab) findElement(ctx context.Context, req *call.Request, args json.RawM
 		return nil, err
 	}
 	defer free()
-	found, miss := l.runner(s, "find", run.Options{}, nil).Find(ctx, &steps.Target{Text: in.Description}, in.Action)
+	found, miss := l.runner(s, l.newID(), run.Options{}, nil).Find(ctx, &steps.Target{Text: in.Description}, in.Action)
 	if miss != nil {
 		return result(miss, true), nil
 	}
@@ -145,15 +169,21 @@ func (l *Lab) callersBrowser(ctx context.Context, req *call.Request) (s *session
 	if err != nil {
 		return nil, nil, err
 	}
-	s = &session{lab: l, server: id, as: call.Request{
-		Principal: req.Principal, Profile: req.Profile, MCPSession: req.MCPSession, From: req.From, Agent: req.Agent, Client: req.Client, Reader: call.Person,
-	}}
-	s.as.Params.Session = req.Params.Session
+	s = l.sessionOf(req, id)
 	key := fmt.Sprintf("%q %q %q", req.Principal.ID, req.Params.Session, req.MCPSession)
 	if _, busy := l.busy.LoadOrStore(key, true); busy {
 		return nil, nil, fault.New(fault.UpstreamBusy, "steps are being run in this browser already").WithHint("wait until they are done")
 	}
 	return s, func() { l.busy.Delete(key) }, nil
+}
+
+// sessionOf is the browser of a server that the caller's own calls use.
+func (l *Lab) sessionOf(req *call.Request, server tool.ServerID) *session {
+	s := &session{lab: l, server: server, as: call.Request{
+		Principal: req.Principal, Profile: req.Profile, MCPSession: req.MCPSession, From: req.From, Agent: req.Agent, Client: req.Client, Reader: call.Person,
+	}}
+	s.as.Params.Session = req.Params.Session
+	return s
 }
 
 // result is an answer as a tool's result.

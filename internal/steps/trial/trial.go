@@ -77,6 +77,9 @@ func New(p Parts) *Lab {
 
 func (l *Lab) now() time.Time { return l.parts.Now() }
 
+// newID is the id of a run.
+func (l *Lab) newID() string { return "run_" + strings.TrimPrefix(l.parts.NewID(), "c_") }
+
 // Order is a run that somebody wants.
 type Order struct {
 	Who     access.Principal
