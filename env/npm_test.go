@@ -85,7 +85,7 @@ func TestTheInspectorCallsTools(t *testing.T) {
 		calls = calls[5:6] // each takes a second
 	}
 	for _, call := range calls {
-		args := []string{"--cli", url, "--transport", "http", "--method", "tools/call", "--tool-name", "env_" + call[0]}
+		args := []string{"--cli", url, "--transport", "http", "--method", "tools/call", "--tool-name", "env/" + call[0]}
 		for _, arg := range call[1:] {
 			args = append(args, "--tool-arg", arg)
 		}
