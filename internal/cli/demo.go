@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -60,16 +59,7 @@ func (c *command) demo() *cobra.Command {
 			if flags.listen == "" {
 				cfg.Listen = freeAddress(cfg.Listen)
 			}
-			secret, err := c.openSecret()
-			if err != nil {
-				return err
-			}
-			l, err := listen(cfg.Listen)
-			if err != nil {
-				return err
-			}
-			defer l.Close()
-			return c.withSecretApp(cmd.Context(), cfg, slog.LevelInfo, secret, func(a *app.App) error {
+			return c.withListener(cmd.Context(), cfg, func(a *app.App, l net.Listener) error {
 				return c.serveOn(cmd.Context(), a, l, func(url string) { c.showDemo(url, page(a, url), flags.store) })
 			})
 		},

@@ -53,16 +53,7 @@ func (c *command) serve() *cobra.Command {
 			if err := flags.apply(cfg); err != nil {
 				return err
 			}
-			secret, err := c.openSecret()
-			if err != nil {
-				return err
-			}
-			l, err := listen(cfg.Listen)
-			if err != nil {
-				return err
-			}
-			defer l.Close()
-			return c.withSecretApp(cmd.Context(), cfg, slog.LevelInfo, secret, func(a *app.App) error {
+			return c.withListener(cmd.Context(), cfg, func(a *app.App, l net.Listener) error {
 				defer c.watch(cmd.Context(), a, flags)()
 				return c.serveOn(cmd.Context(), a, l, nil)
 			})
@@ -98,7 +89,22 @@ func (c *command) withApp(ctx context.Context, cfg *config.Config, level slog.Le
 	return c.withSecretApp(ctx, cfg, level, "", f)
 }
 
-// withSecretApp is withApp for a gateway whose users administer it with the local secret.
+// withListener is withApp for a gateway that serves the configured address, and whose user
+// administers it with the local secret.
+func (c *command) withListener(ctx context.Context, cfg *config.Config, f func(*app.App, net.Listener) error) error {
+	secret, err := c.openSecret()
+	if err != nil {
+		return err
+	}
+	l, err := listen(cfg.Listen)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	return c.withSecretApp(ctx, cfg, slog.LevelInfo, secret, func(a *app.App) error { return f(a, l) })
+}
+
+// withSecretApp is withApp with a local secret; "" for none.
 func (c *command) withSecretApp(ctx context.Context, cfg *config.Config, level slog.Level, secret access.LocalSecret, f func(*app.App) error) error {
 	a, err := app.New(ctx, cfg, &app.Options{
 		Version: c.env.Version, Logger: c.logger(level), Env: c.env.Lookup, Program: c.env.Program, LocalSecret: secret,
