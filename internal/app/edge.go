@@ -63,20 +63,19 @@ func unread(check func(*http.Request) error, h http.Handler) http.Handler {
 }
 
 // sent lets programs send what they like, and browsers JSON.
-func sent(h http.Handler) http.Handler {
+func sent(h http.Handler, refuse func(w http.ResponseWriter, r *http.Request, err error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := access.CheckContent(r); err != nil {
-			refuseInJSON(w, r, err)
+			refuse(w, r, err)
 			return
 		}
 		h.ServeHTTP(w, r)
 	})
 }
 
-// What pages of allowed origins may send and read.
+// What pages of allowed origins may send, beside every header that they ask for, and read.
 const (
 	corsMethods = "GET, POST, PUT, PATCH, DELETE"
-	corsHeaders = "Accept, Authorization, Content-Type, Last-Event-ID, Mcp-Method, Mcp-Name, Mcp-Protocol-Version, Mcp-Session-Id"
 	corsExposed = "Mcp-Session-Id, Mcp-Protocol-Version, Retry-After, WWW-Authenticate"
 )
 
@@ -95,7 +94,7 @@ func (a *App) shared(h http.Handler) http.Handler {
 		header.Add("Vary", "Origin")
 		if r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" {
 			header.Set("Access-Control-Allow-Methods", corsMethods)
-			header.Set("Access-Control-Allow-Headers", corsHeaders)
+			header.Set("Access-Control-Allow-Headers", r.Header.Get("Access-Control-Request-Headers"))
 			header.Set("Access-Control-Max-Age", "600")
 			w.WriteHeader(http.StatusNoContent)
 			return

@@ -37,6 +37,9 @@ var ofRunners = []string{"npm_config_*", "NPM_CONFIG_*", "UV_*"}
 // usualName is a variable that a program may look for; shells keep others for themselves.
 var usualName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
 
+// ofShells are those with usual names.
+var ofShells = []string{"PWD", "OLDPWD", "SHLVL"}
+
 // environment is what a server's process gets: those of our variables that it may have, and
 // on top what the configuration gives it. Withheld are the names of the others.
 func environment(cfg config.Server) (env, withheld []string) {
@@ -46,7 +49,7 @@ func environment(cfg config.Server) (env, withheld []string) {
 		case given || name == "":
 		case passes(name, value, cfg.Inherit, runtime.GOOS == "windows"):
 			env = append(env, kv)
-		case !strings.HasPrefix(name, "TOOLFIT_") && usualName.MatchString(name): // the first are meant for us alone
+		case !strings.HasPrefix(name, "TOOLFIT_") && usualName.MatchString(name) && !slices.Contains(ofShells, name): // the first are meant for us alone
 			withheld = append(withheld, name)
 		}
 	}
