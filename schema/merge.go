@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/toolfit/toolfit/internal/jsonschema"
 )
 
 func quote(s string) string { return strconv.Quote(s) }
@@ -248,16 +250,16 @@ func (r *reader) mergeUnion(out, b *form) {
 
 // mergeKeyword adds one keyword of another form: the tighter bound counts.
 func (r *reader) mergeKeyword(out *form, n *node) {
-	i := slices.IndexFunc(out.rest, func(o *node) bool { return o.key == n.key })
+	i := slices.IndexFunc(out.rest, func(o *node) bool { return o.Key == n.Key })
 	if i < 0 {
 		out.rest = append(out.rest, n)
 		return
 	}
 	old := out.rest[i]
-	if annotations[n.key] || equal(old, n) {
+	if jsonschema.Keywords[n.Key].Note || equal(old, n) {
 		return
 	}
-	switch n.key {
+	switch n.Key {
 	case "minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties", "minContains":
 		if less(old, n) {
 			out.rest[i] = n
@@ -267,7 +269,7 @@ func (r *reader) mergeKeyword(out *form, n *node) {
 			out.rest[i] = n
 		}
 	case "uniqueItems":
-		if n.isTrue() {
+		if n.IsTrue() {
 			out.rest[i] = n
 		}
 	case "unevaluatedProperties", "unevaluatedItems": // each speaks of its own part: neither holds for the whole
@@ -280,13 +282,13 @@ func (r *reader) mergeKeyword(out *form, n *node) {
 	}
 }
 
-func isUnevaluated(n *node) bool { return strings.HasPrefix(n.key, "unevaluated") }
+func isUnevaluated(n *node) bool { return strings.HasPrefix(n.Key, "unevaluated") }
 
-func isCondition(n *node) bool { return n.key == "if" || n.key == "then" || n.key == "else" }
+func isCondition(n *node) bool { return n.Key == "if" || n.Key == "then" || n.Key == "else" }
 
 // less compares two numbers by their text.
 func less(a, b *node) bool {
-	x, ok := number(a.text)
-	y, ok2 := number(b.text)
+	x, ok := number(a.Text)
+	y, ok2 := number(b.Text)
 	return ok && ok2 && x.Cmp(y) < 0
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+
+	"github.com/toolfit/toolfit/internal/jsonschema"
 )
 
 // Options change how a schema is fitted. The zero value is what most callers want.
@@ -87,11 +89,11 @@ func Plan(raw []byte, d Dialect, opts *Options) (*Result, error) {
 // readSchema reads what all attempts have in common.
 func readSchema(raw []byte, d Dialect, o *Options) (*reader, *Error) {
 	r := &reader{degrade: o.Degrade || d == Recall, size: len(raw)}
-	root, err := r.parse(raw)
+	root, err := r.Parse(raw)
 	if err != nil {
 		return nil, &Error{NotJSON, "", err.Error()}
 	}
-	if root.kind != objectKind && root.kind != boolKind {
+	if root.Kind != jsonschema.Object && root.Kind != jsonschema.Bool {
 		return nil, &Error{NotSchema, "", "the schema is neither an object nor a boolean"}
 	}
 	r.root, r.flavour = root, flavourOf(root, o.Flavour)
@@ -100,7 +102,7 @@ func readSchema(raw []byte, d Dialect, o *Options) (*reader, *Error) {
 
 // plan makes one attempt. A loss is what a strict dialect could not say.
 func (r *reader) plan(raw []byte, d Dialect, rule *rules, o *Options) (*Result, *Change, *Error) {
-	if rule.raw && d != Recall && !r.refs && r.untouched(rule, o) {
+	if rule.raw && d != Recall && !r.Named && r.untouched(rule, o) {
 		return &Result{Dialect: d, Strict: rule.strict, Parameters: bytes.Clone(raw)}, nil, nil
 	}
 	for budget := o.MaxBytes; ; budget /= 2 {
@@ -115,7 +117,7 @@ func (r *reader) plan(raw []byte, d Dialect, rule *rules, o *Options) (*Result, 
 		if fault != nil {
 			return nil, w.loss, fault
 		}
-		parameters := out.append(make([]byte, 0, min(2*len(raw), o.MaxBytes)))
+		parameters := out.Append(make([]byte, 0, min(2*len(raw), o.MaxBytes)))
 		if d != Recall && len(parameters) > o.MaxBytes+o.MaxBytes/4 && budget > 1024 {
 			continue // the weights are guesses; what is guessed too low is written again
 		}
@@ -124,8 +126,8 @@ func (r *reader) plan(raw []byte, d Dialect, rule *rules, o *Options) (*Result, 
 			return nil, w.loss, &Error{Refused, bad[0].Pointer, bad[0].Message}
 		}
 		w.report = append(w.report, seen.advice()...)
-		if r.double != nil {
-			r.change(r.double, DoubleKey, "the last one counts")
+		if r.Twice != nil {
+			r.change(r.Twice, DoubleKey, "the last one counts")
 		}
 		return &Result{d, parameters, rule.strict, changes(r.report, w.report), w.steps, at}, w.loss, nil
 	}
@@ -142,15 +144,15 @@ func (w *writer) all(d Dialect) (*node, int, *Error) {
 // untouched tells whether the input can go out as it is.
 func (r *reader) untouched(rule *rules, o *Options) bool {
 	root := r.root
-	if r.flavour.request() || r.count > o.MaxNodes || r.size > o.MaxBytes || root.kind != objectKind || r.double != nil || len(check(root, rule, true)) > 0 {
+	if r.flavour.request() || r.Count > o.MaxNodes || r.size > o.MaxBytes || root.Kind != jsonschema.Object || r.Twice != nil || len(check(root, rule, true)) > 0 {
 		return false
 	}
 	if r.openAll(r.at(root)); r.fault != nil || r.open(r.at(root)).never {
 		return false
 	}
 	if r.rewrite || slices.ContainsFunc(r.report, func(s seen) bool { return repairs[s.kind] }) {
-		r.report = nil
-		return r.again(root)
+		r.byNode, r.pairs, r.report = nil, nil, nil // what is reported, is reported once
+		return false
 	}
 	r.report = nil
 	return true
@@ -159,16 +161,6 @@ func (r *reader) untouched(rule *rules, o *Options) bool {
 // repairs are the changes without which the input would be refused or misunderstood.
 var repairs = map[Kind]bool{
 	NotASchema: true, BadType: true, BadRequired: true, BadKeyword: true, BooleanBound: true, DoubleValue: true, DoubleKey: true, Wrapped: true,
-}
-
-// again forgets the forms, so that what they report is reported once.
-func (r *reader) again(n *node) bool {
-	n.form = nil
-	for _, kid := range n.kids {
-		r.again(kid)
-	}
-	r.pairs = nil
-	return false
 }
 
 func (r *reader) openAll(f *form) {
@@ -193,7 +185,7 @@ func (res *Result) MarshalJSON() ([]byte, error) {
 		s.Steps[i].Branches = slices.Clone(s.Steps[i].Branches)
 		for j := range s.Steps[i].Branches {
 			b := &s.Steps[i].Branches[j]
-			b.Test = b.test.append(nil)
+			b.Test = b.test.Append(nil)
 		}
 	}
 	return json.Marshal(s)
@@ -209,7 +201,7 @@ func (res *Result) UnmarshalJSON(data []byte) error {
 		for j := range s.Steps[i].Branches {
 			var t tree
 			b := &s.Steps[i].Branches[j]
-			n, err := t.parse(b.Test)
+			n, err := t.Parse(b.Test)
 			if err != nil {
 				return err
 			}

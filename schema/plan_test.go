@@ -10,11 +10,11 @@ import (
 func sameJSON(t *testing.T, got, want string) bool {
 	t.Helper()
 	var a, b tree
-	x, err := a.parse([]byte(got))
+	x, err := a.Parse([]byte(got))
 	if err != nil {
 		t.Fatalf("%v: %s", err, got)
 	}
-	y, err := b.parse([]byte(want))
+	y, err := b.Parse([]byte(want))
 	if err != nil {
 		t.Fatalf("%v: %s", err, want)
 	}
