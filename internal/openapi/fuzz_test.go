@@ -21,6 +21,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte("swagger: '2.0'\nhost: h\npaths: {/a: {post: {consumes: [text/xml], parameters: [{in: body, name: b, schema: {type: file}}, {in: formData, name: f, type: file}]}}}\n"))
 	f.Add([]byte("openapi: 3.1\npaths: {/a: &a {get: {requestBody: {content: {multipart/form-data: {encoding: {a: {style: deepObject}}, schema: {allOf: [{$ref: '#/paths/~1a'}]}}}}}}, /b: {<<: *a}}\n"))
 	f.Add([]byte("openapi: 3.0\nservers: [{url: 'https://a/%2f/v1?q#f'}]\npaths: {/a: {servers: [{url: '../x/../v2'}], get: {}}, /b: {servers: [{url: 'https://a/v2'}], get: {}}, /c: {servers: [{url: '{h}:', variables: {h: {default: c}}}], get: {}}}\n"))
+	f.Add([]byte(named(`"S":{"$id":"s","$ref":"t#a","$defs":{"x":{"$dynamicAnchor":"a","$dynamicRef":"#a"}}},"T":{"$id":"t","$anchor":"a","properties":{"p":{"$ref":"#/$defs/x"}}}`)))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for layout, base := range map[openapi.Layout]string{openapi.Flat: "", openapi.Layered: "http://127.0.0.1:9/base"} {
 			doc, err := openapi.Read(data, &openapi.Options{Layout: layout, Base: base})
