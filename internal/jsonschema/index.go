@@ -25,11 +25,32 @@ type Anchor struct {
 	Name     string
 }
 
-// NewIndex finds the named places below root.
-func NewIndex(root *Node, draft Draft) *Index {
-	x := &Index{root: root, draft: draft, bases: map[*Node]string{root: ""}, places: map[string]*Node{}, anchors: map[Anchor]*Node{}, dynamic: map[Anchor]*Node{}}
+// NewIndex finds the named places in the schema root.
+func NewIndex(root *Node, draft Draft) *Index { return NewIndexAt(root, draft, "") }
+
+// NewIndexAt is NewIndex for a document whose address is known.
+func NewIndexAt(root *Node, draft Draft, address string) *Index {
+	x := &Index{
+		root: root, draft: draft,
+		bases: map[*Node]string{root: address}, places: map[string]*Node{},
+		anchors: map[Anchor]*Node{}, dynamic: map[Anchor]*Node{},
+	}
+	if address != "" {
+		x.places[address] = root
+	}
 	x.walk(root, root)
 	return x
+}
+
+// Add finds the named places in a schema that stands where no keyword of JSON Schema leads.
+func (x *Index) Add(n *Node) { x.walk(n, x.Resource(n)) }
+
+// At is the node at a pointer of the document, or nil.
+func (x *Index) At(pointer string) *Node {
+	if pointer == "" {
+		return x.root
+	}
+	return x.walkPointer(x.root, names(strings.Split(pointer[1:], "/"), UnescapeToken))
 }
 
 // walk visits n, which is a schema, and the schemas in it.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/toolfit/toolfit/internal/jsonschema"
 	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
@@ -54,7 +55,7 @@ func (d *Document) define(p place, way way) *definition {
 // definitionName is the schema's own name where that is usable and of the usual place. Any
 // other gets a hash, so that no two places share a name.
 func definitionName(pointer string) string {
-	own := lastToken(pointer)
+	own := jsonschema.UnescapeToken(pointer[strings.LastIndexByte(pointer, '/')+1:])
 	name := clean(own)
 	usual := pointer == "/components/schemas/"+own || pointer == "/definitions/"+own
 	if usual && name == own && len(name) <= maxName {
@@ -62,11 +63,6 @@ func definitionName(pointer string) string {
 	}
 	sum := sha256.Sum256([]byte(pointer))
 	return strings.TrimRight(name[:min(len(name), maxName-9)], "_") + "_" + hex.EncodeToString(sum[:4])
-}
-
-// lastToken is the name by which people know a reference's target.
-func lastToken(ref string) string {
-	return tokenText.Replace(ref[strings.LastIndexAny(ref, "/#")+1:])
 }
 
 func (def *definition) write(d *Document) {
