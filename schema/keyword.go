@@ -144,12 +144,9 @@ func backReference(pattern string) bool {
 }
 
 // hasRef tells whether a reference, or what one may lead to, stands anywhere below n.
-func hasRef(n *node) bool { return hasKey(n, named) }
-
-// hasKey tells whether one of the keys stands anywhere below n, with text.
-func hasKey(n *node, keys map[string]bool) bool {
-	if n.kind == objectKind && slices.ContainsFunc(n.kids, func(k *node) bool { return keys[k.key] && k.kind == stringKind }) {
+func hasRef(n *node) bool {
+	if n.kind == objectKind && slices.ContainsFunc(n.kids, func(k *node) bool { return named[k.key] && k.kind == stringKind }) {
 		return true
 	}
-	return slices.ContainsFunc(n.kids, func(k *node) bool { return hasKey(k, keys) })
+	return slices.ContainsFunc(n.kids, hasRef)
 }

@@ -3,6 +3,7 @@ package schema
 import (
 	"bytes"
 	"encoding/json"
+	"net/url"
 	"slices"
 )
 
@@ -140,9 +141,19 @@ func (w *writer) all(d Dialect) (*node, int, *Error) {
 	return w.root(w.r.at(w.r.root))
 }
 
-// plain tells whether the input refers to nothing and is valid.
+// plain tells whether the input is valid and has no references, nor places for them beside
+// the $id of the whole.
 func (r *reader) plain(rule *rules) bool {
-	return r.double == nil && !(r.refs && hasKey(r.root, refKeys)) && len(check(r.root, rule, true)) == 0
+	if r.double != nil || len(check(r.root, rule, true)) > 0 {
+		return false
+	}
+	return !r.refs || !slices.ContainsFunc(r.root.kids, func(kid *node) bool {
+		if kid.key == "$id" {
+			id, err := url.Parse(kid.text)
+			return kid.text == "" || err != nil || id.Fragment != ""
+		}
+		return named[kid.key] || hasRef(kid)
+	})
 }
 
 // untouched tells whether the input can go out as it is.
