@@ -28,10 +28,11 @@ const strategy = "kn_action_recall"
 
 // append writes the tool. What is raw stays as it is, byte for byte.
 func (t *dynamicTool) append(dst []byte) []byte {
-	dst = append(dst, '{')
+	parameters := jsonOf(t.Parameters)
+	dst = append(slices.Grow(dst, len(parameters)+len(t.Original)+len(t.Output)+1024), '{')
 	dst = member(dst, "name", jsonOf(t.Name))
 	dst = member(dst, "description", jsonOf(t.Description))
-	dst = member(dst, "parameters", jsonOf(t.Parameters))
+	dst = member(dst, "parameters", parameters)
 	if t.Strict {
 		dst = member(dst, "strict", raw("true"))
 	}
@@ -51,7 +52,7 @@ func jsonOf(v any) raw {
 	if text, ok := v.(raw); ok {
 		return text
 	}
-	out, _ := json.Marshal(v) // made of what was decoded from JSON
+	out, _ := json.Marshal(v) // made of texts and of what was decoded from JSON
 	return out
 }
 
@@ -74,17 +75,14 @@ func (s *Service) getActionInfo(r *http.Request, who caller) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	account, err := json.Marshal(map[string]string{"x-account-id": who.account.ID, "x-account-type": who.account.Type})
-	if err != nil {
-		return answer{}, err
-	}
+	account := jsonOf(map[string]string{"x-account-id": who.account.ID, "x-account-type": who.account.Type})
 	body := append(append([]byte(`{"headers":`), account...), `,"_dynamic_tools":[`...)
 	if found.Type != "" {
 		t, err := s.toolOf(r, who, found)
 		if err != nil {
 			return answer{}, err
 		}
-		if s.recall.Answer == "driver" && !found.Ours {
+		if s.driven(found) {
 			if err := s.drive(t, q, found, r); err != nil {
 				return answer{}, err
 			}
@@ -176,7 +174,7 @@ func (s *Service) served(r *http.Request, who caller, a Action) (*dynamicTool, e
 	}
 	out.Original, out.Output = given(original), s.promised(a.ServerTool, promised)
 	f := plainForm
-	if s.callsPassUs(a) {
+	if !s.driven(a) {
 		f = form{s.bind(out, a), schema.Dialect(s.recall.Dialect)}
 	}
 	told, err := s.tell(a.ServerTool, in, f)
@@ -187,8 +185,8 @@ func (s *Service) served(r *http.Request, who caller, a Action) (*dynamicTool, e
 	return out, nil
 }
 
-// callsPassUs tells whether a tool of an MCP server is called through our proxy.
-func (s *Service) callsPassUs(a Action) bool { return s.recall.Answer != "driver" || a.Ours }
+// driven tells whether ontology-query executes the action: its calls do not pass us.
+func (s *Service) driven(a Action) bool { return s.recall.Answer == "driver" && !a.Ours }
 
 // given is a schema that says something, else nil.
 func given(in raw) raw {
