@@ -79,7 +79,7 @@ func (c *checker) atRoot(n *node) {
 		c.fail("the root is no object")
 		return
 	}
-	if n.str("type") != "object" {
+	if t := n.get("type"); n.str("type") != "object" && !(c.d.rootType && (t == nil || hasType(t, "object"))) {
 		c.fail("the root must have type object")
 	}
 	if c.d.rootUnion {

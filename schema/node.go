@@ -41,6 +41,9 @@ type tree struct {
 	double *node // some member stood there twice; the last one counts
 }
 
+// refKeys are the keys that refer to places.
+var refKeys = map[string]bool{"$ref": true, "$dynamicRef": true, "$recursiveRef": true}
+
 // named are the keys that name places and refer to them.
 var named = map[string]bool{
 	"$ref": true, "$dynamicRef": true, "$recursiveRef": true, "$anchor": true, "$dynamicAnchor": true, "$recursiveAnchor": true, "$id": true,

@@ -1,12 +1,6 @@
 package schema
 
-import (
-	"slices"
-	"strings"
-)
-
-// maxHops is MaxSchemaDepth of the older design: references followed in a row.
-const maxHops = 3
+import "slices"
 
 // visit is the way of references that led to a node.
 type visit struct {
@@ -24,8 +18,9 @@ func (v *visit) has(n *node) bool {
 }
 
 // recall writes a schema as the older design did: every reference replaced by its target,
-// three hops deep; a target that is on its own way, or a hop further, keeps type and
-// description alone. Unlike it, references are followed wherever a schema may stand.
+// Options.Hops deep; a target that is on its own way, or a hop further, keeps type and
+// description alone. Unlike it, references are followed wherever a schema may stand, and
+// what stands beside one is kept.
 func (w *writer) recall(root *node) *node {
 	r := w.r
 	if r.refs {
@@ -37,12 +32,6 @@ func (w *writer) recall(root *node) *node {
 	if whole := root.get("properties"); wrapped(whole) != nil {
 		r.change(whole, Wrapped, "lifted by one level")
 		root = whole
-	}
-	if ref := refOf(root); ref != nil && root.get("properties") != nil { // the arguments are named here already
-		r.change(ref, RefSibling, "dropped")
-		bare := *root
-		bare.kids = slices.DeleteFunc(slices.Clone(root.kids), func(n *node) bool { return strings.HasSuffix(n.key, "Ref") || n.key == "$ref" })
-		root = &bare
 	}
 	out := w.expand(root, nil, 0)
 	if out.kind != objectKind {
@@ -61,9 +50,6 @@ func (w *writer) recall(root *node) *node {
 	case t.kind == arrayKind:
 		*t = node{kind: stringKind, key: "type", text: "object"}
 	}
-	if body := out.get("properties").get("body"); body != nil && body.kind == objectKind && body.str("description") == "" {
-		w.put(body, "description", w.text("Request body"))
-	}
 	return out
 }
 
@@ -76,12 +62,15 @@ func (w *writer) expand(n *node, way *visit, hops int) *node {
 		w.changeAt(n, NotASchema, "accepts anything")
 		return w.object()
 	}
-	if ref := refOf(n); ref != nil {
-		return w.hop(n, ref, way, hops)
+	if len(n.kids) == 1 && isRef(n.kids[0]) {
+		return w.hop(nil, n.kids[0], way, hops)
 	}
+	var refs []*node
 	out := w.object()
 	for _, kid := range n.kids {
 		switch pos := applicators[kid.key]; {
+		case isRef(kid):
+			refs = append(refs, kid)
 		case kid.key == "$defs", kid.key == "definitions", kid.key == "components", kid.key == "$id", kid.key == "$anchor", kid.key == "$dynamicAnchor":
 			// nothing refers to them any more
 		case pos == isSchema && kid.kind == objectKind:
@@ -108,6 +97,9 @@ func (w *writer) expand(n *node, way *visit, hops int) *node {
 				w.put(out, kid.key, v)
 			}
 		}
+	}
+	for _, ref := range refs {
+		out = w.hop(out, ref, way, hops)
 	}
 	return out
 }
@@ -161,30 +153,29 @@ func (w *writer) mended(n, kid *node) *node {
 	return out
 }
 
-// refOf is the reference of a schema, or nil.
-func refOf(n *node) *node {
-	for _, key := range []string{"$ref", "$dynamicRef", "$recursiveRef"} {
-		if ref := n.get(key); ref != nil && ref.kind == stringKind {
-			return ref
-		}
-	}
-	return nil
-}
+func isRef(n *node) bool { return refKeys[n.key] && n.kind == stringKind }
 
-func (w *writer) hop(n, ref *node, way *visit, hops int) *node {
+// hop adds what a reference leads to to what stands beside it, nil for nothing.
+func (w *writer) hop(beside, ref *node, way *visit, hops int) *node {
+	n := ref.parent
 	at := w.r.index.lookup(n, ref.text)
 	if at.node == nil {
-		action := "accepts anything: MCP schema definition not found: " + lastToken(ref.text)
-		w.changeAt(ref, MissingRef, action)
-		out := w.object()
-		w.put(out, "description", w.text(describe(n.str("description"), []string{"(schema missing)"})))
-		return out
+		w.changeAt(ref, MissingRef, "accepts anything: MCP schema definition not found: "+lastToken(ref.text))
+		if beside == nil {
+			beside = w.object()
+		}
+		text := beside.get("description")
+		if text == nil {
+			text = w.put(beside, "description", w.text(""))
+		}
+		text.text = describe(text.text, []string{"(schema missing)"})
+		return beside
 	}
-	if way.has(at.node) || hops >= maxHops || w.count > w.opts.MaxNodes*4 || w.spent > w.opts.MaxBytes {
+	if way.has(at.node) || hops >= w.opts.Hops || w.count > w.opts.MaxNodes*4 || w.spent > w.opts.MaxBytes {
 		w.changeAt(n, Cut, "keeps type and description")
-		return w.prune(at.node)
+		return w.both(beside, w.prune(at.node))
 	}
-	return w.expand(at.node, &visit{at.node, way}, hops+1)
+	return w.both(beside, w.expand(at.node, &visit{at.node, way}, hops+1))
 }
 
 // prune keeps what the older design kept.
