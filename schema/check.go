@@ -81,7 +81,7 @@ func (c *checker) atRoot(n *node) {
 		c.fail("the root is no object")
 		return
 	}
-	if n.Str("type") != "object" {
+	if t := n.Get("type"); n.Str("type") != "object" && !(c.d.rootType && (t == nil || hasType(t, "object"))) {
 		c.fail("the root must have type object")
 	}
 	if c.d.rootUnion {

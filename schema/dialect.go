@@ -76,6 +76,7 @@ type rules struct {
 	alone       bool // nothing that constrains stands beside anyOf
 	aloneWords  bool // nor words
 	rootUnion   bool
+	rootType    bool // the root's type may be left out, or be one of several
 	booleans    bool // true and false are schemas everywhere
 	refs        bool // $defs and cycles
 	refWords    bool // a description may stand beside $ref
@@ -151,8 +152,10 @@ func with(base rules, change func(*rules)) *rules {
 
 // dialects is the table of all rules.
 var dialects = map[Dialect]*rules{
-	MCP:       with(open, func(r *rules) { r.rootUnion, r.booleans, r.items = true, true, itemsOptional }),
-	Recall:    with(open, func(r *rules) { r.rootUnion, r.booleans, r.items, r.refs = true, true, itemsOptional, false }),
+	MCP: with(open, func(r *rules) { r.rootUnion, r.booleans, r.items = true, true, itemsOptional }),
+	Recall: with(open, func(r *rules) {
+		r.rootUnion, r.rootType, r.booleans, r.items, r.refs = true, true, true, itemsOptional, false
+	}),
 	OpenAI:    &open,
 	DeepSeek:  &open,
 	Qwen:      &open,

@@ -14,6 +14,7 @@ func FuzzPlan(f *testing.F) {
 		`{"properties":{"m":{"patternProperties":{"^x":{"type":"integer"}},"propertyNames":{"enum":["a"]}},"t":{"items":[{"type":"string"},{}],"additionalItems":false}}}`,
 		`{"oneOf":[{"properties":{"k":{"const":"a"}},"required":["k"]},{"required":["z"]}],"discriminator":{"propertyName":"k"}}`,
 		`{"type":"object","properties":{"a b":{"type":"object","additionalProperties":{"$ref":"#/properties/a b"}}},"unevaluatedProperties":false}`,
+		`{"$id":"https://x.test/a","$ref":"#/$defs/A","properties":{"a":{"$ref":"#/$defs/B","type":"string","default":1}},"required":["a"],"$defs":{"A":{"properties":{"a":{"minLength":1}},"allOf":[true]},"B":{"$ref":"#","items":false}}}`,
 	} {
 		f.Add([]byte(s))
 	}

@@ -3,6 +3,7 @@ package schema
 import (
 	"bytes"
 	"encoding/json"
+	"net/url"
 	"slices"
 
 	"github.com/toolfit/toolfit/internal/jsonschema"
@@ -14,6 +15,7 @@ type Options struct {
 	MaxInput int     // bytes of schema that are read; 0: 256 KB
 	MaxNodes int     // schemas in the output; 0: 4,000
 	MaxBytes int     // bytes of output; what is required may take a quarter more; 0: 32 KB
+	Hops     int     // references in a row that the dialect recall follows; 0: 3
 	Unroll   int     // how often a cycle is repeated where it cannot be said; 0: once, -1: never
 	Degrade  bool    // a reference to another document accepts anything instead of refusing the tool
 	Strict   bool    // strict dialects stay strict where that loses something
@@ -29,7 +31,7 @@ func (o *Options) filled() *Options {
 	for _, f := range []struct {
 		field *int
 		zero  int
-	}{{&c.MaxInput, 256 << 10}, {&c.MaxNodes, 4000}, {&c.MaxBytes, 32 << 10}, {&c.Unroll, 1}} {
+	}{{&c.MaxInput, 256 << 10}, {&c.MaxNodes, 4000}, {&c.MaxBytes, 32 << 10}, {&c.Hops, 3}, {&c.Unroll, 1}} {
 		if *f.field == 0 {
 			*f.field = f.zero
 		}
@@ -102,7 +104,7 @@ func readSchema(raw []byte, d Dialect, o *Options) (*reader, *Error) {
 
 // plan makes one attempt. A loss is what a strict dialect could not say.
 func (r *reader) plan(raw []byte, d Dialect, rule *rules, o *Options) (*Result, *Change, *Error) {
-	if rule.raw && d != Recall && !r.Named && r.untouched(rule, o) {
+	if d == Recall && r.plain(rule) || rule.raw && d != Recall && !r.Named && r.untouched(rule, o) {
 		return &Result{Dialect: d, Strict: rule.strict, Parameters: bytes.Clone(raw)}, nil, nil
 	}
 	for budget := o.MaxBytes; ; budget /= 2 {
@@ -139,6 +141,21 @@ func (w *writer) all(d Dialect) (*node, int, *Error) {
 		return w.recall(w.r.root), 0, nil
 	}
 	return w.root(w.r.at(w.r.root))
+}
+
+// plain tells whether the input is valid and has no references, nor places for them beside
+// the $id of the whole.
+func (r *reader) plain(rule *rules) bool {
+	if r.Twice != nil || len(check(r.root, rule, true)) > 0 {
+		return false
+	}
+	return !r.Named || !slices.ContainsFunc(r.root.Kids, func(kid *node) bool {
+		if kid.Key == "$id" {
+			id, err := url.Parse(kid.Text)
+			return kid.Text == "" || err != nil || id.Fragment != ""
+		}
+		return jsonschema.NamesPlace(kid.Key) || hasRef(kid)
+	})
 }
 
 // untouched tells whether the input can go out as it is.

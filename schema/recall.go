@@ -2,13 +2,9 @@ package schema
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/toolfit/toolfit/internal/jsonschema"
 )
-
-// maxHops is MaxSchemaDepth of the older design: references followed in a row.
-const maxHops = 3
 
 // visit is the way of references that led to a node.
 type visit struct {
@@ -26,8 +22,9 @@ func (v *visit) has(n *node) bool {
 }
 
 // recall writes a schema as the older design did: every reference replaced by its target,
-// three hops deep; a target that is on its own way, or a hop further, keeps type and
-// description alone. Unlike it, references are followed wherever a schema may stand.
+// Options.Hops deep; a target that is on its own way, or a hop further, keeps type and
+// description alone. Unlike it, references are followed wherever a schema may stand, and
+// what stands beside one is kept.
 func (w *writer) recall(root *node) *node {
 	r := w.r
 	if r.Named {
@@ -39,12 +36,6 @@ func (w *writer) recall(root *node) *node {
 	if whole := root.Get("properties"); wrapped(whole) != nil {
 		r.change(whole, Wrapped, "lifted by one level")
 		root = whole
-	}
-	if ref := refOf(root); ref != nil && root.Get("properties") != nil { // the arguments are named here already
-		r.change(ref, RefSibling, "dropped")
-		bare := *root
-		bare.Kids = slices.DeleteFunc(slices.Clone(root.Kids), func(n *node) bool { return strings.HasSuffix(n.Key, "Ref") || n.Key == "$ref" })
-		root = &bare
 	}
 	out := w.expand(root, nil, 0)
 	if out.Kind != jsonschema.Object {
@@ -63,9 +54,6 @@ func (w *writer) recall(root *node) *node {
 	case t.Kind == jsonschema.Array:
 		*t = node{Kind: jsonschema.String, Key: "type", Text: "object"}
 	}
-	if body := out.Get("properties").Get("body"); body != nil && body.Kind == jsonschema.Object && body.Str("description") == "" {
-		w.put(body, "description", w.text("Request body"))
-	}
 	return out
 }
 
@@ -78,12 +66,15 @@ func (w *writer) expand(n *node, way *visit, hops int) *node {
 		w.changeAt(n, NotASchema, "accepts anything")
 		return w.object()
 	}
-	if ref := refOf(n); ref != nil {
-		return w.hop(n, ref, way, hops)
+	if len(n.Kids) == 1 && isRef(n.Kids[0]) {
+		return w.hop(nil, n.Kids[0], way, hops)
 	}
+	var refs []*node
 	out := w.object()
 	for _, kid := range n.Kids {
 		switch pos := jsonschema.Keywords[kid.Key].Holds; {
+		case isRef(kid):
+			refs = append(refs, kid)
 		case kid.Key == "$defs", kid.Key == "definitions", kid.Key == "components", kid.Key == "$id", kid.Key == "$anchor", kid.Key == "$dynamicAnchor":
 			// nothing refers to them any more
 		case pos == jsonschema.OneSchema && kid.Kind == jsonschema.Object:
@@ -110,6 +101,9 @@ func (w *writer) expand(n *node, way *visit, hops int) *node {
 				w.put(out, kid.Key, v)
 			}
 		}
+	}
+	for _, ref := range refs {
+		out = w.hop(out, ref, way, hops)
 	}
 	return out
 }
@@ -163,30 +157,29 @@ func (w *writer) mended(n, kid *node) *node {
 	return out
 }
 
-// refOf is the reference of a schema, or nil.
-func refOf(n *node) *node {
-	for _, key := range []string{"$ref", "$dynamicRef", "$recursiveRef"} {
-		if ref := n.Get(key); ref != nil && ref.Kind == jsonschema.String {
-			return ref
-		}
-	}
-	return nil
-}
+func isRef(n *node) bool { return jsonschema.IsRef(n.Key) && n.Kind == jsonschema.String }
 
-func (w *writer) hop(n, ref *node, way *visit, hops int) *node {
+// hop adds what a reference leads to to what stands beside it, nil for nothing.
+func (w *writer) hop(beside, ref *node, way *visit, hops int) *node {
+	n := ref.Parent
 	at := w.r.index.Lookup(n, ref.Text)
 	if at.Node == nil {
-		action := "accepts anything: MCP schema definition not found: " + jsonschema.LastToken(ref.Text)
-		w.changeAt(ref, MissingRef, action)
-		out := w.object()
-		w.put(out, "description", w.text(describe(n.Str("description"), []string{"(schema missing)"})))
-		return out
+		w.changeAt(ref, MissingRef, "accepts anything: MCP schema definition not found: "+jsonschema.LastToken(ref.Text))
+		if beside == nil {
+			beside = w.object()
+		}
+		text := beside.Get("description")
+		if text == nil {
+			text = w.put(beside, "description", w.text(""))
+		}
+		text.Text = describe(text.Text, []string{"(schema missing)"})
+		return beside
 	}
-	if way.has(at.Node) || hops >= maxHops || w.Count > w.opts.MaxNodes*4 || w.spent > w.opts.MaxBytes {
+	if way.has(at.Node) || hops >= w.opts.Hops || w.Count > w.opts.MaxNodes*4 || w.spent > w.opts.MaxBytes {
 		w.changeAt(n, Cut, "keeps type and description")
-		return w.prune(at.Node)
+		return w.both(beside, w.prune(at.Node))
 	}
-	return w.expand(at.Node, &visit{at.Node, way}, hops+1)
+	return w.both(beside, w.expand(at.Node, &visit{at.Node, way}, hops+1))
 }
 
 // prune keeps what the older design kept.

@@ -3,6 +3,7 @@ package app
 import (
 	"net/http"
 
+	"github.com/toolfit/toolfit/internal/access"
 	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/recall"
@@ -50,6 +51,14 @@ func (a *App) serveRecall(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	refuseInJSON(w, r, fault.New(fault.NotFound, "action recall is not configured").WithHint("add recall to the configuration"))
+}
+
+// Recall is action recall for whoever admit lets in.
+func (a *App) Recall(admit func(*http.Request) (access.Principal, error)) http.Handler {
+	if s := a.recalls.Load(); s != nil {
+		return s.For(admit)
+	}
+	return http.HandlerFunc(a.serveRecall)
 }
 
 // refuseRecall answers an error in the form of those routes.

@@ -60,6 +60,7 @@ func (c *command) ask(ctx context.Context, flags askFlags, f func(*gateway) erro
 	return c.withApp(ctx, cfg, slog.LevelError, func(a *app.App) error {
 		local := func(*http.Request) (access.Principal, error) { return access.Owner(), nil }
 		mux := http.NewServeMux()
+		mux.Handle("/api/agent-retrieval/", a.Recall(local))
 		mux.Handle("/api/v1/", a.API(local))
 		mux.Handle("/v1/", a.Chat(local))
 		return f(&gateway{base: "http://local", http: inProcess{mux}})
@@ -72,36 +73,47 @@ func (g *gateway) do(ctx context.Context, method, path string, query url.Values,
 	if len(query) > 0 {
 		target += "?" + query.Encode()
 	}
+	status, data, err := g.send(ctx, method, target, nil, body)
+	switch {
+	case err != nil:
+		return err
+	case status != http.StatusOK:
+		return answerError(g.base, status, data)
+	}
+	if err := json.Unmarshal(data, out); err != nil {
+		return noGateway(g.base, status)
+	}
+	return nil
+}
+
+// send sends one request and gives the answer as it came.
+func (g *gateway) send(ctx context.Context, method, target string, header http.Header, body []byte) (status int, data []byte, err error) {
 	req, err := http.NewRequestWithContext(ctx, method, target, bytes.NewReader(body))
 	if err != nil {
-		return usage("%q is no URL", g.base)
+		return 0, nil, usage("%q is no URL", g.base)
+	}
+	if header != nil {
+		req.Header = header
 	}
 	if g.key != "" {
 		req.Header.Set("Authorization", "Bearer "+g.key)
 	}
 	resp, err := g.http.RoundTrip(req)
 	if err != nil && ctx.Err() != nil {
-		return fault.New(fault.Canceled, "ended before there was an answer: %w", context.Cause(ctx))
+		return 0, nil, fault.New(fault.Canceled, "ended before there was an answer: %w", context.Cause(ctx))
 	}
 	var plain tls.RecordHeaderError
 	if errors.As(err, &plain) {
-		return fault.New(fault.UpstreamProtocol, "what answers at %s does not speak TLS", g.base).WithHint("write http:// in --url, unless a proxy with TLS is meant to stand there")
+		return 0, nil, fault.New(fault.UpstreamProtocol, "what answers at %s does not speak TLS", g.base).WithHint("write http:// in --url, unless a proxy with TLS is meant to stand there")
 	}
 	if err != nil {
-		return fault.New(fault.UpstreamDown, "no gateway answers at %s: %w", g.base, err).WithHint("start one with: toolfit serve")
+		return 0, nil, fault.New(fault.UpstreamDown, "no gateway answers at %s: %w", g.base, err).WithHint("start one with: toolfit serve")
 	}
 	defer resp.Body.Close()
-	data, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return fmt.Errorf("read the answer of %s: %w", g.base, err)
+	if data, err = io.ReadAll(resp.Body); err != nil {
+		return 0, nil, fmt.Errorf("read the answer of %s: %w", g.base, err)
 	}
-	if resp.StatusCode != http.StatusOK {
-		return answerError(g.base, resp.StatusCode, data)
-	}
-	if err := json.Unmarshal(data, out); err != nil {
-		return noGateway(g.base, resp.StatusCode)
-	}
-	return nil
+	return resp.StatusCode, data, nil
 }
 
 // noGateway is about an address where something else answers, most often a page.

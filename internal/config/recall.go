@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/toolfit/toolfit/schema"
 )
 
 // Recall says how the actions of knowledge networks are answered as tools.
@@ -15,6 +17,9 @@ type Recall struct {
 	Port         int    // port in them; 0: that of listen
 	Answer       string // form of the answer: proxy or driver
 	Fixed        string // what becomes of fixed parameters: return or bind
+	Echo         bool   // bound parameters are returned all the same
+	Depth        int    // references in a row that are followed
+	Dialect      string // of the parameters of tools that our proxy calls
 	IsErrorAlias bool   // is_error is sent beside isError
 	Project      bool   // results of proxy calls are cut as for a model
 	Profile      string // what callers of a trusted network see
@@ -60,7 +65,7 @@ func (c *Config) RecallAddress() string {
 // readRecall reads recall. The file serves it by having the key.
 func (c *draft) readRecall(d *decoder, at place, n *node) {
 	r := &Recall{
-		Answer: "proxy", Fixed: "return", IsErrorAlias: true, Profile: DefaultProfile, Language: "en-US",
+		Answer: "proxy", Fixed: "return", Depth: 3, Dialect: string(schema.Recall), IsErrorAlias: true, Profile: DefaultProfile, Language: "en-US",
 		OntologyQuery: RecallUpstream{Timeout: 2 * time.Second}, OperatorIntegration: RecallUpstream{Timeout: 30 * time.Second},
 	}
 	before := len(d.problems)
@@ -77,6 +82,9 @@ func (c *draft) recallFields(r *Recall) []field {
 		{"port", countInto(&r.Port, 1, 65535)},
 		{"answer", oneOf(&r.Answer, "proxy", "driver")},
 		{"fixed", oneOf(&r.Fixed, "return", "bind")},
+		{"echo", boolInto(&r.Echo)},
+		{"depth", countInto(&r.Depth, 1, 16)},
+		{"dialect", oneOf(&r.Dialect, dialects()...)},
 		{"isErrorAlias", boolInto(&r.IsErrorAlias)},
 		{"project", boolInto(&r.Project)},
 		{"profile", c.profileInto(&r.Profile)},

@@ -21,7 +21,7 @@ recall:
 		t.Fatal(err)
 	}
 	r := cfg.Recall
-	if r.Answer != "proxy" || r.Fixed != "bind" || !r.IsErrorAlias || r.Language != "en-US" || r.Profile != DefaultProfile || len(r.Trust) != 2 {
+	if r.Answer != "proxy" || r.Fixed != "bind" || !r.IsErrorAlias || r.Echo || r.Depth != 3 || r.Dialect != "recall" || r.Language != "en-US" || r.Profile != DefaultProfile || len(r.Trust) != 2 {
 		t.Errorf("got %+v", r)
 	}
 	if r.OntologyQuery != (RecallUpstream{"http://ontology-query:13018", 2 * time.Second}) || r.OperatorIntegration.URL != "" {
@@ -56,6 +56,8 @@ func TestRecallProblemsNameFieldAndFix(t *testing.T) {
 		"recall: {answer: driver}":                                                          "recall: answer: driver needs ontologyQuery.url",
 		"recall: {ontologyQuery: {timeout: 1s}}":                                            "recall.ontologyQuery: needs url",
 		"recall: {operatorIntegration: {url: 'ftp://x'}}":                                   "recall.operatorIntegration.url: expected an address",
+		"recall: {depth: 0}":                                                                "recall.depth: expected a whole number from 1 to 16",
+		"recall: {dialect: opanai}":                                                         "recall.dialect: expected anthropic or",
 		"recall: {trust: [everyone]}":                                                       "recall.trust[0]: expected a network",
 		"recall: {profile: ops}":                                                            `recall.profile: there is no profile "ops"`,
 		"recall: {language: fr}":                                                            "recall.language: expected zh-CN or en-US",

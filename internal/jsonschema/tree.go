@@ -17,6 +17,9 @@ type Tree struct {
 	open  []*Node // the children of the containers that are being read
 }
 
+// IsRef tells whether a key refers to a place.
+func IsRef(key string) bool { return key == "$ref" || key == "$dynamicRef" || key == "$recursiveRef" }
+
 // placeKeys are the keys that name places and refer to them.
 var placeKeys = map[string]bool{
 	"$ref": true, "$dynamicRef": true, "$recursiveRef": true, "$anchor": true, "$dynamicAnchor": true, "$recursiveAnchor": true, "$id": true,

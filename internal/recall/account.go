@@ -52,7 +52,11 @@ func (s *Service) admit(r *http.Request) (caller, error) {
 	if !who.MayCall() {
 		return who, who.Lacks("%s may not call tools")
 	}
-	if who.profile, err = who.ProfileFor(""); err != nil {
+	profile := ""
+	if who.Profile == access.AnyProfile { // one that may use any sees what callers see
+		profile = s.recall.Profile
+	}
+	if who.profile, err = who.ProfileFor(profile); err != nil {
 		return who, err
 	}
 	if !inside { // a key speaks for itself and not for others

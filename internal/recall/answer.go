@@ -9,21 +9,52 @@ import (
 
 	"github.com/toolfit/toolfit/internal/rawjson"
 	"github.com/toolfit/toolfit/internal/tool"
+	"github.com/toolfit/toolfit/schema"
 )
 
 // dynamicTool is a tool that is ready for function calling.
 type dynamicTool struct {
-	Name        string `json:"name"`
-	Description string `json:"description"`
-	Parameters  any    `json:"parameters"`
-	URL         string `json:"api_url"`
-	Original    raw    `json:"original_schema,omitempty"`
-	Output      raw    `json:"output_schema,omitempty"`
-	Fixed       any    `json:"fixed_params"`
-	Strategy    string `json:"api_call_strategy"`
+	Name        string
+	Description string
+	Parameters  any
+	Strict      bool // the provider can be told to hold the model to the parameters
+	URL         string
+	Original    raw // nil: not known
+	Output      raw // nil: not known
+	Fixed       any
 }
 
 const strategy = "kn_action_recall"
+
+// append writes the tool. What is raw stays as it is, byte for byte.
+func (t *dynamicTool) append(dst []byte) []byte {
+	parameters := jsonOf(t.Parameters)
+	dst = append(slices.Grow(dst, len(parameters)+len(t.Original)+len(t.Output)+1024), '{')
+	dst = member(dst, "name", jsonOf(t.Name))
+	dst = member(dst, "description", jsonOf(t.Description))
+	dst = member(dst, "parameters", parameters)
+	if t.Strict {
+		dst = member(dst, "strict", raw("true"))
+	}
+	dst = member(dst, "api_url", jsonOf(t.URL))
+	if t.Original != nil {
+		dst = member(dst, "original_schema", t.Original)
+	}
+	if t.Output != nil {
+		dst = member(dst, "output_schema", t.Output)
+	}
+	dst = member(dst, "fixed_params", jsonOf(t.Fixed))
+	return append(member(dst, "api_call_strategy", jsonOf(strategy)), '}')
+}
+
+// jsonOf is a value as JSON.
+func jsonOf(v any) raw {
+	if text, ok := v.(raw); ok {
+		return text
+	}
+	out, _ := json.Marshal(v) // made of texts and of what was decoded from JSON
+	return out
+}
 
 // fixedLayers are fixed parameters by place.
 type fixedLayers struct {
@@ -44,25 +75,21 @@ func (s *Service) getActionInfo(r *http.Request, who caller) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	tools := []*dynamicTool{}
+	account := jsonOf(map[string]string{"x-account-id": who.account.ID, "x-account-type": who.account.Type})
+	body := append(append([]byte(`{"headers":`), account...), `,"_dynamic_tools":[`...)
 	if found.Type != "" {
 		t, err := s.toolOf(r, who, found)
 		if err != nil {
 			return answer{}, err
 		}
-		if s.recall.Answer == "driver" && !found.Ours {
+		if s.driven(found) {
 			if err := s.drive(t, q, found, r); err != nil {
 				return answer{}, err
 			}
 		}
-		t.Strategy = strategy
-		tools = append(tools, t)
+		body = t.append(body)
 	}
-	body, err := json.Marshal(struct {
-		Headers map[string]string `json:"headers"`
-		Tools   []*dynamicTool    `json:"_dynamic_tools"`
-	}{map[string]string{"x-account-id": who.account.ID, "x-account-type": who.account.Type}, tools})
-	return answer{body: body}, err
+	return answer{body: append(body, "]}"...)}, nil
 }
 
 // toolOf is the tool of an action in the form of its branch.
@@ -110,8 +137,7 @@ func written(in object) raw {
 	if len(in) == 0 {
 		return nil
 	}
-	out, _ := json.Marshal(in) // it was decoded from JSON
-	return out
+	return jsonOf(in)
 }
 
 // placed sorts fixed parameters into layers.
@@ -147,36 +173,46 @@ func (s *Service) served(r *http.Request, who caller, a Action) (*dynamicTool, e
 		return nil, noInstance(a.Server)
 	}
 	out.Original, out.Output = given(original), s.promised(a.ServerTool, promised)
-	parameters, err := s.convert(a.ServerTool, in)
+	f := plainForm
+	if !s.driven(a) {
+		f = form{s.bind(out, a), schema.Dialect(s.recall.Dialect)}
+	}
+	told, err := s.tell(a.ServerTool, in, f)
 	if err != nil {
 		return nil, err
 	}
-	out.Parameters = parameters
-	s.bind(out, a, parameters)
+	out.Parameters, out.Strict = told.parameters, told.strict
 	return out, nil
 }
 
+// driven tells whether ontology-query executes the action: its calls do not pass us.
+func (s *Service) driven(a Action) bool { return s.recall.Answer == "driver" && !a.Ours }
+
 // given is a schema that says something, else nil.
-func given(schema raw) raw {
-	if rawjson.IsNull(schema) {
+func given(in raw) raw {
+	if rawjson.IsNull(in) {
 		return nil
 	}
-	return schema
+	return in
 }
 
-// bind holds the fixed parameters on our side, where the configuration wants that.
-func (s *Service) bind(t *dynamicTool, a Action, parameters raw) {
+// bind holds the fixed parameters on our side, where the configuration wants that. It gives
+// their names, nil for none. A value may be a credential, so it is not shown unless asked for.
+func (s *Service) bind(t *dynamicTool, a Action) map[string]bool {
 	names := keys(a.Parameters)
-	if s.recall.Fixed != "bind" || s.recall.Answer == "driver" && !a.Ours || len(names) == 0 {
-		return
+	if s.recall.Fixed != "bind" || len(names) == 0 {
+		return nil
 	}
 	sealed, ok := s.seal.close(scope(a.Server, a.ServerTool), a.Parameters)
 	if !ok {
 		s.Logger.Warn("fixed parameters are too large to be bound, so the caller has to send them", "mcp_id", a.Server, "tool", a.ServerTool)
-		return
+		return nil
 	}
 	t.URL += "?fixed=" + sealed
-	t.Parameters = without(parameters, names)
+	if !s.recall.Echo {
+		t.Fixed = raw("{}")
+	}
+	return names
 }
 
 // proxyURL is the address of our proxy for a tool.

@@ -9,19 +9,56 @@ import (
 	"github.com/toolfit/toolfit/schema"
 )
 
-// convert writes a schema without references, for function calling. A schema that is not
-// there is that of a tool without arguments.
-func (s *Service) convert(name string, in raw) (raw, error) {
+// form is how the parameters of a tool are told.
+type form struct {
+	bound   map[string]bool // names that are left out
+	dialect schema.Dialect
+}
+
+// plainForm is that of callers who do not call through our proxy.
+var plainForm = form{dialect: schema.Recall}
+
+// told is a tool's parameters in a form.
+type told struct {
+	parameters raw
+	strict     bool
+	back       *schema.Result  // the way back from a dialect; nil: none is needed
+	report     []schema.Change // on what became of references
+}
+
+// inForm writes a schema in a form: first without references, then without what is bound, then
+// in the dialect. A schema that is not there is that of a tool without arguments.
+func (s *Service) inForm(in raw, f form) (told, error) {
 	if rawjson.IsNull(in) {
 		in = nil
 	}
 	plan, err := s.plans.Plan(in, schema.Recall)
 	if err != nil {
+		return told{}, err
+	}
+	out := told{parameters: plan.Parameters, report: plan.Report}
+	if len(f.bound) > 0 {
+		out.parameters = without(out.parameters, f.bound)
+	}
+	if f.dialect == schema.Recall {
+		return out, nil
+	}
+	if out.back, err = s.plans.Plan(out.parameters, f.dialect); err != nil {
+		return told{}, err
+	}
+	out.parameters, out.strict = out.back.Parameters, out.back.Strict
+	return out, nil
+}
+
+// tell is inForm for an answer: it is counted, and what is missing is logged.
+func (s *Service) tell(name string, in raw, f form) (told, error) {
+	out, err := s.inForm(in, f)
+	if err != nil {
 		s.Metrics.converted("failed")
-		return nil, &problem{status: http.StatusInternalServerError, code: convertFailed, details: details{"tool": clipped(name), "reason": ours(err.Error())}, cause: err}
+		return told{}, &problem{status: http.StatusInternalServerError, code: convertFailed, details: details{"tool": clipped(name), "reason": ours(err.Error())}, cause: err}
 	}
 	outcome := "ok"
-	for _, change := range plan.Report {
+	for _, change := range out.report {
 		if change.Kind == schema.MissingRef {
 			outcome = "degraded"
 			_, what, _ := strings.Cut(change.Action, ": ")
@@ -29,7 +66,13 @@ func (s *Service) convert(name string, in raw) (raw, error) {
 		}
 	}
 	s.Metrics.converted(outcome)
-	return plan.Parameters, nil
+	return out, nil
+}
+
+// convert writes a schema without references.
+func (s *Service) convert(name string, in raw) (raw, error) {
+	out, err := s.tell(name, in, plainForm)
+	return out.parameters, err
 }
 
 // promised is what a tool says of its results, without references. One that cannot be

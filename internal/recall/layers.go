@@ -12,13 +12,13 @@ import (
 var (
 	layers     = []string{"header", "path", "query", "body"}
 	layerTexts = map[string]string{
-		"header": "HTTP Header 参数", "path": "URL Path 参数", "query": "URL Query 参数", "body": "Request Body 参数",
+		"header": "通过请求头传递的参数", "path": "填入请求路径的参数", "query": "附加在查询字符串中的参数", "body": "请求体的内容",
 	}
 )
 
 // layered is the tool's parameters by place, without references.
 func (s *Service) layered(name string, spec *apiSpec) (map[string]object, error) {
-	flat, err := s.convert(name, spec.document(spec.input(), s.options.MaxInput))
+	flat, err := s.convert(name, spec.document(spec.input(), s.options))
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func (s *Service) output(name string, spec *apiSpec) raw {
 	if spec.output == nil {
 		return nil
 	}
-	flat := s.promised(name, spec.document(object{"output": spec.output}, s.options.MaxInput))
+	flat := s.promised(name, spec.document(object{"output": spec.output}, s.options))
 	if out, _ := properties(flat)["output"].(object); shaped(out) {
 		return written(out)
 	}
@@ -98,7 +98,7 @@ const missingMark = "(schema missing)"
 // missing tells whether a schema stands for a definition that does not exist. It accepts anything.
 func missing(in object) bool {
 	text, _ := in["description"].(string)
-	return len(in) == 1 && strings.HasSuffix(text, missingMark)
+	return in["type"] == nil && strings.HasSuffix(text, missingMark)
 }
 
 // put adds a property to a layer.

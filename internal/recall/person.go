@@ -1,9 +1,38 @@
 package recall
 
-import "github.com/toolfit/toolfit/internal/config"
+import (
+	"net/http"
+	"slices"
 
-// Actions are the actions of the configuration, for people who look for one to try.
-func (s *Service) Actions() []config.RecallAction { return s.recall.Actions }
+	"github.com/toolfit/toolfit/internal/access"
+	"github.com/toolfit/toolfit/internal/config"
+	"github.com/toolfit/toolfit/internal/rawjson"
+)
+
+// Actions are the actions of the configuration, for people who look for one to try. Of bound
+// parameters they see the names, unless callers get the values.
+func (s *Service) Actions() []config.RecallAction {
+	list := slices.Clone(s.recall.Actions)
+	for i, a := range list {
+		if a.Server == "" || s.recall.Fixed != "bind" || s.recall.Echo {
+			continue
+		}
+		names := []byte{'{'}
+		for w := rawjson.Object(a.Parameters); w.Next(); {
+			names = member(names, string(w.Key), raw(`"…"`))
+		}
+		list[i].Parameters = append(names, '}')
+	}
+	return list
+}
+
+// For is the same service for whoever admit lets in.
+func (s *Service) For(admit func(*http.Request) (access.Principal, error)) *Service {
+	other := *s
+	other.Admit = admit
+	other.routes()
+	return &other
+}
 
 // Asks tells whether actions come from ontology-query, too.
 func (s *Service) Asks() bool { return s.query != nil }

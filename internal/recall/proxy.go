@@ -19,6 +19,7 @@ import (
 	"github.com/toolfit/toolfit/internal/store"
 	"github.com/toolfit/toolfit/internal/tokens"
 	"github.com/toolfit/toolfit/internal/tool"
+	"github.com/toolfit/toolfit/schema"
 )
 
 // Recorder keeps one record per call.
@@ -39,24 +40,28 @@ func (s *Service) proxy(r *http.Request, who caller) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
+	var fixed raw
 	if sealed := r.URL.Query().Get("fixed"); sealed != "" {
-		fixed, ok := s.seal.open(scope(server, name), sealed)
-		if !ok {
+		if fixed, ok = s.seal.open(scope(server, name), sealed); !ok {
 			return answer{}, wrong("fixed", "fixed", say("got.otherText"))
 		}
-		args = merge(args, fixed)
 	}
 	entry, err := s.own.find(r.Context(), who.profile, tool.Canonical(tool.ServerID(server), name))
-	var a answer
 	switch {
 	case err != nil:
 		return answer{}, err
-	case entry != nil:
-		a, err = s.callOwn(r.Context(), who, entry, args)
-	case s.remote != nil:
-		a.body, err = s.callRemote(r.Context(), who, target{server, name}, args)
-	default:
+	case entry == nil && s.remote == nil:
 		return answer{}, noInstance(server)
+	}
+	t := target{server, name}
+	if args, err = s.meant(r.Context(), who, t, entry, args, fixed); err != nil {
+		return answer{}, err
+	}
+	var a answer
+	if entry != nil {
+		a, err = s.callOwn(r.Context(), who, entry, args)
+	} else {
+		a.body, err = s.callRemote(r.Context(), who, t, args)
 	}
 	if err != nil {
 		return answer{}, err
@@ -66,6 +71,33 @@ func (s *Service) proxy(r *http.Request, who caller) (answer, error) {
 		a.more = alias(a.body)
 	}
 	return a, nil
+}
+
+// meant is what a caller means by its arguments: they are read in the dialect that it was told
+// the parameters in, and the bound ones are added. Where the list of a remote tool is not at
+// hand, it is asked for: in another dialect the same arguments may mean something else.
+func (s *Service) meant(ctx context.Context, who caller, t target, entry *catalog.Entry, args, fixed raw) (raw, error) {
+	if d := schema.Dialect(s.recall.Dialect); d != schema.Recall {
+		var in raw
+		if entry != nil {
+			in = entry.InputSchema()
+		} else {
+			found, err := s.remote.mcpTool(ctx, t.server, t.name, who.account)
+			if err != nil {
+				return nil, err
+			}
+			in = found.def.InputSchema()
+		}
+		if told, err := s.inForm(in, form{keys(fixed), d}); err == nil { // else nobody was told them
+			if own, _, err := told.back.Back(args); err == nil { // else they may be in the tool's own form
+				args = own
+			}
+		}
+	}
+	if fixed == nil {
+		return args, nil
+	}
+	return merge(args, fixed), nil
 }
 
 // callOwn calls a tool of a server of ours, by the way that all calls go.

@@ -35,8 +35,8 @@ const (
 	public  = "/api/agent-retrieval/v1"
 )
 
-// What one converted schema may grow to. References are followed three deep in all real
-// schemas; these bounds are for hostile ones.
+// What one converted schema may grow to. Real schemas stay far below; these bounds are for
+// hostile ones.
 const (
 	maxParameters = 256 << 10 // bytes
 	maxNodes      = 40_000
@@ -88,7 +88,7 @@ func New(p Parts) (*Service, error) {
 	}
 	s := &Service{Parts: p, recall: *p.Config.Recall, own: &ownTools{p.Catalog, p.Config.Profiles}}
 	s.hosts = hostsOf(p.Config)
-	s.options = &schema.Options{MaxInput: int(p.Config.Limits.Schema), MaxBytes: maxParameters, MaxNodes: maxNodes}
+	s.options = &schema.Options{MaxInput: int(p.Config.Limits.Schema), MaxBytes: maxParameters, MaxNodes: maxNodes, Hops: p.Config.Recall.Depth}
 	s.plans = schema.NewCache(s.options)
 	var err error
 	if s.seal, err = newSealer(p.Key); err != nil {

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/toolfit/toolfit/schema"
 )
 
 // object is decoded JSON. It is written with its keys in order, as callers have always got it.
@@ -144,12 +146,12 @@ func (a *apiSpec) input() object {
 // document is one schema for several, with the definitions that they need, so that
 // references are followed by the rules of the dialect wherever they stand. Where it would
 // be larger than the limit, it goes less deep.
-func (a *apiSpec) document(schemas object, limit int) (out raw) {
-	for hops := maxHops; hops > 0; hops-- {
+func (a *apiSpec) document(schemas object, opts *schema.Options) (out raw) {
+	for hops := opts.Hops + 1; hops > 0; hops-- { // of one more than are followed, type and description are told
 		doc := a.reached(schemas, hops)
 		doc["type"], doc["properties"] = "object", schemas
 		out, _ = json.Marshal(doc) // it was decoded from JSON
-		if len(out) <= limit {
+		if len(out) <= opts.MaxInput {
 			break
 		}
 	}

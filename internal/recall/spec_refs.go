@@ -56,10 +56,6 @@ func wayOf(ref string) []string {
 // shelves are where definitions are kept, and how many names lead to one of them.
 var shelves = map[string]int{"components": 3, "definitions": 2, "$defs": 2}
 
-// maxHops is how many references in a row need their definition: three are followed, and
-// of the fourth the type and the description are told.
-const maxHops = 4
-
 // reached gives the definitions that can be reached from the schemas by so many references
 // in a row. A specification may bring along those of a whole product, of which a tool
 // needs a few.

@@ -64,7 +64,7 @@ func TestDefinitionsAreGatheredThreeReferencesDeep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := string(written(spec.reached(object{"a": object{"$ref": "#/components/schemas/A"}}, maxHops)))
+	got := string(written(spec.reached(object{"a": object{"$ref": "#/components/schemas/A"}}, 4)))
 	want := `{"components":{"schemas":{"A":{"properties":{"b":{"$ref":"#/components/schemas/B"}}},"B":{"items":{"$ref":"#/components/schemas/C"}},` +
 		`"C":{"anyOf":[{"$ref":"#/components/schemas/D"}]},"D":{"description":"d","items":{"type":"string"},"type":"array"}}}}`
 	if got != want {

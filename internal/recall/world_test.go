@@ -71,12 +71,18 @@ func newWorld(t testing.TB, text string, own map[string]string) *world {
 	views := w.catalogue(cfg, own)
 	w.Service, err = New(Parts{
 		Config: cfg, Catalog: views, Caller: call.New(views, sender{w}, recorder{w}, nil), Log: recorder{w}, Admit: admit, Key: []byte("test key"),
-		Client: w.client(), Metrics: NewMetrics(w.registry), Logger: slog.New(slog.NewTextHandler(w, nil)), Now: func() time.Time { return w.clock },
+		Client: w.client(), Metrics: NewMetrics(w.registry), Logger: slog.New(slog.NewTextHandler(w, nil)), Now: w.now,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return w
+}
+
+func (w *world) now() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.clock
 }
 
 // Write keeps the log, but not forever.
@@ -196,6 +202,8 @@ func admit(r *http.Request) (access.Principal, error) {
 	switch r.Header.Get("Authorization") {
 	case "Bearer tf_good":
 		return access.Principal{ID: "k1", Name: "k1", Role: access.Caller, Profile: "default"}, nil
+	case "Bearer tf_admin":
+		return access.Principal{ID: "k3", Name: "k3", Role: access.Admin, Profile: access.AnyProfile}, nil
 	case "Bearer tf_viewer":
 		return access.Principal{ID: "k2", Name: "k2", Role: access.Viewer, Profile: "default"}, nil
 	}

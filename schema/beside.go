@@ -1,0 +1,103 @@
+package schema
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/jsonschema"
+)
+
+// annotates tells whether a keyword says nothing about what is valid.
+func annotates(key string) bool {
+	return jsonschema.Keywords[key].Note || jsonschema.Keywords[key].Silent || key == "nullable" || strings.HasPrefix(key, "x-")
+}
+
+// teams are keywords that mean something different without the others of their team.
+var teams = map[string]string{
+	"properties": "object", "patternProperties": "object", "additionalProperties": "object",
+	"items": "array", "prefixItems": "array", "additionalItems": "array",
+	"contains": "contains", "minContains": "contains", "maxContains": "contains",
+	"if": "if", "then": "if", "else": "if",
+}
+
+// both is one schema for two that hold together: target is what a reference leads to, and
+// beside what stands beside it. Its annotations take precedence. Where a keyword cannot be
+// said once for both, the target becomes a part of allOf. Neither is used afterwards.
+func (w *writer) both(beside, target *node) *node {
+	switch {
+	case beside == nil || len(beside.Kids) == 0 && !beside.IsFalse():
+		return target
+	case beside.Kind != jsonschema.Object || target.IsTrue():
+		return beside
+	case target.Kind != jsonschema.Object || clash(beside, target):
+		all := beside.Get("allOf")
+		if all == nil {
+			all = w.put(beside, "allOf", w.array(1))
+		}
+		all.Kids = append(all.Kids, target)
+		return beside
+	}
+	for _, kid := range beside.Kids {
+		have := target.Get(kid.Key)
+		switch {
+		case have == nil || annotates(kid.Key):
+			w.set(target, kid)
+		case kid.Key == "required", kid.Key == "allOf":
+			have.Kids = dedupe(slices.Concat(have.Kids, kid.Kids))
+		case kid.Key == "properties":
+			w.bothProperties(have, kid.Kids)
+		}
+	}
+	return target
+}
+
+// bothProperties adds properties to those of a target. One that both have must fit both.
+func (w *writer) bothProperties(to *node, list []*node) {
+	at := make(map[string]int, len(to.Kids))
+	for i, kid := range to.Kids {
+		at[kid.Key] = i
+	}
+	for _, p := range list {
+		key := p.Key
+		i, there := at[key]
+		if !there {
+			to.Kids = append(to.Kids, p)
+			continue
+		}
+		to.Kids[i] = w.both(p, to.Kids[i])
+		to.Kids[i].Key = key
+	}
+}
+
+// set moves a member that is written already into an object, in the place of one of the same name.
+func (w *writer) set(n, kid *node) {
+	at := slices.IndexFunc(n.Kids, func(k *node) bool { return k.Key == kid.Key })
+	if at < 0 {
+		n.Kids = append(n.Kids, kid)
+		return
+	}
+	w.spent -= len(kid.Key) + len(n.Kids[at].Text) + 4
+	n.Kids[at] = kid
+}
+
+// clash tells whether two schemas cannot be written as one.
+func clash(a, b *node) bool {
+	if slices.ContainsFunc(a.Kids, func(k *node) bool { return !annotates(k.Key) }) && (looksAround(a) || looksAround(b)) {
+		return true
+	}
+	for _, kid := range a.Kids {
+		have := b.Get(kid.Key)
+		if have != nil && !annotates(kid.Key) && kid.Key != "required" && kid.Key != "allOf" && kid.Key != "properties" && !equal(kid, have) {
+			return true
+		}
+		if team := teams[kid.Key]; team != "" && slices.ContainsFunc(b.Kids, func(k *node) bool { return teams[k.Key] == team && (k.Key != kid.Key || k.Key != "properties") }) {
+			return true
+		}
+	}
+	return false
+}
+
+// looksAround tells whether a schema has a keyword that depends on all others beside it.
+func looksAround(n *node) bool {
+	return n.Get("unevaluatedProperties") != nil || n.Get("unevaluatedItems") != nil
+}
