@@ -140,9 +140,7 @@ func (r *reader) mergeProps(out, b *form) {
 			continue
 		}
 		if more != nil && patterns == 0 {
-			if p.form = r.allowed(p.form, more); p.form == nil {
-				continue
-			}
+			p.form = r.allowed(p.form, more)
 		}
 		out.addProp(p)
 	}
@@ -162,25 +160,21 @@ func (r *reader) mergeProps(out, b *form) {
 // narrow holds the properties that only out names against what b says of further ones.
 func (r *reader) narrow(out, b *form) {
 	r.work += len(out.props)
-	kept := out.props[:0]
-	for _, p := range out.props {
+	for i, p := range out.props {
 		if b.prop(p.key) == nil {
-			if p.form = r.allowed(p.form, b.more); p.form == nil {
-				continue
-			}
+			out.props[i].form = r.allowed(p.form, b.more)
 		}
-		kept = append(kept, p)
 	}
-	out.props, out.byKey = kept, nil
 }
 
-// allowed is a property under another part's additionalProperties, nil when it forbids it.
+// allowed is a property under another part's additionalProperties. A part that allows no
+// others is meant to close the whole: else no value could have the properties of both.
 func (r *reader) allowed(f, more *form) *form {
 	m := r.open(more)
 	switch {
 	case m.never:
-		r.change(f.src, Conflict, "dropped: another part allows no such property")
-		return nil
+		r.change(f.src, Conflict, "kept: another part allows no such property")
+		return f
 	case m.bare():
 		return f
 	}

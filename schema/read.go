@@ -43,6 +43,13 @@ func (r *reader) read(f *form) {
 	if len(kept) > 0 {
 		f.rest = slices.Clone(kept)
 	}
+	if m := n.Get("enum"); m != nil && f.types == tArray && !f.constant && !slices.ContainsFunc(f.enum, isArray) {
+		r.change(m, BadKeyword, "read as that of the items")
+		items := r.made(m)
+		items.enum, items.listed = f.enum, true
+		f.enum, f.listed = nil, false
+		f.items = r.pair(f.items, items)
+	}
 	if m := n.Get("discriminator"); m != nil {
 		r.discriminate(f, m)
 	}
@@ -50,6 +57,8 @@ func (r *reader) read(f *form) {
 		f.never = true // how some writers say that a value must be absent
 	}
 }
+
+func isArray(n *node) bool { return n.Kind == jsonschema.Array }
 
 // keyword reads one keyword that has a place of its own in the form.
 func (r *reader) keyword(f *form, kid *node) bool {

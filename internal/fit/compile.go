@@ -51,6 +51,7 @@ func compile(raw []byte) (*shape, []string) {
 	for _, s := range c.order {
 		s.accepts = accepted(s, known)
 	}
+	c.widen()
 	return root, c.notes
 }
 
@@ -99,6 +100,7 @@ func (c *compiler) read(s *shape, n *node) {
 			c.unionWord(s, m)
 		}
 	}
+	c.lowerEnum(s, n)
 	if n.Get("nullable").IsTrue() && s.types != 0 {
 		s.types |= tNull // how OpenAPI says it
 		if s.listed {
@@ -112,6 +114,22 @@ func (c *compiler) read(s *shape, n *node) {
 		}
 	}
 	c.guide(s, n)
+}
+
+// lowerEnum reads a list of values beside the type array as that of the items: no array
+// could be one of them.
+func (c *compiler) lowerEnum(s *shape, n *node) {
+	enum := n.Get("enum")
+	if enum == nil || s.types != tArray || n.Get("const") != nil || slices.ContainsFunc(s.enum, func(l literal) bool { return l.kind == isArray }) {
+		return
+	}
+	c.note(enum, "no array is listed, read as the values of the items")
+	item := c.blank()
+	item.enum, item.listed = s.enum, true
+	if s.items != nil {
+		item.all = []*shape{s.items}
+	}
+	s.items, s.enum, s.listed = item, nil, false
 }
 
 // guide keeps the default that is stated.

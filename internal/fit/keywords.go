@@ -64,12 +64,7 @@ func (c *compiler) properties(s *shape, m *node) {
 	for _, p := range c.named(m) {
 		s.props = append(s.props, prop{p.Key, c.shape(p)})
 	}
-	if len(s.props) > 12 {
-		s.own().byName = make(map[string]int, len(s.props))
-		for k := range s.props {
-			s.byName[s.props[k].name] = k
-		}
-	}
+	s.index()
 }
 
 // arrayWord reads a keyword about arrays; false when key is none.

@@ -149,6 +149,17 @@ type bound struct {
 	exclusive bool
 }
 
+// index makes many properties quick to find.
+func (s *shape) index() {
+	if len(s.props) <= 12 {
+		return
+	}
+	s.own().byName = make(map[string]int, len(s.props))
+	for k := range s.props {
+		s.byName[s.props[k].name] = k
+	}
+}
+
 // prop is the property of the name, nil without one.
 func (s *shape) prop(t *tape, i int32) *shape {
 	if s.byName != nil {

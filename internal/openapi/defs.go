@@ -3,6 +3,7 @@ package openapi
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -87,6 +88,7 @@ func (d *Document) appendDefs(dst []byte, refs []*definition, room int, bad *pro
 	dst = append(name(dst, "$defs"), '{')
 	seen := make(map[*definition]bool, len(refs))
 	queue := slices.Clone(refs)
+	var cut []string
 	for len(queue) > 0 {
 		def := queue[0]
 		queue = queue[1:]
@@ -97,6 +99,7 @@ func (d *Document) appendDefs(dst []byte, refs []*definition, room int, bad *pro
 		def.write(d)
 		if dst = comma(dst); len(def.raw) > room {
 			dst = append(append(rawjson.AppendString(dst, def.name), ':'), tooLarge...)
+			cut = append(cut, def.at.pointer)
 			room -= len(tooLarge)
 			continue
 		}
@@ -104,6 +107,9 @@ func (d *Document) appendDefs(dst []byte, refs []*definition, room int, bad *pro
 		bad.addAll(def)
 		dst = append(dst, def.raw...)
 		queue = append(queue, def.refs...)
+	}
+	if len(cut) > 0 {
+		bad.add(cut[0], fmt.Sprintf("too large to show, with %d others; they accept anything", len(cut)-1))
 	}
 	return append(dst, '}')
 }
