@@ -46,9 +46,11 @@ type Agent struct {
 	Profile      string          `json:"profile"`
 	Prompt       string          `json:"prompt,omitempty"`
 	Heading      string          `json:"heading,omitempty"`
+	Language     string          `json:"language,omitempty"`
 	Available    []string        `json:"available_tools"`
 	Denied       []string        `json:"denied_tools,omitempty"`
 	Timeout      string          `json:"timeout"`
+	Budget       int             `json:"budget,omitempty"`
 	MaxTokens    int             `json:"max_tokens,omitempty"`
 	Capabilities Capabilities    `json:"capabilities"`
 	Metadata     json.RawMessage `json:"metadata"`
@@ -79,8 +81,8 @@ type AgentList struct {
 func showAgent(s AgentState) Agent {
 	a := Agent{
 		ID: s.ID, Name: s.Name, Description: s.Description, Personality: s.Personality, Role: s.Role, Model: s.Model, Profile: s.Profile,
-		Prompt: s.Prompt, Heading: s.Heading, Available: s.Available, Denied: s.Denied, Timeout: s.Timeout.String(), MaxTokens: s.MaxTokens,
-		Capabilities: Capabilities(s.Capabilities), Metadata: s.Metadata, Source: s.Source, Reason: s.Problem, Version: s.Version,
+		Prompt: s.Prompt, Heading: s.Heading, Language: s.Language, Available: s.Available, Denied: s.Denied, Timeout: s.Timeout.String(),
+		Budget: s.Budget, MaxTokens: s.MaxTokens, Capabilities: Capabilities(s.Capabilities), Metadata: s.Metadata, Source: s.Source, Reason: s.Problem, Version: s.Version,
 		CreatedAt: moment(s.Created), UpdatedAt: moment(s.Updated),
 	}
 	if s.Hidden {
