@@ -31,7 +31,7 @@ type toolbox struct {
 
 // newToolbox chooses an agent's tools among those of its profile.
 func newToolbox(v *catalog.View, a *config.Agent) *toolbox {
-	b := &toolbox{view: v, may: map[*catalog.Entry]struct{}{}, language: a.Language, speech: speechOf(a)}
+	b := &toolbox{view: v, may: map[*catalog.Entry]struct{}{}, missing: v.Lacks(a), language: a.Language, speech: speechOf(a)}
 	add := func(e *catalog.Entry, told bool) {
 		if b.allows(e) || fetches(e) || !e.UsedBy(a) {
 			return
@@ -42,15 +42,10 @@ func newToolbox(v *catalog.View, a *config.Agent) *toolbox {
 		}
 	}
 	for _, wanted := range a.Available {
-		there := false
 		for _, e := range v.Entries {
 			if e.MeantBy(wanted) {
-				there = true
 				add(e, true)
 			}
-		}
-		if !there && a.Capabilities.ToolCalling {
-			b.missing = append(b.missing, wanted)
 		}
 	}
 	if len(a.Available) == 0 {
