@@ -42,11 +42,12 @@ func TestTheNearestToolsAreNamedForAnUnknownOne(t *testing.T) {
 }
 
 func TestASearchFindsOnlyTheAgentsTools(t *testing.T) {
-	w := newWorld(t, "  x: {model: native, profile: wide, denied_tools: ['*formula*']}\n", nil)
+	w := newWorld(t, "  x: {model: native, profile: wide, denied_tools: ['*formula*', fetch_result]}\n", nil)
 	w.script(script.Answer{Calls: []script.Call{
 		{ID: "1", Name: "find_tools", Arguments: `{"query":"apply a formula to an Excel cell","limit":50}`},
 		{ID: "2", Name: "describe_tool", Arguments: `{"name":"excel__aply_formula"}`},
 		{ID: "3", Name: "call_tool", Arguments: `{"name":"excel__apply_formula","arguments":{"filepath":"a","sheet_name":"b","cell":"A1","formula":"=1"}}`},
+		{ID: "4", Name: "call_tool", Arguments: `{"name":"fetch_result","arguments":{"ref":"r_x"}}`},
 	}}, script.Answer{Text: "ok"})
 	a := w.must(w.turn("x", "go"))
 	if !strings.Contains(a.Calls[0].Result, "excel__write_data_to_excel") {
@@ -57,8 +58,8 @@ func TestASearchFindsOnlyTheAgentsTools(t *testing.T) {
 			t.Errorf("call %d, %s: %s", i+1, c.Status, got)
 		}
 	}
-	if len(w.sent) != 0 {
-		t.Errorf("sent %+v", w.sent)
+	if len(w.sent) != 0 || !strings.Contains(a.Calls[3].Error, "there is no tool fetch_result") {
+		t.Errorf("sent %+v, and %s", w.sent, a.Calls[3].Error)
 	}
 }
 

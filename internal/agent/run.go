@@ -190,7 +190,7 @@ func (c *chat) tell(rep Report) {
 }
 
 // may tells whether the agent has a tool, also one that was listed after the chat began.
-func (c *chat) may(e *catalog.Entry) bool { return e.UsedBy(c.agent) || fetches(e) }
+func (c *chat) may(e *catalog.Entry) bool { return e.UsedBy(c.agent) || mayFetch(c.agent, e) }
 
 // do makes the call.
 func (c *chat) do(ctx context.Context, w *wanted, rep *Report) {

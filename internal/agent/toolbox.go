@@ -53,7 +53,7 @@ func newToolbox(v *catalog.View, a *config.Agent) *toolbox {
 			add(e, e.Listed())
 		}
 	}
-	if fetch, err := v.Find(catalog.FetchResult); err == nil && fetch.Own && len(b.list) > 0 && !slices.ContainsFunc(a.Denied, fetch.MeantBy) {
+	if fetch, err := v.Find(catalog.FetchResult); err == nil && len(b.list) > 0 && mayFetch(a, fetch) {
 		b.may[fetch] = struct{}{}
 		b.rest = fetch
 	}
@@ -77,6 +77,12 @@ func handsOver(m Message) bool {
 
 // fetches tells whether it is our tool that fetches the rest of a result.
 func fetches(e *catalog.Entry) bool { return e.Own && e.Shown == catalog.FetchResult }
+
+// mayFetch tells whether it is that tool, and the agent has it: whoever has others has it too,
+// unless it is denied.
+func mayFetch(a *config.Agent, e *catalog.Entry) bool {
+	return fetches(e) && !slices.ContainsFunc(a.Denied, e.MeantBy)
+}
 
 // found is the tool that a model means, and the name to call it by.
 type found struct {
