@@ -32,17 +32,20 @@ func (c *Caller) project(ctx context.Context, s sent, req *Request, rec *recordi
 	if s.entry.Own || req.Whole {
 		return full
 	}
-	shown, how, choice := []byte(full), project.How{}, project.Choice{}
+	shown, usual, how, choice := []byte(full), res.How, project.How{}, project.Choice{}
+	if req.Budget > 0 {
+		usual.Budget = req.Budget
+	}
 	if req.Reader == Model {
 		shown = cleaned(res, full)
-		how, choice = howFor(s.view, s.entry.Name, s.fitted.Args)
+		how, choice = howFor(s.view, usual, s.entry.Name, s.fitted.Args)
 	}
 	req.page.ask(&how)
 	if req.Longest > 0 {
 		how.Budget = project.BudgetFor(shown, req.Longest, how.Budget)
 	}
 	if choice.Shadow != nil {
-		cut := project.Plan(ctx, shown, choice.Shadow.How(res.How))
+		cut := project.Plan(ctx, shown, choice.Shadow.How(usual))
 		c.opts.Metrics.shadowed(choice.Shadow, cut)
 		c.counts.shadowed(choice.Shadow, shown, cut)
 	}
@@ -75,14 +78,13 @@ func (c *Caller) unkept(rec *recording, shown json.RawMessage, err error) json.R
 	return withNote(shown, notKept)
 }
 
-// howFor is what a result is to be cut to: by the rule for the call, or by the profile.
-func howFor(v *catalog.View, name tool.Name, args json.RawMessage) (project.How, project.Choice) {
-	res := &v.Results
-	choice := res.Rules.Choose(name, v.Profile, args)
+// howFor is what a result is to be cut to: by the rule for the call, else as usual.
+func howFor(v *catalog.View, usual project.How, name tool.Name, args json.RawMessage) (project.How, project.Choice) {
+	choice := v.Results.Rules.Choose(name, v.Profile, args)
 	if choice.On != nil {
-		return choice.On.How(res.How), choice
+		return choice.On.How(usual), choice
 	}
-	return res.How, choice
+	return usual, choice
 }
 
 // cleaned is a result without what the profile keeps from models.
@@ -101,7 +103,7 @@ func (c *Caller) Shown(ctx context.Context, r store.Result) ([]byte, error) {
 		return nil, err
 	}
 	shown := cleaned(&view.Results, r.Body)
-	how, _ := howFor(view, r.Tool, r.Args)
+	how, _ := howFor(view, view.Results.How, r.Tool, r.Args)
 	cut := project.Plan(ctx, shown, how)
 	defer cut.Release()
 	return cut.Apply(r.Ref), nil

@@ -23,11 +23,12 @@ import (
 )
 
 // servers asks each server for its tools, as a gateway would. The gateway for that has a
-// store of its own, so that the real one is left alone.
-func (d *doctor) servers(ctx context.Context, cfg *config.Config, added []config.Added) {
+// store of its own, so that the real one is left alone. By what they list, the tools of agents
+// are looked at.
+func (d *doctor) servers(ctx context.Context, cfg *config.Config, k kept) {
 	own := *cfg
 	servers := slices.Clone(cfg.Servers)
-	for _, s := range added {
+	for _, s := range k.servers {
 		servers = append(servers, s.Server)
 		own.Secrets = append(slices.Clone(own.Secrets), s.Secrets...)
 	}
@@ -49,19 +50,22 @@ func (d *doctor) servers(ctx context.Context, cfg *config.Config, added []config
 	a.Pool.Apply(servers)
 	results := make([]finding, len(servers)) // in the order of the file
 	slots := make(chan struct{}, 4)          // each may be a process that starts
-	var all sync.WaitGroup
+	var work sync.WaitGroup
 	for i, s := range servers {
-		all.Go(func() {
+		work.Go(func() {
 			slots <- struct{}{}
 			results[i] = d.server(ctx, a, s)
 			<-slots
 		})
 	}
-	all.Wait()
+	work.Wait()
 	for i, f := range results {
 		subject := "server " + string(servers[i].ID)
 		d.say(f.Status, subject, strings.TrimPrefix(f.Message, subject+" "), f.Hint)
 	}
+	all := *cfg
+	all.Servers, all.Agents = servers, slices.Concat(cfg.Agents, k.agents)
+	d.agents(ctx, &all, a.Store)
 }
 
 func (d *doctor) server(ctx context.Context, a *app.App, s config.Server) finding {
@@ -117,6 +121,7 @@ func (d *doctor) ask(ctx context.Context, a *app.App, s config.Server) finding {
 	from := d.now()
 	l, err := a.Pool.List(timed, s.ID)
 	if err == nil {
+		d.heard(s.ID, l)
 		f := finding{Status: good, Message: fmt.Sprintf("%s, listed in %s", count(len(l.Tools), "tool"), d.now().Sub(from).Round(time.Millisecond))}
 		switch {
 		case len(l.Notes) > 0:
