@@ -157,31 +157,3 @@ func page(a *app.App, url string) string {
 	}
 	return url + "/"
 }
-
-func (c *command) stdio() *cobra.Command {
-	var flags runFlags
-	var profile string
-	var asEnv bool
-	cmd := &cobra.Command{
-		Use: "stdio", Short: "Serve one agent on standard input and output", Args: exactly(0, "no arguments"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := c.load()
-			if err != nil {
-				return err
-			}
-			if err := flags.apply(cfg); err != nil {
-				return err
-			}
-			return c.withApp(cmd.Context(), cfg, slog.LevelInfo, func(a *app.App) error {
-				if asEnv {
-					return a.ServeEnvironment(cmd.Context(), profile, c.env.In, c.wire)
-				}
-				return a.ServeStdio(cmd.Context(), profile, c.env.In, c.wire)
-			})
-		},
-	}
-	flags.add(cmd)
-	cmd.Flags().StringVar(&profile, "profile", "", "profile to serve (default: default)")
-	cmd.Flags().BoolVar(&asEnv, "env", false, "serve the profile as an environment: with the env_ tools")
-	return cmd
-}
