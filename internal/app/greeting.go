@@ -18,7 +18,7 @@ type Greeting struct {
 }
 
 // greetWithin is how long a greeting waits for a changed configuration to be in force.
-const greetWithin = 2 * time.Second
+const greetWithin = 10 * time.Second
 
 // greeting answers commands that come through the socket. What they ask next is answered by
 // the configuration as it is now: one that was edited just before is put in force first.
