@@ -91,7 +91,9 @@ func (c *command) beforeStart(path string, s config.Server) (notes []string) {
 	}
 	s.Cwd = filepath.Dir(path)
 	if _, err := s.Program(); err != nil {
-		notes = append(notes, fmt.Sprintf("command %q does not exist here; %s", s.Command, s.CommandHint()))
+		notes = append(notes, fmt.Sprintf("command \"%s\" does not exist here; %s", s.Command, s.CommandHint()))
+	} else if hint := s.WindowsHint(); hint != "" {
+		notes = append(notes, hint)
 	}
 	return notes
 }

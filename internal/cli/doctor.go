@@ -95,6 +95,7 @@ func (d *doctor) check(ctx context.Context) {
 	kept := d.store(ctx, cfg)
 	d.address(ctx, cfg)
 	d.access(cfg, kept.keys)
+	d.proxies(cfg)
 	d.servers(ctx, cfg, kept.servers)
 	d.recall(ctx, cfg, kept.servers)
 	d.clock(kept.newest)

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -274,6 +273,6 @@ func (c *command) tellOne(t taken) {
 
 // isSelf tells whether a server is what install writes: to serve it would be to call ourselves.
 func isSelf(s config.Server) bool {
-	program := strings.TrimSuffix(strings.ToLower(filepath.Base(filepath.ToSlash(s.Command))), ".exe")
+	program := config.ProgramName(s.Command)
 	return s.ID == ownName && (s.URL != "" || program == ownName) || program == ownName && len(s.Args) > 0 && s.Args[0] == "stdio"
 }
