@@ -76,11 +76,14 @@ func Run(ctx context.Context, args []string, env *Env) int {
 			said.Raw()
 		}
 	}
+	args, err := dashed(env, args)
 	root.SetArgs(args)
 	root.SetIn(env.In)
 	root.SetOut(own.Out)
 	root.SetErr(own.Err)
-	err := root.ExecuteContext(ctx)
+	if err == nil {
+		err = root.ExecuteContext(ctx)
+	}
 	if err == nil {
 		err = errors.Join(c.out.lost(), shown.Flush())
 	}

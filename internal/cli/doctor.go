@@ -96,6 +96,7 @@ func (d *doctor) check(ctx context.Context) {
 	kept := d.store(ctx, cfg)
 	d.address(ctx, cfg)
 	d.access(cfg, kept.keys)
+	d.proxies(cfg)
 	d.servers(ctx, cfg, kept)
 	d.recall(ctx, cfg, kept.servers)
 	d.clock(kept.newest)
@@ -219,6 +220,8 @@ func (d *doctor) missingStore(path string) {
 	dir := filepath.Dir(path)
 	f, err := os.CreateTemp(dir, ".toolfit-doctor-*")
 	switch {
+	case errors.Is(err, fs.ErrNotExist) && dir == stateFolder(runtime.GOOS, d.env): // which is made with it
+		d.say(good, subject, path+" is made at the first start", "")
 	case errors.Is(err, fs.ErrNotExist):
 		d.say(problem, subject, "folder "+dir+" does not exist", "make the folder, or set store: to another path")
 	case err != nil:

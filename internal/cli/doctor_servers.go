@@ -94,17 +94,24 @@ func missing(s config.Server) (message, hint string) {
 		return "", ""
 	}
 	_, lost := s.Program()
-	base := strings.TrimSuffix(strings.ToLower(filepath.Base(s.Command)), filepath.Ext(s.Command))
+	base := config.ProgramName(s.Command)
 	switch info, err := os.Stat(s.Cwd); {
 	case lost != nil:
-		if hint = runtimes[s.Command]; hint == "" {
+		bare := !strings.ContainsAny(s.Command, `/\: `)
+		if hint = runtimes[base]; hint == "" || !bare {
 			hint = s.CommandHint()
 		}
-		return fmt.Sprintf("command %q does not exist", s.Command), hint + "; a service may have another PATH than your shell"
+		if bare {
+			hint += "; a service may have another PATH than your shell"
+		}
+		return "command \"" + s.Command + "\" does not exist", hint
 	case (base == "npx" || base == "npm") && !found("node"):
 		return s.Command + " is there, but node is not", "install Node.js, or add its folder to PATH"
 	case s.Cwd != "" && (err != nil || !info.IsDir()):
-		return "folder " + s.Cwd + " does not exist", "make it, or correct cwd of " + string(s.ID)
+		if hint = s.WindowsHint(); hint == "" {
+			hint = "make it, or correct cwd of " + string(s.ID)
+		}
+		return "folder " + s.Cwd + " does not exist", hint
 	}
 	return "", ""
 }
@@ -145,8 +152,10 @@ func (d *doctor) ask(ctx context.Context, a *app.App, s config.Server) finding {
 	}
 	switch {
 	case f.Hint != "":
+	case s.API != nil:
+		f.Hint = "check spec, base and proxy of " + string(s.ID)
 	case s.URL != "":
-		f.Hint = "check url, headers and proxy of " + string(s.ID)
+		f.Hint = "check url and headers of " + string(s.ID)
 	default:
 		f.Hint = "run its command by hand to see what it does"
 	}

@@ -70,7 +70,7 @@ func (c *command) serve() *cobra.Command {
 // watch follows changes of the configuration file, and SIGHUP. The returned function ends it.
 func (c *command) watch(ctx context.Context, a *app.App, flags runFlags) func() {
 	load := func() (*config.Config, error) {
-		cfg, err := config.Load(a.Config().Path, c.env.Lookup)
+		cfg, err := c.loadFile(a.Config().Path)
 		if err == nil {
 			err = flags.apply(cfg)
 		}
@@ -110,6 +110,9 @@ func (c *command) withListener(ctx context.Context, cfg *config.Config, f func(*
 
 // withSecretApp is withApp with a local secret; "" for none.
 func (c *command) withSecretApp(ctx context.Context, cfg *config.Config, level slog.Level, secret access.LocalSecret, f func(*app.App) error) error {
+	if err := c.makeStateFolder(cfg); err != nil {
+		return err
+	}
 	a, err := app.New(ctx, cfg, &app.Options{
 		Version: c.env.Version, Logger: c.logger(level), Env: c.env.Lookup, Program: c.env.Program, LocalSecret: secret,
 	})

@@ -51,7 +51,7 @@ func (c *command) browserConfig(ctx context.Context, f *testFlags) (*browserConf
 	var cfg *config.Config
 	if path := c.configPath(); path != "" {
 		var err error
-		if cfg, err = config.Load(path, c.env.Lookup); err != nil {
+		if cfg, err = c.loadFile(path); err != nil {
 			return nil, nil, err
 		}
 	}
