@@ -76,6 +76,34 @@ func TestAHostThatADescriptionMovesToGetsNothingUntilItIsApproved(t *testing.T) 
 	call(`"result"`, first) // it was approved before
 }
 
+func TestBesideABaseEvenTheFirstDescriptionsHostsWaitForApproval(t *testing.T) {
+	var reached atomic.Int32
+	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "{}") }))
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { reached.Add(1); io.WriteString(w, "{}") }))
+	described := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, `{"openapi":"3.0.3","info":{"title":"Pets","version":"1"},"paths":{"/a":{"get":{"operationId":"a","responses":{}}},
+			"/b":{"servers":[{"url":%q}],"get":{"operationId":"b","responses":{}}}}}`, other.URL)
+	}))
+	for _, s := range []*httptest.Server{api, other, described} {
+		t.Cleanup(s.Close)
+	}
+	a, _ := start(t, fmt.Sprintf("store: t.db\napprove: auto\napis:\n  pets: {spec: %q, base: %q, allow: [127.0.0.0/8]}\n", described.URL, api.URL))
+	ask := asAdmin(t, a)
+	if answer := ask("POST", "/servers/pets/refresh", ""); !strings.Contains(answer, `"held":["host:`+other.URL+`"]`) {
+		t.Errorf("the host is not held: %s", answer)
+	}
+	if answer := ask("POST", "/tools/pets__a/call", "{}"); !strings.Contains(answer, `"result"`) {
+		t.Errorf("base itself is asked about: %s", answer)
+	}
+	if answer := ask("POST", "/tools/pets__b/call", "{}"); !strings.Contains(answer, "nobody has approved") || reached.Load() != 0 {
+		t.Errorf("got %s", answer)
+	}
+	ask("POST", "/servers/pets/approve", "")
+	if answer := ask("POST", "/tools/pets__b/call", "{}"); !strings.Contains(answer, `"result"`) || reached.Load() != 1 {
+		t.Errorf("got %s", answer)
+	}
+}
+
 func TestAnApprovedHostOutlivesARestartAndAnEmptyList(t *testing.T) {
 	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "{}") }))
 	t.Cleanup(api.Close)

@@ -249,7 +249,8 @@ func (c *Catalog) pin(k *known, l upstream.Listing) (held map[pin]hold, news []s
 	for p, now := range offers(l) {
 		first, auto := first, auto
 		if p.kind == HostKind { // credentials go there: a new one is held whatever approve says
-			first, auto = len(k.offer.Hosts) == 0, false
+			ours := k.cfg.API != nil && k.cfg.API.Base != "" // we say where the API is: any other host is asked about
+			first, auto = len(k.offer.Hosts) == 0 && !ours, false
 		}
 		was, known := before[p]
 		h, waits := k.held[p]

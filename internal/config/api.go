@@ -13,7 +13,7 @@ import (
 // API is an HTTP API whose operations are tools.
 type API struct {
 	Spec       string                // its OpenAPI or Swagger document: a file, joined to the file's folder, or an address
-	Base       string                // address of the API; "" takes the document's word
+	Base       string                // address of the API, in place of the document's servers; "" takes the document's word
 	Tags       []string              // only operations with one of these tags; none: all
 	Paths      []string              // only paths that match one of these globs
 	Methods    []string              // only these methods, in upper case

@@ -28,6 +28,7 @@ import (
 // API is one HTTP API.
 type API struct {
 	who     string // how errors name it
+	home    string // the origin of base; "" without one
 	cfg     config.Server
 	opts    Options
 	client  *http.Client
@@ -56,7 +57,7 @@ type tools struct {
 
 // New makes an API of a server whose API is set. Nothing is read yet. Close ends it.
 func New(cfg config.Server, opts *Options) (*API, error) {
-	a := &API{who: "API " + string(cfg.ID), cfg: cfg}
+	a := &API{who: "API " + string(cfg.ID), home: originOf(cfg.API.Base), cfg: cfg}
 	if opts != nil {
 		a.opts = *opts
 	}
@@ -168,7 +169,7 @@ func (a *API) refresh(ctx context.Context) (*tools, error) {
 // read makes tools of a description.
 func (a *API) read(data []byte) (*tools, error) {
 	cfg := a.cfg.API
-	doc, err := openapi.Read(data, &openapi.Options{Layout: openapi.Layout(cfg.Layout), URL: cfg.Spec, Variables: cfg.Variables})
+	doc, err := openapi.Read(data, &openapi.Options{Layout: openapi.Layout(cfg.Layout), Base: cfg.Base, URL: cfg.Spec, Variables: cfg.Variables})
 	if err != nil {
 		f := fault.As(err)
 		return nil, fault.New(f.Code, "%s: %s", a.who, f.Message).WithHint("%s", f.Hint)
@@ -185,7 +186,7 @@ func (a *API) read(data []byte) (*tools, error) {
 	}
 	t.list = append(t.list, "]}"...)
 	if cfg.Remote() {
-		t.hosts = hosts(cfg, doc, ops)
+		t.hosts = a.hosts(doc, ops)
 	}
 	return t, nil
 }
@@ -210,7 +211,7 @@ func (a *API) find(ctx context.Context, params json.RawMessage) (*openapi.Operat
 
 // prepare makes the request of a call, without credentials.
 func (a *API) prepare(op *openapi.Operation, args json.RawMessage) (*openapi.Request, error) {
-	req, err := op.Request(args, a.cfg.API.Base)
+	req, err := op.Request(args)
 	if err != nil {
 		return nil, err
 	}
@@ -241,10 +242,8 @@ func (a *API) Curl(ctx context.Context, params json.RawMessage) (string, error) 
 
 // call carries one call out: one request, one answer.
 func (a *API) call(ctx context.Context, op *openapi.Operation, args json.RawMessage) (json.RawMessage, error) {
-	if a.cfg.API.Base == "" {
-		if err := a.trusts(op.Origin); err != nil {
-			return nil, err
-		}
+	if err := a.trusts(op.Origin); err != nil {
+		return nil, err
 	}
 	req, err := a.prepare(op, args)
 	if err != nil {

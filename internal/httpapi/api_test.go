@@ -370,3 +370,38 @@ func TestNothingIsSentToAHostThatARemoteDescriptionChoseAndNobodyApproved(t *tes
 		t.Errorf("what the configuration names is asked about: %v, %v", own.Hosts(), err)
 	}
 }
+
+func TestAPathsOwnServerIsCalledBesideABase(t *testing.T) {
+	w, other := newWorld(t), newWorld(t)
+	document := strings.Replace(pets, `"/keyed":{`, `"/keyed":{"servers":[{"url":"`+other.URL+`/up"}],`, 1)
+	w.mux.HandleFunc("GET /openapi.json", func(rw http.ResponseWriter, _ *http.Request) { io.WriteString(rw, document) })
+	w.mux.HandleFunc("/v2/", func(http.ResponseWriter, *http.Request) {})
+	other.mux.HandleFunc("GET /up/keyed", func(rw http.ResponseWriter, r *http.Request) { io.WriteString(rw, r.Header.Get("X-Key")) })
+	file := filepath.Join(t.TempDir(), "pets.json")
+	if err := os.WriteFile(file, []byte(document), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for spec, asked := range map[string]bool{file: false, w.URL + "/openapi.json": true} {
+		approved := false
+		cfg := config.Server{ID: "pets", API: &config.API{Spec: spec, Base: w.URL + "/v2", Layout: "flat", Auth: map[string]config.Credential{"key": {Value: "s3cret"}}}}
+		a, err := New(cfg, &Options{Trusted: func(host string) bool { return approved && host == other.URL }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(a.Close)
+		if _, err := call(t, a, "getPet", `{"id":1}`); err != nil {
+			t.Errorf("base itself is asked about: %v", err)
+		}
+		got, err := call(t, a, "keyed", `{}`)
+		if asked {
+			if !slices.Equal(a.Hosts(), []string{other.URL}) || !fault.Is(err, fault.Forbidden) {
+				t.Errorf("a remote description sends credentials elsewhere: %v, %s, %v", a.Hosts(), got, err)
+			}
+			approved = true
+			got, err = call(t, a, "keyed", `{}`)
+		}
+		if err != nil || !strings.Contains(got, "s3cret") {
+			t.Errorf("%s: got %s, %v", spec, got, err)
+		}
+	}
+}

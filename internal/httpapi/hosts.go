@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"slices"
 
-	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/openapi"
 	"github.com/toolfit/toolfit/internal/origin"
@@ -22,19 +21,18 @@ func (a *API) Hosts() []string {
 	return nil
 }
 
-func hosts(cfg *config.API, doc *openapi.Document, ops []*openapi.Operation) []string {
+func (a *API) hosts(doc *openapi.Document, ops []*openapi.Operation) []string {
 	found := map[string]bool{}
-	if cfg.Base == "" {
-		for _, op := range ops {
-			found[op.Origin] = true
-		}
+	for _, op := range ops {
+		found[op.Origin] = true
 	}
 	for _, s := range doc.Schemes() {
-		if c, ok := cfg.Auth[s.Name]; ok && c.NeedsTokenURL() {
+		if c, ok := a.cfg.API.Auth[s.Name]; ok && c.NeedsTokenURL() {
 			found[originOf(s.TokenURL)] = true
 		}
 	}
 	delete(found, "")
+	delete(found, a.home)
 	return slices.Sorted(maps.Keys(found))
 }
 
@@ -48,7 +46,7 @@ func originOf(address string) string {
 
 // trusts refuses a host that a remote description names and nobody has approved.
 func (a *API) trusts(host string) error {
-	if host == "" || a.opts.Trusted == nil || !a.cfg.API.Remote() || a.opts.Trusted(host) {
+	if host == "" || host == a.home || a.opts.Trusted == nil || !a.cfg.API.Remote() || a.opts.Trusted(host) {
 		return nil // without a host nothing can be sent, which says more
 	}
 	return fault.New(fault.Forbidden, "%s: its description leads to %s, which nobody has approved", a.who, host).

@@ -60,7 +60,7 @@ func TestAnIndependentDecoderReadsBodies(t *testing.T) {
 		t.Run(media, func(t *testing.T) {
 			text := `{"openapi":"3.0.3","info":{"title":"t","version":"1"},"paths":{"/echo":{"post":{"requestBody":{"required":true,"content":{"` + media + `":{"schema":` +
 				`{"type":"object","required":["a","l","n"],"properties":{"a":{"type":"string","enum":["x ä&=+"]},"l":{"type":"array","items":{"type":"string"},"enum":[["1","2"]]},"n":{"type":"integer","enum":[7]}}}}}},"responses":{"200":{"description":"ok"}}}}}}`
-			req, err := one(t, text, nil).Request(json.RawMessage(`{"a":"x ä&=+","l":["1","2"],"n":7}`), base)
+			req, err := one(t, text, &openapi.Options{Base: base}).Request(json.RawMessage(`{"a":"x ä&=+","l":["1","2"],"n":7}`))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -186,7 +186,7 @@ func TestServers(t *testing.T) {
 		t.Fatal(problems)
 	}
 	for i, want := range []string{"https://us.example.com:8443/v1/a", "https://b.example.com/b", "https://docs.example.com/rel/b"} {
-		req, err := ops[i].Request(nil, "")
+		req, err := ops[i].Request(nil)
 		if err != nil || req.URL != want {
 			t.Errorf("got %v, %v, want %s", req, err, want)
 		}
@@ -194,28 +194,66 @@ func TestServers(t *testing.T) {
 	if _, err := ops[0].Servers()[0].Expand(map[string]string{"region": "mars"}); !isFault(err) {
 		t.Errorf("a value outside the list was taken: %v", err)
 	}
-	swagger := one(t, "swagger: 2.0\ninfo: {title: t, version: 1}\nhost: api.example.com\nbasePath: /v2/\nschemes: [http, https]\npaths: {/a: {get: {}}}\n", nil)
-	if req, err := swagger.Request(nil, ""); err != nil || req.URL != "https://api.example.com/v2/a" {
+	swagger := one(t, "swagger: 2.0\ninfo: {title: t, version: 1}\nhost: api.example.com\nbasePath: /v2/\nschemes: [http, https]\npaths: {/a: {get: {}}}\n", &openapi.Options{})
+	if req, err := swagger.Request(nil); err != nil || req.URL != "https://api.example.com/v2/a" {
 		t.Errorf("got %v, %v", req, err)
 	}
-	if _, err := one(t, operation("3.0.0", "/a", "get", "      operationId: x\n"), nil).Request(nil, ""); !isFault(err) {
+	if _, err := one(t, operation("3.0.0", "/a", "get", "      operationId: x\n"), &openapi.Options{}).Request(nil); !isFault(err) {
 		t.Errorf("a document without an address needs one: %v", err)
+	}
+}
+
+func TestABaseMovesTheAPIAndNoOtherService(t *testing.T) {
+	doc := func(servers string) string {
+		return `{"openapi":"3.1.0","info":{"title":"T","version":"1"},` + servers + `"paths":{"/a":{"get":{"operationId":"a"}},` +
+			`"/b":{"servers":[{"url":"https://uploads.example.com/v1"}],"get":{"operationId":"b"}},` +
+			`"/c":{"servers":[{"url":"/v1/files"}],"get":{"operationId":"c"}},` +
+			`"/d":{"servers":[{"url":"/v9"}],"get":{"operationId":"d","servers":[{"url":"https://api.example.com:443/v2/"}]}},` +
+			`"/e":{"servers":[{"url":"https://{h}.example.com/v1","variables":{"h":{"default":"test"}}}],"get":{"operationId":"e"}},` +
+			`"/f":{"servers":[{"url":"/v1"}],"get":{"operationId":"f"}}}}`
+	}
+	const absolute, relative = `"servers":[{"url":"https://api.example.com/v1"},{"url":"https://test.example.com/v1"}],`, `"servers":[{"url":"/v1"}],`
+	for _, c := range []struct {
+		name, servers, base, url string
+		want                     []string
+	}{
+		{"another host", absolute, "http://127.0.0.1:9/v1", "", []string{
+			"http://127.0.0.1:9/v1/a", "https://uploads.example.com/v1/b", "http://127.0.0.1:9/v1/files/c", "http://127.0.0.1:9/v2/d", "http://127.0.0.1:9/v1/e", "http://127.0.0.1:9/v1/f"}},
+		{"behind a prefix", absolute, "https://me@proxy.example/pets/v1?key=1", "https://docs.example/v1.json", []string{
+			"https://me@proxy.example/pets/v1/a?key=1", "https://uploads.example.com/v1/b", "https://me@proxy.example/pets/v1/files/c?key=1", "https://me@proxy.example/pets/v2/d?key=1", "https://me@proxy.example/pets/v1/e?key=1", "https://me@proxy.example/pets/v1/f?key=1"}},
+		{"without the prefix", relative, "http://127.0.0.1:9", "specs/api.json", []string{
+			"http://127.0.0.1:9/a", "https://uploads.example.com/v1/b", "http://127.0.0.1:9/files/c", "https://api.example.com:443/v2/d", "https://test.example.com/v1/e", "http://127.0.0.1:9/f"}},
+		{"relative to where the document is", relative, "http://127.0.0.1:9/v1", "https://api.example.com/openapi.json", []string{
+			"http://127.0.0.1:9/v1/a", "https://uploads.example.com/v1/b", "http://127.0.0.1:9/v1/files/c", "http://127.0.0.1:9/v2/d", "https://test.example.com/v1/e", "http://127.0.0.1:9/v1/f"}},
+		{"no servers", "", "http://127.0.0.1:9/x", "", []string{
+			"http://127.0.0.1:9/x/a", "https://uploads.example.com/v1/b", "http://127.0.0.1:9/x/v1/files/c", "https://api.example.com:443/v2/d", "https://test.example.com/v1/e", "http://127.0.0.1:9/x/v1/f"}},
+		{"servers that cannot be used", `"servers":[{"url":"https://{none}/v1"}],`, "http://127.0.0.1:9/x", "", []string{
+			"http://127.0.0.1:9/x/a", "https://uploads.example.com/v1/b", "", "https://api.example.com:443/v2/d", "https://test.example.com/v1/e", ""}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ops, _ := read(t, doc(c.servers), &openapi.Options{Base: c.base, URL: c.url})
+			for i, want := range c.want {
+				req, err := ops[i].Request(nil)
+				if want == "" {
+					if !isFault(err) || ops[i].Origin != "" {
+						t.Errorf("%s: got %v, %v", ops[i].Name, req, err)
+					}
+				} else if err != nil || req.URL != want || !strings.HasPrefix(strings.Replace(want, "me@", "", 1), strings.TrimSuffix(ops[i].Origin, ":443")) {
+					t.Errorf("%s: got %v, %v, want %s; it is at %s", ops[i].Name, req, err, want, ops[i].Origin)
+				}
+			}
+		})
 	}
 }
 
 func TestQueryOfABaseIsSentAndNotShown(t *testing.T) {
 	doc := `{"openapi":"3.1.0","info":{"title":"T","version":"1"},"paths":{"/p":{"get":{"operationId":"p","parameters":[{"name":"q","in":"query","schema":{"type":"string"}}],"responses":{}}}}}`
-	d, err := openapi.Read([]byte(doc), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ops, _ := d.Operations(openapi.Filter{})
 	for _, c := range []struct{ base, url, shown string }{
 		{"https://a.example/v1?key=s3cret&x", "https://a.example/v1/p?key=s3cret&x&q=1", "https://a.example/v1/p?key=<key>&<base>&q=1"},
 		{"https://me:s3cret@a.example?key=s3cret", "https://me:s3cret@a.example/p?key=s3cret&q=1", "https://a.example/p?key=<key>&q=1"},
 		{"https://a.example", "https://a.example/p?q=1", "https://a.example/p?q=1"},
 	} {
-		req, err := ops[0].Request([]byte(`{"q":"1"}`), c.base)
+		req, err := one(t, doc, &openapi.Options{Base: c.base}).Request([]byte(`{"q":"1"}`))
 		if err != nil || req.URL != c.url || !strings.Contains(req.Curl(), "'"+c.shown+"'") {
 			t.Errorf("%s: %v, %s, %s", c.base, err, req.URL, req.Curl())
 		}

@@ -27,7 +27,7 @@ components: {securitySchemes: {key: {type: apiKey, in: header, name: X-Key}}}
 	}
 	ops, problems := doc.Operations(openapi.Filter{ReadOnly: true})
 	fmt.Println(len(ops), len(problems), ops[0].Name)
-	req, err := ops[0].Request([]byte(`{"id":7}`), "")
+	req, err := ops[0].Request([]byte(`{"id":7}`))
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -1,6 +1,9 @@
 package openapi
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // spread lists the properties of a body that is a plain object. Anything else (a union, a
 // map, a list, a text) stays whole.
@@ -41,7 +44,7 @@ var plainKeywords = map[string]bool{
 
 // add takes the properties of n; false when n is no plain object.
 func (c *collector) add(site, n *node) bool {
-	if n.kind != objectKind || isNullable(n) || n.get("$ref") != nil || site != n && hasConstraint(site) {
+	if n.kind != objectKind || isNullable(n) || n.ref() != nil || site != n && hasConstraint(site) {
 		return false
 	}
 	if types := n.strings("type"); len(types) > 1 || len(types) == 1 && types[0] != "object" {
@@ -84,6 +87,6 @@ func (c *collector) property(name string, schema *node) {
 // hasConstraint tells whether a reference has something beside it that may count.
 func hasConstraint(n *node) bool {
 	return slices.ContainsFunc(n.kids, func(kid node) bool {
-		return kid.key != "$ref" && kid.key != "description" && kid.key != "title" && kid.key != "summary"
+		return !strings.HasPrefix(kid.key, "$") && kid.key != "description" && kid.key != "title" && kid.key != "summary"
 	})
 }

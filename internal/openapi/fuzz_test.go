@@ -20,9 +20,11 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(posts("3.1.0", "{$ref: '#/components/schemas/Child'}")))
 	f.Add([]byte("swagger: '2.0'\nhost: h\npaths: {/a: {post: {consumes: [text/xml], parameters: [{in: body, name: b, schema: {type: file}}, {in: formData, name: f, type: file}]}}}\n"))
 	f.Add([]byte("openapi: 3.1\npaths: {/a: &a {get: {requestBody: {content: {multipart/form-data: {encoding: {a: {style: deepObject}}, schema: {allOf: [{$ref: '#/paths/~1a'}]}}}}}}, /b: {<<: *a}}\n"))
+	f.Add([]byte("openapi: 3.0\nservers: [{url: 'https://a/%2f/v1?q#f'}]\npaths: {/a: {servers: [{url: '../x/../v2'}], get: {}}, /b: {servers: [{url: 'https://a/v2'}], get: {}}, /c: {servers: [{url: '{h}:', variables: {h: {default: c}}}], get: {}}}\n"))
+	f.Add([]byte(named(`"S":{"$id":"s","$ref":"t#a","$defs":{"x":{"$dynamicAnchor":"a","$dynamicRef":"#a"}}},"T":{"$id":"t","$anchor":"a","properties":{"p":{"$ref":"#/$defs/x"}}}`)))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		for _, layout := range []openapi.Layout{openapi.Flat, openapi.Layered} {
-			doc, err := openapi.Read(data, &openapi.Options{Layout: layout})
+		for layout, base := range map[openapi.Layout]string{openapi.Flat: "", openapi.Layered: "http://127.0.0.1:9/base"} {
+			doc, err := openapi.Read(data, &openapi.Options{Layout: layout, Base: base})
 			if err != nil {
 				if !isFault(err) {
 					t.Fatal(err)
@@ -34,7 +36,7 @@ func FuzzRead(f *testing.F) {
 				if _, err := tool.ParseDefinition(op.Definition); err != nil || !json.Valid(op.Definition) {
 					t.Fatalf("%v: %q", err, op.Definition)
 				}
-				if _, err := op.Request(json.RawMessage(`{"body":{}}`), ""); err != nil && !isFault(err) {
+				if _, err := op.Request(json.RawMessage(`{"body":{}}`)); err != nil && !isFault(err) {
 					t.Fatal(err)
 				}
 				if res := op.Result(200, nil, []byte(`[1]`)); !json.Valid(res) {
@@ -70,7 +72,7 @@ func FuzzRequest(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, args []byte) {
 		for _, op := range ops {
-			req, err := op.Request(args, "http://127.0.0.1:9/base")
+			req, err := op.Request(args)
 			if err != nil {
 				if !isFault(err) {
 					t.Fatal(err)

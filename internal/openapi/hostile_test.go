@@ -36,6 +36,8 @@ func TestHostileDocumentsEndInBoundedTime(t *testing.T) {
 		"a choice among very many":      head + `"S0":{"oneOf":[` + list(1000, `{"$ref":"#/components/schemas/UN"}`) + `],"discriminator":{"propertyName":"k","mapping":{` + list(1000, `"mN":"#/components/schemas/UN"`) + `}}},` + list(1000, `"UN":{"type":"object"}`) + `}}}`,
 		"many parameters":               `{"openapi":"3.0.0","info":{},"paths":{"/a":{"get":{"parameters":[` + list(5_000, `{"name":"pN","in":"query","schema":{"type":"string"}}`) + `]}}}}`,
 		"many operations of one name":   `{"openapi":"3.0.0","info":{},"paths":{` + list(2000, `"/a/N":{"get":{"operationId":"x"}}`) + `}}`,
+		"names in names":                strings.Replace(head, "3.0.0", "3.1.0", 1) + `"S0":` + strings.Repeat(`{"$id":"x","$dynamicAnchor":"a","$defs":{"d":`, 200) + `{"$ref":"#a"}` + strings.Repeat(`},"properties":{"p":{"$ref":"x#/$defs/d"},"q":{"$dynamicRef":"#a"}}}`, 200) + `}}}`,
+		"many names":                    strings.Replace(head, "3.0.0", "3.1.0", 1) + `"S0":{"anyOf":[` + list(3_000, `{"$ref":"idN#nN"}`) + `],"$defs":{` + list(3_000, `"dN":{"$id":"idN","$anchor":"nN"}`) + `}}}}}`,
 		"path items that are in a loop": `{"openapi":"3.0.0","info":{},"paths":{"/a":{"$ref":"#/paths/~1b","get":{}},"/b":{"$ref":"#/paths/~1a"}}}`,
 	} {
 		t.Run(name, func(t *testing.T) {

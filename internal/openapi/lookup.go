@@ -47,7 +47,10 @@ func members(raw []byte, twice func(key string)) []member {
 type index struct {
 	mu   sync.Mutex
 	wide map[string]map[string][]byte // members of large objects, by pointer
-	refs map[string]place
+	refs map[reference]place
+
+	naming sync.Once
+	names  *identities // see Document.identities
 
 	nodes map[string]*node // what references led to of late, by pointer
 	room  int              // bytes of the document that may still be added to nodes
@@ -122,38 +125,101 @@ func (x *index) members(p place) map[string][]byte {
 
 var errLoop = errors.New("the reference leads to itself")
 
-// resolve finds what a reference means. Nothing is ever fetched.
-func (d *Document) resolve(ref string) (place, error) {
+// reference is a reference as it stands in a resource.
+type reference struct{ home, text string }
+
+// resolve finds what a reference means that stands in from; nil: in no schema. Nothing is ever
+// fetched.
+func (d *Document) resolve(text string, from *node) (place, error) {
+	ref, names := reference{text: text}, d.identities()
+	if names != nil && from != nil {
+		ref.home = names.resource(from.pointer())
+	}
 	d.index.mu.Lock()
 	p, ok := d.index.refs[ref]
 	d.index.mu.Unlock()
 	if ok {
 		return p, nil
 	}
-	base, fragment, _ := strings.Cut(ref, "#")
-	if base != "" && base != d.opts.URL && base != path.Base(d.opts.URL) && base != "./"+path.Base(d.opts.URL) {
-		return place{}, fmt.Errorf("the reference %q leads to another document, which is not fetched", ref)
-	}
-	root := place{raw: d.raw}
-	if fragment == "" {
-		return root, nil
-	}
-	if fragment[0] != '/' {
-		return place{}, fmt.Errorf("the reference %q is no pointer", ref)
-	}
-	if p, ok = d.walk(root, strings.Split(unescape(fragment)[1:], "/"), false); !ok {
-		p, ok = d.walk(root, strings.Split(fragment[1:], "/"), true) // %2F written for a slash in a name
-	}
-	if !ok {
-		return place{}, fmt.Errorf("the reference %q leads nowhere", ref)
+	p, err := d.lookup(ref, names)
+	if err != nil {
+		return place{}, err
 	}
 	d.index.mu.Lock()
 	defer d.index.mu.Unlock()
 	if d.index.refs == nil {
-		d.index.refs = map[string]place{}
+		d.index.refs = map[reference]place{}
 	}
 	d.index.refs[ref] = p
 	return p, nil
+}
+
+func (d *Document) lookup(ref reference, names *identities) (place, error) {
+	address, fragment, _ := strings.Cut(ref.text, "#")
+	home := ref.home
+	if own := path.Base(d.opts.URL); address != "" {
+		pointer, ok := names.find(home, address)
+		if !ok && address != d.opts.URL && address != own && address != "./"+own {
+			return place{}, fmt.Errorf("the reference %q leads to another document, which is not fetched", ref.text)
+		}
+		home = pointer
+	}
+	for _, resource := range []string{home, ""} { // what is wrong in a resource is often meant for the whole document
+		if p, ok := d.inside(resource, fragment, names); ok {
+			return p, nil
+		}
+	}
+	return place{}, fmt.Errorf("the reference %q leads nowhere", ref.text)
+}
+
+// inside finds what a fragment means in the resource at the pointer.
+func (d *Document) inside(resource, fragment string, names *identities) (place, bool) {
+	root := place{raw: d.raw}
+	if resource != "" {
+		root, _ = d.walk(root, strings.Split(resource[1:], "/"), false)
+	}
+	switch {
+	case fragment == "":
+		return root, true
+	case fragment[0] != '/':
+		if names == nil {
+			return place{}, false
+		}
+		pointer, ok := names.anchors[anchor{resource, unescape(fragment)}]
+		if !ok {
+			return place{}, false
+		}
+		return d.walk(place{raw: d.raw}, strings.Split(pointer[1:], "/"), false)
+	}
+	p, ok := d.walk(root, strings.Split(unescape(fragment)[1:], "/"), false)
+	if !ok {
+		p, ok = d.walk(root, strings.Split(fragment[1:], "/"), true) // %2F written for a slash in a name
+	}
+	return p, ok
+}
+
+// ref is the reference that a schema is, or has; nil without one.
+func (n *node) ref() *node {
+	if ref := n.get("$ref"); ref != nil {
+		return ref
+	}
+	return n.get("$dynamicRef")
+}
+
+// target finds what the reference of a schema means. A dynamic one means the outermost schema
+// of its name on the way by which it is reached. The document is always outermost; beyond it,
+// a name can be resolved where it is given only once.
+func (d *Document) target(ref *node) (place, error) {
+	p, err := d.resolve(ref.text, ref)
+	_, anchored, _ := strings.Cut(ref.text, "#")
+	names := d.identities()
+	if err != nil || ref.key != "$dynamicRef" || names == nil || names.dynamic[anchored] < 2 || d.node(p).str("$dynamicAnchor") != anchored {
+		return p, err
+	}
+	if outer, ok := d.inside("", anchored, names); ok && d.node(outer).str("$dynamicAnchor") == anchored {
+		return outer, nil
+	}
+	return place{}, fmt.Errorf("the dynamic reference %q has %d meanings", ref.text, names.dynamic[anchored])
 }
 
 var tokenText = strings.NewReplacer("~1", "/", "~0", "~")
@@ -189,11 +255,11 @@ const maxHops = 32
 // follow goes from a node that is a reference, or not, to the node that is meant.
 func (d *Document) follow(n *node) (*node, error) {
 	for range maxHops {
-		ref := n.get("$ref")
+		ref := n.ref()
 		if ref == nil || ref.kind != stringKind {
 			return n, nil
 		}
-		p, err := d.resolve(ref.text)
+		p, err := d.target(ref)
 		if err != nil {
 			return nil, err
 		}

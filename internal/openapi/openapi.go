@@ -7,9 +7,9 @@
 // out of the document, never holds a secret longer than a request lives, and never lets a
 // model choose where a request goes or how it is authenticated.
 //
-//	doc, err := openapi.Read(data, nil)
+//	doc, err := openapi.Read(data, &openapi.Options{Base: "https://api.example.com/v2"})
 //	ops, problems := doc.Operations(openapi.Filter{Tags: []string{"pet"}})
-//	req, err := ops[0].Request(arguments, "https://api.example.com/v2")
+//	req, err := ops[0].Request(arguments)
 //	err = req.Apply(ops[0].Security()[0][0], secret)
 //	result := ops[0].Result(status, header, body)
 package openapi
@@ -22,6 +22,7 @@ import (
 // Options change how a document is read. The zero value is what most callers want.
 type Options struct {
 	Layout    Layout            // how arguments are arranged; "": Flat
+	Base      string            // where the API is, in place of the document's servers; "": what those say
 	URL       string            // where the document came from; relative servers are relative to it
 	Variables map[string]string // values for variables of servers; the others have their defaults
 	MaxBytes  int               // of the document; 0: 64 MB

@@ -13,14 +13,20 @@ import (
 
 func get(raw []byte, keys ...string) []byte { return rawjson.Get(raw, keys...) }
 
+const testBase = "http://127.0.0.1:9/base"
+
 func isFault(err error) bool {
 	var f *fault.Error
 	return errors.As(err, &f)
 }
 
-// read reads a document that must be good enough to have operations.
+// read reads a document that must be good enough to have operations. Without options its API
+// is at testBase.
 func read(t testing.TB, text string, opts *openapi.Options) ([]*openapi.Operation, []openapi.Problem) {
 	t.Helper()
+	if opts == nil {
+		opts = &openapi.Options{Base: testBase}
+	}
 	doc, err := openapi.Read([]byte(text), opts)
 	if err != nil {
 		t.Fatal(err)
@@ -62,7 +68,7 @@ func operation(format, path, method, body string) string {
 
 func send(t testing.TB, op *openapi.Operation, args string) *openapi.Request {
 	t.Helper()
-	req, err := op.Request(json.RawMessage(args), "http://127.0.0.1:9/base")
+	req, err := op.Request(json.RawMessage(args))
 	if err != nil {
 		t.Fatalf("%s: %v", args, err)
 	}
@@ -71,7 +77,7 @@ func send(t testing.TB, op *openapi.Operation, args string) *openapi.Request {
 
 func refused(t testing.TB, op *openapi.Operation, args, pointer string) {
 	t.Helper()
-	_, err := op.Request(json.RawMessage(args), "http://127.0.0.1:9/base")
+	_, err := op.Request(json.RawMessage(args))
 	if !fault.Is(err, fault.BadArguments) {
 		t.Errorf("%s was not refused as bad arguments: %v", args, err)
 		return

@@ -3,6 +3,7 @@ package openapi
 import (
 	"bytes"
 	"encoding/json"
+	"net/url"
 	"slices"
 	"sync"
 
@@ -17,9 +18,10 @@ type Operation struct {
 	Path       string
 	Tags       []string
 	Definition json.RawMessage // of the tool; read-only
-	Base       string          // where its requests begin, as the document has it; "" where that is no address
+	Base       string          // where its requests begin; "" where that is no address
 	Origin     string          // scheme, host and port of Base
 
+	at    *url.URL // Base; nil where it is no address
 	doc   *Document
 	entry *entry
 	once  sync.Once
@@ -32,7 +34,9 @@ func (d *Document) Operations(f Filter) ([]*Operation, []Problem) {
 	bad := problems{list: slices.Clone(d.problems)}
 	var out []*Operation
 	var scratch []byte
-	var last, base, host string // most operations are where the one before is
+	var last *plan // most operations are where the one before is
+	var at *url.URL
+	var base, host string
 	for _, e := range d.entries {
 		if !f.takes(e) {
 			continue
@@ -46,17 +50,15 @@ func (d *Document) Operations(f Filter) ([]*Operation, []Problem) {
 		if scratch, ok = d.appendTool(scratch[:0], e, op, p, &bad); !ok {
 			continue
 		}
-		if s := p.servers[0]; len(s.Variables) > 0 || s.URL != last {
-			base, host, last = "", "", s.URL
-			if len(s.Variables) > 0 {
-				last = "" // the next one's may have other values
-			}
-			if at, err := p.base("", d.opts); err == nil {
+		if last == nil || !p.sameServer(last) {
+			base, host = "", ""
+			if at, _ = d.base(p); at != nil { // Request says why there is none
 				base, host = at.String(), origin.Of(at)
 			}
+			last = p
 		}
 		out = append(out, &Operation{
-			Name: e.name, ID: e.id, Method: e.method, Path: e.path, Tags: e.tags, Definition: bytes.Clone(scratch), Base: base, Origin: host, doc: d, entry: e,
+			Name: e.name, ID: e.id, Method: e.method, Path: e.path, Tags: e.tags, Definition: bytes.Clone(scratch), Base: base, Origin: host, at: at, doc: d, entry: e,
 		})
 	}
 	return out, distinct(bad.list)

@@ -12,11 +12,13 @@ func (d *Document) parts(n *node, visit func(site, part *node) bool) bool {
 	seen, left := map[string]bool{}, maxParts
 	var walk func(site *node) bool
 	walk = func(site *node) bool {
-		if target, err := d.resolve(site.str("$ref")); err == nil && site.get("$ref") != nil {
-			if seen[target.pointer] {
-				return true
+		if ref := site.ref(); ref != nil && ref.kind == stringKind {
+			if target, err := d.target(ref); err == nil {
+				if seen[target.pointer] {
+					return true
+				}
+				seen[target.pointer] = true
 			}
-			seen[target.pointer] = true
 		}
 		part, err := d.follow(site)
 		if err != nil {

@@ -95,7 +95,7 @@ func (d *Document) readItem(path string, at place, bad *problems) {
 // itemOf is the path item that a reference leads to; none where it leads to no new one.
 func (d *Document) itemOf(ref place, hops int, bad *problems) place {
 	text, _ := rawjson.String(ref.raw)
-	target, err := d.resolve(text)
+	target, err := d.resolve(text, nil)
 	if hops > maxHops {
 		err = errLoop
 	}

@@ -202,7 +202,7 @@ func TestWhatOnlyTheServerSetsIsNotAsked(t *testing.T) {
 	for _, name := range []string{"Pet", "More"} {
 		text := operation("3.0.0", "/a", "post", "      requestBody: {required: true, content: {application/json: {schema: {$ref: '#/components/schemas/"+name+"'}}}}\n      responses: {200: {description: ok, content: {application/json: {schema: {$ref: '#/components/schemas/"+name+"'}}}}}\n") + schemas
 		for _, layout := range []openapi.Layout{openapi.Flat, openapi.Layered} {
-			op := one(t, text, &openapi.Options{Layout: layout})
+			op := one(t, text, &openapi.Options{Layout: layout, Base: testBase})
 			good := `{"name":"n","pass":"p","tag":"t","in":{}}`
 			if layout == openapi.Layered {
 				good = `{"body":` + good + `}`

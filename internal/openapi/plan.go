@@ -12,6 +12,7 @@ type plan struct {
 	params   []*param
 	body     *body
 	servers  []Server
+	own      bool // the servers are the operation's or its path's, not the document's
 	security [][]Scheme
 	accept   string
 	output   output
@@ -26,7 +27,8 @@ type pathPart struct {
 
 // plan reads an operation; nil where no sound request could be made.
 func (d *Document) plan(e *entry, op *node, bad *problems) *plan {
-	p := &plan{servers: d.readServers(op, e.item), isSecret: d.isSecret}
+	p := &plan{isSecret: d.isSecret}
+	p.servers, p.own = d.readServers(op, e.item)
 	var public bool
 	p.security, public = d.readSecurity(op, bad)
 	params, rest, ok := d.readParams(op, e.item, bad)

@@ -157,7 +157,7 @@ func TestDocumentsAndOperationsAreSafeForConcurrentUse(t *testing.T) {
 				if string(op.Definition) != string(shared[i].Definition) {
 					t.Errorf("%s: another definition", op.Name)
 				}
-				if _, err := shared[i].Request([]byte(`{"id":"1","field1":"x"}`), ""); err != nil {
+				if _, err := shared[i].Request([]byte(`{"id":"1","field1":"x"}`)); err != nil {
 					t.Error(err)
 				}
 				shared[i].Result(200, nil, []byte(`{"id":"1"}`))

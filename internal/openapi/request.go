@@ -18,12 +18,11 @@ type Request struct {
 	shownHeader http.Header // the headers without secrets
 }
 
-// Request makes the request for the arguments of a call. The base is where the API is; ""
-// takes the document's word for it. Nothing of it can be changed by arguments.
-func (op *Operation) Request(args json.RawMessage, base string) (*Request, error) {
-	p := op.plan()
-	at, err := p.base(base, op.doc.opts)
-	if err != nil {
+// Request makes the request for the arguments of a call. They cannot change where it goes.
+func (op *Operation) Request(args json.RawMessage) (*Request, error) {
+	p, at := op.plan(), op.at
+	if at == nil {
+		_, err := op.doc.base(p)
 		return nil, err
 	}
 	v, err := p.read(args, op.doc.opts.Layout)

@@ -56,7 +56,10 @@ func (w *schemaWriter) inside(dst []byte, n *node) []byte {
 
 // members appends the keywords of n but those to omit.
 func (w *schemaWriter) members(dst []byte, n *node, omit map[string]bool) []byte {
-	if ref := n.get("$ref"); ref != nil && !omit["$ref"] {
+	if ref := n.ref(); ref != nil && !omit["$ref"] {
+		if other := n.get("$dynamicRef"); other != nil && other != ref {
+			w.bad.add(other.pointer(), "stands beside $ref; left out")
+		}
 		if ref.kind != stringKind {
 			w.bad.add(ref.pointer(), "is no text; left out")
 		} else {

@@ -40,8 +40,8 @@ func (d *Document) about(p place) *about {
 }
 
 func (d *Document) collect(n *node, base bool, a *about) {
-	if ref := n.str("$ref"); ref != "" {
-		if p, err := d.resolve(ref); err == nil {
+	if ref := n.ref(); ref != nil {
+		if p, err := d.target(ref); err == nil {
 			a.edges = append(a.edges, edge{p, base})
 		}
 	}
@@ -82,7 +82,7 @@ func (d *Document) reaches(from place, pointer string, kept bool, seen map[strin
 // reference appends a reference to a definition, or what stands for it where there is none.
 // It tells whether that is all there is to say.
 func (w *schemaWriter) reference(dst []byte, n, ref *node) ([]byte, bool) {
-	target, err := w.d.resolve(ref.text)
+	target, err := w.d.target(ref)
 	if err != nil {
 		w.bad.add(ref.pointer(), err.Error()+"; it accepts anything")
 		return w.missing(dst, n), false
@@ -150,18 +150,18 @@ func (w *schemaWriter) union(dst []byte, n, kid *node) []byte {
 // tags are the values of the discriminator that mean this branch; none where the branch
 // says it itself or is no reference.
 func (w *schemaWriter) tags(n, branch *node, property string) (values []string) {
-	ref := branch.str("$ref")
-	if ref == "" || branch.get("properties") != nil || branch.get("required") != nil {
+	ref := branch.ref()
+	if ref == nil || branch.get("properties") != nil || branch.get("required") != nil {
 		return nil
 	}
-	target, err := w.d.resolve(ref)
+	target, err := w.d.target(ref)
 	if err != nil || w.pins(w.d.node(target), property) {
 		return nil
 	}
-	own := lastToken(ref)
+	own := lastToken(ref.text)
 	mapping := n.get("discriminator").get("mapping").members()
 	for _, m := range mapping {
-		mapped, err := w.d.resolve(m.text)
+		mapped, err := w.d.resolve(m.text, &m)
 		if m.text == own || err == nil && mapped.pointer == target.pointer {
 			values = append(values, m.key)
 		}

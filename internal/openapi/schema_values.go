@@ -124,11 +124,11 @@ func (w *schemaWriter) isHidden(p *node) bool {
 	if p.is(w.way.hides()) {
 		return true
 	}
-	ref := p.str("$ref")
-	if ref == "" {
+	ref := p.ref()
+	if ref == nil {
 		return false
 	}
-	target, err := w.d.resolve(ref)
+	target, err := w.d.target(ref)
 	if err != nil {
 		return false
 	}

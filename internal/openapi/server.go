@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/origin"
 )
 
 // Server is where an operation can be reached.
@@ -41,21 +42,31 @@ func (s Server) Expand(values map[string]string) (string, error) {
 	return out, nil
 }
 
-// readServers reads the servers of an operation: its own, else its path's, else the document's.
-func (d *Document) readServers(op *node, item *pathItem) []Server {
-	root := place{raw: d.raw}
+// readServers reads the servers of an operation: its own or its path's, else the document's.
+func (d *Document) readServers(op *node, item *pathItem) (list []Server, own bool) {
 	if d.format == swagger2 {
-		return []Server{d.swaggerServer(op, root)}
+		return []Server{d.swaggerServer(op, place{raw: d.raw})}, false
 	}
-	if list := serverList(op.get("servers")); len(list) > 0 {
-		return list
+	if list = serverList(op.get("servers")); len(list) == 0 && item.servers.raw != nil {
+		list = serverList(d.node(item.servers))
 	}
-	ofDocument, _ := d.child(root, "servers")
-	for _, at := range []place{item.servers, ofDocument} {
-		if at.raw != nil {
-			if list := serverList(d.node(at)); len(list) > 0 {
-				return list
-			}
+	if len(list) > 0 {
+		return list, true
+	}
+	return d.servers(), false
+}
+
+// sameServer tells whether two operations are plainly in the same place.
+func (p *plan) sameServer(q *plan) bool {
+	a, b := p.servers[0], q.servers[0]
+	return p.own == q.own && a.URL == b.URL && len(a.Variables) == 0 && len(b.Variables) == 0
+}
+
+// servers are those of the document, of OpenAPI 3.
+func (d *Document) servers() []Server {
+	if at, ok := d.child(place{raw: d.raw}, "servers"); ok {
+		if list := serverList(d.node(at)); len(list) > 0 {
+			return list
 		}
 	}
 	return []Server{{URL: "/"}}
@@ -116,25 +127,78 @@ func (d *Document) swaggerServer(op *node, root place) Server {
 	return Server{URL: scheme + "://" + host + base}
 }
 
-// base is the URL that a request of the operation begins with.
-func (p *plan) base(given string, opts Options) (*url.URL, error) {
-	from := given
-	if given == "" {
-		var err error
-		if from, err = p.servers[0].Expand(opts.Variables); err != nil {
-			return nil, err
+// base is the URL that the requests of an operation begin with. Options.Base stands for the
+// document's servers, and what lies beside those lies beside it. A server that an operation or
+// path names for itself on another host is another service: it is used as it is.
+func (d *Document) base(p *plan) (*url.URL, error) {
+	if d.opts.Base != "" && !p.own {
+		return address(d.opts.Base)
+	}
+	at, relative, err := d.locate(p.servers[0])
+	if err != nil {
+		return nil, err
+	}
+	if d.opts.Base == "" {
+		return address(at.String())
+	}
+	base, err := address(d.opts.Base)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range d.servers() {
+		if from, _, err := d.locate(s); err == nil && (relative || origin.Same(from, at)) {
+			return beside(base, from, at), nil
 		}
 	}
-	u, err := url.Parse(from)
-	if err == nil && given == "" && opts.URL != "" && !u.IsAbs() {
-		var source *url.URL
-		if source, err = url.Parse(opts.URL); err == nil {
-			u = source.ResolveReference(u)
-		}
+	return address(at.String())
+}
+
+// locate is the URL of a server, and whether it was relative: to where the document came from.
+func (d *Document) locate(s Server) (at *url.URL, relative bool, err error) {
+	text, err := s.Expand(d.opts.Variables)
+	if err != nil {
+		return nil, false, err
 	}
+	at, err = url.Parse(text)
+	if err != nil {
+		return nil, false, noAddress(text)
+	}
+	if relative = !at.IsAbs(); relative && d.opts.URL != "" {
+		source, err := url.Parse(d.opts.URL)
+		if err != nil {
+			return nil, false, noAddress(d.opts.URL)
+		}
+		at = source.ResolveReference(at)
+	}
+	return at, relative, nil
+}
+
+// address reads a URL that requests can be sent to.
+func address(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, fault.New(fault.BadConfig, "%q is no http or https address", from).WithHint("give the base address of the API")
+		return nil, noAddress(text)
 	}
 	u.Fragment, u.RawFragment = "", ""
 	return u, nil
+}
+
+func noAddress(text string) error {
+	return fault.New(fault.BadConfig, "%q is no http or https address", text).WithHint("give the base address of the API")
+}
+
+// beside is the URL that is to base what to is to from: from https://a/v1 it is one step aside
+// to https://a/v2, and so it is from https://b/x/v1 to https://b/x/v2.
+func beside(base, from, to *url.URL) *url.URL {
+	steps := func(u *url.URL) []string {
+		return strings.FieldsFunc(u.EscapedPath(), func(r rune) bool { return r == '/' })
+	}
+	up, down, path := steps(from), steps(to), steps(base)
+	for len(up) > 0 && len(down) > 0 && up[0] == down[0] {
+		up, down = up[1:], down[1:]
+	}
+	path = append(path[:max(0, len(path)-len(up))], down...)
+	out := *base
+	out.Path, out.RawPath = "/", ""
+	return out.JoinPath(path...)
 }

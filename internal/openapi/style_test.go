@@ -162,8 +162,8 @@ func TestAnIndependentDecoderReadsEveryStyle(t *testing.T) {
 				// The value is the only one allowed, so that a wrong one is refused.
 				schema := strings.Replace(v.schema, `{"type"`, `{"enum":[`+v.value+`],"type"`, 1)
 				text := c.document(schema)
-				op := one(t, text, nil)
-				req, err := op.Request(json.RawMessage(`{"p":`+v.value+`}`), base)
+				op := one(t, text, &openapi.Options{Base: base})
+				req, err := op.Request(json.RawMessage(`{"p":` + v.value + `}`))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -188,7 +188,7 @@ func TestAnIndependentDecoderReadsOddValues(t *testing.T) {
 				}
 				raw, _ := json.Marshal(v)
 				text := c.document(`{"type":"string","enum":[` + string(raw) + `]}`)
-				req, err := one(t, text, nil).Request(json.RawMessage(`{"p":`+string(raw)+`}`), base)
+				req, err := one(t, text, &openapi.Options{Base: base}).Request(json.RawMessage(`{"p":` + string(raw) + `}`))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -205,7 +205,7 @@ func TestNestedDeepObjectsAreReadByAnIndependentDecoder(t *testing.T) {
 	schema := `{"type":"object","enum":[` + value + `],"properties":{"a":{"type":"object","properties":{"b":{"type":"string"},"c":{"type":"array","items":{"type":"string"}}}},` +
 		`"d":{"type":"array","items":{"type":"object","properties":{"e":{"type":"string"}}}}}}`
 	c := styleCase{in: "query", style: "deepObject", explode: true}
-	req, err := one(t, c.document(schema), nil).Request(json.RawMessage(`{"p":`+value+`}`), base)
+	req, err := one(t, c.document(schema), &openapi.Options{Base: base}).Request(json.RawMessage(`{"p":` + value + `}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +222,7 @@ func TestBothLayoutsBuildTheSameRequest(t *testing.T) {
 		`{"name":"X-H","in":"header","schema":{"type":"string"}},{"name":"c","in":"cookie","schema":{"type":"string"}}],` +
 		`"requestBody":{"content":{"application/json":{"schema":{"type":"object","properties":{"id":{"type":"integer"},"name":{"type":"string"}}}}}}}}}}`
 	flat := send(t, one(t, text, nil), `{"id__path":"1","id__query":"2","X-H":"h","c":"v","id__body":3,"name":"n"}`)
-	layered := send(t, one(t, text, &openapi.Options{Layout: openapi.Layered}),
+	layered := send(t, one(t, text, &openapi.Options{Layout: openapi.Layered, Base: testBase}),
 		`{"path":{"id":"1"},"query":{"id":"2"},"header":{"X-H":"h"},"cookie":{"c":"v"},"body":{"id":3,"name":"n"}}`)
 	if !reflect.DeepEqual(flat, layered) {
 		t.Errorf("flat    %s\nlayered %s", flat.Curl(), layered.Curl())

@@ -103,7 +103,7 @@ func TestDescriptionsAndAnnotations(t *testing.T) {
 
 func TestTheLayersHoldWhatIsRequired(t *testing.T) {
 	op := one(t, operation("3.0.0", "/a/{id}", "post", "      parameters: [{name: id, in: path, required: true, schema: {type: string}}, {name: q, in: query, schema: {type: string}}]\n"+
-		"      requestBody: {required: true, content: {application/json: {schema: {type: object, properties: {b: {type: string}}}}}}\n"), &openapi.Options{Layout: openapi.Layered})
+		"      requestBody: {required: true, content: {application/json: {schema: {type: object, properties: {b: {type: string}}}}}}\n"), &openapi.Options{Layout: openapi.Layered, Base: testBase})
 	want := `{"type":"object","properties":{"path":{"type":"object","properties":{"id":{"type":"string"}},"required":["id"],"additionalProperties":false},` +
 		`"query":{"type":"object","properties":{"q":{"type":"string"}},"additionalProperties":false},"body":{"type":"object","properties":{"b":{"type":"string"}}}},"required":["path","body"],"additionalProperties":false}`
 	if got := string(get(op.Definition, "inputSchema")); got != want {
@@ -118,7 +118,8 @@ func TestTheLayersHoldWhatIsRequired(t *testing.T) {
 }
 
 func TestArgumentsThatCannotBeSentAreRefused(t *testing.T) {
-	op := one(t, operation("3.0.0", "/a", "get", "      parameters: [{name: X-H, in: header, schema: {type: string}}, {name: q, in: query, required: true, schema: {type: string}}, {name: c, in: cookie, schema: {type: string}}]\n"), nil)
+	text := operation("3.0.0", "/a", "get", "      parameters: [{name: X-H, in: header, schema: {type: string}}, {name: q, in: query, required: true, schema: {type: string}}, {name: c, in: cookie, schema: {type: string}}]\n")
+	op := one(t, text, nil)
 	for args, pointer := range map[string]string{
 		`[]`: "", `7`: "", `{`: "", `{"q":"1","other":2}`: "/other", `{}`: "/q", `{"q":null}`: "/q",
 		`{"q":"1","X-H":"a\r\nEvil: 1"}`: "/X-H", `{"q":"1","X-H":"a\u0000"}`: "/X-H", `{"q":"1","X-H":{"k":"a\nb"}}`: "/X-H",
@@ -130,7 +131,7 @@ func TestArgumentsThatCannotBeSentAreRefused(t *testing.T) {
 		t.Errorf("got %s", req.Curl())
 	}
 	for _, base := range []string{"ftp://x", "x", "http://", "://", "http://a b/"} {
-		if _, err := op.Request([]byte(`{"q":"1"}`), base); !isFault(err) {
+		if _, err := one(t, text, &openapi.Options{Base: base}).Request([]byte(`{"q":"1"}`)); !isFault(err) {
 			t.Errorf("%s: %v", base, err)
 		}
 	}
@@ -206,7 +207,8 @@ func TestAPublicOperationKeepsItsParameters(t *testing.T) {
 }
 
 func TestCurlIsQuotedForTheShell(t *testing.T) {
-	op := one(t, withBody("application/json: {schema: {type: object, properties: {a: {type: string}}}}"), nil)
+	text := withBody("application/json: {schema: {type: object, properties: {a: {type: string}}}}")
+	op := one(t, text, nil)
 	want := `curl -X POST --globoff 'http://127.0.0.1:9/base/echo' -H 'Accept: */*' -H 'Content-Type: application/json' --data-raw '{"a":"it'\''s $HOME ` + "`id`" + `"}'`
 	if got := send(t, op, `{"a":"it's $HOME `+"`id`"+`"}`).Curl(); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
@@ -215,7 +217,7 @@ func TestCurlIsQuotedForTheShell(t *testing.T) {
 	if got := send(t, binary, `{"body":"AAE="}`).Curl(); !strings.HasSuffix(got, "--data-binary '@body-of-2-bytes'") {
 		t.Errorf("got %s", got)
 	}
-	req, err := op.Request([]byte(`{}`), "http://user:s3cret@127.0.0.1/")
+	req, err := one(t, text, &openapi.Options{Base: "http://user:s3cret@127.0.0.1/"}).Request([]byte(`{}`))
 	if err != nil || strings.Contains(req.Curl(), "s3cret") || !strings.Contains(req.URL, "user:s3cret@") {
 		t.Errorf("got %v, %v", req, err)
 	}

@@ -159,6 +159,9 @@ func (r *result) find() {
 		var start, end int
 		if start, end, p.json = quoted.JSON(p.full); p.json {
 			p.full = p.full[start:end]
+			if rows, ok := r.fromLines(p.full); ok {
+				p.full, p.lines = rows, true
+			}
 		}
 	}
 }

@@ -33,9 +33,10 @@ type part struct {
 	block   rawjson.Edit // takes the block that holds the text out of content
 	dropped bool         // it is taken out
 
-	full []byte // its JSON, or its text; nil when it was cut while it was read
-	json bool   // full is JSON, as far as its ends show
-	out  []byte // what is left of it; nil: all
+	full  []byte // its JSON, or its text; nil when it was cut while it was read
+	json  bool   // full is JSON, as far as its ends show
+	lines bool   // it came as JSON Lines, of which full is the array
+	out   []byte // what is left of it; nil: all
 
 	quoted bool // out is a string, as it was cut while it was read
 

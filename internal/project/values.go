@@ -7,8 +7,8 @@ import (
 )
 
 // Values are the JSON values of a result that a rule would cut: structuredContent where
-// there is one, for the texts mostly say the same, else the texts that are JSON. JSON Lines
-// are none: no mask applies to them. A result that nobody cuts has none either.
+// there is one, for the texts mostly say the same, else the texts that are JSON; JSON Lines
+// are the array of them. A result that nobody cuts has none.
 func Values(raw []byte) (values [][]byte) {
 	for _, p := range cuttable(raw) {
 		if p.structured {
