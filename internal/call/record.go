@@ -105,10 +105,8 @@ func (r *recording) add(ctx context.Context, res *Result, err error) error {
 			}
 		}
 	}
-	if c.Repairs != "" || len(r.notes) > 0 {
-		if c.Level == "info" {
-			c.Level = "warn"
-		}
+	if len(r.notes) > 0 && c.Level == "info" { // mended arguments are none of them: the call went well
+		c.Level = "warn"
 	}
 	if err != nil {
 		r.failed(err)
