@@ -95,7 +95,7 @@ func (c *command) printServers(servers []restapi.Server, shown map[tool.ServerID
 		fmt.Fprintln(c.env.Out, "no servers; add one with: toolfit add NAME -- COMMAND")
 		return nil
 	}
-	var t table
+	t := table{wraps: true}
 	t.row("NAME", "KIND", "STATE", "TOOLS", "CHECKED", "REASON")
 	fewer := false
 	for _, s := range servers {
