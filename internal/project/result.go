@@ -138,7 +138,7 @@ func (r *result) space(n int) []byte {
 var rooms = sync.Pool{New: func() any { return new([]byte) }}
 
 // maxRoom is the largest room that is used again.
-const maxRoom = 1 << 20
+const maxRoom = 8 << 20
 
 // Release lets the room that the plan takes be used again. It need not be called; after it
 // the cut is of no use, and what Apply returned stays.
