@@ -47,7 +47,10 @@ func (c *Caller) project(ctx context.Context, s sent, req *Request, rec *recordi
 	if choice.Shadow != nil {
 		cut := project.Plan(ctx, shown, choice.Shadow.How(usual))
 		c.opts.Metrics.shadowed(choice.Shadow, cut)
-		c.counts.shadowed(choice.Shadow, shown, cut)
+		if sent := c.counts.shadowed(choice.Shadow, cut); sent > 0 {
+			rec.call.Shadow, rec.call.TokensShadow = choice.Shadow.ID, sent
+		}
+		cut.Release()
 	}
 	if how == (project.How{}) {
 		return c.keepWhere(ctx, s, rec, shown, tooLong(shown, req))
@@ -59,6 +62,9 @@ func (c *Caller) project(ctx context.Context, s sent, req *Request, rec *recordi
 	c.unseen(s, choice.On, cut)
 	if choice.On != nil && cut.Outcome == project.Projected {
 		rec.call.Rule = choice.On.ID
+	}
+	if cut.Outcome == project.Projected && res.Cleaner == nil {
+		rec.full = cut.Full()
 	}
 	if !cut.Leaves() || res.Keep == "none" {
 		out := cut.Apply("")
@@ -107,6 +113,25 @@ func (c *Caller) Shown(ctx context.Context, r store.Result) ([]byte, error) {
 	cut := project.Plan(ctx, shown, how)
 	defer cut.Release()
 	return cut.Apply(r.Ref), nil
+}
+
+// Shadowed is what a model would get of a kept result by the rule in shadow that is for its call
+// now; no rule where none is, or where it would not cut.
+func (c *Caller) Shadowed(ctx context.Context, r store.Result) (rule string, shown []byte, err error) {
+	view, err := c.tools.View(r.Profile)
+	if err != nil {
+		return "", nil, err
+	}
+	_, choice := howFor(view, r.Tool, r.Args)
+	if choice.Shadow == nil {
+		return "", nil, nil
+	}
+	cut := project.Plan(ctx, cleaned(&view.Results, r.Body), choice.Shadow.How(view.Results.How))
+	defer cut.Release()
+	if cut.Outcome != project.Projected {
+		return "", nil, nil
+	}
+	return choice.Shadow.ID, cut.Apply(r.Ref), nil
 }
 
 // tooLong tells whether the reader will leave out more than is cut here: an error is never

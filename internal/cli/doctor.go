@@ -322,7 +322,7 @@ func (d *doctor) report() error {
 			return err
 		}
 	} else {
-		var t table
+		t := table{wraps: true}
 		for _, f := range d.findings {
 			text := f.Message
 			if f.Hint != "" {

@@ -38,7 +38,7 @@ func (c *command) printRules(rules []restapi.Rule, counted bool) error {
 		_, err := fmt.Fprintln(c.env.Out, "no rules; write some under results: in the configuration, or see: toolfit suggest")
 		return err
 	}
-	var t table
+	t := table{wraps: true}
 	t.row("ID", "SOURCE", "MODE", "TOOL", "CUT", "FETCHED", "WHAT")
 	for _, r := range rules {
 		cut, fetched := "–", "–"

@@ -24,7 +24,7 @@ func TestValuesAreWhatARuleCutsAndTextsWhatAReaderSees(t *testing.T) {
 			if got := string(bytes.Join(project.Values([]byte(tt.result)), []byte("|"))); got != tt.values {
 				t.Errorf("values %s, want %s", got, tt.values)
 			}
-			if got := string(bytes.Join(project.Texts([]byte(tt.result)), []byte("|"))); got != tt.texts {
+			if got := string(bytes.Join(project.Texts([]byte(tt.result), 1000), []byte("|"))); got != tt.texts {
 				t.Errorf("texts %s, want %s", got, tt.texts)
 			}
 		})
