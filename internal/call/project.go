@@ -122,7 +122,7 @@ func (c *Caller) Shadowed(ctx context.Context, r store.Result) (rule string, sho
 	if err != nil {
 		return "", nil, err
 	}
-	_, choice := howFor(view, r.Tool, r.Args)
+	_, choice := howFor(view, view.Results.How, r.Tool, r.Args)
 	if choice.Shadow == nil {
 		return "", nil, nil
 	}
