@@ -3,36 +3,9 @@ package cli
 import (
 	"bufio"
 	"fmt"
-	"os"
 	"strings"
-	"syscall"
 	"testing"
-	"unsafe"
 )
-
-// openTerminal opens a terminal: what a person has, and what a program has of it.
-func openTerminal(t *testing.T) (person, program *os.File) {
-	t.Helper()
-	person, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
-	if err != nil {
-		t.Skipf("there are no terminals here: %v", err)
-	}
-	t.Cleanup(func() { person.Close() })
-	control := func(request uintptr, value *int32) {
-		if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, person.Fd(), request, uintptr(unsafe.Pointer(value))); errno != 0 {
-			t.Fatal(errno)
-		}
-	}
-	var locked, number int32
-	control(syscall.TIOCSPTLCK, &locked)
-	control(syscall.TIOCGPTN, &number)
-	program, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { program.Close() })
-	return person, program
-}
 
 func TestOnATerminalImportAsksOnceWhereSecretsGo(t *testing.T) {
 	for answer, want := range map[string]string{
@@ -40,7 +13,7 @@ func TestOnATerminalImportAsksOnceWhereSecretsGo(t *testing.T) {
 	} {
 		w := newWorld(t)
 		put(t, "c.json", `{"mcpServers": {"one": {"command": "x", "env": {"PASSWORD": "s3cr3t00"}}, "two": {"command": "x", "env": {"API_TOKEN": "abcdefgh"}}}}`)
-		person, program := openTerminal(t)
+		program, person := openTerminal(t, 80)
 		if _, err := person.WriteString(answer); err != nil { // the terminal keeps it until it is read
 			t.Fatal(err)
 		}
@@ -61,7 +34,7 @@ func TestOnATerminalImportAsksOnceWhereSecretsGo(t *testing.T) {
 func TestImportDoesNotAskWhereThereIsNothingToAsk(t *testing.T) {
 	w := newWorld(t)
 	put(t, "c.json", `{"mcpServers": {"one": {"command": "x", "env": {"PASSWORD": "s3cr3t00"}}}}`)
-	_, program := openTerminal(t) // nobody answers
+	program, _ := openTerminal(t, 80) // nobody answers
 	for _, args := range [][]string{{"--secrets", "keep"}, {"--json"}, {}} {
 		var out safeBuffer
 		Run(t.Context(), append([]string{"import", "c.json"}, args...), &Env{In: program, Out: &out, Err: program, Lookup: w.lookup, Home: w.home, Version: "test"})

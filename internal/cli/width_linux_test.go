@@ -14,7 +14,7 @@ import (
 // openTerminal is a terminal of so many columns, and what reads from it what is shown there.
 func openTerminal(t *testing.T, columns uint16) (terminal, screen *os.File) {
 	t.Helper()
-	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
 		t.Skip("no terminals here:", err)
 	}
