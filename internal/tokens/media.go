@@ -10,8 +10,8 @@ import (
 
 // What an image costs, as OpenAI documents it for GPT-4o, the first model of the o200k
 // vocabulary, at high detail: the image is scaled down into a square of 2048 pixels, then to a
-// short side of 768, and cut into tiles of 512. Claude (a token per 750 pixels) and Gemini
-// (258 per tile of 768) charge the same order of magnitude.
+// short side of 768, and cut into tiles of 512. Other models have other formulas of the
+// same order: Claude a token per 750 pixels, Gemini 258 per tile of 768.
 const (
 	imageCost  = 85
 	tileCost   = 170
