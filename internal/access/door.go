@@ -54,11 +54,23 @@ func NewDoor(opts DoorOptions) *Door {
 // Check refuses requests that were not meant for us, and those of pages that are not ours.
 // It reads headers alone.
 func (d *Door) Check(r *http.Request) error {
+	if inbound.FromOwner(r) {
+		return checkSocket(r)
+	}
 	scheme, host := d.opts.Proxies.asked(r)
 	if !d.knows(host) {
 		return fault.New(fault.Forbidden, "Host %q is not served here", host).WithHint("add it to hosts in the configuration")
 	}
 	return d.checkPage(r, scheme, host)
+}
+
+// checkSocket refuses what something passed on to our socket: its sender is somebody else.
+// Commands, which are all that uses it, do not come through a proxy or from a page.
+func checkSocket(r *http.Request) error {
+	if PassedOn(r) || FromBrowser(r) {
+		return fault.New(fault.Forbidden, "the socket is for programs of the gateway's own user, not behind a proxy")
+	}
+	return nil
 }
 
 // Admit tells who sends the request.
@@ -69,6 +81,8 @@ func (d *Door) Admit(r *http.Request) (Principal, error) {
 	header := r.Header.Get("Authorization")
 	switch {
 	case header != "":
+	case inbound.FromOwner(r):
+		return Owner(), nil // also where there are keys: its user has the store
 	case d.opts.Keys.Any():
 		return Principal{}, refuse()
 	case d.isLocal(r):

@@ -2,9 +2,9 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -12,6 +12,7 @@ import (
 	"github.com/toolfit/toolfit/internal/agent/endpoint"
 	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/locale"
 	"github.com/toolfit/toolfit/schema"
 )
 
@@ -23,9 +24,12 @@ type chat struct {
 	model *config.Model
 	tools *toolbox
 
-	section   string // the tools as text; "": the endpoint gets them
+	speech    locale.Language // in which the model is spoken to
+	custom    string          // the caller's own prompt; "": none
+	section   string          // the tools as text; "": the endpoint gets them
 	system    string
 	functions []byte // the tools for the endpoint; nil: none
+	details   int    // of how many tools the model gets all details
 	said      []Message
 	answer    Answer
 	text      strings.Builder // of all rounds
@@ -39,9 +43,8 @@ type chat struct {
 // Answer answers a turn. With an error the answer says how far it came; it is nil when
 // nothing was begun.
 func (r *Runner) Answer(ctx context.Context, t Turn) (*Answer, error) {
-	c := &chat{Runner: r, turn: t}
-	var err error
-	if c.agent, c.model, err = r.find(&t); err != nil {
+	c, err := r.newChat(t)
+	if err != nil {
 		return nil, err
 	}
 	if err := checkMessages(t.Messages); err != nil {
@@ -62,15 +65,49 @@ func (r *Runner) Answer(ctx context.Context, t Turn) (*Answer, error) {
 	return &c.answer, err
 }
 
+// newChat is a turn for an agent that the caller may use.
+func (r *Runner) newChat(t Turn) (*chat, error) {
+	a, m, err := r.find(&t)
+	if err != nil {
+		return nil, err
+	}
+	c := &chat{Runner: r, turn: t, agent: a, model: m, speech: speechOf(a)}
+	c.custom = c.customPrompt()
+	return c, nil
+}
+
 // begin does all that comes before the first question. leave ends it.
 func (c *chat) begin(ctx context.Context) (leave func(), err error) {
 	if err = c.equip(ctx); err == nil {
+		c.logTools(ctx)
 		leave, err = c.enter(ctx)
 	}
 	if err != nil && ctx.Err() != nil {
 		err = stopped(ctx)
 	}
 	return leave, err
+}
+
+// Prompt is what a model is sent before what was said.
+type Prompt struct {
+	System string          `json:"system"`
+	Tools  json.RawMessage `json:"tools,omitempty"` // as its endpoint takes them; nil: there are none, or they stand in System
+}
+
+// Prompt is what the agent's model would be sent with the turn, which is not begun. Secrets of
+// the configuration are taken out of it.
+func (r *Runner) Prompt(ctx context.Context, t Turn) (*Prompt, error) {
+	c, err := r.newChat(t)
+	if err == nil {
+		err = c.equip(ctx)
+	}
+	if err == nil && t.Session != "" {
+		err = c.resume(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Prompt{System: r.opts.Redact(c.system), Tools: c.functions}, nil
 }
 
 // stopped is why a turn was ended from outside.
@@ -97,35 +134,35 @@ func (c *chat) equip(ctx context.Context) error {
 	if c.turn.NoTools {
 		c.tools = &toolbox{view: view}
 	}
-	details := 0
+	return c.write()
+}
+
+// write writes the prompt and the tools as the model is sent them.
+func (c *chat) write() (err error) {
 	switch {
 	case len(c.tools.list) == 0:
 	case c.model.Tools == config.TextTools:
-		details = len(c.tools.list)
+		c.details = len(c.tools.list)
 		c.section, err = c.tools.section(c.agent.Heading)
 	default:
-		if c.functions, details, err = c.tools.functions(schema.Dialect(c.model.Dialect)); details == 0 {
+		if c.functions, c.details, err = c.tools.functions(schema.Dialect(c.model.Dialect)); c.details == 0 {
 			c.functions = nil
 		}
 	}
 	if err != nil {
 		return fmt.Errorf("write the tools of agent %s: %w", c.agent.ID, err)
 	}
-	c.system = systemPrompt(c.agent, c.customPrompt(), c.section, c.tools.shown())
-	c.logTools(ctx, details)
+	c.system = systemPrompt(c.agent, c.custom, c.section, c.tools.shown())
 	return nil
 }
 
 // logTools logs who answers with which tools. The lines are looked for by people: their
-// words stay, and the tool that fetches the rest of results is not counted.
-func (c *chat) logTools(ctx context.Context, details int) {
+// words stay.
+func (c *chat) logTools(ctx context.Context) {
 	log := c.opts.Logger
 	tools := len(c.tools.list) + len(c.tools.missing)
-	if slices.ContainsFunc(c.tools.list, fetches) {
-		tools, details = tools-1, max(0, details-1)
-	}
 	log.Info(fmt.Sprintf("[Chat] Using agent: %s (%s)", c.agent.Name, c.agent.ID))
-	log.Info(fmt.Sprintf("[Chat] Agent has %d tools with %d tool details", tools, details))
+	log.Info(fmt.Sprintf("[Chat] Agent has %d tools with %d tool details", tools, c.details))
 	if len(c.tools.missing) > 0 {
 		log.Warn("the profile has no such tools", "agent", c.agent.ID, "profile", c.agent.Profile, "available_tools", c.tools.missing)
 	}
@@ -187,6 +224,11 @@ func (c *chat) rounds(ctx context.Context) error {
 		}
 		if err := c.run(ctx, calls, open); err != nil {
 			return err
+		}
+		if c.tools.offerRest(c.said) {
+			if err := c.write(); err != nil {
+				return err
+			}
 		}
 		switch {
 		case c.spent():

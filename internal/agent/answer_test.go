@@ -41,7 +41,7 @@ assistant: 有三行。`
 		t.Errorf("stored:\n%s", got)
 	}
 	first := w.asked[0]
-	if len(first.Tools) != 4 || first.Tools[0].Function.Name != "read_data_from_excel" || !strings.Contains(string(first.Raw), `"temperature":0.1`) || !strings.Contains(string(first.Raw), `"strict":true`) {
+	if len(first.Tools) != 3 || first.Tools[0].Function.Name != "read_data_from_excel" || !strings.Contains(string(first.Raw), `"temperature":0.1`) || !strings.Contains(string(first.Raw), `"strict":true`) {
 		t.Errorf("asked %s", first.Raw)
 	}
 	if got := w.asked[1].Last(); got.Role != "tool" || got.ToolCallID != "call_001" || strings.Contains(string(w.asked[1].Raw), "toolfit") {

@@ -119,7 +119,7 @@ func (c *chat) appendParam(out []byte, w *rawjson.Walk) []byte {
 // messages are what was said so far, as the model takes it.
 func (c *chat) messages(open bool) []json.RawMessage {
 	list := []Message{textMessage(roleSystem, c.system)}
-	for _, m := range complete(c.said) {
+	for _, m := range complete(c.said, c.speech) {
 		if !m.isSystem() { // its text is the prompt
 			list = append(list, m)
 		}
@@ -128,7 +128,7 @@ func (c *chat) messages(open bool) []json.RawMessage {
 		return forModel(echoed(list, c.model.Name))
 	}
 	if !open && list[len(list)-1].Role == roleTool {
-		list = append(list, UserMessage(answerNow))
+		list = append(list, UserMessage(c.speech.Say(answerNow)))
 	}
 	return inText(list)
 }

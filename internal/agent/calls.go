@@ -151,21 +151,23 @@ func arguments(text string, cutOff bool) (json.RawMessage, error) {
 	return value, nil
 }
 
-// sentence is what a model is told of an error.
-func sentence(err error) string {
+// sentence is what the model is told of an error. What a server says stays in its words.
+func (c *chat) sentence(err error) string {
 	var rpc *mcp.Error
 	if errors.As(err, &rpc) {
 		return rpc.Message
 	}
 	f := fault.As(err)
+	text := c.speech.Say(f.Error())
 	if len(f.Details) > 0 {
-		return f.Error() + " " + string(f.Details)
+		text += " " + string(f.Details)
 	}
-	return f.Error()
+	return text
 }
 
 // clip is a text of at most so many characters, which says where the rest is.
-func clip(text string, most int, ref string) string {
+func (c *chat) clip(text, ref string) string {
+	most := c.agent.Capabilities.MaxToolResultLength
 	n := utf8.RuneCountInString(text)
 	if n <= most {
 		return text
@@ -174,6 +176,7 @@ func clip(text string, most int, ref string) string {
 	if ref != "" {
 		note = fmt.Sprintf(`…[cut: %d characters in all; fetch_result with ref "%s" gives the rest]`, n, ref)
 	}
+	note = c.speech.Say(note)
 	keep := max(0, most-utf8.RuneCountInString(note))
 	end := 0
 	for range keep {

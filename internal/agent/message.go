@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/locale"
 	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
@@ -203,10 +204,13 @@ func echoed(list []Message, model string) []Message {
 	return out
 }
 
+// interrupted is the answer to a call that has none.
+const interrupted = "The call was interrupted. Whether it was carried out is not known."
+
 // complete gives every call its answer, right behind it: models refuse any other chat. One
 // that was killed in the middle has calls without an answer, and one that two gateways
 // answered at a time has others' messages between a call and its answer.
-func complete(list []Message) []Message {
+func complete(list []Message, speech locale.Language) []Message {
 	answers := make([][]Message, len(list)) // to the calls of each message
 	open := map[string]*Message{}           // the place for the answer, by the call's id
 	for i, m := range list {
@@ -216,7 +220,7 @@ func complete(list []Message) []Message {
 		}
 		answers[i] = make([]Message, len(m.ToolCalls))
 		for j, c := range m.ToolCalls {
-			answers[i][j] = textMessage(roleTool, "The call was interrupted. Whether it was carried out is not known.")
+			answers[i][j] = textMessage(roleTool, speech.Say(interrupted))
 			answers[i][j].ToolCallID = c.ID
 			open[c.ID] = &answers[i][j]
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/agent/toolcall"
 	"github.com/toolfit/toolfit/internal/call"
+	"github.com/toolfit/toolfit/internal/catalog"
 	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/project"
@@ -97,7 +98,7 @@ func (c *chat) refuse(w *wanted, open bool) (Report, bool) {
 	if skipped {
 		rep.Status = Skipped
 	}
-	rep.Error = sentence(refusal)
+	rep.Error = c.sentence(refusal)
 	c.tell(rep)
 	return rep, true
 }
@@ -129,11 +130,8 @@ func (c *chat) admit(w *wanted, open bool) (refusal error, skipped bool) {
 	case w.err != nil:
 		return fault.New(fault.BadArguments, "the call cannot be read: %w", w.err).WithHint("%s", c.askForCall()), false
 	}
-	var err error
-	if w.found, err = c.tools.find(w.tool, w.source, w.args); err == nil {
-		err = c.tools.inner(w.found, w.args)
-	}
-	return err, false
+	w.found, refusal = c.tools.find(w.tool, w.source, w.args)
+	return refusal, false
 }
 
 // askForCall asks for a call in the form that can be read.
@@ -174,7 +172,7 @@ func keepsState(cfg *config.Config, id tool.ServerID) bool {
 func (c *chat) carry(ctx context.Context, w *wanted) Report {
 	rep := w.report(Failed)
 	if ctx.Err() != nil {
-		rep.Status, rep.Error = Skipped, "not called: "+sentence(stopped(ctx))
+		rep.Status, rep.Error = Skipped, c.speech.Say("not called: "+fault.As(stopped(ctx)).Error())
 	} else {
 		c.tell(w.report(Running))
 		began := c.opts.Now()
@@ -191,6 +189,9 @@ func (c *chat) tell(rep Report) {
 	c.opts.Called(rep, Origin{Principal: c.turn.Principal, Agent: c.agent.ID, Session: c.answer.Session})
 }
 
+// may tells whether the agent has a tool, also one that was listed after the chat began.
+func (c *chat) may(e *catalog.Entry) bool { return e.UsedBy(c.agent) || mayFetch(c.agent, e) }
+
 // do makes the call.
 func (c *chat) do(ctx context.Context, w *wanted, rep *Report) {
 	params, err := call.NewParams(w.found.name, w.args)
@@ -199,23 +200,22 @@ func (c *chat) do(ctx context.Context, w *wanted, rep *Report) {
 		params.Session = c.answer.Session
 		req := call.Request{
 			Principal: c.turn.Principal, Profile: c.agent.Profile, Agent: c.agent.ID, Reader: call.Model, Params: params,
-			Longest: c.agent.Capabilities.MaxToolResultLength,
+			Budget: c.agent.Budget, Longest: c.agent.Capabilities.MaxToolResultLength, May: c.may,
 		}
 		if c.model.Tools != config.TextTools {
 			req.Dialect = schema.Dialect(c.model.Dialect)
 		}
 		res, err = c.parts.Caller.Do(ctx, req)
 	}
-	most := c.agent.Capabilities.MaxToolResultLength
 	if err != nil {
-		rep.Error = clip(sentence(err), most, "")
+		rep.Error = c.clip(c.sentence(err), "")
 		return
 	}
 	rep.Call, rep.Ref = res.ID, res.Ref
-	text := clip(project.Text(res.Raw), most, res.Ref)
+	text := c.clip(project.Text(res.Raw), res.Ref)
 	switch {
 	case res.Kind() != upstream.Complete:
-		rep.Error = "the tool asks a question, which an agent cannot answer"
+		rep.Error = c.speech.Say("the tool asks a question, which an agent cannot answer")
 	case string(rawjson.Get(res.Raw, "isError")) == "true":
 		rep.Error = text
 	default:

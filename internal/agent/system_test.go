@@ -18,7 +18,7 @@ func TestTheToolsTakeThePlaceOfTheLineThatNamesThem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := newWorld(t, "  x: {name: Excel, model: text, description: Reads workbooks., personality: Careful., available_tools: [read_data_from_excel, write_data_to_excel, apply_formula], denied_tools: [fetch_result], capabilities: {enable_planning: true}}\n", nil)
+	w := newWorld(t, "  x: {name: Excel, model: text, description: Reads workbooks., personality: Careful., available_tools: [read_data_from_excel, write_data_to_excel, apply_formula], capabilities: {enable_planning: true}}\n", nil)
 	w.script(script.Answer{Text: "ok"})
 	w.must(w.turn("x", "go"))
 	want := "You are Excel. Reads workbooks.\n\nCareful.\n\nUse the tools where they help. At most 20 calls are made for one answer.\n\n" +
@@ -29,7 +29,7 @@ func TestTheToolsTakeThePlaceOfTheLineThatNamesThem(t *testing.T) {
 }
 
 func TestTheAgentsOwnOrderIsKept(t *testing.T) {
-	w := newWorld(t, "  x: {model: native, available_tools: [apply_formula, 'excel__read*', apply_formula], denied_tools: [fetch_result]}\n", nil)
+	w := newWorld(t, "  x: {model: native, available_tools: [apply_formula, 'excel__read*', apply_formula]}\n", nil)
 	w.script(script.Answer{Text: "ok"})
 	w.must(w.turn("x", "go"))
 	if got := w.asked[0].Messages[0].Text(); !strings.HasSuffix(got, "\n\nAvailable tools: apply_formula, read_data_from_excel") || len(w.asked[0].Tools) != 2 {
@@ -58,7 +58,6 @@ func TestSystemPrompt(t *testing.T) {
 		{"no plan where there is nothing to call", planner, "Yours.", "", nil, "Yours."},
 		{"tools after a prompt without the line", own, "", section, []string{"a"}, "Mine.\n\n## T\n\n**a**\n\n" + protocol},
 		{"tools in the middle", a, "One.\nAvailable tools: x\nTwo.", section, []string{"a"}, "One.\n\n\n## T\n\n**a**\n\n\nTwo.\n\n" + protocol},
-		{"a line that only looks like it", a, "The Available tools: x", section, []string{"a"}, "The Available tools: x\n\n## T\n\n**a**\n\n" + protocol},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -67,6 +66,52 @@ func TestSystemPrompt(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestTheStaleListOfToolsGoes holds that no list of names stands beside the section that
+// describes the tools, wherever in the prompt somebody wrote it.
+func TestTheStaleListOfToolsGoes(t *testing.T) {
+	const s = "<S>"
+	for text, want := range map[string]string{
+		"Help. Available tools: a, b":                     "Help.<S>",
+		"Help. Available tools: a, b. Be brief.":          "Help.<S>Be brief.",
+		"Available tools: a, b. Be brief.":                "<S>Be brief.",
+		"Help. Available tools: `a_b`, 'c-d' and e.f.\nX": "Help.<S>\nX",
+		"Help. Available tools: a, b, and c; then answer": "Help.<S>then answer",
+		"Help (Available tools: a, b). Be brief.":         "Help<S> Be brief.",
+		"帮助用户。Available tools: a、b。请简短。":                  "帮助用户。<S>请简短。",
+		"你是助手。可用工具：a，b\n请简短。":                             "你是助手。<S>\n请简短。",
+		"One.\r\nHelp. Available tools: a, b\r\nTwo.":     "One.\r\nHelp.<S>\nTwo.",
+		"Available tools: a (reads), b (writes)\nTwo.":    "<S>\nTwo.",
+		"Available tools:\nTwo.":                          "<S>\nTwo.",
+		"A. Available tools: a\nB. Available tools: b, c": "A.<S>\nB.",
+		"Never speak of Available tools: they are secret": "Never speak of Available tools: they are secret<S>",
+		"可用工具：请按需使用。":                                     "可用工具：请按需使用。<S>",
+		"No list":                                         "No list<S>",
+	} {
+		if got := withSection(text, s); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+	w := newWorld(t, "  x: {model: text, prompt: 'Reads workbooks. Available tools: gone_tool, other_tool. Be careful.'}\n", nil)
+	w.script(script.Answer{Text: "ok"})
+	w.must(w.turn("x", "go"))
+	if got := w.asked[0].Messages[0].Text(); strings.Contains(got, "gone_tool") || !strings.HasPrefix(got, "Reads workbooks.\n\n## Available Tools") || !strings.Contains(got, "\n\nBe careful.\n\n") {
+		t.Errorf("%s", got)
+	}
+}
+
+func FuzzWithSection(f *testing.F) {
+	f.Add("Help. Available tools: a, b. Be brief.")
+	f.Add("可用工具：`a`、b。\r\nAvailable tools:(（")
+	f.Fuzz(func(t *testing.T, text string) {
+		const section = "\x01"
+		text = strings.ReplaceAll(text, section, "")
+		got := withSection(text, section)
+		if strings.Count(got, section) != 1 || toolNames.MatchString(strings.ReplaceAll(got, section, "\n")) && !toolNames.MatchString(text) {
+			t.Errorf("%q became %q", text, got)
+		}
+	})
 }
 
 // TestMessagesAlternateInText holds what the templates of many such models demand.

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"github.com/toolfit/toolfit/internal/catalog"
 	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/locale"
 	"github.com/toolfit/toolfit/internal/prompt"
 	"github.com/toolfit/toolfit/internal/rawjson"
 	"github.com/toolfit/toolfit/schema"
@@ -19,13 +21,17 @@ type toolbox struct {
 	view *catalog.View
 	list []*catalog.Entry            // that the model is told of, in order
 	may  map[*catalog.Entry]struct{} // that may be called
+	rest *catalog.Entry              // fetches the rest of a result; nil: there is none, or the model is told of it already
+
+	language string          // in which tools are described; "": in their servers' words
+	speech   locale.Language // in which ours are
 
 	missing []string // of the agent's available_tools: the profile has none of the name
 }
 
 // newToolbox chooses an agent's tools among those of its profile.
 func newToolbox(v *catalog.View, a *config.Agent) *toolbox {
-	b := &toolbox{view: v, may: map[*catalog.Entry]struct{}{}}
+	b := &toolbox{view: v, may: map[*catalog.Entry]struct{}{}, missing: v.Lacks(a), language: a.Language, speech: speechOf(a)}
 	add := func(e *catalog.Entry, told bool) {
 		if b.allows(e) || fetches(e) || !e.UsedBy(a) {
 			return
@@ -36,15 +42,10 @@ func newToolbox(v *catalog.View, a *config.Agent) *toolbox {
 		}
 	}
 	for _, wanted := range a.Available {
-		there := false
 		for _, e := range v.Entries {
 			if e.MeantBy(wanted) {
-				there = true
 				add(e, true)
 			}
-		}
-		if !there && a.Capabilities.ToolCalling {
-			b.missing = append(b.missing, wanted)
 		}
 	}
 	if len(a.Available) == 0 {
@@ -52,15 +53,36 @@ func newToolbox(v *catalog.View, a *config.Agent) *toolbox {
 			add(e, e.Listed())
 		}
 	}
-	if fetch, err := v.Find(catalog.FetchResult); err == nil && fetch.Own && len(b.list) > 0 && !slices.ContainsFunc(a.Denied, fetch.MeantBy) {
+	if fetch, err := v.Find(catalog.FetchResult); err == nil && len(b.list) > 0 && mayFetch(a, fetch) {
 		b.may[fetch] = struct{}{}
-		b.list = append(b.list, fetch)
+		b.rest = fetch
 	}
 	return b
 }
 
+// offerRest tells the model of the tool that fetches the rest of a result, once it has been
+// given one with a handle to its rest. It reports whether the model is told from now on.
+func (b *toolbox) offerRest(said []Message) bool {
+	if b.rest == nil || !slices.ContainsFunc(said, handsOver) {
+		return false
+	}
+	b.list, b.rest = append(b.list, b.rest), nil
+	return true
+}
+
+// handsOver tells whether the message is a result that says where its rest is.
+func handsOver(m Message) bool {
+	return m.Note != nil && m.Note.Ref != "" && strings.Contains(m.Text(), m.Note.Ref)
+}
+
 // fetches tells whether it is our tool that fetches the rest of a result.
 func fetches(e *catalog.Entry) bool { return e.Own && e.Shown == catalog.FetchResult }
+
+// mayFetch tells whether it is that tool, and the agent has it: whoever has others has it too,
+// unless it is denied.
+func mayFetch(a *config.Agent, e *catalog.Entry) bool {
+	return fetches(e) && !slices.ContainsFunc(a.Denied, e.MeantBy)
+}
 
 // found is the tool that a model means, and the name to call it by.
 type found struct {
@@ -89,38 +111,14 @@ func (b *toolbox) find(name, source string, args json.RawMessage) (found, error)
 		if e, _, ok := b.view.Route(name, args); ok && fits(e) {
 			return found{e, name}, nil // another version of its server has it under this name
 		}
-		return found{}, b.unknown(name)
+		return found{}, b.view.Unknown(name, b.allows)
 	}
 	return found{}, fault.New(fault.UnknownTool, "%.100s can mean several tools", name).WithHint("call one of %s", strings.Join(alike, ", "))
-}
-
-// unknown says that there is no such tool, and never names one that the agent has not.
-func (b *toolbox) unknown(name string) error {
-	f := fault.New(fault.UnknownTool, "unknown tool: %.100s", name)
-	for _, e := range b.list {
-		if strings.EqualFold(e.Shown, name) || name != "" && strings.Contains(e.Shown, name) || strings.Contains(name, e.Shown) {
-			return f.WithHint("did you mean %s?", e.Shown)
-		}
-	}
-	return f
 }
 
 func (b *toolbox) allows(e *catalog.Entry) bool {
 	_, ok := b.may[e]
 	return ok
-}
-
-// inner checks the tool that call_tool would call: it must be the agent's too.
-func (b *toolbox) inner(e found, args json.RawMessage) error {
-	if !e.Own || e.Shown != catalog.CallTool {
-		return nil
-	}
-	name, _ := rawjson.String(rawjson.Get(args, "name"))
-	if name == "" {
-		return nil // the call itself says what is wrong
-	}
-	_, err := b.find(name, "", rawjson.Get(args, "arguments"))
-	return err
 }
 
 // shown are the names of the tools that the model is told of.
@@ -132,12 +130,53 @@ func (b *toolbox) shown() []string {
 	return list
 }
 
+// told is what the model is told of a tool, in the agent's language.
+func (b *toolbox) told(e *catalog.Entry) prompt.Tool {
+	t := e.PromptTool()
+	t.Description = t.DescriptionIn(b.language)
+	if e.Own {
+		t.Description, t.Schema = b.speech.Say(t.Description), said(t.Schema, b.speech)
+	}
+	return t
+}
+
+// said is a schema of ours with its descriptions in the language.
+func said(schema json.RawMessage, in locale.Language) json.RawMessage {
+	if in == locale.English {
+		return schema
+	}
+	var edits []rawjson.Edit
+	var walk func(from int, value []byte)
+	walk = func(from int, value []byte) {
+		for w := rawjson.Object(value); w.Next(); {
+			if text, ok := rawjson.String(w.Value); ok && string(w.Key) == "description" {
+				edits = append(edits, rawjson.Edit{Start: from + w.Start, End: from + w.End, New: rawjson.AppendString(nil, sayBeginning(text, in))})
+			}
+			walk(from+w.Start, w.Value)
+		}
+	}
+	walk(0, schema)
+	return rawjson.AppendSplice(nil, schema, edits...)
+}
+
+// sayBeginning says as many sentences from the first on as there is a translation for: a
+// dialect may have put what its schemas cannot express behind a description.
+func sayBeginning(text string, in locale.Language) string {
+	for end := len(text); end > 0; end = strings.LastIndex(text[:end-1], ". ") + 1 {
+		if said := in.Say(text[:end]); said != text[:end] {
+			return said + text[end:]
+		}
+	}
+	return text
+}
+
 // section is the tools as text for a prompt.
 func (b *toolbox) section(heading string) (string, error) {
 	tools := make([]prompt.Tool, len(b.list))
 	for i, e := range b.list {
-		tools[i] = e.PromptTool()
+		tools[i] = b.told(e)
 	}
+	heading = cmp.Or(heading, b.speech.Say(prompt.Heading))
 	page, err := prompt.Render(tools, &prompt.Options{Format: prompt.Markdown, AsGiven: true, Heading: heading})
 	if err != nil {
 		return "", err
@@ -162,9 +201,14 @@ func (b *toolbox) functions(d schema.Dialect) (json.RawMessage, int, error) {
 		if n++; n > 1 {
 			out = append(out, ',')
 		}
+		parameters := f.Plan.Parameters
+		if e.Own {
+			parameters = said(parameters, b.speech)
+		}
+		t := b.told(e)
 		out = rawjson.AppendString(append(out, `{"type":"function","function":{"name":`...), e.Shown)
-		out = rawjson.AppendString(append(out, `,"description":`...), e.Description())
-		out = append(append(out, `,"parameters":`...), f.Plan.Parameters...)
+		out = rawjson.AppendString(append(out, `,"description":`...), t.Description)
+		out = append(append(out, `,"parameters":`...), parameters...)
 		if f.Strict {
 			out = append(out, `,"strict":true`...)
 		}

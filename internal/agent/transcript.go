@@ -51,28 +51,39 @@ func (c *chat) openSession(ctx context.Context) (leave func(), err error) {
 			return nil, err
 		}
 		c.answer.Session = s.ID
-	} else {
-		s, err := c.parts.Sessions.Session(ctx, c.turn.Session)
-		if err == nil && s.Owner != c.turn.Principal.ID {
-			err = fault.New(fault.NotFound, "there is no session %.100q", c.turn.Session)
-		}
-		if err != nil {
-			return nil, err
-		}
-		c.answer.Session = s.ID
+	} else if err := c.findSession(ctx); err != nil {
+		return nil, err
 	}
 	id := c.answer.Session
 	if _, taken := c.busy.LoadOrStore(id, true); taken {
 		return nil, fault.New(fault.Conflict, "session %s is being answered already", id).WithHint("wait for that answer")
 	}
 	leave = func() { c.busy.Delete(id) }
-	if c.turn.Session != "" && c.agent.Capabilities.Memory {
+	if c.turn.Session != "" {
 		if err := c.remember(ctx); err != nil {
 			leave()
 			return nil, err
 		}
 	}
 	return leave, nil
+}
+
+// findSession finds the session that goes on.
+func (c *chat) findSession(ctx context.Context) error {
+	s, err := c.parts.Sessions.Session(ctx, c.turn.Session)
+	if err == nil && s.Owner != c.turn.Principal.ID {
+		err = fault.New(fault.NotFound, "there is no session %.100q", c.turn.Session)
+	}
+	c.answer.Session = s.ID
+	return err
+}
+
+// resume takes in what a session has, which is not answered in.
+func (c *chat) resume(ctx context.Context) error {
+	if err := c.findSession(ctx); err != nil {
+		return err
+	}
+	return c.remember(ctx)
 }
 
 // title is made of what the person said first.
@@ -98,14 +109,23 @@ const pageSize = 1000
 // remember takes the last messages of the session in, and the prompt that was its last. All
 // that was said before stays where it is: a session may be long.
 func (c *chat) remember(ctx context.Context) (err error) {
-	if c.said, err = c.lastSaid(ctx, c.agent.Capabilities.MemoryLimit); err != nil || c.customPrompt() != "" {
+	if !c.agent.Capabilities.Memory {
+		return nil
+	}
+	if c.said, err = c.lastSaid(ctx, c.agent.Capabilities.MemoryLimit); err != nil {
 		return err
 	}
-	custom, err := c.lastPrompt(ctx)
-	if custom != "" {
-		c.system = systemPrompt(c.agent, custom, c.section, c.tools.shown())
+	changed := c.tools.offerRest(c.said)
+	if c.custom == "" {
+		if c.custom, err = c.lastPrompt(ctx); err != nil {
+			return err
+		}
+		changed = changed || c.custom != ""
 	}
-	return err
+	if changed {
+		return c.write()
+	}
+	return nil
 }
 
 // lastSaid are the last messages of the session but for the prompts. They begin with one of a

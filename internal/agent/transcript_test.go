@@ -11,6 +11,7 @@ import (
 	"github.com/toolfit/toolfit/internal/access"
 	"github.com/toolfit/toolfit/internal/agent/script"
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/locale"
 )
 
 func TestAllSystemMessagesOfACallerAreThePrompt(t *testing.T) {
@@ -110,7 +111,7 @@ func TestEveryCallHasItsAnswerRightBehindIt(t *testing.T) {
 		call("d"), UserMessage("3"), call("d"), answer("d", "of the second"),
 	}
 	var got []string
-	for _, m := range complete(list) {
+	for _, m := range complete(list, locale.English) {
 		line := m.Role + m.ToolCallID + " " + m.Text()
 		for _, c := range m.ToolCalls {
 			line += c.ID

@@ -56,6 +56,8 @@ mcpServers: {excel: {command: x}, other: {command: x}}
 profiles:
   default: {servers: [excel], names: bare}
   both: {}
+  wide: {search: on}
+  tight: {budget: 800}
 models:
   native: {url: "%[1]s/v1", model: m, dialect: openai-strict, retries: 0, params: {temperature: 0.1}}
   text: {url: "%[1]s/v1", tools: text, retries: 0}

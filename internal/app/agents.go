@@ -101,6 +101,11 @@ func (a *App) Agents() []restapi.AgentState {
 	return nil
 }
 
+// AgentPrompt is what an agent's model would be sent next, before what was said in the session.
+func (a *App) AgentPrompt(ctx context.Context, who access.Principal, id, session string) (*agent.Prompt, error) {
+	return a.book.runner.Prompt(ctx, agent.Turn{Agent: id, Principal: who, Session: session})
+}
+
 // SaveAgent stores the agent that the JSON text describes, in the keys of the file, and puts
 // it in force. An id of the file is a fault.Conflict, and so is another version than the one
 // that is given; 0 stands for any. A new agent without an id gets one.

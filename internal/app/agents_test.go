@@ -2,11 +2,13 @@ package app
 
 import (
 	"log/slog"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/restapi"
 	"github.com/toolfit/toolfit/internal/store"
@@ -54,6 +56,39 @@ func TestOfOneIDTheFilesAgentCounts(t *testing.T) {
 	}
 	if _, err := a.RemoveAgent(t.Context(), "nobody"); !fault.Is(err, fault.NotFound) {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestTheDocsShowToolsUnderTheirOldNames takes the examples at their word: agents and clients of
+// the systems before this one know tools by their own names.
+func TestTheDocsShowToolsUnderTheirOldNames(t *testing.T) {
+	example := func(doc string) string {
+		text, err := os.ReadFile("../../docs/" + doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, block := range strings.Split(string(text), "```yaml\n")[1:] {
+			if block, _, _ = strings.Cut(block, "```"); strings.Contains(block, "names: bare") {
+				return block
+			}
+		}
+		t.Fatalf("docs/%s has no example with names: bare", doc)
+		return ""
+	}
+	a, _ := start(t, "store: t.db\n"+example("cloudbase.md"))
+	a.Catalog.Ready(t.Context(), config.DefaultProfile)
+	view, err := a.Catalog.View(config.DefaultProfile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"envQuery", "queryEnv", "envPick"} {
+		if _, err := view.Find(name); err != nil {
+			t.Error(err)
+		}
+	}
+	cfg := parse(t, filepath.Join(t.TempDir(), "toolfit.yaml"), example("agents.md"))
+	if cfg.Profiles[0].Names != "bare" || cfg.AgentNamed("excel").Available[0] != "read_data_from_excel" {
+		t.Errorf("%+v, %+v", cfg.Profiles, cfg.Agents)
 	}
 }
 

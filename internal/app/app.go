@@ -3,7 +3,7 @@
 //
 //	a, err := app.New(ctx, cfg, &app.Options{Version: version})
 //	defer a.Close()
-//	err = a.Serve(ctx, listener)
+//	err = a.Serve(ctx, listener, nil)
 package app
 
 import (
@@ -75,8 +75,9 @@ type App struct {
 	recalls   atomic.Pointer[recall.Service] // nil: not served
 	address   atomic.Pointer[string]         // where it serves; nil: nowhere yet
 	stored    atomic.Pointer[restapi.Stored]
-	sealKey   []byte        // seals what clients bring back: the secret key, or one of this process
-	look      time.Duration // lookEvery, but for tests
+	sealKey   []byte             // seals what clients bring back: the secret key, or one of this process
+	look      time.Duration      // lookEvery, but for tests
+	looks     chan chan struct{} // who waits for Watch to look at the file
 
 	reloading sync.Mutex     // one change of the configuration at a time; guards what follows
 	file      *config.Config // what the file says
@@ -102,7 +103,7 @@ type Options struct {
 // New opens the store, loads the catalogue and begins to list servers. No server is
 // waited for. Close ends what New began.
 func New(ctx context.Context, cfg *config.Config, opts *Options) (*App, error) {
-	a := &App{started: cfg, file: cfg, registry: prometheus.NewRegistry(), log: slog.New(slog.DiscardHandler), look: lookEvery}
+	a := &App{started: cfg, file: cfg, registry: prometheus.NewRegistry(), log: slog.New(slog.DiscardHandler), look: lookEvery, looks: make(chan chan struct{})}
 	a.current.Store(cfg)
 	if opts != nil {
 		a.opts = *opts

@@ -21,7 +21,7 @@ func TestStoreThatGoesAwayTakesNoRightsAway(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- a.Serve(ctx, l) }()
+	go func() { ended <- a.Serve(ctx, l, nil) }()
 	get := func(path string) int {
 		resp, err := http.Get("http://" + l.Addr().String() + path)
 		if err != nil {

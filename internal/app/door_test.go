@@ -41,7 +41,7 @@ func serve(t *testing.T, text string) (a *app.App, address string) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	served := make(chan error, 1)
-	go func() { served <- a.Serve(ctx, l) }()
+	go func() { served <- a.Serve(ctx, l, nil) }()
 	t.Cleanup(func() {
 		stop()
 		if err := <-served; err != nil {

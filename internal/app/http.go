@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -41,7 +42,7 @@ func (a *App) Handler() http.Handler {
 	if a.started.BasePath != "" {
 		all = http.StripPrefix(a.started.BasePath, all)
 	}
-	return all
+	return a.greeting(all)
 }
 
 // API is the REST API for whoever admit lets in.
@@ -85,6 +86,9 @@ func (a *App) mcpHandler(front *mcp.Front, may func(access.Principal) bool, ente
 		}
 		entry := enter(who, view.Profile)
 		entry.Charge = charge
+		if inbound.FromOwner(r) && who == access.Owner() {
+			entry.Owner = stdioOwner
+		}
 		front.Serve(w, r, entry)
 	})
 }
@@ -138,7 +142,8 @@ func (a *App) refuse(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 // Serve answers on the listener until ctx ends, then lets open calls finish for a short time.
-func (a *App) Serve(ctx context.Context, l net.Listener) error {
+// Socket, unless it is nil, is a listener of inbound.ListenLocal, and ends with it.
+func (a *App) Serve(ctx context.Context, l, socket net.Listener) error {
 	if err := a.Keys.Reload(ctx); err != nil { // now: a store that goes away later takes no rights away
 		l.Close()
 		return err
@@ -155,6 +160,10 @@ func (a *App) Serve(ctx context.Context, l net.Listener) error {
 	srv.RegisterOnShutdown(a.events.Close) // a server knows nothing of connections that were taken over
 	ended := make(chan error, 1)
 	go func() { ended <- srv.Serve(watched) }()
+	var commands sync.WaitGroup
+	if socket != nil {
+		commands.Go(func() { srv.Serve(socket) }) // where it breaks, commands work without it
+	}
 	select {
 	case err := <-ended:
 		return fmt.Errorf("serve %s: %w", l.Addr(), err)
@@ -168,6 +177,7 @@ func (a *App) Serve(ctx context.Context, l net.Listener) error {
 		err = srv.Close()
 	}
 	<-ended
+	commands.Wait()
 	return err
 }
 

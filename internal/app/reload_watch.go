@@ -57,10 +57,13 @@ func (a *App) watch(ctx context.Context, again <-chan os.Signal, load func() (*c
 	quiet.Stop()
 	tick := time.NewTicker(a.look)
 	defer tick.Stop()
-	reload := func() {
-		if !a.reloadFrom(ctx, f, load) {
+	var waiting []chan struct{} // for the file to be in force
+	reload := func() bool {
+		done := a.reloadFrom(ctx, f, load)
+		if !done {
 			quiet.Reset(settle)
 		}
+		return done
 	}
 	f.changed()
 	reload() // it may have changed since it was read
@@ -80,15 +83,22 @@ func (a *App) watch(ctx context.Context, again <-chan os.Signal, load func() (*c
 			f.changed()
 			reload()
 			continue
+		case looked := <-a.looks:
+			waiting = append(waiting, looked)
 		case <-quiet.C:
 		case <-tick.C:
 		}
 		switch {
 		case f.young(): // whoever writes it may not be done
 			quiet.Reset(settle)
-		case f.changed():
-			reload()
+			continue
+		case f.changed() && !reload():
+			continue
 		}
+		for _, looked := range waiting {
+			close(looked)
+		}
+		waiting = nil
 	}
 }
 

@@ -141,6 +141,7 @@ type Request struct {
 	Reader     Reader
 	AsListed   bool           // the arguments are for the schemas that the profile's list shows
 	Dialect    schema.Dialect // else: whose arguments they are; "" for those that the tool itself takes
+	Budget     int            // estimated tokens of a result, in place of the profile's; 0: as the profile says
 	Longest    int            // characters that the reader takes of a result's text; the rest is kept for it; 0: any number
 	Whole      bool           // the result is neither cut nor kept, whatever the profile says
 	Found      bool           // elements of a page were found already, and are named by their refs

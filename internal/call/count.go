@@ -54,16 +54,19 @@ func (c *ruleCounts) projected(rule *project.Active, cut *project.Cut) {
 	}
 }
 
-// shadowed counts what a rule in shadow would have done.
-func (c *ruleCounts) shadowed(rule *project.Active, full []byte, cut *project.Cut) {
+// shadowed counts what a rule in shadow would have done, and says how many tokens it would have
+// left; 0 when it would not have cut.
+func (c *ruleCounts) shadowed(rule *project.Active, cut *project.Cut) (sent int64) {
 	if cut.Outcome != project.Projected {
 		c.projected(rule, cut)
-		return
+		return 0
 	}
+	sent = int64(project.Tokens(cut.Apply("")))
 	n := c.of(rule.ID)
 	n.shadowed.Add(1)
-	n.full.Add(estimate(full))
-	n.sent.Add(estimate(cut.Apply("")))
+	n.full.Add(int64(cut.Full()))
+	n.sent.Add(sent)
+	return sent
 }
 
 // ended counts the tokens of a call that a rule was for, and fetches of what it left out.

@@ -1,6 +1,7 @@
 package call
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"strconv"
@@ -52,10 +53,7 @@ func (c *Caller) fetch(ctx context.Context, req *Request, args json.RawMessage) 
 		return nil, err
 	}
 	req.fetched = found.Mask
-	budget := view.Results.How.Budget
-	if budget == 0 {
-		budget = fetchBudget
-	}
+	budget := cmp.Or(req.Budget, view.Results.How.Budget, fetchBudget)
 	if req.Longest > 0 {
 		budget = min(budget, max(req.Longest/charsPerToken, 1))
 	}

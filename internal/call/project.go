@@ -32,19 +32,25 @@ func (c *Caller) project(ctx context.Context, s sent, req *Request, rec *recordi
 	if s.entry.Own || req.Whole {
 		return full
 	}
-	shown, how, choice := []byte(full), project.How{}, project.Choice{}
+	shown, usual, how, choice := []byte(full), res.How, project.How{}, project.Choice{}
+	if req.Budget > 0 {
+		usual.Budget = req.Budget
+	}
 	if req.Reader == Model {
 		shown = cleaned(res, full)
-		how, choice = howFor(s.view, s.entry.Name, s.fitted.Args)
+		how, choice = howFor(s.view, usual, s.entry.Name, s.fitted.Args)
 	}
 	req.page.ask(&how)
 	if req.Longest > 0 {
 		how.Budget = project.BudgetFor(shown, req.Longest, how.Budget)
 	}
 	if choice.Shadow != nil {
-		cut := project.Plan(ctx, shown, choice.Shadow.How(res.How))
+		cut := project.Plan(ctx, shown, choice.Shadow.How(usual))
 		c.opts.Metrics.shadowed(choice.Shadow, cut)
-		c.counts.shadowed(choice.Shadow, shown, cut)
+		if sent := c.counts.shadowed(choice.Shadow, cut); sent > 0 {
+			rec.call.Shadow, rec.call.TokensShadow = choice.Shadow.ID, sent
+		}
+		cut.Release()
 	}
 	if how == (project.How{}) {
 		return c.keepWhere(ctx, s, rec, shown, tooLong(shown, req))
@@ -56,6 +62,9 @@ func (c *Caller) project(ctx context.Context, s sent, req *Request, rec *recordi
 	c.unseen(s, choice.On, cut)
 	if choice.On != nil && cut.Outcome == project.Projected {
 		rec.call.Rule = choice.On.ID
+	}
+	if cut.Outcome == project.Projected && res.Cleaner == nil {
+		rec.full = cut.Full()
 	}
 	if !cut.Leaves() || res.Keep == "none" {
 		out := cut.Apply("")
@@ -75,14 +84,13 @@ func (c *Caller) unkept(rec *recording, shown json.RawMessage, err error) json.R
 	return withNote(shown, notKept)
 }
 
-// howFor is what a result is to be cut to: by the rule for the call, or by the profile.
-func howFor(v *catalog.View, name tool.Name, args json.RawMessage) (project.How, project.Choice) {
-	res := &v.Results
-	choice := res.Rules.Choose(name, v.Profile, args)
+// howFor is what a result is to be cut to: by the rule for the call, else as usual.
+func howFor(v *catalog.View, usual project.How, name tool.Name, args json.RawMessage) (project.How, project.Choice) {
+	choice := v.Results.Rules.Choose(name, v.Profile, args)
 	if choice.On != nil {
-		return choice.On.How(res.How), choice
+		return choice.On.How(usual), choice
 	}
-	return res.How, choice
+	return usual, choice
 }
 
 // cleaned is a result without what the profile keeps from models.
@@ -101,10 +109,29 @@ func (c *Caller) Shown(ctx context.Context, r store.Result) ([]byte, error) {
 		return nil, err
 	}
 	shown := cleaned(&view.Results, r.Body)
-	how, _ := howFor(view, r.Tool, r.Args)
+	how, _ := howFor(view, view.Results.How, r.Tool, r.Args)
 	cut := project.Plan(ctx, shown, how)
 	defer cut.Release()
 	return cut.Apply(r.Ref), nil
+}
+
+// Shadowed is what a model would get of a kept result by the rule in shadow that is for its call
+// now; no rule where none is, or where it would not cut.
+func (c *Caller) Shadowed(ctx context.Context, r store.Result) (rule string, shown []byte, err error) {
+	view, err := c.tools.View(r.Profile)
+	if err != nil {
+		return "", nil, err
+	}
+	_, choice := howFor(view, view.Results.How, r.Tool, r.Args)
+	if choice.Shadow == nil {
+		return "", nil, nil
+	}
+	cut := project.Plan(ctx, cleaned(&view.Results, r.Body), choice.Shadow.How(view.Results.How))
+	defer cut.Release()
+	if cut.Outcome != project.Projected {
+		return "", nil, nil
+	}
+	return choice.Shadow.ID, cut.Apply(r.Ref), nil
 }
 
 // tooLong tells whether the reader will leave out more than is cut here: an error is never

@@ -28,6 +28,7 @@ type recording struct {
 	outer   []fit.Repair    // of the arguments of call_tool
 	fetch   bool            // it is one of fetch_result
 	given   json.RawMessage // the arguments as they were sent
+	full    int             // tokens of the result as it came; 0: not counted yet
 }
 
 func (c *Caller) begin(req *Request) *recording {
@@ -93,25 +94,19 @@ func (r *recording) add(ctx context.Context, res *Result, err error) error {
 	c.Duration = r.caller.opts.Now().Sub(c.At)
 	c.Outcome, c.Level = outcomeOK, "info"
 	if res != nil {
-		c.BytesFull, c.BytesSent = int64(len(res.out.Raw)), int64(len(res.Raw))
-		c.TokensIn, c.TokensFull = estimate(res.Fitted.Args), estimate(res.out.Raw)
-		if c.TokensSent = c.TokensFull; c.BytesSent != c.BytesFull {
-			c.TokensSent = estimate(res.Raw) - estimate(project.List(res.Raw))
-		}
+		isError := r.measure(res)
 		switch {
 		case res.Kind() == upstream.InputRequired:
 			c.Outcome = outcomeQuestion
-		case isToolError(res.Raw):
+		case isError:
 			c.Outcome, c.Level = outcomeToolError, "error"
 			if c.Message == "" { // else it tells what was fetched
 				c.Message = cut(strings.TrimSpace(project.Text(res.Raw)), maxReason)
 			}
 		}
 	}
-	if c.Repairs != "" || len(r.notes) > 0 {
-		if c.Level == "info" {
-			c.Level = "warn"
-		}
+	if len(r.notes) > 0 && c.Level == "info" { // mended arguments are none of them: the call went well
+		c.Level = "warn"
 	}
 	if err != nil {
 		r.failed(err)
@@ -127,8 +122,23 @@ func (r *recording) add(ctx context.Context, res *Result, err error) error {
 	return r.caller.log.Add(context.WithoutCancel(ctx), *c)
 }
 
-// estimate is about how many tokens a text costs: sums over many calls need no more.
-func estimate(text []byte) int64 { return int64(tokens.Sampled(text)) }
+// measure notes what the call's arguments and result cost, and tells whether the tool says that
+// it did not work.
+func (r *recording) measure(res *Result) (isError bool) {
+	c := &r.call
+	c.BytesFull, c.BytesSent = int64(len(res.out.Raw)), int64(len(res.Raw))
+	sent, isError := project.Measure(res.Raw)
+	full := r.full
+	switch {
+	case full > 0:
+	case c.BytesSent == c.BytesFull:
+		full = sent
+	default:
+		full = project.Tokens(res.out.Raw)
+	}
+	c.TokensIn, c.TokensFull, c.TokensSent = int64(tokens.Sampled([]byte(res.Fitted.Args))), int64(full), int64(sent)
+	return isError
+}
 
 func (r *recording) failed(err error) {
 	c := &r.call

@@ -186,7 +186,7 @@ func (c *Caller) describeTool(ctx context.Context, req *Request, args json.RawMe
 	}
 	e, err := view.Find(name)
 	if err != nil || req.May != nil && !req.May(e) {
-		return nil, unknown(view, name)
+		return nil, unknown(view, name, req.May)
 	}
 	t := e.PromptTool()
 	d := Description{Name: t.Name, Server: e.Server, Signature: prompt.SignatureOf(&t), Description: t.Description, Example: t.Example}
@@ -199,12 +199,13 @@ func (c *Caller) describeTool(ctx context.Context, req *Request, args json.RawMe
 // maxNear is how many tools are named in place of one that there is not.
 const maxNear = 3
 
-// unknown says of a name that no tool has which ones may have been meant. It is a mistake in
-// the arguments of a tool, which the model is told as its result.
-func unknown(v *catalog.View, name string) error {
+// unknown says of a name that no tool has which ones may have been meant, of those that the
+// caller may use; nil: all. It is a mistake in the arguments of a tool, which the model is told
+// as its result.
+func unknown(v *catalog.View, name string, may func(*catalog.Entry) bool) error {
 	f := v.Finder()
 	err := fault.New(fault.BadArguments, "/name: there is no tool %.100s", name)
-	near := f.Index.Near(name, maxNear, nil)
+	near := f.Index.Near(name, maxNear, func(i int) bool { return may == nil || may(f.Entries[i]) })
 	if len(near) == 0 {
 		return err.WithHint("use find_tools. %s", among(v))
 	}

@@ -36,7 +36,7 @@ func (c *Caller) unwrap(ctx context.Context, t target, req *Request, rec *record
 	req.AsListed, req.Dialect = false, "" // its signature names the arguments that it takes itself
 	view := t.view
 	if t, err = c.resolve(ctx, req); fault.Is(err, fault.UnknownTool) {
-		return t, unknown(view, name)
+		return t, unknown(view, name, req.May)
 	}
 	if err != nil {
 		return t, err

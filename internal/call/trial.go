@@ -14,6 +14,7 @@ type Trial struct {
 	Err     error    // with project.Failed: why
 	Unseen  []string // names in the mask that the result does not have
 	Holds   bool     // the rule is for the tool, the profile and the arguments of the call
+	Full    int      // tokens of the result as it came
 }
 
 // Try applies a rule to a kept result, whether it is for such calls or not. Nothing is
@@ -39,5 +40,8 @@ func (c *Caller) Try(ctx context.Context, r store.Result, rule project.Rule) (Tr
 	cut := project.Plan(ctx, cleaned(res, r.Body), how)
 	defer cut.Release()
 	out.Shown, out.Outcome, out.Err, out.Unseen = cut.Apply(r.Ref), cut.Outcome, cut.Err, cut.Unseen
+	if out.Full = cut.Full(); res.Cleaner != nil {
+		out.Full = project.Tokens(r.Body)
+	}
 	return out, nil
 }

@@ -12,8 +12,7 @@ import (
 const FetchResult = "fetch_result"
 
 var fetchDefinition = json.RawMessage(`{"name":"fetch_result","title":"Fetch the rest of a result",` +
-	`"description":"Get what was left out of an earlier result. A result that leaves something out says so in _omitted, with a ref. ` +
-	`Give fields to choose, such as items(id,name), or offset and limit to page through rows. Without them: the beginning, and next_offset.",` +
+	`"description":"Get what was left out of an earlier result. A result that leaves something out says so in _omitted, with a ref. Give fields to choose, such as items(id,name), or offset and limit to page through rows. Without them: the beginning, and next_offset.",` +
 	`"inputSchema":{"type":"object","properties":{` +
 	`"ref":{"type":"string","description":"The ref of _omitted, such as r_7f3kq2."},` +
 	`"fields":{"anyOf":[{"type":"string"},{"type":"array","items":{"type":"string"},"maxItems":64}],"description":"Names as _omitted gives them, [\"Databases\",\"Tags\"], or a mask: a,b(c,d/e),items[:20](id), !secret to leave out."},` +

@@ -73,9 +73,12 @@ type added struct {
 // beforeStart is what a new server still lacks here. It may be there where the gateway runs,
 // so the server is added all the same.
 func (c *command) beforeStart(path string, s config.Server) (notes []string) {
+	if held := heldIn(s); len(held) > 0 {
+		notes = append(notes, fmt.Sprintf("%s in %s%s: %s; write ${VAR} or ${file:PATH} in its place to keep it elsewhere", looksLike(len(held)), path, alone, some(held)))
+	}
 	cfg, err := config.Load(path, c.env.Lookup)
 	if fault.Is(err, fault.BadConfig) {
-		notes = strings.Split(fault.As(err).Message, "\n")
+		notes = append(notes, strings.Split(fault.As(err).Message, "\n")...)
 	}
 	if err == nil {
 		i := slices.IndexFunc(cfg.Servers, func(other config.Server) bool { return other.ID == s.ID })
@@ -88,7 +91,9 @@ func (c *command) beforeStart(path string, s config.Server) (notes []string) {
 	}
 	s.Cwd = filepath.Dir(path)
 	if _, err := s.Program(); err != nil {
-		notes = append(notes, fmt.Sprintf("command %q does not exist here; %s", s.Command, s.CommandHint()))
+		notes = append(notes, fmt.Sprintf("command \"%s\" does not exist here; %s", s.Command, s.CommandHint()))
+	} else if hint := s.WindowsHint(); hint != "" {
+		notes = append(notes, hint)
 	}
 	return notes
 }

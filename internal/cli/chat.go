@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -20,13 +21,16 @@ import (
 func (c *command) chat() *cobra.Command {
 	var flags askFlags
 	var session string
+	var show bool
 	cmd := &cobra.Command{
 		Use:   "chat AGENT [MESSAGE]",
 		Short: "Talk with an agent and see what it calls",
 		Long: "Talk with an agent and see what it calls. With a message it answers that and ends; without one it reads a message from each line.\n" +
-			"Answers go to standard output, all else to standard error.",
+			"Answers go to standard output, all else to standard error.\n\n" +
+			"With --show-prompt it prints the system prompt and the tools as the model is sent them: without a message on standard output, and ends.",
 		Example: `  toolfit chat helper "How are the paid orders?"
-  toolfit chat helper --continue ses_…`,
+  toolfit chat helper --continue ses_…
+  toolfit chat helper --show-prompt`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usage("chat takes the id of an agent; see agents in the configuration")
@@ -36,6 +40,15 @@ func (c *command) chat() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.ask(cmd.Context(), flags, func(g *gateway) error {
 				t := &talk{command: c, gateway: g, agent: args[0], session: session}
+				if show {
+					to := c.env.Out
+					if len(args) > 1 { // which is for the answer
+						to = c.env.Err
+					}
+					if err := t.showPrompt(cmd.Context(), to); err != nil || len(args) == 1 {
+						return err
+					}
+				}
 				if len(args) > 1 {
 					return t.say(cmd.Context(), strings.Join(args[1:], " "))
 				}
@@ -45,6 +58,7 @@ func (c *command) chat() *cobra.Command {
 	}
 	flags.addGateway(cmd)
 	cmd.Flags().StringVar(&session, "continue", "", "go on with this session")
+	cmd.Flags().BoolVar(&show, "show-prompt", false, "print what the model is sent before the message; without a message, only that")
 	return cmd
 }
 
@@ -55,6 +69,28 @@ type talk struct {
 	agent   string
 	session string
 	midLine bool // the last answer's text has no line break yet
+}
+
+// showPrompt prints what the model is sent before what is said.
+func (t *talk) showPrompt(ctx context.Context, to io.Writer) error {
+	defer t.waiting("asking the servers")()
+	var q url.Values
+	if t.session != "" {
+		q = url.Values{"session": {t.session}}
+	}
+	var p agent.Prompt
+	if err := t.gateway.do(ctx, http.MethodGet, "/agents/"+url.PathEscape(t.agent)+"/prompt", q, nil, &p); err != nil {
+		return err
+	}
+	if t.json {
+		return printJSON(to, p)
+	}
+	fmt.Fprintf(to, "System prompt:\n\n%s\n", p.System)
+	if p.Tools == nil {
+		return nil
+	}
+	fmt.Fprint(to, "\nTools:\n\n")
+	return printJSON(to, p.Tools)
 }
 
 // converse reads a message from each line and answers it, until the input ends.

@@ -1,6 +1,7 @@
 // Package cli is the command line: one file per command. Commands that look at tools or
-// call them speak the REST API, either to a running gateway (--url) or to one that they
-// assemble themselves from configuration and store; --json prints what that API answers.
+// call them speak the REST API: to the gateway at --url, to the one that runs with the same
+// configuration, or to one that they assemble themselves from configuration and store; --json
+// prints what that API answers.
 //
 // Exit codes: 0 it worked, 1 the thing asked for did not, 2 wrong usage.
 //
@@ -75,11 +76,14 @@ func Run(ctx context.Context, args []string, env *Env) int {
 			said.Raw()
 		}
 	}
+	args, err := dashed(env, args)
 	root.SetArgs(args)
 	root.SetIn(env.In)
 	root.SetOut(own.Out)
 	root.SetErr(own.Err)
-	err := root.ExecuteContext(ctx)
+	if err == nil {
+		err = root.ExecuteContext(ctx)
+	}
 	if err == nil {
 		err = errors.Join(c.out.lost(), shown.Flush())
 	}

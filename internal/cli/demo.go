@@ -60,7 +60,7 @@ func (c *command) demo() *cobra.Command {
 				cfg.Listen = freeAddress(cfg.Listen)
 			}
 			return c.withListener(cmd.Context(), cfg, func(a *app.App, l net.Listener) error {
-				return c.serveOn(cmd.Context(), a, l, func(url string) { c.showDemo(url, page(a, url), flags.store) })
+				return c.serveOn(cmd.Context(), a, l, nil, func(url string) { c.showDemo(url, page(a, url), flags.store) })
 			})
 		},
 	}

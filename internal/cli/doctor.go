@@ -47,10 +47,11 @@ type doctor struct {
 
 	mu       sync.Mutex
 	findings []finding
+	listed   heard // what servers have listed
 }
 
 func (c *command) doctor() *cobra.Command {
-	d := &doctor{command: c, now: time.Now}
+	d := &doctor{command: c, now: time.Now, listed: heard{}}
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check configuration, store, servers and address, and say what to do",
@@ -95,7 +96,8 @@ func (d *doctor) check(ctx context.Context) {
 	kept := d.store(ctx, cfg)
 	d.address(ctx, cfg)
 	d.access(cfg, kept.keys)
-	d.servers(ctx, cfg, kept.servers)
+	d.proxies(cfg)
+	d.servers(ctx, cfg, kept)
 	d.recall(ctx, cfg, kept.servers)
 	d.clock(kept.newest)
 }
@@ -134,6 +136,7 @@ type kept struct {
 	keys    int            // -1 when that is not known
 	newest  time.Time      // when the newest call was
 	servers []config.Added // that were added while running
+	agents  []config.Agent // likewise
 }
 
 // store opens the store and looks whether it could be written to.
@@ -207,7 +210,8 @@ func (d *doctor) look(ctx context.Context, cfg *config.Config, st *store.Store) 
 		}
 		k.servers = append(k.servers, added)
 	}
-	return k, nil
+	k.agents, err = d.storedAgents(ctx, cfg, st)
+	return k, err
 }
 
 // missingStore says whether a store can be made where there is none.
@@ -216,6 +220,8 @@ func (d *doctor) missingStore(path string) {
 	dir := filepath.Dir(path)
 	f, err := os.CreateTemp(dir, ".toolfit-doctor-*")
 	switch {
+	case errors.Is(err, fs.ErrNotExist) && dir == stateFolder(runtime.GOOS, d.env): // which is made with it
+		d.say(good, subject, path+" is made at the first start", "")
 	case errors.Is(err, fs.ErrNotExist):
 		d.say(problem, subject, "folder "+dir+" does not exist", "make the folder, or set store: to another path")
 	case err != nil:
@@ -316,7 +322,7 @@ func (d *doctor) report() error {
 			return err
 		}
 	} else {
-		var t table
+		t := table{wraps: true}
 		for _, f := range d.findings {
 			text := f.Message
 			if f.Hint != "" {

@@ -23,11 +23,12 @@ import (
 )
 
 // servers asks each server for its tools, as a gateway would. The gateway for that has a
-// store of its own, so that the real one is left alone.
-func (d *doctor) servers(ctx context.Context, cfg *config.Config, added []config.Added) {
+// store of its own, so that the real one is left alone. By what they list, the tools of agents
+// are looked at.
+func (d *doctor) servers(ctx context.Context, cfg *config.Config, k kept) {
 	own := *cfg
 	servers := slices.Clone(cfg.Servers)
-	for _, s := range added {
+	for _, s := range k.servers {
 		servers = append(servers, s.Server)
 		own.Secrets = append(slices.Clone(own.Secrets), s.Secrets...)
 	}
@@ -49,19 +50,22 @@ func (d *doctor) servers(ctx context.Context, cfg *config.Config, added []config
 	a.Pool.Apply(servers)
 	results := make([]finding, len(servers)) // in the order of the file
 	slots := make(chan struct{}, 4)          // each may be a process that starts
-	var all sync.WaitGroup
+	var work sync.WaitGroup
 	for i, s := range servers {
-		all.Go(func() {
+		work.Go(func() {
 			slots <- struct{}{}
 			results[i] = d.server(ctx, a, s)
 			<-slots
 		})
 	}
-	all.Wait()
+	work.Wait()
 	for i, f := range results {
 		subject := "server " + string(servers[i].ID)
 		d.say(f.Status, subject, strings.TrimPrefix(f.Message, subject+" "), f.Hint)
 	}
+	all := *cfg
+	all.Servers, all.Agents = servers, slices.Concat(cfg.Agents, k.agents)
+	d.agents(ctx, &all, a.Store)
 }
 
 func (d *doctor) server(ctx context.Context, a *app.App, s config.Server) finding {
@@ -90,17 +94,24 @@ func missing(s config.Server) (message, hint string) {
 		return "", ""
 	}
 	_, lost := s.Program()
-	base := strings.TrimSuffix(strings.ToLower(filepath.Base(s.Command)), filepath.Ext(s.Command))
+	base := config.ProgramName(s.Command)
 	switch info, err := os.Stat(s.Cwd); {
 	case lost != nil:
-		if hint = runtimes[s.Command]; hint == "" {
+		bare := !strings.ContainsAny(s.Command, `/\: `)
+		if hint = runtimes[base]; hint == "" || !bare {
 			hint = s.CommandHint()
 		}
-		return fmt.Sprintf("command %q does not exist", s.Command), hint + "; a service may have another PATH than your shell"
+		if bare {
+			hint += "; a service may have another PATH than your shell"
+		}
+		return "command \"" + s.Command + "\" does not exist", hint
 	case (base == "npx" || base == "npm") && !found("node"):
 		return s.Command + " is there, but node is not", "install Node.js, or add its folder to PATH"
 	case s.Cwd != "" && (err != nil || !info.IsDir()):
-		return "folder " + s.Cwd + " does not exist", "make it, or correct cwd of " + string(s.ID)
+		if hint = s.WindowsHint(); hint == "" {
+			hint = "make it, or correct cwd of " + string(s.ID)
+		}
+		return "folder " + s.Cwd + " does not exist", hint
 	}
 	return "", ""
 }
@@ -117,6 +128,7 @@ func (d *doctor) ask(ctx context.Context, a *app.App, s config.Server) finding {
 	from := d.now()
 	l, err := a.Pool.List(timed, s.ID)
 	if err == nil {
+		d.heard(s.ID, l)
 		f := finding{Status: good, Message: fmt.Sprintf("%s, listed in %s", count(len(l.Tools), "tool"), d.now().Sub(from).Round(time.Millisecond))}
 		switch {
 		case len(l.Notes) > 0:
@@ -140,8 +152,10 @@ func (d *doctor) ask(ctx context.Context, a *app.App, s config.Server) finding {
 	}
 	switch {
 	case f.Hint != "":
+	case s.API != nil:
+		f.Hint = "check spec, base and proxy of " + string(s.ID)
 	case s.URL != "":
-		f.Hint = "check url, headers and proxy of " + string(s.ID)
+		f.Hint = "check url and headers of " + string(s.ID)
 	default:
 		f.Hint = "run its command by hand to see what it does"
 	}

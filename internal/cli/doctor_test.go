@@ -254,3 +254,47 @@ func TestDoctorLooksAtServersOfTheStoreToo(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 }
+
+func TestDoctorChecksTheToolsOfAgents(t *testing.T) {
+	w := newWorld(t)
+	const head = "listen: 127.0.0.1:0\nstore: t.db\nmodels: {m: {url: 'http://127.0.0.1:1/v1'}}\nprofiles: {default: {}, bare: {names: bare}}\n"
+	put(t, "toolfit.yaml", head+`mcpServers: {shop: {builtin: demo-shop}}
+agents:
+  all: {}
+  some: {available_tools: [shop__list_orders, get_order, "shop__find*"]}
+  short: {profile: bare, available_tools: [list_orders, shop__get_order]}
+  quiet: {available_tools: [nothing], capabilities: {enable_tool_calling: false}}
+  typo: {available_tools: [shop__lst_orders, get_order, "shop__refund*"]}
+  none: {available_tools: [list_ordres]}
+`)
+	st, err := store.Open(t.Context(), "t.db", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, body := range map[string]string{"kept": `{"available_tools":["shop__gone","shop__get_order"]}`, "broken": `{"model":"gone"}`, "all": `{}`} {
+		if _, err := st.SaveAgent(t.Context(), store.Document{ID: id, Body: []byte(body)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := st.Close(); err != nil {
+		t.Fatal(err)
+	}
+	code, out, _ := w.run(t, "doctor")
+	if code != 1 {
+		t.Errorf("exit code %d", code)
+	}
+	wants(t, out,
+		`ok +agent all +8 tools of profile default`, `ok +agent some +\d tools of profile default`, `ok +agent short +2 tools of profile bare`, `ok +agent quiet +calls no tools`,
+		`warning +agent typo +available_tools: profile default has no tool shop__lst_orders → did you mean shop__list_orders.*`,
+		`warning +agent typo +available_tools: profile default has no tool shop__refund\* → see what there is: toolfit tools --profile default`,
+		`problem +agent none +available_tools: profile default has no tool list_ordres → did you mean shop__list_orders.*`,
+		`warning +agent kept +available_tools: profile default has no tool shop__gone → .+`,
+		`problem +agent broken +.*there is no model "gone".*`, `warning +agent all +is in the file and in the store; the file wins → .+`)
+	if strings.Contains(out, "has no tool get_order") {
+		t.Error(out)
+	}
+
+	put(t, "toolfit.yaml", head+"mcpServers: {shop: {builtin: demo-shop}, gone: {command: no-such-command}}\nagents: {a: {available_tools: [gone__read]}}\n")
+	_, out, _ = w.run(t, "doctor")
+	wants(t, out, `warning +agent a +available_tools: profile default has no tool gone__read, unless it is one of a server that did not list its tools: gone → .+`)
+}

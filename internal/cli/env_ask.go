@@ -77,9 +77,15 @@ func (c *command) askEnv(ctx context.Context, flags envFlags, server []string, f
 		cmd.Stderr = c.env.Err
 		client, err := env.Start(ctx, cmd)
 		return withClient(f)(client, cannotStart(err))
-	case flags.url != "":
+	case flags.url != "" && !flags.standalone:
 		client, err := c.dialEnv(ctx, flags)
 		return withClient(f)(client, cannotReach(err))
+	}
+	if g, err := c.running(ctx, flags.askFlags, runFlags{}); err != nil || g != nil {
+		if err != nil {
+			return err
+		}
+		return withClient(f)(g.environment(ctx, flags.profile))
 	}
 	profile, err := access.Owner().ProfileFor(flags.profile)
 	if err != nil {
@@ -155,6 +161,24 @@ func (c *command) dialEnv(ctx context.Context, flags envFlags) (*env.Client, err
 		return inner, innerErr
 	}
 	return nil, err // it is no gateway
+}
+
+// environment reaches a profile of a gateway as an environment.
+func (g *gateway) environment(ctx context.Context, profile string) (*env.Client, error) {
+	u, err := url.Parse(g.base)
+	if err != nil {
+		return nil, err
+	}
+	opts := &env.DialOptions{HTTP: &http.Client{Transport: g.http}}
+	if g.key != "" {
+		opts.Header = http.Header{"Authorization": {"Bearer " + g.key}}
+	}
+	client, err := env.Dial(ctx, gatewayPath(*u, profile), opts)
+	var status *env.StatusError
+	if errors.As(err, &status) && status.Code == http.StatusNotFound {
+		return nil, fault.New(fault.NotFound, "there is no profile %s", profile)
+	}
+	return client, cannotReach(err)
 }
 
 var errNoEnvironment = errors.New("the server is no environment: it has no tool env_get_description")

@@ -57,8 +57,7 @@ that the REST API has. A record is there when its call has ended.`,
 	cmd.Flags().StringVar(&x.server, "server", "", "only calls of this server")
 	cmd.Flags().StringVar(&x.tool, "tool", "", "only calls of this tool, by its name server__tool")
 	cmd.Flags().BoolVarP(&x.follow, "follow", "f", false, "go on with new calls as they come")
-	cmd.Flags().StringVar(&flags.url, "url", "", "ask the running gateway at this URL (default: read the store)")
-	cmd.Flags().StringVar(&flags.key, "key", "", "key for the running gateway (default: $TOOLFIT_KEY, or the local secret)")
+	flags.addGateway(cmd)
 	return cmd
 }
 
@@ -80,8 +79,11 @@ func parseSince(s string, now time.Time) (time.Time, error) {
 // withRecords runs f with the records of a running gateway, or with those of the store: no
 // server is started to read them.
 func (c *command) withRecords(ctx context.Context, flags askFlags, f func(*gateway) error) error {
-	if flags.url != "" {
-		return c.ask(ctx, flags, f)
+	if g, err := c.running(ctx, flags, runFlags{}); err != nil || g != nil {
+		if err == nil {
+			err = f(g)
+		}
+		return err
 	}
 	return c.withStore(ctx, func(_ *config.Config, st *store.Store) error {
 		api := restapi.New(restapi.Parts{

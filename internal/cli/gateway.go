@@ -22,13 +22,17 @@ import (
 
 // gateway is the REST API of a gateway, wherever it runs.
 type gateway struct {
-	base string
-	key  string
-	http http.RoundTripper
+	base       string
+	key        string
+	http       http.RoundTripper
+	standalone bool // it was made for this command
 }
 
 // askFlags say which gateway to ask.
-type askFlags struct{ url, key, profile string }
+type askFlags struct {
+	url, key, profile string
+	standalone        bool
+}
 
 func (f *askFlags) add(cmd *cobra.Command) {
 	f.addGateway(cmd)
@@ -37,21 +41,20 @@ func (f *askFlags) add(cmd *cobra.Command) {
 
 // addGateway adds the flags for commands that look at all profiles.
 func (f *askFlags) addGateway(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.url, "url", "", "ask the running gateway at this URL (default: work from configuration and store)")
-	cmd.Flags().StringVar(&f.key, "key", "", "key for the running gateway (default: $TOOLFIT_KEY, or the local secret)")
+	cmd.Flags().StringVar(&f.url, "url", "", "ask the gateway at this URL (default: the one that runs with this configuration, if any)")
+	cmd.Flags().StringVar(&f.key, "key", "", "key for the gateway at --url (default: $TOOLFIT_KEY, or the local secret)")
+	cmd.Flags().BoolVar(&f.standalone, "standalone", false, "work from configuration and store, even while a gateway runs")
 }
 
-// ask runs f with the gateway that the flags name.
+// ask runs f with the gateway that the flags name, the one that runs with the configuration,
+// or one made for it.
 func (c *command) ask(ctx context.Context, flags askFlags, f func(*gateway) error) error {
-	if flags.url != "" {
-		if u, err := url.Parse(flags.url); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			return usage("--url %q is no URL of http or https; write it like http://127.0.0.1:8420", flags.url)
-		}
-		key, err := c.credential(flags)
-		if err != nil {
-			return err
-		}
-		return f(&gateway{base: strings.TrimRight(flags.url, "/"), key: key, http: http.DefaultTransport})
+	g, err := c.running(ctx, flags, runFlags{})
+	switch {
+	case err != nil:
+		return err
+	case g != nil:
+		return f(g)
 	}
 	cfg, err := c.load()
 	if err != nil {
@@ -63,8 +66,29 @@ func (c *command) ask(ctx context.Context, flags askFlags, f func(*gateway) erro
 		mux.Handle("/api/agent-retrieval/", a.Recall(local))
 		mux.Handle("/api/v1/", a.API(local))
 		mux.Handle("/v1/", a.Chat(local))
-		return f(&gateway{base: "http://local", http: inProcess{mux}})
+		return f(&gateway{base: "http://local", http: inProcess{mux}, standalone: true})
 	})
+}
+
+// running is the gateway that the flags name, or that runs with the configuration; nil when
+// there is none.
+func (c *command) running(ctx context.Context, flags askFlags, over runFlags) (*gateway, error) {
+	switch {
+	case flags.standalone && flags.url != "":
+		return nil, usage("give --url or --standalone, not both")
+	case flags.standalone:
+		return nil, nil
+	case flags.url == "":
+		return c.findGateway(ctx, flags.key, over)
+	}
+	if u, err := url.Parse(flags.url); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, usage("--url %q is no URL of http or https; write it like http://127.0.0.1:8420", flags.url)
+	}
+	key, err := c.credential(flags)
+	if err != nil {
+		return nil, err
+	}
+	return &gateway{base: strings.TrimRight(flags.url, "/"), key: key, http: http.DefaultTransport}, nil
 }
 
 // do sends one request and decodes the answer into out.

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -14,61 +13,86 @@ import (
 
 func (c *command) importFile() *cobra.Command {
 	var all bool
+	var secrets string
 	cmd := &cobra.Command{
 		Use:   "import [FILE | CLIENT]",
 		Short: "Take over the servers of an MCP client's configuration file",
 		Long: `Take over the servers of an MCP client's configuration file.
 
 With the name of a client its files are found, those of the user and those of the project in
-this folder; without a name those of every client. Known clients: ` + clientNames() + `.`,
+this folder; without a name those of every client. Known clients: ` + clientNames() + `.
+
+Values that look like secrets stay in the configuration, which is then yours alone (keep), or
+go into a file each in the folder secrets beside it (file), or into environment variables that
+you set (env). On a terminal you are asked, elsewhere they are kept.`,
 		Example: `  toolfit import claude_desktop_config.json
   toolfit import cursor
-  toolfit import --all`,
+  toolfit import --all --secrets file`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return usage("import takes one file or client; see: toolfit import --help")
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) == 1 {
-				if _, err := clientNamed(args[0]); err != nil {
-					return c.importFrom(args[0])
-				}
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !slices.Contains([]string{"", keepSecrets, fileSecrets, envSecrets}, secrets) {
+				return usage("--secrets %q: use keep, file or env", secrets)
 			}
-			found, err := c.find(args)
-			if err != nil {
+			found, named, err := c.toImport(args)
+			if err != nil || found == nil {
 				return err
 			}
 			if len(found) > 1 && !all {
 				return c.chooseFrom(found)
 			}
-			return c.importAll(found)
+			m, err := c.newMover(cmd.Context(), secrets, found)
+			if err != nil {
+				return err
+			}
+			var done []taken
+			for _, h := range found {
+				done = append(done, c.take(h, m, !named))
+			}
+			return c.tell(done, m)
 		},
 	}
+	cmd.Flags().StringVar(&secrets, "secrets", "", "where values that look like secrets go: keep, file or env")
 	cmd.Flags().BoolVar(&all, "all", false, "take over from every file that is found")
 	return cmd
 }
 
-// importFrom takes over the servers of a file.
-func (c *command) importFrom(path string) error {
+// toImport is what to take over: the named file, or those of clients. It is nil for a file
+// without servers, which has been told.
+func (c *command) toImport(args []string) (found []holding, named bool, err error) {
+	if len(args) == 1 {
+		if _, err := clientNamed(args[0]); err != nil {
+			found, err = c.readNamed(args[0])
+			return found, true, err
+		}
+	}
+	found, err = c.find(args)
+	return found, false, err
+}
+
+// readNamed reads the servers of a file.
+func (c *command) readNamed(path string) ([]holding, error) {
 	if !exists(path) && !strings.ContainsAny(path, `./\`) {
-		return usage("there is no file %s, and no client of that name; known are %s", path, clientNames())
+		return nil, usage("there is no file %s, and no client of that name; known are %s", path, clientNames())
 	}
 	if !exists(path) {
-		return fault.New(fault.NotFound, "there is no file %s", path).
+		return nil, fault.New(fault.NotFound, "there is no file %s", path).
 			WithHint("see which files of clients there are: toolfit import")
 	}
 	h := holding{path: path}
 	if h.servers, h.notes, h.err = config.ReadClient(path); h.err != nil {
-		return h.err
+		return nil, h.err
 	}
 	if len(h.servers) == 0 && !c.json {
 		c.note(h.notes)
 		fmt.Fprintf(c.env.Out, "%s has no servers\n", path)
-		return nil
+		return nil, nil
 	}
-	return c.tell([]taken{c.take(h, false)})
+	return []holding{h}, nil
 }
 
 // find looks for servers in the files of the named client, or of all.
@@ -131,19 +155,16 @@ func (c *command) showFound(found []holding) error {
 	return t.print(c.env.Out)
 }
 
-// importAll takes over from each file. What is there already with the same settings is fine.
-func (c *command) importAll(found []holding) error {
-	var all []taken
-	for _, h := range found {
-		all = append(all, c.take(h, true))
-	}
-	return c.tell(all)
-}
-
 func (c *command) note(notes []string) {
 	for _, note := range notes {
 		fmt.Fprintf(c.env.Err, "note: %s\n", note)
 	}
+}
+
+// imported is what came of an import.
+type imported struct {
+	Files   []taken `json:"files"`
+	Secrets moved   `json:"secrets"`
 }
 
 // taken is what came of the servers of a file.
@@ -171,8 +192,9 @@ const (
 	wasRefused = "refused"
 )
 
-// take adds the servers to our file.
-func (c *command) take(h holding, sameIsFine bool) taken {
+// take adds the servers to our file. What is there already with the same settings is refused,
+// or fine.
+func (c *command) take(h holding, m *mover, sameIsFine bool) taken {
 	t := taken{Client: h.client, From: h.path, To: c.editPath(), Servers: []takenOver{}, Notes: h.notes}
 	if h.err != nil {
 		t.Error = asFault(h.err)
@@ -182,7 +204,7 @@ func (c *command) take(h holding, sameIsFine bool) taken {
 		one := takenOver{Name: string(s.ID), Outcome: wasAdded}
 		if isSelf(s) {
 			one.Outcome = wasLeft
-		} else if err := config.AddServer(t.To, s); err != nil {
+		} else if err := m.add(t.To, s); err != nil {
 			one.Outcome, one.Error = wasRefused, asFault(err)
 			if sameIsFine && fault.Is(err, fault.Conflict) && config.SameServer(t.To, s) {
 				one.Outcome, one.Error = wasThere, nil
@@ -193,8 +215,21 @@ func (c *command) take(h holding, sameIsFine bool) taken {
 	return t
 }
 
+// add puts a server into our file, and its secrets where they go.
+func (m *mover) add(path string, s config.Server) error {
+	moved, undo, err := m.move(s)
+	if err != nil {
+		return err
+	}
+	if err := config.AddServer(path, moved); err != nil {
+		undo()
+		return err
+	}
+	return nil
+}
+
 // tell says what came of each server; what did not work is the command's failure.
-func (c *command) tell(all []taken) error {
+func (c *command) tell(all []taken, m *mover) error {
 	good := true
 	for _, t := range all {
 		good = good && t.Error == nil && !slices.ContainsFunc(t.Servers, func(s takenOver) bool { return s.Outcome == wasRefused })
@@ -202,10 +237,10 @@ func (c *command) tell(all []taken) error {
 			c.tellOne(t)
 		}
 	}
-	if c.json {
-		if err := c.printJSON(map[string][]taken{"files": all}); err != nil {
-			return err
-		}
+	if !c.json {
+		c.tellSecrets(m)
+	} else if err := c.printJSON(imported{all, m.moved}); err != nil {
+		return err
 	}
 	if !good {
 		return errSilent
@@ -238,6 +273,6 @@ func (c *command) tellOne(t taken) {
 
 // isSelf tells whether a server is what install writes: to serve it would be to call ourselves.
 func isSelf(s config.Server) bool {
-	program := strings.TrimSuffix(strings.ToLower(filepath.Base(filepath.ToSlash(s.Command))), ".exe")
+	program := config.ProgramName(s.Command)
 	return s.ID == ownName && (s.URL != "" || program == ownName) || program == ownName && len(s.Args) > 0 && s.Args[0] == "stdio"
 }

@@ -30,6 +30,9 @@ func (c *command) withStore(ctx context.Context, f func(*config.Config, *store.S
 	if err != nil {
 		return err
 	}
+	if err := c.makeStateFolder(cfg); err != nil {
+		return err
+	}
 	st, err := store.Open(ctx, cfg.Store, nil)
 	if err != nil {
 		return err

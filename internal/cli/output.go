@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"os"
 	"sync"
 	"time"
 )
@@ -29,6 +30,19 @@ func (o *output) Write(p []byte) (int, error) {
 		o.err = err
 	}
 	return n, err
+}
+
+// width is how many places a line has where the output goes to a terminal; 0 where it does not.
+func (o *output) width() int {
+	to := o.to
+	if w, ok := to.(interface{ Unwrap() io.Writer }); ok {
+		to = w.Unwrap()
+	}
+	f, ok := to.(*os.File)
+	if !ok {
+		return 0
+	}
+	return widthOf(f)
 }
 
 // before has f called before the next byte.

@@ -23,7 +23,7 @@ func (c *command) rules() *cobra.Command {
 				if c.json {
 					return c.printJSON(list)
 				}
-				return c.printRules(list.Rules, flags.url != "")
+				return c.printRules(list.Rules, !g.standalone)
 			})
 		},
 	}
@@ -38,7 +38,7 @@ func (c *command) printRules(rules []restapi.Rule, counted bool) error {
 		_, err := fmt.Fprintln(c.env.Out, "no rules; write some under results: in the configuration, or see: toolfit suggest")
 		return err
 	}
-	var t table
+	t := table{wraps: true}
 	t.row("ID", "SOURCE", "MODE", "TOOL", "CUT", "FETCHED", "WHAT")
 	for _, r := range rules {
 		cut, fetched := "–", "–"
@@ -50,7 +50,7 @@ func (c *command) printRules(rules []restapi.Rule, counted bool) error {
 	if err := t.print(c.env.Out); err != nil || counted {
 		return err
 	}
-	_, err := fmt.Fprintln(c.env.Out, "how they fare: toolfit rules --url asks the running gateway, toolfit savings --by rule the record")
+	_, err := fmt.Fprintln(c.env.Out, "how they fare: toolfit rules asks a gateway that runs, toolfit savings --by rule the record")
 	return err
 }
 

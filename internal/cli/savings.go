@@ -65,8 +65,13 @@ func (c *command) printSavings(list restapi.SavingsList) error {
 	t := table{right: 6}
 	t.row("calls", "definition", "arguments", "full result", "sent", "saved", string(list.By))
 	list.Total.Key = "total"
+	shadow := false
 	for _, s := range append(list.Savings, list.Total) {
-		t.row(fmt.Sprint(s.Calls), orDash(s.Definition), fmt.Sprint(s.TokensIn), fmt.Sprint(s.TokensFull), fmt.Sprint(s.TokensSent), fmt.Sprintf("%.0f %%", 100*s.Saved), line(s.Key))
+		key := s.Key
+		if s.Shadow {
+			key, shadow = key+" (shadow)", true
+		}
+		t.row(fmt.Sprint(s.Calls), orDash(s.Definition), fmt.Sprint(s.TokensIn), fmt.Sprint(s.TokensFull), fmt.Sprint(s.TokensSent), fmt.Sprintf("%.0f %%", 100*s.Saved), key)
 	}
 	if err := t.print(c.env.Out); err != nil {
 		return err
@@ -77,6 +82,9 @@ func (c *command) printSavings(list restapi.SavingsList) error {
 	}
 	if list.Left > 0 {
 		what += fmt.Sprintf("; %s not counted", count(int(list.Left), "older or longer result"))
+	}
+	if shadow {
+		what += "\nshadow: what the rule would have sent and saved; its calls are in the other rows as they were sent"
 	}
 	_, err := fmt.Fprintln(c.env.Out, what)
 	return err

@@ -55,7 +55,7 @@ func (c *command) printFound(found call.Found) error {
 		_, err := fmt.Fprintln(c.env.Out, found.Note)
 		return err
 	}
-	var out table
+	out := table{wraps: true}
 	for _, t := range found.Tools {
 		text := t.Text
 		if text == "" {

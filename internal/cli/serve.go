@@ -55,7 +55,11 @@ func (c *command) serve() *cobra.Command {
 			}
 			return c.withListener(cmd.Context(), cfg, func(a *app.App, l net.Listener) error {
 				defer c.watch(cmd.Context(), a, flags)()
-				return c.serveOn(cmd.Context(), a, l, nil)
+				socket := c.listenSocket(cfg)
+				if socket != nil {
+					defer socket.Close()
+				}
+				return c.serveOn(cmd.Context(), a, l, socket, nil)
 			})
 		},
 	}
@@ -66,7 +70,7 @@ func (c *command) serve() *cobra.Command {
 // watch follows changes of the configuration file, and SIGHUP. The returned function ends it.
 func (c *command) watch(ctx context.Context, a *app.App, flags runFlags) func() {
 	load := func() (*config.Config, error) {
-		cfg, err := config.Load(a.Config().Path, c.env.Lookup)
+		cfg, err := c.loadFile(a.Config().Path)
 		if err == nil {
 			err = flags.apply(cfg)
 		}
@@ -106,6 +110,9 @@ func (c *command) withListener(ctx context.Context, cfg *config.Config, f func(*
 
 // withSecretApp is withApp with a local secret; "" for none.
 func (c *command) withSecretApp(ctx context.Context, cfg *config.Config, level slog.Level, secret access.LocalSecret, f func(*app.App) error) error {
+	if err := c.makeStateFolder(cfg); err != nil {
+		return err
+	}
 	a, err := app.New(ctx, cfg, &app.Options{
 		Version: c.env.Version, Logger: c.logger(level), Env: c.env.Lookup, Program: c.env.Program, LocalSecret: secret,
 	})
@@ -130,8 +137,9 @@ func listen(address string) (net.Listener, error) {
 	return l, nil
 }
 
-// serveOn serves until ctx ends. Ready is told the URL once it can be used; nil prints it.
-func (c *command) serveOn(ctx context.Context, a *app.App, l net.Listener, ready func(url string)) error {
+// serveOn serves until ctx ends, also on the socket unless it is nil. Ready is told the URL
+// once it can be used; nil prints it.
+func (c *command) serveOn(ctx context.Context, a *app.App, l, socket net.Listener, ready func(url string)) error {
 	if err := a.CheckListen(a.Config().Listen); err != nil {
 		return err
 	}
@@ -142,7 +150,7 @@ func (c *command) serveOn(ctx context.Context, a *app.App, l net.Listener, ready
 		}
 	}
 	ready(url)
-	return a.Serve(ctx, l)
+	return a.Serve(ctx, l, socket)
 }
 
 // page is where people begin: a link that signs them in once, where there are no keys.
@@ -151,32 +159,4 @@ func page(a *app.App, url string) string {
 		return url + link + "  (works once; then: toolfit secret)"
 	}
 	return url + "/"
-}
-
-func (c *command) stdio() *cobra.Command {
-	var flags runFlags
-	var profile string
-	var asEnv bool
-	cmd := &cobra.Command{
-		Use: "stdio", Short: "Serve one agent on standard input and output", Args: exactly(0, "no arguments"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := c.load()
-			if err != nil {
-				return err
-			}
-			if err := flags.apply(cfg); err != nil {
-				return err
-			}
-			return c.withApp(cmd.Context(), cfg, slog.LevelInfo, func(a *app.App) error {
-				if asEnv {
-					return a.ServeEnvironment(cmd.Context(), profile, c.env.In, c.wire)
-				}
-				return a.ServeStdio(cmd.Context(), profile, c.env.In, c.wire)
-			})
-		},
-	}
-	flags.add(cmd)
-	cmd.Flags().StringVar(&profile, "profile", "", "profile to serve (default: default)")
-	cmd.Flags().BoolVar(&asEnv, "env", false, "serve the profile as an environment: with the env_ tools")
-	return cmd
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toolfit/toolfit/internal/restapi"
+	"github.com/toolfit/toolfit/internal/tool"
 )
 
 func (c *command) servers() *cobra.Command {
@@ -20,24 +21,26 @@ func (c *command) servers() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.ask(cmd.Context(), flags, func(g *gateway) error {
 				defer c.waiting("asking the servers")()
-				if err := g.firstList(cmd); err != nil {
+				shown, err := g.tools(cmd, flags.query()) // servers that were never asked answer once
+				if err != nil {
 					return err
 				}
-				var answer struct {
-					Servers []restapi.Server `json:"servers"`
-				}
-				if err := g.do(cmd.Context(), http.MethodGet, "/servers", nil, nil, &answer); err != nil {
+				servers, err := g.servers(cmd)
+				if err != nil {
 					return err
 				}
 				if check {
-					for i, s := range answer.Servers {
-						answer.Servers[i] = g.check(cmd, s)
+					for i, s := range servers {
+						servers[i] = g.check(cmd, s)
+					}
+					if shown, err = g.tools(cmd, flags.query()); err != nil {
+						return err
 					}
 				}
 				if c.json {
-					return c.printJSON(answer)
+					return c.printJSON(map[string]any{"servers": servers})
 				}
-				return c.printServers(answer.Servers)
+				return c.printServers(servers, byServer(shown))
 			})
 		},
 	}
@@ -53,6 +56,26 @@ func (g *gateway) firstList(cmd *cobra.Command) error {
 	return g.do(cmd.Context(), http.MethodGet, "/tools", url.Values{"q": {"\x00"}}, nil, &ignored)
 }
 
+func (g *gateway) servers(cmd *cobra.Command) ([]restapi.Server, error) {
+	var answer struct {
+		Servers []restapi.Server `json:"servers"`
+	}
+	err := g.do(cmd.Context(), http.MethodGet, "/servers", nil, nil, &answer)
+	return answer.Servers, err
+}
+
+// byServer counts tools by their servers; "" has our own.
+func byServer(tools []restapi.Tool) map[tool.ServerID]int {
+	n := map[tool.ServerID]int{}
+	for _, t := range tools {
+		n[t.Server]++
+	}
+	return n
+}
+
+// notShown is why a list of tools has fewer than its servers.
+const notShown = "the others are held, kept out, not in the profile, or of a disabled server"
+
 // check lists a server now and returns how it is afterwards.
 func (g *gateway) check(cmd *cobra.Command, s restapi.Server) restapi.Server {
 	path := "/servers/" + url.PathEscape(string(s.ID))
@@ -66,15 +89,20 @@ func (g *gateway) check(cmd *cobra.Command, s restapi.Server) restapi.Server {
 	return s
 }
 
-func (c *command) printServers(servers []restapi.Server) error {
+// printServers lists the servers, given how many tools of each the profile shows.
+func (c *command) printServers(servers []restapi.Server, shown map[tool.ServerID]int) error {
 	if len(servers) == 0 {
 		fmt.Fprintln(c.env.Out, "no servers; add one with: toolfit add NAME -- COMMAND")
 		return nil
 	}
-	var t table
+	t := table{wraps: true}
 	t.row("NAME", "KIND", "STATE", "TOOLS", "CHECKED", "REASON")
+	fewer := false
 	for _, s := range servers {
 		tools := fmt.Sprint(s.Tools)
+		if n := shown[s.ID]; n != s.Tools {
+			tools, fewer = fmt.Sprintf("%d of %d", n, s.Tools), true
+		}
 		if len(s.Held) > 0 {
 			tools += fmt.Sprintf(" (%d held)", len(s.Held))
 		}
@@ -82,6 +110,9 @@ func (c *command) printServers(servers []restapi.Server) error {
 	}
 	if err := t.print(c.env.Out); err != nil {
 		return err
+	}
+	if fewer {
+		fmt.Fprintln(c.env.Out, "tools: how many the profile shows of those that the server has; "+notShown)
 	}
 	for _, s := range servers {
 		for _, note := range s.Notes {

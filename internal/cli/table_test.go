@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/toolfit/toolfit/internal/restapi"
+	"github.com/toolfit/toolfit/internal/tool"
 )
 
 func TestColumnsAlignAsATerminalShowsThem(t *testing.T) {
@@ -43,17 +45,64 @@ func TestColumnsAlignAsATerminalShowsThem(t *testing.T) {
 	}
 }
 
+// terminal is one of so many places.
+type terminal struct {
+	strings.Builder
+	places int
+}
+
+func (t *terminal) width() int { return t.places }
+
+func TestTablesAreCutToTheTerminal(t *testing.T) {
+	tools := [][]string{{"shop__list_orders", "List orders of the shop, the newest first"}, {"云__查询", "列出所有可用的云开发环境"}}
+	sums := [][]string{{"calls", "full result", "tool"}, {"12345", "1234567890", "a_server__with_a_very_long_name_of_a_tool"}}
+	for _, tc := range []struct {
+		name   string
+		places int
+		table  table
+		rows   [][]string
+		want   string
+	}{
+		{"what fits stays", 60, table{}, tools, "shop__list_orders  List orders of the shop, the newest first\n云__查询           列出所有可用的云开发环境\n"},
+		{"the last column is cut", 45, table{}, tools, "shop__list_orders  List orders of the shop, …\n云__查询           列出所有可用的云开发环境\n"},
+		{"a wide character is not halved", 44, table{}, tools[1:], "云__查询  列出所有可用的云开发环境\n"},
+		{"then the widest one", 38, table{}, tools, "shop__list_…  List orders of the shop…\n云__查询      列出所有可用的云开发环境\n"},
+		{"numbers are never cut", 30, table{right: 2}, sums, "calls  full result  tool\n12345   1234567890  a_server_…\n"},
+		{"or goes on below", 45, table{wraps: true}, tools, "shop__list_orders  List orders of the shop,\n                   the newest first\n云__查询           列出所有可用的云开发环境\n"},
+		{"words that are too long are broken", 20, table{wraps: true}, [][]string{{"a", "https://example.com/a/b/c"}}, "a  https://example.c\n   om/a/b/c\n"},
+		{"there may be no room at all", 1, table{}, [][]string{{"one word", "another one"}}, "one word  another…\n"},
+		{"no terminal", 0, table{}, tools[:1], "shop__list_orders  List orders of the shop, the newest first\n"},
+	} {
+		for _, cells := range tc.rows {
+			tc.table.row(slices.Clone(cells)...)
+		}
+		out := terminal{places: tc.places}
+		if err := tc.table.print(&out); err != nil || out.String() != tc.want {
+			t.Errorf("%s:\n%s, want\n%s (%v)", tc.name, out.String(), tc.want, err)
+		}
+	}
+}
+
 func FuzzTable(f *testing.F) {
 	f.Add("中文", "a\nb", 1)
 	f.Add("\x1b[1m", "\xff\xfe", 5)
 	f.Fuzz(func(t *testing.T, a, b string, right int) {
-		tab := table{right: right}
+		tab := table{right: max(0, right)}
 		tab.row(a, b, a)
 		tab.row(b, a)
 		tab.row(a + b)
-		var out strings.Builder
-		if err := tab.print(&out); err != nil || !utf8.ValidString(out.String()) || strings.ContainsAny(out.String(), "\x1b\r\t\x00") {
-			t.Errorf("%q, %v", out.String(), err)
+		for _, tab.wraps = range []bool{false, true} {
+			for _, room := range []int{0, 40} {
+				out := terminal{places: room}
+				if err := tab.print(&out); err != nil || !utf8.ValidString(out.String()) || strings.ContainsAny(out.String(), "\x1b\r\t\x00") {
+					t.Errorf("%q, %v", out.String(), err)
+				}
+				for line := range strings.Lines(out.String()) {
+					if n := places(strings.TrimSuffix(line, "\n")); room > 0 && right <= 0 && n > room {
+						t.Errorf("%d places: %q", n, line)
+					}
+				}
+			}
 		}
 	})
 }
@@ -61,7 +110,7 @@ func FuzzTable(f *testing.F) {
 func TestServersSayWhatWasLeftOutOfTheirLists(t *testing.T) {
 	var out strings.Builder
 	c := &command{env: &Env{Out: &out}}
-	err := c.printServers([]restapi.Server{{ID: "much", Kind: "http", State: "up", Tools: 20000, Notes: []string{"5 or more tools were left out\x1b[2J"}}})
+	err := c.printServers([]restapi.Server{{ID: "much", Kind: "http", State: "up", Tools: 20000, Notes: []string{"5 or more tools were left out\x1b[2J"}}}, map[tool.ServerID]int{"much": 20000})
 	if err != nil || !strings.HasSuffix(out.String(), "\nmuch: 5 or more tools were left out\\u001b[2J\n") {
 		t.Errorf("%q, %v", out.String(), err)
 	}

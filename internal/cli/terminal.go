@@ -8,8 +8,11 @@ type fsInfo = fs.FileInfo
 const clearLine = "\r\033[K"
 
 // onTerminal tells whether somebody watches what is said beside the output.
-func (c *command) onTerminal() bool {
-	f, ok := c.said.Unwrap().(interface{ Stat() (fsInfo, error) })
+func (c *command) onTerminal() bool { return isTerminal(c.said.Unwrap()) }
+
+// isTerminal tells whether a person is at the other end.
+func isTerminal(stream any) bool {
+	f, ok := stream.(interface{ Stat() (fsInfo, error) })
 	if !ok {
 		return false
 	}

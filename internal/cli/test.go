@@ -98,6 +98,9 @@ func (c *command) runTests(ctx context.Context, flags *testFlags, args []string)
 	}
 	p := c.newProgress(o.Suites)
 	o.Server, o.Started, o.Done = cfg.server, p.started, p.done
+	if flags.browser.trace != "" {
+		o.Options.Trace = cfg.placed(flags.browser.trace)
+	}
 	var kept *trial.Kept
 	err = c.withApp(ctx, cfg.Config, slog.LevelError, func(a *app.App) (err error) {
 		kept, err = a.RunTests(ctx, o)
@@ -105,8 +108,8 @@ func (c *command) runTests(ctx context.Context, flags *testFlags, args []string)
 	})
 	p.end()
 	if flags.browser.trace != "" { // the server has ended, and all is written
-		if maskErr := trial.MaskFiles(flags.browser.trace, p.begun, o.Secrets()); maskErr != nil {
-			err = maskErr // whatever else went wrong: a secret may be left in a file
+		if keepErr := trial.KeepFiles(cfg.traces, flags.browser.trace, p.begun, o.Secrets()); keepErr != nil {
+			err = keepErr // whatever else went wrong: a secret may be left in a file
 		}
 	}
 	if kept == nil {
@@ -137,7 +140,7 @@ func (c *command) tellRun(kept *trial.Kept, reports []reportFile, memory *trial.
 // order reads the files and says what is to be run.
 func (c *command) order(flags *testFlags, args []string) (trial.Order, error) {
 	o := trial.Order{Who: access.Owner(), Profile: flags.profile, Workers: flags.workers, Model: flags.model}
-	o.Options = run.Options{Base: flags.base, Env: c.env.Lookup, Timeout: flags.timeout, Retries: flags.retries, Trace: flags.browser.trace != "", Vars: map[string]string{}}
+	o.Options = run.Options{Base: flags.base, Env: c.env.Lookup, Timeout: flags.timeout, Retries: flags.retries, Vars: map[string]string{}}
 	if flags.workers < 1 || flags.workers > maxWorkers {
 		return o, usage("--workers must be from 1 to %d", maxWorkers)
 	}

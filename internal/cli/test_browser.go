@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/keeper"
 	"github.com/toolfit/toolfit/internal/tool"
 )
 
@@ -39,6 +41,20 @@ func (f *browserFlags) add(cmd *cobra.Command) {
 type browserConfig struct {
 	*config.Config
 	server tool.ServerID
+	traces string // where the server records; what is kept of it comes from there
+}
+
+// placed tells what the server says of its recordings with the folder where they are kept. It
+// names its own in full, or from where it runs.
+func (b *browserConfig) placed(kept string) func(string) string {
+	if b.traces == kept {
+		return func(said string) string { return said }
+	}
+	own := filepath.Join(filepath.Base(filepath.Dir(b.traces)), filepath.Base(b.traces))
+	anywhere := regexp.MustCompile(`[^\s()\[\]]*` + regexp.QuoteMeta(own))
+	return func(said string) string {
+		return anywhere.ReplaceAllLiteralString(strings.ReplaceAll(said, b.traces, kept), kept)
+	}
 }
 
 // browserConfig chooses the browser. The returned function removes what was made for the run.
@@ -51,7 +67,7 @@ func (c *command) browserConfig(ctx context.Context, f *testFlags) (*browserConf
 	var cfg *config.Config
 	if path := c.configPath(); path != "" {
 		var err error
-		if cfg, err = config.Load(path, c.env.Lookup); err != nil {
+		if cfg, err = c.loadFile(path); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -64,19 +80,19 @@ func (c *command) browserConfig(ctx context.Context, f *testFlags) (*browserConf
 			return only, nothing, err
 		}
 	}
-	dir, err := os.MkdirTemp("", "toolfit-test-")
+	dir, remove, err := keeper.Scratch("toolfit-test-")
 	if err != nil {
 		return nil, nil, fmt.Errorf("make a folder for the browser: %w", err)
 	}
 	started, err := c.startedBrowser(ctx, f, dir)
 	if err != nil {
-		os.RemoveAll(dir)
+		remove()
 		return nil, nil, err
 	}
 	if cfg != nil { // the run is kept where the others are
 		started.Store, started.Records, started.Models = cfg.Store, cfg.Records, cfg.Models
 	}
-	return started, func() { os.RemoveAll(dir) }, nil
+	return started, remove, nil
 }
 
 // configured is the configuration with no other server than the browser's: the others have
@@ -99,19 +115,19 @@ func configured(cfg *config.Config, name string) (*browserConfig, error) {
 	}
 	only := *cfg
 	only.Servers = found
-	return &browserConfig{&only, found[0].ID}, nil
+	return &browserConfig{Config: &only, server: found[0].ID}, nil
 }
 
 // startedBrowser is a configuration that starts a playwright server for the run, or uses one
 // that runs already.
 func (c *command) startedBrowser(ctx context.Context, f *testFlags, dir string) (*browserConfig, error) {
-	server := map[string]any{"timeout": "90s", "start": "3m", "idle": "0s"}
+	server, traces := map[string]any{"timeout": "90s", "start": "3m", "idle": "0s"}, filepath.Join(dir, "trace")
 	endpoint, isServer, err := parseBrowserURL(f.browser.url)
 	switch {
 	case err != nil:
 		return nil, err
 	case isServer:
-		server["url"] = endpoint
+		server["url"], traces = endpoint, f.browser.trace // it records where it likes, perhaps there
 		if strings.HasSuffix(endpoint, "/sse") {
 			server["type"] = "sse"
 		}
@@ -122,7 +138,7 @@ func (c *command) startedBrowser(ctx context.Context, f *testFlags, dir string) 
 		}
 		command := parts.command()
 		server["command"], server["args"] = command[0], append(command[1:], parts.args(f, endpoint)...)
-		server["env"], server["inherit"] = serverEnv(f.browser.trace, dir), []string{"PLAYWRIGHT_MCP_*"} // its own settings
+		server["env"], server["inherit"] = serverEnv(f.browser.trace != "", dir, traces), []string{"PLAYWRIGHT_MCP_*"} // its own settings
 		if server["cwd"], err = os.Getwd(); err != nil {
 			return nil, fmt.Errorf("find the current folder: %w", err)
 		}
@@ -139,7 +155,7 @@ func (c *command) startedBrowser(ctx context.Context, f *testFlags, dir string) 
 	if err != nil {
 		return nil, err
 	}
-	return &browserConfig{cfg, "browser"}, nil
+	return &browserConfig{cfg, "browser", traces}, nil
 }
 
 // parseBrowserURL tells a playwright server from a browser.
@@ -156,19 +172,15 @@ func parseBrowserURL(text string) (endpoint string, isServer bool, err error) {
 }
 
 // serverEnv is how the server is told things that not every version has a flag for: one that
-// does not know a variable leaves it alone.
-func serverEnv(trace, dir string) map[string]string {
+// does not know a variable leaves it alone. It records what is typed, so not where it is kept.
+func serverEnv(trace bool, dir, traces string) map[string]string {
 	env := map[string]string{
 		"PLAYWRIGHT_MCP_TIMEOUT_SETTLE": "0",    // steps look for themselves whether the page is ready
 		"PLAYWRIGHT_MCP_SNAPSHOT_MODE":  "none", // and take the snapshots that they need
 		"PLAYWRIGHT_MCP_OUTPUT_DIR":     dir,
 	}
-	if trace != "" {
-		full, err := filepath.Abs(trace)
-		if err != nil {
-			full = trace
-		}
-		env["PLAYWRIGHT_MCP_OUTPUT_DIR"], env["PLAYWRIGHT_MCP_CAPS"], env["PLAYWRIGHT_MCP_SAVE_TRACE"] = full, "devtools", "true"
+	if trace {
+		env["PLAYWRIGHT_MCP_OUTPUT_DIR"], env["PLAYWRIGHT_MCP_CAPS"], env["PLAYWRIGHT_MCP_SAVE_TRACE"] = traces, "devtools", "true"
 	}
 	return env
 }

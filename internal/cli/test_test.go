@@ -35,6 +35,19 @@ func TestWithoutNodeAndBrowserItSaysWhatToInstall(t *testing.T) {
 	}
 }
 
+func TestRecordingsAreNamedWhereTheyAreKept(t *testing.T) {
+	b := &browserConfig{traces: filepath.Join("/tmp dir", "toolfit-test-1", "trace")}
+	for said, want := range map[string]string{
+		"- [Trace](../../tmp/toolfit-test-1/trace/traces/a.trace)\n- [Resources](../x/toolfit-test-1/trace)": "- [Trace](out/traces/a.trace)\n- [Resources](out)",
+		"saved to /tmp dir/toolfit-test-1/trace/traces.":                                                     "saved to out/traces.",
+		"Tracing stopped": "Tracing stopped",
+	} {
+		if got := b.placed("out")(filepath.FromSlash(said)); got != filepath.FromSlash(want) {
+			t.Errorf("%q: got %q, want %q", said, got, want)
+		}
+	}
+}
+
 func elsewhereHas() bool {
 	p := (&command{env: &Env{Lookup: os.LookupEnv}}).findParts(context.Background())
 	return p.chromium != ""

@@ -29,27 +29,59 @@ func (c *command) tools() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.ask(cmd.Context(), flags, func(g *gateway) error {
 				defer c.waiting("asking the servers")()
-				q := flags.query()
-				q.Set("q", strings.Join(args, " "))
-				var answer struct {
-					Tools []restapi.Tool `json:"tools"`
-				}
-				if err := g.do(cmd.Context(), http.MethodGet, "/tools", q, nil, &answer); err != nil {
+				q, words := flags.query(), strings.Join(args, " ")
+				q.Set("q", words)
+				tools, err := g.tools(cmd, q)
+				if err != nil {
 					return err
 				}
 				if c.json {
-					return c.printJSON(answer)
+					return c.printJSON(map[string]any{"tools": tools})
 				}
-				if words := strings.Join(args, " "); len(answer.Tools) == 0 && words != "" {
+				if words == "" {
+					if err := c.printTools(tools); err != nil {
+						return err
+					}
+					return c.sayNotShown(cmd, g, tools)
+				}
+				if len(tools) == 0 {
 					_, err := fmt.Fprintf(c.env.Out, "no tool has %q in its name or description; try: toolfit search %s\n", words, words)
 					return err
 				}
-				return c.printTools(answer.Tools)
+				return c.printTools(tools)
 			})
 		},
 	}
 	flags.add(cmd)
 	return cmd
+}
+
+// tools lists the tools of a profile. Servers that were never asked are waited for.
+func (g *gateway) tools(cmd *cobra.Command, q url.Values) ([]restapi.Tool, error) {
+	var answer struct {
+		Tools []restapi.Tool `json:"tools"`
+	}
+	err := g.do(cmd.Context(), http.MethodGet, "/tools", q, nil, &answer)
+	return answer.Tools, err
+}
+
+// sayNotShown says beside the list of all tools why it has fewer than the servers.
+func (c *command) sayNotShown(cmd *cobra.Command, g *gateway, tools []restapi.Tool) error {
+	servers, err := g.servers(cmd)
+	if err != nil {
+		return err
+	}
+	shown := byServer(tools)
+	var fewer []string
+	for _, s := range servers {
+		if n := shown[s.ID]; n != s.Tools {
+			fewer = append(fewer, fmt.Sprintf("%d of the %d tools of %s", n, s.Tools, s.ID))
+		}
+	}
+	if len(fewer) > 0 {
+		fmt.Fprintf(c.env.Err, "shown: %s; %s\n", strings.Join(fewer, ", "), notShown)
+	}
+	return nil
 }
 
 func (c *command) printTools(tools []restapi.Tool) error {

@@ -23,9 +23,11 @@ type Agent struct {
 	Profile      string        // whose tools it has
 	Prompt       string        // its system prompt; "": one is written from what stands here
 	Heading      string        // of the tools in a prompt; "": the usual one
+	Language     string        // of what we write for its model: en or zh; "": en, and tools are described in their servers' words
 	Available    []string      // its tools, in the order of its prompt: shown or own names, or globs on server__tool; empty: all of the profile
 	Denied       []string      // in the same words; wins over Available
 	Timeout      time.Duration // limit for one answer with all its calls
+	Budget       int           // estimated tokens of a result, in place of the profile's; 0: as the profile says
 	MaxTokens    int           // of one answer with all its rounds, in and out; 0: any number
 	Capabilities Capabilities
 	Metadata     json.RawMessage // an object; nothing looks into it
@@ -94,9 +96,11 @@ func (c *draft) agentFields(a *Agent) []field {
 		{"profile", c.profileInto(&a.Profile)},
 		{"prompt", textInto(&a.Prompt, checkFilled)},
 		{"heading", textInto(&a.Heading, checkFilled)},
+		{"language", oneOf(&a.Language, "en", "zh")},
 		{"available_tools", listInto(&a.Available, checkFilled)},
 		{"denied_tools", listInto(&a.Denied, checkFilled)},
 		{"timeout", durationInto(&a.Timeout, time.Second)},
+		{"budget", countInto(&a.Budget, minBudget, maxBudget)},
 		{"max_tokens", countInto(&a.MaxTokens, 100, maxBudget)},
 		{"capabilities", func(d *decoder, at place, n *node) { d.object(at, n, a.Capabilities.fields()) }},
 		{"metadata", func(d *decoder, at place, n *node) {

@@ -26,6 +26,8 @@ agents:
     timeout: 1m
     max_tokens: 5000
     heading: "## 工具"
+    language: zh
+    budget: 900
     prompt: "Price: $${not a variable}"
     capabilities: {enable_planning: true, enable_reflection: false, max_tool_calls: 1000, max_tool_result_length: 1000, max_reflection_iterations: 0, memory_limit: 7}
     metadata: {team: 数据, big: 10000000000000000001}
@@ -57,7 +59,7 @@ func TestAgentsAndModelsAreReadWithTheirDefaults(t *testing.T) {
 	}
 	excel := Agent{
 		ID: "excel", Name: "表格助手", Description: "Reads and writes workbooks.", Personality: "Careful.", Role: SubAgent, Model: "qwen", Profile: "ops",
-		Prompt: "Price: ${not a variable}", Heading: "## 工具", Available: []string{"read_data_from_excel", "excel__write*"}, Denied: []string{"*delete*"},
+		Prompt: "Price: ${not a variable}", Heading: "## 工具", Language: "zh", Budget: 900, Available: []string{"read_data_from_excel", "excel__write*"}, Denied: []string{"*delete*"},
 		Timeout: time.Minute, MaxTokens: 5000, Metadata: []byte(`{"team":"数据","big":10000000000000000001}`),
 		Capabilities: Capabilities{Planning: true, ToolCalling: true, Memory: true, MaxToolCalls: 1000, MaxToolResultLength: 1000, MemoryLimit: 7},
 	}
@@ -98,6 +100,8 @@ func TestAgentProblemsNameFieldAndFix(t *testing.T) {
 		models + "agents: {a: {model: m, capabilities: {max_tool_result_length: 999}}}":   "max_tool_result_length: expected a whole number from 1000",
 		models + "agents: {a: {model: m, capabilities: {max_reflection_iterations: 11}}}": "max_reflection_iterations: expected a whole number from 0 to 10",
 		models + "agents: {a: {model: m, capabilities: {enable_memory: perhaps}}}":        "enable_memory: expected true or false",
+		models + "agents: {a: {model: m, language: fr}}":                                  "agents.a.language: expected en or zh",
+		models + "agents: {a: {model: m, budget: 99}}":                                    "agents.a.budget: expected a whole number from 100",
 		models + "agents: {a: {model: m, timeout: 1}}":                                    "agents.a.timeout: expected a duration",
 		models + "agents: {a: {model: m, metadata: [1]}}":                                 "agents.a.metadata: expected a mapping",
 		models + "agents: {a: {model: m, name: " + strings.Repeat("名", 51) + "}}":         "agents.a.name: expected at most 50 characters, got 51",

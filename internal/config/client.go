@@ -83,6 +83,9 @@ func (in *importer) add(at place, e entry) {
 	in.taken[name] = true
 	s.ID = tool.ServerID(name)
 	in.translate(&s)
+	if hint := s.WindowsHint(); hint != "" {
+		in.note("%s: %s", s.ID, hint)
+	}
 	in.servers = append(in.servers, s)
 }
 

@@ -16,8 +16,9 @@ const header = `# Configuration of toolfit. Each server below is reached through
 `
 
 // AddServer writes a server into the file at path and leaves all else as it stands. The
-// values go in as they are: "${VAR}" stays "${VAR}". A missing file is made. A name that
-// is there already is a fault.Conflict; a server that would not load is not written.
+// values go in as they are: "${VAR}" stays "${VAR}". A missing file is made; with a server
+// whose text holds a secret the file is its user's alone. A name that is there already is a
+// fault.Conflict; a server that would not load is not written.
 func AddServer(path string, s Server) error {
 	if err := tool.CheckServerID(s.ID); err != nil {
 		return err
@@ -27,7 +28,7 @@ func AddServer(path string, s Server) error {
 	if err != nil && !missing {
 		return err
 	}
-	if missing && !isJSON(path) {
+	if missing && !OfClient(path) {
 		old = []byte(header)
 	}
 	src, found := readSource(path, old)
@@ -55,7 +56,11 @@ func AddServer(path string, s Server) error {
 	if missing {
 		old = nil
 	}
-	return replaceFile(path, old, src.bytes(edited))
+	mask := fs.FileMode(0o777)
+	if s.holds() {
+		mask = 0o600
+	}
+	return replaceFile(path, old, src.bytes(edited), mask)
 }
 
 // RemoveServer takes a server out of the file at path and leaves all else, also the
@@ -85,7 +90,7 @@ func RemoveServer(path string, id tool.ServerID) error {
 	if _, there := sectionOf(after, string(id)); there != nil {
 		return byHand(path, "remove", string(id))
 	}
-	return replaceFile(path, old, src.bytes(edited))
+	return replaceFile(path, old, src.bytes(edited), 0o777)
 }
 
 func unknownServer(path, id string, src *source) error {

@@ -254,7 +254,7 @@ func TestEditFollowsLinksAndKeepsTheMode(t *testing.T) {
 func TestReplaceFileSeesOtherWriters(t *testing.T) {
 	path := file(t, "toolfit.yaml", "new")
 	for name, old := range map[string][]byte{"changed": []byte("old"), "made": nil} {
-		if err := replaceFile(path, old, []byte("mine")); !fault.Is(err, fault.Conflict) {
+		if err := replaceFile(path, old, []byte("mine"), 0o777); !fault.Is(err, fault.Conflict) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}

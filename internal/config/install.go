@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -42,7 +43,7 @@ func (e ClientEdit) Write(now time.Time) (backup string, err error) {
 			return "", err
 		}
 	}
-	if err := replaceFile(e.Path, e.Old, e.New); err != nil {
+	if err := replaceFile(e.Path, e.Old, e.New, 0o777); err != nil {
 		return "", errors.Join(err, removeBackup(backup))
 	}
 	return backup, nil
@@ -304,7 +305,8 @@ func flowTOML(n *node) string {
 	return n.text
 }
 
-// SameServer tells whether the file at path has the server with the same settings already.
+// SameServer tells whether the file at path has the server with the same settings already. A
+// ${} in the file stands for whatever the server has there: its secret may have moved.
 func SameServer(path string, s Server) bool {
 	data, err := readFile(path)
 	if err != nil {
@@ -321,5 +323,32 @@ func SameServer(path string, s Server) bool {
 	}
 	d := &decoder{raw: true, client: src.json}
 	was := d.server(at, entry{key: string(s.ID), value: n})
-	return len(d.problems) == 0 && equal(encode(was), encode(s))
+	return len(d.problems) == 0 && fits(encode(was), encode(s))
+}
+
+var reference = regexp.MustCompile(`\$\{[^}]*\}`)
+
+// fits tells whether a tree is like the pattern, in whose texts a ${} stands for anything.
+func fits(pattern, n *node) bool {
+	if pattern.kind != n.kind || len(pattern.items) != len(n.items) || len(pattern.entries) != len(n.entries) {
+		return false
+	}
+	for i := range n.items {
+		if !fits(pattern.items[i], n.items[i]) {
+			return false
+		}
+	}
+	for i := range n.entries {
+		if pattern.entries[i].key != n.entries[i].key || !fits(pattern.entries[i].value, n.entries[i].value) {
+			return false
+		}
+	}
+	if pattern.text == n.text || !refers(pattern.text) {
+		return pattern.text == n.text
+	}
+	var parts []string
+	for _, part := range reference.Split(pattern.text, -1) {
+		parts = append(parts, regexp.QuoteMeta(part))
+	}
+	return regexp.MustCompile(`(?s)^` + strings.Join(parts, ".+") + `$`).MatchString(n.text)
 }

@@ -23,7 +23,11 @@ func readJSON(src string) (*node, problems) {
 		if errors.As(err, &syntax) {
 			line = lineAt(src, int(syntax.Offset)-1)
 		}
-		return nil, problems{{line: line, text: rawjson.InWords(err).Error()}}
+		text := rawjson.InWords(err).Error()
+		if strings.Contains(err.Error(), "string escape") {
+			text += `; write \\ for a backslash`
+		}
+		return nil, problems{{line: line, text: text}}
 	}
 	r := &jsonReader{src: plain, dec: json.NewDecoder(strings.NewReader(plain)), line: 1}
 	r.dec.UseNumber()

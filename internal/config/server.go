@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -38,6 +39,9 @@ func (d *decoder) server(at place, e entry) Server {
 	}
 	if !d.raw {
 		s.Cwd = joined(d.dir, s.Cwd)
+	}
+	if d.client {
+		portable(&s, runtime.GOOS)
 	}
 	d.secretsIn(s.Proxy)
 	d.secretsIn(s.URL)

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -363,11 +364,11 @@ func (r *tomlReader) escape(out *strings.Builder, lines bool) error {
 		return nil
 	}
 	if at := r.at + 1; at >= len(r.src) || !strings.ContainsRune(`btnfr"\uUx`, rune(r.src[at])) {
-		return fmt.Errorf("an unknown escape in text")
+		return errors.New("an unknown escape in text" + backslash)
 	}
 	c, _, rest, err := strconv.UnquoteChar(r.src[r.at:], '"')
 	if err != nil {
-		return fmt.Errorf("an unknown escape in text")
+		return errors.New("an unknown escape in text" + backslash)
 	}
 	r.at = len(r.src) - len(rest)
 	out.WriteRune(c)

@@ -127,7 +127,7 @@ func readSource(path string, data []byte) (*source, problems) {
 	if src == nil {
 		return nil, found
 	}
-	if src.json = isJSON(path); src.json {
+	if src.json = OfClient(path); src.json {
 		src.root, found = readJSON(src.text)
 	} else {
 		src.root, found = readYAML(src.text)
@@ -158,7 +158,8 @@ func readText(data []byte) (*source, problems) {
 	return src, nil
 }
 
-func isJSON(path string) bool {
+// OfClient tells whether a file is read as one of an MCP client, by its name.
+func OfClient(path string) bool {
 	ext := strings.ToLower(filepath.Ext(path))
 	return ext == ".json" || ext == ".jsonc"
 }

@@ -13,8 +13,8 @@ import (
 
 // replaceFile puts text in place of old in one step: a reader sees the old file or the
 // new one, never a part. old is nil for a file that must not exist yet. Links are
-// followed and the file's mode is kept.
-func replaceFile(path string, old, text []byte) error {
+// followed and the file's mode is kept, as far as the mask allows.
+func replaceFile(path string, old, text []byte, mask fs.FileMode) error {
 	target, err := resolve(path)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
@@ -23,7 +23,7 @@ func replaceFile(path string, old, text []byte) error {
 	if info, err := os.Stat(target); err == nil {
 		mode = info.Mode().Perm()
 	}
-	tmp, err := writeTemp(filepath.Dir(target), mode, text)
+	tmp, err := writeTemp(filepath.Dir(target), mode&mask, text)
 	if errors.Is(err, fs.ErrPermission) { // its text names a file that nobody knows
 		return fault.New(fault.BadConfig, "%s cannot be changed: %w", path, fs.ErrPermission).
 			WithHint("check who may write to folder %s", filepath.Dir(target))

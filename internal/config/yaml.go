@@ -67,12 +67,17 @@ func syntaxProblem(err error) problem {
 	return problem{line: at.GetToken().Position.Line, text: explain(at.GetMessage(), at.GetToken())}
 }
 
+// backslash is the fix for a path of Windows between double quotes.
+const backslash = `; write \\ for a backslash between double quotes, or use single quotes`
+
 // explain adds the fix for the slips that people make most.
 func explain(message string, tk *token.Token) string {
 	text := "is not YAML: " + oneLine(message)
 	switch {
 	case strings.Contains(message, "'\t'"), strings.Contains(message, "tab"):
 		return "is not YAML: a tab stands where indentation is expected; use spaces"
+	case strings.Contains(message, "escape character"):
+		return text + backslash
 	case strings.Contains(message, "reserved character"):
 		return text + "; put the text in quotes"
 	case tk.Prev != nil && tk.Type == token.MappingStartType && strings.HasSuffix(tk.Prev.Value, "$"):

@@ -4,14 +4,17 @@ import "bytes"
 
 // beginning makes a block of a text of which only the beginning can be shown. Long JSON is
 // indented as far as it is shown, and no further.
-func beginning(label string, raw []byte) block {
-	if len(raw) <= maxCode/4 {
-		return code(label, raw)
+func beginning(label string, raw []byte) block { return beginningUpTo(label, raw, maxCode) }
+
+// beginningUpTo is beginning with another bound than maxCode.
+func beginningUpTo(label string, raw []byte, most int) block {
+	if len(raw) <= most/4 {
+		return codeUpTo(label, raw, most)
 	}
 	if trimmed := bytes.TrimSpace(raw); len(trimmed) > 0 && (trimmed[0] == '{' || trimmed[0] == '[') {
-		raw = indented(trimmed, maxCode+1)
+		raw = indented(trimmed, most+1)
 	}
-	return code(label, raw)
+	return codeUpTo(label, raw, most)
 }
 
 // indented is the beginning of a JSON text, a member on each line, of about so many bytes. It

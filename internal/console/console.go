@@ -68,6 +68,7 @@ type Console struct {
 	sections []section
 	pages    map[locale.Language]pageSet
 	inner    http.Handler
+	trees    trees
 }
 
 // section is a part of the navigation: a page and all that belongs to it.

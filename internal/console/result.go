@@ -60,7 +60,7 @@ func (c *Console) showResult(v *visit) (answer, error) {
 
 // resultPage shows a result with the rule that is being written.
 func (c *Console) resultPage(v *visit, kept restapi.Result, form ruleForm) (answer, error) {
-	tree := fields.Of(project.Values(kept.Result)...)
+	tree := c.trees.of(kept)
 	ticked := ticksOf(tree, form)
 	view := resultView{Result: kept, Bytes: int64(len(kept.Result)), Form: form, Cut: isCut(tree)}
 	view.Arguments = code(text(v.lang, "result.arguments"), kept.Arguments)
@@ -116,7 +116,7 @@ func (c *Console) tryRule(v *visit) (answer, error) {
 		return answer{}, err
 	}
 	form := c.readForm(v)
-	tree := fields.Of(project.Values(kept.Result)...)
+	tree := c.trees.of(kept)
 	from, ticked := v.PostForm.Get("from"), ticksIn(v.PostForm["f"])
 	if from == "ticks" || from == "" && form.Expression == "" {
 		form.Way, form.Expression = "keep", maskOf(tree, ticked)
@@ -173,17 +173,18 @@ func (c *Console) preview(v *visit, kept restapi.Result, form ruleForm) (p previ
 	}
 	p.Trial = trial
 	p.Saved = share(max(0, ratio(int64(trial.Tokens.Full-trial.Tokens.Sent), int64(trial.Tokens.Full))))
-	for _, t := range project.Texts(trial.Result) {
-		p.Texts = append(p.Texts, beginning(text(v.lang, "result.text", len(p.Texts)+1), t))
-		if len(t) > maxCode || len(p.Texts) == maxTexts {
+	for _, t := range project.Texts(trial.Result, 2*maxPreview) {
+		p.Texts = append(p.Texts, beginningUpTo(text(v.lang, "result.text", len(p.Texts)+1), t, maxPreview))
+		if len(t) > maxPreview || len(p.Texts) == maxTexts {
 			break
 		}
 	}
 	return p
 }
 
-// maxTexts is how many blocks of a result are shown.
-const maxTexts = 8
+// maxTexts is how many blocks of a result are shown, and maxPreview how much of each: every tick
+// sends them again.
+const maxTexts, maxPreview = 8, 30_000
 
 // fullResult is the whole result, as far as a page shows it.
 func (c *Console) fullResult(v *visit) (answer, error) {

@@ -25,12 +25,9 @@ var keptResults = flag.Int("kept", 20_000, "how many kept results the pages are 
 func BenchmarkResultPages(b *testing.B) {
 	w := newWorld(b, demoConfig)
 	w.keepMany(b, *keptResults)
-	row := `{"id":"env-12345","name":"some name of it","list":[{"a":1.5,"b":"text","c":null},{"a":2,"b":"more text","c":true}],"url":"https://example.com/a/b/c"},`
-	large := `{"rows":[` + strings.TrimSuffix(strings.Repeat(row, 4_200_000/len(row)), ",") + `]}` // 5 MB with the escapes of a text
-	body, _ := json.Marshal(large)
-	w.keep(b, "r_large", `{"content":[{"type":"text","text":`+string(body)+`}]}`)
-	w.keep(b, "r_both", `{"content":[{"type":"text","text":"see there"}],"structuredContent":`+large+`}`)
-	form := url.Values{"tool": {"shop__t"}, "way": {"keep"}, "expression": {"rows(id,name)"}, "from": {"text"}}
+	w.keep(b, "r_large", fiveMB(false))
+	w.keep(b, "r_both", fiveMB(true))
+	form := url.Values{"tool": {"shop__t"}, "way": {"keep"}, "expression": {"rows(id,name)"}, "from": {"ticks"}, "f": {"2", "3"}}
 	for _, c := range []struct {
 		method, path string
 	}{

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/project"
 	"github.com/toolfit/toolfit/internal/restapi"
-	"github.com/toolfit/toolfit/internal/tokens"
 )
 
 // tried is how a call went that a person made.
@@ -47,7 +47,7 @@ func (c *Console) tryTool(v *visit) (answer, error) {
 	case err != nil:
 		p.Tried.Fault = fault.As(err)
 	default:
-		p.Tried.Result, p.Tried.Tokens = code(text(v.lang, "try.result"), out.Result), tokens.Estimate([]byte(out.Result))
+		p.Tried.Result, p.Tried.Tokens = code(text(v.lang, "try.result"), out.Result), project.Tokens(out.Result)
 		p.Tried.Error = toolError(out.Result)
 	}
 	if out.Fitted != nil {

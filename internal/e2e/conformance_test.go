@@ -282,7 +282,7 @@ func conformanceClient(url string) error {
 	}
 	serving, stop := context.WithCancel(ctx)
 	ended := make(chan error, 1)
-	go func() { ended <- a.Serve(serving, l) }()
+	go func() { ended <- a.Serve(serving, l, nil) }()
 	a.Catalog.Ready(ctx, "default")
 	client := exec.CommandContext(ctx, os.Getenv(clientEnv), "http://"+l.Addr().String()+"/mcp")
 	client.Stderr = os.Stderr

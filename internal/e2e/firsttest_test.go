@@ -15,7 +15,9 @@ import (
 	"github.com/toolfit/toolfit/internal/testparts"
 )
 
-func TestTheFirstTestPassesWithNothingButNodeAndAChromium(t *testing.T) {
+// testFolder is a folder in which toolfit test finds a playwright server.
+func testFolder(t *testing.T) string {
+	t.Helper()
 	node := testparts.Need(t)
 	browserServer(t, "0.0.83") // it needs the same parts
 	dir := t.TempDir()
@@ -25,8 +27,12 @@ func TestTheFirstTestPassesWithNothingButNodeAndAChromium(t *testing.T) {
 	if err := os.Symlink(filepath.Join(node.Dir(), "node_modules", "playwright-mcp-0.0.83"), filepath.Join(dir, "node_modules", "@playwright", "mcp")); err != nil {
 		t.Skip("no symbolic links here")
 	}
-	t.Chdir(dir)
-	t.Setenv("PATH", filepath.Dir(node.Program())+string(os.PathListSeparator)+os.Getenv("PATH"))
+	return dir
+}
+
+func TestTheFirstTestPassesWithNothingButNodeAndAChromium(t *testing.T) {
+	t.Chdir(testFolder(t))
+	t.Setenv("PATH", filepath.Dir(testparts.Need(t).Program())+string(os.PathListSeparator)+os.Getenv("PATH"))
 	if code, out := toolfit(t, "test", "init"); code != 0 || !strings.Contains(out, "now run: toolfit test") {
 		t.Fatalf("exit %d: %s", code, out)
 	}

@@ -78,7 +78,7 @@ func serve(t *testing.T, path string) *gateway {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- a.Serve(ctx, l) }()
+	go func() { ended <- a.Serve(ctx, l, nil) }()
 	stop := sync.OnceFunc(func() {
 		cancel()
 		if err := <-ended; err != nil {

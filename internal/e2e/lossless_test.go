@@ -40,6 +40,10 @@ func TestNothingIsLostOnTheWay(t *testing.T) {
 	}
 	clients := map[string]func(*testing.T, string) rawClient{
 		"stdio client": func(t *testing.T, path string) rawClient { return dialPipe(t, path) },
+		"stdio client through the running gateway": func(t *testing.T, path string) rawClient {
+			run(t, path)
+			return dialPipe(t, path)
+		},
 		"http client": func(t *testing.T, path string) rawClient {
 			c, err := dialRaw(serve(t, path).url+"/mcp", "")
 			if err != nil {

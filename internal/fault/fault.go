@@ -35,6 +35,7 @@ const (
 	RateLimited      Code = "rate_limited"      // this caller asks too often
 	BadArguments     Code = "bad_arguments"     // arguments that the tool does not take
 	BadResult        Code = "bad_result"        // a result that is not what the tool promises
+	LoginRequired    Code = "login_required"    // the server needs a sign-in that it does not have
 )
 
 // Error is an error that its reader can act on.

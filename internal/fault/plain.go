@@ -2,9 +2,11 @@ package fault
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
+	"net/http"
 	"net/url"
 	"strings"
 	"syscall"
@@ -23,6 +25,9 @@ func (p plain) Error() string { return p.text }
 func (p plain) Unwrap() error { return p.cause }
 
 func inWords(err error) string {
+	if scheme := SpokenScheme(err); scheme != "" {
+		return "it speaks " + scheme
+	}
 	var name *net.DNSError
 	var number syscall.Errno
 	var timed net.Error
@@ -46,4 +51,17 @@ func inWords(err error) string {
 		text = strings.TrimPrefix(text, prefix)
 	}
 	return text
+}
+
+// SpokenScheme is what the other side speaks, http or https, where err says that it was spoken
+// to in the other; else "".
+func SpokenScheme(err error) string {
+	var record tls.RecordHeaderError
+	switch {
+	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &record) && string(record.RecordHeader[:]) == "HTTP/":
+		return "http"
+	case err != nil && strings.Contains(err.Error(), `malformed HTTP response "\x15\x03`): // an alert of TLS
+		return "https"
+	}
+	return ""
 }

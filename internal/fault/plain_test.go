@@ -14,6 +14,27 @@ import (
 	"github.com/toolfit/toolfit/internal/fault"
 )
 
+// alerts is the address of a server that answers what is no TLS with an alert of TLS.
+func alerts(t *testing.T) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			c.Read(make([]byte, 4096))
+			c.Write([]byte("\x15\x03\x01\x00\x02\x02\x46"))
+			c.Close()
+		}
+	}()
+	return "http://" + l.Addr().String()
+}
+
 func TestErrorsOfTheSystemAreToldWithoutGosWords(t *testing.T) {
 	get := func(url string, limit time.Duration) error {
 		ctx, cancel := context.WithTimeout(t.Context(), limit)
@@ -38,13 +59,14 @@ func TestErrorsOfTheSystemAreToldWithoutGosWords(t *testing.T) {
 	closes := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
 	defer closes.Close()
 	for want, err := range map[string]error{
-		"connection refused":                 get("http://127.0.0.1:1/", time.Minute),
-		"no answer in time":                  get("http://"+l.Addr().String(), time.Millisecond),
-		"its host name is not known":         &net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", Name: "x"}},
-		"signed by unknown authority":        get(secure.URL, time.Minute),
-		"server gave HTTP response to HTTPS": get(strings.Replace(closes.URL, "http:", "https:", 1), time.Minute),
-		"the connection was closed":          get(closes.URL, time.Minute),
-		"no such file or directory":          exec.Command("/no/such/program").Run(),
+		"connection refused":          get("http://127.0.0.1:1/", time.Minute),
+		"no answer in time":           get("http://"+l.Addr().String(), time.Millisecond),
+		"its host name is not known":  &net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", Name: "x"}},
+		"signed by unknown authority": get(secure.URL, time.Minute),
+		"it speaks http":              get(strings.Replace(closes.URL, "http:", "https:", 1), time.Minute),
+		"it speaks https":             get(alerts(t), time.Minute),
+		"the connection was closed":   get(closes.URL, time.Minute),
+		"no such file or directory":   exec.Command("/no/such/program").Run(),
 	} {
 		got := fault.Plain(err)
 		if text := got.Error(); !strings.Contains(text, want) || strings.Contains(text, "127.0.0.1") || strings.Contains(text, "http: ") || strings.Contains(text, "dial") || strings.Contains(text, "x509: ") {

@@ -23,7 +23,7 @@ func (c Code) Status() int {
 		return http.StatusRequestEntityTooLarge
 	case RateLimited:
 		return http.StatusTooManyRequests
-	case UpstreamDown, UpstreamProtocol, UpstreamError, BadResult:
+	case UpstreamDown, UpstreamProtocol, UpstreamError, BadResult, LoginRequired: // it is not our key that is missing
 		return http.StatusBadGateway
 	case UpstreamTimeout:
 		return http.StatusGatewayTimeout

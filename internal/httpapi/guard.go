@@ -150,6 +150,9 @@ func explain(ctx context.Context, who string, err error) error {
 		return fault.New(f.Code, "%s: %s", who, f.Message).WithHint("%s", f.Hint)
 	}
 	down := fault.New(fault.UpstreamDown, "%s cannot be reached: %w", who, fault.Plain(err))
+	if scheme := fault.SpokenScheme(err); scheme != "" {
+		down = down.WithHint("write %s:// in its address", scheme)
+	}
 	var dial *net.OpError
 	if errors.As(err, &dial) && dial.Op == "dial" {
 		down = down.Unsent() // there was no connection to act on

@@ -11,6 +11,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/regular"
+	"github.com/toolfit/toolfit/internal/visible"
 )
 
 // source is where the description of an API comes from.
@@ -57,6 +58,10 @@ func (s *source) read(ctx context.Context, who string) ([]byte, error) {
 	data, err := readLimited(resp.Body, s.limit)
 	if err != nil {
 		return nil, explain(ctx, "the description of "+who, err)
+	}
+	if title, page := visible.Page(data); page {
+		return nil, fault.New(fault.UpstreamProtocol, "the description of %s is a web page%s", who, title).
+			WithHint("name the document itself, such as …/openapi.json, not the page that shows it")
 	}
 	s.etag, s.modified = resp.Header.Get("ETag"), resp.Header.Get("Last-Modified")
 	return data, nil

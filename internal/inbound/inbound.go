@@ -1,4 +1,5 @@
-// Package inbound accepts the connections of the gateway's one port. It knows which user of
+// Package inbound accepts the connections of the gateway's one port, and of the socket for
+// commands of its own user. It knows which user of
 // this machine is at the other end, ends requests that never finish arriving, and keeps file
 // descriptors in reserve, so that health checks are answered while strangers hold
 // connections open. It never reads a request itself.

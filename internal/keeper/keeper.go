@@ -7,6 +7,8 @@
 // that we are gone when a pipe from us closes, however we ended. On Windows a job object
 // does the same.
 //
+// In the same way it keeps a temporary folder that does not outlive us: see Scratch.
+//
 //	k, err := keeper.Start(exec.Command("npx", "server"))
 //	…
 //	k.Ask()

@@ -44,6 +44,11 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 	}
+	if role == "scratch" {
+		if dir, _, err := Scratch("keeper-test-"); err != nil || os.MkdirAll(filepath.Join(dir, "a", "b"), 0o755) != nil || os.Symlink(dir, filepath.Join(os.Getenv(pidsVariable), "folder")) != nil {
+			panic(err)
+		}
+	}
 	path := filepath.Join(os.Getenv(pidsVariable), role)
 	if err := errors.Join(os.WriteFile(path+".new", []byte(strconv.Itoa(os.Getpid())), 0o600), os.Rename(path+".new", path)); err != nil {
 		panic(err)
@@ -160,6 +165,49 @@ func TestProgramsOfAProcessThatWasKilledAreEnded(t *testing.T) {
 		waitGone(t, "the daemon", daemon)
 	}
 	syscall.Kill(daemon, syscall.SIGKILL)
+}
+
+func TestAScratchFolderIsRemoved(t *testing.T) {
+	t.Parallel()
+	dir, remove, err := Scratch("keeper-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("%v %v", info, err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "x"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	remove()
+	if _, err := os.Stat(dir); !os.IsNotExist(err) {
+		t.Errorf("it is still there: %v", err)
+	}
+}
+
+func TestAScratchFolderDoesNotOutliveAProcessThatWasKilled(t *testing.T) {
+	t.Parallel()
+	pids := t.TempDir()
+	owner := command("scratch", pids)
+	if err := owner.Start(); err != nil {
+		t.Fatal(err)
+	}
+	readPid(pids, "scratch")
+	dir, err := os.Readlink(filepath.Join(pids, "folder"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "a", "b")); err != nil {
+		t.Error(err)
+	}
+	owner.Process.Kill()
+	owner.Wait()
+	gone := func() bool { _, err := os.Stat(dir); return os.IsNotExist(err) }
+	for deadline := time.Now().Add(time.Minute); !gone(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s is still there", dir)
+		}
+	}
 }
 
 func TestAProgramEndsWithItsKeeper(t *testing.T) {

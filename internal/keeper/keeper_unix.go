@@ -41,7 +41,7 @@ func Start(cmd *exec.Cmd) (*Program, error) {
 		return nil, err
 	}
 	cmd.Args = append([]string{keeperName, path}, cmd.Args[1:]...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.SysProcAttr = apart()
 	cmd.ExtraFiles = []*os.File{held, reported}
 	if cmd.Path, err = executable(); err == nil {
 		err = cmd.Start()
@@ -55,6 +55,9 @@ func Start(cmd *exec.Cmd) (*Program, error) {
 	}
 	return &Program{keeper: cmd, hold: hold, report: report}, nil
 }
+
+// apart keeps the signals of a terminal away from a process.
+func apart() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
 // Ask asks the program and its group to end.
 func (p *Program) Ask() { p.keeper.Process.Signal(syscall.SIGTERM) }

@@ -2,6 +2,7 @@ package keeper
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"sync"
 	"syscall"
@@ -55,7 +56,7 @@ func Start(cmd *exec.Cmd) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
+	cmd.SysProcAttr = apart()
 	if err := cmd.Start(); err != nil {
 		syscall.CloseHandle(job)
 		return nil, &StartError{err.Error()}
@@ -67,6 +68,13 @@ func Start(cmd *exec.Cmd) (*Program, error) {
 	})
 	return p, nil
 }
+
+// apart keeps the signals of a console away from a process.
+func apart() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
+}
+
+func executable() (string, error) { return os.Executable() }
 
 // Ask does nothing: Windows has no signal that asks.
 func (p *Program) Ask() {}

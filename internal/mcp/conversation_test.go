@@ -75,7 +75,9 @@ func TestConversations(t *testing.T) {
 				lines := strings.Split(strings.TrimSpace(strings.ReplaceAll(string(f.Data), "META", goodMeta)), "\n")
 				switch f.Name {
 				case "stdio":
-					playStdio(t, lines)
+					playStdio(t, lines, func(in io.Reader, out io.Writer) error {
+						return ServeStdio(t.Context(), in, out, NewSessions(nil), testEntry("me"), &StdioOptions{MaxLine: 1000})
+					})
 				case "http":
 					playHTTP(t, lines)
 				default:
@@ -86,12 +88,13 @@ func TestConversations(t *testing.T) {
 	}
 }
 
-func playStdio(t *testing.T, lines []string) {
+func playStdio(t *testing.T, lines []string, serve func(in io.Reader, out io.Writer) error) {
+	t.Helper()
 	in, send := io.Pipe()
 	receive, out := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		err := ServeStdio(t.Context(), in, out, NewSessions(nil), testEntry("me"), &StdioOptions{MaxLine: 1000})
+		err := serve(in, out)
 		out.Close()
 		ended <- err
 	}()

@@ -1,6 +1,6 @@
 // Package mcp is the wire of the Model Context Protocol and nothing above it: messages,
-// sessions, and the HTTP and stdio fronts, over one small Handler. Messages are split,
-// never decoded: params and results travel as the bytes that came in.
+// sessions, the HTTP and stdio fronts over one small Handler, and a bridge between the two.
+// Messages are split, never decoded: params and results travel as the bytes that came in.
 //
 // It serves both eras of the protocol: the legacy revisions (2024-11-05 to 2025-11-25), whose
 // requests come in a Session, and 2026-07-28, whose requests say all of themselves in Meta.

@@ -3,14 +3,9 @@ package mcp
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"sync"
-	"time"
-
-	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
 // StdioOptions change the limits of ServeStdio.
@@ -22,132 +17,58 @@ type StdioOptions struct {
 // ServeStdio serves one client on a pair of pipes until its input ends or ctx does. What
 // is in flight when the input ends is still answered.
 func ServeStdio(ctx context.Context, in io.Reader, out io.Writer, sessions *Sessions, e Entry, opts *StdioOptions) error {
-	p := &pipe{out: out, entry: e, sessions: sessions, requests: &Session{}, maxLine: 4 << 20, log: slog.New(slog.DiscardHandler)}
-	if opts != nil && opts.MaxLine > 0 {
-		p.maxLine = opts.MaxLine
+	p := &pipe{entry: e, sessions: sessions, requests: &Session{}, log: slog.New(slog.DiscardHandler)}
+	maxLine := 0
+	if opts != nil {
+		maxLine = opts.MaxLine
 	}
 	if opts != nil && opts.Logger != nil {
 		p.log = opts.Logger
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- p.serve(ctx, NewLines(in, p.maxLine)) }()
-	select {
-	case err := <-ended:
-		return err
-	case <-ctx.Done():
-	}
-	// A write to a client that does not read cannot be interrupted, and must not keep us from ending.
-	timer := time.NewTimer(leaveWithin)
-	defer timer.Stop()
-	select {
-	case err := <-ended:
-		return err
-	case <-timer.C:
-		return errors.New("the client does not read what it is sent")
-	}
+	p.lineConn = newLineConn(in, out, maxLine)
+	return within(ctx, func() error { return p.serve(ctx) })
 }
-
-// leaveWithin is how long a client may take to read the last answers when we are to end.
-const leaveWithin = 2 * time.Second
 
 // pipe is the stdio client being served.
 type pipe struct {
+	*lineConn
 	entry    Entry
 	sessions *Sessions
-	maxLine  int
 	log      *slog.Logger
 	session  *Session // nil before initialize; read and written by the reading goroutine only
 	requests *Session // holds the modern requests under way, so that they can be cancelled
 	work     sync.WaitGroup
 	stream   sync.WaitGroup
-
-	mu  sync.Mutex // guards out
-	out io.Writer
 }
 
 // serve takes messages until the input ends, and waits for their answers.
-func (p *pipe) serve(ctx context.Context, lines *Lines) error {
+func (p *pipe) serve(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer p.close()
 	defer cancel() // ends what a client listens to, which nothing else does
-	err := p.read(ctx, lines)
+	err := p.read(ctx, func(m Message, _ []byte) { p.take(ctx, m) })
 	if ctx.Err() == nil {
 		p.work.Wait()
 	}
 	return err
 }
 
-// read takes messages until the input ends. A reader blocked on a terminal cannot be
-// interrupted, so ctx ends the loop from outside it.
-func (p *pipe) read(ctx context.Context, lines *Lines) error {
-	type next struct {
-		line []byte
-		err  error
-	}
-	incoming := make(chan next)
-	go func() {
-		for {
-			line, err := lines.Next()
-			select {
-			case incoming <- next{line, err}:
-			case <-ctx.Done():
-				return
-			}
-			if errors.Is(err, io.EOF) {
-				return
-			}
-		}
-	}()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case n := <-incoming:
-			var long *LongLineError
-			switch {
-			case errors.As(n.err, &long):
-				p.refuseLong(long)
-			case errors.Is(n.err, io.EOF):
-				return nil
-			case n.err != nil:
-				return fmt.Errorf("read standard input: %w", n.err)
-			default:
-				p.take(ctx, n.line)
-			}
-		}
-	}
-}
-
-// refuseLong answers a message that was too long to read: under its own id where that can
-// be told, so that its sender does not wait for ever.
-func (p *pipe) refuseLong(long *LongLineError) {
-	id, isRequest := long.ID()
-	if !isRequest {
-		id = nil
-	}
-	p.write(AppendError(nil, id, Errorf(CodeInvalidRequest, "%v", long)))
-}
-
-func (p *pipe) take(ctx context.Context, line []byte) {
-	if isBatch(line) {
-		p.write(AppendError(nil, nil, Errorf(CodeInvalidRequest, "batches are not served here: send one message at a time")))
-		return
-	}
-	m, err := Parse(line)
-	if err != nil {
-		p.write(AppendError(nil, nil, err))
-		return
-	}
+func (p *pipe) take(ctx context.Context, m Message) {
 	switch {
 	case m.Method == "initialize" && m.ID != nil:
 		p.initialize(m)
-	case m.IsRequest() && (m.Method == "server/discover" || metaVersion(m.Params) != ""):
+	case isModernOnPipe(m):
 		p.modern(ctx, m)
 	case p.session != nil:
 		p.legacy(ctx, m)
 	default:
 		p.first(m)
 	}
+}
+
+// isModernOnPipe tells whether a message is a request of the modern era, where no header says so.
+func isModernOnPipe(m Message) bool {
+	return m.IsRequest() && (m.Method == "server/discover" || metaVersion(m.Params) != "")
 }
 
 // legacy serves a message of the open session.
@@ -172,17 +93,30 @@ func (p *pipe) first(m Message) {
 	switch {
 	case m.Method == "notifications/cancelled":
 		p.requests.cancelled(m.Params)
-	case m.Method == "ping" && m.ID != nil:
-		p.write(AppendResult(nil, m.ID, json.RawMessage("{}")))
-	case m.ID == nil || m.Method == "":
-	default:
-		p.write(AppendError(nil, m.ID, Errorf(CodeInvalidRequest, "send initialize first, or name the revision in params._meta")))
+	case m.IsRequest():
+		p.write(answerFirst(m))
 	}
 }
 
+// answerFirst answers a request that comes before a session and is no modern one.
+func answerFirst(m Message) []byte {
+	if m.Method == "ping" {
+		return AppendResult(nil, m.ID, json.RawMessage("{}"))
+	}
+	return AppendError(nil, m.ID, Errorf(CodeInvalidRequest, "send initialize first, or name the revision in params._meta"))
+}
+
+// otherEra refuses a modern request where a session is open: the connection belongs to it. A
+// client that changed its mind would hear half of each.
+func otherEra(version string) error {
+	return Errorf(CodeInvalidRequest, "this connection speaks revision %s since initialize", version)
+}
+
+var errGreeted = Errorf(CodeInvalidRequest, "initialize was sent already")
+
 func (p *pipe) initialize(m Message) {
 	if p.session != nil {
-		p.write(AppendError(nil, m.ID, Errorf(CodeInvalidRequest, "initialize was sent already")))
+		p.write(AppendError(nil, m.ID, errGreeted))
 		return
 	}
 	s, err := newSession(p.entry, m.Params)
@@ -238,12 +172,4 @@ func (p *pipe) Notify(_ context.Context, method string, params json.RawMessage) 
 // Ask sends a request to the client and waits for its answer.
 func (p *pipe) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	return p.session.ask(ctx, method, params, p.write)
-}
-
-func (p *pipe) write(message []byte) error {
-	message = append(rawjson.OneLine(message), '\n')
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	_, err := p.out.Write(message)
-	return err
 }

@@ -5,13 +5,12 @@ import (
 	"encoding/json"
 )
 
-// modern serves a request that says all of itself. Once a session is open, the connection
-// belongs to it: a client that changed its mind would hear half of each.
+// modern serves a request that says all of itself.
 func (p *pipe) modern(ctx context.Context, m Message) {
 	meta, err := readMeta(m.Params)
 	switch {
 	case p.session != nil:
-		err = Errorf(CodeInvalidRequest, "this connection speaks revision %s since initialize", p.session.Version)
+		err = otherEra(p.session.Version)
 	case err == nil && meta.Version != ModernVersion:
 		err = unsupportedVersion(meta.Version)
 	}

@@ -74,6 +74,9 @@ func (r *result) write(p *part, ref string) []byte {
 		return r.writeQuoted(p, ref)
 	}
 	pieces := [][]byte{p.sent()}
+	if p.lines && p.shaped == nil {
+		pieces[0] = r.toLines(p.sent())
+	}
 	if p.holdsNote() {
 		pieces = noted(p.sent(), r.noteOf(p, ref))
 	}

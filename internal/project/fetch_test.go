@@ -24,6 +24,7 @@ func TestBody(t *testing.T) {
 		"structuredContent alone":                 {`{"structuredContent":[1]}`, `[1]`},
 		"text that says more":                     {`{"content":[{"type":"text","text":"see"}],"structuredContent":{"a":1}}`, `{"content":[{"type":"text","text":"see"}],"structuredContent":{"a":1}}`},
 		"JSON as text":                            {text(`{"a":1}`), `{"a":1}`},
+		"JSON Lines":                              {text("{\"a\":1}\n[2]\n{}"), `[{"a":1},[2],{}]`},
 		"prose":                                   {text("a\n\"b\""), `"a\n\"b\""`},
 		"several blocks":                          {`{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}`, `{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}`},
 		"an image":                                {`{"content":[{"type":"image","data":""},{"type":"text","text":"b"}]}`, `{"content":[{"type":"image","data":""},{"type":"text","text":"b"}]}`},
@@ -202,6 +203,8 @@ func BenchmarkPlan(b *testing.B) {
 		"masked, budget": {text(value), project.How{Mask: keep, Budget: 6500}},
 		"budget alone":   {text(value), project.How{Budget: 6500}},
 		"under budget":   {text(rows(20)), project.How{Budget: 6500}},
+		"prose":          {text(strings.Repeat("a line of a log that says little\n", 1500)), project.How{Mask: keep, Budget: 20_000}},
+		"JSON Lines":     {text(strings.Repeat("{\"id\":1,\"title\":\"a title\",\"body\":\"some words that say little\"}\n", 800)), project.How{Mask: parse(b, "id,title")}},
 		"nothing":        {text(value), project.How{}},
 	} {
 		b.Run(name, func(b *testing.B) {

@@ -15,10 +15,6 @@ const Omitted = "_omitted"
 // metaOmitted is the member of _meta with the full list.
 const metaOmitted = "toolfit/omitted"
 
-// List is the full list of what is missing that a result carries for programs, nil where
-// there is none. No model reads it, so that it costs no tokens.
-func List(result []byte) []byte { return rawjson.Get(result, "_meta", metaOmitted) }
-
 // maxNamed is how many names a note gives: enough to see what kind of thing is missing.
 const maxNamed = 3
 

@@ -165,7 +165,12 @@ func (p *part) reshape(mode shape.Mode) {
 	if p.structured || p.user {
 		return
 	}
-	if out, ok := shape.Text(p.text(), mode); ok {
+	out, ok := shape.Text(p.text(), mode)
+	switch {
+	case !ok:
+	case p.lines && rawjson.Check(out) == nil: // without white space, and still lines
+		p.out = out
+	default:
 		p.shaped = out
 	}
 }

@@ -75,10 +75,11 @@ func (p *part) hasNote() bool {
 // for the rest, so that it need not be taken out of the string.
 func quotedTokens(literal []byte) int {
 	const size = 512
-	if len(literal) <= 12*size {
-		return tokens.Estimate(quoted.AppendText(nil, literal))
+	var room [12 * size]byte
+	if len(literal) <= len(room) {
+		return tokens.Estimate(quoted.AppendText(room[:0], literal))
 	}
-	text := make([]byte, 0, 4*size)
+	text := room[:0]
 	read := 0
 	for i := range 4 {
 		piece := literal[i*(len(literal)-size)/3:][:size]

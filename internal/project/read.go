@@ -71,6 +71,9 @@ func (r *result) readContent(w *rawjson.Walk) {
 		if p != nil {
 			p.block = rawjson.Edit{Start: before, End: blocks.End}
 		}
+		if p == nil || p.resource {
+			r.others += blockTokens(blocks.Value)
+		}
 	}
 	w.Out(&blocks)
 	r.contentEnd = w.End - 1
@@ -115,7 +118,7 @@ func (r *result) readBlock(block *rawjson.Walk) *part {
 func (r *result) addResource(at rawjson.Edit, user bool) *part {
 	for w := rawjson.Object(r.raw[at.Start:at.End]); w.Next(); {
 		if string(w.Key) == "text" && w.Value[0] == '"' {
-			p := &part{start: at.Start + w.Start, end: at.Start + w.End, user: user}
+			p := &part{start: at.Start + w.Start, end: at.Start + w.End, resource: true, user: user}
 			r.resources = append(r.resources, p)
 			return p
 		}
@@ -159,6 +162,9 @@ func (r *result) find() {
 		var start, end int
 		if start, end, p.json = quoted.JSON(p.full); p.json {
 			p.full = p.full[start:end]
+			if rows, ok := r.fromLines(p.full); ok {
+				p.full, p.lines = rows, true
+			}
 		}
 	}
 }

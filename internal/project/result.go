@@ -13,6 +13,7 @@ type result struct {
 	mask       *mask.Mask // cuts texts while they are read; nil: nothing does
 	parts      []*part
 	resources  []*part // texts in blocks that hold a resource, not read yet: only a budget cuts them
+	others     int     // tokens of the blocks that are not text
 	contentEnd int     // where a block can be added to content; 0 without one
 	contents   bool    // content has a block
 	noContent  bool    // the result has no such member
@@ -28,14 +29,16 @@ type result struct {
 type part struct {
 	start, end int // of its value in the result's bytes
 	structured bool
+	resource   bool // the text of a resource
 	user       bool // not for the model: its annotations say so
 
 	block   rawjson.Edit // takes the block that holds the text out of content
 	dropped bool         // it is taken out
 
-	full []byte // its JSON, or its text; nil when it was cut while it was read
-	json bool   // full is JSON, as far as its ends show
-	out  []byte // what is left of it; nil: all
+	full  []byte // its JSON, or its text; nil when it was cut while it was read
+	json  bool   // full is JSON, as far as its ends show
+	lines bool   // it came as JSON Lines, of which full is the array
+	out   []byte // what is left of it; nil: all
 
 	quoted bool // out is a string, as it was cut while it was read
 
@@ -136,7 +139,7 @@ func (r *result) space(n int) []byte {
 var rooms = sync.Pool{New: func() any { return new([]byte) }}
 
 // maxRoom is the largest room that is used again.
-const maxRoom = 1 << 20
+const maxRoom = 8 << 20
 
 // Release lets the room that the plan takes be used again. It need not be called; after it
 // the cut is of no use, and what Apply returned stays.

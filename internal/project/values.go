@@ -3,12 +3,13 @@ package project
 import (
 	"slices"
 
+	"github.com/toolfit/toolfit/internal/project/quoted"
 	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
 // Values are the JSON values of a result that a rule would cut: structuredContent where
-// there is one, for the texts mostly say the same, else the texts that are JSON. JSON Lines
-// are none: no mask applies to them. A result that nobody cuts has none either.
+// there is one, for the texts mostly say the same, else the texts that are JSON; JSON Lines
+// are the array of them. A result that nobody cuts has none.
 func Values(raw []byte) (values [][]byte) {
 	for _, p := range cuttable(raw) {
 		if p.structured {
@@ -37,30 +38,40 @@ func cuttable(raw []byte) (parts []*part) {
 	return parts
 }
 
-// Texts are what a reader sees of a result: its texts, else structuredContent, else all of it.
-func Texts(raw []byte) (texts [][]byte) {
-	r, err := readResult(raw, nil)
-	if err != nil || r == nil {
-		r = &result{raw: raw}
-		for w := rawjson.Array(rawjson.Get(raw, "content")); w.Next(); {
-			if text, ok := rawjson.String(rawjson.Get(w.Value, "text")); ok {
-				texts = append(texts, []byte(text))
+// Texts are what a reader sees of a result: its texts, else structuredContent, else all of it;
+// of each no more than the beginning that is most bytes long as JSON writes it.
+func Texts(raw []byte, most int) (texts [][]byte) {
+	structured := raw
+	for w := rawjson.Object(raw); w.Step(); {
+		if string(w.Key) == "content" && raw[w.Start] == '[' {
+			blocks := w.Into()
+			if texts = textsOf(&blocks, most); len(texts) > 0 {
+				return texts
+			}
+			w.Out(&blocks)
+			continue
+		}
+		if w.Skip() && string(w.Key) == "structuredContent" {
+			structured = w.Value
+		}
+	}
+	return [][]byte{structured[:min(len(structured), most)]}
+}
+
+func textsOf(blocks *rawjson.Walk, most int) (texts [][]byte) {
+	for blocks.Step() {
+		block := blocks.Into()
+		for block.Next() {
+			if string(block.Key) == "text" && block.Value[0] == '"' {
+				text, _ := quoted.ReadText(nil, block.Value[:min(len(block.Value), most)])
+				texts = append(texts, text)
 			}
 		}
-	}
-	var structured []byte
-	for _, p := range r.parts {
-		if p.structured {
-			structured = p.full
-		} else {
-			texts = append(texts, p.full)
+		if block.Err() != nil {
+			blocks.Skip()
+			continue
 		}
+		blocks.Out(&block)
 	}
-	switch {
-	case len(texts) > 0:
-		return texts
-	case structured != nil:
-		return [][]byte{structured}
-	}
-	return [][]byte{raw}
+	return texts
 }

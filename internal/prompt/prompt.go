@@ -29,6 +29,18 @@ type Tool struct {
 	Example      json.RawMessage   // arguments of a call that went well; nil: none
 }
 
+// DescriptionIn is the description in a language, such as zh-CN. A tool that has none in it is
+// described as it is.
+func (t *Tool) DescriptionIn(language string) string {
+	if text, ok := inLanguage(t.Descriptions, language); ok {
+		return text
+	}
+	return t.Description
+}
+
+// Heading stands above the tools in Markdown, unless another is wanted.
+const Heading = "## Available Tools (详细信息)"
+
 // Format is how tools are written.
 type Format string
 
@@ -49,7 +61,7 @@ type Options struct {
 	Recent   []string         // and those that are next, the most recent first
 	Previous Plan             // what was sent before; its tools keep their place and detail
 	Language string           // a tag, such as zh-CN, of the descriptions where a tool has several
-	Heading  string           // of Markdown; "": "## Available Tools (详细信息)"
+	Heading  string           // of Markdown; "": the usual one
 	Dialect  schema.Dialect   // of JSON; "": OpenAI
 	Groups   bool             // a line names each server and tag before its tools
 	AsGiven  bool             // the tools stay in their order; else they are sorted by server and name
@@ -75,7 +87,7 @@ func Render(tools []Tool, opts *Options) (*Page, error) {
 	}
 	w := &writer{opts: *opts, tools: slices.Clone(tools)}
 	w.opts.Format = cmp.Or(w.opts.Format, TypeScript)
-	w.opts.Heading = cmp.Or(w.opts.Heading, "## Available Tools (详细信息)")
+	w.opts.Heading = cmp.Or(w.opts.Heading, Heading)
 	w.opts.Dialect = cmp.Or(w.opts.Dialect, schema.OpenAI)
 	if w.opts.Count == nil {
 		w.opts.Count = func(text []byte) int { return (len(text) + 3) / 4 }
@@ -121,10 +133,7 @@ func (w *writer) prepare() {
 		return again
 	})
 	for i := range w.tools {
-		t := &w.tools[i]
-		if text, ok := inLanguage(t.Descriptions, w.opts.Language); ok {
-			t.Description = text
-		}
+		w.tools[i].Description = w.tools[i].DescriptionIn(w.opts.Language)
 	}
 	w.cache = make(map[piece][]byte, len(w.tools))
 }

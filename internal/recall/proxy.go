@@ -155,9 +155,6 @@ func (s *Service) record(ctx context.Context, rec store.Call, args, out raw, err
 		return true
 	}
 	rec.ID, rec.Outcome, rec.Level = s.Log.NewID(), "ok", "info"
-	if rec.Repairs != "" {
-		rec.Level = "warn"
-	}
 	rec.Duration = s.Now().Sub(rec.At)
 	rec.BytesFull, rec.BytesSent = int64(len(out)), int64(len(out))
 	switch {
@@ -171,7 +168,7 @@ func (s *Service) record(ctx context.Context, rec store.Call, args, out raw, err
 		rec.Outcome, rec.Level, rec.Message = "tool_error", "error", strings.TrimSpace(project.Text(out))
 	}
 	if out != nil {
-		rec.TokensIn, rec.TokensFull = estimate(args), estimate(out)
+		rec.TokensIn, rec.TokensFull = int64(tokens.Sampled([]byte(args))), int64(project.Tokens(out))
 		rec.TokensSent = rec.TokensFull
 	}
 	inner, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
@@ -182,9 +179,6 @@ func (s *Service) record(ctx context.Context, rec store.Call, args, out raw, err
 	}
 	return true
 }
-
-// estimate is about how many tokens a text costs, as in the records of all other calls.
-func estimate(text []byte) int64 { return int64(tokens.Sampled(text)) }
 
 // codeOf is the code of an error in the words of all records.
 func codeOf(err error) fault.Code {

@@ -49,6 +49,7 @@ func TestAServiceNeedsItsSection(t *testing.T) {
 
 func TestEveryCallThroughTheOtherServiceIsRecorded(t *testing.T) {
 	w := scaled(t, bothServices)
+	w.answers[callPath] = "200\n" + `{"content":[{"type":"text","text":"scaled"}],"structuredContent":{"n":3},"isError":false}`
 	w.do(askCall)
 	w.answers[callPath] = "200\n" + `{"is_error":true,"content":[{"type":"text","text":"no pods"}]}`
 	w.do(askCall)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/toolfit/toolfit/internal/access"
+	"github.com/toolfit/toolfit/internal/agent"
 	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/rawjson"
@@ -23,6 +24,9 @@ type AgentBook interface {
 	SaveAgent(ctx context.Context, id string, version int64, text []byte) (string, error)
 	// RemoveAgent takes a stored agent away; the warning says what stays.
 	RemoveAgent(ctx context.Context, id string) (warning string, err error)
+	// AgentPrompt is what an agent that the caller may use would send its model next, before
+	// what was said in the session; "": in a new one.
+	AgentPrompt(ctx context.Context, who access.Principal, id, session string) (*agent.Prompt, error)
 }
 
 // AgentState is an agent and how it stands.
@@ -46,9 +50,11 @@ type Agent struct {
 	Profile      string          `json:"profile"`
 	Prompt       string          `json:"prompt,omitempty"`
 	Heading      string          `json:"heading,omitempty"`
+	Language     string          `json:"language,omitempty"`
 	Available    []string        `json:"available_tools"`
 	Denied       []string        `json:"denied_tools,omitempty"`
 	Timeout      string          `json:"timeout"`
+	Budget       int             `json:"budget,omitempty"`
 	MaxTokens    int             `json:"max_tokens,omitempty"`
 	Capabilities Capabilities    `json:"capabilities"`
 	Metadata     json.RawMessage `json:"metadata"`
@@ -79,8 +85,8 @@ type AgentList struct {
 func showAgent(s AgentState) Agent {
 	a := Agent{
 		ID: s.ID, Name: s.Name, Description: s.Description, Personality: s.Personality, Role: s.Role, Model: s.Model, Profile: s.Profile,
-		Prompt: s.Prompt, Heading: s.Heading, Available: s.Available, Denied: s.Denied, Timeout: s.Timeout.String(), MaxTokens: s.MaxTokens,
-		Capabilities: Capabilities(s.Capabilities), Metadata: s.Metadata, Source: s.Source, Reason: s.Problem, Version: s.Version,
+		Prompt: s.Prompt, Heading: s.Heading, Language: s.Language, Available: s.Available, Denied: s.Denied, Timeout: s.Timeout.String(),
+		Budget: s.Budget, MaxTokens: s.MaxTokens, Capabilities: Capabilities(s.Capabilities), Metadata: s.Metadata, Source: s.Source, Reason: s.Problem, Version: s.Version,
 		CreatedAt: moment(s.Created), UpdatedAt: moment(s.Updated),
 	}
 	if s.Hidden {
@@ -126,6 +132,10 @@ func (a *API) findAgent(who access.Principal, id string) (Agent, error) {
 
 func (a *API) agent(r *http.Request, who access.Principal) (any, error) {
 	return a.findAgent(who, r.PathValue("id"))
+}
+
+func (a *API) agentPrompt(r *http.Request, who access.Principal) (any, error) {
+	return a.Agents.AgentPrompt(r.Context(), who, r.PathValue("id"), r.URL.Query().Get("session"))
 }
 
 // createAgent stores a new agent. Its id is the member id, or one is made up.

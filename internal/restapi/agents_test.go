@@ -18,7 +18,7 @@ func TestAgentsOfTheStoreAreChangedByAdministratorsAlone(t *testing.T) {
 			t.Errorf("%s: HTTP %d: %s", who, status, body)
 		}
 	}
-	status, body := g.ask(t, "root", "POST", "/api/v1/agents", `{"name":"新","model":"m","profile":"orders","capabilities":{"enable_reflection":false}}`)
+	status, body := g.ask(t, "root", "POST", "/api/v1/agents", `{"name":"新","model":"m","profile":"orders","budget":700,"language":"zh","capabilities":{"enable_reflection":false}}`)
 	var made restapi.Agent
 	if err := json.Unmarshal([]byte(body), &made); err != nil || status != 201 || !strings.HasPrefix(made.ID, "agt_") || made.Version != 1 || made.Capabilities.MaxToolCalls != 20 || made.Capabilities.Reflection {
 		t.Fatalf("HTTP %d, %v: %s", status, err, body)
@@ -32,7 +32,7 @@ func TestAgentsOfTheStoreAreChangedByAdministratorsAlone(t *testing.T) {
 	if err := json.Unmarshal([]byte(body), &made); err != nil || status != 200 || made.Version != 2 || made.Description != "changed" {
 		t.Errorf("HTTP %d, %v: %s", status, err, body)
 	}
-	if a := g.app.Config().AgentNamed(made.ID); a == nil || a.Description != "changed" {
+	if a := g.app.Config().AgentNamed(made.ID); a == nil || a.Description != "changed" || a.Budget != 700 || a.Language != "zh" {
 		t.Errorf("not in force: %+v", a)
 	}
 	for _, c := range []struct {
@@ -42,6 +42,7 @@ func TestAgentsOfTheStoreAreChangedByAdministratorsAlone(t *testing.T) {
 		{`{"model":"m","name":"` + strings.Repeat("x", 51) + `"}`, "at most 50 characters"},
 		{`{"model":"nope"}`, "there is no model"},
 		{`{"model":"m","nmae":"x"}`, `did you mean \"name\"`},
+		{`{"model":"m","budget":5}`, "from 100"}, {`{"model":"m","language":"fr"}`, "expected en or zh"},
 		{`{"model":"m","capabilities":{"max_reflection_iterations":11}}`, "from 0 to 10"},
 		{`[]`, "must be a JSON object"}, {``, "must be a JSON object"}, {`{"id":5}`, "id must be text"}, {`{"id":"a b","model":"m"}`, "is no id"},
 	} {
@@ -71,8 +72,10 @@ func TestCallersSeeTheAgentsOfTheirProfile(t *testing.T) {
 			t.Errorf("%s sees %s, want %s", who, got, want)
 		}
 	}
-	if status, _ := g.ask(t, "ann", "GET", "/api/v1/agents/wide", ""); status != 404 {
-		t.Errorf("HTTP %d", status)
+	for _, path := range []string{"/api/v1/agents/wide", "/api/v1/agents/wide/prompt"} {
+		if status, _ := g.ask(t, "ann", "GET", path, ""); status != 404 {
+			t.Errorf("%s: HTTP %d", path, status)
+		}
 	}
 }
 

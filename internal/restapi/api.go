@@ -83,6 +83,7 @@ func New(p Parts) *API {
 	a.route("GET /api/v1/agents", a.listAgents)
 	a.route("POST /api/v1/agents", a.createAgent)
 	a.route("GET /api/v1/agents/{id}", a.agent)
+	a.route("GET /api/v1/agents/{id}/prompt", a.agentPrompt)
 	a.route("PUT /api/v1/agents/{id}", a.putAgent)
 	a.route("DELETE /api/v1/agents/{id}", a.deleteAgent)
 	a.route("GET /api/v1/sessions", a.listSessions)

@@ -271,7 +271,7 @@ func TestListenersLeaveWhenTheGatewayEnds(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- g.app.Serve(ctx, l) }()
+	go func() { ended <- g.app.Serve(ctx, l, nil) }()
 	dial := func() *websocket.Conn {
 		conn, _, err := websocket.Dial(t.Context(), "http://"+l.Addr().String()+"/api/v1/events", &websocket.DialOptions{
 			HTTPHeader: http.Header{"Authorization": {"Bearer " + g.keys["ann"]}},

@@ -115,24 +115,15 @@ func (a *API) count(ctx context.Context, kept store.Result, label tokens.Label) 
 		return nil, fmt.Errorf("project %s: %w", kept.Ref, err)
 	}
 	if label == tokens.Estimated {
-		return &TokenCount{label, tokens.Estimate([]byte(kept.Body)), readTokens(shown)}, nil
+		return &TokenCount{label, project.Tokens(kept.Body), project.Tokens(shown)}, nil
 	}
 	if len(kept.Body)+len(shown) > maxExact {
 		return nil, fault.New(fault.TooLarge, "the result is too long to be counted exactly: more than %d MB", maxExact>>20).WithHint("use count=%s", tokens.Estimated)
 	}
-	full, err := tokens.Count(string(kept.Body))
+	full, err := project.CountTokens(kept.Body, tokens.Count)
 	if err != nil {
 		return nil, err
 	}
-	sent, err := tokens.Count(string(shown))
-	if err != nil {
-		return nil, err
-	}
-	list, err := tokens.Count(string(project.List(shown)))
-	return &TokenCount{label, full, sent - list}, err
-}
-
-// readTokens is about what a model reads of a result.
-func readTokens(shown []byte) int {
-	return tokens.Estimate(shown) - tokens.Estimate(project.List(shown))
+	sent, err := project.CountTokens(shown, tokens.Count)
+	return &TokenCount{label, full, sent}, err
 }

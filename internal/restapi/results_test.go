@@ -2,9 +2,12 @@ package restapi_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/toolfit/toolfit/internal/project"
 	"github.com/toolfit/toolfit/internal/restapi"
 	"github.com/toolfit/toolfit/internal/tokens"
 )
@@ -71,8 +74,8 @@ func TestDemoListCostsATenth(t *testing.T) {
 	}
 	full, sent := textTokens(t, kept.Result), textTokens(t, answer.Result)
 	t.Logf("pretty JSON %d tokens, sent %d (%.1f %%); whole result %d, sent %d", full, sent, 100*float64(sent)/float64(full), kept.Tokens.Full, kept.Tokens.Sent)
-	if sent*10 > full || kept.Tokens.Sent*10 > kept.Tokens.Full {
-		t.Errorf("more than a tenth: %d of %d", sent, full)
+	if sent*10 > full || kept.Tokens.Sent != sent || kept.Tokens.Full != full {
+		t.Errorf("%d of %d, said to be %d of %d", sent, full, kept.Tokens.Sent, kept.Tokens.Full)
 	}
 }
 
@@ -92,6 +95,75 @@ func textTokens(t *testing.T, raw json.RawMessage) int {
 		n += one
 	}
 	return n
+}
+
+// One call, whoever is asked what it cost: the record, the sums, the kept result, a rule that is
+// tried on it, and the counters of its rule.
+func TestOneCallCostsTheSameEverywhere(t *testing.T) {
+	g := newGateway(t)
+	g.ask(t, "root", "GET", "/api/v1/tools", "")
+	answer := g.callModel(t, "root", "cloud__envQuery", `{"action":"list"}`)
+	read := func(method, path, body string, into any) {
+		t.Helper()
+		if status, text := g.ask(t, "root", method, "/api/v1"+path, body); status != 200 || json.Unmarshal([]byte(text), into) != nil {
+			t.Fatalf("%s: HTTP %d: %.300s", path, status, text)
+		}
+	}
+	var sums restapi.SavingsList
+	read("GET", "/savings?by=rule", "", &sums)
+	var record restapi.Call
+	read("GET", "/calls/"+answer.ID, "", &record)
+	var kept restapi.Result
+	read("GET", "/results/"+answer.Ref+"?count=estimate", "", &kept)
+	var rules restapi.RuleList
+	read("GET", "/rules", "", &rules)
+	full, sent := int64(project.Tokens(kept.Result)), int64(project.Tokens(answer.Result))
+	if text := tokens.Sampled(project.Text(answer.Result)); sent*100 < int64(text)*90 || sent*100 > int64(text)*110 {
+		t.Errorf("%d tokens, the text has %d", sent, text)
+	}
+	var tried restapi.Trial
+	rule := rules.Rules[slices.IndexFunc(rules.Rules, func(r restapi.Rule) bool { return r.ID == answer.Rule })]
+	read("POST", "/results/"+answer.Ref+"/try", fmt.Sprintf(`{"tool":"cloud__envQuery","keep":%q}`, rule.Keep), &tried)
+	for what, got := range map[string][2]int64{
+		"record":  {record.TokensFull, record.TokensSent},
+		"savings": {sums.Total.TokensFull, sums.Total.TokensSent},
+		"result":  {int64(kept.Tokens.Full), int64(kept.Tokens.Sent)},
+		"trial":   {int64(tried.Tokens.Full), int64(tried.Tokens.Sent)},
+		"rule":    {rule.Counts.TokensFull, rule.Counts.TokensSent},
+	} {
+		if got != [2]int64{full, sent} {
+			t.Errorf("%s: %d tokens, %d sent; want %d, %d", what, got[0], got[1], full, sent)
+		}
+	}
+}
+
+func TestSavingsByRuleShowWhatARuleInShadowWouldHaveSaved(t *testing.T) {
+	g := newGatewayWith(t, `
+resultStore: all
+results:
+  - {id: later, tool: shop__list_orders, keep: "orders(id)", mode: shadow}
+  - {id: never, tool: shop__category_tree, keep: "nothing_like_it", mode: shadow}
+`)
+	g.ask(t, "root", "GET", "/api/v1/tools", "")
+	whole := g.callModel(t, "root", "shop__list_orders", `{"limit":20}`)
+	g.callModel(t, "root", "shop__category_tree", `{}`)
+	if strings.Contains(string(whole.Result), "_omitted") {
+		t.Fatalf("a rule in shadow has cut: %.300s", whole.Result)
+	}
+	for _, count := range []string{"estimate", "o200k"} {
+		status, body := g.ask(t, "root", "GET", "/api/v1/savings?by=rule&count="+count, "")
+		var list restapi.SavingsList
+		if err := json.Unmarshal([]byte(body), &list); err != nil || status != 200 || len(list.Savings) != 2 {
+			t.Fatalf("%s: HTTP %d, %v: %s", count, status, err, body)
+		}
+		none, later := list.Savings[0], list.Savings[1]
+		if later.Key != "later" || !later.Shadow || later.Calls != 1 || later.TokensSent == 0 || later.Saved < .5 {
+			t.Errorf("%s: %+v", count, later)
+		}
+		if none.Key != "" || none.Shadow || none.Calls != 2 || none.Saved != 0 || list.Total.Calls != 2 || list.Total.Saved != 0 {
+			t.Errorf("%s: the whole was sent: %+v, %+v", count, none, list.Total)
+		}
+	}
 }
 
 func TestSavingsAreLabelled(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/access"
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/project"
 	"github.com/toolfit/toolfit/internal/store"
 	"github.com/toolfit/toolfit/internal/tokens"
 	"github.com/toolfit/toolfit/internal/tool"
@@ -33,6 +34,7 @@ type Savings struct {
 	TokensFull int64   `json:"tokens_full"`                 // of results as servers gave them
 	TokensSent int64   `json:"tokens_sent"`                 // of results as sent on
 	Saved      float64 `json:"saved"`                       // the share of full that was not sent
+	Shadow     bool    `json:"shadow,omitempty"`            // of a rule in shadow: sent and saved are what it would have left; not in the total
 }
 
 func (s *Savings) add(more Savings) {
@@ -77,7 +79,9 @@ func (a *API) savings(r *http.Request, who access.Principal) (any, error) {
 	for i := range list.Savings {
 		list.Savings[i].Definition = a.definition(list.By, list.Savings[i].Key)
 		list.Savings[i].share()
-		list.Total.add(list.Savings[i])
+		if !list.Savings[i].Shadow { // else its calls are in another row already
+			list.Total.add(list.Savings[i])
+		}
 	}
 	return list, nil
 }
@@ -86,7 +90,7 @@ func (a *API) estimateSavings(ctx context.Context, list *SavingsList, since time
 	rows, err := a.Store.Savings(ctx, list.By, since)
 	for _, row := range rows {
 		list.Savings = append(list.Savings, Savings{
-			Key: row.Key, Calls: row.Calls, TokensIn: row.TokensIn, TokensFull: row.TokensFull, TokensSent: row.TokensSent,
+			Key: row.Key, Calls: row.Calls, TokensIn: row.TokensIn, TokensFull: row.TokensFull, TokensSent: row.TokensSent, Shadow: row.Shadow,
 		})
 	}
 	return err
@@ -105,7 +109,7 @@ func (a *API) countSavings(ctx context.Context, list *SavingsList, since time.Ti
 		return err
 	}
 	list.Of = "results"
-	sums := map[string]*Savings{}
+	sums := map[Savings]*Savings{} // by key and shadow
 	room := maxExact
 	err := eachResult(ctx, a.Store, since, func(r *store.Result) error {
 		if r.Err != nil || 2*len(r.Body) > room {
@@ -113,30 +117,60 @@ func (a *API) countSavings(ctx context.Context, list *SavingsList, since time.Ti
 			return nil
 		}
 		room -= 2 * len(r.Body)
-		n, err := a.count(ctx, *r, list.Count)
+		rows, err := a.countOne(ctx, r, list.By == store.ByRule)
 		if fault.Is(err, fault.NotFound) { // its profile is gone
 			list.Left++
 			return nil
 		}
-		if err != nil {
-			return err
+		for _, row := range rows {
+			if !row.Shadow {
+				row.Key = keyOf(r)
+			}
+			at := Savings{Key: row.Key, Shadow: row.Shadow}
+			if sums[at] == nil {
+				sums[at] = &Savings{Key: row.Key, Shadow: row.Shadow}
+			}
+			sums[at].add(row)
 		}
-		in, err := tokens.Count(string(r.Args))
-		if err != nil {
-			return err
-		}
-		key := keyOf(r)
-		if sums[key] == nil {
-			sums[key] = &Savings{Key: key}
-		}
-		sums[key].add(Savings{Calls: 1, TokensIn: int64(in), TokensFull: int64(n.Full), TokensSent: int64(n.Sent)})
-		return nil
+		return err
 	})
 	for _, s := range sums {
 		list.Savings = append(list.Savings, *s)
 	}
-	slices.SortFunc(list.Savings, func(x, y Savings) int { return cmp.Compare(x.Key, y.Key) })
+	slices.SortFunc(list.Savings, func(x, y Savings) int {
+		if x.Shadow == y.Shadow {
+			return cmp.Compare(x.Key, y.Key)
+		}
+		if y.Shadow {
+			return -1
+		}
+		return 1
+	})
 	return err
+}
+
+// countOne counts a kept result, and with shadow also what a rule in shadow would leave of it.
+func (a *API) countOne(ctx context.Context, r *store.Result, shadow bool) ([]Savings, error) {
+	n, err := a.count(ctx, *r, tokens.O200k)
+	if err != nil {
+		return nil, err
+	}
+	in, err := tokens.Count(string(r.Args))
+	if err != nil {
+		return nil, err
+	}
+	one := Savings{Calls: 1, TokensIn: int64(in), TokensFull: int64(n.Full), TokensSent: int64(n.Sent)}
+	if !shadow {
+		return []Savings{one}, nil
+	}
+	rule, shown, err := a.Caller.Shadowed(ctx, *r)
+	if err != nil || rule == "" {
+		return []Savings{one}, err
+	}
+	sent, err := project.CountTokens(shown, tokens.Count)
+	would := one
+	would.Key, would.Shadow, would.TokensSent = rule, true, int64(sent)
+	return []Savings{one, would}, err
 }
 
 // eachResult visits the kept results, the newest first.

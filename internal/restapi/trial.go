@@ -58,7 +58,7 @@ func (a *API) TryRule(ctx context.Context, who access.Principal, kept Result, te
 	}
 	out := Trial{
 		Outcome: tried.Outcome, Holds: tried.Holds, Unseen: tried.Unseen, Result: tried.Shown,
-		Tokens: TokenCount{tokens.Estimated, tokens.Estimate([]byte(kept.Result)), readTokens(tried.Shown)},
+		Tokens: TokenCount{tokens.Estimated, tried.Full, project.Tokens(tried.Shown)},
 	}
 	if tried.Err != nil {
 		out.Reason = tried.Err.Error()

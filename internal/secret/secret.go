@@ -60,25 +60,33 @@ func (f *Finder) Empty() bool { return len(f.buckets) == 0 && len(f.short) == 0 
 
 // Redact puts the mark where secrets stand, and counts them; nil when there are none.
 func (f *Finder) Redact(text []byte, mark string) (out []byte, n int) {
-	if f.Empty() {
-		return nil, 0
-	}
 	done := 0
-	for i := 0; i < len(text); {
-		size := f.at(text[i:])
-		if size == 0 {
-			i++
-			continue
+	for {
+		from, to := f.Next(text, done)
+		if to == 0 {
+			break
 		}
-		out = append(append(out, text[done:i]...), mark...)
-		i += size
-		done = i
+		out = append(append(out, text[done:from]...), mark...)
+		done = to
 		n++
 	}
 	if n == 0 {
 		return nil, 0
 	}
 	return append(out, text[done:]...), n
+}
+
+// Next is where the first secret from i on stands; to is 0 when there is none.
+func (f *Finder) Next(text []byte, i int) (from, to int) {
+	if f.Empty() {
+		return 0, 0
+	}
+	for ; i < len(text); i++ {
+		if size := f.at(text[i:]); size > 0 {
+			return i, i + size
+		}
+	}
+	return 0, 0
 }
 
 // at is the length of the secret that a text begins with; 0 when it begins with none.

@@ -10,11 +10,11 @@ import (
 // order of bindCall and scanCall.
 const briefColumns = `id, at, principal, profile, session, agent, mcp_session, server, tool, upstream,
 	outcome, code, message, level, duration, bytes_in, bytes_full, bytes_sent,
-	repairs, rule, ref, trace, tokens_in, tokens_full, tokens_sent`
+	repairs, rule, ref, trace, shadow, tokens_in, tokens_full, tokens_sent, tokens_shadow`
 
 const callColumns = briefColumns + ", arguments"
 
-const numCallColumns = 26
+const numCallColumns = 28
 
 // insertStmt inserts a fixed number of calls at once.
 type insertStmt struct {
@@ -91,5 +91,5 @@ func (s *Store) bindCall(args []any, c *Call) []any {
 	return append(args, c.ID, micros(c.At), c.Principal, c.Profile, c.Session, c.Agent, c.MCPSession,
 		string(c.Server), string(c.Tool), c.Upstream, c.Outcome, c.Code, c.Message, c.Level,
 		c.Duration.Microseconds(), c.BytesIn, c.BytesFull, c.BytesSent,
-		c.Repairs, c.Rule, c.Ref, c.Trace, c.TokensIn, c.TokensFull, c.TokensSent, s.opts.sealArguments(c))
+		c.Repairs, c.Rule, c.Ref, c.Trace, c.Shadow, c.TokensIn, c.TokensFull, c.TokensSent, c.TokensShadow, s.opts.sealArguments(c))
 }

@@ -38,6 +38,9 @@ type Call struct {
 	TokensIn   int64         // estimates, as are the next two: of the arguments,
 	TokensFull int64         // of the upstream's result,
 	TokensSent int64         // and of what the caller got of it
+
+	Shadow       string // the rule in shadow that would have cut the result; "" when none would
+	TokensShadow int64  // an estimate of what the caller would have got then
 }
 
 // CallFilter chooses calls; a zero field does not filter.
@@ -179,7 +182,7 @@ func (s *Store) scanCall(scan func(...any) error) (Call, error) {
 	err := scan(&c.ID, &at, &c.Principal, &c.Profile, &c.Session, &c.Agent, &c.MCPSession,
 		(*string)(&c.Server), (*string)(&c.Tool), &c.Upstream, &c.Outcome, &c.Code, &c.Message, &c.Level,
 		&duration, &c.BytesIn, &c.BytesFull, &c.BytesSent,
-		&c.Repairs, &c.Rule, &c.Ref, &c.Trace, &c.TokensIn, &c.TokensFull, &c.TokensSent, &sealed)
+		&c.Repairs, &c.Rule, &c.Ref, &c.Trace, &c.Shadow, &c.TokensIn, &c.TokensFull, &c.TokensSent, &c.TokensShadow, &sealed)
 	s.opts.openArguments(&c, sealed)
 	c.At, c.Duration = fromMicros(at), time.Duration(duration)*time.Microsecond
 	return c, err

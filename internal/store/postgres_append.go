@@ -13,8 +13,8 @@ const appendTries = appendConns + 1
 const appendUnnest = `INSERT INTO calls (` + callColumns + `) SELECT * FROM unnest(
 	$1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[],
 	$11::text[], $12::text[], $13::text[], $14::text[], $15::bigint[], $16::bigint[], $17::bigint[], $18::bigint[],
-	$19::text[], $20::text[], $21::text[], $22::text[], $23::bigint[], $24::bigint[], $25::bigint[],
-	$26::bytea[])
+	$19::text[], $20::text[], $21::text[], $22::text[], $23::text[], $24::bigint[], $25::bigint[], $26::bigint[], $27::bigint[],
+	$28::bytea[])
 	ON CONFLICT (id) DO NOTHING`
 
 // appendPostgres tries again on another connection when one is lost: after a restart of
@@ -42,29 +42,29 @@ func (s *Store) appendPostgres(ctx context.Context, calls []Call) error {
 
 // callLists are the columns of a batch.
 type callLists struct {
-	text   [17][]string
-	number [8][]int64
+	text   [18][]string
+	number [9][]int64
 	sealed [][]byte // nil is NULL
 }
 
 func (l *callLists) add(c *Call, opts *Options) {
 	for i, v := range [...]string{c.ID, c.Principal, c.Profile, c.Session, c.Agent, c.MCPSession, string(c.Server), string(c.Tool),
-		c.Upstream, c.Outcome, c.Code, c.Message, c.Level, c.Repairs, c.Rule, c.Ref, c.Trace} {
+		c.Upstream, c.Outcome, c.Code, c.Message, c.Level, c.Repairs, c.Rule, c.Ref, c.Trace, c.Shadow} {
 		l.text[i] = append(l.text[i], encodeText(v))
 	}
 	for i, v := range [...]int64{micros(c.At), c.Duration.Microseconds(), c.BytesIn, c.BytesFull, c.BytesSent,
-		c.TokensIn, c.TokensFull, c.TokensSent} {
+		c.TokensIn, c.TokensFull, c.TokensSent, c.TokensShadow} {
 		l.number[i] = append(l.number[i], v)
 	}
 	l.sealed = append(l.sealed, opts.sealArguments(c))
 }
 
 // args are in the order of callColumns: a text and a number, twelve texts and four numbers,
-// four texts and three numbers, and what is sealed.
+// five texts and four numbers, and what is sealed.
 func (l *callLists) args() []any {
 	args := make([]any, 0, numCallColumns)
 	text, number := l.text[:], l.number[:]
-	for _, run := range [][2]int{{1, 1}, {12, 4}, {4, 3}} {
+	for _, run := range [][2]int{{1, 1}, {12, 4}, {5, 4}} {
 		for _, list := range text[:run[0]] {
 			args = append(args, list)
 		}

@@ -24,6 +24,7 @@ type Saving struct {
 	Calls                            int64
 	BytesIn, BytesFull, BytesSent    int64
 	TokensIn, TokensFull, TokensSent int64
+	Shadow                           bool // the key is of a rule in shadow, and sent is what it would have left
 }
 
 // microsPerDay divides a time into days.
@@ -32,8 +33,9 @@ const microsPerDay = 24 * int64(time.Hour/time.Microsecond)
 // savingColumns are the expressions to sum by.
 var savingColumns = map[SavingKey]string{ByTool: "tool", ByProfile: "profile", ByRule: "rule", ByDay: fmt.Sprint("at / ", microsPerDay)}
 
-// Savings sums the calls that began since the given time, ordered by key. It reads all of
-// them: it is for reports, not for every call.
+// Savings sums the calls that began since the given time, ordered by key. By rule there are also
+// the rules in shadow: their calls are among those of the other rows. It reads all calls: it is
+// for reports, not for every call.
 func (s *Store) Savings(ctx context.Context, by SavingKey, since time.Time) ([]Saving, error) {
 	column := savingColumns[by]
 	if column == "" {
@@ -43,8 +45,22 @@ func (s *Store) Savings(ctx context.Context, by SavingKey, since time.Time) ([]S
 	defer cancel()
 	var w where
 	w.between(since, time.Time{})
+	savings, err := s.sum(ctx, by, column, "tokens_sent", &w)
+	if err != nil || by != ByRule {
+		return savings, err
+	}
+	w.is("shadow <> ''")
+	shadows, err := s.sum(ctx, by, "shadow", "tokens_shadow", &w)
+	for i := range shadows {
+		shadows[i].Shadow = true
+	}
+	return append(savings, shadows...), err
+}
+
+// sum adds up the calls that have one key.
+func (s *Store) sum(ctx context.Context, by SavingKey, column, sent string, w *where) ([]Saving, error) {
 	query := "SELECT " + column + `, count(*), CAST(sum(bytes_in) AS BIGINT), CAST(sum(bytes_full) AS BIGINT), CAST(sum(bytes_sent) AS BIGINT),
-		CAST(sum(tokens_in) AS BIGINT), CAST(sum(tokens_full) AS BIGINT), CAST(sum(tokens_sent) AS BIGINT)
+		CAST(sum(tokens_in) AS BIGINT), CAST(sum(tokens_full) AS BIGINT), CAST(sum(` + sent + `) AS BIGINT)
 		FROM calls` + w.String() + " GROUP BY 1 ORDER BY 1"
 	rows, err := s.read.QueryContext(ctx, query, w.args...)
 	if err != nil {

@@ -24,6 +24,7 @@ type resultFolder struct {
 	most    int64          // bytes of a segment
 
 	reading sync.Mutex // held while the folder is read
+	last    lastRead
 
 	mu    sync.Mutex // held for the index, never while waiting for the disk
 	index *resultIndex

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -127,12 +128,40 @@ func (d *resultFolder) read(k *kept, head bool) (r Result, there bool, err error
 	if head {
 		r, err = readFrameHead(file, k.frame)
 	} else {
-		r, err = readFrame(file, k.frame.offset, k.frame.size, d.opts)
+		r, err = d.last.read(file, k, d.opts)
 	}
 	if errors.Is(err, errNoFrame) {
 		return Result{}, false, nil
 	}
 	return r, err == nil, err
+}
+
+// Of these sizes the result that was read last is held in memory: who chooses fields of a long
+// one, or fetches it page by page, reads it again and again.
+const leastHeld, mostHeld = 256 << 10, 16 << 20
+
+// lastRead holds one result. The zero value is ready.
+type lastRead struct {
+	mu     sync.Mutex
+	number int // of its segment; 0: there is none
+	frame  keptFrame
+	result Result
+}
+
+func (l *lastRead) read(file *os.File, k *kept, opts *Options) (Result, error) {
+	if k.frame.size < leastHeld || k.frame.size > mostHeld {
+		return readFrame(file, k.frame.offset, k.frame.size, opts)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.number == k.segment.number && l.frame == k.frame {
+		return l.result, nil
+	}
+	r, err := readFrame(file, k.frame.offset, k.frame.size, opts)
+	if err == nil && r.Err == nil {
+		l.number, l.frame, l.result = k.segment.number, k.frame, r
+	}
+	return r, err
 }
 
 // has compares the texts themselves: the index knows only their sums.

@@ -138,16 +138,18 @@ func testSavings(t *testing.T, open func() *store.Store) {
 	check(t, s.AppendCalls(ctx, []store.Call{
 		call(day.Add(-time.Hour), 1000, store.Call{Tool: "a__old"}),
 		call(day, 1, store.Call{Tool: "a__x", Profile: "p", Rule: "r"}),
-		call(day.Add(time.Second), 2, store.Call{Tool: "a__x", Profile: "q"}),
+		call(day.Add(time.Second), 2, store.Call{Tool: "a__x", Profile: "q", Shadow: "s", TokensShadow: 5}),
 		call(day.Add(2*time.Second), 1<<50, store.Call{Tool: "b__y", Profile: "q", Rule: "r"}),
 	}))
 	sum := func(key string, calls, n int64) store.Saving {
 		return store.Saving{Key: key, Calls: calls, BytesIn: n, BytesFull: 10 * n, BytesSent: 2 * n, TokensIn: 3 * n, TokensFull: 30 * n, TokensSent: 6 * n}
 	}
+	shadow := sum("s", 1, 2)
+	shadow.TokensSent, shadow.Shadow = 5, true
 	for by, want := range map[store.SavingKey][]store.Saving{
 		store.ByTool:    {sum("a__x", 2, 3), sum("b__y", 1, 1<<50)},
 		store.ByProfile: {sum("p", 1, 1), sum("q", 2, 2+1<<50)},
-		store.ByRule:    {sum("", 1, 2), sum("r", 2, 1+1<<50)},
+		store.ByRule:    {sum("", 1, 2), sum("r", 2, 1+1<<50), shadow},
 		store.ByDay:     {sum("2026-03-04", 1, 1), sum("2026-03-05", 2, 2+1<<50)},
 	} {
 		got, err := s.Savings(ctx, by, day)

@@ -236,7 +236,7 @@ func testCallWhole(t *testing.T, open func() *store.Store) {
 		Server: "cloud", Tool: "cloud__list", Upstream: "list", Outcome: "error", Code: "upstream_down",
 		Message: "it’s \"down\"\n\x00", Level: "error", Duration: 1234567 * time.Microsecond, BytesIn: 1, BytesFull: 1 << 40, BytesSent: 3,
 		Repairs: `[{"path":"/n","from":"1","to":1}]`, Rule: "env-list", Ref: "r_7f3kq2", Trace: "4bf92f3577b34da6a3ce929d0e0e4736",
-		TokensIn: 4, TokensFull: 1 << 33, TokensSent: 6,
+		TokensIn: 4, TokensFull: 1 << 33, TokensSent: 6, Shadow: "later", TokensShadow: 5,
 	}
 	check(t, s.AppendCalls(ctx, []store.Call{want}))
 	got, err := s.Call(ctx, "c_1")

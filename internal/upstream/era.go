@@ -126,7 +126,7 @@ func (s *server) modern(ctx context.Context, c conn) greeting {
 			continue // it names the very revision that it refused
 		case errors.As(err, &rpc) && isModernCode(rpc.Code) && !refusesVersion(err):
 			return greeting{era: mcp.Modern, err: s.startError(ctx, err)}
-		case fault.Is(err, fault.UpstreamDown) || err != nil && ctx.Err() != nil:
+		case fault.Is(err, fault.UpstreamDown) || fault.Is(err, fault.LoginRequired) || err != nil && ctx.Err() != nil:
 			return greeting{err: s.startError(ctx, err)}
 		}
 		return greeting{era: mcp.Legacy}

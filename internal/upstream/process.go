@@ -25,6 +25,8 @@ type process struct {
 	exited  chan struct{} // closed when the process and its output are gone
 
 	cfg      config.Server
+	path     string      // of its program
+	env      []string    // that it was given
 	withheld []string    // our variables that it was not given
 	listed   func() bool // whether the server has listed its tools before
 }
@@ -40,9 +42,10 @@ func startProcess(cfg config.Server, limit int, tail *tail, listed func() bool, 
 		return nil, err
 	}
 	cmd := exec.Command(path, cfg.Args...)
-	p := &process{tail: tail, exited: make(chan struct{}), cfg: cfg, listed: listed}
+	p := &process{tail: tail, exited: make(chan struct{}), cfg: cfg, path: path, listed: listed}
 	cmd.Dir = cfg.Cwd
-	cmd.Env, p.withheld = environment(cfg)
+	p.env, p.withheld = environment(cfg)
+	cmd.Env = p.env
 	p.link = newLink(cfg.ID, h, func(line []byte) { tail.add("stdout: " + string(line[:min(len(line), 500)])) })
 
 	stdout, childOut, err := os.Pipe()
@@ -82,7 +85,7 @@ func closeAll(files ...io.Closer) {
 func findCommand(cfg config.Server) (string, error) {
 	path, err := cfg.Program()
 	if err != nil {
-		return "", fault.New(fault.UpstreamDown, "server %s cannot be started: command %q does not exist", cfg.ID, cfg.Command).
+		return "", fault.New(fault.UpstreamDown, "server %s cannot be started: command \"%s\" does not exist", cfg.ID, cfg.Command).
 			WithHint("%s", cfg.CommandHint())
 	}
 	return path, nil
@@ -148,7 +151,18 @@ func (p *process) why(err error) error {
 	if p.listed() {
 		return f
 	}
-	return f.WithHint("%s", withheldHint(p.cfg, p.withheld, strings.Join(p.tail.all(), "\n")))
+	return f.WithHint("%s", p.advice())
+}
+
+// advice is what may help a server that ended before it was of any use.
+func (p *process) advice() string {
+	if hint := p.cfg.WindowsHint(); hint != "" {
+		return hint
+	}
+	if hint := p.nodeHint(); hint != "" {
+		return hint
+	}
+	return withheldHint(p.cfg, p.withheld, strings.Join(p.tail.all(), "\n"))
 }
 
 // close ends the process and all it started: first by closing its input, then by asking, then by force.

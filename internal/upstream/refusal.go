@@ -10,11 +10,15 @@ import (
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/rawjson"
+	"github.com/toolfit/toolfit/internal/visible"
 )
+
+// maxRefusal bounds what is read of an answer that is none.
+const maxRefusal = 64 << 10
 
 // statusError says what an HTTP status means for the caller.
 func (r *remote) statusError(resp *http.Response, id int64, era mcp.Era) error {
-	body, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
 	if m, err := r.hooks.parse(body); err == nil && m.Error != nil {
 		rpc := mcp.ParseError(m.Error)
 		if isID(m.ID, id) || era == mcp.Modern && isModernCode(rpc.Code) {
@@ -27,12 +31,21 @@ func (r *remote) statusError(resp *http.Response, id int64, era mcp.Era) error {
 		if r.session() != "" && bytes.Contains(bytes.ToLower(body), []byte("session")) {
 			return errSessionLost
 		}
+		if r.url.Scheme == "http" && wantsTLS.Match(body) {
+			return r.otherScheme("https")
+		}
 	case http.StatusUnauthorized:
-		return fault.New(fault.UpstreamDown, "server %s refused our credentials (HTTP 401)", r.server).
-			WithHint("check the headers of %s in the configuration", r.server)
+		return r.unauthorized(resp.Header)
+	case http.StatusProxyAuthRequired:
+		return fault.New(fault.UpstreamDown, "the proxy before server %s wants credentials (HTTP 407)", r.server).
+			WithHint("add them to its address: http://USER:PASSWORD@HOST")
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return r.redirected(resp)
 	case http.StatusForbidden: // also for a name that it does not go by, which it says in its own words
 		reason := "it does not say why"
-		if len(bytes.TrimSpace(body)) > 0 {
+		if title, page := visible.Page(body); page {
+			reason = "a web page" + title
+		} else if len(bytes.TrimSpace(body)) > 0 {
 			reason = oneLine(body)
 		}
 		return fault.New(fault.UpstreamDown, "server %s refused us (HTTP 403): %s", r.server, reason).
@@ -40,7 +53,10 @@ func (r *remote) statusError(resp *http.Response, id int64, era mcp.Era) error {
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout, http.StatusTooManyRequests:
 		return fault.New(fault.UpstreamDown, "server %s is not available (HTTP %d)", r.server, resp.StatusCode)
 	}
-	err := r.protocolError("answered HTTP %d: %s", resp.StatusCode, oneLine(body))
+	err := r.pageError(resp.StatusCode, body)
+	if err == nil {
+		err = r.protocolError("answered HTTP %d: %s", resp.StatusCode, oneLine(body))
+	}
 	if era == mcp.Modern && resp.StatusCode < 500 {
 		err = fmt.Errorf("%w%w", err, errOtherEra) // a legacy server does not understand such a request
 	}

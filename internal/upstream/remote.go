@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"maps"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -18,7 +17,6 @@ import (
 	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/fault"
 	"github.com/toolfit/toolfit/internal/mcp"
-	"github.com/toolfit/toolfit/internal/origin"
 	"github.com/toolfit/toolfit/internal/rawjson"
 	"github.com/toolfit/toolfit/internal/tool"
 )
@@ -31,6 +29,7 @@ type remote struct {
 	http   http.RoundTripper
 	limit  int64
 	hooks  hooks
+	known  bool          // the configuration gives headers, which may be credentials
 	asks   chan struct{} // holds one for each open question of the server's
 
 	last *atomic.Int64   // the newest id
@@ -56,7 +55,7 @@ func newRemote(cfg config.Server, rt http.RoundTripper, limit int64, h hooks) (*
 	if err != nil {
 		return nil, fault.New(fault.BadConfig, "server %s: %w", cfg.ID, err)
 	}
-	r := &remote{server: cfg.ID, url: u, http: rt, limit: limit, hooks: h, asks: make(chan struct{}, maxAsks), last: new(atomic.Int64)}
+	r := &remote{server: cfg.ID, url: u, http: rt, limit: limit, hooks: h, known: len(cfg.Headers) > 0, asks: make(chan struct{}, maxAsks), last: new(atomic.Int64)}
 	header := http.Header{}
 	for k, v := range cfg.Headers {
 		header.Set(k, v)
@@ -203,13 +202,7 @@ func (r *remote) post(ctx context.Context, header http.Header, message []byte) (
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	}
-	down := fault.New(fault.UpstreamDown, "server %s cannot be reached: %w", r.server, fault.Plain(err)).
-		WithHint("check that %s is running", origin.Of(r.url))
-	var dial *net.OpError
-	if errors.As(err, &dial) && dial.Op == "dial" {
-		down = down.Unsent() // there was no connection to act on
-	}
-	return nil, down
+	return nil, r.unreachable(err)
 }
 
 func (r *remote) notify(method string, params json.RawMessage) {

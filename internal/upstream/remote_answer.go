@@ -25,7 +25,10 @@ func (r *remote) answer(ctx context.Context, resp *http.Response, id int64, out 
 	case strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json"):
 		return r.answerFromBody(resp, id, out.buf)
 	}
-	head, _ := io.ReadAll(io.LimitReader(resp.Body, 200))
+	head, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
+	if page := r.pageError(resp.StatusCode, head); page != nil {
+		return nil, page
+	}
 	return nil, r.protocolError("answered %q instead of JSON: %s", resp.Header.Get("Content-Type"), oneLine(head))
 }
 
@@ -46,6 +49,9 @@ func (r *remote) answerFromBody(resp *http.Response, id int64, buf *bytes.Buffer
 	}
 	m, err := r.hooks.parse(buf.Bytes())
 	if err != nil {
+		if page := r.pageError(resp.StatusCode, buf.Bytes()); page != nil {
+			return nil, page
+		}
 		return nil, r.protocolError("sent what is no message: %v", err)
 	}
 	if !m.IsResponse() || !isID(m.ID, id) {

@@ -154,7 +154,7 @@ func TestWebServerThatMisbehavesInACall(t *testing.T) {
 		{"a redirect is not followed", func(w http.ResponseWriter, r *http.Request, _ mcp.Message) {
 			http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
 		}, fault.UpstreamProtocol, "HTTP 307"},
-		{"401 speaks of credentials", status(http.StatusUnauthorized), fault.UpstreamDown, "refused our credentials (HTTP 401)"},
+		{"401 speaks of credentials", status(http.StatusUnauthorized), fault.UpstreamDown, "wants credentials and has none (HTTP 401)"},
 		{"403 says why", func(w http.ResponseWriter, _ *http.Request, _ mcp.Message) {
 			http.Error(w, "Access is only allowed at localhost:1", http.StatusForbidden)
 		}, fault.UpstreamDown, "refused us (HTTP 403): Access is only allowed at localhost:1"},

@@ -52,8 +52,7 @@ func (r *remote) openEvents() (io.ReadCloser, *mcp.Events, error) {
 	req := &http.Request{Method: http.MethodGet, URL: r.url, Host: r.url.Host, Header: r.listening()}
 	resp, err := r.http.RoundTrip(req.WithContext(r.ctx))
 	if err != nil {
-		return nil, nil, fault.New(fault.UpstreamDown, "server %s cannot be reached: %w", r.server, fault.Plain(err)).
-			WithHint("check that %s is running", origin.Of(r.url))
+		return nil, nil, r.unreachable(err)
 	}
 	if resp.StatusCode != http.StatusOK || !isStream(resp) {
 		defer resp.Body.Close()

@@ -53,10 +53,15 @@ func New(opts Options) *Cleaner {
 // is found, and what is no JSON, comes back as it is.
 func (c *Cleaner) Result(raw []byte) ([]byte, Count) {
 	var count Count
-	if rawjson.Check(raw) != nil {
+	var room [4]span
+	texts, ok := appendSpans(room[:0], raw)
+	if !ok {
 		return raw, count
 	}
 	if c.opts.Strip || c.opts.Tokens || !c.known.Empty() {
+		if out := c.across(raw, texts, &count); out != nil {
+			raw = out
+		}
 		if out := c.document(raw, 0, &count); out != nil {
 			raw = out
 		}
@@ -131,10 +136,7 @@ func nextSign(doc []byte, i int) byte {
 
 // literal cleans one string; nil when nothing is found.
 func (c *Cleaner) literal(literal []byte, inside int, count *Count) []byte {
-	text := literal[1 : len(literal)-1]
-	if bytes.IndexByte(text, '\\') >= 0 {
-		text = quoted.AppendText(nil, literal)
-	}
+	text := textOf(literal)
 	if start, end, ok := quoted.JSON(text); ok && inside < maxInside {
 		inner, isJSON := c.documents(text[start:end], inside+1, count)
 		if inner != nil {
@@ -150,16 +152,22 @@ func (c *Cleaner) literal(literal []byte, inside int, count *Count) []byte {
 	return quoted.Append(nil, text)
 }
 
+// textOf is the text of a string.
+func textOf(literal []byte) []byte {
+	if bytes.IndexByte(literal, '\\') >= 0 {
+		return quoted.AppendText(nil, literal)
+	}
+	return literal[1 : len(literal)-1]
+}
+
 // documents cleans a text that is a JSON document, or one on each line; nil when nothing is
 // found. False: it is neither.
 func (c *Cleaner) documents(text []byte, inside int, count *Count) (out []byte, isJSON bool) {
 	if rawjson.Check(text) == nil {
 		return c.document(text, inside, count), true
 	}
-	for line := range bytes.Lines(text) {
-		if len(bytes.TrimSpace(line)) > 0 && rawjson.Check(line) != nil {
-			return nil, false
-		}
+	if !areLines(text) {
+		return nil, false
 	}
 	found := false
 	for line := range bytes.Lines(text) {
@@ -173,28 +181,45 @@ func (c *Cleaner) documents(text []byte, inside int, count *Count) (out []byte, 
 	return out, true
 }
 
-// text cleans plain text; nil when nothing is found. Invisible characters go first: one of
-// them in a secret must not save it.
+// areLines tells whether a text is a JSON document on each line.
+func areLines(text []byte) bool {
+	for line := range bytes.Lines(text) {
+		if len(bytes.TrimSpace(line)) > 0 && rawjson.Check(line) != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// text cleans plain text; nil when nothing is found.
 func (c *Cleaner) text(text []byte, count *Count) []byte {
+	w := rewrite{text: text}
+	return c.rewrite(&w, count)
+}
+
+// rewrite cleans a text, whole or joined; nil when nothing is found. Invisible characters go
+// first: one of them in a secret must not save it.
+func (c *Cleaner) rewrite(w *rewrite, count *Count) []byte {
 	found := false
 	if c.opts.Strip {
-		if out := strip(text, count); out != nil {
-			text, found = out, true
+		strip(w, count)
+		found = w.finish()
+	}
+	w.crossing = w.places != nil
+	for from, to := c.known.Next(w.text, 0); to > 0; from, to = c.known.Next(w.text, to) {
+		if w.replace(from, to, redacted) {
+			count.Secrets++
 		}
 	}
-	if out, n := c.known.Redact(text, redacted); n > 0 {
-		text, found = out, true
-		count.Secrets += n
-	}
+	found = w.finish() || found
 	if c.opts.Tokens {
-		if out := redactTokens(text, count); out != nil {
-			text, found = out, true
-		}
+		redactTokens(w, count)
+		found = w.finish() || found
 	}
 	if !found {
 		return nil
 	}
-	return text
+	return w.text
 }
 
 // notice is what marks a result as data.

@@ -21,14 +21,9 @@ var suspect = func() (t [256]bool) {
 // blackFlag is what the flags of regions begin with.
 const blackFlag = 0x1F3F4
 
-// strip takes out what a reader would not see; nil when there is none.
-func strip(text []byte, count *Count) []byte {
-	var out []byte
-	done, found, open := 0, false, false
-	drop := func(from, to int) {
-		out = append(out, text[done:from]...)
-		done, found = to, true
-	}
+// strip takes out what a reader would not see.
+func strip(w *rewrite, count *Count) {
+	text, open := w.text, false
 	var last rune // kept before
 	for i := 0; i < len(text); {
 		if !suspect[text[i]] {
@@ -38,7 +33,7 @@ func strip(text []byte, count *Count) []byte {
 		}
 		if !open && bytes.HasPrefix(text[i:], comment) {
 			if n := commentLength(text[i:]); n > 0 {
-				drop(i, i+n)
+				w.comment(i, i+n)
 				count.Comments++
 				i += n
 				continue
@@ -51,7 +46,7 @@ func strip(text []byte, count *Count) []byte {
 			continue
 		}
 		if n := hiddenLength(text[i:], last); n > 0 {
-			drop(i, i+n)
+			w.replace(i, i+n, "")
 			count.Characters++
 			i += n
 			continue
@@ -60,10 +55,6 @@ func strip(text []byte, count *Count) []byte {
 		last = r
 		i += n
 	}
-	if !found {
-		return nil
-	}
-	return append(append(make([]byte, 0, len(out)+len(text)-done), out...), text[done:]...)
 }
 
 // comment is how one begins.

@@ -33,10 +33,9 @@ var firsts = func() (t [256]bool) {
 	return t
 }()
 
-// redactTokens strikes out what looks like a key; nil when nothing does.
-func redactTokens(text []byte, count *Count) []byte {
-	var out []byte
-	done := 0
+// redactTokens strikes out what looks like a key.
+func redactTokens(w *rewrite, count *Count) {
+	text := w.text
 	for i := 0; i < len(text); {
 		if !firsts[text[i]] || i > 0 && isKeyByte(text[i-1]) && text[i] != ':' {
 			i++
@@ -47,15 +46,11 @@ func redactTokens(text []byte, count *Count) []byte {
 			i++
 			continue
 		}
-		out = append(append(out, text[done:i+from]...), redacted...)
-		done = i + to
-		i = done
-		count.Secrets++
+		if w.replace(i+from, i+to, redacted) {
+			count.Secrets++
+		}
+		i += to
 	}
-	if done == 0 {
-		return nil
-	}
-	return append(out, text[done:]...)
 }
 
 // secretAt is which part of text is a secret that starts here; to is 0 when none does.

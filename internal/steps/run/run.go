@@ -58,7 +58,7 @@ type Options struct {
 	Dialogs     string                                     // accept, dismiss or fail, where the suite does not say; "": fail
 	Screenshots string                                     // off, on-failure or always; "": on-failure
 	Eval        bool                                       // allow eval steps
-	Trace       bool                                       // have the server record each case, where it can
+	Trace       func(said string) string                   // have the server record each case, where it can, and tell what it says of that so; nil: no
 	Synonyms    []string                                   // further words for find
 	Memory      Memory                                     // nil: nothing is remembered
 	Choose      Chooser                                    // asked last, where words do not lead to one element; nil: nobody is

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -18,23 +19,26 @@ import (
 // maxTrace is the longest file of a recording in which secrets are looked for.
 const maxTrace = 256 << 20
 
-// MaskFiles takes secrets out of the files of a folder that were written since a time. The
-// playwright server records what was typed into its traces. Pictures stay as they are.
-func MaskFiles(dir string, since time.Time, secrets []string) error {
-	if len(secrets) == 0 {
-		return nil
+// KeepFiles keeps the recordings that a playwright server has written since a time, in the same
+// folder or another one, without secrets: it records what was typed. Each is put there whole.
+// Pictures stay as they are.
+func KeepFiles(from, to string, since time.Time, secrets []string) error {
+	k := keeping{from: from, to: to, since: since}
+	if len(secrets) > 0 {
+		k.mask = steps.NewVars(nil)
 	}
-	mask := steps.NewVars(nil)
 	for _, s := range secrets {
-		mask.Hide(s)
+		k.mask.Hide(s)
 	}
-	if real, err := filepath.EvalSymlinks(dir); err == nil { // a walk does not go through a link
-		dir = real
+	if real, err := filepath.EvalSymlinks(from); err == nil { // a walk does not go through a link
+		if k.from = real; from == to {
+			k.to = real
+		}
 	}
-	var left []error // one that cannot be masked must not keep the others from it
-	filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err == nil {
-			err = maskEntry(path, d, since, mask)
+	var left []error // one that cannot be kept must not keep the others from it
+	filepath.WalkDir(k.from, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			err = k.keep(path, d)
 		}
 		if err != nil && !os.IsNotExist(err) { // where nothing was recorded there is no folder
 			left = append(left, fmt.Errorf("look for secrets in the trace: %w", err))
@@ -44,25 +48,67 @@ func MaskFiles(dir string, since time.Time, secrets []string) error {
 	return errors.Join(left...)
 }
 
-func maskEntry(path string, d fs.DirEntry, since time.Time, mask *steps.Vars) error {
-	if !d.Type().IsRegular() || slices.Contains(pictures, strings.ToLower(filepath.Ext(path))) {
-		return nil
-	}
+// keeping is how files are kept.
+type keeping struct {
+	from, to string
+	since    time.Time
+	mask     *steps.Vars // nil: there are no secrets
+}
+
+func (k *keeping) keep(path string, d fs.DirEntry) error {
 	info, err := d.Info()
-	if err != nil || info.ModTime().Before(since) {
+	if err != nil || info.ModTime().Before(k.since) {
 		return err
 	}
-	if info.Size() > maxTrace {
+	name, err := filepath.Rel(k.from, path)
+	if err != nil {
+		return err
+	}
+	target := filepath.Join(k.to, name)
+	switch asItIs := k.mask == nil || slices.Contains(pictures, strings.ToLower(filepath.Ext(path))); {
+	case asItIs && target == path:
+		return nil
+	case asItIs:
+		f, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		return place(target, f, info.Mode().Perm())
+	case info.Size() > maxTrace && target == path:
 		return fmt.Errorf("%s is too long, and is left as it is", path)
+	case info.Size() > maxTrace:
+		return fmt.Errorf("%s is too long, and is not kept", name)
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
-	if masked := maskRecording(path, string(data), mask); masked != string(data) {
-		return os.WriteFile(path, []byte(masked), info.Mode().Perm())
+	masked := maskRecording(path, string(data), k.mask)
+	if target == path && masked == string(data) {
+		return nil
 	}
-	return nil
+	return place(target, strings.NewReader(masked), info.Mode().Perm())
+}
+
+// place writes a file beside where it belongs, and puts it there when it is whole.
+func place(path string, content io.Reader, mode fs.FileMode) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	part := path + ".part"
+	f, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, content)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(part, path)
+	}
+	if err != nil {
+		os.Remove(part)
+	}
+	return err
 }
 
 var pictures = []string{".png", ".jpeg", ".jpg", ".webp"}

@@ -1,6 +1,7 @@
 package trial_test
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,7 +30,7 @@ func TestRecordingsHoldNoSecrets(t *testing.T) {
 			}
 		}
 	}
-	if err := trial.MaskFiles(dir, begun, []string{`p"w 1`}); err != nil {
+	if err := trial.KeepFiles(dir, dir, begun, []string{`p"w 1`}); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{"traces/a.trace": `{"params":{"value":"•••"}}` + "\n", "traces/a.network": `{"url":"http://h/?p=•••"}`, "traces/resources/b.html": "<p>•••</p>", "old.txt": `p"w 1`, "page.png": `p"w 1`} {
@@ -37,7 +38,7 @@ func TestRecordingsHoldNoSecrets(t *testing.T) {
 			t.Errorf("%s: %s %v", name, data, err)
 		}
 	}
-	if err := trial.MaskFiles(filepath.Join(dir, "nowhere"), begun, []string{"x"}); err != nil {
+	if err := trial.KeepFiles(filepath.Join(dir, "nowhere"), filepath.Join(dir, "nowhere"), begun, []string{"x"}); err != nil {
 		t.Errorf("nothing was recorded: %v", err)
 	}
 }
@@ -55,7 +56,7 @@ func TestARecordingInALinkedFolderIsMasked(t *testing.T) {
 	if err := os.WriteFile(path, []byte(`{"value":"hunter2"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := trial.MaskFiles(link, time.Time{}, []string{"hunter2"}); err != nil {
+	if err := trial.KeepFiles(link, link, time.Time{}, []string{"hunter2"}); err != nil {
 		t.Fatal(err)
 	}
 	if data, err := os.ReadFile(path); err != nil || string(data) != `{"value":"•••"}` {
@@ -73,7 +74,7 @@ func TestARecordingCanBeReadAfterAShortValueWasMasked(t *testing.T) {
 		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := trial.MaskFiles(filepath.Dir(path), time.Time{}, []string{"3000"}); err != nil {
+		if err := trial.KeepFiles(filepath.Dir(path), filepath.Dir(path), time.Time{}, []string{"3000"}); err != nil {
 			t.Fatal(err)
 		}
 		if data, err := os.ReadFile(path); err != nil || string(data) != c.want {
@@ -93,10 +94,50 @@ func TestARecordingThatIsTooLongIsSaidAndTheOthersAreMasked(t *testing.T) {
 	if err := os.Truncate(long, 1<<30); err != nil { // which takes no room
 		t.Fatal(err)
 	}
-	if err := trial.MaskFiles(dir, time.Time{}, []string{"hunter2"}); err == nil || !strings.Contains(err.Error(), "a.trace is too long") {
+	if err := trial.KeepFiles(dir, dir, time.Time{}, []string{"hunter2"}); err == nil || !strings.Contains(err.Error(), "a.trace is too long") {
 		t.Errorf("it is not said: %v", err)
 	}
 	if data, err := os.ReadFile(short); err != nil || string(data) != `"•••"` {
 		t.Errorf("%s %v", data, err)
+	}
+}
+
+func TestWhatIsKeptElsewhereIsNeverUnmasked(t *testing.T) {
+	from, to := t.TempDir(), filepath.Join(t.TempDir(), "trace")
+	for name, text := range map[string]string{"traces/a.trace": `{"value":"hunter2"}`, "page.png": "hunter2", "long.network": "hunter2"} {
+		path := filepath.Join(from, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Truncate(filepath.Join(from, "long.network"), 1<<30); err != nil {
+		t.Fatal(err)
+	}
+	if err := trial.KeepFiles(from, to, time.Time{}, []string{"hunter2"}); err == nil || !strings.Contains(err.Error(), "long.network is too long, and is not kept") {
+		t.Errorf("it is not said: %v", err)
+	}
+	kept := map[string]string{}
+	err := filepath.WalkDir(to, func(path string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			name, _ := filepath.Rel(to, path)
+			data, _ := os.ReadFile(path)
+			kept[filepath.ToSlash(name)] = string(data)
+		}
+		return err
+	})
+	if want := (map[string]string{"traces/a.trace": `{"value":"•••"}`, "page.png": "hunter2"}); err != nil || !maps.Equal(kept, want) {
+		t.Errorf("kept %v, %v", kept, err)
+	}
+	if err := os.Remove(filepath.Join(from, "long.network")); err != nil {
+		t.Fatal(err)
+	}
+	if err := trial.KeepFiles(from, to, time.Time{}, nil); err != nil {
+		t.Error(err)
+	}
+	if data, err := os.ReadFile(filepath.Join(to, "traces", "a.trace")); err != nil || string(data) != `{"value":"hunter2"}` {
+		t.Errorf("what is no secret is kept as it is: %s, %v", data, err)
 	}
 }

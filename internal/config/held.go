@@ -1,0 +1,152 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Held is a secret that stands in a server's text itself.
+type Held struct {
+	Server string
+	Field  string // where: env.GITHUB_TOKEN, headers.Authorization, args[2], url
+	Name   string // what it is called there: GITHUB_TOKEN, Authorization, api-key
+	Value  string // what it is: of "Bearer abc" the abc alone
+	Env    bool   // it is a variable of the server's own environment
+}
+
+// Held are the values in the server's text that look like secrets. What a ${} leads to is
+// not in the text.
+func (s *Server) Held() (all []Held) {
+	s.Refer(func(h Held) string {
+		all = append(all, h)
+		return ""
+	})
+	return all
+}
+
+// Refer is the server with a reference in place of each secret in its text. For "" a secret
+// stays where it is.
+func (s *Server) Refer(to func(Held) string) Server {
+	out := *s
+	in := func(field, name, text string, env bool) string {
+		for _, part := range slices.Backward(secretParts(name, text)) {
+			value := text[part.from:part.to]
+			ref := to(Held{string(s.ID), field, part.name, strings.ReplaceAll(value, "$${", "${"), env})
+			if ref != "" {
+				text = text[:part.from] + ref + text[part.to:]
+			}
+		}
+		return text
+	}
+	out.Env, out.Headers = maps.Clone(s.Env), maps.Clone(s.Headers)
+	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
+		out.Env[name] = in("env."+name, name, s.Env[name], true)
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Headers)) {
+		out.Headers[name] = in("headers."+name, name, s.Headers[name], false)
+	}
+	out.Args = slices.Clone(s.Args)
+	for i, arg := range s.Args {
+		prefix, name, value := splitArg(s.Args[:i], arg)
+		out.Args[i] = prefix + in(fmt.Sprintf("args[%d]", i), name, value, false)
+	}
+	out.URL, out.Proxy = in("url", "", s.URL, false), in("proxy", "", s.Proxy, false)
+	return out
+}
+
+// holds tells whether a secret stands in the server's text.
+func (s *Server) holds() bool {
+	return len(s.Held()) > 0 || s.API != nil && holdsSecret(encode(*s))
+}
+
+// namedArg is an argument that holds a value and its name: --token=x, TOKEN=x, Name: x.
+var namedArg = regexp.MustCompile(`^-*([A-Za-z][\w.-]*)(=|: *)`)
+
+// splitArg finds the name of the value in an argument, which may be the argument before it.
+func splitArg(before []string, arg string) (prefix, name, value string) {
+	if m := namedArg.FindStringSubmatchIndex(arg); m != nil && !strings.HasPrefix(arg[m[1]:], "//") {
+		return arg[:m[1]], arg[m[2]:m[3]], arg[m[1]:]
+	}
+	if len(before) > 0 && strings.HasPrefix(before[len(before)-1], "-") && !strings.HasPrefix(arg, "-") {
+		name = strings.TrimLeft(before[len(before)-1], "-")
+	}
+	return "", name, arg
+}
+
+// secretPart is where a secret stands within a text.
+type secretPart struct {
+	name     string
+	from, to int
+}
+
+// scheme is what stands before the credential in a header.
+var scheme = regexp.MustCompile(`^(?i:bearer|basic|token|apikey|bot) +`)
+
+// secretParts are the secrets within the value of a name. An address may hold several.
+func secretParts(name, text string) []secretPart {
+	if u, err := url.Parse(text); err == nil && u.Scheme != "" && u.Host != "" {
+		return addressParts(text)
+	}
+	from := len(scheme.FindString(text))
+	if looksSecret(name, text[from:]) {
+		return []secretPart{{name, from, len(text)}}
+	}
+	return nil
+}
+
+// addressParts are the password of an address, and what its query holds, as written there.
+func addressParts(text string) (parts []secretPart) {
+	part := func(name string, from, to int) {
+		if looksSecret(name, text[from:to]) {
+			parts = append(parts, secretPart{name, from, to})
+		}
+	}
+	start := strings.Index(text, "://") + len("://")
+	end := start + len(until(text[start:], "#"))
+	query := start + len(until(text[start:end], "?"))
+	authority := until(text[start:query], "/")
+	if i := strings.LastIndexByte(authority, '@'); i >= 0 {
+		if user := until(authority[:i], ":"); len(user) < i {
+			part("password", start+len(user)+1, start+i)
+		} else {
+			part("", start, start+i) // it may be a token in the place of a name
+		}
+	}
+	for at := query + 1; at < end; {
+		pair := until(text[at:end], "&")
+		if name := until(pair, "="); len(name) < len(pair) {
+			part(name, at+len(name)+1, at+len(pair))
+		}
+		at += len(pair) + 1
+	}
+	return parts
+}
+
+// until is the text before the separator, or all of it.
+func until(text, sep string) string {
+	first, _, _ := strings.Cut(text, sep)
+	return first
+}
+
+// Keys of well-known services, and what is long enough to be one: letters and digits in a row.
+var (
+	knownKey = regexp.MustCompile(`^(sk-|sk_|rk_|gh[opsu]_|github_pat_|glpat-|xox[abeprs]-|AKIA|AIza|ya29\.|eyJ|npm_|hf_|ntn_|lin_api_|tvly-|SG\.)[\w.+/=-]{8,}$`)
+	longRun  = regexp.MustCompile(`[A-Za-z0-9]{20,}`)
+	setting  = regexp.MustCompile(`^(?i:true|false|none|\d{1,7})$`) // such as MAX_TOKENS=4096 and USE_AUTH=true
+)
+
+// looksSecret tells whether a value must not lie about in the open: by its name, or because it
+// looks like a key. It says so less often than what decides about redaction: people are asked.
+func looksSecret(name, value string) bool {
+	if len(value) < MinSecret || refers(value) || isPath.MatchString(value) || setting.MatchString(value) {
+		return false
+	}
+	run := longRun.FindString(value)
+	key := strings.ContainsAny(run, "0123456789") && strings.ContainsFunc(run, unicode.IsLetter) && !strings.Contains(value, "sha256:")
+	return key || knownKey.MatchString(value) || IsSecretName(name)
+}

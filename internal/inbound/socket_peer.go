@@ -1,0 +1,26 @@
+//go:build linux || darwin
+
+package inbound
+
+import (
+	"net"
+	"os"
+)
+
+// CanTellSocket says whether this system can tell the user at the other end of a Unix socket.
+const CanTellSocket = true
+
+// socketPeer tells which user is at the other end of a Unix socket.
+func socketPeer(c *net.UnixConn) User {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return Another
+	}
+	user := Another
+	raw.Control(func(fd uintptr) { // a closed socket is nobody's
+		if uid, err := peerUID(int(fd)); err == nil && int(uid) == os.Geteuid() {
+			user = SameUser
+		}
+	})
+	return user
+}

@@ -1,0 +1,59 @@
+package clean
+
+// rewrite replaces pieces of a text, in order. The text may be joined from several.
+type rewrite struct {
+	text     []byte
+	places   []int     // where each of the joined texts ends, ascending; nil: it is one
+	crossing bool      // only what goes over such a place is replaced
+	hide     func(int) // told of each place within a comment; nil: nobody is
+
+	out   []byte
+	done  int // of text
+	moved int // of places: as many are where they will be in out
+	found bool
+}
+
+// replace puts by in place of the text between from and to, and tells whether it did. It stays
+// with the first of the joined texts that it was part of.
+func (w *rewrite) replace(from, to int, by string) bool {
+	w.move(from)
+	if w.crossing && !w.crosses(to) {
+		return false
+	}
+	w.out = append(append(w.out, w.text[w.done:from]...), by...)
+	for ; w.crosses(to); w.moved++ {
+		w.places[w.moved] = len(w.out)
+	}
+	w.done, w.found = to, true
+	return true
+}
+
+// comment takes out the text between from and to.
+func (w *rewrite) comment(from, to int) {
+	w.move(from)
+	for i := w.moved; w.hide != nil && i < len(w.places) && w.places[i] < to; i++ {
+		w.hide(i)
+	}
+	w.replace(from, to, "")
+}
+
+// crosses tells whether the next place is before the end.
+func (w *rewrite) crosses(end int) bool { return w.moved < len(w.places) && w.places[w.moved] < end }
+
+// move moves the places up to the one given by what the text before them has shrunk.
+func (w *rewrite) move(upTo int) {
+	for ; w.moved < len(w.places) && w.places[w.moved] <= upTo; w.moved++ {
+		w.places[w.moved] += len(w.out) - w.done
+	}
+}
+
+// finish makes the replacements, so that others can follow, and tells whether there are any.
+func (w *rewrite) finish() bool {
+	w.move(len(w.text))
+	found := w.found
+	if found {
+		w.text = append(append(make([]byte, 0, len(w.out)+len(w.text)-w.done), w.out...), w.text[w.done:]...)
+	}
+	w.out, w.done, w.moved, w.found = w.out[:0], 0, 0, false
+	return found
+}

@@ -1,0 +1,38 @@
+package visible
+
+import (
+	"bytes"
+	"html"
+	"regexp"
+	"strings"
+)
+
+var (
+	pageStart = regexp.MustCompile(`(?i)^(<\?xml[^>]*>|<!--.*?-->|\s)*<(!doctype html|html|head|body)\b`)
+	pageTitle = regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title`)
+	pageMarks = regexp.MustCompile(`(?is)<(script|style)\b.*?(</(script|style)>|$)|<[^>]*(>|$)`)
+)
+
+// maxPage is how much of a page is looked at.
+const maxPage = 64 << 10
+
+// Page tells whether text is a web page, which a server sends that is not the one meant, and
+// gives its title in quotes, or its first words; "" for none. Its beginning is enough.
+func Page(text []byte) (title string, is bool) {
+	text = bytes.TrimPrefix(text[:min(len(text), maxPage)], []byte("\ufeff"))
+	if !pageStart.Match(text) {
+		return "", false
+	}
+	words := pageMarks.ReplaceAll(text, []byte(" "))
+	if m := pageTitle.FindSubmatch(text); m != nil {
+		words = m[1]
+	}
+	title = strings.Join(strings.Fields(Text(html.UnescapeString(strings.ToValidUTF8(string(words), "")))), " ")
+	if runes := []rune(title); len(runes) > 80 {
+		title = string(runes[:80]) + "…"
+	}
+	if title == "" {
+		return "", true
+	}
+	return ` "` + title + `"`, true
+}
