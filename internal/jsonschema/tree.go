@@ -15,6 +15,8 @@ type Tree struct {
 	nodes []Node
 	lists []*Node
 	open  []*Node // the children of the containers that are being read
+	block []Node  // what Reset gives out again
+	rows  []*Node // likewise for lists
 }
 
 // placeKeys are the keys that name places and refer to them.
@@ -40,6 +42,17 @@ func ParseAt(raw []byte, pointer string) *Node {
 	return n
 }
 
+// Reset prepares t for another document in the memory of the ones before, whose nodes must
+// no longer be used.
+func (t *Tree) Reset() {
+	if t.Count > len(t.block) {
+		size := max(t.Count, 2*len(t.block))
+		t.block = make([]Node, size)
+		t.rows = make([]*Node, size) // each node is in one list at most
+	}
+	*t = Tree{nodes: t.block, lists: t.rows, open: t.open[:0], block: t.block, rows: t.rows}
+}
+
 // New is a node that stands nowhere yet.
 func (t *Tree) New(k Kind) *Node {
 	if len(t.nodes) == 0 {
@@ -47,7 +60,7 @@ func (t *Tree) New(k Kind) *Node {
 	}
 	n := &t.nodes[0]
 	t.nodes = t.nodes[1:]
-	n.Kind, n.ID = k, int32(t.Count)
+	*n = Node{Kind: k, ID: int32(t.Count)}
 	t.Count++
 	return n
 }
