@@ -80,6 +80,11 @@ func (t *Tree) Parse(raw []byte) (*Node, error) {
 	if err := rawjson.Check(raw); err != nil {
 		return nil, err
 	}
+	if t.nodes == nil { // few schemas have more nodes than one for 16 bytes
+		t.nodes = make([]Node, min(64, 2+len(raw)/16))
+		t.lists = make([]*Node, len(t.nodes))
+		t.open = make([]*Node, 0, 16)
+	}
 	n, _ := t.value(string(raw), 0)
 	return n, nil
 }
