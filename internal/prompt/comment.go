@@ -10,7 +10,7 @@ import (
 )
 
 // comment writes what is to say of a property on a line before it.
-func (p *printer) comment(n *jsonschema.Node) {
+func (p *printer) comment(n *node) {
 	from := len(p.out)
 	p.out = append(p.out, "// "...)
 	text := len(p.out)
@@ -24,7 +24,7 @@ func (p *printer) comment(n *jsonschema.Node) {
 }
 
 // aside writes what is to say of one of several alternatives, beside it.
-func (p *printer) aside(n *jsonschema.Node) {
+func (p *printer) aside(n *node) {
 	if text := n.Str("description"); !p.brief && text != "" {
 		p.out = append(p.out, " /* "...)
 		p.out = appendLine(p.out, strings.ReplaceAll(text, "*/", "* /"))
@@ -33,7 +33,7 @@ func (p *printer) aside(n *jsonschema.Node) {
 }
 
 // describe is the description of a schema, or that of what it refers to.
-func (p *printer) describe(n *jsonschema.Node) string {
+func (p *printer) describe(n *node) string {
 	if text := n.Str("description"); text != "" {
 		return text
 	}
@@ -45,7 +45,7 @@ func (p *printer) describe(n *jsonschema.Node) string {
 
 // appendNotes writes, in brackets, what a type cannot say: the default, the bounds and the
 // form of a value. A default that the text names already is not repeated.
-func appendNotes(out []byte, n *jsonschema.Node, said []byte) []byte {
+func appendNotes(out []byte, n *node, said []byte) []byte {
 	from := len(out)
 	note := func(parts ...string) {
 		if len(out) > from {
@@ -82,7 +82,7 @@ func names(text []byte, value string) bool {
 }
 
 // standard is the default as JSON; "" where there is none that tells anything.
-func standard(n *jsonschema.Node) string {
+func standard(n *node) string {
 	value := n.Get("default")
 	switch {
 	case value == nil || value.Kind == jsonschema.Null:
@@ -96,7 +96,7 @@ func standard(n *jsonschema.Node) string {
 }
 
 // bounds are the limits of a value, each as a few characters.
-func bounds(n *jsonschema.Node) (list []string) {
+func bounds(n *node) (list []string) {
 	pair := func(lowest, highest, unit string) {
 		low := limit(n, lowest)
 		high := limit(n, highest)
@@ -127,7 +127,7 @@ func bounds(n *jsonschema.Node) (list []string) {
 }
 
 // number is the number under a keyword, as it was written; "" where there is none.
-func number(n *jsonschema.Node, key string) string {
+func number(n *node, key string) string {
 	if m := n.Get(key); m != nil && m.Kind == jsonschema.Number && len(m.Text) <= 24 {
 		return m.Text
 	}
@@ -135,7 +135,7 @@ func number(n *jsonschema.Node, key string) string {
 }
 
 // limit is a number that says something: the limits of the integers of a language do not.
-func limit(n *jsonschema.Node, key string) string {
+func limit(n *node, key string) string {
 	text := number(n, key)
 	if len(strings.TrimLeft(text, "-")) >= 16 {
 		return ""

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-
-	"github.com/toolfit/toolfit/internal/jsonschema"
 )
 
 // markdown writes a tool in the layout that agents' prompts have always had. The line of a
@@ -31,13 +29,13 @@ func (p *printer) markdown(t *Tool) []byte {
 }
 
 // parameters writes a line for each property, and below it what the line does not say.
-func (p *printer) parameters(n *jsonschema.Node, indent int) {
+func (p *printer) parameters(n *node, indent int) {
 	for _, kid := range n.Get("properties").Members() {
 		p.parameter(kid, requires(n, kid.Key), indent)
 	}
 }
 
-func (p *printer) parameter(n *jsonschema.Node, needed bool, indent int) {
+func (p *printer) parameter(n *node, needed bool, indent int) {
 	p.indent(indent)
 	p.out = append(append(append(p.out, "- "...), flat(n.Key)...), " ("...)
 	p.out = appendLine(p.out, cmp.Or(n.Str("type"), "any"))
@@ -54,7 +52,7 @@ func (p *printer) parameter(n *jsonschema.Node, needed bool, indent int) {
 }
 
 // details writes what the line of a parameter does not say.
-func (p *printer) details(n *jsonschema.Node, indent int) {
+func (p *printer) details(n *node, indent int) {
 	if p.left--; p.left < 0 || indent > maxIndent {
 		return
 	}
@@ -88,7 +86,7 @@ func (p *printer) details(n *jsonschema.Node, indent int) {
 const maxIndent = 4 + 2*maxDepth
 
 // followBelow writes what a parameter is that is only referred to.
-func (p *printer) followBelow(n, ref *jsonschema.Node, indent int) {
+func (p *printer) followBelow(n, ref *node, indent int) {
 	target := p.resolve(ref)
 	p.line("type: "+outer(target), indent)
 	if target == nil || slices.Contains(p.refs, target) {
@@ -103,7 +101,7 @@ func (p *printer) followBelow(n, ref *jsonschema.Node, indent int) {
 }
 
 // itemsBelow writes what the elements of a list are.
-func (p *printer) itemsBelow(n *jsonschema.Node, indent int) {
+func (p *printer) itemsBelow(n *node, indent int) {
 	item := n.Get("items")
 	if !isObject(item) {
 		if tuple(n) != nil {
@@ -136,21 +134,21 @@ func (p *printer) line(text string, indent int) {
 	p.out = append(append(p.out, text...), '\n')
 }
 
-func (p *printer) typeLine(label string, n *jsonschema.Node, indent int) {
+func (p *printer) typeLine(label string, n *node, indent int) {
 	p.indent(indent)
 	p.out = append(p.out, label...)
 	p.schema(n)
 	p.out = append(p.out, '\n')
 }
 
-func (p *printer) valueLine(label string, value *jsonschema.Node, indent int) {
+func (p *printer) valueLine(label string, value *node, indent int) {
 	p.indent(indent)
 	p.out = append(p.out, label...)
 	p.literal(value)
 	p.out = append(p.out, '\n')
 }
 
-func (p *printer) enumLine(list *jsonschema.Node, indent int) {
+func (p *printer) enumLine(list *node, indent int) {
 	p.indent(indent)
 	p.out = append(p.out, "enum: "...)
 	for i, kid := range list.Kids {

@@ -6,8 +6,10 @@ import (
 	"github.com/toolfit/toolfit/internal/jsonschema"
 )
 
+type node = jsonschema.Node
+
 // reference is the keyword by which a schema refers to another; nil where it does not.
-func reference(n *jsonschema.Node) *jsonschema.Node {
+func reference(n *node) *node {
 	for _, kid := range n.Members() {
 		switch kid.Key {
 		case "$ref", "$dynamicRef", "$recursiveRef":
@@ -20,7 +22,7 @@ func reference(n *jsonschema.Node) *jsonschema.Node {
 }
 
 // resolve finds what a reference means; nil when that is not in the document.
-func (p *printer) resolve(ref *jsonschema.Node) *jsonschema.Node {
+func (p *printer) resolve(ref *node) *node {
 	if p.index == nil {
 		p.index = jsonschema.NewIndex(p.root, jsonschema.DraftOf(p.root))
 	}
@@ -32,7 +34,7 @@ func (p *printer) resolve(ref *jsonschema.Node) *jsonschema.Node {
 }
 
 // says tells whether a schema says anything about its type.
-func says(n *jsonschema.Node) bool {
+func says(n *node) bool {
 	for _, kid := range n.Members() {
 		switch kid.Key {
 		case "enum", "const", "properties", "items", "prefixItems", "anyOf", "oneOf", "allOf":
@@ -51,7 +53,7 @@ func says(n *jsonschema.Node) bool {
 }
 
 // more is the schema of the properties that have no name; nil where it says nothing.
-func more(n *jsonschema.Node) *jsonschema.Node {
+func more(n *node) *node {
 	if m := n.Get("additionalProperties"); says(m) {
 		return m
 	}
@@ -60,7 +62,7 @@ func more(n *jsonschema.Node) *jsonschema.Node {
 
 // combines tells whether a schema has alternatives or parts that say anything. Those that
 // only name what is required do not.
-func combines(n *jsonschema.Node) bool {
+func combines(n *node) bool {
 	for _, kid := range n.Members() {
 		switch kid.Key {
 		case "anyOf", "oneOf", "allOf":
@@ -73,12 +75,12 @@ func combines(n *jsonschema.Node) bool {
 }
 
 // onlyCombines tells whether all that a schema says beside its alternatives is that it is an object.
-func onlyCombines(n *jsonschema.Node) bool {
+func onlyCombines(n *node) bool {
 	return combines(n) && n.Get("properties") == nil && more(n) == nil && kind(n) == "object"
 }
 
 // kind is the one type that a schema names or must mean; "" where it is open.
-func kind(n *jsonschema.Node) string {
+func kind(n *node) string {
 	typ := n.Get("type")
 	switch {
 	case typ != nil && typ.Kind == jsonschema.String:
@@ -94,14 +96,14 @@ func kind(n *jsonschema.Node) string {
 }
 
 // without is a schema less one of its keywords.
-func without(n *jsonschema.Node, key string) *jsonschema.Node {
+func without(n *node, key string) *node {
 	out := *n
-	out.Kids = slices.DeleteFunc(slices.Clone(n.Kids), func(kid *jsonschema.Node) bool { return kid.Key == key })
+	out.Kids = slices.DeleteFunc(slices.Clone(n.Kids), func(kid *node) bool { return kid.Key == key })
 	return &out
 }
 
 // requires tells whether an object must have the property.
-func requires(n *jsonschema.Node, name string) bool {
+func requires(n *node, name string) bool {
 	for _, kid := range n.Get("required").Elements() {
 		if kid.Kind == jsonschema.String && kid.Text == name {
 			return true
@@ -111,5 +113,5 @@ func requires(n *jsonschema.Node, name string) bool {
 }
 
 // isObject and isArray tell what the value of a keyword is, which may be missing.
-func isObject(n *jsonschema.Node) bool { return n != nil && n.Kind == jsonschema.Object }
-func isArray(n *jsonschema.Node) bool  { return n != nil && n.Kind == jsonschema.Array }
+func isObject(n *node) bool { return n != nil && n.Kind == jsonschema.Object }
+func isArray(n *node) bool  { return n != nil && n.Kind == jsonschema.Array }

@@ -3,11 +3,10 @@ package prompt
 import (
 	"unicode"
 
-	"github.com/toolfit/toolfit/internal/jsonschema"
 	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
-func (p *printer) array(n *jsonschema.Node) binding {
+func (p *printer) array(n *node) binding {
 	p.depth++
 	defer func() { p.depth-- }()
 	items := n.Get("items")
@@ -33,7 +32,7 @@ func (p *printer) array(n *jsonschema.Node) binding {
 }
 
 // tuple are the schemas of the elements one by one; nil where there are none such.
-func tuple(n *jsonschema.Node) *jsonschema.Node {
+func tuple(n *node) *node {
 	for _, key := range [...]string{"prefixItems", "items"} {
 		if list := n.Get(key); isArray(list) {
 			return list
@@ -42,7 +41,7 @@ func tuple(n *jsonschema.Node) *jsonschema.Node {
 	return nil
 }
 
-func (p *printer) object(n *jsonschema.Node) binding {
+func (p *printer) object(n *node) binding {
 	p.depth++
 	defer func() { p.depth-- }()
 	if !isObject(n.Get("properties")) || p.brief && p.depth > maxInline {
@@ -65,7 +64,7 @@ func (p *printer) object(n *jsonschema.Node) binding {
 }
 
 // members writes what an object holds, in the order of the schema.
-func (p *printer) members(n *jsonschema.Node) {
+func (p *printer) members(n *node) {
 	for _, kid := range n.Get("properties").Members() {
 		p.separate()
 		if p.lines {

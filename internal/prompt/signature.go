@@ -3,8 +3,6 @@ package prompt
 import (
 	"slices"
 	"strings"
-
-	"github.com/toolfit/toolfit/internal/jsonschema"
 )
 
 // SignatureOf is a tool on one line: what it takes and the first sentence of what it does.
@@ -57,7 +55,7 @@ func (p *printer) typeScript(t *Tool) []byte {
 }
 
 // arguments is the schema of a tool's arguments, itself no reference.
-func (p *printer) arguments() *jsonschema.Node {
+func (p *printer) arguments() *node {
 	n := p.root
 	ref := reference(n)
 	for ref != nil && n.Get("properties") == nil {
@@ -76,11 +74,11 @@ func (p *printer) arguments() *jsonschema.Node {
 }
 
 // takes tells whether a tool with these arguments takes any.
-func takes(n *jsonschema.Node) bool {
+func takes(n *node) bool {
 	return len(n.Get("properties").Members()) > 0 || more(n) != nil || combines(n)
 }
 
 // onlyProperties tells whether a schema is a plain object.
-func onlyProperties(n *jsonschema.Node) bool {
+func onlyProperties(n *node) bool {
 	return isObject(n.Get("properties")) && kind(n) == "object" && !combines(n)
 }

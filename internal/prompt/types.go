@@ -12,13 +12,13 @@ import (
 type printer struct {
 	out   []byte
 	tree  jsonschema.Tree
-	root  *jsonschema.Node // nil: there is no schema that could be read
+	root  *node // nil: there is no schema that could be read
 	index *jsonschema.Index
-	lines bool               // one property to a line, with comments; else all on one line
-	brief bool               // long lists of values and deep objects are cut
-	depth int                // of objects and arrays around
-	left  int                // schemas that may still be written
-	refs  []*jsonschema.Node // what the references that are being followed mean
+	lines bool    // one property to a line, with comments; else all on one line
+	brief bool    // long lists of values and deep objects are cut
+	depth int     // of objects and arrays around
+	left  int     // schemas that may still be written
+	refs  []*node // what the references that are being followed mean
 }
 
 const (
@@ -49,7 +49,7 @@ const (
 )
 
 // schema writes a schema as a type.
-func (p *printer) schema(n *jsonschema.Node) binding {
+func (p *printer) schema(n *node) binding {
 	if p.left--; p.left < 0 || p.depth > maxDepth {
 		return p.word(outer(n))
 	}
@@ -75,7 +75,7 @@ func (p *printer) schema(n *jsonschema.Node) binding {
 }
 
 // outer is the kind of a schema whose inside is not written.
-func outer(n *jsonschema.Node) string {
+func outer(n *node) string {
 	if k := kind(n); k != "" {
 		return k
 	}
@@ -83,7 +83,7 @@ func outer(n *jsonschema.Node) string {
 }
 
 // follow writes what a reference means.
-func (p *printer) follow(ref *jsonschema.Node) binding {
+func (p *printer) follow(ref *node) binding {
 	target := p.resolve(ref)
 	if target == nil || slices.Contains(p.refs, target) {
 		return p.word(outer(target))
@@ -95,7 +95,7 @@ func (p *printer) follow(ref *jsonschema.Node) binding {
 }
 
 // own writes what a schema says itself, without its alternatives.
-func (p *printer) own(n *jsonschema.Node) binding {
+func (p *printer) own(n *node) binding {
 	if constant := n.Get("const"); constant != nil {
 		return p.literal(constant)
 	}
@@ -109,7 +109,7 @@ func (p *printer) own(n *jsonschema.Node) binding {
 }
 
 // kind writes a schema as one of the types that it may have.
-func (p *printer) kind(n *jsonschema.Node, kind string) binding {
+func (p *printer) kind(n *node, kind string) binding {
 	switch kind {
 	case "":
 		return atom
@@ -128,7 +128,7 @@ func (p *printer) word(kind string) binding {
 }
 
 // several writes a list of types.
-func (p *printer) several(n, types *jsonschema.Node) binding {
+func (p *printer) several(n, types *node) binding {
 	from := len(p.out)
 	for _, kid := range types.Kids {
 		if kid.Kind != jsonschema.String {
@@ -147,7 +147,7 @@ func (p *printer) several(n, types *jsonschema.Node) binding {
 }
 
 // choices writes the values of an enum.
-func (p *printer) choices(list *jsonschema.Node) binding {
+func (p *printer) choices(list *node) binding {
 	if len(list.Kids) == 0 {
 		return p.word("never")
 	}
@@ -168,7 +168,7 @@ func (p *printer) choices(list *jsonschema.Node) binding {
 }
 
 // literal writes a value.
-func (p *printer) literal(n *jsonschema.Node) binding {
+func (p *printer) literal(n *node) binding {
 	from := len(p.out)
 	p.out = n.AppendRaw(p.out)
 	p.out = append(p.out[:from], rawjson.OneLine(p.out[from:])...)

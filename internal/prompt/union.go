@@ -3,13 +3,11 @@ package prompt
 import (
 	"bytes"
 	"slices"
-
-	"github.com/toolfit/toolfit/internal/jsonschema"
 )
 
 // combine writes alternatives, or schemas that hold together, after what is there already.
 // A list that says nothing about types, as one of required names, is left out.
-func (p *printer) combine(from int, how binding, list *jsonschema.Node, either bool) binding {
+func (p *printer) combine(from int, how binding, list *node, either bool) binding {
 	if !slices.ContainsFunc(list.Elements(), says) {
 		return how
 	}

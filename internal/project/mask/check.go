@@ -25,7 +25,7 @@ func (m *Mask) Check(schema []byte) []Finding {
 		return nil
 	}
 	c := &checker{index: jsonschema.NewIndex(root, jsonschema.DraftOf(root))}
-	c.level(m.root.sub, nil, []*jsonschema.Node{root})
+	c.level(m.root.sub, nil, []*node{root})
 	return c.findings
 }
 
@@ -35,8 +35,8 @@ type checker struct {
 }
 
 // level looks up the names of one level among the members that any of the schemas has.
-func (c *checker) level(l *level, path [][]byte, schemas []*jsonschema.Node) {
-	s := &survey{index: c.index, members: map[string][]*jsonschema.Node{}, seen: map[*jsonschema.Node]bool{}}
+func (c *checker) level(l *level, path [][]byte, schemas []*node) {
+	s := &survey{index: c.index, members: map[string][]*node{}, seen: map[*node]bool{}}
 	for _, schema := range schemas {
 		s.read(schema)
 	}
@@ -82,12 +82,12 @@ func pathText(path [][]byte) string {
 // survey collects the members that an object, or the objects in an array, may have.
 type survey struct {
 	index   *jsonschema.Index
-	members map[string][]*jsonschema.Node // the schemas of each
-	open    bool                          // others are allowed
-	seen    map[*jsonschema.Node]bool     // what was referred to; once is enough
+	members map[string][]*node // the schemas of each
+	open    bool               // others are allowed
+	seen    map[*node]bool     // what was referred to; once is enough
 }
 
-func (s *survey) read(schema *jsonschema.Node) {
+func (s *survey) read(schema *node) {
 	if schema == nil || schema.Kind != jsonschema.Object {
 		s.open = true
 		return
@@ -123,7 +123,7 @@ func (s *survey) read(schema *jsonschema.Node) {
 const maxNear = 3
 
 // near are the names that differ least from the wanted one.
-func near(want string, members map[string][]*jsonschema.Node) (names []string) {
+func near(want string, members map[string][]*node) (names []string) {
 	limit := 1 + len(want)/3
 	distances := map[string]int{}
 	for name := range members {

@@ -30,18 +30,18 @@ func (n *nodeWriter) next() {
 }
 
 // same writes a keyword as it is.
-func (n *nodeWriter) same(kid *jsonschema.Node) {
+func (n *nodeWriter) same(kid *node) {
 	n.key(kid.Key)
 	n.out = kid.AppendRaw(n.out)
 }
 
 // inner writes a schema as the value of a keyword.
-func (n *nodeWriter) inner(name string, schema *jsonschema.Node, vs views) {
+func (n *nodeWriter) inner(name string, schema *node, vs views) {
 	n.key(name)
 	n.out = n.write(n.out, schema, vs, false)
 }
 
-func (n *nodeWriter) keyword(kid *jsonschema.Node) {
+func (n *nodeWriter) keyword(kid *node) {
 	switch kid.Key {
 	case "properties":
 		n.key(kid.Key)
@@ -104,7 +104,7 @@ func (n *nodeWriter) keyword(kid *jsonschema.Node) {
 }
 
 // properties writes the members that some mask keeps, and the note.
-func (n *nodeWriter) properties(list *jsonschema.Node) {
+func (n *nodeWriter) properties(list *node) {
 	if list != nil && list.Kind != jsonschema.Object {
 		n.out = list.AppendRaw(n.out)
 		return
@@ -130,7 +130,7 @@ func (n *nodeWriter) properties(list *jsonschema.Node) {
 const noteSchema = `{"type":"object","description":"What was left out of this result, and the ref to fetch it with."}`
 
 // required writes the names that no mask leaves out.
-func (n *nodeWriter) required(list *jsonschema.Node) {
+func (n *nodeWriter) required(list *node) {
 	if list.Kind != jsonschema.Array {
 		n.same(list)
 		return
@@ -163,7 +163,7 @@ func (n *nodeWriter) elements() (out views) {
 }
 
 // prefix writes the schemas of the first elements. Those that a slice moves have no place.
-func (n *nodeWriter) prefix(list *jsonschema.Node) {
+func (n *nodeWriter) prefix(list *node) {
 	if n.views.some(func(v view) bool { return v.rows.last || v.rows.from > 0 }) {
 		n.failed = true
 		return
@@ -172,7 +172,7 @@ func (n *nodeWriter) prefix(list *jsonschema.Node) {
 }
 
 // each writes the schemas of a list.
-func (n *nodeWriter) each(name string, list *jsonschema.Node, vs views, root bool) {
+func (n *nodeWriter) each(name string, list *node, vs views, root bool) {
 	n.key(name)
 	if list.Kind != jsonschema.Array {
 		n.out = list.AppendRaw(n.out)

@@ -9,6 +9,8 @@ import (
 	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
+type node = jsonschema.Node
+
 // Cuts are what may happen to the values that a schema describes.
 type Cuts struct {
 	Masks  []*Mask // one of them is applied
@@ -54,7 +56,7 @@ func Schema(schema []byte, cuts Cuts) []byte {
 const maxDefs = 256
 
 type schemaWriter struct {
-	root   *jsonschema.Node
+	root   *node
 	index  *jsonschema.Index
 	cuts   Cuts
 	names  map[place]string // of definitions
@@ -65,7 +67,7 @@ type schemaWriter struct {
 
 // place is a schema as some views see it.
 type place struct {
-	schema *jsonschema.Node
+	schema *node
 	root   bool
 	views  string
 }
@@ -73,7 +75,7 @@ type place struct {
 // definition is one that is still to be written.
 type definition struct {
 	name   string
-	schema *jsonschema.Node
+	schema *node
 	views  views
 	root   bool
 }
@@ -83,7 +85,7 @@ func (w *schemaWriter) touched(vs views, root bool) bool {
 	return w.cuts.Budget || root || vs.some(func(v view) bool { return v.cutsMembers() || v.rows.set || v.limit != noCap })
 }
 
-func (w *schemaWriter) write(out []byte, schema *jsonschema.Node, vs views, root bool) []byte {
+func (w *schemaWriter) write(out []byte, schema *node, vs views, root bool) []byte {
 	if schema.Kind != jsonschema.Object || !w.touched(vs, root) || w.failed {
 		return schema.AppendRaw(out)
 	}
@@ -104,7 +106,7 @@ func (w *schemaWriter) write(out []byte, schema *jsonschema.Node, vs views, root
 // define gives the name of the definition of what a reference names for these views. It is
 // "" where none can be written: also in a schema with an id of its own, from which the
 // definitions of the document cannot be reached.
-func (w *schemaWriter) define(ref *jsonschema.Node, vs views, root bool) string {
+func (w *schemaWriter) define(ref *node, vs views, root bool) string {
 	target := w.index.Lookup(ref, ref.Text).Node
 	if target == nil || w.index.Resource(ref) != w.root || w.index.Resource(target) != w.root {
 		return ""
@@ -149,11 +151,11 @@ func withDefs(out, defs []byte) []byte {
 }
 
 // isShort tells whether no budget would cut the value, or any of a list.
-func isShort(value *jsonschema.Node) bool {
+func isShort(value *node) bool {
 	if value.Kind != jsonschema.Array {
 		return len(value.Text) <= shortEnum
 	}
-	return !slices.ContainsFunc(value.Kids, func(kid *jsonschema.Node) bool {
+	return !slices.ContainsFunc(value.Kids, func(kid *node) bool {
 		return kid.Kind == jsonschema.String && len(kid.Text) > shortEnum
 	})
 }
