@@ -11,6 +11,7 @@ type Index struct {
 	root    *Node
 	draft   Draft
 	bases   map[*Node]string // nodes that open a resource, with their address
+	nested  bool             // some node below the root opens one
 	places  map[string]*Node // the same by address, absolute and as written
 	anchors map[Anchor]*Node
 	dynamic map[Anchor]*Node // those that $dynamicRef looks for
@@ -30,13 +31,10 @@ func NewIndex(root *Node, draft Draft) *Index { return NewIndexAt(root, draft, "
 
 // NewIndexAt is NewIndex for a document whose address is known.
 func NewIndexAt(root *Node, draft Draft, address string) *Index {
-	x := &Index{
-		root: root, draft: draft,
-		bases: map[*Node]string{root: address}, places: map[string]*Node{},
-		anchors: map[Anchor]*Node{}, dynamic: map[Anchor]*Node{},
-	}
+	x := &Index{root: root, draft: draft}
 	if address != "" {
-		x.places[address] = root
+		x.bases = map[*Node]string{root: address}
+		x.places = map[string]*Node{address: root}
 	}
 	x.walk(root, root)
 	return x
@@ -50,7 +48,7 @@ func (x *Index) At(pointer string) *Node {
 	if pointer == "" {
 		return x.root
 	}
-	return x.walkPointer(x.root, names(strings.Split(pointer[1:], "/"), UnescapeToken))
+	return x.walkPointer(x.root, Names(pointer))
 }
 
 // walk visits n, which is a schema, and the schemas in it.
@@ -60,11 +58,11 @@ func (x *Index) walk(n, resource *Node) {
 	}
 	resource = x.open(n, resource)
 	if name := n.Str("$anchor"); name != "" {
-		note(x.anchors, Anchor{resource, name}, n)
+		note(&x.anchors, Anchor{resource, name}, n)
 	}
 	if name := n.Str("$dynamicAnchor"); name != "" {
-		note(x.anchors, Anchor{resource, name}, n)
-		note(x.dynamic, Anchor{resource, name}, n)
+		note(&x.anchors, Anchor{resource, name}, n)
+		note(&x.dynamic, Anchor{resource, name}, n)
 	}
 	for _, kid := range n.Kids {
 		kid.Schemas(func(inner *Node) { x.walk(inner, resource) })
@@ -72,9 +70,12 @@ func (x *Index) walk(n, resource *Node) {
 }
 
 // note keeps the first of two places that claim one name.
-func note[K comparable](places map[K]*Node, name K, n *Node) {
-	if places[name] == nil {
-		places[name] = n
+func note[K comparable](places *map[K]*Node, name K, n *Node) {
+	if *places == nil {
+		*places = map[K]*Node{}
+	}
+	if (*places)[name] == nil {
+		(*places)[name] = n
 	}
 }
 
@@ -91,12 +92,16 @@ func (x *Index) open(n, resource *Node) *Node {
 	if id != "" {
 		address := join(x.bases[resource], id)
 		resource = n
+		x.nested = x.nested || n != x.root
+		if x.bases == nil {
+			x.bases = map[*Node]string{}
+		}
 		x.bases[n] = address
-		note(x.places, id, n)
-		note(x.places, address, n)
+		note(&x.places, id, n)
+		note(&x.places, address, n)
 	}
 	if name != "" { // how older drafts write an anchor
-		note(x.anchors, Anchor{resource, name}, n)
+		note(&x.anchors, Anchor{resource, name}, n)
 	}
 	return resource
 }
@@ -116,7 +121,7 @@ func join(base, id string) string {
 
 // Resource is the nearest node, from n upwards, that opens one.
 func (x *Index) Resource(n *Node) *Node {
-	if len(x.bases) == 1 {
+	if !x.nested {
 		return x.root
 	}
 	for ; n != nil; n = n.Parent {
@@ -156,7 +161,7 @@ type Found struct {
 
 // Lookup finds what a reference means that stands in from.
 func (x *Index) Lookup(from *Node, ref string) Found {
-	if len(x.bases) > 1 {
+	if x.nested {
 		return x.find(from, ref)
 	}
 	at, ok := x.known[ref]

@@ -116,15 +116,31 @@ var Keywords = map[string]Keyword{
 
 // Schemas visits the schemas that stand directly in the value of a keyword.
 func (n *Node) Schemas(visit func(*Node)) {
-	holds := Keywords[n.Key].Holds
 	switch {
-	case holds == OneSchema && n.Kind != Array, n.Key == "components":
+	case n.isOne():
 		visit(n)
-	case holds == SchemaMap && n.Kind == Object, (holds == SchemaList || holds == OneSchema) && n.Kind == Array:
+	case n.isMany():
 		for _, kid := range n.Kids {
 			visit(kid)
 		}
 	}
+}
+
+// isOne tells whether the value of a keyword is a schema. components counts as one, because
+// its schemas stand under a keyword too.
+func (n *Node) isOne() bool {
+	return Keywords[n.Key].Holds == OneSchema && n.Kind != Array || n.Key == "components"
+}
+
+// isMany tells whether the value of a keyword is a list of schemas, or schemas by name.
+func (n *Node) isMany() bool {
+	switch Keywords[n.Key].Holds {
+	case SchemaMap:
+		return n.Kind == Object
+	case SchemaList, OneSchema:
+		return n.Kind == Array
+	}
+	return false
 }
 
 // Fits tells whether the value of a keyword is what it must be.

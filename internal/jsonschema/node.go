@@ -115,33 +115,60 @@ func (n *Node) Append(dst []byte) []byte {
 		return append(dst, n.Text...)
 	case String:
 		return rawjson.AppendString(dst, n.Text)
-	case Array:
-		dst = append(dst, '[')
-		for i, kid := range n.Kids {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = kid.Append(dst)
-		}
-		return append(dst, ']')
 	}
-	dst = append(dst, '{')
-	for i, kid := range n.Kids {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = append(rawjson.AppendString(dst, kid.Key), ':')
-		dst = kid.Append(dst)
-	}
-	return append(dst, '}')
+	return n.appendEach(dst, nil, func(dst []byte, kid *Node) []byte { return kid.Append(dst) })
 }
 
-// Raw is a value that was read, as it was written but for the escapes of a string.
-func (n *Node) Raw() []byte {
-	if n.Kind == String {
-		return rawjson.AppendString(nil, n.Text)
+// AppendWithout writes a schema and those in it as compact JSON, without some of their
+// keywords. A property of such a name stays.
+func (n *Node) AppendWithout(dst []byte, keywords ...string) []byte {
+	if n.Kind != Object {
+		return n.Append(dst)
 	}
-	return []byte(n.Text)
+	write := func(dst []byte, schema *Node) []byte { return schema.AppendWithout(dst, keywords...) }
+	return n.appendEach(dst, keywords, func(dst []byte, kid *Node) []byte {
+		switch {
+		case kid.isOne():
+			return write(dst, kid)
+		case kid.isMany():
+			return kid.appendEach(dst, nil, write)
+		}
+		return kid.Append(dst)
+	})
 }
+
+// appendEach writes an array or object, of whose members some are left out.
+func (n *Node) appendEach(dst []byte, without []string, write func(dst []byte, kid *Node) []byte) []byte {
+	brackets := "[]"
+	if n.Kind == Object {
+		brackets = "{}"
+	}
+	dst = append(dst, brackets[0])
+	empty := len(dst)
+	for _, kid := range n.Kids {
+		if slices.Contains(without, kid.Key) {
+			continue
+		}
+		if len(dst) > empty {
+			dst = append(dst, ',')
+		}
+		if n.Kind == Object {
+			dst = append(rawjson.AppendString(dst, kid.Key), ':')
+		}
+		dst = write(dst, kid)
+	}
+	return append(dst, brackets[1])
+}
+
+// AppendRaw writes a value that was read, as it was written but for the escapes of a string.
+func (n *Node) AppendRaw(dst []byte) []byte {
+	if n.Kind == String {
+		return rawjson.AppendString(dst, n.Text)
+	}
+	return append(dst, n.Text...)
+}
+
+// Raw is a value that was read, as AppendRaw writes it.
+func (n *Node) Raw() []byte { return n.AppendRaw(nil) }
 
 func (n *Node) String() string { return string(n.Append(nil)) }

@@ -17,6 +17,15 @@ func Pointer(tokens []string) string {
 	return b.String()
 }
 
+// Names are the names that a pointer such as "/a~1b/0" leads along.
+func Names(pointer string) []string {
+	names := strings.Split(pointer[1:], "/")
+	for i, token := range names {
+		names[i] = UnescapeToken(token)
+	}
+	return names
+}
+
 // EscapeToken is a name as a token of a JSON pointer.
 func EscapeToken(name string) string {
 	if strings.IndexByte(name, '~') < 0 && strings.IndexByte(name, '/') < 0 {
@@ -48,20 +57,15 @@ func Unescape(fragment string) string {
 // Readings are the names that a fragment such as "/$defs/a~1b" leads along: as the
 // standard reads it, and with %2F for a slash in a name.
 func Readings(fragment string) [][]string {
-	plain := names(strings.Split(Unescape(fragment)[1:], "/"), UnescapeToken)
+	plain := Names(Unescape(fragment))
 	if !strings.Contains(fragment, "%") {
 		return [][]string{plain}
 	}
-	return [][]string{plain, names(strings.Split(fragment[1:], "/"), func(token string) string {
-		return UnescapeToken(Unescape(token))
-	})}
-}
-
-func names(tokens []string, read func(string) string) []string {
-	for i, token := range tokens {
-		tokens[i] = read(token)
+	second := strings.Split(fragment[1:], "/")
+	for i, token := range second {
+		second[i] = UnescapeToken(Unescape(token))
 	}
-	return tokens
+	return [][]string{plain, second}
 }
 
 // LastToken is the name by which people know a reference's target.

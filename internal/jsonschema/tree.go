@@ -15,6 +15,8 @@ type Tree struct {
 	nodes []Node
 	lists []*Node
 	open  []*Node // the children of the containers that are being read
+	block []Node  // what Reset gives out again
+	rows  []*Node // likewise for lists
 }
 
 // IsRef tells whether a key refers to a place.
@@ -43,6 +45,17 @@ func ParseAt(raw []byte, pointer string) *Node {
 	return n
 }
 
+// Reset prepares t for another document in the memory of the ones before, whose nodes must
+// no longer be used.
+func (t *Tree) Reset() {
+	if t.Count > len(t.block) {
+		size := max(t.Count, 2*len(t.block))
+		t.block = make([]Node, size)
+		t.rows = make([]*Node, size) // each node is in one list at most
+	}
+	*t = Tree{nodes: t.block, lists: t.rows, open: t.open[:0], block: t.block, rows: t.rows}
+}
+
 // New is a node that stands nowhere yet.
 func (t *Tree) New(k Kind) *Node {
 	if len(t.nodes) == 0 {
@@ -50,7 +63,7 @@ func (t *Tree) New(k Kind) *Node {
 	}
 	n := &t.nodes[0]
 	t.nodes = t.nodes[1:]
-	n.Kind, n.ID = k, int32(t.Count)
+	*n = Node{Kind: k, ID: int32(t.Count)}
 	t.Count++
 	return n
 }
@@ -69,6 +82,11 @@ func (t *Tree) Room(n int) []*Node {
 func (t *Tree) Parse(raw []byte) (*Node, error) {
 	if err := rawjson.Check(raw); err != nil {
 		return nil, err
+	}
+	if t.nodes == nil { // few schemas have more nodes than one for 16 bytes
+		t.nodes = make([]Node, min(64, 2+len(raw)/16))
+		t.lists = make([]*Node, len(t.nodes))
+		t.open = make([]*Node, 0, 16)
 	}
 	n, _ := t.value(string(raw), 0)
 	return n, nil
