@@ -96,7 +96,7 @@ func TestEveryPackageHasOnePackageComment(t *testing.T) {
 // from its own, never from a later one.
 var layers = [][]string{
 	{"internal/fault", "internal/rawjson", "internal/tool", "internal/locale", "internal/stylesheet", "internal/procgroup", "internal/inbound", "internal/spelling", "internal/secret", "internal/origin", "internal/share", "internal/keeper", "internal/regular", "internal/visible"},
-	{"internal/mcp", "schema", "internal/tokens"},
+	{"internal/jsonschema", "internal/mcp", "schema", "internal/tokens"},
 	{"internal/openapi", "internal/fit", "internal/project", "internal/project/mask", "internal/project/quoted", "internal/project/shape", "internal/project/fields", "internal/project/clean", "internal/project/suggest", "internal/project/jqworker", "internal/prompt", "internal/search"},
 	{"internal/config", "internal/store", "internal/access"},
 	{"internal/httpapi", "internal/upstream", "internal/catalog", "internal/record", "internal/meaning"},

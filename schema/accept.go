@@ -1,27 +1,29 @@
 package schema
 
+import "github.com/toolfit/toolfit/internal/jsonschema"
+
 // accepts tells whether a value looks like one of a schema that we wrote. It knows enough
 // to tell branches apart, no more.
 func accepts(s, v *node) bool {
-	if s == nil || s.kind != objectKind || s.get("$ref") != nil {
-		return s == nil || !s.isFalse()
+	if s == nil || s.Kind != jsonschema.Object || s.Get("$ref") != nil {
+		return s == nil || !s.IsFalse()
 	}
-	if v.kind == nullKind && s.get("nullable").isTrue() {
+	if v.Kind == jsonschema.Null && s.Get("nullable").IsTrue() {
 		return true
 	}
-	if t := s.get("type"); t != nil && !acceptsType(t, v) {
+	if t := s.Get("type"); t != nil && !acceptsType(t, v) {
 		return false
 	}
-	if c := s.get("const"); c != nil && !equal(c, v) {
+	if c := s.Get("const"); c != nil && !equal(c, v) {
 		return false
 	}
-	if e := s.get("enum"); e != nil && !containsValue(e.kids, v) {
+	if e := s.Get("enum"); e != nil && !containsValue(e.Kids, v) {
 		return false
 	}
 	for _, name := range [...]string{"anyOf", "oneOf"} {
-		if list := s.get(name); list != nil {
+		if list := s.Get(name); list != nil {
 			found := false
-			for _, b := range list.kids {
+			for _, b := range list.Kids {
 				found = found || accepts(b, v)
 			}
 			if !found {
@@ -29,12 +31,12 @@ func accepts(s, v *node) bool {
 			}
 		}
 	}
-	switch v.kind {
-	case objectKind:
+	switch v.Kind {
+	case jsonschema.Object:
 		return acceptsObject(s, v)
-	case arrayKind:
-		if items := s.get("items"); items != nil {
-			for _, kid := range v.kids {
+	case jsonschema.Array:
+		if items := s.Get("items"); items != nil {
+			for _, kid := range v.Kids {
 				if !accepts(items, kid) {
 					return false
 				}
@@ -55,12 +57,12 @@ func containsValue(list []*node, v *node) bool {
 
 func acceptsType(t, v *node) bool {
 	have := valueType(v)
-	if t.kind == stringKind {
-		want, _ := typeOf(t.text)
+	if t.Kind == jsonschema.String {
+		want, _ := typeOf(t.Text)
 		return want.holds(have)
 	}
-	for _, k := range t.kids {
-		if want, _ := typeOf(k.text); want.holds(have) {
+	for _, k := range t.Kids {
+		if want, _ := typeOf(k.Text); want.holds(have) {
 			return true
 		}
 	}
@@ -68,17 +70,17 @@ func acceptsType(t, v *node) bool {
 }
 
 func acceptsObject(s, v *node) bool {
-	if req := s.get("required"); req != nil {
-		for _, k := range req.kids {
-			if v.get(k.text) == nil {
+	if req := s.Get("required"); req != nil {
+		for _, k := range req.Kids {
+			if v.Get(k.Text) == nil {
 				return false
 			}
 		}
 	}
-	props := s.get("properties")
-	more := s.get("additionalProperties")
-	for _, kid := range v.kids {
-		if p := props.get(kid.key); p != nil {
+	props := s.Get("properties")
+	more := s.Get("additionalProperties")
+	for _, kid := range v.Kids {
+		if p := props.Get(kid.Key); p != nil {
 			if !accepts(p, kid) {
 				return false
 			}

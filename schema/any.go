@@ -16,7 +16,7 @@ func (w *writer) inferred(f *form) *form {
 		if c.types != 0 {
 			break
 		}
-		switch n.key {
+		switch n.Key {
 		case "minLength", "maxLength", "pattern", "format":
 			c.types = tString
 		case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf":
@@ -41,7 +41,7 @@ func (w *writer) anything(f *form) (*node, int) {
 	case anyTypeList:
 		list := w.array(6)
 		for _, name := range []string{"string", "number", "boolean", "object", "array", "null"} {
-			list.kids = append(list.kids, w.text(name))
+			list.Kids = append(list.Kids, w.text(name))
 		}
 		w.put(out, "type", list)
 		if f.desc == "" && len(notes) == 0 && w.rung.words > 0 {
@@ -55,11 +55,11 @@ func (w *writer) anything(f *form) (*node, int) {
 		}
 		w.lose(f, NotASchema, "any value is accepted")
 	}
-	at := len(out.kids)
+	at := len(out.Kids)
 	notes = slices.Clip(notes)
 	w.keywords(out, f, &notes)
 	w.describe(out, at, f, notes)
-	if w.d.any == anyTypeList && out.get("description") == nil { // a list of types needs words
+	if w.d.any == anyTypeList && out.Get("description") == nil { // a list of types needs words
 		w.put(out, "description", w.text("Any JSON value"))
 	}
 	return out, 0

@@ -1,6 +1,10 @@
 package schema
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/jsonschema"
+)
 
 // arrayPart writes what an array holds. It tells false when the array had better be left out.
 func (w *writer) arrayPart(t *part) bool {
@@ -69,12 +73,12 @@ func (w *writer) emptyArray(t *part) bool {
 
 // countItems says how many items there may be, in the schema or in words.
 func (w *writer) countItems(t *part, key string, n int) {
-	v := w.literal(numberKind, itoa(n))
+	v := w.literal(jsonschema.Number, itoa(n))
 	if w.d.keep[key] && (!w.d.smallMin || n < 2) {
 		w.put(t.out, key, v)
 		return
 	}
-	v.key = key
+	v.Key = key
 	t.notes = append(t.notes, noteOf(v))
 }
 
@@ -89,7 +93,7 @@ func (w *writer) prefixPart(t *part) bool {
 		if n == nil {
 			return false
 		}
-		list.kids = append(list.kids, n)
+		list.Kids = append(list.Kids, n)
 		steps = append(steps, at)
 		changed = changed || at != 0
 	}
@@ -108,7 +112,7 @@ func (w *writer) prefixPart(t *part) bool {
 		if w.d.items != itemsOptional {
 			w.noItems(t)
 		}
-		w.put(t.out, "maxItems", w.literal(numberKind, itoa(n)))
+		w.put(t.out, "maxItems", w.literal(jsonschema.Number, itoa(n)))
 		return true
 	}
 	n, at := w.schema(f.items, t.p.below(f, t.p.optional))

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
+
+	"github.com/toolfit/toolfit/internal/jsonschema"
 )
 
 // stepKind is what must be undone at one place of the arguments.
@@ -79,37 +81,37 @@ func (res *Result) Back(args []byte) ([]byte, []Fix, error) {
 		raw = []byte("{}")
 	}
 	if raw[0] == '"' { // an object that was encoded once too often
-		n, err := b.parse(raw)
+		n, err := b.Parse(raw)
 		if err != nil {
 			return nil, nil, &Error{BadArguments, "", err.Error()}
 		}
-		raw = bytes.TrimSpace([]byte(n.text))
+		raw = bytes.TrimSpace([]byte(n.Text))
 		b.fix("json")
 	}
 	if len(raw) == 0 || raw[0] != '{' {
 		return nil, nil, &Error{BadArguments, "", "the arguments are no JSON object"}
 	}
-	n, err := b.parse(raw)
+	n, err := b.Parse(raw)
 	if err != nil {
 		return nil, nil, &Error{BadArguments, "", err.Error()}
 	}
-	if res.root == 0 && b.double == nil {
+	if res.root == 0 && b.Twice == nil {
 		return raw, b.fixes, nil
 	}
 	n = b.apply(n, res.root)
 	if b.err != nil {
 		return nil, nil, b.err
 	}
-	return n.append(make([]byte, 0, len(raw)+16)), b.fixes, nil
+	return n.Append(make([]byte, 0, len(raw)+16)), b.fixes, nil
 }
 
 func (b *backer) fix(kind string) {
-	b.fixes = append(b.fixes, Fix{pointer(b.path), kind})
+	b.fixes = append(b.fixes, Fix{jsonschema.Pointer(b.path), kind})
 }
 
 func (b *backer) fail(message string) {
 	if b.err == nil {
-		b.err = &Error{BadArguments, pointer(b.path), message}
+		b.err = &Error{BadArguments, jsonschema.Pointer(b.path), message}
 	}
 }
 
@@ -142,15 +144,15 @@ func (b *backer) apply(v *node, at int) *node {
 	case stepObject:
 		return b.object(v, s)
 	case stepArray:
-		if v.kind != arrayKind {
+		if v.Kind != jsonschema.Array {
 			return v
 		}
-		for i, kid := range v.kids {
+		for i, kid := range v.Kids {
 			step := s.Item
 			if i < len(s.Prefix) {
 				step = s.Prefix[i]
 			}
-			v.kids[i] = b.below(itoa(i), kid, step)
+			v.Kids[i] = b.below(itoa(i), kid, step)
 		}
 	case stepPairs:
 		return b.pairs(v, s)
@@ -158,10 +160,10 @@ func (b *backer) apply(v *node, at int) *node {
 		return b.json(v)
 	case stepEnum:
 		for _, e := range s.Table {
-			if v.kind == stringKind && v.text == e.Text {
-				if literal, err := b.parse(e.Value); err == nil {
+			if v.Kind == jsonschema.String && v.Text == e.Text {
+				if literal, err := b.Parse(e.Value); err == nil {
 					b.fix("enum")
-					literal.key = v.key
+					literal.Key = v.Key
 					return literal
 				}
 			}
@@ -180,23 +182,23 @@ func (b *backer) apply(v *node, at int) *node {
 // json reads the text that holds a value. Words that do not even look like JSON are taken
 // for the string that they are: the place accepts any value.
 func (b *backer) json(v *node) *node {
-	if v.kind != stringKind {
+	if v.Kind != jsonschema.String {
 		return v
 	}
-	inner, err := b.parse([]byte(v.text))
+	inner, err := b.Parse([]byte(v.Text))
 	if err != nil {
-		if s := strings.TrimSpace(v.text); s != "" && strings.IndexByte("{[\"", s[0]) >= 0 {
+		if s := strings.TrimSpace(v.Text); s != "" && strings.IndexByte("{[\"", s[0]) >= 0 {
 			b.fail("the text is no JSON: " + err.Error())
 		}
 		return v
 	}
 	b.fix("json")
-	inner.key = v.key
+	inner.Key = v.Key
 	return inner
 }
 
 func (b *backer) unwrap(v *node, s *step) *node {
-	inner := v.get(wrapKey)
+	inner := v.Get(wrapKey)
 	if inner == nil {
 		b.fail("the property " + quote(wrapKey) + " is missing")
 		return v
@@ -206,7 +208,7 @@ func (b *backer) unwrap(v *node, s *step) *node {
 }
 
 func (b *backer) object(v *node, s *step) *node {
-	if v.kind != objectKind {
+	if v.Kind != jsonschema.Object {
 		return v
 	}
 	var byShown map[string]*stepProp
@@ -216,44 +218,44 @@ func (b *backer) object(v *node, s *step) *node {
 			byShown[s.Props[i].Shown] = &s.Props[i]
 		}
 	}
-	kept := v.kids[:0]
-	for _, kid := range v.kids {
-		p := byShown[kid.key]
+	kept := v.Kids[:0]
+	for _, kid := range v.Kids {
+		p := byShown[kid.Key]
 		for i := range s.Props {
 			if byShown != nil || p != nil {
 				break
 			}
-			if s.Props[i].Shown == kid.key {
+			if s.Props[i].Shown == kid.Key {
 				p = &s.Props[i]
 			}
 		}
 		if p == nil {
-			kept = append(kept, b.below(kid.key, kid, s.Rest))
+			kept = append(kept, b.below(kid.Key, kid, s.Rest))
 			continue
 		}
-		b.path = append(b.path, kid.key)
-		if p.DropNull && kid.kind == nullKind {
+		b.path = append(b.path, kid.Key)
+		if p.DropNull && kid.Kind == jsonschema.Null {
 			b.fix("null")
 			b.path = b.path[:len(b.path)-1]
 			continue
 		}
-		if p.Name != kid.key {
+		if p.Name != kid.Key {
 			b.fix("rename")
 		}
 		kid = b.apply(kid, p.Step)
-		kid.key = p.Name
+		kid.Key = p.Name
 		b.path = b.path[:len(b.path)-1]
 		kept = append(kept, kid)
 	}
-	v.kids = kept
+	v.Kids = kept
 	for i := range s.Props {
 		p := &s.Props[i]
-		if p.Const == nil || v.get(p.Name) != nil {
+		if p.Const == nil || v.Get(p.Name) != nil {
 			continue
 		}
-		if n, err := b.parse(p.Const); err == nil {
-			n.key = p.Name
-			v.kids = append(v.kids, n)
+		if n, err := b.Parse(p.Const); err == nil {
+			n.Key = p.Name
+			v.Kids = append(v.Kids, n)
 			b.path = append(b.path, p.Shown)
 			b.fix("const")
 			b.path = b.path[:len(b.path)-1]
@@ -263,28 +265,28 @@ func (b *backer) object(v *node, s *step) *node {
 }
 
 func (b *backer) pairs(v *node, s *step) *node {
-	if v.kind != arrayKind {
+	if v.Kind != jsonschema.Array {
 		return v
 	}
-	out := b.new(objectKind)
-	out.key = v.key
-	seen := make(map[string]bool, len(v.kids))
-	for i, kid := range v.kids {
-		key, value := kid.get("key"), kid.get("value")
-		if key == nil || key.kind != stringKind || value == nil {
+	out := b.New(jsonschema.Object)
+	out.Key = v.Key
+	seen := make(map[string]bool, len(v.Kids))
+	for i, kid := range v.Kids {
+		key, value := kid.Get("key"), kid.Get("value")
+		if key == nil || key.Kind != jsonschema.String || value == nil {
 			b.fail("item " + itoa(i) + " has no key and value")
 			return v
 		}
-		if seen[key.text] {
-			b.fail("the key " + quote(key.text) + " is there twice")
+		if seen[key.Text] {
+			b.fail("the key " + quote(key.Text) + " is there twice")
 			return v
 		}
-		seen[key.text] = true
+		seen[key.Text] = true
 		b.path = append(b.path, itoa(i))
 		value = b.below("value", value, s.Item)
 		b.path = b.path[:len(b.path)-1]
-		value.key = key.text
-		out.kids = append(out.kids, value)
+		value.Key = key.Text
+		out.Kids = append(out.Kids, value)
 	}
 	b.fix("pairs")
 	return out

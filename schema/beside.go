@@ -3,11 +3,13 @@ package schema
 import (
 	"slices"
 	"strings"
+
+	"github.com/toolfit/toolfit/internal/jsonschema"
 )
 
 // annotates tells whether a keyword says nothing about what is valid.
 func annotates(key string) bool {
-	return annotations[key] || silent[key] || key == "title" || key == "description" || key == "nullable" || strings.HasPrefix(key, "x-")
+	return jsonschema.Keywords[key].Note || jsonschema.Keywords[key].Silent || key == "nullable" || strings.HasPrefix(key, "x-")
 }
 
 // teams are keywords that mean something different without the others of their team.
@@ -23,27 +25,27 @@ var teams = map[string]string{
 // said once for both, the target becomes a part of allOf. Neither is used afterwards.
 func (w *writer) both(beside, target *node) *node {
 	switch {
-	case beside == nil || len(beside.kids) == 0 && !beside.isFalse():
+	case beside == nil || len(beside.Kids) == 0 && !beside.IsFalse():
 		return target
-	case beside.kind != objectKind || target.isTrue():
+	case beside.Kind != jsonschema.Object || target.IsTrue():
 		return beside
-	case target.kind != objectKind || clash(beside, target):
-		all := beside.get("allOf")
+	case target.Kind != jsonschema.Object || clash(beside, target):
+		all := beside.Get("allOf")
 		if all == nil {
 			all = w.put(beside, "allOf", w.array(1))
 		}
-		all.kids = append(all.kids, target)
+		all.Kids = append(all.Kids, target)
 		return beside
 	}
-	for _, kid := range beside.kids {
-		have := target.get(kid.key)
+	for _, kid := range beside.Kids {
+		have := target.Get(kid.Key)
 		switch {
-		case have == nil || annotates(kid.key):
+		case have == nil || annotates(kid.Key):
 			w.set(target, kid)
-		case kid.key == "required", kid.key == "allOf":
-			have.kids = dedupe(slices.Concat(have.kids, kid.kids))
-		case kid.key == "properties":
-			w.bothProperties(have, kid.kids)
+		case kid.Key == "required", kid.Key == "allOf":
+			have.Kids = dedupe(slices.Concat(have.Kids, kid.Kids))
+		case kid.Key == "properties":
+			w.bothProperties(have, kid.Kids)
 		}
 	}
 	return target
@@ -51,44 +53,44 @@ func (w *writer) both(beside, target *node) *node {
 
 // bothProperties adds properties to those of a target. One that both have must fit both.
 func (w *writer) bothProperties(to *node, list []*node) {
-	at := make(map[string]int, len(to.kids))
-	for i, kid := range to.kids {
-		at[kid.key] = i
+	at := make(map[string]int, len(to.Kids))
+	for i, kid := range to.Kids {
+		at[kid.Key] = i
 	}
 	for _, p := range list {
-		key := p.key
+		key := p.Key
 		i, there := at[key]
 		if !there {
-			to.kids = append(to.kids, p)
+			to.Kids = append(to.Kids, p)
 			continue
 		}
-		to.kids[i] = w.both(p, to.kids[i])
-		to.kids[i].key = key
+		to.Kids[i] = w.both(p, to.Kids[i])
+		to.Kids[i].Key = key
 	}
 }
 
 // set moves a member that is written already into an object, in the place of one of the same name.
 func (w *writer) set(n, kid *node) {
-	at := slices.IndexFunc(n.kids, func(k *node) bool { return k.key == kid.key })
+	at := slices.IndexFunc(n.Kids, func(k *node) bool { return k.Key == kid.Key })
 	if at < 0 {
-		n.kids = append(n.kids, kid)
+		n.Kids = append(n.Kids, kid)
 		return
 	}
-	w.spent -= len(kid.key) + len(n.kids[at].text) + 4
-	n.kids[at] = kid
+	w.spent -= len(kid.Key) + len(n.Kids[at].Text) + 4
+	n.Kids[at] = kid
 }
 
 // clash tells whether two schemas cannot be written as one.
 func clash(a, b *node) bool {
-	if slices.ContainsFunc(a.kids, func(k *node) bool { return !annotates(k.key) }) && (looksAround(a) || looksAround(b)) {
+	if slices.ContainsFunc(a.Kids, func(k *node) bool { return !annotates(k.Key) }) && (looksAround(a) || looksAround(b)) {
 		return true
 	}
-	for _, kid := range a.kids {
-		have := b.get(kid.key)
-		if have != nil && !annotates(kid.key) && kid.key != "required" && kid.key != "allOf" && kid.key != "properties" && !equal(kid, have) {
+	for _, kid := range a.Kids {
+		have := b.Get(kid.Key)
+		if have != nil && !annotates(kid.Key) && kid.Key != "required" && kid.Key != "allOf" && kid.Key != "properties" && !equal(kid, have) {
 			return true
 		}
-		if team := teams[kid.key]; team != "" && slices.ContainsFunc(b.kids, func(k *node) bool { return teams[k.key] == team && (k.key != kid.key || k.key != "properties") }) {
+		if team := teams[kid.Key]; team != "" && slices.ContainsFunc(b.Kids, func(k *node) bool { return teams[k.Key] == team && (k.Key != kid.Key || k.Key != "properties") }) {
 			return true
 		}
 	}
@@ -97,5 +99,5 @@ func clash(a, b *node) bool {
 
 // looksAround tells whether a schema has a keyword that depends on all others beside it.
 func looksAround(n *node) bool {
-	return n.get("unevaluatedProperties") != nil || n.get("unevaluatedItems") != nil
+	return n.Get("unevaluatedProperties") != nil || n.Get("unevaluatedItems") != nil
 }

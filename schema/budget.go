@@ -116,7 +116,7 @@ func (b *budget) take(level int, it item) int {
 		}
 		b.seen[id] = true
 		f, it.up, level = w.r.open(id), nil, 1 // where its body is written
-	} else if w.r.refs && it.up.times(id) > w.unroll {
+	} else if w.r.Named && it.up.times(id) > w.unroll {
 		return level
 	}
 	words, rest := w.weight(f)
@@ -125,7 +125,7 @@ func (b *budget) take(level int, it item) int {
 		return level
 	}
 	up := it.up
-	if w.r.refs {
+	if w.r.Named {
 		up = &frame{id, it.up}
 	}
 	for i := len(f.props) - 1; i >= 0; i-- { // the first one is taken first
@@ -176,7 +176,7 @@ func (w *writer) weight(f *form) (words sizes, rest int) {
 		rest += 9
 	}
 	for _, n := range f.rest {
-		rest += min(400, size(n)) + len(n.key) + 4
+		rest += min(400, size(n)) + len(n.Key) + 4
 	}
 	if len(f.props) > 0 {
 		rest += 16
@@ -201,9 +201,12 @@ func (w *writer) weight(f *form) (words sizes, rest int) {
 
 // size is about how many bytes a value takes.
 func size(n *node) int {
-	sum := len(n.text) + 2
-	for _, kid := range n.kids {
-		sum += size(kid) + len(kid.key) + 4
+	if len(n.Kids) == 0 {
+		return len(n.Text) + 2
+	}
+	sum := 2
+	for _, kid := range n.Kids {
+		sum += size(kid) + len(kid.Key) + 4
 	}
 	return sum
 }
@@ -217,7 +220,7 @@ func (w *writer) full(level int) bool {
 // stay out. What is required comes first and may take a quarter more.
 func (w *writer) spend(p place, bytes func() int) bool {
 	switch {
-	case w.count > 16*w.opts.MaxNodes: // whatever was measured
+	case w.Count > 16*w.opts.MaxNodes: // whatever was measured
 		return false
 	case p.level < w.stop.level:
 		return true

@@ -3,6 +3,8 @@ package schema
 import (
 	"slices"
 	"strings"
+
+	"github.com/toolfit/toolfit/internal/jsonschema"
 )
 
 // Violation is a place where a schema breaks a dialect's rules.
@@ -19,7 +21,7 @@ func Check(parameters []byte, d Dialect) []Violation {
 		return []Violation{{"", "no dialect is called " + quote(string(d))}}
 	}
 	var t tree
-	root, err := t.parse(parameters)
+	root, err := t.Parse(parameters)
 	if err != nil {
 		return []Violation{{"", err.Error()}}
 	}
@@ -33,7 +35,7 @@ type checker struct {
 	first bool // the first violation is enough
 	bad   []Violation
 	path  []string
-	index *index // for dialects that take references of any form
+	index *jsonschema.Index // for dialects that take references of any form
 
 	props, enums, chars   int
 	deepest, mostBranches int
@@ -55,7 +57,7 @@ func inspect(root *node, d *rules, first bool) *checker {
 			c.fail("more than " + itoa(e.most) + " " + e.what)
 		}
 	}
-	if l.bytes > 0 && len(root.append(nil)) > l.bytes {
+	if l.bytes > 0 && len(root.Append(nil)) > l.bytes {
 		c.fail("more than " + itoa(l.bytes) + " bytes")
 	}
 	return c
@@ -64,32 +66,32 @@ func inspect(root *node, d *rules, first bool) *checker {
 // sound tells whether a keyword that holds schemas can be kept as it is.
 func sound(kid *node, d *rules) bool {
 	c := &checker{d: d, root: kid, first: true}
-	c.keyword(kid.parent, kid, 1)
+	c.keyword(kid.Parent, kid, 1)
 	return len(c.bad) == 0
 }
 
 func (c *checker) fail(message string) {
-	c.bad = append(c.bad, Violation{pointer(c.path), message})
+	c.bad = append(c.bad, Violation{jsonschema.Pointer(c.path), message})
 }
 
 func (c *checker) done() bool { return c.first && len(c.bad) > 0 || len(c.bad) > 100 }
 
 func (c *checker) atRoot(n *node) {
-	if n.kind != objectKind {
+	if n.Kind != jsonschema.Object {
 		c.fail("the root is no object")
 		return
 	}
-	if t := n.get("type"); n.str("type") != "object" && !(c.d.rootType && (t == nil || hasType(t, "object"))) {
+	if t := n.Get("type"); n.Str("type") != "object" && !(c.d.rootType && (t == nil || hasType(t, "object"))) {
 		c.fail("the root must have type object")
 	}
 	if c.d.rootUnion {
 		return
 	}
-	if p := n.get("properties"); p == nil {
+	if p := n.Get("properties"); p == nil {
 		c.fail("the root must have properties")
 	}
 	for _, key := range []string{"anyOf", "oneOf", "allOf", "enum", "not", "const"} {
-		if n.get(key) != nil {
+		if n.Get(key) != nil {
 			c.fail(key + " may not stand at the root")
 		}
 	}
@@ -100,10 +102,10 @@ func (c *checker) schema(n *node, level int) {
 	if c.done() {
 		return
 	}
-	if n.kind == boolKind && c.d.booleans {
+	if n.Kind == jsonschema.Bool && c.d.booleans {
 		return
 	}
-	if n.kind != objectKind {
+	if n.Kind != jsonschema.Object {
 		c.fail("a schema must be an object")
 		return
 	}
@@ -112,7 +114,7 @@ func (c *checker) schema(n *node, level int) {
 		c.fail("more than " + itoa(l) + " levels")
 		return
 	}
-	for _, kid := range n.kids {
+	for _, kid := range n.Kids {
 		c.keyword(n, kid, level)
 	}
 	c.wholeNode(n)
@@ -129,26 +131,26 @@ func (c *checker) below(token string, n *node, level int) {
 
 // keyword checks one keyword's value, and the schemas under it.
 func (c *checker) keyword(n, kid *node, level int) {
-	c.path = append(c.path, kid.key)
+	c.path = append(c.path, kid.Key)
 	defer func() { c.path = c.path[:len(c.path)-1] }()
-	switch pos := applicators[kid.key]; {
-	case kid.key == "schemas" || kid.key == "definitions" && !c.d.raw:
-	case pos == isSchema && kid.kind == boolKind && (kid.key == "additionalProperties" || strings.HasPrefix(kid.key, "unevaluated")):
-	case pos == isSchema:
+	switch pos := jsonschema.Keywords[kid.Key].Holds; {
+	case kid.Key == "schemas" || kid.Key == "definitions" && !c.d.raw:
+	case pos == jsonschema.OneSchema && kid.Kind == jsonschema.Bool && (kid.Key == "additionalProperties" || strings.HasPrefix(kid.Key, "unevaluated")):
+	case pos == jsonschema.OneSchema:
 		c.schema(kid, level+1)
-	case pos == isList:
-		if kid.kind != arrayKind || len(kid.kids) == 0 {
+	case pos == jsonschema.SchemaList:
+		if kid.Kind != jsonschema.Array || len(kid.Kids) == 0 {
 			c.fail("must be a list of schemas")
 			return
 		}
-		c.mostBranches = max(c.mostBranches, len(kid.kids))
-		if l := c.d.limits.branches; l > 0 && len(kid.kids) > l {
+		c.mostBranches = max(c.mostBranches, len(kid.Kids))
+		if l := c.d.limits.branches; l > 0 && len(kid.Kids) > l {
 			c.fail("more than " + itoa(l) + " branches")
 		}
-		for i, k := range kid.kids {
+		for i, k := range kid.Kids {
 			c.below(itoa(i), k, level)
 		}
-	case pos == isMap:
+	case pos == jsonschema.SchemaMap:
 		c.members(kid, level)
 	}
 	c.value(n, kid)
@@ -158,64 +160,64 @@ func (c *checker) keyword(n, kid *node, level int) {
 }
 
 func (c *checker) members(kid *node, level int) {
-	if kid.kind != objectKind {
+	if kid.Kind != jsonschema.Object {
 		c.fail("must be an object")
 		return
 	}
 	below := level + 1
-	if kid.key == "$defs" {
+	if kid.Key == "$defs" {
 		below = 1
 	}
-	for _, k := range kid.kids {
-		if kid.key == "dependencies" && k.kind == arrayKind {
+	for _, k := range kid.Kids {
+		if kid.Key == "dependencies" && k.Kind == jsonschema.Array {
 			continue
 		}
-		c.chars += len(k.key)
-		if kid.key == "properties" {
+		c.chars += len(k.Key)
+		if kid.Key == "properties" {
 			c.props++
-			if c.d.key != nil && !c.d.key(k.key) {
-				c.fail("the key " + quote(k.key) + " is not allowed")
+			if c.d.key != nil && !c.d.key(k.Key) {
+				c.fail("the key " + quote(k.Key) + " is not allowed")
 			}
 		}
-		c.below(k.key, k, below)
+		c.below(k.Key, k, below)
 	}
 }
 
 // value checks what JSON Schema itself says about a keyword's value.
 func (c *checker) value(n, kid *node) {
-	switch kid.key {
+	switch kid.Key {
 	case "type":
 		c.types(kid)
 	case "required":
 		c.required(n, kid)
 	case "enum":
-		if kid.kind != arrayKind || len(kid.kids) == 0 || len(dedupe(kid.kids)) < len(kid.kids) {
+		if kid.Kind != jsonschema.Array || len(kid.Kids) == 0 || len(dedupe(kid.Kids)) < len(kid.Kids) {
 			c.fail("must be a list of distinct values")
 		}
-		c.enums += len(kid.kids)
-		for _, v := range kid.kids {
-			c.chars += len(v.text)
+		c.enums += len(kid.Kids)
+		for _, v := range kid.Kids {
+			c.chars += len(v.Text)
 		}
 	case "$ref", "$dynamicRef", "$recursiveRef":
 		c.reference(kid)
 	case "pattern", "format", "title", "description", "$comment":
-		if kid.kind != stringKind {
+		if kid.Kind != jsonschema.String {
 			c.fail("must be a string")
 		}
 	case "$schema":
-		if !strings.Contains(kid.text, "json-schema.org/") || len(c.path) > 1 {
+		if !strings.Contains(kid.Text, "json-schema.org/") || len(c.path) > 1 {
 			c.fail("must name a draft, at the root")
 		}
 	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum":
-		if kid.kind != numberKind {
+		if kid.Kind != jsonschema.Number {
 			c.fail("must be a number")
 		}
 	case "nullable":
-		if kid.kind != boolKind {
+		if kid.Kind != jsonschema.Bool {
 			c.fail("must be a boolean")
 		}
 	default:
-		if known[kid.key] && (&reader{}).repair(&form{src: n}, kid) == nil {
+		if isKnown(kid.Key) && (&reader{}).repair(&form{src: n}, kid) == nil {
 			c.fail("the value is of the wrong kind")
 		}
 	}
@@ -223,38 +225,38 @@ func (c *checker) value(n, kid *node) {
 
 func (c *checker) types(kid *node) {
 	list := []*node{kid}
-	if kid.kind == arrayKind {
-		list = kid.kids
+	if kid.Kind == jsonschema.Array {
+		list = kid.Kids
 	}
-	if len(list) == 0 || kid.kind == arrayKind && len(dedupe(list)) < len(list) {
+	if len(list) == 0 || kid.Kind == jsonschema.Array && len(dedupe(list)) < len(list) {
 		c.fail("must be distinct types")
 	}
 	for _, v := range list {
-		if _, ok := typeOf(v.text); !ok || v.kind != stringKind {
+		if _, ok := typeOf(v.Text); !ok || v.Kind != jsonschema.String {
 			c.fail("no such type")
 		}
 	}
 }
 
 func (c *checker) required(n, kid *node) {
-	if kid.kind != arrayKind || len(dedupe(kid.kids)) < len(kid.kids) {
+	if kid.Kind != jsonschema.Array || len(dedupe(kid.Kids)) < len(kid.Kids) {
 		c.fail("must be a list of distinct names")
 		return
 	}
 	var have map[string]bool
 	if !c.d.raw {
 		have = map[string]bool{}
-		if p := n.get("properties"); p != nil {
-			for _, k := range p.kids {
-				have[k.key] = true
+		if p := n.Get("properties"); p != nil {
+			for _, k := range p.Kids {
+				have[k.Key] = true
 			}
 		}
 	}
-	for _, k := range kid.kids {
-		if k.kind != stringKind {
+	for _, k := range kid.Kids {
+		if k.Kind != jsonschema.String {
 			c.fail("must be a list of names")
-		} else if have != nil && !have[k.text] {
-			c.fail("the name " + quote(k.text) + " is no property")
+		} else if have != nil && !have[k.Text] {
+			c.fail("the name " + quote(k.Text) + " is no property")
 		}
 	}
 }
@@ -267,31 +269,31 @@ func (c *checker) reference(kid *node) {
 	ok := false
 	if c.d.raw {
 		if c.index == nil {
-			c.index = newIndex(c.root)
+			c.index = jsonschema.NewIndex(c.root, jsonschema.DraftOf(c.root))
 		}
-		ok = c.index.lookup(kid.parent, kid.text).node != nil
-	} else if name, local := strings.CutPrefix(kid.text, "#/$defs/"); local {
-		ok = c.root.get("$defs").get(name) != nil
+		ok = c.index.Lookup(kid.Parent, kid.Text).Node != nil
+	} else if name, local := strings.CutPrefix(kid.Text, "#/$defs/"); local {
+		ok = c.root.Get("$defs").Get(name) != nil
 	}
 	if !ok {
-		c.fail("the reference " + quote(kid.text) + " leads nowhere")
+		c.fail("the reference " + quote(kid.Text) + " leads nowhere")
 	}
 }
 
 // wholeNode checks what every provider asks of a schema as a whole.
 func (c *checker) wholeNode(n *node) {
-	t := n.get("type")
+	t := n.Get("type")
 	if t == nil {
 		return
 	}
-	if hasType(t, "array") && !(t.kind == arrayKind && len(t.kids) > 5) && c.d.items != itemsOptional && n.get("items") == nil {
+	if hasType(t, "array") && !(t.Kind == jsonschema.Array && len(t.Kids) > 5) && c.d.items != itemsOptional && n.Get("items") == nil {
 		c.fail("an array must have items")
 	}
 }
 
 func hasType(t *node, name string) bool {
-	if t.kind == stringKind {
-		return t.text == name
+	if t.Kind == jsonschema.String {
+		return t.Text == name
 	}
-	return slices.ContainsFunc(t.kids, func(k *node) bool { return k.text == name })
+	return slices.ContainsFunc(t.Kids, func(k *node) bool { return k.Text == name })
 }

@@ -1,13 +1,15 @@
 package schema
 
+import "github.com/toolfit/toolfit/internal/jsonschema"
+
 // structure are the keywords that the writer itself makes, in every dialect.
 var structure = set("type description properties required items enum anyOf")
 
 // allowed checks that a narrow dialect knows the keyword with this value.
 func (c *checker) allowed(n, kid *node) {
 	d := c.d
-	ok := structure[kid.key] || d.keep[kid.key]
-	switch kid.key {
+	ok := structure[kid.Key] || d.keep[kid.Key]
+	switch kid.Key {
 	case "title":
 		ok = d.titles
 	case "const":
@@ -23,21 +25,21 @@ func (c *checker) allowed(n, kid *node) {
 	case "$ref", "$defs":
 		ok = d.refs
 	case "additionalProperties":
-		ok = d.maps || d.closable && kid.isFalse()
+		ok = d.maps || d.closable && kid.IsFalse()
 	case "format":
-		ok = ok && (d.formats == nil || d.formats[kid.text])
+		ok = ok && (d.formats == nil || d.formats[kid.Text])
 	case "pattern":
-		ok = ok && (!d.simpleRegex || simple(kid.text))
+		ok = ok && (!d.simpleRegex || simple(kid.Text))
 	case "minItems":
-		ok = ok && (!d.smallMin || kid.text == "0" || kid.text == "1")
+		ok = ok && (!d.smallMin || kid.Text == "0" || kid.Text == "1")
 	case "default":
-		ok = ok && kid.kind != objectKind && kid.kind != arrayKind && !(d.safeNumbers && !safeNumber(kid))
+		ok = ok && kid.Kind != jsonschema.Object && kid.Kind != jsonschema.Array && !(d.safeNumbers && !safeNumber(kid))
 	case "minimum", "maximum", "minLength", "maxLength", "maxItems":
 		ok = ok && !(d.safeNumbers && !safeNumber(kid))
 	case "enum":
 		c.enumValues(n, kid)
 	case "type":
-		ok = kid.kind == stringKind || d.typeLists || d.any == anyTypeList && n.get("description") != nil
+		ok = kid.Kind == jsonschema.String || d.typeLists || d.any == anyTypeList && n.Get("description") != nil
 	}
 	if !ok {
 		c.fail("not allowed here")
@@ -46,7 +48,7 @@ func (c *checker) allowed(n, kid *node) {
 
 func (c *checker) enumValues(n, kid *node) {
 	var held types
-	for _, v := range kid.kids {
+	for _, v := range kid.Kids {
 		held |= valueType(v)
 	}
 	if held&tNumber != 0 {
@@ -59,7 +61,7 @@ func (c *checker) enumValues(n, kid *node) {
 	case enumPlain:
 		ok = held == tString || held == tInteger || held == tNumber
 	case enumStrings:
-		ok = held == tString && n.str("type") == "string"
+		ok = held == tString && n.Str("type") == "string"
 	case enumOfOneType:
 		ok = held.single() && held&(tObject|tArray) == 0
 	}
@@ -71,33 +73,33 @@ func (c *checker) enumValues(n, kid *node) {
 // narrowNode checks what the narrow dialects ask of a schema as a whole.
 func (c *checker) narrowNode(n *node) {
 	d := c.d
-	t, union, ref := n.get("type"), n.get("anyOf"), n.get("$ref")
+	t, union, ref := n.Get("type"), n.Get("anyOf"), n.Get("$ref")
 	if d.needType && t == nil && union == nil && ref == nil {
 		c.fail("a schema must have a type")
 	}
 	if union != nil && d.alone {
-		for _, kid := range n.kids {
-			if kid.key != "anyOf" && (d.aloneWords || kid.key != "description" && kid.key != "title") {
-				c.fail(kid.key + " may not stand beside anyOf")
+		for _, kid := range n.Kids {
+			if kid.Key != "anyOf" && (d.aloneWords || kid.Key != "description" && kid.Key != "title") {
+				c.fail(kid.Key + " may not stand beside anyOf")
 			}
 		}
 	}
 	if ref != nil {
-		for _, kid := range n.kids {
-			if kid.key != "$ref" && (!d.refWords || kid.key != "description" && kid.key != "title") {
-				c.fail(kid.key + " may not stand beside a reference")
+		for _, kid := range n.Kids {
+			if kid.Key != "$ref" && (!d.refWords || kid.Key != "description" && kid.Key != "title") {
+				c.fail(kid.Key + " may not stand beside a reference")
 			}
 		}
 	}
-	if t == nil || !hasType(t, "object") || t.kind == arrayKind && d.any == anyTypeList {
+	if t == nil || !hasType(t, "object") || t.Kind == jsonschema.Array && d.any == anyTypeList {
 		return
 	}
-	if d.closed && !n.get("additionalProperties").isFalse() {
+	if d.closed && !n.Get("additionalProperties").IsFalse() {
 		c.fail("an object must have additionalProperties: false")
 	}
-	if p := n.get("properties"); d.allRequired && p != nil {
-		req := n.get("required")
-		if req == nil && len(p.kids) > 0 || req != nil && len(req.kids) != len(p.kids) {
+	if p := n.Get("properties"); d.allRequired && p != nil {
+		req := n.Get("required")
+		if req == nil && len(p.Kids) > 0 || req != nil && len(req.Kids) != len(p.Kids) {
 			c.fail("every property must be required")
 		}
 	}

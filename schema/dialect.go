@@ -1,6 +1,10 @@
 package schema
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/jsonschema"
+)
 
 type nullForm uint8
 
@@ -93,7 +97,14 @@ func set(words string) map[string]bool {
 	return m
 }
 
-var everyKeyword = known
+// everyKeyword are those that say something about values.
+var everyKeyword = func() map[string]bool {
+	m := map[string]bool{}
+	for key := range jsonschema.Keywords {
+		m[key] = isKnown(key)
+	}
+	return m
+}()
 
 const version = "2026-09"
 

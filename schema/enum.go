@@ -1,6 +1,10 @@
 package schema
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/toolfit/toolfit/internal/jsonschema"
+)
 
 // enum writes a list of values.
 func (w *writer) enum(f *form, p place) (*node, int) {
@@ -8,7 +12,7 @@ func (w *writer) enum(f *form, p place) (*node, int) {
 	size := 0
 	for _, v := range f.enum {
 		held |= valueType(v)
-		size += len(v.text)
+		size += len(v.Text)
 	}
 	if held&tNumber != 0 {
 		held &^= tInteger
@@ -51,13 +55,13 @@ func (w *writer) plainEnum(f *form, held types, compound bool) *node {
 	if !compound && (f.types != 0 || w.d.needType || held.single()) { // a type would ask for items and properties
 		w.putType(out, &form{types: held})
 	}
-	at := len(out.kids)
+	at := len(out.Kids)
 	if f.constant && w.d.consts && len(f.enum) == 1 {
 		w.put(out, "const", w.given(f.enum[0]))
 	} else {
 		list := w.array(len(f.enum))
 		for _, v := range f.enum {
-			list.kids = append(list.kids, w.given(v))
+			list.Kids = append(list.Kids, w.given(v))
 		}
 		w.put(out, "enum", list)
 	}
@@ -87,7 +91,7 @@ func (w *writer) described(f *form, held types, p place) (*node, int) {
 	c.notes = append(c.notes, note)
 	c.flat = c
 	at := f.src
-	if list := f.enum[0].parent; list != nil && list.kind == arrayKind {
+	if list := f.enum[0].Parent; list != nil && list.Kind == jsonschema.Array {
 		at = list // of whichever part has the list
 	}
 	w.changeAt(at, Constraint, "values described")
@@ -113,8 +117,8 @@ func (w *writer) textEnum(f *form, held types) (*node, int) {
 	var table []entry
 	seen := map[string]bool{}
 	for _, v := range f.enum {
-		s := v.text
-		if v.kind == objectKind || v.kind == arrayKind {
+		s := v.Text
+		if v.Kind == jsonschema.Object || v.Kind == jsonschema.Array {
 			s = v.String()
 		}
 		if seen[s] {
@@ -122,9 +126,9 @@ func (w *writer) textEnum(f *form, held types) (*node, int) {
 			continue
 		}
 		seen[s] = true
-		list.kids = append(list.kids, w.text(s))
-		if v.kind != stringKind {
-			table = append(table, entry{s, v.append(nil)})
+		list.Kids = append(list.Kids, w.text(s))
+		if v.Kind != jsonschema.String {
+			table = append(table, entry{s, v.Append(nil)})
 		}
 	}
 	w.put(out, "enum", list)

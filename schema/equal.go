@@ -1,15 +1,18 @@
 package schema
 
+import "github.com/toolfit/toolfit/internal/jsonschema"
+
 // equal tells whether two values are the same, whatever the order of their members.
 // Numbers are compared by their text: 1 and 1.0 may be two values to a server.
 func equal(a, b *node) bool {
-	if a.kind != b.kind || a.text != b.text || len(a.kids) != len(b.kids) {
+	container := a.Kind == jsonschema.Array || a.Kind == jsonschema.Object
+	if a.Kind != b.Kind || !container && a.Text != b.Text || len(a.Kids) != len(b.Kids) {
 		return false
 	}
-	for i, kid := range a.kids {
-		other := b.kids[i]
-		if a.kind == objectKind && other.key != kid.key {
-			if other = b.get(kid.key); other == nil {
+	for i, kid := range a.Kids {
+		other := b.Kids[i]
+		if a.Kind == jsonschema.Object && other.Key != kid.Key {
+			if other = b.Get(kid.Key); other == nil {
 				return false
 			}
 		}
@@ -22,22 +25,22 @@ func equal(a, b *node) bool {
 
 // alike is equal, but for how a number is written.
 func alike(a, b *node) bool {
-	if a.kind != b.kind || len(a.kids) != len(b.kids) {
+	if a.Kind != b.Kind || len(a.Kids) != len(b.Kids) {
 		return false
 	}
-	if a.kind == numberKind {
-		x, ok := number(a.text)
-		y, ok2 := number(b.text)
+	if a.Kind == jsonschema.Number {
+		x, ok := number(a.Text)
+		y, ok2 := number(b.Text)
 		return ok && ok2 && x.Cmp(y) == 0
 	}
-	for i, kid := range a.kids {
-		other := b.kids[i]
-		if a.kind == objectKind {
-			other = b.get(kid.key)
+	for i, kid := range a.Kids {
+		other := b.Kids[i]
+		if a.Kind == jsonschema.Object {
+			other = b.Get(kid.Key)
 		}
 		if other == nil || !alike(kid, other) {
 			return false
 		}
 	}
-	return a.text == b.text
+	return a.Kind == jsonschema.Array || a.Kind == jsonschema.Object || a.Text == b.Text
 }

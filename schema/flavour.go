@@ -1,6 +1,10 @@
 package schema
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/jsonschema"
+)
 
 // Flavour is the kind of document a schema comes from.
 type Flavour string
@@ -18,13 +22,21 @@ func flavourOf(root *node, want Flavour) Flavour {
 	if want != Auto {
 		return want
 	}
-	s := root.str("$schema")
+	s := root.Str("$schema")
 	for _, old := range []string{"draft-07", "draft-06", "draft-04", "draft-03"} {
 		if strings.Contains(s, old) {
 			return Draft07
 		}
 	}
 	return Draft2020
+}
+
+// draft is the version of JSON Schema that the document is read as.
+func (f Flavour) draft(root *node) jsonschema.Draft {
+	if d := jsonschema.DraftOf(root); d.RefAlone() || !f.lonely() {
+		return d
+	}
+	return jsonschema.Draft7
 }
 
 // lonely tells whether what stands beside a reference has no effect.

@@ -1,6 +1,10 @@
 package schema
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/toolfit/toolfit/internal/jsonschema"
+)
 
 // finish folds null, the branches of unions and what enums and types say about each other.
 // It changes f, which nobody else has seen yet.
@@ -33,7 +37,7 @@ func (r *reader) seal(f *form) *form {
 	if f.dynamic {
 		f.rest = slices.DeleteFunc(slices.Clone(f.rest), isUnevaluated)
 	}
-	if v := f.keyword("unevaluatedProperties"); v.isFalse() && f.union == nil && f.keyword("if") == nil && f.keyword("dependentSchemas") == nil && f.keyword("dependencies") == nil {
+	if v := f.keyword("unevaluatedProperties"); v.IsFalse() && f.union == nil && f.keyword("if") == nil && f.keyword("dependentSchemas") == nil && f.keyword("dependencies") == nil {
 		f.rest = slices.DeleteFunc(slices.Clone(f.rest), func(n *node) bool { return n == v })
 		if f.more == nil {
 			f.more = r.at(v)
@@ -47,7 +51,7 @@ func (r *reader) finishEnum(f *form, null bool) bool {
 	kept, hasNull := make([]*node, 0, len(f.enum)), f.null
 	for _, v := range f.enum {
 		switch {
-		case v.kind == nullKind:
+		case v.Kind == jsonschema.Null:
 			hasNull = true
 		case f.types == 0 || f.types.holds(valueType(v)):
 			kept = append(kept, v)
@@ -145,7 +149,7 @@ func (r *reader) oneEnum(branches []*form) []*node {
 			return nil
 		}
 		for _, v := range b.enum {
-			if v.kind != stringKind {
+			if v.Kind != jsonschema.String {
 				return nil
 			}
 		}
@@ -178,8 +182,8 @@ func dedupe(list []*node) []*node {
 	texts, others := make(map[string]bool, len(list)), map[string]bool{}
 	out := make([]*node, 0, len(list))
 	for _, v := range list {
-		in, key := texts, v.text
-		if v.kind != stringKind {
+		in, key := texts, v.Text
+		if v.Kind != jsonschema.String {
 			in, key = others, v.String()
 		}
 		if !in[key] {

@@ -3,6 +3,8 @@ package schema
 import (
 	"slices"
 	"strings"
+
+	"github.com/toolfit/toolfit/internal/jsonschema"
 )
 
 // form is a schema in the one internal form: references followed, allOf merged, null a
@@ -63,13 +65,7 @@ func (f *form) id() *form {
 func (f *form) bare() bool {
 	return !f.never && !f.null && f.types == 0 && len(f.props) == 0 && len(f.required) == 0 && f.more == nil &&
 		len(f.patterns) == 0 && f.names == nil && f.items == nil && f.prefix == nil && !f.listed && f.union == nil &&
-		!slices.ContainsFunc(f.rest, func(n *node) bool { return !annotations[n.key] })
-}
-
-// annotations say nothing about what is valid.
-var annotations = map[string]bool{
-	"default": true, "examples": true, "example": true, "deprecated": true, "readOnly": true, "writeOnly": true,
-	"contentEncoding": true, "contentMediaType": true, "$comment": true,
+		!slices.ContainsFunc(f.rest, func(n *node) bool { return !jsonschema.Keywords[n.Key].Note })
 }
 
 // acceptsNull tells whether null is valid for the opened form.
@@ -144,7 +140,7 @@ func (f *form) require(key string) {
 // keyword is a keyword of rest, or nil.
 func (f *form) keyword(key string) *node {
 	for _, n := range f.rest {
-		if n.key == key {
+		if n.Key == key {
 			return n
 		}
 	}
@@ -153,7 +149,7 @@ func (f *form) keyword(key string) *node {
 
 // place is where a keyword stands in the input, or f itself when it does not say it itself.
 func (f *form) place(key string) *node {
-	if n := f.src.get(key); n != nil {
+	if n := f.src.Get(key); n != nil {
 		return n
 	}
 	return f.src

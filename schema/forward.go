@@ -1,15 +1,17 @@
 package schema
 
+import "github.com/toolfit/toolfit/internal/jsonschema"
+
 // Forward maps arguments of the original schema to what a model would send for
 // Parameters. It is the inverse of Back, for examples and tests: Back of Forward is the
 // arguments themselves, but for nulls that the dialect cannot tell from absence.
 func (res *Result) Forward(args []byte) ([]byte, error) {
 	b := &backer{steps: res.steps}
-	n, err := b.parse(args)
+	n, err := b.Parse(args)
 	if err != nil {
 		return nil, &Error{BadArguments, "", err.Error()}
 	}
-	return b.forward(n, res.root).append(nil), nil
+	return b.forward(n, res.root).Append(nil), nil
 }
 
 func (b *backer) forward(v *node, at int) *node {
@@ -25,42 +27,42 @@ func (b *backer) forward(v *node, at int) *node {
 	s := &b.steps[at-1]
 	switch s.Kind {
 	case stepUnwrap:
-		out, inner := b.new(objectKind), b.forward(v, s.Item)
-		inner.key = wrapKey
-		out.kids = []*node{inner}
+		out, inner := b.New(jsonschema.Object), b.forward(v, s.Item)
+		inner.Key = wrapKey
+		out.Kids = []*node{inner}
 		return out
 	case stepObject:
 		return b.forwardObject(v, s)
 	case stepArray:
-		if v.kind != arrayKind {
+		if v.Kind != jsonschema.Array {
 			return v
 		}
-		for i, kid := range v.kids {
+		for i, kid := range v.Kids {
 			step := s.Item
 			if i < len(s.Prefix) {
 				step = s.Prefix[i]
 			}
-			v.kids[i] = b.forward(kid, step)
+			v.Kids[i] = b.forward(kid, step)
 		}
 	case stepPairs:
 		return b.forwardPairs(v, s)
 	case stepJSON:
-		out := b.new(stringKind)
-		out.key, out.text = v.key, v.String()
+		out := b.New(jsonschema.String)
+		out.Key, out.Text = v.Key, v.String()
 		return out
 	case stepEnum:
 		for _, e := range s.Table {
-			if v.kind != stringKind && b.means(v, e.Value) {
-				out := b.new(stringKind)
-				out.key, out.text = v.key, e.Text
+			if v.Kind != jsonschema.String && b.means(v, e.Value) {
+				out := b.New(jsonschema.String)
+				out.Key, out.Text = v.Key, e.Text
 				return out
 			}
 		}
 	case stepUnion:
 		for i := range s.Branches {
 			var t tree
-			c, _ := t.parse(v.append(nil))
-			c.key = v.key
+			c, _ := t.Parse(v.Append(nil))
+			c.Key = v.Key
 			if c = b.forward(c, s.Branches[i].Step); accepts(s.Branches[i].test, c) {
 				return c
 			}
@@ -71,17 +73,17 @@ func (b *backer) forward(v *node, at int) *node {
 
 // means tells whether a value is the one of a table, however it is written.
 func (b *backer) means(v *node, value []byte) bool {
-	if v.kind == numberKind {
-		x, ok := number(v.text)
+	if v.Kind == jsonschema.Number {
+		x, ok := number(v.Text)
 		y, ok2 := number(string(value))
 		return ok && ok2 && x.Cmp(y) == 0
 	}
-	literal, err := b.parse(value)
+	literal, err := b.Parse(value)
 	return err == nil && alike(literal, v)
 }
 
 func (b *backer) forwardObject(v *node, s *step) *node {
-	if v.kind != objectKind {
+	if v.Kind != jsonschema.Object {
 		return v
 	}
 	byName := make(map[string]*stepProp, len(s.Props))
@@ -89,41 +91,41 @@ func (b *backer) forwardObject(v *node, s *step) *node {
 		byName[s.Props[i].Name] = &s.Props[i]
 	}
 	seen := map[string]bool{}
-	for i, kid := range v.kids {
-		p := byName[kid.key]
+	for i, kid := range v.Kids {
+		p := byName[kid.Key]
 		if p == nil {
-			v.kids[i] = b.forward(kid, s.Rest)
+			v.Kids[i] = b.forward(kid, s.Rest)
 			continue
 		}
 		seen[p.Name] = true
 		key := p.Shown
 		kid = b.forward(kid, p.Step)
-		kid.key = key
-		v.kids[i] = kid
+		kid.Key = key
+		v.Kids[i] = kid
 	}
 	for i := range s.Props {
 		if p := &s.Props[i]; p.DropNull && !seen[p.Name] {
-			null := b.new(nullKind)
-			null.key = p.Shown
-			v.kids = append(v.kids, null)
+			null := b.New(jsonschema.Null)
+			null.Key = p.Shown
+			v.Kids = append(v.Kids, null)
 		}
 	}
 	return v
 }
 
 func (b *backer) forwardPairs(v *node, s *step) *node {
-	if v.kind != objectKind {
+	if v.Kind != jsonschema.Object {
 		return v
 	}
-	out := b.new(arrayKind)
-	out.key = v.key
-	for _, kid := range v.kids {
-		pair, key := b.new(objectKind), b.new(stringKind)
-		key.key, key.text = "key", kid.key
+	out := b.New(jsonschema.Array)
+	out.Key = v.Key
+	for _, kid := range v.Kids {
+		pair, key := b.New(jsonschema.Object), b.New(jsonschema.String)
+		key.Key, key.Text = "key", kid.Key
 		value := b.forward(kid, s.Item)
-		value.key = "value"
-		pair.kids = []*node{key, value}
-		out.kids = append(out.kids, pair)
+		value.Key = "value"
+		pair.Kids = []*node{key, value}
+		out.Kids = append(out.Kids, pair)
 	}
 	return out
 }

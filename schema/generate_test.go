@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	own "github.com/toolfit/toolfit/internal/jsonschema"
+
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
@@ -24,7 +26,7 @@ type generator struct {
 // generate gives a value for a schema, "" when it has no idea.
 func generate(raw []byte, rnd *rand.Rand, full bool) string {
 	r := &reader{degrade: true}
-	root, err := r.parse(raw)
+	root, err := r.Parse(raw)
 	if err != nil {
 		return ""
 	}
@@ -80,15 +82,15 @@ func (g *generator) value(f *form, depth int) string {
 func (g *generator) text(f *form) string {
 	switch n := f.keyword("format"); {
 	case n == nil:
-	case n.text == "date-time":
+	case n.Text == "date-time":
 		return `"2026-01-02T03:04:05Z"`
-	case n.text == "date":
+	case n.Text == "date":
 		return `"2026-01-02"`
-	case n.text == "email":
+	case n.Text == "email":
 		return `"a@example.com"`
-	case n.text == "uri":
+	case n.Text == "uri":
 		return `"https://example.com/a"`
-	case n.text == "uuid":
+	case n.Text == "uuid":
 		return `"123e4567-e89b-12d3-a456-426614174000"`
 	}
 	s := []string{"a", "text", "12", "Some words", "x-y"}[g.rand.IntN(5)]
@@ -96,7 +98,7 @@ func (g *generator) text(f *form) string {
 		s += itoa(g.rand.IntN(100))
 	}
 	if n := f.keyword("pattern"); n != nil {
-		if fit := g.matching(f, n.text); fit != "" {
+		if fit := g.matching(f, n.Text); fit != "" {
 			return quote(fit)
 		}
 	}
@@ -128,7 +130,7 @@ func (g *generator) matching(f *form, pattern string) string {
 
 func (g *generator) bound(f *form, key string, none int) int {
 	if n := f.keyword(key); n != nil {
-		if v, err := strconv.ParseFloat(n.text, 64); err == nil {
+		if v, err := strconv.ParseFloat(n.Text, 64); err == nil {
 			if strings.Contains(key, "in") && strings.HasPrefix(strings.TrimPrefix(key, "exclusive"), "M") || strings.HasPrefix(key, "min") {
 				v = math.Ceil(v)
 			}
@@ -152,7 +154,7 @@ func (g *generator) number(f *form, t types) string {
 	}
 	if high < low && t == tNumber { // no whole number between the bounds
 		if n := f.keyword("minimum"); n != nil {
-			return n.text
+			return n.Text
 		}
 	}
 	v := low + g.rand.IntN(max(1, min(1<<30, high-low+1)))
@@ -213,7 +215,7 @@ func (g *generator) object(f *form, depth int) string {
 	return "{" + strings.Join(members, ",") + "}"
 }
 
-func quoteJSON(s string) string { return string((&node{kind: stringKind, text: s}).append(nil)) }
+func quoteJSON(s string) string { return string((&node{Kind: own.String, Text: s}).Append(nil)) }
 
 func valid(s *jsonschema.Schema, raw []byte) bool { return validate(s, raw) == nil }
 
@@ -231,39 +233,39 @@ func plainNull(t *testing.T, raw []byte) []byte {
 		return raw
 	}
 	var tr tree
-	root, err := tr.parse(raw)
+	root, err := tr.Parse(raw)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var visit func(n *node)
 	visit = func(n *node) {
-		if kind, enum := n.get("type"), n.get("enum"); n.get("nullable").isTrue() && kind != nil {
-			*kind = node{kind: arrayKind, key: "type", kids: []*node{{kind: stringKind, text: kind.text}, {kind: stringKind, text: "null"}}}
+		if kind, enum := n.Get("type"), n.Get("enum"); n.Get("nullable").IsTrue() && kind != nil {
+			*kind = node{Kind: own.Array, Key: "type", Kids: []*node{{Kind: own.String, Text: kind.Text}, {Kind: own.String, Text: "null"}}}
 			if enum != nil {
-				enum.kids = append(enum.kids, &node{})
+				enum.Kids = append(enum.Kids, &node{})
 			}
 		}
-		for _, kid := range n.kids {
+		for _, kid := range n.Kids {
 			visit(kid)
 		}
 	}
 	visit(root)
-	return root.append(nil)
+	return root.Append(nil)
 }
 
 // withoutNulls drops members that are null: a strict dialect cannot tell them from absent ones.
 func withoutNulls(t *testing.T, raw string) string {
 	var tr tree
-	root, err := tr.parse([]byte(raw))
+	root, err := tr.Parse([]byte(raw))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var visit func(n *node)
 	visit = func(n *node) {
-		if n.kind == objectKind {
-			n.kids = slices.DeleteFunc(n.kids, func(k *node) bool { return k.kind == nullKind })
+		if n.Kind == own.Object {
+			n.Kids = slices.DeleteFunc(n.Kids, func(k *node) bool { return k.Kind == own.Null })
 		}
-		for _, kid := range n.kids {
+		for _, kid := range n.Kids {
 			visit(kid)
 		}
 	}

@@ -3,16 +3,18 @@ package schema
 import (
 	"slices"
 	"strings"
+
+	"github.com/toolfit/toolfit/internal/jsonschema"
 )
 
 // keywords writes what the dialect keeps and puts the rest into words.
 func (w *writer) keywords(out *node, f *form, notes *[]string) {
 	for _, n := range f.rest {
-		if out.get(n.key) != nil {
+		if out.Get(n.Key) != nil {
 			continue // what was made of the structure is tighter
 		}
 		if w.keeps(f, n) {
-			w.put(out, n.key, w.given(n))
+			w.put(out, n.Key, w.given(n))
 			continue
 		}
 		if n = w.rounded(out, f, n); n == nil {
@@ -25,13 +27,13 @@ func (w *writer) keywords(out *node, f *form, notes *[]string) {
 // note puts a keyword that is not sent into words. Two bounds make one sentence.
 func (w *writer) note(f *form, n *node, notes *[]string) {
 	note := noteOf(n)
-	if len(n.key) > 3 && n.kind == numberKind {
-		switch rest := n.key[3:]; n.key[:3] {
+	if len(n.Key) > 3 && n.Kind == jsonschema.Number {
+		switch rest := n.Key[3:]; n.Key[:3] {
 		case "min":
 			if high := f.keyword("max" + rest); high != nil && !w.keeps(f, high) {
-				note = n.text + " to " + high.text + unit(n.key)
-				if n.text == high.text {
-					note = n.text + unit(n.key)
+				note = n.Text + " to " + high.Text + unit(n.Key)
+				if n.Text == high.Text {
+					note = n.Text + unit(n.Key)
 				}
 			}
 		case "max":
@@ -47,32 +49,32 @@ func (w *writer) note(f *form, n *node, notes *[]string) {
 	if note != "" {
 		*notes = append(*notes, note)
 		w.changeAt(n, Constraint, "described")
-	} else if !annotations[n.key] {
+	} else if !jsonschema.Keywords[n.Key].Note {
 		w.changeAt(n, Constraint, "dropped")
 	}
 }
 
 // keeps tells whether the dialect takes the keyword with this value here.
 func (w *writer) keeps(f *form, n *node) bool {
-	if !w.d.keep[n.key] || !fitsType(n.key, f.types) && w.d.needType || w.r.refs && hasRef(n) {
+	if !w.d.keep[n.Key] || !fitsType(n.Key, f.types) && w.d.needType || w.r.Named && hasRef(n) {
 		return false
 	}
 	if w.d.safeNumbers && !safeNumber(n) {
 		return false
 	}
-	switch n.key {
+	switch n.Key {
 	case "unevaluatedProperties", "unevaluatedItems":
-		return sound(n, w.d) && !slices.ContainsFunc(f.rest, func(o *node) bool { return evaluates[o.key] && !w.keeps(f, o) })
+		return sound(n, w.d) && !slices.ContainsFunc(f.rest, func(o *node) bool { return evaluates[o.Key] && !w.keeps(f, o) })
 	case "not", "if", "then", "else", "contains", "dependentSchemas", "dependencies", "contentSchema":
 		return sound(n, w.d)
 	case "format":
-		return w.d.formats == nil || w.d.formats[n.text]
+		return w.d.formats == nil || w.d.formats[n.Text]
 	case "pattern":
-		return !w.d.simpleRegex || simple(n.text)
+		return !w.d.simpleRegex || simple(n.Text)
 	case "minItems":
-		return !w.d.smallMin || n.text == "0" || n.text == "1"
+		return !w.d.smallMin || n.Text == "0" || n.Text == "1"
 	case "default":
-		scalar := n.kind != objectKind && n.kind != arrayKind && n.kind != nullKind
+		scalar := n.Kind != jsonschema.Object && n.Kind != jsonschema.Array && n.Kind != jsonschema.Null
 		return w.d.raw || scalar && f.types.single() && f.types.holds(valueType(n)) && !(f.types == tInteger && valueType(n) == tNumber)
 	}
 	return true
@@ -83,28 +85,28 @@ var evaluates = set("if then else dependentSchemas dependencies contains")
 
 // safeNumber tells whether every reader takes the number for the same one.
 func safeNumber(n *node) bool {
-	if n.kind != numberKind {
+	if n.Kind != jsonschema.Number {
 		return true
 	}
-	digits := strings.TrimPrefix(n.text, "-")
+	digits := strings.TrimPrefix(n.Text, "-")
 	return !strings.ContainsAny(digits, "eE") && (len(digits) < 16 || strings.Contains(digits, ".") || len(digits) == 16 && digits <= "9007199254740991")
 }
 
 // rounded writes a strict bound of an integer as the bound next to it. It gives nil then.
 func (w *writer) rounded(out *node, f *form, n *node) *node {
 	key, by := "minimum", int64(1)
-	switch n.key {
+	switch n.Key {
 	case "exclusiveMinimum":
 	case "exclusiveMaximum":
 		key, by = "maximum", -1
 	default:
 		return n
 	}
-	v, ok := number(n.text)
+	v, ok := number(n.Text)
 	if f.types != tInteger || !w.d.keep[key] || f.keyword(key) != nil || !ok || !v.IsInt() || !v.Num().IsInt64() || v.Num().BitLen() > 60 {
 		return n
 	}
-	w.put(out, key, w.literal(numberKind, i64toa(v.Num().Int64()+by)))
+	w.put(out, key, w.literal(jsonschema.Number, i64toa(v.Num().Int64()+by)))
 	return nil
 }
 
@@ -145,8 +147,8 @@ func backReference(pattern string) bool {
 
 // hasRef tells whether a reference, or what one may lead to, stands anywhere below n.
 func hasRef(n *node) bool {
-	if n.kind == objectKind && slices.ContainsFunc(n.kids, func(k *node) bool { return named[k.key] && k.kind == stringKind }) {
+	if n.Kind == jsonschema.Object && slices.ContainsFunc(n.Kids, func(k *node) bool { return jsonschema.NamesPlace(k.Key) && k.Kind == jsonschema.String }) {
 		return true
 	}
-	return slices.ContainsFunc(n.kids, hasRef)
+	return slices.ContainsFunc(n.Kids, hasRef)
 }

@@ -1,6 +1,10 @@
 package schema
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/toolfit/toolfit/internal/jsonschema"
+)
 
 // shapes tells whether the object in f takes another shape in this dialect.
 func (w *writer) shapes(f *form) bool {
@@ -69,11 +73,11 @@ func (w *writer) pairs(f *form, p place) (*node, int) {
 	w.put(item, "properties", members)
 	w.putRequired(item, []string{"key", "value"})
 	if w.d.closed {
-		w.put(item, "additionalProperties", w.literal(boolKind, "false"))
+		w.put(item, "additionalProperties", w.literal(jsonschema.Bool, "false"))
 	}
 	list := &form{types: tArray, null: f.null}
 	w.putType(out, list)
-	at0 := len(out.kids)
+	at0 := len(out.Kids)
 	w.put(out, "items", item)
 	for _, n := range f.rest {
 		w.note(f, n, &notes)

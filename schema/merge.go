@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/toolfit/toolfit/internal/jsonschema"
 )
 
 func quote(s string) string { return strconv.Quote(s) }
@@ -138,9 +140,7 @@ func (r *reader) mergeProps(out, b *form) {
 			continue
 		}
 		if more != nil && patterns == 0 {
-			if p.form = r.allowed(p.form, more); p.form == nil {
-				continue
-			}
+			p.form = r.allowed(p.form, more)
 		}
 		out.addProp(p)
 	}
@@ -160,25 +160,21 @@ func (r *reader) mergeProps(out, b *form) {
 // narrow holds the properties that only out names against what b says of further ones.
 func (r *reader) narrow(out, b *form) {
 	r.work += len(out.props)
-	kept := out.props[:0]
-	for _, p := range out.props {
+	for i, p := range out.props {
 		if b.prop(p.key) == nil {
-			if p.form = r.allowed(p.form, b.more); p.form == nil {
-				continue
-			}
+			out.props[i].form = r.allowed(p.form, b.more)
 		}
-		kept = append(kept, p)
 	}
-	out.props, out.byKey = kept, nil
 }
 
-// allowed is a property under another part's additionalProperties, nil when it forbids it.
+// allowed is a property under another part's additionalProperties. A part that allows no
+// others is meant to close the whole: else no value could have the properties of both.
 func (r *reader) allowed(f, more *form) *form {
 	m := r.open(more)
 	switch {
 	case m.never:
-		r.change(f.src, Conflict, "dropped: another part allows no such property")
-		return nil
+		r.change(f.src, Conflict, "kept: another part allows no such property")
+		return f
 	case m.bare():
 		return f
 	}
@@ -248,16 +244,16 @@ func (r *reader) mergeUnion(out, b *form) {
 
 // mergeKeyword adds one keyword of another form: the tighter bound counts.
 func (r *reader) mergeKeyword(out *form, n *node) {
-	i := slices.IndexFunc(out.rest, func(o *node) bool { return o.key == n.key })
+	i := slices.IndexFunc(out.rest, func(o *node) bool { return o.Key == n.Key })
 	if i < 0 {
 		out.rest = append(out.rest, n)
 		return
 	}
 	old := out.rest[i]
-	if annotations[n.key] || equal(old, n) {
+	if jsonschema.Keywords[n.Key].Note || equal(old, n) {
 		return
 	}
-	switch n.key {
+	switch n.Key {
 	case "minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties", "minContains":
 		if less(old, n) {
 			out.rest[i] = n
@@ -267,7 +263,7 @@ func (r *reader) mergeKeyword(out *form, n *node) {
 			out.rest[i] = n
 		}
 	case "uniqueItems":
-		if n.isTrue() {
+		if n.IsTrue() {
 			out.rest[i] = n
 		}
 	case "unevaluatedProperties", "unevaluatedItems": // each speaks of its own part: neither holds for the whole
@@ -280,13 +276,13 @@ func (r *reader) mergeKeyword(out *form, n *node) {
 	}
 }
 
-func isUnevaluated(n *node) bool { return strings.HasPrefix(n.key, "unevaluated") }
+func isUnevaluated(n *node) bool { return strings.HasPrefix(n.Key, "unevaluated") }
 
-func isCondition(n *node) bool { return n.key == "if" || n.key == "then" || n.key == "else" }
+func isCondition(n *node) bool { return n.Key == "if" || n.Key == "then" || n.Key == "else" }
 
 // less compares two numbers by their text.
 func less(a, b *node) bool {
-	x, ok := number(a.text)
-	y, ok2 := number(b.text)
+	x, ok := number(a.Text)
+	y, ok2 := number(b.Text)
 	return ok && ok2 && x.Cmp(y) < 0
 }

@@ -1,6 +1,10 @@
 package schema
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/toolfit/toolfit/internal/jsonschema"
+)
 
 // reader turns the tree of one document into forms.
 type reader struct {
@@ -8,15 +12,16 @@ type reader struct {
 	root    *node
 	flavour Flavour
 	degrade bool // references to other documents are read as "anything"
-	index   *index
+	index   *jsonschema.Index
 	report  []seen
 	pairs   map[[2]*form]*form
 	forms   []form
-	surveys int32 // so far
-	size    int   // bytes of the document
-	work    int   // spent on merging
-	gaveUp  bool  // and given up
-	rewrite bool  // some keyword says what JSON Schema says otherwise
+	byNode  []*form // the forms of nodes that somebody asked for
+	surveys int32   // so far
+	size    int     // bytes of the document
+	work    int     // spent on merging
+	gaveUp  bool    // and given up
+	rewrite bool    // some keyword says what JSON Schema says otherwise
 	fault   *Error
 }
 
@@ -38,7 +43,7 @@ func changes(reports ...[]seen) []Change {
 	for _, report := range reports {
 		out = slices.Grow(out, len(report))
 		for _, s := range report {
-			out = append(out, Change{s.at.pointer(), s.kind, s.action})
+			out = append(out, Change{s.at.Pointer(), s.kind, s.action})
 		}
 	}
 	return out
@@ -56,10 +61,13 @@ func (r *reader) new(src *node) *form {
 
 // at is the form of a node, unopened.
 func (r *reader) at(n *node) *form {
-	if n.form == nil {
-		n.form = r.new(n)
+	if len(r.byNode) < r.Count {
+		r.byNode = append(r.byNode, make([]*form, r.Count-len(r.byNode))...)
 	}
-	return n.form
+	if r.byNode[n.ID] == nil {
+		r.byNode[n.ID] = r.new(n)
+	}
+	return r.byNode[n.ID]
 }
 
 // made is a form that stands nowhere in the input.
@@ -144,7 +152,7 @@ func (r *reader) overlay(target, site *form) *form {
 	}
 	c.notes = append(c.notes, site.notes...)
 	for _, n := range site.rest {
-		c.rest = slices.DeleteFunc(c.rest, func(o *node) bool { return o.key == n.key })
+		c.rest = slices.DeleteFunc(c.rest, func(o *node) bool { return o.Key == n.Key })
 		c.rest = append(c.rest, n)
 	}
 	c.flat = c

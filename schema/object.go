@@ -3,6 +3,8 @@ package schema
 import (
 	"slices"
 	"strings"
+
+	"github.com/toolfit/toolfit/internal/jsonschema"
 )
 
 // part is a schema while it is written: what goes out, from which form, at which place,
@@ -34,7 +36,7 @@ func (w *writer) objectPart(t *part) bool {
 			left++
 			continue
 		}
-		if w.r.flavour.request() && w.r.open(pr.form).keyword("readOnly").isTrue() {
+		if w.r.flavour.request() && w.r.open(pr.form).keyword("readOnly").IsTrue() {
 			w.changeAt(pr.form.src, ReadOnly, "left out")
 			continue
 		}
@@ -61,7 +63,7 @@ func (w *writer) objectPart(t *part) bool {
 	if left > maxReported {
 		w.change(f, Cut, itoa(left-maxReported)+" further properties left out")
 	}
-	if len(list.kids) > 0 || len(props) > 0 || t.p.level == 0 || w.d.closed {
+	if len(list.Kids) > 0 || len(props) > 0 || t.p.level == 0 || w.d.closed {
 		w.put(t.out, "properties", list)
 	}
 	w.putRequired(t.out, required)
@@ -82,7 +84,7 @@ func (w *writer) property(t *part, pr prop, need bool) (*node, stepProp) {
 	target := pf
 	if w.d.allRequired && !need {
 		target, sp.DropNull = pf.withNull(), true
-		if def := pf.keyword("default"); pf.acceptsNull() && !pf.bare() && (def == nil || def.kind != nullKind) { // a default of null makes both the same
+		if def := pf.keyword("default"); pf.acceptsNull() && !pf.bare() && (def == nil || def.Kind != jsonschema.Null) { // a default of null makes both the same
 			w.lose(pf, AmbiguousNull, "absent and null could not be told apart")
 			w.change(pf, AmbiguousNull, "null means absent")
 			sp.DropNull = !w.opts.KeepNull
@@ -100,7 +102,7 @@ func (w *writer) property(t *part, pr prop, need bool) (*node, stepProp) {
 	}
 	sp.Step = at
 	if need && pf.constant && len(pf.enum) == 1 && !w.d.consts {
-		sp.Const = pf.enum[0].append(nil)
+		sp.Const = pf.enum[0].Append(nil)
 	}
 	return n, sp
 }
@@ -125,7 +127,7 @@ func (w *writer) putRequired(out *node, required []string) {
 	}
 	list := w.array(len(required))
 	for _, key := range required {
-		list.kids = append(list.kids, w.text(key))
+		list.Kids = append(list.Kids, w.text(key))
 	}
 	w.put(out, "required", list)
 }
@@ -163,21 +165,21 @@ func (w *writer) properties(t *part) (props []prop, more *form, closed bool) {
 	if !names.listed || len(names.enum) > 100 {
 		note := "Keys have their own rules"
 		if pattern := names.keyword("pattern"); pattern != nil {
-			note = "Keys match " + pattern.text
+			note = "Keys match " + pattern.Text
 		}
 		t.notes = append(t.notes, note)
 		w.change(f, Constraint, "described")
 		return props, more, false
 	}
 	for _, v := range names.enum {
-		if v.kind != stringKind || f.prop(v.text) != nil || !open {
+		if v.Kind != jsonschema.String || f.prop(v.Text) != nil || !open {
 			continue
 		}
 		value := more
 		if value == nil {
 			value = w.r.made(f.src)
 		}
-		props = append(slices.Clip(props), prop{v.text, value})
+		props = append(slices.Clip(props), prop{v.Text, value})
 	}
 	return props, nil, true
 }
@@ -222,8 +224,8 @@ func (w *writer) morePart(t *part, more *form, closedNames bool) {
 	}
 	switch {
 	case w.d.closed:
-		w.put(t.out, "additionalProperties", w.literal(boolKind, "false"))
-		if u := f.keyword("unevaluatedProperties"); m == nil && u != nil && !u.isFalse() {
+		w.put(t.out, "additionalProperties", w.literal(jsonschema.Bool, "false"))
+		if u := f.keyword("unevaluatedProperties"); m == nil && u != nil && !u.IsFalse() {
 			w.lose(f, Closed, "further properties are allowed")
 		} else if m == nil {
 			w.change(f, Closed, "further properties cannot be sent")
@@ -232,11 +234,11 @@ func (w *writer) morePart(t *part, more *form, closedNames bool) {
 		}
 	case closedNames, m != nil && m.never:
 		if w.d.closable {
-			w.put(t.out, "additionalProperties", w.literal(boolKind, "false"))
+			w.put(t.out, "additionalProperties", w.literal(jsonschema.Bool, "false"))
 		}
 	case m == nil || m.bare():
 		if m != nil && w.d.maps && w.d.raw {
-			w.put(t.out, "additionalProperties", w.literal(boolKind, "true"))
+			w.put(t.out, "additionalProperties", w.literal(jsonschema.Bool, "true"))
 		}
 	case !w.d.maps:
 		t.notes = append(t.notes, "Further properties are allowed")
@@ -245,7 +247,7 @@ func (w *writer) morePart(t *part, more *form, closedNames bool) {
 		n, at := w.schema(more, t.p.below(f, true))
 		if n == nil {
 			w.change(m, Cut, "closed")
-			n = w.literal(boolKind, "false")
+			n = w.literal(jsonschema.Bool, "false")
 		}
 		w.put(t.out, "additionalProperties", n)
 		if at != 0 {

@@ -1,6 +1,10 @@
 package schema
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/toolfit/toolfit/internal/jsonschema"
+)
 
 // pathWalk collects the places of properties that a schema names, and whether each one
 // must be given: /a/b[]/c, /* for a map; branches of a union share their place.
@@ -21,7 +25,7 @@ func (w *pathWalk) add(at string, must bool) {
 // levels deep.
 func paths(t testing.TB, raw []byte, given bool) map[string]bool {
 	r := &reader{degrade: true}
-	root, err := r.parse(raw)
+	root, err := r.Parse(raw)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +72,7 @@ func shownPaths(t testing.TB, res *Result) map[string]bool {
 		return paths(t, res.Parameters, false)
 	}
 	w := &stepWalk{pathWalk: pathWalk{out: map[string]bool{}}, steps: res.steps}
-	root, err := w.parse(res.Parameters)
+	root, err := w.Parse(res.Parameters)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,12 +102,12 @@ func (w *stepWalk) schema(n *node, at int, place string, level int) {
 	if level > 12 || len(w.out) > 20000 {
 		return
 	}
-	if ref := n.get("$ref"); ref != nil {
-		n = w.root.get("$defs").get(ref.text[len("#/$defs/"):])
+	if ref := n.Get("$ref"); ref != nil {
+		n = w.root.Get("$defs").Get(ref.Text[len("#/$defs/"):])
 	}
 	s := w.step(at)
 	for _, key := range []string{"anyOf", "oneOf"} {
-		for i, b := range listOf(n.get(key)) {
+		for i, b := range listOf(n.Get(key)) {
 			inner := at
 			if s.Kind == stepUnion {
 				if inner = 0; i < len(s.Branches) {
@@ -119,40 +123,40 @@ func (w *stepWalk) schema(n *node, at int, place string, level int) {
 			w.schema(n, s.Branches[0].Step, place, level+1)
 		}
 	case stepUnwrap:
-		w.schema(n.get("properties").get(wrapKey), s.Item, place, level+1)
+		w.schema(n.Get("properties").Get(wrapKey), s.Item, place, level+1)
 	case stepPairs:
-		w.schema(n.get("items").get("properties").get("value"), s.Item, place+"/*", level+1)
+		w.schema(n.Get("items").Get("properties").Get("value"), s.Item, place+"/*", level+1)
 	default:
 		w.inside(n, s, place, level)
 	}
 }
 
 func (w *stepWalk) inside(n *node, s *step, place string, level int) {
-	for _, kid := range listOf(n.get("properties")) {
-		name, inner, drop := kid.key, 0, false
+	for _, kid := range listOf(n.Get("properties")) {
+		name, inner, drop := kid.Key, 0, false
 		for _, p := range s.Props {
-			if p.Shown == kid.key {
+			if p.Shown == kid.Key {
 				name, inner, drop = p.Name, p.Step, p.DropNull
 			}
 		}
 		must := !drop
-		if req := n.get("required"); req == nil || !containsValue(req.kids, &node{kind: stringKind, text: kid.key}) {
+		if req := n.Get("required"); req == nil || !containsValue(req.Kids, &node{Kind: jsonschema.String, Text: kid.Key}) {
 			must = false
 		}
 		w.add(place+"/"+name, must && !accepts(kid, &node{}))
 		w.schema(kid, inner, place+"/"+name, level+1)
 	}
-	if items := n.get("items"); items != nil && items.kind == objectKind {
+	if items := n.Get("items"); items != nil && items.Kind == jsonschema.Object {
 		w.schema(items, s.Item, place+"[]", level+1)
 	}
-	for i, kid := range listOf(n.get("prefixItems")) {
+	for i, kid := range listOf(n.Get("prefixItems")) {
 		inner := 0
 		if i < len(s.Prefix) {
 			inner = s.Prefix[i]
 		}
 		w.schema(kid, inner, place, level+1)
 	}
-	if more := n.get("additionalProperties"); more != nil && more.kind == objectKind {
+	if more := n.Get("additionalProperties"); more != nil && more.Kind == jsonschema.Object {
 		w.schema(more, s.Rest, place+"/*", level+1)
 	}
 }
@@ -161,29 +165,29 @@ func listOf(n *node) []*node {
 	if n == nil {
 		return nil
 	}
-	return n.kids
+	return n.Kids
 }
 
 // dangling counts references that lead nowhere.
 func dangling(t testing.TB, raw []byte) int {
 	var tr tree
-	root, err := tr.parse(raw)
+	root, err := tr.Parse(raw)
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, count := newIndex(root), 0
+	x, count := jsonschema.NewIndex(root, jsonschema.DraftOf(root)), 0
 	var visit func(n *node)
 	visit = func(n *node) {
-		for _, kid := range n.kids {
-			switch pos := applicators[kid.key]; {
-			case kid.key == "$ref" && kid.kind == stringKind:
-				if x.lookup(n, kid.text).node == nil {
+		for _, kid := range n.Kids {
+			switch pos := jsonschema.Keywords[kid.Key].Holds; {
+			case kid.Key == "$ref" && kid.Kind == jsonschema.String:
+				if x.Lookup(n, kid.Text).Node == nil {
 					count++
 				}
-			case pos == isSchema && kid.kind == objectKind:
+			case pos == jsonschema.OneSchema && kid.Kind == jsonschema.Object:
 				visit(kid)
 			case pos != 0:
-				for _, k := range kid.kids {
+				for _, k := range kid.Kids {
 					visit(k)
 				}
 			}

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"net/url"
 	"slices"
+
+	"github.com/toolfit/toolfit/internal/jsonschema"
 )
 
 // Options change how a schema is fitted. The zero value is what most callers want.
@@ -89,11 +91,11 @@ func Plan(raw []byte, d Dialect, opts *Options) (*Result, error) {
 // readSchema reads what all attempts have in common.
 func readSchema(raw []byte, d Dialect, o *Options) (*reader, *Error) {
 	r := &reader{degrade: o.Degrade || d == Recall, size: len(raw)}
-	root, err := r.parse(raw)
+	root, err := r.Parse(raw)
 	if err != nil {
 		return nil, &Error{NotJSON, "", err.Error()}
 	}
-	if root.kind != objectKind && root.kind != boolKind {
+	if root.Kind != jsonschema.Object && root.Kind != jsonschema.Bool {
 		return nil, &Error{NotSchema, "", "the schema is neither an object nor a boolean"}
 	}
 	r.root, r.flavour = root, flavourOf(root, o.Flavour)
@@ -102,7 +104,7 @@ func readSchema(raw []byte, d Dialect, o *Options) (*reader, *Error) {
 
 // plan makes one attempt. A loss is what a strict dialect could not say.
 func (r *reader) plan(raw []byte, d Dialect, rule *rules, o *Options) (*Result, *Change, *Error) {
-	if d == Recall && r.plain(rule) || rule.raw && d != Recall && !r.refs && r.untouched(rule, o) {
+	if d == Recall && r.plain(rule) || rule.raw && d != Recall && !r.Named && r.untouched(rule, o) {
 		return &Result{Dialect: d, Strict: rule.strict, Parameters: bytes.Clone(raw)}, nil, nil
 	}
 	for budget := o.MaxBytes; ; budget /= 2 {
@@ -117,7 +119,7 @@ func (r *reader) plan(raw []byte, d Dialect, rule *rules, o *Options) (*Result, 
 		if fault != nil {
 			return nil, w.loss, fault
 		}
-		parameters := out.append(make([]byte, 0, min(2*len(raw), o.MaxBytes)))
+		parameters := out.Append(make([]byte, 0, min(2*len(raw), o.MaxBytes)))
 		if d != Recall && len(parameters) > o.MaxBytes+o.MaxBytes/4 && budget > 1024 {
 			continue // the weights are guesses; what is guessed too low is written again
 		}
@@ -126,8 +128,8 @@ func (r *reader) plan(raw []byte, d Dialect, rule *rules, o *Options) (*Result, 
 			return nil, w.loss, &Error{Refused, bad[0].Pointer, bad[0].Message}
 		}
 		w.report = append(w.report, seen.advice()...)
-		if r.double != nil {
-			r.change(r.double, DoubleKey, "the last one counts")
+		if r.Twice != nil {
+			r.change(r.Twice, DoubleKey, "the last one counts")
 		}
 		return &Result{d, parameters, rule.strict, changes(r.report, w.report), w.steps, at}, w.loss, nil
 	}
@@ -144,30 +146,30 @@ func (w *writer) all(d Dialect) (*node, int, *Error) {
 // plain tells whether the input is valid and has no references, nor places for them beside
 // the $id of the whole.
 func (r *reader) plain(rule *rules) bool {
-	if r.double != nil || len(check(r.root, rule, true)) > 0 {
+	if r.Twice != nil || len(check(r.root, rule, true)) > 0 {
 		return false
 	}
-	return !r.refs || !slices.ContainsFunc(r.root.kids, func(kid *node) bool {
-		if kid.key == "$id" {
-			id, err := url.Parse(kid.text)
-			return kid.text == "" || err != nil || id.Fragment != ""
+	return !r.Named || !slices.ContainsFunc(r.root.Kids, func(kid *node) bool {
+		if kid.Key == "$id" {
+			id, err := url.Parse(kid.Text)
+			return kid.Text == "" || err != nil || id.Fragment != ""
 		}
-		return named[kid.key] || hasRef(kid)
+		return jsonschema.NamesPlace(kid.Key) || hasRef(kid)
 	})
 }
 
 // untouched tells whether the input can go out as it is.
 func (r *reader) untouched(rule *rules, o *Options) bool {
 	root := r.root
-	if r.flavour.request() || r.count > o.MaxNodes || r.size > o.MaxBytes || root.kind != objectKind || r.double != nil || len(check(root, rule, true)) > 0 {
+	if r.flavour.request() || r.Count > o.MaxNodes || r.size > o.MaxBytes || root.Kind != jsonschema.Object || r.Twice != nil || len(check(root, rule, true)) > 0 {
 		return false
 	}
 	if r.openAll(r.at(root)); r.fault != nil || r.open(r.at(root)).never {
 		return false
 	}
 	if r.rewrite || slices.ContainsFunc(r.report, func(s seen) bool { return repairs[s.kind] }) {
-		r.report = nil
-		return r.again(root)
+		r.byNode, r.pairs, r.report = nil, nil, nil // what is reported, is reported once
+		return false
 	}
 	r.report = nil
 	return true
@@ -176,16 +178,6 @@ func (r *reader) untouched(rule *rules, o *Options) bool {
 // repairs are the changes without which the input would be refused or misunderstood.
 var repairs = map[Kind]bool{
 	NotASchema: true, BadType: true, BadRequired: true, BadKeyword: true, BooleanBound: true, DoubleValue: true, DoubleKey: true, Wrapped: true,
-}
-
-// again forgets the forms, so that what they report is reported once.
-func (r *reader) again(n *node) bool {
-	n.form = nil
-	for _, kid := range n.kids {
-		r.again(kid)
-	}
-	r.pairs = nil
-	return false
 }
 
 func (r *reader) openAll(f *form) {
@@ -210,7 +202,7 @@ func (res *Result) MarshalJSON() ([]byte, error) {
 		s.Steps[i].Branches = slices.Clone(s.Steps[i].Branches)
 		for j := range s.Steps[i].Branches {
 			b := &s.Steps[i].Branches[j]
-			b.Test = b.test.append(nil)
+			b.Test = b.test.Append(nil)
 		}
 	}
 	return json.Marshal(s)
@@ -226,7 +218,7 @@ func (res *Result) UnmarshalJSON(data []byte) error {
 		for j := range s.Steps[i].Branches {
 			var t tree
 			b := &s.Steps[i].Branches[j]
-			n, err := t.parse(b.Test)
+			n, err := t.Parse(b.Test)
 			if err != nil {
 				return err
 			}

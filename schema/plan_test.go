@@ -10,11 +10,11 @@ import (
 func sameJSON(t *testing.T, got, want string) bool {
 	t.Helper()
 	var a, b tree
-	x, err := a.parse([]byte(got))
+	x, err := a.Parse([]byte(got))
 	if err != nil {
 		t.Fatalf("%v: %s", err, got)
 	}
-	y, err := b.parse([]byte(want))
+	y, err := b.Parse([]byte(want))
 	if err != nil {
 		t.Fatalf("%v: %s", err, want)
 	}
@@ -105,9 +105,15 @@ func TestComposition(t *testing.T) {
 		{name: "allOf is merged", dialect: GeminiParams,
 			in:   `{"allOf":[{"properties":{"x":{"type":"number","minimum":1}},"required":["x"]},{"properties":{"x":{"type":"integer"},"y":{"type":"string"}}}]}`,
 			want: `{"type":"object","properties":{"x":{"type":"integer","minimum":1},"y":{"type":"string"}},"required":["x"]}`},
-		{name: "a closed part removes the other's keys", dialect: Moonshot,
+		{name: "a closed part keeps the other's keys", dialect: Moonshot,
 			in:   `{"allOf":[{"type":"object","properties":{"x":{"type":"string"}},"additionalProperties":false},{"properties":{"y":{"type":"string"}}}]}`,
-			want: `{"type":"object","properties":{"x":{"type":"string"}},"additionalProperties":false}`},
+			want: `{"type":"object","properties":{"x":{"type":"string"},"y":{"type":"string"}},"additionalProperties":false}`},
+		{name: "what is closed beside a union keeps the keys of its branches", dialect: GeminiParams,
+			in:   `{"type":"object","properties":{"x":{"type":"string"}},"additionalProperties":false,"anyOf":[{"properties":{"a":{"type":"string"}}},{"properties":{"b":{"type":"string"}}}]}`,
+			want: `{"anyOf":[{"type":"object","properties":{"a":{"type":"string"},"x":{"type":"string"}}},{"type":"object","properties":{"b":{"type":"string"},"x":{"type":"string"}}}]}`},
+		{name: "an enum beside an array is that of its items", dialect: Moonshot,
+			in:   `{"type":"array","items":{"type":"string"},"enum":["a","b"]}`,
+			want: `{"type":"array","items":{"type":"string","enum":["a","b"]}}`},
 		{name: "what stands beside a union goes into its branches", dialect: Moonshot,
 			in:   `{"type":"object","anyOf":[{"properties":{"a":{"type":"string"}}},{"properties":{"b":{"type":"string"}}}]}`,
 			want: `{"anyOf":[{"type":"object","properties":{"a":{"type":"string"}}},{"type":"object","properties":{"b":{"type":"string"}}}]}`},

@@ -3,22 +3,14 @@ package schema
 import (
 	"slices"
 	"strings"
+
+	"github.com/toolfit/toolfit/internal/jsonschema"
 )
 
-// known are the keywords that are carried as they are, beside those that read takes apart.
-var known = map[string]bool{
-	"minimum": true, "maximum": true, "exclusiveMinimum": true, "exclusiveMaximum": true, "multipleOf": true,
-	"minLength": true, "maxLength": true, "pattern": true, "format": true, "minItems": true, "maxItems": true, "uniqueItems": true,
-	"minProperties": true, "maxProperties": true, "default": true, "examples": true, "deprecated": true, "readOnly": true, "writeOnly": true,
-	"contentEncoding": true, "contentMediaType": true, "contentSchema": true, "not": true, "if": true, "then": true, "else": true,
-	"contains": true, "minContains": true, "maxContains": true, "dependentRequired": true, "dependentSchemas": true, "dependencies": true,
-	"unevaluatedProperties": true, "unevaluatedItems": true,
-}
-
-// silent are keywords that name places or documents; they have done their work.
-var silent = map[string]bool{
-	"$schema": true, "$id": true, "id": true, "$anchor": true, "$dynamicAnchor": true, "$recursiveAnchor": true, "$vocabulary": true,
-	"$comment": true, "$defs": true, "definitions": true, "components": true, "example": true, "xml": true, "externalDocs": true, "discriminator": true,
+// isKnown tells whether a keyword says something about values.
+func isKnown(key string) bool {
+	k, ok := jsonschema.Keywords[key]
+	return ok && !k.Silent
 }
 
 // read takes the keywords of f's node apart and repairs what people get wrong.
@@ -26,57 +18,66 @@ func (r *reader) read(f *form) {
 	f.read = true
 	n := f.src
 	switch {
-	case n.kind == boolKind:
-		f.never = n.text == "false"
+	case n.Kind == jsonschema.Bool:
+		f.never = n.Text == "false"
 		return
-	case n.kind != objectKind:
+	case n.Kind != jsonschema.Object:
 		r.change(n, NotASchema, "accepts anything")
 		return
 	}
 	var rest [32]*node
 	kept := rest[:0]
-	for _, kid := range n.kids {
+	for _, kid := range n.Kids {
 		if r.keyword(f, kid) {
 			continue
 		}
 		switch {
-		case known[kid.key]:
+		case isKnown(kid.Key):
 			if kid = r.repair(f, kid); kid != nil {
 				kept = append(kept, kid)
 			}
-		case !silent[kid.key]:
+		case !jsonschema.Keywords[kid.Key].Silent:
 			r.change(kid, UnknownKeyword, "dropped")
 		}
 	}
 	if len(kept) > 0 {
 		f.rest = slices.Clone(kept)
 	}
-	if m := n.get("discriminator"); m != nil {
+	if m := n.Get("enum"); m != nil && f.types == tArray && !f.constant && !slices.ContainsFunc(f.enum, isArray) {
+		r.change(m, BadKeyword, "read as that of the items")
+		items := r.made(m)
+		items.enum, items.listed = f.enum, true
+		f.enum, f.listed = nil, false
+		f.items = r.pair(f.items, items)
+	}
+	if m := n.Get("discriminator"); m != nil {
 		r.discriminate(f, m)
 	}
-	if m := n.get("not"); m.isTrue() || m != nil && m.kind == objectKind && len(m.kids) == 0 {
+	if m := n.Get("not"); m.IsTrue() || m != nil && m.Kind == jsonschema.Object && len(m.Kids) == 0 {
 		f.never = true // how some writers say that a value must be absent
 	}
 }
 
+func isArray(n *node) bool { return n.Kind == jsonschema.Array }
+
 // keyword reads one keyword that has a place of its own in the form.
 func (r *reader) keyword(f *form, kid *node) bool {
-	switch kid.key {
+	switch kid.Key {
 	case "type":
 		r.readType(f, kid)
 	case "title":
-		if kid.kind == stringKind {
-			f.title = kid.text
+		if kid.Kind == jsonschema.String {
+			f.title = kid.Text
 		}
 	case "description":
-		if kid.kind == stringKind {
-			f.desc = kid.text
+		if kid.Kind == jsonschema.String {
+			f.desc = kid.Text
 		}
 	case "properties":
 		r.readProperties(f, kid)
 	case "patternProperties":
-		for _, k := range kid.kids {
-			f.patterns = append(f.patterns, prop{k.key, r.at(k)})
+		for _, k := range kid.Kids {
+			f.patterns = append(f.patterns, prop{k.Key, r.at(k)})
 		}
 	case "required":
 		r.readRequired(f, kid)
@@ -93,7 +94,7 @@ func (r *reader) keyword(f *form, kid *node) bool {
 	case "anyOf", "oneOf", "allOf":
 		r.readBranches(f, kid)
 	case "nullable", "x-nullable":
-		if kid.isTrue() && f.src.get("type") != nil {
+		if kid.IsTrue() && f.src.Get("type") != nil {
 			f.null, r.rewrite = true, true
 		}
 	case "$ref", "$dynamicRef", "$recursiveRef":
@@ -106,16 +107,16 @@ func (r *reader) keyword(f *form, kid *node) bool {
 
 func (r *reader) readType(f *form, kid *node) {
 	list := []*node{kid}
-	if kid.kind == arrayKind {
-		list = kid.kids
+	if kid.Kind == jsonschema.Array {
+		list = kid.Kids
 	}
 	for _, v := range list {
-		t, ok := typeOf(v.text)
-		if v.text == "file" { // how Swagger says bytes
+		t, ok := typeOf(v.Text)
+		if v.Text == "file" { // how Swagger says bytes
 			t, ok = tString, true
 			r.change(kid, BadType, "read as string")
 		}
-		if !ok || v.kind != stringKind {
+		if !ok || v.Kind != jsonschema.String {
 			f.types = 0
 			r.change(kid, BadType, "accepts any type")
 			return
@@ -125,91 +126,91 @@ func (r *reader) readType(f *form, kid *node) {
 }
 
 func (r *reader) readProperties(f *form, kid *node) {
-	if kid.kind != objectKind {
+	if kid.Kind != jsonschema.Object {
 		r.change(kid, NotASchema, "dropped")
 		return
 	}
 	if inner := wrapped(kid); inner != nil {
 		r.change(kid, Wrapped, "lifted by one level")
 		r.readProperties(f, inner)
-		if req := kid.get("required"); req != nil {
+		if req := kid.Get("required"); req != nil {
 			r.readRequired(f, req)
 		}
 		return
 	}
-	f.props = make([]prop, 0, len(kid.kids))
-	for _, k := range kid.kids {
-		f.props = append(f.props, prop{k.key, r.at(k)})
+	f.props = make([]prop, 0, len(kid.Kids))
+	for _, k := range kid.Kids {
+		f.props = append(f.props, prop{k.Key, r.at(k)})
 	}
 }
 
 // wrapped is the properties of a whole schema that was written where they belong: its type
 // is a word, not a schema. Nil: it is none.
 func wrapped(properties *node) *node {
-	if inner := properties.get("properties"); inner != nil && inner.kind == objectKind && properties.str("type") == "object" {
+	if inner := properties.Get("properties"); inner != nil && inner.Kind == jsonschema.Object && properties.Str("type") == "object" {
 		return inner
 	}
 	return nil
 }
 
 func (r *reader) readRequired(f *form, kid *node) {
-	if kid.kind != arrayKind {
+	if kid.Kind != jsonschema.Array {
 		r.change(kid, BadRequired, "dropped")
 		return
 	}
 	seen := map[string]bool(nil)
-	if len(kid.kids) > 16 {
-		seen = make(map[string]bool, len(kid.kids))
+	if len(kid.Kids) > 16 {
+		seen = make(map[string]bool, len(kid.Kids))
 	}
-	f.required = slices.Grow(f.required, len(kid.kids))
-	for _, k := range kid.kids {
-		double := seen[k.text] || seen == nil && slices.Contains(f.required, k.text)
-		if k.kind != stringKind || double {
+	f.required = slices.Grow(f.required, len(kid.Kids))
+	for _, k := range kid.Kids {
+		double := seen[k.Text] || seen == nil && slices.Contains(f.required, k.Text)
+		if k.Kind != jsonschema.String || double {
 			r.change(k, BadRequired, "dropped")
 			continue
 		}
 		if seen != nil {
-			seen[k.text] = true
+			seen[k.Text] = true
 		}
-		f.required = append(f.required, k.text)
+		f.required = append(f.required, k.Text)
 	}
 }
 
 func (r *reader) readItems(f *form, kid *node) {
-	list := kid.key == "prefixItems" || kid.kind == arrayKind
+	list := kid.Key == "prefixItems" || kid.Kind == jsonschema.Array
 	switch {
-	case list && len(kid.kids) > maxBranches:
+	case list && len(kid.Kids) > maxBranches:
 		r.change(kid, TooMuch, "more than "+itoa(maxBranches)+" positions: any item is accepted")
-	case list && kid.kind == arrayKind && kid.key != "additionalItems":
-		f.prefix = make([]*form, 0, len(kid.kids))
-		for _, k := range kid.kids {
+	case list && kid.Kind == jsonschema.Array && kid.Key != "additionalItems":
+		f.prefix = make([]*form, 0, len(kid.Kids))
+		for _, k := range kid.Kids {
 			f.prefix = append(f.prefix, r.at(k))
 		}
 	case list:
 		r.change(kid, NotASchema, "dropped")
-	case kid.key == "items":
+	case kid.Key == "items":
 		f.items = r.at(kid)
 	default: // additionalItems means something only beside a list
-		if items := f.src.get("items"); items != nil && items.kind == arrayKind {
+		if items := f.src.Get("items"); items != nil && items.Kind == jsonschema.Array {
 			f.items = r.at(kid)
 		}
 	}
 }
 
 func (r *reader) readEnum(f *form, kid *node) {
-	if kid.kind != arrayKind {
+	if kid.Kind != jsonschema.Array {
 		r.change(kid, NotASchema, "dropped")
 		return
 	}
 	if f.constant {
 		return
 	}
-	f.enum, f.listed = kid.kids, true
-	if len(kid.kids) > maxEnum { // nobody writes such a list
+	f.enum, f.listed = kid.Kids, true
+	if len(kid.Kids) > maxEnum { // nobody writes such a list
 		return
 	}
-	f.enum = dedupe(kid.kids)
-	if len(f.enum) < len(kid.kids) {
+	f.enum = dedupe(kid.Kids)
+	if len(f.enum) < len(kid.Kids) {
 		r.change(kid, DoubleValue, "deduplicated")
 	}
 }
@@ -218,61 +219,61 @@ func (r *reader) readEnum(f *form, kid *node) {
 const maxBranches = 500
 
 func (r *reader) readBranches(f *form, kid *node) {
-	if kid.kind != arrayKind || len(kid.kids) == 0 {
+	if kid.Kind != jsonschema.Array || len(kid.Kids) == 0 {
 		r.change(kid, NotASchema, "dropped")
 		return
 	}
-	if len(kid.kids) > maxBranches && kid.key != "allOf" {
+	if len(kid.Kids) > maxBranches && kid.Key != "allOf" {
 		r.change(kid, TooMuch, "more than "+itoa(maxBranches)+" alternatives: described")
-		f.notes = append(f.notes, "One of "+itoa(len(kid.kids))+" alternatives, checked when called.")
+		f.notes = append(f.notes, "One of "+itoa(len(kid.Kids))+" alternatives, checked when called.")
 		return
 	}
-	branches := make([]*form, 0, len(kid.kids))
-	for _, k := range kid.kids {
+	branches := make([]*form, 0, len(kid.Kids))
+	for _, k := range kid.Kids {
 		branches = append(branches, r.at(k))
 	}
 	switch {
-	case kid.key == "allOf":
+	case kid.Key == "allOf":
 		f.all = append(f.all, branches...)
 	case f.union == nil:
-		f.union, f.one = branches, kid.key == "oneOf"
+		f.union, f.one = branches, kid.Key == "oneOf"
 	default: // both anyOf and oneOf
 		other := r.made(kid)
-		other.union, other.one = branches, kid.key == "oneOf"
+		other.union, other.one = branches, kid.Key == "oneOf"
 		f.all = append(f.all, other)
 	}
 }
 
 func (r *reader) readRef(f *form, kid *node) {
-	if kid.kind != stringKind {
+	if kid.Kind != jsonschema.String {
 		r.change(kid, NotASchema, "dropped")
 		return
 	}
 	if r.index == nil {
-		r.index = newIndex(r.root)
+		r.index = jsonschema.NewIndex(r.root, r.flavour.draft(r.root))
 	}
-	at := r.index.lookup(f.src, kid.text)
-	switch f.dynamic = kid.key != "$ref"; kid.key {
+	at := r.index.Lookup(f.src, kid.Text)
+	switch f.dynamic = kid.Key != "$ref"; kid.Key {
 	case "$recursiveRef":
-		at = found{node: r.index.resource(f.src)}
+		at = jsonschema.Found{Node: r.index.Resource(f.src)}
 	case "$dynamicRef":
-		if !strings.Contains(kid.text, "#/") { // a pointer means what it says
-			at.node = r.index.outermost(at.node)
+		if !strings.Contains(kid.Text, "#/") { // a pointer means what it says
+			at.Node = r.index.Outermost(at.Node)
 		}
 	}
 	switch {
-	case at.external && !r.degrade:
+	case at.External && !r.degrade:
 		if r.fault == nil {
-			r.fault = &Error{ExternalRef, kid.pointer(), "the reference " + quote(kid.text) + " leads to another document"}
+			r.fault = &Error{ExternalRef, kid.Pointer(), "the reference " + quote(kid.Text) + " leads to another document"}
 		}
-	case at.node == nil:
-		r.change(kid, MissingRef, "accepts anything: "+lastToken(kid.text)+" is not there")
+	case at.Node == nil:
+		r.change(kid, MissingRef, "accepts anything: "+jsonschema.LastToken(kid.Text)+" is not there")
 		f.notes = append(f.notes, "(schema missing)")
 	default:
-		if at.repaired {
-			r.change(kid, RefRepaired, "read as "+quote("#"+at.node.pointer()))
+		if at.Repaired {
+			r.change(kid, RefRepaired, "read as "+quote("#"+at.Node.Pointer()))
 		}
-		f.ref = r.at(at.node)
-		f.ref.name = lastToken(kid.text)
+		f.ref = r.at(at.Node)
+		f.ref.name = jsonschema.LastToken(kid.Text)
 	}
 }

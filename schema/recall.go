@@ -1,6 +1,10 @@
 package schema
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/toolfit/toolfit/internal/jsonschema"
+)
 
 // visit is the way of references that led to a node.
 type visit struct {
@@ -23,32 +27,32 @@ func (v *visit) has(n *node) bool {
 // what stands beside one is kept.
 func (w *writer) recall(root *node) *node {
 	r := w.r
-	if r.refs {
-		r.index = newIndex(root)
+	if r.Named {
+		r.index = jsonschema.NewIndex(root, r.flavour.draft(root))
 	}
-	if root.kind == boolKind {
+	if root.Kind == jsonschema.Bool {
 		root = w.object()
 	}
-	if whole := root.get("properties"); wrapped(whole) != nil {
+	if whole := root.Get("properties"); wrapped(whole) != nil {
 		r.change(whole, Wrapped, "lifted by one level")
 		root = whole
 	}
 	out := w.expand(root, nil, 0)
-	if out.kind != objectKind {
+	if out.Kind != jsonschema.Object {
 		out = w.object()
 	}
-	out.kids = slices.DeleteFunc(out.kids, func(n *node) bool {
-		return n.key == "$defs" || n.key == "definitions" || n.key == "components"
+	out.Kids = slices.DeleteFunc(out.Kids, func(n *node) bool {
+		return n.Key == "$defs" || n.Key == "definitions" || n.Key == "components"
 	})
-	switch t := out.get("type"); {
+	switch t := out.Get("type"); {
 	case t == nil:
 		n := w.text("object")
-		n.key = "type"
-		out.kids = slices.Insert(out.kids, 0, n)
+		n.Key = "type"
+		out.Kids = slices.Insert(out.Kids, 0, n)
 	case !hasType(t, "object"):
 		r.fault = &Error{NotSchema, "/type", "the arguments are no object"}
-	case t.kind == arrayKind:
-		*t = node{kind: stringKind, key: "type", text: "object"}
+	case t.Kind == jsonschema.Array:
+		*t = node{Kind: jsonschema.String, Key: "type", Text: "object"}
 	}
 	return out
 }
@@ -56,45 +60,45 @@ func (w *writer) recall(root *node) *node {
 // expand copies a schema with its references replaced.
 func (w *writer) expand(n *node, way *visit, hops int) *node {
 	switch {
-	case n.kind == boolKind, n.kind == arrayKind && n.parent != nil && n.parent.key == "dependencies":
+	case n.Kind == jsonschema.Bool, n.Kind == jsonschema.Array && n.Parent != nil && n.Parent.Key == "dependencies":
 		return w.given(n)
-	case n.kind != objectKind:
+	case n.Kind != jsonschema.Object:
 		w.changeAt(n, NotASchema, "accepts anything")
 		return w.object()
 	}
-	if len(n.kids) == 1 && isRef(n.kids[0]) {
-		return w.hop(nil, n.kids[0], way, hops)
+	if len(n.Kids) == 1 && isRef(n.Kids[0]) {
+		return w.hop(nil, n.Kids[0], way, hops)
 	}
 	var refs []*node
 	out := w.object()
-	for _, kid := range n.kids {
-		switch pos := applicators[kid.key]; {
+	for _, kid := range n.Kids {
+		switch pos := jsonschema.Keywords[kid.Key].Holds; {
 		case isRef(kid):
 			refs = append(refs, kid)
-		case kid.key == "$defs", kid.key == "definitions", kid.key == "components", kid.key == "$id", kid.key == "$anchor", kid.key == "$dynamicAnchor":
+		case kid.Key == "$defs", kid.Key == "definitions", kid.Key == "components", kid.Key == "$id", kid.Key == "$anchor", kid.Key == "$dynamicAnchor":
 			// nothing refers to them any more
-		case pos == isSchema && kid.kind == objectKind:
-			w.put(out, kid.key, w.expand(kid, way, hops))
-		case pos == isList && len(kid.kids) == 0, pos == isSchema && kid.kind == arrayKind && (kid.key != "items" || len(kid.kids) == 0 || n.get("prefixItems") != nil):
+		case pos == jsonschema.OneSchema && kid.Kind == jsonschema.Object:
+			w.put(out, kid.Key, w.expand(kid, way, hops))
+		case pos == jsonschema.SchemaList && len(kid.Kids) == 0, pos == jsonschema.OneSchema && kid.Kind == jsonschema.Array && (kid.Key != "items" || len(kid.Kids) == 0 || n.Get("prefixItems") != nil):
 			// it would say nothing, or nothing that compiles
-		case kid.key == "items" && kid.kind == arrayKind:
-			list := w.array(len(kid.kids))
-			for _, k := range kid.kids {
-				list.kids = append(list.kids, w.expand(k, way, hops))
+		case kid.Key == "items" && kid.Kind == jsonschema.Array:
+			list := w.array(len(kid.Kids))
+			for _, k := range kid.Kids {
+				list.Kids = append(list.Kids, w.expand(k, way, hops))
 			}
 			w.put(out, "prefixItems", list)
-		case pos == isSchema && kid.kind != boolKind, pos == isMap && kid.kind != objectKind:
+		case pos == jsonschema.OneSchema && kid.Kind != jsonschema.Bool, pos == jsonschema.SchemaMap && kid.Kind != jsonschema.Object:
 			w.changeAt(kid, NotASchema, "dropped")
-		case pos == isMap, pos == isList && kid.kind == arrayKind:
-			list := w.new(kid.kind)
-			list.kids = make([]*node, 0, len(kid.kids))
-			for _, k := range kid.kids {
-				w.put(list, k.key, w.expand(k, way, hops))
+		case pos == jsonschema.SchemaMap, pos == jsonschema.SchemaList && kid.Kind == jsonschema.Array:
+			list := w.New(kid.Kind)
+			list.Kids = make([]*node, 0, len(kid.Kids))
+			for _, k := range kid.Kids {
+				w.put(list, k.Key, w.expand(k, way, hops))
 			}
-			w.put(out, kid.key, list)
+			w.put(out, kid.Key, list)
 		default:
 			if v := w.mended(n, kid); v != nil {
-				w.put(out, kid.key, v)
+				w.put(out, kid.Key, v)
 			}
 		}
 	}
@@ -107,31 +111,31 @@ func (w *writer) expand(n *node, way *visit, hops int) *node {
 // mended is a keyword without what would keep the whole schema from compiling, nil to drop it.
 func (w *writer) mended(n, kid *node) *node {
 	out := w.given(kid)
-	switch kid.key {
+	switch kid.Key {
 	case "type":
 		var f form
 		if w.r.readType(&f, kid); f.types == 0 {
 			return nil
 		}
 	case "enum", "required":
-		if kid.kind != arrayKind || kid.key == "enum" && len(kid.kids) == 0 {
+		if kid.Kind != jsonschema.Array || kid.Key == "enum" && len(kid.Kids) == 0 {
 			w.changeAt(kid, BadKeyword, "dropped")
 			return nil
 		}
-		if out.kids = dedupe(kid.kids); kid.key == "required" {
-			out.kids = slices.DeleteFunc(slices.Clone(out.kids), func(v *node) bool { return v.kind != stringKind })
+		if out.Kids = dedupe(kid.Kids); kid.Key == "required" {
+			out.Kids = slices.DeleteFunc(slices.Clone(out.Kids), func(v *node) bool { return v.Kind != jsonschema.String })
 		}
-		if len(out.kids) < len(kid.kids) {
+		if len(out.Kids) < len(kid.Kids) {
 			w.changeAt(kid, DoubleValue, "deduplicated")
 		}
 	case "title", "description", "$comment", "$schema":
-		if kid.kind != stringKind {
+		if kid.Kind != jsonschema.String {
 			return nil
 		}
 	case "properties", "patternProperties", "anyOf", "oneOf", "allOf", "prefixItems":
 		return nil // neither list nor object, else it would not be here
 	case "default", "example", "examples":
-		if w.r.refs && hasRef(kid) {
+		if w.r.Named && hasRef(kid) {
 			w.changeAt(kid, BadKeyword, "dropped: it holds a reference")
 			return nil
 		}
@@ -139,9 +143,9 @@ func (w *writer) mended(n, kid *node) *node {
 		f := form{src: n}
 		fixed := kid
 		switch {
-		case known[kid.key] || kid.key == "nullable":
+		case isKnown(kid.Key) || kid.Key == "nullable":
 			fixed = w.r.repair(&f, kid)
-		case w.r.refs && hasRef(kid): // nobody follows it, and nothing may be left to follow
+		case w.r.Named && hasRef(kid): // nobody follows it, and nothing may be left to follow
 			w.changeAt(kid, BadKeyword, "dropped: it holds a reference")
 			return nil
 		}
@@ -153,43 +157,43 @@ func (w *writer) mended(n, kid *node) *node {
 	return out
 }
 
-func isRef(n *node) bool { return refKeys[n.key] && n.kind == stringKind }
+func isRef(n *node) bool { return jsonschema.IsRef(n.Key) && n.Kind == jsonschema.String }
 
 // hop adds what a reference leads to to what stands beside it, nil for nothing.
 func (w *writer) hop(beside, ref *node, way *visit, hops int) *node {
-	n := ref.parent
-	at := w.r.index.lookup(n, ref.text)
-	if at.node == nil {
-		w.changeAt(ref, MissingRef, "accepts anything: MCP schema definition not found: "+lastToken(ref.text))
+	n := ref.Parent
+	at := w.r.index.Lookup(n, ref.Text)
+	if at.Node == nil {
+		w.changeAt(ref, MissingRef, "accepts anything: MCP schema definition not found: "+jsonschema.LastToken(ref.Text))
 		if beside == nil {
 			beside = w.object()
 		}
-		text := beside.get("description")
+		text := beside.Get("description")
 		if text == nil {
 			text = w.put(beside, "description", w.text(""))
 		}
-		text.text = describe(text.text, []string{"(schema missing)"})
+		text.Text = describe(text.Text, []string{"(schema missing)"})
 		return beside
 	}
-	if way.has(at.node) || hops >= w.opts.Hops || w.count > w.opts.MaxNodes*4 || w.spent > w.opts.MaxBytes {
+	if way.has(at.Node) || hops >= w.opts.Hops || w.Count > w.opts.MaxNodes*4 || w.spent > w.opts.MaxBytes {
 		w.changeAt(n, Cut, "keeps type and description")
-		return w.both(beside, w.prune(at.node))
+		return w.both(beside, w.prune(at.Node))
 	}
-	return w.both(beside, w.expand(at.node, &visit{at.node, way}, hops+1))
+	return w.both(beside, w.expand(at.Node, &visit{at.Node, way}, hops+1))
 }
 
 // prune keeps what the older design kept.
 func (w *writer) prune(n *node) *node {
 	out := w.object()
-	name := n.str("type")
+	name := n.Str("type")
 	if _, ok := typeOf(name); !ok {
 		name = "object"
 	}
 	w.put(out, "type", w.text(name))
-	if d := n.str("description"); d != "" {
+	if d := n.Str("description"); d != "" {
 		w.put(out, "description", w.text(d))
 	}
-	if items := n.get("items"); name == "array" && items != nil && items.kind == objectKind {
+	if items := n.Get("items"); name == "array" && items != nil && items.Kind == jsonschema.Object {
 		w.put(out, "items", w.prune(items))
 	}
 	return out

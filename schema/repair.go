@@ -1,41 +1,30 @@
 package schema
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/toolfit/toolfit/internal/jsonschema"
+)
 
 // repair makes a carried keyword right, or gives nil to drop it.
 func (r *reader) repair(f *form, kid *node) *node {
-	ok := true
-	switch kid.key {
+	ok := kid.Fits()
+	switch kid.Key {
 	case "exclusiveMinimum", "exclusiveMaximum":
-		if kid.kind == boolKind {
+		if kid.Kind == jsonschema.Bool {
 			return r.repairBound(f, kid)
 		}
-		ok = kid.kind == numberKind
 	case "minimum", "maximum":
-		if f.src.get("exclusiveM" + kid.key[1:]).isTrue() {
+		if f.src.Get("exclusiveM" + kid.Key[1:]).IsTrue() {
 			return nil // the boolean form says it
 		}
-		ok = kid.kind == numberKind
 	case "multipleOf":
-		v, number := number(kid.text)
-		ok = kid.kind == numberKind && number && v.Sign() > 0
-	case "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minContains", "maxContains":
-		v, number := number(kid.text)
-		ok = kid.kind == numberKind && number && v.Sign() >= 0 && v.IsInt()
-	case "pattern", "format", "contentEncoding", "contentMediaType":
-		ok = kid.kind == stringKind
-	case "uniqueItems", "deprecated", "readOnly", "writeOnly", "nullable":
-		ok = kid.kind == boolKind
-	case "examples":
-		ok = kid.kind == arrayKind
-	case "dependentRequired":
-		ok = kid.kind == objectKind && !slices.ContainsFunc(kid.kids, func(k *node) bool { return !isNames(k) })
-	case "dependentSchemas":
-		ok = kid.kind == objectKind && !slices.ContainsFunc(kid.kids, func(k *node) bool { return !isSchemaKind(k) })
-	case "dependencies":
-		ok = kid.kind == objectKind && !slices.ContainsFunc(kid.kids, func(k *node) bool { return !isNames(k) && !isSchemaKind(k) })
-	case "not", "if", "then", "else", "contains", "unevaluatedProperties", "unevaluatedItems", "contentSchema":
-		ok = isSchemaKind(kid)
+		v, number := number(kid.Text)
+		ok = ok && number && v.Sign() > 0
+	case "dependentSchemas", "dependencies":
+		ok = ok && !slices.ContainsFunc(kid.Kids, func(k *node) bool {
+			return !k.IsSchema() && (kid.Key == "dependentSchemas" || !k.IsNames())
+		})
 	}
 	if !ok {
 		r.change(kid, BadKeyword, "dropped")
@@ -44,55 +33,47 @@ func (r *reader) repair(f *form, kid *node) *node {
 	return kid
 }
 
-func isSchemaKind(n *node) bool { return n.kind == objectKind || n.kind == boolKind }
-
-// isNames tells whether n is a list of distinct names.
-func isNames(n *node) bool {
-	return n.kind == arrayKind && len(dedupe(n.kids)) == len(n.kids) &&
-		!slices.ContainsFunc(n.kids, func(k *node) bool { return k.kind != stringKind })
-}
-
 // repairBound writes a boolean exclusive bound as the number that it speaks of.
 func (r *reader) repairBound(f *form, kid *node) *node {
 	r.change(kid, BooleanBound, "written as a number")
-	bound := f.src.get("m" + kid.key[len("exclusiveM"):])
-	if !kid.isTrue() || bound == nil || bound.kind != numberKind {
+	bound := f.src.Get("m" + kid.Key[len("exclusiveM"):])
+	if !kid.IsTrue() || bound == nil || bound.Kind != jsonschema.Number {
 		return nil
 	}
 	n := *bound
-	n.key, n.form = kid.key, nil
+	n.Key = kid.Key
 	return &n
 }
 
 // discriminate makes the property that tells the branches of an OpenAPI union apart a
 // required value of its own in each branch.
 func (r *reader) discriminate(f *form, m *node) {
-	name := m.str("propertyName")
+	name := m.Str("propertyName")
 	if name == "" || f.union == nil {
 		return
 	}
 	values := map[string]string{}
-	if mapping := m.get("mapping"); mapping != nil {
-		for _, k := range slices.Backward(mapping.kids) { // the first of two counts
-			values[k.text] = k.key
+	if mapping := m.Get("mapping"); mapping != nil {
+		for _, k := range slices.Backward(mapping.Kids) { // the first of two counts
+			values[k.Text] = k.Key
 		}
 	}
 	for i, b := range f.union {
 		if b.src == nil {
 			continue
 		}
-		ref := b.src.str("$ref")
+		ref := b.src.Str("$ref")
 		if ref == "" {
 			continue
 		}
-		value := lastToken(ref)
+		value := jsonschema.LastToken(ref)
 		if key, ok := values[ref]; ok {
 			value = key
 		} else if key, ok := values[value]; ok {
 			value = key
 		}
 		tag, whole := r.made(b.src), r.made(b.src)
-		tag.enum, tag.listed, tag.types = []*node{{kind: stringKind, text: value}}, true, tString
+		tag.enum, tag.listed, tag.types = []*node{{Kind: jsonschema.String, Text: value}}, true, tString
 		whole.types, whole.props, whole.required = tObject, []prop{{name, tag}}, []string{name}
 		f.union[i] = r.pair(b, whole)
 	}

@@ -1,5 +1,7 @@
 package schema
 
+import "github.com/toolfit/toolfit/internal/jsonschema"
+
 // Kind says what a change is about.
 type Kind string
 
@@ -46,35 +48,35 @@ type Change struct {
 
 // noteOf puts a keyword that cannot be sent into words.
 func noteOf(n *node) string {
-	switch n.key {
+	switch n.Key {
 	case "default":
-		if n.kind == nullKind {
+		if n.Kind == jsonschema.Null {
 			return "" // absent is absent
 		}
 		return "Default: " + n.String() + "."
 	case "pattern":
-		return "Pattern: " + n.text
+		return "Pattern: " + n.Text
 	case "format":
-		return "Format: " + n.text
+		return "Format: " + n.Text
 	case "multipleOf":
-		return "Multiple of " + n.text
+		return "Multiple of " + n.Text
 	case "uniqueItems":
-		if !n.isTrue() {
+		if !n.IsTrue() {
 			return ""
 		}
 		return "No duplicates"
 	case "minimum":
-		return "At least " + n.text
+		return "At least " + n.Text
 	case "maximum":
-		return "At most " + n.text
+		return "At most " + n.Text
 	case "exclusiveMinimum":
-		return "More than " + n.text
+		return "More than " + n.Text
 	case "exclusiveMaximum":
-		return "Less than " + n.text
+		return "Less than " + n.Text
 	case "minLength", "minItems", "minProperties", "minContains":
-		return "At least " + n.text + unit(n.key)
+		return "At least " + n.Text + unit(n.Key)
 	case "maxLength", "maxItems", "maxProperties", "maxContains":
-		return "At most " + n.text + unit(n.key)
+		return "At most " + n.Text + unit(n.Key)
 	case "not":
 		return noteOfNot(n)
 	case "if":
@@ -102,12 +104,12 @@ func unit(key string) string {
 }
 
 func noteOfNot(n *node) string {
-	if req := n.get("required"); req != nil && len(n.kids) == 1 && len(req.kids) > 1 {
+	if req := n.Get("required"); req != nil && len(n.Kids) == 1 && len(req.Kids) > 1 {
 		s := "not both of: "
-		if len(req.kids) > 2 {
+		if len(req.Kids) > 2 {
 			s = "not all of: "
 		}
-		return s + words(req.kids)
+		return s + words(req.Kids)
 	}
 	if s := n.String(); len(s) <= 80 {
 		return "Must not match " + s
@@ -117,11 +119,11 @@ func noteOfNot(n *node) string {
 
 func noteOfNeeds(n *node) string {
 	s := ""
-	for _, kid := range n.kids {
+	for _, kid := range n.Kids {
 		if s != "" {
 			s += "; "
 		}
-		s += kid.key + " needs " + words(kid.kids)
+		s += kid.Key + " needs " + words(kid.Kids)
 	}
 	return s
 }
@@ -136,8 +138,8 @@ func words(list []*node) string {
 		if i > 0 {
 			s += ", "
 		}
-		if n.kind == stringKind {
-			s += n.text
+		if n.Kind == jsonschema.String {
+			s += n.Text
 		} else {
 			s += n.String()
 		}

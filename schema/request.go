@@ -1,6 +1,10 @@
 package schema
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/toolfit/toolfit/internal/jsonschema"
+)
 
 // request is what a provider counts over all strict tools of one request.
 type request struct {
@@ -30,7 +34,7 @@ func Loosen(d Dialect, list []*Result) []int {
 		}
 		c := cost{at: i}
 		var t tree
-		if root, err := t.parse(res.Parameters); err == nil {
+		if root, err := t.Parse(res.Parameters); err == nil {
 			c.optional, c.unions = optionals(root)
 		}
 		sum.optional, sum.unions = sum.optional+c.optional, sum.unions+c.unions
@@ -59,22 +63,22 @@ func Loosen(d Dialect, list []*Result) []int {
 
 // optionals counts the properties that may be absent and the unions in a written schema.
 func optionals(n *node) (optional, unions int) {
-	if props := n.get("properties"); n.kind == objectKind && props != nil {
-		optional = len(props.kids)
-		if req := n.get("required"); req != nil {
-			optional -= len(req.kids)
+	if props := n.Get("properties"); n.Kind == jsonschema.Object && props != nil {
+		optional = len(props.Kids)
+		if req := n.Get("required"); req != nil {
+			optional -= len(req.Kids)
 		}
 	}
-	for _, kid := range n.kids {
-		switch applicators[kid.key] {
-		case isSchema:
+	for _, kid := range n.Kids {
+		switch jsonschema.Keywords[kid.Key].Holds {
+		case jsonschema.OneSchema:
 			o, u := optionals(kid)
 			optional, unions = optional+o, unions+u
-		case isList, isMap:
-			if kid.key == "anyOf" {
+		case jsonschema.SchemaList, jsonschema.SchemaMap:
+			if kid.Key == "anyOf" {
 				unions++
 			}
-			for _, k := range kid.kids {
+			for _, k := range kid.Kids {
 				o, u := optionals(k)
 				optional, unions = optional+o, unions+u
 			}

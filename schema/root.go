@@ -12,7 +12,7 @@ func (w *writer) root(at *form) (*node, int, *Error) {
 		return nil, 0, w.r.fault
 	}
 	if f.never {
-		return nil, 0, &Error{Unsatisfiable, f.src.pointer(), "no arguments could ever be right"}
+		return nil, 0, &Error{Unsatisfiable, f.src.Pointer(), "no arguments could ever be right"}
 	}
 	f, wrap := w.rootForm(f)
 	w.prepare(f)
@@ -24,7 +24,7 @@ func (w *writer) root(at *form) (*node, int, *Error) {
 	}
 	out, back := w.rootBody(f)
 	if out == nil {
-		return nil, 0, &Error{Unsatisfiable, f.src.pointer(), "a required part cannot be given"}
+		return nil, 0, &Error{Unsatisfiable, f.src.Pointer(), "a required part cannot be given"}
 	}
 	if wrap {
 		w.change(f, RootChanged, "put under the property "+quote(wrapKey))
@@ -36,7 +36,7 @@ func (w *writer) root(at *form) (*node, int, *Error) {
 	}
 	if len(w.bodies) > 0 {
 		defs := w.object()
-		defs.kids = append(defs.kids, w.bodies...)
+		defs.Kids = append(defs.Kids, w.bodies...)
 		w.put(out, "$defs", defs)
 	}
 	return out, back, nil
@@ -75,7 +75,7 @@ func (w *writer) rootForm(f *form) (*form, bool) {
 		if c.keyword("if") != nil { // what it evaluates is not seen any more
 			c.rest = slices.DeleteFunc(c.rest, isUnevaluated)
 		}
-		c.rest = slices.DeleteFunc(c.rest, func(n *node) bool { return n.key == "not" || isCondition(n) })
+		c.rest = slices.DeleteFunc(c.rest, func(n *node) bool { return n.Key == "not" || isCondition(n) })
 	}
 	c.flat = c
 	return c, false
@@ -126,10 +126,10 @@ func (w *writer) rootBody(f *form) (*node, int) {
 func (w *writer) plainOrUnion(f *form) (*node, int, bool) {
 	if f.union != nil { // only where a union may stand at the root
 		out, at := w.union(f, place{})
-		if out != nil && out.get("type") == nil {
+		if out != nil && out.Get("type") == nil {
 			t := w.text("object")
-			t.key = "type"
-			out.kids = slices.Insert(out.kids, 0, t)
+			t.Key = "type"
+			out.Kids = slices.Insert(out.Kids, 0, t)
 		}
 		return out, at, out != nil
 	}
@@ -241,7 +241,7 @@ func rootNote(f *form, branches []*form, onlyRequired bool) string {
 // prepare decides, where references or size make it necessary, which definitions stay and
 // where writing stops.
 func (w *writer) prepare(f *form) {
-	if w.r.refs {
+	if w.r.Named {
 		s := newSurvey(w.r, f)
 		if w.r.fault != nil {
 			return
@@ -249,7 +249,7 @@ func (w *writer) prepare(f *form) {
 		if w.d.refs && !(w.d.optionalRec && s.tight) {
 			w.keepDefs(f, s)
 		}
-	} else if w.r.count <= w.opts.MaxNodes && 2*w.r.size <= w.bytes {
+	} else if w.r.Count <= w.opts.MaxNodes && 2*w.r.size <= w.bytes {
 		return
 	}
 	w.measure(f)

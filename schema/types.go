@@ -4,6 +4,8 @@ import (
 	"math/big"
 	"strconv"
 	"strings"
+
+	"github.com/toolfit/toolfit/internal/jsonschema"
 )
 
 func itoa(i int) string { return strconv.Itoa(i) }
@@ -69,19 +71,19 @@ func (t types) meet(u types) types {
 
 // valueType is the type of a literal. A number without fraction and exponent is an integer.
 func valueType(n *node) types {
-	switch n.kind {
-	case nullKind:
+	switch n.Kind {
+	case jsonschema.Null:
 		return tNull
-	case boolKind:
+	case jsonschema.Bool:
 		return tBoolean
-	case stringKind:
+	case jsonschema.String:
 		return tString
-	case arrayKind:
+	case jsonschema.Array:
 		return tArray
-	case objectKind:
+	case jsonschema.Object:
 		return tObject
 	}
-	if strings.ContainsAny(n.text, ".eE") {
+	if strings.ContainsAny(n.Text, ".eE") {
 		return tNumber
 	}
 	return tInteger

@@ -3,6 +3,8 @@ package schema
 import (
 	"slices"
 	"strings"
+
+	"github.com/toolfit/toolfit/internal/jsonschema"
 )
 
 // split writes one branch for each type, with the keywords that speak of it.
@@ -10,7 +12,7 @@ func (w *writer) split(f *form, p place) (*node, int) {
 	whole := w.r.made(f.src)
 	whole.base, whole.title, whole.desc, whole.notes, whole.null = f.id(), f.title, f.desc, f.notes, f.null
 	for _, n := range f.rest {
-		if annotations[n.key] {
+		if jsonschema.Keywords[n.Key].Note {
 			whole.rest = append(whole.rest, n)
 		}
 	}
@@ -22,7 +24,7 @@ func (w *writer) split(f *form, p place) (*node, int) {
 		}
 		b := f.copy()
 		b.base, b.read, b.types, b.null, b.title, b.desc, b.notes = nil, true, t, false, "", "", nil
-		b.rest = slices.DeleteFunc(b.rest, func(n *node) bool { return annotations[n.key] || !speaksOf(n.key, t) })
+		b.rest = slices.DeleteFunc(b.rest, func(n *node) bool { return jsonschema.Keywords[n.Key].Note || !speaksOf(n.Key, t) })
 		if t != tObject {
 			b.props, b.required, b.more, b.patterns, b.names = nil, nil, nil, nil, nil
 		}
@@ -57,10 +59,10 @@ func (w *writer) union(f *form, p place) (*node, int) {
 	}
 	own := *f
 	own.union, own.null, own.title, own.desc, own.notes, own.base = nil, false, "", "", nil, nil
-	own.rest = slices.DeleteFunc(slices.Clone(f.rest), func(n *node) bool { return annotations[n.key] })
+	own.rest = slices.DeleteFunc(slices.Clone(f.rest), func(n *node) bool { return jsonschema.Keywords[n.Key].Note })
 	own.flat, own.ref, own.all, own.read = nil, nil, nil, true
 	if w.d.alone { // it speaks of all branches together, so it cannot go into each
-		own.rest = slices.DeleteFunc(own.rest, func(n *node) bool { return strings.HasPrefix(n.key, "unevaluated") })
+		own.rest = slices.DeleteFunc(own.rest, func(n *node) bool { return strings.HasPrefix(n.Key, "unevaluated") })
 	}
 	push := w.d.alone && !own.bare()
 	list := w.array(len(f.union) + 1)
@@ -82,11 +84,11 @@ func (w *writer) union(f *form, p place) (*node, int) {
 			}
 			continue
 		}
-		list.kids = append(list.kids, n)
+		list.Kids = append(list.Kids, n)
 		branches = append(branches, branch{test: n, Step: at})
 		changed = changed || at != 0
 	}
-	if len(list.kids) == 0 {
+	if len(list.Kids) == 0 {
 		return nil, 0
 	}
 	back := 0
@@ -159,18 +161,18 @@ func (w *writer) unionBeside(f, own *form, name string, list *node, p place) *no
 	if !ok {
 		return nil
 	}
-	w.describe(out, min(1, len(out.kids)), f, f.notes)
+	w.describe(out, min(1, len(out.Kids)), f, f.notes)
 	for _, n := range f.rest {
-		if annotations[n.key] && w.keeps(f, n) {
-			w.put(out, n.key, w.given(n))
+		if jsonschema.Keywords[n.Key].Note && w.keeps(f, n) {
+			w.put(out, n.Key, w.given(n))
 		}
 	}
 	if f.null {
-		if t := out.get("type"); t != nil && t.kind == stringKind {
+		if t := out.Get("type"); t != nil && t.Kind == jsonschema.String {
 			both := w.array(2)
-			both.key = "type"
-			both.kids = append(both.kids, w.text(t.text), w.text("null"))
-			out.kids[slices.Index(out.kids, t)] = both
+			both.Key = "type"
+			both.Kids = append(both.Kids, w.text(t.Text), w.text("null"))
+			out.Kids[slices.Index(out.Kids, t)] = both
 		}
 		w.putNull(list)
 	}
@@ -192,7 +194,7 @@ func (w *writer) own(f, own *form) *form {
 func (w *writer) putNull(list *node) {
 	null := w.object()
 	w.put(null, "type", w.text("null"))
-	list.kids = append(list.kids, null)
+	list.Kids = append(list.Kids, null)
 }
 
 // aloneUnion writes a union beside which only words stand, or not even those.
@@ -200,26 +202,26 @@ func (w *writer) aloneUnion(f *form, name string, list *node, branches []branch)
 	notes := slices.Clip(f.notes)
 	out := w.object()
 	for _, n := range f.rest {
-		if !annotations[n.key] && !strings.HasPrefix(n.key, "unevaluated") {
+		if !jsonschema.Keywords[n.Key].Note && !strings.HasPrefix(n.Key, "unevaluated") {
 			continue
 		}
-		if annotations[n.key] && w.d.raw && w.keeps(f, n) {
-			w.put(out, n.key, w.given(n))
+		if jsonschema.Keywords[n.Key].Note && w.d.raw && w.keeps(f, n) {
+			w.put(out, n.Key, w.given(n))
 		} else {
 			w.note(f, n, &notes)
 		}
 	}
 	if f.null {
 		if w.d.null == nullableFlag {
-			if first := list.kids[0]; first.get("nullable") == nil && first.get("anyOf") == nil {
-				w.put(first, "nullable", w.literal(boolKind, "true"))
+			if first := list.Kids[0]; first.Get("nullable") == nil && first.Get("anyOf") == nil {
+				w.put(first, "nullable", w.literal(jsonschema.Bool, "true"))
 			}
 		} else {
 			w.putNull(list)
 		}
 	}
-	if len(list.kids) == 1 {
-		out, list = list.kids[0], nil
+	if len(list.Kids) == 1 {
+		out, list = list.Kids[0], nil
 		w.addWords(out, describe(f.desc, notes))
 		return out
 	}
@@ -228,7 +230,7 @@ func (w *writer) aloneUnion(f *form, name string, list *node, branches []branch)
 		w.describe(out, 0, f, notes)
 		return out
 	}
-	w.addWords(list.kids[0], describe(f.desc, notes))
+	w.addWords(list.Kids[0], describe(f.desc, notes))
 	return out
 }
 
@@ -237,15 +239,15 @@ func (w *writer) addWords(n *node, words string) {
 	if words = shortened(words, w.rung.words); words == "" {
 		return
 	}
-	if inner := n.get("anyOf"); inner != nil && w.d.aloneWords && len(inner.kids) > 0 {
-		w.addWords(inner.kids[0], words)
+	if inner := n.Get("anyOf"); inner != nil && w.d.aloneWords && len(inner.Kids) > 0 {
+		w.addWords(inner.Kids[0], words)
 		return
 	}
-	if d := n.get("description"); d != nil {
-		d.text = describe(words, []string{d.text})
+	if d := n.Get("description"); d != nil {
+		d.Text = describe(words, []string{d.Text})
 		return
 	}
-	if n.get("$ref") != nil && !w.d.refWords {
+	if n.Get("$ref") != nil && !w.d.refWords {
 		return
 	}
 	w.put(n, "description", w.text(words))

@@ -9,13 +9,13 @@ import (
 func (w *writer) describe(out *node, at int, f *form, notes []string) {
 	if text := shortened(describe(f.desc, notes), w.rung.words); text != "" {
 		n := w.text(text)
-		n.key = "description"
-		out.kids = slices.Insert(out.kids, at, n)
+		n.Key = "description"
+		out.Kids = slices.Insert(out.Kids, at, n)
 	}
 	if f.title != "" && w.d.titles {
 		n := w.text(f.title)
-		n.key = "title"
-		out.kids = slices.Insert(out.kids, at, n)
+		n.Key = "title"
+		out.Kids = slices.Insert(out.Kids, at, n)
 	}
 }
 

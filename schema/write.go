@@ -1,6 +1,10 @@
 package schema
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/toolfit/toolfit/internal/jsonschema"
+)
 
 // maxLevels bounds how deep the written schema may nest.
 const maxLevels = 512
@@ -40,7 +44,7 @@ func (p place) below(f *form, optional bool) place {
 // lose says that a strict dialect cannot say this without loss.
 func (w *writer) lose(f *form, kind Kind, why string) {
 	if w.loss == nil {
-		w.loss = &Change{f.src.pointer(), kind, why}
+		w.loss = &Change{f.src.Pointer(), kind, why}
 	}
 }
 
@@ -61,44 +65,40 @@ func (w *writer) changeAt(n *node, kind Kind, action string) {
 
 // object starts an object with room for the usual number of members.
 func (w *writer) object() *node {
-	n := w.new(objectKind)
-	if len(w.lists) < 6 {
-		w.lists = make([]*node, 96)
-	}
-	n.kids = w.lists[:0:6]
-	w.lists = w.lists[6:]
+	n := w.New(jsonschema.Object)
+	n.Kids = w.Room(6)
 	return n
 }
 
 func (w *writer) array(n int) *node {
-	a := w.new(arrayKind)
-	a.kids = make([]*node, 0, n)
+	a := w.New(jsonschema.Array)
+	a.Kids = make([]*node, 0, n)
 	return a
 }
 
 func (w *writer) put(n *node, key string, value *node) *node {
-	value.key = key
-	n.kids = append(n.kids, value)
-	w.spent += len(key) + len(value.text) + 4
+	value.Key = key
+	n.Kids = append(n.Kids, value)
+	w.spent += len(key) + len(value.Text) + 4
 	return value
 }
 
 func (w *writer) text(s string) *node {
-	n := w.new(stringKind)
-	n.text = s
+	n := w.New(jsonschema.String)
+	n.Text = s
 	return n
 }
 
-func (w *writer) literal(k kind, s string) *node {
-	n := w.new(k)
-	n.text = s
+func (w *writer) literal(k jsonschema.Kind, s string) *node {
+	n := w.New(k)
+	n.Text = s
 	return n
 }
 
 // given is a value of the input, as a member of the output. The tree below it is shared.
 func (w *writer) given(v *node) *node {
-	n := w.new(v.kind)
-	n.text, n.kids = v.text, v.kids
+	n := w.New(v.Kind)
+	n.Text, n.Kids = v.Text, v.Kids
 	return n
 }
 
@@ -116,7 +116,7 @@ func (w *writer) schema(f *form, p place) (*node, int) {
 		}
 		return w.reference(f, id, name)
 	}
-	if p.level > maxLevels || w.r.refs && p.up.times(id) > w.unroll || !w.spend(p, func() int { return w.least(f) }) {
+	if p.level > maxLevels || w.r.Named && p.up.times(id) > w.unroll || !w.spend(p, func() int { return w.least(f) }) {
 		return nil, 0
 	}
 	return w.body(f, p)
@@ -135,7 +135,7 @@ func (w *writer) reference(f, id *form, name string) (*node, int) {
 		if body == nil {
 			body, inner = w.anything(id)
 		}
-		body.key = name
+		body.Key = name
 		w.bodies[slot] = body
 		if inner > 0 {
 			w.steps[at-1] = step{Kind: stepGoto, Item: inner}
@@ -193,7 +193,7 @@ func (w *writer) body(f *form, p place) (*node, int) {
 func (w *writer) plain(f *form, p place) (*node, int, bool) {
 	t := &part{out: w.object(), f: f, p: p, notes: slices.Clip(f.notes)}
 	w.putType(t.out, f)
-	words := len(t.out.kids)
+	words := len(t.out.Kids)
 	if f.types&tObject != 0 || f.types == 0 && f.objectLike() {
 		if !w.objectPart(t) {
 			return nil, 0, false
@@ -217,7 +217,7 @@ func (w *writer) plain(f *form, p place) (*node, int, bool) {
 
 func (w *writer) nullFlag(out *node, f *form) {
 	if f.null && w.d.null == nullableFlag {
-		w.put(out, "nullable", w.literal(boolKind, "true"))
+		w.put(out, "nullable", w.literal(jsonschema.Bool, "true"))
 	}
 }
 
@@ -226,15 +226,15 @@ func (w *writer) orNull(n *node) *node {
 	out, list := w.object(), w.array(2)
 	null := w.object()
 	w.put(null, "type", w.text("null"))
-	list.kids = append(list.kids, n, null)
-	if d := n.get("description"); d != nil && !w.d.aloneWords && n.get("anyOf") == nil {
-		n.kids = slices.DeleteFunc(n.kids, func(k *node) bool { return k == d })
+	list.Kids = append(list.Kids, n, null)
+	if d := n.Get("description"); d != nil && !w.d.aloneWords && n.Get("anyOf") == nil {
+		n.Kids = slices.DeleteFunc(n.Kids, func(k *node) bool { return k == d })
 		w.put(out, "anyOf", list)
-		out.kids = append(out.kids, d)
+		out.Kids = append(out.Kids, d)
 		return out
 	}
-	if inner := n.get("anyOf"); inner != nil {
-		inner.kids = append(inner.kids, null)
+	if inner := n.Get("anyOf"); inner != nil {
+		inner.Kids = append(inner.Kids, null)
 		return n
 	}
 	w.put(out, "anyOf", list)
@@ -255,7 +255,7 @@ func (w *writer) putType(out *node, f *form) {
 	}
 	list := w.array(len(names))
 	for _, name := range names {
-		list.kids = append(list.kids, w.text(name))
+		list.Kids = append(list.Kids, w.text(name))
 	}
 	w.put(out, "type", list)
 }

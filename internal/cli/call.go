@@ -7,11 +7,13 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/jsonschema"
 	"github.com/toolfit/toolfit/internal/rawjson"
 	"github.com/toolfit/toolfit/internal/restapi"
 )
@@ -110,7 +112,7 @@ func (c *command) wholeArguments(whole string) (data []byte, err error) {
 	return data, nil
 }
 
-func parseWord(word string, types map[string]property) (key string, value []byte, err error) {
+func parseWord(word string, types *jsonschema.Node) (key string, value []byte, err error) {
 	key, text, ok := strings.Cut(word, "=")
 	if strings.HasPrefix(word, "{") {
 		return "", nil, usage("a whole object of arguments goes with --args: --args '%s'", word)
@@ -132,18 +134,8 @@ func parseWord(word string, types map[string]property) (key string, value []byte
 
 // takesText tells whether a bare word is meant as text. Where the schema does not say so,
 // a word that reads as JSON is JSON.
-func takesText(types map[string]property, key string) bool {
-	switch t := types[key].Type.(type) {
-	case string:
-		return t == "string"
-	case []any:
-		for _, one := range t {
-			if one == "string" {
-				return true
-			}
-		}
-	}
-	return false
+func takesText(types *jsonschema.Node, key string) bool {
+	return slices.Contains(types.Get(key).Strings("type"), "string")
 }
 
 // explainFitted says on the other output what was changed in the arguments.

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/jsonschema"
 	"github.com/toolfit/toolfit/internal/restapi"
 )
 
@@ -125,20 +126,11 @@ func (g *gateway) tool(cmd *cobra.Command, flags askFlags, name string) (restapi
 	return t, find()
 }
 
-// property is what the command line needs to know of an argument's schema.
-type property struct {
-	Type any `json:"type"`
-}
-
 // properties are the arguments that a tool's schema names at the top.
-func properties(def json.RawMessage) map[string]property {
-	var d struct {
-		InputSchema struct {
-			Properties map[string]property `json:"properties"`
-		} `json:"inputSchema"`
-	}
-	if json.Unmarshal(def, &d) != nil {
+func properties(def json.RawMessage) *jsonschema.Node {
+	tool, err := jsonschema.Parse(def)
+	if err != nil {
 		return nil // an odd schema only costs the help with types
 	}
-	return d.InputSchema.Properties
+	return tool.Get("inputSchema").Get("properties")
 }

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 
+	"github.com/toolfit/toolfit/internal/jsonschema"
 	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
@@ -39,74 +40,55 @@ const (
 // fieldsOf makes a form from the schema of a tool's arguments, in the schema's order. What a
 // form cannot ask for is asked for as JSON. Nil: the whole is asked for as JSON.
 func fieldsOf(schema json.RawMessage) []field {
-	var required []string
-	json.Unmarshal(rawjson.Get(schema, "required"), &required) // what is no list requires nothing
 	fields := []field{}
-	w := rawjson.Object(rawjson.Get(schema, "properties"))
-	for w.Next() {
-		if len(fields) == maxFields {
-			return nil
-		}
-		name := string(w.Key)
-		f := fieldOf(name, w.Value)
-		f.Required = slices.Contains(required, name)
-		fields = append(fields, f)
+	if len(schema) == 0 {
+		return fields
 	}
-	if w.Err() != nil && len(fields) > 0 {
+	root, err := jsonschema.Parse(schema)
+	properties := root.Get("properties").Members()
+	if err != nil || len(properties) > maxFields {
 		return nil
+	}
+	required := root.Strings("required")
+	for _, p := range properties {
+		f := fieldOf(p)
+		f.Required = slices.Contains(required, p.Key)
+		fields = append(fields, f)
 	}
 	return fields
 }
 
-func fieldOf(name string, schema []byte) field {
-	f := field{Name: name, Input: "a:" + name, Kind: fieldJSON}
-	f.Help, _ = rawjson.String(rawjson.Get(schema, "description"))
-	f.Default = string(rawjson.Get(schema, "default"))
-	if c := rawjson.Get(schema, "const"); c != nil {
-		f.Kind, f.Choices = fieldChoice, []string{string(c)}
-		return f
+func fieldOf(schema *jsonschema.Node) field {
+	f := field{Name: schema.Key, Input: "a:" + schema.Key, Kind: fieldJSON, Help: schema.Str("description")}
+	if d := schema.Get("default"); d != nil {
+		f.Default = string(d.Raw())
 	}
-	if f.Choices = values(rawjson.Get(schema, "enum")); len(f.Choices) > 0 {
+	if c := schema.Get("const"); c != nil {
 		f.Kind = fieldChoice
+		f.Choices = []string{string(c.Raw())}
 		return f
 	}
-	switch kindOf(rawjson.Get(schema, "type")) {
+	if enum := schema.Get("enum").Elements(); len(enum) > 0 && len(enum) <= maxChoices {
+		f.Kind = fieldChoice
+		for _, value := range enum {
+			f.Choices = append(f.Choices, string(rawjson.OneLine(value.Raw())))
+		}
+		return f
+	}
+	kinds := slices.DeleteFunc(schema.Strings("type"), func(k string) bool { return k == "null" })
+	if len(kinds) != 1 {
+		return f
+	}
+	switch kinds[0] {
 	case "string":
 		f.Kind = fieldText
 	case "number", "integer":
 		f.Kind = fieldNumber
 	case "boolean":
-		f.Kind, f.Choices = fieldChoice, []string{"true", "false"}
+		f.Kind = fieldChoice
+		f.Choices = []string{"true", "false"}
 	}
 	return f
-}
-
-// values are the members of a list as JSON texts; none when there are too many to choose from.
-func values(list []byte) (texts []string) {
-	w := rawjson.Array(list)
-	for w.Next() {
-		if len(texts) == maxChoices {
-			return nil
-		}
-		texts = append(texts, string(rawjson.OneLine(w.Value)))
-	}
-	return texts
-}
-
-// kindOf is the one type that a schema allows beside null; "" when there are more.
-func kindOf(raw []byte) string {
-	if one, ok := rawjson.String(raw); ok {
-		return one
-	}
-	var kinds []string
-	if json.Unmarshal(raw, &kinds) != nil {
-		return ""
-	}
-	kinds = slices.DeleteFunc(kinds, func(k string) bool { return k == "null" })
-	if len(kinds) != 1 {
-		return ""
-	}
-	return kinds[0]
 }
 
 // argumentsOf makes the arguments from what a person put into the form. An empty input is no

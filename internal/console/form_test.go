@@ -2,6 +2,7 @@ package console
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/url"
 	"strings"
 	"testing"
@@ -37,7 +38,11 @@ func TestFormAsksForWhatTheSchemaSays(t *testing.T) {
 	if fields := fieldsOf(json.RawMessage(`{"type":"object"}`)); fields == nil || len(fields) != 0 {
 		t.Errorf("a tool without arguments: %+v", fields)
 	}
-	if fields := fieldsOf(json.RawMessage(`{"properties":{` + strings.Repeat(`"a":{},`, 70) + `"b":{}}}`)); fields != nil {
+	many := ""
+	for i := range 70 {
+		many += fmt.Sprintf(`"a%d":{},`, i)
+	}
+	if fields := fieldsOf(json.RawMessage(`{"properties":{` + many + `"b":{}}}`)); fields != nil {
 		t.Errorf("a form of %d fields", len(fields))
 	}
 }

@@ -4,36 +4,14 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
-	"strings"
+
+	"github.com/toolfit/toolfit/internal/jsonschema"
 )
 
-// draft is the version of JSON Schema that a document is written in.
-type draft int
+type node = jsonschema.Node
 
-// since says from which draft on a keyword means something. Older documents may use the
-// word for anything.
-var since = map[string]draft{
-	"const": 6, "contains": 6, "propertyNames": 6, "if": 7, "then": 7, "else": 7,
-	"dependentRequired": 2019, "dependentSchemas": 2019, "minContains": 2019, "maxContains": 2019,
-	"unevaluatedItems": 2019, "unevaluatedProperties": 2019, "$recursiveRef": 2019, "prefixItems": 2020, "$dynamicRef": 2020,
-}
-
-func draftOf(t *tape) draft {
-	m := t.get(0, "$schema")
-	if m < 0 {
-		return 2020
-	}
-	s := t.text(m)
-	for _, d := range []struct {
-		word  string
-		draft draft
-	}{{"draft-03", 4}, {"draft-04", 4}, {"draft-06", 6}, {"draft-07", 7}, {"2019-09", 2019}} {
-		if strings.Contains(s, d.word) {
-			return d.draft
-		}
-	}
-	return 2020
-}
+// wide is from how many members or elements on a look-up pays for an index.
+const wide = 32
 
 // maxNotes bounds what is said about one schema.
 const maxNotes = 20
@@ -41,36 +19,39 @@ const maxNotes = 20
 // compiler reads one document. What is wrong in it is left out and noted: a schema that we
 // cannot read must not keep anybody from a tool that works.
 type compiler struct {
-	t      *tape
-	draft  draft
-	places *places
-	made   map[int32]*shape
-	order  []*shape // all that were made
-	notes  []string
+	draft jsonschema.Draft
+	index *jsonschema.Index
+	made  []*shape // by node
+	order []*shape // all that were made
+	notes []string
 
 	programs int // room that is left for patterns
 }
 
 // compile reads a schema; an empty one is that of an object without rules.
 func compile(raw []byte) (*shape, []string) {
-	c := &compiler{t: &tape{}, made: map[int32]*shape{}, programs: maxPrograms}
+	c := &compiler{programs: maxPrograms}
 	if raw = bytes.TrimSpace(raw); len(raw) == 0 || string(raw) == "null" {
 		raw = []byte("{}")
 	}
-	if err := c.t.read(raw); err != nil {
+	var t jsonschema.Tree
+	doc, err := t.Parse(raw)
+	if err != nil {
 		return c.blank(), []string{fmt.Sprintf("the schema is not used: %v", err)}
 	}
-	if k := c.t.tokens[0].kind; k != isObject && k != isBoolean {
+	if !doc.IsSchema() {
 		return c.blank(), []string{"the schema is not used: it is neither an object nor a boolean"}
 	}
-	c.draft = draftOf(c.t)
-	c.places = newPlaces(c.t, c.draft)
-	root := c.shape(0)
+	c.made = make([]*shape, t.Count)
+	c.draft = jsonschema.DraftOf(doc)
+	c.index = jsonschema.NewIndex(doc, c.draft)
+	root := c.shape(doc)
 	c.cutLoops()
 	known := make(map[*shape]types, len(c.order))
 	for _, s := range c.order {
 		s.accepts = accepted(s, known)
 	}
+	c.widen()
 	return root, c.notes
 }
 
@@ -80,47 +61,47 @@ func (c *compiler) blank() *shape {
 	return s
 }
 
-func (c *compiler) note(i int32, format string, args ...any) {
+func (c *compiler) note(n *node, format string, args ...any) {
 	if len(c.notes) < maxNotes {
-		c.notes = append(c.notes, "#"+c.t.pointer(i)+": "+fmt.Sprintf(format, args...))
+		c.notes = append(c.notes, "#"+n.Pointer()+": "+fmt.Sprintf(format, args...))
 	}
 }
 
-// shape reads the schema at token i, once.
-func (c *compiler) shape(i int32) *shape {
-	if s := c.made[i]; s != nil {
+// shape reads schema n, once.
+func (c *compiler) shape(n *node) *shape {
+	if s := c.made[n.ID]; s != nil {
 		return s
 	}
 	s := c.blank()
-	c.made[i] = s
-	s.resource = c.places.resource(i)
-	switch tok := &c.t.tokens[i]; {
-	case tok.kind == isBoolean:
-		s.never = c.t.data[tok.start] == 'f'
-	case tok.kind != isObject:
-		c.note(i, "no schema, anything is accepted")
+	c.made[n.ID] = s
+	s.resource = c.index.Resource(n).ID
+	switch n.Kind {
+	case jsonschema.Bool:
+		s.never = n.IsFalse()
+	case jsonschema.Object:
+		c.read(s, n)
 	default:
-		c.read(s, i)
+		c.note(n, "no schema, anything is accepted")
 	}
 	return s
 }
 
-func (c *compiler) read(s *shape, i int32) {
-	if ref := c.t.get(i, "$ref"); ref >= 0 && c.t.tokens[ref].kind == isString && c.draft < 2019 {
-		c.reference(s, ref) // older drafts ignore what stands beside it
-		c.guide(s, i)
+func (c *compiler) read(s *shape, n *node) {
+	if ref := n.Get("$ref"); ref != nil && ref.Kind == jsonschema.String && c.draft.RefAlone() {
+		c.reference(s, ref)
+		c.guide(s, n)
 		return
 	}
-	for m := c.t.first(i); m >= 0; m = c.t.after(m) {
-		key := c.t.name(m)
-		if since[key] > c.draft {
+	for _, m := range n.Kids {
+		if jsonschema.Keywords[m.Key].Since > c.draft {
 			continue
 		}
-		if !c.objectWord(s, key, m) && !c.arrayWord(s, key, m) && !c.scalarWord(s, key, m) {
-			c.unionWord(s, key, m)
+		if !c.objectWord(s, m) && !c.arrayWord(s, m) && !c.scalarWord(s, m) {
+			c.unionWord(s, m)
 		}
 	}
-	if null := c.t.get(i, "nullable"); null >= 0 && string(c.t.raw(null)) == "true" && s.types != 0 {
+	c.lowerEnum(s, n)
+	if n.Get("nullable").IsTrue() && s.types != 0 {
 		s.types |= tNull // how OpenAPI says it
 		if s.listed {
 			s.enum = append(s.enum, literal{kind: isNull, raw: []byte("null"), text: "null"})
@@ -132,52 +113,68 @@ func (c *compiler) read(s *shape, i int32) {
 			s.texts[l.text] |= typesOf(l.kind)
 		}
 	}
-	c.guide(s, i)
+	c.guide(s, n)
+}
+
+// lowerEnum reads a list of values beside the type array as that of the items: no array
+// could be one of them.
+func (c *compiler) lowerEnum(s *shape, n *node) {
+	enum := n.Get("enum")
+	if enum == nil || s.types != tArray || n.Get("const") != nil || slices.ContainsFunc(s.enum, func(l literal) bool { return l.kind == isArray }) {
+		return
+	}
+	c.note(enum, "no array is listed, read as the values of the items")
+	item := c.blank()
+	item.enum, item.listed = s.enum, true
+	if s.items != nil {
+		item.all = []*shape{s.items}
+	}
+	s.items, s.enum, s.listed = item, nil, false
 }
 
 // guide keeps the default that is stated.
-func (c *compiler) guide(s *shape, i int32) {
-	if d := c.t.get(i, "default"); d >= 0 {
-		s.fallback = c.t.raw(d)
+func (c *compiler) guide(s *shape, n *node) {
+	if d := n.Get("default"); d != nil {
+		s.fallback = d.Raw()
 	}
 }
 
 // list reads the schemas of an array.
-func (c *compiler) list(m int32) []*shape {
-	if c.t.tokens[m].kind != isArray || c.t.tokens[m].size == 0 {
+func (c *compiler) list(m *node) []*shape {
+	if len(m.Elements()) == 0 {
 		c.note(m, "no list of schemas, left out")
 		return nil
 	}
 	var out []*shape
-	for e := c.t.first(m); e >= 0; e = c.t.after(e) {
+	for _, e := range m.Kids {
 		out = append(out, c.shape(e))
 	}
 	return out
 }
 
 // strings reads the names of an array.
-func (c *compiler) strings(m int32) []string {
-	if c.t.tokens[m].kind != isArray {
+func (c *compiler) strings(m *node) []string {
+	if m.Kind != jsonschema.Array {
 		c.note(m, "no list of names, left out")
 		return nil
 	}
 	var out []string
-	for e := c.t.first(m); e >= 0; e = c.t.after(e) {
-		if c.t.tokens[e].kind != isString {
+	for _, e := range m.Kids {
+		if e.Kind != jsonschema.String {
 			c.note(e, "no name, left out")
 			continue
 		}
-		if name := c.t.text(e); len(out) > wide || !slices.Contains(out, name) {
-			out = append(out, name)
+		if len(out) > wide || !slices.Contains(out, e.Text) {
+			out = append(out, e.Text)
 		}
 	}
 	return out
 }
 
 // size reads a keyword that counts something; -1 when it does not.
-func (c *compiler) size(m int32) int32 {
-	if c.t.tokens[m].kind == isNumber {
-		if d := parseDecimal(c.t.raw(m)); d.isInteger() && !d.neg {
+func (c *compiler) size(m *node) int32 {
+	if m.Kind == jsonschema.Number {
+		if d := parseDecimal([]byte(m.Text)); d.isInteger() && !d.neg {
 			if d.exp > 9 {
 				return 1 << 30
 			}
@@ -200,14 +197,13 @@ func (d decimal) mantissaInt() int64 {
 	return n
 }
 
-func (c *compiler) reference(s *shape, m int32) {
-	if c.t.tokens[m].kind != isString {
+func (c *compiler) reference(s *shape, m *node) {
+	if m.Kind != jsonschema.String {
 		c.note(m, "no reference, left out")
 		return
 	}
-	ref := c.t.text(m)
-	at, ok := c.places.lookup(m, ref)
-	if !ok {
+	at := c.index.Lookup(m, m.Text).Node
+	if at == nil {
 		c.missing(s, m)
 		return
 	}
@@ -216,8 +212,8 @@ func (c *compiler) reference(s *shape, m int32) {
 
 // missing stands in for a schema that is not there: it accepts anything, and counts as
 // having looked at all of it, so that no other keyword refuses what it might have known.
-func (c *compiler) missing(s *shape, m int32) {
-	c.note(m, "%.100q is not in the schema, anything is accepted", c.t.text(m))
+func (c *compiler) missing(s *shape, m *node) {
+	c.note(m, "%.100q is not in the schema, anything is accepted", m.Text)
 	s.ref = c.blank()
 	s.ref.additional, s.ref.items = c.blank(), c.blank()
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/toolfit/toolfit/internal/jsonschema"
 )
 
 // problemOf says what is wrong with value i.
@@ -76,7 +78,7 @@ func index(b bool) int {
 }
 
 func missingProblem(name string, s *shape, t *tape, i int32) Problem {
-	p := Problem{Code: Missing, Field: cut(t.pointer(i)+"/"+escapeToken.Replace(name), 4*maxText), Expected: "a value"}
+	p := Problem{Code: Missing, Field: cut(t.pointer(i)+"/"+jsonschema.EscapeToken(name), 4*maxText), Expected: "a value"}
 	if at := slices.IndexFunc(s.props, func(p prop) bool { return p.name == name }); at >= 0 {
 		p.Expected = describe(s.props[at].shape, 2)
 	}

@@ -3,18 +3,20 @@ package fit
 import (
 	"slices"
 	"strings"
+
+	"github.com/toolfit/toolfit/internal/jsonschema"
 )
 
 // objectWord reads a keyword about objects; false when key is none.
-func (c *compiler) objectWord(s *shape, key string, m int32) bool {
-	switch key {
+func (c *compiler) objectWord(s *shape, m *node) bool {
+	switch m.Key {
 	case "properties":
 		c.properties(s, m)
 	case "required":
 		s.required = append(s.required, c.strings(m)...)
 	case "patternProperties":
-		for p := c.named(m); p >= 0; p = c.t.after(p) {
-			s.own().patterns = append(s.patterns, patternProp{c.pattern(p, c.t.name(p)), c.shape(p)})
+		for _, p := range c.named(m) {
+			s.own().patterns = append(s.patterns, patternProp{c.pattern(p, p.Key), c.shape(p)})
 		}
 	case "additionalProperties":
 		s.additional = c.shape(m)
@@ -27,9 +29,9 @@ func (c *compiler) objectWord(s *shape, key string, m int32) bool {
 	case "unevaluatedProperties":
 		s.own().unevaluatedProps = c.shape(m)
 	case "dependentRequired", "dependentSchemas", "dependencies":
-		for p := c.named(m); p >= 0; p = c.t.after(p) {
-			d := dependent{name: c.t.name(p)}
-			if c.t.tokens[p].kind == isArray {
+		for _, p := range c.named(m) {
+			d := dependent{name: p.Key}
+			if p.Kind == jsonschema.Array {
 				d.needs = c.strings(p)
 			} else {
 				d.shape = c.shape(p)
@@ -42,42 +44,34 @@ func (c *compiler) objectWord(s *shape, key string, m int32) bool {
 	return true
 }
 
-// named is the first member of an object of schemas; -1 when it is none.
-func (c *compiler) named(m int32) int32 {
-	if c.t.tokens[m].kind != isObject {
+// named are the members of an object of schemas.
+func (c *compiler) named(m *node) []*node {
+	if m.Kind != jsonschema.Object {
 		c.note(m, "no object of schemas, left out")
-		return -1
 	}
-	return c.t.first(m)
+	return m.Members()
 }
 
-func (c *compiler) properties(s *shape, m int32) {
+func (c *compiler) properties(s *shape, m *node) {
 	// A whole schema written where its properties belong: its type is a word, not a schema.
-	inner, kind := c.t.get(m, "properties"), c.t.get(m, "type")
-	if inner >= 0 && c.t.tokens[inner].kind == isObject && kind >= 0 && c.t.text(kind) == "object" {
+	if inner := m.Get("properties"); inner != nil && inner.Kind == jsonschema.Object && m.Str("type") == "object" {
 		c.note(m, "a whole schema stands here, lifted by one level")
-		if req := c.t.get(m, "required"); req >= 0 {
+		if req := m.Get("required"); req != nil {
 			s.required = append(s.required, c.strings(req)...)
 		}
 		m = inner
 	}
-	for p := c.named(m); p >= 0; p = c.t.after(p) {
-		s.props = append(s.props, prop{c.t.name(p), c.shape(p)})
+	for _, p := range c.named(m) {
+		s.props = append(s.props, prop{p.Key, c.shape(p)})
 	}
-	if len(s.props) > 12 {
-		s.own().byName = make(map[string]int, len(s.props))
-		for k := range s.props {
-			s.byName[s.props[k].name] = k
-		}
-	}
+	s.index()
 }
 
 // arrayWord reads a keyword about arrays; false when key is none.
-func (c *compiler) arrayWord(s *shape, key string, m int32) bool {
-	isList := c.t.tokens[m].kind == isArray
-	switch key {
+func (c *compiler) arrayWord(s *shape, m *node) bool {
+	switch m.Key {
 	case "items":
-		if isList { // a tuple, as drafts before 2020-12 write it
+		if m.Kind == jsonschema.Array { // a tuple, as drafts before 2020-12 write it
 			s.own().prefix = c.list(m)
 		} else {
 			s.items = c.shape(m)
@@ -85,7 +79,7 @@ func (c *compiler) arrayWord(s *shape, key string, m int32) bool {
 	case "prefixItems":
 		s.own().prefix = c.list(m)
 	case "additionalItems":
-		if items := c.t.get(c.t.tokens[m].parent, "items"); items >= 0 && c.t.tokens[items].kind == isArray {
+		if items := m.Parent.Get("items"); items != nil && items.Kind == jsonschema.Array {
 			s.items = c.shape(m)
 		}
 	case "contains":
@@ -99,7 +93,7 @@ func (c *compiler) arrayWord(s *shape, key string, m int32) bool {
 	case "maxItems":
 		s.maxItems = c.size(m)
 	case "uniqueItems":
-		s.own().unique = string(c.t.raw(m)) == "true"
+		s.own().unique = m.IsTrue()
 	case "unevaluatedItems":
 		s.own().unevaluatedItems = c.shape(m)
 	default:
@@ -109,24 +103,24 @@ func (c *compiler) arrayWord(s *shape, key string, m int32) bool {
 }
 
 // scalarWord reads a keyword about the value itself; false when key is none.
-func (c *compiler) scalarWord(s *shape, key string, m int32) bool {
-	switch key {
+func (c *compiler) scalarWord(s *shape, m *node) bool {
+	switch m.Key {
 	case "type":
 		c.readTypes(s, m)
 	case "enum":
-		if c.t.tokens[m].kind != isArray {
+		if m.Kind != jsonschema.Array {
 			c.note(m, "no list of values, left out")
 			break
 		}
 		var values []literal
-		for e := c.t.first(m); e >= 0; e = c.t.after(e) {
-			values = append(values, newLiteral(c.t, e))
+		for _, e := range m.Kids {
+			values = append(values, newLiteral(e))
 		}
 		c.narrow(s, values)
 	case "const":
-		c.narrow(s, []literal{newLiteral(c.t, m)})
+		c.narrow(s, []literal{newLiteral(m)})
 	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum":
-		c.limit(s, key, m)
+		c.limit(s, m)
 	case "multipleOf":
 		if d, ok := c.number(m); ok && d.sign() > 0 {
 			s.own().multiple = &d
@@ -138,8 +132,8 @@ func (c *compiler) scalarWord(s *shape, key string, m int32) bool {
 	case "maxLength":
 		s.maxLen = c.size(m)
 	case "pattern":
-		if c.t.tokens[m].kind == isString {
-			s.pattern = c.pattern(m, c.t.text(m))
+		if m.Kind == jsonschema.String {
+			s.pattern = c.pattern(m, m.Text)
 		}
 	default:
 		return false
@@ -147,24 +141,21 @@ func (c *compiler) scalarWord(s *shape, key string, m int32) bool {
 	return true
 }
 
-func (c *compiler) readTypes(s *shape, m int32) {
-	words := []int32{m}
-	if c.t.tokens[m].kind == isArray {
-		words = nil
-		for e := c.t.first(m); e >= 0; e = c.t.after(e) {
-			words = append(words, e)
-		}
+func (c *compiler) readTypes(s *shape, m *node) {
+	words := []*node{m}
+	if m.Kind == jsonschema.Array {
+		words = m.Kids
 	}
 	var all types
 	for _, w := range words {
 		var one types
 		for _, n := range typeNames {
-			if c.t.text(w) == n.name {
+			if w.Kind == jsonschema.String && w.Text == n.name {
 				one = n.t
 			}
 		}
 		if one == 0 {
-			c.note(m, "%.40s is no type, any is accepted", c.t.raw(w))
+			c.note(m, "%.40s is no type, any is accepted", w.Raw())
 			return
 		}
 		all |= one
@@ -193,21 +184,20 @@ func (l literal) same(o literal) bool {
 	return l.text == o.text
 }
 
-func (c *compiler) number(m int32) (decimal, bool) {
-	if c.t.tokens[m].kind != isNumber {
+func (c *compiler) number(m *node) (decimal, bool) {
+	if m.Kind != jsonschema.Number {
 		return decimal{}, false
 	}
-	return parseDecimal(c.t.raw(m)), true
+	return parseDecimal([]byte(m.Text)), true
 }
 
 // limit reads a bound of numbers, the tighter one when two are given. An exclusive bound
 // that is true, as draft-04 writes it, speaks of the plain one beside it.
-func (c *compiler) limit(s *shape, key string, m int32) {
-	exclusive, low := key[0] == 'e', key == "minimum" || key == "exclusiveMinimum"
+func (c *compiler) limit(s *shape, m *node) {
+	exclusive, low := m.Key[0] == 'e', m.Key == "minimum" || m.Key == "exclusiveMinimum"
 	if !exclusive {
-		flag := c.t.get(c.t.tokens[m].parent, "exclusiveM"+key[1:])
-		exclusive = flag >= 0 && string(c.t.raw(flag)) == "true"
-	} else if c.t.tokens[m].kind == isBoolean {
+		exclusive = m.Parent.Get("exclusiveM" + m.Key[1:]).IsTrue()
+	} else if m.Kind == jsonschema.Bool {
 		return
 	}
 	d, ok := c.number(m)
@@ -228,12 +218,12 @@ func (c *compiler) limit(s *shape, key string, m int32) {
 }
 
 // unionWord reads a keyword that applies schemas to the value itself.
-func (c *compiler) unionWord(s *shape, key string, m int32) {
-	switch key {
+func (c *compiler) unionWord(s *shape, m *node) {
+	switch m.Key {
 	case "$ref":
 		c.reference(s, m)
 	case "$dynamicRef", "$recursiveRef":
-		c.dynamicReference(s, key, m)
+		c.dynamicReference(s, m)
 	case "allOf":
 		s.all = append(s.all, c.list(m)...)
 	case "anyOf":
@@ -257,26 +247,22 @@ type dynamicRef struct {
 	target *shape           // where nothing else is found
 }
 
-func (c *compiler) dynamicReference(s *shape, key string, m int32) {
-	if key == "$recursiveRef" {
-		s.ref = c.shape(c.places.resource(m))
+func (c *compiler) dynamicReference(s *shape, m *node) {
+	if m.Key == "$recursiveRef" {
+		s.ref = c.shape(c.index.Resource(m))
 		return
 	}
-	at, ok := c.places.lookup(m, c.t.text(m))
-	if !ok {
+	at := c.index.Lookup(m, m.Text).Node
+	if at == nil {
 		c.missing(s, m)
 		return
 	}
 	d := &dynamicRef{target: c.shape(at), at: map[int32]*shape{}}
-	name := c.places.str(at, "$dynamicAnchor")
-	if name == "" || !strings.HasSuffix(c.t.text(m), "#"+name) {
+	name := at.Str("$dynamicAnchor")
+	if name == "" || !strings.HasSuffix(m.Text, "#"+name) {
 		s.ref = d.target // an ordinary reference
 		return
 	}
-	for a, i := range c.places.dynamic {
-		if a.name == name {
-			d.at[a.resource] = c.shape(i)
-		}
-	}
+	c.index.Dynamic(name, func(resource, at *node) { d.at[resource.ID] = c.shape(at) })
 	s.own().dynamic = d
 }

@@ -3,6 +3,8 @@ package fit
 import (
 	"strconv"
 	"strings"
+
+	"github.com/toolfit/toolfit/internal/jsonschema"
 )
 
 // ruleReport is what the rules of a server found beside what they changed.
@@ -71,7 +73,7 @@ func (a *applier) walk(flat []*shape, i int32, at string, path []string) {
 	if c < 0 {
 		return
 	}
-	at += "/" + escapeToken.Replace(name)
+	at += "/" + jsonschema.EscapeToken(name)
 	place, _, _ := under(&a.m.budget, flat, name)
 	inner, _ := a.m.spread(place, a.t, c)
 	if a.t.tokens[c].kind == isString {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/toolfit/toolfit/internal/jsonschema"
 	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
@@ -21,7 +22,7 @@ func (o *ruled) changed() bool {
 	})
 }
 
-func (o *ruled) field(name string) string { return o.at + "/" + escapeToken.Replace(name) }
+func (o *ruled) field(name string) string { return o.at + "/" + jsonschema.EscapeToken(name) }
 
 // value is the value of a member as it is now.
 func (o *ruled) value(c *member) []byte {

@@ -3,6 +3,7 @@ package fit
 import (
 	"slices"
 
+	"github.com/toolfit/toolfit/internal/jsonschema"
 	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
@@ -77,7 +78,7 @@ func (m *mender) object(sp *spot) ([]byte, bool) {
 	var added []member
 	for _, name := range missing {
 		if raw := m.fallback(sp, name); raw != nil {
-			m.record(sp.at+"/"+escapeToken.Replace(name), Default, nil, raw)
+			m.record(sp.at+"/"+jsonschema.EscapeToken(name), Default, nil, raw)
 			added = append(added, member{name: name, raw: raw})
 		}
 	}
@@ -147,7 +148,7 @@ func isKnown(b *budget, flat []*shape, name string) bool {
 func (m *mender) renamed(sp *spot, c *member, name string) bool {
 	place, _, _ := under(&m.budget, sp.flat, name)
 	before := len(m.repairs)
-	at := sp.at + "/" + escapeToken.Replace(c.name)
+	at := sp.at + "/" + jsonschema.EscapeToken(c.name)
 	m.record(at, Rename, []byte(c.name), []byte(name))
 	raw, ok := m.mend(place, sp.t, c.token, at)
 	if !ok || !m.inFull(place, sp, c, raw) {
@@ -173,7 +174,7 @@ func (m *mender) value(sp *spot, c *member, required []string) {
 		return
 	}
 	place, known, excluded := under(&m.budget, sp.flat, c.name)
-	at := sp.at + "/" + escapeToken.Replace(c.name)
+	at := sp.at + "/" + jsonschema.EscapeToken(c.name)
 	if excluded && m.light && !m.keep[c.name] {
 		m.record(at, Drop, sp.t.raw(c.token), nil)
 		c.drop = true

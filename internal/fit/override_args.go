@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/toolfit/toolfit/internal/jsonschema"
 )
 
 // apply takes the model's arguments to the tool's own names and adds what is bound here.
@@ -88,7 +90,7 @@ func (v *Overridden) hidden(members []member, t *tape) *Refusal {
 func (v *Overridden) bind(m *mender, members []member, t *tape, name string) []member {
 	if c := find(members, name); c != nil {
 		if !samePlain(t.raw(c.token), v.o.Fix[name]) {
-			m.record("/"+escapeToken.Replace(name), Fixed, t.raw(c.token), nil)
+			m.record("/"+jsonschema.EscapeToken(name), Fixed, t.raw(c.token), nil)
 		}
 		c.raw = v.o.Fix[name]
 		return nil
@@ -99,7 +101,7 @@ func (v *Overridden) bind(m *mender, members []member, t *tape, name string) []m
 // rename says the problems of a refusal in the names that the model knows.
 func (v *Overridden) rename(no *Refusal) {
 	for shown, own := range v.own {
-		from, to := "/"+escapeToken.Replace(own), "/"+escapeToken.Replace(shown)
+		from, to := "/"+jsonschema.EscapeToken(own), "/"+jsonschema.EscapeToken(shown)
 		for k := range no.Problems {
 			if rest, ok := strings.CutPrefix(no.Problems[k].Field, from); ok && (rest == "" || rest[0] == '/') {
 				no.Problems[k].Field = to + rest

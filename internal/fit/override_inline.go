@@ -5,18 +5,19 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/toolfit/toolfit/internal/jsonschema"
 	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
 // inline writes a root that refers to other schemas as one object: their properties and
 // required names together, what else they say as allOf.
-func inline(t *tape) ([]byte, error) {
-	p := &inliner{t: t, places: newPlaces(t, draftOf(t))}
-	p.visit(0)
+func inline(root *node) ([]byte, error) {
+	p := &inliner{root: root, index: jsonschema.NewIndex(root, jsonschema.DraftOf(root)), props: map[string][]string{}}
+	p.visit(root)
 	out := []byte(`{`)
-	for m := t.first(0); m >= 0; m = t.after(m) {
-		if name := t.name(m); name != "$ref" && name != "allOf" && name != "properties" && name != "required" && name != "type" {
-			out = append(append(append(append(out, t.data[t.tokens[m].key:t.tokens[m].keyEnd]...), ':'), t.raw(m)...), ',')
+	for _, m := range root.Kids {
+		if !slices.Contains([]string{"$ref", "allOf", "properties", "required", "type"}, m.Key) {
+			out = append(appendMember(out, m), ',')
 		}
 	}
 	if len(p.rest) > 0 {
@@ -41,56 +42,54 @@ func inline(t *tape) ([]byte, error) {
 	return append(append(append(out, `},"required":`...), required...), '}'), nil
 }
 
+func appendMember(dst []byte, m *node) []byte {
+	return append(append(rawjson.AppendString(dst, m.Key), ':'), m.Raw()...)
+}
+
 // inliner gathers what the schemas behind a root say.
 type inliner struct {
-	t        *tape
-	places   *places
-	seen     []int32
+	root     *node
+	index    *jsonschema.Index
+	seen     []*node
 	names    []string
 	props    map[string][]string
 	required []string
 	rest     []string // of the other schemas, what is neither a property nor required
 }
 
-func (p *inliner) visit(i int32) {
-	if slices.Contains(p.seen, i) || p.t.tokens[i].kind != isObject {
+func (p *inliner) visit(n *node) {
+	if n == nil || n.Kind != jsonschema.Object || slices.Contains(p.seen, n) {
 		return
 	}
-	p.seen = append(p.seen, i)
-	if p.props == nil {
-		p.props = map[string][]string{}
-	}
+	p.seen = append(p.seen, n)
 	var rest []string
-	for m := p.t.first(i); m >= 0; m = p.t.after(m) {
-		switch name := p.t.name(m); name {
+	for _, m := range n.Kids {
+		switch m.Key {
 		case "properties":
-			for c := p.t.first(m); c >= 0 && p.t.tokens[m].kind == isObject; c = p.t.after(c) {
-				key := p.t.name(c)
-				if p.props[key] == nil {
-					p.names = append(p.names, key)
+			for _, c := range m.Members() {
+				if p.props[c.Key] == nil {
+					p.names = append(p.names, c.Key)
 				}
-				p.props[key] = append(p.props[key], string(p.t.raw(c)))
+				p.props[c.Key] = append(p.props[c.Key], string(c.Raw()))
 			}
 		case "required":
-			for e := p.t.first(m); e >= 0; e = p.t.after(e) {
-				if !slices.Contains(p.required, p.t.text(e)) {
-					p.required = append(p.required, p.t.text(e))
+			for _, name := range n.Strings("required") {
+				if !slices.Contains(p.required, name) {
+					p.required = append(p.required, name)
 				}
 			}
 		case "$ref":
-			if at, ok := p.places.lookup(m, p.t.text(m)); ok {
-				p.visit(at)
-			}
+			p.visit(p.index.Lookup(m, m.Text).Node)
 		case "allOf":
-			for e := p.t.first(m); e >= 0; e = p.t.after(e) {
+			for _, e := range m.Elements() {
 				p.visit(e)
 			}
 		case "type", "title", "description", "additionalProperties", "$defs", "definitions", "$id", "$anchor":
 		default:
-			rest = append(rest, string(p.t.data[p.t.tokens[m].key:p.t.tokens[m].end]))
+			rest = append(rest, string(appendMember(nil, m)))
 		}
 	}
-	if i != 0 && len(rest) > 0 {
+	if n != p.root && len(rest) > 0 {
 		p.rest = append(p.rest, "{"+strings.Join(rest, ",")+"}")
 	}
 }

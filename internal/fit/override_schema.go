@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/toolfit/toolfit/internal/jsonschema"
 	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
@@ -14,21 +15,20 @@ func (o *Override) rewrite(raw json.RawMessage) (json.RawMessage, error) {
 	if !o.touches() {
 		return raw, nil
 	}
+	doc, err := jsonschema.Parse(raw)
+	if err != nil {
+		return nil, err
+	}
+	if doc.Get("$ref") != nil || doc.Get("allOf") != nil {
+		if raw, err = inline(doc); err != nil {
+			return nil, err
+		}
+	}
 	t := &tape{}
 	if err := t.read(raw); err != nil {
 		return nil, err
 	}
 	root := membersOf(t, 0)
-	if find(root, "$ref") != nil || find(root, "allOf") != nil {
-		flat, err := inline(t)
-		if err != nil {
-			return nil, err
-		}
-		if err := t.read(flat); err != nil {
-			return nil, err
-		}
-		root = membersOf(t, 0)
-	}
 	props := find(root, "properties")
 	if props == nil {
 		return nil, fmt.Errorf("its properties do not stand where they can be changed")
@@ -49,7 +49,7 @@ func (o *Override) rewrite(raw json.RawMessage) (json.RawMessage, error) {
 		}
 	}
 	gone := map[string][]byte{}
-	props.raw = o.properties(t, props.token, gone)
+	props.raw = o.properties(t, props.token, jsonschema.DraftOf(doc).RefAlone(), gone)
 	out := splice(t, 0, rewrite(t, 0, root, added))
 	return o.repoint(out, gone)
 }
@@ -112,9 +112,8 @@ func (o *Override) shownName(name string) string {
 }
 
 // properties rewrites the properties. What is taken away goes to gone.
-func (o *Override) properties(t *tape, i int32, gone map[string][]byte) []byte {
+func (o *Override) properties(t *tape, i int32, alone bool, gone map[string][]byte) []byte {
 	members := membersOf(t, i)
-	alone := draftOf(t) < 2019
 	for k := range members {
 		c := &members[k]
 		if c.drop {
@@ -206,10 +205,10 @@ func (o *Override) repoint(raw []byte, gone map[string][]byte) (json.RawMessage,
 		if deeper {
 			rest = "/" + rest
 		}
-		name := tokenText.Replace(unescape(first))
-		to := prefix + escapeToken.Replace(o.shownName(name)) + rest
+		name := jsonschema.UnescapeToken(jsonschema.Unescape(first))
+		to := prefix + jsonschema.EscapeToken(o.shownName(name)) + rest
 		if gone[name] != nil {
-			to = "#/$defs/" + escapeToken.Replace(name) + rest
+			to = "#/$defs/" + jsonschema.EscapeToken(name) + rest
 			if !slices.Contains(kept, name) {
 				kept = append(kept, name)
 			}

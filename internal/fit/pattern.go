@@ -51,7 +51,7 @@ func newPattern(source string, room *int) (*pattern, error) {
 }
 
 // pattern reads a regular expression; nil, which matches everything, when it cannot be used.
-func (c *compiler) pattern(m int32, source string) *pattern {
+func (c *compiler) pattern(m *node, source string) *pattern {
 	p, err := newPattern(source, &c.programs)
 	if err != nil {
 		c.note(m, "pattern %.40q is not checked: %v", source, cut(err.Error(), maxText))

@@ -149,6 +149,17 @@ type bound struct {
 	exclusive bool
 }
 
+// index makes many properties quick to find.
+func (s *shape) index() {
+	if len(s.props) <= 12 {
+		return
+	}
+	s.own().byName = make(map[string]int, len(s.props))
+	for k := range s.props {
+		s.byName[s.props[k].name] = k
+	}
+}
+
 // prop is the property of the name, nil without one.
 func (s *shape) prop(t *tape, i int32) *shape {
 	if s.byName != nil {
@@ -200,17 +211,16 @@ type literal struct {
 	text   string // all but numbers: the same for equal values
 }
 
-func newLiteral(t *tape, i int32) literal {
-	l := literal{kind: t.tokens[i].kind, raw: t.raw(i)}
+func newLiteral(n *node) literal {
+	l := literal{kind: n.Kind, raw: n.Raw(), text: n.Text}
 	switch l.kind {
-	case isString:
-		l.text = t.text(i)
 	case isNumber:
-		l.number = parseDecimal(l.raw)
+		l.number, l.text = parseDecimal(l.raw), ""
 	case isArray, isObject:
-		l.text = string(appendPlain(nil, t, i))
-	default:
-		l.text = string(l.raw)
+		var t tape
+		if t.read(l.raw) == nil {
+			l.text = string(appendPlain(nil, &t, 0))
+		}
 	}
 	return l
 }

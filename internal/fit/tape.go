@@ -3,22 +3,22 @@ package fit
 import (
 	"bytes"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
+	"github.com/toolfit/toolfit/internal/jsonschema"
 	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
 // kind is what a JSON value is.
-type kind uint8
+type kind = jsonschema.Kind
 
 const (
-	isNull kind = iota
-	isBoolean
-	isNumber
-	isString
-	isArray
-	isObject
+	isNull    = jsonschema.Null
+	isBoolean = jsonschema.Bool
+	isNumber  = jsonschema.Number
+	isString  = jsonschema.String
+	isArray   = jsonschema.Array
+	isObject  = jsonschema.Object
 )
 
 // token is one value of a tape: where it stands, and under which name.
@@ -253,8 +253,6 @@ func (t *tape) length(i int32) int {
 	return utf8.RuneCount(t.inner(i))
 }
 
-var escapeToken = strings.NewReplacer("~", "~0", "/", "~1")
-
 // pointer is the JSON pointer to token i.
 func (t *tape) pointer(i int32) string {
 	parent := t.tokens[i].parent
@@ -262,7 +260,7 @@ func (t *tape) pointer(i int32) string {
 		return ""
 	}
 	if t.tokens[i].keyEnd > 0 {
-		return t.pointer(parent) + "/" + escapeToken.Replace(t.name(i))
+		return t.pointer(parent) + "/" + jsonschema.EscapeToken(t.name(i))
 	}
 	n := 0
 	for j := t.first(parent); j != i; j = t.after(j) {

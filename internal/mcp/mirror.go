@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/toolfit/toolfit/internal/jsonschema"
 	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
@@ -29,8 +30,12 @@ func ParseMirror(schema json.RawMessage) (*Mirror, error) {
 	if !bytes.Contains(schema, []byte(`"`+mirrorKey+`"`)) {
 		return nil, nil
 	}
+	root, err := jsonschema.Parse(schema)
+	if err != nil {
+		return nil, err
+	}
 	m := &Mirror{}
-	if err := m.read(schema, nil, true); err != nil {
+	if err := m.read(root, nil, true); err != nil {
 		return nil, err
 	}
 	if len(m.params) == 0 {
@@ -41,22 +46,26 @@ func ParseMirror(schema json.RawMessage) (*Mirror, error) {
 
 // read takes the annotations of one schema. Only what is reached through properties alone
 // can be repeated: elsewhere it is not sure which argument is meant.
-func (m *Mirror) read(schema json.RawMessage, path []string, reached bool) error {
-	w := rawjson.Object(schema)
-	for w.Next() {
-		var err error
-		switch key := string(w.Key); {
-		case key == mirrorKey:
+func (m *Mirror) read(schema *jsonschema.Node, path []string, reached bool) (err error) {
+	for _, kid := range schema.Members() {
+		switch kid.Key {
+		case mirrorKey:
 			if !reached || len(path) == 0 {
 				return fmt.Errorf("%s stands where no header can repeat it", mirrorKey)
 			}
-			err = m.add(w.Value, path, rawjson.Get(schema, "type"))
-		case key == "properties":
-			for p := rawjson.Object(w.Value); err == nil && p.Next(); {
-				err = m.read(p.Value, append(slices.Clip(path), string(p.Key)), reached)
+			err = m.add(kid, path, schema.Str("type"))
+		case "properties":
+			for _, p := range kid.Members() {
+				if err == nil {
+					err = m.read(p, append(slices.Clip(path), p.Key), reached)
+				}
 			}
 		default:
-			err = eachSchema(key, w.Value, func(s json.RawMessage, _ int) error { return m.read(s, nil, false) })
+			kid.Schemas(func(inner *jsonschema.Node) {
+				if err == nil {
+					err = m.read(inner, nil, false)
+				}
+			})
 		}
 		if err != nil {
 			return err
@@ -65,45 +74,15 @@ func (m *Mirror) read(schema json.RawMessage, path []string, reached bool) error
 	return nil
 }
 
-// eachSchema calls f for the schemas directly under a keyword, with the place of each in the value.
-func eachSchema(keyword string, value json.RawMessage, f func(s json.RawMessage, at int) error) (err error) {
-	switch {
-	case isData(keyword) || len(value) == 0:
-	case isNamed(keyword):
-		for w := rawjson.Object(value); err == nil && w.Next(); {
-			err = f(w.Value, w.Start)
-		}
-	case value[0] == '{':
-		err = f(value, 0)
-	case value[0] == '[':
-		for w := rawjson.Array(value); err == nil && w.Next(); {
-			if w.Value[0] == '{' {
-				err = f(w.Value, w.Start)
-			}
-		}
-	}
-	return err
-}
-
-// isData tells whether a keyword holds values, in which nothing is a keyword.
-func isData(keyword string) bool {
-	return slices.Contains([]string{"const", "enum", "default", "examples", "example"}, keyword)
-}
-
-// isNamed tells whether a keyword holds schemas under names, which are no keywords.
-func isNamed(keyword string) bool {
-	return slices.Contains([]string{"properties", "$defs", "definitions", "patternProperties", "dependentSchemas"}, keyword)
-}
-
-func (m *Mirror) add(name json.RawMessage, path []string, kind json.RawMessage) error {
-	text, _ := rawjson.String(name)
-	if !isToken(text) {
+func (m *Mirror) add(name *jsonschema.Node, path []string, kind string) error {
+	text := name.Text
+	if name.Kind != jsonschema.String || !isToken(text) {
 		return fmt.Errorf("%s %.60s is no name of a header", mirrorKey, name)
 	}
-	switch string(kind) {
-	case `"string"`, `"integer"`, `"boolean"`:
+	switch kind {
+	case "string", "integer", "boolean":
 	default:
-		return fmt.Errorf("%s %s stands beside type %.60s, which no header carries", mirrorKey, text, kind)
+		return fmt.Errorf("%s %s stands beside type %.60q, which no header carries", mirrorKey, text, kind)
 	}
 	header := http.CanonicalHeaderKey(ParamPrefix + text)
 	for _, p := range m.params {
@@ -209,15 +188,31 @@ func unmirror(edits []rawjson.Edit, schema json.RawMessage, offset int) []rawjso
 		if string(w.Key) == mirrorKey {
 			continue
 		}
-		eachSchema(string(w.Key), w.Value, func(s json.RawMessage, at int) error {
-			edits = unmirror(edits, s, offset+w.Start+at)
-			return nil
-		})
+		eachSchema(string(w.Key), w.Value, func(s json.RawMessage, at int) { edits = unmirror(edits, s, offset+w.Start+at) })
 	}
 	for _, e := range own {
 		edits = append(edits, shifted(e, offset))
 	}
 	return edits
+}
+
+// eachSchema visits the schemas directly under a keyword, with the place of each in the value.
+func eachSchema(keyword string, value json.RawMessage, visit func(s json.RawMessage, at int)) {
+	list := rawjson.Array(value)
+	switch jsonschema.Keywords[keyword].Holds {
+	case jsonschema.SchemaMap:
+		list = rawjson.Object(value)
+	case jsonschema.OneSchema:
+		if value[0] == '{' {
+			visit(value, 0)
+		}
+	case jsonschema.SchemaList:
+	default:
+		return
+	}
+	for list.Next() {
+		visit(list.Value, list.Start)
+	}
 }
 
 func shifted(e rawjson.Edit, by int) rawjson.Edit {

@@ -3,6 +3,7 @@ package openapi
 import (
 	"slices"
 
+	"github.com/toolfit/toolfit/internal/jsonschema"
 	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
@@ -16,7 +17,7 @@ var (
 // param appends the schema of a parameter.
 func (w *schemaWriter) param(dst []byte, q *param) []byte {
 	dst = append(dst, '{')
-	if q.schema != nil && q.schema.kind == objectKind {
+	if q.schema != nil && q.schema.Kind == jsonschema.Object {
 		dst = w.described(dst, q.schema, q.describe, q.inline)
 	} else {
 		dst = appendDescription(dst, q.describe)
@@ -24,7 +25,7 @@ func (w *schemaWriter) param(dst []byte, q *param) []byte {
 			dst = append(name(dst, "type"), `"string"`...)
 		}
 	}
-	if q.deprecated && q.schema.get("deprecated") == nil {
+	if q.deprecated && q.schema.Get("deprecated") == nil {
 		dst = append(name(dst, "deprecated"), "true"...)
 	}
 	return append(dst, '}')
@@ -59,7 +60,7 @@ func (w *schemaWriter) field(dst []byte, f *field) []byte {
 	switch {
 	case len(f.schemas) == 0:
 		dst = appendDescription(dst, f.describe)
-	case len(f.schemas) == 1 && f.schemas[0].kind == objectKind:
+	case len(f.schemas) == 1 && f.schemas[0].Kind == jsonschema.Object:
 		dst = w.described(dst, f.schemas[0], f.describe, f.inline)
 	default:
 		dst = append(name(dst, "allOf"), '[')
@@ -79,9 +80,9 @@ func (w *schemaWriter) file(dst []byte, f *field) []byte {
 	text, many := f.describe, false
 	for _, n := range f.schemas {
 		if n, err := w.d.follow(n); err == nil {
-			many = many || slices.Contains(n.strings("type"), "array")
+			many = many || slices.Contains(n.Strings("type"), "array")
 			if text == "" {
-				text = n.str("description")
+				text = n.Str("description")
 			}
 		}
 	}
@@ -105,7 +106,7 @@ func (w *schemaWriter) body(dst []byte, b *body) []byte {
 	dst = append(dst, '{')
 	text := b.describe
 	if text == "" {
-		text = b.schema.str("description")
+		text = b.schema.Str("description")
 	}
 	switch {
 	case b.kind == binaryMedia:
@@ -117,9 +118,9 @@ func (w *schemaWriter) body(dst []byte, b *body) []byte {
 		dst = append(name(appendDescription(dst, text), "type"), `"string"`...)
 	case b.kind != jsonMedia && b.fields != nil:
 		dst = w.form(appendDescription(dst, text), b)
-	case b.schema != nil && b.schema.kind == objectKind:
+	case b.schema != nil && b.schema.Kind == jsonschema.Object:
 		own := b.describe
-		if b.schema.get("description") != nil {
+		if b.schema.Get("description") != nil {
 			own = ""
 		}
 		dst = w.described(dst, b.schema, own, false)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/jsonschema"
 	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
@@ -61,7 +62,7 @@ func (p *plan) read(args json.RawMessage, layout Layout) (*values, error) {
 }
 
 func (p *plan) readFlat(v *values, m member) error {
-	pointer := "/" + escapeToken(m.key)
+	pointer := "/" + jsonschema.EscapeToken(m.key)
 	var like []string
 	for _, q := range p.params {
 		if q.arg == m.key {
@@ -114,7 +115,7 @@ func unknown(pointer, key string, like []string) error {
 
 // readLayer sorts the arguments of one place.
 func (p *plan) readLayer(v *values, layer member) error {
-	pointer := "/" + escapeToken(layer.key)
+	pointer := "/" + jsonschema.EscapeToken(layer.key)
 	if layer.key == "body" && p.body != nil {
 		v.whole, v.given = layer.raw, true
 		return nil
@@ -130,7 +131,7 @@ func (p *plan) readLayer(v *values, layer member) error {
 	}
 next:
 	for _, m := range members(layer.raw, func(string) {}) {
-		at := pointer + "/" + escapeToken(m.key)
+		at := pointer + "/" + jsonschema.EscapeToken(m.key)
 		for _, q := range p.params {
 			if q.in == layer.key && q.name == m.key {
 				v.params[q] = value{m.raw, at}
@@ -148,16 +149,16 @@ func (p *plan) complete(v *values, layout Layout) error {
 		if rawjson.IsNull(v.params[q].raw) {
 			delete(v.params, q)
 			if q.required {
-				pointer := "/" + escapeToken(q.arg)
+				pointer := "/" + jsonschema.EscapeToken(q.arg)
 				if layout == Layered {
-					pointer = "/" + q.in + "/" + escapeToken(q.name)
+					pointer = "/" + q.in + "/" + jsonschema.EscapeToken(q.name)
 				}
 				return badArgument(pointer, "%s is missing: the %s needs it", q.arg, q.in)
 			}
 		}
 	}
 	if b := p.body; b != nil && b.required && !v.given && !b.spread {
-		return badArgument("/"+escapeToken(b.arg), "%s is missing", b.arg)
+		return badArgument("/"+jsonschema.EscapeToken(b.arg), "%s is missing", b.arg)
 	}
 	return nil
 }

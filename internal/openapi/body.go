@@ -3,6 +3,8 @@ package openapi
 import (
 	"slices"
 	"strings"
+
+	"github.com/toolfit/toolfit/internal/jsonschema"
 )
 
 // body is what an operation takes beside its parameters.
@@ -35,30 +37,30 @@ func (d *Document) readBody(op *node, rest []*node, bad *problems) (*body, bool)
 	if d.format == swagger2 {
 		return d.swaggerBody(op, rest), true
 	}
-	at := op.get("requestBody")
+	at := op.Get("requestBody")
 	if at == nil {
 		return nil, true
 	}
 	n, err := d.follow(at)
 	if err != nil {
-		bad.add(at.pointer(), err.Error()+"; the operation is left out")
+		bad.add(at.Pointer(), err.Error()+"; the operation is left out")
 		return nil, false
 	}
-	content := n.get("content").members()
+	content := n.Get("content").Members()
 	if len(content) == 0 {
-		if n.is("required") {
-			bad.add(at.pointer(), "is required and has no content; the operation is left out")
+		if n.Get("required").IsTrue() {
+			bad.add(at.Pointer(), "is required and has no content; the operation is left out")
 			return nil, false
 		}
-		bad.add(at.pointer(), "has no content; left out")
+		bad.add(at.Pointer(), "has no content; left out")
 		return nil, true
 	}
 	media := pickMedia(content)
-	b := &body{required: n.is("required"), kind: d.kindOf(media), schema: media.get("schema"), describe: n.str("description")}
-	b.media = sent(media.key, b.kind)
+	b := &body{required: n.Get("required").IsTrue(), kind: d.kindOf(media), schema: media.Get("schema"), describe: n.Str("description")}
+	b.media = sent(media.Key, b.kind)
 	d.spread(b)
 	for _, f := range b.fields {
-		d.encodeField(b, f, media.get("encoding").get(f.name), bad)
+		d.encodeField(b, f, media.Get("encoding").Get(f.name), bad)
 	}
 	return b, true
 }
@@ -66,10 +68,10 @@ func (d *Document) readBody(op *node, rest []*node, bad *problems) (*body, bool)
 // encodeField reads how a field of a form is written.
 func (d *Document) encodeField(b *body, f *field, how *node, bad *problems) {
 	f.how = encoding{style: "form", explode: true}
-	if b.kind == formMedia && (how.get("style") != nil || how.get("explode") != nil || how.get("allowReserved") != nil) {
+	if b.kind == formMedia && (how.Get("style") != nil || how.Get("explode") != nil || how.Get("allowReserved") != nil) {
 		f.how = readEncoding(how, "query", bad)
 	}
-	f.how.media = how.str("contentType")
+	f.how.media = how.Str("contentType")
 	if b.kind != multipartMedia {
 		return
 	}
@@ -77,7 +79,7 @@ func (d *Document) encodeField(b *body, f *field, how *node, bad *problems) {
 	other := f.how.media != "" && kind != jsonMedia && kind != textMedia
 	for _, s := range f.schemas {
 		if s, err := d.follow(s); err == nil {
-			items := s.get("items")
+			items := s.Get("items")
 			f.file = f.file || d.isBinary(s) || items != nil && d.isBinary(items) || other && !hasParts(s)
 		}
 	}
@@ -85,7 +87,7 @@ func (d *Document) encodeField(b *body, f *field, how *node, bad *problems) {
 
 // hasParts tells whether a schema describes objects.
 func hasParts(s *node) bool {
-	return s.get("properties") != nil || slices.Contains(s.strings("type"), "object")
+	return s.Get("properties") != nil || slices.Contains(s.Strings("type"), "object")
 }
 
 // swaggerBody makes a body of the parameters that Swagger puts there.
@@ -93,21 +95,21 @@ func (d *Document) swaggerBody(op *node, rest []*node) *body {
 	if len(rest) == 0 {
 		return nil
 	}
-	consumes := op.strings("consumes")
-	if p, ok := d.child(place{raw: d.raw}, "consumes"); ok && op.get("consumes") == nil {
+	consumes := op.Strings("consumes")
+	if p, ok := d.child(place{raw: d.raw}, "consumes"); ok && op.Get("consumes") == nil {
 		consumes = plainTexts(d.node(p))
 	}
 	for _, n := range rest {
-		if n.str("in") == "body" {
-			media := node{kind: objectKind, key: "application/json"}
+		if n.Str("in") == "body" {
+			media := &node{Kind: jsonschema.Object, Key: "application/json"}
 			if len(consumes) > 0 {
-				media.key = slices.MinFunc(consumes, func(a, b string) int { return rank(a) - rank(b) })
+				media.Key = slices.MinFunc(consumes, func(a, b string) int { return rank(a) - rank(b) })
 			}
-			if schema := n.get("schema"); schema != nil {
-				media.kids = []node{*schema}
+			if schema := n.Get("schema"); schema != nil {
+				media.Kids = []*node{schema}
 			}
-			b := &body{required: n.is("required"), kind: d.kindOf(&media), schema: n.get("schema"), describe: n.str("description")}
-			b.media = sent(media.key, b.kind)
+			b := &body{required: n.Get("required").IsTrue(), kind: d.kindOf(media), schema: n.Get("schema"), describe: n.Str("description")}
+			b.media = sent(media.Key, b.kind)
 			d.spread(b)
 			return b
 		}
@@ -120,9 +122,9 @@ func swaggerForm(rest []*node, consumes []string) *body {
 	isForm := func(s string) bool { return kindOfType(s) == formMedia }
 	b := &body{media: "application/x-www-form-urlencoded", kind: formMedia}
 	for _, n := range rest {
-		f := &field{name: n.str("name"), schemas: []*node{n}, inline: true, required: n.is("required"), describe: n.str("description")}
-		f.file = n.str("type") == "file"
-		f.how = collection(n.str("collectionFormat"), "formData")
+		f := &field{name: n.Str("name"), schemas: []*node{n}, inline: true, required: n.Get("required").IsTrue(), describe: n.Str("description")}
+		f.file = n.Str("type") == "file"
+		f.how = collection(n.Str("collectionFormat"), "formData")
 		b.fields = append(b.fields, f)
 		b.required = b.required || f.required
 		if f.file || slices.ContainsFunc(consumes, isMultipart) && !slices.ContainsFunc(consumes, isForm) {

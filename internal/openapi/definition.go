@@ -146,7 +146,7 @@ func (d *Document) appendOutput(dst []byte, p *plan, most room, bad *problems) [
 
 // describe makes the description of summary, description and deprecation.
 func describe(e *entry, op *node) string {
-	summary, text := strings.TrimSpace(op.str("summary")), strings.TrimSpace(op.str("description"))
+	summary, text := strings.TrimSpace(op.Str("summary")), strings.TrimSpace(op.Str("description"))
 	if summary == "" && text == "" {
 		text = strings.TrimSpace(e.item.text)
 	}
@@ -160,7 +160,7 @@ func describe(e *entry, op *node) string {
 	if text == "" {
 		text = e.method + " " + e.path
 	}
-	if op.is("deprecated") {
+	if op.Get("deprecated").IsTrue() {
 		text = "Deprecated. " + text
 	}
 	if len(text) > maxDescription {
@@ -194,7 +194,7 @@ func appendOrigin(dst []byte, e *entry) []byte {
 // to what is there already, nobody can know.
 func appendAnnotations(dst []byte, e *entry, op *node) []byte {
 	dst = append(dst, `,"annotations":{`...)
-	if title := strings.TrimSpace(op.str("summary")); title != "" {
+	if title := strings.TrimSpace(op.Str("summary")); title != "" {
 		dst = rawjson.AppendString(append(dst, `"title":`...), title)
 		dst = append(dst, ',')
 	}

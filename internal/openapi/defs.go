@@ -3,10 +3,12 @@ package openapi
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/toolfit/toolfit/internal/jsonschema"
 	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
@@ -54,7 +56,7 @@ func (d *Document) define(p place, way way) *definition {
 // definitionName is the schema's own name where that is usable and of the usual place. Any
 // other gets a hash, so that no two places share a name.
 func definitionName(pointer string) string {
-	own := lastToken(pointer)
+	own := jsonschema.UnescapeToken(pointer[strings.LastIndexByte(pointer, '/')+1:])
 	name := clean(own)
 	usual := pointer == "/components/schemas/"+own || pointer == "/definitions/"+own
 	if usual && name == own && len(name) <= maxName {
@@ -62,11 +64,6 @@ func definitionName(pointer string) string {
 	}
 	sum := sha256.Sum256([]byte(pointer))
 	return strings.TrimRight(name[:min(len(name), maxName-9)], "_") + "_" + hex.EncodeToString(sum[:4])
-}
-
-// lastToken is the name by which people know a reference's target.
-func lastToken(ref string) string {
-	return tokenText.Replace(ref[strings.LastIndexAny(ref, "/#")+1:])
 }
 
 func (def *definition) write(d *Document) {
@@ -91,6 +88,7 @@ func (d *Document) appendDefs(dst []byte, refs []*definition, room int, bad *pro
 	dst = append(name(dst, "$defs"), '{')
 	seen := make(map[*definition]bool, len(refs))
 	queue := slices.Clone(refs)
+	var cut []string
 	for len(queue) > 0 {
 		def := queue[0]
 		queue = queue[1:]
@@ -101,6 +99,7 @@ func (d *Document) appendDefs(dst []byte, refs []*definition, room int, bad *pro
 		def.write(d)
 		if dst = comma(dst); len(def.raw) > room {
 			dst = append(append(rawjson.AppendString(dst, def.name), ':'), tooLarge...)
+			cut = append(cut, def.at.pointer)
 			room -= len(tooLarge)
 			continue
 		}
@@ -108,6 +107,9 @@ func (d *Document) appendDefs(dst []byte, refs []*definition, room int, bad *pro
 		bad.addAll(def)
 		dst = append(dst, def.raw...)
 		queue = append(queue, def.refs...)
+	}
+	if len(cut) > 0 {
+		bad.add(cut[0], fmt.Sprintf("too large to show, with %d others; they accept anything", len(cut)-1))
 	}
 	return append(dst, '}')
 }

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/jsonschema"
 	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
@@ -104,10 +105,10 @@ func (d *Document) readHead(bad *problems) error {
 			WithHint("the document begins with openapi: 3.… or swagger: \"2.0\"")
 	}
 	if p, ok := d.child(root, "info"); ok {
-		info := parse(p.raw, p.pointer)
-		d.Title, d.Version = info.str("title"), info.str("version")
-		if d.Version == "" && info.get("version") != nil {
-			d.Version = info.get("version").text // YAML without quotes: 1.0
+		info := jsonschema.ParseAt(p.raw, p.pointer)
+		d.Title, d.Version = info.Str("title"), info.Str("version")
+		if d.Version == "" && info.Get("version") != nil {
+			d.Version = info.Get("version").Text // YAML without quotes: 1.0
 		}
 	} else {
 		bad.add("/info", "is missing")

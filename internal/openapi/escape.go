@@ -3,6 +3,8 @@ package openapi
 import (
 	"net/url"
 	"strings"
+
+	"github.com/toolfit/toolfit/internal/jsonschema"
 )
 
 const upperHex = "0123456789ABCDEF"
@@ -52,7 +54,7 @@ func escapePath(s string) string {
 
 // hasDots tells whether some part of a path leads elsewhere: to itself or one up.
 func hasDots(path string) bool {
-	parts := strings.FieldsFunc(unescape(path), func(r rune) bool { return r == '/' || r == '\\' })
+	parts := strings.FieldsFunc(jsonschema.Unescape(path), func(r rune) bool { return r == '/' || r == '\\' })
 	for _, part := range parts {
 		if part == "." || part == ".." {
 			return true

@@ -3,6 +3,8 @@ package openapi
 import (
 	"slices"
 	"strings"
+
+	"github.com/toolfit/toolfit/internal/jsonschema"
 )
 
 // spread lists the properties of a body that is a plain object. Anything else (a union, a
@@ -44,30 +46,28 @@ var plainKeywords = map[string]bool{
 
 // add takes the properties of n; false when n is no plain object.
 func (c *collector) add(site, n *node) bool {
-	if n.kind != objectKind || isNullable(n) || n.ref() != nil || site != n && hasConstraint(site) {
+	if n.Kind != jsonschema.Object || isNullable(n) || refOf(n) != nil || site != n && hasConstraint(site) {
 		return false
 	}
-	if types := n.strings("type"); len(types) > 1 || len(types) == 1 && types[0] != "object" {
+	if types := n.Strings("type"); len(types) > 1 || len(types) == 1 && types[0] != "object" {
 		return false
 	}
-	for i := range n.kids {
-		key := n.kids[i].key
-		_, carried := keywords[key]
-		if carried && !plainKeywords[key] || slices.Contains([]string{"anyOf", "oneOf", "enum", "const"}, key) {
+	for _, kid := range n.Kids {
+		_, limits := carried[kid.Key]
+		if limits && !plainKeywords[kid.Key] || slices.Contains([]string{"anyOf", "oneOf", "enum", "const"}, kid.Key) {
 			return false
 		}
 	}
-	if more := n.get("additionalProperties"); more != nil {
-		if more.kind != boolKind || more.text == "true" {
+	if more := n.Get("additionalProperties"); more != nil {
+		if more.Kind != jsonschema.Bool || more.Text == "true" {
 			return false
 		}
 		c.closed = true
 	}
 	c.parts++
-	c.required = append(c.required, n.strings("required")...)
-	for i := range n.get("properties").members() {
-		p := &n.get("properties").kids[i]
-		c.property(p.key, p)
+	c.required = append(c.required, n.Strings("required")...)
+	for _, p := range n.Get("properties").Members() {
+		c.property(p.Key, p)
 	}
 	return true
 }
@@ -86,7 +86,7 @@ func (c *collector) property(name string, schema *node) {
 
 // hasConstraint tells whether a reference has something beside it that may count.
 func hasConstraint(n *node) bool {
-	return slices.ContainsFunc(n.kids, func(kid node) bool {
-		return !strings.HasPrefix(kid.key, "$") && kid.key != "description" && kid.key != "title" && kid.key != "summary"
+	return slices.ContainsFunc(n.Kids, func(kid *node) bool {
+		return !strings.HasPrefix(kid.Key, "$") && kid.Key != "description" && kid.Key != "title" && kid.Key != "summary"
 	})
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/base64"
 	"mime"
 	"strings"
+
+	"github.com/toolfit/toolfit/internal/jsonschema"
 )
 
 // file is a file that an argument gives.
@@ -15,12 +17,12 @@ type file struct {
 // readFile reads a file: base64 text, a data URL, or an object with text or data.
 func readFile(n *node, pointer string) (f file, err error) {
 	data := n
-	if n.kind == objectKind {
-		text := n.get("text")
-		if data = n.get("data"); (data == nil) == (text == nil) {
+	if n.Kind == jsonschema.Object {
+		text := n.Get("text")
+		if data = n.Get("data"); (data == nil) == (text == nil) {
 			return f, badArgument(pointer, "a file has either text or data")
 		}
-		f.name, f.contentType = n.str("filename"), n.str("contentType")
+		f.name, f.contentType = n.Str("filename"), n.Str("contentType")
 		if f.contentType != "" {
 			if _, _, err := mime.ParseMediaType(f.contentType); err != nil {
 				return f, badArgument(pointer+"/contentType", "%q is no media type", f.contentType)
@@ -32,10 +34,10 @@ func readFile(n *node, pointer string) (f file, err error) {
 		}
 		pointer += "/data"
 	}
-	if data.kind != stringKind {
+	if data.Kind != jsonschema.String {
 		return f, badArgument(pointer, "the content of a file is base64 text")
 	}
-	text := data.text
+	text := data.Text
 	if rest, ok := strings.CutPrefix(text, "data:"); ok {
 		head, body, _ := strings.Cut(rest, ",")
 		media, isBase64 := strings.CutSuffix(head, ";base64")
@@ -43,7 +45,7 @@ func readFile(n *node, pointer string) (f file, err error) {
 			f.contentType = media
 		}
 		if text = body; !isBase64 {
-			f.content = []byte(unescape(body))
+			f.content = []byte(jsonschema.Unescape(body))
 			return f, nil
 		}
 	}

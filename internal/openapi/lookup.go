@@ -3,12 +3,12 @@ package openapi
 import (
 	"errors"
 	"fmt"
-	"net/url"
 	"path"
 	"strconv"
 	"strings"
 	"sync"
 
+	"github.com/toolfit/toolfit/internal/jsonschema"
 	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
@@ -47,10 +47,10 @@ func members(raw []byte, twice func(key string)) []member {
 type index struct {
 	mu   sync.Mutex
 	wide map[string]map[string][]byte // members of large objects, by pointer
-	refs map[reference]place
+	refs map[string]place
 
 	naming sync.Once
-	names  *identities // see Document.identities
+	names  *names // see Document.names
 
 	nodes map[string]*node // what references led to of late, by pointer
 	room  int              // bytes of the document that may still be added to nodes
@@ -68,7 +68,7 @@ func (d *Document) node(p place) *node {
 	if n != nil {
 		return n
 	}
-	n = parse(p.raw, p.pointer)
+	n = jsonschema.ParseAt(p.raw, p.pointer)
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.room -= len(p.raw); x.room < 0 {
@@ -103,7 +103,7 @@ func (d *Document) child(p place, token string) (place, bool) {
 			}
 		}
 	}
-	return place{raw, p.pointer + "/" + escapeToken(token)}, raw != nil
+	return place{raw, p.pointer + "/" + jsonschema.EscapeToken(token)}, raw != nil
 }
 
 func (x *index) members(p place) map[string][]byte {
@@ -125,15 +125,11 @@ func (x *index) members(p place) map[string][]byte {
 
 var errLoop = errors.New("the reference leads to itself")
 
-// reference is a reference as it stands in a resource.
-type reference struct{ home, text string }
-
 // resolve finds what a reference means that stands in from; nil: in no schema. Nothing is ever
 // fetched.
-func (d *Document) resolve(text string, from *node) (place, error) {
-	ref, names := reference{text: text}, d.identities()
-	if names != nil && from != nil {
-		ref.home = names.resource(from.pointer())
+func (d *Document) resolve(ref string, from *node) (place, error) {
+	if names := d.names(); names != nil {
+		return names.resolve(ref, from)
 	}
 	d.index.mu.Lock()
 	p, ok := d.index.refs[ref]
@@ -141,112 +137,63 @@ func (d *Document) resolve(text string, from *node) (place, error) {
 	if ok {
 		return p, nil
 	}
-	p, err := d.lookup(ref, names)
-	if err != nil {
-		return place{}, err
+	address, fragment, _ := strings.Cut(ref, "#")
+	if own := path.Base(d.opts.URL); address != "" && address != d.opts.URL && address != own && address != "./"+own {
+		return place{}, errElsewhere(ref)
+	}
+	if p, ok = d.walk(fragment); !ok {
+		return place{}, errNowhere(ref)
 	}
 	d.index.mu.Lock()
 	defer d.index.mu.Unlock()
 	if d.index.refs == nil {
-		d.index.refs = map[reference]place{}
+		d.index.refs = map[string]place{}
 	}
 	d.index.refs[ref] = p
 	return p, nil
 }
 
-func (d *Document) lookup(ref reference, names *identities) (place, error) {
-	address, fragment, _ := strings.Cut(ref.text, "#")
-	home := ref.home
-	if own := path.Base(d.opts.URL); address != "" {
-		pointer, ok := names.find(home, address)
-		if !ok && address != d.opts.URL && address != own && address != "./"+own {
-			return place{}, fmt.Errorf("the reference %q leads to another document, which is not fetched", ref.text)
-		}
-		home = pointer
-	}
-	for _, resource := range []string{home, ""} { // what is wrong in a resource is often meant for the whole document
-		if p, ok := d.inside(resource, fragment, names); ok {
-			return p, nil
-		}
-	}
-	return place{}, fmt.Errorf("the reference %q leads nowhere", ref.text)
+func errElsewhere(ref string) error {
+	return fmt.Errorf("the reference %q leads to another document, which is not fetched", ref)
 }
 
-// inside finds what a fragment means in the resource at the pointer.
-func (d *Document) inside(resource, fragment string, names *identities) (place, bool) {
+func errNowhere(ref string) error { return fmt.Errorf("the reference %q leads nowhere", ref) }
+
+// walk follows a pointer.
+func (d *Document) walk(pointer string) (place, bool) {
 	root := place{raw: d.raw}
-	if resource != "" {
-		root, _ = d.walk(root, strings.Split(resource[1:], "/"), false)
-	}
-	switch {
-	case fragment == "":
+	if pointer == "" {
 		return root, true
-	case fragment[0] != '/':
-		if names == nil {
-			return place{}, false
-		}
-		pointer, ok := names.anchors[anchor{resource, unescape(fragment)}]
-		if !ok {
-			return place{}, false
-		}
-		return d.walk(place{raw: d.raw}, strings.Split(pointer[1:], "/"), false)
 	}
-	p, ok := d.walk(root, strings.Split(unescape(fragment)[1:], "/"), false)
-	if !ok {
-		p, ok = d.walk(root, strings.Split(fragment[1:], "/"), true) // %2F written for a slash in a name
+	if pointer[0] != '/' {
+		return root, false
 	}
-	return p, ok
+	for _, path := range jsonschema.Readings(pointer) {
+		p, ok := root, true
+		for i := 0; ok && i < len(path); i++ {
+			p, ok = d.child(p, path[i])
+		}
+		if ok {
+			return p, true
+		}
+	}
+	return root, false
 }
 
-// ref is the reference that a schema is, or has; nil without one.
-func (n *node) ref() *node {
-	if ref := n.get("$ref"); ref != nil {
+// refOf is the reference that a schema is, or has; nil without one.
+func refOf(n *node) *node {
+	if ref := n.Get("$ref"); ref != nil {
 		return ref
 	}
-	return n.get("$dynamicRef")
+	return n.Get("$dynamicRef")
 }
 
-// target finds what the reference of a schema means. A dynamic one means the outermost schema
-// of its name on the way by which it is reached. The document is always outermost; beyond it,
-// a name can be resolved where it is given only once.
+// target finds what the reference of a schema means.
 func (d *Document) target(ref *node) (place, error) {
-	p, err := d.resolve(ref.text, ref)
-	_, anchored, _ := strings.Cut(ref.text, "#")
-	names := d.identities()
-	if err != nil || ref.key != "$dynamicRef" || names == nil || names.dynamic[anchored] < 2 || d.node(p).str("$dynamicAnchor") != anchored {
-		return p, err
+	if names := d.names(); names != nil && ref.Key == "$dynamicRef" {
+		return names.dynamic(ref)
 	}
-	if outer, ok := d.inside("", anchored, names); ok && d.node(outer).str("$dynamicAnchor") == anchored {
-		return outer, nil
-	}
-	return place{}, fmt.Errorf("the dynamic reference %q has %d meanings", ref.text, names.dynamic[anchored])
-}
-
-var tokenText = strings.NewReplacer("~1", "/", "~0", "~")
-
-func (d *Document) walk(p place, tokens []string, percent bool) (place, bool) {
-	for _, token := range tokens {
-		if percent {
-			token = unescape(token)
-		}
-		next, ok := d.child(p, tokenText.Replace(token))
-		if !ok {
-			return place{}, false
-		}
-		p = next
-	}
-	return p, true
-}
-
-func unescape(s string) string {
-	if strings.IndexByte(s, '%') < 0 {
-		return s
-	}
-	out, err := url.PathUnescape(s)
-	if err != nil {
-		return s
-	}
-	return out
+	return d.resolve(ref.Text, ref)
 }
 
 // maxHops is how many references may follow each other. Real documents have a handful.
@@ -255,8 +202,8 @@ const maxHops = 32
 // follow goes from a node that is a reference, or not, to the node that is meant.
 func (d *Document) follow(n *node) (*node, error) {
 	for range maxHops {
-		ref := n.ref()
-		if ref == nil || ref.kind != stringKind {
+		ref := refOf(n)
+		if ref == nil || ref.Kind != jsonschema.String {
 			return n, nil
 		}
 		p, err := d.target(ref)

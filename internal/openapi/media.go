@@ -4,6 +4,8 @@ import (
 	"mime"
 	"slices"
 	"strings"
+
+	"github.com/toolfit/toolfit/internal/jsonschema"
 )
 
 // mediaKind is how a body is written and read.
@@ -50,24 +52,24 @@ func kindOfType(media string) mediaKind {
 // kindOf sorts a media type object of the document. Types that say little on their own are
 // what their schema says: text, unless it is binary; */* with a structure is JSON.
 func (d *Document) kindOf(media *node) mediaKind {
-	if k := kindOfType(media.key); k != 0 {
+	if k := kindOfType(media.Key); k != 0 {
 		return k
 	}
-	schema := media.get("schema")
+	schema := media.Get("schema")
 	if schema != nil {
 		schema, _ = d.follow(schema)
 	}
 	switch {
-	case schema == nil || len(schema.kids) == 0:
-		if strings.Contains(media.key, "*/*") || media.key == "" {
+	case schema == nil || len(schema.Kids) == 0:
+		if strings.Contains(media.Key, "*/*") || media.Key == "" {
 			return jsonMedia
 		}
 		return binaryMedia
 	case d.isBinary(schema):
 		return binaryMedia
-	case slices.Contains(schema.strings("type"), "string"):
+	case slices.Contains(schema.Strings("type"), "string"):
 		return textMedia
-	case strings.Contains(media.key, "*"):
+	case strings.Contains(media.Key, "*"):
 		return jsonMedia
 	}
 	return textMedia
@@ -90,14 +92,8 @@ func rank(media string) int {
 
 // pickMedia chooses one of the media types of a content object. It drives both the schema
 // that models see and the bytes that are sent.
-func pickMedia(content []node) *node {
-	best := &content[0]
-	for i := range content {
-		if rank(content[i].key) < rank(best.key) {
-			best = &content[i]
-		}
-	}
-	return best
+func pickMedia(content []*node) *node {
+	return slices.MinFunc(content, func(a, b *node) int { return rank(a.Key) - rank(b.Key) })
 }
 
 // sent is the media type to send for a declared one: ranges are no types.
@@ -117,10 +113,10 @@ func sent(declared string, kind mediaKind) string {
 // isBinary tells whether a schema is that of bytes rather than text.
 func (d *Document) isBinary(n *node) bool {
 	n, err := d.follow(n)
-	if err != nil || n.kind != objectKind {
+	if err != nil || n.Kind != jsonschema.Object {
 		return false
 	}
-	format, types := n.str("format"), n.strings("type")
+	format, types := n.Str("format"), n.Strings("type")
 	isText := len(types) == 0 || slices.Contains(types, "string")
 	switch {
 	case slices.Contains(types, "file"):
@@ -128,6 +124,6 @@ func (d *Document) isBinary(n *node) bool {
 	case !isText:
 		return false
 	}
-	return format == "binary" || format == "base64" || format == "byte" || n.str("contentEncoding") == "base64" ||
-		n.str("contentMediaType") != "" && kindOfType(n.str("contentMediaType")) != jsonMedia && kindOfType(n.str("contentMediaType")) != textMedia
+	return format == "binary" || format == "base64" || format == "byte" || n.Str("contentEncoding") == "base64" ||
+		n.Str("contentMediaType") != "" && kindOfType(n.Str("contentMediaType")) != jsonMedia && kindOfType(n.Str("contentMediaType")) != textMedia
 }

@@ -3,6 +3,7 @@ package openapi
 import (
 	"strings"
 
+	"github.com/toolfit/toolfit/internal/jsonschema"
 	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
@@ -93,7 +94,7 @@ func nextField(raw []byte, at string, depth int) (string, []byte) {
 		switch {
 		case nextNames[key]:
 			if v := nextValue(w.Value); v != nil {
-				return at + "/" + escapeToken(string(w.Key)), v
+				return at + "/" + jsonschema.EscapeToken(string(w.Key)), v
 			}
 		case pageNames[key] && w.Value[0] == '{':
 			inner = append(inner, member{string(w.Key), w.Value})
@@ -102,7 +103,7 @@ func nextField(raw []byte, at string, depth int) (string, []byte) {
 	const most = 2
 	for _, m := range inner {
 		if depth < most {
-			if pointer, v := nextField(m.raw, at+"/"+escapeToken(m.key), depth+1); v != nil {
+			if pointer, v := nextField(m.raw, at+"/"+jsonschema.EscapeToken(m.key), depth+1); v != nil {
 				return pointer, v
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/toolfit/toolfit/internal/jsonschema"
 	"github.com/toolfit/toolfit/internal/origin"
 )
 
@@ -41,7 +42,7 @@ func (d *Document) Operations(f Filter) ([]*Operation, []Problem) {
 		if !f.takes(e) {
 			continue
 		}
-		op := parse(e.at.raw, e.at.pointer)
+		op := jsonschema.ParseAt(e.at.raw, e.at.pointer)
 		p := d.plan(e, op, &bad)
 		if p == nil {
 			continue
@@ -66,7 +67,9 @@ func (d *Document) Operations(f Filter) ([]*Operation, []Problem) {
 
 // plan is read again when the operation is first used: most of a large document never is.
 func (op *Operation) plan() *plan {
-	op.once.Do(func() { op.known = op.doc.plan(op.entry, parse(op.entry.at.raw, op.entry.at.pointer), nil) })
+	op.once.Do(func() {
+		op.known = op.doc.plan(op.entry, jsonschema.ParseAt(op.entry.at.raw, op.entry.at.pointer), nil)
+	})
 	return op.known
 }
 

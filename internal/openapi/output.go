@@ -3,6 +3,8 @@ package openapi
 import (
 	"slices"
 	"strings"
+
+	"github.com/toolfit/toolfit/internal/jsonschema"
 )
 
 // output is what an operation promises to answer.
@@ -19,13 +21,13 @@ const wrapped = "result"
 // readResponses finds the answer of a success, and what to ask for.
 func (d *Document) readResponses(p *plan, op *node, bad *problems) {
 	p.accept = "*/*"
-	for _, at := range successes(op.get("responses")) {
+	for _, at := range successes(op.Get("responses")) {
 		n, err := d.follow(at)
 		if err != nil {
-			bad.add(at.pointer(), err.Error())
+			bad.add(at.Pointer(), err.Error())
 			continue
 		}
-		content := n.get("content").members()
+		content := n.Get("content").Members()
 		if d.format == swagger2 {
 			content = d.produced(op, n)
 		}
@@ -36,10 +38,10 @@ func (d *Document) readResponses(p *plan, op *node, bad *problems) {
 			p.accept = acceptOf(content)
 		}
 		media := pickMedia(content)
-		if d.kindOf(media) != jsonMedia || at.key == "default" {
+		if d.kindOf(media) != jsonMedia || at.Key == "default" {
 			continue
 		}
-		schema := media.get("schema")
+		schema := media.Get("schema")
 		if p.output.json && !sameText(p.output.schema, schema) {
 			p.output = output{json: true} // several answers: no schema would hold for all
 			return
@@ -49,7 +51,7 @@ func (d *Document) readResponses(p *plan, op *node, bad *problems) {
 	d.readOutput(&p.output)
 }
 
-func sameText(a, b *node) bool { return a != nil && b != nil && a.text == b.text }
+func sameText(a, b *node) bool { return a != nil && b != nil && a.Text == b.Text }
 
 // readOutput decides how the answer is announced: an object as it is, anything else wrapped,
 // what is not known not at all.
@@ -68,32 +70,32 @@ func (d *Document) readOutput(o *output) {
 
 // successes are the responses of 2xx codes, the lowest first; without any, the default one.
 func successes(responses *node) (out []*node) {
-	for i := range responses.members() {
-		if kid := &responses.kids[i]; len(kid.key) == 3 && kid.key[0] == '2' {
+	for _, kid := range responses.Members() {
+		if len(kid.Key) == 3 && kid.Key[0] == '2' {
 			out = append(out, kid)
 		}
 	}
-	slices.SortFunc(out, func(a, b *node) int { return strings.Compare(a.key, b.key) })
-	if fallback := responses.get("default"); len(out) == 0 && fallback != nil {
+	slices.SortFunc(out, func(a, b *node) int { return strings.Compare(a.Key, b.Key) })
+	if fallback := responses.Get("default"); len(out) == 0 && fallback != nil {
 		out = append(out, fallback)
 	}
 	return out
 }
 
 // produced makes a content object of what Swagger says.
-func (d *Document) produced(op, response *node) (content []node) {
-	types := op.strings("produces")
-	if p, ok := d.child(place{raw: d.raw}, "produces"); ok && op.get("produces") == nil {
+func (d *Document) produced(op, response *node) (content []*node) {
+	types := op.Strings("produces")
+	if p, ok := d.child(place{raw: d.raw}, "produces"); ok && op.Get("produces") == nil {
 		types = plainTexts(d.node(p))
 	}
-	schema := response.get("schema")
+	schema := response.Get("schema")
 	if len(types) == 0 && schema != nil {
 		types = []string{"application/json"}
 	}
 	for _, t := range types {
-		media := node{kind: objectKind, key: t}
+		media := &node{Kind: jsonschema.Object, Key: t}
 		if schema != nil {
-			media.kids = []node{*schema}
+			media.Kids = []*node{schema}
 		}
 		content = append(content, media)
 	}
@@ -101,14 +103,14 @@ func (d *Document) produced(op, response *node) (content []node) {
 }
 
 // acceptOf is the header Accept: JSON where there is some, else all that there is.
-func acceptOf(content []node) string {
+func acceptOf(content []*node) string {
 	best := pickMedia(content)
-	if kindOfType(best.key) == jsonMedia {
-		return mediaType(best.key)
+	if kindOfType(best.Key) == jsonMedia {
+		return mediaType(best.Key)
 	}
 	var types []string
-	for i := range content {
-		if t := mediaType(content[i].key); t != "" && !strings.ContainsFunc(t, isControl) {
+	for _, media := range content {
+		if t := mediaType(media.Key); t != "" && !strings.ContainsFunc(t, isControl) {
 			types = append(types, t)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/toolfit/toolfit/internal/jsonschema"
 )
 
 // param is a parameter of an operation.
@@ -48,27 +50,27 @@ var ownHeader = map[string]bool{
 // readParams reads the parameters of the path and of the operation; the operation's own
 // replace those of the same name and place. It fails where it cannot know what to send.
 func (d *Document) readParams(op *node, item *pathItem, bad *problems) (params []*param, rest []*node, ok bool) {
-	lists := []*node{nil, op.get("parameters")}
+	lists := []*node{nil, op.Get("parameters")}
 	if item.parameters.raw != nil {
 		lists[0] = d.node(item.parameters)
 	}
 	at := map[string]int{}
 	for _, list := range lists {
-		if list != nil && list.kind != arrayKind {
-			bad.add(list.pointer(), "is no list; left out")
+		if list != nil && list.Kind != jsonschema.Array {
+			bad.add(list.Pointer(), "is no list; left out")
 		}
-		for i := range list.list() {
-			n, err := d.follow(&list.kids[i])
+		for _, site := range list.Elements() {
+			n, err := d.follow(site)
 			if err != nil {
-				bad.add(list.kids[i].pointer(), err.Error()+"; the operation is left out")
+				bad.add(site.Pointer(), err.Error()+"; the operation is left out")
 				return nil, nil, false
 			}
-			if in := n.str("in"); d.format == swagger2 && (in == "body" || in == "formData") {
-				rest = slices.DeleteFunc(rest, func(old *node) bool { return old.str("in") == in && old.str("name") == n.str("name") })
+			if in := n.Str("in"); d.format == swagger2 && (in == "body" || in == "formData") {
+				rest = slices.DeleteFunc(rest, func(old *node) bool { return old.Str("in") == in && old.Str("name") == n.Str("name") })
 				rest = append(rest, n)
 				continue
 			}
-			p := d.readParam(n, &list.kids[i], bad)
+			p := d.readParam(n, site, bad)
 			if p == nil {
 				continue
 			}
@@ -94,31 +96,31 @@ func (p *param) key() string {
 // readParam reads one parameter; nil where there is nothing that could be sent.
 func (d *Document) readParam(n, at *node, bad *problems) *param {
 	p := &param{
-		name: n.str("name"), in: n.str("in"), required: n.is("required"), schema: n.get("schema"), describe: n.str("description"), deprecated: n.is("deprecated"),
+		name: n.Str("name"), in: n.Str("in"), required: n.Get("required").IsTrue(), schema: n.Get("schema"), describe: n.Str("description"), deprecated: n.Get("deprecated").IsTrue(),
 	}
 	header := http.CanonicalHeaderKey(p.name)
 	switch {
 	case p.name == "" || styles[p.in] == nil:
-		bad.add(at.pointer(), "has no name, or no place that is known; left out")
+		bad.add(at.Pointer(), "has no name, or no place that is known; left out")
 		return nil
 	case p.in == "header" && (header == "Accept" || header == "Content-Type" || header == "Authorization"):
 		return nil
 	case p.in == "header" && (ownHeader[header] || !isToken(p.name)), p.in == "cookie" && !isToken(p.name):
-		bad.add(at.pointer(), "arguments cannot set this "+p.in+"; left out")
+		bad.add(at.Pointer(), "arguments cannot set this "+p.in+"; left out")
 		return nil
 	}
 	if p.in == "path" && !p.required {
-		bad.add(at.pointer(), "stands in the path, so it is required")
+		bad.add(at.Pointer(), "stands in the path, so it is required")
 		p.required = true
 	}
-	if content := n.get("content").members(); len(content) > 0 {
+	if content := n.Get("content").Members(); len(content) > 0 {
 		media := pickMedia(content)
-		p.media, p.kind, p.schema = media.key, d.kindOf(media), media.get("schema")
+		p.media, p.kind, p.schema = media.Key, d.kindOf(media), media.Get("schema")
 		return p
 	}
 	if d.format == swagger2 {
 		p.schema, p.inline = n, true
-		p.how = collection(n.str("collectionFormat"), p.in)
+		p.how = collection(n.Str("collectionFormat"), p.in)
 		return p
 	}
 	p.how = readEncoding(n, p.in, bad)
@@ -127,16 +129,16 @@ func (d *Document) readParam(n, at *node, bad *problems) *param {
 
 // readEncoding reads style, explode and allowReserved as they are for the place.
 func readEncoding(n *node, in string, bad *problems) encoding {
-	e := encoding{style: n.str("style"), reserved: n.is("allowReserved") && in == "query", given: true}
+	e := encoding{style: n.Str("style"), reserved: n.Get("allowReserved").IsTrue() && in == "query", given: true}
 	if !slices.Contains(styles[in], e.style) {
 		if e.style != "" {
-			bad.add(n.get("style").pointer(), "is no style for this place; "+styles[in][0]+" is used")
+			bad.add(n.Get("style").Pointer(), "is no style for this place; "+styles[in][0]+" is used")
 		}
 		e.style = styles[in][0]
 	}
 	e.explode = e.style == "form"
-	if flag := n.get("explode"); flag != nil {
-		e.explode = n.is("explode")
+	if flag := n.Get("explode"); flag != nil {
+		e.explode = n.Get("explode").IsTrue()
 	}
 	return e
 }

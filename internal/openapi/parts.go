@@ -1,6 +1,10 @@
 package openapi
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/toolfit/toolfit/internal/jsonschema"
+)
 
 // maxParts bounds the schemas that one is composed of. Real ones have a dozen at most.
 const maxParts = 200
@@ -12,7 +16,7 @@ func (d *Document) parts(n *node, visit func(site, part *node) bool) bool {
 	seen, left := map[string]bool{}, maxParts
 	var walk func(site *node) bool
 	walk = func(site *node) bool {
-		if ref := site.ref(); ref != nil && ref.kind == stringKind {
+		if ref := refOf(site); ref != nil && ref.Kind == jsonschema.String {
 			if target, err := d.target(ref); err == nil {
 				if seen[target.pointer] {
 					return true
@@ -27,9 +31,9 @@ func (d *Document) parts(n *node, visit func(site, part *node) bool) bool {
 		if left--; left < 0 || !visit(site, part) {
 			return false
 		}
-		all := part.get("allOf").list()
-		for i := range all {
-			if !walk(&all[i]) {
+		all := part.Get("allOf").Elements()
+		for _, inner := range all {
+			if !walk(inner) {
 				return false
 			}
 		}
@@ -48,32 +52,32 @@ func (d *Document) types(n *node, steps *int) []string {
 	if err != nil {
 		return nil
 	}
-	if list := n.strings("type"); len(list) > 0 {
+	if list := n.Strings("type"); len(list) > 0 {
 		return list
 	}
 	for _, key := range []string{"anyOf", "oneOf"} {
-		if list := n.get(key).list(); len(list) > 0 {
+		if list := n.Get(key).Elements(); len(list) > 0 {
 			return d.unionTypes(list, steps)
 		}
 	}
-	all := n.get("allOf").list()
-	for i := range all {
-		if list := d.types(&all[i], steps); list != nil {
+	all := n.Get("allOf").Elements()
+	for _, inner := range all {
+		if list := d.types(inner, steps); list != nil {
 			return list
 		}
 	}
 	switch {
-	case n.get("properties") != nil || n.get("additionalProperties") != nil:
+	case n.Get("properties") != nil || n.Get("additionalProperties") != nil:
 		return []string{"object"}
-	case n.get("items") != nil:
+	case n.Get("items") != nil:
 		return []string{"array"}
 	}
 	return nil
 }
 
-func (d *Document) unionTypes(branches []node, steps *int) (out []string) {
-	for i := range branches {
-		list := d.types(&branches[i], steps)
+func (d *Document) unionTypes(branches []*node, steps *int) (out []string) {
+	for _, branch := range branches {
+		list := d.types(branch, steps)
 		if list == nil {
 			return nil
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/toolfit/toolfit/internal/jsonschema"
 	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
@@ -40,9 +41,11 @@ func (d *Document) readPaths(bad *problems) {
 		bad.add("/paths", "is missing, so there are no operations")
 		return
 	}
-	twice := func(key string) { bad.add("/paths/"+escapeToken(key), "stands there twice; the last one counts") }
+	twice := func(key string) {
+		bad.add("/paths/"+jsonschema.EscapeToken(key), "stands there twice; the last one counts")
+	}
 	for _, m := range members(paths.raw, twice) {
-		item := place{m.raw, "/paths/" + escapeToken(m.key)}
+		item := place{m.raw, "/paths/" + jsonschema.EscapeToken(m.key)}
 		switch {
 		case strings.HasPrefix(m.key, "x-"):
 		case !strings.HasPrefix(m.key, "/"):
@@ -62,10 +65,10 @@ func (d *Document) readItem(path string, at place, bad *problems) {
 	for hops, item := 0, at; item.raw != nil; hops++ {
 		var next place
 		twice := func(key string) {
-			bad.add(item.pointer+"/"+escapeToken(key), "stands there twice; the last one counts")
+			bad.add(item.pointer+"/"+jsonschema.EscapeToken(key), "stands there twice; the last one counts")
 		}
 		for _, m := range members(item.raw, twice) {
-			here := place{m.raw, item.pointer + "/" + escapeToken(m.key)}
+			here := place{m.raw, item.pointer + "/" + jsonschema.EscapeToken(m.key)}
 			if m.key == "$ref" {
 				next = d.itemOf(here, hops, bad)
 			}

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/toolfit/toolfit/internal/jsonschema"
 )
 
 // Request is the HTTP request of one call.
@@ -99,8 +101,8 @@ func (p *plan) pathOf(v *values) (string, error) {
 		}
 		q, at := part.param, v.params[part.param]
 		text := q.text(at, q.escapeInPath)
-		n := parse(at.raw, "")
-		if text == "" || n.kind == stringKind && n.text == "" {
+		n := jsonschema.ParseAt(at.raw, "")
+		if text == "" || n.Kind == jsonschema.String && n.Text == "" {
 			return "", badArgument(at.pointer, "%s is empty: the path needs it", q.arg)
 		}
 		if climbs(n) {
@@ -123,11 +125,11 @@ func (q *param) escapeInPath(s string) string {
 
 // climbs tells whether some text in a value would lead elsewhere once a server has decoded it.
 func climbs(n *node) bool {
-	if n.kind == stringKind {
-		return hasDots(n.text)
+	if n.Kind == jsonschema.String {
+		return hasDots(n.Text)
 	}
-	for i := range n.kids {
-		if climbs(&n.kids[i]) || hasDots(n.kids[i].key) {
+	for _, kid := range n.Kids {
+		if climbs(kid) || hasDots(kid.Key) {
 			return true
 		}
 	}
@@ -136,7 +138,7 @@ func climbs(n *node) bool {
 
 // text writes the value of a parameter of a path or a header.
 func (q *param) text(v value, escape func(string) string) string {
-	n := parse(v.raw, "")
+	n := jsonschema.ParseAt(v.raw, "")
 	if q.media != "" {
 		return escape(q.content(n))
 	}
@@ -145,10 +147,10 @@ func (q *param) text(v value, escape func(string) string) string {
 
 // content writes a value by the media type of its parameter.
 func (q *param) content(n *node) string {
-	if q.kind == textMedia && n.kind == stringKind {
-		return n.text
+	if q.kind == textMedia && n.Kind == jsonschema.String {
+		return n.Text
 	}
-	return string(n.append(nil))
+	return string(n.Append(nil))
 }
 
 // queryOf writes the query, after what the base and the path bring.
@@ -174,14 +176,14 @@ func (p *plan) queryOf(v *values, base string) (string, error) {
 // pairs writes the value of a parameter of a query or a cookie. An exploded object brings
 // names of its own; none may be that of a secret.
 func (p *plan) pairs(q *param, v value, escape func(string) string) ([]string, error) {
-	n := parse(v.raw, "")
+	n := jsonschema.ParseAt(v.raw, "")
 	if q.media != "" {
 		return []string{percent(q.name, unreserved) + "=" + escape(q.content(n))}, nil
 	}
 	if q.how.explode && q.how.style != "deepObject" {
-		for _, m := range n.members() {
-			if p.isSecret(m.key, q.in) {
-				return nil, badArgument(v.pointer+"/"+escapeToken(m.key), "%s is set by the configuration, not by arguments", m.key)
+		for _, m := range n.Members() {
+			if p.isSecret(m.Key, q.in) {
+				return nil, badArgument(v.pointer+"/"+jsonschema.EscapeToken(m.Key), "%s is set by the configuration, not by arguments", m.Key)
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/toolfit/toolfit/internal/jsonschema"
 	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
@@ -25,10 +26,10 @@ func (r *Request) setBody(b *body, v *values) error {
 	case jsonMedia:
 		r.Body = b.json(v)
 	case textMedia:
-		r.Body = []byte(atom(parse(v.whole, "")))
+		r.Body = []byte(atom(jsonschema.ParseAt(v.whole, "")))
 	case binaryMedia:
 		var f file
-		if f, err = readFile(parse(v.whole, ""), "/"+escapeToken(b.arg)); err == nil {
+		if f, err = readFile(jsonschema.ParseAt(v.whole, ""), "/"+jsonschema.EscapeToken(b.arg)); err == nil {
 			r.Body = f.content
 			if f.contentType != "" && (media == "application/octet-stream" || media == "") {
 				media = f.contentType
@@ -79,9 +80,9 @@ func (b *body) parts(v *values) ([]part, error) {
 	given, base := v.fields, ""
 	if !b.spread {
 		if whole := v.whole; len(whole) > 0 && whole[0] == '{' {
-			given, base = members(whole, func(string) {}), "/"+escapeToken(b.arg)
+			given, base = members(whole, func(string) {}), "/"+jsonschema.EscapeToken(b.arg)
 		} else if !rawjson.IsNull(whole) {
-			return nil, badArgument("/"+escapeToken(b.arg), "%s is no object: a form has fields", b.arg)
+			return nil, badArgument("/"+jsonschema.EscapeToken(b.arg), "%s is no object: a form has fields", b.arg)
 		}
 	}
 	var out []part
@@ -89,7 +90,7 @@ func (b *body) parts(v *values) ([]part, error) {
 		if rawjson.IsNull(m.raw) {
 			continue
 		}
-		p := part{value: parse(m.raw, ""), pointer: base + "/" + escapeToken(m.key)}
+		p := part{value: jsonschema.ParseAt(m.raw, ""), pointer: base + "/" + jsonschema.EscapeToken(m.key)}
 		if at, ok := v.at[m.key]; ok {
 			p.pointer = at
 		}
@@ -108,8 +109,8 @@ func writeForm(fields []part) ([]byte, error) {
 	var out []string
 	for _, f := range fields {
 		esc := func(s string) string { return escape(s, f.how.reserved) }
-		if kindOfType(f.how.media) == jsonMedia || f.value.kind == objectKind && !f.how.given {
-			out = append(out, percent(f.name, unreserved)+"="+esc(string(f.value.append(nil))))
+		if kindOfType(f.how.media) == jsonMedia || f.value.Kind == jsonschema.Object && !f.how.given {
+			out = append(out, percent(f.name, unreserved)+"="+esc(string(f.value.Append(nil))))
 			continue
 		}
 		list, ok := pairs(f.name, f.value, f.how, esc)
@@ -127,7 +128,7 @@ func writeMultipart(fields []part, media string) ([]byte, string, error) {
 	sum := sha256.New()
 	for _, f := range fields {
 		sum.Write([]byte(f.name))
-		sum.Write([]byte(f.value.text))
+		sum.Write([]byte(f.value.Text))
 	}
 	var buf bytes.Buffer
 	w := multipart.NewWriter(&buf)
@@ -136,11 +137,9 @@ func writeMultipart(fields []part, media string) ([]byte, string, error) {
 	}
 	for _, f := range fields {
 		list := []*node{f.value}
-		if f.value.kind == arrayKind && kindOfType(f.how.media) != jsonMedia {
+		if f.value.Kind == jsonschema.Array && kindOfType(f.how.media) != jsonMedia {
 			list = nil
-			for i := range f.value.kids {
-				list = append(list, &f.value.kids[i])
-			}
+			list = append(list, f.value.Kids...)
 		}
 		for _, v := range list {
 			head, content, err := f.part(v)
@@ -184,7 +183,7 @@ func (f part) part(v *node) (textproto.MIMEHeader, []byte, error) {
 		return head, file.content, nil
 	}
 	disposition := `form-data; name="` + quoteField.Replace(f.name) + `"`
-	if v.kind == arrayKind || v.kind == objectKind {
+	if v.Kind == jsonschema.Array || v.Kind == jsonschema.Object {
 		set(disposition, firstOf(own, "application/json"))
 	} else {
 		set(disposition, own)

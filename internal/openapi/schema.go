@@ -3,6 +3,7 @@ package openapi
 import (
 	"strings"
 
+	"github.com/toolfit/toolfit/internal/jsonschema"
 	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
@@ -34,14 +35,14 @@ type schemaWriter struct {
 
 // schema appends n.
 func (w *schemaWriter) schema(dst []byte, n *node) []byte {
-	switch n.kind {
-	case boolKind:
-		return append(dst, n.text...)
-	case objectKind:
+	switch n.Kind {
+	case jsonschema.Bool:
+		return append(dst, n.Text...)
+	case jsonschema.Object:
 		dst = w.members(append(dst, '{'), n, nil)
 		return append(dst, '}')
 	}
-	w.bad.add(n.pointer(), "is no schema; it accepts anything")
+	w.bad.add(n.Pointer(), "is no schema; it accepts anything")
 	return append(dst, "{}"...)
 }
 
@@ -56,12 +57,12 @@ func (w *schemaWriter) inside(dst []byte, n *node) []byte {
 
 // members appends the keywords of n but those to omit.
 func (w *schemaWriter) members(dst []byte, n *node, omit map[string]bool) []byte {
-	if ref := n.ref(); ref != nil && !omit["$ref"] {
-		if other := n.get("$dynamicRef"); other != nil && other != ref {
-			w.bad.add(other.pointer(), "stands beside $ref; left out")
+	if ref := refOf(n); ref != nil && !omit["$ref"] {
+		if other := n.Get("$dynamicRef"); other != nil && other != ref {
+			w.bad.add(other.Pointer(), "stands beside $ref; left out")
 		}
-		if ref.kind != stringKind {
-			w.bad.add(ref.pointer(), "is no text; left out")
+		if ref.Kind != jsonschema.String {
+			w.bad.add(ref.Pointer(), "is no text; left out")
 		} else {
 			var whole bool
 			if dst, whole = w.reference(dst, n, ref); whole {
@@ -72,13 +73,12 @@ func (w *schemaWriter) members(dst []byte, n *node, omit map[string]bool) []byte
 			}
 		}
 	}
-	for i := range n.kids {
-		kid := &n.kids[i]
-		if omit[kid.key] {
+	for _, kid := range n.Kids {
+		if omit[kid.Key] {
 			continue
 		}
-		if kid.twice {
-			w.bad.add(kid.pointer(), "stands there twice; the last one counts")
+		if kid.Twice {
+			w.bad.add(kid.Pointer(), "stands there twice; the last one counts")
 		}
 		dst = w.keyword(dst, n, kid)
 	}
@@ -88,7 +88,7 @@ func (w *schemaWriter) members(dst []byte, n *node, omit map[string]bool) []byte
 // guidance appends what is useful beside a reference and constrains nothing.
 func (w *schemaWriter) guidance(dst []byte, n *node, omit map[string]bool) []byte {
 	for _, key := range []string{"title", "description", "default", "deprecated"} {
-		if kid := n.get(key); kid != nil && !omit[key] {
+		if kid := n.Get(key); kid != nil && !omit[key] {
 			dst = w.keyword(dst, n, kid)
 		}
 	}
@@ -105,29 +105,29 @@ func name(dst []byte, key string) []byte {
 
 // keyword appends one keyword, or nothing.
 func (w *schemaWriter) keyword(dst []byte, n, kid *node) []byte {
-	if rule, ok := keywords[kid.key]; ok {
-		return w.plain(dst, n, kid, rule)
+	if loose, ok := carried[kid.Key]; ok {
+		return w.plain(dst, n, kid, loose)
 	}
-	switch kid.key {
+	switch kid.Key {
 	case "description":
-		if kid.kind == stringKind && kid.text != "" {
-			dst = kid.append(name(dst, kid.key))
+		if kid.Kind == jsonschema.String && kid.Text != "" {
+			dst = kid.Append(name(dst, kid.Key))
 		}
 	case "type":
 		dst = w.types(dst, n, kid)
 	case "enum", "const":
 		dst = w.values(dst, n, kid)
 	case "examples":
-		if kid.kind == arrayKind && w.way == request {
-			dst = kid.append(name(dst, kid.key))
+		if kid.Kind == jsonschema.Array && w.way == request {
+			dst = kid.Append(name(dst, kid.Key))
 		}
 	case "properties":
 		dst = w.properties(dst, n, kid)
 	case "required":
 		dst = w.required(dst, n, kid)
 	case "additionalProperties":
-		if w.way == request || kid.kind == objectKind {
-			dst = w.plain(dst, n, kid, keyword{shape: isSchema, loose: true})
+		if w.way == request || kid.Kind == jsonschema.Object {
+			dst = w.plain(dst, n, kid, true)
 		}
 	case "items":
 		dst = w.items(dst, n, kid)
@@ -139,38 +139,39 @@ func (w *schemaWriter) keyword(dst []byte, n, kid *node) []byte {
 	return dst
 }
 
-// plain appends a keyword that is carried over as it is.
-func (w *schemaWriter) plain(dst []byte, n, kid *node, rule keyword) []byte {
-	if w.way == response && !rule.loose {
+// plain appends a keyword that is carried over as it is, into results only when it is loose.
+func (w *schemaWriter) plain(dst []byte, n, kid *node, loose bool) []byte {
+	if w.way == response && !loose {
 		return dst
 	}
-	if !rule.shape.fits(kid) {
-		w.bad.add(kid.pointer(), "is not what this keyword takes; left out")
+	if !kid.Fits() {
+		w.bad.add(kid.Pointer(), "is not what this keyword takes; left out")
 		return dst
 	}
-	if (kid.key == "minimum" || kid.key == "maximum") && n.is("exclusiveM"+kid.key[1:]) {
+	if (kid.Key == "minimum" || kid.Key == "maximum") && n.Get("exclusiveM"+kid.Key[1:]).IsTrue() {
 		return dst // the exclusive bound says it
 	}
-	if kid.key == "multipleOf" && !isPositive(kid.text) {
-		w.bad.add(kid.pointer(), "is not above zero; left out")
+	if kid.Key == "multipleOf" && !isPositive(kid.Text) {
+		w.bad.add(kid.Pointer(), "is not above zero; left out")
 		return dst
 	}
-	dst = name(dst, kid.key)
+	dst = name(dst, kid.Key)
 	here := w.here
-	w.here = here && rule.inPlace
-	switch rule.shape {
-	case isSchema:
+	rule := jsonschema.Keywords[kid.Key]
+	w.here = here && rule.InPlace
+	switch rule.Holds {
+	case jsonschema.OneSchema:
 		dst = w.schema(dst, kid)
-	case isSchemas:
+	case jsonschema.SchemaList:
 		dst = w.schemas(dst, kid)
-	case isSchemaMap:
+	case jsonschema.SchemaMap:
 		dst = append(dst, '{')
-		for i := range kid.kids {
-			dst = w.schema(name(dst, kid.kids[i].key), &kid.kids[i])
+		for _, k := range kid.Kids {
+			dst = w.schema(name(dst, k.Key), k)
 		}
 		dst = append(dst, '}')
 	default:
-		dst = kid.append(dst)
+		dst = kid.Append(dst)
 	}
 	w.here = here
 	return dst
@@ -184,11 +185,11 @@ func isPositive(text string) bool {
 
 func (w *schemaWriter) schemas(dst []byte, list *node) []byte {
 	dst = append(dst, '[')
-	for i := range list.kids {
+	for i, kid := range list.Kids {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = w.schema(dst, &list.kids[i])
+		dst = w.schema(dst, kid)
 	}
 	return append(dst, ']')
 }
@@ -196,12 +197,12 @@ func (w *schemaWriter) schemas(dst []byte, list *node) []byte {
 // items appends the schema of elements. A list of schemas is the old way to write a tuple.
 func (w *schemaWriter) items(dst []byte, n, kid *node) []byte {
 	switch {
-	case kid.kind == arrayKind && n.get("prefixItems") == nil:
-		return w.plain(dst, n, &node{kind: arrayKind, key: "prefixItems", kids: kid.kids, parent: kid.parent}, keywords["prefixItems"])
-	case kid.kind == objectKind || kid.kind == boolKind:
+	case kid.Kind == jsonschema.Array && n.Get("prefixItems") == nil:
+		return w.plain(dst, n, &node{Kind: jsonschema.Array, Key: "prefixItems", Kids: kid.Kids, Parent: kid.Parent}, true)
+	case kid.Kind == jsonschema.Object || kid.Kind == jsonschema.Bool:
 		return w.inside(name(dst, "items"), kid)
 	}
-	w.bad.add(kid.pointer(), "is no schema; left out")
+	w.bad.add(kid.Pointer(), "is no schema; left out")
 	return dst
 }
 
@@ -210,12 +211,12 @@ func (w *schemaWriter) bound(dst []byte, n, kid *node) []byte {
 	if w.way == response {
 		return dst
 	}
-	if kid.kind == boolKind {
-		limit := n.get("m" + kid.key[len("exclusiveM"):])
-		if kid.text == "true" && limit != nil && limit.kind == numberKind {
-			dst = limit.append(name(dst, kid.key))
+	if kid.Kind == jsonschema.Bool {
+		limit := n.Get("m" + kid.Key[len("exclusiveM"):])
+		if kid.Text == "true" && limit != nil && limit.Kind == jsonschema.Number {
+			dst = limit.Append(name(dst, kid.Key))
 		}
 		return dst
 	}
-	return w.plain(dst, n, kid, keyword{shape: isNumber})
+	return w.plain(dst, n, kid, false)
 }

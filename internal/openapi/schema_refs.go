@@ -3,6 +3,7 @@ package openapi
 import (
 	"slices"
 
+	"github.com/toolfit/toolfit/internal/jsonschema"
 	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
@@ -28,7 +29,7 @@ func (d *Document) about(p place) *about {
 		return a
 	}
 	n := d.node(p)
-	a = &about{readOnly: n.is("readOnly"), writeOnly: n.is("writeOnly"), union: n.get("anyOf") != nil || n.get("oneOf") != nil}
+	a = &about{readOnly: n.Get("readOnly").IsTrue(), writeOnly: n.Get("writeOnly").IsTrue(), union: n.Get("anyOf") != nil || n.Get("oneOf") != nil}
 	d.collect(n, false, a)
 	d.defs.mu.Lock()
 	defer d.defs.mu.Unlock()
@@ -40,20 +41,19 @@ func (d *Document) about(p place) *about {
 }
 
 func (d *Document) collect(n *node, base bool, a *about) {
-	if ref := n.ref(); ref != nil {
+	if ref := refOf(n); ref != nil {
 		if p, err := d.target(ref); err == nil {
 			a.edges = append(a.edges, edge{p, base})
 		}
 	}
-	for i := range n.members() {
-		kid := &n.kids[i]
-		rule := keywords[kid.key]
+	for _, kid := range n.Members() {
+		rule := jsonschema.Keywords[kid.Key]
 		switch {
-		case kid.key == "allOf" || kid.key == "anyOf" || kid.key == "oneOf":
-			for j := range kid.list() {
-				d.collect(&kid.kids[j], kid.key == "allOf", a)
+		case kid.Key == "allOf" || kid.Key == "anyOf" || kid.Key == "oneOf":
+			for _, branch := range kid.Elements() {
+				d.collect(branch, kid.Key == "allOf", a)
 			}
-		case rule.inPlace && rule.shape == isSchema:
+		case rule.InPlace && rule.Holds == jsonschema.OneSchema:
 			d.collect(kid, false, a)
 		}
 	}
@@ -84,18 +84,18 @@ func (d *Document) reaches(from place, pointer string, kept bool, seen map[strin
 func (w *schemaWriter) reference(dst []byte, n, ref *node) ([]byte, bool) {
 	target, err := w.d.target(ref)
 	if err != nil {
-		w.bad.add(ref.pointer(), err.Error()+"; it accepts anything")
+		w.bad.add(ref.Pointer(), err.Error()+"; it accepts anything")
 		return w.missing(dst, n), false
 	}
 	if w.here && w.self != "" {
-		isBase := n.parent != nil && n.parent.key == "allOf" && w.d.about(target).union
+		isBase := n.Parent != nil && n.Parent.Key == "allOf" && w.d.about(target).union
 		if w.d.reaches(target, w.self, !isBase, map[string]bool{}) {
 			if isBase {
 				// A child that names its parent means what the parent says of all
 				// children, not the choice between them.
 				return w.members(dst, w.d.node(target), choices), true
 			}
-			w.bad.add(ref.pointer(), "the schema contains itself with nothing between; it accepts anything")
+			w.bad.add(ref.Pointer(), "the schema contains itself with nothing between; it accepts anything")
 			return dst, false
 		}
 	}
@@ -108,7 +108,7 @@ func (w *schemaWriter) reference(dst []byte, n, ref *node) ([]byte, bool) {
 var choices = map[string]bool{"anyOf": true, "oneOf": true, "discriminator": true}
 
 func (w *schemaWriter) missing(dst []byte, n *node) []byte {
-	if n.get("description") != nil || w.way == response {
+	if n.Get("description") != nil || w.way == response {
 		return dst
 	}
 	return rawjson.AppendString(name(dst, "description"), "(schema missing)")
@@ -116,13 +116,13 @@ func (w *schemaWriter) missing(dst []byte, n *node) []byte {
 
 // union appends branches. Those of a discriminated one say which value is theirs.
 func (w *schemaWriter) union(dst []byte, n, kid *node) []byte {
-	if kid.kind != arrayKind || len(kid.kids) == 0 {
-		w.bad.add(kid.pointer(), "lists no schemas; left out")
+	if kid.Kind != jsonschema.Array || len(kid.Kids) == 0 {
+		w.bad.add(kid.Pointer(), "lists no schemas; left out")
 		return dst
 	}
-	key, property := kid.key, n.get("discriminator").str("propertyName")
+	key, property := kid.Key, n.Get("discriminator").Str("propertyName")
 	if w.way == response {
-		if key, property = "anyOf", ""; kid.key == "oneOf" && n.get("anyOf") != nil {
+		if key, property = "anyOf", ""; kid.Key == "oneOf" && n.Get("anyOf") != nil {
 			return dst // without what tells its branches apart, oneOf says no more than anyOf
 		}
 	}
@@ -131,11 +131,10 @@ func (w *schemaWriter) union(dst []byte, n, kid *node) []byte {
 		return w.schemas(dst, kid)
 	}
 	dst = append(dst, '[')
-	for i := range kid.kids {
+	for i, branch := range kid.Kids {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		branch := &kid.kids[i]
 		dst = w.schema(dst, branch)
 		if values := w.tags(n, branch, property); len(values) > 0 && dst[len(dst)-1] == '}' {
 			dst = append(name(dst[:len(dst)-1], "properties"), '{')
@@ -150,20 +149,20 @@ func (w *schemaWriter) union(dst []byte, n, kid *node) []byte {
 // tags are the values of the discriminator that mean this branch; none where the branch
 // says it itself or is no reference.
 func (w *schemaWriter) tags(n, branch *node, property string) (values []string) {
-	ref := branch.ref()
-	if ref == nil || branch.get("properties") != nil || branch.get("required") != nil {
+	ref := refOf(branch)
+	if ref == nil || branch.Get("properties") != nil || branch.Get("required") != nil {
 		return nil
 	}
 	target, err := w.d.target(ref)
 	if err != nil || w.pins(w.d.node(target), property) {
 		return nil
 	}
-	own := lastToken(ref.text)
-	mapping := n.get("discriminator").get("mapping").members()
+	own := jsonschema.LastToken(ref.Text)
+	mapping := n.Get("discriminator").Get("mapping").Members()
 	for _, m := range mapping {
-		mapped, err := w.d.resolve(m.text, &m)
-		if m.text == own || err == nil && mapped.pointer == target.pointer {
-			values = append(values, m.key)
+		mapped, err := w.d.resolve(m.Text, m)
+		if m.Text == own || err == nil && mapped.pointer == target.pointer {
+			values = append(values, m.Key)
 		}
 	}
 	if len(values) == 0 {
@@ -175,9 +174,9 @@ func (w *schemaWriter) tags(n, branch *node, property string) (values []string) 
 // pins tells whether a branch lists the values of the property itself.
 func (w *schemaWriter) pins(branch *node, property string) (pinned bool) {
 	w.d.parts(branch, func(_, part *node) bool {
-		if p := part.get("properties").get(property); p != nil {
+		if p := part.Get("properties").Get(property); p != nil {
 			p, err := w.d.follow(p)
-			pinned = err == nil && (p.get("enum") != nil || p.get("const") != nil)
+			pinned = err == nil && (p.Get("enum") != nil || p.Get("const") != nil)
 		}
 		return !pinned
 	})

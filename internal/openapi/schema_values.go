@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/toolfit/toolfit/internal/jsonschema"
 	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
@@ -11,18 +12,18 @@ var typeNames = []string{"null", "boolean", "number", "integer", "string", "arra
 
 // isNullable tells whether n says so in the way of OpenAPI 3.0 or of Swagger. Without a
 // type the word has no effect.
-func isNullable(n *node) bool { return n.is("nullable") || n.is("x-nullable") }
+func isNullable(n *node) bool { return n.Get("nullable").IsTrue() || n.Get("x-nullable").IsTrue() }
 
 // types appends the type, with null beside it where null may come.
 func (w *schemaWriter) types(dst []byte, n, kid *node) []byte {
 	var list []string
-	for _, t := range n.strings("type") {
+	for _, t := range n.Strings("type") {
 		lower := strings.ToLower(t)
 		switch {
 		case t == "file":
 			lower = "string"
 		case t != lower:
-			w.bad.add(kid.pointer(), "types are written in small letters")
+			w.bad.add(kid.Pointer(), "types are written in small letters")
 		}
 		if !slices.Contains(typeNames, lower) {
 			list = nil
@@ -33,7 +34,7 @@ func (w *schemaWriter) types(dst []byte, n, kid *node) []byte {
 		}
 	}
 	if len(list) == 0 {
-		w.bad.add(kid.pointer(), "is no type; any type is accepted")
+		w.bad.add(kid.Pointer(), "is no type; any type is accepted")
 		return dst
 	}
 	if (isNullable(n) || w.way == response) && !slices.Contains(list, "null") {
@@ -59,41 +60,40 @@ func appendStrings(dst []byte, list []string) []byte {
 
 // values appends the values that are allowed. In a result they are examples: servers learn new ones.
 func (w *schemaWriter) values(dst []byte, n, kid *node) []byte {
-	if kid.key == "const" {
+	if kid.Key == "const" {
 		if w.way == request {
-			return kid.append(name(dst, "const"))
+			return kid.Append(name(dst, "const"))
 		}
-		return append(kid.append(append(name(dst, "examples"), '[')), ']')
+		return append(kid.Append(append(name(dst, "examples"), '[')), ']')
 	}
-	if kid.kind != arrayKind || len(kid.kids) == 0 {
-		w.bad.add(kid.pointer(), "lists no values; left out")
+	if kid.Kind != jsonschema.Array || len(kid.Kids) == 0 {
+		w.bad.add(kid.Pointer(), "lists no values; left out")
 		return dst
 	}
 	if w.way == response {
-		if n.get("const") != nil {
+		if n.Get("const") != nil {
 			return dst
 		}
-		return kid.append(name(dst, "examples"))
+		return kid.Append(name(dst, "examples"))
 	}
 	dst = append(name(dst, "enum"), '[')
-	seen, null := make(map[string]bool, len(kid.kids)), false
-	for i := range kid.kids {
-		v := &kid.kids[i]
+	seen, null := make(map[string]bool, len(kid.Kids)), false
+	for _, v := range kid.Kids {
 		start := len(dst)
 		if len(seen) > 0 {
 			dst = append(dst, ',')
 		}
 		mark := len(dst)
-		dst = v.append(dst)
+		dst = v.Append(dst)
 		if text := string(dst[mark:]); seen[text] {
-			w.bad.add(v.pointer(), "stands there twice")
+			w.bad.add(v.Pointer(), "stands there twice")
 			dst = dst[:start]
 		} else {
 			seen[text] = true
 		}
-		null = null || v.kind == nullKind
+		null = null || v.Kind == jsonschema.Null
 	}
-	if !null && isNullable(n) && n.get("type") != nil {
+	if !null && isNullable(n) && n.Get("type") != nil {
 		dst = append(dst, ",null"...)
 	}
 	return append(dst, ']')
@@ -101,18 +101,17 @@ func (w *schemaWriter) values(dst []byte, n, kid *node) []byte {
 
 // properties appends those that this direction has.
 func (w *schemaWriter) properties(dst []byte, n, kid *node) []byte {
-	if kid.kind != objectKind {
-		w.bad.add(kid.pointer(), "is no object; left out")
+	if kid.Kind != jsonschema.Object {
+		w.bad.add(kid.Pointer(), "is no object; left out")
 		return dst
 	}
 	dst = append(name(dst, "properties"), '{')
-	for i := range kid.kids {
-		p := &kid.kids[i]
-		if p.twice {
-			w.bad.add(p.pointer(), "stands there twice; the last one counts")
+	for _, p := range kid.Kids {
+		if p.Twice {
+			w.bad.add(p.Pointer(), "stands there twice; the last one counts")
 		}
 		if !w.isHidden(p) {
-			dst = w.inside(name(dst, p.key), p)
+			dst = w.inside(name(dst, p.Key), p)
 		}
 	}
 	return append(dst, '}')
@@ -121,10 +120,10 @@ func (w *schemaWriter) properties(dst []byte, n, kid *node) []byte {
 // isHidden tells whether a property is only for the other direction. Its own schema may
 // say so, or the one that it refers to.
 func (w *schemaWriter) isHidden(p *node) bool {
-	if p.is(w.way.hides()) {
+	if p.Get(w.way.hides()).IsTrue() {
 		return true
 	}
-	ref := p.ref()
+	ref := refOf(p)
 	if ref == nil {
 		return false
 	}
@@ -141,22 +140,22 @@ func (w *schemaWriter) required(dst []byte, n, kid *node) []byte {
 	if w.way == response {
 		return dst
 	}
-	if kid.kind != arrayKind {
-		if kid.kind != boolKind { // a boolean is how the oldest drafts wrote it, one level too low for us
-			w.bad.add(kid.pointer(), "is no list of names; left out")
+	if kid.Kind != jsonschema.Array {
+		if kid.Kind != jsonschema.Bool { // a boolean is how the oldest drafts wrote it, one level too low for us
+			w.bad.add(kid.Pointer(), "is no list of names; left out")
 		}
 		return dst
 	}
-	hidden, seen := w.hidden(n), make(map[string]bool, len(kid.kids))
+	hidden, seen := w.hidden(n), make(map[string]bool, len(kid.Kids))
 	var names []string
-	for _, v := range kid.kids {
+	for _, v := range kid.Kids {
 		switch {
-		case v.kind != stringKind || seen[v.text]:
-			w.bad.add(kid.pointer(), "names one twice, or something that is no name")
-		case !hidden[v.text]:
-			names = append(names, v.text)
+		case v.Kind != jsonschema.String || seen[v.Text]:
+			w.bad.add(kid.Pointer(), "names one twice, or something that is no name")
+		case !hidden[v.Text]:
+			names = append(names, v.Text)
 		}
-		seen[v.text] = true
+		seen[v.Text] = true
 	}
 	if len(names) == 0 {
 		return dst
@@ -166,18 +165,18 @@ func (w *schemaWriter) required(dst []byte, n, kid *node) []byte {
 
 // hidden are the properties that n, or what it is composed of, has in the other direction only.
 func (w *schemaWriter) hidden(n *node) map[string]bool {
-	if n.parent != nil && n.parent.key == "allOf" && n.parent.parent != nil {
-		n = n.parent.parent // a branch may require what its neighbour has
+	if n.Parent != nil && n.Parent.Key == "allOf" && n.Parent.Parent != nil {
+		n = n.Parent.Parent // a branch may require what its neighbour has
 	}
 	var out map[string]bool
 	w.d.parts(n, func(_, part *node) bool {
-		all := part.get("properties").members()
-		for i := range all {
-			if w.isHidden(&all[i]) {
+		all := part.Get("properties").Members()
+		for _, p := range all {
+			if w.isHidden(p) {
 				if out == nil {
 					out = map[string]bool{}
 				}
-				out[all[i].key] = true
+				out[p.Key] = true
 			}
 		}
 		return true

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/jsonschema"
 )
 
 // SchemeKind is a way to authenticate.
@@ -37,52 +38,52 @@ type Scheme struct {
 
 // readSchemes reads the schemes of the document.
 func (d *Document) readSchemes(bad *problems) {
-	at := []string{"components", "securitySchemes"}
+	at := "/components/securitySchemes"
 	if d.format == swagger2 {
-		at = []string{"securityDefinitions"}
+		at = "/securityDefinitions"
 	}
-	p, ok := d.walk(place{raw: d.raw}, at, false)
+	p, ok := d.walk(at)
 	if !ok {
 		return
 	}
 	all := d.node(p)
-	for i := range all.members() {
-		n, err := d.follow(&all.kids[i])
-		if err != nil || n.kind != objectKind {
-			bad.add(all.kids[i].pointer(), reason(err, "is no object; left out"))
+	for _, kid := range all.Members() {
+		n, err := d.follow(kid)
+		if err != nil || n.Kind != jsonschema.Object {
+			bad.add(kid.Pointer(), reason(err, "is no object; left out"))
 			continue
 		}
 		s := readScheme(n)
-		if s.Name = all.kids[i].key; s.Kind == Other {
-			bad.add(all.kids[i].pointer(), "this way to authenticate is not supported")
+		if s.Name = kid.Key; s.Kind == Other {
+			bad.add(kid.Pointer(), "this way to authenticate is not supported")
 		}
 		d.schemes = append(d.schemes, s)
 	}
 }
 
 func readScheme(n *node) Scheme {
-	switch n.str("type") {
+	switch n.Str("type") {
 	case "apiKey":
-		if in := n.str("in"); n.str("name") != "" && (in == "header" || in == "query" || in == "cookie") {
-			return Scheme{Kind: APIKey, In: in, Param: n.str("name")}
+		if in := n.Str("in"); n.Str("name") != "" && (in == "header" || in == "query" || in == "cookie") {
+			return Scheme{Kind: APIKey, In: in, Param: n.Str("name")}
 		}
 	case "basic":
 		return Scheme{Kind: Basic}
 	case "http":
-		switch strings.ToLower(n.str("scheme")) {
+		switch strings.ToLower(n.Str("scheme")) {
 		case "basic":
 			return Scheme{Kind: Basic}
 		case "bearer":
 			return Scheme{Kind: Bearer}
 		}
 	case "oauth2":
-		s := Scheme{Kind: OAuth2, TokenURL: n.get("flows").get("clientCredentials").str("tokenUrl")}
-		if n.str("flow") == "application" {
-			s.TokenURL = n.str("tokenUrl")
+		s := Scheme{Kind: OAuth2, TokenURL: n.Get("flows").Get("clientCredentials").Str("tokenUrl")}
+		if n.Str("flow") == "application" {
+			s.TokenURL = n.Str("tokenUrl")
 		}
 		return s
 	case "openIdConnect":
-		return Scheme{Kind: OpenID, OpenID: n.str("openIdConnectUrl")}
+		return Scheme{Kind: OpenID, OpenID: n.Str("openIdConnectUrl")}
 	}
 	return Scheme{Kind: Other}
 }
@@ -93,28 +94,28 @@ func (d *Document) Schemes() []Scheme { return d.schemes }
 // readSecurity reads the alternatives of an operation, else those of the whole document.
 // It tells whether the operation says that it needs none.
 func (d *Document) readSecurity(op *node, bad *problems) (alternatives [][]Scheme, public bool) {
-	list := op.get("security")
+	list := op.Get("security")
 	if list == nil {
 		p, ok := d.child(place{raw: d.raw}, "security")
 		if !ok {
 			return nil, false
 		}
 		list = d.node(p)
-	} else if list.kind == arrayKind && len(list.kids) == 0 {
+	} else if list.Kind == jsonschema.Array && len(list.Kids) == 0 {
 		return nil, true
 	}
-	for i := range list.list() {
+	for _, need := range list.Elements() {
 		schemes := []Scheme{}
 		known := true
-		for _, m := range list.kids[i].members() {
-			at := slices.IndexFunc(d.schemes, func(s Scheme) bool { return s.Name == m.key })
+		for _, m := range need.Members() {
+			at := slices.IndexFunc(d.schemes, func(s Scheme) bool { return s.Name == m.Key })
 			if at < 0 {
-				bad.add(list.kids[i].pointer(), "no security scheme is called "+m.key+"; this alternative is left out")
+				bad.add(need.Pointer(), "no security scheme is called "+m.Key+"; this alternative is left out")
 				known = false
 				break
 			}
 			s := d.schemes[at]
-			s.Scopes = list.kids[i].strings(m.key)
+			s.Scopes = need.Strings(m.Key)
 			schemes = append(schemes, s)
 		}
 		if known {

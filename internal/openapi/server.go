@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/jsonschema"
 	"github.com/toolfit/toolfit/internal/origin"
 )
 
@@ -47,7 +48,7 @@ func (d *Document) readServers(op *node, item *pathItem) (list []Server, own boo
 	if d.format == swagger2 {
 		return []Server{d.swaggerServer(op, place{raw: d.raw})}, false
 	}
-	if list = serverList(op.get("servers")); len(list) == 0 && item.servers.raw != nil {
+	if list = serverList(op.Get("servers")); len(list) == 0 && item.servers.raw != nil {
 		list = serverList(d.node(item.servers))
 	}
 	if len(list) > 0 {
@@ -73,15 +74,13 @@ func (d *Document) servers() []Server {
 }
 
 func serverList(n *node) (out []Server) {
-	for i := range n.list() {
-		at := &n.kids[i]
-		s := Server{URL: at.str("url"), Description: at.str("description")}
+	for _, at := range n.Elements() {
+		s := Server{URL: at.Str("url"), Description: at.Str("description")}
 		if s.URL == "" {
 			continue
 		}
-		for j := range at.get("variables").members() {
-			v := &at.get("variables").kids[j]
-			s.Variables = append(s.Variables, Variable{Name: v.key, Default: plainText(v.get("default")), Enum: plainTexts(v.get("enum"))})
+		for _, v := range at.Get("variables").Members() {
+			s.Variables = append(s.Variables, Variable{Name: v.Key, Default: plainText(v.Get("default")), Enum: plainTexts(v.Get("enum"))})
 		}
 		out = append(out, s)
 	}
@@ -90,15 +89,15 @@ func serverList(n *node) (out []Server) {
 
 // plainText is a scalar as people would write it: YAML makes a port a number.
 func plainText(n *node) string {
-	if n == nil || n.kind == arrayKind || n.kind == objectKind || n.kind == nullKind {
+	if n == nil || n.Kind == jsonschema.Array || n.Kind == jsonschema.Object || n.Kind == jsonschema.Null {
 		return ""
 	}
-	return n.text
+	return n.Text
 }
 
 func plainTexts(n *node) (out []string) {
-	for i := range n.list() {
-		out = append(out, plainText(&n.kids[i]))
+	for _, kid := range n.Elements() {
+		out = append(out, plainText(kid))
 	}
 	return out
 }
@@ -116,7 +115,7 @@ func (d *Document) swaggerServer(op *node, root place) Server {
 	if host == "" {
 		return Server{URL: base}
 	}
-	schemes := op.strings("schemes")
+	schemes := op.Strings("schemes")
 	if p, ok := d.child(root, "schemes"); ok && len(schemes) == 0 {
 		schemes = plainTexts(d.node(p))
 	}

@@ -3,30 +3,32 @@ package openapi
 import (
 	"strconv"
 	"strings"
+
+	"github.com/toolfit/toolfit/internal/jsonschema"
 )
 
 // atom is a value as text: a string's own, anything else's JSON.
 func atom(n *node) string {
-	switch n.kind {
-	case arrayKind, objectKind:
-		return string(n.append(nil))
-	case nullKind:
+	switch n.Kind {
+	case jsonschema.Array, jsonschema.Object:
+		return string(n.Append(nil))
+	case jsonschema.Null:
 		return ""
 	}
-	return n.text
+	return n.Text
 }
 
 // items are the parts of a value, each escaped: of an array its elements, of an object its
 // names and values, joined by = where they are exploded.
 func items(n *node, explode bool, escape func(string) string) (out []string) {
-	switch n.kind {
-	case arrayKind:
-		for i := range n.kids {
-			out = append(out, escape(atom(&n.kids[i])))
+	switch n.Kind {
+	case jsonschema.Array:
+		for _, kid := range n.Kids {
+			out = append(out, escape(atom(kid)))
 		}
-	case objectKind:
-		for i := range n.kids {
-			key, v := escape(n.kids[i].key), escape(atom(&n.kids[i]))
+	case jsonschema.Object:
+		for _, kid := range n.Kids {
+			key, v := escape(kid.Key), escape(atom(kid))
 			if explode {
 				out = append(out, key+"="+v)
 			} else {
@@ -51,9 +53,9 @@ func styled(name string, n *node, how encoding, escape func(string) string) stri
 	case "matrix":
 		lead := ";" + escape(name) + "="
 		switch {
-		case !how.explode || n.kind != arrayKind && n.kind != objectKind:
+		case !how.explode || n.Kind != jsonschema.Array && n.Kind != jsonschema.Object:
 			return lead + strings.Join(parts, ",")
-		case n.kind == objectKind:
+		case n.Kind == jsonschema.Object:
 			lead = ";"
 		}
 		return lead + strings.Join(parts, lead)
@@ -68,7 +70,7 @@ var delimiters = map[string]string{"form": ",", "spaceDelimited": "%20", "pipeDe
 // whether there was room for all.
 func pairs(name string, n *node, how encoding, escape func(string) string) (out []string, ok bool) {
 	key := percent(name, unreserved)
-	isScalar := n.kind != arrayKind && n.kind != objectKind
+	isScalar := n.Kind != jsonschema.Array && n.Kind != jsonschema.Object
 	switch {
 	case how.style == "deepObject" && !isScalar:
 		d := deepPairs{escape: escape, room: maxDeep}
@@ -78,7 +80,7 @@ func pairs(name string, n *node, how encoding, escape func(string) string) (out 
 		return []string{key + "=" + escape(atom(n))}, true
 	case !how.explode:
 		return []string{key + "=" + strings.Join(items(n, false, escape), delimiters[how.style])}, true
-	case n.kind == objectKind:
+	case n.Kind == jsonschema.Object:
 		return items(n, true, escape), true
 	}
 	for _, v := range items(n, true, escape) {
@@ -98,20 +100,20 @@ type deepPairs struct {
 }
 
 func (d *deepPairs) add(key string, n *node) {
-	if n.kind != arrayKind && n.kind != objectKind {
+	if n.Kind != jsonschema.Array && n.Kind != jsonschema.Object {
 		pair := key + "=" + d.escape(atom(n))
 		d.room -= len(pair)
 		d.out = append(d.out, pair)
 		return
 	}
-	for i := range n.kids {
+	for i, kid := range n.Kids {
 		inner := strconv.Itoa(i)
-		if n.kind == objectKind {
-			inner = percent(n.kids[i].key, unreserved)
+		if n.Kind == jsonschema.Object {
+			inner = percent(kid.Key, unreserved)
 		}
 		if d.room -= len(inner); d.room < 0 {
 			return
 		}
-		d.add(key+"%5B"+inner+"%5D", &n.kids[i])
+		d.add(key+"%5B"+inner+"%5D", kid)
 	}
 }

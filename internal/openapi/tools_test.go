@@ -230,7 +230,11 @@ func TestLargeSchemasAreCutToWhatModelsCanRead(t *testing.T) {
 	for i := range 600 {
 		fmt.Fprintf(&b, "    S%d: {type: object, description: %s, properties: {l: {$ref: '#/components/schemas/S%d'}, r: {$ref: '#/components/schemas/S%d'}}}\n", i, strings.Repeat("word ", 20), (2*i+1)%600, (2*i+2)%600)
 	}
-	op := one(t, b.String(), nil)
+	ops, problems := read(t, b.String(), nil)
+	if len(ops) != 1 || len(problems) == 0 || !strings.Contains(fmt.Sprint(problems), "too large to show, with ") {
+		t.Fatalf("%d operations, problems %.200v", len(ops), problems)
+	}
+	op := ops[0]
 	if n := len(get(op.Definition, "inputSchema")); n > 100<<10 {
 		t.Errorf("the input schema has %d bytes", n)
 	}

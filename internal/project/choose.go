@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/toolfit/toolfit/internal/jsonschema"
 	"github.com/toolfit/toolfit/internal/project/shape"
 	"github.com/toolfit/toolfit/internal/rawjson"
 	"github.com/toolfit/toolfit/internal/tool"
@@ -105,10 +106,7 @@ type condition struct {
 func newCondition(name string, values any) (condition, error) {
 	c := condition{path: []string{name}}
 	if strings.HasPrefix(name, "/") {
-		c.path = strings.Split(name[1:], "/")
-		for i, p := range c.path {
-			c.path[i] = strings.ReplaceAll(strings.ReplaceAll(p, "~1", "/"), "~0", "~")
-		}
+		c.path = jsonschema.Names(name)
 	}
 	list, ok := values.([]any)
 	switch {

@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/toolfit/toolfit/internal/rawjson"
+	"github.com/toolfit/toolfit/internal/jsonschema"
 )
 
 // comment writes what is to say of a property on a line before it.
@@ -25,19 +25,22 @@ func (p *printer) comment(n *node) {
 
 // aside writes what is to say of one of several alternatives, beside it.
 func (p *printer) aside(n *node) {
-	if text := plain(n.description); !p.brief && len(text) > 0 {
+	if text := n.Str("description"); !p.brief && text != "" {
 		p.out = append(p.out, " /* "...)
-		p.out = appendLine(p.out, bytes.ReplaceAll(text, []byte("*/"), []byte("* /")))
+		p.out = appendLine(p.out, strings.ReplaceAll(text, "*/", "* /"))
 		p.out = append(p.out, " */"...)
 	}
 }
 
 // describe is the description of a schema, or that of what it refers to.
-func (p *printer) describe(n *node) []byte {
-	if text := plain(n.description); len(text) > 0 || n.ref == nil {
+func (p *printer) describe(n *node) string {
+	if text := n.Str("description"); text != "" {
 		return text
 	}
-	return plain(rawjson.Get(resolve(p.root, n.ref), "description"))
+	if ref := reference(n); ref != nil {
+		return p.resolve(ref).Str("description")
+	}
+	return ""
 }
 
 // appendNotes writes, in brackets, what a type cannot say: the default, the bounds and the
@@ -56,15 +59,15 @@ func appendNotes(out []byte, n *node, said []byte) []byte {
 			out = append(out, part...)
 		}
 	}
-	if value := n.standard(); value != "" && !names(said, value) {
+	if value := standard(n); value != "" && !names(said, value) {
 		note("default ", value)
 	}
-	for _, b := range n.bounds() {
+	for _, b := range bounds(n) {
 		note(b)
 	}
-	if item := read(n.items); item.properties == nil && len(item.description) > 0 {
-		if text := plain(item.description); len(text) > 0 {
-			note("each: ", oneLine(string(text)))
+	if item := n.Get("items"); item.Get("properties") == nil {
+		if text := item.Str("description"); text != "" {
+			note("each: ", oneLine(text))
 		}
 	}
 	if len(out) > from {
@@ -79,57 +82,65 @@ func names(text []byte, value string) bool {
 }
 
 // standard is the default as JSON; "" where there is none that tells anything.
-func (n *node) standard() string {
-	switch string(n.fallback) {
-	case "", "null", `""`, "[]", "{}":
+func standard(n *node) string {
+	value := n.Get("default")
+	switch {
+	case value == nil || value.Kind == jsonschema.Null:
+		return ""
+	case value.Kind == jsonschema.Bool || value.Kind == jsonschema.Number:
+		return value.Text
+	case value.Kind == jsonschema.String && value.Text == "" || value.Kind != jsonschema.String && len(value.Kids) == 0:
 		return ""
 	}
-	return oneLine(string(n.fallback))
+	return oneLine(string(value.Raw()))
 }
 
 // bounds are the limits of a value, each as a few characters.
-func (n *node) bounds() (list []string) {
-	pair := func(low, high []byte, unit string) {
+func bounds(n *node) (list []string) {
+	pair := func(lowest, highest, unit string) {
+		low := limit(n, lowest)
+		high := limit(n, highest)
 		switch {
-		case low != nil && high != nil:
-			list = append(list, string(low)+".."+string(high)+unit)
-		case low != nil:
-			list = append(list, "≥ "+string(low)+unit)
-		case high != nil:
-			list = append(list, "≤ "+string(high)+unit)
+		case low != "" && high != "":
+			list = append(list, low+".."+high+unit)
+		case low != "":
+			list = append(list, "≥ "+low+unit)
+		case high != "":
+			list = append(list, "≤ "+high+unit)
 		}
 	}
-	pair(widest(n.min), widest(n.max), "")
-	if scalar(n.above) {
-		list = append(list, "> "+string(n.above))
+	pair("minimum", "maximum", "")
+	for _, b := range [...]struct{ key, sign string }{{"exclusiveMinimum", "> "}, {"exclusiveMaximum", "< "}, {"multipleOf", "multiple of "}} {
+		if text := number(n, b.key); text != "" {
+			list = append(list, b.sign+text)
+		}
 	}
-	if scalar(n.below) {
-		list = append(list, "< "+string(n.below))
+	pair("minLength", "maxLength", " characters")
+	pair("minItems", "maxItems", " items")
+	if s := n.Str("format"); s != "" {
+		list = append(list, oneLine(s))
 	}
-	if scalar(n.step) {
-		list = append(list, "multiple of "+string(n.step))
-	}
-	pair(widest(n.minLength), widest(n.maxLength), " characters")
-	pair(widest(n.minItems), widest(n.maxItems), " items")
-	if s := plain(n.format); len(s) > 0 {
-		list = append(list, oneLine(string(s)))
-	}
-	if s := plain(n.pattern); len(s) > 0 && len(s) <= 80 {
-		list = append(list, "/"+oneLine(string(s))+"/")
+	if s := n.Str("pattern"); s != "" && len(s) <= 80 {
+		list = append(list, "/"+oneLine(s)+"/")
 	}
 	return list
 }
 
-func scalar(raw []byte) bool {
-	return len(raw) > 0 && len(raw) <= 24 && (raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9')
+// number is the number under a keyword, as it was written; "" where there is none.
+func number(n *node, key string) string {
+	if m := n.Get(key); m != nil && m.Kind == jsonschema.Number && len(m.Text) <= 24 {
+		return m.Text
+	}
+	return ""
 }
 
-// widest is a bound that says something: the limits of the integers of a language do not.
-func widest(raw []byte) []byte {
-	if !scalar(raw) || len(bytes.TrimLeft(raw, "-")) >= 16 {
-		return nil
+// limit is a number that says something: the limits of the integers of a language do not.
+func limit(n *node, key string) string {
+	text := number(n, key)
+	if len(strings.TrimLeft(text, "-")) >= 16 {
+		return ""
 	}
-	return raw
+	return text
 }
 
 // oneLine is a text whose line breaks are spaces.
@@ -137,18 +148,17 @@ func oneLine(text string) string {
 	if !strings.ContainsFunc(text, unicode.IsControl) && utf8.ValidString(text) {
 		return text
 	}
-	return string(appendLine(nil, []byte(text)))
+	return string(appendLine(nil, text))
 }
 
 // appendLine writes a text on one line: what is a break or a run of blanks becomes one blank.
-func appendLine(out, text []byte) []byte {
-	text = bytes.TrimSpace(text)
+func appendLine(out []byte, text string) []byte {
+	text = strings.TrimSpace(text)
 	if tidy(text) {
 		return append(out, text...)
 	}
 	blank := false
-	for i := 0; i < len(text); {
-		r, size := utf8.DecodeRune(text[i:])
+	for _, r := range text {
 		switch {
 		case r == ' ' || r == '\u2028' || r == '\u2029' || unicode.IsControl(r):
 			blank = true
@@ -156,16 +166,17 @@ func appendLine(out, text []byte) []byte {
 			if blank {
 				out = append(out, ' ')
 			}
-			out, blank = utf8.AppendRune(out, r), false
+			out = utf8.AppendRune(out, r)
+			blank = false
 		}
-		i += size
 	}
 	return out
 }
 
 // tidy tells whether a text can stand on a line as it is: most can.
-func tidy(text []byte) bool {
-	for i, c := range text {
+func tidy(text string) bool {
+	for i := range len(text) {
+		c := text[i]
 		if c < ' ' || c >= 0x7f || c == ' ' && text[i-1] == ' ' {
 			return false
 		}
@@ -210,7 +221,7 @@ func appendComment(out []byte, text string) []byte {
 		from := len(out)
 		out = append(out, "// "...)
 		start := len(out)
-		if out = appendLine(out, []byte(line)); len(out) == start {
+		if out = appendLine(out, line); len(out) == start {
 			out = out[:from]
 			continue
 		}

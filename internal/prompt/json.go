@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
+	"github.com/toolfit/toolfit/internal/jsonschema"
 	"github.com/toolfit/toolfit/internal/rawjson"
 	"github.com/toolfit/toolfit/schema"
 )
@@ -14,8 +15,9 @@ func (w *writer) json(t *Tool, tier Tier) []byte {
 	if rawjson.IsNull(raw) {
 		raw = nil
 	}
-	if tier != Full && rawjson.Check(raw) == nil {
-		raw, text = appendBare(nil, raw, ofSchema), sentence(text)
+	if tier != Full {
+		raw = bare(raw)
+		text = sentence(text)
 	}
 	res, err := schema.Plan(raw, w.opts.Dialect, nil)
 	if err != nil {
@@ -62,64 +64,18 @@ func appendCompact(out, raw []byte) []byte {
 	return b.Bytes()
 }
 
-// place is what a JSON value in a schema is.
-type place uint8
-
-const (
-	ofData place = iota
-	ofSchema
-	ofNames // from names to schemas
-)
-
-// inside is what the values of a schema's keywords are; what is not named is data.
-func inside(keyword string) place {
-	switch keyword {
-	case "items", "additionalProperties", "additionalItems", "contains", "not", "if", "then", "else", "propertyNames",
-		"unevaluatedItems", "unevaluatedProperties", "anyOf", "oneOf", "allOf", "prefixItems", "components":
-		return ofSchema
-	case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "schemas":
-		return ofNames
+// bare is a schema without its descriptions. What is no JSON stays as it is.
+func bare(raw []byte) []byte {
+	n, err := jsonschema.Parse(raw)
+	if err != nil {
+		return raw
 	}
-	return ofData
-}
-
-// appendBare writes a schema without its descriptions. A property of that name stays.
-func appendBare(out, raw []byte, at place) []byte {
-	switch {
-	case at == ofData || !isObject(raw) && !isArray(raw):
-		return append(out, raw...)
-	case isArray(raw):
-		out = append(out, '[')
-		for w := rawjson.Array(raw); w.Next(); {
-			if out[len(out)-1] != '[' {
-				out = append(out, ',')
-			}
-			out = appendBare(out, w.Value, at)
-		}
-		return append(out, ']')
-	}
-	out = append(out, '{')
-	for w := rawjson.Object(raw); w.Next(); {
-		key := string(w.Key)
-		if at == ofSchema && (key == "description" || key == "title" || key == "examples") {
-			continue
-		}
-		if out[len(out)-1] != '{' {
-			out = append(out, ',')
-		}
-		next := ofSchema
-		if at == ofSchema {
-			next = inside(key)
-		}
-		out = append(rawjson.AppendString(out, key), ':')
-		out = appendBare(out, w.Value, next)
-	}
-	return append(out, '}')
+	return n.AppendWithout(nil, "description", "title", "examples")
 }
 
 // writeJSON puts the tools of a plan in a list, one to a line.
 func (w *writer) writeJSON(plan Plan) []byte {
-	out := []byte("[")
+	out := append(make([]byte, 0, w.size(plan)), '[')
 	places := w.places()
 	for _, p := range plan {
 		i, ok := places[p.Name]

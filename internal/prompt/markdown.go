@@ -1,11 +1,9 @@
 package prompt
 
 import (
-	"bytes"
+	"cmp"
 	"slices"
 	"strings"
-
-	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
 // markdown writes a tool in the layout that agents' prompts have always had. The line of a
@@ -13,15 +11,14 @@ import (
 func (p *printer) markdown(t *Tool) []byte {
 	p.start(t.Schema)
 	p.out = append(append(append(p.out, "**"...), oneLine(t.Name)...), "**\n"...)
-	if text := flat([]byte(t.Description)); len(text) > 0 {
+	if text := flat(t.Description); text != "" {
 		p.out = append(append(append(p.out, "  "...), text...), '\n')
 	}
-	if n := p.arguments(); n.takes() {
+	if n := p.arguments(); takes(n) {
 		p.out = append(p.out, "  Parameters:\n"...)
-		p.parameters(&n, 4)
-		if n.combines() {
-			n.properties = nil
-			p.typeLine("as: ", &n, 4)
+		p.parameters(n, 4)
+		if combines(n) {
+			p.typeLine("as: ", without(n, "properties"), 4)
 		}
 	}
 	if example := oneLine(string(t.Example)); example != "" {
@@ -33,28 +30,17 @@ func (p *printer) markdown(t *Tool) []byte {
 
 // parameters writes a line for each property, and below it what the line does not say.
 func (p *printer) parameters(n *node, indent int) {
-	if !isObject(n.properties) {
-		return
+	for _, kid := range n.Get("properties").Members() {
+		p.parameter(kid, requires(n, kid.Key), indent)
 	}
-	base := len(p.required)
-	needed := p.need(n)
-	for w := rawjson.Object(n.properties); w.Next(); {
-		p.parameter(w.Key, w.Value, contains(needed, w.Key), indent)
-	}
-	p.required = p.required[:base]
 }
 
-func (p *printer) parameter(key, value []byte, needed bool, indent int) {
-	n := read(value)
+func (p *printer) parameter(n *node, needed bool, indent int) {
 	p.indent(indent)
-	p.out = append(append(append(p.out, "- "...), flat(key)...), " ("...)
-	if kind := plain(n.typ); kind != nil {
-		p.out = appendLine(p.out, kind)
-	} else {
-		p.out = append(p.out, "any"...)
-	}
+	p.out = append(append(append(p.out, "- "...), flat(n.Key)...), " ("...)
+	p.out = appendLine(p.out, cmp.Or(n.Str("type"), "any"))
 	p.out = append(p.out, "):"...)
-	if text := flat(plain(n.description)); len(text) > 0 {
+	if text := flat(n.Str("description")); text != "" {
 		p.out = append(append(p.out, ' '), text...)
 	}
 	if needed {
@@ -62,7 +48,7 @@ func (p *printer) parameter(key, value []byte, needed bool, indent int) {
 	} else {
 		p.out = append(p.out, " [optional]\n"...)
 	}
-	p.details(&n, indent+2)
+	p.details(n, indent+2)
 }
 
 // details writes what the line of a parameter does not say.
@@ -70,26 +56,26 @@ func (p *printer) details(n *node, indent int) {
 	if p.left--; p.left < 0 || indent > maxIndent {
 		return
 	}
-	if n.ref != nil {
-		p.followBelow(n, indent)
+	if ref := reference(n); ref != nil {
+		p.followBelow(n, ref, indent)
 		return
 	}
+	constant := n.Get("const")
+	enum := n.Get("enum")
 	switch {
-	case n.constant != nil:
-		p.valueLine("value: ", n.constant, indent)
-	case isArray(n.enum):
-		p.enumLine(n.enum, indent)
-	case n.combines() || isArray(n.typ) || n.nullable:
-		own := *n
-		own.properties = nil
-		p.typeLine("type: ", &own, indent)
-	case isObject(n.more) && n.properties == nil:
+	case constant != nil:
+		p.valueLine("value: ", constant, indent)
+	case isArray(enum):
+		p.enumLine(enum, indent)
+	case combines(n) || isArray(n.Get("type")) || n.Get("nullable").IsTrue():
+		p.typeLine("type: ", without(n, "properties"), indent)
+	case more(n) != nil && n.Get("properties") == nil:
 		p.typeLine("type: ", n, indent)
 	}
-	if value := n.standard(); value != "" {
+	if value := standard(n); value != "" {
 		p.line("default: "+value, indent)
 	}
-	if list := n.bounds(); len(list) > 0 {
+	if list := bounds(n); len(list) > 0 {
 		p.line("limits: "+strings.Join(list, "; "), indent)
 	}
 	p.parameters(n, indent)
@@ -100,42 +86,40 @@ func (p *printer) details(n *node, indent int) {
 const maxIndent = 4 + 2*maxDepth
 
 // followBelow writes what a parameter is that is only referred to.
-func (p *printer) followBelow(n *node, indent int) {
-	target := resolve(p.root, n.ref)
-	inner := read(target)
-	p.line("type: "+outer(&inner), indent)
-	for _, r := range p.refs {
-		if bytes.Equal(r, n.ref) {
-			return
-		}
+func (p *printer) followBelow(n, ref *node, indent int) {
+	target := p.resolve(ref)
+	p.line("type: "+outer(target), indent)
+	if target == nil || slices.Contains(p.refs, target) {
+		return
 	}
-	if text := flat(plain(inner.description)); len(text) > 0 && n.description == nil {
-		p.line("about: "+string(text), indent)
+	if text := flat(target.Str("description")); text != "" && n.Get("description") == nil {
+		p.line("about: "+text, indent)
 	}
-	p.refs = append(p.refs, n.ref)
-	p.details(&inner, indent)
+	p.refs = append(p.refs, target)
+	p.details(target, indent)
 	p.refs = p.refs[:len(p.refs)-1]
 }
 
 // itemsBelow writes what the elements of a list are.
 func (p *printer) itemsBelow(n *node, indent int) {
-	if !isObject(n.items) {
-		if isArray(n.items) || isArray(n.prefix) {
+	item := n.Get("items")
+	if !isObject(item) {
+		if tuple(n) != nil {
 			p.typeLine("type: ", n, indent)
 		}
 		return
 	}
-	item := read(n.items)
-	if item.ref == nil && item.properties == nil && item.items == nil {
-		p.typeLine("items: ", &item, indent)
+	below := reference(item) != nil || item.Get("properties") != nil || item.Get("items") != nil
+	if below {
+		p.line("items: "+outer(item), indent)
 	} else {
-		p.line("items: "+outer(&item), indent)
+		p.typeLine("items: ", item, indent)
 	}
-	if text := flat(plain(item.description)); len(text) > 0 {
-		p.line("about: "+string(text), indent+2)
+	if text := flat(item.Str("description")); text != "" {
+		p.line("about: "+text, indent+2)
 	}
-	if item.ref != nil || item.properties != nil || item.items != nil {
-		p.details(&item, indent+2)
+	if below {
+		p.details(item, indent+2)
 	}
 }
 
@@ -153,26 +137,25 @@ func (p *printer) line(text string, indent int) {
 func (p *printer) typeLine(label string, n *node, indent int) {
 	p.indent(indent)
 	p.out = append(p.out, label...)
-	p.node(n)
+	p.schema(n)
 	p.out = append(p.out, '\n')
 }
 
-func (p *printer) valueLine(label string, value []byte, indent int) {
+func (p *printer) valueLine(label string, value *node, indent int) {
 	p.indent(indent)
 	p.out = append(p.out, label...)
 	p.literal(value)
 	p.out = append(p.out, '\n')
 }
 
-func (p *printer) enumLine(list []byte, indent int) {
+func (p *printer) enumLine(list *node, indent int) {
 	p.indent(indent)
 	p.out = append(p.out, "enum: "...)
-	first := true
-	for w := rawjson.Array(list); w.Next(); first = false {
-		if !first {
+	for i, kid := range list.Kids {
+		if i > 0 {
 			p.out = append(p.out, ", "...)
 		}
-		p.literal(w.Value)
+		p.literal(kid)
 	}
 	p.out = append(p.out, '\n')
 }
@@ -180,10 +163,10 @@ func (p *printer) enumLine(list []byte, indent int) {
 var breaks = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ")
 
 // flat is a text with a space for each of its line breaks.
-func flat(text []byte) []byte {
-	text = bytes.TrimSpace(text)
-	if !bytes.ContainsAny(text, "\r\n") {
+func flat(text string) string {
+	text = strings.TrimSpace(text)
+	if !strings.ContainsAny(text, "\r\n") {
 		return text
 	}
-	return []byte(breaks.Replace(string(text)))
+	return breaks.Replace(text)
 }

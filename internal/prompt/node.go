@@ -1,232 +1,117 @@
 package prompt
 
 import (
-	"bytes"
-	"net/url"
-	"strconv"
-	"strings"
-	"unicode/utf8"
+	"slices"
 
-	"github.com/toolfit/toolfit/internal/rawjson"
+	"github.com/toolfit/toolfit/internal/jsonschema"
 )
 
-// node is one schema, its keywords as raw JSON; nil where there is none.
-type node struct {
-	typ, ref, description, enum, constant, properties, required, items, prefix, more []byte
-	anyOf, oneOf, allOf, fallback, format, pattern                                   []byte
-	min, max, above, below, step, minLength, maxLength, minItems, maxItems           []byte
-	nullable                                                                         bool
-}
+type node = jsonschema.Node
 
-// read takes a schema apart. What is no object is a schema that says nothing.
-func read(raw []byte) (n node) {
-	if !isObject(raw) {
-		return n
-	}
-	for w := rawjson.Object(raw); w.Next(); {
-		if at := n.keyword(string(w.Key)); at != nil {
-			*at = w.Value
-		} else if string(w.Key) == "nullable" {
-			n.nullable = string(w.Value) == "true"
-		}
-	}
-	if !isArray(n.typ) && plain(n.typ) == nil {
-		n.typ = nil
-	}
-	if isObject(n.more) {
-		if more := read(n.more); !more.says() {
-			n.more = nil // anything may come, as everywhere
-		}
-	}
-	return n
-}
-
-// keyword is where the value of a keyword belongs.
-func (n *node) keyword(key string) *[]byte {
-	switch key {
-	case "type":
-		return &n.typ
-	case "$ref", "$dynamicRef", "$recursiveRef":
-		return &n.ref
-	case "description":
-		return &n.description
-	case "enum":
-		return &n.enum
-	case "const":
-		return &n.constant
-	case "properties":
-		return &n.properties
-	case "required":
-		return &n.required
-	case "items":
-		return &n.items
-	case "prefixItems":
-		return &n.prefix
-	case "additionalProperties":
-		return &n.more
-	case "anyOf":
-		return &n.anyOf
-	case "oneOf":
-		return &n.oneOf
-	case "allOf":
-		return &n.allOf
-	}
-	return n.limit(key)
-}
-
-// limit is keyword for those that narrow a type.
-func (n *node) limit(key string) *[]byte {
-	switch key {
-	case "default":
-		return &n.fallback
-	case "format":
-		return &n.format
-	case "pattern":
-		return &n.pattern
-	case "minimum":
-		return &n.min
-	case "maximum":
-		return &n.max
-	case "exclusiveMinimum":
-		return &n.above
-	case "exclusiveMaximum":
-		return &n.below
-	case "multipleOf":
-		return &n.step
-	case "minLength":
-		return &n.minLength
-	case "maxLength":
-		return &n.maxLength
-	case "minItems":
-		return &n.minItems
-	case "maxItems":
-		return &n.maxItems
-	}
-	return nil
-}
-
-// says tells whether a schema says anything about its type.
-func (n *node) says() bool {
-	return n.typ != nil || n.ref != nil || n.enum != nil || n.constant != nil || n.properties != nil || n.items != nil || n.prefix != nil ||
-		n.anyOf != nil || n.oneOf != nil || n.allOf != nil || isObject(n.more)
-}
-
-// combines tells whether a schema has alternatives or parts that say anything. Those that
-// only name what is required do not.
-func (n *node) combines() bool {
-	return says(n.anyOf) || says(n.oneOf) || says(n.allOf)
-}
-
-// says tells whether one of a list of schemas says anything about its type.
-func says(list []byte) bool {
-	if !isArray(list) {
-		return false
-	}
-	for w := rawjson.Array(list); w.Next(); {
-		if part := read(w.Value); part.says() {
-			return true
-		}
-	}
-	return false
-}
-
-// onlyCombines tells whether all that a schema says beside its alternatives is that it is an object.
-func (n *node) onlyCombines() bool {
-	return n.kind() == "object" && n.properties == nil && !isObject(n.more) && n.combines()
-}
-
-// kind is the one type that a schema names or must mean; "" where it is open.
-func (n *node) kind() string {
-	switch {
-	case n.typ != nil:
-		return kindName(plain(n.typ))
-	case n.properties != nil || isObject(n.more):
-		return "object"
-	case n.items != nil || n.prefix != nil:
-		return "array"
-	}
-	return ""
-}
-
-// kindName is the name of a kind; those of JSON Schema cost no memory.
-func kindName(name []byte) string {
-	for _, known := range [...]string{"string", "object", "array", "integer", "number", "boolean", "null"} {
-		if string(name) == known {
-			return known
-		}
-	}
-	return string(name)
-}
-
-func isObject(raw []byte) bool { return len(raw) > 0 && raw[0] == '{' }
-func isArray(raw []byte) bool  { return len(raw) > 0 && raw[0] == '[' }
-
-// resolve finds what a reference in the document means; nil when it is not in there.
-func resolve(root, ref []byte) []byte {
-	target, ok := rawjson.String(ref)
-	if !ok {
-		return nil
-	}
-	path, ok := strings.CutPrefix(target, "#")
-	if !ok {
-		return named(root, target)
-	}
-	if path != "" && path[0] != '/' {
-		return named(root, path)
-	}
-	if plain, err := url.PathUnescape(path); err == nil {
-		path = plain
-	}
-	at := root
-	for step := range strings.SplitSeq(strings.TrimPrefix(path, "/"), "/") {
-		if path == "" {
-			return at
-		}
-		if step = strings.ReplaceAll(strings.ReplaceAll(step, "~1", "/"), "~0", "~"); isArray(at) {
-			at = element(at, step)
-		} else {
-			at = rawjson.Get(at, step)
-		}
-		if at == nil {
-			return nil
-		}
-	}
-	return at
-}
-
-// element is the member of an array that a step of a path names.
-func element(list []byte, step string) []byte {
-	i := 0
-	for w := rawjson.Array(list); w.Next(); i++ {
-		if strconv.Itoa(i) == step {
-			return w.Value
-		}
-	}
-	return nil
-}
-
-// named finds the definition that goes by an anchor or an id.
-func named(root []byte, name string) []byte {
-	for _, under := range []string{"$defs", "definitions"} {
-		for w := rawjson.Object(rawjson.Get(root, under)); w.Next(); {
-			for _, key := range []string{"$anchor", "$dynamicAnchor", "$id"} {
-				if s, ok := rawjson.String(rawjson.Get(w.Value, key)); ok && s == name {
-					return w.Value
-				}
+// reference is the keyword by which a schema refers to another; nil where it does not.
+func reference(n *node) *node {
+	for _, kid := range n.Members() {
+		switch kid.Key {
+		case "$ref", "$dynamicRef", "$recursiveRef":
+			if kid.Kind == jsonschema.String {
+				return kid
 			}
 		}
 	}
 	return nil
 }
 
-// plain is the text of a JSON string; nil when raw is none. It allocates only for escapes.
-func plain(raw []byte) []byte {
-	if len(raw) < 2 || raw[0] != '"' {
-		return nil
+// resolve finds what a reference means; nil when that is not in the document.
+func (p *printer) resolve(ref *node) *node {
+	if p.index == nil {
+		p.index = jsonschema.NewIndex(p.root, jsonschema.DraftOf(p.root))
 	}
-	if inner := raw[1 : len(raw)-1]; bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) {
-		return inner
+	at := p.index.Lookup(ref, ref.Text).Node
+	if at != nil && ref.Key == "$dynamicRef" {
+		at = p.index.Outermost(at)
 	}
-	s, _ := rawjson.String(raw)
-	return []byte(s)
+	return at
 }
+
+// says tells whether a schema says anything about its type.
+func says(n *node) bool {
+	for _, kid := range n.Members() {
+		switch kid.Key {
+		case "enum", "const", "properties", "items", "prefixItems", "anyOf", "oneOf", "allOf":
+			return true
+		case "type":
+			if kid.Kind == jsonschema.String || kid.Kind == jsonschema.Array {
+				return true
+			}
+		case "additionalProperties":
+			if says(kid) {
+				return true
+			}
+		}
+	}
+	return reference(n) != nil
+}
+
+// more is the schema of the properties that have no name; nil where it says nothing.
+func more(n *node) *node {
+	if m := n.Get("additionalProperties"); says(m) {
+		return m
+	}
+	return nil
+}
+
+// combines tells whether a schema has alternatives or parts that say anything. Those that
+// only name what is required do not.
+func combines(n *node) bool {
+	for _, kid := range n.Members() {
+		switch kid.Key {
+		case "anyOf", "oneOf", "allOf":
+			if slices.ContainsFunc(kid.Elements(), says) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// onlyCombines tells whether all that a schema says beside its alternatives is that it is an object.
+func onlyCombines(n *node) bool {
+	return combines(n) && n.Get("properties") == nil && more(n) == nil && kind(n) == "object"
+}
+
+// kind is the one type that a schema names or must mean; "" where it is open.
+func kind(n *node) string {
+	typ := n.Get("type")
+	switch {
+	case typ != nil && typ.Kind == jsonschema.String:
+		return typ.Text
+	case typ != nil && typ.Kind == jsonschema.Array:
+		return ""
+	case n.Get("properties") != nil || more(n) != nil:
+		return "object"
+	case n.Get("items") != nil || n.Get("prefixItems") != nil:
+		return "array"
+	}
+	return ""
+}
+
+// without is a schema less one of its keywords.
+func without(n *node, key string) *node {
+	out := *n
+	out.Kids = slices.DeleteFunc(slices.Clone(n.Kids), func(kid *node) bool { return kid.Key == key })
+	return &out
+}
+
+// requires tells whether an object must have the property.
+func requires(n *node, name string) bool {
+	for _, kid := range n.Get("required").Elements() {
+		if kid.Kind == jsonschema.String && kid.Text == name {
+			return true
+		}
+	}
+	return false
+}
+
+// isObject and isArray tell what the value of a keyword is, which may be missing.
+func isObject(n *node) bool { return n != nil && n.Kind == jsonschema.Object }
+func isArray(n *node) bool  { return n != nil && n.Kind == jsonschema.Array }

@@ -1,7 +1,6 @@
 package prompt
 
 import (
-	"bytes"
 	"unicode"
 
 	"github.com/toolfit/toolfit/internal/rawjson"
@@ -10,23 +9,21 @@ import (
 func (p *printer) array(n *node) binding {
 	p.depth++
 	defer func() { p.depth-- }()
-	if tuple := n.prefix; isArray(tuple) || isArray(n.items) {
-		if !isArray(tuple) {
-			tuple = n.items
-		}
+	items := n.Get("items")
+	if tuple := tuple(n); tuple != nil {
 		p.out = append(p.out, '[')
-		for w := rawjson.Array(tuple); w.Next(); {
-			if p.out[len(p.out)-1] != '[' {
+		for i, kid := range tuple.Kids {
+			if i > 0 {
 				p.out = append(p.out, ", "...)
 			}
-			p.schema(w.Value)
+			p.schema(kid)
 		}
 		p.out = append(p.out, ']')
 		return atom
 	}
 	from := len(p.out)
-	if isObject(n.items) {
-		p.group(from, p.schema(n.items), atom)
+	if isObject(items) {
+		p.group(from, p.schema(items), atom)
 	} else {
 		p.word("any")
 	}
@@ -34,15 +31,26 @@ func (p *printer) array(n *node) binding {
 	return atom
 }
 
+// tuple are the schemas of the elements one by one; nil where there are none such.
+func tuple(n *node) *node {
+	for _, key := range [...]string{"prefixItems", "items"} {
+		if list := n.Get(key); isArray(list) {
+			return list
+		}
+	}
+	return nil
+}
+
 func (p *printer) object(n *node) binding {
 	p.depth++
 	defer func() { p.depth-- }()
-	if !isObject(n.properties) || p.brief && p.depth > maxInline {
-		if !isObject(n.more) {
+	if !isObject(n.Get("properties")) || p.brief && p.depth > maxInline {
+		more := more(n)
+		if more == nil {
 			return p.word("object")
 		}
 		p.out = append(p.out, "Record<string, "...)
-		p.schema(n.more)
+		p.schema(more)
 		p.out = append(p.out, '>')
 		return atom
 	}
@@ -55,13 +63,24 @@ func (p *printer) object(n *node) binding {
 	return atom
 }
 
-// members writes what an object holds.
+// members writes what an object holds, in the order of the schema.
 func (p *printer) members(n *node) {
-	p.properties(n)
-	if isObject(n.more) {
+	for _, kid := range n.Get("properties").Members() {
+		p.separate()
+		if p.lines {
+			p.comment(kid)
+		}
+		p.out = appendKey(p.out, kid.Key)
+		if !requires(n, kid.Key) {
+			p.out = append(p.out, '?')
+		}
+		p.out = append(p.out, ": "...)
+		p.schema(kid)
+	}
+	if more := more(n); more != nil {
 		p.separate()
 		p.out = append(p.out, "[key: string]: "...)
-		p.schema(n.more)
+		p.schema(more)
 	}
 }
 
@@ -79,56 +98,11 @@ func (p *printer) separate() {
 	}
 }
 
-// properties writes the properties of an object, in the order of the schema.
-func (p *printer) properties(n *node) {
-	base := len(p.required)
-	needed := p.need(n)
-	for w := rawjson.Object(n.properties); w.Next(); {
-		p.property(w.Key, w.Value, contains(needed, w.Key))
-	}
-	p.required = p.required[:base]
-}
-
-// property is apart from the loop so that n stays on the stack.
-func (p *printer) property(key, value []byte, needed bool) {
-	n := read(value)
-	p.separate()
-	if p.lines {
-		p.comment(&n)
-	}
-	p.out = appendKey(p.out, key)
-	if !needed {
-		p.out = append(p.out, '?')
-	}
-	p.out = append(p.out, ": "...)
-	p.node(&n)
-}
-
-// need puts the names of an object's required properties on the stack of such names.
-func (p *printer) need(n *node) [][]byte {
-	base := len(p.required)
-	if isArray(n.required) {
-		for w := rawjson.Array(n.required); w.Next(); {
-			p.required = append(p.required, plain(w.Value))
-		}
-	}
-	return p.required[base:]
-}
-
-func contains(list [][]byte, key []byte) bool {
-	for _, k := range list {
-		if bytes.Equal(k, key) {
-			return true
-		}
-	}
-	return false
-}
-
 // appendKey writes a property's name, in quotes where it is no identifier.
-func appendKey(out, key []byte) []byte {
-	for i, r := range string(key) {
+func appendKey(out []byte, key string) []byte {
+	for i, r := range key {
 		if !(r == '_' || r == '$' || i > 0 && r >= '0' && r <= '9' || unicode.IsLetter(r)) {
-			return rawjson.AppendString(out, string(key))
+			return rawjson.AppendString(out, key)
 		}
 	}
 	if len(key) == 0 {

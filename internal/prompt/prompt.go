@@ -180,7 +180,7 @@ func (w *writer) write(plan Plan) []byte {
 	if w.opts.Format == JSON {
 		return w.writeJSON(plan)
 	}
-	out := make([]byte, 0, 600*len(plan)) // a tool of the middle size
+	out := make([]byte, 0, w.size(plan))
 	if w.opts.Format == Markdown {
 		out = append(out, "\n\n"+w.opts.Heading+"\n\n"...)
 	}
@@ -203,6 +203,18 @@ func (w *writer) write(plan Plan) []byte {
 		out = append(out, w.text(i, p.Tier)...)
 	}
 	return w.startRun(out, last, "")
+}
+
+// size is about how long a plan is when it is written.
+func (w *writer) size(plan Plan) int {
+	places := w.places()
+	size := 256
+	for _, p := range plan {
+		if i, ok := places[p.Name]; ok {
+			size += len(w.text(i, p.Tier)) + len(",\n")
+		}
+	}
+	return size
 }
 
 // startRun ends the run before and announces the next.

@@ -233,6 +233,21 @@ func TestHostileTextStaysOnItsLine(t *testing.T) {
 	}
 }
 
+func TestReferencesAreFollowedHoweverTheyAreWritten(t *testing.T) {
+	for name, s := range map[string]string{
+		"a chain":                `{"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/b"},"b":{"properties":{"x":{"type":"integer"}}}}}`,
+		"an anchor deep inside":  `{"properties":{"x":{"$ref":"#n"}},"$defs":{"a":{"items":{"$anchor":"n","type":"integer"}}}}`,
+		"a relative id":          `{"$id":"https://x.org/s/a","properties":{"x":{"$ref":"b"}},"$defs":{"b":{"$id":"https://x.org/s/b","type":"integer"}}}`,
+		"an element of a list":   `{"properties":{"x":{"$ref":"#/$defs/l/anyOf/1"}},"$defs":{"l":{"anyOf":[{},{"type":"integer"}]}}}`,
+		"a slash with a percent": `{"properties":{"x":{"$ref":"#/$defs/a%2Fb"}},"$defs":{"a/b":{"type":"integer"}}}`,
+		"a dynamic anchor":       `{"$dynamicAnchor":"n","properties":{"x":{"$dynamicRef":"t#i"}},"$defs":{"t":{"$id":"t","$defs":{"i":{"$dynamicAnchor":"i","type":"integer"}}}}}`,
+	} {
+		if got := SignatureOf(&Tool{Name: "t", Schema: json.RawMessage(s)}); got != "t(x?: integer)" {
+			t.Errorf("%s: got %s", name, got)
+		}
+	}
+}
+
 func TestEndlessSchemasEnd(t *testing.T) {
 	double := `{"type":"object","properties":{"a":{"$ref":"#/$defs/d0"}},"$defs":{`
 	for i := range 40 {

@@ -3,8 +3,6 @@ package prompt
 import (
 	"slices"
 	"strings"
-
-	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
 // SignatureOf is a tool on one line: what it takes and the first sentence of what it does.
@@ -24,13 +22,13 @@ func (p *printer) signature(t *Tool) []byte {
 	p.brief = true
 	p.out = append(append(p.out, oneLine(t.Name)...), '(')
 	switch n := p.arguments(); {
-	case !n.takes():
-	case n.onlyProperties():
+	case !takes(n):
+	case onlyProperties(n):
 		p.depth++
-		p.members(&n)
+		p.members(n)
 	default:
 		p.out = append(p.out, "_: "...)
-		p.node(&n)
+		p.schema(n)
 	}
 	p.out = append(p.out, ')')
 	if s := sentence(t.Description); s != "" {
@@ -48,36 +46,39 @@ func (p *printer) typeScript(t *Tool) []byte {
 		p.out = append(p.out, "// Example: "+example+"\n"...)
 	}
 	p.out = append(append(append(p.out, "type "...), oneLine(t.Name)...), " = ("...)
-	if n := p.arguments(); n.takes() {
+	if n := p.arguments(); takes(n) {
 		p.out = append(p.out, "_: "...)
-		p.node(&n)
+		p.schema(n)
 	}
 	p.out = append(p.out, ") => any;\n"...)
 	return slices.Clip(p.out)
 }
 
 // arguments is the schema of a tool's arguments, itself no reference.
-func (p *printer) arguments() node {
-	n := read(p.root)
-	if n.ref != nil && n.properties == nil {
-		p.refs = append(p.refs, n.ref)
-		n = read(resolve(p.root, n.ref))
+func (p *printer) arguments() *node {
+	n := p.root
+	ref := reference(n)
+	for ref != nil && n.Get("properties") == nil {
+		target := p.resolve(ref)
+		if target == nil || slices.Contains(p.refs, target) {
+			break
+		}
+		p.refs = append(p.refs, target)
+		n = target
+		ref = reference(n)
 	}
-	n.ref = nil
+	if ref != nil {
+		return without(n, ref.Key)
+	}
 	return n
 }
 
 // takes tells whether a tool with these arguments takes any.
-func (n *node) takes() bool {
-	if isObject(n.properties) {
-		for w := rawjson.Object(n.properties); w.Next(); {
-			return true
-		}
-	}
-	return isObject(n.more) || n.combines()
+func takes(n *node) bool {
+	return len(n.Get("properties").Members()) > 0 || more(n) != nil || combines(n)
 }
 
 // onlyProperties tells whether a schema is a plain object.
-func (n *node) onlyProperties() bool {
-	return isObject(n.properties) && n.kind() == "object" && !n.combines()
+func onlyProperties(n *node) bool {
+	return isObject(n.Get("properties")) && kind(n) == "object" && !combines(n)
 }

@@ -1,23 +1,24 @@
 package prompt
 
 import (
-	"bytes"
 	"slices"
 
+	"github.com/toolfit/toolfit/internal/jsonschema"
 	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
 // printer writes the types of one tool's arguments. Cycles and trees that grow without end
 // are cut: where one would go on, only its outermost kind is written.
 type printer struct {
-	out      []byte
-	root     []byte
-	lines    bool     // one property to a line, with comments; else all on one line
-	brief    bool     // long lists of values and deep objects are cut
-	depth    int      // of objects and arrays around
-	left     int      // schemas that may still be written
-	refs     [][]byte // references that are being followed
-	required [][]byte
+	out   []byte
+	tree  jsonschema.Tree
+	root  *node // nil: there is no schema that could be read
+	index *jsonschema.Index
+	lines bool    // one property to a line, with comments; else all on one line
+	brief bool    // long lists of values and deep objects are cut
+	depth int     // of objects and arrays around
+	left  int     // schemas that may still be written
+	refs  []*node // what the references that are being followed mean
 }
 
 const (
@@ -28,12 +29,14 @@ const (
 )
 
 // start prepares for the next tool.
-func (p *printer) start(root []byte) {
+func (p *printer) start(schema []byte) {
 	out := p.out[len(p.out):] // what was written before is kept
 	if cap(out) < 2<<10 {
 		out = make([]byte, 0, 32<<10)
 	}
-	*p = printer{root: root, left: maxSchemas, refs: p.refs[:0], required: p.required[:0], out: out}
+	*p = printer{tree: p.tree, left: maxSchemas, refs: p.refs[:0], out: out}
+	p.tree.Reset()
+	p.root, _ = p.tree.Parse(schema)
 }
 
 // binding is how strongly a written type holds together.
@@ -46,30 +49,25 @@ const (
 )
 
 // schema writes a schema as a type.
-func (p *printer) schema(raw []byte) binding {
-	n := read(raw)
-	return p.node(&n)
-}
-
-func (p *printer) node(n *node) binding {
+func (p *printer) schema(n *node) binding {
 	if p.left--; p.left < 0 || p.depth > maxDepth {
 		return p.word(outer(n))
 	}
-	if n.ref != nil {
-		return p.follow(n)
+	if ref := reference(n); ref != nil {
+		return p.follow(ref)
 	}
 	from := len(p.out)
 	how := atom
-	if !n.onlyCombines() {
+	if !onlyCombines(n) {
 		how = p.own(n)
 	}
-	how = p.combine(from, how, n.anyOf, true)
-	how = p.combine(from, how, n.oneOf, true)
-	how = p.combine(from, how, n.allOf, false)
+	how = p.combine(from, how, n.Get("anyOf"), true)
+	how = p.combine(from, how, n.Get("oneOf"), true)
+	how = p.combine(from, how, n.Get("allOf"), false)
 	if len(p.out) == from {
 		p.word(outer(n))
 	}
-	if n.nullable {
+	if n.Get("nullable").IsTrue() {
 		p.out = append(p.out, "|null"...)
 		how = choice
 	}
@@ -78,20 +76,19 @@ func (p *printer) node(n *node) binding {
 
 // outer is the kind of a schema whose inside is not written.
 func outer(n *node) string {
-	if k := n.kind(); k != "" {
+	if k := kind(n); k != "" {
 		return k
 	}
 	return "any"
 }
 
 // follow writes what a reference means.
-func (p *printer) follow(n *node) binding {
-	target := resolve(p.root, n.ref)
-	inner := read(target)
-	if target == nil || slices.ContainsFunc(p.refs, func(r []byte) bool { return bytes.Equal(r, n.ref) }) {
-		return p.word(outer(&inner))
+func (p *printer) follow(ref *node) binding {
+	target := p.resolve(ref)
+	if target == nil || slices.Contains(p.refs, target) {
+		return p.word(outer(target))
 	}
-	p.refs = append(p.refs, n.ref)
+	p.refs = append(p.refs, target)
 	how := p.schema(target)
 	p.refs = p.refs[:len(p.refs)-1]
 	return how
@@ -99,24 +96,29 @@ func (p *printer) follow(n *node) binding {
 
 // own writes what a schema says itself, without its alternatives.
 func (p *printer) own(n *node) binding {
-	switch {
-	case n.constant != nil:
-		return p.literal(n.constant)
-	case isArray(n.enum):
-		return p.choices(n.enum)
-	case isArray(n.typ):
-		return p.several(n)
+	if constant := n.Get("const"); constant != nil {
+		return p.literal(constant)
 	}
-	switch k := n.kind(); k {
+	if enum := n.Get("enum"); isArray(enum) {
+		return p.choices(enum)
+	}
+	if types := n.Get("type"); isArray(types) {
+		return p.several(n, types)
+	}
+	return p.kind(n, kind(n))
+}
+
+// kind writes a schema as one of the types that it may have.
+func (p *printer) kind(n *node, kind string) binding {
+	switch kind {
 	case "":
 		return atom
 	case "object":
 		return p.object(n)
 	case "array":
 		return p.array(n)
-	default:
-		return p.word(k)
 	}
+	return p.word(kind)
 }
 
 // word writes the name of a type. One that JSON Schema does not know is written as it is.
@@ -126,15 +128,17 @@ func (p *printer) word(kind string) binding {
 }
 
 // several writes a list of types.
-func (p *printer) several(n *node) binding {
+func (p *printer) several(n, types *node) binding {
 	from := len(p.out)
-	one := *n
-	for w := rawjson.Array(n.typ); w.Next(); {
+	for _, kid := range types.Kids {
+		if kid.Kind != jsonschema.String {
+			continue
+		}
 		if len(p.out) > from {
 			p.out = append(p.out, '|')
 		}
-		one.typ = w.Value
-		p.group(len(p.out), p.own(&one), choice)
+		start := len(p.out)
+		p.group(start, p.kind(n, kid.Text), choice)
 	}
 	if len(p.out) == from {
 		return p.word("any")
@@ -143,33 +147,30 @@ func (p *printer) several(n *node) binding {
 }
 
 // choices writes the values of an enum.
-func (p *printer) choices(list []byte) binding {
-	from, count := len(p.out), 0
-	for w := rawjson.Array(list); w.Next(); count++ {
-		if count > 0 {
+func (p *printer) choices(list *node) binding {
+	if len(list.Kids) == 0 {
+		return p.word("never")
+	}
+	for i, kid := range list.Kids {
+		if i > 0 {
 			p.out = append(p.out, '|')
 		}
-		if p.brief && count == maxChoices {
+		if p.brief && i == maxChoices {
 			p.out = append(p.out, "…"...)
 			break
 		}
-		p.literal(w.Value)
+		p.literal(kid)
 	}
-	if len(p.out) == from {
-		return p.word("never")
-	}
-	if count > 1 {
+	if len(list.Kids) > 1 {
 		return choice
 	}
 	return atom
 }
 
 // literal writes a value.
-func (p *printer) literal(raw []byte) binding {
-	if s, ok := rawjson.String(raw); ok {
-		p.out = rawjson.AppendString(p.out, s)
-	} else {
-		p.out = append(p.out, rawjson.OneLine(raw)...)
-	}
+func (p *printer) literal(n *node) binding {
+	from := len(p.out)
+	p.out = n.AppendRaw(p.out)
+	p.out = append(p.out[:from], rawjson.OneLine(p.out[from:])...)
 	return atom
 }

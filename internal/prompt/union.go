@@ -3,14 +3,12 @@ package prompt
 import (
 	"bytes"
 	"slices"
-
-	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
 // combine writes alternatives, or schemas that hold together, after what is there already.
 // A list that says nothing about types, as one of required names, is left out.
-func (p *printer) combine(from int, how binding, list []byte, either bool) binding {
-	if !says(list) {
+func (p *printer) combine(from int, how binding, list *node, either bool) binding {
+	if !slices.ContainsFunc(list.Elements(), says) {
 		return how
 	}
 	after := len(p.out) > from
@@ -25,9 +23,8 @@ func (p *printer) combine(from int, how binding, list []byte, either bool) bindi
 	start := len(p.out)
 	var parts [][]byte
 	result := atom
-	for w := rawjson.Array(list); w.Next(); {
-		n := read(w.Value)
-		if !n.says() {
+	for _, n := range list.Kids {
+		if !says(n) {
 			continue
 		}
 		at := len(p.out)
@@ -35,8 +32,8 @@ func (p *printer) combine(from int, how binding, list []byte, either bool) bindi
 			p.out = append(p.out, sep...)
 		}
 		mine := len(p.out)
-		result = p.group(mine, p.node(&n), inner)
-		p.aside(&n)
+		result = p.group(mine, p.schema(n), inner)
+		p.aside(n)
 		part := p.out[mine:]
 		if slices.ContainsFunc(parts, func(o []byte) bool { return bytes.Equal(o, part) }) {
 			p.out = p.out[:at]

@@ -1,8 +1,9 @@
 package recall
 
 import (
-	"net/url"
 	"strings"
+
+	"github.com/toolfit/toolfit/internal/jsonschema"
 )
 
 // maxTargets is how many references in a row lead to a parameter, a body or a response.
@@ -35,22 +36,13 @@ func (a *apiSpec) at(ref string) any {
 	return v
 }
 
-var tokenText = strings.NewReplacer("~1", "/", "~0", "~")
-
 // wayOf is the names that a reference into this document leads along; nil: it is none.
 func wayOf(ref string) []string {
-	path, ok := strings.CutPrefix(ref, "#/")
-	if !ok {
+	path, ok := strings.CutPrefix(ref, "#")
+	if !ok || !strings.HasPrefix(path, "/") {
 		return nil
 	}
-	if plain, err := url.PathUnescape(path); err == nil {
-		path = plain
-	}
-	list := strings.Split(path, "/")
-	for i, token := range list {
-		list[i] = tokenText.Replace(token)
-	}
-	return list
+	return jsonschema.Readings(path)[0]
 }
 
 // shelves are where definitions are kept, and how many names lead to one of them.

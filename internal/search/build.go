@@ -5,6 +5,9 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/jsonschema"
 )
 
 // The fields of a tool. A word counts by the field it stands in.
@@ -35,6 +38,7 @@ type builder struct {
 	length [][fields]uint32 // in words, by tool
 	named  []occurrence     // terms of names, once each
 	last   map[int32]int    // places in found, of the current tool
+	tree   jsonschema.Tree
 }
 
 // occurrence is a term in a tool.
@@ -66,14 +70,17 @@ func (b *builder) read(d *Doc) {
 		in(inServer)(tag)
 	}
 	in(inServerText)(d.ServerDescription)
-	schemaText(d.Schema, 0, in(inParams), in(inParamText))
+	b.tree.Reset()
+	if schema, err := b.tree.Parse(d.Schema); err == nil {
+		schemaText(schema, 0, in(inParams), in(inParamText))
+	}
 }
 
 func (b *builder) add(field int, term string) {
 	id, ok := b.terms[term]
 	if !ok {
 		id = int32(len(b.terms))
-		b.terms[term] = id
+		b.terms[strings.Clone(term)] = id // which may be a piece of a long text
 	}
 	doc := len(b.length) - 1
 	b.length[doc][field]++

@@ -1,46 +1,30 @@
 package search
 
-import "github.com/toolfit/toolfit/internal/rawjson"
+import "github.com/toolfit/toolfit/internal/jsonschema"
 
 // maxLevels is how deep the schemas inside a schema are read.
 const maxLevels = 6
 
 // schemaText gives the names of the parameters and, as text, what is said about them. Of
 // shared definitions it reads each once instead of following references, so cycles cannot
-// hold it up; what is not JSON is passed over.
-func schemaText(raw []byte, level int, name, text func(string)) {
+// hold it up.
+func schemaText(n *jsonschema.Node, level int, name, text func(string)) {
 	if level > maxLevels {
 		return
 	}
-	for w := rawjson.Object(raw); w.Next(); {
-		switch string(w.Key) {
-		case "properties":
-			for p := rawjson.Object(w.Value); p.Next(); {
-				name(string(p.Key))
-				schemaText(p.Value, level+1, name, text)
+	for _, kid := range n.Members() {
+		switch kid.Key {
+		case "description", "title", "const", "enum":
+			for _, word := range n.Strings(kid.Key) {
+				text(word)
 			}
-		case "patternProperties", "$defs", "definitions", "schemas":
-			for p := rawjson.Object(w.Value); p.Next(); {
-				schemaText(p.Value, level+1, name, text)
-			}
-		case "items", "additionalProperties", "components":
-			schemaText(w.Value, level+1, name, text)
-		case "anyOf", "oneOf", "allOf", "prefixItems":
-			for p := rawjson.Array(w.Value); p.Next(); {
-				schemaText(p.Value, level+1, name, text)
-			}
-		case "description", "title", "const":
-			literal(w.Value, text)
-		case "enum":
-			for p := rawjson.Array(w.Value); p.Next(); {
-				literal(p.Value, text)
-			}
+		default:
+			kid.Schemas(func(inner *jsonschema.Node) {
+				if kid.Key == "properties" {
+					name(inner.Key)
+				}
+				schemaText(inner, level+1, name, text)
+			})
 		}
-	}
-}
-
-func literal(raw []byte, text func(string)) {
-	if s, ok := rawjson.String(raw); ok {
-		text(s)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/toolfit/toolfit/internal/jsonschema"
 	"github.com/toolfit/toolfit/internal/rawjson"
 	"github.com/toolfit/toolfit/internal/spelling"
 )
@@ -19,22 +20,23 @@ type Finding struct {
 
 // Check compares a mask with the schema of the values it is for.
 func (m *Mask) Check(schema []byte) []Finding {
-	if rawjson.Check(schema) != nil || m.root.sub == nil {
+	root, err := jsonschema.Parse(schema)
+	if err != nil || m.root.sub == nil {
 		return nil
 	}
-	c := &checker{root: schema}
-	c.level(m.root.sub, nil, [][]byte{schema})
+	c := &checker{index: jsonschema.NewIndex(root, jsonschema.DraftOf(root))}
+	c.level(m.root.sub, nil, []*node{root})
 	return c.findings
 }
 
 type checker struct {
-	root     []byte
+	index    *jsonschema.Index
 	findings []Finding
 }
 
 // level looks up the names of one level among the members that any of the schemas has.
-func (c *checker) level(l *level, path, schemas [][]byte) {
-	s := &survey{root: c.root, members: map[string][][]byte{}, refs: map[string]bool{}}
+func (c *checker) level(l *level, path [][]byte, schemas []*node) {
+	s := &survey{index: c.index, members: map[string][]*node{}, seen: map[*node]bool{}}
 	for _, schema := range schemas {
 		s.read(schema)
 	}
@@ -79,43 +81,37 @@ func pathText(path [][]byte) string {
 
 // survey collects the members that an object, or the objects in an array, may have.
 type survey struct {
-	root    []byte
-	members map[string][][]byte // the schemas of each
-	open    bool                // others are allowed
-	refs    map[string]bool     // references that were followed; once is enough
+	index   *jsonschema.Index
+	members map[string][]*node // the schemas of each
+	open    bool               // others are allowed
+	seen    map[*node]bool     // what was referred to; once is enough
 }
 
-func (s *survey) read(schema []byte) {
-	schema = trimSpace(schema)
-	if len(schema) == 0 || schema[0] != '{' {
+func (s *survey) read(schema *node) {
+	if schema == nil || schema.Kind != jsonschema.Object {
 		s.open = true
 		return
 	}
 	closed, passes := false, false
-	for w := rawjson.Object(schema); w.Next(); {
-		switch string(w.Key) {
+	for _, kid := range schema.Kids {
+		switch kid.Key {
 		case "properties":
-			for p := rawjson.Object(w.Value); p.Next(); {
-				s.members[string(p.Key)] = append(s.members[string(p.Key)], p.Value)
+			for _, member := range kid.Members() {
+				s.members[member.Key] = append(s.members[member.Key], member)
 			}
 		case "additionalProperties", "unevaluatedProperties":
-			closed = closed || string(w.Value) == "false"
-		case "items":
+			closed = closed || kid.IsFalse()
+		case "items", "anyOf", "oneOf", "allOf":
 			passes = true
-			s.read(w.Value)
-		case "anyOf", "oneOf", "allOf":
-			passes = true
-			for b := rawjson.Array(w.Value); b.Next(); {
-				s.read(b.Value)
-			}
+			kid.Schemas(s.read)
 		case "$ref":
 			passes = true
-			if ref, _ := rawjson.String(w.Value); !s.refs[ref] {
-				s.refs[ref] = true
-				s.read(resolve(s.root, ref))
+			if target := s.index.Lookup(kid, kid.Text).Node; !s.seen[target] {
+				s.seen[target] = true
+				s.read(target)
 			}
 		case "type":
-			passes = passes || string(w.Value) == `"null"` || string(w.Value) == `"string"`
+			passes = passes || kid.Text == "null" || kid.Text == "string"
 		}
 	}
 	if !closed && !passes {
@@ -127,7 +123,7 @@ func (s *survey) read(schema []byte) {
 const maxNear = 3
 
 // near are the names that differ least from the wanted one.
-func near(want string, members map[string][][]byte) (names []string) {
+func near(want string, members map[string][]*node) (names []string) {
 	limit := 1 + len(want)/3
 	distances := map[string]int{}
 	for name := range members {

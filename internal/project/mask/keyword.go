@@ -1,6 +1,9 @@
 package mask
 
-import "github.com/toolfit/toolfit/internal/rawjson"
+import (
+	"github.com/toolfit/toolfit/internal/jsonschema"
+	"github.com/toolfit/toolfit/internal/rawjson"
+)
 
 // nodeWriter writes one schema object, keyword by keyword.
 type nodeWriter struct {
@@ -13,112 +16,135 @@ type nodeWriter struct {
 	out                    []byte
 }
 
-func (n *nodeWriter) add(keyword string, value []byte) {
-	if n.out[len(n.out)-1] != '{' {
-		n.out = append(n.out, ',')
-	}
-	n.out = append(rawjson.AppendString(n.out, keyword), ':')
-	n.out = append(n.out, value...)
+// key begins the next member.
+func (n *nodeWriter) key(name string) {
+	n.next()
+	n.out = append(rawjson.AppendString(n.out, name), ':')
 }
 
-func (n *nodeWriter) keyword(name string, value []byte) {
-	switch name {
+// next separates what follows from what stands before it in an object or array.
+func (n *nodeWriter) next() {
+	if last := n.out[len(n.out)-1]; last != '{' && last != '[' {
+		n.out = append(n.out, ',')
+	}
+}
+
+// same writes a keyword as it is.
+func (n *nodeWriter) same(kid *node) {
+	n.key(kid.Key)
+	n.out = kid.AppendRaw(n.out)
+}
+
+// inner writes a schema as the value of a keyword.
+func (n *nodeWriter) inner(name string, schema *node, vs views) {
+	n.key(name)
+	n.out = n.write(n.out, schema, vs, false)
+}
+
+func (n *nodeWriter) keyword(kid *node) {
+	switch kid.Key {
 	case "properties":
-		n.add(name, n.properties(value))
+		n.key(kid.Key)
+		n.properties(kid)
 	case "required":
 		if !n.cuts.Budget { // which may take any member, where rows and long strings are not enough
-			n.add(name, n.required(value))
+			n.required(kid)
 		}
 	case "additionalProperties":
-		n.add(name, n.write(value, n.others(), false))
+		n.inner(kid.Key, kid, n.others())
 	case "items":
-		n.items(name, value)
+		if kid.Kind == jsonschema.Array {
+			n.prefix(kid)
+		} else {
+			n.inner(kid.Key, kid, n.elements())
+		}
 	case "prefixItems":
-		n.prefix(name, value)
+		n.prefix(kid)
 	case "anyOf", "oneOf":
 		// What is cut may fit two of the choices, so that oneOf becomes anyOf. A second
 		// one goes: to allow more is always right.
 		if !n.choice {
 			n.choice = true
-			n.add("anyOf", n.each(value, n.views, n.root))
+			n.each("anyOf", kid, n.views, n.root)
 		}
 	case "allOf":
-		n.add(name, n.each(value, n.views, n.root))
+		n.each(kid.Key, kid, n.views, n.root)
 	case "$ref":
-		n.add(name, n.reference(value, n.views, n.root))
+		name := n.define(kid, n.views, n.root)
+		n.failed = n.failed || name == ""
+		n.key(kid.Key)
+		n.out = rawjson.AppendString(n.out, "#/$defs/"+name)
 	case "minItems", "maxItems", "uniqueItems", "contains", "minContains", "maxContains":
 		if !n.rows && !n.members && !n.strings {
-			n.add(name, value)
+			n.same(kid)
 		}
 	case "minLength", "maxLength", "pattern", "format":
 		if !n.strings {
-			n.add(name, value)
+			n.same(kid)
 		}
 	case "enum", "const":
 		byMask := n.views.some(func(v view) bool { return v.limit != noCap || v.cutsMembers() || v.rows.set })
-		if !byMask && isShortEnum(value) {
-			n.add(name, value)
+		if !byMask && isShort(kid) {
+			n.same(kid)
 		}
 	case "maxProperties", "propertyNames":
 		if !n.root { // the note is one more
-			n.add(name, value)
+			n.same(kid)
+		}
+	case "$id", "$anchor", "$dynamicAnchor":
+		if !n.moved { // its own place keeps the name
+			n.same(kid)
 		}
 	case "patternProperties", "unevaluatedProperties", "unevaluatedItems", "dependentRequired", "dependentSchemas", "dependencies",
 		"if", "then", "else", "minProperties", "not", "$dynamicRef", "$recursiveRef":
 		n.failed = true // what it means depends on what may be missing
 	default:
-		n.add(name, value)
+		n.same(kid)
 	}
 }
 
-// properties writes the members that some mask keeps.
-func (n *nodeWriter) properties(value []byte) []byte {
-	if value[0] != '{' {
-		return value
+// properties writes the members that some mask keeps, and the note.
+func (n *nodeWriter) properties(list *node) {
+	if list != nil && list.Kind != jsonschema.Object {
+		n.out = list.AppendRaw(n.out)
+		return
 	}
-	p := nodeWriter{out: []byte{'{'}}
-	for w := rawjson.Object(value); w.Next(); {
-		kept, _ := n.views.member(string(w.Key))
-		if n.root && string(w.Key) == n.cuts.Note {
+	n.out = append(n.out, '{')
+	for _, kid := range list.Members() {
+		kept, _ := n.views.member(kid.Key)
+		if n.root && kid.Key == n.cuts.Note {
 			n.noted = true // the tool has such a member itself
 		}
 		if len(kept) > 0 {
-			p.add(string(w.Key), n.write(w.Value, kept, false))
+			n.inner(kid.Key, kid, kept)
 		}
 	}
 	if n.root && !n.noted {
-		p.add(n.cuts.Note, []byte(noteSchema))
+		n.key(n.cuts.Note)
+		n.out = append(n.out, noteSchema...)
 		n.noted = true
 	}
-	return append(p.out, '}')
+	n.out = append(n.out, '}')
 }
 
 const noteSchema = `{"type":"object","description":"What was left out of this result, and the ref to fetch it with."}`
 
-// note is the properties of a root that has none.
-func (n *nodeWriter) note() []byte {
-	p := nodeWriter{out: []byte{'{'}}
-	p.add(n.cuts.Note, []byte(noteSchema))
-	return append(p.out, '}')
-}
-
 // required writes the names that no mask leaves out.
-func (n *nodeWriter) required(value []byte) []byte {
-	if value[0] != '[' {
-		return value
+func (n *nodeWriter) required(list *node) {
+	if list.Kind != jsonschema.Array {
+		n.same(list)
+		return
 	}
-	out := []byte{'['}
-	for w := rawjson.Array(value); w.Next(); {
-		name, ok := rawjson.String(w.Value)
-		if _, missing := n.views.member(name); ok && missing {
+	n.key(list.Key)
+	n.out = append(n.out, '[')
+	for _, kid := range list.Kids {
+		if _, missing := n.views.member(kid.Text); missing {
 			continue
 		}
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = append(out, w.Value...)
+		n.next()
+		n.out = kid.AppendRaw(n.out)
 	}
-	return append(out, ']')
+	n.out = append(n.out, ']')
 }
 
 // others are the views of members that are not named.
@@ -136,33 +162,26 @@ func (n *nodeWriter) elements() (out views) {
 	return out.distinct()
 }
 
-func (n *nodeWriter) items(name string, value []byte) {
-	if value[0] == '[' {
-		n.prefix(name, value)
-		return
-	}
-	n.add(name, n.write(value, n.elements(), false))
-}
-
 // prefix writes the schemas of the first elements. Those that a slice moves have no place.
-func (n *nodeWriter) prefix(name string, value []byte) {
+func (n *nodeWriter) prefix(list *node) {
 	if n.views.some(func(v view) bool { return v.rows.last || v.rows.from > 0 }) {
 		n.failed = true
 		return
 	}
-	n.add(name, n.each(value, n.elements(), false))
+	n.each(list.Key, list, n.elements(), false)
 }
 
-func (n *nodeWriter) each(value []byte, vs views, root bool) []byte {
-	if value[0] != '[' {
-		return value
+// each writes the schemas of a list.
+func (n *nodeWriter) each(name string, list *node, vs views, root bool) {
+	n.key(name)
+	if list.Kind != jsonschema.Array {
+		n.out = list.AppendRaw(n.out)
+		return
 	}
-	out := []byte{'['}
-	for w := rawjson.Array(value); w.Next(); {
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = append(out, n.write(w.Value, vs, root)...)
+	n.out = append(n.out, '[')
+	for _, kid := range list.Kids {
+		n.next()
+		n.out = n.write(n.out, kid, vs, root)
 	}
-	return append(out, ']')
+	n.out = append(n.out, ']')
 }

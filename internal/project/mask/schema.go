@@ -2,13 +2,14 @@ package mask
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
+	"github.com/toolfit/toolfit/internal/jsonschema"
 	"github.com/toolfit/toolfit/internal/rawjson"
 )
+
+type node = jsonschema.Node
 
 // Cuts are what may happen to the values that a schema describes.
 type Cuts struct {
@@ -22,7 +23,11 @@ type Cuts struct {
 // cut, fits it. It is nil when that cannot be said: where a keyword depends on members that
 // may be missing, or a reference leads out of the schema. Order and unknown keywords stay.
 func Schema(schema []byte, cuts Cuts) []byte {
-	w := &schemaWriter{root: schema, cuts: cuts, names: map[string]string{}}
+	root, err := jsonschema.Parse(schema)
+	if err != nil {
+		return nil
+	}
+	w := &schemaWriter{index: jsonschema.NewIndex(root, jsonschema.DraftOf(root)), root: root, cuts: cuts, names: map[place]string{}}
 	var vs views
 	for _, m := range cuts.Masks {
 		vs = append(vs, m.view())
@@ -30,36 +35,47 @@ func Schema(schema []byte, cuts Cuts) []byte {
 	if cuts.Whole || len(vs) == 0 {
 		vs = append(vs, whole)
 	}
-	if rawjson.Check(schema) != nil {
-		return nil
-	}
-	out := w.write(schema, vs.distinct(), cuts.Note != "")
+	out := w.write(nil, root, vs.distinct(), cuts.Note != "")
+	w.moved = true
+	var defs []byte
 	for i := 0; i < len(w.defs) && !w.failed; i++ { // writing one may add others
 		d := w.defs[i]
-		w.written = append(w.written, fmt.Appendf(nil, "%q:%s", d.name, w.write(d.schema, d.views, d.root)))
+		if i > 0 {
+			defs = append(defs, ',')
+		}
+		defs = append(rawjson.AppendString(defs, d.name), ':')
+		defs = w.write(defs, d.schema, d.views, d.root)
 	}
 	if w.failed {
 		return nil
 	}
-	return w.withDefs(out)
+	return withDefs(out, defs)
 }
 
 // maxDefs bounds the definitions that are written anew.
 const maxDefs = 256
 
 type schemaWriter struct {
-	root    []byte
-	cuts    Cuts
-	names   map[string]string // of definitions, by reference and views
-	defs    []definition
-	written [][]byte
-	failed  bool
+	root   *node
+	index  *jsonschema.Index
+	cuts   Cuts
+	names  map[place]string // of definitions
+	defs   []definition
+	moved  bool // what is written stands in another place than before
+	failed bool
+}
+
+// place is a schema as some views see it.
+type place struct {
+	schema *node
+	root   bool
+	views  string
 }
 
 // definition is one that is still to be written.
 type definition struct {
 	name   string
-	schema []byte
+	schema *node
 	views  views
 	root   bool
 }
@@ -69,109 +85,79 @@ func (w *schemaWriter) touched(vs views, root bool) bool {
 	return w.cuts.Budget || root || vs.some(func(v view) bool { return v.cutsMembers() || v.rows.set || v.limit != noCap })
 }
 
-func (w *schemaWriter) write(schema []byte, vs views, root bool) []byte {
-	schema = trimSpace(schema)
-	if schema[0] != '{' || !w.touched(vs, root) || w.failed {
-		return schema
+func (w *schemaWriter) write(out []byte, schema *node, vs views, root bool) []byte {
+	if schema.Kind != jsonschema.Object || !w.touched(vs, root) || w.failed {
+		return schema.AppendRaw(out)
 	}
-	n := &nodeWriter{schemaWriter: w, views: vs, root: root, out: []byte{'{'}}
+	n := &nodeWriter{schemaWriter: w, views: vs, root: root, out: append(out, '{')}
 	n.members = vs.some(view.cutsMembers)
 	n.rows = w.cuts.Budget || vs.some(func(v view) bool { return v.rows.set })
 	n.strings = w.cuts.Budget || vs.some(func(v view) bool { return v.limit != noCap })
-	walk := rawjson.Object(schema)
-	for walk.Next() {
-		n.keyword(string(walk.Key), walk.Value)
+	for _, kid := range schema.Kids {
+		n.keyword(kid)
 	}
 	if root && !n.noted {
-		n.add("properties", n.note())
+		n.key("properties")
+		n.properties(nil)
 	}
 	return append(n.out, '}')
 }
 
-// reference writes the definition that a reference names for these views, and names it.
-func (w *schemaWriter) reference(raw []byte, vs views, root bool) []byte {
-	ref, _ := rawjson.String(raw)
-	id := fmt.Sprint(ref, " ", root, " ", vs.key())
-	name, known := w.names[id]
-	if !known {
-		target := resolve(w.root, ref)
-		if target == nil || len(w.defs) >= maxDefs {
-			w.failed = true
-			return raw
-		}
-		for i := len(w.defs) + 1; ; i++ {
-			if name = fmt.Sprintf("cut%d", i); rawjson.Get(w.root, "$defs", name) == nil {
-				break
-			}
-		}
-		w.names[id] = name
-		w.defs = append(w.defs, definition{name, target, vs, root})
+// define gives the name of the definition of what a reference names for these views. It is
+// "" where none can be written: also in a schema with an id of its own, from which the
+// definitions of the document cannot be reached.
+func (w *schemaWriter) define(ref *node, vs views, root bool) string {
+	target := w.index.Lookup(ref, ref.Text).Node
+	if target == nil || w.index.Resource(ref) != w.root || w.index.Resource(target) != w.root {
+		return ""
 	}
-	return fmt.Appendf(nil, `"#/$defs/%s"`, name)
+	at := place{target, root, vs.key()}
+	name, known := w.names[at]
+	if known {
+		return name
+	}
+	if len(w.defs) >= maxDefs {
+		return ""
+	}
+	for i := len(w.defs) + 1; ; i++ {
+		name = fmt.Sprintf("cut%d", i)
+		if w.root.Get("$defs").Get(name) == nil {
+			break
+		}
+	}
+	w.names[at] = name
+	w.defs = append(w.defs, definition{name, target, vs, root})
+	return name
 }
 
-// resolve finds what a reference within the schema names; nil when it does not.
-func resolve(root []byte, ref string) []byte {
-	if ref == "#" {
-		return root
-	}
-	path, ok := strings.CutPrefix(ref, "#/")
-	if !ok {
-		return nil
-	}
-	at := root
-	for _, part := range strings.Split(path, "/") {
-		part = strings.ReplaceAll(strings.ReplaceAll(part, "~1", "/"), "~0", "~")
-		if at = rawjson.Get(at, part); at == nil {
-			return nil // also for places in arrays, which no tool was seen to use
-		}
-	}
-	return at
-}
-
-// withDefs adds the definitions that were written to those of the root.
-func (w *schemaWriter) withDefs(out []byte) []byte {
-	if len(w.written) == 0 {
+// withDefs adds definitions to those of a root that was written.
+func withDefs(out, defs []byte) []byte {
+	if len(defs) == 0 {
 		return out
 	}
-	all := bytes.Join(w.written, []byte{','})
 	walk := rawjson.Object(out)
 	for walk.Next() {
 		if string(walk.Key) == "$defs" && walk.Value[0] == '{' {
-			if len(trimSpace(walk.Value[1:len(walk.Value)-1])) > 0 {
-				all = append([]byte{','}, all...)
+			if len(bytes.TrimSpace(walk.Value[1:len(walk.Value)-1])) > 0 {
+				defs = append([]byte{','}, defs...)
 			}
 			at := walk.End - 1
-			return rawjson.AppendSplice(nil, out, rawjson.Edit{Start: at, End: at, New: all})
+			return rawjson.AppendSplice(nil, out, rawjson.Edit{Start: at, End: at, New: defs})
 		}
 	}
 	n := nodeWriter{out: out[:len(out)-1]}
-	n.add("$defs", slices.Concat([]byte{'{'}, all, []byte{'}'}))
-	return append(n.out, '}')
+	n.key("$defs")
+	return slices.Concat(n.out, []byte{'{'}, defs, []byte("}}"))
 }
 
-func trimSpace(b []byte) []byte {
-	for len(b) > 0 && isSpace(b[0]) {
-		b = b[1:]
+// isShort tells whether no budget would cut the value, or any of a list.
+func isShort(value *node) bool {
+	if value.Kind != jsonschema.Array {
+		return len(value.Text) <= shortEnum
 	}
-	for len(b) > 0 && isSpace(b[len(b)-1]) {
-		b = b[:len(b)-1]
-	}
-	return b
-}
-
-// isShortEnum tells whether no budget would cut the values that are allowed.
-func isShortEnum(raw []byte) bool {
-	var values []any
-	if json.Unmarshal(raw, &values) != nil {
-		values = []any{string(raw)} // of const
-	}
-	for _, v := range values {
-		if s, ok := v.(string); ok && len(s) > shortEnum {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(value.Kids, func(kid *node) bool {
+		return kid.Kind == jsonschema.String && len(kid.Text) > shortEnum
+	})
 }
 
 // shortEnum is a length that no budget cuts a string to.

@@ -1,0 +1,138 @@
+package fit
+
+import "slices"
+
+// maxWidened bounds the shapes that widen visits below others.
+const maxWidened = 10_000
+
+// widen lets a shape that allows no further properties have those of the shapes that apply
+// with it. Read to the letter, the parts of allOf would forbid each other's properties, and
+// so would a closed object those of the anyOf beside it; nobody means that. Branches of one
+// union are kept apart.
+func (c *compiler) widen() {
+	if !slices.ContainsFunc(c.order, func(s *shape) bool { return s.closed() }) {
+		return
+	}
+	w := &widener{left: maxWidened, holds: map[*shape]bool{}}
+	for _, s := range c.order {
+		if s.ref != nil || len(s.all) > 0 || len(s.any) > 0 || len(s.one) > 0 {
+			*s = *w.with(s, nil)
+		}
+	}
+}
+
+func (s *shape) closed() bool { return s.additional != nil && s.additional.never }
+
+type widener struct {
+	left  int             // visits
+	holds map[*shape]bool // whether a shape, or one that applies with it, is closed
+}
+
+// parts are the shapes that always apply with s.
+func (s *shape) parts() []*shape {
+	if s.ref == nil {
+		return s.all
+	}
+	return append(slices.Clone(s.all), s.ref)
+}
+
+// closes tells whether s, or a shape that applies with it, is closed.
+func (w *widener) closes(s *shape) bool {
+	closed, known := w.holds[s]
+	if !known {
+		closed = s.closed()
+		for _, list := range [][]*shape{s.parts(), s.any, s.one} {
+			closed = closed || slices.ContainsFunc(list, w.closes)
+		}
+		w.holds[s] = closed
+	}
+	return closed
+}
+
+// with is the shape among others that declare these names: itself, or a copy that allows them.
+func (w *widener) with(s *shape, names []string) *shape {
+	if w.left--; w.left < 0 || !w.closes(s) {
+		return s
+	}
+	parts := slices.Clone(s.parts())
+	var inParts [][]string
+	var inUnions, inAll []string
+	for _, part := range parts {
+		list := w.declared(part, nil)
+		inParts = append(inParts, list)
+		inAll = append(inAll, list...)
+	}
+	for _, union := range [][]*shape{s.any, s.one} {
+		for _, branch := range union {
+			inUnions = w.declared(branch, inUnions)
+		}
+	}
+	out, rare := *s, *s.rare
+	out.rare = &rare
+	own := slices.Clone(names)
+	for _, p := range s.props {
+		own = append(own, p.name)
+	}
+	for k := range parts {
+		others := slices.Concat(own, inUnions)
+		for j := range parts {
+			if j != k {
+				others = append(others, inParts[j]...)
+			}
+		}
+		parts[k] = w.with(parts[k], others)
+	}
+	if s.ref != nil {
+		out.ref = parts[len(parts)-1]
+	}
+	out.all = parts[:len(s.all)]
+	out.any = w.each(s.any, slices.Concat(own, inAll))
+	out.one = w.each(s.one, slices.Concat(own, inAll))
+	if s.closed() {
+		out.allow(slices.Concat(names, inAll, inUnions))
+	}
+	return &out
+}
+
+func (w *widener) each(list []*shape, names []string) []*shape {
+	out := slices.Clone(list)
+	for k := range out {
+		out[k] = w.with(out[k], names)
+	}
+	return out
+}
+
+// declared adds the names of the properties that s and what applies with it declare.
+func (w *widener) declared(s *shape, to []string) []string {
+	if w.left--; w.left < 0 {
+		return to
+	}
+	for _, p := range s.props {
+		to = append(to, p.name)
+	}
+	for _, list := range [][]*shape{s.parts(), s.any, s.one} {
+		for _, part := range list {
+			to = w.declared(part, to)
+		}
+	}
+	return to
+}
+
+// allow adds properties of which nothing is asked.
+func (s *shape) allow(names []string) {
+	known := make(map[string]bool, len(s.props))
+	for _, p := range s.props {
+		known[p.name] = true
+	}
+	s.props = slices.Clone(s.props)
+	for _, name := range names {
+		if !known[name] {
+			known[name] = true
+			s.props = append(s.props, prop{name, anyShape})
+		}
+	}
+	s.index()
+}
+
+// anyShape accepts everything.
+var anyShape = (&compiler{}).blank()
