@@ -72,7 +72,7 @@ func TestPlansAreTheSameEachTimeAndLeaveTheInputAlone(t *testing.T) {
 	all := references()
 	for _, name := range []string{"diamond", "cross", "manyto"} {
 		in := all[name]
-		for _, d := range []Dialect{OpenAI, OpenAIStrict, GeminiParams, Recall} {
+		for _, d := range []Dialect{OpenAI, OpenAIStrict, GeminiParams, Inlined} {
 			raw := []byte(in)
 			one, err := Plan(raw, d, nil)
 			two, err2 := Plan(raw, d, nil)

@@ -14,7 +14,7 @@ func median(b *testing.B) []byte {
 
 func BenchmarkPlan(b *testing.B) {
 	raw := median(b)
-	for _, d := range []Dialect{OpenAI, OpenAIStrict, Anthropic, Gemini, GeminiParams, Moonshot, DeepSeekStrict, Recall} {
+	for _, d := range []Dialect{OpenAI, OpenAIStrict, Anthropic, Gemini, GeminiParams, Moonshot, DeepSeekStrict, Inlined} {
 		b.Run(string(d), func(b *testing.B) {
 			b.SetBytes(int64(len(raw)))
 			b.ReportAllocs()

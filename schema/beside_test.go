@@ -23,7 +23,7 @@ func TestRecallKeepsWhatStandsBesideAReference(t *testing.T) {
 			`{"type":"object","description":"a list","properties":{"next":{"type":"object","description":"the next one","default":null}}}`},
 		{"beside one that leads nowhere", `{"$ref":"#/$defs/Gone","description":"d","default":2}`, `{"description":"d (schema missing)","default":2}`},
 	} {
-		res := mustPlan(t, `{"type":"object","properties":{"p":`+c.in+`},`+defs+`}`, Recall, nil)
+		res := mustPlan(t, `{"type":"object","properties":{"p":`+c.in+`},`+defs+`}`, Inlined, nil)
 		if got := strings.TrimSuffix(strings.TrimPrefix(string(res.Parameters), `{"type":"object","properties":{"p":`), "}}"); got != c.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", c.name, got, c.want)
 		}
@@ -46,7 +46,7 @@ func TestRecallMeansTheSameBesideAReference(t *testing.T) {
 	for _, target := range targets {
 		for _, side := range sides {
 			in := `{"type":"object","properties":{"p":{"$ref":"#/$defs/T",` + side + `}},"$defs":{"T":` + target + `}}`
-			res := mustPlan(t, in, Recall, nil)
+			res := mustPlan(t, in, Inlined, nil)
 			before, err := compile([]byte(in))
 			if err != nil {
 				t.Fatal(err)
@@ -77,13 +77,13 @@ func TestRecallPassesASchemaWithoutReferencesByteForByte(t *testing.T) {
 		"unknown keywords":             `{"type":"object","x-a":[1],"foo":{"bar":null},"properties":{"$ref":{"type":"string"}}}`,
 		"types in a list":              `{"type":["object","null"],"properties":{}}`,
 	} {
-		res := mustPlan(t, in, Recall, &Options{MaxBytes: 10})
+		res := mustPlan(t, in, Inlined, &Options{MaxBytes: 10})
 		if string(res.Parameters) != in || len(res.Report) > 0 {
 			t.Errorf("%s:\ngot  %s %v\nwant %s", name, res.Parameters, res.Report, in)
 		}
 	}
 	for _, in := range []string{`{"type":"object","properties":{"a":{"enum":[1,1]}}}`, `{"type":"object","required":"a"}`, `{"type":"object","type":"object"}`} {
-		if res := mustPlan(t, in, Recall, nil); string(res.Parameters) == in || len(Check(res.Parameters, Recall)) > 0 {
+		if res := mustPlan(t, in, Inlined, nil); string(res.Parameters) == in || len(Check(res.Parameters, Inlined)) > 0 {
 			t.Errorf("%s is no schema and gives %s", in, res.Parameters)
 		}
 	}
@@ -96,7 +96,7 @@ func TestRecallFollowsAsManyReferencesAsItIsTold(t *testing.T) {
 		2: `{"type":"object","properties":{"a":{"properties":{"b":{"description":"b","properties":{"c":{"type":"string"}}}}}}}`,
 		0: `{"type":"object","properties":{"a":{"properties":{"b":{"description":"b","properties":{"c":{"type":"string","maxLength":5}}}}}}}`,
 	} {
-		if got := mustPlan(t, in, Recall, &Options{Hops: hops}).Parameters; string(got) != want {
+		if got := mustPlan(t, in, Inlined, &Options{Hops: hops}).Parameters; string(got) != want {
 			t.Errorf("%d:\ngot  %s\nwant %s", hops, got, want)
 		}
 	}

@@ -47,7 +47,7 @@ func TestFitSetsOneToolAsideAndSendsTheOthers(t *testing.T) {
 	for d := range Dialects() {
 		list := NewCache(nil).Fit(tools, d)
 		for i, f := range list {
-			refused := i == 1 && d != Recall // recall degrades
+			refused := i == 1 && d != Inlined // it degrades
 			if (f.Error != nil) != refused || (f.Plan == nil) != refused || (f.Tool == nil) != refused {
 				t.Errorf("%s: %+v", d, f)
 			}
@@ -89,7 +89,7 @@ func TestFormOfEachProvider(t *testing.T) {
 		Gemini:       `{"name":"a","description":"d","parametersJsonSchema":{`,
 		GeminiParams: `{"name":"a","description":"d","parameters":{`,
 		MCP:          `{"name":"a","description":"d","inputSchema":{`,
-		Recall:       `{"name":"a","description":"d","parameters":{`,
+		Inlined:       `{"name":"a","description":"d","parameters":{`,
 	} {
 		if got := NewCache(nil).Fit(tools, d)[0].Tool; !strings.HasPrefix(string(got), want) {
 			t.Errorf("%s: got %s, want %s…", d, got, want)

@@ -9,7 +9,7 @@ import (
 const nodeExample = `{"$defs":{"Node":{"type":"object","properties":{"value":{"type":"string"},"child":{"$ref":"#/$defs/Node"}}}},"properties":{"root":{"$ref":"#/$defs/Node"}}}`
 
 func TestRecallGivesTheDocumentedOutput(t *testing.T) {
-	res := mustPlan(t, nodeExample, Recall, nil)
+	res := mustPlan(t, nodeExample, Inlined, nil)
 	want := `{"type":"object","properties":{"root":{"type":"object","properties":{"value":{"type":"string"},"child":{"type":"object"}}}}}`
 	if string(res.Parameters) != want {
 		t.Errorf("got  %s\nwant %s", res.Parameters, want)
@@ -22,7 +22,7 @@ func TestRecallExpandsThreeHopsAndPrunesTheFourth(t *testing.T) {
 	}
 	ref := func(name string) string { return `{"$ref":"#/$defs/` + name + `"}` }
 	in := `{"type":"object","properties":{"a":` + ref("A") + `},"$defs":{` + link("A", ref("B")) + `,` + link("B", ref("C")) + `,` + link("C", ref("D")) + `,` + link("D", `{"type":"string"}`) + `}}`
-	res := mustPlan(t, in, Recall, nil)
+	res := mustPlan(t, in, Inlined, nil)
 	want := `{"type":"object","properties":{"a":{"type":"object","description":"A","properties":{"n":{"type":"object","description":"B","properties":{"n":` +
 		`{"type":"object","description":"C","properties":{"n":{"type":"object","description":"D"}},"required":["n"]}},"required":["n"]}},"required":["n"]}}}`
 	if string(res.Parameters) != want {
@@ -32,7 +32,7 @@ func TestRecallExpandsThreeHopsAndPrunesTheFourth(t *testing.T) {
 
 func TestRecallLiftsASchemaThatIsWrappedOnceTooOften(t *testing.T) {
 	in := `{"type":"object","properties":{"type":"object","properties":{"gem":{"$ref":"#/$defs/G"}},"required":["gem"]},"$defs":{"G":{"type":"string"}}}`
-	res := mustPlan(t, in, Recall, nil)
+	res := mustPlan(t, in, Inlined, nil)
 	if want := `{"type":"object","properties":{"gem":{"type":"string"}},"required":["gem"]}`; string(res.Parameters) != want {
 		t.Errorf("got  %s\nwant %s", res.Parameters, want)
 	}
@@ -44,7 +44,7 @@ func TestRecallLiftsASchemaThatIsWrappedOnceTooOften(t *testing.T) {
 
 func TestRecallTakesTheSameDefinitionTwiceForNoCycle(t *testing.T) {
 	in := `{"properties":{"a":{"$ref":"#/$defs/P"},"b":{"$ref":"#/$defs/P"}},"$defs":{"P":{"type":"object","properties":{"x":{"type":"integer"}}}}}`
-	res := mustPlan(t, in, Recall, nil)
+	res := mustPlan(t, in, Inlined, nil)
 	want := `{"type":"object","properties":{"a":{"type":"object","properties":{"x":{"type":"integer"}}},"b":{"type":"object","properties":{"x":{"type":"integer"}}}}}`
 	if string(res.Parameters) != want {
 		t.Errorf("got  %s\nwant %s", res.Parameters, want)
@@ -53,7 +53,7 @@ func TestRecallTakesTheSameDefinitionTwiceForNoCycle(t *testing.T) {
 
 func TestRecallDegradesWhatIsMissing(t *testing.T) {
 	in := `{"properties":{"a":{"$ref":"#/$defs/Nope","description":"d"},"b":{"$ref":"https://x.test/y.json"},"c":{"anyOf":[{"$ref":"#/$defs/Nope"}]}}}`
-	res := mustPlan(t, in, Recall, nil)
+	res := mustPlan(t, in, Inlined, nil)
 	want := `{"type":"object","properties":{"a":{"description":"d (schema missing)"},"b":{"description":"(schema missing)"},"c":{"anyOf":[{"description":"(schema missing)"}]}}}`
 	if string(res.Parameters) != want || len(res.Report) != 3 {
 		t.Errorf("got  %s\nwant %s\nreport %v", res.Parameters, want, res.Report)
@@ -114,11 +114,11 @@ func TestEveryPlaceOfADefinitionGivesTheSameResult(t *testing.T) {
 			var first, where string
 			for _, p := range places {
 				in := `{"type":"object","properties":{"root":{"$ref":"` + p.ref + `"}},"required":["root"],` + p.head + strings.ReplaceAll(body, "REF", p.ref) + p.tail + `}`
-				if d == Recall && strings.HasPrefix(p.name, "an") {
+				if d == Inlined && strings.HasPrefix(p.name, "an") {
 					continue // allOf stays there, so the fixture differs
 				}
 				got := string(mustPlan(t, in, d, nil).Parameters)
-				if d == Recall {
+				if d == Inlined {
 					got = got[:strings.Index(got, `"required":["root"]`)]
 				}
 				if first == "" {

@@ -153,7 +153,7 @@ func with(base rules, change func(*rules)) *rules {
 // dialects is the table of all rules.
 var dialects = map[Dialect]*rules{
 	MCP: with(open, func(r *rules) { r.rootUnion, r.booleans, r.items = true, true, itemsOptional }),
-	Recall: with(open, func(r *rules) {
+	Inlined: with(open, func(r *rules) {
 		r.rootUnion, r.rootType, r.booleans, r.items, r.refs = true, true, true, itemsOptional, false
 	}),
 	OpenAI:    &open,

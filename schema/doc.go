@@ -28,7 +28,7 @@ const (
 	DeepSeekStrict  Dialect = "deepseek-strict"
 	Qwen            Dialect = "qwen"
 	MCP             Dialect = "mcp"
-	Recall          Dialect = "recall"
+	Inlined         Dialect = "inlined"
 )
 
 // Reason says why a dialect cannot carry a tool, or why a step back could not be made.

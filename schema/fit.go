@@ -80,7 +80,7 @@ func function(t Tool, d Dialect, res *Result) json.RawMessage {
 		}
 	case MCP:
 		parameters = "inputSchema"
-	case GeminiParams, Recall:
+	case GeminiParams, Inlined:
 	default:
 		out = append(out, `{"type":"function","function":`...)
 	}

@@ -120,7 +120,7 @@ func atoi(s string) int {
 
 func TestHostileSchemasEndInBoundedTimeAndSize(t *testing.T) {
 	for name, in := range hostile() {
-		for _, d := range []Dialect{OpenAI, OpenAIStrict, AnthropicStrict, Gemini, GeminiParams, Moonshot, DeepSeekStrict, Recall} {
+		for _, d := range []Dialect{OpenAI, OpenAIStrict, AnthropicStrict, Gemini, GeminiParams, Moonshot, DeepSeekStrict, Inlined} {
 			start := time.Now()
 			res, err := Plan([]byte(in), d, nil)
 			took := time.Since(start)
@@ -131,7 +131,7 @@ func TestHostileSchemasEndInBoundedTimeAndSize(t *testing.T) {
 			if took > time.Minute { // the lab measures; this is against what never ends
 				t.Errorf("%s, %s takes %v", name, d, took)
 			}
-			if res != nil && d != Recall && len(res.Parameters) > 40<<10 {
+			if res != nil && d != Inlined && len(res.Parameters) > 40<<10 {
 				t.Errorf("%s, %s: %d bytes become %d", name, d, len(in), len(res.Parameters))
 			}
 		}

@@ -15,7 +15,7 @@ type Options struct {
 	MaxInput int     // bytes of schema that are read; 0: 256 KB
 	MaxNodes int     // schemas in the output; 0: 4,000
 	MaxBytes int     // bytes of output; what is required may take a quarter more; 0: 32 KB
-	Hops     int     // references in a row that the dialect recall follows; 0: 3
+	Hops     int     // references in a row that the dialect inlined follows; 0: 3
 	Unroll   int     // how often a cycle is repeated where it cannot be said; 0: once, -1: never
 	Degrade  bool    // a reference to another document accepts anything instead of refusing the tool
 	Strict   bool    // strict dialects stay strict where that loses something
@@ -90,7 +90,7 @@ func Plan(raw []byte, d Dialect, opts *Options) (*Result, error) {
 
 // readSchema reads what all attempts have in common.
 func readSchema(raw []byte, d Dialect, o *Options) (*reader, *Error) {
-	r := &reader{degrade: o.Degrade || d == Recall, size: len(raw)}
+	r := &reader{degrade: o.Degrade || d == Inlined, size: len(raw)}
 	root, err := r.Parse(raw)
 	if err != nil {
 		return nil, &Error{NotJSON, "", err.Error()}
@@ -104,7 +104,7 @@ func readSchema(raw []byte, d Dialect, o *Options) (*reader, *Error) {
 
 // plan makes one attempt. A loss is what a strict dialect could not say.
 func (r *reader) plan(raw []byte, d Dialect, rule *rules, o *Options) (*Result, *Change, *Error) {
-	if d == Recall && r.plain(rule) || rule.raw && d != Recall && !r.Named && r.untouched(rule, o) {
+	if d == Inlined && r.plain(rule) || rule.raw && d != Inlined && !r.Named && r.untouched(rule, o) {
 		return &Result{Dialect: d, Strict: rule.strict, Parameters: bytes.Clone(raw)}, nil, nil
 	}
 	for budget := o.MaxBytes; ; budget /= 2 {
@@ -120,7 +120,7 @@ func (r *reader) plan(raw []byte, d Dialect, rule *rules, o *Options) (*Result, 
 			return nil, w.loss, fault
 		}
 		parameters := out.Append(make([]byte, 0, min(2*len(raw), o.MaxBytes)))
-		if d != Recall && len(parameters) > o.MaxBytes+o.MaxBytes/4 && budget > 1024 {
+		if d != Inlined && len(parameters) > o.MaxBytes+o.MaxBytes/4 && budget > 1024 {
 			continue // the weights are guesses; what is guessed too low is written again
 		}
 		seen := inspect(out, rule, true)
@@ -137,8 +137,8 @@ func (r *reader) plan(raw []byte, d Dialect, rule *rules, o *Options) (*Result, 
 
 // all writes the whole schema.
 func (w *writer) all(d Dialect) (*node, int, *Error) {
-	if d == Recall {
-		return w.recall(w.r.root), 0, nil
+	if d == Inlined {
+		return w.inline(w.r.root), 0, nil
 	}
 	return w.root(w.r.at(w.r.root))
 }

@@ -190,7 +190,7 @@ func (c *Caller) describeTool(ctx context.Context, req *Request, args json.RawMe
 	}
 	t := e.PromptTool()
 	d := Description{Name: t.Name, Server: e.Server, Signature: prompt.SignatureOf(&t), Description: t.Description, Example: t.Example}
-	if plan, err := schema.Plan(t.Schema, schema.Recall, &schema.Options{Degrade: true}); err == nil {
+	if plan, err := schema.Plan(t.Schema, schema.Inlined, &schema.Options{Degrade: true}); err == nil {
 		d.InputSchema = plan.Parameters
 	}
 	return ownResult(d), nil

@@ -7,9 +7,10 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/toolfit/toolfit/schema"
 )
+
+// RecallDialect is the form in which the older service told parameters.
+const RecallDialect = "recall"
 
 // Recall says how the actions of knowledge networks are answered as tools.
 type Recall struct {
@@ -65,7 +66,7 @@ func (c *Config) RecallAddress() string {
 // readRecall reads recall. The file serves it by having the key.
 func (c *draft) readRecall(d *decoder, at place, n *node) {
 	r := &Recall{
-		Answer: "proxy", Fixed: "return", Depth: 3, Dialect: string(schema.Recall), IsErrorAlias: true, Profile: DefaultProfile, Language: "en-US",
+		Answer: "proxy", Fixed: "return", Depth: 3, Dialect: RecallDialect, IsErrorAlias: true, Profile: DefaultProfile, Language: "en-US",
 		OntologyQuery: RecallUpstream{Timeout: 2 * time.Second}, OperatorIntegration: RecallUpstream{Timeout: 30 * time.Second},
 	}
 	before := len(d.problems)
@@ -84,7 +85,7 @@ func (c *draft) recallFields(r *Recall) []field {
 		{"fixed", oneOf(&r.Fixed, "return", "bind")},
 		{"echo", boolInto(&r.Echo)},
 		{"depth", countInto(&r.Depth, 1, 16)},
-		{"dialect", oneOf(&r.Dialect, dialects()...)},
+		{"dialect", oneOf(&r.Dialect, append(dialects(), RecallDialect)...)},
 		{"isErrorAlias", boolInto(&r.IsErrorAlias)},
 		{"project", boolInto(&r.Project)},
 		{"profile", c.profileInto(&r.Profile)},

@@ -24,7 +24,7 @@ var wholeCorpus = flag.Bool("lab", false, "check every operation of the data fol
 
 var dialects = []schema.Dialect{
 	schema.OpenAI, schema.OpenAIStrict, schema.Anthropic, schema.AnthropicStrict, schema.Gemini, schema.GeminiParams,
-	schema.Moonshot, schema.DeepSeek, schema.DeepSeekStrict, schema.Qwen, schema.MCP, schema.Recall,
+	schema.Moonshot, schema.DeepSeek, schema.DeepSeekStrict, schema.Qwen, schema.MCP, schema.Inlined,
 }
 
 // row is one operation of the corpus: its parameters by name and its body.

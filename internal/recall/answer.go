@@ -9,7 +9,6 @@ import (
 
 	"github.com/toolfit/toolfit/internal/rawjson"
 	"github.com/toolfit/toolfit/internal/tool"
-	"github.com/toolfit/toolfit/schema"
 )
 
 // dynamicTool is a tool that is ready for function calling.
@@ -175,7 +174,7 @@ func (s *Service) served(r *http.Request, who caller, a Action) (*dynamicTool, e
 	out.Original, out.Output = given(original), s.promised(a.ServerTool, promised)
 	f := plainForm
 	if !s.driven(a) {
-		f = form{s.bind(out, a), schema.Dialect(s.recall.Dialect)}
+		f = form{s.bind(out, a), s.dialect()}
 	}
 	told, err := s.tell(a.ServerTool, in, f)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/rawjson"
 	"github.com/toolfit/toolfit/schema"
 )
@@ -15,8 +16,16 @@ type form struct {
 	dialect schema.Dialect
 }
 
+// dialect is the one that callers are told parameters in.
+func (s *Service) dialect() schema.Dialect {
+	if s.recall.Dialect == config.RecallDialect {
+		return schema.Inlined
+	}
+	return schema.Dialect(s.recall.Dialect)
+}
+
 // plainForm is that of callers who do not call through our proxy.
-var plainForm = form{dialect: schema.Recall}
+var plainForm = form{dialect: schema.Inlined}
 
 // told is a tool's parameters in a form.
 type told struct {
@@ -32,7 +41,7 @@ func (s *Service) inForm(in raw, f form) (told, error) {
 	if rawjson.IsNull(in) {
 		in = nil
 	}
-	plan, err := s.plans.Plan(in, schema.Recall)
+	plan, err := s.plans.Plan(in, schema.Inlined)
 	if err != nil {
 		return told{}, err
 	}
@@ -40,7 +49,7 @@ func (s *Service) inForm(in raw, f form) (told, error) {
 	if len(f.bound) > 0 {
 		out.parameters = without(out.parameters, f.bound)
 	}
-	if f.dialect == schema.Recall {
+	if f.dialect == schema.Inlined {
 		return out, nil
 	}
 	if out.back, err = s.plans.Plan(out.parameters, f.dialect); err != nil {
@@ -61,8 +70,8 @@ func (s *Service) tell(name string, in raw, f form) (told, error) {
 	for _, change := range out.report {
 		if change.Kind == schema.MissingRef {
 			outcome = "degraded"
-			_, what, _ := strings.Cut(change.Action, ": ")
-			s.Logger.Warn(what, "tool", name, "at", change.Pointer)
+			_, lost, _ := strings.Cut(strings.TrimSuffix(change.Action, " is not there"), ": ")
+			s.Logger.Warn("MCP schema definition not found: "+lost, "tool", name, "at", change.Pointer)
 		}
 	}
 	s.Metrics.converted(outcome)
@@ -81,7 +90,7 @@ func (s *Service) promised(name string, out raw) raw {
 	if rawjson.IsNull(out) || !bytes.Contains(out, []byte(`Ref"`)) && !bytes.Contains(out, []byte(`ref"`)) {
 		return given(out)
 	}
-	plan, err := s.plans.Plan(out, schema.Recall)
+	plan, err := s.plans.Plan(out, schema.Inlined)
 	if err != nil {
 		s.Logger.Warn("what the tool says of its results cannot be read", "tool", name, "error", err)
 		return nil

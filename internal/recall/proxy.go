@@ -77,7 +77,7 @@ func (s *Service) proxy(r *http.Request, who caller) (answer, error) {
 // the parameters in, and the bound ones are added. Where the list of a remote tool is not at
 // hand, it is asked for: in another dialect the same arguments may mean something else.
 func (s *Service) meant(ctx context.Context, who caller, t target, entry *catalog.Entry, args, fixed raw) (raw, error) {
-	if d := schema.Dialect(s.recall.Dialect); d != schema.Recall {
+	if d := s.dialect(); d != schema.Inlined {
 		var in raw
 		if entry != nil {
 			in = entry.InputSchema()

@@ -195,7 +195,7 @@ func eachSide(t *testing.T, settings, in string) map[string]*through {
 
 // TestEveryDialectIsUndone sends what a model would for arguments of the tool's own form.
 func TestEveryDialectIsUndone(t *testing.T) {
-	flat, err := schema.Plan([]byte(query), schema.Recall, nil)
+	flat, err := schema.Plan([]byte(query), schema.Inlined, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,11 +21,10 @@ func (v *visit) has(n *node) bool {
 	return false
 }
 
-// recall writes a schema as the older design did: every reference replaced by its target,
-// Options.Hops deep; a target that is on its own way, or a hop further, keeps type and
-// description alone. Unlike it, references are followed wherever a schema may stand, and
-// what stands beside one is kept.
-func (w *writer) recall(root *node) *node {
+// inline writes a schema with every reference replaced by its target, Options.Hops deep; a
+// target that is on its own way, or a hop further, keeps type and description alone. What
+// stands beside a reference is kept.
+func (w *writer) inline(root *node) *node {
 	r := w.r
 	if r.Named {
 		r.index = jsonschema.NewIndex(root, r.flavour.draft(root))
@@ -164,7 +163,7 @@ func (w *writer) hop(beside, ref *node, way *visit, hops int) *node {
 	n := ref.Parent
 	at := w.r.index.Lookup(n, ref.Text)
 	if at.Node == nil {
-		w.changeAt(ref, MissingRef, "accepts anything: MCP schema definition not found: "+jsonschema.LastToken(ref.Text))
+		w.changeAt(ref, MissingRef, "accepts anything: "+jsonschema.LastToken(ref.Text)+" is not there")
 		if beside == nil {
 			beside = w.object()
 		}
@@ -182,7 +181,7 @@ func (w *writer) hop(beside, ref *node, way *visit, hops int) *node {
 	return w.both(beside, w.expand(at.Node, &visit{at.Node, way}, hops+1))
 }
 
-// prune keeps what the older design kept.
+// prune keeps what is told of a schema that is not followed.
 func (w *writer) prune(n *node) *node {
 	out := w.object()
 	name := n.Str("type")
