@@ -183,3 +183,28 @@ func TestOtherFilesInTheFolderAreLeftAlone(t *testing.T) {
 	check(t, err)
 	equal(t, len(left), 7)
 }
+
+func TestALongResultThatIsReadAgainIsTheSameAndGoesWhenItIsTrimmed(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "toolfit.db"), nil)
+	var long [2]store.Result
+	for i := range long {
+		long[i] = sampleResult(i)
+		long[i].Body = bytes.Repeat([]byte{'0' + byte(i)}, 300<<10)
+		check(t, s.KeepResult(t.Context(), long[i]))
+	}
+	for _, i := range []int{0, 0, 1, 0, 1, 1} {
+		got, err := s.Result(t.Context(), long[i].Owner, long[i].Ref)
+		check(t, err)
+		if got.Ref != long[i].Ref || !bytes.Equal(got.Args, long[i].Args) || !bytes.Equal(got.Body, long[i].Body) {
+			t.Fatalf("%s has %d bytes: %.20s", got.Ref, len(got.Body), got.Body)
+		}
+		if _, err := s.Result(t.Context(), "another", long[i].Ref); !fault.Is(err, fault.NotFound) {
+			t.Fatalf("another reads it: %v", err)
+		}
+	}
+	_, err := s.TrimResults(t.Context(), store.ResultLimits{Owner: 1})
+	check(t, err)
+	if _, err := s.Result(t.Context(), long[1].Owner, long[1].Ref); !fault.Is(err, fault.NotFound) {
+		t.Fatalf("what was trimmed can be read: %v", err)
+	}
+}
