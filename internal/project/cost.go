@@ -113,7 +113,7 @@ func (m *meter) content(blocks *rawjson.Walk) {
 func (m *meter) block(block *rawjson.Walk) {
 	var kind, text, data, resource []byte
 	others := 0
-	for block.Next() {
+	for block.Step() && block.SkipChecked() { // the strings are most of it
 		switch string(block.Key) {
 		case "type":
 			kind = block.Value

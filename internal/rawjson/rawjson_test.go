@@ -135,10 +135,25 @@ func FuzzCheck(f *testing.F) {
 				t.Fatalf("String(%q) = %q, want %q", data, got, s)
 			}
 		}
-		if quoted := AppendString(nil, string(data)); !json.Valid(quoted) {
+		quoted := AppendString(nil, string(data))
+		if !json.Valid(quoted) {
 			t.Fatalf("AppendString(%q) = %s", data, quoted)
 		}
+		for _, text := range [][]byte{quoted, AppendString(nil, string(quoted)), data} {
+			if len(text) > 0 && text[0] == '"' {
+				sameEnd(t, text)
+			}
+		}
 	})
+}
+
+// sameEnd fails when the two ways to the end of a string differ, as far as it is one.
+func sameEnd(t *testing.T, data []byte) {
+	t.Helper()
+	end, err := skipString(data, 0)
+	if got := stringEnd(data, 0); err == nil && got != end {
+		t.Fatalf("%q ends at %d, want %d", data, got, end)
+	}
 }
 
 func BenchmarkCheck50KB(b *testing.B) {
@@ -155,8 +170,8 @@ func BenchmarkCheck50KB(b *testing.B) {
 
 func TestStringsEndWhereTheyEndWhateverStandsWhereInAWord(t *testing.T) {
 	for _, odd := range []string{`"`, `\"`, `\\`, `\\"`, `\\\"`, `\n`, `\u00e9`, `\u12"`, `\ud83d\ude00`, `\x`, `\`, "\n", "\x1f", "\x7f", "\xff", "é"} {
-		for before := range 18 {
-			for after := range 18 {
+		for before := range 40 {
+			for after := range 40 {
 				for _, fill := range []string{"a", `\"`} {
 					data := []byte(`"` + strings.Repeat(fill, before) + odd + strings.Repeat(fill, after) + `"`)
 					if got, want := Check(data) == nil, json.Valid(data); got != want {
@@ -166,6 +181,7 @@ func TestStringsEndWhereTheyEndWhateverStandsWhereInAWord(t *testing.T) {
 						if end, err := Skip(tail, 0, 1); err != nil || end != len(data) {
 							t.Fatalf("%q ends at %d, %v; want %d", tail, end, err, len(data))
 						}
+						sameEnd(t, append(tail, make([]byte, 40)...))
 					}
 				}
 			}

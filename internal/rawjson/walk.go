@@ -83,6 +83,20 @@ func (w *Walk) Skip() bool {
 	return true
 }
 
+// SkipChecked is Skip for data that was checked before: the end of a string is looked for, and
+// nothing in it.
+func (w *Walk) SkipChecked() bool {
+	if w.data[w.Start] != '"' {
+		return w.Skip()
+	}
+	end := stringEnd(w.data, w.Start)
+	if end == 0 {
+		return w.fail(w.Start, "the end of a string")
+	}
+	w.SkipTo(end)
+	return true
+}
+
 // SkipTo goes on after the value that Step stopped at, for those who have read it
 // themselves and know where it ends.
 func (w *Walk) SkipTo(end int) {
