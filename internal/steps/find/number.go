@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/toolfit/toolfit/internal/steps/grammar"
 	"github.com/toolfit/toolfit/internal/steps/snapshot"
 )
 
@@ -124,7 +125,7 @@ func (x *Index) inPager(n *snapshot.Node) bool {
 func (x *Index) shownNumber(n *snapshot.Node) int {
 	for _, text := range [...]string{n.Text, x.page.Content(n, 40)} {
 		if p := x.phrase(text); isNumber(p) {
-			return number(p.text)
+			return grammar.Number(p.text)
 		}
 	}
 	return 0

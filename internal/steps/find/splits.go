@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/toolfit/toolfit/internal/steps/grammar"
 )
 
 // splitAt is a description cut into a place and what stands there.
@@ -50,10 +52,10 @@ func joints(lines ...string) (list []joint) {
 }
 
 var (
-	rowPrefix  = regexp.MustCompile(`^((?:倒数)?第\s*(?:\d+|[一二两三四五六七八九十]+)\s*行|最后一行|首行)\s*(.+)$`)
+	rowPrefix  = regexp.MustCompile(`^((?:倒数)?第\s*` + grammar.Numeral + `\s*行|最后一行|首行)\s*(.+)$`)
 	idRow      = regexp.MustCompile(`^(.*[a-z0-9\x{e000}-\x{e007}])\s*行\s*(.+)$`)
 	possessive = regexp.MustCompile(`^(.+?)['’]s\s+(.+)$`)
-	rowAfter   = regexp.MustCompile(`^(row \d+|(?:first|last|second|third) row)\s+(.+)$`)
+	rowAfter   = regexp.MustCompile(`^(row \d+|(?:last|` + grammar.Ordinals + `) row)\s+(.+)$`)
 )
 
 // splits are the ways to cut the text into a place and what stands there.
@@ -113,7 +115,7 @@ func seam(before, joint, after string) string {
 }
 
 // rowOf is a numbered row of something that is named before it: 表格第3行, 订单列表的最后一行.
-var rowOf = regexp.MustCompile(`^(.+?)(?:里的|中的|的|里|中)?((?:倒数)?第\s*(?:\d+|[一二两三四五六七八九十]+)\s*行|最后一行)$`)
+var rowOf = regexp.MustCompile(`^(.+?)(?:里的|中的|的|里|中)?((?:倒数)?第\s*` + grammar.Numeral + `\s*行|最后一行)$`)
 
 // places reads a place, which may itself stand in another, in every way.
 func (d description) places(text string, s splitAt) [][]place {
@@ -138,10 +140,10 @@ func (d description) places(text string, s splitAt) [][]place {
 
 var (
 	placeLeads = regexp.MustCompile(`^(?:在\s*|(?:the|a|an|this|that)\s+)`)
-	rowNth     = regexp.MustCompile(`^(倒数)?第\s*(\d+|[一二两三四五六七八九十]+)\s*行?$`)
-	enRowNth   = regexp.MustCompile(`^(?:row (\d+)|(\d+)(?:st|nd|rd|th) row|(first|second|third|fourth|fifth|last) row|(second|third)[ -](?:to[ -])?last row)$`)
-	itemNth    = regexp.MustCompile(`^(倒数)?第\s*(\d+|[一二两三四五六七八九十]+)\s*[个条项张件](?:商品|记录|结果|数据|卡片|项目|条目|订单|帖子|消息)?$`)
-	enItemNth  = regexp.MustCompile(`^(first|second|third|fourth|fifth|last) (?:item|result|card|product|entry|record|post|message)$`)
+	rowNth     = regexp.MustCompile(`^(倒数)?第\s*(` + grammar.Numeral + `)\s*行?$`)
+	enRowNth   = regexp.MustCompile(`^(?:row (\d+)|(\d+(?:st|nd|rd|th)|last|` + grammar.Ordinals + `) row|(` + grammar.Ordinals + `)[ -](?:to[ -])?last row)$`)
+	itemNth    = regexp.MustCompile(`^(倒数)?第\s*(` + grammar.Numeral + `)\s*[个条项张件](?:商品|记录|结果|数据|卡片|项目|条目|订单|帖子|消息)?$`)
+	enItemNth  = regexp.MustCompile(`^(last|` + grammar.Ordinals + `) (?:item|result|card|product|entry|record|post|message)$`)
 	rowWords   = regexp.MustCompile(`^(?:row|line|item)\s+(?:of|for|with|containing)\s+(?:the\s+)?|\s+(?:row|line)$|(?:那|这|该)?一?行$`)
 )
 
@@ -164,7 +166,7 @@ func (d description) place(text string, s splitAt) place {
 			p.word, text = word, strings.TrimSpace(strings.TrimSuffix(rest, "的"))
 			if r, rest, found := ordinal(text + " "); found && strings.TrimSpace(rest) == "" {
 				p.nth, text = r.nth, ""
-			} else if n := number(text); n > 0 && ascii(text) {
+			} else if n := grammar.Number(text); n > 0 && ascii(text) {
 				if p.nth, text = n, ""; word.box { // frame 1 is the first; but "Section 1" is a name
 					p.nth, p.word, text = 0, nil, whole
 				}
@@ -196,23 +198,16 @@ func rowNumber(text string, row bool) int {
 	for _, re := range []*regexp.Regexp{rowNth, itemNth} {
 		if m := re.FindStringSubmatch(text); m != nil && (row || re == itemNth || strings.HasSuffix(text, "行")) {
 			if m[1] != "" {
-				return -number(m[2])
+				return -grammar.Number(m[2])
 			}
-			return number(m[2])
+			return grammar.Number(m[2])
 		}
 	}
 	if m := enRowNth.FindStringSubmatch(text); m != nil {
-		return max(number(m[1]), number(m[2])) + enNumber(m[3]) - enNumber(m[4])
+		return grammar.Number(m[1]) + grammar.Ordinal(m[2]) - grammar.Ordinal(m[3])
 	}
 	if m := enItemNth.FindStringSubmatch(text); m != nil {
-		return enNumber(m[1])
+		return grammar.Ordinal(m[1])
 	}
 	return 0
-}
-
-func enNumber(word string) int {
-	if word == "last" {
-		return -1
-	}
-	return slices.Index(enWords, word) + 1
 }
