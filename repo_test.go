@@ -102,7 +102,7 @@ var layers = [][]string{
 	{"internal/httpapi", "internal/upstream", "internal/catalog", "internal/record", "internal/meaning"},
 	{"internal/call"},
 	{"internal/cloudbase", "internal/cloudbase/fake", "internal/cloudbase/picker", "internal/recall", "internal/recall/toon", "env", "internal/agent", "internal/agent/endpoint", "internal/agent/script", "internal/agent/toolcall"},
-	{"internal/demo", "internal/gatewayenv", "internal/steps", "internal/steps/find", "internal/steps/snapshot", "internal/steps/run", "internal/steps/report", "internal/steps/trial"},
+	{"internal/demo", "internal/gatewayenv", "internal/steps", "internal/steps/grammar", "internal/steps/find", "internal/steps/snapshot", "internal/steps/run", "internal/steps/report", "internal/steps/trial"},
 	{"internal/mcpserver", "internal/restapi", "internal/chatapi", "internal/console"},
 	{"internal/app"},
 	{"internal/cli"},

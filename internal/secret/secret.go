@@ -1,5 +1,5 @@
 // Package secret finds known secrets in text, however programs write them: as they are, in a
-// URL, in JSON, and in the base64 of a header. It does not guess: what only looks like a
+// URL, in JSON, code and HTML, and in the base64 of a header. It does not guess: what only looks like a
 // secret passes.
 //
 //	f := secret.NewFinder([]string{"hunter2hunter2"})
@@ -7,47 +7,58 @@
 package secret
 
 import (
-	"cmp"
 	"encoding/base64"
-	"encoding/json"
 	"net/url"
 	"slices"
-
-	"github.com/toolfit/toolfit/internal/rawjson"
+	"strings"
 )
 
 // Finder finds secrets, however many they are, in one pass over a text. It may be shared.
 type Finder struct {
 	begins  [1 << 12]uint16 // 1 + the bucket of those that begin so; 0: none do
-	buckets [][]string      // in each the longest first, so that none is left in part
-	short   []string        // without a beginning of three bytes
+	buckets [][]entry
+	short   []entry // that may be shorter than three bytes
 }
 
-// NewFinder makes a Finder. An empty text is no secret.
+// NewFinder makes a Finder. What has no characters, or white space alone, is no secret.
 func NewFinder(secrets []string) *Finder {
 	f := &Finder{}
 	for _, s := range secrets {
-		for _, spelling := range spellings(s) {
-			f.add(spelling)
+		if strings.TrimSpace(s) == "" {
+			continue
 		}
-	}
-	for _, list := range append(f.buckets, f.short) {
-		slices.SortFunc(list, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+		for _, spelling := range spellings(s) {
+			f.add(newPattern(spelling))
+		}
 	}
 	return f
 }
 
-func (f *Finder) add(spelling string) {
-	if len(spelling) < 3 {
-		f.short = append(f.short, spelling)
-		return
-	}
-	at := &f.begins[beginning(spelling)]
-	if *at == 0 {
-		f.buckets = append(f.buckets, nil)
-		*at = uint16(len(f.buckets))
-	}
-	f.buckets[*at-1] = append(f.buckets[*at-1], spelling)
+// entry is a secret that may begin with the lead.
+type entry struct {
+	lead string
+	pattern
+}
+
+func (f *Finder) add(p pattern) {
+	known := map[string]bool{}
+	p.beginnings("", func(lead string) {
+		if known[lead] {
+			return
+		}
+		known[lead] = true
+		e := entry{p.lead(lead), p}
+		if len(lead) < 3 {
+			f.short = append(f.short, e)
+			return
+		}
+		at := &f.begins[beginning(lead)]
+		if *at == 0 {
+			f.buckets = append(f.buckets, nil)
+			*at = uint16(len(f.buckets))
+		}
+		f.buckets[*at-1] = append(f.buckets[*at-1], e)
+	})
 }
 
 // beginning stands for the first three bytes of a text.
@@ -76,41 +87,57 @@ func (f *Finder) Redact(text []byte, mark string) (out []byte, n int) {
 	return append(out, text[done:]...), n
 }
 
-// Next is where the first secret from i on stands; to is 0 when there is none.
+// Next is where the first secret from i on stands, with those that begin in it; to is 0 when
+// there is none.
 func (f *Finder) Next(text []byte, i int) (from, to int) {
-	if f.Empty() {
-		return 0, 0
-	}
-	for ; i < len(text); i++ {
-		if size := f.at(text[i:]); size > 0 {
-			return i, i + size
+	for i = f.next(text, i); i < len(text); i = f.next(text, i+1) {
+		size := f.at(text[i:])
+		if size == 0 {
+			continue
 		}
+		from, to = i, i+size
+		for i++; i < to; i++ {
+			to = max(to, i+f.at(text[i:]))
+		}
+		return from, to
 	}
 	return 0, 0
 }
 
+// next is where in a text the next secret may begin, from a place on.
+func (f *Finder) next(text []byte, i int) int {
+	if len(f.short) > 0 {
+		return i
+	}
+	for ; i+3 <= len(text); i++ {
+		if f.begins[beginning(text[i:i+3])] > 0 {
+			return i
+		}
+	}
+	return len(text)
+}
+
 // at is the length of the secret that a text begins with; 0 when it begins with none.
-func (f *Finder) at(text []byte) int {
+func (f *Finder) at(text []byte) (n int) {
 	if len(text) >= 3 {
 		if bucket := f.begins[beginning(text)]; bucket > 0 {
-			if n := longest(f.buckets[bucket-1], text); n > 0 {
-				return n
-			}
+			n = longest(f.buckets[bucket-1], text)
 		}
 	}
-	return longest(f.short, text)
+	return max(n, longest(f.short, text))
 }
 
-func longest(spellings []string, text []byte) int {
-	for _, s := range spellings {
-		if len(s) <= len(text) && string(text[:len(s)]) == s {
-			return len(s)
+func longest(entries []entry, text []byte) (n int) {
+	for i := range entries {
+		lead := entries[i].lead
+		if len(lead) <= len(text) && string(text[:len(lead)]) == lead {
+			n = max(n, entries[i].match(text))
 		}
 	}
-	return 0
+	return n
 }
 
-// spellings are the ways in which programs give a secret back, each once.
+// spellings are the secret and what it is read or encoded as, each once.
 func spellings(secret string) (all []string) {
 	add := func(s string) {
 		if s != "" && !slices.Contains(all, s) {
@@ -118,15 +145,9 @@ func spellings(secret string) (all []string) {
 		}
 	}
 	add(secret)
-	add(url.QueryEscape(secret))
-	add(url.PathEscape(secret))
 	if read, err := url.QueryUnescape(secret); err == nil && len(read) > len(secret)/2 {
 		add(read) // as a server reads it from a URL
 	}
-	written := rawjson.AppendString(nil, secret)
-	add(string(written[1 : len(written)-1]))
-	escaped, _ := json.Marshal(secret) // a string always can; some writers escape what HTML would read
-	add(string(escaped[1 : len(escaped)-1]))
 	for before := range 3 {
 		for _, in := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 			if core := encoded(in, secret, before); len(core) >= leastEncoded {

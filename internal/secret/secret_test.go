@@ -41,6 +41,13 @@ func TestSecretsAreFoundHoweverTheyAreWritten(t *testing.T) {
 	}
 }
 
+func TestOfSecretsThatOverlapNothingIsLeft(t *testing.T) {
+	f := secret.NewFinder([]string{"xxabc", "abcdef"})
+	if out, n := f.Redact([]byte("1 xxabcdef 2"), "***"); string(out) != "1 *** 2" || n != 1 {
+		t.Errorf("%q, %d", out, n)
+	}
+}
+
 func encode(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
 
 func TestNoSecretIsFoundWhereThereAreNone(t *testing.T) {

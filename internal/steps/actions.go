@@ -7,63 +7,70 @@ import (
 	"time"
 )
 
-// actions are the keys that say what a step does, each with what stands behind it.
-func (d *decoder) actions(s *Step) []field {
-	element := func(action Action) field {
-		return field{string(action), func(n *node) { d.element(n, s, nil) }}
+// argument is what stands behind the key of a verb.
+type argument struct {
+	read     func(d *decoder, n *node, s *Step)
+	element  bool               // it names an element
+	complete func(s *Step) bool // tells whether a sentence has said all else that is needed; nil: it has
+}
+
+var (
+	nothingMore = &argument{read: func(d *decoder, n *node, s *Step) {
+		if n.kind == mapping || n.kind == list {
+			d.fail(n, "%s takes nothing", s.Action)
+		}
+	}}
+	aText     = &argument{read: readValue}
+	anAddress = &argument{read: readValue, complete: func(s *Step) bool { return s.Value != "" }}
+	anElement = &argument{element: true, read: func(d *decoder, n *node, s *Step) { d.element(n, s) }}
+	aTextFor  = &argument{element: true, read: func(d *decoder, n *node, s *Step) {
+		d.element(n, s, d.into("value", &s.Value), d.into("text", &s.Value))
+	}}
+	options = &argument{
+		element: true, complete: func(s *Step) bool { return len(s.Values) > 0 },
+		read: func(d *decoder, n *node, s *Step) { d.element(n, s, d.listInto("value", s), d.listInto("values", s)) },
 	}
-	filled := func(action Action) field {
-		return field{string(action), func(n *node) {
-			d.element(n, s, []field{{"value", func(n *node) { d.text(n, &s.Value) }}, {"text", func(n *node) { d.text(n, &s.Value) }}})
-		}}
+	twoElements = &argument{
+		element: true, complete: func(s *Step) bool { return s.To != nil },
+		read: func(d *decoder, n *node, s *Step) {
+			d.element(n, s, field{"to", func(n *node) { s.To = d.where(n) }})
+		},
 	}
-	value := func(action Action) field {
-		return field{string(action), func(n *node) { d.text(n, &s.Value) }}
+	aVariableFrom = &argument{element: true, read: func(d *decoder, n *node, s *Step) { d.element(n, s, d.into("as", &s.Value)) }}
+	aKey          = &argument{read: func(d *decoder, n *node, s *Step) { d.pressed(n, s) }}
+	files         = &argument{read: func(d *decoder, n *node, s *Step) { d.upload(n, s) }}
+	aDirection    = &argument{read: func(d *decoder, n *node, s *Step) { d.scroll(n, s) }}
+	aWait         = &argument{read: func(d *decoder, n *node, s *Step) { s.Wait = d.wait(n) }}
+	aDialog       = &argument{read: func(d *decoder, n *node, s *Step) { s.Dialog = d.dialog(n) }}
+	aTab          = &argument{read: func(d *decoder, n *node, s *Step) { s.Tab = d.tab(n) }}
+	expected      = &argument{read: func(d *decoder, n *node, s *Step) { s.Expect = append(s.Expect, d.expects(n)...) }}
+	variables     = &argument{read: func(d *decoder, n *node, s *Step) { d.textMap(n, &s.Set) }}
+	aCall         = &argument{read: func(d *decoder, n *node, s *Step) {
+		d.object(n, "a tool call", []field{d.into("name", &s.Tool), {"arguments", func(n *node) { d.arguments(n, &s.Arguments) }}})
+	}}
+)
+
+func readValue(d *decoder, n *node, s *Step) { d.text(n, &s.Value) }
+
+// into is a key whose text goes there, listInto one whose texts are the step's.
+func (d *decoder) into(key string, dst *string) field {
+	return field{key, func(n *node) { d.text(n, dst) }}
+}
+
+func (d *decoder) listInto(key string, s *Step) field {
+	return field{key, func(n *node) { d.texts(n, &s.Values) }}
+}
+
+// actions are the keys that say what a step does.
+func (d *decoder) actions(s *Step) (fields []field) {
+	for _, v := range verbs {
+		fields = append(fields, field{string(v.action), func(n *node) { v.takes.read(d, n, s) }})
 	}
-	bare := func(action Action) field {
-		return field{string(action), func(n *node) {
-			if n.kind == mapping || n.kind == list {
-				d.fail(n, "%s takes nothing", action)
-			}
-		}}
-	}
-	return []field{
-		value(Navigate), bare(Back), bare(Reload),
-		element(Click), element(DblClick), element(RightClick), filled(Fill), filled(Type), element(Clear),
-		{string(Select), func(n *node) {
-			d.element(n, s, []field{{"value", func(n *node) { d.texts(n, &s.Values) }}, {"values", func(n *node) { d.texts(n, &s.Values) }}})
-		}},
-		element(Check), element(Uncheck), element(Hover),
-		{string(Drag), func(n *node) {
-			d.element(n, s, []field{{"to", func(n *node) { s.To = d.where(n) }}})
-		}},
-		{string(Press), func(n *node) {
-			if n.kind == scalar {
-				s.Value = d.key(n)
-				return
-			}
-			d.element(n, s, []field{{"key", func(n *node) { s.Value = d.key(n) }}})
-		}},
-		{string(Upload), func(n *node) { d.upload(n, s) }},
-		{string(WaitFor), func(n *node) { s.Wait = d.wait(n) }},
-		{string(Scroll), func(n *node) { d.scroll(n, s) }},
-		{string(OnDialog), func(n *node) { s.Dialog = d.dialog(n) }},
-		{string(OnTab), func(n *node) { s.Tab = d.tab(n) }},
-		value(Screenshot),
-		{string(Expect), func(n *node) { s.Expect = append(s.Expect, d.expects(n)...) }},
-		{string(SetVars), func(n *node) { d.textMap(n, &s.Set) }},
-		{string(Save), func(n *node) {
-			d.element(n, s, []field{{"as", func(n *node) { d.text(n, &s.Value) }}})
-		}},
-		value(Eval),
-		{string(Tool), func(n *node) {
-			d.object(n, "a tool call", []field{{"name", func(n *node) { d.text(n, &s.Tool) }}, {"arguments", func(n *node) { d.arguments(n, &s.Arguments) }}})
-		}},
-	}
+	return fields
 }
 
 // element reads an action's target: words, or a mapping with more in it.
-func (d *decoder) element(n *node, s *Step, more []field) {
+func (d *decoder) element(n *node, s *Step, more ...field) {
 	if s.Target == nil {
 		s.Target = &Target{}
 	}
@@ -148,13 +155,20 @@ func (d *decoder) key(n *node) string {
 	return name
 }
 
+func (d *decoder) pressed(n *node, s *Step) {
+	if n.kind == scalar {
+		s.Value = d.key(n)
+		return
+	}
+	d.element(n, s, field{"key", func(n *node) { s.Value = d.key(n) }})
+}
+
 func (d *decoder) upload(n *node, s *Step) {
 	if n.kind != mapping {
 		d.texts(n, &s.Values)
 		return
 	}
-	files := func(n *node) { d.texts(n, &s.Values) }
-	d.element(n, s, []field{{"file", files}, {"files", files}, {"value", files}})
+	d.element(n, s, d.listInto("file", s), d.listInto("files", s), d.listInto("value", s))
 }
 
 func (d *decoder) wait(n *node) *Wait {
@@ -203,7 +217,7 @@ func (d *decoder) scroll(n *node, s *Step) {
 			return
 		}
 	}
-	d.element(n, s, nil)
+	d.element(n, s)
 }
 
 func (d *decoder) dialog(n *node) *Dialog {

@@ -2,17 +2,21 @@ package steps
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 )
 
-// commandActions are the words of the old command form for our actions.
-var commandActions = map[string]Action{
-	"navigate": Navigate, "goto": Navigate, "open": Navigate,
-	"click": Click, "dblclick": DblClick, "doubleclick": DblClick, "hover": Hover,
-	"fill": Fill, "input": Fill, "type": Fill, "clear": Clear, "select": Select, "check": Check, "uncheck": Uncheck,
-	"press": Press, "upload": Upload, "wait": WaitFor, "expect": Expect, "screenshot": Screenshot, "back": Back,
-}
+// commandActions are the words of the command form.
+var commandActions = func() map[string]Action {
+	m := map[string]Action{}
+	for _, v := range verbs {
+		for _, w := range words(v.command) {
+			m[w] = v.action
+		}
+	}
+	return m
+}()
 
 // command reads the old form into the step. It reports whether that was possible.
 func (d *decoder) command(n *node, s *Step) bool {
@@ -21,12 +25,7 @@ func (d *decoder) command(n *node, s *Step) bool {
 	d.text(n.find("action"), &word)
 	action, known := commandActions[strings.ToLower(word)]
 	if !known {
-		var words []string
-		for w := range commandActions {
-			words = append(words, w)
-		}
-		slices.Sort(words)
-		d.fail(n.find("action"), "unknown action %q%s", word, didYouMean(word, words))
+		d.fail(n.find("action"), "unknown action %q%s", word, didYouMean(word, slices.Sorted(maps.Keys(commandActions))))
 		return false
 	}
 	s.Action = action

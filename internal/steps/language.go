@@ -1,14 +1,10 @@
 package steps
 
 import (
-	"regexp"
 	"unicode"
 
 	"github.com/toolfit/toolfit/internal/locale"
 )
-
-// quotedPart is what a sentence takes from the page.
-var quotedPart = regexp.MustCompile(`"[^"]*"|“[^”]*”|「[^」]*」|『[^』]*』`)
 
 // Language is that of the words of the suite, which most of its steps are written in. What
 // stands in quotes is the page's.
@@ -16,7 +12,7 @@ func (s *Suite) Language() locale.Language {
 	han, all := 0, 0
 	count := func(text string) {
 		all++
-		for _, r := range quotedPart.ReplaceAllString(text, "") {
+		for _, r := range mask(text).text {
 			if unicode.Is(unicode.Han, r) {
 				han++
 				return

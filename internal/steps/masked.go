@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/toolfit/toolfit/internal/steps/grammar"
 )
 
 // masked is a line whose quoted parts, variables and addresses are taken out, each marked
@@ -26,10 +28,7 @@ const (
 	lastMark  = '\uf0ff'
 )
 
-var (
-	quotes  = map[rune]rune{'"': '"', '“': '”', '「': '」', '『': '』', '‘': '’', '\'': '\'', '＂': '＂', '`': '`'}
-	address = regexp.MustCompile(`^(?:https?://|about:|data:)[^\s"'“”「」『』，。；、]+`)
-)
+var address = regexp.MustCompile(`^(?:https?://|about:|data:)[^\s"'“”「」『』，。；、]+`)
 
 // mask takes the parts out.
 func mask(line string) masked {
@@ -39,7 +38,7 @@ func mask(line string) masked {
 	var b strings.Builder
 	for line != "" {
 		r, size := utf8.DecodeRuneInString(line)
-		p, length := special(line, r, size, b.String())
+		p, length := special(line, b.String())
 		switch {
 		case r >= firstMark && r <= lastMark: // not ours
 			length = size
@@ -63,7 +62,7 @@ func mask(line string) masked {
 
 // special reads a quoted text, a variable or an address at the beginning of the line, and
 // returns how long it is; 0 for none.
-func special(line string, r rune, size int, before string) (part, int) {
+func special(line, before string) (part, int) {
 	if strings.HasPrefix(line, "${") {
 		if end := strings.IndexByte(line, '}'); end > 0 {
 			return part{written: line[:end+1], value: line[:end+1]}, end + 1
@@ -73,19 +72,9 @@ func special(line string, r rune, size int, before string) (part, int) {
 		a = strings.TrimRight(a, ".,;")
 		return part{written: a, value: a}, len(a)
 	}
-	close, opens := quotes[r]
-	if !opens || r == '\'' && before != "" && !strings.HasSuffix(before, " ") && isASCIIEnd(before) {
-		return part{}, 0 // an apostrophe
-	}
-	i := strings.IndexRune(line[size:], close)
-	if i < 0 {
-		return part{}, 0
-	}
-	end := size + i + utf8.RuneLen(close)
-	return part{written: line[:end], value: line[size : size+i], quoted: true}, end
+	text, end := grammar.Quoted(line, before)
+	return part{written: line[:end], value: text, quoted: true}, end
 }
-
-func isASCIIEnd(s string) bool { return s[len(s)-1] < utf8.RuneSelf }
 
 // written puts the parts back as they stood there.
 func (m masked) written(s string) string { return m.fill(s, func(p part) string { return p.written }) }

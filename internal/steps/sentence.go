@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/toolfit/toolfit/internal/steps/grammar"
 	"github.com/toolfit/toolfit/internal/steps/snapshot"
 )
 
@@ -168,7 +169,7 @@ var aloneVerb = regexp.MustCompile(`(?i)^(?:reload|refresh|screenshot)$`)
 // trim takes off what surrounds a sentence without being part of it.
 func trim(s string) string {
 	s = strings.TrimSpace(s)
-	if !personName.MatchString(s) {
+	if !grammar.IsPersonName(s) {
 		s = strings.TrimSpace(polite.ReplaceAllString(s, ""))
 	}
 	s = byWhom.ReplaceAllString(s, "$1")
@@ -177,11 +178,8 @@ func trim(s string) string {
 
 var polite = regexp.MustCompile(`^(?:请|首先|先|最后|然后|接着|[Pp]lease\s+|[Ff]irst,?\s+|[Tt]hen\s+|[Ff]inally,?\s+|(?:When|Given|And|But)\s+)`)
 
-// personName is a field, and not what is to be done first or is given.
-var personName = regexp.MustCompile(`^(?:First|first|Given) names?\b`)
-
 // byWhom is who does it, and with what, before a verb that would do alone.
-var byWhom = regexp.MustCompile(`^(?:(?:I|we|you|We|You)\s+|(?:用|使用)?鼠标(?:左键)?)((?:click|tap|open|go|navigate|visit|type|enter|fill|select|choose|check|uncheck|wait|press|scroll|hover|see|should|must)\s|点击|单击|双击|右键|右击)`)
+var byWhom = regexp.MustCompile(`^(?:(?:I|we|you|We|You)\s+|(?:用|使用)?鼠标(?:左键)?)((?:see|should|must|` + anyOf(wordsOf(english, anyVerb)) + `)\s|点击|单击|双击|右键|右击)`)
 
 // operation reads one operation.
 func (m masked) operation(text string, at int) (Step, error) {

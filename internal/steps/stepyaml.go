@@ -187,8 +187,7 @@ func (d *decoder) nth(n *node, dst *int) {
 func (d *decoder) check(n *node, s *Step) {
 	d.checkTarget(n, s.Target)
 	d.checkTarget(n, s.To)
-	needs := slices.Contains([]Action{Click, DblClick, RightClick, Fill, Type, Clear, Select, Check, Uncheck, Hover, Drag, Save}, s.Action)
-	if needs && (s.Target == nil || s.Target.Text == "") {
+	if s.Action.verb().takes.element && (s.Target == nil || s.Target.Text == "") {
 		d.fail(n, "%s needs a target: which element is meant", s.Action)
 	}
 	if s.Action == Drag && s.To == nil {

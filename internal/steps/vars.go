@@ -6,13 +6,16 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/toolfit/toolfit/internal/secret"
 )
 
 // Vars are the variables of a run. Values that come from the environment are secrets.
 type Vars struct {
 	values  map[string]string
 	env     func(name string) (string, bool)
-	secrets secrets
+	secrets []string
+	finder  *secret.Finder // of the secrets; nil for none
 }
 
 // NewVars makes variables from layers, the later ones first in rank. Env looks up ${env:NAME};

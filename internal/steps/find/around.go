@@ -2,7 +2,6 @@ package find
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/toolfit/toolfit/internal/steps/snapshot"
 )
@@ -43,11 +42,9 @@ func (s *search) around(n *snapshot.Node, name phrase, m *match) (float64, strin
 		return m.score, m.why + ", and the rest names where it stands"
 	case !m.absent && !slices.ContainsFunc(m.left.words, turnsAway) && s.x.isTitled(n, name): // "Delete account", and a button for it
 		return m.score, m.why + ", and all of them stand beside it"
-	case closers[s.x.phrase(n.Name).text] && holder(n, dialog) != nil && !slices.ContainsFunc(m.left.words, func(w word) bool { return !holders[w.text] }):
+	case holder(n, dialog) != nil && !slices.ContainsFunc(m.left.words, func(w word) bool { return !holders[w.text] }):
 		return m.score, m.why + ", and the rest is what it closes"
-	case m.short:
-		return 0, ""
-	case g == inRow, g == part && isField:
+	case g == inRow:
 		return m.score - isAround + isPartly, m.why + ", and the rest stands around it"
 	case isField && meaningless(m.left.words):
 		return m.score - isAround + isWeak, m.why
@@ -59,9 +56,6 @@ func (s *search) around(n *snapshot.Node, name phrase, m *match) (float64, strin
 func (x *Index) isTitled(n *snapshot.Node, name phrase) bool {
 	return x.sectionOf(n).name.equal(name) || slices.ContainsFunc(x.labelsWith(n), name.equal)
 }
-
-// closers are the names of buttons that close what they stand in.
-var closers = set("close dismiss 关闭 × ✕ ✖")
 
 // turnsAway tells whether a word beside a label makes another thing of it: 不同意 is not 同意.
 func turnsAway(w word) bool {
@@ -138,9 +132,6 @@ func (x *Index) chain(n *snapshot.Node, rest phrase) grade {
 		case is(a, landmark) || a.Name != "":
 			names = append(names, x.placeName(a))
 		}
-		if a.Role == "cell" || a.Role == "gridcell" {
-			names = append(names, x.phrase(x.columnHead(a)))
-		}
 	}
 	for _, s := range x.sections {
 		if s.holds(n) {
@@ -151,31 +142,11 @@ func (x *Index) chain(n *snapshot.Node, rest phrase) grade {
 	if slices.ContainsFunc(strict, rest.equal) || slices.ContainsFunc(names, func(name phrase) bool { return nameGrade(name, p) == whole }) {
 		return whole
 	}
-	g := part
-	for _, w := range rest.words {
-		has := func(p phrase) bool { return holdsWord(p, w) }
-		begins := func(p phrase) bool {
-			return len(p.words) > 0 && (p.words[0].same(w) || w.kind == han && strings.HasPrefix(p.words[0].text, w.text))
-		}
-		switch {
-		case slices.ContainsFunc(strict, has):
-			g = inRow
-		case !slices.ContainsFunc(names, begins):
-			return none
-		}
+	held := func(w word) bool {
+		return slices.ContainsFunc(strict, func(p phrase) bool { return holdsWord(p, w) })
 	}
-	if g == inRow && (!countsFit(strict, rest) || !told(strict, heldBy(strict, rest.words))) {
+	if slices.ContainsFunc(rest.words, func(w word) bool { return !held(w) }) || !told(strict, rest.words) {
 		return none
 	}
-	return g
-}
-
-// heldBy are the words that stand in one of the texts.
-func heldBy(texts []phrase, words []word) (list []word) {
-	for _, w := range words {
-		if slices.ContainsFunc(texts, func(p phrase) bool { return holdsWord(p, w) }) {
-			list = append(list, w)
-		}
-	}
-	return list
+	return inRow
 }

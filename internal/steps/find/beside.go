@@ -9,9 +9,6 @@ import (
 // aboutText keeps the candidates that stand in a box that the text of the place is the title
 // of, or else beside that text.
 func (s *search) aboutText(list []candidate, p place) (kept []candidate) {
-	if p.row || p.nth != 0 || p.word != nil && !p.word.box {
-		return nil
-	}
 	bars, boxes := s.x.titled(p)
 	if kept = inBoxes(list, bars); len(kept) == 0 {
 		kept = inBoxes(list, boxes)
@@ -26,7 +23,6 @@ func (s *search) aboutText(list []candidate, p place) (kept []candidate) {
 func inBoxes(list []candidate, boxes []*snapshot.Node) (kept []candidate) {
 	for _, c := range list {
 		if slices.ContainsFunc(boxes, func(b *snapshot.Node) bool { return b.Holds(c.node) }) {
-			c.score -= nearCost
 			c.why += ", in the box with that title"
 			kept = append(kept, c)
 		}
@@ -43,7 +39,6 @@ func (s *search) beside(list []candidate, p place) (kept []candidate) {
 	for _, c := range list {
 		for _, a := range anchors {
 			if s.x.standsWith(a, c.node) {
-				c.score -= nearCost
 				c.why += ", beside that text"
 				kept = append(kept, c)
 				break
@@ -112,19 +107,11 @@ func (x *Index) standsWith(anchor, n *snapshot.Node) bool {
 	return true
 }
 
-// ofChoice tells whether a text in a box is that of a checkbox or a radio button in it, bound
-// to it or standing right behind it.
+// ofChoice tells whether a text in a box is that of a checkbox or a radio button in it.
 func (x *Index) ofChoice(text, box *snapshot.Node) bool {
-	var before *snapshot.Node
 	for m := range x.page.Inside(box) {
-		if m == text {
-			return before != nil && before.Name == ""
-		}
 		if is(m, checkable) && m.Name != "" && x.phrase(m.Name).equal(x.phrase(text.Text)) {
 			return true
-		}
-		if before = nil; is(m, checkable) {
-			before = m
 		}
 	}
 	return false
@@ -138,7 +125,7 @@ func holdsChoices(n *snapshot.Node) bool { return n.Role == "group" || n.Role ==
 func (x *Index) labelsWith(n *snapshot.Node) (list []phrase) {
 	at := n
 	for range 5 {
-		if at.Parent == nil || is(at.Parent, row) || is(at.Parent, landmark) && !(is(n, checkable) && holdsChoices(at.Parent)) {
+		if at.Parent == nil || is(at.Parent, row) {
 			break
 		}
 		at = at.Parent
@@ -153,19 +140,8 @@ func (x *Index) labelsWith(n *snapshot.Node) (list []phrase) {
 	return list
 }
 
-// isTitle tells whether a link is the only one beside others in its box, and stands before
-// them: the title of a card, rather than one of several ways to go.
-func isTitle(n *snapshot.Node) bool {
-	if n.Role != "link" || n.Parent == nil {
-		return false
-	}
-	for m := n.Parent.First; m != nil; m = m.Next {
-		if m != n && m.Role == "link" || m.Role == "button" && m.Index < n.Index {
-			return false
-		}
-	}
-	return true
-}
+// isTitle tells whether a link may be the title of a card.
+func isTitle(n *snapshot.Node) bool { return n.Role == "link" && n.Parent != nil }
 
 // textsIn are the texts of a box without controls, each by itself; none for a large one.
 func (x *Index) textsIn(box *snapshot.Node) (list []phrase) {
@@ -174,9 +150,6 @@ func (x *Index) textsIn(box *snapshot.Node) (list []phrase) {
 	}
 	for i := box.Index; i < box.End; i++ {
 		m := x.page.Node(i)
-		if is(m, control) || m.Pointer {
-			return nil
-		}
 		list = append(list, x.phrase(m.Name), x.phrase(m.Text))
 	}
 	return slices.DeleteFunc(list, phrase.empty)

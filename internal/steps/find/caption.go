@@ -10,8 +10,7 @@ func (x *Index) caption(n *snapshot.Node) string {
 		return ""
 	}
 	for _, text := range x.beside(n) {
-		p := x.phrase(text)
-		if !p.equal(x.phrase(n.Name)) && !x.namesField(p) {
+		if !x.phrase(text).equal(x.phrase(n.Name)) {
 			return text
 		}
 	}
@@ -41,19 +40,6 @@ func (x *Index) aloneInBox(n *snapshot.Node) bool {
 		box = box.Parent
 	}
 	return false
-}
-
-// namesField tells whether any field of the page is called so.
-func (x *Index) namesField(p phrase) bool {
-	if x.fields == nil {
-		x.fields = map[string]bool{}
-		for n := range x.page.All() {
-			if is(n, field|checkable) && n.Name != "" {
-				x.fields[x.phrase(n.Name).joined] = true
-			}
-		}
-	}
-	return x.fields[p.joined]
 }
 
 // labelsOther tells whether a text of the page is the name and labels something else than the
@@ -86,39 +72,5 @@ func (x *Index) labelsField(n *snapshot.Node) bool {
 	return n.Name == "" || n.Text == "" || x.phrase(n.Name).equal(x.phrase(n.Text))
 }
 
-// onlyFieldUnder is the heading of the smallest section around a field, where that has no
-// other field; "" else.
-func (x *Index) onlyFieldUnder(n *snapshot.Node) string {
-	section := x.sectionOf(n)
-	for i := section.from; i < section.to; i++ {
-		if m := x.page.Node(i); m != n && is(m, field) {
-			return ""
-		}
-	}
-	return section.name.text
-}
-
 // smallBox is how many elements there are in one that says one thing.
 const smallBox = 12
-
-// mainText is the longest of several texts written in a control: its title rather than the
-// count or the badge beside it; "" where there is no such one.
-func (x *Index) mainText(n *snapshot.Node) (text string) {
-	if n.First == nil || n.End-n.Index > smallBox || is(n, row) {
-		return ""
-	}
-	longest := 0
-	for m := range x.page.Inside(n) {
-		if is(m, control) {
-			return ""
-		}
-		switch size := len(x.phrase(m.Text).joined); {
-		case m.Text == "" || size < longest:
-		case size == longest:
-			text = ""
-		default:
-			text, longest = m.Text, size
-		}
-	}
-	return text
-}

@@ -25,11 +25,6 @@ func (x *Index) columnOf(n *snapshot.Node) string {
 	if at == nil || !is(at, cell) {
 		return ""
 	}
-	for m := range x.page.Inside(at) {
-		if m != n && is(m, field|checkable) && !n.Holds(m) {
-			return ""
-		}
-	}
 	return x.columnHead(at)
 }
 
@@ -93,16 +88,6 @@ func (x *Index) hasCell(row *snapshot.Node, names []phrase, value phrase) bool {
 	}
 	for m := firstCell(row); m != nil; m = m.Next {
 		if x.phrase(x.page.Content(m, 200)).equal(value) && x.isUnder(m, names) {
-			return true
-		}
-	}
-	return false
-}
-
-// hasColumn tells whether the row has a cell in a column of one of the names.
-func (x *Index) hasColumn(row *snapshot.Node, names []phrase) bool {
-	for m := firstCell(row); m != nil; m = m.Next {
-		if x.isUnder(m, names) {
 			return true
 		}
 	}

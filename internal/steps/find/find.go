@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/toolfit/toolfit/internal/steps/grammar"
 	"github.com/toolfit/toolfit/internal/steps/snapshot"
 )
 
@@ -112,7 +113,7 @@ func (d description) asked(q Query) [][]place {
 	if q.Frame != "" {
 		frame := describe(q.Frame, d.syn)
 		p := place{word: &placeWord{roles: []string{"iframe"}}, name: read(q.Frame)}
-		if n := number(frame.text); n > 0 {
+		if n := grammar.Number(frame.text); n > 0 {
 			p.nth, p.name = n, phrase{}
 		}
 		for i := range list {

@@ -48,6 +48,10 @@ func TestAQueryCanNamePlaceFrameAndNumberBesideItsText(t *testing.T) {
 		{find.Query{Text: "Edit", Within: "SO-1 那一行"}, "e12"},
 		{find.Query{Text: "Edit", Within: "the row of SO-2"}, "e17"},
 		{find.Query{Text: "Edit", Within: "表格的最后一行"}, "e17"},
+		{find.Query{Text: "第2行Edit"}, "e17"},
+		{find.Query{Text: "SO-2 行 Edit"}, "e17"},
+		{find.Query{Text: "row 2 Edit"}, "e17"},
+		{find.Query{Text: "first row Edit"}, "e12"},
 		{find.Query{Text: "Save", Within: "the \"A\" section"}, "e3"},
 	} {
 		test.query.Action = find.Click

@@ -20,7 +20,6 @@ type Index struct {
 	rowTexts   map[int][]phrase // of rows, by index
 	names      map[int]phrase   // of places, by index
 	usable     map[Action][]*snapshot.Node
-	fields     map[string]bool                   // the names of fields
 	headRows   map[*snapshot.Node]*snapshot.Node // of tables
 	heads      []*snapshot.Node                  // rows that head one; nil: not looked for yet
 	all        string                            // every text of the page, folded
@@ -31,7 +30,6 @@ type Index struct {
 	rows       []*snapshot.Node
 	places     []*snapshot.Node // parts of the page that may have a name
 	tellsHeads bool             // cells that head columns are marked as such
-	nameless   bool             // there are buttons that nobody can call by a name
 	headings   []int            // where they stand
 	sections   []scope          // what they head
 }
@@ -59,7 +57,7 @@ func New(page *snapshot.Page, opts *Options) *Index {
 		switch {
 		case has&row != 0:
 			x.rows = append(x.rows, n)
-		case has&landmark != 0 && has&control == 0, n.Role == "generic" && n.Name != "":
+		case has&landmark != 0 && has&control == 0:
 			x.places = append(x.places, n)
 		}
 		x.tellsHeads = x.tellsHeads || n.Role == "columnheader"
@@ -70,8 +68,6 @@ func New(page *snapshot.Page, opts *Options) *Index {
 			x.frames = append(x.frames, n)
 		case has&heading != 0:
 			headings = append(headings, n)
-		case has&pressable != 0 && n.Name == "" && n.Text == "" && n.First == nil && n.Ref != "":
-			x.nameless = x.nameless || n.Role == "button" || n.Role == "link"
 		}
 	}
 	x.readSections(headings)

@@ -32,12 +32,8 @@ var sourceNames = [...]string{byName: "name", byText: "text", byNearby: "text be
 // words is not what they name, nor is a field whose caption has them among others.
 func (s source) answers(m *match, score float64) bool {
 	switch s {
-	case byContent:
-		return score >= isAlike || m.rest != nil && score >= isAround-synonymCost
-	case byContents: // who says a part of it means that part
+	case byContent: // who says a part of it means that part
 		return score >= isEqual
-	case byCaption:
-		return score >= isSynonym
 	}
 	return true
 }
@@ -68,22 +64,13 @@ func (x *Index) labelsOf(n *snapshot.Node) []label {
 			add(m[1]+m[2], byText)
 		}
 	}
-	prompting := false // the name is no label, but says what to do
-	if isField {
-		short := withoutLead(n.Name)
-		if prompting = n.Name == "" || short != n.Name || n.Name == n.Placeholder; short != n.Name && short != "" {
-			add(short, byText)
-		}
-	}
+	prompting := isField && (n.Name == "" || n.Name == n.Placeholder) // the name is no label, but says what to do
 	if n.Placeholder != "" && n.Placeholder != n.Name {
 		from := byText
 		if n.Name != "" { // "search by name or email" is no e-mail field
 			from = byCaption
 		}
 		add(n.Placeholder, from)
-		if short := withoutLead(n.Placeholder); short != n.Placeholder {
-			add(short, from)
-		}
 	}
 	if !isField && n.Text != "" && n.Text != n.Name {
 		add(n.Text, byText)
@@ -94,60 +81,19 @@ func (x *Index) labelsOf(n *snapshot.Node) []label {
 			add(text, byNearby)
 		}
 		if len(list) == 0 && isField {
-			add(x.onlyFieldUnder(n), byNearby)
+			add(x.sectionOf(n).name.text, byNearby)
 		}
 	case isField:
 		add(x.caption(n), byCaption)
 	case n.Name == "" && n.Text == "" && n.First != nil && n.End-n.Index <= smallBox:
-		add(x.page.Content(n, 200), x.contentSource(n))
-	case is(n, pressable):
-		add(x.mainText(n), byText)
+		add(x.page.Content(n, 200), byContent)
 	}
 	x.labels[n.Index] = list
 	return list
 }
 
-// contentSource tells one text inside of a box from several.
-func (x *Index) contentSource(n *snapshot.Node) source {
-	texts := 0
-	for m := range x.page.Inside(n) {
-		if m.Name != "" || m.Text != "" {
-			texts++
-		}
-	}
-	if texts > 1 {
-		return byContents
-	}
-	return byContent
-}
-
 // badge is a count after a name: Cart (3), 消息（99+）; Cart, 2 items.
 var badge = regexp.MustCompile(`^(.*\S)\s*[(（\[]\s*\d+\+?\s*[)）\]]$|^([^,，\d]*\pL)[,，]\s*\d+\+?(?:\s*(?:items?|new|unread|[件条个项]))?$`)
-
-// promptLeads stand before a field's name in its placeholder, and marks after it.
-var (
-	promptLeads = []string{"请输入您的", "请输入", "请选择", "请填写", "输入", "please enter your ", "please enter ", "enter your ", "enter the ", "enter a ", "enter ", "please select ", "select a ", "select your ", "choose a ", "choose your "}
-	promptMarks = []string{"（选填）", "(选填)", "（必填）", "(必填)", "(optional)", "(required)", "..."}
-)
-
-// withoutLead is a prompt's text without the words that make it a prompt.
-func withoutLead(text string) string {
-	short := strings.TrimSpace(text)
-	for _, mark := range promptMarks {
-		short = strings.TrimSpace(strings.TrimSuffix(short, mark))
-	}
-	short = strings.TrimSpace(strings.TrimSuffix(short, "…"))
-	lower := strings.ToLower(short)
-	if len(lower) != len(short) {
-		return short
-	}
-	for _, lead := range promptLeads {
-		if strings.HasPrefix(lower, lead) || lower == strings.TrimSpace(lead) {
-			return strings.TrimSpace(short[min(len(lead), len(short)):])
-		}
-	}
-	return short
-}
 
 // beside are the texts that label a field without being bound to it: the text before it,
 // of a checkbox the text after it, and the head of its column.
@@ -172,7 +118,7 @@ func (x *Index) beside(n *snapshot.Node) (texts []string) {
 		if before != nil {
 			text := x.page.Content(before, 100)
 			ofOther := x.told[Doubt{n.Ref, LabelOwner, text}].Others
-			if !before.Pointer && x.plainText(before) && !x.labelsRow(at) && !sentence.MatchString(text) && !ofOther {
+			if !before.Pointer && x.plainText(before) && !sentence.MatchString(text) && !ofOther {
 				texts = append(texts, text)
 			}
 			break // what stands before that belongs to something else
@@ -180,15 +126,6 @@ func (x *Index) beside(n *snapshot.Node) (texts []string) {
 		at = at.Parent
 	}
 	return texts
-}
-
-// labelsRow tells whether the text in a cell says what its row is about, rather than the field
-// in the cell behind it: the next cell has a field, too, and no text of its own.
-func (x *Index) labelsRow(at *snapshot.Node) bool {
-	if !is(at, cell) || at.Next == nil || x.page.Content(at.Next, 20) != "" {
-		return false
-	}
-	return x.holdsControl(at.Next)
 }
 
 // sentence is a text that explains rather than names.

@@ -194,13 +194,10 @@ var negating = set("no not dont never without non")
 
 func negates(w word) bool { return negating[w.text] }
 
-// plainUn are words that begin like those that undo something, and do not.
-var plainUn = set("under until unit units union unions unique united universal universe university understand understood")
-
 // reverses tells whether a word that the query does not say turns the label's meaning.
 func reverses(w word) bool {
 	if w.kind != han {
-		return reversing[w.text] || strings.HasPrefix(w.text, "un") && len(w.text) > 4 && !plainUn[w.text]
+		return reversing[w.text] || strings.HasPrefix(w.text, "un") && len(w.text) > 4
 	}
 	return slices.ContainsFunc(reversingHan, func(r string) bool { return strings.Contains(w.text, r) })
 }

@@ -24,7 +24,6 @@ const (
 	synonymCost = 0.02
 	looseCost   = 0.05 // a second choice for the action or the role word
 	partCost    = 0.10 // a place that only has the words among its own
-	nearCost    = 0.05
 	lead        = 0.04
 )
 
@@ -37,7 +36,6 @@ type match struct {
 	absent bool   // of these, some stand nowhere on the page
 	rival  bool   // the label is of another thing of the kind
 	number bool   // the label is a number
-	short  bool   // the label is a single character: the rest must be a whole name
 	weak   bool   // words were left out that say little of a field, but may say much of a button
 	does   bool   // the label is what is done with the thing that the name says
 	said   phrase // what the label is a synonym of, where the rest is another thing
@@ -73,7 +71,7 @@ func (r *reading) compare(l phrase) match {
 	}
 	for i, v := range r.variants {
 		if rest, found := v.cutEnd(core); found && !particular(l, v) {
-			best = match{score: isAround, why: "part of the words are its name", rest: rest, number: isNumber(l), short: len([]rune(l.joined)) == 1}
+			best = match{score: isAround, why: "part of the words are its name", rest: rest, number: isNumber(l)}
 			if i > 0 {
 				best.score -= synonymCost
 				best.why += ", by a synonym"
@@ -139,7 +137,7 @@ func compareOne(l, name phrase) match {
 	if isNumber(name) {
 		return match{} // 3 is a page or a day, not a cart with three things in it
 	}
-	if !countsFit([]phrase{l}, name) || apart(l, name) {
+	if apart(l, name) {
 		return match{}
 	}
 	if slices.ContainsFunc(rest, reverses) || marked(l, name) || lengthens(l, name) {
@@ -174,7 +172,7 @@ func lengthens(l, name phrase) bool {
 	last := name.words[len(name.words)-1]
 	return last.kind == han && slices.ContainsFunc(l.words, func(v word) bool {
 		more, found := strings.CutPrefix(v.text, last.text)
-		return found && isHanSign(more) && !weakWords[more] && !endings[more]
+		return found && isHanSign(more) && !weakWords[more]
 	})
 }
 
@@ -192,9 +190,6 @@ func goesOn(l, name phrase) bool {
 	}
 	return next.kind == latin && !stopWords[next.text] && !weakWords[next.text] && !kindNouns[next.text]
 }
-
-// endings are characters that change nothing at the end of a word.
-var endings = set("吧 了 啦 中 框 键 页 区")
 
 // apart tells whether a name's words stand in a label, but not together: "delete John" is not
 // "delete all messages from John".

@@ -124,5 +124,20 @@ func (x *Index) keeps(n *snapshot.Node, c certain) bool {
 			return false
 		}
 	}
-	return countsFit(texts, c.text)
+	return numbersFit(texts, c.text)
+}
+
+// numbersFit tells whether each small number stands in a text beside a word that it stands
+// beside in the description: "order 5" is not the order 3 with five things in it.
+func numbersFit(texts []phrase, said phrase) bool {
+	words := telling(said.words)
+	for i, w := range words {
+		beside := func(p phrase) bool {
+			return i > 0 && inOrder(p.words, words[i-1:i+1]) || i+1 < len(words) && inOrder(p.words, words[i:i+2])
+		}
+		if isCount(w) && len(words) > 1 && !slices.ContainsFunc(texts, beside) {
+			return false
+		}
+	}
+	return true
 }

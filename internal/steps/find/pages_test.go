@@ -16,7 +16,7 @@ import (
 func TestWrittenPagesAnswerTheirQueries(t *testing.T) {
 	right, all := 0, 0
 	indexes := map[string]*find.Index{} // of pages: runs ask one index many times, too
-	writtenQueries(t, func(tree, query string) {
+	writtenQueries(t, "testdata/*.page", func(tree, query string) {
 		all++
 		if indexes[tree] == nil {
 			indexes[tree] = find.New(snapshot.Parse(tree), nil)
@@ -32,7 +32,7 @@ func TestWrittenPagesAnswerTheirQueries(t *testing.T) {
 // name, the next of a number of things, the box that it stood in.
 func TestWhatIsGoneIsNotReplacedByAnother(t *testing.T) {
 	replaced, all := 0, 0
-	writtenQueries(t, func(tree, query string) {
+	writtenQueries(t, "testdata/*.page", func(tree, query string) {
 		parts := strings.Split(query, " | ")
 		if strings.ToUpper(parts[2]) == parts[2] { // a refusal
 			return
@@ -67,10 +67,28 @@ func without(tree, ref string) string {
 	return out.String()
 }
 
+// Pages that nobody here wrote, each element by its name and by its name and kind. Without the
+// element (action | query | without ref) none of its neighbours, which share words with it, may
+// take its place.
+func TestPagesOfOthersAnswerByNameAndLureNobody(t *testing.T) {
+	writtenQueries(t, "testdata/kits/*.page", func(tree, query string) {
+		parts := strings.Split(query, " | ")
+		ref, gone := strings.CutPrefix(parts[2], "without ")
+		if !gone {
+			answers(t, find.New(snapshot.Parse(tree), nil), query)
+			return
+		}
+		hit, err := find.New(snapshot.Parse(without(tree, ref)), nil).Find(find.Query{Action: find.Action(parts[0]), Text: parts[1]})
+		if err == nil {
+			t.Errorf("%s: got %s %q (%.2f: %s)", query, hit.Node.Role, hit.Node.Name, hit.Score, hit.Why)
+		}
+	})
+}
+
 // writtenQueries visits every query of every page.
-func writtenQueries(t *testing.T, visit func(tree, query string)) {
+func writtenQueries(t *testing.T, pattern string, visit func(tree, query string)) {
 	t.Helper()
-	paths, err := filepath.Glob("testdata/*.page")
+	paths, err := filepath.Glob(pattern)
 	if err != nil || len(paths) == 0 {
 		t.Fatal("no pages", err)
 	}

@@ -2,11 +2,10 @@ package find
 
 import (
 	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/toolfit/toolfit/internal/steps/grammar"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -53,8 +52,6 @@ const (
 	maxQuery  = 400 // bytes that are understood
 )
 
-var quotePairs = map[rune]rune{'"': '"', '“': '”', '「': '」', '『': '』', '‘': '’', '\'': '\''}
-
 // describe folds a text and takes its quotes out.
 func describe(text string, syn *synonyms) description {
 	if len(text) > maxQuery {
@@ -71,32 +68,18 @@ func describe(text string, syn *synonyms) description {
 	var b strings.Builder
 	for text != "" {
 		r, size := utf8.DecodeRuneInString(text)
-		end := closing(text, r, size, b.String())
-		if end < 0 || len(d.quotes) == maxQuotes {
+		quoted, end := grammar.Quoted(text, b.String())
+		if quoted == "" || len(d.quotes) == maxQuotes {
 			b.WriteRune(r)
 			text = text[size:]
 			continue
 		}
 		b.WriteRune(quoteMark + rune(len(d.quotes)))
-		d.quotes = append(d.quotes, text[size:end])
-		_, after := utf8.DecodeRuneInString(text[end:])
-		text = text[end+after:]
+		d.quotes = append(d.quotes, quoted)
+		text = text[end:]
 	}
 	d.text = strings.Join(strings.Fields(strings.ToLower(b.String())), " ")
 	return d
-}
-
-// closing is where the quote that text begins with ends, or -1. An apostrophe is none.
-func closing(text string, r rune, size int, before string) int {
-	close, opens := quotePairs[r]
-	if !opens || r == '\'' && before != "" && !strings.HasSuffix(before, " ") {
-		return -1
-	}
-	i := strings.IndexRune(text[size:], close)
-	if i <= 0 {
-		return -1
-	}
-	return size + i
 }
 
 func isQuote(s string) bool {
@@ -225,21 +208,18 @@ func (r *reading) setName(d description, text string) {
 }
 
 var (
-	zhNth      = regexp.MustCompile(`^(倒数)?第\s*(\d+|[一二两三四五六七八九十]+)\s*[个项条处张枚]\s*`)
+	zhNth      = regexp.MustCompile(`^(倒数)?第\s*(` + grammar.Numeral + `)\s*[个项条处张枚]\s*`)
 	zhLast     = regexp.MustCompile(`^最后一?[个项条]\s*`)
-	enNth      = regexp.MustCompile(`^(first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|last|\d+(?:st|nd|rd|th))\s+`)
-	enFromLast = regexp.MustCompile(`^(?:(second|third|fourth|fifth)[ -](?:(?:to|from)[ -](?:the[ -])?)?last|penultimate|next[ -]to[ -]last)\s+`)
-	personName = regexp.MustCompile(`^(?:first|last|second) names?\b`) // of whom, not which of several
+	enNth      = regexp.MustCompile(`^(` + grammar.Ordinals + `|last|\d+(?:st|nd|rd|th))\s+`)
+	enFromLast = regexp.MustCompile(`^(?:(` + grammar.Ordinals + `)[ -](?:(?:to|from)[ -](?:the[ -])?)?last|penultimate|next[ -]to[ -]last)\s+`)
 	pageNth    = regexp.MustCompile(`^(?:第\s*(\d+)\s*页|page (\d+))\s*(.*)$`)
 	dayNth     = regexp.MustCompile(`^(\d+)\s*[号日]$`)
-	enWords    = strings.Fields("first second third fourth fifth sixth seventh eighth ninth tenth")
-	zhDigits   = []rune("零一二三四五六七八九")
 )
 
 // ordinal takes "第二个" or "second" off the front.
 func ordinal(text string) (r reading, rest string, found bool) {
 	if m := zhNth.FindStringSubmatch(text); m != nil {
-		r.nth = number(m[2])
+		r.nth = grammar.Number(m[2])
 		if m[1] != "" {
 			r.nth = -r.nth
 		}
@@ -248,39 +228,14 @@ func ordinal(text string) (r reading, rest string, found bool) {
 	if m := zhLast.FindString(text); m != "" {
 		return reading{nth: -1}, text[len(m):], true
 	}
+	// "First line" and "last page" are names, too, so there must be something to count.
 	if m := enFromLast.FindStringSubmatch(text); m != nil {
-		return reading{nth: -max(slices.Index(enWords, m[1])+1, 2), several: true}, text[len(m[0]):], true
+		return reading{nth: -max(grammar.Ordinal(m[1]), 2), several: true}, text[len(m[0]):], true
 	}
 	m := enNth.FindStringSubmatch(text)
-	if m == nil || personName.MatchString(text) {
+	if m == nil || grammar.IsPersonName(text) {
 		return r, text, false
 	}
-	// "First line" and "last page" are names, too, so there must be something to count.
-	r.several = true
-	if r.nth = slices.Index(enWords, m[1]) + 1; m[1] == "last" {
-		r.nth = -1
-	} else if r.nth == 0 {
-		r.nth = number(m[1][:len(m[1])-2])
-	}
-	return r, text[len(m[0]):], r.nth != 0
-}
-
-// number reads digits or Chinese numerals up to 99; 0 for anything else.
-func number(s string) int {
-	if n, err := strconv.Atoi(s); err == nil && n > 0 && n < 1_000_000 {
-		return n
-	}
-	total, digit := 0, 0
-	for _, r := range strings.ReplaceAll(s, "两", "二") {
-		if r == '十' {
-			total += max(digit, 1) * 10
-			digit = 0
-			continue
-		}
-		digit = slices.Index(zhDigits, r)
-		if digit < 0 {
-			return 0
-		}
-	}
-	return total + digit
+	n := grammar.Ordinal(m[1])
+	return reading{nth: n, several: true}, text[len(m[0]):], n != 0
 }

@@ -19,7 +19,7 @@ func (x *Index) pieces(of *snapshot.Node) []phrase {
 			list = append(list, p)
 		}
 	}
-	if !x.repeats(of) {
+	if of.Role != "row" || of.First == nil { // else its name says no more than its cells
 		add(of.Name)
 	}
 	add(of.Text)
@@ -30,7 +30,7 @@ func (x *Index) pieces(of *snapshot.Node) []phrase {
 			continue
 		}
 		i++
-		if m.Role == "button" || is(m, cell) && x.holdsButton(m) {
+		if m.Role == "button" {
 			continue
 		}
 		add(m.Name)
@@ -38,29 +38,6 @@ func (x *Index) pieces(of *snapshot.Node) []phrase {
 	}
 	x.rowTexts[of.Index] = list
 	return list
-}
-
-// holdsButton tells whether a cell is named by what can be done in it.
-func (x *Index) holdsButton(n *snapshot.Node) bool {
-	for m := range x.page.Inside(n) {
-		if m.Role == "button" && m != n {
-			return true
-		}
-	}
-	return false
-}
-
-// repeats tells whether a row's name says no more than its cells, as older servers name rows.
-func (x *Index) repeats(of *snapshot.Node) bool {
-	if of.Role != "row" || of.Name == "" {
-		return false
-	}
-	var all strings.Builder
-	for m := of.First; m != nil; m = m.Next {
-		all.WriteString(x.page.Content(m, maxLabel))
-		all.WriteByte(' ')
-	}
-	return x.phrase(of.Name).equal(read(all.String()))
 }
 
 // covers tells how texts of a row hold a name: as one whole text, or word by word.
@@ -84,7 +61,7 @@ func covers(pieces []phrase, name phrase, exact bool) grade {
 			return none
 		}
 	}
-	if !countsFit(pieces, name) || !told(pieces, name.words) {
+	if !told(pieces, name.words) {
 		return none
 	}
 	return part
@@ -116,9 +93,6 @@ func told(texts []phrase, words []word) bool {
 		return true // it was seen in one of them
 	}
 	words = telling(words)
-	if slices.ContainsFunc(texts, func(p phrase) bool { return inOrder(p.words, words) && !setApart(p, words) }) {
-		return true
-	}
 	for len(words) > 0 {
 		n := longest(texts, words)
 		if n == 0 && (words[0].kind != ident || isCount(words[0])) {
@@ -127,11 +101,6 @@ func told(texts []phrase, words []word) bool {
 		words = words[max(n, 1):] // an identifier means the same wherever it stands
 	}
 	return true
-}
-
-// setApart tells whether a text has a further word by which it is another's.
-func setApart(p phrase, words []word) bool {
-	return slices.ContainsFunc(p.words, func(v word) bool { return v.kind == latin && sets(v) && indexOf(words, v) < 0 })
 }
 
 // longest is how many words, from the first on, are the whole of one text; 0 for none.
@@ -165,22 +134,9 @@ func inOrder(text, words []word) bool {
 // structural words speak of the page rather than of what is on it.
 var structural = set("row line section area item 行 区域 栏 一栏 那一行 那行")
 
-// holdsWord tells whether a text has the word as a whole. Inside a longer Chinese run a
-// short word is mostly another one: 张三 is not 张三丰.
-func holdsWord(p phrase, w word) bool {
-	for _, v := range p.words {
-		if w.same(v) {
-			return true
-		}
-		if w.kind == han && v.kind == han {
-			long, short := len([]rune(v.text)), len([]rune(w.text))
-			if short >= 3 && long >= short+2 && (strings.HasPrefix(v.text, w.text) || strings.HasSuffix(v.text, w.text)) {
-				return true
-			}
-		}
-	}
-	return false
-}
+// holdsWord tells whether a text has the word as a whole. Inside a longer Chinese run it is
+// mostly another one: 张三 is not 张三丰.
+func holdsWord(p phrase, w word) bool { return slices.ContainsFunc(p.words, w.same) }
 
 // rowsOf is the table or the list that a row is one of.
 func rowsOf(row *snapshot.Node) *snapshot.Node {
@@ -195,9 +151,8 @@ func rowsOf(row *snapshot.Node) *snapshot.Node {
 func (x *Index) numbered(nth int) (list []scope) {
 	byOwner := map[*snapshot.Node][]*snapshot.Node{}
 	var owners []*snapshot.Node
-	onlyTrees := !slices.ContainsFunc(x.rows, func(n *snapshot.Node) bool { return n.Role != "treeitem" })
 	for _, n := range x.rows {
-		if x.isHead(n) || n.Role == "treeitem" && !onlyTrees { // who counts rows means a table or a list
+		if x.isHead(n) || n.Role == "treeitem" { // who counts rows means a table or a list
 			continue
 		}
 		owner := rowsOf(n)

@@ -94,7 +94,7 @@ func (x *Index) rowScopes(p place) (list []scope) {
 		if !p.row && !x.callsRow(n, p.name) {
 			g = none
 		}
-		if g != whole && len(column) > 0 && x.hasColumn(n, column) {
+		if g != whole && len(column) > 0 {
 			g = none // "to is London" is not said of what comes from London
 		}
 		if g == none && x.hasCell(n, column, p.cell.value) {
@@ -130,9 +130,6 @@ func (x *Index) kindScopes(p place) (list []scope) {
 			list = append(list, scope{from: n.Index, to: n.End, grade: g})
 		}
 	}
-	if !p.name.empty() && slices.Contains(p.word.roles, "region") {
-		list = append(list, headed...)
-	}
 	if list = bestNamed(list); p.nth == 0 {
 		return list
 	}
@@ -140,18 +137,10 @@ func (x *Index) kindScopes(p place) (list []scope) {
 	if p.nth < 0 {
 		i = len(list) + p.nth
 	}
-	if i < 0 || i >= len(list) || p.word.box && !x.sideBySide(list) {
+	if i < 0 || i >= len(list) {
 		return nil
 	}
 	return list[i : i+1]
-}
-
-// sideBySide tells whether parts of the page stand beside each other. Others cannot be counted:
-// nobody counts the group inside of a card as one more card.
-func (x *Index) sideBySide(list []scope) bool {
-	return !slices.ContainsFunc(list, func(s scope) bool {
-		return x.page.Node(s.from).Parent != x.page.Node(list[0].from).Parent
-	})
 }
 
 // kindGrade compares what a place of a kind is called: by its name or, where it has none, by
@@ -195,7 +184,7 @@ func nameGrade(name phrase, p place) grade {
 		if meaningless(rest) {
 			return whole
 		}
-		if apart(name, p.name) || !countsFit([]phrase{name}, p.name) || slices.ContainsFunc(rest, sets) {
+		if apart(name, p.name) || slices.ContainsFunc(rest, sets) {
 			return none
 		}
 		return part

@@ -97,8 +97,8 @@ type nameKey struct {
 // candidate scores one element by its own labels, its role and what the action needs.
 func (s *search) candidate(n *snapshot.Node, r *reading, memo map[labelKey]*match) (candidate, bool) {
 	role := r.role.accepts(n)
-	if role == 0 || role == 1 && r.role.isIcon() && s.x.nameless {
-		return candidate{}, false // where icons without names are, a written word is not meant
+	if role == 0 {
+		return candidate{}, false
 	}
 	c := candidate{node: n}
 	if r.name.empty() {
@@ -215,7 +215,7 @@ func (s *search) extra(c *candidate, r *reading) bool {
 	switch s.chain(c.node, r.extra) {
 	case whole:
 		return true
-	case part, inRow:
+	case inRow:
 		c.score -= partCost
 		return true
 	}
@@ -260,7 +260,7 @@ func (s *search) inPlaces(list []candidate, r *reading) []candidate {
 // readTexts looks for an element that is no control but whose text is the name.
 func (s *search) readTexts(r *reading) {
 	// What is called a button but is plain text must at least stand where it was said to be.
-	if r.name.empty() || r.page || r.role != nil && len(r.places) == 0 || !s.x.knowsAll(r.name) {
+	if r.name.empty() || r.page || r.nth != 0 || r.role != nil && len(r.places) == 0 || !s.x.knowsAll(r.name) {
 		return
 	}
 	var list []candidate
@@ -274,9 +274,5 @@ func (s *search) readTexts(r *reading) {
 			list = append(list, c)
 		}
 	}
-	list = s.inPlaces(list, r)
-	if r.nth != 0 {
-		list = s.counted(list, &reading{nth: r.nth, several: r.several})
-	}
-	s.keep(winners(list))
+	s.keep(winners(s.inPlaces(list, r)))
 }

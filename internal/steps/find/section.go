@@ -15,13 +15,10 @@ func (x *Index) readSections(list []*snapshot.Node) {
 		x.headings = append(x.headings, h.Index)
 	}
 	for _, h := range list {
-		s := scope{from: h.Index, to: x.page.Len(), name: x.phrase(x.page.Content(x.innerHeading(h), 200)), level: h.Level}
+		s := scope{from: h.Index, to: x.page.Len(), name: x.phrase(x.page.Content(h, 200)), level: h.Level}
 		box := h.Parent
 		for depth := 0; box != nil && depth < 6 && x.rivals(h, box) < 0; depth++ {
 			s.from, s.to = box.Index, box.End
-			if closed[box.Role] {
-				break
-			}
 			box = box.Parent
 		}
 		if box == h.Parent { // headings side by side
@@ -36,21 +33,8 @@ func (x *Index) readSections(list []*snapshot.Node) {
 	}
 }
 
-// closed are parts of a page whose headings say nothing of what stands outside of them.
-var closed = set("group region dialog alertdialog article tabpanel complementary navigation listitem cell gridcell")
-
 // inHeading tells whether a heading is the title in a bar that is marked as a heading, too.
 func inHeading(h *snapshot.Node) bool { return holder(h, heading) != nil }
-
-// innerHeading is the title in such a bar, or the heading itself.
-func (x *Index) innerHeading(h *snapshot.Node) *snapshot.Node {
-	for m := range x.page.Inside(h) {
-		if is(m, heading) {
-			return m
-		}
-	}
-	return h
-}
 
 // rivals is where in the box the first heading after h stands that ends what h heads; -1 when
 // the box has none, before or after.
@@ -147,7 +131,7 @@ func (x *Index) sectionOf(n *snapshot.Node) scope {
 // and where that is only the bar at the top of a box, the box.
 func (x *Index) titled(p place) (list, around []*snapshot.Node) {
 	for _, title := range x.anchors(p) {
-		if (is(title, control|heading|row) || title.Pointer) && !isTitle(title) || inControl(title) {
+		if (is(title, control|heading|row) || title.Pointer) && !isTitle(title) {
 			continue
 		}
 		box := title
@@ -172,7 +156,7 @@ func (x *Index) isBar(box, title *snapshot.Node) bool {
 		return false
 	}
 	for m := range x.page.Inside(box) {
-		if m.Text != "" && !title.Holds(m) && !is(m, control) && !inControl(m) {
+		if m.Text != "" && !title.Holds(m) && !is(m, control) {
 			return false
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/toolfit/toolfit/internal/steps/grammar"
 )
 
 // splitAt is a description cut into a place and what stands there.
@@ -18,14 +20,12 @@ type joint struct {
 	text string
 	row  bool
 	near bool
-	kind bool // only after a word for a kind of place
 }
 
 var zhJoints = joints(
 	"row: 那一行的 那行的 这一行的 该行的 一行的 行里的 行中的 行的 那一条的 那条的 所在行的",
 	"near: 旁边的 右边的 右侧的 左边的 左侧的 附近的 下面的 下方的 后面的 后边的 上面的 上方的 前面的 边上的",
 	"in: 里面的 里边的 里的 中的 内的 上的 下的 之下的 一栏的 的",
-	"kind: 里面 里 中 内 上",
 )
 
 var enJoints = joints(
@@ -43,17 +43,17 @@ func joints(lines ...string) (list []joint) {
 			parts = strings.Split(words[1:], "|")
 		}
 		for _, w := range parts {
-			list = append(list, joint{w, kind == "row", kind == "near", kind == "kind"})
+			list = append(list, joint{w, kind == "row", kind == "near"})
 		}
 	}
 	return list
 }
 
 var (
-	rowPrefix  = regexp.MustCompile(`^((?:倒数)?第\s*(?:\d+|[一二两三四五六七八九十]+)\s*行|最后一行|首行)\s*(.+)$`)
+	rowPrefix  = regexp.MustCompile(`^((?:倒数)?第\s*` + grammar.Numeral + `\s*行|最后一行|首行)\s*(.+)$`)
 	idRow      = regexp.MustCompile(`^(.*[a-z0-9\x{e000}-\x{e007}])\s*行\s*(.+)$`)
 	possessive = regexp.MustCompile(`^(.+?)['’]s\s+(.+)$`)
-	rowAfter   = regexp.MustCompile(`^(row \d+|(?:first|last|second|third) row)\s+(.+)$`)
+	rowAfter   = regexp.MustCompile(`^(row \d+|(?:last|` + grammar.Ordinals + `) row)\s+(.+)$`)
 )
 
 // splits are the ways to cut the text into a place and what stands there.
@@ -80,11 +80,6 @@ func (d description) splits(text string) (list []splitAt) {
 			}
 			at := from + i
 			from = at + len(j.text)
-			if j.kind {
-				if _, word := takePlace(strings.TrimSpace(text[:at])); word == nil {
-					continue
-				}
-			}
 			add(splitAt{text[:at], text[from:], j.row, j.near, ""})
 		}
 	}
@@ -113,7 +108,7 @@ func seam(before, joint, after string) string {
 }
 
 // rowOf is a numbered row of something that is named before it: 表格第3行, 订单列表的最后一行.
-var rowOf = regexp.MustCompile(`^(.+?)(?:里的|中的|的|里|中)?((?:倒数)?第\s*(?:\d+|[一二两三四五六七八九十]+)\s*行|最后一行)$`)
+var rowOf = regexp.MustCompile(`^(.+?)(?:里的|中的|的|里|中)?((?:倒数)?第\s*` + grammar.Numeral + `\s*行|最后一行)$`)
 
 // places reads a place, which may itself stand in another, in every way.
 func (d description) places(text string, s splitAt) [][]place {
@@ -138,10 +133,10 @@ func (d description) places(text string, s splitAt) [][]place {
 
 var (
 	placeLeads = regexp.MustCompile(`^(?:在\s*|(?:the|a|an|this|that)\s+)`)
-	rowNth     = regexp.MustCompile(`^(倒数)?第\s*(\d+|[一二两三四五六七八九十]+)\s*行?$`)
-	enRowNth   = regexp.MustCompile(`^(?:row (\d+)|(\d+)(?:st|nd|rd|th) row|(first|second|third|fourth|fifth|last) row|(second|third)[ -](?:to[ -])?last row)$`)
-	itemNth    = regexp.MustCompile(`^(倒数)?第\s*(\d+|[一二两三四五六七八九十]+)\s*[个条项张件](?:商品|记录|结果|数据|卡片|项目|条目|订单|帖子|消息)?$`)
-	enItemNth  = regexp.MustCompile(`^(first|second|third|fourth|fifth|last) (?:item|result|card|product|entry|record|post|message)$`)
+	rowNth     = regexp.MustCompile(`^(倒数)?第\s*(` + grammar.Numeral + `)\s*行?$`)
+	enRowNth   = regexp.MustCompile(`^(?:row (\d+)|(\d+(?:st|nd|rd|th)|last|` + grammar.Ordinals + `) row|(` + grammar.Ordinals + `)[ -](?:to[ -])?last row)$`)
+	itemNth    = regexp.MustCompile(`^(倒数)?第\s*(` + grammar.Numeral + `)\s*[个条项张件](?:商品|记录|结果|数据|卡片|项目|条目|订单|帖子|消息)?$`)
+	enItemNth  = regexp.MustCompile(`^(last|` + grammar.Ordinals + `) (?:item|result|card|product|entry|record|post|message)$`)
 	rowWords   = regexp.MustCompile(`^(?:row|line|item)\s+(?:of|for|with|containing)\s+(?:the\s+)?|\s+(?:row|line)$|(?:那|这|该)?一?行$`)
 )
 
@@ -164,16 +159,11 @@ func (d description) place(text string, s splitAt) place {
 			p.word, text = word, strings.TrimSpace(strings.TrimSuffix(rest, "的"))
 			if r, rest, found := ordinal(text + " "); found && strings.TrimSpace(rest) == "" {
 				p.nth, text = r.nth, ""
-			} else if n := number(text); n > 0 && ascii(text) {
+			} else if n := grammar.Number(text); n > 0 && ascii(text) {
 				if p.nth, text = n, ""; word.box { // frame 1 is the first; but "Section 1" is a name
 					p.nth, p.word, text = 0, nil, whole
 				}
 			}
-		}
-	}
-	if p.near { // "next to the user name field" means what is called user name
-		if rest, role := takeRole(text); role != nil && rest != "" {
-			text = rest
 		}
 	}
 	var r reading
@@ -190,29 +180,19 @@ func rowNumber(text string, row bool) int {
 	if text == "最后一行" || text == "最后一" && row || text == "最后一个" || text == "最后一条" {
 		return -1
 	}
-	if text == "首行" {
-		return 1
-	}
 	for _, re := range []*regexp.Regexp{rowNth, itemNth} {
 		if m := re.FindStringSubmatch(text); m != nil && (row || re == itemNth || strings.HasSuffix(text, "行")) {
 			if m[1] != "" {
-				return -number(m[2])
+				return -grammar.Number(m[2])
 			}
-			return number(m[2])
+			return grammar.Number(m[2])
 		}
 	}
 	if m := enRowNth.FindStringSubmatch(text); m != nil {
-		return max(number(m[1]), number(m[2])) + enNumber(m[3]) - enNumber(m[4])
+		return grammar.Number(m[1]) + grammar.Ordinal(m[2]) - grammar.Ordinal(m[3])
 	}
 	if m := enItemNth.FindStringSubmatch(text); m != nil {
-		return enNumber(m[1])
+		return grammar.Ordinal(m[1])
 	}
 	return 0
-}
-
-func enNumber(word string) int {
-	if word == "last" {
-		return -1
-	}
-	return slices.Index(enWords, word) + 1
 }

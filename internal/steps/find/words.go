@@ -104,21 +104,7 @@ func (p phrase) allHan() bool {
 
 // equal tells whether two phrases say the same, spaces and punctuation aside.
 func (p phrase) equal(q phrase) bool {
-	return p.text == q.text || p.joined == q.joined && p.joined != "" && !p.splitsNumber(q)
-}
-
-// splitsNumber tells whether joining would make one number of two: "1 23" is not "12 3".
-func (p phrase) splitsNumber(q phrase) bool { return p.idents() != q.idents() }
-
-func (p phrase) idents() string {
-	var b strings.Builder
-	for _, w := range p.words {
-		if w.kind == ident {
-			b.WriteString(w.text)
-			b.WriteByte(' ')
-		}
-	}
-	return b.String()
+	return p.text == q.text || p.joined == q.joined && p.joined != ""
 }
 
 func ascii(s string) bool {

@@ -1,0 +1,248 @@
+package secret
+
+import (
+	"bytes"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// pattern is a secret as it is looked for. Each character may be written as it stands or as
+// JSON, code, HTML and URLs escape it. A run of white space may be any other: pages join it.
+type pattern []char
+
+type char struct {
+	r     rune
+	plain string // as it stands
+	space bool   // stands for a run of white space
+	vague bool   // may be read in several ways
+}
+
+// enough is how many characters of a secret are secret themselves: also half of a certificate
+// is not to be shown.
+const enough = 128
+
+func newPattern(secret string) (p pattern) {
+	for i := 0; i < len(secret); {
+		r, size := utf8.DecodeRuneInString(secret[i:])
+		space := unicode.IsSpace(r)
+		if !space || len(p) == 0 || !p[len(p)-1].space {
+			p = append(p, char{r, secret[i : i+size], space, space || r == utf8.RuneError || escapes[secret[i]]})
+		}
+		i += size
+	}
+	return p
+}
+
+// match is how many bytes at the beginning of a text are the secret; 0 when it begins otherwise.
+func (p pattern) match(text []byte) int {
+	end := 0
+	for i, c := range p {
+		switch {
+		case end == len(text):
+			return p.half(i, end)
+		case c.vague || escapes[text[end]]:
+			return p.matchAny(i, text, end)
+		case text[end] != c.plain[0] || !bytes.HasPrefix(text[end:], []byte(c.plain)):
+			return p.half(i, end)
+		}
+		end += len(c.plain)
+	}
+	return end
+}
+
+// escapes are what escaped forms begin with.
+var escapes = [256]bool{'%': true, '&': true, '\\': true}
+
+// half is what a match is worth that ends before a character.
+func (p pattern) half(i, end int) int {
+	if i < enough {
+		return 0
+	}
+	return end
+}
+
+// matchAny goes on from a character where there are several ways to read the text.
+func (p pattern) matchAny(i int, text []byte, end int) int {
+	ends := []int{end} // where the characters so far may end
+	for ; i < len(p); i++ {
+		var next []int
+		for _, end := range ends {
+			next = p[i].appendEnds(next, text, end)
+		}
+		if len(next) == 0 {
+			return p.half(i, ends[len(ends)-1])
+		}
+		ends = next
+	}
+	return ends[len(ends)-1]
+}
+
+// appendEnds adds where the character may end that begins there, each once and in order.
+func (c char) appendEnds(ends []int, text []byte, from int) []int {
+	add := func(end int) {
+		if len(ends) == 0 || end > ends[len(ends)-1] {
+			ends = append(ends, end)
+		}
+	}
+	if c.space {
+		for size := spaceSize(text[from:]); size > 0; size = spaceSize(text[from:]) {
+			from += size
+			add(from)
+		}
+		return ends
+	}
+	if bytes.HasPrefix(text[from:], []byte(c.plain)) {
+		add(from + len(c.plain))
+	} else if replaced := string(c.r); bytes.HasPrefix(text[from:], []byte(replaced)) { // was no UTF-8
+		add(from + len(replaced))
+	}
+	if from+1 < len(text) && !c.isPlain() {
+		c.escaped(text[from:], func(size int) { add(from + size) })
+	}
+	return ends
+}
+
+// isPlain tells whether nobody escapes the character.
+func (c char) isPlain() bool {
+	return c.r < utf8.RuneSelf && (unicode.IsLetter(c.r) || unicode.IsDigit(c.r))
+}
+
+// escaped reports the sizes of escaped forms that a text begins with, the shortest first.
+func (c char) escaped(text []byte, found func(size int)) {
+	switch text[0] {
+	case '%':
+		form := percents(c.plain)
+		if len(text) >= len(form) && strings.EqualFold(string(text[:len(form)]), form) {
+			found(len(form))
+		}
+	case '&':
+		for _, name := range entities[c.r] {
+			if bytes.HasPrefix(text[1:], []byte(name)) {
+				found(1 + len(name))
+			}
+		}
+	case '\\':
+		signs := len(text) - len(bytes.TrimLeft(text, `\`))
+		if c.r == '\\' {
+			for size := 2; size <= signs; size++ {
+				found(size)
+			}
+		}
+		after := text[signs:]
+		switch {
+		case len(after) > 0 && (c.r < utf8.RuneSelf && rune(after[0]) == c.r || c.r == '\b' && after[0] == 'b'):
+			found(signs + 1)
+		case len(after) >= 5 && after[0] == 'u' && c.r < 0x10000 && strings.EqualFold(string(after[1:5]), hex4(c.r)):
+			found(signs + 5)
+		}
+	}
+}
+
+// entities are how HTML writes what it cannot write itself.
+var entities = map[rune][]string{
+	'&': {"amp;", "#38;"}, '<': {"lt;", "#60;"}, '>': {"gt;", "#62;"}, '"': {"quot;", "#34;"}, '\'': {"apos;", "#39;", "#x27;"},
+}
+
+const digits = "0123456789abcdef"
+
+func percents(s string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		b.Write([]byte{'%', digits[s[i]>>4], digits[s[i]&15]})
+	}
+	return b.String()
+}
+
+func hex4(r rune) string {
+	return string([]byte{digits[r>>12&15], digits[r>>8&15], digits[r>>4&15], digits[r&15]})
+}
+
+// spaceSize is how many bytes at the beginning of a text are one white space, as it stands or
+// escaped; 0 for none.
+func spaceSize(text []byte) int {
+	r, size := utf8.DecodeRune(text)
+	switch {
+	case unicode.IsSpace(r), r == '+':
+		return size
+	case r == '%':
+		for _, size := range []int{3, 6, 9} {
+			if read, err := url.PathUnescape(string(text[:min(size, len(text))])); err == nil && strings.TrimSpace(read) == "" {
+				return size
+			}
+		}
+	case r == '&' && bytes.HasPrefix(text, []byte("&nbsp;")):
+		return len("&nbsp;")
+	case r == '\\':
+		after := bytes.TrimLeft(text, `\`)
+		signs := len(text) - len(after)
+		if len(after) > 0 && strings.IndexByte("nrtfv", after[0]) >= 0 {
+			return signs + 1
+		}
+		if len(after) >= 5 && after[0] == 'u' {
+			n, err := strconv.ParseUint(string(after[1:5]), 16, 16)
+			if err == nil && unicode.IsSpace(rune(n)) {
+				return signs + 5
+			}
+		}
+	}
+	return 0
+}
+
+// beginnings are the first three bytes of all that the pattern matches, some more than once;
+// fewer where it is shorter, or has white space there.
+func (p pattern) beginnings(before string, found func(string)) {
+	if len(before) >= 3 || len(p) == 0 || p[0].space {
+		found(before[:min(3, len(before))])
+		return
+	}
+	for _, form := range p[0].forms() {
+		p[1:].beginnings(before+form, found)
+	}
+}
+
+// lead is a beginning and what must follow it: behind one that stands in the secret as it is,
+// the characters that nobody escapes.
+func (p pattern) lead(begin string) string {
+	rest := begin
+	for i, c := range p {
+		if rest == "" {
+			for ; i < len(p) && p[i].isPlain(); i++ {
+				begin += p[i].plain
+			}
+			break
+		}
+		after, found := strings.CutPrefix(rest, c.plain)
+		if !found || c.vague {
+			break
+		}
+		rest = after
+	}
+	return begin
+}
+
+// forms are the ways to write a character, at least their beginnings.
+func (c char) forms() (list []string) {
+	backslashes := func(after ...string) {
+		for _, s := range after {
+			list = append(list, `\`+s, `\\`+s)
+		}
+		list = append(list, `\\\`)
+	}
+	if c.isPlain() {
+		return []string{c.plain}
+	}
+	escape := percents(c.plain)
+	mixed := escape[:1] + strings.ToUpper(escape[1:2])
+	list = append(list, c.plain, string(c.r), escape, strings.ToUpper(escape), mixed+escape[2:], escape[:2]+strings.ToUpper(escape[2:]))
+	for _, name := range entities[c.r] {
+		list = append(list, "&"+name)
+	}
+	backslashes("u" + hex4(c.r))
+	if c.r < utf8.RuneSelf {
+		backslashes(c.plain, "b")
+	}
+	return list
+}

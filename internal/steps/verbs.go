@@ -1,0 +1,184 @@
+package steps
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// verb is one thing that a step can do, with all that is said of it: its key in test files, its
+// words in the command form, and its sentences in both languages. The JSON Schema and the
+// list in docs/steps.md are generated from it.
+type verb struct {
+	action  Action
+	takes   *argument
+	command string // its words in the command form, with commas between them; "" for none
+	zh, en  string // words that its sentences begin with, with commas between them
+	inside  inside
+	rules   []rule
+	alone   bool   // one of its words may be a whole sentence
+	meaning string // for the documentation
+}
+
+// inside are the words that may stand behind a place: in the dialog, click OK.
+type inside struct{ zh, en string }
+
+// spoken are the verbs that have sentences, in the order in which these are tried: what is more
+// special comes first.
+var spoken = slices.Concat(pageVerbs, elementVerbs)
+
+var verbs = slices.Concat(spoken, codeVerbs)
+
+func (a Action) verb() *verb {
+	return &verbs[slices.IndexFunc(verbs, func(v verb) bool { return v.action == a })]
+}
+
+// words are the parts of a list, the longest first, so that "click on" is not read as "click".
+func words(list string) []string {
+	if list == "" {
+		return nil
+	}
+	parts := strings.Split(list, ", ")
+	slices.SortStableFunc(parts, func(a, b string) int { return len(b) - len(a) })
+	return parts
+}
+
+// anyOf is a pattern of the words of lists.
+func anyOf(lists ...string) string {
+	var parts []string
+	for _, w := range words(strings.Join(lists, ", ")) {
+		parts = append(parts, strings.ReplaceAll(regexp.QuoteMeta(w), " ", `\s+`))
+	}
+	return `(?:` + strings.Join(parts, "|") + `)`
+}
+
+// wordsOf are the words of all verbs that satisfy a condition, in one language.
+func wordsOf(lang language, condition func(*verb) bool) string {
+	var lists []string
+	for i := range spoken {
+		if list := spoken[i].words(lang); list != "" && condition(&spoken[i]) {
+			lists = append(lists, list)
+		}
+	}
+	return strings.Join(lists, ", ")
+}
+
+type language bool
+
+const (
+	english language = false
+	chinese language = true
+)
+
+func (v *verb) words(lang language) string {
+	if lang == chinese {
+		return v.zh
+	}
+	return v.en
+}
+
+// rule is one form of a sentence. Its groups say what each part is: t the element, t2 where
+// it is dragged to, w what holds it, v a value, vs several, u an address, k a key. VERB stands
+// for the words of its verb, in its language.
+type rule struct {
+	lang    language
+	form    string // shown to those who came near it
+	pattern string
+	set     func(*Step)
+	late    bool // tried when no other verb's is left
+	action  Action
+	re      *regexp.Regexp
+}
+
+func zh(form, pattern string) rule { return rule{lang: chinese, form: form, pattern: pattern} }
+
+func en(form, pattern string) rule { return rule{lang: english, form: form, pattern: pattern} }
+
+// sets is the rule with what its words say beside its groups.
+func (x rule) sets(set func(*Step)) rule {
+	x.set = set
+	return x
+}
+
+// afterAll is the rule, tried after those of all verbs.
+func (x rule) afterAll() rule {
+	x.late = true
+	return x
+}
+
+// rules are tried in order.
+var rules = slices.Concat(rulesOf(chinese), rulesOf(english))
+
+func rulesOf(lang language) (list []rule) {
+	add := func(v *verb, x rule) {
+		if x.lang == lang {
+			x.action = v.action
+			x.re = compile(strings.ReplaceAll(x.pattern, "VERB", anyOf(v.words(lang))))
+			list = append(list, x)
+		}
+	}
+	each := func(verbs []verb, rules func(*verb) []rule) {
+		for i := range verbs {
+			for _, x := range rules(&verbs[i]) {
+				add(&verbs[i], x)
+			}
+		}
+	}
+	all := func(v *verb) []rule { return v.rules }
+	each(pageVerbs, all)
+	each(elementVerbs, (*verb).insideRules)
+	each(elementVerbs, all)
+	slices.SortStableFunc(list, func(a, b rule) int { return rank(a) - rank(b) })
+	return list
+}
+
+func rank(x rule) int {
+	if x.late {
+		return 1
+	}
+	return 0
+}
+
+// insideRules are the sentences that name a place before the verb.
+func (v *verb) insideRules() (list []rule) {
+	if v.inside.zh != "" {
+		first, _, _ := strings.Cut(v.inside.zh, ", ")
+		list = append(list, zh("在 … 中"+first+" …", `在\s*(?P<w>.+?)\s*(?:里面|当中|中|里|内|上)?\s*[，,]?\s*`+anyOf(v.inside.zh)+`\s*(?P<t>.+)`))
+	}
+	if v.inside.en != "" {
+		first, _, _ := strings.Cut(v.inside.en, ", ")
+		list = append(list, en(first+" …", `in\s+(?P<w>.+?),?\s+`+anyOf(v.inside.en)+`\s+(?P<t>.+)`))
+	}
+	return list
+}
+
+func insideWords(lang language) string {
+	var lists []string
+	for _, v := range elementVerbs {
+		list := v.inside.en
+		if lang == chinese {
+			list = v.inside.zh
+		}
+		if list != "" {
+			lists = append(lists, list)
+		}
+	}
+	return strings.Join(lists, ", ")
+}
+
+func anyVerb(*verb) bool { return true }
+
+// starts is how operations begin, for cutting compound lines.
+var starts = regexp.MustCompile(`(?i)^(?:请|先|在.+?(?:输入|填写|填入|录入|键入|选择|上传|点击|单击|双击|勾选)|` +
+	`[^\x{f000}-\x{f0ff}]{1,60}?(?:输入|填写|填入|填上|录入|选择|选中)\s*[\x{f000}-\x{f0ff}]|[^\x{f000}-\x{f0ff}，,]{1,30}?(?:设置为|设为|改为|改成)|` +
+	`(?:依次|分别)点击|从.+?选择|关闭.*开关|应|期望|预期|验证|检查|断言|看到|确认(?:出现|显示|页面)|出现|显示|` +
+	anyOf(wordsOf(chinese, anyVerb)) + `|` +
+	`(?:please|in .+?(?:click|tap|check)|expect|verify|assert|ensure|see|should|` + anyOf(wordsOf(english, anyVerb)) + `)\b)`)
+
+// verbAlone is a verb without anything that it could be done to.
+var verbAlone = regexp.MustCompile(`(?i)^(?:` + anyOf(wordsOf(chinese, needsMore), wordsOf(english, needsMore)) + `)$`)
+
+func needsMore(v *verb) bool { return !v.alone }
+
+// goesTo begins like a sentence that opens a page.
+var goesTo = regexp.MustCompile(`^` + anyOf(Navigate.verb().zh, Navigate.verb().en))
