@@ -83,10 +83,8 @@ func (t *Tree) Parse(raw []byte) (*Node, error) {
 	if err := rawjson.Check(raw); err != nil {
 		return nil, err
 	}
-	if t.nodes == nil { // few schemas have more nodes than one for 16 bytes
-		t.nodes = make([]Node, min(64, 2+len(raw)/16))
-		t.lists = make([]*Node, len(t.nodes))
-		t.open = make([]*Node, 0, 16)
+	if t.open == nil {
+		t.open = make([]*Node, 0, 8)
 	}
 	n, _ := t.value(string(raw), 0)
 	return n, nil
@@ -191,18 +189,16 @@ func (t *Tree) merge(kids []*Node) []*Node {
 
 // text reads the string that starts at i. Most have no escape and stay a part of s.
 func text(s string, i int) (string, int) {
-	for end := i + 1; ; end++ {
-		switch s[end] {
-		case '"':
-			return s[i+1 : end], end + 1
-		case '\\':
-			for ; s[end] != '"'; end++ {
-				if s[end] == '\\' {
-					end++
-				}
-			}
-			v, _ := rawjson.String([]byte(s[i : end+1]))
-			return v, end + 1
+	end := i + 1 + strings.IndexByte(s[i+1:], '"')
+	escape := strings.IndexByte(s[i+1:end], '\\')
+	if escape < 0 {
+		return s[i+1 : end], end + 1
+	}
+	for end = i + 1 + escape; s[end] != '"'; end++ {
+		if s[end] == '\\' {
+			end++
 		}
 	}
+	v, _ := rawjson.String([]byte(s[i : end+1]))
+	return v, end + 1
 }

@@ -76,9 +76,8 @@ func bare(raw []byte) []byte {
 // writeJSON puts the tools of a plan in a list, one to a line.
 func (w *writer) writeJSON(plan Plan) []byte {
 	out := append(make([]byte, 0, w.size(plan)), '[')
-	places := w.places()
 	for _, p := range plan {
-		i, ok := places[p.Name]
+		i, ok := w.places[p.Name]
 		if !ok {
 			continue
 		}

@@ -109,6 +109,7 @@ func Render(tools []Tool, opts *Options) (*Page, error) {
 type writer struct {
 	opts    Options
 	tools   []Tool
+	places  map[string]int // of the tools, by name
 	cache   map[piece][]byte
 	refused []Refused
 	schemas printer
@@ -136,6 +137,10 @@ func (w *writer) prepare() {
 		w.tools[i].Description = w.tools[i].DescriptionIn(w.opts.Language)
 	}
 	w.cache = make(map[piece][]byte, len(w.tools))
+	w.places = make(map[string]int, len(w.tools))
+	for i := range w.tools {
+		w.places[w.tools[i].Name] = i
+	}
 }
 
 // compare orders tools by server and name, in groups by tag too. What else they have makes
@@ -144,8 +149,10 @@ func (w *writer) compare(a, b Tool) int {
 	if n := cmp.Compare(a.Server, b.Server); n != 0 {
 		return n
 	}
-	if n := cmp.Compare(category(&a), category(&b)); n != 0 && w.opts.Groups {
-		return n
+	if w.opts.Groups {
+		if n := cmp.Compare(category(&a), category(&b)); n != 0 {
+			return n
+		}
 	}
 	return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(b.Description, a.Description), bytes.Compare(b.Schema, a.Schema))
 }
@@ -184,10 +191,9 @@ func (w *writer) write(plan Plan) []byte {
 	if w.opts.Format == Markdown {
 		out = append(out, "\n\n"+w.opts.Heading+"\n\n"...)
 	}
-	places := w.places()
 	last, group := Tier(""), ""
 	for _, p := range plan {
-		i, ok := places[p.Name]
+		i, ok := w.places[p.Name]
 		if !ok || p.Tier == None {
 			continue
 		}
@@ -207,10 +213,9 @@ func (w *writer) write(plan Plan) []byte {
 
 // size is about how long a plan is when it is written.
 func (w *writer) size(plan Plan) int {
-	places := w.places()
 	size := 256
 	for _, p := range plan {
-		if i, ok := places[p.Name]; ok {
+		if i, ok := w.places[p.Name]; ok {
 			size += len(w.text(i, p.Tier)) + len(",\n")
 		}
 	}
@@ -252,13 +257,4 @@ func category(t *Tool) string {
 		return oneLine(t.Server)
 	}
 	return oneLine(t.Server + ": " + t.Tags[0])
-}
-
-// places are the tools' places, by name.
-func (w *writer) places() map[string]int {
-	list := make(map[string]int, len(w.tools))
-	for i := range w.tools {
-		list[w.tools[i].Name] = i
-	}
-	return list
 }

@@ -27,10 +27,9 @@ type Placed struct {
 func (w *writer) plan() Plan {
 	left := w.opts.Budget - w.overhead()
 	var plan Plan
-	places := w.places()
 	placed := make([]bool, len(w.tools))
 	for _, p := range w.opts.Previous {
-		if i, ok := places[p.Name]; ok && !placed[i] {
+		if i, ok := w.places[p.Name]; ok && !placed[i] {
 			placed[i] = true
 			plan = append(plan, p)
 			left -= w.cost(i, p.Tier)
@@ -115,11 +114,10 @@ func (w *writer) fill(placed []bool, left int) []Tier {
 
 // order gives the tools that are not placed: the pinned and recent ones, and the others.
 func (w *writer) order(placed []bool) (first, rest []int) {
-	places := w.places()
 	seen := append([]bool(nil), placed...)
 	for _, list := range [][]string{w.opts.Pinned, w.opts.Recent} {
 		for _, name := range list {
-			if i, ok := places[name]; ok && !seen[i] {
+			if i, ok := w.places[name]; ok && !seen[i] {
 				seen[i] = true
 				first = append(first, i)
 			}
