@@ -51,6 +51,9 @@ func TestAQueryCanNamePlaceFrameAndNumberBesideItsText(t *testing.T) {
 		{find.Query{Text: "第2行Edit"}, "e17"},
 		{find.Query{Text: "SO-2 行 Edit"}, "e17"},
 		{find.Query{Text: "row 2 Edit"}, "e17"},
+		{find.Query{Text: "首行Edit"}, "e12"},
+		{find.Query{Text: "首行的Edit"}, "e12"},
+		{find.Query{Text: "B区域里 Save"}, "e6"},
 		{find.Query{Text: "first row Edit"}, "e12"},
 		{find.Query{Text: "Save", Within: "the \"A\" section"}, "e3"},
 	} {

@@ -20,12 +20,14 @@ type joint struct {
 	text string
 	row  bool
 	near bool
+	kind bool // only after a word for a kind of place
 }
 
 var zhJoints = joints(
 	"row: 那一行的 那行的 这一行的 该行的 一行的 行里的 行中的 行的 那一条的 那条的 所在行的",
 	"near: 旁边的 右边的 右侧的 左边的 左侧的 附近的 下面的 下方的 后面的 后边的 上面的 上方的 前面的 边上的",
 	"in: 里面的 里边的 里的 中的 内的 上的 下的 之下的 一栏的 的",
+	"kind: 里面 里 中 内 上",
 )
 
 var enJoints = joints(
@@ -43,7 +45,7 @@ func joints(lines ...string) (list []joint) {
 			parts = strings.Split(words[1:], "|")
 		}
 		for _, w := range parts {
-			list = append(list, joint{w, kind == "row", kind == "near"})
+			list = append(list, joint{w, kind == "row", kind == "near", kind == "kind"})
 		}
 	}
 	return list
@@ -80,6 +82,11 @@ func (d description) splits(text string) (list []splitAt) {
 			}
 			at := from + i
 			from = at + len(j.text)
+			if j.kind {
+				if _, word := takePlace(strings.TrimSpace(text[:at])); word == nil {
+					continue
+				}
+			}
 			add(splitAt{text[:at], text[from:], j.row, j.near, ""})
 		}
 	}
@@ -166,6 +173,11 @@ func (d description) place(text string, s splitAt) place {
 			}
 		}
 	}
+	if p.near { // "next to the user name field" means what is called user name
+		if rest, role := takeRole(text); role != nil && rest != "" {
+			text = rest
+		}
+	}
 	var r reading
 	r.setName(d, text)
 	p.name, p.exact = r.name, r.exact
@@ -179,6 +191,9 @@ func (d description) place(text string, s splitAt) place {
 func rowNumber(text string, row bool) int {
 	if text == "最后一行" || text == "最后一" && row || text == "最后一个" || text == "最后一条" {
 		return -1
+	}
+	if text == "首行" {
+		return 1
 	}
 	for _, re := range []*regexp.Regexp{rowNth, itemNth} {
 		if m := re.FindStringSubmatch(text); m != nil && (row || re == itemNth || strings.HasSuffix(text, "行")) {
