@@ -145,13 +145,7 @@ func (f *CallFilter) query(d *dialect) (string, []any, error) {
 	w.equals("server", f.Server)
 	w.equals("tool", f.Tool)
 	w.equals("outcome", f.Outcome)
-	w.between(f.Since, f.Until)
-	if f.After != "" {
-		w.has("id >", f.After)
-	}
-	if f.Before != "" {
-		w.has("id <", f.Before)
-	}
+	w.span(f)
 	order := " ORDER BY id DESC"
 	if f.Oldest {
 		order = " ORDER BY id"
