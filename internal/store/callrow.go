@@ -8,8 +8,8 @@ import (
 // callRow is a call as the table calls has it.
 type callRow struct {
 	Call
-	at       int64  // in microseconds, as is the duration
-	duration int64  //
+	at       int64  // microseconds
+	duration int64  // microseconds
 	sealed   []byte // the arguments; nil is NULL
 	values   []any  // where the value of each column is, in their order
 }
