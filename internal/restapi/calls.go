@@ -113,11 +113,12 @@ func (a *API) ListCalls(ctx context.Context, who access.Principal, q url.Values,
 	if look == 0 || f.Server == "" && f.Tool == "" && f.Outcome == "" {
 		return a.pageOf(ctx, f)
 	}
-	floor, err := a.Store.CallAt(ctx, f.Before, look)
+	after, before := f.IDs()
+	floor, err := a.Store.CallAt(ctx, before, look)
 	if err != nil {
 		return CallPage{}, err
 	}
-	f.After = max(f.After, floor)
+	f.After = max(after, floor)
 	page, err := a.pageOf(ctx, f)
 	if page.Next == "" && f.After == floor {
 		page.Next = floor
@@ -137,9 +138,7 @@ func (a *API) pageOf(ctx context.Context, f callFilter) (CallPage, error) {
 		return out, err
 	}
 	for _, c := range rows {
-		if f.has(c) {
-			out.Calls = append(out.Calls, showCall(c))
-		}
+		out.Calls = append(out.Calls, showCall(c))
 	}
 	if len(rows) == f.Limit {
 		out.Next = rows[len(rows)-1].ID

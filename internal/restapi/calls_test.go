@@ -41,6 +41,9 @@ func TestFiltersChooseCalls(t *testing.T) {
 	at := func(seconds int) string {
 		return url.QueryEscape(end.Add(time.Duration(seconds) * time.Second).Format(time.RFC3339))
 	}
+	just := func(seconds int) string { // a nanosecond later
+		return url.QueryEscape(end.Add(time.Duration(seconds)*time.Second + 1).Format(time.RFC3339Nano))
+	}
 	cases := []struct {
 		name, query string
 		want        int
@@ -54,6 +57,8 @@ func TestFiltersChooseCalls(t *testing.T) {
 		{"since a time, which is part of it", "since=" + at(-2), 3},
 		{"until a time, which is not", "until=" + at(-2), 9},
 		{"a span", "since=" + at(-5) + "&until=" + at(-2), 3},
+		{"just after a call", "since=" + just(-2), 2},
+		{"until just after a call", "until=" + just(-2), 10},
 		{"a span that ends before it begins", "since=" + at(-2) + "&until=" + at(-5), 0},
 		{"a time in another zone", "since=" + url.QueryEscape(end.Add(-2*time.Second).In(time.FixedZone("", 3600)).Format(time.RFC3339)), 3},
 		{"the year 1", "since=0001-01-01T00:00:00Z", 12},

@@ -10,7 +10,6 @@ import (
 
 	"github.com/toolfit/toolfit/internal/access"
 	"github.com/toolfit/toolfit/internal/fault"
-	"github.com/toolfit/toolfit/internal/record"
 	"github.com/toolfit/toolfit/internal/store"
 )
 
@@ -20,13 +19,8 @@ var outcomes = []string{"ok", "tool_error", "question", "error", "canceled"}
 // callFilter chooses calls.
 type callFilter struct {
 	store.CallFilter
-	since, until time.Time
-	limit        int // 0: none was asked for
+	limit int // 0: none was asked for
 }
-
-// slack is how far the time in a call's id may be from its own. The store looks by id,
-// which has an index; what it finds at the edges is looked at again.
-const slack = time.Second
 
 // parseFilter reads the filters of a query. Callers see their own calls only, whatever they ask for.
 func parseFilter(q url.Values, who access.Principal) (f callFilter, err error) {
@@ -49,19 +43,15 @@ func parseFilter(q url.Values, who access.Principal) (f callFilter, err error) {
 			return f, fault.New(fault.BadRequest, "limit must be a number from 1 to %d, got %q", maxPage, s)
 		}
 	}
-	if f.since, err = parseTime(q, "since"); err != nil {
+	if f.Since, err = parseTime(q, "since"); err != nil {
 		return f, err
 	}
-	if f.until, err = parseTime(q, "until"); err != nil {
+	if f.Until, err = parseTime(q, "until"); err != nil {
 		return f, err
 	}
-	if !f.since.IsZero() {
-		f.After = record.FirstID(f.since.Add(-slack))
-	}
-	if !f.until.IsZero() {
-		if end := record.FirstID(f.until.Add(slack)); f.Before == "" || end < f.Before {
-			f.Before = end
-		}
+	f.Since = f.Since.Add(time.Microsecond - 1).Truncate(time.Microsecond) // up to the next one: calls are kept to the microsecond
+	if !f.Until.IsZero() {
+		f.Until = f.Until.Add(-1) // the end itself is excluded
 	}
 	if !who.MayRead() {
 		f.Principal = who.ID
@@ -91,10 +81,5 @@ func (f *callFilter) hears(c store.Call) bool {
 			return false
 		}
 	}
-	return f.has(c)
-}
-
-// has tells whether the call is within the time asked for, of which the end is no part.
-func (f *callFilter) has(c store.Call) bool {
-	return !c.At.Before(f.since) && (f.until.IsZero() || c.At.Before(f.until))
+	return f.Began(c.At)
 }

@@ -6,16 +6,6 @@ import (
 	"fmt"
 )
 
-// briefColumns are the columns of calls that every reader wants, callColumns are all, in the
-// order of bindCall and scanCall.
-const briefColumns = `id, at, principal, profile, session, agent, mcp_session, server, tool, upstream,
-	outcome, code, message, level, duration, bytes_in, bytes_full, bytes_sent,
-	repairs, rule, ref, trace, shadow, tokens_in, tokens_full, tokens_sent, tokens_shadow`
-
-const callColumns = briefColumns + ", arguments"
-
-const numCallColumns = 28
-
 // insertStmt inserts a fixed number of calls at once.
 type insertStmt struct {
 	rows int
@@ -38,7 +28,7 @@ func (s *Store) prepareAppend(ctx context.Context) error {
 // that a writer may send a batch again when it cannot know whether the first try was
 // committed.
 func (s *Store) appendSQL(n int) string {
-	return s.insertSQL("calls ("+callColumns+")", n, numCallColumns) + " ON CONFLICT (id) DO NOTHING"
+	return s.insertSQL("calls ("+callColumns+")", n, len(newCallRow().values)) + " ON CONFLICT (id) DO NOTHING"
 }
 
 // AppendCalls stores the calls, all of them or none. It is the store's hot path:
@@ -60,36 +50,41 @@ func (s *Store) AppendCalls(ctx context.Context, calls []Call) error {
 
 // appendSQLite puts the batch together from the prepared inserts.
 func (s *Store) appendSQLite(ctx context.Context, calls []Call) error {
-	args, _ := s.args.Get().(*[]any)
-	if args == nil {
-		args = new([]any)
-	}
-	err := s.inTx(ctx, func(tx *sql.Tx) error {
+	batch := s.batches.Get().(*callBatch)
+	defer s.batches.Put(batch)
+	defer func() { clear(batch.args) }() // keep the room, let go of the strings
+	return s.inTx(ctx, func(tx *sql.Tx) error {
 		for _, a := range s.inserts {
 			if len(calls) < a.rows {
 				continue
 			}
 			stmt := tx.StmtContext(ctx, a.stmt)
 			for ; len(calls) >= a.rows; calls = calls[a.rows:] {
-				*args = (*args)[:0]
+				batch.args = batch.args[:0]
 				for i := range a.rows {
-					*args = s.bindCall(*args, &calls[i])
+					batch.row.set(&calls[i], &s.opts)
+					batch.args = batch.row.appendTo(batch.args)
 				}
-				if _, err := stmt.ExecContext(ctx, *args...); err != nil {
+				if _, err := stmt.ExecContext(ctx, batch.args...); err != nil {
 					return err
 				}
 			}
 		}
 		return nil
 	})
-	clear(*args) // keep the room, let go of the strings
-	s.args.Put(args)
-	return err
 }
 
-func (s *Store) bindCall(args []any, c *Call) []any {
-	return append(args, c.ID, micros(c.At), c.Principal, c.Profile, c.Session, c.Agent, c.MCPSession,
-		string(c.Server), string(c.Tool), c.Upstream, c.Outcome, c.Code, c.Message, c.Level,
-		c.Duration.Microseconds(), c.BytesIn, c.BytesFull, c.BytesSent,
-		c.Repairs, c.Rule, c.Ref, c.Trace, c.Shadow, c.TokensIn, c.TokensFull, c.TokensSent, c.TokensShadow, s.opts.sealArguments(c))
+// appendTo appends the values themselves.
+func (r *callRow) appendTo(args []any) []any {
+	for _, value := range r.values {
+		switch value := value.(type) {
+		case *string:
+			args = append(args, *value)
+		case *int64:
+			args = append(args, *value)
+		case *[]byte:
+			args = append(args, *value)
+		}
+	}
+	return args
 }

@@ -56,3 +56,25 @@ func benchmarkAppend(b *testing.B, dsn string, size int, sample func(int) store.
 		}
 	}
 }
+
+func BenchmarkReadCalls(b *testing.B) {
+	ctx := context.Background()
+	s, err := store.Open(ctx, filepath.Join(b.TempDir(), "bench.db"), nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	calls := make([]store.Call, 1000)
+	for i := range calls {
+		calls[i] = sampleCall(i)
+	}
+	if err := s.AppendCalls(ctx, calls); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := s.Calls(ctx, store.CallFilter{Limit: 200}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -30,7 +30,7 @@ func (o *Options) sealArguments(c *Call) []byte {
 	if c.Arguments == nil {
 		return nil
 	}
-	return o.SecretKey.seal(argumentsRow(c), c.Arguments.text())
+	return o.SecretKey.seal(argumentsRow(c.ID), c.Arguments.text())
 }
 
 // text is both parts as they are, where encoding/json would write them anew.
@@ -50,20 +50,21 @@ func (a *Arguments) text() []byte {
 
 // openArguments is the way back. The record is of use without them, so those that cannot be
 // read, because the key is another one now, are left out.
-func (o *Options) openArguments(c *Call, sealed []byte) {
+func (o *Options) openArguments(id string, sealed []byte) *Arguments {
 	if len(sealed) == 0 {
-		return
+		return nil
 	}
-	text, err := o.SecretKey.open("call "+c.ID, argumentsRow(c), sealed)
+	text, err := o.SecretKey.open("call "+id, argumentsRow(id), sealed)
 	if err != nil {
-		return
+		return nil
 	}
-	var a Arguments
-	if json.Unmarshal(text, &a) == nil {
-		c.Arguments = &a
+	a := new(Arguments)
+	if json.Unmarshal(text, a) != nil {
+		return nil
 	}
+	return a
 }
 
 // argumentsRow is what sealed arguments are bound to. Another text would make every stored
 // one unreadable.
-func argumentsRow(c *Call) string { return "calls/arguments/" + c.ID }
+func argumentsRow(id string) string { return "calls/arguments/" + id }

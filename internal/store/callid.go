@@ -22,15 +22,42 @@ func AppendCallTime(b []byte, at time.Time) []byte {
 // idSlack is how far the time in a call's id may be from its own.
 const idSlack = time.Second
 
-// between adds that a call began in this time, both ends included. The ids have the index;
-// the time itself decides at the edges.
-func (w *where) between(since, until time.Time) {
-	if !since.IsZero() {
-		w.has("id >=", string(AppendCallTime(nil, since.Add(-idSlack))))
-		w.has("at >=", micros(since))
+// IDs are the bounds that the filter's cursors and times set to the ids, both excluded; "" is no
+// bound. Near them there may be calls that began outside of the time.
+func (f *CallFilter) IDs() (after, before string) {
+	after = f.After
+	before = f.Before
+	if !f.Since.IsZero() {
+		after = max(after, string(AppendCallTime(nil, f.Since.Add(-idSlack))))
 	}
-	if !until.IsZero() {
-		w.has("id <", string(AppendCallTime(nil, until.Add(idSlack))))
-		w.has("at <=", micros(until))
+	if !f.Until.IsZero() {
+		end := string(AppendCallTime(nil, f.Until.Add(idSlack)))
+		if before == "" || end < before {
+			before = end
+		}
+	}
+	return after, before
+}
+
+// Began tells whether a call began in the time that the filter chooses, both ends included.
+func (f *CallFilter) Began(at time.Time) bool {
+	return !at.Before(f.Since) && (f.Until.IsZero() || !at.After(f.Until))
+}
+
+// span adds the filter's cursors and times. The ids have the index; the time itself decides
+// at the edges.
+func (w *where) span(f *CallFilter) {
+	after, before := f.IDs()
+	if after != "" {
+		w.has("id >", after)
+	}
+	if before != "" {
+		w.has("id <", before)
+	}
+	if !f.Since.IsZero() {
+		w.has("at >=", micros(f.Since))
+	}
+	if !f.Until.IsZero() {
+		w.has("at <=", micros(f.Until))
 	}
 }

@@ -77,8 +77,8 @@ func (s *Store) Calls(ctx context.Context, f CallFilter) ([]Call, error) {
 	}
 	defer rows.Close()
 	var calls []Call
-	for rows.Next() {
-		c, err := s.scanCall(rows.Scan)
+	for row := newCallRow(); rows.Next(); {
+		c, err := row.scan(rows.Scan, &s.opts)
 		if err != nil {
 			return nil, s.explain("read calls", err)
 		}
@@ -145,18 +145,12 @@ func (f *CallFilter) query(d *dialect) (string, []any, error) {
 	w.equals("server", f.Server)
 	w.equals("tool", f.Tool)
 	w.equals("outcome", f.Outcome)
-	w.between(f.Since, f.Until)
-	if f.After != "" {
-		w.has("id >", f.After)
-	}
-	if f.Before != "" {
-		w.has("id <", f.Before)
-	}
+	w.span(f)
 	order := " ORDER BY id DESC"
 	if f.Oldest {
 		order = " ORDER BY id"
 	}
-	columns := briefColumns + ", NULL"
+	columns := briefColumns
 	if f.Arguments {
 		columns = callColumns
 	}
@@ -168,22 +162,9 @@ func (s *Store) Call(ctx context.Context, id string) (Call, error) {
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
 	row := s.read.QueryRowContext(ctx, "SELECT "+callColumns+" FROM calls WHERE id = $1", id)
-	c, err := s.scanCall(row.Scan)
+	c, err := newCallRow().scan(row.Scan, &s.opts)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Call{}, fault.New(fault.NotFound, "no call has the id %q", id)
 	}
 	return c, s.explain("read call "+id, err)
-}
-
-func (s *Store) scanCall(scan func(...any) error) (Call, error) {
-	var c Call
-	var at, duration int64
-	var sealed []byte
-	err := scan(&c.ID, &at, &c.Principal, &c.Profile, &c.Session, &c.Agent, &c.MCPSession,
-		(*string)(&c.Server), (*string)(&c.Tool), &c.Upstream, &c.Outcome, &c.Code, &c.Message, &c.Level,
-		&duration, &c.BytesIn, &c.BytesFull, &c.BytesSent,
-		&c.Repairs, &c.Rule, &c.Ref, &c.Trace, &c.Shadow, &c.TokensIn, &c.TokensFull, &c.TokensSent, &c.TokensShadow, &sealed)
-	s.opts.openArguments(&c, sealed)
-	c.At, c.Duration = fromMicros(at), time.Duration(duration)*time.Microsecond
-	return c, err
 }

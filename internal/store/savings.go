@@ -44,7 +44,7 @@ func (s *Store) Savings(ctx context.Context, by SavingKey, since time.Time) ([]S
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
 	var w where
-	w.between(since, time.Time{})
+	w.span(&CallFilter{Since: since})
 	savings, err := s.sum(ctx, by, column, "tokens_sent", &w)
 	if err != nil || by != ByRule {
 		return savings, err

@@ -57,8 +57,7 @@ type Store struct {
 	file    *openFile // SQLite: what must be there while the store is open
 
 	inserts []insertStmt // SQLite: largest first
-	args    sync.Pool    // SQLite: of *[]any
-	columns sync.Pool    // PostgreSQL: of *callLists
+	batches sync.Pool    // of *callBatch
 	results resultKeeper
 
 	recordsGrown, sessionsGrown growth
@@ -71,6 +70,7 @@ type Store struct {
 // is refused untouched.
 func Open(ctx context.Context, dsn string, opts *Options) (*Store, error) {
 	s := &Store{}
+	s.batches.New = func() any { return &callBatch{row: newCallRow()} }
 	s.recordsGrown.due = make(chan struct{}, 1)
 	s.sessionsGrown.due = s.recordsGrown.due
 	if opts != nil {

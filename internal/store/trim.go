@@ -145,19 +145,22 @@ func (s *Store) oldestCalls(ctx context.Context, tx *sql.Tx, after string, n int
 	return p, err
 }
 
-// callBytes is about what a call takes, in SQL.
+// callBytes is about what a call takes, in SQL: its row and its place in the indexes.
 func (s *Store) callBytes() string {
-	return strings.ReplaceAll(rowBytes+" + "+indexBytes, "bytes(", s.dialect.bytes+"(")
+	var b strings.Builder
+	b.WriteString("120")
+	for _, column := range new(callRow).columns() {
+		if _, number := column.value.(*int64); !number {
+			b.WriteString(" + coalesce(bytes(" + column.name + "), 0)")
+		}
+	}
+	return strings.ReplaceAll(b.String()+" + "+indexBytes, "bytes(", s.dialect.bytes+"(")
 }
 
-// runBytes is what a run takes, with its pictures; rowBytes what a call does in its row, and
-// indexBytes in the indexes that have it. What bytes is, each dialect says.
+// runBytes is what a run takes, with its pictures, indexBytes what a call does in the indexes
+// that have it. What bytes is, each dialect says.
 const (
-	runBytes = `200 + bytes(summary) + bytes(report) + (SELECT coalesce(sum(100 + bytes(data)), 0) FROM run_pictures WHERE run = runs.id)`
-	rowBytes = `120 + octet_length(profile) + octet_length(mcp_session) + octet_length(server) + octet_length(tool)
-	+ octet_length(upstream) + octet_length(outcome) + octet_length(code) + octet_length(level) + octet_length(trace) + octet_length(ref)
-	+ octet_length(id) + octet_length(principal) + octet_length(session) + octet_length(agent) + octet_length(rule)
-	+ bytes(message) + bytes(repairs) + coalesce(bytes(arguments), 0)`
+	runBytes   = `200 + bytes(summary) + bytes(report) + (SELECT coalesce(sum(100 + bytes(data)), 0) FROM run_pictures WHERE run = runs.id)`
 	indexBytes = `40 + 2 * octet_length(id) + octet_length(principal)
 	+ CASE WHEN session <> '' THEN 24 + octet_length(session) + octet_length(id) + octet_length(agent) + octet_length(principal) ELSE 0 END
 	+ CASE WHEN agent <> '' THEN 48 + 2 * octet_length(agent) + 2 * octet_length(id) + octet_length(principal) ELSE 0 END
