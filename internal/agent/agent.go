@@ -32,8 +32,7 @@ import (
 
 // Viewer knows the tools of each profile.
 type Viewer interface {
-	View(profile string) (*catalog.View, error)
-	Ready(ctx context.Context, profile string) // waits until the profile's servers have been listed once, ever
+	Listed(ctx context.Context, profile string) (*catalog.View, error) // waits for servers that were never listed
 }
 
 // Caller makes calls.

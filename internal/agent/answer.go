@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/toolfit/toolfit/internal/agent/endpoint"
 	"github.com/toolfit/toolfit/internal/config"
@@ -118,15 +117,9 @@ func stopped(ctx context.Context) error {
 	return fault.New(fault.Canceled, "the caller has left")
 }
 
-// firstList is how long a chat waits for servers that were never listed.
-const firstList = 20 * time.Second
-
 // equip gives the agent its tools.
 func (c *chat) equip(ctx context.Context) error {
-	ready, cancel := context.WithTimeout(ctx, firstList)
-	defer cancel()
-	c.parts.Tools.Ready(ready, c.agent.Profile)
-	view, err := c.parts.Tools.View(c.agent.Profile)
+	view, err := c.parts.Tools.Listed(ctx, c.agent.Profile)
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ func TestTheNearestToolsAreNamedForAnUnknownOne(t *testing.T) {
 		if !strings.HasPrefix(got, c.want) || c.agent == "few" && strings.Contains(got, "apply_formula") {
 			t.Errorf("%s calls %s: %s", c.agent, c.name, got)
 		}
-		view, err := w.parts.Tools.View("default")
+		view, err := w.parts.Tools.Listed(t.Context(), "default")
 		if err != nil {
 			t.Fatal(err)
 		}

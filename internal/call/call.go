@@ -34,7 +34,7 @@ import (
 // Viewer knows what each profile sees.
 type Viewer interface {
 	View(profile string) (*catalog.View, error)
-	Ready(ctx context.Context, profile string) // waits until the profile's servers have been listed once, ever
+	Listed(ctx context.Context, profile string) (*catalog.View, error) // waits for servers that were never listed
 }
 
 // Sender carries a call to its server.
@@ -255,14 +255,11 @@ func (c *Caller) resolve(ctx context.Context, req *Request) (target, error) {
 		return t, err
 	}
 	// It may be a tool of a server that is being listed for the first time.
-	ctx, cancel := context.WithTimeout(ctx, firstList)
-	defer cancel()
-	c.tools.Ready(ctx, req.Profile)
+	if _, err = c.tools.Listed(ctx, req.Profile); err != nil {
+		return target{}, err
+	}
 	return c.find(req)
 }
-
-// firstList is how long a call waits for servers that were never listed.
-const firstList = 20 * time.Second
 
 // find looks the tool up under the name that the caller was shown, or under that of another
 // version of its server.

@@ -66,7 +66,7 @@ func (c *Caller) Prompt(ctx context.Context, req PromptRequest) (*prompt.Page, e
 	if err := req.Variant.check(); err != nil {
 		return nil, err
 	}
-	view, err := c.listed(ctx, req.Profile)
+	view, err := c.tools.Listed(ctx, req.Profile)
 	if err != nil {
 		return nil, err
 	}

@@ -84,7 +84,7 @@ func (c *Caller) Search(ctx context.Context, who access.Principal, profile strin
 	if err := q.check(); err != nil {
 		return nil, err
 	}
-	view, err := c.listed(ctx, profile)
+	view, err := c.tools.Listed(ctx, profile)
 	if err != nil {
 		return nil, err
 	}
@@ -110,14 +110,6 @@ func (c *Caller) Search(ctx context.Context, who access.Principal, profile strin
 		found.Note = "no tool fits; try other words. " + among(view)
 	}
 	return found, nil
-}
-
-// listed is a profile's view, after all its servers have been asked for their tools once, ever.
-func (c *Caller) listed(ctx context.Context, profile string) (*catalog.View, error) {
-	ctx, cancel := context.WithTimeout(ctx, firstList)
-	defer cancel()
-	c.tools.Ready(ctx, profile)
-	return c.tools.View(profile)
 }
 
 // among says what there is to search.
@@ -180,7 +172,7 @@ type Description struct {
 // describeTool is the tool describe_tool.
 func (c *Caller) describeTool(ctx context.Context, req *Request, args json.RawMessage) (json.RawMessage, error) {
 	name, _ := rawjson.String(rawjson.Get(args, "name"))
-	view, err := c.listed(ctx, req.Profile)
+	view, err := c.tools.Listed(ctx, req.Profile)
 	if err != nil {
 		return nil, err
 	}

@@ -3,22 +3,37 @@ package catalog
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/toolfit/toolfit/internal/access"
 	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/tool"
 )
 
-// Ready waits until every server of the profile has been asked for its list at least once,
-// ever. A client that lists in the first second after the first start gets what it came for.
+// firstList is how long a request waits for servers that were never listed.
+const firstList = 20 * time.Second
+
+// Listed is what the profile sees, after the first lists of all its servers or firstList. A
+// client that lists in the first second after the first start gets what it came for.
+func (c *Catalog) Listed(ctx context.Context, profile string) (*View, error) {
+	ctx, cancel := context.WithTimeout(ctx, firstList)
+	defer cancel()
+	c.Ready(ctx, profile)
+	return c.View(profile)
+}
+
+// Ready waits until every server of the profile has been asked for its list at least once, ever.
 func (c *Catalog) Ready(ctx context.Context, profile string) {
 	c.await(ctx, func(id tool.ServerID) bool {
 		return slices.ContainsFunc(c.config.Profiles, func(p config.Profile) bool { return p.Name == profile && access.SeesServer(p, id) })
 	})
 }
 
-// ServerReady waits until one server has been asked, for those who know whose tool they want.
+// ServerReady waits until one server has been asked, or firstList, for those who know whose
+// tool they want.
 func (c *Catalog) ServerReady(ctx context.Context, server tool.ServerID) {
+	ctx, cancel := context.WithTimeout(ctx, firstList)
+	defer cancel()
 	c.await(ctx, func(id tool.ServerID) bool { return id == server })
 }
 

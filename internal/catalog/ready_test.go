@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/config"
@@ -37,4 +38,19 @@ func TestWhoWantsOneServerDoesNotWaitForAnother(t *testing.T) {
 	close(hold)
 	stop()
 	run.Wait()
+}
+
+func TestNobodyWaitsForeverForAServerThatIsNotListed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cat := newCatalog(t, "auto", nil, nil) // it is not run, so that nobody asks its server
+		begun := time.Now()
+		view, err := cat.Listed(t.Context(), "p")
+		if err != nil || len(view.Entries) != 0 || time.Since(begun) != firstList {
+			t.Errorf("%+v, %v after %v", view, err, time.Since(begun))
+		}
+		begun = time.Now()
+		if cat.ServerReady(t.Context(), "s"); time.Since(begun) != firstList {
+			t.Errorf("ready after %v", time.Since(begun))
+		}
+	})
 }

@@ -2,10 +2,10 @@ package cloudbase
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	tcerr "github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/common/errors"
 
+	"github.com/toolfit/toolfit/internal/arguments"
 	"github.com/toolfit/toolfit/internal/fault"
 )
 
@@ -24,7 +24,7 @@ func (f *failure) Error() string { return f.Message }
 // result is the failure as the result of a call.
 func (f *failure) result() []byte {
 	c := *f
-	c.Message = cut(c.Message, 500)
+	c.Message = arguments.Cut(c.Message, 500)
 	return result(encode(map[string]any{"error": c}), true)
 }
 
@@ -86,12 +86,4 @@ func (a *api) refused(action string, told *tcerr.TencentCloudSDKError) *failure 
 		break
 	}
 	return f
-}
-
-// cut shortens s to what a sentence can carry.
-func cut(s string, most int) string {
-	if utf8.RuneCountInString(s) <= most {
-		return s
-	}
-	return string([]rune(s)[:most]) + "…"
 }

@@ -3,17 +3,18 @@ package console
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"io/fs"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/toolfit/toolfit/internal/locale"
 )
 
 func TestVendoredScriptsAreTheirReleases(t *testing.T) {
@@ -85,7 +86,21 @@ func TestPagesAndTextsGoTogether(t *testing.T) {
 			}
 		}
 	}
-	keys := locale.Keys("console.")
+	texts := map[string]string{}
+	files, err := filepath.Glob("../locale/console*.en-US.json")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files of texts, %v", len(files), err)
+	}
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(data, &texts); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+	}
+	keys := slices.Sorted(maps.Keys(texts))
 	for key := range used {
 		known := func(k string) bool {
 			k = strings.TrimPrefix(k, "console.")

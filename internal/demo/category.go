@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/toolfit/toolfit/internal/arguments"
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
@@ -29,7 +30,7 @@ type filter struct {
 
 func (s *shop) categoryTree(_ context.Context, raw json.RawMessage, _ *mcp.Request) (json.RawMessage, error) {
 	in := readArgs(raw)
-	part := in.take("filter")
+	part := in.Take("filter")
 	if err := in.done(); err != nil {
 		return nil, err
 	}
@@ -56,14 +57,14 @@ func readFilter(raw json.RawMessage, path string, depth int) (filter, error) {
 		return filter{}, refusef("filter: expected at most %d levels, got more", maxFilterDepth)
 	}
 	in := readObject(raw, path, path+".")
-	f := filter{name: in.text("name", 64)}
-	below := in.take("children")
+	f := filter{name: in.Text("name", 64)}
+	below := in.Take("children")
 	if err := in.done(); err != nil {
 		return filter{}, err
 	}
 	var items []json.RawMessage
-	if below != nil && (kindOf(below) != '[' || json.Unmarshal(below, &items) != nil || len(items) > 50) {
-		return filter{}, refusef("%s.children: expected an array of at most 50 categories, got %s", path, describe(below))
+	if below != nil && (arguments.Kind(below) != '[' || json.Unmarshal(below, &items) != nil || len(items) > 50) {
+		return filter{}, refusef("%s.children: expected an array of at most 50 categories, got %s", path, arguments.Describe(below))
 	}
 	for i, item := range items {
 		child, err := readFilter(item, fmt.Sprintf("%s.children[%d]", path, i), depth+1)

@@ -19,6 +19,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/toolfit/toolfit/internal/arguments"
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
@@ -95,10 +96,7 @@ func (s *server) call(ctx context.Context, req *mcp.Request) (json.RawMessage, e
 	return res, err
 }
 
-// refusal is a sentence for the model: why the call was not done, and what would work.
-type refusal string
-
-func (r refusal) Error() string { return string(r) }
+type refusal = arguments.Refusal
 
 func refusef(format string, args ...any) error {
 	return refusal(fmt.Sprintf(format, args...))

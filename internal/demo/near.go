@@ -5,12 +5,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/toolfit/toolfit/internal/arguments"
 	"github.com/toolfit/toolfit/internal/spelling"
 )
 
 // near gives the three ids that are most like the wanted one, the nearest first.
 func near(wanted string, ids []string) []string {
-	wanted = strings.ToLower(cut(wanted)) // an id is short; a long text would only cost time
+	wanted = strings.ToLower(arguments.Cut(wanted, arguments.MaxShown)) // an id is short; a long text would only cost time
 	type scored struct {
 		id       string
 		distance int

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/toolfit/toolfit/internal/arguments"
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
@@ -43,9 +44,9 @@ func Shop() mcp.Handler {
 
 func (s *shop) listOrders(_ context.Context, raw json.RawMessage, _ *mcp.Request) (json.RawMessage, error) {
 	in := readArgs(raw)
-	status := in.choiceIf("status", statuses()...)
-	from := in.textIf("customer", 64)
-	limit := in.wholeOr("limit", 1, 100, 20)
+	status := in.ChoiceIf("status", statuses()...)
+	from := in.TextIf("customer", 64)
+	limit := in.WholeOr("limit", 1, 100, 20)
 	if err := in.done(); err != nil {
 		return nil, err
 	}
@@ -85,7 +86,7 @@ func (s *shop) checkCustomer(id string) error {
 
 func (s *shop) getOrder(_ context.Context, raw json.RawMessage, _ *mcp.Request) (json.RawMessage, error) {
 	in := readArgs(raw)
-	id := in.whole("id", 1, math.MaxInt64)
+	id := in.Whole("id", 1, math.MaxInt64)
 	if err := in.done(); err != nil {
 		return nil, err
 	}
@@ -116,7 +117,7 @@ func (s *shop) withNotes(o order) order {
 
 func (s *shop) findCustomers(_ context.Context, raw json.RawMessage, _ *mcp.Request) (json.RawMessage, error) {
 	in := readArgs(raw)
-	query := strings.ToLower(in.text("query", 200))
+	query := strings.ToLower(in.Text("query", 200))
 	if err := in.done(); err != nil {
 		return nil, err
 	}
@@ -134,8 +135,8 @@ func (s *shop) findCustomers(_ context.Context, raw json.RawMessage, _ *mcp.Requ
 
 func (s *shop) addNote(_ context.Context, raw json.RawMessage, _ *mcp.Request) (json.RawMessage, error) {
 	in := readArgs(raw)
-	id := in.whole("orderId", 1, math.MaxInt64)
-	text := in.text("text", 500)
+	id := in.Whole("orderId", 1, math.MaxInt64)
+	text := in.Text("text", 500)
 	if err := in.done(); err != nil {
 		return nil, err
 	}
@@ -165,7 +166,7 @@ func (s *shop) keepNote(id int64, text string) error {
 
 func (s *shop) slowReport(ctx context.Context, raw json.RawMessage, req *mcp.Request) (json.RawMessage, error) {
 	in := readArgs(raw)
-	seconds := in.whole("seconds", 0, 60)
+	seconds := in.Whole("seconds", 0, 60)
 	if err := in.done(); err != nil {
 		return nil, err
 	}
@@ -209,7 +210,7 @@ func progressToken(params json.RawMessage) json.RawMessage {
 			ProgressToken json.RawMessage `json:"progressToken"`
 		} `json:"_meta"`
 	}
-	if json.Unmarshal(params, &p) != nil || kindOf(p.Meta.ProgressToken) == 'n' {
+	if json.Unmarshal(params, &p) != nil || arguments.Kind(p.Meta.ProgressToken) == 'n' {
 		return nil
 	}
 	return p.Meta.ProgressToken
@@ -232,7 +233,7 @@ func tellProgress(ctx context.Context, to mcp.Peer, token json.RawMessage, step,
 
 func (s *shop) fail(_ context.Context, raw json.RawMessage, _ *mcp.Request) (json.RawMessage, error) {
 	in := readArgs(raw)
-	kind := in.choice("kind", "tool", "protocol")
+	kind := in.Choice("kind", "tool", "protocol")
 	if err := in.done(); err != nil {
 		return nil, err
 	}
@@ -244,7 +245,7 @@ func (s *shop) fail(_ context.Context, raw json.RawMessage, _ *mcp.Request) (jso
 
 func (s *shop) exportAll(_ context.Context, raw json.RawMessage, _ *mcp.Request) (json.RawMessage, error) {
 	in := readArgs(raw)
-	n := in.wholeOr("rows", 1, 20000, 2000)
+	n := in.WholeOr("rows", 1, 20000, 2000)
 	if err := in.done(); err != nil {
 		return nil, err
 	}

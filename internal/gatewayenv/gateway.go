@@ -16,7 +16,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"time"
 
 	"github.com/toolfit/toolfit/env"
 	"github.com/toolfit/toolfit/internal/access"
@@ -29,8 +28,7 @@ import (
 
 // Catalog knows which tools there are.
 type Catalog interface {
-	View(profile string) (*catalog.View, error)
-	Ready(ctx context.Context, profile string)
+	Listed(ctx context.Context, profile string) (*catalog.View, error) // waits for servers that were never listed
 }
 
 // Parts are what a Gateway is made of.
@@ -109,9 +107,6 @@ func (g *Gateway) Tools() (map[string]call.OwnTool, error) {
 	return all, nil
 }
 
-// firstList is how long a description waits for servers that were never listed.
-const firstList = 20 * time.Second
-
 // Options are what the caller gets to see in the profile, for a server of its own.
 func (g *Gateway) Options(who access.Principal, profile string) *env.Options {
 	return &env.Options{
@@ -139,7 +134,7 @@ func (g *Gateway) describe(ctx context.Context, who access.Principal, profile st
 	if err != nil {
 		return env.EnvDescription{}, err
 	}
-	view, err := g.listed(ctx, profile)
+	view, err := g.parts.Catalog.Listed(ctx, profile)
 	if err != nil {
 		return env.EnvDescription{}, err
 	}
@@ -151,14 +146,6 @@ func (g *Gateway) describe(ctx context.Context, who access.Principal, profile st
 	}
 	d.Metadata = env.Metadata{"profile": profile}
 	return d, nil
-}
-
-// listed is a profile's view, after all its servers have been asked for their tools once, ever.
-func (g *Gateway) listed(ctx context.Context, profile string) (*catalog.View, error) {
-	ctx, cancel := context.WithTimeout(ctx, firstList)
-	defer cancel()
-	g.parts.Catalog.Ready(ctx, profile)
-	return g.parts.Catalog.View(profile)
 }
 
 // told is an error as the caller may see it: all but what is meant for it is logged here.

@@ -62,7 +62,7 @@ func (g *Gateway) spec(ctx context.Context, a config.Agent) (env.AgentSpec, erro
 	if a.Capabilities.ToolCalling && len(a.Available) == 0 && len(a.Denied) == 0 {
 		return spec, nil
 	}
-	view, err := g.listed(ctx, a.Profile)
+	view, err := g.parts.Catalog.Listed(ctx, a.Profile)
 	if err != nil {
 		return spec, err
 	}

@@ -51,18 +51,6 @@ var messages = sync.OnceValue(func() map[Language]map[string]string {
 	return all
 })
 
-// Keys are those of all messages that begin so, in order.
-func Keys(prefix string) []string {
-	var keys []string
-	for key := range messages()[English] {
-		if strings.HasPrefix(key, prefix) {
-			keys = append(keys, key)
-		}
-	}
-	slices.Sort(keys)
-	return keys
-}
-
 // Text is the message under the key. A key that the language does not have is taken from
 // English; one that nobody has is "".
 func (l Language) Text(key string) string {

@@ -24,7 +24,11 @@ func (s *Server) EnvironmentEntry(p access.Principal, profile string) mcp.Entry 
 
 // view is what the caller sees now.
 func (v *visitor) view() (*catalog.View, error) {
-	view, err := v.server.tools.View(v.profile)
+	return v.shown(v.server.tools.View(v.profile))
+}
+
+// shown is what the visitor sees of its profile's view.
+func (v *visitor) shown(view *catalog.View, err error) (*catalog.View, error) {
 	if err == nil && v.environment {
 		view = view.Environment(v.principal.MayCall())
 	}

@@ -32,7 +32,7 @@ import (
 // Catalog is what lists are served from.
 type Catalog interface {
 	View(profile string) (*catalog.View, error)
-	Ready(ctx context.Context, profile string)
+	Listed(ctx context.Context, profile string) (*catalog.View, error) // waits for servers that were never listed
 }
 
 // Caller makes tool calls, and writes tools as text.
@@ -61,7 +61,6 @@ type Server struct {
 // Options change a Server. The zero value is usable.
 type Options struct {
 	Version string           // "" says "dev"
-	Wait    time.Duration    // how long the first list waits for servers never listed; 0: 20 s
 	Park    time.Duration    // how long a call waits for the answers of a modern client; 0: 5 minutes
 	Key     []byte           // seals what modern clients are to bring back; the same for all replicas; nil: a new one
 	Now     func() time.Time // nil: time.Now
@@ -81,9 +80,6 @@ func New(tools Catalog, calls Caller, servers *upstream.Pool, opts *Options) *Se
 	}
 	if s.opts.Version == "" {
 		s.opts.Version = "dev"
-	}
-	if s.opts.Wait == 0 {
-		s.opts.Wait = 20 * time.Second
 	}
 	if s.opts.Park == 0 {
 		s.opts.Park = 5 * time.Minute
@@ -228,10 +224,7 @@ func (v *visitor) list(ctx context.Context, req *mcp.Request, pick func(*catalog
 	if cursor, ok := rawjson.String(rawjson.Get(req.Params, "cursor")); ok && cursor != "" {
 		return nil, mcp.Errorf(mcp.CodeInvalidParams, "unknown cursor")
 	}
-	wait, cancel := context.WithTimeout(ctx, v.server.opts.Wait)
-	defer cancel()
-	v.server.tools.Ready(wait, v.profile)
-	view, err := v.view()
+	view, err := v.shown(v.server.tools.Listed(ctx, v.profile))
 	if err != nil {
 		return nil, rpcError(err)
 	}

@@ -26,7 +26,10 @@ type fakeCatalog struct {
 }
 
 func (f fakeCatalog) View(profile string) (*catalog.View, error) { return f.view(profile) }
-func (f fakeCatalog) Ready(context.Context, string)              { f.ready() }
+func (f fakeCatalog) Listed(_ context.Context, profile string) (*catalog.View, error) {
+	f.ready()
+	return f.view(profile)
+}
 
 type fakeCaller struct {
 	do func(call.Request) (*call.Result, error)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"slices"
-	"time"
 
 	"github.com/toolfit/toolfit/internal/access"
 	"github.com/toolfit/toolfit/internal/call"
@@ -31,9 +30,6 @@ type ownTools struct {
 	profiles []config.Profile
 }
 
-// firstList is how long a request waits for a server that was never listed.
-const firstList = 20 * time.Second
-
 // find gives a tool of a server. Both are nil when the server is not ours, as far as the
 // profile can tell.
 func (o *ownTools) find(ctx context.Context, profile string, name tool.Name) (*catalog.Entry, error) {
@@ -47,9 +43,7 @@ func (o *ownTools) find(ctx context.Context, profile string, name tool.Name) (*c
 		return nil, nil
 	}
 	if s.ListedAt.IsZero() { // it may be the first moment after the first start
-		inner, cancel := context.WithTimeout(ctx, firstList)
-		o.catalog.ServerReady(inner, server)
-		cancel()
+		o.catalog.ServerReady(ctx, server)
 		if e, err = o.look(profile, name); e != nil || err != nil {
 			return e, err
 		}

@@ -22,13 +22,6 @@ import (
 	"github.com/toolfit/toolfit/schema"
 )
 
-// Recorder keeps one record per call.
-type Recorder interface {
-	NewID() string
-	Add(ctx context.Context, c store.Call) error
-	Refuses() error // why no call that changes something should be made now; nil: it may be
-}
-
 // proxy calls a tool of an MCP server with the flat arguments of the body.
 func (s *Service) proxy(r *http.Request, who caller) (answer, error) {
 	server := r.PathValue("mcp_id")

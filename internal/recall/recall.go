@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/toolfit/toolfit/internal/access"
+	"github.com/toolfit/toolfit/internal/call"
 	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/locale"
 	"github.com/toolfit/toolfit/internal/rawjson"
@@ -47,7 +48,7 @@ type Parts struct {
 	Config  *config.Config // its section recall must be there
 	Catalog Catalog
 	Caller  Caller
-	Log     Recorder // keeps a record of each call that does not go through Caller; nil: nobody does
+	Log     call.Recorder // keeps a record of each call that does not go through Caller; nil: nobody does
 	Admit   func(*http.Request) (access.Principal, error)
 	Served  func() string    // host and port where we listen, once we do; nil: where the configuration says
 	Key     []byte           // seals bound parameters, the same for all replicas; nil: a new one

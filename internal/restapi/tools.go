@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"github.com/toolfit/toolfit/internal/access"
 	"github.com/toolfit/toolfit/internal/call"
@@ -87,9 +86,6 @@ func oneTool(e *catalog.Entry) Tool {
 	return t
 }
 
-// firstList is how long a list waits for servers that were never listed.
-const firstList = 20 * time.Second
-
 // view finds what the caller sees in the profile that the request names.
 func (a *API) view(r *http.Request, who access.Principal) (*catalog.View, error) {
 	return a.viewOf(who, r.URL.Query().Get("profile"))
@@ -107,10 +103,7 @@ func (a *API) tools(r *http.Request, who access.Principal) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	wait, cancel := context.WithTimeout(r.Context(), firstList)
-	defer cancel()
-	a.Catalog.Ready(wait, v.Profile)
-	if v, err = a.Catalog.View(v.Profile); err != nil {
+	if v, err = a.Catalog.Listed(r.Context(), v.Profile); err != nil {
 		return nil, err
 	}
 	q := r.URL.Query()
