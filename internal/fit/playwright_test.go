@@ -246,6 +246,23 @@ func TestToolsOfOtherVersionsAreFound(t *testing.T) {
 	}
 }
 
+func TestAKnownServerIsToldByTheCommandThatStartsIt(t *testing.T) {
+	known := &Known{Name: "x", Tools: []string{"a"}, Command: []string{"paint", "mcp"}}
+	server := Recognise([]*Known{known}, []string{"a"})
+	for line, want := range map[string]bool{
+		"npx -y @Paint/mcp@1 --fast": true, "node /srv/paint-mcp/cli.js": true, "npx paint": false, "npx mcp": false, "": false,
+	} {
+		words := append(strings.Fields(line), "")
+		if server.StartedBy(words[0], words[1:]) != want {
+			t.Errorf("%q: want %v", line, want)
+		}
+	}
+	known.Command = nil
+	if server.StartedBy("npx", []string{"paint-mcp"}) {
+		t.Error("a server of which no command is known is told by one")
+	}
+}
+
 func TestParseKnownSaysWhatIsWrong(t *testing.T) {
 	cases := []struct{ name, in, want string }{
 		{"no JSON", `{`, "read known server"},
