@@ -5,7 +5,8 @@ PARTS    := $(CURDIR)/.tools/node
 FUZZTIME ?= 3000x
 STEPS    := parts fmt vet build race cross fuzz-pure
 
-# Extra test data lies beside the repository where somebody has put it.
+# Whole data sets for tests lie beside the repository where somebody has put them; without
+# them tests run on the samples in internal/corpora.
 TOOLFIT_DATA ?= $(if $(wildcard ../shared/data),$(abspath ../shared/data))
 export TOOLFIT_DATA
 TOOLFIT_NODE_PARTS ?= $(PARTS)
