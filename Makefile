@@ -5,7 +5,8 @@ PARTS    := $(CURDIR)/.tools/node
 FUZZTIME ?= 3000x
 STEPS    := parts fmt vet build race cross fuzz-pure
 
-# Extra test data lies beside the repository where somebody has put it.
+# Whole data sets for tests lie beside the repository where somebody has put them; without
+# them tests run on the samples in internal/corpora.
 TOOLFIT_DATA ?= $(if $(wildcard ../shared/data),$(abspath ../shared/data))
 export TOOLFIT_DATA
 TOOLFIT_NODE_PARTS ?= $(PARTS)
@@ -13,7 +14,7 @@ export TOOLFIT_NODE_PARTS
 # Programs that tests look for lie there: promtool, and helm once deploy-check has built it.
 export PATH := $(CURDIR)/.tools/bin:$(PATH)
 
-.PHONY: check check-long parts fmt vet build test race cross fuzz fuzz-pure bench soak deploy-check schema-lab search-lab demo clean
+.PHONY: check check-long parts fmt vet lint build test race cross fuzz fuzz-pure bench soak deploy-check schema-lab search-lab demo clean
 
 check:
 	@summary=; \
@@ -40,6 +41,14 @@ fmt:
 
 vet:
 	CGO_ENABLED=0 $(GO) vet ./...
+
+# What staticcheck finds, by the checks of .golangci.yml, and the known vulnerabilities of what
+# we use. Both need the network and minutes, so check leaves this out.
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.8.0
+lint:
+	$(GO) run $(STATICCHECK) -checks "$$(sed -n 's/^ *checks: \[\(.*\)\]$$/\1/p' .golangci.yml | tr -d ' ')" ./...
+	$(GO) run $(GOVULNCHECK) ./...
 
 build:
 	CGO_ENABLED=0 $(GO) build ./...

@@ -1,14 +1,17 @@
 package schema
 
 import (
+	"encoding/json"
 	"slices"
 	"testing"
+
+	"github.com/toolfit/toolfit/internal/corpora"
 )
 
 // median is the schema of the tool in the middle of the file, by size.
 func median(b *testing.B) []byte {
-	all := corpus(b, "toucan_mcp_tools.jsonl")
-	slices.SortStableFunc(all, func(x, y []byte) int { return len(x) - len(y) })
+	all := corpora.Schemas(b, "toucan_mcp_tools.jsonl")
+	slices.SortStableFunc(all, func(x, y json.RawMessage) int { return len(x) - len(y) })
 	return all[len(all)/2]
 }
 

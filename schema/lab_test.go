@@ -2,6 +2,7 @@ package schema
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -14,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/toolfit/toolfit/internal/corpora"
 )
 
 var wholeLab = flag.Bool("lab", false, "measure every schema of the data folder instead of a sample")
@@ -158,7 +161,7 @@ func (s *sample) measureSound(r *row, res *Result, converted *jsonschema.Schema)
 }
 
 // laboratory measures one corpus, two schemas at a time.
-func laboratory(t *testing.T, schemas [][]byte, values int) map[Dialect]*row {
+func laboratory(t *testing.T, schemas []json.RawMessage, values int) map[Dialect]*row {
 	total := map[Dialect]*row{}
 	for d := range dialects {
 		total[d] = &row{refused: map[Reason]int{}}
@@ -192,8 +195,8 @@ func laboratory(t *testing.T, schemas [][]byte, values int) map[Dialect]*row {
 
 // TestLab measures what the fitted schemas are worth; -lab takes every schema there is.
 func TestLab(t *testing.T) {
-	for _, file := range corpora {
-		schemas := corpus(t, file)
+	for _, file := range corpora.Tools {
+		schemas := corpora.Schemas(t, file)
 		if !*wholeLab {
 			schemas = every(schemas, 30)
 		}
@@ -217,8 +220,8 @@ func TestLab(t *testing.T) {
 }
 
 // every takes n of the list, evenly.
-func every(list [][]byte, n int) [][]byte {
-	var out [][]byte
+func every(list []json.RawMessage, n int) []json.RawMessage {
+	var out []json.RawMessage
 	for i := 0; i < len(list); i += max(1, len(list)/n) {
 		out = append(out, list[i])
 	}

@@ -1,56 +1,19 @@
 package schema
 
 import (
-	"encoding/json"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/toolfit/toolfit/internal/corpora"
 )
-
-// group is one schema of the JSON Schema test suite with its values.
-type group struct {
-	Description string
-	Schema      json.RawMessage
-	Tests       []struct {
-		Description string
-		Data        json.RawMessage
-		Valid       bool
-	}
-}
-
-// suite reads the groups of the data folder, by file.
-func suite(t *testing.T) map[string][]group {
-	dir := os.Getenv("TOOLFIT_DATA")
-	if dir == "" {
-		t.Skip("TOOLFIT_DATA is not set: no JSON Schema test suite")
-	}
-	files, err := filepath.Glob(filepath.Join(dir, "schemas", "jsts", "*.json"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no suite: %v", err)
-	}
-	out := map[string][]group{}
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var groups []group
-		if err := json.Unmarshal(data, &groups); err != nil {
-			t.Fatal(err)
-		}
-		out[filepath.Base(file)] = groups
-	}
-	return out
-}
 
 // TestSuiteValidStaysValidAndInvalidIsRefused holds what the mapping is for: dialects that
 // can say nearly everything keep every valid value, the narrow ones nearly every, and what
 // the original refuses is refused after the way there and back.
 func TestSuiteValidStaysValidAndInvalidIsRefused(t *testing.T) {
 	var open, narrow, refused score
-	for file, groups := range suite(t) {
+	for file, groups := range corpora.Suite(t) {
 		for _, g := range groups {
 			original, err := compile(g.Schema)
 			if err != nil {
@@ -89,7 +52,7 @@ type suiteRun struct {
 	original, converted *jsonschema.Schema
 }
 
-func (s *suiteRun) run(g group, held, refused *score) {
+func (s *suiteRun) run(g corpora.Group, held, refused *score) {
 	wrapped := s.res.root > 0 && s.res.steps[s.res.root-1].Kind == stepUnwrap
 	for _, c := range g.Tests {
 		if c.Valid != valid(s.original, c.Data) || c.Data[0] != '{' && !wrapped {

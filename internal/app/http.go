@@ -38,7 +38,7 @@ func (a *App) Handler() http.Handler {
 	mux.Handle("GET /metrics", a.guarded(promhttp.HandlerFor(a.registry, promhttp.HandlerOpts{})))
 	mux.Handle(pickPath+"/", a.limited(a.checked(http.StripPrefix(pickPath, a.picker))))
 	mux.Handle("/", a.console(api))
-	var all http.Handler = a.shared(unread(a.check, mux))
+	all := a.shared(unread(a.check, mux))
 	if a.started.BasePath != "" {
 		all = http.StripPrefix(a.started.BasePath, all)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/fit"
 	"github.com/toolfit/toolfit/internal/keeper"
 	"github.com/toolfit/toolfit/internal/tool"
 )
@@ -98,10 +99,10 @@ func (c *command) browserConfig(ctx context.Context, f *testFlags) (*browserConf
 // configured is the configuration with no other server than the browser's: the others have
 // nothing to do with the tests. Nil when it has none.
 func configured(cfg *config.Config, name string) (*browserConfig, error) {
+	browser := fit.Recognise(fit.Builtin(), []string{"browser_snapshot", "browser_navigate", "browser_click"})
 	var found []config.Server
 	for _, s := range cfg.Servers {
-		words := strings.ToLower(s.Command + " " + strings.Join(s.Args, " "))
-		if name == string(s.ID) || name == "" && !s.Disabled && strings.Contains(words, "playwright") && strings.Contains(words, "mcp") {
+		if name == string(s.ID) || name == "" && !s.Disabled && browser.StartedBy(s.Command, s.Args) {
 			found = append(found, s)
 		}
 	}

@@ -37,14 +37,11 @@ func connectAs(t *testing.T, transport mcp.Transport, revision string, opts *mcp
 
 // answering is a client that answers whatever it is asked.
 func answering() *mcp.ClientOptions {
-	return &mcp.ClientOptions{
+	return sampling("Paris", &mcp.ClientOptions{
 		ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"name": "ann", "color": "blue", "ok": true, "confirmed": true, "username": "ann", "email": "ann@example.com"}}, nil
 		},
-		CreateMessageHandler: func(context.Context, *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
-			return &mcp.CreateMessageResult{Model: "m", Role: "assistant", Content: &mcp.TextContent{Text: "Paris"}}, nil
-		},
-	}
+	})
 }
 
 // TestTypeScriptServerOfTheModernEra: a server that serves nothing else, as a process and

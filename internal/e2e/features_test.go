@@ -18,15 +18,12 @@ func TestClientIsAskedByItsOwnProcess(t *testing.T) {
 	server := strings.TrimSuffix(entry(node.Command("mcp-server-everything", "stdio")), "}")
 	g := serve(t, write(t, lines("mcpServers:", "  own: "+server+`,"isolation":"session"}`, "  shared: "+server+"}")))
 	asked := make(chan string, 10)
-	s := connect(t, overHTTP(g), &mcp.ClientOptions{
+	s := connect(t, overHTTP(g), sampling("sampled here", &mcp.ClientOptions{
 		ElicitationHandler: func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 			asked <- r.Params.Message
 			return &mcp.ElicitResult{Action: "decline"}, nil
 		},
-		CreateMessageHandler: func(context.Context, *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
-			return &mcp.CreateMessageResult{Model: "m", Role: "assistant", Content: &mcp.TextContent{Text: "sampled here"}}, nil
-		},
-	})
+	}))
 	all := names(t, s)
 	if !slices.Contains(all, "own__trigger-elicitation-request") || slices.Contains(all, "shared__trigger-elicitation-request") {
 		t.Errorf("listed: %v", all)

@@ -20,6 +20,8 @@ type Known struct {
 	Name     string                     `json:"name"`
 	Tools    []string                   `json:"tools"`              // the names by which the server is recognised
 	AtLeast  int                        `json:"atLeast,omitempty"`  // how many of them it must offer; 0: all
+	Command  []string                   `json:"command,omitempty"`  // words that are all in the command line that starts it
+	Inherit  []string                   `json:"inherit,omitempty"`  // variables that it finds its files by; every server may have them
 	Prefixes []string                   `json:"prefixes,omitempty"` // what clients put before the names of its tools
 	Routes   []Route                    `json:"routes,omitempty"`   // tools that have other names in other versions
 	Rules    []Rule                     `json:"rules,omitempty"`    // what to do with arguments
@@ -225,6 +227,15 @@ func (s *Server) Name() string {
 		return ""
 	}
 	return s.known.Name
+}
+
+// StartedBy tells whether a command line starts the server.
+func (s *Server) StartedBy(command string, args []string) bool {
+	if s == nil || len(s.known.Command) == 0 {
+		return false
+	}
+	line := strings.ToLower(command + " " + strings.Join(args, " "))
+	return !slices.ContainsFunc(s.known.Command, func(word string) bool { return !strings.Contains(line, word) })
 }
 
 // Session is what it needs to serve one caller's session; nil where sessions can share it.

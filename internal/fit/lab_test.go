@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/toolfit/toolfit/internal/corpora"
 )
 
 // score counts how often a law held.
@@ -162,9 +164,9 @@ func (l *lab) show(name string) {
 
 // TestLab measures the corpora: a sample by default, every schema with TOOLFIT_LAB=full.
 func TestLab(t *testing.T) {
-	for _, file := range corpora {
+	for _, file := range corpora.Tools {
 		t.Run(strings.TrimSuffix(file, ".jsonl"), func(t *testing.T) {
-			schemas := corpus(t, file)
+			schemas := corpora.Schemas(t, file)
 			every, rounds := max(1, len(schemas)/80), 2
 			if os.Getenv("TOOLFIT_LAB") == "full" {
 				every, rounds = 1, 4

@@ -1,57 +1,16 @@
 package fit
 
 import (
-	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"os"
-	"path/filepath"
 	"regexp"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/toolfit/toolfit/internal/corpora"
 )
-
-// data is the folder of corpora; without it a test skips.
-func data(t testing.TB, path ...string) string {
-	t.Helper()
-	dir := os.Getenv("TOOLFIT_DATA")
-	if dir == "" {
-		t.Skip("TOOLFIT_DATA is not set: no corpus")
-	}
-	return filepath.Join(append([]string{dir}, path...)...)
-}
-
-var corpora = []string{"toucan_mcp_tools.jsonl", "docker_mcp_registry_tools.jsonl", "openapi_ops_dev.jsonl"}
-
-// corpus reads the schemas of one file, each distinct one once.
-func corpus(t testing.TB, name string) []json.RawMessage {
-	t.Helper()
-	f, err := os.Open(data(t, "schemas", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	seen := map[string]bool{}
-	var out []json.RawMessage
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 16<<20)
-	for lines.Scan() {
-		var row struct {
-			InputSchema json.RawMessage `json:"inputSchema"`
-		}
-		if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
-			t.Fatal(err)
-		}
-		if s := string(row.InputSchema); s != "" && !seen[s] {
-			seen[s] = true
-			out = append(out, row.InputSchema)
-		}
-	}
-	return out
-}
 
 // noLoader refuses every document but the one at hand.
 type noLoader struct{}
@@ -107,28 +66,8 @@ func verdict(root *shape, raw []byte) bool {
 }
 
 func TestTheVerdictIsThatOfTheStandardSuite(t *testing.T) {
-	files, err := filepath.Glob(data(t, "schemas", "jsts", "*.json"))
-	if err != nil || len(files) == 0 {
-		t.Fatal("no suite", err)
-	}
 	tests, elsewhere, open := 0, 0, 0
-	for _, file := range files {
-		raw, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var groups []struct {
-			Description string
-			Schema      json.RawMessage
-			Tests       []struct {
-				Description string
-				Data        json.RawMessage
-				Valid       bool
-			}
-		}
-		if err := json.Unmarshal(raw, &groups); err != nil {
-			t.Fatal(err)
-		}
+	for file, groups := range corpora.Suite(t) {
 		for _, g := range groups {
 			root, notes := compile(g.Schema)
 			for _, c := range g.Tests {
@@ -142,7 +81,7 @@ func TestTheVerdictIsThatOfTheStandardSuite(t *testing.T) {
 					}
 				}
 				if got != c.Valid {
-					t.Errorf("%s: %s: %s: fits = %v, notes %v\n%s\n%s", filepath.Base(file), g.Description, c.Description, got, notes, g.Schema, c.Data)
+					t.Errorf("%s: %s: %s: fits = %v, notes %v\n%s\n%s", file, g.Description, c.Description, got, notes, g.Schema, c.Data)
 				}
 			}
 		}

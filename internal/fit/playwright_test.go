@@ -3,27 +3,24 @@ package fit
 import (
 	"encoding/json"
 	"errors"
-	"os"
-	"path/filepath"
+	"path"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/toolfit/toolfit/internal/corpora"
 )
 
 // toolList reads a saved list of tools.
 func toolList(t *testing.T, file string) map[string]json.RawMessage {
 	t.Helper()
-	raw, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var list struct {
 		Tools []struct {
 			Name        string
 			InputSchema json.RawMessage
 		}
 	}
-	if err := json.Unmarshal(raw, &list); err != nil {
+	if err := json.Unmarshal(corpora.Read(t, file), &list); err != nil {
 		t.Fatal(err)
 	}
 	out := map[string]json.RawMessage{}
@@ -97,12 +94,8 @@ var calls = []struct{ tool, args string }{
 }
 
 func TestOneSetOfCallsFitsEveryVersion(t *testing.T) {
-	files, err := filepath.Glob(data(t, "browser", "tools", "*.json"))
-	if err != nil || len(files) == 0 {
-		t.Fatal("no lists", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) {
+	for _, file := range corpora.Glob(t, "browser/tools/*.json") {
+		t.Run(strings.TrimSuffix(path.Base(file), ".json"), func(t *testing.T) {
 			list := toolList(t, file)
 			fitted := 0
 			for _, c := range calls {
@@ -243,6 +236,23 @@ func TestToolsOfOtherVersionsAreFound(t *testing.T) {
 	}
 	if s := Recognise(Builtin(), []string{"read_file", "browser_click"}); s != nil || s.Tool("x") != nil || s.Name() != "" {
 		t.Error("a server with one such tool is taken for another")
+	}
+}
+
+func TestAKnownServerIsToldByTheCommandThatStartsIt(t *testing.T) {
+	known := &Known{Name: "x", Tools: []string{"a"}, Command: []string{"paint", "mcp"}}
+	server := Recognise([]*Known{known}, []string{"a"})
+	for line, want := range map[string]bool{
+		"npx -y @Paint/mcp@1 --fast": true, "node /srv/paint-mcp/cli.js": true, "npx paint": false, "npx mcp": false, "": false,
+	} {
+		words := append(strings.Fields(line), "")
+		if server.StartedBy(words[0], words[1:]) != want {
+			t.Errorf("%q: want %v", line, want)
+		}
+	}
+	known.Command = nil
+	if server.StartedBy("npx", []string{"paint-mcp"}) {
+		t.Error("a server of which no command is known is told by one")
 	}
 }
 

@@ -1,20 +1,18 @@
 package openapi_test
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/toolfit/toolfit/internal/corpora"
 	"github.com/toolfit/toolfit/internal/openapi"
 	"github.com/toolfit/toolfit/internal/tool"
 	"github.com/toolfit/toolfit/schema"
@@ -43,30 +41,12 @@ type row struct {
 // corpus rebuilds documents from the operations of the data folder, in the order of their names.
 func corpus(t *testing.T) (names []string, docs [][]byte) {
 	t.Helper()
-	dir := os.Getenv("TOOLFIT_DATA")
-	if dir == "" {
-		t.Skip("TOOLFIT_DATA is not set: no API descriptions")
-	}
-	f, err := os.Open(filepath.Join(dir, "schemas", "openapi_ops_dev.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
 	rows := map[string][]row{}
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 16<<20)
-	for lines.Scan() {
-		var r row
-		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
-			t.Fatal(err)
-		}
+	for _, r := range corpora.Rows[row](t, "openapi_ops_dev.jsonl") {
 		if rows[r.Doc] == nil {
 			names = append(names, r.Doc)
 		}
 		rows[r.Doc] = append(rows[r.Doc], r)
-	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
 	}
 	for _, name := range names {
 		docs = append(docs, rebuild(t, rows[name]))

@@ -1,13 +1,11 @@
 package openapi_test
 
 import (
-	"encoding/json"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/toolfit/toolfit/internal/corpora"
 	"github.com/toolfit/toolfit/internal/openapi"
 )
 
@@ -56,29 +54,10 @@ func TestADynamicReferenceOfSeveralMeaningsAcceptsAnythingAndIsListed(t *testing
 // The official suite, each schema as one of a document's. What is not understood is listed,
 // and then accepts more, never less.
 func TestNamesMeanWhatTheOfficialSuiteSays(t *testing.T) {
-	dir := os.Getenv("TOOLFIT_DATA")
-	if dir == "" {
-		t.Skip("TOOLFIT_DATA is not set: no suite")
-	}
+	suite := corpora.Suite(t)
 	checked := 0
 	for _, file := range []string{"anchor", "dynamicRef", "ref"} {
-		data, err := os.ReadFile(filepath.Join(dir, "schemas", "jsts", file+".json"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var groups []struct {
-			Description string
-			Schema      json.RawMessage
-			Tests       []struct {
-				Description string
-				Data        json.RawMessage
-				Valid       bool
-			}
-		}
-		if err := json.Unmarshal(data, &groups); err != nil {
-			t.Fatal(err)
-		}
-		for _, g := range groups {
+		for _, g := range suite[file] {
 			schema := string(g.Schema)
 			if !strings.Contains(schema[:min(len(schema), 120)], `"$id"`) {
 				schema = `{"$id":"https://suite.example/s",` + strings.TrimPrefix(strings.TrimSpace(schema), "{")

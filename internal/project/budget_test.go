@@ -6,12 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"github.com/toolfit/toolfit/internal/corpora"
 	"github.com/toolfit/toolfit/internal/project"
 	"github.com/toolfit/toolfit/internal/project/shape"
 	"github.com/toolfit/toolfit/internal/rawjson"
@@ -153,22 +152,11 @@ func TestDeepValuesAreNotLost(t *testing.T) {
 
 // TestRecordedPagesFitTheBudget runs on what a browser's server really answered.
 func TestRecordedPagesFitTheBudget(t *testing.T) {
-	data := os.Getenv("TOOLFIT_DATA")
-	if data == "" {
-		t.Skip("TOOLFIT_DATA is not set: no recorded results to run on")
-	}
-	files, err := filepath.Glob(filepath.Join(data, "browser", "snapshots", "*"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no snapshots in %s: %v", data, err)
-	}
-	for _, file := range files {
-		page, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, file := range corpora.Glob(t, "browser/snapshots/*") {
+		page := corpora.Read(t, file)
 		out := project.Plan(context.Background(), []byte(text(string(page))), project.How{Budget: 2000}).Apply("r_7f3kq2")
 		if n := tokens.Estimate(out); !json.Valid(out) || n > 2600 { // with the escapes and the note
-			t.Errorf("%s: %d tokens", filepath.Base(file), n)
+			t.Errorf("%s: %d tokens", file, n)
 		}
 	}
 }

@@ -5,14 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"github.com/toolfit/toolfit/internal/corpora"
 	"github.com/toolfit/toolfit/internal/project"
 	"github.com/toolfit/toolfit/internal/project/mask"
 	"github.com/toolfit/toolfit/internal/project/quoted"
@@ -89,21 +88,9 @@ func TestNothingIsOutOfReach(t *testing.T) {
 
 // TestNothingOfRealDataIsOutOfReach does the same with what servers and people really wrote.
 func TestNothingOfRealDataIsOutOfReach(t *testing.T) {
-	data := os.Getenv("TOOLFIT_DATA")
-	if data == "" {
-		t.Skip("TOOLFIT_DATA is not set: no recorded values to run on")
-	}
-	files, err := filepath.Glob(filepath.Join(data, "*", "*.json*"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no values in %s: %v", data, err)
-	}
 	masks := []*mask.Mask{nil, parse(t, "name,tools(name,description~80)"), parse(t, "!**/description"), parse(t, "id,name,method,path"), parse(t, "*[:2]")}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		lines := slices.Collect(bytes.Lines(text))
+	for _, file := range corpora.Glob(t, "*/*.json*") {
+		lines := slices.Collect(bytes.Lines(corpora.Read(t, file)))
 		for i := 0; i < len(lines); i += 1 + len(lines)/20 {
 			value := bytes.TrimSpace(lines[i])
 			if !json.Valid(value) || len(value) > 1<<20 {

@@ -1,18 +1,17 @@
 package prompt
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"flag"
 	"maps"
-	"os"
-	"path/filepath"
+	"path"
 	"slices"
 	"testing"
 
 	"github.com/tiktoken-go/tokenizer"
+
+	"github.com/toolfit/toolfit/internal/corpora"
 )
 
 var lab = flag.Bool("lab", false, "count the tokens of all catalogues and check the numbers")
@@ -30,41 +29,19 @@ func (l listed) tool() Tool {
 // catalogues are the tool lists of real servers, by name.
 func catalogues(t testing.TB) map[string][]Tool {
 	t.Helper()
-	dir := os.Getenv("TOOLFIT_DATA")
-	if dir == "" {
-		t.Skip("TOOLFIT_DATA names no folder with tool lists")
-	}
 	all := map[string][]Tool{}
-	files, err := filepath.Glob(filepath.Join(dir, "browser", "tools", "*.json"))
-	if err != nil || len(files) == 0 {
-		t.Skip("no tool lists in TOOLFIT_DATA")
-	}
-	for _, f := range files {
-		raw, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, f := range corpora.Glob(t, "browser/tools/*.json") {
 		var page struct{ Tools []listed }
-		if err := json.Unmarshal(raw, &page); err != nil {
+		if err := json.Unmarshal(corpora.Read(t, f), &page); err != nil {
 			t.Fatal(err)
 		}
+		name := "browser " + path.Base(f)
 		for _, l := range page.Tools {
-			all["browser "+filepath.Base(f)] = append(all["browser "+filepath.Base(f)], l.tool())
+			all[name] = append(all[name], l.tool())
 		}
 	}
-	files, _ = filepath.Glob(filepath.Join(dir, "schemas", "*_tools.jsonl"))
-	for _, f := range files {
-		raw, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		lines := bufio.NewScanner(bytes.NewReader(raw))
-		lines.Buffer(nil, 1<<22)
-		for lines.Scan() {
-			var l listed
-			if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
-				t.Fatal(err)
-			}
+	for _, f := range corpora.Glob(t, "schemas/*_tools.jsonl") {
+		for _, l := range corpora.Rows[listed](t, path.Base(f)) {
 			all[l.Server] = append(all[l.Server], l.tool())
 		}
 	}

@@ -301,8 +301,8 @@ func BenchmarkRender500(b *testing.B) {
 	}
 	slices.SortStableFunc(tools, (&writer{}).compare)
 	var some []Tool
-	for i := 0; len(some) < 500; i += len(tools) / 500 {
-		some = append(some, tools[i])
+	for i := 0; len(some) < 500; i += max(1, len(tools)/500) {
+		some = append(some, tools[i%len(tools)])
 		some[len(some)-1].Name += fmt.Sprint(i)
 	}
 	for _, f := range []Format{TypeScript, Signature, Markdown, JSON} {

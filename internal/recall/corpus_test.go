@@ -1,44 +1,26 @@
 package recall
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/toolfit/toolfit/internal/corpora"
 	"github.com/toolfit/toolfit/schema"
 )
 
 // realSchemas calls do with every nth schema of the corpora.
 func realSchemas(t testing.TB, nth int, do func(file string, row int, schema json.RawMessage)) {
 	t.Helper()
-	data := os.Getenv("TOOLFIT_DATA")
-	if data == "" {
-		t.Skip("TOOLFIT_DATA names no folder with schemas")
-	}
-	for _, name := range []string{"toucan_mcp_tools.jsonl", "docker_mcp_registry_tools.jsonl", "openapi_ops_dev.jsonl"} {
-		f, err := os.Open(filepath.Join(data, "schemas", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		lines := bufio.NewScanner(f)
-		lines.Buffer(nil, 8<<20)
-		for n := 0; lines.Scan(); n++ {
-			if n%nth != 0 {
-				continue
+	for _, name := range corpora.Tools {
+		for n, row := range corpora.Rows[struct{ InputSchema json.RawMessage }](t, name) {
+			if n%nth == 0 {
+				do(name, n, row.InputSchema)
 			}
-			var row struct{ InputSchema json.RawMessage }
-			if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
-				t.Fatal(err)
-			}
-			do(name, n, row.InputSchema)
 		}
 	}
 }

@@ -74,7 +74,7 @@ func (t *idText) UnmarshalJSON(in []byte) error {
 
 // check tells whether an action names what its type needs.
 func (a *Action) check(service string) error {
-	need := map[string]string{}
+	var need map[string]string
 	switch a.Type {
 	case "tool":
 		need = map[string]string{"box_id": a.Box, "tool_id": a.Tool}

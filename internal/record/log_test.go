@@ -101,11 +101,11 @@ func TestBatchIsWrittenWhenFullOrOld(t *testing.T) {
 		_, batches := s.got()
 		expect(t, "a whole batch at once", batches, []int{3})
 		add(t, l, 4, 5)
-		time.Sleep(time.Second - 1) // fake time
+		time.Sleep(time.Second - time.Nanosecond) // fake time
 		synctest.Wait()
 		_, batches = s.got()
 		expect(t, "before the delay", batches, []int{3})
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		_, batches = s.got()
 		expect(t, "after the delay", batches, []int{3, 2})

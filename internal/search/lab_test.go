@@ -4,13 +4,14 @@ import (
 	"encoding/json"
 	"flag"
 	"hash/fnv"
-	"os"
-	"path/filepath"
+	"io/fs"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/toolfit/toolfit/internal/corpora"
 )
 
 var lab = flag.Bool("lab", false, "search the whole retrieval sets and check the numbers")
@@ -43,13 +44,9 @@ var bars = map[string]bar{
 
 func readSet(t testing.TB, name string) (*labSet, *Index) {
 	t.Helper()
-	dir := os.Getenv("TOOLFIT_DATA")
-	if dir == "" {
-		t.Skip("TOOLFIT_DATA names no folder with the retrieval sets")
-	}
-	raw, err := os.ReadFile(filepath.Join(dir, "retrieval", name+".json"))
+	raw, err := fs.ReadFile(corpora.Data(), "retrieval/"+name+".json")
 	if err != nil {
-		t.Skip(err)
+		t.Skip(err) // there is no sample of every set
 	}
 	var s labSet
 	if err := json.Unmarshal(raw, &s); err != nil {
@@ -185,8 +182,12 @@ func TestLabOfTenThousandTools(t *testing.T) {
 }
 
 func TestSearchIsBetterThanPlainBM25F(t *testing.T) {
-	s, x := readSet(t, "restbench_tmdb")
-	if got, b := s.measure(x, nil, s.Queries), bars["restbench_tmdb"]; got.r5 < b.r5 || got.r10 < b.r10 || got.hit < b.hit {
-		t.Errorf("got %.3f, want %.3f", got, b)
+	for _, name := range []string{"restbench_tmdb", "sealtools"} {
+		t.Run(name, func(t *testing.T) {
+			s, x := readSet(t, name)
+			if got, b := s.measure(x, nil, s.Queries), bars[name]; got.r5 < b.r5 || got.r10 < b.r10 || got.hit < b.hit {
+				t.Errorf("got %.3f, want %.3f", got, b)
+			}
+		})
 	}
 }

@@ -100,7 +100,7 @@ func TestSecretKeyIsNeverPrinted(t *testing.T) {
 			t.Errorf("options with %s print %s", verb, got)
 		}
 	}
-	if got, err := json.Marshal(k); err != nil || string(got) != "{}" {
+	if got, err := json.Marshal([]SecretKey{k}); err != nil || string(got) != "[{}]" {
 		t.Errorf("as JSON: %s, %v", got, err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/toolfit/toolfit/internal/config"
 	"github.com/toolfit/toolfit/internal/tool"
@@ -20,8 +21,17 @@ var inherited = []string{
 	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "LC_*", "TZ", "TMPDIR", "TMP", "TEMP", "XDG_*",
 	"DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS",
 	"http_proxy", "https_proxy", "all_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY",
-	"SSL_CERT_*", "NODE_EXTRA_CA_CERTS", "PLAYWRIGHT_BROWSERS_PATH",
+	"SSL_CERT_*", "NODE_EXTRA_CA_CERTS",
 }
+
+// ofKnown are the variables by which known servers find their files. Every server gets them:
+// a server is recognised by its tools, after it has been started.
+var ofKnown = sync.OnceValue(func() (names []string) {
+	for _, k := range knownServers() {
+		names = append(names, k.Inherit...)
+	}
+	return names
+})
 
 // ofWindows are the variables without which programs do not run there.
 var ofWindows = []string{
@@ -72,7 +82,7 @@ func passes(name, value string, inherit []string, windows bool) bool {
 	switch {
 	case strings.HasPrefix(name, "TOOLFIT_"):
 		return slices.Contains(inherit, name)
-	case fits(inherit) || fits(inherited) || windows && fits(ofWindows):
+	case fits(inherit) || fits(inherited) || fits(ofKnown()) || windows && fits(ofWindows):
 		return true
 	case fits(ofRunners):
 		u, err := url.Parse(value)

@@ -35,7 +35,7 @@ func TestResult(t *testing.T) {
 		in   string
 		want string // "": the same bytes
 	}{
-		{"nothing to do", all, text("plain, 中文, é, 👩‍👩‍👧 می‌خواهم 🏴󠁧󠁢󠁥󠁮󠁧󠁿 ☺️\n\t"), ""},
+		{"nothing to do", all, text("plain, 中文, é, 👩‍👩‍👧 می\u200cخواهم 🏴󠁧󠁢󠁥󠁮󠁧󠁿 ☺️\n\t"), ""},
 		{"control characters", all, text("a\x00b\x07c\u0085d\x7f"), text("abcd")},
 		{"terminal sequences", all, text("\x1b[31mred\x1b[0m \x1b]8;;http://x\x07link"), text("red link")},
 		{"bidirectional overrides", all, text("a\u202eb\u2066c\u200f"), text("abc")},

@@ -1,6 +1,7 @@
 package run_test
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -13,7 +14,7 @@ import (
 // refsAlone is a server that takes no selectors; evaluate answers what its page has.
 func refsAlone(state func(b *fakeBrowser) string) *fakeBrowser {
 	b := &fakeBrowser{tree: page(loginPage)}
-	b.tools, _ = b.Tools(nil)
+	b.tools, _ = b.Tools(context.Background())
 	for i := range b.tools {
 		b.tools[i].InputSchema = json.RawMessage(`{"type":"object","properties":{"ref":{"type":"string"}}}`)
 	}
