@@ -89,7 +89,7 @@ func TestFormOfEachProvider(t *testing.T) {
 		Gemini:       `{"name":"a","description":"d","parametersJsonSchema":{`,
 		GeminiParams: `{"name":"a","description":"d","parameters":{`,
 		MCP:          `{"name":"a","description":"d","inputSchema":{`,
-		Inlined:       `{"name":"a","description":"d","parameters":{`,
+		Inlined:      `{"name":"a","description":"d","parameters":{`,
 	} {
 		if got := NewCache(nil).Fit(tools, d)[0].Tool; !strings.HasPrefix(string(got), want) {
 			t.Errorf("%s: got %s, want %s…", d, got, want)

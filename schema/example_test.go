@@ -20,6 +20,7 @@ func ExamplePlan() {
 	// {"type":"object","properties":{"labels":{"type":"array","items":{"type":"object","properties":{"key":{"type":"string"},"value":{"type":"string"}},"required":["key","value"]}},"size":{"type":"string","enum":["1","2"]}},"required":["size"]}
 	// {"size":2,"labels":{"env":"test"}} <nil>
 }
+
 // A schema that cannot be fitted sets its own tool aside, not the others.
 func ExampleError() {
 	_, err := schema.Plan([]byte(`{"$ref":"other.json"}`), schema.OpenAI, nil)
