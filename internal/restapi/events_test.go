@@ -36,6 +36,7 @@ func (g *gateway) listen(t *testing.T, who, subscribe string) *client {
 	t.Helper()
 	conn, _, err := websocket.Dial(t.Context(), g.URL+"/api/v1/events", &websocket.DialOptions{
 		HTTPHeader: http.Header{"Authorization": {"Bearer " + g.keys[who]}},
+		HTTPClient: &http.Client{Transport: &http.Transport{DialContext: dialNarrow}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -50,6 +51,16 @@ func (g *gateway) listen(t *testing.T, who, subscribe string) *client {
 		}
 	}
 	return c
+}
+
+// dialNarrow connects with a receive buffer that stays small: systems make one as large as
+// what nobody reads, up to 32 MB.
+func dialNarrow(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, network, address)
+	if err == nil {
+		err = conn.(*net.TCPConn).SetReadBuffer(64 << 10)
+	}
+	return conn, err
 }
 
 func (c *client) send(text string) {
