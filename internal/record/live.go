@@ -40,7 +40,8 @@ func (l *Log) Last(n int) []store.Call {
 // Subscribe returns a channel that gets every record from now on, and a function that
 // ends it; both that and Close close the channel. Nobody waits for a subscriber: when
 // its buffer is full, records pass it by. It sees that as a gap: before the next
-// record that it gets there is an event of which Lost tells the number.
+// record that it gets, or once it says Drained, there is an event of which Lost tells
+// the number.
 func (l *Log) Subscribe(buffer int) (<-chan store.Call, func()) {
 	s := &subscriber{ch: make(chan store.Call, max(buffer, 2))} // a gap and a record must fit
 	l.live.mu.Lock()
@@ -54,6 +55,22 @@ func (l *Log) Subscribe(buffer int) (<-chan store.Call, func()) {
 	}
 	l.live.subs[s] = struct{}{}
 	return s.ch, func() { l.live.remove(s) }
+}
+
+// Drained is said by a subscriber that has taken all it was sent: what has passed it by since
+// is an event at once, because there may be no next record for long.
+func (l *Log) Drained(ch <-chan store.Call) {
+	if len(ch) > 0 {
+		return
+	}
+	l.live.mu.Lock()
+	defer l.live.mu.Unlock()
+	for s := range l.live.subs {
+		if s.ch == ch && s.lost > 0 && len(ch) == 0 {
+			s.ch <- gapOf(s.lost)
+			s.lost = 0
+		}
+	}
 }
 
 // Lost tells of an event from Subscribe whether it is a gap, and how many records are

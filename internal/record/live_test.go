@@ -147,3 +147,17 @@ func BenchmarkNewID(b *testing.B) {
 		n.Add(int64(len(l.NewID())))
 	}
 }
+
+func TestASubscriberThatHasTakenAllHearsOfAGapAtOnce(t *testing.T) {
+	l := record.New(&sink{}, nil)
+	defer closeLog(t, l)
+	slow, end := l.Subscribe(3)
+	defer end()
+	add(t, l, 1, 8)
+	l.Drained(slow) // it is not
+	expect(t, "what was sent", events(slow), "1 2 3")
+	l.Drained(slow)
+	expect(t, "the gap", events(slow), "-5")
+	l.Drained(slow)
+	expect(t, "told once", events(slow), "")
+}

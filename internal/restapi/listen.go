@@ -117,6 +117,7 @@ func (c *connection) serve(admit func(context.Context) error) {
 				return // the record log has ended
 			}
 			err = c.tellCall(ctx, call)
+			c.events.records.Drained(c.calls)
 		case h := <-c.listener.heard:
 			err = c.tellChange(ctx, h)
 		}

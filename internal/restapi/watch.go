@@ -52,6 +52,7 @@ func (w *CallWatch) Tell(ctx context.Context, tell func(c Call, gap bool) error)
 			if !open {
 				return nil
 			}
+			w.events.records.Drained(w.calls)
 			_, gap := record.Lost(c)
 			if !gap && !w.filter.hears(c) {
 				continue
