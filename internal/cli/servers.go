@@ -74,7 +74,7 @@ func byServer(tools []restapi.Tool) map[tool.ServerID]int {
 }
 
 // notShown is why a list of tools has fewer than its servers.
-const notShown = "the others are held, kept out, not in the profile, or of a disabled server"
+const notShown = "the others are held, kept out, not in the profile, of a disabled server, or run only as tasks"
 
 // check lists a server now and returns how it is afterwards.
 func (g *gateway) check(cmd *cobra.Command, s restapi.Server) restapi.Server {
