@@ -6,7 +6,7 @@ FUZZTIME ?= 3000x
 STEPS    := parts fmt vet build race cross fuzz-pure
 
 # Whole data sets for tests lie beside the repository where somebody has put them; without
-# them tests run on the samples in internal/corpora.
+# them tests run on the samples in internal/testkit/corpora.
 TOOLFIT_DATA ?= $(if $(wildcard ../shared/data),$(abspath ../shared/data))
 export TOOLFIT_DATA
 TOOLFIT_NODE_PARTS ?= $(PARTS)
@@ -28,8 +28,8 @@ check:
 
 # What takes too long for every change: the whole of tests of which check runs a part.
 check-long: parts
-	$(GO) test -count=1 ./internal/store -run '^(TestSQLite|TestPostgres)$$' -long -v
-	$(GO) test -count=1 ./internal/restapi -run '^TestNoAnswerSpeaksOfGo$$' -long -v
+	$(GO) test -count=1 ./internal/state/store -run '^(TestSQLite|TestPostgres)$$' -long -v
+	$(GO) test -count=1 ./internal/entrance/restapi -run '^TestNoAnswerSpeaksOfGo$$' -long -v
 
 # What the full tests need beside Go; see the script.
 parts:
@@ -85,19 +85,19 @@ fuzz-pure:
 
 # What the gateway costs beside a bare reverse proxy, cold build time and size of the program.
 bench:
-	$(GO) run ./internal/bench
+	$(GO) run ./internal/testkit/bench
 
 # A thousand sessions and 64 callers on servers that are slow, die and garble, for a minute;
 # then 64 callers of action recall whose services do not work every tenth time, for another.
 soak:
-	$(GO) test -count=1 -run '^TestSoak' -v ./internal/e2e -soak 60s
+	$(GO) test -count=1 -run '^TestSoak' -v ./internal/testkit/e2e -soak 60s
 
 # The chart by Helm itself, beside all else that is checked of deploy/. Helm is built from its
 # Go module, which takes ten minutes the first time on two cores, so check leaves this out:
 # its tests fill in the chart with the few functions of Helm that the chart uses.
 HELM := v3.18.6
 deploy-check: parts .tools/bin/helm-$(HELM)
-	$(GO) test -count=1 -v -run 'Chart|Image|Alarms|Dashboard' ./internal/recall -deploy
+	$(GO) test -count=1 -v -run 'Chart|Image|Alarms|Dashboard' ./internal/integration/recall -deploy
 
 .tools/bin/helm-$(HELM):
 	GOBIN=$(CURDIR)/.tools/bin $(GO) install helm.sh/helm/v3/cmd/helm@$(HELM)
@@ -109,7 +109,7 @@ schema-lab:
 
 # How well tools are found, and what they cost as text.
 search-lab:
-	$(GO) test ./internal/search ./internal/prompt -run '^TestLab' -v -lab
+	$(GO) test ./internal/core/search ./internal/core/prompt -run '^TestLab' -v -lab
 
 demo:
 	$(GO) run ./cmd/toolfit demo

@@ -92,43 +92,49 @@ func TestEveryPackageHasOnePackageComment(t *testing.T) {
 	}
 }
 
-// layers is the import order, the lowest first. A package imports from earlier rows and
-// from its own, never from a later one.
-var layers = [][]string{
-	{"internal/fault", "internal/rawjson", "internal/arguments", "internal/tool", "internal/locale", "internal/stylesheet", "internal/procgroup", "internal/inbound", "internal/spelling", "internal/secret", "internal/origin", "internal/share", "internal/keeper", "internal/regular", "internal/visible"},
-	{"internal/jsonschema", "internal/mcp", "schema", "internal/tokens"},
-	{"internal/openapi", "internal/fit", "internal/project", "internal/project/mask", "internal/project/quoted", "internal/project/shape", "internal/project/fields", "internal/project/clean", "internal/project/suggest", "internal/project/jqworker", "internal/prompt", "internal/search"},
-	{"internal/config", "internal/store", "internal/access"},
-	{"internal/httpapi", "internal/upstream", "internal/catalog", "internal/record", "internal/meaning"},
-	{"internal/call"},
-	{"internal/cloudbase", "internal/cloudbase/fake", "internal/cloudbase/picker", "internal/recall", "internal/recall/toon", "env", "internal/agent", "internal/agent/endpoint", "internal/agent/script", "internal/agent/toolcall"},
-	{"internal/demo", "internal/gatewayenv", "internal/steps", "internal/steps/grammar", "internal/steps/find", "internal/steps/snapshot", "internal/steps/run", "internal/steps/report", "internal/steps/trial"},
-	{"internal/mcpserver", "internal/restapi", "internal/chatapi", "internal/console"},
-	{"internal/app"},
-	{"internal/cli"},
-	{"cmd/toolfit", "internal/bench", "examples/workshop", "examples/env-in-40-lines", "examples/env-client-test", "examples/env-mcp-server", "examples/env-mcp-server-from-env", "examples/env-mcp-server-http"},
-}
-
-// only names packages that may import less than their row allows.
+// only names packages that may import less than their layer allows.
 var only = map[string][]string{
-	"internal/demo": {"internal/arguments", "internal/mcp", "internal/spelling", "internal/agent/script", "internal/cloudbase", "internal/cloudbase/fake", "internal/cloudbase/picker"}, // it stands for servers of other people
-	"cmd/toolfit":   {"internal/cli"},
+	// The demo stands for servers of other people.
+	"internal/program/demo": {
+		"internal/mcp", "internal/base/arguments", "internal/base/spelling", "internal/agent/script",
+		"internal/integration/cloudbase", "internal/integration/cloudbase/fake", "internal/integration/cloudbase/picker",
+	},
+	"cmd/toolfit": {"internal/program/cli"},
 }
 
-// forTests are the packages that nothing but tests may import.
-var forTests = []string{"internal/corpora", "internal/e2e", "internal/testparts"}
-
-func TestImportsGoOneWay(t *testing.T) {
-	row := map[string]int{}
-	for i, names := range layers {
-		for _, name := range names {
-			row[name] = i
+// layers reads the table of packages in docs/ARCHITECTURE.md: the number of each package's
+// layer, the lowest first. The last layer is for tests alone.
+func layers(t *testing.T) (of map[string]int, forTests int) {
+	t.Helper()
+	text, err := os.ReadFile("docs/ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "\n| layer | package |")
+	table, _, _ = strings.Cut(table, "\n\n")
+	quoted := regexp.MustCompile("`([^`]+)`")
+	of = map[string]int{}
+	for line := range strings.Lines(table) {
+		cells := strings.Split(line, " | ")
+		if len(cells) != 3 {
+			continue
+		}
+		if cells[0] != "|" {
+			forTests++
+		}
+		for _, name := range quoted.FindAllStringSubmatch(cells[1], -1) {
+			of[name[1]] = forTests
 		}
 	}
+	return of, forTests
+}
+
+func TestImportsGoOneWay(t *testing.T) {
+	layer, forTests := layers(t)
 	for _, p := range packages(t) {
-		at, known := row[p.dir]
-		if !known && !slices.Contains(forTests, p.dir) {
-			t.Errorf("%s has no place in the table of layers", p.dir)
+		at, known := layer[p.dir]
+		if !known {
+			t.Errorf("%s is not in the table of docs/ARCHITECTURE.md", p.dir)
 			continue
 		}
 		for path := range p.imports {
@@ -138,11 +144,11 @@ func TestImportsGoOneWay(t *testing.T) {
 			}
 			allowed, limited := only[p.dir]
 			switch {
-			case slices.Contains(forTests, name):
+			case layer[name] == forTests && at != forTests:
 				t.Errorf("%s imports %s, which is for tests", p.dir, name)
 			case limited && !slices.Contains(allowed, name):
 				t.Errorf("%s imports %s; it may import only %v", p.dir, name, allowed)
-			case row[name] > at:
+			case layer[name] > at:
 				t.Errorf("%s imports %s, which is of a later layer", p.dir, name)
 			}
 		}

@@ -8,7 +8,7 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/toolfit/toolfit/internal/tool"
+	"github.com/toolfit/toolfit/internal/base/tool"
 )
 
 // agentsOfProfiles lists the agents of all profiles, or of one. An agent that several

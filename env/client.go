@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/mcp"
-	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
 // Client asks an environment, whoever wrote it: one that knows either form of the tools'

@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/toolfit/toolfit/internal/rawjson"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
 // readAnswer decodes what a tool said.

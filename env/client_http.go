@@ -9,7 +9,7 @@ import (
 	"net/url"
 	"sync"
 
-	"github.com/toolfit/toolfit/internal/origin"
+	"github.com/toolfit/toolfit/internal/base/origin"
 )
 
 // DialOptions change how a server is reached.

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/mcp"
-	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
 // NewClient talks to a server by a pair of pipes: it reads what the server writes from in,

@@ -8,7 +8,7 @@ import (
 	"os/exec"
 	"time"
 
-	"github.com/toolfit/toolfit/internal/procgroup"
+	"github.com/toolfit/toolfit/internal/base/procgroup"
 )
 
 // Start runs a server and talks to it by its standard input and output. The command must not

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/toolfit/toolfit/env"
-	"github.com/toolfit/toolfit/internal/testparts"
+	"github.com/toolfit/toolfit/internal/testkit/testparts"
 )
 
 func TestServersOfTheTypeScriptSDKAreAsked(t *testing.T) {

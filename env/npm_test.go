@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/toolfit/toolfit/env"
-	"github.com/toolfit/toolfit/internal/testparts"
+	"github.com/toolfit/toolfit/internal/testkit/testparts"
 )
 
 var lab = flag.Bool("lab", false, "let the Inspector call every tool instead of one")

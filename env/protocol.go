@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/toolfit/toolfit/internal/rawjson"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
 // EnvDescription says what an environment is and what it can do.

@@ -7,8 +7,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/toolfit/toolfit/internal/fit"
-	"github.com/toolfit/toolfit/internal/rawjson"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/core/fit"
 )
 
 // fitted is the tool behind a check of its arguments: what the schema does not allow never

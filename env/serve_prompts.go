@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/mcp"
-	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
 // texts are the prompts of the environment and those that were added.

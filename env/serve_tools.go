@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/toolfit/toolfit/internal/mcp"
-	"github.com/toolfit/toolfit/internal/rawjson"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
 // agentKey is the member of _meta in which a request names the agent that it is made for.

@@ -12,8 +12,8 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/mcp"
-	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
 // Server is an environment as an MCP server, for clients of every revision of the protocol.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/toolfit/toolfit/internal/rawjson"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
 // object is a JSON object with its members in their order: models read the arguments of a

@@ -1,6 +1,6 @@
 package schema
 
-import "github.com/toolfit/toolfit/internal/jsonschema"
+import "github.com/toolfit/toolfit/internal/core/jsonschema"
 
 // accepts tells whether a value looks like one of a schema that we wrote. It knows enough
 // to tell branches apart, no more.

@@ -3,7 +3,7 @@ package schema
 import (
 	"strings"
 
-	"github.com/toolfit/toolfit/internal/jsonschema"
+	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
 // arrayPart writes what an array holds. It tells false when the array had better be left out.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/toolfit/toolfit/internal/corpora"
+	"github.com/toolfit/toolfit/internal/testkit/corpora"
 )
 
 // median is the schema of the tool in the middle of the file, by size.

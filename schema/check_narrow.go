@@ -1,6 +1,6 @@
 package schema
 
-import "github.com/toolfit/toolfit/internal/jsonschema"
+import "github.com/toolfit/toolfit/internal/core/jsonschema"
 
 // structure are the keywords that the writer itself makes, in every dialect.
 var structure = set("type description properties required items enum anyOf")

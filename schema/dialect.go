@@ -3,7 +3,7 @@ package schema
 import (
 	"strings"
 
-	"github.com/toolfit/toolfit/internal/jsonschema"
+	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
 type nullForm uint8

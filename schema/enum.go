@@ -3,7 +3,7 @@ package schema
 import (
 	"slices"
 
-	"github.com/toolfit/toolfit/internal/jsonschema"
+	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
 // enum writes a list of values.

@@ -1,6 +1,6 @@
 package schema
 
-import "github.com/toolfit/toolfit/internal/jsonschema"
+import "github.com/toolfit/toolfit/internal/core/jsonschema"
 
 // equal tells whether two values are the same, whatever the order of their members.
 // Numbers are compared by their text: 1 and 1.0 may be two values to a server.

@@ -3,7 +3,7 @@ package schema
 import (
 	"strings"
 
-	"github.com/toolfit/toolfit/internal/jsonschema"
+	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
 // Flavour is the kind of document a schema comes from.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/toolfit/toolfit/internal/jsonschema"
+	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
 // form is a schema in the one internal form: references followed, allOf merged, null a

@@ -1,6 +1,6 @@
 package schema
 
-import "github.com/toolfit/toolfit/internal/jsonschema"
+import "github.com/toolfit/toolfit/internal/core/jsonschema"
 
 // Forward maps arguments of the original schema to what a model would send for
 // Parameters. It is the inverse of Back, for examples and tests: Back of Forward is the

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	own "github.com/toolfit/toolfit/internal/jsonschema"
+	own "github.com/toolfit/toolfit/internal/core/jsonschema"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )

@@ -3,7 +3,7 @@ package schema
 import (
 	"slices"
 
-	"github.com/toolfit/toolfit/internal/jsonschema"
+	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
 // visit is the way of references that led to a node.

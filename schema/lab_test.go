@@ -16,7 +16,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/toolfit/toolfit/internal/corpora"
+	"github.com/toolfit/toolfit/internal/testkit/corpora"
 )
 
 var wholeLab = flag.Bool("lab", false, "measure every schema of the data folder instead of a sample")

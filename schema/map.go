@@ -3,7 +3,7 @@ package schema
 import (
 	"slices"
 
-	"github.com/toolfit/toolfit/internal/jsonschema"
+	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
 // shapes tells whether the object in f takes another shape in this dialect.

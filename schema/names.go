@@ -4,7 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 
-	"github.com/toolfit/toolfit/internal/tool"
+	"github.com/toolfit/toolfit/internal/base/tool"
 )
 
 // Named is a tool by its server and the server's own name for it.

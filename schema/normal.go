@@ -3,7 +3,7 @@ package schema
 import (
 	"slices"
 
-	"github.com/toolfit/toolfit/internal/jsonschema"
+	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
 // reader turns the tree of one document into forms.

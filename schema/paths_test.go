@@ -3,7 +3,7 @@ package schema
 import (
 	"testing"
 
-	"github.com/toolfit/toolfit/internal/jsonschema"
+	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
 // pathWalk collects the places of properties that a schema names, and whether each one

@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"slices"
 
-	"github.com/toolfit/toolfit/internal/jsonschema"
+	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
 // Options change how a schema is fitted. The zero value is what most callers want.

@@ -1,6 +1,6 @@
 package schema
 
-import "github.com/toolfit/toolfit/internal/jsonschema"
+import "github.com/toolfit/toolfit/internal/core/jsonschema"
 
 // Kind says what a change is about.
 type Kind string

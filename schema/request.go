@@ -3,7 +3,7 @@ package schema
 import (
 	"slices"
 
-	"github.com/toolfit/toolfit/internal/jsonschema"
+	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
 // request is what a provider counts over all strict tools of one request.

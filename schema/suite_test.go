@@ -5,7 +5,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/toolfit/toolfit/internal/corpora"
+	"github.com/toolfit/toolfit/internal/testkit/corpora"
 )
 
 // TestSuiteValidStaysValidAndInvalidIsRefused holds what the mapping is for: dialects that

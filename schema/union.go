@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/toolfit/toolfit/internal/jsonschema"
+	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
 // split writes one branch for each type, with the keywords that speak of it.

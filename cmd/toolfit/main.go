@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/toolfit/toolfit/internal/cli"
+	"github.com/toolfit/toolfit/internal/program/cli"
 )
 
 // endWithin is how long a command may take to end once it is asked to: open calls have ten

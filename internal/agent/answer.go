@@ -9,9 +9,9 @@ import (
 	"sync"
 
 	"github.com/toolfit/toolfit/internal/agent/endpoint"
-	"github.com/toolfit/toolfit/internal/config"
-	"github.com/toolfit/toolfit/internal/fault"
-	"github.com/toolfit/toolfit/internal/locale"
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/locale"
+	"github.com/toolfit/toolfit/internal/state/config"
 	"github.com/toolfit/toolfit/schema"
 )
 

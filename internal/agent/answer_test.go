@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/toolfit/toolfit/internal/access"
 	"github.com/toolfit/toolfit/internal/agent/script"
-	"github.com/toolfit/toolfit/internal/fault"
-	"github.com/toolfit/toolfit/internal/rawjson"
-	"github.com/toolfit/toolfit/internal/upstream"
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/gateway/upstream"
+	"github.com/toolfit/toolfit/internal/state/access"
 )
 
 const sheet = `{"filepath":"test.xlsx","sheet_name":"Sheet1"}`

@@ -7,10 +7,10 @@ import (
 
 	"github.com/toolfit/toolfit/internal/agent/endpoint"
 	"github.com/toolfit/toolfit/internal/agent/toolcall"
-	"github.com/toolfit/toolfit/internal/config"
-	"github.com/toolfit/toolfit/internal/fault"
-	"github.com/toolfit/toolfit/internal/rawjson"
-	"github.com/toolfit/toolfit/internal/tokens"
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/core/tokens"
+	"github.com/toolfit/toolfit/internal/state/config"
 )
 
 // reply is what a model said in one round.

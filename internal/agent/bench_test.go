@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/toolfit/toolfit/internal/agent/endpoint"
-	"github.com/toolfit/toolfit/internal/config"
+	"github.com/toolfit/toolfit/internal/state/config"
 )
 
 // silent answers at once, so that nothing but the loop is measured.

@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/toolfit/toolfit/internal/agent/toolcall"
-	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/mcp"
-	"github.com/toolfit/toolfit/internal/rawjson"
 )
 
 // Status is what became of a call.

@@ -9,10 +9,10 @@ import (
 	"unicode"
 
 	"github.com/toolfit/toolfit/internal/agent/script"
-	"github.com/toolfit/toolfit/internal/catalog"
-	"github.com/toolfit/toolfit/internal/rawjson"
-	"github.com/toolfit/toolfit/internal/tokens"
-	"github.com/toolfit/toolfit/internal/upstream"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/core/tokens"
+	"github.com/toolfit/toolfit/internal/gateway/catalog"
+	"github.com/toolfit/toolfit/internal/gateway/upstream"
 )
 
 func TestTheNearestToolsAreNamedForAnUnknownOne(t *testing.T) {

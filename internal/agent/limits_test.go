@@ -11,9 +11,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/toolfit/toolfit/internal/agent/script"
-	"github.com/toolfit/toolfit/internal/fault"
-	"github.com/toolfit/toolfit/internal/rawjson"
-	"github.com/toolfit/toolfit/internal/upstream"
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/gateway/upstream"
 )
 
 // greedy is a model that calls n tools in every answer.

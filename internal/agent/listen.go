@@ -5,7 +5,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/agent/endpoint"
 	"github.com/toolfit/toolfit/internal/agent/toolcall"
-	"github.com/toolfit/toolfit/internal/config"
+	"github.com/toolfit/toolfit/internal/state/config"
 )
 
 // listener takes a reply apart while it comes: what is said and what is thought are heard at

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/toolfit/toolfit/internal/fault"
-	"github.com/toolfit/toolfit/internal/locale"
-	"github.com/toolfit/toolfit/internal/rawjson"
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/locale"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
 // Message is one of a conversation, in the form of the chat completions API.

@@ -4,7 +4,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/toolfit/toolfit/internal/agent/endpoint"
-	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/base/fault"
 )
 
 // Metrics count what agents and their models do. A nil *Metrics counts nothing.

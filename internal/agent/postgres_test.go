@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/toolfit/toolfit/internal/agent/script"
-	"github.com/toolfit/toolfit/internal/testparts"
-	"github.com/toolfit/toolfit/internal/upstream"
+	"github.com/toolfit/toolfit/internal/gateway/upstream"
+	"github.com/toolfit/toolfit/internal/testkit/testparts"
 )
 
 // TestAChatGoesOnAtAnotherGatewayOfTheSameStore says odd things, which a database may not

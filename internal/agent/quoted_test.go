@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/toolfit/toolfit/internal/agent/script"
-	"github.com/toolfit/toolfit/internal/upstream"
+	"github.com/toolfit/toolfit/internal/gateway/upstream"
 )
 
 // callForms are the forms in which a call of a text agent is read.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/toolfit/toolfit/internal/agent/script"
-	"github.com/toolfit/toolfit/internal/upstream"
+	"github.com/toolfit/toolfit/internal/gateway/upstream"
 )
 
 // offered are the names of the tools that a request tells the model of, in either way.

@@ -6,14 +6,14 @@ import (
 	"sync"
 
 	"github.com/toolfit/toolfit/internal/agent/toolcall"
-	"github.com/toolfit/toolfit/internal/call"
-	"github.com/toolfit/toolfit/internal/catalog"
-	"github.com/toolfit/toolfit/internal/config"
-	"github.com/toolfit/toolfit/internal/fault"
-	"github.com/toolfit/toolfit/internal/project"
-	"github.com/toolfit/toolfit/internal/rawjson"
-	"github.com/toolfit/toolfit/internal/tool"
-	"github.com/toolfit/toolfit/internal/upstream"
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/core/project"
+	"github.com/toolfit/toolfit/internal/gateway/call"
+	"github.com/toolfit/toolfit/internal/gateway/catalog"
+	"github.com/toolfit/toolfit/internal/gateway/upstream"
+	"github.com/toolfit/toolfit/internal/state/config"
 	"github.com/toolfit/toolfit/schema"
 )
 

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/toolfit/toolfit/internal/config"
-	"github.com/toolfit/toolfit/internal/locale"
+	"github.com/toolfit/toolfit/internal/base/locale"
+	"github.com/toolfit/toolfit/internal/state/config"
 )
 
 // speechOf is the language in which an agent's model is spoken to.

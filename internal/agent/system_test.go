@@ -10,11 +10,11 @@ import (
 
 	"github.com/toolfit/toolfit/internal/agent/script"
 	"github.com/toolfit/toolfit/internal/agent/toolcall"
-	"github.com/toolfit/toolfit/internal/config"
+	"github.com/toolfit/toolfit/internal/state/config"
 )
 
 func TestTheToolsTakeThePlaceOfTheLineThatNamesThem(t *testing.T) {
-	golden, err := os.ReadFile("../prompt/testdata/excel.md")
+	golden, err := os.ReadFile("../core/prompt/testdata/excel.md")
 	if err != nil {
 		t.Fatal(err)
 	}

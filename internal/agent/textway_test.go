@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/toolfit/toolfit/internal/agent/script"
-	"github.com/toolfit/toolfit/internal/rawjson"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
 // TestACallInTagsReachesTheTool holds that values in tags, which are all text, become what

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/toolfit/toolfit/internal/fault"
-	"github.com/toolfit/toolfit/internal/store"
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/state/store"
 )
 
 // AgentKey is the name in a session's metadata under which its agent stands.

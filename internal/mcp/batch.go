@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"sync"
 
-	"github.com/toolfit/toolfit/internal/rawjson"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
 // maxBatch bounds the messages of one array.

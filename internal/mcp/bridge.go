@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/toolfit/toolfit/internal/rawjson"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
 // BridgeOptions change a Bridge. Nil means all zero.

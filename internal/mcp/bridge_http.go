@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/base/fault"
 )
 
 // errForgotten says that the endpoint does not know the session. The request was not acted on.

@@ -16,7 +16,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/toolfit/toolfit/internal/share"
+	"github.com/toolfit/toolfit/internal/base/share"
 )
 
 const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/toolfit/toolfit/internal/rawjson"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
 // Front serves Streamable HTTP in both eras: POST and, to clients with sessions, the

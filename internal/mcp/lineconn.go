@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/toolfit/toolfit/internal/rawjson"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
 // lineConn is a client on a pair of pipes: one message a line.

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/toolfit/toolfit/internal/rawjson"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
 // Lines reads messages that end at a line break, with a bound on their length.

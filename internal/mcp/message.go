@@ -6,7 +6,7 @@ import (
 	"errors"
 	"strconv"
 
-	"github.com/toolfit/toolfit/internal/rawjson"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
 // Message is one JSON-RPC message, split into its raw members.

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/toolfit/toolfit/internal/rawjson"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
 // versionMark is how a modern request can be told by its bytes alone.

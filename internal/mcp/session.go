@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/toolfit/toolfit/internal/rawjson"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
 // Session is what a legacy client has opened with initialize. It belongs to one owner.

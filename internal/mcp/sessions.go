@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/toolfit/toolfit/internal/share"
+	"github.com/toolfit/toolfit/internal/base/share"
 )
 
 // Sessions are the open legacy sessions of all fronts, and the streams on which modern

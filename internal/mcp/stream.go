@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/toolfit/toolfit/internal/rawjson"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
 // keepAlive is how often an open, silent stream sends a comment, so that nothing on the way takes it for dead.

@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/toolfit/toolfit/internal/fault"
-	"github.com/toolfit/toolfit/internal/rawjson"
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
 // calls are those of an answer, whose arguments come in pieces.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/base/fault"
 )
 
 // read is how many bytes it takes to read an answer: all that is put together again and

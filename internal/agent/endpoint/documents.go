@@ -8,8 +8,8 @@ import (
 	"io"
 	"strings"
 
-	"github.com/toolfit/toolfit/internal/fault"
-	"github.com/toolfit/toolfit/internal/rawjson"
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
 // documents are the JSON documents in the body of an answer: those of a stream of events, or

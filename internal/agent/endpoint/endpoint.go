@@ -21,8 +21,8 @@ import (
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 
-	"github.com/toolfit/toolfit/internal/config"
-	"github.com/toolfit/toolfit/internal/origin"
+	"github.com/toolfit/toolfit/internal/base/origin"
+	"github.com/toolfit/toolfit/internal/state/config"
 )
 
 // Client asks models. It may be used concurrently.

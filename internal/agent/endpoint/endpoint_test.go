@@ -12,8 +12,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/toolfit/toolfit/internal/config"
-	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/state/config"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/toolfit/toolfit/internal/config"
-	"github.com/toolfit/toolfit/internal/fault"
-	"github.com/toolfit/toolfit/internal/origin"
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/origin"
+	"github.com/toolfit/toolfit/internal/state/config"
 )
 
 // explain turns an error of the client into one that says what is wrong with which model.

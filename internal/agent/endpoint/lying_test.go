@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/toolfit/toolfit/internal/fault"
+	"github.com/toolfit/toolfit/internal/base/fault"
 )
 
 // rawBody answers with the very bytes, as a stream of events or not.

@@ -1,0 +1,117 @@
+package locale
+
+import (
+	"bytes"
+	"encoding/json"
+	"io/fs"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func TestSentencesOfOursAreSaidInChinese(t *testing.T) {
+	for _, c := range []struct{ name, english, want string }{
+		{"a name in it", "there is no server 云 x", "没有服务器 云 x"},
+		{"with a hint", `server lost cannot be started: command "no such" does not exist (install it, or correct the command of lost)`,
+			`服务器 lost 无法启动：命令 "no such" 不存在（请安装它，或更正 lost 的命令）`},
+		{"holes in another order", "server a did not answer tools/call within 30s", "服务器 a 未在 30s 内应答 tools/call"},
+		{"several lines", "the arguments do not fit:\n/id: missing, expected integer\n/order: unknown argument; there are: id",
+			"参数不符合要求：\n/id：缺少，应为 integer\n/order：未知参数；可用：id"},
+		{"one in another", "made again: server a closed its output", "已重试：服务器 a 关闭了输出"},
+		{"why an element", "is called so by its text beside it, number 2 of 3", "名称相同（依据旁边的文字，第 2 个，共 3 个）"},
+		{"an element with a hint", `"删除" means 2 elements: row 张三 > button 删除; row 李四 > button 删除 (add the row: 张三)`,
+			`"删除" 对应 2 个元素：row 张三 > button 删除; row 李四 > button 删除（请加上所在的行：张三）`},
+		{"a model", "model qwen cannot be reached at http://127.0.0.1:1: connection refused", "无法连接模型 qwen（http://127.0.0.1:1）：connection refused"},
+		{"what others say", "Something went wrong (again)", "Something went wrong (again)"},
+		{"nothing", "", ""},
+	} {
+		if got := Chinese.Say(c.english); got != c.want {
+			t.Errorf("%s: %s", c.name, got)
+		}
+		if got := English.Say(c.english); got != c.english {
+			t.Errorf("%s in English: %s", c.name, got)
+		}
+	}
+}
+
+// sources are the files of the program, by their paths.
+func sources(t *testing.T) map[string][]byte {
+	t.Helper()
+	all := map[string][]byte{}
+	for _, folder := range []string{"../..", "../../../schema"} {
+		root := os.DirFS(folder)
+		err := fs.WalkDir(root, ".", func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			all[folder+"/"+path], err = fs.ReadFile(root, path)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+// TestEverySentenceIsReadWhole holds that all of the files is read, and that no sentence is said
+// in two ways, of which only one would count.
+func TestEverySentenceIsReadWhole(t *testing.T) {
+	names, err := fs.Glob(files, "sentences*.zh.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]string{}
+	for _, name := range names {
+		data, err := files.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(data, &map[string]string{}); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		words := json.NewDecoder(bytes.NewReader(data))
+		words.Token() // the brace
+		for words.More() {
+			english, _ := words.Token()
+			words.Token() // the Chinese
+			if in := seen[english.(string)]; in != "" {
+				t.Errorf("%q is in %s and in %s", english, in, name)
+			}
+			seen[english.(string)] = name
+		}
+	}
+}
+
+// TestEverySentenceIsSaidSomewhere holds that no translation is left over when a message
+// changes. A sentence that is put together from parts is found by its words around the holes.
+func TestEverySentenceIsSaidSomewhere(t *testing.T) {
+	var source strings.Builder
+	for _, text := range sources(t) {
+		source.Write(text)
+	}
+	said := regexp.MustCompile(`%[-+# 0-9.]*[a-z]`).ReplaceAllString(source.String(), hole)
+	said = strings.NewReplacer("%%", "%", `\"`, `"`).Replace(said)
+	for english, chinese := range sentenceTexts() {
+		for _, part := range strings.Split(english, hole) {
+			if !strings.Contains(said, strings.TrimSpace(strings.Trim(part, ":;, "))) {
+				t.Errorf("nobody says %q: %q", english, part)
+			}
+		}
+		if strings.Count(english, hole) != len(chineseHole.FindAllString(chinese, -1)) {
+			t.Errorf("%q and %q have other holes", english, chinese)
+		}
+	}
+}
+
+func FuzzSay(f *testing.F) {
+	f.Add("server a cannot be started: server b cannot be started: x (try again later)")
+	f.Add("made again: made again: made again: made again: made again: (((")
+	f.Add("{}{1}$1\\\xff：")
+	f.Fuzz(func(t *testing.T, text string) {
+		if got := Chinese.Say(text); text != "" && got == "" {
+			t.Errorf("%q is lost", text)
+		}
+	})
+}

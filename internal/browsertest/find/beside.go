@@ -1,0 +1,166 @@
+package find
+
+import (
+	"slices"
+
+	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
+)
+
+// aboutText keeps the candidates that stand in a box that the text of the place is the title
+// of, or else beside that text.
+func (s *search) aboutText(list []candidate, p place) (kept []candidate) {
+	bars, boxes := s.x.titled(p)
+	if kept = inBoxes(list, bars); len(kept) == 0 {
+		kept = inBoxes(list, boxes)
+	}
+	if len(kept) == 0 && p.word == nil {
+		return s.beside(list, p)
+	}
+	return kept
+}
+
+// inBoxes keeps the candidates that stand in one of the boxes.
+func inBoxes(list []candidate, boxes []*snapshot.Node) (kept []candidate) {
+	for _, c := range list {
+		if slices.ContainsFunc(boxes, func(b *snapshot.Node) bool { return b.Holds(c.node) }) {
+			c.why += ", in the box with that title"
+			kept = append(kept, c)
+		}
+	}
+	return kept
+}
+
+// beside keeps the candidates that stand with the text that a place is called by.
+func (s *search) beside(list []candidate, p place) (kept []candidate) {
+	if len(list) == 0 {
+		return nil
+	}
+	anchors := s.x.anchors(p)
+	for _, c := range list {
+		for _, a := range anchors {
+			if s.x.standsWith(a, c.node) {
+				c.why += ", beside that text"
+				kept = append(kept, c)
+				break
+			}
+		}
+	}
+	return kept
+}
+
+// anchors are the elements called exactly so, for what stands beside them.
+func (x *Index) anchors(p place) (list []*snapshot.Node) {
+	if p.name.empty() || !x.knowsAll(p.name) {
+		return nil
+	}
+	for n := range x.page.All() {
+		for _, text := range [...]string{n.Name, n.Text, n.Placeholder} {
+			if text != "" && len(list) < 50 && x.phrase(text).equal(p.name) {
+				list = append(list, n)
+				break
+			}
+		}
+	}
+	return list
+}
+
+// standsWith tells whether an element stands with the anchor in one small part of the page:
+// what holds the anchor has no other controls, and what holds the element has no text of
+// its own, as the neighbouring item of a list would.
+func (x *Index) standsWith(anchor, n *snapshot.Node) bool {
+	if anchor.Holds(n) || n.Holds(anchor) {
+		return false
+	}
+	side := anchor
+	for depth := 0; side.Parent != nil && !side.Parent.Holds(n); depth++ {
+		if depth == 3 {
+			return false
+		}
+		side = side.Parent
+	}
+	if side.Parent == nil {
+		return false
+	}
+	for m := range x.page.Inside(side) {
+		if m != anchor && (is(m, control) || m.Pointer && !m.Holds(anchor) && !anchor.Holds(m)) {
+			return false
+		}
+	}
+	other := n
+	for other.Parent != side.Parent {
+		other = other.Parent
+	}
+	for i := other.Index; i < other.End; {
+		m := x.page.Node(i)
+		if m != n && isTitle(m) {
+			return false
+		}
+		if m == n || (is(m, control) || m.Pointer) && !m.Holds(n) {
+			i = m.End
+			continue
+		}
+		if (m.Name != "" || m.Text != "") && !holdsChoices(m) && !x.ofChoice(m, other) {
+			return false
+		}
+		i++
+	}
+	return true
+}
+
+// ofChoice tells whether a text in a box is that of a checkbox or a radio button in it.
+func (x *Index) ofChoice(text, box *snapshot.Node) bool {
+	for m := range x.page.Inside(box) {
+		if is(m, checkable) && m.Name != "" && x.phrase(m.Name).equal(x.phrase(text.Text)) {
+			return true
+		}
+	}
+	return false
+}
+
+// holdsChoices tells whether a part of the page is there to hold checkboxes or radio buttons.
+func holdsChoices(n *snapshot.Node) bool { return n.Role == "group" || n.Role == "radiogroup" }
+
+// labelsWith are the texts that stand with an element in one small part of the page, such
+// as the title of a card that is made of plain boxes.
+func (x *Index) labelsWith(n *snapshot.Node) (list []phrase) {
+	at := n
+	for range 5 {
+		if at.Parent == nil || is(at.Parent, row) {
+			break
+		}
+		at = at.Parent
+		count := 0
+		for m := at.First; m != nil && count < 30; m = m.Next {
+			count++
+			if !m.Holds(n) && (!is(m, control) || isTitle(m)) && m.Role != "heading" && x.standsWith(m, n) {
+				list = append(append(list, x.phrase(x.page.Content(m, 200))), x.textsIn(m)...)
+			}
+		}
+	}
+	return list
+}
+
+// isTitle tells whether a link may be the title of a card.
+func isTitle(n *snapshot.Node) bool { return n.Role == "link" && n.Parent != nil }
+
+// textsIn are the texts of a box without controls, each by itself; none for a large one.
+func (x *Index) textsIn(box *snapshot.Node) (list []phrase) {
+	if box.End-box.Index > smallBox {
+		return nil
+	}
+	for i := box.Index; i < box.End; i++ {
+		m := x.page.Node(i)
+		list = append(list, x.phrase(m.Name), x.phrase(m.Text))
+	}
+	return slices.DeleteFunc(list, phrase.empty)
+}
+
+// inControl tells whether a node is part of what is pressed as a whole.
+func inControl(n *snapshot.Node) bool {
+	for a := n.Parent; a != nil; a = a.Parent {
+		if is(a, pressable) && !is(a, row) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,224 @@
+package find
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
+)
+
+// Action is what will be done with the element. It limits which elements make sense.
+type Action string
+
+const (
+	Any    Action = ""       // nothing is done: the element is only looked at
+	Click  Action = "click"  // also double-click, hover, drag, upload
+	Fill   Action = "fill"   // typing and clearing
+	Select Action = "select" // choosing an option
+	Check  Action = "check"  // and unchecking
+)
+
+// trait is what kind of element a role stands for. A role has several.
+type trait uint16
+
+const (
+	editable  trait = 1 << iota // takes text
+	choosable                   // has options
+	checkable
+	pressable
+	field    // holds a value
+	landmark // a part of the page that may have a name
+	row      // one of many alike
+	dialog
+	cell
+	table
+	heading
+	control = pressable | field
+)
+
+// traits are those of the roles that mean something here.
+var traits = readTraits(map[trait]string{
+	editable:  "textbox searchbox spinbutton combobox slider",
+	choosable: "combobox listbox",
+	checkable: "checkbox radio switch menuitemcheckbox menuitemradio",
+	pressable: "button link checkbox radio switch tab menuitem menuitemcheckbox menuitemradio option treeitem",
+	field:     "textbox searchbox spinbutton combobox slider listbox",
+	landmark:  "navigation banner main contentinfo complementary search form region group dialog alertdialog toolbar tabpanel table grid treegrid list menu menubar tree tablist radiogroup figure iframe listbox",
+	row:       "row listitem article treeitem",
+	dialog:    "dialog alertdialog",
+	cell:      "cell gridcell",
+	table:     "table grid treegrid",
+	heading:   "heading",
+})
+
+func readTraits(roles map[trait]string) map[string]trait {
+	m := map[string]trait{}
+	for t, names := range roles {
+		for name := range strings.FieldsSeq(names) {
+			m[name] |= t
+		}
+	}
+	return m
+}
+
+// is tells whether an element has any of the traits.
+func is(n *snapshot.Node, t trait) bool { return traits[n.Role]&t != 0 }
+
+// holder is the nearest part of the page around a node that has one of the traits; nil for none.
+func holder(n *snapshot.Node, t trait) *snapshot.Node {
+	for a := n.Parent; a != nil; a = a.Parent {
+		if is(a, t) {
+			return a
+		}
+	}
+	return nil
+}
+
+// fit is how well an element serves an action: 0 not at all, 1 as a second choice, 2 well.
+func fit(n *snapshot.Node, action Action) int {
+	has := traits[n.Role]
+	switch action {
+	case Fill:
+		switch {
+		case n.Role == "combobox" && n.First != nil && n.First.Role == "option":
+			return 0 // its options can be chosen, but nothing else can be written
+		case has&editable != 0:
+			return 2
+		case n.Role == "generic" && n.Name != "":
+			return 1 // editable content
+		}
+		return 0
+	case Select:
+		return both(has&choosable != 0)
+	case Check:
+		return both(has&checkable != 0)
+	case Click:
+		switch {
+		case has&pressable != 0:
+			return 2
+		case has&field != 0, n.Role == "img", n.Role == "gridcell", n.Pointer, n.Role == "generic" && n.Name != "":
+			return 1
+		}
+		return 0
+	}
+	switch {
+	case has&control != 0:
+		return 2
+	case n.Role != "text" && n.Role != "generic", n.Name != "", n.Text != "":
+		return 1 // a label says the same as its field
+	}
+	return 0
+}
+
+func both(fits bool) int {
+	if fits {
+		return 2
+	}
+	return 0
+}
+
+// roleWord is a word that says what kind of element is meant.
+type roleWord struct {
+	words  []string // Chinese ones stand at the end of the name, without a space
+	strict []string // the roles that it names
+	loose  []string // roles that people call so, too
+}
+
+// iconWords mean something drawn rather than written.
+const iconWords = "图标 icon"
+
+// isIcon tells whether the word means something drawn.
+func (w *roleWord) isIcon() bool { return w != nil && w.words[0] == "图标" }
+
+// roleWords are tried in order, so that the longer of two words comes first.
+var roleWords = []roleWord{
+	{entriesOf("复选框 多选框 勾选框 checkbox, check box, tick box"), strings.Fields("checkbox"), strings.Fields("switch menuitemcheckbox")},
+	{entriesOf("单选框 单选按钮 单选项 radio, radio button, radio option"), strings.Fields("radio"), strings.Fields("menuitemradio")},
+	{entriesOf("下拉选择框 下拉列表 下拉菜单 下拉框 选择框 选择器 下拉 dropdown, drop down, dropdown list, select, select box, combobox, combo box, listbox, picker"), strings.Fields("combobox listbox"), strings.Fields("textbox button")},
+	{entriesOf("搜索输入框 搜索框 search box, search field, search input, searchbox"), strings.Fields("searchbox"), strings.Fields("textbox combobox")},
+	{entriesOf("文本输入框 文本框 输入框 输入栏 编辑框 字段 textbox, text box, text field, textfield, input, input box, input field, field, 框"), strings.Fields("textbox searchbox spinbutton combobox slider"), strings.Fields("generic")},
+	{entriesOf("数字输入框 数字框 步进器 number field, number input, number box, spin button, spinbutton, stepper"), strings.Fields("spinbutton"), strings.Fields("textbox")},
+	{entriesOf("多行文本框 多行输入框 文本域 text area, textarea"), nil, strings.Fields("textbox")},
+	{entriesOf("滑块 滑动条 slider"), strings.Fields("slider"), nil},
+	{entriesOf("开关 switch, toggle, toggle switch"), strings.Fields("switch"), strings.Fields("checkbox button")},
+	{entriesOf("标签页 选项卡 页签 标签 tab"), strings.Fields("tab"), strings.Fields("link button radio generic listitem")},
+	{entriesOf("菜单项 menu item, menuitem, menuitemcheckbox, menuitemradio"), strings.Fields("menuitem menuitemcheckbox menuitemradio"), strings.Fields("link button treeitem listitem generic")},
+	{entriesOf("菜单 menu"), nil, strings.Fields("menuitem menuitemcheckbox menuitemradio link button treeitem listitem generic")}, // by its name alone a menu is a place
+	{entriesOf("选项 option, choice"), strings.Fields("option radio menuitemradio"), strings.Fields("menuitem checkbox listitem generic")},
+	{entriesOf("树节点 节点 tree item, treeitem, tree node, node"), strings.Fields("treeitem"), strings.Fields("generic listitem")},
+	{entriesOf("超链接 链接 link, hyperlink"), strings.Fields("link"), strings.Fields("button generic")},
+	{entriesOf("图标按钮 icon button"), strings.Fields("button link"), strings.Fields("img generic")},
+	{entriesOf("按钮 按键 button, btn"), strings.Fields("button"), strings.Fields("link menuitem tab generic switch radio")},
+	{entriesOf(iconWords), strings.Fields("button img generic"), strings.Fields("link tab menuitem")},
+	{entriesOf("图片 图像 image, picture, img, photo"), strings.Fields("img"), strings.Fields("link button")},
+	{entriesOf("标题 heading, title"), strings.Fields("heading"), nil},
+	{entriesOf("单元格 cell, gridcell"), strings.Fields("cell gridcell rowheader columnheader"), nil},
+}
+
+// accepts says how the element serves the word: 2 it is one, 1 people call it so, 0 it is none.
+func (w *roleWord) accepts(n *snapshot.Node) int {
+	switch {
+	case w == nil, slices.Contains(w.strict, n.Role):
+		return 2
+	case slices.Contains(w.loose, n.Role):
+		return 1
+	}
+	return 0
+}
+
+// takeRole cuts a role word off the words of a name. It never takes a word out of the middle.
+func takeRole(name string) (rest string, found *roleWord) {
+	for i := range roleWords {
+		if rest, ok := takeWord(name, roleWords[i].words); ok {
+			return rest, &roleWords[i]
+		}
+	}
+	return name, nil
+}
+
+// takePlace cuts the longest word for a kind of place off the words of a context.
+func takePlace(name string) (rest string, found *placeWord) {
+	rest = name
+	for i := range placeWords {
+		if short, ok := takeWord(name, placeWords[i].words); ok && (found == nil || len(short) < len(rest)) {
+			rest, found = short, &placeWords[i]
+		}
+	}
+	return rest, found
+}
+
+// takeWord cuts the longest of the words off the end of a text, or an English one off its beginning.
+func takeWord(text string, words []string) (rest string, found bool) {
+	best := ""
+	for _, w := range words {
+		w = strings.TrimSpace(w)
+		for _, form := range [...]string{w, w + "s"} {
+			if len(form) > len(best) && endsWith(text, form) {
+				best = form
+			}
+		}
+	}
+	if best != "" {
+		return strings.TrimSpace(text[:len(text)-len(best)]), true
+	}
+	for _, w := range words {
+		w = strings.TrimSpace(w)
+		after, ok := strings.CutPrefix(text, w)
+		if ok && (strings.HasPrefix(after, " ") || after != "" && isQuote(after)) {
+			return strings.TrimSpace(after), true
+		}
+	}
+	return text, false
+}
+
+// endsWith tells whether the text ends in the word, an English one as a word of its own.
+func endsWith(text, w string) bool {
+	if !strings.HasSuffix(text, w) {
+		return false
+	}
+	if !ascii(w) || len(text) == len(w) {
+		return true
+	}
+	before := text[len(text)-len(w)-1]
+	return before == ' ' || before >= 0x80
+}

@@ -1,0 +1,199 @@
+package find
+
+import (
+	"slices"
+
+	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
+)
+
+// readSections finds what each heading heads: the largest box in which no other heading is
+// of its rank or a higher one; where the next such heading stands right beside it, all up to
+// that one.
+func (x *Index) readSections(list []*snapshot.Node) {
+	list = slices.DeleteFunc(list, inHeading)
+	for _, h := range list {
+		x.headings = append(x.headings, h.Index)
+	}
+	for _, h := range list {
+		s := scope{from: h.Index, to: x.page.Len(), name: x.phrase(x.page.Content(h, 200)), level: h.Level}
+		box := h.Parent
+		for depth := 0; box != nil && depth < 6 && x.rivals(h, box) < 0; depth++ {
+			s.from, s.to = box.Index, box.End
+			box = box.Parent
+		}
+		if box == h.Parent { // headings side by side
+			if box != nil {
+				s.to = box.End
+			}
+			if next := x.rivals(h, box); next > h.Index {
+				s.to = next
+			}
+		}
+		x.sections = append(x.sections, s)
+	}
+}
+
+// inHeading tells whether a heading is the title in a bar that is marked as a heading, too.
+func inHeading(h *snapshot.Node) bool { return holder(h, heading) != nil }
+
+// rivals is where in the box the first heading after h stands that ends what h heads; -1 when
+// the box has none, before or after.
+func (x *Index) rivals(h, box *snapshot.Node) int {
+	from, to := 0, x.page.Len()
+	if box != nil {
+		from, to = box.Index, box.End
+	}
+	first, _ := slices.BinarySearch(x.headings, from)
+	before := -1
+	for _, i := range x.headings[first:] {
+		switch {
+		case i >= to:
+			return before
+		case i == h.Index || x.page.Node(i).Level > h.Level:
+		case i > h.Index:
+			return i
+		default:
+			before = i
+		}
+	}
+	return before
+}
+
+// placeName is what a part of the page is called: its name, its caption, or the first
+// heading in it.
+func (x *Index) placeName(n *snapshot.Node) phrase {
+	name, known := x.names[n.Index]
+	if !known {
+		name = x.readPlaceName(n)
+		x.names[n.Index] = name
+	}
+	return name
+}
+
+func (x *Index) readPlaceName(n *snapshot.Node) phrase {
+	if n.Name != "" {
+		return x.phrase(n.Name)
+	}
+	for i := n.Index + 1; i < min(n.End, n.Index+8); i++ {
+		m := x.page.Node(i)
+		if x.oneOfSeveral(m) {
+			break // its heading is its own
+		}
+		if m.Role == "heading" || m.Role == "caption" || m.Role == "legend" {
+			return x.phrase(x.page.Content(m, 200))
+		}
+		if is(m, control) {
+			break
+		}
+	}
+	return phrase{}
+}
+
+// oneOfSeveral tells whether a node is a part of the page beside others of its kind, such as
+// the items of a list.
+func (x *Index) oneOfSeveral(n *snapshot.Node) bool {
+	if !is(n, row|landmark) && n.Role != "article" || n.Parent == nil {
+		return false
+	}
+	count := 0
+	for m := n.Parent.First; m != nil && count < 2; m = m.Next {
+		if m.Role == n.Role {
+			count++
+		}
+	}
+	return count > 1
+}
+
+// headed are the sections whose heading answers to the place's name.
+func (x *Index) headed(p place) (list []scope) {
+	for _, s := range x.sections {
+		if g := nameGrade(s.name, p); g != none {
+			s.grade = g
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// sectionOf is the smallest section around an element; the whole page, without a name, for none.
+func (x *Index) sectionOf(n *snapshot.Node) scope {
+	best := scope{to: x.page.Len()}
+	for _, s := range x.sections {
+		if s.holds(n) && (best.name.empty() || s.to-s.from < best.to-best.from) {
+			best = s
+		}
+	}
+	return best
+}
+
+// titled are the boxes that begin with a text as their title, as pages build dialogs and
+// cards of plain boxes: for each text the smallest that has something to press or fill in it;
+// and where that is only the bar at the top of a box, the box.
+func (x *Index) titled(p place) (list, around []*snapshot.Node) {
+	for _, title := range x.anchors(p) {
+		if (is(title, control|heading|row) || title.Pointer) && !isTitle(title) {
+			continue
+		}
+		box := title
+		for depth := 0; depth < 4 && box.Parent != nil && box.Parent.First == box && !x.holdsOther(box, title); depth++ {
+			box = box.Parent
+		}
+		if box.Parent == nil || !x.holdsOther(box, title) {
+			continue
+		}
+		list = append(list, box)
+		if x.isBar(box, title) {
+			around = append(around, box.Parent)
+		}
+	}
+	return list, around
+}
+
+// isBar tells whether a box is the bar at the top of another: it has the title and controls
+// alone, and what follows does not begin with a title of its own, as the next card would.
+func (x *Index) isBar(box, title *snapshot.Node) bool {
+	if box.Parent.First != box || box.Next == nil || box.Parent.Parent == nil {
+		return false
+	}
+	for m := range x.page.Inside(box) {
+		if m.Text != "" && !title.Holds(m) && !is(m, control) {
+			return false
+		}
+	}
+	for next := box.Next; next != nil; next = next.Next {
+		if first := next.First; first != nil && first.Role == title.Role && first.Text != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// holdsOther tells whether there is something to press or fill in a box beside its title,
+// which may be a link.
+func (x *Index) holdsOther(box, title *snapshot.Node) bool {
+	for m := range x.page.Inside(box) {
+		if (is(m, control) || m.Pointer) && !(is(title, control) && title.Holds(m)) {
+			return true
+		}
+	}
+	return false
+}
+
+func (x *Index) holdsControl(box *snapshot.Node) bool { return x.holdsOther(box, box) }
+
+// holdsHeading tells whether there is a heading in a box: it is read, and not pressed.
+func (x *Index) holdsHeading(box *snapshot.Node) bool {
+	for m := range x.page.Inside(box) {
+		if is(m, heading) {
+			return true
+		}
+	}
+	return false
+}
+
+// isTitleOf tells whether a text is the name of the dialog that it stands in.
+func (x *Index) isTitleOf(n *snapshot.Node) bool {
+	return n.Text != "" && slices.ContainsFunc(x.dialogs, func(d *snapshot.Node) bool {
+		return d.Holds(n) && x.placeName(d).equal(x.phrase(n.Text))
+	})
+}

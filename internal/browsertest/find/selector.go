@@ -1,0 +1,197 @@
+package find
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
+)
+
+// Selector is a text that addresses an element by form rather than by meaning. The parts
+// that a snapshot shows can be resolved on it; ids and classes only by the browser.
+type Selector struct {
+	Text     string
+	readable bool
+	roles    []string // any of these; none: any role
+	name     string   // the accessible name
+	text     string   // what is written in it
+	holder   string   // the placeholder
+	url      string
+	exact    bool
+	nth      int // from 1; -1 the last; 0 must be the only one
+}
+
+var (
+	selectorForm = regexp.MustCompile(`^(?:#[A-Za-z_-][\w-]*|\.[A-Za-z_-][\w-]*|\[[A-Za-z_][\w-]*(?:[~^$*|]?=|\])|\(?//|css=|xpath=|text=|id=|role=|data-testid=|data-test=|getBy[A-Z]\w*\(|locator\(|frameLocator\(|[a-z][a-z0-9-]*(?:\[[\w-]+|\.[A-Za-z_-][\w-]*(?:$|[ .:#\[>])|#[A-Za-z_-]|:(?:has-text|text|nth-|not|first|last)))`)
+	cssChild     = regexp.MustCompile(`^[a-z][\w-]*\S* > [a-z.#\[*]`)
+	fileForm     = regexp.MustCompile(`^[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)*\.(?:pdf|png|jpe?g|gif|svg|webp|mp[34]|txt|md|csv|tsv|xlsx?|docx?|pptx?|zip|t?gz|tar|json|ya?ml|xml|html?|css|js|ts|go|py|log|sql|exe|dmg|apk|com|cn|org|net|io)(?:$|\s)`)
+	refForm      = regexp.MustCompile(`^(?:f\d+)?e\d+$`)
+)
+
+// ParseSelector reads a selector; false when the text is a description.
+func ParseSelector(text string) (Selector, bool) {
+	text = strings.TrimSpace(text)
+	switch {
+	case !selectorForm.MatchString(text) && !cssChild.MatchString(text) && !strings.Contains(text, " >> "):
+		return Selector{}, false
+	case strings.ContainsAny(text[:1], ".#") && !ascii(text): // ".NET 教程"
+		return Selector{}, false
+	case fileForm.MatchString(text): // "report.pdf"
+		return Selector{}, false
+	}
+	s := Selector{Text: text}
+	s.read(text)
+	return s, true
+}
+
+var (
+	nthForm     = regexp.MustCompile(`^(.*?)(?:\.nth\((-?\d+)\)|\.(first|last)\(\)| >> nth=(-?\d+))$`)
+	roleCall    = regexp.MustCompile(`^getByRole\(\s*['"]([a-z]+)['"]\s*(?:,\s*\{(.*)\}\s*)?\)$`)
+	otherCall   = regexp.MustCompile(`^getBy(Text|Label|Placeholder|AltText|Title)\(\s*(?:'([^']*)'|"([^"]*)")\s*(?:,\s*\{(.*)\}\s*)?\)$`)
+	nameOption  = regexp.MustCompile(`name:\s*(?:'([^']*)'|"([^"]*)")`)
+	exactOption = regexp.MustCompile(`exact:\s*true`)
+	roleEngine  = regexp.MustCompile(`^role=([a-z]+)(?:\[name=(?:"([^"]*)"|'([^']*)')\])?$`)
+	attrForm    = regexp.MustCompile(`^([a-z][a-z0-9-]*)?\[(placeholder|aria-label|alt|title|href|role)=(?:"([^"]*)"|'([^']*)'|([\w-]+))\]$`)
+	hasText     = regexp.MustCompile(`^([a-z][a-z0-9-]*):has-text\((?:"([^"]*)"|'([^']*)')\)$`)
+)
+
+// tagRoles are the roles that a tag may show as.
+var tagRoles = map[string][]string{
+	"button": {"button"}, "a": {"link"}, "input": {"textbox", "searchbox", "spinbutton", "slider", "checkbox", "radio", "button", "combobox"},
+	"textarea": {"textbox"}, "select": {"combobox", "listbox"}, "img": {"img"}, "li": {"listitem", "option", "menuitem", "treeitem", "tab"}, "option": {"option"},
+	"h1": {"heading"}, "h2": {"heading"}, "h3": {"heading"},
+}
+
+// read fills in what a snapshot can answer.
+func (s *Selector) read(text string) {
+	if m := nthForm.FindStringSubmatch(text); m != nil {
+		text = m[1]
+		s.setNth(m[2]+m[4], m[3])
+	}
+	switch {
+	case roleCall.MatchString(text):
+		m := roleCall.FindStringSubmatch(text)
+		s.readable, s.roles = true, []string{m[1]}
+		if n := nameOption.FindStringSubmatch(m[2]); n != nil {
+			s.name = n[1] + n[2]
+		} else if m[2] != "" {
+			s.readable = false // options that are not understood
+		}
+		s.exact = exactOption.MatchString(m[2])
+	case otherCall.MatchString(text):
+		m := otherCall.FindStringSubmatch(text)
+		s.readable, s.exact = true, exactOption.MatchString(m[4])
+		switch m[1] {
+		case "Text":
+			s.text = m[2] + m[3]
+		case "Placeholder":
+			s.holder = m[2] + m[3]
+		default:
+			s.name = m[2] + m[3]
+		}
+	case roleEngine.MatchString(text):
+		m := roleEngine.FindStringSubmatch(text)
+		s.readable, s.roles, s.name, s.exact = true, []string{m[1]}, m[2]+m[3], true
+	case strings.HasPrefix(text, "text="):
+		value := text[len("text="):]
+		s.readable, s.text = value != "", strings.Trim(value, `"'`)
+		s.exact = s.text != value
+	case attrForm.MatchString(text):
+		s.attribute(attrForm.FindStringSubmatch(text))
+	case hasText.MatchString(text):
+		m := hasText.FindStringSubmatch(text)
+		s.roles, s.text = tagRoles[m[1]], m[2]+m[3]
+		s.readable = s.roles != nil
+	}
+}
+
+// setNth takes an index from 0, or from -1 backwards.
+func (s *Selector) setNth(index, word string) {
+	switch n, err := strconv.Atoi(index); {
+	case word == "first":
+		s.nth = 1
+	case word == "last":
+		s.nth = -1
+	case err == nil && n >= 0:
+		s.nth = n + 1
+	case err == nil:
+		s.nth = n
+	}
+}
+
+func (s *Selector) attribute(m []string) {
+	value := m[3] + m[4] + m[5]
+	s.exact = true
+	if m[1] != "" {
+		if s.roles = tagRoles[m[1]]; s.roles == nil {
+			return
+		}
+	}
+	s.readable = true
+	switch m[2] {
+	case "placeholder":
+		s.holder = value
+	case "href":
+		s.url = value
+	case "role":
+		s.roles = []string{value}
+	default:
+		s.name = value
+	}
+}
+
+// matches tells whether an element is what the selector addresses.
+func (s *Selector) matches(n *snapshot.Node) bool {
+	if len(s.roles) > 0 && !slices.Contains(s.roles, n.Role) {
+		return false
+	}
+	holder := n.Placeholder
+	if holder == "" && is(n, field) {
+		holder = n.Name // a field without a label is named by its placeholder
+	}
+	text := n.Name
+	if text == "" {
+		text = n.Text
+	}
+	return s.says(n.Name, s.name) && s.says(holder, s.holder) && s.says(text, s.text) && (s.url == "" || s.url == n.URL)
+}
+
+func (s *Selector) says(have, want string) bool {
+	switch {
+	case want == "":
+		return true
+	case s.exact:
+		return have == want
+	}
+	return strings.Contains(strings.ToLower(have), strings.ToLower(want))
+}
+
+// bySelector finds the one element that a selector addresses.
+func (x *Index) bySelector(q Query, sel Selector) (*Hit, error) {
+	if !sel.readable {
+		return nil, &Refusal{Code: snapshot.NotFound, Query: q.Text, NeedsPage: true, Hint: "only the browser can resolve this selector"}
+	}
+	s := search{x: x, query: q, byPlace: map[placeKey][]scope{}}
+	var list []candidate
+	for n := range x.page.All() {
+		if (q.Action == Any || n.Ref != "" && !x.behind(n)) && n.Role != "text" && sel.matches(n) {
+			list = append(list, candidate{node: n, score: isEqual, why: "is what the selector says"})
+		}
+	}
+	list = s.inPlaces(s.innermost(list), &reading{places: description{syn: x.syn}.asked(q)[0]})
+	if nth := cmp.Or(sel.nth, q.Nth); nth != 0 {
+		list = s.counted(list, &reading{nth: nth})
+	}
+	return s.pick(list)
+}
+
+func (s *search) pick(list []candidate) (*Hit, error) {
+	s.found = list
+	return s.decide()
+}
+
+// IsRef tells whether a text is the ref of a snapshot, which must never be kept.
+func IsRef(text string) bool { return refForm.MatchString(strings.TrimSpace(text)) }

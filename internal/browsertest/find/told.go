@@ -1,0 +1,110 @@
+package find
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
+)
+
+// Doubt is a question that a snapshot leaves open and the page can answer.
+type Doubt struct {
+	Ref   string // of the element that it is about
+	About Asked
+	Label string // the text, where it is about a label
+}
+
+// Asked is what a Doubt is about.
+type Asked uint8
+
+const (
+	FrameNames Asked = iota // what the frame is called
+	ModalKind               // whether the dialog is modal
+	LabelOwner              // whether the text beside the field is the label of another
+)
+
+// Told is what the page answers.
+type Told struct {
+	Names  []string `json:"names"`  // of a frame
+	Modal  bool     `json:"modal"`  // what stands before the dialog lies behind it
+	Inert  bool     `json:"inert"`  // so does all the rest of the page
+	Others bool     `json:"others"` // the label is not the field's
+}
+
+// Doubts are the questions that the answer to a query hangs on: before it is looked up what its
+// frames are called, and with the answer at hand whether that lies behind a dialog, or goes by
+// the label of something else. Each is asked once.
+func (x *Index) Doubts(q Query, hit *Hit, err error) (list []Doubt) {
+	add := func(d Doubt) {
+		if _, told := x.told[d]; !told && d.Ref != "" {
+			list = append(list, d)
+		}
+	}
+	if x.namesFrame(q) {
+		for _, n := range x.frames {
+			add(Doubt{Ref: n.Ref, About: FrameNames})
+		}
+	}
+	var refusal *Refusal
+	several := errors.As(err, &refusal) && refusal.Code == snapshot.Ambiguous
+	inside := func(d *snapshot.Node) bool { return hit != nil && d.Holds(hit.Node) }
+	if q.Action != Any && (several || hit != nil && !slices.ContainsFunc(x.dialogs, inside)) {
+		for _, n := range x.dialogs {
+			add(Doubt{Ref: n.Ref, About: ModalKind})
+		}
+	}
+	if hit != nil && hit.label != "" {
+		add(Doubt{Ref: hit.Node.Ref, About: LabelOwner, Label: hit.label})
+	}
+	return list
+}
+
+// Tell puts the page's answer into the index.
+func (x *Index) Tell(d Doubt, t Told) {
+	x.told[d] = t
+	clear(x.labels)
+	clear(x.names)
+	clear(x.usable)
+	clear(x.known)
+	x.all = ""
+}
+
+// namesFrame tells whether a query has a frame in it.
+func (x *Index) namesFrame(q Query) bool {
+	if len(x.frames) == 0 {
+		return false
+	}
+	if q.Frame != "" {
+		return true
+	}
+	text := strings.ToLower(q.Text + " " + q.Within)
+	return slices.ContainsFunc(frameWords.words, func(w string) bool { return strings.Contains(text, w) })
+}
+
+// toldNames are what the page says that its frames are called.
+func (x *Index) toldNames(n *snapshot.Node) []string {
+	return x.told[Doubt{Ref: n.Ref, About: FrameNames}].Names
+}
+
+// isModal tells whether the page has said that a dialog is modal.
+func (x *Index) isModal(d *snapshot.Node) bool {
+	t := x.told[Doubt{Ref: d.Ref, About: ModalKind}]
+	return t.Modal || t.Inert
+}
+
+// behind tells whether an element lies behind a modal dialog. What a page puts behind such a
+// dialog in the document, such as its lists of options, is drawn over it.
+func (x *Index) behind(n *snapshot.Node) bool {
+	covered := false
+	for _, d := range x.dialogs {
+		switch {
+		case !x.isModal(d):
+		case d.Holds(n):
+			return false
+		default:
+			covered = covered || n.Index < d.Index || x.told[Doubt{Ref: d.Ref, About: ModalKind}].Inert
+		}
+	}
+	return covered
+}

@@ -1,0 +1,292 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/browsertest/find"
+	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
+	"github.com/toolfit/toolfit/internal/browsertest/steps"
+)
+
+// run runs one step with its repetitions and fallbacks.
+func (r *Runner) run(ctx context.Context, s *steps.Step) StepResult {
+	out := StepResult{Text: s.Text, File: s.File, Line: s.Line, Action: s.Action, Status: Passed}
+	r.step, r.learned, r.about = &out, map[string]Remembered{}, nil
+	started := r.opts.Now()
+	until := r.deadline(s)
+	err := r.attempt(ctx, s, s, until)
+	for tries := 0; err != nil && tries < s.Retries && (unacted(err) || s.Idempotent) && ctx.Err() == nil; tries++ {
+		out.Failures = append(out.Failures, r.said(err))
+		until = r.deadline(s)
+		err = r.attempt(ctx, s, s, until)
+		r.metrics.Recoveries.count(err == nil)
+	}
+	if err != nil {
+		err = endedBy(ctx, r.fallBack(ctx, s, err, until))
+	}
+	switch {
+	case err == nil:
+		r.remember()
+	case s.Optional && ctx.Err() == nil:
+		out.Status, out.Error = Noted, r.errorOf(err, s)
+	default:
+		out.Status, out.Error = Failed, r.errorOf(err, s)
+	}
+	if err != nil && r.opts.Screenshots != "off" || r.opts.Screenshots == "always" {
+		r.picture(ctx, &out)
+	}
+	out.Text = r.mask(out.Text)
+	out.Duration = Took{r.opts.Now().Sub(started)}
+	r.log(ctx, &out, s.Given)
+	r.step = nil
+	return out
+}
+
+// fallBack tries the step's alternatives after a failure that is known not to have acted, each
+// in what is left of the step's time: when that is over, on the page as it is. The first error
+// is the one that counts.
+func (r *Runner) fallBack(ctx context.Context, s *steps.Step, first error, until *deadline) error {
+	r.step.Failures = append(r.step.Failures, r.said(first))
+	err := first
+	for i := range s.Fallback {
+		if !unacted(err) || ctx.Err() != nil {
+			break
+		}
+		other := s.Fallback[i]
+		left := max(until.end.Sub(r.opts.Now()), firstGap)
+		other.Timeout = min(cmp.Or(other.Timeout, left), left)
+		other.Expect = slices.Concat(other.Expect, s.Expect)
+		if err = r.attempt(ctx, &other, s, r.deadline(&other)); err == nil {
+			r.heal(fmt.Sprintf("passed by its fallback %d: %s", i+1, s.Fallback[i].Text))
+			r.metrics.Recoveries.count(true)
+			return nil
+		}
+		r.step.Failures = append(r.step.Failures, r.said(err))
+		r.opts.Log.WarnContext(ctx, "Fallback failed: "+r.said(err), "run", r.opts.ID)
+	}
+	if len(s.Fallback) > 0 {
+		r.metrics.Recoveries.count(false)
+	}
+	return first
+}
+
+func (r *Runner) heal(how string) {
+	if r.step.Status != Healed {
+		r.metrics.Healed++
+	}
+	r.step.Status = Healed
+	r.step.Warnings = append(r.step.Warnings, r.tell(how))
+}
+
+// attempt does what a step says, and then looks at what it expects. Of is the step, where this
+// is a fallback of one.
+func (r *Runner) attempt(ctx context.Context, s, of *steps.Step, until *deadline) error {
+	filled, err := r.filled(s)
+	if err != nil {
+		return err
+	}
+	if err := r.clearDialog(ctx, filled); err != nil {
+		return err
+	}
+	if err := r.do(ctx, filled, until); err != nil {
+		return err
+	}
+	if len(filled.Expect) == 0 {
+		return nil
+	}
+	if s.Action != steps.Expect {
+		until = r.deadline(of) // what an action brings has a time of its own
+	}
+	err = r.expect(ctx, filled.Expect, until)
+	var f *failure
+	if errors.As(err, &f) && s.Action != steps.Expect {
+		f.acted = true
+	}
+	return err
+}
+
+// filled is the step with its variables filled in. Targets are filled when they are looked up.
+func (r *Runner) filled(s *steps.Step) (*steps.Step, error) {
+	c := *s
+	var failed error
+	fill := func(text string) string {
+		out, err := r.vars.Fill(text)
+		if err != nil && failed == nil {
+			failed = fail(snapshot.StepInvalid, "%v", err)
+		}
+		return out
+	}
+	c.Value = fill(s.Value)
+	c.Values = nil
+	for _, v := range s.Values {
+		c.Values = append(c.Values, fill(v))
+	}
+	if s.Wait != nil {
+		w := *s.Wait
+		w.Text, w.Gone, w.URL = fill(w.Text), fill(w.Gone), fill(w.URL)
+		c.Wait = &w
+	}
+	if s.Dialog != nil {
+		d := *s.Dialog
+		d.Text = fill(d.Text)
+		c.Dialog = &d
+	}
+	if s.Tab != nil {
+		t := *s.Tab
+		t.URL, t.Title = fill(t.URL), fill(t.Title)
+		c.Tab = &t
+	}
+	c.Expect = nil
+	for _, e := range s.Expect {
+		e.Value, e.Text = fill(e.Value), r.shown(e.Text)
+		if err := vain(&e); err != nil && failed == nil {
+			failed = err
+		}
+		c.Expect = append(c.Expect, e)
+	}
+	if len(s.Arguments) > 0 {
+		c.Arguments = []byte(fill(string(s.Arguments)))
+	}
+	return &c, failed
+}
+
+// do is the action alone.
+func (r *Runner) do(ctx context.Context, s *steps.Step, until *deadline) error {
+	switch s.Action {
+	case steps.Click:
+		return r.onElement(ctx, s, find.Click, "browser_click", nil, until)
+	case steps.DblClick:
+		return r.onElement(ctx, s, find.Click, "browser_click", map[string]any{"doubleClick": true}, until)
+	case steps.RightClick:
+		return r.onElement(ctx, s, find.Click, "browser_click", map[string]any{"button": "right"}, until)
+	case steps.Hover:
+		return r.onElement(ctx, s, find.Click, "browser_hover", nil, until)
+	case steps.Fill:
+		return r.fill(ctx, s, until)
+	case steps.Clear:
+		return r.onElement(ctx, s, find.Fill, "browser_type", map[string]any{"text": ""}, until)
+	case steps.Type:
+		return r.onElement(ctx, s, find.Fill, "browser_type", map[string]any{"text": s.Value, "slowly": true}, until)
+	case steps.Select:
+		return r.selectOption(ctx, s, until)
+	case steps.Check, steps.Uncheck:
+		return r.check(ctx, s, until)
+	case steps.Drag:
+		return r.drag(ctx, s, until)
+	case steps.Press:
+		return r.press(ctx, s, until)
+	case steps.Upload:
+		return r.upload(ctx, s, until)
+	case steps.Scroll:
+		return r.scroll(ctx, s, until)
+	case steps.Save:
+		return r.save(ctx, s, until)
+	}
+	return r.onPage(ctx, s, until)
+}
+
+// onElement finds the step's element and makes one call with it. A stale ref or a covered
+// element is looked up once more; nothing else is repeated.
+func (r *Runner) onElement(ctx context.Context, s *steps.Step, action find.Action, tool string, args map[string]any, until *deadline) error {
+	for again := 0; ; again++ {
+		loc, err := r.locate(ctx, s.Target, action, until)
+		if err != nil {
+			return err
+		}
+		if tool == "browser_click" && loc.node != nil && r.page != nil {
+			loc.address = cmp.Or(r.page.index.Box(loc.node), loc.address)
+		}
+		err = r.use(ctx, tool, loc, args)
+		if err == nil {
+			if again > 0 {
+				r.metrics.Recoveries.count(true)
+			}
+			if loc.healed != "" {
+				r.heal(loc.healed)
+			}
+			return nil
+		}
+		if !r.mayRepeat(ctx, err, loc, again, s.Idempotent, until) {
+			if again > 0 {
+				r.metrics.Recoveries.count(false)
+			}
+			r.tellCandidates(err)
+			return err
+		}
+		r.page = nil
+	}
+}
+
+// tellCandidates keeps the elements that the server names for a selector of several.
+func (r *Runner) tellCandidates(err error) {
+	var f *snapshot.Failure
+	if !errors.As(err, &f) || f.Code != snapshot.Ambiguous {
+		return
+	}
+	r.metrics.Ambiguous++
+	r.step.Candidates = nil
+	for _, locator := range f.Candidates {
+		r.step.Candidates = append(r.step.Candidates, find.Candidate{Path: r.mask(locator), Score: 1, Why: "the selector means it, too"})
+	}
+}
+
+// use makes the call with the element's address.
+func (r *Runner) use(ctx context.Context, tool string, loc located, args map[string]any) error {
+	r.chosen = loc.node
+	all := map[string]any{"element": loc.words, "target": loc.address}
+	for k, v := range args {
+		all[k] = v
+	}
+	_, err := r.call(ctx, tool, all)
+	return err
+}
+
+// mayRepeat tells whether a call that failed may be made again with the element looked up anew.
+func (r *Runner) mayRepeat(ctx context.Context, err error, loc located, again int, idempotent bool, until *deadline) bool {
+	switch codeOf(err) {
+	case snapshot.StaleRef, snapshot.PageChanged:
+		r.metrics.Stale++
+		return again == 0
+	case snapshot.NotFound: // a selector that the server looked up, without waiting
+		return loc.node == nil && until.again(ctx)
+	case snapshot.NotInteractable:
+		var f *snapshot.Failure
+		return again == 0 && errors.As(err, &f) && f.Detail != "kind" && until.again(ctx)
+	case snapshot.ServerGone, snapshot.TimedOut:
+		return idempotent && again == 0
+	}
+	return false
+}
+
+// log writes the one line of a step. Given is the command that it was, before anything was
+// made of it.
+func (r *Runner) log(ctx context.Context, out *StepResult, given string) {
+	tool, before, after := "", "", ""
+	if n := len(out.Calls); n > 0 {
+		last := lastAction(out.Calls)
+		tool, before, after = last.Tool, string(last.Before), string(last.After)
+	}
+	if given != "" {
+		before = r.mask(given)
+	}
+	attrs := []any{"run", r.opts.ID, "step", strings.TrimSpace(out.Text), "action", string(out.Action), "tool", tool, "before", before, "after", after, "outcome", string(out.Status), "ms", out.Duration.Milliseconds()}
+	if out.Error != nil {
+		attrs = append(attrs, "code", string(out.Error.Details.Code), "error", out.Error.Message)
+	}
+	r.opts.Log.InfoContext(ctx, "step", attrs...)
+}
+
+// lastAction is the call that did something, rather than looked.
+func lastAction(calls []CallRecord) CallRecord {
+	for i := len(calls) - 1; i >= 0; i-- {
+		if c := calls[i]; c.Tool != "browser_snapshot" && c.Tool != "browser_take_screenshot" && !strings.Contains(string(c.Before), asked) {
+			return c
+		}
+	}
+	return calls[len(calls)-1]
+}

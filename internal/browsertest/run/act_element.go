@@ -1,0 +1,239 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/browsertest/find"
+	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
+	"github.com/toolfit/toolfit/internal/browsertest/steps"
+)
+
+// fill writes a value. Of a list, whose options are all that it can hold, it chooses one.
+func (r *Runner) fill(ctx context.Context, s *steps.Step, until *deadline) error {
+	choice := *s
+	choice.Values, choice.Value = []string{s.Value}, ""
+	if r.isList(ctx, s.Target) {
+		return r.selectOption(ctx, &choice, until)
+	}
+	err := r.onElement(ctx, s, find.Fill, "browser_type", map[string]any{"text": s.Value}, until)
+	if codeOf(err) == snapshot.NotFound && r.isList(ctx, s.Target) { // it came while that was looked for
+		return r.selectOption(ctx, &choice, r.soon())
+	}
+	return err
+}
+
+// isList tells whether the page as it was last seen has a list of options that the words
+// mean, and nothing to write into.
+func (r *Runner) isList(ctx context.Context, t *steps.Target) bool {
+	node := r.sees(ctx, t, find.Select)
+	return node != nil && node.First != nil && node.First.Role == "option" && r.sees(ctx, t, find.Fill) == nil
+}
+
+// sees is the element that the words mean on the page as it was last seen; nil for none.
+func (r *Runner) sees(ctx context.Context, t *steps.Target, action find.Action) *snapshot.Node {
+	q, err := r.query(t, action)
+	if err != nil {
+		return nil
+	}
+	if _, isSelector := find.ParseSelector(q.Text); isSelector {
+		return nil
+	}
+	hit, err := r.lookUp(ctx, q, false)
+	if err != nil {
+		return nil
+	}
+	return hit.Node
+}
+
+// looksLikeList tells whether the words mean no list, but a field or a button that opens one.
+func (r *Runner) looksLikeList(ctx context.Context, t *steps.Target) bool {
+	if r.sees(ctx, t, find.Select) != nil {
+		return false
+	}
+	node := r.sees(ctx, t, find.Click)
+	return node != nil && (node.Role == "textbox" || node.Role == "searchbox" || node.Role == "button")
+}
+
+// selectOption chooses options. What looks like a list but is made of boxes is opened and
+// its option clicked: the server says that it is no list before it does anything.
+func (r *Runner) selectOption(ctx context.Context, s *steps.Step, until *deadline) error {
+	if len(s.Values) == 1 && r.looksLikeList(ctx, s.Target) {
+		return r.openAndChoose(ctx, s, nil, until)
+	}
+	err := r.onElement(ctx, s, find.Select, "browser_select_option", map[string]any{"values": s.Values}, until)
+	var f *snapshot.Failure
+	var refusal *find.Refusal
+	custom := errors.As(err, &f) && f.Code == snapshot.NotInteractable && f.Detail == "kind" || errors.As(err, &refusal) && refusal.Code == snapshot.NotFound
+	if errors.As(err, &f) && f.Code == snapshot.OptionNotFound {
+		return r.withOptions(s, err)
+	}
+	if !custom || len(s.Values) != 1 {
+		return err
+	}
+	return r.openAndChoose(ctx, s, err, until)
+}
+
+// openAndChoose clicks what opens the options, and then the one that is called so. First is
+// what went wrong before; where nothing can be opened, that is what there is to say.
+func (r *Runner) openAndChoose(ctx context.Context, s *steps.Step, first error, until *deadline) error {
+	if err := r.onElement(ctx, s, find.Click, "browser_click", nil, r.soon()); err != nil {
+		return cmp.Or(first, err)
+	}
+	option := *s
+	option.Target = &steps.Target{Text: `"` + s.Values[0] + `"`}
+	if err := r.onElement(ctx, &option, find.Click, "browser_click", nil, until); err != nil {
+		return &failure{code: codeOf(err), message: "choose " + s.Values[0] + ": " + err.Error(), acted: true}
+	}
+	return nil
+}
+
+// withOptions says which options there are instead of the one that is not.
+func (r *Runner) withOptions(s *steps.Step, err error) error {
+	var names []string
+	if r.chosen != nil {
+		for m := r.chosen.First; m != nil; m = m.Next {
+			if m.Role == "option" {
+				names = append(names, m.Name)
+			}
+		}
+	}
+	if len(names) == 0 {
+		return err
+	}
+	const most = 20
+	shown := strings.Join(names[:min(len(names), most)], ", ")
+	if len(names) > most {
+		shown += fmt.Sprintf(" and %d more", len(names)-most)
+	}
+	wanted := strings.Join(s.Values, ", ")
+	return &failure{code: snapshot.OptionNotFound, message: fmt.Sprintf("no option is %q; there are: %s", wanted, shown), expected: shown, actual: wanted}
+}
+
+// soon is a deadline for what is there already.
+func (r *Runner) soon() *deadline {
+	return &deadline{r: r, end: r.opts.Now(), gap: firstGap}
+}
+
+// check ticks a box, or takes the tick off, when it is not so already.
+func (r *Runner) check(ctx context.Context, s *steps.Step, until *deadline) error {
+	loc, err := r.locate(ctx, s.Target, find.Check, until)
+	if err != nil {
+		return err
+	}
+	want := s.Action == steps.Check
+	is, err := r.isChecked(ctx, loc, until)
+	if err != nil || is == want {
+		return err
+	}
+	return r.onElement(ctx, s, find.Check, "browser_click", nil, until)
+}
+
+func (r *Runner) isChecked(ctx context.Context, loc located, until *deadline) (bool, error) {
+	if loc.node != nil {
+		return loc.node.Checked == snapshot.On, nil
+	}
+	state, err := r.theOne(ctx, loc.address, until)
+	return state.Checked, err
+}
+
+func (r *Runner) drag(ctx context.Context, s *steps.Step, until *deadline) error {
+	for again := 0; ; again++ {
+		from, err := r.locate(ctx, s.Target, find.Click, until)
+		if err != nil {
+			return err
+		}
+		to, err := r.locate(ctx, s.To, find.Click, until)
+		if err != nil {
+			return err
+		}
+		_, err = r.call(ctx, "browser_drag", map[string]any{"startElement": from.words, "startTarget": from.address, "endElement": to.words, "endTarget": to.address})
+		if err == nil || again > 0 || codeOf(err) != snapshot.StaleRef {
+			return err
+		}
+		r.metrics.Stale++
+	}
+}
+
+// press sends a key, to an element when one is named: it gets the focus by a click.
+func (r *Runner) press(ctx context.Context, s *steps.Step, until *deadline) error {
+	if s.Target != nil {
+		if err := r.onElement(ctx, s, find.Click, "browser_click", nil, until); err != nil {
+			return err
+		}
+	}
+	_, err := r.call(ctx, "browser_press_key", map[string]any{"key": s.Value})
+	return err
+}
+
+// upload answers the file chooser, which a click on the target opens.
+func (r *Runner) upload(ctx context.Context, s *steps.Step, until *deadline) error {
+	if s.Target != nil && (r.where.modal == nil || r.where.modal.Kind != "file") {
+		if err := r.onElement(ctx, s, find.Click, "browser_click", nil, until); err != nil {
+			return err
+		}
+	}
+	if r.where.modal == nil || r.where.modal.Kind != "file" {
+		f := fail(snapshot.NoDialog, "no file chooser is open; name the element that opens it")
+		f.acted = s.Target != nil
+		return f
+	}
+	var paths []string
+	for _, v := range s.Values {
+		if !filepath.IsAbs(v) {
+			v = filepath.Join(filepath.Dir(s.File), v)
+		}
+		full, err := filepath.Abs(v)
+		if err != nil {
+			return fail(snapshot.BadValue, "upload %s: %v", v, err)
+		}
+		paths = append(paths, full)
+	}
+	_, err := r.call(ctx, "browser_file_upload", map[string]any{"paths": paths})
+	if err != nil {
+		r.call(ctx, "browser_file_upload", nil) // a chooser that stays open blocks every step after this one
+	}
+	return err
+}
+
+// scroll moves the page, or an element into view.
+func (r *Runner) scroll(ctx context.Context, s *steps.Step, until *deadline) error {
+	switch s.Value {
+	case "down", "up":
+		_, err := r.call(ctx, "browser_press_key", map[string]any{"key": map[string]string{"down": "PageDown", "up": "PageUp"}[s.Value]})
+		return err
+	case "top":
+		return r.evaluate(ctx, "() => { scrollTo(0, 0); return true; }", new(bool))
+	case "bottom":
+		return r.evaluate(ctx, "() => { scrollTo(0, document.documentElement.scrollHeight); return true; }", new(bool))
+	}
+	return r.onElement(ctx, s, find.Any, "browser_evaluate", map[string]any{"function": "(e) => { e.scrollIntoView({ block: 'center' }); return true; }"}, until)
+}
+
+// save keeps an element's value or text in a variable.
+func (r *Runner) save(ctx context.Context, s *steps.Step, until *deadline) error {
+	loc, err := r.locate(ctx, s.Target, find.Any, until)
+	if err != nil {
+		return err
+	}
+	text := ""
+	if loc.node != nil {
+		text = valueOf(loc.node)
+		if text == "" {
+			text = r.page.tree.Content(loc.node, maxText)
+		}
+	} else {
+		state, err := r.theOne(ctx, loc.address, until)
+		if err != nil {
+			return err
+		}
+		if text = state.Value; text == "" {
+			text = state.Text
+		}
+	}
+	return r.vars.SetText(s.Value, text)
+}

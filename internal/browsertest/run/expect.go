@@ -1,0 +1,286 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/browsertest/find"
+	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
+	"github.com/toolfit/toolfit/internal/browsertest/steps"
+)
+
+// expect looks until everything is as expected, or the time is over.
+func (r *Runner) expect(ctx context.Context, list []steps.Expectation, until *deadline) error {
+	if r.dialogSays(list) {
+		return nil
+	}
+	for fresh := false; ; fresh = true {
+		wrong, err := r.unmet(ctx, list, fresh)
+		switch {
+		case err == nil && wrong == nil:
+			return nil
+		case err != nil && codeOf(err) != snapshot.PageChanged:
+			return err
+		}
+		if !until.again(ctx) {
+			if err != nil {
+				return err
+			}
+			return wrong
+		}
+	}
+}
+
+// vain refuses an expectation that compares nothing, since a variable of it is empty or is no
+// pattern: whatever the page is like, it would hold.
+func vain(e *steps.Expectation) error {
+	if e.Match == steps.Matches {
+		if _, err := regexp.Compile(e.Value); err != nil {
+			return fail(snapshot.StepInvalid, "%q is no regular expression: %v", e.Value, err)
+		}
+	}
+	compares := slices.Contains([]steps.Kind{steps.Text, steps.NoText, steps.Value, steps.URL, steps.Title}, e.Kind)
+	ofPage := e.Target == nil && (e.Kind == steps.Text || e.Kind == steps.NoText)
+	if compares && e.Value == "" && (ofPage || e.Match == steps.Contains || e.Match == steps.Matches) {
+		return fail(snapshot.StepInvalid, "nothing is expected: the text to compare with is empty")
+	}
+	return nil
+}
+
+// dialogSays tells whether all that is expected are words of the dialog that is open. While
+// it is, there is no page to look at.
+func (r *Runner) dialogSays(list []steps.Expectation) bool {
+	for _, e := range list {
+		if r.where.modal == nil || e.Kind != steps.Text || e.Target != nil || !strings.Contains(squeeze(r.where.modal.Message), squeeze(e.Value)) {
+			return false
+		}
+	}
+	return true
+}
+
+// unmet is the first expectation that does not hold now. The second error is of the look itself.
+func (r *Runner) unmet(ctx context.Context, list []steps.Expectation, fresh bool) (*failure, error) {
+	p, err := r.snapshot(ctx, fresh)
+	if err != nil {
+		return nil, err
+	}
+	for i := range list {
+		got, ok, err := r.holds(ctx, p, &list[i])
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			got = clip(r.mask(got)) // in this order: a cut could halve a secret
+			want := list[i].In(r.lang)
+			return &failure{code: snapshot.AssertionFailed, message: fmt.Sprintf("expected %s; got %s", want, got), expected: want, actual: got}, nil
+		}
+	}
+	return nil, nil
+}
+
+// holds tells whether an expectation is met, and what there is instead.
+func (r *Runner) holds(ctx context.Context, p *page, e *steps.Expectation) (got string, ok bool, err error) {
+	switch {
+	case e.Kind == steps.URL:
+		got, ok = r.where.url, r.sameAddress(e)
+		return got, ok, nil
+	case e.Kind == steps.Title:
+		return r.where.title, compare(r.where.title, e), nil
+	case e.Target == nil && e.Kind == steps.Text:
+		return pageText(p.tree), pageSays(p.tree, e) || r.waited(ctx, p, e), nil
+	case e.Target == nil && e.Kind == steps.NoText:
+		return "it is there", !pageSays(p.tree, e) && !r.waited(ctx, p, e), nil
+	}
+	q, err := r.query(e.Target, find.Any)
+	if err != nil {
+		return "", false, err
+	}
+	if selector(q.Text) {
+		return r.selectorHolds(ctx, p, q, e)
+	}
+	got, ok = r.elementHolds(ctx, p, q, e)
+	return got, ok, nil
+}
+
+// waited tells whether what is waited for is there as an element of the kind that was said.
+func (r *Runner) waited(ctx context.Context, p *page, e *steps.Expectation) bool {
+	if !e.Waited || selector(e.Value) {
+		return false
+	}
+	hit, err := p.find(ctx, r, find.Query{Text: e.Value})
+	var refusal *find.Refusal
+	return err == nil && hit.Kind || errors.As(err, &refusal) && refusal.Kind
+}
+
+// selectorHolds looks at what a selector addresses: by the page, and where that cannot read
+// it, or the step says more, on the snapshot.
+func (r *Runner) selectorHolds(ctx context.Context, p *page, q find.Query, e *steps.Expectation) (got string, ok bool, err error) {
+	var refusal *find.Refusal
+	_, missed := p.find(ctx, r, q)
+	shown := !errors.As(missed, &refusal) || !refusal.NeedsPage // the snapshot can tell
+	joined := alone(q)
+	if joined != nil && !shown {
+		return "", false, joined
+	}
+	if _, inPage := queryExpression(q.Text); joined == nil && (inPage || !shown) {
+		state, err := r.selectedBy(ctx, q.Text)
+		if err == nil || !shown || codeOf(err) != snapshot.BadParameters {
+			got, ok = state.holds(e)
+			return got, ok, err
+		}
+	}
+	got, ok = r.elementHolds(ctx, p, q, e)
+	return got, ok, nil
+}
+
+// elementHolds looks at the element that an expectation names.
+func (r *Runner) elementHolds(ctx context.Context, p *page, q find.Query, e *steps.Expectation) (string, bool) {
+	hit, err := p.find(ctx, r, q)
+	if hit != nil && hit.Ref != "" {
+		r.about = []string{hit.Ref}
+	}
+	if e.Kind == steps.Count {
+		if n := p.index.Count(q); n > 0 || e.Count > 0 {
+			return fmt.Sprintf("%d", n), n == e.Count
+		}
+	}
+	var refusal *find.Refusal
+	errors.As(err, &refusal)
+	switch {
+	case e.Kind == steps.Visible && (err == nil || refusal.Code == snapshot.Ambiguous):
+		return "", true
+	case e.Kind == steps.Visible:
+		return refusal.Error(), isText(p.tree, q)
+	case e.Kind == steps.Hidden, e.Kind == steps.Count:
+		return hidden(p, q, hit, refusal)
+	case err != nil:
+		return err.Error(), false
+	}
+	return nodeHolds(p.tree, hit.Node, e)
+}
+
+// hidden tells whether what is looked for is not on the page, and what speaks against it.
+func hidden(p *page, q find.Query, hit *find.Hit, refusal *find.Refusal) (string, bool) {
+	switch {
+	case hit != nil:
+		return "it is there: " + p.index.Path(hit.Node), false
+	case refusal.Code != snapshot.NotFound || refusal.Near:
+		return refusal.Error(), false
+	case p.tree.Len() == 0:
+		return "the page shows nothing at all: it may not be loaded", false
+	}
+	return "the text is there", !isText(p.tree, q)
+}
+
+// isText tells whether the words of a query are not a description, but what the page says.
+func isText(tree *snapshot.Page, q find.Query) bool {
+	return !selector(q.Text) && alone(q) == nil && pageHas(tree, q.Text)
+}
+
+func selector(text string) bool { _, ok := find.ParseSelector(text); return ok }
+
+// nodeHolds compares the state of an element.
+func nodeHolds(tree *snapshot.Page, n *snapshot.Node, e *steps.Expectation) (string, bool) {
+	switch e.Kind {
+	case steps.Enabled:
+		return "it is disabled", !n.Disabled
+	case steps.Disabled:
+		return "it is enabled", n.Disabled
+	case steps.Checked:
+		return "it is not checked", n.Checked == snapshot.On || n.Selected || n.Pressed == snapshot.On
+	case steps.Unchecked:
+		return "it is checked", n.Checked == snapshot.Off && !n.Selected && n.Pressed == snapshot.Off
+	case steps.Value:
+		v := valueOf(n)
+		return quoted(v), compare(v, e)
+	}
+	text := tree.Content(n, maxText)
+	if own := n.Text; own != "" && compare(own, e) {
+		text = own
+	}
+	ok := compare(text, e)
+	if e.Kind == steps.NoText {
+		ok = !ok
+	}
+	return quoted(text), ok
+}
+
+// valueOf is what a field holds: its text, the text inside, or the chosen option.
+func valueOf(n *snapshot.Node) string {
+	if n.Text != "" {
+		return n.Text
+	}
+	var chosen []string
+	for m := n.First; m != nil; m = m.Next {
+		switch {
+		case m.Role == "text":
+			return m.Text
+		case m.Role == "option" && m.Selected:
+			chosen = append(chosen, m.Name)
+		}
+	}
+	return strings.Join(chosen, ", ")
+}
+
+// holds compares what the page itself says about a selector.
+func (s *selected) holds(e *steps.Expectation) (string, bool) {
+	if e.Kind == steps.Count {
+		return fmt.Sprintf("%d", s.Count), s.Count == e.Count
+	}
+	if s.Visible < 0 {
+		return fmt.Sprintf("%d elements, where one must be meant", s.Count), false
+	}
+	switch e.Kind {
+	case steps.Visible:
+		return fmt.Sprintf("%d elements, %d to be seen", s.Count, s.Visible), s.Visible > 0
+	case steps.Hidden:
+		return "it is there", s.Visible == 0
+	}
+	if s.Count != 1 {
+		return fmt.Sprintf("%d elements", s.Count), false
+	}
+	switch e.Kind {
+	case steps.Enabled:
+		return "it is disabled", !s.Disabled
+	case steps.Disabled:
+		return "it is enabled", s.Disabled
+	case steps.Checked:
+		return "it is not checked", s.Checked
+	case steps.Unchecked:
+		return "it is checked", !s.Checked
+	case steps.Value:
+		return quoted(s.Value), compare(s.Value, e)
+	case steps.NoText:
+		return quoted(s.Text), !compare(s.Text, e)
+	}
+	return quoted(s.Text), compare(s.Text, e)
+}
+
+func quoted(s string) string { return `"` + s + `"` }
+
+// compare holds a text against an expectation, white space aside.
+func compare(have string, e *steps.Expectation) bool {
+	have, want := strings.Join(strings.Fields(have), " "), strings.Join(strings.Fields(e.Value), " ")
+	switch e.Match {
+	case steps.Contains:
+		return strings.Contains(have, want)
+	case steps.Matches:
+		re, err := regexp.Compile(e.Value)
+		return err == nil && re.MatchString(have)
+	}
+	return have == want
+}
+
+// sameAddress compares addresses; one that begins with / is on the page's own host.
+func (r *Runner) sameAddress(e *steps.Expectation) bool {
+	if e.Match == steps.Equals && strings.HasPrefix(e.Value, "/") {
+		_, rest, _ := strings.Cut(r.where.url, "://")
+		_, path, _ := strings.Cut(rest, "/")
+		return "/"+path == e.Value || r.where.url == r.address(e.Value)
+	}
+	return compare(r.where.url, e)
+}

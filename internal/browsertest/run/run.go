@@ -1,0 +1,286 @@
+// Package run runs browser tests through a playwright-mcp server, whichever version it is.
+//
+// It acts on one element or on none: what is ambiguous or missing fails the step. A result
+// marked isError is a failure; an expectation is looked at on our own snapshots until its
+// time is over, and can fail. Nothing is repeated that may have acted already. Secrets are
+// masked in all that is kept. It knows neither files nor processes: the browser is handed in.
+//
+//	r := run.New(browser, &run.Options{Base: "http://127.0.0.1:8080"})
+//	result := r.Suite(ctx, suite)
+//	fmt.Println(result.Passed())
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/locale"
+	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
+	"github.com/toolfit/toolfit/internal/browsertest/steps"
+)
+
+// Browser is one session with a playwright-mcp server. Calls are made one after another.
+type Browser interface {
+	// Call makes a tools/call and returns its result; the error is that of the transport, or a
+	// *snapshot.Failure. Asked is the call before it was fitted, for those that fit by themselves.
+	Call(ctx context.Context, asked, fitted Call) (json.RawMessage, error)
+	// Tools are what the server offers now.
+	Tools(ctx context.Context) ([]Tool, error)
+}
+
+// Tool is one tool as the server lists it.
+type Tool struct {
+	Name        string          `json:"name"`
+	InputSchema json.RawMessage `json:"inputSchema"`
+}
+
+// Memory keeps how elements were found, between runs. It never holds refs.
+type Memory interface {
+	Get(key string) (Remembered, bool)
+	Put(key string, r Remembered)
+}
+
+// Options change a Runner. The zero value is usable.
+type Options struct {
+	ID          string                                     // of the run; "": run
+	Base        string                                     // over the suite's; "": the suite's
+	Vars        map[string]string                          // over the suite's
+	Env         func(name string) (string, bool)           // for ${env:NAME}; nil: none
+	Secrets     []string                                   // masked from the start, beside what steps take from the environment
+	Timeout     time.Duration                              // of a step; 0: 10 s
+	Retries     int                                        // of whole cases, over the case's own
+	Dialogs     string                                     // accept, dismiss or fail, where the suite does not say; "": fail
+	Screenshots string                                     // off, on-failure or always; "": on-failure
+	Eval        bool                                       // allow eval steps
+	Trace       func(said string) string                   // have the server record each case, where it can, and tell what it says of that so; nil: no
+	Synonyms    []string                                   // further words for find
+	Memory      Memory                                     // nil: nothing is remembered
+	Choose      Chooser                                    // asked last, where words do not lead to one element; nil: nobody is
+	Fit         func([]Tool) Fitter                        // made anew from each listing; nil: calls go out as they are
+	Log         *slog.Logger                               // one line per step; nil: none
+	Now         func() time.Time                           // nil: time.Now
+	Sleep       func(context.Context, time.Duration) error // nil: a timer
+	Done        func(CaseResult)                           // hears of each case as it ends; nil: nobody
+}
+
+// Fitter makes a call into what the live server takes.
+type Fitter func(context.Context, Call) (Call, error)
+
+// Call is a tool with its arguments.
+type Call struct {
+	Tool      string
+	Arguments json.RawMessage
+}
+
+// Runner runs suites in one browser session. It is not for use by several goroutines.
+type Runner struct {
+	browser Browser
+	opts    Options
+	tools   map[string]Tool
+	fit     Fitter
+	page    *page // the last snapshot while it is good
+	where   place
+	awake   bool // the browser has answered since it was closed
+	vars    *steps.Vars
+	suite   *steps.Suite
+	lang    locale.Language // that of the suite, in which failures are told
+	metrics *Metrics
+	step    *StepResult           // the one that is under way
+	about   []string              // the refs of the elements that it used, or could not choose from
+	chosen  *snapshot.Node        // the element that it used last; nil for none
+	learned map[string]Remembered // by the step that is under way
+	until   time.Time             // the time of that step
+}
+
+// New makes a Runner; nil options are the defaults.
+func New(b Browser, opts *Options) *Runner {
+	r := &Runner{browser: b, metrics: &Metrics{}}
+	if opts != nil {
+		r.opts = *opts
+	}
+	o := &r.opts
+	if o.ID == "" {
+		o.ID = "run"
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Sleep == nil {
+		o.Sleep = sleep
+	}
+	if o.Fit == nil {
+		o.Fit = func([]Tool) Fitter { return func(_ context.Context, c Call) (Call, error) { return c, nil } }
+	}
+	if o.Done == nil {
+		o.Done = func(CaseResult) {}
+	}
+	return r
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+// Suite runs all cases of a suite, each row of their data by itself.
+func (r *Runner) Suite(ctx context.Context, s *steps.Suite) *Result {
+	res := &Result{RunID: r.opts.ID, File: s.File, Name: s.Name, Language: s.Language(), Started: r.opts.Now()}
+	r.suite, r.metrics, r.lang = s, &Metrics{}, s.Language()
+	for i := range s.Cases {
+		c := &s.Cases[i]
+		if len(c.Data) == 0 {
+			res.Cases = append(res.Cases, r.repeated(ctx, c, c.Name, nil))
+			continue
+		}
+		for n, row := range c.Data {
+			res.Cases = append(res.Cases, r.repeated(ctx, c, rowName(c.Name, n+1, row), row))
+		}
+	}
+	res.Duration = Took{r.opts.Now().Sub(res.Started)}
+	res.Metrics = *r.metrics
+	return res
+}
+
+// repeated runs a case until it passes or its repetitions are used up.
+func (r *Runner) repeated(ctx context.Context, c *steps.Case, name string, row map[string]string) CaseResult {
+	var out CaseResult
+	var earlier []*Error
+	for attempt := 1; ; attempt++ {
+		out = r.once(ctx, c, row)
+		out.Name, out.Attempts, out.Earlier, out.Language = r.mask(name), attempt, earlier, r.lang
+		if out.Status == Passed && attempt > 1 {
+			out.Status = Flaky
+			r.metrics.Flaky++
+		}
+		if out.Status != Failed && out.Status != Broken || attempt > max(c.Retries, r.opts.Retries) || ctx.Err() != nil {
+			break
+		}
+		earlier = append(earlier, out.Error)
+	}
+	r.opts.Done(out)
+	return out
+}
+
+// once runs a case in a fresh browser: setup, steps, teardown.
+func (r *Runner) once(ctx context.Context, c *steps.Case, row map[string]string) (out CaseResult) {
+	out = CaseResult{Tags: c.Tags, Line: c.Line, Status: Passed, Started: r.opts.Now()}
+	defer func() { out.Duration = Took{r.opts.Now().Sub(out.Started)} }()
+	if c.Skip != "" {
+		out.Status, out.Reason = Skipped, c.Skip
+		return out
+	}
+	if ctx.Err() != nil {
+		out.Status, out.Reason = Skipped, NotBegun
+		return out
+	}
+	r.vars = r.newVars(row)
+	if err := r.fresh(ctx); err != nil {
+		out.Status, out.Error = Broken, r.errorOf(endedBy(ctx, err), nil)
+		return out
+	}
+	last, done := outliving(ctx, teardownLimit)
+	defer done()
+	r.startTrace(ctx)
+	defer func() { out.Trace = r.stopTrace(last) }()
+	for _, part := range [][]steps.Step{r.suite.Setup, c.Steps} {
+		for i := range part {
+			if out.Error != nil {
+				out.Steps = append(out.Steps, r.left(&part[i]))
+				continue
+			}
+			r.add(&out, r.run(ctx, &part[i]))
+		}
+	}
+	r.settleDialog(last)
+	for i := range r.suite.Teardown {
+		if last.Err() != nil {
+			out.Steps = append(out.Steps, r.left(&r.suite.Teardown[i]))
+			continue
+		}
+		r.add(&out, r.run(last, &r.suite.Teardown[i]))
+	}
+	return out
+}
+
+// newVars are the variables of a case. A page may show a secret before a step has used it, or
+// in a case that never does.
+func (r *Runner) newVars(row map[string]string) *steps.Vars {
+	v := steps.NewVars(r.opts.Env, r.suite.Vars, row, r.opts.Vars)
+	for _, s := range r.opts.Secrets {
+		v.Hide(s)
+	}
+	for _, name := range r.suite.Env {
+		v.Fill("${env:" + name + "}") // what is not set is said where it is used
+	}
+	return v
+}
+
+// add puts a step's result into its case's.
+func (r *Runner) add(out *CaseResult, s StepResult) {
+	out.Steps = append(out.Steps, s)
+	if s.Status == Healed {
+		out.Healed = true
+	}
+	if s.Status != Failed || out.Error != nil {
+		return
+	}
+	out.Error, out.Status = s.Error, Failed
+	if s.Error.broken() {
+		out.Status = Broken
+	}
+}
+
+// left is a step that is not run because one before it failed, or the run was ended.
+func (r *Runner) left(s *steps.Step) StepResult {
+	return StepResult{Text: r.vars.Mask(s.Text), File: s.File, Line: s.Line, Action: s.Action, Status: Skipped}
+}
+
+// rowName is a case with the nth row of its data. A row with a secret has its number instead.
+func rowName(name string, n int, row map[string]string) string {
+	var parts []string
+	secret := false
+	for _, k := range slices.Sorted(maps.Keys(row)) {
+		if strings.Contains(row[k], "${env:") {
+			secret = true
+			continue
+		}
+		parts = append(parts, k+"="+row[k])
+	}
+	if secret || len(parts) == 0 {
+		parts = append(parts, fmt.Sprintf("row %d", n))
+	}
+	return fmt.Sprintf("%s [%s]", name, strings.Join(parts, ", "))
+}
+
+// fresh starts over: the tools are listed, and what the case before left behind is closed.
+func (r *Runner) fresh(ctx context.Context) error {
+	list, err := r.browser.Tools(ctx)
+	if err != nil {
+		return fmt.Errorf("list the tools of the browser server: %w", err)
+	}
+	started := r.tools != nil
+	r.tools, r.fit, r.page, r.where = map[string]Tool{}, r.opts.Fit(list), nil, place{}
+	for _, t := range list {
+		r.tools[t.Name] = t
+	}
+	if started {
+		r.call(ctx, "browser_close", nil) // a closed browser is as good as a fresh one
+		r.where, r.awake = place{}, false
+	}
+	return nil
+}

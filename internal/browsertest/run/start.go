@@ -1,0 +1,43 @@
+package run
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
+)
+
+// starts are how servers of all versions begin the error of a browser that they cannot start
+// or reach.
+var starts = []string{"browserType.launch", "browserType.connectOverCDP", "async initializeServer"}
+
+// notStarted is the failure of a server that has no browser; nil for any other answer. The
+// page has nothing to do with it, and what the browser itself said is far below.
+func notStarted(raw json.RawMessage) *snapshot.Failure {
+	content := rawjson.Array(rawjson.Get(raw, "content"))
+	if !content.Next() {
+		return nil
+	}
+	text, _ := rawjson.String(rawjson.Get(content.Value, "text"))
+	if strings.HasPrefix(text, "### ") {
+		_, text, _ = strings.Cut(text, "\n")
+	}
+	first, logs, _ := strings.Cut(text, "\n")
+	for _, start := range starts {
+		_, what, found := strings.Cut(first, start)
+		if !found {
+			continue
+		}
+		if _, after, ok := strings.Cut(what, ": "); ok {
+			what = after
+		}
+		if _, said, ok := strings.Cut(logs, "[err] "); ok { // the browser itself
+			what, _, _ = strings.Cut(said, "\n")
+		}
+		const most = 300
+		what = strings.TrimSpace(what)
+		return &snapshot.Failure{Code: snapshot.ServerGone, Message: "the browser cannot be started or reached: " + strings.ToValidUTF8(what[:min(most, len(what))], "")}
+	}
+	return nil
+}

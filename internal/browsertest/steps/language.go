@@ -1,0 +1,31 @@
+package steps
+
+import (
+	"unicode"
+
+	"github.com/toolfit/toolfit/internal/base/locale"
+)
+
+// Language is that of the words of the suite, which most of its steps are written in. What
+// stands in quotes is the page's.
+func (s *Suite) Language() locale.Language {
+	han, all := 0, 0
+	count := func(text string) {
+		all++
+		for _, r := range mask(text).text {
+			if unicode.Is(unicode.Han, r) {
+				han++
+				return
+			}
+		}
+	}
+	for _, c := range s.Cases {
+		for _, step := range c.Steps {
+			count(step.Text)
+		}
+	}
+	if han*2 > all {
+		return locale.Chinese
+	}
+	return locale.English
+}

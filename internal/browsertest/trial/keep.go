@@ -1,0 +1,173 @@
+package trial
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/browsertest/report"
+	"github.com/toolfit/toolfit/internal/browsertest/run"
+	"github.com/toolfit/toolfit/internal/state/store"
+)
+
+// Store keeps runs.
+type Store interface {
+	SaveRun(ctx context.Context, r store.Run) error
+}
+
+// The outcomes of a run.
+const (
+	Running = "running"
+	Passed  = "passed"
+	Failed  = "failed"
+	Lost    = "lost" // it gave no sign of life for longer than silence
+)
+
+// silence is how long a run may say nothing while it is under way. It says something after
+// each case.
+const silence = 15 * time.Minute
+
+// Kept is a run as it is kept.
+type Kept struct {
+	ID       string
+	At       time.Time
+	Duration time.Duration
+	Outcome  string
+	Summary
+	Report
+}
+
+// Summary is what a list of runs shows.
+type Summary struct {
+	Name      string        `json:"name"`
+	Principal string        `json:"principal"`
+	Profile   string        `json:"profile"`
+	Files     []string      `json:"files"`
+	Cases     int           `json:"cases"` // that were to be run; rows of data count in the totals
+	Totals    report.Totals `json:"totals"`
+}
+
+// Report is all of a run.
+type Report struct {
+	Results []*run.Result     `json:"results"`
+	Sources map[string]string `json:"sources,omitempty"` // the files, to run them again
+	Terms
+}
+
+// Event is something that happened to a run.
+type Event struct {
+	Type      string        `json:"-"` // run.started, run.case or run.finished
+	At        time.Time     `json:"-"`
+	Principal string        `json:"principal"`
+	ID        string        `json:"id"`
+	Name      string        `json:"name"`
+	Outcome   string        `json:"outcome"`
+	Case      string        `json:"case,omitempty"`
+	Status    run.Status    `json:"status,omitempty"` // of the case
+	Totals    report.Totals `json:"totals"`
+}
+
+// The types of events.
+const (
+	RunStarted  = "run.started"
+	RunCase     = "run.case"
+	RunFinished = "run.finished"
+)
+
+// begin makes the record of a run that starts now.
+func (l *Lab) begin(o *Order) *Kept {
+	k := &Kept{ID: l.newID(), At: l.now(), Outcome: Running}
+	k.Name, k.Principal, k.Profile = o.Name, o.Who.ID, o.Profile
+	k.Sources, k.Terms = o.Sources, o.terms()
+	for _, s := range o.Suites {
+		k.Files = append(k.Files, s.File)
+		k.Cases += len(s.Cases)
+	}
+	if k.Name == "" && len(o.Suites) > 0 {
+		k.Name = o.Suites[0].Name
+	}
+	l.save(context.Background(), k, false)
+	l.tell(k, RunStarted, "", "")
+	return k
+}
+
+// caseDone counts a case and gives a sign of life.
+func (l *Lab) caseDone(k *Kept, file string, c run.CaseResult) {
+	t := report.Count([]*run.Result{{File: file, Cases: []run.CaseResult{c}}})
+	k.Totals.Add(t)
+	k.Duration = l.now().Sub(k.At)
+	l.save(context.Background(), k, false)
+	l.tell(k, RunCase, c.Name, c.Status)
+}
+
+// finish keeps the whole run, also when whoever wanted it has left.
+func (l *Lab) finish(ctx context.Context, k *Kept) error {
+	k.Totals, k.Duration, k.Outcome = report.Count(k.Results), l.now().Sub(k.At), Passed
+	for _, r := range k.Results {
+		if !r.Passed() {
+			k.Outcome = Failed
+		}
+		l.parts.Metrics.observe(r)
+	}
+	err := l.save(context.WithoutCancel(ctx), k, true)
+	l.tell(k, RunFinished, "", "")
+	return err
+}
+
+func (l *Lab) tell(k *Kept, what, name string, status run.Status) {
+	l.parts.Tell(Event{
+		Type: what, At: l.now(), Principal: k.Principal, ID: k.ID, Name: k.Name, Outcome: k.Outcome, Case: name, Status: status, Totals: k.Totals,
+	})
+}
+
+// saveLimit is how long the store may take.
+const saveLimit = 30 * time.Second
+
+// save writes the run, whole or as far as it is known. Only the whole one must be kept.
+func (l *Lab) save(ctx context.Context, k *Kept, whole bool) error {
+	if l.parts.Store == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, saveLimit)
+	defer cancel()
+	row := store.Run{ID: k.ID, At: k.At, Name: k.Name, Outcome: k.Outcome, Duration: k.Duration}
+	var err error
+	if row.Summary, err = json.Marshal(k.Summary); err != nil {
+		return fmt.Errorf("encode run %s: %w", k.ID, err)
+	}
+	if whole {
+		if row.Report, row.Pictures, err = parted(k.Report); err != nil {
+			return fmt.Errorf("encode run %s: %w", k.ID, err)
+		}
+	}
+	if err := l.parts.Store.SaveRun(ctx, row); err != nil {
+		return fmt.Errorf("keep run %s: %w", k.ID, err)
+	}
+	return nil
+}
+
+// Read is a run of the store as it was kept, without the pictures that are kept apart.
+func Read(row store.Run, now time.Time) (*Kept, error) {
+	k, err := readSummary(row, now)
+	if err != nil || len(row.Report) == 0 {
+		return k, err
+	}
+	if err := json.Unmarshal(row.Report, &k.Report); err != nil {
+		return nil, fmt.Errorf("read run %s: %w", row.ID, err)
+	}
+	return k, nil
+}
+
+// readSummary is a run without its report.
+func readSummary(row store.Run, now time.Time) (*Kept, error) {
+	k := &Kept{ID: row.ID, At: row.At, Duration: row.Duration, Outcome: row.Outcome}
+	if err := json.Unmarshal(row.Summary, &k.Summary); err != nil {
+		return nil, fmt.Errorf("read run %s: %w", row.ID, err)
+	}
+	k.Name = row.Name
+	if k.Outcome == Running && now.Sub(k.At.Add(k.Duration)) > silence {
+		k.Outcome = Lost
+	}
+	return k, nil
+}

@@ -1,0 +1,87 @@
+package trial
+
+import (
+	"encoding/json"
+	"iter"
+
+	"github.com/toolfit/toolfit/internal/browsertest/run"
+)
+
+// maxReport bounds what is kept of one run beside its pictures.
+const maxReport = 32 << 20
+
+// notKept says why a case has no steps.
+const notKept = "its steps are not kept: the report of this run is too large"
+
+// lighter are what goes from a report that is too long, one after another: first what nobody
+// will miss, at last all but the numbers. How each case ended is the last to go.
+var lighter = []func(*Report){
+	func(r *Report) { withoutCalls(r, func(s *run.StepResult) bool { return s.Status == run.Passed }) },
+	func(r *Report) { withoutCalls(r, func(*run.StepResult) bool { return true }) },
+	func(r *Report) { withoutSteps(r, func(c *run.CaseResult) bool { return c.Error == nil }) },
+	func(r *Report) { withoutSteps(r, func(*run.CaseResult) bool { return true }) },
+	func(r *Report) { r.Sources, r.Vars, r.Chosen = nil, nil, nil },
+	withoutWords,
+	func(r *Report) { r.Results = nil },
+}
+
+// lightened is a report as JSON that is no longer than most bytes. The report, whose cases
+// and steps must be its own, becomes what is left of it.
+func lightened(r *Report, most int) ([]byte, error) {
+	data, err := json.Marshal(r)
+	for _, lighten := range lighter {
+		if err != nil || len(data) <= most {
+			break
+		}
+		lighten(r)
+		data, err = json.Marshal(r)
+	}
+	return data, err
+}
+
+func withoutCalls(r *Report, which func(*run.StepResult) bool) {
+	for _, s := range run.Steps(r.Results) {
+		if which(s) {
+			s.Calls = nil
+		}
+	}
+}
+
+func withoutSteps(r *Report, which func(*run.CaseResult) bool) {
+	for c := range casesOf(r) {
+		if len(c.Steps) > 0 && which(c) {
+			c.Steps, c.Reason = nil, notKept
+		}
+	}
+}
+
+// withoutWords leaves how each case ended, and the beginnings of its name and error.
+func withoutWords(r *Report) {
+	for c := range casesOf(r) {
+		c.Name, c.Tags, c.Earlier, c.Trace = beginning(c.Name), nil, nil, ""
+		if e := c.Error; e != nil {
+			c.Error = &run.Error{Type: e.Type, Message: beginning(e.Message), Details: run.Details{RunID: e.Details.RunID, Code: e.Details.Code}}
+		}
+	}
+}
+
+func casesOf(r *Report) iter.Seq[*run.CaseResult] {
+	return func(yield func(*run.CaseResult) bool) {
+		for _, one := range r.Results {
+			for i := range one.Cases {
+				if !yield(&one.Cases[i]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// beginning is enough of a text to know it by.
+func beginning(text string) string {
+	const most = 80
+	if r := []rune(text); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return text
+}

@@ -1,0 +1,219 @@
+package fit
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"github.com/toolfit/toolfit/internal/core/jsonschema"
+)
+
+type node = jsonschema.Node
+
+// wide is from how many members or elements on a look-up pays for an index.
+const wide = 32
+
+// maxNotes bounds what is said about one schema.
+const maxNotes = 20
+
+// compiler reads one document. What is wrong in it is left out and noted: a schema that we
+// cannot read must not keep anybody from a tool that works.
+type compiler struct {
+	draft jsonschema.Draft
+	index *jsonschema.Index
+	made  []*shape // by node
+	order []*shape // all that were made
+	notes []string
+
+	programs int // room that is left for patterns
+}
+
+// compile reads a schema; an empty one is that of an object without rules.
+func compile(raw []byte) (*shape, []string) {
+	c := &compiler{programs: maxPrograms}
+	if raw = bytes.TrimSpace(raw); len(raw) == 0 || string(raw) == "null" {
+		raw = []byte("{}")
+	}
+	var t jsonschema.Tree
+	doc, err := t.Parse(raw)
+	if err != nil {
+		return c.blank(), []string{fmt.Sprintf("the schema is not used: %v", err)}
+	}
+	if !doc.IsSchema() {
+		return c.blank(), []string{"the schema is not used: it is neither an object nor a boolean"}
+	}
+	c.made = make([]*shape, t.Count)
+	c.draft = jsonschema.DraftOf(doc)
+	c.index = jsonschema.NewIndex(doc, c.draft)
+	root := c.shape(doc)
+	c.cutLoops()
+	known := make(map[*shape]types, len(c.order))
+	for _, s := range c.order {
+		s.accepts = accepted(s, known)
+	}
+	c.widen()
+	return root, c.notes
+}
+
+func (c *compiler) blank() *shape {
+	s := &shape{rare: nothingRare, minLength: -1, maxLen: -1, minItems: -1, maxItems: -1, accepts: tAny}
+	c.order = append(c.order, s)
+	return s
+}
+
+func (c *compiler) note(n *node, format string, args ...any) {
+	if len(c.notes) < maxNotes {
+		c.notes = append(c.notes, "#"+n.Pointer()+": "+fmt.Sprintf(format, args...))
+	}
+}
+
+// shape reads schema n, once.
+func (c *compiler) shape(n *node) *shape {
+	if s := c.made[n.ID]; s != nil {
+		return s
+	}
+	s := c.blank()
+	c.made[n.ID] = s
+	s.resource = c.index.Resource(n).ID
+	switch n.Kind {
+	case jsonschema.Bool:
+		s.never = n.IsFalse()
+	case jsonschema.Object:
+		c.read(s, n)
+	default:
+		c.note(n, "no schema, anything is accepted")
+	}
+	return s
+}
+
+func (c *compiler) read(s *shape, n *node) {
+	if ref := n.Get("$ref"); ref != nil && ref.Kind == jsonschema.String && c.draft.RefAlone() {
+		c.reference(s, ref)
+		c.guide(s, n)
+		return
+	}
+	for _, m := range n.Kids {
+		if jsonschema.Keywords[m.Key].Since > c.draft {
+			continue
+		}
+		if !c.objectWord(s, m) && !c.arrayWord(s, m) && !c.scalarWord(s, m) {
+			c.unionWord(s, m)
+		}
+	}
+	c.lowerEnum(s, n)
+	if n.Get("nullable").IsTrue() && s.types != 0 {
+		s.types |= tNull // how OpenAPI says it
+		if s.listed {
+			s.enum = append(s.enum, literal{kind: isNull, raw: []byte("null"), text: "null"})
+		}
+	}
+	if len(s.enum) > wide {
+		s.own().texts = make(map[string]types, len(s.enum))
+		for _, l := range s.enum {
+			s.texts[l.text] |= typesOf(l.kind)
+		}
+	}
+	c.guide(s, n)
+}
+
+// lowerEnum reads a list of values beside the type array as that of the items: no array
+// could be one of them.
+func (c *compiler) lowerEnum(s *shape, n *node) {
+	enum := n.Get("enum")
+	if enum == nil || s.types != tArray || n.Get("const") != nil || slices.ContainsFunc(s.enum, func(l literal) bool { return l.kind == isArray }) {
+		return
+	}
+	c.note(enum, "no array is listed, read as the values of the items")
+	item := c.blank()
+	item.enum, item.listed = s.enum, true
+	if s.items != nil {
+		item.all = []*shape{s.items}
+	}
+	s.items, s.enum, s.listed = item, nil, false
+}
+
+// guide keeps the default that is stated.
+func (c *compiler) guide(s *shape, n *node) {
+	if d := n.Get("default"); d != nil {
+		s.fallback = d.Raw()
+	}
+}
+
+// list reads the schemas of an array.
+func (c *compiler) list(m *node) []*shape {
+	if len(m.Elements()) == 0 {
+		c.note(m, "no list of schemas, left out")
+		return nil
+	}
+	var out []*shape
+	for _, e := range m.Kids {
+		out = append(out, c.shape(e))
+	}
+	return out
+}
+
+// strings reads the names of an array.
+func (c *compiler) strings(m *node) []string {
+	if m.Kind != jsonschema.Array {
+		c.note(m, "no list of names, left out")
+		return nil
+	}
+	var out []string
+	for _, e := range m.Kids {
+		if e.Kind != jsonschema.String {
+			c.note(e, "no name, left out")
+			continue
+		}
+		if len(out) > wide || !slices.Contains(out, e.Text) {
+			out = append(out, e.Text)
+		}
+	}
+	return out
+}
+
+// size reads a keyword that counts something; -1 when it does not.
+func (c *compiler) size(m *node) int32 {
+	if m.Kind == jsonschema.Number {
+		if d := parseDecimal([]byte(m.Text)); d.isInteger() && !d.neg {
+			if d.exp > 9 {
+				return 1 << 30
+			}
+			return int32(d.mantissaInt())
+		}
+	}
+	c.note(m, "no count, left out")
+	return -1
+}
+
+// mantissaInt is the value of a small integer.
+func (d decimal) mantissaInt() int64 {
+	n := int64(0)
+	for k := range d.exp {
+		n *= 10
+		if k < len(d.digits) {
+			n += int64(d.digits[k] - '0')
+		}
+	}
+	return n
+}
+
+func (c *compiler) reference(s *shape, m *node) {
+	if m.Kind != jsonschema.String {
+		c.note(m, "no reference, left out")
+		return
+	}
+	at := c.index.Lookup(m, m.Text).Node
+	if at == nil {
+		c.missing(s, m)
+		return
+	}
+	s.ref = c.shape(at)
+}
+
+// missing stands in for a schema that is not there: it accepts anything, and counts as
+// having looked at all of it, so that no other keyword refuses what it might have known.
+func (c *compiler) missing(s *shape, m *node) {
+	c.note(m, "%.100q is not in the schema, anything is accepted", m.Text)
+	s.ref = c.blank()
+	s.ref.additional, s.ref.items = c.blank(), c.blank()
+}

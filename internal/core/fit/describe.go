@@ -1,0 +1,196 @@
+package fit
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/core/jsonschema"
+)
+
+// problemOf says what is wrong with value i.
+func problemOf(code Code, s *shape, t *tape, i int32) Problem {
+	p := Problem{Code: code, Field: cut(t.pointer(i), 4*maxText), Got: got(t, i)}
+	switch code {
+	case Unknown:
+		p.Expected, p.Hint = "an argument that the tool has", nameHint(t.name(i), s.knownNames())
+	case WrongType:
+		p.Expected = s.types.String()
+	case NotListed:
+		p.Expected = s.listText()
+		if t.tokens[i].kind == isString {
+			p.Hint = nearHint(t.text(i), s.listTexts())
+		}
+	case WrongName:
+		p.Expected, p.Got = "a property named otherwise", ""
+	case NotMultiple:
+		p.Expected = "a multiple of " + s.multiple.String()
+	case NoMatch:
+		p.Expected = "text that matches " + cut(s.pattern.source, maxText)
+	case NotUnique:
+		p.Expected = "items that all differ"
+	case NotContained:
+		p.Expected = "items among which there is " + describe(s.contains, 2)
+	case Excluded:
+		p.Expected = "something else than " + describe(s.not, 2)
+	case Never:
+		p.Expected = "nothing here"
+	default:
+		p.Expected = boundText(code, s, t.tokens[i].kind)
+	}
+	return p
+}
+
+// boundText says which limits s sets for a value of the kind.
+func boundText(code Code, s *shape, k kind) string {
+	var parts []string
+	between := func(low, high int32, word string) {
+		if low > 0 {
+			parts = append(parts, "at least "+plural(int(low), word))
+		}
+		if high >= 0 {
+			parts = append(parts, "at most "+plural(int(high), word))
+		}
+	}
+	switch {
+	case code == WrongLength:
+		between(s.minLength, s.maxLen, "character")
+	case code == WrongSize && k == isArray:
+		between(s.minItems, s.maxItems, "item")
+	case code == WrongSize:
+		between(s.minProps, s.maxProps, "property")
+	default:
+		if s.low != nil {
+			parts = append(parts, [2]string{"at least ", "more than "}[index(s.low.exclusive)]+s.low.value.String())
+		}
+		if s.high != nil {
+			parts = append(parts, [2]string{"at most ", "less than "}[index(s.high.exclusive)]+s.high.value.String())
+		}
+	}
+	return strings.Join(parts, " and ")
+}
+
+func index(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func missingProblem(name string, s *shape, t *tape, i int32) Problem {
+	p := Problem{Code: Missing, Field: cut(t.pointer(i)+"/"+jsonschema.EscapeToken(name), 4*maxText), Expected: "a value"}
+	if at := slices.IndexFunc(s.props, func(p prop) bool { return p.name == name }); at >= 0 {
+		p.Expected = describe(s.props[at].shape, 2)
+	}
+	return p
+}
+
+// badUnion tells that none of the branches fits, or that n do; true when the check can stop.
+func (c *checker) badUnion(branches []*shape, i int32, n int) bool {
+	if c.report == nil || c.spent() {
+		return true
+	}
+	if c.report.full() {
+		return false
+	}
+	p := Problem{Code: NoBranch, Field: cut(c.t.pointer(i), 4*maxText), Got: got(c.t, i), Expected: unionText(branches, 2)}
+	var near []*shape
+	for _, b := range branches {
+		if c.typeFits(b.accepts, i) {
+			near = append(near, b)
+		}
+	}
+	switch {
+	case n > 1:
+		p.Expected, p.Hint = "exactly one of "+strconv.Itoa(len(branches))+" forms", "it fits more than one of them"
+	case len(near) > 0 && len(near) <= 3 && !c.report.brief:
+		p.Hint = c.closest(near, i)
+	}
+	c.report.add(p)
+	return false
+}
+
+// closest says of each branch the first thing that is wrong.
+func (c *checker) closest(branches []*shape, i int32) string {
+	var first []string
+	for _, b := range branches {
+		inner := checker{budget: c.budget, t: c.t, light: c.light, depth: c.depth, scope: c.scope, report: &report{brief: true}}
+		inner.ok(b, i)
+		c.budget = inner.budget
+		if list := inner.report.problems; len(list) > 0 {
+			first = append(first, cut(list[0].String(), 2*maxText))
+		}
+	}
+	if len(first) == 0 {
+		return ""
+	}
+	return cut("closest: "+strings.Join(first, " | "), 3*maxText)
+}
+
+// describe says in a few words what fits the shape.
+func describe(s *shape, deep int) string {
+	switch {
+	case s.never || s.accepts == 0:
+		return "nothing"
+	case s.listed:
+		return s.listText()
+	case deep > 0 && s.ref != nil && s.types == 0:
+		return describe(s.ref, deep-1)
+	case deep > 0 && len(s.any)+len(s.one) > 0:
+		return unionText(append(slices.Clone(s.any), s.one...), deep-1)
+	case s.accepts&tObject != 0 && len(s.required) > 0:
+		return cut("object with "+strings.Join(s.required, ", "), maxText)
+	case s.accepts == tArray && s.items != nil && deep > 0:
+		return "array of " + describe(s.items, 0)
+	}
+	return s.accepts.String()
+}
+
+func unionText(branches []*shape, deep int) string {
+	var words []string
+	for _, b := range branches {
+		if w := describe(b, deep); !slices.Contains(words, w) {
+			words = append(words, w)
+		}
+	}
+	if len(words) > 8 {
+		words = append(words[:8], strconv.Itoa(len(words)-8)+" more")
+	}
+	return cut(orList(words), maxText)
+}
+
+// listText names the allowed values, as many as a message can carry.
+func (s *shape) listText() string {
+	if len(s.enum) == 1 {
+		return cut(string(s.enum[0].raw), maxText)
+	}
+	const most = 12
+	var words []string
+	for k := range s.enum {
+		if k == most {
+			words = append(words, "… ("+strconv.Itoa(len(s.enum))+" in all)")
+			break
+		}
+		words = append(words, cut(string(s.enum[k].raw), 40))
+	}
+	return cut("one of "+strings.Join(words, ", "), 3*maxText)
+}
+
+func (s *shape) listTexts() []string {
+	var out []string
+	for k := range s.enum {
+		if s.enum[k].kind == isString {
+			out = append(out, s.enum[k].text)
+		}
+	}
+	return out
+}
+
+// knownNames are the names that s declares.
+func (s *shape) knownNames() []string {
+	out := make([]string, 0, len(s.props))
+	for k := range s.props {
+		out = append(out, s.props[k].name)
+	}
+	return out
+}

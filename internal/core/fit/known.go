@@ -1,0 +1,293 @@
+package fit
+
+import (
+	"embed"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/base/tool"
+)
+
+// Known is what is known of one server beside its schemas: data, not code. The live schema
+// always wins: nothing here renames towards a key that the tool does not have, or away from
+// one that it has.
+type Known struct {
+	Name     string                     `json:"name"`
+	Tools    []string                   `json:"tools"`              // the names by which the server is recognised
+	AtLeast  int                        `json:"atLeast,omitempty"`  // how many of them it must offer; 0: all
+	Command  []string                   `json:"command,omitempty"`  // words that are all in the command line that starts it
+	Inherit  []string                   `json:"inherit,omitempty"`  // variables that it finds its files by; every server may have them
+	Prefixes []string                   `json:"prefixes,omitempty"` // what clients put before the names of its tools
+	Routes   []Route                    `json:"routes,omitempty"`   // tools that have other names in other versions
+	Rules    []Rule                     `json:"rules,omitempty"`    // what to do with arguments
+	Schemas  map[string]json.RawMessage `json:"schemas,omitempty"`  // for tools whose own schema says nothing
+	Session  *Session                   `json:"session,omitempty"`  // it keeps state for one caller; nil: it does not
+}
+
+// Session is what a server needs so that several of its processes, one for each caller's
+// session, do not get into each other's way.
+type Session struct {
+	Env    map[string]string `json:"env,omitempty"`    // variables that its process gets
+	Unless []string          `json:"unless,omitempty"` // variables and arguments by which the user has decided otherwise
+}
+
+// For is what a process needs that is started with these arguments and variables.
+func (s *Session) For(args []string, env map[string]string) map[string]string {
+	for _, decided := range s.Unless {
+		_, set := env[decided]
+		if set || slices.ContainsFunc(args, func(arg string) bool { return arg == decided || strings.HasPrefix(arg, decided+"=") }) {
+			return nil
+		}
+	}
+	return s.Env
+}
+
+// Route leads a call of a tool that the server does not offer to one that it does.
+type Route struct {
+	From  string                     `json:"from"`
+	To    string                     `json:"to"`
+	When  map[string]json.RawMessage `json:"when,omitempty"`  // only with these arguments
+	Set   map[string]json.RawMessage `json:"set,omitempty"`   // arguments that are added
+	Unset []string                   `json:"unset,omitempty"` // arguments that are taken away
+}
+
+// Rule is about the arguments of some tools.
+type Rule struct {
+	Tool    string      `json:"tool"`              // a glob over the server's own names
+	In      string      `json:"in,omitempty"`      // where: "" the arguments, "fields[]" each item of fields
+	Aliases []AliasRule `json:"aliases,omitempty"` // other names of a key
+	Units   []UnitRule  `json:"units,omitempty"`   // other units of a value
+	Words   []WordRule  `json:"words,omitempty"`   // other words for a value
+	Text    []string    `json:"text,omitempty"`    // keys whose numbers and booleans are written as text
+	Fill    []FillRule  `json:"fill,omitempty"`    // required texts that another argument can stand in for
+	Drop    []string    `json:"drop,omitempty"`    // keys that are dropped where the tool does not have them
+	Keep    []string    `json:"keep,omitempty"`    // keys that are never dropped: the call would mean something else
+	Filled  []string    `json:"filled,omitempty"`  // keys whose text may not be empty
+	Needs   [][]string  `json:"needs,omitempty"`   // of each list at least one key is needed
+}
+
+// AliasRule renames a key.
+type AliasRule struct {
+	From  []string `json:"from"`
+	To    string   `json:"to"`
+	Match string   `json:"match,omitempty"` // only for text that matches
+	Hint  string   `json:"hint,omitempty"`  // what to do about text that does not
+	match *regexp.Regexp
+}
+
+// UnitRule renames a key and multiplies its number.
+type UnitRule struct {
+	From  []string    `json:"from"`
+	To    string      `json:"to"`
+	Times json.Number `json:"times"`
+}
+
+// WordRule replaces the value of a key.
+type WordRule struct {
+	Key   string              `json:"key"`
+	When  map[string][]string `json:"when,omitempty"` // only beside these values of other keys
+	Words map[string][]string `json:"words"`          // what the tool takes → what is said instead
+	Only  bool                `json:"only,omitempty"` // all other values are refused
+}
+
+// FillRule takes the text of a required key from the first other key that is there.
+type FillRule struct {
+	To   string   `json:"to"`
+	From []string `json:"from"`
+}
+
+// ParseKnown reads and checks what a user or a file says of a server.
+func ParseKnown(data []byte) (*Known, error) {
+	k := &Known{}
+	dec := json.NewDecoder(strings.NewReader(string(data)))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(k); err != nil {
+		return nil, fmt.Errorf("read known server: %w", err)
+	}
+	if err := k.Check(); err != nil {
+		return nil, fmt.Errorf("known server %q: %w", k.Name, err)
+	}
+	return k, nil
+}
+
+// Check tells what is wrong with the data, and makes it ready for use.
+func (k *Known) Check() error {
+	switch {
+	case k.Name == "":
+		return fmt.Errorf("name is missing")
+	case len(k.Tools) == 0:
+		return fmt.Errorf("tools is empty: nothing says how the server is recognised")
+	case k.AtLeast < 0 || k.AtLeast > len(k.Tools):
+		return fmt.Errorf("atLeast is %d, and there are %d tools", k.AtLeast, len(k.Tools))
+	}
+	for i, r := range k.Routes {
+		if r.From == "" || r.To == "" {
+			return fmt.Errorf("routes[%d]: from and to are needed", i)
+		}
+	}
+	for name, raw := range k.Schemas {
+		if rawjson.Check(raw) != nil || raw[0] != '{' {
+			return fmt.Errorf("schemas.%s: no object", name)
+		}
+	}
+	for i := range k.Rules {
+		if err := k.Rules[i].check(); err != nil {
+			return fmt.Errorf("rules[%d].%w", i, err)
+		}
+	}
+	return nil
+}
+
+func (r *Rule) check() error {
+	if r.Tool == "" {
+		return fmt.Errorf(`tool is missing; write "*" for every tool`)
+	}
+	for i := range r.Aliases {
+		a := &r.Aliases[i]
+		if len(a.From) == 0 || a.To == "" {
+			return fmt.Errorf("aliases[%d]: from and to are needed", i)
+		}
+		if a.Match == "" {
+			continue
+		}
+		re, err := regexp.Compile(a.Match)
+		if err != nil {
+			return fmt.Errorf("aliases[%d].match: %w", i, err)
+		}
+		a.match = re
+	}
+	for i, u := range r.Units {
+		raw := []byte(u.Times)
+		if len(u.From) == 0 || u.To == "" || rawjson.Check(raw) != nil || parseDecimal(raw).sign() <= 0 {
+			return fmt.Errorf("units[%d]: from, to and a positive times are needed", i)
+		}
+	}
+	for i, w := range r.Words {
+		if w.Key == "" || len(w.Words) == 0 {
+			return fmt.Errorf("words[%d]: key and words are needed", i)
+		}
+	}
+	for i, f := range r.Fill {
+		if f.To == "" || len(f.From) == 0 {
+			return fmt.Errorf("fill[%d]: to and from are needed", i)
+		}
+	}
+	return nil
+}
+
+//go:embed known/*.json
+var files embed.FS
+
+// Builtin are the servers that are known without any configuration.
+func Builtin() []*Known {
+	names, _ := fs.Glob(files, "known/*.json") // the pattern is right
+	var out []*Known
+	for _, name := range names {
+		data, _ := files.ReadFile(name) // it was just found
+		k, err := ParseKnown(data)
+		if err != nil {
+			panic(fmt.Sprintf("%s: %v", name, err)) // a test reads every file
+		}
+		out = append(out, k)
+	}
+	return out
+}
+
+// Server is a server that was recognised.
+type Server struct {
+	known *Known
+	tools []string
+}
+
+// Recognise finds the server that offers these tools among the known ones, the first that
+// suits; nil when it is none of them. What somebody called the server does not count.
+func Recognise(known []*Known, tools []string) *Server {
+	for _, k := range known {
+		n := 0
+		for _, name := range k.Tools {
+			if slices.Contains(tools, name) {
+				n++
+			}
+		}
+		if least := k.AtLeast; n == len(k.Tools) || least > 0 && n >= least {
+			return &Server{k, tools}
+		}
+	}
+	return nil
+}
+
+// Name is the name of the known server; "" for none.
+func (s *Server) Name() string {
+	if s == nil {
+		return ""
+	}
+	return s.known.Name
+}
+
+// StartedBy tells whether a command line starts the server.
+func (s *Server) StartedBy(command string, args []string) bool {
+	if s == nil || len(s.known.Command) == 0 {
+		return false
+	}
+	line := strings.ToLower(command + " " + strings.Join(args, " "))
+	return !slices.ContainsFunc(s.known.Command, func(word string) bool { return !strings.Contains(line, word) })
+}
+
+// Session is what it needs to serve one caller's session; nil where sessions can share it.
+func (s *Server) Session() *Session {
+	if s == nil {
+		return nil
+	}
+	return s.known.Session
+}
+
+// KnownTool is what is known of one tool.
+type KnownTool struct {
+	rules    []*Rule
+	schema   json.RawMessage
+	carriers map[string]bool
+}
+
+// Tool is what is known of a tool by the server's own name for it; nil when nothing is.
+func (s *Server) Tool(name string) *KnownTool {
+	if s == nil {
+		return nil
+	}
+	t := &KnownTool{schema: s.known.Schemas[name], carriers: map[string]bool{}}
+	for i := range s.known.Rules {
+		r := &s.known.Rules[i]
+		if !tool.Match(r.Tool, name) {
+			continue
+		}
+		t.rules = append(t.rules, r)
+		for _, key := range r.Keep {
+			t.carriers[key] = true
+		}
+	}
+	if t.rules == nil && t.schema == nil {
+		return nil
+	}
+	return t
+}
+
+// isEmptySchema tells whether a schema says nothing at all about arguments.
+func isEmptySchema(raw json.RawMessage) bool {
+	w := rawjson.Object(raw)
+	for w.Next() {
+		switch string(w.Key) {
+		case "$schema", "title", "description":
+		case "type":
+			if string(w.Value) != `"object"` {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return w.Err() == nil || rawjson.IsNull(raw)
+}

@@ -1,0 +1,158 @@
+package fit
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/core/jsonschema"
+)
+
+// ruleReport is what the rules of a server found beside what they changed.
+type ruleReport struct {
+	problems []Problem
+	hints    map[string]string // by field
+}
+
+func (r *ruleReport) empty() bool { return r == nil || len(r.problems) == 0 }
+
+// join adds what the rules found to a refusal.
+func (r *ruleReport) join(no *Refusal) *Refusal {
+	if r == nil {
+		return no
+	}
+	for k := range no.Problems {
+		if hint := r.hints[no.Problems[k].Field]; hint != "" {
+			no.Problems[k].Hint = hint
+		}
+	}
+	no.Problems = append(r.problems, no.Problems...)
+	return no
+}
+
+// apply follows the rules of the server.
+func (k *KnownTool) apply(m *mender, raw []byte) ([]byte, *ruleReport) {
+	found := &ruleReport{hints: map[string]string{}}
+	for _, r := range k.rules {
+		t := &tape{}
+		if t.read(raw) != nil {
+			return raw, found
+		}
+		a := &applier{m: m, rule: r, t: t, found: found}
+		flat, _ := m.spread(m.tool.schema.place, t, 0)
+		var path []string
+		if r.In != "" {
+			path = strings.Split(r.In, ".")
+		}
+		if a.walk(flat, 0, "", path); len(a.cuts) > 0 {
+			raw = splice(t, 0, a.cuts)
+		}
+	}
+	return raw, found
+}
+
+// applier follows one rule.
+type applier struct {
+	m     *mender
+	rule  *Rule
+	t     *tape
+	cuts  []edit
+	found *ruleReport
+}
+
+// walk goes to the objects that the rule is about. What stands there as text is read first.
+func (a *applier) walk(flat []*shape, i int32, at string, path []string) {
+	if a.t.tokens[i].kind != isObject {
+		return
+	}
+	if len(path) == 0 {
+		a.object(flat, i, at)
+		return
+	}
+	name, each := strings.CutSuffix(path[0], "[]")
+	c := a.t.get(i, name)
+	if c < 0 {
+		return
+	}
+	at += "/" + jsonschema.EscapeToken(name)
+	place, _, _ := under(&a.m.budget, flat, name)
+	inner, _ := a.m.spread(place, a.t, c)
+	if a.t.tokens[c].kind == isString {
+		a.text(inner, c, at, path)
+		return
+	}
+	if !each {
+		a.walk(inner, c, at, path[1:])
+		return
+	}
+	a.items(inner, c, at, path[1:])
+}
+
+func (a *applier) items(flat []*shape, i int32, at string, path []string) {
+	item := func(n int, e int32) []*shape {
+		var place []*shape
+		for _, s := range flat {
+			if it := s.item(n); it != nil {
+				place = append(place, it)
+			}
+		}
+		inner, _ := a.m.spread(place, a.t, e)
+		return inner
+	}
+	if a.t.tokens[i].kind == isObject { // a single one, not yet in an array
+		a.walk(item(0, i), i, at, path)
+		return
+	}
+	n := 0
+	for e := a.t.first(i); e >= 0 && a.t.tokens[i].kind == isArray; e = a.t.after(e) {
+		a.walk(item(n, e), e, at+"/"+strconv.Itoa(n), path)
+		n++
+	}
+}
+
+// text reads a list or object that was written into a string, and follows the rule there.
+func (a *applier) text(flat []*shape, i int32, at string, path []string) {
+	inner := &tape{}
+	raw := readText(a.t.text(i))
+	if raw == nil || inner.read(raw) != nil || !a.m.may(JSONText) || inner.tokens[0].kind < isArray {
+		return
+	}
+	a.m.record(at, JSONText, a.t.raw(i), raw)
+	b := &applier{m: a.m, rule: a.rule, t: inner, found: a.found}
+	if strings.HasSuffix(path[0], "[]") {
+		b.items(flat, 0, at, path[1:])
+	} else {
+		b.walk(flat, 0, at, path[1:])
+	}
+	a.cuts = append(a.cuts, edit{a.t.tokens[i].start, a.t.tokens[i].end, splice(inner, 0, b.cuts)})
+}
+
+// object follows the rule in one object.
+func (a *applier) object(flat []*shape, i int32, at string) {
+	members := membersOf(a.t, i)
+	o := &ruled{applier: a, flat: flat, members: members, at: at}
+	for k := range a.rule.Aliases {
+		o.alias(&a.rule.Aliases[k])
+	}
+	for k := range a.rule.Units {
+		o.unit(&a.rule.Units[k])
+	}
+	for k := range a.rule.Words {
+		o.word(&a.rule.Words[k])
+	}
+	for _, key := range a.rule.Text {
+		o.toText(key)
+	}
+	for k := range a.rule.Fill {
+		o.fill(&a.rule.Fill[k])
+	}
+	for _, key := range a.rule.Drop {
+		if c := find(members, key); c != nil && c.to == "" && !isKnown(&a.m.budget, flat, key) {
+			a.m.record(o.field(key), Drop, a.t.raw(c.token), nil)
+			c.drop = true
+		}
+	}
+	o.demand()
+	if o.changed() {
+		a.cuts = append(a.cuts, rewrite(a.t, i, o.members, o.added)...)
+	}
+}

@@ -1,0 +1,194 @@
+package fit
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/core/jsonschema"
+)
+
+// ruled is an object that a rule is followed in.
+type ruled struct {
+	*applier
+	flat           []*shape
+	members, added []member
+	at             string
+}
+
+func (o *ruled) changed() bool {
+	return len(o.added) > 0 || slices.ContainsFunc(o.members, func(c member) bool {
+		return c.to != "" || c.raw != nil || c.drop && !o.t.tokens[c.token].dead
+	})
+}
+
+func (o *ruled) field(name string) string { return o.at + "/" + jsonschema.EscapeToken(name) }
+
+// value is the value of a member as it is now.
+func (o *ruled) value(c *member) []byte {
+	if c.raw != nil {
+		return c.raw
+	}
+	return o.t.raw(c.token)
+}
+
+// alias renames the first key that means the same as one that the tool has.
+func (o *ruled) alias(r *AliasRule) {
+	if !isKnown(&o.m.budget, o.flat, r.To) || !o.m.may(Alias) {
+		return
+	}
+	for _, from := range r.From {
+		c := find(o.members, from)
+		if c == nil || c.to != "" || isKnown(&o.m.budget, o.flat, from) && !o.proves(r, c) {
+			continue
+		}
+		if r.Match != "" && (r.match == nil || !r.match.MatchString(o.t.text(c.token))) {
+			o.found.hints[o.field(from)], o.found.hints[o.field(r.To)] = r.Hint, r.Hint
+			continue
+		}
+		given := find(o.members, r.To)
+		switch {
+		case given == nil:
+			o.m.record(o.field(from), Alias, []byte(from), []byte(r.To))
+			c.to = r.To
+		case samePlain(o.value(given), o.value(c)): // said twice
+			o.m.record(o.field(from), Drop, o.t.raw(c.token), nil)
+			c.drop = true
+		default:
+			o.found.problems = append(o.found.problems, Problem{Code: Conflict, Field: o.field(from), Expected: "the same value as " + r.To,
+				Got: got(o.t, c.token), Hint: "give " + r.To + " alone"})
+		}
+	}
+}
+
+// proves tells whether a value shows by its form that it belongs under another key, which
+// is required and missing, though the tool has its own key too.
+func (o *ruled) proves(r *AliasRule, c *member) bool {
+	return r.match != nil && r.match.MatchString(o.t.text(c.token)) && find(o.members, r.To) == nil && slices.Contains(requiredNames(o.flat), r.To)
+}
+
+// unit brings a number to the unit that the tool takes.
+func (o *ruled) unit(r *UnitRule) {
+	if !isKnown(&o.m.budget, o.flat, r.To) || !o.m.may(Unit) {
+		return
+	}
+	for _, from := range r.From {
+		c := find(o.members, from)
+		if c == nil || c.to != "" || isKnown(&o.m.budget, o.flat, from) || find(o.members, r.To) != nil {
+			continue
+		}
+		raw := o.t.raw(c.token)
+		if o.t.tokens[c.token].kind == isString {
+			raw = readText(o.t.text(c.token))
+		}
+		if len(raw) == 0 || raw[0] != '-' && (raw[0] < '0' || raw[0] > '9') {
+			continue
+		}
+		c.to, c.raw = r.To, []byte(parseDecimal(raw).times(parseDecimal([]byte(r.Times))).String())
+		o.m.record(o.field(from), Unit, slices.Concat([]byte(from+": "), raw), slices.Concat([]byte(r.To+": "), c.raw))
+	}
+}
+
+// word replaces a value that the server would misunderstand.
+func (o *ruled) word(r *WordRule) {
+	c := find(o.members, r.Key)
+	if c == nil || !isKnown(&o.m.budget, o.flat, r.Key) || !o.m.may(Word) || !o.when(r.When) {
+		return
+	}
+	said := strings.ToLower(strings.TrimSpace(o.say(c)))
+	var allowed []string
+	for to, words := range r.Words {
+		allowed = append(allowed, to)
+		if !slices.Contains(words, said) && said != to {
+			continue
+		}
+		raw := rawjson.AppendString(nil, to)
+		if string(raw) != string(o.value(c)) {
+			o.m.record(o.field(r.Key), Word, o.value(c), raw)
+			c.raw = raw
+		}
+		return
+	}
+	if r.Only {
+		slices.Sort(allowed)
+		o.found.problems = append(o.found.problems, Problem{Code: NotListed, Field: o.field(r.Key), Expected: orList(allowed), Got: got(o.t, c.token)})
+	}
+}
+
+// say is the text of a string, and the digits or the word of another scalar.
+func (o *ruled) say(c *member) string {
+	raw := o.value(c)
+	if s, ok := rawjson.String(raw); ok {
+		return s
+	}
+	return string(raw)
+}
+
+func (o *ruled) when(want map[string][]string) bool {
+	for key, values := range want {
+		c := find(o.members, key)
+		if c == nil || !slices.Contains(values, strings.ToLower(o.say(c))) {
+			return false
+		}
+	}
+	return true
+}
+
+// toText writes a number or boolean as text where the tool takes text only.
+func (o *ruled) toText(key string) {
+	c := find(o.members, key)
+	if c == nil || c.raw != nil || !o.m.may(Word) {
+		return
+	}
+	place, known, _ := under(&o.m.budget, o.flat, key)
+	if k := o.t.tokens[c.token].kind; !known || k != isNumber && k != isBoolean || o.m.fits(place, o.t, c.token, true) {
+		return
+	}
+	raw := rawjson.AppendString(nil, string(o.t.raw(c.token)))
+	if _, ok := o.m.fitsRaw(place, raw, true); ok {
+		o.m.record(o.field(key), Word, o.t.raw(c.token), raw)
+		c.raw = raw
+	}
+}
+
+// fill gives a required text that is missing the words of another argument.
+func (o *ruled) fill(r *FillRule) {
+	if find(o.members, r.To) != nil || !o.m.may(Fill) || !slices.Contains(requiredNames(o.flat), r.To) {
+		return
+	}
+	for _, from := range r.From {
+		c := find(o.members, from)
+		if c == nil {
+			continue
+		}
+		if s, ok := rawjson.String(o.value(c)); !ok || s == "" {
+			continue
+		}
+		o.m.record(o.field(r.To), Fill, []byte(from), o.value(c))
+		o.added = append(o.added, member{name: r.To, raw: o.value(c)})
+		return
+	}
+}
+
+// demand tells of texts that are empty and of keys of which one is needed.
+func (o *ruled) demand() {
+	for _, key := range o.rule.Filled {
+		c := find(o.members, key)
+		if c == nil || !isKnown(&o.m.budget, o.flat, key) {
+			continue
+		}
+		if s, ok := rawjson.String(o.value(c)); ok && strings.TrimSpace(s) == "" {
+			o.found.problems = append(o.found.problems, Problem{Code: WrongLength, Field: o.field(key), Expected: "text that is not empty", Got: got(o.t, c.token)})
+		}
+	}
+	for _, group := range o.rule.Needs {
+		given := func(key string) bool {
+			c := find(o.members, key)
+			return c != nil && string(o.value(c)) != "null"
+		}
+		known := func(key string) bool { return isKnown(&o.m.budget, o.flat, key) }
+		if slices.ContainsFunc(group, known) && !slices.ContainsFunc(group, given) {
+			o.found.problems = append(o.found.problems, Problem{Code: Missing, Field: o.at, Expected: "at least one of " + orList(group)})
+		}
+	}
+}

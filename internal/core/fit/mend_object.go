@@ -1,0 +1,257 @@
+package fit
+
+import (
+	"slices"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/core/jsonschema"
+)
+
+// edit replaces the bytes from start to end of a tape.
+type edit struct {
+	start, end int32
+	raw        []byte
+}
+
+// finish makes the edits in the bytes of the spot's value and checks what comes out.
+func (m *mender) finish(sp *spot, cuts []edit) ([]byte, bool) {
+	if len(cuts) == 0 {
+		return nil, false
+	}
+	raw := splice(sp.t, sp.i, cuts)
+	_, ok := m.fitsRaw(sp.place, raw, false)
+	return raw, ok
+}
+
+// splice makes edits, which are in order, in the bytes of value i.
+func splice(t *tape, i int32, cuts []edit) []byte {
+	from := t.tokens[i].start
+	edits := make([]rawjson.Edit, len(cuts))
+	for k, c := range cuts {
+		edits[k] = rawjson.Edit{Start: int(c.start - from), End: int(c.end - from), New: c.raw}
+	}
+	return rawjson.AppendSplice(nil, t.raw(i), edits...)
+}
+
+// member is one member of an object that is being changed.
+type member struct {
+	token int32
+	name  string
+	to    string // its new name; "" when it keeps the old one
+	raw   []byte // its new value; nil when it keeps the old one
+	drop  bool
+}
+
+// membersOf lists the members of object i. Those whose name comes again go when the object
+// is changed: dropping the last one must not bring back the one before.
+func membersOf(t *tape, i int32) []member {
+	members := make([]member, 0, t.tokens[i].size)
+	for c := i + 1; c < t.tokens[i].next; c = t.tokens[c].next {
+		members = append(members, member{token: c, name: t.name(c), drop: t.tokens[c].dead})
+	}
+	return members
+}
+
+// find is the member that has the name in the end, nil without one.
+func find(members []member, name string) *member {
+	for k := range members {
+		if c := &members[k]; !c.drop && (c.to == name || c.to == "" && c.name == name) {
+			return c
+		}
+	}
+	return nil
+}
+
+// object repairs the members: their names first, then their values, then what is missing.
+func (m *mender) object(sp *spot) ([]byte, bool) {
+	members := membersOf(sp.t, sp.i)
+	required := requiredNames(sp.flat)
+	missing := slices.DeleteFunc(slices.Clone(required), func(name string) bool { return find(members, name) != nil })
+	if m.may(Rename) {
+		for _, close := range []func(a, b string) bool{func(a, b string) bool { return a == b }, isNear} {
+			missing = m.rename(sp, members, missing, close)
+		}
+	}
+	for k := range members {
+		m.value(sp, &members[k], required)
+	}
+	var added []member
+	for _, name := range missing {
+		if raw := m.fallback(sp, name); raw != nil {
+			m.record(sp.at+"/"+jsonschema.EscapeToken(name), Default, nil, raw)
+			added = append(added, member{name: name, raw: raw})
+		}
+	}
+	return m.finish(sp, rewrite(sp.t, sp.i, members, added))
+}
+
+// requiredNames are the names that any of the shapes asks for, each once.
+func requiredNames(flat []*shape) []string {
+	var names []string
+	for _, s := range flat {
+		for _, name := range s.required {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// under is what the shapes ask of a member of the name, and whether it is a name that they
+// know, or one that they exclude.
+func under(b *budget, flat []*shape, name string) (place []*shape, known, excluded bool) {
+	closed := false
+	for _, s := range flat {
+		var declared bool
+		if place, declared = s.child(b, name, place); declared {
+			known = true
+		} else if s.additional != nil && s.additional.never {
+			excluded = true
+		}
+		closed = closed || s.unevaluatedProps != nil && s.unevaluatedProps.never
+	}
+	return place, known, excluded || closed && !known
+}
+
+// rename gives members that nobody knows the name of a required one that is missing, where
+// there is one way only to do so. It returns what is still missing.
+func (m *mender) rename(sp *spot, members []member, missing []string, close func(a, b string) bool) []string {
+	var still []string
+	size := sp.t.tokens[sp.i].end - sp.t.tokens[sp.i].start
+	for _, name := range missing {
+		if !m.spend(8*len(members)) || !m.spendBytes(int(size)) {
+			return missing
+		}
+		var found []*member
+		folded := fold(name)
+		for k := range members {
+			c := &members[k]
+			if !c.drop && c.to == "" && close(fold(c.name), folded) && !isKnown(&m.budget, sp.flat, c.name) {
+				found = append(found, c)
+			}
+		}
+		rival := func(other string) bool { return other != name && close(fold(found[0].name), fold(other)) }
+		if len(found) != 1 || slices.ContainsFunc(missing, rival) || !m.renamed(sp, found[0], name) {
+			still = append(still, name)
+		}
+	}
+	return still
+}
+
+func isKnown(b *budget, flat []*shape, name string) bool {
+	_, known, _ := under(b, flat, name)
+	return known
+}
+
+// renamed gives the member the name if its value fits there.
+func (m *mender) renamed(sp *spot, c *member, name string) bool {
+	place, _, _ := under(&m.budget, sp.flat, name)
+	before := len(m.repairs)
+	at := sp.at + "/" + jsonschema.EscapeToken(c.name)
+	m.record(at, Rename, []byte(c.name), []byte(name))
+	raw, ok := m.mend(place, sp.t, c.token, at)
+	if !ok || !m.inFull(place, sp, c, raw) {
+		m.repairs = m.repairs[:before]
+		return false
+	}
+	c.to, c.raw = name, raw
+	return true
+}
+
+// inFull checks a member's value as a repaired one.
+func (m *mender) inFull(place []*shape, sp *spot, c *member, raw []byte) bool {
+	if raw == nil {
+		return m.fits(place, sp.t, c.token, true)
+	}
+	_, ok := m.fitsRaw(place, raw, true)
+	return ok
+}
+
+// value repairs the value of one member, or drops it.
+func (m *mender) value(sp *spot, c *member, required []string) {
+	if c.to != "" || c.drop {
+		return
+	}
+	place, known, excluded := under(&m.budget, sp.flat, c.name)
+	at := sp.at + "/" + jsonschema.EscapeToken(c.name)
+	if excluded && m.light && !m.keep[c.name] {
+		m.record(at, Drop, sp.t.raw(c.token), nil)
+		c.drop = true
+		return
+	}
+	if sp.t.tokens[c.token].kind == isNull && known && m.may(DropNull) && !m.fits(place, sp.t, c.token, false) {
+		if !slices.Contains(required, c.name) {
+			m.record(at, DropNull, []byte("null"), nil)
+			c.drop = true
+		} else if raw := m.fallback(sp, c.name); raw != nil {
+			m.record(at, Default, []byte("null"), raw)
+			c.raw = raw
+		}
+		return
+	}
+	c.raw, _ = m.mend(place, sp.t, c.token, at)
+}
+
+// fallback is the default that the schema states for a property and that fits; nil without one.
+func (m *mender) fallback(sp *spot, name string) []byte {
+	if !m.may(Default) {
+		return nil
+	}
+	place, _, _ := under(&m.budget, sp.flat, name)
+	flat, _ := m.spread(place, sp.t, sp.i)
+	for _, s := range flat {
+		if s.fallback == nil {
+			continue
+		}
+		if _, ok := m.fitsRaw(place, s.fallback, true); ok {
+			return s.fallback
+		}
+	}
+	return nil
+}
+
+// rewrite gives the edits that change an object: names and values in place, dropped members
+// with one comma, new members at the end.
+func rewrite(t *tape, i int32, members, added []member) []edit {
+	last := -1 // the last member that stays
+	for k := range members {
+		if !members[k].drop {
+			last = k
+		}
+	}
+	var cuts []edit
+	for k := range members[:last+1] {
+		c, tok := &members[k], &t.tokens[members[k].token]
+		if c.drop {
+			cuts = append(cuts, edit{tok.key, t.tokens[members[k+1].token].key, nil})
+			continue
+		}
+		if c.to != "" {
+			cuts = append(cuts, edit{tok.key, tok.keyEnd, rawjson.AppendString(nil, c.to)})
+		}
+		if c.raw != nil {
+			cuts = append(cuts, edit{tok.start, tok.end, c.raw})
+		}
+	}
+	from := t.tokens[i].start + 1
+	if last >= 0 {
+		from = t.tokens[members[last].token].end
+	}
+	end := from
+	if last < len(members)-1 {
+		end = t.tokens[members[len(members)-1].token].end
+	}
+	var tail []byte
+	for k := range added {
+		if last >= 0 || k > 0 {
+			tail = append(tail, ',')
+		}
+		tail = append(rawjson.AppendString(tail, added[k].name), ':')
+		tail = append(tail, added[k].raw...)
+	}
+	if end > from || tail != nil {
+		cuts = append(cuts, edit{from, end, tail})
+	}
+	return cuts
+}

@@ -1,0 +1,81 @@
+package fit
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/toolfit/toolfit/internal/base/spelling"
+)
+
+// fold writes a name without what people and models write differently: case, and the signs
+// between words.
+func fold(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || r == '.' || r == ' ' {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, name)
+}
+
+// isNear tells whether two folded names are close: one letter in four may differ, and none
+// in names of three letters or less. Names that count or letter things are never close:
+// line1 and line2, unit_a and unit_b are two things.
+func isNear(a, b string) bool {
+	x, y := []rune(a), []rune(b)
+	if digits(a) != digits(b) || len(x) == len(y) && len(x) > 0 && string(x[:len(x)-1]) == string(y[:len(y)-1]) {
+		return a == b
+	}
+	most := min(len(x), len(y)) / 4
+	if most == 0 || max(len(x), len(y)) > 64 {
+		return a == b
+	}
+	return spelling.Edits(a, b, most+1) <= most
+}
+
+func digits(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsDigit(r) {
+			return r
+		}
+		return -1
+	}, s)
+}
+
+// nearest are the names close to the wanted one, the same but for case and signs first.
+func nearest(want string, names []string) []string {
+	if len(want) > 4*maxText {
+		return nil // nobody meant a name by it, and to compare it with many costs time
+	}
+	folded := fold(want)
+	var same, near []string
+	for _, name := range names {
+		switch f := fold(name); {
+		case f == folded:
+			same = append(same, name)
+		case isNear(f, folded), len(folded) > 3 && len(f) > 3 && (strings.Contains(f, folded) || strings.Contains(folded, f)):
+			near = append(near, name)
+		}
+	}
+	if len(same) > 0 {
+		return same
+	}
+	return near
+}
+
+// nearHint names what may have been meant.
+func nearHint(want string, names []string) string {
+	near := nearest(want, names)
+	if len(near) == 0 {
+		return ""
+	}
+	return "did you mean " + cut(orList(near[:min(3, len(near))]), maxText) + "?"
+}
+
+// nameHint is nearHint, or all the names when they are few.
+func nameHint(want string, names []string) string {
+	if hint := nearHint(want, names); hint != "" || len(names) == 0 || len(names) > 12 {
+		return hint
+	}
+	return cut("there are: "+strings.Join(names, ", "), 2*maxText)
+}

@@ -1,0 +1,215 @@
+package fit
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/base/tool"
+)
+
+// Override changes what models see of a tool. Keys are the names of the tool's own properties.
+type Override struct {
+	Name        string                       `json:"name,omitempty"`        // the tool's name; "": its own
+	Description *string                      `json:"description,omitempty"` // nil: its own
+	Hidden      bool                         `json:"hidden,omitempty"`      // the tool is not shown at all
+	Rename      map[string]string            `json:"rename,omitempty"`      // property → the name that is shown
+	Describe    map[string]string            `json:"describe,omitempty"`    // property → its description
+	Hide        []string                     `json:"hide,omitempty"`        // properties that are not shown and not taken
+	Default     map[string]json.RawMessage   `json:"default,omitempty"`     // values for properties that are left out
+	Fix         map[string]json.RawMessage   `json:"fix,omitempty"`         // values that are bound here and not shown
+	Require     []string                     `json:"require,omitempty"`     // properties that must be given
+	Enum        map[string][]json.RawMessage `json:"enum,omitempty"`        // the values that are left of a property
+}
+
+// Overridden is a tool as models see it, and the way back to its own arguments.
+type Overridden struct {
+	Definition json.RawMessage // as it is shown; nil when the tool is hidden
+	o          Override
+	own        map[string]string // shown name → own name, where they differ
+	names      []string          // of the tool's own properties
+	alike      map[string]bool   // the likeness of those that are restricted
+	shown      *Tool             // fits what the model sends to what it saw
+}
+
+// Apply makes the tool that models see from its definition and the schema in force, which is
+// the definition's own when nil. The error names what cannot be applied.
+func (o *Override) Apply(def tool.Definition, schema json.RawMessage) (*Overridden, error) {
+	out := &Overridden{o: *o, own: map[string]string{}, alike: map[string]bool{}}
+	if schema == nil {
+		schema = def.InputSchema()
+	}
+	root, _ := compile(schema)
+	m := &mender{budget: newBudget(context.Background(), len(schema)), tool: &Tool{}}
+	empty := &tape{}
+	if err := empty.read([]byte("{}")); err != nil {
+		return nil, err
+	}
+	flat, _ := m.spread([]*shape{root}, empty, 0)
+	for _, s := range flat {
+		out.names = append(out.names, s.knownNames()...)
+	}
+	if err := o.check(flat, out.names); err != nil {
+		return nil, fmt.Errorf("override %s: %w", def.Name, err)
+	}
+	for _, name := range out.names {
+		if o.guarded(name) {
+			out.alike[likeness(name)] = true
+		}
+	}
+	for own, shown := range o.Rename {
+		out.own[shown] = own
+	}
+	schema, err := o.rewrite(schema)
+	if err != nil {
+		return nil, fmt.Errorf("override %s: %w", def.Name, err)
+	}
+	if out.shown, err = Compile(schema, nil); err != nil || o.Hidden {
+		return out, err
+	}
+	out.Definition = o.define(def, schema)
+	return out, nil
+}
+
+// InputSchema is the schema that is shown.
+func (v *Overridden) InputSchema() json.RawMessage { return v.shown.Schema() }
+
+// names are all the properties that the override speaks of.
+func (o *Override) names() []string {
+	names := slices.Concat(o.Hide, o.Require)
+	names = slices.AppendSeq(names, maps.Keys(o.Rename))
+	names = slices.AppendSeq(names, maps.Keys(o.Describe))
+	names = slices.AppendSeq(names, maps.Keys(o.Default))
+	names = slices.AppendSeq(names, maps.Keys(o.Fix))
+	names = slices.AppendSeq(names, maps.Keys(o.Enum))
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// check tells what of the override the tool's schema does not allow.
+func (o *Override) check(flat []*shape, have []string) error {
+	for _, name := range o.names() {
+		if !slices.Contains(have, name) {
+			return unknownProperty(name, have)
+		}
+	}
+	for _, name := range o.Hide {
+		_, fixed := o.Fix[name]
+		_, defaulted := o.Default[name]
+		if slices.Contains(requiredNames(flat), name) && !fixed && !defaulted {
+			return fmt.Errorf("hide %s: the tool requires it; give it a value with fix or default", name)
+		}
+		if slices.Contains(o.Require, name) {
+			return fmt.Errorf("require %s: it is hidden", name)
+		}
+	}
+	for _, name := range o.Require {
+		if _, fixed := o.Fix[name]; fixed {
+			return fmt.Errorf("require %s: it is fixed", name)
+		}
+		if _, defaulted := o.Default[name]; defaulted {
+			return fmt.Errorf("require %s: it has a default", name)
+		}
+	}
+	if err := o.checkNames(have); err != nil {
+		return err
+	}
+	return o.checkValues(flat)
+}
+
+func unknownProperty(name string, have []string) error {
+	err := fmt.Errorf("the tool has no property %q", name)
+	if hint := nameHint(name, have); hint != "" {
+		err = fmt.Errorf("%w; %s", err, hint)
+	}
+	return err
+}
+
+// checkNames refuses two properties of one shown name.
+func (o *Override) checkNames(have []string) error {
+	taken := map[string]string{}
+	for _, own := range have {
+		shown := own
+		if to, ok := o.Rename[own]; ok {
+			shown = to
+		}
+		if before, twice := taken[shown]; shown == "" || twice && before != own {
+			return fmt.Errorf("rename %s: the name %q is empty or taken", own, shown)
+		}
+		taken[shown] = own
+	}
+	return nil
+}
+
+// checkValues refuses values that the tool would refuse.
+func (o *Override) checkValues(flat []*shape) error {
+	m := &mender{budget: newBudget(context.Background(), 1<<18), tool: &Tool{}}
+	allowed := func(what, name string, raw json.RawMessage) error {
+		place, _, _ := under(&m.budget, flat, name)
+		t := &tape{}
+		if err := t.read(raw); err != nil {
+			return fmt.Errorf("%s %s: %w", what, name, err)
+		}
+		if !m.fits(place, t, 0, true) {
+			return fmt.Errorf("%s %s: %.80s: %s", what, name, raw, explain(m.ctx, place, t, false).Problems[0])
+		}
+		return nil
+	}
+	for _, set := range []struct {
+		what   string
+		values map[string]json.RawMessage
+	}{{"fix", o.Fix}, {"default", o.Default}} {
+		for _, name := range slices.Sorted(maps.Keys(set.values)) {
+			if err := allowed(set.what, name, set.values[name]); err != nil {
+				return err
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.Enum)) {
+		if len(o.Enum[name]) == 0 {
+			return fmt.Errorf("enum %s: no value is left", name)
+		}
+		for _, raw := range o.Enum[name] {
+			if err := allowed("enum", name, raw); err != nil {
+				return err
+			}
+		}
+		if raw, ok := o.Default[name]; ok && !slices.ContainsFunc(o.Enum[name], func(v json.RawMessage) bool { return samePlain(v, raw) }) {
+			return fmt.Errorf("default %s: %.80s is not among its enum", name, raw)
+		}
+	}
+	return nil
+}
+
+// define puts the new name, description and schema into the definition.
+func (o *Override) define(def tool.Definition, schema json.RawMessage) json.RawMessage {
+	t := &tape{}
+	if t.read(def.Raw) != nil {
+		return def.Raw // it was parsed before
+	}
+	members := membersOf(t, 0)
+	var added []member
+	set := func(name string, raw []byte) {
+		if c := find(members, name); c != nil {
+			c.raw = raw
+		} else {
+			added = append(added, member{name: name, raw: raw})
+		}
+	}
+	if o.Name != "" {
+		set("name", rawjson.AppendString(nil, o.Name))
+	}
+	if o.Description != nil {
+		set("description", rawjson.AppendString(nil, *o.Description))
+	}
+	if o.touches() {
+		set("inputSchema", schema)
+	}
+	return splice(t, 0, rewrite(t, 0, members, added))
+}
+
+// touches tells whether the override changes the schema.
+func (o *Override) touches() bool { return len(o.names()) > 0 }

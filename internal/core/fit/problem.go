@@ -1,0 +1,189 @@
+package fit
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+)
+
+// Code says by program what is wrong with one value. Codes are append-only.
+type Code string
+
+const (
+	Missing      Code = "missing"       // a required property is not there
+	Unknown      Code = "unknown"       // the tool has no such argument
+	WrongType    Code = "type"          // a value of another type
+	NotListed    Code = "enum"          // none of the values that are allowed
+	OutOfRange   Code = "range"         // a number too small or too large
+	NotMultiple  Code = "multiple"      // a number that is no multiple of the stated one
+	WrongLength  Code = "length"        // a string too short or too long
+	NoMatch      Code = "pattern"       // a string that does not match the pattern
+	WrongSize    Code = "size"          // too few or too many items or properties
+	NotUnique    Code = "unique"        // the same item twice
+	NotContained Code = "contains"      // too few or too many items of the kind that is asked for
+	WrongName    Code = "property_name" // a property whose name is not allowed
+	NoBranch     Code = "union"         // none of the forms that are allowed, or more than one
+	Excluded     Code = "not"           // a value that is excluded
+	Never        Code = "never"         // no value is allowed here
+	NotJSON      Code = "not_json"      // the arguments are no JSON
+	TooComplex   Code = "too_complex"   // the check would take too long
+	Unmapped     Code = "unmapped"      // what the provider's form of the schema cannot be mapped back from
+	Conflict     Code = "conflict"      // two arguments that mean the same and differ
+)
+
+// Problem is one thing that is wrong, said so that a model can correct it.
+type Problem struct {
+	Code     Code   `json:"code"`
+	Field    string `json:"field"` // JSON pointer into the arguments; "" for all of them
+	Expected string `json:"expected,omitempty"`
+	Got      string `json:"got,omitempty"`
+	Hint     string `json:"hint,omitempty"`
+}
+
+func (p Problem) String() string {
+	field := p.Field
+	if field == "" {
+		field = "arguments"
+	}
+	text := ""
+	switch {
+	case p.Code == Unknown:
+		text = "unknown argument"
+	case p.Code == Missing:
+		text = "missing, expected " + p.Expected
+	case p.Got == "":
+		text = "expected " + p.Expected
+	default:
+		text = "expected " + p.Expected + ", got " + p.Got
+	}
+	if p.Hint != "" {
+		text += "; " + p.Hint
+	}
+	return field + ": " + text
+}
+
+// Refusal says everything that is wrong with one set of arguments.
+type Refusal struct {
+	Problems []Problem // at most maxProblems
+	More     int       // how many more there are
+	what     string    // what was checked
+	code     fault.Code
+}
+
+const (
+	maxProblems = 16
+	maxText     = 160 // bytes of one part of a problem
+)
+
+func (r *Refusal) Error() string {
+	lines := make([]string, 0, len(r.Problems)+1)
+	for _, p := range r.Problems {
+		lines = append(lines, p.String())
+	}
+	if r.More > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more", r.More))
+	}
+	sep := "\n"
+	if len(lines) == 1 {
+		sep = " "
+	}
+	return r.what + ":" + sep + strings.Join(lines, "\n")
+}
+
+// Unwrap gives the fault that every entrance can show. Its details are the problems.
+func (r *Refusal) Unwrap() error {
+	details := struct {
+		Problems []Problem `json:"problems"`
+		More     int       `json:"more,omitempty"`
+	}{r.Problems, r.More}
+	return fault.New(r.code, "%s", r.Error()).WithDetails(details)
+}
+
+func refuse(problems ...Problem) *Refusal {
+	return &Refusal{Problems: problems, what: "the arguments do not fit", code: fault.BadArguments}
+}
+
+// orNil is nil where nothing is wrong.
+func (r *Refusal) orNil() *Refusal {
+	if len(r.Problems) == 0 {
+		return nil
+	}
+	return r
+}
+
+// of says that it was not the arguments which were checked.
+func (r *Refusal) of(what string, code fault.Code) *Refusal {
+	r.what, r.code = what, code
+	return r
+}
+
+// report gathers problems.
+type report struct {
+	problems []Problem
+	more     int
+	brief    bool // a union is told of without its branches: their number grows with the depth
+}
+
+// add keeps a problem, once for each place and code.
+func (r *report) add(p Problem) {
+	for _, q := range r.problems {
+		if q.Field == p.Field && q.Code == p.Code {
+			return
+		}
+	}
+	r.problems = append(r.problems, p)
+}
+
+// full tells whether one more problem is only counted. To describe it would cost time: there
+// may be as many as there are values.
+func (r *report) full() bool {
+	if len(r.problems) < maxProblems {
+		return false
+	}
+	r.more++
+	return true
+}
+
+// cut shortens text to what a message can carry, at the border of a character.
+func cut(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	for most > 0 && !utf8.RuneStart(s[most]) {
+		most--
+	}
+	return s[:most] + "…"
+}
+
+// got describes the value that came.
+func got(t *tape, i int32) string {
+	const most = 60
+	tok := &t.tokens[i]
+	switch tok.kind {
+	case isNull:
+		return "null"
+	case isBoolean:
+		return "boolean " + string(t.raw(i))
+	case isNumber:
+		return "number " + cut(string(t.raw(i)), most)
+	case isString:
+		return "string " + cut(strconv.QuoteToGraphic(cut(t.text(i), most)), 2*most)
+	case isArray:
+		return "array of " + plural(int(tok.size), "item")
+	default:
+		return "object of " + plural(int(tok.size), "property")
+	}
+}
+
+func plural(n int, word string) string {
+	switch {
+	case n == 1:
+		return "1 " + word
+	case strings.HasSuffix(word, "y"):
+		return strconv.Itoa(n) + " " + word[:len(word)-1] + "ies"
+	}
+	return strconv.Itoa(n) + " " + word + "s"
+}

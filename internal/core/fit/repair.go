@@ -1,0 +1,232 @@
+package fit
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+)
+
+// Kind names a repair. The list only grows.
+type Kind string
+
+const (
+	JSONText   Kind = "json"    // an object or array, or all the arguments, written into a string
+	NumberText Kind = "number"  // a number in a string
+	BoolText   Kind = "boolean" // true or false in a string
+	Wrap       Kind = "array"   // a single value for an array of one
+	DropNull   Kind = "null"    // null for an optional value that is absent
+	EnumCase   Kind = "enum"    // a listed value in another case
+	Rename     Kind = "key"     // a required key in another spelling
+	Default    Kind = "default" // a required value that was missing and has a stated default
+	Drop       Kind = "dropped" // a key that the tool does not have
+	Alias      Kind = "alias"   // another name of a key, known for this server
+	Unit       Kind = "unit"    // another unit of a value, known for this server
+	Word       Kind = "word"    // another word for a value, known for this server
+	Fill       Kind = "filled"  // a required text taken from another argument, known for this server
+	Fixed      Kind = "fixed"   // a value that the configuration binds
+)
+
+// Kinds are the repairs that Options.Without can switch off.
+var Kinds = []Kind{JSONText, NumberText, BoolText, Wrap, DropNull, EnumCase, Rename, Default, Alias, Unit, Word, Fill}
+
+// Repair is one thing that was changed.
+type Repair struct {
+	Field string `json:"field"` // JSON pointer into the arguments
+	Kind  Kind   `json:"kind"`
+	From  string `json:"from,omitempty"` // short
+	To    string `json:"to,omitempty"`
+}
+
+// maxNesting is how often text inside text is read as JSON.
+const maxNesting = 4
+
+// mender repairs one set of arguments.
+type mender struct {
+	budget
+	tool    *Tool
+	light   bool
+	keep    map[string]bool // keys that are never dropped
+	repairs []Repair
+	nested  int
+}
+
+func newMender(ctx context.Context, t *Tool, size int) *mender {
+	m := &mender{budget: newBudget(ctx, size), tool: t, light: t.opts.Validation == Light}
+	if t.opts.Known != nil {
+		m.keep = t.opts.Known.carriers
+	}
+	return m
+}
+
+func (m *mender) may(k Kind) bool {
+	for _, off := range m.tool.opts.Without {
+		if off == k {
+			return false
+		}
+	}
+	return true
+}
+
+func (m *mender) record(field string, k Kind, from, to []byte) {
+	const most = 60
+	m.repairs = append(m.repairs, Repair{cut(field, 4*maxText), k, cut(string(from), most), cut(string(to), most)})
+}
+
+// open gives the arguments as an object: none are an empty one, and text is read as JSON.
+func (m *mender) open(args []byte, textFits bool) ([]byte, *Refusal) {
+	raw := bytes.TrimSpace(args)
+	switch {
+	case len(args) == 0:
+		return []byte("{}"), nil
+	case (len(raw) == 0 || string(raw) == "null") && m.may(DropNull):
+		m.record("", DropNull, raw, []byte("{}"))
+		return []byte("{}"), nil
+	}
+	err := rawjson.Check(raw)
+	if err == nil && (raw[0] != '"' || textFits) {
+		return args, nil
+	}
+	text := string(raw)
+	for range maxNesting {
+		if err == nil {
+			text, _ = rawjson.String(raw)
+		}
+		if inner := readText(text); inner != nil && m.may(JSONText) {
+			raw, err = inner, nil
+			if raw[0] == '"' {
+				continue
+			}
+			m.record("", JSONText, args, raw)
+			return raw, nil
+		}
+		break
+	}
+	if err != nil {
+		return nil, refuse(Problem{Code: NotJSON, Expected: "a JSON object", Got: "string " + cut(text, 60), Hint: err.Error()})
+	}
+	return args, nil
+}
+
+// fit repairs what does not fit and checks the outcome. What the rules of the server found
+// comes with it.
+func (m *mender) fit(raw []byte, rules *ruleReport) ([]byte, *Refusal) {
+	d := m.tool.schema
+	t := d.tapes.Get().(*tape)
+	defer d.release(t)
+	if err := t.read(raw); err != nil {
+		return nil, refuse(Problem{Code: NotJSON, Expected: "a JSON object", Hint: err.Error()})
+	}
+	place := d.place
+	fixed, ok := m.mend(place, t, 0, "")
+	if ok && rules.empty() {
+		if fixed == nil {
+			return raw, nil
+		}
+		return fixed, nil
+	}
+	if fixed != nil {
+		if err := t.read(fixed); err != nil {
+			return nil, refuse(Problem{Code: NotJSON, Expected: "a JSON object", Hint: err.Error()})
+		}
+	}
+	no := refuse()
+	switch {
+	case m.spent():
+		no = tooComplex()
+	case !ok:
+		no = explain(m.ctx, place, t, m.light)
+	}
+	return nil, rules.join(no)
+}
+
+// explain says everything that is wrong with the value on the tape.
+func explain(ctx context.Context, place []*shape, t *tape, light bool) *Refusal {
+	c := checker{budget: newBudget(ctx, len(t.data)), t: t, light: light, report: &report{}}
+	for _, s := range place {
+		c.ok(s, 0)
+	}
+	no := refuse(c.report.problems...)
+	no.More = c.report.more
+	if len(no.Problems) == 0 {
+		return tooComplex()
+	}
+	return no
+}
+
+// tooComplex refuses what could not be checked.
+func tooComplex() *Refusal {
+	return refuse(Problem{Code: TooComplex, Expected: "a value that can be checked in bounded time", Hint: "send less at once"})
+}
+
+// fits tells whether value i has every shape of the place. A value that was repaired is
+// always checked in full.
+func (m *mender) fits(place []*shape, t *tape, i int32, full bool) bool {
+	c := checker{budget: m.budget, t: t, light: m.light && !full}
+	ok := c.all(place, i)
+	m.budget = c.budget
+	return ok
+}
+
+// fitsRaw is fits for bytes.
+func (m *mender) fitsRaw(place []*shape, raw []byte, full bool) (*tape, bool) {
+	t := &tape{}
+	if !m.spend(len(raw)/8) || t.read(raw) != nil {
+		return nil, false
+	}
+	return t, m.fits(place, t, 0, full)
+}
+
+// readText reads text as JSON, also inside a fence and with commas too many; nil when it is none.
+func readText(text string) []byte {
+	raw := unfence([]byte(text))
+	if rawjson.Check(raw) == nil {
+		return raw
+	}
+	if raw = withoutCommas(raw); rawjson.Check(raw) == nil {
+		return raw
+	}
+	return nil
+}
+
+var fence = []byte("```")
+
+// unfence takes off blanks and the fence that models put around code.
+func unfence(raw []byte) json.RawMessage {
+	raw = bytes.TrimSpace(bytes.TrimPrefix(raw, []byte("\ufeff")))
+	if rest, ok := bytes.CutPrefix(raw, fence); ok {
+		word := bytes.IndexAny(rest, "\n{[\"")
+		if word >= 0 {
+			raw = bytes.TrimSpace(bytes.TrimSuffix(bytes.TrimSpace(rest[word:]), fence))
+		}
+	}
+	return raw
+}
+
+// withoutCommas leaves out commas that stand right before a closing bracket.
+func withoutCommas(raw []byte) []byte {
+	out := make([]byte, 0, len(raw))
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; c {
+		case '"':
+			end := i + 1
+			for end < len(raw) && raw[end] != '"' {
+				if raw[end] == '\\' {
+					end++
+				}
+				end++
+			}
+			end = min(end+1, len(raw))
+			out = append(out, raw[i:end]...)
+			i = end - 1
+		case ',':
+			if rest := bytes.TrimLeft(raw[i+1:], " \t\r\n"); len(rest) == 0 || rest[0] != '}' && rest[0] != ']' {
+				out = append(out, c)
+			}
+		default:
+			out = append(out, c)
+		}
+	}
+	return out
+}

@@ -1,0 +1,258 @@
+package fit
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+)
+
+// types is a set of JSON Schema types.
+type types uint8
+
+const (
+	tNull types = 1 << iota
+	tBoolean
+	tNumber // integers included
+	tString
+	tArray
+	tObject
+	tInteger // numbers without a fraction only
+
+	tAny = tNull | tBoolean | tNumber | tString | tArray | tObject
+)
+
+var typeNames = []struct {
+	name string
+	t    types
+}{
+	{"string", tString}, {"integer", tInteger}, {"number", tNumber}, {"boolean", tBoolean}, {"object", tObject}, {"array", tArray}, {"null", tNull},
+}
+
+// typesOf is the set with the kind of a value; numbers count as number.
+func typesOf(k kind) types { return 1 << k }
+
+// and is what both sets accept; integers are numbers.
+func (t types) and(u types) types {
+	both := t & u
+	if t&tNumber != 0 && u&tInteger != 0 || u&tNumber != 0 && t&tInteger != 0 {
+		both |= tInteger
+	}
+	return both
+}
+
+func (t types) String() string {
+	if t&tAny == tAny {
+		return "any value"
+	}
+	var names []string
+	for _, n := range typeNames {
+		if t&n.t != 0 && !(n.t == tInteger && t&tNumber != 0) {
+			names = append(names, n.name)
+		}
+	}
+	return orList(names)
+}
+
+// orList joins words as people do.
+func orList(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+}
+
+// shape is a schema that was read: what a value must be. It is never changed after its
+// compilation, and may point back to itself.
+type shape struct {
+	*rare
+	never   bool  // nothing fits
+	types   types // 0: any
+	accepts types // what the shape and all that applies with it let through, at most
+	listed  bool  // enum or const is given
+	enum    []literal
+
+	low, high         *bound
+	minLength, maxLen int32 // -1: none, as for all sizes
+	pattern           *pattern
+
+	items              *shape
+	minItems, maxItems int32
+
+	props      []prop
+	required   []string
+	additional *shape
+
+	ref      *shape
+	all, any []*shape
+
+	fallback []byte // the default that the schema states
+	resource int32  // the part of the document that it belongs to
+}
+
+// rare is what few schemas say. Those that say nothing of it share one.
+type rare struct {
+	multiple *decimal
+	texts    map[string]types // of a long enum, but for numbers; nil for a short one
+
+	prefix                   []*shape
+	contains                 *shape
+	minContains, maxContains int32
+	unique                   bool
+	unevaluatedItems         *shape
+
+	byName             map[string]int // of many props; nil for few
+	patterns           []patternProp
+	names              *shape
+	minProps, maxProps int32
+	dependents         []dependent
+	unevaluatedProps   *shape
+
+	dynamic             *dynamicRef
+	one                 []*shape
+	not, when, then, or *shape // or: what else says
+}
+
+// nothingRare is never changed.
+var nothingRare = &rare{minContains: -1, maxContains: -1, minProps: -1, maxProps: -1}
+
+// own is the shape's own rare part, to be written to.
+func (s *shape) own() *rare {
+	if s.rare == nothingRare {
+		r := *nothingRare
+		s.rare = &r
+	}
+	return s.rare
+}
+
+type prop struct {
+	name  string
+	shape *shape
+}
+
+type patternProp struct {
+	pattern *pattern
+	shape   *shape
+}
+
+// dependent says what else must hold when a property is there.
+type dependent struct {
+	name  string
+	needs []string
+	shape *shape
+}
+
+// bound is a limit to numbers.
+type bound struct {
+	value     decimal
+	exclusive bool
+}
+
+// index makes many properties quick to find.
+func (s *shape) index() {
+	if len(s.props) <= 12 {
+		return
+	}
+	s.own().byName = make(map[string]int, len(s.props))
+	for k := range s.props {
+		s.byName[s.props[k].name] = k
+	}
+}
+
+// prop is the property of the name, nil without one.
+func (s *shape) prop(t *tape, i int32) *shape {
+	if s.byName != nil {
+		var at int
+		var ok bool
+		if tok := &t.tokens[i]; tok.escaped {
+			at, ok = s.byName[t.name(i)]
+		} else {
+			at, ok = s.byName[string(t.data[tok.key+1:tok.keyEnd-1])]
+		}
+		if ok {
+			return s.props[at].shape
+		}
+		return nil
+	}
+	for k := range s.props {
+		if t.is(i, s.props[k].name) {
+			return s.props[k].shape
+		}
+	}
+	return nil
+}
+
+// child adds what shape s alone asks of a member of the name, and tells whether s declares
+// the name or only says something about all others.
+func (s *shape) child(b *budget, name string, to []*shape) (_ []*shape, declared bool) {
+	before := len(to)
+	for k := range s.props {
+		if s.props[k].name == name {
+			to = append(to, s.props[k].shape)
+		}
+	}
+	for k := range s.patterns {
+		if s.patterns[k].pattern.match([]byte(name), b) {
+			to = append(to, s.patterns[k].shape)
+		}
+	}
+	if declared = len(to) > before; !declared && s.additional != nil {
+		to = append(to, s.additional)
+	}
+	return to, declared
+}
+
+// literal is a value of an enum.
+type literal struct {
+	kind   kind
+	raw    []byte
+	number decimal
+	text   string // all but numbers: the same for equal values
+}
+
+func newLiteral(n *node) literal {
+	l := literal{kind: n.Kind, raw: n.Raw(), text: n.Text}
+	switch l.kind {
+	case isNumber:
+		l.number, l.text = parseDecimal(l.raw), ""
+	case isArray, isObject:
+		var t tape
+		if t.read(l.raw) == nil {
+			l.text = string(appendPlain(nil, &t, 0))
+		}
+	}
+	return l
+}
+
+// appendPlain writes value i so that equal values give equal bytes: members sorted,
+// numbers and strings in one form.
+func appendPlain(dst []byte, t *tape, i int32) []byte {
+	switch t.tokens[i].kind {
+	case isString:
+		return rawjson.AppendString(dst, t.text(i))
+	case isNumber:
+		d := parseDecimal(t.raw(i))
+		dst = append(strconv.AppendBool(dst, d.neg), d.digits...)
+		return strconv.AppendInt(append(dst, 'e'), int64(d.exp), 10)
+	case isArray:
+		dst = append(dst, '[')
+		for e := t.first(i); e >= 0; e = t.after(e) {
+			dst = append(appendPlain(dst, t, e), ',')
+		}
+		return append(dst, ']')
+	case isObject:
+		members := make([]int32, 0, t.tokens[i].size)
+		for m := t.first(i); m >= 0; m = t.after(m) {
+			members = append(members, m)
+		}
+		slices.SortFunc(members, func(a, b int32) int { return strings.Compare(t.name(a), t.name(b)) })
+		dst = append(dst, '{')
+		for _, m := range members {
+			dst = append(rawjson.AppendString(dst, t.name(m)), ':')
+			dst = append(appendPlain(dst, t, m), ',')
+		}
+		return append(dst, '}')
+	}
+	return append(dst, t.raw(i)...)
+}

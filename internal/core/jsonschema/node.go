@@ -1,0 +1,174 @@
+// Package jsonschema reads JSON Schemas of every draft, and of OpenAPI, into one tree: its
+// members in their order and every value as it was written. Keywords says what each
+// keyword holds, and Index finds what references mean. What a schema demands of a value is
+// for the packages that use it.
+package jsonschema
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+)
+
+// Kind is what a JSON value is.
+type Kind uint8
+
+// The kinds.
+const (
+	Null Kind = iota
+	Bool
+	Number
+	String
+	Array
+	Object
+)
+
+// Node is one JSON value. Of members with the same name the last counts, at the place of
+// the first. A node that was read is never changed.
+type Node struct {
+	Kind   Kind
+	Twice  bool   // other members of this name stood before it
+	ID     int32  // its place among the nodes of its tree
+	Key    string // its name as a member; of a root, the pointer to where it stands
+	Text   string // the value of a string; any other value as it was written
+	Kids   []*Node
+	Parent *Node
+}
+
+// Get is the member of that name, or nil.
+func (n *Node) Get(key string) *Node {
+	if n == nil || n.Kind != Object {
+		return nil
+	}
+	for _, kid := range n.Kids {
+		if kid.Key == key {
+			return kid
+		}
+	}
+	return nil
+}
+
+// Str is the text of a string member, "" when there is none.
+func (n *Node) Str(key string) string {
+	if m := n.Get(key); m != nil && m.Kind == String {
+		return m.Text
+	}
+	return ""
+}
+
+// Strings are the texts of a member that is a list of strings, or one string.
+func (n *Node) Strings(key string) []string {
+	m := n.Get(key)
+	if m != nil && m.Kind == String {
+		return []string{m.Text}
+	}
+	var out []string
+	for _, kid := range m.Elements() {
+		if kid.Kind == String {
+			out = append(out, kid.Text)
+		}
+	}
+	return out
+}
+
+// Elements are those of an array, none of anything else.
+func (n *Node) Elements() []*Node {
+	if n == nil || n.Kind != Array {
+		return nil
+	}
+	return n.Kids
+}
+
+// Members are those of an object, none of anything else.
+func (n *Node) Members() []*Node {
+	if n == nil || n.Kind != Object {
+		return nil
+	}
+	return n.Kids
+}
+
+// IsTrue tells whether n is the literal true.
+func (n *Node) IsTrue() bool { return n != nil && n.Kind == Bool && n.Text == "true" }
+
+// IsFalse tells whether n is the literal false.
+func (n *Node) IsFalse() bool { return n != nil && n.Kind == Bool && n.Text == "false" }
+
+// Pointer is where n stands in its document.
+func (n *Node) Pointer() string {
+	if n.Parent == nil {
+		return n.Key
+	}
+	token := n.Key
+	if n.Parent.Kind == Array {
+		token = strconv.Itoa(slices.Index(n.Parent.Kids, n))
+	}
+	return n.Parent.Pointer() + "/" + EscapeToken(token)
+}
+
+// Append writes n as compact JSON.
+func (n *Node) Append(dst []byte) []byte {
+	switch n.Kind {
+	case Null:
+		return append(dst, "null"...)
+	case Bool, Number:
+		return append(dst, n.Text...)
+	case String:
+		return rawjson.AppendString(dst, n.Text)
+	}
+	return n.appendEach(dst, nil, func(dst []byte, kid *Node) []byte { return kid.Append(dst) })
+}
+
+// AppendWithout writes a schema and those in it as compact JSON, without some of their
+// keywords. A property of such a name stays.
+func (n *Node) AppendWithout(dst []byte, keywords ...string) []byte {
+	if n.Kind != Object {
+		return n.Append(dst)
+	}
+	write := func(dst []byte, schema *Node) []byte { return schema.AppendWithout(dst, keywords...) }
+	return n.appendEach(dst, keywords, func(dst []byte, kid *Node) []byte {
+		switch {
+		case kid.isOne():
+			return write(dst, kid)
+		case kid.isMany():
+			return kid.appendEach(dst, nil, write)
+		}
+		return kid.Append(dst)
+	})
+}
+
+// appendEach writes an array or object, of whose members some are left out.
+func (n *Node) appendEach(dst []byte, without []string, write func(dst []byte, kid *Node) []byte) []byte {
+	brackets := "[]"
+	if n.Kind == Object {
+		brackets = "{}"
+	}
+	dst = append(dst, brackets[0])
+	empty := len(dst)
+	for _, kid := range n.Kids {
+		if slices.Contains(without, kid.Key) {
+			continue
+		}
+		if len(dst) > empty {
+			dst = append(dst, ',')
+		}
+		if n.Kind == Object {
+			dst = append(rawjson.AppendString(dst, kid.Key), ':')
+		}
+		dst = write(dst, kid)
+	}
+	return append(dst, brackets[1])
+}
+
+// AppendRaw writes a value that was read, as it was written but for the escapes of a string.
+func (n *Node) AppendRaw(dst []byte) []byte {
+	if n.Kind == String {
+		return rawjson.AppendString(dst, n.Text)
+	}
+	return append(dst, n.Text...)
+}
+
+// Raw is a value that was read, as AppendRaw writes it.
+func (n *Node) Raw() []byte { return n.AppendRaw(nil) }
+
+func (n *Node) String() string { return string(n.Append(nil)) }

@@ -1,0 +1,204 @@
+package jsonschema
+
+import (
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+)
+
+// Tree reads JSON and hands out nodes from blocks, because one by one they would be most
+// of the cost of a small schema.
+type Tree struct {
+	Count int   // nodes so far
+	Named bool  // some key names a place or refers to one
+	Twice *Node // a member whose name occurred more than once
+	nodes []Node
+	lists []*Node
+	open  []*Node // the children of the containers that are being read
+	block []Node  // what Reset gives out again
+	rows  []*Node // likewise for lists
+}
+
+// IsRef tells whether a key refers to a place.
+func IsRef(key string) bool { return key == "$ref" || key == "$dynamicRef" || key == "$recursiveRef" }
+
+// placeKeys are the keys that name places and refer to them.
+var placeKeys = map[string]bool{
+	"$ref": true, "$dynamicRef": true, "$recursiveRef": true, "$anchor": true, "$dynamicAnchor": true, "$recursiveAnchor": true, "$id": true,
+}
+
+// NamesPlace tells whether a key names a place or refers to one.
+func NamesPlace(key string) bool { return placeKeys[key] }
+
+// Parse reads raw, which must be exactly one JSON value.
+func Parse(raw []byte) (*Node, error) {
+	var t Tree
+	return t.Parse(raw)
+}
+
+// ParseAt reads raw, which is known to be valid JSON of bounded depth and to stand at the
+// pointer of a larger document.
+func ParseAt(raw []byte, pointer string) *Node {
+	var t Tree
+	n, _ := t.value(string(raw), 0)
+	n.Key = pointer
+	return n
+}
+
+// Reset prepares t for another document in the memory of the ones before, whose nodes must
+// no longer be used.
+func (t *Tree) Reset() {
+	if t.Count > len(t.block) {
+		size := max(t.Count, 2*len(t.block))
+		t.block = make([]Node, size)
+		t.rows = make([]*Node, size) // each node is in one list at most
+	}
+	*t = Tree{nodes: t.block, lists: t.rows, open: t.open[:0], block: t.block, rows: t.rows}
+}
+
+// New is a node that stands nowhere yet.
+func (t *Tree) New(k Kind) *Node {
+	if len(t.nodes) == 0 {
+		t.nodes = make([]Node, min(64, 16+t.Count))
+	}
+	n := &t.nodes[0]
+	t.nodes = t.nodes[1:]
+	*n = Node{Kind: k, ID: int32(t.Count)}
+	t.Count++
+	return n
+}
+
+// Room is an empty list with room for n children.
+func (t *Tree) Room(n int) []*Node {
+	if len(t.lists) < n {
+		t.lists = make([]*Node, max(64, n))
+	}
+	out := t.lists[:0:n]
+	t.lists = t.lists[n:]
+	return out
+}
+
+// Parse reads raw, which must be exactly one JSON value.
+func (t *Tree) Parse(raw []byte) (*Node, error) {
+	if err := rawjson.Check(raw); err != nil {
+		return nil, err
+	}
+	if t.open == nil {
+		t.open = make([]*Node, 0, 8)
+	}
+	n, _ := t.value(string(raw), 0)
+	return n, nil
+}
+
+func space(s string, i int) int {
+	for i < len(s) && s[i] <= ' ' {
+		i++
+	}
+	return i
+}
+
+// value reads the value at i of a text known to be JSON of bounded depth.
+func (t *Tree) value(s string, i int) (*Node, int) {
+	i = space(s, i)
+	n, end := t.New(Null), i
+	switch s[i] {
+	case '{', '[':
+		end = t.container(n, s, i)
+	case '"':
+		n.Kind = String
+		n.Text, end = text(s, i)
+		return n, end
+	case 't':
+		n.Kind, end = Bool, i+len("true")
+	case 'f':
+		n.Kind, end = Bool, i+len("false")
+	case 'n':
+		end = i + len("null")
+	default:
+		for n.Kind = Number; end < len(s) && strings.IndexByte("0123456789+-.eE", s[end]) >= 0; {
+			end++
+		}
+	}
+	n.Text = s[i:end]
+	return n, end
+}
+
+// container reads what is in the object or array at i and returns its end.
+func (t *Tree) container(n *Node, s string, i int) int {
+	mark := len(t.open)
+	n.Kind = Array
+	if s[i] == '{' {
+		n.Kind = Object
+	}
+	for i = space(s, i+1); s[i] != '}' && s[i] != ']'; {
+		if s[i] == ',' {
+			i = space(s, i+1)
+		}
+		var key string
+		if n.Kind == Object {
+			key, i = text(s, i)
+			i = space(s, i) + 1 // the colon
+			if len(key) > 2 && key[0] == '$' {
+				t.Named = t.Named || placeKeys[key]
+			}
+		}
+		var kid *Node
+		kid, i = t.value(s, i)
+		kid.Key, kid.Parent = key, n
+		t.open = append(t.open, kid)
+		i = space(s, i)
+	}
+	if kids := t.unique(n, t.open[mark:]); len(kids) > 0 {
+		n.Kids = append(t.Room(len(kids)), kids...)
+	}
+	t.open = t.open[:mark]
+	return i + 1
+}
+
+// unique leaves the last of equal members, at the place of the first.
+func (t *Tree) unique(n *Node, kids []*Node) []*Node {
+	if n.Kind != Object || len(kids) < 2 {
+		return kids
+	}
+	if len(kids) > 12 {
+		return t.merge(kids)
+	}
+	for i := 1; i < len(kids); i++ {
+		for j := range i {
+			if kids[j].Key == kids[i].Key {
+				return t.merge(kids)
+			}
+		}
+	}
+	return kids
+}
+
+func (t *Tree) merge(kids []*Node) []*Node {
+	at := make(map[string]int, len(kids))
+	out := kids[:0]
+	for _, kid := range kids {
+		if i, ok := at[kid.Key]; ok {
+			out[i], t.Twice, kid.Twice = kid, kid, true
+			continue
+		}
+		at[kid.Key] = len(out)
+		out = append(out, kid)
+	}
+	return out
+}
+
+// text reads the string that starts at i. Most have no escape and stay a part of s.
+func text(s string, i int) (string, int) {
+	end := i + 1 + strings.IndexByte(s[i+1:], '"')
+	escape := strings.IndexByte(s[i+1:end], '\\')
+	if escape < 0 {
+		return s[i+1 : end], end + 1
+	}
+	for end = i + 1 + escape; s[end] != '"'; end++ {
+		if s[end] == '\\' {
+			end++
+		}
+	}
+	v, _ := rawjson.String([]byte(s[i : end+1]))
+	return v, end + 1
+}

@@ -1,0 +1,135 @@
+package openapi
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/core/jsonschema"
+)
+
+// body is what an operation takes beside its parameters.
+type body struct {
+	required bool
+	media    string // to send
+	kind     mediaKind
+	schema   *node    // nil: anything
+	fields   []*field // the properties of a plain object; nil where it is something else
+	open     bool     // a plain object that may have more
+	spread   bool     // its fields are arguments of their own
+	arg      string   // the argument for the whole, where they are not
+	describe string
+}
+
+// field is a property of a body.
+type field struct {
+	name     string
+	arg      string
+	schemas  []*node // all of them hold
+	required bool
+	inline   bool // Swagger: the schema's keywords stand in the parameter itself
+	file     bool // its value is the content of a file
+	how      encoding
+	describe string
+}
+
+// readBody reads the body of an operation; nil without one. It fails where it cannot know what to send.
+func (d *Document) readBody(op *node, rest []*node, bad *problems) (*body, bool) {
+	if d.format == swagger2 {
+		return d.swaggerBody(op, rest), true
+	}
+	at := op.Get("requestBody")
+	if at == nil {
+		return nil, true
+	}
+	n, err := d.follow(at)
+	if err != nil {
+		bad.add(at.Pointer(), err.Error()+"; the operation is left out")
+		return nil, false
+	}
+	content := n.Get("content").Members()
+	if len(content) == 0 {
+		if n.Get("required").IsTrue() {
+			bad.add(at.Pointer(), "is required and has no content; the operation is left out")
+			return nil, false
+		}
+		bad.add(at.Pointer(), "has no content; left out")
+		return nil, true
+	}
+	media := pickMedia(content)
+	b := &body{required: n.Get("required").IsTrue(), kind: d.kindOf(media), schema: media.Get("schema"), describe: n.Str("description")}
+	b.media = sent(media.Key, b.kind)
+	d.spread(b)
+	for _, f := range b.fields {
+		d.encodeField(b, f, media.Get("encoding").Get(f.name), bad)
+	}
+	return b, true
+}
+
+// encodeField reads how a field of a form is written.
+func (d *Document) encodeField(b *body, f *field, how *node, bad *problems) {
+	f.how = encoding{style: "form", explode: true}
+	if b.kind == formMedia && (how.Get("style") != nil || how.Get("explode") != nil || how.Get("allowReserved") != nil) {
+		f.how = readEncoding(how, "query", bad)
+	}
+	f.how.media = how.Str("contentType")
+	if b.kind != multipartMedia {
+		return
+	}
+	kind := kindOfType(f.how.media)
+	other := f.how.media != "" && kind != jsonMedia && kind != textMedia
+	for _, s := range f.schemas {
+		if s, err := d.follow(s); err == nil {
+			items := s.Get("items")
+			f.file = f.file || d.isBinary(s) || items != nil && d.isBinary(items) || other && !hasParts(s)
+		}
+	}
+}
+
+// hasParts tells whether a schema describes objects.
+func hasParts(s *node) bool {
+	return s.Get("properties") != nil || slices.Contains(s.Strings("type"), "object")
+}
+
+// swaggerBody makes a body of the parameters that Swagger puts there.
+func (d *Document) swaggerBody(op *node, rest []*node) *body {
+	if len(rest) == 0 {
+		return nil
+	}
+	consumes := op.Strings("consumes")
+	if p, ok := d.child(place{raw: d.raw}, "consumes"); ok && op.Get("consumes") == nil {
+		consumes = plainTexts(d.node(p))
+	}
+	for _, n := range rest {
+		if n.Str("in") == "body" {
+			media := &node{Kind: jsonschema.Object, Key: "application/json"}
+			if len(consumes) > 0 {
+				media.Key = slices.MinFunc(consumes, func(a, b string) int { return rank(a) - rank(b) })
+			}
+			if schema := n.Get("schema"); schema != nil {
+				media.Kids = []*node{schema}
+			}
+			b := &body{required: n.Get("required").IsTrue(), kind: d.kindOf(media), schema: n.Get("schema"), describe: n.Str("description")}
+			b.media = sent(media.Key, b.kind)
+			d.spread(b)
+			return b
+		}
+	}
+	return swaggerForm(rest, consumes)
+}
+
+func swaggerForm(rest []*node, consumes []string) *body {
+	isMultipart := func(s string) bool { return strings.HasPrefix(mediaType(s), "multipart/") }
+	isForm := func(s string) bool { return kindOfType(s) == formMedia }
+	b := &body{media: "application/x-www-form-urlencoded", kind: formMedia}
+	for _, n := range rest {
+		f := &field{name: n.Str("name"), schemas: []*node{n}, inline: true, required: n.Get("required").IsTrue(), describe: n.Str("description")}
+		f.file = n.Str("type") == "file"
+		f.how = collection(n.Str("collectionFormat"), "formData")
+		b.fields = append(b.fields, f)
+		b.required = b.required || f.required
+		if f.file || slices.ContainsFunc(consumes, isMultipart) && !slices.ContainsFunc(consumes, isForm) {
+			b.media, b.kind = "multipart/form-data", multipartMedia
+		}
+	}
+	return b
+}

@@ -1,0 +1,117 @@
+package openapi
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/core/jsonschema"
+)
+
+// Document is a description of an HTTP API. It is safe for concurrent use.
+type Document struct {
+	Title   string // of the API
+	Version string // of the API, not of the format
+
+	opts     Options
+	format   format
+	raw      []byte // the document as JSON
+	entries  []*entry
+	problems []Problem // of the document itself, found when it was read
+	schemes  []Scheme
+	index    index
+	defs     definitions
+}
+
+// format is the kind of description.
+type format uint8
+
+const (
+	swagger2 format = 1 + iota
+	openapi30
+	openapi31 // and later
+)
+
+// lonely tells whether what stands beside a reference has no effect.
+func (f format) lonely() bool { return f != openapi31 }
+
+// Read reads a document, and keeps data, which must not be changed afterwards. It fails only
+// where nothing can be made of the whole.
+func Read(data []byte, opts *Options) (*Document, error) {
+	o := opts.filled()
+	if o.Layout != Flat && o.Layout != Layered {
+		return nil, fault.New(fault.BadConfig, "read API description: unknown layout %q", o.Layout).WithHint("use flat or layered")
+	}
+	if len(data) > o.MaxBytes {
+		return nil, fault.New(fault.TooLarge, "read API description: it has %d bytes, more than %d", len(data), o.MaxBytes)
+	}
+	d := &Document{opts: o}
+	var bad problems
+	raw, err := toJSON(data, &bad)
+	if err != nil {
+		return nil, fault.New(fault.BadConfig, "read API description: %w", err)
+	}
+	d.raw = raw
+	if err := d.readHead(&bad); err != nil {
+		return nil, err
+	}
+	d.readSchemes(&bad)
+	d.readPaths(&bad)
+	d.nameAll(&bad)
+	d.problems = bad.list
+	return d, nil
+}
+
+// toJSON gives the document as valid JSON in valid UTF-8.
+func toJSON(data []byte, bad *problems) ([]byte, error) {
+	data = bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))
+	jsonErr := rawjson.Check(data)
+	if jsonErr == nil {
+		if !utf8.Valid(data) {
+			bad.add("", "the document is not UTF-8; the bytes that are not were replaced")
+			return bytes.ToValidUTF8(data, []byte("\uFFFD")), nil
+		}
+		return data, nil
+	}
+	out, err := fromYAML(data)
+	if err != nil {
+		if len(data) > 0 && data[0] == '{' {
+			err = jsonErr // it was meant as JSON
+		}
+		return nil, err
+	}
+	return out, rawjson.Check(out)
+}
+
+// readHead finds out what kind of document it is.
+func (d *Document) readHead(bad *problems) error {
+	root := place{raw: d.raw}
+	name, isSwagger := d.child(root, "swagger")
+	if !isSwagger {
+		name, _ = d.child(root, "openapi")
+	}
+	number := strings.Trim(string(name.raw), `"`)
+	switch {
+	case isSwagger && strings.HasPrefix(number, "2"):
+		d.format = swagger2
+	case !isSwagger && strings.HasPrefix(number, "3.0"), number == "3":
+		d.format = openapi30
+	case !isSwagger && strings.HasPrefix(number, "3."):
+		d.format = openapi31
+	default:
+		return fault.New(fault.BadConfig, "read API description: it is neither OpenAPI 3 nor Swagger 2.0").
+			WithHint("the document begins with openapi: 3.… or swagger: \"2.0\"")
+	}
+	if p, ok := d.child(root, "info"); ok {
+		info := jsonschema.ParseAt(p.raw, p.pointer)
+		d.Title, d.Version = info.Str("title"), info.Str("version")
+		if d.Version == "" && info.Get("version") != nil {
+			d.Version = info.Get("version").Text // YAML without quotes: 1.0
+		}
+	} else {
+		bad.add("/info", "is missing")
+	}
+	return nil
+}

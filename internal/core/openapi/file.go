@@ -1,0 +1,62 @@
+package openapi
+
+import (
+	"encoding/base64"
+	"mime"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/core/jsonschema"
+)
+
+// file is a file that an argument gives.
+type file struct {
+	name, contentType string
+	content           []byte
+}
+
+// readFile reads a file: base64 text, a data URL, or an object with text or data.
+func readFile(n *node, pointer string) (f file, err error) {
+	data := n
+	if n.Kind == jsonschema.Object {
+		text := n.Get("text")
+		if data = n.Get("data"); (data == nil) == (text == nil) {
+			return f, badArgument(pointer, "a file has either text or data")
+		}
+		f.name, f.contentType = n.Str("filename"), n.Str("contentType")
+		if f.contentType != "" {
+			if _, _, err := mime.ParseMediaType(f.contentType); err != nil {
+				return f, badArgument(pointer+"/contentType", "%q is no media type", f.contentType)
+			}
+		}
+		if text != nil {
+			f.content = []byte(atom(text))
+			return f, nil
+		}
+		pointer += "/data"
+	}
+	if data.Kind != jsonschema.String {
+		return f, badArgument(pointer, "the content of a file is base64 text")
+	}
+	text := data.Text
+	if rest, ok := strings.CutPrefix(text, "data:"); ok {
+		head, body, _ := strings.Cut(rest, ",")
+		media, isBase64 := strings.CutSuffix(head, ";base64")
+		if _, _, err := mime.ParseMediaType(media); err == nil && f.contentType == "" {
+			f.contentType = media
+		}
+		if text = body; !isBase64 {
+			f.content = []byte(jsonschema.Unescape(body))
+			return f, nil
+		}
+	}
+	if f.content, err = decodeBase64(text); err != nil {
+		return f, badArgument(pointer, "the content of a file is not base64: %w", err)
+	}
+	return f, nil
+}
+
+// decodeBase64 takes either alphabet, with padding or without, in lines or not.
+func decodeBase64(s string) ([]byte, error) {
+	s = strings.NewReplacer("-", "+", "_", "/", "\r", "", "\n", "", " ", "", "\t", "").Replace(s)
+	return base64.RawStdEncoding.DecodeString(strings.TrimRight(s, "="))
+}

@@ -1,0 +1,216 @@
+package openapi
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/core/jsonschema"
+)
+
+// place is a value of the document and where it stands.
+type place struct {
+	raw     []byte
+	pointer string
+}
+
+func (p place) isObject() bool { return len(p.raw) > 0 && p.raw[0] == '{' }
+
+// member is one member of a raw object.
+type member struct {
+	key string
+	raw []byte
+}
+
+// members lists those of a raw object. Of equal ones the last counts, at the place of the first.
+func members(raw []byte, twice func(key string)) []member {
+	var out []member
+	at := map[string]int{}
+	for w := rawjson.Object(raw); w.Next(); {
+		key := string(w.Key)
+		if i, ok := at[key]; ok {
+			twice(key)
+			out[i].raw = w.Value
+			continue
+		}
+		at[key] = len(out)
+		out = append(out, member{key, w.Value})
+	}
+	return out
+}
+
+// index remembers what has been looked up.
+type index struct {
+	mu   sync.Mutex
+	wide map[string]map[string][]byte // members of large objects, by pointer
+	refs map[string]place
+
+	naming sync.Once
+	names  *names // see Document.names
+
+	nodes map[string]*node // what references led to of late, by pointer
+	room  int              // bytes of the document that may still be added to nodes
+}
+
+// keptBytes is how much of the document is kept as nodes. Most operations lead to the same few.
+const keptBytes = 1 << 20
+
+// node reads the place that a reference leads to.
+func (d *Document) node(p place) *node {
+	x := &d.index
+	x.mu.Lock()
+	n := x.nodes[p.pointer]
+	x.mu.Unlock()
+	if n != nil {
+		return n
+	}
+	n = jsonschema.ParseAt(p.raw, p.pointer)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.room -= len(p.raw); x.room < 0 {
+		x.nodes, x.room = map[string]*node{}, keptBytes-len(p.raw)
+	}
+	x.nodes[p.pointer] = n
+	return n
+}
+
+// wideBytes is from where on an object's members are remembered instead of searched.
+const wideBytes = 4 << 10
+
+// child is the member or element that the token names.
+func (d *Document) child(p place, token string) (place, bool) {
+	var raw []byte
+	switch {
+	case len(p.raw) == 0:
+	case p.isObject() && len(p.raw) >= wideBytes:
+		raw = d.index.members(p)[token]
+	case p.isObject():
+		for w := rawjson.Object(p.raw); w.Next(); {
+			if string(w.Key) == token {
+				raw = w.Value
+			}
+		}
+	case p.raw[0] == '[':
+		i, err := strconv.Atoi(token)
+		w := rawjson.Array(p.raw)
+		for n := 0; err == nil && n <= i && w.Next(); n++ {
+			if n == i {
+				raw = w.Value
+			}
+		}
+	}
+	return place{raw, p.pointer + "/" + jsonschema.EscapeToken(token)}, raw != nil
+}
+
+func (x *index) members(p place) map[string][]byte {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if names, ok := x.wide[p.pointer]; ok {
+		return names
+	}
+	names := map[string][]byte{}
+	for w := rawjson.Object(p.raw); w.Next(); {
+		names[string(w.Key)] = w.Value
+	}
+	if x.wide == nil {
+		x.wide = map[string]map[string][]byte{}
+	}
+	x.wide[p.pointer] = names
+	return names
+}
+
+var errLoop = errors.New("the reference leads to itself")
+
+// resolve finds what a reference means that stands in from; nil: in no schema. Nothing is ever
+// fetched.
+func (d *Document) resolve(ref string, from *node) (place, error) {
+	if names := d.names(); names != nil {
+		return names.resolve(ref, from)
+	}
+	d.index.mu.Lock()
+	p, ok := d.index.refs[ref]
+	d.index.mu.Unlock()
+	if ok {
+		return p, nil
+	}
+	address, fragment, _ := strings.Cut(ref, "#")
+	if own := path.Base(d.opts.URL); address != "" && address != d.opts.URL && address != own && address != "./"+own {
+		return place{}, errElsewhere(ref)
+	}
+	if p, ok = d.walk(fragment); !ok {
+		return place{}, errNowhere(ref)
+	}
+	d.index.mu.Lock()
+	defer d.index.mu.Unlock()
+	if d.index.refs == nil {
+		d.index.refs = map[string]place{}
+	}
+	d.index.refs[ref] = p
+	return p, nil
+}
+
+func errElsewhere(ref string) error {
+	return fmt.Errorf("the reference %q leads to another document, which is not fetched", ref)
+}
+
+func errNowhere(ref string) error { return fmt.Errorf("the reference %q leads nowhere", ref) }
+
+// walk follows a pointer.
+func (d *Document) walk(pointer string) (place, bool) {
+	root := place{raw: d.raw}
+	if pointer == "" {
+		return root, true
+	}
+	if pointer[0] != '/' {
+		return root, false
+	}
+	for _, path := range jsonschema.Readings(pointer) {
+		p, ok := root, true
+		for i := 0; ok && i < len(path); i++ {
+			p, ok = d.child(p, path[i])
+		}
+		if ok {
+			return p, true
+		}
+	}
+	return root, false
+}
+
+// refOf is the reference that a schema is, or has; nil without one.
+func refOf(n *node) *node {
+	if ref := n.Get("$ref"); ref != nil {
+		return ref
+	}
+	return n.Get("$dynamicRef")
+}
+
+// target finds what the reference of a schema means.
+func (d *Document) target(ref *node) (place, error) {
+	if names := d.names(); names != nil && ref.Key == "$dynamicRef" {
+		return names.dynamic(ref)
+	}
+	return d.resolve(ref.Text, ref)
+}
+
+// maxHops is how many references may follow each other. Real documents have a handful.
+const maxHops = 32
+
+// follow goes from a node that is a reference, or not, to the node that is meant.
+func (d *Document) follow(n *node) (*node, error) {
+	for range maxHops {
+		ref := refOf(n)
+		if ref == nil || ref.Kind != jsonschema.String {
+			return n, nil
+		}
+		p, err := d.target(ref)
+		if err != nil {
+			return nil, err
+		}
+		n = d.node(p)
+	}
+	return nil, errLoop
+}

@@ -1,0 +1,127 @@
+package openapi
+
+import (
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/core/jsonschema"
+)
+
+// maxNext bounds what is said of a next page: a longer cursor is in the body anyway.
+const maxNext = 2 << 10
+
+// next notes where the next page is: the link of the header, or what the body calls so.
+func (a *answer) next(dst []byte) []byte {
+	if a.status >= 300 {
+		return dst
+	}
+	if link := nextLink(a.header.Values("Link")); link != "" && len(link) <= maxNext {
+		return rawjson.AppendString(name(dst, "next"), link)
+	}
+	if a.kind != jsonMedia || a.text[0] != '{' {
+		return dst
+	}
+	pointer, raw := nextField([]byte(a.text), "", 0)
+	if raw == nil || len(raw) > maxNext {
+		return dst
+	}
+	dst = append(name(dst, "next"), raw...)
+	return rawjson.AppendString(name(dst, "nextField"), pointer)
+}
+
+// nextLink finds the link with rel=next among the values of the header Link.
+func nextLink(values []string) string {
+	for _, v := range values {
+		for v != "" {
+			_, rest, found := strings.Cut(v, "<")
+			target, rest, closed := strings.Cut(rest, ">")
+			if !found || !closed {
+				break
+			}
+			params, after, _ := strings.Cut(rest, ",<")
+			if strings.Contains(rest, ", <") {
+				params, after, _ = strings.Cut(rest, ", <")
+			}
+			if after != "" {
+				after = "<" + after
+			}
+			if isNext(params) {
+				return strings.TrimSpace(target)
+			}
+			v = after
+		}
+	}
+	return ""
+}
+
+func isNext(params string) bool {
+	for _, p := range strings.Split(params, ";") {
+		key, v, _ := strings.Cut(strings.TrimSpace(p), "=")
+		if !strings.EqualFold(strings.TrimSpace(key), "rel") {
+			continue
+		}
+		for _, rel := range strings.Fields(strings.Trim(strings.TrimSpace(v), `"',`)) {
+			if strings.EqualFold(rel, "next") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// nextNames are what APIs call the way to the next page, without case and marks.
+var nextNames = map[string]bool{
+	"next": true, "nextpage": true, "nextpagetoken": true, "nexttoken": true, "nextcursor": true, "nextlink": true, "nexturl": true, "nextpageurl": true,
+	"nexturi": true, "nextpageuri": true, "nextoffset": true, "nextmarker": true, "continuationtoken": true, "@odatanextlink": true, "odatanextlink": true,
+	"nexthref": true, "nextpagelink": true, "nextrecordsurl": true, "endcursor": true,
+}
+
+// pageNames are the members in which APIs keep it.
+var pageNames = map[string]bool{
+	"meta": true, "pagination": true, "paging": true, "links": true, "responsemetadata": true, "page": true, "pageinfo": true, "cursors": true, "metadata": true,
+}
+
+var marks = strings.NewReplacer("_", "", "-", "", ".", "", "$", "")
+
+// nextField finds the member that names the next page, and its pointer.
+func nextField(raw []byte, at string, depth int) (string, []byte) {
+	var inner []member
+	for w := rawjson.Object(raw); w.Next(); {
+		if len(w.Key) > 32 {
+			continue
+		}
+		key := marks.Replace(strings.ToLower(string(w.Key)))
+		switch {
+		case nextNames[key]:
+			if v := nextValue(w.Value); v != nil {
+				return at + "/" + jsonschema.EscapeToken(string(w.Key)), v
+			}
+		case pageNames[key] && w.Value[0] == '{':
+			inner = append(inner, member{string(w.Key), w.Value})
+		}
+	}
+	const most = 2
+	for _, m := range inner {
+		if depth < most {
+			if pointer, v := nextField(m.raw, at+"/"+jsonschema.EscapeToken(m.key), depth+1); v != nil {
+				return pointer, v
+			}
+		}
+	}
+	return "", nil
+}
+
+// nextValue is a text or a number that leads on, also where it stands in a link object.
+func nextValue(raw []byte) []byte {
+	if raw[0] == '{' {
+		if raw = rawjson.Get(raw, "href"); raw == nil {
+			return nil
+		}
+	}
+	isText := raw[0] == '"' && len(raw) > 2
+	isNumber := raw[0] >= '1' && raw[0] <= '9'
+	if isText || isNumber {
+		return raw
+	}
+	return nil
+}

@@ -1,0 +1,121 @@
+package openapi
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/core/jsonschema"
+)
+
+// output is what an operation promises to answer.
+type output struct {
+	json   bool     // the body of a success is JSON
+	schema *node    // of that body; nil when nothing is known
+	wrap   bool     // it is no object: it stands under "result"
+	types  []string // that the wrapped value may have
+}
+
+// wrapped is the member under which a result stands that is no object.
+const wrapped = "result"
+
+// readResponses finds the answer of a success, and what to ask for.
+func (d *Document) readResponses(p *plan, op *node, bad *problems) {
+	p.accept = "*/*"
+	for _, at := range successes(op.Get("responses")) {
+		n, err := d.follow(at)
+		if err != nil {
+			bad.add(at.Pointer(), err.Error())
+			continue
+		}
+		content := n.Get("content").Members()
+		if d.format == swagger2 {
+			content = d.produced(op, n)
+		}
+		if len(content) == 0 {
+			continue
+		}
+		if p.accept == "*/*" {
+			p.accept = acceptOf(content)
+		}
+		media := pickMedia(content)
+		if d.kindOf(media) != jsonMedia || at.Key == "default" {
+			continue
+		}
+		schema := media.Get("schema")
+		if p.output.json && !sameText(p.output.schema, schema) {
+			p.output = output{json: true} // several answers: no schema would hold for all
+			return
+		}
+		p.output.json, p.output.schema = true, schema
+	}
+	d.readOutput(&p.output)
+}
+
+func sameText(a, b *node) bool { return a != nil && b != nil && a.Text == b.Text }
+
+// readOutput decides how the answer is announced: an object as it is, anything else wrapped,
+// what is not known not at all.
+func (d *Document) readOutput(o *output) {
+	if o.schema == nil {
+		return
+	}
+	steps := maxParts
+	switch types := d.types(o.schema, &steps); {
+	case len(types) == 0:
+		o.schema = nil
+	case slices.ContainsFunc(types, func(t string) bool { return t != "object" && t != "null" }):
+		o.wrap, o.types = true, types
+	}
+}
+
+// successes are the responses of 2xx codes, the lowest first; without any, the default one.
+func successes(responses *node) (out []*node) {
+	for _, kid := range responses.Members() {
+		if len(kid.Key) == 3 && kid.Key[0] == '2' {
+			out = append(out, kid)
+		}
+	}
+	slices.SortFunc(out, func(a, b *node) int { return strings.Compare(a.Key, b.Key) })
+	if fallback := responses.Get("default"); len(out) == 0 && fallback != nil {
+		out = append(out, fallback)
+	}
+	return out
+}
+
+// produced makes a content object of what Swagger says.
+func (d *Document) produced(op, response *node) (content []*node) {
+	types := op.Strings("produces")
+	if p, ok := d.child(place{raw: d.raw}, "produces"); ok && op.Get("produces") == nil {
+		types = plainTexts(d.node(p))
+	}
+	schema := response.Get("schema")
+	if len(types) == 0 && schema != nil {
+		types = []string{"application/json"}
+	}
+	for _, t := range types {
+		media := &node{Kind: jsonschema.Object, Key: t}
+		if schema != nil {
+			media.Kids = []*node{schema}
+		}
+		content = append(content, media)
+	}
+	return content
+}
+
+// acceptOf is the header Accept: JSON where there is some, else all that there is.
+func acceptOf(content []*node) string {
+	best := pickMedia(content)
+	if kindOfType(best.Key) == jsonMedia {
+		return mediaType(best.Key)
+	}
+	var types []string
+	for _, media := range content {
+		if t := mediaType(media.Key); t != "" && !strings.ContainsFunc(t, isControl) {
+			types = append(types, t)
+		}
+	}
+	if len(types) == 0 {
+		return "*/*"
+	}
+	return strings.Join(types, ", ")
+}

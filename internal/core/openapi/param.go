@@ -1,0 +1,181 @@
+package openapi
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/core/jsonschema"
+)
+
+// param is a parameter of an operation.
+type param struct {
+	name, in   string
+	arg        string // the argument's name in the flat layout
+	required   bool
+	many       bool   // slashes in a path's value divide parts, as in {+name}
+	media      string // how the value is written where the parameter has content; "": by its style
+	kind       mediaKind
+	how        encoding
+	schema     *node // nil: any
+	inline     bool  // Swagger: the schema's keywords stand in the parameter itself
+	describe   string
+	deprecated bool
+}
+
+// encoding is how a value becomes text.
+type encoding struct {
+	style    string
+	explode  bool
+	reserved bool   // characters that divide URLs may stay as they are
+	media    string // of a part of a form; "": by the value
+	given    bool   // the document says it; else it is the default
+}
+
+// styles are those that a place allows, its default first.
+var styles = map[string][]string{
+	"path":   {"simple", "label", "matrix"},
+	"query":  {"form", "spaceDelimited", "pipeDelimited", "deepObject", "tabDelimited"},
+	"header": {"simple"},
+	"cookie": {"form"},
+}
+
+// ownHeader are the headers that no argument may set: what is in them is decided elsewhere.
+// The first three are named by the standard.
+var ownHeader = map[string]bool{
+	"Accept": true, "Content-Type": true, "Authorization": true, "Host": true, "Cookie": true, "Content-Length": true, "Transfer-Encoding": true,
+	"Connection": true, "Upgrade": true, "Te": true, "Trailer": true, "Keep-Alive": true, "Proxy-Authorization": true, "Expect": true,
+}
+
+// readParams reads the parameters of the path and of the operation; the operation's own
+// replace those of the same name and place. It fails where it cannot know what to send.
+func (d *Document) readParams(op *node, item *pathItem, bad *problems) (params []*param, rest []*node, ok bool) {
+	lists := []*node{nil, op.Get("parameters")}
+	if item.parameters.raw != nil {
+		lists[0] = d.node(item.parameters)
+	}
+	at := map[string]int{}
+	for _, list := range lists {
+		if list != nil && list.Kind != jsonschema.Array {
+			bad.add(list.Pointer(), "is no list; left out")
+		}
+		for _, site := range list.Elements() {
+			n, err := d.follow(site)
+			if err != nil {
+				bad.add(site.Pointer(), err.Error()+"; the operation is left out")
+				return nil, nil, false
+			}
+			if in := n.Str("in"); d.format == swagger2 && (in == "body" || in == "formData") {
+				rest = slices.DeleteFunc(rest, func(old *node) bool { return old.Str("in") == in && old.Str("name") == n.Str("name") })
+				rest = append(rest, n)
+				continue
+			}
+			p := d.readParam(n, site, bad)
+			if p == nil {
+				continue
+			}
+			if i, known := at[p.key()]; known {
+				params[i] = p
+				continue
+			}
+			at[p.key()] = len(params)
+			params = append(params, p)
+		}
+	}
+	return params, rest, true
+}
+
+// key is by what a parameter is known: headers have no case.
+func (p *param) key() string {
+	if p.in == "header" {
+		return "header " + strings.ToLower(p.name)
+	}
+	return p.in + " " + p.name
+}
+
+// readParam reads one parameter; nil where there is nothing that could be sent.
+func (d *Document) readParam(n, at *node, bad *problems) *param {
+	p := &param{
+		name: n.Str("name"), in: n.Str("in"), required: n.Get("required").IsTrue(), schema: n.Get("schema"), describe: n.Str("description"), deprecated: n.Get("deprecated").IsTrue(),
+	}
+	header := http.CanonicalHeaderKey(p.name)
+	switch {
+	case p.name == "" || styles[p.in] == nil:
+		bad.add(at.Pointer(), "has no name, or no place that is known; left out")
+		return nil
+	case p.in == "header" && (header == "Accept" || header == "Content-Type" || header == "Authorization"):
+		return nil
+	case p.in == "header" && (ownHeader[header] || !isToken(p.name)), p.in == "cookie" && !isToken(p.name):
+		bad.add(at.Pointer(), "arguments cannot set this "+p.in+"; left out")
+		return nil
+	}
+	if p.in == "path" && !p.required {
+		bad.add(at.Pointer(), "stands in the path, so it is required")
+		p.required = true
+	}
+	if content := n.Get("content").Members(); len(content) > 0 {
+		media := pickMedia(content)
+		p.media, p.kind, p.schema = media.Key, d.kindOf(media), media.Get("schema")
+		return p
+	}
+	if d.format == swagger2 {
+		p.schema, p.inline = n, true
+		p.how = collection(n.Str("collectionFormat"), p.in)
+		return p
+	}
+	p.how = readEncoding(n, p.in, bad)
+	return p
+}
+
+// readEncoding reads style, explode and allowReserved as they are for the place.
+func readEncoding(n *node, in string, bad *problems) encoding {
+	e := encoding{style: n.Str("style"), reserved: n.Get("allowReserved").IsTrue() && in == "query", given: true}
+	if !slices.Contains(styles[in], e.style) {
+		if e.style != "" {
+			bad.add(n.Get("style").Pointer(), "is no style for this place; "+styles[in][0]+" is used")
+		}
+		e.style = styles[in][0]
+	}
+	e.explode = e.style == "form"
+	if flag := n.Get("explode"); flag != nil {
+		e.explode = n.Get("explode").IsTrue()
+	}
+	return e
+}
+
+// collection is what Swagger calls the style of arrays.
+func collection(format, in string) encoding {
+	place := styles[in]
+	if place == nil {
+		place = styles["query"] // a form
+	}
+	e := encoding{style: place[0]}
+	if in == "path" || in == "header" {
+		return e
+	}
+	switch format {
+	case "multi":
+		e.explode = true
+	case "ssv":
+		e.style = "spaceDelimited"
+	case "tsv":
+		e.style = "tabDelimited"
+	case "pipes":
+		e.style = "pipeDelimited"
+	}
+	return e
+}
+
+// isToken tells whether a name can stand in a header.
+func isToken(s string) bool {
+	const special = "!#$%&'*+-.^_`|~"
+	for i := range len(s) {
+		c := s[i]
+		if !(c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z') && strings.IndexByte(special, c) < 0 {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func isControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }

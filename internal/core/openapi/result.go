@@ -1,0 +1,232 @@
+package openapi
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"mime"
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/mcp"
+)
+
+// Result makes the tool's result of an HTTP response. The body is what came, with any
+// content encoding undone.
+//
+// JSON is text and structured content, both with the bytes that came; what is no object
+// stands under "result" in the latter, as the output schema says. Images and sounds are
+// content of their kind, other bytes an embedded resource. A status of 300 or more is the
+// tool's error and carries the status, the body's own message, and the body. What else is
+// worth knowing (the status, the next page, what was wrong) is in _meta["toolfit/http"].
+func (op *Operation) Result(status int, header http.Header, body []byte) json.RawMessage {
+	a := answer{op: op, out: op.plan().output, status: status, header: header}
+	a.read(body)
+	if status >= 300 {
+		return a.failure()
+	}
+	return a.success()
+}
+
+// answer is a response while a result is made of it.
+type answer struct {
+	op     *Operation
+	out    output
+	status int
+	header http.Header
+
+	media string    // the media type, without parameters
+	kind  mediaKind // what the body turned out to be; 0: empty
+	text  string    // of text and JSON, in UTF-8
+	body  []byte    // as it came
+	notes []string
+}
+
+// read finds out what the body is.
+func (a *answer) read(body []byte) {
+	a.body = body
+	if len(body) == 0 {
+		return
+	}
+	declared := a.header.Get("Content-Type")
+	_, params, _ := mime.ParseMediaType(declared)
+	a.media = mediaType(declared)
+	a.kind = kindOfType(a.media)
+	if a.kind == formMedia {
+		a.kind = textMedia
+	}
+	if a.kind == 0 && a.media == "" || a.kind == 0 && a.out.json && a.media == "application/octet-stream" {
+		a.sniff()
+	}
+	if a.kind != jsonMedia && a.kind != textMedia {
+		a.kind = binaryMedia
+		return
+	}
+	text, note, ok := decodeText(body, params["charset"])
+	if !ok {
+		a.kind = binaryMedia
+		a.note(note)
+		return
+	}
+	a.note(note)
+	a.text = text
+	if a.kind == jsonMedia || a.out.json {
+		a.checkJSON()
+	}
+}
+
+// sniff guesses the type of a body that does not say it.
+func (a *answer) sniff() {
+	switch {
+	case rawjson.Check(a.body) == nil:
+		a.kind, a.media = jsonMedia, "application/json"
+	case utf8.Valid(a.body):
+		a.kind, a.media = textMedia, "text/plain"
+	default:
+		a.media = mediaType(http.DetectContentType(a.body))
+	}
+}
+
+// checkJSON takes the text for JSON where it is, whatever it is called.
+func (a *answer) checkJSON() {
+	text := strings.TrimSpace(a.text)
+	err := rawjson.Check([]byte(text))
+	switch {
+	case err == nil && (a.kind == jsonMedia || text[0] == '{' || text[0] == '['):
+		a.kind, a.text = jsonMedia, text
+		return
+	case a.status < 300:
+		a.note("the API's description promises JSON; this is not: " + reason(err, a.media))
+	}
+	a.kind = textMedia
+}
+
+func (a *answer) note(s string) {
+	if s != "" {
+		a.notes = append(a.notes, s)
+	}
+}
+
+func (a *answer) success() json.RawMessage {
+	dst := make([]byte, 0, 2*len(a.text)+len(a.body)*4/3+256)
+	dst = a.content(append(dst, `{"content":[`...))
+	dst = append(dst, ']')
+	switch {
+	case a.kind == jsonMedia:
+		dst = a.structured(append(dst, `,"structuredContent":`...))
+	case a.out.schema != nil:
+		dst = append(dst, `,"structuredContent":{}`...) // clients insist on some where a schema is announced
+	}
+	return append(a.meta(dst), '}')
+}
+
+// structured appends the body as an object, in the form that was announced.
+func (a *answer) structured(dst []byte) []byte {
+	isObject := a.text[0] == '{'
+	if isObject && !a.out.wrap {
+		return append(dst, a.text...)
+	}
+	dst = append(dst, `{"`+wrapped+`":`...)
+	if a.out.wrap && !a.promised() {
+		a.note("the API's description promises another type: " + strings.Join(a.out.types, " or "))
+		return append(dst, "null}"...)
+	}
+	return append(append(dst, a.text...), '}')
+}
+
+// promised tells whether the body has one of the types that were announced.
+func (a *answer) promised() bool {
+	types := map[byte][]string{'{': {"object"}, '[': {"array"}, '"': {"string", "file"}, 't': {"boolean"}, 'f': {"boolean"}, 'n': {"null"}}
+	want, ok := types[a.text[0]]
+	if !ok {
+		want = []string{"number"}
+		if digitsEnd(a.text, 0) == len(a.text) || a.text[0] == '-' && digitsEnd(a.text, 1) == len(a.text) {
+			want = []string{"number", "integer"}
+		}
+	}
+	return a.text == "null" || slices.ContainsFunc(want, func(t string) bool { return slices.Contains(a.out.types, t) })
+}
+
+// content appends the body as content.
+func (a *answer) content(dst []byte) []byte {
+	switch {
+	case a.kind == 0:
+		return appendText(dst, a.bare())
+	case a.kind == jsonMedia || a.kind == textMedia:
+		return appendText(dst, a.text)
+	case strings.HasPrefix(a.media, "image/"), strings.HasPrefix(a.media, "audio/"):
+		kind, _, _ := strings.Cut(a.media, "/")
+		dst = append(dst, `{"type":"`+kind+`","data":"`...)
+		dst = base64.StdEncoding.AppendEncode(dst, a.body)
+		return append(rawjson.AppendString(append(dst, `","mimeType":`...), a.media), '}')
+	}
+	dst = rawjson.AppendString(append(dst, `{"type":"resource","resource":{"uri":`...), "response:///"+url.PathEscape(a.filename()))
+	media := firstOf(strings.ToValidUTF8(a.header.Get("Content-Type"), "\uFFFD"), a.media, "application/octet-stream")
+	dst = rawjson.AppendString(append(dst, `,"mimeType":`...), media)
+	dst = base64.StdEncoding.AppendEncode(append(dst, `,"blob":"`...), a.body)
+	return append(dst, `"}}`...)
+}
+
+func appendText(dst []byte, s string) []byte {
+	return append(rawjson.AppendString(append(dst, `{"type":"text","text":`...), s), '}')
+}
+
+// filename is what the server calls the body.
+func (a *answer) filename() string {
+	_, params, err := mime.ParseMediaType(a.header.Get("Content-Disposition"))
+	if name := path.Base(params["filename"]); err == nil && name != "." && name != "/" {
+		return name
+	}
+	return a.op.Name
+}
+
+// bare is what there is to say of a response without a body: where the new thing is, or
+// what HEAD asks for.
+func (a *answer) bare() string {
+	lines := []string{a.line()}
+	for _, key := range slices.Sorted(maps.Keys(a.header)) {
+		if key == "Location" || a.op.Method == "HEAD" && key != "Set-Cookie" {
+			lines = append(lines, key+": "+strings.ToValidUTF8(strings.Join(a.header[key], ", "), "\uFFFD"))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// line names the status.
+func (a *answer) line() string {
+	return strings.TrimSpace(fmt.Sprintf("HTTP %d %s", a.status, http.StatusText(a.status)))
+}
+
+// meta appends what is worth knowing beside the content.
+func (a *answer) meta(dst []byte) []byte {
+	start := len(dst)
+	dst = append(dst, `,"_meta":{"toolfit/http":{`...)
+	empty := len(dst)
+	if a.status != http.StatusOK {
+		dst = fmt.Appendf(dst, `"status":%d`, a.status)
+	}
+	for _, h := range []struct{ key, header string }{{"location", "Location"}, {"retryAfter", "Retry-After"}} {
+		if v := a.header.Get(h.header); v != "" {
+			dst = rawjson.AppendString(name(dst, h.key), v)
+		}
+	}
+	dst = a.next(dst)
+	if len(a.notes) > 0 {
+		dst = rawjson.AppendString(name(dst, "note"), strings.Join(a.notes, "; "))
+	}
+	if len(dst) == empty {
+		return dst[:start]
+	}
+	dst = append(dst, '}')
+	if slices.Contains(a.notes, notUTF8) {
+		_, wrong := rawjson.ToValidUTF8(a.body)
+		dst = fmt.Appendf(dst, `,"%s":%d`, mcp.MetaReplaced, wrong)
+	}
+	return append(dst, '}')
+}

@@ -1,0 +1,222 @@
+package openapi
+
+import (
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/core/jsonschema"
+)
+
+// way is the direction that a schema describes.
+type way uint8
+
+const (
+	request  way = iota // what is sent: exact, without what only the server sets
+	response            // what comes back: names and types alone, since servers say more and less than they promise
+)
+
+// hides is the keyword that takes a property out of this direction.
+func (w way) hides() string {
+	if w == request {
+		return "readOnly"
+	}
+	return "writeOnly"
+}
+
+// schemaWriter writes schemas of the document as JSON Schema 2020-12.
+type schemaWriter struct {
+	d    *Document
+	way  way
+	bad  *problems
+	refs []*definition // what the written schemas refer to
+	self string        // the pointer of the definition that is written; "" for a schema of its own
+	here bool          // the schema speaks of the same value as the definition
+}
+
+// schema appends n.
+func (w *schemaWriter) schema(dst []byte, n *node) []byte {
+	switch n.Kind {
+	case jsonschema.Bool:
+		return append(dst, n.Text...)
+	case jsonschema.Object:
+		dst = w.members(append(dst, '{'), n, nil)
+		return append(dst, '}')
+	}
+	w.bad.add(n.Pointer(), "is no schema; it accepts anything")
+	return append(dst, "{}"...)
+}
+
+// inside appends n, which speaks of a part of the value.
+func (w *schemaWriter) inside(dst []byte, n *node) []byte {
+	here := w.here
+	w.here = false
+	dst = w.schema(dst, n)
+	w.here = here
+	return dst
+}
+
+// members appends the keywords of n but those to omit.
+func (w *schemaWriter) members(dst []byte, n *node, omit map[string]bool) []byte {
+	if ref := refOf(n); ref != nil && !omit["$ref"] {
+		if other := n.Get("$dynamicRef"); other != nil && other != ref {
+			w.bad.add(other.Pointer(), "stands beside $ref; left out")
+		}
+		if ref.Kind != jsonschema.String {
+			w.bad.add(ref.Pointer(), "is no text; left out")
+		} else {
+			var whole bool
+			if dst, whole = w.reference(dst, n, ref); whole {
+				return dst
+			}
+			if w.d.format.lonely() {
+				return w.guidance(dst, n, omit)
+			}
+		}
+	}
+	for _, kid := range n.Kids {
+		if omit[kid.Key] {
+			continue
+		}
+		if kid.Twice {
+			w.bad.add(kid.Pointer(), "stands there twice; the last one counts")
+		}
+		dst = w.keyword(dst, n, kid)
+	}
+	return dst
+}
+
+// guidance appends what is useful beside a reference and constrains nothing.
+func (w *schemaWriter) guidance(dst []byte, n *node, omit map[string]bool) []byte {
+	for _, key := range []string{"title", "description", "default", "deprecated"} {
+		if kid := n.Get(key); kid != nil && !omit[key] {
+			dst = w.keyword(dst, n, kid)
+		}
+	}
+	return dst
+}
+
+// name appends the name of a member.
+func name(dst []byte, key string) []byte {
+	if dst[len(dst)-1] != '{' {
+		dst = append(dst, ',')
+	}
+	return append(rawjson.AppendString(dst, key), ':')
+}
+
+// keyword appends one keyword, or nothing.
+func (w *schemaWriter) keyword(dst []byte, n, kid *node) []byte {
+	if loose, ok := carried[kid.Key]; ok {
+		return w.plain(dst, n, kid, loose)
+	}
+	switch kid.Key {
+	case "description":
+		if kid.Kind == jsonschema.String && kid.Text != "" {
+			dst = kid.Append(name(dst, kid.Key))
+		}
+	case "type":
+		dst = w.types(dst, n, kid)
+	case "enum", "const":
+		dst = w.values(dst, n, kid)
+	case "examples":
+		if kid.Kind == jsonschema.Array && w.way == request {
+			dst = kid.Append(name(dst, kid.Key))
+		}
+	case "properties":
+		dst = w.properties(dst, n, kid)
+	case "required":
+		dst = w.required(dst, n, kid)
+	case "additionalProperties":
+		if w.way == request || kid.Kind == jsonschema.Object {
+			dst = w.plain(dst, n, kid, true)
+		}
+	case "items":
+		dst = w.items(dst, n, kid)
+	case "anyOf", "oneOf":
+		dst = w.union(dst, n, kid)
+	case "exclusiveMinimum", "exclusiveMaximum":
+		dst = w.bound(dst, n, kid)
+	}
+	return dst
+}
+
+// plain appends a keyword that is carried over as it is, into results only when it is loose.
+func (w *schemaWriter) plain(dst []byte, n, kid *node, loose bool) []byte {
+	if w.way == response && !loose {
+		return dst
+	}
+	if !kid.Fits() {
+		w.bad.add(kid.Pointer(), "is not what this keyword takes; left out")
+		return dst
+	}
+	if (kid.Key == "minimum" || kid.Key == "maximum") && n.Get("exclusiveM"+kid.Key[1:]).IsTrue() {
+		return dst // the exclusive bound says it
+	}
+	if kid.Key == "multipleOf" && !isPositive(kid.Text) {
+		w.bad.add(kid.Pointer(), "is not above zero; left out")
+		return dst
+	}
+	dst = name(dst, kid.Key)
+	here := w.here
+	rule := jsonschema.Keywords[kid.Key]
+	w.here = here && rule.InPlace
+	switch rule.Holds {
+	case jsonschema.OneSchema:
+		dst = w.schema(dst, kid)
+	case jsonschema.SchemaList:
+		dst = w.schemas(dst, kid)
+	case jsonschema.SchemaMap:
+		dst = append(dst, '{')
+		for _, k := range kid.Kids {
+			dst = w.schema(name(dst, k.Key), k)
+		}
+		dst = append(dst, '}')
+	default:
+		dst = kid.Append(dst)
+	}
+	w.here = here
+	return dst
+}
+
+// isPositive tells whether a number's text means more than zero.
+func isPositive(text string) bool {
+	digits, _, _ := strings.Cut(strings.ToLower(text), "e")
+	return text[0] != '-' && strings.ContainsAny(digits, "123456789")
+}
+
+func (w *schemaWriter) schemas(dst []byte, list *node) []byte {
+	dst = append(dst, '[')
+	for i, kid := range list.Kids {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = w.schema(dst, kid)
+	}
+	return append(dst, ']')
+}
+
+// items appends the schema of elements. A list of schemas is the old way to write a tuple.
+func (w *schemaWriter) items(dst []byte, n, kid *node) []byte {
+	switch {
+	case kid.Kind == jsonschema.Array && n.Get("prefixItems") == nil:
+		return w.plain(dst, n, &node{Kind: jsonschema.Array, Key: "prefixItems", Kids: kid.Kids, Parent: kid.Parent}, true)
+	case kid.Kind == jsonschema.Object || kid.Kind == jsonschema.Bool:
+		return w.inside(name(dst, "items"), kid)
+	}
+	w.bad.add(kid.Pointer(), "is no schema; left out")
+	return dst
+}
+
+// bound appends an exclusive bound. Before 3.1 it was a boolean beside the bound itself.
+func (w *schemaWriter) bound(dst []byte, n, kid *node) []byte {
+	if w.way == response {
+		return dst
+	}
+	if kid.Kind == jsonschema.Bool {
+		limit := n.Get("m" + kid.Key[len("exclusiveM"):])
+		if kid.Text == "true" && limit != nil && limit.Kind == jsonschema.Number {
+			dst = limit.Append(name(dst, kid.Key))
+		}
+		return dst
+	}
+	return w.plain(dst, n, kid, false)
+}

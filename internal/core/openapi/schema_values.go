@@ -1,0 +1,185 @@
+package openapi
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/core/jsonschema"
+)
+
+var typeNames = []string{"null", "boolean", "number", "integer", "string", "array", "object"}
+
+// isNullable tells whether n says so in the way of OpenAPI 3.0 or of Swagger. Without a
+// type the word has no effect.
+func isNullable(n *node) bool { return n.Get("nullable").IsTrue() || n.Get("x-nullable").IsTrue() }
+
+// types appends the type, with null beside it where null may come.
+func (w *schemaWriter) types(dst []byte, n, kid *node) []byte {
+	var list []string
+	for _, t := range n.Strings("type") {
+		lower := strings.ToLower(t)
+		switch {
+		case t == "file":
+			lower = "string"
+		case t != lower:
+			w.bad.add(kid.Pointer(), "types are written in small letters")
+		}
+		if !slices.Contains(typeNames, lower) {
+			list = nil
+			break
+		}
+		if !slices.Contains(list, lower) {
+			list = append(list, lower)
+		}
+	}
+	if len(list) == 0 {
+		w.bad.add(kid.Pointer(), "is no type; any type is accepted")
+		return dst
+	}
+	if (isNullable(n) || w.way == response) && !slices.Contains(list, "null") {
+		list = append(list, "null")
+	}
+	dst = name(dst, "type")
+	if len(list) == 1 {
+		return rawjson.AppendString(dst, list[0])
+	}
+	return appendStrings(dst, list)
+}
+
+func appendStrings(dst []byte, list []string) []byte {
+	dst = append(dst, '[')
+	for i, s := range list {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = rawjson.AppendString(dst, s)
+	}
+	return append(dst, ']')
+}
+
+// values appends the values that are allowed. In a result they are examples: servers learn new ones.
+func (w *schemaWriter) values(dst []byte, n, kid *node) []byte {
+	if kid.Key == "const" {
+		if w.way == request {
+			return kid.Append(name(dst, "const"))
+		}
+		return append(kid.Append(append(name(dst, "examples"), '[')), ']')
+	}
+	if kid.Kind != jsonschema.Array || len(kid.Kids) == 0 {
+		w.bad.add(kid.Pointer(), "lists no values; left out")
+		return dst
+	}
+	if w.way == response {
+		if n.Get("const") != nil {
+			return dst
+		}
+		return kid.Append(name(dst, "examples"))
+	}
+	dst = append(name(dst, "enum"), '[')
+	seen, null := make(map[string]bool, len(kid.Kids)), false
+	for _, v := range kid.Kids {
+		start := len(dst)
+		if len(seen) > 0 {
+			dst = append(dst, ',')
+		}
+		mark := len(dst)
+		dst = v.Append(dst)
+		if text := string(dst[mark:]); seen[text] {
+			w.bad.add(v.Pointer(), "stands there twice")
+			dst = dst[:start]
+		} else {
+			seen[text] = true
+		}
+		null = null || v.Kind == jsonschema.Null
+	}
+	if !null && isNullable(n) && n.Get("type") != nil {
+		dst = append(dst, ",null"...)
+	}
+	return append(dst, ']')
+}
+
+// properties appends those that this direction has.
+func (w *schemaWriter) properties(dst []byte, n, kid *node) []byte {
+	if kid.Kind != jsonschema.Object {
+		w.bad.add(kid.Pointer(), "is no object; left out")
+		return dst
+	}
+	dst = append(name(dst, "properties"), '{')
+	for _, p := range kid.Kids {
+		if p.Twice {
+			w.bad.add(p.Pointer(), "stands there twice; the last one counts")
+		}
+		if !w.isHidden(p) {
+			dst = w.inside(name(dst, p.Key), p)
+		}
+	}
+	return append(dst, '}')
+}
+
+// isHidden tells whether a property is only for the other direction. Its own schema may
+// say so, or the one that it refers to.
+func (w *schemaWriter) isHidden(p *node) bool {
+	if p.Get(w.way.hides()).IsTrue() {
+		return true
+	}
+	ref := refOf(p)
+	if ref == nil {
+		return false
+	}
+	target, err := w.d.target(ref)
+	if err != nil {
+		return false
+	}
+	about := w.d.about(target)
+	return w.way == request && about.readOnly || w.way == response && about.writeOnly
+}
+
+// required appends the names that must be there and may be.
+func (w *schemaWriter) required(dst []byte, n, kid *node) []byte {
+	if w.way == response {
+		return dst
+	}
+	if kid.Kind != jsonschema.Array {
+		if kid.Kind != jsonschema.Bool { // a boolean is how the oldest drafts wrote it, one level too low for us
+			w.bad.add(kid.Pointer(), "is no list of names; left out")
+		}
+		return dst
+	}
+	hidden, seen := w.hidden(n), make(map[string]bool, len(kid.Kids))
+	var names []string
+	for _, v := range kid.Kids {
+		switch {
+		case v.Kind != jsonschema.String || seen[v.Text]:
+			w.bad.add(kid.Pointer(), "names one twice, or something that is no name")
+		case !hidden[v.Text]:
+			names = append(names, v.Text)
+		}
+		seen[v.Text] = true
+	}
+	if len(names) == 0 {
+		return dst
+	}
+	return appendStrings(name(dst, "required"), names)
+}
+
+// hidden are the properties that n, or what it is composed of, has in the other direction only.
+func (w *schemaWriter) hidden(n *node) map[string]bool {
+	if n.Parent != nil && n.Parent.Key == "allOf" && n.Parent.Parent != nil {
+		n = n.Parent.Parent // a branch may require what its neighbour has
+	}
+	var out map[string]bool
+	w.d.parts(n, func(_, part *node) bool {
+		all := part.Get("properties").Members()
+		for _, p := range all {
+			if w.isHidden(p) {
+				if out == nil {
+					out = map[string]bool{}
+				}
+				out[p.Key] = true
+			}
+		}
+		return true
+	})
+	return out
+}

@@ -1,0 +1,194 @@
+package openapi
+
+import (
+	"encoding/base64"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/core/jsonschema"
+)
+
+// SchemeKind is a way to authenticate.
+type SchemeKind string
+
+// The kinds. A credential for APIKey is the key, for Basic user:password, for Bearer,
+// OAuth2 and OpenID an access token. Other is what cannot be applied here.
+const (
+	APIKey SchemeKind = "apiKey"
+	Basic  SchemeKind = "basic"
+	Bearer SchemeKind = "bearer"
+	OAuth2 SchemeKind = "oauth2"
+	OpenID SchemeKind = "openIdConnect"
+	Other  SchemeKind = "other"
+)
+
+// Scheme is one way to authenticate that the document knows.
+type Scheme struct {
+	Name     string // the document's name for it
+	Kind     SchemeKind
+	In       string   // APIKey: header, query or cookie
+	Param    string   // APIKey: the name there
+	TokenURL string   // OAuth2: where client credentials become a token; "" when they cannot
+	OpenID   string   // OpenID: the URL of the provider's description
+	Scopes   []string // OAuth2, OpenID: what the operation asks for
+}
+
+// readSchemes reads the schemes of the document.
+func (d *Document) readSchemes(bad *problems) {
+	at := "/components/securitySchemes"
+	if d.format == swagger2 {
+		at = "/securityDefinitions"
+	}
+	p, ok := d.walk(at)
+	if !ok {
+		return
+	}
+	all := d.node(p)
+	for _, kid := range all.Members() {
+		n, err := d.follow(kid)
+		if err != nil || n.Kind != jsonschema.Object {
+			bad.add(kid.Pointer(), reason(err, "is no object; left out"))
+			continue
+		}
+		s := readScheme(n)
+		if s.Name = kid.Key; s.Kind == Other {
+			bad.add(kid.Pointer(), "this way to authenticate is not supported")
+		}
+		d.schemes = append(d.schemes, s)
+	}
+}
+
+func readScheme(n *node) Scheme {
+	switch n.Str("type") {
+	case "apiKey":
+		if in := n.Str("in"); n.Str("name") != "" && (in == "header" || in == "query" || in == "cookie") {
+			return Scheme{Kind: APIKey, In: in, Param: n.Str("name")}
+		}
+	case "basic":
+		return Scheme{Kind: Basic}
+	case "http":
+		switch strings.ToLower(n.Str("scheme")) {
+		case "basic":
+			return Scheme{Kind: Basic}
+		case "bearer":
+			return Scheme{Kind: Bearer}
+		}
+	case "oauth2":
+		s := Scheme{Kind: OAuth2, TokenURL: n.Get("flows").Get("clientCredentials").Str("tokenUrl")}
+		if n.Str("flow") == "application" {
+			s.TokenURL = n.Str("tokenUrl")
+		}
+		return s
+	case "openIdConnect":
+		return Scheme{Kind: OpenID, OpenID: n.Str("openIdConnectUrl")}
+	}
+	return Scheme{Kind: Other}
+}
+
+// Schemes are the ways to authenticate that the document knows.
+func (d *Document) Schemes() []Scheme { return d.schemes }
+
+// readSecurity reads the alternatives of an operation, else those of the whole document.
+// It tells whether the operation says that it needs none.
+func (d *Document) readSecurity(op *node, bad *problems) (alternatives [][]Scheme, public bool) {
+	list := op.Get("security")
+	if list == nil {
+		p, ok := d.child(place{raw: d.raw}, "security")
+		if !ok {
+			return nil, false
+		}
+		list = d.node(p)
+	} else if list.Kind == jsonschema.Array && len(list.Kids) == 0 {
+		return nil, true
+	}
+	for _, need := range list.Elements() {
+		schemes := []Scheme{}
+		known := true
+		for _, m := range need.Members() {
+			at := slices.IndexFunc(d.schemes, func(s Scheme) bool { return s.Name == m.Key })
+			if at < 0 {
+				bad.add(need.Pointer(), "no security scheme is called "+m.Key+"; this alternative is left out")
+				known = false
+				break
+			}
+			s := d.schemes[at]
+			s.Scopes = need.Strings(m.Key)
+			schemes = append(schemes, s)
+		}
+		if known {
+			alternatives = append(alternatives, schemes)
+		}
+	}
+	return alternatives, false
+}
+
+// isSecret tells whether a parameter carries the key of some scheme.
+func (d *Document) isSecret(name, in string) bool {
+	return slices.ContainsFunc(d.schemes, func(s Scheme) bool {
+		return s.Kind == APIKey && s.In == in && (s.Param == name || in == "header" && strings.EqualFold(s.Param, name))
+	})
+}
+
+// Apply puts a credential where the scheme wants it. Curl shows the scheme's name instead.
+func (r *Request) Apply(s Scheme, credential string) error {
+	if strings.ContainsFunc(credential, isControl) {
+		return fault.New(fault.BadConfig, "the credential for %s contains a control character", s.Name)
+	}
+	switch s.Kind {
+	case APIKey:
+		if s.In != "query" && !isToken(s.Param) {
+			return fault.New(fault.BadConfig, "the key of %s cannot be sent in a %s named %q", s.Name, s.In, s.Param)
+		}
+		r.place(s, credential, "<"+s.Name+">")
+	case Basic:
+		r.place(s, "Basic "+base64.StdEncoding.EncodeToString([]byte(credential)), "Basic <"+s.Name+">")
+	case Bearer, OAuth2, OpenID:
+		r.place(s, "Bearer "+credential, "Bearer <"+s.Name+">")
+	default:
+		return fault.New(fault.BadConfig, "the scheme %s is of a kind that is not supported", s.Name)
+	}
+	return nil
+}
+
+// SetHeader sets a header that the configuration brings. Curl shows its name instead of the value.
+func (r *Request) SetHeader(name, value string) {
+	r.Header.Set(name, value)
+	r.shownHeader.Set(name, "<"+name+">")
+}
+
+// place puts the value into the request, and what stands for it into what people are shown.
+func (r *Request) place(s Scheme, value, shown string) {
+	for i, v := range []string{value, shown} {
+		target, header := &r.URL, r.Header
+		if i == 1 {
+			target, header = &r.shownURL, r.shownHeader
+		}
+		switch {
+		case s.Kind == APIKey && s.In == "query":
+			*target = addQuery(*target, url.QueryEscape(s.Param)+"="+escape(v, false))
+		case s.Kind == APIKey && s.In == "cookie":
+			addCookie(header, s.Param+"="+escape(v, false))
+		case s.Kind == APIKey:
+			header.Set(s.Param, v)
+		default:
+			header.Set("Authorization", v)
+		}
+	}
+}
+
+func addQuery(target, pair string) string {
+	if strings.IndexByte(target, '?') >= 0 {
+		return target + "&" + pair
+	}
+	return target + "?" + pair
+}
+
+func addCookie(h http.Header, pair string) {
+	if old := h.Get("Cookie"); old != "" {
+		pair = old + "; " + pair
+	}
+	h.Set("Cookie", pair)
+}

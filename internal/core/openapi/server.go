@@ -1,0 +1,203 @@
+package openapi
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/origin"
+	"github.com/toolfit/toolfit/internal/core/jsonschema"
+)
+
+// Server is where an operation can be reached.
+type Server struct {
+	URL         string // may hold {variables}, and may be relative
+	Description string
+	Variables   []Variable
+}
+
+// Variable is a part of a server's URL that can be chosen.
+type Variable struct {
+	Name    string
+	Default string
+	Enum    []string // the values it may have; empty: any
+}
+
+// Expand is the server's URL with the given values of variables, else their defaults.
+func (s Server) Expand(values map[string]string) (string, error) {
+	out := s.URL
+	for _, v := range s.Variables {
+		value, given := values[v.Name]
+		if !given {
+			value = v.Default
+		} else if len(v.Enum) > 0 && !slices.Contains(v.Enum, value) {
+			return "", fault.New(fault.BadConfig, "server %s: %s may not be %q", s.URL, v.Name, value).
+				WithHint("use one of %s", strings.Join(v.Enum, ", "))
+		}
+		out = strings.ReplaceAll(out, "{"+v.Name+"}", value)
+	}
+	if i := strings.IndexByte(out, '{'); i >= 0 {
+		return "", fault.New(fault.BadConfig, "server %s: no variable stands for %s", s.URL, out[i:])
+	}
+	return out, nil
+}
+
+// readServers reads the servers of an operation: its own or its path's, else the document's.
+func (d *Document) readServers(op *node, item *pathItem) (list []Server, own bool) {
+	if d.format == swagger2 {
+		return []Server{d.swaggerServer(op, place{raw: d.raw})}, false
+	}
+	if list = serverList(op.Get("servers")); len(list) == 0 && item.servers.raw != nil {
+		list = serverList(d.node(item.servers))
+	}
+	if len(list) > 0 {
+		return list, true
+	}
+	return d.servers(), false
+}
+
+// sameServer tells whether two operations are plainly in the same place.
+func (p *plan) sameServer(q *plan) bool {
+	a, b := p.servers[0], q.servers[0]
+	return p.own == q.own && a.URL == b.URL && len(a.Variables) == 0 && len(b.Variables) == 0
+}
+
+// servers are those of the document, of OpenAPI 3.
+func (d *Document) servers() []Server {
+	if at, ok := d.child(place{raw: d.raw}, "servers"); ok {
+		if list := serverList(d.node(at)); len(list) > 0 {
+			return list
+		}
+	}
+	return []Server{{URL: "/"}}
+}
+
+func serverList(n *node) (out []Server) {
+	for _, at := range n.Elements() {
+		s := Server{URL: at.Str("url"), Description: at.Str("description")}
+		if s.URL == "" {
+			continue
+		}
+		for _, v := range at.Get("variables").Members() {
+			s.Variables = append(s.Variables, Variable{Name: v.Key, Default: plainText(v.Get("default")), Enum: plainTexts(v.Get("enum"))})
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// plainText is a scalar as people would write it: YAML makes a port a number.
+func plainText(n *node) string {
+	if n == nil || n.Kind == jsonschema.Array || n.Kind == jsonschema.Object || n.Kind == jsonschema.Null {
+		return ""
+	}
+	return n.Text
+}
+
+func plainTexts(n *node) (out []string) {
+	for _, kid := range n.Elements() {
+		out = append(out, plainText(kid))
+	}
+	return out
+}
+
+func (d *Document) swaggerServer(op *node, root place) Server {
+	text := func(key string) string {
+		p, ok := d.child(root, key)
+		if !ok {
+			return ""
+		}
+		return plainText(d.node(p))
+	}
+	base := "/" + strings.Trim(text("basePath"), "/")
+	host := text("host")
+	if host == "" {
+		return Server{URL: base}
+	}
+	schemes := op.Strings("schemes")
+	if p, ok := d.child(root, "schemes"); ok && len(schemes) == 0 {
+		schemes = plainTexts(d.node(p))
+	}
+	scheme := "https"
+	if len(schemes) > 0 && !slices.Contains(schemes, "https") && slices.Contains(schemes, "http") {
+		scheme = "http"
+	}
+	return Server{URL: scheme + "://" + host + base}
+}
+
+// base is the URL that the requests of an operation begin with. Options.Base stands for the
+// document's servers, and what lies beside those lies beside it. A server that an operation or
+// path names for itself on another host is another service: it is used as it is.
+func (d *Document) base(p *plan) (*url.URL, error) {
+	if d.opts.Base != "" && !p.own {
+		return address(d.opts.Base)
+	}
+	at, relative, err := d.locate(p.servers[0])
+	if err != nil {
+		return nil, err
+	}
+	if d.opts.Base == "" {
+		return address(at.String())
+	}
+	base, err := address(d.opts.Base)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range d.servers() {
+		if from, _, err := d.locate(s); err == nil && (relative || origin.Same(from, at)) {
+			return beside(base, from, at), nil
+		}
+	}
+	return address(at.String())
+}
+
+// locate is the URL of a server, and whether it was relative: to where the document came from.
+func (d *Document) locate(s Server) (at *url.URL, relative bool, err error) {
+	text, err := s.Expand(d.opts.Variables)
+	if err != nil {
+		return nil, false, err
+	}
+	at, err = url.Parse(text)
+	if err != nil {
+		return nil, false, noAddress(text)
+	}
+	if relative = !at.IsAbs(); relative && d.opts.URL != "" {
+		source, err := url.Parse(d.opts.URL)
+		if err != nil {
+			return nil, false, noAddress(d.opts.URL)
+		}
+		at = source.ResolveReference(at)
+	}
+	return at, relative, nil
+}
+
+// address reads a URL that requests can be sent to.
+func address(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, noAddress(text)
+	}
+	u.Fragment, u.RawFragment = "", ""
+	return u, nil
+}
+
+func noAddress(text string) error {
+	return fault.New(fault.BadConfig, "%q is no http or https address", text).WithHint("give the base address of the API")
+}
+
+// beside is the URL that is to base what to is to from: from https://a/v1 it is one step aside
+// to https://a/v2, and so it is from https://b/x/v1 to https://b/x/v2.
+func beside(base, from, to *url.URL) *url.URL {
+	steps := func(u *url.URL) []string {
+		return strings.FieldsFunc(u.EscapedPath(), func(r rune) bool { return r == '/' })
+	}
+	up, down, path := steps(from), steps(to), steps(base)
+	for len(up) > 0 && len(down) > 0 && up[0] == down[0] {
+		up, down = up[1:], down[1:]
+	}
+	path = append(path[:max(0, len(path)-len(up))], down...)
+	out := *base
+	out.Path, out.RawPath = "/", ""
+	return out.JoinPath(path...)
+}

@@ -1,0 +1,146 @@
+package project
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/core/project/quoted"
+)
+
+// Leaves tells whether the reader gets less than there is. Then the full bytes must be
+// kept before Apply's are sent.
+func (c *Cut) Leaves() bool {
+	if c.result == nil {
+		return false
+	}
+	for _, p := range c.result.parts {
+		if p.leaves() {
+			return true
+		}
+	}
+	return false
+}
+
+// Apply is the result as its reader gets it. The ref is the handle of the full bytes; ""
+// when they were not kept. Where nothing was cut or shaped these are the very bytes that
+// were planned for.
+func (c *Cut) Apply(ref string) []byte {
+	if c.result == nil {
+		return c.raw
+	}
+	r := c.result
+	r.gatherNotes()
+	var edits []rawjson.Edit
+	for _, p := range r.parts {
+		switch {
+		case p.dropped:
+			edits = append(edits, p.block)
+		case p.out != nil || p.shaped != nil:
+			edits = append(edits, rawjson.Edit{Start: p.start, End: p.end, New: r.write(p, ref)})
+		}
+	}
+	if c.Leaves() {
+		edits = r.addNote(edits, ref)
+		edits = r.addList(edits, ref)
+	}
+	slices.SortStableFunc(edits, func(a, b rawjson.Edit) int { return cmp.Compare(a.Start, b.Start) })
+	size := len(c.raw)
+	for _, e := range edits {
+		size += len(e.New) - (e.End - e.Start)
+	}
+	return rawjson.AppendSplice(make([]byte, 0, size), c.raw, edits...)
+}
+
+// gatherNotes puts the notes of several texts into one: servers write a list as one text for
+// each row, and a note in each would cost more than what is left out.
+func (r *result) gatherNotes() {
+	var cut []*part
+	for _, p := range r.parts {
+		if !p.structured && p.leaves() {
+			cut = append(cut, p)
+		}
+	}
+	if len(cut) > 1 {
+		for _, p := range cut {
+			p.note = outside
+		}
+	}
+}
+
+// write is the part's value as it goes into the result.
+func (r *result) write(p *part, ref string) []byte {
+	if p.quoted {
+		return r.writeQuoted(p, ref)
+	}
+	pieces := [][]byte{p.sent()}
+	if p.lines && p.shaped == nil {
+		pieces[0] = r.toLines(p.sent())
+	}
+	if p.holdsNote() {
+		pieces = noted(p.sent(), r.noteOf(p, ref))
+	}
+	size := 0
+	for _, piece := range pieces {
+		size += len(piece)
+	}
+	if p.structured {
+		return appendAll(r.space(size), pieces)
+	}
+	return quoted.Append(r.space(size+size/4+16), pieces...)
+}
+
+// noteOf is the note that stands in the part.
+func (r *result) noteOf(p *part, ref string) []byte {
+	a := r.absentFrom([]*part{p})
+	return appendNote(nil, &a, ref)
+}
+
+func appendAll(dst []byte, pieces [][]byte) []byte {
+	for _, piece := range pieces {
+		dst = append(dst, piece...)
+	}
+	return dst
+}
+
+// addNote adds a last text block with what is missing from parts that cannot say so
+// themselves. Text and structuredContent mostly hold the same, so that one of them speaks.
+func (r *result) addNote(edits []rawjson.Edit, ref string) []rawjson.Edit {
+	a := r.absent(func(p *part) bool { return !p.structured && !p.holdsNote() })
+	if a.tokens == 0 {
+		a = r.absent(func(p *part) bool { return p.structured && !p.holdsNote() })
+	}
+	if a.tokens == 0 {
+		return edits
+	}
+	text := append(appendNote([]byte(`{"`+Omitted+`":`), &a, ref), '}')
+	block := append(quoted.Append([]byte(`{"type":"text","text":`), text), '}')
+	at := r.contentEnd
+	switch {
+	case r.noContent: // but structuredContent, so that a comma is due
+		at, block = r.end, append(append([]byte(`,"content":[`), block...), ']')
+	case at == 0:
+		return edits
+	case r.contents:
+		block = append([]byte{','}, block...)
+	}
+	return append(edits, rawjson.Edit{Start: at, End: at, New: block})
+}
+
+// addList adds the full list of what is missing to _meta.
+func (r *result) addList(edits []rawjson.Edit, ref string) []rawjson.Edit {
+	a := r.absent(func(p *part) bool { return p.structured })
+	if a.tokens == 0 {
+		a = r.absent(func(p *part) bool { return !p.structured })
+	}
+	at, member := r.metaEnd, appendList([]byte(`"`+metaOmitted+`":`), &a, ref)
+	switch {
+	case r.noMeta:
+		at, member = r.end, append(append([]byte(`,"_meta":{`), member...), '}')
+	case at == 0:
+		return edits
+	case r.metas:
+		member = append([]byte{','}, member...)
+	}
+	return append(edits, rawjson.Edit{Start: at, End: at, New: member})
+}

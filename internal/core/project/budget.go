@@ -1,0 +1,216 @@
+package project
+
+import (
+	"bytes"
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/core/project/mask"
+	"github.com/toolfit/toolfit/internal/core/tokens"
+)
+
+const (
+	leastChars = 64 // strings are not cut shorter to fit a budget: names and ids stay whole
+	maxRounds  = 64 // of cutting one container; each takes a good part of what is too much
+)
+
+// trimJSON cuts a compact JSON value to about the budget: the rows of the largest array
+// first, then the longest strings, then the members of the largest object. What comes out
+// is JSON; it is over the budget only when one row of short strings is.
+func trimJSON(src []byte, budget int, t *mask.Tally) []byte {
+	if tokens.Estimate(src) <= budget {
+		return src
+	}
+	out, err := mask.Short(0, true).Apply(nil, src, t)
+	if err != nil {
+		return src
+	}
+	shortened := false
+	for range maxRounds {
+		over := tokens.Estimate(out) - budget
+		if over <= 0 {
+			return out
+		}
+		bulk, err := mask.Survey(out)
+		if err != nil {
+			return out
+		}
+		worth := over / 2 // an array that is small beside what is too much would be cut for nothing
+		if shortened {
+			worth = over / 16
+		}
+		switch at := bulk.Array; {
+		case at.Count > 1 && tokens.Estimate(out[at.Start:at.End]) >= worth:
+			out = trimRows(out, at, budget, t)
+		case !shortened:
+			out, shortened = trimStrings(out, budget, t), true
+		case bulk.Object.Count > 1:
+			out = trimMembers(out, bulk.Object, budget, t)
+		default:
+			return out
+		}
+	}
+	return out
+}
+
+// trimRows keeps the first rows of the array at the place: as many as fit, and at least one.
+func trimRows(src []byte, at mask.Place, budget int, t *mask.Tally) []byte {
+	ends := make([]int, 0, at.Count)
+	for w := rawjson.Array(src[at.Start:at.End]); w.Next(); {
+		ends = append(ends, w.End)
+	}
+	n := fits(src[at.Start:at.End], ends, budget-around(src, at))
+	t.Rows += len(ends) - n
+	return cutAfter(src, at, ends[n-1], ']')
+}
+
+// trimMembers keeps the first members of the object at the place, likewise.
+func trimMembers(src []byte, at mask.Place, budget int, t *mask.Tally) []byte {
+	object := src[at.Start:at.End]
+	ends := make([]int, 0, at.Count)
+	for w := rawjson.Object(object); w.Next(); {
+		ends = append(ends, w.End)
+	}
+	n := fits(object, ends, budget-around(src, at))
+	i := 0
+	for w := rawjson.Object(object); w.Next(); i++ {
+		switch {
+		case i < n:
+		case at.Start > 0 || !utf8.Valid(w.Key): // its path is not known here, or cannot be said
+			t.Others++
+		default:
+			name := rawjson.AppendString(nil, string(w.Key))
+			t.Drop(name, len(name)+1+len(w.Value))
+		}
+	}
+	return cutAfter(src, at, ends[n-1], '}')
+}
+
+// around is what costs tokens beside the container at the place.
+func around(src []byte, at mask.Place) int {
+	return tokens.Estimate(src[:at.Start]) + tokens.Estimate(src[at.End:])
+}
+
+// fits is how many elements of a container fit, given where each ends; at least one.
+func fits(container []byte, ends []int, budget int) int {
+	n, _ := slices.BinarySearchFunc(ends, budget, func(end, budget int) int {
+		return cmp.Compare(tokens.Estimate(container[:end]), budget)
+	})
+	return max(1, n)
+}
+
+// cutAfter ends the container at the place early.
+func cutAfter(src []byte, at mask.Place, end int, close byte) []byte {
+	end += at.Start
+	out := append(make([]byte, 0, end+1+len(src)-at.End), src[:end]...)
+	return append(append(out, close), src[at.End:]...)
+}
+
+// trimStrings cuts the longest strings, and no more of them than is needed.
+func trimStrings(src []byte, budget int, t *mask.Tally) []byte {
+	cut := func(src []byte, limit int, t *mask.Tally) []byte {
+		out, err := mask.Short(limit, false).Apply(nil, src, t)
+		if err != nil {
+			return src
+		}
+		return out
+	}
+	// No string can be longer than the whole budget. What is left of src then is small
+	// enough to try on; between that and the least, halve the range.
+	least, most := leastChars, max(leastChars, 8*budget)
+	trial := cut(src, most, &mask.Tally{})
+	for most-least > max(8, least/16) {
+		middle := (least + most) / 2
+		if tokens.Estimate(cut(trial, middle, &mask.Tally{})) <= budget {
+			least = middle
+		} else {
+			most = middle
+		}
+	}
+	return cut(src, least, t)
+}
+
+// trimText cuts text to the budget, at the end of a line where one is near.
+func trimText(text []byte, budget int, t *mask.Tally) []byte {
+	if tokens.Estimate(text) <= budget {
+		return text
+	}
+	text = withoutBlobs(text, t)
+	end, left := 0, budget
+	for end < len(text) {
+		line := len(text) - end
+		if i := bytes.IndexByte(text[end:], '\n'); i >= 0 {
+			line = i + 1
+		}
+		cost := tokens.Estimate(text[end : end+line])
+		if cost > left {
+			if left > budget/4 { // one long line: better a part of it than nothing
+				end += fitting(text[end:end+line], left)
+			}
+			break
+		}
+		left -= cost
+		end += line
+	}
+	if end == len(text) {
+		return text
+	}
+	t.Cut++
+	out := append(make([]byte, 0, end+24), bytes.TrimRight(text[:end], "\n")...)
+	out = append(out, "…[+"...)
+	out = strconv.AppendInt(out, int64(utf8.RuneCount(text[len(out)-len("…[+"):])), 10)
+	return append(out, ']')
+}
+
+// fitting is how many bytes of text fit, up to the end of a character.
+func fitting(text []byte, budget int) int {
+	low, high := 0, len(text)
+	for low < high {
+		middle := (low + high + 1) / 2
+		if tokens.Estimate(text[:middle]) <= budget {
+			low = middle
+		} else {
+			high = middle - 1
+		}
+	}
+	for low > 0 && low < len(text) && !utf8.RuneStart(text[low]) {
+		low--
+	}
+	return low
+}
+
+// withoutBlobs replaces long runs of base64 by their length.
+func withoutBlobs(text []byte, t *mask.Tally) []byte {
+	var out []byte
+	done := 0
+	for i := 0; i < len(text); {
+		n, blob := mask.BlobRun(text[i:])
+		if blob {
+			out = mask.AppendBlob(append(out, text[done:i]...), n)
+			done = i + n
+			t.Cut++
+		}
+		i += n + 1
+	}
+	if done == 0 {
+		return text
+	}
+	return append(out, text[done:]...)
+}
+
+// share is the most that each of several texts may take so that all together fit: the
+// small ones stay whole, the large ones get the same.
+func share(sizes []int, budget int) int {
+	sizes = slices.Sorted(slices.Values(sizes))
+	for i, n := range sizes {
+		if fair := budget / (len(sizes) - i); n > fair {
+			return fair
+		}
+		budget -= n
+	}
+	return math.MaxInt
+}

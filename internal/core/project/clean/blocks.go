@@ -1,0 +1,94 @@
+package clean
+
+import (
+	"bytes"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/core/project/quoted"
+)
+
+// span is where a text of a result's content stands, or that of a resource in it.
+type span struct{ start, end int }
+
+// block is such a text.
+type block struct {
+	text   []byte
+	isJSON bool // it stands for itself: nothing begins or ends in it
+	hidden bool // it lies within a comment
+}
+
+// across cleans what begins in one block and ends in another, for a model reads them as one
+// text; nil when nothing is found.
+func (c *Cleaner) across(raw []byte, spans []span, count *Count) []byte {
+	if len(spans) < 2 {
+		return nil
+	}
+	var joined []byte
+	blocks, ends := make([]block, len(spans)), make([]int, len(spans))
+	for i, s := range spans {
+		b := &blocks[i]
+		b.text = textOf(raw[s.start:s.end])
+		if b.isJSON = holdsJSON(b.text); !b.isJSON {
+			joined = append(joined, b.text...)
+		}
+		ends[i] = len(joined)
+	}
+	w := rewrite{text: joined, places: ends, hide: func(i int) { blocks[i].hidden = blocks[i].isJSON }}
+	out := c.rewrite(&w, count)
+	if out == nil {
+		return nil
+	}
+	var edits []rawjson.Edit
+	from := 0
+	for i, b := range blocks {
+		text := out[from:ends[i]]
+		from = ends[i]
+		if b.hidden || !b.isJSON && !bytes.Equal(text, b.text) {
+			edits = append(edits, rawjson.Edit{Start: spans[i].start, End: spans[i].end, New: quoted.Append(nil, text)})
+		}
+	}
+	return rawjson.AppendSplice(nil, raw, edits...)
+}
+
+// appendSpans finds the texts of a result; false when it is no JSON.
+func appendSpans(spans []span, raw []byte) ([]span, bool) {
+	top := rawjson.Object(raw)
+	for top.Step() {
+		if string(top.Key) != "content" || raw[top.Start] != '[' {
+			top.Skip()
+			continue
+		}
+		w := top.Into()
+		for w.Step() {
+			spans = appendBlock(spans, raw, &w)
+		}
+		top.Out(&w)
+	}
+	return spans, top.Err() == nil || rawjson.Check(raw) == nil
+}
+
+// appendBlock finds the text of the block or resource that w stopped at.
+func appendBlock(spans []span, raw []byte, w *rawjson.Walk) []span {
+	if raw[w.Start] != '{' {
+		w.Skip()
+		return spans
+	}
+	in := w.Into()
+	for in.Step() {
+		if string(in.Key) == "resource" {
+			spans = appendBlock(spans, raw, &in)
+			continue
+		}
+		if in.Skip() && string(in.Key) == "text" && in.Value[0] == '"' {
+			spans = append(spans, span{in.Start, in.End})
+		}
+	}
+	w.Out(&in)
+	return spans
+}
+
+// holdsJSON tells whether a text is cleaned string by string.
+func holdsJSON(text []byte) bool {
+	start, end, ok := quoted.JSON(text)
+	return ok && (rawjson.Check(text[start:end]) == nil || areLines(text[start:end]))
+}

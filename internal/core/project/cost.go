@@ -1,0 +1,201 @@
+package project
+
+import (
+	"bytes"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/core/project/quoted"
+	"github.com/toolfit/toolfit/internal/core/tokens"
+)
+
+// Tokens is about what a result costs a model. A model gets content, or structuredContent where
+// content says nothing, never both, and nothing of _meta: Text makes the same choice. Of long
+// texts a sample is read.
+func Tokens(result []byte) int {
+	n, _ := Measure(result)
+	return n
+}
+
+// Measure is Tokens, and whether the tool itself says that it did not work. Every call is
+// measured, so that the bytes are gone over once for both.
+func Measure(result []byte) (tokens int, isError bool) {
+	var m meter
+	m.result(result)
+	return m.sum, m.isError
+}
+
+// CountTokens is Tokens with each text counted by count.
+func CountTokens(result []byte, count func(text string) (int, error)) (int, error) {
+	m := meter{count: count}
+	m.result(result)
+	return m.sum, m.err
+}
+
+// Full is Tokens of the result that is cut, which is known from reading it.
+func (c *Cut) Full() (n int) {
+	if c.result == nil {
+		return Tokens(c.raw)
+	}
+	n, structured := c.result.others, 0
+	for _, p := range c.result.parts {
+		switch {
+		case p.structured:
+			structured = tokens.Sampled(p.full)
+		case !p.resource: // else it is among the others
+			n += quotedTokens(c.raw[p.start:p.end])
+		}
+	}
+	if n == 0 {
+		return structured
+	}
+	return n
+}
+
+// blockTokens is about what a block of content costs.
+func blockTokens(raw []byte) int {
+	var m meter
+	if block := rawjson.Object(raw); block.Err() == nil {
+		m.block(&block)
+	}
+	return m.sum
+}
+
+// meter sums up what the parts of a result cost.
+type meter struct {
+	count   func(string) (int, error) // nil: texts are estimated
+	sum     int
+	err     error // the first one of count
+	isError bool
+}
+
+var isErrorKey = []byte(`"isError"`)
+
+func (m *meter) result(raw []byte) {
+	var structured []byte
+	for w := rawjson.Object(raw); w.Step(); {
+		if string(w.Key) == "content" && raw[w.Start] == '[' {
+			blocks := w.Into()
+			m.content(&blocks)
+			w.Out(&blocks)
+			if m.sum > 0 && w.Err() == nil && !bytes.Contains(raw[w.End:], isErrorKey) {
+				return // what follows is as long as content, and not for the model
+			}
+			continue
+		}
+		if !w.Skip() {
+			break
+		}
+		switch string(w.Key) {
+		case "structuredContent":
+			structured = w.Value
+		case "isError":
+			m.isError = string(w.Value) == "true"
+		}
+	}
+	if m.sum == 0 {
+		m.text(structured)
+	}
+}
+
+func (m *meter) content(blocks *rawjson.Walk) {
+	for blocks.Step() {
+		block := blocks.Into()
+		if block.Err() != nil { // no object
+			blocks.Skip()
+			continue
+		}
+		m.block(&block)
+		blocks.Out(&block)
+	}
+}
+
+// block adds the block that is walked. What kind it is may be said after what it holds.
+func (m *meter) block(block *rawjson.Walk) {
+	var kind, text, data, resource []byte
+	others := 0
+	for block.Step() && block.SkipChecked() { // the strings are most of it
+		switch string(block.Key) {
+		case "type":
+			kind = block.Value
+		case "text":
+			text = block.Value
+		case "data":
+			data = block.Value
+		case "resource":
+			resource = block.Value
+		case "annotations", "_meta", "mimeType":
+		default:
+			others += tokens.Sampled(block.Value)
+		}
+	}
+	switch string(kind) {
+	case `"text"`:
+		m.quoted(text)
+	case `"image"`, `"audio"`:
+		m.media(kind, data)
+	case `"resource"`:
+		m.resource(resource)
+	default: // a link
+		m.sum += others
+	}
+}
+
+// resource adds a resource that stands in a block: its text, or what it shows or plays. Of any
+// other a model gets no more than the address.
+func (m *meter) resource(raw []byte) {
+	var mime, blob []byte
+	for w := rawjson.Object(raw); w.Next(); {
+		switch string(w.Key) {
+		case "text", "uri":
+			m.quoted(w.Value)
+		case "blob":
+			blob = w.Value
+		case "mimeType":
+			mime = w.Value
+		}
+	}
+	m.media(mime, blob)
+}
+
+// media adds an image or a recording, given its kind or MIME type. All else costs nothing.
+func (m *meter) media(kind, literal []byte) {
+	if len(literal) < 2 || literal[0] != '"' {
+		return
+	}
+	data := literal[1 : len(literal)-1]
+	switch {
+	case bytes.HasPrefix(kind, []byte(`"image`)):
+		if head := data[:min(len(data), maxEscaped)]; bytes.IndexByte(head, '\\') >= 0 {
+			data = bytes.ReplaceAll(head, []byte(`\/`), []byte("/"))
+		}
+		m.sum += tokens.Image(data)
+	case bytes.HasPrefix(kind, []byte(`"audio`)):
+		m.sum += tokens.Sound(data)
+	}
+}
+
+// maxEscaped is how much of an image is searched for slashes that JSON writes as \/.
+const maxEscaped = 64 << 10
+
+// quoted adds the text of a JSON string; what is none costs nothing.
+func (m *meter) quoted(literal []byte) {
+	switch {
+	case len(literal) < 2 || literal[0] != '"':
+	case m.count == nil:
+		m.sum += quotedTokens(literal)
+	default:
+		m.text(quoted.AppendText(nil, literal))
+	}
+}
+
+func (m *meter) text(text []byte) {
+	switch {
+	case len(text) == 0:
+	case m.count == nil:
+		m.sum += tokens.Sampled(text)
+	case m.err == nil:
+		n := 0
+		n, m.err = m.count(string(text))
+		m.sum += n
+	}
+}

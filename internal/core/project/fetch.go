@@ -1,0 +1,114 @@
+package project
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/core/project/mask"
+	"github.com/toolfit/toolfit/internal/core/project/quoted"
+)
+
+// Body is the value that a stored result stands for, which fetches select from:
+// structuredContent where the text says no more than that; else the one text block, as
+// JSON if it is JSON and as a string if not; else the whole result.
+func Body(raw []byte) []byte {
+	r, err := readResult(raw, nil)
+	if err != nil || r == nil {
+		return raw
+	}
+	r.find()
+	var texts []*part
+	var structured *part
+	for _, p := range r.parts {
+		if p.structured {
+			structured = p
+		} else {
+			texts = append(texts, p)
+		}
+	}
+	blocks := 0
+	for w := rawjson.Array(rawjson.Get(raw, "content")); w.Next(); {
+		blocks++
+	}
+	switch {
+	case blocks != len(texts): // an image, a link
+		return raw
+	case structured != nil:
+		for _, p := range texts {
+			if !sameValue(p.full, structured.full) {
+				return raw
+			}
+		}
+		return structured.full
+	case len(texts) == 1:
+		return texts[0].value()
+	}
+	return raw
+}
+
+// value is a text as JSON.
+func (p *part) value() []byte {
+	if p.json && rawjson.Check(p.full) == nil {
+		return p.full
+	}
+	return quoted.Append(nil, p.full)
+}
+
+// sameValue tells whether two JSON texts mean the same.
+func sameValue(a, b []byte) bool {
+	x, errX := mask.Compact(nil, a)
+	y, errY := mask.Compact(nil, b)
+	if errX != nil || errY != nil {
+		return false
+	}
+	return bytes.Equal(x, y) || reflect.DeepEqual(decoded(x), decoded(y)) // in another order, or with other escapes
+}
+
+func decoded(raw []byte) (v any) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if d.Decode(&v) != nil {
+		return nil
+	}
+	return v
+}
+
+// selectFrom is what the mask keeps of a stored result's body; where nothing of it occurs
+// there, what it keeps of the values that a rule would cut: by their names notes speak.
+// Servers write a list as one text for each row, so that it may be several: then they are
+// the rows of an array. Which names of the mask occurred is noted in t.
+func selectFrom(result []byte, m *mask.Mask, t *mask.Tally) ([]byte, error) {
+	out, err := m.Apply(nil, Body(result), t)
+	if err == nil {
+		return out, nil
+	}
+	*t = mask.Tally{}
+	var found [][]byte
+	for _, p := range cuttable(result) {
+		var own mask.Tally
+		out, err := m.Apply(nil, p.full, &own)
+		if err != nil {
+			continue
+		}
+		t.See(&own)
+		if p.structured { // the texts mostly say the same
+			return out, nil
+		}
+		found = append(found, out)
+	}
+	switch {
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) > 1:
+		return slices.Concat([]byte{'['}, bytes.Join(found, []byte{','}), []byte{']'}), nil
+	case errors.Is(err, mask.ErrMismatch):
+		return nil, fault.New(fault.BadRequest, "none of the fields %.200s occurs", m).WithHint("there are: %s", strings.Join(known(treeOf(result)), ", "))
+	}
+	return nil, fault.New(fault.BadRequest, "the result is no JSON that fields can be taken from").WithHint("fetch it without fields, by offset and limit")
+}

@@ -1,0 +1,112 @@
+package project
+
+import (
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/core/project/mask"
+	"github.com/toolfit/toolfit/internal/core/tokens"
+)
+
+// leastShare is how many tokens of a text are worth reading. Where texts would have to share
+// a budget in smaller pieces, the last of them go instead.
+const leastShare = 100
+
+// fit cuts structuredContent to the budget, and all text together, that of resources too.
+// Text that is for a person alone takes what the model's leaves.
+func (r *result) fit(how How) {
+	r.readResources()
+	var model, user []*part
+	for _, p := range r.parts {
+		switch {
+		case p.structured:
+			p.trim(how, how.Budget)
+		case p.user:
+			user = append(user, p)
+		default:
+			model = append(model, p)
+		}
+	}
+	left := fitTogether(model, how, how.Budget)
+	fitTogether(user, how, left)
+}
+
+// fitTogether cuts the parts so that they fit together, and says what they leave.
+func fitTogether(parts []*part, how How, budget int) (left int) {
+	sizes := make([]int, len(parts))
+	for i, p := range parts {
+		sizes[i] = tokens.Estimate(p.sent())
+	}
+	most := share(sizes, budget)
+	if most < leastShare {
+		return keepFirst(parts, how, sizes, budget)
+	}
+	for i, p := range parts {
+		if sizes[i] > most {
+			p.trim(how, most)
+			sizes[i] = min(sizes[i], most)
+		}
+		budget -= sizes[i]
+	}
+	return max(0, budget)
+}
+
+// keepFirst keeps as many of the first parts as fit, and at least one: a server that writes
+// a list as one text for each row has rows to leave out. None takes more than half.
+func keepFirst(parts []*part, how How, sizes []int, budget int) (left int) {
+	most := max(budget/2, min(budget, leastShare))
+	left = budget
+	for i, p := range parts {
+		if sizes[i] = min(sizes[i], most) + 1; i > 0 && sizes[i] > left { // and a break between two
+			for _, p := range parts[i:] {
+				p.drop()
+			}
+			break
+		}
+		p.trim(how, most)
+		left -= sizes[i]
+	}
+	return max(0, left)
+}
+
+// trim cuts the part to the budget. Of a shaped one the value is cut, not the text: a row
+// that is there is whole.
+func (p *part) trim(how How, budget int) {
+	if tokens.Estimate(p.sent()) <= budget {
+		return
+	}
+	value := p.head(4 * budget)
+	if value == nil { // prose, or prose in braces
+		p.json, p.out, p.shaped = false, trimText(p.sent(), budget, &p.tally), nil
+		return
+	}
+	p.out, p.shaped = value, nil
+	room := budget
+	if p.reshape(how.Shape); p.shaped != nil {
+		room = int(int64(budget) * int64(tokens.Estimate(value)) / int64(max(1, tokens.Estimate(p.shaped))))
+	}
+	p.out, p.shaped = trimJSON(value, room, &p.tally), nil
+	p.reshape(how.Shape)
+}
+
+// head is what is left of the part without the ends of long arrays, as JSON that can be
+// walked; nil when it is none. An element costs a token or so: more than a few times the
+// budget of them cannot stay, and a result of any size is cut in little memory.
+func (p *part) head(elements int) []byte {
+	if !p.json {
+		return nil
+	}
+	var t mask.Tally
+	value, err := mask.First(elements).Apply(nil, p.text(), &t)
+	if err != nil || rawjson.Check(value) != nil {
+		return nil
+	}
+	p.tally.Add(&t)
+	return value
+}
+
+// hopeless is how many times over its budget a text is that is not worth being shaped whole.
+const hopeless = 16
+
+// isHopeless tells whether a text will be cut however it is shaped.
+func (p *part) isHopeless(budget int) bool {
+	return budget > 0 && len(p.text()) > hopeless*budget && tokens.Sampled(p.text()) > hopeless*budget
+}

@@ -1,0 +1,143 @@
+// Package jqworker runs jq programs that a model wrote, each in a child process with limits
+// on memory and on the processor's time, an empty environment and a cap on its output: a
+// deadline inside one process would not hold, because one step of a program may take
+// seconds and gigabytes. It never runs more than a few at a time.
+//
+// The child is the gateway's own program, started with the word jq-worker, whose main
+// function calls Main:
+//
+//	runner := jqworker.New("/usr/bin/toolfit", nil)
+//	out, err := runner.Run(ctx, who.ID, ".items | length", value)
+package jqworker
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/share"
+	"github.com/toolfit/toolfit/internal/core/project"
+)
+
+// Argument is what the program is started with to be a worker.
+const Argument = "jq-worker"
+
+// Options bound a Runner. The zero value is usable.
+type Options struct {
+	Memory   int64         // bytes that a child may take beyond its start; 0: 256 MiB
+	Input    int           // bytes of a value; 0: 8 MiB
+	Output   int           // bytes; 0: 1 MiB
+	Time     time.Duration // that a child may work beyond its start, in whole seconds; 0: 2 s
+	Children int           // at a time, of which no caller has more than its share; 0: 3
+}
+
+// patience is how many times as long a child may take as it may work: a machine that is busy
+// with other things says nothing about a program.
+const patience = 5
+
+// Runner starts children. It may be shared.
+type Runner struct {
+	exe  string
+	opts Options
+	room *share.Room // by caller
+}
+
+// New makes a Runner that starts the program at the path exe; nil options are the defaults.
+func New(exe string, opts *Options) *Runner {
+	r := &Runner{exe: exe}
+	if opts != nil {
+		r.opts = *opts
+	}
+	setDefault(&r.opts.Memory, 256<<20)
+	setDefault(&r.opts.Input, 8<<20)
+	setDefault(&r.opts.Output, 1<<20)
+	setDefault(&r.opts.Time, 2*time.Second)
+	setDefault(&r.opts.Children, 3)
+	r.room = share.New(r.opts.Children)
+	return r
+}
+
+func setDefault[T int | int64 | time.Duration](v *T, to T) {
+	if *v <= 0 {
+		*v = to
+	}
+}
+
+// head is the first line of what a child reads; the value follows.
+type head struct {
+	Program string        `json:"program"`
+	Memory  int64         `json:"memory"`
+	Time    time.Duration `json:"time"`
+}
+
+// Run is the output of a caller's program for a JSON value. What goes wrong is a fault that the model
+// may read: it can correct its program.
+func (r *Runner) Run(ctx context.Context, who, program string, value []byte) ([]byte, error) {
+	if _, err := project.CompileJQ(program); err != nil {
+		return nil, err // before a process is started for it
+	}
+	if len(value) > r.opts.Input {
+		return nil, fault.New(fault.TooLarge, "the value has %d bytes; jq reads at most %d", len(value), r.opts.Input).WithHint("use fields, offset and limit instead")
+	}
+	if r.room.Wait(ctx, who) != nil {
+		return nil, fault.New(fault.Canceled, "the jq program waited for its turn until the call ended")
+	}
+	defer r.room.Leave(who)
+	ctx, cancel := context.WithTimeout(ctx, patience*r.opts.Time)
+	defer cancel()
+	return r.child(ctx, program, value)
+}
+
+func (r *Runner) child(ctx context.Context, program string, value []byte) ([]byte, error) {
+	first, err := json.Marshal(head{Program: program, Memory: r.opts.Memory, Time: r.opts.Time})
+	if err != nil {
+		return nil, fmt.Errorf("start jq: %w", err)
+	}
+	out := &capped{room: r.opts.Output}
+	cmd := exec.CommandContext(ctx, r.exe, Argument)
+	cmd.Env = []string{"GOMAXPROCS=1", "GOTRACEBACK=none"} // and nothing of ours
+	cmd.Dir = "/"
+	cmd.Stdin = io.MultiReader(bytes.NewReader(first), strings.NewReader("\n"), bytes.NewReader(value))
+	cmd.Stdout = out
+	cmd.WaitDelay = time.Second
+	isolate(cmd)
+	err = cmd.Run()
+	switch exit := (*exec.ExitError)(nil); {
+	case errors.Is(context.Cause(ctx), context.Canceled):
+		return nil, fault.New(fault.Canceled, "jq was canceled")
+	case out.full:
+		return nil, fault.New(fault.TooLarge, "the jq program's output is larger than %d bytes", r.opts.Output)
+	case err == nil:
+		return out.taken, nil
+	case ctx.Err() != nil || errors.As(err, &exit) && workedTooLong(exit):
+		return nil, fault.New(fault.TooLarge, "the jq program ran longer than %s", r.opts.Time)
+	case errors.As(err, &exit) && exit.ExitCode() == exitProgram:
+		return nil, fault.New(fault.BadRequest, "%s", out.taken)
+	case errors.As(err, &exit):
+		return nil, fault.New(fault.TooLarge, "the jq program took more than %d MiB", r.opts.Memory>>20)
+	}
+	return nil, fmt.Errorf("start jq: %w", err)
+}
+
+// capped takes so many bytes and no more.
+type capped struct {
+	taken []byte
+	room  int
+	full  bool
+}
+
+func (c *capped) Write(p []byte) (int, error) {
+	if len(p) > c.room-len(c.taken) {
+		c.full = true
+		return 0, errors.New("the output is too large")
+	}
+	c.taken = append(c.taken, p...)
+	return len(p), nil
+}

@@ -1,0 +1,74 @@
+package mask
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+)
+
+// member is what was found out about one member of an object. Rows mostly have the same
+// members in the same order: where the bytes are those of the row before, so is all this.
+type member struct {
+	level *level // whose member it is; nil: nothing is remembered
+	path  uint64
+
+	lead    []byte // what stands before its value
+	literal []byte // its name in quotes, as it is copied
+	name    []byte // as it is written between the quotes of a string that stands in none
+	extra   int    // bytes of lead that are there because it is quoted
+
+	step  *step // the include that names it; nil when none does
+	keep  bool  // as far as includes say
+	field int   // 1 + its place in the tally; 0: not known
+}
+
+// member reads what stands before the value of the nth member.
+func (c *cutter) member(f *frame, n int) *member {
+	m := &c.members[(f.depth*23+n)%len(c.members)]
+	if m.level != nil && m.level == f.level && m.path == f.path && bytes.HasPrefix(c.src[c.pos:], m.lead) {
+		c.pos += len(m.lead)
+		c.extra += m.extra
+		c.skipSpace()
+		return m
+	}
+	start, extra := c.pos, c.extra
+	end := c.key()
+	if c.err != nil {
+		return nil
+	}
+	*m = member{level: f.level, path: f.path, lead: c.src[start:c.pos], literal: c.src[start:end], name: c.inner(start, end), extra: c.extra - extra, keep: true}
+	if f.level != nil && f.level.allow {
+		if m.step = f.level.find(unescaped(m.name)); m.step != nil {
+			c.tally.see(m.step.id)
+		}
+		m.keep = m.step != nil
+	}
+	return m
+}
+
+// key reads a member's name and what stands before its value, and says where the name ends.
+func (c *cutter) key() (end int) {
+	if at(c.src, c.pos) != c.quote {
+		return c.wrong(c.pos, "a key")
+	}
+	if end = c.stringEnd(c.pos); end < 0 {
+		return end
+	}
+	c.pos = end
+	if c.skipSpace(); at(c.src, c.pos) != ':' {
+		return c.wrong(c.pos, "a colon")
+	}
+	c.pos++
+	c.skipSpace()
+	return end
+}
+
+// unescaped is the name that is written so between quotes.
+func unescaped(written []byte) []byte {
+	if bytes.IndexByte(written, '\\') < 0 {
+		return written
+	}
+	s, _ := rawjson.String(slices.Concat([]byte{'"'}, written, []byte{'"'})) // scanned before: it is a valid literal
+	return []byte(s)
+}

@@ -1,0 +1,123 @@
+package mask
+
+import "github.com/toolfit/toolfit/internal/base/rawjson"
+
+// skipSpace goes over white space. While bytes are being kept, it leaves the white space out.
+func (c *cutter) skipSpace() {
+	start := c.pos
+	if c.pos = c.blank(start); c.keep && c.pos > start {
+		c.flush(start)
+		c.from = c.pos
+	}
+}
+
+// value goes over the value at hand, and does to its strings what is asked for.
+func (c *cutter) value(depth int) {
+	switch at(c.src, c.pos) {
+	case c.quote:
+		c.stringValue()
+	case '{':
+		c.object(depth + 1)
+	case '[':
+		c.array(depth + 1)
+	default:
+		c.scalar()
+	}
+}
+
+func (c *cutter) stringValue() {
+	start := c.pos
+	end := c.stringEnd(start)
+	if end < 0 {
+		return
+	}
+	c.pos = end
+	size := end - start - 2*c.edge()
+	switch {
+	case c.bulk != nil:
+		c.bulk.Longest = max(c.bulk.Longest, size)
+	case c.keep && (c.limit != noCap && size > c.limit || c.blobs && size > blobSize):
+		c.shorten(start)
+	}
+}
+
+func (c *cutter) object(depth int) {
+	if depth > MaxDepth {
+		c.err = rawjson.ErrDepth
+		return
+	}
+	start, count, largest := c.pos, 0, 0
+	c.pos++
+	for ; c.next('}', count == 0); count++ {
+		if c.key(); c.err != nil {
+			return
+		}
+		from := c.pos
+		c.value(depth)
+		largest = max(largest, c.pos-from)
+	}
+	if c.bulk != nil {
+		c.note(&c.bulk.Object, start, count, largest)
+	}
+}
+
+func (c *cutter) array(depth int) {
+	if depth > MaxDepth {
+		c.err = rawjson.ErrDepth
+		return
+	}
+	start, count, largest := c.pos, 0, 0
+	c.pos++
+	for ; c.next(']', count == 0); count++ {
+		if c.most > 0 && c.keep && count == c.most {
+			c.tally.Rows += c.leaveRest(depth)
+			break
+		}
+		from := c.pos
+		c.value(depth)
+		largest = max(largest, c.pos-from)
+	}
+	if c.bulk != nil {
+		c.note(&c.bulk.Array, start, count, largest)
+	}
+}
+
+// scalar goes over a number, true, false or null.
+func (c *cutter) scalar() {
+	switch at(c.src, c.pos) {
+	case '"', '{', '[': // of what is quoted, the quote is its end
+		c.fail("a value")
+		return
+	}
+	c.pos, c.err = rawjson.Skip(c.src, c.pos, 1)
+}
+
+// shorten cuts the string that starts at start and ends here, if it has too many characters.
+func (c *cutter) shorten(start int) {
+	c.flush(start)
+	c.from = start
+	dst := c.dst
+	if c.quoted {
+		dst = nil
+	}
+	short, cut := c.appendShort(dst, c.literal(start, c.pos))
+	if !cut {
+		return
+	}
+	if c.quoted {
+		short = append(c.dst, requoted(short)...)
+	}
+	c.dst, c.from = short, c.pos
+	c.tally.Cut++
+}
+
+// appendShort appends what a string is cut to; false when it stays.
+func (c *cutter) appendShort(dst, literal []byte) ([]byte, bool) {
+	if inner := literal[1 : len(literal)-1]; c.blobs && isBlob(inner) {
+		return append(AppendBlob(append(dst, '"'), len(inner)), '"'), true
+	}
+	if c.limit == noCap {
+		return dst, false
+	}
+	return AppendShort(dst, literal, c.limit)
+}

@@ -1,0 +1,157 @@
+package mask
+
+import "github.com/toolfit/toolfit/internal/base/rawjson"
+
+// at is the byte at i; 0, which no JSON has, where there is none.
+func at(src []byte, i int) byte {
+	if i < len(src) {
+		return src[i]
+	}
+	return 0
+}
+
+// skip goes over a value that is left out: most of the bytes, so that all is checked, and
+// nothing else is looked at on the way. It remembers what is open in the bits of a word,
+// which is quicker than a call for each container; what lies deeper than that is a call.
+func (c *cutter) skip(depth int) {
+	src, i := c.src, c.pos
+	objects, open := uint64(0), 0 // the lowest bit is for the innermost: 1 for an object
+	for {
+		if objects&1 != 0 {
+			if i = c.skipKey(i); i < 0 {
+				return
+			}
+		}
+		switch b := at(src, i); {
+		case b == c.quote:
+			if i = c.stringEnd(i); i < 0 {
+				return
+			}
+		case b == '{' || b == '[':
+			if open == 64 || depth+open >= MaxDepth {
+				if i = c.skipDeep(i, depth+open); i < 0 {
+					return
+				}
+				break
+			}
+			open++
+			objects <<= 1
+			if b == '{' {
+				objects |= 1
+			}
+			if i = c.blank(i + 1); at(src, i) != b+2 {
+				continue
+			}
+		default:
+			if i = c.skipScalar(i); i < 0 {
+				return
+			}
+		}
+		for { // what ends here
+			if open == 0 {
+				c.pos = i
+				return
+			}
+			i = c.blank(i)
+			b := at(src, i)
+			if b == ',' {
+				i = c.blank(i + 1)
+				break
+			}
+			if b != '}' && b != ']' || (b == '}') != (objects&1 != 0) {
+				c.wrong(i, "a comma or the end of what is open")
+				return
+			}
+			i++
+			open--
+			objects >>= 1
+		}
+	}
+}
+
+// skipDeep is skip for what is open deeper than one word can remember.
+func (c *cutter) skipDeep(i, depth int) int {
+	if depth >= MaxDepth {
+		c.err = rawjson.ErrDepth
+		return -1
+	}
+	c.pos = i
+	if c.skip(depth); c.err != nil {
+		return -1
+	}
+	return c.pos
+}
+
+// skipKey goes over a member's name and says where its value starts.
+func (c *cutter) skipKey(i int) int {
+	if at(c.src, i) != c.quote {
+		return c.wrong(i, "a key")
+	}
+	if i = c.stringEnd(i); i < 0 {
+		return i
+	}
+	if i = c.blank(i); at(c.src, i) != ':' {
+		return c.wrong(i, "a colon")
+	}
+	return c.blank(i + 1)
+}
+
+// skipScalar goes over a number, true, false or null.
+func (c *cutter) skipScalar(i int) int {
+	c.pos = i
+	if c.scalar(); c.err != nil {
+		return -1
+	}
+	return c.pos
+}
+
+// wrong remembers the first fault, and is -1.
+func (c *cutter) wrong(i int, want string) int {
+	c.pos = i
+	c.fail(want)
+	return -1
+}
+
+// stringEnd is where the string ends of which the first byte has been seen at i; -1 when it
+// is none.
+func (c *cutter) stringEnd(i int) int {
+	if c.quoted {
+		return c.quotedEnd(i)
+	}
+	end := i + 1
+	if end += rawjson.PlainRun(c.src, end); at(c.src, end) == '"' {
+		return end + 1
+	}
+	end, err := rawjson.Skip(c.src, i, 1)
+	if err != nil {
+		c.pos, c.err = end, err
+		return -1
+	}
+	return end
+}
+
+// blank is where white space that may stand at i ends.
+func (c *cutter) blank(i int) int {
+	if i < len(c.src) && mayBlank[c.src[i]] {
+		return c.blanks(i)
+	}
+	return i
+}
+
+// mayBlank marks the bytes that white space starts with, in a string or out of it.
+var mayBlank = [256]bool{' ': true, '\n': true, '\r': true, '\t': true, '\\': true}
+
+func (c *cutter) blanks(i int) int {
+	if c.quoted {
+		if c.src[i] == '\\' && at(c.src, i+1) == '"' { // mostly
+			return i
+		}
+		return c.quotedBlanks(i)
+	}
+	for i < len(c.src) && isSpace(c.src[i]) {
+		i++
+	}
+	return i
+}
+
+func isSpace(b byte) bool { return b == ' ' || b == '\n' || b == '\r' || b == '\t' }

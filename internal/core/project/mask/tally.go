@@ -1,0 +1,255 @@
+package mask
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+)
+
+// Tally counts what was left out. The zero value is ready; one that is used again after
+// Reset costs no allocation.
+type Tally struct {
+	Rows   int // elements of arrays
+	Cut    int // strings that were shortened
+	Others int // members beyond those that Fields names
+
+	fields []field
+	text   []byte   // of their paths
+	index  []uint16 // 1 + place in fields, found by id; empty while they are few
+	seen   uint64   // which includes occurred, by number
+	later  []uint64 // those beyond the first 64
+}
+
+// What is remembered of names is bounded: a map by id may have any number, of any length. A
+// name that is no UTF-8 cannot be asked for, and counts among the others.
+const (
+	maxFields = 256
+	fewFields = 8   // which are looked through faster than they are looked up
+	maxPath   = 512 // bytes of the names on the way to one
+)
+
+type field struct {
+	id           uint64
+	start, end   int // of its path in Tally.text
+	bytes, count int
+}
+
+// Field is a member that was left out, under whatever rows.
+type Field struct {
+	Path  string // as a mask that asks for it
+	Name  string
+	Bytes int // with its name, over all rows
+	Count int // how often it occurred
+}
+
+// Reset makes t ready for another value.
+func (t *Tally) Reset() {
+	t.Rows, t.Cut, t.Others = 0, 0, 0
+	t.fields, t.text = t.fields[:0], t.text[:0]
+	t.index = t.index[:0]
+	t.seen = 0
+	clear(t.later)
+}
+
+// Left tells whether anything was left out.
+func (t *Tally) Left() bool { return t.Rows > 0 || t.Cut > 0 || t.Others > 0 || len(t.fields) > 0 }
+
+// Fields are the members left out, those with most bytes first.
+func (t *Tally) Fields() []Field {
+	out := make([]Field, len(t.fields))
+	for i, f := range t.fields {
+		path := string(t.text[f.start:f.end])
+		out[i] = Field{Path: path, Name: lastKey(path), Bytes: f.bytes, Count: f.count}
+	}
+	slices.SortStableFunc(out, func(a, b Field) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	return out
+}
+
+// lastKey is the last name of a path that AppendKey wrote.
+func lastKey(path string) string {
+	p := parser{src: path}
+	for {
+		k, err := p.key()
+		if err != nil || !p.take('/') {
+			return k.text
+		}
+	}
+}
+
+// Add counts what other left out as well.
+func (t *Tally) Add(other *Tally) {
+	t.Rows += other.Rows
+	t.Cut += other.Cut
+	t.Others += other.Others
+	for _, f := range other.fields {
+		t.add(f.id, f.bytes, f.count, func(text []byte) []byte { return append(text, other.text[f.start:f.end]...) })
+	}
+}
+
+// Drop counts a member that was left out of the root object. Its name is given as a literal.
+func (t *Tally) Drop(literal []byte, bytes int) {
+	t.drop(nil, &member{name: literal[1 : len(literal)-1]}, bytes)
+}
+
+// drop counts a member of the object that the names lead to, and says where in fields.
+func (t *Tally) drop(names [][]byte, m *member, bytes int) int {
+	if m.field > 0 {
+		f := &t.fields[m.field-1]
+		f.bytes += bytes
+		f.count++
+		return m.field
+	}
+	size, sayable := len(m.name), utf8.Valid(m.name)
+	for _, n := range names {
+		size += len(n)
+		sayable = sayable && utf8.Valid(n)
+	}
+	if size > maxPath || !sayable {
+		t.Others++
+		return 0
+	}
+	return t.add(fieldID(m.path, m.name), bytes, 1, func(text []byte) []byte {
+		for _, n := range names {
+			text = append(appendName(text, n), '/')
+		}
+		return appendName(text, m.name)
+	})
+}
+
+// add finds the field by its id, or remembers it with the path that write appends. It
+// returns 1 + its place in fields; 0 when there are too many.
+func (t *Tally) add(id uint64, bytes, count int, write func([]byte) []byte) int {
+	if n := t.find(id); n > 0 {
+		f := &t.fields[n-1]
+		f.bytes += bytes
+		f.count += count
+		return n
+	}
+	if len(t.fields) == maxFields {
+		t.Others += count
+		return 0
+	}
+	start := len(t.text)
+	t.text = write(t.text)
+	t.fields = append(t.fields, field{id: id, start: start, end: len(t.text), bytes: bytes, count: count})
+	t.enter(len(t.fields))
+	return len(t.fields)
+}
+
+// find is 1 + the place of a field; 0 when it is not there.
+func (t *Tally) find(id uint64) int {
+	if len(t.index) == 0 {
+		for i := range t.fields {
+			if t.fields[i].id == id {
+				return i + 1
+			}
+		}
+		return 0
+	}
+	for at := id % (2 * maxFields); t.index[at] != 0; at = (at + 1) % (2 * maxFields) {
+		if t.fields[t.index[at]-1].id == id {
+			return int(t.index[at])
+		}
+	}
+	return 0
+}
+
+// enter puts the last of so many fields into the index, and begins one where it pays.
+func (t *Tally) enter(n int) {
+	first := n
+	switch {
+	case n <= fewFields:
+		return
+	case len(t.index) == 0:
+		t.index = slices.Grow(t.index, 2*maxFields)[:2*maxFields]
+		clear(t.index)
+		first = 1
+	}
+	for ; first <= n; first++ {
+		at := t.fields[first-1].id % (2 * maxFields)
+		for t.index[at] != 0 {
+			at = (at + 1) % (2 * maxFields)
+		}
+		t.index[at] = uint16(first)
+	}
+}
+
+// fieldID stands for a member of the object that parent stands for: eight bytes are mixed
+// at a time. Two that meet would share a line in a note; nothing else depends on it.
+func fieldID(parent uint64, name []byte) uint64 {
+	const prime = 0x9E3779B97F4A7C15
+	h := parent ^ uint64(len(name))
+	for ; len(name) >= 8; name = name[8:] {
+		h = (h ^ binary.LittleEndian.Uint64(name)) * prime
+		h ^= h >> 32
+	}
+	rest := uint64(0)
+	for _, b := range name {
+		rest = rest<<8 | uint64(b)
+	}
+	h = (h ^ rest) * prime
+	return h ^ h>>32
+}
+
+// AppendKey appends a member's name, given as a literal, as a mask writes it.
+func AppendKey(dst, literal []byte) []byte { return appendName(dst, literal[1:len(literal)-1]) }
+
+// appendName is AppendKey for a name as it is written between quotes.
+func appendName(dst, written []byte) []byte {
+	bare := len(written) > 0
+	for i := 0; i < len(written) && bare; {
+		r, n := utf8.DecodeRune(written[i:])
+		bare = isBare(r) && r != '*' && (r != utf8.RuneError || n > 1)
+		i += n
+	}
+	if bare { // which a backslash is not
+		return append(dst, written...)
+	}
+	return rawjson.AppendString(dst, string(unescaped(written)))
+}
+
+func (t *Tally) see(id int) {
+	switch {
+	case id < 0:
+	case id < 64:
+		t.seen |= 1 << id
+	default:
+		at := id/64 - 1
+		if need := at + 1 - len(t.later); need > 0 {
+			t.later = append(t.later, make([]uint64, need)...)
+		}
+		t.later[at] |= 1 << (id % 64)
+	}
+}
+
+func (t *Tally) saw(id int) bool {
+	if id < 64 {
+		return t.seen&(1<<id) != 0
+	}
+	at := id/64 - 1
+	return at < len(t.later) && t.later[at]&(1<<(id%64)) != 0
+}
+
+// See takes over which names of a mask occurred in what other counted.
+func (t *Tally) See(other *Tally) {
+	t.seen |= other.seen
+	if need := len(other.later) - len(t.later); need > 0 {
+		t.later = append(t.later, make([]uint64, need)...)
+	}
+	for i, bits := range other.later {
+		t.later[i] |= bits
+	}
+}
+
+// Unseen are the names in the mask that no member had in what t counted.
+func (m *Mask) Unseen(t *Tally) (names []string) {
+	for id, name := range m.keys {
+		if !t.saw(id) {
+			names = append(names, name)
+		}
+	}
+	return names
+}

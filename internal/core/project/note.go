@@ -1,0 +1,163 @@
+package project
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/core/project/mask"
+	"github.com/toolfit/toolfit/internal/core/tokens"
+)
+
+// Omitted is the name under which an answer says what was left out of it.
+const Omitted = "_omitted"
+
+// metaOmitted is the member of _meta with the full list.
+const metaOmitted = "toolfit/omitted"
+
+// maxNamed is how many names a note gives: enough to see what kind of thing is missing.
+const maxNamed = 3
+
+// absent is what is left out of one part, or of several.
+type absent struct {
+	fields []mask.Field
+	others int // members beyond those fields
+	rows   int
+	cut    int // strings
+	tokens int // of all that there is; 0: nothing is left out
+}
+
+// absent sums up what is left out of some parts.
+func (r *result) absent(of func(*part) bool) absent {
+	var some []*part
+	for _, p := range r.parts {
+		if p.leaves() && of(p) {
+			some = append(some, p)
+		}
+	}
+	return r.absentFrom(some)
+}
+
+// absentFrom is absent for parts of which something is left out.
+func (r *result) absentFrom(some []*part) (a absent) {
+	if len(some) == 0 {
+		return a
+	}
+	for _, p := range some {
+		a.tokens += r.fullTokens(p)
+	}
+	t, fields := &some[0].tally, some[0].fields
+	if len(some) > 1 {
+		t = &mask.Tally{}
+		for _, p := range some {
+			t.Add(&p.tally)
+		}
+		fields = t.Fields
+	}
+	a.fields, a.others, a.rows, a.cut = fields(), t.Others, t.Rows, t.Cut
+	return a
+}
+
+// fields are those that are left out of the part. The note and the list both name them.
+func (p *part) fields() []mask.Field {
+	if p.left == nil {
+		p.left = p.tally.Fields()
+	}
+	return p.left
+}
+
+// appendNote appends what the reader is told: a few names, the counts, and the handle.
+//
+//	{"fields":["Databases","Storages","LogServices"],"more":8,"ref":"r_7f3kq2","tokens":17520}
+func appendNote(dst []byte, a *absent, ref string) []byte {
+	names, more := a.names()
+	dst = append(dst, '{')
+	if len(names) > 0 {
+		dst = append(dst, `"fields":[`...)
+		for i, name := range names {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = rawjson.AppendString(dst, name)
+		}
+		dst = append(dst, "],"...)
+	}
+	dst = appendCount(dst, "more", more)
+	return a.appendCounts(dst, ref)
+}
+
+// appendCounts appends the end of a note and of a list.
+func (a *absent) appendCounts(dst []byte, ref string) []byte {
+	dst = appendCount(dst, "rows", a.rows)
+	dst = appendCount(dst, "cut", a.cut)
+	if ref != "" {
+		dst = append(rawjson.AppendString(append(dst, `"ref":`...), ref), ',')
+	}
+	dst = append(dst, `"tokens":`...)
+	return append(strconv.AppendInt(dst, int64(a.tokens), 10), '}')
+}
+
+// appendCount appends a counter and a comma, unless it is zero.
+func appendCount(dst []byte, name string, n int) []byte {
+	if n == 0 {
+		return dst
+	}
+	dst = append(append(append(dst, '"'), name...), `":`...)
+	return append(strconv.AppendInt(dst, int64(n), 10), ',')
+}
+
+// names are those with most bytes, and how many others there are. The same name in two
+// places is one name.
+func (a *absent) names() (names []string, more int) {
+	for i, f := range a.fields {
+		if slices.ContainsFunc(a.fields[:i], func(g mask.Field) bool { return g.Name == f.Name }) {
+			continue
+		}
+		if len(names) < maxNamed {
+			names = append(names, f.Name)
+		} else {
+			more++
+		}
+	}
+	return names, more + a.others
+}
+
+// appendList appends the full list, for programs: every path as a mask that asks for it.
+func appendList(dst []byte, a *absent, ref string) []byte {
+	dst = append(dst, '{')
+	if len(a.fields) > 0 {
+		dst = append(dst, `"fields":[`...)
+		for i, f := range a.fields {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = append(rawjson.AppendString(append(dst, `{"path":`...), f.Path), ',')
+			dst = appendCount(dst, "bytes", f.Bytes)
+			dst = append(strconv.AppendInt(append(dst, `"count":`...), int64(f.Count), 10), '}')
+		}
+		dst = append(dst, "],"...)
+	}
+	dst = appendCount(dst, "others", a.others)
+	return a.appendCounts(dst, ref)
+}
+
+// noted is an object with the note as its last member, in pieces.
+func noted(object, note []byte) [][]byte {
+	member := `,"` + Omitted + `":`
+	if isEmpty(object) {
+		member = member[1:]
+	}
+	return [][]byte{object[:len(object)-1], []byte(member), note, {'}'}}
+}
+
+// fullTokens is about what all of the part costs.
+func (r *result) fullTokens(p *part) int {
+	switch {
+	case p.cost > 0:
+	case p.full == nil:
+		p.cost = quotedTokens(r.raw[p.start:p.end])
+	default:
+		p.cost = tokens.Sampled(p.full)
+	}
+	return p.cost
+}

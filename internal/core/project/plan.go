@@ -1,0 +1,223 @@
+package project
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/core/project/mask"
+	"github.com/toolfit/toolfit/internal/core/project/shape"
+	"github.com/toolfit/toolfit/internal/core/tokens"
+)
+
+// How says what a result is to be cut to. The zero value leaves it whole.
+type How struct {
+	Mask   *mask.Mask // what is kept of each JSON value; nil: all
+	JQ     *Program   // what makes a new value of each; nil: none; not beside a Mask
+	Budget int        // estimated tokens of content, and as many of structuredContent; 0: any number
+	Shape  shape.Mode // of text; "": as it came
+	Filled bool       // text loses members without a value: null, "", [] and {}
+	Offset int        // of the first row that is sent, where a value has rows (see PageOf)
+	Limit  int        // of rows; 0: all
+}
+
+// Outcome says what became of a result. What is not Projected is for counters.
+type Outcome string
+
+const (
+	Whole     Outcome = "whole"             // the same bytes: nothing to do, or an error, which nobody cuts
+	Projected Outcome = "projected"         // cut or shaped
+	Mismatch  Outcome = "shape_mismatch"    // no name of the mask occurs: the mask was not applied
+	Failed    Outcome = "projection_failed" // not readable, or the program failed: the rule was not applied
+)
+
+// Cut is what a result will be cut to. It holds on to the result's bytes.
+type Cut struct {
+	Outcome Outcome
+	Err     error    // with Failed: why
+	Unseen  []string // names in the mask that occur nowhere in the result
+
+	raw    []byte
+	result *result // nil: the bytes are passed on
+}
+
+// Plan decides what of a result its reader gets. It reads raw and does not change it.
+func Plan(ctx context.Context, raw []byte, how How) *Cut {
+	c := &Cut{Outcome: Whole, raw: raw}
+	if how.leavesAlone(raw) {
+		return c
+	}
+	r, err := readResult(raw, how.Mask)
+	if err != nil {
+		c.Outcome, c.Err = Failed, err
+		return c
+	}
+	if r == nil {
+		return c
+	}
+	r.find()
+	for _, p := range r.parts {
+		if p.user || !p.json {
+			continue
+		}
+		switch {
+		case p.quoted:
+			if how.beyondMask() {
+				p.unquote(r)
+			}
+		case how.Mask != nil || how.JQ != nil:
+			c.apply(ctx, r, p, how)
+		}
+		if how.Offset > 0 || how.Limit > 0 {
+			p.page(how.Offset, how.Limit)
+		}
+		if how.Filled {
+			p.dropEmpty()
+		}
+		if !p.isHopeless(how.Budget) {
+			p.reshape(how.Shape)
+		}
+	}
+	if how.Mask != nil {
+		c.Unseen = r.unseen(how.Mask)
+	}
+	if how.Budget > 0 {
+		r.fit(how)
+	}
+	if r.changed() {
+		c.result = r
+		if c.Outcome == Whole {
+			c.Outcome = Projected
+		}
+	}
+	return c
+}
+
+// leavesAlone tells whether there is nothing to do for the result. It forgets a budget that
+// the result is within.
+func (h *How) leavesAlone(raw []byte) bool {
+	if h.Budget >= len(raw) { // no byte costs more than one token
+		h.Budget = 0
+	}
+	return h.Mask == nil && h.JQ == nil && !h.beyondMask()
+}
+
+// beyondMask tells whether there is more to do than to apply the mask.
+func (h *How) beyondMask() bool {
+	return h.Budget > 0 || h.Filled || h.Offset > 0 || h.Limit > 0 || h.Shape != "" && h.Shape != shape.Off
+}
+
+// apply cuts a part by the mask or the program.
+func (c *Cut) apply(ctx context.Context, r *result, p *part, how How) {
+	var out []byte
+	var err error
+	if how.JQ != nil {
+		out, err = p.run(ctx, how.JQ)
+	} else {
+		out, err = how.Mask.Apply(r.space(len(p.full)/2), p.full, &p.tally)
+	}
+	switch {
+	case err == nil && p.leaves():
+		p.out = out
+	case errors.Is(err, mask.ErrMismatch):
+		c.Outcome = Mismatch
+		p.tally.Reset() // nothing was left out after all
+	case err != nil:
+		c.Outcome, c.Err = Failed, err
+		p.tally.Reset()
+	}
+}
+
+// run makes a new value of a part. Nobody can count what a program leaves out, so that any
+// other value counts as less.
+func (p *part) run(ctx context.Context, program *Program) ([]byte, error) {
+	compact, err := mask.Compact(nil, p.full)
+	if err != nil {
+		return nil, err
+	}
+	out, err := program.Run(ctx, compact)
+	p.program = err == nil && !bytes.Equal(compact, out)
+	return out, err
+}
+
+// noteTokens is about what a note costs. What saves less is not worth one.
+const noteTokens = 36
+
+// dropEmpty leaves out the members of a JSON text that have no value.
+func (p *part) dropEmpty() {
+	if p.structured {
+		return
+	}
+	var t mask.Tally
+	out, err := mask.Filled().Apply(nil, p.text(), &t)
+	if err != nil || !p.leaves() && tokens.Estimate(p.text())-tokens.Estimate(out) <= noteTokens {
+		return
+	}
+	p.out = out
+	p.tally.Add(&t)
+}
+
+// reshape writes a JSON text shorter, where the shape asks for that. structuredContent
+// keeps its form: its reader is a program.
+func (p *part) reshape(mode shape.Mode) {
+	if p.structured || p.user {
+		return
+	}
+	out, ok := shape.Text(p.text(), mode)
+	switch {
+	case !ok:
+	case p.lines && rawjson.Check(out) == nil: // without white space, and still lines
+		p.out = out
+	default:
+		p.shaped = out
+	}
+}
+
+// unseen are the names of the mask that no part has.
+func (r *result) unseen(m *mask.Mask) []string {
+	var seen mask.Tally
+	for _, p := range r.parts {
+		seen.See(&p.tally)
+	}
+	return m.Unseen(&seen)
+}
+
+// compact is what is left of the part, as JSON that can be walked; nil when it is none.
+func (p *part) compact() []byte {
+	if !p.json {
+		return nil
+	}
+	value, err := mask.Compact(nil, p.text())
+	if err != nil || rawjson.Check(value) != nil {
+		return nil
+	}
+	return value
+}
+
+// page leaves only some rows of the part, where it has rows.
+func (p *part) page(offset, limit int) {
+	value := p.compact()
+	if value == nil {
+		return
+	}
+	at, ok := rowsOf(value)
+	if !ok {
+		return
+	}
+	from, to := min(offset, at.Count), at.Count
+	if limit > 0 {
+		to = min(to, from+limit)
+	}
+	if to-from == at.Count {
+		return
+	}
+	var rows [][]byte
+	for w := rawjson.Array(value[at.Start:at.End]); w.Next(); {
+		rows = append(rows, w.Value)
+	}
+	kept := bytes.Join(rows[from:to], []byte{','})
+	p.out = slices.Concat(value[:at.Start], []byte{'['}, kept, []byte{']'}, value[at.End:])
+	p.tally.Rows += at.Count - (to - from)
+}

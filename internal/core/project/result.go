@@ -1,0 +1,154 @@
+package project
+
+import (
+	"sync"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/core/project/mask"
+)
+
+// result is a tools/call result with its parts found.
+type result struct {
+	raw        []byte
+	mask       *mask.Mask // cuts texts while they are read; nil: nothing does
+	parts      []*part
+	resources  []*part // texts in blocks that hold a resource, not read yet: only a budget cuts them
+	others     int     // tokens of the blocks that are not text
+	contentEnd int     // where a block can be added to content; 0 without one
+	contents   bool    // content has a block
+	noContent  bool    // the result has no such member
+	metaEnd    int     // where a member can be added to _meta; 0 without one
+	metas      bool    // _meta has a member
+	noMeta     bool    // the result has no such member
+	end        int     // where a member can be added to the result
+
+	room *[]byte // where the texts lie, and what is made of them; nil: not opened
+}
+
+// part is a piece of a result that may be cut: structuredContent, or the text of a block.
+type part struct {
+	start, end int // of its value in the result's bytes
+	structured bool
+	resource   bool // the text of a resource
+	user       bool // not for the model: its annotations say so
+
+	block   rawjson.Edit // takes the block that holds the text out of content
+	dropped bool         // it is taken out
+
+	full  []byte // its JSON, or its text; nil when it was cut while it was read
+	json  bool   // full is JSON, as far as its ends show
+	lines bool   // it came as JSON Lines, of which full is the array
+	out   []byte // what is left of it; nil: all
+
+	quoted bool // out is a string, as it was cut while it was read
+
+	shaped []byte // out, or full, written shorter; nil: it is not
+
+	cost    int // tokens of full; 0: not counted yet
+	tally   mask.Tally
+	left    []mask.Field // of the tally; nil: not asked for yet
+	note    noteRoom
+	program bool // a jq program made out, so that nobody counted what is missing
+}
+
+// drop leaves out the whole block.
+func (p *part) drop() {
+	p.dropped, p.note = true, outside
+	p.tally.Reset()
+	p.tally.Rows = 1
+}
+
+// leaves tells whether something of the part is left out.
+func (p *part) leaves() bool { return p.program || p.tally.Left() }
+
+// text is what is left of the part.
+func (p *part) text() []byte {
+	if p.out != nil {
+		return p.out
+	}
+	return p.full
+}
+
+// sent is what the reader gets of it, without the note.
+func (p *part) sent() []byte {
+	if p.shaped != nil {
+		return p.shaped
+	}
+	return p.text()
+}
+
+// holdsNote tells whether the note can stand inside the part: in an object that has no
+// such member of its own.
+func (p *part) holdsNote() bool {
+	if p.note == unknown {
+		p.note = outside
+		if p.json && p.shaped == nil && p.leaves() && p.isObject() && !p.hasNote() {
+			p.note = inside
+		}
+	}
+	return p.note == inside
+}
+
+// noteRoom is where the note of a part stands. It is found out once, when all is cut.
+type noteRoom int
+
+const (
+	unknown noteRoom = iota
+	inside           // the part
+	outside
+)
+
+// changed tells whether any part is sent otherwise than it came.
+func (r *result) changed() bool {
+	for _, p := range r.parts {
+		if p.dropped || p.out != nil || p.shaped != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// open takes a room in which there is space for all texts, which together are no longer
+// than the result, and for about as much that is made of them, unless that is very much.
+func (r *result) open() {
+	if r.room != nil {
+		return
+	}
+	size := 2 * len(r.raw)
+	if size > maxRoom {
+		size = len(r.raw)
+	}
+	r.room = rooms.Get().(*[]byte)
+	if *r.room = (*r.room)[:0]; cap(*r.room) < size {
+		*r.room = make([]byte, 0, size) // and not grown: what nobody writes to costs no memory
+	}
+}
+
+// space is for n bytes that last until Release.
+func (r *result) space(n int) []byte {
+	r.open()
+	used := len(*r.room)
+	if cap(*r.room)-used < n {
+		return make([]byte, 0, n)
+	}
+	*r.room = (*r.room)[:used+n]
+	return (*r.room)[used : used : used+n]
+}
+
+// rooms are where results are worked on.
+var rooms = sync.Pool{New: func() any { return new([]byte) }}
+
+// maxRoom is the largest room that is used again.
+const maxRoom = 8 << 20
+
+// Release lets the room that the plan takes be used again. It need not be called; after it
+// the cut is of no use, and what Apply returned stays.
+func (c *Cut) Release() {
+	if c.result == nil {
+		return
+	}
+	if room := c.result.room; room != nil && cap(*room) <= maxRoom {
+		rooms.Put(room)
+	}
+	c.result = nil
+}

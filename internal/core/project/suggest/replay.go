@@ -1,0 +1,62 @@
+package suggest
+
+import (
+	"github.com/toolfit/toolfit/internal/core/project/mask"
+	"github.com/toolfit/toolfit/internal/core/tokens"
+)
+
+// replayed is what a mask would have done to the record.
+type replayed struct {
+	full, sent int
+	hidden     int // values that were used later
+	missed     int // conversations in which that happened
+}
+
+// noteTokens is about what the note costs that says what is missing.
+const noteTokens = 36
+
+// replay runs a mask over results. A conversation misses a value when it was used later and
+// stands only in what the mask removes.
+func replay(m *mask.Mask, samples []sample) (r replayed) {
+	missed := map[int]bool{}
+	for _, s := range samples {
+		full := tokens.Estimate(s.body)
+		r.full += full
+		var t mask.Tally
+		out, err := m.Apply(nil, s.body, &t)
+		if err != nil || !t.Left() { // it is sent whole
+			r.sent += full
+			continue
+		}
+		r.sent += tokens.Estimate(out) + noteTokens
+		left := map[string]bool{}
+		leaves(out, nil, func(_ [][]byte, leaf []byte) { left[valueOf(leaf)] = true })
+		leaves(s.body, nil, func(_ [][]byte, leaf []byte) {
+			if v := valueOf(leaf); v != "" && s.later[v] && !left[v] {
+				missed[s.conversation] = true
+				left[v] = true // once is enough
+				r.hidden++
+			}
+		})
+	}
+	r.missed = len(missed)
+	return r
+}
+
+// heldOut is in how many conversations a mask would have hidden something that was learned
+// from other conversations alone.
+func heldOut(samples []sample, opts *Options) (missed int) {
+	var halves [2][]sample
+	for _, s := range samples {
+		halves[s.conversation%2] = append(halves[s.conversation%2], s)
+	}
+	for i := range halves {
+		if len(halves[i]) == 0 || len(halves[1-i]) == 0 {
+			continue
+		}
+		if _, _, m := learn(halves[1-i], opts); m != nil {
+			missed += replay(m, halves[i]).missed
+		}
+	}
+	return missed
+}

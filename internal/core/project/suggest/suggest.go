@@ -1,0 +1,259 @@
+// Package suggest learns from recorded calls which fields of a tool's results are needed,
+// and proposes a mask. It only proposes: a person decides. What a field was used for is
+// seen in later arguments and fetches of the same conversation; what a model told its user
+// is not seen, so that names which people ask for are kept even when nobody used them.
+//
+//	for _, p := range suggest.Propose("cloud__envQuery", conversations, nil) {
+//		fmt.Println(p.Keep, p) // saves 89 %, would have hidden 0 values that were used later (143 conversations)
+//	}
+package suggest
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/core/project"
+	"github.com/toolfit/toolfit/internal/core/project/mask"
+)
+
+// Call is one recorded call.
+type Call struct {
+	Tool    tool.Name
+	Args    []byte   // raw JSON
+	Result  []byte   // the full result
+	Fetched []string // the masks by which more of this result was fetched later
+}
+
+// Conversation is the calls of one session, in order.
+type Conversation []Call
+
+// Stage is how far the record carries a proposal.
+type Stage string
+
+const (
+	Watch   Stage = "watch"   // too few conversations to say
+	Shadow  Stage = "propose" // may run in shadow
+	OfferOn Stage = "offer"   // may be switched on
+)
+
+// Zero misses in n conversations bound the true rate to about 3/n: 15 % and 5 %.
+const (
+	LeastPropose = 20
+	leastOffer   = 60
+)
+
+// leastSaved is the share of tokens below which a rule is not worth its note.
+const leastSaved = .2
+
+// Options change what is proposed. The zero value is usable.
+type Options struct {
+	Inputs []string // names of arguments that tools of the same server take; fields of such names are kept
+}
+
+// Proposal is a rule that the record speaks for.
+type Proposal struct {
+	Tool          tool.Name
+	When          map[string]any // the argument that tells this kind of call; nil: all calls
+	Keep          string         // the mask
+	Stage         Stage
+	Conversations int // replayed
+	Full, Sent    int // tokens of their results, estimated
+	Hidden        int // values that were used later and would have been hidden
+	Missed        int // conversations in which that would have happened
+	HeldOut       int // such conversations, each half judged by what was learned from the other
+	Fields        []Field
+}
+
+// Field is why a part of the results is kept or not.
+type Field struct {
+	Path  string
+	Kept  bool
+	Share float64 // of the bytes
+	Why   string
+}
+
+// Saved is the share of tokens that would not have been sent.
+func (p Proposal) Saved() float64 { return 1 - float64(p.Sent)/float64(max(1, p.Full)) }
+
+func (p Proposal) String() string {
+	values, conversations := "values that were", "conversations"
+	if p.Hidden == 1 {
+		values = "value that was"
+	}
+	if p.Conversations == 1 {
+		conversations = "conversation"
+	}
+	return fmt.Sprintf("saves %.0f %%, would have hidden %d %s used later (%d %s)", 100*p.Saved(), p.Hidden, values, p.Conversations, conversations)
+}
+
+// Carries tells whether the record carries the rule in a mode.
+func (s Stage) Carries(m project.Mode) bool {
+	return s == OfferOn || s == Shadow && m != project.On
+}
+
+// sample is one result of the tool, in its conversation.
+type sample struct {
+	conversation int
+	body         []byte
+	args         []byte
+	later        map[string]bool // values in arguments of later calls that were in none before
+	fetched      []*mask.Mask
+}
+
+// Propose finds masks for a tool's results: one, or one for each value of an argument on
+// which the form of the result depends. Nil options are the defaults.
+func Propose(name tool.Name, all []Conversation, opts *Options) (proposals []Proposal) {
+	if opts == nil {
+		opts = &Options{}
+	}
+	samples := collect(name, all)
+	argument, groups := split(samples)
+	for _, g := range groups {
+		p := Proposal{Tool: name, Conversations: conversations(g.samples)}
+		if argument != "" {
+			p.When = map[string]any{argument: g.value}
+		}
+		var m *mask.Mask
+		if p.Keep, p.Fields, m = learn(g.samples, opts); m == nil {
+			continue
+		}
+		r := replay(m, g.samples)
+		p.Full, p.Sent, p.Hidden, p.Missed = r.full, r.sent, r.hidden, r.missed
+		p.HeldOut = heldOut(g.samples, opts)
+		if p.Saved() < leastSaved {
+			continue
+		}
+		p.Stage = stage(p)
+		proposals = append(proposals, p)
+	}
+	return proposals
+}
+
+func stage(p Proposal) Stage {
+	switch {
+	case p.Conversations < LeastPropose || p.Missed > 0:
+		return Watch
+	case p.Conversations < leastOffer || p.HeldOut > 0:
+		return Shadow
+	}
+	return OfferOn
+}
+
+// collect takes the tool's results out of the conversations.
+func collect(name tool.Name, all []Conversation) (samples []sample) {
+	for i, c := range all {
+		for k, call := range c {
+			if call.Tool != name || string(rawjson.Get(call.Result, "isError")) == "true" {
+				continue
+			}
+			body := together(project.Values(call.Result)) // what a rule would cut
+			if len(body) == 0 || body[0] != '{' && body[0] != '[' {
+				continue
+			}
+			s := sample{conversation: i, body: body, args: call.Args, later: laterValues(c, k)}
+			for _, src := range call.Fetched {
+				if m, err := mask.Parse(src); err == nil {
+					s.fetched = append(s.fetched, m)
+				}
+			}
+			samples = append(samples, s)
+		}
+	}
+	return samples
+}
+
+// together is the values as one: several are the rows of a list that is written as one text
+// for each, and what a mask does to each it does to the elements of an array.
+func together(values [][]byte) []byte {
+	switch len(values) {
+	case 0:
+		return nil
+	case 1:
+		return values[0]
+	}
+	return slices.Concat([]byte{'['}, bytes.Join(values, []byte{','}), []byte{']'})
+}
+
+func conversations(samples []sample) int {
+	seen := map[int]bool{}
+	for _, s := range samples {
+		seen[s.conversation] = true
+	}
+	return len(seen)
+}
+
+// group is the samples of calls that have the same value of an argument.
+type group struct {
+	value   string
+	samples []sample
+}
+
+// maxKinds is how many values an argument may have to be one that tells kinds of calls.
+const maxKinds = 8
+
+// split finds the argument on whose value the form of the results depends; "" and one
+// group when there is none.
+func split(samples []sample) (argument string, groups []group) {
+	best := 1
+	for name := range arguments(samples) {
+		kinds, forms := map[string][]sample{}, map[string]bool{}
+		for _, s := range samples {
+			v, ok := rawjson.String(rawjson.Get(s.args, name))
+			if !ok {
+				kinds = nil
+				break
+			}
+			kinds[v] = append(kinds[v], s)
+		}
+		if len(kinds) < 2 || len(kinds) > maxKinds {
+			continue
+		}
+		for _, g := range kinds {
+			forms[commonForm(g)] = true
+		}
+		if len(forms) < best || len(forms) == best && (best == 1 || name > argument) {
+			continue // of two that tell as many forms the first by name, for the same answer each time
+		}
+		best, argument, groups = len(forms), name, nil
+		for v, g := range kinds {
+			groups = append(groups, group{v, g})
+		}
+	}
+	if argument == "" {
+		return "", []group{{samples: samples}}
+	}
+	slices.SortFunc(groups, func(a, b group) int { return cmp.Compare(a.value, b.value) })
+	return argument, groups
+}
+
+func arguments(samples []sample) map[string]bool {
+	names := map[string]bool{}
+	for _, s := range samples {
+		for w := rawjson.Object(s.args); w.Next(); {
+			names[string(w.Key)] = true
+		}
+	}
+	return names
+}
+
+// commonForm is the names that most of the results have at their root.
+func commonForm(samples []sample) string {
+	count := map[string]int{}
+	form := ""
+	for _, s := range samples {
+		var names []string
+		for w := rawjson.Object(s.body); w.Next(); {
+			names = append(names, string(w.Key))
+		}
+		slices.Sort(names)
+		f := fmt.Sprintf("%c%q", s.body[0], names)
+		if count[f]++; count[f] > count[form] || count[f] == count[form] && f < form {
+			form = f
+		}
+	}
+	return form
+}

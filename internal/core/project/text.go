@@ -1,0 +1,67 @@
+package project
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/core/tokens"
+)
+
+// Text is what a model reads of a result that takes text alone: its text blocks, a word for
+// each other block, or structuredContent where there is no block at all.
+func Text(raw []byte) string {
+	var parts []string
+	for w := rawjson.Array(rawjson.Get(raw, "content")); w.Next(); {
+		if text := blockText(w.Value); text != "" {
+			parts = append(parts, text)
+		}
+	}
+	if len(parts) == 0 {
+		return string(rawjson.Get(raw, "structuredContent"))
+	}
+	return strings.Join(parts, "\n")
+}
+
+// blockText is a block of content as text.
+func blockText(block []byte) string {
+	word := func(keys ...string) string {
+		s, _ := rawjson.String(rawjson.Get(block, keys...))
+		return s
+	}
+	switch kind := word("type"); kind {
+	case "text":
+		return word("text")
+	case "resource_link":
+		return "[" + strings.TrimSpace("link "+word("uri")+" "+word("name")) + "]"
+	case "resource":
+		if text := word("resource", "text"); text != "" {
+			return text
+		}
+		return "[resource " + word("resource", "uri") + "]"
+	default:
+		return "[" + strings.TrimSpace(kind+" "+word("mimeType")) + "]"
+	}
+}
+
+// leastBudget is the smallest budget that leaves something to read.
+const leastBudget = 100
+
+// BudgetFor is how many tokens of a result make so many characters of its text. A budget
+// that is smaller stays; 0 stands for none.
+func BudgetFor(raw []byte, chars, budget int) int {
+	if len(raw) <= chars {
+		return budget
+	}
+	text := Text(raw)
+	n := utf8.RuneCountInString(text)
+	if n <= chars {
+		return budget
+	}
+	// A note says what is missing, and rows are cut as wholes: aim below the mark.
+	wanted := max(leastBudget, int(int64(tokens.Estimate(text))*int64(chars)/int64(n)*9/10)-noteTokens)
+	if budget > 0 {
+		return min(budget, wanted)
+	}
+	return wanted
+}

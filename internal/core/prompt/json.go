@@ -1,0 +1,94 @@
+package prompt
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/core/jsonschema"
+	"github.com/toolfit/toolfit/schema"
+)
+
+// json writes a tool as the dialect's provider takes it; nothing when it takes none such.
+func (w *writer) json(t *Tool, tier Tier) []byte {
+	raw, text := bytes.TrimSpace(t.Schema), t.Description
+	if rawjson.IsNull(raw) {
+		raw = nil
+	}
+	if tier != Full {
+		raw = bare(raw)
+		text = sentence(text)
+	}
+	res, err := schema.Plan(raw, w.opts.Dialect, nil)
+	if err != nil {
+		if tier == Full {
+			w.refused = append(w.refused, Refused{t.Name, err})
+		}
+		return nil
+	}
+	before, name, after := envelope(w.opts.Dialect)
+	out := append([]byte(before), `"name":`...)
+	out = rawjson.AppendString(out, t.Name)
+	if text != "" {
+		out = append(out, `,"description":`...)
+		out = rawjson.AppendString(out, text)
+	}
+	out = appendCompact(append(out, `,"`+name+`":`...), res.Parameters)
+	if res.Strict {
+		out = append(out, `,"strict":true`...)
+	}
+	return append(out, after...)
+}
+
+// envelope is what a provider wants around a tool, and its word for the schema.
+func envelope(d schema.Dialect) (before, name, after string) {
+	switch d {
+	case schema.Anthropic, schema.AnthropicStrict:
+		return "{", "input_schema", "}"
+	case schema.Gemini:
+		return "{", "parameters", "}"
+	case schema.GeminiParams:
+		return "{", "parametersJsonSchema", "}"
+	case schema.MCP:
+		return "{", "inputSchema", "}"
+	}
+	return `{"type":"function","function":{`, "parameters", "}}"
+}
+
+// appendCompact writes JSON without its blanks.
+func appendCompact(out, raw []byte) []byte {
+	b := bytes.NewBuffer(out)
+	if json.Compact(b, raw) != nil {
+		return append(out, raw...)
+	}
+	return b.Bytes()
+}
+
+// bare is a schema without its descriptions. What is no JSON stays as it is.
+func bare(raw []byte) []byte {
+	n, err := jsonschema.Parse(raw)
+	if err != nil {
+		return raw
+	}
+	return n.AppendWithout(nil, "description", "title", "examples")
+}
+
+// writeJSON puts the tools of a plan in a list, one to a line.
+func (w *writer) writeJSON(plan Plan) []byte {
+	out := append(make([]byte, 0, w.size(plan)), '[')
+	for _, p := range plan {
+		i, ok := w.places[p.Name]
+		if !ok {
+			continue
+		}
+		text := w.text(i, p.Tier)
+		if len(text) == 0 {
+			continue
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(append(out, '\n'), text...)
+	}
+	return append(out, "\n]\n"...)
+}

@@ -1,0 +1,117 @@
+package prompt
+
+import (
+	"slices"
+
+	"github.com/toolfit/toolfit/internal/core/jsonschema"
+)
+
+type node = jsonschema.Node
+
+// reference is the keyword by which a schema refers to another; nil where it does not.
+func reference(n *node) *node {
+	for _, kid := range n.Members() {
+		switch kid.Key {
+		case "$ref", "$dynamicRef", "$recursiveRef":
+			if kid.Kind == jsonschema.String {
+				return kid
+			}
+		}
+	}
+	return nil
+}
+
+// resolve finds what a reference means; nil when that is not in the document.
+func (p *printer) resolve(ref *node) *node {
+	if p.index == nil {
+		p.index = jsonschema.NewIndex(p.root, jsonschema.DraftOf(p.root))
+	}
+	at := p.index.Lookup(ref, ref.Text).Node
+	if at != nil && ref.Key == "$dynamicRef" {
+		at = p.index.Outermost(at)
+	}
+	return at
+}
+
+// says tells whether a schema says anything about its type.
+func says(n *node) bool {
+	for _, kid := range n.Members() {
+		switch kid.Key {
+		case "enum", "const", "properties", "items", "prefixItems", "anyOf", "oneOf", "allOf":
+			return true
+		case "type":
+			if kid.Kind == jsonschema.String || kid.Kind == jsonschema.Array {
+				return true
+			}
+		case "additionalProperties":
+			if says(kid) {
+				return true
+			}
+		}
+	}
+	return reference(n) != nil
+}
+
+// more is the schema of the properties that have no name; nil where it says nothing.
+func more(n *node) *node {
+	if m := n.Get("additionalProperties"); says(m) {
+		return m
+	}
+	return nil
+}
+
+// combines tells whether a schema has alternatives or parts that say anything. Those that
+// only name what is required do not.
+func combines(n *node) bool {
+	for _, kid := range n.Members() {
+		switch kid.Key {
+		case "anyOf", "oneOf", "allOf":
+			if slices.ContainsFunc(kid.Elements(), says) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// onlyCombines tells whether all that a schema says beside its alternatives is that it is an object.
+func onlyCombines(n *node) bool {
+	return combines(n) && n.Get("properties") == nil && more(n) == nil && kind(n) == "object"
+}
+
+// kind is the one type that a schema names or must mean; "" where it is open.
+func kind(n *node) string {
+	typ := n.Get("type")
+	switch {
+	case typ != nil && typ.Kind == jsonschema.String:
+		return typ.Text
+	case typ != nil && typ.Kind == jsonschema.Array:
+		return ""
+	case n.Get("properties") != nil || more(n) != nil:
+		return "object"
+	case n.Get("items") != nil || n.Get("prefixItems") != nil:
+		return "array"
+	}
+	return ""
+}
+
+// without is a schema less one of its keywords.
+func without(n *node, key string) *node {
+	out := *n
+	out.Kids = slices.DeleteFunc(slices.Clone(n.Kids), func(kid *node) bool { return kid.Key == key })
+	return &out
+}
+
+// requires tells whether an object must have the property.
+func requires(n *node, name string) bool {
+	for _, kid := range n.Get("required").Elements() {
+		if kid.Kind == jsonschema.String && kid.Text == name {
+			return true
+		}
+	}
+	return false
+}
+
+// isObject and isArray tell what the value of a keyword is, which may be missing.
+func isObject(n *node) bool { return n != nil && n.Kind == jsonschema.Object }
+func isArray(n *node) bool  { return n != nil && n.Kind == jsonschema.Array }

@@ -1,0 +1,255 @@
+package chatapi
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/agent"
+	"github.com/toolfit/toolfit/internal/agent/endpoint"
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/state/access"
+)
+
+// SessionHeader tells where a chat is kept.
+const SessionHeader = "X-Toolfit-Session"
+
+// Extra is what an answer says beside that API's own: where it is kept, and what was called.
+type Extra struct {
+	Session string         `json:"session,omitempty"`
+	Call    *agent.Report  `json:"call,omitempty"`  // streamed: what has become of one
+	Calls   []agent.Report `json:"calls,omitempty"` // not streamed: all
+	Rounds  int            `json:"rounds,omitempty"`
+	Limit   string         `json:"limit,omitempty"` // which ended the answer
+}
+
+// complete answers a chat.
+func (a *API) complete(w http.ResponseWriter, r *http.Request, who access.Principal) {
+	data, err := access.ReadBody(r, a.MaxBody)
+	var req *request
+	if err == nil {
+		req, err = parse(data)
+	}
+	if err == nil && !a.has(who, req.model) {
+		err = noModel(req.model)
+	}
+	if err != nil {
+		a.fail(w, r, err)
+		return
+	}
+	turn := agent.Turn{
+		Agent: req.model, Principal: who, Session: req.session, Messages: req.messages,
+		Unkept: req.unkept, NoTools: req.noTools, Params: req.params,
+	}
+	id := "chatcmpl-" + strings.ToLower(rand.Text())
+	if req.stream {
+		s := &stream{w: w, id: id, req: req, created: now()}
+		a.streamed(r, s, turn)
+		return
+	}
+	answer, err := a.Agents.Answer(r.Context(), turn)
+	if err != nil {
+		if answer != nil { // it was begun: a client that asks again would have everything done again
+			nameSession(w, answer.Session)
+			w.Header().Set("X-Should-Retry", "false")
+		}
+		a.fail(w, r, err)
+		return
+	}
+	nameSession(w, answer.Session)
+	write(w, http.StatusOK, completion{
+		ID: id, Object: "chat.completion", Created: now(), Model: req.model,
+		Choices: []choice{{Message: &message{Role: "assistant", Content: answer.Text, Reasoning: answer.Thought}, Finish: &answer.Finish}},
+		Usage:   usageOf(answer.Usage),
+		Toolfit: &Extra{Session: answer.Session, Calls: answer.Calls, Rounds: answer.Rounds, Limit: answer.Limit},
+	})
+}
+
+// nameSession tells the client where its chat is kept, if it is.
+func nameSession(w http.ResponseWriter, session string) {
+	if session != "" {
+		w.Header().Set(SessionHeader, session)
+	}
+}
+
+// completion is an answer, or a part of one.
+type completion struct {
+	ID      string   `json:"id"`
+	Object  string   `json:"object"`
+	Created int64    `json:"created"`
+	Model   string   `json:"model"`
+	Choices []choice `json:"choices"`
+	Usage   *usage   `json:"usage,omitempty"`
+	Toolfit *Extra   `json:"toolfit,omitempty"`
+}
+
+type choice struct {
+	Index    int      `json:"index"`
+	Message  *message `json:"message,omitempty"`
+	Delta    *delta   `json:"delta,omitempty"`
+	Logprobs *string  `json:"logprobs"` // always null
+	Finish   *string  `json:"finish_reason"`
+}
+
+type message struct {
+	Role      string  `json:"role"`
+	Content   string  `json:"content"`
+	Reasoning string  `json:"reasoning_content,omitempty"`
+	Refusal   *string `json:"refusal"` // always null
+}
+
+type delta struct {
+	Role      string `json:"role,omitempty"`
+	Content   string `json:"content,omitempty"`
+	Reasoning string `json:"reasoning_content,omitempty"`
+}
+
+type usage struct {
+	Prompt     int `json:"prompt_tokens"`
+	Completion int `json:"completion_tokens"`
+	Total      int `json:"total_tokens"`
+}
+
+func usageOf(u endpoint.Usage) *usage {
+	return &usage{u.Prompt, u.Completion, u.Prompt + u.Completion}
+}
+
+// stream is an answer on its way to the client.
+type stream struct {
+	w       http.ResponseWriter
+	id      string
+	req     *request
+	created int64
+
+	mu    sync.Mutex
+	begun bool
+	err   error // the client takes no more
+}
+
+const (
+	// pulse is how often a client hears something while a tool takes its time.
+	pulse = 15 * time.Second
+	// writeLimit is how long a client may take to take one event.
+	writeLimit = 30 * time.Second
+)
+
+// streamed answers a chat piece by piece. The answer begins with the first event, so that
+// what is wrong before has a status of its own.
+func (a *API) streamed(r *http.Request, s *stream, turn agent.Turn) {
+	ctx, cancel := context.WithCancel(r.Context())
+	var beside sync.WaitGroup
+	defer beside.Wait()
+	defer cancel()
+	beside.Go(func() { s.beat(ctx) })
+	turn.Hear = func(e agent.Event) {
+		if s.hear(e) != nil {
+			cancel() // nobody is there any more
+		}
+	}
+	answer, err := a.Agents.Answer(ctx, turn)
+	switch {
+	case err != nil && !s.started():
+		a.fail(s.w, r, err)
+	case err != nil:
+		f := a.explain(r, err)
+		s.send(map[string]any{"error": f})
+	default:
+		s.end(answer)
+	}
+}
+
+func (s *stream) started() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.begun
+}
+
+// hear sends what happens on.
+func (s *stream) hear(e agent.Event) error {
+	c := s.chunk(&delta{Content: e.Text, Reasoning: e.Reasoning}, nil)
+	switch {
+	case e.Call != nil:
+		c.Toolfit = &Extra{Call: e.Call}
+	case e.Text == "" && e.Reasoning == "": // the first
+		c.Choices[0].Delta.Role = "assistant"
+		c.Toolfit = &Extra{Session: e.Session}
+		s.begin(e.Session)
+	}
+	return s.send(c)
+}
+
+func (s *stream) begin(session string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h := s.w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-cache")
+	h.Set("X-Accel-Buffering", "no") // proxies are to pass it on at once
+	nameSession(s.w, session)
+	s.w.WriteHeader(http.StatusOK)
+	s.begun = true
+}
+
+func (s *stream) chunk(d *delta, finish *string) *completion {
+	return &completion{
+		ID: s.id, Object: "chat.completion.chunk", Created: s.created, Model: s.req.model,
+		Choices: []choice{{Delta: d, Finish: finish}},
+	}
+}
+
+// end sends the last events.
+func (s *stream) end(answer *agent.Answer) {
+	last := s.chunk(&delta{}, &answer.Finish)
+	last.Toolfit = &Extra{Session: answer.Session, Rounds: answer.Rounds, Limit: answer.Limit}
+	s.send(last)
+	if s.req.includeUsage {
+		sum := s.chunk(nil, nil)
+		sum.Choices, sum.Usage = []choice{}, usageOf(answer.Usage)
+		s.send(sum)
+	}
+	s.raw([]byte("data: [DONE]\n\n"))
+}
+
+func (s *stream) send(v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return s.raw(append(append([]byte("data: "), text...), "\n\n"...))
+}
+
+// raw writes to the client, unless it has left.
+func (s *stream) raw(text []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil || !s.begun {
+		return s.err
+	}
+	control := http.NewResponseController(s.w)
+	control.SetWriteDeadline(time.Now().Add(writeLimit)) // a writer that has none waits as long as its reader
+	if _, s.err = s.w.Write(text); s.err == nil {
+		control.Flush() // likewise
+	}
+	if s.err != nil {
+		s.err = fault.New(fault.Canceled, "the caller has left")
+	}
+	return s.err
+}
+
+// beat keeps proxies from taking a tool that takes its time for a dead connection.
+func (s *stream) beat(ctx context.Context) {
+	tick := time.NewTicker(pulse)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			s.raw([]byte(": working\n\n"))
+		}
+	}
+}

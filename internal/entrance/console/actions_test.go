@@ -1,0 +1,201 @@
+package console_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/toolfit/toolfit/internal/testkit/testparts"
+)
+
+// TestWhatAPersonDoes takes one browser through everything that can be done on the pages.
+func TestWhatAPersonDoes(t *testing.T) {
+	b := testparts.NewBrowser(t, "en-US")
+	for _, c := range []struct {
+		name string
+		try  func(t *testing.T, b *testparts.Browser, w *world)
+	}{
+		{"adds, tests and removes a server", tryServer},
+		{"approves one changed tool and keeps the other out", tryApprove},
+		{"finds a tool and tries it", tryTool},
+		{"sees calls as they end, and chooses among them", tryLive},
+		{"sees calls without a WebSocket, and that they are stale", tryPolling},
+		{"sees a live part go on, break off and come back", tryLivePart},
+		{"is told when no answer came", tryLostAnswer},
+		{"sees calls that ended before the page was connected", tryMissedRows},
+		{"goes by keyboard, and chooses colours", tryKeyboard},
+		{"chooses among rows on a phone", tryFilters},
+		{"makes a key, signs in and out, and revokes it", tryKeys},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t, demoConfig)
+			b.Begin(t)
+			b.Prefer("light")
+			b.Do(chromedp.EmulateViewport(1280, 800))
+			c.try(t, b, w)
+		})
+	}
+}
+
+// has is the condition that the page says something.
+func has(text string) string { return `document.body.innerText.includes(` + "`" + text + "`)" }
+
+func tryServer(_ *testing.T, b *testparts.Browser, w *world) {
+	b.Do(chromedp.Navigate(w.URL+"/servers"), chromedp.Click(".add details:nth-of-type(1) summary"),
+		chromedp.SendKeys(".add details:nth-of-type(1) [name=name]", "extra"),
+		chromedp.SendKeys(".add details:nth-of-type(1) [name=command]", "no-such-program"),
+		chromedp.SendKeys(".add details:nth-of-type(1) [name=args]", "-y\nsome thing\n"),
+		chromedp.Click(".add details:nth-of-type(1) button"))
+	b.Until(`location.pathname === "/servers/extra" && ` + has("The server is added"))
+	b.Do(chromedp.Click(".actions button.plain"))
+	b.Until(has("did not answer") + " && " + has(`"no-such-program" does not exist`))
+	b.Read(`window.confirm = () => true`)
+	b.Do(chromedp.Click(".actions .danger"))
+	b.Until(`location.pathname === "/servers" && ` + has("The server is removed"))
+	b.Quiet()
+}
+
+func tryApprove(t *testing.T, b *testparts.Browser, w *world) {
+	b.Do(chromedp.Navigate(w.URL+"/servers/gone"), chromedp.Click(`input[value="read"]`), chromedp.Click(".held ~ .row button"))
+	b.Until(has("What you ticked is approved") + ` && document.querySelectorAll(".held").length === 4`)
+	b.Do(chromedp.Click(`input[value="upload"]`), chromedp.Click(".held ~ .row button.plain"))
+	b.Until(has("What you ticked is kept out") + ` && document.querySelector('section:has(#out) input[value="upload"]')`)
+	b.Quiet()
+	v, err := w.app.Catalog.View("default")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := v.Find("gone__read"); err != nil {
+		t.Error(err)
+	}
+	if _, err := v.Find("gone__upload"); err == nil {
+		t.Error("what was not ticked is let through")
+	}
+}
+
+func tryTool(_ *testing.T, b *testparts.Browser, w *world) {
+	b.Do(chromedp.Navigate(w.URL+"/tools"), chromedp.SendKeys("#q", "orders by status"))
+	b.Until(`document.querySelector(".found a") && location.search.includes("q=orders")`)
+	b.Do(chromedp.Navigate(w.URL+"/tools/shop__list_orders"), chromedp.SetValue(`[name="a:status"]`, `"paid"`),
+		chromedp.SendKeys(`[name="a:limit"]`, `"2"`), chromedp.Click("form[hx-post] button"))
+	b.Until(`document.querySelector("#tried .beside") && ` + has("It worked") + " && " + has("Arguments as fitted"))
+	b.Until(`/"limit": 2\b/.test(document.querySelector("#tried .beside > :nth-child(2) pre").textContent)`)
+	b.Do(chromedp.Navigate(w.URL+"/tools/shop__get_order"), chromedp.Click("form[hx-post] button"))
+	b.Until(`document.querySelector("#tried .notice.bad") && ` + has("bad_arguments"))
+	b.Quiet()
+}
+
+// post calls a tool as a service would.
+func (w *world) post(tool, args string) {
+	w.t.Helper()
+	resp, err := http.Post(w.URL+"/api/v1/tools/"+tool+"/call", "application/json", strings.NewReader(args))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	resp.Body.Close()
+}
+
+func tryLive(_ *testing.T, b *testparts.Browser, w *world) {
+	b.Do(chromedp.Navigate(w.URL + "/calls"))
+	b.Until(has("No calls yet"))
+	b.Read(`window.stays = true`)
+	w.post("shop__list_orders", `{"limit":"1"}`)
+	b.Until(`document.querySelectorAll("#calls tr").length === 1 && window.stays && ` + has("mended") + " && !" + has("No calls yet"))
+	b.Do(chromedp.SetValue(`[name="outcome"]`, "error"), chromedp.Click(".filter button"))
+	b.Until(`location.search.includes("outcome=error") && ` + has("No call matches"))
+	b.Read(`window.stays = true`)
+	w.post("shop__list_orders", `{}`)
+	w.post("shop__get_order", `{}`)
+	b.Until(`document.querySelectorAll("#calls tr").length === 1 && window.stays && ` + has("bad_arguments"))
+	b.Do(chromedp.Click("#calls a"))
+	b.Until(`location.pathname.startsWith("/calls/c_") && ` + has("the call was refused before it reached the tool"))
+	b.Do(chromedp.Navigate(w.URL + "/calls"))
+	w.post("shop__list_orders", `{}`) // told of behind those that are there already, and are not shown twice
+	b.Until(`document.querySelectorAll("#calls tr").length === 4`)
+	b.Quiet()
+}
+
+func tryPolling(t *testing.T, b *testparts.Browser, w *world) {
+	var gone atomic.Bool
+	without := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/calls/live" || gone.Load() {
+			http.NotFound(rw, r)
+			return
+		}
+		w.Config.Handler.ServeHTTP(rw, r)
+	}))
+	defer without.Close()
+	defer b.Begin(t) // it leaves the page, which asks again and again
+	b.Do(chromedp.Navigate(without.URL + "/calls"))
+	b.Until(has("No calls yet"))
+	b.Read(`window.stays = true`)
+	w.post("shop__list_orders", `{}`)
+	b.Until(`document.querySelectorAll("#calls tr").length === 1 && window.stays`)
+	if got := b.Read(`document.getElementById("stale").hidden`); got != "true" {
+		t.Error("it says that it is stale, and it is not")
+	}
+	gone.Store(true)
+	b.Read(`Date.now = ((now) => () => now() + 60_000)(Date.now)`) // a minute goes by
+	b.Until(`!document.getElementById("stale").hidden && ` + has("Not updated since"))
+}
+
+func tryKeyboard(t *testing.T, b *testparts.Browser, w *world) {
+	b.Do(chromedp.Navigate(w.URL + "/"))
+	b.Until(`document.readyState === "complete"`)
+	press := func(key string) { b.Do(chromedp.KeyEvent(key)) }
+	b.Read(`Object.defineProperty(Event.prototype, "timeStamp", {get: () => 1})`) // however long the machine takes for a key
+	press("g")
+	press("t")
+	b.Until(`location.pathname === "/tools" && document.readyState === "complete"`)
+	press("/")
+	b.Until(`document.activeElement.id === "q"`)
+	b.Do(chromedp.SetValue("#theme", "dark")) // which sends the form
+	b.Until(`document.documentElement.dataset.theme === "dark" && location.pathname === "/tools"`)
+	if got := b.Read(`getComputedStyle(document.body).backgroundColor`); got != "rgb(20, 23, 22)" {
+		t.Errorf("dark is %s", got)
+	}
+	b.Until(`document.readyState === "complete"`)
+	b.Do(chromedp.Focus("#theme"))
+	press(kb.ArrowUp)
+	press(kb.ArrowUp)
+	b.Until(`document.getElementById("theme").value === "system"`)
+	if b.Read(`document.documentElement.dataset.theme`) != "dark" {
+		t.Error("going through the choices chose one")
+	}
+	press(kb.Enter)
+	b.Until(`!("theme" in document.documentElement.dataset) && document.readyState === "complete"`)
+	b.Do(chromedp.EmulateViewport(390, 844), chromedp.Click("button.menu"))
+	b.Until(`document.getElementById("nav").checkVisibility()`)
+	press(kb.Escape)
+	b.Until(`!document.getElementById("nav").checkVisibility() && document.activeElement.matches("button.menu")`)
+	b.Quiet()
+}
+
+func tryKeys(_ *testing.T, b *testparts.Browser, w *world) {
+	b.Do(chromedp.Navigate(w.URL+"/keys"), chromedp.SendKeys(`[name="name"]`, "root"), chromedp.SetValue(`[name="role"]`, "admin"), chromedp.Click(".row button"))
+	b.Until(has("Key root is made"))
+	key := b.Read(`document.querySelector(".sheet.good pre").textContent`)
+	b.Quiet()
+	b.Begin(w.t)
+	b.Do(chromedp.Navigate(w.URL + "/calls"))
+	b.Until(has("Show yours to come in"))
+	b.Accessible(testparts.Axe(w.t))
+	b.Keep("sign-in")
+	b.Begin(w.t) // a browser complains of HTTP 401
+	b.Do(chromedp.Navigate(w.URL+"/calls"), chromedp.SendKeys(`[name="key"]`, key), chromedp.Click(".sign-in button"))
+	b.Until(`location.pathname === "/calls" && ` + has("Sign out") + ` && document.readyState === "complete"`)
+	b.Begin(w.t)
+	b.Do(chromedp.Navigate(w.URL+"/keys"), chromedp.SendKeys(`[name="name"]`, "ann"), chromedp.Click(".row button"))
+	b.Until(has("Key ann is made"))
+	b.Read(`window.confirm = () => true`)
+	b.Do(chromedp.Click(`form[data-confirm*="ann"] button`))
+	b.Until(has("The key is revoked") + ` && document.querySelectorAll("tbody tr").length === 1`)
+	b.Quiet()
+	b.Do(chromedp.Click(`form[action="/sign-out"] button`))
+	b.Until(has("Show yours to come in"))
+}

@@ -1,0 +1,100 @@
+//go:build unix
+
+package console_test
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/state/store"
+)
+
+var records = flag.Int("records", 100_000, "how many calls the pages are measured with")
+
+// BenchmarkPages measures what a page costs with 10,000 tools and many records: the time of
+// the processor, not of the clock.
+//
+//	go test -run '^$' -bench Pages -benchtime 20x ./internal/entrance/console -records 1000000
+func BenchmarkPages(b *testing.B) {
+	w := newWorld(b, demoConfig)
+	big := store.Server{ID: "gone", ListedAt: time.Now(), CheckedAt: time.Now()}
+	for i := range 10_000 {
+		big.Tools = append(big.Tools, store.Tool{Name: fmt.Sprint("tool_", i), Definition: json.RawMessage(fmt.Sprintf(
+			`{"name":"tool_%d","description":"Does the thing number %d, with all that belongs to it.","inputSchema":{"type":"object","properties":{"id":{"type":"string"},"count":{"type":"integer"}},"required":["id"]}}`, i, i))})
+	}
+	if err := w.app.Store.SaveTools(b.Context(), big); err != nil {
+		b.Fatal(err)
+	}
+	fill(b, w.app.Store, *records)
+	w = open(b, w.cfg) // the catalogue reads what is stored when it begins
+	for _, path := range []string{
+		"/", "/servers", "/tools", "/tools?page=199", "/tools?q=thing+number+777", "/tools/gone__tool_7", "/calls", "/calls?outcome=error",
+		"/calls?tool=cloud__rare", "/calls?server=cloud", "/calls?outcome=canceled", "/calls?agent=nobody", "/calls?session=ses_3",
+		"/tools?q=thing+number+777&server=cloud", "/environments/logs", "/environments/logs?level=error", "/environments/logs?agent=nobody", "/prompt?budget=4000", "/prompt",
+	} {
+		b.Run(path, func(b *testing.B) {
+			get(b, w, path) // what is made once is made
+			measure(b, func() { get(b, w, path) })
+		})
+	}
+}
+
+func get(b *testing.B, w *world, path string) {
+	b.Helper()
+	r := httptest.NewRequest(http.MethodGet, path, nil)
+	r.Host, r.RemoteAddr = "127.0.0.1", "127.0.0.1:1"
+	rec := httptest.NewRecorder()
+	w.Config.Handler.ServeHTTP(rec, r)
+	if rec.Code != 200 || strings.HasSuffix(path, "page=199") && !strings.Contains(rec.Body.String(), "gone__tool_98") {
+		b.Fatalf("%s: HTTP %d: %.300s", path, rec.Code, rec.Body)
+	}
+}
+
+// measure reports what the processor spends on us; clocks count what others do, too.
+func measure(b *testing.B, once func()) {
+	b.Helper()
+	before := processorTime()
+	for b.Loop() {
+		once()
+	}
+	b.ReportMetric(float64((processorTime()-before).Microseconds())/1000/float64(b.N), "cpu-ms/op")
+}
+
+func processorTime() time.Duration {
+	var u syscall.Rusage
+	syscall.Getrusage(syscall.RUSAGE_SELF, &u) // never fails for oneself
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// fill stores calls, of which some are rare.
+func fill(b *testing.B, st *store.Store, n int) {
+	b.Helper()
+	batch := make([]store.Call, 2000)
+	for i := 0; i < n; i += len(batch) {
+		for j := range batch {
+			at := time.Now().Add(time.Duration(i+j-n) * 10 * time.Millisecond)
+			c := store.Call{
+				ID: "c_" + string(store.AppendCallTime(nil, at)) + fmt.Sprintf("%06d", (i+j)%1_000_000), At: at, Principal: "local", Profile: "default", Server: "cloud",
+				Session: fmt.Sprint("ses_", (i+j)/50%4000), Tool: tool.Name(fmt.Sprint("cloud__t", j%40)), Upstream: "t", Outcome: "ok", Level: "info", TokensFull: 9000, TokensSent: 900,
+			}
+			if j == 7 {
+				c.Outcome, c.Level = "error", "error"
+			}
+			if i == 0 && j == 9 {
+				c.Tool = "cloud__rare"
+			}
+			batch[j] = c
+		}
+		if err := st.AppendCalls(b.Context(), batch); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package console
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+)
+
+// diffLine is a line of two texts that are compared.
+type diffLine struct {
+	Mark string // "+" new, "-" gone, " " in both, "…" for many of those
+	Text string
+}
+
+const (
+	// maxDiff bounds the lines of one side; longer texts are shown whole.
+	maxDiff = 2000
+	// around is how many lines that did not change are shown beside those that did.
+	around = 3
+)
+
+// diffJSON compares two JSON values line by line: of a text its own lines. Without an old one every line is new.
+func diffJSON(old, now json.RawMessage) []diffLine {
+	a, b := indentLines(old), indentLines(now)
+	if len(a) > maxDiff || len(b) > maxDiff {
+		return append(marked("-", a), marked("+", b)...)
+	}
+	return shorten(diff(a, b))
+}
+
+func indentLines(raw json.RawMessage) []string {
+	if len(raw) == 0 {
+		return nil
+	}
+	if text, ok := rawjson.String(raw); ok {
+		return strings.Split(text, "\n")
+	}
+	var b bytes.Buffer
+	if json.Indent(&b, raw, "", "  ") != nil {
+		return strings.Split(string(raw), "\n")
+	}
+	return strings.Split(b.String(), "\n")
+}
+
+func marked(mark string, lines []string) (out []diffLine) {
+	for _, l := range lines {
+		out = append(out, diffLine{mark, l})
+	}
+	return out
+}
+
+// diff finds the longest common lines of two texts and marks the rest. What is the same at
+// both ends is set aside first: usually that is nearly all.
+func diff(a, b []string) (out []diffLine) {
+	start := 0
+	for start < len(a) && start < len(b) && same(a[start], b[start]) {
+		start++
+	}
+	end := 0
+	for end < len(a)-start && end < len(b)-start && same(a[len(a)-1-end], b[len(b)-1-end]) {
+		end++
+	}
+	out = marked(" ", b[:start])
+	out = append(out, middle(a[start:len(a)-end], b[start:len(b)-end])...)
+	return append(out, marked(" ", b[len(b)-end:])...)
+}
+
+// same tells whether a line says the same. The comma after it only says that another follows.
+func same(a, b string) bool { return strings.TrimSuffix(a, ",") == strings.TrimSuffix(b, ",") }
+
+// middle compares by the table of the lengths of common lines.
+func middle(a, b []string) (out []diffLine) {
+	width := len(b) + 1
+	common := make([]uint16, (len(a)+1)*width)
+	for i, x := range slices.Backward(a) {
+		for j, y := range slices.Backward(b) {
+			if same(x, y) {
+				common[i*width+j] = common[(i+1)*width+j+1] + 1
+			} else {
+				common[i*width+j] = max(common[(i+1)*width+j], common[i*width+j+1])
+			}
+		}
+	}
+	i, j := 0, 0
+	for i < len(a) && j < len(b) {
+		switch {
+		case same(a[i], b[j]):
+			out = append(out, diffLine{" ", b[j]})
+			i, j = i+1, j+1
+		case common[(i+1)*width+j] >= common[i*width+j+1]:
+			out = append(out, diffLine{"-", a[i]})
+			i++
+		default:
+			out = append(out, diffLine{"+", b[j]})
+			j++
+		}
+	}
+	return append(append(out, marked("-", a[i:])...), marked("+", b[j:])...)
+}
+
+// shorten leaves out what did not change, but for a few lines around what did.
+func shorten(lines []diffLine) (out []diffLine) {
+	near := make([]bool, len(lines))
+	for i, l := range lines {
+		if l.Mark != " " {
+			for j := max(0, i-around); j <= min(len(lines)-1, i+around); j++ {
+				near[j] = true
+			}
+		}
+	}
+	for i, l := range lines {
+		switch {
+		case near[i]:
+			out = append(out, l)
+		case len(out) == 0 || out[len(out)-1].Mark != "…":
+			out = append(out, diffLine{Mark: "…"})
+		}
+	}
+	return out
+}

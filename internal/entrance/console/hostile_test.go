@@ -1,0 +1,179 @@
+package console
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/core/fit"
+	"github.com/toolfit/toolfit/internal/entrance/restapi"
+	"github.com/toolfit/toolfit/internal/gateway/call"
+	"github.com/toolfit/toolfit/internal/gateway/catalog"
+	"github.com/toolfit/toolfit/internal/gateway/record"
+	"github.com/toolfit/toolfit/internal/state/access"
+	"github.com/toolfit/toolfit/internal/state/store"
+	"github.com/toolfit/toolfit/schema"
+)
+
+// bad is text that tries to be more than text: script, HTML, a way out of attributes and of
+// code, and characters that turn the text around or hide.
+const bad = `"'><script>pwned()</script><img src=x onerror=pwned()>` + "`{{.}}</pre></textarea></select>\u202eevil\u2066\u200b\x00\xff"
+
+// badJSON is a JSON text full of it.
+var badJSON, _ = json.Marshal(map[string]any{bad: []any{bad, map[string]string{"</pre><script>": bad}}, "type": "object",
+	"properties": map[string]any{bad: map[string]any{"type": "string", "description": bad, "enum": []string{bad}}, "j": map[string]any{"description": bad, "default": bad}, "s": map[string]any{"type": "string", "default": bad}}})
+
+// evil is a gateway all of whose texts are bad.
+type evil struct {
+	evilResults
+	Sessions // the pages of these two are tried with a whole gateway
+	Runs
+}
+
+func (evil) Pulse(access.Principal) ([]record.Minute, error) { return make([]record.Minute, 60), nil }
+
+func (evil) server() restapi.Server {
+	now := time.Now()
+	return restapi.Server{
+		ID: bad, Source: "store", Kind: bad, State: "down", Reason: bad, Warning: bad, Info: badJSON, Held: []string{bad}, Era: "legacy",
+		ListedAt: &now, Stderr: []string{bad, bad},
+	}
+}
+func (e evil) SeenServers(access.Principal) []restapi.Server { return []restapi.Server{e.server()} }
+func (e evil) SeenServer(access.Principal, tool.ServerID) (restapi.Server, error) {
+	return e.server(), nil
+}
+func (evil) HeldOf(access.Principal, tool.ServerID) ([]catalog.Held, error) {
+	return []catalog.Held{{Name: bad, Was: badJSON, Now: json.RawMessage(bad)}, {Name: bad, Now: badJSON}, {Name: bad, Out: true, Now: badJSON}}, nil
+}
+func (e evil) AddServer(context.Context, access.Principal, []byte) (restapi.Server, error) {
+	return restapi.Server{}, e.fault()
+}
+func (e evil) RemoveServer(context.Context, access.Principal, tool.ServerID) (string, error) {
+	return "", e.fault()
+}
+func (e evil) RefreshServer(context.Context, access.Principal, tool.ServerID) (restapi.Server, error) {
+	return restapi.Server{}, e.fault()
+}
+func (e evil) ApproveHeld(context.Context, access.Principal, tool.ServerID, ...string) (int, error) {
+	return 0, e.fault()
+}
+func (e evil) KeepOutHeld(context.Context, access.Principal, tool.ServerID, ...string) (int, error) {
+	return 0, e.fault()
+}
+func (evil) fault() error { return fault.New(fault.NotFound, "%s", bad).WithHint("%s", bad) }
+
+func (evil) PageTools(access.Principal, restapi.ToolQuery) (restapi.ToolPage, error) {
+	return restapi.ToolPage{Tools: []restapi.ToolRow{{Name: bad, Server: bad, Description: bad}}, Total: 1, Servers: []tool.ServerID{bad}}, nil
+}
+func (evil) FindTools(context.Context, access.Principal, string, call.Query) (*call.Found, error) {
+	return &call.Found{Tools: []call.FoundTool{{Name: bad, Server: bad, Text: bad}}, Note: bad}, nil
+}
+func (evil) ShowTool(access.Principal, string, string) (restapi.OneTool, error) {
+	return restapi.OneTool{
+		Tool:        restapi.Tool{Name: bad, Server: bad, Canonical: bad, Description: bad, Definition: badJSON},
+		InputSchema: badJSON,
+		Fitted: []schema.Fitted{
+			{Name: bad, Dialect: schema.OpenAI, Tool: badJSON, Report: []schema.Change{{Pointer: bad, Kind: bad, Action: bad}}},
+			{Name: bad, Dialect: schema.Gemini, Error: &schema.Error{Pointer: bad, Message: bad}},
+		},
+	}, nil
+}
+func (evil) CallTool(context.Context, access.Principal, string, json.RawMessage, url.Values) (restapi.CallAnswer, error) {
+	return restapi.CallAnswer{ID: bad, Result: badJSON, Fitted: &restapi.Fitted{Arguments: badJSON, Repairs: []fit.Repair{{Field: bad, Kind: bad, From: bad, To: bad}}}, Ref: bad, Rule: bad}, nil
+}
+
+func (evil) call() restapi.Call {
+	repairs, _ := json.Marshal([]fit.Repair{{Field: bad, Kind: bad, From: bad, To: bad}})
+	return restapi.Call{
+		ID: bad, Principal: bad, Profile: bad, Session: bad, Agent: bad, Server: bad, Tool: bad, Upstream: bad, Outcome: "error", Code: bad, Message: bad,
+		Level: "error", Rule: bad, Ref: bad, Repairs: repairs, Arguments: &store.Arguments{Sent: badJSON, Fitted: json.RawMessage(bad)},
+	}
+}
+func (e evil) ListCalls(context.Context, access.Principal, url.Values, int) (restapi.CallPage, error) {
+	return restapi.CallPage{Calls: []restapi.Call{e.call()}, Next: bad}, nil
+}
+func (e evil) ReadCall(context.Context, access.Principal, string) (restapi.Call, error) {
+	return e.call(), nil
+}
+func (e evil) WatchCalls(access.Principal, url.Values) (*restapi.CallWatch, error) {
+	return nil, e.fault()
+}
+func (evil) ExportCalls(http.ResponseWriter, *http.Request, access.Principal) {}
+func (evil) ReadResult(context.Context, access.Principal, string) (restapi.Result, json.RawMessage, error) {
+	return restapi.Result{Arguments: badJSON, Result: json.RawMessage(bad)}, badJSON, nil
+}
+func (evil) ListKeys(context.Context, access.Principal) ([]restapi.Key, error) {
+	return []restapi.Key{{ID: bad, Name: bad, Role: "admin", Profile: bad}}, nil
+}
+func (evil) CreateKey(context.Context, access.Principal, restapi.KeyConfig) (restapi.NewKey, error) {
+	return restapi.NewKey{Key: restapi.Key{Name: bad}, Text: bad, Warning: bad}, nil
+}
+func (e evil) DeleteKey(context.Context, access.Principal, string) error { return e.fault() }
+
+func newEvil() *Console {
+	return New(Parts{
+		Models:  func(access.Principal) []string { return []string{bad} },
+		Gateway: evil{}, Profiles: func() []string { return []string{bad} },
+		Check: func(*http.Request) error { return nil },
+		Admit: func(*http.Request) (access.Principal, error) {
+			return access.Principal{ID: "a", Name: bad, Role: access.Admin, Profile: access.AnyProfile}, nil
+		},
+		Address: func(r *http.Request) (string, string) { return "http", r.Host },
+	})
+}
+
+func TestNothingThatStrangersWroteIsMoreThanText(t *testing.T) {
+	c := newEvil()
+	q := "?" + url.Values{"server": {bad}, "tool": {bad}, "agent": {bad}, "session": {bad}, "outcome": {"ok"}, "cursor": {bad}, "q": {bad}, "profile": {bad}, "said": {bad}}.Encode()
+	posted := url.Values{"json": {bad}, "a:s": {bad}, "a:j": {bad}, "a:" + bad: {bad}, "profile": {bad}, "view": {bad}, "tool": {bad}, "held": {bad}, "name": {bad}, "kind": {bad}, "back": {bad}, "key": {bad}}
+	for _, lang := range []string{"en", "zh"} {
+		for _, request := range []string{
+			"GET /", "GET /overview/live", "GET /servers", "GET /servers/live", "GET /servers/x", "GET /tools", "GET /tools" + q, "GET /tools/x", "GET /tools/x?for=gemini", "GET /tools/x" + q,
+			"POST /tools/x/try", "GET /calls", "GET /calls" + q, "GET /calls/rows", "GET /calls/x", "GET /keys", "POST /keys", "POST /keys/x/delete",
+			"POST /servers", "POST /servers/x/refresh", "POST /servers/x/remove", "POST /servers/x/approve", "GET /none/" + url.PathEscape(bad),
+		} {
+			for _, htmx := range []string{"", "true"} {
+				method, path, _ := strings.Cut(request, " ")
+				r := httptest.NewRequest(method, path, strings.NewReader(posted.Encode()))
+				r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+				r.Header.Set("Accept-Language", lang)
+				r.Header.Set("HX-Request", htmx)
+				w := httptest.NewRecorder()
+				c.ServeHTTP(w, r)
+				checkTame(t, request+" "+lang, w.Body.String())
+			}
+		}
+	}
+	var b strings.Builder
+	if err := c.pages["en-US"]["calls"].ExecuteTemplate(&b, "new", newRows{Calls: []restapi.Call{evil{}.call()}, Gap: true}); err != nil {
+		t.Fatal(err)
+	}
+	checkTame(t, "live rows", b.String())
+}
+
+// kept are the places where a text must stay as it is, since it is sent back: attributes that
+// are not shown, and inputs.
+var kept = regexp.MustCompile(` (?:value|placeholder|href|action|hx-[a-z]+|ws-connect|name|id)="[^"]*"|<textarea[^>]*>[^<]*</textarea>`)
+
+// checkTame holds that no text has become anything else.
+func checkTame(t *testing.T, where, page string) {
+	t.Helper()
+	ours := strings.NewReplacer(`<script src="/-/`, "", "</script>\n", "").Replace(page)
+	ours = kept.ReplaceAllString(ours, "")
+	for _, wrong := range []string{"<script", "</script", "<img", "</pre></textarea>", "onerror=pwned()>", "\u202e", "\u2066", "ZgotmplZ", "internal error", "javascript:"} {
+		if strings.Contains(ours, wrong) {
+			at := strings.Index(ours, wrong)
+			t.Errorf("%.60s: %q is in the page: …%s…", where, wrong, ours[max(0, at-120):min(len(ours), at+60)])
+			return
+		}
+	}
+}

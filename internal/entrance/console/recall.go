@@ -1,0 +1,237 @@
+package console
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/state/access"
+	"github.com/toolfit/toolfit/internal/state/config"
+)
+
+// Where the two services that a dynamic tool of ours may be called at are.
+const (
+	recallPath = "/api/agent-retrieval/in/v1/"
+	proxyPath  = recallPath + "mcp/proxy/"
+	toolsPath  = "/api/v1/tools/"
+)
+
+func (c *Console) recallSection() section {
+	return section{name: "recall", path: "/recall", key: "a", may: access.Principal.MayCall, routes: map[string]handler{
+		"GET /recall":       c.showRecall,
+		"POST /recall/call": c.callRecalled,
+	}}
+}
+
+// recallPage is an action, and the tool that it is.
+type recallPage struct {
+	Configured bool
+	Actions    []recallChoice
+	Asks       bool // other actions can be asked for
+	Network    string
+	Action     string
+	Instances  string
+	Forms      []recallForm // of the answer
+	Curl       string
+	Fields     []field // of the call; nil: Whole is asked for
+	Whole      string
+	Target     string // path of ours where the tool is called; "": elsewhere
+	Elsewhere  string // the address, when it is not ours
+	Called     *recallCalled
+}
+
+// recallChoice is an action of the configuration.
+type recallChoice struct {
+	config.RecallAction
+	Does string // which tool it is
+	Link string
+	Here bool
+}
+
+// recallForm is the answer in one form.
+type recallForm struct {
+	Name   string // a key: console.recall.form.NAME
+	Answer block
+	Tool   dynamicTool
+	Fault  string
+}
+
+// dynamicTool is what the page reads in an answer.
+type dynamicTool struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Parameters  json.RawMessage `json:"parameters"`
+	URL         string          `json:"api_url"`
+	Fixed       json.RawMessage `json:"fixed_params"`
+}
+
+// recallCalled is what became of a call.
+type recallCalled struct {
+	Status int
+	Sent   block
+	Answer block
+	Good   bool
+}
+
+func (c *Console) showRecall(v *visit) (answer, error) {
+	q := v.URL.Query()
+	return show("recall", c.recallOf(v, q))
+}
+
+// recallOf looks an action up as a service would, in each form that it can be answered in.
+func (c *Console) recallOf(v *visit, q url.Values) recallPage {
+	p := recallPage{Network: strings.TrimSpace(q.Get("kn_id")), Action: strings.TrimSpace(q.Get("at_id")), Instances: strings.TrimSpace(q.Get("instances"))}
+	service := c.Recall()
+	if service == nil {
+		return p
+	}
+	p.Configured, p.Asks = true, service.Asks()
+	for _, a := range service.Actions() {
+		link := c.at("/recall?" + url.Values{"kn_id": {a.Network}, "at_id": {a.ActionType}}.Encode())
+		does := a.Tool
+		if does == "" {
+			does = a.Server + " · " + a.ServerTool
+		}
+		p.Actions = append(p.Actions, recallChoice{a, does, link, a.Network == p.Network && a.ActionType == p.Action})
+	}
+	if p.Network == "" && p.Action == "" {
+		return p
+	}
+	body := p.request()
+	p.Curl = "curl -s " + quoteShell(c.base(v)+recallPath+"kn/get_action_info") + " -d " + quoteShell(string(body))
+	forms := []string{"proxy"}
+	if p.Asks {
+		forms = append(forms, "driver")
+	}
+	for _, name := range forms {
+		got := c.ask(v, service.As(name), recallPath+"kn/get_action_info", body)
+		p.Forms = append(p.Forms, formOfAnswer(name, text(v.lang, "recall.answer"), got))
+	}
+	if len(p.Forms) == 2 && p.Forms[0].Answer.HTML == p.Forms[1].Answer.HTML { // actions of the file have one
+		p.Forms = p.Forms[:1]
+	}
+	p.readTool(p.Forms[0].Tool, c.BasePath)
+	return p
+}
+
+// request is what get_action_info is asked.
+func (p *recallPage) request() []byte {
+	body := rawjson.AppendString([]byte(`{"kn_id":`), p.Network)
+	body = rawjson.AppendString(append(body, `,"at_id":`...), p.Action)
+	if p.Instances != "" {
+		body = append(body, `,"_instance_identities":`...)
+		if rawjson.Check([]byte(p.Instances)) == nil {
+			body = append(body, p.Instances...)
+		} else {
+			body = rawjson.AppendString(body, p.Instances) // refused with what is expected
+		}
+	}
+	return append(body, '}')
+}
+
+func formOfAnswer(name, label string, got *reply) recallForm {
+	f := recallForm{Name: name, Answer: beginning(label, got.body.Bytes())}
+	var info struct {
+		Tools []dynamicTool `json:"_dynamic_tools"`
+	}
+	if got.status != http.StatusOK {
+		f.Fault = got.problem()
+	} else if json.Unmarshal(got.body.Bytes(), &info) == nil && len(info.Tools) > 0 {
+		f.Tool = info.Tools[0]
+	}
+	return f
+}
+
+// readTool makes the form for a call, with the fixed parameters in it.
+func (p *recallPage) readTool(t dynamicTool, basePath string) {
+	at, err := url.Parse(t.URL)
+	if t.URL == "" || err != nil {
+		return
+	}
+	path, ours := strings.CutPrefix(at.EscapedPath(), basePath)
+	if !ours || !strings.HasPrefix(path, proxyPath) && !strings.HasPrefix(path, toolsPath) {
+		p.Elsewhere = t.URL
+		return
+	}
+	if p.Target = path; at.RawQuery != "" {
+		p.Target += "?" + at.RawQuery
+	}
+	p.Fields = fieldsOf(t.Parameters)
+	p.Whole = string(t.Fixed)
+	for i := range p.Fields {
+		f := &p.Fields[i]
+		value := rawjson.Get(t.Fixed, f.Name)
+		if s, isText := rawjson.String(value); isText && f.Kind == fieldText {
+			f.Value = s
+		} else if string(value) != "{}" { // a layer that nothing is fixed in
+			f.Value = string(value)
+		}
+	}
+}
+
+// callRecalled calls the tool of an action where its api_url says, with the person's rights.
+func (c *Console) callRecalled(v *visit) (answer, error) {
+	p := c.recallOf(v, v.PostForm)
+	if !p.Configured || p.Target == "" {
+		return answer{}, fault.New(fault.BadRequest, "there is no action to call")
+	}
+	args := json.RawMessage(v.PostForm.Get("arguments"))
+	if p.Fields != nil {
+		args = argumentsOf(p.Fields, v.PostForm)
+	}
+	var to http.Handler = c.Recall()
+	if strings.HasPrefix(p.Target, toolsPath) {
+		to = c.API
+	}
+	got := c.ask(v, to, p.Target, args)
+	p.Called = &recallCalled{
+		Status: got.status, Good: got.status == http.StatusOK,
+		Sent: code(text(v.lang, "recall.sent"), args), Answer: beginning(text(v.lang, "recall.answer"), got.body.Bytes()),
+	}
+	return show("recall", p)
+}
+
+// ask sends a service of ours what another program would send it.
+func (c *Console) ask(v *visit, to http.Handler, target string, body []byte) *reply {
+	r := v.Request.Clone(v.Context())
+	at, err := url.ParseRequestURI(target)
+	if err != nil {
+		return &reply{status: http.StatusNotFound}
+	}
+	r.Method, r.URL, r.RequestURI = http.MethodPost, at, target
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("X-Language", string(v.lang))
+	r.Header.Set("X-Account-Id", v.who.ID)
+	r.Header.Set("X-Account-Type", "user")
+	r.Form, r.PostForm = nil, nil
+	got := &reply{header: http.Header{}, status: http.StatusOK}
+	to.ServeHTTP(got, r)
+	return got
+}
+
+// reply is an answer that is shown instead of sent.
+type reply struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (r *reply) Header() http.Header         { return r.header }
+func (r *reply) WriteHeader(status int)      { r.status = status }
+func (r *reply) Write(b []byte) (int, error) { return r.body.Write(b) }
+
+// problem is what the service says of an error, in one sentence.
+func (r *reply) problem() string {
+	for _, key := range []string{"description", "solution"} {
+		if s, ok := rawjson.String(rawjson.Get(r.body.Bytes(), key)); ok {
+			return s
+		}
+	}
+	return http.StatusText(r.status)
+}

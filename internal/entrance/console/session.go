@@ -1,0 +1,153 @@
+package console
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/inbound"
+	"github.com/toolfit/toolfit/internal/state/access"
+)
+
+const (
+	signInCookie = "toolfit_sign_in"
+	signInFor    = 12 * time.Hour
+)
+
+// seal closes and opens sign-ins: the key of a person with the time until it counts. The
+// cookie goes to every server of the same host name, on whatever port, so it must not show
+// the key, and serves only the user of this machine that it was given to.
+type seal struct {
+	aead cipher.AEAD
+	now  func() time.Time
+}
+
+func newSeal(key []byte) *seal {
+	if key == nil {
+		key = make([]byte, sha256.Size)
+		rand.Read(key)
+	}
+	sum := sha256.Sum256(append([]byte("console sign-in\x00"), key...))
+	block, err := aes.NewCipher(sum[:])
+	if err != nil {
+		panic(err) // the key has the right size
+	}
+	aead, err := cipher.NewGCMWithRandomNonce(block)
+	if err != nil {
+		panic(err) // AES has the right block size
+	}
+	return &seal{aead, time.Now}
+}
+
+func (s *seal) close(r *http.Request, key string) string {
+	plain := binary.BigEndian.AppendUint64(nil, uint64(s.now().Add(signInFor).Unix()))
+	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(nil, nil, append(plain, key...), user(r)))
+}
+
+// user is who sits at this machine, where the system can tell.
+func user(r *http.Request) []byte { return []byte{byte(inbound.Peer(r))} }
+
+// open gives the key back; "" when the text is none of ours, of another user, or too old.
+func (s *seal) open(r *http.Request, text string) string {
+	sealed, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil {
+		return ""
+	}
+	plain, err := s.aead.Open(nil, nil, sealed, user(r))
+	if err != nil || len(plain) < 8 || int64(binary.BigEndian.Uint64(plain)) < s.now().Unix() {
+		return ""
+	}
+	return string(plain[8:])
+}
+
+// openCookie puts the key of a sign-in where the door looks for one. A key that the request
+// names itself wins.
+func (c *Console) openCookie(r *http.Request) {
+	cookie, err := r.Cookie(signInCookie)
+	if err != nil || r.Header.Get("Authorization") != "" {
+		return
+	}
+	if key := c.seal.open(r, cookie.Value); key != "" {
+		r.Header.Set("Authorization", "Bearer "+key)
+	}
+}
+
+// admit tells who comes. Whoever has signed in with a key that is gone comes as one without.
+func (c *Console) admit(r *http.Request) (access.Principal, error) {
+	who, err := c.Admit(r)
+	if _, noCookie := r.Cookie(signInCookie); noCookie != nil || !fault.Is(err, fault.Unauthorized) {
+		return who, err
+	}
+	r.Header.Del("Authorization")
+	return c.Admit(r)
+}
+
+// signIn takes a key, and gives a cookie for it when it opens the door.
+func (c *Console) signIn(w http.ResponseWriter, r *http.Request) {
+	f, err := form(w, r)
+	if err != nil {
+		c.showFault(w, c.visitor(r), err)
+		return
+	}
+	key := strings.TrimSpace(f.Get("key"))
+	r.Header.Set("Authorization", "Bearer "+key)
+	if _, err := c.Admit(r); err != nil {
+		v := c.visitor(r)
+		v.back = localPath(r.PostForm.Get("back"))
+		c.showSignIn(w, v, err)
+		return
+	}
+	c.setCookie(w, r, signInCookie, c.seal.close(r, key), signInFor)
+	c.redirect(w, r, localPath(r.PostForm.Get("back")))
+}
+
+// followLink signs in whoever opens a one-time link first. All others, and browsers whose key
+// was wrong and that are at the address of the form, are led to the first page, which asks.
+func (c *Console) followLink(w http.ResponseWriter, r *http.Request) {
+	if key, ok := c.Link(r.URL.Query().Get("once")); ok {
+		r.Header.Set("Authorization", "Bearer "+key)
+		if _, err := c.Admit(r); err == nil {
+			c.setCookie(w, r, signInCookie, c.seal.close(r, key), signInFor)
+		}
+	}
+	c.redirect(w, r, "/")
+}
+
+func (c *Console) signOut(w http.ResponseWriter, r *http.Request) {
+	c.setCookie(w, r, signInCookie, "", -1)
+	c.redirect(w, r, "/")
+}
+
+// setCookie sets a cookie of ours. It goes to nobody's scripts and comes with no request of
+// another site.
+func (c *Console) setCookie(w http.ResponseWriter, r *http.Request, name, value string, age time.Duration) {
+	scheme, _ := c.Address(r)
+	seconds := int(age / time.Second)
+	if age < 0 {
+		seconds = -1
+	}
+	http.SetCookie(w, &http.Cookie{
+		Name: name, Value: value, Path: c.at("/"), MaxAge: seconds,
+		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: scheme == "https",
+	})
+}
+
+// redirect leads to one of our pages after a change.
+func (c *Console) redirect(w http.ResponseWriter, r *http.Request, path string) {
+	http.Redirect(w, r, c.at(path), http.StatusSeeOther)
+}
+
+// localPath is a path of ours; anything else is the first page.
+func localPath(path string) string {
+	if !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") || strings.ContainsAny(path, "\\\r\n") {
+		return "/"
+	}
+	return path
+}

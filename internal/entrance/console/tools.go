@@ -1,0 +1,144 @@
+package console
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/state/access"
+	"github.com/toolfit/toolfit/internal/gateway/call"
+	"github.com/toolfit/toolfit/internal/base/locale"
+	"github.com/toolfit/toolfit/internal/entrance/restapi"
+	"github.com/toolfit/toolfit/internal/core/tokens"
+	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/schema"
+)
+
+// Tools are the tools that the caller sees, and may try.
+type Tools interface {
+	PageTools(who access.Principal, q restapi.ToolQuery) (restapi.ToolPage, error)
+	FindTools(ctx context.Context, who access.Principal, profile string, q call.Query) (*call.Found, error)
+	ShowTool(who access.Principal, profile, name string) (restapi.OneTool, error)
+	CallTool(ctx context.Context, who access.Principal, name string, args json.RawMessage, q url.Values) (restapi.CallAnswer, error)
+}
+
+func (c *Console) toolsSection() section {
+	return section{name: "tools", path: "/tools", key: "t", routes: map[string]handler{
+		"GET /tools":             c.listTools,
+		"GET /tools/{name}":      c.showTool,
+		"POST /tools/{name}/try": c.tryTool,
+	}}
+}
+
+// toolsOnPage is how many tools a page lists.
+const toolsOnPage = 50
+
+// toolsPage is what the list of tools shows.
+type toolsPage struct {
+	restapi.ToolPage
+	Found    *call.Found // what a search gave; nil without one
+	Query    string
+	Profile  string
+	Profiles []string // to choose from; none where there is no choice
+	Server   tool.ServerID
+	First    int // the number of the first tool on the page
+	Pager    pager
+}
+
+func (c *Console) listTools(v *visit) (answer, error) {
+	q := v.URL.Query()
+	p := toolsPage{Query: strings.TrimSpace(q.Get("q")), Profile: q.Get("profile"), Server: tool.ServerID(q.Get("server"))}
+	if v.who.Profile == access.AnyProfile {
+		p.Profiles = c.Profiles()
+	}
+	page, err := strconv.Atoi(q.Get("page"))
+	if err != nil || page < 1 || page > 1_000_000 {
+		page = 1
+	}
+	offset := (page - 1) * toolsOnPage
+	p.ToolPage, err = c.Gateway.PageTools(v.who, restapi.ToolQuery{Profile: p.Profile, Server: p.Server, Offset: offset, Limit: toolsOnPage})
+	if err != nil {
+		return answer{}, err
+	}
+	if page > 1 && len(p.Tools) == 0 { // there were more when the link was made
+		return answer{location: with("/tools", q, "page", strconv.Itoa(max(1, (p.Total+toolsOnPage-1)/toolsOnPage)))}, nil
+	}
+	if p.Query != "" {
+		p.Found, err = c.Gateway.FindTools(v.Context(), v.who, p.Profile, call.Query{Text: p.Query, Limit: 20, Server: p.Server})
+	} else {
+		p.First = offset + 1
+		p.Pager = numbered(c.at("/tools"), q, page, offset+len(p.Tools) < p.Total)
+		p.Pager.Note = text(v.lang, "tools.some", p.First, offset+len(p.Tools), number(int64(p.Total)))
+	}
+	if err != nil {
+		return answer{}, err
+	}
+	if v.Header.Get("HX-Request") != "" {
+		return part("tools", "list", p)
+	}
+	return show("tools", p)
+}
+
+// toolPage is what the page of a tool shows.
+type toolPage struct {
+	restapi.OneTool
+	Profile  string
+	Received block
+	Dialect  schema.Dialect // the one that is shown beside it
+	Shown    block
+	Report   []schema.Change
+	Refused  string // why the dialect cannot have it
+	Dialects []dialectRow
+	Fields   []field
+	Whole    bool   // there is no form: the arguments are asked for as JSON
+	JSON     string // those arguments
+	View     string // whole, or as a model gets it
+	May      bool   // call it
+	Tried    *tried
+}
+
+// dialectRow sums up a tool in one dialect.
+type dialectRow struct {
+	schema.Fitted
+	Tokens int
+	Here   bool
+}
+
+func (c *Console) showTool(v *visit) (answer, error) {
+	p, err := c.toolPage(v, v.URL.Query())
+	if err != nil {
+		return answer{}, err
+	}
+	return show("tool", p)
+}
+
+func (c *Console) toolPage(v *visit, q url.Values) (*toolPage, error) {
+	one, err := c.Gateway.ShowTool(v.who, q.Get("profile"), v.PathValue("name"))
+	if err != nil {
+		return nil, err
+	}
+	p := &toolPage{OneTool: one, Profile: q.Get("profile"), Dialect: schema.Dialect(q.Get("for")), May: v.who.MayCall()}
+	p.Received = code(text(v.lang, "tools.received"), one.Definition)
+	if !p.Dialect.Known() {
+		p.Dialect = schema.OpenAI
+	}
+	for _, f := range one.Fitted {
+		row := dialectRow{f, tokens.Estimate([]byte(f.Tool)), f.Dialect == p.Dialect}
+		p.Dialects = append(p.Dialects, row)
+		if row.Here {
+			p.setDialect(v.lang, f)
+		}
+	}
+	p.Fields = fieldsOf(one.InputSchema)
+	p.Whole = p.Fields == nil
+	return p, nil
+}
+
+func (p *toolPage) setDialect(lang locale.Language, f schema.Fitted) {
+	p.Shown, p.Report = code(text(lang, "tools.as", string(f.Dialect)), f.Tool), f.Report
+	if f.Error != nil {
+		p.Refused = f.Error.Error()
+	}
+}

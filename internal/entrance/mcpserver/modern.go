@@ -1,0 +1,160 @@
+package mcpserver
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"sync"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/mcp"
+)
+
+// modern passes on a request of a client that has no session. Where a server may ask
+// something, the call outlives the request: the client brings the answers with another one.
+func (v *visitor) modern(ctx context.Context, req *mcp.Request, ask asker) (json.RawMessage, error) {
+	if req.Meta.Level != "" && v.principal.MayCall() {
+		if level := v.server.levels.want(req.Meta.Level); level != "" {
+			v.server.servers.SetLevel(ctx, level)
+		}
+	}
+	if err := v.checkMirror(req); err != nil {
+		return nil, err
+	}
+	if req.Method == "completion/complete" {
+		a, err := ask(ctx, req)
+		return v.inModern(req, a, err)
+	}
+	back, err := parseRetry(req.Params)
+	if err != nil {
+		return nil, err
+	}
+	if back.state != "" {
+		return v.resume(ctx, req, ask, back)
+	}
+	a, err := v.begin(ctx, req, ask)
+	return v.inModern(req, a, err)
+}
+
+// begin makes a call that its client can be asked about.
+func (v *visitor) begin(ctx context.Context, req *mcp.Request, ask asker) (answer, error) {
+	if !mcp.CanBeAsked(req.Meta.Capabilities) {
+		return ask(ctx, req)
+	}
+	return v.server.talk(ctx, v, req, ask)
+}
+
+// resume goes on with a call whose client brings back what it was given.
+func (v *visitor) resume(ctx context.Context, req *mcp.Request, ask asker, back retry) (json.RawMessage, error) {
+	was, err := v.server.seal.open(back.state, v.binding(req))
+	if err != nil {
+		return nil, err
+	}
+	again := *req
+	switch was.Kind {
+	case stateParked:
+		a, err := v.server.resume(ctx, req, v, back, was)
+		return v.inModern(req, a, err)
+	case stateRepeat:
+		again.Params = mcp.Without(req.Params, "inputResponses", "requestState")
+	default:
+		again.Params = mcp.With(mcp.Without(req.Params, "requestState"), "requestState", was.State)
+	}
+	a, err := v.begin(ctx, &again, ask)
+	a.round = was.Round
+	return v.inModern(req, a, err)
+}
+
+// retry is what a client brings back with a call that it makes again.
+type retry struct {
+	state   string
+	answers json.RawMessage
+}
+
+// parseRetry takes the two members that make a request a retry. Each may stand there once.
+func parseRetry(params json.RawMessage) (retry, error) {
+	var back retry
+	if !bytes.Contains(params, []byte(`"requestState"`)) {
+		return back, nil
+	}
+	var state json.RawMessage
+	w := rawjson.Object(params)
+	for w.Next() {
+		var slot *json.RawMessage
+		switch string(w.Key) {
+		case "requestState":
+			slot = &state
+		case "inputResponses":
+			slot = &back.answers
+		default:
+			continue
+		}
+		if *slot != nil {
+			return back, mcp.Errorf(mcp.CodeInvalidParams, "params: member %q stands there twice", w.Key)
+		}
+		*slot = w.Value
+	}
+	if state == nil {
+		return back, nil
+	}
+	back.state, _ = rawjson.String(state)
+	switch {
+	case back.state == "":
+		return back, mcp.Errorf(mcp.CodeInvalidParams, "params.requestState must be the text that was given")
+	case back.answers != nil && back.answers[0] != '{':
+		return back, mcp.Errorf(mcp.CodeInvalidParams, "params.inputResponses must be an object")
+	}
+	return back, nil
+}
+
+// checkMirror compares the headers that repeat arguments with the arguments. Where the list
+// shows schemas of a dialect, it asks for no such headers.
+func (v *visitor) checkMirror(req *mcp.Request) error {
+	if req.Method != "tools/call" || req.Meta.Header == nil {
+		return nil
+	}
+	view, err := v.view()
+	if err != nil || view.Dialect != "" || !view.Mirrors() {
+		return nil
+	}
+	name, _ := rawjson.String(rawjson.Get(req.Params, "name"))
+	entry, err := view.Find(name)
+	if err != nil {
+		return nil // the call itself says so
+	}
+	return view.Mirror(entry).Check(req.Meta.Header, rawjson.Get(req.Params, "arguments"))
+}
+
+// listen lets a modern client hear of changes.
+func (v *visitor) listen(ctx context.Context, req *mcp.Request) (json.RawMessage, error) {
+	if req.Method != "subscriptions/listen" {
+		return nil, mcp.Errorf(mcp.CodeMethodNotFound, "unknown method %s", req.Method)
+	}
+	return req.Listen(ctx, func(session *mcp.Session, wanted mcp.Filter) mcp.Filter {
+		wanted.URIs = v.subscribeAll(ctx, session, wanted.URIs)
+		return wanted
+	})
+}
+
+// subscribeAll subscribes to the resources, some at a time, and returns those that will be
+// heard of.
+func (v *visitor) subscribeAll(ctx context.Context, session *mcp.Session, uris []string) []string {
+	good := make([]bool, len(uris))
+	slots := make(chan struct{}, 16)
+	var wg sync.WaitGroup
+	for i, uri := range uris {
+		slots <- struct{}{}
+		wg.Go(func() {
+			good[i] = v.subscribeTo(ctx, session, uriParams(uri)) == nil
+			<-slots
+		})
+	}
+	wg.Wait()
+	var heard []string
+	for i, uri := range uris {
+		if good[i] {
+			heard = append(heard, uri)
+		}
+	}
+	return heard
+}

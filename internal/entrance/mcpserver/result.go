@@ -1,0 +1,250 @@
+package mcpserver
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/gateway/upstream"
+	"github.com/toolfit/toolfit/internal/mcp"
+)
+
+func (a answer) free() {
+	if a.release != nil {
+		a.release()
+	}
+}
+
+// inLegacy writes an answer as a client with a session reads it.
+func (v *visitor) inLegacy(req *mcp.Request, a answer, err error) (json.RawMessage, error) {
+	if err != nil {
+		return v.legacyError(req, err)
+	}
+	req.Sent = a.release
+	if a.era != mcp.Modern {
+		return a.raw, nil
+	}
+	return legacyResult(a.raw), nil
+}
+
+// legacyResult takes out what only the modern era has, in one walk: results may be large. A
+// structured result that is no object goes as text, where there is no text beside it.
+func legacyResult(raw json.RawMessage) json.RawMessage {
+	var drop []string
+	var structured, content, meta json.RawMessage
+	w := rawjson.Object(raw)
+	for w.Next() {
+		switch string(w.Key) {
+		case "resultType", "ttlMs", "cacheScope":
+			drop = append(drop, string(w.Key))
+		case "structuredContent":
+			structured = w.Value
+		case "content":
+			content = w.Value
+		case "_meta":
+			meta = w.Value
+		}
+	}
+	kept := withoutReserved(meta)
+	if len(kept) != len(meta) {
+		drop = append(drop, "_meta")
+	}
+	text := structured != nil && structured[0] != '{'
+	if text {
+		drop = append(drop, "structuredContent")
+	}
+	text = text && len(content) <= len("[]")
+	if text {
+		drop = append(drop, "content")
+	}
+	raw = mcp.Without(raw, drop...)
+	if len(kept) > len("{}") && len(kept) != len(meta) {
+		raw = mcp.With(raw, "_meta", kept)
+	}
+	if text {
+		raw = mcp.With(raw, "content", append(rawjson.AppendString([]byte(`[{"type":"text","text":`), string(structured)), "}]"...))
+	}
+	return raw
+}
+
+// withoutReserved takes what the modern era puts into a _meta out of it.
+func withoutReserved(meta json.RawMessage) json.RawMessage {
+	var names []string
+	w := rawjson.Object(meta)
+	for w.Next() {
+		if mcp.IsReserved(w.Key) {
+			names = append(names, string(w.Key))
+		}
+	}
+	return mcp.Without(meta, names...)
+}
+
+// legacyError is an error in words that a legacy client knows. What the client lacks is told
+// to the model; that we and the server did not understand each other is no fault of theirs.
+func (v *visitor) legacyError(req *mcp.Request, err error) (json.RawMessage, error) {
+	var rpc *mcp.Error
+	if !errors.As(err, &rpc) {
+		return nil, err
+	}
+	switch {
+	case rpc.Code == mcp.CodeMissingCapability && req.Method == "tools/call":
+		return toolError(fault.New(fault.UpstreamError, "%s", rpc.Message).WithHint("use a client that can be asked")), nil
+	case rpc.Code == mcp.CodeHeaderMismatch, rpc.Code == mcp.CodeMissingCapability, rpc.Code == mcp.CodeUnsupportedVersion:
+		return nil, mcp.Errorf(mcp.CodeInternal, "%s", rpc.Message)
+	}
+	return nil, rpc
+}
+
+// inModern writes an answer as a client without a session reads it.
+func (v *visitor) inModern(req *mcp.Request, a answer, err error) (json.RawMessage, error) {
+	if err != nil {
+		return v.modernError(req, err)
+	}
+	if a.kind == upstream.InputRequired {
+		defer a.free()
+		return v.question(req, a)
+	}
+	req.Sent = a.release
+	raw := a.raw
+	if req.Method == "resources/read" {
+		raw = withCache(raw)
+	}
+	if mcp.ResultType(raw) != "" {
+		return raw, nil
+	}
+	return v.finished(raw), nil
+}
+
+// has tells whether an object has the member. Most lack it, so the bytes are searched before
+// they are walked.
+func has(raw json.RawMessage, name string) bool {
+	return bytes.Contains(raw, []byte(`"`+name+`"`)) && rawjson.Get(raw, name) != nil
+}
+
+// finished says of a legacy server's result what a modern one says of itself.
+func (v *visitor) finished(raw json.RawMessage) json.RawMessage {
+	if has(raw, "resultType") {
+		raw = mcp.Without(raw, "resultType") // one that is no text says nothing
+	}
+	head := `{"resultType":"complete","_meta":{"` + mcp.MetaServer + `":` + string(v.server.self)
+	if !has(raw, "_meta") {
+		rest := bytes.TrimLeft(raw[1:], " \t\r\n")
+		b := make([]byte, 0, len(head)+len(rest)+2)
+		b = append(append(b, head...), '}')
+		if rest[0] != '}' {
+			b = append(b, ',')
+		}
+		return append(b, rest...)
+	}
+	meta := rawjson.Get(raw, "_meta")
+	if meta[0] == '{' && rawjson.Get(meta, mcp.MetaServer) == nil {
+		raw = mcp.With(mcp.Without(raw, "_meta"), "_meta", mcp.With(meta, mcp.MetaServer, v.server.self))
+	}
+	return mcp.With(raw, "resultType", []byte(`"complete"`))
+}
+
+// withCache says for how long and for whom a resource may be kept: not at all where the
+// server does not say, and never for others, who may not be allowed to read it.
+func withCache(raw json.RawMessage) json.RawMessage {
+	ttl := rawjson.Get(raw, "ttlMs")
+	if ttl == nil {
+		ttl = []byte("0")
+	}
+	raw = mcp.With(mcp.Without(raw, "ttlMs", "cacheScope"), "ttlMs", ttl)
+	return mcp.With(raw, "cacheScope", []byte(`"private"`))
+}
+
+// modernError is an error in words that a modern client knows.
+func (v *visitor) modernError(req *mcp.Request, err error) (json.RawMessage, error) {
+	var rpc *mcp.Error
+	if !errors.As(err, &rpc) {
+		return nil, err
+	}
+	switch rpc.Code {
+	case mcp.CodeNoResource:
+		return nil, &mcp.Error{Code: mcp.CodeInvalidParams, Message: rpc.Message, Data: dataOf(rpc)}
+	case mcp.CodeURLRequired:
+		if raw := v.pages(req, dataOf(rpc)); raw != nil {
+			return raw, nil
+		}
+	case mcp.CodeHeaderMismatch, mcp.CodeUnsupportedVersion:
+		return nil, mcp.Errorf(mcp.CodeInternal, "%s", rpc.Message) // between us and the server, not the client
+	}
+	return nil, rpc
+}
+
+func dataOf(e *mcp.Error) json.RawMessage {
+	if e.Raw != nil {
+		return rawjson.Get(e.Raw, "data")
+	}
+	return e.Data
+}
+
+// pages makes a question of the error by which a legacy server sends a person to pages. The
+// call is made anew when the client comes back. It is nil when the client cannot be asked.
+func (v *visitor) pages(req *mcp.Request, data json.RawMessage) json.RawMessage {
+	requests := []byte{'{'}
+	w := rawjson.Array(rawjson.Get(data, "elicitations"))
+	for i := 1; w.Next(); i++ {
+		if !mcp.Can(req.Meta.Capabilities, "elicitation/create", w.Value) {
+			return nil
+		}
+		requests = appendQuestion(requests, key(i), "elicitation/create", w.Value)
+	}
+	if len(requests) == 1 {
+		return nil
+	}
+	sealed := v.server.seal.close(state{Kind: stateRepeat}, v.binding(req), stateFor)
+	return inputRequired(append(requests, '}'), sealed)
+}
+
+// question passes on what a modern server asks: only what the client can be asked, and with
+// the server's state sealed, so that nobody else can bring it back.
+func (v *visitor) question(req *mcp.Request, a answer) (json.RawMessage, error) {
+	w := rawjson.Object(rawjson.Get(a.raw, "inputRequests"))
+	for rawjson.Get(a.raw, "inputRequests") != nil && w.Next() {
+		method, _ := rawjson.String(rawjson.Get(w.Value, "method"))
+		switch {
+		case mcp.Ability(method) == "":
+			return nil, rpcError(fault.New(fault.UpstreamProtocol, "the server asks %.40q, which no client can be asked", method))
+		case !mcp.Can(req.Meta.Capabilities, method, rawjson.Get(w.Value, "params")):
+			return nil, mcp.MissingCapability(method)
+		}
+	}
+	inner := rawjson.Get(a.raw, "requestState")
+	if inner == nil {
+		return bytes.Clone(a.raw), nil
+	}
+	if a.round >= maxRounds {
+		return nil, rpcError(fault.New(fault.UpstreamProtocol, "the server asked for more %d times and did not answer", maxRounds))
+	}
+	own := state{Kind: stateServer, State: bytes.Clone(inner), Round: a.round + 1}
+	sealed := v.server.seal.close(own, v.binding(req), stateFor)
+	return mcp.With(mcp.Without(a.raw, "requestState"), "requestState", rawjson.AppendString(nil, sealed)), nil
+}
+
+// maxRounds is how often a server may answer one call with a question.
+const maxRounds = 32
+
+// inputRequired is the answer that asks a modern client.
+func inputRequired(requests []byte, sealed string) json.RawMessage {
+	b := append([]byte(`{"resultType":"input_required","inputRequests":`), requests...)
+	b = rawjson.AppendString(append(b, `,"requestState":`...), sealed)
+	return append(b, '}')
+}
+
+// appendQuestion appends one question of a legacy server. What it is called there, the
+// modern era does not need.
+func appendQuestion(b []byte, name, method string, params json.RawMessage) []byte {
+	if b[len(b)-1] != '{' {
+		b = append(b, ',')
+	}
+	b = append(rawjson.AppendString(b, name), `:{"method":`...)
+	b = rawjson.AppendString(b, method)
+	if len(params) > 0 && params[0] == '{' {
+		b = append(append(b, `,"params":`...), mcp.Without(params, "elicitationId")...)
+	}
+	return append(b, '}')
+}

@@ -1,0 +1,300 @@
+// Package mcpserver is the entrance for agents: it answers MCP requests from the catalogue,
+// the spine and the servers. Client and server may be of different protocol eras: results
+// are then written as the client's era wants them, and a question of the server reaches the
+// client in the way that its era has for it. Nothing else of a result is changed.
+//
+//	s := mcpserver.New(cat, caller, pool, &mcpserver.Options{Version: version})
+//	defer s.Close()
+//	front.Serve(w, r, s.Entry(principal, "default"))
+package mcpserver
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/core/prompt"
+	"github.com/toolfit/toolfit/internal/gateway/call"
+	"github.com/toolfit/toolfit/internal/gateway/catalog"
+	"github.com/toolfit/toolfit/internal/gateway/upstream"
+	"github.com/toolfit/toolfit/internal/mcp"
+	"github.com/toolfit/toolfit/internal/state/access"
+)
+
+// Catalog is what lists are served from.
+type Catalog interface {
+	View(profile string) (*catalog.View, error)
+	Listed(ctx context.Context, profile string) (*catalog.View, error) // waits for servers that were never listed
+}
+
+// Caller makes tool calls, and writes tools as text.
+type Caller interface {
+	Do(ctx context.Context, req call.Request) (*call.Result, error)
+	Prompt(ctx context.Context, req call.PromptRequest) (*prompt.Page, error)
+}
+
+// Server makes the entries of MCP fronts.
+type Server struct {
+	tools         Catalog
+	calls         Caller
+	servers       *upstream.Pool
+	subscriptions subscriptions
+	levels        levels
+	parked        lot
+	seal          *seal
+	self          json.RawMessage // who we are
+	opts          Options
+
+	ctx  context.Context // of calls that outlive their requests; ends with Close
+	stop context.CancelFunc
+	work sync.WaitGroup
+}
+
+// Options change a Server. The zero value is usable.
+type Options struct {
+	Version string           // "" says "dev"
+	Park    time.Duration    // how long a call waits for the answers of a modern client; 0: 5 minutes
+	Key     []byte           // seals what modern clients are to bring back; the same for all replicas; nil: a new one
+	Now     func() time.Time // nil: time.Now
+	Logger  *slog.Logger     // nil: discard
+	// May is the decision which tools an agent of a profile may use; nil: there are no agents.
+	May func(profile, agent string) (func(*catalog.Entry) bool, error)
+}
+
+// New makes a Server; nil options are the defaults.
+func New(tools Catalog, calls Caller, servers *upstream.Pool, opts *Options) *Server {
+	s := &Server{tools: tools, calls: calls, servers: servers}
+	s.subscriptions.to, s.subscriptions.of = map[resource]*subscription{}, map[*mcp.Session]map[resource]bool{}
+	s.subscriptions.ending = map[resource]chan struct{}{}
+	s.levels.of = map[*mcp.Session]string{}
+	if opts != nil {
+		s.opts = *opts
+	}
+	if s.opts.Version == "" {
+		s.opts.Version = "dev"
+	}
+	if s.opts.Park == 0 {
+		s.opts.Park = 5 * time.Minute
+	}
+	if s.opts.Now == nil {
+		s.opts.Now = time.Now
+	}
+	if s.opts.Logger == nil {
+		s.opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	s.seal, s.parked.replica = newSeal(s.opts.Key, s.opts.Now), rand.Text()
+	s.self = mcp.Info{Name: "toolfit", Title: "toolfit", Version: s.opts.Version}.Implementation()
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	return s
+}
+
+// Close ends the calls that wait for their clients.
+func (s *Server) Close() {
+	s.stop()
+	s.work.Wait()
+}
+
+// capabilities are those of every server that could be behind us: which ones have what may
+// not be known yet when a client connects.
+var capabilities = json.RawMessage(`{"tools":{"listChanged":true},"prompts":{"listChanged":true},` +
+	`"resources":{"subscribe":true,"listChanged":true},"completions":{},"logging":{}}`)
+
+// Entry is the door for one caller and profile.
+func (s *Server) Entry(p access.Principal, profile string) mcp.Entry {
+	return s.entry(&visitor{server: s, principal: p, profile: profile})
+}
+
+func (s *Server) entry(v *visitor) mcp.Entry {
+	return mcp.Entry{Owner: v.principal.ID, Group: v.profile, Info: v.info, Handler: v}
+}
+
+// SessionEnded lets go of what was kept for a session. It may wait for servers.
+func (s *Server) SessionEnded(ctx context.Context, session *mcp.Session) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	s.servers.EndSession(session.ID)
+	if level := s.levels.drop(session); level != "" {
+		s.servers.SetLevel(ctx, level)
+	}
+	s.unsubscribeAll(ctx, session)
+}
+
+// visitor answers one caller in one profile.
+type visitor struct {
+	server    *Server
+	principal access.Principal
+	profile   string
+
+	environment bool // the profile is seen as an environment
+}
+
+// info is what initialize answers.
+func (v *visitor) info() mcp.Info {
+	info := mcp.Info{Name: "toolfit", Title: "toolfit", Version: v.server.opts.Version, Capabilities: capabilities}
+	if view, err := v.view(); err == nil {
+		info.Instructions = view.Instructions
+	}
+	return info
+}
+
+// Serve answers one request, in the words of its client's era.
+func (v *visitor) Serve(ctx context.Context, req *mcp.Request) (json.RawMessage, error) {
+	era := mcp.Legacy
+	if req.Meta != nil {
+		era = mcp.Modern
+	}
+	switch req.Method {
+	case "tools/list":
+		return v.listTools(ctx, req, era)
+	case "prompts/list":
+		return v.list(ctx, req, func(view *catalog.View) []byte { return view.Lists(era).Prompts })
+	case "resources/list":
+		return v.list(ctx, req, func(view *catalog.View) []byte { return view.Lists(era).Resources })
+	case "resources/templates/list":
+		return v.list(ctx, req, func(view *catalog.View) []byte { return view.Lists(era).Templates })
+	}
+	if ask := v.passedOn(req.Method); ask != nil && era == mcp.Modern {
+		return v.modern(ctx, req, ask)
+	} else if ask != nil {
+		a, err := ask(ctx, req)
+		return v.inLegacy(req, a, err)
+	}
+	if era == mcp.Modern {
+		return v.listen(ctx, req)
+	}
+	return v.session(ctx, req)
+}
+
+// asker passes a request on to the server that it is for.
+type asker func(ctx context.Context, req *mcp.Request) (answer, error)
+
+// answer is what a server said, in the words of the server's era.
+type answer struct {
+	raw     json.RawMessage
+	kind    upstream.Kind
+	era     mcp.Era
+	round   int    // how often this call has been answered with a question, as far as is known
+	release func() // lets the room of raw be used again; may be nil
+}
+
+// passedOn is how a method reaches the servers; nil for methods that do not.
+func (v *visitor) passedOn(method string) asker {
+	switch method {
+	case "tools/call":
+		return v.call
+	case "prompts/get":
+		return v.getPrompt
+	case "resources/read":
+		return v.readResource
+	case "completion/complete":
+		return v.complete
+	}
+	return nil
+}
+
+// session answers what only a client with a session can ask.
+func (v *visitor) session(ctx context.Context, req *mcp.Request) (json.RawMessage, error) {
+	if !v.principal.MayCall() {
+		return nil, mcp.Errorf(mcp.CodeMethodNotFound, "unknown method %s", req.Method)
+	}
+	switch req.Method {
+	case "resources/subscribe":
+		return v.subscribe(ctx, req)
+	case "resources/unsubscribe":
+		return v.unsubscribe(ctx, req)
+	case "logging/setLevel":
+		return v.setLevel(ctx, req)
+	case "notifications/roots/list_changed":
+		v.server.servers.Tell(sessionOf(req), req.Method, req.Params)
+		return nil, nil
+	}
+	return nil, mcp.Errorf(mcp.CodeMethodNotFound, "unknown method %s", req.Method)
+}
+
+// list answers from the rendered view. It is one page: cursors are never handed out.
+func (v *visitor) list(ctx context.Context, req *mcp.Request, pick func(*catalog.View) []byte) (json.RawMessage, error) {
+	if cursor, ok := rawjson.String(rawjson.Get(req.Params, "cursor")); ok && cursor != "" {
+		return nil, mcp.Errorf(mcp.CodeInvalidParams, "unknown cursor")
+	}
+	view, err := v.shown(v.server.tools.Listed(ctx, v.profile))
+	if err != nil {
+		return nil, rpcError(err)
+	}
+	return pick(view), nil
+}
+
+func (v *visitor) call(ctx context.Context, req *mcp.Request) (answer, error) {
+	raw := req.Params
+	if bytes.Contains(raw, []byte(`"task"`)) {
+		raw = mcp.Without(raw, "task") // we carry none, and who carries none does not look at it
+	}
+	params, err := call.ParseParams(raw)
+	if err != nil {
+		return answer{}, rpcError(err)
+	}
+	may, err := v.agentMay(params.Agent)
+	if err != nil {
+		return answer{}, err
+	}
+	res, err := v.server.calls.Do(ctx, call.Request{
+		Principal: v.principal, Profile: v.profile, MCPSession: sessionOf(req), From: req.Speaker(),
+		Reader: call.Model, AsListed: true, Params: params, Client: req.Client, Environment: v.environment, May: may,
+	})
+	if err == nil {
+		return answer{raw: res.Raw, kind: res.Kind(), era: res.Era(), release: res.Release}, nil
+	}
+	if fault.Is(err, fault.UnknownTool) || fault.Is(err, fault.Forbidden) {
+		return answer{}, rpcError(err)
+	}
+	var rpc *mcp.Error
+	if errors.As(err, &rpc) {
+		return answer{}, rpc
+	}
+	var f *fault.Error
+	if errors.As(err, &f) {
+		if f.Hides() {
+			v.server.opts.Logger.Error("call not made", "tool", params.Tool, "error", f)
+		}
+		return answer{raw: v.refusal(params.Tool, f)}, nil
+	}
+	return answer{}, err
+}
+
+func sessionOf(req *mcp.Request) string {
+	if req.Session == nil {
+		return ""
+	}
+	return req.Session.ID
+}
+
+// relay sends a request that is no tool call to the server it belongs to.
+func (v *visitor) relay(ctx context.Context, req *mcp.Request, server tool.ServerID, params json.RawMessage) (answer, error) {
+	out, err := v.server.servers.Call(ctx, upstream.Call{
+		Server: server, Method: req.Method, Params: params, Meta: mcp.FindMeta(params), Header: req.Speaker().Header,
+		Peer: req.Client, Session: v.sessionKey(req), Caller: v.principal.ID, From: req.Speaker(),
+	})
+	if err != nil {
+		return answer{}, rpcError(err)
+	}
+	return answer{raw: out.Raw, kind: out.Kind, era: out.Era, release: out.Release}, nil
+}
+
+// sessionKey is under which servers keep state for the caller. A modern client has no
+// session but the one that it names.
+func (v *visitor) sessionKey(req *mcp.Request) string {
+	if req.Meta == nil {
+		return sessionOf(req)
+	}
+	if name, _ := rawjson.String(rawjson.Get(req.Params, "_meta", "toolfit/session")); name != "" {
+		return v.principal.ID + "/" + name
+	}
+	return v.principal.ID
+}

@@ -1,0 +1,131 @@
+package mcpserver
+
+import (
+	"bytes"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/mcp"
+)
+
+// state is what a modern client is given to bring back with its next request.
+type state struct {
+	Kind    stateKind       `json:"k"`
+	Expires int64           `json:"e"`           // Unix seconds
+	Round   int             `json:"r,omitempty"` // how often the call has been answered with a question
+	Talk    string          `json:"t,omitempty"` // the parked call
+	Replica string          `json:"i,omitempty"` // where it is parked
+	State   json.RawMessage `json:"s,omitempty"` // the server's own, as it wrote it
+}
+
+type stateKind string
+
+const (
+	stateParked stateKind = "parked" // a call at a legacy server waits for the answers
+	stateServer stateKind = "server" // a modern server gave the state
+	stateRepeat stateKind = "repeat" // the call is made anew
+)
+
+// stateFor is how long a state holds that keeps nothing waiting.
+const stateFor = time.Hour
+
+// statePrefix tells our states from others.
+const statePrefix = "tf1."
+
+// seal closes and opens states. What is in one is nobody's business, and it opens only for
+// the caller and the call that it was given for.
+type seal struct {
+	aead cipher.AEAD
+	now  func() time.Time
+}
+
+func newSeal(key []byte, now func() time.Time) *seal {
+	if key == nil {
+		key = make([]byte, sha256.Size)
+		rand.Read(key)
+	}
+	sum := sha256.Sum256(append([]byte("requestState\x00"), key...))
+	block, err := aes.NewCipher(sum[:])
+	if err != nil {
+		panic(err) // the key has the right size
+	}
+	aead, err := cipher.NewGCMWithRandomNonce(block)
+	if err != nil {
+		panic(err) // the block has the right size
+	}
+	return &seal{aead, now}
+}
+
+func (s *seal) close(st state, binding []byte, holds time.Duration) string {
+	st.Expires = s.now().Add(holds).Unix()
+	plain, _ := json.Marshal(st) // strings, numbers and valid JSON only
+	return statePrefix + base64.RawURLEncoding.EncodeToString(s.aead.Seal(nil, nil, plain, binding))
+}
+
+// open gives back what was sealed, unless it was changed, is too old, or is another's.
+func (s *seal) open(text string, binding []byte) (state, error) {
+	var st state
+	text, ours := strings.CutPrefix(text, statePrefix)
+	sealed, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	if !ours || err != nil {
+		return st, errState("it was changed")
+	}
+	plain, err := s.aead.Open(nil, nil, sealed, binding)
+	if err != nil {
+		return st, errState("it was changed, or is of another call or caller")
+	}
+	if json.Unmarshal(plain, &st) != nil || s.now().Unix() > st.Expires {
+		return st, errState("it is too old")
+	}
+	return st, nil
+}
+
+func errState(why string) error {
+	return mcp.Errorf(mcp.CodeInvalidParams, "params.requestState is not valid: %s; make the call anew without it", why)
+}
+
+// binding is what a state belongs to: who asks, and for what.
+func (v *visitor) binding(req *mcp.Request) []byte {
+	b := []byte(v.principal.ID + "\x00" + v.profile + "\x00" + req.Method + "\x00")
+	sum := digest(mcp.Without(req.Params, "_meta", "inputResponses", "requestState"))
+	return append(b, sum[:]...)
+}
+
+// digest is the same for two values that mean the same: in any order of members, with any
+// blanks and escapes.
+func digest(raw json.RawMessage) [sha256.Size]byte {
+	raw = bytes.TrimSpace(raw)
+	var parts [][]byte
+	kind := byte('v')
+	switch {
+	case len(raw) == 0:
+	case raw[0] == '{':
+		kind = '{'
+		for w := rawjson.Object(raw); w.Next(); {
+			value := digest(w.Value)
+			part := sha256.Sum256(append(rawjson.AppendString(nil, string(w.Key)), value[:]...))
+			parts = append(parts, part[:])
+		}
+		slices.SortFunc(parts, bytes.Compare)
+	case raw[0] == '[':
+		kind = '['
+		for w := rawjson.Array(raw); w.Next(); {
+			part := digest(w.Value)
+			parts = append(parts, part[:])
+		}
+	case raw[0] == '"':
+		text, _ := rawjson.String(raw)
+		kind, parts = '"', [][]byte{[]byte(text)}
+	default:
+		parts = [][]byte{raw}
+	}
+	return sha256.Sum256(append([]byte{kind}, bytes.Join(parts, nil)...))
+}

@@ -1,0 +1,226 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/mcp"
+)
+
+// subscriptions are who wants to hear of which resource. A server is asked once, however
+// many want to hear.
+type subscriptions struct {
+	mu sync.Mutex
+	to map[resource]*subscription
+	of map[*mcp.Session]map[resource]bool
+
+	ending map[resource]chan struct{} // closed when the server has been told that nobody is left
+}
+
+// resource is one resource of one server: in another profile the same URI may be another's.
+type resource struct {
+	server tool.ServerID
+	uri    string
+}
+
+type subscription struct {
+	sessions map[*mcp.Session]bool
+	after    <-chan struct{} // the end of the one before, of which the server must hear first; nil: there is none
+	asked    chan struct{}   // closed when the server has answered
+	err      error           // what it answered; set before asked is closed
+}
+
+// maxSubscriptions bounds what one client can make us and the servers keep.
+const maxSubscriptions = 1000
+
+func (v *visitor) subscribe(ctx context.Context, req *mcp.Request) (json.RawMessage, error) {
+	if req.Session == nil {
+		return nil, mcp.Errorf(mcp.CodeInvalidRequest, "a subscription needs a session")
+	}
+	if err := v.subscribeTo(ctx, req.Session, req.Params); err != nil {
+		return nil, err
+	}
+	return json.RawMessage("{}"), nil
+}
+
+// subscribeTo lets a session hear of the resource that params name.
+func (v *visitor) subscribeTo(ctx context.Context, session *mcp.Session, params json.RawMessage) error {
+	server, uri, err := v.owner(params)
+	if err != nil {
+		return err
+	}
+	subs, r := &v.server.subscriptions, resource{server, uri}
+	sub, first, err := subs.add(r, session)
+	if err != nil {
+		return err
+	}
+	if first {
+		if sub.after != nil {
+			<-sub.after
+		}
+		// Others may wait for the answer with us: that we leave does not end it.
+		_, sub.err = v.server.servers.Ask(context.WithoutCancel(ctx), server, "resources/subscribe", uriParams(uri))
+		if sub.err != nil {
+			subs.refused(r, sub)
+		}
+		close(sub.asked)
+	}
+	select {
+	case <-sub.asked:
+	case <-ctx.Done():
+	}
+	if ctx.Err() != nil { // the session may have ended before it was put in
+		v.server.drop(context.WithoutCancel(ctx), r, session)
+		return ctx.Err()
+	}
+	if sub.err != nil {
+		return rpcError(sub.err)
+	}
+	return nil
+}
+
+// add puts a session in; first tells that the server is still to be asked.
+func (s *subscriptions) add(r resource, session *mcp.Session) (sub *subscription, first bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	mine := s.of[session]
+	if len(mine) >= maxSubscriptions && !mine[r] {
+		return nil, false, mcp.Errorf(mcp.CodeInvalidRequest, "a session may have at most %d subscriptions", maxSubscriptions)
+	}
+	if mine == nil {
+		mine = map[resource]bool{}
+		s.of[session] = mine
+	}
+	mine[r] = true
+	if sub = s.to[r]; sub == nil {
+		sub, first = &subscription{sessions: map[*mcp.Session]bool{}, after: s.ending[r], asked: make(chan struct{})}, true
+		s.to[r] = sub
+	}
+	sub.sessions[session] = true
+	return sub, first, nil
+}
+
+// refused takes out everybody: those who came while the server was asked get its error too.
+func (s *subscriptions) refused(r resource, sub *subscription) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for session := range sub.sessions {
+		s.forget(r, session)
+	}
+}
+
+// remove takes a session out. When nobody is left it returns what ended; the server is then to
+// be told, and ended to be called.
+func (s *subscriptions) remove(r resource, session *mcp.Session) (last *subscription, ended func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sub := s.to[r]
+	if !s.forget(r, session) {
+		return nil, nil
+	}
+	told := make(chan struct{})
+	s.ending[r] = told
+	return sub, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.ending[r] == told {
+			delete(s.ending, r)
+		}
+		close(told)
+	}
+}
+
+// forget takes a session out and tells whether nobody is left. The caller holds mu.
+func (s *subscriptions) forget(r resource, session *mcp.Session) (last bool) {
+	sub := s.to[r]
+	if sub == nil || !sub.sessions[session] {
+		return false
+	}
+	delete(sub.sessions, session)
+	if delete(s.of[session], r); len(s.of[session]) == 0 {
+		delete(s.of, session)
+	}
+	if len(sub.sessions) > 0 {
+		return false
+	}
+	delete(s.to, r)
+	return true
+}
+
+// which are the resources that a session subscribed to and that fit.
+func (s *subscriptions) which(session *mcp.Session, fit func(resource) bool) (found []resource) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for r := range s.of[session] {
+		if fit(r) {
+			found = append(found, r)
+		}
+	}
+	return found
+}
+
+func (v *visitor) unsubscribe(ctx context.Context, req *mcp.Request) (json.RawMessage, error) {
+	uri, _, err := member(req.Params, "uri")
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range v.server.subscriptions.which(req.Session, func(r resource) bool { return r.uri == uri }) {
+		v.server.drop(context.WithoutCancel(ctx), r, req.Session)
+	}
+	return json.RawMessage("{}"), nil
+}
+
+func uriParams(uri string) json.RawMessage {
+	return append(rawjson.AppendString([]byte(`{"uri":`), uri), '}')
+}
+
+// drop takes a session out and tells the server when nobody is left. A server that cannot
+// be told will have forgotten by itself.
+func (s *Server) drop(ctx context.Context, r resource, session *mcp.Session) {
+	last, ended := s.subscriptions.remove(r, session)
+	if last == nil {
+		return
+	}
+	defer ended()
+	select {
+	case <-last.asked: // else the server could hear of the end first
+	case <-ctx.Done():
+	}
+	s.servers.Ask(ctx, r.server, "resources/unsubscribe", uriParams(r.uri))
+}
+
+func (s *Server) unsubscribeAll(ctx context.Context, session *mcp.Session) {
+	for _, r := range s.subscriptions.which(session, func(resource) bool { return true }) {
+		s.drop(ctx, r, session)
+	}
+}
+
+// Updated passes on that a server's resource has changed.
+func (s *Server) Updated(server tool.ServerID, params json.RawMessage) {
+	uri, _ := rawjson.String(rawjson.Get(params, "uri"))
+	s.subscriptions.mu.Lock()
+	defer s.subscriptions.mu.Unlock()
+	if sub := s.subscriptions.to[resource{server, uri}]; sub != nil {
+		for session := range sub.sessions {
+			session.Notify(context.Background(), "notifications/resources/updated", params)
+		}
+	}
+}
+
+// Reopened subscribes again at a server that was started anew.
+func (s *Server) Reopened(ctx context.Context, server tool.ServerID) {
+	s.subscriptions.mu.Lock()
+	var uris []string
+	for r := range s.subscriptions.to {
+		if r.server == server {
+			uris = append(uris, r.uri)
+		}
+	}
+	s.subscriptions.mu.Unlock()
+	for _, uri := range uris {
+		s.servers.Ask(ctx, server, "resources/subscribe", uriParams(uri))
+	}
+}

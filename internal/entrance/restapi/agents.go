@@ -1,0 +1,222 @@
+package restapi
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/agent"
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/state/access"
+	"github.com/toolfit/toolfit/internal/state/config"
+)
+
+// AgentBook knows the agents, and changes those of the store.
+type AgentBook interface {
+	// Agents are all that there are, those of the file first. It is read-only.
+	Agents() []AgentState
+	// SaveAgent stores the agent that the JSON text describes and puts it in force. A new one
+	// without an id gets one.
+	SaveAgent(ctx context.Context, id string, version int64, text []byte) (string, error)
+	// RemoveAgent takes a stored agent away; the warning says what stays.
+	RemoveAgent(ctx context.Context, id string) (warning string, err error)
+	// AgentPrompt is what an agent that the caller may use would send its model next, before
+	// what was said in the session; "": in a new one.
+	AgentPrompt(ctx context.Context, who access.Principal, id, session string) (*agent.Prompt, error)
+}
+
+// AgentState is an agent and how it stands.
+type AgentState struct {
+	config.Agent
+	Source           Source
+	Hidden           bool   // the file has one of the same id, which wins
+	Problem          string // why it cannot be used; "" when it can
+	Version          int64  // of the store; 0: of the file
+	Created, Updated time.Time
+}
+
+// Agent is an agent as the API shows it.
+type Agent struct {
+	ID           string          `json:"id"`
+	Name         string          `json:"name"`
+	Description  string          `json:"description"`
+	Personality  string          `json:"personality"`
+	Role         string          `json:"role"`
+	Model        string          `json:"model"`
+	Profile      string          `json:"profile"`
+	Prompt       string          `json:"prompt,omitempty"`
+	Heading      string          `json:"heading,omitempty"`
+	Language     string          `json:"language,omitempty"`
+	Available    []string        `json:"available_tools"`
+	Denied       []string        `json:"denied_tools,omitempty"`
+	Timeout      string          `json:"timeout"`
+	Budget       int             `json:"budget,omitempty"`
+	MaxTokens    int             `json:"max_tokens,omitempty"`
+	Capabilities Capabilities    `json:"capabilities"`
+	Metadata     json.RawMessage `json:"metadata"`
+	Source       Source          `json:"source"`
+	Reason       string          `json:"reason,omitempty"` // why it is not in force
+	Version      int64           `json:"version,omitempty"`
+	CreatedAt    *time.Time      `json:"created_at,omitempty"`
+	UpdatedAt    *time.Time      `json:"updated_at,omitempty"`
+}
+
+// Capabilities are what an agent does and how far it goes, as the API shows them.
+type Capabilities struct {
+	Planning            bool `json:"enable_planning"`
+	ToolCalling         bool `json:"enable_tool_calling"`
+	Reflection          bool `json:"enable_reflection"`
+	Memory              bool `json:"enable_memory"`
+	MaxToolCalls        int  `json:"max_tool_calls"`
+	MaxToolResultLength int  `json:"max_tool_result_length"`
+	MaxReflections      int  `json:"max_reflection_iterations"`
+	MemoryLimit         int  `json:"memory_limit"`
+}
+
+// AgentList is all agents that the caller may see.
+type AgentList struct {
+	Agents []Agent `json:"agents"`
+}
+
+func showAgent(s AgentState) Agent {
+	a := Agent{
+		ID: s.ID, Name: s.Name, Description: s.Description, Personality: s.Personality, Role: s.Role, Model: s.Model, Profile: s.Profile,
+		Prompt: s.Prompt, Heading: s.Heading, Language: s.Language, Available: s.Available, Denied: s.Denied, Timeout: s.Timeout.String(),
+		Budget: s.Budget, MaxTokens: s.MaxTokens, Capabilities: Capabilities(s.Capabilities), Metadata: s.Metadata, Source: s.Source, Reason: s.Problem, Version: s.Version,
+		CreatedAt: moment(s.Created), UpdatedAt: moment(s.Updated),
+	}
+	if s.Hidden {
+		a.Reason = "the file has an agent of this id, which wins"
+	}
+	if a.Available == nil {
+		a.Available = []string{}
+	}
+	if a.Metadata == nil {
+		a.Metadata = json.RawMessage("{}")
+	}
+	return a
+}
+
+// seesAgent tells whether a caller knows of an agent: of those whose tools it has.
+func seesAgent(who access.Principal, s AgentState) bool {
+	if who.MayRead() {
+		return true
+	}
+	profile, err := who.ProfileFor(s.Profile)
+	return err == nil && profile == s.Profile && s.Problem == "" && !s.Hidden
+}
+
+func (a *API) listAgents(_ *http.Request, who access.Principal) (any, error) {
+	list := AgentList{Agents: []Agent{}}
+	for _, s := range a.Agents.Agents() {
+		if seesAgent(who, s) {
+			list.Agents = append(list.Agents, showAgent(s))
+		}
+	}
+	return list, nil
+}
+
+// findAgent is the agent of an id; of two the one in force.
+func (a *API) findAgent(who access.Principal, id string) (Agent, error) {
+	all := a.Agents.Agents()
+	at := slices.IndexFunc(all, func(s AgentState) bool { return s.ID == id && seesAgent(who, s) })
+	if at < 0 {
+		return Agent{}, fault.New(fault.NotFound, "there is no agent %.100q", id)
+	}
+	return showAgent(all[at]), nil
+}
+
+func (a *API) agent(r *http.Request, who access.Principal) (any, error) {
+	return a.findAgent(who, r.PathValue("id"))
+}
+
+func (a *API) agentPrompt(r *http.Request, who access.Principal) (any, error) {
+	return a.Agents.AgentPrompt(r.Context(), who, r.PathValue("id"), r.URL.Query().Get("session"))
+}
+
+// createAgent stores a new agent. Its id is the member id, or one is made up.
+func (a *API) createAgent(r *http.Request, who access.Principal) (any, error) {
+	id, text, err := a.agentText(r, who)
+	if err != nil {
+		return nil, err
+	}
+	if id != "" && slices.ContainsFunc(a.Agents.Agents(), func(s AgentState) bool { return s.ID == id }) {
+		return nil, fault.New(fault.Conflict, "there is an agent %.100s already", id).WithHint("choose another id, or change it with PUT")
+	}
+	if id, err = a.Agents.SaveAgent(r.Context(), id, 0, text); err != nil {
+		return nil, err
+	}
+	made, err := a.findAgent(who, id)
+	return created{"/agents/" + id, made}, err
+}
+
+// putAgent stores an agent in place of the one of its id. With ?version it replaces that
+// version only.
+func (a *API) putAgent(r *http.Request, who access.Principal) (any, error) {
+	said, text, err := a.agentText(r, who)
+	if err != nil {
+		return nil, err
+	}
+	id := r.PathValue("id")
+	if said != "" && said != id {
+		return nil, fault.New(fault.BadRequest, "the agent says that its id is %.100q, the path says %.100q", said, id)
+	}
+	var version int64
+	if given := r.URL.Query().Get("version"); given != "" {
+		if version, err = strconv.ParseInt(given, 10, 64); err != nil || version < 1 {
+			return nil, fault.New(fault.BadRequest, "version must be a number from 1 on")
+		}
+	}
+	if _, err := a.Agents.SaveAgent(r.Context(), id, version, text); err != nil {
+		return nil, err
+	}
+	return a.findAgent(who, id)
+}
+
+// agentText reads an agent from the body, and the id that it says it has. What only the
+// gateway writes may stand there, so that what was read can be sent back.
+func (a *API) agentText(r *http.Request, who access.Principal) (id string, text []byte, err error) {
+	if err := needAdmin(who); err != nil {
+		return "", nil, err
+	}
+	data, err := a.body(r)
+	if err != nil {
+		return "", nil, err
+	}
+	if err := rawjson.Check(data); err != nil || data[0] != '{' {
+		return "", nil, fault.New(fault.BadRequest, "the agent must be a JSON object")
+	}
+	text = []byte{'{'}
+	for w := rawjson.Object(data); w.Next(); {
+		switch string(w.Key) {
+		case "id":
+			var ok bool
+			if id, ok = rawjson.String(w.Value); !ok || id == "" {
+				return "", nil, fault.New(fault.BadRequest, "id must be text")
+			}
+		case "source", "reason", "version", "created_at", "updated_at":
+		default:
+			if len(text) > 1 {
+				text = append(text, ',')
+			}
+			text = append(append(rawjson.AppendString(text, string(w.Key)), ':'), w.Value...)
+		}
+	}
+	return id, append(text, '}'), nil
+}
+
+func (a *API) deleteAgent(r *http.Request, who access.Principal) (any, error) {
+	if err := needAdmin(who); err != nil {
+		return nil, err
+	}
+	id := r.PathValue("id")
+	warning, err := a.Agents.RemoveAgent(r.Context(), id)
+	if err != nil {
+		return nil, err
+	}
+	return deleted{ID: id, Warning: warning}, nil
+}

@@ -1,0 +1,318 @@
+package restapi
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/gateway/record"
+	"github.com/toolfit/toolfit/internal/state/access"
+	"github.com/toolfit/toolfit/internal/state/store"
+)
+
+const (
+	// maxHeard bounds one message from a client.
+	maxHeard = 16 << 10
+	// callBuffer is how many calls may wait for a slow client.
+	callBuffer = 256
+	// writeLimit is how long a client may take to take one event.
+	writeLimit = 10 * time.Second
+	// pingEvery is how often a client is asked whether it is there, and admitEvery how often
+	// it is looked whether it may still listen.
+	pingEvery  = 30 * time.Second
+	admitEvery = time.Second
+)
+
+// events is the WebSocket. The door has checked Host and Origin.
+func (a *API) events(w http.ResponseWriter, r *http.Request, who access.Principal) {
+	l, err := a.Events.join(who.ID)
+	if err != nil {
+		a.fail(w, r, err)
+		return
+	}
+	defer a.Events.leave(l)
+	conn, err := websocket.Accept(onlyUpgrade{w}, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
+	if err != nil {
+		for _, name := range []string{"Connection", "Upgrade"} {
+			w.Header().Del(name)
+		}
+		a.fail(w, r, fault.New(fault.BadRequest, "this is a WebSocket, and the request does not open one").WithHint("send Connection: Upgrade, Upgrade: websocket and what belongs to them"))
+		return
+	}
+	defer conn.CloseNow()
+	conn.SetReadLimit(maxHeard)
+	c := &connection{events: a.Events, conn: conn, who: who, listener: l}
+	// The request's own context ends with the handshake.
+	c.serve(func(ctx context.Context) error { _, err := a.Admit(r.WithContext(ctx)); return err })
+}
+
+// onlyUpgrade lets nothing through but the change of protocol, so that refusals can have our form.
+type onlyUpgrade struct{ http.ResponseWriter }
+
+func (w onlyUpgrade) WriteHeader(status int) {
+	if status == http.StatusSwitchingProtocols {
+		w.ResponseWriter.WriteHeader(status)
+	}
+}
+
+func (w onlyUpgrade) Write(b []byte) (int, error) { return len(b), nil }
+
+func (w onlyUpgrade) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// connection is one client that listens. Only its serve writes events.
+type connection struct {
+	events   *Events
+	conn     *websocket.Conn
+	who      access.Principal
+	listener *listener
+
+	seq    int64
+	topics map[string]bool // nil before the first subscription
+	filter eventFilter
+	calls  <-chan store.Call // nil unless subscribed to
+	unsub  func()
+}
+
+// eventFilter chooses among events; a zero field does not filter.
+type eventFilter struct {
+	Server string `json:"server,omitempty"`
+	Tool   string `json:"tool,omitempty"` // canonical
+}
+
+// serve sends events until the client leaves, is no longer let in, or the gateway ends.
+func (c *connection) serve(admit func(context.Context) error) {
+	ctx, cancel := context.WithCancel(c.events.ctx)
+	var work sync.WaitGroup
+	defer work.Wait()
+	defer cancel()
+	c.unsub = func() {}
+	defer func() { c.unsub() }()
+	heard := make(chan []byte, 8)
+	work.Go(func() { c.read(ctx, heard) })
+	work.Go(func() { c.watch(ctx, cancel, admit) })
+	for {
+		var err error
+		select {
+		case <-c.events.closing:
+			c.conn.Close(websocket.StatusGoingAway, "the gateway is going down")
+			return
+		case message, ok := <-heard:
+			if !ok {
+				return
+			}
+			if message == nil {
+				c.conn.Close(websocket.StatusUnsupportedData, "messages are text")
+				return
+			}
+			err = c.hear(ctx, message)
+		case call, ok := <-c.calls:
+			if !ok {
+				return // the record log has ended
+			}
+			err = c.tellCall(ctx, call)
+			c.events.records.Drained(c.calls)
+		case h := <-c.listener.heard:
+			err = c.tellChange(ctx, h)
+		}
+		if n := c.listener.lost.Swap(0); err == nil && n > 0 {
+			err = c.tellGap(ctx, n)
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// read hands over what the client sends, nil for what is no text, and closes the channel
+// when the client has left.
+func (c *connection) read(ctx context.Context, heard chan<- []byte) {
+	defer close(heard)
+	for {
+		kind, message, err := c.conn.Read(ctx)
+		if err != nil {
+			return
+		}
+		if kind != websocket.MessageText {
+			message = nil
+		}
+		select {
+		case heard <- message:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// watch ends a connection whose client is gone, or whose key is.
+func (c *connection) watch(ctx context.Context, cancel context.CancelFunc, admit func(context.Context) error) {
+	ping, look := time.NewTicker(c.events.ping), time.NewTicker(admitEvery)
+	defer ping.Stop()
+	defer look.Stop()
+	for {
+		due := false
+		select {
+		case <-ctx.Done():
+			return
+		case <-look.C:
+		case <-ping.C:
+			due = true
+		}
+		if err := admit(ctx); fault.Is(err, fault.Unauthorized) || fault.Is(err, fault.Forbidden) {
+			c.conn.Close(websocket.StatusPolicyViolation, "no longer let in")
+			return
+		}
+		if !due {
+			continue
+		}
+		pong, stop := context.WithTimeout(ctx, writeLimit)
+		err := c.conn.Ping(pong)
+		stop()
+		if err != nil {
+			cancel()
+			return
+		}
+	}
+}
+
+func (c *connection) send(ctx context.Context, kind string, at time.Time, data any) error {
+	c.seq++
+	text, err := json.Marshal(Event{Type: kind, At: at, Seq: c.seq, Data: data})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, writeLimit)
+	defer cancel()
+	return c.conn.Write(ctx, websocket.MessageText, text)
+}
+
+// hear takes a subscription, which replaces the one before. What is wrong is answered, and
+// what was in force stays so.
+func (c *connection) hear(ctx context.Context, message []byte) error {
+	var in struct {
+		Type   string      `json:"type"`
+		Topics []string    `json:"topics"` // empty: all
+		Filter eventFilter `json:"filter"`
+	}
+	var wrong *fault.Error
+	if err := decode(message, &in); err != nil {
+		wrong = fault.New(fault.BadRequest, "the message must be {\"type\": \"subscribe\", \"topics\": […], \"filter\": {…}}: %w", err)
+	} else if in.Type != "subscribe" {
+		wrong = fault.New(fault.BadRequest, "unknown type %q", in.Type).WithHint("send subscribe")
+	}
+	for _, t := range in.Topics {
+		if wrong == nil && !slices.Contains(topics, t) {
+			wrong = fault.New(fault.BadRequest, "unknown topic %q", t).WithHint("use %s", strings.Join(topics, ", "))
+		}
+	}
+	if wrong != nil {
+		return c.send(ctx, "error", c.events.now(), wrong)
+	}
+	if len(in.Topics) == 0 {
+		in.Topics = topics
+	}
+	c.subscribe(in.Topics, in.Filter)
+	return c.send(ctx, "subscribed", c.events.now(), map[string]any{"topics": in.Topics, "filter": in.Filter})
+}
+
+func (c *connection) subscribe(wanted []string, filter eventFilter) {
+	c.topics, c.filter = map[string]bool{}, filter
+	for _, t := range wanted {
+		c.topics[t] = true
+	}
+	c.events.want(c.listener, c.topics)
+	switch {
+	case c.topics[callFinished] && c.calls == nil:
+		c.calls, c.unsub = c.events.records.Subscribe(callBuffer)
+	case !c.topics[callFinished] && c.calls != nil:
+		c.unsub()
+		c.calls, c.unsub = nil, func() {}
+	}
+}
+
+// tellCall tells of a finished call: callers of their own, others of all.
+func (c *connection) tellCall(ctx context.Context, call store.Call) error {
+	if n, gap := record.Lost(call); gap {
+		return c.tellGap(ctx, n)
+	}
+	if !c.hears(call) {
+		return nil
+	}
+	return c.send(ctx, callFinished, call.At.Add(call.Duration), showCall(call))
+}
+
+// hears tells whether a call is one that the client is told of.
+func (c *connection) hears(call store.Call) bool {
+	return (c.who.MayRead() || call.Principal == c.who.ID) &&
+		(c.filter.Server == "" || c.filter.Server == string(call.Server)) && (c.filter.Tool == "" || c.filter.Tool == string(call.Tool))
+}
+
+// started is what is known of a call at its start.
+type started struct {
+	ID        string `json:"id"`
+	Principal string `json:"principal"`
+	Profile   string `json:"profile"`
+	Session   string `json:"session,omitempty"`
+	Server    string `json:"server"`
+	Tool      string `json:"tool"`
+}
+
+// tellGap says that events are missing. How many there are is not for callers: most may be others'.
+func (c *connection) tellGap(ctx context.Context, n int64) error {
+	if !c.who.MayRead() {
+		return c.send(ctx, "gap", c.events.now(), struct{}{})
+	}
+	return c.send(ctx, "gap", c.events.now(), map[string]int64{"lost": n})
+}
+
+func (c *connection) tellChange(ctx context.Context, h happening) error {
+	if !c.topics[h.topic] {
+		return nil
+	}
+	if h.topic == callStarted {
+		if !c.hears(h.call) {
+			return nil
+		}
+		return c.send(ctx, h.topic, h.at, started{
+			h.call.ID, h.call.Principal, h.call.Profile, h.call.Session, string(h.call.Server), string(h.call.Tool),
+		})
+	}
+	if h.topic == toolsChanged {
+		if !c.who.MayRead() && !c.who.Has(h.profile) {
+			return nil
+		}
+		return c.send(ctx, h.topic, h.at, map[string]string{"profile": h.profile})
+	}
+	if h.topic == agentCall {
+		if !c.who.MayRead() && c.who.ID != h.agent.principal {
+			return nil
+		}
+		return c.send(ctx, h.topic, h.at, h.agent)
+	}
+	if h.topic == ruleChanged {
+		if !c.who.MayRead() {
+			return nil
+		}
+		return c.send(ctx, h.topic, h.at, h.rule)
+	}
+	if slices.Contains(sessionTopics, h.topic) {
+		return c.tellSession(ctx, h)
+	}
+	if h.run.Type != "" {
+		if !c.who.MayRead() && c.who.ID != h.run.Principal {
+			return nil
+		}
+		return c.send(ctx, h.topic, h.at, h.run)
+	}
+	s, ok := c.events.sources.shown(h.server, c.who)
+	if !ok || c.filter.Server != "" && c.filter.Server != string(s.ID) {
+		return nil
+	}
+	return c.send(ctx, h.topic, h.at, s)
+}

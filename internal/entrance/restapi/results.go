@@ -1,0 +1,129 @@
+package restapi
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/core/project"
+	"github.com/toolfit/toolfit/internal/core/tokens"
+	"github.com/toolfit/toolfit/internal/state/access"
+	"github.com/toolfit/toolfit/internal/state/store"
+)
+
+// Result is a full result that was kept, for people and programs: whole, whatever models get.
+type Result struct {
+	Ref       string          `json:"ref"`
+	Call      string          `json:"call"`
+	Server    string          `json:"server"`
+	Tool      string          `json:"tool"`
+	Profile   string          `json:"profile"`
+	Session   string          `json:"session,omitempty"`
+	Rule      string          `json:"rule,omitempty"`
+	At        time.Time       `json:"at"`
+	Expires   time.Time       `json:"expires,omitzero"`
+	Arguments json.RawMessage `json:"arguments,omitempty"` // as the tool got them; not for callers
+	Result    json.RawMessage `json:"result"`
+	Tokens    *TokenCount     `json:"tokens,omitempty"` // where a count was asked for
+}
+
+// TokenCount says what a result costs.
+type TokenCount struct {
+	Count tokens.Label `json:"count"` // how tokens were counted
+	Full  int          `json:"full"`  // of the result as the server gave it
+	Sent  int          `json:"sent"`  // of what a model gets of it by the rules in force now
+}
+
+// result gives a kept result by its ref, or by the id of its call.
+func (a *API) result(r *http.Request, who access.Principal) (any, error) {
+	count, err := parseCount(r.URL.Query().Get("count"), "")
+	if err != nil {
+		return nil, err
+	}
+	kept, err := a.keptResult(r.Context(), who, r.PathValue("ref"))
+	if err != nil {
+		return nil, err
+	}
+	out := showResult(kept, who)
+	if count != "" {
+		out.Tokens, err = a.count(r.Context(), kept, count)
+	}
+	return out, err
+}
+
+// ReadResult is a kept result, by its ref or the id of its call, and what a model gets of it
+// by the rules in force now.
+func (a *API) ReadResult(ctx context.Context, who access.Principal, refOrCall string) (full Result, shown json.RawMessage, err error) {
+	kept, err := a.keptResult(ctx, who, refOrCall)
+	if err != nil {
+		return Result{}, nil, err
+	}
+	shown, err = a.Caller.Shown(ctx, kept)
+	return showResult(kept, who), shown, err
+}
+
+func showResult(kept store.Result, who access.Principal) Result {
+	if !who.MayRead() {
+		kept.Args = nil // they may have values that are bound here
+	}
+	return Result{
+		Ref: kept.Ref, Call: kept.Call, Server: string(kept.Server), Tool: string(kept.Tool), Profile: kept.Profile, Session: kept.Session,
+		Rule: kept.Rule, At: kept.At, Expires: kept.Expires, Arguments: kept.Args, Result: kept.Body,
+	}
+}
+
+// keptResult looks among the caller's own results, or among all for those who may read all.
+func (a *API) keptResult(ctx context.Context, who access.Principal, refOrCall string) (store.Result, error) {
+	if who.MayRead() {
+		return a.Store.FindResult(ctx, refOrCall)
+	}
+	kept, err := a.Store.Result(ctx, who.ID, refOrCall)
+	if !fault.Is(err, fault.NotFound) {
+		return kept, err
+	}
+	own, listErr := a.Store.Results(ctx, store.ResultFilter{Owner: who.ID, Call: refOrCall, Limit: 1})
+	if listErr != nil {
+		return store.Result{}, listErr
+	}
+	if len(own) == 0 {
+		return store.Result{}, err
+	}
+	return own[0], own[0].Err
+}
+
+// parseCount reads how tokens are to be counted.
+func parseCount(text string, usual tokens.Label) (tokens.Label, error) {
+	switch label := tokens.Label(text); label {
+	case "":
+		return usual, nil
+	case tokens.O200k, tokens.Estimated:
+		return label, nil
+	}
+	return "", fault.New(fault.BadRequest, "tokens are not counted by %.40q", text).WithHint("use %s or %s", tokens.O200k, tokens.Estimated)
+}
+
+// maxExact bounds what is counted exactly in one request: it takes about a second per megabyte.
+const maxExact = 8 << 20
+
+// count counts the tokens of a kept result. What is too long for an exact count is refused.
+func (a *API) count(ctx context.Context, kept store.Result, label tokens.Label) (*TokenCount, error) {
+	shown, err := a.Caller.Shown(ctx, kept)
+	if err != nil {
+		return nil, fmt.Errorf("project %s: %w", kept.Ref, err)
+	}
+	if label == tokens.Estimated {
+		return &TokenCount{label, project.Tokens(kept.Body), project.Tokens(shown)}, nil
+	}
+	if len(kept.Body)+len(shown) > maxExact {
+		return nil, fault.New(fault.TooLarge, "the result is too long to be counted exactly: more than %d MB", maxExact>>20).WithHint("use count=%s", tokens.Estimated)
+	}
+	full, err := project.CountTokens(kept.Body, tokens.Count)
+	if err != nil {
+		return nil, err
+	}
+	sent, err := project.CountTokens(shown, tokens.Count)
+	return &TokenCount{label, full, sent}, err
+}

@@ -1,0 +1,155 @@
+package restapi
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/core/project"
+	"github.com/toolfit/toolfit/internal/core/project/shape"
+	"github.com/toolfit/toolfit/internal/gateway/call"
+	"github.com/toolfit/toolfit/internal/state/access"
+)
+
+// Rulebook knows the rules for results, and changes those of the store.
+type Rulebook interface {
+	// Rules are all that there are, in the order of their sources. It is read-only.
+	Rules() []RuleState
+	// SaveRule stores the rule that the JSON text describes and puts it in force.
+	SaveRule(ctx context.Context, id string, text []byte) error
+	// RemoveRule takes a stored rule away; the warning says what stays.
+	RemoveRule(ctx context.Context, id string) (warning string, err error)
+}
+
+// RuleState is a rule and how it stands.
+type RuleState struct {
+	project.Rule
+	Hidden  bool   // another rule of the same id counts before it
+	Problem string // why it cannot be used; "" when it can
+	Why     string // why it was put back to shadow; "" when it was not
+}
+
+// FromBuiltin is the source of rules that come with a server of ours.
+const FromBuiltin Source = "builtin"
+
+var ruleSources = map[project.Source]Source{project.File: FromFile, project.Store: FromStore, project.Builtin: FromBuiltin}
+
+// Rule is a rule for results as the API shows it.
+type Rule struct {
+	ID      string         `json:"id"`
+	Source  Source         `json:"source"`
+	Tool    string         `json:"tool"`
+	When    map[string]any `json:"when,omitempty"`
+	Keep    string         `json:"keep,omitempty"`
+	Drop    string         `json:"drop,omitempty"`
+	JQ      string         `json:"jq,omitempty"`
+	Budget  int            `json:"budget,omitempty"`
+	Shape   shape.Mode     `json:"shape,omitempty"`
+	Mode    project.Mode   `json:"mode"`
+	Profile string         `json:"profile,omitempty"`
+	Reason  string         `json:"reason,omitempty"` // why it is not in force, or was put back to shadow
+	Counts  RuleCounts     `json:"counts"`
+}
+
+// RuleCounts is what became of the results that a rule was for, since the gateway began or
+// the rule was last changed.
+type RuleCounts struct {
+	Projected  int64 `json:"projected"`
+	Whole      int64 `json:"whole"`
+	Mismatch   int64 `json:"shape_mismatch"`
+	Failed     int64 `json:"projection_failed"`
+	Shadowed   int64 `json:"shadow"`
+	Fetched    int64 `json:"fetched"`
+	TokensFull int64 `json:"tokens_full"` // estimates, of what was cut or would have been
+	TokensSent int64 `json:"tokens_sent"`
+}
+
+// ShowRule is a rule as the API shows it.
+func ShowRule(s RuleState, n call.RuleCount) Rule {
+	r := Rule{
+		ID: s.ID, Source: ruleSources[s.Source], Tool: s.Tool, When: s.When, Keep: s.Keep, Drop: s.Drop, JQ: s.JQ, Budget: s.Budget, Shape: s.Shape,
+		Mode: s.Mode, Profile: s.Profile, Reason: s.Why,
+	}
+	if r.Mode == "" {
+		r.Mode = project.On
+	}
+	switch {
+	case s.Problem != "":
+		r.Reason = s.Problem
+	case s.Hidden:
+		r.Reason = "another rule of this id counts before it"
+		return r
+	}
+	r.Counts = RuleCounts(n)
+	return r
+}
+
+func (a *API) listRules(_ *http.Request, who access.Principal) (any, error) {
+	rules, err := a.ListRules(who)
+	if err != nil {
+		return nil, err
+	}
+	return RuleList{rules}, nil
+}
+
+// ListRules are all rules, in the order of their sources.
+func (a *API) ListRules(who access.Principal) ([]Rule, error) {
+	if !who.MayRead() {
+		return nil, who.Lacks("%s may not read the rules")
+	}
+	rules := []Rule{}
+	for _, s := range a.Rules.Rules() {
+		rules = append(rules, ShowRule(s, a.Caller.RuleCount(s.ID)))
+	}
+	return rules, nil
+}
+
+// RuleList is all rules.
+type RuleList struct {
+	Rules []Rule `json:"rules"`
+}
+
+// putRule stores a rule, in place of an earlier one of its id.
+func (a *API) putRule(r *http.Request, who access.Principal) (any, error) {
+	if err := needAdmin(who); err != nil {
+		return nil, err
+	}
+	text, err := a.body(r)
+	if err != nil {
+		return nil, err
+	}
+	return a.SaveRule(r.Context(), who, r.PathValue("id"), text)
+}
+
+// SaveRule stores the rule that the JSON text describes and puts it in force.
+func (a *API) SaveRule(ctx context.Context, who access.Principal, id string, text []byte) (Rule, error) {
+	if err := needAdmin(who); err != nil {
+		return Rule{}, err
+	}
+	if err := a.Rules.SaveRule(ctx, id, text); err != nil {
+		return Rule{}, err
+	}
+	for _, s := range a.Rules.Rules() {
+		if s.ID == id && s.Source == project.Store {
+			return ShowRule(s, a.Caller.RuleCount(id)), nil
+		}
+	}
+	return Rule{}, fault.New(fault.Conflict, "rule %s was deleted meanwhile", id)
+}
+
+func (a *API) deleteRule(r *http.Request, who access.Principal) (any, error) {
+	id := r.PathValue("id")
+	warning, err := a.DeleteRule(r.Context(), who, id)
+	if err != nil {
+		return nil, err
+	}
+	return deleted{ID: id, Warning: warning}, nil
+}
+
+// DeleteRule takes a rule of the store out of force; the warning says what stays.
+func (a *API) DeleteRule(ctx context.Context, who access.Principal, id string) (warning string, err error) {
+	if err := needAdmin(who); err != nil {
+		return "", err
+	}
+	return a.Rules.RemoveRule(ctx, id)
+}

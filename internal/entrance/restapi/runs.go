@@ -1,0 +1,227 @@
+package restapi
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/browsertest/run"
+	"github.com/toolfit/toolfit/internal/browsertest/trial"
+	"github.com/toolfit/toolfit/internal/state/access"
+	"github.com/toolfit/toolfit/internal/state/store"
+)
+
+// Tests starts runs of browser tests that go on by themselves.
+type Tests interface {
+	StartTests(ctx context.Context, o trial.Order) (id string, err error)
+}
+
+// Run is a run of browser tests as the API shows it.
+type Run struct {
+	ID         string    `json:"id"`
+	At         time.Time `json:"at"`
+	DurationMS float64   `json:"duration_ms"`
+	Outcome    string    `json:"outcome"`
+	trial.Summary
+	Results []json.RawMessage `json:"results,omitempty"` // of one run that has ended
+}
+
+func showRun(k *trial.Kept) Run {
+	return Run{ID: k.ID, At: k.At, DurationMS: float64(k.Duration.Microseconds()) / 1000, Outcome: k.Outcome, Summary: k.Summary}
+}
+
+// RunList is a page of runs, the newest first.
+type RunList struct {
+	Runs []Run  `json:"runs"`
+	Next string `json:"next_cursor,omitempty"`
+}
+
+// runs pages through the runs.
+func (a *API) runs(r *http.Request, who access.Principal) (any, error) {
+	q := r.URL.Query()
+	f := store.RunFilter{Name: q.Get("name"), Outcome: q.Get("outcome"), Before: q.Get("cursor")}
+	if text := q.Get("limit"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 || n > maxPage {
+			return nil, fault.New(fault.BadRequest, "limit must be a number from 1 to %d, got %.100q", maxPage, text)
+		}
+		f.Limit = n
+	}
+	return a.ListRuns(r.Context(), who, f)
+}
+
+// ListRuns is a page of runs. A caller sees its own.
+func (a *API) ListRuns(ctx context.Context, who access.Principal, f store.RunFilter) (RunList, error) {
+	f.Limit = cmp.Or(f.Limit, defaultPage)
+	out := RunList{Runs: []Run{}}
+	for { // whose a run is stands in its summary, so a page may take several looks
+		rows, err := a.Store.Runs(ctx, f)
+		if err != nil {
+			return out, err
+		}
+		for _, row := range rows {
+			k, err := trial.Read(row, time.Now())
+			if err != nil {
+				return out, err
+			}
+			if !who.MayRead() && k.Principal != who.ID {
+				continue
+			}
+			if out.Runs = append(out.Runs, showRun(k)); len(out.Runs) == f.Limit {
+				out.Next = row.Cursor()
+				return out, nil
+			}
+		}
+		if len(rows) < f.Limit {
+			return out, nil
+		}
+		f.Before = rows[len(rows)-1].Cursor()
+	}
+}
+
+// ReadRun is a run that the caller may see. Its pictures are read by RunPicture.
+func (a *API) ReadRun(ctx context.Context, who access.Principal, id string) (*trial.Kept, error) {
+	k, err := a.wholeRun(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return k, mayReadRun(who, k)
+}
+
+// wholeRun is a run, whosever it is.
+func (a *API) wholeRun(ctx context.Context, id string) (*trial.Kept, error) {
+	row, err := a.Store.Run(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return trial.Read(row, time.Now())
+}
+
+// RunPage is a page of the steps of a run that the caller may see.
+func (a *API) RunPage(ctx context.Context, who access.Principal, id string, number int) (*trial.Page, error) {
+	row, err := a.Store.Run(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	p, err := trial.ReadPage(row, time.Now(), number)
+	if err != nil {
+		return nil, err
+	}
+	return p, mayReadRun(who, p.Kept)
+}
+
+// mayReadRun refuses a caller what others ran as if it were not there.
+func mayReadRun(who access.Principal, k *trial.Kept) error {
+	if !who.MayRead() && k.Principal != who.ID {
+		return fault.New(fault.NotFound, "there is no run %.100q", k.ID)
+	}
+	return nil
+}
+
+// oneRun is a run with all that happened; its pictures have addresses of their own.
+func (a *API) oneRun(r *http.Request, who access.Principal) (any, error) {
+	k, err := a.ReadRun(r.Context(), who, r.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	out := showRun(k)
+	numbers := map[*run.Image]int{}
+	for n, s := range run.Steps(k.Results) {
+		numbers[s.Screenshot] = n
+	}
+	for _, res := range k.Results {
+		text, err := json.Marshal(shownResult(a.BasePath+"/api/v1/runs/"+k.ID, res, numbers))
+		if err != nil {
+			return nil, err
+		}
+		out.Results = append(out.Results, text)
+	}
+	return out, nil
+}
+
+func (a *API) runReport(r *http.Request, who access.Principal) (any, error) {
+	write, err := a.RunReport(r.Context(), who, r.PathValue("id"), cmp.Or(r.URL.Query().Get("format"), "html"))
+	return stream(write), err
+}
+
+// RunReport writes the report of a run as JUnit XML, JSON or one HTML page.
+func (a *API) RunReport(ctx context.Context, who access.Principal, id, form string) (func(http.ResponseWriter), error) {
+	how, known := reportForms[form]
+	if !known {
+		return nil, fault.New(fault.BadRequest, "unknown format %.100q", form).WithHint("use html, junit or json")
+	}
+	k, err := a.ReadRun(ctx, who, id)
+	if err != nil {
+		return nil, err
+	}
+	if how.pictures {
+		pictures, err := a.Store.RunPictures(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		k.Fill(pictures)
+	}
+	return func(w http.ResponseWriter) {
+		w.Header().Set("Content-Type", how.kind)
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		w.Header().Set("Content-Security-Policy", "default-src 'none'; img-src data:; style-src 'unsafe-inline'; sandbox")
+		how.write(w, k.Results) // a client that has left needs no answer
+	}, nil
+}
+
+func (a *API) screenshot(r *http.Request, who access.Principal) (any, error) {
+	write, err := a.RunPicture(r.Context(), who, r.PathValue("id"), r.PathValue("n"))
+	return stream(write), err
+}
+
+// RunPicture writes the picture of one step of a run, by the step's number.
+func (a *API) RunPicture(ctx context.Context, who access.Principal, id, number string) (func(http.ResponseWriter), error) {
+	row, err := a.Store.RunSummary(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	k, err := trial.Read(row, time.Now())
+	if err == nil {
+		err = mayReadRun(who, k)
+	}
+	if err != nil {
+		return nil, err
+	}
+	picture, err := a.picture(ctx, id, number)
+	if err != nil {
+		return nil, err
+	}
+	return func(w http.ResponseWriter) {
+		w.Header().Set("Content-Type", picture.Kind())
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		w.Write(picture.Data) // a client that has left needs no answer
+	}, nil
+}
+
+// picture is that of a step, wherever it is kept: older runs have theirs in the report.
+func (a *API) picture(ctx context.Context, id, number string) (*run.Image, error) {
+	none := fault.New(fault.NotFound, "run %s has no picture of step %.20q", id, number)
+	step, err := strconv.Atoi(number)
+	if err != nil {
+		return nil, none
+	}
+	kept, err := a.Store.RunPicture(ctx, id, step)
+	if err == nil {
+		return &run.Image{Type: kept.Type, Data: kept.Data}, nil
+	}
+	if !fault.Is(err, fault.NotFound) {
+		return nil, err
+	}
+	k, err := a.wholeRun(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if found := k.Picture(step); found != nil {
+		return found, nil
+	}
+	return nil, none
+}

@@ -1,0 +1,146 @@
+package restapi
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/gateway/upstream"
+	"github.com/toolfit/toolfit/internal/mcp"
+	"github.com/toolfit/toolfit/internal/state/access"
+)
+
+// Server is a server as the API shows it.
+type Server struct {
+	ID        tool.ServerID   `json:"id"`
+	Source    Source          `json:"source"`
+	Kind      string          `json:"kind,omitempty"`
+	State     upstream.State  `json:"state"`
+	Reason    string          `json:"reason,omitempty"`
+	Warning   string          `json:"warning,omitempty"`
+	Notes     []string        `json:"notes,omitempty"` // what of its list was left out, and why
+	Info      json.RawMessage `json:"info,omitempty"`
+	Tools     int             `json:"tools"`
+	Held      []string        `json:"held,omitempty"`     // what waits for approval: tools by name, all else as kind:name
+	KeptOut   []string        `json:"kept_out,omitempty"` // tools that somebody has decided to keep out
+	Sessions  int             `json:"sessions"`
+	Era       mcp.Era         `json:"era,omitempty"` // of the protocol, in which it is spoken to
+	ListedAt  *time.Time      `json:"listed_at,omitempty"`
+	CheckedAt *time.Time      `json:"checked_at,omitempty"`
+	Stderr    []string        `json:"stderr,omitempty"`
+}
+
+// Source is where a server's configuration is kept.
+type Source string
+
+// The sources of servers.
+const (
+	FromFile  Source = "file"
+	FromStore Source = "store"
+)
+
+// Disabled is the state of a server that the configuration switches off.
+const Disabled upstream.State = "disabled"
+
+// SeenServers are the servers as the caller sees them.
+func (a *API) SeenServers(who access.Principal) []Server {
+	seen := []Server{}
+	for _, s := range a.ListServers() {
+		if s, ok := a.shown(s, who); ok {
+			seen = append(seen, s)
+		}
+	}
+	return seen
+}
+
+func (a *API) listServers(_ *http.Request, who access.Principal) (any, error) {
+	return map[string]any{"servers": a.SeenServers(who)}, nil
+}
+
+// SeenServer is the server as the caller sees it.
+func (a *API) SeenServer(who access.Principal, id tool.ServerID) (Server, error) {
+	for _, s := range a.ListServers() {
+		if s.ID != id {
+			continue
+		}
+		if s, ok := a.shown(s, who); ok {
+			return s, nil
+		}
+	}
+	return Server{}, fault.New(fault.NotFound, "there is no server %s", id)
+}
+
+func (a *API) server(r *http.Request, who access.Principal) (any, error) {
+	return a.SeenServer(who, tool.ServerID(r.PathValue("id")))
+}
+
+func (a *API) addServer(r *http.Request, who access.Principal) (any, error) {
+	if err := needAdmin(who); err != nil {
+		return nil, err
+	}
+	text, err := a.body(r)
+	if err != nil {
+		return nil, err
+	}
+	s, err := a.AddServer(r.Context(), who, text)
+	return created{"/servers/" + url.PathEscape(string(s.ID)), s}, err
+}
+
+// AddServer stores the server that the JSON text describes. A command runs as the gateway
+// does, so only admins may.
+func (a *API) AddServer(ctx context.Context, who access.Principal, text []byte) (Server, error) {
+	if err := needAdmin(who); err != nil {
+		return Server{}, err
+	}
+	id, err := a.Registry.AddServer(ctx, text)
+	if err != nil {
+		return Server{}, err
+	}
+	return a.SeenServer(who, id)
+}
+
+func (a *API) removeServer(r *http.Request, who access.Principal) (any, error) {
+	id := r.PathValue("id")
+	warning, err := a.RemoveServer(r.Context(), who, tool.ServerID(id))
+	if err != nil {
+		return nil, err
+	}
+	return deleted{ID: id, Warning: warning}, nil
+}
+
+// RemoveServer takes a server out of the store; the warning says what stays.
+func (a *API) RemoveServer(ctx context.Context, who access.Principal, id tool.ServerID) (warning string, err error) {
+	if err := needAdmin(who); err != nil {
+		return "", err
+	}
+	return a.Registry.RemoveServer(ctx, id)
+}
+
+// deleted is the answer that something is gone.
+type deleted struct {
+	ID      string `json:"deleted"`
+	Warning string `json:"warning,omitempty"`
+}
+
+func (a *API) refresh(r *http.Request, who access.Principal) (any, error) {
+	return a.RefreshServer(r.Context(), who, tool.ServerID(r.PathValue("id")))
+}
+
+// RefreshServer asks a server for its list now.
+func (a *API) RefreshServer(ctx context.Context, who access.Principal, id tool.ServerID) (Server, error) {
+	if err := needAdmin(who); err != nil {
+		return Server{}, err
+	}
+	if _, err := a.SeenServer(who, id); err != nil {
+		return Server{}, err
+	}
+	// The list is worth having even when the one who asked for it has left.
+	if err := a.Catalog.Refresh(context.WithoutCancel(ctx), id); err != nil {
+		return Server{}, asFault(err)
+	}
+	return a.SeenServer(who, id)
+}

@@ -1,0 +1,140 @@
+package restapi
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"strings"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/state/access"
+	"github.com/toolfit/toolfit/internal/state/store"
+)
+
+// ListSessions gives callers their own sessions, others all, or those of the owner that the
+// filter names.
+func (a *API) ListSessions(ctx context.Context, who access.Principal, f store.SessionFilter) (SessionList, error) {
+	if !who.MayRead() {
+		f.Owner = who.ID
+	}
+	asked := cmp.Or(f.Limit, 100)
+	f.Limit = asked + 1 // one more tells whether there is a next page
+	rows, err := a.Store.Sessions(ctx, f)
+	if err != nil {
+		return SessionList{}, err
+	}
+	list := SessionList{Sessions: []Session{}}
+	if len(rows) > asked {
+		rows = rows[:asked]
+		list.Next = rows[asked-1].Cursor()
+	}
+	for _, s := range rows {
+		list.Sessions = append(list.Sessions, showSession(s))
+	}
+	return list, nil
+}
+
+// ownSession is a session that the caller may see; with change, that it may change.
+func (a *API) ownSession(ctx context.Context, who access.Principal, id string, change bool) (store.Session, error) {
+	s, err := a.Store.Session(ctx, id)
+	if err == nil && s.Owner != who.ID && !(who.MayAdmin() || who.MayRead() && !change) {
+		err = fault.New(fault.NotFound, "there is no session %.100q", id)
+	}
+	return s, err
+}
+
+// ReadSession is a session that the caller may see.
+func (a *API) ReadSession(ctx context.Context, who access.Principal, id string) (Session, error) {
+	s, err := a.ownSession(ctx, who, id, false)
+	return showSession(s), err
+}
+
+// maxTitle bounds the title of a session, in bytes.
+const maxTitle = 1000
+
+func (c *SessionConfig) check() error {
+	if c.Title != nil && len(*c.Title) > maxTitle {
+		return fault.New(fault.BadRequest, "the title is longer than %d bytes", maxTitle)
+	}
+	return nil
+}
+
+// CreateSession makes a session, which is the caller's.
+func (a *API) CreateSession(ctx context.Context, who access.Principal, in SessionConfig) (Session, error) {
+	if !who.MayCall() {
+		return Session{}, who.Lacks("%s may not make sessions")
+	}
+	if err := in.check(); err != nil {
+		return Session{}, err
+	}
+	s := store.Session{ID: in.ID, Parent: in.Parent, Owner: who.ID, Directory: in.Directory, Metadata: in.Metadata}
+	if s.ID == "" {
+		s.ID = "ses_" + strings.ToLower(rand.Text())
+	}
+	if s.Title = "Session of " + time.Now().UTC().Format(time.RFC3339); in.Title != nil {
+		s.Title = *in.Title
+	}
+	s, err := a.Store.CreateSession(ctx, s)
+	return showSession(s), err
+}
+
+// ChangeSession replaces the title and merges the metadata by name.
+func (a *API) ChangeSession(ctx context.Context, who access.Principal, id string, in SessionConfig) (Session, error) {
+	if in.ID != "" || in.Parent != "" || in.Directory != "" {
+		return Session{}, fault.New(fault.BadRequest, "title and metadata can be changed, nothing else")
+	}
+	if err := in.check(); err != nil {
+		return Session{}, err
+	}
+	if _, err := a.ownSession(ctx, who, id, true); err != nil {
+		return Session{}, err
+	}
+	s, err := a.Store.UpdateSession(ctx, id, store.SessionChange{Title: in.Title, Metadata: in.Metadata})
+	return showSession(s), err
+}
+
+// DeleteSession forgets a session with its messages. One that is not there is no error.
+func (a *API) DeleteSession(ctx context.Context, who access.Principal, id string) error {
+	_, err := a.ownSession(ctx, who, id, true)
+	switch {
+	case fault.Is(err, fault.NotFound):
+		return nil
+	case err != nil:
+		return err
+	}
+	return a.Store.DeleteSession(ctx, id)
+}
+
+// Stretch is a part of a transcript.
+type Stretch struct {
+	After int64 // the position before it
+	Limit int   // 0: 100
+	Last  bool  // it is the end of the transcript
+}
+
+// ReadMessages is a part of a session's transcript.
+func (a *API) ReadMessages(ctx context.Context, who access.Principal, id string, part Stretch) (MessageList, error) {
+	list := MessageList{Messages: []TranscriptMessage{}}
+	if _, err := a.ownSession(ctx, who, id, false); err != nil {
+		return list, err
+	}
+	limit := cmp.Or(part.Limit, 100)
+	var rows []store.Message
+	var err error
+	if part.Last {
+		rows, err = a.Store.LastMessages(ctx, id, limit)
+	} else {
+		rows, err = a.Store.Messages(ctx, id, part.After, limit)
+	}
+	if err != nil {
+		return list, err
+	}
+	for _, m := range rows {
+		list.Messages = append(list.Messages, TranscriptMessage{m.Position, m.At, m.Body})
+	}
+	if len(rows) == limit && !part.Last {
+		list.Next = rows[len(rows)-1].Position
+	}
+	return list, nil
+}

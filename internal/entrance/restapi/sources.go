@@ -1,0 +1,121 @@
+package restapi
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/gateway/catalog"
+	"github.com/toolfit/toolfit/internal/gateway/upstream"
+	"github.com/toolfit/toolfit/internal/state/access"
+	"github.com/toolfit/toolfit/internal/state/config"
+)
+
+// Registry adds and removes servers while the gateway runs.
+type Registry interface {
+	// AddServer stores the server that the JSON text describes and puts it in force.
+	AddServer(ctx context.Context, text []byte) (tool.ServerID, error)
+	// RemoveServer takes a stored server away; the warning says what stays.
+	RemoveServer(ctx context.Context, id tool.ServerID) (warning string, err error)
+	// Stored tells which servers the store has. It is read-only.
+	Stored() Stored
+}
+
+// Stored are the servers of the store.
+type Stored map[tool.ServerID]StoredServer
+
+// StoredServer is how a server of the store is used.
+type StoredServer struct {
+	Shadowed bool   // the file has a server of the same name, which wins
+	Problem  string // why it cannot be used; "" when it can
+}
+
+// Sources are where the routes and the events read what there is.
+type Sources struct {
+	Catalog  *catalog.Catalog
+	Pool     *upstream.Pool
+	Registry Registry
+	Rules    Rulebook
+	Agents   AgentBook
+	Config   func() *config.Config // what is in force
+}
+
+// ListServers puts together what the catalogue, the pool and the store know.
+func (s Sources) ListServers() []Server {
+	status := map[tool.ServerID]upstream.Status{}
+	for _, st := range s.Pool.Status() {
+		status[st.ID] = st
+	}
+	stored := s.Registry.Stored()
+	all := []Server{}
+	for _, known := range s.Catalog.Servers() {
+		one := oneServer(known, status[known.ID])
+		if row, ok := stored[known.ID]; ok && row.Shadowed {
+			one.Warning = "the store has a server of this name too; the file wins"
+		} else if ok {
+			one.Source = FromStore
+		}
+		all = append(all, one)
+	}
+	broken := len(all)
+	for id, row := range stored {
+		if row.Problem != "" && !row.Shadowed {
+			all = append(all, Server{ID: id, State: upstream.Down, Reason: row.Problem, Source: FromStore})
+		}
+	}
+	slices.SortFunc(all[broken:], func(a, b Server) int { return cmp.Compare(a.ID, b.ID) })
+	return all
+}
+
+// shown is the server as the caller sees it, if it does: callers see the servers of their
+// profile, and only what concerns their use.
+func (s Sources) shown(srv Server, who access.Principal) (Server, bool) {
+	if who.MayRead() {
+		return srv, true
+	}
+	if !s.sees(who, srv.ID) {
+		return Server{}, false
+	}
+	srv.Stderr, srv.Held, srv.KeptOut, srv.Notes, srv.Warning = nil, nil, nil, nil, ""
+	if view, err := s.Catalog.View(who.Profile); err == nil {
+		srv.Tools = 0
+		for _, e := range view.Entries {
+			if e.Server == srv.ID {
+				srv.Tools++
+			}
+		}
+	}
+	return srv, true
+}
+
+// sees tells whether the server is one of the caller's profile.
+func (s Sources) sees(who access.Principal, id tool.ServerID) bool {
+	return slices.ContainsFunc(s.Config().Profiles, func(p config.Profile) bool {
+		return who.Has(p.Name) && access.SeesServer(p, id)
+	})
+}
+
+func oneServer(known catalog.Server, st upstream.Status) Server {
+	s := Server{
+		ID: known.ID, Source: FromFile, Kind: st.Kind, State: st.State, Reason: st.Reason, Info: known.Info, Tools: known.Tools, Held: known.Held, KeptOut: known.KeptOut, Notes: known.Notes,
+		Sessions: st.Sessions, Era: known.Era, ListedAt: moment(known.ListedAt), CheckedAt: moment(known.CheckedAt), Stderr: st.Stderr,
+	}
+	switch {
+	case known.Disabled:
+		s.State, s.Reason = Disabled, ""
+	case s.State == upstream.Idle && known.Reason != "":
+		s.State, s.Reason = upstream.Down, known.Reason
+	case s.State == "": // it is being taken away
+		s.State = upstream.Idle
+	}
+	return s
+}
+
+func moment(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}

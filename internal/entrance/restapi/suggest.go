@@ -1,0 +1,172 @@
+package restapi
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/core/project"
+	"github.com/toolfit/toolfit/internal/core/project/suggest"
+	"github.com/toolfit/toolfit/internal/core/tokens"
+	"github.com/toolfit/toolfit/internal/state/access"
+)
+
+// SuggestionList is what the record of calls speaks for.
+type SuggestionList struct {
+	Conversations int          `json:"conversations"` // that are on record
+	Blind         int          `json:"blind"`         // of these, such with calls whose arguments were not kept
+	Count         tokens.Label `json:"count"`
+	Suggestions   []Suggestion `json:"suggestions"`
+}
+
+// Suggestion is a rule that the record speaks for. A person decides.
+type Suggestion struct {
+	Tool          tool.Name       `json:"tool"`
+	When          map[string]any  `json:"when,omitempty"`
+	Keep          string          `json:"keep"`
+	Stage         suggest.Stage   `json:"stage"`
+	Text          string          `json:"text"`
+	Saved         float64         `json:"saved"`
+	TokensFull    int             `json:"tokens_full"`
+	TokensSent    int             `json:"tokens_sent"`
+	Conversations int             `json:"conversations"` // replayed
+	Hidden        int             `json:"hidden"`        // values that were used later and would have been hidden
+	Missed        int             `json:"missed"`        // conversations in which that would have happened
+	HeldOut       int             `json:"held_out"`      // such conversations, each half judged by what was learned from the other
+	Fields        []SuggestedPath `json:"fields"`
+}
+
+// SuggestedPath is why a part of the results is kept or not.
+type SuggestedPath struct {
+	Path  string  `json:"path"`
+	Kept  bool    `json:"kept"`
+	Share float64 `json:"share"` // of the bytes
+	Why   string  `json:"why"`
+}
+
+// suggestions proposes rules from recorded calls: for one tool, or for all that have results.
+func (a *API) suggestions(r *http.Request, who access.Principal) (any, error) {
+	q := r.URL.Query()
+	since, err := parseTime(q, "since")
+	if err != nil {
+		return nil, err
+	}
+	a.settle(r.Context())
+	return a.Suggest(r.Context(), who, SuggestQuery{Tool: tool.Name(q.Get("tool")), Since: since})
+}
+
+// SuggestQuery says from what rules are to be learned.
+type SuggestQuery struct {
+	Tool  tool.Name // "": every one that has kept results
+	Since time.Time // zero: 30 days ago
+}
+
+// Suggest proposes rules from recorded calls. It looks at all of them, which takes a while.
+func (a *API) Suggest(ctx context.Context, who access.Principal, in SuggestQuery) (SuggestionList, error) {
+	if !who.MayRead() {
+		return SuggestionList{}, who.Lacks("%s may not read what others called")
+	}
+	if in.Since.IsZero() {
+		in.Since = time.Now().Add(-suggestFrom)
+	}
+	past, err := a.readPast(ctx, in.Since)
+	if err != nil {
+		return SuggestionList{}, err
+	}
+	list := SuggestionList{Conversations: len(past.conversations), Blind: past.blind, Count: tokens.Estimated, Suggestions: []Suggestion{}}
+	names := past.tools
+	if in.Tool != "" {
+		names = []tool.Name{in.Tool}
+	}
+	for _, name := range names {
+		for _, p := range suggest.Propose(name, past.conversations, &suggest.Options{Inputs: a.inputs(name)}) {
+			if p.Stage == suggest.OfferOn && past.blind*10 > len(past.conversations) {
+				p.Stage = suggest.Shadow // what was not seen may have used what would be hidden
+			}
+			list.Suggestions = append(list.Suggestions, showSuggestion(p))
+		}
+	}
+	return list, nil
+}
+
+// suggestFrom is how far back calls are looked at.
+const suggestFrom = 30 * 24 * time.Hour
+
+func showSuggestion(p suggest.Proposal) Suggestion {
+	s := Suggestion{
+		Tool: p.Tool, When: p.When, Keep: p.Keep, Stage: p.Stage, Text: p.String(), Saved: p.Saved(), TokensFull: p.Full, TokensSent: p.Sent,
+		Conversations: p.Conversations, Hidden: p.Hidden, Missed: p.Missed, HeldOut: p.HeldOut, Fields: []SuggestedPath{},
+	}
+	for _, f := range p.Fields {
+		s.Fields = append(s.Fields, SuggestedPath(f))
+	}
+	return s
+}
+
+// inputs are the names of the arguments that tools of the same server take: what a list
+// gives is often what the next call needs.
+func (a *API) inputs(name tool.Name) (names []string) {
+	for _, p := range a.Config().Profiles {
+		v, err := a.Catalog.View(p.Name)
+		if err != nil {
+			continue
+		}
+		e := v.Named(name)
+		if e == nil {
+			continue
+		}
+		for _, sister := range v.Entries {
+			if sister.Server != e.Server {
+				continue
+			}
+			for w := rawjson.Object(rawjson.Get(sister.Definition.InputSchema(), "properties")); w.Next(); {
+				names = append(names, string(w.Key))
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// RuleID names the rule after its tool and the kind of call, so that a later proposal takes
+// its place.
+func (s Suggestion) RuleID() string {
+	id := "learned-" + string(s.Tool)
+	for _, name := range slices.Sorted(maps.Keys(s.When)) {
+		id += fmt.Sprintf("-%v", s.When[name])
+	}
+	return RuleID(id)
+}
+
+// RuleConfig is the rule as it is stored.
+func (s Suggestion) RuleConfig(mode project.Mode) ([]byte, error) {
+	return json.Marshal(struct {
+		Tool tool.Name      `json:"tool"`
+		When map[string]any `json:"when,omitempty"`
+		Keep string         `json:"keep"`
+		Mode project.Mode   `json:"mode"`
+	}{s.Tool, s.When, s.Keep, mode})
+}
+
+// RuleID is an id of a rule that is near to the text. What an id cannot hold is told apart
+// by a hash.
+func RuleID(text string) string {
+	id := strings.TrimLeft(oddInID.ReplaceAllString(text, "-"), "-._")
+	if id == text && id != "" && len(id) <= 100 {
+		return id
+	}
+	sum := sha256.Sum256([]byte(text))
+	return fmt.Sprintf("%s-%x", cmp.Or(id[:min(len(id), 100)], "rule"), sum[:4])
+}
+
+var oddInID = regexp.MustCompile(`[^A-Za-z0-9._-]+`)

@@ -1,0 +1,119 @@
+package restapi
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/core/tokens"
+	"github.com/toolfit/toolfit/internal/gateway/call"
+	"github.com/toolfit/toolfit/internal/gateway/catalog"
+	"github.com/toolfit/toolfit/internal/state/access"
+	"github.com/toolfit/toolfit/schema"
+)
+
+// ToolQuery chooses tools of a profile, in the order of its list.
+type ToolQuery struct {
+	Profile       string        // "": the caller's own
+	Server        tool.ServerID // "": all
+	Offset, Limit int
+}
+
+// ToolPage is a page of tools.
+type ToolPage struct {
+	Tools   []ToolRow
+	Total   int // that match
+	Servers []tool.ServerID
+}
+
+// ToolRow is a tool in a list.
+type ToolRow struct {
+	Name        string
+	Own         string // the server's name for it, where the shown one does not say it
+	Server      tool.ServerID
+	Description string
+	Tokens      int // of the definition, estimated
+}
+
+// PageTools gives a page of the tools that the caller sees.
+func (a *API) PageTools(who access.Principal, q ToolQuery) (ToolPage, error) {
+	v, err := a.viewOf(who, q.Profile)
+	if err != nil {
+		return ToolPage{}, err
+	}
+	var page ToolPage
+	for _, e := range v.Entries {
+		if e.Server != "" && (len(page.Servers) == 0 || page.Servers[len(page.Servers)-1] != e.Server) {
+			page.Servers = append(page.Servers, e.Server)
+		}
+		if q.Server != "" && e.Server != q.Server {
+			continue
+		}
+		if page.Total++; page.Total > q.Offset && len(page.Tools) < q.Limit {
+			page.Tools = append(page.Tools, ToolRow{e.Shown, ownName(e), e.Server, e.Description(), tokens.Estimate(e.Raw())})
+		}
+	}
+	slices.Sort(page.Servers)
+	page.Servers = slices.Compact(page.Servers)
+	return page, nil
+}
+
+// ownName is the server's name for a tool, where the shown one does not end in it: a name that
+// was too long ends in a hash, and a profile may have renamed it.
+func ownName(e *catalog.Entry) string {
+	_, own, _ := e.Name.Split()
+	if strings.HasSuffix(e.Shown, own) {
+		return ""
+	}
+	return own
+}
+
+// FindTools searches as a model would.
+func (a *API) FindTools(ctx context.Context, who access.Principal, profile string, q call.Query) (*call.Found, error) {
+	v, err := a.viewOf(who, profile)
+	if err != nil {
+		return nil, err
+	}
+	return a.Caller.Search(ctx, who, v.Profile, q)
+}
+
+// OneTool is a tool and what it costs.
+type OneTool struct {
+	Tool
+	Own         string          // the server's name for it, where the shown one does not say it
+	InputSchema json.RawMessage // of what is shown
+	Tokens      int             // of the definition, estimated
+	Fitted      []schema.Fitted // in each dialect, by its name
+}
+
+// ShowTool is a tool as it came and as each dialect takes it.
+func (a *API) ShowTool(who access.Principal, profile, name string) (OneTool, error) {
+	v, err := a.viewOf(who, profile)
+	if err != nil {
+		return OneTool{}, err
+	}
+	e, err := v.Find(name)
+	if err != nil {
+		return OneTool{}, err
+	}
+	one := OneTool{Tool: oneTool(e), Own: ownName(e), InputSchema: e.InputSchema(), Tokens: tokens.Estimate(e.Raw())}
+	one.Fitted = fitAlone(v, e)
+	return one, nil
+}
+
+// fitAlone fits one tool to every dialect. The others of its list are left out: of ten
+// thousand only one is looked at.
+func fitAlone(v *catalog.View, e *catalog.Entry) []schema.Fitted {
+	var dialects []schema.Dialect
+	for d := range schema.Dialects() {
+		dialects = append(dialects, d)
+	}
+	slices.Sort(dialects)
+	var fitted []schema.Fitted
+	for _, d := range dialects {
+		fitted = append(fitted, v.One(e, d))
+	}
+	return fitted
+}

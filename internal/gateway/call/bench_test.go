@@ -1,0 +1,49 @@
+package call
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/state/access"
+)
+
+// fiftyKB is a text block with about 50 KB of JSON, of which a reader needs a quarter.
+func fiftyKB() string {
+	var rows []string
+	for i := range 115 {
+		rows = append(rows, fmt.Sprintf(`{"EnvId":"env-%05d","Alias":"alias %d","Status":"NORMAL","EnvType":"baas","Region":"ap-shanghai","PackageName":"standard","IsDefault":false,`+
+			`"CreateTime":"2026-01-02T08:00:00Z","Storages":[{"Bucket":"b-%d","CdnDomain":"%d.example.com","AppId":"1250000000"}],`+
+			`"Functions":[{"Namespace":"env-%05d","Region":"ap-shanghai","Quota":%d}],"LogServices":[{"LogsetName":"logs-%d","TopicId":"t-%d"}],"Tags":["a","b","c"]}`,
+			i, i, i, i, i, i*7, i, i))
+	}
+	return string(rawjson.AppendString([]byte(`{"content":[{"type":"text","text":`), `{"EnvList":[`+strings.Join(rows, ",")+`]}`)) + `}]}`
+}
+
+// BenchmarkDo is the spine without a network: 50 KB passed through, cut, and cut and kept.
+func BenchmarkDo(b *testing.B) {
+	const rule = "results: [{tool: cloud__env, keep: 'EnvList(EnvId,Alias,Status)'}]\n"
+	for _, c := range []struct{ name, config string }{
+		{"whole", ""}, {"cut", rule + "resultStore: none\n"}, {"cut and kept", rule},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			w := newWorld(b, c.config, nil)
+			w.answer = fiftyKB()
+			params, err := NewParams("cloud__env", json.RawMessage(`{}`))
+			if err != nil {
+				b.Fatal(err)
+			}
+			req := Request{Principal: access.Principal{ID: "ann", Role: access.Caller}, Profile: "default", AsListed: true, Params: params}
+			b.SetBytes(int64(len(w.answer)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := w.Do(b.Context(), req); err != nil {
+					b.Fatal(err)
+				}
+				w.sent, w.records = w.sent[:0], w.records[:0]
+			}
+		})
+	}
+}

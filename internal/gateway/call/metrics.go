@@ -1,0 +1,111 @@
+package call
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/toolfit/toolfit/internal/core/fit"
+	"github.com/toolfit/toolfit/internal/core/project"
+	"github.com/toolfit/toolfit/internal/state/store"
+)
+
+// Metrics count calls. A nil *Metrics counts nothing.
+type Metrics struct {
+	calls    *prometheus.CounterVec
+	duration *prometheus.HistogramVec
+	fits     *prometheus.CounterVec
+	projects *prometheus.CounterVec
+
+	// Those that every call counts are looked up once.
+	bytes, tokens sizes
+	asIs          prometheus.Counter
+}
+
+// sizes count arguments and results.
+type sizes struct{ in, full, sent prometheus.Counter }
+
+func newSizes(v *prometheus.CounterVec) sizes {
+	return sizes{v.WithLabelValues("in"), v.WithLabelValues("full"), v.WithLabelValues("sent")}
+}
+
+func (s sizes) add(in, full, sent int64) {
+	s.in.Add(float64(in))
+	s.full.Add(float64(full))
+	s.sent.Add(float64(sent))
+}
+
+// NewMetrics registers the metrics of calls.
+func NewMetrics(reg prometheus.Registerer) *Metrics {
+	m := &Metrics{
+		calls: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "toolfit_calls_total", Help: "Tool calls, by server and outcome (ok, tool_error, question, error, canceled).",
+		}, []string{"server", "outcome"}),
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "toolfit_call_seconds", Help: "How long tool calls took, by server.",
+			Buckets: []float64{.001, .005, .01, .05, .1, .5, 1, 3, 10, 60},
+		}, []string{"server"}),
+	}
+	bytes := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "toolfit_call_bytes_total", Help: "Bytes of tool calls: arguments (in), results as servers gave them (full), results as sent on (sent).",
+	}, []string{"kind"})
+	m.fits = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "toolfit_fit_total", Help: "Arguments of calls that fitted as they were (as_is), after each kind of repair (repaired), or not at all (refused).",
+	}, []string{"outcome", "repair"})
+	m.projects = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "toolfit_project_total", Help: "Results that a rule or budget was for, by rule and what became of them (whole, projected, shape_mismatch, projection_failed, shadow).",
+	}, []string{"rule", "outcome"})
+	tokens := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "toolfit_call_tokens_total", Help: "Estimated tokens of tool calls: arguments (in), results as servers gave them (full), results as sent on (sent).",
+	}, []string{"kind"})
+	reg.MustRegister(m.calls, m.duration, bytes, m.fits, m.projects, tokens)
+	m.bytes, m.tokens, m.asIs = newSizes(bytes), newSizes(tokens), m.fits.WithLabelValues("as_is", "")
+	return m
+}
+
+func (m *Metrics) observe(c *store.Call) {
+	if m == nil {
+		return
+	}
+	m.calls.WithLabelValues(string(c.Server), c.Outcome).Inc()
+	m.duration.WithLabelValues(string(c.Server)).Observe(c.Duration.Seconds())
+	m.bytes.add(c.BytesIn, c.BytesFull, c.BytesSent)
+	m.tokens.add(c.TokensIn, c.TokensFull, c.TokensSent)
+}
+
+// projected counts what became of a result that was to be cut.
+func (m *Metrics) projected(rule *project.Active, cut *project.Cut) {
+	if m == nil {
+		return
+	}
+	id := ""
+	if rule != nil {
+		id = rule.ID
+	}
+	m.projects.WithLabelValues(id, string(cut.Outcome)).Inc()
+}
+
+// shadowed counts what a rule would have done.
+func (m *Metrics) shadowed(rule *project.Active, cut *project.Cut) {
+	if m == nil {
+		return
+	}
+	outcome := "shadow"
+	if cut.Outcome != project.Projected {
+		outcome = string(cut.Outcome)
+	}
+	m.projects.WithLabelValues(rule.ID, outcome).Inc()
+}
+
+// fitted counts what became of a call's arguments.
+func (m *Metrics) fitted(res fit.Result, err error) {
+	switch {
+	case m == nil:
+	case err != nil:
+		m.fits.WithLabelValues("refused", "").Inc()
+	case len(res.Repairs) == 0:
+		m.asIs.Inc()
+	default:
+		for _, r := range res.Repairs {
+			m.fits.WithLabelValues("repaired", string(r.Kind)).Inc()
+		}
+	}
+}

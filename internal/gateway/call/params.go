@@ -1,0 +1,165 @@
+package call
+
+import (
+	"encoding/json"
+	"unicode/utf8"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/mcp"
+)
+
+// Params are the params of a tools/call, split once at the door. The bytes are read-only
+// and go on to the server as they are, but for the tool's name.
+type Params struct {
+	Raw     json.RawMessage
+	Tool    string          // as the caller named it
+	Args    json.RawMessage // nil when absent
+	Session string          // from _meta["toolfit/session"]; "" when absent
+	Agent   string          // from _meta["toolfit/agent"]; "" when absent
+
+	name span // where the tool's name stands in Raw
+	args span // where Args stand in Raw; zero: nowhere
+	meta span // where _meta stands in Raw; zero: nowhere
+}
+
+type span struct{ start, end int }
+
+// The members of _meta by which a caller names the session that a call belongs to, and the
+// agent that it is made for.
+const (
+	sessionKey = "toolfit/session"
+	agentKey   = "toolfit/agent"
+	maxLabel   = 256 // bytes of either: they are kept with every record
+)
+
+// ParseParams splits raw. A member that decides where the call goes may stand there only
+// once and only in its exact spelling: the server must not read another tool than we do.
+func ParseParams(raw json.RawMessage) (Params, error) {
+	p := Params{Raw: raw}
+	if !utf8.Valid(raw) {
+		// A server that reads its input as text dies of such a byte, for everybody.
+		return Params{}, fault.New(fault.BadRequest, "params: the text is not UTF-8")
+	}
+	w := rawjson.Object(raw)
+	for w.Next() {
+		twice := false
+		switch string(w.Key) {
+		case "name":
+			twice = p.name.end != 0
+			p.name = span{w.Start, w.End}
+		case "arguments":
+			twice = p.Args != nil
+			p.Args, p.args = w.Value, span{w.Start, w.End}
+		case "_meta":
+			twice = p.meta.end != 0
+			p.meta = span{w.Start, w.End}
+		default:
+			if mcp.Lookalike(w.Key, "name", "arguments", "_meta") {
+				return Params{}, fault.New(fault.BadRequest, "params: member %q is a misspelling", w.Key)
+			}
+		}
+		if twice {
+			return Params{}, fault.New(fault.BadRequest, "params: member %q stands there twice", w.Key)
+		}
+	}
+	if err := w.Err(); err != nil {
+		return Params{}, fault.New(fault.BadRequest, "params: %w", err)
+	}
+	var ok bool
+	if p.Tool, ok = rawjson.String(raw[p.name.start:p.name.end]); !ok || p.Tool == "" {
+		return Params{}, fault.New(fault.BadRequest, "params.name must be the name of a tool")
+	}
+	if !rawjson.IsNull(p.Args) && p.Args[0] != '{' && p.Args[0] != '"' { // in a string there may be an object
+		return Params{}, fault.New(fault.BadRequest, "params.arguments must be an object, got %s", kindOf(p.Args))
+	}
+	if p.meta.end != 0 {
+		if err := p.readMeta(raw[p.meta.start:p.meta.end]); err != nil {
+			return Params{}, err
+		}
+	}
+	return p, nil
+}
+
+// readMeta takes the members of _meta that concern us. Servers get a progress token of
+// ours, so they must not find another one of the caller's: it could be somebody else's.
+func (p *Params) readMeta(meta json.RawMessage) error {
+	seen := false
+	w := rawjson.Object(meta)
+	for w.Next() {
+		switch {
+		case string(w.Key) == sessionKey || string(w.Key) == agentKey:
+			label := &p.Session
+			if string(w.Key) == agentKey {
+				label = &p.Agent
+			}
+			if *label, _ = rawjson.String(w.Value); len(*label) > maxLabel {
+				return fault.New(fault.BadRequest, "params._meta: %s is longer than %d bytes", w.Key, maxLabel)
+			}
+		case string(w.Key) == "progressToken":
+			if seen {
+				return fault.New(fault.BadRequest, "params._meta: member %q stands there twice", w.Key)
+			}
+			seen = true
+		case mcp.Lookalike(w.Key, "progressToken"):
+			return fault.New(fault.BadRequest, "params._meta: member %q is a misspelling", w.Key)
+		}
+	}
+	return nil
+}
+
+// NewParams makes params for callers that speak no MCP. Nil args mean none.
+func NewParams(tool string, args json.RawMessage) (Params, error) {
+	raw := rawjson.AppendString([]byte(`{"name":`), tool)
+	if args != nil {
+		if err := rawjson.Check(args); err != nil {
+			return Params{}, fault.New(fault.BadRequest, "the arguments are no JSON: %w", err)
+		}
+		raw = append(append(raw, `,"arguments":`...), args...)
+	}
+	return ParseParams(append(raw, '}'))
+}
+
+// forServer is the params as the server gets them: under its own name for the tool and
+// with the arguments that fit it. It also tells where _meta stands in them.
+func (p Params) forServer(name string, args json.RawMessage) (raw json.RawMessage, meta [2]int) {
+	var room [2]rawjson.Edit
+	edits := append(room[:0], rawjson.Edit{Start: p.name.start, End: p.name.end, New: rawjson.AppendString(nil, name)})
+	switch {
+	case len(args) == 0 || p.args.end > 0 && &args[0] == &p.Args[0] && len(args) == len(p.Args):
+	case p.args.end > 0:
+		edits = append(edits, rawjson.Edit{Start: p.args.start, End: p.args.end, New: args})
+		if p.args.start < p.name.start {
+			edits[0], edits[1] = edits[1], edits[0]
+		}
+	default:
+		edits[0].New = append(append(edits[0].New, `,"arguments":`...), args...)
+	}
+	raw = rawjson.AppendSplice(make([]byte, 0, len(p.Raw)+len(name)+len(args)), p.Raw, edits...)
+	if p.meta.end > 0 {
+		moved := 0
+		for _, e := range edits {
+			if e.Start < p.meta.start {
+				moved += len(e.New) - (e.End - e.Start)
+			}
+		}
+		meta = [2]int{p.meta.start + moved, p.meta.end + moved}
+	}
+	return raw, meta
+}
+
+func kindOf(raw json.RawMessage) string {
+	switch raw[0] {
+	case '"':
+		return "a string"
+	case '[':
+		return "an array"
+	case 't', 'f':
+		return "a boolean"
+	case '{':
+		return "an object"
+	case 'n':
+		return "null"
+	}
+	return "a number"
+}

@@ -1,0 +1,164 @@
+package call
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/core/fit"
+	"github.com/toolfit/toolfit/internal/core/project"
+	"github.com/toolfit/toolfit/internal/core/tokens"
+	"github.com/toolfit/toolfit/internal/gateway/catalog"
+	"github.com/toolfit/toolfit/internal/gateway/upstream"
+	"github.com/toolfit/toolfit/internal/mcp"
+	"github.com/toolfit/toolfit/internal/state/store"
+)
+
+// recording is the record of a call while it runs.
+type recording struct {
+	caller  *Caller
+	call    store.Call
+	notes   []string        // what happened on the way
+	session string          // where it is followed what searches lead to; "": nowhere
+	outer   []fit.Repair    // of the arguments of call_tool
+	fetch   bool            // it is one of fetch_result
+	given   json.RawMessage // the arguments as they were sent
+	full    int             // tokens of the result as it came; 0: not counted yet
+}
+
+func (c *Caller) begin(req *Request) *recording {
+	return &recording{caller: c, given: req.Params.Args, call: store.Call{
+		ID: c.log.NewID(), At: c.opts.Now(),
+		Principal: req.Principal.ID, Profile: req.Profile, Session: req.Params.Session, Agent: cmp.Or(req.Agent, req.Params.Agent), MCPSession: req.MCPSession,
+		Upstream: cut(req.Params.Tool, 200), BytesIn: int64(len(req.Params.Args)),
+	}}
+}
+
+func (r *recording) found(e *catalog.Entry) {
+	r.call.Server, r.call.Tool, r.call.Upstream = e.Server, e.Name, e.Definition.Name
+}
+
+// sent notes which tool was called in the end, and what was changed in the arguments.
+func (r *recording) sent(s sent) {
+	if s.entry != nil {
+		r.found(s.entry)
+	}
+	if r.fetch = s.entry != nil && s.entry.Shown == catalog.FetchResult && s.entry.Own; r.fetch {
+		r.call.Ref, _ = rawjson.String(rawjson.Get(s.fitted.Args, "ref"))
+	}
+	if repairs := append(r.outer, s.fitted.Repairs...); len(repairs) > 0 {
+		text, _ := json.Marshal(repairs) // strings only
+		r.call.Repairs = string(text)
+	}
+	r.call.Arguments = store.NewArguments(r.given, s.fitted.Args)
+}
+
+// note adds what a reader of the record should know.
+func (r *recording) note(text string) { r.notes = append(r.notes, text) }
+
+// The outcomes of a call.
+const (
+	outcomeOK        = "ok"
+	outcomeToolError = "tool_error" // the tool says that it did not work
+	outcomeQuestion  = "question"   // the server asked its client something; the call is made again with the answer
+	outcomeError     = "error"      // there is no result
+	outcomeCanceled  = "canceled"
+)
+
+// maxReason bounds what is kept of the text in which a tool says why it did not work.
+const maxReason = 1000
+
+// end completes the record and keeps it. When that does not work, the answer says so: the
+// tool has run, and its result is given all the same.
+func (r *recording) end(ctx context.Context, res *Result, err error) error {
+	addErr := r.add(ctx, res, err)
+	switch {
+	case addErr == nil:
+		return err
+	case err != nil || res.Kind() != upstream.Complete:
+		return errors.Join(err, addErr)
+	}
+	r.caller.opts.Logger.Error("a call has run and is not on record", "call", r.call.ID, "tool", r.call.Tool, "error", fault.As(addErr))
+	res.Raw = Unrecorded(res.Raw)
+	return nil
+}
+
+// add completes the record and keeps it.
+func (r *recording) add(ctx context.Context, res *Result, err error) error {
+	c := &r.call
+	c.Duration = r.caller.opts.Now().Sub(c.At)
+	c.Outcome, c.Level = outcomeOK, "info"
+	if res != nil {
+		isError := r.measure(res)
+		switch {
+		case res.Kind() == upstream.InputRequired:
+			c.Outcome = outcomeQuestion
+		case isError:
+			c.Outcome, c.Level = outcomeToolError, "error"
+			if c.Message == "" { // else it tells what was fetched
+				c.Message = cut(strings.TrimSpace(project.Text(res.Raw)), maxReason)
+			}
+		}
+	}
+	if len(r.notes) > 0 && c.Level == "info" { // mended arguments are none of them: the call went well
+		c.Level = "warn"
+	}
+	if err != nil {
+		r.failed(err)
+	}
+	if len(r.notes) > 0 {
+		c.Message = strings.TrimPrefix(c.Message+"; "+strings.Join(r.notes, "; "), "; ")
+	}
+	r.caller.opts.Metrics.observe(c)
+	if r.session != "" && c.Outcome != outcomeQuestion {
+		r.caller.follow(ctx, r)
+	}
+	r.caller.counts.ended(c, r.fetch)
+	return r.caller.log.Add(context.WithoutCancel(ctx), *c)
+}
+
+// measure notes what the call's arguments and result cost, and tells whether the tool says that
+// it did not work.
+func (r *recording) measure(res *Result) (isError bool) {
+	c := &r.call
+	c.BytesFull, c.BytesSent = int64(len(res.out.Raw)), int64(len(res.Raw))
+	sent, isError := project.Measure(res.Raw)
+	full := r.full
+	switch {
+	case full > 0:
+	case c.BytesSent == c.BytesFull:
+		full = sent
+	default:
+		full = project.Tokens(res.out.Raw)
+	}
+	c.TokensIn, c.TokensFull, c.TokensSent = int64(tokens.Sampled([]byte(res.Fitted.Args))), int64(full), int64(sent)
+	return isError
+}
+
+func (r *recording) failed(err error) {
+	c := &r.call
+	c.Outcome, c.Level = outcomeError, "error"
+	var rpc *mcp.Error
+	if errors.As(err, &rpc) {
+		c.Code, c.Message = strconv.Itoa(rpc.Code), rpc.Message
+	} else {
+		f := fault.As(err)
+		c.Code, c.Message = string(f.Code), f.Message
+		if f.Code == fault.Canceled {
+			c.Outcome, c.Level = outcomeCanceled, "info"
+		}
+		if f.Code == fault.BadArguments && c.Arguments == nil {
+			c.Arguments = store.NewArguments(r.given, nil)
+		}
+	}
+}
+
+// cut bounds what a caller can make us keep.
+func cut(text string, longest int) string {
+	return strings.ToValidUTF8(text[:min(len(text), longest)], "")
+}

@@ -1,0 +1,221 @@
+package call
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/core/prompt"
+	"github.com/toolfit/toolfit/internal/core/search"
+	"github.com/toolfit/toolfit/internal/core/tokens"
+	"github.com/toolfit/toolfit/internal/gateway/catalog"
+	"github.com/toolfit/toolfit/internal/state/access"
+	"github.com/toolfit/toolfit/schema"
+)
+
+// Meaning turns texts into vectors that are near each other where the meanings are.
+type Meaning interface {
+	// Tools gives the vectors that are known, beside the texts. Others are asked for meanwhile.
+	Tools(texts []catalog.Text) [][]float32
+	// Query gives the vector of a query, or nil when it is not to be had at once.
+	Query(ctx context.Context, text string) []float32
+}
+
+// Detail is how much is told of a found tool.
+type Detail string
+
+const (
+	NameOnly  Detail = "name"
+	Signature Detail = "sig"
+	Full      Detail = "full"
+)
+
+// Query is a search for tools.
+type Query struct {
+	Text   string `json:"query"`
+	Limit  int    `json:"limit"`  // 0: 5
+	Detail Detail `json:"detail"` // "": Signature
+
+	Server tool.ServerID `json:"-"` // only its tools; "": of all
+}
+
+// maxFound bounds the tools of one answer.
+const maxFound = 50
+
+func (q *Query) check() error {
+	switch {
+	case strings.TrimSpace(q.Text) == "":
+		return fault.New(fault.BadRequest, "there is nothing to search for").WithHint("say in a few words what is to be done")
+	case q.Limit < 0 || q.Limit > maxFound:
+		return fault.New(fault.BadRequest, "limit must be from 1 to %d", maxFound)
+	}
+	switch q.Detail {
+	case "", NameOnly, Signature, Full:
+		return nil
+	}
+	return fault.New(fault.BadRequest, "unknown detail %.40q", string(q.Detail)).WithHint("choose name, sig or full")
+}
+
+// Found is what a search gives.
+type Found struct {
+	Tools []FoundTool `json:"tools"`
+	Note  string      `json:"note,omitempty"` // what else to try, where nothing was found
+}
+
+// FoundTool is one found tool.
+type FoundTool struct {
+	Name   string        `json:"name"`
+	Server tool.ServerID `json:"server"`
+	Text   string        `json:"text,omitempty"`
+	Score  float64       `json:"score"`
+
+	entry *catalog.Entry
+}
+
+// Search finds tools among those that the profile may call.
+func (c *Caller) Search(ctx context.Context, who access.Principal, profile string, q Query) (*Found, error) {
+	if err := q.check(); err != nil {
+		return nil, err
+	}
+	view, err := c.tools.Listed(ctx, profile)
+	if err != nil {
+		return nil, err
+	}
+	f := view.Finder()
+	query := search.Query{Text: q.Text, Limit: q.Limit, Memory: c.memories.of(ctx, who.ID), Now: c.opts.Now()}
+	if q.Server != "" {
+		query.Allow = func(i int) bool { return f.Entries[i].Server == q.Server }
+	}
+	if c.opts.Meaning != nil && len(f.Texts) > 0 {
+		if query.Vectors = c.opts.Meaning.Tools(f.Texts); query.Vectors != nil {
+			query.Vector = c.opts.Meaning.Query(ctx, q.Text)
+		}
+	}
+	found := &Found{Tools: []FoundTool{}}
+	room := cmp.Or(view.Results.How.Budget, fetchBudget)
+	for _, r := range f.Index.Search(query) {
+		e := f.Entries[r.Index]
+		text := tell(e, cmp.Or(q.Detail, Signature), &room)
+		score := math.Round(1000*float64(r.Score)) / 1000
+		found.Tools = append(found.Tools, FoundTool{Name: e.Shown, Server: e.Server, Text: text, Score: score, entry: e})
+	}
+	if len(found.Tools) == 0 {
+		found.Note = "no tool fits; try other words. " + among(view)
+	}
+	return found, nil
+}
+
+// among says what there is to search.
+func among(v *catalog.View) string {
+	if overview := v.Overview(); overview != "" {
+		return "There are tools of: " + overview
+	}
+	return "There are no tools"
+}
+
+// tell says of a tool what was asked for, or less when there is no room for it.
+func tell(e *catalog.Entry, detail Detail, room *int) string {
+	t := e.PromptTool()
+	text := ""
+	if detail == Full {
+		text = prompt.TypeScriptOf(&t)
+	}
+	if detail == Signature || detail == Full && tokens.Estimate(text) > *room {
+		text = prompt.SignatureOf(&t)
+	}
+	cost := tokens.Estimate(text)
+	if cost > *room {
+		return ""
+	}
+	*room -= cost
+	return text
+}
+
+// findTools is the tool find_tools.
+func (c *Caller) findTools(ctx context.Context, req *Request, args json.RawMessage) (json.RawMessage, error) {
+	var q Query
+	if err := rawjson.Decode(args, &q); err != nil {
+		return nil, fault.New(fault.BadArguments, "the arguments do not fit: %w", err)
+	}
+	found, err := c.Search(ctx, req.Principal, req.Profile, q)
+	if err != nil {
+		return nil, err
+	}
+	if req.May != nil {
+		found.Tools = slices.DeleteFunc(found.Tools, func(t FoundTool) bool { return !req.May(t.entry) })
+	}
+	ids := make([]string, len(found.Tools))
+	for i, t := range found.Tools {
+		ids[i] = string(t.entry.Name)
+	}
+	c.followed.do(req.session(), func(s *followed) { s.trail.Found(q.Text, ids) })
+	return ownResult(found), nil
+}
+
+// Description is all about one tool.
+type Description struct {
+	Name        string          `json:"name"`
+	Server      tool.ServerID   `json:"server,omitempty"`
+	Signature   string          `json:"signature"`
+	Description string          `json:"description,omitempty"`
+	InputSchema json.RawMessage `json:"inputSchema,omitempty"` // without references; absent where it is too large
+	Example     json.RawMessage `json:"example,omitempty"`
+}
+
+// describeTool is the tool describe_tool.
+func (c *Caller) describeTool(ctx context.Context, req *Request, args json.RawMessage) (json.RawMessage, error) {
+	name, _ := rawjson.String(rawjson.Get(args, "name"))
+	view, err := c.tools.Listed(ctx, req.Profile)
+	if err != nil {
+		return nil, err
+	}
+	e, err := view.Find(name)
+	if err != nil || req.May != nil && !req.May(e) {
+		return nil, unknown(view, name, req.May)
+	}
+	t := e.PromptTool()
+	d := Description{Name: t.Name, Server: e.Server, Signature: prompt.SignatureOf(&t), Description: t.Description, Example: t.Example}
+	if plan, err := schema.Plan(t.Schema, schema.Inlined, &schema.Options{Degrade: true}); err == nil {
+		d.InputSchema = plan.Parameters
+	}
+	return ownResult(d), nil
+}
+
+// maxNear is how many tools are named in place of one that there is not.
+const maxNear = 3
+
+// unknown says of a name that no tool has which ones may have been meant, of those that the
+// caller may use; nil: all. It is a mistake in the arguments of a tool, which the model is told
+// as its result.
+func unknown(v *catalog.View, name string, may func(*catalog.Entry) bool) error {
+	f := v.Finder()
+	err := fault.New(fault.BadArguments, "/name: there is no tool %.100s", name)
+	near := f.Index.Near(name, maxNear, func(i int) bool { return may == nil || may(f.Entries[i]) })
+	if len(near) == 0 {
+		return err.WithHint("use find_tools. %s", among(v))
+	}
+	lines := make([]string, len(near))
+	for i, at := range near {
+		t := f.Entries[at].PromptTool()
+		lines[i] = prompt.SignatureOf(&t)
+	}
+	return err.WithHint("did you mean one of these?\n%s", strings.Join(lines, "\n"))
+}
+
+// ownResult is a value as the result of a tool of ours.
+func ownResult(v any) json.RawMessage {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(v) // plain structs and valid JSON
+	body := bytes.TrimSpace(buf.Bytes())
+	out := rawjson.AppendString([]byte(`{"content":[{"type":"text","text":`), string(body))
+	return append(append(append(out, `}],"structuredContent":`...), body...), '}')
+}

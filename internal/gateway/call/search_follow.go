@@ -1,0 +1,88 @@
+package call
+
+import (
+	"container/list"
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/toolfit/toolfit/internal/core/search"
+)
+
+// maxFollowed is how many sessions are followed; the one that was quiet for longest goes.
+const maxFollowed = 10_000
+
+// followed is what is remembered of a session between its calls.
+type followed struct {
+	trail  search.Trail
+	recent []string // the tools that were called last, by canonical name, the last first
+}
+
+// maxRecent is how many of them.
+const maxRecent = 16
+
+// follow notes a call of a server's tool, and credits the search that led to it.
+func (c *Caller) follow(ctx context.Context, rec *recording) {
+	name, good := rec.call.Tool, rec.call.Outcome == outcomeOK
+	var query string
+	var credit bool
+	c.followed.do(rec.session, func(s *followed) {
+		query, credit = s.trail.Called(string(name), good)
+		if good {
+			s.recent = slices.DeleteFunc(s.recent, func(n string) bool { return n == string(name) })
+			s.recent = slices.Insert(s.recent, 0, string(name))[:min(len(s.recent)+1, maxRecent)]
+		}
+	})
+	if credit {
+		c.memories.learn(ctx, rec.call.Principal, name, query)
+	}
+}
+
+// EndSession forgets what was remembered of a session of MCP.
+func (c *Caller) EndSession(id string) {
+	c.followed.drop(id)
+	c.pages.drop(id)
+}
+
+// lately holds a value for each of the keys that were used last.
+type lately[V any] struct {
+	mu    sync.Mutex
+	most  int
+	order *list.List // of *kept[V], the last used first
+	byKey map[string]*list.Element
+}
+
+type kept[V any] struct {
+	key   string
+	value V
+}
+
+func newLately[V any](most int) *lately[V] {
+	return &lately[V]{most: most, order: list.New(), byKey: map[string]*list.Element{}}
+}
+
+// do runs f with the value of a key, which begins as zero. No other f runs meanwhile.
+func (l *lately[V]) do(key string, f func(*V)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	e := l.byKey[key]
+	if e == nil {
+		e = l.order.PushFront(&kept[V]{key: key})
+		l.byKey[key] = e
+	}
+	l.order.MoveToFront(e)
+	f(&e.Value.(*kept[V]).value)
+	if l.order.Len() > l.most {
+		last := l.order.Back()
+		delete(l.byKey, l.order.Remove(last).(*kept[V]).key)
+	}
+}
+
+func (l *lately[V]) drop(key string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if e := l.byKey[key]; e != nil {
+		l.order.Remove(e)
+		delete(l.byKey, key)
+	}
+}

@@ -1,0 +1,120 @@
+package call
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/core/search"
+	"github.com/toolfit/toolfit/internal/state/store"
+)
+
+// Uses keeps by which words tools were found that were then called.
+type Uses interface {
+	Uses(ctx context.Context, owner string) ([]store.Use, error)
+	AddUse(ctx context.Context, u store.Use) error
+}
+
+const (
+	maxOwners = 1000             // whose memory is held
+	fresh     = 10 * time.Minute // after which it is read again: others may serve the same owner
+	seldom    = 24 * time.Hour   // in which the same words for the same tool are kept once
+	maxWrites = 64               // under way; a store that is out must not make them pile up
+)
+
+// memories are what each owner's searches led to. Those of one owner are no other's.
+type memories struct {
+	uses   Uses // nil: nothing is remembered
+	beside func(func())
+	now    func() time.Time
+	log    *slog.Logger
+	owners *lately[*owned]
+	writes chan struct{}
+}
+
+// owned is one owner's memory.
+type owned struct {
+	memory *search.Memory
+	read   chan struct{} // closed when memory is there
+	at     time.Time     // when it was read
+}
+
+func newMemories(o *Options) *memories {
+	return &memories{uses: o.Uses, beside: o.Beside, now: o.Now, log: o.Logger, owners: newLately[*owned](maxOwners), writes: make(chan struct{}, maxWrites)}
+}
+
+// of gives an owner's memory, which is read when it is first asked for. Without one the
+// words of the tools alone decide.
+func (m *memories) of(ctx context.Context, owner string) *search.Memory {
+	if m.uses == nil {
+		return nil
+	}
+	var o *owned
+	first := false
+	m.owners.do(owner, func(held **owned) {
+		if *held == nil || m.now().Sub((*held).at) > fresh {
+			*held, first = &owned{read: make(chan struct{}), at: m.now()}, true
+		}
+		o = *held
+	})
+	if first {
+		o.memory = m.load(context.WithoutCancel(ctx), owner) // others wait for it too
+		close(o.read)
+	}
+	select {
+	case <-o.read:
+		return o.memory
+	case <-ctx.Done():
+		return nil
+	}
+}
+
+func (m *memories) load(ctx context.Context, owner string) *search.Memory {
+	uses, err := m.uses.Uses(ctx, owner)
+	if err != nil {
+		m.log.Warn("searches do without memory for a while", "error", err)
+	}
+	credits := make([]search.Credit, 0, len(uses))
+	for _, u := range uses {
+		c := search.Credit{Tool: string(u.Tool), At: u.At}
+		if json.Unmarshal(u.Terms, &c.Terms) == nil {
+			credits = append(credits, c)
+		}
+	}
+	return search.NewMemory(credits)
+}
+
+// learn remembers that a query led to a tool. It is kept beside the calls, and only so often:
+// it is a hint, and no call waits for it or depends on it.
+func (m *memories) learn(ctx context.Context, owner string, name tool.Name, query string) {
+	memory := m.of(ctx, owner)
+	if memory == nil {
+		return
+	}
+	credit := search.NewCredit(string(name), query, m.now())
+	known := slices.ContainsFunc(memory.Credits(string(name)), func(c search.Credit) bool {
+		return slices.Equal(c.Terms, credit.Terms) && credit.At.Sub(c.At) < seldom
+	})
+	if known || len(credit.Terms) == 0 {
+		return
+	}
+	memory.Add(credit)
+	select {
+	case m.writes <- struct{}{}:
+	default:
+		m.log.Warn("a use was not kept: the store is behind", "tool", name)
+		return
+	}
+	terms, _ := json.Marshal(credit.Terms) // strings only
+	use := store.Use{Owner: owner, Tool: name, Terms: terms, At: credit.At}
+	ctx = context.WithoutCancel(ctx)
+	m.beside(func() {
+		defer func() { <-m.writes }()
+		if err := m.uses.AddUse(ctx, use); err != nil {
+			m.log.Warn("a use was not kept", "tool", name, "error", err)
+		}
+	})
+}

@@ -1,0 +1,47 @@
+package call
+
+import (
+	"context"
+
+	"github.com/toolfit/toolfit/internal/core/project"
+	"github.com/toolfit/toolfit/internal/state/store"
+)
+
+// Trial is what a model would get of a kept result by a rule that is only tried.
+type Trial struct {
+	Shown   []byte
+	Outcome project.Outcome
+	Err     error    // with project.Failed: why
+	Unseen  []string // names in the mask that the result does not have
+	Holds   bool     // the rule is for the tool, the profile and the arguments of the call
+	Full    int      // tokens of the result as it came
+}
+
+// Try applies a rule to a kept result, whether it is for such calls or not. Nothing is
+// counted. The rule must be one that compiles.
+func (c *Caller) Try(ctx context.Context, r store.Result, rule project.Rule) (Trial, error) {
+	view, err := c.tools.View(r.Profile)
+	if err != nil {
+		return Trial{}, err
+	}
+	rule.Mode = project.On
+	asWritten, problems := project.Compile([]project.Rule{rule})
+	if len(problems) > 0 {
+		return Trial{}, problems[0]
+	}
+	out := Trial{Holds: asWritten.Choose(r.Tool, r.Profile, r.Args).On != nil}
+	rule.Tool, rule.When, rule.Profile = string(r.Tool), nil, ""
+	forAll, problems := project.Compile([]project.Rule{rule})
+	if len(problems) > 0 {
+		return Trial{}, problems[0]
+	}
+	res := &view.Results
+	how := forAll.Choose(r.Tool, r.Profile, r.Args).On.How(res.How)
+	cut := project.Plan(ctx, cleaned(res, r.Body), how)
+	defer cut.Release()
+	out.Shown, out.Outcome, out.Err, out.Unseen = cut.Apply(r.Ref), cut.Outcome, cut.Err, cut.Unseen
+	if out.Full = cut.Full(); res.Cleaner != nil {
+		out.Full = project.Tokens(r.Body)
+	}
+	return out, nil
+}

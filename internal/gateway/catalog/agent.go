@@ -1,0 +1,62 @@
+package catalog
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/state/config"
+)
+
+// addForAgents puts fetch_result beside the list of a profile that has agents: what they get
+// of results is bounded, also where no rule cuts anything.
+func (v *View) addForAgents(cfg *config.Config, p config.Profile, fetch json.RawMessage) {
+	uses := func(a config.Agent) bool { return a.Profile == p.Name && a.Capabilities.ToolCalling }
+	if v.byShown[FetchResult] != nil || v.Results.Keep == "none" || !slices.ContainsFunc(cfg.Agents, uses) {
+		return
+	}
+	if e := v.addOwn(p, fetch); e != nil {
+		e.unlisted = true
+	}
+}
+
+// Listed tells whether the profile's list shows the tool. The others can be called too.
+func (e *Entry) Listed() bool { return !e.unlisted }
+
+// MeantBy tells whether a word of an agent's lists means the tool: its shown name, its
+// server's own, or a glob on its canonical one.
+func (e *Entry) MeantBy(word string) bool {
+	return word == e.Shown || word == e.Definition.Name || tool.Match(word, string(e.Name))
+}
+
+// UsedBy tells whether an agent of the profile has the tool. Lists of available tools name
+// those of servers.
+func (e *Entry) UsedBy(a *config.Agent) bool {
+	if !a.Capabilities.ToolCalling || slices.ContainsFunc(a.Denied, e.MeantBy) {
+		return false
+	}
+	return len(a.Available) == 0 || !e.Own && slices.ContainsFunc(a.Available, e.MeantBy)
+}
+
+// Lacks are the words of an agent's available_tools that mean no tool of the profile.
+func (v *View) Lacks(a *config.Agent) (words []string) {
+	for _, word := range a.Available {
+		if a.Capabilities.ToolCalling && !slices.ContainsFunc(v.Entries, func(e *Entry) bool { return e.MeantBy(word) }) {
+			words = append(words, word)
+		}
+	}
+	return words
+}
+
+// ReadOnly tells whether the tool says of itself that it changes nothing.
+func (e *Entry) ReadOnly() bool {
+	return string(rawjson.Get(e.Definition.Raw, "annotations", "readOnlyHint")) == "true"
+}
+
+// Acts tells whether the tool says of itself that it changes something, so that the order of
+// its calls counts.
+func (e *Entry) Acts() bool {
+	hint := func(name string) string { return string(rawjson.Get(e.Definition.Raw, "annotations", name)) }
+	return hint("readOnlyHint") == "false" || hint("readOnlyHint") != "true" && hint("destructiveHint") == "true"
+}

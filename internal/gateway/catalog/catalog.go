@@ -1,0 +1,284 @@
+// Package catalog knows which tools there are. It keeps what servers said about their
+// tools in the store, so that lists are served before any server is up, and renders each
+// profile's list once. It never calls a tool, and a server that is down keeps its last
+// good list.
+//
+//	view, err := cat.View("default")
+//	entry, err := view.Find("files__read_file")
+package catalog
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/core/fit"
+	"github.com/toolfit/toolfit/internal/core/project"
+	"github.com/toolfit/toolfit/internal/gateway/upstream"
+	"github.com/toolfit/toolfit/internal/mcp"
+	"github.com/toolfit/toolfit/internal/state/config"
+	"github.com/toolfit/toolfit/internal/state/store"
+	"github.com/toolfit/toolfit/schema"
+)
+
+// Lister reads lists from servers.
+type Lister interface {
+	List(ctx context.Context, id tool.ServerID) (upstream.Listing, error)
+	Recognise(id tool.ServerID, known upstream.Listing)
+}
+
+// Keeper stores what was listed.
+type Keeper interface {
+	Servers(ctx context.Context) ([]store.Server, error)
+	SaveTools(ctx context.Context, s store.Server) error
+	SaveCheck(ctx context.Context, id tool.ServerID, at time.Time, reason string) error
+}
+
+// Catalog is the current state of all lists. Reading it takes no lock.
+type Catalog struct {
+	lister Lister
+	keeper Keeper
+	opts   Options
+	kinds  []*fit.Known // servers that are known without any configuration
+	views  atomic.Pointer[map[string]*View]
+
+	writing sync.Mutex // one change at a time is stored and then served; taken before mu
+
+	mu       sync.Mutex
+	config   *config.Config
+	plans    *schema.Cache   // of the tools' schemas; outlives the views
+	rules    *project.Rules  // of the configuration
+	fetch    json.RawMessage // the definition of fetch_result
+	servers  map[tool.ServerID]*known
+	due      map[tool.ServerID]bool // to be listed as soon as possible
+	wake     chan struct{}
+	watchers sync.WaitGroup
+}
+
+// Options change a Catalog. The zero value is usable.
+type Options struct {
+	Changed func(profile, kind string) // told that a profile's list of "tools", "prompts" or "resources" is another one now
+	Self    json.RawMessage            // who we are, as modern lists say it; nil: they do not
+	JQ      bool                       // models may send jq programs to fetch_result
+	Env     []json.RawMessage          // definitions of the tools of the environment protocol, named with an underscore
+	Redact  func(string) string        // takes secrets out of reasons before they are kept; nil: none
+	Logger  *slog.Logger               // nil: discard
+	Now     func() time.Time           // nil: time.Now
+}
+
+// known is what the catalogue knows of one server.
+type known struct {
+	cfg       config.Server
+	offer     upstream.Listing // what it said it has; after a restart without Notes
+	held      map[pin]hold     // of all that
+	privateTo string           // a digest of the credentials that a private offer is for
+	like      *fit.Server      // the known server that it is; nil: none
+	listedAt  time.Time
+	checkedAt time.Time
+	reason    string
+	failures  int
+	retryAt   time.Time
+	listing   bool          // a refresh is under way
+	asked     int           // how often it was asked for its list
+	answered  int           // the number of the question that the list is the answer to
+	tried     chan struct{} // closed after the first attempt to list, or when a stored list exists
+}
+
+// New loads what the store has. Apply says which servers and profiles there are.
+func New(ctx context.Context, lister Lister, keeper Keeper, opts *Options) (*Catalog, error) {
+	c := &Catalog{lister: lister, keeper: keeper, kinds: fit.Builtin(), servers: map[tool.ServerID]*known{}, due: map[tool.ServerID]bool{}, wake: make(chan struct{}, 1)}
+	if opts != nil {
+		c.opts = *opts
+	}
+	if c.opts.Changed == nil {
+		c.opts.Changed = func(string, string) {}
+	}
+	if c.opts.Redact == nil {
+		c.opts.Redact = func(s string) string { return s }
+	}
+	if c.opts.Logger == nil {
+		c.opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.opts.Now == nil {
+		c.opts.Now = time.Now
+	}
+	c.views.Store(&map[string]*View{})
+	c.rules, _ = project.Compile(nil)
+	c.fetch = fetchDefinition
+	if c.opts.JQ {
+		c.fetch = json.RawMessage(strings.Replace(string(c.fetch), `"offset":{`, jqProperty+`"offset":{`, 1))
+	}
+	rows, err := keeper.Servers(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("load catalogue: %w", err)
+	}
+	for _, row := range rows {
+		c.servers[row.ID] = c.fromRow(row)
+	}
+	return c, nil
+}
+
+func (c *Catalog) fromRow(row store.Server) *known {
+	k := &known{cfg: config.Server{ID: row.ID}, listedAt: row.ListedAt, checkedAt: row.CheckedAt, reason: row.Reason, held: map[pin]hold{}, tried: make(chan struct{})}
+	k.offer = upstream.Listing{
+		Info: row.Info, Capabilities: row.Capabilities, Instructions: row.Instructions, Resources: row.Resources, Templates: row.Templates,
+		Era: mcp.Era(row.Era), TTL: row.TTL, Private: row.PrivateTo != "",
+	}
+	k.privateTo = row.PrivateTo
+	for _, raw := range row.Hosts {
+		name, _ := rawjson.String(raw)
+		k.offer.Hosts = append(k.offer.Hosts, name)
+	}
+	for _, t := range row.Tools {
+		if def, ok := c.stored(row.ID, t.Definition); ok {
+			k.offer.Tools = append(k.offer.Tools, def)
+		}
+	}
+	for _, raw := range row.Prompts {
+		if def, ok := c.stored(row.ID, raw); ok {
+			k.offer.Prompts = append(k.offer.Prompts, def)
+		}
+	}
+	for _, h := range row.Held {
+		k.held[pin{Kind(h.Kind), h.Name}] = hold{h.KeptOut, h.Was}
+	}
+	if !k.listedAt.IsZero() {
+		close(k.tried)
+	}
+	return k
+}
+
+func (c *Catalog) stored(server tool.ServerID, raw json.RawMessage) (tool.Definition, bool) {
+	def, err := tool.ParseDefinition(raw)
+	if err != nil {
+		c.opts.Logger.Warn("stored definition left out", "server", server, "error", err)
+	}
+	return def, err == nil
+}
+
+// Apply makes the catalogue serve the configuration's servers and profiles.
+func (c *Catalog) Apply(cfg *config.Config) {
+	c.mu.Lock()
+	if c.config == nil || c.config.Limits.Schema != cfg.Limits.Schema {
+		c.plans = schema.NewCache(&schema.Options{MaxInput: int(cfg.Limits.Schema)})
+	}
+	c.config = cfg
+	if rules, wrong := project.Compile(cfg.Results); len(wrong) == 0 {
+		c.rules = rules
+	} else {
+		c.opts.Logger.Error("the rules for results stay as they were", "error", wrong[0])
+	}
+	for _, s := range cfg.Servers {
+		k := c.servers[s.ID]
+		if k == nil {
+			k = &known{offer: upstream.Listing{TTL: -1}, tried: make(chan struct{})}
+			c.servers[s.ID] = k
+		}
+		k.cfg = s
+		k.checkOwner()
+		c.lister.Recognise(s.ID, k.trusted())
+	}
+	changed := c.rebuild()
+	c.mu.Unlock()
+	c.announce(changed)
+	c.poke()
+}
+
+// active are the servers of the configuration, in its order. The caller holds mu.
+func (c *Catalog) active() []*known {
+	if c.config == nil {
+		return nil
+	}
+	active := make([]*known, 0, len(c.config.Servers))
+	for _, s := range c.config.Servers {
+		if !s.Disabled {
+			active = append(active, c.servers[s.ID])
+		}
+	}
+	return active
+}
+
+// change is a list that is another one now.
+type change struct{ profile, kind string }
+
+// rebuild renders the views anew and returns what has changed for whom. The caller holds mu.
+func (c *Catalog) rebuild() (changed []change) {
+	old := *c.views.Load()
+	views := make(map[string]*View, len(c.config.Profiles))
+	servers := servable(c.active())
+	kinds := append(slices.Clone(c.config.Known), c.kinds...)
+	for _, s := range servers {
+		s.recognise(kinds)
+	}
+	made := shared{c.plans, c.rules, c.fetch, c.opts.Env, old, reserved(c.opts.Env)}
+	for _, p := range c.config.Profiles {
+		v := buildView(c.config, p, servers, made)
+		v.addEras(p, servers, c.opts.Self)
+		views[p.Name] = v
+		if before := old[p.Name]; before != nil {
+			changed = append(changed, before.changes(v)...)
+		}
+	}
+	c.views.Store(&views)
+	return changed
+}
+
+func (c *Catalog) announce(changed []change) {
+	for _, ch := range changed {
+		c.opts.Changed(ch.profile, ch.kind)
+	}
+}
+
+// View is what the profile sees now.
+func (c *Catalog) View(profile string) (*View, error) {
+	if v := (*c.views.Load())[profile]; v != nil {
+		return v, nil
+	}
+	return nil, fault.New(fault.NotFound, "there is no profile %.100s", profile)
+}
+
+// Server is what the catalogue knows of a server.
+type Server struct {
+	ID        tool.ServerID
+	Info      json.RawMessage
+	Tools     int
+	Prompts   int
+	Resources int
+	Held      []string // names of what waits for approval, as Approve takes them
+	Notes     []string // what of its list was left out, and why
+	KeptOut   []string // and of those that wait no longer: somebody wants them kept out
+	Era       mcp.Era  // in which it is spoken to; "" when it is not known
+	ListedAt  time.Time
+	CheckedAt time.Time
+	Reason    string // why the last check was no good
+	Disabled  bool
+}
+
+// Servers tells what is known of each server, in the order of the configuration.
+func (c *Catalog) Servers() []Server {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.config == nil {
+		return nil
+	}
+	var all []Server
+	for _, cfg := range c.config.Servers {
+		k := c.servers[cfg.ID]
+		s := Server{
+			ID: cfg.ID, Info: k.offer.Info, Tools: len(k.offer.Tools), Prompts: len(k.offer.Prompts), Resources: len(k.offer.Resources),
+			ListedAt: k.listedAt, CheckedAt: k.checkedAt, Reason: k.reason, Disabled: cfg.Disabled, Era: k.offer.Era, Notes: k.offer.Notes,
+		}
+		s.Held, s.KeptOut = k.heldNames()
+		all = append(all, s)
+	}
+	return all
+}

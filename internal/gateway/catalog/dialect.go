@@ -1,0 +1,128 @@
+package catalog
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/schema"
+)
+
+// Fitting is a view's tools as the provider of a dialect takes them.
+type Fitting struct {
+	Tools []schema.Fitted // beside the view's Entries; one with an Error is set aside
+
+	once    sync.Once
+	byShown map[string]*schema.Fitted
+}
+
+// For gives the tools in a dialect. It is made once for each view.
+func (v *View) For(d schema.Dialect) (*Fitting, error) {
+	if err := CheckDialect(d); err != nil {
+		return nil, err
+	}
+	kept, _ := v.fittings.LoadOrStore(d, new(Fitting))
+	f := kept.(*Fitting)
+	f.once.Do(func() { f.fill(v, d) })
+	return f, nil
+}
+
+// One gives one tool in a known dialect, as if it were the only one.
+func (v *View) One(e *Entry, d schema.Dialect) schema.Fitted {
+	return v.plans.Fit([]schema.Tool{{Name: e.Shown, Description: e.Description(), InputSchema: e.InputSchema()}}, d)[0]
+}
+
+// CheckDialect refuses names that no dialect has.
+func CheckDialect(d schema.Dialect) error {
+	if d.Known() {
+		return nil
+	}
+	var names []string
+	for name := range schema.Dialects() {
+		names = append(names, string(name))
+	}
+	slices.Sort(names)
+	return fault.New(fault.BadRequest, "there is no dialect %.40q", string(d)).WithHint("choose one of %s", strings.Join(names, ", "))
+}
+
+func (f *Fitting) fill(v *View, d schema.Dialect) {
+	tools := make([]schema.Tool, len(v.Entries))
+	for i, e := range v.Entries {
+		tools[i] = schema.Tool{Name: e.Shown, Description: e.Description(), InputSchema: e.InputSchema()}
+	}
+	f.Tools = v.plans.Fit(tools, d)
+	f.byShown = make(map[string]*schema.Fitted, len(tools))
+	for i := range f.Tools {
+		f.byShown[f.Tools[i].Name] = &f.Tools[i]
+	}
+}
+
+// Tool is the tool that the view shows under the name; nil without one.
+func (f *Fitting) Tool(shown string) *schema.Fitted { return f.byShown[shown] }
+
+// renderTools makes the list of tools, in the profile's dialect where it has one: only the
+// schema of the arguments changes.
+func (v *View) renderTools() []byte {
+	l := newList("tools")
+	if v.Dialect == "" {
+		for _, e := range v.Entries {
+			if !e.unlisted {
+				l.add(v.promised(e, e.Raw()))
+			}
+		}
+		return l.bytes()
+	}
+	f, err := v.For(v.Dialect)
+	if err != nil {
+		return l.bytes() // the configuration was checked: there is such a dialect
+	}
+	for i, e := range v.Entries {
+		if plan := f.Tools[i].Plan; plan != nil && !e.unlisted {
+			l.add(v.promised(e, e.withSchema(plan.Parameters)))
+		}
+	}
+	return l.bytes()
+}
+
+// withSchema is the definition as it is shown, with the schema of a dialect.
+func (e *Entry) withSchema(parameters json.RawMessage) []byte {
+	def := e.Definition
+	if e.changed != nil {
+		if changed, err := tool.ParseDefinition(e.changed.Definition); err == nil {
+			def = changed
+		}
+	}
+	return def.Shown(e.Shown, parameters)
+}
+
+// refuse keeps why something is not shown.
+func (v *View) refuse(name, why string) {
+	if v.refused == nil {
+		v.refused = map[string]string{}
+	}
+	v.refused[name] = why
+}
+
+// setAside are the reasons why some tools are not shown: their override cannot be applied,
+// the profile's dialect cannot carry them, or their server lists too much.
+func (v *View) setAside() map[string]string {
+	if v.Dialect == "" {
+		return v.refused
+	}
+	reasons := maps.Clone(v.refused)
+	if reasons == nil {
+		reasons = map[string]string{}
+	}
+	if f, err := v.For(v.Dialect); err == nil {
+		for _, t := range f.Tools {
+			if t.Error != nil {
+				reasons[t.Name] = t.Error.Error()
+			}
+		}
+	}
+	return reasons
+}

@@ -1,0 +1,154 @@
+package catalog
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/core/fit"
+	"github.com/toolfit/toolfit/internal/state/config"
+)
+
+// What the two names of a tool of the environment protocol begin with.
+const (
+	envPrefix = "env_"
+	envSlash  = "env/"
+)
+
+// environment is what a view has of the environment protocol.
+type environment struct {
+	tools  []json.RawMessage // definitions, under the names with an underscore
+	of     config.Profile
+	failed map[string]string // servers that did not answer, and why
+
+	whole, reading sync.Once
+	wholeView      *View
+	readingView    *View
+}
+
+// Environment is the view with the tools of the environment protocol in it. A caller that
+// may only read has those of them that change nothing, and no others. It is made when it is
+// first asked for.
+func (v *View) Environment(mayCall bool) *View {
+	x := &v.environment
+	switch {
+	case !mayCall:
+		x.reading.Do(func() { x.readingView = v.withoutServers() })
+		return x.readingView
+	case x.of.Environment.Listed:
+		return v
+	}
+	x.whole.Do(func() { x.wholeView = v.withEnvironment() })
+	return x.wholeView
+}
+
+// withEnvironment is a view of its own, whose entries and lists are those of v and more.
+func (v *View) withEnvironment() *View {
+	all := &View{
+		Profile: v.Profile, Dialect: v.Dialect, Output: v.Output, Results: v.Results, Entries: slices.Clone(v.Entries), Prompts: v.Prompts,
+		Instructions: v.Instructions, Examples: v.Examples, PromptList: v.PromptList, ResourceList: v.ResourceList, TemplateList: v.TemplateList,
+		byShown: maps.Clone(v.byShown), byPrompt: v.byPrompt, byName: maps.Clone(v.byName), owners: v.owners, templates: v.templates, readable: v.readable,
+		plans: v.plans, fit: v.fit, paging: v.paging, recognised: v.recognised, refused: v.refused,
+	}
+	all.offer.mode, all.offer.auto, all.offer.search, all.offer.about = v.offer.mode, v.offer.auto, v.offer.search, v.offer.about
+	all.eras.modern, all.eras.mirrors, all.eras.ttl, all.eras.self = v.eras.modern, v.eras.mirrors, v.eras.ttl, v.eras.self
+	all.addEnvironment(v.environment.of, v.environment.tools)
+	all.List = addNotes(all.renderTools(), v.environment.failed, all.setAside())
+	return all
+}
+
+// withoutServers is the view of those who may read and not call.
+func (v *View) withoutServers() *View {
+	none := &View{
+		Profile: v.Profile, Dialect: v.Dialect, Output: "off", Results: v.Results, byShown: map[string]*Entry{}, byName: map[tool.Name]*Entry{}, plans: v.plans, fit: v.fit,
+		PromptList: render("prompts", nil), ResourceList: newList("resources").bytes(), TemplateList: newList("resourceTemplates").bytes(),
+	}
+	none.eras.ttl, none.eras.self = keepFor, v.eras.self
+	var reads []json.RawMessage
+	for _, def := range v.environment.tools {
+		if string(rawjson.Get(def, "annotations", "readOnlyHint")) == "true" {
+			reads = append(reads, def)
+		}
+	}
+	none.addEnvironment(v.environment.of, reads)
+	none.List = none.renderTools()
+	return none
+}
+
+// addEnvironment puts the tools of the environment protocol in. Each can be called under two
+// names; the profile says which of them are listed.
+func (v *View) addEnvironment(p config.Profile, tools []json.RawMessage) {
+	for _, raw := range tools {
+		def, err := tool.ParseDefinition(raw)
+		if err != nil || matches(p.Deny, def.Name) {
+			continue // a test reads every definition
+		}
+		fits, err := fit.Compile(def.InputSchema(), nil)
+		if err != nil {
+			continue
+		}
+		v.addNamed(def, fits, def.Name, p.Environment.Names != "slash")
+		v.addNamed(def, fits, envSlash+strings.TrimPrefix(def.Name, envPrefix), p.Environment.Names == "slash" || p.Environment.Names == "both")
+	}
+}
+
+func (v *View) addNamed(def tool.Definition, fits *fit.Tool, shown string, listed bool) {
+	e := &Entry{Shown: shown, Name: tool.Name(def.Name), Definition: def, Own: true, Environment: true}
+	e.fitters.own = fits
+	v.byShown[shown] = e
+	if listed {
+		v.Entries = append(v.Entries, e)
+		v.byName[e.Name] = e
+	}
+}
+
+// protocol are the tools of the environment protocol that a server may list under two names.
+type protocol struct {
+	names map[string]bool // with an underscore; nil: the server is no environment
+	taken map[string]bool // of which one is listed already
+}
+
+// protocol tells whether the server is an environment: one that is describes itself.
+func (k *known) protocol(names map[string]bool) protocol {
+	const describes = "get_description"
+	for _, def := range k.offer.Tools {
+		if def.Name == envPrefix+describes || def.Name == envSlash+describes {
+			return protocol{names, map[string]bool{}}
+		}
+	}
+	return protocol{}
+}
+
+// twin is the name with a slash of a tool of the protocol; "" for any other tool.
+func (p protocol) twin(raw string) string {
+	rest, ok := strings.CutPrefix(strings.Replace(raw, envSlash, envPrefix, 1), envPrefix)
+	if !ok || !p.names[envPrefix+rest] {
+		return ""
+	}
+	return envSlash + rest
+}
+
+// first tells whether the tool is not listed yet, under its other name.
+func (p protocol) first(raw string) bool {
+	name := p.twin(raw)
+	if name == "" {
+		return true
+	}
+	first := !p.taken[name]
+	p.taken[name] = true
+	return first
+}
+
+// reserved are the names that no server's tool may be shown under.
+func reserved(env []json.RawMessage) map[string]bool {
+	names := maps.Clone(reservedTools)
+	for _, def := range env {
+		name, _ := rawjson.String(rawjson.Get(def, "name"))
+		names[name] = true
+	}
+	return names
+}

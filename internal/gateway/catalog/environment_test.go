@@ -1,0 +1,97 @@
+package catalog
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/gateway/upstream"
+	"github.com/toolfit/toolfit/internal/mcp"
+	"github.com/toolfit/toolfit/internal/state/config"
+)
+
+// envTools stand for those of the environment protocol.
+var envTools = []json.RawMessage{
+	json.RawMessage(`{"name":"env_read","inputSchema":{"type":"object"},"outputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}`),
+	json.RawMessage(`{"name":"env_write","inputSchema":{"type":"object"}}`),
+}
+
+// environmentView is the view of a profile over a server with prompts, resources and tools.
+func environmentView(t *testing.T, p config.Profile) *View {
+	t.Helper()
+	l := listing("echo", "env_read")
+	l.Prompts = l.Tools[:1]
+	l.Resources = []json.RawMessage{json.RawMessage(`{"uri":"a://b","name":"b"}`)}
+	l.Templates = []json.RawMessage{json.RawMessage(`{"uriTemplate":"a://{x}","name":"x"}`)}
+	l.Instructions, l.Era = "Be kind.", mcp.Modern
+	c, err := New(t.Context(), fakeLister{func(tool.ServerID) (upstream.Listing, error) { return l, nil }}, fakeKeeper{}, &Options{Env: envTools, Self: json.RawMessage(`{"name":"self"}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Name, p.All = "default", true
+	c.Apply(&config.Config{Profiles: []config.Profile{p}, Servers: []config.Server{{ID: "s", Command: "s"}}})
+	if err := c.Refresh(t.Context(), "s"); err != nil {
+		t.Fatal(err)
+	}
+	v, err := c.View("default")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func TestTheViewOfAnEnvironmentHasAllOfItsProfile(t *testing.T) {
+	v := environmentView(t, config.Profile{Paging: true, Budget: 500, Output: "warn", Search: config.Search{Examples: true}, Environment: config.Environment{Names: "both"}})
+	e := v.Environment(true)
+	if e == v || e != v.Environment(true) {
+		t.Fatal("it is made once, and beside the profile's own")
+	}
+	// What is made when it is first asked for, and what only the profile's own view needs.
+	fresh := map[string]bool{"fittings": true, "environment": true, "tools": true}
+	was, is := reflect.ValueOf(v).Elem(), reflect.ValueOf(e).Elem()
+	for i := range was.NumField() {
+		name := was.Type().Field(i).Name
+		if !fresh[name] && !was.Field(i).IsZero() && is.Field(i).IsZero() {
+			t.Errorf("%s is not in the view of the environment", name)
+		}
+	}
+	for _, era := range []mcp.Era{mcp.Legacy, mcp.Modern} {
+		a, b := v.Lists(era), e.Lists(era)
+		if string(a.Prompts) != string(b.Prompts) || string(a.Resources) != string(b.Resources) || string(a.Templates) != string(b.Templates) {
+			t.Errorf("%s: the lists beside the tools differ", era)
+		}
+		if strings.Contains(string(a.Tools), `"env_write"`) || !strings.Contains(string(b.Tools), `"env_write"`) || !strings.Contains(string(b.Tools), `"env/write"`) {
+			t.Errorf("%s: %s\n%s", era, a.Tools, b.Tools)
+		}
+	}
+}
+
+func TestAnUpstreamToolDoesNotTakeTheNameOfAnEnvironmentTool(t *testing.T) {
+	v := environmentView(t, config.Profile{Names: "bare", Environment: config.Environment{Listed: true, Names: "underscore"}})
+	ours, err := v.Find("env_read")
+	theirs, err2 := v.Find("s__env_read")
+	if err != nil || err2 != nil || !ours.Environment || theirs.Environment || v.Environment(true) != v {
+		t.Errorf("%+v, %v; %+v, %v", ours, err, theirs, err2)
+	}
+}
+
+func TestWhoMayOnlyReadHasNoToolThatChangesAnything(t *testing.T) {
+	v := environmentView(t, config.Profile{Environment: config.Environment{Listed: true, Names: "underscore"}}).Environment(false)
+	for name, there := range map[string]bool{"env_read": true, "env/read": true, "env_write": false, "env/write": false, "s__echo": false} {
+		if _, err := v.Find(name); (err == nil) != there {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	l := v.Lists(mcp.Modern)
+	if all := string(l.Tools) + string(l.Prompts) + string(l.Resources) + string(l.Templates); strings.Contains(all, "echo") || strings.Contains(all, "a://") {
+		t.Errorf("%s", all)
+	}
+	if _, err := v.Owner("a://b"); err == nil {
+		t.Error("a resource was found")
+	}
+	if _, err := v.FindPrompt("s__echo"); err == nil {
+		t.Error("a prompt was found")
+	}
+}

@@ -1,0 +1,216 @@
+package catalog
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/mcp"
+	"github.com/toolfit/toolfit/internal/state/access"
+	"github.com/toolfit/toolfit/internal/state/config"
+)
+
+// Lists are the results of list requests as one protocol era writes them.
+type Lists struct{ Tools, Prompts, Resources, Templates []byte }
+
+// eras is what of a view differs between the protocol eras.
+type eras struct {
+	modern  map[tool.ServerID]bool // the servers of the modern era
+	mirrors map[*Entry]*mcp.Mirror // whose arguments headers repeat
+	ttl     time.Duration          // how long a client may keep a list
+	self    json.RawMessage        // who we are
+
+	legacyOnce, modernOnce   sync.Once
+	legacyLists, modernLists Lists
+}
+
+// keepFor is how long a client may keep a list when no server says: a client that wants to
+// hear of changes at once can listen.
+const keepFor = time.Minute
+
+// addEras notes which of the profile's servers are modern and what follows.
+func (v *View) addEras(p config.Profile, servers []*known, self json.RawMessage) {
+	v.eras.modern, v.eras.mirrors, v.eras.ttl, v.eras.self = map[tool.ServerID]bool{}, map[*Entry]*mcp.Mirror{}, keepFor, self
+	for _, s := range servers {
+		if s.offer.Era != mcp.Modern || !access.SeesServer(p, s.cfg.ID) {
+			continue
+		}
+		v.eras.modern[s.cfg.ID] = true
+		if s.offer.TTL >= 0 {
+			v.eras.ttl = min(v.eras.ttl, s.offer.TTL)
+		}
+	}
+	for _, e := range v.Entries {
+		if !v.eras.modern[e.Server] {
+			continue
+		}
+		if m, err := mcp.ParseMirror(e.Definition.InputSchema()); err == nil && m != nil {
+			v.eras.mirrors[e] = m
+		}
+	}
+}
+
+// Mirrors tells whether there are tools whose arguments headers repeat.
+func (v *View) Mirrors() bool { return len(v.eras.mirrors) > 0 }
+
+// Mirror is which arguments of a tool headers repeat; nil for none.
+func (v *View) Mirror(e *Entry) *mcp.Mirror { return v.eras.mirrors[e] }
+
+// Lists are the view's lists in an era. They are rendered once.
+func (v *View) Lists(era mcp.Era) *Lists {
+	x := &v.eras
+	if era == mcp.Modern {
+		x.modernOnce.Do(func() { x.modernLists = v.inModern() })
+		return &x.modernLists
+	}
+	x.legacyOnce.Do(func() { x.legacyLists = v.inLegacy() })
+	return &x.legacyLists
+}
+
+// inLegacy takes out of modern definitions what legacy clients cannot take: they repeat no
+// arguments, and a result that is no object has no schema there.
+func (v *View) inLegacy() Lists {
+	l := Lists{v.List, v.PromptList, v.ResourceList, v.TemplateList}
+	if len(v.eras.modern) > 0 {
+		l.Tools = v.eachTool(v.List, func(e *Entry, def json.RawMessage) json.RawMessage {
+			if !v.eras.modern[e.Server] {
+				return def
+			}
+			if out := rawjson.Get(def, "outputSchema"); out != nil && string(rawjson.Get(out, "type")) != `"object"` {
+				def = mcp.Without(def, "outputSchema")
+			}
+			return withoutMirror(def)
+		})
+	}
+	return l
+}
+
+// inModern adds what every modern list has, and takes out what only legacy tools say: that
+// they run as tasks, and keywords that their era did not define.
+func (v *View) inModern() Lists {
+	tools := v.eachTool(v.List, func(e *Entry, def json.RawMessage) json.RawMessage {
+		def = mcp.Without(def, "execution")
+		if !v.eras.modern[e.Server] {
+			def = withoutMirror(def)
+		}
+		return def
+	})
+	return Lists{v.complete(tools), v.complete(v.PromptList), v.complete(v.ResourceList), v.complete(v.TemplateList)}
+}
+
+// complete makes a list a complete result. What a profile sees depends on who asks, so no
+// list may be kept for others.
+func (v *View) complete(list []byte) []byte {
+	meta := rawjson.Get(list, "_meta")
+	if meta == nil {
+		meta = []byte("{}")
+	}
+	if v.eras.self != nil {
+		meta = mcp.With(meta, mcp.MetaServer, v.eras.self)
+	}
+	b := mcp.With(mcp.Without(list, "_meta"), "resultType", []byte(`"complete"`))
+	b = append(b[:len(b)-1], `,"ttlMs":`...)
+	b = strconv.AppendInt(b, v.eras.ttl.Milliseconds(), 10)
+	b = append(b, `,"cacheScope":"private","_meta":`...)
+	return append(append(b, meta...), '}')
+}
+
+// eachTool renders a list of tools anew, with each server's tools changed by f; nil leaves
+// one out.
+func (v *View) eachTool(list []byte, f func(*Entry, json.RawMessage) json.RawMessage) []byte {
+	w := rawjson.Object(list)
+	for w.Next() {
+		if string(w.Key) != "tools" {
+			continue
+		}
+		out := []byte{'['}
+		for t := rawjson.Array(w.Value); t.Next(); {
+			def := json.RawMessage(t.Value)
+			name, _ := rawjson.String(rawjson.Get(def, "name"))
+			if e := v.byShown[name]; e != nil {
+				def = f(e, def)
+			}
+			if def == nil {
+				continue
+			}
+			if len(out) > 1 {
+				out = append(out, ',')
+			}
+			out = append(out, def...)
+		}
+		edit := rawjson.Edit{Start: w.Start, End: w.End, New: append(out, ']')}
+		return rawjson.AppendSplice(make([]byte, 0, len(list)), list, edit)
+	}
+	return list
+}
+
+// ToolsFor is the list of tools in an era, of those that an agent may use.
+func (v *View) ToolsFor(era mcp.Era, may func(*Entry) bool) []byte {
+	return v.eachTool(v.Lists(era).Tools, func(e *Entry, def json.RawMessage) json.RawMessage {
+		if may(e) {
+			return def
+		}
+		return nil
+	})
+}
+
+func withoutMirror(def json.RawMessage) json.RawMessage {
+	w := rawjson.Object(def)
+	for w.Next() {
+		if string(w.Key) != "inputSchema" {
+			continue
+		}
+		if schema := mcp.WithoutMirror(w.Value); !bytes.Equal(schema, w.Value) {
+			return rawjson.AppendSplice(nil, def, rawjson.Edit{Start: w.Start, End: w.End, New: schema})
+		}
+	}
+	return def
+}
+
+// credentials is a digest of who we are to a server. A list that is for us alone must not
+// be served when we come as somebody else.
+func credentials(cfg config.Server) string {
+	who, _ := json.Marshal([]any{cfg.URL, cfg.Headers, cfg.Command, cfg.Args, cfg.Env}) // strings only
+	sum := sha256.Sum256(who)
+	return hex.EncodeToString(sum[:8])
+}
+
+// foreign tells whether the lists are private to other credentials than the server has now.
+func (k *known) foreign() bool { return k.offer.Private && k.privateTo != credentials(k.cfg) }
+
+// checkOwner makes a server due whose lists are not ours to serve. The caller holds mu.
+func (k *known) checkOwner() {
+	if k.foreign() && isClosed(k.tried) {
+		k.tried = make(chan struct{}) // clients wait until it is listed again
+	}
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// servable are the servers whose lists may be served.
+func servable(servers []*known) []*known {
+	return slices.DeleteFunc(servers, (*known).foreign)
+}
+
+// freshFor is how long the server's list may be kept. One that does not tell of changes
+// says how long, but is not asked more than once a minute.
+func (k *known) freshFor() time.Duration {
+	if k.offer.Era != mcp.Modern || k.offer.TTL < 0 || string(rawjson.Get(k.offer.Capabilities, "tools", "listChanged")) == "true" {
+		return k.cfg.Refresh
+	}
+	return min(k.cfg.Refresh, max(k.offer.TTL, time.Minute))
+}

@@ -1,0 +1,188 @@
+package catalog
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"sync"
+
+	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/core/fit"
+	"github.com/toolfit/toolfit/internal/state/config"
+	"github.com/toolfit/toolfit/schema"
+)
+
+// fitters make arguments fit a tool: one for arguments as the tool takes them, one for each
+// dialect that they were asked for in.
+type fitters struct {
+	own       *fit.Tool
+	byDialect sync.Map // schema.Dialect → *fit.Tool
+	output    *fit.Tool
+}
+
+// recognised is a server of which more is known than its schemas say.
+type recognised struct {
+	id   tool.ServerID
+	like *fit.Server
+}
+
+// recognise finds out which of the known servers this is, by the tools that it offers.
+func (k *known) recognise(kinds []*fit.Known) {
+	names := make([]string, len(k.offer.Tools))
+	for i, def := range k.offer.Tools {
+		names[i] = def.Name
+	}
+	k.like = fit.Recognise(kinds, names)
+}
+
+// addTool puts a tool in as the profile's callers see it. One whose override cannot be
+// applied is left out: what was to be bound or hidden must not be open.
+func (v *View) addTool(cfg *config.Config, e *Entry, like *fit.Server) {
+	opts := v.fit
+	opts.Known = like.Tool(e.Definition.Name)
+	own, err := fit.Compile(e.Definition.InputSchema(), &opts)
+	if e.Override = cfg.OverrideFor(v.Profile, e.Name); err == nil && e.Override != nil {
+		if e.Override.Hidden {
+			return
+		}
+		if e.changed, err = e.Override.Apply(e.Definition, own.Schema()); err == nil {
+			opts.Override = e.changed
+			own, err = own.With(&opts)
+		}
+	}
+	if err != nil {
+		v.refuse(string(e.Name), err.Error())
+		return
+	}
+	e.fitters.own = own
+	if v.paging {
+		e.paged, e.Paged = withPaging(e.InputSchema())
+	}
+	if output := e.Definition.OutputSchema(); output != nil {
+		e.fitters.output, _ = fit.Compile(output, nil) // without options nothing is refused
+	}
+	v.Entries = append(v.Entries, e)
+}
+
+// Changed tells whether callers see another definition than the server gave.
+func (e *Entry) Changed() bool {
+	return e.Paged || e.changed != nil || !same(e.fitters.own.Schema(), e.Definition.InputSchema())
+}
+
+// Raw is the definition as the profile's callers see it, whatever the dialect.
+func (e *Entry) Raw() []byte {
+	switch {
+	case e.Paged:
+		return e.withSchema(e.paged)
+	case e.changed != nil:
+		if def, err := tool.ParseDefinition(e.changed.Definition); err == nil {
+			return def.Renamed(e.Shown)
+		}
+	case e.fitters.own != nil && e.Changed():
+		return e.Definition.Shown(e.Shown, e.fitters.own.Schema())
+	}
+	return e.Definition.Renamed(e.Shown)
+}
+
+// InputSchema is the schema of the arguments as the profile's callers see it, whatever the dialect.
+func (e *Entry) InputSchema() json.RawMessage {
+	if e.Paged {
+		return e.paged
+	}
+	if e.changed != nil {
+		return e.changed.InputSchema()
+	}
+	return e.fitters.own.Schema()
+}
+
+// Description is what the profile's callers read about the tool.
+func (e *Entry) Description() string {
+	if e.Override != nil && e.Override.Description != nil {
+		return *e.Override.Description
+	}
+	return e.Definition.Description()
+}
+
+func same(a, b json.RawMessage) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}
+
+// Fit makes arguments that the tool takes from those that a caller sent: for the tool as
+// the view shows it, or for what was shown of it in a dialect.
+func (v *View) Fit(ctx context.Context, e *Entry, d schema.Dialect, args json.RawMessage) (fit.Result, error) {
+	t, err := v.fitter(e, d)
+	if err != nil {
+		return fit.Result{}, err
+	}
+	return t.Fit(ctx, args)
+}
+
+func (v *View) fitter(e *Entry, d schema.Dialect) (*fit.Tool, error) {
+	if d == "" {
+		return e.fitters.own, nil
+	}
+	if t, ok := e.fitters.byDialect.Load(d); ok {
+		return t.(*fit.Tool), nil
+	}
+	fitting, err := v.For(d)
+	if err != nil {
+		return nil, err
+	}
+	t := e.fitters.own
+	if shown := fitting.Tool(e.Shown); shown != nil && shown.Plan != nil {
+		opts := v.fit
+		opts.Known, opts.Override, opts.Back = v.like(e), e.changed, shown.Plan
+		if t, err = t.With(&opts); err != nil {
+			return nil, err
+		}
+	}
+	e.fitters.byDialect.Store(d, t)
+	return t, nil
+}
+
+// like is what is known of a tool beside its schema.
+func (v *View) like(e *Entry) *fit.KnownTool {
+	for _, s := range v.recognised {
+		if s.id == e.Server {
+			return s.like.Tool(e.Definition.Name)
+		}
+	}
+	return nil
+}
+
+// CheckOutput tells what a structured result has that its tool does not promise. A tool
+// that promises nothing keeps its word.
+func (e *Entry) CheckOutput(ctx context.Context, structured json.RawMessage) error {
+	if e.fitters.output == nil {
+		return nil
+	}
+	return e.fitters.output.Check(ctx, structured)
+}
+
+// Route finds the tool that is meant by a name which the view does not show: that of
+// another version of a server that is known. The arguments are those that it takes.
+func (v *View) Route(shown string, args json.RawMessage) (*Entry, json.RawMessage, bool) {
+	var found *Entry
+	var fitted json.RawMessage
+	for _, s := range v.recognised {
+		raw, prefixed := strings.CutPrefix(shown, string(s.id)+"__")
+		to, changed, ok := s.like.Route(raw, args)
+		if !ok {
+			continue
+		}
+		e := v.byName[tool.Canonical(s.id, to)]
+		switch {
+		case e == nil:
+		case prefixed:
+			return e, changed, true
+		case found != nil:
+			return nil, nil, false // two servers could be meant
+		default:
+			found, fitted = e, changed
+		}
+	}
+	return found, fitted, found != nil
+}
+
+// Named is the tool with the canonical name, where the profile has it.
+func (v *View) Named(name tool.Name) *Entry { return v.byName[name] }

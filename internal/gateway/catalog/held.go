@@ -1,0 +1,290 @@
+package catalog
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/gateway/upstream"
+)
+
+// Kind is what a server offers something as.
+type Kind string
+
+// All that reaches a model is pinned.
+const (
+	ToolKind         Kind = "tool"
+	PromptKind       Kind = "prompt"
+	ResourceKind     Kind = "resource"
+	TemplateKind     Kind = "template"
+	InstructionsKind Kind = "instructions"
+	HostKind         Kind = "host" // an origin that the remote description of an API sends calls and credentials to
+)
+
+// pin names something that a server offers.
+type pin struct {
+	kind Kind
+	name string // the server's own: of a resource the URI, of the instructions ""
+}
+
+// String is what people call it: a tool by its name, all else by kind and name. No two things
+// of a server are called the same.
+func (p pin) String() string {
+	before, _, ok := strings.Cut(p.name, ":")
+	_, taken := kinds[Kind(before)]
+	switch {
+	case p.kind == InstructionsKind:
+		return string(p.kind)
+	case p.kind == ToolKind && p.name != string(InstructionsKind) && !(ok && taken):
+		return p.name
+	}
+	return string(p.kind) + ":" + p.name
+}
+
+// subject begins a sentence about it in the log.
+func (p pin) subject() string {
+	if p.kind == InstructionsKind {
+		return "the text of the instructions"
+	}
+	return string(p.kind) + " " + p.name
+}
+
+var kinds = map[Kind]struct{}{ToolKind: {}, PromptKind: {}, ResourceKind: {}, TemplateKind: {}, InstructionsKind: {}, HostKind: {}}
+
+// hold is what is known of something that is kept from callers until somebody approves it.
+type hold struct {
+	out bool            // somebody has decided to keep it out; another definition is asked about anew
+	was json.RawMessage // what was let through under its name before; nil: nothing
+}
+
+// offers are all that a server offers, each with its definition.
+func offers(l upstream.Listing) iter.Seq2[pin, json.RawMessage] {
+	return func(yield func(pin, json.RawMessage) bool) {
+		if text := strings.TrimSpace(l.Instructions); text != "" && !yield(pin{kind: InstructionsKind}, rawjson.AppendString(nil, text)) {
+			return
+		}
+		for _, def := range l.Tools {
+			if !yield(pin{ToolKind, def.Name}, def.Raw) {
+				return
+			}
+		}
+		for _, def := range l.Prompts {
+			if !yield(pin{PromptKind, def.Name}, def.Raw) {
+				return
+			}
+		}
+		for _, raw := range l.Resources {
+			if !yield(pin{ResourceKind, textOf(raw, "uri")}, raw) {
+				return
+			}
+		}
+		for _, raw := range l.Templates {
+			if !yield(pin{TemplateKind, textOf(raw, "uriTemplate")}, raw) {
+				return
+			}
+		}
+		for _, host := range l.Hosts {
+			if !yield(pin{HostKind, host}, rawjson.AppendString(nil, host)) {
+				return
+			}
+		}
+	}
+}
+
+func textOf(raw json.RawMessage, name string) string {
+	text, _ := rawjson.String(rawjson.Get(raw, name))
+	return text
+}
+
+// letThrough is what callers are shown of something: the definition that was approved. nil:
+// nothing. A tool must be called as its server takes it now, so a held one is not shown at all.
+func (k *known) letThrough(p pin, now json.RawMessage) json.RawMessage {
+	h, held := k.held[p]
+	switch {
+	case !held:
+		return now
+	case p.kind == ToolKind:
+		return nil
+	}
+	return h.was
+}
+
+// keptHosts are the hosts of a new listing, and the approved ones that it lacks: else a
+// description that names none for a while would start anew. The caller holds mu.
+func (k *known) keptHosts(listed []string) []string {
+	hosts := slices.Clone(listed)
+	for _, host := range k.trusted().Hosts {
+		if !slices.Contains(listed, host) {
+			hosts = append(hosts, host)
+		}
+	}
+	return hosts
+}
+
+// trusted is what the pool is told of a server: its offer, with the hosts that are approved.
+// The caller holds mu.
+func (k *known) trusted() upstream.Listing {
+	l := k.offer
+	l.Hosts = slices.DeleteFunc(slices.Clone(l.Hosts), func(host string) bool {
+		_, held := k.held[pin{HostKind, host}]
+		return held
+	})
+	return l
+}
+
+// Held is something of a server's that waits for approval, or is kept out.
+type Held struct {
+	Kind     Kind
+	Name     string          // by which it is approved
+	Out      bool            // somebody has decided to keep it out
+	Was, Now json.RawMessage // as it was last let through, nil when it is new; and as it is
+}
+
+// heldNames are those of what waits for approval, and of what is kept out. The caller holds mu.
+func (k *known) heldNames() (wait, out []string) {
+	if len(k.held) == 0 { // as usual, and there may be thousands of resources
+		return nil, nil
+	}
+	for p := range offers(k.offer) {
+		switch h, held := k.held[p]; {
+		case h.out:
+			out = append(out, p.String())
+		case held:
+			wait = append(wait, p.String())
+		}
+	}
+	return wait, out
+}
+
+// Held is what callers are not shown of what a server offers.
+func (c *Catalog) Held(id tool.ServerID) ([]Held, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	k := c.servers[id]
+	if k == nil {
+		return nil, fault.New(fault.NotFound, "there is no server %s", id)
+	}
+	var waiting []Held
+	for p, now := range offers(k.offer) {
+		if h, held := k.held[p]; held {
+			waiting = append(waiting, Held{p.kind, p.String(), h.out, h.was, now})
+		}
+	}
+	return waiting, nil
+}
+
+// Approve lets through what is held: the named ones, or all of the server that wait.
+func (c *Catalog) Approve(ctx context.Context, id tool.ServerID, names ...string) (int, error) {
+	return c.decide(ctx, id, func(held map[pin]hold, p pin) bool {
+		approved := slices.Contains(names, p.String()) || len(names) == 0 && !held[p].out
+		if approved {
+			delete(held, p)
+		}
+		return approved
+	})
+}
+
+// KeepOut decides that the named ones, which are held, stay so and wait for nobody. Approve
+// can still let them through, by their names.
+func (c *Catalog) KeepOut(ctx context.Context, id tool.ServerID, names ...string) (int, error) {
+	return c.decide(ctx, id, func(held map[pin]hold, p pin) bool {
+		kept := !held[p].out && slices.Contains(names, p.String())
+		if kept {
+			held[p] = hold{true, held[p].was}
+		}
+		return kept
+	})
+}
+
+// decide changes what is held of a server, and tells of how many things. It is stored first: a
+// restart decides nothing else.
+func (c *Catalog) decide(ctx context.Context, id tool.ServerID, change func(held map[pin]hold, p pin) bool) (int, error) {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	c.mu.Lock()
+	k := c.servers[id]
+	if k == nil {
+		c.mu.Unlock()
+		return 0, fault.New(fault.NotFound, "there is no server %s", id)
+	}
+	held, changed := maps.Clone(k.held), 0
+	for p := range k.held {
+		if change(held, p) {
+			changed++
+		}
+	}
+	row := toRow(id, k.offer, held)
+	row.ListedAt, row.CheckedAt, row.Reason, row.PrivateTo = k.listedAt, k.checkedAt, k.reason, k.privateTo
+	c.mu.Unlock()
+	if err := c.keeper.SaveTools(ctx, row); err != nil {
+		return 0, fmt.Errorf("decide about what %s offers: %w", id, err)
+	}
+	c.mu.Lock()
+	k.held = held
+	c.lister.Recognise(id, k.trusted())
+	profiles := c.rebuild()
+	c.mu.Unlock()
+	c.announce(profiles)
+	return changed, nil
+}
+
+// maxNews bounds how many changes of one listing are logged.
+const maxNews = 20
+
+// pin compares a new listing with the one that is pinned and decides what is held back until
+// somebody approves it. After the first listing, what is new counts as a change as well:
+// otherwise a renamed tool would pass. What is again as it was let through is free. The caller
+// holds mu.
+func (c *Catalog) pin(k *known, l upstream.Listing) (held map[pin]hold, news []string) {
+	held = map[pin]hold{}
+	first, auto := k.listedAt.IsZero(), c.config.Approve == "auto"
+	before := maps.Collect(offers(k.offer))
+	for p, now := range offers(l) {
+		first, auto := first, auto
+		if p.kind == HostKind { // credentials go there: a new one is held whatever approve says
+			ours := k.cfg.API != nil && k.cfg.API.Base != "" // we say where the API is: any other host is asked about
+			first, auto = len(k.offer.Hosts) == 0 && !ours, false
+		}
+		was, known := before[p]
+		h, waits := k.held[p]
+		what := "is new"
+		switch {
+		case waits && h.was != nil && tool.Same(h.was, now): // it was decided once; nobody is asked twice
+			news = append(news, p.subject()+" is again as it was let through")
+			continue
+		case known && tool.Same(was, now):
+			if waits {
+				held[p] = h
+			}
+			continue
+		case first:
+			if c.config.Approve == "all" {
+				held[p] = hold{}
+			}
+			continue
+		case auto && (p.kind == ResourceKind || p.kind == TemplateKind): // they may come and go all day
+			continue
+		case known:
+			what = "has another definition now"
+		}
+		if !auto {
+			if waits {
+				was = h.was
+			}
+			held[p] = hold{was: was}
+			what += " and is held until approved: toolfit servers approve " + string(k.cfg.ID)
+		}
+		news = append(news, p.subject()+" "+what)
+	}
+	if more := len(news) - maxNews; more > 0 {
+		news = append(news[:maxNews], fmt.Sprintf("%d more are new or have another definition", more))
+	}
+	return held, news
+}

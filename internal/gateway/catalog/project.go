@@ -1,0 +1,142 @@
+package catalog
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/core/project"
+	"github.com/toolfit/toolfit/internal/core/project/clean"
+	"github.com/toolfit/toolfit/internal/core/project/shape"
+	"github.com/toolfit/toolfit/internal/mcp"
+	"github.com/toolfit/toolfit/internal/state/config"
+)
+
+// Results says what models get of results, in one profile. It is never changed.
+type Results struct {
+	Rules   *project.Rules
+	How     project.How    // where no rule says: the budget, the shape, and whether empty members go
+	Keep    string         // which full results are kept: cut, all or none
+	Cleaner *clean.Cleaner // nil: text stays as it is
+}
+
+// resultsOf makes what a profile has of rules.
+func resultsOf(cfg *config.Config, p config.Profile, rules *project.Rules) Results {
+	how := project.How{Budget: p.Budget, Shape: shape.Mode(p.Shape), Filled: p.DropEmpty}
+	if how.Shape == shape.Off {
+		how.Shape = ""
+	}
+	r := Results{Rules: rules, How: how, Keep: cfg.ResultStore}
+	if p.Safety != (config.Safety{}) {
+		opts := clean.Options{Strip: p.Safety.Strip, Tokens: p.Safety.Secrets, Mark: p.Safety.Mark}
+		if p.Safety.Secrets {
+			opts.Secrets = cfg.Secrets
+		}
+		r.Cleaner = clean.New(opts)
+	}
+	return r
+}
+
+// cuts tells whether something may be left out of the results of the view's tools, so that
+// there is something to fetch.
+func (v *View) cuts() bool {
+	if v.Results.Keep == "none" {
+		return false
+	}
+	if v.Results.How.Budget > 0 || v.Results.How.Filled || v.paging {
+		return true
+	}
+	for _, e := range v.Entries {
+		if rules, _ := v.Results.Rules.MayApply(e.Name, v.Profile); len(rules) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// promised is a definition with the output schema that holds for what is sent: results may
+// be cut, and then they are not what the server promises.
+func (v *View) promised(e *Entry, def []byte) []byte {
+	output := rawjson.Get(def, "outputSchema")
+	if output == nil || e.Own {
+		return def
+	}
+	rules, always := v.Results.Rules.MayApply(e.Name, v.Profile)
+	if len(rules) == 0 && v.Results.How.Budget == 0 && !v.paging {
+		return def
+	}
+	var told []byte
+	if !v.paging { // a caller may ask for any fields
+		told = project.OutputSchema(output, rules, always, v.Results.How.Budget)
+	}
+	if told == nil {
+		return mcp.Without(def, "outputSchema")
+	}
+	return withOutput(def, told)
+}
+
+// withOutput is a definition with another output schema in the place of its own: of two
+// members of one name most readers take the last.
+func withOutput(def, output []byte) []byte {
+	var edits []rawjson.Edit
+	for w := rawjson.Object(def); w.Next(); {
+		if string(w.Key) == "outputSchema" {
+			edits = append(edits, rawjson.Edit{Start: w.Start, End: w.End, New: output})
+		}
+	}
+	return rawjson.AppendSplice(make([]byte, 0, len(def)+len(output)), def, edits...)
+}
+
+// The arguments by which callers choose fields and pages.
+var pagingArguments = []struct{ name, schema string }{
+	{"_fields", `{"type":"string","description":"Only these fields of the result, such as items(id,name)."}`},
+	{"_limit", `{"type":"integer","minimum":1,"description":"At most so many rows of the result."}`},
+	{"_offset", `{"type":"integer","minimum":0,"description":"Begin at this row of the result."}`},
+}
+
+// withPaging is a schema of arguments with those for paging. A tool that has such an
+// argument itself, or whose arguments are not known by name, stays as it is.
+func withPaging(schema json.RawMessage) (json.RawMessage, bool) {
+	var at rawjson.Walk
+	found, end := false, 0
+	for w := rawjson.Object(schema); w.Next(); {
+		switch string(w.Key) {
+		case "properties":
+			if at, found = w, w.Value[0] == '{'; !found {
+				return schema, false
+			}
+		case "$ref", "allOf", "anyOf", "oneOf": // which name them elsewhere
+			end = -1
+		case "type":
+			if end == 0 && string(w.Value) == `"object"` {
+				end = w.End
+			}
+		}
+	}
+	switch {
+	case found:
+		return addPaging(schema, at)
+	case end <= 0:
+		return schema, false
+	}
+	// A tool without arguments has a schema without properties.
+	edit := rawjson.Edit{Start: end, End: end, New: []byte(`,"properties":{}`)}
+	return withPaging(rawjson.AppendSplice(make([]byte, 0, len(schema)+256), schema, edit))
+}
+
+// addPaging adds the arguments to the properties that the walk has stopped at.
+func addPaging(schema json.RawMessage, at rawjson.Walk) (json.RawMessage, bool) {
+	var added []byte
+	for _, arg := range pagingArguments {
+		if rawjson.Get(at.Value, arg.name) != nil {
+			return schema, false
+		}
+		added = append(append(added, `,"`+arg.name+`":`...), arg.schema...)
+	}
+	if len(bytes.TrimSpace(at.Value[1:len(at.Value)-1])) == 0 {
+		added = added[1:]
+	}
+	end := at.Start + bytes.LastIndexByte(at.Value, '}')
+	edit := rawjson.Edit{Start: end, End: end, New: added}
+	return rawjson.AppendSplice(make([]byte, 0, len(schema)+len(added)), schema, edit), true
+}

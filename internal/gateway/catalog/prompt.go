@@ -1,0 +1,65 @@
+package catalog
+
+import (
+	"encoding/json"
+
+	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/core/prompt"
+	"github.com/toolfit/toolfit/internal/state/config"
+)
+
+// ToolsPrompt is the prompt of ours that holds the view's tools as text.
+const ToolsPrompt = "tools"
+
+var promptDefinition = json.RawMessage(`{"name":"tools","title":"The tools as text","description":"What tools there are and how they are called, for a system prompt.",` +
+	`"arguments":[{"name":"format","description":"ts (TypeScript, the default), md, sig (one line each) or json"},` +
+	`{"name":"budget","description":"tokens at most; without it everything is written out"}]}`)
+
+// reservedPrompts are the names of our own prompts.
+var reservedPrompts = map[string]bool{ToolsPrompt: true}
+
+// addPrompt offers the view's tools as a prompt, where agents have a search or the profile wants it.
+func (v *View) addPrompt(p config.Profile) {
+	if v.offer.mode != prompt.Search && !p.Search.Prompt || matches(p.Deny, ToolsPrompt) {
+		return
+	}
+	def, err := tool.ParseDefinition(promptDefinition)
+	if err != nil {
+		return // a test reads every definition
+	}
+	e := &Entry{Shown: def.Name, Name: tool.Name(def.Name), Definition: def, Own: true}
+	v.Prompts = append(v.Prompts, e)
+	v.byPrompt[e.Shown] = e
+}
+
+// PromptTools are the view's tools for a prompt, in the order of the list: all that may be
+// called by their own name.
+func (v *View) PromptTools() []prompt.Tool {
+	list := make([]prompt.Tool, 0, len(v.Entries))
+	for _, e := range v.Entries {
+		if !e.Own || !e.unlisted {
+			list = append(list, e.PromptTool())
+		}
+	}
+	return list
+}
+
+// PromptTool is the tool as a prompt writes it.
+func (e *Entry) PromptTool() prompt.Tool {
+	t := prompt.Tool{Name: e.Shown, Server: string(e.Server), Tags: tags(e), Description: e.Description(), Schema: e.InputSchema()}
+	if e.Override != nil {
+		t.Descriptions, t.Example = e.Override.Descriptions, e.Override.Example
+	}
+	return t
+}
+
+// Pinned are the names of the tools that the profile wants to be shown in full.
+func (v *View) Pinned() []string {
+	var names []string
+	for _, e := range v.Entries {
+		if e.pinned {
+			names = append(names, e.Shown)
+		}
+	}
+	return names
+}

@@ -1,0 +1,57 @@
+package catalog
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/state/access"
+	"github.com/toolfit/toolfit/internal/state/config"
+)
+
+// firstList is how long a request waits for servers that were never listed.
+const firstList = 20 * time.Second
+
+// Listed is what the profile sees, after the first lists of all its servers or firstList. A
+// client that lists in the first second after the first start gets what it came for.
+func (c *Catalog) Listed(ctx context.Context, profile string) (*View, error) {
+	ctx, cancel := context.WithTimeout(ctx, firstList)
+	defer cancel()
+	c.Ready(ctx, profile)
+	return c.View(profile)
+}
+
+// Ready waits until every server of the profile has been asked for its list at least once, ever.
+func (c *Catalog) Ready(ctx context.Context, profile string) {
+	c.await(ctx, func(id tool.ServerID) bool {
+		return slices.ContainsFunc(c.config.Profiles, func(p config.Profile) bool { return p.Name == profile && access.SeesServer(p, id) })
+	})
+}
+
+// ServerReady waits until one server has been asked, or firstList, for those who know whose
+// tool they want.
+func (c *Catalog) ServerReady(ctx context.Context, server tool.ServerID) {
+	ctx, cancel := context.WithTimeout(ctx, firstList)
+	defer cancel()
+	c.await(ctx, func(id tool.ServerID) bool { return id == server })
+}
+
+// await waits until the wanted servers have been asked once. Wanted is called with mu held.
+func (c *Catalog) await(ctx context.Context, wanted func(tool.ServerID) bool) {
+	c.mu.Lock()
+	var first []chan struct{}
+	for _, k := range c.active() {
+		if wanted(k.cfg.ID) {
+			first = append(first, k.tried)
+		}
+	}
+	c.mu.Unlock()
+	for _, tried := range first {
+		select {
+		case <-tried:
+		case <-ctx.Done():
+			return
+		}
+	}
+}

@@ -1,0 +1,128 @@
+package catalog
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/gateway/upstream"
+	"github.com/toolfit/toolfit/internal/state/store"
+)
+
+// Refresh asks the server for its list now and serves it. When that does not work, the
+// last good list stays and the reason is kept.
+func (c *Catalog) Refresh(ctx context.Context, id tool.ServerID) error {
+	c.mu.Lock()
+	k := c.servers[id]
+	if k == nil {
+		c.mu.Unlock()
+		return fault.New(fault.NotFound, "there is no server %s", id)
+	}
+	k.asked++
+	turn := k.asked
+	c.mu.Unlock()
+	listing, err := c.lister.List(ctx, id)
+	if err != nil && ctx.Err() != nil {
+		return err // whoever asked has left, which says nothing about the server
+	}
+	if err != nil {
+		return c.checkFailed(ctx, k, err)
+	}
+	return c.listed(ctx, k, listing, turn)
+}
+
+func (c *Catalog) checkFailed(ctx context.Context, k *known, err error) error {
+	reason := c.opts.Redact(fault.As(err).Error())
+	now := c.opts.Now()
+	c.mu.Lock()
+	k.reason, k.checkedAt = reason, now
+	k.failures++
+	k.retryAt = now.Add(min(15*time.Second<<min(k.failures, 6), 10*time.Minute))
+	if c.config != nil {
+		c.rebuild() // the lists say which servers are missing; which tools there are stays the same
+	}
+	k.triedOnce()
+	id := k.cfg.ID
+	c.mu.Unlock()
+	if saveErr := c.keeper.SaveCheck(ctx, id, now, reason); saveErr != nil && ctx.Err() == nil {
+		c.opts.Logger.Error("check not stored", "server", id, "error", saveErr)
+	}
+	return err
+}
+
+// listed stores a new list first and then serves it. A list that was asked for before one
+// that is served already is old: it may even be of another server of the same name.
+func (c *Catalog) listed(ctx context.Context, k *known, l upstream.Listing, turn int) error {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	now := c.opts.Now()
+	c.mu.Lock()
+	if turn < k.answered {
+		c.mu.Unlock()
+		return nil
+	}
+	l.Hosts = k.keptHosts(l.Hosts)
+	held, news := c.pin(k, l)
+	id, privateTo := k.cfg.ID, ""
+	if l.Private {
+		privateTo = credentials(k.cfg)
+	}
+	c.mu.Unlock()
+	row := toRow(id, l, held)
+	row.PrivateTo = privateTo
+	row.ListedAt, row.CheckedAt = now, now
+	if err := c.keeper.SaveTools(ctx, row); err != nil {
+		c.mu.Lock()
+		k.triedOnce()
+		c.mu.Unlock()
+		return fmt.Errorf("store tools of %s: %w", id, err)
+	}
+	for _, note := range slices.Concat(l.Notes, news) {
+		c.opts.Logger.Warn(note, "server", id)
+	}
+	c.mu.Lock()
+	for i, note := range l.Notes {
+		l.Notes[i] = c.opts.Redact(note)
+	}
+	k.offer, k.held, k.privateTo, k.answered = l, held, privateTo, turn
+	c.lister.Recognise(id, k.trusted())
+	k.listedAt, k.checkedAt, k.reason, k.failures, k.retryAt = now, now, "", 0, time.Time{}
+	changed := c.rebuild()
+	k.triedOnce() // last: who waits for it reads the views next
+	c.mu.Unlock()
+	c.announce(changed)
+	return nil
+}
+
+// toRow is a server's offer as the store keeps it.
+func toRow(id tool.ServerID, l upstream.Listing, held map[pin]hold) store.Server {
+	row := store.Server{
+		ID: id, Info: l.Info, Capabilities: l.Capabilities, Instructions: l.Instructions, Resources: l.Resources, Templates: l.Templates,
+		Era: string(l.Era), TTL: l.TTL,
+	}
+	for _, t := range l.Tools {
+		row.Tools = append(row.Tools, store.Tool{Name: t.Name, Definition: t.Raw})
+	}
+	for _, p := range l.Prompts {
+		row.Prompts = append(row.Prompts, p.Raw)
+	}
+	for _, host := range l.Hosts {
+		row.Hosts = append(row.Hosts, rawjson.AppendString(nil, host))
+	}
+	for p, h := range held {
+		row.Held = append(row.Held, store.Held{Kind: string(p.kind), Name: p.name, KeptOut: h.out, Was: h.was})
+	}
+	return row
+}
+
+func (k *known) triedOnce() {
+	select {
+	case <-k.tried:
+	default:
+		close(k.tried)
+	}
+}

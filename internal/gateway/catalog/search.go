@@ -1,0 +1,202 @@
+package catalog
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/core/prompt"
+	"github.com/toolfit/toolfit/internal/core/search"
+	"github.com/toolfit/toolfit/internal/core/tokens"
+	"github.com/toolfit/toolfit/internal/state/config"
+)
+
+// The tools of ours by which a model finds others and calls them.
+const (
+	FindTools    = "find_tools"
+	DescribeTool = "describe_tool"
+	CallTool     = "call_tool"
+)
+
+// offer is how agents get at the tools of a view: by its list, or by a search.
+type offer struct {
+	mode   prompt.Mode
+	auto   bool // the mode follows the size of the list
+	search bool // there are the tools for a search, listed or not
+	about  map[tool.ServerID]string
+
+	once   sync.Once
+	finder *Finder
+}
+
+// overviewBudget is how many tokens the names of the servers and of the kinds of their tools may take.
+const overviewBudget = 300
+
+// chooseOffer decides what the list shows. Where the size of the list decides, the tools for
+// a search are there in either mode: a client that saw the other list is still served.
+func (v *View) chooseOffer(p config.Profile, before *View) {
+	o := &v.offer
+	for _, e := range v.Entries {
+		e.pinned = matches(p.Search.Pinned, string(e.Name))
+	}
+	o.mode, o.auto = prompt.List, p.Search.Mode == "auto"
+	o.search = o.auto || p.Search.Mode == "on"
+	if !o.search {
+		return
+	}
+	o.mode = prompt.Search
+	if o.auto {
+		var was prompt.Mode
+		if before != nil && before.offer.auto {
+			was = before.offer.mode
+		}
+		o.mode = prompt.Auto(tokens.Estimate(v.renderTools()), p.Search.Context, was)
+	}
+	for _, e := range v.Entries {
+		e.unlisted = o.mode == prompt.Search && !e.Own && !e.pinned
+	}
+	for _, def := range searchTools(v.Overview()) {
+		if e := v.addOwn(p, def); e != nil {
+			e.unlisted = o.mode == prompt.List
+		}
+	}
+}
+
+func matches(globs []string, name string) bool {
+	return slices.ContainsFunc(globs, func(glob string) bool { return tool.Match(glob, name) })
+}
+
+// Searches tells whether the profile has the tools for a search.
+func (v *View) Searches() bool { return v.offer.search }
+
+// Overview names the servers and what their tools are about, on one line.
+func (v *View) Overview() string {
+	var list []prompt.Tool
+	for _, e := range v.Entries {
+		if !e.Own {
+			list = append(list, prompt.Tool{Name: e.Shown, Server: string(e.Server), Tags: tags(e)})
+		}
+	}
+	return prompt.Overview(list, overviewBudget, tokens.Estimate[[]byte])
+}
+
+// searchTools are the definitions of the tools for a search among what the overview names.
+func searchTools(overview string) []json.RawMessage {
+	find := rawjson.AppendString([]byte(`{"name":"find_tools","title":"Find tools","description":`),
+		"Find tools by what they do, and get their signatures; then use call_tool. There are tools of: "+cmp.Or(overview, "no server yet")+
+			". Search here before you take another way or say that something cannot be done. Ask for one thing at a time.")
+	find = append(find, `,"inputSchema":{"type":"object","properties":{`+
+		`"query":{"type":"string","minLength":1,"description":"What is to be done, in a few words, or a tool's name."},`+
+		`"limit":{"type":"integer","minimum":1,"maximum":50,"default":5,"description":"How many tools at most."},`+
+		`"detail":{"type":"string","enum":["name","sig","full"],"default":"sig","description":"What is told of each: its name, its signature, or all."}},`+
+		`"required":["query"],"additionalProperties":false},"annotations":{"readOnlyHint":true,"idempotentHint":true,"openWorldHint":false}}`...)
+	return []json.RawMessage{find, describeDefinition, callDefinition}
+}
+
+var describeDefinition = json.RawMessage(`{"name":"describe_tool","title":"Describe a tool",` +
+	`"description":"Get all about one tool: its description and the schema of its arguments. Needed only where the signature that find_tools gives does not say enough.",` +
+	`"inputSchema":{"type":"object","properties":{"name":{"type":"string","minLength":1,"description":"The tool's name, as find_tools gives it."}},` +
+	`"required":["name"],"additionalProperties":false},"annotations":{"readOnlyHint":true,"idempotentHint":true,"openWorldHint":false}}`)
+
+var callDefinition = json.RawMessage(`{"name":"call_tool","title":"Call a tool",` +
+	`"description":"Call a tool that find_tools has found. The result is the tool's own.",` +
+	`"inputSchema":{"type":"object","properties":{"name":{"type":"string","minLength":1,"description":"The tool's name, as find_tools gives it."},` +
+	`"arguments":{"type":"object","description":"The tool's arguments, as its signature names them."}},` +
+	`"required":["name"],"additionalProperties":false}}`)
+
+// Finder finds the tools of a view. It is never changed.
+type Finder struct {
+	Index   *search.Index
+	Entries []*Entry // the tools, by their place in the index
+	Texts   []Text   // what a model of meaning reads of each
+}
+
+// Text is what a model of meaning reads, with a digest by which it is known again.
+type Text struct {
+	Text   string
+	Digest [sha256.Size]byte
+}
+
+// NewText makes a Text.
+func NewText(text string) Text { return Text{text, sha256.Sum256([]byte(text))} }
+
+// maxMeaning bounds the bytes of a tool that a model of meaning reads.
+const maxMeaning = 2000
+
+// Finder gives what finds the view's tools, and none but those. It is made when it is first
+// asked for.
+func (v *View) Finder() *Finder {
+	v.offer.once.Do(func() {
+		f := &Finder{}
+		var docs []search.Doc
+		for _, e := range v.Entries {
+			if e.Own {
+				continue
+			}
+			d := v.doc(e)
+			text := strings.ToValidUTF8(d.Name+": "+d.Description, "")
+			docs, f.Entries = append(docs, d), append(f.Entries, e)
+			f.Texts = append(f.Texts, NewText(strings.ToValidUTF8(text[:min(len(text), maxMeaning)], "")))
+		}
+		f.Index = search.New(docs)
+		v.offer.finder = f
+	})
+	return v.offer.finder
+}
+
+// doc is what is searched of a tool.
+func (v *View) doc(e *Entry) search.Doc {
+	d := search.Doc{
+		ID: string(e.Name), Name: e.Definition.Name, Server: string(e.Server), ServerDescription: v.offer.about[e.Server],
+		Description: e.Description(), Tags: tags(e), Schema: e.InputSchema(),
+	}
+	if path, ok := rawjson.String(rawjson.Get(e.Definition.Raw, "_meta", "toolfit/operation", "path")); ok {
+		method, _ := rawjson.String(rawjson.Get(e.Definition.Raw, "_meta", "toolfit/operation", "method"))
+		d.Path = method + " " + path
+	}
+	if e.Override == nil {
+		return d
+	}
+	if e.Override.Name != "" {
+		d.Name = e.Override.Name
+	}
+	for _, language := range slices.Sorted(maps.Keys(e.Override.Descriptions)) {
+		d.Description += "\n" + e.Override.Descriptions[language]
+	}
+	return d
+}
+
+// maxAbout bounds what is searched of a server's own words: they count for each of its tools.
+const maxAbout = 500
+
+// about is what a server says it is.
+func about(s *known) string {
+	title, _ := rawjson.String(rawjson.Get(s.offer.Info, "title"))
+	text, _ := rawjson.String(rawjson.Get(s.offer.Info, "description"))
+	all := strings.TrimSpace(title + "\n" + text)
+	return strings.ToValidUTF8(all[:min(len(all), maxAbout)], "")
+}
+
+// tags are what a tool is filed under: by our reading of an API, or by its server's.
+func tags(e *Entry) []string {
+	var list []string
+	meta := rawjson.Get(e.Definition.Raw, "_meta")
+	for _, key := range []string{"toolfit/operation", "_fastmcp", "fastmcp"} {
+		raw := rawjson.Get(meta, key, "tags")
+		if len(raw) == 0 || raw[0] != '[' {
+			continue
+		}
+		for w := rawjson.Array(raw); w.Next(); {
+			if text, ok := rawjson.String(w.Value); ok && text != "" {
+				list = append(list, text)
+			}
+		}
+	}
+	return list
+}

@@ -1,0 +1,330 @@
+package catalog
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/spelling"
+	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/core/fit"
+	"github.com/toolfit/toolfit/internal/core/project"
+	"github.com/toolfit/toolfit/internal/state/access"
+	"github.com/toolfit/toolfit/internal/state/config"
+	"github.com/toolfit/toolfit/schema"
+)
+
+// View is what one profile sees. List and look-up are made from the same entries, so what
+// may not be called is never shown, and the other way round. It is never changed.
+type View struct {
+	Profile      string
+	Dialect      schema.Dialect // whose schemas List shows; "" for those of the servers
+	Output       string         // how results are checked against what their tools promise: off, warn or strict
+	Results      Results        // what models get of results
+	Entries      []*Entry       // the tools, in the order of the list
+	Prompts      []*Entry
+	Instructions string // what the servers say about their use
+	Examples     bool   // prompts show arguments of the caller's earlier calls
+
+	// The results of list requests, rendered once.
+	List, PromptList, ResourceList, TemplateList []byte
+
+	tools     int // length of the part of List that says which tools there are
+	byShown   map[string]*Entry
+	byPrompt  map[string]*Entry
+	byName    map[tool.Name]*Entry
+	owners    map[string]tool.ServerID // of resources, by URI
+	templates []ownedTemplate
+	withheld  []string        // URIs and templates of resources that are held
+	readable  []tool.ServerID // servers that have resources
+	plans     *schema.Cache
+	fit       fit.Options
+	paging    bool
+	// recognised are the servers of which more is known than their schemas say.
+	recognised []recognised
+	refused    map[string]string // tools whose override cannot be applied, and why
+	fittings   sync.Map          // schema.Dialect → *Fitting, each made when it is first asked for
+	eras       eras
+	offer      offer
+
+	environment environment
+}
+
+// Entry is one tool or prompt as a profile sees it.
+type Entry struct {
+	Shown      string // the name that the profile's callers use
+	Name       tool.Name
+	Server     tool.ServerID
+	Definition tool.Definition  // as the server gave it
+	Override   *config.Override // what the configuration changes of it; nil: nothing
+	Browser    bool             // a tool of a browser, in a profile for tests: elements may be described
+	Own        bool             // it is a tool of ours, without a server
+	Paged      bool             // callers may ask for other fields and pages
+
+	Environment bool // it is a tool of ours, of the environment protocol
+
+	changed *fit.Overridden // the tool with the override; nil without one
+	fitters fitters         // unused for prompts
+	paged   json.RawMessage // the schema with the arguments for paging; nil without them
+
+	twin     string // the name with a slash of a server's tool of the environment protocol; "": it is none
+	unlisted bool   // it can be called and found, and is not in the list
+	pinned   bool   // the profile wants it to be seen
+}
+
+// ViewFor is what the caller sees in the profile that it names; "" is its own. Only who may
+// use every profile is told which there are.
+func (c *Catalog) ViewFor(who access.Principal, profile string) (*View, error) {
+	profile, err := who.ProfileFor(profile)
+	if err != nil {
+		return nil, err
+	}
+	v, err := c.View(profile)
+	if err != nil && who.Profile == access.AnyProfile {
+		const most = 20 // a line has no room for more
+		names := slices.Sorted(maps.Keys(*c.views.Load()))
+		if len(names) > most {
+			names = append(names[:most], "…")
+		}
+		return nil, fault.As(err).WithHint("there are: %s", strings.Join(names, ", "))
+	}
+	return v, err
+}
+
+// reservedTools are the names of our own tools. An upstream tool of such a name is prefixed.
+var reservedTools = map[string]bool{
+	"fetch_result": true, "find_tools": true, "describe_tool": true, "call_tool": true, "run_steps": true, "find_element": true,
+}
+
+// Find returns the tool that the profile shows under the name.
+func (v *View) Find(shown string) (*Entry, error) {
+	if e := v.byShown[shown]; e != nil {
+		return e, nil
+	}
+	return nil, v.Unknown(shown, nil)
+}
+
+// maxNear is how many tools the answer about an unknown one names.
+const maxNear = 3
+
+// Unknown says that there is no tool of the name, and which come nearest to it of those that
+// the caller may use; nil: all of the profile.
+func (v *View) Unknown(shown string, may func(*Entry) bool) *fault.Error {
+	err := fault.New(fault.UnknownTool, "unknown tool: %.100s", shown)
+	server, _, _ := strings.Cut(shown, "__")
+	if reason := v.environment.failed[server]; reason != "" && !v.has(tool.ServerID(server)) {
+		return err.WithHint("the tools of %s are not known: %s", server, reason)
+	}
+	var near []string
+	for _, e := range v.Entries { // which no search finds
+		if e.Own && (may == nil || may(e)) && spelling.Edits(shown, e.Shown, maxNear) < maxNear {
+			near = append(near, e.Shown)
+		}
+	}
+	f := v.Finder()
+	for _, i := range f.Index.Near(shown, maxNear, func(i int) bool { return may == nil || may(f.Entries[i]) }) {
+		near = append(near, f.Entries[i].Shown)
+	}
+	if len(near) == 0 {
+		return err
+	}
+	return err.WithHint("did you mean %s?", strings.Join(near[:min(len(near), maxNear)], ", "))
+}
+
+// has tells whether the profile has a tool of the server.
+func (v *View) has(id tool.ServerID) bool {
+	return slices.ContainsFunc(v.Entries, func(e *Entry) bool { return e.Server == id && !e.Own })
+}
+
+// shared is what all views are made with.
+type shared struct {
+	plans *schema.Cache
+	rules *project.Rules
+	fetch json.RawMessage   // the definition of fetch_result
+	env   []json.RawMessage // the definitions of the environment protocol
+	old   map[string]*View  // by profile, as they were
+
+	reserved map[string]bool // the names of our own tools
+}
+
+// buildView decides once, for lists and look-ups alike, what a profile has.
+func buildView(cfg *config.Config, p config.Profile, servers []*known, made shared) *View {
+	v := &View{Profile: p.Name, Dialect: schema.Dialect(p.Dialect), Output: p.Output, owners: map[string]tool.ServerID{}, plans: made.plans, paging: p.Paging}
+	v.Results = resultsOf(cfg, p, made.rules)
+	v.Examples = p.Search.Examples
+	v.offer.about = map[tool.ServerID]string{}
+	v.fit = fit.Options{Validation: fit.Validation(p.Validation), Without: p.Without}
+	resources, templates := newList("resources"), newList("resourceTemplates")
+	for _, s := range servers {
+		id := s.cfg.ID
+		if s.like != nil && access.SeesServer(p, id) {
+			v.recognised = append(v.recognised, recognised{id, s.like})
+		}
+		if len(s.offer.Notes) > 0 && access.SeesServer(p, id) {
+			v.refuse(string(id), "some of what the server lists was left out; toolfit servers says what") // in words of ours alone
+		}
+		seen := s.protocol(made.reserved)
+		for _, def := range s.offer.Tools {
+			name := tool.Canonical(id, def.Name)
+			if s.letThrough(pin{ToolKind, def.Name}, def.Raw) != nil && !def.NeedsTask() && access.Sees(p, id, name) && seen.first(def.Name) {
+				v.addTool(cfg, &Entry{Name: name, Server: id, Definition: def, twin: seen.twin(def.Name)}, s.like)
+			}
+		}
+		for _, def := range s.prompts() {
+			if name := tool.Canonical(id, def.Name); access.Sees(p, id, name) {
+				v.Prompts = append(v.Prompts, &Entry{Name: name, Server: id, Definition: def})
+			}
+		}
+		v.addResources(p, s, resources, templates)
+		v.addInstructions(p, s)
+		v.offer.about[id] = about(s)
+	}
+	bare := p.Names == "bare"
+	v.Entries, v.byShown = named(v.Entries, bare, made.reserved)
+	v.Prompts, v.byPrompt = named(v.Prompts, bare, reservedPrompts)
+	v.byName = make(map[tool.Name]*Entry, len(v.Entries))
+	for _, e := range v.Entries {
+		v.byName[e.Name] = e
+	}
+	if v.cuts() {
+		v.addOwn(p, made.fetch)
+	}
+	v.environment.tools, v.environment.of, v.environment.failed = made.env, p, missing(p, servers)
+	if p.Environment.Listed {
+		v.addEnvironment(p, made.env)
+	}
+	v.addTests(p)
+	v.chooseOffer(p, made.old[p.Name])
+	v.addForAgents(cfg, p, made.fetch)
+	v.addPrompt(p)
+	v.List, v.PromptList = v.renderTools(), render("prompts", v.Prompts)
+	v.tools = len(v.List) - 1
+	v.List = addNotes(v.List, v.environment.failed, v.setAside())
+	v.ResourceList, v.TemplateList = resources.bytes(), templates.bytes()
+	return v
+}
+
+// named gives every entry the name it is shown under, and drops none but those whose hashes are equal.
+func named(entries []*Entry, bare bool, reserved map[string]bool) ([]*Entry, map[string]*Entry) {
+	// A bare name must be nobody else's, neither bare nor prefixed: server b must not
+	// take the name of a's tool by calling its own a__tool.
+	count := map[string]int{}
+	for _, e := range entries {
+		count[e.prefixed()]++
+		if wanted := e.wanted(bare); wanted != "" {
+			count[wanted]++
+		}
+	}
+	byShown := make(map[string]*Entry, len(entries))
+	kept := entries[:0]
+	for _, e := range entries {
+		e.Shown = e.wanted(bare)
+		if e.Shown == "" || count[e.Shown] > 1 || reserved[e.Shown] {
+			e.Shown = e.prefixed()
+		}
+		if byShown[e.Shown] == nil {
+			byShown[e.Shown] = e
+			kept = append(kept, e)
+		}
+	}
+	for _, e := range kept {
+		if name := string(tool.Canonical(e.Server, e.twin)); e.twin != "" && byShown[name] == nil {
+			byShown[name] = e
+		}
+	}
+	return kept, byShown
+}
+
+// prefixed is the name that an entry has with that of its server.
+func (e *Entry) prefixed() string {
+	return tool.Shown(string(tool.Canonical(e.Server, e.listedAs())), e.Server, e.Definition.Name)
+}
+
+// listedAs is the server's own name for it, of the two of the environment protocol that which
+// every provider takes.
+func (e *Entry) listedAs() string {
+	if e.twin != "" {
+		return envPrefix + strings.TrimPrefix(e.twin, envSlash)
+	}
+	return e.Definition.Name
+}
+
+// wanted is the name that an entry has when nobody else wants it; "" for the prefixed one.
+func (e *Entry) wanted(bare bool) string {
+	switch {
+	case e.Override != nil && e.Override.Name != "":
+		return e.Override.Name
+	case bare:
+		return tool.Shown(e.listedAs(), e.Server, e.Definition.Name)
+	}
+	return ""
+}
+
+func render(member string, entries []*Entry) []byte {
+	l := newList(member)
+	for _, e := range entries {
+		l.add(e.Raw())
+	}
+	return l.bytes()
+}
+
+// list is the result of a list request while it is put together.
+type list struct{ out []byte }
+
+func newList(member string) *list { return &list{out: []byte(`{"` + member + `":[`)} }
+
+func (l *list) add(item []byte) {
+	if l.out[len(l.out)-1] != '[' {
+		l.out = append(l.out, ',')
+	}
+	l.out = append(l.out, item...)
+}
+
+func (l *list) bytes() []byte { return append(l.out, "]}"...) }
+
+// addNotes names, beside the tools, the servers that were not there when they were last
+// asked and the tools that the dialect cannot carry: a client can see what is missing and why.
+func addNotes(list []byte, missing, aside map[string]string) []byte {
+	notes := map[string]map[string]string{}
+	if len(missing) > 0 {
+		notes["toolfit/unavailable"] = missing
+	}
+	if len(aside) > 0 {
+		notes["toolfit/setAside"] = aside
+	}
+	if len(notes) == 0 {
+		return list
+	}
+	meta, _ := json.Marshal(notes) // strings only
+	list = append(list[:len(list)-1], `,"_meta":`...)
+	return append(append(list, meta...), '}')
+}
+
+// missing are the reasons of the servers that did not answer.
+func missing(p config.Profile, servers []*known) map[string]string {
+	reasons := map[string]string{}
+	for _, s := range servers {
+		if s.reason != "" && access.SeesServer(p, s.cfg.ID) {
+			reasons[string(s.cfg.ID)] = s.reason
+		}
+	}
+	return reasons
+}
+
+// changes are the lists that differ between two views of a profile.
+func (v *View) changes(now *View) (changed []change) {
+	if !bytes.Equal(v.List[:v.tools], now.List[:now.tools]) {
+		changed = append(changed, change{v.Profile, "tools"})
+	}
+	if !bytes.Equal(v.PromptList, now.PromptList) {
+		changed = append(changed, change{v.Profile, "prompts"})
+	}
+	if !bytes.Equal(v.ResourceList, now.ResourceList) || !bytes.Equal(v.TemplateList, now.TemplateList) {
+		changed = append(changed, change{v.Profile, "resources"})
+	}
+	return changed
+}

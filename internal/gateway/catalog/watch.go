@@ -1,0 +1,120 @@
+package catalog
+
+import (
+	"context"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/tool"
+)
+
+// pause is the least time between two listings of a server that says its list has changed.
+const pause = 500 * time.Millisecond
+
+// parallel bounds how many servers are listed at once: each may be a process that starts.
+const parallel = 4
+
+// Changed says that a server's list is no longer what we have. It does not block.
+func (c *Catalog) Changed(id tool.ServerID) {
+	c.mu.Lock()
+	c.due[id] = true
+	c.mu.Unlock()
+	c.poke()
+}
+
+// Opened says that a session with the server is open, which is a good moment to renew a list that has grown old.
+func (c *Catalog) Opened(id tool.ServerID) {
+	c.mu.Lock()
+	k := c.servers[id]
+	old := k != nil && !k.listing && !k.listedAt.IsZero() && c.opts.Now().Sub(k.listedAt) > k.freshFor()
+	if old {
+		c.due[id] = true
+	}
+	c.mu.Unlock()
+	if old {
+		c.poke()
+	}
+}
+
+func (c *Catalog) poke() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Run keeps the lists fresh until ctx ends: servers never listed, lists that have changed
+// or grown old, and servers that were down.
+func (c *Catalog) Run(ctx context.Context) {
+	slots := make(chan struct{}, parallel)
+	tick := time.NewTicker(5 * time.Second)
+	defer tick.Stop()
+	defer c.watchers.Wait()
+	for {
+		for id, k := range c.takeDue() {
+			c.watchers.Go(func() {
+				select {
+				case slots <- struct{}{}:
+				case <-ctx.Done():
+					return
+				}
+				c.refresh(ctx, id, k)
+				<-slots
+			})
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-c.wake:
+		case <-tick.C:
+		}
+	}
+}
+
+func (c *Catalog) refresh(ctx context.Context, id tool.ServerID, k *known) {
+	err := c.Refresh(ctx, id)
+	c.mu.Lock()
+	k.listing = false
+	c.mu.Unlock()
+	if err == nil || ctx.Err() != nil {
+		return
+	}
+	if f := fault.As(err); f.Code != fault.Internal {
+		c.opts.Logger.Warn("server not listed", "server", id, "error", f.Error())
+		return
+	}
+	c.opts.Logger.Error("server not listed", "server", id, "error", err)
+}
+
+// takeDue picks the servers to list now and marks them as being listed.
+func (c *Catalog) takeDue() map[tool.ServerID]*known {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.opts.Now()
+	due := map[tool.ServerID]*known{}
+	for _, k := range c.active() {
+		if k.listing || !c.due[k.cfg.ID] && !k.isDue(now) {
+			continue
+		}
+		if soon := pause - now.Sub(k.checkedAt); c.due[k.cfg.ID] && soon > 0 && soon <= pause {
+			time.AfterFunc(soon, c.poke) // a server may say that its list has changed whenever it is listed
+			continue
+		}
+		delete(c.due, k.cfg.ID)
+		k.listing = true
+		due[k.cfg.ID] = k
+	}
+	return due
+}
+
+// isDue tells whether time alone is a reason to list the server. A process is not started
+// for that: its list is renewed when it next runs.
+func (k *known) isDue(now time.Time) bool {
+	switch {
+	case now.Before(k.retryAt):
+		return false
+	case k.listedAt.IsZero(), k.reason != "", k.foreign():
+		return true
+	}
+	return k.cfg.Command == "" && now.Sub(k.listedAt) > k.freshFor()
+}

@@ -1,0 +1,276 @@
+// Package httpapi makes an MCP server of an HTTP API: it reads the API's description, lists
+// an operation as a tool, and carries a call out as one HTTP request. What an operation
+// looks like and how its request is built is the business of package openapi; this one does
+// the reading, the dialling and the credentials. It dials public addresses only, unless
+// the configuration says otherwise, and shows a credential to nobody.
+//
+//	api, err := httpapi.New(server, &httpapi.Options{MaxAnswer: 16 << 20})
+//	result, err := api.Serve(ctx, &mcp.Request{Method: "tools/list"})
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/core/openapi"
+	"github.com/toolfit/toolfit/internal/mcp"
+	"github.com/toolfit/toolfit/internal/state/config"
+)
+
+// API is one HTTP API.
+type API struct {
+	who     string // how errors name it
+	home    string // the origin of base; "" without one
+	cfg     config.Server
+	opts    Options
+	client  *http.Client
+	wallet  *wallet
+	reading sync.Mutex // one reads the description at a time; guards source
+	source  source
+	tools   atomic.Pointer[tools]
+}
+
+// Options change an API. The zero value is usable.
+type Options struct {
+	MaxAnswer int64                    // most bytes of an answer, unpacked; 0: 16 MiB
+	Trusted   func(origin string) bool // whether requests may go where a remote description says; nil: they may
+	Now       func() time.Time         // nil: time.Now
+}
+
+// tools is one description, ready to be used. It is never changed.
+type tools struct {
+	doc      *openapi.Document
+	byName   map[string]*openapi.Operation
+	list     []byte // the result of tools/list
+	problems []openapi.Problem
+	hosts    []string // see API.Hosts
+	notes    []string // see API.Notes
+}
+
+// New makes an API of a server whose API is set. Nothing is read yet. Close ends it.
+func New(cfg config.Server, opts *Options) (*API, error) {
+	a := &API{who: "API " + string(cfg.ID), home: originOf(cfg.API.Base), cfg: cfg}
+	if opts != nil {
+		a.opts = *opts
+	}
+	if a.opts.MaxAnswer == 0 {
+		a.opts.MaxAnswer = 16 << 20
+	}
+	if a.opts.Now == nil {
+		a.opts.Now = time.Now
+	}
+	g := newGuard(cfg.API)
+	transport, err := g.transport(cfg.Proxy)
+	if err != nil {
+		return nil, err
+	}
+	a.client = &http.Client{Transport: transport, CheckRedirect: follow}
+	a.wallet = &wallet{who: a.who, held: cfg.API.Auth, client: a.client, trusts: a.trusts, now: a.opts.Now}
+	a.source = source{spec: cfg.API.Spec, client: a.client, limit: maxDocument}
+	return a, nil
+}
+
+// Close ends the connections.
+func (a *API) Close() { a.client.CloseIdleConnections() }
+
+// Problems are what is wrong in the description that is in use.
+func (a *API) Problems() []openapi.Problem {
+	if t := a.tools.Load(); t != nil {
+		return t.problems
+	}
+	return nil
+}
+
+// Notes say which credentials of the configuration the description does not ask for, and which
+// that it asks for are missing.
+func (a *API) Notes() []string {
+	if t := a.tools.Load(); t != nil {
+		return t.notes
+	}
+	return nil
+}
+
+// Count is the number of tools.
+func (a *API) Count(ctx context.Context) (int, error) {
+	t, err := a.current(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return len(t.byName), nil
+}
+
+// Hello is what the API says about itself.
+func (a *API) Hello(ctx context.Context) (json.RawMessage, error) {
+	t, err := a.current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := append([]byte(`{"protocolVersion":"`+mcp.Latest+`","capabilities":{"tools":{}},"serverInfo":{"name":`), rawjson.AppendString(nil, t.doc.Title)...)
+	return append(append(append(out, `,"version":`...), rawjson.AppendString(nil, t.doc.Version)...), "}}"...), nil
+}
+
+// Serve answers the requests that a server of tools is asked.
+func (a *API) Serve(ctx context.Context, req *mcp.Request) (json.RawMessage, error) {
+	switch req.Method {
+	case "tools/list":
+		t, err := a.refresh(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return t.list, nil
+	case "tools/call":
+		op, args, err := a.find(ctx, req.Params)
+		if err != nil {
+			return nil, err
+		}
+		return a.call(ctx, op, args)
+	case "ping":
+		return json.RawMessage("{}"), nil
+	}
+	return nil, mcp.Errorf(mcp.CodeMethodNotFound, "unknown method %s", req.Method)
+}
+
+// current is the description in use; it is read when there is none.
+func (a *API) current(ctx context.Context) (*tools, error) {
+	if t := a.tools.Load(); t != nil {
+		return t, nil
+	}
+	return a.refresh(ctx)
+}
+
+// refresh reads the description again. One that cannot be read does not replace one that could.
+func (a *API) refresh(ctx context.Context) (*tools, error) {
+	a.reading.Lock()
+	defer a.reading.Unlock()
+	data, err := a.source.read(ctx, a.who)
+	if errors.Is(err, errSame) {
+		return a.tools.Load(), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	t, err := a.read(data)
+	if err != nil {
+		a.source.etag, a.source.modified = "", "" // the next try reads it again
+		return nil, err
+	}
+	a.tools.Store(t)
+	return t, nil
+}
+
+// read makes tools of a description.
+func (a *API) read(data []byte) (*tools, error) {
+	cfg := a.cfg.API
+	doc, err := openapi.Read(data, &openapi.Options{Layout: openapi.Layout(cfg.Layout), Base: cfg.Base, URL: cfg.Spec, Variables: cfg.Variables})
+	if err != nil {
+		f := fault.As(err)
+		return nil, fault.New(f.Code, "%s: %s", a.who, f.Message).WithHint("%s", f.Hint)
+	}
+	ops, problems := doc.Operations(openapi.Filter{Tags: cfg.Tags, Paths: cfg.Paths, Methods: cfg.Methods, IDs: cfg.Operations, ReadOnly: cfg.ReadOnly})
+	t := &tools{doc: doc, byName: make(map[string]*openapi.Operation, len(ops)), problems: problems, notes: a.wallet.notes(doc, ops)}
+	t.list = []byte(`{"tools":[`)
+	for i, op := range ops {
+		t.byName[op.Name] = op
+		if i > 0 {
+			t.list = append(t.list, ',')
+		}
+		t.list = append(t.list, op.Definition...)
+	}
+	t.list = append(t.list, "]}"...)
+	if cfg.Remote() {
+		t.hosts = a.hosts(doc, ops)
+	}
+	return t, nil
+}
+
+// find takes a call apart.
+func (a *API) find(ctx context.Context, params json.RawMessage) (*openapi.Operation, json.RawMessage, error) {
+	t, err := a.current(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	name, _ := rawjson.String(rawjson.Get(params, "name"))
+	op := t.byName[name]
+	if op == nil {
+		return nil, nil, mcp.Errorf(mcp.CodeInvalidParams, "%s has no operation %q any more", a.who, name)
+	}
+	args := rawjson.Get(params, "arguments")
+	if rawjson.IsNull(args) {
+		args = []byte("{}")
+	}
+	return op, args, nil
+}
+
+// prepare makes the request of a call, without credentials.
+func (a *API) prepare(op *openapi.Operation, args json.RawMessage) (*openapi.Request, error) {
+	req, err := op.Request(args)
+	if err != nil {
+		return nil, err
+	}
+	for name, value := range a.cfg.Headers {
+		req.SetHeader(name, value)
+	}
+	return req, nil
+}
+
+// Curl is the request of a call as a command line, with every secret left out.
+func (a *API) Curl(ctx context.Context, params json.RawMessage) (string, error) {
+	op, args, err := a.find(ctx, params)
+	if err != nil {
+		return "", err
+	}
+	req, err := a.prepare(op, args)
+	if err != nil {
+		return "", err
+	}
+	schemes, _ := a.wallet.choose(op)
+	for _, s := range schemes {
+		if err := req.Apply(s, "$"+s.Name); err != nil {
+			return "", err
+		}
+	}
+	return req.Curl(), nil
+}
+
+// call carries one call out: one request, one answer.
+func (a *API) call(ctx context.Context, op *openapi.Operation, args json.RawMessage) (json.RawMessage, error) {
+	if err := a.trusts(op.Origin); err != nil {
+		return nil, err
+	}
+	req, err := a.prepare(op, args)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.wallet.authorise(ctx, op, req); err != nil {
+		return nil, err
+	}
+	out, err := http.NewRequestWithContext(ctx, req.Method, req.URL, bytes.NewReader(req.Body))
+	if err != nil {
+		return nil, fault.New(fault.BadConfig, "%s: the request's address is none", a.who).WithHint("check base of %s", a.who)
+	}
+	out.Header = req.Header
+	if out.Header.Get("User-Agent") == "" {
+		out.Header.Set("User-Agent", "toolfit")
+	}
+	resp, err := a.client.Do(out)
+	if err != nil {
+		return nil, explain(ctx, a.who, err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode == http.StatusUnauthorized {
+		a.wallet.forget()
+	}
+	body, err := readLimited(resp.Body, a.opts.MaxAnswer)
+	if err != nil {
+		return nil, explain(ctx, a.who, err)
+	}
+	return op.Result(resp.StatusCode, resp.Header, body), nil
+}

@@ -1,0 +1,72 @@
+package httpapi
+
+import (
+	"context"
+	"maps"
+	"net/url"
+	"slices"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/origin"
+	"github.com/toolfit/toolfit/internal/core/openapi"
+)
+
+// Hosts are the origins that a remote description in use sends calls or client credentials
+// to, in order. Those that the configuration names itself, and those of a description in a
+// file, are the operator's own word and not among them.
+func (a *API) Hosts() []string {
+	if t := a.tools.Load(); t != nil {
+		return t.hosts
+	}
+	return nil
+}
+
+func (a *API) hosts(doc *openapi.Document, ops []*openapi.Operation) []string {
+	found := map[string]bool{}
+	for _, op := range ops {
+		found[op.Origin] = true
+	}
+	for _, s := range doc.Schemes() {
+		if c, ok := a.cfg.API.Auth[s.Name]; ok && c.NeedsTokenURL() {
+			found[originOf(s.TokenURL)] = true
+		}
+	}
+	delete(found, "")
+	delete(found, a.home)
+	return slices.Sorted(maps.Keys(found))
+}
+
+func originOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return ""
+	}
+	return origin.Of(u)
+}
+
+// trusts refuses a host that a remote description names and nobody has approved.
+func (a *API) trusts(host string) error {
+	if host == "" || host == a.home || a.opts.Trusted == nil || !a.cfg.API.Remote() || a.opts.Trusted(host) {
+		return nil // without a host nothing can be sent, which says more
+	}
+	return fault.New(fault.Forbidden, "%s: its description leads to %s, which nobody has approved", a.who, host).
+		WithHint("if it is meant, run: toolfit servers approve %s", a.cfg.ID).Unsent()
+}
+
+// Base is the one address where the description has all operations; "" when there are several.
+func (a *API) Base(ctx context.Context) (string, error) {
+	t, err := a.current(ctx)
+	if err != nil {
+		return "", err
+	}
+	base := ""
+	for _, op := range t.byName {
+		if base == "" {
+			base = op.Base
+		}
+		if op.Base != base {
+			return "", nil
+		}
+	}
+	return base, nil
+}

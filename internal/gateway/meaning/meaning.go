@@ -1,0 +1,202 @@
+// Package meaning asks a model of meaning for vectors of texts: an endpoint for embeddings of
+// the kind that OpenAI has. Tools are asked for beside the searches, once for each text; a
+// search never waits for them. When the endpoint does not answer, searches do without. It
+// never keeps a vector on disk, and it sends texts nowhere but to the configured address.
+//
+//	m := meaning.New(func() config.Embeddings { return cfg.Embeddings }, nil)
+//	defer m.Close()
+//	query.Vectors, query.Vector = m.Tools(texts), m.Query(ctx, query.Text)
+package meaning
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/origin"
+	"github.com/toolfit/toolfit/internal/gateway/catalog"
+	"github.com/toolfit/toolfit/internal/state/config"
+)
+
+const (
+	maxVectors = 20_000           // of tools, held at a time
+	maxQueries = 1000             // whose vectors are held
+	batch      = 64               // texts of one request
+	wait       = 2 * time.Second  // for the vector of a query
+	patience   = time.Minute      // for those of a batch of tools
+	pause      = 30 * time.Second // in which an endpoint that did not answer is left alone
+)
+
+// Model is a model of meaning.
+type Model struct {
+	settings func() config.Embeddings
+	opts     Options
+	ctx      context.Context // of work beside the searches; ends with Close
+	stop     context.CancelFunc
+	work     sync.WaitGroup
+	wait     time.Duration // wait, but for tests
+
+	mu      sync.Mutex
+	of      config.Embeddings // what the vectors are of
+	tools   map[[sha256.Size]byte][]float32
+	queries map[string][]float32
+	asking  bool      // for tools
+	after   time.Time // not asked before
+}
+
+// Options change a Model. The zero value is usable.
+type Options struct {
+	HTTP   *http.Client     // nil: one of its own
+	Logger *slog.Logger     // nil: discard
+	Now    func() time.Time // nil: time.Now
+}
+
+// New makes a Model that asks as the settings say, which may change. Without a URL it knows
+// nothing. Close ends it.
+func New(settings func() config.Embeddings, opts *Options) *Model {
+	m := &Model{settings: settings, wait: wait}
+	if opts != nil {
+		m.opts = *opts
+	}
+	if m.opts.HTTP == nil {
+		m.opts.HTTP = &http.Client{CheckRedirect: origin.Redirect}
+	}
+	if m.opts.Logger == nil {
+		m.opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	if m.opts.Now == nil {
+		m.opts.Now = time.Now
+	}
+	m.ctx, m.stop = context.WithCancel(context.Background())
+	m.use(config.Embeddings{})
+	return m
+}
+
+// Close ends what is under way. From then on nothing is known.
+func (m *Model) Close() {
+	m.mu.Lock()
+	m.stop()
+	m.mu.Unlock()
+	m.work.Wait()
+	m.opts.HTTP.CloseIdleConnections()
+}
+
+// use forgets the vectors of other settings: they cannot be compared. The caller holds mu, or
+// has the Model for itself.
+func (m *Model) use(s config.Embeddings) {
+	if m.of != s || m.tools == nil {
+		m.of, m.tools, m.queries, m.after = s, map[[sha256.Size]byte][]float32{}, map[string][]float32{}, time.Time{}
+	}
+}
+
+// Tools gives the vectors of tools, beside their texts; nil while too many are missing, since
+// a tool must not come first for being known alone. The missing ones are asked for meanwhile.
+func (m *Model) Tools(texts []catalog.Text) [][]float32 {
+	s := m.settings()
+	if s.URL == "" || len(texts) == 0 || len(texts) > maxVectors {
+		return nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.use(s)
+	list := make([][]float32, len(texts))
+	var missing []catalog.Text
+	for i, t := range texts {
+		if list[i] = m.tools[t.Digest]; list[i] == nil {
+			missing = append(missing, t)
+		}
+	}
+	if len(missing) > 0 && !m.asking && m.ctx.Err() == nil && !m.opts.Now().Before(m.after) {
+		m.asking = true
+		m.work.Go(func() { m.learn(s, missing) })
+	}
+	if 10*len(missing) > len(texts) {
+		return nil
+	}
+	return list
+}
+
+// learn asks for the vectors of tools, some at a time.
+func (m *Model) learn(s config.Embeddings, missing []catalog.Text) {
+	for len(missing) > 0 {
+		some := missing[:min(batch, len(missing))]
+		missing = missing[len(some):]
+		texts := make([]string, len(some))
+		for i, t := range some {
+			texts[i] = t.Text
+		}
+		ctx, cancel := context.WithTimeout(m.ctx, patience)
+		vectors, err := m.ask(ctx, s, texts)
+		cancel()
+		if !m.learned(s, some, vectors, err) {
+			break
+		}
+	}
+	m.mu.Lock()
+	m.asking = false
+	m.mu.Unlock()
+}
+
+// learned keeps the answer to one request and tells whether to go on.
+func (m *Model) learned(s config.Embeddings, texts []catalog.Text, vectors [][]float32, err error) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.of != s {
+		return false // other settings came meanwhile
+	}
+	if err != nil {
+		m.failed(err)
+		return false
+	}
+	if len(m.tools)+len(texts) > maxVectors {
+		clear(m.tools) // of lists that are gone; what is needed is asked for again
+	}
+	for i, t := range texts {
+		m.tools[t.Digest] = vectors[i]
+	}
+	return true
+}
+
+// failed leaves the endpoint alone for a while. The caller holds mu.
+func (m *Model) failed(err error) {
+	m.after = m.opts.Now().Add(pause)
+	if m.ctx.Err() == nil {
+		m.opts.Logger.Warn("searches do without meaning for a while", "error", err)
+	}
+}
+
+// Query gives the vector of a query; nil when it is not to be had within two seconds.
+func (m *Model) Query(ctx context.Context, text string) []float32 {
+	s := m.settings()
+	if s.URL == "" {
+		return nil
+	}
+	m.mu.Lock()
+	m.use(s)
+	v, idle := m.queries[text], len(m.tools) == 0 || m.opts.Now().Before(m.after)
+	m.mu.Unlock()
+	if v != nil || idle {
+		return v
+	}
+	ctx, cancel := context.WithTimeout(ctx, m.wait)
+	defer cancel()
+	vectors, err := m.ask(ctx, s, []string{text})
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case m.of != s, errors.Is(err, context.Canceled): // the caller has left
+		return nil
+	case err != nil:
+		m.failed(err)
+		return nil
+	}
+	if len(m.queries) >= maxQueries {
+		clear(m.queries)
+	}
+	m.queries[text] = vectors[0]
+	return vectors[0]
+}

@@ -1,0 +1,88 @@
+package record
+
+import (
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/toolfit/toolfit/internal/state/store"
+)
+
+// maxMessage bounds what an upstream's error can make us store, maxRepairs and maxArguments
+// what a model's arguments can.
+const maxMessage, maxRepairs, maxArguments = 4096, 4096, 16 << 10
+
+// complete fills in what the record lacks and makes its message fit to be kept.
+func (l *Log) complete(c *store.Call) {
+	if c.At.IsZero() {
+		c.At = l.opts.Now()
+	}
+	if c.ID == "" {
+		c.ID = l.NewID()
+	}
+	if c.Message != "" {
+		c.Message = cut(strings.ToValidUTF8(l.redact(c.Message), "\uFFFD"), maxMessage) // redacted first: a cut could halve a secret
+	}
+	if c.Repairs != "" {
+		c.Repairs = cutList(l.redact(c.Repairs), maxRepairs)
+	}
+	if c.Arguments != nil {
+		c.Arguments = &store.Arguments{Sent: l.argument(c.Arguments.Sent), Fitted: l.argument(c.Arguments.Fitted)}
+	}
+}
+
+// argument is a copy of arguments that is fit to be kept: their room belongs to the call. Half
+// of them would be no JSON, so too long ones are left out, and those that redacting breaks.
+func (l *Log) argument(raw json.RawMessage) json.RawMessage {
+	if raw == nil || len(raw) > maxArguments {
+		return nil
+	}
+	kept := []byte(strings.ToValidUTF8(l.redact(string(raw)), "\uFFFD"))
+	if !json.Valid(kept) {
+		return nil
+	}
+	return kept
+}
+
+func (l *Log) redact(text string) string {
+	if l.opts.Redact == nil {
+		return text
+	}
+	return l.opts.Redact(text)
+}
+
+// cut shortens text to at most n bytes, between characters, and shows that it did.
+func cut(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	n -= len("…")
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n] + "…"
+}
+
+// cutList leaves out the last items of a JSON list that is longer than n bytes, and all of
+// what is no list.
+func cutList(list string, n int) string {
+	var items []json.RawMessage
+	if err := json.Unmarshal([]byte(list), &items); err != nil {
+		return ""
+	}
+	if len(list) <= n {
+		return list
+	}
+	var b strings.Builder
+	for _, item := range items {
+		if b.Len()+len(item)+len(",]") > n {
+			break
+		}
+		b.WriteString(",")
+		b.Write(item)
+	}
+	if b.Len() == 0 {
+		return "[]"
+	}
+	return "[" + b.String()[1:] + "]"
+}

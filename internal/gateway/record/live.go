@@ -1,0 +1,133 @@
+package record
+
+import (
+	"sync"
+
+	"github.com/toolfit/toolfit/internal/state/store"
+)
+
+// outcomeGap marks an event that stands for lost ones; no record has it.
+const outcomeGap = "gap"
+
+// live keeps the last records and the subscribers.
+type live struct {
+	mu     sync.Mutex
+	last   []store.Call // a ring
+	added  int          // how many records there ever were
+	pulse  pulse
+	subs   map[*subscriber]struct{}
+	closed bool
+}
+
+type subscriber struct {
+	ch   chan store.Call
+	lost int64 // since the last event that it got
+}
+
+// Last returns up to n of the last records, the newest first. When durable, only
+// committed ones are among them.
+func (l *Log) Last(n int) []store.Call {
+	l.live.mu.Lock()
+	defer l.live.mu.Unlock()
+	n = max(0, min(n, l.live.added, len(l.live.last)))
+	out := make([]store.Call, n)
+	for i := range out {
+		out[i] = l.live.last[(l.live.added-1-i)%len(l.live.last)]
+	}
+	return out
+}
+
+// Subscribe returns a channel that gets every record from now on, and a function that
+// ends it; both that and Close close the channel. Nobody waits for a subscriber: when
+// its buffer is full, records pass it by. It sees that as a gap: before the next
+// record that it gets, or once it says Drained, there is an event of which Lost tells
+// the number.
+func (l *Log) Subscribe(buffer int) (<-chan store.Call, func()) {
+	s := &subscriber{ch: make(chan store.Call, max(buffer, 2))} // a gap and a record must fit
+	l.live.mu.Lock()
+	defer l.live.mu.Unlock()
+	if l.live.closed {
+		close(s.ch)
+		return s.ch, func() {}
+	}
+	if l.live.subs == nil {
+		l.live.subs = make(map[*subscriber]struct{})
+	}
+	l.live.subs[s] = struct{}{}
+	return s.ch, func() { l.live.remove(s) }
+}
+
+// Drained is said by a subscriber that has taken all it was sent: what has passed it by since
+// is an event at once, because there may be no next record for long.
+func (l *Log) Drained(ch <-chan store.Call) {
+	if len(ch) > 0 {
+		return
+	}
+	l.live.mu.Lock()
+	defer l.live.mu.Unlock()
+	for s := range l.live.subs {
+		if s.ch == ch && s.lost > 0 && len(ch) == 0 {
+			s.ch <- gapOf(s.lost)
+			s.lost = 0
+		}
+	}
+}
+
+// Lost tells of an event from Subscribe whether it is a gap, and how many records are
+// missing there.
+func Lost(c store.Call) (n int64, gap bool) {
+	if c.Outcome != outcomeGap || c.ID != "" {
+		return 0, false
+	}
+	return c.BytesFull, true
+}
+
+func gapOf(n int64) store.Call {
+	return store.Call{Outcome: outcomeGap, BytesFull: n}
+}
+
+func (v *live) publish(c *store.Call) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.last[v.added%len(v.last)] = *c
+	v.added++
+	v.pulse.add(c)
+	for s := range v.subs {
+		s.send(c)
+	}
+}
+
+// send is the only sender, so that room seen here stays. A gap and the record after
+// it go together, or neither.
+func (s *subscriber) send(c *store.Call) {
+	room := cap(s.ch) - len(s.ch)
+	switch {
+	case s.lost == 0 && room >= 1:
+		s.ch <- *c
+	case s.lost > 0 && room >= 2:
+		s.ch <- gapOf(s.lost)
+		s.ch <- *c
+		s.lost = 0
+	default:
+		s.lost++
+	}
+}
+
+func (v *live) remove(s *subscriber) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if _, ok := v.subs[s]; ok {
+		delete(v.subs, s)
+		close(s.ch)
+	}
+}
+
+func (v *live) close() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.closed = true
+	for s := range v.subs {
+		close(s.ch)
+	}
+	v.subs = nil
+}

@@ -1,0 +1,83 @@
+package upstream
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/mcp"
+)
+
+// askable is the part of a client's capabilities that lets a server ask it something, in a
+// form of ours: clients of equal abilities share a session, and no client can make us open
+// one session after the other by writing its abilities in ever new ways.
+func askable(capabilities json.RawMessage) json.RawMessage {
+	out := []byte{'{'}
+	for _, ability := range []struct {
+		name  string
+		parts []string
+	}{
+		{"elicitation", []string{"form", "url"}},
+		{"roots", []string{"listChanged"}},
+		{"sampling", []string{"context", "tools"}},
+	} {
+		value := rawjson.Get(capabilities, ability.name)
+		if len(value) == 0 || value[0] != '{' {
+			continue
+		}
+		out = append(append(out, separator(out)...), `"`+ability.name+`":{`...)
+		for _, part := range ability.parts {
+			switch set := rawjson.Get(value, part); {
+			case string(set) == "true":
+				out = append(append(out, separator(out)...), `"`+part+`":true`...)
+			case len(set) > 0 && set[0] == '{':
+				out = append(append(out, separator(out)...), `"`+part+`":{}`...)
+			}
+		}
+		out = append(out, '}')
+	}
+	return append(out, '}')
+}
+
+// separator is what stands before the next member.
+func separator(out []byte) string {
+	if out[len(out)-1] == '{' {
+		return ""
+	}
+	return ","
+}
+
+// everything is what we declare where a server is only asked what it has: some show a tool
+// only to clients that can be asked what the tool needs.
+var everything = json.RawMessage(`{"elicitation":{"form":{},"url":{}},"roots":{"listChanged":true},"sampling":{"tools":{},"context":{}}}`)
+
+// everythingModern is the same for a server of the modern era, which has no news of roots.
+var everythingModern = json.RawMessage(`{"elicitation":{"form":{},"url":{}},"roots":{},"sampling":{"tools":{},"context":{}}}`)
+
+// declared is what a modern server is told of the client that a request comes from.
+func declared(from mcp.Speaker) json.RawMessage {
+	switch {
+	case len(from.Capabilities) == 0:
+		return nothing
+	case from.Era == mcp.Modern:
+		return withoutTasks(from.Capabilities)
+	}
+	caps := askable(from.Capabilities)
+	return bytes.Replace(caps, []byte(`"listChanged":true`), nil, 1) // the only member of roots
+}
+
+// withoutTasks takes out the extension that we do not carry: a server must answer itself.
+func withoutTasks(capabilities json.RawMessage) json.RawMessage {
+	if !bytes.Contains(capabilities, []byte("tasks")) {
+		return capabilities
+	}
+	capabilities = mcp.Without(capabilities, "tasks")
+	w := rawjson.Object(capabilities)
+	for w.Next() {
+		if string(w.Key) == "extensions" && w.Value[0] == '{' {
+			edit := rawjson.Edit{Start: w.Start, End: w.End, New: mcp.Without(w.Value, mcp.ExtensionTasks)}
+			return rawjson.AppendSplice(nil, capabilities, edit)
+		}
+	}
+	return capabilities
+}

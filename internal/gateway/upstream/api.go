@@ -1,0 +1,107 @@
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/gateway/httpapi"
+	"github.com/toolfit/toolfit/internal/mcp"
+)
+
+// apiConn is an HTTP API, spoken to as if it were a server of tools.
+type apiConn struct {
+	*builtin
+	api *httpapi.API
+}
+
+func (s *server) dialAPI(h hooks) (conn, error) {
+	api, err := httpapi.New(s.cfg, &httpapi.Options{MaxAnswer: s.pool.opts.MaxMessage, Trusted: s.trusts})
+	if err != nil {
+		return nil, err
+	}
+	return &apiConn{newBuiltin(s.cfg.ID, h, api), api}, nil
+}
+
+func (c *apiConn) request(ctx context.Context, out outgoing) (json.RawMessage, error) {
+	if out.method == helloMethod {
+		return c.api.Hello(ctx)
+	}
+	return c.builtin.request(ctx, out)
+}
+
+func (c *apiConn) close() {
+	c.builtin.close()
+	c.api.Close()
+}
+
+// trusts tells whether a host of the API's description is approved. Where it is not, the
+// list is asked for again, for people to hear of the host.
+func (s *server) trusts(host string) bool {
+	hosts := s.trusted.Load()
+	if hosts != nil && slices.Contains(*hosts, host) {
+		return true
+	}
+	if last := s.refused.Swap(&host); last == nil || *last != host {
+		s.pool.opts.Changed(s.cfg.ID)
+	}
+	return false
+}
+
+// apiHosts are the hosts that the description of the server's API names, where it is one.
+func (s *server) apiHosts() []string {
+	for _, sess := range s.live() {
+		if c, ok := sess.conn.(*apiConn); ok {
+			return c.api.Hosts()
+		}
+	}
+	return nil
+}
+
+// maxNotes bounds how much of what is wrong with a description is said.
+const maxNotes = 20
+
+// apiNotes are what is wrong with the credentials and the description of the server's API,
+// where it is one.
+func (s *server) apiNotes() (notes []string) {
+	for _, sess := range s.live() {
+		c, ok := sess.conn.(*apiConn)
+		if !ok {
+			continue
+		}
+		notes = append(notes, c.api.Notes()...)
+		problems := c.api.Problems()
+		for i, p := range problems {
+			if i == maxNotes {
+				return append(notes, fmt.Sprintf("and %d more problems of the description", len(problems)-i))
+			}
+			notes = append(notes, fmt.Sprintf("%s: %s", p.Pointer, p.Message))
+		}
+	}
+	return notes
+}
+
+// Curl is the HTTP request that a call would send, as a command line without secrets.
+func (p *Pool) Curl(ctx context.Context, c Call) (string, error) {
+	s, err := p.server(c.Server)
+	if err != nil {
+		return "", err
+	}
+	if s.cfg.API == nil {
+		return "", fault.New(fault.BadRequest, "%s is no tool of an HTTP API: there is no request to show", c.Tool)
+	}
+	sess, err := s.acquire(ctx, caller{session: c.Session, asks: nothing})
+	if err != nil {
+		return "", p.clean(err)
+	}
+	defer s.release(sess)
+	api, ok := sess.conn.(*apiConn)
+	if !ok {
+		return "", fault.New(fault.Internal, "server %s is no API", c.Server)
+	}
+	return api.api.Curl(ctx, c.Params)
+}
+
+var _ mcp.Handler = (*httpapi.API)(nil)

@@ -1,0 +1,110 @@
+package upstream
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"net/http"
+	"sync"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/mcp"
+)
+
+// Call is one request on its way to a server.
+type Call struct {
+	Server  tool.ServerID
+	Method  string          // "" stands for tools/call
+	Tool    string          // the server's own name for the tool; "" when it is none
+	Params  json.RawMessage // complete, with the server's own names
+	Meta    [2]int          // where _meta stands in Params; zero: nowhere
+	Header  http.Header     // the headers by which a modern server sees arguments; nil: none
+	Peer    mcp.Peer        // who hears of progress and is asked questions; nil: nobody
+	Session string          // the caller's session, for servers that keep state per session
+	Caller  string          // who calls; "" for ourselves
+	From    mcp.Speaker     // the client; the zero one cannot be asked
+}
+
+func (c Call) caller() caller {
+	who := caller{owner: c.Caller, session: c.Session, asks: nothing}
+	if c.From.Capabilities != nil {
+		who.asks, who.home = askable(c.From.Capabilities), c.From.Home
+	}
+	if c.From.Era == mcp.Modern {
+		who.modern = true
+		who.home = mcp.Deaf // the session is its own, but outside of calls nobody answers
+	}
+	return who
+}
+
+// name is what the request names.
+func (c Call) name(method string) string {
+	if c.Tool != "" {
+		return c.Tool
+	}
+	name, _ := rawjson.String(rawjson.Get(c.Params, mcp.NamedBy(method)))
+	return name
+}
+
+// Kind says what an Outcome is.
+type Kind int
+
+const (
+	Complete      Kind = iota // a finished call
+	InputRequired             // a question: the call goes on when it is made again with the answers
+)
+
+// Outcome is what a server answered.
+type Outcome struct {
+	Kind Kind
+	Era  mcp.Era         // of the server
+	Raw  json.RawMessage // the result, byte for byte; read-only
+	buf  *bytes.Buffer   // what holds Raw
+}
+
+// buffers are room for answers. A large result costs more to make room for than to carry.
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// Release lets the room that Raw takes be used again. Raw must not be used afterwards. It
+// need not be called.
+func (o Outcome) Release() {
+	const largest = 1 << 20
+	if o.buf != nil && o.buf.Cap() <= largest {
+		buffers.Put(o.buf)
+	}
+}
+
+// Call sends one request to the server and waits for the answer, at most as long as the
+// server's settings allow for this tool.
+func (p *Pool) Call(ctx context.Context, c Call) (Outcome, error) {
+	s, err := p.server(c.Server)
+	if err != nil {
+		return Outcome{}, err
+	}
+	peer := c.Peer
+	if peer == nil {
+		peer = mcp.Deaf
+	}
+	method := cmp.Or(c.Method, "tools/call")
+	limit := s.timeout(c.Tool)
+	timed, clock := startDeadline(ctx, limit)
+	defer clock.stop()
+	buf := buffers.Get().(*bytes.Buffer)
+	out, err := s.converse(timed, c.caller(), outgoing{
+		method: method, params: c.Params, meta: span{c.Meta[0], c.Meta[1]}, from: c.From, name: c.name(method), header: c.Header, caller: c.Caller,
+		peer: peer, clock: clock, buf: buf,
+	})
+	switch {
+	case err == nil:
+		return out, nil
+	case ctx.Err() != nil:
+		return Outcome{}, fault.New(fault.Canceled, "the call was cancelled: %w", fault.Plain(context.Cause(ctx)))
+	case timed.Err() != nil:
+		return Outcome{}, fault.New(fault.UpstreamTimeout, "server %s did not answer %s within %s", c.Server, cmp.Or(c.Tool, method), limit).
+			WithHint("raise timeout of %s, or timeouts for this tool", c.Server)
+	}
+	return Outcome{}, p.clean(err)
+}

@@ -1,0 +1,93 @@
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/mcp"
+)
+
+// conn is one open session with an upstream server, whatever carries it.
+type conn interface {
+	// request sends one request and waits for its raw result. An error of the server's
+	// own is an *mcp.Error; everything else that may be seen is a *fault.Error.
+	request(ctx context.Context, out outgoing) (json.RawMessage, error)
+	// notify sends a notification; it does not wait for anything.
+	notify(method string, params json.RawMessage)
+	// closed is closed when the session has ended, from either side.
+	closed() <-chan struct{}
+	// close ends the session and everything that belongs to it.
+	close()
+}
+
+const (
+	progressMethod = "notifications/progress"
+	updatedMethod  = "notifications/resources/updated"
+	cancelMethod   = "notifications/cancelled"
+	helloMethod    = "initialize"
+	initMethod     = "notifications/initialized"
+	listenMethod   = "subscriptions/listen"
+	ackMethod      = "notifications/subscriptions/acknowledged"
+	discoverMethod = "server/discover"
+)
+
+// saysChanged tells whether a notification says that one of the server's lists is another one now.
+func saysChanged(method string) bool {
+	switch method {
+	case "notifications/tools/list_changed", "notifications/prompts/list_changed", "notifications/resources/list_changed":
+		return true
+	}
+	return false
+}
+
+// hooks are told what a server says outside the calls.
+type hooks struct {
+	server  tool.ServerID
+	changed func()                       // one of its lists has changed
+	updated func(params json.RawMessage) // a resource that somebody subscribed to has changed
+	refuse  bool                         // messages that are not UTF-8
+	home    mcp.Peer                     // the one caller that the session belongs to; nil when it is shared
+}
+
+// passOn gives a notification that belongs to a call, or to nobody in particular, to the call's caller.
+func (o outgoing) passOn(ctx context.Context, method string, params json.RawMessage) {
+	if method == progressMethod {
+		o.progress(ctx, params)
+		return
+	}
+	o.peer.Notify(ctx, method, params)
+}
+
+// progressID is the request that a progress notification belongs to.
+func progressID(params json.RawMessage) (int64, bool) {
+	id, err := strconv.ParseInt(string(rawjson.Get(params, "progressToken")), 10, 64)
+	return id, err == nil
+}
+
+func cancelParams(id int64, reason string) json.RawMessage {
+	b := strconv.AppendInt([]byte(`{"requestId":`), id, 10)
+	b = append(b, `,"reason":`...)
+	return append(rawjson.AppendString(b, reason), '}')
+}
+
+// maxAsks bounds the questions of one server that are open at once.
+const maxAsks = 16
+
+// answerServer is the answer to a request of the server's own: what the caller says, for
+// the questions that a caller can be asked.
+func (h hooks) answerServer(ctx context.Context, caller mcp.Peer, m mcp.Message) []byte {
+	switch m.Method {
+	case "ping":
+		return mcp.AppendResult(nil, m.ID, json.RawMessage("{}"))
+	case "sampling/createMessage", elicitMethod, "roots/list":
+		result, err := caller.Ask(ctx, m.Method, signed(h.server, m.Method, m.Params))
+		if err != nil {
+			return mcp.AppendError(nil, m.ID, err)
+		}
+		return mcp.AppendResult(nil, m.ID, result)
+	}
+	return mcp.AppendError(nil, m.ID, mcp.Errorf(mcp.CodeMethodNotFound, "%s is not supported by this client", m.Method))
+}

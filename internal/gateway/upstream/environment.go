@@ -1,0 +1,121 @@
+package upstream
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"os"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/state/config"
+)
+
+// inherited are the variables of ours that every server gets: what programs need to run, to
+// find their files, and to reach the network. All else may be a credential of somebody else.
+var inherited = []string{
+	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "LC_*", "TZ", "TMPDIR", "TMP", "TEMP", "XDG_*",
+	"DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS",
+	"http_proxy", "https_proxy", "all_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY",
+	"SSL_CERT_*", "NODE_EXTRA_CA_CERTS",
+}
+
+// ofKnown are the variables by which known servers find their files. Every server gets them:
+// a server is recognised by its tools, after it has been started.
+var ofKnown = sync.OnceValue(func() (names []string) {
+	for _, k := range knownServers() {
+		names = append(names, k.Inherit...)
+	}
+	return names
+})
+
+// ofWindows are the variables without which programs do not run there.
+var ofWindows = []string{
+	"SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "OS", "COMPUTERNAME", "PROCESSOR_*", "NUMBER_OF_PROCESSORS",
+	"APPDATA", "LOCALAPPDATA", "USERPROFILE", "USERNAME", "USERDOMAIN", "HOMEDRIVE", "HOMEPATH", "PUBLIC", "ALLUSERSPROFILE",
+	"PROGRAMFILES", "PROGRAMFILES(X86)", "PROGRAMW6432", "PROGRAMDATA", "COMMONPROGRAMFILES", "COMMONPROGRAMFILES(X86)", "COMMONPROGRAMW6432",
+}
+
+// ofRunners are the settings of the programs that servers are started by. A registry of one's
+// own is among them, and so are its passwords.
+var ofRunners = []string{"npm_config_*", "NPM_CONFIG_*", "UV_*"}
+
+// usualName is a variable that a program may look for; shells keep others for themselves.
+var usualName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
+
+// ofShells are those with usual names.
+var ofShells = []string{"PWD", "OLDPWD", "SHLVL"}
+
+// environment is what a server's process gets: those of our variables that it may have, and
+// on top what the configuration gives it. Withheld are the names of the others.
+func environment(cfg config.Server) (env, withheld []string) {
+	for _, kv := range os.Environ() {
+		name, value, _ := strings.Cut(kv, "=")
+		switch _, given := cfg.Env[name]; {
+		case given || name == "":
+		case passes(name, value, cfg.Inherit, runtime.GOOS == "windows"):
+			env = append(env, kv)
+		case !strings.HasPrefix(name, "TOOLFIT_") && usualName.MatchString(name) && !slices.Contains(ofShells, name): // the first are meant for us alone
+			withheld = append(withheld, name)
+		}
+	}
+	for k, v := range cfg.Env {
+		env = append(env, k+"="+v)
+	}
+	return env, withheld
+}
+
+// passes tells whether a server gets a variable of ours.
+func passes(name, value string, inherit []string, windows bool) bool {
+	fits := func(globs []string) bool {
+		return slices.ContainsFunc(globs, func(glob string) bool {
+			if windows { // where a variable has its name in any case
+				return tool.Match(strings.ToUpper(glob), strings.ToUpper(name))
+			}
+			return tool.Match(glob, name)
+		})
+	}
+	switch {
+	case strings.HasPrefix(name, "TOOLFIT_"):
+		return slices.Contains(inherit, name)
+	case fits(inherit) || fits(inherited) || fits(ofKnown()) || windows && fits(ofWindows):
+		return true
+	case fits(ofRunners):
+		u, err := url.Parse(value)
+		return !config.IsSecretName(name) && (err != nil || u.User == nil)
+	}
+	return false
+}
+
+// maxWithheld bounds how many variables a server's end is explained with.
+const maxWithheld = 5
+
+// withheldHint says which variables a server that could not start was not given, the likeliest
+// reason first: what it said itself, what has its name, what looks like a credential.
+func withheldHint(cfg config.Server, withheld []string, said string) string {
+	if len(withheld) == 0 {
+		return ""
+	}
+	about := config.Words(string(cfg.ID) + " " + cfg.Command + " " + strings.Join(cfg.Args, " "))
+	rank := func(name string) int {
+		switch {
+		case len(name) > 3 && strings.Contains(said, name):
+			return 0
+		case slices.ContainsFunc(config.Words(name), func(w string) bool { return len(w) > 2 && slices.Contains(about, w) }):
+			return 1
+		case config.IsSecretName(name):
+			return 2
+		}
+		return 3
+	}
+	names := slices.SortedFunc(slices.Values(withheld), func(a, b string) int { return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b)) })
+	shown := strings.Join(names[:min(len(names), maxWithheld)], ", ")
+	if more := len(names) - maxWithheld; more > 0 {
+		shown += fmt.Sprintf(" and %d more", more)
+	}
+	return fmt.Sprintf("of our environment it was not given %s; if it needs one, add to %s: inherit: [%s]", shown, cfg.ID, names[0])
+}

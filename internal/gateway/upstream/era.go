@@ -1,0 +1,162 @@
+package upstream
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/mcp"
+)
+
+// quiet is how long a server may leave the question for its era unanswered before it is
+// greeted in the legacy way as well: some never answer what they do not know.
+const quiet = 3 * time.Second
+
+// learn remembers how the server is spoken to; "" forgets it.
+func (s *server) learn(era mcp.Era) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.era = era
+}
+
+func (s *server) knownEra() mcp.Era {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.era
+}
+
+// fixedEra tells that there is nothing to find out: what we made ourselves and the oldest
+// transport are of the legacy era.
+func (s *server) fixedEra(transport string) bool {
+	return s.cfg.Builtin != "" || s.cfg.API != nil || transport == "sse"
+}
+
+// greeting is what a server said when a session with it was opened.
+type greeting struct {
+	hello json.RawMessage
+	era   mcp.Era
+	err   error
+}
+
+// greet opens a session in the era that the server is known by, else in the one that it
+// turns out to speak. A verdict that no longer fits is learned anew.
+func (s *server) greet(ctx context.Context, c conn, sess *session, transport string) greeting {
+	var g greeting
+	switch era := s.knownEra(); {
+	case s.fixedEra(transport):
+		return s.legacy(ctx, c, sess)
+	case era == mcp.Legacy:
+		g = s.legacy(ctx, c, sess)
+		if refused(g.err) {
+			if again := s.modern(ctx, c); again.err == nil && again.era == mcp.Modern {
+				g = again
+			}
+		}
+	default:
+		g = s.findOut(ctx, c, sess)
+	}
+	if g.err == nil {
+		s.learn(g.era)
+	}
+	return g
+}
+
+// refused tells whether a server answered a greeting, and did not like it.
+func refused(err error) bool { return fault.Is(err, fault.UpstreamProtocol) }
+
+// findOut asks for the era. When the server stays silent, the legacy greeting follows, and
+// the first answer that says something decides.
+func (s *server) findOut(ctx context.Context, c conn, sess *session) greeting {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	modern, legacy := make(chan greeting, 1), make(chan greeting, 1)
+	go func() { modern <- s.modern(ctx, c) }()
+	timer := time.NewTimer(s.pool.quiet)
+	defer timer.Stop()
+	greeted, asked := false, true
+	var refusal *greeting // of the legacy way, while the other question is open
+	greet := func() {
+		if !greeted {
+			greeted = true
+			go func() { legacy <- s.legacy(ctx, c, sess) }()
+		}
+	}
+	for {
+		select {
+		case g := <-modern:
+			if g.era == mcp.Modern || g.err != nil {
+				return g
+			}
+			if refusal != nil {
+				return *refusal
+			}
+			asked = false
+			greet()
+		case g := <-legacy:
+			if g.err == nil || !asked {
+				return g
+			}
+			refusal = &g
+			timer.Reset(s.pool.quiet / 4) // what was asked before this was answered will be answered soon
+		case <-timer.C:
+			if refusal != nil {
+				return *refusal
+			}
+			greet()
+		}
+	}
+}
+
+// modern asks the server what it is. A greeting without an error whose era is legacy says
+// that the server did not understand.
+func (s *server) modern(ctx context.Context, c conn) greeting {
+	ask := own(discoverMethod, nothing)
+	ask.era, ask.from.Info = mcp.Modern, s.pool.self
+	for tries := 0; ; tries++ {
+		hello, err := c.request(ctx, ask)
+		var rpc *mcp.Error
+		switch {
+		case err == nil && speaks(rawjson.Get(hello, "supportedVersions")):
+			return greeting{hello: bytes.Clone(hello), era: mcp.Modern}
+		case errors.As(err, &rpc) && rpc.Code == mcp.CodeUnsupportedVersion && tries == 0 && speaks(rawjson.Get(rpc.Raw, "data", "supported")):
+			continue // it names the very revision that it refused
+		case errors.As(err, &rpc) && isModernCode(rpc.Code) && !refusesVersion(err):
+			return greeting{era: mcp.Modern, err: s.startError(ctx, err)}
+		case fault.Is(err, fault.UpstreamDown) || fault.Is(err, fault.LoginRequired) || err != nil && ctx.Err() != nil:
+			return greeting{err: s.startError(ctx, err)}
+		}
+		return greeting{era: mcp.Legacy}
+	}
+}
+
+// speaks tells whether our modern revision is among the versions.
+func speaks(versions json.RawMessage) bool {
+	w := rawjson.Array(versions)
+	for w.Next() {
+		if v, _ := rawjson.String(w.Value); v == mcp.ModernVersion {
+			return true
+		}
+	}
+	return false
+}
+
+// legacy shakes hands in the way of the revisions with sessions.
+func (s *server) legacy(ctx context.Context, c conn, sess *session) greeting {
+	hello, err := s.handshake(ctx, c, sess)
+	return greeting{hello: hello, era: mcp.Legacy, err: err}
+}
+
+// died tells whether the process behind a conn has ended.
+func died(c conn) bool {
+	_, isProcess := c.(*process)
+	select {
+	case <-c.closed():
+		return isProcess
+	default:
+		return false
+	}
+}

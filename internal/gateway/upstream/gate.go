@@ -1,0 +1,136 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/state/config"
+)
+
+// gate is where calls to one server wait for their turn, and are turned away while the
+// server does not work: a caller is told at once what it would else learn after a timeout.
+type gate struct {
+	server tool.ServerID
+	limit  int // most calls at once; 0: any number
+	queue  int // how many may wait
+	rule   config.Breaker
+	now    func() time.Time
+	slots  chan struct{} // nil without a limit
+
+	mu       sync.Mutex
+	waiting  int
+	failures int       // calls in a row that the server did not answer
+	openedAt time.Time // when calls began to be turned away; zero while they pass
+	trying   bool      // one call is out to see whether the server works again
+	last     error
+}
+
+func newGate(cfg config.Server, now func() time.Time) *gate {
+	g := &gate{server: cfg.ID, limit: cfg.Concurrency, queue: cfg.Queue, rule: cfg.Breaker, now: now}
+	if g.limit > 0 {
+		g.slots = make(chan struct{}, g.limit)
+	}
+	return g
+}
+
+// enter lets a call through, now or when it is its turn.
+func (g *gate) enter(ctx context.Context) error {
+	if err := g.allowed(); err != nil {
+		return err
+	}
+	if g.slots == nil {
+		return nil
+	}
+	select {
+	case g.slots <- struct{}{}:
+		return nil
+	default:
+	}
+	if !g.wait(1) {
+		return fault.New(fault.UpstreamBusy, "server %s has %d calls under way and %d waiting", g.server, g.limit, g.queue).
+			WithHint("try again later, or raise concurrency or queue of %s", g.server)
+	}
+	defer g.wait(-1)
+	select {
+	case g.slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// wait counts those who wait; false when there are too many.
+func (g *gate) wait(n int) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if n > 0 && g.waiting >= g.queue {
+		return false
+	}
+	g.waiting += n
+	return true
+}
+
+// allowed turns calls away while the server does not work. After the pause one call at a
+// time finds out whether it does again.
+func (g *gate) allowed() error {
+	if g.rule.Failures <= 0 {
+		return nil
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.openedAt.IsZero() {
+		return nil
+	}
+	left := g.rule.Pause - g.now().Sub(g.openedAt)
+	if left <= 0 && !g.trying {
+		g.trying = true
+		return nil
+	}
+	return fault.New(fault.UpstreamDown, "server %s is left alone after %d calls in a row that it did not answer; the last: %w", g.server, g.failures, g.last).
+		WithHint("it is tried again in %s", max(left.Round(time.Second), time.Second))
+}
+
+// leave gives the place back and learns from how the call ended.
+func (g *gate) leave(ctx context.Context, err error) {
+	if g.slots != nil {
+		<-g.slots
+	}
+	if g.rule.Failures <= 0 {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.trying = false
+	switch {
+	case counts(ctx, err):
+		g.last = err
+		if g.failures++; g.failures >= g.rule.Failures {
+			g.openedAt = g.now()
+		}
+	case !errors.Is(err, errNoVerdict) && (err == nil || ctx.Err() == nil):
+		g.failures, g.openedAt, g.last = 0, time.Time{}, nil
+	}
+}
+
+// counts tells whether the server is to blame: it gave no answer that could be used. An
+// error of its own is an answer, and a caller that left says nothing about the server.
+func counts(ctx context.Context, err error) bool {
+	if errors.Is(err, errNoVerdict) {
+		return false
+	}
+	if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+		return true
+	}
+	return ctx.Err() == nil && (fault.Is(err, fault.UpstreamDown) || fault.Is(err, fault.UpstreamProtocol) || fault.Is(err, fault.UpstreamTimeout))
+}
+
+// open tells whether calls are turned away now.
+func (g *gate) open() (bool, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return !g.openedAt.IsZero(), g.last
+}

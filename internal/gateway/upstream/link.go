@@ -1,0 +1,261 @@
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"strconv"
+	"sync"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/mcp"
+)
+
+// link carries many requests at once over a pair of pipes. Each has an id of ours, so a
+// late, doubled or invented answer can only be dropped, never reach another call.
+type link struct {
+	server  tool.ServerID
+	hooks   hooks
+	garbage func([]byte) // told of output that is no message
+	out     chan queued
+	ctx     context.Context // ends with the link
+	cancel  context.CancelFunc
+	done    <-chan struct{} // of ctx
+	asks    chan struct{}   // holds one for each open question of the server's
+
+	mu      sync.Mutex
+	last    int64
+	pending map[int64]*waiter
+	dead    error // why it ended; nil while it lives
+}
+
+type waiter struct {
+	ctx    context.Context
+	out    outgoing
+	answer chan answer
+	said   chan notification // what the server says while it works
+}
+
+type notification struct {
+	method string
+	params json.RawMessage
+}
+
+// saidQueue bounds what a caller that reads slowly can fall behind.
+const saidQueue = 32
+
+// queued is a message that waits to be sent. When its sender no longer waits, it is not
+// sent: what was reported as not done must not be done later.
+type queued struct {
+	ctx     context.Context
+	message []byte
+}
+
+type answer struct {
+	result json.RawMessage
+	err    error
+}
+
+func newLink(server tool.ServerID, h hooks, garbage func([]byte)) *link {
+	l := &link{
+		server: server, hooks: h, garbage: garbage,
+		out: make(chan queued, 64), asks: make(chan struct{}, maxAsks), pending: map[int64]*waiter{},
+	}
+	l.ctx, l.cancel = context.WithCancel(context.Background())
+	l.done = l.ctx.Done()
+	return l
+}
+
+func (l *link) request(ctx context.Context, out outgoing) (json.RawMessage, error) {
+	w := &waiter{ctx: ctx, out: out, answer: make(chan answer, 1), said: make(chan notification, saidQueue)}
+	l.mu.Lock()
+	if l.dead != nil {
+		l.mu.Unlock()
+		return nil, errSessionLost
+	}
+	l.last++
+	id := l.last
+	l.pending[id] = w
+	l.mu.Unlock()
+	defer l.forget(id)
+
+	select {
+	case l.out <- queued{ctx, rawjson.OneLine(out.message(id))}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-l.done:
+		return nil, l.reason()
+	}
+	for {
+		select {
+		case n := <-w.said:
+			out.passOn(ctx, n.method, n.params)
+		case a := <-w.answer:
+			for len(w.said) > 0 {
+				n := <-w.said
+				out.passOn(ctx, n.method, n.params)
+			}
+			return a.result, a.err
+		case <-ctx.Done():
+			if !out.endless() {
+				l.notify(cancelMethod, cancelParams(id, "the caller no longer waits"))
+			}
+			return nil, ctx.Err()
+		case <-l.done:
+			return nil, l.reason()
+		}
+	}
+}
+
+// notify queues a notification. When the server does not read, it is dropped rather than waited for.
+func (l *link) notify(method string, params json.RawMessage) {
+	select {
+	case l.out <- queued{l.ctx, rawjson.OneLine(mcp.AppendNotification(nil, method, params))}:
+	default:
+	}
+}
+
+func (l *link) forget(id int64) {
+	l.mu.Lock()
+	delete(l.pending, id)
+	l.mu.Unlock()
+}
+
+func (l *link) closed() <-chan struct{} { return l.done }
+
+func (l *link) reason() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.dead
+}
+
+// end fails everything that waits. The first reason stays.
+func (l *link) end(reason error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.dead != nil {
+		return
+	}
+	l.dead = reason
+	l.cancel()
+}
+
+// write sends queued messages until the link ends.
+func (l *link) write(w io.Writer) {
+	for {
+		select {
+		case q := <-l.out:
+			if q.ctx.Err() != nil {
+				continue
+			}
+			if _, err := w.Write(append(q.message, '\n')); err != nil {
+				return // the reader will see why
+			}
+		case <-l.done:
+			return
+		}
+	}
+}
+
+// read takes messages until the server's output ends.
+func (l *link) read(r io.Reader, limit int) {
+	lines := mcp.NewLines(r, limit)
+	for {
+		line, err := lines.Next()
+		var long *mcp.LongLineError
+		switch {
+		case errors.As(err, &long):
+			l.tooLong(long)
+		case err != nil:
+			return
+		default:
+			l.take(line)
+		}
+	}
+}
+
+func (l *link) take(line []byte) {
+	m, err := l.hooks.parse(line)
+	switch {
+	case err != nil:
+		l.unreadable(line, err)
+	case m.IsResponse():
+		l.answered(m)
+	case m.IsRequest() && (m.Method == helloMethod || m.Method == discoverMethod):
+		l.end(fault.New(fault.UpstreamProtocol, "server %s sends back what it is sent: it is no MCP server", l.server).
+			WithHint("check what is configured as %s", l.server))
+	case m.IsRequest():
+		l.asked(m)
+	case m.Method == progressMethod:
+		if id, ok := progressID(m.Params); ok {
+			l.waiter(id, false).tell(m)
+		}
+	case saysChanged(m.Method):
+		l.hooks.changed()
+	case m.Method == updatedMethod:
+		l.hooks.updated(m.Params)
+	case m.Method == ackMethod:
+		l.acked(m.Params)
+	case m.Method == cancelMethod:
+		l.ended(m.Params)
+	default:
+		l.current().tell(m)
+	}
+}
+
+// tell hands a notification to the caller's own goroutine: a caller that reads slowly
+// loses some of it, and holds up nobody else.
+func (w *waiter) tell(m mcp.Message) {
+	if w == nil {
+		return
+	}
+	select {
+	case w.said <- notification{m.Method, m.Params}:
+	default:
+	}
+}
+
+// current is the call that something unasked for belongs to. Nothing on a pipe says so: it
+// can only be told when the session belongs to one caller, or one call is open.
+func (l *link) current() *waiter {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.hooks.home == nil && len(l.pending) != 1 {
+		return nil
+	}
+	var newest int64
+	for id := range l.pending {
+		newest = max(newest, id)
+	}
+	return l.pending[newest]
+}
+
+func (l *link) answered(m mcp.Message) {
+	id, err := strconv.ParseInt(string(m.ID), 10, 64)
+	if err != nil {
+		return
+	}
+	w := l.waiter(id, true)
+	if w == nil {
+		return
+	}
+	if m.Error != nil {
+		w.answer <- answer{err: mcp.ParseError(m.Error)}
+		return
+	}
+	w.answer <- answer{result: m.Result}
+}
+
+// waiter finds who waits for the id, and takes it out when the answer is there.
+func (l *link) waiter(id int64, take bool) *waiter {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	w := l.pending[id]
+	if take {
+		delete(l.pending, id)
+	}
+	return w
+}

@@ -1,0 +1,326 @@
+package upstream
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/core/fit"
+	"github.com/toolfit/toolfit/internal/mcp"
+	"github.com/toolfit/toolfit/internal/state/config"
+)
+
+// Listing is what a server offers. Everything in it is as the server wrote it.
+type Listing struct {
+	Era          mcp.Era         // how it is spoken to
+	Info         json.RawMessage // what it says about itself; nil when nothing
+	Capabilities json.RawMessage
+	Instructions string
+	Tools        []tool.Definition
+	Prompts      []tool.Definition
+	Resources    []json.RawMessage
+	Templates    []json.RawMessage
+	Hosts        []string      // origins that the remote description of an API sends calls and credentials to, in order
+	TTL          time.Duration // how long the lists count as fresh; negative when the server does not say
+	Private      bool          // the lists are for our credentials alone
+	Notes        []string      // what was left out, and why; at most maxNotes and a word on the rest
+	unsaid       int           // notes that there was no room for
+	bytes        int           // of all that is listed
+}
+
+// What a listing may hold. What is beyond it is left out, and the notes say so.
+const (
+	maxPages  = 1000     // of each kind
+	maxItems  = 20_000   // of each kind
+	maxItem   = 1 << 20  // bytes of one
+	maxListed = 64 << 20 // bytes of all
+	maxAbout  = 64 << 10 // bytes of each thing that the server says about itself
+	maxCursor = 16 << 10 // bytes
+	maxNote   = 300      // bytes of one note
+)
+
+// note keeps why something is left out. A server has as many reasons as it has tools.
+func (l *Listing) note(format string, args ...any) {
+	if len(l.Notes) == maxNotes {
+		l.unsaid++
+		return
+	}
+	text := fmt.Sprintf(format, args...)
+	if len(text) > maxNote {
+		text = strings.ToValidUTF8(text[:maxNote], "") + "…"
+	}
+	l.Notes = append(l.Notes, text)
+}
+
+// List reads all that the server offers, all pages.
+func (p *Pool) List(ctx context.Context, id tool.ServerID) (Listing, error) {
+	s, err := p.server(id)
+	if err != nil {
+		return Listing{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.Start+s.cfg.Timeout)
+	defer cancel()
+	l, err := s.list(ctx)
+	switch {
+	case err == nil:
+		s.listed.Store(true)
+		l.Notes, l.Hosts = append(l.Notes, s.apiNotes()...), s.apiHosts()
+		if l.unsaid > 0 {
+			l.Notes = append(l.Notes, fmt.Sprintf("and %d more of that kind", l.unsaid))
+		}
+		s.recognise(l.Tools)
+		return l, nil
+	case errors.Is(err, context.DeadlineExceeded):
+		return Listing{}, fault.New(fault.UpstreamTimeout, "server %s did not list its tools in time", id)
+	}
+	return Listing{}, p.clean(err)
+}
+
+func (s *server) list(ctx context.Context) (Listing, error) {
+	l := Listing{TTL: -1}
+	if err := s.pages(ctx, &l, "tools/list", "tools", l.definitions(&l.Tools, "tool", s.cfg.URL != "")); err != nil {
+		return Listing{}, err
+	}
+	hello := s.hello()
+	l.replaced("greeting", hello)
+	l.Info, l.Capabilities = l.about(hello, "serverInfo"), l.about(hello, "capabilities")
+	if l.Era == mcp.Modern {
+		l.Info = l.about(hello, "_meta", mcp.MetaServer)
+	}
+	l.Instructions, _ = rawjson.String(l.about(hello, "instructions"))
+	var err error
+	if rawjson.Get(l.Capabilities, "prompts") != nil {
+		err = l.without("prompts", s.pages(ctx, &l, "prompts/list", "prompts", l.definitions(&l.Prompts, "prompt", false)))
+	}
+	if err == nil && rawjson.Get(l.Capabilities, "resources") != nil {
+		err = l.without("resources", s.pages(ctx, &l, "resources/list", "resources", l.raw(&l.Resources, "resource", "uri")))
+		if err == nil {
+			err = l.without("resource templates", s.pages(ctx, &l, "resources/templates/list", "resourceTemplates", l.raw(&l.Templates, "resource template", "uriTemplate")))
+		}
+	}
+	return l, err
+}
+
+// about is what the server says about itself under a name; nil when it is too much.
+func (l *Listing) about(hello json.RawMessage, path ...string) json.RawMessage {
+	raw := rawjson.Get(hello, path...)
+	if len(raw) > maxAbout {
+		l.note("its %s was left out: it has %d bytes, more than %d", path[len(path)-1], len(raw), maxAbout)
+		return nil
+	}
+	return raw
+}
+
+// without lets a listing go on when the server answered one of its lesser lists with an
+// error or with nonsense: its tools work all the same.
+func (l *Listing) without(what string, err error) error {
+	var rpc *mcp.Error
+	if errors.As(err, &rpc) || fault.Is(err, fault.UpstreamProtocol) {
+		l.note("%s were left out: %v", what, err)
+		return nil
+	}
+	return err
+}
+
+// definitions takes what is called by name. Over HTTP a modern tool may want headers to
+// repeat its arguments; one that wants it in a way that is not allowed must be left alone.
+func (l *Listing) definitions(list *[]tool.Definition, what string, headers bool) func(json.RawMessage) {
+	seen := map[string]bool{}
+	return func(raw json.RawMessage) {
+		def, err := tool.ParseDefinition(raw)
+		switch {
+		case err != nil:
+			l.note("a %s was left out: %v", what, err)
+		case what == "tool" && !isObject(def.InputSchema()):
+			// Strict clients refuse a whole list for it.
+			l.note("tool %.100s was left out: its inputSchema is no object", def.Name)
+		case headers && l.Era == mcp.Modern && badMirror(def) != nil:
+			l.note("tool %.100s was left out: %v", def.Name, badMirror(def))
+		case seen[def.Name]:
+			l.note("%s %.100s is listed twice; the first one counts", what, def.Name)
+		default:
+			seen[def.Name] = true
+			*list = append(*list, def)
+		}
+	}
+}
+
+func badMirror(def tool.Definition) error {
+	_, err := mcp.ParseMirror(def.InputSchema())
+	return err
+}
+
+func isObject(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '{' }
+
+// raw takes what is found by the member key.
+func (l *Listing) raw(list *[]json.RawMessage, what, key string) func(json.RawMessage) {
+	seen := map[string]bool{}
+	return func(raw json.RawMessage) {
+		switch uri, _ := rawjson.String(rawjson.Get(raw, key)); {
+		case uri == "":
+			l.note("a %s was left out: it has no %s", what, key)
+		case seen[uri]:
+			l.note("%s %.200s is listed twice; the first one counts", what, uri)
+		default:
+			seen[uri] = true
+			*list = append(*list, raw)
+		}
+	}
+}
+
+// pages reads a list to its last page, as far as there is room for it. A server that does not
+// know the method has nothing to list.
+func (s *server) pages(ctx context.Context, l *Listing, method, member string, take func(json.RawMessage)) error {
+	params := json.RawMessage("{}")
+	in := intake{l: l, member: member, take: take}
+	seen := map[string]bool{} // cursors, one for each page but the last
+	for len(seen) < maxPages {
+		page, era, err := s.do(ctx, caller{}, own(method, params))
+		var rpc *mcp.Error
+		if errors.As(err, &rpc) && rpc.Code == mcp.CodeMethodNotFound {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		l.fresh(page, era)
+		l.replaced(member, page)
+		if err := in.page(rawjson.Get(page, member)); err != nil {
+			return fault.New(fault.UpstreamProtocol, "server %s sent a list that is none: %w", s.cfg.ID, err)
+		}
+		next, _ := rawjson.String(rawjson.Get(page, "nextCursor"))
+		switch {
+		case in.left > 0:
+			l.note("%d or more %s were left out: a server may list %d, and %d MB in all", in.left, member, maxItems, maxListed>>20)
+			return nil
+		case next == "":
+			return nil
+		case len(next) > maxCursor:
+			l.note("further %s were left out: the cursor has %d bytes, more than %d", member, len(next), maxCursor)
+			return nil
+		case seen[next]:
+			l.note("further %s were left out: the server gives the same cursor again", member)
+			return nil
+		}
+		seen[next] = true
+		params = append(rawjson.AppendString([]byte(`{"cursor":`), next), '}')
+	}
+	l.note("further %s were left out: there are more than %d pages", member, maxPages)
+	return nil
+}
+
+// intake takes the items of one list, as far as there is room for them.
+type intake struct {
+	l       *Listing
+	member  string
+	take    func(json.RawMessage)
+	n, left int
+}
+
+func (in *intake) page(list json.RawMessage) error {
+	w := rawjson.Array(list)
+	for w.Next() {
+		switch size := len(w.Value); {
+		case size > maxItem:
+			name, _ := rawjson.String(rawjson.Get(w.Value, "name"))
+			in.l.note("%.100q of its %s was left out: it has %d bytes, more than %d", name, in.member, size, maxItem)
+		case in.n >= maxItems || in.l.bytes+size > maxListed:
+			in.left++
+		default:
+			in.n++
+			in.l.bytes += size
+			in.take(bytes.Clone(w.Value))
+		}
+	}
+	return w.Err()
+}
+
+// replaced notes that a part of what the server says was not UTF-8.
+func (l *Listing) replaced(what string, result json.RawMessage) {
+	if n := rawjson.Get(result, "_meta", mcp.MetaReplaced); n != nil {
+		l.note("the server's %s: %s bytes were not UTF-8 and have been replaced", what, n)
+	}
+}
+
+// fresh takes what a page says about how long and for whom it holds.
+func (l *Listing) fresh(page json.RawMessage, era mcp.Era) {
+	if l.Era = era; era != mcp.Modern {
+		return
+	}
+	ms, err := strconv.ParseInt(string(rawjson.Get(page, "ttlMs")), 10, 32)
+	if ttl := time.Duration(max(ms, 0)) * time.Millisecond; err == nil && (l.TTL < 0 || ttl < l.TTL) {
+		l.TTL = ttl
+	}
+	scope, _ := rawjson.String(rawjson.Get(page, "cacheScope"))
+	l.Private = l.Private || scope != "public"
+}
+
+// hello is what the server said when our own session with it was opened.
+func (s *server) hello() json.RawMessage {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if sess := s.sessions[""]; sess != nil && sess.isReady() {
+		return sess.hello
+	}
+	return nil
+}
+
+// Recognise tells the pool what is known of a server: the era in which it is spoken to, its
+// tools, by which a stateful one is treated as such before it is listed again, and of an API
+// the hosts that are approved. Before it is told, the pool trusts no host of a remote
+// description.
+func (p *Pool) Recognise(id tool.ServerID, known Listing) {
+	s, err := p.server(id)
+	if err != nil {
+		return
+	}
+	s.recognise(known.Tools)
+	s.trusted.Store(&known.Hosts)
+	if s.knownEra() == "" {
+		s.learn(known.Era)
+	}
+}
+
+// recognise gives each caller's session its own process of a server that keeps state for one
+// caller, such as a browser: it is known by its tools.
+func (s *server) recognise(tools []tool.Definition) {
+	names := make([]string, len(tools))
+	for i, t := range tools {
+		names[i] = t.Name
+	}
+	needs := fit.Recognise(knownServers(), names).Session()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.needs = needs; s.cfg.Isolation == "" {
+		s.isolated = needs != nil
+	}
+}
+
+// knownServers are read-only.
+var knownServers = sync.OnceValue(fit.Builtin)
+
+// process is the server's configuration for one of its processes.
+func (s *server) process() config.Server {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	cfg := s.cfg
+	if !s.isolated || s.needs == nil {
+		return cfg
+	}
+	cfg.Env = maps.Clone(cfg.Env)
+	if cfg.Env == nil {
+		cfg.Env = map[string]string{}
+	}
+	maps.Copy(cfg.Env, s.needs.For(cfg.Args, s.cfg.Env))
+	return cfg
+}

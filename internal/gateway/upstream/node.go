@@ -1,0 +1,77 @@
+package upstream
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/state/config"
+)
+
+// What Node.js says of code that it cannot run: of syntax that it does not know, and of what
+// newer versions bring along.
+var (
+	nodeTrace   = regexp.MustCompile(`(?m)^\s+at .*\b(node:)?internal/(modules|main|process)/|^Node\.js v\d`)
+	nodeCannot  = regexp.MustCompile(`^SyntaxError: |^ReferenceError: (fetch|crypto|File|Blob|WebSocket|ReadableStream|structuredClone|AbortController) is not defined|^TypeError: .*\b(hasOwn|replaceAll|at|findLast|toSorted|withResolvers|styleText) is not a function|\bNo such built-in module: node:|^Error: Cannot find module 'node:`)
+	nodeVersion = regexp.MustCompile(`(?m)^(?:Node\.js )?v((\d+)\.\d+\.\d+)\s*$`)
+)
+
+// oldNode is the newest major version of Node.js that is no longer maintained, and that most
+// servers do not run on.
+const oldNode = 18
+
+// nodeHint is what to do about a server whose own code Node.js cannot run; "" when that is not
+// why it ended. The version is asked for where Node.js does not say it itself.
+func (p *process) nodeHint() string {
+	said := strings.Join(p.tail.all(), "\n")
+	if !nodeCannot.MatchString(p.tail.last()) || !nodeTrace.MatchString(said) {
+		return ""
+	}
+	m := nodeVersion.FindStringSubmatch(said)
+	if m == nil {
+		m = nodeVersion.FindStringSubmatch(askVersion(p.path, p.env))
+	}
+	if m == nil {
+		return fmt.Sprintf("its code does not run on the Node.js that is here: it may need a newer one, or has a mistake; see: node --version, and what %s asks for", p.server)
+	}
+	if major, err := strconv.Atoi(m[2]); err == nil && major <= oldNode {
+		return fmt.Sprintf("it runs on Node.js %s, which is too old for its code: install a newer Node.js, or name one by its path as the command of %s", m[1], p.server)
+	}
+	return fmt.Sprintf("its code does not run on Node.js %s: it has a mistake, or is meant for a newer version", m[1])
+}
+
+// askVersion asks the program for its version where it is node, else the node that it finds.
+func askVersion(path string, env []string) string {
+	if name := config.ProgramName(path); name != "node" && name != "nodejs" {
+		path = ""
+		for _, kv := range env {
+			if name, list, _ := strings.Cut(kv, "="); strings.EqualFold(name, "PATH") {
+				path = inPath(list)
+			}
+		}
+	}
+	if path == "" {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, "--version")
+	cmd.Env = env
+	out, _ := cmd.Output() // no version says nothing
+	return string(out)
+}
+
+// inPath finds node in a list of folders.
+func inPath(list string) string {
+	for _, dir := range filepath.SplitList(list) {
+		if path, err := exec.LookPath(filepath.Join(dir, "node")); err == nil {
+			return path
+		}
+	}
+	return ""
+}

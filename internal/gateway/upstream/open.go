@@ -1,0 +1,224 @@
+package upstream
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/mcp"
+)
+
+// lasting is how long a session must hold for its end to count as bad luck, not as a server that cannot run.
+const lasting = 10 * time.Second
+
+// open connects a session and watches it until it ends.
+func (s *server) open(sess *session) {
+	ctx, cancel := context.WithTimeout(s.ctx, s.cfg.Start)
+	defer cancel()
+	c, err := s.connect(ctx, sess, s.cfg.Type)
+	if errors.Is(err, errNotStreamable) && s.cfg.Type == "" {
+		// What refuses the newer transport may know the older one.
+		if older, olderErr := s.connect(ctx, sess, "sse"); olderErr == nil {
+			c, err = older, nil
+		}
+	}
+	s.mu.Lock()
+	now := s.pool.opts.Now()
+	s.since, sess.opened, sess.used = now, now, now
+	if err != nil {
+		sess.err = err
+		if !fault.Is(err, fault.UpstreamBusy) { // that is no fault of the server's
+			s.reason = err
+			s.failed(now)
+		}
+		if s.sessions[sess.seat.key] == sess {
+			delete(s.sessions, sess.seat.key)
+		}
+	} else {
+		sess.conn, s.reason = c, nil
+	}
+	close(sess.ready)
+	s.mu.Unlock()
+	if err == nil {
+		s.work.Go(func() { s.watch(sess) })
+		s.pool.opts.Opened(s.cfg.ID)
+	}
+}
+
+// connect dials and greets. A process that ends of the question for its era is started
+// again and asked nothing.
+func (s *server) connect(ctx context.Context, sess *session, transport string) (conn, error) {
+	for again := false; ; again = true {
+		c, err := s.dial(ctx, sess.seat, transport)
+		if err != nil {
+			return nil, s.startError(ctx, err)
+		}
+		known := s.knownEra()
+		g := s.greet(ctx, c, sess, transport)
+		if g.err == nil {
+			sess.hello, sess.era = g.hello, g.era
+			s.share(sess)
+			s.listen(sess, c)
+			return c, nil
+		}
+		ended := died(c)
+		c.close()
+		if again || !ended || known == mcp.Legacy || ctx.Err() != nil {
+			return nil, g.err
+		}
+		s.learn(mcp.Legacy)
+	}
+}
+
+// share makes the session of one kind of callers everybody's when its server turns out to be
+// modern: there each request says who asks.
+func (s *server) share(sess *session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := sess.seat.key
+	if sess.era == mcp.Modern && !s.isolated && s.sessions[key] == sess && s.sessions[""] == nil {
+		delete(s.sessions, key)
+		sess.seat = seat{caps: everything}
+		s.sessions[""] = sess
+	}
+}
+
+// listen hears what a server says outside of calls, where there is a way to. Some servers ask
+// there whether a session is still wanted, and end one that does not answer.
+func (s *server) listen(sess *session, c conn) {
+	ours := sess.seat.key == ""
+	switch r, remote := c.(*remote); {
+	case sess.era == mcp.Modern && ours:
+		sess.listen = remote
+		sess.news = newNews(s, c, sess.hello)
+		s.work.Go(sess.news.run)
+	case sess.era != mcp.Modern && remote:
+		if sess.listen = ours; ours {
+			r.listen()
+			return
+		}
+		r.calls = map[int64]asked{} // before the first call: nobody has the session yet
+		select {
+		case <-r.listen(): // some servers lose a question that finds no stream
+		case <-time.After(grace / 2):
+		}
+	}
+}
+
+// failed puts the next start off: one second, doubled each time, at most a minute. The caller holds mu.
+func (s *server) failed(now time.Time) {
+	s.failures++
+	s.retryAt = now.Add(min(time.Second<<min(s.failures-1, 10), time.Minute))
+}
+
+// watch notes how a session ends that nobody closed.
+func (s *server) watch(sess *session) {
+	<-sess.conn.closed()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.sessions[sess.seat.key] != sess {
+		if s.pool.opts.Now().Sub(sess.opened) >= lasting {
+			s.failures = 0
+		}
+		return // we closed it ourselves
+	}
+	now := s.pool.opts.Now()
+	s.since = now
+	if p, ok := sess.conn.(*process); ok {
+		s.reason = p.reason()
+		s.pool.opts.Logger.Warn("server ended", "server", s.cfg.ID, "error", s.reason)
+	}
+	if now.Sub(sess.opened) < lasting {
+		s.failed(now)
+	} else {
+		s.failures, s.retryAt = 0, time.Time{}
+	}
+	s.remove(sess)
+}
+
+// dial makes the connection, of the kind that the configuration names.
+func (s *server) dial(ctx context.Context, seat seat, transport string) (conn, error) {
+	h := hooks{
+		server:  s.cfg.ID,
+		changed: func() { s.pool.opts.Changed(s.cfg.ID) },
+		updated: func(params json.RawMessage) { s.pool.opts.Updated(s.cfg.ID, params) },
+		refuse:  s.cfg.UTF8 == "refuse",
+		home:    seat.home,
+	}
+	switch {
+	case s.cfg.Builtin != "":
+		return s.startBuiltin(h)
+	case s.cfg.API != nil:
+		return s.dialAPI(h)
+	case transport == "sse":
+		return dialSSE(ctx, s.cfg, s.http, int(s.pool.opts.MaxMessage), h)
+	case s.cfg.URL != "":
+		r, err := newRemote(s.cfg, s.http, s.pool.opts.MaxMessage, h)
+		if err != nil {
+			return nil, err
+		}
+		r.last = &s.ids
+		return r, nil
+	}
+	if err := s.pool.makeRoom(seat.owner); err != nil {
+		return nil, err
+	}
+	return startProcess(s.process(), int(s.pool.opts.MaxMessage), &s.tail, s.listed.Load, h)
+}
+
+// handshake agrees on a revision and returns what the server says about itself.
+func (s *server) handshake(ctx context.Context, c conn, sess *session) (json.RawMessage, error) {
+	params := append([]byte(`{"protocolVersion":"`+mcp.Latest+`","capabilities":`), sess.seat.caps...)
+	params = rawjson.AppendString(append(params, `,"clientInfo":{"name":"toolfit","version":`...), s.pool.opts.Version)
+	result, err := c.request(ctx, outgoing{method: helloMethod, params: append(params, "}}"...), peer: mcp.Deaf})
+	if p, ok := c.(*process); ok && errors.Is(err, errSessionLost) {
+		err = p.reason() // it ended before we could say anything
+	}
+	if err != nil {
+		return nil, s.startError(ctx, err)
+	}
+	if v, ok := rawjson.String(rawjson.Get(result, "protocolVersion")); !ok || v == "" {
+		return nil, fault.New(fault.UpstreamProtocol, "server %s answered initialize without a protocolVersion", s.cfg.ID)
+	}
+	c.notify(initMethod, nil)
+	if level := s.pool.currentLevel(); level != "" {
+		setLevel(ctx, c, result, level)
+	}
+	return bytes.Clone(result), nil
+}
+
+// setLevel tells a server that has logs which ones to send. It may refuse, and is not
+// waited for long: the client that set the level waits too.
+func setLevel(ctx context.Context, c conn, hello json.RawMessage, level string) {
+	ctx, cancel := context.WithTimeout(ctx, grace)
+	defer cancel()
+	if rawjson.Get(hello, "capabilities", "logging") != nil {
+		params := append(rawjson.AppendString([]byte(`{"level":`), level), '}')
+		c.request(ctx, outgoing{method: "logging/setLevel", params: params, peer: mcp.Deaf})
+	}
+}
+
+// startError says why the handshake did not work, with the last thing the server said.
+func (s *server) startError(ctx context.Context, err error) error {
+	var rpc *mcp.Error
+	said := s.tail.last()
+	if said != "" {
+		said = "; it said: " + said
+	}
+	switch {
+	case s.ctx.Err() != nil:
+		return fault.New(fault.UpstreamDown, "server %s was removed", s.cfg.ID)
+	case errors.As(err, &rpc): // an answer to our greeting, not to what the caller asked
+		return fault.New(fault.UpstreamProtocol, "server %s refused to start a session: %v%s", s.cfg.ID, err, said)
+	case errors.Is(err, errSessionLost):
+		return fault.New(fault.UpstreamProtocol, "server %s refused to start a session: %w%s", s.cfg.ID, err, said)
+	case ctx.Err() != nil:
+		return fault.New(fault.UpstreamTimeout, "server %s did not answer within %s of its start%s", s.cfg.ID, s.cfg.Start, said).
+			WithHint("raise start of %s, or run its command by hand to see what it does", s.cfg.ID)
+	}
+	return err
+}

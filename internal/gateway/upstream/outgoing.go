@@ -1,0 +1,143 @@
+package upstream
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/mcp"
+)
+
+// outgoing is a request on its way to a server.
+type outgoing struct {
+	method string
+	params json.RawMessage
+	meta   span                  // where _meta stands in params; zero: nowhere
+	from   mcp.Speaker           // the client that it comes from
+	era    mcp.Era               // of the server; "" counts as legacy
+	name   string                // what the request names, for the header of modern servers; "" for nothing
+	header http.Header           // the arguments that headers repeat
+	peer   mcp.Peer              // who hears of progress
+	caller string                // who calls; "" for ourselves
+	clock  *deadline             // stands still while the caller is asked something; nil: none does
+	acked  func(json.RawMessage) // told what a modern server will be heard of; nil: nobody is
+	buf    *bytes.Buffer         // room for the answer, which may then be part of it; nil: the answer gets its own
+}
+
+type span struct{ start, end int }
+
+func (o outgoing) message(id int64) []byte {
+	params := o.paramsFor(id)
+	buf := make([]byte, 0, len(params)+len(o.method)+64)
+	return mcp.AppendRequest(buf, id, o.method, params)
+}
+
+// paramsFor is the params as the server's era writes them. Tokens of different callers may be
+// equal, so the server gets one of ours for progress: the request's id.
+func (o outgoing) paramsFor(id int64) []byte {
+	switch {
+	case o.era == mcp.Modern:
+		return o.splice(o.modernMeta(id))
+	case o.from.Era == mcp.Modern:
+		params := o.params
+		if o.meta.end > 0 {
+			params = o.splice(append(o.appendMeta([]byte{'{'}, id), '}'))
+		}
+		return mcp.Without(params, "inputResponses", "requestState") // a legacy server asks in another way
+	}
+	at := o.tokenAt()
+	if at.end == 0 {
+		return o.params
+	}
+	edit := rawjson.Edit{Start: at.start, End: at.end, New: strconv.AppendInt(nil, id, 10)}
+	return rawjson.AppendSplice(make([]byte, 0, len(o.params)+16), o.params, edit)
+}
+
+// splice puts another _meta in the place of the old one, or first where there was none.
+func (o outgoing) splice(meta []byte) []byte {
+	switch {
+	case o.meta.end > 0:
+		edit := rawjson.Edit{Start: o.meta.start, End: o.meta.end, New: meta}
+		return rawjson.AppendSplice(make([]byte, 0, len(o.params)+len(meta)), o.params, edit)
+	case len(o.params) == 0:
+		return mcp.With(nothing, "_meta", meta)
+	}
+	return mcp.With(o.params, "_meta", meta)
+}
+
+// modernMeta is what a modern server must be told with every request.
+func (o outgoing) modernMeta(id int64) []byte {
+	b := make([]byte, 0, 320+o.meta.end-o.meta.start)
+	b = append(b, `{"`+mcp.MetaVersion+`":"`+mcp.ModernVersion+`","`+mcp.MetaInfo+`":`...)
+	b = append(b, o.from.Info...)
+	b = append(b, `,"`+mcp.MetaAbilities+`":`...)
+	b = append(b, declared(o.from)...)
+	if o.from.Level != "" {
+		b = rawjson.AppendString(append(b, `,"`+mcp.MetaLevel+`":`...), o.from.Level)
+	}
+	return append(o.appendMeta(b, id), '}')
+}
+
+// appendMeta appends what the caller's _meta says beside what the protocol puts there.
+func (o outgoing) appendMeta(b []byte, id int64) []byte {
+	w := rawjson.Object(o.params[o.meta.start:o.meta.end])
+	for w.Next() {
+		if mcp.IsReserved(w.Key) && (o.era != mcp.Modern || isOwn(w.Key)) {
+			continue
+		}
+		if b[len(b)-1] != '{' {
+			b = append(b, ',')
+		}
+		b = append(rawjson.AppendString(b, string(w.Key)), ':')
+		if string(w.Key) == "progressToken" && !rawjson.IsNull(w.Value) {
+			b = strconv.AppendInt(b, id, 10)
+			continue
+		}
+		b = append(b, w.Value...)
+	}
+	return b
+}
+
+// isOwn tells whether we write the member ourselves.
+func isOwn(key []byte) bool {
+	switch string(key) {
+	case mcp.MetaVersion, mcp.MetaInfo, mcp.MetaAbilities, mcp.MetaLevel:
+		return true
+	}
+	return false
+}
+
+// tokenAt is where the caller's progress token stands in params; zero: it wants no progress.
+func (o outgoing) tokenAt() span {
+	if o.meta.end == 0 {
+		return span{}
+	}
+	at := mcp.ProgressToken(o.params[o.meta.start:o.meta.end])
+	if at[1] == 0 {
+		return span{}
+	}
+	return span{o.meta.start + at[0], o.meta.start + at[1]}
+}
+
+// progress passes a progress notification on under the caller's own token.
+func (o outgoing) progress(ctx context.Context, params json.RawMessage) {
+	at := o.tokenAt()
+	if at.end == 0 {
+		return
+	}
+	w := rawjson.Object(params)
+	for w.Next() {
+		if string(w.Key) == "progressToken" {
+			edit := rawjson.Edit{Start: w.Start, End: w.End, New: o.params[at.start:at.end]}
+			o.peer.Notify(ctx, progressMethod, rawjson.AppendSplice(nil, params, edit))
+			return
+		}
+	}
+}
+
+// endless tells whether the server must not be told that nobody waits any more: a handshake
+// may not be cancelled.
+func (o outgoing) endless() bool { return o.method == helloMethod || o.method == discoverMethod }

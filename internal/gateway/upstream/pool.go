@@ -1,0 +1,277 @@
+// Package upstream speaks to the servers whose tools we serve: it starts, keeps, restarts
+// and ends them, and carries one request per call. It passes params and results as raw
+// bytes. It decides nothing about who may call what, and it stores nothing.
+//
+//	pool := upstream.New(&upstream.Options{Changed: refresh})
+//	pool.Apply(cfg.Servers)
+//	out, err := pool.Call(ctx, upstream.Call{Server: "files", Tool: "read_file", Params: params})
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/mcp"
+	"github.com/toolfit/toolfit/internal/state/config"
+)
+
+// Pool holds the servers and the open sessions with them.
+type Pool struct {
+	opts Options
+	http *http.Transport // for servers without a proxy of their own
+
+	level atomic.Value // string: which log messages servers are to send
+
+	self  json.RawMessage // who we are, where a client does not say who it is
+	quiet time.Duration   // see there
+
+	mu      sync.RWMutex
+	servers map[tool.ServerID]*server
+	order   []tool.ServerID
+
+	stop context.CancelFunc
+	done chan struct{}
+}
+
+// Options change a Pool. The zero value is usable.
+type Options struct {
+	Version  string              // told to servers; "" says "dev"
+	Builtins map[string]Builtin  // servers inside our own process, by name
+	Changed  func(tool.ServerID) // told that a server says its list has changed; it must not block
+	Opened   func(tool.ServerID) // told that a session was opened; it must not block
+	// Updated is told that a resource, which somebody subscribed to, has changed; it must not block.
+	Updated      func(id tool.ServerID, params json.RawMessage)
+	MaxMessage   int64               // most bytes of one message from a server; 0: 16 MiB
+	MaxProcesses int                 // most processes at once, of which no caller has more than its share; 0: 64
+	Redact       func(string) string // takes secrets out of what servers say about themselves; nil: there are none
+	Logger       *slog.Logger        // nil: discard
+	Now          func() time.Time    // nil: time.Now
+}
+
+// Builtin makes a server inside our own process. What it makes may have a Close.
+type Builtin func(config.Server) (mcp.Handler, error)
+
+// New makes an empty pool; Close ends it.
+func New(opts *Options) *Pool {
+	p := &Pool{servers: map[tool.ServerID]*server{}, done: make(chan struct{}), quiet: quiet}
+	if opts != nil {
+		p.opts = *opts
+	}
+	p.opts.fill()
+	p.self = mcp.Info{Name: "toolfit", Version: p.opts.Version}.Implementation()
+	p.http = p.transport("")
+	ctx, stop := context.WithCancel(context.Background())
+	p.stop = stop
+	go p.sweep(ctx)
+	return p
+}
+
+// transport carries requests to servers, through a proxy of their own or the environment's.
+func (p *Pool) transport(proxy string) *http.Transport {
+	if proxy == "" && p.http != nil {
+		return p.http
+	}
+	choose := http.ProxyFromEnvironment
+	if u, err := url.Parse(proxy); err == nil && proxy != "" {
+		choose = http.ProxyURL(u)
+	}
+	return &http.Transport{
+		Proxy:                  choose,
+		DialContext:            (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+		ForceAttemptHTTP2:      true,
+		MaxIdleConns:           1024,
+		MaxIdleConnsPerHost:    256,
+		IdleConnTimeout:        90 * time.Second,
+		TLSHandshakeTimeout:    10 * time.Second,
+		MaxResponseHeaderBytes: 1 << 20,
+		DisableCompression:     true, // results pass as they are
+	}
+}
+
+func (o *Options) fill() {
+	if o.Version == "" {
+		o.Version = "dev"
+	}
+	if o.Changed == nil {
+		o.Changed = func(tool.ServerID) {}
+	}
+	if o.Opened == nil {
+		o.Opened = func(tool.ServerID) {}
+	}
+	if o.Updated == nil {
+		o.Updated = func(tool.ServerID, json.RawMessage) {}
+	}
+	if o.MaxMessage == 0 {
+		o.MaxMessage = 16 << 20
+	}
+	if o.MaxProcesses == 0 {
+		o.MaxProcesses = 64
+	}
+	if o.Redact == nil {
+		o.Redact = func(s string) string { return s }
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+}
+
+// Apply makes the pool hold exactly these servers. Those whose settings are unchanged keep
+// their sessions; the others are ended, and start again when they are next needed.
+func (p *Pool) Apply(servers []config.Server) {
+	var ended []*server
+	p.mu.Lock()
+	old := p.servers
+	p.servers, p.order = make(map[tool.ServerID]*server, len(servers)), nil
+	for _, cfg := range servers {
+		p.order = append(p.order, cfg.ID)
+		if s := old[cfg.ID]; s != nil && s.sameAs(cfg) {
+			p.servers[cfg.ID] = s
+			delete(old, cfg.ID)
+			continue
+		}
+		p.servers[cfg.ID] = newServer(p, cfg)
+	}
+	for _, s := range old {
+		ended = append(ended, s)
+	}
+	p.mu.Unlock()
+	var closing sync.WaitGroup // side by side: one that does not want to end holds up no other
+	for _, s := range ended {
+		closing.Go(s.close)
+	}
+	closing.Wait()
+}
+
+func (p *Pool) server(id tool.ServerID) (*server, error) {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	if s := p.servers[id]; s != nil {
+		return s, nil
+	}
+	return nil, fault.New(fault.NotFound, "there is no server %s", id)
+}
+
+func (p *Pool) all() []*server {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	all := make([]*server, 0, len(p.order))
+	for _, id := range p.order {
+		all = append(all, p.servers[id])
+	}
+	return all
+}
+
+// clean takes secrets out of what a caller will read: servers like to say with which
+// token they could not start.
+func (p *Pool) clean(err error) error {
+	var f *fault.Error
+	if !errors.As(err, &f) {
+		return err
+	}
+	c := *f
+	c.Message, c.Hint = p.opts.Redact(f.Message), p.opts.Redact(f.Hint)
+	return &c
+}
+
+// Ask sends a request of our own to the server, over our own session with it.
+func (p *Pool) Ask(ctx context.Context, id tool.ServerID, method string, params json.RawMessage) (json.RawMessage, error) {
+	s, err := p.server(id)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
+	defer cancel()
+	if method == "resources/subscribe" || method == "resources/unsubscribe" {
+		if done, err := s.listenTo(ctx, method, params); done || err != nil {
+			return nothing, err
+		}
+	}
+	raw, _, err := s.do(ctx, caller{}, own(method, params))
+	return raw, err
+}
+
+// own is a request of our own.
+func own(method string, params json.RawMessage) outgoing {
+	return outgoing{method: method, params: params, from: mcp.Speaker{Era: mcp.Modern, Capabilities: everythingModern}, peer: mcp.Deaf}
+}
+
+// SetLevel tells all servers which log messages to send, now and when they start.
+func (p *Pool) SetLevel(ctx context.Context, level string) {
+	if p.currentLevel() == level {
+		return
+	}
+	p.level.Store(level)
+	var telling sync.WaitGroup // side by side: one that does not answer holds up no other
+	for _, s := range p.all() {
+		for _, sess := range s.live() {
+			if sess.era != mcp.Modern { // where each request says it
+				telling.Go(func() { setLevel(ctx, sess.conn, sess.hello, level) })
+			}
+		}
+	}
+	telling.Wait()
+}
+
+func (p *Pool) currentLevel() string {
+	level, _ := p.level.Load().(string)
+	return level
+}
+
+// Tell passes a notification of a caller's session on to the sessions that servers keep for it.
+func (p *Pool) Tell(session, method string, params json.RawMessage) {
+	for _, s := range p.all() {
+		for _, sess := range s.live() {
+			if session != "" && sess.seat.key == session && sess.era != mcp.Modern {
+				sess.conn.notify(method, params)
+			}
+		}
+	}
+}
+
+// EndSession closes what servers keep for a caller's session that has ended.
+func (p *Pool) EndSession(session string) {
+	if session == "" {
+		return
+	}
+	for _, s := range p.all() {
+		s.endSession(session)
+	}
+}
+
+// sweep closes sessions that nobody has used for longer than their server's idle limit.
+func (p *Pool) sweep(ctx context.Context) {
+	defer close(p.done)
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			for _, s := range p.all() {
+				s.closeIdle(p.opts.Now())
+			}
+		}
+	}
+}
+
+// Close ends all sessions and waits until every process is gone.
+func (p *Pool) Close() {
+	p.stop()
+	<-p.done
+	p.Apply(nil)
+	p.http.CloseIdleConnections()
+}

@@ -1,0 +1,192 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/keeper"
+	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/state/config"
+)
+
+// process is a server that we started, spoken to over its standard input and output.
+type process struct {
+	*link
+	program *keeper.Program
+	stdin   io.WriteCloser
+	tail    *tail
+	exited  chan struct{} // closed when the process and its output are gone
+
+	cfg      config.Server
+	path     string      // of its program
+	env      []string    // that it was given
+	withheld []string    // our variables that it was not given
+	listed   func() bool // whether the server has listed its tools before
+}
+
+// grace is how long a process may take to end by itself: after its input was closed, and
+// again after it was asked to.
+const grace = 2 * time.Second
+
+// startProcess starts the server's command.
+func startProcess(cfg config.Server, limit int, tail *tail, listed func() bool, h hooks) (*process, error) {
+	path, err := findCommand(cfg)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(path, cfg.Args...)
+	p := &process{tail: tail, exited: make(chan struct{}), cfg: cfg, path: path, listed: listed}
+	cmd.Dir = cfg.Cwd
+	p.env, p.withheld = environment(cfg)
+	cmd.Env = p.env
+	p.link = newLink(cfg.ID, h, func(line []byte) { tail.add("stdout: " + string(line[:min(len(line), 500)])) })
+
+	stdout, childOut, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("start %s: %w", cfg.ID, err)
+	}
+	stderr, childErr, err := os.Pipe()
+	if err != nil {
+		closeAll(stdout, childOut)
+		return nil, fmt.Errorf("start %s: %w", cfg.ID, err)
+	}
+	cmd.Stdout, cmd.Stderr = childOut, childErr
+	if p.stdin, err = cmd.StdinPipe(); err == nil {
+		p.program, err = keeper.Start(cmd)
+	}
+	closeAll(childOut, childErr)
+	if err != nil {
+		closeAll(stdout, stderr)
+		return nil, cannotStart(cfg.ID, err)
+	}
+	go p.run(stdout, stderr, limit)
+	return p, nil
+}
+
+func cannotStart(server tool.ServerID, err error) error {
+	return fault.New(fault.UpstreamDown, "server %s cannot be started: %w", server, fault.Plain(err)).
+		WithHint("check command and args of %s", server)
+}
+
+func closeAll(files ...io.Closer) {
+	for _, f := range files {
+		f.Close()
+	}
+}
+
+// findCommand looks the command up before anything is started, for a clear error.
+func findCommand(cfg config.Server) (string, error) {
+	path, err := cfg.Program()
+	if err != nil {
+		return "", fault.New(fault.UpstreamDown, "server %s cannot be started: command \"%s\" does not exist", cfg.ID, cfg.Command).
+			WithHint("%s", cfg.CommandHint())
+	}
+	return path, nil
+}
+
+// run moves messages until the process has ended, then clears up after it.
+func (p *process) run(stdout, stderr *os.File, limit int) {
+	defer close(p.exited)
+	readers := make(chan struct{}, 2)
+	go func() { p.tail.copy(stderr); readers <- struct{}{} }()
+	go func() {
+		p.link.read(stdout, limit)
+		readers <- struct{}{}
+		p.mute()
+	}()
+	go p.link.write(p.stdin)
+
+	err := p.program.Wait() // what the server itself started is gone too
+	p.settle(stdout, stderr, readers)
+	p.link.end(p.why(err))
+}
+
+// mute ends the link of a server that has closed its output and lives on: it can never
+// answer again. One that is about to exit gets the time to do so, as its exit says more.
+func (p *process) mute() {
+	if !p.wait(grace) {
+		p.link.end(fault.New(fault.UpstreamDown, "server %s closed its output", p.server))
+	}
+}
+
+// settle lets the readers take what is still in the pipes. Where the system cannot find all
+// that the server started, somebody may still hold them; then they are closed under the readers.
+func (p *process) settle(stdout, stderr *os.File, readers <-chan struct{}) {
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	for range 2 {
+		select {
+		case <-readers:
+		case <-timer.C:
+			closeAll(stdout, stderr)
+			<-readers
+			timer.Reset(0)
+		}
+	}
+	closeAll(stdout, stderr)
+}
+
+// why says in one sentence how the process ended, with the last thing it said, and what it
+// may have lacked from the start.
+func (p *process) why(err error) error {
+	var notStarted *keeper.StartError
+	if errors.As(err, &notStarted) {
+		return cannotStart(p.server, err)
+	}
+	how := "ended"
+	if err != nil {
+		how = "ended with " + err.Error()
+	}
+	if last := p.tail.last(); last != "" {
+		how += ": " + last
+	}
+	f := fault.New(fault.UpstreamDown, "server %s %s", p.server, how)
+	if p.listed() {
+		return f
+	}
+	return f.WithHint("%s", p.advice())
+}
+
+// advice is what may help a server that ended before it was of any use.
+func (p *process) advice() string {
+	if hint := p.cfg.WindowsHint(); hint != "" {
+		return hint
+	}
+	if hint := p.nodeHint(); hint != "" {
+		return hint
+	}
+	return withheldHint(p.cfg, p.withheld, strings.Join(p.tail.all(), "\n"))
+}
+
+// close ends the process and all it started: first by closing its input, then by asking, then by force.
+func (p *process) close() {
+	p.link.end(fault.New(fault.UpstreamDown, "server %s was closed", p.server))
+	p.stdin.Close()
+	if p.wait(grace) {
+		return
+	}
+	p.program.Ask()
+	if p.wait(grace) {
+		return
+	}
+	p.program.Kill()
+	<-p.exited
+}
+
+func (p *process) wait(limit time.Duration) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	select {
+	case <-p.exited:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

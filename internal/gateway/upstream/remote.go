@@ -1,0 +1,255 @@
+package upstream
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/mcp"
+	"github.com/toolfit/toolfit/internal/state/config"
+)
+
+// remote is a session with a server over Streamable HTTP.
+type remote struct {
+	server tool.ServerID
+	url    *url.URL
+	header atomic.Pointer[http.Header] // what every request carries; replaced, never changed
+	http   http.RoundTripper
+	limit  int64
+	hooks  hooks
+	known  bool          // the configuration gives headers, which may be credentials
+	asks   chan struct{} // holds one for each open question of the server's
+
+	last *atomic.Int64   // the newest id
+	ctx  context.Context // ends with the session
+	end  context.CancelFunc
+	once sync.Once
+
+	mu   sync.Mutex // orders the start of background work and the end
+	work sync.WaitGroup
+
+	asking sync.Mutex
+	calls  map[int64]asked // the open ones, by id; nil in a session where nobody can be asked
+}
+
+// asked is whom a question can be passed on to, and for how long.
+type asked struct {
+	ctx context.Context
+	out outgoing
+}
+
+func newRemote(cfg config.Server, rt http.RoundTripper, limit int64, h hooks) (*remote, error) {
+	u, err := url.Parse(cfg.URL)
+	if err != nil {
+		return nil, fault.New(fault.BadConfig, "server %s: %w", cfg.ID, err)
+	}
+	r := &remote{server: cfg.ID, url: u, http: rt, limit: limit, hooks: h, known: len(cfg.Headers) > 0, asks: make(chan struct{}, maxAsks), last: new(atomic.Int64)}
+	header := http.Header{}
+	for k, v := range cfg.Headers {
+		header.Set(k, v)
+	}
+	header.Set("Content-Type", "application/json")
+	header.Set("Accept", "application/json, text/event-stream")
+	header.Set("User-Agent", "toolfit")
+	r.header.Store(&header)
+	r.ctx, r.end = context.WithCancel(context.Background())
+	return r, nil
+}
+
+// errSessionLost says that the server no longer knows our session. The request was not acted on.
+var errSessionLost = errors.New("the server no longer knows the session")
+
+// adopt takes over what the handshake decided.
+func (r *remote) adopt(resp http.Header, version string) {
+	header := r.header.Load().Clone()
+	if id := resp.Get("Mcp-Session-Id"); id != "" {
+		header.Set("Mcp-Session-Id", id)
+	}
+	header.Set("Mcp-Protocol-Version", version)
+	r.header.Store(&header)
+}
+
+// session is the id that the server gave the session; "" when it gave none.
+func (r *remote) session() string { return r.header.Load().Get("Mcp-Session-Id") }
+
+// listening is the header of a request for a stream of events.
+func (r *remote) listening() http.Header {
+	header := r.header.Load().Clone()
+	header.Set("Accept", "text/event-stream")
+	header.Del("Content-Type")
+	return header
+}
+
+func (r *remote) request(ctx context.Context, out outgoing) (json.RawMessage, error) {
+	id := r.last.Add(1)
+	defer r.enter(ctx, id, out)()
+	// The exchange outlives the call by a moment: a stream must be read to its end for the
+	// connection to be used again.
+	exchange, end := context.WithCancel(context.WithoutCancel(ctx))
+	unlink := context.AfterFunc(ctx, end)
+	resp, err := r.post(exchange, r.headerFor(out), out.message(id))
+	if err != nil {
+		end()
+		return nil, r.given(ctx, id, out, err)
+	}
+	result, err := r.answer(ctx, resp, id, out)
+	unlink()
+	r.finish(resp, err, end)
+	if err != nil {
+		return nil, r.given(ctx, id, out, err)
+	}
+	if out.method == helloMethod {
+		version, _ := rawjson.String(rawjson.Get(result, "protocolVersion"))
+		r.adopt(resp.Header, version)
+	}
+	return result, nil
+}
+
+// enter notes an open call in a session whose clients can be asked, until leave.
+func (r *remote) enter(ctx context.Context, id int64, out outgoing) (leave func()) {
+	if r.calls == nil || out.from.Capabilities == nil {
+		return func() {}
+	}
+	r.asking.Lock()
+	defer r.asking.Unlock()
+	r.calls[id] = asked{ctx, out}
+	return func() {
+		r.asking.Lock()
+		defer r.asking.Unlock()
+		delete(r.calls, id)
+	}
+}
+
+// given is what the caller gets instead of err: when it no longer waits, the server is told so.
+func (r *remote) given(ctx context.Context, id int64, out outgoing, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	if !out.endless() && out.era != mcp.Modern { // where the broken connection says it
+		r.notify(cancelMethod, cancelParams(id, "the caller no longer waits"))
+	}
+	return ctx.Err()
+}
+
+// finish ends an exchange. A stream whose answer has come is read to its end beside the
+// calls, for a short time only: a server may keep it open.
+func (r *remote) finish(resp *http.Response, err error, end context.CancelFunc) {
+	if err != nil || !isStream(resp) {
+		resp.Body.Close()
+		end()
+		return
+	}
+	started := r.background(func() {
+		timer := time.AfterFunc(100*time.Millisecond, end)
+		io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10))
+		timer.Stop()
+		resp.Body.Close()
+		end()
+	})
+	if !started {
+		resp.Body.Close()
+		end()
+	}
+}
+
+func isStream(resp *http.Response) bool {
+	return strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream")
+}
+
+// headerFor is what a request carries. A modern one repeats parts of its body.
+func (r *remote) headerFor(out outgoing) http.Header {
+	base := *r.header.Load()
+	if out.era != mcp.Modern {
+		return base
+	}
+	header := make(http.Header, len(base)+len(out.header)+3)
+	maps.Copy(header, base)
+	maps.Copy(header, out.header)
+	header["Mcp-Protocol-Version"] = modernVersion
+	header[mcp.MethodHeader] = []string{out.method}
+	if out.name != "" {
+		header[mcp.NameHeader] = []string{mcp.EncodeHeader(out.name)}
+	}
+	return header
+}
+
+var modernVersion = []string{mcp.ModernVersion}
+
+// post sends one message. A connection that breaks gives a typed error.
+func (r *remote) post(ctx context.Context, header http.Header, message []byte) (*http.Response, error) {
+	req := &http.Request{
+		Method: http.MethodPost, URL: r.url, Host: r.url.Host, Header: header,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Body: io.NopCloser(bytes.NewReader(message)), ContentLength: int64(len(message)),
+		GetBody: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(message)), nil },
+	}
+	resp, err := r.http.RoundTrip(req.WithContext(ctx))
+	switch {
+	case err == nil:
+		return resp, nil
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	}
+	return nil, r.unreachable(err)
+}
+
+func (r *remote) notify(method string, params json.RawMessage) {
+	r.send(mcp.AppendNotification(nil, method, params))
+}
+
+// send posts a message that wants no answer, in the background and for a short time only.
+func (r *remote) send(message []byte) {
+	r.background(func() { r.deliver(message) })
+}
+
+func (r *remote) deliver(message []byte) {
+	ctx, cancel := context.WithTimeout(r.ctx, grace)
+	defer cancel()
+	if resp, err := r.post(ctx, *r.header.Load(), message); err == nil {
+		resp.Body.Close()
+	}
+}
+
+// background runs f beside the calls, unless the session has ended.
+func (r *remote) background(f func()) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ctx.Err() != nil {
+		return false
+	}
+	r.work.Go(f)
+	return true
+}
+
+func (r *remote) closed() <-chan struct{} { return r.ctx.Done() }
+
+// close ends the session, here and, within a short time, at the server.
+func (r *remote) close() {
+	r.once.Do(func() {
+		r.mu.Lock()
+		r.end()
+		r.mu.Unlock()
+		r.work.Wait()
+		if r.session() == "" {
+			return
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), grace)
+		defer cancel()
+		req := &http.Request{Method: http.MethodDelete, URL: r.url, Host: r.url.Host, Header: *r.header.Load()}
+		if resp, err := r.http.RoundTrip(req.WithContext(ctx)); err == nil {
+			resp.Body.Close()
+		}
+	})
+}

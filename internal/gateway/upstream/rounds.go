@@ -1,0 +1,168 @@
+package upstream
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/mcp"
+)
+
+// What a modern server may make of one call of a client that is asked on its behalf.
+const (
+	maxRounds = 10 // times that it asks
+	maxWaits  = 3  // times in a row that it only wants to be called again
+)
+
+// converse carries a call to its end. A modern server may answer with questions: a modern
+// client gets them as they are, any other is asked, and the call is made again with what it
+// said.
+func (s *server) converse(ctx context.Context, who caller, out outgoing) (Outcome, error) {
+	talk := rounds{server: s, first: out.params}
+	for {
+		raw, era, err := s.pass(ctx, who, out)
+		if err != nil {
+			return Outcome{}, signedError(s.cfg.ID, err)
+		}
+		kind, err := s.kindOf(raw, era, out.method)
+		if err != nil {
+			return Outcome{}, err
+		}
+		if kind == Complete || out.from.Era == mcp.Modern {
+			if kind == InputRequired {
+				raw = signedResult(s.cfg.ID, raw)
+			}
+			talk.over(ctx, out.peer)
+			return Outcome{Kind: kind, Era: era, Raw: raw, buf: out.buf}, nil
+		}
+		if out.params, err = talk.next(ctx, out, raw); err != nil {
+			return Outcome{}, err
+		}
+		at := mcp.FindMeta(out.params)
+		out.meta = span{at[0], at[1]}
+	}
+}
+
+// kindOf tells what a result is. Only a modern server says so.
+func (s *server) kindOf(raw json.RawMessage, era mcp.Era, method string) (Kind, error) {
+	if era != mcp.Modern {
+		return Complete, nil
+	}
+	kind := mcp.ResultType(raw)
+	switch {
+	case kind == "complete" || kind == "":
+		return Complete, nil
+	case kind == "input_required" && (method == "tools/call" || method == "prompts/get" || method == "resources/read"):
+		return InputRequired, nil
+	}
+	return Complete, fault.New(fault.UpstreamProtocol, "server %s answered %s with a result of type %.40q, which was not asked for", s.cfg.ID, method, kind)
+}
+
+// rounds are the questions of one call to a modern server.
+type rounds struct {
+	server *server
+	first  json.RawMessage // the params without any answers
+	asked  int
+	waits  int
+	pages  []string // ids under which the client was sent to a page
+}
+
+// next asks the client what the result asks, and returns the params of the next round.
+func (r *rounds) next(ctx context.Context, out outgoing, raw json.RawMessage) (json.RawMessage, error) {
+	questions, state := rawjson.Get(raw, "inputRequests"), rawjson.Get(raw, "requestState")
+	answers, err := r.answers(ctx, out, questions)
+	if err != nil {
+		return nil, err
+	}
+	r.waits++
+	if len(answers) > 2 {
+		r.asked, r.waits = r.asked+1, 0
+	}
+	id := r.server.cfg.ID
+	switch {
+	case r.asked > maxRounds:
+		return nil, fault.New(fault.UpstreamProtocol, "server %s asked for more %d times and did not answer", id, maxRounds)
+	case r.waits > maxWaits:
+		return nil, fault.New(fault.UpstreamProtocol, "server %s wanted to be called again %d times and did not answer", id, maxWaits)
+	case r.waits > 0 && state == nil:
+		return nil, fault.New(fault.UpstreamProtocol, "server %s asked for more and did not say for what", id)
+	case r.waits > 0:
+		select {
+		case <-time.After(100 * time.Millisecond << r.waits):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	params := mcp.Without(r.first, "inputResponses", "requestState")
+	if state != nil {
+		params = mcp.With(params, "requestState", state)
+	}
+	if len(answers) > 2 {
+		params = mcp.With(params, "inputResponses", answers)
+	}
+	return params, nil
+}
+
+// answers asks one question after the other and returns the object of what was said.
+func (r *rounds) answers(ctx context.Context, out outgoing, questions json.RawMessage) (json.RawMessage, error) {
+	said := []byte{'{'}
+	w := rawjson.Object(questions)
+	for questions != nil && w.Next() {
+		method, _ := rawjson.String(rawjson.Get(w.Value, "method"))
+		if mcp.Ability(method) == "" {
+			return nil, fault.New(fault.UpstreamProtocol, "server %s asks %.40q, which no client can be asked", r.server.cfg.ID, method)
+		}
+		if r.asked >= maxRounds {
+			continue // nobody is asked for nothing
+		}
+		answer, err := r.ask(ctx, out, method, rawjson.Get(w.Value, "params"))
+		if err != nil {
+			return nil, err
+		}
+		said = append(said, separator(said)...)
+		said = append(rawjson.AppendString(said, string(w.Key)), ':')
+		said = append(said, answer...)
+	}
+	if questions != nil && w.Err() != nil {
+		return nil, fault.New(fault.UpstreamProtocol, "server %s sent questions that are none: %w", r.server.cfg.ID, w.Err())
+	}
+	if r.asked >= maxRounds {
+		said = append(said, ' ') // still a round
+	}
+	return append(said, '}'), nil
+}
+
+func (r *rounds) ask(ctx context.Context, out outgoing, method string, params json.RawMessage) (json.RawMessage, error) {
+	if !mcp.Can(out.from.Capabilities, method, params) {
+		return nil, mcp.MissingCapability(method)
+	}
+	if mode, _ := rawjson.String(rawjson.Get(params, "mode")); mode == "url" && rawjson.Get(params, "elicitationId") == nil {
+		id := rand.Text() // legacy clients are told by it when the page is done with
+		r.pages = append(r.pages, id)
+		params = mcp.With(params, "elicitationId", rawjson.AppendString(nil, id))
+	}
+	out.clock.asked()
+	answer, err := out.peer.Ask(ctx, method, signed(r.server.cfg.ID, method, params))
+	out.clock.answered()
+	var rpc *mcp.Error
+	switch {
+	case err == nil:
+		return answer, nil
+	case errors.As(err, &rpc) && method == elicitMethod:
+		return json.RawMessage(`{"action":"cancel"}`), nil
+	case errors.As(err, &rpc):
+		return nil, fault.New(fault.UpstreamError, "server %s asked the client for %s, and the client answered: %s", r.server.cfg.ID, method, rpc.Message)
+	}
+	return nil, err
+}
+
+// over tells the client that the pages it was sent to are done with.
+func (r *rounds) over(ctx context.Context, peer mcp.Peer) {
+	for _, id := range r.pages {
+		peer.Notify(ctx, "notifications/elicitation/complete", append(rawjson.AppendString([]byte(`{"elicitationId":`), id), '}'))
+	}
+}

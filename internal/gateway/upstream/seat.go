@@ -1,0 +1,149 @@
+package upstream
+
+import (
+	"encoding/json"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/share"
+	"github.com/toolfit/toolfit/internal/mcp"
+)
+
+// caller is on whose behalf a request is made. The zero caller is ourselves: lists,
+// subscriptions, settings.
+type caller struct {
+	owner   string          // the principal; "" for ourselves
+	session string          // of the caller; "" for none
+	asks    json.RawMessage // what the caller can be asked; nil for ourselves
+	home    mcp.Peer        // the way to the caller outside its calls; nil: none
+	modern  bool            // the caller is asked by answers, and only within its calls
+}
+
+// seat is which of a server's sessions a caller uses, and how that one is opened.
+type seat struct {
+	key   string          // "" is our own
+	owner string          // whom it was opened for; "" when it is shared
+	caps  json.RawMessage // what we declare there
+	home  mcp.Peer        // the one caller it belongs to; nil when it is shared
+}
+
+// nothing is the capability of a client that cannot be asked anything.
+var nothing = json.RawMessage("{}")
+
+// seatOf gives a caller its session. A server that keeps state has one for each caller's
+// session. Over HTTP a question comes with the call that it belongs to, so callers of equal
+// abilities can share; over one pipe it does not, so a shared one declares nothing. The
+// caller holds mu.
+func (s *server) seatOf(c caller) seat {
+	switch {
+	case s.era == mcp.Modern && !(s.isolated && c.session != ""):
+		return seat{caps: everything} // each request says who asks, so all can share
+	case s.isolated && c.session != "":
+		if c.asks == nil {
+			c.asks = nothing
+		}
+		if c.modern && s.cfg.URL == "" {
+			c.asks = mcp.Without(c.asks, "roots") // servers ask for them outside of calls
+		}
+		return seat{key: c.session, owner: c.owner, caps: c.asks, home: c.home}
+	case c.asks == nil && (s.isolated || s.cfg.URL != ""):
+		return seat{caps: everything}
+	case s.cfg.URL != "":
+		return seat{key: string(c.asks), caps: c.asks} // few: see askable
+	}
+	return seat{caps: nothing}
+}
+
+// maxSeats bounds the sessions with one server: a caller may name ever new sessions of its own.
+const maxSeats = 1000
+
+// makeSeat closes the session that has been idle for longest when there are too many, or one
+// of the owner's own when it has its share. The caller holds mu.
+func (s *server) makeSeat(owner string) error {
+	all, own := s.count("", sparable), tally{}
+	if owner != "" {
+		own = s.count(owner, sparable)
+	}
+	switch {
+	case own.n >= share.Of(maxSeats):
+		all = own
+	case all.n < maxSeats:
+		return nil
+	}
+	if all.idle == nil {
+		return fault.New(fault.UpstreamBusy, "server %s has %d open sessions and all are in use", s.cfg.ID, all.n).WithHint("try again later")
+	}
+	s.remove(all.idle)
+	return nil
+}
+
+// tally is how many sessions there are, and which of them can be closed first.
+type tally struct {
+	n    int
+	idle *session // idle for longest; nil: none
+}
+
+// count counts the sessions of an owner, "" for all. The caller holds mu.
+func (s *server) count(owner string, mayEnd func(*session) bool) (t tally) {
+	for _, sess := range s.sessions {
+		if owner != "" && sess.seat.owner != owner {
+			continue
+		}
+		t.n++
+		if sess.inflight == 0 && sess.isReady() && mayEnd(sess) && (t.idle == nil || sess.used.Before(t.idle.used)) {
+			t.idle = sess
+		}
+	}
+	return t
+}
+
+// sparable tells whether nothing is lost when an idle session ends.
+func sparable(sess *session) bool { return !sess.listen }
+
+// processes counts the server's processes, those of an owner or, for "", all.
+func (s *server) processes(owner string) tally {
+	if s.cfg.Command == "" {
+		return tally{}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.count(owner, func(*session) bool { return true })
+}
+
+// makeRoom closes the process that has been idle for longest when the limit is reached, or
+// one of the owner's own when it has its share. The one about to start is counted.
+func (p *Pool) makeRoom(owner string) error {
+	own := tally{}
+	if owner != "" {
+		own = p.processes(owner)
+	}
+	if most := share.Of(p.opts.MaxProcesses); own.n > most {
+		if own.idle == nil {
+			return fault.New(fault.UpstreamBusy, "%d server processes of yours are running and all are busy", own.n-1).
+				WithHint("try again later, use fewer sessions at once, or raise limits.processes")
+		}
+		own.idle.server.dropIdle(own.idle)
+		return nil
+	}
+	all := p.processes("")
+	switch {
+	case all.n <= p.opts.MaxProcesses:
+		return nil
+	case all.idle == nil:
+		return fault.New(fault.UpstreamBusy, "%d server processes are running and all are busy", all.n-1).
+			WithHint("try again later, or raise limits.processes")
+	}
+	all.idle.server.dropIdle(all.idle)
+	return nil
+}
+
+// processes counts the processes of an owner, "" for all.
+func (p *Pool) processes(owner string) (all tally) {
+	for _, s := range p.all() {
+		t := s.processes(owner)
+		all.n += t.n
+		if t.idle != nil && (all.idle == nil || t.idle.used.Before(all.idle.used)) {
+			all.idle = t.idle
+		}
+	}
+	return all
+}

@@ -1,0 +1,315 @@
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"reflect"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/core/fit"
+	"github.com/toolfit/toolfit/internal/mcp"
+	"github.com/toolfit/toolfit/internal/state/config"
+)
+
+// server is one configured server and the sessions open with it.
+type server struct {
+	cfg  config.Server
+	pool *Pool
+	gate *gate
+	http *http.Transport
+	ids  atomic.Int64 // of requests over HTTP: no two are the same, in whichever session
+	tail tail
+
+	listed  atomic.Bool              // it has listed its tools since it was configured
+	trusted atomic.Pointer[[]string] // hosts of a remote description that are approved; nil: none
+	refused atomic.Pointer[string]   // the last host that was not
+
+	mu       sync.Mutex
+	sessions map[string]*session // by seat
+	isolated bool                // each caller's session has its own
+	needs    *fit.Session        // what its processes need for that; nil: nothing is known
+	era      mcp.Era             // how it is spoken to, as far as is known; "" before
+	failures int                 // starts in a row that did not last
+	retryAt  time.Time           // no start before this
+	reason   error               // why it is down; nil when the last start was good
+	since    time.Time           // of the last change of state
+	ended    bool
+	work     sync.WaitGroup // starts and closes under way
+
+	ctx  context.Context // ends the starts under way
+	stop context.CancelFunc
+}
+
+// session is one conn, or one being opened.
+type session struct {
+	server *server
+	seat   seat
+	ready  chan struct{} // closed when conn or err is set
+	conn   conn
+	err    error
+	hello  json.RawMessage // the result of initialize or server/discover
+	era    mcp.Era
+	news   *news // how we listen to a modern server; nil where we do not
+	listen bool  // it is where we hear of changed lists, and stays open for that
+	opened time.Time
+
+	inflight int       // guarded by server.mu
+	used     time.Time // guarded by server.mu
+}
+
+func newServer(p *Pool, cfg config.Server) *server {
+	s := &server{cfg: withLimits(cfg), pool: p, sessions: map[string]*session{}, isolated: cfg.Isolation == "session", since: p.opts.Now()}
+	s.gate, s.http = newGate(s.cfg, p.opts.Now), p.transport(cfg.Proxy)
+	s.tail.redact = p.opts.Redact
+	if cfg.Lacks != "" {
+		s.reason = fault.New(fault.UpstreamDown, "server %s is out of service: %s", cfg.ID, cfg.Lacks)
+	}
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	return s
+}
+
+// withLimits fills in what a configuration that was not read from a file may lack.
+func withLimits(cfg config.Server) config.Server {
+	if cfg.Start == 0 {
+		cfg.Start = 30 * time.Second
+	}
+	if cfg.Timeout == 0 {
+		cfg.Timeout = time.Minute
+	}
+	return cfg
+}
+
+func (s *server) sameAs(cfg config.Server) bool {
+	a, b := s.cfg, withLimits(cfg)
+	a.Line, b.Line = 0, 0
+	return reflect.DeepEqual(a, b)
+}
+
+func (s *server) timeout(rawTool string) time.Duration {
+	for _, t := range s.cfg.Timeouts {
+		if tool.Match(t.Glob, rawTool) {
+			return t.Timeout
+		}
+	}
+	return s.cfg.Timeout
+}
+
+// pass is do for calls, which wait for their turn at the gate.
+func (s *server) pass(ctx context.Context, who caller, out outgoing) (json.RawMessage, mcp.Era, error) {
+	if err := s.gate.enter(ctx); err != nil {
+		return nil, "", unsent(err)
+	}
+	raw, era, err := s.do(ctx, who, out)
+	if err != nil && out.clock.hasAsked() {
+		err = fmt.Errorf("%w%w", err, errNoVerdict) // a person may have been slow; that says nothing about the server
+	}
+	s.gate.leave(ctx, err)
+	return raw, era, err
+}
+
+// unsent marks the error of a request that the server never got.
+func unsent(err error) error {
+	var f *fault.Error
+	switch {
+	case !errors.As(err, &f):
+		return err
+	case errors.Is(err, errNoVerdict):
+		return fmt.Errorf("%w%w", f.Unsent(), errNoVerdict)
+	}
+	return f.Unsent()
+}
+
+// do carries one request over the caller's session, and once more over a new one when the
+// old had ended before the request was taken, or the server is of another era by now: then
+// the server has not acted. It also tells in which era the server answered.
+func (s *server) do(ctx context.Context, who caller, out outgoing) (json.RawMessage, mcp.Era, error) {
+	if out.from.Info == nil {
+		out.from.Info = s.pool.self
+	}
+	for attempt := 0; ; attempt++ {
+		sess, err := s.acquire(ctx, who)
+		if err != nil {
+			return nil, "", unsent(err)
+		}
+		out.era = sess.era
+		raw, err := sess.conn.request(ctx, out)
+		s.release(sess)
+		lost, other := errors.Is(err, errSessionLost), errors.Is(err, errOtherEra) || sess.era == mcp.Modern && refusesVersion(err)
+		if !lost && !other {
+			s.stale(err)
+			return raw, sess.era, err
+		}
+		s.drop(sess)
+		if other {
+			s.learn("")
+		}
+		switch {
+		case attempt == 0:
+		case lost:
+			return nil, "", fault.New(fault.UpstreamDown, "server %s ends its sessions at once", s.cfg.ID).Unsent()
+		default:
+			return nil, "", err
+		}
+	}
+}
+
+// acquire finds or opens the session for a caller and counts the caller in.
+func (s *server) acquire(ctx context.Context, who caller) (*session, error) {
+	s.mu.Lock()
+	seat := s.seatOf(who)
+	sess := s.sessions[seat.key]
+	if sess == nil {
+		var err error
+		if sess, err = s.begin(seat); err != nil {
+			s.mu.Unlock()
+			return nil, err
+		}
+	}
+	sess.inflight++
+	s.mu.Unlock()
+
+	select {
+	case <-sess.ready:
+	case <-ctx.Done():
+		s.release(sess)
+		return nil, ctx.Err()
+	}
+	if sess.err != nil {
+		s.release(sess)
+		return nil, sess.err
+	}
+	return sess, nil
+}
+
+func (s *server) release(sess *session) {
+	s.mu.Lock()
+	sess.inflight--
+	sess.used = s.pool.opts.Now()
+	s.mu.Unlock()
+}
+
+// errNoVerdict is added to the error for a call that says nothing about whether the server
+// works: it never got there, or it waited for a person.
+var errNoVerdict = errors.New("")
+
+// begin starts to open a session, in the background: a caller that leaves must not end the
+// start for those who wait with it. The caller holds mu.
+func (s *server) begin(seat seat) (*session, error) {
+	now := s.pool.opts.Now()
+	switch {
+	case s.ended:
+		return nil, fault.New(fault.UpstreamDown, "server %s was removed", s.cfg.ID)
+	case s.cfg.Lacks != "":
+		return nil, fmt.Errorf("%w%w", s.reason, errNoVerdict)
+	case now.Before(s.retryAt):
+		why := fault.As(s.reason)
+		again := "it is tried again in " + max(s.retryAt.Sub(now).Round(time.Second), time.Second).String()
+		if why.Hint != "" {
+			again = why.Hint + "; " + again
+		}
+		return nil, fmt.Errorf("%w%w", why.WithHint("%s", again), errNoVerdict)
+	}
+	if err := s.makeSeat(seat.owner); err != nil {
+		return nil, err
+	}
+	sess := &session{server: s, seat: seat, ready: make(chan struct{}), used: now}
+	s.sessions[seat.key] = sess
+	s.work.Go(func() { s.open(sess) })
+	return sess, nil
+}
+
+// drop takes a session out, so that the next call opens another, and closes it.
+func (s *server) drop(sess *session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.remove(sess)
+}
+
+// dropIdle is drop for a session that nobody uses in this moment.
+func (s *server) dropIdle(sess *session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if sess.inflight == 0 {
+		s.remove(sess)
+	}
+}
+
+// remove is drop for callers that hold mu. Closing a process takes time, so it is done beside.
+func (s *server) remove(sess *session) {
+	if s.sessions[sess.seat.key] != sess {
+		return
+	}
+	delete(s.sessions, sess.seat.key)
+	s.work.Go(func() {
+		<-sess.ready
+		if sess.conn != nil {
+			sess.conn.close()
+		}
+	})
+}
+
+func (s *server) endSession(key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if sess := s.sessions[key]; sess != nil {
+		s.remove(sess)
+	}
+}
+
+// closeIdle closes the sessions that were not used for longer than the limit.
+func (s *server) closeIdle(now time.Time) {
+	if s.cfg.Idle <= 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, sess := range s.sessions {
+		if sess.inflight == 0 && sess.isReady() && !sess.listen && now.Sub(sess.used) > s.cfg.Idle {
+			s.remove(sess)
+		}
+	}
+}
+
+// live are the sessions that can be spoken to now.
+func (s *server) live() []*session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var live []*session
+	for _, sess := range s.sessions {
+		if sess.isReady() && sess.conn != nil {
+			live = append(live, sess)
+		}
+	}
+	return live
+}
+
+func (sess *session) isReady() bool {
+	select {
+	case <-sess.ready:
+		return true
+	default:
+		return false
+	}
+}
+
+// close ends the server's sessions and waits until they are gone.
+func (s *server) close() {
+	s.mu.Lock()
+	s.ended = true
+	for _, sess := range s.sessions {
+		s.remove(sess)
+	}
+	s.mu.Unlock()
+	s.stop()
+	s.work.Wait()
+	if s.http != s.pool.http {
+		s.http.CloseIdleConnections()
+	}
+}

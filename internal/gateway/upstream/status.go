@@ -1,0 +1,74 @@
+package upstream
+
+import (
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/tool"
+)
+
+// State says in one word how a server is.
+type State string
+
+const (
+	Idle     State = "idle"     // not running, starts when it is needed
+	Starting State = "starting" // on its way up
+	Up       State = "up"       // ready
+	Down     State = "down"     // the last start or session did not hold
+)
+
+// Status is how a server is now.
+type Status struct {
+	ID       tool.ServerID
+	Kind     string // stdio, http or builtin
+	State    State
+	Reason   string // why it is down; "" otherwise
+	Since    time.Time
+	Sessions int
+	Stderr   []string // the last lines that it wrote
+	Said     string   // the one of them that most likely says what went wrong
+}
+
+// Status tells how each server is, in the order of the configuration.
+func (p *Pool) Status() []Status {
+	var all []Status
+	for _, s := range p.all() {
+		all = append(all, s.status())
+	}
+	return all
+}
+
+func (s *server) status() Status {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := Status{ID: s.cfg.ID, Kind: s.kind(), State: Idle, Since: s.since, Sessions: len(s.sessions), Stderr: s.tail.all(), Said: s.tail.last()}
+	if open, why := s.gate.open(); open {
+		st.State, st.Reason = Down, s.pool.opts.Redact(why.Error())
+		return st
+	}
+	for _, sess := range s.sessions {
+		if !sess.isReady() {
+			st.State = Starting
+			continue
+		}
+		st.State = Up
+		return st
+	}
+	if st.State == Idle && s.reason != nil {
+		st.State, st.Reason = Down, s.pool.opts.Redact(s.reason.Error())
+	}
+	return st
+}
+
+func (s *server) kind() string {
+	switch {
+	case s.cfg.Builtin != "":
+		return "builtin"
+	case s.cfg.API != nil:
+		return "api"
+	case s.cfg.URL != "":
+		return "http"
+	case s.cfg.Command == "": // what it is was to be filled in
+		return ""
+	}
+	return "stdio"
+}

@@ -1,0 +1,240 @@
+package upstream
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/mcp"
+)
+
+// answerFromStream reads the answer to request id from a stream of events. A stream that
+// breaks, or that the server closes meanwhile, is taken up again where it was.
+func (r *remote) answerFromStream(ctx context.Context, body io.Reader, id int64, out outgoing) (json.RawMessage, error) {
+	var at position
+	for {
+		result, err := r.readStream(ctx, body, id, out, &at)
+		if !errors.Is(err, errStreamEnded) || at.event == "" || out.era == mcp.Modern || ctx.Err() != nil {
+			return result, err
+		}
+		again, err := r.resume(ctx, &at)
+		if err != nil {
+			return nil, err
+		}
+		defer again.Close()
+		body = again
+	}
+}
+
+// position is where in a stream we are.
+type position struct {
+	event string        // id of the last event that had one; "" when none had
+	retry time.Duration // how long the server wants us to wait before we come back
+	tries int           // times in a row that nothing new came
+}
+
+// errStreamEnded is added to the error for a stream that ended before the answer.
+var errStreamEnded = errors.New("")
+
+func (r *remote) readStream(ctx context.Context, body io.Reader, id int64, out outgoing, at *position) (json.RawMessage, error) {
+	events := mcp.NewEvents(body, int(r.limit))
+	defer events.Close()
+	for {
+		ev, err := events.Next()
+		if mcp.IsTooLong(err) {
+			return nil, tooLarge(r.server, r.limit+1, r.limit)
+		}
+		if err != nil {
+			ended := fault.New(fault.UpstreamDown, "server %s ended its stream before the answer", r.server)
+			return nil, fmt.Errorf("%w%w", ended, errStreamEnded)
+		}
+		at.saw(ev)
+		if len(ev.Data) == 0 || ev.Name != "" && ev.Name != "message" {
+			continue // a server that can resume streams opens them with an id and empty data
+		}
+		m, err := r.hooks.parse(ev.Data)
+		switch {
+		case err != nil:
+			return nil, r.protocolError("sent what is no message: %v", err)
+		case m.IsResponse() && isID(m.ID, id):
+			return kept(m, out.buf)
+		case m.IsResponse(), m.Method == cancelMethod:
+			// An answer to nothing we asked here, or a question that the server no longer has.
+		case m.IsRequest() && out.era == mcp.Modern:
+			// Such a server asks by its answer; it would not take one of ours.
+		case m.IsRequest():
+			r.asked(ctx, out, m)
+		case m.Method == ackMethod && out.acked != nil:
+			out.acked(bytes.Clone(m.Params))
+		case m.Method == progressMethod:
+			if n, ok := progressID(m.Params); ok && n == id {
+				out.progress(ctx, m.Params)
+			}
+		case !r.heard(m):
+			out.passOn(ctx, m.Method, bytes.Clone(m.Params))
+		}
+	}
+}
+
+func (p *position) saw(ev mcp.Event) {
+	if ev.ID != "" {
+		p.event, p.tries = ev.ID, 0
+	}
+	if ev.Retry > 0 {
+		p.retry = min(ev.Retry, 10*time.Second)
+	}
+}
+
+// maxResumes is how often in a row we come back to a stream that gives nothing new.
+const maxResumes = 5
+
+// resume opens the rest of a stream.
+func (r *remote) resume(ctx context.Context, at *position) (io.ReadCloser, error) {
+	wait := max(at.retry, 100*time.Millisecond<<min(at.tries, 6))
+	if at.tries++; at.tries > maxResumes {
+		return nil, fault.New(fault.UpstreamDown, "server %s ended its stream before the answer, %d times", r.server, maxResumes)
+	}
+	select {
+	case <-time.After(wait):
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	header := r.listening()
+	header.Set("Last-Event-ID", at.event)
+	req := &http.Request{Method: http.MethodGet, URL: r.url, Host: r.url.Host, Header: header}
+	resp, err := r.http.RoundTrip(req.WithContext(ctx))
+	if err != nil {
+		return nil, fault.New(fault.UpstreamDown, "server %s cannot be reached: %w", r.server, fault.Plain(err))
+	}
+	if resp.StatusCode != http.StatusOK || !isStream(resp) {
+		resp.Body.Close()
+		return nil, fault.New(fault.UpstreamDown, "server %s ended its stream before the answer and does not resume it", r.server)
+	}
+	return resp.Body, nil
+}
+
+// heard takes what a server says about itself, wherever it says it, and tells whether it was that.
+func (r *remote) heard(m mcp.Message) bool {
+	switch {
+	case saysChanged(m.Method):
+		r.hooks.changed()
+	case m.Method == updatedMethod:
+		r.hooks.updated(bytes.Clone(m.Params))
+	default:
+		return false
+	}
+	return true
+}
+
+// whom finds who is asked what comes on the session's own stream, which does not say to
+// which call it belongs. A caller to whom the session belongs is asked through its newest
+// call, or outside of any. A shared one must have a single open call; and it is never asked
+// for roots, which are the session's, not the call's.
+func (r *remote) whom(method string) asked {
+	r.asking.Lock()
+	defer r.asking.Unlock()
+	var newest int64
+	for id := range r.calls {
+		newest = max(newest, id)
+	}
+	call, open := r.calls[newest]
+	switch {
+	case open && (r.hooks.home != nil || len(r.calls) == 1 && method != "roots/list"):
+		return call
+	case r.hooks.home != nil:
+		return asked{r.ctx, outgoing{peer: r.hooks.home}}
+	}
+	return asked{r.ctx, outgoing{peer: mcp.Deaf}}
+}
+
+// asked answers a request of the server's own, beside the calls: a person may be asked.
+func (r *remote) asked(ctx context.Context, out outgoing, m mcp.Message) {
+	m.ID, m.Params = bytes.Clone(m.ID), bytes.Clone(m.Params)
+	select {
+	case r.asks <- struct{}{}:
+	default:
+		r.send(mcp.AppendError(nil, m.ID, mcp.Errorf(mcp.CodeInternal, "too many open questions")))
+		return
+	}
+	r.background(func() {
+		defer func() { <-r.asks }()
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(r.ctx, cancel)()
+		out.clock.asked()
+		answer := r.hooks.answerServer(ctx, out.peer, m)
+		out.clock.answered()
+		r.deliver(answer)
+	})
+}
+
+// listen holds the session's own stream open, for news of changed lists and for questions.
+// It tells when the server has answered for the first time.
+func (r *remote) listen() (answered <-chan struct{}) {
+	first := make(chan struct{})
+	tell := sync.OnceFunc(func() { close(first) })
+	if !r.background(func() { r.keepHearing(tell) }) {
+		tell()
+	}
+	return first
+}
+
+func (r *remote) keepHearing(answered func()) {
+	defer answered()
+	for wait := time.Second; ; wait = min(2*wait, time.Minute) {
+		began := time.Now()
+		if !r.hear(answered) {
+			return
+		}
+		if time.Since(began) >= lasting {
+			wait = time.Second // it worked: what ends such a stream is usually a proxy
+		}
+		select {
+		case <-time.After(wait):
+		case <-r.ctx.Done():
+			return
+		}
+	}
+}
+
+// hear reads one stream to its end and tells whether another is worth trying.
+func (r *remote) hear(answered func()) bool {
+	req := &http.Request{Method: http.MethodGet, URL: r.url, Host: r.url.Host, Header: r.listening()}
+	resp, err := r.http.RoundTrip(req.WithContext(r.ctx))
+	answered()
+	if err != nil {
+		return r.ctx.Err() == nil
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode == http.StatusNotFound && r.session() != "" { // without a session there is only no such stream
+		r.end() // the server has forgotten the session; the next request opens another
+		r.hooks.changed()
+	}
+	if resp.StatusCode != http.StatusOK {
+		return false
+	}
+	events := mcp.NewEvents(resp.Body, int(r.limit))
+	defer events.Close()
+	for {
+		ev, err := events.Next()
+		if err != nil {
+			return r.ctx.Err() == nil
+		}
+		m, err := r.hooks.parse(ev.Data)
+		switch {
+		case err != nil:
+		case m.IsRequest():
+			to := r.whom(m.Method)
+			r.asked(to.ctx, to.out, m)
+		default:
+			r.heard(m)
+		}
+	}
+}

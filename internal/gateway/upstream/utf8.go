@@ -1,0 +1,54 @@
+package upstream
+
+import (
+	"encoding/json"
+	"errors"
+	"strconv"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/mcp"
+)
+
+var errNotUTF8 = errors.New("it is not UTF-8")
+
+// parse splits a message of the server's. One that is not UTF-8 is refused, or has its wrong
+// bytes replaced and says so in its _meta: readers disagree about what such bytes mean, and
+// some fail.
+func (h hooks) parse(data []byte) (mcp.Message, error) {
+	data, wrong := rawjson.ToValidUTF8(data)
+	if wrong > 0 && h.refuse {
+		return mcp.Message{}, errNotUTF8
+	}
+	m, err := mcp.Parse(data)
+	if wrong > 0 {
+		m.Result, m.Params = replaced(m.Result, wrong), replaced(m.Params, wrong)
+	}
+	return m, err
+}
+
+// valid does the same for a result that comes from our own process. One of an HTTP API may
+// have had bytes replaced before.
+func (h hooks) valid(server tool.ServerID, result json.RawMessage) (json.RawMessage, error) {
+	result, wrong := rawjson.ToValidUTF8(result)
+	if wrong > 0 {
+		result = replaced(result, wrong)
+	}
+	if h.refuse && rawjson.Get(result, "_meta", mcp.MetaReplaced) != nil {
+		return nil, unreadableAnswer(server, errNotUTF8)
+	}
+	return result, nil
+}
+
+// replaced is the object with the number of replaced bytes in its _meta.
+func replaced(object json.RawMessage, n int) json.RawMessage {
+	if !isObject(object) {
+		return object
+	}
+	meta := rawjson.Get(object, "_meta")
+	if !isObject(meta) {
+		meta = nothing
+	}
+	meta = mcp.With(mcp.Without(meta, mcp.MetaReplaced), mcp.MetaReplaced, strconv.AppendInt(nil, int64(n), 10))
+	return mcp.With(mcp.Without(object, "_meta"), "_meta", meta)
+}

@@ -1,0 +1,174 @@
+package cloudbase
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/common"
+	tcerr "github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/common/errors"
+	tchttp "github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/common/http"
+	"github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/common/profile"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+)
+
+const (
+	service = "tcb"
+	version = "2018-06-08"
+
+	requestLimit = 30 * time.Second // for one request
+	maxAnswer    = 16 << 20         // bytes
+	repeats      = 2                // of a request that came too soon after others
+	firstPause   = 500 * time.Millisecond
+)
+
+// api sends requests of one account.
+type api struct {
+	settings settings
+	client   *common.Client
+	close    func()
+}
+
+// newAPI makes an api; a nil transport is the network.
+func newAPI(set settings, transport http.RoundTripper) *api {
+	a := &api{settings: set, close: func() {}}
+	if transport == nil {
+		own := http.DefaultTransport.(*http.Transport).Clone()
+		transport, a.close = own, own.CloseIdleConnections
+	}
+	p := profile.NewClientProfile()
+	p.HttpProfile.Scheme, p.HttpProfile.Endpoint = set.scheme, set.host
+	p.HttpProfile.ReqTimeout = 0 // the context has a deadline
+	p.Language = "en-US"         // of error messages
+	credential := common.NewTokenCredential(set.secretID, set.secretKey, set.token)
+	a.client = common.NewCommonClient(credential, set.region, p).WithHttpTransport(bounded{transport}).WithLogger(silent{})
+	return a
+}
+
+// call sends one request and gives what stands inside Response, as it came. One that came too
+// soon is sent again: all that is asked here only reads.
+func (a *api) call(ctx context.Context, action string, params map[string]any) (json.RawMessage, error) {
+	if names := a.settings.missing(); names != nil {
+		return nil, &failure{
+			Code: fault.Unauthorized, Message: "the cloud needs a key: " + strings.Join(names, " and ") + " not set",
+			Hint: "set them in env of this server or in the environment of the gateway, then call again", Variables: names,
+		}
+	}
+	for n := 0; ; n++ {
+		out, err := a.once(ctx, action, params)
+		var no *failure
+		if n == repeats || !errors.As(err, &no) || no.Code != fault.RateLimited {
+			return out, err
+		}
+		timer := time.NewTimer(firstPause << n)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return nil, ctx.Err()
+		}
+	}
+}
+
+func (a *api) once(ctx context.Context, action string, params map[string]any) (json.RawMessage, error) {
+	req := tchttp.NewCommonRequest(service, version, action)
+	if err := req.SetActionParameters(params); err != nil {
+		return nil, fmt.Errorf("set parameters of %s: %w", action, err)
+	}
+	timed, cancel := context.WithTimeout(ctx, requestLimit)
+	defer cancel()
+	req.SetContext(timed)
+	var got answer
+	err := a.client.Send(req, &got)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case timed.Err() != nil:
+		return nil, &failure{Code: fault.UpstreamTimeout, Message: fmt.Sprintf("%s did not answer %s within %s", a.settings.host, action, requestLimit), Hint: "try again later"}
+	case err != nil:
+		return nil, a.failed(action, err)
+	}
+	body := rawjson.Get(got.raw, "Response")
+	if rawjson.Check(got.raw) != nil || len(body) == 0 || body[0] != '{' {
+		return nil, a.garbage(action)
+	}
+	return bytes.ToValidUTF8(body, []byte("\uFFFD")), nil
+}
+
+// answer takes the bytes of an answer as they are. The client's own type would decode them,
+// and lose the order of members and the digits of large numbers.
+type answer struct {
+	tchttp.BaseResponse
+	raw json.RawMessage
+}
+
+func (a *answer) UnmarshalJSON(data []byte) error {
+	a.raw = bytes.Clone(data)
+	return nil
+}
+
+// failed says in our words what the client or the API said.
+func (a *api) failed(action string, err error) error {
+	var told *tcerr.TencentCloudSDKError
+	if !errors.As(err, &told) {
+		return &failure{Code: fault.UpstreamError, Message: action + ": " + err.Error()}
+	}
+	switch {
+	case told.Code == "ClientError.NetworkError":
+		_, why, _ := strings.Cut(told.Message, "because ")
+		return &failure{
+			Code: fault.UpstreamDown, Message: fmt.Sprintf("%s cannot be reached: %s", a.settings.host, why),
+			Hint: "is the endpoint right, and is there a proxy in the way?", Variables: []string{varEndpoint[0]},
+		}
+	case strings.HasPrefix(told.Code, "ClientError."):
+		return a.garbage(action)
+	}
+	return a.refused(action, told)
+}
+
+func (a *api) garbage(action string) error {
+	return &failure{
+		Code: fault.UpstreamProtocol, Message: fmt.Sprintf("%s answered %s with something that is no answer of the cloud's API", a.settings.host, action),
+		Hint: "is the endpoint right?", Variables: []string{varEndpoint[0]},
+	}
+}
+
+// bounded reads answers whole, up to a limit, before the client sees them, and lets objects
+// alone through: the client itself would read without end, unpack without end, and leave a
+// stream of events open.
+type bounded struct{ next http.RoundTripper }
+
+func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := b.next.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case len(body) > maxAnswer: // in the API's own words for it
+		body = fmt.Appendf(nil, `{"Response":{"Error":{"Code":"ResponseSizeLimitExceeded","Message":"The answer is larger than %d bytes."}}}`, maxAnswer)
+	case rawjson.Check(body) != nil || bytes.TrimLeft(body, " \t\r\n")[0] != '{':
+		body = []byte(`""`) // the client dies of a null, and the rest is no better
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	resp.Header.Set("Content-Type", "application/json")
+	resp.Header.Del("Content-Encoding")
+	return resp, nil
+}
+
+// silent keeps the client from writing to standard error.
+type silent struct{}
+
+func (silent) Printf(string, ...any) {}

@@ -1,0 +1,127 @@
+package cloudbase
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/integration/cloudbase/picker"
+	"github.com/toolfit/toolfit/internal/mcp"
+)
+
+// MaxWait is the longest that a call of envPick may take.
+const MaxWait = time.Hour
+
+// hold is how long a call goes on waiting that its caller has come back with. Most clients
+// give up after a minute.
+const hold = 45 * time.Second
+
+// pick asks a person, and waits for the answer where the client can show the link itself. All
+// others get the link in a first, short answer, and come back with its wait.
+func (s *Server) pick(ctx context.Context, req *mcp.Request, in choose) (json.RawMessage, error) {
+	if in.wait != "" {
+		return s.resume(ctx, req, in.wait)
+	}
+	w, err := s.picker.Open(picker.Question{Caller: s.opts.Caller(req), Message: in.message, Timeout: in.timeout, List: s.rows})
+	var no *fault.Error
+	switch {
+	case errors.As(err, &no):
+		return nil, &failure{Code: no.Code, Message: no.Message, Hint: no.Hint}
+	case err != nil:
+		return nil, err
+	}
+	e := elicitation{wait: w, client: req.Client, message: in.message}
+	choice, asked, err := e.run(ctx)
+	switch {
+	case err != nil:
+		w.End()
+		return nil, err
+	case asked:
+		w.End()
+		return chosen(choice)
+	}
+	tellLink(ctx, req, w)
+	return waiting(w), nil
+}
+
+// rows lists for a page: every environment of the account with every field, also where the
+// server is bound to one.
+func (s *Server) rows(ctx context.Context) (json.RawMessage, error) {
+	list, err := s.environments(ctx)
+	var no *failure
+	if errors.As(err, &no) {
+		no = s.api.settings.redact(no)
+		return nil, fault.New(no.Code, "%s", no.Message).WithHint("%s", no.Hint)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if isArray(list) {
+		return list, nil
+	}
+	return json.RawMessage("[]"), nil
+}
+
+// resume goes on waiting for what an earlier call began. A caller that leaves meanwhile does
+// not want the answer any more, so the page ends.
+func (s *Server) resume(ctx context.Context, req *mcp.Request, handle string) (json.RawMessage, error) {
+	w := s.picker.Find(handle, s.opts.Caller(req))
+	if w == nil {
+		return nil, &failure{Code: fault.NotFound, Message: "wait: there is no such wait; its answer was taken, or it ended", Hint: "call envPick without wait"}
+	}
+	tellLink(ctx, req, w)
+	held, cancel := context.WithTimeout(ctx, hold)
+	defer cancel()
+	choice, err := w.Result(held)
+	switch {
+	case err == nil:
+		return chosen(choice)
+	case ctx.Err() != nil:
+		w.End()
+		return nil, ctx.Err()
+	}
+	return waiting(w), nil
+}
+
+// chosen is the answer to a choice.
+func chosen(c picker.Choice) (json.RawMessage, error) {
+	switch c.Outcome {
+	case picker.Picked:
+		return encode(map[string]string{"envId": c.EnvID}), nil
+	case picker.Cancelled:
+		return json.RawMessage(`{"cancelled":true}`), nil
+	case picker.Switched:
+		return json.RawMessage(`{"switch":true}`), nil
+	case picker.TimedOut:
+		return nil, &failure{Code: fault.UpstreamTimeout, Message: "nobody picked an environment in time", Hint: "ask the person, then call envPick again"}
+	}
+	return nil, &failure{Code: fault.Canceled, Message: "the page was closed before anybody picked an environment", Hint: "call envPick again"}
+}
+
+// waiting is the short answer: where to pick, and how to go on.
+func waiting(w *picker.Wait) json.RawMessage {
+	return encode(struct {
+		Status  string `json:"status"`
+		URL     string `json:"url"`
+		Wait    string `json:"wait"`
+		Expires string `json:"expires"`
+		Next    string `json:"next"`
+	}{"waiting", w.URL(), w.Handle(), w.Until().UTC().Format(time.RFC3339),
+		"Show the person the url. Then call envPick with this wait alone; it answers when the person has decided."})
+}
+
+// tellLink sends the link as progress to a caller that wants to hear of it. Progress is a
+// courtesy: when it cannot be sent, the call goes on.
+func tellLink(ctx context.Context, req *mcp.Request, w *picker.Wait) {
+	meta := mcp.FindMeta(req.Params)
+	token := mcp.ProgressToken(req.Params[meta[0]:meta[1]])
+	if token[1] == 0 {
+		return
+	}
+	params := append([]byte(`{"progressToken":`), req.Params[meta[0]+token[0]:meta[0]+token[1]]...)
+	params = rawjson.AppendString(append(params, `,"progress":0,"message":`...), "Pick a cloud environment: "+w.URL())
+	_ = req.Client.Notify(ctx, "notifications/progress", append(params, '}'))
+}

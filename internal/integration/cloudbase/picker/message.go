@@ -1,0 +1,86 @@
+package picker
+
+import (
+	"encoding/json"
+	"unicode/utf8"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+)
+
+// message is what a page says.
+type message struct {
+	kind       string // registerSession, refreshEnvList or envId
+	session    string // with registerSession
+	envID      string // with envId, as the rest
+	cancelled  bool
+	switchUser bool
+}
+
+// parseMessage reads a message of a page; false for anything else than the three that there
+// are, exactly as they are written. What is not understood must never end a wait.
+func parseMessage(data []byte) (m message, ok bool) {
+	if !utf8.Valid(data) {
+		return m, false
+	}
+	members := map[string]json.RawMessage{}
+	w := rawjson.Object(data)
+	for w.Next() {
+		if members[string(w.Key)] != nil {
+			return m, false
+		}
+		members[string(w.Key)] = w.Value
+	}
+	if w.Err() != nil {
+		return m, false
+	}
+	m.kind, _ = rawjson.String(members["type"])
+	switch m.kind {
+	case "registerSession":
+		m.session, ok = rawjson.String(members["sessionId"])
+		return m, ok
+	case "refreshEnvList":
+		return m, true
+	case "envId":
+		return m.readAnswer(members)
+	}
+	return m, false
+}
+
+// readAnswer reads what a person decided: exactly one of an environment, no, and another
+// account.
+func (m message) readAnswer(members map[string]json.RawMessage) (message, bool) {
+	var cancelled, switches bool
+	m.cancelled, cancelled = readBool(members["cancelled"])
+	m.switchUser, switches = readBool(members["switch"])
+	if !cancelled || !switches || m.cancelled && m.switchUser {
+		return m, false
+	}
+	if m.cancelled || m.switchUser {
+		return m, true
+	}
+	m.envID, _ = rawjson.String(members["data"])
+	return m, m.envID != ""
+}
+
+// readBool takes true, false, and nothing for false.
+func readBool(raw json.RawMessage) (value, ok bool) {
+	return string(raw) == "true", rawjson.IsNull(raw) || string(raw) == "true" || string(raw) == "false"
+}
+
+// listed is the message that gives a page its rows, or says why there are none.
+func listed(rows json.RawMessage, problem string) []byte {
+	b := []byte(`{"type":"envListRefreshed","envs":`)
+	if len(rows) == 0 {
+		rows = json.RawMessage("[]")
+	}
+	b = append(b, rows...)
+	if problem == "" {
+		return append(b, `,"success":true}`...)
+	}
+	return append(rawjson.AppendString(append(b, `,"success":false,"error":`...), problem), '}')
+}
+
+// picked is the message that tells a page what was picked.
+func picked(id string) []byte {
+	return append(rawjson.AppendString([]byte(`{"type":"success","envId":`), id), '}')
+}

@@ -1,0 +1,239 @@
+package picker
+
+import (
+	"context"
+	"crypto/subtle"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+)
+
+const (
+	maxMessage    = 4 << 10          // bytes of what a page says
+	maxSockets    = 16               // of one wait
+	registerLimit = 10 * time.Second // how long a socket may say nothing before it says who it is
+	writeLimit    = 10 * time.Second
+	pingEvery     = 30 * time.Second // so that nothing on the way takes the socket for dead
+)
+
+// Why a socket was closed, for the page. The numbers are those that applications may use.
+const (
+	closedCancelled websocket.StatusCode = 4001
+	closedSwitched  websocket.StatusCode = 4002
+	closedTimedOut  websocket.StatusCode = 4003
+	closedEnded     websocket.StatusCode = 4004
+	closedForeign   websocket.StatusCode = 4403
+)
+
+// socket is one open page of a wait.
+type socket struct {
+	wait       *Wait
+	conn       *websocket.Conn
+	origin     string // of the page, as the browser names it
+	allowed    func(origin string) bool
+	registered atomic.Bool
+	refreshing chan struct{} // holds one while rows are asked for
+	work       sync.WaitGroup
+}
+
+// serveSocket talks with a page until it is closed or the wait is over.
+func (p *Picker) serveSocket(w http.ResponseWriter, r *http.Request) {
+	host, origin := r.Host, r.Header.Get("Origin")
+	allowed := func(origin string) bool { return sameOrigin(origin, host, p.base()) }
+	if !allowed(origin) {
+		http.Error(w, "a page of another site may not answer here", http.StatusForbidden)
+		return
+	}
+	wait := p.enter(r.PathValue("token"))
+	if wait == nil {
+		http.Error(w, "this page is over, or open too often", http.StatusNotFound)
+		return
+	}
+	defer p.leave(wait)
+	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true}) // the origin was checked, more strictly
+	if err != nil {
+		return // it has answered
+	}
+	conn.SetReadLimit(maxMessage)
+	s := &socket{wait: wait, conn: conn, origin: origin, allowed: allowed, refreshing: make(chan struct{}, 1)}
+	s.run()
+}
+
+// enter counts a socket of the page behind a link in; nil when the page is over, or has too
+// many.
+func (p *Picker) enter(token string) *Wait {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	w := p.byToken[token]
+	if w == nil || w.sockets == maxSockets || p.ctx.Err() != nil {
+		return nil
+	}
+	w.sockets++
+	p.work.Add(1)
+	return w
+}
+
+func (p *Picker) leave(w *Wait) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	w.sockets--
+	p.work.Done()
+}
+
+// sameOrigin tells whether a page of the origin is one of ours: it came from the host that
+// the request names, or from where people reach us.
+func sameOrigin(origin, host, base string) bool {
+	o, err := url.Parse(origin)
+	if err != nil || o.Host == "" || o.Scheme != "http" && o.Scheme != "https" {
+		return false
+	}
+	if strings.EqualFold(o.Host, host) {
+		return true
+	}
+	b, err := url.Parse(base)
+	return err == nil && strings.EqualFold(o.Host, b.Host) && o.Scheme == b.Scheme
+}
+
+// run reads what the page says, beside whatever there is to tell it.
+func (s *socket) run() {
+	ctx, cancel := context.WithCancel(context.Background())
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		s.tell(ctx)
+	}()
+	s.read(ctx)
+	if s.wait.isOver() {
+		<-told // the page must hear how it ended
+	}
+	cancel()
+	<-told
+	s.conn.CloseNow()
+	s.work.Wait()
+}
+
+// read takes the page's messages until the socket is closed.
+func (s *socket) read(ctx context.Context) {
+	late := time.AfterFunc(registerLimit, func() { s.conn.Close(closedForeign, "nobody registered") })
+	defer late.Stop()
+	for {
+		kind, data, err := s.conn.Read(ctx)
+		if err != nil {
+			return
+		}
+		if kind != websocket.MessageText || !s.allowed(s.origin) || s.wait.isOver() {
+			continue
+		}
+		m, ok := parseMessage(data)
+		switch {
+		case !ok:
+		case m.kind == "registerSession":
+			if subtle.ConstantTimeCompare([]byte(m.session), []byte(s.wait.session)) != 1 {
+				s.conn.Close(closedForeign, "unknown session")
+				return
+			}
+			late.Stop()
+			s.registered.Store(true)
+			s.refresh(ctx, time.Time{})
+		case s.registered.Load():
+			s.handle(ctx, m)
+		}
+	}
+}
+
+// handle does what a registered page asks for.
+func (s *socket) handle(ctx context.Context, m message) {
+	switch {
+	case m.kind == "refreshEnvList":
+		s.refresh(ctx, time.Now())
+	case m.cancelled:
+		s.wait.finish(Choice{Outcome: Cancelled})
+	case m.switchUser:
+		s.wait.finish(Choice{Outcome: Switched})
+	case !s.wait.pick(m.envID) && !s.wait.isOver():
+		s.write(ctx, listed(s.wait.lastRows(), "there is no environment "+m.envID+" in the list"))
+	}
+}
+
+// refresh gives the page its rows, beside what it says meanwhile: a person may cancel while
+// the cloud is slow. A page that asks again before it has its answer gets that one.
+func (s *socket) refresh(ctx context.Context, asked time.Time) {
+	select {
+	case s.refreshing <- struct{}{}:
+	default:
+		return
+	}
+	s.work.Go(func() {
+		rows, err := s.wait.list(asked)
+		<-s.refreshing // before it is said: a page that has its answer may ask again
+		if s.wait.isOver() {
+			return
+		}
+		if err != nil {
+			s.write(ctx, listed(nil, s.wait.picker.problem(err)))
+			return
+		}
+		s.write(ctx, listed(rows, ""))
+	})
+}
+
+// problem is what a person may read of an error; the rest is logged.
+func (p *Picker) problem(err error) string {
+	f := fault.As(err)
+	if f.Hides() {
+		p.opts.Logger.Error("environments not listed", "error", f)
+	}
+	return f.Error()
+}
+
+func (s *socket) write(ctx context.Context, data []byte) {
+	ctx, cancel := context.WithTimeout(ctx, writeLimit)
+	defer cancel()
+	_ = s.conn.Write(ctx, websocket.MessageText, data) // a page that is gone comes back by itself
+}
+
+// tell keeps the socket alive, and says how the wait ended.
+func (s *socket) tell(ctx context.Context) {
+	tick := time.NewTicker(pingEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.wait.done:
+			s.sayGoodbye(ctx)
+			return
+		case <-tick.C:
+			pinged, cancel := context.WithTimeout(ctx, writeLimit)
+			if err := s.conn.Ping(pinged); err != nil {
+				s.conn.CloseNow()
+			}
+			cancel()
+		}
+	}
+}
+
+func (s *socket) sayGoodbye(ctx context.Context) {
+	switch c := s.wait.choice; c.Outcome {
+	case Picked:
+		if s.registered.Load() {
+			s.write(ctx, picked(c.EnvID))
+		}
+		s.conn.Close(websocket.StatusNormalClosure, "picked")
+	case Cancelled:
+		s.conn.Close(closedCancelled, "cancelled")
+	case Switched:
+		s.conn.Close(closedSwitched, "switched")
+	case TimedOut:
+		s.conn.Close(closedTimedOut, "timed out")
+	default:
+		s.conn.Close(closedEnded, "ended")
+	}
+}

@@ -1,0 +1,163 @@
+// Package gatewayenv is the gateway itself as an environment: what it is, its profiles and
+// agents, what was called in it, and its sessions, by the tools of the environment protocol.
+// Callers see their own calls and sessions; those who may read see everybody's.
+//
+// It never calls a tool of a server, never decides who comes in, and keeps nothing itself:
+// logs are the records of calls, and sessions are in the store.
+//
+//	g := gatewayenv.New(gatewayenv.Parts{Config: config, Catalog: cat, Store: st})
+//	tools, err := g.Tools()
+//	raw, err := tools["env_query_logs"](ctx, &call.Request{Principal: who, Profile: "default"}, args)
+package gatewayenv
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/toolfit/toolfit/env"
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/gateway/call"
+	"github.com/toolfit/toolfit/internal/gateway/catalog"
+	"github.com/toolfit/toolfit/internal/state/access"
+	"github.com/toolfit/toolfit/internal/state/config"
+	"github.com/toolfit/toolfit/internal/state/store"
+)
+
+// Catalog knows which tools there are.
+type Catalog interface {
+	Listed(ctx context.Context, profile string) (*catalog.View, error) // waits for servers that were never listed
+}
+
+// Parts are what a Gateway is made of.
+type Parts struct {
+	Config  func() *config.Config // what is in force
+	Catalog Catalog
+	Store   *store.Store
+	Version string                   // "": not stated
+	Served  func() bool              // tells whether events and metrics can be had, over HTTP; nil: they cannot
+	Recent  func(n int) []store.Call // the newest calls, which the store may not have yet, the newest first; nil: it has all
+	Redact  func(string) string      // takes secrets out of what agents are told; nil: there are none
+	Logger  *slog.Logger             // nil: discard
+}
+
+// Gateway is the gateway as an environment.
+type Gateway struct{ parts Parts }
+
+// New makes a Gateway.
+func New(parts Parts) *Gateway {
+	if parts.Served == nil {
+		parts.Served = func() bool { return false }
+	}
+	if parts.Recent == nil {
+		parts.Recent = func(int) []store.Call { return nil }
+	}
+	if parts.Redact == nil {
+		parts.Redact = func(text string) string { return text }
+	}
+	if parts.Logger == nil {
+		parts.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Gateway{parts}
+}
+
+// Definitions are the tools as lists show them, named with an underscore. They are the same
+// for everybody.
+func Definitions() ([]json.RawMessage, error) {
+	opts := (&Gateway{}).Options(access.Principal{}, "")
+	opts.Names = env.NamesUnderscore
+	tools, err := env.ProtocolTools(opts)
+	if err != nil {
+		return nil, fmt.Errorf("gateway as an environment: %w", err)
+	}
+	all := make([]json.RawMessage, len(tools))
+	for i, t := range tools {
+		if all[i], err = t.Definition(); err != nil {
+			return nil, fmt.Errorf("gateway as an environment: %w", err)
+		}
+	}
+	return all, nil
+}
+
+// Tools carry out the calls, under both names of each tool.
+func (g *Gateway) Tools() (map[string]call.OwnTool, error) {
+	named, err := env.ProtocolTools(g.Options(access.Principal{}, ""))
+	if err != nil {
+		return nil, fmt.Errorf("gateway as an environment: %w", err)
+	}
+	all := make(map[string]call.OwnTool, len(named))
+	for i, t := range named {
+		all[t.Name] = func(ctx context.Context, req *call.Request, args json.RawMessage) (json.RawMessage, error) {
+			tools, err := env.ProtocolTools(g.Options(req.Principal, req.Profile)) // the same ones, for this caller
+			if err != nil {
+				return nil, err
+			}
+			raw, err := tools[i].Result(ctx, args)
+			if errors.Is(err, env.ErrPanicked) {
+				g.parts.Logger.Error("environment tool", "tool", t.Name, "error", err)
+			}
+			if raw == nil {
+				return nil, err
+			}
+			return raw, nil
+		}
+	}
+	return all, nil
+}
+
+// Options are what the caller gets to see in the profile, for a server of its own.
+func (g *Gateway) Options(who access.Principal, profile string) *env.Options {
+	return &env.Options{
+		Meta:  env.Meta{ID: "toolfit", DisplayName: "toolfit", Version: g.parts.Version},
+		Names: env.NamesBoth,
+		Describe: func(ctx context.Context) (env.EnvDescription, error) {
+			d, err := g.describe(ctx, who, profile)
+			return d, g.told(err)
+		},
+		ListProfiles: func(ctx context.Context) ([]env.Profile, error) {
+			all, err := g.profiles(ctx, who)
+			return all, g.told(err)
+		},
+		QueryLogs: func(ctx context.Context, q env.LogQuery) ([]env.LogEntry, error) {
+			logs, err := g.logs(ctx, who, q)
+			return logs, g.told(err)
+		},
+		Sessions: g.Sessions(who),
+	}
+}
+
+// describe says what the gateway is to the caller. Events and metrics are had over HTTP alone.
+func (g *Gateway) describe(ctx context.Context, who access.Principal, profile string) (env.EnvDescription, error) {
+	profiles, err := g.profiles(ctx, who)
+	if err != nil {
+		return env.EnvDescription{}, err
+	}
+	view, err := g.parts.Catalog.Listed(ctx, profile)
+	if err != nil {
+		return env.EnvDescription{}, err
+	}
+	served := g.parts.Served()
+	d := env.EnvDescription{ID: "toolfit", DisplayName: "toolfit", Version: g.parts.Version, Profiles: profiles}
+	d.Capabilities = env.Capabilities{Logs: true, Sessions: true, Profiles: true, Events: served, Metrics: served && who.MayRead()}
+	for _, e := range view.Entries {
+		d.Capabilities.MCPTools = d.Capabilities.MCPTools || !e.Own && who.MayCall()
+	}
+	d.Metadata = env.Metadata{"profile": profile}
+	return d, nil
+}
+
+// told is an error as the caller may see it: all but what is meant for it is logged here.
+func (g *Gateway) told(err error) error {
+	var f *fault.Error
+	var none *env.NotFoundError
+	switch {
+	case err == nil || errors.As(err, &none) || errors.Is(err, env.ErrTaken) || errors.Is(err, context.Canceled):
+		return err
+	case errors.As(err, &f) && f.Code != fault.Internal:
+		return f
+	}
+	g.parts.Logger.Error("environment tool", "error", err)
+	return errors.New("internal error; the gateway's log says more")
+}

@@ -1,0 +1,94 @@
+package gatewayenv
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/toolfit/toolfit/env"
+	"github.com/toolfit/toolfit/internal/gateway/catalog"
+	"github.com/toolfit/toolfit/internal/state/access"
+	"github.com/toolfit/toolfit/internal/state/config"
+)
+
+// profiles are those that the caller may use, each with its agents.
+func (g *Gateway) profiles(ctx context.Context, who access.Principal) ([]env.Profile, error) {
+	cfg := g.parts.Config()
+	all := []env.Profile{}
+	for _, p := range cfg.Profiles {
+		if _, err := who.ProfileFor(p.Name); err != nil {
+			continue
+		}
+		shown := env.Profile{ID: p.Name, DisplayName: p.Name, PrimaryAgents: []env.AgentSpec{}}
+		for _, a := range cfg.Agents {
+			if a.Profile != p.Name {
+				continue
+			}
+			spec, err := g.spec(ctx, a)
+			if err != nil {
+				return nil, err
+			}
+			if spec.Role == env.RoleSub {
+				shown.SubAgents = append(shown.SubAgents, spec)
+			} else {
+				shown.PrimaryAgents = append(shown.PrimaryAgents, spec)
+			}
+		}
+		all = append(all, shown)
+	}
+	return all, nil
+}
+
+// spec is an agent as the protocol says it. Its tools are named as its profile shows them.
+func (g *Gateway) spec(ctx context.Context, a config.Agent) (env.AgentSpec, error) {
+	redact := g.parts.Redact
+	spec := env.AgentSpec{ID: a.ID, Role: env.Role(a.Role), PromptOverride: redact(a.Prompt)}
+	if a.Metadata != nil {
+		if err := json.Unmarshal(a.Metadata, &spec.Metadata); err != nil {
+			return spec, fmt.Errorf("metadata of agent %s: %w", a.ID, err)
+		}
+	}
+	if spec.Metadata == nil {
+		spec.Metadata = env.Metadata{}
+	}
+	for name, value := range spec.Metadata {
+		spec.Metadata[name] = redacted(redact, value.(json.RawMessage))
+	}
+	for name, text := range map[string]string{"name": a.Name, "description": a.Description, "personality": a.Personality, "model": a.Model} {
+		if _, own := spec.Metadata[name]; text != "" && !own {
+			spec.Metadata[name] = redact(text)
+		}
+	}
+	if a.Capabilities.ToolCalling && len(a.Available) == 0 && len(a.Denied) == 0 {
+		return spec, nil
+	}
+	view, err := g.parts.Catalog.Listed(ctx, a.Profile)
+	if err != nil {
+		return spec, err
+	}
+	spec.AllowedTools = []string{}
+	for _, e := range view.Entries {
+		if !e.Own && e.UsedBy(&a) {
+			spec.AllowedTools = append(spec.AllowedTools, e.Shown)
+		}
+	}
+	return spec, nil
+}
+
+// redacted is a value without secrets; one that is no JSON without them is a secret itself.
+func redacted(redact func(string) string, value json.RawMessage) json.RawMessage {
+	if clean := json.RawMessage(redact(string(value))); json.Valid(clean) {
+		return clean
+	}
+	return json.RawMessage(`"***"`)
+}
+
+// May is the decision which tools of servers an agent of the profile may use. Tools of ours are
+// everybody's. An agent that the profile does not have is an *env.NotFoundError.
+func (g *Gateway) May(profile, agent string) (func(*catalog.Entry) bool, error) {
+	a := g.parts.Config().AgentNamed(agent)
+	if a == nil || a.Profile != profile {
+		return nil, &env.NotFoundError{Kind: "Agent", ID: agent}
+	}
+	return func(e *catalog.Entry) bool { return e.Own || e.UsedBy(a) }, nil
+}

@@ -1,0 +1,128 @@
+package recall
+
+import (
+	"cmp"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/toolfit/toolfit/internal/state/access"
+	"github.com/toolfit/toolfit/internal/state/config"
+)
+
+// Account is on whose behalf a caller asks. It is passed on to the other services.
+type Account struct {
+	ID   string
+	Type string // user, app or anonymous
+}
+
+const anonymous = "anonymous"
+
+// maxAccount bounds an account's id: it is kept with every record.
+const maxAccount = 256
+
+// caller is who sent a request.
+type caller struct {
+	access.Principal
+	profile string // what it sees of our catalogue
+	account Account
+}
+
+// admit tells who sends the request. On the private prefix a trusted network is enough;
+// everybody else shows a key.
+func (s *Service) admit(r *http.Request) (caller, error) {
+	var who caller
+	var err error
+	if who.account, err = accountOf(r); err != nil {
+		return who, err
+	}
+	inside := strings.HasPrefix(r.URL.Path, private+"/")
+	if inside && s.trusts(r) {
+		id := who.account.Type + ":" + who.account.ID
+		who.Principal = access.Principal{ID: id, Name: id, Role: access.Caller, Profile: s.recall.Profile}
+		who.profile = s.recall.Profile
+		return who, nil
+	}
+	if who.Principal, err = s.Admit(r); err != nil {
+		return who, err
+	}
+	if !who.MayCall() {
+		return who, who.Lacks("%s may not call tools")
+	}
+	profile := ""
+	if who.Profile == access.AnyProfile { // one that may use any sees what callers see
+		profile = s.recall.Profile
+	}
+	if who.profile, err = who.ProfileFor(profile); err != nil {
+		return who, err
+	}
+	if !inside { // a key speaks for itself and not for others
+		who.account = Account{ID: who.ID, Type: "app"}
+	}
+	return who, nil
+}
+
+// accountOf reads the headers that name the account. Missing ones count as anonymous.
+func accountOf(r *http.Request) (Account, error) {
+	a := Account{ID: r.Header.Get("X-Account-Id"), Type: strings.ToLower(r.Header.Get("X-Account-Type"))}
+	if old := r.Header.Get("User_id"); a.ID == "" && old != "" { // older callers, who are users
+		a.ID, a.Type = old, cmp.Or(a.Type, "user")
+	}
+	if a.ID == "" {
+		a.ID = anonymous
+	}
+	if len(a.ID) > maxAccount || !utf8.ValidString(a.ID) {
+		return a, wrong("x-account-id", "account", nil)
+	}
+	switch a.Type {
+	case "":
+		a.Type = anonymous
+	case "user", "app", anonymous:
+	default:
+		return a, wrong("x-account-type", "accountType", clipped(a.Type))
+	}
+	return a, nil
+}
+
+// trusts tells whether the request came straight from a trusted network. One that a proxy
+// passed on came from its client, one with the marks of a browser from a page, and one with
+// a key says itself who it is.
+func (s *Service) trusts(r *http.Request) bool {
+	if len(s.recall.Trust) == 0 || access.FromBrowser(r) || r.Header.Get("Authorization") != "" {
+		return false
+	}
+	proxies := s.Config.Proxies
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return false
+	}
+	if access.PassedOn(r) && !within(proxies, peer.Addr().Unmap()) {
+		return false
+	}
+	addr, _, host := access.Trusted(proxies).Client(r)
+	return within(s.recall.Trust, addr) && !within(proxies, addr) && s.hosts[hostOf(host)]
+}
+
+func within(networks []netip.Prefix, addr netip.Addr) bool {
+	return slices.ContainsFunc(networks, func(p netip.Prefix) bool { return p.Contains(addr.Unmap().WithZone("")) })
+}
+
+// hostsOf are the names by which callers of a trusted network may ask for us.
+func hostsOf(cfg *config.Config) map[string]bool {
+	hosts := map[string]bool{"localhost": true, "127.0.0.1": true, "::1": true, hostOf(cfg.RecallAddress()): true}
+	for _, h := range cfg.Hosts {
+		hosts[hostOf(h)] = true
+	}
+	return hosts
+}
+
+// hostOf takes the port off a host.
+func hostOf(hostport string) string {
+	if h, _, err := net.SplitHostPort(hostport); err == nil {
+		hostport = h
+	}
+	return strings.ToLower(strings.Trim(hostport, "[]"))
+}

@@ -1,0 +1,269 @@
+package recall
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/base/tool"
+)
+
+// dynamicTool is a tool that is ready for function calling.
+type dynamicTool struct {
+	Name        string
+	Description string
+	Parameters  any
+	Strict      bool // the provider can be told to hold the model to the parameters
+	URL         string
+	Original    raw // nil: not known
+	Output      raw // nil: not known
+	Fixed       any
+}
+
+const strategy = "kn_action_recall"
+
+// append writes the tool. What is raw stays as it is, byte for byte.
+func (t *dynamicTool) append(dst []byte) []byte {
+	parameters := jsonOf(t.Parameters)
+	dst = append(slices.Grow(dst, len(parameters)+len(t.Original)+len(t.Output)+1024), '{')
+	dst = member(dst, "name", jsonOf(t.Name))
+	dst = member(dst, "description", jsonOf(t.Description))
+	dst = member(dst, "parameters", parameters)
+	if t.Strict {
+		dst = member(dst, "strict", raw("true"))
+	}
+	dst = member(dst, "api_url", jsonOf(t.URL))
+	if t.Original != nil {
+		dst = member(dst, "original_schema", t.Original)
+	}
+	if t.Output != nil {
+		dst = member(dst, "output_schema", t.Output)
+	}
+	dst = member(dst, "fixed_params", jsonOf(t.Fixed))
+	return append(member(dst, "api_call_strategy", jsonOf(strategy)), '}')
+}
+
+// jsonOf is a value as JSON.
+func jsonOf(v any) raw {
+	if text, ok := v.(raw); ok {
+		return text
+	}
+	out, _ := json.Marshal(v) // made of texts and of what was decoded from JSON
+	return out
+}
+
+// fixedLayers are fixed parameters by place.
+type fixedLayers struct {
+	Header map[string]raw `json:"header"`
+	Path   map[string]raw `json:"path"`
+	Query  map[string]raw `json:"query"`
+	Body   map[string]raw `json:"body"`
+}
+
+// getActionInfo answers which tool an action is.
+func (s *Service) getActionInfo(r *http.Request, who caller) (answer, error) {
+	q, err := s.readQuery(r)
+	if err != nil {
+		return answer{}, err
+	}
+	q.Account = who.account
+	found, err := s.actions.Action(r.Context(), q)
+	if err != nil {
+		return answer{}, err
+	}
+	account := jsonOf(map[string]string{"x-account-id": who.account.ID, "x-account-type": who.account.Type})
+	body := append(append([]byte(`{"headers":`), account...), `,"_dynamic_tools":[`...)
+	if found.Type != "" {
+		t, err := s.toolOf(r, who, found)
+		if err != nil {
+			return answer{}, err
+		}
+		if s.driven(found) {
+			if err := s.drive(t, q, found, r); err != nil {
+				return answer{}, err
+			}
+		}
+		body = t.append(body)
+	}
+	return answer{body: append(body, "]}"...)}, nil
+}
+
+// toolOf is the tool of an action in the form of its branch.
+func (s *Service) toolOf(r *http.Request, who caller, a Action) (*dynamicTool, error) {
+	switch {
+	case a.Operation != "":
+		return s.operation(r, who, a)
+	case a.Type == "tool":
+		return s.boxed(r, a, who.account)
+	}
+	return s.served(r, who, a)
+}
+
+// boxed is a tool of a tool box.
+func (s *Service) boxed(r *http.Request, a Action, who Account) (*dynamicTool, error) {
+	if s.remote == nil {
+		return nil, notFound(toolNotFound, details{
+			"box_id": clipped(a.Box), "tool_id": clipped(a.Tool), "reason": say("reason.noOperator")})
+	}
+	t, err := s.remote.boxTool(r.Context(), a.Box, a.Tool, who)
+	if err != nil {
+		return nil, err
+	}
+	spec, err := readSpec(t.Metadata.Spec)
+	if err != nil {
+		s.Metrics.converted("failed")
+		return nil, &problem{status: http.StatusInternalServerError, code: convertFailed, details: details{"tool": clipped(t.Name), "reason": say("reason.spec")}, cause: err}
+	}
+	places, err := s.layered(t.Name, spec)
+	if err != nil {
+		return nil, err
+	}
+	if len(places) == 0 {
+		places["body"] = object{"type": "object", "description": layerTexts["body"], "properties": object{}}
+	}
+	out := &dynamicTool{Name: cmp.Or(t.Name, a.Tool), Description: t.Description, URL: s.remote.boxProxy(a.Box, a.Tool)}
+	out.Parameters = object{"type": "object", "properties": places}
+	out.Original, out.Output = written(spec.whole), s.output(t.Name, spec)
+	out.Fixed = placed(a.Parameters, spec.place)
+	return out, nil
+}
+
+// written is an object as JSON; nil for one that says nothing.
+func written(in object) raw {
+	if len(in) == 0 {
+		return nil
+	}
+	return jsonOf(in)
+}
+
+// placed sorts fixed parameters into layers.
+func placed(fixed raw, place func(string) string) fixedLayers {
+	out := map[string]map[string]raw{"header": {}, "path": {}, "query": {}, "body": {}}
+	for w := rawjson.Object(fixed); w.Next(); {
+		out[place(string(w.Key))][string(w.Key)] = w.Value
+	}
+	return fixedLayers{out["header"], out["path"], out["query"], out["body"]}
+}
+
+// served is a tool of an MCP server: ours, or one that agent-operator-integration knows.
+func (s *Service) served(r *http.Request, who caller, a Action) (*dynamicTool, error) {
+	out := &dynamicTool{Name: a.ServerTool, Fixed: a.Parameters, URL: s.proxyURL(a.Server, a.ServerTool)}
+	entry, err := s.own.find(r.Context(), who.profile, tool.Canonical(tool.ServerID(a.Server), a.ServerTool))
+	if err != nil {
+		return nil, err
+	}
+	var in, original, promised raw
+	switch {
+	case entry != nil:
+		out.Description = entry.Description()
+		in, original, promised = entry.InputSchema(), entry.Definition.InputSchema(), entry.Definition.OutputSchema()
+	case s.remote != nil:
+		t, err := s.remote.mcpTool(r.Context(), a.Server, a.ServerTool, who.account)
+		if err != nil {
+			return nil, err
+		}
+		out.Description = t.def.Description()
+		in, promised = t.def.InputSchema(), t.def.OutputSchema()
+		original = in
+	default:
+		return nil, noInstance(a.Server)
+	}
+	out.Original, out.Output = given(original), s.promised(a.ServerTool, promised)
+	f := plainForm
+	if !s.driven(a) {
+		f = form{s.bind(out, a), s.dialect()}
+	}
+	told, err := s.tell(a.ServerTool, in, f)
+	if err != nil {
+		return nil, err
+	}
+	out.Parameters, out.Strict = told.parameters, told.strict
+	return out, nil
+}
+
+// driven tells whether ontology-query executes the action: its calls do not pass us.
+func (s *Service) driven(a Action) bool { return s.recall.Answer == "driver" && !a.Ours }
+
+// given is a schema that says something, else nil.
+func given(in raw) raw {
+	if rawjson.IsNull(in) {
+		return nil
+	}
+	return in
+}
+
+// bind holds the fixed parameters on our side, where the configuration wants that. It gives
+// their names, nil for none. A value may be a credential, so it is not shown unless asked for.
+func (s *Service) bind(t *dynamicTool, a Action) map[string]bool {
+	names := keys(a.Parameters)
+	if s.recall.Fixed != "bind" || len(names) == 0 {
+		return nil
+	}
+	sealed, ok := s.seal.close(scope(a.Server, a.ServerTool), a.Parameters)
+	if !ok {
+		s.Logger.Warn("fixed parameters are too large to be bound, so the caller has to send them", "mcp_id", a.Server, "tool", a.ServerTool)
+		return nil
+	}
+	t.URL += "?fixed=" + sealed
+	if !s.recall.Echo {
+		t.Fixed = raw("{}")
+	}
+	return names
+}
+
+// proxyURL is the address of our proxy for a tool.
+func (s *Service) proxyURL(server, name string) string {
+	return s.self() + private + "/mcp/proxy/" + url.PathEscape(server) + "/tools/" + url.PathEscape(name) + "/call"
+}
+
+// operation is an operation of one of our own APIs. It is called by our REST API, which
+// takes the arguments as its schema describes them, in layers or flat.
+func (s *Service) operation(r *http.Request, who caller, a Action) (*dynamicTool, error) {
+	entry, err := s.own.find(r.Context(), who.profile, tool.Name(a.Operation))
+	if err != nil {
+		return nil, err
+	}
+	if entry == nil {
+		return nil, notFound(toolNotFound, details{"tool": clipped(a.Operation)})
+	}
+	out := &dynamicTool{Name: entry.Shown, Description: entry.Description(), Fixed: a.Parameters, Output: s.promised(entry.Shown, entry.Definition.OutputSchema())}
+	out.URL = s.self() + "/api/v1/tools/" + url.PathEscape(entry.Shown) + "/call"
+	out.Original = given(entry.Definition.InputSchema())
+	parameters, err := s.convert(entry.Shown, entry.InputSchema())
+	if err != nil {
+		return nil, err
+	}
+	out.Parameters = parameters
+	if layer := layersOf(parameters); layer != nil {
+		out.Fixed = placed(a.Parameters, func(name string) string {
+			if place, ok := layer[name]; ok {
+				return place
+			}
+			return guess(name)
+		})
+	}
+	return out, nil
+}
+
+// layersOf tells in which layer each parameter of a layered schema is; nil for a flat one.
+func layersOf(parameters raw) map[string]string {
+	found := map[string]string{}
+	layered := false
+	for w := rawjson.Object(rawjson.Get(parameters, "properties")); w.Next(); {
+		place := string(w.Key)
+		if !slices.Contains(layers, place) || string(rawjson.Get(w.Value, "type")) != `"object"` {
+			return nil
+		}
+		layered = true
+		for name := range keys(rawjson.Get(w.Value, "properties")) {
+			found[name] = place
+		}
+	}
+	if !layered {
+		return nil
+	}
+	return found
+}

@@ -1,0 +1,164 @@
+package recall
+
+import (
+	"bytes"
+	"net/http"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/state/config"
+	"github.com/toolfit/toolfit/schema"
+)
+
+// form is how the parameters of a tool are told.
+type form struct {
+	bound   map[string]bool // names that are left out
+	dialect schema.Dialect
+}
+
+// dialect is the one that callers are told parameters in.
+func (s *Service) dialect() schema.Dialect {
+	if s.recall.Dialect == config.RecallDialect {
+		return schema.Inlined
+	}
+	return schema.Dialect(s.recall.Dialect)
+}
+
+// plainForm is that of callers who do not call through our proxy.
+var plainForm = form{dialect: schema.Inlined}
+
+// told is a tool's parameters in a form.
+type told struct {
+	parameters raw
+	strict     bool
+	back       *schema.Result  // the way back from a dialect; nil: none is needed
+	report     []schema.Change // on what became of references
+}
+
+// inForm writes a schema in a form: first without references, then without what is bound, then
+// in the dialect. A schema that is not there is that of a tool without arguments.
+func (s *Service) inForm(in raw, f form) (told, error) {
+	if rawjson.IsNull(in) {
+		in = nil
+	}
+	plan, err := s.plans.Plan(in, schema.Inlined)
+	if err != nil {
+		return told{}, err
+	}
+	out := told{parameters: plan.Parameters, report: plan.Report}
+	if len(f.bound) > 0 {
+		out.parameters = without(out.parameters, f.bound)
+	}
+	if f.dialect == schema.Inlined {
+		return out, nil
+	}
+	if out.back, err = s.plans.Plan(out.parameters, f.dialect); err != nil {
+		return told{}, err
+	}
+	out.parameters, out.strict = out.back.Parameters, out.back.Strict
+	return out, nil
+}
+
+// tell is inForm for an answer: it is counted, and what is missing is logged.
+func (s *Service) tell(name string, in raw, f form) (told, error) {
+	out, err := s.inForm(in, f)
+	if err != nil {
+		s.Metrics.converted("failed")
+		return told{}, &problem{status: http.StatusInternalServerError, code: convertFailed, details: details{"tool": clipped(name), "reason": ours(err.Error())}, cause: err}
+	}
+	outcome := "ok"
+	for _, change := range out.report {
+		if change.Kind == schema.MissingRef {
+			outcome = "degraded"
+			_, lost, _ := strings.Cut(strings.TrimSuffix(change.Action, " is not there"), ": ")
+			s.Logger.Warn("MCP schema definition not found: "+lost, "tool", name, "at", change.Pointer)
+		}
+	}
+	s.Metrics.converted(outcome)
+	return out, nil
+}
+
+// convert writes a schema without references.
+func (s *Service) convert(name string, in raw) (raw, error) {
+	out, err := s.tell(name, in, plainForm)
+	return out.parameters, err
+}
+
+// promised is what a tool says of its results, without references. One that cannot be
+// read is left out: a call needs none.
+func (s *Service) promised(name string, out raw) raw {
+	if rawjson.IsNull(out) || !bytes.Contains(out, []byte(`Ref"`)) && !bytes.Contains(out, []byte(`ref"`)) {
+		return given(out)
+	}
+	plan, err := s.plans.Plan(out, schema.Inlined)
+	if err != nil {
+		s.Logger.Warn("what the tool says of its results cannot be read", "tool", name, "error", err)
+		return nil
+	}
+	return plan.Parameters
+}
+
+// without takes properties out of a schema and its parts, and out of what they require.
+func without(in raw, names map[string]bool) raw {
+	out := []byte{'{'}
+	for w := rawjson.Object(in); w.Next(); {
+		value := w.Value
+		switch string(w.Key) {
+		case "properties":
+			value = []byte{'{'}
+			for p := rawjson.Object(w.Value); p.Next(); {
+				if !names[string(p.Key)] {
+					value = member(value, string(p.Key), p.Value)
+				}
+			}
+			value = append(value, '}')
+		case "required":
+			if value = withoutTexts(w.Value, names); value == nil {
+				continue // some readers refuse an empty list
+			}
+		case "allOf", "anyOf", "oneOf":
+			value = partsWithout(w.Value, names)
+		}
+		out = member(out, string(w.Key), value)
+	}
+	return append(out, '}')
+}
+
+// partsWithout takes properties out of each schema of a list.
+func partsWithout(list raw, names map[string]bool) raw {
+	out := []byte{'['}
+	for p := rawjson.Array(list); p.Next(); {
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		if kindOf(p.Value) == "object" {
+			out = append(out, without(p.Value, names)...)
+		} else {
+			out = append(out, p.Value...)
+		}
+	}
+	return append(out, ']')
+}
+
+// withoutTexts takes texts out of a list; nil when nothing is left.
+func withoutTexts(list raw, names map[string]bool) raw {
+	var out []byte
+	for p := rawjson.Array(list); p.Next(); {
+		if text, _ := rawjson.String(p.Value); !names[text] {
+			out = append(append(out, ','), p.Value...)
+		}
+	}
+	if out == nil {
+		return nil
+	}
+	out[0] = '['
+	return append(out, ']')
+}
+
+// member appends a member to an object that is being written.
+func member(dst []byte, key string, value raw) []byte {
+	if dst[len(dst)-1] != '{' {
+		dst = append(dst, ',')
+	}
+	return append(append(rawjson.AppendString(dst, key), ':'), value...)
+}

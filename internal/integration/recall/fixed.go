@@ -1,0 +1,117 @@
+package recall
+
+import (
+	"bytes"
+	"compress/flate"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"io"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+)
+
+// sealer binds parameters to the address of a tool. The values travel in the address,
+// encrypted, so that any replica can serve it and nothing has to be remembered.
+type sealer struct {
+	box cipher.AEAD
+	mac []byte
+}
+
+// maxSealed bounds a sealed text: proxies on the way take addresses of 8 KB.
+const maxSealed = 6 << 10
+
+// maxFixed bounds what a sealed text opens to.
+const maxFixed = 1 << 20
+
+func newSealer(key []byte) (*sealer, error) {
+	if key == nil {
+		key = make([]byte, 32)
+		rand.Read(key)
+	}
+	block, err := aes.NewCipher(derive(key, "recall seal"))
+	if err != nil {
+		return nil, fmt.Errorf("make recall: %w", err)
+	}
+	box, err := cipher.NewGCM(block)
+	if err != nil {
+		return nil, fmt.Errorf("make recall: %w", err)
+	}
+	return &sealer{box, derive(key, "recall nonce")}, nil
+}
+
+func derive(key []byte, use string) []byte {
+	h := hmac.New(sha256.New, key)
+	io.WriteString(h, use)
+	return h.Sum(nil)
+}
+
+// scope names the tool that a text is sealed for. It can be used with no other.
+func scope(server, name string) []byte {
+	return fmt.Appendf(nil, "%d %s %s", len(server), server, name)
+}
+
+// close seals the parameters. The same ones always give the same text, so that answers can
+// be compared. False: they are too large for an address.
+func (s *sealer) close(scope []byte, fixed raw) (string, bool) {
+	if len(fixed) > maxFixed {
+		return "", false
+	}
+	var packed bytes.Buffer
+	z, _ := flate.NewWriter(&packed, flate.BestCompression) // the level exists
+	z.Write(fixed)
+	z.Close()
+	h := hmac.New(sha256.New, s.mac)
+	h.Write(scope)
+	h.Write([]byte{0})
+	h.Write(packed.Bytes())
+	nonce := h.Sum(nil)[:s.box.NonceSize()]
+	text := base64.RawURLEncoding.EncodeToString(s.box.Seal(nonce, nonce, packed.Bytes(), scope))
+	return text, len(text) <= maxSealed
+}
+
+// open gives the parameters back; false when the text was not sealed here for the tool.
+func (s *sealer) open(scope []byte, text string) (raw, bool) {
+	sealed, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil || len(sealed) < s.box.NonceSize() {
+		return nil, false
+	}
+	n := s.box.NonceSize()
+	packed, err := s.box.Open(nil, sealed[:n], sealed[n:], scope)
+	if err != nil {
+		return nil, false
+	}
+	fixed, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(packed)), maxFixed+1))
+	return fixed, err == nil && rawjson.Check(fixed) == nil
+}
+
+// merge puts the fixed parameters among the arguments. Theirs is the last word.
+func merge(args, fixed raw) raw {
+	names := keys(fixed)
+	if len(names) == 0 {
+		return args
+	}
+	out := []byte{'{'}
+	for w := rawjson.Object(args); w.Next(); {
+		if !names[string(w.Key)] {
+			out = member(out, string(w.Key), w.Value)
+		}
+	}
+	for w := rawjson.Object(fixed); w.Next(); {
+		out = member(out, string(w.Key), w.Value)
+	}
+	return append(out, '}')
+}
+
+// keys are the names of the members of an object.
+func keys(in raw) map[string]bool {
+	names := map[string]bool{}
+	for w := rawjson.Object(in); w.Next(); {
+		names[string(w.Key)] = true
+	}
+	return names
+}

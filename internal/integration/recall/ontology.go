@@ -1,0 +1,109 @@
+package recall
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+)
+
+// raw is JSON as it came.
+type raw = json.RawMessage
+
+// ontology is the service that knows the actions of knowledge networks.
+type ontology struct{ remote }
+
+// path is that of an action type.
+func (o *ontology) path(q Query) string {
+	return "/api/ontology-query/in/v1/knowledge-networks/" + url.PathEscape(q.Network) + "/action-types/" + url.PathEscape(q.ActionType)
+}
+
+// execute is the address that runs the action.
+func (o *ontology) execute(q Query) string { return o.base + o.path(q) + "/execute" }
+
+// Action asks for the actions of the instances. The first one counts.
+func (o *ontology) Action(ctx context.Context, q Query) (Action, error) {
+	body := append(instances([]byte(`{"_instance_identities":`), q.Instances), '}')
+	answer, err := o.ask(ctx, question{method: http.MethodPost, path: o.path(q), body: body, override: http.MethodGet, account: q.Account}, actionNotFound)
+	if err != nil {
+		return Action{}, err
+	}
+	var a struct {
+		Source *struct {
+			Type string `json:"type"`
+			Box  idText `json:"box_id"`
+			Tool idText `json:"tool_id"`
+			MCP  idText `json:"mcp_id"`
+			Name idText `json:"tool_name"`
+		} `json:"action_source"`
+		Actions []struct {
+			Parameters raw `json:"parameters"`
+		} `json:"actions"`
+	}
+	if err := json.Unmarshal(answer, &a); err != nil {
+		return Action{}, broken(o.name, say("reason.form"), err)
+	}
+	if a.Source == nil || len(a.Actions) == 0 {
+		return Action{}, nil
+	}
+	found := Action{Type: a.Source.Type, Parameters: a.Actions[0].Parameters}
+	found.Box, found.Tool = string(a.Source.Box), string(a.Source.Tool)
+	found.Server, found.ServerTool = string(a.Source.MCP), string(a.Source.Name)
+	if rawjson.IsNull(found.Parameters) {
+		found.Parameters = raw("{}")
+	}
+	if kind := kindOf(found.Parameters); kind != "object" {
+		return Action{}, broken(o.name, say("reason.kind", "actions[0].parameters", "object", kind), nil)
+	}
+	return found, found.check(o.name)
+}
+
+// idText is an id. Some that are kept as numbers are written so.
+type idText string
+
+// UnmarshalJSON reads text, a number or null.
+func (t *idText) UnmarshalJSON(in []byte) error {
+	if kindOf(in) == "number" {
+		*t = idText(in)
+		return nil
+	}
+	return json.Unmarshal(in, (*string)(t))
+}
+
+// check tells whether an action names what its type needs.
+func (a *Action) check(service string) error {
+	var need map[string]string
+	switch a.Type {
+	case "tool":
+		need = map[string]string{"box_id": a.Box, "tool_id": a.Tool}
+	case "mcp":
+		need = map[string]string{"mcp_id": a.Server, "tool_name": a.ServerTool}
+	default:
+		p := wrong("action_source.type", "source", clipped(a.Type))
+		p.code = unsupportedType
+		return p
+	}
+	for _, field := range []string{"box_id", "tool_id", "mcp_id", "tool_name"} {
+		if value, needed := need[field]; needed && value == "" {
+			p := broken(service, said{}, nil)
+			p.code = sourceIncomplete
+			p.details = details{"service": service, "field": "action_source." + field, "expected": say("expect.sourceID", a.Type)}
+			return p
+		}
+	}
+	return nil
+}
+
+// instances appends a list of objects.
+func instances(dst []byte, list []raw) []byte {
+	dst = append(dst, '[')
+	for i, item := range list {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, item...)
+	}
+	return append(dst, ']')
+}

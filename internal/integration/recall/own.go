@@ -1,0 +1,93 @@
+package recall
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/gateway/call"
+	"github.com/toolfit/toolfit/internal/gateway/catalog"
+	"github.com/toolfit/toolfit/internal/state/access"
+	"github.com/toolfit/toolfit/internal/state/config"
+)
+
+// Catalog knows the tools of our own servers.
+type Catalog interface {
+	View(profile string) (*catalog.View, error)
+	ServerReady(ctx context.Context, id tool.ServerID) // waits until the server has been asked for its list once, ever
+	Servers() []catalog.Server
+}
+
+// Caller calls them.
+type Caller interface {
+	Do(ctx context.Context, req call.Request) (*call.Result, error)
+}
+
+// ownTools finds tools of our own servers.
+type ownTools struct {
+	catalog  Catalog
+	profiles []config.Profile
+}
+
+// find gives a tool of a server. Both are nil when the server is not ours, as far as the
+// profile can tell.
+func (o *ownTools) find(ctx context.Context, profile string, name tool.Name) (*catalog.Entry, error) {
+	e, err := o.look(profile, name)
+	if e != nil || err != nil {
+		return e, err
+	}
+	server, raw, _ := name.Split()
+	s := o.server(profile, server)
+	if s == nil {
+		return nil, nil
+	}
+	if s.ListedAt.IsZero() { // it may be the first moment after the first start
+		o.catalog.ServerReady(ctx, server)
+		if e, err = o.look(profile, name); e != nil || err != nil {
+			return e, err
+		}
+		if s = o.server(profile, server); s != nil && s.ListedAt.IsZero() {
+			return nil, unlisted(s)
+		}
+	}
+	return nil, noTool(string(server), raw)
+}
+
+func (o *ownTools) look(profile string, name tool.Name) (*catalog.Entry, error) {
+	view, err := o.catalog.View(profile)
+	if err != nil {
+		return nil, err
+	}
+	if e := view.Named(name); e != nil && !e.Own {
+		return e, nil
+	}
+	return nil, nil
+}
+
+// server is what is known of a server that the profile sees.
+func (o *ownTools) server(profile string, id tool.ServerID) *catalog.Server {
+	i := slices.IndexFunc(o.profiles, func(p config.Profile) bool { return p.Name == profile })
+	if i < 0 || !access.SeesServer(o.profiles[i], id) {
+		return nil
+	}
+	all := o.catalog.Servers()
+	at := slices.IndexFunc(all, func(s catalog.Server) bool { return s.ID == id })
+	if at < 0 {
+		return nil
+	}
+	return &all[at]
+}
+
+// unlisted says of a server whose tools nobody knows yet why that is so.
+func unlisted(s *catalog.Server) *problem {
+	told := details{"service": string(s.ID), "reason": say("reason.unlisted")}
+	if s.Reason != "" {
+		told["message"] = ours(s.Reason)
+	}
+	return &problem{status: http.StatusBadGateway, details: told}
+}
+
+func noInstance(server string) *problem {
+	return notFound(instanceNotFound, details{"mcp_id": clipped(server)})
+}

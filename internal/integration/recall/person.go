@@ -1,0 +1,50 @@
+package recall
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/state/access"
+	"github.com/toolfit/toolfit/internal/state/config"
+)
+
+// Actions are the actions of the configuration, for people who look for one to try. Of bound
+// parameters they see the names, unless callers get the values.
+func (s *Service) Actions() []config.RecallAction {
+	list := slices.Clone(s.recall.Actions)
+	for i, a := range list {
+		if a.Server == "" || s.recall.Fixed != "bind" || s.recall.Echo {
+			continue
+		}
+		names := []byte{'{'}
+		for w := rawjson.Object(a.Parameters); w.Next(); {
+			names = member(names, string(w.Key), raw(`"…"`))
+		}
+		list[i].Parameters = append(names, '}')
+	}
+	return list
+}
+
+// For is the same service for whoever admit lets in.
+func (s *Service) For(admit func(*http.Request) (access.Principal, error)) *Service {
+	other := *s
+	other.Admit = admit
+	other.routes()
+	return &other
+}
+
+// Asks tells whether actions come from ontology-query, too.
+func (s *Service) Asks() bool { return s.query != nil }
+
+// As is the same service with another form of answer, proxy or driver, so that people can
+// compare the two. Without ontology-query there is but one.
+func (s *Service) As(form string) *Service {
+	if s.query == nil {
+		return s
+	}
+	other := *s
+	other.recall.Answer = form
+	other.routes()
+	return &other
+}

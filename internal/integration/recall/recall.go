@@ -1,0 +1,202 @@
+// Package recall answers what can be done with an object: the actions of a knowledge
+// network as tools ready for function calling, and a proxy that takes the flat arguments
+// which a model wrote for such a tool. It speaks the interface of the service
+// agent-retrieval, whose callers cannot change.
+//
+// Actions come from ontology-query or from our configuration, tools from
+// agent-operator-integration or from our own catalogue. Calls of our own servers go
+// through the same spine as everybody's. It never changes a schema that it was given, and
+// the parameters that it answers hold no reference.
+//
+//	svc, err := recall.New(recall.Parts{Config: cfg, Catalog: c, Caller: caller, Admit: door.Admit, Logger: log})
+//	mux.Handle("/api/agent-retrieval/", svc)
+//	mux.Handle("/health/", svc)
+package recall
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/locale"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/gateway/call"
+	"github.com/toolfit/toolfit/internal/state/access"
+	"github.com/toolfit/toolfit/internal/state/config"
+	"github.com/toolfit/toolfit/schema"
+)
+
+// The prefixes of the routes: the private one, where headers say who calls, and the public one.
+const (
+	private = "/api/agent-retrieval/in/v1"
+	public  = "/api/agent-retrieval/v1"
+)
+
+// What one converted schema may grow to. Real schemas stay far below; these bounds are for
+// hostile ones.
+const (
+	maxParameters = 256 << 10 // bytes
+	maxNodes      = 40_000
+)
+
+// Parts are what the service is made of.
+type Parts struct {
+	Config  *config.Config // its section recall must be there
+	Catalog Catalog
+	Caller  Caller
+	Log     call.Recorder // keeps a record of each call that does not go through Caller; nil: nobody does
+	Admit   func(*http.Request) (access.Principal, error)
+	Served  func() string    // host and port where we listen, once we do; nil: where the configuration says
+	Key     []byte           // seals bound parameters, the same for all replicas; nil: a new one
+	Client  *http.Client     // reaches the other services; nil: a new one that verifies TLS and keeps connections
+	Metrics *Metrics         // nil: not counted
+	Logger  *slog.Logger     // nil: discard
+	Now     func() time.Time // nil: time.Now
+}
+
+// Service serves both prefixes and the health routes.
+type Service struct {
+	Parts
+	recall  config.Recall
+	hosts   map[string]bool
+	seal    *sealer
+	options *schema.Options // of conversions
+	plans   *schema.Cache
+	mux     *http.ServeMux
+	actions Actions
+	query   *ontology // nil: not asked
+	own     *ownTools
+	remote  *operator // nil: not asked
+}
+
+// New makes the service. Close ends it.
+func New(p Parts) (*Service, error) {
+	if p.Config == nil || p.Config.Recall == nil {
+		return nil, fmt.Errorf("make recall: the configuration has no section recall")
+	}
+	if p.Logger == nil {
+		p.Logger = slog.New(slog.DiscardHandler)
+	}
+	if p.Now == nil {
+		p.Now = time.Now
+	}
+	if p.Client == nil {
+		p.Client = newClient()
+	}
+	s := &Service{Parts: p, recall: *p.Config.Recall, own: &ownTools{p.Catalog, p.Config.Profiles}}
+	s.hosts = hostsOf(p.Config)
+	s.options = &schema.Options{MaxInput: int(p.Config.Limits.Schema), MaxBytes: maxParameters, MaxNodes: maxNodes, Hops: p.Config.Recall.Depth}
+	s.plans = schema.NewCache(s.options)
+	var err error
+	if s.seal, err = newSealer(p.Key); err != nil {
+		return nil, err
+	}
+	s.connect()
+	s.routes()
+	return s, nil
+}
+
+// connect makes the sources of actions and tools.
+func (s *Service) connect() {
+	limit := s.Config.Limits.Message
+	own := configured(s.recall.Actions)
+	if u := s.recall.OntologyQuery; u.URL != "" {
+		s.query = &ontology{remote{"ontology-query", u.URL, u.Timeout, s.Client, limit}}
+	}
+	if u := s.recall.OperatorIntegration; u.URL != "" {
+		s.remote = newOperator(remote{"agent-operator-integration", u.URL, u.Timeout, s.Client, limit}, s.Now)
+	}
+	s.actions = own
+	if s.query != nil {
+		s.actions = inTurn{own, s.query}
+	}
+}
+
+func (s *Service) routes() {
+	s.mux = http.NewServeMux()
+	s.mux.HandleFunc("/health/ready", s.health("ready"))
+	s.mux.HandleFunc("/health/alive", s.health("alive"))
+	s.route(private+"/kn/get_action_info", "get_action_info", s.getActionInfo)
+	s.route(public+"/kn/get_action_info", "get_action_info", s.getActionInfo)
+	s.route(private+"/mcp/proxy/{mcp_id}/tools/{tool...}", "proxy", s.proxy)
+	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		s.fail(w, r, notFound("", details{"path": r.URL.Path}))
+	})
+}
+
+// Close ends the connections to the other services. Requests that are under way are served.
+func (s *Service) Close() { s.Client.CloseIdleConnections() }
+
+// self is the address of ours that callers are given, without a slash at its end.
+func (s *Service) self() string {
+	address := s.Config.RecallAddress()
+	if host, port, _ := net.SplitHostPort(address); port == "0" && s.Served != nil { // any free port was asked for
+		_, port, _ = net.SplitHostPort(s.Served())
+		address = net.JoinHostPort(host, port)
+	}
+	return "http://" + address + s.Config.BasePath
+}
+
+func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
+
+func (s *Service) health(word string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			s.refuseMethod(w, r, "GET, HEAD")
+			return
+		}
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		io.WriteString(w, word)
+	}
+}
+
+// answer is what a handler gives: JSON, and whether it may be written as TOON.
+type answer struct {
+	body    json.RawMessage
+	more    rawjson.Edit // what is put into body; without New nothing is
+	toon    bool
+	release func() // lets the room of body be used again; nil: nothing to do
+}
+
+// handler answers one request of a known caller.
+type handler func(r *http.Request, who caller) (answer, error)
+
+// route registers a handler for POST. Its metrics carry the name, which no client can make.
+func (s *Service) route(path, name string, h handler) {
+	s.mux.HandleFunc(path, s.Metrics.counted(name, s.Now, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodPost {
+			s.refuseMethod(w, r, "POST")
+			return
+		}
+		toon, err := wantsTOON(r)
+		if err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		who, err := s.admit(r)
+		if err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		a, err := h(r, who)
+		if err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		s.write(w, r, a, toon)
+	}))
+}
+
+func (s *Service) refuseMethod(w http.ResponseWriter, r *http.Request, allow string) {
+	w.Header().Set("Allow", allow)
+	s.fail(w, r, &problem{status: http.StatusMethodNotAllowed, details: details{"method": r.Method, "allowed": allow}})
+}
+
+// language is the one in which the request wants its errors.
+func (s *Service) language(r *http.Request) locale.Language {
+	return locale.Choose(locale.Language(s.recall.Language), r.Header.Get("X-Language"), r.Header.Get("Accept-Language"))
+}

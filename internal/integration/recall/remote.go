@@ -1,0 +1,174 @@
+package recall
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/origin"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/state/config"
+)
+
+// remote is a service that is asked over HTTP.
+type remote struct {
+	name    string
+	base    string
+	timeout time.Duration
+	client  *http.Client
+	limit   int64 // bytes of one answer
+}
+
+// newClient makes the client for all services. It keeps connections open for the next
+// request, and follows no redirect: none of these services sends one.
+func newClient() *http.Client {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.MaxIdleConns, t.MaxIdleConnsPerHost = 256, 128
+	return &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+// question is one request to a service.
+type question struct {
+	method   string
+	path     string
+	body     []byte
+	override string // method that is meant, where another one had to be used; "": none
+	account  Account
+}
+
+// refusal is an answer of a service that is not 2xx.
+type refusal struct {
+	service string
+	status  int
+	body    []byte
+}
+
+func (e *refusal) Error() string {
+	return fmt.Sprintf("%s answered %d: %.200q", e.service, e.status, e.body)
+}
+
+// problem is what a caller may know of it. The caller's own mistakes stay its own.
+func (e *refusal) problem(code string) *problem {
+	p := broken(e.service, say("reason.status", e.status), e)
+	switch e.status {
+	case http.StatusBadRequest, http.StatusUnprocessableEntity:
+		p.status = http.StatusBadRequest
+	case http.StatusUnauthorized, http.StatusForbidden:
+		p.status = http.StatusForbidden
+	case http.StatusNotFound:
+		p.status, p.code = http.StatusNotFound, code
+	}
+	if p.status != http.StatusBadGateway && rawjson.Check(e.body) == nil && utf8.Valid(e.body) {
+		p.details = details{"service": e.service, "answer": raw(e.body)}
+	}
+	return p
+}
+
+// ask sends a question and gives the answer, which is a JSON object. An answer that is not
+// 2xx is a problem; one of 404 has the given code.
+func (s *remote) ask(ctx context.Context, q question, missing string) ([]byte, error) {
+	if leadsElsewhere(q.path) {
+		return nil, notFound(missing, details{"service": s.name, "path": clipped(q.path)})
+	}
+	inner, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(inner, q.method, s.base+q.path, bytes.NewReader(q.body))
+	if err != nil {
+		return nil, broken(s.name, say("reason.address"), err)
+	}
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("X-Account-Id", q.account.ID)
+	req.Header.Set("X-Account-Type", q.account.Type)
+	if q.body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if q.override != "" {
+		req.Header.Set("X-Http-Method-Override", q.override)
+	}
+	status, body, err := s.send(req)
+	switch {
+	case ctx.Err() != nil:
+		return nil, &problem{status: fault.Gone, cause: ctx.Err()} // the caller left, which is no fault of the service
+	case errors.Is(err, context.DeadlineExceeded):
+		return nil, broken(s.name, say("reason.timeout", s.timeout), err)
+	case neverReached(err):
+		return nil, broken(s.name, say("reason.unreachable"), err)
+	case err != nil:
+		return nil, broken(s.name, say("reason.cut"), err)
+	case int64(len(body)) > s.limit:
+		return nil, broken(s.name, say("reason.large", s.limit), nil)
+	case status < 200 || status > 299:
+		return nil, (&refusal{s.name, status, body}).problem(missing)
+	}
+	body = bytes.TrimPrefix(body, byteOrderMark)
+	if err := rawjson.Check(body); err != nil || kindOf(body) != "object" {
+		return nil, broken(s.name, say("reason.notObject"), err)
+	}
+	if !utf8.Valid(body) { // passed on, it would be read as other text
+		return nil, broken(s.name, say("reason.notUTF8"), nil)
+	}
+	return body, nil
+}
+
+// byteOrderMark is what some writers put before UTF-8. Readers of JSON may skip it.
+var byteOrderMark = []byte("\ufeff")
+
+// neverReached tells whether a request failed before the service could know of it.
+func neverReached(err error) bool {
+	var dial *net.OpError
+	var certificate *tls.CertificateVerificationError
+	return errors.As(err, &dial) && dial.Op == "dial" || errors.As(err, &certificate)
+}
+
+// leadsElsewhere tells whether an id in the path is one or two dots, which servers take for
+// a way to another route.
+func leadsElsewhere(path string) bool {
+	for segment := range strings.SplitSeq(path, "/") {
+		if segment == "." || segment == ".." {
+			return true
+		}
+	}
+	return false
+}
+
+// send makes the request and reads the whole answer, so that the connection can be used again.
+func (s *remote) send(req *http.Request) (status int, body []byte, err error) {
+	res, err := s.client.Do(req)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer res.Body.Close()
+	body, err = io.ReadAll(io.LimitReader(res.Body, s.limit+1))
+	return res.StatusCode, body, err
+}
+
+// Reach tells whether a service can be reached: it answers HTTP, whatever it says.
+func Reach(ctx context.Context, u config.RecallUpstream) error {
+	client := newClient()
+	defer client.CloseIdleConnections()
+	ctx, cancel := context.WithTimeout(ctx, u.Timeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.URL+"/health/ready", nil)
+	if err != nil {
+		return fmt.Errorf("reach %s: %w", origin.Shown(u.URL), err)
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		var sent *url.Error
+		if errors.As(err, &sent) {
+			err = sent.Err // it repeats the address whole
+		}
+		return fmt.Errorf("reach %s: %w", origin.Shown(u.URL), err)
+	}
+	return res.Body.Close()
+}

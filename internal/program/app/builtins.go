@@ -1,0 +1,72 @@
+package app
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/gateway/upstream"
+	"github.com/toolfit/toolfit/internal/integration/cloudbase"
+	"github.com/toolfit/toolfit/internal/mcp"
+	"github.com/toolfit/toolfit/internal/program/demo"
+	"github.com/toolfit/toolfit/internal/state/config"
+)
+
+// builtins are the servers inside this program.
+func (a *App) builtins() map[string]upstream.Builtin {
+	caller := func(r *mcp.Request) string { return r.Caller }
+	return map[string]upstream.Builtin{
+		"cloudbase": func(s config.Server) (mcp.Handler, error) {
+			lookup := func(name string) (string, bool) {
+				if v, ok := s.Env[name]; ok {
+					return v, true
+				}
+				return a.opts.Env(name)
+			}
+			return cloudbase.New(lookup, a.picker, &cloudbase.Options{Caller: caller})
+		},
+		"demo-cloud": func(config.Server) (mcp.Handler, error) { return demo.Cloud(a.picker), nil },
+		"demo-shop":  func(config.Server) (mcp.Handler, error) { return demo.Shop(), nil },
+	}
+}
+
+// withPatience lets the tools of builtins that wait for a person wait, unless the file says otherwise.
+func withPatience(servers []config.Server) {
+	for i, s := range servers {
+		if s.Builtin != "cloudbase" && s.Builtin != "demo-cloud" {
+			continue
+		}
+		if !slices.ContainsFunc(s.Timeouts, func(t config.ToolTimeout) bool { return tool.Match(t.Glob, "envPick") }) {
+			servers[i].Timeouts = append(slices.Clone(s.Timeouts), config.ToolTimeout{Glob: "envPick", Timeout: cloudbase.MaxWait + time.Minute})
+		}
+	}
+}
+
+// pickPath is where the pages are on which people pick.
+const pickPath = "/pick"
+
+// pickBase is the address of those pages for people; "" while nobody can reach them.
+func (a *App) pickBase() string {
+	if public := a.Config().PublicURL; public != "" {
+		return strings.TrimRight(public, "/") + pickPath
+	}
+	if address := a.served(); address != "" {
+		return "http://" + address + a.started.BasePath + pickPath
+	}
+	return ""
+}
+
+// mayPick lets the caller whose call waits to the page, and administrators.
+func (a *App) mayPick(r *http.Request, caller string) error {
+	who, err := a.edge.Load().door.AdmitPassword(r)
+	if err != nil {
+		return err
+	}
+	if who.ID != caller && !who.MayAdmin() {
+		return fault.New(fault.Forbidden, "this page belongs to another caller")
+	}
+	return nil
+}

@@ -1,0 +1,55 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/inbound"
+)
+
+// GreetingPath is where commands ask through the socket which gateway answers.
+const GreetingPath = "/greeting"
+
+// Greeting is what a gateway tells the commands of its own user.
+type Greeting struct {
+	URL string `json:"url"` // where it serves, with its base path
+}
+
+// greetWithin is how long a greeting waits for a changed configuration to be in force.
+const greetWithin = 10 * time.Second
+
+// greeting answers commands that come through the socket. What they ask next is answered by
+// the configuration as it is now: one that was edited just before is put in force first.
+func (a *App) greeting(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != GreetingPath || !inbound.FromOwner(r) {
+			h.ServeHTTP(w, r)
+			return
+		}
+		if err := a.check(r); err != nil {
+			a.refuse(w, r, err)
+			return
+		}
+		a.awaitReload(r.Context())
+		w.Header().Set("Content-Type", "application/json")
+		json.NewEncoder(w).Encode(Greeting{"http://" + *a.address.Load() + a.started.BasePath})
+	})
+}
+
+// awaitReload waits until Watch has looked at the file, for a short time at most.
+func (a *App) awaitReload(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, greetWithin)
+	defer cancel()
+	looked := make(chan struct{})
+	select {
+	case a.looks <- looked:
+	case <-ctx.Done():
+		return
+	}
+	select {
+	case <-looked:
+	case <-ctx.Done():
+	}
+}

@@ -1,0 +1,69 @@
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"sync"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/state/access"
+)
+
+// links are the one-time links by which people on this machine sign in to the console.
+type links struct {
+	mu   sync.Mutex
+	open map[string]string // what signs in, by the link's token
+}
+
+// SignInLink is the path of a link that signs in whoever opens it first; "" when people
+// sign in with keys.
+func (a *App) SignInLink() string {
+	if a.opts.LocalSecret == "" || a.Keys.Any() {
+		return ""
+	}
+	token := rand.Text()
+	a.links.mu.Lock()
+	defer a.links.mu.Unlock()
+	if a.links.open == nil {
+		a.links.open = map[string]string{}
+	}
+	a.links.open[token] = string(a.opts.LocalSecret)
+	return "/sign-in?once=" + token
+}
+
+// use gives what signs in, once.
+func (l *links) use(token string) (secret string, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	secret, ok = l.open[token]
+	delete(l.open, token)
+	return secret, ok
+}
+
+// keysEvery is how often the sessions are compared with the keys.
+const keysEvery = time.Second
+
+// followKeys ends the sessions, and with them the open streams, of callers who are no longer
+// let in: whose key was deleted, or who came without one before there were any.
+func (a *App) followKeys(ctx context.Context) {
+	tick := time.NewTicker(keysEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			a.sessions.EndOf(func(owner string) bool { return !a.letsIn(owner) })
+		}
+	}
+}
+
+func (a *App) letsIn(owner string) bool {
+	switch owner {
+	case stdioOwner:
+		return true
+	case access.Local().ID:
+		return !a.Keys.Any()
+	}
+	return a.Keys.Has(owner)
+}

@@ -1,0 +1,278 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/state/config"
+)
+
+func (c *command) importFile() *cobra.Command {
+	var all bool
+	var secrets string
+	cmd := &cobra.Command{
+		Use:   "import [FILE | CLIENT]",
+		Short: "Take over the servers of an MCP client's configuration file",
+		Long: `Take over the servers of an MCP client's configuration file.
+
+With the name of a client its files are found, those of the user and those of the project in
+this folder; without a name those of every client. Known clients: ` + clientNames() + `.
+
+Values that look like secrets stay in the configuration, which is then yours alone (keep), or
+go into a file each in the folder secrets beside it (file), or into environment variables that
+you set (env). On a terminal you are asked, elsewhere they are kept.`,
+		Example: `  toolfit import claude_desktop_config.json
+  toolfit import cursor
+  toolfit import --all --secrets file`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usage("import takes one file or client; see: toolfit import --help")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !slices.Contains([]string{"", keepSecrets, fileSecrets, envSecrets}, secrets) {
+				return usage("--secrets %q: use keep, file or env", secrets)
+			}
+			found, named, err := c.toImport(args)
+			if err != nil || found == nil {
+				return err
+			}
+			if len(found) > 1 && !all {
+				return c.chooseFrom(found)
+			}
+			m, err := c.newMover(cmd.Context(), secrets, found)
+			if err != nil {
+				return err
+			}
+			var done []taken
+			for _, h := range found {
+				done = append(done, c.take(h, m, !named))
+			}
+			return c.tell(done, m)
+		},
+	}
+	cmd.Flags().StringVar(&secrets, "secrets", "", "where values that look like secrets go: keep, file or env")
+	cmd.Flags().BoolVar(&all, "all", false, "take over from every file that is found")
+	return cmd
+}
+
+// toImport is what to take over: the named file, or those of clients. It is nil for a file
+// without servers, which has been told.
+func (c *command) toImport(args []string) (found []holding, named bool, err error) {
+	if len(args) == 1 {
+		if _, err := clientNamed(args[0]); err != nil {
+			found, err = c.readNamed(args[0])
+			return found, true, err
+		}
+	}
+	found, err = c.find(args)
+	return found, false, err
+}
+
+// readNamed reads the servers of a file.
+func (c *command) readNamed(path string) ([]holding, error) {
+	if !exists(path) && !strings.ContainsAny(path, `./\`) {
+		return nil, usage("there is no file %s, and no client of that name; known are %s", path, clientNames())
+	}
+	if !exists(path) {
+		return nil, fault.New(fault.NotFound, "there is no file %s", path).
+			WithHint("see which files of clients there are: toolfit import")
+	}
+	h := holding{path: path}
+	if h.servers, h.notes, h.err = config.ReadClient(path); h.err != nil {
+		return nil, h.err
+	}
+	if len(h.servers) == 0 && !c.json {
+		c.note(h.notes)
+		fmt.Fprintf(c.env.Out, "%s has no servers\n", path)
+		return nil, nil
+	}
+	return []holding{h}, nil
+}
+
+// find looks for servers in the files of the named client, or of all.
+func (c *command) find(names []string) (found []holding, err error) {
+	var looked []string
+	for _, one := range clients {
+		if len(names) > 0 && one.name != names[0] {
+			continue
+		}
+		found = append(found, c.holdings(one)...)
+		looked = append(append(looked, one.user(c.folders())...), one.local...)
+	}
+	switch {
+	case len(found) > 0:
+		return found, nil
+	case len(names) > 0:
+		return nil, fault.New(fault.NotFound, "no file of %s holds servers", names[0]).
+			WithHint("looked at %s; name the file: toolfit import FILE", strings.Join(looked, ", "))
+	}
+	return nil, fault.New(fault.NotFound, "no file of a known client holds servers").
+		WithHint("known are %s; name a file: toolfit import FILE", clientNames())
+}
+
+// chooseFrom lists what was found, for the user to choose from.
+func (c *command) chooseFrom(found []holding) error {
+	if err := c.showFound(found); err != nil {
+		return err
+	}
+	return fault.New(fault.BadRequest, "%d files hold servers, and nothing was taken over", len(found)).
+		WithHint("name one: toolfit import CLIENT, or toolfit import FILE; or take all: --all")
+}
+
+// foundFile is a file that holds servers.
+type foundFile struct {
+	Client  string       `json:"client"`
+	File    string       `json:"file"`
+	Servers []string     `json:"servers"`
+	Error   *fault.Error `json:"error,omitempty"` // why it cannot be read
+}
+
+func (c *command) showFound(found []holding) error {
+	var files []foundFile
+	var t table
+	t.row("CLIENT", "FILE", "SERVERS")
+	for _, h := range found {
+		one := foundFile{Client: h.client, File: h.path, Servers: []string{}}
+		for _, s := range h.servers {
+			one.Servers = append(one.Servers, string(s.ID))
+		}
+		names := strings.Join(one.Servers, ", ")
+		if h.err != nil {
+			one.Error, names = asFault(h.err), "cannot be read"
+		}
+		files = append(files, one)
+		t.row(one.Client, one.File, names)
+	}
+	if c.json {
+		return c.printJSON(map[string][]foundFile{"files": files})
+	}
+	return t.print(c.env.Out)
+}
+
+func (c *command) note(notes []string) {
+	for _, note := range notes {
+		fmt.Fprintf(c.env.Err, "note: %s\n", note)
+	}
+}
+
+// imported is what came of an import.
+type imported struct {
+	Files   []taken `json:"files"`
+	Secrets moved   `json:"secrets"`
+}
+
+// taken is what came of the servers of a file.
+type taken struct {
+	Client  string       `json:"client,omitempty"`
+	From    string       `json:"from"`
+	To      string       `json:"to"`
+	Servers []takenOver  `json:"servers"`
+	Notes   []string     `json:"notes,omitempty"`
+	Error   *fault.Error `json:"error,omitempty"` // why the file cannot be read
+}
+
+// takenOver is what came of one server.
+type takenOver struct {
+	Name    string       `json:"name"`
+	Outcome string       `json:"outcome"`
+	Error   *fault.Error `json:"error,omitempty"`
+}
+
+// What can come of a server.
+const (
+	wasAdded   = "added"
+	wasThere   = "present"  // with the same settings
+	wasLeft    = "left_out" // it is toolfit itself
+	wasRefused = "refused"
+)
+
+// take adds the servers to our file. What is there already with the same settings is refused,
+// or fine.
+func (c *command) take(h holding, m *mover, sameIsFine bool) taken {
+	t := taken{Client: h.client, From: h.path, To: c.editPath(), Servers: []takenOver{}, Notes: h.notes}
+	if h.err != nil {
+		t.Error = asFault(h.err)
+		return t
+	}
+	for _, s := range h.servers {
+		one := takenOver{Name: string(s.ID), Outcome: wasAdded}
+		if isSelf(s) {
+			one.Outcome = wasLeft
+		} else if err := m.add(t.To, s); err != nil {
+			one.Outcome, one.Error = wasRefused, asFault(err)
+			if sameIsFine && fault.Is(err, fault.Conflict) && config.SameServer(t.To, s) {
+				one.Outcome, one.Error = wasThere, nil
+			}
+		}
+		t.Servers = append(t.Servers, one)
+	}
+	return t
+}
+
+// add puts a server into our file, and its secrets where they go.
+func (m *mover) add(path string, s config.Server) error {
+	moved, undo, err := m.move(s)
+	if err != nil {
+		return err
+	}
+	if err := config.AddServer(path, moved); err != nil {
+		undo()
+		return err
+	}
+	return nil
+}
+
+// tell says what came of each server; what did not work is the command's failure.
+func (c *command) tell(all []taken, m *mover) error {
+	good := true
+	for _, t := range all {
+		good = good && t.Error == nil && !slices.ContainsFunc(t.Servers, func(s takenOver) bool { return s.Outcome == wasRefused })
+		if !c.json {
+			c.tellOne(t)
+		}
+	}
+	if !c.json {
+		c.tellSecrets(m)
+	} else if err := c.printJSON(imported{all, m.moved}); err != nil {
+		return err
+	}
+	if !good {
+		return errSilent
+	}
+	return nil
+}
+
+func (c *command) tellOne(t taken) {
+	if t.Error != nil {
+		fmt.Fprintf(c.env.Err, "toolfit: %s\n", explain(t.Error))
+		return
+	}
+	if t.Client != "" {
+		fmt.Fprintf(c.env.Out, "%s, %s:\n", t.Client, t.From)
+	}
+	c.note(t.Notes)
+	for _, s := range t.Servers {
+		switch s.Outcome {
+		case wasAdded:
+			fmt.Fprintf(c.env.Out, "added %s to %s\n", s.Name, t.To)
+		case wasThere:
+			fmt.Fprintf(c.env.Out, "%s is in %s already\n", s.Name, t.To)
+		case wasLeft:
+			fmt.Fprintf(c.env.Err, "note: %s is toolfit itself, and is left out\n", s.Name)
+		default:
+			fmt.Fprintf(c.env.Err, "toolfit: %s not imported: %v\n", s.Name, explain(s.Error))
+		}
+	}
+}
+
+// isSelf tells whether a server is what install writes: to serve it would be to call ourselves.
+func isSelf(s config.Server) bool {
+	program := config.ProgramName(s.Command)
+	return s.ID == ownName && (s.URL != "" || program == ownName) || program == ownName && len(s.Args) > 0 && s.Args[0] == "stdio"
+}

@@ -1,0 +1,282 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/base/visible"
+	"github.com/toolfit/toolfit/internal/state/config"
+)
+
+// Where import puts values that look like secrets.
+const (
+	keepSecrets = "keep" // in the configuration, which is then the user's alone
+	fileSecrets = "file" // in a file each, named by ${file:PATH}
+	envSecrets  = "env"  // in variables that the user sets, named by ${VAR}
+)
+
+// secretsFolder is where the files are, beside the configuration.
+const secretsFolder = "secrets"
+
+// mover takes the secrets out of servers on their way into the configuration.
+type mover struct {
+	path   string // the configuration
+	lookup func(string) (string, bool)
+	moved
+}
+
+// moved is what became of secrets.
+type moved struct {
+	Way       string     `json:"way"`
+	Kept      []string   `json:"kept,omitempty"`      // those that stand in the configuration, as SERVER: FIELD
+	Files     []string   `json:"files,omitempty"`     // that were written
+	Variables []variable `json:"variables,omitempty"` // that are to be set
+}
+
+// variable is one of the environment.
+type variable struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// move is the server as it goes into the configuration. What it wrote or noted for that is
+// taken back by undo.
+func (m *mover) move(s config.Server) (out config.Server, undo func(), err error) {
+	before := m.moved
+	undo = func() {
+		for _, path := range m.Files[len(before.Files):] {
+			os.Remove(path)
+		}
+		m.moved = before
+	}
+	out = s.Refer(func(h config.Held) (ref string) {
+		switch {
+		case err != nil:
+		case m.Way == fileSecrets && strings.TrimRight(h.Value, "\r\n") == h.Value: // the end of a file is not read
+			ref, err = m.toFile(h)
+		case m.Way == envSecrets && visible.Text(h.Value) == h.Value: // else it could not be printed
+			ref = m.toVariable(h)
+		}
+		if ref == "" {
+			m.Kept = append(m.Kept, h.Server+": "+h.Field)
+		}
+		return ref
+	})
+	if err != nil {
+		undo()
+	}
+	return out, undo, err
+}
+
+var notInNames = regexp.MustCompile(`[^\pL\pN_.-]+`)
+
+// toFile writes a secret into a file of its own and refers to it. A file of another content
+// is left alone.
+func (m *mover) toFile(h config.Held) (string, error) {
+	dir := filepath.Join(filepath.Dir(m.path), secretsFolder)
+	name := strings.Trim(notInNames.ReplaceAllString(h.Server+"."+nameOf(h), "-"), "-")
+	if err := makeSecretsFolder(dir); err != nil {
+		return "", err
+	}
+	for i := 2; ; i++ {
+		path := filepath.Join(dir, name)
+		err := writeNew(path, h.Value+"\n")
+		if err == nil {
+			m.Files = append(m.Files, path)
+		}
+		if was, readErr := os.ReadFile(path); err == nil || errors.Is(err, fs.ErrExist) && readErr == nil && bytes.Equal(bytes.TrimRight(was, "\r\n"), []byte(h.Value)) {
+			return "${file:" + secretsFolder + "/" + name + "}", nil
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return "", fmt.Errorf("write the secret %s of %s: %w", h.Field, h.Server, err)
+		}
+		name = fmt.Sprintf("%s-%d", strings.TrimSuffix(name, fmt.Sprintf("-%d", i-1)), i)
+	}
+}
+
+// makeSecretsFolder makes the folder, which no git takes in.
+func makeSecretsFolder(dir string) error {
+	err := os.MkdirAll(dir, 0o700)
+	if err == nil {
+		err = writeNew(filepath.Join(dir, ".gitignore"), "*\n")
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("make the folder of secrets: %w", err)
+	}
+	return nil
+}
+
+// writeNew writes a file that is not there yet, for the user alone.
+func writeNew(path, text string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return errors.Join(err, os.Remove(path))
+	}
+	return nil
+}
+
+// toVariable refers to a variable: that of the server's own name where it is free or has the
+// value already, else one with the server's name before it.
+func (m *mover) toVariable(h config.Held) string {
+	names := []string{variableOf(h.Server + "_" + nameOf(h))}
+	if h.Env {
+		names = slices.Insert(names, 0, variableOf(h.Name))
+	}
+	for i := 2; ; i++ {
+		for _, name := range names {
+			at := slices.IndexFunc(m.Variables, func(v variable) bool { return v.Name == name })
+			set, isSet := m.lookup(name)
+			switch {
+			case at >= 0 && m.Variables[at].Value == h.Value, at < 0 && isSet && set == h.Value:
+				return "${" + name + "}"
+			case at < 0 && !isSet:
+				m.Variables = append(m.Variables, variable{name, h.Value})
+				return "${" + name + "}"
+			}
+		}
+		names = []string{fmt.Sprintf("%s_%d", variableOf(h.Server+"_"+nameOf(h)), i)}
+	}
+}
+
+// nameOf is what a secret is called, or where it stands.
+func nameOf(h config.Held) string {
+	if h.Name != "" {
+		return h.Name
+	}
+	return h.Field
+}
+
+var notInVariables = regexp.MustCompile(`[^A-Z0-9_]+`)
+
+// variableOf is the name of a variable for a text.
+func variableOf(text string) string {
+	name := strings.Trim(notInVariables.ReplaceAllString(strings.ToUpper(text), "_"), "_")
+	if !variableName.MatchString(name) {
+		return "VALUE_" + name
+	}
+	return name
+}
+
+// newMover asks where secrets are to go, unless that is said or there are none to write.
+func (c *command) newMover(ctx context.Context, way string, found []holding) (*mover, error) {
+	m := &mover{path: c.editPath(), lookup: c.env.Lookup, moved: moved{Way: way}}
+	if way != "" {
+		return m, nil
+	}
+	m.Way = keepSecrets
+	there, _, _ := config.ReadClient(m.path) // a file that cannot be read is told of later
+	var held []string
+	for _, h := range found {
+		for _, s := range h.servers {
+			if isSelf(s) || slices.ContainsFunc(there, func(other config.Server) bool { return other.ID == s.ID }) {
+				continue
+			}
+			held = append(held, heldIn(s)...)
+		}
+	}
+	if len(held) == 0 || c.json || !c.onTerminal() || !isTerminal(c.env.In) {
+		return m, nil
+	}
+	answer, err := c.askWay(ctx, m.path, held)
+	if answer != "" {
+		m.Way = answer
+	}
+	return m, err
+}
+
+// askWay asks until there is an answer; "" when the input ends before.
+func (c *command) askWay(ctx context.Context, path string, held []string) (string, error) {
+	fmt.Fprintf(c.env.Err, "%s: %s\n", looksLike(len(held)), some(held))
+	lines := make(chan string)
+	go func() { // a read that waits for a person ends with the process
+		defer close(lines)
+		for in := bufio.NewScanner(c.env.In); in.Scan(); {
+			lines <- in.Text()
+		}
+	}()
+	for {
+		fmt.Fprintf(c.env.Err, "[k]eep in %s, one [f]ile each, or environment [v]ariables? [k] ", path)
+		select {
+		case <-ctx.Done():
+			return "", ctx.Err()
+		case line, more := <-lines:
+			if !more {
+				fmt.Fprintln(c.env.Err)
+				return "", nil
+			}
+			switch strings.ToLower(strings.TrimSpace(line)) {
+			case "", "k", "keep":
+				return keepSecrets, nil
+			case "f", "file", "files":
+				return fileSecrets, nil
+			case "v", "variables", "e", "env":
+				return envSecrets, nil
+			}
+		}
+	}
+}
+
+// heldIn names the secrets in the text of a server.
+func heldIn(s config.Server) (names []string) {
+	for _, h := range s.Held() {
+		names = append(names, h.Server+": "+h.Field)
+	}
+	return names
+}
+
+func looksLike(n int) string {
+	if n == 1 {
+		return "1 value looks like a secret"
+	}
+	return fmt.Sprintf("%d values look like secrets", n)
+}
+
+// some names the first few.
+func some(list []string) string {
+	const few = 5
+	if len(list) > few {
+		return fmt.Sprintf("%s and %d more", strings.Join(list[:few], ", "), len(list)-few)
+	}
+	return strings.Join(list, ", ")
+}
+
+// tellSecrets says where the secrets are now.
+func (c *command) tellSecrets(m *mover) {
+	if len(m.Kept) > 0 {
+		fmt.Fprintf(c.env.Err, "note: %s in %s%s: %s; --secrets file or --secrets env puts them elsewhere\n", looksLike(len(m.Kept)), m.path, alone, some(m.Kept))
+	}
+	if len(m.Files) > 0 {
+		fmt.Fprintf(c.env.Out, "put %s into %s%s\n", count(len(m.Files), "secret"), filepath.Join(filepath.Dir(m.path), secretsFolder), alone)
+	}
+	if len(m.Variables) > 0 {
+		fmt.Fprintln(c.env.Out, "set these variables where toolfit runs:")
+	}
+	for _, v := range m.Variables {
+		fmt.Fprintln(c.env.Out, "  "+setting(runtime.GOOS, v))
+	}
+}
+
+// alone says who can read a file that we have just made private, where a mode says that.
+var alone = map[bool]string{true: ", which only you can read"}[runtime.GOOS != "windows"]
+
+// setting is the line of a shell that sets the variable.
+func setting(system string, v variable) string {
+	if system == "windows" {
+		return "$env:" + v.Name + " = '" + strings.ReplaceAll(v.Value, "'", "''") + "'"
+	}
+	return "export " + v.Name + "='" + strings.ReplaceAll(v.Value, "'", `'\''`) + "'"
+}

@@ -1,0 +1,162 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/program/app"
+	"github.com/toolfit/toolfit/internal/state/access"
+	"github.com/toolfit/toolfit/internal/state/config"
+)
+
+// runFlags are the settings that may be given on the command line instead of in the file.
+type runFlags struct{ listen, store string }
+
+func (f *runFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.listen, "listen", "", "address to listen on, instead of the configured one")
+	cmd.Flags().StringVar(&f.store, "store", "", "store to use, instead of the configured one")
+}
+
+// apply puts the flags in place of what the file says. An address that is none is wrong usage.
+func (f *runFlags) apply(cfg *config.Config) error {
+	if f.listen != "" {
+		if wrong := config.CheckAddress(f.listen); wrong != "" {
+			return usage("--listen %q: %s", f.listen, wrong)
+		}
+		cfg.Listen = f.listen
+	}
+	if f.store != "" {
+		cfg.Store = f.store
+	}
+	return nil
+}
+
+func (c *command) serve() *cobra.Command {
+	var flags runFlags
+	cmd := &cobra.Command{
+		Use: "serve", Short: "Serve all configured servers behind one endpoint", Args: exactly(0, "no arguments"),
+		SuggestFor: []string{"start", "run", "up"},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, err := c.load()
+			if err != nil {
+				return err
+			}
+			if err := flags.apply(cfg); err != nil {
+				return err
+			}
+			return c.withListener(cmd.Context(), cfg, func(a *app.App, l net.Listener) error {
+				defer c.watch(cmd.Context(), a, flags)()
+				socket := c.listenSocket(cfg)
+				if socket != nil {
+					defer socket.Close()
+				}
+				return c.serveOn(cmd.Context(), a, l, socket, nil)
+			})
+		},
+	}
+	flags.add(cmd)
+	return cmd
+}
+
+// watch follows changes of the configuration file, and SIGHUP. The returned function ends it.
+func (c *command) watch(ctx context.Context, a *app.App, flags runFlags) func() {
+	load := func() (*config.Config, error) {
+		cfg, err := c.loadFile(a.Config().Path)
+		if err == nil {
+			err = flags.apply(cfg)
+		}
+		return cfg, err
+	}
+	again := make(chan os.Signal, 1)
+	signal.Notify(again, syscall.SIGHUP)
+	ctx, stop := context.WithCancel(ctx)
+	var watching sync.WaitGroup
+	watching.Go(func() { a.Watch(ctx, again, load) })
+	return func() {
+		stop()
+		watching.Wait()
+		signal.Stop(again)
+	}
+}
+
+// withApp runs f with a gateway made from the configuration, and ends it afterwards.
+func (c *command) withApp(ctx context.Context, cfg *config.Config, level slog.Level, f func(*app.App) error) error {
+	return c.withSecretApp(ctx, cfg, level, "", f)
+}
+
+// withListener is withApp for a gateway that serves the configured address, and whose user
+// administers it with the local secret.
+func (c *command) withListener(ctx context.Context, cfg *config.Config, f func(*app.App, net.Listener) error) error {
+	secret, err := c.openSecret()
+	if err != nil {
+		return err
+	}
+	l, err := listen(cfg.Listen)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	return c.withSecretApp(ctx, cfg, slog.LevelInfo, secret, func(a *app.App) error { return f(a, l) })
+}
+
+// withSecretApp is withApp with a local secret; "" for none.
+func (c *command) withSecretApp(ctx context.Context, cfg *config.Config, level slog.Level, secret access.LocalSecret, f func(*app.App) error) error {
+	if err := c.makeStateFolder(cfg); err != nil {
+		return err
+	}
+	a, err := app.New(ctx, cfg, &app.Options{
+		Version: c.env.Version, Logger: c.logger(level), Env: c.env.Lookup, Program: c.env.Program, LocalSecret: secret,
+	})
+	if err != nil {
+		return err
+	}
+	err = f(a)
+	if closeErr := a.Close(); err == nil {
+		err = closeErr
+	}
+	return err
+}
+
+// listen takes the address. It comes before all else: a gateway that cannot be reached must not
+// start servers, which may disturb those of the one that has the address.
+func listen(address string) (net.Listener, error) {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fault.New(fault.BadConfig, "cannot listen on %s: %w", address, err).
+			WithHint("is another gateway running? choose another address with --listen")
+	}
+	return l, nil
+}
+
+// serveOn serves until ctx ends, also on the socket unless it is nil. Ready is told the URL
+// once it can be used; nil prints it.
+func (c *command) serveOn(ctx context.Context, a *app.App, l, socket net.Listener, ready func(url string)) error {
+	if err := a.CheckListen(a.Config().Listen); err != nil {
+		return err
+	}
+	url := "http://" + l.Addr().String() + a.Config().BasePath
+	if ready == nil {
+		ready = func(url string) {
+			fmt.Fprintf(c.env.Err, "toolfit %s serves %s\n  agents   %s/mcp\n  people   %s\n", c.env.Version, count(len(a.Config().Servers), "server"), url, page(a, url))
+		}
+	}
+	ready(url)
+	return a.Serve(ctx, l, socket)
+}
+
+// page is where people begin: a link that signs them in once, where there are no keys.
+func page(a *app.App, url string) string {
+	if link := a.SignInLink(); link != "" {
+		return url + link + "  (works once; then: toolfit secret)"
+	}
+	return url + "/"
+}

@@ -1,0 +1,54 @@
+package demo
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/base/arguments"
+)
+
+// args reads the arguments of one call. A tool reads all its fields and asks once, with done.
+type args struct{ arguments.Reader }
+
+// readArgs opens the arguments; none at all are the empty object.
+func readArgs(raw json.RawMessage) *args {
+	if len(raw) == 0 {
+		return &args{}
+	}
+	return readObject(raw, "arguments", "")
+}
+
+// readObject opens an object that is called name in messages.
+func readObject(raw json.RawMessage, name, path string) *args {
+	a := &args{arguments.Reader{Path: path}}
+	if arguments.Kind(raw) != '{' {
+		a.Failf("%s: expected an object, got %s", name, arguments.Describe(raw))
+		return a
+	}
+	if err := json.Unmarshal(raw, &a.Values); err != nil {
+		a.Failf("%s: expected an object, got broken JSON", name)
+	}
+	return a
+}
+
+// done gives the first refusal. Fields that no read asked for are refused too, because
+// the schemas allow no others.
+func (a *args) done() error {
+	if a.Err != nil {
+		return a.Err
+	}
+	for _, name := range slices.Sorted(maps.Keys(a.Values)) {
+		if slices.Contains(a.Known, name) {
+			continue
+		}
+		others := "there are no arguments"
+		if len(a.Known) > 0 {
+			others = "the fields are " + strings.Join(a.Known, ", ")
+		}
+		shown := a.Path + arguments.Cut(name, arguments.MaxShown)
+		return refusef("%s: expected no such field, got %s; %s", shown, arguments.Describe(a.Values[name]), others)
+	}
+	return nil
+}

@@ -1,0 +1,33 @@
+package demo
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/base/arguments"
+	"github.com/toolfit/toolfit/internal/base/spelling"
+)
+
+// near gives the three ids that are most like the wanted one, the nearest first.
+func near(wanted string, ids []string) []string {
+	wanted = strings.ToLower(arguments.Cut(wanted, arguments.MaxShown)) // an id is short; a long text would only cost time
+	type scored struct {
+		id       string
+		distance int
+	}
+	var all []scored
+	for _, id := range ids {
+		d := 0 // a part of the id is nearer than any misspelling
+		if !strings.Contains(strings.ToLower(id), wanted) {
+			d = 1 + spelling.Edits(wanted, strings.ToLower(id), spelling.MaxLetters)
+		}
+		all = append(all, scored{id, d})
+	}
+	slices.SortStableFunc(all, func(a, b scored) int { return cmp.Compare(a.distance, b.distance) })
+	var out []string
+	for _, s := range all[:min(3, len(all))] {
+		out = append(out, s.id)
+	}
+	return out
+}

@@ -1,0 +1,26 @@
+package access
+
+import (
+	"slices"
+
+	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/state/config"
+)
+
+// Sees is the one decision whether a profile has a tool. Lists, look-ups and calls are all
+// made from its answer, so what may not be called is never shown.
+func Sees(p config.Profile, server tool.ServerID, name tool.Name) bool {
+	if !SeesServer(p, server) {
+		return false
+	}
+	matches := func(glob string) bool { return tool.Match(glob, string(name)) }
+	if slices.ContainsFunc(p.Deny, matches) {
+		return false
+	}
+	return len(p.Allow) == 0 || slices.ContainsFunc(p.Allow, matches)
+}
+
+// SeesServer tells whether a profile has anything to do with a server.
+func SeesServer(p config.Profile, server tool.ServerID) bool {
+	return p.All || slices.Contains(p.Servers, server)
+}

@@ -1,0 +1,91 @@
+package access
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base32"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/state/store"
+)
+
+const (
+	keyPrefix   = "tf_"
+	idBytes     = 5  // 8 characters
+	secretBytes = 25 // 40 characters, 200 bits
+	idLen       = idBytes * 8 / 5
+	// maxSecret bounds the work that a stranger can ask for, and lets the hash be
+	// taken from a buffer on the stack.
+	maxSecret = 128
+	maxName   = 64
+)
+
+// lower has no padding and no upper case, so that a key survives being read aloud.
+var lower = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
+
+// NewKey makes a key. The text is for its user and is never seen again; the row, whose
+// CreatedAt the caller fills, is for the store. Profile "" means "default", and any
+// profile for an admin. A nil random means crypto/rand.
+func NewKey(name, profile string, role Role, random io.Reader) (text string, row store.Key, err error) {
+	if err := checkName(name); err != nil {
+		return "", store.Key{}, err
+	}
+	if _, err := ParseRole(string(role)); err != nil {
+		return "", store.Key{}, err
+	}
+	switch {
+	case profile == "" && role == Admin:
+		profile = AnyProfile
+	case profile == "":
+		profile = defaultProfile
+	case profile == AnyProfile && role != Admin:
+		return "", store.Key{}, fault.New(fault.BadRequest, "a key of role %s needs one profile, not %q", role, AnyProfile).
+			WithHint("name a profile, or use role admin")
+	}
+	if random == nil {
+		random = rand.Reader
+	}
+	var b [idBytes + secretBytes]byte
+	if _, err := io.ReadFull(random, b[:]); err != nil {
+		return "", store.Key{}, fmt.Errorf("make key %s: %w", name, err)
+	}
+	id, secret := lower.EncodeToString(b[:idBytes]), lower.EncodeToString(b[idBytes:])
+	hash := sha256.Sum256([]byte(secret))
+	row = store.Key{ID: id, Name: name, Profile: profile, Role: string(role), Hash: hash[:]}
+	return keyPrefix + id + "_" + secret, row, nil
+}
+
+func checkName(name string) error {
+	bad := func(why string) error {
+		return fault.New(fault.BadRequest, "key name %q %s", name, why).WithHint(`use letters, digits, ".", "_" and "-"`)
+	}
+	switch {
+	case name == "":
+		return bad("is empty")
+	case utf8.RuneCountInString(name) > maxName:
+		return bad(fmt.Sprintf("is longer than %d characters", maxName))
+	case name == Local().Name:
+		return bad("is taken: it means the caller without a key")
+	}
+	for i, r := range name {
+		if r == utf8.RuneError || !unicode.IsLetter(r) && !unicode.IsDigit(r) && (i == 0 || !strings.ContainsRune("._-", r)) {
+			return bad(fmt.Sprintf("may not have %q there", r))
+		}
+	}
+	return nil
+}
+
+// splitKey takes a key's text apart; both parts are slices of it.
+func splitKey(text string) (id, secret string, ok bool) {
+	rest, ok := strings.CutPrefix(text, keyPrefix)
+	if !ok || len(rest) < idLen+2 || rest[idLen] != '_' {
+		return "", "", false
+	}
+	id, secret = rest[:idLen], rest[idLen+1:]
+	return id, secret, len(secret) <= maxSecret
+}

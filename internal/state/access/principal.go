@@ -1,0 +1,98 @@
+// Package access says who calls and what that caller may do. A caller shows a key,
+// tf_<id>_<secret>; the store keeps the id and a hash, never the secret.
+//
+// It never keeps a secret, never takes one into an error, never reads a request's body,
+// and never logs.
+//
+//	keys := access.New(st, nil)
+//	who, err := keys.Authenticate(ctx, bearer)
+//	if err != nil {
+//		return err // fault.Unauthorized
+//	}
+//	profile, err := who.ProfileFor(requested)
+package access
+
+import "github.com/toolfit/toolfit/internal/base/fault"
+
+// Role is what kind of caller a key makes.
+type Role string
+
+const (
+	Caller Role = "caller" // calls tools, reads its own records
+	Viewer Role = "viewer" // reads everyone's records, calls nothing
+	Admin  Role = "admin"  // may do everything
+)
+
+// ParseRole reads a role's name.
+func ParseRole(name string) (Role, error) {
+	switch r := Role(name); r {
+	case Caller, Viewer, Admin:
+		return r, nil
+	}
+	return "", fault.New(fault.BadRequest, "unknown role %q", name).WithHint("use caller, viewer or admin")
+}
+
+// AnyProfile as a principal's profile means that it may use every one.
+const AnyProfile = "*"
+
+// defaultProfile is what a caller of any profile gets when it names none.
+const defaultProfile = "default"
+
+// Principal is an authenticated caller.
+type Principal struct {
+	ID      string // the key's id, or "local"
+	Name    string // the key's name, or "local"
+	Role    Role
+	Profile string // its one profile; AnyProfile means all
+}
+
+// Local is the caller on the same machine while there are no keys. It lists and calls tools
+// and reads its own records.
+func Local() Principal {
+	return Principal{ID: "local", Name: "local", Role: Caller, Profile: AnyProfile}
+}
+
+// Owner is Local with the local secret, and whoever starts this program: the same caller
+// with all rights.
+func Owner() Principal {
+	return Principal{ID: "local", Name: "local", Role: Admin, Profile: AnyProfile}
+}
+
+// MayCall tells whether p may list and call tools.
+func (p Principal) MayCall() bool { return p.Role == Caller || p.Role == Admin }
+
+// MayRead tells whether p may read the records of others.
+func (p Principal) MayRead() bool { return p.Role == Viewer || p.Role == Admin }
+
+// MayAdmin tells whether p may change servers, rules and keys.
+func (p Principal) MayAdmin() bool { return p.Role == Admin }
+
+// Has tells whether a profile is p's own, or p may use all.
+func (p Principal) Has(profile string) bool { return p.Profile == AnyProfile || p.Profile == profile }
+
+// MayTest tells whether p may start test runs, which act in a browser.
+func (p Principal) MayTest() bool { return p.MayCall() && p != Local() }
+
+// Lacks is the fault of a caller who may not do something; %s in the sentence is its name.
+func (p Principal) Lacks(sentence string) error {
+	err := fault.New(fault.Forbidden, sentence, p.Name)
+	if p == Local() {
+		return err.WithHint("send the local secret: Authorization: Bearer $(toolfit secret)")
+	}
+	return err
+}
+
+// ProfileFor returns the profile to serve: the requested one, or p's own for "".
+// One that p may not use is a fault.Forbidden.
+func (p Principal) ProfileFor(requested string) (string, error) {
+	switch {
+	case requested == "" && p.Profile == AnyProfile:
+		return defaultProfile, nil
+	case requested == "" || requested == p.Profile && p.Profile != AnyProfile:
+		return p.Profile, nil
+	case requested != AnyProfile && p.Profile == AnyProfile:
+		return requested, nil
+	}
+	return "", fault.New(fault.Forbidden, "key %s may not use profile %q", p.Name, requested).
+		WithHint("leave the profile out to use the key's own")
+}

@@ -1,0 +1,194 @@
+package config
+
+import (
+	"maps"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/base/tool"
+)
+
+// API is an HTTP API whose operations are tools.
+type API struct {
+	Spec       string                // its OpenAPI or Swagger document: a file, joined to the file's folder, or an address
+	Base       string                // address of the API, in place of the document's servers; "" takes the document's word
+	Tags       []string              // only operations with one of these tags; none: all
+	Paths      []string              // only paths that match one of these globs
+	Methods    []string              // only these methods, in upper case
+	Operations []string              // only operationIds that match one of these globs
+	ReadOnly   bool                  // only operations that change nothing
+	Layout     string                // how arguments are laid out: flat or layered
+	Auth       map[string]Credential // by the name of the document's security scheme
+	Headers    map[string]string     // sent with every request
+	Variables  map[string]string     // of the document's server addresses
+	Allow      []netip.Prefix        // networks that may be dialled though they are not public
+}
+
+// Credential is what one security scheme asks for.
+type Credential struct {
+	Value        string // an API key, or a bearer token
+	User         string // of basic authentication
+	Password     string
+	ClientID     string // of OAuth 2 client credentials
+	ClientSecret string
+	TokenURL     string   // "" takes the document's word
+	Scopes       []string // none takes the document's word
+}
+
+// Remote tells whether the description is read from an address: somebody else can change it.
+func (a *API) Remote() bool { return isAddress(a.Spec) }
+
+// NeedsTokenURL tells whether the credential is exchanged for a token at an address that the
+// configuration does not name.
+func (c Credential) NeedsTokenURL() bool {
+	return c.Value == "" && c.ClientID != "" && c.TokenURL == ""
+}
+
+// readAPIs reads apis. An API shares its name space with servers: it is one.
+func (c *draft) readAPIs(d *decoder, at place, n *node) {
+	d.each(at, n, func(inner place, e entry) {
+		if slices.Contains(c.names, e.key) {
+			d.fail(inner, "there is a server of this name already; choose another")
+			return
+		}
+		c.names = append(c.names, e.key)
+		if err := tool.CheckServerID(tool.ServerID(e.key)); err != nil {
+			d.fail(inner, "%s; choose another name", err)
+		}
+		before := len(d.problems)
+		s := d.api(inner, e)
+		s.Lacks = d.setAside(before)
+		c.Servers = append(c.Servers, s)
+	})
+}
+
+// api reads one entry of apis.
+func (d *decoder) api(at place, e entry) Server {
+	s := defaultServer(tool.ServerID(e.key), e.line)
+	s.API, s.Idle = &API{Layout: "flat"}, -1 // there is nothing to close
+	if e.value.kind == nothing {
+		d.fail(at, "needs spec: a file or an address")
+		return s
+	}
+	if !d.expect(at, e.value, object) {
+		return s
+	}
+	before := len(d.problems)
+	d.object(at, e.value, s.apiFields())
+	if len(d.problems) == before {
+		s.API.check(d, at)
+	}
+	if !d.raw && !isAddress(s.API.Spec) {
+		s.API.Spec = joined(d.dir, s.API.Spec)
+	}
+	for _, address := range []string{s.Proxy, s.API.Spec, s.API.Base} {
+		d.secretsIn(address)
+	}
+	return s
+}
+
+// check reports what is missing. Whoever serves a remote description could have credentials
+// sent to any host, so where they go must stand here.
+func (a *API) check(d *decoder, at place) {
+	switch {
+	case a.Spec == "":
+		d.fail(at, "needs spec: a file or an address")
+	case a.Remote() && len(a.Auth) > 0 && a.Base == "":
+		d.fail(at, "needs base beside auth, since spec is an address: a remote description must not choose where credentials go; add base: https://…, the API's own address")
+	}
+	for _, name := range slices.Sorted(maps.Keys(a.Auth)) {
+		if a.Remote() && a.Auth[name].NeedsTokenURL() {
+			d.fail(at, "auth.%s needs tokenUrl, since spec is an address: a remote description must not choose where credentials go; add tokenUrl: https://…", name)
+		}
+	}
+}
+
+func isAddress(s string) bool {
+	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
+}
+
+func (s *Server) apiFields() []field {
+	fields := []field{
+		{"spec", textInto(&s.API.Spec, checkSpec)},
+		{"base", textInto(&s.API.Base, urlLike("https://example.com"))},
+		{"tags", someInto(&s.API.Tags, checkFilled)},
+		{"paths", someInto(&s.API.Paths, checkGlob)},
+		{"methods", s.API.readMethods},
+		{"operations", someInto(&s.API.Operations, checkGlob)},
+		{"readOnly", boolInto(&s.API.ReadOnly)},
+		{"layout", oneOf(&s.API.Layout, "flat", "layered")},
+		{"auth", s.API.readAuth},
+		{"headers", s.readHeaders},
+		{"variables", s.API.readVariables},
+		{"allow", networksInto(&s.API.Allow)},
+	}
+	shared := []string{"timeout", "timeouts", "utf8", "disabled", "refresh", "proxy", "concurrency", "queue", "breaker"}
+	for _, f := range s.fields() {
+		if slices.Contains(shared, f.key) {
+			fields = append(fields, f)
+		}
+	}
+	return fields
+}
+
+// checkSpec takes a file or an address of http or https.
+func checkSpec(s string) string {
+	if u, err := url.Parse(s); strings.Contains(s, "://") && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "") {
+		return "expected a file, or an address such as https://example.com/openapi.json"
+	}
+	return checkFilled(s)
+}
+
+var methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"}
+
+func (a *API) readMethods(d *decoder, at place, n *node) {
+	someInto(&a.Methods, func(s string) string { return checkChoice(strings.ToUpper(s), methods) })(d, at, n)
+	for i, m := range a.Methods {
+		a.Methods[i] = strings.ToUpper(m)
+	}
+}
+
+func (a *API) readVariables(d *decoder, at place, n *node) {
+	a.Variables = map[string]string{}
+	d.each(at, n, func(inner place, e entry) {
+		if v, ok := d.checked(inner, e.value, nil); ok {
+			a.Variables[e.key] = v
+		}
+	})
+}
+
+// readAuth reads credentials by the name of their scheme. Plain text is a key or a token.
+func (a *API) readAuth(d *decoder, at place, n *node) {
+	a.Auth = map[string]Credential{}
+	d.each(at, n, func(inner place, e entry) {
+		var c Credential
+		before := len(d.problems)
+		if e.value.kind == object {
+			d.object(inner, e.value, c.fields())
+		} else {
+			textInto(&c.Value, checkFilled)(d, inner, e.value)
+		}
+		if len(d.problems) == before && c.Value == "" && c.User == "" && c.ClientID == "" {
+			d.fail(inner, "needs value, or user and password, or clientId and clientSecret")
+		}
+		for _, secret := range []string{c.Value, c.Password, c.ClientSecret} {
+			d.secret(secret)
+		}
+		d.secretsIn(c.TokenURL)
+		a.Auth[e.key] = c
+	})
+}
+
+func (c *Credential) fields() []field {
+	return []field{
+		{"value", textInto(&c.Value, checkFilled)},
+		{"user", textInto(&c.User, checkFilled)},
+		{"password", textInto(&c.Password, nil)},
+		{"clientId", textInto(&c.ClientID, checkFilled)},
+		{"clientSecret", textInto(&c.ClientSecret, checkFilled)},
+		{"tokenUrl", textInto(&c.TokenURL, urlLike("https://example.com"))},
+		{"scopes", listInto(&c.Scopes, checkFilled)},
+	}
+}

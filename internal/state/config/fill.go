@@ -1,0 +1,131 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/base/regular"
+)
+
+// maxSecretFile bounds what ${file:PATH} reads; keys and certificates are far smaller.
+const maxSecretFile = 1 << 20
+
+// MinSecret is the length from which a value is redacted. Shorter ones occur everywhere.
+const MinSecret = 4
+
+// errAbsent is added to the error for a value that is not there: the text is right, and what
+// it leads to is missing on this machine.
+var errAbsent = errors.New("")
+
+var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// filled replaces each ${…} of s, once: what is filled in is not looked at again.
+// "$${" stands for "${" itself.
+func (d *decoder) filled(s string) (string, error) {
+	var out strings.Builder
+	for {
+		at := strings.Index(s, "${")
+		if at < 0 {
+			out.WriteString(s)
+			return out.String(), nil
+		}
+		if at > 0 && s[at-1] == '$' {
+			out.WriteString(s[:at-1] + "${")
+			s = s[at+2:]
+			continue
+		}
+		inside, rest, closed := strings.Cut(s[at+2:], "}")
+		if !closed {
+			return "", errors.New(`has "${" without "}"; write "$${" for the text itself`)
+		}
+		value, err := d.lookup(inside)
+		if err != nil {
+			return "", err
+		}
+		out.WriteString(s[:at] + value)
+		s = rest
+	}
+}
+
+// lookup is the value of what stands between ${ and }.
+func (d *decoder) lookup(name string) (string, error) {
+	if path, ok := strings.CutPrefix(name, "file:"); ok {
+		return d.secretFile(path)
+	}
+	if strings.HasPrefix(name, "input:") {
+		return "", fmt.Errorf("${%s} is a question that VS Code asks; write ${%s} and set that environment variable", name, inputVariable(name))
+	}
+	if d.client {
+		name = strings.TrimPrefix(name, "env:")
+	}
+	name, fallback, hasFallback := strings.Cut(name, ":-")
+	if !variable.MatchString(name) {
+		return "", fmt.Errorf(`%q is not a variable's name; write ${VAR} or ${file:PATH}, or "$${" for the text itself`, name)
+	}
+	value, set := d.env(name)
+	if !set && hasFallback {
+		return fallback, nil
+	}
+	if !set {
+		return "", fmt.Errorf("environment variable %s is not set; set it, or write the value here%w", name, errAbsent)
+	}
+	d.secret(value)
+	return value, nil
+}
+
+// secretFile reads ${file:PATH}.
+func (d *decoder) secretFile(path string) (string, error) {
+	full := joined(d.dir, path)
+	f, err := regular.Open(full)
+	if err != nil {
+		return "", fmt.Errorf("file %q: %s; check the path, which starts at this file's folder%w", path, reason(err), errAbsent)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxSecretFile+1))
+	if err != nil {
+		return "", fmt.Errorf("file %q: %s", path, reason(err))
+	}
+	if len(data) > maxSecretFile {
+		return "", fmt.Errorf("file %q is larger than 1 MB", path)
+	}
+	value := strings.TrimRight(string(data), "\r\n")
+	d.secret(value)
+	return value, nil
+}
+
+// reason is an error without the path, which the message names already.
+func reason(err error) string {
+	var p *os.PathError
+	if errors.As(err, &p) {
+		return p.Err.Error()
+	}
+	return err.Error()
+}
+
+// joined is path, from dir where it is relative.
+func joined(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(dir, path)
+}
+
+// inputVariable makes a variable's name from VS Code's input:github-token.
+func inputVariable(name string) string {
+	upper := strings.ToUpper(strings.TrimPrefix(name, "input:"))
+	clean := strings.Map(func(r rune) rune {
+		if r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '_'
+	}, upper)
+	if !variable.MatchString(clean) {
+		return "VALUE_" + clean
+	}
+	return clean
+}

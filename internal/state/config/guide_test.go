@@ -1,0 +1,38 @@
+package config
+
+import (
+	"encoding/json"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func TestTheGuidesListOfAllKeysLoadsAndLacksNone(t *testing.T) {
+	guide, err := os.ReadFile("../../../docs/guide.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(guide), "```yaml\n")
+	text, _, found := strings.Cut(rest, "```")
+	if !found {
+		t.Fatal("the guide has no configuration")
+	}
+	set := func(string) (string, bool) { return "x", true }
+	if _, err := Parse("guide.yaml", []byte(text), set); err != nil {
+		t.Error(err)
+	}
+	raw, err := os.ReadFile("config.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var schema struct{ Properties map[string]json.RawMessage }
+	if err := json.Unmarshal(raw, &schema); err != nil {
+		t.Fatal(err)
+	}
+	for key := range schema.Properties {
+		if !regexp.MustCompile(`(?m)^(# )?` + regexp.QuoteMeta(key) + `:`).MatchString(text) {
+			t.Errorf("the guide's list of all keys lacks %s", key)
+		}
+	}
+}

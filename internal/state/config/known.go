@@ -1,0 +1,43 @@
+package config
+
+import (
+	"github.com/toolfit/toolfit/internal/core/fit"
+)
+
+// readKnown reads what the file knows of servers: aliases, units, renamed tools.
+func (c *draft) readKnown(d *decoder, at place, n *node) {
+	d.items(at, n, func(inner place, item *node) {
+		if !d.expect(inner, item, object) {
+			return
+		}
+		known, err := fit.ParseKnown(d.value(inner, item))
+		if err != nil {
+			d.fail(inner, "%s", err)
+			return
+		}
+		c.Known = append(c.Known, known)
+	})
+}
+
+// readRepairs takes false for none, or a mapping of repairs that are switched off.
+func (p *Profile) readRepairs(d *decoder, at place, n *node) {
+	if n.kind != object {
+		on := true
+		if boolInto(&on)(d, at, n); !on {
+			p.Without = fit.Kinds
+		}
+		return
+	}
+	var fields []field
+	switches := make([]bool, len(fit.Kinds))
+	for i, kind := range fit.Kinds {
+		switches[i] = true
+		fields = append(fields, field{string(kind), boolInto(&switches[i])})
+	}
+	d.object(at, n, fields)
+	for i, on := range switches {
+		if !on {
+			p.Without = append(p.Without, fit.Kinds[i])
+		}
+	}
+}

@@ -1,0 +1,248 @@
+package config
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/core/fit"
+)
+
+// Override changes some tools for those who see them through a profile: what is shown of
+// them, which arguments are bound here, and what is done when a call does not work.
+type Override struct {
+	Line    int
+	Tool    string // glob on canonical names
+	Profile string // "" for every profile
+	fit.Override
+	Descriptions map[string]string // of the tool in other languages, by language tag
+	Example      json.RawMessage   // arguments of a call, for prompts; nil: none
+	Retry        int               // how often a call that did not reach its server is made again
+	Fallback     []Fallback        // what is tried instead, in order
+}
+
+// Fallback is what is tried when a call could not be made.
+type Fallback struct {
+	Tool string          // canonical name; "" for the same tool
+	Args json.RawMessage // arguments in place of the caller's; nil for the caller's own
+}
+
+// OverrideFor is what the file says about a tool, put together in file order: the later
+// word counts. Nil when it says nothing.
+func (c *Config) OverrideFor(profile string, name tool.Name) *Override {
+	var sum *Override
+	for i := range c.Overrides {
+		o := &c.Overrides[i]
+		if o.Profile != "" && o.Profile != profile || !tool.Match(o.Tool, string(name)) {
+			continue
+		}
+		if sum == nil {
+			sum = &Override{Line: o.Line, Tool: o.Tool, Profile: o.Profile}
+		}
+		sum.add(o)
+	}
+	return sum
+}
+
+// add takes over what another one says.
+func (o *Override) add(more *Override) {
+	if more.Name != "" {
+		o.Name = more.Name
+	}
+	if more.Description != nil {
+		o.Description = more.Description
+	}
+	o.Hidden = o.Hidden || more.Hidden
+	o.Rename = joinMaps(o.Rename, more.Rename)
+	o.Describe = joinMaps(o.Describe, more.Describe)
+	o.Hide = append(slices.Clone(o.Hide), more.Hide...)
+	o.Default = joinMaps(o.Default, more.Default)
+	o.Fix = joinMaps(o.Fix, more.Fix)
+	o.Require = append(slices.Clone(o.Require), more.Require...)
+	o.Enum = joinMaps(o.Enum, more.Enum)
+	o.Descriptions = joinMaps(o.Descriptions, more.Descriptions)
+	if more.Example != nil {
+		o.Example = more.Example
+	}
+	o.Retry = max(o.Retry, more.Retry)
+	o.Fallback = append(slices.Clone(o.Fallback), more.Fallback...)
+}
+
+func joinMaps[V any](a, b map[string]V) map[string]V {
+	if len(a) == 0 {
+		return b
+	}
+	sum := make(map[string]V, len(a)+len(b))
+	for _, m := range []map[string]V{a, b} {
+		for key, value := range m {
+			sum[key] = value
+		}
+	}
+	return sum
+}
+
+// readOverrides reads overrides.
+func (c *draft) readOverrides(d *decoder, at place, n *node) {
+	d.items(at, n, func(inner place, item *node) {
+		o := Override{Line: inner.line}
+		before := len(d.problems)
+		d.object(inner, item, c.overrideFields(&o))
+		if len(d.problems) == before && o.Tool == "" {
+			d.fail(inner, "needs tool: a name such as server__tool, or a glob")
+		}
+		c.Overrides = append(c.Overrides, o)
+	})
+}
+
+func (c *draft) overrideFields(o *Override) []field {
+	return []field{
+		{"tool", textInto(&o.Tool, checkGlob)},
+		{"profile", c.profileInto(&o.Profile)},
+		{"name", textInto(&o.Name, checkShown)},
+		{"describe", o.readDescribe},
+		{"hide", o.readHide},
+		{"rename", pairsInto(&o.Rename)},
+		{"default", valuesInto(&o.Default)},
+		{"fix", valuesInto(&o.Fix)},
+		{"require", listInto(&o.Require, checkFilled)},
+		{"enum", o.readEnum},
+		{"descriptions", o.readDescriptions},
+		{"example", o.readExample},
+		{"retry", countInto(&o.Retry, 0, maxRetries)},
+		{"fallback", o.readFallback},
+	}
+}
+
+// maxRetries bounds how often one call is made, and how many others are tried instead.
+const maxRetries = 5
+
+// checkShown takes a name that every model's provider accepts.
+func checkShown(s string) string {
+	if tool.Shown(s, "", "") != s {
+		return "expected 1 to 64 letters, digits, - and _, not beginning with a digit or -"
+	}
+	return ""
+}
+
+// profileInto reads the name of a profile, which may come later in the file.
+func (c *draft) profileInto(dst *string) reader {
+	return func(d *decoder, at place, n *node) {
+		textInto(dst, checkProfileName)(d, at, n)
+		if *dst != "" && *dst != "*" {
+			c.profileRefs = append(c.profileRefs, ref{at, *dst})
+		}
+	}
+}
+
+// readDescribe takes text for the tool, or text for each of its properties.
+func (o *Override) readDescribe(d *decoder, at place, n *node) {
+	if n.kind == object {
+		pairsInto(&o.Describe)(d, at, n)
+		return
+	}
+	var s string
+	textInto(&s, nil)(d, at, n)
+	o.Description = &s
+}
+
+// readHide takes true for the tool, or a list of properties.
+func (o *Override) readHide(d *decoder, at place, n *node) {
+	if n.kind == list {
+		listInto(&o.Hide, checkFilled)(d, at, n)
+		return
+	}
+	boolInto(&o.Hidden)(d, at, n)
+}
+
+func (o *Override) readEnum(d *decoder, at place, n *node) {
+	o.Enum = map[string][]json.RawMessage{}
+	d.each(at, n, func(inner place, e entry) {
+		var values []json.RawMessage
+		d.items(inner, e.value, func(_ place, item *node) { values = append(values, d.value(inner, item)) })
+		if len(values) == 0 {
+			d.fail(inner, "needs at least one value")
+		}
+		o.Enum[e.key] = values
+	})
+}
+
+// readFallback takes names of tools, and arguments for the same tool or another.
+func (o *Override) readFallback(d *decoder, at place, n *node) {
+	d.items(at, n, func(inner place, item *node) {
+		var f Fallback
+		if item.kind == object {
+			d.object(inner, item, f.fields())
+		} else {
+			textInto(&f.Tool, checkFilled)(d, inner, item)
+		}
+		if f.Tool == "" && f.Args == nil {
+			d.fail(inner, "needs tool, arguments, or both")
+		}
+		o.Fallback = append(o.Fallback, f)
+	})
+	if len(o.Fallback) > maxRetries {
+		d.fail(at, "has %d alternatives; keep at most %d", len(o.Fallback), maxRetries)
+	}
+}
+
+func (f *Fallback) fields() []field {
+	return []field{
+		{"tool", textInto(&f.Tool, checkFilled)},
+		{"arguments", func(d *decoder, at place, n *node) {
+			if d.expect(at, n, object) {
+				f.Args = d.value(at, n)
+			}
+		}},
+	}
+}
+
+func pairsInto(dst *map[string]string) reader {
+	return func(d *decoder, at place, n *node) {
+		*dst = map[string]string{}
+		d.each(at, n, func(inner place, e entry) {
+			if s, ok := d.checked(inner, e.value, nil); ok {
+				(*dst)[e.key] = s
+			}
+		})
+	}
+}
+
+func valuesInto(dst *map[string]json.RawMessage) reader {
+	return func(d *decoder, at place, n *node) {
+		*dst = map[string]json.RawMessage{}
+		d.each(at, n, func(inner place, e entry) { (*dst)[e.key] = d.value(inner, e.value) })
+	}
+}
+
+// value is any value of the file as JSON, with ${} filled in.
+func (d *decoder) value(at place, n *node) json.RawMessage {
+	switch n.kind {
+	case object:
+		out := []byte{'{'}
+		d.each(at, n, func(inner place, e entry) {
+			if len(out) > 1 {
+				out = append(out, ',')
+			}
+			out = append(append(rawjson.AppendString(out, e.key), ':'), d.value(inner, e.value)...)
+		})
+		return append(out, '}')
+	case list:
+		out := []byte{'['}
+		d.items(at, n, func(inner place, item *node) {
+			if len(out) > 1 {
+				out = append(out, ',')
+			}
+			out = append(out, d.value(inner, item)...)
+		})
+		return append(out, ']')
+	case nothing:
+		return json.RawMessage("null")
+	case boolean, number:
+		if rawjson.Check([]byte(n.text)) == nil {
+			return json.RawMessage(n.text)
+		}
+	}
+	s, _, _ := d.scalar(at, n)
+	return rawjson.AppendString(nil, s)
+}

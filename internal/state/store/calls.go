@@ -1,0 +1,170 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/tool"
+)
+
+// Call is the record of one tool call.
+type Call struct {
+	ID         string    // sorts by time as text
+	At         time.Time // when it began; kept to the microsecond
+	Principal  string
+	Profile    string
+	Session    string
+	Agent      string
+	MCPSession string
+	Server     tool.ServerID
+	Tool       tool.Name // canonical
+	Upstream   string    // the server's own name for the tool
+	Outcome    string    // ok, tool_error, question, error or canceled
+	Code       string    // the fault's code, where there is one
+	Message    string
+	Level      string        // error, warn or info
+	Duration   time.Duration // kept to the microsecond
+	BytesIn    int64         // arguments
+	BytesFull  int64         // the upstream's result
+	BytesSent  int64         // what the caller got of it
+	Repairs    string        // what was changed in the arguments, as a JSON list; "" when nothing was
+	Arguments  *Arguments    // as they were sent and as the tool got them; nil when the two are the same, and in most lists
+	Rule       string        // the rule that cut the result; "" when none did
+	Ref        string        // where the whole result is; "" when it was sent
+	Trace      string        // the trace that the call is part of; "" when none
+	TokensIn   int64         // estimates, as are the next two: of the arguments,
+	TokensFull int64         // of the upstream's result,
+	TokensSent int64         // and of what the caller got of it
+
+	Shadow       string // the rule in shadow that would have cut the result; "" when none would
+	TokensShadow int64  // an estimate of what the caller would have got then
+}
+
+// CallFilter chooses calls; a zero field does not filter.
+type CallFilter struct {
+	Principal string
+	Session   string
+	Agent     string
+	Server    string
+	Tool      string // canonical
+	Rule      string
+	Outcome   string
+	Level     string    // debug, info, warn or error: this one and the graver ones
+	Since     time.Time // began then or later
+	Until     time.Time // began then or earlier
+	After     string    // only calls younger than the one with this id
+	Before    string    // only calls older than the one with this id
+	Oldest    bool      // the oldest first; false means the newest
+	Limit     int       // 0 means 100; at most 1000
+	Arguments bool      // with the arguments, which may be large; false leaves them out
+}
+
+// Calls returns the calls that match, the newest first. The last one's id is the
+// Before of the next page, or the After when the oldest come first.
+func (s *Store) Calls(ctx context.Context, f CallFilter) ([]Call, error) {
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
+	query, args, err := f.query(&s.dialect)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.read.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, s.explain("read calls", err)
+	}
+	defer rows.Close()
+	var calls []Call
+	for row := newCallRow(); rows.Next(); {
+		c, err := row.scan(rows.Scan, &s.opts)
+		if err != nil {
+			return nil, s.explain("read calls", err)
+		}
+		calls = append(calls, c)
+	}
+	return calls, s.explain("read calls", rows.Err())
+}
+
+// levels are what a filter's level asks for. They are written out, because the indexes
+// that hold only some levels fit no other text.
+var levels = map[string]string{
+	"": "", "debug": "", "info": "level IN ('info', 'warn', 'error')", "warn": warned, "error": "level = 'error'",
+}
+
+// warned is as the indexes say it that hold warnings and errors alone.
+const warned = "level IN ('warn', 'error')"
+
+// index is the one that leaves the fewest calls to look at, as far as can be told from what
+// is asked for; "" leaves the choice to the database.
+func (f *CallFilter) index() string {
+	grave := f.Level == "warn" || f.Level == "error"
+	switch {
+	case f.Session != "":
+		return "calls_by_session"
+	case f.Rule != "":
+		return "calls_by_rule"
+	case grave && f.Agent != "":
+		return "calls_warned_by_agent"
+	case grave && f.Principal != "":
+		return "calls_warned_by_principal"
+	case f.Level == "error":
+		return "calls_with_errors"
+	case f.Level == "warn":
+		return "calls_with_warnings"
+	case f.Agent != "" && f.Principal != "":
+		return "calls_by_own_agent"
+	case f.Agent != "":
+		return "calls_by_agent"
+	case f.Principal != "":
+		return "calls_by_principal"
+	}
+	return ""
+}
+
+func (f *CallFilter) query(d *dialect) (string, []any, error) {
+	level, known := levels[f.Level]
+	if !known {
+		return "", nil, fault.New(fault.BadRequest, "unknown level %q", f.Level).WithHint("use debug, info, warn or error")
+	}
+	var w where
+	for _, c := range []struct{ column, value string }{{"session", f.Session}, {"rule", f.Rule}, {"agent", f.Agent}} {
+		if c.value != "" {
+			w.equals(c.column, c.value)
+			w.is(c.column + " <> ''") // as the indexes say it
+		}
+	}
+	if level != "" {
+		w.is(level)
+	}
+	if f.Level == "error" {
+		w.is(warned)
+	}
+	w.equals("principal", f.Principal)
+	w.equals("server", f.Server)
+	w.equals("tool", f.Tool)
+	w.equals("outcome", f.Outcome)
+	w.span(f)
+	order := " ORDER BY id DESC"
+	if f.Oldest {
+		order = " ORDER BY id"
+	}
+	columns := briefColumns
+	if f.Arguments {
+		columns = callColumns
+	}
+	return "SELECT " + columns + " FROM calls" + d.by(f.index()) + w.String() + order + w.limit(f.Limit), w.args, nil
+}
+
+// Call returns one call; an unknown id is a fault.NotFound.
+func (s *Store) Call(ctx context.Context, id string) (Call, error) {
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
+	row := s.read.QueryRowContext(ctx, "SELECT "+callColumns+" FROM calls WHERE id = $1", id)
+	c, err := newCallRow().scan(row.Scan, &s.opts)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Call{}, fault.New(fault.NotFound, "no call has the id %q", id)
+	}
+	return c, s.explain("read call "+id, err)
+}

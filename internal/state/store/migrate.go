@@ -1,0 +1,95 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"fmt"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+)
+
+// Migration n of the list brings the schema to version n+1. A file that was released
+// never changes; a new one is added.
+//
+//go:embed migrations/*.sql
+var migrationFiles embed.FS
+
+// migrations returns the files' names in order.
+func migrations() []string {
+	entries, err := migrationFiles.ReadDir("migrations")
+	if err != nil {
+		panic(err) // the folder is compiled in
+	}
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = "migrations/" + e.Name()
+	}
+	return names
+}
+
+// ownTables are names that only a store of ours has all together.
+const ownTables = `('schema_version', 'servers', 'calls')`
+
+// version returns the schema's version, 0 for an empty database. It refuses one that
+// a newer toolfit or another program made, before anything is written to it.
+func (s *Store) version(ctx context.Context) (int, error) {
+	var tables, ours int
+	if err := s.write.QueryRowContext(ctx, s.dialect.tables).Scan(&tables, &ours); err != nil {
+		return 0, fmt.Errorf("read schema: %w", err)
+	}
+	if tables == 0 {
+		return 0, nil
+	}
+	if ours < 3 {
+		return 0, fault.New(fault.BadConfig, "store %s is the database of another program", s.name).
+			WithHint("set store: to another path or database")
+	}
+	return s.checkVersion(s.write.QueryRowContext(ctx, "SELECT version FROM schema_version"))
+}
+
+func (s *Store) checkVersion(row *sql.Row) (int, error) {
+	var version int
+	if err := row.Scan(&version); err != nil {
+		return 0, fmt.Errorf("read schema version: %w", err)
+	}
+	if known := len(migrations()); version > known {
+		return 0, fault.New(fault.BadConfig, "store %s has schema version %d, this toolfit knows %d", s.name, version, known).
+			WithHint("use the newer toolfit that wrote it, or another store")
+	}
+	return version, nil
+}
+
+// migrate applies what is missing, all of it or nothing. It reads the version again
+// inside the transaction: another process may have migrated meanwhile.
+func (s *Store) migrate(ctx context.Context) error {
+	return s.inTx(ctx, func(tx *sql.Tx) error {
+		if s.dialect.lock != "" {
+			if _, err := tx.ExecContext(ctx, s.dialect.lock); err != nil {
+				return fmt.Errorf("wait for other migrations: %w", err)
+			}
+		}
+		if _, err := tx.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL)"); err != nil {
+			return fmt.Errorf("make schema_version: %w", err)
+		}
+		const first = "INSERT INTO schema_version (version) SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM schema_version)"
+		if _, err := tx.ExecContext(ctx, first); err != nil {
+			return fmt.Errorf("start schema_version: %w", err)
+		}
+		version, err := s.checkVersion(tx.QueryRowContext(ctx, "SELECT version FROM schema_version"))
+		if err != nil {
+			return err
+		}
+		for _, name := range migrations()[version:] {
+			text, err := migrationFiles.ReadFile(name)
+			if err != nil {
+				return fmt.Errorf("read %s: %w", name, err)
+			}
+			if _, err := tx.ExecContext(ctx, s.dialect.schema(string(text))); err != nil {
+				return fmt.Errorf("apply %s: %w", name, err)
+			}
+		}
+		_, err = tx.ExecContext(ctx, "UPDATE schema_version SET version = $1", len(migrations()))
+		return err
+	})
+}

@@ -1,0 +1,164 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/tool"
+)
+
+// Result is the whole result of a call, of which the caller may have got a part.
+type Result struct {
+	Ref     string // no two of one owner are the same
+	Owner   string // who may fetch it
+	Call    string // the id of the call
+	Server  tool.ServerID
+	Tool    tool.Name // canonical
+	Profile string
+	Session string
+	Rule    string
+	Args    json.RawMessage // byte for byte as they were sent
+	Body    json.RawMessage // byte for byte as it came
+	At      time.Time       // kept to the microsecond, as is the next
+	Expires time.Time       // zero means never
+	Size    int64           // bytes of both as they are kept; of Heads alone
+	Err     error           // why Args and Body cannot be read, such as another key; nil when they can
+}
+
+// Cursor is the Before of a page that goes on after this result.
+func (r *Result) Cursor() string { return cursor(r.At, r.Ref) }
+
+// ResultFilter chooses results; a zero field does not filter.
+type ResultFilter struct {
+	Owner   string
+	Ref     string
+	Call    string
+	Tool    string // canonical
+	Session string
+	Rule    string
+	Since   time.Time // kept then or later
+	Before  string    // only what comes after the result with this Cursor
+	Limit   int       // 0 means 100; at most 1000
+	Heads   bool      // Args and Body are not read
+}
+
+// ResultLimits bound what is kept, in bytes. Zero sets no bound.
+type ResultLimits struct {
+	Owner int64 // of one owner
+	Total int64 // of all
+}
+
+const (
+	// maxResult is the longest of what is kept of one result.
+	maxResult = 512 << 20
+	// pageBytes is about how much one page of results holds, so that long ones do not fill
+	// the memory.
+	pageBytes = 64 << 20
+)
+
+// resultKeeper is where results are.
+type resultKeeper interface {
+	keep(ctx context.Context, r *Result) error
+	// list returns what matches and has not expired, the newest first.
+	list(ctx context.Context, f *ResultFilter, now time.Time) ([]Result, error)
+	trim(ctx context.Context, l ResultLimits, now time.Time) (deleted int64, err error)
+}
+
+// KeepResult keeps the result. Once it returns, the end of this process loses nothing of
+// it; with Options.Durable, neither does a power cut. A ref that the owner has already is
+// a fault.Conflict: the caller takes another one. With a secret key the arguments and the
+// body are encrypted.
+func (s *Store) KeepResult(ctx context.Context, r Result) error {
+	if r.Ref == "" || r.At.IsZero() {
+		return fmt.Errorf("keep result of %s: it has no ref or no time", r.Tool)
+	}
+	if len(r.Args) > maxResult || len(r.Body) > maxResult {
+		return fault.New(fault.TooLarge, "the result of %s has more than %d MB", r.Tool, maxResult>>20)
+	}
+	return s.explain("keep result "+r.Ref, s.results.keep(ctx, &r))
+}
+
+func refTaken(ref string) error {
+	return fault.New(fault.Conflict, "the ref %s is taken", ref)
+}
+
+// Result returns an owner's result. One that is unknown, has expired or is another's is a
+// fault.NotFound with the same text.
+func (s *Store) Result(ctx context.Context, owner, ref string) (Result, error) {
+	if owner == "" || ref == "" {
+		return Result{}, noResult(ref)
+	}
+	return s.oneResult(ctx, ref, ResultFilter{Owner: owner, Ref: ref})
+}
+
+// FindResult returns the newest result, of whoever, that has this ref or is of the call with
+// this id. It is for people who may read everything.
+func (s *Store) FindResult(ctx context.Context, refOrCall string) (Result, error) {
+	if refOrCall == "" {
+		return Result{}, noResult(refOrCall)
+	}
+	r, err := s.oneResult(ctx, refOrCall, ResultFilter{Ref: refOrCall})
+	if fault.Is(err, fault.NotFound) {
+		return s.oneResult(ctx, refOrCall, ResultFilter{Call: refOrCall})
+	}
+	return r, err
+}
+
+func (s *Store) oneResult(ctx context.Context, name string, f ResultFilter) (Result, error) {
+	f.Limit = 1
+	found, err := s.Results(ctx, f)
+	switch {
+	case err != nil:
+		return Result{}, err
+	case len(found) == 0:
+		return Result{}, noResult(name)
+	}
+	return found[0], found[0].Err
+}
+
+func noResult(name string) error {
+	return fault.New(fault.NotFound, "there is no result %q", name).WithHint("results are kept for a while only; call the tool again")
+}
+
+// Results returns the results that match, the newest first. A page is shorter than its
+// limit when its bodies are long: the end is where a page is empty.
+func (s *Store) Results(ctx context.Context, f ResultFilter) ([]Result, error) {
+	found, err := s.results.list(ctx, &f, s.opts.Now())
+	return found, s.explain("read results", err)
+}
+
+// TrimResults deletes the results that have expired, and then the oldest ones while they
+// take more than the limits allow. Beside a SQLite file the total is held to within a
+// segment, of an eighth of it or 16 MB.
+func (s *Store) TrimResults(ctx context.Context, l ResultLimits) (deleted int64, err error) {
+	deleted, err = s.results.trim(ctx, l, s.opts.Now())
+	return deleted, s.explain("trim results", err)
+}
+
+// sealResult returns the arguments and the body as they are stored, after what b holds.
+func (o *Options) sealResult(b []byte, r *Result) (all []byte, args int) {
+	start := len(b)
+	b = o.SecretKey.appendSealed(b, resultRow(r, "args"), r.Args)
+	args = len(b) - start
+	return o.SecretKey.appendSealed(b, resultRow(r, "body"), r.Body), args
+}
+
+// openResult is the way back.
+func (o *Options) openResult(r *Result, args, body []byte) {
+	what := "result " + r.Ref
+	if r.Args, r.Err = o.SecretKey.open(what, resultRow(r, "args"), args); r.Err == nil {
+		r.Body, r.Err = o.SecretKey.open(what, resultRow(r, "body"), body)
+	}
+	if r.Err != nil {
+		r.Args = nil
+	}
+}
+
+// resultRow is what a sealed part is bound to. Another text would make every stored one
+// unreadable.
+func resultRow(r *Result, part string) string {
+	return "results/" + part + "/" + r.Ref + "/" + r.Owner
+}

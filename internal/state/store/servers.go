@@ -1,0 +1,246 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/tool"
+)
+
+// Server is what was last learned from an upstream server.
+type Server struct {
+	ID           tool.ServerID
+	Info         json.RawMessage   // serverInfo as received; nil when never received
+	Capabilities json.RawMessage   // as received; nil when never received
+	Instructions string            // for the model; "" when there are none
+	Tools        []Tool            // in the server's order, as are the next three
+	Prompts      []json.RawMessage // byte for byte as received, as are the next two
+	Resources    []json.RawMessage
+	Templates    []json.RawMessage
+	Hosts        []json.RawMessage // of the remote description of an API, each as text
+	Held         []Held            // of all that
+	Era          string            // the protocol era it is spoken to in; "" when it is not known
+	TTL          time.Duration     // how long the lists count as fresh; negative when the server does not say
+	PrivateTo    string            // a digest of the credentials that the lists are for; "" for any
+	ListedAt     time.Time         // when the lists came; zero when never
+	CheckedAt    time.Time         // when the server was last asked
+	Reason       string            // why the last check was bad; "" means it was good
+}
+
+// Tool is one tool as its server defined it.
+type Tool struct {
+	Name       string          // the server's own name for it
+	Definition json.RawMessage // byte for byte as received
+}
+
+// Held is something of a server's that is kept from callers until it is approved.
+type Held struct {
+	Kind    string // tool, prompt, resource, template, instructions or host
+	Name    string
+	KeptOut bool            // somebody has decided so, and it waits no longer
+	Was     json.RawMessage // what was let through under the name before; nil: nothing
+}
+
+// offers are the lists beside the tools, by their kind in the table.
+func (srv *Server) offers() map[string]*[]json.RawMessage {
+	return map[string]*[]json.RawMessage{"prompt": &srv.Prompts, "resource": &srv.Resources, "template": &srv.Templates, "host": &srv.Hosts}
+}
+
+// SaveTools replaces all that is stored of the server's lists, all of it or nothing,
+// and notes a good check. CheckedAt zero means ListedAt; Reason is not looked at.
+func (s *Store) SaveTools(ctx context.Context, srv Server) error {
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
+	if srv.CheckedAt.IsZero() {
+		srv.CheckedAt = srv.ListedAt
+	}
+	err := s.inTx(ctx, func(tx *sql.Tx) error {
+		// The server's row comes first: it makes a second writer of the same server wait.
+		const upsert = `INSERT INTO servers (id, info, capabilities, instructions, era, ttl, private_to, listed_at, checked_at, reason)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, '')
+			ON CONFLICT (id) DO UPDATE SET info = excluded.info, capabilities = excluded.capabilities,
+				instructions = excluded.instructions, era = excluded.era, ttl = excluded.ttl,
+				private_to = excluded.private_to, listed_at = excluded.listed_at,
+				checked_at = excluded.checked_at, reason = excluded.reason`
+		_, err := tx.ExecContext(ctx, upsert, string(srv.ID), []byte(srv.Info), []byte(srv.Capabilities), srv.Instructions,
+			srv.Era, ttlMicros(srv.TTL), srv.PrivateTo, micros(srv.ListedAt), micros(srv.CheckedAt))
+		if err != nil {
+			return err
+		}
+		for _, list := range []string{"DELETE FROM tools WHERE server = $1", "DELETE FROM offers WHERE server = $1", "DELETE FROM held WHERE server = $1"} {
+			if _, err := tx.ExecContext(ctx, list, string(srv.ID)); err != nil {
+				return err
+			}
+		}
+		if err := s.insertRows(ctx, tx, "tools (server, position, name, definition)", srv.toolRows()); err != nil {
+			return err
+		}
+		if err := s.insertRows(ctx, tx, "offers (server, kind, position, definition)", srv.offerRows()); err != nil {
+			return err
+		}
+		return s.insertRows(ctx, tx, "held (server, kind, name, kept_out, was)", srv.heldRows())
+	})
+	return s.explain("save tools of "+string(srv.ID), err)
+}
+
+// ttlMicros is how a time that lists hold is stored: -1 where none is said.
+func ttlMicros(ttl time.Duration) int64 {
+	if ttl < 0 {
+		return -1
+	}
+	return ttl.Microseconds()
+}
+
+func (srv *Server) toolRows() [][]any {
+	rows := make([][]any, len(srv.Tools))
+	for i, t := range srv.Tools {
+		rows[i] = []any{string(srv.ID), i, t.Name, notNull(t.Definition)}
+	}
+	return rows
+}
+
+func (srv *Server) offerRows() (rows [][]any) {
+	for kind, list := range srv.offers() {
+		for i, definition := range *list {
+			rows = append(rows, []any{string(srv.ID), kind, i, notNull(definition)})
+		}
+	}
+	return rows
+}
+
+func (srv *Server) heldRows() [][]any {
+	rows := make([][]any, len(srv.Held))
+	for i, h := range srv.Held {
+		rows[i] = []any{string(srv.ID), h.Kind, h.Name, h.KeptOut, []byte(h.Was)}
+	}
+	return rows
+}
+
+// SaveCheck notes how a check of the server ended; reason "" means well. The lists
+// that are stored stay.
+func (s *Store) SaveCheck(ctx context.Context, id tool.ServerID, at time.Time, reason string) error {
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
+	const upsert = `INSERT INTO servers (id, listed_at, checked_at, reason) VALUES ($1, 0, $2, $3)
+		ON CONFLICT (id) DO UPDATE SET checked_at = excluded.checked_at, reason = excluded.reason`
+	_, err := s.exec(ctx, upsert, string(id), micros(at), reason)
+	return s.explain("save check of "+string(id), err)
+}
+
+// Servers returns all servers with their lists, ordered by id.
+func (s *Store) Servers(ctx context.Context) ([]Server, error) {
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
+	// One transaction: a list that is replaced meanwhile is seen before or after, never between.
+	tx, err := s.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true, Isolation: s.dialect.snapshot})
+	if err != nil {
+		return nil, s.explain("read servers", err)
+	}
+	defer rollback(tx) // nothing to lose
+	servers, err := readServers(ctx, tx)
+	if err != nil {
+		return nil, s.explain("read servers", err)
+	}
+	byID := make(map[string]*Server, len(servers))
+	for i := range servers {
+		byID[string(servers[i].ID)] = &servers[i]
+	}
+	if err := readTools(ctx, tx, byID); err != nil {
+		return nil, s.explain("read tools", err)
+	}
+	if err := readOffers(ctx, tx, byID); err != nil {
+		return nil, s.explain("read prompts and resources", err)
+	}
+	if err := readHeld(ctx, tx, byID); err != nil {
+		return nil, s.explain("read what is held", err)
+	}
+	return servers, nil
+}
+
+func readServers(ctx context.Context, tx *sql.Tx) ([]Server, error) {
+	rows, err := tx.QueryContext(ctx, `SELECT id, info, capabilities, instructions, era, ttl, private_to, listed_at, checked_at, reason
+		FROM servers ORDER BY id`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var servers []Server
+	for rows.Next() {
+		var srv Server
+		var ttl, listed, checked int64
+		err := rows.Scan((*string)(&srv.ID), (*[]byte)(&srv.Info), (*[]byte)(&srv.Capabilities), &srv.Instructions,
+			&srv.Era, &ttl, &srv.PrivateTo, &listed, &checked, &srv.Reason)
+		if err != nil {
+			return nil, err
+		}
+		srv.TTL = time.Duration(ttl) * time.Microsecond
+		srv.ListedAt, srv.CheckedAt = fromMicros(listed), fromMicros(checked)
+		servers = append(servers, srv)
+	}
+	return servers, rows.Err()
+}
+
+func readTools(ctx context.Context, tx *sql.Tx, servers map[string]*Server) error {
+	rows, err := tx.QueryContext(ctx, "SELECT server, name, definition FROM tools ORDER BY server, position")
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id string
+		var t Tool
+		if err := rows.Scan(&id, &t.Name, (*[]byte)(&t.Definition)); err != nil {
+			return err
+		}
+		srv := servers[id]
+		srv.Tools = append(srv.Tools, t)
+	}
+	return rows.Err()
+}
+
+func readOffers(ctx context.Context, tx *sql.Tx, servers map[string]*Server) error {
+	rows, err := tx.QueryContext(ctx, "SELECT server, kind, definition FROM offers ORDER BY server, kind, position")
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id, kind string
+		var definition []byte
+		if err := rows.Scan(&id, &kind, &definition); err != nil {
+			return err
+		}
+		if list := servers[id].offers()[kind]; list != nil { // a newer toolfit may know more kinds
+			*list = append(*list, definition)
+		}
+	}
+	return rows.Err()
+}
+
+func readHeld(ctx context.Context, tx *sql.Tx, servers map[string]*Server) error {
+	rows, err := tx.QueryContext(ctx, "SELECT server, kind, name, kept_out, was FROM held ORDER BY server, kind, name")
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id string
+		var h Held
+		if err := rows.Scan(&id, &h.Kind, &h.Name, &h.KeptOut, (*[]byte)(&h.Was)); err != nil {
+			return err
+		}
+		servers[id].Held = append(servers[id].Held, h)
+	}
+	return rows.Err()
+}
+
+// RemoveServer forgets the server and its lists; its calls stay. A server that is not
+// stored is no error.
+func (s *Store) RemoveServer(ctx context.Context, id tool.ServerID) error {
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
+	_, err := s.exec(ctx, "DELETE FROM servers WHERE id = $1", string(id))
+	return s.explain("remove server "+string(id), err)
+}

@@ -1,0 +1,192 @@
+// Package store keeps what must outlive the process: what the servers offer, the
+// servers that were added while running, the keys, one record per call, whole results,
+// sessions, agents, rules, and what was found by which words. It is one SQLite file, with a
+// folder of results beside it, that several processes may open at once (the gateway and the
+// command line), or a PostgreSQL database that several gateways share.
+//
+// It never decides who may do what, never looks into a tool's definition (bytes come
+// back as they went in), and never holds a connection longer than one method.
+//
+//	s, err := store.Open(ctx, "toolfit.db", nil) // or postgres://user@host/database
+//	if err != nil {
+//		return err
+//	}
+//	defer s.Close()
+//	servers, err := s.Servers(ctx)
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+)
+
+// Options are the ways to open a store. Nil means all zero.
+type Options struct {
+	// Durable syncs every call record and result to disk, so that not even a power cut loses
+	// one. False means that a killed gateway loses nothing, and that a power cut or a crash
+	// of the database may lose the last records.
+	Durable bool
+	// SecretKey encrypts server configurations and results. Zero means that configurations
+	// with secrets are refused, and that results are kept as they are.
+	SecretKey SecretKey
+	// SessionChanged is told of each session that was created, updated or deleted, once it is
+	// so; a deleted one as it was. It must not block. Nil means that nobody is told.
+	SessionChanged func(kind string, v Session)
+	Logger         *slog.Logger // nil means silence
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+}
+
+// Store is an open store. Its methods may be called concurrently.
+type Store struct {
+	name    string // for messages: no password in it
+	dialect dialect
+	opts    Options
+	write   *sql.DB
+	read    *sql.DB
+	append  *sql.DB   // PostgreSQL: for AppendCalls alone
+	file    *openFile // SQLite: what must be there while the store is open
+
+	inserts []insertStmt // SQLite: largest first
+	batches sync.Pool    // of *callBatch
+	results resultKeeper
+
+	recordsGrown, sessionsGrown growth
+	longestSession              atomic.Int64 // bytes of messages; 0 sets no bound
+	density                     density      // PostgreSQL
+}
+
+// Open opens the store at dsn, the path of a SQLite file or the address of a PostgreSQL
+// database, and makes or migrates it where needed. A store that a newer version wrote
+// is refused untouched.
+func Open(ctx context.Context, dsn string, opts *Options) (*Store, error) {
+	s := &Store{}
+	s.batches.New = func() any { return &callBatch{row: newCallRow()} }
+	s.recordsGrown.due = make(chan struct{}, 1)
+	s.sessionsGrown.due = s.recordsGrown.due
+	if opts != nil {
+		s.opts = *opts
+	}
+	if s.opts.Now == nil {
+		s.opts.Now = time.Now
+	}
+	if s.opts.Logger == nil {
+		s.opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	if s.opts.SessionChanged == nil {
+		s.opts.SessionChanged = func(string, Session) {}
+	}
+	open := s.openSQLite
+	if strings.HasPrefix(dsn, "postgres://") || strings.HasPrefix(dsn, "postgresql://") {
+		open = s.openPostgres
+	}
+	if err := open(ctx, dsn); err != nil {
+		return nil, errors.Join(s.explainOpen(err), s.Close())
+	}
+	return s, nil
+}
+
+// Close closes the store; what was acknowledged is on disk.
+func (s *Store) Close() error {
+	var errs []error
+	if folder, ok := s.results.(*resultFolder); ok {
+		errs = append(errs, folder.Close())
+	}
+	for _, a := range s.inserts {
+		errs = append(errs, a.stmt.Close())
+	}
+	for _, db := range []*sql.DB{s.append, s.read, s.write} { // SQLite's writer last: it folds the journal into the file
+		if db != nil {
+			errs = append(errs, db.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// inTx runs f in one write transaction. SQLite's writer is a single connection, so
+// writers of this process wait here in turn and not in SQLite's lock.
+func (s *Store) inTx(ctx context.Context, f func(*sql.Tx) error) error {
+	tx, err := s.write.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if err := f(tx); err != nil {
+		return errors.Join(err, rollback(tx))
+	}
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	return s.intact()
+}
+
+// rollback ends the transaction; that the context or the database ended it already is
+// no news.
+func rollback(tx *sql.Tx) error {
+	if err := tx.Rollback(); err != nil && !errors.Is(err, sql.ErrTxDone) && !lostConn(err) {
+		return fmt.Errorf("roll back: %w", err)
+	}
+	return nil
+}
+
+// explain names the operation and turns what a user can mend into a fault. Callers of the
+// gateway may read it, so it names no file and no address: the log does.
+func (s *Store) explain(op string, err error) error {
+	if err == nil || isFault(err) {
+		return err
+	}
+	err = fmt.Errorf("%s: %w", op, err)
+	if f := s.faultFor(err); f != nil {
+		return f.Because(fmt.Errorf("store %s: %w", s.name, oneLine{err}))
+	}
+	return err
+}
+
+// explainOpen is explain for whoever starts the gateway, who is told all of it.
+func (s *Store) explainOpen(err error) error {
+	if isFault(err) {
+		return err
+	}
+	err = fmt.Errorf("open store: %w", err)
+	if f := s.faultFor(err); f != nil {
+		message := strings.Replace(f.Message, "the store", "store "+s.name, 1)
+		return fault.New(f.Code, "%s: %w", message, oneLine{err}).WithHint("%s", f.Hint)
+	}
+	return err
+}
+
+// faultFor is the fault for what a user can mend, nil for the rest.
+func (s *Store) faultFor(err error) *fault.Error {
+	if errors.Is(err, context.Canceled) || s.dialect.explain == nil {
+		return nil
+	}
+	return s.dialect.explain(err)
+}
+
+func isFault(err error) bool {
+	f := (*fault.Error)(nil)
+	return errors.As(err, &f)
+}
+
+// micros is how times are stored. The zero time is 0.
+func micros(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMicro()
+}
+
+func fromMicros(us int64) time.Time {
+	if us == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(us).UTC()
+}

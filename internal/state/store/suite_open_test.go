@@ -1,0 +1,152 @@
+package store_test
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/state/store"
+)
+
+type rawFunc = func(t *testing.T, dsn string) *sql.DB
+
+func testRestart(t *testing.T, dsn string, _ rawFunc) {
+	ctx := t.Context()
+	s, err := store.Open(ctx, dsn, &store.Options{Durable: true})
+	check(t, err)
+	srv := sampleServer("a")
+	key := store.Key{ID: "i", Name: "n", Hash: []byte{1}, CreatedAt: noon}
+	check(t, s.SaveTools(ctx, srv))
+	check(t, s.CreateKey(ctx, key))
+	check(t, s.AppendCalls(ctx, []store.Call{sampleCall(1)}))
+	check(t, s.SaveServerConfig(ctx, "a", []byte(`{}`), false))
+	check(t, s.KeepResult(ctx, sampleResult(1)))
+	check(t, s.Close())
+
+	s = open(t, dsn, nil)
+	servers, err := s.Servers(ctx)
+	check(t, err)
+	equal(t, servers, []store.Server{srv})
+	keys, err := s.Keys(ctx)
+	check(t, err)
+	equal(t, keys, []store.Key{key})
+	call, err := s.Call(ctx, sampleCall(1).ID)
+	check(t, err)
+	equal(t, call, sampleCall(1))
+	configs, err := s.ServerConfigs(ctx)
+	check(t, err)
+	equal(t, len(configs), 1)
+	result, err := s.Result(ctx, sampleResult(1).Owner, sampleResult(1).Ref)
+	check(t, err)
+	equal(t, result, sampleResult(1))
+}
+
+func testManyOpen(t *testing.T, dsn string, _ rawFunc) {
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			s, err := store.Open(t.Context(), dsn, nil)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if err := errors.Join(s.Patient(), s.SaveTools(t.Context(), sampleServer("a"))); err != nil {
+				t.Error(err)
+			}
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	servers, err := open(t, dsn, nil).Servers(t.Context())
+	check(t, err)
+	equal(t, servers, []store.Server{sampleServer("a")})
+}
+
+// A number that two files share would change the order of those that were released.
+func TestEveryMigrationHasTheNumberOfItsPlace(t *testing.T) {
+	files, err := os.ReadDir("migrations")
+	check(t, err)
+	for i, f := range files {
+		if !strings.HasPrefix(f.Name(), fmt.Sprintf("%04d_", i+1)) {
+			t.Errorf("migration %d is %s", i+1, f.Name())
+		}
+	}
+}
+
+// testMigration fills a store that has only the first migration.
+func testMigration(t *testing.T, dsn string, raw rawFunc) {
+	first, err := os.ReadFile("migrations/0001_start.sql")
+	check(t, err)
+	db := raw(t, dsn)
+	for _, statement := range []string{
+		"CREATE TABLE schema_version (version INTEGER NOT NULL)", "INSERT INTO schema_version VALUES (1)", string(first),
+		"INSERT INTO servers (id, listed_at, checked_at, reason) VALUES ('old', 1, 2, 'was down')",
+		"INSERT INTO tools (server, position, name, definition, hash, held) VALUES ('old', 0, 'one', '', 'h', true)",
+	} {
+		_, err := db.Exec(statement)
+		check(t, err)
+	}
+	check(t, db.Close())
+	s := open(t, dsn, nil)
+	got, err := s.Servers(t.Context())
+	check(t, err)
+	equal(t, len(got), 1)
+	equal(t, got[0].Reason, "was down")
+	equal(t, got[0].Tools[0].Name, "one")
+	equal(t, got[0].Held, []store.Held{{Kind: "tool", Name: "one"}})
+	equal(t, got[0].Instructions, "")
+	check(t, s.SaveTools(t.Context(), sampleServer("old")))
+	got, err = s.Servers(t.Context())
+	check(t, err)
+	equal(t, got, []store.Server{sampleServer("old")})
+}
+
+// refused opens the store and wants it refused with these words.
+func refused(t *testing.T, dsn string, says ...string) {
+	t.Helper()
+	s, err := store.Open(t.Context(), dsn, nil)
+	if err == nil {
+		s.Close()
+		t.Fatal("it was opened")
+	}
+	if !fault.Is(err, fault.BadConfig) || fault.As(err).Hint == "" {
+		t.Fatalf("got %v, want a bad_config with a hint", err)
+	}
+	for _, word := range says {
+		if !strings.Contains(err.Error(), word) {
+			t.Fatalf("got %v, want it to say %q", err, word)
+		}
+	}
+}
+
+func testNewer(t *testing.T, dsn string, raw rawFunc) {
+	s, err := store.Open(t.Context(), dsn, nil)
+	check(t, err)
+	check(t, s.Close())
+	db := raw(t, dsn)
+	_, err = db.Exec("UPDATE schema_version SET version = 1000")
+	check(t, err)
+	refused(t, dsn, "schema version 1000", "newer toolfit")
+	var version int
+	check(t, db.QueryRow("SELECT version FROM schema_version").Scan(&version))
+	equal(t, version, 1000)
+}
+
+func testOtherProgram(t *testing.T, dsn string, raw rawFunc) {
+	db := raw(t, dsn)
+	for _, table := range []string{"bookmarks (url TEXT)", "schema_version (version INTEGER)"} { // the second name is a common one
+		_, err := db.Exec("CREATE TABLE " + table)
+		check(t, err)
+		refused(t, dsn, "another program")
+	}
+	if _, err := db.Exec("SELECT * FROM calls"); err == nil {
+		t.Fatal("tables were made")
+	}
+}
