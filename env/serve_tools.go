@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/mcp"
 )
 
 // agentKey is the member of _meta in which a request names the agent that it is made for.

@@ -96,7 +96,7 @@ func (w *writer) expand(n *node, way *visit, hops int) *node {
 			}
 			w.put(out, kid.Key, list)
 		default:
-			if v := w.mended(n, kid); v != nil {
+			if v := w.repaired(n, kid); v != nil {
 				w.put(out, kid.Key, v)
 			}
 		}
@@ -107,8 +107,8 @@ func (w *writer) expand(n *node, way *visit, hops int) *node {
 	return out
 }
 
-// mended is a keyword without what would keep the whole schema from compiling, nil to drop it.
-func (w *writer) mended(n, kid *node) *node {
+// repaired is a keyword without what would keep the whole schema from compiling, nil to drop it.
+func (w *writer) repaired(n, kid *node) *node {
 	out := w.given(kid)
 	switch kid.Key {
 	case "type":

@@ -141,7 +141,7 @@ func arguments(text string, cutOff bool) (json.RawMessage, error) {
 	if strings.TrimSpace(text) == "" && !cutOff {
 		return json.RawMessage("{}"), nil
 	}
-	value, missing, err := toolcall.Mend(text)
+	value, missing, err := toolcall.Repair(text)
 	if err == nil && missing != toolcall.Nothing && cutOff {
 		err = errors.New("the text ends inside them")
 	}

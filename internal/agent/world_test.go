@@ -170,7 +170,7 @@ type noLister struct{}
 func (noLister) List(context.Context, tool.ServerID) (upstream.Listing, error) {
 	return upstream.Listing{}, errors.New("not asked here")
 }
-func (noLister) Recognise(tool.ServerID, upstream.Listing) {}
+func (noLister) Recognize(tool.ServerID, upstream.Listing) {}
 
 func (w *world) model(r *script.Request) script.Answer {
 	w.mu.Lock()

@@ -119,7 +119,7 @@ func (b *bridge) take(ctx context.Context, m Message, line []byte) {
 	case m.IsRequest():
 		b.request(ctx, m, line)
 	case m.Method == "notifications/cancelled":
-		b.cancelled(ctx, m, line)
+		b.canceled(ctx, m, line)
 	default:
 		b.deliver(ctx, line)
 	}
@@ -141,8 +141,8 @@ func (b *bridge) deliver(ctx context.Context, line []byte) {
 	}
 }
 
-// cancelled withdraws a request: in a session by the message, else by hanging up.
-func (b *bridge) cancelled(ctx context.Context, m Message, line []byte) {
+// canceled withdraws a request: in a session by the message, else by hanging up.
+func (b *bridge) canceled(ctx context.Context, m Message, line []byte) {
 	b.mu.Lock()
 	p := b.open[string(rawjson.Get(m.Params, "requestId"))]
 	if p != nil {

@@ -77,7 +77,7 @@ func (e Entry) answer(ctx context.Context, log *slog.Logger, req *Request) (json
 func (e Entry) take(ctx context.Context, s *Session, m Message) {
 	switch m.Method {
 	case "notifications/cancelled":
-		s.cancelled(m.Params)
+		s.canceled(m.Params)
 	case "notifications/initialized":
 	default:
 		e.Handler.Serve(ctx, &Request{Method: m.Method, Params: m.Params, Session: s, Client: Deaf})
@@ -85,7 +85,7 @@ func (e Entry) take(ctx context.Context, s *Session, m Message) {
 }
 
 // start registers a request and returns the function that serves it. That one returns the
-// answer as a message; nil when the request was cancelled. What follows the request may be
+// answer as a message; nil when the request was canceled. What follows the request may be
 // its cancellation, so the request is registered before anything else is read.
 func (e Entry) start(ctx context.Context, log *slog.Logger, s *Session, m Message, client Peer) (serve func() []byte) {
 	ctx, end, err := s.begin(ctx, m.ID)

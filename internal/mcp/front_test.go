@@ -112,7 +112,7 @@ func TestBatch(t *testing.T) {
 		{"answers come in the order of the requests", `[{"id":2,"method":"echo","params":{"b":1.0}},{"method":"x"},{"id":1,"method":"ping"}]`,
 			`200 [{"jsonrpc":"2.0","id":2,"result":{"b":1.0}},{"jsonrpc":"2.0","id":1,"result":{}}]`},
 		{"notifications alone get no answer", ` [{"method":"x"},{"id":9,"result":{}}]`, "202"},
-		{"a cancelled request is left out", `[{"id":1,"method":"hang"},{"method":"notifications/cancelled","params":{"requestId":1}},{"id":2,"method":"ping"}]`,
+		{"a canceled request is left out", `[{"id":1,"method":"hang"},{"method":"notifications/cancelled","params":{"requestId":1}},{"id":2,"method":"ping"}]`,
 			`200 [{"jsonrpc":"2.0","id":2,"result":{}}]`},
 		{"an id twice is an error for the second", `[{"id":1,"method":"hang"},{"id":1,"method":"ping"},{"method":"notifications/cancelled","params":{"requestId":1}}]`,
 			`200 [{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"request id 1 is in use"}}]`},
@@ -129,7 +129,7 @@ func TestBatch(t *testing.T) {
 	}
 }
 
-func TestCancelledRequestOverHTTPEndsWithoutAnAnswer(t *testing.T) {
+func TestCanceledRequestOverHTTPEndsWithoutAnAnswer(t *testing.T) {
 	f := newTestFront(t, nil)
 	h := f.open(t, "2025-06-18")
 	s := f.sessions.get(h[sessionHeader], "")
@@ -563,7 +563,7 @@ func TestOpenRequestsOfOneSessionAreBounded(t *testing.T) {
 	if _, _, err := s.begin(t.Context(), []byte(`"more"`)); err == nil {
 		t.Error("one more was taken")
 	}
-	s.cancelled([]byte(`{"requestId":7}`)) // only its own end makes room
+	s.canceled([]byte(`{"requestId":7}`)) // only its own end makes room
 	if _, _, err := s.begin(t.Context(), []byte(`"more"`)); err == nil {
 		t.Error("a request that has not ended made room")
 	}

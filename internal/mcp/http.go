@@ -122,7 +122,7 @@ func (f *Front) post(w http.ResponseWriter, r *http.Request, e Entry) {
 
 // message serves one message of an open session.
 func (f *Front) message(w http.ResponseWriter, r *http.Request, e Entry, s *Session, m Message) {
-	// A legacy client that hangs up has not cancelled: that takes a notification.
+	// A legacy client that hangs up has not canceled: that takes a notification.
 	ctx := context.WithoutCancel(r.Context())
 	switch {
 	case m.IsResponse():

@@ -37,7 +37,7 @@ func isModern(h http.Header, m Message) (bool, error) {
 }
 
 // postModern serves one message of the modern era: there is no session, and a client that
-// hangs up has cancelled.
+// hangs up has canceled.
 func (f *Front) postModern(w http.ResponseWriter, r *http.Request, e Entry, m Message) {
 	switch {
 	case m.IsNotification():

@@ -32,7 +32,7 @@ func (f *testFront) modernPost(t *testing.T, ctx context.Context, message string
 	return resp
 }
 
-func TestModernClientThatHangsUpHasCancelled(t *testing.T) {
+func TestModernClientThatHangsUpHasCanceled(t *testing.T) {
 	ended := make(chan error, 1)
 	began := make(chan struct{})
 	f := newTestFront(t, nil)

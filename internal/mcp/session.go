@@ -120,8 +120,8 @@ func outcome(ctx context.Context, err error) (withdrawn bool, told error) {
 	return false, err
 }
 
-// cancelled ends the request that a notifications/cancelled names.
-func (s *Session) cancelled(params json.RawMessage) {
+// canceled ends the request that a notifications/cancelled names.
+func (s *Session) canceled(params json.RawMessage) {
 	id := rawjson.Get(params, "requestId")
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -280,7 +280,7 @@ func (s *Session) idle() (time.Time, bool) {
 	return time.Unix(0, s.used.Load()), !s.news.reading() && len(s.open) == 0
 }
 
-// close ends the session: what is in flight is cancelled, its stream ends.
+// close ends the session: what is in flight is canceled, its stream ends.
 func (s *Session) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

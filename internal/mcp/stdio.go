@@ -36,7 +36,7 @@ type pipe struct {
 	sessions *Sessions
 	log      *slog.Logger
 	session  *Session // nil before initialize; read and written by the reading goroutine only
-	requests *Session // holds the modern requests under way, so that they can be cancelled
+	requests *Session // holds the modern requests under way, so that they can be canceled
 	work     sync.WaitGroup
 	stream   sync.WaitGroup
 }
@@ -92,7 +92,7 @@ func (p *pipe) legacy(ctx context.Context, m Message) {
 func (p *pipe) first(m Message) {
 	switch {
 	case m.Method == "notifications/cancelled":
-		p.requests.cancelled(m.Params)
+		p.requests.canceled(m.Params)
 	case m.IsRequest():
 		p.write(answerFirst(m))
 	}

@@ -177,7 +177,7 @@ func read(text string, how ending) []Call {
 	if tagged := strip(text); isTagged(tagged) {
 		return readTagged(tagged, how)
 	}
-	value, missing, err := Mend(strip(text))
+	value, missing, err := Repair(strip(text))
 	if err == nil && (how == byLimit && missing != Nothing || how == byEnd && missing == InNumber) {
 		err = errEnds
 	}

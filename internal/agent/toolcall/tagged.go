@@ -196,7 +196,7 @@ func nameIn(head string) string {
 // inJSON reads arguments that stand between the tags as an object.
 func (r *taggedReader) inJSON(name, closing string) (Call, error) {
 	text, rest, ended := strings.Cut(r.rest, closing)
-	args, missing, err := Mend(text)
+	args, missing, err := Repair(text)
 	switch {
 	case err != nil:
 		return Call{}, err

@@ -255,15 +255,15 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-func FuzzMend(f *testing.F) {
+func FuzzRepair(f *testing.F) {
 	f.Add(`{"a":[1,{'b':None}`)
 	f.Add(`{"a":"C:\x \u12`)
 	f.Fuzz(func(t *testing.T, text string) {
-		value, _, err := Mend(text)
+		value, _, err := Repair(text)
 		if err != nil {
 			return
 		}
-		again, missing, err := Mend(string(value))
+		again, missing, err := Repair(string(value))
 		if err != nil || missing != Nothing || string(again) != string(value) {
 			t.Errorf("%q became %q, which became %q, %v", text, value, again, err)
 		}

@@ -29,15 +29,15 @@ type Reader struct {
 	Err    error    // the first refusal, a Refusal
 }
 
-// Refusal is a sentence for the model: why the call was not done, and what would work.
-type Refusal string
+// Error is a sentence for the model: why the call was not done, and what would work.
+type Error string
 
-func (r Refusal) Error() string { return string(r) }
+func (r Error) Error() string { return string(r) }
 
 // Failf keeps a refusal, if it is the first.
 func (r *Reader) Failf(format string, args ...any) {
 	if r.Err == nil {
-		r.Err = Refusal(fmt.Sprintf(format, args...))
+		r.Err = Error(fmt.Sprintf(format, args...))
 	}
 }
 

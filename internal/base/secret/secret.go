@@ -162,7 +162,7 @@ func spellings(secret string) (all []string) {
 const leastEncoded = 10
 
 // encoded is what a secret always looks like in base64 when so many bytes stand before it in
-// its group of three: without the letters that depend on its neighbours.
+// its group of three: without the letters that depend on its neighbors.
 func encoded(in *base64.Encoding, secret string, before int) string {
 	text := in.EncodeToString(append(make([]byte, before), secret...))
 	from := []int{0, 2, 3}[before]

@@ -1,4 +1,4 @@
-// Package stylesheet is the one look of all pages that we serve: colours in light and dark,
+// Package stylesheet is the one look of all pages that we serve: colors in light and dark,
 // type, space, and the parts that pages are made of. The console and the page on which people
 // pick an environment link to it. It never serves anything itself, and it loads nothing from
 // elsewhere: no font, no picture.

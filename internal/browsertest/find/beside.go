@@ -66,7 +66,7 @@ func (x *Index) anchors(p place) (list []*snapshot.Node) {
 
 // standsWith tells whether an element stands with the anchor in one small part of the page:
 // what holds the anchor has no other controls, and what holds the element has no text of
-// its own, as the neighbouring item of a list would.
+// its own, as the neighboring item of a list would.
 func (x *Index) standsWith(anchor, n *snapshot.Node) bool {
 	if anchor.Holds(n) || n.Holds(anchor) {
 		return false

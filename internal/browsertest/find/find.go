@@ -7,7 +7,7 @@
 // numbers and identifiers as a whole. Where two elements answer alike, none is chosen.
 //
 //	hit, err := find.New(page, nil).Find(find.Query{Text: "李四的编辑按钮", Action: find.Click})
-//	// hit.Node.Ref, hit.Score, hit.Why; err is a *find.Refusal
+//	// hit.Node.Ref, hit.Score, hit.Why; err is a *find.Error
 package find
 
 import (
@@ -48,7 +48,7 @@ func (x *Index) Find(q Query) (*Hit, error) {
 	d.looks = q.Action == Any
 	readings := d.readings()
 	if len(readings) == 0 {
-		return nil, &Refusal{Code: snapshot.StepInvalid, Query: q.Text, Hint: "say which element is meant"}
+		return nil, &Error{Code: snapshot.StepInvalid, Query: q.Text, Hint: "say which element is meant"}
 	}
 	s := search{x: x, query: q, byName: map[nameKey][]candidate{}, byPlace: map[placeKey][]scope{}, chains: map[chainKey]grade{}, called: map[string]bool{}, calls: map[rowsKey]bool{}, labels: map[string]bool{}}
 	readings = askedIn(readings, d.asked(q))
@@ -64,7 +64,7 @@ func (x *Index) Find(q Query) (*Hit, error) {
 		}
 	}
 	hit, err := s.decide()
-	var refusal *Refusal
+	var refusal *Error
 	if q.Action == Any && errors.As(err, &refusal) && refusal.Code == snapshot.NotFound {
 		refusal.doubt(x, s.near(readings))
 	}
@@ -78,7 +78,7 @@ func (x *Index) Count(q Query) int {
 	}
 	q.Nth = 0
 	_, err := x.Find(q)
-	var r *Refusal
+	var r *Error
 	switch {
 	case err == nil:
 		return 1

@@ -77,7 +77,7 @@ func TestAQueryCanNamePlaceFrameAndNumberBesideItsText(t *testing.T) {
 func TestARefusalNamesTheCandidatesAndWhatWouldHelp(t *testing.T) {
 	x := find.New(snapshot.Parse(orders), nil)
 	_, err := x.Find(find.Query{Text: "Edit", Action: find.Click})
-	var r *find.Refusal
+	var r *find.Error
 	if !errors.As(err, &r) || r.Code != snapshot.Ambiguous || r.Count != 2 || len(r.Candidates) != 2 || !strings.Contains(r.Hint, "SO-1") {
 		t.Fatalf("%+v", r)
 	}
@@ -155,7 +155,7 @@ func TestSelectorsAreToldFromDescriptions(t *testing.T) {
 
 func TestASelectorThatOnlyTheBrowserKnowsSaysSo(t *testing.T) {
 	_, err := find.New(snapshot.Parse(orders), nil).Find(find.Query{Text: "#save", Action: find.Click})
-	var r *find.Refusal
+	var r *find.Error
 	if !errors.As(err, &r) || !r.NeedsPage {
 		t.Errorf("%+v", err)
 	}
@@ -187,7 +187,7 @@ func FuzzFind(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, tree, query, action string) {
 		hit, err := find.New(snapshot.Parse(tree), nil).Find(find.Query{Text: query, Action: find.Action(action)})
-		var r *find.Refusal
+		var r *find.Error
 		switch {
 		case err == nil && (hit == nil || hit.Node == nil || hit.Score <= 0):
 			t.Fatalf("an empty hit: %+v", hit)

@@ -65,7 +65,7 @@ func FindHint(q Query, hints []Hint) (*Hint, error) {
 	if len(found) > 1 {
 		code = snapshot.Ambiguous
 	}
-	return nil, &Refusal{Code: code, Query: q.Text, Count: len(found)}
+	return nil, &Error{Code: code, Query: q.Text, Count: len(found)}
 }
 
 // says tells whether the source has all words of one variant, and none in the same name that

@@ -21,7 +21,7 @@ const maxOffered = 40
 // action and has every number, identifier and quoted text of the description, and of two
 // that look the same none is there. Where the words mean several elements alike, only those
 // are. Where they count (第2个), or name a place by itself, there is nothing to choose.
-func (x *Index) Offer(q Query, r *Refusal) []Offered {
+func (x *Index) Offer(q Query, r *Error) []Offered {
 	if _, isSelector := ParseSelector(q.Text); isSelector || q.Action == Any || q.Within != "" || q.Frame != "" || q.Nth != 0 {
 		return nil
 	}

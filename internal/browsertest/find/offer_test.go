@@ -53,7 +53,7 @@ func TestOnlyWhatKeepsTheCertainWordsIsOffered(t *testing.T) {
 	} {
 		q := find.Query{Text: c.text, Action: find.Action(c.action)}
 		_, err := x.Find(q)
-		var r *find.Refusal
+		var r *find.Error
 		if !errors.As(err, &r) {
 			t.Errorf("%s: it was found", c.name)
 			continue
@@ -69,7 +69,7 @@ func TestWhatWordsMeanAlikeIsToldApartByNameOrNotAtAll(t *testing.T) {
 	for _, text := range []string{"Save", "Remove", "Copy"} {
 		q := find.Query{Text: text, Action: find.Click}
 		_, err := x.Find(q)
-		var r *find.Refusal
+		var r *find.Error
 		if !errors.As(err, &r) || r.Code != snapshot.Ambiguous {
 			t.Fatalf("%s: %v", text, err)
 		}
@@ -80,11 +80,11 @@ func TestWhatWordsMeanAlikeIsToldApartByNameOrNotAtAll(t *testing.T) {
 	for _, q := range []find.Query{
 		{Text: "buy", Action: find.Click, Within: "Order"}, {Text: "buy", Action: find.Click, Frame: "1"}, {Text: "buy", Action: find.Click, Nth: 1},
 	} {
-		if got := offered(x, q, &find.Refusal{Code: snapshot.NotFound}); got != "" {
+		if got := offered(x, q, &find.Error{Code: snapshot.NotFound}); got != "" {
 			t.Errorf("%+v: got %q", q, got)
 		}
 	}
-	alike := &find.Refusal{Code: snapshot.Ambiguous, Count: 2, Candidates: []find.Candidate{{Ref: "e6"}, {Ref: "e7"}}}
+	alike := &find.Error{Code: snapshot.Ambiguous, Count: 2, Candidates: []find.Candidate{{Ref: "e6"}, {Ref: "e7"}}}
 	if got := offered(x, find.Query{Text: "order", Action: find.Click}, alike); !sameSet(got, "e6 e7") {
 		t.Errorf("two of different names: %q", got)
 	}
@@ -94,7 +94,7 @@ func TestWhatWordsMeanAlikeIsToldApartByNameOrNotAtAll(t *testing.T) {
 	}
 }
 
-func offered(x *find.Index, q find.Query, r *find.Refusal) string {
+func offered(x *find.Index, q find.Query, r *find.Error) string {
 	var refs []string
 	for _, o := range x.Offer(q, r) {
 		refs = append(refs, o.Ref)

@@ -68,7 +68,7 @@ func without(tree, ref string) string {
 }
 
 // Pages that nobody here wrote, each element by its name and by its name and kind. Without the
-// element (action | query | without ref) none of its neighbours, which share words with it, may
+// element (action | query | without ref) none of its neighbors, which share words with it, may
 // take its place.
 func TestPagesOfOthersAnswerByNameAndLureNobody(t *testing.T) {
 	writtenQueries(t, "testdata/kits/*.page", func(tree, query string) {
@@ -114,7 +114,7 @@ func answers(t *testing.T, x *find.Index, line string) bool {
 	parts := strings.Split(line, " | ")
 	hit, err := x.Find(find.Query{Action: find.Action(parts[0]), Text: parts[1]})
 	got := ""
-	var refusal *find.Refusal
+	var refusal *find.Error
 	switch {
 	case err == nil:
 		got = hit.Ref

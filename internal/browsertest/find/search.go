@@ -30,7 +30,7 @@ type search struct {
 	chains  map[chainKey]grade
 	called  map[string]bool
 	calls   map[rowsKey]bool
-	labels  map[string]bool // whether something is labelled so
+	labels  map[string]bool // whether something is labeled so
 }
 
 // read looks for the element as one reading understands it.
@@ -169,7 +169,7 @@ func (s *search) compare(l label, r *reading) *match {
 }
 
 // isOther tells whether an element whose label has the words is another thing, all the same: it
-// does something with what is said, another element is labelled just so, or it is a choice of
+// does something with what is said, another element is labeled just so, or it is a choice of
 // two words of which one was said: "America" is not "South America". Who clicks "Issue 14" does
 // not mean the box to select it.
 func (s *search) isOther(n *snapshot.Node, r *reading, m *match, l label) bool {

@@ -172,7 +172,7 @@ func (s *Selector) says(have, want string) bool {
 // bySelector finds the one element that a selector addresses.
 func (x *Index) bySelector(q Query, sel Selector) (*Hit, error) {
 	if !sel.readable {
-		return nil, &Refusal{Code: snapshot.NotFound, Query: q.Text, NeedsPage: true, Hint: "only the browser can resolve this selector"}
+		return nil, &Error{Code: snapshot.NotFound, Query: q.Text, NeedsPage: true, Hint: "only the browser can resolve this selector"}
 	}
 	s := search{x: x, query: q, byPlace: map[placeKey][]scope{}}
 	var list []candidate

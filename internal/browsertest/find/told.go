@@ -46,7 +46,7 @@ func (x *Index) Doubts(q Query, hit *Hit, err error) (list []Doubt) {
 			add(Doubt{Ref: n.Ref, About: FrameNames})
 		}
 	}
-	var refusal *Refusal
+	var refusal *Error
 	several := errors.As(err, &refusal) && refusal.Code == snapshot.Ambiguous
 	inside := func(d *snapshot.Node) bool { return hit != nil && d.Holds(hit.Node) }
 	if q.Action != Any && (several || hit != nil && !slices.ContainsFunc(x.dialogs, inside)) {

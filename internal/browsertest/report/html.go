@@ -48,7 +48,7 @@ func label(lang locale.Language, word string) string {
 	return word
 }
 
-// marks tell how something ended also to those who do not see colours.
+// marks tell how something ended also to those who do not see colors.
 var marks = map[run.Status]string{run.Passed: "✓", run.Failed: "✗", run.Broken: "!", run.Skipped: "–", run.Flaky: "↻", run.Healed: "+", run.Noted: "~"}
 
 func bad(s run.Status) bool { return s == run.Failed || s == run.Broken }

@@ -224,7 +224,7 @@ func (r *Runner) onElement(ctx context.Context, s *steps.Step, action find.Actio
 
 // tellCandidates keeps the elements that the server names for a selector of several.
 func (r *Runner) tellCandidates(err error) {
-	var f *snapshot.Failure
+	var f *snapshot.Error
 	if !errors.As(err, &f) || f.Code != snapshot.Ambiguous {
 		return
 	}
@@ -255,7 +255,7 @@ func (r *Runner) mayRepeat(ctx context.Context, err error, loc located, again in
 	case snapshot.NotFound: // a selector that the server looked up, without waiting
 		return loc.node == nil && until.again(ctx)
 	case snapshot.NotInteractable:
-		var f *snapshot.Failure
+		var f *snapshot.Error
 		return again == 0 && errors.As(err, &f) && f.Detail != "kind" && until.again(ctx)
 	case snapshot.ServerGone, snapshot.TimedOut:
 		return idempotent && again == 0

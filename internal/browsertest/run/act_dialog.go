@@ -19,7 +19,7 @@ func (r *Runner) clearDialog(ctx context.Context, s *steps.Step) error {
 		policy = r.opts.Dialogs
 	}
 	if policy != "dismiss" && (policy != "accept" || m.Kind == "file") {
-		return &snapshot.Failure{Code: snapshot.DialogOpen, Message: fmt.Sprintf("a dialog is open and no step answers it: %s", modalText(m)), Modal: m}
+		return &snapshot.Error{Code: snapshot.DialogOpen, Message: fmt.Sprintf("a dialog is open and no step answers it: %s", modalText(m)), Modal: m}
 	}
 	return r.dialog(ctx, &steps.Dialog{Accept: policy == "accept"})
 }

@@ -66,8 +66,8 @@ func (r *Runner) selectOption(ctx context.Context, s *steps.Step, until *deadlin
 		return r.openAndChoose(ctx, s, nil, until)
 	}
 	err := r.onElement(ctx, s, find.Select, "browser_select_option", map[string]any{"values": s.Values}, until)
-	var f *snapshot.Failure
-	var refusal *find.Refusal
+	var f *snapshot.Error
+	var refusal *find.Error
 	custom := errors.As(err, &f) && f.Code == snapshot.NotInteractable && f.Detail == "kind" || errors.As(err, &refusal) && refusal.Code == snapshot.NotFound
 	if errors.As(err, &f) && f.Code == snapshot.OptionNotFound {
 		return r.withOptions(s, err)

@@ -143,9 +143,9 @@ func (r *Runner) navigate(ctx context.Context, to string) error {
 	case err != nil:
 		return err
 	case answer.Modal != nil && answer.URL == before && before != "":
-		return &snapshot.Failure{Code: snapshot.DialogOpen, Message: "the page did not move: a dialog is open: " + modalText(answer.Modal), Modal: answer.Modal}
+		return &snapshot.Error{Code: snapshot.DialogOpen, Message: "the page did not move: a dialog is open: " + modalText(answer.Modal), Modal: answer.Modal}
 	case strings.HasPrefix(r.where.url, "chrome-error:"):
-		return &snapshot.Failure{Code: snapshot.NavigationFailed, Message: "the browser could not open " + to}
+		return &snapshot.Error{Code: snapshot.NavigationFailed, Message: "the browser could not open " + to}
 	}
 	return nil
 }

@@ -47,7 +47,7 @@ var reads = []string{"browser_snapshot", "browser_take_screenshot", "browser_con
 // page is there. With an element it looks before, too.
 var moves = []string{"browser_navigate", "browser_navigate_back"}
 
-// call makes one call: fitted, recorded, read. The error is a *snapshot.Failure when the
+// call makes one call: fitted, recorded, read. The error is a *snapshot.Error when the
 // server answered that it did not work.
 func (r *Runner) call(ctx context.Context, tool string, args map[string]any) (snapshot.Answer, error) {
 	raw := json.RawMessage("{}")
@@ -169,7 +169,7 @@ func (r *Runner) snapshot(ctx context.Context, fresh bool) (*page, error) {
 	}
 	r.metrics.Snapshots++
 	if answer.Modal != nil {
-		return nil, &snapshot.Failure{Code: snapshot.DialogOpen, Message: "a dialog is open: " + modalText(answer.Modal), Modal: answer.Modal}
+		return nil, &snapshot.Error{Code: snapshot.DialogOpen, Message: "a dialog is open: " + modalText(answer.Modal), Modal: answer.Modal}
 	}
 	tree := answer.Page
 	if tree == nil {

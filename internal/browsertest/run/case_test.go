@@ -112,7 +112,7 @@ func TestWhatWasFoundBeforeIsFoundAgainWhenTheWordsFail(t *testing.T) {
 	}
 }
 
-func TestACancelledRunEnds(t *testing.T) {
+func TestACanceledRunEnds(t *testing.T) {
 	b := &fakeBrowser{tree: page("- generic")}
 	suite, _ := steps.Parse("t.yaml", []byte("- 点击登录\n"), nil)
 	ctx, cancel := context.WithCancel(context.Background())

@@ -28,7 +28,7 @@ func (r *Runner) byChoice(ctx context.Context, q find.Query) (located, bool) {
 	if r.opts.Choose == nil {
 		return located{}, false
 	}
-	var refusal *find.Refusal
+	var refusal *find.Error
 	hit, err := r.lookUp(ctx, q, true)
 	switch {
 	case err == nil: // it has come meanwhile
@@ -59,7 +59,7 @@ func (r *Runner) byChoice(ctx context.Context, q find.Query) (located, bool) {
 }
 
 // choose is the element that the chooser names; nil for none.
-func (r *Runner) choose(ctx context.Context, q find.Query, refusal *find.Refusal) *snapshot.Node {
+func (r *Runner) choose(ctx context.Context, q find.Query, refusal *find.Error) *snapshot.Node {
 	offered := r.page.index.Offer(q, refusal)
 	if len(offered) == 0 {
 		return nil

@@ -69,8 +69,8 @@ func fail(code snapshot.Code, format string, args ...any) *failure {
 // codeOf is the code of any error that a step can end with.
 func codeOf(err error) snapshot.Code {
 	var own *failure
-	var server *snapshot.Failure
-	var refusal *find.Refusal
+	var server *snapshot.Error
+	var refusal *find.Error
 	var fault *Error
 	switch {
 	case errors.As(err, &own):
@@ -181,7 +181,7 @@ func (r *Runner) shown(text string) string {
 func (r *Runner) said(err error) string {
 	const most = 2000
 	text := err.Error()
-	var refusal *find.Refusal
+	var refusal *find.Error
 	if errors.As(err, &refusal) && error(refusal) == err { // the candidates stand beside it
 		text = refusal.Brief()
 	}

@@ -112,14 +112,14 @@ func (r *Runner) waited(ctx context.Context, p *page, e *steps.Expectation) bool
 		return false
 	}
 	hit, err := p.find(ctx, r, find.Query{Text: e.Value})
-	var refusal *find.Refusal
+	var refusal *find.Error
 	return err == nil && hit.Kind || errors.As(err, &refusal) && refusal.Kind
 }
 
 // selectorHolds looks at what a selector addresses: by the page, and where that cannot read
 // it, or the step says more, on the snapshot.
 func (r *Runner) selectorHolds(ctx context.Context, p *page, q find.Query, e *steps.Expectation) (got string, ok bool, err error) {
-	var refusal *find.Refusal
+	var refusal *find.Error
 	_, missed := p.find(ctx, r, q)
 	shown := !errors.As(missed, &refusal) || !refusal.NeedsPage // the snapshot can tell
 	joined := alone(q)
@@ -148,7 +148,7 @@ func (r *Runner) elementHolds(ctx context.Context, p *page, q find.Query, e *ste
 			return fmt.Sprintf("%d", n), n == e.Count
 		}
 	}
-	var refusal *find.Refusal
+	var refusal *find.Error
 	errors.As(err, &refusal)
 	switch {
 	case e.Kind == steps.Visible && (err == nil || refusal.Code == snapshot.Ambiguous):
@@ -164,7 +164,7 @@ func (r *Runner) elementHolds(ctx context.Context, p *page, q find.Query, e *ste
 }
 
 // hidden tells whether what is looked for is not on the page, and what speaks against it.
-func hidden(p *page, q find.Query, hit *find.Hit, refusal *find.Refusal) (string, bool) {
+func hidden(p *page, q find.Query, hit *find.Hit, refusal *find.Error) (string, bool) {
 	switch {
 	case hit != nil:
 		return "it is there: " + p.index.Path(hit.Node), false

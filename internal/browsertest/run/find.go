@@ -66,7 +66,7 @@ func (r *Runner) begin(ctx context.Context) error {
 
 func (r *Runner) miss(err error, t *steps.Target) *Miss {
 	m := &Miss{Error: *r.errorOf(err, &steps.Step{Target: t})}
-	var refusal *find.Refusal
+	var refusal *find.Error
 	if errors.As(err, &refusal) {
 		m.Candidates = refusal.Candidates
 	}

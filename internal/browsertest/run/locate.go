@@ -82,7 +82,7 @@ func (r *Runner) locate(ctx context.Context, t *steps.Target, action find.Action
 			r.metrics.Finds.count(true)
 			return r.took(hit, q), nil
 		}
-		var refusal *find.Refusal
+		var refusal *find.Error
 		if !errors.As(err, &refusal) {
 			return located{}, err
 		}
@@ -168,7 +168,7 @@ func (r *Runner) learn(key string, known Remembered) {
 
 // otherwise tries what is left when the words do not lead to one element: how it was found
 // before, then what the page's source says, and at last somebody who chooses.
-func (r *Runner) otherwise(ctx context.Context, q find.Query, refusal *find.Refusal) (located, error) {
+func (r *Runner) otherwise(ctx context.Context, q find.Query, refusal *find.Error) (located, error) {
 	r.step.Candidates, r.about = r.maskCandidates(refusal.Candidates), nil
 	for _, c := range refusal.Candidates {
 		if refusal.Code == snapshot.Ambiguous && c.Ref != "" {

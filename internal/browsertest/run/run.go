@@ -28,7 +28,7 @@ import (
 // Browser is one session with a playwright-mcp server. Calls are made one after another.
 type Browser interface {
 	// Call makes a tools/call and returns its result; the error is that of the transport, or a
-	// *snapshot.Failure. Asked is the call before it was fitted, for those that fit by themselves.
+	// *snapshot.Error. Asked is the call before it was fitted, for those that fit by themselves.
 	Call(ctx context.Context, asked, fitted Call) (json.RawMessage, error)
 	// Tools are what the server offers now.
 	Tools(ctx context.Context) ([]Tool, error)

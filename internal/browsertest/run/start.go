@@ -14,7 +14,7 @@ var starts = []string{"browserType.launch", "browserType.connectOverCDP", "async
 
 // notStarted is the failure of a server that has no browser; nil for any other answer. The
 // page has nothing to do with it, and what the browser itself said is far below.
-func notStarted(raw json.RawMessage) *snapshot.Failure {
+func notStarted(raw json.RawMessage) *snapshot.Error {
 	content := rawjson.Array(rawjson.Get(raw, "content"))
 	if !content.Next() {
 		return nil
@@ -37,7 +37,7 @@ func notStarted(raw json.RawMessage) *snapshot.Failure {
 		}
 		const most = 300
 		what = strings.TrimSpace(what)
-		return &snapshot.Failure{Code: snapshot.ServerGone, Message: "the browser cannot be started or reached: " + strings.ToValidUTF8(what[:min(most, len(what))], "")}
+		return &snapshot.Error{Code: snapshot.ServerGone, Message: "the browser cannot be started or reached: " + strings.ToValidUTF8(what[:min(most, len(what))], "")}
 	}
 	return nil
 }

@@ -13,12 +13,12 @@ import (
 type Answer struct {
 	URL, Title string // of the current tab; "" when the answer does not say
 	Tabs       []Tab
-	Modal      *Modal   // what waits for the user; nil for nothing
-	Page       *Page    // the tree; nil when the answer holds none
-	Size       int      // bytes that the tree was read from
-	Result     string   // what stands under "### Result"
-	Images     []Image  // inline parts
-	Failure    *Failure // set exactly when the result is marked as an error
+	Modal      *Modal  // what waits for the user; nil for nothing
+	Page       *Page   // the tree; nil when the answer holds none
+	Size       int     // bytes that the tree was read from
+	Result     string  // what stands under "### Result"
+	Images     []Image // inline parts
+	Failure    *Error  // set exactly when the result is marked as an error
 }
 
 // Tab is one open tab.
@@ -67,7 +67,7 @@ func (a *Answer) addImage(part []byte) {
 	}
 }
 
-// ansi are the colours that the browser's own messages carry.
+// ansi are the colors that the browser's own messages carry.
 var ansi = regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]")
 
 func (a *Answer) readText(text string, isError bool) {

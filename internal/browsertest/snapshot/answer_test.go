@@ -131,14 +131,14 @@ func TestAnErrorSaysWhatWentWrongAndNotInWhichFunction(t *testing.T) {
 		"Error: \"#x\" does not match any elements.":                                 "\"#x\" does not match any elements.",
 		"Error: ": "the server reported an error without a text",
 	} {
-		if got := snapshot.FailureOf(text, nil).Message; got != want {
+		if got := snapshot.ErrorOf(text, nil).Message; got != want {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}
 	}
 }
 
 func TestTheServersOwnCandidatesAreKept(t *testing.T) {
-	f := snapshot.FailureOf("Error: locator.click: Error: strict mode violation: locator('.a') resolved to 2 elements:\n    1) <b>x</b> aka getByText('x')\n    2) <b>y</b>\n", nil)
+	f := snapshot.ErrorOf("Error: locator.click: Error: strict mode violation: locator('.a') resolved to 2 elements:\n    1) <b>x</b> aka getByText('x')\n    2) <b>y</b>\n", nil)
 	if f.Code != snapshot.Ambiguous || len(f.Candidates) != 2 || f.Candidates[0] != "getByText('x')" {
 		t.Errorf("%+v", f)
 	}
@@ -168,7 +168,7 @@ func TestWhatKeepsAnElementFromBeingUsedIsSaid(t *testing.T) {
 		"    - element is not enabled":                                               "the element is disabled",
 		"    - element is not visible":                                               "the element is not visible",
 	} {
-		if f := snapshot.FailureOf(waited+line, nil); f.Code != snapshot.NotInteractable || f.Message != want {
+		if f := snapshot.ErrorOf(waited+line, nil); f.Code != snapshot.NotInteractable || f.Message != want {
 			t.Errorf("%s: %s %q", line, f.Code, f.Message)
 		}
 	}

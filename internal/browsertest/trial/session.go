@@ -104,7 +104,7 @@ func (s *session) Call(ctx context.Context, asked, _ run.Call) (json.RawMessage,
 	}
 	entry, args := s.entry(view, asked)
 	if entry == nil {
-		return nil, &snapshot.Failure{Code: snapshot.ToolMissing, Message: "the browser server has no tool " + asked.Tool}
+		return nil, &snapshot.Error{Code: snapshot.ToolMissing, Message: "the browser server has no tool " + asked.Tool}
 	}
 	params, err := call.NewParams(entry.Shown, args)
 	if err != nil {
@@ -130,7 +130,7 @@ func failed(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.As(err, &rpc):
-		return &snapshot.Failure{Code: snapshot.CallFailed, Message: rpc.Message}
+		return &snapshot.Error{Code: snapshot.CallFailed, Message: rpc.Message}
 	case !errors.As(err, &f):
 		return err
 	}
@@ -145,7 +145,7 @@ func failed(ctx context.Context, err error) error {
 	case fault.UpstreamBusy, fault.RateLimited:
 		code = snapshot.BrowserBusy
 	}
-	return &snapshot.Failure{Code: code, Message: f.Message}
+	return &snapshot.Error{Code: code, Message: f.Message}
 }
 
 // close ends what the server keeps for the session.

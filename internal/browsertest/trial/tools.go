@@ -10,14 +10,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/toolfit/toolfit/internal/gateway/call"
-	"github.com/toolfit/toolfit/internal/gateway/catalog"
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
-	"github.com/toolfit/toolfit/internal/browsertest/steps"
+	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/browsertest/find"
 	"github.com/toolfit/toolfit/internal/browsertest/run"
-	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/browsertest/steps"
+	"github.com/toolfit/toolfit/internal/gateway/call"
+	"github.com/toolfit/toolfit/internal/gateway/catalog"
 )
 
 // Tools are the tools of ours for agents, by name.

@@ -53,7 +53,7 @@ func BenchmarkFitRefused(b *testing.B) {
 }
 
 func BenchmarkFitKnownServer(b *testing.B) {
-	server := Recognise(Builtin(), []string{"browser_click", "browser_fill_form"})
+	server := Recognize(Builtin(), []string{"browser_click", "browser_fill_form"})
 	tool := compiled(b, string(withTarget["browser_click"]), &Options{Known: server.Tool("browser_click")})
 	args := []byte(`{"element":"login button","ref":"e19"}`)
 	b.ReportAllocs()

@@ -15,7 +15,7 @@ import (
 // code is the first problem of a refusal; "" for what fits.
 func code(t *testing.T, err error) Code {
 	t.Helper()
-	var no *Refusal
+	var no *Error
 	switch {
 	case err == nil:
 		return ""

@@ -20,7 +20,7 @@ type site struct {
 
 // sites lists the values inside the arguments.
 func sites(d *document, t *tape) []site {
-	m := &mender{budget: *plenty(), tool: &Tool{}}
+	m := &repairer{budget: *plenty(), tool: &Tool{}}
 	var out []site
 	var visit func(place []*shape, i int32, unions []string, required bool)
 	visit = func(place []*shape, i int32, unions []string, required bool) {

@@ -14,7 +14,7 @@
 //
 //	t, err := fit.Compile(def.InputSchema(), nil)
 //	res, err := t.Fit(json.RawMessage(`{"count":"3"}`)) // {"count":3}, and one Repair
-//	var no *fit.Refusal
+//	var no *fit.Error
 //	if errors.As(err, &no) { … } // no.Problems
 package fit
 
@@ -138,7 +138,7 @@ func (r *Result) Open() json.RawMessage {
 	return splice(t, 0, rewrite(t, 0, members, nil))
 }
 
-// Fit makes arguments that the tool takes. The error is a *Refusal, or a fault.Canceled when
+// Fit makes arguments that the tool takes. The error is a *Error, or a fault.Canceled when
 // ctx ends before that is known.
 func (t *Tool) Fit(ctx context.Context, args json.RawMessage) (Result, error) {
 	d := t.schema.read()
@@ -161,12 +161,12 @@ func (t *Tool) Fit(ctx context.Context, args json.RawMessage) (Result, error) {
 }
 
 // unlessLeft is the error of a check. One whose caller has left says nothing about the value.
-func unlessLeft(ctx context.Context, no *Refusal) error {
+func unlessLeft(ctx context.Context, no *Error) error {
 	switch {
 	case no == nil:
 		return nil
 	case ctx.Err() != nil:
-		return fault.New(fault.Canceled, "the call was cancelled: %w", context.Cause(ctx))
+		return fault.New(fault.Canceled, "the call was canceled: %w", context.Cause(ctx))
 	}
 	return no
 }
@@ -186,8 +186,8 @@ func check(ctx context.Context, place []*shape, t *tape, light bool) (fits, spen
 }
 
 // slow takes every step on the way from the model's arguments to the tool's.
-func (t *Tool) slow(ctx context.Context, args json.RawMessage) (Result, *Refusal) {
-	m := newMender(ctx, t, len(args))
+func (t *Tool) slow(ctx context.Context, args json.RawMessage) (Result, *Error) {
+	m := newRepairer(ctx, t, len(args))
 	raw, no := m.open(args, t.schema.root.accepts&tString != 0)
 	if no != nil {
 		return Result{}, no
@@ -229,7 +229,7 @@ func (t *Tool) slow(ctx context.Context, args json.RawMessage) (Result, *Refusal
 }
 
 // back undoes the dialect. Arguments that cannot be mapped may be in the tool's own form already.
-func (t *Tool) back(ctx context.Context, raw []byte) ([]byte, []schema.Fix, *Refusal) {
+func (t *Tool) back(ctx context.Context, raw []byte) ([]byte, []schema.Fix, *Error) {
 	out, fixes, err := t.opts.Back.Back(raw)
 	if err == nil {
 		return out, fixes, nil

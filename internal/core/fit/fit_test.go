@@ -116,7 +116,7 @@ func TestRefusals(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			res, err := compiled(t, c.schema, nil).Fit(t.Context(), []byte(c.args))
-			var no *Refusal
+			var no *Error
 			if !errors.As(err, &no) || !strings.Contains(err.Error(), c.want) {
 				t.Fatalf("got %s, %v\nwant %s", res.Args, err, c.want)
 			}

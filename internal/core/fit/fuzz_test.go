@@ -26,7 +26,7 @@ func FuzzFit(f *testing.F) {
 				t.Fatal(err)
 			}
 			res, err := tool.Fit(t.Context(), args)
-			var no *Refusal
+			var no *Error
 			if err != nil {
 				if !errors.As(err, &no) || len(no.Problems) == 0 || len(err.Error()) > 20_000 {
 					t.Fatalf("%v", err)
@@ -103,7 +103,7 @@ func FuzzParseKnown(f *testing.F) {
 		if err != nil {
 			return
 		}
-		server := Recognise([]*Known{k}, k.Tools)
+		server := Recognize([]*Known{k}, k.Tools)
 		name, routed, _ := server.Route(k.Tools[0], args)
 		tool, err := Compile([]byte(`{"type":"object","properties":{"a":{"type":"array","items":{"type":"object"}},"c":{"type":"string"},"e":{"type":"number"}},"required":["f"]}`), &Options{Known: server.Tool(name)})
 		if err != nil {

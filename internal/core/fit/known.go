@@ -18,7 +18,7 @@ import (
 // one that it has.
 type Known struct {
 	Name     string                     `json:"name"`
-	Tools    []string                   `json:"tools"`              // the names by which the server is recognised
+	Tools    []string                   `json:"tools"`              // the names by which the server is recognized
 	AtLeast  int                        `json:"atLeast,omitempty"`  // how many of them it must offer; 0: all
 	Command  []string                   `json:"command,omitempty"`  // words that are all in the command line that starts it
 	Inherit  []string                   `json:"inherit,omitempty"`  // variables that it finds its files by; every server may have them
@@ -121,7 +121,7 @@ func (k *Known) Check() error {
 	case k.Name == "":
 		return fmt.Errorf("name is missing")
 	case len(k.Tools) == 0:
-		return fmt.Errorf("tools is empty: nothing says how the server is recognised")
+		return fmt.Errorf("tools is empty: nothing says how the server is recognized")
 	case k.AtLeast < 0 || k.AtLeast > len(k.Tools):
 		return fmt.Errorf("atLeast is %d, and there are %d tools", k.AtLeast, len(k.Tools))
 	}
@@ -198,15 +198,15 @@ func Builtin() []*Known {
 	return out
 }
 
-// Server is a server that was recognised.
+// Server is a server that was recognized.
 type Server struct {
 	known *Known
 	tools []string
 }
 
-// Recognise finds the server that offers these tools among the known ones, the first that
+// Recognize finds the server that offers these tools among the known ones, the first that
 // suits; nil when it is none of them. What somebody called the server does not count.
-func Recognise(known []*Known, tools []string) *Server {
+func Recognize(known []*Known, tools []string) *Server {
 	for _, k := range known {
 		n := 0
 		for _, name := range k.Tools {

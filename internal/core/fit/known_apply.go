@@ -16,7 +16,7 @@ type ruleReport struct {
 func (r *ruleReport) empty() bool { return r == nil || len(r.problems) == 0 }
 
 // join adds what the rules found to a refusal.
-func (r *ruleReport) join(no *Refusal) *Refusal {
+func (r *ruleReport) join(no *Error) *Error {
 	if r == nil {
 		return no
 	}
@@ -30,7 +30,7 @@ func (r *ruleReport) join(no *Refusal) *Refusal {
 }
 
 // apply follows the rules of the server.
-func (k *KnownTool) apply(m *mender, raw []byte) ([]byte, *ruleReport) {
+func (k *KnownTool) apply(m *repairer, raw []byte) ([]byte, *ruleReport) {
 	found := &ruleReport{hints: map[string]string{}}
 	for _, r := range k.rules {
 		t := &tape{}
@@ -52,7 +52,7 @@ func (k *KnownTool) apply(m *mender, raw []byte) ([]byte, *ruleReport) {
 
 // applier follows one rule.
 type applier struct {
-	m     *mender
+	m     *repairer
 	rule  *Rule
 	t     *tape
 	cuts  []edit

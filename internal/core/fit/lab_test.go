@@ -124,7 +124,7 @@ func (l *lab) refuse(judge *jsonschema.Schema, tool *Tool, t *tape, all []site, 
 		return
 	}
 	res, err := tool.Fit(context.Background(), bad)
-	var no *Refusal
+	var no *Error
 	ok := errors.As(err, &no) && slices.ContainsFunc(no.Problems, func(p Problem) bool {
 		if x.name == "unknown key" {
 			return p.Field == s.at+"/zzUnknown" || slices.Contains(s.unions, p.Field)

@@ -43,7 +43,7 @@ func (o *Override) Apply(def tool.Definition, schema json.RawMessage) (*Overridd
 		schema = def.InputSchema()
 	}
 	root, _ := compile(schema)
-	m := &mender{budget: newBudget(context.Background(), len(schema)), tool: &Tool{}}
+	m := &repairer{budget: newBudget(context.Background(), len(schema)), tool: &Tool{}}
 	empty := &tape{}
 	if err := empty.read([]byte("{}")); err != nil {
 		return nil, err
@@ -146,7 +146,7 @@ func (o *Override) checkNames(have []string) error {
 
 // checkValues refuses values that the tool would refuse.
 func (o *Override) checkValues(flat []*shape) error {
-	m := &mender{budget: newBudget(context.Background(), 1<<18), tool: &Tool{}}
+	m := &repairer{budget: newBudget(context.Background(), 1<<18), tool: &Tool{}}
 	allowed := func(what, name string, raw json.RawMessage) error {
 		place, _, _ := under(&m.budget, flat, name)
 		t := &tape{}

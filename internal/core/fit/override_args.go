@@ -9,7 +9,7 @@ import (
 )
 
 // apply takes the model's arguments to the tool's own names and adds what is bound here.
-func (v *Overridden) apply(m *mender, raw []byte) ([]byte, *Refusal) {
+func (v *Overridden) apply(m *repairer, raw []byte) ([]byte, *Error) {
 	if no := v.once(raw); no != nil {
 		return nil, no
 	}
@@ -18,7 +18,7 @@ func (v *Overridden) apply(m *mender, raw []byte) ([]byte, *Refusal) {
 		if err != nil {
 			return nil, refuse(Problem{Code: Never, Expected: err.Error()})
 		}
-		inner := newMender(m.ctx, shown, len(raw))
+		inner := newRepairer(m.ctx, shown, len(raw))
 		shown.schema.read()
 		fixed, no := v.fit(inner, raw)
 		if no != nil {
@@ -52,7 +52,7 @@ func (v *Overridden) apply(m *mender, raw []byte) ([]byte, *Refusal) {
 }
 
 // fit fits arguments to what was shown. A value that is bound here may be sent all the same.
-func (v *Overridden) fit(m *mender, raw []byte) ([]byte, *Refusal) {
+func (v *Overridden) fit(m *repairer, raw []byte) ([]byte, *Error) {
 	t := &tape{}
 	if t.read(raw) == nil && t.tokens[0].kind == isObject {
 		members := membersOf(t, 0)
@@ -74,7 +74,7 @@ func (v *Overridden) fit(m *mender, raw []byte) ([]byte, *Refusal) {
 
 // hidden refuses properties that are not shown. The name of a hidden property may be the
 // shown name of another.
-func (v *Overridden) hidden(members []member, t *tape) *Refusal {
+func (v *Overridden) hidden(members []member, t *tape) *Error {
 	no := refuse()
 	for _, c := range members {
 		_, renamed := v.own[c.name]
@@ -87,7 +87,7 @@ func (v *Overridden) hidden(members []member, t *tape) *Refusal {
 }
 
 // bind puts the fixed value in the place of whatever was sent.
-func (v *Overridden) bind(m *mender, members []member, t *tape, name string) []member {
+func (v *Overridden) bind(m *repairer, members []member, t *tape, name string) []member {
 	if c := find(members, name); c != nil {
 		if !samePlain(t.raw(c.token), v.o.Fix[name]) {
 			m.record("/"+jsonschema.EscapeToken(name), Fixed, t.raw(c.token), nil)
@@ -99,7 +99,7 @@ func (v *Overridden) bind(m *mender, members []member, t *tape, name string) []m
 }
 
 // rename says the problems of a refusal in the names that the model knows.
-func (v *Overridden) rename(no *Refusal) {
+func (v *Overridden) rename(no *Error) {
 	for shown, own := range v.own {
 		from, to := "/"+jsonschema.EscapeToken(own), "/"+jsonschema.EscapeToken(shown)
 		for k := range no.Problems {

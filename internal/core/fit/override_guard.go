@@ -30,7 +30,7 @@ func likeness(name string) string {
 }
 
 // once refuses a restricted property that stands there twice: readers differ in which one counts.
-func (v *Overridden) once(raw []byte) *Refusal {
+func (v *Overridden) once(raw []byte) *Error {
 	t := &tape{}
 	if t.read(raw) != nil || t.tokens[0].kind != isObject {
 		return nil
@@ -51,7 +51,7 @@ func (v *Overridden) once(raw []byte) *Refusal {
 // holds refuses arguments by which a server may read another value for a restricted
 // property than the override allows. Bound are the arguments as the override left them,
 // fixed those that the server would get: on the way between them names are repaired, too.
-func (v *Overridden) holds(bound, fixed []byte, repairs []Repair) *Refusal {
+func (v *Overridden) holds(bound, fixed []byte, repairs []Repair) *Error {
 	before, after := &tape{}, &tape{}
 	if before.read(bound) != nil || after.read(fixed) != nil || after.tokens[0].kind != isObject {
 		return nil

@@ -38,12 +38,12 @@ func keys(m map[string]json.RawMessage) []string {
 	return out
 }
 
-// knownTool compiles a tool of a server that is recognised by its list.
+// knownTool compiles a tool of a server that is recognized by its list.
 func knownTool(t *testing.T, list map[string]json.RawMessage, name string, opts *Options) *Tool {
 	t.Helper()
-	server := Recognise(Builtin(), keys(list))
+	server := Recognize(Builtin(), keys(list))
 	if server.Name() != "playwright-mcp" {
-		t.Fatalf("the server is not recognised by %v", keys(list))
+		t.Fatalf("the server is not recognized by %v", keys(list))
 	}
 	var o Options
 	if opts != nil {
@@ -209,8 +209,8 @@ func TestLightDropsWhatTheToolDoesNotHaveButNotWhatCarriesTheCall(t *testing.T) 
 }
 
 func TestToolsOfOtherVersionsAreFound(t *testing.T) {
-	older := Recognise(Builtin(), []string{"browser_click", "browser_snapshot", "browser_tab_list", "browser_tab_new", "browser_tab_select", "browser_tab_close"})
-	newer := Recognise(Builtin(), []string{"browser_click", "browser_snapshot", "browser_tabs"})
+	older := Recognize(Builtin(), []string{"browser_click", "browser_snapshot", "browser_tab_list", "browser_tab_new", "browser_tab_select", "browser_tab_close"})
+	newer := Recognize(Builtin(), []string{"browser_click", "browser_snapshot", "browser_tabs"})
 	cases := []struct {
 		name             string
 		server           *Server
@@ -234,14 +234,14 @@ func TestToolsOfOtherVersionsAreFound(t *testing.T) {
 			}
 		})
 	}
-	if s := Recognise(Builtin(), []string{"read_file", "browser_click"}); s != nil || s.Tool("x") != nil || s.Name() != "" {
+	if s := Recognize(Builtin(), []string{"read_file", "browser_click"}); s != nil || s.Tool("x") != nil || s.Name() != "" {
 		t.Error("a server with one such tool is taken for another")
 	}
 }
 
 func TestAKnownServerIsToldByTheCommandThatStartsIt(t *testing.T) {
 	known := &Known{Name: "x", Tools: []string{"a"}, Command: []string{"paint", "mcp"}}
-	server := Recognise([]*Known{known}, []string{"a"})
+	server := Recognize([]*Known{known}, []string{"a"})
 	for line, want := range map[string]bool{
 		"npx -y @Paint/mcp@1 --fast": true, "node /srv/paint-mcp/cli.js": true, "npx paint": false, "npx mcp": false, "": false,
 	} {
@@ -261,7 +261,7 @@ func TestParseKnownSaysWhatIsWrong(t *testing.T) {
 		{"no JSON", `{`, "read known server"},
 		{"a word that does not exist", `{"name":"x","tools":["a"],"alias":1}`, `unknown field "alias"`},
 		{"no name", `{"tools":["a"]}`, "name is missing"},
-		{"nothing to recognise it by", `{"name":"x"}`, "tools is empty"},
+		{"nothing to recognize it by", `{"name":"x"}`, "tools is empty"},
 		{"more than there are", `{"name":"x","tools":["a"],"atLeast":2}`, "atLeast is 2"},
 		{"a rule for no tool", `{"name":"x","tools":["a"],"rules":[{}]}`, "rules[0].tool is missing"},
 		{"an alias to nowhere", `{"name":"x","tools":["a"],"rules":[{"tool":"*","aliases":[{"from":["b"]}]}]}`, "rules[0].aliases[0]"},
@@ -284,7 +284,7 @@ func TestAnEmptySchemaIsTheOneItShouldHaveBeen(t *testing.T) {
 	if !strings.Contains(string(tool.Schema()), `"ref"`) {
 		t.Errorf("the schema is %s", tool.Schema())
 	}
-	var no *Refusal
+	var no *Error
 	if _, err := tool.Fit(t.Context(), []byte(`{"element":"x"}`)); !errors.As(err, &no) || no.Problems[0].Field != "/ref" {
 		t.Errorf("got %v", err)
 	}

@@ -65,8 +65,8 @@ func (p Problem) String() string {
 	return field + ": " + text
 }
 
-// Refusal says everything that is wrong with one set of arguments.
-type Refusal struct {
+// Error says everything that is wrong with one set of arguments.
+type Error struct {
 	Problems []Problem // at most maxProblems
 	More     int       // how many more there are
 	what     string    // what was checked
@@ -78,7 +78,7 @@ const (
 	maxText     = 160 // bytes of one part of a problem
 )
 
-func (r *Refusal) Error() string {
+func (r *Error) Error() string {
 	lines := make([]string, 0, len(r.Problems)+1)
 	for _, p := range r.Problems {
 		lines = append(lines, p.String())
@@ -94,7 +94,7 @@ func (r *Refusal) Error() string {
 }
 
 // Unwrap gives the fault that every entrance can show. Its details are the problems.
-func (r *Refusal) Unwrap() error {
+func (r *Error) Unwrap() error {
 	details := struct {
 		Problems []Problem `json:"problems"`
 		More     int       `json:"more,omitempty"`
@@ -102,12 +102,12 @@ func (r *Refusal) Unwrap() error {
 	return fault.New(r.code, "%s", r.Error()).WithDetails(details)
 }
 
-func refuse(problems ...Problem) *Refusal {
-	return &Refusal{Problems: problems, what: "the arguments do not fit", code: fault.BadArguments}
+func refuse(problems ...Problem) *Error {
+	return &Error{Problems: problems, what: "the arguments do not fit", code: fault.BadArguments}
 }
 
 // orNil is nil where nothing is wrong.
-func (r *Refusal) orNil() *Refusal {
+func (r *Error) orNil() *Error {
 	if len(r.Problems) == 0 {
 		return nil
 	}
@@ -115,7 +115,7 @@ func (r *Refusal) orNil() *Refusal {
 }
 
 // of says that it was not the arguments which were checked.
-func (r *Refusal) of(what string, code fault.Code) *Refusal {
+func (r *Error) of(what string, code fault.Code) *Error {
 	r.what, r.code = what, code
 	return r
 }

@@ -42,8 +42,8 @@ type Repair struct {
 // maxNesting is how often text inside text is read as JSON.
 const maxNesting = 4
 
-// mender repairs one set of arguments.
-type mender struct {
+// repairer repairs one set of arguments.
+type repairer struct {
 	budget
 	tool    *Tool
 	light   bool
@@ -52,15 +52,15 @@ type mender struct {
 	nested  int
 }
 
-func newMender(ctx context.Context, t *Tool, size int) *mender {
-	m := &mender{budget: newBudget(ctx, size), tool: t, light: t.opts.Validation == Light}
+func newRepairer(ctx context.Context, t *Tool, size int) *repairer {
+	m := &repairer{budget: newBudget(ctx, size), tool: t, light: t.opts.Validation == Light}
 	if t.opts.Known != nil {
 		m.keep = t.opts.Known.carriers
 	}
 	return m
 }
 
-func (m *mender) may(k Kind) bool {
+func (m *repairer) may(k Kind) bool {
 	for _, off := range m.tool.opts.Without {
 		if off == k {
 			return false
@@ -69,13 +69,13 @@ func (m *mender) may(k Kind) bool {
 	return true
 }
 
-func (m *mender) record(field string, k Kind, from, to []byte) {
+func (m *repairer) record(field string, k Kind, from, to []byte) {
 	const most = 60
 	m.repairs = append(m.repairs, Repair{cut(field, 4*maxText), k, cut(string(from), most), cut(string(to), most)})
 }
 
 // open gives the arguments as an object: none are an empty one, and text is read as JSON.
-func (m *mender) open(args []byte, textFits bool) ([]byte, *Refusal) {
+func (m *repairer) open(args []byte, textFits bool) ([]byte, *Error) {
 	raw := bytes.TrimSpace(args)
 	switch {
 	case len(args) == 0:
@@ -111,7 +111,7 @@ func (m *mender) open(args []byte, textFits bool) ([]byte, *Refusal) {
 
 // fit repairs what does not fit and checks the outcome. What the rules of the server found
 // comes with it.
-func (m *mender) fit(raw []byte, rules *ruleReport) ([]byte, *Refusal) {
+func (m *repairer) fit(raw []byte, rules *ruleReport) ([]byte, *Error) {
 	d := m.tool.schema
 	t := d.tapes.Get().(*tape)
 	defer d.release(t)
@@ -119,7 +119,7 @@ func (m *mender) fit(raw []byte, rules *ruleReport) ([]byte, *Refusal) {
 		return nil, refuse(Problem{Code: NotJSON, Expected: "a JSON object", Hint: err.Error()})
 	}
 	place := d.place
-	fixed, ok := m.mend(place, t, 0, "")
+	fixed, ok := m.repair(place, t, 0, "")
 	if ok && rules.empty() {
 		if fixed == nil {
 			return raw, nil
@@ -142,7 +142,7 @@ func (m *mender) fit(raw []byte, rules *ruleReport) ([]byte, *Refusal) {
 }
 
 // explain says everything that is wrong with the value on the tape.
-func explain(ctx context.Context, place []*shape, t *tape, light bool) *Refusal {
+func explain(ctx context.Context, place []*shape, t *tape, light bool) *Error {
 	c := checker{budget: newBudget(ctx, len(t.data)), t: t, light: light, report: &report{}}
 	for _, s := range place {
 		c.ok(s, 0)
@@ -156,13 +156,13 @@ func explain(ctx context.Context, place []*shape, t *tape, light bool) *Refusal 
 }
 
 // tooComplex refuses what could not be checked.
-func tooComplex() *Refusal {
+func tooComplex() *Error {
 	return refuse(Problem{Code: TooComplex, Expected: "a value that can be checked in bounded time", Hint: "send less at once"})
 }
 
 // fits tells whether value i has every shape of the place. A value that was repaired is
 // always checked in full.
-func (m *mender) fits(place []*shape, t *tape, i int32, full bool) bool {
+func (m *repairer) fits(place []*shape, t *tape, i int32, full bool) bool {
 	c := checker{budget: m.budget, t: t, light: m.light && !full}
 	ok := c.all(place, i)
 	m.budget = c.budget
@@ -170,7 +170,7 @@ func (m *mender) fits(place []*shape, t *tape, i int32, full bool) bool {
 }
 
 // fitsRaw is fits for bytes.
-func (m *mender) fitsRaw(place []*shape, raw []byte, full bool) (*tape, bool) {
+func (m *repairer) fitsRaw(place []*shape, raw []byte, full bool) (*tape, bool) {
 	t := &tape{}
 	if !m.spend(len(raw)/8) || t.read(raw) != nil {
 		return nil, false

@@ -188,7 +188,7 @@ func TestOddSchemasRefuseNothingThatTheyDoNotSpeakOf(t *testing.T) {
 			t.Fatal(err)
 		}
 		res, err := tool.Fit(t.Context(), json.RawMessage(w.value(0)))
-		var no *Refusal
+		var no *Error
 		if err != nil && (!errors.As(err, &no) || len(no.Problems) == 0) {
 			t.Fatalf("%d: %v for %s", seed, err, raw)
 		}

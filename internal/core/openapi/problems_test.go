@@ -115,7 +115,7 @@ func TestNamesThatStandTwiceCountOnceAndAreListed(t *testing.T) {
 	}
 }
 
-func TestADocumentThatIsNotUTF8IsMended(t *testing.T) {
+func TestADocumentThatIsNotUTF8IsRepaired(t *testing.T) {
 	ops, problems := read(t, "{\"openapi\":\"3.0.0\",\"info\":{},\"paths\":{\"/a\":{\"get\":{\"summary\":\"caf\xe9\"}}}}", nil)
 	if len(ops) != 1 || len(problems) != 1 {
 		t.Errorf("got %v, %v", ops, problems)

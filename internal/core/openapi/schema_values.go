@@ -166,7 +166,7 @@ func (w *schemaWriter) required(dst []byte, n, kid *node) []byte {
 // hidden are the properties that n, or what it is composed of, has in the other direction only.
 func (w *schemaWriter) hidden(n *node) map[string]bool {
 	if n.Parent != nil && n.Parent.Key == "allOf" && n.Parent.Parent != nil {
-		n = n.Parent.Parent // a branch may require what its neighbour has
+		n = n.Parent.Parent // a branch may require what its neighbor has
 	}
 	var out map[string]bool
 	w.d.parts(n, func(_, part *node) bool {

@@ -14,7 +14,7 @@ import (
 	"github.com/toolfit/toolfit/internal/testkit/corpora"
 )
 
-var lab = flag.Bool("lab", false, "count the tokens of all catalogues and check the numbers")
+var lab = flag.Bool("lab", false, "count the tokens of all catalogs and check the numbers")
 
 // listed is a tool as the data has it.
 type listed struct {
@@ -26,8 +26,8 @@ func (l listed) tool() Tool {
 	return Tool{Name: l.Name, Server: l.Server, Description: l.Description, Schema: l.InputSchema}
 }
 
-// catalogues are the tool lists of real servers, by name.
-func catalogues(t testing.TB) map[string][]Tool {
+// catalogs are the tool lists of real servers, by name.
+func catalogs(t testing.TB) map[string][]Tool {
 	t.Helper()
 	all := map[string][]Tool{}
 	for _, f := range corpora.Glob(t, "browser/tools/*.json") {
@@ -68,7 +68,7 @@ func TestLabTokens(t *testing.T) {
 		}
 		return n
 	}
-	all := catalogues(t)
+	all := catalogs(t)
 	names := slices.SortedFunc(maps.Keys(all), func(a, b string) int { return cmp.Or(len(all[b])-len(all[a]), cmp.Compare(a, b)) })
 	var sum [4]int
 	over := map[string]int{}
@@ -89,7 +89,7 @@ func TestLabTokens(t *testing.T) {
 		}
 	}
 	ts, sig := float64(sum[1])/float64(sum[0]), float64(sum[2])/float64(sum[0])
-	t.Logf("all %d catalogues: JSON %d, ts %.3f, sig %.3f, md %.3f; over the bar: %v", len(names), sum[0], ts, sig, float64(sum[3])/float64(sum[0]), over)
+	t.Logf("all %d catalogs: JSON %d, ts %.3f, sig %.3f, md %.3f; over the bar: %v", len(names), sum[0], ts, sig, float64(sum[3])/float64(sum[0]), over)
 	if ts > .8 || sig > .3 {
 		t.Error("too many tokens")
 	}

@@ -1,4 +1,4 @@
-// Package prompt writes a catalogue of tools as text for a model: all details, signatures or
+// Package prompt writes a catalog of tools as text for a model: all details, signatures or
 // names, as many as a budget of tokens holds. The same tools give the same bytes, in
 // whatever order they come, so that a provider's prompt cache can be hit. It never does I/O,
 // and it never leaves a reference in the text: what a parameter is stands where it is used.
@@ -67,7 +67,7 @@ type Options struct {
 	AsGiven  bool             // the tools stay in their order; else they are sorted by server and name
 }
 
-// Page is a written catalogue.
+// Page is a written catalog.
 type Page struct {
 	Text    string
 	Plan    Plan

@@ -294,7 +294,7 @@ func FuzzRender(f *testing.F) {
 }
 
 func BenchmarkRender500(b *testing.B) {
-	all := catalogues(b)
+	all := catalogs(b)
 	var tools []Tool
 	for _, l := range all {
 		tools = append(tools, l...)

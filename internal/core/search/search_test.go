@@ -40,7 +40,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// small is a catalogue in two languages.
+// small is a catalog in two languages.
 var small = []Doc{
 	{ID: "files__read_file", Name: "read_file", Server: "files", Description: "Read the contents of a text file.", Schema: []byte(`{"properties":{"path":{"type":"string"}}}`)},
 	{ID: "files__write_file", Name: "write_file", Server: "files", Description: "Write a text file."},
@@ -208,7 +208,7 @@ func FuzzSchemaText(f *testing.F) {
 	})
 }
 
-// wide is a catalogue of ten thousand tools: those of the sets, again under other names.
+// wide is a catalog of ten thousand tools: those of the sets, again under other names.
 func wide(b testing.TB) ([]Doc, []labQuery) {
 	s, _ := readSet(b, "sealtools")
 	docs := s.docs()

@@ -28,7 +28,7 @@ func TestWhatAPersonDoes(t *testing.T) {
 		{"sees a live part go on, break off and come back", tryLivePart},
 		{"is told when no answer came", tryLostAnswer},
 		{"sees calls that ended before the page was connected", tryMissedRows},
-		{"goes by keyboard, and chooses colours", tryKeyboard},
+		{"goes by keyboard, and chooses colors", tryKeyboard},
 		{"chooses among rows on a phone", tryFilters},
 		{"makes a key, signs in and out, and revokes it", tryKeys},
 	} {
@@ -105,7 +105,7 @@ func tryLive(_ *testing.T, b *testparts.Browser, w *world) {
 	b.Until(has("No calls yet"))
 	b.Read(`window.stays = true`)
 	w.post("shop__list_orders", `{"limit":"1"}`)
-	b.Until(`document.querySelectorAll("#calls tr").length === 1 && window.stays && ` + has("mended") + " && !" + has("No calls yet"))
+	b.Until(`document.querySelectorAll("#calls tr").length === 1 && window.stays && ` + has("repaired") + " && !" + has("No calls yet"))
 	b.Do(chromedp.SetValue(`[name="outcome"]`, "error"), chromedp.Click(".filter button"))
 	b.Until(`location.search.includes("outcome=error") && ` + has("No call matches"))
 	b.Read(`window.stays = true`)

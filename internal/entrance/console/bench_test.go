@@ -34,7 +34,7 @@ func BenchmarkPages(b *testing.B) {
 		b.Fatal(err)
 	}
 	fill(b, w.app.Store, *records)
-	w = open(b, w.cfg) // the catalogue reads what is stored when it begins
+	w = open(b, w.cfg) // the catalog reads what is stored when it begins
 	for _, path := range []string{
 		"/", "/servers", "/tools", "/tools?page=199", "/tools?q=thing+number+777", "/tools/gone__tool_7", "/calls", "/calls?outcome=error",
 		"/calls?tool=cloud__rare", "/calls?server=cloud", "/calls?outcome=canceled", "/calls?agent=nobody", "/calls?session=ses_3",

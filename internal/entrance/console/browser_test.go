@@ -16,11 +16,11 @@ import (
 // pages are the paths of all pages, for what is tried on each of them. A new page is one
 // more line here.
 func pages(w *world) []string {
-	mended, cut, refused := w.furnish()
+	repaired, cut, refused := w.furnish()
 	chat, failed, running := w.furnishTalk()
 	return append([]string{
 		"/", "/servers", "/servers/shop", "/servers/gone", "/tools", "/tools?q=orders+of+a+customer", "/tools/shop__list_orders", "/tools/cloud__envQuery?for=openai-strict",
-		"/calls", "/calls?outcome=error", "/calls/" + mended, "/calls/" + cut, "/calls/" + refused, "/keys", "/no-such-page",
+		"/calls", "/calls?outcome=error", "/calls/" + repaired, "/calls/" + cut, "/calls/" + refused, "/keys", "/no-such-page",
 		"/chat", "/chat/" + chat, "/environments", "/environments/sessions", "/environments/sessions/" + chat, "/environments/logs?level=warn", "/runs", "/runs/" + failed, "/runs/" + running,
 	}, resultPages(w)...)
 }

@@ -10,12 +10,12 @@ import (
 
 func TestCallShowsItsArgumentsAsSentAndAsFitted(t *testing.T) {
 	w := newWorld(t, demoConfig)
-	mended, _, refused := w.furnish()
+	repaired, _, refused := w.furnish()
 	p := w.person()
 	p.header.Set("Accept-Language", "zh-CN")
 	for id, want := range map[string][]string{
-		mended:  {"调用方发送的参数", "工具收到的参数", "文本中的数字，已转换"},
-		refused: {"调用方发送的参数", "调用在到达工具之前已被拒绝", "：缺少，应为 integer"},
+		repaired: {"调用方发送的参数", "工具收到的参数", "文本中的数字，已转换"},
+		refused:  {"调用方发送的参数", "调用在到达工具之前已被拒绝", "：缺少，应为 integer"},
 	} {
 		_, body := p.ask("GET", "/calls/"+id, nil)
 		for _, text := range want {
@@ -25,7 +25,7 @@ func TestCallShowsItsArgumentsAsSentAndAsFitted(t *testing.T) {
 		}
 	}
 	p = w.person()
-	_, body := p.ask("GET", "/calls/"+mended, nil)
+	_, body := p.ask("GET", "/calls/"+repaired, nil)
 	for _, text := range []string{"Arguments as sent", "Arguments as the tool got them", "number in a text, read"} {
 		if !strings.Contains(body, text) {
 			t.Errorf("the page lacks %s", text)
@@ -35,7 +35,7 @@ func TestCallShowsItsArgumentsAsSentAndAsFitted(t *testing.T) {
 
 func TestExportHasTheArgumentsAsSentAndAsFitted(t *testing.T) {
 	w := newWorld(t, demoConfig)
-	mended, _, _ := w.furnish()
+	repaired, _, _ := w.furnish()
 	resp, err := http.Get(w.URL + "/calls/export?tool=shop__list_orders")
 	if err != nil {
 		t.Fatal(err)
@@ -53,12 +53,12 @@ func TestExportHasTheArgumentsAsSentAndAsFitted(t *testing.T) {
 		if err := json.Unmarshal([]byte(line), &c); err != nil {
 			t.Fatal(err)
 		}
-		if c.ID == mended {
+		if c.ID == repaired {
 			if _, text := c.Arguments.Sent.Limit.(string); !text || c.Arguments.Fitted.Limit == nil {
 				t.Errorf("exported %s", line)
 			}
 			return
 		}
 	}
-	t.Errorf("%s is not exported", mended)
+	t.Errorf("%s is not exported", repaired)
 }

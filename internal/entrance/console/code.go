@@ -17,7 +17,7 @@ type block struct {
 	Cut   bool // only the beginning is shown
 }
 
-// code makes a block of JSON, indented in its own order and coloured; what is no JSON is
+// code makes a block of JSON, indented in its own order and colored; what is no JSON is
 // shown as it is.
 func code(label string, raw []byte) block { return codeUpTo(label, raw, maxCode) }
 
@@ -32,13 +32,13 @@ func codeUpTo(label string, raw []byte, most int) block {
 	if b.Cut = len(raw) > most; b.Cut {
 		shown = strings.ToValidUTF8(shown, "")
 	}
-	b.HTML = colour(shown)
+	b.HTML = color(shown)
 	return b
 }
 
-// colour marks up the strings, names and other values of JSON. Every piece of the text is
+// color marks up the strings, names and other values of JSON. Every piece of the text is
 // escaped, whatever it is.
-func colour(text string) template.HTML {
+func color(text string) template.HTML {
 	var b strings.Builder
 	piece := func(class, s string) {
 		if class != "" {

@@ -75,12 +75,12 @@ func FuzzForm(f *testing.F) {
 	})
 }
 
-func FuzzColour(f *testing.F) {
+func FuzzColor(f *testing.F) {
 	f.Add(`{"a": "b\"", "c": [1.0, true]}`)
 	f.Add(`"</pre><script>` + "\u202e")
 	f.Add("\"\xff\\")
 	f.Fuzz(func(t *testing.T, text string) {
-		html := string(colour(text))
+		html := string(color(text))
 		for _, class := range []string{"k", "s", "v"} {
 			html = strings.ReplaceAll(html, `<span class="`+class+`">`, "")
 		}

@@ -44,7 +44,7 @@ func (c *Console) createKey(v *visit) (answer, error) {
 	made, err := c.Gateway.CreateKey(v.Context(), v.who, restapi.KeyConfig{
 		Name: v.PostForm.Get("name"), Profile: v.PostForm.Get("profile"), Role: access.Role(v.PostForm.Get("role")),
 	})
-	if why, mendable := refusal(v, err); err != nil && mendable {
+	if why, fixable := refusal(v, err); err != nil && fixable {
 		return c.showKeys(v, keysPage{Refused: why})
 	}
 	if err != nil {

@@ -90,7 +90,7 @@ func (c *Console) addServer(v *visit) (answer, error) {
 	if err == nil {
 		s, err = c.Gateway.AddServer(v.Context(), v.who, config)
 	}
-	if why, mendable := refusal(v, err); err != nil && mendable {
+	if why, fixable := refusal(v, err); err != nil && fixable {
 		p := c.serverList(v)
 		p.Refused = why
 		return show("servers", p)

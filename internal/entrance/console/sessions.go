@@ -99,7 +99,7 @@ func (c *Console) createSession(v *visit) (answer, error) {
 		return c.showSessions(v, refused{fault.New(fault.BadRequest, "metadata must be a JSON object"), v.PostForm})
 	}
 	s, err := c.Gateway.CreateSession(v.Context(), v.who, in)
-	if why, mendable := refusal(v, err); err != nil && mendable {
+	if why, fixable := refusal(v, err); err != nil && fixable {
 		return c.showSessions(v, why)
 	}
 	if err != nil {

@@ -7,12 +7,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/toolfit/toolfit/internal/state/access"
-	"github.com/toolfit/toolfit/internal/gateway/call"
 	"github.com/toolfit/toolfit/internal/base/locale"
-	"github.com/toolfit/toolfit/internal/entrance/restapi"
-	"github.com/toolfit/toolfit/internal/core/tokens"
 	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/core/tokens"
+	"github.com/toolfit/toolfit/internal/entrance/restapi"
+	"github.com/toolfit/toolfit/internal/gateway/call"
+	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/schema"
 )
 

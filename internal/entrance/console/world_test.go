@@ -119,7 +119,7 @@ func remember(t testing.TB, path string) {
 
 // furnish makes calls, so that there is something to see: an hour of records, and three calls
 // of today. It gives the ids of those.
-func (w *world) furnish() (mended, cut, refused string) {
+func (w *world) furnish() (repaired, cut, refused string) {
 	w.t.Helper()
 	now := time.Now()
 	for i := range 400 {
@@ -144,7 +144,7 @@ func (w *world) furnish() (mended, cut, refused string) {
 		json.NewDecoder(resp.Body).Decode(&out) // a refusal has none
 		return out.ID
 	}
-	mended = call("shop__list_orders", "", `{"status":"PAID","limit":"2"}`)
+	repaired = call("shop__list_orders", "", `{"status":"PAID","limit":"2"}`)
 	cut = call("cloud__envQuery", "?view=model", `{"action":"list"}`)
 	call("shop__get_order", "", `{"order":7}`)
 	w.until("the records", func() bool {
@@ -154,7 +154,7 @@ func (w *world) furnish() (mended, cut, refused string) {
 		}
 		return refused != ""
 	})
-	return mended, cut, refused
+	return repaired, cut, refused
 }
 
 // patience is how long a test waits for what must happen.

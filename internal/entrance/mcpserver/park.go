@@ -97,7 +97,7 @@ func (t *talk) rescue() {
 // nothing; a busy server needs some of it between one question and the next.
 const gather = 50 * time.Millisecond
 
-// wait is what becomes of the call next. A client that leaves meanwhile has cancelled it.
+// wait is what becomes of the call next. A client that leaves meanwhile has canceled it.
 func (s *Server) wait(ctx context.Context, req *mcp.Request, v *visitor, t *talk) (answer, error) {
 	select {
 	case <-t.done:

@@ -63,14 +63,14 @@ func wantInvalid(t *testing.T, err error, text string) {
 	}
 }
 
-// askTwice asks for a name and then for a colour.
+// askTwice asks for a name and then for a color.
 func askTwice(ctx context.Context, client mcp.Peer) (string, error) {
 	name, err := client.Ask(ctx, "elicitation/create", json.RawMessage(`{"message":"name?","elicitationId":"old"}`))
 	if err != nil {
 		return "", err
 	}
-	colour, err := client.Ask(ctx, "elicitation/create", json.RawMessage(`{"message":"colour?"}`))
-	return fmt.Sprintf(`{"messages":[%s,%s]}`, name, colour), err
+	color, err := client.Ask(ctx, "elicitation/create", json.RawMessage(`{"message":"color?"}`))
+	return fmt.Sprintf(`{"messages":[%s,%s]}`, name, color), err
 }
 
 func TestParkedCallIsResumedByTheAnswers(t *testing.T) {
@@ -85,7 +85,7 @@ func TestParkedCallIsResumedByTheAnswers(t *testing.T) {
 		t.Fatalf("%s, %v", again, err)
 	}
 	second, err := b.request(t.Context(), "ann", back(again, `{"q1":{"action":"accept","content":{"big":9007199254740993}},"other":{}}`))
-	if err != nil || !strings.Contains(second, `"inputRequests":{"q2":{"method":"elicitation/create","params":{"message":"colour?"}}}`) {
+	if err != nil || !strings.Contains(second, `"inputRequests":{"q2":{"method":"elicitation/create","params":{"message":"color?"}}}`) {
 		t.Fatalf("%s, %v", second, err)
 	}
 	last, err := b.request(t.Context(), "ann", back(second, `{"q2":{"action":"decline"}}`))
@@ -147,7 +147,7 @@ func TestReplicaThatDoesNotHaveTheCallSaysSo(t *testing.T) {
 	wantInvalid(t, err, "waits at another replica")
 }
 
-func TestParkedCallWhoseClientNeverReturnsIsCancelled(t *testing.T) {
+func TestParkedCallWhoseClientNeverReturnsIsCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ended := make(chan error, 1)
 		b := newBench(t, func(ctx context.Context, client mcp.Peer) (string, error) {

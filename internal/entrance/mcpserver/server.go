@@ -1,4 +1,4 @@
-// Package mcpserver is the entrance for agents: it answers MCP requests from the catalogue,
+// Package mcpserver is the entrance for agents: it answers MCP requests from the catalog,
 // the spine and the servers. Client and server may be of different protocol eras: results
 // are then written as the client's era wants them, and a question of the server reaches the
 // client in the way that its era has for it. Nothing else of a result is changed.

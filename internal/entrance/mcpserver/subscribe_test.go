@@ -41,7 +41,7 @@ func (fakeLister) List(context.Context, tool.ServerID) (upstream.Listing, error)
 		Resources:    []json.RawMessage{[]byte(`{"uri":"x://1"}`)}, Templates: []json.RawMessage{[]byte(`{"uriTemplate":"y://{n}"}`)},
 	}, nil
 }
-func (fakeLister) Recognise(tool.ServerID, upstream.Listing) {}
+func (fakeLister) Recognize(tool.ServerID, upstream.Listing) {}
 
 type fakeKeeper struct{}
 

@@ -166,7 +166,7 @@ results:
 	}
 }
 
-func TestSavingsAreLabelled(t *testing.T) {
+func TestSavingsAreLabeled(t *testing.T) {
 	g := newGateway(t)
 	g.ask(t, "root", "GET", "/api/v1/tools", "")
 	answer := g.callModel(t, "root", "cloud__envQuery", `{"action":"list"}`)

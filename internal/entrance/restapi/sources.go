@@ -42,7 +42,7 @@ type Sources struct {
 	Config   func() *config.Config // what is in force
 }
 
-// ListServers puts together what the catalogue, the pool and the store know.
+// ListServers puts together what the catalog, the pool and the store know.
 func (s Sources) ListServers() []Server {
 	status := map[tool.ServerID]upstream.Status{}
 	for _, st := range s.Pool.Status() {

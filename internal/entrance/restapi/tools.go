@@ -7,12 +7,12 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/toolfit/toolfit/internal/state/access"
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/core/fit"
 	"github.com/toolfit/toolfit/internal/gateway/call"
 	"github.com/toolfit/toolfit/internal/gateway/catalog"
-	"github.com/toolfit/toolfit/internal/base/fault"
-	"github.com/toolfit/toolfit/internal/core/fit"
-	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/schema"
 )
 

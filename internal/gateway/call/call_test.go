@@ -56,14 +56,14 @@ type noLister struct{}
 func (noLister) List(context.Context, tool.ServerID) (upstream.Listing, error) {
 	return upstream.Listing{}, errors.New("not asked here")
 }
-func (noLister) Recognise(tool.ServerID, upstream.Listing) {}
+func (noLister) Recognize(tool.ServerID, upstream.Listing) {}
 
-// viewer is a catalogue with one server, files, and its tool read.
+// viewer is a catalog with one server, files, and its tool read.
 func viewer(t *testing.T) *catalog.Catalog {
 	return viewerOf(t, store.Tool{Name: "read", Definition: json.RawMessage(`{"name":"read"}`)})
 }
 
-// viewerOf is a catalogue with the one server files.
+// viewerOf is a catalog with the one server files.
 func viewerOf(t *testing.T, tools ...store.Tool) *catalog.Catalog {
 	t.Helper()
 	row := store.Server{ID: "files", ListedAt: time.Now(), Tools: tools}
@@ -106,7 +106,7 @@ func TestEveryOutcomeIsRecorded(t *testing.T) {
 			store.Call{Outcome: "error", Level: "error", Code: "forbidden", Upstream: "files__read"}},
 		{"the server's own error", "files__read", ``, &mcp.Error{Code: -32000, Message: long}, "default", access.Caller,
 			store.Call{Outcome: "error", Level: "error", Code: "-32000", Tool: "files__read", Upstream: "read"}},
-		{"a cancelled call", "files__read", ``, fault.New(fault.Canceled, "gone"), "default", access.Caller,
+		{"a canceled call", "files__read", ``, fault.New(fault.Canceled, "gone"), "default", access.Caller,
 			store.Call{Outcome: "canceled", Level: "info", Code: "canceled", Tool: "files__read", Upstream: "read"}},
 		{"a timeout", "files__read", ``, fault.New(fault.UpstreamTimeout, "slow"), "default", access.Caller,
 			store.Call{Outcome: "error", Level: "error", Code: "upstream_timeout", Tool: "files__read", Upstream: "read"}},

@@ -86,11 +86,11 @@ func (b *bench) got() string {
 	return string(rawjson.Get(b.sent[len(b.sent)-1].Params, "arguments"))
 }
 
-// A call whose arguments were mended is no warning: it went well.
+// A call whose arguments were repaired is no warning: it went well.
 func TestArgumentsThatReachTheServer(t *testing.T) {
 	for _, c := range []struct {
 		name, profile, tool, args, want string
-		mended                          bool
+		repaired                        bool
 	}{
 		{"what fits keeps its bytes", "default", "s__find", `{"n":1 , "q":"a"}`, `{"n":1 , "q":"a"}`, false},
 		{"a number in a string", "default", "s__find", `{"q":"a","n":"3"}`, `{"q":"a","n":3}`, true},
@@ -104,7 +104,7 @@ func TestArgumentsThatReachTheServer(t *testing.T) {
 			if _, err := b.do(t, c.profile, c.tool, c.args); err != nil {
 				t.Fatal(err)
 			}
-			if b.got() != c.want || b.record.Level != "info" || (b.record.Repairs != "") != c.mended {
+			if b.got() != c.want || b.record.Level != "info" || (b.record.Repairs != "") != c.repaired {
 				t.Errorf("got %s, record %+v", b.got(), b.record)
 			}
 		})

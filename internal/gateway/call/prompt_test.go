@@ -19,7 +19,7 @@ import (
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
-// shop is a catalogue whose servers have so many tools each, listed in the order of the seed.
+// shop is a catalog whose servers have so many tools each, listed in the order of the seed.
 func shop(t testing.TB, tools int, seed uint64) *catalog.Catalog {
 	t.Helper()
 	var rows []store.Server

@@ -105,7 +105,7 @@ func (r *recording) add(ctx context.Context, res *Result, err error) error {
 			}
 		}
 	}
-	if len(r.notes) > 0 && c.Level == "info" { // mended arguments are none of them: the call went well
+	if len(r.notes) > 0 && c.Level == "info" { // repaired arguments are none of them: the call went well
 		c.Level = "warn"
 	}
 	if err != nil {

@@ -33,7 +33,7 @@ import (
 // Lister reads lists from servers.
 type Lister interface {
 	List(ctx context.Context, id tool.ServerID) (upstream.Listing, error)
-	Recognise(id tool.ServerID, known upstream.Listing)
+	Recognize(id tool.ServerID, known upstream.Listing)
 }
 
 // Keeper stores what was listed.
@@ -75,7 +75,7 @@ type Options struct {
 	Now     func() time.Time           // nil: time.Now
 }
 
-// known is what the catalogue knows of one server.
+// known is what the catalog knows of one server.
 type known struct {
 	cfg       config.Server
 	offer     upstream.Listing // what it said it has; after a restart without Notes
@@ -119,7 +119,7 @@ func New(ctx context.Context, lister Lister, keeper Keeper, opts *Options) (*Cat
 	}
 	rows, err := keeper.Servers(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("load catalogue: %w", err)
+		return nil, fmt.Errorf("load catalog: %w", err)
 	}
 	for _, row := range rows {
 		c.servers[row.ID] = c.fromRow(row)
@@ -165,7 +165,7 @@ func (c *Catalog) stored(server tool.ServerID, raw json.RawMessage) (tool.Defini
 	return def, err == nil
 }
 
-// Apply makes the catalogue serve the configuration's servers and profiles.
+// Apply makes the catalog serve the configuration's servers and profiles.
 func (c *Catalog) Apply(cfg *config.Config) {
 	c.mu.Lock()
 	if c.config == nil || c.config.Limits.Schema != cfg.Limits.Schema {
@@ -185,7 +185,7 @@ func (c *Catalog) Apply(cfg *config.Config) {
 		}
 		k.cfg = s
 		k.checkOwner()
-		c.lister.Recognise(s.ID, k.trusted())
+		c.lister.Recognize(s.ID, k.trusted())
 	}
 	changed := c.rebuild()
 	c.mu.Unlock()
@@ -217,7 +217,7 @@ func (c *Catalog) rebuild() (changed []change) {
 	servers := servable(c.active())
 	kinds := append(slices.Clone(c.config.Known), c.kinds...)
 	for _, s := range servers {
-		s.recognise(kinds)
+		s.recognize(kinds)
 	}
 	made := shared{c.plans, c.rules, c.fetch, c.opts.Env, old, reserved(c.opts.Env)}
 	for _, p := range c.config.Profiles {
@@ -246,7 +246,7 @@ func (c *Catalog) View(profile string) (*View, error) {
 	return nil, fault.New(fault.NotFound, "there is no profile %.100s", profile)
 }
 
-// Server is what the catalogue knows of a server.
+// Server is what the catalog knows of a server.
 type Server struct {
 	ID        tool.ServerID
 	Info      json.RawMessage

@@ -35,7 +35,7 @@ type fakeLister struct {
 func (f fakeLister) List(_ context.Context, id tool.ServerID) (upstream.Listing, error) {
 	return f.list(id)
 }
-func (fakeLister) Recognise(tool.ServerID, upstream.Listing) {}
+func (fakeLister) Recognize(tool.ServerID, upstream.Listing) {}
 
 type fakeKeeper struct {
 	rows []store.Server

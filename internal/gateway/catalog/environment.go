@@ -52,7 +52,7 @@ func (v *View) withEnvironment() *View {
 		Profile: v.Profile, Dialect: v.Dialect, Output: v.Output, Results: v.Results, Entries: slices.Clone(v.Entries), Prompts: v.Prompts,
 		Instructions: v.Instructions, Examples: v.Examples, PromptList: v.PromptList, ResourceList: v.ResourceList, TemplateList: v.TemplateList,
 		byShown: maps.Clone(v.byShown), byPrompt: v.byPrompt, byName: maps.Clone(v.byName), owners: v.owners, templates: v.templates, readable: v.readable,
-		plans: v.plans, fit: v.fit, paging: v.paging, recognised: v.recognised, refused: v.refused,
+		plans: v.plans, fit: v.fit, paging: v.paging, recognized: v.recognized, refused: v.refused,
 	}
 	all.offer.mode, all.offer.auto, all.offer.search, all.offer.about = v.offer.mode, v.offer.auto, v.offer.search, v.offer.about
 	all.eras.modern, all.eras.mirrors, all.eras.ttl, all.eras.self = v.eras.modern, v.eras.mirrors, v.eras.ttl, v.eras.self

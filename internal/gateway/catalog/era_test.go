@@ -14,7 +14,7 @@ import (
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
-// bothEras is a catalogue with one tool of a server of each era.
+// bothEras is a catalog with one tool of a server of each era.
 func bothEras(t *testing.T, ttl time.Duration) *View {
 	t.Helper()
 	odd := json.RawMessage(`{"name":"t","zeta":1.0,"inputSchema":{"type":"object","properties":{"a":{"x-mcp-header":"A","type":"string"}}},"outputSchema":{"type":"array"},"execution":{"taskSupport":"optional"}}`)

@@ -20,19 +20,19 @@ type fitters struct {
 	output    *fit.Tool
 }
 
-// recognised is a server of which more is known than its schemas say.
-type recognised struct {
+// recognized is a server of which more is known than its schemas say.
+type recognized struct {
 	id   tool.ServerID
 	like *fit.Server
 }
 
-// recognise finds out which of the known servers this is, by the tools that it offers.
-func (k *known) recognise(kinds []*fit.Known) {
+// recognize finds out which of the known servers this is, by the tools that it offers.
+func (k *known) recognize(kinds []*fit.Known) {
 	names := make([]string, len(k.offer.Tools))
 	for i, def := range k.offer.Tools {
 		names[i] = def.Name
 	}
-	k.like = fit.Recognise(kinds, names)
+	k.like = fit.Recognize(kinds, names)
 }
 
 // addTool puts a tool in as the profile's callers see it. One whose override cannot be
@@ -142,7 +142,7 @@ func (v *View) fitter(e *Entry, d schema.Dialect) (*fit.Tool, error) {
 
 // like is what is known of a tool beside its schema.
 func (v *View) like(e *Entry) *fit.KnownTool {
-	for _, s := range v.recognised {
+	for _, s := range v.recognized {
 		if s.id == e.Server {
 			return s.like.Tool(e.Definition.Name)
 		}
@@ -164,7 +164,7 @@ func (e *Entry) CheckOutput(ctx context.Context, structured json.RawMessage) err
 func (v *View) Route(shown string, args json.RawMessage) (*Entry, json.RawMessage, bool) {
 	var found *Entry
 	var fitted json.RawMessage
-	for _, s := range v.recognised {
+	for _, s := range v.recognized {
 		raw, prefixed := strings.CutPrefix(shown, string(s.id)+"__")
 		to, changed, ok := s.like.Route(raw, args)
 		if !ok {

@@ -228,7 +228,7 @@ func (c *Catalog) decide(ctx context.Context, id tool.ServerID, change func(held
 	}
 	c.mu.Lock()
 	k.held = held
-	c.lister.Recognise(id, k.trusted())
+	c.lister.Recognize(id, k.trusted())
 	profiles := c.rebuild()
 	c.mu.Unlock()
 	c.announce(profiles)

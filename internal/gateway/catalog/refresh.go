@@ -89,7 +89,7 @@ func (c *Catalog) listed(ctx context.Context, k *known, l upstream.Listing, turn
 		l.Notes[i] = c.opts.Redact(note)
 	}
 	k.offer, k.held, k.privateTo, k.answered = l, held, privateTo, turn
-	c.lister.Recognise(id, k.trusted())
+	c.lister.Recognize(id, k.trusted())
 	k.listedAt, k.checkedAt, k.reason, k.failures, k.retryAt = now, now, "", 0, time.Time{}
 	changed := c.rebuild()
 	k.triedOnce() // last: who waits for it reads the views next

@@ -23,14 +23,14 @@ import (
 func manyTools(id string, n int) store.Server {
 	row := store.Server{ID: tool.ServerID(id), ListedAt: time.Unix(1, 0)}
 	for i := range n {
-		def := fmt.Sprintf(`{"name":"read_item_%d","description":"Reads item number %d from the shelf of %s and gives its colour.",`+
+		def := fmt.Sprintf(`{"name":"read_item_%d","description":"Reads item number %d from the shelf of %s and gives its color.",`+
 			`"inputSchema":{"type":"object","properties":{"shelf":{"type":"string","description":"Which shelf."},"deep":{"type":"boolean"}},"required":["shelf"]}}`, i, i, id)
 		row.Tools = append(row.Tools, store.Tool{Name: fmt.Sprint("read_item_", i), Definition: json.RawMessage(def)})
 	}
 	return row
 }
 
-// shelves is a catalogue of one server, box, with n tools.
+// shelves is a catalog of one server, box, with n tools.
 func shelves(t testing.TB, n int, p config.Profile) (*Catalog, *config.Config) {
 	t.Helper()
 	c, err := New(context.Background(), fakeLister{}, fakeKeeper{rows: []store.Server{manyTools("box", n)}}, nil)

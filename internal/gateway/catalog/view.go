@@ -44,8 +44,8 @@ type View struct {
 	plans     *schema.Cache
 	fit       fit.Options
 	paging    bool
-	// recognised are the servers of which more is known than their schemas say.
-	recognised []recognised
+	// recognized are the servers of which more is known than their schemas say.
+	recognized []recognized
 	refused    map[string]string // tools whose override cannot be applied, and why
 	fittings   sync.Map          // schema.Dialect → *Fitting, each made when it is first asked for
 	eras       eras
@@ -162,7 +162,7 @@ func buildView(cfg *config.Config, p config.Profile, servers []*known, made shar
 	for _, s := range servers {
 		id := s.cfg.ID
 		if s.like != nil && access.SeesServer(p, id) {
-			v.recognised = append(v.recognised, recognised{id, s.like})
+			v.recognized = append(v.recognized, recognized{id, s.like})
 		}
 		if len(s.offer.Notes) > 0 && access.SeesServer(p, id) {
 			v.refuse(string(id), "some of what the server lists was left out; toolfit servers says what") // in words of ours alone

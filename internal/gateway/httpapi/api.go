@@ -1,7 +1,7 @@
 // Package httpapi makes an MCP server of an HTTP API: it reads the API's description, lists
 // an operation as a tool, and carries a call out as one HTTP request. What an operation
 // looks like and how its request is built is the business of package openapi; this one does
-// the reading, the dialling and the credentials. It dials public addresses only, unless
+// the reading, the dialing and the credentials. It dials public addresses only, unless
 // the configuration says otherwise, and shows a credential to nobody.
 //
 //	api, err := httpapi.New(server, &httpapi.Options{MaxAnswer: 16 << 20})

@@ -30,7 +30,7 @@ func TestAddressThatTheConfigurationSpellsOutIsMeant(t *testing.T) {
 		want    bool
 	}{
 		"a literal base":              {config.API{Base: "http://127.0.0.1:9000"}, "127.0.0.1", true},
-		"its neighbour":               {config.API{Base: "http://10.0.0.1:9000"}, "10.0.0.2", false},
+		"its neighbor":                {config.API{Base: "http://10.0.0.1:9000"}, "10.0.0.2", false},
 		"localhost":                   {config.API{Base: "http://localhost:9000/v1"}, "::1", true},
 		"a literal of IPv6":           {config.API{Base: "http://[::1]:9000"}, "::1", true},
 		"the description's address":   {config.API{Spec: "http://192.168.0.5/openapi.json"}, "192.168.0.5", true},

@@ -331,7 +331,7 @@ func TestAddCompletesTheRecord(t *testing.T) {
 	long := strings.Repeat("é", 3000)
 	cases := []struct{ name, message, want string }{
 		{"secrets are taken out", "Bearer hunter2 refused", "Bearer *** refused"},
-		{"broken text is mended", "a\xffb", "a\uFFFDb"},
+		{"broken text is repaired", "a\xffb", "a\uFFFDb"},
 		{"a long message is cut between characters", long, long[:4092] + "…"},
 		{"a secret is taken out before the cut", strings.Repeat("x", 4090) + "hunter2", strings.Repeat("x", 4090) + "***"},
 	}

@@ -101,7 +101,7 @@ func (p *Pool) Call(ctx context.Context, c Call) (Outcome, error) {
 	case err == nil:
 		return out, nil
 	case ctx.Err() != nil:
-		return Outcome{}, fault.New(fault.Canceled, "the call was cancelled: %w", fault.Plain(context.Cause(ctx)))
+		return Outcome{}, fault.New(fault.Canceled, "the call was canceled: %w", fault.Plain(context.Cause(ctx)))
 	case timed.Err() != nil:
 		return Outcome{}, fault.New(fault.UpstreamTimeout, "server %s did not answer %s within %s", c.Server, cmp.Or(c.Tool, method), limit).
 			WithHint("raise timeout of %s, or timeouts for this tool", c.Server)

@@ -25,7 +25,7 @@ var inherited = []string{
 }
 
 // ofKnown are the variables by which known servers find their files. Every server gets them:
-// a server is recognised by its tools, after it has been started.
+// a server is recognized by its tools, after it has been started.
 var ofKnown = sync.OnceValue(func() (names []string) {
 	for _, k := range knownServers() {
 		names = append(names, k.Inherit...)

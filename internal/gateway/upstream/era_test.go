@@ -136,7 +136,7 @@ func TestRememberedEraIsNotAskedFor(t *testing.T) {
 	t.Parallel()
 	legacy := newWeb(t, func(w http.ResponseWriter, _ *http.Request, m mcp.Message) { writeJSON(w, m.ID, okResult) })
 	p, _ := newPool(t, nil, legacy.config())
-	p.Recognise("bad", Listing{Era: mcp.Legacy})
+	p.Recognize("bad", Listing{Era: mcp.Legacy})
 	mustCall(t, p, "bad", "x", okResult)
 	if legacy.heardOf("server/discover") {
 		t.Error("a server that is known to be legacy was asked")

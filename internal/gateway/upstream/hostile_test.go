@@ -113,7 +113,7 @@ func TestServerThatCannotStart(t *testing.T) {
 		{"one that exits with 0 at once is down", "exit0", fault.UpstreamDown, "server bad ended"},
 		{"one that dies at once is down, with its last words", "dies", fault.UpstreamDown, "server bad ended with exit status 3: no such database"},
 		{"one that only prints its usage is down, with that line", "only garbage", fault.UpstreamDown, "usage: server [options]"},
-		{"an error to initialize is told in the server's words", "init error", fault.UpstreamProtocol, "no licence"},
+		{"an error to initialize is told in the server's words", "init error", fault.UpstreamProtocol, "no license"},
 		{"an answer without a version is a protocol error", "init without version", fault.UpstreamProtocol, "server bad answered initialize without a protocolVersion"},
 		{"one that says nothing is a timeout of its start", "silent", fault.UpstreamTimeout, "server bad did not answer within 500ms of its start"},
 	}
@@ -285,7 +285,7 @@ func TestClosingDoesNotWaitForAStartThatHangs(t *testing.T) {
 	wantFault(t, <-failed, fault.UpstreamDown, "server bad was removed")
 }
 
-func TestCancelledCallIsCancelledAtTheServer(t *testing.T) {
+func TestCanceledCallIsCanceledAtTheServer(t *testing.T) {
 	t.Parallel()
 	p, _ := newPool(t, nil, badConfig("bad", "plain"))
 	mustCall(t, p, "bad", "echo", okResult)

@@ -78,7 +78,7 @@ func (p *Pool) List(ctx context.Context, id tool.ServerID) (Listing, error) {
 		if l.unsaid > 0 {
 			l.Notes = append(l.Notes, fmt.Sprintf("and %d more of that kind", l.unsaid))
 		}
-		s.recognise(l.Tools)
+		s.recognize(l.Tools)
 		return l, nil
 	case errors.Is(err, context.DeadlineExceeded):
 		return Listing{}, fault.New(fault.UpstreamTimeout, "server %s did not list its tools in time", id)
@@ -275,30 +275,30 @@ func (s *server) hello() json.RawMessage {
 	return nil
 }
 
-// Recognise tells the pool what is known of a server: the era in which it is spoken to, its
+// Recognize tells the pool what is known of a server: the era in which it is spoken to, its
 // tools, by which a stateful one is treated as such before it is listed again, and of an API
 // the hosts that are approved. Before it is told, the pool trusts no host of a remote
 // description.
-func (p *Pool) Recognise(id tool.ServerID, known Listing) {
+func (p *Pool) Recognize(id tool.ServerID, known Listing) {
 	s, err := p.server(id)
 	if err != nil {
 		return
 	}
-	s.recognise(known.Tools)
+	s.recognize(known.Tools)
 	s.trusted.Store(&known.Hosts)
 	if s.knownEra() == "" {
 		s.learn(known.Era)
 	}
 }
 
-// recognise gives each caller's session its own process of a server that keeps state for one
+// recognize gives each caller's session its own process of a server that keeps state for one
 // caller, such as a browser: it is known by its tools.
-func (s *server) recognise(tools []tool.Definition) {
+func (s *server) recognize(tools []tool.Definition) {
 	names := make([]string, len(tools))
 	for i, t := range tools {
 		names[i] = t.Name
 	}
-	needs := fit.Recognise(knownServers(), names).Session()
+	needs := fit.Recognize(knownServers(), names).Session()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.needs = needs; s.cfg.Isolation == "" {

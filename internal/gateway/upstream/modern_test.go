@@ -233,7 +233,7 @@ func TestModernListing(t *testing.T) {
 	}
 }
 
-func TestCancelledCallHangsUpOnAModernServer(t *testing.T) {
+func TestCanceledCallHangsUpOnAModernServer(t *testing.T) {
 	t.Parallel()
 	began, ended := make(chan struct{}), make(chan struct{})
 	s := newModernWeb(t, func(_ http.ResponseWriter, r *http.Request, _ mcp.Message) {

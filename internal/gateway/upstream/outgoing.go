@@ -139,5 +139,5 @@ func (o outgoing) progress(ctx context.Context, params json.RawMessage) {
 }
 
 // endless tells whether the server must not be told that nobody waits any more: a handshake
-// may not be cancelled.
+// may not be canceled.
 func (o outgoing) endless() bool { return o.method == helloMethod || o.method == discoverMethod }

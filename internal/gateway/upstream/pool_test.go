@@ -61,7 +61,7 @@ func TestPlaywrightIsKnownByItsTools(t *testing.T) {
 	shared.Isolation = "shared"
 	p, _ := newPool(t, nil, badConfig("web", "plain"), shared)
 	for _, id := range []tool.ServerID{"web", "told"} {
-		p.Recognise(id, Listing{Tools: []tool.Definition{{Name: "browser_navigate"}, {Name: "browser_snapshot"}}})
+		p.Recognize(id, Listing{Tools: []tool.Definition{{Name: "browser_navigate"}, {Name: "browser_snapshot"}}})
 	}
 	if sessionPid(t, p, "web", "a") == sessionPid(t, p, "web", "b") {
 		t.Error("two sessions share a browser")

@@ -176,9 +176,9 @@ func TestWebServerThatMisbehavesInACall(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			var mended atomic.Bool
+			var repaired atomic.Bool
 			s := newWeb(t, func(w http.ResponseWriter, r *http.Request, m mcp.Message) {
-				if !mended.Load() {
+				if !repaired.Load() {
 					c.call(w, r, m)
 					return
 				}
@@ -187,9 +187,9 @@ func TestWebServerThatMisbehavesInACall(t *testing.T) {
 			cfg := s.config()
 			cfg.Timeouts = []config.ToolTimeout{{Glob: "short", Timeout: 2 * time.Second}} // to send the call; what comes back does not matter
 			p, _ := newPool(t, &Options{MaxMessage: 1 << 20}, cfg)
-			mended.Store(true)
+			repaired.Store(true)
 			mustCall(t, p, "bad", "echo", okResult) // the session is open
-			mended.Store(false)
+			repaired.Store(false)
 			name := "echo"
 			if c.code == fault.UpstreamTimeout {
 				name = "short"
@@ -205,7 +205,7 @@ func TestWebServerThatMisbehavesInACall(t *testing.T) {
 			if _, calls := s.counts(); calls != 2 {
 				t.Errorf("%d requests for two calls", calls)
 			}
-			mended.Store(true)
+			repaired.Store(true)
 			mustCall(t, p, "bad", "echo", okResult)
 			if opened, calls := s.counts(); opened != 1 || calls != 3 {
 				t.Errorf("%d sessions, %d requests for three calls", opened, calls)
@@ -278,7 +278,7 @@ func TestLostSessionIsOpenedAgainAndTheCallSentOnceMore(t *testing.T) {
 	})
 }
 
-func TestCancelledCallIsCancelledAtTheWebServer(t *testing.T) {
+func TestCanceledCallIsCanceledAtTheWebServer(t *testing.T) {
 	t.Parallel()
 	began := make(chan json.RawMessage, 1)
 	s := newWeb(t, func(w http.ResponseWriter, r *http.Request, m mcp.Message) {

@@ -99,7 +99,7 @@ func (s *badServer) take(mode string, m mcp.Message) {
 	case m.Method == "server/discover" && mode != "passes over", m.Method == "initialize" && mode == "init unknown":
 		fmt.Fprintf(s.out, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"Method not found"}}`+"\n", m.ID)
 	case m.Method == "initialize" && mode == "init error":
-		fmt.Fprintf(s.out, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32000,"message":"no licence"}}`+"\n", m.ID)
+		fmt.Fprintf(s.out, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32000,"message":"no license"}}`+"\n", m.ID)
 	case m.Method == "initialize" && mode == "init without version":
 		s.answer(m.ID, `{"capabilities":{}}`)
 	case m.Method == "initialize":

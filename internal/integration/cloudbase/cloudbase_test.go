@@ -283,7 +283,7 @@ func BenchmarkPage(b *testing.B) {
 
 // The gateway only calls tools that are listed, so the old names lead there too.
 func TestTheGatewayLeadsOldNamesToTheToolsThatAreListed(t *testing.T) {
-	like := fit.Recognise(fit.Builtin(), []string{"envQuery", "queryEnv", "envPick"})
+	like := fit.Recognize(fit.Builtin(), []string{"envQuery", "queryEnv", "envPick"})
 	for old, action := range map[string]string{"listEnvs": "list", "getEnvInfo": "info", "getEnvAuthDomains": "domains", "getWebsiteConfig": "hosting"} {
 		name, args, ok := like.Route(old, json.RawMessage(`{"envId":"x"}`))
 		if !ok || name != "envQuery" || string(args) != `{"envId":"x","action":"`+action+`"}` {

@@ -37,7 +37,7 @@ func (e elicitation) run(ctx context.Context) (c picker.Choice, asked bool, err 
 			switch action {
 			case "accept": // the person has the link; the answer comes from the page
 			case "decline", "cancel":
-				return picker.Choice{Outcome: picker.Cancelled}, true, nil
+				return picker.Choice{Outcome: picker.Canceled}, true, nil
 			default:
 				return c, false, ctx.Err()
 			}

@@ -91,7 +91,7 @@ func chosen(c picker.Choice) (json.RawMessage, error) {
 	switch c.Outcome {
 	case picker.Picked:
 		return encode(map[string]string{"envId": c.EnvID}), nil
-	case picker.Cancelled:
+	case picker.Canceled:
 		return json.RawMessage(`{"cancelled":true}`), nil
 	case picker.Switched:
 		return json.RawMessage(`{"switch":true}`), nil

@@ -105,7 +105,7 @@ type noLister struct{}
 func (noLister) List(context.Context, tool.ServerID) (upstream.Listing, error) {
 	return upstream.Listing{}, nil
 }
-func (noLister) Recognise(tool.ServerID, upstream.Listing) {}
+func (noLister) Recognize(tool.ServerID, upstream.Listing) {}
 
 func caller(id, profile string) access.Principal {
 	return access.Principal{ID: id, Name: id, Role: access.Caller, Profile: profile}

@@ -27,7 +27,7 @@ const maxAccount = 256
 // caller is who sent a request.
 type caller struct {
 	access.Principal
-	profile string // what it sees of our catalogue
+	profile string // what it sees of our catalog
 	account Account
 }
 

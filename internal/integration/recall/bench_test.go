@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// BenchmarkRecall is get_action_info with a warm catalogue and an action of the configuration.
+// BenchmarkRecall is get_action_info with a warm catalog and an action of the configuration.
 func BenchmarkRecall(b *testing.B) {
 	w := newWorld(b, `
 listen: 0.0.0.0:30779

@@ -10,7 +10,7 @@ import (
 	"github.com/toolfit/toolfit/internal/gateway/catalog"
 )
 
-// neverListed is a catalogue with a server whose tools nobody knows.
+// neverListed is a catalog with a server whose tools nobody knows.
 type neverListed struct {
 	Catalog
 	waited *[]tool.ServerID

@@ -4,7 +4,7 @@
 // agent-retrieval, whose callers cannot change.
 //
 // Actions come from ontology-query or from our configuration, tools from
-// agent-operator-integration or from our own catalogue. Calls of our own servers go
+// agent-operator-integration or from our own catalog. Calls of our own servers go
 // through the same spine as everybody's. It never changes a schema that it was given, and
 // the parameters that it answers hold no reference.
 //

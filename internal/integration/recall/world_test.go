@@ -68,7 +68,7 @@ func newWorld(t testing.TB, text string, own map[string]string) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	views := w.catalogue(cfg, own)
+	views := w.catalog(cfg, own)
 	w.Service, err = New(Parts{
 		Config: cfg, Catalog: views, Caller: call.New(views, sender{w}, recorder{w}, nil), Log: recorder{w}, Admit: admit, Key: []byte("test key"),
 		Client: w.client(), Metrics: NewMetrics(w.registry), Logger: slog.New(slog.NewTextHandler(w, nil)), Now: w.now,
@@ -103,7 +103,7 @@ func (w *world) client() *http.Client {
 	return c
 }
 
-func (w *world) catalogue(cfg *config.Config, own map[string]string) *catalog.Catalog {
+func (w *world) catalog(cfg *config.Config, own map[string]string) *catalog.Catalog {
 	var rows []store.Server
 	for id, list := range own {
 		row := store.Server{ID: tool.ServerID(id), ListedAt: w.clock}
@@ -254,7 +254,7 @@ type noLister struct{}
 func (noLister) List(context.Context, tool.ServerID) (upstream.Listing, error) {
 	return upstream.Listing{}, errors.New("not asked here")
 }
-func (noLister) Recognise(tool.ServerID, upstream.Listing) {}
+func (noLister) Recognize(tool.ServerID, upstream.Listing) {}
 
 // contextThatEndsWhenSent is that of a caller who leaves as soon as its request is on its way.
 func contextThatEndsWhenSent(t *testing.T, w *world) (context.Context, context.CancelFunc) {

@@ -100,7 +100,7 @@ type Options struct {
 	Env         func(string) (string, bool) // looks up TOOLFIT_SECRET_KEY and what stored servers name; nil: os.LookupEnv
 }
 
-// New opens the store, loads the catalogue and begins to list servers. No server is
+// New opens the store, loads the catalog and begins to list servers. No server is
 // waited for. Close ends what New began.
 func New(ctx context.Context, cfg *config.Config, opts *Options) (*App, error) {
 	a := &App{started: cfg, file: cfg, registry: prometheus.NewRegistry(), log: slog.New(slog.DiscardHandler), look: lookEvery, looks: make(chan chan struct{})}

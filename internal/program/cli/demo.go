@@ -121,7 +121,7 @@ Try, in another terminal:
      %[2]s tools --url %[1]s
      %[2]s describe --url %[1]s shop__list_orders --for openai-strict
 
-  2. call one with the mistakes that models make, and see what was mended
+  2. call one with the mistakes that models make, and see what was repaired
      %[2]s call --url %[1]s shop__list_orders --args '{"status":"PAID","limit":"2"}' --explain
 
   3. ask for 40 environments as a model would: a tenth of the tokens, and a ref to the rest;

@@ -15,7 +15,7 @@ import (
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
-// heard is what servers have listed, for a catalogue that asks nobody.
+// heard is what servers have listed, for a catalog that asks nobody.
 type heard map[tool.ServerID]upstream.Listing
 
 // List is what the server has said before.
@@ -26,8 +26,8 @@ func (h heard) List(_ context.Context, id tool.ServerID) (upstream.Listing, erro
 	return upstream.Listing{}, errors.New("it has not listed its tools")
 }
 
-// Recognise does nothing: nobody is called.
-func (heard) Recognise(tool.ServerID, upstream.Listing) {}
+// Recognize does nothing: nobody is called.
+func (heard) Recognize(tool.ServerID, upstream.Listing) {}
 
 // heard keeps what a server has listed.
 func (d *doctor) heard(id tool.ServerID, l upstream.Listing) {

@@ -39,7 +39,7 @@ func (d *doctor) servers(ctx context.Context, cfg *config.Config, k kept) {
 	}
 	defer os.RemoveAll(dir)
 	own.Store = filepath.Join(dir, "doctor.db")
-	own.Servers = nil // each is asked here, and not by the catalogue as well
+	own.Servers = nil // each is asked here, and not by the catalog as well
 	own.Profiles = nil
 	a, err := app.New(ctx, &own, &app.Options{Version: d.env.Version, Logger: d.quiet(), Env: d.env.Lookup})
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// evil is what a hostile server puts into every text: colours, a title, a line that is
+// evil is what a hostile server puts into every text: colors, a title, a line that is
 // written over, a forged line, and text that is turned around or cannot be seen.
 const evil = "\x1b[31m\x1b]0;owned\x07 good\rbad \u009b2J\ntoolfit: all is well \u202etxt.exe \u200b\U000e0041"
 

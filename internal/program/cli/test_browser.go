@@ -99,7 +99,7 @@ func (c *command) browserConfig(ctx context.Context, f *testFlags) (*browserConf
 // configured is the configuration with no other server than the browser's: the others have
 // nothing to do with the tests. Nil when it has none.
 func configured(cfg *config.Config, name string) (*browserConfig, error) {
-	browser := fit.Recognise(fit.Builtin(), []string{"browser_snapshot", "browser_navigate", "browser_click"})
+	browser := fit.Recognize(fit.Builtin(), []string{"browser_snapshot", "browser_navigate", "browser_click"})
 	var found []config.Server
 	for _, s := range cfg.Servers {
 		if name == string(s.ID) || name == "" && !s.Disabled && browser.StartedBy(s.Command, s.Args) {

@@ -96,7 +96,7 @@ func (s *server) call(ctx context.Context, req *mcp.Request) (json.RawMessage, e
 	return res, err
 }
 
-type refusal = arguments.Refusal
+type refusal = arguments.Error
 
 func refusef(format string, args ...any) error {
 	return refusal(fmt.Sprintf(format, args...))

@@ -2,7 +2,7 @@ package config
 
 import "strings"
 
-// insertFlow adds a key to an object in braces, in JSON or YAML, laid out as its neighbours are.
+// insertFlow adds a key to an object in braces, in JSON or YAML, laid out as its neighbors are.
 func insertFlow(src *source, obj *node, key string, value *node) string {
 	text := src.text
 	if len(obj.entries) == 0 {

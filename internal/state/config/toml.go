@@ -185,7 +185,7 @@ func (r *tomlReader) enter(n *node, path []string, many bool) (*node, error) {
 
 // pair reads key = value into the table.
 func (r *tomlReader) pair(table *node) error {
-	const most = 20_000 // each is compared with its neighbours
+	const most = 20_000 // each is compared with its neighbors
 	if r.pairs++; r.pairs > most {
 		return fmt.Errorf("it holds more than %d values; is it the right file?", most)
 	}

@@ -36,7 +36,7 @@ type dialect struct {
 	reuse func(ctx context.Context, s *Store) error
 	// appendCalls stores a batch, all of it or nothing.
 	appendCalls func(s *Store, ctx context.Context, calls []Call) error
-	// explain returns the fault for what a user can mend, nil for the rest. Its sentence is
+	// explain returns the fault for what a user can repair, nil for the rest. Its sentence is
 	// about "the store", and holds nothing of the error.
 	explain func(err error) *fault.Error
 }

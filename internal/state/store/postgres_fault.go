@@ -13,7 +13,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/fault"
 )
 
-// explainPostgres returns the fault for what a user can mend.
+// explainPostgres returns the fault for what a user can repair.
 func explainPostgres(err error) *fault.Error {
 	if e := (*pgconn.PgError)(nil); errors.As(err, &e) {
 		return explainCode(e, err)

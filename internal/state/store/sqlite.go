@@ -214,7 +214,7 @@ func isBusy(err error) bool {
 	return errors.As(err, &e) && (e.Code()&0xff == sqlite3.SQLITE_BUSY || e.Code()&0xff == sqlite3.SQLITE_LOCKED)
 }
 
-// explainSQLite returns the fault for what a user can mend.
+// explainSQLite returns the fault for what a user can repair.
 func explainSQLite(err error) *fault.Error {
 	var e *sqlite.Error
 	if !errors.As(err, &e) {

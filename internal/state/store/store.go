@@ -137,7 +137,7 @@ func rollback(tx *sql.Tx) error {
 	return nil
 }
 
-// explain names the operation and turns what a user can mend into a fault. Callers of the
+// explain names the operation and turns what a user can repair into a fault. Callers of the
 // gateway may read it, so it names no file and no address: the log does.
 func (s *Store) explain(op string, err error) error {
 	if err == nil || isFault(err) {
@@ -163,7 +163,7 @@ func (s *Store) explainOpen(err error) error {
 	return err
 }
 
-// faultFor is the fault for what a user can mend, nil for the rest.
+// faultFor is the fault for what a user can repair, nil for the rest.
 func (s *Store) faultFor(err error) *fault.Error {
 	if errors.Is(err, context.Canceled) || s.dialect.explain == nil {
 		return nil

@@ -15,7 +15,7 @@ import (
 var samples embed.FS
 
 // Data holds the folders schemas, browser and retrieval: the whole sets from the folder that
-// TOOLFIT_DATA names, or else small samples of them. Sets whose licence does not allow a copy
+// TOOLFIT_DATA names, or else small samples of them. Sets whose license does not allow a copy
 // here have no sample.
 func Data() fs.FS {
 	if dir := os.Getenv("TOOLFIT_DATA"); dir != "" {

@@ -10,7 +10,7 @@ import (
 
 func TestWithoutTheDataFolderThereAreSmallSamples(t *testing.T) {
 	t.Setenv("TOOLFIT_DATA", "")
-	notes, err := fs.ReadFile(Data(), "LICENCES.md")
+	notes, err := fs.ReadFile(Data(), "LICENSES.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,8 +24,8 @@ func TestWithoutTheDataFolderThereAreSmallSamples(t *testing.T) {
 			return err
 		}
 		size += int(info.Size())
-		if folder := filepath.ToSlash(filepath.Dir(path)); !strings.Contains(string(notes), path) && !strings.Contains(string(notes), folder+"/`") && path != "LICENCES.md" {
-			t.Errorf("LICENCES.md does not name the source of %s", path)
+		if folder := filepath.ToSlash(filepath.Dir(path)); !strings.Contains(string(notes), path) && !strings.Contains(string(notes), folder+"/`") && path != "LICENSES.md" {
+			t.Errorf("LICENSES.md does not name the source of %s", path)
 		}
 		return nil
 	})

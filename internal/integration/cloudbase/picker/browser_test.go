@@ -123,10 +123,10 @@ func tryTwo(t *testing.T, one, two browser) {
 	two.Accessible(testparts.Axe(t))
 	two.Keep("pick-light-wide")
 	two.Do(chromedp.Click("#cancel"))
-	two.says("Cancelled")
+	two.says("Canceled")
 	one.Do(chromedp.Click("#refresh"))
 	one.says("共 3 个环境")
-	if c := result(t, second); c.Outcome != Cancelled || first.isOver() {
+	if c := result(t, second); c.Outcome != Canceled || first.isOver() {
 		t.Errorf("got %+v", c)
 	}
 	two.Do(chromedp.Navigate(first.URL())) // the same page in both

@@ -236,7 +236,7 @@ func FuzzParseMessage(f *testing.F) {
 		if json.Unmarshal(data, &std) != nil {
 			t.Fatalf("%q was understood", data)
 		}
-		if m.kind == "envId" && (m.envID != "") == (m.cancelled || m.switchUser) {
+		if m.kind == "envId" && (m.envID != "") == (m.canceled || m.switchUser) {
 			t.Errorf("%q is %+v", data, m)
 		}
 	})

@@ -12,7 +12,7 @@ type message struct {
 	kind       string // registerSession, refreshEnvList or envId
 	session    string // with registerSession
 	envID      string // with envId, as the rest
-	cancelled  bool
+	canceled   bool
 	switchUser bool
 }
 
@@ -49,13 +49,13 @@ func parseMessage(data []byte) (m message, ok bool) {
 // readAnswer reads what a person decided: exactly one of an environment, no, and another
 // account.
 func (m message) readAnswer(members map[string]json.RawMessage) (message, bool) {
-	var cancelled, switches bool
-	m.cancelled, cancelled = readBool(members["cancelled"])
+	var canceled, switches bool
+	m.canceled, canceled = readBool(members["cancelled"])
 	m.switchUser, switches = readBool(members["switch"])
-	if !cancelled || !switches || m.cancelled && m.switchUser {
+	if !canceled || !switches || m.canceled && m.switchUser {
 		return m, false
 	}
-	if m.cancelled || m.switchUser {
+	if m.canceled || m.switchUser {
 		return m, true
 	}
 	m.envID, _ = rawjson.String(members["data"])

@@ -181,8 +181,8 @@ func TestAPersonSaysNoOrWantsAnotherAccount(t *testing.T) {
 		outcome Outcome
 		code    websocket.StatusCode
 	}{
-		`{"type":"envId","data":"","cancelled":true}`:               {Cancelled, closedCancelled},
-		`{"type":"envId","data":"env-a","cancelled":true}`:          {Cancelled, closedCancelled},
+		`{"type":"envId","data":"","cancelled":true}`:               {Canceled, closedCanceled},
+		`{"type":"envId","data":"env-a","cancelled":true}`:          {Canceled, closedCanceled},
 		`{"type":"envId","data":null,"switch":true}`:                {Switched, closedSwitched},
 		`{"type":"envId","switch":true,"cancelled":false,"more":1}`: {Switched, closedSwitched},
 	} {
@@ -227,8 +227,8 @@ func TestAPersonCanCancelWhileTheCloudIsSlow(t *testing.T) {
 	<-began
 	p.say(`{"type":"refreshEnvList"}`)
 	p.say(`{"type":"envId","cancelled":true}`)
-	p.closes(closedCancelled)
-	if c := result(t, w); c.Outcome != Cancelled {
+	p.closes(closedCanceled)
+	if c := result(t, w); c.Outcome != Canceled {
 		t.Errorf("got %+v", c)
 	}
 }

@@ -25,11 +25,11 @@ const (
 
 // Why a socket was closed, for the page. The numbers are those that applications may use.
 const (
-	closedCancelled websocket.StatusCode = 4001
-	closedSwitched  websocket.StatusCode = 4002
-	closedTimedOut  websocket.StatusCode = 4003
-	closedEnded     websocket.StatusCode = 4004
-	closedForeign   websocket.StatusCode = 4403
+	closedCanceled websocket.StatusCode = 4001
+	closedSwitched websocket.StatusCode = 4002
+	closedTimedOut websocket.StatusCode = 4003
+	closedEnded    websocket.StatusCode = 4004
+	closedForeign  websocket.StatusCode = 4403
 )
 
 // socket is one open page of a wait.
@@ -153,8 +153,8 @@ func (s *socket) handle(ctx context.Context, m message) {
 	switch {
 	case m.kind == "refreshEnvList":
 		s.refresh(ctx, time.Now())
-	case m.cancelled:
-		s.wait.finish(Choice{Outcome: Cancelled})
+	case m.canceled:
+		s.wait.finish(Choice{Outcome: Canceled})
 	case m.switchUser:
 		s.wait.finish(Choice{Outcome: Switched})
 	case !s.wait.pick(m.envID) && !s.wait.isOver():
@@ -227,8 +227,8 @@ func (s *socket) sayGoodbye(ctx context.Context) {
 			s.write(ctx, picked(c.EnvID))
 		}
 		s.conn.Close(websocket.StatusNormalClosure, "picked")
-	case Cancelled:
-		s.conn.Close(closedCancelled, "cancelled")
+	case Canceled:
+		s.conn.Close(closedCanceled, "cancelled")
 	case Switched:
 		s.conn.Close(closedSwitched, "switched")
 	case TimedOut:

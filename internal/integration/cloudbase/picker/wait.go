@@ -13,11 +13,11 @@ import (
 type Outcome int
 
 const (
-	Picked    Outcome = iota // an environment was picked
-	Cancelled                // the person does not want to
-	Switched                 // the person wants another account
-	TimedOut                 // nobody answered in time
-	Ended                    // the call is over, and with it the page
+	Picked   Outcome = iota // an environment was picked
+	Canceled                // the person does not want to
+	Switched                // the person wants another account
+	TimedOut                // nobody answered in time
+	Ended                   // the call is over, and with it the page
 )
 
 // Choice is what came of a wait.

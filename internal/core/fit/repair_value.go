@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// mend repairs value i so that it has every shape of the place. It gives nil when it
+// repair repairs value i so that it has every shape of the place. It gives nil when it
 // changes nothing; when the value does not fit in the end, what it gives only serves to say
 // what is still wrong.
-func (m *mender) mend(place []*shape, t *tape, i int32, at string) ([]byte, bool) {
+func (m *repairer) repair(place []*shape, t *tape, i int32, at string) ([]byte, bool) {
 	if m.fits(place, t, i, false) {
 		return nil, true
 	}
@@ -32,7 +32,7 @@ type spot struct {
 
 // spread lists all shapes that apply to value i: those of the place, and what they refer to.
 // Unions are given apart: which of their branches applies is the question.
-func (m *mender) spread(place []*shape, t *tape, i int32) (flat []*shape, unions [][]*shape) {
+func (m *repairer) spread(place []*shape, t *tape, i int32) (flat []*shape, unions [][]*shape) {
 	seen := map[*shape]bool{}
 	var add func(s *shape)
 	add = func(s *shape) {
@@ -73,7 +73,7 @@ type outcome struct {
 // choose settles the unions, one after the other, and repairs the value. Where no branch
 // fits, the branch that leads to a value with the fewest repairs is taken; when two lead to
 // different values with as few, none is.
-func (m *mender) choose(sp *spot, unions [][]*shape) ([]byte, bool) {
+func (m *repairer) choose(sp *spot, unions [][]*shape) ([]byte, bool) {
 	if len(unions) == 0 {
 		return m.change(sp)
 	}
@@ -99,7 +99,7 @@ func (m *mender) choose(sp *spot, unions [][]*shape) ([]byte, bool) {
 }
 
 // within repairs a value as the branch has it.
-func (m *mender) within(sp *spot, branch *shape, unions [][]*shape) ([]byte, bool) {
+func (m *repairer) within(sp *spot, branch *shape, unions [][]*shape) ([]byte, bool) {
 	flat, more := m.spread([]*shape{branch}, sp.t, sp.i)
 	inner := *sp
 	inner.flat = append(slices.Clone(sp.flat), flat...)
@@ -131,7 +131,7 @@ func samePlain(a, b []byte) bool {
 }
 
 // change repairs a value whose unions are settled.
-func (m *mender) change(sp *spot) ([]byte, bool) {
+func (m *repairer) change(sp *spot) ([]byte, bool) {
 	accepts := tAny
 	for _, s := range sp.flat {
 		accepts = accepts.and(s.accepts)
@@ -162,7 +162,7 @@ func (m *mender) change(sp *spot) ([]byte, bool) {
 
 // fromText reads a string as the value that belongs in its place. The last answer tells
 // whether it holds an object or array of the right kind that still does not fit.
-func (m *mender) fromText(sp *spot, accepts types) (raw []byte, ok, isJSON bool) {
+func (m *repairer) fromText(sp *spot, accepts types) (raw []byte, ok, isJSON bool) {
 	if m.nested >= maxNesting {
 		return nil, false, false
 	}
@@ -189,7 +189,7 @@ func (m *mender) fromText(sp *spot, accepts types) (raw []byte, ok, isJSON bool)
 	before := len(m.repairs)
 	m.record(sp.at, kind, sp.t.raw(sp.i), inner)
 	m.nested++
-	raw, ok = m.mend(sp.place, t, 0, sp.at)
+	raw, ok = m.repair(sp.place, t, 0, sp.at)
 	m.nested--
 	if raw == nil {
 		raw = inner
@@ -208,7 +208,7 @@ func (m *mender) fromText(sp *spot, accepts types) (raw []byte, ok, isJSON bool)
 }
 
 // wrap makes an array of a single value.
-func (m *mender) wrap(sp *spot) ([]byte, bool) {
+func (m *repairer) wrap(sp *spot) ([]byte, bool) {
 	if !m.may(Wrap) {
 		return nil, false
 	}
@@ -219,7 +219,7 @@ func (m *mender) wrap(sp *spot) ([]byte, bool) {
 	}
 	before := len(m.repairs)
 	m.record(sp.at, Wrap, sp.t.raw(sp.i), raw)
-	fixed, ok := m.mend(sp.place, t, 0, sp.at)
+	fixed, ok := m.repair(sp.place, t, 0, sp.at)
 	if fixed != nil {
 		raw = fixed
 	}
@@ -234,7 +234,7 @@ func (m *mender) wrap(sp *spot) ([]byte, bool) {
 }
 
 // listed finds the one allowed value that differs in case alone, or that the text writes out.
-func (m *mender) listed(sp *spot, accepts types) ([]byte, bool) {
+func (m *repairer) listed(sp *spot, accepts types) ([]byte, bool) {
 	text := strings.TrimSpace(sp.t.text(sp.i))
 	at := slices.IndexFunc(sp.flat, func(s *shape) bool { return s.listed })
 	if at < 0 {
@@ -262,7 +262,7 @@ func (m *mender) listed(sp *spot, accepts types) ([]byte, bool) {
 }
 
 // array repairs the elements.
-func (m *mender) array(sp *spot) ([]byte, bool) {
+func (m *repairer) array(sp *spot) ([]byte, bool) {
 	var cuts []edit
 	n := 0
 	for e := sp.t.first(sp.i); e >= 0; e = sp.t.after(e) {
@@ -272,7 +272,7 @@ func (m *mender) array(sp *spot) ([]byte, bool) {
 				place = append(place, item)
 			}
 		}
-		if raw, _ := m.mend(place, sp.t, e, sp.at+"/"+strconv.Itoa(n)); raw != nil {
+		if raw, _ := m.repair(place, sp.t, e, sp.at+"/"+strconv.Itoa(n)); raw != nil {
 			cuts = append(cuts, edit{sp.t.tokens[e].start, sp.t.tokens[e].end, raw})
 		}
 		n++

@@ -13,11 +13,11 @@ import (
 // maxDepth bounds how deep values stand in values.
 const maxDepth = 200
 
-// Mend reads JSON as models write it: brackets at both ends and commas may be missing, or be
+// Repair reads JSON as models write it: brackets at both ends and commas may be missing, or be
 // too many; keys may lack quotes; words may be Python's. What comes out is JSON, the very
-// text where that was JSON already. A string without an end is not mended: nobody knows how
+// text where that was JSON already. A string without an end is not repaired: nobody knows how
 // it goes on.
-func Mend(text string) (value json.RawMessage, missing Missing, err error) {
+func Repair(text string) (value json.RawMessage, missing Missing, err error) {
 	text = strings.TrimSpace(text)
 	if text == "" {
 		return nil, Nothing, errors.New("the call is empty")
@@ -25,12 +25,12 @@ func Mend(text string) (value json.RawMessage, missing Missing, err error) {
 	if rawjson.Check([]byte(text)) == nil && (text[0] == '{' || text[0] == '[') {
 		return json.RawMessage(text), Nothing, nil
 	}
-	m := mender{in: text}
+	m := repairer{in: text}
 	if c := text[0]; c != '{' && c != '[' {
 		if !m.named() {
 			return nil, Nothing, fmt.Errorf("expected a JSON object, got %.40q", text)
 		}
-		m = mender{in: "{" + text}
+		m = repairer{in: "{" + text}
 	}
 	if err := m.value(0); err != nil {
 		return nil, Nothing, fmt.Errorf("at byte %d: %w", m.at, err)
@@ -54,29 +54,29 @@ const (
 	InNumber         // it ended behind a number, of which more may have been to come
 )
 
-// mender writes down as JSON what it reads.
-type mender struct {
+// repairer writes down as JSON what it reads.
+type repairer struct {
 	in      string
 	at      int
 	out     []byte
 	missing Missing
 }
 
-func (m *mender) blanks(also string) {
+func (m *repairer) blanks(also string) {
 	for m.at < len(m.in) && strings.IndexByte(" \t\r\n"+also, m.in[m.at]) >= 0 {
 		m.at++
 	}
 }
 
 // named tells whether a member begins here: the bracket before it is missing.
-func (m *mender) named() bool {
+func (m *repairer) named() bool {
 	if c := m.in[m.at]; c != '"' && c != '\'' {
 		return false
 	}
 	return m.key() == nil
 }
 
-func (m *mender) value(depth int) error {
+func (m *repairer) value(depth int) error {
 	m.blanks("")
 	if m.at == len(m.in) {
 		return errors.New("the text ends where a value is due")
@@ -96,7 +96,7 @@ func (m *mender) value(depth int) error {
 }
 
 // container reads an object or a list. The bracket of something around it ends it too.
-func (m *mender) container(end byte, depth int) error {
+func (m *repairer) container(end byte, depth int) error {
 	m.out = append(m.out, m.in[m.at])
 	m.at++
 	for first := true; ; first = false {
@@ -128,7 +128,7 @@ func (m *mender) container(end byte, depth int) error {
 }
 
 // key reads a member's name and the colon.
-func (m *mender) key() error {
+func (m *repairer) key() error {
 	if c := m.in[m.at]; c == '"' || c == '\'' {
 		if err := m.text(); err != nil {
 			return err
@@ -150,7 +150,7 @@ func (m *mender) key() error {
 }
 
 // text reads a string. Line breaks and tabs in it are taken as they are meant.
-func (m *mender) text() error {
+func (m *repairer) text() error {
 	quote := m.in[m.at]
 	m.at++
 	m.out = append(m.out, '"')
@@ -185,7 +185,7 @@ func (m *mender) text() error {
 
 // escape takes over an escape that JSON has; before any other character the backslash is
 // one itself, as in a Windows path.
-func (m *mender) escape() error {
+func (m *repairer) escape() error {
 	if m.at+1 == len(m.in) {
 		return errors.New("the text ends inside a string")
 	}
@@ -211,7 +211,7 @@ func (m *mender) escape() error {
 func isHex(s string) bool { return strings.Trim(s, "0123456789abcdefABCDEF") == "" }
 
 // run is the bare word that stands here.
-func (m *mender) run() string {
+func (m *repairer) run() string {
 	from := m.at
 	for m.at < len(m.in) && strings.IndexByte(" \t\r\n,:{}[]\"'", m.in[m.at]) < 0 {
 		m.at++
@@ -223,7 +223,7 @@ func (m *mender) run() string {
 var pythons = map[string]string{"True": "true", "False": "false", "None": "null"}
 
 // word reads a number, true, false or null.
-func (m *mender) word() error {
+func (m *repairer) word() error {
 	from := m.at
 	word := m.run()
 	if p, ok := pythons[word]; ok {

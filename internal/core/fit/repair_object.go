@@ -14,7 +14,7 @@ type edit struct {
 }
 
 // finish makes the edits in the bytes of the spot's value and checks what comes out.
-func (m *mender) finish(sp *spot, cuts []edit) ([]byte, bool) {
+func (m *repairer) finish(sp *spot, cuts []edit) ([]byte, bool) {
 	if len(cuts) == 0 {
 		return nil, false
 	}
@@ -63,7 +63,7 @@ func find(members []member, name string) *member {
 }
 
 // object repairs the members: their names first, then their values, then what is missing.
-func (m *mender) object(sp *spot) ([]byte, bool) {
+func (m *repairer) object(sp *spot) ([]byte, bool) {
 	members := membersOf(sp.t, sp.i)
 	required := requiredNames(sp.flat)
 	missing := slices.DeleteFunc(slices.Clone(required), func(name string) bool { return find(members, name) != nil })
@@ -116,7 +116,7 @@ func under(b *budget, flat []*shape, name string) (place []*shape, known, exclud
 
 // rename gives members that nobody knows the name of a required one that is missing, where
 // there is one way only to do so. It returns what is still missing.
-func (m *mender) rename(sp *spot, members []member, missing []string, close func(a, b string) bool) []string {
+func (m *repairer) rename(sp *spot, members []member, missing []string, close func(a, b string) bool) []string {
 	var still []string
 	size := sp.t.tokens[sp.i].end - sp.t.tokens[sp.i].start
 	for _, name := range missing {
@@ -145,12 +145,12 @@ func isKnown(b *budget, flat []*shape, name string) bool {
 }
 
 // renamed gives the member the name if its value fits there.
-func (m *mender) renamed(sp *spot, c *member, name string) bool {
+func (m *repairer) renamed(sp *spot, c *member, name string) bool {
 	place, _, _ := under(&m.budget, sp.flat, name)
 	before := len(m.repairs)
 	at := sp.at + "/" + jsonschema.EscapeToken(c.name)
 	m.record(at, Rename, []byte(c.name), []byte(name))
-	raw, ok := m.mend(place, sp.t, c.token, at)
+	raw, ok := m.repair(place, sp.t, c.token, at)
 	if !ok || !m.inFull(place, sp, c, raw) {
 		m.repairs = m.repairs[:before]
 		return false
@@ -160,7 +160,7 @@ func (m *mender) renamed(sp *spot, c *member, name string) bool {
 }
 
 // inFull checks a member's value as a repaired one.
-func (m *mender) inFull(place []*shape, sp *spot, c *member, raw []byte) bool {
+func (m *repairer) inFull(place []*shape, sp *spot, c *member, raw []byte) bool {
 	if raw == nil {
 		return m.fits(place, sp.t, c.token, true)
 	}
@@ -169,7 +169,7 @@ func (m *mender) inFull(place []*shape, sp *spot, c *member, raw []byte) bool {
 }
 
 // value repairs the value of one member, or drops it.
-func (m *mender) value(sp *spot, c *member, required []string) {
+func (m *repairer) value(sp *spot, c *member, required []string) {
 	if c.to != "" || c.drop {
 		return
 	}
@@ -190,11 +190,11 @@ func (m *mender) value(sp *spot, c *member, required []string) {
 		}
 		return
 	}
-	c.raw, _ = m.mend(place, sp.t, c.token, at)
+	c.raw, _ = m.repair(place, sp.t, c.token, at)
 }
 
 // fallback is the default that the schema states for a property and that fits; nil without one.
-func (m *mender) fallback(sp *spot, name string) []byte {
+func (m *repairer) fallback(sp *spot, name string) []byte {
 	if !m.may(Default) {
 		return nil
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
 )
 
-// labelled is one query with the element that a person means by it.
-type labelled struct {
+// labeled is one query with the element that a person means by it.
+type labeled struct {
 	Page, Query string
 	Action      find.Action
 	Expect      struct {
@@ -40,7 +40,7 @@ func recordedPage(t testing.TB, dir, name string) *snapshot.Page {
 	return snapshot.Parse(string(data))
 }
 
-func TestLabelledQueriesFindTheirElementAndNeverAnother(t *testing.T) {
+func TestLabeledQueriesFindTheirElementAndNeverAnother(t *testing.T) {
 	dir := dataFolder(t)
 	file, err := os.Open(filepath.Join(dir, "cases.jsonl"))
 	if err != nil {
@@ -49,13 +49,13 @@ func TestLabelledQueriesFindTheirElementAndNeverAnother(t *testing.T) {
 	defer file.Close()
 	right, all := 0, 0
 	for lines := bufio.NewScanner(file); lines.Scan(); {
-		var c labelled
+		var c labeled
 		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
 			t.Fatal(err)
 		}
 		all++
 		hit, err := find.New(recordedPage(t, dir, c.Page), nil).Find(find.Query{Text: c.Query, Action: c.Action})
-		var refusal *find.Refusal
+		var refusal *find.Error
 		switch {
 		case err == nil && hit.Node.Ref == c.Expect.Ref:
 			right++

@@ -9,8 +9,8 @@ import (
 	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
 )
 
-// Refusal says that no element was chosen, and why.
-type Refusal struct {
+// Error says that no element was chosen, and why.
+type Error struct {
 	Code       snapshot.Code
 	Query      string
 	Count      int         // how many answer alike
@@ -22,7 +22,7 @@ type Refusal struct {
 }
 
 // doubt puts those elements first that may be what is meant after all.
-func (r *Refusal) doubt(x *Index, near []candidate) {
+func (r *Error) doubt(x *Index, near []candidate) {
 	slices.SortStableFunc(near, func(a, b candidate) int { return cmp.Compare(b.score, a.score) })
 	var list []Candidate
 	for _, c := range near {
@@ -49,14 +49,14 @@ type Candidate struct {
 const maxCandidates = 5
 
 // Brief is the refusal without its candidates, for those who show them apart.
-func (r *Refusal) Brief() string {
+func (r *Error) Brief() string {
 	if r.Hint != "" {
 		return fmt.Sprintf("%s (%s)", r.said(), r.Hint)
 	}
 	return r.said()
 }
 
-func (r *Refusal) said() string {
+func (r *Error) said() string {
 	switch r.Code {
 	case snapshot.Ambiguous:
 		return fmt.Sprintf("%q means %d elements", r.Query, r.Count)
@@ -66,7 +66,7 @@ func (r *Refusal) said() string {
 	return fmt.Sprintf("%q cannot be looked for", r.Query)
 }
 
-func (r *Refusal) Error() string {
+func (r *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(r.said())
 	for i, c := range r.Candidates {
@@ -86,7 +86,7 @@ func (r *Refusal) Error() string {
 }
 
 func (s *search) ambiguous(top []candidate) error {
-	r := &Refusal{Code: snapshot.Ambiguous, Query: s.query.Text, Count: len(top), Kind: top[0].kind}
+	r := &Error{Code: snapshot.Ambiguous, Query: s.query.Text, Count: len(top), Kind: top[0].kind}
 	for _, c := range top[:min(len(top), maxCandidates)] {
 		r.Candidates = append(r.Candidates, s.x.show(c))
 	}
@@ -102,7 +102,7 @@ func (s *search) ambiguous(top []candidate) error {
 }
 
 func (s *search) notFound() error {
-	r := &Refusal{Code: snapshot.NotFound, Query: s.query.Text, Hint: s.short}
+	r := &Error{Code: snapshot.NotFound, Query: s.query.Text, Hint: s.short}
 	if r.Hint == "" && s.query.Within != "" {
 		r.Hint = fmt.Sprintf("it was looked for in %q alone", s.query.Within)
 	}

@@ -34,8 +34,8 @@ const (
 // for every answer, and one before they use an element.
 const NotSeen = "not seen"
 
-// Failure is what the server says went wrong.
-type Failure struct {
+// Error is what the server says went wrong.
+type Error struct {
 	Code       Code
 	Message    string   // the first line of the error
 	Detail     string   // of NotInteractable: obscured, disabled, hidden or kind; of TimedOut: NotSeen or none
@@ -43,7 +43,7 @@ type Failure struct {
 	Modal      *Modal   // of DialogOpen
 }
 
-func (f *Failure) Error() string { return f.Message }
+func (f *Error) Error() string { return f.Message }
 
 // rules are tried in order. The lines after the first may quote the page, which can say
 // anything, so what decides stands in the first.
@@ -95,20 +95,20 @@ var rules = []struct {
 }
 
 // failureOf reads the error among the sections of an answer that is marked as one.
-func failureOf(sections []section, modal *Modal) *Failure {
+func failureOf(sections []section, modal *Modal) *Error {
 	text := ""
 	for _, s := range sections {
 		if s.heading == "" || s.heading == "Error" || s.heading == "Result" {
 			text += strings.TrimSpace(s.text) + "\n"
 		}
 	}
-	return FailureOf(text, modal)
+	return ErrorOf(text, modal)
 }
 
-// FailureOf gives the text of an error its code.
-func FailureOf(text string, modal *Modal) *Failure {
+// ErrorOf gives the text of an error its code.
+func ErrorOf(text string, modal *Modal) *Error {
 	text = strings.TrimSpace(text)
-	f := &Failure{Code: CallFailed, Message: message(text)}
+	f := &Error{Code: CallFailed, Message: message(text)}
 	head, _, _ := strings.Cut(text, "\n")
 	if strings.HasPrefix(head, "[") { // a list of problems, as JSON
 		head = text
@@ -135,7 +135,7 @@ var cover = regexp.MustCompile(`(<.+>)(?: from <.+> subtree)? intercepts pointer
 
 // whyNot says what keeps an element from being used; the first line only says how long the
 // server waited.
-func whyNot(f *Failure, text string) string {
+func whyNot(f *Error, text string) string {
 	switch f.Detail {
 	case "obscured":
 		if m := cover.FindStringSubmatch(text); m != nil {
