@@ -273,7 +273,7 @@ func FuzzRoutes(f *testing.F) {
 			return // the one waits on purpose; dots are cleaned away by a redirect
 		}
 		if s, err := config.ParseServer("t.yaml", []byte(body), nil); err == nil && s.Builtin == "" && !s.Disabled {
-			return // no program is to be started here, and nobody's address to be dialled
+			return // no program is to be started here, and nobody's address to be dialed
 		}
 		u := url.URL{Path: "/api/v1/" + path, RawQuery: query}
 		for _, accept := range []string{"", "application/x-ndjson"} {

@@ -18,7 +18,7 @@ import (
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// guard decides which addresses may be dialled. It is asked for the address itself, after
+// guard decides which addresses may be dialed. It is asked for the address itself, after
 // names are resolved and for every connection, so that neither DNS nor a redirect can lead
 // elsewhere.
 type guard struct{ allowed []netip.Prefix }
@@ -68,7 +68,7 @@ func prefixes(list ...string) []netip.Prefix {
 	return out
 }
 
-// may tells whether the address may be dialled.
+// may tells whether the address may be dialed.
 func (g guard) may(ip netip.Addr) bool {
 	ip = ip.WithZone("").Unmap()
 	if slices.ContainsFunc(g.allowed, func(p netip.Prefix) bool { return p.Contains(ip) }) {

@@ -7,7 +7,7 @@ import (
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-func TestOnlyPublicAddressesAreDialled(t *testing.T) {
+func TestOnlyPublicAddressesAreDialed(t *testing.T) {
 	g := newGuard(&config.API{})
 	for address, want := range map[string]bool{
 		"93.184.216.34": true, "2606:4700::1111": true,
@@ -18,7 +18,7 @@ func TestOnlyPublicAddressesAreDialled(t *testing.T) {
 		"2002:7f00:1::": false, "2002:a9fe:a9fe::1": false, "::127.0.0.1": false, "2001:db8::1": false, "fec0::1": false,
 	} {
 		if got := g.may(netip.MustParseAddr(address)); got != want {
-			t.Errorf("%s: may be dialled %v, want %v", address, got, want)
+			t.Errorf("%s: may be dialed %v, want %v", address, got, want)
 		}
 	}
 }
@@ -41,7 +41,7 @@ func TestAddressThatTheConfigurationSpellsOutIsMeant(t *testing.T) {
 		"a file is no address at all": {config.API{Spec: "127.0.0.1"}, "127.0.0.1", false},
 	} {
 		if got := newGuard(&c.cfg).may(netip.MustParseAddr(c.address)); got != c.want {
-			t.Errorf("%s: %s may be dialled %v, want %v", name, c.address, got, c.want)
+			t.Errorf("%s: %s may be dialed %v, want %v", name, c.address, got, c.want)
 		}
 	}
 }

@@ -54,7 +54,7 @@ func TestWhileCallsCannotBeRecordedNoneIsSent(t *testing.T) {
 	}
 }
 
-func TestAServiceThatCannotBeDialledIsNotReached(t *testing.T) {
+func TestAServiceThatCannotBeDialedIsNotReached(t *testing.T) {
 	w := newWorld(t, remoteWorld, nil)
 	w.Client.Transport.(*http.Transport).DialContext = func(context.Context, string, string) (net.Conn, error) {
 		return nil, &net.OpError{Op: "dial", Err: errors.New("connection refused")}

@@ -23,7 +23,7 @@ type API struct {
 	Auth       map[string]Credential // by the name of the document's security scheme
 	Headers    map[string]string     // sent with every request
 	Variables  map[string]string     // of the document's server addresses
-	Allow      []netip.Prefix        // networks that may be dialled though they are not public
+	Allow      []netip.Prefix        // networks that may be dialed though they are not public
 }
 
 // Credential is what one security scheme asks for.
