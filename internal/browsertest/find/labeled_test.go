@@ -1,15 +1,15 @@
 package find_test
 
 import (
-	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
-	"os"
-	"path/filepath"
+	"io/fs"
 	"testing"
 
 	"github.com/toolfit/toolfit/internal/browsertest/find"
 	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
+	"github.com/toolfit/toolfit/internal/testkit/corpora"
 )
 
 // labeled is one query with the element that a person means by it.
@@ -22,39 +22,20 @@ type labeled struct {
 	}
 }
 
-func dataFolder(t testing.TB) string {
+func recordedPage(t testing.TB, name string) *snapshot.Page {
 	t.Helper()
-	dir := os.Getenv("TOOLFIT_DATA")
-	if dir == "" {
-		t.Skip("needs TOOLFIT_DATA, the folder with recorded snapshots")
-	}
-	return filepath.Join(dir, "browser")
-}
-
-func recordedPage(t testing.TB, dir, name string) *snapshot.Page {
-	t.Helper()
-	data, err := os.ReadFile(filepath.Join(dir, "snapshots", name+".yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return snapshot.Parse(string(data))
+	return snapshot.Parse(string(corpora.Read(t, "browser/snapshots/"+name+".yaml")))
 }
 
 func TestLabeledQueriesFindTheirElementAndNeverAnother(t *testing.T) {
-	dir := dataFolder(t)
-	file, err := os.Open(filepath.Join(dir, "cases.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
 	right, all := 0, 0
-	for lines := bufio.NewScanner(file); lines.Scan(); {
+	for line := range bytes.Lines(corpora.Read(t, "browser/cases.jsonl")) {
 		var c labeled
-		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
+		if err := json.Unmarshal(line, &c); err != nil {
 			t.Fatal(err)
 		}
 		all++
-		hit, err := find.New(recordedPage(t, dir, c.Page), nil).Find(find.Query{Text: c.Query, Action: c.Action})
+		hit, err := find.New(recordedPage(t, c.Page), nil).Find(find.Query{Text: c.Query, Action: c.Action})
 		var refusal *find.Error
 		switch {
 		case err == nil && hit.Node.Ref == c.Expect.Ref:
@@ -74,7 +55,10 @@ func TestLabeledQueriesFindTheirElementAndNeverAnother(t *testing.T) {
 }
 
 func BenchmarkFind500Rows(b *testing.B) {
-	page := recordedPage(b, dataFolder(b), "list500")
+	if _, err := fs.Stat(corpora.Data(), "browser/snapshots/list500.yaml"); err != nil {
+		b.Skip("needs the whole sets: set TOOLFIT_DATA")
+	}
+	page := recordedPage(b, "list500")
 	for name, query := range map[string]string{
 		"row": "Delete button in the row of User 250", "id": "edit user500@example.com", "ambiguous": "Edit", "missing": "delete User 9999",
 	} {

@@ -2,12 +2,12 @@ package snapshot_test
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
+	"io/fs"
 	"strings"
 	"testing"
 
 	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
+	"github.com/toolfit/toolfit/internal/testkit/corpora"
 )
 
 func TestLinesAreReadInEveryFormTheServerWrites(t *testing.T) {
@@ -108,11 +108,8 @@ func TestDepthAndSizeDoNotMatter(t *testing.T) {
 }
 
 func TestRecordedSnapshotsKeepEveryRef(t *testing.T) {
-	for _, path := range recorded(t) {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, path := range corpora.Glob(t, "browser/snapshots/*.yaml") {
+		data := corpora.Read(t, path)
 		want := strings.Count(string(data), "[ref=")
 		got := 0
 		for n := range snapshot.Parse(string(data)).All() {
@@ -121,22 +118,9 @@ func TestRecordedSnapshotsKeepEveryRef(t *testing.T) {
 			}
 		}
 		if got != want || got == 0 {
-			t.Errorf("%s: %d refs, want %d", filepath.Base(path), got, want)
+			t.Errorf("%s: %d refs, want %d", path, got, want)
 		}
 	}
-}
-
-func recorded(t testing.TB) []string {
-	t.Helper()
-	dir := os.Getenv("TOOLFIT_DATA")
-	if dir == "" {
-		t.Skip("needs TOOLFIT_DATA, the folder with recorded snapshots")
-	}
-	paths, err := filepath.Glob(filepath.Join(dir, "browser", "snapshots", "*.yaml"))
-	if err != nil || len(paths) == 0 {
-		t.Fatalf("no snapshots in %s: %v", dir, err)
-	}
-	return paths
 }
 
 func FuzzParse(f *testing.F) {
@@ -155,18 +139,13 @@ func FuzzParse(f *testing.F) {
 }
 
 func BenchmarkParse500Rows(b *testing.B) {
-	for _, path := range recorded(b) {
-		if filepath.Base(path) != "list500.yaml" {
-			continue
-		}
-		data, err := os.ReadFile(path)
-		if err != nil {
-			b.Fatal(err)
-		}
-		text := string(data)
-		b.ReportAllocs()
-		for b.Loop() {
-			snapshot.Parse(text)
-		}
+	data, err := fs.ReadFile(corpora.Data(), "browser/snapshots/list500.yaml")
+	if err != nil {
+		b.Skip("needs the whole sets: set TOOLFIT_DATA")
+	}
+	text := string(data)
+	b.ReportAllocs()
+	for b.Loop() {
+		snapshot.Parse(text)
 	}
 }
