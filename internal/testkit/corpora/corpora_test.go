@@ -29,7 +29,7 @@ func TestWithoutTheDataFolderThereAreSmallSamples(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil || size > 150<<10 {
+	if err != nil || size > 200<<10 {
 		t.Errorf("the samples have %d bytes: %v", size, err)
 	}
 }
