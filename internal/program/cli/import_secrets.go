@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/base/visible"
+	"github.com/toolfit/toolfit/internal/program/clientfile"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
@@ -178,7 +179,7 @@ func (c *command) newMover(ctx context.Context, way string, found []holding) (*m
 		return m, nil
 	}
 	m.Way = keepSecrets
-	there, _, _ := config.ReadClient(m.path) // a file that cannot be read is told of later
+	there, _, _ := clientfile.Read(m.path) // a file that cannot be read is told of later
 	var held []string
 	for _, h := range found {
 		for _, s := range h.servers {

@@ -9,6 +9,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/toolfit/toolfit/internal/base/doctree"
 )
 
 // Agent is a model with tools and limits. The keys of the file and of the REST API are the
@@ -73,12 +75,10 @@ func (c *Config) AgentNamed(id string) *Agent {
 // readAgents reads agents. Their models may come later in the file.
 func (c *draft) readAgents(d *decoder, at place, n *node) {
 	d.each(at, n, func(inner place, e entry) {
-		a := newAgent(e.key)
-		if wrong := checkID(e.key); wrong != "" {
-			d.fail(inner, "%s", wrong)
-		}
-		if e.value.kind != nothing {
-			d.object(inner, e.value, c.agentFields(&a))
+		a := newAgent(e.Key)
+		d.failIf(inner, checkID(e.Key))
+		if e.Value.Kind != doctree.Nothing {
+			d.object(inner, e.Value, c.agentFields(&a))
 		}
 		a.Name = cmp.Or(a.Name, a.ID)
 		c.Agents = append(c.Agents, a)
@@ -102,12 +102,8 @@ func (c *draft) agentFields(a *Agent) []field {
 		{"timeout", durationInto(&a.Timeout, time.Second)},
 		{"budget", countInto(&a.Budget, minBudget, maxBudget)},
 		{"max_tokens", countInto(&a.MaxTokens, 100, maxBudget)},
-		{"capabilities", func(d *decoder, at place, n *node) { d.object(at, n, a.Capabilities.fields()) }},
-		{"metadata", func(d *decoder, at place, n *node) {
-			if d.expect(at, n, object) {
-				a.Metadata = d.value(at, n)
-			}
-		}},
+		{"capabilities", section(a.Capabilities.fields())},
+		{"metadata", jsonInto(&a.Metadata)},
 	}
 }
 
@@ -127,9 +123,7 @@ func (c *Capabilities) fields() []field {
 // checkAgents finds each agent's model. With one model there is nothing to choose.
 func (c *draft) checkAgents(d *decoder) {
 	for i := range c.Agents {
-		if wrong := c.chooseModel(&c.Agents[i]); wrong != "" {
-			d.fail(c.agentPlaces[i], "%s", wrong)
-		}
+		d.failIf(c.agentPlaces[i], c.chooseModel(&c.Agents[i]))
 	}
 }
 
@@ -146,7 +140,7 @@ func (c *draft) chooseModel(a *Agent) string {
 	case a.Model == "":
 		return "needs model: one of " + strings.Join(names, ", ")
 	case !slices.Contains(names, a.Model):
-		return fmt.Sprintf("there is no model %q%s", a.Model, didYouMean(a.Model, names))
+		return fmt.Sprintf("there is no model %q%s", a.Model, doctree.DidYouMean(a.Model, names))
 	}
 	return ""
 }
@@ -157,7 +151,7 @@ func (c *draft) chooseModel(a *Agent) string {
 func ParseAgent(id string, data []byte, cfg *Config) (Agent, error) {
 	what := "agent " + id
 	if wrong := checkID(id); wrong != "" {
-		return Agent{}, problems{{text: wrong}}.fault(fmt.Sprintf("%.70q", id))
+		return Agent{}, doctree.Problems{{Text: wrong}}.Err(fmt.Sprintf("%.70q", id))
 	}
 	root, err := readObject(what, data)
 	if err != nil {
@@ -168,14 +162,9 @@ func ParseAgent(id string, data []byte, cfg *Config) (Agent, error) {
 	a := newAgent(id)
 	d.object(place{}, root, c.agentFields(&a))
 	c.checkRefs(d)
-	if wrong := c.chooseModel(&a); wrong != "" {
-		d.fail(place{}, "%s", wrong)
-	}
-	if len(d.problems) > 0 {
-		return Agent{}, d.problems.unplaced().fault(what)
-	}
+	d.failIf(place{}, c.chooseModel(&a))
 	a.Name = cmp.Or(a.Name, a.ID)
-	return a, nil
+	return a, d.err(what)
 }
 
 // upTo takes text of at most so many characters.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/toolfit/toolfit/internal/base/doctree"
 	"github.com/toolfit/toolfit/internal/base/tool"
 )
 
@@ -49,34 +50,34 @@ func (c Credential) NeedsTokenURL() bool {
 // readAPIs reads apis. An API shares its name space with servers: it is one.
 func (c *draft) readAPIs(d *decoder, at place, n *node) {
 	d.each(at, n, func(inner place, e entry) {
-		if slices.Contains(c.names, e.key) {
+		if slices.Contains(c.names, e.Key) {
 			d.fail(inner, "there is a server of this name already; choose another")
 			return
 		}
-		c.names = append(c.names, e.key)
-		if err := tool.CheckServerID(tool.ServerID(e.key)); err != nil {
+		c.names = append(c.names, e.Key)
+		if err := tool.CheckServerID(tool.ServerID(e.Key)); err != nil {
 			d.fail(inner, "%s; choose another name", err)
 		}
 		before := len(d.problems)
 		s := d.api(inner, e)
-		s.Lacks = d.setAside(before)
+		s.Lacks = d.takeAbsent(before)
 		c.Servers = append(c.Servers, s)
 	})
 }
 
 // api reads one entry of apis.
 func (d *decoder) api(at place, e entry) Server {
-	s := defaultServer(tool.ServerID(e.key), e.line)
+	s := defaultServer(tool.ServerID(e.Key), e.Line)
 	s.API, s.Idle = &API{Layout: "flat"}, -1 // there is nothing to close
-	if e.value.kind == nothing {
+	if e.Value.Kind == doctree.Nothing {
 		d.fail(at, "needs spec: a file or an address")
 		return s
 	}
-	if !d.expect(at, e.value, object) {
+	if !d.expect(at, e.Value, doctree.Mapping) {
 		return s
 	}
 	before := len(d.problems)
-	d.object(at, e.value, s.apiFields())
+	d.object(at, e.Value, s.apiFields())
 	if len(d.problems) == before {
 		s.API.check(d, at)
 	}
@@ -120,8 +121,8 @@ func (s *Server) apiFields() []field {
 		{"readOnly", boolInto(&s.API.ReadOnly)},
 		{"layout", oneOf(&s.API.Layout, "flat", "layered")},
 		{"auth", s.API.readAuth},
-		{"headers", s.readHeaders},
-		{"variables", s.API.readVariables},
+		{"headers", s.readHeaders()},
+		{"variables", mapInto(&s.API.Variables, nil, nil, nil)},
 		{"allow", networksInto(&s.API.Allow)},
 	}
 	shared := []string{"timeout", "timeouts", "utf8", "disabled", "refresh", "proxy", "concurrency", "queue", "breaker"}
@@ -150,25 +151,16 @@ func (a *API) readMethods(d *decoder, at place, n *node) {
 	}
 }
 
-func (a *API) readVariables(d *decoder, at place, n *node) {
-	a.Variables = map[string]string{}
-	d.each(at, n, func(inner place, e entry) {
-		if v, ok := d.checked(inner, e.value, nil); ok {
-			a.Variables[e.key] = v
-		}
-	})
-}
-
 // readAuth reads credentials by the name of their scheme. Plain text is a key or a token.
 func (a *API) readAuth(d *decoder, at place, n *node) {
 	a.Auth = map[string]Credential{}
 	d.each(at, n, func(inner place, e entry) {
 		var c Credential
 		before := len(d.problems)
-		if e.value.kind == object {
-			d.object(inner, e.value, c.fields())
+		if e.Value.Kind == doctree.Mapping {
+			d.object(inner, e.Value, c.fields())
 		} else {
-			textInto(&c.Value, checkFilled)(d, inner, e.value)
+			textInto(&c.Value, checkFilled)(d, inner, e.Value)
 		}
 		if len(d.problems) == before && c.Value == "" && c.User == "" && c.ClientID == "" {
 			d.fail(inner, "needs value, or user and password, or clientId and clientSecret")
@@ -177,7 +169,7 @@ func (a *API) readAuth(d *decoder, at place, n *node) {
 			d.secret(secret)
 		}
 		d.secretsIn(c.TokenURL)
-		a.Auth[e.key] = c
+		a.Auth[e.Key] = c
 	})
 }
 

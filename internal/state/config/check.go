@@ -3,6 +3,7 @@ package config
 import (
 	"net"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -88,16 +89,21 @@ func checkProfileName(s string) string {
 	return ""
 }
 
-// isHeaderName tells whether s is a token as HTTP defines it.
-func isHeaderName(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
-		if !letter && strings.IndexByte("!#$%&'*+-.^_`|~", c) < 0 {
-			return false
-		}
+func checkVariable(s string) string {
+	if s == "" || strings.ContainsAny(s, "=\x00") {
+		return `is not a variable's name; it may not be empty or hold "="`
 	}
-	return s != ""
+	return ""
+}
+
+// headerName is a token as HTTP defines it.
+var headerName = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
+
+func checkHeaderName(s string) string {
+	if !headerName.MatchString(s) {
+		return `is not a header's name; use letters, digits and "-"`
+	}
+	return ""
 }
 
 func checkHeaderValue(s string) string {

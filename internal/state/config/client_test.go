@@ -7,8 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/toolfit/toolfit/internal/base/fault"
-	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/core/project"
 )
 
@@ -46,7 +44,7 @@ func TestClientFilesKeepServersInSeveralPlaces(t *testing.T) {
 		"mcp.mcpServers":       `{"mcp": {"mcpServers": {"a": {"command": "x"}}}}`,
 		"servers is not one":   `{"servers": 3, "mcp": {"servers": {"a": {"command": "x"}}}}`,
 		"Windows line endings": "{\r\n\"mcpServers\": {\r\n\"a\": {\"command\": \"x\"}}}",
-		"byte order mark":      bom + `{"mcpServers": {"a": {"command": "x"}}}`,
+		"byte order mark":      "\ufeff" + `{"mcpServers": {"a": {"command": "x"}}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := parse(t, "mcp.json", text)
@@ -74,66 +72,6 @@ func TestClientFileProblems(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { wantProblem(t, "mcp.json", tt.text, tt.want) })
-	}
-}
-
-func TestReadClient(t *testing.T) {
-	path := file(t, "mcp.json", `{"servers": {
-  "My Files": {"command": "npx", "args": ["${workspaceFolder}", "${env:A}-${B:-c}"], "gallery": true},
-  "My/Files": {"url": "${env:BASE}/mcp", "headers": {"Authorization": "Bearer ${input:git-token}"}},
-  "a__b_": {"command": "x"}, "云": {"command": "x"}, "bad": {"args": []}
-}}`)
-	servers, notes, err := ReadClient(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var ids []tool.ServerID
-	for _, s := range servers {
-		ids = append(ids, s.ID)
-		if err := tool.CheckServerID(s.ID); err != nil {
-			t.Error(err)
-		}
-	}
-	if !slices.Equal(ids, []tool.ServerID{"My-Files", "My-Files-2", "a-b", "云"}) {
-		t.Errorf("names %q", ids)
-	}
-	if !slices.Equal(servers[0].Args, []string{"${workspaceFolder}", "${A}-${B:-c}"}) || servers[1].URL != "${BASE}/mcp" ||
-		servers[1].Headers["Authorization"] != "Bearer ${GIT_TOKEN}" {
-		t.Errorf("got %+v", servers)
-	}
-	want := []string{
-		"My Files: ignored gallery",
-		"My Files is named My-Files here",
-		"My-Files: ${workspaceFolder} is known to the editor alone; write the path instead",
-		"My/Files is named My-Files-2 here",
-		"My-Files-2: ${input:git-token} is ${GIT_TOKEN} here; set that environment variable",
-		"a__b_ is named a-b here",
-		"bad is left out: " + path + ":4: servers.bad: needs one of command, url or builtin",
-	}
-	if !slices.Equal(notes, want) {
-		t.Errorf("notes\n%q\nwant\n%q", notes, want)
-	}
-	target := file(t, "toolfit.yaml", "")
-	for _, s := range servers {
-		if err := AddServer(target, s); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
-func TestReadClientRefusesOtherFiles(t *testing.T) {
-	if _, _, err := ReadClient(file(t, "x.json", `{"a": 1}`)); !fault.Is(err, fault.BadConfig) {
-		t.Errorf("no servers: %v", err)
-	}
-	if _, _, err := ReadClient(file(t, "x.json", "")); !fault.Is(err, fault.NotFound) {
-		t.Errorf("no file: %v", err)
-	}
-}
-
-func TestReadClientReadsYAMLToo(t *testing.T) {
-	servers, notes, err := ReadClient(file(t, "toolfit.yaml", "mcpServers: {a: {command: x, idle: 5m}}\n"))
-	if err != nil || len(notes) != 0 || len(servers) != 1 || servers[0].Command != "x" {
-		t.Errorf("got %+v, %q, %v", servers, notes, err)
 	}
 }
 

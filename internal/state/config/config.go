@@ -15,7 +15,6 @@ package config
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"net/netip"
 	"os"
@@ -167,7 +166,7 @@ const (
 // usualBreaker is the breaker of a server that names none.
 var usualBreaker = Breaker{Failures: 5, Pause: 30 * time.Second}
 
-// maxFile bounds a configuration file: anything larger is surely another file.
+// maxFile bounds what is read of a file: anything larger is not a configuration.
 const maxFile = 4 << 20
 
 func defaults(path string) *Config {
@@ -195,7 +194,7 @@ func defaultServer(id tool.ServerID, line int) Server {
 // client's own file: only its servers count, and keys we do not know are left alone.
 // env looks up variables; nil means os.LookupEnv.
 func Load(path string, env func(string) (string, bool)) (*Config, error) {
-	data, err := readFile(path)
+	data, err := ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
@@ -207,36 +206,27 @@ func Load(path string, env func(string) (string, bool)) (*Config, error) {
 func Parse(path string, data []byte, env func(string) (string, bool)) (*Config, error) {
 	src, problems := readSource(path, data)
 	if src == nil {
-		return nil, problems.fault(path)
+		return nil, problems.Err(path)
 	}
 	if env == nil {
 		env = os.LookupEnv
 	}
-	d := &decoder{dir: filepath.Dir(path), env: env, client: src.json, problems: problems}
+	d := &decoder{dir: filepath.Dir(path), env: env, client: src.JSON, problems: problems}
 	cfg := d.config(path, src)
 	if len(d.problems) > 0 {
-		return nil, d.problems.fault(path)
+		return nil, d.problems.Err(path)
 	}
 	return cfg, nil
 }
 
-func unreadable(path string, err error) error {
-	return fault.New(fault.BadConfig, "read %s: %w", path, err).WithHint("check that it is a file, and who may read it")
-}
-
-// readFile reads a configuration file, but never more than a configuration can be.
-func readFile(path string) ([]byte, error) {
-	f, err := regular.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
+// ReadFile reads a configuration file, but never more than a configuration can be.
+func ReadFile(path string) ([]byte, error) {
+	data, err := regular.Read(path, maxFile)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, fault.New(fault.NotFound, "read %s: %w", path, err).WithHint("name the file with --config, or make one with: toolfit add")
-	}
-	if err != nil {
-		return nil, unreadable(path, err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err != nil {
-		return nil, unreadable(path, err)
+	case err != nil:
+		return nil, fault.New(fault.BadConfig, "read %s: %w", path, err).WithHint("check that it is a file, and who may read it")
 	}
 	return data, nil
 }

@@ -197,7 +197,7 @@ func TestParseReadsEveryKey(t *testing.T) {
 	for name, text := range map[string]string{
 		"plain":                  whole,
 		"windows line endings":   strings.ReplaceAll(whole, "\n", "\r\n"),
-		"byte order mark":        bom + whole,
+		"byte order mark":        "\ufeff" + whole,
 		"no newline at the end":  strings.TrimSuffix(whole, "\n"),
 		"document start and end": "---" + strings.TrimPrefix(whole, "# 网关") + "...\n",
 	} {

@@ -1,10 +1,10 @@
 package config
 
 import (
-	"net/netip"
 	"slices"
 	"strings"
 
+	"github.com/toolfit/toolfit/internal/base/doctree"
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/schema"
 )
@@ -25,18 +25,18 @@ type ref struct {
 }
 
 // config reads the whole file.
-func (d *decoder) config(path string, src *source) *Config {
+func (d *decoder) config(path string, src *doctree.Source) *Config {
 	c := &draft{Config: defaults(path)}
-	top := place{line: max(1, src.root.line)}
-	if src.json {
-		at, servers := serversIn(src)
+	top := place{Line: max(1, src.Root.Line)}
+	if src.JSON {
+		at, servers := Servers(src)
 		if servers != nil {
 			c.readServers(d, at, servers)
-		} else if !d.expect(top, src.root, object) {
+		} else if !d.expect(top, src.Root, doctree.Mapping) {
 			return c.Config
 		}
 	} else {
-		d.object(top, src.root, c.fields())
+		d.object(top, src.Root, c.fields())
 	}
 	c.checkRefs(d)
 	c.checkAgents(d)
@@ -69,32 +69,14 @@ func (c *draft) fields() []field {
 		{"approve", oneOf(&c.Approve, "auto", "changed", "all")},
 		{"results", c.readResults},
 		{"resultStore", oneOf(&c.ResultStore, "cut", "all", "none")},
-		{"kept", c.Kept.read},
-		{"records", c.Records.read},
-		{"sessions", c.Sessions.read},
-		{"limits", c.Limits.read},
+		{"kept", section(c.Kept.fields())},
+		{"records", section(c.Records.fields())},
+		{"sessions", section(c.Sessions.fields())},
+		{"limits", section(c.Limits.fields())},
 		{"embeddings", c.Embeddings.read},
 		{"recall", c.readRecall},
 		{"models", c.readModels},
 		{"agents", c.readAgents},
-	}
-}
-
-// networksInto reads networks; a single address is a network of one.
-func networksInto(dst *[]netip.Prefix) reader {
-	return func(d *decoder, at place, n *node) {
-		d.items(at, n, func(inner place, item *node) {
-			s, settled, ok := d.scalar(inner, item)
-			if !ok || !settled {
-				return
-			}
-			network, valid := parseNetwork(s)
-			if !valid {
-				d.fail(inner, "expected a network or an address, such as 10.0.0.0/8 or 127.0.0.1")
-				return
-			}
-			*dst = append(*dst, network)
-		})
 	}
 }
 
@@ -111,56 +93,50 @@ func (r *Rate) read(d *decoder, at place, n *node) {
 
 func (r *Rate) fields() []field {
 	return []field{
-		{"perKey", rateInto(&r.PerKey)},
+		{"perKey", parsedInto(&r.PerKey, parseRate)},
 		{"burst", countInto(&r.Burst, 1, maxCalls)},
 	}
 }
-
-func (r *Records) read(d *decoder, at place, n *node) { d.object(at, n, r.fields()) }
 
 func (r *Records) fields() []field {
 	return []field{
 		{"durable", boolInto(&r.Durable)},
 		{"retain", durationInto(&r.Retain, 1)},
-		{"maxSize", sizeInto(&r.MaxSize)},
+		{"maxSize", parsedInto(&r.MaxSize, parseSize)},
 	}
 }
-
-func (s *Sessions) read(d *decoder, at place, n *node) { d.object(at, n, s.fields()) }
 
 func (s *Sessions) fields() []field {
 	return []field{
 		{"retain", durationInto(&s.Retain, 1)},
-		{"maxSize", sizeInto(&s.MaxSize)},
-		{"perKey", sizeInto(&s.PerKey)},
+		{"maxSize", parsedInto(&s.MaxSize, parseSize)},
+		{"perKey", parsedInto(&s.PerKey, parseSize)},
 	}
 }
 
-func (l *Limits) read(d *decoder, at place, n *node) { d.object(at, n, l.fields()) }
-
 func (l *Limits) fields() []field {
 	return []field{
-		{"body", sizeInto(&l.Body)},
-		{"message", sizeInto(&l.Message)},
+		{"body", parsedInto(&l.Body, parseSize)},
+		{"message", parsedInto(&l.Message, parseSize)},
 		{"processes", countInto(&l.Processes, 1, 100_000)},
-		{"schema", sizeInto(&l.Schema)},
+		{"schema", parsedInto(&l.Schema, parseSize)},
 	}
 }
 
 // readServers reads mcpServers.
 func (c *draft) readServers(d *decoder, at place, n *node) {
 	d.each(at, n, func(inner place, e entry) {
-		if slices.Contains(c.names, e.key) {
+		if slices.Contains(c.names, e.Key) {
 			d.fail(inner, "there is an API of this name already; choose another")
 			return
 		}
-		c.names = append(c.names, e.key)
-		if err := tool.CheckServerID(tool.ServerID(e.key)); err != nil {
+		c.names = append(c.names, e.Key)
+		if err := tool.CheckServerID(tool.ServerID(e.Key)); err != nil {
 			d.fail(inner, "%s; choose another name", err)
 		}
 		before := len(d.problems)
 		s := d.server(inner, e)
-		s.Lacks = d.setAside(before)
+		s.Lacks = d.takeAbsent(before)
 		c.Servers = append(c.Servers, s)
 	})
 }
@@ -173,14 +149,12 @@ func newProfile(name string) Profile {
 // readProfiles reads profiles.
 func (c *draft) readProfiles(d *decoder, at place, n *node) {
 	d.each(at, n, func(inner place, e entry) {
-		p := newProfile(e.key)
-		if wrong := checkProfileName(e.key); wrong != "" {
-			d.fail(inner, "%s", wrong)
-		}
-		if e.value.kind == nothing {
+		p := newProfile(e.Key)
+		d.failIf(inner, checkProfileName(e.Key))
+		if e.Value.Kind == doctree.Nothing {
 			d.fail(inner, "has no value; write {} for a profile with everything")
 		} else {
-			d.object(inner, e.value, c.profileFields(&p))
+			d.object(inner, e.Value, c.profileFields(&p))
 		}
 		c.Profiles = append(c.Profiles, p)
 	})
@@ -189,7 +163,7 @@ func (c *draft) readProfiles(d *decoder, at place, n *node) {
 func (c *draft) profileFields(p *Profile) []field {
 	return slices.Concat([]field{
 		{"servers", func(d *decoder, at place, n *node) { c.readMembers(d, at, n, p) }},
-		{"tools", func(d *decoder, at place, n *node) { d.object(at, n, p.toolFields()) }},
+		{"tools", section(p.toolFields())},
 		{"names", oneOf(&p.Names, "prefixed", "bare")},
 		{"dialect", oneOf(&p.Dialect, dialects()...)},
 		{"validation", oneOf(&p.Validation, "strict", "light")},
@@ -199,7 +173,7 @@ func (c *draft) profileFields(p *Profile) []field {
 		{"dropEmpty", boolInto(&p.DropEmpty)},
 		{"paging", boolInto(&p.Paging)},
 		{"tests", boolInto(&p.Tests)},
-		{"safety", p.Safety.read},
+		{"safety", section(p.Safety.fields())},
 		{"output", oneOf(&p.Output, "off", "warn", "strict")},
 	}, p.Search.fields(), p.Environment.fields())
 }
@@ -224,7 +198,7 @@ func (p *Profile) toolFields() []field {
 // readMembers reads the servers of a profile. An empty list would let nothing or
 // everything through, depending on who reads it, so it is refused.
 func (c *draft) readMembers(d *decoder, at place, n *node, p *Profile) {
-	if n.kind == list && len(n.items) == 0 {
+	if n.Kind == doctree.List && len(n.Items) == 0 {
 		d.fail(at, "names no server; leave the key out for all servers")
 		return
 	}
@@ -257,7 +231,7 @@ func (c *draft) checkRefs(d *decoder) {
 		if slices.Contains(c.names, r.name) {
 			continue
 		}
-		fix := didYouMean(r.name, c.names)
+		fix := doctree.DidYouMean(r.name, c.names)
 		if fix == "" {
 			fix = "; add it to mcpServers or apis, or remove it here"
 		}
@@ -269,7 +243,7 @@ func (c *draft) checkRefs(d *decoder) {
 	}
 	for _, r := range c.profileRefs {
 		if !slices.Contains(profiles, r.name) {
-			d.fail(r.at, "there is no profile %q%s", r.name, didYouMean(r.name, profiles))
+			d.fail(r.at, "there is no profile %q%s", r.name, doctree.DidYouMean(r.name, profiles))
 		}
 	}
 }

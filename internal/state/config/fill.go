@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -18,9 +17,10 @@ const maxSecretFile = 1 << 20
 // MinSecret is the length from which a value is redacted. Shorter ones occur everywhere.
 const MinSecret = 4
 
-// errAbsent is added to the error for a value that is not there: the text is right, and what
-// it leads to is missing on this machine.
-var errAbsent = errors.New("")
+// absent is the error for a reference that is right but leads to nothing on this machine.
+type absent string
+
+func (a absent) Error() string { return string(a) }
 
 var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
@@ -58,7 +58,7 @@ func (d *decoder) lookup(name string) (string, error) {
 		return d.secretFile(path)
 	}
 	if strings.HasPrefix(name, "input:") {
-		return "", fmt.Errorf("${%s} is a question that VS Code asks; write ${%s} and set that environment variable", name, inputVariable(name))
+		return "", fmt.Errorf("${%s} is a question that VS Code asks; write ${%s} and set that environment variable", name, InputVariable(name))
 	}
 	if d.client {
 		name = strings.TrimPrefix(name, "env:")
@@ -72,7 +72,7 @@ func (d *decoder) lookup(name string) (string, error) {
 		return fallback, nil
 	}
 	if !set {
-		return "", fmt.Errorf("environment variable %s is not set; set it, or write the value here%w", name, errAbsent)
+		return "", absent(fmt.Sprintf("environment variable %s is not set; set it, or write the value here", name))
 	}
 	d.secret(value)
 	return value, nil
@@ -80,15 +80,9 @@ func (d *decoder) lookup(name string) (string, error) {
 
 // secretFile reads ${file:PATH}.
 func (d *decoder) secretFile(path string) (string, error) {
-	full := joined(d.dir, path)
-	f, err := regular.Open(full)
+	data, err := regular.Read(joined(d.dir, path), maxSecretFile)
 	if err != nil {
-		return "", fmt.Errorf("file %q: %s; check the path, which starts at this file's folder%w", path, reason(err), errAbsent)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxSecretFile+1))
-	if err != nil {
-		return "", fmt.Errorf("file %q: %s", path, reason(err))
+		return "", absent(fmt.Sprintf("file %q: %s; check the path, which starts at this file's folder", path, reason(err)))
 	}
 	if len(data) > maxSecretFile {
 		return "", fmt.Errorf("file %q is larger than 1 MB", path)
@@ -115,8 +109,8 @@ func joined(dir, path string) string {
 	return filepath.Join(dir, path)
 }
 
-// inputVariable makes a variable's name from VS Code's input:github-token.
-func inputVariable(name string) string {
+// InputVariable returns a variable's name for VS Code's input:github-token.
+func InputVariable(name string) string {
 	upper := strings.ToUpper(strings.TrimPrefix(name, "input:"))
 	clean := strings.Map(func(r rune) rune {
 		if r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {

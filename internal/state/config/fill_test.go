@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/toolfit/toolfit/internal/base/doctree"
 )
 
 func TestFill(t *testing.T) {
@@ -26,7 +28,7 @@ func TestFill(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			text := "mcpServers: {a: {command: x, args: [" + jsonString(tt.in) + "]}}\n"
+			text := "mcpServers: {a: {command: x, args: [" + doctree.QuoteJSON(tt.in) + "]}}\n"
 			if tt.problem != "" {
 				wantProblem(t, "toolfit.yaml", text, "toolfit.yaml:1: mcpServers.a.args[0]: "+tt.problem, env...)
 				return

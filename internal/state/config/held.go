@@ -59,8 +59,8 @@ func (s *Server) Refer(to func(Held) string) Server {
 	return out
 }
 
-// holds tells whether a secret stands in the server's text.
-func (s *Server) holds() bool {
+// hasSecret reports whether the text of the server contains a secret.
+func (s *Server) hasSecret() bool {
 	return len(s.Held()) > 0 || s.API != nil && holdsSecret(encode(*s))
 }
 

@@ -40,12 +40,10 @@ func (c *Config) ModelNamed(name string) *Model {
 // readModels reads models.
 func (c *draft) readModels(d *decoder, at place, n *node) {
 	d.each(at, n, func(inner place, e entry) {
-		m := Model{Name: e.key, Model: e.key, Dialect: "openai", Tools: NativeTools, Timeout: 2 * time.Minute, Retries: 2, Params: json.RawMessage("{}")}
-		if wrong := checkID(e.key); wrong != "" {
-			d.fail(inner, "%s", wrong)
-		}
+		m := Model{Name: e.Key, Model: e.Key, Dialect: "openai", Tools: NativeTools, Timeout: 2 * time.Minute, Retries: 2, Params: json.RawMessage("{}")}
+		d.failIf(inner, checkID(e.Key))
 		before := len(d.problems)
-		d.object(inner, e.value, m.fields())
+		d.object(inner, e.Value, m.fields())
 		if len(d.problems) == before && m.URL == "" {
 			d.fail(inner, "needs url, such as http://127.0.0.1:8000/v1")
 		}
@@ -73,13 +71,10 @@ func (m *Model) fields() []field {
 var ourParams = []string{"messages", "model", "n", "stream", "stream_options", "tools", "tool_choice", "parallel_tool_calls"}
 
 func (m *Model) readParams(d *decoder, at place, n *node) {
-	if !d.expect(at, n, object) {
-		return
-	}
-	m.Params = d.value(at, n)
+	jsonInto(&m.Params)(d, at, n)
 	for w := rawjson.Object(m.Params); w.Next(); {
 		if slices.Contains(ourParams, string(w.Key)) {
-			d.fail(at.key(string(w.Key), at.line), "is written by the agent loop; remove it")
+			d.fail(at.Key(string(w.Key), at.Line), "is written by the agent loop; remove it")
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/toolfit/toolfit/internal/base/doctree"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/core/fit"
@@ -85,7 +86,7 @@ func joinMaps[V any](a, b map[string]V) map[string]V {
 // readOverrides reads overrides.
 func (c *draft) readOverrides(d *decoder, at place, n *node) {
 	d.items(at, n, func(inner place, item *node) {
-		o := Override{Line: inner.line}
+		o := Override{Line: inner.Line}
 		before := len(d.problems)
 		d.object(inner, item, c.overrideFields(&o))
 		if len(d.problems) == before && o.Tool == "" {
@@ -102,13 +103,13 @@ func (c *draft) overrideFields(o *Override) []field {
 		{"name", textInto(&o.Name, checkShown)},
 		{"describe", o.readDescribe},
 		{"hide", o.readHide},
-		{"rename", pairsInto(&o.Rename)},
+		{"rename", mapInto(&o.Rename, nil, nil, nil)},
 		{"default", valuesInto(&o.Default)},
 		{"fix", valuesInto(&o.Fix)},
 		{"require", listInto(&o.Require, checkFilled)},
 		{"enum", o.readEnum},
 		{"descriptions", o.readDescriptions},
-		{"example", o.readExample},
+		{"example", jsonInto(&o.Example)},
 		{"retry", countInto(&o.Retry, 0, maxRetries)},
 		{"fallback", o.readFallback},
 	}
@@ -137,8 +138,8 @@ func (c *draft) profileInto(dst *string) reader {
 
 // readDescribe takes text for the tool, or text for each of its properties.
 func (o *Override) readDescribe(d *decoder, at place, n *node) {
-	if n.kind == object {
-		pairsInto(&o.Describe)(d, at, n)
+	if n.Kind == doctree.Mapping {
+		mapInto(&o.Describe, nil, nil, nil)(d, at, n)
 		return
 	}
 	var s string
@@ -148,7 +149,7 @@ func (o *Override) readDescribe(d *decoder, at place, n *node) {
 
 // readHide takes true for the tool, or a list of properties.
 func (o *Override) readHide(d *decoder, at place, n *node) {
-	if n.kind == list {
+	if n.Kind == doctree.List {
 		listInto(&o.Hide, checkFilled)(d, at, n)
 		return
 	}
@@ -159,11 +160,11 @@ func (o *Override) readEnum(d *decoder, at place, n *node) {
 	o.Enum = map[string][]json.RawMessage{}
 	d.each(at, n, func(inner place, e entry) {
 		var values []json.RawMessage
-		d.items(inner, e.value, func(_ place, item *node) { values = append(values, d.value(inner, item)) })
+		d.items(inner, e.Value, func(_ place, item *node) { values = append(values, d.value(inner, item)) })
 		if len(values) == 0 {
 			d.fail(inner, "needs at least one value")
 		}
-		o.Enum[e.key] = values
+		o.Enum[e.Key] = values
 	})
 }
 
@@ -171,7 +172,7 @@ func (o *Override) readEnum(d *decoder, at place, n *node) {
 func (o *Override) readFallback(d *decoder, at place, n *node) {
 	d.items(at, n, func(inner place, item *node) {
 		var f Fallback
-		if item.kind == object {
+		if item.Kind == doctree.Mapping {
 			d.object(inner, item, f.fields())
 		} else {
 			textInto(&f.Tool, checkFilled)(d, inner, item)
@@ -189,45 +190,39 @@ func (o *Override) readFallback(d *decoder, at place, n *node) {
 func (f *Fallback) fields() []field {
 	return []field{
 		{"tool", textInto(&f.Tool, checkFilled)},
-		{"arguments", func(d *decoder, at place, n *node) {
-			if d.expect(at, n, object) {
-				f.Args = d.value(at, n)
-			}
-		}},
+		{"arguments", jsonInto(&f.Args)},
 	}
 }
 
-func pairsInto(dst *map[string]string) reader {
+// jsonInto reads a mapping as JSON.
+func jsonInto(dst *json.RawMessage) reader {
 	return func(d *decoder, at place, n *node) {
-		*dst = map[string]string{}
-		d.each(at, n, func(inner place, e entry) {
-			if s, ok := d.checked(inner, e.value, nil); ok {
-				(*dst)[e.key] = s
-			}
-		})
+		if d.expect(at, n, doctree.Mapping) {
+			*dst = d.value(at, n)
+		}
 	}
 }
 
 func valuesInto(dst *map[string]json.RawMessage) reader {
 	return func(d *decoder, at place, n *node) {
 		*dst = map[string]json.RawMessage{}
-		d.each(at, n, func(inner place, e entry) { (*dst)[e.key] = d.value(inner, e.value) })
+		d.each(at, n, func(inner place, e entry) { (*dst)[e.Key] = d.value(inner, e.Value) })
 	}
 }
 
 // value is any value of the file as JSON, with ${} filled in.
 func (d *decoder) value(at place, n *node) json.RawMessage {
-	switch n.kind {
-	case object:
+	switch n.Kind {
+	case doctree.Mapping:
 		out := []byte{'{'}
 		d.each(at, n, func(inner place, e entry) {
 			if len(out) > 1 {
 				out = append(out, ',')
 			}
-			out = append(append(rawjson.AppendString(out, e.key), ':'), d.value(inner, e.value)...)
+			out = append(append(rawjson.AppendString(out, e.Key), ':'), d.value(inner, e.Value)...)
 		})
 		return append(out, '}')
-	case list:
+	case doctree.List:
 		out := []byte{'['}
 		d.items(at, n, func(inner place, item *node) {
 			if len(out) > 1 {
@@ -236,11 +231,11 @@ func (d *decoder) value(at place, n *node) json.RawMessage {
 			out = append(out, d.value(inner, item)...)
 		})
 		return append(out, ']')
-	case nothing:
+	case doctree.Nothing:
 		return json.RawMessage("null")
-	case boolean, number:
-		if rawjson.Check([]byte(n.text)) == nil {
-			return json.RawMessage(n.text)
+	case doctree.Bool, doctree.Number:
+		if rawjson.Check([]byte(n.Text)) == nil {
+			return json.RawMessage(n.Text)
 		}
 	}
 	s, _, _ := d.scalar(at, n)

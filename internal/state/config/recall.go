@@ -142,10 +142,6 @@ func (a *RecallAction) fields() []field {
 		{"mcp_id", textInto(&a.Server, checkFilled)},
 		{"tool_name", textInto(&a.ServerTool, checkFilled)},
 		{"tool", textInto(&a.Tool, checkFilled)},
-		{"parameters", func(d *decoder, at place, n *node) {
-			if d.expect(at, n, object) {
-				a.Parameters = d.value(at, n)
-			}
-		}},
+		{"parameters", jsonInto(&a.Parameters)},
 	}
 }

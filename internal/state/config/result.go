@@ -26,7 +26,7 @@ func (c *draft) readResults(d *decoder, at place, n *node) {
 	}
 	_, wrong := project.Compile(c.Results)
 	for _, p := range wrong {
-		d.fail(places[p.Rule].key(p.Field, places[p.Rule].line), "%s", ruleText(p))
+		d.fail(places[p.Rule].Key(p.Field, places[p.Rule].Line), "%s", ruleText(p))
 	}
 }
 
@@ -53,13 +53,10 @@ func ParseRule(data []byte, profiles []Profile) (project.Rule, error) {
 	if len(d.problems) == 0 {
 		_, wrong := project.Compile([]project.Rule{r})
 		for _, p := range wrong {
-			d.fail(place{}.key(p.Field, 0), "%s", ruleText(p))
+			d.fail(place{}.Key(p.Field, 0), "%s", ruleText(p))
 		}
 	}
-	if len(d.problems) > 0 {
-		return project.Rule{}, d.problems.unplaced().fault(what)
-	}
-	return r, nil
+	return r, d.err(what)
 }
 
 func (c *draft) resultFields(r *project.Rule) []field {
@@ -89,14 +86,14 @@ var shapes = []string{string(shape.Off), string(shape.JSON), string(shape.Table)
 func (d *decoder) conditions(at place, n *node) map[string]any {
 	when := map[string]any{}
 	d.each(at, n, func(inner place, e entry) {
-		dec := json.NewDecoder(bytes.NewReader(d.value(inner, e.value)))
+		dec := json.NewDecoder(bytes.NewReader(d.value(inner, e.Value)))
 		dec.UseNumber()
 		var v any
 		if err := dec.Decode(&v); err != nil {
 			d.fail(inner, "expected a value or a list of values")
 			return
 		}
-		when[e.key] = v
+		when[e.Key] = v
 	})
 	return when
 }
@@ -107,8 +104,6 @@ type Safety struct {
 	Secrets bool // what has the form of a key or token, and the secrets of this configuration
 	Mark    bool // results are said to be data
 }
-
-func (s *Safety) read(d *decoder, at place, n *node) { d.object(at, n, s.fields()) }
 
 func (s *Safety) fields() []field {
 	return []field{
@@ -125,12 +120,10 @@ type Kept struct {
 	PerKey  int64 // bytes of one caller's
 }
 
-func (k *Kept) read(d *decoder, at place, n *node) { d.object(at, n, k.fields()) }
-
 func (k *Kept) fields() []field {
 	return []field{
 		{"retain", durationInto(&k.Retain, time.Minute)},
-		{"maxSize", sizeInto(&k.MaxSize)},
-		{"perKey", sizeInto(&k.PerKey)},
+		{"maxSize", parsedInto(&k.MaxSize, parseSize)},
+		{"perKey", parsedInto(&k.PerKey, parseSize)},
 	}
 }

@@ -47,16 +47,9 @@ func (e *Embeddings) fields() []field {
 	}
 }
 
-// readExample takes the arguments of a call.
-func (o *Override) readExample(d *decoder, at place, n *node) {
-	if d.expect(at, n, object) {
-		o.Example = d.value(at, n)
-	}
-}
-
 // readDescriptions takes a description for each language.
 func (o *Override) readDescriptions(d *decoder, at place, n *node) {
-	pairsInto(&o.Descriptions)(d, at, n)
+	mapInto(&o.Descriptions, nil, nil, nil)(d, at, n)
 	for language := range o.Descriptions {
 		if !isLanguage(language) {
 			d.fail(at, "%q is no language; write a tag such as zh-Hans or en", language)

@@ -1,4 +1,4 @@
-package config
+package doctree
 
 import (
 	"errors"
@@ -13,34 +13,36 @@ import (
 )
 
 const (
-	maxDepth  = 100
+	// MaxDepth is how deep a document may be nested.
+	MaxDepth  = 100
 	maxTokens = 60_000 // the parser's time grows with the square of a mapping's length
 )
 
 // readYAML reads text into a tree. A nil tree comes with the reason.
-func readYAML(src string) (root *node, found problems) {
+func readYAML(src string) (root *Node, found Problems) {
 	defer func() {
-		// The parser is not ours, and a file with a slip must not take the gateway down.
+		// The parser is not ours, and a mistake in a document must not crash the program.
 		if r := recover(); r != nil {
-			root, found = nil, problems{{text: "is not YAML that can be read; look for an unclosed quote or bracket"}}
+			root = nil
+			found = Problems{{Text: "is not YAML that can be read; look for an unclosed quote or bracket"}}
 		}
 	}()
 	tokens := lexer.Tokenize(src)
 	if bad := tokens.InvalidToken(); bad != nil {
-		return nil, problems{{line: bad.Position.Line, text: explain(bad.Error, bad)}}
+		return nil, problemAt(bad, explain(bad.Error, bad))
 	}
 	if len(tokens) > maxTokens {
-		return nil, problems{{line: tokens[maxTokens].Position.Line, text: fmt.Sprintf("holds more than %d words; is it the right file?", maxTokens)}}
+		return nil, problemAt(tokens[maxTokens], fmt.Sprintf("holds more than %d words; is it the right file?", maxTokens))
 	}
-	if line := tooDeep(tokens); line > 0 {
-		return nil, problems{{line: line, text: fmt.Sprintf("is nested deeper than %d levels", maxDepth)}}
+	if deep := tooDeep(tokens); deep != nil {
+		return nil, problemAt(deep, fmt.Sprintf("is nested deeper than %d levels", MaxDepth))
 	}
 	file, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
 	if err != nil {
-		return nil, problems{syntaxProblem(err)}
+		return nil, syntaxProblem(err)
 	}
 	y := &yamlReader{src: src, starts: lineStarts(src)}
-	root = &node{kind: nothing, line: 1}
+	root = &Node{Line: 1}
 	seen := false
 	for _, doc := range file.Docs {
 		if doc.Body == nil {
@@ -50,34 +52,39 @@ func readYAML(src string) (root *node, found problems) {
 			y.fail(doc.Body, "starts a second document; keep one")
 			break
 		}
-		root, seen = y.value(doc.Body), true
+		root = y.value(doc.Body)
+		seen = true
 	}
 	return root, y.found
 }
 
-// syntaxProblem takes line and message out of a parser's error.
-func syntaxProblem(err error) problem {
+func problemAt(tk *token.Token, text string) Problems {
+	return Problems{{Line: tk.Position.Line, Column: tk.Position.Column, Text: text}}
+}
+
+// syntaxProblem extracts place and message from a parser's error.
+func syntaxProblem(err error) Problems {
 	var at interface {
 		GetMessage() string
 		GetToken() *token.Token
 	}
 	if !errors.As(err, &at) || at.GetToken() == nil {
-		return problem{text: "is not YAML: " + oneLine(err.Error())}
+		return Problems{{Text: "is not YAML: " + oneLine(err.Error())}}
 	}
-	return problem{line: at.GetToken().Position.Line, text: explain(at.GetMessage(), at.GetToken())}
+	return problemAt(at.GetToken(), explain(at.GetMessage(), at.GetToken()))
 }
 
-// backslash is the fix for a path of Windows between double quotes.
-const backslash = `; write \\ for a backslash between double quotes, or use single quotes`
+// BackslashHint is the fix for a Windows path between double quotes.
+const BackslashHint = `; write \\ for a backslash between double quotes, or use single quotes`
 
-// explain adds the fix for the slips that people make most.
+// explain adds the fix for the most common mistakes.
 func explain(message string, tk *token.Token) string {
 	text := "is not YAML: " + oneLine(message)
 	switch {
 	case strings.Contains(message, "'\t'"), strings.Contains(message, "tab"):
 		return "is not YAML: a tab stands where indentation is expected; use spaces"
 	case strings.Contains(message, "escape character"):
-		return text + backslash
+		return text + BackslashHint
 	case strings.Contains(message, "reserved character"):
 		return text + "; put the text in quotes"
 	case tk.Prev != nil && tk.Type == token.MappingStartType && strings.HasSuffix(tk.Prev.Value, "$"):
@@ -88,19 +95,22 @@ func explain(message string, tk *token.Token) string {
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// tooDeep is the line where the tokens nest deeper than maxDepth, or 0. The parser
-// recurses without a limit, so this must be known before it starts.
-func tooDeep(tokens token.Tokens) int {
-	var columns []int     // of the blocks that are open
-	brackets, run := 0, 0 // open brackets; tokens in them since the last comma
+// tooDeep returns the token at which the document nests deeper than MaxDepth, or nil. The parser
+// recurses without a limit, so this must be checked before it starts.
+func tooDeep(tokens token.Tokens) *token.Token {
+	var columns []int // of the open blocks
+	brackets := 0     // that are open
+	run := 0          // tokens in brackets since the last comma
 	for _, tk := range tokens {
 		switch tk.Type {
 		case token.CommentType:
 			continue
 		case token.SequenceStartType, token.MappingStartType:
-			brackets, run = brackets+1, 0
+			brackets++
+			run = 0
 		case token.SequenceEndType, token.MappingEndType:
-			brackets, run = max(0, brackets-1), 0
+			brackets = max(0, brackets-1)
+			run = 0
 		case token.CollectEntryType:
 			run = 0
 		default:
@@ -113,51 +123,61 @@ func tooDeep(tokens token.Tokens) int {
 			}
 			columns = append(columns, tk.Position.Column)
 		}
-		if len(columns)+brackets+run > 2*maxDepth || brackets > maxDepth {
-			return tk.Position.Line
+		if len(columns)+brackets+run > 2*MaxDepth || brackets > MaxDepth {
+			return tk
 		}
 	}
-	return 0
+	return nil
 }
 
-// yamlReader turns the parser's tree into ours.
+// yamlReader converts the parser's tree to ours.
 type yamlReader struct {
 	src    string
 	starts []int // byte offset of each line
-	found  problems
+	found  Problems
 	depth  int
-	at     place // of the value that is being read
+	at     Place // of the value that is being read
 }
 
-func (y *yamlReader) fail(n ast.Node, format string, args ...any) *node {
-	line := lineOf(n)
-	y.found = append(y.found, problem{line: line, field: y.at.field, text: fmt.Sprintf(format, args...)})
-	return &node{kind: broken, line: line}
+func (y *yamlReader) fail(n ast.Node, format string, args ...any) *Node {
+	out := newNode(Broken, n.GetToken(), "")
+	y.found = append(y.found, Problem{Line: out.Line, Column: out.Column, Field: y.at.Field, Text: fmt.Sprintf(format, args...)})
+	return out
 }
 
-func (y *yamlReader) value(n ast.Node) *node {
+func newNode(kind Kind, tk *token.Token, text string) *Node {
+	n := &Node{Kind: kind, Text: text}
+	if tk != nil && tk.Position != nil {
+		n.Line = tk.Position.Line
+		n.Column = tk.Position.Column
+	}
+	return n
+}
+
+func (y *yamlReader) value(n ast.Node) *Node {
 	y.depth++
 	defer func() { y.depth-- }()
-	if y.depth > maxDepth {
-		return y.fail(n, "is nested deeper than %d levels", maxDepth)
+	if y.depth > MaxDepth {
+		return y.fail(n, "is nested deeper than %d levels", MaxDepth)
 	}
 	switch n := n.(type) {
 	case nil, *ast.CommentGroupNode:
-		return &node{kind: nothing}
+		return &Node{}
 	case *ast.NullNode:
-		out := &node{kind: nothing, line: lineOf(n)}
+		out := newNode(Nothing, n.Token, "")
 		if at := y.offset(n.Token); n.Token.Value != "" && strings.HasPrefix(y.src[at:], n.Token.Value) {
-			out.at, out.end = at, at+len(n.Token.Value)
+			out.Start = at
+			out.End = at + len(n.Token.Value)
 		}
 		return out
 	case *ast.BoolNode:
-		return &node{kind: boolean, line: lineOf(n), text: n.Token.Value}
+		return newNode(Bool, n.Token, n.Token.Value)
 	case *ast.IntegerNode, *ast.FloatNode, *ast.InfinityNode, *ast.NanNode:
-		return &node{kind: number, line: lineOf(n), text: n.GetToken().Value}
+		return newNode(Number, n.GetToken(), n.GetToken().Value)
 	case *ast.StringNode:
-		return &node{kind: text, line: lineOf(n), text: n.Value}
+		return newNode(Text, n.Token, n.Value)
 	case *ast.LiteralNode:
-		return &node{kind: text, line: n.Start.Position.Line, text: n.Value.Value}
+		return newNode(Text, n.Start, n.Value.Value)
 	case *ast.SequenceNode:
 		return y.list(n)
 	case *ast.MappingNode:
@@ -174,23 +194,28 @@ func (y *yamlReader) value(n ast.Node) *node {
 	return y.fail(n, "this kind of YAML is not supported")
 }
 
-func (y *yamlReader) list(n *ast.SequenceNode) *node {
-	out := &node{kind: list, line: lineOf(n), flow: n.IsFlowStyle}
+func (y *yamlReader) list(n *ast.SequenceNode) *Node {
+	out := newNode(List, n.GetToken(), "")
+	out.Flow = n.IsFlowStyle
 	outer := y.at
 	for i, v := range n.Values {
-		y.at = outer.index(i, out.line)
-		out.items = append(out.items, y.value(v))
+		y.at = outer.Index(i, out.Line)
+		out.Items = append(out.Items, y.value(v))
 	}
 	y.at = outer
 	return out
 }
 
-func (y *yamlReader) mapping(values []*ast.MappingValueNode, whole *ast.MappingNode) *node {
-	out := &node{kind: object}
+// mapping reads the entries of a mapping. A block mapping begins at its first key, not at the
+// colon that the parser reports.
+func (y *yamlReader) mapping(values []*ast.MappingValueNode, whole *ast.MappingNode) *Node {
+	out := &Node{Kind: Mapping}
 	if whole != nil {
-		out.line = lineOf(whole)
+		out = newNode(Mapping, whole.GetToken(), "")
 		if whole.IsFlowStyle && whole.Start != nil && whole.End != nil {
-			out.flow, out.at, out.end = true, y.offset(whole.Start), y.offset(whole.End)+1
+			out.Flow = true
+			out.Start = y.offset(whole.Start)
+			out.End = y.offset(whole.End) + 1
 		}
 	}
 	outer := y.at
@@ -201,27 +226,32 @@ func (y *yamlReader) mapping(values []*ast.MappingValueNode, whole *ast.MappingN
 		if !ok {
 			continue
 		}
-		y.at = outer.key(e.key, e.line)
-		e.value = y.value(v.Value)
-		if e.value.line == 0 {
-			e.value.line = e.line
+		y.at = outer.Key(e.Key, e.Line)
+		e.Value = y.value(v.Value)
+		if e.Value.Line == 0 {
+			e.Value.Line = e.Line
+			e.Value.Column = e.Column
 		}
-		out.entries = append(out.entries, e)
+		out.Entries = append(out.Entries, e)
+	}
+	if !out.Flow && len(out.Entries) > 0 {
+		out.Line = out.Entries[0].Line
+		out.Column = out.Entries[0].Column
 	}
 	return out
 }
 
 // key reads a mapping's key. Numbers and the like count as their source text.
-func (y *yamlReader) key(k ast.MapKeyNode) (entry, bool) {
+func (y *yamlReader) key(k ast.MapKeyNode) (Entry, bool) {
 	tk := k.GetToken()
-	e := entry{line: lineOf(k), at: y.offset(tk)}
+	at := newNode(Text, tk, "")
+	e := Entry{Line: at.Line, Column: at.Column, Start: y.offset(tk)}
 	if tk != nil {
-		e.col = tk.Position.Column
-		e.key = tk.Value
+		e.Key = tk.Value
 	}
 	switch k := k.(type) {
 	case *ast.StringNode:
-		e.key = k.Value
+		e.Key = k.Value
 	case *ast.NullNode, *ast.BoolNode, *ast.IntegerNode, *ast.FloatNode, *ast.InfinityNode, *ast.NanNode:
 	case *ast.MergeKeyNode:
 		y.fail(k, "merge keys (<<) are not supported; write the keys out")
@@ -236,14 +266,7 @@ func (y *yamlReader) key(k ast.MapKeyNode) (entry, bool) {
 	return e, true
 }
 
-func lineOf(n ast.Node) int {
-	if tk := n.GetToken(); tk != nil && tk.Position != nil {
-		return tk.Position.Line
-	}
-	return 0
-}
-
-// offset is where a token stands in the text. The lexer counts columns in characters.
+// offset returns where a token stands in the text. The lexer counts columns in characters.
 func (y *yamlReader) offset(tk *token.Token) int {
 	if tk == nil || tk.Position == nil || tk.Position.Line < 1 || tk.Position.Line > len(y.starts) {
 		return 0
@@ -258,10 +281,8 @@ func (y *yamlReader) offset(tk *token.Token) int {
 
 func lineStarts(s string) []int {
 	starts := []int{0}
-	for i := range len(s) {
-		if s[i] == '\n' {
-			starts = append(starts, i+1)
-		}
+	for line := range strings.Lines(s) {
+		starts = append(starts, starts[len(starts)-1]+len(line))
 	}
 	return starts
 }
