@@ -93,7 +93,7 @@ func (l *localListener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		if socketPeer(c) != Another {
+		if socketPeer(c) != OtherUser {
 			return localConn{c}, nil
 		}
 		c.Close() // the mode of the file does not keep root out
@@ -124,7 +124,7 @@ func DialLocal(ctx context.Context, path string) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if socketPeer(c.(*net.UnixConn)) == Another {
+	if socketPeer(c.(*net.UnixConn)) == OtherUser {
 		c.Close()
 		return nil, fault.New(fault.Forbidden, "%s belongs to another user", path)
 	}

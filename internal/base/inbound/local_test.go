@@ -42,7 +42,7 @@ func TestALocalSocketIsForItsUserAndGoneWhenItIsClosed(t *testing.T) {
 		t.Fatal(err)
 	}
 	resp.Body.Close()
-	if info, err := os.Lstat(path); err != nil || CanTellSocket && info.Mode().Perm() != 0o600 {
+	if info, err := os.Lstat(path); err != nil || CanIdentifySocket && info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v, %v", info.Mode(), err)
 	}
 	srv.Close()
@@ -110,7 +110,7 @@ func TestASocketInUseIsNotTakenAndALeftOneIs(t *testing.T) {
 
 func TestOfManyThatStartAtOnceOneGetsTheSocket(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
-	if CanTellSocket { // elsewhere there is no lock
+	if CanIdentifySocket { // elsewhere there is no lock
 		left, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 		if err != nil {
 			t.Fatal(err)

@@ -10,9 +10,9 @@ import (
 type User int
 
 const (
-	Unknown  User = iota // this system cannot tell
-	SameUser             // the user that this program runs as
-	Another              // another user, or nobody any more
+	Unknown   User = iota // this system cannot tell
+	SameUser              // the user that this program runs as
+	OtherUser             // another user, or nobody any more
 )
 
 // Peer tells which user sent the request. The system is asked once for each connection.
@@ -44,4 +44,4 @@ func peer(ours, theirs string) User {
 func ListenerUser(address netip.AddrPort) User { return listenerUser(address) }
 
 // CanTell says whether this system can tell the user of a connection.
-func CanTell() bool { return canTell() }
+func CanIdentify() bool { return canTell() }

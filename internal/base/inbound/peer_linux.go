@@ -20,7 +20,7 @@ const (
 // socketUser finds the socket with these two addresses. One that is in no table has been
 // closed, and nobody's any more.
 func socketUser(local, remote netip.AddrPort) User {
-	return lookUp(local.Addr(), Another, func(table string, wide bool) (string, error) {
+	return lookUp(local.Addr(), OtherUser, func(table string, wide bool) (string, error) {
 		return find(table, []string{hexAddr(local, wide) + " " + hexAddr(remote, wide) + " "}, "")
 	})
 }
@@ -53,7 +53,7 @@ func lookUp(addr netip.Addr, missing User, find func(table string, wide bool) (u
 		case uid == strconv.Itoa(os.Geteuid()):
 			return SameUser
 		case uid != "":
-			return Another
+			return OtherUser
 		}
 		read = true
 	}

@@ -11,7 +11,7 @@
 //
 //	k, err := keeper.Start(exec.Command("npx", "server"))
 //	…
-//	k.Ask()
+//	k.Terminate()
 //	err = k.Wait()
 package keeper
 

@@ -140,7 +140,7 @@ func TestADaemonOfAProgramThatIsKilledIsEnded(t *testing.T) {
 		t.Fatal(err)
 	}
 	server, daemon := readPid(pids, "server"), readPid(pids, "daemon")
-	p.Ask() // which they ignore
+	p.Terminate() // which they ignore
 	p.Kill()
 	if err := p.Wait(); err == nil || err.Error() != "signal: killed" {
 		t.Errorf("got %v", err)

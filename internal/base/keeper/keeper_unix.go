@@ -60,7 +60,7 @@ func Start(cmd *exec.Cmd) (*Program, error) {
 func apart() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
 // Ask asks the program and its group to end.
-func (p *Program) Ask() { p.keeper.Process.Signal(syscall.SIGTERM) }
+func (p *Program) Terminate() { p.keeper.Process.Signal(syscall.SIGTERM) }
 
 // Kill ends the program and everything it started. Wait returns soon after.
 func (p *Program) Kill() {

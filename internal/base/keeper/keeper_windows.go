@@ -77,7 +77,7 @@ func apart() *syscall.SysProcAttr {
 func executable() (string, error) { return os.Executable() }
 
 // Ask does nothing: Windows has no signal that asks.
-func (p *Program) Ask() {}
+func (p *Program) Terminate() {}
 
 // Kill ends the program and everything it started.
 func (p *Program) Kill() { p.once.Do(func() { syscall.CloseHandle(p.job) }) }

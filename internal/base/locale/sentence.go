@@ -67,7 +67,7 @@ const maxSentence, maxInside = 4096, 4
 
 // Say says a sentence of ours in the language. It takes every line for itself, and the
 // sentences inside. What is none of ours stays as it is.
-func (l Language) Say(text string) string {
+func (l Language) Translate(text string) string {
 	if l != Chinese || len(text) > maxSentence {
 		return text
 	}

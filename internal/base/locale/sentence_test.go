@@ -26,10 +26,10 @@ func TestSentencesOfOursAreSaidInChinese(t *testing.T) {
 		{"what others say", "Something went wrong (again)", "Something went wrong (again)"},
 		{"nothing", "", ""},
 	} {
-		if got := Chinese.Say(c.english); got != c.want {
+		if got := Chinese.Translate(c.english); got != c.want {
 			t.Errorf("%s: %s", c.name, got)
 		}
-		if got := English.Say(c.english); got != c.english {
+		if got := English.Translate(c.english); got != c.english {
 			t.Errorf("%s in English: %s", c.name, got)
 		}
 	}
@@ -110,7 +110,7 @@ func FuzzSay(f *testing.F) {
 	f.Add("made again: made again: made again: made again: made again: (((")
 	f.Add("{}{1}$1\\\xff：")
 	f.Fuzz(func(t *testing.T, text string) {
-		if got := Chinese.Say(text); text != "" && got == "" {
+		if got := Chinese.Translate(text); text != "" && got == "" {
 			t.Errorf("%q is lost", text)
 		}
 	})

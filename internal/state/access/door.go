@@ -67,7 +67,7 @@ func (d *Door) Check(r *http.Request) error {
 // checkSocket refuses what something passed on to our socket: its sender is somebody else.
 // Commands, which are all that uses it, do not come through a proxy or from a page.
 func checkSocket(r *http.Request) error {
-	if PassedOn(r) || FromBrowser(r) {
+	if IsForwarded(r) || FromBrowser(r) {
 		return fault.New(fault.Forbidden, "the socket is for programs of the gateway's own user, not behind a proxy")
 	}
 	return nil
@@ -131,7 +131,7 @@ func (d *Door) who(r *http.Request, text string) (Principal, error) {
 
 // isLocal tells whether the caller is the user that we run as, on this machine.
 func (d *Door) isLocal(r *http.Request) bool {
-	return d.isDirect(r) && d.opts.Peer(r) != inbound.Another
+	return d.isDirect(r) && d.opts.Peer(r) != inbound.OtherUser
 }
 
 // isDirect tells whether the request comes straight from this machine. The address of the
@@ -139,7 +139,7 @@ func (d *Door) isLocal(r *http.Request) bool {
 // by which others reach us, through something on this machine.
 func (d *Door) isDirect(r *http.Request) bool {
 	peer := peerOf(r)
-	return peer.IsLoopback() && !PassedOn(r) && !d.opts.Proxies.has(peer) && isHere(hostOf(r.Host))
+	return peer.IsLoopback() && !IsForwarded(r) && !d.opts.Proxies.has(peer) && isHere(hostOf(r.Host))
 }
 
 // knows tells whether a host, with or without a port, is one of ours.

@@ -131,7 +131,7 @@ func TestOnlyOurOwnPagesComeIn(t *testing.T) {
 }
 
 func TestWhoIsLocalAndWhoAdministers(t *testing.T) {
-	another := func(*http.Request) inbound.User { return inbound.Another }
+	another := func(*http.Request) inbound.User { return inbound.OtherUser }
 	unknown := func(*http.Request) inbound.User { return inbound.Unknown }
 	bearer := []string{"Authorization", "Bearer " + string(secret)}
 	cases := []struct {

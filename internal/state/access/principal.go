@@ -74,7 +74,7 @@ func (p Principal) Has(profile string) bool { return p.Profile == AnyProfile || 
 func (p Principal) MayTest() bool { return p.MayCall() && p != Local() }
 
 // Lacks is the fault of a caller who may not do something; %s in the sentence is its name.
-func (p Principal) Lacks(sentence string) error {
+func (p Principal) Forbidden(sentence string) error {
 	err := fault.New(fault.Forbidden, sentence, p.Name)
 	if p == Local() {
 		return err.WithHint("send the local secret: Authorization: Bearer $(toolfit secret)")

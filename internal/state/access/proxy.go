@@ -82,7 +82,7 @@ func (t Trusted) has(addr netip.Addr) bool {
 // PassedOn tells whether a request shows that something passed it on: it is in the version
 // of HTTP that proxies speak by default and no client does, or it has a header of a proxy,
 // a balancer or a CDN. A proxy on this machine connects from loopback, whoever is behind it.
-func PassedOn(r *http.Request) bool {
+func IsForwarded(r *http.Request) bool {
 	if !r.ProtoAtLeast(1, 1) {
 		return true
 	}

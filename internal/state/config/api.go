@@ -60,7 +60,7 @@ func (c *draft) readAPIs(d *decoder, at place, n *node) {
 		}
 		before := len(d.problems)
 		s := d.api(inner, e)
-		s.Lacks = d.takeAbsent(before)
+		s.Missing = d.takeAbsent(before)
 		c.Servers = append(c.Servers, s)
 	})
 }

@@ -95,7 +95,7 @@ func TestSchemaKnowsTheSameKeys(t *testing.T) {
 	c := &draft{Config: defaults("")}
 	for name, fields := range map[string][]field{
 		"": c.fields(), "server": new(Server).fields(), "api": (&Server{API: &API{}}).apiFields(), "profile": c.profileFields(&Profile{}), "override": c.overrideFields(&Override{}), "fallback": new(Fallback).fields(),
-		"result": c.resultFields(new(project.Rule)), "kept": c.Kept.fields(), "safety": new(Safety).fields(), "tools": new(Profile).toolFields(),
+		"result": c.resultFields(new(project.Rule)), "kept": c.StoredResults.fields(), "safety": new(Safety).fields(), "tools": new(Profile).toolFields(),
 		"records": c.Records.fields(), "sessions": c.Sessions.fields(), "limits": c.Limits.fields(),
 		"rate": c.Rate.fields(), "breaker": new(Breaker).fields(), "embeddings": c.Embeddings.fields(),
 		"recall": c.recallFields(new(Recall)), "recallUpstream": new(RecallUpstream).fields(), "recallAction": new(RecallAction).fields(),

@@ -30,31 +30,31 @@ import (
 
 // Config is one file, read and checked. It is read-only.
 type Config struct {
-	Path        string         // the file, as it was named to Load
-	Listen      string         // address to serve on; 127.0.0.1:8420 unless set
-	Store       string         // path of a SQLite file, joined to the file's folder, or an address such as postgres://…
-	Hosts       []string       // Host names allowed beside loopback
-	Origins     []string       // pages of other origins that may send requests, as scheme://host
-	PublicURL   string         // address under which people reach the gateway, for links; "" takes where it listens
-	BasePath    string         // prefix of every URL, with a leading and no trailing slash; "" for none
-	Proxies     []netip.Prefix // reverse proxies whose word about the client is believed
-	Rate        Rate
-	Servers     []Server       // in file order
-	Profiles    []Profile      // in file order; always holds "default"
-	Overrides   []Override     // in file order
-	Known       []*fit.Known   // what is known of servers beside their schemas
-	Approve     string         // what happens to changed tool definitions: auto, changed or all
-	Results     []project.Rule // what is kept of results, in file order
-	ResultStore string         // which full results are kept: cut, all or none
-	Kept        Kept
-	Records     Records
-	Sessions    Sessions
-	Limits      Limits
-	Embeddings  Embeddings
-	Recall      *Recall  // nil: not served
-	Models      []Model  // in file order
-	Agents      []Agent  // in file order
-	Secrets     []string // values to redact everywhere: what came through ${}, headers, credentials, and values of env and of queries that are no plain text
+	Path          string         // the file, as it was named to Load
+	Listen        string         // address to serve on; 127.0.0.1:8420 unless set
+	Store         string         // path of a SQLite file, joined to the file's folder, or an address such as postgres://…
+	Hosts         []string       // Host names allowed beside loopback
+	Origins       []string       // pages of other origins that may send requests, as scheme://host
+	PublicURL     string         // address under which people reach the gateway, for links; "" takes where it listens
+	BasePath      string         // prefix of every URL, with a leading and no trailing slash; "" for none
+	Proxies       []netip.Prefix // reverse proxies whose word about the client is believed
+	Rate          Rate
+	Servers       []Server       // in file order
+	Profiles      []Profile      // in file order; always holds "default"
+	Overrides     []Override     // in file order
+	Known         []*fit.Known   // what is known of servers beside their schemas
+	Approve       string         // what happens to changed tool definitions: auto, changed or all
+	Results       []project.Rule // what is kept of results, in file order
+	ResultStore   string         // which full results are kept: cut, all or none
+	StoredResults StoredResults
+	Records       Records
+	Sessions      Sessions
+	Limits        Limits
+	Embeddings    Embeddings
+	Recall        *Recall  // nil: not served
+	Models        []Model  // in file order
+	Agents        []Agent  // in file order
+	Secrets       []string // values to redact everywhere: what came through ${}, headers, credentials, and values of env and of queries that are no plain text
 }
 
 // Server is one upstream server. Exactly one of Command, URL, Builtin and API is set.
@@ -78,7 +78,7 @@ type Server struct {
 	Isolation string        // "", shared or session
 	UTF8      string        // "", replace or refuse: what happens to messages that are not UTF-8
 	Disabled  bool
-	Lacks     string        // which ${} of it lead to nothing, for people; such a server can not be used
+	Missing   string        // which ${} of it lead to nothing, for people; such a server can not be used
 	Refresh   time.Duration // how old a stored tool list may grow
 
 	Proxy       string // HTTP proxy to reach URL through; "" leaves it to the environment
@@ -171,15 +171,15 @@ const maxFile = 4 << 20
 
 func defaults(path string) *Config {
 	return &Config{
-		Path:        path,
-		Listen:      "127.0.0.1:8420",
-		Store:       "toolfit.db",
-		Approve:     "auto",
-		ResultStore: "cut",
-		Kept:        Kept{Retain: 24 * time.Hour, MaxSize: 1 << 30, PerKey: 256 << 20},
-		Records:     Records{Retain: 30 * 24 * time.Hour, MaxSize: 2 << 30},
-		Sessions:    Sessions{Retain: 365 * 24 * time.Hour, MaxSize: 1 << 30, PerKey: 256 << 20},
-		Limits:      Limits{Body: 4 << 20, Message: 16 << 20, Processes: 64, Schema: 256 << 10},
+		Path:          path,
+		Listen:        "127.0.0.1:8420",
+		Store:         "toolfit.db",
+		Approve:       "auto",
+		ResultStore:   "cut",
+		StoredResults: StoredResults{Retain: 24 * time.Hour, MaxSize: 1 << 30, PerKey: 256 << 20},
+		Records:       Records{Retain: 30 * 24 * time.Hour, MaxSize: 2 << 30},
+		Sessions:      Sessions{Retain: 365 * 24 * time.Hour, MaxSize: 1 << 30, PerKey: 256 << 20},
+		Limits:        Limits{Body: 4 << 20, Message: 16 << 20, Processes: 64, Schema: 256 << 10},
 	}
 }
 

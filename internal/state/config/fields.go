@@ -69,7 +69,7 @@ func (c *draft) fields() []field {
 		{"approve", oneOf(&c.Approve, "auto", "changed", "all")},
 		{"results", c.readResults},
 		{"resultStore", oneOf(&c.ResultStore, "cut", "all", "none")},
-		{"kept", section(c.Kept.fields())},
+		{"kept", section(c.StoredResults.fields())},
 		{"records", section(c.Records.fields())},
 		{"sessions", section(c.Sessions.fields())},
 		{"limits", section(c.Limits.fields())},
@@ -136,7 +136,7 @@ func (c *draft) readServers(d *decoder, at place, n *node) {
 		}
 		before := len(d.problems)
 		s := d.server(inner, e)
-		s.Lacks = d.takeAbsent(before)
+		s.Missing = d.takeAbsent(before)
 		c.Servers = append(c.Servers, s)
 	})
 }

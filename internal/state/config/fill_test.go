@@ -54,7 +54,7 @@ apis:
 		"mcpServers.a.args[0]: " + unset + `; mcpServers.a.env.K: file "none": no such file or directory; check the path, which starts at this file's folder`,
 		"mcpServers.b.url: " + unset, "", "apis.d.auth.key: " + unset + "; apis.d.auth.basic.password: " + unset,
 	} {
-		if got := cfg.Servers[i].Lacks; got != want {
+		if got := cfg.Servers[i].Missing; got != want {
 			t.Errorf("%s lacks %q, want %q", cfg.Servers[i].ID, got, want)
 		}
 	}

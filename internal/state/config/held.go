@@ -10,8 +10,8 @@ import (
 	"unicode"
 )
 
-// Held is a secret that stands in a server's text itself.
-type Held struct {
+// InlineSecret is a secret that stands in a server's text itself.
+type InlineSecret struct {
 	Server string
 	Field  string // where: env.GITHUB_TOKEN, headers.Authorization, args[2], url
 	Name   string // what it is called there: GITHUB_TOKEN, Authorization, api-key
@@ -19,10 +19,10 @@ type Held struct {
 	Env    bool   // it is a variable of the server's own environment
 }
 
-// Held are the values in the server's text that look like secrets. What a ${} leads to is
+// InlineSecret are the values in the server's text that look like secrets. What a ${} leads to is
 // not in the text.
-func (s *Server) Held() (all []Held) {
-	s.Refer(func(h Held) string {
+func (s *Server) InlineSecrets() (all []InlineSecret) {
+	s.ReplaceSecrets(func(h InlineSecret) string {
 		all = append(all, h)
 		return ""
 	})
@@ -31,12 +31,12 @@ func (s *Server) Held() (all []Held) {
 
 // Refer is the server with a reference in place of each secret in its text. For "" a secret
 // stays where it is.
-func (s *Server) Refer(to func(Held) string) Server {
+func (s *Server) ReplaceSecrets(to func(InlineSecret) string) Server {
 	out := *s
 	in := func(field, name, text string, env bool) string {
 		for _, part := range slices.Backward(secretParts(name, text)) {
 			value := text[part.from:part.to]
-			ref := to(Held{string(s.ID), field, part.name, strings.ReplaceAll(value, "$${", "${"), env})
+			ref := to(InlineSecret{string(s.ID), field, part.name, strings.ReplaceAll(value, "$${", "${"), env})
 			if ref != "" {
 				text = text[:part.from] + ref + text[part.to:]
 			}
@@ -61,7 +61,7 @@ func (s *Server) Refer(to func(Held) string) Server {
 
 // hasSecret reports whether the text of the server contains a secret.
 func (s *Server) hasSecret() bool {
-	return len(s.Held()) > 0 || s.API != nil && holdsSecret(encode(*s))
+	return len(s.InlineSecrets()) > 0 || s.API != nil && holdsSecret(encode(*s))
 }
 
 // namedArg is an argument that holds a value and its name: --token=x, TOKEN=x, Name: x.

@@ -28,7 +28,7 @@ func TestSecretsAreFoundInTheTextOfAServer(t *testing.T) {
 		URL:     "https://token0123456789abcdefghij@example.com/mcp?api_key=k1&key=abcd%20e&page=2#top",
 	}
 	var got []string
-	for _, h := range s.Held() {
+	for _, h := range s.InlineSecrets() {
 		got = append(got, h.Field+" "+h.Name+" "+h.Value)
 	}
 	slices.Sort(got)
@@ -41,7 +41,7 @@ func TestSecretsAreFoundInTheTextOfAServer(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	moved := s.Refer(func(h Held) string { return "${" + h.Name + "}" })
+	moved := s.ReplaceSecrets(func(h InlineSecret) string { return "${" + h.Name + "}" })
 	for _, want := range []string{"GITHUB_TOKEN=${GITHUB_TOKEN}", "${api-key}", "Authorization: Bearer ${Authorization}", "postgres://me:${password}@db/x?sslmode=disable"} {
 		if !slices.Contains(moved.Args, want) {
 			t.Errorf("args are %q, want %q among them", moved.Args, want)
@@ -63,7 +63,7 @@ func FuzzRefer(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name, text string) {
 		s := Server{ID: "x", Args: []string{text, name, text}, Env: map[string]string{name: text}, Headers: map[string]string{name: text}, URL: text, Proxy: text}
 		was := map[string]string{}
-		moved := s.Refer(func(h Held) string {
+		moved := s.ReplaceSecrets(func(h InlineSecret) string {
 			ref := "\x00" + h.Field + "/" + string(rune('0'+len(was))) + "\x00"
 			was[ref] = h.Value
 			return ref
@@ -124,7 +124,7 @@ func TestAFileWithSecretsIsItsUsersAlone(t *testing.T) {
 func TestAServerWhoseSecretsMovedIsTheSameServer(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "toolfit.yaml")
 	s := Server{ID: tool.ServerID("a"), Command: "x", Args: []string{"--token=abcdefgh"}, Env: map[string]string{"TOKEN": "s3cret\nlines", "B": "b"}}
-	if err := AddServer(path, s.Refer(func(h Held) string { return "${file:secrets/" + h.Name + "}" })); err != nil {
+	if err := AddServer(path, s.ReplaceSecrets(func(h InlineSecret) string { return "${file:secrets/" + h.Name + "}" })); err != nil {
 		t.Fatal(err)
 	}
 	if !SameServer(path, s) {

@@ -114,13 +114,13 @@ func (s *Safety) fields() []field {
 }
 
 // Kept says how long full results stay.
-type Kept struct {
+type StoredResults struct {
 	Retain  time.Duration
 	MaxSize int64 // bytes of all
 	PerKey  int64 // bytes of one caller's
 }
 
-func (k *Kept) fields() []field {
+func (k *StoredResults) fields() []field {
 	return []field{
 		{"retain", durationInto(&k.Retain, time.Minute)},
 		{"maxSize", parsedInto(&k.MaxSize, parseSize)},
