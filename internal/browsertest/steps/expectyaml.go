@@ -7,21 +7,22 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/toolfit/toolfit/internal/base/doctree"
 	"github.com/toolfit/toolfit/internal/base/locale"
 )
 
 // expects reads what is expected: a sentence, a mapping, or a list of both.
 func (d *decoder) expects(n *node) (out []Expectation) {
-	switch n.kind {
-	case scalar:
+	switch n.Kind {
+	case doctree.Text, doctree.Number, doctree.Bool:
 		return d.expectSentence(n)
 	case list:
-		for _, item := range n.items {
+		for _, item := range n.Items {
 			out = append(out, d.expects(item)...)
 		}
 		return out
 	case mapping:
-		if n.find("condition") != nil {
+		if n.Find("condition") != nil {
 			return d.oldExpect(n)
 		}
 		return d.expect(n)
@@ -31,10 +32,10 @@ func (d *decoder) expects(n *node) (out []Expectation) {
 }
 
 func (d *decoder) expectSentence(n *node) []Expectation {
-	m := mask(n.text)
+	m := mask(n.Text)
 	out, err := m.expectations(m.text, 0)
 	if err != nil {
-		d.add(err, n.line)
+		d.add(err, n.Line)
 	}
 	return out
 }
@@ -52,9 +53,9 @@ func (d *decoder) expect(n *node) []Expectation {
 	for _, k := range states {
 		fields = append(fields, field{string(k), func(n *node) {
 			kind(k)
-			if n.kind == mapping {
+			if n.Kind == mapping {
 				d.object(n, "a target", d.targetFields(target))
-			} else if n.text != "true" {
+			} else if n.Text != "true" {
 				d.text(n, &target.Text)
 			}
 		}})
@@ -91,7 +92,7 @@ func (d *decoder) expect(n *node) []Expectation {
 }
 
 func (d *decoder) element2(n *node, t *Target) {
-	if n.kind == mapping {
+	if n.Kind == mapping {
 		d.object(n, "a target", d.targetFields(t))
 		return
 	}
@@ -100,8 +101,8 @@ func (d *decoder) element2(n *node, t *Target) {
 
 // compared reads a text, or {equals | contains | matches: text}.
 func (d *decoder) compared(n *node, e *Expectation) {
-	if n.kind == scalar {
-		e.Value = n.text
+	if n.IsScalar() {
+		e.Value = n.Text
 		return
 	}
 	read := func(m Match) field {

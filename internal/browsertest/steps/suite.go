@@ -33,14 +33,13 @@ func Parse(path string, data []byte, read func(path string) ([]byte, error)) (*S
 }
 
 func (d *decoder) yaml(data []byte) *Suite {
-	root, err := readTree(d.file, data)
-	if err != nil {
-		d.add(err, 0)
+	root := d.parse(data)
+	if root == nil {
 		return nil
 	}
 	s := &Suite{File: d.file}
-	if root.kind == list { // a bare list of steps
-		s.Cases = []Case{{Line: root.line, Steps: d.steps(root)}}
+	if root.Kind == list { // a bare list of steps
+		s.Cases = []Case{{Line: root.Line, Steps: d.steps(root)}}
 	} else {
 		d.suite(root, s)
 	}
@@ -78,7 +77,7 @@ func (d *decoder) suite(n *node, s *Suite) {
 		{"retries", func(n *node) { d.count(n, &single.Retries, 0) }},
 		{"skip", func(n *node) { d.text(n, &single.Skip) }},
 		{"data", func(n *node) { single.Data = d.data(n) }},
-		{"steps", func(n *node) { single.Steps, single.Line, hasSteps = d.steps(n), n.line, true }},
+		{"steps", func(n *node) { single.Steps, single.Line, hasSteps = d.steps(n), n.Line, true }},
 		{"cases", func(n *node) { s.Cases = append(s.Cases, d.cases(n)...) }},
 	})
 	if hasSteps {
@@ -98,12 +97,12 @@ func (d *decoder) suite(n *node, s *Suite) {
 }
 
 func (d *decoder) cases(n *node) (out []Case) {
-	if n.kind != list {
-		d.fail(n, "expected a list of cases, got %s", n.kind)
+	if n.Kind != list {
+		d.fail(n, "expected a list of cases, got %s", n.Kind)
 		return nil
 	}
-	for _, item := range n.items {
-		c := Case{Line: item.line}
+	for _, item := range n.Items {
+		c := Case{Line: item.Line}
 		d.object(item, "a case", []field{
 			{"name", func(n *node) { d.text(n, &c.Name) }},
 			{"tags", func(n *node) { d.texts(n, &c.Tags) }},
@@ -119,20 +118,20 @@ func (d *decoder) cases(n *node) (out []Case) {
 
 // data reads a table: one mapping per row, or a list of names and then lists of values.
 func (d *decoder) data(n *node) (rows []map[string]string) {
-	if n.kind != list {
-		d.fail(n, "expected a list of rows, got %s", n.kind)
+	if n.Kind != list {
+		d.fail(n, "expected a list of rows, got %s", n.Kind)
 		return nil
 	}
 	var head []string
-	for i, item := range n.items {
+	for i, item := range n.Items {
 		switch {
-		case item.kind == mapping:
+		case item.Kind == mapping:
 			var row map[string]string
 			d.textMap(item, &row)
 			rows = append(rows, row)
-		case item.kind == list && i == 0:
+		case item.Kind == list && i == 0:
 			d.texts(item, &head)
-		case item.kind == list && len(item.items) == len(head):
+		case item.Kind == list && len(item.Items) == len(head):
 			var values []string
 			d.texts(item, &values)
 			row := map[string]string{}
