@@ -47,24 +47,6 @@ func (c Credential) NeedsTokenURL() bool {
 	return c.Value == "" && c.ClientID != "" && c.TokenURL == ""
 }
 
-// readAPIs reads apis. An API shares its name space with servers: it is one.
-func (c *draft) readAPIs(d *decoder, at place, n *node) {
-	d.each(at, n, func(inner place, e entry) {
-		if slices.Contains(c.names, e.Key) {
-			d.fail(inner, "there is a server of this name already; choose another")
-			return
-		}
-		c.names = append(c.names, e.Key)
-		if err := tool.CheckServerID(tool.ServerID(e.Key)); err != nil {
-			d.fail(inner, "%s; choose another name", err)
-		}
-		before := len(d.problems)
-		s := d.api(inner, e)
-		s.Missing = d.takeAbsent(before)
-		c.Servers = append(c.Servers, s)
-	})
-}
-
 // api reads one entry of apis.
 func (d *decoder) api(at place, e entry) Server {
 	s := defaultServer(tool.ServerID(e.Key), e.Line)
@@ -76,9 +58,7 @@ func (d *decoder) api(at place, e entry) Server {
 	if !d.expect(at, e.Value, doctree.Mapping) {
 		return s
 	}
-	before := len(d.problems)
-	d.object(at, e.Value, s.apiFields())
-	if len(d.problems) == before {
+	if d.complete(at, e.Value, s.apiFields()) {
 		s.API.check(d, at)
 	}
 	if !d.raw && !isAddress(s.API.Spec) {

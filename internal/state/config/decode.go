@@ -129,6 +129,13 @@ func (d *decoder) object(at place, n *node, fields []field) {
 	})
 }
 
+// complete is object that reports whether it found no problem.
+func (d *decoder) complete(at place, n *node, fields []field) bool {
+	before := len(d.problems)
+	d.object(at, n, fields)
+	return len(d.problems) == before
+}
+
 // each visits the entries of a mapping in file order, the first of each key.
 func (d *decoder) each(at place, n *node, visit func(place, entry)) {
 	if !d.expect(at, n, doctree.Mapping) {

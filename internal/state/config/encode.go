@@ -8,52 +8,38 @@ import (
 	"github.com/toolfit/toolfit/internal/base/doctree"
 )
 
-// fileEntry is an entry of the file while it is written: what is not set, or is the
-// default, stays out.
-type fileEntry struct{ n *node }
+// fileEntry is an entry of the file while it is written. What is not set stays out.
+type fileEntry struct{ *node }
+
+func newEntry() fileEntry { return fileEntry{&node{Kind: doctree.Mapping}} }
 
 func (f fileEntry) put(key string, value *node) {
-	f.n.Entries = append(f.n.Entries, entry{Key: key, Value: value})
-}
-
-func (f fileEntry) text(key, value string) {
-	if value != "" {
-		f.put(key, doctree.NewText(value))
+	if value.Text != "" || len(value.Items)+len(value.Entries) > 0 {
+		f.Add(key, value)
 	}
 }
 
-func (f fileEntry) texts(key string, values []string) {
-	if len(values) == 0 {
-		return
-	}
-	list := &node{Kind: doctree.List}
-	for _, v := range values {
-		list.Items = append(list.Items, doctree.NewText(v))
-	}
-	f.put(key, list)
-}
+func (f fileEntry) text(key, value string) { f.put(key, doctree.NewText(value)) }
 
-func (f fileEntry) pairs(key string, values map[string]string) {
-	if len(values) > 0 {
-		f.put(key, doctree.NewMap(values))
-	}
-}
+func (f fileEntry) texts(key string, values []string) { f.put(key, doctree.NewList(values)) }
+
+func (f fileEntry) pairs(key string, values map[string]string) { f.put(key, doctree.NewMap(values)) }
 
 func (f fileEntry) duration(key string, value, usual time.Duration) {
 	if value != 0 && value != usual {
-		f.put(key, doctree.NewText(formatDuration(value)))
+		f.text(key, formatDuration(value))
 	}
 }
 
 func (f fileEntry) yes(key string, value bool) {
 	if value {
-		f.put(key, &node{Kind: doctree.Bool, Text: "true"})
+		f.put(key, doctree.NewBool(true))
 	}
 }
 
-// encode is a server as the file holds it.
+// encode returns a server as the file has it. What is the default is left out.
 func encode(s Server) *node {
-	f := fileEntry{&node{Kind: doctree.Mapping}}
+	f := newEntry()
 	if s.API != nil {
 		f.api(s)
 	} else {
@@ -72,13 +58,11 @@ func encode(s Server) *node {
 		f.text("builtin", s.Builtin)
 	}
 	f.duration("timeout", s.Timeout, defaultTimeout)
-	if len(s.Timeouts) > 0 {
-		limits := &node{Kind: doctree.Mapping}
-		for _, t := range s.Timeouts {
-			limits.Entries = append(limits.Entries, entry{Key: t.Glob, Value: doctree.NewText(formatDuration(t.Timeout))})
-		}
-		f.put("timeouts", limits)
+	limits := newEntry()
+	for _, t := range s.Timeouts {
+		limits.text(t.Glob, formatDuration(t.Timeout))
 	}
+	f.put("timeouts", limits.node)
 	f.duration("start", s.Start, defaultStart)
 	f.duration("idle", s.Idle, defaultIdle)
 	f.text("isolation", s.Isolation)
@@ -88,16 +72,17 @@ func encode(s Server) *node {
 	f.text("proxy", s.Proxy)
 	if s.Concurrency > 0 {
 		f.put("concurrency", doctree.NewNumber(s.Concurrency))
-		if s.Queue != defaultQueue { // without a limit nobody waits
+		if s.Queue != defaultQueue { // without a limit nothing waits
 			f.put("queue", doctree.NewNumber(s.Queue))
 		}
 	}
 	if s.Breaker != (Breaker{}) && s.Breaker != usualBreaker {
-		f.put("breaker", &node{Kind: doctree.Mapping, Entries: []entry{
-			{Key: "failures", Value: doctree.NewNumber(s.Breaker.Failures)}, {Key: "pause", Value: doctree.NewText(formatDuration(s.Breaker.Pause))},
-		}})
+		breaker := newEntry()
+		breaker.put("failures", doctree.NewNumber(s.Breaker.Failures))
+		breaker.text("pause", formatDuration(s.Breaker.Pause))
+		f.put("breaker", breaker.node)
 	}
-	return f.n
+	return f.node
 }
 
 // api adds what only an HTTP API has.
@@ -113,13 +98,11 @@ func (f fileEntry) api(s Server) {
 	if a.Layout != "flat" {
 		f.text("layout", a.Layout)
 	}
-	if len(a.Auth) > 0 {
-		auth := fileEntry{&node{Kind: doctree.Mapping}}
-		for _, scheme := range slices.Sorted(maps.Keys(a.Auth)) {
-			auth.credential(scheme, a.Auth[scheme])
-		}
-		f.put("auth", auth.n)
+	auth := newEntry()
+	for _, scheme := range slices.Sorted(maps.Keys(a.Auth)) {
+		auth.credential(scheme, a.Auth[scheme])
 	}
+	f.put("auth", auth.node)
 	f.pairs("headers", s.Headers)
 	f.pairs("variables", a.Variables)
 	var allow []string
@@ -130,7 +113,7 @@ func (f fileEntry) api(s Server) {
 }
 
 func (f fileEntry) credential(scheme string, c Credential) {
-	inner := fileEntry{&node{Kind: doctree.Mapping}}
+	inner := newEntry()
 	inner.text("value", c.Value)
 	inner.text("user", c.User)
 	inner.text("password", c.Password)
@@ -138,9 +121,9 @@ func (f fileEntry) credential(scheme string, c Credential) {
 	inner.text("clientSecret", c.ClientSecret)
 	inner.text("tokenUrl", c.TokenURL)
 	inner.texts("scopes", c.Scopes)
-	if len(inner.n.Entries) == 1 && c.Value != "" {
+	if len(inner.Entries) == 1 && c.Value != "" {
 		f.text(scheme, c.Value)
 		return
 	}
-	f.put(scheme, inner.n)
+	f.put(scheme, inner.node)
 }

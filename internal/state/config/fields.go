@@ -31,7 +31,7 @@ func (d *decoder) config(path string, src *doctree.Source) *Config {
 	if src.JSON {
 		at, servers := Servers(src)
 		if servers != nil {
-			c.readServers(d, at, servers)
+			c.serversInto((*decoder).server, "an API")(d, at, servers)
 		} else if !d.expect(top, src.Root, doctree.Mapping) {
 			return c.Config
 		}
@@ -61,8 +61,8 @@ func (c *draft) fields() []field {
 		{"publicURL", textInto(&c.PublicURL, urlLike("https://example.com"))},
 		{"proxies", networksInto(&c.Proxies)},
 		{"rate", c.Rate.read},
-		{"mcpServers", c.readServers},
-		{"apis", c.readAPIs},
+		{"mcpServers", c.serversInto((*decoder).server, "an API")},
+		{"apis", c.serversInto((*decoder).api, "a server")},
 		{"profiles", c.readProfiles},
 		{"overrides", c.readOverrides},
 		{"known", c.readKnown},
@@ -123,22 +123,24 @@ func (l *Limits) fields() []field {
 	}
 }
 
-// readServers reads mcpServers.
-func (c *draft) readServers(d *decoder, at place, n *node) {
-	d.each(at, n, func(inner place, e entry) {
-		if slices.Contains(c.names, e.Key) {
-			d.fail(inner, "there is an API of this name already; choose another")
-			return
-		}
-		c.names = append(c.names, e.Key)
-		if err := tool.CheckServerID(tool.ServerID(e.Key)); err != nil {
-			d.fail(inner, "%s; choose another name", err)
-		}
-		before := len(d.problems)
-		s := d.server(inner, e)
-		s.Missing = d.takeAbsent(before)
-		c.Servers = append(c.Servers, s)
-	})
+// serversInto reads mcpServers or apis. They share their names: an API is a server.
+func (c *draft) serversInto(read func(*decoder, place, entry) Server, other string) reader {
+	return func(d *decoder, at place, n *node) {
+		d.each(at, n, func(inner place, e entry) {
+			if slices.Contains(c.names, e.Key) {
+				d.fail(inner, "there is %s of this name already; choose another", other)
+				return
+			}
+			c.names = append(c.names, e.Key)
+			if err := tool.CheckServerID(tool.ServerID(e.Key)); err != nil {
+				d.fail(inner, "%s; choose another name", err)
+			}
+			before := len(d.problems)
+			s := read(d, inner, e)
+			s.Missing = d.takeAbsent(before)
+			c.Servers = append(c.Servers, s)
+		})
+	}
 }
 
 // newProfile is a profile that the file says nothing about.

@@ -42,9 +42,7 @@ func (c *draft) readModels(d *decoder, at place, n *node) {
 	d.each(at, n, func(inner place, e entry) {
 		m := Model{Name: e.Key, Model: e.Key, Dialect: "openai", Tools: NativeTools, Timeout: 2 * time.Minute, Retries: 2, Params: json.RawMessage("{}")}
 		d.failIf(inner, checkID(e.Key))
-		before := len(d.problems)
-		d.object(inner, e.Value, m.fields())
-		if len(d.problems) == before && m.URL == "" {
+		if d.complete(inner, e.Value, m.fields()) && m.URL == "" {
 			d.fail(inner, "needs url, such as http://127.0.0.1:8000/v1")
 		}
 		m.URL = strings.TrimRight(m.URL, "/")

@@ -2,6 +2,7 @@ package config
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 
 	"github.com/toolfit/toolfit/internal/base/doctree"
@@ -74,12 +75,8 @@ func joinMaps[V any](a, b map[string]V) map[string]V {
 	if len(a) == 0 {
 		return b
 	}
-	sum := make(map[string]V, len(a)+len(b))
-	for _, m := range []map[string]V{a, b} {
-		for key, value := range m {
-			sum[key] = value
-		}
-	}
+	sum := maps.Clone(a)
+	maps.Copy(sum, b)
 	return sum
 }
 
@@ -87,9 +84,7 @@ func joinMaps[V any](a, b map[string]V) map[string]V {
 func (c *draft) readOverrides(d *decoder, at place, n *node) {
 	d.items(at, n, func(inner place, item *node) {
 		o := Override{Line: inner.Line}
-		before := len(d.problems)
-		d.object(inner, item, c.overrideFields(&o))
-		if len(d.problems) == before && o.Tool == "" {
+		if d.complete(inner, item, c.overrideFields(&o)) && o.Tool == "" {
 			d.fail(inner, "needs tool: a name such as server__tool, or a glob")
 		}
 		c.Overrides = append(c.Overrides, o)

@@ -69,9 +69,7 @@ func (c *draft) readRecall(d *decoder, at place, n *node) {
 		Answer: "proxy", Fixed: "return", Depth: 3, Dialect: RecallDialect, IsErrorAlias: true, Profile: DefaultProfile, Language: "en-US",
 		OntologyQuery: RecallUpstream{Timeout: 2 * time.Second}, OperatorIntegration: RecallUpstream{Timeout: 30 * time.Second},
 	}
-	before := len(d.problems)
-	d.object(at, n, c.recallFields(r))
-	if len(d.problems) == before && r.Answer == "driver" && r.OntologyQuery.URL == "" {
+	if d.complete(at, n, c.recallFields(r)) && r.Answer == "driver" && r.OntologyQuery.URL == "" {
 		d.fail(at, "answer: driver needs ontologyQuery.url, which runs the actions")
 	}
 	c.Recall = r
@@ -98,9 +96,7 @@ func (c *draft) recallFields(r *Recall) []field {
 }
 
 func (u *RecallUpstream) read(d *decoder, at place, n *node) {
-	before := len(d.problems)
-	d.object(at, n, u.fields())
-	if len(d.problems) == before && u.URL == "" {
+	if d.complete(at, n, u.fields()) && u.URL == "" {
 		d.fail(at, "needs url, such as http://ontology-query:13018")
 	}
 	u.URL = strings.TrimRight(u.URL, "/")
@@ -118,9 +114,8 @@ func (r *Recall) readActions(d *decoder, at place, n *node) {
 	seen := map[[2]string]bool{}
 	d.items(at, n, func(inner place, item *node) {
 		a := RecallAction{Parameters: json.RawMessage("{}")}
-		before := len(d.problems)
-		d.object(inner, item, a.fields())
-		if id := [2]string{a.Network, a.ActionType}; len(d.problems) == before {
+		if d.complete(inner, item, a.fields()) {
+			id := [2]string{a.Network, a.ActionType}
 			switch {
 			case a.Network == "" || a.ActionType == "":
 				d.fail(inner, "needs kn_id and at_id")

@@ -14,12 +14,11 @@ func (c *draft) readResults(d *decoder, at place, n *node) {
 	var places []place
 	d.items(at, n, func(inner place, item *node) {
 		r := project.Rule{Mode: project.On}
-		before := len(d.problems)
-		d.object(inner, item, c.resultFields(&r))
-		if len(d.problems) == before && r.Tool == "" {
+		if d.complete(inner, item, c.resultFields(&r)) && r.Tool == "" {
 			d.fail(inner, "needs tool: a name such as server__tool, or a glob")
 		}
-		c.Results, places = append(c.Results, r), append(places, inner)
+		c.Results = append(c.Results, r)
+		places = append(places, inner)
 	})
 	if len(d.problems) > 0 || d.raw {
 		return

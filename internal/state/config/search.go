@@ -30,9 +30,7 @@ type Embeddings struct {
 }
 
 func (e *Embeddings) read(d *decoder, at place, n *node) {
-	before := len(d.problems)
-	d.object(at, n, e.fields())
-	if len(d.problems) == before && (e.URL == "") != (e.Model == "") {
+	if d.complete(at, n, e.fields()) && (e.URL == "") != (e.Model == "") {
 		d.fail(at, "needs url and model")
 	}
 	d.secret(e.Key)

@@ -32,9 +32,7 @@ func (d *decoder) server(at place, e entry) Server {
 		fields = s.clientFields()
 		n = d.withoutForeign(n)
 	}
-	before := len(d.problems)
-	d.object(at, n, fields)
-	if len(d.problems) == before {
+	if d.complete(at, n, fields) {
 		d.checkServer(at, &s)
 	}
 	if !d.raw {
