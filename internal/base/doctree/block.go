@@ -5,16 +5,21 @@ import (
 	"strings"
 )
 
-// insertBlock adds a server to a section of the file that is written over several lines.
-func (s *Source) insertBlock(section, id string, value *Node) (string, bool) {
+// insertBlock adds a key to a top-level section that is written over several lines, or to a new
+// section at the end.
+func (s *Source) insertBlock(section, key string, value *Node) (string, bool) {
 	const step = "  "
-	i := slices.IndexFunc(s.Root.Entries, func(e Entry) bool { return e.Key == section })
+	i := s.Root.index(section)
 	if i < 0 {
-		return s.appendSection(section, blockYAML(id, value, step, step)), true
+		text := s.Text
+		if text != "" && !strings.HasSuffix(text, "\n") {
+			text += "\n"
+		}
+		return text + section + ":\n" + strings.Join(blockYAML(key, value, step, step), "\n") + "\n", true
 	}
 	top := s.Root.Entries[i]
 	if top.Value.Kind == Mapping && !top.Value.Flow {
-		return s.insertBeside(i, id, value), true
+		return s.insertBeside(i, key, value), true
 	}
 	if top.Value.Kind != Nothing && len(top.Value.Entries) > 0 {
 		return "", false
@@ -25,26 +30,17 @@ func (s *Source) insertBlock(section, id string, value *Node) (string, bool) {
 	}
 	indent := strings.Repeat(" ", max(0, top.Column-1)) + step
 	lines := strings.Split(text, "\n")
-	return strings.Join(slices.Insert(lines, min(top.Line, len(lines)), blockYAML(id, value, indent, step)...), "\n"), true
+	return strings.Join(slices.Insert(lines, min(top.Line, len(lines)), blockYAML(key, value, indent, step)...), "\n"), true
 }
 
-// appendSection adds a section at the end of a file that has none of the name.
-func (s *Source) appendSection(section string, server []string) string {
-	text := s.Text
-	if text != "" && !strings.HasSuffix(text, "\n") {
-		text += "\n"
-	}
-	return text + section + ":\n" + strings.Join(server, "\n") + "\n"
-}
-
-// insertBeside adds a server after the last one, in the style of the last one.
-func (s *Source) insertBeside(i int, id string, value *Node) string {
+// insertBeside adds a key to the i-th section, after the last key and in its style.
+func (s *Source) insertBeside(i int, key string, value *Node) string {
 	top := s.Root.Entries[i]
 	last := top.Value.Entries[len(top.Value.Entries)-1]
 	indent := strings.Repeat(" ", max(0, last.Column-1))
-	added := []string{indent + yamlScalar(id) + ": " + value.Format(yamlStyle)}
+	added := []string{indent + yamlScalar(key) + ": " + value.Format(yamlStyle)}
 	if !last.Value.Flow {
-		added = blockYAML(id, value, indent, strings.Repeat(" ", max(2, last.Column-top.Column)))
+		added = blockYAML(key, value, indent, strings.Repeat(" ", max(2, last.Column-top.Column)))
 	}
 	lines := strings.Split(s.Text, "\n")
 	stop := len(lines)
@@ -55,33 +51,24 @@ func (s *Source) insertBeside(i int, id string, value *Node) string {
 	return strings.Join(slices.Insert(lines, at, added...), "\n")
 }
 
-// cutBlock removes the lines of the i-th server. Comments above it stay: they may be
-// about more than this server, and a comment lost is lost for good.
-func (s *Source) cutBlock(servers *Node, i int) string {
+// cutBlock removes the lines of the i-th key. Comments above it stay: they may be about more
+// than this key.
+func (s *Source) cutBlock(mapping *Node, i int) string {
 	lines := strings.Split(s.Text, "\n")
-	e := servers.Entries[i]
+	e := mapping.Entries[i]
 	stop := len(lines)
-	if i+1 < len(servers.Entries) {
-		stop = servers.Entries[i+1].Line - 1
-	} else if next := lineAfter(s.Root, e.Line); next > 0 {
-		stop = next - 1
+	for _, next := range slices.Concat(mapping.Entries[i+1:], s.Root.Entries) {
+		if next.Line > e.Line {
+			stop = next.Line - 1
+			break
+		}
 	}
 	end := lastLine(lines, e.Line, stop, e.Column)
 	return strings.Join(slices.Delete(lines, e.Line-1, end), "\n")
 }
 
-// lineAfter is the line of the first top-level key below the given line, or 0.
-func lineAfter(root *Node, line int) int {
-	for _, e := range root.Entries {
-		if e.Line > line {
-			return e.Line
-		}
-	}
-	return 0
-}
-
-// lastLine is the last of the lines from first to stop (both from 1) that belongs to the
-// block there: blank lines at its end do not, nor comments indented less than depth.
+// lastLine returns the last of the lines from first to stop (both from 1) that belongs to the
+// block: blank lines at its end do not, nor comments indented less than depth.
 func lastLine(lines []string, first, stop, depth int) int {
 	for at := stop; at > first; at-- {
 		line := lines[at-1]

@@ -37,6 +37,6 @@ func (s *Source) Remove(mapping *Node, key string) (string, bool) {
 
 // CannotEdit is the error for a document whose layout leaves no safe way to edit a key.
 func CannotEdit(path, verb, key string) error {
-	return fault.New(fault.BadConfig, "%s: %s server %q: the text is laid out in a way that can not be edited safely", path, verb, key).
+	return fault.New(fault.BadConfig, "%s: %s server %q: the layout of the text cannot be edited safely", path, verb, key).
 		WithHint("edit it by hand")
 }

@@ -2,7 +2,7 @@ package doctree
 
 import "strings"
 
-// insertFlow adds a key to an object in braces, in JSON or YAML, laid out as its neighbors are.
+// insertFlow adds a key to an object in braces, in JSON or YAML, in the layout of its neighbors.
 func (s *Source) insertFlow(obj *Node, key string, value *Node) string {
 	text := s.Text
 	if len(obj.Entries) == 0 {
@@ -18,7 +18,7 @@ func (s *Source) insertFlow(obj *Node, key string, value *Node) string {
 		unit = "  "
 	}
 	written := s.formatEntry(key, value, indent, unit)
-	if last.Value.End == 0 { // where the last value ends is not known: go first instead
+	if last.Value.End == 0 { // its end is not known: insert first instead
 		return text[:obj.Start+1] + written + ", " + text[obj.Start+1:]
 	}
 	sep := ", "
@@ -28,7 +28,7 @@ func (s *Source) insertFlow(obj *Node, key string, value *Node) string {
 	return text[:last.Value.End] + sep + written + text[last.Value.End:]
 }
 
-// insertFirst puts the only entry into an empty object.
+// insertFirst adds a key to an empty object.
 func (s *Source) insertFirst(obj *Node, key string, value *Node) string {
 	text := s.Text
 	if !s.JSON {
@@ -68,7 +68,8 @@ func (s *Source) cutFlow(obj *Node, i int) (string, bool) {
 		plain = plainJSON(s.Text) // same offsets, no comments
 	}
 	e := obj.Entries[i]
-	from, to := e.Start, e.Value.End
+	from := e.Start
+	to := e.Value.End
 	if to == 0 {
 		return "", false
 	}
@@ -83,13 +84,14 @@ func (s *Source) cutFlow(obj *Node, i int) (string, bool) {
 			return "", false
 		}
 		text = text[:comma] + text[comma+1:]
-		from, to = from-1, to-1
+		from--
+		to--
 	}
 	from, to = tidy(text, from, to, i == len(obj.Entries)-1)
 	return text[:from] + text[to:], true
 }
 
-// tidy widens a cut so that no empty line and no double space stays behind.
+// tidy widens a cut so that it leaves no empty line and no double space.
 func tidy(text string, from, to int, last bool) (int, int) {
 	line := strings.LastIndexByte(text[:from], '\n')
 	rest, _, _ := strings.Cut(text[to:], "\n")
@@ -113,7 +115,7 @@ func indentUnit(indent string) string {
 	return "  "
 }
 
-// indentOf is the white space that starts the line of an offset.
+// indentOf returns the white space that starts the line of an offset.
 func indentOf(text string, at int) string {
 	line := text[strings.LastIndexByte(text[:at], '\n')+1:]
 	return line[:len(line)-len(strings.TrimLeft(line, " \t"))]

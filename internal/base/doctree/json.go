@@ -57,7 +57,8 @@ func plainJSON(src string) string {
 		case c == ',':
 			comma = i
 		case (c == '}' || c == ']') && comma >= 0:
-			out[comma], comma = ' ', -1
+			out[comma] = ' '
+			comma = -1
 		case c != ' ' && c != '\t' && c != '\n':
 			comma = -1
 		}
@@ -66,14 +67,15 @@ func plainJSON(src string) string {
 }
 
 func commentEnd(src string, at int) int {
-	stop, length := "\n", 0
 	if src[at+1] == '*' {
-		stop, length = "*/", 2
+		inside, _, closed := strings.Cut(src[at+2:], "*/")
+		if !closed {
+			return len(src)
+		}
+		return at + len("/**/") + len(inside)
 	}
-	if i := strings.Index(src[at+2:], stop); i >= 0 {
-		return at + 2 + i + length
-	}
-	return len(src)
+	line, _, _ := strings.Cut(src[at:], "\n")
+	return at + len(line)
 }
 
 func blank(b []byte) {

@@ -82,13 +82,13 @@ func explain(message string, tk *token.Token) string {
 	text := "is not YAML: " + oneLine(message)
 	switch {
 	case strings.Contains(message, "'\t'"), strings.Contains(message, "tab"):
-		return "is not YAML: a tab stands where indentation is expected; use spaces"
+		return "is not YAML: a tab is used for indentation; use spaces"
 	case strings.Contains(message, "escape character"):
 		return text + BackslashHint
 	case strings.Contains(message, "reserved character"):
 		return text + "; put the text in quotes"
 	case tk.Prev != nil && tk.Type == token.MappingStartType && strings.HasSuffix(tk.Prev.Value, "$"):
-		return "is not YAML: ${…} stands inside { } or [ ] without quotes; put the text in quotes"
+		return "is not YAML: ${…} is inside { } or [ ] without quotes; put the text in quotes"
 	}
 	return text
 }

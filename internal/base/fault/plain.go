@@ -33,7 +33,7 @@ func inWords(err error) string {
 	var timed net.Error
 	switch {
 	case err == context.Canceled: // and not what somebody said as the cause
-		return "whoever asked has left"
+		return "the caller has left"
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timed) && timed.Timeout():
 		return "no answer in time"
 	case errors.As(err, &name):

@@ -37,9 +37,9 @@ func InWords(err error) error {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), wrong && syntax.Error() == "unexpected end of JSON input":
 		return errors.New("the JSON ends too early")
 	case wrong:
-		return fmt.Errorf("it is no JSON: %s at byte %d", unexpected(syntax.Error()), syntax.Offset)
+		return fmt.Errorf("it is not JSON: %s at byte %d", unexpected(syntax.Error()), syntax.Offset)
 	}
-	return errors.New("it is no JSON that is understood here")
+	return errors.New("it is JSON of an unknown form")
 }
 
 // unexpected is the character that encoding/json stopped at.

@@ -93,7 +93,7 @@ func (d *decoder) textMap(n *node, dst *map[string]string) {
 			d.text(e.Value, &s)
 		}
 		if !variableName.MatchString(e.Key) {
-			d.fail(e.Value, "%q is no name for a variable: use letters, digits, _ and -", e.Key)
+			d.fail(e.Value, "%q is not a valid variable name: use letters, digits, _ and -", e.Key)
 		}
 		(*dst)[e.Key] = s
 	}

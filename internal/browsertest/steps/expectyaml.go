@@ -111,7 +111,7 @@ func (d *decoder) compared(n *node, e *Expectation) {
 	d.object(n, "a comparison", []field{read(Equals), read(Contains), read(Matches)})
 	if e.Match == Matches {
 		if _, err := regexp.Compile(e.Value); err != nil {
-			d.fail(n, "%q is no regular expression: %v", e.Value, err)
+			d.fail(n, "%q is not a regular expression: %v", e.Value, err)
 		}
 	}
 }

@@ -121,7 +121,7 @@ func (in *importer) translated(id tool.ServerID, s string) string {
 			in.note("%s: ${%s} is ${%s} here; set that environment variable", id, inside, name)
 			inside = name
 		case isEditorVariable(inside):
-			in.note("%s: ${%s} is known to the editor alone; write the path instead", id, inside)
+			in.note("%s: ${%s} is known only to the editor; write the path instead", id, inside)
 		}
 		out.WriteString(before + "${" + inside + "}")
 		s = after

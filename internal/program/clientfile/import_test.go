@@ -66,7 +66,7 @@ func TestRead(t *testing.T) {
 	want := []string{
 		"My Files: ignored gallery",
 		"My Files is named My-Files here",
-		"My-Files: ${workspaceFolder} is known to the editor alone; write the path instead",
+		"My-Files: ${workspaceFolder} is known only to the editor; write the path instead",
 		"My/Files is named My-Files-2 here",
 		"My-Files-2: ${input:git-token} is ${GIT_TOKEN} here; set that environment variable",
 		"a__b_ is named a-b here",

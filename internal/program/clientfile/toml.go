@@ -234,7 +234,7 @@ func (r *tomlReader) value() *doctree.Node {
 		case n.Text == "true" || n.Text == "false":
 			n.Kind = doctree.Bool
 		case n.Text == "" || !strings.ContainsAny(n.Text[:1], "+-0123456789") && !slices.Contains([]string{"inf", "nan"}, n.Text):
-			r.fail("expected a value; text stands in quotes")
+			r.fail("expected a value; put text in quotes")
 		}
 	}
 	n.End = r.at

@@ -30,7 +30,7 @@ func TestParseServer(t *testing.T) {
 		{"two ways", `{"name":"a","command":"x","url":"http://x"}`, "keep one", false},
 		{"an unknown key", `{"name":"a","comand":"x"}`, `server a: comand: unknown key; did you mean "command"?`, false},
 		{"a variable that is not set", `{"name":"a","command":"${NOPE}"}`, "NOPE is not set", false},
-		{"no JSON", `name: a`, "no JSON", false},
+		{"no JSON", `name: a`, "not JSON", false},
 		{"no object", `[]`, "must be a JSON object", false},
 		{"nothing", ``, "must be a JSON object", false},
 		{"no UTF-8", "{\"name\":\"\xff\"}", "UTF-8", false},

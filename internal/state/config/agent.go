@@ -181,11 +181,11 @@ func upTo(most int) func(string) string {
 func checkID(s string) string {
 	for _, r := range s {
 		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_.:", r) {
-			return "is no id; use letters, digits, \"-\", \"_\", \".\" and \":\""
+			return "is not a valid id; use letters, digits, \"-\", \"_\", \".\" and \":\""
 		}
 	}
 	if s == "" || len(s) > 64 || strings.Trim(s, ".") == "" {
-		return "is no id; use 1 to 64 letters"
+		return "is not a valid id; use 1 to 64 letters"
 	}
 	return ""
 }

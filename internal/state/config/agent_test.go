@@ -91,7 +91,7 @@ func TestAgentProblemsNameFieldAndFix(t *testing.T) {
 		"agents: {a: {}}":                                                                 "agents.a: needs model: the name of one of models, and there is none",
 		models + "agents: {a: {}}":                                                        "agents.a: needs model: one of m, n",
 		models + "agents: {a: {model: o}}":                                                `agents.a: there is no model "o"`,
-		models + "agents: {a b: {model: m}}":                                              `agents."a b": is no id`,
+		models + "agents: {a b: {model: m}}":                                              `agents."a b": is not a valid id`,
 		models + "agents: {a: {model: m, profile: ops}}":                                  `agents.a.profile: there is no profile "ops"`,
 		models + "agents: {a: {model: m, role: boss}}":                                    "agents.a.role: expected primary or sub",
 		models + "agents: {a: {model: m, nmae: x}}":                                       `agents.a.nmae: unknown key; did you mean "name"?`,
@@ -150,7 +150,7 @@ func TestParseAgentTakesTheKeysOfTheFile(t *testing.T) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
-	if _, err := ParseAgent("a/b", []byte("{}"), cfg); err == nil || !strings.Contains(err.Error(), `"a/b": is no id`) {
+	if _, err := ParseAgent("a/b", []byte("{}"), cfg); err == nil || !strings.Contains(err.Error(), `"a/b": is not a valid id`) {
 		t.Errorf("%v", err)
 	}
 	if a, err := ParseAgent("new", []byte(`{"model":"gpt","name":""}`), cfg); err != nil || a.Name != "new" {

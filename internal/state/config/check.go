@@ -109,7 +109,7 @@ func checkHeaderName(s string) string {
 func checkHeaderValue(s string) string {
 	for i := range len(s) {
 		if s[i] < ' ' && s[i] != '\t' || s[i] == 0x7f {
-			return "holds a line break or control character, which a header can not carry; remove it"
+			return "holds a line break or control character, which a header cannot contain; remove it"
 		}
 	}
 	return ""

@@ -60,7 +60,7 @@ func TestClientFilesKeepServersInSeveralPlaces(t *testing.T) {
 
 func TestClientFileProblems(t *testing.T) {
 	tests := []struct{ name, text, want string }{
-		{"text that is no JSON names the line", "{\n\"a\": 1\n\"b\": 2}", `mcp.json:3: it is no JSON: unexpected '"' at byte 10`},
+		{"text that is no JSON names the line", "{\n\"a\": 1\n\"b\": 2}", `mcp.json:3: it is not JSON: unexpected '"' at byte 10`},
 		{"an unclosed comment is no JSON", "{ /* ", "mcp.json:1: the JSON ends too early"},
 		{"a list at the top", "[]", "mcp.json:1: expected a mapping, got a list"},
 		{"a wrong type names the field", `{"mcpServers": {"a": {"command": ["x"]}}}`, "mcp.json:1: mcpServers.a.command: expected text, got a list"},

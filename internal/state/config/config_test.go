@@ -181,7 +181,7 @@ func TestOverridesThatCannotBe(t *testing.T) {
 		"profiles: {p: {repairs: {jsn: false}}}":         "profiles.p.repairs.jsn: unknown key",
 		"known: [{name: x}]":                             "known[0]",
 		"overrides: [{tool: a, example: 1}]":             "overrides[0].example: expected a mapping",
-		"overrides: [{tool: a, descriptions: {x_y: z}}]": `"x_y" is no language`,
+		"overrides: [{tool: a, descriptions: {x_y: z}}]": `"x_y" is not a language`,
 		"profiles: {p: {search: yes}}":                   "profiles.p.search",
 		"profiles: {p: {context: 5}}":                    "profiles.p.context: expected a whole number",
 		"profiles: {p: {pinned: ['[a]']}}":               "profiles.p.pinned[0]: is not a glob",

@@ -172,7 +172,7 @@ func TestAddServerRefuses(t *testing.T) {
 		{"a server that would not load", text, Server{ID: "b"}, fault.BadConfig, ":3: mcpServers.b: needs one of command, url or builtin"},
 		{"an address that would not load", text, Server{ID: "b", URL: "ftp://h"}, fault.BadConfig, "mcpServers.b.url: expected an address"},
 		{"a file that is not YAML", "a: [\n", Server{ID: "b", Command: "y"}, fault.BadConfig, "is not YAML"},
-		{"servers that are no mapping", "mcpServers: [1]\n", Server{ID: "b", Command: "y"}, fault.BadConfig, "can not be edited"},
+		{"servers that are no mapping", "mcpServers: [1]\n", Server{ID: "b", Command: "y"}, fault.BadConfig, "cannot be edited"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

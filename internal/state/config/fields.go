@@ -87,7 +87,7 @@ func (r *Rate) read(d *decoder, at place, n *node) {
 		r.Burst = max(1, int(2*r.PerKey))
 	}
 	if r.PerKey == 0 && r.Burst > 0 {
-		d.fail(at, "has burst alone; add perKey, such as 50/s")
+		d.fail(at, "has only burst; add perKey, such as 50/s")
 	}
 }
 

@@ -37,7 +37,7 @@ func TestEveryProblemHasLineFieldAndFix(t *testing.T) {
 		{"a header's name is a token", "mcpServers: {a: {url: 'http://h', headers: {a b: x}}}\n",
 			`toolfit.yaml:1: mcpServers.a.headers."a b": is not a header's name; use letters, digits and "-"`},
 		{"a header's value has one line", "mcpServers:\n  a:\n    url: http://h\n    headers:\n      X: \"a\\nb\"\n",
-			"toolfit.yaml:5: mcpServers.a.headers.X: holds a line break or control character, which a header can not carry; remove it"},
+			"toolfit.yaml:5: mcpServers.a.headers.X: holds a line break or control character, which a header cannot contain; remove it"},
 		{"a variable's name has no =", "mcpServers: {a: {command: x, env: {\"a=b\": c}}}\n",
 			`toolfit.yaml:1: mcpServers.a.env."a=b": is not a variable's name; it may not be empty or hold "="`},
 		{"a duration needs a unit", "mcpServers: {a: {command: x, timeout: 60}}\n",
@@ -60,7 +60,7 @@ func TestEveryProblemHasLineFieldAndFix(t *testing.T) {
 		{"a trusted proxy is a network", "proxies: [10.0.0.0/8, proxy.example.com]\n",
 			"toolfit.yaml:1: proxies[1]: expected a network or an address, such as 10.0.0.0/8 or 127.0.0.1"},
 		{"a rate has its time", "rate: {perKey: 50}\n", "toolfit.yaml:1: rate.perKey: expected a number of requests and its time, such as 50/s, 600/m or 5000/h"},
-		{"a burst needs a rate", "rate: {burst: 50}\n", "toolfit.yaml:1: rate: has burst alone; add perKey, such as 50/s"},
+		{"a burst needs a rate", "rate: {burst: 50}\n", "toolfit.yaml:1: rate: has only burst; add perKey, such as 50/s"},
 		{"a server's proxy is an address", "mcpServers: {a: {url: 'http://h', proxy: 'proxy:3128'}}\n",
 			"toolfit.yaml:1: mcpServers.a.proxy: expected the address of a proxy, such as http://proxy.example.com:3128"},
 		{"a proxy goes with a URL", "mcpServers: {a: {command: x, proxy: 'http://p:1'}}\n",
@@ -85,9 +85,9 @@ func TestEveryProblemHasLineFieldAndFix(t *testing.T) {
 
 func TestTextThatIsNoYAML(t *testing.T) {
 	tests := []struct{ name, text, want string }{
-		{"a tab names the fix", "mcpServers:\n\ta: 1\n", "toolfit.yaml:2: is not YAML: a tab stands where indentation is expected; use spaces"},
+		{"a tab names the fix", "mcpServers:\n\ta: 1\n", "toolfit.yaml:2: is not YAML: a tab is used for indentation; use spaces"},
 		{"an @ needs quotes", "mcpServers:\n  a: {command: npx, args: [@scope/x]}\n", "toolfit.yaml:2: is not YAML: '@' is a reserved character; put the text in quotes"},
-		{"a ${} in braces needs quotes", "\nmcpServers: {a: {url: ${URL}}}\n", "toolfit.yaml:2: is not YAML: ${…} stands inside { } or [ ] without quotes; put the text in quotes"},
+		{"a ${} in braces needs quotes", "\nmcpServers: {a: {url: ${URL}}}\n", "toolfit.yaml:2: is not YAML: ${…} is inside { } or [ ] without quotes; put the text in quotes"},
 		{"an alias is not supported", "hosts: [*a]\n",
 			`toolfit.yaml:1: hosts[0]: text that starts with "*" is taken for an alias, and aliases are not supported; put it in quotes, or write the value out`},
 		{"a glob without quotes is taken for an alias", "profiles:\n  p:\n    tools:\n      deny:\n        - *delete*\n",

@@ -50,7 +50,7 @@ func (o *Override) readDescriptions(d *decoder, at place, n *node) {
 	mapInto(&o.Descriptions, nil, nil, nil)(d, at, n)
 	for language := range o.Descriptions {
 		if !isLanguage(language) {
-			d.fail(at, "%q is no language; write a tag such as zh-Hans or en", language)
+			d.fail(at, "%q is not a language; write a tag such as zh-Hans or en", language)
 		}
 	}
 }
