@@ -72,15 +72,9 @@ var otherRun = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
 
 // fits reports whether every provider accepts the name.
 func fits(name string) bool {
-	return name != "" && len(name) <= maxShown && isFirst(rune(name[0])) && !strings.ContainsFunc(name, isOther)
+	return name != "" && len(name) <= maxShown && isFirst(rune(name[0])) && !otherRun.MatchString(name)
 }
 
 func isFirst(r rune) bool {
 	return r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
-}
-
-func isOther(r rune) bool { return !isWord(r) }
-
-func isWord(r rune) bool {
-	return isFirst(r) || r == '-' || r >= '0' && r <= '9'
 }
