@@ -12,17 +12,16 @@ import (
 	"github.com/toolfit/toolfit/internal/base/tool"
 )
 
-// Added is a server that was added while running and is not in the file.
+// Added is a server that was added at run time and is not in the file.
 type Added struct {
 	Server
 	Secrets []string // values to redact everywhere, as in Config
-	Secret  bool     // the text itself holds a secret, not only a ${} that leads to one
+	Secret  bool     // the text contains a secret, not only a ${} for one
 }
 
-// ParseServer reads one server from JSON: the keys of an entry of mcpServers, or of apis when
-// it has spec, and its name.
-// It is checked by the rules of the file. path is the configuration file, at whose folder
-// relative paths start; env looks up variables, nil means os.LookupEnv.
+// ParseServer reads one server from JSON: the keys of an entry of mcpServers, or of apis when it
+// has spec, and its name. It is checked like the file. path is the configuration file, to which
+// paths are relative; env looks up variables, nil means os.LookupEnv.
 func ParseServer(path string, data []byte, env func(string) (string, bool)) (Added, error) {
 	root, err := readObject("the server", data)
 	if err != nil {
@@ -62,7 +61,7 @@ func readObject(what string, data []byte) (*node, error) {
 	return src.Root, nil
 }
 
-// nameIn takes the name out of the object; nil when there is not exactly one.
+// nameIn splits the name from the rest of the object; nil unless there is exactly one.
 func nameIn(root *node) (name, rest *node) {
 	out := *root
 	out.Entries = slices.DeleteFunc(slices.Clone(root.Entries), func(e entry) bool { return e.Key == "name" })
@@ -72,8 +71,8 @@ func nameIn(root *node) (name, rest *node) {
 	return root.Find("name"), &out
 }
 
-// holdsSecret tells whether the text of a server must not lie about in the open. What a
-// ${} leads to is not in the text.
+// holdsSecret reports whether the text of a server contains a secret. Values of ${} are not part
+// of it.
 func holdsSecret(n *node) bool {
 	for _, key := range []string{"headers", "env"} {
 		values := n.Find(key)
@@ -101,7 +100,7 @@ func holdsSecret(n *node) bool {
 	return false
 }
 
-// holdsCredential tells whether a credential stands in the text itself.
+// holdsCredential reports whether the text contains a credential.
 func holdsCredential(n *node) bool {
 	if n.Kind == doctree.Text {
 		return !refers(n.Text)
@@ -109,5 +108,5 @@ func holdsCredential(n *node) bool {
 	return slices.ContainsFunc(n.Entries, func(e entry) bool { return holdsCredential(e.Value) })
 }
 
-// refers tells whether some of the text is filled in from elsewhere.
+// refers reports whether the text contains a ${}.
 func refers(s string) bool { return strings.Contains(strings.ReplaceAll(s, "$${", ""), "${") }

@@ -13,8 +13,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/doctree"
 )
 
-// Agent is a model with tools and limits. The keys of the file and of the REST API are the
-// same.
+// Agent is a model with tools and limits. The file and the REST API have the same keys.
 type Agent struct {
 	ID           string
 	Name         string // for people; the id unless set
@@ -23,24 +22,24 @@ type Agent struct {
 	Role         string        // primary or sub
 	Model        string        // the name of one of models
 	Profile      string        // whose tools it has
-	Prompt       string        // its system prompt; "": one is written from what stands here
-	Heading      string        // of the tools in a prompt; "": the usual one
-	Language     string        // of what we write for its model: en or zh; "": en, and tools are described in their servers' words
-	Available    []string      // its tools, in the order of its prompt: shown or own names, or globs on server__tool; empty: all of the profile
-	Denied       []string      // in the same words; wins over Available
+	Prompt       string        // its system prompt; "": generated from these settings
+	Heading      string        // of the tools in a prompt; "": the default
+	Language     string        // of our texts for its model: en or zh; "": en, without translated tool descriptions
+	Available    []string      // its tools in the order of the prompt: shown or own names, or globs on server__tool; empty: all
+	Denied       []string      // in the same form; wins over Available
 	Timeout      time.Duration // limit for one answer with all its calls
-	Budget       int           // estimated tokens of a result, in place of the profile's; 0: as the profile says
-	MaxTokens    int           // of one answer with all its rounds, in and out; 0: any number
+	Budget       int           // estimated tokens of a result; 0: the profile's
+	MaxTokens    int           // of one answer with all its rounds, in and out; 0: no limit
 	Capabilities Capabilities
-	Metadata     json.RawMessage // an object; nothing looks into it
+	Metadata     json.RawMessage // an object, not interpreted
 }
 
-// Capabilities say what an agent does and how far it goes in one answer.
+// Capabilities are what an agent may do, and its limits for one answer.
 type Capabilities struct {
 	Planning            bool // its prompt asks for a plan before the first call
 	ToolCalling         bool
-	Reflection          bool // results may lead to further calls; else one more round answers
-	Memory              bool // earlier messages of the session are sent along
+	Reflection          bool // results may lead to further calls; else the next round answers
+	Memory              bool // earlier messages of the session are included
 	MaxToolCalls        int
 	MaxToolResultLength int // characters of one result
 	MaxReflections      int // rounds after the first
@@ -63,7 +62,7 @@ func newAgent(id string) Agent {
 	}
 }
 
-// AgentNamed finds an agent by its id; nil without one.
+// AgentNamed finds an agent by its id, or nil.
 func (c *Config) AgentNamed(id string) *Agent {
 	i := slices.IndexFunc(c.Agents, func(a Agent) bool { return a.ID == id })
 	if i < 0 {
@@ -72,7 +71,7 @@ func (c *Config) AgentNamed(id string) *Agent {
 	return &c.Agents[i]
 }
 
-// readAgents reads agents. Their models may come later in the file.
+// readAgents reads agents. Their models may be later in the file.
 func (c *draft) readAgents(d *decoder, at place, n *node) {
 	d.each(at, n, func(inner place, e entry) {
 		a := newAgent(e.Key)
@@ -120,7 +119,7 @@ func (c *Capabilities) fields() []field {
 	}
 }
 
-// checkAgents finds each agent's model. With one model there is nothing to choose.
+// checkAgents finds each agent's model. A single model is the default.
 func (c *draft) checkAgents(d *decoder) {
 	for i := range c.Agents {
 		d.failIf(c.agentPlaces[i], c.chooseModel(&c.Agents[i]))
@@ -145,9 +144,8 @@ func (c *draft) chooseModel(a *Agent) string {
 	return ""
 }
 
-// ParseAgent reads one agent from JSON: the keys of an entry of agents. It is checked by the
-// rules of the file; cfg has the models and profiles that there are. Nothing is filled in:
-// ${} in a prompt is text.
+// ParseAgent reads one agent from JSON: the keys of an entry of agents. It is checked like the
+// file; cfg has the models and profiles. ${} has no meaning.
 func ParseAgent(id string, data []byte, cfg *Config) (Agent, error) {
 	what := "agent " + id
 	if wrong := checkID(id); wrong != "" {
@@ -167,7 +165,7 @@ func ParseAgent(id string, data []byte, cfg *Config) (Agent, error) {
 	return a, d.err(what)
 }
 
-// upTo takes text of at most so many characters.
+// upTo accepts text of at most so many characters.
 func upTo(most int) func(string) string {
 	return func(s string) string {
 		if n := utf8.RuneCountInString(s); n > most {
@@ -177,14 +175,15 @@ func upTo(most int) func(string) string {
 	}
 }
 
-// checkID takes what can stand in a URL, in a log and in the member "model" of a request.
+// checkID accepts what is safe in a URL, in a log and as the "model" of a request.
 func checkID(s string) string {
-	for _, r := range s {
-		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_.:", r) {
-			return "is not a valid id; use letters, digits, \"-\", \"_\", \".\" and \":\""
-		}
+	other := func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_.:", r)
 	}
-	if s == "" || len(s) > 64 || strings.Trim(s, ".") == "" {
+	switch {
+	case strings.ContainsFunc(s, other):
+		return `is not a valid id; use letters, digits, "-", "_", "." and ":"`
+	case s == "" || len(s) > 64 || strings.Trim(s, ".") == "":
 		return "is not a valid id; use 1 to 64 letters"
 	}
 	return ""

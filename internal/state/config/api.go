@@ -13,8 +13,8 @@ import (
 
 // API is an HTTP API whose operations are tools.
 type API struct {
-	Spec       string                // its OpenAPI or Swagger document: a file, joined to the file's folder, or an address
-	Base       string                // address of the API, in place of the document's servers; "" takes the document's word
+	Spec       string                // its OpenAPI or Swagger document: a file, relative to the configuration, or an address
+	Base       string                // address of the API; "": as the document says
 	Tags       []string              // only operations with one of these tags; none: all
 	Paths      []string              // only paths that match one of these globs
 	Methods    []string              // only these methods, in upper case
@@ -22,27 +22,26 @@ type API struct {
 	ReadOnly   bool                  // only operations that change nothing
 	Layout     string                // how arguments are laid out: flat or layered
 	Auth       map[string]Credential // by the name of the document's security scheme
-	Headers    map[string]string     // sent with every request
 	Variables  map[string]string     // of the document's server addresses
-	Allow      []netip.Prefix        // networks that may be dialled though they are not public
+	Allow      []netip.Prefix        // private networks that may be dialed
 }
 
-// Credential is what one security scheme asks for.
+// Credential is for one security scheme.
 type Credential struct {
 	Value        string // an API key, or a bearer token
 	User         string // of basic authentication
 	Password     string
 	ClientID     string // of OAuth 2 client credentials
 	ClientSecret string
-	TokenURL     string   // "" takes the document's word
-	Scopes       []string // none takes the document's word
+	TokenURL     string   // "": as the document says
+	Scopes       []string // none: as the document says
 }
 
-// Remote tells whether the description is read from an address: somebody else can change it.
+// Remote reports whether the document is read from an address, where others can change it.
 func (a *API) Remote() bool { return isAddress(a.Spec) }
 
-// NeedsTokenURL tells whether the credential is exchanged for a token at an address that the
-// configuration does not name.
+// NeedsTokenURL reports whether the credential is exchanged for a token at an address that the
+// configuration does not specify.
 func (c Credential) NeedsTokenURL() bool {
 	return c.Value == "" && c.ClientID != "" && c.TokenURL == ""
 }
@@ -50,15 +49,9 @@ func (c Credential) NeedsTokenURL() bool {
 // api reads one entry of apis.
 func (d *decoder) api(at place, e entry) Server {
 	s := defaultServer(tool.ServerID(e.Key), e.Line)
-	s.API, s.Idle = &API{Layout: "flat"}, -1 // there is nothing to close
-	if e.Value.Kind == doctree.Nothing {
-		d.fail(at, "needs spec: a file or an address")
-		return s
-	}
-	if !d.expect(at, e.Value, doctree.Mapping) {
-		return s
-	}
-	if d.complete(at, e.Value, s.apiFields()) {
+	s.API = &API{Layout: "flat"}
+	s.Idle = -1 // there is nothing to close
+	if e.Value.Kind == doctree.Nothing || d.complete(at, e.Value, s.apiFields()) {
 		s.API.check(d, at)
 	}
 	if !d.raw && !isAddress(s.API.Spec) {
@@ -70,21 +63,23 @@ func (d *decoder) api(at place, e entry) Server {
 	return s
 }
 
-// check reports what is missing. Whoever serves a remote description could have credentials
-// sent to any host, so where they go must stand here.
+// check reports what is missing. A remote document could have credentials sent to any host, so
+// the configuration must say where they go.
 func (a *API) check(d *decoder, at place) {
 	switch {
 	case a.Spec == "":
 		d.fail(at, "needs spec: a file or an address")
 	case a.Remote() && len(a.Auth) > 0 && a.Base == "":
-		d.fail(at, "needs base beside auth, since spec is an address: a remote description must not choose where credentials go; add base: https://…, the API's own address")
+		d.fail(at, "needs base in addition to auth, since spec is an address: %s; add base: https://…, the API's own address", remoteCredentials)
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.Auth)) {
 		if a.Remote() && a.Auth[name].NeedsTokenURL() {
-			d.fail(at, "auth.%s needs tokenUrl, since spec is an address: a remote description must not choose where credentials go; add tokenUrl: https://…", name)
+			d.fail(at, "auth.%s needs tokenUrl, since spec is an address: %s; add tokenUrl: https://…", name, remoteCredentials)
 		}
 	}
 }
+
+const remoteCredentials = "a remote description must not choose where credentials go"
 
 func isAddress(s string) bool {
 	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
@@ -114,7 +109,7 @@ func (s *Server) apiFields() []field {
 	return fields
 }
 
-// checkSpec takes a file or an address of http or https.
+// checkSpec accepts a file or an HTTP address.
 func checkSpec(s string) string {
 	if u, err := url.Parse(s); strings.Contains(s, "://") && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "") {
 		return "expected a file, or an address such as https://example.com/openapi.json"
@@ -131,7 +126,7 @@ func (a *API) readMethods(d *decoder, at place, n *node) {
 	}
 }
 
-// readAuth reads credentials by the name of their scheme. Plain text is a key or a token.
+// readAuth reads credentials by the name of their scheme. Text is a key or a token.
 func (a *API) readAuth(d *decoder, at place, n *node) {
 	a.Auth = map[string]Credential{}
 	d.each(at, n, func(inner place, e entry) {

@@ -114,7 +114,7 @@ func TestAPIThatIsAddedWhileRunning(t *testing.T) {
 func TestARemoteDescriptionDoesNotChooseWhereCredentialsGo(t *testing.T) {
 	const remote = "apis:\n  pets:\n    spec: https://example.com/openapi.json\n"
 	for _, c := range []struct{ name, text, want string }{
-		{"a key needs base", remote + "    auth: {key: k3y}\n", "toolfit.yaml:2: apis.pets: needs base beside auth"},
+		{"a key needs base", remote + "    auth: {key: k3y}\n", "toolfit.yaml:2: apis.pets: needs base in addition to auth"},
 		{"client credentials need tokenUrl", remote + "    base: https://example.com\n    auth: {oauth: {clientId: me, clientSecret: s3cret}}\n", "toolfit.yaml:2: apis.pets: auth.oauth needs tokenUrl"},
 		{"both are said at once", remote + "    auth: {oauth: {clientId: me, clientSecret: s3cret}}\n", "auth.oauth needs tokenUrl"},
 		{"with both it is fine", remote + "    base: https://example.com\n    auth: {oauth: {clientId: me, clientSecret: s3cret, tokenUrl: \"https://example.com/t\"}}\n", ""},

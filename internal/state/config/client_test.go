@@ -95,8 +95,8 @@ func TestSchemaKnowsTheSameKeys(t *testing.T) {
 	c := &draft{Config: defaults("")}
 	for name, fields := range map[string][]field{
 		"": c.fields(), "server": new(Server).fields(), "api": (&Server{API: &API{}}).apiFields(), "profile": c.profileFields(&Profile{}), "override": c.overrideFields(&Override{}), "fallback": new(Fallback).fields(),
-		"result": c.resultFields(new(project.Rule)), "kept": c.StoredResults.fields(), "safety": new(Safety).fields(), "tools": new(Profile).toolFields(),
-		"records": c.Records.fields(), "sessions": c.Sessions.fields(), "limits": c.Limits.fields(),
+		"result": c.resultFields(new(project.Rule)), "kept": c.StoredResults.fields(1), "safety": new(Safety).fields(), "tools": new(Profile).toolFields(),
+		"records": c.Records.fields(), "sessions": c.Sessions.fields(1), "limits": c.Limits.fields(),
 		"rate": c.Rate.fields(), "breaker": new(Breaker).fields(), "embeddings": c.Embeddings.fields(),
 		"recall": c.recallFields(new(Recall)), "recallUpstream": new(RecallUpstream).fields(), "recallAction": new(RecallAction).fields(),
 		"model": new(Model).fields(), "agent": c.agentFields(new(Agent)), "capabilities": new(Capabilities).fields(),

@@ -3,16 +3,17 @@ package config
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/toolfit/toolfit/internal/base/doctree"
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/schema"
 )
 
-// draft is a configuration while it is read: its profiles may name servers that come later.
+// draft is a configuration while it is read: profiles may name servers that come later.
 type draft struct {
 	*Config
-	names []string // every server in the file, also ones with problems
+	names []string // every server in the file, including ones with problems
 	refs  []ref
 
 	profileRefs []ref // profiles that overrides, rules and agents name
@@ -69,9 +70,9 @@ func (c *draft) fields() []field {
 		{"approve", oneOf(&c.Approve, "auto", "changed", "all")},
 		{"results", c.readResults},
 		{"resultStore", oneOf(&c.ResultStore, "cut", "all", "none")},
-		{"kept", section(c.StoredResults.fields())},
+		{"kept", section(c.StoredResults.fields(time.Minute))},
 		{"records", section(c.Records.fields())},
-		{"sessions", section(c.Sessions.fields())},
+		{"sessions", section(c.Sessions.fields(1))},
 		{"limits", section(c.Limits.fields())},
 		{"embeddings", c.Embeddings.read},
 		{"recall", c.readRecall},
@@ -80,7 +81,7 @@ func (c *draft) fields() []field {
 	}
 }
 
-// read reads rate. The burst of a rate that names none is what two seconds allow.
+// read reads rate. The default burst is what two seconds allow.
 func (r *Rate) read(d *decoder, at place, n *node) {
 	d.object(at, n, r.fields())
 	if r.PerKey > 0 && r.Burst == 0 {
@@ -106,11 +107,11 @@ func (r *Records) fields() []field {
 	}
 }
 
-func (s *Sessions) fields() []field {
+func (r *Retention) fields(least time.Duration) []field {
 	return []field{
-		{"retain", durationInto(&s.Retain, 1)},
-		{"maxSize", parsedInto(&s.MaxSize, parseSize)},
-		{"perKey", parsedInto(&s.PerKey, parseSize)},
+		{"retain", durationInto(&r.Retain, least)},
+		{"maxSize", parsedInto(&r.MaxSize, parseSize)},
+		{"perKey", parsedInto(&r.PerKey, parseSize)},
 	}
 }
 
@@ -143,12 +144,14 @@ func (c *draft) serversInto(read func(*decoder, place, entry) Server, other stri
 	}
 }
 
-// newProfile is a profile that the file says nothing about.
+// newProfile returns a profile with the defaults.
 func newProfile(name string) Profile {
-	return Profile{Name: name, Names: "prefixed", All: true, Validation: "strict", Output: "off", Search: Search{Mode: "off"}, Environment: Environment{Names: "underscore"}}
+	return Profile{
+		Name: name, Names: "prefixed", All: true, Validation: "strict", Output: "off",
+		Search: Search{Mode: "off"}, Environment: Environment{Names: "underscore"},
+	}
 }
 
-// readProfiles reads profiles.
 func (c *draft) readProfiles(d *decoder, at place, n *node) {
 	d.each(at, n, func(inner place, e entry) {
 		p := newProfile(e.Key)
@@ -180,7 +183,7 @@ func (c *draft) profileFields(p *Profile) []field {
 	}, p.Search.fields(), p.Environment.fields())
 }
 
-// dialects are the names of those that a model's provider may want, sorted.
+// dialects returns the names of the public dialects, sorted.
 func dialects() []string {
 	var names []string
 	for d := range schema.Dialects() {
@@ -197,8 +200,7 @@ func (p *Profile) toolFields() []field {
 	}
 }
 
-// readMembers reads the servers of a profile. An empty list would let nothing or
-// everything through, depending on who reads it, so it is refused.
+// readMembers reads the servers of a profile. An empty list is ambiguous, so it is refused.
 func (c *draft) readMembers(d *decoder, at place, n *node, p *Profile) {
 	if n.Kind == doctree.List && len(n.Items) == 0 {
 		d.fail(at, "names no server; leave the key out for all servers")
@@ -206,8 +208,8 @@ func (c *draft) readMembers(d *decoder, at place, n *node, p *Profile) {
 	}
 	p.All = false
 	d.items(at, n, func(inner place, item *node) {
-		name, settled, ok := d.scalar(inner, item)
-		if !ok || !settled {
+		name, final, ok := d.scalar(inner, item)
+		if !ok || !final {
 			return
 		}
 		if name == "*" {
@@ -227,7 +229,7 @@ func (c *draft) readMembers(d *decoder, at place, n *node, p *Profile) {
 	}
 }
 
-// checkRefs reports servers that profiles name and the file does not have.
+// checkRefs reports references to servers and profiles that do not exist.
 func (c *draft) checkRefs(d *decoder) {
 	for _, r := range c.refs {
 		if slices.Contains(c.names, r.name) {

@@ -3,7 +3,6 @@ package config
 import (
 	"bytes"
 	"encoding/json"
-	"time"
 
 	"github.com/toolfit/toolfit/internal/core/project"
 	"github.com/toolfit/toolfit/internal/core/project/shape"
@@ -109,20 +108,5 @@ func (s *Safety) fields() []field {
 		{"strip", boolInto(&s.Strip)},
 		{"secrets", boolInto(&s.Secrets)},
 		{"mark", boolInto(&s.Mark)},
-	}
-}
-
-// Kept says how long full results stay.
-type StoredResults struct {
-	Retain  time.Duration
-	MaxSize int64 // bytes of all
-	PerKey  int64 // bytes of one caller's
-}
-
-func (k *StoredResults) fields() []field {
-	return []field{
-		{"retain", durationInto(&k.Retain, time.Minute)},
-		{"maxSize", parsedInto(&k.MaxSize, parseSize)},
-		{"perKey", parsedInto(&k.PerKey, parseSize)},
 	}
 }
