@@ -28,5 +28,5 @@ func FuzzBytes(f *testing.F) {
 	})
 }
 
-// lonelyCR tells whether a text has a \r without \n, which an edit behind it can make a pair.
+// lonelyCR reports whether a text has a \r without \n, which an edit behind it can make a pair.
 func lonelyCR(s string) bool { return strings.Contains(strings.ReplaceAll(s, "\r\n", ""), "\r") }

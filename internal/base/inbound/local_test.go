@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// dialable tells whether somebody answers on the socket.
+// dialable reports whether somebody answers on the socket.
 func dialable(path string) bool {
 	c, err := DialLocal(context.Background(), path)
 	if err == nil {

@@ -20,11 +20,12 @@ type decoder struct {
 	read     func(path string) ([]byte, error)
 	open     []string // files that are being included
 	problems Problems
-	env      []string // variables of the environment that were named
+	env      []string // environment variables that are used
 }
 
 func (d *decoder) fail(n *node, format string, args ...any) {
-	d.problems = append(d.problems, Problem{Code: invalid, File: d.file, Line: n.Line, Column: n.Column, Text: fmt.Sprintf(format, args...)})
+	text := fmt.Sprintf(format, args...)
+	d.problems = append(d.problems, Problem{Code: invalid, File: d.file, Line: n.Line, Column: n.Column, Text: text})
 }
 
 // field reads the value of one key.
@@ -70,15 +71,19 @@ func (d *decoder) texts(n *node, dst *[]string) {
 		*dst = []string{n.Text}
 		return
 	}
-	if n.Kind != list {
-		d.fail(n, "expected a list of texts, got %s", n.Kind)
-		return
-	}
-	for _, item := range n.Items {
+	for _, item := range d.items(n, "texts") {
 		var s string
 		d.text(item, &s)
 		*dst = append(*dst, s)
 	}
+}
+
+// items returns the items of a list.
+func (d *decoder) items(n *node, what string) []*node {
+	if n.Kind != list {
+		d.fail(n, "expected a list of %s, got %s", what, n.Kind)
+	}
+	return n.Items
 }
 
 func (d *decoder) textMap(n *node, dst *map[string]string) {
@@ -116,8 +121,7 @@ func (d *decoder) count(n *node, dst *int, least int) {
 	*dst = v
 }
 
-// maxBare is the largest time that may stand without its unit: more seconds than that are
-// mostly milliseconds.
+// maxBare is the largest time without a unit: more seconds are probably meant as milliseconds.
 const maxBare = 600
 
 // duration reads 500ms, 8s, 2m; a bare number is seconds.
@@ -145,7 +149,7 @@ func (d *decoder) choice(n *node, dst *string, choices ...string) {
 	}
 }
 
-// arguments keeps a mapping as JSON.
+// arguments reads a mapping as JSON.
 func (d *decoder) arguments(n *node, dst *json.RawMessage) {
 	if n.Kind != mapping {
 		d.fail(n, "expected the arguments as a mapping, got %s", n.Kind)

@@ -40,7 +40,7 @@ func (d *decoder) expectSentence(n *node) []Expectation {
 	return out
 }
 
-// kinds are the keys of an expectation that stand for a state of an element.
+// states are the kinds of expectation about the state of an element.
 var states = []Kind{Visible, Hidden, Enabled, Disabled, Checked, Unchecked}
 
 // expect reads {text: x}, {visible: element}, {value: x, target: element}, {url: {contains: x}}.
@@ -48,15 +48,16 @@ func (d *decoder) expect(n *node) []Expectation {
 	e := Expectation{}
 	target := &Target{}
 	kinds := 0
-	kind := func(k Kind) { e.Kind = k; kinds++ }
+	kind := func(k Kind) {
+		e.Kind = k
+		kinds++
+	}
 	fields := d.targetFields(target)
 	for _, k := range states {
 		fields = append(fields, field{string(k), func(n *node) {
 			kind(k)
-			if n.Kind == mapping {
-				d.object(n, "a target", d.targetFields(target))
-			} else if n.Text != "true" {
-				d.text(n, &target.Text)
+			if n.Text != "true" {
+				d.readTarget(n, target)
 			}
 		}})
 	}
@@ -71,8 +72,11 @@ func (d *decoder) expect(n *node) []Expectation {
 		}})
 	}
 	fields = append(fields,
-		field{string(Count), func(n *node) { kind(Count); d.count(n, &e.Count, 0) }},
-		field{"element", func(n *node) { d.element2(n, target) }},
+		field{string(Count), func(n *node) {
+			kind(Count)
+			d.count(n, &e.Count, 0)
+		}},
+		field{"element", func(n *node) { d.readTarget(n, target) }},
 	)
 	d.object(n, "an expectation", fields)
 	if kinds != 1 {
@@ -91,7 +95,8 @@ func (d *decoder) expect(n *node) []Expectation {
 	return []Expectation{e}
 }
 
-func (d *decoder) element2(n *node, t *Target) {
+// readTarget reads an element: text, or a mapping.
+func (d *decoder) readTarget(n *node, t *Target) {
 	if n.Kind == mapping {
 		d.object(n, "a target", d.targetFields(t))
 		return
@@ -106,7 +111,10 @@ func (d *decoder) compared(n *node, e *Expectation) {
 		return
 	}
 	read := func(m Match) field {
-		return field{string(m), func(n *node) { e.Match = m; d.text(n, &e.Value) }}
+		return field{string(m), func(n *node) {
+			e.Match = m
+			d.text(n, &e.Value)
+		}}
 	}
 	d.object(n, "a comparison", []field{read(Equals), read(Contains), read(Matches)})
 	if e.Match == Matches {
@@ -116,7 +124,7 @@ func (d *decoder) compared(n *node, e *Expectation) {
 	}
 }
 
-// describe is an expectation in words, for reports.
+// describe describes an expectation for reports.
 func (e *Expectation) describe() string {
 	return e.describeIn(func(word string) string { return word })
 }
@@ -141,7 +149,7 @@ var chineseWords = map[string]string{
 	"text": "文字", "no-text": "无文字", "value": "值", "count": "数量", "url": "网址", "title": "标题", "equals": "等于", "contains": "包含", "matches": "匹配",
 }
 
-// In is the expectation in words of the language: a sentence as it was written.
+// In returns the expectation in the language; a sentence as it was written.
 func (e *Expectation) In(lang locale.Language) string {
 	if lang != locale.Chinese || e.Text != e.describe() {
 		return e.Text
@@ -152,13 +160,15 @@ func (e *Expectation) In(lang locale.Language) string {
 // oldExpect reads {selector, condition, text}.
 func (d *decoder) oldExpect(n *node) []Expectation {
 	e := Expectation{}
-	condition, value := "", ""
+	var condition, value string
 	target := &Target{}
+	text := func(n *node) { d.text(n, &value) }
 	fields := append(d.targetFields(target), field{"condition", func(n *node) {
 		d.choice(n, &condition, "visible", "hidden", "text", "value", "enabled", "checked", "count")
-	}}, field{"text", func(n *node) { d.text(n, &value) }}, field{"value", func(n *node) { d.text(n, &value) }}, field{"count", func(n *node) { d.text(n, &value) }})
+	}}, field{"text", text}, field{"value", text}, field{"count", text})
 	d.object(n, "an expectation", fields)
-	e.Kind, e.Value = Kind(condition), value
+	e.Kind = Kind(condition)
+	e.Value = value
 	if *target != (Target{}) {
 		e.Target = target
 	}
@@ -172,7 +182,8 @@ func (d *decoder) oldExpect(n *node) []Expectation {
 		if err != nil {
 			d.fail(n, "expected the count as a number in text")
 		}
-		e.Count, e.Value = count, ""
+		e.Count = count
+		e.Value = ""
 	}
 	if e.Target == nil && e.Kind != Text {
 		d.fail(n, "%s needs a selector", condition)

@@ -11,11 +11,7 @@ import (
 
 // steps reads a list of steps: sentences, mappings, and files to include.
 func (d *decoder) steps(n *node) (out []Step) {
-	if n.Kind != list {
-		d.fail(n, "expected a list of steps, got %s", n.Kind)
-		return nil
-	}
-	for _, item := range n.Items {
+	for _, item := range d.items(n, "steps") {
 		switch {
 		case item.IsScalar():
 			out = append(out, d.sentence(item)...)
@@ -42,14 +38,14 @@ func (d *decoder) sentence(n *node) []Step {
 		return nil
 	}
 	for i := range parsed {
-		parsed[i].File, parsed[i].Line = d.file, n.Line
+		parsed[i].File = d.file
+		parsed[i].Line = n.Line
 		d.checkTarget(n, parsed[i].Target)
 	}
 	return parsed
 }
 
-// described reads {step: sentence, timeout: …}: a sentence with more said about it. What is
-// said holds for its last operation.
+// described reads {step: sentence, timeout: …}: a sentence with options for its last operation.
 func (d *decoder) described(n *node) []Step {
 	parsed := d.sentence(n.Find("step"))
 	if len(parsed) == 0 {
@@ -60,7 +56,7 @@ func (d *decoder) described(n *node) []Step {
 	return parsed
 }
 
-// include reads the steps of another file in place of the step.
+// include reads the steps of another file.
 func (d *decoder) include(n *node) []Step {
 	var path string
 	var with map[string]string
@@ -94,7 +90,8 @@ func (d *decoder) include(n *node) []Step {
 	} else {
 		s = inner.yaml(data)
 	}
-	d.problems, d.env = append(d.problems, inner.problems...), inner.env
+	d.problems = append(d.problems, inner.problems...)
+	d.env = inner.env
 	if s == nil {
 		return nil
 	}
@@ -108,7 +105,7 @@ func (d *decoder) include(n *node) []Step {
 	return out
 }
 
-// step reads a mapping: one action and what is said about it.
+// step reads a mapping: one action and its options.
 func (d *decoder) step(n *node) (Step, bool) {
 	s := Step{File: d.file, Line: n.Line}
 	if n.Find("action") != nil {
@@ -122,7 +119,7 @@ func (d *decoder) step(n *node) (Step, bool) {
 			given = append(given, e.Key)
 		}
 	}
-	// "expect" may stand beside an action: it is then what the action brings.
+	// with an action, "expect" is about its result
 	if len(given) == 2 && slices.Contains(given, "expect") {
 		given = slices.DeleteFunc(given, func(k string) bool { return k == "expect" })
 	}
@@ -142,9 +139,8 @@ func (d *decoder) wrongCount(n *node, given, actions []string) {
 		d.fail(n, "a step does one thing; got %s", strings.Join(given, " and "))
 		return
 	}
-	near := ""
 	for _, e := range n.Entries {
-		if near = doctree.DidYouMean(e.Key, actions); near != "" {
+		if near := doctree.DidYouMean(e.Key, actions); near != "" {
 			d.fail(keyNode(e), "unknown action %q%s", e.Key, near)
 			return
 		}
@@ -152,7 +148,7 @@ func (d *decoder) wrongCount(n *node, given, actions []string) {
 	d.fail(n, "the step has no action; expected one of: %s", strings.Join(actions, ", "))
 }
 
-// about are the keys that any step may have.
+// about are the options of any step.
 func (d *decoder) about(s *Step) []field {
 	return []field{
 		{"id", func(n *node) { d.text(n, &s.ID) }},
@@ -168,7 +164,7 @@ func (d *decoder) about(s *Step) []field {
 	}
 }
 
-// target changes the step's target, which may not have been read yet.
+// target changes the step's target, which may not exist yet.
 func (d *decoder) target(s *Step, n *node, set func(*Target)) {
 	if s.Target == nil {
 		s.Target = &Target{}
@@ -202,7 +198,7 @@ func (d *decoder) checkTarget(n *node, t *Target) {
 	}
 }
 
-// describeStep is a step in words, for reports.
+// describeStep describes a step for reports.
 func describeStep(s *Step) string {
 	parts := []string{string(s.Action)}
 	if s.Target != nil && s.Target.Text != "" {

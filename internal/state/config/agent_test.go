@@ -109,7 +109,7 @@ func TestAgentProblemsNameFieldAndFix(t *testing.T) {
 		"models: {m: {url: 'ftp://h'}}":                          "models.m.url: expected an address",
 		"models: {m: {url: 'http://h', tools: magic}}":           "models.m.tools: expected native or text",
 		"models: {m: {url: 'http://h', dialect: klingon}}":       "models.m.dialect: expected",
-		"models: {m: {url: 'http://h', params: {messages: []}}}": "models.m.params.messages: is written by the agent loop",
+		"models: {m: {url: 'http://h', params: {messages: []}}}": "models.m.params.messages: is set by the agent loop",
 		"models: {m: {url: 'http://h', key: \"a\\nb\"}}":         "models.m.key: holds a line break",
 	} {
 		if _, err := Parse("toolfit.yaml", []byte(text), nil); err == nil || !strings.Contains(err.Error(), want) {

@@ -11,7 +11,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/regular"
 )
 
-// maxSecretFile bounds what ${file:PATH} reads; keys and certificates are far smaller.
+// maxSecretFile is the most that ${file:PATH} reads; keys and certificates are far smaller.
 const maxSecretFile = 1 << 20
 
 // MinSecret is the length from which a value is redacted. Shorter ones occur everywhere.
@@ -24,8 +24,7 @@ func (a absent) Error() string { return string(a) }
 
 var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// filled replaces each ${…} of s, once: what is filled in is not looked at again.
-// "$${" stands for "${" itself.
+// filled replaces each ${…} of s, but not in what it fills in. "$${" stands for "${".
 func (d *decoder) filled(s string) (string, error) {
 	var out strings.Builder
 	for {
@@ -52,7 +51,7 @@ func (d *decoder) filled(s string) (string, error) {
 	}
 }
 
-// lookup is the value of what stands between ${ and }.
+// lookup returns the value of the text between ${ and }.
 func (d *decoder) lookup(name string) (string, error) {
 	if path, ok := strings.CutPrefix(name, "file:"); ok {
 		return d.secretFile(path)
@@ -92,7 +91,7 @@ func (d *decoder) secretFile(path string) (string, error) {
 	return value, nil
 }
 
-// reason is an error without the path, which the message names already.
+// reason returns an error without the path, which is in the message already.
 func reason(err error) string {
 	var p *os.PathError
 	if errors.As(err, &p) {
@@ -101,7 +100,7 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// joined is path, from dir where it is relative.
+// joined returns path, relative to dir.
 func joined(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return path

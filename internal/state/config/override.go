@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -11,8 +12,8 @@ import (
 	"github.com/toolfit/toolfit/internal/core/fit"
 )
 
-// Override changes some tools for those who see them through a profile: what is shown of
-// them, which arguments are bound here, and what is done when a call does not work.
+// Override changes tools for callers with a profile: how they are shown, which arguments are
+// fixed, and what happens when a call fails.
 type Override struct {
 	Line    int
 	Tool    string // glob on canonical names
@@ -20,18 +21,17 @@ type Override struct {
 	fit.Override
 	Descriptions map[string]string // of the tool in other languages, by language tag
 	Example      json.RawMessage   // arguments of a call, for prompts; nil: none
-	Retry        int               // how often a call that did not reach its server is made again
-	Fallback     []Fallback        // what is tried instead, in order
+	Retry        int               // how often a call that did not reach its server is retried
+	Fallback     []Fallback        // alternatives, in order
 }
 
-// Fallback is what is tried when a call could not be made.
+// Fallback is an alternative to a call that failed.
 type Fallback struct {
 	Tool string          // canonical name; "" for the same tool
-	Args json.RawMessage // arguments in place of the caller's; nil for the caller's own
+	Args json.RawMessage // instead of the caller's arguments; nil for the caller's
 }
 
-// OverrideFor is what the file says about a tool, put together in file order: the later
-// word counts. Nil when it says nothing.
+// OverrideFor merges the overrides of a tool in file order; later ones win. Nil for none.
 func (c *Config) OverrideFor(profile string, name tool.Name) *Override {
 	var sum *Override
 	for i := range c.Overrides {
@@ -47,14 +47,10 @@ func (c *Config) OverrideFor(profile string, name tool.Name) *Override {
 	return sum
 }
 
-// add takes over what another one says.
+// add merges another override into o.
 func (o *Override) add(more *Override) {
-	if more.Name != "" {
-		o.Name = more.Name
-	}
-	if more.Description != nil {
-		o.Description = more.Description
-	}
+	o.Name = cmp.Or(more.Name, o.Name)
+	o.Description = cmp.Or(more.Description, o.Description)
 	o.Hidden = o.Hidden || more.Hidden
 	o.Rename = joinMaps(o.Rename, more.Rename)
 	o.Describe = joinMaps(o.Describe, more.Describe)
@@ -80,7 +76,6 @@ func joinMaps[V any](a, b map[string]V) map[string]V {
 	return sum
 }
 
-// readOverrides reads overrides.
 func (c *draft) readOverrides(d *decoder, at place, n *node) {
 	d.items(at, n, func(inner place, item *node) {
 		o := Override{Line: inner.Line}
@@ -110,10 +105,10 @@ func (c *draft) overrideFields(o *Override) []field {
 	}
 }
 
-// maxRetries bounds how often one call is made, and how many others are tried instead.
+// maxRetries is the most retries, and the most alternatives, of a call.
 const maxRetries = 5
 
-// checkShown takes a name that every model's provider accepts.
+// checkShown accepts a name that every model's provider accepts.
 func checkShown(s string) string {
 	if tool.Shown(s, "", "") != s {
 		return "expected 1 to 64 letters, digits, - and _, not beginning with a digit or -"
@@ -121,7 +116,7 @@ func checkShown(s string) string {
 	return ""
 }
 
-// profileInto reads the name of a profile, which may come later in the file.
+// profileInto reads the name of a profile, which may be later in the file.
 func (c *draft) profileInto(dst *string) reader {
 	return func(d *decoder, at place, n *node) {
 		textInto(dst, checkProfileName)(d, at, n)
@@ -131,7 +126,7 @@ func (c *draft) profileInto(dst *string) reader {
 	}
 }
 
-// readDescribe takes text for the tool, or text for each of its properties.
+// readDescribe accepts text for the tool, or text for each of its properties.
 func (o *Override) readDescribe(d *decoder, at place, n *node) {
 	if n.Kind == doctree.Mapping {
 		mapInto(&o.Describe, nil, nil, nil)(d, at, n)
@@ -142,7 +137,7 @@ func (o *Override) readDescribe(d *decoder, at place, n *node) {
 	o.Description = &s
 }
 
-// readHide takes true for the tool, or a list of properties.
+// readHide accepts true for the tool, or a list of properties.
 func (o *Override) readHide(d *decoder, at place, n *node) {
 	if n.Kind == doctree.List {
 		listInto(&o.Hide, checkFilled)(d, at, n)
@@ -163,7 +158,7 @@ func (o *Override) readEnum(d *decoder, at place, n *node) {
 	})
 }
 
-// readFallback takes names of tools, and arguments for the same tool or another.
+// readFallback accepts names of tools, and arguments for the same tool or another.
 func (o *Override) readFallback(d *decoder, at place, n *node) {
 	d.items(at, n, func(inner place, item *node) {
 		var f Fallback
@@ -205,7 +200,7 @@ func valuesInto(dst *map[string]json.RawMessage) reader {
 	}
 }
 
-// value is any value of the file as JSON, with ${} filled in.
+// value returns any value of the file as JSON, with ${} filled in.
 func (d *decoder) value(at place, n *node) json.RawMessage {
 	switch n.Kind {
 	case doctree.Mapping:

@@ -9,22 +9,22 @@ import (
 	"time"
 )
 
-// RecallDialect is the form in which the older service told parameters.
+// RecallDialect is the form of parameters in the older service.
 const RecallDialect = "recall"
 
-// Recall says how the actions of knowledge networks are answered as tools.
+// Recall configures how the actions of knowledge networks are offered as tools.
 type Recall struct {
-	Name         string // host in the addresses that callers get; "": that of listen
-	Port         int    // port in them; 0: that of listen
+	Name         string // host in the addresses for callers; "": that of listen
+	Port         int    // port in these; 0: that of listen
 	Answer       string // form of the answer: proxy or driver
-	Fixed        string // what becomes of fixed parameters: return or bind
-	Echo         bool   // bound parameters are returned all the same
-	Depth        int    // references in a row that are followed
+	Fixed        string // how fixed parameters are handled: return or bind
+	Echo         bool   // bound parameters are returned as well
+	Depth        int    // nested references that are followed
 	Dialect      string // of the parameters of tools that our proxy calls
-	IsErrorAlias bool   // is_error is sent beside isError
+	IsErrorAlias bool   // is_error is sent in addition to isError
 	Project      bool   // results of proxy calls are cut as for a model
-	Profile      string // what callers of a trusted network see
-	Language     string // of errors, where a request names none: zh-CN or en-US
+	Profile      string // of callers of a trusted network
+	Language     string // default for errors: zh-CN or en-US
 	Trust        []netip.Prefix
 
 	OntologyQuery       RecallUpstream
@@ -32,13 +32,13 @@ type Recall struct {
 	Actions             []RecallAction
 }
 
-// RecallUpstream is a service that recall asks.
+// RecallUpstream is a service that recall uses.
 type RecallUpstream struct {
-	URL     string // such as http://ontology-query:13018; "": it is not asked
+	URL     string // such as http://ontology-query:13018; "": not used
 	Timeout time.Duration
 }
 
-// RecallAction is an action that the file itself knows.
+// RecallAction is an action that is defined in the file.
 type RecallAction struct {
 	Network    string // kn_id
 	ActionType string // at_id
@@ -48,7 +48,7 @@ type RecallAction struct {
 	Parameters json.RawMessage
 }
 
-// RecallAddress is the host and port by which callers of recall reach us.
+// RecallAddress returns the host and port for callers of recall.
 func (c *Config) RecallAddress() string {
 	host, port, _ := net.SplitHostPort(c.Listen)
 	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
@@ -63,7 +63,7 @@ func (c *Config) RecallAddress() string {
 	return net.JoinHostPort(host, port)
 }
 
-// readRecall reads recall. The file serves it by having the key.
+// readRecall reads recall. The key alone enables it.
 func (c *draft) readRecall(d *decoder, at place, n *node) {
 	r := &Recall{
 		Answer: "proxy", Fixed: "return", Depth: 3, Dialect: RecallDialect, IsErrorAlias: true, Profile: DefaultProfile, Language: "en-US",

@@ -8,7 +8,7 @@ import (
 	"github.com/toolfit/toolfit/internal/core/project/shape"
 )
 
-// readResults reads results: what is kept of the results of some calls.
+// readResults reads results: the rules for cutting results.
 func (c *draft) readResults(d *decoder, at place, n *node) {
 	var places []place
 	d.items(at, n, func(inner place, item *node) {
@@ -35,8 +35,8 @@ func ruleText(p project.Problem) string {
 	return p.Message + "; " + p.Hint
 }
 
-// ParseRule reads one rule for results from JSON: the keys of an entry of results. It is
-// checked by the rules of the file; profiles are those that there are.
+// ParseRule reads one rule for results from JSON: the keys of an entry of results. It is checked
+// like the file.
 func ParseRule(data []byte, profiles []Profile) (project.Rule, error) {
 	const what = "the rule"
 	root, err := readObject(what, data)
@@ -72,7 +72,7 @@ func (c *draft) resultFields(r *project.Rule) []field {
 	}
 }
 
-// The budgets that make sense: less is no answer, more is no limit.
+// The range of useful budgets.
 const (
 	minBudget = 100
 	maxBudget = 10_000_000
@@ -80,7 +80,7 @@ const (
 
 var shapes = []string{string(shape.Off), string(shape.JSON), string(shape.Table), string(shape.Auto)}
 
-// conditions are the values that arguments must have.
+// conditions reads the values that arguments must have.
 func (d *decoder) conditions(at place, n *node) map[string]any {
 	when := map[string]any{}
 	d.each(at, n, func(inner place, e entry) {
@@ -96,11 +96,11 @@ func (d *decoder) conditions(at place, n *node) map[string]any {
 	return when
 }
 
-// Safety says what is taken out of the text of results before a model reads them.
+// Safety says what is removed from the text of results for models.
 type Safety struct {
 	Strip   bool // invisible characters and hidden comments
-	Secrets bool // what has the form of a key or token, and the secrets of this configuration
-	Mark    bool // results are said to be data
+	Secrets bool // what looks like a key or token, and the secrets of this configuration
+	Mark    bool // results are marked as data
 }
 
 func (s *Safety) fields() []field {

@@ -12,8 +12,8 @@ import (
 
 var serverTypes = []string{"stdio", "http", "streamable-http", "sse"}
 
-// ours are the keys of a server that no client has in this form. A client's own key of
-// the same name is a bare number or a boolean, in units that differ from client to client.
+// ours are the keys of a server that no client has in this form. A client's own key of the same
+// name is a number or a boolean, with units that differ from client to client.
 var ours = []string{"timeout", "timeouts", "start", "idle", "isolation", "inherit", "refresh", "builtin", "proxy", "breaker"}
 
 // server reads one entry of mcpServers.
@@ -72,7 +72,7 @@ func (s *Server) fields() []field {
 	}
 }
 
-// maxCalls bounds the numbers of calls that a server may be given.
+// maxCalls is the largest number of calls in a limit.
 const maxCalls = 1_000_000
 
 func (b *Breaker) fields() []field {
@@ -82,7 +82,7 @@ func (b *Breaker) fields() []field {
 	}
 }
 
-// clientFields are the fields as clients spell them.
+// clientFields are the fields in the spelling of clients.
 func (s *Server) clientFields() []field {
 	fields := s.fields()
 	for i, f := range fields {
@@ -100,7 +100,7 @@ func (s *Server) clientFields() []field {
 	)
 }
 
-// readClientCommand takes a command as text, or as an object with its arguments, as Zed had it.
+// readClientCommand accepts a command as text, or as an object with its arguments, as in Zed.
 func (s *Server) readClientCommand(d *decoder, at place, n *node) {
 	if n.Kind != doctree.Mapping {
 		textInto(&s.Command, checkFilled)(d, at, n)
@@ -117,7 +117,7 @@ func ClientServer(at doctree.Place, e doctree.Entry) (s Server, ignored []string
 	return s, d.ignored, d.problems
 }
 
-// withoutForeign drops a client's own keys that only look like ours.
+// withoutForeign removes a client's own keys that only look like ours.
 func (d *decoder) withoutForeign(n *node) *node {
 	out := *n
 	out.Entries = nil
@@ -145,7 +145,7 @@ func (s *Server) readClientType(d *decoder, at place, n *node) {
 	})(d, at, n)
 }
 
-// readInherit takes names of variables, or all.
+// readInherit accepts names of variables, or all.
 func (s *Server) readInherit(d *decoder, at place, n *node) {
 	if n.Kind != doctree.List {
 		if v, ok := d.checked(at, n, nil); ok && v != "all" {
@@ -177,7 +177,7 @@ func (s *Server) readTimeouts(d *decoder, at place, n *node) {
 	})
 }
 
-// readIdle reads 0 as never: a server that is closed at once after each call helps nobody.
+// readIdle reads 0 as never.
 func (s *Server) readIdle(d *decoder, at place, n *node) {
 	durationInto(&s.Idle, 0)(d, at, n)
 	if s.Idle == 0 {
@@ -185,8 +185,8 @@ func (s *Server) readIdle(d *decoder, at place, n *node) {
 	}
 }
 
-// checkServer reports what does not go together. Clients carry such leftovers often and
-// ignore them; so do we in their files.
+// checkServer reports settings that contradict each other. In clients' files they are common, and
+// ignored.
 func (d *decoder) checkServer(at place, s *Server) {
 	var ways []string
 	for _, way := range []struct{ key, value string }{{"command", s.Command}, {"url", s.URL}, {"builtin", s.Builtin}} {
