@@ -185,7 +185,7 @@ func (y *yamlReader) value(n ast.Node) *Node {
 	case *ast.MappingValueNode:
 		return y.mapping([]*ast.MappingValueNode{n}, nil)
 	case *ast.AliasNode:
-		return y.fail(n, `text that starts with "*" is taken for an alias, and aliases are not supported; put it in quotes, or write the value out`)
+		return y.fail(n, `text that starts with "*" is an alias, and aliases are not supported; put it in quotes, or write the value out`)
 	case *ast.AnchorNode:
 		return y.fail(n, "anchors (&name) are not supported; write the value out, or put the text in quotes")
 	case *ast.TagNode:
@@ -257,7 +257,7 @@ func (y *yamlReader) key(k ast.MapKeyNode) (Entry, bool) {
 		y.fail(k, "merge keys (<<) are not supported; write the keys out")
 		return e, false
 	case *ast.AliasNode:
-		y.fail(k, `a key that starts with "*" is taken for an alias; put it in quotes`)
+		y.fail(k, `a key that starts with "*" is an alias; put it in quotes`)
 		return e, false
 	default:
 		y.fail(k, "this kind of key is not supported; use plain text")

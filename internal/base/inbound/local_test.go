@@ -34,7 +34,8 @@ func TestALocalSocketIsForItsUserAndGoneWhenItIsClosed(t *testing.T) {
 		}
 	})}
 	go srv.Serve(l)
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn,
+		error) {
 		return DialLocal(ctx, path)
 	}}}
 	resp, err := client.Get("http://any/")

@@ -45,7 +45,8 @@ func TestMain(m *testing.M) {
 		}
 	}
 	if role == "scratch" {
-		if dir, _, err := Scratch("keeper-test-"); err != nil || os.MkdirAll(filepath.Join(dir, "a", "b"), 0o755) != nil || os.Symlink(dir, filepath.Join(os.Getenv(pidsVariable), "folder")) != nil {
+		if dir, _, err := Scratch("keeper-test-"); err != nil || os.MkdirAll(filepath.Join(dir, "a", "b"), 0o755) != nil || os.Symlink(dir,
+			filepath.Join(os.Getenv(pidsVariable), "folder")) != nil {
 			panic(err)
 		}
 	}

@@ -22,7 +22,8 @@ func TestSentencesOfOursAreSaidInChinese(t *testing.T) {
 		{"why an element", "is called so by its text beside it, number 2 of 3", "名称相同（依据旁边的文字，第 2 个，共 3 个）"},
 		{"an element with a hint", `"删除" means 2 elements: row 张三 > button 删除; row 李四 > button 删除 (add the row: 张三)`,
 			`"删除" 对应 2 个元素：row 张三 > button 删除; row 李四 > button 删除（请加上所在的行：张三）`},
-		{"a model", "model qwen cannot be reached at http://127.0.0.1:1: connection refused", "无法连接模型 qwen（http://127.0.0.1:1）：connection refused"},
+		{"a model", "model qwen cannot be reached at http://127.0.0.1:1: connection refused",
+			"无法连接模型 qwen（http://127.0.0.1:1）：connection refused"},
 		{"what others say", "Something went wrong (again)", "Something went wrong (again)"},
 		{"nothing", "", ""},
 	} {

@@ -80,7 +80,8 @@ func (d *decoder) expect(n *node) []Expectation {
 	)
 	d.object(n, "an expectation", fields)
 	if kinds != 1 {
-		d.fail(n, "an expectation has one kind; got %d of: text, no-text, visible, hidden, value, count, url, title, enabled, disabled, checked, unchecked", kinds)
+		d.fail(n, "an expectation has one kind; got %d of: text, no-text, visible, hidden, value, count, url, title, "+
+			"enabled, disabled, checked, unchecked", kinds)
 		return nil
 	}
 	if *target != (Target{}) {
@@ -146,7 +147,8 @@ func (e *Expectation) describeIn(say func(word string) string) string {
 // chineseWords are the words of an expectation that was not written as a sentence.
 var chineseWords = map[string]string{
 	"visible": "可见", "hidden": "不可见", "enabled": "可用", "disabled": "不可用", "checked": "已勾选", "unchecked": "未勾选",
-	"text": "文字", "no-text": "无文字", "value": "值", "count": "数量", "url": "网址", "title": "标题", "equals": "等于", "contains": "包含", "matches": "匹配",
+	"text": "文字", "no-text": "无文字", "value": "值", "count": "数量", "url": "网址", "title": "标题",
+	"equals": "等于", "contains": "包含", "matches": "匹配",
 }
 
 // In returns the expectation in the language; a sentence as it was written.

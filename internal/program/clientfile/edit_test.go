@@ -26,13 +26,15 @@ func TestPutEntryLeavesAllElseAsItIs(t *testing.T) {
 			"// mine\n{ \"theme\" :\"x\",\n  \"context_servers\": {\n    \"a\": {\"command\":\"x\"},\n    " + entry + ", // why\n  },\n}\n"},
 		{"big numbers and escapes of others stay", "mcp.json", "mcpServers",
 			"{\"n\": 12345678901234567890.10, \"s\": \"\\u00e9\\/\", \"mcpServers\": {}}",
-			"{\"n\": 12345678901234567890.10, \"s\": \"\\u00e9\\/\", \"mcpServers\": {\n  \"toolfit\": {\n    \"type\": \"http\",\n    \"url\": \"http://127.0.0.1:8420/mcp\"\n  }\n}}"},
+			"{\"n\": 12345678901234567890.10, \"s\": \"\\u00e9\\/\", \"mcpServers\": {\n  \"toolfit\": {\n    \"type\": \"http\",\n    \"url\": " +
+				"\"http://127.0.0.1:8420/mcp\"\n  }\n}}"},
 		{"mixed line endings and a byte order mark stay", "mcp.json", "mcpServers",
 			"\ufeff" + "{\r\n  \"mcpServers\": {\r\n    \"a\": {}\n  }\r\n}\r\n",
 			"\ufeff" + "{\r\n  \"mcpServers\": {\r\n    \"a\": {},\r\n    " + strings.ReplaceAll(entry, "\n", "\r\n") + "\n  }\r\n}\r\n"},
 		{"an old entry gives way, the client's own keys stay", "mcp.json", "mcpServers",
 			"{\n  \"mcpServers\": {\n    \"toolfit\": {\"command\": \"old\", \"alwaysAllow\": [\"a\"], \"x\": null},\n    \"b\": {}\n  }\n}\n",
-			"{\n  \"mcpServers\": {\n    \"toolfit\": {\n      \"type\": \"http\",\n      \"url\": \"http://127.0.0.1:8420/mcp\",\n      \"alwaysAllow\": [\"a\"],\n      \"x\": null\n    },\n    \"b\": {}\n  }\n}\n"},
+			"{\n  \"mcpServers\": {\n    \"toolfit\": {\n      \"type\": \"http\",\n      \"url\": \"http://127.0.0.1:8420/mcp\",\n      " +
+				"\"alwaysAllow\": [\"a\"],\n      \"x\": null\n    },\n    \"b\": {}\n  }\n}\n"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -215,7 +217,8 @@ func TestReadClientReadsCodex(t *testing.T) {
 		t.Fatalf("got %+v, %q, %v", servers, notes, err)
 	}
 	files, cloud := servers[0], servers[1]
-	if files.ID != "files" || files.Command != "npx" || len(files.Args) != 2 || files.Env["A B"] != "1" || files.Start != 20*time.Second || files.Timeout != 10*time.Second {
+	if files.ID != "files" || files.Command != "npx" || len(files.Args) != 2 || files.Env["A B"] != "1" || files.Start != 20*time.Second ||
+		files.Timeout != 10*time.Second {
 		t.Errorf("files: %+v", files)
 	}
 	if cloud.ID != "云-1" || cloud.URL != "https://example.com/mcp" || !cloud.Disabled ||
@@ -230,7 +233,8 @@ func TestReadTOML(t *testing.T) {
 		t.Fatal(found)
 	}
 	skills := root.Find("skills")
-	if len(skills.Items) != 2 || skills.Items[0].Find("text").Text != "one two \"quoted\" é\n" || skills.Items[1].Find("text").Text != `raw \n` {
+	if len(skills.Items) != 2 || skills.Items[0].Find("text").Text != "one two \"quoted\" é\n" ||
+		skills.Items[1].Find("text").Text != `raw \n` {
 		t.Errorf("skills: %+v", skills)
 	}
 	if got := root.Find("notify"); len(got.Items) != 2 || got.Items[1].Text != `b\c` {

@@ -43,7 +43,8 @@ func Read(path string, keys ...string) ([]config.Server, []string, error) {
 		servers = src.Root.Find(keys...)
 	}
 	if servers == nil || servers.Kind != doctree.Mapping {
-		return nil, nil, fault.New(fault.BadConfig, "%s %w", path, ErrNoServers).WithHint("name the file in which the client keeps its MCP servers")
+		return nil, nil, fault.New(fault.BadConfig, "%s %w", path, ErrNoServers).
+			WithHint("name the file in which the client keeps its MCP servers")
 	}
 	in := &importer{path: path, taken: make(map[string]bool)}
 	for _, e := range servers.Entries {

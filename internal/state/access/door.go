@@ -88,7 +88,8 @@ func (d *Door) Admit(r *http.Request) (Principal, error) {
 	case d.isLocal(r):
 		return Local(), nil
 	default:
-		return Principal{}, fault.New(fault.Unauthorized, "there are no keys, so only programs of the gateway's own user on this machine are served, and none behind a proxy").
+		return Principal{}, fault.New(fault.Unauthorized, "there are no keys, so only programs of the gateway's own user on this machine are served, "+
+			"and none behind a proxy").
 			WithHint("make a key: toolfit keys create NAME")
 	}
 	if len(header) <= 7 || !strings.EqualFold(header[:7], "bearer ") {
@@ -151,7 +152,8 @@ func (d *Door) knows(hostport string) bool {
 // hostOf returns a host without its port.
 func hostOf(hostport string) string {
 	host := hostport
-	if at := strings.LastIndexByte(host, ':'); at >= 0 && (strings.IndexByte(host, ':') == at || strings.HasPrefix(host, "[") && host[at-1] == ']') {
+	at := strings.LastIndexByte(host, ':')
+	if at >= 0 && (strings.IndexByte(host, ':') == at || strings.HasPrefix(host, "[") && host[at-1] == ']') {
 		host = host[:at]
 	}
 	return strings.ToLower(strings.TrimSuffix(strings.TrimPrefix(host, "["), "]"))

@@ -32,7 +32,8 @@ func ParseServer(path string, data []byte, env func(string) (string, bool)) (Add
 	}
 	name, n := nameIn(root)
 	if name == nil || name.Kind != doctree.Text {
-		return Added{}, fault.New(fault.BadConfig, "the server needs one name, as text").WithHint(`send {"name": …, "command": …} or {"name": …, "url": …}`)
+		return Added{}, fault.New(fault.BadConfig, "the server needs one name, as text").
+			WithHint(`send {"name": …, "command": …} or {"name": …, "url": …}`)
 	}
 	id := tool.ServerID(name.Text)
 	if err := tool.CheckServerID(id); err != nil {

@@ -57,7 +57,10 @@ func TestParseServer(t *testing.T) {
 func FuzzParseServer(f *testing.F) {
 	f.Add([]byte(`{"name":"a","command":"x","env":{"A":"b"},"timeouts":{"x*":"1s"}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		got, err := ParseServer("toolfit.yaml", bytes.ReplaceAll(data, []byte("${file:"), []byte("${")), func(string) (string, bool) { return "", false })
+		got, err := ParseServer("toolfit.yaml", bytes.ReplaceAll(data, []byte("${file:"), []byte("${")), func(string) (string, bool) {
+			return "",
+				false
+		})
 		if err == nil && got.ID == "" {
 			t.Error("a server without a name")
 		}

@@ -70,7 +70,7 @@ func (a *API) check(d *decoder, at place) {
 	case a.Spec == "":
 		d.fail(at, "needs spec: a file or an address")
 	case a.Remote() && len(a.Auth) > 0 && a.Base == "":
-		d.fail(at, "needs base in addition to auth, since spec is an address: %s; add base: https://…, the API's own address", remoteCredentials)
+		d.fail(at, "needs base in addition to auth, since spec is an address: %s; add base: https://…, the API's address", remoteCredentials)
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.Auth)) {
 		if a.Remote() && a.Auth[name].NeedsTokenURL() {

@@ -63,8 +63,10 @@ func TestClientFileProblems(t *testing.T) {
 		{"text that is no JSON names the line", "{\n\"a\": 1\n\"b\": 2}", `mcp.json:3: it is not JSON: unexpected '"' at byte 10`},
 		{"an unclosed comment is no JSON", "{ /* ", "mcp.json:1: the JSON ends too early"},
 		{"a list at the top", "[]", "mcp.json:1: expected a mapping, got a list"},
-		{"a wrong type names the field", `{"mcpServers": {"a": {"command": ["x"]}}}`, "mcp.json:1: mcpServers.a.command: expected text, got a list"},
-		{"a duplicate names the first", "{\"mcpServers\": {\"a\": {\"command\": \"x\"},\n\"a\": {}}}", "mcp.json:2: mcpServers.a: is given twice, first in line 1; keep one"},
+		{"a wrong type names the field", `{"mcpServers": {"a": {"command": ["x"]}}}`,
+			"mcp.json:1: mcpServers.a.command: expected text, got a list"},
+		{"a duplicate names the first", "{\"mcpServers\": {\"a\": {\"command\": \"x\"},\n\"a\": {}}}",
+			"mcp.json:2: mcpServers.a: is given twice, first in line 1; keep one"},
 		{"a question names the fix", `{"servers": {"a": {"command": "x", "args": ["${input:api-key}"]}}}`,
 			"mcp.json:1: servers.a.args[0]: ${input:api-key} is a question that VS Code asks; write ${API_KEY} and set that environment variable"},
 		{"an unknown transport names the known", `{"servers": {"a": {"url": "http://h", "type": "ssee"}}}`,
@@ -94,8 +96,10 @@ func TestSchemaKnowsTheSameKeys(t *testing.T) {
 	}
 	c := &draft{Config: defaults("")}
 	for name, fields := range map[string][]field{
-		"": c.fields(), "server": new(Server).fields(), "api": (&Server{API: &API{}}).apiFields(), "profile": c.profileFields(&Profile{}), "override": c.overrideFields(&Override{}), "fallback": new(Fallback).fields(),
-		"result": c.resultFields(new(project.Rule)), "kept": c.StoredResults.fields(1), "safety": new(Safety).fields(), "tools": new(Profile).toolFields(),
+		"": c.fields(), "server": new(Server).fields(), "api": (&Server{API: &API{}}).apiFields(), "profile": c.profileFields(&Profile{}),
+		"override": c.overrideFields(&Override{}), "fallback": new(Fallback).fields(),
+		"result": c.resultFields(new(project.Rule)), "kept": c.StoredResults.fields(1), "safety": new(Safety).fields(),
+		"tools":   new(Profile).toolFields(),
 		"records": c.Records.fields(), "sessions": c.Sessions.fields(1), "limits": c.Limits.fields(),
 		"rate": c.Rate.fields(), "breaker": new(Breaker).fields(), "embeddings": c.Embeddings.fields(),
 		"recall": c.recallFields(new(Recall)), "recallUpstream": new(RecallUpstream).fields(), "recallAction": new(RecallAction).fields(),

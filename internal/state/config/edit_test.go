@@ -75,9 +75,11 @@ func TestAddServer(t *testing.T) {
 			"mcpServers:\n  web:\n    command: npx\n    args: [-y, \"@playwright/mcp\"]\n"},
 		{"block neighbors give block style and indentation", "toolfit.yaml",
 			"mcpServers:\n    # 文件\n    files:\n        command: x # why\n        # inner\n\n# the end\nlisten: a:1\n",
-			"mcpServers:\n    # 文件\n    files:\n        command: x # why\n        # inner\n    web:\n        command: npx\n        args: [-y, \"@playwright/mcp\"]\n\n# the end\nlisten: a:1\n"},
+			"mcpServers:\n    # 文件\n    files:\n        command: x # why\n        # inner\n    web:\n        command: npx\n        args: [-y, " +
+				"\"@playwright/mcp\"]\n\n# the end\nlisten: a:1\n"},
 		{"flow neighbors give flow style", "toolfit.yaml", "mcpServers:\n  files: {command: x} # why\n  # old: {command: y}\nlisten: a:1\n",
-			"mcpServers:\n  files: {command: x} # why\n  # old: {command: y}\n  web: {command: npx, args: [-y, \"@playwright/mcp\"]}\nlisten: a:1\n"},
+			"mcpServers:\n  files: {command: x} # why\n  # old: {command: y}\n  web: {command: npx, args: [-y, \"@playwright/mcp\"]}\nlisten: " +
+				"a:1\n"},
 		{"a flow mapping grows inside its braces", "toolfit.yaml", "mcpServers: {文件: {command: 读}} # all\n",
 			"mcpServers: {文件: {command: 读}, web: {command: npx, args: [-y, \"@playwright/mcp\"]}} # all\n"},
 		{"a flow mapping over lines grows by a line", "toolfit.yaml", "mcpServers: {\n  files: {command: x}, # why\n}\n",
@@ -88,14 +90,18 @@ func TestAddServer(t *testing.T) {
 			"\ufeff" + "mcpServers:\r\n  files: {command: x}\r\n  web: {command: npx, args: [-y, \"@playwright/mcp\"]}\r\n"},
 		{"a problem from before does not stop the edit", "toolfit.yaml", "zzz: 1\nmcpServers:\n  files: {comand: x}\n",
 			"zzz: 1\nmcpServers:\n  files: {comand: x}\n  web: {command: npx, args: [-y, \"@playwright/mcp\"]}\n"},
-		{"JSON keeps comments, order and indentation", "mcp.json", "{\n\t\"theme\": 1, // dark\n\t\"mcpServers\": {\n\t\t\"files\": {\"command\": \"x\"}, // why\n\t},\n}\n",
-			"{\n\t\"theme\": 1, // dark\n\t\"mcpServers\": {\n\t\t\"files\": {\"command\": \"x\"},\n\t\t\"web\": {\n\t\t\t\"command\": \"npx\",\n\t\t\t\"args\": [\"-y\", \"@playwright/mcp\"]\n\t\t}, // why\n\t},\n}\n"},
+		{"JSON keeps comments, order and indentation", "mcp.json",
+			"{\n\t\"theme\": 1, // dark\n\t\"mcpServers\": {\n\t\t\"files\": {\"command\": \"x\"}, // why\n\t},\n}\n",
+			"{\n\t\"theme\": 1, // dark\n\t\"mcpServers\": {\n\t\t\"files\": {\"command\": \"x\"},\n\t\t\"web\": {\n\t\t\t\"command\": " +
+				"\"npx\",\n\t\t\t\"args\": [\"-y\", \"@playwright/mcp\"]\n\t\t}, // why\n\t},\n}\n"},
 		{"JSON on one line stays on one line", "mcp.json", `{"servers": {"files": {"command": "x"}}, "n": 1e9}`,
 			`{"servers": {"files": {"command": "x"}, "web": {"command": "npx", "args": ["-y", "@playwright/mcp"]}}, "n": 1e9}`},
 		{"JSON without servers gets them", "mcp.json", "{\n  \"theme\": 1\n}\n",
-			"{\n  \"theme\": 1,\n  \"mcpServers\": {\n    \"web\": {\n      \"command\": \"npx\",\n      \"args\": [\"-y\", \"@playwright/mcp\"]\n    }\n  }\n}\n"},
+			"{\n  \"theme\": 1,\n  \"mcpServers\": {\n    \"web\": {\n      \"command\": \"npx\",\n      \"args\": [\"-y\", " +
+				"\"@playwright/mcp\"]\n    }\n  }\n}\n"},
 		{"empty JSON servers are filled", "mcp.json", "{\n  \"mcp\": {\n    \"servers\": {}\n  }\n}\n",
-			"{\n  \"mcp\": {\n    \"servers\": {\n      \"web\": {\n        \"command\": \"npx\",\n        \"args\": [\"-y\", \"@playwright/mcp\"]\n      }\n    }\n  }\n}\n"},
+			"{\n  \"mcp\": {\n    \"servers\": {\n      \"web\": {\n        \"command\": \"npx\",\n        \"args\": [\"-y\", " +
+				"\"@playwright/mcp\"]\n      }\n    }\n  }\n}\n"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -114,7 +120,8 @@ func TestAddServerWritesValuesAsGiven(t *testing.T) {
 	s.Headers = map[string]string{"Authorization": "Bearer ${TOKEN}", "A": "<&>: #\"'"}
 	s.Timeout, s.Idle, s.Disabled = 90*time.Minute, -1, true
 	s.Timeouts = []ToolTimeout{{"*", time.Second}, {"a", day}}
-	odd := Server{ID: "no", Command: "true", Cwd: "~", Env: map[string]string{"N": "010", "E": "", "Z": "a\nb", "NULL": "null", "中": "文 字", "D": "-", "Y": "yes"}}
+	odd := Server{ID: "no", Command: "true", Cwd: "~", Env: map[string]string{"N": "010", "E": "", "Z": "a\nb", "NULL": "null", "中": "文 字",
+		"D": "-", "Y": "yes"}}
 	path := file(t, "toolfit.yaml", "")
 	for _, s := range []Server{s, odd} {
 		if err := AddServer(path, s); err != nil {
@@ -189,18 +196,24 @@ func TestAddServerRefuses(t *testing.T) {
 func TestRemoveServer(t *testing.T) {
 	tests := []struct{ name, path, before, after string }{
 		{"a block server goes, comments stay", "toolfit.yaml",
-			"mcpServers:\n  # first\n  a:\n    command: x\n    # inner\n  # 第二\n  web:\n    command: y\n    args:\n      - 1\n\n  # third\n  c: {command: z}\n",
+			"mcpServers:\n  # first\n  a:\n    command: x\n    # inner\n  # 第二\n  web:\n    command: y\n    args:\n      - 1\n\n  # third\n  c: " +
+				"{command: z}\n",
 			"mcpServers:\n  # first\n  a:\n    command: x\n    # inner\n  # 第二\n\n  # third\n  c: {command: z}\n"},
 		{"the last block server goes", "toolfit.yaml", "mcpServers:\n  a: {command: x}\n  web: # it\n    command: y\n\n# the end\nlisten: a:1\n",
 			"mcpServers:\n  a: {command: x}\n\n# the end\nlisten: a:1\n"},
 		{"the only server goes", "toolfit.yaml", "mcpServers:\n  web: {command: y}\nlisten: a:1\n", "mcpServers:\nlisten: a:1\n"},
-		{"the first in braces goes", "toolfit.yaml", "mcpServers: {web: {command: y}, b: {command: x}} # all\n", "mcpServers: {b: {command: x}} # all\n"},
+		{"the first in braces goes", "toolfit.yaml", "mcpServers: {web: {command: y}, b: {command: x}} # all\n",
+			"mcpServers: {b: {command: x}} # all\n"},
 		{"the last in braces goes", "toolfit.yaml", "mcpServers: {中: {command: x}, web: {command: y}}\n", "mcpServers: {中: {command: x}}\n"},
 		{"the only one in braces goes", "toolfit.yaml", "mcpServers: {web: {command: y}}\n", "mcpServers: {}\n"},
-		{"Windows line endings stay", "toolfit.yaml", "mcpServers:\r\n  web: {command: y}\r\n  b: {command: x}\r\n", "mcpServers:\r\n  b: {command: x}\r\n"},
-		{"JSON keeps its comments and order", "mcp.json", "{\n  \"mcpServers\": {\n    // one\n    \"web\": {\"command\": \"y\"}, // two\n    /* three */ \"b\": {\"command\": \"x\"}\n  },\n  \"z\": 1\n}\n",
+		{"Windows line endings stay", "toolfit.yaml", "mcpServers:\r\n  web: {command: y}\r\n  b: {command: x}\r\n",
+			"mcpServers:\r\n  b: {command: x}\r\n"},
+		{"JSON keeps its comments and order", "mcp.json",
+			"{\n  \"mcpServers\": {\n    // one\n    \"web\": {\"command\": \"y\"}, // two\n    /* three */ \"b\": {\"command\": \"x\"}\n  },\n  " +
+				"\"z\": 1\n}\n",
 			"{\n  \"mcpServers\": {\n    // one\n    // two\n    /* three */ \"b\": {\"command\": \"x\"}\n  },\n  \"z\": 1\n}\n"},
-		{"the last of JSON takes the comma before it", "mcp.json", "{\"mcpServers\": {\n  \"b\": {\"command\": \"x\"} /* c */ ,\n  \"web\": {\"command\": \"y\"}\n}}",
+		{"the last of JSON takes the comma before it", "mcp.json",
+			"{\"mcpServers\": {\n  \"b\": {\"command\": \"x\"} /* c */ ,\n  \"web\": {\"command\": \"y\"}\n}}",
 			"{\"mcpServers\": {\n  \"b\": {\"command\": \"x\"} /* c */ \n}}"},
 		{"a trailing comma stays one", "mcp.json", "{\"mcpServers\": {\n  \"b\": {\"command\": \"x\"},\n  \"web\": {\"command\": \"y\"},\n}}",
 			"{\"mcpServers\": {\n  \"b\": {\"command\": \"x\"},\n}}"},
@@ -222,7 +235,8 @@ func TestRemoveServerRefuses(t *testing.T) {
 	if err := RemoveServer(path, "fiels"); !fault.Is(err, fault.NotFound) || fault.As(err).Hint != `did you mean "files"?` {
 		t.Errorf("unknown name: %v", err)
 	}
-	if err := RemoveServer(path, "files"); !fault.Is(err, fault.BadConfig) || !strings.Contains(err.Error(), "profiles.p.servers[0]: there is no server") {
+	if err := RemoveServer(path, "files"); !fault.Is(err, fault.BadConfig) || !strings.Contains(err.Error(),
+		"profiles.p.servers[0]: there is no server") {
 		t.Errorf("server in use: %v", err)
 	}
 	wantFile(t, path, text)

@@ -136,9 +136,10 @@ func until(text, sep string) string {
 
 // Keys of well-known services, and long runs of letters and digits.
 var (
-	knownKey = regexp.MustCompile(`^(sk-|sk_|rk_|gh[opsu]_|github_pat_|glpat-|xox[abeprs]-|AKIA|AIza|ya29\.|eyJ|npm_|hf_|ntn_|lin_api_|tvly-|SG\.)[\w.+/=-]{8,}$`)
-	longRun  = regexp.MustCompile(`[A-Za-z0-9]{20,}`)
-	setting  = regexp.MustCompile(`^(?i:true|false|none|\d{1,7})$`) // such as MAX_TOKENS=4096 and USE_AUTH=true
+	knownKey = regexp.MustCompile(`^(sk-|sk_|rk_|gh[opsu]_|github_pat_|glpat-|` +
+		`xox[abeprs]-|AKIA|AIza|ya29\.|eyJ|npm_|hf_|ntn_|lin_api_|tvly-|SG\.)[\w.+/=-]{8,}$`)
+	longRun = regexp.MustCompile(`[A-Za-z0-9]{20,}`)
+	setting = regexp.MustCompile(`^(?i:true|false|none|\d{1,7})$`) // such as MAX_TOKENS=4096 and USE_AUTH=true
 )
 
 // looksSecret reports whether a value is probably a secret, by its name or because it looks like a

@@ -22,7 +22,8 @@ func (s *Server) windowsHint(system string) string {
 		drive := windowsPath.MatchString(path)
 		switch i := strings.IndexFunc(path, unicode.IsControl); {
 		case i >= 0 && (path == s.Command || strings.HasPrefix(path[1:], ":")):
-			return fmt.Sprintf(`%q has a control character where a backslash was meant: write \\ for each \ between double quotes, or put the path between single quotes in YAML`, path)
+			return fmt.Sprintf(`%q has a control character where a backslash was meant: `+
+				`write \\ for each \ between double quotes, or put the path between single quotes in YAML`, path)
 		case drive && !strings.ContainsAny(path, `/\`):
 			return fmt.Sprintf("%s has lost its backslashes to the shell: put the path in quotes", path)
 		case drive && system != "windows":

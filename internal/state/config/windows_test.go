@@ -15,12 +15,14 @@ func TestPathsOfWindowsAreExplained(t *testing.T) {
 		system string
 		want   string
 	}{
-		"a path with a drive elsewhere":  {Server{Command: `C:\tools\my server.exe`}, "linux", `C:\tools\my server.exe is a path of Windows`},
-		"the same on Windows":            {Server{Command: `C:\tools\my server.exe`}, "windows", ""},
-		"an argument":                    {Server{Command: "node", Args: []string{"-x", `D:/a/b.js`}}, "darwin", `D:/a/b.js is a path of Windows`},
-		"a relative one":                 {Server{Command: `.\server.exe`}, "linux", "is a path of Windows"},
-		"a folder":                       {Server{Command: "node", Cwd: `/etc/toolfit/C:\x`}, "linux", `C:\x is a path of Windows`},
-		"escapes of YAML":                {Server{Command: "C:\tools\new.exe"}, "windows", `"C:\tools\new.exe" has a control character where a backslash was meant`},
+		"a path with a drive elsewhere": {Server{Command: `C:\tools\my server.exe`}, "linux", `C:\tools\my server.exe is a path of Windows`},
+		"the same on Windows":           {Server{Command: `C:\tools\my server.exe`}, "windows", ""},
+		"an argument": {Server{Command: "node", Args: []string{"-x", `D:/a/b.js`}}, "darwin",
+			`D:/a/b.js is a path of Windows`},
+		"a relative one": {Server{Command: `.\server.exe`}, "linux", "is a path of Windows"},
+		"a folder":       {Server{Command: "node", Cwd: `/etc/toolfit/C:\x`}, "linux", `C:\x is a path of Windows`},
+		"escapes of YAML": {Server{Command: "C:\tools\new.exe"}, "windows",
+			`"C:\tools\new.exe" has a control character where a backslash was meant`},
 		"escapes in an argument":         {Server{Command: "node", Args: []string{"C:\new.js"}}, "linux", "control character"},
 		"an argument of lines":           {Server{Command: "sh", Args: []string{"-c", "a\nb"}}, "linux", ""},
 		"backslashes taken by the shell": {Server{Command: "C:toolsserver.exe"}, "linux", "has lost its backslashes to the shell"},
@@ -74,7 +76,8 @@ func TestServersOfAClientOnWindowsStartElsewhere(t *testing.T) {
 }
 
 func TestProgramName(t *testing.T) {
-	for command, want := range map[string]string{`C:\Program Files\nodejs\NPX.CMD`: "npx", "/usr/bin/node": "node", "toolfit.exe": "toolfit", "a.b": "a.b", "": ""} {
+	for command, want := range map[string]string{`C:\Program Files\nodejs\NPX.CMD`: "npx", "/usr/bin/node": "node", "toolfit.exe": "toolfit",
+		"a.b": "a.b", "": ""} {
 		if got := ProgramName(command); got != want {
 			t.Errorf("%s: got %s", command, got)
 		}
