@@ -128,7 +128,7 @@ func (c *chat) messages(open bool) []json.RawMessage {
 		return forModel(echoed(list, c.model.Name))
 	}
 	if !open && list[len(list)-1].Role == roleTool {
-		list = append(list, UserMessage(c.speech.Say(answerNow)))
+		list = append(list, UserMessage(c.speech.Translate(answerNow)))
 	}
 	return inText(list)
 }

@@ -158,7 +158,7 @@ func (c *chat) sentence(err error) string {
 		return rpc.Message
 	}
 	f := fault.As(err)
-	text := c.speech.Say(f.Error())
+	text := c.speech.Translate(f.Error())
 	if len(f.Details) > 0 {
 		text += " " + string(f.Details)
 	}
@@ -176,7 +176,7 @@ func (c *chat) clip(text, ref string) string {
 	if ref != "" {
 		note = fmt.Sprintf(`…[cut: %d characters in all; fetch_result with ref "%s" gives the rest]`, n, ref)
 	}
-	note = c.speech.Say(note)
+	note = c.speech.Translate(note)
 	keep := max(0, most-utf8.RuneCountInString(note))
 	end := 0
 	for range keep {

@@ -220,7 +220,7 @@ func complete(list []Message, speech locale.Language) []Message {
 		}
 		answers[i] = make([]Message, len(m.ToolCalls))
 		for j, c := range m.ToolCalls {
-			answers[i][j] = textMessage(roleTool, speech.Say(interrupted))
+			answers[i][j] = textMessage(roleTool, speech.Translate(interrupted))
 			answers[i][j].ToolCallID = c.ID
 			open[c.ID] = &answers[i][j]
 		}

@@ -172,7 +172,7 @@ func keepsState(cfg *config.Config, id tool.ServerID) bool {
 func (c *chat) carry(ctx context.Context, w *wanted) Report {
 	rep := w.report(Failed)
 	if ctx.Err() != nil {
-		rep.Status, rep.Error = Skipped, c.speech.Say("not called: "+fault.As(stopped(ctx)).Error())
+		rep.Status, rep.Error = Skipped, c.speech.Translate("not called: "+fault.As(stopped(ctx)).Error())
 	} else {
 		c.tell(w.report(Running))
 		began := c.opts.Now()
@@ -215,7 +215,7 @@ func (c *chat) do(ctx context.Context, w *wanted, rep *Report) {
 	text := c.clip(project.Text(res.Raw), res.Ref)
 	switch {
 	case res.Kind() != upstream.Complete:
-		rep.Error = c.speech.Say("the tool asks a question, which an agent cannot answer")
+		rep.Error = c.speech.Translate("the tool asks a question, which an agent cannot answer")
 	case string(rawjson.Get(res.Raw, "isError")) == "true":
 		rep.Error = text
 	default:

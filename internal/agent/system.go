@@ -17,7 +17,7 @@ func speechOf(a *config.Agent) locale.Language { return locale.Choose(locale.Eng
 // basePrompt is the prompt of an agent that has none of its own.
 func basePrompt(a *config.Agent, tools []string) string {
 	speech := speechOf(a)
-	say := speech.Say
+	say := speech.Translate
 	parts := []string{fmt.Sprintf(speech.Text("agent.you"), a.Name)}
 	if a.Description != "" {
 		parts[0] += " " + a.Description
@@ -48,12 +48,12 @@ func systemPrompt(a *config.Agent, custom, section string, tools []string) strin
 	case text == "":
 		text = basePrompt(a, tools)
 	case a.Capabilities.Planning && len(tools) > 0: // whoever wrote it, an agent that plans does
-		text += "\n\n" + speechOf(a).Say(planning)
+		text += "\n\n" + speechOf(a).Translate(planning)
 	}
 	if section == "" {
 		return text
 	}
-	return strings.TrimRight(withSection(text, section), "\n") + "\n\n" + speechOf(a).Say(protocol)
+	return strings.TrimRight(withSection(text, section), "\n") + "\n\n" + speechOf(a).Translate(protocol)
 }
 
 // toolNames is a list of tools' names in a prompt: names alone, also between other sentences,

@@ -135,7 +135,7 @@ func (b *toolbox) told(e *catalog.Entry) prompt.Tool {
 	t := e.PromptTool()
 	t.Description = t.DescriptionIn(b.language)
 	if e.Own {
-		t.Description, t.Schema = b.speech.Say(t.Description), said(t.Schema, b.speech)
+		t.Description, t.Schema = b.speech.Translate(t.Description), said(t.Schema, b.speech)
 	}
 	return t
 }
@@ -163,7 +163,7 @@ func said(schema json.RawMessage, in locale.Language) json.RawMessage {
 // dialect may have put what its schemas cannot express behind a description.
 func sayBeginning(text string, in locale.Language) string {
 	for end := len(text); end > 0; end = strings.LastIndex(text[:end-1], ". ") + 1 {
-		if said := in.Say(text[:end]); said != text[:end] {
+		if said := in.Translate(text[:end]); said != text[:end] {
 			return said + text[end:]
 		}
 	}
@@ -176,7 +176,7 @@ func (b *toolbox) section(heading string) (string, error) {
 	for i, e := range b.list {
 		tools[i] = b.told(e)
 	}
-	heading = cmp.Or(heading, b.speech.Say(prompt.Heading))
+	heading = cmp.Or(heading, b.speech.Translate(prompt.Heading))
 	page, err := prompt.Render(tools, &prompt.Options{Format: prompt.Markdown, AsGiven: true, Heading: heading})
 	if err != nil {
 		return "", err

@@ -1,6 +1,5 @@
-// Package arguments reads the arguments of a call for the servers that we bring ourselves, and
-// refuses what does not fit in sentences that a model can act on. It opens no object: which
-// members there may be, and what null means, is each server's own.
+// Package arguments reads the arguments of a call to a built-in server, and reports errors that a
+// model can act on. Which members an object may have, and what null means, is up to each server.
 //
 //	r := arguments.Reader{Values: values}
 //	limit := r.WholeOr("limit", 1, 100, 20)
@@ -20,36 +19,36 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// Reader reads the members of one object. The first refusal is kept and every later read
-// gives a zero value, so that a tool reads all its arguments and asks once.
+// Reader reads the members of one object. It keeps the first error, so that a tool reads all its
+// arguments and checks once.
 type Reader struct {
-	Path   string // where the object stands, for messages: "" or "filter."
+	Path   string // of the object, for messages: "" or "filter."
 	Values map[string]json.RawMessage
 	Known  []string // the names that were read
-	Err    error    // the first refusal, a Refusal
+	Err    error    // the first error, an Error
 }
 
-// Error is a sentence for the model: why the call was not done, and what would work.
+// Error tells a model why the call was not made, and what would work.
 type Error string
 
 func (r Error) Error() string { return string(r) }
 
-// Failf keeps a refusal, if it is the first.
+// Failf keeps an error, if it is the first.
 func (r *Reader) Failf(format string, args ...any) {
 	if r.Err == nil {
 		r.Err = Error(fmt.Sprintf(format, args...))
 	}
 }
 
-// Refuse keeps a refusal in the one form for all: name, expected, came.
+// Refuse keeps an error about a member: name, expected, got.
 func (r *Reader) Refuse(name, expected string) {
 	r.Failf("%s: expected %s, got %s", r.Path+name, expected, Describe(r.Values[name]))
 }
 
-// Has tells whether there is such a member.
+// Has reports whether there is such a member.
 func (r *Reader) Has(name string) bool { return r.Values[name] != nil }
 
-// Take gives the member's bytes, nil when it is absent.
+// Take returns the member's bytes, nil when it is absent.
 func (r *Reader) Take(name string) json.RawMessage {
 	if !slices.Contains(r.Known, name) {
 		r.Known = append(r.Known, name)
@@ -115,8 +114,8 @@ func (r *Reader) WholeOr(name string, least, most, otherwise int64) int64 {
 	return r.Whole(name, least, most)
 }
 
-// parseWhole takes 3, and also 3.0 and 3e2, which JSON Schema calls integers. A float
-// from 2^53 on is not taken, because its digits are already lost.
+// parseWhole accepts 3, and also 3.0 and 3e2, which JSON Schema calls integers. From 2^53 on a
+// float has lost digits and is refused.
 func parseWhole(s string) (int64, bool) {
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
 		return n, true
@@ -128,7 +127,7 @@ func parseWhole(s string) (int64, bool) {
 	return int64(f), true
 }
 
-// Kind gives the first byte of a value, 0 when it is absent.
+// Kind returns the first byte of a value, 0 when it is absent.
 func Kind(raw json.RawMessage) byte {
 	raw = bytes.TrimLeft(raw, " \t\r\n")
 	if len(raw) == 0 {
@@ -137,10 +136,10 @@ func Kind(raw json.RawMessage) byte {
 	return raw[0]
 }
 
-// MaxShown is how many characters of a value or a name a sentence carries.
+// MaxShown is how many characters of a value or a name an error shows.
 const MaxShown = 60
 
-// Describe names a value that came, short enough for a sentence.
+// Describe describes a value, short enough for an error.
 func Describe(raw json.RawMessage) string {
 	switch Kind(raw) {
 	case 0:
@@ -159,7 +158,7 @@ func Describe(raw json.RawMessage) string {
 	return "the number " + Cut(string(raw), MaxShown)
 }
 
-// Cut shortens s to so many characters.
+// Cut truncates s to so many characters.
 func Cut(s string, most int) string {
 	if utf8.RuneCountInString(s) <= most {
 		return s

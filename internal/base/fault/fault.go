@@ -1,6 +1,5 @@
-// Package fault is the error that people and models may see: a code to act on by
-// program, a sentence to read, and a hint what to do. Every other error is internal:
-// it is logged at the edge and shown only as "internal".
+// Package fault is the error that people and models may see: a code for programs, a sentence to
+// read, and a hint what to do. Every other error is logged at the edge and shown as "internal".
 //
 //	return fault.New(fault.UpstreamDown, "server files is down: exit status 1").WithHint("run: toolfit servers")
 package fault
@@ -12,11 +11,11 @@ import (
 	"log/slog"
 )
 
-// Code says by program what went wrong. Codes are append-only.
+// Code identifies what went wrong, for programs. Codes are append-only.
 type Code string
 
 const (
-	Internal         Code = "internal"          // our own mistake; details are in the log
+	Internal         Code = "internal"          // a bug or an unexpected error; details are in the log
 	BadRequest       Code = "bad_request"       // the request itself is malformed
 	BadConfig        Code = "bad_config"        // the configuration is wrong
 	Unauthorized     Code = "unauthorized"      // no key, or an unknown one
@@ -25,17 +24,17 @@ const (
 	Conflict         Code = "conflict"          // the named thing exists already
 	UnknownTool      Code = "unknown_tool"      // no such tool for this caller
 	TooLarge         Code = "too_large"         // over a stated limit
-	Canceled         Code = "canceled"          // the caller gave up
+	Canceled         Code = "canceled"          // by the caller
 	UpstreamDown     Code = "upstream_down"     // the server cannot be started or reached
 	UpstreamTimeout  Code = "upstream_timeout"  // the server did not answer in time
-	UpstreamProtocol Code = "upstream_protocol" // the server answered something that is not MCP
+	UpstreamProtocol Code = "upstream_protocol" // the server does not speak MCP correctly
 	UpstreamBusy     Code = "upstream_busy"     // a limit on processes or queued calls is reached
-	UpstreamError    Code = "upstream_error"    // the server answered with an error of its own
+	UpstreamError    Code = "upstream_error"    // the server returned an error
 	StoreDown        Code = "store_down"        // the store cannot be used now
-	RateLimited      Code = "rate_limited"      // this caller asks too often
-	BadArguments     Code = "bad_arguments"     // arguments that the tool does not take
-	BadResult        Code = "bad_result"        // a result that is not what the tool promises
-	LoginRequired    Code = "login_required"    // the server needs a sign-in that it does not have
+	RateLimited      Code = "rate_limited"      // too many requests of this caller
+	BadArguments     Code = "bad_arguments"     // arguments that the tool does not accept
+	BadResult        Code = "bad_result"        // a result that violates the output schema
+	LoginRequired    Code = "login_required"    // the server needs a login that is missing
 )
 
 // Error is an error that its reader can act on.
@@ -45,7 +44,7 @@ type Error struct {
 	Hint    string          `json:"hint,omitempty"`    // what to do about it
 	Details json.RawMessage `json:"details,omitempty"` // machine-readable, by code
 	cause   error
-	hides   bool // the cause is for the log alone
+	hides   bool // the cause is only for the log
 	unsent  bool
 }
 
@@ -62,18 +61,18 @@ func (e *Error) WithHint(format string, args ...any) *Error {
 	return &c
 }
 
-// Because returns a copy of e with a cause that the log shows and the caller does not see.
+// Because returns a copy of e with a cause that only the log shows.
 func (e *Error) Because(cause error) *Error {
 	c := *e
-	c.cause, c.hides = cause, true
+	c.cause = cause
+	c.hides = true
 	return &c
 }
 
-// Hides tells whether there is a cause that only the log may show. Whoever answers with e
-// logs it.
+// Hides reports whether there is a cause that only the log may show.
 func (e *Error) Hides() bool { return e.hides }
 
-// LogValue is e with the cause that callers do not see.
+// LogValue returns e with its hidden cause.
 func (e *Error) LogValue() slog.Value {
 	if !e.hides {
 		return slog.StringValue(e.Error())
@@ -81,16 +80,15 @@ func (e *Error) LogValue() slog.Value {
 	return slog.StringValue(e.Error() + ": " + e.cause.Error())
 }
 
-// Unsent returns a copy of e that says: what was asked for never reached its server, which
-// has not acted.
+// Unsent returns a copy of e that says that the request never reached its server.
 func (e *Error) Unsent() *Error {
 	c := *e
 	c.unsent = true
 	return &c
 }
 
-// NotActed tells whether the server is known not to have acted: the request did not reach
-// it, or was refused on our side.
+// NotActed reports whether the server certainly did nothing: the request did not reach it, or
+// was refused on our side.
 func NotActed(err error) bool {
 	var f *Error
 	if !errors.As(err, &f) {
@@ -119,7 +117,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.cause }
 
-// As returns the fault in err's chain, or a plain internal one that hides err's text.
+// As returns the *Error in err's chain, or an internal one that hides err's text.
 func As(err error) *Error {
 	var f *Error
 	if errors.As(err, &f) {
@@ -128,7 +126,7 @@ func As(err error) *Error {
 	return (&Error{Code: Internal, Message: "internal error"}).Because(err)
 }
 
-// Is tells whether err carries the code.
+// Is reports whether err has the code.
 func Is(err error, code Code) bool {
 	var f *Error
 	return errors.As(err, &f) && f.Code == code

@@ -12,7 +12,8 @@ import (
 func TestFaultIsFoundInAChainAndKeepsItsCause(t *testing.T) {
 	err := fmt.Errorf("call x: %w", fault.New(fault.UpstreamDown, "server s is down: %w", io.EOF).WithHint("start %s", "s"))
 	f := fault.As(err)
-	if f.Code != fault.UpstreamDown || f.Error() != "server s is down: EOF (start s)" || !errors.Is(err, io.EOF) || !fault.Is(err, fault.UpstreamDown) {
+	if f.Code != fault.UpstreamDown || f.Error() != "server s is down: EOF (start s)" || !errors.Is(err, io.EOF) || !fault.Is(err,
+		fault.UpstreamDown) {
 		t.Errorf("got %+v", f)
 	}
 }

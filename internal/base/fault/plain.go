@@ -12,8 +12,8 @@ import (
 	"syscall"
 )
 
-// Plain is an error of the system or the network as the end of a sentence: without the
-// operation, the address and the package that Go puts before it. It unwraps to err.
+// Plain returns an error of the system or the network without the operation, address and package
+// that Go puts before it. It unwraps to err.
 func Plain(err error) error { return plain{inWords(err), err} }
 
 type plain struct {
@@ -32,8 +32,8 @@ func inWords(err error) string {
 	var number syscall.Errno
 	var timed net.Error
 	switch {
-	case err == context.Canceled: // and not what somebody said as the cause
-		return "whoever asked has left"
+	case err == context.Canceled: // not one with a cause
+		return "the caller has left"
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timed) && timed.Timeout():
 		return "no answer in time"
 	case errors.As(err, &name):
@@ -53,14 +53,14 @@ func inWords(err error) string {
 	return text
 }
 
-// SpokenScheme is what the other side speaks, http or https, where err says that it was spoken
-// to in the other; else "".
+// SpokenScheme returns the scheme that the peer speaks, http or https, when err says that the
+// other one was used; else "".
 func SpokenScheme(err error) string {
 	var record tls.RecordHeaderError
 	switch {
 	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &record) && string(record.RecordHeader[:]) == "HTTP/":
 		return "http"
-	case err != nil && strings.Contains(err.Error(), `malformed HTTP response "\x15\x03`): // an alert of TLS
+	case err != nil && strings.Contains(err.Error(), `malformed HTTP response "\x15\x03`): // a TLS alert
 		return "https"
 	}
 	return ""

@@ -69,7 +69,8 @@ func TestErrorsOfTheSystemAreToldWithoutGosWords(t *testing.T) {
 		"no such file or directory":   exec.Command("/no/such/program").Run(),
 	} {
 		got := fault.Plain(err)
-		if text := got.Error(); !strings.Contains(text, want) || strings.Contains(text, "127.0.0.1") || strings.Contains(text, "http: ") || strings.Contains(text, "dial") || strings.Contains(text, "x509: ") {
+		if text := got.Error(); !strings.Contains(text, want) || strings.Contains(text, "127.0.0.1") || strings.Contains(text, "http: ") ||
+			strings.Contains(text, "dial") || strings.Contains(text, "x509: ") {
 			t.Errorf("%v: got %q, want %q", err, text, want)
 		}
 		if !errors.Is(got, err) {

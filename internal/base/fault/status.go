@@ -2,11 +2,10 @@ package fault
 
 import "net/http"
 
-// Gone is the status for a caller that has left and reads no answer; it is for the logs of
-// proxies.
+// Gone is the status for a caller that has disconnected, for the logs of proxies.
 const Gone = 499
 
-// Status is the HTTP status of a code.
+// Status returns the HTTP status of a code.
 func (c Code) Status() int {
 	switch c {
 	case BadRequest, BadConfig, BadArguments:
@@ -23,7 +22,7 @@ func (c Code) Status() int {
 		return http.StatusRequestEntityTooLarge
 	case RateLimited:
 		return http.StatusTooManyRequests
-	case UpstreamDown, UpstreamProtocol, UpstreamError, BadResult, LoginRequired: // it is not our key that is missing
+	case UpstreamDown, UpstreamProtocol, UpstreamError, BadResult, LoginRequired: // not 401: the key to us is fine
 		return http.StatusBadGateway
 	case UpstreamTimeout:
 		return http.StatusGatewayTimeout

@@ -2,5 +2,5 @@
 
 package inbound
 
-// openFiles is not known: the system has no such limit.
+// openFiles returns 0: the system has no such limit.
 func openFiles() int { return 0 }

@@ -4,7 +4,7 @@ package inbound
 
 import "syscall"
 
-// openFiles is how many files this process may have open; 0: not known.
+// openFiles returns how many files this process may have open; 0: not known.
 func openFiles() int {
 	var limit syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil {

@@ -1,8 +1,6 @@
-// Package inbound accepts the connections of the gateway's one port, and of the socket for
-// commands of its own user. It knows which user of
-// this machine is at the other end, ends requests that never finish arriving, and keeps file
-// descriptors in reserve, so that health checks are answered while strangers hold
-// connections open. It never reads a request itself.
+// Package inbound accepts connections to the gateway's port, and to the socket for commands of its
+// own user. It knows which user of this machine is at the other end, ends requests whose body
+// does not arrive, and reserves connections for health checks. It never reads a request itself.
 //
 //	l := inbound.Listen(tcp, nil)
 //	srv := &http.Server{Handler: l.Guard(h, isHealthCheck), ConnContext: inbound.ConnContext, ConnState: inbound.ConnState}
@@ -10,6 +8,7 @@
 package inbound
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"net"
@@ -21,21 +20,19 @@ import (
 
 // Options change the limits of a Listener. Nil means all zero.
 type Options struct {
-	MaxConns int              // connections served at once; 0: what the limit on open files leaves
-	Reserve  int              // connections beyond that, for health checks alone; 0: 64
+	MaxConns int              // connections served at once; 0: as many as the limit on open files allows
+	Reserve  int              // connections beyond that, only for health checks; 0: 64
 	Now      func() time.Time // nil: time.Now
 }
 
 const (
 	defaultReserve = 64
-	// bodyWithin is how long a body may take to arrive, and slowest the bytes a second that
-	// extend it for a large one.
-	bodyWithin = 30 * time.Second
-	slowest    = 64 << 10
-	sweepEvery = time.Second
+	bodyWithin     = 30 * time.Second // for a body to arrive, longer for a large one
+	slowest        = 64 << 10         // bytes a second of a large body
+	sweepEvery     = time.Second
 )
 
-// Listener is a TCP listener whose connections are watched.
+// Listener is a TCP listener that watches its connections.
 type Listener struct {
 	net.Listener
 	max, reserve int
@@ -49,17 +46,12 @@ type Listener struct {
 
 // Listen watches the connections of l. Close ends the watching.
 func Listen(l net.Listener, opts *Options) *Listener {
-	var o Options
-	if opts != nil {
-		o = *opts
+	if opts == nil {
+		opts = &Options{}
 	}
-	w := &Listener{Listener: l, max: o.MaxConns, reserve: o.Reserve, now: o.Now, conns: map[*Conn]struct{}{}, done: make(chan struct{})}
-	if w.max == 0 {
-		w.max = maxConns()
-	}
-	if w.reserve == 0 {
-		w.reserve = defaultReserve
-	}
+	w := &Listener{Listener: l, now: opts.Now, conns: map[*Conn]struct{}{}, done: make(chan struct{})}
+	w.max = cmp.Or(opts.MaxConns, maxConns())
+	w.reserve = cmp.Or(opts.Reserve, defaultReserve)
 	if w.now == nil {
 		w.now = time.Now
 	}
@@ -67,7 +59,7 @@ func Listen(l net.Listener, opts *Options) *Listener {
 	return w
 }
 
-// maxConns leaves a quarter of the files that we may open for servers, the store and the reserve.
+// maxConns leaves a quarter of the open files for servers, the store and the reserve.
 func maxConns() int {
 	files := openFiles()
 	if files == 0 {
@@ -76,9 +68,9 @@ func maxConns() int {
 	return max(16, files-max(2*defaultReserve, files/4))
 }
 
-// Accept waits for a connection. When all are taken, the one that has been waiting for its
-// request for longest makes room, if it had a second; else the new one is for health checks.
-// Beyond the reserve nobody has a second.
+// Accept waits for a connection. At the limit, the connection that has waited longest for a
+// request is closed if it had a second; else the new one is only for health checks. Beyond the
+// reserve there is no such second.
 func (l *Listener) Accept() (net.Conn, error) {
 	for {
 		c, err := l.Listener.Accept()
@@ -111,31 +103,32 @@ func (l *Listener) enter(conn *Conn) bool {
 	return true
 }
 
-// evict closes the connection that has been waiting for longest for the rest of its request,
-// or for another one, if one has for so long. The caller holds mu.
+// evict closes the connection that has waited longest for a request or the rest of one, and at
+// least for the grace. The caller holds mu.
 func (l *Listener) evict(grace time.Duration) bool {
 	var found *Conn
 	oldest := l.now().Add(-grace).UnixNano()
 	for c := range l.conns {
 		if since := c.waiting.Load(); since != 0 && since <= oldest {
-			found, oldest = c, since
+			found = c
+			oldest = since
 		}
 	}
 	if found == nil {
 		return false
 	}
-	found.TCPConn.Close() // its reader sees the end and leaves
+	found.TCPConn.Close()
 	delete(l.conns, found)
 	return true
 }
 
-// Close ends the listener and its watching.
+// Close closes the listener and stops the sweep.
 func (l *Listener) Close() error {
 	l.once.Do(func() { close(l.done) })
 	return l.Listener.Close()
 }
 
-// sweep ends connections whose body takes too long. Headers have their limit in http.Server.
+// sweep ends connections whose body takes too long. http.Server limits headers.
 func (l *Listener) sweep() {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
@@ -164,10 +157,10 @@ func (l *Listener) endSlow() {
 type Conn struct {
 	*net.TCPConn
 	listener *Listener
-	crowded  bool // for health checks alone
+	crowded  bool // only for health checks
 
-	waiting   atomic.Int64 // since when it waits for a request, or the rest of one; 0: it serves one
-	bodyUntil atomic.Int64 // when the body must be here; 0: none is awaited
+	waiting   atomic.Int64 // since when it waits for a request, or the rest of one; 0: it does not
+	bodyUntil atomic.Int64 // deadline of the body; 0: none
 	body      body
 	peer      sync.Once
 	user      User
@@ -181,7 +174,7 @@ func (c *Conn) Close() error {
 	return c.TCPConn.Close()
 }
 
-// ConnState is for http.Server: it notices that a connection waits for its next request.
+// ConnState is for http.Server: it records that a connection waits for its next request.
 func ConnState(c net.Conn, state http.ConnState) {
 	if conn, ok := c.(*Conn); ok && state == http.StateIdle {
 		conn.waiting.Store(conn.listener.now().UnixNano())
@@ -191,7 +184,7 @@ func ConnState(c net.Conn, state http.ConnState) {
 
 type connKey struct{}
 
-// ConnContext is for http.Server: it makes the connection known to the requests on it.
+// ConnContext is for http.Server: it puts the connection into the context of its requests.
 func ConnContext(ctx context.Context, c net.Conn) context.Context {
 	if conn, ok := c.(*Conn); ok {
 		return context.WithValue(ctx, connKey{}, conn)
@@ -204,8 +197,8 @@ func connOf(r *http.Request) *Conn {
 	return c
 }
 
-// Guard watches the bodies of requests on their way to h. While all connections are taken
-// it serves health checks alone.
+// Guard watches the bodies of requests to h. On connections beyond the limit it serves only
+// health checks.
 func (l *Listener) Guard(h http.Handler, isHealthCheck func(*http.Request) bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := connOf(r)
@@ -230,12 +223,11 @@ func (l *Listener) Guard(h http.Handler, isHealthCheck func(*http.Request) bool)
 		c.body = body{r.Body, c}
 		r.Body = &c.body
 		h.ServeHTTP(w, r)
-		r.Body = c.body.inner // the server looks at it: whether the connection can be used again
+		r.Body = c.body.inner // by it the server decides whether to reuse the connection
 	})
 }
 
-// body notices that all of a body is here. Each connection has one at a time, so that it
-// costs no allocation.
+// body notices when a body has arrived. It is part of its connection to avoid an allocation.
 type body struct {
 	inner io.ReadCloser
 	conn  *Conn

@@ -167,7 +167,7 @@ func TestAConnectionIsUsedAgainAfterItsBody(t *testing.T) {
 
 func TestOurOwnConnectionsAreOfTheSameUser(t *testing.T) {
 	want := Unknown
-	if CanTell() {
+	if CanIdentify() {
 		want = SameUser
 	}
 	for _, address := range []string{"127.0.0.1:0", "[::1]:0"} {
@@ -195,7 +195,7 @@ func TestOurOwnConnectionsAreOfTheSameUser(t *testing.T) {
 		client.Close()
 		conn.Close()
 		l.Close()
-		if got := peer(l.Addr().String(), at); CanTell() && got == SameUser {
+		if got := peer(l.Addr().String(), at); CanIdentify() && got == SameUser {
 			t.Errorf("%s: a closed connection still has a user", address)
 		}
 	}

@@ -16,11 +16,11 @@ import (
 // ErrServed says that another process listens on the socket.
 var ErrServed = errors.New("another process listens there")
 
-// FromOwner tells whether a request came through a socket of ListenLocal: its sender runs as
-// the user of this process. The address is the connection's; no header can name it.
+// FromOwner reports whether a request came through a socket of ListenLocal: its sender runs as
+// our own user. The address is the connection's, which no header can set.
 func FromOwner(r *http.Request) bool { return r.RemoteAddr == string(owner) }
 
-// owner is the address of whoever connects to a local socket.
+// address is that of a client of a local socket.
 type address string
 
 const owner address = "same-user"
@@ -28,11 +28,10 @@ const owner address = "same-user"
 func (address) Network() string  { return "unix" }
 func (a address) String() string { return string(a) }
 
-// ListenLocal listens on a Unix socket, for the user of this process alone. A socket that a
-// killed process left behind is replaced; one that is in use gives ErrServed. Closing the
-// listener removes the socket.
+// ListenLocal listens on a Unix socket that only our own user can use. A socket that a killed
+// process left is replaced; one in use is ErrServed. Closing the listener removes the socket.
 func ListenLocal(path string) (net.Listener, error) {
-	unlock, err := lockFolder(filepath.Dir(path)) // two that start at once must not replace each other's
+	unlock, err := lockFolder(filepath.Dir(path)) // two processes that start at once must not replace each other's
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +56,7 @@ func ListenLocal(path string) (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.SetUnlinkOnClose(false) // it would be by the short path
+	l.SetUnlinkOnClose(false) // it would use the short path
 	if err = os.Chmod(path, 0o600); err == nil {
 		l.file, err = os.Lstat(path)
 	}
@@ -68,7 +67,7 @@ func ListenLocal(path string) (net.Listener, error) {
 	return l, nil
 }
 
-// removeSocket removes what a killed process left, and never a file.
+// removeSocket removes a socket, never a file.
 func removeSocket(path string) error {
 	info, err := os.Lstat(path)
 	if err == nil && info.Mode().Type() != fs.ModeSocket {
@@ -93,15 +92,14 @@ func (l *localListener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		if socketPeer(c) != Another {
+		if socketPeer(c) != OtherUser {
 			return localConn{c}, nil
 		}
-		c.Close() // the mode of the file does not keep root out
+		c.Close() // root passes the mode of the file
 	}
 }
 
-// Close removes the socket before it is closed: from then on another process may listen
-// there, and its socket must stay.
+// Close removes the socket before it closes it: after that another process may listen there.
 func (l *localListener) Close() error {
 	if file, err := os.Lstat(l.path); err == nil && (l.file == nil || os.SameFile(file, l.file)) {
 		os.Remove(l.path)
@@ -113,8 +111,7 @@ type localConn struct{ *net.UnixConn }
 
 func (localConn) RemoteAddr() net.Addr { return owner }
 
-// DialLocal connects to a socket of ListenLocal. A socket of another user is refused: it may
-// lie where anybody can write.
+// DialLocal connects to a socket of ListenLocal. A socket of another user is refused.
 func DialLocal(ctx context.Context, path string) (net.Conn, error) {
 	var c net.Conn
 	err := within(path, func(short string) (err error) {
@@ -124,17 +121,17 @@ func DialLocal(ctx context.Context, path string) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if socketPeer(c.(*net.UnixConn)) == Another {
+	if socketPeer(c.(*net.UnixConn)) == OtherUser {
 		c.Close()
 		return nil, fault.New(fault.Forbidden, "%s belongs to another user", path)
 	}
 	return c, nil
 }
 
-// longest is how many bytes of path every system takes for a socket.
+// longest is how long the path of a socket may be on every system.
 const longest = 100
 
-// within calls f with a path that is short enough, which for a long one leads through a link.
+// within calls f with a short enough path, through a symbolic link if need be.
 func within(path string, f func(short string) error) error {
 	if len(path) <= longest {
 		return f(path)

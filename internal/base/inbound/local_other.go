@@ -2,8 +2,8 @@
 
 package inbound
 
-// lockFolder does nothing: two that start at the same moment are left to chance.
+// lockFolder does nothing: there is no lock for two processes that start at once.
 func lockFolder(string) (unlock func(), err error) { return func() {}, nil }
 
-// isStale takes every error for a sign that nobody listens.
+// isStale treats every error as a socket without a listener.
 func isStale(error) bool { return true }

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// dialable tells whether somebody answers on the socket.
+// dialable reports whether somebody answers on the socket.
 func dialable(path string) bool {
 	c, err := DialLocal(context.Background(), path)
 	if err == nil {
@@ -34,7 +34,8 @@ func TestALocalSocketIsForItsUserAndGoneWhenItIsClosed(t *testing.T) {
 		}
 	})}
 	go srv.Serve(l)
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn,
+		error) {
 		return DialLocal(ctx, path)
 	}}}
 	resp, err := client.Get("http://any/")
@@ -42,7 +43,7 @@ func TestALocalSocketIsForItsUserAndGoneWhenItIsClosed(t *testing.T) {
 		t.Fatal(err)
 	}
 	resp.Body.Close()
-	if info, err := os.Lstat(path); err != nil || CanTellSocket && info.Mode().Perm() != 0o600 {
+	if info, err := os.Lstat(path); err != nil || CanIdentifySocket && info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v, %v", info.Mode(), err)
 	}
 	srv.Close()
@@ -110,7 +111,7 @@ func TestASocketInUseIsNotTakenAndALeftOneIs(t *testing.T) {
 
 func TestOfManyThatStartAtOnceOneGetsTheSocket(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
-	if CanTellSocket { // elsewhere there is no lock
+	if CanIdentifySocket { // elsewhere there is no lock
 		left, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 		if err != nil {
 			t.Fatal(err)

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// lockWithin is how long another process that starts may hold the lock.
+// lockWithin is how long to wait for another process that starts.
 const lockWithin = 2 * time.Second
 
-// lockFolder keeps others who lock the folder out until unlock.
+// lockFolder locks the folder for other processes until unlock.
 func lockFolder(dir string) (unlock func(), err error) {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -31,5 +31,5 @@ func lockFolder(dir string) (unlock func(), err error) {
 	}
 }
 
-// isStale tells whether the error of a connection says that nobody listens on the socket.
+// isStale reports whether a connection failed because the socket has no listener.
 func isStale(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }

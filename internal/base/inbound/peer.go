@@ -6,16 +6,16 @@ import (
 	"net/netip"
 )
 
-// User says who is at the other end of a connection of this machine.
+// User says who is at the other end of a connection on this machine.
 type User int
 
 const (
-	Unknown  User = iota // this system cannot tell
-	SameUser             // the user that this program runs as
-	Another              // another user, or nobody any more
+	Unknown   User = iota // this system cannot tell
+	SameUser              // the user that this program runs as
+	OtherUser             // another user, or the connection is closed
 )
 
-// Peer tells which user sent the request. The system is asked once for each connection.
+// Peer returns which user sent the request. It is looked up once per connection.
 func Peer(r *http.Request) User {
 	c := connOf(r)
 	if c == nil {
@@ -29,7 +29,7 @@ func Peer(r *http.Request) User {
 	return c.user
 }
 
-// peer looks for the other end's socket, whose addresses are ours the other way round.
+// peer looks up the other end's socket, which has our addresses swapped.
 func peer(ours, theirs string) User {
 	here, err1 := netip.ParseAddrPort(ours)
 	there, err2 := netip.ParseAddrPort(theirs)
@@ -39,9 +39,9 @@ func peer(ours, theirs string) User {
 	return socketUser(there, here)
 }
 
-// ListenerUser tells which user serves an address of this machine, Unknown when nobody does.
-// A secret must not go to another user's program.
+// ListenerUser returns which user listens on an address of this machine, Unknown when nobody does.
+// It keeps a secret from being sent to another user's program.
 func ListenerUser(address netip.AddrPort) User { return listenerUser(address) }
 
-// CanTell says whether this system can tell the user of a connection.
-func CanTell() bool { return canTell() }
+// CanIdentify reports whether this system can identify the user of a connection.
+func CanIdentify() bool { return canTell() }

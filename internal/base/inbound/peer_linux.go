@@ -10,23 +10,21 @@ import (
 	"strings"
 )
 
-// The kernel's tables of sockets, and the state of one that listens.
+// The kernel's socket tables, and the state of a listening socket.
 const (
 	tableV4   = "/proc/net/tcp"
 	tableV6   = "/proc/net/tcp6"
 	listening = "0A"
 )
 
-// socketUser finds the socket with these two addresses. One that is in no table has been
-// closed, and nobody's any more.
+// socketUser finds the socket with these two addresses. One that is in no table is closed.
 func socketUser(local, remote netip.AddrPort) User {
-	return lookUp(local.Addr(), Another, func(table string, wide bool) (string, error) {
+	return lookUp(local.Addr(), OtherUser, func(table string, wide bool) (string, error) {
 		return find(table, []string{hexAddr(local, wide) + " " + hexAddr(remote, wide) + " "}, "")
 	})
 }
 
-// listenerUser finds the socket that takes connections to the address: its own, or one for
-// all addresses.
+// listenerUser finds the socket that listens on the address, or on all addresses.
 func listenerUser(at netip.AddrPort) User {
 	return lookUp(at.Addr(), Unknown, func(table string, wide bool) (string, error) {
 		all := netip.IPv4Unspecified()
@@ -37,8 +35,8 @@ func listenerUser(at netip.AddrPort) User {
 	})
 }
 
-// lookUp looks into the table of the address's family, then into that of IPv6, where
-// sockets for both stand. A socket that is in none is missing.
+// lookUp searches the table of the address's family, then that of IPv6, which has sockets for
+// both. It returns missing when none has the socket.
 func lookUp(addr netip.Addr, missing User, find func(table string, wide bool) (uid string, err error)) User {
 	tables := []string{tableV4, tableV6}
 	if addr.Is6() && !addr.Is4In6() {
@@ -49,11 +47,11 @@ func lookUp(addr netip.Addr, missing User, find func(table string, wide bool) (u
 		uid, err := find(table, table == tableV6)
 		switch {
 		case err != nil:
-			continue // a system without this family
+			continue // the system lacks this family
 		case uid == strconv.Itoa(os.Geteuid()):
 			return SameUser
 		case uid != "":
-			return Another
+			return OtherUser
 		}
 		read = true
 	}
@@ -63,15 +61,16 @@ func lookUp(addr netip.Addr, missing User, find func(table string, wide bool) (u
 	return missing
 }
 
-// find returns the user id of the first address that a socket has; "" when none has. The
-// state, unless it is "", must be as given.
+// find returns the user id of the socket with the first address that any has, or "". A state of
+// "" matches any.
 func find(table string, addresses []string, state string) (string, error) {
 	f, err := os.Open(table)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
-	found, at := "", len(addresses)
+	found := ""
+	at := len(addresses)
 	lines := bufio.NewScanner(f)
 	for lines.Scan() {
 		_, row, _ := strings.Cut(lines.Text(), ": ")
@@ -79,10 +78,11 @@ func find(table string, addresses []string, state string) (string, error) {
 			if !strings.HasPrefix(row, address) {
 				continue
 			}
-			// local, remote, state, queues, timer, retransmits, uid, timeout, inode; one that was
-			// closed has no inode, and says that it is root's
+			// local, remote, state, queues, timer, retransmits, uid, timeout, inode; a closed socket
+			// has no inode and belongs to root
 			if fields := strings.Fields(row); len(fields) > 8 && fields[8] != "0" && (state == "" || fields[2] == state) {
-				found, at = fields[6], i
+				found = fields[6]
+				at = i
 			}
 			break
 		}
@@ -90,7 +90,7 @@ func find(table string, addresses []string, state string) (string, error) {
 	return found, lines.Err()
 }
 
-// hexAddr writes an address as the tables do: words in the machine's own byte order.
+// hexAddr formats an address like the tables: words in native byte order.
 func hexAddr(a netip.AddrPort, wide bool) string {
 	addr := a.Addr().Unmap().WithZone("")
 	b := addr.AsSlice()

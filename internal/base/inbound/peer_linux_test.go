@@ -131,7 +131,7 @@ func TestAnotherUserIsToldApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	if got := peer(conn.LocalAddr().String(), conn.RemoteAddr().String()); got != Another {
+	if got := peer(conn.LocalAddr().String(), conn.RemoteAddr().String()); got != OtherUser {
 		t.Errorf("another user is %v", got)
 	}
 }

@@ -4,7 +4,7 @@ package inbound
 
 import "net/netip"
 
-// Other systems have no plain way to ask for the user of a TCP connection.
+// Other systems have no simple way to find the user of a TCP connection.
 
 func socketUser(netip.AddrPort, netip.AddrPort) User { return Unknown }
 

@@ -2,7 +2,7 @@ package inbound
 
 import "golang.org/x/sys/unix"
 
-// peerUID is the user at the other end of a Unix socket.
+// peerUID returns the user at the other end of a Unix socket.
 func peerUID(fd int) (uint32, error) {
 	cred, err := unix.GetsockoptXucred(fd, unix.SOL_LOCAL, unix.LOCAL_PEERCRED)
 	if err != nil {

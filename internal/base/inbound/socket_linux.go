@@ -2,7 +2,7 @@ package inbound
 
 import "syscall"
 
-// peerUID is the user at the other end of a Unix socket.
+// peerUID returns the user at the other end of a Unix socket.
 func peerUID(fd int) (uint32, error) {
 	cred, err := syscall.GetsockoptUcred(fd, syscall.SOL_SOCKET, syscall.SO_PEERCRED)
 	if err != nil {

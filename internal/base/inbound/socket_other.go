@@ -4,8 +4,8 @@ package inbound
 
 import "net"
 
-// CanTellSocket says whether this system can tell the user at the other end of a Unix socket.
-// Where it cannot, the folder of the socket must keep others out.
-const CanTellSocket = false
+// CanIdentifySocket says whether this system can identify the user at the other end of a Unix socket.
+// If not, the folder of the socket must keep others out.
+const CanIdentifySocket = false
 
 func socketPeer(*net.UnixConn) User { return Unknown }

@@ -7,17 +7,17 @@ import (
 	"os"
 )
 
-// CanTellSocket says whether this system can tell the user at the other end of a Unix socket.
-const CanTellSocket = true
+// CanIdentifySocket says whether this system can identify the user at the other end of a Unix socket.
+const CanIdentifySocket = true
 
-// socketPeer tells which user is at the other end of a Unix socket.
+// socketPeer returns which user is at the other end of a Unix socket.
 func socketPeer(c *net.UnixConn) User {
 	raw, err := c.SyscallConn()
 	if err != nil {
-		return Another
+		return OtherUser
 	}
-	user := Another
-	raw.Control(func(fd uintptr) { // a closed socket is nobody's
+	user := OtherUser
+	raw.Control(func(fd uintptr) { // fails for a closed socket
 		if uid, err := peerUID(int(fd)); err == nil && int(uid) == os.Geteuid() {
 			user = SameUser
 		}

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// executable is this one, even after its file was replaced by a newer one.
+// executable returns the path of this one, even after its file was replaced.
 func executable() (string, error) {
 	const us = "/proc/self/exe"
 	if _, err := os.Stat(us); err != nil {
@@ -17,21 +17,21 @@ func executable() (string, error) {
 	return us, nil
 }
 
-// adopts: orphans below the keeper become its children.
+// adopts says that orphans below the keeper become its children.
 const adopts = true
 
-// adoptOrphans makes processes below us that lose their parent our children.
+// adoptOrphans makes us the parent of orphans below us.
 func adoptOrphans() {
 	const setChildSubreaper = 36
 	syscall.RawSyscall(syscall.SYS_PRCTL, setChildSubreaper, 1, 0)
 }
 
-// endWithKeeper has the program killed should the keeper be.
+// endWithKeeper kills the program when the keeper dies.
 func endWithKeeper(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }
 
 func replace(from, to int) { syscall.Dup3(from, to, 0) }
 
-// killChildren kills the program and the orphans that have come to us.
+// killChildren kills the program and the orphans that we adopted.
 func killChildren(int) {
 	us := strconv.Itoa(os.Getpid())
 	files, _ := filepath.Glob("/proc/[0-9]*/stat")
@@ -40,7 +40,7 @@ func killChildren(int) {
 		if err != nil {
 			continue // it is gone
 		}
-		// pid (name) state parent …: the name is what a process calls itself.
+		// pid (name) state parent …; the name may contain anything
 		fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 		if len(fields) < 2 || string(fields[1]) != us {
 			continue

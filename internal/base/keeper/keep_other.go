@@ -9,7 +9,7 @@ import (
 
 func executable() (string, error) { return os.Executable() }
 
-// adopts: only Linux gives orphans to another process than the first one.
+// adopts says that orphans do not become children of the keeper: only Linux can do that.
 const adopts = false
 
 func adoptOrphans() {}

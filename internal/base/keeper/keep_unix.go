@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// keeperName is the name under which the executable is a keeper. Nobody calls it that by accident.
+// keeperName is argv[0] of a keeper.
 const keeperName = "toolfit-keeper"
 
-// The files of a keeper beside the program's own three, and what it reports.
+// The files of a keeper besides the program's three, and what it reports.
 const (
 	heldFile   = 3 // readable when everything must end
 	reportFile = 4
@@ -22,9 +22,8 @@ const (
 	reportFailed = "failed"
 )
 
-// init makes the process a keeper before anything else in the executable takes time or
-// memory. It stands here and not in a main function so that Start works in every executable
-// that has it, test binaries among them.
+// init makes the process a keeper before anything else in the executable takes time or memory,
+// and in every executable, including test binaries.
 func init() {
 	if len(os.Args) > 1 && os.Args[0] == keeperName {
 		keep(os.Args[1], os.Args[1:])
@@ -32,13 +31,13 @@ func init() {
 	}
 }
 
-// keep runs the program until it has ended or must end, then ends what it has left behind.
-// All children are waited for here, in one place.
+// keep runs the program until it ends or must end, then ends what it left behind.
 func keep(path string, args []string) {
 	syscall.CloseOnExec(heldFile)
 	syscall.CloseOnExec(reportFile)
 	adoptOrphans()
-	died, asked := make(chan os.Signal, 1), make(chan os.Signal, 1)
+	died := make(chan os.Signal, 1)
+	asked := make(chan os.Signal, 1)
 	signal.Notify(died, syscall.SIGCHLD)
 	signal.Notify(asked, syscall.SIGTERM)
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT, syscall.SIGHUP) // not meant for us
@@ -75,7 +74,7 @@ func keep(path string, args []string) {
 	}
 }
 
-// letGo puts /dev/null in the place of the program's pipes: they must close when it closes them.
+// letGo replaces our copies of the program's pipes, so that they close when it closes them.
 func letGo() {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
@@ -92,7 +91,7 @@ func letGo() {
 
 func say(kind, text string) { fmt.Fprintf(os.NewFile(reportFile, "report"), "%s %s", kind, text) }
 
-// describe says how the program ended, in the words of os.ProcessState; "" is without an error.
+// describe returns how the program ended, like os.ProcessState; "" for success.
 func describe(s syscall.WaitStatus) string {
 	switch {
 	case s.Signaled() && s.CoreDump():
@@ -105,8 +104,8 @@ func describe(s syscall.WaitStatus) string {
 	return ""
 }
 
-// reap takes the dead off the list of processes, and tells whether the program was among them
-// and whether there are children left.
+// reap waits for dead children, and reports whether the program was among them and whether
+// children are left.
 func reap(program int) (status syscall.WaitStatus, ended, left bool) {
 	for {
 		var s syscall.WaitStatus
@@ -116,16 +115,17 @@ func reap(program int) (status syscall.WaitStatus, ended, left bool) {
 		case err != nil || pid <= 0:
 			return status, ended, err == nil
 		case pid == program:
-			status, ended = s, true
+			status = s
+			ended = true
 		}
 	}
 }
 
-// killAll kills the program and what it left, level by level: the children of a child that
-// died become ours. A child's id is its own until we have waited for it, so nobody else is
-// ever hit. It returns how the program ended, if that had not been waited for.
+// killAll kills the program and what it left, level by level: we adopt the children of a dead
+// child. A process id is not reused before we wait for it, so no other process is hit. It
+// returns how the program ended, unless that was reaped before.
 func killAll(program int, died <-chan os.Signal) (status syscall.WaitStatus) {
-	late := time.After(patience)
+	late := time.After(killTimeout)
 	for {
 		s, ended, left := reap(program)
 		if ended {

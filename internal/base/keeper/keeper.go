@@ -1,25 +1,23 @@
-// Package keeper runs a program and ends it together with everything it started, also what
-// left its process group, and also when this process is killed.
+// Package keeper runs a program and ends it with everything it started, even what left its
+// process group, and even when this process is killed.
 //
-// On Unix a second process stands between us and the program: the keeper. It is this same
-// executable under another name, and does nothing but wait. Orphans below it become its
-// children where the system allows that (Linux), so it finds all of them; and it notices
-// that we are gone when a pipe from us closes, however we ended. On Windows a job object
-// does the same.
+// On Unix a second process is between us and the program: the keeper, which is this executable
+// under another name. On Linux it adopts orphans below it, so that it finds all of them; it
+// notices that we are gone when a pipe from us closes. On Windows a job object does the same.
 //
-// In the same way it keeps a temporary folder that does not outlive us: see Scratch.
+// Scratch does the same for a temporary folder.
 //
 //	k, err := keeper.Start(exec.Command("npx", "server"))
 //	…
-//	k.Ask()
+//	k.Terminate()
 //	err = k.Wait()
 package keeper
 
 import "time"
 
-// patience is how long the keeper waits for what it has killed, and we for the keeper. A
-// process that hangs in the kernel does not die, and must hold up nobody.
-const patience = 5 * time.Second
+// killTimeout is how long the keeper waits for what it killed, and we for the keeper. A process
+// that hangs in the kernel does not die.
+const killTimeout = 5 * time.Second
 
 // StartError says why the program could not be started.
 type StartError struct{ Reason string }

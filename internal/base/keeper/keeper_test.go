@@ -45,7 +45,8 @@ func TestMain(m *testing.M) {
 		}
 	}
 	if role == "scratch" {
-		if dir, _, err := Scratch("keeper-test-"); err != nil || os.MkdirAll(filepath.Join(dir, "a", "b"), 0o755) != nil || os.Symlink(dir, filepath.Join(os.Getenv(pidsVariable), "folder")) != nil {
+		if dir, _, err := Scratch("keeper-test-"); err != nil || os.MkdirAll(filepath.Join(dir, "a", "b"), 0o755) != nil || os.Symlink(dir,
+			filepath.Join(os.Getenv(pidsVariable), "folder")) != nil {
 			panic(err)
 		}
 	}
@@ -88,7 +89,7 @@ func readPid(pids, role string) int {
 	}
 }
 
-// alive tells whether a process exists and is no zombie.
+// alive reports whether a process exists and is no zombie.
 func alive(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return false
@@ -140,7 +141,7 @@ func TestADaemonOfAProgramThatIsKilledIsEnded(t *testing.T) {
 		t.Fatal(err)
 	}
 	server, daemon := readPid(pids, "server"), readPid(pids, "daemon")
-	p.Ask() // which they ignore
+	p.Terminate() // which they ignore
 	p.Kill()
 	if err := p.Wait(); err == nil || err.Error() != "signal: killed" {
 		t.Errorf("got %v", err)

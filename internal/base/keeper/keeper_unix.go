@@ -23,8 +23,7 @@ type Program struct {
 	late   *time.Timer // ends a keeper that hangs
 }
 
-// Start starts the program that cmd describes. What cmd says about system attributes and
-// extra files is not used.
+// Start starts the program of cmd. Its system attributes and extra files are not used.
 func Start(cmd *exec.Cmd) (*Program, error) {
 	path, err := filepath.Abs(cmd.Path)
 	if err != nil {
@@ -56,27 +55,27 @@ func Start(cmd *exec.Cmd) (*Program, error) {
 	return &Program{keeper: cmd, hold: hold, report: report}, nil
 }
 
-// apart keeps the signals of a terminal away from a process.
+// apart keeps signals of the terminal away from a process.
 func apart() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-// Ask asks the program and its group to end.
-func (p *Program) Ask() { p.keeper.Process.Signal(syscall.SIGTERM) }
+// Terminate asks the program and its process group to end.
+func (p *Program) Terminate() { p.keeper.Process.Signal(syscall.SIGTERM) }
 
 // Kill ends the program and everything it started. Wait returns soon after.
 func (p *Program) Kill() {
 	p.once.Do(func() {
 		p.hold.Close()
-		p.late = time.AfterFunc(2*patience, func() { p.keeper.Process.Kill() })
+		p.late = time.AfterFunc(2*killTimeout, func() { p.keeper.Process.Kill() })
 	})
 }
 
-// Wait waits until the program and everything it started has ended, and says how the
-// program did: nil, a *StartError or an error like that of exec.Cmd.
+// Wait waits until the program and everything it started has ended, and returns how the program
+// ended: nil, a *StartError or an error like that of exec.Cmd.
 func (p *Program) Wait() error {
 	err := p.keeper.Wait()
 	p.Kill()
 	p.late.Stop()
-	said, readErr := io.ReadAll(p.report) // the keeper alone had the other end
+	said, readErr := io.ReadAll(p.report) // only the keeper had the other end
 	p.report.Close()
 	kind, reason, complete := strings.Cut(string(said), " ")
 	switch {

@@ -12,7 +12,7 @@ import (
 // Program is a running program and everything it started, in a job of its own.
 type Program struct {
 	cmd  *exec.Cmd
-	job  syscall.Handle // the system ends everything in it when its last handle is closed, also by our death
+	job  syscall.Handle // the system ends everything in it when its last handle is closed, even by our death
 	once sync.Once
 }
 
@@ -50,7 +50,7 @@ func newJob() (syscall.Handle, error) {
 	return syscall.Handle(job), nil
 }
 
-// Start starts the program that cmd describes. Console signals for us do not reach it.
+// Start starts the program of cmd. Console signals for us do not reach it.
 func Start(cmd *exec.Cmd) (*Program, error) {
 	job, err := newJob()
 	if err != nil {
@@ -69,20 +69,20 @@ func Start(cmd *exec.Cmd) (*Program, error) {
 	return p, nil
 }
 
-// apart keeps the signals of a console away from a process.
+// apart keeps signals of the console away from a process.
 func apart() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
 }
 
 func executable() (string, error) { return os.Executable() }
 
-// Ask does nothing: Windows has no signal that asks.
-func (p *Program) Ask() {}
+// Terminate does nothing: Windows has no such signal.
+func (p *Program) Terminate() {}
 
 // Kill ends the program and everything it started.
 func (p *Program) Kill() { p.once.Do(func() { syscall.CloseHandle(p.job) }) }
 
-// Wait waits until the program has ended, ends everything it started, and says how the program ended.
+// Wait waits until the program has ended, ends everything it started, and returns how the program ended.
 func (p *Program) Wait() error {
 	err := p.cmd.Wait()
 	p.Kill()

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// sweeperName is the name under which the executable waits to remove a folder.
+// sweeperName is argv[0] of a process that waits to remove a folder.
 const sweeperName = "toolfit-sweeper"
 
 func init() {
@@ -21,9 +21,8 @@ func init() {
 	}
 }
 
-// Scratch makes a temporary folder for this user alone. It is removed by the function that is
-// returned, or soon after this process has ended, in whatever way: a second process waits for
-// that.
+// Scratch makes a temporary folder that only this user can use. It is removed by the returned
+// function, or by a second process soon after this one has ended in any way.
 func Scratch(pattern string) (dir string, remove func(), err error) {
 	if dir, err = os.MkdirTemp("", pattern); err != nil {
 		return "", nil, err
@@ -47,7 +46,9 @@ func startSweeper(dir string) (*exec.Cmd, io.Closer, error) {
 		return nil, nil, err
 	}
 	cmd := exec.Command(path)
-	cmd.Args, cmd.Dir, cmd.SysProcAttr = []string{sweeperName, dir}, filepath.Dir(dir), apart()
+	cmd.Args = []string{sweeperName, dir}
+	cmd.Dir = filepath.Dir(dir)
+	cmd.SysProcAttr = apart()
 	held, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, nil, err
@@ -55,13 +56,12 @@ func startSweeper(dir string) (*exec.Cmd, io.Closer, error) {
 	return cmd, held, cmd.Start()
 }
 
-// sweep removes the folder once the process that holds our input has ended. What that has
-// started may live on for a moment and write: the folder itself, which nobody else can look
-// into, stays until then.
+// sweep removes the folder once the process that holds our stdin has ended. What that process
+// started may live on for a moment and write, so the folder itself stays until then.
 func sweep(dir string) {
 	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	io.Copy(io.Discard, os.Stdin)
-	for end := time.Now().Add(2 * patience); time.Now().Before(end); time.Sleep(patience / 20) {
+	for end := time.Now().Add(2 * killTimeout); time.Now().Before(end); time.Sleep(killTimeout / 20) {
 		entries, _ := os.ReadDir(dir)
 		for _, e := range entries {
 			os.RemoveAll(filepath.Join(dir, e.Name()))

@@ -32,7 +32,7 @@ func TestFaultsAreSaidInChinese(t *testing.T) {
 			}
 			all++
 			message := verb.ReplaceAllString(format, "x1")
-			if Chinese.Say(message) == message {
+			if Chinese.Translate(message) == message {
 				missing = append(missing, path+": "+strconv.Quote(format))
 			}
 			return true

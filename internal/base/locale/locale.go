@@ -1,6 +1,6 @@
-// Package locale holds what services and people read, in each language that we speak: one
-// file of messages per part and language, all languages with the same keys. It chooses a language from
-// what a request asks for. It never translates by itself and never reads the environment.
+// Package locale has the texts for people and services in every supported language: one file of
+// messages per area and language, all with the same keys. It also chooses the language of a
+// request. It never reads the environment.
 //
 //	lang := locale.Choose(locale.English, r.Header.Get("X-Language"), r.Header.Get("Accept-Language"))
 //	text := lang.Text("error.Public.NotFound.description")
@@ -18,25 +18,24 @@ import (
 	"sync"
 )
 
-// Language is one that we speak, by the name that services use for it.
+// Language is a supported language.
 type Language string
 
-// The languages.
 const (
 	Chinese Language = "zh-CN"
 	English Language = "en-US"
 )
 
-// Languages are all of them.
+// Languages returns all of them.
 func Languages() []Language { return []Language{Chinese, English} }
 
 //go:embed *.json
 var files embed.FS
 
-// names are how the files of the languages end.
+// names are the endings of the languages' files.
 var names = map[Language]string{Chinese: "zh-Hans.json", English: "en-US.json"}
 
-// messages are read once. The files are part of the program, and a test reads them all.
+// messages are read once. A test checks the files.
 var messages = sync.OnceValue(func() map[Language]map[string]string {
 	all := map[Language]map[string]string{}
 	for lang, name := range names {
@@ -51,14 +50,10 @@ var messages = sync.OnceValue(func() map[Language]map[string]string {
 	return all
 })
 
-// Text is the message under the key. A key that the language does not have is taken from
-// English; one that nobody has is "".
+// Text returns the message under the key: in English if the language lacks it, else "".
 func (l Language) Text(key string) string {
 	all := messages()
-	if text, ok := all[l][key]; ok {
-		return text
-	}
-	return all[English][key]
+	return cmp.Or(all[l][key], all[English][key])
 }
 
 // Parse reads a language tag, such as zh_CN, en-us or ZH.
@@ -76,8 +71,8 @@ func Parse(tag string) (Language, bool) {
 	return "", false
 }
 
-// Choose takes the first wish that we can meet, else what is usual. A wish is one tag, or
-// the list that browsers send, with weights.
+// Choose returns the first supported language of the wishes, else the usual one. A wish is one
+// tag, or a list with weights, as browsers send it.
 func Choose(usual Language, wishes ...string) Language {
 	for _, wish := range wishes {
 		for _, tag := range byWeight(wish) {
@@ -89,11 +84,10 @@ func Choose(usual Language, wishes ...string) Language {
 	return usual
 }
 
-// Cookie keeps the language that a person has chosen, for all pages alike.
+// Cookie keeps the chosen language, for all pages.
 const Cookie = "toolfit_language"
 
-// Of is the language of a page for the person who asks for it: the one that was chosen, else
-// what the browser likes best.
+// Of returns the language of a page: the chosen one, else what the browser prefers.
 func Of(r *http.Request) Language {
 	chosen := ""
 	if c, err := r.Cookie(Cookie); err == nil {
@@ -102,10 +96,10 @@ func Of(r *http.Request) Language {
 	return Choose(English, append([]string{chosen}, r.Header.Values("Accept-Language")...)...)
 }
 
-// maxTags bounds how many tags of one header are looked at.
+// maxTags is how many tags of a header are used.
 const maxTags = 32
 
-// byWeight are the tags of a list, the most wanted first. A tag of weight 0 is not wanted.
+// byWeight returns the tags of a list, the preferred first, without those of weight 0.
 func byWeight(list string) []string {
 	type weighed struct {
 		tag    string

@@ -11,20 +11,20 @@ import (
 	"sync"
 )
 
-// hole is where a sentence has a name, a number or another sentence. In a translation {1} is
-// the second hole of the original.
+// hole stands for a name, a number or another sentence. In a translation {1} is the second hole
+// of the original.
 const hole = "{}"
 
-// sentence is one that a part of ours says in English, and what it is in Chinese.
+// sentence is an English sentence of the program and its translation.
 type sentence struct {
 	english string
-	parts   []string // what stands around the holes
-	chinese []string // and around those of the translation
+	parts   []string // around the holes
+	chinese []string // around the holes of the translation
 	order   []int    // which hole of the original each of them is
 }
 
-// sentences are read once, those that say the most first. Faults, reasons and records are
-// text by the time that a person reads them, so they are known by how they read.
+// sentences are read once, the most specific first. Errors are text by the time that a person
+// reads them, so they are recognized by their text.
 var sentences = sync.OnceValue(func() []sentence {
 	var all []sentence
 	for english, chinese := range sentenceTexts() {
@@ -36,7 +36,7 @@ var sentences = sync.OnceValue(func() []sentence {
 	return all
 })
 
-// sentenceTexts are the sentences of all files, which are part of the program; a test reads them.
+// sentenceTexts returns the sentences of all files. A test checks them.
 func sentenceTexts() map[string]string {
 	texts := map[string]string{}
 	names, _ := fs.Glob(files, "sentences*.zh.json") // the pattern is well formed
@@ -61,51 +61,54 @@ func newSentence(english, chinese string) sentence {
 	return s
 }
 
-// maxSentence bounds what is read as a sentence, and maxInside how deep one is in another:
-// what servers write may be anything.
-const maxSentence, maxInside = 4096, 4
+// Limits, because servers may write anything.
+const (
+	maxSentence = 4096 // bytes
+	maxInside   = 4    // sentences in sentences
+)
 
-// Say says a sentence of ours in the language. It takes every line for itself, and the
-// sentences inside. What is none of ours stays as it is.
-func (l Language) Say(text string) string {
+// Translate translates the program's own sentences, line by line, with the sentences inside them.
+// Other text is not changed.
+func (l Language) Translate(text string) string {
 	if l != Chinese || len(text) > maxSentence {
 		return text
 	}
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
-		lines[i] = say(line, maxInside)
+		lines[i] = translate(line, maxInside)
 	}
 	return strings.Join(lines, "\n")
 }
 
-func say(text string, inside int) string {
+func translate(text string, inside int) string {
 	if inside == 0 || text == "" {
 		return text
 	}
-	// A message with its hint: fault.Error writes them so.
+	// a message with its hint, as fault.Error writes them
 	if at := strings.LastIndex(text, " ("); at > 0 && strings.HasSuffix(text, ")") {
 		hint := text[at+2 : len(text)-1]
-		if said := say(hint, inside-1); said != hint {
-			return say(text[:at], inside-1) + "（" + said + "）"
+		if translated := translate(hint, inside-1); translated != hint {
+			return translate(text[:at], inside-1) + "（" + translated + "）"
 		}
 	}
 	for _, s := range sentences() {
-		if inHoles, said := s.read(text); said {
-			return s.with(inHoles, inside-1)
+		if inHoles, ok := s.match(text); ok {
+			return s.fill(inHoles, inside-1)
 		}
 	}
 	return text
 }
 
-// read tells whether a text is the sentence, and what is in its holes: of two ways to fill
-// them, the one that ends each as soon as it can.
-func (s *sentence) read(text string) (inHoles []string, said bool) {
-	rest, said := strings.CutPrefix(text, s.parts[0])
+// match reports whether a text is the sentence, and what is in its holes, each as short as
+// possible.
+func (s *sentence) match(text string) (inHoles []string, ok bool) {
+	rest, ok := strings.CutPrefix(text, s.parts[0])
 	last := len(s.parts) - 1
-	if !said || last == 0 {
-		return nil, said && rest == ""
+	if !ok || last == 0 {
+		return nil, ok && rest == ""
 	}
-	if rest, said = strings.CutSuffix(rest, s.parts[last]); !said {
+	rest, ok = strings.CutSuffix(rest, s.parts[last])
+	if !ok {
 		return nil, false
 	}
 	for _, part := range s.parts[1:last] {
@@ -113,18 +116,19 @@ func (s *sentence) read(text string) (inHoles []string, said bool) {
 		if !found {
 			return nil, false
 		}
-		inHoles, rest = append(inHoles, before), after
+		inHoles = append(inHoles, before)
+		rest = after
 	}
 	return append(inHoles, rest), true
 }
 
-// with fills the holes.
-func (s *sentence) with(inHoles []string, inside int) string {
+// fill fills the holes of the translation.
+func (s *sentence) fill(inHoles []string, inside int) string {
 	var b strings.Builder
 	for i, text := range s.chinese {
 		b.WriteString(text)
 		if i < len(s.order) && s.order[i] < len(inHoles) {
-			b.WriteString(say(inHoles[s.order[i]], inside))
+			b.WriteString(translate(inHoles[s.order[i]], inside))
 		}
 	}
 	return b.String()

@@ -22,14 +22,15 @@ func TestSentencesOfOursAreSaidInChinese(t *testing.T) {
 		{"why an element", "is called so by its text beside it, number 2 of 3", "名称相同（依据旁边的文字，第 2 个，共 3 个）"},
 		{"an element with a hint", `"删除" means 2 elements: row 张三 > button 删除; row 李四 > button 删除 (add the row: 张三)`,
 			`"删除" 对应 2 个元素：row 张三 > button 删除; row 李四 > button 删除（请加上所在的行：张三）`},
-		{"a model", "model qwen cannot be reached at http://127.0.0.1:1: connection refused", "无法连接模型 qwen（http://127.0.0.1:1）：connection refused"},
+		{"a model", "model qwen cannot be reached at http://127.0.0.1:1: connection refused",
+			"无法连接模型 qwen（http://127.0.0.1:1）：connection refused"},
 		{"what others say", "Something went wrong (again)", "Something went wrong (again)"},
 		{"nothing", "", ""},
 	} {
-		if got := Chinese.Say(c.english); got != c.want {
+		if got := Chinese.Translate(c.english); got != c.want {
 			t.Errorf("%s: %s", c.name, got)
 		}
-		if got := English.Say(c.english); got != c.english {
+		if got := English.Translate(c.english); got != c.english {
 			t.Errorf("%s in English: %s", c.name, got)
 		}
 	}
@@ -110,7 +111,7 @@ func FuzzSay(f *testing.F) {
 	f.Add("made again: made again: made again: made again: made again: (((")
 	f.Add("{}{1}$1\\\xff：")
 	f.Fuzz(func(t *testing.T, text string) {
-		if got := Chinese.Say(text); text != "" && got == "" {
+		if got := Chinese.Translate(text); text != "" && got == "" {
 			t.Errorf("%q is lost", text)
 		}
 	})

@@ -1,20 +1,22 @@
-// Package origin tells where a URL leads: its scheme, host and port. A credential belongs to
-// one origin, so a redirect that leaves it carries none.
+// Package origin compares the origins of URLs: scheme, host and port. A credential belongs to one
+// origin, so a redirect to another one must not carry it.
 //
 //	client := &http.Client{CheckRedirect: origin.Redirect}
 //	origin.Of(u) // https://api.example.com
 package origin
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 )
 
-// Of is the origin of a URL, in lower case and without the port that its scheme implies. It
-// shows nothing else of the URL, so it is fit for messages.
+// Of returns the origin of a URL, in lower case and without its scheme's default port. It is safe
+// to show.
 func Of(u *url.URL) string {
 	host := strings.ToLower(u.Hostname())
 	if strings.Contains(host, ":") { // an IPv6 address
@@ -27,7 +29,8 @@ func Of(u *url.URL) string {
 	return scheme + "://" + host
 }
 
-// Shown is an address for messages: its origin and path, without what a secret may stand in.
+// Shown returns an address for messages: origin and path, without the parts that may contain a
+// secret.
 func Shown(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
@@ -36,7 +39,7 @@ func Shown(address string) string {
 	return Of(u) + u.EscapedPath()
 }
 
-// Same tells whether two URLs have one origin.
+// Same reports whether two URLs have the same origin.
 func Same(a, b *url.URL) bool {
 	return strings.EqualFold(a.Scheme, b.Scheme) && strings.EqualFold(a.Hostname(), b.Hostname()) && port(a) == port(b)
 }
@@ -48,7 +51,7 @@ func port(u *url.URL) string {
 	return usual(strings.ToLower(u.Scheme))
 }
 
-// usual is the port that a scheme implies.
+// usual returns the default port of a scheme.
 func usual(scheme string) string {
 	switch scheme {
 	case "http":
@@ -59,12 +62,12 @@ func usual(scheme string) string {
 	return ""
 }
 
-// maxRedirects bounds how far one request is sent on.
+// maxRedirects is how many redirects one request follows.
 const maxRedirects = 5
 
-// Redirect is a CheckRedirect for clients that send credentials. From the first hop to
-// another origin on, a request carries nothing but Accept and User-Agent, even when it comes
-// back. One with a body does not leave its origin, and encryption is never given up.
+// Redirect is a CheckRedirect for clients that send credentials. From the first redirect to
+// another origin on, a request has no headers but Accept and User-Agent, even if it comes back.
+// One with a body does not leave its origin, and https never becomes http.
 func Redirect(r *http.Request, via []*http.Request) error {
 	first := via[0]
 	switch {
@@ -80,22 +83,12 @@ func Redirect(r *http.Request, via []*http.Request) error {
 		return fault.New(fault.UpstreamProtocol, "a redirect leads to another host, %s", Of(r.URL)).
 			WithHint("if it is meant, configure that address")
 	}
-	bare := http.Header{}
-	for _, name := range []string{"Accept", "User-Agent"} {
-		if values := r.Header[name]; values != nil {
-			bare[name] = values
-		}
-	}
-	r.Header = bare
+	maps.DeleteFunc(r.Header, func(name string, _ []string) bool { return name != "Accept" && name != "User-Agent" })
 	return nil
 }
 
-// stays tells whether a request and those before it have one origin.
+// stays reports whether a request and those before it have the same origin.
 func stays(r *http.Request, via []*http.Request) bool {
-	for _, before := range via[1:] {
-		if !Same(before.URL, via[0].URL) {
-			return false
-		}
-	}
-	return Same(r.URL, via[0].URL)
+	other := func(r *http.Request) bool { return !Same(r.URL, via[0].URL) }
+	return !slices.ContainsFunc(via, other) && !other(r)
 }

@@ -2,6 +2,5 @@ package procgroup
 
 import "syscall"
 
-// endWithUs asks the system to end the process when ours is killed: a server that does not
-// look at the end of its input would stay behind.
+// endWithUs ends the process when ours is killed, even if it ignores the end of its input.
 func endWithUs(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGTERM }

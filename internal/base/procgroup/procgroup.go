@@ -1,5 +1,4 @@
-// Package procgroup ends a program together with all that it started. It never decides when:
-// those who start a program know how long it may take to end by itself.
+// Package procgroup ends a program together with everything it started.
 //
 //	procgroup.Own(cmd)
 //	err := cmd.Start()

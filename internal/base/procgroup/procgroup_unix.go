@@ -7,12 +7,11 @@ import (
 	"syscall"
 )
 
-// Own puts the program, before it is started, into a group of its own, so that all it starts
-// can be ended with it.
+// Own puts a program that is not started yet into its own process group.
 func Own(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	endWithUs(cmd.SysProcAttr)
 }
 
-// Kill ends the whole group. It may be gone already.
+// Kill ends the whole group, if it still exists.
 func Kill(cmd *exec.Cmd) { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

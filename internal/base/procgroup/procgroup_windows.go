@@ -6,8 +6,7 @@ import (
 	"syscall"
 )
 
-// Own keeps console signals for us from reaching the program, when it is called before the
-// start.
+// Own keeps console signals away from a program that is not started yet.
 func Own(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
 }

@@ -11,7 +11,8 @@ import (
 func TestCheckAgreesWithTheStandardLibrary(t *testing.T) {
 	for _, s := range []string{
 		`{}`, `[]`, `null`, `true`, `false`, `0`, `-0`, `1.0`, `1e400`, `-12.5E+3`, `""`, `"\u00e9\n"`, ` { "a" : [ 1 , {} ] } `,
-		`01`, `1.`, `.5`, `+1`, `--1`, `1e`, `nul`, `tru`, `"`, `"\x"`, `"\u12"`, "\"\n\"", `{`, `[`, `{"a"}`, `{"a":}`, `{"a":1,}`, `[1,]`, `[1 2]`, `{} {}`, ``, `{a:1}`,
+		`01`, `1.`, `.5`, `+1`, `--1`, `1e`, `nul`, `tru`, `"`, `"\x"`, `"\u12"`, "\"\n\"", `{`, `[`, `{"a"}`, `{"a":}`, `{"a":1,}`, `[1,]`,
+		`[1 2]`, `{} {}`, ``, `{a:1}`,
 		`{"a":1 "b":2}`, "\x00", `9007199254740993`, `"中文"`,
 	} {
 		if got, want := Check([]byte(s)) == nil, json.Valid([]byte(s)); got != want {
@@ -80,7 +81,8 @@ func TestAWalkInsideGoesOnOutside(t *testing.T) {
 	if want := `x|{"x":1,"y":2}|3|[4]|[ {"x":1,"y":2} ,3,[4]]|b=5`; strings.Join(got, "|") != want || w.Err() != nil {
 		t.Errorf("got %s, %v", strings.Join(got, "|"), w.Err())
 	}
-	for _, wrong := range []string{`{"a":[{]}`, `{"a":[{}`, `{"a":[1 2]}`, `{"a":1}`, `{"a":`, `{"a":[]} x`, strings.Repeat(`{"a":[`, MaxDepth)} {
+	for _, wrong := range []string{`{"a":[{]}`, `{"a":[{}`, `{"a":[1 2]}`, `{"a":1}`, `{"a":`, `{"a":[]} x`, strings.Repeat(`{"a":[`,
+		MaxDepth)} {
 		w := Object([]byte(wrong))
 		for w.Step() {
 			in := w.Into()
@@ -169,7 +171,8 @@ func BenchmarkCheck50KB(b *testing.B) {
 }
 
 func TestStringsEndWhereTheyEndWhateverStandsWhereInAWord(t *testing.T) {
-	for _, odd := range []string{`"`, `\"`, `\\`, `\\"`, `\\\"`, `\n`, `\u00e9`, `\u12"`, `\ud83d\ude00`, `\x`, `\`, "\n", "\x1f", "\x7f", "\xff", "é"} {
+	for _, odd := range []string{`"`, `\"`, `\\`, `\\"`, `\\\"`, `\n`, `\u00e9`, `\u12"`, `\ud83d\ude00`, `\x`, `\`, "\n", "\x1f", "\x7f",
+		"\xff", "é"} {
 		for before := range 40 {
 			for after := range 40 {
 				for _, fill := range []string{"a", `\"`} {

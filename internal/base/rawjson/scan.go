@@ -1,6 +1,6 @@
-// Package rawjson reads and splices JSON without decoding it, so that what passes
-// through the gateway keeps its bytes: property order, big integers, 1.0, unknown fields.
-// It checks what it walks over and never allocates for it; UTF-8 it checks only where asked.
+// Package rawjson reads and splices JSON without decoding it, so that what passes through the
+// gateway keeps its bytes: property order, big integers, 1.0, unknown fields. It validates what
+// it walks over without allocating, but UTF-8 only where asked.
 //
 //	w := rawjson.Object(params)
 //	for w.Next() {
@@ -14,13 +14,13 @@ import (
 	"fmt"
 )
 
-// MaxDepth is how deep values may be nested. What lies deeper is refused.
+// MaxDepth is how deep values may be nested.
 const MaxDepth = 512
 
 // ErrDepth says that a value is nested too deep.
 var ErrDepth = errors.New("JSON is nested too deep")
 
-// SyntaxError says where the bytes stop being JSON.
+// SyntaxError says where the JSON is invalid.
 type SyntaxError struct {
 	Offset int
 	Want   string
@@ -32,13 +32,14 @@ func (e *SyntaxError) Error() string {
 
 func syntax(offset int, want string) error { return &SyntaxError{offset, want} }
 
-// Check tells whether data is exactly one valid JSON value of bounded depth.
+// Check returns an error unless data is exactly one valid JSON value of bounded depth.
 func Check(data []byte) error {
 	i, err := skipValue(data, skipSpace(data, 0), 0)
 	if err != nil {
 		return err
 	}
-	if i = skipSpace(data, i); i != len(data) {
+	i = skipSpace(data, i)
+	if i != len(data) {
 		return syntax(i, "end of input")
 	}
 	return nil
@@ -63,9 +64,9 @@ func skipValue(data []byte, i, depth int) (int, error) {
 	case c == '"':
 		return skipString(data, i)
 	case c == '{':
-		return skipObject(data, i, depth+1)
+		return skipContainer(data, i, depth+1, '}')
 	case c == '[':
-		return skipArray(data, i, depth+1)
+		return skipContainer(data, i, depth+1, ']')
 	case c == '-' || c >= '0' && c <= '9':
 		return skipNumber(data, i)
 	case c == 't':
@@ -78,70 +79,50 @@ func skipValue(data []byte, i, depth int) (int, error) {
 	return i, syntax(i, "a value")
 }
 
-func skipObject(data []byte, i, depth int) (int, error) {
+// skipContainer returns the end of the object or array that starts at i.
+func skipContainer(data []byte, i, depth int, closing byte) (int, error) {
 	if depth > MaxDepth {
 		return i, ErrDepth
 	}
 	i = skipSpace(data, i+1)
-	if i < len(data) && data[i] == '}' {
-		return i + 1, nil
-	}
-	for {
-		if i >= len(data) || data[i] != '"' {
-			return i, syntax(i, "a key")
-		}
-		var err error
-		if i, err = skipString(data, i); err != nil {
-			return i, err
-		}
-		i = skipSpace(data, i)
-		if i >= len(data) || data[i] != ':' {
-			return i, syntax(i, "a colon")
-		}
-		if i, err = skipValue(data, skipSpace(data, i+1), depth); err != nil {
-			return i, err
-		}
-		i = skipSpace(data, i)
-		if i >= len(data) {
-			return i, syntax(i, "a comma or }")
-		}
-		switch data[i] {
-		case '}':
-			return i + 1, nil
-		case ',':
-			i = skipSpace(data, i+1)
-		default:
-			return i, syntax(i, "a comma or }")
-		}
-	}
-}
-
-func skipArray(data []byte, i, depth int) (int, error) {
-	if depth > MaxDepth {
-		return i, ErrDepth
-	}
-	i = skipSpace(data, i+1)
-	if i < len(data) && data[i] == ']' {
+	if i < len(data) && data[i] == closing {
 		return i + 1, nil
 	}
 	for {
 		var err error
+		if closing == '}' {
+			if _, i, err = skipKey(data, i); err != nil {
+				return i, err
+			}
+		}
 		if i, err = skipValue(data, i, depth); err != nil {
 			return i, err
 		}
 		i = skipSpace(data, i)
-		if i >= len(data) {
-			return i, syntax(i, "a comma or ]")
-		}
-		switch data[i] {
-		case ']':
+		switch {
+		case i < len(data) && data[i] == closing:
 			return i + 1, nil
-		case ',':
+		case i < len(data) && data[i] == ',':
 			i = skipSpace(data, i+1)
 		default:
-			return i, syntax(i, "a comma or ]")
+			return i, syntax(i, "a comma or "+string(closing))
 		}
 	}
+}
+
+// skipKey returns the end of the key that starts at i, and where its value starts.
+func skipKey(data []byte, i int) (end, value int, err error) {
+	if i >= len(data) || data[i] != '"' {
+		return i, i, syntax(i, "a key")
+	}
+	if end, err = skipString(data, i); err != nil {
+		return end, end, err
+	}
+	i = skipSpace(data, end)
+	if i >= len(data) || data[i] != ':' {
+		return end, i, syntax(i, "a colon")
+	}
+	return end, skipSpace(data, i+1), nil
 }
 
 func skipNumber(data []byte, i int) (int, error) {

@@ -1,6 +1,9 @@
 package rawjson
 
-import "unicode/utf8"
+import (
+	"bytes"
+	"unicode/utf8"
+)
 
 // Edit replaces the bytes from Start to End by New.
 type Edit struct {
@@ -8,7 +11,7 @@ type Edit struct {
 	New        []byte
 }
 
-// AppendSplice appends data to dst with the edits made. Edits are in order and do not overlap.
+// AppendSplice appends data to dst with the edits applied. They are in order and do not overlap.
 func AppendSplice(dst, data []byte, edits ...Edit) []byte {
 	pos := 0
 	for _, e := range edits {
@@ -47,19 +50,11 @@ func AppendString(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// OneLine returns data without line breaks, for transports that end a message at one.
-// In JSON a raw line break is always insignificant, so a blank takes its place.
+// OneLine returns data with spaces for line breaks, which are insignificant in JSON, for
+// transports that end a message at one.
 func OneLine(data []byte) []byte {
-	for i, c := range data {
-		if c == '\n' || c == '\r' {
-			out := append([]byte(nil), data...)
-			for ; i < len(out); i++ {
-				if out[i] == '\n' || out[i] == '\r' {
-					out[i] = ' '
-				}
-			}
-			return out
-		}
+	if !bytes.ContainsAny(data, "\n\r") {
+		return data
 	}
-	return data
+	return bytes.ReplaceAll(bytes.ReplaceAll(data, []byte{'\n'}, []byte{' '}), []byte{'\r'}, []byte{' '})
 }

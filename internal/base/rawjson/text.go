@@ -11,15 +11,16 @@ const (
 	tops = 0x80 * ones
 )
 
-// PlainRun is how many bytes from i on stand for themselves in a string: the next is a
-// quote, a backslash, a control character or the end of data.
+// PlainRun returns how many bytes from i on are plain in a string: the next is a quote, a
+// backslash, a control character or the end of data.
 func PlainRun(data []byte, i int) int {
 	start := i
 	for ; len(data)-i >= 8; i += 8 {
 		x := binary.LittleEndian.Uint64(data[i:])
-		quote, slash := x^ones*'"', x^ones*'\\'
-		// Taking away 1 borrows from the top bit of a byte that is 0. What is found above
-		// the first such byte may be wrong; nobody looks there.
+		quote := x ^ ones*'"'
+		slash := x ^ ones*'\\'
+		// Subtracting 1 borrows from the top bit of a byte that is 0. Bits above the first such
+		// byte may be wrong and are not used.
 		if found := ((x-ones*0x20)&^x | (quote-ones)&^quote | (slash-ones)&^slash) & tops; found != 0 {
 			return i + bits.TrailingZeros64(found)/8 - start
 		}
@@ -39,13 +40,14 @@ func skipString(data []byte, i int) (int, error) {
 	return skipEscaped(data, i)
 }
 
-// skipEscaped is skipString from a backslash on. Results are often JSON inside a string, so
-// that eight bytes in which each backslash stands before a quote are taken in one go.
+// skipEscaped is skipString from a backslash on. Results are often JSON inside a string, so eight
+// bytes in which each backslash is followed by a quote are skipped at once.
 func skipEscaped(data []byte, i int) (int, error) {
-	behind := uint64(0) // not zero: a backslash stands before the byte at i
+	behind := uint64(0) // not zero: there is a backslash before the byte at i
 	for len(data)-i >= 8 {
 		x := binary.LittleEndian.Uint64(data[i:])
-		quotes, slashes := equal(x, '"'), equal(x, '\\')
+		quotes := equal(x, '"')
+		slashes := equal(x, '\\')
 		escaped := slashes<<8 | behind
 		ends := quotes &^ escaped
 		if odd := controls(x) | slashes&escaped | escaped&^quotes; odd&(ends-1)&^ends != 0 { // before the first end
@@ -64,7 +66,8 @@ func skipEscaped(data []byte, i int) (int, error) {
 		if ends != 0 {
 			return i + bits.TrailingZeros64(ends)/8 + 1, nil
 		}
-		i, behind = i+8, slashes>>56
+		i += 8
+		behind = slashes >> 56
 	}
 	if behind != 0 {
 		i--
@@ -76,19 +79,22 @@ func skipEscaped(data []byte, i int) (int, error) {
 	return i, err
 }
 
-// stringEnd is skipString for data that was checked before; 0 says that the string does not end.
-// It looks at quotes alone, 32 bytes in one go: most stand behind a single backslash.
+// stringEnd is skipString for data that was validated before; 0 says that the string does not end.
+// It looks only at quotes, 32 bytes at once: most follow a single backslash.
 func stringEnd(data []byte, i int) int {
 	start := i
 	for i++; i < len(data); {
 		if i-start >= 2 && len(data)-i >= 32 {
-			d, ends := data[i-2:i+32:i+32], uint64(0)
+			d := data[i-2 : i+32 : i+32]
+			ends := uint64(0)
 			for k := 0; k < 32; k += 8 {
 				quote := binary.LittleEndian.Uint64(d[k+2:]) ^ ones*'"'
 				slash := binary.LittleEndian.Uint64(d[k+1:]) ^ ones*'\\'
 				other := binary.LittleEndian.Uint64(d[k:]) ^ ones*'\\'
-				// The top bit of each is 0 where the byte is the one that is looked for.
-				quote, slash, other = (quote&^tops+0x7F*ones)|quote, (slash&^tops+0x7F*ones)|slash, (other&^tops+0x7F*ones)|other
+				// The top bit of each is 0 where the byte is the wanted one.
+				quote = (quote&^tops + 0x7F*ones) | quote
+				slash = (slash&^tops + 0x7F*ones) | slash
+				other = (other&^tops + 0x7F*ones) | other
 				ends |= ^quote & (slash | ^other)
 			}
 			if ends&tops == 0 {
@@ -97,7 +103,7 @@ func stringEnd(data []byte, i int) int {
 			}
 		}
 		to := min(i+32, len(data))
-		if isEscaped(data[start+1 : i]) { // what was taken in one go may end within an escape
+		if isEscaped(data[start+1 : i]) { // the block may end within an escape
 			i++
 		}
 		for ; i < to; i++ {
@@ -112,7 +118,7 @@ func stringEnd(data []byte, i int) int {
 	return 0
 }
 
-// isEscaped tells whether what follows the text is escaped by a backslash at its end.
+// isEscaped reports whether a backslash at the end of the text escapes what follows.
 func isEscaped(text []byte) bool {
 	n := len(text)
 	for n > 0 && text[n-1] == '\\' {
@@ -121,17 +127,17 @@ func isEscaped(text []byte) bool {
 	return (len(text)-n)%2 == 1
 }
 
-// equal has the top bit set of each byte of x that is b.
+// equal sets the top bit of each byte of x that is b.
 func equal(x uint64, b byte) uint64 {
 	x ^= ones * uint64(b)
 	return ^((x&^tops + 0x7F*ones) | x) & tops
 }
 
-// controls has the top bit set of each byte of x that is a control character.
+// controls sets the top bit of each byte of x that is a control character.
 func controls(x uint64) uint64 { return ^((x&^tops + 0x60*ones) | x) & tops }
 
-// skipText goes over the text of a string byte by byte, up to the given place or one escape
-// further, and tells whether the string has ended.
+// skipText moves over the text of a string byte by byte, up to the offset or one escape further,
+// and reports whether the string has ended.
 func skipText(data []byte, i, to int) (end int, ended bool, err error) {
 	for i < to {
 		switch c := data[i]; {
@@ -152,7 +158,7 @@ func skipText(data []byte, i, to int) (end int, ended bool, err error) {
 	return i, false, nil
 }
 
-// EscapeLength is how many bytes the escape has that data starts with; 0 when it is none.
+// EscapeLength returns the length of the escape at the start of data, or 0.
 func EscapeLength(data []byte) int {
 	if len(data) < 2 {
 		return 0

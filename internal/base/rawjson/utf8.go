@@ -5,9 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// ToValidUTF8 is data with U+FFFD in place of each run of bytes that are not UTF-8, and how
-// many bytes these were. Valid data is returned as it is. It leaves JSON the JSON it was:
-// no byte of its syntax is ever replaced.
+// ToValidUTF8 returns data with U+FFFD for each run of bytes that are not UTF-8, and how many
+// bytes these were. No byte of JSON syntax is ever replaced.
 func ToValidUTF8(data []byte) (valid []byte, wrong int) {
 	if utf8.Valid(data) {
 		return data, 0

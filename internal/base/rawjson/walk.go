@@ -6,19 +6,19 @@ import (
 	"unicode/utf8"
 )
 
-// Walk goes over the members of an object or the elements of an array, in order.
-// Between calls of Next its fields describe the current one.
+// Walk iterates over the members of an object or the elements of an array. After Next its fields
+// describe the current one.
 type Walk struct {
 	Key        []byte // the member's name, unescaped; nil in an array
 	Value      []byte // its raw value
-	Start, End int    // where Value stands in the walked bytes
+	Start, End int    // range of Value in the walked bytes
 
 	data  []byte
 	pos   int
 	count int
 	depth int
 	close byte
-	inner bool // what is walked stands in something else, so that more may follow
+	inner bool // it is inside another value, so that more may follow
 	done  bool
 	err   error
 }
@@ -43,8 +43,8 @@ func start(data []byte, open, close byte) Walk {
 // Next steps to the next member or element. After the last it checks that nothing follows.
 func (w *Walk) Next() bool { return w.Step() && w.Skip() }
 
-// Step is the first half of Next: it stops before the value, of which it gives the Start
-// alone. Skip, SkipTo or Into must follow.
+// Step is the first half of Next: it stops before the value and sets only Start. Skip, SkipTo or
+// Into must follow.
 func (w *Walk) Step() bool {
 	if w.err != nil || w.done {
 		return false
@@ -61,30 +61,31 @@ func (w *Walk) Step() bool {
 	}
 	w.count++
 	if w.close == '}' {
-		if i = w.key(i); w.err != nil {
+		i = w.key(i)
+		if w.err != nil {
 			return false
 		}
 	}
 	if i >= len(w.data) {
 		return w.fail(i, "a value")
 	}
-	w.Start, w.pos = i, i
+	w.Start = i
+	w.pos = i
 	return true
 }
 
-// Skip goes over the value that Step stopped at.
+// Skip moves over the value that Step stopped at.
 func (w *Walk) Skip() bool {
 	end, err := skipValue(w.data, w.Start, w.depth)
 	if err != nil {
 		w.err = err
 		return false
 	}
-	w.Value, w.End, w.pos = w.data[w.Start:end], end, end
+	w.SkipTo(end)
 	return true
 }
 
-// SkipChecked is Skip for data that was checked before: the end of a string is looked for, and
-// nothing in it.
+// SkipChecked is Skip for data that was validated before: strings are not validated again.
 func (w *Walk) SkipChecked() bool {
 	if w.data[w.Start] != '"' {
 		return w.Skip()
@@ -97,14 +98,15 @@ func (w *Walk) SkipChecked() bool {
 	return true
 }
 
-// SkipTo goes on after the value that Step stopped at, for those who have read it
-// themselves and know where it ends.
+// SkipTo continues after the value that Step stopped at, for callers that know its end.
 func (w *Walk) SkipTo(end int) {
-	w.Value, w.End, w.pos = w.data[w.Start:end], end, end
+	w.Value = w.data[w.Start:end]
+	w.End = end
+	w.pos = end
 }
 
-// Into starts a walk over the object or array that Step stopped at, so that its bytes are
-// gone over once and not twice. Out must follow when that walk is done.
+// Into starts a walk over the object or array that Step stopped at, so that its bytes are scanned
+// only once. Out must follow.
 func (w *Walk) Into() Walk {
 	in := Walk{data: w.data, pos: w.Start + 1, depth: w.depth + 1, close: '}', inner: true}
 	switch {
@@ -118,22 +120,19 @@ func (w *Walk) Into() Walk {
 	return in
 }
 
-// Out goes on after the value that was walked inside.
+// Out continues after the value that was walked inside.
 func (w *Walk) Out(in *Walk) {
 	for in.Next() {
 	}
-	if w.err = in.err; w.err == nil {
-		w.Value, w.End, w.pos = w.data[w.Start:in.pos], in.pos, in.pos
+	w.err = in.err
+	if w.err == nil {
+		w.SkipTo(in.pos)
 	}
 }
 
 // key reads a member's name at i and returns where its value starts.
 func (w *Walk) key(i int) int {
-	if i >= len(w.data) || w.data[i] != '"' {
-		w.fail(i, "a key")
-		return i
-	}
-	end, err := skipString(w.data, i)
+	end, value, err := skipKey(w.data, i)
 	if err != nil {
 		w.err = err
 		return i
@@ -143,20 +142,18 @@ func (w *Walk) key(i int) int {
 		s, _ := String(w.data[i:end]) // just scanned: it is a valid literal
 		w.Key = []byte(s)
 	}
-	i = skipSpace(w.data, end)
-	if i >= len(w.data) || w.data[i] != ':' {
-		w.fail(i, "a colon")
-		return i
-	}
-	return skipSpace(w.data, i+1)
+	return value
 }
 
 func (w *Walk) finish(end int) bool {
-	w.done, w.pos = true, end
-	if end = skipSpace(w.data, end); end != len(w.data) && !w.inner {
+	w.done = true
+	w.pos = end
+	end = skipSpace(w.data, end)
+	if end != len(w.data) && !w.inner {
 		w.err = syntax(end, "end of input")
 	}
-	w.Key, w.Value = nil, nil
+	w.Key = nil
+	w.Value = nil
 	return false
 }
 
@@ -165,22 +162,19 @@ func (w *Walk) fail(offset int, want string) bool {
 	return false
 }
 
-// Err is what stopped the walk before the end, or nil.
+// Err returns what stopped the walk before the end, or nil.
 func (w *Walk) Err() error { return w.err }
 
 // Get returns the raw value under the keys, outermost first; nil when there is none.
 func Get(data []byte, keys ...string) []byte {
 	for _, key := range keys {
-		w, found := Object(data), false
-		for w.Next() {
-			if string(w.Key) == key {
-				data, found = w.Value, true
-				break
-			}
+		w := Object(data)
+		for w.Next() && string(w.Key) != key {
 		}
-		if !found {
+		if w.Value == nil || w.err != nil {
 			return nil
 		}
+		data = w.Value
 	}
 	return data
 }
@@ -203,5 +197,5 @@ func String(raw []byte) (string, bool) {
 	return s, true
 }
 
-// IsNull tells whether raw is absent or the literal null.
+// IsNull reports whether raw is absent or null.
 func IsNull(raw []byte) bool { return len(raw) == 0 || string(raw) == "null" }

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Decode is json.Unmarshal for what a caller sent: its errors are those of InWords.
+// Decode is json.Unmarshal with the errors of InWords.
 func Decode(data []byte, into any) error {
 	if err := json.Unmarshal(data, into); err != nil {
 		return InWords(err)
@@ -17,13 +17,12 @@ func Decode(data []byte, into any) error {
 	return nil
 }
 
-// InWords says what is wrong with a text that encoding/json could not decode, for one who does
-// not know our types.
+// InWords explains an error of encoding/json to a caller who does not know our types.
 func InWords(err error) error {
 	var other *json.UnmarshalTypeError
 	if errors.As(err, &other) {
 		wrong := fmt.Errorf("want %s, got %.100s", typeInWords(other.Type), withArticle(other.Value))
-		if other.Field != "" { // in a list it may be any element
+		if other.Field != "" {
 			wrong = fmt.Errorf("in %s: %w", other.Field, wrong)
 		}
 		return wrong
@@ -37,12 +36,12 @@ func InWords(err error) error {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), wrong && syntax.Error() == "unexpected end of JSON input":
 		return errors.New("the JSON ends too early")
 	case wrong:
-		return fmt.Errorf("it is no JSON: %s at byte %d", unexpected(syntax.Error()), syntax.Offset)
+		return fmt.Errorf("it is not JSON: %s at byte %d", unexpected(syntax.Error()), syntax.Offset)
 	}
-	return errors.New("it is no JSON that is understood here")
+	return errors.New("it is JSON of an unknown form")
 }
 
-// unexpected is the character that encoding/json stopped at.
+// unexpected returns the character at which encoding/json stopped.
 func unexpected(message string) string {
 	_, quoted, _ := strings.Cut(message, "invalid character '")
 	char, _, ok := strings.Cut(quoted, "' ")
@@ -70,8 +69,8 @@ func typeInWords(t reflect.Type) string {
 	return "a number"
 }
 
-// withArticle is a kind of JSON value as a sentence has it. Of a number encoding/json gives
-// the digits too.
+// withArticle returns a kind of JSON value as part of a sentence. For a number encoding/json also
+// gives the digits.
 func withArticle(value string) string {
 	switch kind, digits, _ := strings.Cut(value, " "); {
 	case digits != "":

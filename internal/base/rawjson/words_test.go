@@ -14,8 +14,8 @@ func TestWhatCannotBeDecodedIsToldInWords(t *testing.T) {
 		`{"offset":"x"}`:                  "in offset: want a whole number in plain digits, got a string",
 		`{"share":true}`:                  "in share: want a number, got true or false",
 		`{"offset":`:                      "the JSON ends too early",
-		`{"offset":nan}`:                  "it is no JSON: unexpected 'a' at byte 12",
-		`{'a':1}`:                         `it is no JSON: unexpected '\'' at byte 2`,
+		`{"offset":nan}`:                  "it is not JSON: unexpected 'a' at byte 12",
+		`{'a':1}`:                         `it is not JSON: unexpected '\'' at byte 2`,
 	} {
 		var into struct {
 			Offset int     `json:"offset"`

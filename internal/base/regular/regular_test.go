@@ -35,7 +35,8 @@ func TestOnlyRegularFilesAreOpenedAndNothingIsWaitedFor(t *testing.T) {
 		f.Close()
 	}
 	for path, want := range map[string]error{
-		at("pipe"): ErrKind, at("link to a pipe"): ErrKind, dir: ErrKind, os.DevNull: ErrKind, at("nothing"): os.ErrNotExist, at("socket"): syscall.ENXIO,
+		at("pipe"): ErrKind, at("link to a pipe"): ErrKind, dir: ErrKind, os.DevNull: ErrKind, at("nothing"): os.ErrNotExist,
+		at("socket"): syscall.ENXIO,
 	} {
 		if _, err := Open(path); !errors.Is(err, want) {
 			t.Errorf("%s: got %v, want %v", path, err, want)

@@ -9,19 +9,18 @@ import (
 	"unicode/utf8"
 )
 
-// pattern is a secret as it is looked for. Each character may be written as it stands or as
-// JSON, code, HTML and URLs escape it. A run of white space may be any other: pages join it.
+// pattern matches a secret. Each character may be plain or escaped as in JSON, code, HTML and
+// URLs. A run of white space matches any other run.
 type pattern []char
 
 type char struct {
 	r     rune
-	plain string // as it stands
-	space bool   // stands for a run of white space
-	vague bool   // may be read in several ways
+	plain string // not escaped
+	space bool   // a run of white space
+	vague bool   // can match in several ways
 }
 
-// enough is how many characters of a secret are secret themselves: also half of a certificate
-// is not to be shown.
+// enough is how many characters of a secret are secret themselves, such as half a certificate.
 const enough = 128
 
 func newPattern(secret string) (p pattern) {
@@ -36,7 +35,7 @@ func newPattern(secret string) (p pattern) {
 	return p
 }
 
-// match is how many bytes at the beginning of a text are the secret; 0 when it begins otherwise.
+// match returns how many bytes at the beginning of a text are the secret, or 0.
 func (p pattern) match(text []byte) int {
 	end := 0
 	for i, c := range p {
@@ -56,7 +55,7 @@ func (p pattern) match(text []byte) int {
 // escapes are what escaped forms begin with.
 var escapes = [256]bool{'%': true, '&': true, '\\': true}
 
-// half is what a match is worth that ends before a character.
+// half returns the length of a partial match that ends before the i-th character, or 0.
 func (p pattern) half(i, end int) int {
 	if i < enough {
 		return 0
@@ -64,9 +63,9 @@ func (p pattern) half(i, end int) int {
 	return end
 }
 
-// matchAny goes on from a character where there are several ways to read the text.
+// matchAny continues a match where the text can match in several ways.
 func (p pattern) matchAny(i int, text []byte, end int) int {
-	ends := []int{end} // where the characters so far may end
+	ends := []int{end} // possible ends of the characters so far
 	for ; i < len(p); i++ {
 		var next []int
 		for _, end := range ends {
@@ -80,7 +79,7 @@ func (p pattern) matchAny(i int, text []byte, end int) int {
 	return ends[len(ends)-1]
 }
 
-// appendEnds adds where the character may end that begins there, each once and in order.
+// appendEnds adds the possible ends of a character that begins at from, in order and each once.
 func (c char) appendEnds(ends []int, text []byte, from int) []int {
 	add := func(end int) {
 		if len(ends) == 0 || end > ends[len(ends)-1] {
@@ -96,7 +95,7 @@ func (c char) appendEnds(ends []int, text []byte, from int) []int {
 	}
 	if bytes.HasPrefix(text[from:], []byte(c.plain)) {
 		add(from + len(c.plain))
-	} else if replaced := string(c.r); bytes.HasPrefix(text[from:], []byte(replaced)) { // was no UTF-8
+	} else if replaced := string(c.r); bytes.HasPrefix(text[from:], []byte(replaced)) { // was not UTF-8
 		add(from + len(replaced))
 	}
 	if from+1 < len(text) && !c.isPlain() {
@@ -105,12 +104,12 @@ func (c char) appendEnds(ends []int, text []byte, from int) []int {
 	return ends
 }
 
-// isPlain tells whether nobody escapes the character.
+// isPlain reports whether the character is never escaped.
 func (c char) isPlain() bool {
 	return c.r < utf8.RuneSelf && (unicode.IsLetter(c.r) || unicode.IsDigit(c.r))
 }
 
-// escaped reports the sizes of escaped forms that a text begins with, the shortest first.
+// escaped reports the sizes of escaped forms at the beginning of a text, the shortest first.
 func (c char) escaped(text []byte, found func(size int)) {
 	switch text[0] {
 	case '%':
@@ -141,7 +140,7 @@ func (c char) escaped(text []byte, found func(size int)) {
 	}
 }
 
-// entities are how HTML writes what it cannot write itself.
+// entities are how HTML escapes characters.
 var entities = map[rune][]string{
 	'&': {"amp;", "#38;"}, '<': {"lt;", "#60;"}, '>': {"gt;", "#62;"}, '"': {"quot;", "#34;"}, '\'': {"apos;", "#39;", "#x27;"},
 }
@@ -160,8 +159,8 @@ func hex4(r rune) string {
 	return string([]byte{digits[r>>12&15], digits[r>>8&15], digits[r>>4&15], digits[r&15]})
 }
 
-// spaceSize is how many bytes at the beginning of a text are one white space, as it stands or
-// escaped; 0 for none.
+// spaceSize returns the length of one white space at the beginning of a text, plain or escaped;
+// 0 for none.
 func spaceSize(text []byte) int {
 	r, size := utf8.DecodeRune(text)
 	switch {
@@ -191,8 +190,8 @@ func spaceSize(text []byte) int {
 	return 0
 }
 
-// beginnings are the first three bytes of all that the pattern matches, some more than once;
-// fewer where it is shorter, or has white space there.
+// beginnings reports the first three bytes of all that the pattern matches, some repeatedly; fewer
+// where it is shorter, or has white space there.
 func (p pattern) beginnings(before string, found func(string)) {
 	if len(before) >= 3 || len(p) == 0 || p[0].space {
 		found(before[:min(3, len(before))])
@@ -203,8 +202,7 @@ func (p pattern) beginnings(before string, found func(string)) {
 	}
 }
 
-// lead is a beginning and what must follow it: behind one that stands in the secret as it is,
-// the characters that nobody escapes.
+// lead extends an unescaped beginning of the secret by the characters that are never escaped.
 func (p pattern) lead(begin string) string {
 	rest := begin
 	for i, c := range p {
@@ -223,7 +221,7 @@ func (p pattern) lead(begin string) string {
 	return begin
 }
 
-// forms are the ways to write a character, at least their beginnings.
+// forms returns the ways to write a character, at least their beginnings.
 func (c char) forms() (list []string) {
 	backslashes := func(after ...string) {
 		for _, s := range after {

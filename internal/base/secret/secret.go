@@ -1,6 +1,5 @@
-// Package secret finds known secrets in text, however programs write them: as they are, in a
-// URL, in JSON, code and HTML, and in the base64 of a header. It does not guess: what only looks like a
-// secret passes.
+// Package secret finds known secrets in text in any encoding: plain, in a URL, JSON, code or HTML,
+// or in base64. It does not guess: what only looks like a secret is not found.
 //
 //	f := secret.NewFinder([]string{"hunter2hunter2"})
 //	out, n := f.Redact([]byte("password=hunter2hunter2"), "***") // password=***, 1
@@ -13,14 +12,14 @@ import (
 	"strings"
 )
 
-// Finder finds secrets, however many they are, in one pass over a text. It may be shared.
+// Finder finds any number of secrets in one pass. It may be used concurrently.
 type Finder struct {
-	begins  [1 << 12]uint16 // 1 + the bucket of those that begin so; 0: none do
+	begins  [1 << 12]uint16 // by a hash of the first three bytes: 1 + the bucket; 0: none
 	buckets [][]entry
-	short   []entry // that may be shorter than three bytes
+	short   []entry // those that may be shorter than three bytes
 }
 
-// NewFinder makes a Finder. What has no characters, or white space alone, is no secret.
+// NewFinder makes a Finder. Blank secrets are ignored.
 func NewFinder(secrets []string) *Finder {
 	f := &Finder{}
 	for _, s := range secrets {
@@ -34,7 +33,7 @@ func NewFinder(secrets []string) *Finder {
 	return f
 }
 
-// entry is a secret that may begin with the lead.
+// entry is a secret in a form that begins with the lead.
 type entry struct {
 	lead string
 	pattern
@@ -61,15 +60,15 @@ func (f *Finder) add(p pattern) {
 	})
 }
 
-// beginning stands for the first three bytes of a text.
+// beginning hashes the first three bytes of a text.
 func beginning[T string | []byte](text T) uint32 {
 	return (uint32(text[0]) | uint32(text[1])<<8 | uint32(text[2])<<16) * 0x9E3779B1 >> 20
 }
 
-// Empty tells whether there is nothing to find.
+// Empty reports whether there is nothing to find.
 func (f *Finder) Empty() bool { return len(f.buckets) == 0 && len(f.short) == 0 }
 
-// Redact puts the mark where secrets stand, and counts them; nil when there are none.
+// Redact replaces secrets by the mark and counts them; nil when there are none.
 func (f *Finder) Redact(text []byte, mark string) (out []byte, n int) {
 	done := 0
 	for {
@@ -87,7 +86,7 @@ func (f *Finder) Redact(text []byte, mark string) (out []byte, n int) {
 	return append(out, text[done:]...), n
 }
 
-// Next is where the first secret from i on stands, with those that begin in it; to is 0 when
+// Next returns the range of the first secret from i on, with those that overlap it; to is 0 when
 // there is none.
 func (f *Finder) Next(text []byte, i int) (from, to int) {
 	for i = f.next(text, i); i < len(text); i = f.next(text, i+1) {
@@ -95,7 +94,8 @@ func (f *Finder) Next(text []byte, i int) (from, to int) {
 		if size == 0 {
 			continue
 		}
-		from, to = i, i+size
+		from = i
+		to = i + size
 		for i++; i < to; i++ {
 			to = max(to, i+f.at(text[i:]))
 		}
@@ -104,7 +104,7 @@ func (f *Finder) Next(text []byte, i int) (from, to int) {
 	return 0, 0
 }
 
-// next is where in a text the next secret may begin, from a place on.
+// next returns where the next secret may begin.
 func (f *Finder) next(text []byte, i int) int {
 	if len(f.short) > 0 {
 		return i
@@ -117,7 +117,7 @@ func (f *Finder) next(text []byte, i int) int {
 	return len(text)
 }
 
-// at is the length of the secret that a text begins with; 0 when it begins with none.
+// at returns the length of the secret at the beginning of a text, or 0.
 func (f *Finder) at(text []byte) (n int) {
 	if len(text) >= 3 {
 		if bucket := f.begins[beginning(text)]; bucket > 0 {
@@ -137,7 +137,7 @@ func longest(entries []entry, text []byte) (n int) {
 	return n
 }
 
-// spellings are the secret and what it is read or encoded as, each once.
+// spellings returns the secret and its decoded and encoded forms.
 func spellings(secret string) (all []string) {
 	add := func(s string) {
 		if s != "" && !slices.Contains(all, s) {
@@ -146,7 +146,7 @@ func spellings(secret string) (all []string) {
 	}
 	add(secret)
 	if read, err := url.QueryUnescape(secret); err == nil && len(read) > len(secret)/2 {
-		add(read) // as a server reads it from a URL
+		add(read) // as a server decodes it from a URL
 	}
 	for before := range 3 {
 		for _, in := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
@@ -158,17 +158,17 @@ func spellings(secret string) (all []string) {
 	return all
 }
 
-// leastEncoded keeps chance from striking out a piece of an image.
+// leastEncoded avoids accidental matches in images.
 const leastEncoded = 10
 
-// encoded is what a secret always looks like in base64 when so many bytes stand before it in
-// its group of three: without the letters that depend on its neighbors.
+// encoded returns the base64 of a secret after so many bytes of its group of three, without the
+// letters that depend on its neighbors.
 func encoded(in *base64.Encoding, secret string, before int) string {
 	text := in.EncodeToString(append(make([]byte, before), secret...))
 	from := []int{0, 2, 3}[before]
 	to := len(text)
 	if (before+len(secret))%3 != 0 {
-		to-- // its last bits are those of what follows
+		to-- // it depends on what follows
 	}
 	return text[from:max(from, to)]
 }

@@ -1,5 +1,5 @@
-// Package share bounds what callers hold at once, in all and each: nobody can take
-// everything from the others. It knows nothing of what is held, and takes nothing away.
+// Package share limits how many of something callers hold at once, in all and each, so that no
+// caller can take everything.
 //
 //	room := share.New(1024)
 //	if err := room.Take(who.ID); err != nil {
@@ -15,11 +15,10 @@ import (
 	"sync"
 )
 
-// Of is how many of a total one holder may have: three quarters, at least one. A single
-// user has nearly all of it, and a greedy one never has the last.
+// Of returns how many of a total one holder may have: three quarters, at least one.
 func Of(total int) int { return max(1, total-max(1, total/4)) }
 
-// Why there is no room.
+// The reasons for no room.
 var (
 	ErrFull  = errors.New("all are taken")
 	ErrShare = errors.New("the caller has its share")
@@ -37,10 +36,10 @@ type Room struct {
 
 type waiter struct {
 	who   string
-	taken chan struct{} // closed when it has been given its place
+	taken chan struct{} // closed when it has a place
 }
 
-// New makes a room for so many.
+// New makes a room with so many places.
 func New(total int) *Room { return &Room{total: total, held: map[string]int{}} }
 
 // Take takes one place for the holder; Leave gives it back.
@@ -62,12 +61,13 @@ func (r *Room) take(who string) error {
 	return nil
 }
 
-// Leave gives a place back. Whoever has waited longest and may have it gets it.
+// Leave gives a place back. It goes to the first waiter that may have it.
 func (r *Room) Leave(who string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.taken--
-	if r.held[who]--; r.held[who] == 0 {
+	r.held[who]--
+	if r.held[who] == 0 {
 		delete(r.held, who)
 	}
 	for i, w := range r.waiting {
@@ -79,7 +79,7 @@ func (r *Room) Leave(who string) {
 	}
 }
 
-// Wait is Take for a holder that has time until ctx ends.
+// Wait is Take that waits for a place until ctx ends.
 func (r *Room) Wait(ctx context.Context, who string) error {
 	r.mu.Lock()
 	if r.take(who) == nil {
@@ -100,7 +100,7 @@ func (r *Room) Wait(ctx context.Context, who string) error {
 		r.waiting = slices.Delete(r.waiting, i, i+1)
 	}
 	r.mu.Unlock()
-	if i < 0 { // it was given its place in the same moment
+	if i < 0 { // it was given a place meanwhile
 		r.Leave(who)
 	}
 	return ctx.Err()

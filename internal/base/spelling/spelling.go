@@ -1,20 +1,20 @@
-// Package spelling tells how far two words are apart, so that an error can name the word
-// that was probably meant. It never decides what is near enough: a key of a file, a name
-// of a tool and a value of an enum differ in that.
+// Package spelling measures the distance of two words, so that an error can suggest the word
+// that was probably meant. What is near enough is up to the caller.
 //
 //	spelling.Edits("lable", "label", 3) // 1: two letters swapped
 package spelling
 
 import "unicode/utf8"
 
-// MaxLetters bounds the words that are compared; longer ones are near to nothing.
+// MaxLetters is the length up to which words are compared; longer ones match nothing.
 const MaxLetters = 128
 
-// Edits counts the letters to add, drop, change, or swap with the next, to get from a to
-// b. Anything from limit on is limit.
+// Edits counts the letters to add, drop, change, or swap with the next, to get from a to b, up
+// to the limit.
 func Edits(a, b string, limit int) int {
 	var roomA, roomB [MaxLetters]rune
-	x, y := letters(a, &roomA), letters(b, &roomB)
+	x := letters(a, &roomA)
+	y := letters(b, &roomB)
 	if x == nil && a != "" || y == nil && b != "" || len(x)-len(y) >= limit || len(y)-len(x) >= limit {
 		return limit
 	}
@@ -46,7 +46,7 @@ func Edits(a, b string, limit int) int {
 	return min(last[len(y)], limit)
 }
 
-// letters are those of s, or nil when there are too many.
+// letters returns those of s, or nil when there are too many.
 func letters(s string, room *[MaxLetters]rune) []rune {
 	if len(s) > MaxLetters && utf8.RuneCountInString(s) > MaxLetters {
 		return nil

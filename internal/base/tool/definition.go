@@ -1,6 +1,5 @@
-// Package tool holds the nouns of the trade: servers, tools, and their names. It never
-// does I/O, and it never changes a definition: what a server said about its tool is kept
-// byte for byte.
+// Package tool has servers, tools and their names. It never does I/O, and keeps the definition
+// that a server gave of its tool byte for byte.
 //
 //	def, err := tool.ParseDefinition(raw)
 //	shown := tool.Shown(string(tool.Canonical("files", def.Name)), "files", def.Name)
@@ -26,17 +25,17 @@ type Definition struct {
 	nameStart, nameEnd int
 }
 
-// maxDefinition bounds a definition: no model could read more.
+// maxDefinition is far more than a model can read.
 const maxDefinition = 1 << 20
 
-// ParseDefinition checks what every tool must have, a name, and finds its place.
+// ParseDefinition finds the name, which every tool must have.
 func ParseDefinition(raw json.RawMessage) (Definition, error) {
 	d := Definition{Raw: raw}
 	if len(raw) > maxDefinition {
 		return Definition{}, fmt.Errorf("the definition has %d bytes, more than %d", len(raw), maxDefinition)
 	}
 	if !utf8.Valid(raw) {
-		return Definition{}, fmt.Errorf("the definition is not UTF-8") // one such byte would spoil everybody's list
+		return Definition{}, fmt.Errorf("the definition is not UTF-8") // one such byte would break every list
 	}
 	w := rawjson.Object(raw)
 	for w.Next() {
@@ -51,9 +50,11 @@ func ParseDefinition(raw json.RawMessage) (Definition, error) {
 		}
 		name, ok := rawjson.String(w.Value)
 		if !ok || name == "" {
-			return Definition{}, fmt.Errorf("the tool's name is no text: %.40s", w.Value)
+			return Definition{}, fmt.Errorf("the tool's name is not text: %.40s", w.Value)
 		}
-		d.Name, d.nameStart, d.nameEnd = name, w.Start, w.End
+		d.Name = name
+		d.nameStart = w.Start
+		d.nameEnd = w.End
 	}
 	if err := w.Err(); err != nil {
 		return Definition{}, err
@@ -64,9 +65,8 @@ func ParseDefinition(raw json.RawMessage) (Definition, error) {
 	return d, nil
 }
 
-// Same tells whether two definitions mean the same: any order of keys, any blanks and any way
-// to escape. A key that stands there twice counts twice: readers differ in which of the two
-// they take.
+// Same reports whether two definitions are equal up to the order of keys, white space and
+// escapes. A repeated key counts twice: parsers differ in which of the two they use.
 func Same(a, b json.RawMessage) bool {
 	if bytes.Equal(a, b) {
 		return true
@@ -77,7 +77,7 @@ func Same(a, b json.RawMessage) bool {
 	return bytes.Equal(appendSorted(nil, bytes.TrimSpace(a)), appendSorted(nil, bytes.TrimSpace(b)))
 }
 
-// appendSorted appends valid JSON in a form that is the same for all that means the same.
+// appendSorted appends valid JSON in a canonical form.
 func appendSorted(dst, raw []byte) []byte {
 	switch raw[0] {
 	case '"':
@@ -109,7 +109,7 @@ func appendSorted(dst, raw []byte) []byte {
 	return append(dst, raw...)
 }
 
-// Renamed is the definition under another name and otherwise unchanged.
+// Renamed returns the definition under another name.
 func (d Definition) Renamed(name string) []byte {
 	if name == d.Name {
 		return d.Raw
@@ -118,13 +118,14 @@ func (d Definition) Renamed(name string) []byte {
 	return rawjson.AppendSplice(make([]byte, 0, len(d.Raw)+len(name)), d.Raw, edit)
 }
 
-// Shown is the definition under another name and with another schema for its arguments.
+// Shown returns the definition under another name and with another input schema.
 func (d Definition) Shown(name string, inputSchema json.RawMessage) []byte {
 	edits := []rawjson.Edit{{Start: d.nameStart, End: d.nameEnd, New: rawjson.AppendString(nil, name)}}
 	found := false
 	for w := rawjson.Object(d.Raw); w.Next(); {
 		if string(w.Key) == "inputSchema" {
-			edits, found = append(edits, rawjson.Edit{Start: w.Start, End: w.End, New: inputSchema}), true
+			edits = append(edits, rawjson.Edit{Start: w.Start, End: w.End, New: inputSchema})
+			found = true
 		}
 	}
 	if !found {
@@ -135,19 +136,19 @@ func (d Definition) Shown(name string, inputSchema json.RawMessage) []byte {
 	return rawjson.AppendSplice(make([]byte, 0, len(d.Raw)+len(inputSchema)), d.Raw, edits...)
 }
 
-// Description is what the server says the tool does; "" when it says nothing.
+// Description returns the server's description of the tool, or "".
 func (d Definition) Description() string {
 	s, _ := rawjson.String(rawjson.Get(d.Raw, "description"))
 	return s
 }
 
-// InputSchema is the raw schema of the arguments; nil when the server gives none.
+// InputSchema returns the raw schema of the arguments, or nil.
 func (d Definition) InputSchema() json.RawMessage { return rawjson.Get(d.Raw, "inputSchema") }
 
-// OutputSchema is the raw schema of structured results; nil when the server gives none.
+// OutputSchema returns the raw schema of structured results, or nil.
 func (d Definition) OutputSchema() json.RawMessage { return rawjson.Get(d.Raw, "outputSchema") }
 
-// NeedsTask tells whether the tool can only run as a task, which we do not carry.
+// NeedsTask reports whether the tool runs only as a task, which is not supported.
 func (d Definition) NeedsTask() bool {
 	s, _ := rawjson.String(rawjson.Get(d.Raw, "execution", "taskSupport"))
 	return s == "required"

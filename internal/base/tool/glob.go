@@ -5,25 +5,29 @@ import (
 	"unicode/utf8"
 )
 
-// Match tells whether the whole name fits the glob: "*" is any run of characters, also
-// none, "?" is one character, all else is itself. It allocates nothing, and its time is
-// at most the product of the two lengths, however many stars there are.
+// Match reports whether the name matches the glob: "*" is any run of characters, "?" is one
+// character. It does not allocate, and its time is at most the product of the two lengths.
 func Match(glob, name string) bool {
-	g, n := 0, 0
-	star, from := -1, 0 // after the last star in glob; where in name its run ends
+	g := 0     // position in glob
+	n := 0     // position in name
+	star := -1 // after the last star in glob
+	from := 0  // where in name the run of that star ends
 	for n < len(name) {
 		if g < len(glob) && glob[g] == '*' {
 			g++
-			star, from = g, n
+			star = g
+			from = n
 			continue
 		}
 		_, size := utf8.DecodeRuneInString(name[n:])
 		if g < len(glob) && glob[g] == '?' {
-			g, n = g+1, n+size
+			g++
+			n += size
 			continue
 		}
 		if strings.HasPrefix(glob[g:], name[n:n+size]) {
-			g, n = g+size, n+size
+			g += size
+			n += size
 			continue
 		}
 		if star < 0 {
@@ -31,7 +35,8 @@ func Match(glob, name string) bool {
 		}
 		_, size = utf8.DecodeRuneInString(name[from:]) // let the last star take one more
 		from += size
-		g, n = star, from
+		g = star
+		n = from
 	}
 	return strings.Trim(glob[g:], "*") == ""
 }

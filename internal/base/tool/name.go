@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
@@ -12,11 +13,11 @@ import (
 // ServerID names an upstream server, as written in the configuration.
 type ServerID string
 
-// Name is a tool's canonical name: the server's id, two underscores, and the
-// name that the server itself gave the tool. Rules, allow and deny match it.
+// Name is a tool's canonical name: the server's id, "__", and the server's own name for the tool.
+// Rules, allow and deny match it.
 type Name string
 
-// maxShown is the length that every provider accepts.
+// maxShown is the longest name that every provider accepts.
 const maxShown = 64
 
 // Canonical joins a server's id and its tool's raw name.
@@ -24,13 +25,13 @@ func Canonical(server ServerID, raw string) Name {
 	return Name(string(server) + "__" + raw)
 }
 
-// Split takes a canonical name apart again. Server ids hold no "__", so the first one divides.
+// Split returns the parts of a canonical name. Server ids contain no "__".
 func (n Name) Split() (ServerID, string, bool) {
 	server, raw, ok := strings.Cut(string(n), "__")
 	return ServerID(server), raw, ok
 }
 
-// CheckServerID refuses ids that could not be told apart in a tool's name.
+// CheckServerID refuses ids that would be ambiguous in a tool's name.
 func CheckServerID(id ServerID) error {
 	switch {
 	case id == "":
@@ -48,27 +49,14 @@ func CheckServerID(id ServerID) error {
 	return nil
 }
 
-// Shown makes the name that models see from the wanted one. A wanted name that every
-// provider accepts stays as it is; any other is cleaned, cut, and marked with a hash of
-// server and raw name, so that it is stable whatever other tools exist.
+// Shown returns the name that models see. A wanted name that every provider accepts is not
+// changed; any other is cleaned, truncated, and gets a hash of server and raw name, so that it
+// does not depend on other tools.
 func Shown(wanted string, server ServerID, raw string) string {
 	if fits(wanted) {
 		return wanted
 	}
-	var b strings.Builder
-	squeezed := false
-	for _, r := range wanted {
-		if isWord(r) {
-			b.WriteRune(r)
-			squeezed = false
-			continue
-		}
-		if !squeezed {
-			b.WriteByte('_')
-		}
-		squeezed = true
-	}
-	clean := b.String()
+	clean := otherRun.ReplaceAllString(wanted, "_")
 	if clean == "" || !isFirst(rune(clean[0])) {
 		clean = "_" + clean
 	}
@@ -80,23 +68,13 @@ func Shown(wanted string, server ServerID, raw string) string {
 	return fmt.Sprintf("%s_%s", clean, hex.EncodeToString(sum[:4]))
 }
 
-// fits tells whether every provider accepts the name as it is.
+var otherRun = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
+
+// fits reports whether every provider accepts the name.
 func fits(name string) bool {
-	if name == "" || len(name) > maxShown || !isFirst(rune(name[0])) {
-		return false
-	}
-	for _, r := range name {
-		if !isWord(r) {
-			return false
-		}
-	}
-	return true
+	return name != "" && len(name) <= maxShown && isFirst(rune(name[0])) && !otherRun.MatchString(name)
 }
 
 func isFirst(r rune) bool {
 	return r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
-}
-
-func isWord(r rune) bool {
-	return isFirst(r) || r == '-' || r >= '0' && r <= '9'
 }

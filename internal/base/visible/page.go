@@ -13,11 +13,11 @@ var (
 	pageMarks = regexp.MustCompile(`(?is)<(script|style)\b.*?(</(script|style)>|$)|<[^>]*(>|$)`)
 )
 
-// maxPage is how much of a page is looked at.
+// maxPage is how many bytes of a page are examined.
 const maxPage = 64 << 10
 
-// Page tells whether text is a web page, which a server sends that is not the one meant, and
-// gives its title in quotes, or its first words; "" for none. Its beginning is enough.
+// Page reports whether text is a web page, which a wrong server sends, and returns its title in
+// quotes, or its first words; "" for none. The beginning of the page is enough.
 func Page(text []byte) (title string, is bool) {
 	text = bytes.TrimPrefix(text[:min(len(text), maxPage)], []byte("\ufeff"))
 	if !pageStart.Match(text) {

@@ -1,11 +1,12 @@
-// Package visible shows text of strangers as what it is: everything that a terminal would
-// obey, that turns text around or that cannot be seen is written as JSON writes it, \u202e.
-// Nothing is lost by that, and JSON stays the JSON it was.
+// Package visible makes everything hidden in untrusted text visible: characters that control a
+// terminal, reverse text or are invisible are written as JSON escapes, such as \u202e. Nothing is
+// lost, and JSON stays equivalent.
 //
 //	fmt.Fprintln(visible.NewWriter(os.Stdout), description)
 package visible
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"strings"
@@ -15,8 +16,8 @@ import (
 	"unicode/utf8"
 )
 
-// Hidden tells whether a character changes how the text around it reads, or cannot be seen.
-// Those that join letters and emoji are among them: they are as good for hiding as others.
+// Hidden reports whether a character is invisible or changes how the text around it reads,
+// including those that join letters and emoji.
 func Hidden(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t':
@@ -31,7 +32,7 @@ func Hidden(r rune) bool {
 	return unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r)
 }
 
-// Text is s with everything hidden made visible.
+// Text returns s with everything hidden made visible.
 func Text(s string) string {
 	if utf8.ValidString(s) && !strings.ContainsFunc(s, Hidden) {
 		return s
@@ -40,8 +41,8 @@ func Text(s string) string {
 	return string(appendRest(out, rest))
 }
 
-// appendVisible appends text, up to what can only be told together with what follows: half a
-// character, or a carriage return, which is harmless before a line feed alone.
+// appendVisible appends text, except for a rest that depends on what follows: half a character,
+// or a carriage return, which is harmless only before a line feed.
 func appendVisible(dst, text []byte) (out, rest []byte) {
 	for i := 0; i < len(text); {
 		if text[i] == '\r' || !utf8.FullRune(text[i:]) {
@@ -65,7 +66,7 @@ func appendVisible(dst, text []byte) (out, rest []byte) {
 	return dst, nil
 }
 
-// appendRest appends what nothing follows.
+// appendRest appends the rest at the end of the text.
 func appendRest(dst, rest []byte) []byte {
 	for _, c := range rest {
 		if c == '\r' {
@@ -84,20 +85,20 @@ func appendEscape(dst []byte, r rune) []byte {
 	return dst
 }
 
-// Writer passes text on with everything hidden made visible. It may be shared.
+// Writer writes text with everything hidden made visible. It may be used concurrently.
 type Writer struct {
 	to io.Writer
 
 	mu   sync.Mutex
 	raw  bool
-	rest []byte // what was written and cannot be told yet
-	room []byte
+	rest []byte // held back until more is written
+	room []byte // reused buffer
 }
 
 // NewWriter writes to w. Flush must follow the last Write.
 func NewWriter(w io.Writer) *Writer { return &Writer{to: w} }
 
-// Raw has everything passed on as it is from here on.
+// Raw switches to writing everything unchanged.
 func (w *Writer) Raw() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -112,14 +113,15 @@ func (w *Writer) Write(p []byte) (int, error) {
 	}
 	text := append(w.rest, p...)
 	out, rest := appendVisible(w.room[:0], text)
-	w.rest, w.room = append([]byte(nil), rest...), out
+	w.rest = bytes.Clone(rest)
+	w.room = out
 	if _, err := w.to.Write(out); err != nil {
 		return 0, err
 	}
 	return len(p), nil
 }
 
-// Control writes a sequence of our own for the terminal, as it is.
+// Control writes a control sequence of our own unchanged.
 func (w *Writer) Control(sequence string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -139,5 +141,5 @@ func (w *Writer) Flush() error {
 	return err
 }
 
-// Unwrap is what is written to.
+// Unwrap returns the underlying writer.
 func (w *Writer) Unwrap() io.Writer { return w.to }

@@ -162,7 +162,7 @@ func problemOf(e *run.Error, text string) junitProblem {
 // failureText is what a failed case says beside its message: its step and the candidates.
 func failureText(c *run.CaseResult, lang locale.Language) string {
 	var b strings.Builder
-	say := func(format string, args ...any) { fmt.Fprintln(&b, lang.Say(fmt.Sprintf(format, args...))) }
+	say := func(format string, args ...any) { fmt.Fprintln(&b, lang.Translate(fmt.Sprintf(format, args...))) }
 	for _, s := range c.Steps {
 		if s.Status != run.Failed {
 			continue

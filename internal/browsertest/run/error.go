@@ -193,7 +193,7 @@ func (r *Runner) said(err error) string {
 }
 
 // tell is a sentence of ours in the language of the test, without secrets.
-func (r *Runner) tell(text string) string { return r.lang.Say(r.mask(text)) }
+func (r *Runner) tell(text string) string { return r.lang.Translate(r.mask(text)) }
 
 func (r *Runner) mask(text string) string {
 	if r.vars == nil {

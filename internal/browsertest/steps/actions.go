@@ -16,7 +16,7 @@ type argument struct {
 
 var (
 	nothingMore = &argument{read: func(d *decoder, n *node, s *Step) {
-		if n.kind == mapping || n.kind == list {
+		if n.Kind == mapping || n.Kind == list {
 			d.fail(n, "%s takes nothing", s.Action)
 		}
 	}}
@@ -74,8 +74,8 @@ func (d *decoder) element(n *node, s *Step, more ...field) {
 	if s.Target == nil {
 		s.Target = &Target{}
 	}
-	if n.kind == scalar {
-		s.Target.Text = n.text
+	if n.IsScalar() {
+		s.Target.Text = n.Text
 		return
 	}
 	d.object(n, string(s.Action), append(d.targetFields(s.Target), more...))
@@ -84,8 +84,8 @@ func (d *decoder) element(n *node, s *Step, more ...field) {
 // where reads a target that stands alone.
 func (d *decoder) where(n *node) *Target {
 	t := &Target{}
-	if n.kind == scalar {
-		t.Text = n.text
+	if n.IsScalar() {
+		t.Text = n.Text
 		return t
 	}
 	d.object(n, "a target", d.targetFields(t))
@@ -106,7 +106,7 @@ func (d *decoder) targetFields(t *Target) []field {
 	role := ""
 	return []field{
 		{"target", func(n *node) {
-			if n.kind == mapping {
+			if n.Kind == mapping {
 				d.object(n, "a target", d.targetFields(t))
 				return
 			}
@@ -156,7 +156,7 @@ func (d *decoder) key(n *node) string {
 }
 
 func (d *decoder) pressed(n *node, s *Step) {
-	if n.kind == scalar {
+	if n.IsScalar() {
 		s.Value = d.key(n)
 		return
 	}
@@ -164,7 +164,7 @@ func (d *decoder) pressed(n *node, s *Step) {
 }
 
 func (d *decoder) upload(n *node, s *Step) {
-	if n.kind != mapping {
+	if n.Kind != mapping {
 		d.texts(n, &s.Values)
 		return
 	}
@@ -173,7 +173,7 @@ func (d *decoder) upload(n *node, s *Step) {
 
 func (d *decoder) wait(n *node) *Wait {
 	w := &Wait{}
-	if n.kind == scalar {
+	if n.IsScalar() {
 		d.duration(n, &w.Time)
 		return w
 	}
@@ -184,7 +184,7 @@ func (d *decoder) wait(n *node) *Wait {
 		{"gone", func(n *node) { d.text(n, &w.Gone) }},
 		{"url", func(n *node) { d.text(n, &w.URL) }},
 	})
-	if len(n.entries) != 1 {
+	if len(n.Entries) != 1 {
 		d.fail(n, "wait for one thing: time, text, gone or url")
 	}
 	return w
@@ -193,8 +193,8 @@ func (d *decoder) wait(n *node) *Wait {
 // withUnit reads a duration under a key whose bare number means milliseconds in a command and
 // seconds anywhere else.
 func (d *decoder) withUnit(n *node, dst *time.Duration) {
-	if _, err := strconv.ParseFloat(n.text, 64); n.kind == scalar && err == nil {
-		d.fail(n, "which unit: %[1]sms or %[1]ss?", n.text)
+	if _, err := strconv.ParseFloat(n.Text, 64); n.IsScalar() && err == nil {
+		d.fail(n, "which unit: %[1]sms or %[1]ss?", n.Text)
 		return
 	}
 	d.duration(n, dst)
@@ -203,17 +203,17 @@ func (d *decoder) withUnit(n *node, dst *time.Duration) {
 // milliseconds reads a time of the old command form, whose bare numbers are milliseconds.
 func (d *decoder) milliseconds(n *node, dst *time.Duration) {
 	with := *n
-	if _, err := strconv.ParseFloat(n.text, 64); err == nil {
-		with.text += "ms"
+	if _, err := strconv.ParseFloat(n.Text, 64); err == nil {
+		with.Text += "ms"
 	}
 	d.duration(&with, dst)
 }
 
 func (d *decoder) scroll(n *node, s *Step) {
-	if n.kind == scalar {
-		switch n.text {
+	if n.IsScalar() {
+		switch n.Text {
 		case "up", "down", "top", "bottom":
-			s.Value = n.text
+			s.Value = n.Text
 			return
 		}
 	}
@@ -222,7 +222,7 @@ func (d *decoder) scroll(n *node, s *Step) {
 
 func (d *decoder) dialog(n *node) *Dialog {
 	g := &Dialog{}
-	if n.kind == scalar {
+	if n.IsScalar() {
 		word := ""
 		d.choice(n, &word, "accept", "dismiss")
 		g.Accept = word == "accept"
@@ -237,7 +237,7 @@ func (d *decoder) dialog(n *node) *Dialog {
 
 func (d *decoder) tab(n *node) *Tab {
 	t := &Tab{}
-	if n.kind == scalar {
+	if n.IsScalar() {
 		word := ""
 		d.choice(n, &word, "new", "close")
 		t.New, t.Close = word == "new", word == "close"
@@ -246,12 +246,12 @@ func (d *decoder) tab(n *node) *Tab {
 	d.object(n, "a tab", []field{
 		{"new", func(n *node) {
 			t.New = true
-			if n.kind == scalar && n.text != "true" {
-				t.URL = n.text
+			if n.IsScalar() && n.Text != "true" {
+				t.URL = n.Text
 			}
 		}},
 		{"select", func(n *node) {
-			if v := n.text; n.kind == scalar && strings.TrimLeft(v, "0123456789") != "" {
+			if v := n.Text; n.IsScalar() && strings.TrimLeft(v, "0123456789") != "" {
 				t.Title = v
 				return
 			}

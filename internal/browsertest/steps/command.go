@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/toolfit/toolfit/internal/base/doctree"
 )
 
 // commandActions are the words of the command form.
@@ -22,20 +24,20 @@ var commandActions = func() map[string]Action {
 func (d *decoder) command(n *node, s *Step) bool {
 	before := len(d.problems)
 	word := ""
-	d.text(n.find("action"), &word)
+	d.text(n.Find("action"), &word)
 	action, known := commandActions[strings.ToLower(word)]
 	if !known {
-		d.fail(n.find("action"), "unknown action %q%s", word, didYouMean(word, slices.Sorted(maps.Keys(commandActions))))
+		d.fail(n.Find("action"), "unknown action %q%s", word, doctree.DidYouMean(word, slices.Sorted(maps.Keys(commandActions))))
 		return false
 	}
 	s.Action = action
-	if n.find("parameters") != nil { // {action, parameters: {…}}
+	if n.Find("parameters") != nil { // {action, parameters: {…}}
 		d.object(n, "a command", append(d.aboutCommand(s), field{"action", func(*node) {}}, field{"parameters", func(n *node) { d.parameters(n, s) }}))
 	} else {
 		d.parameters(n, s)
 	}
 	s.Text = describeStep(s)
-	if given, err := json.Marshal(n.any()); err == nil {
+	if given, err := json.Marshal(plainValue(n)); err == nil {
 		s.Given = string(given)
 	}
 	d.check(n, s)
@@ -64,7 +66,7 @@ func (d *decoder) parameters(n *node, s *Step) {
 		s.Wait = &Wait{}
 		fields = append(fields, field{"timeout", func(n *node) { d.milliseconds(n, &s.Wait.Time) }}, field{"time", func(n *node) { d.duration(n, &s.Wait.Time) }})
 	case Expect:
-		s.Expect = d.expects(&node{kind: mapping, line: n.line, column: n.column, entries: slices.DeleteFunc(slices.Clone(n.entries), func(e entry) bool { return e.key == "action" || e.key == "timeout" })})
+		s.Expect = d.expects(&node{Kind: mapping, Line: n.Line, Column: n.Column, Entries: slices.DeleteFunc(slices.Clone(n.Entries), func(e entry) bool { return e.Key == "action" || e.Key == "timeout" })})
 		fields = append(fields, field{"condition", func(*node) {}}, field{"count", func(*node) {}})
 	}
 	for _, f := range d.aboutCommand(s) {

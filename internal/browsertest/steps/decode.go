@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/toolfit/toolfit/internal/base/doctree"
 	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
 )
 
@@ -19,11 +20,12 @@ type decoder struct {
 	read     func(path string) ([]byte, error)
 	open     []string // files that are being included
 	problems Problems
-	env      []string // variables of the environment that were named
+	env      []string // environment variables that are used
 }
 
 func (d *decoder) fail(n *node, format string, args ...any) {
-	d.problems = append(d.problems, Problem{Code: invalid, File: d.file, Line: n.line, Column: n.column, Text: fmt.Sprintf(format, args...)})
+	text := fmt.Sprintf(format, args...)
+	d.problems = append(d.problems, Problem{Code: invalid, File: d.file, Line: n.Line, Column: n.Column, Text: text})
 }
 
 // field reads the value of one key.
@@ -32,25 +34,19 @@ type field struct {
 	read func(n *node)
 }
 
-// object reads a mapping by its fields; unknown keys and keys given twice are problems.
+// object reads a mapping by its fields; an unknown key is a problem.
 func (d *decoder) object(n *node, what string, fields []field) {
-	if n.kind != mapping {
-		d.fail(n, "expected %s as a mapping, got %s", what, n.kind)
+	if n.Kind != mapping {
+		d.fail(n, "expected %s as a mapping, got %s", what, n.Kind)
 		return
 	}
-	seen := map[string]bool{}
-	for _, e := range n.entries {
-		at := &node{line: e.line, column: e.column}
-		i := slices.IndexFunc(fields, func(f field) bool { return f.key == e.key })
-		switch {
-		case seen[e.key]:
-			d.fail(at, "%s is given twice; keep one", e.key)
-		case i < 0:
-			d.fail(at, "unknown key %q in %s%s", e.key, what, didYouMean(e.key, keysOf(fields)))
-		default:
-			fields[i].read(e.value)
+	for _, e := range n.Entries {
+		i := slices.IndexFunc(fields, func(f field) bool { return f.key == e.Key })
+		if i < 0 {
+			d.fail(keyNode(e), "unknown key %q in %s%s", e.Key, what, doctree.DidYouMean(e.Key, keysOf(fields)))
+			continue
 		}
-		seen[e.key] = true
+		fields[i].read(e.Value)
 	}
 }
 
@@ -63,71 +59,74 @@ func keysOf(fields []field) []string {
 }
 
 func (d *decoder) text(n *node, dst *string) {
-	if n.kind != scalar {
-		d.fail(n, "expected a text, got %s", n.kind)
+	if !n.IsScalar() {
+		d.fail(n, "expected a text, got %s", n.Kind)
 		return
 	}
-	*dst = n.text
+	*dst = n.Text
 }
 
 func (d *decoder) texts(n *node, dst *[]string) {
-	if n.kind == scalar {
-		*dst = []string{n.text}
+	if n.IsScalar() {
+		*dst = []string{n.Text}
 		return
 	}
-	if n.kind != list {
-		d.fail(n, "expected a list of texts, got %s", n.kind)
-		return
-	}
-	for _, item := range n.items {
+	for _, item := range d.items(n, "texts") {
 		var s string
 		d.text(item, &s)
 		*dst = append(*dst, s)
 	}
 }
 
+// items returns the items of a list.
+func (d *decoder) items(n *node, what string) []*node {
+	if n.Kind != list {
+		d.fail(n, "expected a list of %s, got %s", what, n.Kind)
+	}
+	return n.Items
+}
+
 func (d *decoder) textMap(n *node, dst *map[string]string) {
-	if n.kind != mapping {
-		d.fail(n, "expected names with values, got %s", n.kind)
+	if n.Kind != mapping {
+		d.fail(n, "expected names with values, got %s", n.Kind)
 		return
 	}
 	*dst = map[string]string{}
-	for _, e := range n.entries {
+	for _, e := range n.Entries {
 		var s string
-		if e.value.kind != nothing {
-			d.text(e.value, &s)
+		if e.Value.Kind != nothing {
+			d.text(e.Value, &s)
 		}
-		if !variableName.MatchString(e.key) {
-			d.fail(e.value, "%q is no name for a variable: use letters, digits, _ and -", e.key)
+		if !variableName.MatchString(e.Key) {
+			d.fail(e.Value, "%q is not a valid variable name: use letters, digits, _ and -", e.Key)
 		}
-		(*dst)[e.key] = s
+		(*dst)[e.Key] = s
 	}
 }
 
 func (d *decoder) truth(n *node, dst *bool) {
-	if n.kind != scalar || n.text != "true" && n.text != "false" {
+	if !n.IsScalar() || n.Text != "true" && n.Text != "false" {
 		d.fail(n, "expected true or false")
 		return
 	}
-	*dst = n.text == "true"
+	*dst = n.Text == "true"
 }
 
 func (d *decoder) count(n *node, dst *int, least int) {
-	v, err := strconv.Atoi(n.text)
-	if n.kind != scalar || err != nil || v < least || v > 10_000 {
+	v, err := strconv.Atoi(n.Text)
+	if !n.IsScalar() || err != nil || v < least || v > 10_000 {
 		d.fail(n, "expected a whole number from %d", least)
 		return
 	}
 	*dst = v
 }
 
-// maxBare is the largest time that may stand without its unit: more seconds than that are
-// mostly milliseconds.
+// maxBare is the largest time without a unit: more seconds are probably meant as milliseconds.
 const maxBare = 600
 
 // duration reads 500ms, 8s, 2m; a bare number is seconds.
 func (d *decoder) duration(n *node, dst *time.Duration) {
-	text := n.text
+	text := n.Text
 	if bare, err := strconv.ParseFloat(text, 64); err == nil {
 		if bare > maxBare {
 			d.fail(n, "which unit: %[1]sms or %[1]ss?", text)
@@ -136,7 +135,7 @@ func (d *decoder) duration(n *node, dst *time.Duration) {
 		text += "s"
 	}
 	v, err := time.ParseDuration(text)
-	if n.kind != scalar || err != nil || v < 0 || v > 24*time.Hour {
+	if !n.IsScalar() || err != nil || v < 0 || v > 24*time.Hour {
 		d.fail(n, "expected a duration such as 500ms, 8s or 2m")
 		return
 	}
@@ -145,16 +144,16 @@ func (d *decoder) duration(n *node, dst *time.Duration) {
 
 func (d *decoder) choice(n *node, dst *string, choices ...string) {
 	d.text(n, dst)
-	if n.kind == scalar && !slices.Contains(choices, n.text) {
-		d.fail(n, "expected %s%s", strings.Join(choices, " or "), didYouMean(n.text, choices))
+	if n.IsScalar() && !slices.Contains(choices, n.Text) {
+		d.fail(n, "expected %s%s", strings.Join(choices, " or "), doctree.DidYouMean(n.Text, choices))
 	}
 }
 
-// arguments keeps a mapping as JSON.
+// arguments reads a mapping as JSON.
 func (d *decoder) arguments(n *node, dst *json.RawMessage) {
-	if n.kind != mapping {
-		d.fail(n, "expected the arguments as a mapping, got %s", n.kind)
+	if n.Kind != mapping {
+		d.fail(n, "expected the arguments as a mapping, got %s", n.Kind)
 		return
 	}
-	*dst, _ = json.Marshal(n.any()) // plain values only
+	*dst, _ = json.Marshal(plainValue(n)) // plain values only
 }

@@ -7,21 +7,22 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/toolfit/toolfit/internal/base/doctree"
 	"github.com/toolfit/toolfit/internal/base/locale"
 )
 
 // expects reads what is expected: a sentence, a mapping, or a list of both.
 func (d *decoder) expects(n *node) (out []Expectation) {
-	switch n.kind {
-	case scalar:
+	switch n.Kind {
+	case doctree.Text, doctree.Number, doctree.Bool:
 		return d.expectSentence(n)
 	case list:
-		for _, item := range n.items {
+		for _, item := range n.Items {
 			out = append(out, d.expects(item)...)
 		}
 		return out
 	case mapping:
-		if n.find("condition") != nil {
+		if n.Find("condition") != nil {
 			return d.oldExpect(n)
 		}
 		return d.expect(n)
@@ -31,15 +32,15 @@ func (d *decoder) expects(n *node) (out []Expectation) {
 }
 
 func (d *decoder) expectSentence(n *node) []Expectation {
-	m := mask(n.text)
+	m := mask(n.Text)
 	out, err := m.expectations(m.text, 0)
 	if err != nil {
-		d.add(err, n.line)
+		d.add(err, n.Line)
 	}
 	return out
 }
 
-// kinds are the keys of an expectation that stand for a state of an element.
+// states are the kinds of expectation about the state of an element.
 var states = []Kind{Visible, Hidden, Enabled, Disabled, Checked, Unchecked}
 
 // expect reads {text: x}, {visible: element}, {value: x, target: element}, {url: {contains: x}}.
@@ -47,15 +48,16 @@ func (d *decoder) expect(n *node) []Expectation {
 	e := Expectation{}
 	target := &Target{}
 	kinds := 0
-	kind := func(k Kind) { e.Kind = k; kinds++ }
+	kind := func(k Kind) {
+		e.Kind = k
+		kinds++
+	}
 	fields := d.targetFields(target)
 	for _, k := range states {
 		fields = append(fields, field{string(k), func(n *node) {
 			kind(k)
-			if n.kind == mapping {
-				d.object(n, "a target", d.targetFields(target))
-			} else if n.text != "true" {
-				d.text(n, &target.Text)
+			if n.Text != "true" {
+				d.readTarget(n, target)
 			}
 		}})
 	}
@@ -70,12 +72,16 @@ func (d *decoder) expect(n *node) []Expectation {
 		}})
 	}
 	fields = append(fields,
-		field{string(Count), func(n *node) { kind(Count); d.count(n, &e.Count, 0) }},
-		field{"element", func(n *node) { d.element2(n, target) }},
+		field{string(Count), func(n *node) {
+			kind(Count)
+			d.count(n, &e.Count, 0)
+		}},
+		field{"element", func(n *node) { d.readTarget(n, target) }},
 	)
 	d.object(n, "an expectation", fields)
 	if kinds != 1 {
-		d.fail(n, "an expectation has one kind; got %d of: text, no-text, visible, hidden, value, count, url, title, enabled, disabled, checked, unchecked", kinds)
+		d.fail(n, "an expectation has one kind; got %d of: text, no-text, visible, hidden, value, count, url, title, "+
+			"enabled, disabled, checked, unchecked", kinds)
 		return nil
 	}
 	if *target != (Target{}) {
@@ -90,8 +96,9 @@ func (d *decoder) expect(n *node) []Expectation {
 	return []Expectation{e}
 }
 
-func (d *decoder) element2(n *node, t *Target) {
-	if n.kind == mapping {
+// readTarget reads an element: text, or a mapping.
+func (d *decoder) readTarget(n *node, t *Target) {
+	if n.Kind == mapping {
 		d.object(n, "a target", d.targetFields(t))
 		return
 	}
@@ -100,22 +107,25 @@ func (d *decoder) element2(n *node, t *Target) {
 
 // compared reads a text, or {equals | contains | matches: text}.
 func (d *decoder) compared(n *node, e *Expectation) {
-	if n.kind == scalar {
-		e.Value = n.text
+	if n.IsScalar() {
+		e.Value = n.Text
 		return
 	}
 	read := func(m Match) field {
-		return field{string(m), func(n *node) { e.Match = m; d.text(n, &e.Value) }}
+		return field{string(m), func(n *node) {
+			e.Match = m
+			d.text(n, &e.Value)
+		}}
 	}
 	d.object(n, "a comparison", []field{read(Equals), read(Contains), read(Matches)})
 	if e.Match == Matches {
 		if _, err := regexp.Compile(e.Value); err != nil {
-			d.fail(n, "%q is no regular expression: %v", e.Value, err)
+			d.fail(n, "%q is not a regular expression: %v", e.Value, err)
 		}
 	}
 }
 
-// describe is an expectation in words, for reports.
+// describe describes an expectation for reports.
 func (e *Expectation) describe() string {
 	return e.describeIn(func(word string) string { return word })
 }
@@ -137,10 +147,11 @@ func (e *Expectation) describeIn(say func(word string) string) string {
 // chineseWords are the words of an expectation that was not written as a sentence.
 var chineseWords = map[string]string{
 	"visible": "可见", "hidden": "不可见", "enabled": "可用", "disabled": "不可用", "checked": "已勾选", "unchecked": "未勾选",
-	"text": "文字", "no-text": "无文字", "value": "值", "count": "数量", "url": "网址", "title": "标题", "equals": "等于", "contains": "包含", "matches": "匹配",
+	"text": "文字", "no-text": "无文字", "value": "值", "count": "数量", "url": "网址", "title": "标题",
+	"equals": "等于", "contains": "包含", "matches": "匹配",
 }
 
-// In is the expectation in words of the language: a sentence as it was written.
+// In returns the expectation in the language; a sentence as it was written.
 func (e *Expectation) In(lang locale.Language) string {
 	if lang != locale.Chinese || e.Text != e.describe() {
 		return e.Text
@@ -151,13 +162,15 @@ func (e *Expectation) In(lang locale.Language) string {
 // oldExpect reads {selector, condition, text}.
 func (d *decoder) oldExpect(n *node) []Expectation {
 	e := Expectation{}
-	condition, value := "", ""
+	var condition, value string
 	target := &Target{}
+	text := func(n *node) { d.text(n, &value) }
 	fields := append(d.targetFields(target), field{"condition", func(n *node) {
 		d.choice(n, &condition, "visible", "hidden", "text", "value", "enabled", "checked", "count")
-	}}, field{"text", func(n *node) { d.text(n, &value) }}, field{"value", func(n *node) { d.text(n, &value) }}, field{"count", func(n *node) { d.text(n, &value) }})
+	}}, field{"text", text}, field{"value", text}, field{"count", text})
 	d.object(n, "an expectation", fields)
-	e.Kind, e.Value = Kind(condition), value
+	e.Kind = Kind(condition)
+	e.Value = value
 	if *target != (Target{}) {
 		e.Target = target
 	}
@@ -171,7 +184,8 @@ func (d *decoder) oldExpect(n *node) []Expectation {
 		if err != nil {
 			d.fail(n, "expected the count as a number in text")
 		}
-		e.Count, e.Value = count, ""
+		e.Count = count
+		e.Value = ""
 	}
 	if e.Target == nil && e.Kind != Text {
 		d.fail(n, "%s needs a selector", condition)

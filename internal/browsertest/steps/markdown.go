@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/toolfit/toolfit/internal/base/doctree"
 )
 
 // markdown reads a plan: the first heading is its name, headings below it are cases, list
@@ -34,7 +36,7 @@ func (d *decoder) markdown(data []byte) *Suite {
 		p.operation, p.expected = -1, -1
 	}
 	p.end()
-	d.finish(s, &node{line: 1})
+	d.finish(s, &node{Line: 1})
 	return s
 }
 
@@ -71,10 +73,8 @@ func (p *plan) front(lines []string) int {
 	if end < 0 {
 		return 0
 	}
-	root, err := readTree(p.d.file, []byte("\n"+strings.Join(lines[1:end+1], "\n")))
-	if err != nil {
-		p.d.add(err, 1)
-	} else if root.kind == mapping {
+	root := p.d.parse([]byte("\n" + strings.Join(lines[1:end+1], "\n")))
+	if root != nil && root.Kind == mapping {
 		p.d.suite(root, p.suite)
 	}
 	return end + 2
@@ -103,7 +103,7 @@ func (p *plan) step(text string, line int) {
 	if p.part == "notes" {
 		return
 	}
-	parsed := p.d.sentence(&node{kind: scalar, text: strings.Trim(text, "*_ "), line: line, column: 1})
+	parsed := p.d.sentence(&node{Kind: doctree.Text, Text: strings.Trim(text, "*_ "), Line: line, Column: 1})
 	p.steps = append(p.steps, parsed...)
 }
 

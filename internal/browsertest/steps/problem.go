@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/toolfit/toolfit/internal/base/spelling"
 	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
 )
 
@@ -58,18 +57,4 @@ func (ps Problems) err() error {
 		return a.Line - b.Line
 	})
 	return ps
-}
-
-// didYouMean is "; did you mean …?" for the choice nearest to a word, or nothing.
-func didYouMean(word string, choices []string) string {
-	best, bestAt := "", 1+max(1, len([]rune(word))/3)
-	for _, c := range choices {
-		if at := spelling.Edits(strings.ToLower(word), c, bestAt); at < bestAt {
-			best, bestAt = c, at
-		}
-	}
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf("; did you mean %q?", best)
 }

@@ -5,29 +5,26 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/toolfit/toolfit/internal/base/doctree"
 	"github.com/toolfit/toolfit/internal/browsertest/find"
 )
 
 // steps reads a list of steps: sentences, mappings, and files to include.
 func (d *decoder) steps(n *node) (out []Step) {
-	if n.kind != list {
-		d.fail(n, "expected a list of steps, got %s", n.kind)
-		return nil
-	}
-	for _, item := range n.items {
+	for _, item := range d.items(n, "steps") {
 		switch {
-		case item.kind == scalar:
+		case item.IsScalar():
 			out = append(out, d.sentence(item)...)
-		case item.kind == mapping && item.find("include") != nil:
+		case item.Kind == mapping && item.Find("include") != nil:
 			out = append(out, d.include(item)...)
-		case item.kind == mapping && item.find("step") != nil:
+		case item.Kind == mapping && item.Find("step") != nil:
 			out = append(out, d.described(item)...)
-		case item.kind == mapping:
+		case item.Kind == mapping:
 			if s, ok := d.step(item); ok {
 				out = append(out, s)
 			}
 		default:
-			d.fail(item, "expected a step: a sentence or a mapping, got %s", item.kind)
+			d.fail(item, "expected a step: a sentence or a mapping, got %s", item.Kind)
 		}
 	}
 	return out
@@ -35,22 +32,22 @@ func (d *decoder) steps(n *node) (out []Step) {
 
 // sentence reads a step that is one line.
 func (d *decoder) sentence(n *node) []Step {
-	parsed, err := ParseSentence(n.text)
+	parsed, err := ParseSentence(n.Text)
 	if err != nil {
-		d.add(err, n.line)
+		d.add(err, n.Line)
 		return nil
 	}
 	for i := range parsed {
-		parsed[i].File, parsed[i].Line = d.file, n.line
+		parsed[i].File = d.file
+		parsed[i].Line = n.Line
 		d.checkTarget(n, parsed[i].Target)
 	}
 	return parsed
 }
 
-// described reads {step: sentence, timeout: …}: a sentence with more said about it. What is
-// said holds for its last operation.
+// described reads {step: sentence, timeout: …}: a sentence with options for its last operation.
 func (d *decoder) described(n *node) []Step {
-	parsed := d.sentence(n.find("step"))
+	parsed := d.sentence(n.Find("step"))
 	if len(parsed) == 0 {
 		return nil
 	}
@@ -59,7 +56,7 @@ func (d *decoder) described(n *node) []Step {
 	return parsed
 }
 
-// include reads the steps of another file in place of the step.
+// include reads the steps of another file.
 func (d *decoder) include(n *node) []Step {
 	var path string
 	var with map[string]string
@@ -93,13 +90,14 @@ func (d *decoder) include(n *node) []Step {
 	} else {
 		s = inner.yaml(data)
 	}
-	d.problems, d.env = append(d.problems, inner.problems...), inner.env
+	d.problems = append(d.problems, inner.problems...)
+	d.env = inner.env
 	if s == nil {
 		return nil
 	}
 	var out []Step
 	if vars := merged(s.Vars, with); len(vars) > 0 {
-		out = append(out, Step{Action: SetVars, Set: vars, File: d.file, Line: n.line, Text: "include " + path})
+		out = append(out, Step{Action: SetVars, Set: vars, File: d.file, Line: n.Line, Text: "include " + path})
 	}
 	for _, c := range s.Cases {
 		out = append(out, c.Steps...)
@@ -107,21 +105,21 @@ func (d *decoder) include(n *node) []Step {
 	return out
 }
 
-// step reads a mapping: one action and what is said about it.
+// step reads a mapping: one action and its options.
 func (d *decoder) step(n *node) (Step, bool) {
-	s := Step{File: d.file, Line: n.line}
-	if n.find("action") != nil {
+	s := Step{File: d.file, Line: n.Line}
+	if n.Find("action") != nil {
 		return s, d.command(n, &s)
 	}
 	before := len(d.problems)
 	actions := d.actions(&s)
 	var given []string
-	for _, e := range n.entries {
-		if slices.ContainsFunc(actions, func(f field) bool { return f.key == e.key }) {
-			given = append(given, e.key)
+	for _, e := range n.Entries {
+		if slices.ContainsFunc(actions, func(f field) bool { return f.key == e.Key }) {
+			given = append(given, e.Key)
 		}
 	}
-	// "expect" may stand beside an action: it is then what the action brings.
+	// with an action, "expect" is about its result
 	if len(given) == 2 && slices.Contains(given, "expect") {
 		given = slices.DeleteFunc(given, func(k string) bool { return k == "expect" })
 	}
@@ -141,17 +139,16 @@ func (d *decoder) wrongCount(n *node, given, actions []string) {
 		d.fail(n, "a step does one thing; got %s", strings.Join(given, " and "))
 		return
 	}
-	near := ""
-	for _, e := range n.entries {
-		if near = didYouMean(e.key, actions); near != "" {
-			d.fail(&node{line: e.line, column: e.column}, "unknown action %q%s", e.key, near)
+	for _, e := range n.Entries {
+		if near := doctree.DidYouMean(e.Key, actions); near != "" {
+			d.fail(keyNode(e), "unknown action %q%s", e.Key, near)
 			return
 		}
 	}
 	d.fail(n, "the step has no action; expected one of: %s", strings.Join(actions, ", "))
 }
 
-// about are the keys that any step may have.
+// about are the options of any step.
 func (d *decoder) about(s *Step) []field {
 	return []field{
 		{"id", func(n *node) { d.text(n, &s.ID) }},
@@ -167,7 +164,7 @@ func (d *decoder) about(s *Step) []field {
 	}
 }
 
-// target changes the step's target, which may not have been read yet.
+// target changes the step's target, which may not exist yet.
 func (d *decoder) target(s *Step, n *node, set func(*Target)) {
 	if s.Target == nil {
 		s.Target = &Target{}
@@ -176,7 +173,7 @@ func (d *decoder) target(s *Step, n *node, set func(*Target)) {
 }
 
 func (d *decoder) nth(n *node, dst *int) {
-	if n.kind == scalar && (n.text == "last" || n.text == "-1") {
+	if n.IsScalar() && (n.Text == "last" || n.Text == "-1") {
 		*dst = -1
 		return
 	}
@@ -201,7 +198,7 @@ func (d *decoder) checkTarget(n *node, t *Target) {
 	}
 }
 
-// describeStep is a step in words, for reports.
+// describeStep describes a step for reports.
 func describeStep(s *Step) string {
 	parts := []string{string(s.Action)}
 	if s.Target != nil && s.Target.Text != "" {

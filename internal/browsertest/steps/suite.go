@@ -1,13 +1,14 @@
 package steps
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
 )
 
-// Load reads a test file with all that it includes: YAML or JSON, or Markdown for .md. The
-// error is of type Problems.
+// Load reads a test file with its includes: YAML, JSON, or Markdown for .md. Its error is of type
+// Problems.
 func Load(path string, read func(path string) ([]byte, error)) (*Suite, error) {
 	data, err := read(path)
 	if err != nil {
@@ -16,7 +17,7 @@ func Load(path string, read func(path string) ([]byte, error)) (*Suite, error) {
 	return Parse(path, data, read)
 }
 
-// Parse reads a test file from memory. Read is asked for what it includes.
+// Parse reads a test file from memory. It calls read for includes.
 func Parse(path string, data []byte, read func(path string) ([]byte, error)) (*Suite, error) {
 	d := &decoder{file: path, read: read, open: []string{filepath.Clean(path)}, env: envNames(nil, data)}
 	var s *Suite
@@ -33,14 +34,13 @@ func Parse(path string, data []byte, read func(path string) ([]byte, error)) (*S
 }
 
 func (d *decoder) yaml(data []byte) *Suite {
-	root, err := readTree(d.file, data)
-	if err != nil {
-		d.add(err, 0)
+	root := d.parse(data)
+	if root == nil {
 		return nil
 	}
 	s := &Suite{File: d.file}
-	if root.kind == list { // a bare list of steps
-		s.Cases = []Case{{Line: root.line, Steps: d.steps(root)}}
+	if root.Kind == list { // a bare list of steps
+		s.Cases = []Case{{Line: root.Line, Steps: d.steps(root)}}
 	} else {
 		d.suite(root, s)
 	}
@@ -48,7 +48,7 @@ func (d *decoder) yaml(data []byte) *Suite {
 	return s
 }
 
-// add keeps a problem that another reader found.
+// add adds a problem from another parser.
 func (d *decoder) add(err error, line int) {
 	p, ok := err.(Problem)
 	if !ok {
@@ -78,19 +78,21 @@ func (d *decoder) suite(n *node, s *Suite) {
 		{"retries", func(n *node) { d.count(n, &single.Retries, 0) }},
 		{"skip", func(n *node) { d.text(n, &single.Skip) }},
 		{"data", func(n *node) { single.Data = d.data(n) }},
-		{"steps", func(n *node) { single.Steps, single.Line, hasSteps = d.steps(n), n.line, true }},
+		{"steps", func(n *node) {
+			single.Steps = d.steps(n)
+			single.Line = n.Line
+			hasSteps = true
+		}},
 		{"cases", func(n *node) { s.Cases = append(s.Cases, d.cases(n)...) }},
 	})
 	if hasSteps {
 		s.Cases = append([]Case{single}, s.Cases...)
 		return
 	}
-	for i := range s.Cases { // what stands at the top holds for each
+	for i := range s.Cases { // the settings of the file are defaults
 		c := &s.Cases[i]
 		c.Retries = max(c.Retries, single.Retries)
-		if c.Skip == "" {
-			c.Skip = single.Skip
-		}
+		c.Skip = cmp.Or(c.Skip, single.Skip)
 		if c.Data == nil {
 			c.Data = single.Data
 		}
@@ -98,12 +100,8 @@ func (d *decoder) suite(n *node, s *Suite) {
 }
 
 func (d *decoder) cases(n *node) (out []Case) {
-	if n.kind != list {
-		d.fail(n, "expected a list of cases, got %s", n.kind)
-		return nil
-	}
-	for _, item := range n.items {
-		c := Case{Line: item.line}
+	for _, item := range d.items(n, "cases") {
+		c := Case{Line: item.Line}
 		d.object(item, "a case", []field{
 			{"name", func(n *node) { d.text(n, &c.Name) }},
 			{"tags", func(n *node) { d.texts(n, &c.Tags) }},
@@ -119,20 +117,16 @@ func (d *decoder) cases(n *node) (out []Case) {
 
 // data reads a table: one mapping per row, or a list of names and then lists of values.
 func (d *decoder) data(n *node) (rows []map[string]string) {
-	if n.kind != list {
-		d.fail(n, "expected a list of rows, got %s", n.kind)
-		return nil
-	}
 	var head []string
-	for i, item := range n.items {
+	for i, item := range d.items(n, "rows") {
 		switch {
-		case item.kind == mapping:
+		case item.Kind == mapping:
 			var row map[string]string
 			d.textMap(item, &row)
 			rows = append(rows, row)
-		case item.kind == list && i == 0:
+		case item.Kind == list && i == 0:
 			d.texts(item, &head)
-		case item.kind == list && len(item.items) == len(head):
+		case item.Kind == list && len(item.Items) == len(head):
 			var values []string
 			d.texts(item, &values)
 			row := map[string]string{}
@@ -147,26 +141,23 @@ func (d *decoder) data(n *node) (rows []map[string]string) {
 	return rows
 }
 
-// finish names what has no name and refuses what cannot be run.
+// finish sets default names and refuses what cannot be run.
 func (d *decoder) finish(s *Suite, at *node) {
-	if s.Name == "" {
-		s.Name = strings.TrimSuffix(filepath.Base(d.file), filepath.Ext(d.file))
-	}
+	s.Name = cmp.Or(s.Name, strings.TrimSuffix(filepath.Base(d.file), filepath.Ext(d.file)))
 	if len(s.Cases) == 0 && len(d.problems) == 0 {
 		d.fail(at, "has no steps; write them under steps:")
 	}
 	names := map[string]bool{}
 	for i := range s.Cases {
 		c := &s.Cases[i]
-		if c.Name == "" {
-			c.Name = s.Name
-		}
+		at := &node{Line: c.Line}
+		c.Name = cmp.Or(c.Name, s.Name)
 		if names[c.Name] {
-			d.problems = append(d.problems, Problem{Code: invalid, File: d.file, Line: c.Line, Text: "two cases are called " + c.Name + "; give each its own name"})
+			d.fail(at, "two cases are called %s; give each its own name", c.Name)
 		}
 		names[c.Name] = true
 		if len(c.Steps) == 0 && c.Skip == "" && len(d.problems) == 0 {
-			d.problems = append(d.problems, Problem{Code: invalid, File: d.file, Line: c.Line, Text: "the case " + c.Name + " has no steps"})
+			d.fail(at, "the case %s has no steps", c.Name)
 		}
 		c.Tags = append(slices.Clone(s.Tags), c.Tags...)
 	}

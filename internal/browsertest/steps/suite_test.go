@@ -184,7 +184,7 @@ func TestProblemsSayFileLineAndWhatWasMeant(t *testing.T) {
 		"steps:\n  - {click: a, timeout: soon}\n":       "expected a duration",
 		"steps:\n  - {click: a, click: b}\n":            "t.yaml:2",
 		"steps: [\n":                                    "is not YAML",
-		"steps:\n  - expect: {url: {matches: \"(\"}}\n": "no regular expression",
+		"steps:\n  - expect: {url: {matches: \"(\"}}\n": "not a regular expression",
 		"steps:\n  - expect: {text: a, title: b}\n":     "one kind",
 		"steps:\n  - expect: {value: a}\n":              "value needs a target",
 		"steps:\n  - {action: klick, selector: a}\n":    `did you mean "click"?`,
@@ -194,7 +194,7 @@ func TestProblemsSayFileLineAndWhatWasMeant(t *testing.T) {
 		"":                                              "expected a test file",
 		"name: x\n":                                     "has no steps",
 		"cases:\n  - {name: a, steps: [点击 b]}\n  - {name: a, steps: [点击 b]}\n": "two cases are called a",
-		"vars: {\"a b\": 1}\nsteps: [点击 b]\n":                                  "no name for a variable",
+		"vars: {\"a b\": 1}\nsteps: [点击 b]\n":                                  "not a valid variable name",
 		"steps:\n  - &a 点击 b\n":                                                "anchor",
 		"steps: " + strings.Repeat("[", 500):                                   "nested deeper",
 	} {

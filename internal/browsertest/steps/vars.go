@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/toolfit/toolfit/internal/base/doctree"
 	"github.com/toolfit/toolfit/internal/base/secret"
 )
 
@@ -85,7 +86,7 @@ func (f *filling) value(name string, depth int) (string, error) {
 	}
 	value, known := f.values[name]
 	if !known {
-		return "", fmt.Errorf("no variable is called %q%s", name, didYouMean(name, slices.Sorted(maps.Keys(f.values))))
+		return "", fmt.Errorf("no variable is called %q%s", name, doctree.DidYouMean(name, slices.Sorted(maps.Keys(f.values))))
 	}
 	return f.fill(value, depth+1)
 }

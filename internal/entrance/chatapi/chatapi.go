@@ -62,7 +62,7 @@ func (a *API) guarded(h func(w http.ResponseWriter, r *http.Request, who access.
 	return func(w http.ResponseWriter, r *http.Request) {
 		who, err := a.Admit(r)
 		if err == nil && !who.MayCall() {
-			err = who.Lacks("%s may not use agents")
+			err = who.Forbidden("%s may not use agents")
 		}
 		if err != nil {
 			a.fail(w, r, err)

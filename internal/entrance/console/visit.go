@@ -87,7 +87,7 @@ func (c *Console) let(s section, h handler) http.HandlerFunc {
 			return
 		}
 		if err == nil && s.may != nil && !s.may(v.who) {
-			err = v.who.Lacks("%s may not see this page")
+			err = v.who.Forbidden("%s may not see this page")
 		}
 		if err == nil && r.Method == http.MethodPost {
 			_, err = form(w, r)

@@ -41,11 +41,11 @@ func word(lang locale.Language, prefix, code string) string {
 }
 
 // say shows a sentence of ours in the language; what others wrote stays as it is.
-func say(lang locale.Language, sentence string) string { return plain(lang.Say(sentence)) }
+func say(lang locale.Language, sentence string) string { return plain(lang.Translate(sentence)) }
 
 // why says what a fault's code means, where its sentence stays English.
 func why(lang locale.Language, code, sentence string) string {
-	if lang == locale.English || lang.Say(sentence) != sentence {
+	if lang == locale.English || lang.Translate(sentence) != sentence {
 		return ""
 	}
 	return lang.Text("fault." + code)

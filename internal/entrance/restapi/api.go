@@ -203,7 +203,7 @@ func (a *API) body(r *http.Request) ([]byte, error) {
 
 func needAdmin(who access.Principal) error {
 	if !who.MayAdmin() {
-		return who.Lacks("%s may not change this gateway")
+		return who.Forbidden("%s may not change this gateway")
 	}
 	return nil
 }

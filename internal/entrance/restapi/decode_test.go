@@ -17,7 +17,7 @@ func TestWrongBodiesAreToldInWordsOfTheirOwn(t *testing.T) {
 		`{"nmae": "x"}`:             `there is no member "nmae"`,
 		`{"name": "x"`:              "the JSON ends too early",
 		``:                          "the JSON ends too early",
-		`{name: 1}`:                 "it is no JSON: unexpected 'n' at byte 2",
+		`{name: 1}`:                 "it is not JSON: unexpected 'n' at byte 2",
 		`{} {}`:                     "something follows the object",
 	} {
 		var into struct {

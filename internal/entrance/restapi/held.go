@@ -85,7 +85,7 @@ func (a *API) mayDecide(who access.Principal, id tool.ServerID) error {
 // HeldOf is what callers are not shown of a server, for those who may read all.
 func (a *API) HeldOf(who access.Principal, id tool.ServerID) ([]catalog.Held, error) {
 	if !who.MayRead() {
-		return nil, who.Lacks("%s may not read what is held")
+		return nil, who.Forbidden("%s may not read what is held")
 	}
 	return a.Catalog.Held(id)
 }

@@ -8,7 +8,7 @@ import (
 // Pulse is how the last hour was, minute by minute, for those who may read all calls.
 func (a *API) Pulse(who access.Principal) ([]record.Minute, error) {
 	if !who.MayRead() {
-		return nil, who.Lacks("%s may not read how others call")
+		return nil, who.Forbidden("%s may not read how others call")
 	}
 	return a.Events.records.Pulse(), nil
 }

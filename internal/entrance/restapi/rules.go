@@ -95,7 +95,7 @@ func (a *API) listRules(_ *http.Request, who access.Principal) (any, error) {
 // ListRules are all rules, in the order of their sources.
 func (a *API) ListRules(who access.Principal) ([]Rule, error) {
 	if !who.MayRead() {
-		return nil, who.Lacks("%s may not read the rules")
+		return nil, who.Forbidden("%s may not read the rules")
 	}
 	rules := []Rule{}
 	for _, s := range a.Rules.Rules() {

@@ -100,7 +100,7 @@ func (a *API) startRun(r *http.Request, who access.Principal) (any, error) {
 // StartRun starts a run that goes on by itself.
 func (a *API) StartRun(ctx context.Context, who access.Principal, in RunOrder) (id string, err error) {
 	if !who.MayTest() {
-		return "", who.Lacks("%s may not start test runs")
+		return "", who.Forbidden("%s may not start test runs")
 	}
 	if (in.Steps == "") == (in.Again == "") || in.Workers < 0 || in.Workers > maxWorkers {
 		return "", fault.New(fault.BadRequest, "give steps or again, and at most %d workers", maxWorkers)

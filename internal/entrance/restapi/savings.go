@@ -55,7 +55,7 @@ func (s *Savings) share() {
 // counted over the results that are kept.
 func (a *API) savings(r *http.Request, who access.Principal) (any, error) {
 	if !who.MayRead() {
-		return nil, who.Lacks("%s may not read what others have saved")
+		return nil, who.Forbidden("%s may not read what others have saved")
 	}
 	a.settle(r.Context())
 	q := r.URL.Query()

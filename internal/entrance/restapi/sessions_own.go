@@ -63,7 +63,7 @@ func (c *SessionConfig) check() error {
 // CreateSession makes a session, which is the caller's.
 func (a *API) CreateSession(ctx context.Context, who access.Principal, in SessionConfig) (Session, error) {
 	if !who.MayCall() {
-		return Session{}, who.Lacks("%s may not make sessions")
+		return Session{}, who.Forbidden("%s may not make sessions")
 	}
 	if err := in.check(); err != nil {
 		return Session{}, err

@@ -74,7 +74,7 @@ type SuggestQuery struct {
 // Suggest proposes rules from recorded calls. It looks at all of them, which takes a while.
 func (a *API) Suggest(ctx context.Context, who access.Principal, in SuggestQuery) (SuggestionList, error) {
 	if !who.MayRead() {
-		return SuggestionList{}, who.Lacks("%s may not read what others called")
+		return SuggestionList{}, who.Forbidden("%s may not read what others called")
 	}
 	if in.Since.IsZero() {
 		in.Since = time.Now().Add(-suggestFrom)

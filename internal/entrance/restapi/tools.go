@@ -93,7 +93,7 @@ func (a *API) view(r *http.Request, who access.Principal) (*catalog.View, error)
 
 func (a *API) viewOf(who access.Principal, profile string) (*catalog.View, error) {
 	if !who.MayCall() && !who.MayRead() {
-		return nil, who.Lacks("%s may not see tools")
+		return nil, who.Forbidden("%s may not see tools")
 	}
 	return a.Catalog.ViewFor(who, profile)
 }

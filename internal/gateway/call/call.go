@@ -248,7 +248,7 @@ func (c *Caller) Curl(ctx context.Context, req Request) (string, error) {
 // resolve finds the tool among those that the caller's profile shows.
 func (c *Caller) resolve(ctx context.Context, req *Request) (target, error) {
 	if !req.Principal.MayCall() && !(req.Environment && req.Principal.MayRead()) {
-		return target{}, req.Principal.Lacks("%s may not call tools")
+		return target{}, req.Principal.Forbidden("%s may not call tools")
 	}
 	t, err := c.find(req)
 	if !fault.Is(err, fault.UnknownTool) {

@@ -172,7 +172,7 @@ func (p *process) close() {
 	if p.wait(grace) {
 		return
 	}
-	p.program.Ask()
+	p.program.Terminate()
 	if p.wait(grace) {
 		return
 	}

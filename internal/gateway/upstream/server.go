@@ -68,8 +68,8 @@ func newServer(p *Pool, cfg config.Server) *server {
 	s := &server{cfg: withLimits(cfg), pool: p, sessions: map[string]*session{}, isolated: cfg.Isolation == "session", since: p.opts.Now()}
 	s.gate, s.http = newGate(s.cfg, p.opts.Now), p.transport(cfg.Proxy)
 	s.tail.redact = p.opts.Redact
-	if cfg.Lacks != "" {
-		s.reason = fault.New(fault.UpstreamDown, "server %s is out of service: %s", cfg.ID, cfg.Lacks)
+	if cfg.Missing != "" {
+		s.reason = fault.New(fault.UpstreamDown, "server %s is out of service: %s", cfg.ID, cfg.Missing)
 	}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	return s
@@ -206,7 +206,7 @@ func (s *server) begin(seat seat) (*session, error) {
 	switch {
 	case s.ended:
 		return nil, fault.New(fault.UpstreamDown, "server %s was removed", s.cfg.ID)
-	case s.cfg.Lacks != "":
+	case s.cfg.Missing != "":
 		return nil, fmt.Errorf("%w%w", s.reason, errNoVerdict)
 	case now.Before(s.retryAt):
 		why := fault.As(s.reason)

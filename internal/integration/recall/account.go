@@ -50,7 +50,7 @@ func (s *Service) admit(r *http.Request) (caller, error) {
 		return who, err
 	}
 	if !who.MayCall() {
-		return who, who.Lacks("%s may not call tools")
+		return who, who.Forbidden("%s may not call tools")
 	}
 	profile := ""
 	if who.Profile == access.AnyProfile { // one that may use any sees what callers see
@@ -99,7 +99,7 @@ func (s *Service) trusts(r *http.Request) bool {
 	if err != nil {
 		return false
 	}
-	if access.PassedOn(r) && !within(proxies, peer.Addr().Unmap()) {
+	if access.IsForwarded(r) && !within(proxies, peer.Addr().Unmap()) {
 		return false
 	}
 	addr, _, host := access.Trusted(proxies).Client(r)

@@ -77,11 +77,11 @@ func (d details) in(lang locale.Language) details {
 		case said:
 			out[field] = fmt.Sprintf(lang.Text(v.key), v.args...)
 		case ours:
-			out[field] = lang.Say(string(v))
+			out[field] = lang.Translate(string(v))
 		case []fit.Problem:
 			list := slices.Clone(v)
 			for i := range list {
-				list[i].Expected, list[i].Hint = lang.Say(list[i].Expected), lang.Say(list[i].Hint)
+				list[i].Expected, list[i].Hint = lang.Translate(list[i].Expected), lang.Translate(list[i].Hint)
 			}
 			out[field] = list
 		}

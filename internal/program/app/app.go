@@ -200,7 +200,7 @@ func (a *App) assemble(ctx context.Context, redact func(string) string) (err err
 	maps.Copy(own, a.testTools())
 	a.Caller = call.New(a.Catalog, a.Pool, a.Records, &call.Options{
 		Own: own, Describes: a.describes, Metrics: call.NewMetrics(a.registry), Logger: a.log, Started: a.events.CallStarted,
-		Results: a.Store, Retain: func() time.Duration { return a.Config().Kept.Retain }, JQ: a.jq(),
+		Results: a.Store, Retain: func() time.Duration { return a.Config().StoredResults.Retain }, JQ: a.jq(),
 		Earlier: a.Store.Results, Uses: a.Store, Meaning: a.meaning, Beside: a.work.Go, Redact: redact,
 	})
 	a.lab = a.newLab()
@@ -248,7 +248,7 @@ func (a *App) housekeep(ctx context.Context) {
 		if _, err := a.Store.TrimRecords(ctx, keep.MaxSize); err != nil && ctx.Err() == nil {
 			a.log.Error("records over their size not dropped", "error", err)
 		}
-		kept := a.Config().Kept
+		kept := a.Config().StoredResults
 		if _, err := a.Store.TrimResults(ctx, store.ResultLimits{Owner: kept.PerKey, Total: kept.MaxSize}); err != nil && ctx.Err() == nil {
 			a.log.Error("old results not dropped", "error", err)
 		}

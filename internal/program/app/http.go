@@ -74,7 +74,7 @@ func (a *App) mcpHandler(front *mcp.Front, may func(access.Principal) bool, ente
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		who, err := a.admit(r)
 		if err == nil && !may(who) {
-			err = who.Lacks("%s may not call tools")
+			err = who.Forbidden("%s may not call tools")
 		}
 		var view *catalog.View
 		if err == nil {
@@ -108,7 +108,7 @@ func (a *App) guarded(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		who, err := a.admitCollector(r)
 		if err == nil && !who.MayRead() && who != access.Local() {
-			err = who.Lacks("%s may not read this")
+			err = who.Forbidden("%s may not read this")
 		}
 		if err != nil {
 			a.refuse(w, r, err)

@@ -82,8 +82,8 @@ func (c *command) beforeStart(path string, s config.Server) (notes []string) {
 	}
 	if err == nil {
 		i := slices.IndexFunc(cfg.Servers, func(other config.Server) bool { return other.ID == s.ID })
-		if cfg.Servers[i].Lacks != "" {
-			notes = append(notes, cfg.Servers[i].Lacks)
+		if cfg.Servers[i].Missing != "" {
+			notes = append(notes, cfg.Servers[i].Missing)
 		}
 	}
 	if s.Command == "" || strings.Contains(s.Command, "${") {

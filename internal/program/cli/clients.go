@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/program/clientfile"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
@@ -118,9 +119,9 @@ func (c *command) holdings(one client) (found []holding) {
 			return
 		}
 		h := holding{client: one.name, path: path}
-		h.servers, h.notes, h.err = config.ReadClient(path, keys...)
+		h.servers, h.notes, h.err = clientfile.Read(path, keys...)
 		switch {
-		case errors.Is(h.err, config.ErrNoServers):
+		case errors.Is(h.err, clientfile.ErrNoServers):
 		case h.err == nil && len(h.servers) == 0 && len(h.notes) == 0:
 		default:
 			found = append(found, h)
@@ -143,32 +144,32 @@ func (c *command) holdings(one client) (found []holding) {
 }
 
 // entry is our own server in the client's form.
-func (one client) entry(target string, keyVariable string) ([]config.Entry, error) {
+func (one client) entry(target string, keyVariable string) ([]clientfile.Entry, error) {
 	if one.url == "" {
 		return nil, fault.New(fault.BadRequest, "the file of %s takes commands, not addresses", one.name).WithHint("use --stdio")
 	}
-	var entries []config.Entry
+	var entries []clientfile.Entry
 	if one.kind != "" {
-		entries = append(entries, config.Entry{Key: "type", Value: one.kind})
+		entries = append(entries, clientfile.Entry{Key: "type", Value: one.kind})
 	}
-	entries = append(entries, config.Entry{Key: one.url, Value: target})
+	entries = append(entries, clientfile.Entry{Key: one.url, Value: target})
 	switch {
 	case keyVariable == "":
 		return entries, nil
 	case one.variable == "":
 		return nil, fault.New(fault.BadRequest, "%s fills no environment variables into headers", one.name).WithHint("use --stdio, which needs no key")
 	case one.name == "codex":
-		return append(entries, config.Entry{Key: "bearer_token_env_var", Value: keyVariable}), nil
+		return append(entries, clientfile.Entry{Key: "bearer_token_env_var", Value: keyVariable}), nil
 	}
 	value := "Bearer " + strings.ReplaceAll(one.variable, "VAR", keyVariable)
-	return append(entries, config.Entry{Key: "headers", Value: map[string]string{"Authorization": value}}), nil
+	return append(entries, clientfile.Entry{Key: "headers", Value: map[string]string{"Authorization": value}}), nil
 }
 
 // command is our own program as a server in the client's form.
-func (one client) command(program string, args []string) []config.Entry {
-	var entries []config.Entry
+func (one client) command(program string, args []string) []clientfile.Entry {
+	var entries []clientfile.Entry
 	if one.stdio != "" {
-		entries = append(entries, config.Entry{Key: "type", Value: one.stdio})
+		entries = append(entries, clientfile.Entry{Key: "type", Value: one.stdio})
 	}
-	return append(entries, config.Entry{Key: "command", Value: program}, config.Entry{Key: "args", Value: args})
+	return append(entries, clientfile.Entry{Key: "command", Value: program}, clientfile.Entry{Key: "args", Value: args})
 }

@@ -53,7 +53,7 @@ func (c *command) load() (*config.Config, error) {
 func (c *command) loadFile(path string) (*config.Config, error) {
 	cfg, err := config.Load(path, c.env.Lookup)
 	folder := stateFolder(runtime.GOOS, c.env)
-	if err != nil || !config.OfClient(path) || exists(cfg.Store) || folder == "" {
+	if err != nil || !config.IsClientFile(path) || exists(cfg.Store) || folder == "" {
 		return cfg, err
 	}
 	full, err := filepath.Abs(path)

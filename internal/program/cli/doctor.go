@@ -288,7 +288,7 @@ func (d *doctor) local() {
 	default:
 		d.say(good, secret, "only this user can read it, in "+folder, "")
 	}
-	if inbound.CanTell() {
+	if inbound.CanIdentify() {
 		d.say(good, "other users", "of this machine are told apart by their connections, and refused", "")
 	} else {
 		d.say(warning, "other users", "of this machine cannot be told apart on this system: they may list and call tools", "make a key: toolfit keys create NAME --role admin --profile '*'")

@@ -37,7 +37,7 @@ func (d *doctor) proxies(cfg *config.Config) {
 	var through, direct, apis, programs []string
 	for _, s := range cfg.Servers {
 		switch {
-		case s.Disabled || s.Proxy != "" || s.Lacks != "":
+		case s.Disabled || s.Proxy != "" || s.Missing != "":
 		case s.API != nil:
 			apis = append(apis, string(s.ID))
 		case s.Command != "":

@@ -72,8 +72,8 @@ func (d *doctor) server(ctx context.Context, a *app.App, s config.Server) findin
 	if s.Disabled {
 		return finding{Status: good, Message: "is disabled"}
 	}
-	if s.Lacks != "" {
-		return finding{Status: problem, Message: "is out of service: " + s.Lacks}
+	if s.Missing != "" {
+		return finding{Status: problem, Message: "is out of service: " + s.Missing}
 	}
 	if message, hint := missing(s); message != "" {
 		return finding{Status: problem, Message: message, Hint: hint}

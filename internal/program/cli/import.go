@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/program/clientfile"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
@@ -84,7 +85,7 @@ func (c *command) readNamed(path string) ([]holding, error) {
 			WithHint("see which files of clients there are: toolfit import")
 	}
 	h := holding{path: path}
-	if h.servers, h.notes, h.err = config.ReadClient(path); h.err != nil {
+	if h.servers, h.notes, h.err = clientfile.Read(path); h.err != nil {
 		return nil, h.err
 	}
 	if len(h.servers) == 0 && !c.json {

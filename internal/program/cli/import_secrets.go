@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/base/visible"
+	"github.com/toolfit/toolfit/internal/program/clientfile"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
@@ -59,7 +60,7 @@ func (m *mover) move(s config.Server) (out config.Server, undo func(), err error
 		}
 		m.moved = before
 	}
-	out = s.Refer(func(h config.Held) (ref string) {
+	out = s.ReplaceSecrets(func(h config.InlineSecret) (ref string) {
 		switch {
 		case err != nil:
 		case m.Way == fileSecrets && strings.TrimRight(h.Value, "\r\n") == h.Value: // the end of a file is not read
@@ -82,7 +83,7 @@ var notInNames = regexp.MustCompile(`[^\pL\pN_.-]+`)
 
 // toFile writes a secret into a file of its own and refers to it. A file of another content
 // is left alone.
-func (m *mover) toFile(h config.Held) (string, error) {
+func (m *mover) toFile(h config.InlineSecret) (string, error) {
 	dir := filepath.Join(filepath.Dir(m.path), secretsFolder)
 	name := strings.Trim(notInNames.ReplaceAllString(h.Server+"."+nameOf(h), "-"), "-")
 	if err := makeSecretsFolder(dir); err != nil {
@@ -131,7 +132,7 @@ func writeNew(path, text string) error {
 
 // toVariable refers to a variable: that of the server's own name where it is free or has the
 // value already, else one with the server's name before it.
-func (m *mover) toVariable(h config.Held) string {
+func (m *mover) toVariable(h config.InlineSecret) string {
 	names := []string{variableOf(h.Server + "_" + nameOf(h))}
 	if h.Env {
 		names = slices.Insert(names, 0, variableOf(h.Name))
@@ -153,7 +154,7 @@ func (m *mover) toVariable(h config.Held) string {
 }
 
 // nameOf is what a secret is called, or where it stands.
-func nameOf(h config.Held) string {
+func nameOf(h config.InlineSecret) string {
 	if h.Name != "" {
 		return h.Name
 	}
@@ -178,7 +179,7 @@ func (c *command) newMover(ctx context.Context, way string, found []holding) (*m
 		return m, nil
 	}
 	m.Way = keepSecrets
-	there, _, _ := config.ReadClient(m.path) // a file that cannot be read is told of later
+	there, _, _ := clientfile.Read(m.path) // a file that cannot be read is told of later
 	var held []string
 	for _, h := range found {
 		for _, s := range h.servers {
@@ -232,7 +233,7 @@ func (c *command) askWay(ctx context.Context, path string, held []string) (strin
 
 // heldIn names the secrets in the text of a server.
 func heldIn(s config.Server) (names []string) {
-	for _, h := range s.Held() {
+	for _, h := range s.InlineSecrets() {
 		names = append(names, h.Server+": "+h.Field)
 	}
 	return names

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
-	"github.com/toolfit/toolfit/internal/state/config"
+	"github.com/toolfit/toolfit/internal/program/clientfile"
 )
 
 // ownName is the name of our entry in the files of clients.
@@ -66,27 +66,27 @@ takes commands alone. Known clients: ` + clientNames() + `.`,
 }
 
 // installEdit is the change of the client's file.
-func (c *command) installEdit(one client, f installFlags) (config.ClientEdit, error) {
+func (c *command) installEdit(one client, f installFlags) (clientfile.Edit, error) {
 	path := f.file
 	if path == "" {
 		path = c.usualFile(one)
 	}
 	if f.file == "" && !filepath.IsAbs(path) {
-		return config.ClientEdit{}, fault.New(fault.NotFound, "your home folder is not known, where %s keeps its file", one.name).
+		return clientfile.Edit{}, fault.New(fault.NotFound, "your home folder is not known, where %s keeps its file", one.name).
 			WithHint("set HOME, or name the file with --file")
 	}
 	if f.uninstall {
-		return config.CutEntry(path, one.key, ownName)
+		return clientfile.Remove(path, one.key, ownName)
 	}
 	entries, err := c.ownEntry(one, f)
 	if err != nil {
-		return config.ClientEdit{}, err
+		return clientfile.Edit{}, err
 	}
 	if dir := filepath.Dir(path); !exists(dir) {
-		return config.ClientEdit{}, fault.New(fault.NotFound, "there is no folder %s, where %s keeps its file", dir, one.name).
+		return clientfile.Edit{}, fault.New(fault.NotFound, "there is no folder %s, where %s keeps its file", dir, one.name).
 			WithHint("start %s once, or name the file with --file", one.name)
 	}
-	return config.PutEntry(path, one.key, ownName, entries)
+	return clientfile.Put(path, one.key, ownName, entries)
 }
 
 // usualFile is the first of the user's files whose folder exists, or the first of all.
@@ -103,7 +103,7 @@ func (c *command) usualFile(one client) string {
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // ownEntry is our entry as the flags want it.
-func (c *command) ownEntry(one client, f installFlags) ([]config.Entry, error) {
+func (c *command) ownEntry(one client, f installFlags) ([]clientfile.Entry, error) {
 	switch {
 	case f.stdio && f.url != "":
 		return nil, usage("--stdio and --url exclude each other")
@@ -122,7 +122,7 @@ func (c *command) ownEntry(one client, f installFlags) ([]config.Entry, error) {
 }
 
 // ownCommand starts this program with this configuration, wherever the client runs.
-func (c *command) ownCommand(one client, profile string) ([]config.Entry, error) {
+func (c *command) ownCommand(one client, profile string) ([]clientfile.Entry, error) {
 	cfg, err := c.load()
 	if err != nil {
 		return nil, err
@@ -181,7 +181,7 @@ type installed struct {
 }
 
 // finishInstall writes the change, or shows it.
-func (c *command) finishInstall(one client, edit config.ClientEdit, f installFlags) error {
+func (c *command) finishInstall(one client, edit clientfile.Edit, f installFlags) error {
 	if f.dryRun {
 		_, err := c.env.Out.Write(edit.New)
 		return err

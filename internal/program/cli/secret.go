@@ -113,7 +113,7 @@ func servedByAnother(u *url.URL) bool {
 	}
 	for _, host := range hosts {
 		at, err := netip.ParseAddrPort(net.JoinHostPort(host, port))
-		if err == nil && inbound.ListenerUser(at) == inbound.Another {
+		if err == nil && inbound.ListenerUser(at) == inbound.OtherUser {
 			return true
 		}
 	}

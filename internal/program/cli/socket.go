@@ -35,7 +35,7 @@ func (c *command) socketPath(cfg *config.Config) (string, error) {
 		return "", err
 	}
 	beside, store := filepath.Dir(cfg.Store), filepath.Base(cfg.Store)
-	if strings.Contains(cfg.Store, "://") || !inbound.CanTellSocket {
+	if strings.Contains(cfg.Store, "://") || !inbound.CanIdentifySocket {
 		beside, store = stateFolder(runtime.GOOS, c.env), cfg.Store
 	}
 	if beside == "" {

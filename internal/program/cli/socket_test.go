@@ -27,7 +27,7 @@ func TestAGatewayIsFoundByItsConfigurationAndStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	ours := at("toolfit.yaml", filepath.Join(folder, "toolfit.db"))
-	if state := stateFolder(runtime.GOOS, &Env{Lookup: w.lookup, Home: w.home}); inbound.CanTellSocket && filepath.Dir(ours) != folder || !inbound.CanTellSocket && filepath.Dir(ours) != state {
+	if state := stateFolder(runtime.GOOS, &Env{Lookup: w.lookup, Home: w.home}); inbound.CanIdentifySocket && filepath.Dir(ours) != folder || !inbound.CanIdentifySocket && filepath.Dir(ours) != state {
 		t.Errorf("it lies at %s", ours)
 	}
 	if got := at(filepath.Join(folder, "toolfit.yaml"), filepath.Join(folder, "toolfit.db")); got != ours {

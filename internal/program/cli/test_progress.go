@@ -91,7 +91,7 @@ func (p *progress) done(file string, r run.CaseResult) {
 	}
 	fmt.Fprintf(p.c.env.Out, "%-7s %s: %s (%.1f s)\n", r.Status, file, r.Name, r.Duration.Seconds())
 	for i, e := range r.Earlier {
-		fmt.Fprintf(p.c.env.Out, "        %s\n", indent(r.Language.Say(fmt.Sprintf("attempt %d: %s", i+1, e.Message))))
+		fmt.Fprintf(p.c.env.Out, "        %s\n", indent(r.Language.Translate(fmt.Sprintf("attempt %d: %s", i+1, e.Message))))
 	}
 	for _, s := range r.Steps {
 		p.tellStep(&s, r.Language)
@@ -108,7 +108,7 @@ func (p *progress) done(file string, r run.CaseResult) {
 // tellStep tells of a step that did not simply pass.
 func (p *progress) tellStep(s *run.StepResult, lang locale.Language) {
 	out := p.c.env.Out
-	where := lang.Say(fmt.Sprintf("line %d: %s", s.Line, strings.Join(strings.Fields(s.Text), " ")))
+	where := lang.Translate(fmt.Sprintf("line %d: %s", s.Line, strings.Join(strings.Fields(s.Text), " ")))
 	switch s.Status {
 	case run.Failed, run.Noted:
 		fmt.Fprintf(out, "        %s\n        %s\n", where, indent(s.Error.Message))

@@ -114,7 +114,8 @@ func FuzzAuthenticate(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, seed := range []string{"", "tf_", "tf_aaaaaaaa_", "tf_aaaaaaaa_b", text, text + "x", text[:len(text)-1], "Bearer " + text, strings.ToUpper(text)} {
+	for _, seed := range []string{"", "tf_", "tf_aaaaaaaa_", "tf_aaaaaaaa_b", text, text + "x", text[:len(text)-1], "Bearer " + text,
+		strings.ToUpper(text)} {
 		f.Add(seed)
 	}
 	keys := access.New(source(func() ([]store.Key, error) { return []store.Key{row}, nil }), nil)

@@ -8,7 +8,7 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// ReadBody reads the whole body of a request, which may have so many bytes.
+// ReadBody reads the body of a request, of at most limit bytes.
 func ReadBody(r *http.Request, limit int64) ([]byte, error) {
 	data, err := mcp.ReadBody(nil, r, limit)
 	var large *http.MaxBytesError

@@ -7,8 +7,8 @@ import (
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// Sees is the one decision whether a profile has a tool. Lists, look-ups and calls are all
-// made from its answer, so what may not be called is never shown.
+// Sees decides whether a profile has a tool. Lists, lookups and calls all use this one decision,
+// so what may not be called is never shown.
 func Sees(p config.Profile, server tool.ServerID, name tool.Name) bool {
 	if !SeesServer(p, server) {
 		return false
@@ -20,7 +20,7 @@ func Sees(p config.Profile, server tool.ServerID, name tool.Name) bool {
 	return len(p.Allow) == 0 || slices.ContainsFunc(p.Allow, matches)
 }
 
-// SeesServer tells whether a profile has anything to do with a server.
+// SeesServer reports whether a profile has tools of a server.
 func SeesServer(p config.Profile, server tool.ServerID) bool {
 	return p.All || slices.Contains(p.Servers, server)
 }

@@ -10,22 +10,22 @@ import (
 	"github.com/toolfit/toolfit/internal/base/inbound"
 )
 
-// Door decides who comes in over HTTP. It is the same for every route.
+// Door decides which HTTP requests are let in. It is the same for every route.
 type Door struct {
 	opts    DoorOptions
-	hosts   map[string]bool // names by which we are reached, beside loopback
+	hosts   map[string]bool // our own host names, besides loopback
 	own     map[string]bool // origins of those names, as scheme://host
-	origins map[string]bool // origins of other pages that may come in
+	origins map[string]bool // other origins whose pages are allowed
 }
 
-// DoorOptions say whom a Door lets in.
+// DoorOptions configure a Door.
 type DoorOptions struct {
 	Keys      *Keys
-	Secret    LocalSecret                      // what lets local callers administer; "": nobody may
-	Hosts     []string                         // names by which we are reached, with or without a port
+	Secret    LocalSecret                      // lets local callers administer; "": none may
+	Hosts     []string                         // our own host names, with or without a port
 	PublicURL string                           // another such name, with its scheme
-	Origins   []string                         // pages of other sites that may come in
-	Proxies   Trusted                          // behind one of them the Host is the one that it was asked for
+	Origins   []string                         // other origins whose pages are allowed
+	Proxies   Trusted                          // their X-Forwarded headers are trusted
 	Peer      func(*http.Request) inbound.User // nil: inbound.Peer
 }
 
@@ -51,8 +51,8 @@ func NewDoor(opts DoorOptions) *Door {
 	return d
 }
 
-// Check refuses requests that were not meant for us, and those of pages that are not ours.
-// It reads headers alone.
+// Check refuses requests for another host, and those of pages of other origins. It reads only
+// headers.
 func (d *Door) Check(r *http.Request) error {
 	if inbound.FromOwner(r) {
 		return checkSocket(r)
@@ -64,16 +64,16 @@ func (d *Door) Check(r *http.Request) error {
 	return d.checkPage(r, scheme, host)
 }
 
-// checkSocket refuses what something passed on to our socket: its sender is somebody else.
-// Commands, which are all that uses it, do not come through a proxy or from a page.
+// checkSocket refuses requests that were forwarded to our socket: their sender is someone else.
+// Only commands use it, without a proxy and not from a page.
 func checkSocket(r *http.Request) error {
-	if PassedOn(r) || FromBrowser(r) {
+	if IsForwarded(r) || FromBrowser(r) {
 		return fault.New(fault.Forbidden, "the socket is for programs of the gateway's own user, not behind a proxy")
 	}
 	return nil
 }
 
-// Admit tells who sends the request.
+// Admit returns who sends the request.
 func (d *Door) Admit(r *http.Request) (Principal, error) {
 	if err := d.Check(r); err != nil {
 		return Principal{}, err
@@ -82,13 +82,14 @@ func (d *Door) Admit(r *http.Request) (Principal, error) {
 	switch {
 	case header != "":
 	case inbound.FromOwner(r):
-		return Owner(), nil // also where there are keys: its user has the store
+		return Owner(), nil // even if there are keys: this user owns the store
 	case d.opts.Keys.Any():
 		return Principal{}, refuse()
 	case d.isLocal(r):
 		return Local(), nil
 	default:
-		return Principal{}, fault.New(fault.Unauthorized, "there are no keys, so only programs of the gateway's own user on this machine are served, and none behind a proxy").
+		return Principal{}, fault.New(fault.Unauthorized, "there are no keys, so only programs of the gateway's own user on this machine are served, "+
+			"and none behind a proxy").
 			WithHint("make a key: toolfit keys create NAME")
 	}
 	if len(header) <= 7 || !strings.EqualFold(header[:7], "bearer ") {
@@ -97,8 +98,8 @@ func (d *Door) Admit(r *http.Request) (Principal, error) {
 	return d.who(r, strings.TrimSpace(header[7:]))
 }
 
-// AdmitPassword is Admit for the one page that a browser opens with a password box. All
-// other pages ignore what stands in such a box, for a browser sends it along unasked.
+// AdmitPassword is Admit for the one page that asks for basic authentication. All other pages
+// ignore it, because a browser sends it unasked.
 func (d *Door) AdmitPassword(r *http.Request) (Principal, error) {
 	_, password, ok := r.BasicAuth()
 	if !ok {
@@ -110,7 +111,7 @@ func (d *Door) AdmitPassword(r *http.Request) (Principal, error) {
 	return d.who(r, password)
 }
 
-// who tells whose key or secret the text is.
+// who returns whose key or secret the text is.
 func (d *Door) who(r *http.Request, text string) (Principal, error) {
 	if !strings.HasPrefix(text, secretPrefix) {
 		return d.opts.Keys.Authenticate(r.Context(), text)
@@ -129,47 +130,48 @@ func (d *Door) who(r *http.Request, text string) (Principal, error) {
 	return Owner(), nil
 }
 
-// isLocal tells whether the caller is the user that we run as, on this machine.
+// isLocal reports whether the caller is our own user on this machine.
 func (d *Door) isLocal(r *http.Request) bool {
-	return d.isDirect(r) && d.opts.Peer(r) != inbound.Another
+	return d.isDirect(r) && d.opts.Peer(r) != inbound.OtherUser
 }
 
-// isDirect tells whether the request comes straight from this machine. The address of the
-// connection counts, never one that a header names; and a name of the configuration is one
-// by which others reach us, through something on this machine.
+// isDirect reports whether the request comes directly from this machine. Only the connection's
+// address counts, never a header; and a configured host name means that a proxy on this machine
+// may be in between.
 func (d *Door) isDirect(r *http.Request) bool {
 	peer := peerOf(r)
-	return peer.IsLoopback() && !PassedOn(r) && !d.opts.Proxies.has(peer) && isHere(hostOf(r.Host))
+	return peer.IsLoopback() && !IsForwarded(r) && !d.opts.Proxies.has(peer) && isHere(hostOf(r.Host))
 }
 
-// knows tells whether a host, with or without a port, is one of ours.
+// knows reports whether a host, with or without a port, is ours.
 func (d *Door) knows(hostport string) bool {
 	host := hostOf(hostport)
 	return isHere(host) || len(d.hosts) > 0 && (d.hosts[host] || d.hosts[strings.ToLower(hostport)])
 }
 
-// hostOf takes the port off a host.
+// hostOf returns a host without its port.
 func hostOf(hostport string) string {
 	host := hostport
-	if at := strings.LastIndexByte(host, ':'); at >= 0 && (strings.IndexByte(host, ':') == at || strings.HasPrefix(host, "[") && host[at-1] == ']') {
+	at := strings.LastIndexByte(host, ':')
+	if at >= 0 && (strings.IndexByte(host, ':') == at || strings.HasPrefix(host, "[") && host[at-1] == ']') {
 		host = host[:at]
 	}
 	return strings.ToLower(strings.TrimSuffix(strings.TrimPrefix(host, "["), "]"))
 }
 
-// isHere tells whether a host means this machine.
+// isHere reports whether a host means this machine.
 func isHere(host string) bool {
 	if host == "localhost" {
 		return true
 	}
 	if host == "" || host[0] != ':' && (host[0] < '0' || host[0] > '9') {
-		return false // no address: to find that out by parsing costs an allocation
+		return false // not an address; parsing it would cost an allocation
 	}
 	ip, err := netip.ParseAddr(host)
 	return err == nil && ip.Unmap().IsLoopback()
 }
 
-// IsLoopback tells whether an address to listen on can be reached from this machine only.
+// IsLoopback reports whether an address to listen on can be reached only from this machine.
 func IsLoopback(addr string) bool {
 	host, _, err := net.SplitHostPort(addr)
 	return err == nil && isHere(host)

@@ -50,7 +50,8 @@ func TestDoor(t *testing.T) {
 		{"loopback needs no key while there is none", "127.0.0.1:8420", "", loopback, ""},
 		{"so does localhost, in any case", "LOCALHOST:8420", "", loopback, ""},
 		{"and IPv6", "[::1]:8420", "", "[::1]:5000", ""},
-		{"a host of the configuration is known, in any case and with any port, but not local", "TOOLS.example.com:443", "", loopback, fault.Unauthorized},
+		{"a host of the configuration is known, in any case and with any port, but not local", "TOOLS.example.com:443", "", loopback,
+			fault.Unauthorized},
 		{"a name that points here is no host of ours", "evil.example:8420", "", loopback, fault.Forbidden},
 		{"a name that starts like loopback is none", "127.0.0.1.evil.example", "", loopback, fault.Forbidden},
 		{"a host like one of ours is none", "xtools.example.com", "", loopback, fault.Forbidden},
@@ -86,11 +87,13 @@ func TestOnlyOurOwnPagesComeIn(t *testing.T) {
 		{"our own page", "POST", "localhost:8420", []string{origin, "http://localhost:8420", site, "same-origin"}, ""},
 		{"our own page in a browser without Sec-Fetch", "POST", "localhost:8420", []string{origin, "http://localhost:8420"}, ""},
 		{"a page on another port of this machine", "POST", "localhost:8420", []string{origin, "http://localhost:9999"}, fault.Forbidden},
-		{"the same by its fetch metadata alone", "GET", "localhost:8420", []string{site, "same-site", mode, "no-cors", dest, "script"}, fault.Forbidden},
+		{"the same by its fetch metadata alone", "GET", "localhost:8420", []string{site, "same-site", mode, "no-cors", dest, "script"},
+			fault.Forbidden},
 		{"a page of the other name for this machine", "POST", "localhost:8420", []string{origin, "http://127.0.0.1:8420"}, fault.Forbidden},
 		{"our page over another scheme", "POST", "localhost:8420", []string{origin, "https://localhost:8420"}, fault.Forbidden},
 		{"a page of another site", "POST", "localhost:8420", []string{origin, "https://evil.example", site, "cross-site"}, fault.Forbidden},
-		{"a page that claims our origin from another site", "POST", "localhost:8420", []string{origin, "http://localhost:8420", site, "cross-site"}, fault.Forbidden},
+		{"a page that claims our origin from another site", "POST", "localhost:8420", []string{origin, "http://localhost:8420", site,
+			"cross-site"}, fault.Forbidden},
 		{"a page without an origin of its own", "POST", "localhost:8420", []string{origin, "null"}, fault.Forbidden},
 		{"an origin that is no URL", "POST", "localhost:8420", []string{origin, "://"}, fault.Forbidden},
 		{"an origin with a name before the host", "POST", "localhost:8420", []string{origin, "http://localhost@evil.example"}, fault.Forbidden},
@@ -101,13 +104,16 @@ func TestOnlyOurOwnPagesComeIn(t *testing.T) {
 		{"a form on another site", "POST", "localhost:8420", []string{site, "cross-site", mode, "navigate", dest, "document"}, fault.Forbidden},
 		{"a frame on another site", "GET", "localhost:8420", []string{site, "cross-site", mode, "navigate", dest, "iframe"}, fault.Forbidden},
 		{"a picture on another site", "GET", "localhost:8420", []string{site, "cross-site", mode, "no-cors", dest, "image"}, fault.Forbidden},
-		{"a WebSocket of another port", "GET", "localhost:8420", []string{origin, "http://localhost:1", site, "same-site", mode, "websocket"}, fault.Forbidden},
+		{"a WebSocket of another port", "GET", "localhost:8420", []string{origin, "http://localhost:1", site, "same-site", mode, "websocket"},
+			fault.Forbidden},
 		{"a listed origin", "POST", "localhost:8420", []string{origin, "http://localhost:6274", site, "same-site"}, ""},
 		{"a listed origin with its default port", "POST", "localhost:8420", []string{origin, "https://app.example.com", site, "cross-site"}, ""},
 		{"a listed host on another port", "POST", "localhost:8420", []string{origin, "http://localhost:62740"}, fault.Forbidden},
 		{"a name of the configuration without a port, over http", "POST", "tools.example.com", []string{origin, "http://tools.example.com"}, ""},
-		{"the same on another port than it was asked for", "POST", "tools.example.com", []string{origin, "http://tools.example.com:8443"}, fault.Forbidden},
-		{"the same over https, of which no trusted proxy speaks", "POST", "tools.example.com", []string{origin, "https://tools.example.com"}, fault.Forbidden},
+		{"the same on another port than it was asked for", "POST", "tools.example.com", []string{origin, "http://tools.example.com:8443"},
+			fault.Forbidden},
+		{"the same over https, of which no trusted proxy speaks", "POST", "tools.example.com", []string{origin, "https://tools.example.com"},
+			fault.Forbidden},
 		{"a name with a port, behind a proxy that drops it", "POST", "ports.example.com", []string{origin, "http://ports.example.com:8443"}, ""},
 		{"the public URL, whatever the proxy says", "POST", "public.example.com", []string{origin, "https://public.example.com"}, ""},
 		{"the public URL over http", "POST", "public.example.com", []string{origin, "http://other.example.com"}, fault.Forbidden},
@@ -131,7 +137,7 @@ func TestOnlyOurOwnPagesComeIn(t *testing.T) {
 }
 
 func TestWhoIsLocalAndWhoAdministers(t *testing.T) {
-	another := func(*http.Request) inbound.User { return inbound.Another }
+	another := func(*http.Request) inbound.User { return inbound.OtherUser }
 	unknown := func(*http.Request) inbound.User { return inbound.Unknown }
 	bearer := []string{"Authorization", "Bearer " + string(secret)}
 	cases := []struct {
@@ -147,7 +153,8 @@ func TestWhoIsLocalAndWhoAdministers(t *testing.T) {
 		{"another user of the machine does not come in", another, loopback, nil, access.Principal{}, fault.Unauthorized},
 		{"where the system cannot tell, whoever is on this machine calls", unknown, loopback, nil, access.Local(), ""},
 		{"the secret is proof enough, as behind the relay of a virtual machine", another, loopback, bearer, access.Owner(), ""},
-		{"a wrong secret", same, loopback, []string{"Authorization", "Bearer tfl_0123456789abcdef0123456789abcdef0123456789abcdee"}, access.Principal{}, fault.Unauthorized},
+		{"a wrong secret", same, loopback, []string{"Authorization", "Bearer tfl_0123456789abcdef0123456789abcdef0123456789abcdee"},
+			access.Principal{}, fault.Unauthorized},
 		{"the beginning of the secret", same, loopback, []string{"Authorization", "Bearer tfl_"}, access.Principal{}, fault.Unauthorized},
 		{"the secret from another machine", same, far, bearer, access.Principal{}, fault.Unauthorized},
 		{"the secret through a proxy", same, loopback, append([]string{"Via", "1.1 proxy"}, bearer...), access.Principal{}, fault.Unauthorized},
@@ -166,7 +173,10 @@ func TestWhoIsLocalAndWhoAdministers(t *testing.T) {
 		t.Error("a gateway without a secret takes an empty one")
 	}
 	_, row := newKey(t, "ci")
-	keyed := access.NewDoor(access.DoorOptions{Secret: secret, Peer: same, Keys: access.New(source(func() ([]store.Key, error) { return []store.Key{row}, nil }), nil)})
+	keyed := access.NewDoor(access.DoorOptions{Secret: secret, Peer: same, Keys: access.New(source(func() ([]store.Key,
+		error) {
+		return []store.Key{row}, nil
+	}), nil)})
 	if _, err := keyed.Admit(request(loopback, bearer...)); !fault.Is(err, fault.Unauthorized) {
 		t.Errorf("with the first key the secret opens nothing: %v", err)
 	}
@@ -174,7 +184,8 @@ func TestWhoIsLocalAndWhoAdministers(t *testing.T) {
 
 func TestAPasswordBoxOpensThePickPageAlone(t *testing.T) {
 	text, row := newKey(t, "ci")
-	door := access.NewDoor(access.DoorOptions{Keys: access.New(source(func() ([]store.Key, error) { return []store.Key{row}, nil }), nil), Peer: same})
+	door := access.NewDoor(access.DoorOptions{Keys: access.New(source(func() ([]store.Key, error) { return []store.Key{row}, nil }), nil),
+		Peer: same})
 	r := request(loopback)
 	r.SetBasicAuth("anybody", text)
 	if who, err := door.AdmitPassword(r); err != nil || who.ID != row.ID {
@@ -233,9 +244,12 @@ func BenchmarkDoor(b *testing.B) {
 		door *access.Door
 		r    *http.Request
 	}{
-		"program with a key": {access.NewDoor(access.DoorOptions{Keys: keys, Peer: same}), request(loopback, "Authorization", "Bearer "+text, "Accept", "a", "Content-Type", "b", "User-Agent", "c")},
-		"local program":      {keyless(access.DoorOptions{}), request(loopback, "Accept", "a", "Content-Type", "b", "User-Agent", "c", "Mcp-Session-Id", "d")},
-		"page": {keyless(access.DoorOptions{Hosts: []string{"tools.example.com"}}), request(loopback, "Accept", "a", "Cookie", "b", "User-Agent", "c",
+		"program with a key": {access.NewDoor(access.DoorOptions{Keys: keys, Peer: same}), request(loopback, "Authorization", "Bearer "+text,
+			"Accept", "a", "Content-Type", "b", "User-Agent", "c")},
+		"local program": {keyless(access.DoorOptions{}), request(loopback, "Accept", "a", "Content-Type", "b", "User-Agent", "c",
+			"Mcp-Session-Id", "d")},
+		"page": {keyless(access.DoorOptions{Hosts: []string{"tools.example.com"}}), request(loopback, "Accept", "a", "Cookie", "b", "User-Agent",
+			"c",
 			"Origin", "http://127.0.0.1:8420", "Sec-Fetch-Site", "same-origin", "Sec-Fetch-Mode", "cors")},
 	} {
 		b.Run(name, func(b *testing.B) {

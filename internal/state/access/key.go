@@ -19,18 +19,16 @@ const (
 	idBytes     = 5  // 8 characters
 	secretBytes = 25 // 40 characters, 200 bits
 	idLen       = idBytes * 8 / 5
-	// maxSecret bounds the work that a stranger can ask for, and lets the hash be
-	// taken from a buffer on the stack.
-	maxSecret = 128
-	maxName   = 64
+	maxSecret   = 128 // bounds what an unauthenticated caller makes us hash, in a buffer on the stack
+	maxName     = 64
 )
 
-// lower has no padding and no upper case, so that a key survives being read aloud.
+// lower has no padding and no upper case, so that a key can be read aloud.
 var lower = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
-// NewKey makes a key. The text is for its user and is never seen again; the row, whose
-// CreatedAt the caller fills, is for the store. Profile "" means "default", and any
-// profile for an admin. A nil random means crypto/rand.
+// NewKey makes a key. The text is shown to its user once; the row, whose CreatedAt the caller
+// sets, goes to the store. Profile "" means "default", and any profile for an admin. A nil
+// random means crypto/rand.
 func NewKey(name, profile string, role Role, random io.Reader) (text string, row store.Key, err error) {
 	if err := checkName(name); err != nil {
 		return "", store.Key{}, err
@@ -54,7 +52,8 @@ func NewKey(name, profile string, role Role, random io.Reader) (text string, row
 	if _, err := io.ReadFull(random, b[:]); err != nil {
 		return "", store.Key{}, fmt.Errorf("make key %s: %w", name, err)
 	}
-	id, secret := lower.EncodeToString(b[:idBytes]), lower.EncodeToString(b[idBytes:])
+	id := lower.EncodeToString(b[:idBytes])
+	secret := lower.EncodeToString(b[idBytes:])
 	hash := sha256.Sum256([]byte(secret))
 	row = store.Key{ID: id, Name: name, Profile: profile, Role: string(role), Hash: hash[:]}
 	return keyPrefix + id + "_" + secret, row, nil
@@ -80,12 +79,12 @@ func checkName(name string) error {
 	return nil
 }
 
-// splitKey takes a key's text apart; both parts are slices of it.
+// splitKey returns the two parts of a key's text.
 func splitKey(text string) (id, secret string, ok bool) {
 	rest, ok := strings.CutPrefix(text, keyPrefix)
 	if !ok || len(rest) < idLen+2 || rest[idLen] != '_' {
 		return "", "", false
 	}
-	id, secret = rest[:idLen], rest[idLen+1:]
-	return id, secret, len(secret) <= maxSecret
+	secret = rest[idLen+1:]
+	return rest[:idLen], secret, len(secret) <= maxSecret
 }

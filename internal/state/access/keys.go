@@ -14,19 +14,11 @@ import (
 )
 
 const (
-	// freshFor is how long a snapshot is used without looking again.
-	freshFor = 5 * time.Second
-	// staleAfter is when a caller waits for the new snapshot: a key that was deleted
-	// while nobody called must not work once more.
-	staleAfter = 10 * time.Second
-	// retryAfter is how often unknown keys, or a store that does not answer, may
-	// cause a reload.
-	retryAfter = time.Second
-	// openFor is how old a snapshot without keys may grow: the first key closes the door for
-	// everybody, whichever process made it.
-	openFor = time.Second / 2
-	// reloadTimeout ends a reload in the background.
-	reloadTimeout = 10 * time.Second
+	freshFor      = 5 * time.Second  // a snapshot is used without a reload
+	staleAfter    = 10 * time.Second // callers wait for a new snapshot: a deleted key must stop working
+	retryAfter    = time.Second      // between reloads for unknown keys, or while the store is down
+	openFor       = time.Second / 2  // a snapshot without keys is used: the first key ends open access
+	reloadTimeout = 10 * time.Second // of a reload in the background
 )
 
 // Source is where the keys are kept.
@@ -34,28 +26,26 @@ type Source interface {
 	Keys(ctx context.Context) ([]store.Key, error)
 }
 
-// Options are the ways to make Keys. Nil means all zero.
+// Options configure Keys. Nil means all zero.
 type Options struct {
 	Now func() time.Time // nil means time.Now
 }
 
-// Keys knows all keys. Asking it takes no lock: it looks into an immutable snapshot
-// that is replaced whole.
+// Keys knows all keys. Reading takes no lock: it uses an immutable snapshot.
 type Keys struct {
 	src       Source
 	now       func() time.Time
 	snap      atomic.Pointer[snapshot] // nil until the first reload
-	refreshed atomic.Int64             // when a reload was last begun behind a caller's back, in nanoseconds
+	refreshed atomic.Int64             // when a reload in the background last began, in nanoseconds
 
 	reloading sync.Mutex // held while reading; guards what follows
 	searched  time.Time  // when an unknown id last caused a reload
 	retried   time.Time  // when a stale snapshot last did
 }
 
-// snapshot is never changed once it is published.
 type snapshot struct {
 	byID map[string]entry
-	rows int // more than byID when a row was not understood
+	rows int // more than byID when a row is invalid
 	at   time.Time
 }
 
@@ -64,7 +54,7 @@ type entry struct {
 	principal Principal
 }
 
-// New makes Keys over src. It reads nothing yet: the first question does, or Reload.
+// New makes Keys over src. Nothing is read before the first use, or Reload.
 func New(src Source, opts *Options) *Keys {
 	k := &Keys{src: src, now: time.Now}
 	if opts != nil && opts.Now != nil {
@@ -73,10 +63,9 @@ func New(src Source, opts *Options) *Keys {
 	return k
 }
 
-// Authenticate returns whose key the text is. A text that is no key, an unknown key
-// and a wrong secret are the same fault.Unauthorized. An unknown id looks into the
-// store at most once a second, so that a key made by another process works at once;
-// a deleted key works for at most ten seconds more.
+// Authenticate returns whose key the text is. A malformed key, an unknown key and a wrong secret
+// are the same fault.Unauthorized. An unknown id causes a reload at most once a second, so that
+// a key made by another process works at once; a deleted key works for at most ten seconds.
 func (k *Keys) Authenticate(ctx context.Context, text string) (Principal, error) {
 	id, secret, ok := splitKey(text)
 	if !ok {
@@ -100,7 +89,7 @@ func (k *Keys) Authenticate(ctx context.Context, text string) (Principal, error)
 	return e.principal, nil
 }
 
-// matches copies the secret to the stack: hashing it then allocates nothing.
+// matches copies the secret to the stack, so that hashing it does not allocate.
 func matches(want *[sha256.Size]byte, secret string) bool {
 	var buf [maxSecret]byte
 	n := copy(buf[:], secret)
@@ -113,14 +102,13 @@ func refuse() error {
 		WithHint("send Authorization: Bearer tf_…; make a key with: toolfit keys create NAME")
 }
 
-// Any tells whether there are keys. While that cannot be known it says yes, so that
-// nobody is let in without one.
+// Any reports whether there are keys: true while that is not known, so that nobody is let in.
 func (k *Keys) Any() bool {
 	snap, err := k.current(context.Background(), k.now())
 	return err != nil || snap.rows > 0
 }
 
-// Has tells whether there is a key of this id. While that cannot be known it says yes.
+// Has reports whether there is a key with this id; true while that is not known.
 func (k *Keys) Has(id string) bool {
 	snap, err := k.current(context.Background(), k.now())
 	if err != nil {
@@ -130,15 +118,15 @@ func (k *Keys) Has(id string) bool {
 	return ok
 }
 
-// Reload reads the keys now. After an error the old ones stay in force.
+// Reload reads the keys now. After an error the old ones stay valid.
 func (k *Keys) Reload(ctx context.Context) error {
 	k.reloading.Lock()
 	defer k.reloading.Unlock()
 	return k.reload(ctx)
 }
 
-// reloadSince reloads unless that was done for the same cause within the last pause.
-// Callers that come meanwhile wait, and find what the first one read.
+// reloadSince reloads unless the last reload for the same reason is less than a pause ago.
+// Concurrent callers wait for the first one's reload.
 func (k *Keys) reloadSince(ctx context.Context, last *time.Time, now time.Time, pause time.Duration) error {
 	k.reloading.Lock()
 	defer k.reloading.Unlock()
@@ -150,7 +138,7 @@ func (k *Keys) reloadSince(ctx context.Context, last *time.Time, now time.Time, 
 }
 
 func (k *Keys) reload(ctx context.Context) error {
-	at := k.now() // before reading: what changes meanwhile is seen by the next reload
+	at := k.now() // before reading: the next reload sees what changes meanwhile
 	rows, err := k.src.Keys(ctx)
 	if err != nil {
 		return fmt.Errorf("reload keys: %w", err)
@@ -159,7 +147,7 @@ func (k *Keys) reload(ctx context.Context) error {
 	for _, row := range rows {
 		role, err := ParseRole(row.Role)
 		if err != nil || len(row.Hash) != sha256.Size {
-			continue // a row that we did not write opens nothing
+			continue // not written by us
 		}
 		e := entry{principal: Principal{ID: row.ID, Name: row.Name, Role: role, Profile: row.Profile}}
 		copy(e.hash[:], row.Hash)
@@ -169,9 +157,8 @@ func (k *Keys) reload(ctx context.Context) error {
 	return nil
 }
 
-// current returns the snapshot to use, and sees to its renewal: behind the caller's
-// back while it is young, in front of it when it is stale. A store that does not
-// answer leaves the old keys in force.
+// current returns the snapshot to use. It is renewed in the background, or, when it is stale,
+// before it is used. While the store does not answer, the old keys stay valid.
 func (k *Keys) current(ctx context.Context, now time.Time) (*snapshot, error) {
 	snap := k.snap.Load()
 	if snap == nil {
@@ -195,12 +182,13 @@ func (k *Keys) current(ctx context.Context, now time.Time) (*snapshot, error) {
 func (k *Keys) reloadBehind(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, reloadTimeout)
 	defer cancel()
-	_ = k.Reload(ctx) // after an error the snapshot grows stale, and the next caller tries
+	_ = k.Reload(ctx) // after an error the next caller retries
 }
 
-// begin lets one caller pass in each retryAfter.
+// begin reports true to one caller per retryAfter.
 func begin(last *atomic.Int64, now time.Time) bool {
-	was, is := last.Load(), now.UnixNano()
+	was := last.Load()
+	is := now.UnixNano()
 	if is >= was && is-was < int64(retryAfter) {
 		return false
 	}

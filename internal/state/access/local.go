@@ -13,8 +13,8 @@ import (
 	"github.com/toolfit/toolfit/internal/base/fault"
 )
 
-// LocalSecret lets local callers administer while there are no keys. It lies in a file that
-// only its user can read; whoever sends it has shown to be that user.
+// LocalSecret lets local callers administer while there are no keys. It is in a file that only
+// its user can read, so sending it proves to be that user.
 type LocalSecret string
 
 const secretPrefix = "tfl_"
@@ -24,7 +24,7 @@ func NewLocalSecret() LocalSecret {
 	return LocalSecret(secretPrefix + strings.ToLower(rand.Text()+rand.Text()))
 }
 
-// is compares in constant time. No text is the secret "".
+// is compares in constant time. The secret "" matches nothing.
 func (s LocalSecret) is(text string) bool {
 	return s != "" && subtle.ConstantTimeCompare([]byte(s), []byte(text)) == 1
 }
@@ -32,14 +32,13 @@ func (s LocalSecret) is(text string) bool {
 // secretFile is the name of the file in the user's folder.
 const secretFile = "local-secret"
 
-// ReadLocalSecret reads the secret in the folder. Where there is none, the error is an
-// fs.ErrNotExist.
+// ReadLocalSecret reads the secret in the folder. Without one the error is an fs.ErrNotExist.
 func ReadLocalSecret(folder string) (LocalSecret, error) {
 	return readSecret(filepath.Join(folder, secretFile))
 }
 
-// OpenLocalSecret reads the secret in the folder, and makes folder and secret where they are
-// missing. A file that others can read is refused: what they have read is no secret.
+// OpenLocalSecret reads the secret in the folder, and creates both if they are missing. A file
+// that others can read is refused.
 func OpenLocalSecret(folder string) (LocalSecret, error) {
 	path := filepath.Join(folder, secretFile)
 	secret, err := readSecret(path)
@@ -52,7 +51,7 @@ func OpenLocalSecret(folder string) (LocalSecret, error) {
 	if err := writeOnce(path, string(NewLocalSecret())+"\n"); err != nil {
 		return "", fmt.Errorf("write the local secret: %w", err)
 	}
-	return readSecret(path) // ours, or that of a program that was faster
+	return readSecret(path) // ours, or one that another process wrote first
 }
 
 func readSecret(path string) (LocalSecret, error) {
@@ -80,9 +79,9 @@ func readSecret(path string) (LocalSecret, error) {
 	return secret, nil
 }
 
-// writeOnce writes a file that appears whole, unless it is there already.
+// writeOnce writes a file atomically, unless it exists.
 func writeOnce(path, text string) error {
-	f, err := os.CreateTemp(filepath.Dir(path), secretFile+"-*") // for nobody but us
+	f, err := os.CreateTemp(filepath.Dir(path), secretFile+"-*") // readable by its owner only
 	if err != nil {
 		return err
 	}

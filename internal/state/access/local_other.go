@@ -4,5 +4,5 @@ package access
 
 import "io/fs"
 
-// exposed says nothing: the user's folder has the rights, not the file's mode.
+// exposed does nothing: the folder's permissions protect the file, not its mode.
 func exposed(fs.FileInfo) string { return "" }

@@ -65,7 +65,8 @@ func TestALocalSecretThatIsNoneIsRefused(t *testing.T) {
 		{"a folder", func(path string) error { return os.Mkdir(path, 0o700) }, "not a regular file"},
 		{"empty", func(path string) error { return os.WriteFile(path, nil, 0o600) }, "does not hold a secret"},
 		{"cut", func(path string) error { return os.WriteFile(path, []byte("tfl_abc"), 0o600) }, "does not hold a secret"},
-		{"something else", func(path string) error { return os.WriteFile(path, []byte(strings.Repeat("x", 60)), 0o600) }, "does not hold a secret"},
+		{"something else", func(path string) error { return os.WriteFile(path, []byte(strings.Repeat("x", 60)), 0o600) },
+			"does not hold a secret"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// exposed says why a file is no place for a secret; "" when it is.
+// exposed returns why a file is not safe for a secret; "" when it is.
 func exposed(info fs.FileInfo) string {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok && int(stat.Uid) != os.Geteuid() {
 		return "belongs to another user"

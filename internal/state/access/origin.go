@@ -8,14 +8,10 @@ import (
 	"github.com/toolfit/toolfit/internal/base/fault"
 )
 
-// checkPage refuses requests that a page of another origin makes through somebody's browser.
-// Another port of this machine is another origin: it may be anybody's. A link that leads to
-// us from anywhere may be followed.
+// checkPage refuses requests that a page of another origin makes through a browser. Another port
+// of this machine is another origin. Links from anywhere may be followed.
 func (d *Door) checkPage(r *http.Request, scheme, host string) error {
-	origin, site := r.Header["Origin"], r.Header["Sec-Fetch-Site"]
-	if origin == nil && site == nil {
-		return nil // no browser, or a request of ours that names no origin
-	}
+	origin := r.Header["Origin"]
 	if len(origin) > 0 {
 		switch {
 		case len(origin) > 1 || !d.isOwn(origin[0], scheme, host) && !d.AllowsOrigin(origin[0]):
@@ -25,7 +21,7 @@ func (d *Door) checkPage(r *http.Request, scheme, host string) error {
 			return nil
 		}
 	}
-	for _, s := range site {
+	for _, s := range r.Header["Sec-Fetch-Site"] {
 		if s != "same-origin" && s != "none" && !isNavigation(r) {
 			return fault.New(fault.Forbidden, "a page of another origin (%s) may not ask this", s).
 				WithHint("add its origin to origins in the configuration")
@@ -34,8 +30,8 @@ func (d *Door) checkPage(r *http.Request, scheme, host string) error {
 	return nil
 }
 
-// isOwn tells whether a page of the origin is one of ours: it was loaded from where the
-// request goes, or from a name of the configuration with the scheme that the client used.
+// isOwn reports whether a page of the origin is ours: it was loaded from where the request goes,
+// or from a configured name with the scheme that the client used.
 func (d *Door) isOwn(origin, scheme, host string) bool {
 	used, page, ok := strings.Cut(origin, "://")
 	if ok && used == scheme && strings.EqualFold(withoutDefault(scheme, page), withoutDefault(scheme, host)) {
@@ -45,25 +41,25 @@ func (d *Door) isOwn(origin, scheme, host string) bool {
 	return d.own[named] && (used == scheme || named == normalOrigin(d.opts.PublicURL))
 }
 
-// isNavigation tells whether a browser shows the answer as a page of its own.
+// isNavigation reports whether a browser opens the response as a page.
 func isNavigation(r *http.Request) bool {
 	return r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
 }
 
-// AllowsOrigin tells whether the configuration lets pages of another origin in. The answers
-// to their requests must say so.
+// AllowsOrigin reports whether the configuration allows pages of another origin. Responses to
+// their requests must say so.
 func (d *Door) AllowsOrigin(origin string) bool {
 	return len(d.origins) > 0 && origin != "" && d.origins[normalOrigin(origin)]
 }
 
-// FromBrowser tells whether a request has the marks of a browser.
+// FromBrowser reports whether a request has headers that only browsers send.
 func FromBrowser(r *http.Request) bool {
 	h := r.Header
 	return h["Origin"] != nil || h["Cookie"] != nil || h["Sec-Fetch-Site"] != nil || h["Sec-Fetch-Mode"] != nil || h["Sec-Fetch-Dest"] != nil
 }
 
-// CheckContent refuses what a page may send to another origin without asking first: a body
-// that does not say that it is JSON. Programs need not say so.
+// CheckContent refuses what a page may send to another origin without a preflight request: a
+// body that is not declared as JSON. Programs need not declare it.
 func CheckContent(r *http.Request) error {
 	if r.Method != http.MethodPost && r.Method != http.MethodPut && r.Method != http.MethodPatch || !FromBrowser(r) {
 		return nil
@@ -74,13 +70,13 @@ func CheckContent(r *http.Request) error {
 	return nil
 }
 
-// originOf is the origin of a scheme and a host, as browsers write it: in lower case, and
-// without the port that the scheme implies.
+// originOf returns the origin of a scheme and a host, as browsers write it: in lower case, and
+// without the scheme's default port.
 func originOf(scheme, host string) string {
 	return strings.ToLower(scheme + "://" + withoutDefault(scheme, host))
 }
 
-// withoutDefault takes off the port that the scheme implies.
+// withoutDefault removes the scheme's default port.
 func withoutDefault(scheme, host string) string {
 	if scheme == "https" {
 		return strings.TrimSuffix(host, ":443")
@@ -88,7 +84,7 @@ func withoutDefault(scheme, host string) string {
 	return strings.TrimSuffix(host, ":80")
 }
 
-// normalOrigin is an origin, or the beginning of an address, in the same form.
+// normalOrigin returns an origin, or that of an address, in the same form.
 func normalOrigin(text string) string {
 	scheme, host, ok := strings.Cut(text, "://")
 	if !ok {

@@ -1,8 +1,7 @@
-// Package access says who calls and what that caller may do. A caller shows a key,
+// Package access authenticates callers and decides what they may do. A caller sends a key,
 // tf_<id>_<secret>; the store keeps the id and a hash, never the secret.
 //
-// It never keeps a secret, never takes one into an error, never reads a request's body,
-// and never logs.
+// It never puts a secret into an error, and never logs.
 //
 //	keys := access.New(st, nil)
 //	who, err := keys.Authenticate(ctx, bearer)
@@ -14,7 +13,7 @@ package access
 
 import "github.com/toolfit/toolfit/internal/base/fault"
 
-// Role is what kind of caller a key makes.
+// Role says what the holder of a key may do.
 type Role string
 
 const (
@@ -32,10 +31,10 @@ func ParseRole(name string) (Role, error) {
 	return "", fault.New(fault.BadRequest, "unknown role %q", name).WithHint("use caller, viewer or admin")
 }
 
-// AnyProfile as a principal's profile means that it may use every one.
+// AnyProfile as a principal's profile allows every profile.
 const AnyProfile = "*"
 
-// defaultProfile is what a caller of any profile gets when it names none.
+// defaultProfile is for callers with AnyProfile that name none.
 const defaultProfile = "default"
 
 // Principal is an authenticated caller.
@@ -46,35 +45,35 @@ type Principal struct {
 	Profile string // its one profile; AnyProfile means all
 }
 
-// Local is the caller on the same machine while there are no keys. It lists and calls tools
-// and reads its own records.
+// Local is the caller on this machine while there are no keys: it may list and call tools and
+// read its own records.
 func Local() Principal {
 	return Principal{ID: "local", Name: "local", Role: Caller, Profile: AnyProfile}
 }
 
-// Owner is Local with the local secret, and whoever starts this program: the same caller
-// with all rights.
+// Owner is Local with the local secret, or the user who runs this program: the same caller with
+// all rights.
 func Owner() Principal {
 	return Principal{ID: "local", Name: "local", Role: Admin, Profile: AnyProfile}
 }
 
-// MayCall tells whether p may list and call tools.
+// MayCall reports whether p may list and call tools.
 func (p Principal) MayCall() bool { return p.Role == Caller || p.Role == Admin }
 
-// MayRead tells whether p may read the records of others.
+// MayRead reports whether p may read the records of others.
 func (p Principal) MayRead() bool { return p.Role == Viewer || p.Role == Admin }
 
-// MayAdmin tells whether p may change servers, rules and keys.
+// MayAdmin reports whether p may change servers, rules and keys.
 func (p Principal) MayAdmin() bool { return p.Role == Admin }
 
-// Has tells whether a profile is p's own, or p may use all.
+// Has reports whether p may use the profile.
 func (p Principal) Has(profile string) bool { return p.Profile == AnyProfile || p.Profile == profile }
 
-// MayTest tells whether p may start test runs, which act in a browser.
+// MayTest reports whether p may start test runs, which act in a browser.
 func (p Principal) MayTest() bool { return p.MayCall() && p != Local() }
 
-// Lacks is the fault of a caller who may not do something; %s in the sentence is its name.
-func (p Principal) Lacks(sentence string) error {
+// Forbidden returns the error for what p may not do; %s in the sentence is its name.
+func (p Principal) Forbidden(sentence string) error {
 	err := fault.New(fault.Forbidden, sentence, p.Name)
 	if p == Local() {
 		return err.WithHint("send the local secret: Authorization: Bearer $(toolfit secret)")
@@ -83,7 +82,7 @@ func (p Principal) Lacks(sentence string) error {
 }
 
 // ProfileFor returns the profile to serve: the requested one, or p's own for "".
-// One that p may not use is a fault.Forbidden.
+// A profile that p may not use is a fault.Forbidden.
 func (p Principal) ProfileFor(requested string) (string, error) {
 	switch {
 	case requested == "" && p.Profile == AnyProfile:

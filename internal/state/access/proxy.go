@@ -7,13 +7,11 @@ import (
 	"strings"
 )
 
-// Trusted are the networks of the reverse proxies whose word about a client is believed.
-// Nobody else's is: anyone can write a header.
+// Trusted are the networks of the reverse proxies whose X-Forwarded headers are trusted.
 type Trusted []netip.Prefix
 
-// Client tells who sent the request, and which scheme and host they used. Without a trusted
-// proxy in between these are the connection's own. An address that cannot be read is the
-// zero Addr.
+// Client returns who sent the request, and which scheme and host they used: those of the
+// connection, unless a trusted proxy is in between. An invalid address is the zero Addr.
 func (t Trusted) Client(r *http.Request) (addr netip.Addr, scheme, host string) {
 	addr = peerOf(r)
 	if t.has(addr) {
@@ -23,9 +21,10 @@ func (t Trusted) Client(r *http.Request) (addr netip.Addr, scheme, host string) 
 	return addr, scheme, host
 }
 
-// asked is which scheme and host the client used.
+// asked returns which scheme and host the client used.
 func (t Trusted) asked(r *http.Request) (scheme, host string) {
-	scheme, host = "http", r.Host
+	scheme = "http"
+	host = r.Host
 	if r.TLS != nil {
 		scheme = "https"
 	}
@@ -41,8 +40,8 @@ func (t Trusted) asked(r *http.Request) (scheme, host string) {
 	return scheme, host
 }
 
-// walk goes back from the peer through the proxies that we trust. The first other address
-// is the client; what stands before it was written by the client and proves nothing.
+// walk goes back from the peer through trusted proxies. The first other address is the client's;
+// anything before it was written by the client and proves nothing.
 func (t Trusted) walk(addr netip.Addr, headers []string) netip.Addr {
 	hops := strings.Split(strings.Join(headers, ","), ",")
 	for _, hop := range slices.Backward(hops) {
@@ -50,7 +49,8 @@ func (t Trusted) walk(addr netip.Addr, headers []string) netip.Addr {
 		if err != nil {
 			return addr
 		}
-		if addr = before; !t.has(addr) {
+		addr = before
+		if !t.has(addr) {
 			return addr
 		}
 	}
@@ -66,7 +66,7 @@ func parseHop(s string) (netip.Addr, error) {
 	return a.Unmap(), err
 }
 
-// last is the last word of a list that may stand in several headers: the nearest proxy adds at the end.
+// last returns the last item of a list in one or several headers: the nearest proxy appends.
 func last(headers []string) string {
 	if len(headers) == 0 {
 		return ""
@@ -79,10 +79,10 @@ func (t Trusted) has(addr netip.Addr) bool {
 	return slices.ContainsFunc(t, func(p netip.Prefix) bool { return p.Contains(addr) })
 }
 
-// PassedOn tells whether a request shows that something passed it on: it is in the version
-// of HTTP that proxies speak by default and no client does, or it has a header of a proxy,
-// a balancer or a CDN. A proxy on this machine connects from loopback, whoever is behind it.
-func PassedOn(r *http.Request) bool {
+// IsForwarded reports whether a proxy forwarded the request: it is HTTP/1.0, which proxies use by
+// default and clients do not, or it has a header of a proxy, a load balancer or a CDN. A proxy
+// on this machine connects from loopback, whoever is behind it.
+func IsForwarded(r *http.Request) bool {
 	if !r.ProtoAtLeast(1, 1) {
 		return true
 	}
@@ -97,16 +97,22 @@ func PassedOn(r *http.Request) bool {
 	return false
 }
 
-// isForwarding tells whether a header is one that proxies add.
+// isForwarding reports whether a header is one that proxies add.
 func isForwarding(name string) bool {
 	switch name {
 	case "Via", "Forwarded", "True-Client-Ip", "X-Real-Ip", "X-Client-Ip", "X-Cluster-Client-Ip", "X-Original-Host", "X-Original-Url",
 		"X-Original-Forwarded-For", "X-Proxyuser-Ip", "Cdn-Loop", "Client-Ip", "Akamai-Origin-Hop", "X-Appengine-User-Ip":
 		return true
 	}
-	return strings.HasPrefix(name, "X-Forwarded") || strings.HasPrefix(name, "Cf-") || strings.HasPrefix(name, "Fastly-") || strings.HasPrefix(name, "Fly-") ||
-		strings.HasPrefix(name, "X-Amz-Cf-") || strings.HasPrefix(name, "X-Amzn-Trace-") || strings.HasPrefix(name, "X-Azure-") || strings.HasPrefix(name, "X-Envoy-")
+	for _, prefix := range forwardingPrefixes {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
 }
+
+var forwardingPrefixes = [...]string{"X-Forwarded", "Cf-", "Fastly-", "Fly-", "X-Amz-Cf-", "X-Amzn-Trace-", "X-Azure-", "X-Envoy-"}
 
 func peerOf(r *http.Request) netip.Addr {
 	ap, err := netip.ParseAddrPort(r.RemoteAddr)

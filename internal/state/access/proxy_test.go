@@ -40,9 +40,11 @@ func TestClientBehindProxies(t *testing.T) {
 		addr, want string // want is scheme://host
 	}{
 		{"without a proxy the connection tells", "192.0.2.1:5", nil, "192.0.2.1", "http://127.0.0.1:8420"},
-		{"a stranger's headers are not believed", "192.0.2.1:5", []string{xff, "127.0.0.1", proto, "https", host, "a.b"}, "192.0.2.1", "http://127.0.0.1:8420"},
+		{"a stranger's headers are not believed", "192.0.2.1:5", []string{xff, "127.0.0.1", proto, "https", host, "a.b"}, "192.0.2.1",
+			"http://127.0.0.1:8420"},
 		{"a trusted proxy's headers are", "10.1.2.3:5", []string{xff, "192.0.2.9", proto, "https", host, "a.b"}, "192.0.2.9", "https://a.b"},
-		{"the client is the last that is no proxy of ours", "10.1.2.3:5", []string{xff, "127.0.0.1, 192.0.2.9, 10.9.9.9"}, "192.0.2.9", "http://127.0.0.1:8420"},
+		{"the client is the last that is no proxy of ours", "10.1.2.3:5", []string{xff, "127.0.0.1, 192.0.2.9, 10.9.9.9"}, "192.0.2.9",
+			"http://127.0.0.1:8420"},
 		{"several headers are one list", "10.1.2.3:5", []string{xff, "198.51.100.1", xff, "192.0.2.9"}, "192.0.2.9", "http://127.0.0.1:8420"},
 		{"what cannot be read ends the walk", "10.1.2.3:5", []string{xff, "192.0.2.9, unknown, 10.9.9.9"}, "10.9.9.9", "http://127.0.0.1:8420"},
 		{"a proxy that says nothing is the client", "10.1.2.3:5", nil, "10.1.2.3", "http://127.0.0.1:8420"},
@@ -91,9 +93,11 @@ func TestWhoComesThroughAProxyIsNeverLocal(t *testing.T) {
 		{"a CDN", nil, loopback, []string{"Cf-Connecting-Ip", "192.0.2.1"}, false},
 		{"another CDN", nil, loopback, []string{"Fastly-Client-Ip", "192.0.2.1"}, false},
 		{"a balancer", nil, loopback, []string{"X-Envoy-External-Address", "192.0.2.1"}, false},
-		{"a client's own headers are none of these", nil, loopback, []string{"X-Request-Id", "1", "Traceparent", "00-1", "Accept", "*/*", "Cookie", "a=b"}, true},
+		{"a client's own headers are none of these", nil, loopback, []string{"X-Request-Id", "1", "Traceparent", "00-1", "Accept", "*/*",
+			"Cookie", "a=b"}, true},
 		{"an empty header is one too", nil, loopback, []string{"X-Forwarded-For", ""}, false},
-		{"a trusted proxy on this machine for a client elsewhere", networks("127.0.0.0/8"), loopback, []string{"X-Forwarded-For", "192.0.2.1"}, false},
+		{"a trusted proxy on this machine for a client elsewhere", networks("127.0.0.0/8"), loopback, []string{"X-Forwarded-For", "192.0.2.1"},
+			false},
 		{"a trusted proxy on this machine that says nothing", networks("127.0.0.0/8"), loopback, nil, false},
 	}
 	for _, c := range cases {

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// maxBuckets bounds how many callers a Limiter remembers.
+// maxBuckets is how many callers a Limiter remembers.
 const maxBuckets = 10_000
 
-// Limiter bounds how often each caller may ask: a bucket of tokens for each, refilled at a
-// steady rate. It may be used concurrently.
+// Limiter limits the rate of each caller's requests with a token bucket. It may be used
+// concurrently.
 type Limiter struct {
 	rate  float64 // tokens a second
 	burst float64 // tokens in a full bucket
@@ -21,17 +21,16 @@ type Limiter struct {
 
 type bucket struct {
 	tokens float64
-	at     time.Time // when tokens was right
+	at     time.Time // when it had so many
 }
 
-// NewLimiter makes a limiter of perSecond requests in the long run and burst at once. Both
-// must be positive.
+// NewLimiter makes a limiter with a rate and a burst, both positive.
 func NewLimiter(perSecond float64, burst int) *Limiter {
 	return &Limiter{rate: perSecond, burst: float64(burst), buckets: map[string]bucket{}}
 }
 
-// Allow tells whether the caller may ask n times at once now, and if not, when it may again:
-// never, where n is more than the burst.
+// Allow reports whether the caller may make n requests now, and if not, when to retry. More than
+// the burst is never allowed.
 func (l *Limiter) Allow(id string, n int, now time.Time) (ok bool, retryAfter time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -51,7 +50,7 @@ func (l *Limiter) Allow(id string, n int, now time.Time) (ok bool, retryAfter ti
 	return false, time.Duration(math.Ceil((need - b.tokens) / l.rate * float64(time.Second)))
 }
 
-// filled is the bucket as it is now. A clock that was set back takes no tokens away.
+// filled returns the bucket as of now. A clock that was set back removes no tokens.
 func (l *Limiter) filled(b bucket, now time.Time) bucket {
 	if passed := now.Sub(b.at); passed > 0 {
 		b.tokens = min(l.burst, b.tokens+passed.Seconds()*l.rate)
@@ -60,9 +59,8 @@ func (l *Limiter) filled(b bucket, now time.Time) bucket {
 	return b
 }
 
-// makeRoom forgets callers whose bucket is full again: they lose nothing. Where these are
-// few, some are forgotten that gain by it, so that room need not be made again at once. The
-// caller holds mu.
+// makeRoom forgets callers whose bucket is full, and if these are few, others as well, so that it
+// need not run again at once. The caller holds mu.
 func (l *Limiter) makeRoom(now time.Time) {
 	if len(l.buckets) < maxBuckets {
 		return

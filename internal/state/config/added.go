@@ -7,21 +7,21 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/toolfit/toolfit/internal/base/doctree"
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/tool"
 )
 
-// Added is a server that was added while running and is not in the file.
+// Added is a server that was added at run time and is not in the file.
 type Added struct {
 	Server
 	Secrets []string // values to redact everywhere, as in Config
-	Secret  bool     // the text itself holds a secret, not only a ${} that leads to one
+	Secret  bool     // the text contains a secret, not only a ${} for one
 }
 
-// ParseServer reads one server from JSON: the keys of an entry of mcpServers, or of apis when
-// it has spec, and its name.
-// It is checked by the rules of the file. path is the configuration file, at whose folder
-// relative paths start; env looks up variables, nil means os.LookupEnv.
+// ParseServer reads one server from JSON: the keys of an entry of mcpServers, or of apis when it
+// has spec, and its name. It is checked like the file. path is the configuration file, to which
+// paths are relative; env looks up variables, nil means os.LookupEnv.
 func ParseServer(path string, data []byte, env func(string) (string, bool)) (Added, error) {
 	root, err := readObject("the server", data)
 	if err != nil {
@@ -31,86 +31,83 @@ func ParseServer(path string, data []byte, env func(string) (string, bool)) (Add
 		env = os.LookupEnv
 	}
 	name, n := nameIn(root)
-	if name == nil || name.kind != text {
-		return Added{}, fault.New(fault.BadConfig, "the server needs one name, as text").WithHint(`send {"name": …, "command": …} or {"name": …, "url": …}`)
+	if name == nil || name.Kind != doctree.Text {
+		return Added{}, fault.New(fault.BadConfig, "the server needs one name, as text").
+			WithHint(`send {"name": …, "command": …} or {"name": …, "url": …}`)
 	}
-	id := tool.ServerID(name.text)
+	id := tool.ServerID(name.Text)
 	if err := tool.CheckServerID(id); err != nil {
 		return Added{}, err
 	}
 	d := &decoder{dir: filepath.Dir(path), env: env}
 	read := d.server
-	if n.find("spec") != nil {
+	if n.Find("spec") != nil {
 		read = d.api
 	}
-	s := read(place{}, entry{key: name.text, value: n})
-	if len(d.problems) > 0 {
-		return Added{}, d.problems.unplaced().fault("server " + name.text)
+	s := read(place{}, entry{Key: name.Text, Value: n})
+	if err := d.err("server " + name.Text); err != nil {
+		return Added{}, err
 	}
 	return Added{Server: s, Secrets: d.secrets, Secret: holdsSecret(n)}, nil
 }
 
 func readObject(what string, data []byte) (*node, error) {
-	src, found := readText(data)
-	if src == nil {
-		return nil, found.fault(what)
-	}
-	root, found := readJSON(src.text)
+	src, found := doctree.ParseJSON(data)
 	if len(found) > 0 {
-		return nil, found.fault(what)
+		return nil, found.Err(what)
 	}
-	if root.kind != object {
-		return nil, fault.New(fault.BadConfig, "%s must be a JSON object, got %s", what, root.kind)
+	if src.Root.Kind != doctree.Mapping {
+		return nil, fault.New(fault.BadConfig, "%s must be a JSON object, got %s", what, src.Root.Kind)
 	}
-	return root, nil
+	return src.Root, nil
 }
 
-// nameIn takes the name out of the object; nil when there is not exactly one.
+// nameIn splits the name from the rest of the object; nil unless there is exactly one.
 func nameIn(root *node) (name, rest *node) {
 	out := *root
-	out.entries = slices.DeleteFunc(slices.Clone(root.entries), func(e entry) bool { return e.key == "name" })
-	if len(root.entries)-len(out.entries) != 1 {
+	out.Entries = slices.DeleteFunc(slices.Clone(root.Entries), func(e entry) bool { return e.Key == "name" })
+	if len(root.Entries)-len(out.Entries) != 1 {
 		return nil, &out
 	}
-	return root.find("name"), &out
+	return root.Find("name"), &out
 }
 
-// holdsSecret tells whether the text of a server must not lie about in the open. What a
-// ${} leads to is not in the text.
+// holdsSecret reports whether the text of a server contains a secret. Values of ${} are not part
+// of it.
 func holdsSecret(n *node) bool {
 	for _, key := range []string{"headers", "env"} {
-		values := n.find(key)
+		values := n.Find(key)
 		if values == nil {
 			continue
 		}
-		for _, e := range values.entries {
-			if e.value.kind == text && len(e.value.text) >= MinSecret && !refers(e.value.text) {
+		for _, e := range values.Entries {
+			if e.Value.Kind == doctree.Text && len(e.Value.Text) >= MinSecret && !refers(e.Value.Text) {
 				return true
 			}
 		}
 	}
-	if auth := n.find("auth"); auth != nil && holdsCredential(auth) {
+	if auth := n.Find("auth"); auth != nil && holdsCredential(auth) {
 		return true
 	}
 	for _, key := range []string{"url", "proxy", "spec", "base"} {
-		address := n.find(key)
-		if address == nil || refers(address.text) {
+		address := n.Find(key)
+		if address == nil || refers(address.Text) {
 			continue
 		}
-		if u, err := url.Parse(address.text); err == nil && (u.User != nil || u.RawQuery != "") {
+		if u, err := url.Parse(address.Text); err == nil && (u.User != nil || u.RawQuery != "") {
 			return true
 		}
 	}
 	return false
 }
 
-// holdsCredential tells whether a credential stands in the text itself.
+// holdsCredential reports whether the text contains a credential.
 func holdsCredential(n *node) bool {
-	if n.kind == text {
-		return !refers(n.text)
+	if n.Kind == doctree.Text {
+		return !refers(n.Text)
 	}
-	return slices.ContainsFunc(n.entries, func(e entry) bool { return holdsCredential(e.value) })
+	return slices.ContainsFunc(n.Entries, func(e entry) bool { return holdsCredential(e.Value) })
 }
 
-// refers tells whether some of the text is filled in from elsewhere.
+// refers reports whether the text contains a ${}.
 func refers(s string) bool { return strings.Contains(strings.ReplaceAll(s, "$${", ""), "${") }

@@ -30,7 +30,7 @@ func TestParseServer(t *testing.T) {
 		{"two ways", `{"name":"a","command":"x","url":"http://x"}`, "keep one", false},
 		{"an unknown key", `{"name":"a","comand":"x"}`, `server a: comand: unknown key; did you mean "command"?`, false},
 		{"a variable that is not set", `{"name":"a","command":"${NOPE}"}`, "NOPE is not set", false},
-		{"no JSON", `name: a`, "no JSON", false},
+		{"no JSON", `name: a`, "not JSON", false},
 		{"no object", `[]`, "must be a JSON object", false},
 		{"nothing", ``, "must be a JSON object", false},
 		{"no UTF-8", "{\"name\":\"\xff\"}", "UTF-8", false},
@@ -57,7 +57,10 @@ func TestParseServer(t *testing.T) {
 func FuzzParseServer(f *testing.F) {
 	f.Add([]byte(`{"name":"a","command":"x","env":{"A":"b"},"timeouts":{"x*":"1s"}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		got, err := ParseServer("toolfit.yaml", bytes.ReplaceAll(data, []byte("${file:"), []byte("${")), func(string) (string, bool) { return "", false })
+		got, err := ParseServer("toolfit.yaml", bytes.ReplaceAll(data, []byte("${file:"), []byte("${")), func(string) (string, bool) {
+			return "",
+				false
+		})
 		if err == nil && got.ID == "" {
 			t.Error("a server without a name")
 		}

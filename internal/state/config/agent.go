@@ -9,10 +9,11 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/toolfit/toolfit/internal/base/doctree"
 )
 
-// Agent is a model with tools and limits. The keys of the file and of the REST API are the
-// same.
+// Agent is a model with tools and limits. The file and the REST API have the same keys.
 type Agent struct {
 	ID           string
 	Name         string // for people; the id unless set
@@ -21,24 +22,24 @@ type Agent struct {
 	Role         string        // primary or sub
 	Model        string        // the name of one of models
 	Profile      string        // whose tools it has
-	Prompt       string        // its system prompt; "": one is written from what stands here
-	Heading      string        // of the tools in a prompt; "": the usual one
-	Language     string        // of what we write for its model: en or zh; "": en, and tools are described in their servers' words
-	Available    []string      // its tools, in the order of its prompt: shown or own names, or globs on server__tool; empty: all of the profile
-	Denied       []string      // in the same words; wins over Available
+	Prompt       string        // its system prompt; "": generated from these settings
+	Heading      string        // of the tools in a prompt; "": the default
+	Language     string        // of our texts for its model: en or zh; "": en, without translated tool descriptions
+	Available    []string      // its tools in the order of the prompt: shown or own names, or globs on server__tool; empty: all
+	Denied       []string      // in the same form; wins over Available
 	Timeout      time.Duration // limit for one answer with all its calls
-	Budget       int           // estimated tokens of a result, in place of the profile's; 0: as the profile says
-	MaxTokens    int           // of one answer with all its rounds, in and out; 0: any number
+	Budget       int           // estimated tokens of a result; 0: the profile's
+	MaxTokens    int           // of one answer with all its rounds, in and out; 0: no limit
 	Capabilities Capabilities
-	Metadata     json.RawMessage // an object; nothing looks into it
+	Metadata     json.RawMessage // an object, not interpreted
 }
 
-// Capabilities say what an agent does and how far it goes in one answer.
+// Capabilities are what an agent may do, and its limits for one answer.
 type Capabilities struct {
 	Planning            bool // its prompt asks for a plan before the first call
 	ToolCalling         bool
-	Reflection          bool // results may lead to further calls; else one more round answers
-	Memory              bool // earlier messages of the session are sent along
+	Reflection          bool // results may lead to further calls; else the next round answers
+	Memory              bool // earlier messages of the session are included
 	MaxToolCalls        int
 	MaxToolResultLength int // characters of one result
 	MaxReflections      int // rounds after the first
@@ -61,7 +62,7 @@ func newAgent(id string) Agent {
 	}
 }
 
-// AgentNamed finds an agent by its id; nil without one.
+// AgentNamed finds an agent by its id, or nil.
 func (c *Config) AgentNamed(id string) *Agent {
 	i := slices.IndexFunc(c.Agents, func(a Agent) bool { return a.ID == id })
 	if i < 0 {
@@ -70,15 +71,13 @@ func (c *Config) AgentNamed(id string) *Agent {
 	return &c.Agents[i]
 }
 
-// readAgents reads agents. Their models may come later in the file.
+// readAgents reads agents. Their models may be later in the file.
 func (c *draft) readAgents(d *decoder, at place, n *node) {
 	d.each(at, n, func(inner place, e entry) {
-		a := newAgent(e.key)
-		if wrong := checkID(e.key); wrong != "" {
-			d.fail(inner, "%s", wrong)
-		}
-		if e.value.kind != nothing {
-			d.object(inner, e.value, c.agentFields(&a))
+		a := newAgent(e.Key)
+		d.failIf(inner, checkID(e.Key))
+		if e.Value.Kind != doctree.Nothing {
+			d.object(inner, e.Value, c.agentFields(&a))
 		}
 		a.Name = cmp.Or(a.Name, a.ID)
 		c.Agents = append(c.Agents, a)
@@ -102,12 +101,8 @@ func (c *draft) agentFields(a *Agent) []field {
 		{"timeout", durationInto(&a.Timeout, time.Second)},
 		{"budget", countInto(&a.Budget, minBudget, maxBudget)},
 		{"max_tokens", countInto(&a.MaxTokens, 100, maxBudget)},
-		{"capabilities", func(d *decoder, at place, n *node) { d.object(at, n, a.Capabilities.fields()) }},
-		{"metadata", func(d *decoder, at place, n *node) {
-			if d.expect(at, n, object) {
-				a.Metadata = d.value(at, n)
-			}
-		}},
+		{"capabilities", section(a.Capabilities.fields())},
+		{"metadata", jsonInto(&a.Metadata)},
 	}
 }
 
@@ -124,12 +119,10 @@ func (c *Capabilities) fields() []field {
 	}
 }
 
-// checkAgents finds each agent's model. With one model there is nothing to choose.
+// checkAgents finds each agent's model. A single model is the default.
 func (c *draft) checkAgents(d *decoder) {
 	for i := range c.Agents {
-		if wrong := c.chooseModel(&c.Agents[i]); wrong != "" {
-			d.fail(c.agentPlaces[i], "%s", wrong)
-		}
+		d.failIf(c.agentPlaces[i], c.chooseModel(&c.Agents[i]))
 	}
 }
 
@@ -146,18 +139,17 @@ func (c *draft) chooseModel(a *Agent) string {
 	case a.Model == "":
 		return "needs model: one of " + strings.Join(names, ", ")
 	case !slices.Contains(names, a.Model):
-		return fmt.Sprintf("there is no model %q%s", a.Model, didYouMean(a.Model, names))
+		return fmt.Sprintf("there is no model %q%s", a.Model, doctree.DidYouMean(a.Model, names))
 	}
 	return ""
 }
 
-// ParseAgent reads one agent from JSON: the keys of an entry of agents. It is checked by the
-// rules of the file; cfg has the models and profiles that there are. Nothing is filled in:
-// ${} in a prompt is text.
+// ParseAgent reads one agent from JSON: the keys of an entry of agents. It is checked like the
+// file; cfg has the models and profiles. ${} has no meaning.
 func ParseAgent(id string, data []byte, cfg *Config) (Agent, error) {
 	what := "agent " + id
 	if wrong := checkID(id); wrong != "" {
-		return Agent{}, problems{{text: wrong}}.fault(fmt.Sprintf("%.70q", id))
+		return Agent{}, doctree.Problems{{Text: wrong}}.Err(fmt.Sprintf("%.70q", id))
 	}
 	root, err := readObject(what, data)
 	if err != nil {
@@ -168,17 +160,12 @@ func ParseAgent(id string, data []byte, cfg *Config) (Agent, error) {
 	a := newAgent(id)
 	d.object(place{}, root, c.agentFields(&a))
 	c.checkRefs(d)
-	if wrong := c.chooseModel(&a); wrong != "" {
-		d.fail(place{}, "%s", wrong)
-	}
-	if len(d.problems) > 0 {
-		return Agent{}, d.problems.unplaced().fault(what)
-	}
+	d.failIf(place{}, c.chooseModel(&a))
 	a.Name = cmp.Or(a.Name, a.ID)
-	return a, nil
+	return a, d.err(what)
 }
 
-// upTo takes text of at most so many characters.
+// upTo accepts text of at most so many characters.
 func upTo(most int) func(string) string {
 	return func(s string) string {
 		if n := utf8.RuneCountInString(s); n > most {
@@ -188,15 +175,16 @@ func upTo(most int) func(string) string {
 	}
 }
 
-// checkID takes what can stand in a URL, in a log and in the member "model" of a request.
+// checkID accepts what is safe in a URL, in a log and as the "model" of a request.
 func checkID(s string) string {
-	for _, r := range s {
-		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_.:", r) {
-			return "is no id; use letters, digits, \"-\", \"_\", \".\" and \":\""
-		}
+	other := func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_.:", r)
 	}
-	if s == "" || len(s) > 64 || strings.Trim(s, ".") == "" {
-		return "is no id; use 1 to 64 letters"
+	switch {
+	case strings.ContainsFunc(s, other):
+		return `is not a valid id; use letters, digits, "-", "_", "." and ":"`
+	case s == "" || len(s) > 64 || strings.Trim(s, ".") == "":
+		return "is not a valid id; use 1 to 64 letters"
 	}
 	return ""
 }

@@ -7,13 +7,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/toolfit/toolfit/internal/base/doctree"
 	"github.com/toolfit/toolfit/internal/base/tool"
 )
 
 // API is an HTTP API whose operations are tools.
 type API struct {
-	Spec       string                // its OpenAPI or Swagger document: a file, joined to the file's folder, or an address
-	Base       string                // address of the API, in place of the document's servers; "" takes the document's word
+	Spec       string                // its OpenAPI or Swagger document: a file, relative to the configuration, or an address
+	Base       string                // address of the API; "": as the document says
 	Tags       []string              // only operations with one of these tags; none: all
 	Paths      []string              // only paths that match one of these globs
 	Methods    []string              // only these methods, in upper case
@@ -21,63 +22,36 @@ type API struct {
 	ReadOnly   bool                  // only operations that change nothing
 	Layout     string                // how arguments are laid out: flat or layered
 	Auth       map[string]Credential // by the name of the document's security scheme
-	Headers    map[string]string     // sent with every request
 	Variables  map[string]string     // of the document's server addresses
-	Allow      []netip.Prefix        // networks that may be dialed though they are not public
+	Allow      []netip.Prefix        // private networks that may be dialed
 }
 
-// Credential is what one security scheme asks for.
+// Credential is for one security scheme.
 type Credential struct {
 	Value        string // an API key, or a bearer token
 	User         string // of basic authentication
 	Password     string
 	ClientID     string // of OAuth 2 client credentials
 	ClientSecret string
-	TokenURL     string   // "" takes the document's word
-	Scopes       []string // none takes the document's word
+	TokenURL     string   // "": as the document says
+	Scopes       []string // none: as the document says
 }
 
-// Remote tells whether the description is read from an address: somebody else can change it.
+// Remote reports whether the document is read from an address, where others can change it.
 func (a *API) Remote() bool { return isAddress(a.Spec) }
 
-// NeedsTokenURL tells whether the credential is exchanged for a token at an address that the
-// configuration does not name.
+// NeedsTokenURL reports whether the credential is exchanged for a token at an address that the
+// configuration does not specify.
 func (c Credential) NeedsTokenURL() bool {
 	return c.Value == "" && c.ClientID != "" && c.TokenURL == ""
 }
 
-// readAPIs reads apis. An API shares its name space with servers: it is one.
-func (c *draft) readAPIs(d *decoder, at place, n *node) {
-	d.each(at, n, func(inner place, e entry) {
-		if slices.Contains(c.names, e.key) {
-			d.fail(inner, "there is a server of this name already; choose another")
-			return
-		}
-		c.names = append(c.names, e.key)
-		if err := tool.CheckServerID(tool.ServerID(e.key)); err != nil {
-			d.fail(inner, "%s; choose another name", err)
-		}
-		before := len(d.problems)
-		s := d.api(inner, e)
-		s.Lacks = d.setAside(before)
-		c.Servers = append(c.Servers, s)
-	})
-}
-
 // api reads one entry of apis.
 func (d *decoder) api(at place, e entry) Server {
-	s := defaultServer(tool.ServerID(e.key), e.line)
-	s.API, s.Idle = &API{Layout: "flat"}, -1 // there is nothing to close
-	if e.value.kind == nothing {
-		d.fail(at, "needs spec: a file or an address")
-		return s
-	}
-	if !d.expect(at, e.value, object) {
-		return s
-	}
-	before := len(d.problems)
-	d.object(at, e.value, s.apiFields())
-	if len(d.problems) == before {
+	s := defaultServer(tool.ServerID(e.Key), e.Line)
+	s.API = &API{Layout: "flat"}
+	s.Idle = -1 // there is nothing to close
+	if e.Value.Kind == doctree.Nothing || d.complete(at, e.Value, s.apiFields()) {
 		s.API.check(d, at)
 	}
 	if !d.raw && !isAddress(s.API.Spec) {
@@ -89,21 +63,23 @@ func (d *decoder) api(at place, e entry) Server {
 	return s
 }
 
-// check reports what is missing. Whoever serves a remote description could have credentials
-// sent to any host, so where they go must stand here.
+// check reports what is missing. A remote document could have credentials sent to any host, so
+// the configuration must say where they go.
 func (a *API) check(d *decoder, at place) {
 	switch {
 	case a.Spec == "":
 		d.fail(at, "needs spec: a file or an address")
 	case a.Remote() && len(a.Auth) > 0 && a.Base == "":
-		d.fail(at, "needs base beside auth, since spec is an address: a remote description must not choose where credentials go; add base: https://…, the API's own address")
+		d.fail(at, "needs base in addition to auth, since spec is an address: %s; add base: https://…, the API's address", remoteCredentials)
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.Auth)) {
 		if a.Remote() && a.Auth[name].NeedsTokenURL() {
-			d.fail(at, "auth.%s needs tokenUrl, since spec is an address: a remote description must not choose where credentials go; add tokenUrl: https://…", name)
+			d.fail(at, "auth.%s needs tokenUrl, since spec is an address: %s; add tokenUrl: https://…", name, remoteCredentials)
 		}
 	}
 }
+
+const remoteCredentials = "a remote description must not choose where credentials go"
 
 func isAddress(s string) bool {
 	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
@@ -120,8 +96,8 @@ func (s *Server) apiFields() []field {
 		{"readOnly", boolInto(&s.API.ReadOnly)},
 		{"layout", oneOf(&s.API.Layout, "flat", "layered")},
 		{"auth", s.API.readAuth},
-		{"headers", s.readHeaders},
-		{"variables", s.API.readVariables},
+		{"headers", s.readHeaders()},
+		{"variables", mapInto(&s.API.Variables, nil, nil, nil)},
 		{"allow", networksInto(&s.API.Allow)},
 	}
 	shared := []string{"timeout", "timeouts", "utf8", "disabled", "refresh", "proxy", "concurrency", "queue", "breaker"}
@@ -133,7 +109,7 @@ func (s *Server) apiFields() []field {
 	return fields
 }
 
-// checkSpec takes a file or an address of http or https.
+// checkSpec accepts a file or an HTTP address.
 func checkSpec(s string) string {
 	if u, err := url.Parse(s); strings.Contains(s, "://") && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "") {
 		return "expected a file, or an address such as https://example.com/openapi.json"
@@ -150,25 +126,16 @@ func (a *API) readMethods(d *decoder, at place, n *node) {
 	}
 }
 
-func (a *API) readVariables(d *decoder, at place, n *node) {
-	a.Variables = map[string]string{}
-	d.each(at, n, func(inner place, e entry) {
-		if v, ok := d.checked(inner, e.value, nil); ok {
-			a.Variables[e.key] = v
-		}
-	})
-}
-
-// readAuth reads credentials by the name of their scheme. Plain text is a key or a token.
+// readAuth reads credentials by the name of their scheme. Text is a key or a token.
 func (a *API) readAuth(d *decoder, at place, n *node) {
 	a.Auth = map[string]Credential{}
 	d.each(at, n, func(inner place, e entry) {
 		var c Credential
 		before := len(d.problems)
-		if e.value.kind == object {
-			d.object(inner, e.value, c.fields())
+		if e.Value.Kind == doctree.Mapping {
+			d.object(inner, e.Value, c.fields())
 		} else {
-			textInto(&c.Value, checkFilled)(d, inner, e.value)
+			textInto(&c.Value, checkFilled)(d, inner, e.Value)
 		}
 		if len(d.problems) == before && c.Value == "" && c.User == "" && c.ClientID == "" {
 			d.fail(inner, "needs value, or user and password, or clientId and clientSecret")
@@ -177,7 +144,7 @@ func (a *API) readAuth(d *decoder, at place, n *node) {
 			d.secret(secret)
 		}
 		d.secretsIn(c.TokenURL)
-		a.Auth[e.key] = c
+		a.Auth[e.Key] = c
 	})
 }
 

@@ -80,7 +80,8 @@ func TestAPIThatCannotBe(t *testing.T) {
 func TestAPIIsWrittenAndTakenOut(t *testing.T) {
 	const before = "# mine\nmcpServers:\n  files: {command: npx}\n"
 	path := file(t, "toolfit.yaml", before)
-	err := AddServer(path, Server{ID: "pets", API: &API{Spec: "pets.yaml", Base: "http://127.0.0.1:9000", Auth: map[string]Credential{"key": {Value: "${KEY}"}}}})
+	err := AddServer(path, Server{ID: "pets", API: &API{Spec: "pets.yaml", Base: "http://127.0.0.1:9000",
+		Auth: map[string]Credential{"key": {Value: "${KEY}"}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,11 +103,14 @@ func TestAPIIsWrittenAndTakenOut(t *testing.T) {
 }
 
 func TestAPIThatIsAddedWhileRunning(t *testing.T) {
-	a, err := ParseServer("etc/toolfit.yaml", []byte(`{"name":"pets","spec":"https://example.com/openapi.json","base":"https://example.com","auth":{"key":"${KEY}"}}`), variables("KEY", "k3y-k3y-k3y"))
+	a, err := ParseServer("etc/toolfit.yaml",
+		[]byte(`{"name":"pets","spec":"https://example.com/openapi.json","base":"https://example.com","auth":{"key":"${KEY}"}}`), variables("KEY",
+			"k3y-k3y-k3y"))
 	if err != nil || a.API == nil || a.API.Auth["key"].Value != "k3y-k3y-k3y" || a.Secret {
 		t.Errorf("got %+v, %v", a, err)
 	}
-	if a, err = ParseServer("etc/toolfit.yaml", []byte(`{"name":"pets","spec":"x.json","auth":{"key":{"value":"plain"}}}`), nil); err != nil || !a.Secret {
+	if a, err = ParseServer("etc/toolfit.yaml", []byte(`{"name":"pets","spec":"x.json","auth":{"key":{"value":"plain"}}}`), nil); err != nil ||
+		!a.Secret {
 		t.Errorf("a credential in the text is a secret: %+v, %v", a, err)
 	}
 }
@@ -114,10 +118,12 @@ func TestAPIThatIsAddedWhileRunning(t *testing.T) {
 func TestARemoteDescriptionDoesNotChooseWhereCredentialsGo(t *testing.T) {
 	const remote = "apis:\n  pets:\n    spec: https://example.com/openapi.json\n"
 	for _, c := range []struct{ name, text, want string }{
-		{"a key needs base", remote + "    auth: {key: k3y}\n", "toolfit.yaml:2: apis.pets: needs base beside auth"},
-		{"client credentials need tokenUrl", remote + "    base: https://example.com\n    auth: {oauth: {clientId: me, clientSecret: s3cret}}\n", "toolfit.yaml:2: apis.pets: auth.oauth needs tokenUrl"},
+		{"a key needs base", remote + "    auth: {key: k3y}\n", "toolfit.yaml:2: apis.pets: needs base in addition to auth"},
+		{"client credentials need tokenUrl", remote + "    base: https://example.com\n    auth: {oauth: {clientId: me, clientSecret: s3cret}}\n",
+			"toolfit.yaml:2: apis.pets: auth.oauth needs tokenUrl"},
 		{"both are said at once", remote + "    auth: {oauth: {clientId: me, clientSecret: s3cret}}\n", "auth.oauth needs tokenUrl"},
-		{"with both it is fine", remote + "    base: https://example.com\n    auth: {oauth: {clientId: me, clientSecret: s3cret, tokenUrl: \"https://example.com/t\"}}\n", ""},
+		{"with both it is fine", remote +
+			"    base: https://example.com\n    auth: {oauth: {clientId: me, clientSecret: s3cret, tokenUrl: \"https://example.com/t\"}}\n", ""},
 		{"without auth it is fine", remote, ""},
 		{"a file is the operator's own word", "apis: {pets: {spec: pets.yaml, auth: {key: k3y}}}\n", ""},
 	} {

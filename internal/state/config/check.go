@@ -3,13 +3,14 @@ package config
 import (
 	"net"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 )
 
-// The checks answer "" or "problem; fix". They never repeat a value: it may be a secret.
+// The checks return "" or "problem; fix". They never repeat a value: it may be a secret.
 
 func checkFilled(s string) string {
 	if strings.TrimSpace(s) == "" {
@@ -18,7 +19,7 @@ func checkFilled(s string) string {
 	return ""
 }
 
-// CheckAddress tells what is wrong with an address to listen on; "" is nothing.
+// CheckAddress returns what is wrong with an address to listen on, or "".
 func CheckAddress(s string) string {
 	_, port, err := net.SplitHostPort(s)
 	if err == nil {
@@ -37,7 +38,7 @@ func checkHost(s string) string {
 	return ""
 }
 
-// checkOrigin checks what browsers name as the origin of a page.
+// checkOrigin checks the origin of a page as browsers send it.
 func checkOrigin(s string) string {
 	u, err := url.Parse(s)
 	if err != nil || u.Scheme == "" || u.Host == "" || s != u.Scheme+"://"+u.Host {
@@ -56,7 +57,7 @@ func checkBasePath(s string) string {
 	return ""
 }
 
-// urlLike checks an address; the example shows what kind is meant.
+// urlLike checks an HTTP address, with an example for the message.
 func urlLike(example string) func(string) string {
 	return func(s string) string {
 		u, err := url.Parse(s)
@@ -67,7 +68,7 @@ func urlLike(example string) func(string) string {
 	}
 }
 
-// checkProxy takes what Go's HTTP client can go through.
+// checkProxy accepts what Go's HTTP client supports.
 func checkProxy(s string) string {
 	u, err := url.Parse(s)
 	if err != nil || !slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme) || u.Hostname() == "" {
@@ -77,34 +78,49 @@ func checkProxy(s string) string {
 }
 
 func checkProfileName(s string) string {
-	for _, r := range s {
-		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_.", r) {
-			return "is not a profile's name; use letters, digits, \"-\", \"_\" and \".\""
-		}
+	other := func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_.", r)
 	}
-	if s == "" || len(s) > 64 || strings.Trim(s, ".") == "" {
+	switch {
+	case strings.ContainsFunc(s, other):
+		return `is not a profile's name; use letters, digits, "-", "_" and "."`
+	case s == "" || len(s) > 64 || strings.Trim(s, ".") == "":
 		return "is not a profile's name; use 1 to 64 letters"
 	}
 	return ""
 }
 
-// isHeaderName tells whether s is a token as HTTP defines it.
-func isHeaderName(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
-		if !letter && strings.IndexByte("!#$%&'*+-.^_`|~", c) < 0 {
-			return false
-		}
+func checkVariable(s string) string {
+	if s == "" || strings.ContainsAny(s, "=\x00") {
+		return `is not a variable's name; it may not be empty or hold "="`
 	}
-	return s != ""
+	return ""
+}
+
+// headerName is a token as HTTP defines it.
+var headerName = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
+
+func checkHeaderName(s string) string {
+	if !headerName.MatchString(s) {
+		return `is not a header's name; use letters, digits and "-"`
+	}
+	return ""
 }
 
 func checkHeaderValue(s string) string {
-	for i := range len(s) {
-		if s[i] < ' ' && s[i] != '\t' || s[i] == 0x7f {
-			return "holds a line break or control character, which a header can not carry; remove it"
-		}
+	if strings.ContainsFunc(s, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
+		return "holds a line break or control character, which a header cannot contain; remove it"
+	}
+	return ""
+}
+
+// checkGlob refuses the syntax of other pattern languages.
+func checkGlob(glob string) string {
+	if glob == "" {
+		return `is empty; write "*" for every tool`
+	}
+	if strings.ContainsAny(glob, "[]{}()|^$\\! \t\n") {
+		return `is not a glob; only "*" (any run) and "?" (one character) are special`
 	}
 	return ""
 }

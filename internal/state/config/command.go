@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// Program is the absolute path of the server's command. One with a slash starts at Cwd, any
-// other is looked up in PATH. It is absolute because the process starts in another folder than
-// ours, and because a joined path would lose the "./" that keeps it out of PATH.
+// Program returns the absolute path of the server's command. One with a slash is relative to Cwd,
+// any other is looked up in PATH.
 func (s *Server) Program() (string, error) {
 	name := s.Command
 	if strings.Contains(filepath.ToSlash(name), "/") && !filepath.IsAbs(name) {
@@ -27,8 +26,8 @@ func (s *Server) Program() (string, error) {
 	return filepath.Abs(path)
 }
 
-// CommandHint says what to do about a command that does not exist. Whoever comes from a
-// shell often writes the whole line as the command.
+// CommandHint says what to do about a command that does not exist. Often the command is a whole
+// command line.
 func (s *Server) CommandHint() string {
 	if hint := s.WindowsHint(); hint != "" {
 		return hint

@@ -1,21 +1,19 @@
-// Package config reads toolfit.yaml, and the JSON files that MCP clients already have,
-// into plain values with every default filled in. It also adds and removes servers in
-// such a file without touching its comments or its order.
+// Package config reads toolfit.yaml, or the JSON file of an MCP client, into plain values with all
+// defaults filled in. It also adds and removes servers in such a file without touching comments
+// or order.
 //
-// Every problem of a file is found in one go, each with file, line, field and fix:
+// All problems of a file are found at once, each with file, line, field and fix:
 //
 //	toolfit.yaml:7: mcpServers.files.comand: unknown key; did you mean "command"?
 //
-// It never starts a server, never opens the store, and never writes a file other than
-// the one it was asked to edit. Values from ${VAR} and ${file:PATH} are filled in after
-// the text is parsed, so that they can not change its structure.
+// Values of ${VAR} and ${file:PATH} are filled in after the text is parsed, so that they cannot
+// change its structure.
 //
 //	cfg, err := config.Load("toolfit.yaml", os.LookupEnv)
 package config
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"net/netip"
 	"os"
@@ -31,42 +29,42 @@ import (
 
 // Config is one file, read and checked. It is read-only.
 type Config struct {
-	Path        string         // the file, as it was named to Load
-	Listen      string         // address to serve on; 127.0.0.1:8420 unless set
-	Store       string         // path of a SQLite file, joined to the file's folder, or an address such as postgres://…
-	Hosts       []string       // Host names allowed beside loopback
-	Origins     []string       // pages of other origins that may send requests, as scheme://host
-	PublicURL   string         // address under which people reach the gateway, for links; "" takes where it listens
-	BasePath    string         // prefix of every URL, with a leading and no trailing slash; "" for none
-	Proxies     []netip.Prefix // reverse proxies whose word about the client is believed
-	Rate        Rate
-	Servers     []Server       // in file order
-	Profiles    []Profile      // in file order; always holds "default"
-	Overrides   []Override     // in file order
-	Known       []*fit.Known   // what is known of servers beside their schemas
-	Approve     string         // what happens to changed tool definitions: auto, changed or all
-	Results     []project.Rule // what is kept of results, in file order
-	ResultStore string         // which full results are kept: cut, all or none
-	Kept        Kept
-	Records     Records
-	Sessions    Sessions
-	Limits      Limits
-	Embeddings  Embeddings
-	Recall      *Recall  // nil: not served
-	Models      []Model  // in file order
-	Agents      []Agent  // in file order
-	Secrets     []string // values to redact everywhere: what came through ${}, headers, credentials, and values of env and of queries that are no plain text
+	Path          string         // the file, as given to Load
+	Listen        string         // address to serve on; 127.0.0.1:8420 unless set
+	Store         string         // path of a SQLite file, relative to the configuration, or an address such as postgres://…
+	Hosts         []string       // host names allowed besides loopback
+	Origins       []string       // pages of other origins that may send requests, as scheme://host
+	PublicURL     string         // address of the gateway in links; "": where it listens
+	BasePath      string         // prefix of every URL, with a leading and no trailing slash; "" for none
+	Proxies       []netip.Prefix // trusted reverse proxies
+	Rate          Rate
+	Servers       []Server       // in file order
+	Profiles      []Profile      // in file order; always has "default"
+	Overrides     []Override     // in file order
+	Known         []*fit.Known   // facts about servers that their schemas lack
+	Approve       string         // what happens to changed tool definitions: auto, changed or all
+	Results       []project.Rule // how results are cut, in file order
+	ResultStore   string         // which full results are stored: cut, all or none
+	StoredResults Retention      // full results
+	Records       Records
+	Sessions      Retention // chats and other sessions, from the last message on
+	Limits        Limits
+	Embeddings    Embeddings
+	Recall        *Recall  // nil: not served
+	Models        []Model  // in file order
+	Agents        []Agent  // in file order
+	Secrets       []string // values to redact everywhere: of ${}, headers, credentials, and env and queries unless plain text
 }
 
 // Server is one upstream server. Exactly one of Command, URL, Builtin and API is set.
 type Server struct {
 	ID        tool.ServerID
-	Line      int // where the file names it
+	Line      int // in the file
 	Command   string
 	Args      []string
 	Env       map[string]string
-	Inherit   []string // globs of variables of ours that the process gets beside those that every one gets
-	Cwd       string   // joined to the file's folder, which is the default
+	Inherit   []string // globs of our variables that the process gets in addition to the standard ones
+	Cwd       string   // relative to the configuration's folder, which is the default
 	URL       string
 	Headers   map[string]string
 	Builtin   string
@@ -75,28 +73,28 @@ type Server struct {
 	Timeout   time.Duration // limit for one call
 	Timeouts  []ToolTimeout // in file order; the first glob that matches wins over Timeout
 	Start     time.Duration // limit for starting and the handshake
-	Idle      time.Duration // closed after so long without a call; negative: never closed
+	Idle      time.Duration // closed after so long without a call; negative: never
 	Isolation string        // "", shared or session
 	UTF8      string        // "", replace or refuse: what happens to messages that are not UTF-8
 	Disabled  bool
-	Lacks     string        // which ${} of it lead to nothing, for people; such a server can not be used
-	Refresh   time.Duration // how old a stored tool list may grow
+	Missing   string        // which ${} have no value, for people; such a server cannot be used
+	Refresh   time.Duration // how old a stored tool list may get
 
-	Proxy       string // HTTP proxy to reach URL through; "" leaves it to the environment
+	Proxy       string // HTTP proxy for URL; "": as the environment says
 	Concurrency int    // most calls at once; 0: no limit
-	Queue       int    // how many calls may wait for their turn
+	Queue       int    // most calls that wait
 	Breaker     Breaker
 }
 
-// Breaker says when a server that does not work is left alone.
+// Breaker says when calls to a failing server are suspended.
 type Breaker struct {
-	Failures int           // so many in a row; 0: never
-	Pause    time.Duration // how long it is left alone then
+	Failures int           // after so many in a row; 0: never
+	Pause    time.Duration // for so long
 }
 
-// Rate bounds how often one caller may ask.
+// Rate limits the requests of one caller.
 type Rate struct {
-	PerKey float64 // requests a second, in the long run; 0: no limit
+	PerKey float64 // requests a second; 0: no limit
 	Burst  int     // requests at once
 }
 
@@ -110,17 +108,17 @@ type ToolTimeout struct {
 type Profile struct {
 	Name    string
 	Servers []tool.ServerID // in file order; empty when All
-	All     bool            // every server, also ones added later
+	All     bool            // every server, including ones added later
 	Allow   []string        // globs on canonical names; empty: everything is allowed
 	Deny    []string        // globs on canonical names; wins over Allow
 	Names   string          // prefixed or bare
-	Dialect string          // whose schemas MCP lists show; "" shows what the servers said
+	Dialect string          // of the schemas in MCP lists; "": as the servers sent them
 
 	Validation string     // of arguments: strict or light
-	Without    []fit.Kind // repairs of arguments that are not made
-	Budget     int        // estimated tokens of a result that a model gets; 0: any number
-	Shape      string     // how the text of results is written: off, json, table or auto
-	DropEmpty  bool       // the text of results loses members without a value
+	Without    []fit.Kind // disabled repairs of arguments
+	Budget     int        // estimated tokens of a result for a model; 0: no limit
+	Shape      string     // form of the text of results: off, json, table or auto
+	DropEmpty  bool       // members without a value are removed from the text of results
 	Paging     bool       // callers may ask for other fields and pages
 	Tests      bool       // agents get run_steps and find_element
 	Safety     Safety
@@ -130,29 +128,29 @@ type Profile struct {
 	Environment Environment
 }
 
-// Records says how the records of calls are kept.
+// Records configures the records of calls.
 type Records struct {
-	Durable bool          // an acknowledged call is never lost
-	Retain  time.Duration // how long records stay
+	Durable bool          // a call is recorded before it is answered
+	Retain  time.Duration // how long records are kept
 	MaxSize int64         // bytes
 }
 
-// Sessions says how long chats and other sessions are kept.
-type Sessions struct {
-	Retain  time.Duration // after what was last said
-	MaxSize int64         // bytes of all
-	PerKey  int64         // bytes of one caller's
+// Retention says how long and how much is kept.
+type Retention struct {
+	Retain  time.Duration
+	MaxSize int64 // bytes in all
+	PerKey  int64 // bytes of one caller
 }
 
-// Limits bound what one peer can make us hold.
+// Limits bound what one peer can make us use.
 type Limits struct {
 	Body      int64 // bytes of one HTTP request
 	Message   int64 // bytes of one message or result from an upstream
 	Processes int   // upstream processes at a time
-	Schema    int64 // bytes of one tool's schema that are fitted to a dialect
+	Schema    int64 // bytes of a tool's schema that is converted to a dialect
 }
 
-// DefaultProfile is the profile that every configuration has.
+// DefaultProfile is a profile that every configuration has.
 const DefaultProfile = "default"
 
 // The defaults of a server. AddServer leaves them out of the file.
@@ -164,23 +162,23 @@ const (
 	defaultQueue   = 100
 )
 
-// usualBreaker is the breaker of a server that names none.
+// usualBreaker is the default breaker of a server.
 var usualBreaker = Breaker{Failures: 5, Pause: 30 * time.Second}
 
-// maxFile bounds a configuration file: anything larger is surely another file.
+// maxFile bounds what is read of a file: anything larger is not a configuration.
 const maxFile = 4 << 20
 
 func defaults(path string) *Config {
 	return &Config{
-		Path:        path,
-		Listen:      "127.0.0.1:8420",
-		Store:       "toolfit.db",
-		Approve:     "auto",
-		ResultStore: "cut",
-		Kept:        Kept{Retain: 24 * time.Hour, MaxSize: 1 << 30, PerKey: 256 << 20},
-		Records:     Records{Retain: 30 * 24 * time.Hour, MaxSize: 2 << 30},
-		Sessions:    Sessions{Retain: 365 * 24 * time.Hour, MaxSize: 1 << 30, PerKey: 256 << 20},
-		Limits:      Limits{Body: 4 << 20, Message: 16 << 20, Processes: 64, Schema: 256 << 10},
+		Path:          path,
+		Listen:        "127.0.0.1:8420",
+		Store:         "toolfit.db",
+		Approve:       "auto",
+		ResultStore:   "cut",
+		StoredResults: Retention{Retain: 24 * time.Hour, MaxSize: 1 << 30, PerKey: 256 << 20},
+		Records:       Records{Retain: 30 * 24 * time.Hour, MaxSize: 2 << 30},
+		Sessions:      Retention{Retain: 365 * 24 * time.Hour, MaxSize: 1 << 30, PerKey: 256 << 20},
+		Limits:        Limits{Body: 4 << 20, Message: 16 << 20, Processes: 64, Schema: 256 << 10},
 	}
 }
 
@@ -191,52 +189,42 @@ func defaultServer(id tool.ServerID, line int) Server {
 	}
 }
 
-// Load reads the file at path. A file whose name ends in .json is read as an MCP
-// client's own file: only its servers count, and keys we do not know are left alone.
-// env looks up variables; nil means os.LookupEnv.
+// Load reads the file at path. A .json file is read as one of an MCP client: only its servers
+// count, and unknown keys are ignored. env looks up variables; nil means os.LookupEnv.
 func Load(path string, env func(string) (string, bool)) (*Config, error) {
-	data, err := readFile(path)
+	data, err := ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
 	return Parse(path, data, env)
 }
 
-// Parse is Load for text that was read already. path is used in messages, for the
-// format, and as the start of relative paths.
+// Parse is Load for text that was read already. path is for messages, the format, and relative
+// paths.
 func Parse(path string, data []byte, env func(string) (string, bool)) (*Config, error) {
 	src, problems := readSource(path, data)
 	if src == nil {
-		return nil, problems.fault(path)
+		return nil, problems.Err(path)
 	}
 	if env == nil {
 		env = os.LookupEnv
 	}
-	d := &decoder{dir: filepath.Dir(path), env: env, client: src.json, problems: problems}
+	d := &decoder{dir: filepath.Dir(path), env: env, client: src.JSON, problems: problems}
 	cfg := d.config(path, src)
 	if len(d.problems) > 0 {
-		return nil, d.problems.fault(path)
+		return nil, d.problems.Err(path)
 	}
 	return cfg, nil
 }
 
-func unreadable(path string, err error) error {
-	return fault.New(fault.BadConfig, "read %s: %w", path, err).WithHint("check that it is a file, and who may read it")
-}
-
-// readFile reads a configuration file, but never more than a configuration can be.
-func readFile(path string) ([]byte, error) {
-	f, err := regular.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
+// ReadFile reads a configuration file, but never more than a configuration can be.
+func ReadFile(path string) ([]byte, error) {
+	data, err := regular.Read(path, maxFile)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, fault.New(fault.NotFound, "read %s: %w", path, err).WithHint("name the file with --config, or make one with: toolfit add")
-	}
-	if err != nil {
-		return nil, unreadable(path, err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err != nil {
-		return nil, unreadable(path, err)
+	case err != nil:
+		return nil, fault.New(fault.BadConfig, "read %s: %w", path, err).WithHint("check that it is a file, and who may read it")
 	}
 	return data, nil
 }

@@ -122,18 +122,22 @@ func wantWhole() *Config {
 		Path: "etc/toolfit.yaml", Listen: "0.0.0.0:9000", Store: filepath.Join("etc", "data", "工具.db"),
 		Hosts: []string{"tools.example.com"}, BasePath: "/gate", Servers: []Server{files, cloud, tcb},
 		Profiles: []Profile{
-			{Name: "default", Servers: []tool.ServerID{"files", "云"}, Names: "prefixed", Validation: "strict", Output: "off", Search: Search{Mode: "off"}, Environment: Environment{Names: "underscore"}},
-			{Name: "ops", All: true, Allow: []string{"云__*"}, Deny: []string{"*delete*"}, Names: "bare", Dialect: "gemini", Validation: "light", Without: []fit.Kind{fit.Rename}, Output: "warn",
-				Budget: 6500, Shape: "auto", DropEmpty: true, Paging: true, Safety: Safety{true, true, true}, Search: Search{"auto", 100_000, []string{"云__q*"}, true, true},
+			{Name: "default", Servers: []tool.ServerID{"files", "云"}, Names: "prefixed", Validation: "strict", Output: "off",
+				Search: Search{Mode: "off"}, Environment: Environment{Names: "underscore"}},
+			{Name: "ops", All: true, Allow: []string{"云__*"}, Deny: []string{"*delete*"}, Names: "bare", Dialect: "gemini", Validation: "light",
+				Without: []fit.Kind{fit.Rename}, Output: "warn",
+				Budget: 6500, Shape: "auto", DropEmpty: true, Paging: true, Safety: Safety{true, true, true}, Search: Search{"auto", 100_000,
+					[]string{"云__q*"}, true, true},
 				Environment: Environment{true, "both"}},
 		},
 		Results: []project.Rule{{
 			ID: "list", Tool: "云__q*", When: map[string]any{"action": "list", "/a/b": []any{json.Number("1"), nil}}, Keep: "EnvList(EnvId)",
 			Budget: 500, Shape: "off", Mode: "shadow", Profile: "ops",
 		}},
-		Kept:      Kept{2 * time.Hour, 5 << 20, 1 << 20},
-		Overrides: wantOverrides(), Approve: "changed", ResultStore: "none",
-		Records: Records{Durable: true, Retain: 7 * day, MaxSize: 512 << 20}, Sessions: Sessions{Retain: 90 * day, MaxSize: 64 << 20, PerKey: 8 << 20},
+		StoredResults: Retention{2 * time.Hour, 5 << 20, 1 << 20},
+		Overrides:     wantOverrides(), Approve: "changed", ResultStore: "none",
+		Records: Records{Durable: true, Retain: 7 * day, MaxSize: 512 << 20}, Sessions: Retention{Retain: 90 * day, MaxSize: 64 << 20,
+			PerKey: 8 << 20},
 		Limits:  Limits{Body: 1 << 20, Message: 2048, Processes: 8, Schema: 1 << 20},
 		Proxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128")},
 		Rate:    Rate{PerKey: 10, Burst: 30}, Embeddings: Embeddings{"http://127.0.0.1:9/v1", "small", "s3cret"},
@@ -145,13 +149,15 @@ func wantOverrides() []Override {
 	text := "Make one."
 	raw := func(s string) json.RawMessage { return json.RawMessage(s) }
 	return []Override{
-		{Line: 46, Tool: "云__create", Profile: "ops", Descriptions: map[string]string{"zh-Hans": "创建"}, Example: raw(`{"size":1}`), Override: fit.Override{
-			Name: "create_vm", Description: &text, Hide: []string{"debug"},
-			Fix: map[string]json.RawMessage{"region": raw(`"ap-shanghai"`), "n": raw("1.0"), "on": raw("true")},
-		}},
+		{Line: 46, Tool: "云__create", Profile: "ops", Descriptions: map[string]string{"zh-Hans": "创建"}, Example: raw(`{"size":1}`),
+			Override: fit.Override{
+				Name: "create_vm", Description: &text, Hide: []string{"debug"},
+				Fix: map[string]json.RawMessage{"region": raw(`"ap-shanghai"`), "n": raw("1.0"), "on": raw("true")},
+			}},
 		{Line: 47, Tool: "*__create", Retry: 2, Fallback: []Fallback{{Tool: "files__make"}, {Args: raw(`{"size":1}`)}}, Override: fit.Override{
 			Describe: map[string]string{"size": "in GB"}, Default: map[string]json.RawMessage{"tags": raw(`["a","s3cret"]`)},
-			Require: []string{"size"}, Enum: map[string][]json.RawMessage{"kind": {raw(`"small"`), raw("2")}}, Rename: map[string]string{"size": "gigabytes"},
+			Require: []string{"size"}, Enum: map[string][]json.RawMessage{"kind": {raw(`"small"`), raw("2")}},
+			Rename: map[string]string{"size": "gigabytes"},
 		}},
 	}
 }
@@ -181,7 +187,7 @@ func TestOverridesThatCannotBe(t *testing.T) {
 		"profiles: {p: {repairs: {jsn: false}}}":         "profiles.p.repairs.jsn: unknown key",
 		"known: [{name: x}]":                             "known[0]",
 		"overrides: [{tool: a, example: 1}]":             "overrides[0].example: expected a mapping",
-		"overrides: [{tool: a, descriptions: {x_y: z}}]": `"x_y" is no language`,
+		"overrides: [{tool: a, descriptions: {x_y: z}}]": `"x_y" is not a language`,
 		"profiles: {p: {search: yes}}":                   "profiles.p.search",
 		"profiles: {p: {context: 5}}":                    "profiles.p.context: expected a whole number",
 		"profiles: {p: {pinned: ['[a]']}}":               "profiles.p.pinned[0]: is not a glob",
@@ -197,7 +203,7 @@ func TestParseReadsEveryKey(t *testing.T) {
 	for name, text := range map[string]string{
 		"plain":                  whole,
 		"windows line endings":   strings.ReplaceAll(whole, "\n", "\r\n"),
-		"byte order mark":        bom + whole,
+		"byte order mark":        "\ufeff" + whole,
 		"no newline at the end":  strings.TrimSuffix(whole, "\n"),
 		"document start and end": "---" + strings.TrimPrefix(whole, "# 网关") + "...\n",
 	} {

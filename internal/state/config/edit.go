@@ -3,10 +3,13 @@ package config
 import (
 	"errors"
 	"io/fs"
+	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/toolfit/toolfit/internal/base/doctree"
 	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/regular"
 	"github.com/toolfit/toolfit/internal/base/tool"
 )
 
@@ -15,179 +18,158 @@ const header = `# Configuration of toolfit. Each server below is reached through
 # ${VAR} is filled in from the environment, ${file:PATH} from a file.
 `
 
-// AddServer writes a server into the file at path and leaves all else as it stands. The
-// values go in as they are: "${VAR}" stays "${VAR}". A missing file is made; with a server
-// whose text holds a secret the file is its user's alone. A name that is there already is a
-// fault.Conflict; a server that would not load is not written.
+// AddServer writes a server into the file at path and leaves all else as it is. The values are
+// written as given: "${VAR}" stays "${VAR}". A missing file is created; a file with a secret in
+// its text is readable by its owner only. A name that exists is a fault.Conflict; a server that
+// would not load is not written.
 func AddServer(path string, s Server) error {
 	if err := tool.CheckServerID(s.ID); err != nil {
 		return err
 	}
-	old, err := readFile(path)
+	old, err := ReadFile(path)
 	missing := errors.Is(err, fs.ErrNotExist)
 	if err != nil && !missing {
 		return err
 	}
-	if missing && !OfClient(path) {
-		old = []byte(header)
+	text := old
+	if missing && !IsClientFile(path) {
+		text = []byte(header)
 	}
-	src, found := readSource(path, old)
+	src, found := readSource(path, text)
 	if len(found) > 0 {
-		return found.fault(path)
+		return found.Err(path)
 	}
-	id, value, section := string(s.ID), encode(s), serversPath(src)
+	id := string(s.ID)
+	value := encode(s)
+	section := serversPath(src)
 	if s.API != nil {
 		section = apisPath
 	}
 	if _, there := sectionOf(src, id); there != nil {
 		return fault.New(fault.Conflict, "%s has a server %q already", path, id).WithHint("remove it first, or choose another name")
 	}
-	edited, ok := addTextAt(src, section, id, value)
+	edited, ok := src.Insert(section, id, value)
 	if !ok {
-		return byHand(path, "add", id)
+		return doctree.CannotEdit(path, "add", id)
 	}
 	after, err := checkEdit(path, src, edited, append(slices.Clone(section), id))
 	if err != nil {
 		return err
 	}
-	if _, servers := sectionOf(after, id); servers == nil || !equal(servers.find(id), value) {
-		return byHand(path, "add", id)
-	}
-	if missing {
-		old = nil
+	if _, servers := sectionOf(after, id); servers == nil || !doctree.Equal(servers.Find(id), value) {
+		return doctree.CannotEdit(path, "add", id)
 	}
 	mask := fs.FileMode(0o777)
-	if s.holds() {
+	if s.hasSecret() {
 		mask = 0o600
 	}
-	return replaceFile(path, old, src.bytes(edited), mask)
+	return regular.Replace(path, old, src.Bytes(edited), mask)
 }
 
-// RemoveServer takes a server out of the file at path and leaves all else, also the
+// RemoveServer takes a server out of the file at path and leaves all else, including the
 // comments around it. A name that is not there is a fault.NotFound. A server that a
 // profile still names is not removed: the file would no longer load.
-func RemoveServer(path string, id tool.ServerID) error {
-	old, err := readFile(path)
+func RemoveServer(path string, server tool.ServerID) error {
+	id := string(server)
+	old, err := ReadFile(path)
 	if err != nil {
 		return err
 	}
 	src, found := readSource(path, old)
 	if len(found) > 0 {
-		return found.fault(path)
+		return found.Err(path)
 	}
-	section, servers := sectionOf(src, string(id))
+	section, servers := sectionOf(src, id)
 	if servers == nil {
-		return unknownServer(path, string(id), src)
+		return unknownServer(path, id, src)
 	}
-	edited, ok := removeText(src, servers, string(id))
+	edited, ok := src.Remove(servers, id)
 	if !ok {
-		return byHand(path, "remove", string(id))
+		return doctree.CannotEdit(path, "remove", id)
 	}
-	after, err := checkEdit(path, src, edited, append(slices.Clone(section), string(id)))
+	after, err := checkEdit(path, src, edited, append(slices.Clone(section), id))
 	if err != nil {
 		return err
 	}
-	if _, there := sectionOf(after, string(id)); there != nil {
-		return byHand(path, "remove", string(id))
+	if _, there := sectionOf(after, id); there != nil {
+		return doctree.CannotEdit(path, "remove", id)
 	}
-	return replaceFile(path, old, src.bytes(edited), 0o777)
+	return regular.Replace(path, old, src.Bytes(edited), 0o777)
 }
 
-func unknownServer(path, id string, src *source) error {
+func unknownServer(path, id string, src *doctree.Source) error {
 	var names []string
 	for _, section := range [][]string{serversPath(src), apisPath} {
-		if servers := follow(src.root, section); servers != nil {
-			for _, e := range servers.entries {
-				names = append(names, e.key)
+		if servers := src.Root.Find(section...); servers != nil {
+			for _, e := range servers.Entries {
+				names = append(names, e.Key)
 			}
 		}
 	}
 	err := fault.New(fault.NotFound, "%s has no server %q", path, id)
-	if near := nearest(id, names); near != "" {
+	if near := doctree.Nearest(id, names); near != "" {
 		return err.WithHint("did you mean %q?", near)
 	}
 	return err
 }
 
-func byHand(path, verb, id string) error {
-	return fault.New(fault.BadConfig, "%s: %s server %q: the text is laid out in a way that can not be edited safely", path, verb, id).
-		WithHint("edit it by hand")
-}
-
 // checkEdit reads the edited text back. It must hold what the old text held, apart from
-// the one server, and must have no problem that the old text did not have.
-func checkEdit(path string, src *source, edited string, server []string) (*source, error) {
+// the one server, and must have no new problem.
+func checkEdit(path string, src *doctree.Source, edited string, server []string) (*doctree.Source, error) {
 	after, found := readSource(path, []byte(edited))
-	if len(found) > 0 || !equal(prune(src.root, server), prune(after.root, server)) {
-		return nil, byHand(path, "change", server[len(server)-1])
+	if len(found) > 0 || !doctree.EqualExcept(src.Root, after.Root, server) {
+		return nil, doctree.CannotEdit(path, "change", server[len(server)-1])
 	}
 	before := rawProblems(src)
-	var caused problems
-	for _, p := range rawProblems(after) {
-		same := func(q problem) bool { return p.field == q.field && p.text == q.text }
-		if !slices.ContainsFunc(before, same) {
-			caused = append(caused, p)
-		}
-	}
+	caused := slices.DeleteFunc(rawProblems(after), func(p problem) bool {
+		return slices.ContainsFunc(before, func(q problem) bool { return p.Field == q.Field && p.Text == q.Text })
+	})
 	if len(caused) > 0 {
-		return nil, caused.fault(path).WithHint("nothing was written")
+		return nil, caused.Err(path).WithHint("nothing was written")
 	}
 	return after, nil
 }
 
-// rawProblems are the problems of a file that do not depend on the environment.
-func rawProblems(src *source) problems {
-	d := &decoder{raw: true, client: src.json}
+// rawProblems returns the problems of a file that do not depend on the environment.
+func rawProblems(src *doctree.Source) doctree.Problems {
+	d := &decoder{raw: true, client: src.JSON}
 	d.config("", src)
 	return d.problems
 }
 
-// prune is a tree without the server at the path, and without what is empty then.
-func prune(n *node, path []string) *node {
-	out := &node{kind: n.kind, text: n.text, items: n.items}
-	for _, e := range n.entries {
-		if e.key == path[0] {
-			if len(path) == 1 {
-				continue
-			}
-			e.value = prune(e.value, path[1:])
-			if e.value.kind == nothing {
-				continue
-			}
-		}
-		out.entries = append(out.entries, e)
+// SameServer reports whether the file at path already has the server with the same settings. A
+// ${} in the file stands for whatever the server has there: its secret may have been moved out.
+func SameServer(path string, s Server) bool {
+	data, err := ReadFile(path)
+	if err != nil {
+		return false
 	}
-	if out.kind == object && len(out.entries) == 0 {
-		out.kind = nothing
+	src, found := readSource(path, data)
+	if len(found) > 0 {
+		return false
 	}
-	return out
+	at, servers := Servers(src)
+	n := servers.Find(string(s.ID))
+	if n == nil {
+		return false
+	}
+	d := &decoder{raw: true, client: src.JSON}
+	was := d.server(at, entry{Key: string(s.ID), Value: n})
+	return len(d.problems) == 0 && matches(encode(was), encode(s))
 }
 
-// addTextAt is the text with one more server under the path. It answers false where it knows
-// no safe place.
-func addTextAt(src *source, path []string, id string, value *node) (string, bool) {
-	servers := follow(src.root, path)
-	switch {
-	case servers != nil && servers.kind == object && servers.flow && (src.json || len(servers.entries) > 0):
-		return insertFlow(src, servers, id, value), true
-	case src.root.flow && servers == nil:
-		outer := &node{kind: object, entries: []entry{{key: id, value: value}}}
-		return insertFlow(src, src.root, path[0], outer), true
-	case src.json && src.root.kind == nothing && strings.TrimSpace(src.text) == "":
-		outer := &node{kind: object, entries: []entry{{key: id, value: value}}}
-		whole := &node{kind: object, entries: []entry{{key: path[0], value: outer}}}
-		return jsonValue(whole, "", "  ") + "\n", true
-	case src.json || src.root.flow:
-		return "", false
-	}
-	return insertBlock(src, path[0], id, value)
-}
+var reference = regexp.MustCompile(`\$\{[^}]*\}`)
 
-// removeText is the text without the server.
-func removeText(src *source, servers *node, id string) (string, bool) {
-	i := slices.IndexFunc(servers.entries, func(e entry) bool { return e.key == id })
-	if servers.flow {
-		return cutFlow(src, servers, i)
+// matches reports whether a tree is like the pattern, in whose texts a ${} stands for anything.
+func matches(pattern, n *node) bool {
+	same := pattern.Kind == n.Kind && slices.EqualFunc(pattern.Items, n.Items, matches) &&
+		slices.EqualFunc(pattern.Entries, n.Entries, func(a, b entry) bool { return a.Key == b.Key && matches(a.Value, b.Value) })
+	if !same || pattern.Text == n.Text || !refers(pattern.Text) {
+		return same && pattern.Text == n.Text
 	}
-	return cutBlock(src, servers, i), true
+	var parts []string
+	for _, part := range reference.Split(pattern.Text, -1) {
+		parts = append(parts, regexp.QuoteMeta(part))
+	}
+	return regexp.MustCompile(`(?s)^` + strings.Join(parts, ".+") + `$`).MatchString(n.Text)
 }

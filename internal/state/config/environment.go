@@ -1,10 +1,10 @@
 package config
 
-// Environment says how a profile offers the tools of the environment protocol. They are
-// always to be had at the profile's own address for them.
+// Environment configures how a profile lists the tools of the environment protocol. At their own
+// address they are always available.
 type Environment struct {
-	Listed bool   // they stand in the ordinary list too
-	Names  string // under which names they are listed: underscore, slash or both
+	Listed bool   // they are in the ordinary list, too
+	Names  string // their names in the list: underscore, slash or both
 }
 
 func (e *Environment) fields() []field {

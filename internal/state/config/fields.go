@@ -1,18 +1,19 @@
 package config
 
 import (
-	"net/netip"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/toolfit/toolfit/internal/base/doctree"
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/schema"
 )
 
-// draft is a configuration while it is read: its profiles may name servers that come later.
+// draft is a configuration while it is read: profiles may name servers that come later.
 type draft struct {
 	*Config
-	names []string // every server in the file, also ones with problems
+	names []string // every server in the file, including ones with problems
 	refs  []ref
 
 	profileRefs []ref // profiles that overrides, rules and agents name
@@ -25,18 +26,18 @@ type ref struct {
 }
 
 // config reads the whole file.
-func (d *decoder) config(path string, src *source) *Config {
+func (d *decoder) config(path string, src *doctree.Source) *Config {
 	c := &draft{Config: defaults(path)}
-	top := place{line: max(1, src.root.line)}
-	if src.json {
-		at, servers := serversIn(src)
+	top := place{Line: max(1, src.Root.Line)}
+	if src.JSON {
+		at, servers := Servers(src)
 		if servers != nil {
-			c.readServers(d, at, servers)
-		} else if !d.expect(top, src.root, object) {
+			c.serversInto((*decoder).server, "an API")(d, at, servers)
+		} else if !d.expect(top, src.Root, doctree.Mapping) {
 			return c.Config
 		}
 	} else {
-		d.object(top, src.root, c.fields())
+		d.object(top, src.Root, c.fields())
 	}
 	c.checkRefs(d)
 	c.checkAgents(d)
@@ -61,18 +62,18 @@ func (c *draft) fields() []field {
 		{"publicURL", textInto(&c.PublicURL, urlLike("https://example.com"))},
 		{"proxies", networksInto(&c.Proxies)},
 		{"rate", c.Rate.read},
-		{"mcpServers", c.readServers},
-		{"apis", c.readAPIs},
+		{"mcpServers", c.serversInto((*decoder).server, "an API")},
+		{"apis", c.serversInto((*decoder).api, "a server")},
 		{"profiles", c.readProfiles},
 		{"overrides", c.readOverrides},
 		{"known", c.readKnown},
 		{"approve", oneOf(&c.Approve, "auto", "changed", "all")},
 		{"results", c.readResults},
 		{"resultStore", oneOf(&c.ResultStore, "cut", "all", "none")},
-		{"kept", c.Kept.read},
-		{"records", c.Records.read},
-		{"sessions", c.Sessions.read},
-		{"limits", c.Limits.read},
+		{"kept", section(c.StoredResults.fields(time.Minute))},
+		{"records", section(c.Records.fields())},
+		{"sessions", section(c.Sessions.fields(1))},
+		{"limits", section(c.Limits.fields())},
 		{"embeddings", c.Embeddings.read},
 		{"recall", c.readRecall},
 		{"models", c.readModels},
@@ -80,107 +81,85 @@ func (c *draft) fields() []field {
 	}
 }
 
-// networksInto reads networks; a single address is a network of one.
-func networksInto(dst *[]netip.Prefix) reader {
-	return func(d *decoder, at place, n *node) {
-		d.items(at, n, func(inner place, item *node) {
-			s, settled, ok := d.scalar(inner, item)
-			if !ok || !settled {
-				return
-			}
-			network, valid := parseNetwork(s)
-			if !valid {
-				d.fail(inner, "expected a network or an address, such as 10.0.0.0/8 or 127.0.0.1")
-				return
-			}
-			*dst = append(*dst, network)
-		})
-	}
-}
-
-// read reads rate. The burst of a rate that names none is what two seconds allow.
+// read reads rate. The default burst is what two seconds allow.
 func (r *Rate) read(d *decoder, at place, n *node) {
 	d.object(at, n, r.fields())
 	if r.PerKey > 0 && r.Burst == 0 {
 		r.Burst = max(1, int(2*r.PerKey))
 	}
 	if r.PerKey == 0 && r.Burst > 0 {
-		d.fail(at, "has burst alone; add perKey, such as 50/s")
+		d.fail(at, "has only burst; add perKey, such as 50/s")
 	}
 }
 
 func (r *Rate) fields() []field {
 	return []field{
-		{"perKey", rateInto(&r.PerKey)},
+		{"perKey", parsedInto(&r.PerKey, parseRate)},
 		{"burst", countInto(&r.Burst, 1, maxCalls)},
 	}
 }
-
-func (r *Records) read(d *decoder, at place, n *node) { d.object(at, n, r.fields()) }
 
 func (r *Records) fields() []field {
 	return []field{
 		{"durable", boolInto(&r.Durable)},
 		{"retain", durationInto(&r.Retain, 1)},
-		{"maxSize", sizeInto(&r.MaxSize)},
+		{"maxSize", parsedInto(&r.MaxSize, parseSize)},
 	}
 }
 
-func (s *Sessions) read(d *decoder, at place, n *node) { d.object(at, n, s.fields()) }
-
-func (s *Sessions) fields() []field {
+func (r *Retention) fields(least time.Duration) []field {
 	return []field{
-		{"retain", durationInto(&s.Retain, 1)},
-		{"maxSize", sizeInto(&s.MaxSize)},
-		{"perKey", sizeInto(&s.PerKey)},
+		{"retain", durationInto(&r.Retain, least)},
+		{"maxSize", parsedInto(&r.MaxSize, parseSize)},
+		{"perKey", parsedInto(&r.PerKey, parseSize)},
 	}
 }
-
-func (l *Limits) read(d *decoder, at place, n *node) { d.object(at, n, l.fields()) }
 
 func (l *Limits) fields() []field {
 	return []field{
-		{"body", sizeInto(&l.Body)},
-		{"message", sizeInto(&l.Message)},
+		{"body", parsedInto(&l.Body, parseSize)},
+		{"message", parsedInto(&l.Message, parseSize)},
 		{"processes", countInto(&l.Processes, 1, 100_000)},
-		{"schema", sizeInto(&l.Schema)},
+		{"schema", parsedInto(&l.Schema, parseSize)},
 	}
 }
 
-// readServers reads mcpServers.
-func (c *draft) readServers(d *decoder, at place, n *node) {
-	d.each(at, n, func(inner place, e entry) {
-		if slices.Contains(c.names, e.key) {
-			d.fail(inner, "there is an API of this name already; choose another")
-			return
-		}
-		c.names = append(c.names, e.key)
-		if err := tool.CheckServerID(tool.ServerID(e.key)); err != nil {
-			d.fail(inner, "%s; choose another name", err)
-		}
-		before := len(d.problems)
-		s := d.server(inner, e)
-		s.Lacks = d.setAside(before)
-		c.Servers = append(c.Servers, s)
-	})
+// serversInto reads mcpServers or apis. They share their names: an API is a server.
+func (c *draft) serversInto(read func(*decoder, place, entry) Server, other string) reader {
+	return func(d *decoder, at place, n *node) {
+		d.each(at, n, func(inner place, e entry) {
+			if slices.Contains(c.names, e.Key) {
+				d.fail(inner, "there is %s of this name already; choose another", other)
+				return
+			}
+			c.names = append(c.names, e.Key)
+			if err := tool.CheckServerID(tool.ServerID(e.Key)); err != nil {
+				d.fail(inner, "%s; choose another name", err)
+			}
+			before := len(d.problems)
+			s := read(d, inner, e)
+			s.Missing = d.takeAbsent(before)
+			c.Servers = append(c.Servers, s)
+		})
+	}
 }
 
-// newProfile is a profile that the file says nothing about.
+// newProfile returns a profile with the defaults.
 func newProfile(name string) Profile {
-	return Profile{Name: name, Names: "prefixed", All: true, Validation: "strict", Output: "off", Search: Search{Mode: "off"}, Environment: Environment{Names: "underscore"}}
+	return Profile{
+		Name: name, Names: "prefixed", All: true, Validation: "strict", Output: "off",
+		Search: Search{Mode: "off"}, Environment: Environment{Names: "underscore"},
+	}
 }
 
-// readProfiles reads profiles.
 func (c *draft) readProfiles(d *decoder, at place, n *node) {
 	d.each(at, n, func(inner place, e entry) {
-		p := newProfile(e.key)
-		if wrong := checkProfileName(e.key); wrong != "" {
-			d.fail(inner, "%s", wrong)
-		}
-		if e.value.kind == nothing {
+		p := newProfile(e.Key)
+		d.failIf(inner, checkProfileName(e.Key))
+		if e.Value.Kind == doctree.Nothing {
 			d.fail(inner, "has no value; write {} for a profile with everything")
 		} else {
-			d.object(inner, e.value, c.profileFields(&p))
+			d.object(inner, e.Value, c.profileFields(&p))
 		}
 		c.Profiles = append(c.Profiles, p)
 	})
@@ -189,7 +168,7 @@ func (c *draft) readProfiles(d *decoder, at place, n *node) {
 func (c *draft) profileFields(p *Profile) []field {
 	return slices.Concat([]field{
 		{"servers", func(d *decoder, at place, n *node) { c.readMembers(d, at, n, p) }},
-		{"tools", func(d *decoder, at place, n *node) { d.object(at, n, p.toolFields()) }},
+		{"tools", section(p.toolFields())},
 		{"names", oneOf(&p.Names, "prefixed", "bare")},
 		{"dialect", oneOf(&p.Dialect, dialects()...)},
 		{"validation", oneOf(&p.Validation, "strict", "light")},
@@ -199,12 +178,12 @@ func (c *draft) profileFields(p *Profile) []field {
 		{"dropEmpty", boolInto(&p.DropEmpty)},
 		{"paging", boolInto(&p.Paging)},
 		{"tests", boolInto(&p.Tests)},
-		{"safety", p.Safety.read},
+		{"safety", section(p.Safety.fields())},
 		{"output", oneOf(&p.Output, "off", "warn", "strict")},
 	}, p.Search.fields(), p.Environment.fields())
 }
 
-// dialects are the names of those that a model's provider may want, sorted.
+// dialects returns the names of the public dialects, sorted.
 func dialects() []string {
 	var names []string
 	for d := range schema.Dialects() {
@@ -221,17 +200,16 @@ func (p *Profile) toolFields() []field {
 	}
 }
 
-// readMembers reads the servers of a profile. An empty list would let nothing or
-// everything through, depending on who reads it, so it is refused.
+// readMembers reads the servers of a profile. An empty list is ambiguous, so it is refused.
 func (c *draft) readMembers(d *decoder, at place, n *node, p *Profile) {
-	if n.kind == list && len(n.items) == 0 {
+	if n.Kind == doctree.List && len(n.Items) == 0 {
 		d.fail(at, "names no server; leave the key out for all servers")
 		return
 	}
 	p.All = false
 	d.items(at, n, func(inner place, item *node) {
-		name, settled, ok := d.scalar(inner, item)
-		if !ok || !settled {
+		name, final, ok := d.scalar(inner, item)
+		if !ok || !final {
 			return
 		}
 		if name == "*" {
@@ -251,13 +229,13 @@ func (c *draft) readMembers(d *decoder, at place, n *node, p *Profile) {
 	}
 }
 
-// checkRefs reports servers that profiles name and the file does not have.
+// checkRefs reports references to servers and profiles that do not exist.
 func (c *draft) checkRefs(d *decoder) {
 	for _, r := range c.refs {
 		if slices.Contains(c.names, r.name) {
 			continue
 		}
-		fix := didYouMean(r.name, c.names)
+		fix := doctree.DidYouMean(r.name, c.names)
 		if fix == "" {
 			fix = "; add it to mcpServers or apis, or remove it here"
 		}
@@ -269,7 +247,7 @@ func (c *draft) checkRefs(d *decoder) {
 	}
 	for _, r := range c.profileRefs {
 		if !slices.Contains(profiles, r.name) {
-			d.fail(r.at, "there is no profile %q%s", r.name, didYouMean(r.name, profiles))
+			d.fail(r.at, "there is no profile %q%s", r.name, doctree.DidYouMean(r.name, profiles))
 		}
 	}
 }

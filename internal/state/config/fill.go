@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,20 +11,20 @@ import (
 	"github.com/toolfit/toolfit/internal/base/regular"
 )
 
-// maxSecretFile bounds what ${file:PATH} reads; keys and certificates are far smaller.
+// maxSecretFile is the most that ${file:PATH} reads; keys and certificates are far smaller.
 const maxSecretFile = 1 << 20
 
 // MinSecret is the length from which a value is redacted. Shorter ones occur everywhere.
 const MinSecret = 4
 
-// errAbsent is added to the error for a value that is not there: the text is right, and what
-// it leads to is missing on this machine.
-var errAbsent = errors.New("")
+// absent is the error for a reference that is right but leads to nothing on this machine.
+type absent string
+
+func (a absent) Error() string { return string(a) }
 
 var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// filled replaces each ${…} of s, once: what is filled in is not looked at again.
-// "$${" stands for "${" itself.
+// filled replaces each ${…} of s, but not in what it fills in. "$${" stands for "${".
 func (d *decoder) filled(s string) (string, error) {
 	var out strings.Builder
 	for {
@@ -52,13 +51,13 @@ func (d *decoder) filled(s string) (string, error) {
 	}
 }
 
-// lookup is the value of what stands between ${ and }.
+// lookup returns the value of the text between ${ and }.
 func (d *decoder) lookup(name string) (string, error) {
 	if path, ok := strings.CutPrefix(name, "file:"); ok {
 		return d.secretFile(path)
 	}
 	if strings.HasPrefix(name, "input:") {
-		return "", fmt.Errorf("${%s} is a question that VS Code asks; write ${%s} and set that environment variable", name, inputVariable(name))
+		return "", fmt.Errorf("${%s} is a question that VS Code asks; write ${%s} and set that environment variable", name, InputVariable(name))
 	}
 	if d.client {
 		name = strings.TrimPrefix(name, "env:")
@@ -72,7 +71,7 @@ func (d *decoder) lookup(name string) (string, error) {
 		return fallback, nil
 	}
 	if !set {
-		return "", fmt.Errorf("environment variable %s is not set; set it, or write the value here%w", name, errAbsent)
+		return "", absent(fmt.Sprintf("environment variable %s is not set; set it, or write the value here", name))
 	}
 	d.secret(value)
 	return value, nil
@@ -80,15 +79,9 @@ func (d *decoder) lookup(name string) (string, error) {
 
 // secretFile reads ${file:PATH}.
 func (d *decoder) secretFile(path string) (string, error) {
-	full := joined(d.dir, path)
-	f, err := regular.Open(full)
+	data, err := regular.Read(joined(d.dir, path), maxSecretFile)
 	if err != nil {
-		return "", fmt.Errorf("file %q: %s; check the path, which starts at this file's folder%w", path, reason(err), errAbsent)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxSecretFile+1))
-	if err != nil {
-		return "", fmt.Errorf("file %q: %s", path, reason(err))
+		return "", absent(fmt.Sprintf("file %q: %s; check the path, which starts at this file's folder", path, reason(err)))
 	}
 	if len(data) > maxSecretFile {
 		return "", fmt.Errorf("file %q is larger than 1 MB", path)
@@ -98,7 +91,7 @@ func (d *decoder) secretFile(path string) (string, error) {
 	return value, nil
 }
 
-// reason is an error without the path, which the message names already.
+// reason returns an error without the path, which is in the message already.
 func reason(err error) string {
 	var p *os.PathError
 	if errors.As(err, &p) {
@@ -107,7 +100,7 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// joined is path, from dir where it is relative.
+// joined returns path, relative to dir.
 func joined(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -115,8 +108,8 @@ func joined(dir, path string) string {
 	return filepath.Join(dir, path)
 }
 
-// inputVariable makes a variable's name from VS Code's input:github-token.
-func inputVariable(name string) string {
+// InputVariable returns a variable's name for VS Code's input:github-token.
+func InputVariable(name string) string {
 	upper := strings.ToUpper(strings.TrimPrefix(name, "input:"))
 	clean := strings.Map(func(r rune) rune {
 		if r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/toolfit/toolfit/internal/base/doctree"
 )
 
 func TestFill(t *testing.T) {
@@ -20,13 +22,15 @@ func TestFill(t *testing.T) {
 		{"a default counts when unset", "${B:-beta} ${A:-x}", "beta alpha", ""},
 		{"an open ${ names the fix", "a ${A", "", `has "${" without "}"; write "$${" for the text itself`},
 		{"an odd name is refused", "${中文}", "", `"中文" is not a variable's name; write ${VAR} or ${file:PATH}, or "$${" for the text itself`},
-		{"VS Code's env: is for JSON files", "${env:A}", "", `"env:A" is not a variable's name; write ${VAR} or ${file:PATH}, or "$${" for the text itself`},
-		{"VS Code's input names the fix", "${input:my-key}", "", "${input:my-key} is a question that VS Code asks; write ${MY_KEY} and set that environment variable"},
+		{"VS Code's env: is for JSON files", "${env:A}", "",
+			`"env:A" is not a variable's name; write ${VAR} or ${file:PATH}, or "$${" for the text itself`},
+		{"VS Code's input names the fix", "${input:my-key}", "",
+			"${input:my-key} is a question that VS Code asks; write ${MY_KEY} and set that environment variable"},
 		{"a NUL can not be filled in", "${NUL}", "", "is filled in with a NUL character"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			text := "mcpServers: {a: {command: x, args: [" + jsonString(tt.in) + "]}}\n"
+			text := "mcpServers: {a: {command: x, args: [" + doctree.QuoteJSON(tt.in) + "]}}\n"
 			if tt.problem != "" {
 				wantProblem(t, "toolfit.yaml", text, "toolfit.yaml:1: mcpServers.a.args[0]: "+tt.problem, env...)
 				return
@@ -49,10 +53,11 @@ apis:
 `, "A", "alpha")
 	const unset = "environment variable B is not set; set it, or write the value here"
 	for i, want := range []string{
-		"mcpServers.a.args[0]: " + unset + `; mcpServers.a.env.K: file "none": no such file or directory; check the path, which starts at this file's folder`,
+		"mcpServers.a.args[0]: " + unset +
+			`; mcpServers.a.env.K: file "none": no such file or directory; check the path, which starts at this file's folder`,
 		"mcpServers.b.url: " + unset, "", "apis.d.auth.key: " + unset + "; apis.d.auth.basic.password: " + unset,
 	} {
-		if got := cfg.Servers[i].Lacks; got != want {
+		if got := cfg.Servers[i].Missing; got != want {
 			t.Errorf("%s lacks %q, want %q", cfg.Servers[i].ID, got, want)
 		}
 	}
@@ -77,7 +82,8 @@ func TestFillFromFile(t *testing.T) {
 	}
 	wantProblem(t, path, `store: "${file:none}"`,
 		path+`:1: store: file "none": no such file or directory; check the path, which starts at this file's folder`)
-	wantProblem(t, path, `store: "${file:.}"`, path+`:1: store: file ".": not a regular file; check the path, which starts at this file's folder`)
+	wantProblem(t, path, `store: "${file:.}"`,
+		path+`:1: store: file ".": not a regular file; check the path, which starts at this file's folder`)
 }
 
 func TestSecretsAreFilledValuesAndHeaders(t *testing.T) {
@@ -125,7 +131,8 @@ embeddings: {url: "https://example.com/v1?key=embedkey", model: m}
 recall: {ontologyQuery: {url: "https://example.com?key=recallkey"}}
 `)
 	want := []string{
-		"abcdef", "9fJ2kQ7xLm", "hush-literal-4714", "correct-horse-battery-staple", "pgpass", "t0kent0ken", "qkey", "a1b2c3d4e5+", "loose1loose2", "literal", "pw4pw4", "proxypw",
+		"abcdef", "9fJ2kQ7xLm", "hush-literal-4714", "correct-horse-battery-staple", "pgpass", "t0kent0ken", "qkey", "a1b2c3d4e5+",
+		"loose1loose2", "literal", "pw4pw4", "proxypw",
 		"spectoken", "basekey", "clientpw", "tokenkey", "modelkey", "embedkey", "recallkey",
 	}
 	slices.Sort(want)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/toolfit/toolfit/internal/base/doctree"
 	"github.com/toolfit/toolfit/internal/base/fault"
 )
 
@@ -56,12 +57,12 @@ func FuzzEdit(f *testing.F) {
 		if len(found) > 0 || !utf8.ValidString(id+arg) {
 			return
 		}
-		if _, servers := serversIn(src); servers.find(id) != nil {
+		if _, servers := Servers(src); servers.Find(id) != nil {
 			return
 		}
 		value := encode(Server{Command: "npx", Args: []string{arg}})
 		at := append(slices.Clone(serversPath(src)), id)
-		edited, ok := addTextAt(src, serversPath(src), id, value)
+		edited, ok := src.Insert(serversPath(src), id, value)
 		if !ok {
 			return
 		}
@@ -69,15 +70,15 @@ func FuzzEdit(f *testing.F) {
 		if err != nil {
 			return
 		}
-		_, servers := serversIn(after)
-		if servers.find(id) == nil || !equal(servers.find(id), value) {
+		_, servers := Servers(after)
+		if servers.Find(id) == nil || !doctree.Equal(servers.Find(id), value) {
 			return
 		}
 		before := serverNames(src)
 		if got := serverNames(after); got != before+id+"\n" {
 			t.Fatalf("servers %q and %q became %q", before, id, got)
 		}
-		back, ok := removeText(after, servers, id)
+		back, ok := after.Remove(servers, id)
 		if !ok {
 			return
 		}
@@ -87,37 +88,12 @@ func FuzzEdit(f *testing.F) {
 	})
 }
 
-func serverNames(src *source) string {
+func serverNames(src *doctree.Source) string {
 	var b strings.Builder
-	if _, servers := serversIn(src); servers != nil {
-		for _, e := range servers.entries {
-			b.WriteString(e.key + "\n")
+	if _, servers := Servers(src); servers != nil {
+		for _, e := range servers.Entries {
+			b.WriteString(e.Key + "\n")
 		}
 	}
 	return b.String()
 }
-
-// FuzzBytes holds that an edit reaches the file as it was meant, and that the rest keeps its bytes.
-func FuzzBytes(f *testing.F) {
-	f.Add("a\r\nb\nc\rd", uint(2), uint(1), "x\ny")
-	f.Add(bom+"a\r\n\r\n", uint(0), uint(9), "\n")
-	f.Fuzz(func(t *testing.T, raw string, at, length uint, added string) {
-		src, found := readText([]byte(raw))
-		if len(found) > 0 || strings.ContainsRune(added, '\r') || !utf8.ValidString(added) {
-			return
-		}
-		if got := string(src.bytes(src.text)); got != raw {
-			t.Fatalf("without an edit %q became %q", raw, got)
-		}
-		from := min(int(at%1000), len(src.text))
-		to := min(from+int(length%1000), len(src.text))
-		edited := src.text[:from] + added + src.text[to:]
-		got := src.bytes(edited)
-		if again, found := readText(got); len(found) == 0 && !lonelyCR(raw) && again.text != edited {
-			t.Fatalf("%q with %q became %q", raw, edited, got)
-		}
-	})
-}
-
-// lonelyCR tells whether a text has a \r without \n, which an edit behind it can make a pair.
-func lonelyCR(s string) bool { return strings.Contains(strings.ReplaceAll(s, "\r\n", ""), "\r") }

@@ -10,40 +10,40 @@ import (
 	"unicode"
 )
 
-// Held is a secret that stands in a server's text itself.
-type Held struct {
+// InlineSecret is a secret that is written in a server's settings.
+type InlineSecret struct {
 	Server string
-	Field  string // where: env.GITHUB_TOKEN, headers.Authorization, args[2], url
-	Name   string // what it is called there: GITHUB_TOKEN, Authorization, api-key
-	Value  string // what it is: of "Bearer abc" the abc alone
-	Env    bool   // it is a variable of the server's own environment
+	Field  string // such as env.GITHUB_TOKEN, headers.Authorization, args[2], url
+	Name   string // such as GITHUB_TOKEN, Authorization, api-key
+	Value  string // without a prefix such as "Bearer "
+	Env    bool   // it is in the server's env
 }
 
-// Held are the values in the server's text that look like secrets. What a ${} leads to is
-// not in the text.
-func (s *Server) Held() (all []Held) {
-	s.Refer(func(h Held) string {
+// InlineSecrets returns the values in the server's settings that look like secrets, without those
+// of ${}.
+func (s *Server) InlineSecrets() (all []InlineSecret) {
+	s.ReplaceSecrets(func(h InlineSecret) string {
 		all = append(all, h)
 		return ""
 	})
 	return all
 }
 
-// Refer is the server with a reference in place of each secret in its text. For "" a secret
-// stays where it is.
-func (s *Server) Refer(to func(Held) string) Server {
+// ReplaceSecrets returns the server with a reference for each secret. With "" a secret stays.
+func (s *Server) ReplaceSecrets(to func(InlineSecret) string) Server {
 	out := *s
 	in := func(field, name, text string, env bool) string {
 		for _, part := range slices.Backward(secretParts(name, text)) {
 			value := text[part.from:part.to]
-			ref := to(Held{string(s.ID), field, part.name, strings.ReplaceAll(value, "$${", "${"), env})
+			ref := to(InlineSecret{string(s.ID), field, part.name, strings.ReplaceAll(value, "$${", "${"), env})
 			if ref != "" {
 				text = text[:part.from] + ref + text[part.to:]
 			}
 		}
 		return text
 	}
-	out.Env, out.Headers = maps.Clone(s.Env), maps.Clone(s.Headers)
+	out.Env = maps.Clone(s.Env)
+	out.Headers = maps.Clone(s.Headers)
 	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
 		out.Env[name] = in("env."+name, name, s.Env[name], true)
 	}
@@ -55,19 +55,20 @@ func (s *Server) Refer(to func(Held) string) Server {
 		prefix, name, value := splitArg(s.Args[:i], arg)
 		out.Args[i] = prefix + in(fmt.Sprintf("args[%d]", i), name, value, false)
 	}
-	out.URL, out.Proxy = in("url", "", s.URL, false), in("proxy", "", s.Proxy, false)
+	out.URL = in("url", "", s.URL, false)
+	out.Proxy = in("proxy", "", s.Proxy, false)
 	return out
 }
 
-// holds tells whether a secret stands in the server's text.
-func (s *Server) holds() bool {
-	return len(s.Held()) > 0 || s.API != nil && holdsSecret(encode(*s))
+// hasSecret reports whether the text of the server contains a secret.
+func (s *Server) hasSecret() bool {
+	return len(s.InlineSecrets()) > 0 || s.API != nil && holdsSecret(encode(*s))
 }
 
-// namedArg is an argument that holds a value and its name: --token=x, TOKEN=x, Name: x.
+// namedArg is an argument with a value and its name: --token=x, TOKEN=x, Name: x.
 var namedArg = regexp.MustCompile(`^-*([A-Za-z][\w.-]*)(=|: *)`)
 
-// splitArg finds the name of the value in an argument, which may be the argument before it.
+// splitArg finds the name of an argument's value, which may be the argument before it.
 func splitArg(before []string, arg string) (prefix, name, value string) {
 	if m := namedArg.FindStringSubmatchIndex(arg); m != nil && !strings.HasPrefix(arg[m[1]:], "//") {
 		return arg[:m[1]], arg[m[2]:m[3]], arg[m[1]:]
@@ -78,16 +79,16 @@ func splitArg(before []string, arg string) (prefix, name, value string) {
 	return "", name, arg
 }
 
-// secretPart is where a secret stands within a text.
+// secretPart is the range of a secret in a text.
 type secretPart struct {
 	name     string
 	from, to int
 }
 
-// scheme is what stands before the credential in a header.
+// scheme is the prefix of a credential in a header.
 var scheme = regexp.MustCompile(`^(?i:bearer|basic|token|apikey|bot) +`)
 
-// secretParts are the secrets within the value of a name. An address may hold several.
+// secretParts returns the secrets in a named value. An address may have several.
 func secretParts(name, text string) []secretPart {
 	if u, err := url.Parse(text); err == nil && u.Scheme != "" && u.Host != "" {
 		return addressParts(text)
@@ -99,7 +100,7 @@ func secretParts(name, text string) []secretPart {
 	return nil
 }
 
-// addressParts are the password of an address, and what its query holds, as written there.
+// addressParts returns the password and the query values of an address that look secret.
 func addressParts(text string) (parts []secretPart) {
 	part := func(name string, from, to int) {
 		if looksSecret(name, text[from:to]) {
@@ -114,7 +115,7 @@ func addressParts(text string) (parts []secretPart) {
 		if user := until(authority[:i], ":"); len(user) < i {
 			part("password", start+len(user)+1, start+i)
 		} else {
-			part("", start, start+i) // it may be a token in the place of a name
+			part("", start, start+i) // a token in place of a user name
 		}
 	}
 	for at := query + 1; at < end; {
@@ -127,21 +128,22 @@ func addressParts(text string) (parts []secretPart) {
 	return parts
 }
 
-// until is the text before the separator, or all of it.
+// until returns the text before the separator, or all of it.
 func until(text, sep string) string {
 	first, _, _ := strings.Cut(text, sep)
 	return first
 }
 
-// Keys of well-known services, and what is long enough to be one: letters and digits in a row.
+// Keys of well-known services, and long runs of letters and digits.
 var (
-	knownKey = regexp.MustCompile(`^(sk-|sk_|rk_|gh[opsu]_|github_pat_|glpat-|xox[abeprs]-|AKIA|AIza|ya29\.|eyJ|npm_|hf_|ntn_|lin_api_|tvly-|SG\.)[\w.+/=-]{8,}$`)
-	longRun  = regexp.MustCompile(`[A-Za-z0-9]{20,}`)
-	setting  = regexp.MustCompile(`^(?i:true|false|none|\d{1,7})$`) // such as MAX_TOKENS=4096 and USE_AUTH=true
+	knownKey = regexp.MustCompile(`^(sk-|sk_|rk_|gh[opsu]_|github_pat_|glpat-|` +
+		`xox[abeprs]-|AKIA|AIza|ya29\.|eyJ|npm_|hf_|ntn_|lin_api_|tvly-|SG\.)[\w.+/=-]{8,}$`)
+	longRun = regexp.MustCompile(`[A-Za-z0-9]{20,}`)
+	setting = regexp.MustCompile(`^(?i:true|false|none|\d{1,7})$`) // such as MAX_TOKENS=4096 and USE_AUTH=true
 )
 
-// looksSecret tells whether a value must not lie about in the open: by its name, or because it
-// looks like a key. It says so less often than what decides about redaction: people are asked.
+// looksSecret reports whether a value is probably a secret, by its name or because it looks like a
+// key. It is stricter than redaction, because people are asked about the value.
 func looksSecret(name, value string) bool {
 	if len(value) < MinSecret || refers(value) || isPath.MatchString(value) || setting.MatchString(value) {
 		return false

@@ -21,19 +21,21 @@ func TestSecretsAreFoundInTheTextOfAServer(t *testing.T) {
 			"ghcr.io/x/y@sha256:0123456789abcdef0123456789abcdef", "--max-tokens", "4096", "-y", "sk-proj-0123456789",
 		},
 		Env: map[string]string{
-			"PASSWORD": "correct horse", "LOG_LEVEL": "debug", "USE_AUTH": "true", "TOKEN_FILE": "/run/secret", "MODEL": "claude-3-5-sonnet-20241022",
+			"PASSWORD": "correct horse", "LOG_LEVEL": "debug", "USE_AUTH": "true", "TOKEN_FILE": "/run/secret",
+			"MODEL":     "claude-3-5-sonnet-20241022",
 			"SOMETHING": "a1b2c3d4e5f6a7b8c9d0e1f2", "EMPTY_TOKEN": "", "FILLED": "${SECRET_TOKEN}",
 		},
 		Headers: map[string]string{"Accept": "application/json", "X-Api-Key": "abcd"},
 		URL:     "https://token0123456789abcdefghij@example.com/mcp?api_key=k1&key=abcd%20e&page=2#top",
 	}
 	var got []string
-	for _, h := range s.Held() {
+	for _, h := range s.InlineSecrets() {
 		got = append(got, h.Field+" "+h.Name+" "+h.Value)
 	}
 	slices.Sort(got)
 	want := []string{
-		"args[2] GITHUB_TOKEN ghp_0123456789abcdefghij", "args[4] api-key hunter22", "args[6] Authorization abcdefgh", "args[8] password pa55w0rd",
+		"args[2] GITHUB_TOKEN ghp_0123456789abcdefghij", "args[4] api-key hunter22", "args[6] Authorization abcdefgh",
+		"args[8] password pa55w0rd",
 		"args[16] y sk-proj-0123456789", "env.PASSWORD PASSWORD correct horse", "env.SOMETHING SOMETHING a1b2c3d4e5f6a7b8c9d0e1f2",
 		"headers.X-Api-Key X-Api-Key abcd", "url  token0123456789abcdefghij", "url key abcd%20e",
 	}
@@ -41,8 +43,9 @@ func TestSecretsAreFoundInTheTextOfAServer(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	moved := s.Refer(func(h Held) string { return "${" + h.Name + "}" })
-	for _, want := range []string{"GITHUB_TOKEN=${GITHUB_TOKEN}", "${api-key}", "Authorization: Bearer ${Authorization}", "postgres://me:${password}@db/x?sslmode=disable"} {
+	moved := s.ReplaceSecrets(func(h InlineSecret) string { return "${" + h.Name + "}" })
+	for _, want := range []string{"GITHUB_TOKEN=${GITHUB_TOKEN}", "${api-key}", "Authorization: Bearer ${Authorization}",
+		"postgres://me:${password}@db/x?sslmode=disable"} {
 		if !slices.Contains(moved.Args, want) {
 			t.Errorf("args are %q, want %q among them", moved.Args, want)
 		}
@@ -57,13 +60,15 @@ func TestSecretsAreFoundInTheTextOfAServer(t *testing.T) {
 
 // FuzzRefer holds that a reference stands for exactly what it replaces.
 func FuzzRefer(f *testing.F) {
-	for _, text := range []string{"Bearer abcdefgh", "https://a:bcde@h/?key=fghi&x", "://@?=&#", "--token=abcdefgh", "x: $${y}zz", "a://b:c@d@e:f?token=", "ghp_0123456789abcdef"} {
+	for _, text := range []string{"Bearer abcdefgh", "https://a:bcde@h/?key=fghi&x", "://@?=&#", "--token=abcdefgh", "x: $${y}zz",
+		"a://b:c@d@e:f?token=", "ghp_0123456789abcdef"} {
 		f.Add("TOKEN", text)
 	}
 	f.Fuzz(func(t *testing.T, name, text string) {
-		s := Server{ID: "x", Args: []string{text, name, text}, Env: map[string]string{name: text}, Headers: map[string]string{name: text}, URL: text, Proxy: text}
+		s := Server{ID: "x", Args: []string{text, name, text}, Env: map[string]string{name: text}, Headers: map[string]string{name: text},
+			URL: text, Proxy: text}
 		was := map[string]string{}
-		moved := s.Refer(func(h Held) string {
+		moved := s.ReplaceSecrets(func(h InlineSecret) string {
 			ref := "\x00" + h.Field + "/" + string(rune('0'+len(was))) + "\x00"
 			was[ref] = h.Value
 			return ref
@@ -98,9 +103,10 @@ func TestAFileWithSecretsIsItsUsersAlone(t *testing.T) {
 		s    Server
 		want os.FileMode
 	}{
-		"no secret":           {open, 0o644},
-		"a variable":          {Server{ID: "b", Command: "x", Env: map[string]string{"TOKEN": "abcdefgh"}}, 0o600},
-		"a header":            {Server{ID: "b", URL: "https://example.com", Headers: map[string]string{"Authorization": "Bearer abcdefgh"}}, 0o600},
+		"no secret":  {open, 0o644},
+		"a variable": {Server{ID: "b", Command: "x", Env: map[string]string{"TOKEN": "abcdefgh"}}, 0o600},
+		"a header": {Server{ID: "b", URL: "https://example.com", Headers: map[string]string{"Authorization": "Bearer abcdefgh"}},
+			0o600},
 		"a credential of API": {Server{ID: "b", API: &API{Spec: "x.yaml", Auth: map[string]Credential{"k": {Value: "abcdefgh"}}}}, 0o600},
 	} {
 		for _, there := range []bool{false, true} {
@@ -123,8 +129,9 @@ func TestAFileWithSecretsIsItsUsersAlone(t *testing.T) {
 
 func TestAServerWhoseSecretsMovedIsTheSameServer(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "toolfit.yaml")
-	s := Server{ID: tool.ServerID("a"), Command: "x", Args: []string{"--token=abcdefgh"}, Env: map[string]string{"TOKEN": "s3cret\nlines", "B": "b"}}
-	if err := AddServer(path, s.Refer(func(h Held) string { return "${file:secrets/" + h.Name + "}" })); err != nil {
+	s := Server{ID: tool.ServerID("a"), Command: "x", Args: []string{"--token=abcdefgh"}, Env: map[string]string{"TOKEN": "s3cret\nlines",
+		"B": "b"}}
+	if err := AddServer(path, s.ReplaceSecrets(func(h InlineSecret) string { return "${file:secrets/" + h.Name + "}" })); err != nil {
 		t.Fatal(err)
 	}
 	if !SameServer(path, s) {

@@ -1,13 +1,14 @@
 package config
 
 import (
+	"github.com/toolfit/toolfit/internal/base/doctree"
 	"github.com/toolfit/toolfit/internal/core/fit"
 )
 
-// readKnown reads what the file knows of servers: aliases, units, renamed tools.
+// readKnown reads facts about servers: aliases, units, renamed tools.
 func (c *draft) readKnown(d *decoder, at place, n *node) {
 	d.items(at, n, func(inner place, item *node) {
-		if !d.expect(inner, item, object) {
+		if !d.expect(inner, item, doctree.Mapping) {
 			return
 		}
 		known, err := fit.ParseKnown(d.value(inner, item))
@@ -19,11 +20,12 @@ func (c *draft) readKnown(d *decoder, at place, n *node) {
 	})
 }
 
-// readRepairs takes false for none, or a mapping of repairs that are switched off.
+// readRepairs accepts false for none, or a mapping that disables repairs.
 func (p *Profile) readRepairs(d *decoder, at place, n *node) {
-	if n.kind != object {
+	if n.Kind != doctree.Mapping {
 		on := true
-		if boolInto(&on)(d, at, n); !on {
+		boolInto(&on)(d, at, n)
+		if !on {
 			p.Without = fit.Kinds
 		}
 		return

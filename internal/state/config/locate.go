@@ -1,53 +1,64 @@
 package config
 
-// serverPaths are where clients keep their servers, the usual place first.
-func serverPaths(json bool) [][]string {
-	if !json {
-		return [][]string{{"mcpServers"}}
-	}
-	return [][]string{{"mcpServers"}, {"servers"}, {"context_servers"}, {"mcp", "servers"}, {"mcp", "mcpServers"}}
-}
+import (
+	"path/filepath"
+	"slices"
+	"strings"
 
-// serversPath is where this file keeps its servers; the usual place where it has none.
-func serversPath(src *source) []string {
-	paths := serverPaths(src.json)
-	for _, path := range paths {
-		if n := follow(src.root, path); n != nil && n.kind == object {
-			return path
-		}
-	}
-	return paths[0]
-}
+	"github.com/toolfit/toolfit/internal/base/doctree"
+)
+
+// clientPaths are where clients keep their servers, the usual place first.
+var clientPaths = [][]string{{"mcpServers"}, {"servers"}, {"context_servers"}, {"mcp", "servers"}, {"mcp", "mcpServers"}}
 
 // apisPath is where a file keeps its HTTP APIs.
 var apisPath = []string{"apis"}
 
-// sectionOf finds where the file keeps the server, and all that stand there; nil when it has none
-// of the name.
-func sectionOf(src *source, id string) (section []string, servers *node) {
+// IsClientFile reports whether a file is read as one of an MCP client, by its name.
+func IsClientFile(path string) bool {
+	return slices.Contains([]string{".json", ".jsonc"}, strings.ToLower(filepath.Ext(path)))
+}
+
+// readSource parses a configuration file. Without a tree the source is nil.
+func readSource(path string, data []byte) (*doctree.Source, doctree.Problems) {
+	if IsClientFile(path) {
+		return doctree.ParseJSON(data)
+	}
+	return doctree.ParseYAML(data)
+}
+
+// serversPath is where this file keeps its servers; the usual place where it has none.
+func serversPath(src *doctree.Source) []string {
+	if src.JSON {
+		for _, path := range clientPaths {
+			if n := src.Root.Find(path...); n != nil && n.Kind == doctree.Mapping {
+				return path
+			}
+		}
+	}
+	return clientPaths[0]
+}
+
+// sectionOf finds the section of the file that has the server; nil when none has.
+func sectionOf(src *doctree.Source, id string) (section []string, servers *node) {
 	for _, section := range [][]string{serversPath(src), apisPath} {
-		if servers := follow(src.root, section); servers.find(id) != nil {
+		if servers := src.Root.Find(section...); servers.Find(id) != nil {
 			return section, servers
 		}
 	}
 	return nil, nil
 }
 
-// serversIn finds the servers of a file, or nil.
-func serversIn(src *source) (place, *node) {
-	at, n := place{line: 1}, src.root
+// Servers finds the servers of a file and their place; nil when it has none.
+func Servers(src *doctree.Source) (place, *node) {
+	at := place{Line: 1}
+	n := src.Root
 	for _, key := range serversPath(src) {
-		if n = n.find(key); n == nil {
+		n = n.Find(key)
+		if n == nil {
 			return at, nil
 		}
-		at = at.key(key, n.line)
+		at = at.Key(key, n.Line)
 	}
 	return at, n
-}
-
-func follow(n *node, path []string) *node {
-	for _, key := range path {
-		n = n.find(key)
-	}
-	return n
 }

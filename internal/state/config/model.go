@@ -9,26 +9,26 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// Model is a language model behind an endpoint of the kind that OpenAI has.
+// Model is a language model at an OpenAI-compatible endpoint.
 type Model struct {
-	Name    string // by which agents name it
+	Name    string // used by agents
 	URL     string // such as http://127.0.0.1:8000/v1, without a slash at the end
-	Model   string // the endpoint's own name for it
+	Model   string // the endpoint's name for it
 	Key     string // sent as a bearer token; "": none
-	Dialect string // whose schemas the endpoint takes
+	Dialect string // of the schemas that the endpoint accepts
 	Tools   string // how the model calls tools: native or text
 	Timeout time.Duration
-	Retries int             // how often a request that was not taken is sent again
-	Params  json.RawMessage // further members of each request, such as temperature; an object
+	Retries int             // of a request that was not accepted
+	Params  json.RawMessage // additional members of each request, such as temperature; an object
 }
 
-// The ways in which a model calls tools.
+// How a model calls tools.
 const (
-	NativeTools = "native" // by the endpoint's function calling
-	TextTools   = "text"   // by <tool_call> in its text
+	NativeTools = "native" // through the endpoint's function calling
+	TextTools   = "text"   // through <tool_call> in its text
 )
 
-// ModelNamed finds a model; nil without one.
+// ModelNamed finds a model, or nil.
 func (c *Config) ModelNamed(name string) *Model {
 	i := slices.IndexFunc(c.Models, func(m Model) bool { return m.Name == name })
 	if i < 0 {
@@ -37,16 +37,14 @@ func (c *Config) ModelNamed(name string) *Model {
 	return &c.Models[i]
 }
 
-// readModels reads models.
 func (c *draft) readModels(d *decoder, at place, n *node) {
 	d.each(at, n, func(inner place, e entry) {
-		m := Model{Name: e.key, Model: e.key, Dialect: "openai", Tools: NativeTools, Timeout: 2 * time.Minute, Retries: 2, Params: json.RawMessage("{}")}
-		if wrong := checkID(e.key); wrong != "" {
-			d.fail(inner, "%s", wrong)
+		m := Model{
+			Name: e.Key, Model: e.Key, Dialect: "openai", Tools: NativeTools,
+			Timeout: 2 * time.Minute, Retries: 2, Params: json.RawMessage("{}"),
 		}
-		before := len(d.problems)
-		d.object(inner, e.value, m.fields())
-		if len(d.problems) == before && m.URL == "" {
+		d.failIf(inner, checkID(e.Key))
+		if d.complete(inner, e.Value, m.fields()) && m.URL == "" {
 			d.fail(inner, "needs url, such as http://127.0.0.1:8000/v1")
 		}
 		m.URL = strings.TrimRight(m.URL, "/")
@@ -69,17 +67,14 @@ func (m *Model) fields() []field {
 	}
 }
 
-// ourParams are the members of a request that the agent loop writes itself.
+// ourParams are the members of a request that the agent loop sets.
 var ourParams = []string{"messages", "model", "n", "stream", "stream_options", "tools", "tool_choice", "parallel_tool_calls"}
 
 func (m *Model) readParams(d *decoder, at place, n *node) {
-	if !d.expect(at, n, object) {
-		return
-	}
-	m.Params = d.value(at, n)
+	jsonInto(&m.Params)(d, at, n)
 	for w := rawjson.Object(m.Params); w.Next(); {
 		if slices.Contains(ourParams, string(w.Key)) {
-			d.fail(at.key(string(w.Key), at.line), "is written by the agent loop; remove it")
+			d.fail(at.Key(string(w.Key), at.Line), "is set by the agent loop; remove it")
 		}
 	}
 }

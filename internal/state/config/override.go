@@ -1,16 +1,19 @@
 package config
 
 import (
+	"cmp"
 	"encoding/json"
+	"maps"
 	"slices"
 
+	"github.com/toolfit/toolfit/internal/base/doctree"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/core/fit"
 )
 
-// Override changes some tools for those who see them through a profile: what is shown of
-// them, which arguments are bound here, and what is done when a call does not work.
+// Override changes tools for callers with a profile: how they are shown, which arguments are
+// fixed, and what happens when a call fails.
 type Override struct {
 	Line    int
 	Tool    string // glob on canonical names
@@ -18,18 +21,17 @@ type Override struct {
 	fit.Override
 	Descriptions map[string]string // of the tool in other languages, by language tag
 	Example      json.RawMessage   // arguments of a call, for prompts; nil: none
-	Retry        int               // how often a call that did not reach its server is made again
-	Fallback     []Fallback        // what is tried instead, in order
+	Retry        int               // how often a call that did not reach its server is retried
+	Fallback     []Fallback        // alternatives, in order
 }
 
-// Fallback is what is tried when a call could not be made.
+// Fallback is an alternative to a call that failed.
 type Fallback struct {
 	Tool string          // canonical name; "" for the same tool
-	Args json.RawMessage // arguments in place of the caller's; nil for the caller's own
+	Args json.RawMessage // instead of the caller's arguments; nil for the caller's
 }
 
-// OverrideFor is what the file says about a tool, put together in file order: the later
-// word counts. Nil when it says nothing.
+// OverrideFor merges the overrides of a tool in file order; later ones win. Nil for none.
 func (c *Config) OverrideFor(profile string, name tool.Name) *Override {
 	var sum *Override
 	for i := range c.Overrides {
@@ -45,14 +47,10 @@ func (c *Config) OverrideFor(profile string, name tool.Name) *Override {
 	return sum
 }
 
-// add takes over what another one says.
+// add merges another override into o.
 func (o *Override) add(more *Override) {
-	if more.Name != "" {
-		o.Name = more.Name
-	}
-	if more.Description != nil {
-		o.Description = more.Description
-	}
+	o.Name = cmp.Or(more.Name, o.Name)
+	o.Description = cmp.Or(more.Description, o.Description)
 	o.Hidden = o.Hidden || more.Hidden
 	o.Rename = joinMaps(o.Rename, more.Rename)
 	o.Describe = joinMaps(o.Describe, more.Describe)
@@ -73,22 +71,15 @@ func joinMaps[V any](a, b map[string]V) map[string]V {
 	if len(a) == 0 {
 		return b
 	}
-	sum := make(map[string]V, len(a)+len(b))
-	for _, m := range []map[string]V{a, b} {
-		for key, value := range m {
-			sum[key] = value
-		}
-	}
+	sum := maps.Clone(a)
+	maps.Copy(sum, b)
 	return sum
 }
 
-// readOverrides reads overrides.
 func (c *draft) readOverrides(d *decoder, at place, n *node) {
 	d.items(at, n, func(inner place, item *node) {
-		o := Override{Line: inner.line}
-		before := len(d.problems)
-		d.object(inner, item, c.overrideFields(&o))
-		if len(d.problems) == before && o.Tool == "" {
+		o := Override{Line: inner.Line}
+		if d.complete(inner, item, c.overrideFields(&o)) && o.Tool == "" {
 			d.fail(inner, "needs tool: a name such as server__tool, or a glob")
 		}
 		c.Overrides = append(c.Overrides, o)
@@ -102,22 +93,22 @@ func (c *draft) overrideFields(o *Override) []field {
 		{"name", textInto(&o.Name, checkShown)},
 		{"describe", o.readDescribe},
 		{"hide", o.readHide},
-		{"rename", pairsInto(&o.Rename)},
+		{"rename", mapInto(&o.Rename, nil, nil, nil)},
 		{"default", valuesInto(&o.Default)},
 		{"fix", valuesInto(&o.Fix)},
 		{"require", listInto(&o.Require, checkFilled)},
 		{"enum", o.readEnum},
 		{"descriptions", o.readDescriptions},
-		{"example", o.readExample},
+		{"example", jsonInto(&o.Example)},
 		{"retry", countInto(&o.Retry, 0, maxRetries)},
 		{"fallback", o.readFallback},
 	}
 }
 
-// maxRetries bounds how often one call is made, and how many others are tried instead.
+// maxRetries is the most retries, and the most alternatives, of a call.
 const maxRetries = 5
 
-// checkShown takes a name that every model's provider accepts.
+// checkShown accepts a name that every model's provider accepts.
 func checkShown(s string) string {
 	if tool.Shown(s, "", "") != s {
 		return "expected 1 to 64 letters, digits, - and _, not beginning with a digit or -"
@@ -125,7 +116,7 @@ func checkShown(s string) string {
 	return ""
 }
 
-// profileInto reads the name of a profile, which may come later in the file.
+// profileInto reads the name of a profile, which may be later in the file.
 func (c *draft) profileInto(dst *string) reader {
 	return func(d *decoder, at place, n *node) {
 		textInto(dst, checkProfileName)(d, at, n)
@@ -135,10 +126,10 @@ func (c *draft) profileInto(dst *string) reader {
 	}
 }
 
-// readDescribe takes text for the tool, or text for each of its properties.
+// readDescribe accepts text for the tool, or text for each of its properties.
 func (o *Override) readDescribe(d *decoder, at place, n *node) {
-	if n.kind == object {
-		pairsInto(&o.Describe)(d, at, n)
+	if n.Kind == doctree.Mapping {
+		mapInto(&o.Describe, nil, nil, nil)(d, at, n)
 		return
 	}
 	var s string
@@ -146,9 +137,9 @@ func (o *Override) readDescribe(d *decoder, at place, n *node) {
 	o.Description = &s
 }
 
-// readHide takes true for the tool, or a list of properties.
+// readHide accepts true for the tool, or a list of properties.
 func (o *Override) readHide(d *decoder, at place, n *node) {
-	if n.kind == list {
+	if n.Kind == doctree.List {
 		listInto(&o.Hide, checkFilled)(d, at, n)
 		return
 	}
@@ -159,19 +150,19 @@ func (o *Override) readEnum(d *decoder, at place, n *node) {
 	o.Enum = map[string][]json.RawMessage{}
 	d.each(at, n, func(inner place, e entry) {
 		var values []json.RawMessage
-		d.items(inner, e.value, func(_ place, item *node) { values = append(values, d.value(inner, item)) })
+		d.items(inner, e.Value, func(_ place, item *node) { values = append(values, d.value(inner, item)) })
 		if len(values) == 0 {
 			d.fail(inner, "needs at least one value")
 		}
-		o.Enum[e.key] = values
+		o.Enum[e.Key] = values
 	})
 }
 
-// readFallback takes names of tools, and arguments for the same tool or another.
+// readFallback accepts names of tools, and arguments for the same tool or another.
 func (o *Override) readFallback(d *decoder, at place, n *node) {
 	d.items(at, n, func(inner place, item *node) {
 		var f Fallback
-		if item.kind == object {
+		if item.Kind == doctree.Mapping {
 			d.object(inner, item, f.fields())
 		} else {
 			textInto(&f.Tool, checkFilled)(d, inner, item)
@@ -189,45 +180,39 @@ func (o *Override) readFallback(d *decoder, at place, n *node) {
 func (f *Fallback) fields() []field {
 	return []field{
 		{"tool", textInto(&f.Tool, checkFilled)},
-		{"arguments", func(d *decoder, at place, n *node) {
-			if d.expect(at, n, object) {
-				f.Args = d.value(at, n)
-			}
-		}},
+		{"arguments", jsonInto(&f.Args)},
 	}
 }
 
-func pairsInto(dst *map[string]string) reader {
+// jsonInto reads a mapping as JSON.
+func jsonInto(dst *json.RawMessage) reader {
 	return func(d *decoder, at place, n *node) {
-		*dst = map[string]string{}
-		d.each(at, n, func(inner place, e entry) {
-			if s, ok := d.checked(inner, e.value, nil); ok {
-				(*dst)[e.key] = s
-			}
-		})
+		if d.expect(at, n, doctree.Mapping) {
+			*dst = d.value(at, n)
+		}
 	}
 }
 
 func valuesInto(dst *map[string]json.RawMessage) reader {
 	return func(d *decoder, at place, n *node) {
 		*dst = map[string]json.RawMessage{}
-		d.each(at, n, func(inner place, e entry) { (*dst)[e.key] = d.value(inner, e.value) })
+		d.each(at, n, func(inner place, e entry) { (*dst)[e.Key] = d.value(inner, e.Value) })
 	}
 }
 
-// value is any value of the file as JSON, with ${} filled in.
+// value returns any value of the file as JSON, with ${} filled in.
 func (d *decoder) value(at place, n *node) json.RawMessage {
-	switch n.kind {
-	case object:
+	switch n.Kind {
+	case doctree.Mapping:
 		out := []byte{'{'}
 		d.each(at, n, func(inner place, e entry) {
 			if len(out) > 1 {
 				out = append(out, ',')
 			}
-			out = append(append(rawjson.AppendString(out, e.key), ':'), d.value(inner, e.value)...)
+			out = append(append(rawjson.AppendString(out, e.Key), ':'), d.value(inner, e.Value)...)
 		})
 		return append(out, '}')
-	case list:
+	case doctree.List:
 		out := []byte{'['}
 		d.items(at, n, func(inner place, item *node) {
 			if len(out) > 1 {
@@ -236,11 +221,11 @@ func (d *decoder) value(at place, n *node) json.RawMessage {
 			out = append(out, d.value(inner, item)...)
 		})
 		return append(out, ']')
-	case nothing:
+	case doctree.Nothing:
 		return json.RawMessage("null")
-	case boolean, number:
-		if rawjson.Check([]byte(n.text)) == nil {
-			return json.RawMessage(n.text)
+	case doctree.Bool, doctree.Number:
+		if rawjson.Check([]byte(n.Text)) == nil {
+			return json.RawMessage(n.Text)
 		}
 	}
 	s, _, _ := d.scalar(at, n)

@@ -9,22 +9,22 @@ import (
 	"time"
 )
 
-// RecallDialect is the form in which the older service told parameters.
+// RecallDialect is the form of parameters in the older service.
 const RecallDialect = "recall"
 
-// Recall says how the actions of knowledge networks are answered as tools.
+// Recall configures how the actions of knowledge networks are offered as tools.
 type Recall struct {
-	Name         string // host in the addresses that callers get; "": that of listen
-	Port         int    // port in them; 0: that of listen
+	Name         string // host in the addresses for callers; "": that of listen
+	Port         int    // port in these; 0: that of listen
 	Answer       string // form of the answer: proxy or driver
-	Fixed        string // what becomes of fixed parameters: return or bind
-	Echo         bool   // bound parameters are returned all the same
-	Depth        int    // references in a row that are followed
+	Fixed        string // how fixed parameters are handled: return or bind
+	Echo         bool   // bound parameters are returned as well
+	Depth        int    // nested references that are followed
 	Dialect      string // of the parameters of tools that our proxy calls
-	IsErrorAlias bool   // is_error is sent beside isError
+	IsErrorAlias bool   // is_error is sent in addition to isError
 	Project      bool   // results of proxy calls are cut as for a model
-	Profile      string // what callers of a trusted network see
-	Language     string // of errors, where a request names none: zh-CN or en-US
+	Profile      string // of callers of a trusted network
+	Language     string // default for errors: zh-CN or en-US
 	Trust        []netip.Prefix
 
 	OntologyQuery       RecallUpstream
@@ -32,13 +32,13 @@ type Recall struct {
 	Actions             []RecallAction
 }
 
-// RecallUpstream is a service that recall asks.
+// RecallUpstream is a service that recall uses.
 type RecallUpstream struct {
-	URL     string // such as http://ontology-query:13018; "": it is not asked
+	URL     string // such as http://ontology-query:13018; "": not used
 	Timeout time.Duration
 }
 
-// RecallAction is an action that the file itself knows.
+// RecallAction is an action that is defined in the file.
 type RecallAction struct {
 	Network    string // kn_id
 	ActionType string // at_id
@@ -48,7 +48,7 @@ type RecallAction struct {
 	Parameters json.RawMessage
 }
 
-// RecallAddress is the host and port by which callers of recall reach us.
+// RecallAddress returns the host and port for callers of recall.
 func (c *Config) RecallAddress() string {
 	host, port, _ := net.SplitHostPort(c.Listen)
 	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
@@ -63,15 +63,13 @@ func (c *Config) RecallAddress() string {
 	return net.JoinHostPort(host, port)
 }
 
-// readRecall reads recall. The file serves it by having the key.
+// readRecall reads recall. The key alone enables it.
 func (c *draft) readRecall(d *decoder, at place, n *node) {
 	r := &Recall{
 		Answer: "proxy", Fixed: "return", Depth: 3, Dialect: RecallDialect, IsErrorAlias: true, Profile: DefaultProfile, Language: "en-US",
 		OntologyQuery: RecallUpstream{Timeout: 2 * time.Second}, OperatorIntegration: RecallUpstream{Timeout: 30 * time.Second},
 	}
-	before := len(d.problems)
-	d.object(at, n, c.recallFields(r))
-	if len(d.problems) == before && r.Answer == "driver" && r.OntologyQuery.URL == "" {
+	if d.complete(at, n, c.recallFields(r)) && r.Answer == "driver" && r.OntologyQuery.URL == "" {
 		d.fail(at, "answer: driver needs ontologyQuery.url, which runs the actions")
 	}
 	c.Recall = r
@@ -98,9 +96,7 @@ func (c *draft) recallFields(r *Recall) []field {
 }
 
 func (u *RecallUpstream) read(d *decoder, at place, n *node) {
-	before := len(d.problems)
-	d.object(at, n, u.fields())
-	if len(d.problems) == before && u.URL == "" {
+	if d.complete(at, n, u.fields()) && u.URL == "" {
 		d.fail(at, "needs url, such as http://ontology-query:13018")
 	}
 	u.URL = strings.TrimRight(u.URL, "/")
@@ -118,9 +114,8 @@ func (r *Recall) readActions(d *decoder, at place, n *node) {
 	seen := map[[2]string]bool{}
 	d.items(at, n, func(inner place, item *node) {
 		a := RecallAction{Parameters: json.RawMessage("{}")}
-		before := len(d.problems)
-		d.object(inner, item, a.fields())
-		if id := [2]string{a.Network, a.ActionType}; len(d.problems) == before {
+		if d.complete(inner, item, a.fields()) {
+			id := [2]string{a.Network, a.ActionType}
 			switch {
 			case a.Network == "" || a.ActionType == "":
 				d.fail(inner, "needs kn_id and at_id")
@@ -142,10 +137,6 @@ func (a *RecallAction) fields() []field {
 		{"mcp_id", textInto(&a.Server, checkFilled)},
 		{"tool_name", textInto(&a.ServerTool, checkFilled)},
 		{"tool", textInto(&a.Tool, checkFilled)},
-		{"parameters", func(d *decoder, at place, n *node) {
-			if d.expect(at, n, object) {
-				a.Parameters = d.value(at, n)
-			}
-		}},
+		{"parameters", jsonInto(&a.Parameters)},
 	}
 }

@@ -21,7 +21,8 @@ recall:
 		t.Fatal(err)
 	}
 	r := cfg.Recall
-	if r.Answer != "proxy" || r.Fixed != "bind" || !r.IsErrorAlias || r.Echo || r.Depth != 3 || r.Dialect != "recall" || r.Language != "en-US" || r.Profile != DefaultProfile || len(r.Trust) != 2 {
+	if r.Answer != "proxy" || r.Fixed != "bind" || !r.IsErrorAlias || r.Echo || r.Depth != 3 || r.Dialect != "recall" ||
+		r.Language != "en-US" || r.Profile != DefaultProfile || len(r.Trust) != 2 {
 		t.Errorf("got %+v", r)
 	}
 	if r.OntologyQuery != (RecallUpstream{"http://ontology-query:13018", 2 * time.Second}) || r.OperatorIntegration.URL != "" {
@@ -53,18 +54,22 @@ func TestRecallIsReachedWhereWeListenUnlessTheFileSaysMore(t *testing.T) {
 
 func TestRecallProblemsNameFieldAndFix(t *testing.T) {
 	for text, want := range map[string]string{
-		"recall: {answer: driver}":                                                          "recall: answer: driver needs ontologyQuery.url",
-		"recall: {ontologyQuery: {timeout: 1s}}":                                            "recall.ontologyQuery: needs url",
-		"recall: {operatorIntegration: {url: 'ftp://x'}}":                                   "recall.operatorIntegration.url: expected an address",
-		"recall: {depth: 0}":                                                                "recall.depth: expected a whole number from 1 to 16",
-		"recall: {dialect: opanai}":                                                         "recall.dialect: expected anthropic or",
-		"recall: {trust: [everyone]}":                                                       "recall.trust[0]: expected a network",
-		"recall: {profile: ops}":                                                            `recall.profile: there is no profile "ops"`,
-		"recall: {language: fr}":                                                            "recall.language: expected zh-CN or en-US",
-		"recall: {actions: [{kn_id: a}]}":                                                   "recall.actions[0]: needs kn_id and at_id",
-		"recall: {actions: [{kn_id: a, at_id: b}]}":                                         "recall.actions[0]: needs mcp_id and tool_name, or tool",
-		"recall: {actions: [{kn_id: a, at_id: b, mcp_id: c}]}":                              "recall.actions[0]: needs mcp_id and tool_name, or tool",
-		"recall: {actions: [{kn_id: a, at_id: b, tool: c, tool_name: d}]}":                  "recall.actions[0]: needs mcp_id and tool_name, or tool",
+		"recall: {answer: driver}":               "recall: answer: driver needs ontologyQuery.url",
+		"recall: {ontologyQuery: {timeout: 1s}}": "recall.ontologyQuery: needs url",
+		"recall: {operatorIntegration: {url: 'ftp://x'}}": "recall.operatorIntegration.url: expected an " +
+			"address",
+		"recall: {depth: 0}":              "recall.depth: expected a whole number from 1 to 16",
+		"recall: {dialect: opanai}":       "recall.dialect: expected anthropic or",
+		"recall: {trust: [everyone]}":     "recall.trust[0]: expected a network",
+		"recall: {profile: ops}":          `recall.profile: there is no profile "ops"`,
+		"recall: {language: fr}":          "recall.language: expected zh-CN or en-US",
+		"recall: {actions: [{kn_id: a}]}": "recall.actions[0]: needs kn_id and at_id",
+		"recall: {actions: [{kn_id: a, at_id: b}]}": "recall.actions[0]: needs mcp_id and tool_name, " +
+			"or tool",
+		"recall: {actions: [{kn_id: a, at_id: b, mcp_id: c}]}": "recall.actions[0]: needs mcp_id and tool_name, " +
+			"or tool",
+		"recall: {actions: [{kn_id: a, at_id: b, tool: c, tool_name: d}]}": "recall.actions[0]: needs mcp_id and tool_name, " +
+			"or tool",
 		"recall: {actions: [{kn_id: a, at_id: b, tool: c, parameters: [1]}]}":               "recall.actions[0].parameters: expected a mapping",
 		"recall: {actions: [{kn_id: a, at_id: b, tool: c}, {kn_id: a, at_id: b, tool: d}]}": "recall.actions[1]: the action is there twice",
 	} {

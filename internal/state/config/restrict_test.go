@@ -31,7 +31,8 @@ func TestAKeyThatRestrictsNeedsAValue(t *testing.T) {
 		"apis.a.operations":        "apis: {a: {spec: x.json, operations: null}}",
 		"agents.a.available_tools": "models: {m: {model: x, url: 'http://h'}}\nagents: {a: {model: m, available_tools: }}",
 	} {
-		if _, err := Parse("toolfit.yaml", []byte(text), nil); err == nil || !strings.Contains(err.Error(), ": "+field+": ") || !strings.Contains(err.Error(), "value") {
+		if _, err := Parse("toolfit.yaml", []byte(text), nil); err == nil || !strings.Contains(err.Error(), ": "+field+": ") ||
+			!strings.Contains(err.Error(), "value") {
 			t.Errorf("%q: got %v", text, err)
 		}
 	}
@@ -42,7 +43,8 @@ func TestAnEmptyListThatWouldLetEverythingThroughIsRefused(t *testing.T) {
 		"profiles: {p: {tools: {allow: []}}}", "apis: {a: {spec: x.json, tags: []}}", "apis: {a: {spec: x.json, paths: []}}",
 		"apis: {a: {spec: x.json, methods: []}}", "apis: {a: {spec: x.json, operations: []}}",
 	} {
-		if _, err := Parse("toolfit.yaml", []byte(text), nil); err == nil || !strings.Contains(err.Error(), "is an empty list; name something, or remove the key for no limit") {
+		if _, err := Parse("toolfit.yaml", []byte(text), nil); err == nil || !strings.Contains(err.Error(),
+			"is an empty list; name something, or remove the key for no limit") {
 			t.Errorf("%q: got %v", text, err)
 		}
 	}

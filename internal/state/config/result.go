@@ -3,30 +3,28 @@ package config
 import (
 	"bytes"
 	"encoding/json"
-	"time"
 
 	"github.com/toolfit/toolfit/internal/core/project"
 	"github.com/toolfit/toolfit/internal/core/project/shape"
 )
 
-// readResults reads results: what is kept of the results of some calls.
+// readResults reads results: the rules for cutting results.
 func (c *draft) readResults(d *decoder, at place, n *node) {
 	var places []place
 	d.items(at, n, func(inner place, item *node) {
 		r := project.Rule{Mode: project.On}
-		before := len(d.problems)
-		d.object(inner, item, c.resultFields(&r))
-		if len(d.problems) == before && r.Tool == "" {
+		if d.complete(inner, item, c.resultFields(&r)) && r.Tool == "" {
 			d.fail(inner, "needs tool: a name such as server__tool, or a glob")
 		}
-		c.Results, places = append(c.Results, r), append(places, inner)
+		c.Results = append(c.Results, r)
+		places = append(places, inner)
 	})
 	if len(d.problems) > 0 || d.raw {
 		return
 	}
 	_, wrong := project.Compile(c.Results)
 	for _, p := range wrong {
-		d.fail(places[p.Rule].key(p.Field, places[p.Rule].line), "%s", ruleText(p))
+		d.fail(places[p.Rule].Key(p.Field, places[p.Rule].Line), "%s", ruleText(p))
 	}
 }
 
@@ -37,8 +35,8 @@ func ruleText(p project.Problem) string {
 	return p.Message + "; " + p.Hint
 }
 
-// ParseRule reads one rule for results from JSON: the keys of an entry of results. It is
-// checked by the rules of the file; profiles are those that there are.
+// ParseRule reads one rule for results from JSON: the keys of an entry of results. It is checked
+// like the file.
 func ParseRule(data []byte, profiles []Profile) (project.Rule, error) {
 	const what = "the rule"
 	root, err := readObject(what, data)
@@ -53,13 +51,10 @@ func ParseRule(data []byte, profiles []Profile) (project.Rule, error) {
 	if len(d.problems) == 0 {
 		_, wrong := project.Compile([]project.Rule{r})
 		for _, p := range wrong {
-			d.fail(place{}.key(p.Field, 0), "%s", ruleText(p))
+			d.fail(place{}.Key(p.Field, 0), "%s", ruleText(p))
 		}
 	}
-	if len(d.problems) > 0 {
-		return project.Rule{}, d.problems.unplaced().fault(what)
-	}
-	return r, nil
+	return r, d.err(what)
 }
 
 func (c *draft) resultFields(r *project.Rule) []field {
@@ -77,7 +72,7 @@ func (c *draft) resultFields(r *project.Rule) []field {
 	}
 }
 
-// The budgets that make sense: less is no answer, more is no limit.
+// The range of useful budgets.
 const (
 	minBudget = 100
 	maxBudget = 10_000_000
@@ -85,52 +80,33 @@ const (
 
 var shapes = []string{string(shape.Off), string(shape.JSON), string(shape.Table), string(shape.Auto)}
 
-// conditions are the values that arguments must have.
+// conditions reads the values that arguments must have.
 func (d *decoder) conditions(at place, n *node) map[string]any {
 	when := map[string]any{}
 	d.each(at, n, func(inner place, e entry) {
-		dec := json.NewDecoder(bytes.NewReader(d.value(inner, e.value)))
+		dec := json.NewDecoder(bytes.NewReader(d.value(inner, e.Value)))
 		dec.UseNumber()
 		var v any
 		if err := dec.Decode(&v); err != nil {
 			d.fail(inner, "expected a value or a list of values")
 			return
 		}
-		when[e.key] = v
+		when[e.Key] = v
 	})
 	return when
 }
 
-// Safety says what is taken out of the text of results before a model reads them.
+// Safety says what is removed from the text of results for models.
 type Safety struct {
 	Strip   bool // invisible characters and hidden comments
-	Secrets bool // what has the form of a key or token, and the secrets of this configuration
-	Mark    bool // results are said to be data
+	Secrets bool // what looks like a key or token, and the secrets of this configuration
+	Mark    bool // results are marked as data
 }
-
-func (s *Safety) read(d *decoder, at place, n *node) { d.object(at, n, s.fields()) }
 
 func (s *Safety) fields() []field {
 	return []field{
 		{"strip", boolInto(&s.Strip)},
 		{"secrets", boolInto(&s.Secrets)},
 		{"mark", boolInto(&s.Mark)},
-	}
-}
-
-// Kept says how long full results stay.
-type Kept struct {
-	Retain  time.Duration
-	MaxSize int64 // bytes of all
-	PerKey  int64 // bytes of one caller's
-}
-
-func (k *Kept) read(d *decoder, at place, n *node) { d.object(at, n, k.fields()) }
-
-func (k *Kept) fields() []field {
-	return []field{
-		{"retain", durationInto(&k.Retain, time.Minute)},
-		{"maxSize", sizeInto(&k.MaxSize)},
-		{"perKey", sizeInto(&k.PerKey)},
 	}
 }

@@ -1,14 +1,14 @@
 package config
 
-import "strings"
+import "regexp"
 
-// Search says how the tools of a profile are offered to agents.
+// Search configures how the tools of a profile are offered to agents.
 type Search struct {
 	Mode     string   // off, auto or on: whether agents get a search instead of the list
-	Context  int      // tokens of the model's context, by which auto decides; 0: 200,000
-	Pinned   []string // globs on canonical names: tools that are listed beside a search
-	Prompt   bool     // the tools are offered as an MCP prompt also without a search
-	Examples bool     // prompts show arguments of the caller's own earlier calls
+	Context  int      // size of the model's context in tokens, for auto; 0: 200,000
+	Pinned   []string // globs on canonical names: tools that are always listed
+	Prompt   bool     // the tools are offered as an MCP prompt even without a search
+	Examples bool     // prompts show arguments of the caller's earlier calls
 }
 
 func (s *Search) fields() []field {
@@ -21,18 +21,15 @@ func (s *Search) fields() []field {
 	}
 }
 
-// Embeddings names a model of meaning that a search asks beside the words. It is an
-// endpoint of the kind that OpenAI has.
+// Embeddings is an OpenAI-compatible embeddings endpoint for searches by meaning.
 type Embeddings struct {
-	URL   string // such as http://127.0.0.1:8000/v1; "": none is asked
+	URL   string // such as http://127.0.0.1:8000/v1; "": none
 	Model string
-	Key   string // "": none is sent
+	Key   string // "": none
 }
 
 func (e *Embeddings) read(d *decoder, at place, n *node) {
-	before := len(d.problems)
-	d.object(at, n, e.fields())
-	if len(d.problems) == before && (e.URL == "") != (e.Model == "") {
+	if d.complete(at, n, e.fields()) && (e.URL == "") != (e.Model == "") {
 		d.fail(at, "needs url and model")
 	}
 	d.secret(e.Key)
@@ -47,29 +44,15 @@ func (e *Embeddings) fields() []field {
 	}
 }
 
-// readExample takes the arguments of a call.
-func (o *Override) readExample(d *decoder, at place, n *node) {
-	if d.expect(at, n, object) {
-		o.Example = d.value(at, n)
-	}
-}
-
-// readDescriptions takes a description for each language.
+// readDescriptions reads a description for each language.
 func (o *Override) readDescriptions(d *decoder, at place, n *node) {
-	pairsInto(&o.Descriptions)(d, at, n)
+	mapInto(&o.Descriptions, nil, nil, nil)(d, at, n)
 	for language := range o.Descriptions {
-		if !isLanguage(language) {
-			d.fail(at, "%q is no language; write a tag such as zh-Hans or en", language)
+		if !languageTag.MatchString(language) {
+			d.fail(at, "%q is not a language; write a tag such as zh-Hans or en", language)
 		}
 	}
 }
 
-// isLanguage tells whether text has the form of a language tag.
-func isLanguage(text string) bool {
-	for part := range strings.SplitSeq(text, "-") {
-		if part == "" || len(part) > 8 || strings.Trim(part, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") != "" {
-			return false
-		}
-	}
-	return true
-}
+// languageTag has the form of a language tag.
+var languageTag = regexp.MustCompile(`^[A-Za-z0-9]{1,8}(-[A-Za-z0-9]{1,8})*$`)

@@ -8,17 +8,15 @@ import (
 	"unicode"
 )
 
-// secret has a value struck out wherever it is written, unless it is so short that it occurs
-// everywhere.
+// secret adds a value to redact, unless it is so short that it occurs everywhere.
 func (d *decoder) secret(value string) {
 	if len(value) >= MinSecret && !d.raw && !slices.Contains(d.secrets, value) {
 		d.secrets = append(d.secrets, value)
 	}
 }
 
-// guarded has the value of a variable or of a query struck out, unless it is plain text such
-// as true or production: that stands everywhere, and striking it out would hide more than it
-// protects. No list or page shows either kind.
+// guarded redacts the value of a variable, unless it is plain text such as true or production:
+// that occurs everywhere, and redacting it would hide more than it protects.
 func (d *decoder) guarded(name, value string) {
 	if IsSecretName(name) || !isPlain(value) {
 		d.secret(value)
@@ -26,7 +24,7 @@ func (d *decoder) guarded(name, value string) {
 	d.secretsIn(value)
 }
 
-// secretsIn has the secrets of an address struck out: its password, and what its query holds.
+// secretsIn redacts the secrets of an address: its password and query values.
 func (d *decoder) secretsIn(address string) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
@@ -34,13 +32,14 @@ func (d *decoder) secretsIn(address string) {
 	}
 	password, given := u.User.Password()
 	d.secret(password)
-	if !given && !isPlain(u.User.Username()) { // a token in the place of a name
+	if !given && !isPlain(u.User.Username()) { // a token in place of a user name
 		d.secret(u.User.Username())
 	}
 	for pair := range strings.SplitSeq(u.RawQuery, "&") {
 		name, value, found := strings.Cut(pair, "=")
 		if !found {
-			name, value = "", pair
+			name = ""
+			value = pair
 		}
 		if read, err := url.QueryUnescape(value); err == nil {
 			value = read
@@ -51,7 +50,7 @@ func (d *decoder) secretsIn(address string) {
 	}
 }
 
-// IsSecretName tells whether a variable or a parameter has the name of a credential.
+// IsSecretName reports whether a variable or a parameter has the name of a credential.
 func IsSecretName(name string) bool {
 	name = strings.ToLower(name)
 	for _, part := range []string{"token", "passw", "secret", "credential", "auth"} {
@@ -64,24 +63,23 @@ func IsSecretName(name string) bool {
 	})
 }
 
-// Words are the letters and digits of a text that stand together, in lower case.
+// Words returns the runs of letters and digits of a text, in lower case.
 func Words(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// plainText is what people write into a setting: words such as production, with a number as in
-// us-east-1 or UTF-8; numbers, dates and versions; a path; an address, whose secrets are found
-// by themselves.
+// plainText is what people write into a setting: words such as production, us-east-1 or UTF-8;
+// numbers, dates and versions.
 var plainText = regexp.MustCompile(`^(\pL+([-_., :/]+(\pL+|\d{1,2}))*|[\d.,:/ -]+)$`)
 
 var isPath = regexp.MustCompile(`^(\.{0,2}/|~|[A-Za-z]:[\\/]|[a-z][a-z0-9+.-]*://)`)
 
 const (
-	shortText = 8  // shorter ones say too little to be a key
-	longText  = 24 // longer ones are more than a setting
+	shortText = 8  // shorter texts are not keys
+	longText  = 24 // longer texts are not settings
 )
 
-// isPlain tells whether a value is ordinary text, which occurs everywhere.
+// isPlain reports whether a value is ordinary text, which occurs everywhere.
 func isPlain(value string) bool {
 	return len(value) < shortText || isPath.MatchString(value) || len(value) <= longText && plainText.MatchString(value)
 }

@@ -1,30 +1,30 @@
 package config
 
 import (
-	"fmt"
 	"runtime"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/toolfit/toolfit/internal/base/doctree"
 	"github.com/toolfit/toolfit/internal/base/tool"
 )
 
 var serverTypes = []string{"stdio", "http", "streamable-http", "sse"}
 
-// ours are the keys of a server that no client has in this form. A client's own key of
-// the same name is a bare number or a boolean, in units that differ from client to client.
+// ours are the keys of a server that no client has in this form. A client's own key of the same
+// name is a number or a boolean, with units that differ from client to client.
 var ours = []string{"timeout", "timeouts", "start", "idle", "isolation", "inherit", "refresh", "builtin", "proxy", "breaker"}
 
 // server reads one entry of mcpServers.
 func (d *decoder) server(at place, e entry) Server {
-	s := defaultServer(tool.ServerID(e.key), e.line)
-	n := e.value
-	if n.kind == nothing {
+	s := defaultServer(tool.ServerID(e.Key), e.Line)
+	n := e.Value
+	if n.Kind == doctree.Nothing {
 		d.fail(at, "needs one of command, url or builtin")
 		return s
 	}
-	if !d.expect(at, n, object) {
+	if !d.expect(at, n, doctree.Mapping) {
 		return s
 	}
 	fields := s.fields()
@@ -32,9 +32,7 @@ func (d *decoder) server(at place, e entry) Server {
 		fields = s.clientFields()
 		n = d.withoutForeign(n)
 	}
-	before := len(d.problems)
-	d.object(at, n, fields)
-	if len(d.problems) == before {
+	if d.complete(at, n, fields) {
 		d.checkServer(at, &s)
 	}
 	if !d.raw {
@@ -52,11 +50,11 @@ func (s *Server) fields() []field {
 	return []field{
 		{"command", textInto(&s.Command, checkFilled)},
 		{"args", listInto(&s.Args, nil)},
-		{"env", s.readEnv},
+		{"env", s.readEnv()},
 		{"inherit", s.readInherit},
 		{"cwd", textInto(&s.Cwd, checkFilled)},
 		{"url", textInto(&s.URL, urlLike("https://example.com/mcp"))},
-		{"headers", s.readHeaders},
+		{"headers", s.readHeaders()},
 		{"builtin", textInto(&s.Builtin, checkFilled)},
 		{"type", oneOf(&s.Type, serverTypes...)},
 		{"timeout", durationInto(&s.Timeout, 1)},
@@ -70,14 +68,12 @@ func (s *Server) fields() []field {
 		{"proxy", textInto(&s.Proxy, checkProxy)},
 		{"concurrency", countInto(&s.Concurrency, 0, maxCalls)},
 		{"queue", countInto(&s.Queue, 0, maxCalls)},
-		{"breaker", s.Breaker.read},
+		{"breaker", section(s.Breaker.fields())},
 	}
 }
 
-// maxCalls bounds the numbers of calls that a server may be given.
+// maxCalls is the largest number of calls in a limit.
 const maxCalls = 1_000_000
-
-func (b *Breaker) read(d *decoder, at place, n *node) { d.object(at, n, b.fields()) }
 
 func (b *Breaker) fields() []field {
 	return []field{
@@ -86,7 +82,7 @@ func (b *Breaker) fields() []field {
 	}
 }
 
-// clientFields are the fields as clients spell them.
+// clientFields are the fields in the spelling of clients.
 func (s *Server) clientFields() []field {
 	fields := s.fields()
 	for i, f := range fields {
@@ -104,109 +100,84 @@ func (s *Server) clientFields() []field {
 	)
 }
 
-// readClientCommand takes a command as text, or as an object with its arguments, as Zed had it.
+// readClientCommand accepts a command as text, or as an object with its arguments, as in Zed.
 func (s *Server) readClientCommand(d *decoder, at place, n *node) {
-	if n.kind != object {
+	if n.Kind != doctree.Mapping {
 		textInto(&s.Command, checkFilled)(d, at, n)
 		return
 	}
-	d.object(at, n, []field{{"path", textInto(&s.Command, checkFilled)}, {"args", listInto(&s.Args, nil)}, {"env", s.readEnv}})
+	d.object(at, n, []field{{"path", textInto(&s.Command, checkFilled)}, {"args", listInto(&s.Args, nil)}, {"env", s.readEnv()}})
 }
 
-// withoutForeign drops a client's own keys that only look like ours.
+// ClientServer reads one server of a client's file, for import: ${} stays as it is. The ignored
+// keys have no meaning here.
+func ClientServer(at doctree.Place, e doctree.Entry) (s Server, ignored []string, problems doctree.Problems) {
+	d := &decoder{raw: true, client: true}
+	s = d.server(at, e)
+	return s, d.ignored, d.problems
+}
+
+// withoutForeign removes a client's own keys that only look like ours.
 func (d *decoder) withoutForeign(n *node) *node {
 	out := *n
-	out.entries = nil
-	for _, e := range n.entries {
-		if (e.value.kind == number || e.value.kind == boolean) && slices.Contains(ours, e.key) {
-			d.ignored = append(d.ignored, e.key)
+	out.Entries = nil
+	for _, e := range n.Entries {
+		if (e.Value.Kind == doctree.Number || e.Value.Kind == doctree.Bool) && slices.Contains(ours, e.Key) {
+			d.ignored = append(d.ignored, e.Key)
 			continue
 		}
-		out.entries = append(out.entries, e)
+		out.Entries = append(out.Entries, e)
 	}
 	return &out
 }
 
-// readClientType takes the spellings that are about: streamableHttp, streamable_http, HTTP.
+// readClientType accepts the spellings in use: streamableHttp, streamable_http, HTTP.
 func (s *Server) readClientType(d *decoder, at place, n *node) {
 	flat := func(name string) string {
 		return strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(name))
 	}
-	var name string
-	oneOf := func(got string) string {
-		for _, t := range serverTypes {
-			if flat(t) == flat(got) {
-				name = t
-				return ""
-			}
+	parsedInto(&s.Type, func(got string) (string, string) {
+		i := slices.IndexFunc(serverTypes, func(t string) bool { return flat(t) == flat(got) })
+		if i < 0 {
+			return "", checkChoice(got, serverTypes)
 		}
-		return checkChoice(got, serverTypes)
-	}
-	if _, ok := d.checked(at, n, oneOf); ok {
-		s.Type = name
-	}
+		return serverTypes[i], ""
+	})(d, at, n)
 }
 
-func (s *Server) readEnv(d *decoder, at place, n *node) {
-	s.Env = make(map[string]string)
-	d.each(at, n, func(inner place, e entry) {
-		if e.key == "" || strings.ContainsAny(e.key, "=\x00") {
-			d.fail(inner, `is not a variable's name; it may not be empty or hold "="`)
-			return
-		}
-		if v, ok := d.checked(inner, e.value, nil); ok {
-			s.Env[e.key] = v
-			d.guarded(e.key, v)
-		}
-	})
-}
-
-// readInherit takes names of variables, or all.
+// readInherit accepts names of variables, or all.
 func (s *Server) readInherit(d *decoder, at place, n *node) {
-	if n.kind != list {
+	if n.Kind != doctree.List {
 		if v, ok := d.checked(at, n, nil); ok && v != "all" {
 			d.fail(at, "expected all, or a list of variables, such as [GITHUB_TOKEN, AWS_*]")
 		}
 		s.Inherit = []string{"*"}
 		return
 	}
-	listInto(&s.Inherit, func(name string) string {
-		if name == "" || strings.ContainsAny(name, "=\x00") {
-			return `is not a variable's name; it may not be empty or hold "="`
-		}
-		return ""
-	})(d, at, n)
+	listInto(&s.Inherit, checkVariable)(d, at, n)
 }
 
-func (s *Server) readHeaders(d *decoder, at place, n *node) {
-	s.Headers = make(map[string]string)
-	d.each(at, n, func(inner place, e entry) {
-		if !isHeaderName(e.key) {
-			d.fail(inner, "is not a header's name; use letters, digits and \"-\"")
-			return
-		}
-		if v, ok := d.checked(inner, e.value, checkHeaderValue); ok {
-			s.Headers[e.key] = v
-			d.secret(v)
-		}
-	})
+func (s *Server) readEnv() reader { return mapInto(&s.Env, checkVariable, nil, (*decoder).guarded) }
+
+func (s *Server) readHeaders() reader {
+	return mapInto(&s.Headers, checkHeaderName, checkHeaderValue, func(d *decoder, _, value string) { d.secret(value) })
 }
 
 func (s *Server) readTimeouts(d *decoder, at place, n *node) {
 	d.each(at, n, func(inner place, e entry) {
-		if wrong := checkGlob(e.key); wrong != "" {
+		if wrong := checkGlob(e.Key); wrong != "" {
 			d.fail(inner, "%s", wrong)
 			return
 		}
-		t := ToolTimeout{Glob: e.key}
-		durationInto(&t.Timeout, 1)(d, inner, e.value)
+		t := ToolTimeout{Glob: e.Key}
+		durationInto(&t.Timeout, 1)(d, inner, e.Value)
 		if t.Timeout > 0 {
 			s.Timeouts = append(s.Timeouts, t)
 		}
 	})
 }
 
-// readIdle reads 0 as never: a server that is closed at once after each call helps nobody.
+// readIdle reads 0 as never.
 func (s *Server) readIdle(d *decoder, at place, n *node) {
 	durationInto(&s.Idle, 0)(d, at, n)
 	if s.Idle == 0 {
@@ -214,8 +185,8 @@ func (s *Server) readIdle(d *decoder, at place, n *node) {
 	}
 }
 
-// checkServer reports what does not go together. Clients carry such leftovers often and
-// ignore them; so do we in their files.
+// checkServer reports settings that contradict each other. In clients' files they are common, and
+// ignored.
 func (d *decoder) checkServer(at place, s *Server) {
 	var ways []string
 	for _, way := range []struct{ key, value string }{{"command", s.Command}, {"url", s.URL}, {"builtin", s.Builtin}} {
@@ -241,38 +212,32 @@ func (d *decoder) checkServer(at place, s *Server) {
 	}
 }
 
+// mismatch is a key that has no meaning for the way in which a server is reached.
 type mismatch struct {
 	key, with string
 	drop      func()
 }
 
-// mismatches are the keys that mean nothing for this way to reach a server.
 func (s *Server) mismatches() []mismatch {
+	noCommand := s.Command == ""
+	noURL := s.URL == ""
 	var out []mismatch
-	if s.Command == "" && len(s.Args) > 0 {
-		out = append(out, mismatch{"args", "command", func() { s.Args = nil }})
-	}
-	if s.Command == "" && len(s.Inherit) > 0 {
-		out = append(out, mismatch{"inherit", "command", func() { s.Inherit = nil }})
-	}
-	if s.Command == "" && s.Cwd != "" {
-		out = append(out, mismatch{"cwd", "command", func() { s.Cwd = "" }})
-	}
-	if s.URL != "" && len(s.Env) > 0 {
-		out = append(out, mismatch{"env", "command", func() { s.Env = nil }})
-	}
-	if s.URL == "" && len(s.Headers) > 0 {
-		out = append(out, mismatch{"headers", "url", func() { s.Headers = nil }})
-	}
-	if s.URL == "" && s.Proxy != "" {
-		out = append(out, mismatch{"proxy", "url", func() { s.Proxy = "" }})
-	}
-	switch {
-	case s.Type == "":
-	case s.Type == "stdio" && s.Command == "":
-		out = append(out, mismatch{fmt.Sprintf("type: %s", s.Type), "command", func() { s.Type = "" }})
-	case s.Type != "stdio" && s.URL == "":
-		out = append(out, mismatch{fmt.Sprintf("type: %s", s.Type), "url", func() { s.Type = "" }})
+	for _, m := range []struct {
+		is bool
+		mismatch
+	}{
+		{noCommand && len(s.Args) > 0, mismatch{"args", "command", func() { s.Args = nil }}},
+		{noCommand && len(s.Inherit) > 0, mismatch{"inherit", "command", func() { s.Inherit = nil }}},
+		{noCommand && s.Cwd != "", mismatch{"cwd", "command", func() { s.Cwd = "" }}},
+		{!noURL && len(s.Env) > 0, mismatch{"env", "command", func() { s.Env = nil }}},
+		{noURL && len(s.Headers) > 0, mismatch{"headers", "url", func() { s.Headers = nil }}},
+		{noURL && s.Proxy != "", mismatch{"proxy", "url", func() { s.Proxy = "" }}},
+		{noCommand && s.Type == "stdio", mismatch{"type: stdio", "command", func() { s.Type = "" }}},
+		{noURL && s.Type != "" && s.Type != "stdio", mismatch{"type: " + s.Type, "url", func() { s.Type = "" }}},
+	} {
+		if m.is {
+			out = append(out, m.mismatch)
+		}
 	}
 	return out
 }

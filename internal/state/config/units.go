@@ -21,7 +21,8 @@ func ParseDuration(s string) (time.Duration, bool) {
 		if err != nil {
 			return 0, false
 		}
-		if days = time.Duration(n) * day; rest == "" {
+		days = time.Duration(n) * day
+		if rest == "" {
 			return days, days <= maxDuration
 		}
 		s = rest
@@ -41,23 +42,17 @@ func formatDuration(d time.Duration) string {
 	if d%day == 0 {
 		return strconv.FormatInt(int64(d/day), 10) + "d"
 	}
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
+	return strings.NewReplacer("h0m0s", "h", "m0s", "m").Replace(d.String())
 }
 
 // parseSize reads bytes: 4194304, 512KB, 4MB, 2GB, 1TB. A KB is 1024 bytes.
-func parseSize(s string) (int64, bool) {
+func parseSize(s string) (int64, string) {
 	upper := strings.ToUpper(s)
 	shift := 0
 	for unit, by := range map[string]int{"KB": 10, "MB": 20, "GB": 30, "TB": 40, "KIB": 10, "MIB": 20, "GIB": 30, "TIB": 40} {
 		if head, ok := strings.CutSuffix(upper, unit); ok {
-			upper, shift = strings.TrimSpace(head), by
+			upper = strings.TrimSpace(head)
+			shift = by
 			break
 		}
 	}
@@ -65,32 +60,32 @@ func parseSize(s string) (int64, bool) {
 		upper = strings.TrimSpace(strings.TrimSuffix(upper, "B"))
 	}
 	n, err := strconv.ParseUint(upper, 10, 63)
-	if err != nil || n > maxSize>>shift {
-		return 0, false
+	if err != nil || n == 0 || n > maxSize>>shift {
+		return 0, "expected a size over 0, such as 512KB, 4MB, 2GB or a number of bytes"
 	}
-	return int64(n) << shift, true
+	return int64(n) << shift, ""
 }
 
 // parseRate reads 50/s, 600/m and 5000/h as a number per second.
-func parseRate(s string) (float64, bool) {
+func parseRate(s string) (float64, string) {
 	count, unit, _ := strings.Cut(s, "/")
 	per := map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour}[strings.TrimSpace(unit)]
 	n, err := strconv.ParseUint(strings.TrimSpace(count), 10, 32)
 	if err != nil || n == 0 || n > maxCalls || per == 0 {
-		return 0, false
+		return 0, "expected a number of requests and its time, such as 50/s, 600/m or 5000/h"
 	}
-	return float64(n) / per.Seconds(), true
+	return float64(n) / per.Seconds(), ""
 }
 
 // parseNetwork reads 10.0.0.0/8, or an address as a network of one.
-func parseNetwork(s string) (netip.Prefix, bool) {
+func parseNetwork(s string) (netip.Prefix, string) {
 	if p, err := netip.ParsePrefix(s); err == nil {
-		return p.Masked(), true
+		return p.Masked(), ""
 	}
 	a, err := netip.ParseAddr(s)
 	if err != nil || a.Zone() != "" {
-		return netip.Prefix{}, false
+		return netip.Prefix{}, "expected a network or an address, such as 10.0.0.0/8 or 127.0.0.1"
 	}
 	a = a.Unmap()
-	return netip.PrefixFrom(a, a.BitLen()), true
+	return netip.PrefixFrom(a, a.BitLen()), ""
 }

@@ -32,10 +32,11 @@ func TestFormatDurationIsReadBack(t *testing.T) {
 
 func TestParseSize(t *testing.T) {
 	for in, want := range map[string]int64{
-		"0": 0, "1": 1, "12B": 12, "512KB": 512 << 10, "4MB": 4 << 20, "4mb": 4 << 20, "2GB": 2 << 30, "1TB": 1 << 40, "4 MiB": 4 << 20,
+		"0": -1, "1": 1, "12B": 12, "512KB": 512 << 10, "4MB": 4 << 20, "4mb": 4 << 20, "2GB": 2 << 30, "1TB": 1 << 40, "4 MiB": 4 << 20,
 		"": -1, "MB": -1, "-1": -1, "1.5GB": -1, "99999999TB": -1, "9223372036854775807": -1, "4M": -1, "1KBB": -1,
 	} {
-		got, ok := parseSize(in)
+		got, wrong := parseSize(in)
+		ok := wrong == ""
 		if ok != (want >= 0) || ok && got != want {
 			t.Errorf("parseSize(%q) = %v, %v; want %v", in, got, ok, want)
 		}
@@ -47,7 +48,8 @@ func TestParseRate(t *testing.T) {
 		"50/s": 50, "600/m": 10, "3600/h": 1, "1/m": 1.0 / 60, "5 / s": 5,
 		"": -1, "50": -1, "/s": -1, "0/s": -1, "-1/s": -1, "1.5/s": -1, "50/d": -1, "50/s/s": -1, "99999999/s": -1,
 	} {
-		got, ok := parseRate(in)
+		got, wrong := parseRate(in)
+		ok := wrong == ""
 		if ok != (want >= 0) || ok && got != want {
 			t.Errorf("parseRate(%q) = %v, %v; want %v", in, got, ok, want)
 		}
@@ -60,7 +62,8 @@ func TestParseNetwork(t *testing.T) {
 		"::ffff:10.0.0.1": "10.0.0.1/32",
 		"":                "", "localhost": "", "10.0.0.0/33": "", "fe80::1%eth0": "", "10.0.0.1:80": "",
 	} {
-		got, ok := parseNetwork(in)
+		got, wrong := parseNetwork(in)
+		ok := wrong == ""
 		if ok != (want != "") || ok && got.String() != want {
 			t.Errorf("parseNetwork(%q) = %v, %v; want %q", in, got, ok, want)
 		}

@@ -1,4 +1,4 @@
-package config
+package regular
 
 import (
 	"bytes"
@@ -11,10 +11,11 @@ import (
 	"github.com/toolfit/toolfit/internal/base/fault"
 )
 
-// replaceFile puts text in place of old in one step: a reader sees the old file or the
-// new one, never a part. old is nil for a file that must not exist yet. Links are
-// followed and the file's mode is kept, as far as the mask allows.
-func replaceFile(path string, old, text []byte, mask fs.FileMode) error {
+// Replace puts text in place of old in one step: a reader sees the old file or the new one,
+// never a part. old is nil for a file that must not exist yet; a file that was changed since old
+// was read is a fault.Conflict. Links are followed and the file's mode is kept, as far as the
+// mask allows.
+func Replace(path string, old, text []byte, mask fs.FileMode) error {
 	target, err := resolve(path)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
@@ -24,7 +25,7 @@ func replaceFile(path string, old, text []byte, mask fs.FileMode) error {
 		mode = info.Mode().Perm()
 	}
 	tmp, err := writeTemp(filepath.Dir(target), mode&mask, text)
-	if errors.Is(err, fs.ErrPermission) { // its text names a file that nobody knows
+	if errors.Is(err, fs.ErrPermission) { // its own text names the temporary file
 		return fault.New(fault.BadConfig, "%s cannot be changed: %w", path, fs.ErrPermission).
 			WithHint("check who may write to folder %s", filepath.Dir(target))
 	}
@@ -41,7 +42,7 @@ func replaceFile(path string, old, text []byte, mask fs.FileMode) error {
 	return nil
 }
 
-// resolve follows links, also one to a file that does not exist yet.
+// resolve follows links, including one to a file that does not exist yet.
 func resolve(path string) (string, error) {
 	for range 40 {
 		info, err := os.Lstat(path)
@@ -58,12 +59,15 @@ func resolve(path string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		path = joined(filepath.Dir(path), to)
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(path), to)
+		}
+		path = to
 	}
 	return "", errors.New("too many links")
 }
 
-// writeTemp writes a file beside the target and makes sure it is on the disk.
+// writeTemp writes a file to the folder and makes sure it is on the disk.
 func writeTemp(dir string, mode fs.FileMode, text []byte) (string, error) {
 	f, err := os.CreateTemp(dir, ".toolfit-*")
 	if err != nil {
@@ -79,7 +83,7 @@ func writeTemp(dir string, mode fs.FileMode, text []byte) (string, error) {
 
 // unchanged refuses to overwrite what somebody else wrote since the file was read.
 func unchanged(path string, old []byte) error {
-	now, err := readFile(path)
+	now, err := Read(path, int64(len(old))+1)
 	if errors.Is(err, fs.ErrNotExist) && old == nil {
 		return nil
 	}

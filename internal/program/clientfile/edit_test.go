@@ -1,4 +1,4 @@
-package config
+package clientfile
 
 import (
 	"os"
@@ -26,18 +26,20 @@ func TestPutEntryLeavesAllElseAsItIs(t *testing.T) {
 			"// mine\n{ \"theme\" :\"x\",\n  \"context_servers\": {\n    \"a\": {\"command\":\"x\"},\n    " + entry + ", // why\n  },\n}\n"},
 		{"big numbers and escapes of others stay", "mcp.json", "mcpServers",
 			"{\"n\": 12345678901234567890.10, \"s\": \"\\u00e9\\/\", \"mcpServers\": {}}",
-			"{\"n\": 12345678901234567890.10, \"s\": \"\\u00e9\\/\", \"mcpServers\": {\n  \"toolfit\": {\n    \"type\": \"http\",\n    \"url\": \"http://127.0.0.1:8420/mcp\"\n  }\n}}"},
+			"{\"n\": 12345678901234567890.10, \"s\": \"\\u00e9\\/\", \"mcpServers\": {\n  \"toolfit\": {\n    \"type\": \"http\",\n    \"url\": " +
+				"\"http://127.0.0.1:8420/mcp\"\n  }\n}}"},
 		{"mixed line endings and a byte order mark stay", "mcp.json", "mcpServers",
-			bom + "{\r\n  \"mcpServers\": {\r\n    \"a\": {}\n  }\r\n}\r\n",
-			bom + "{\r\n  \"mcpServers\": {\r\n    \"a\": {},\r\n    " + strings.ReplaceAll(entry, "\n", "\r\n") + "\n  }\r\n}\r\n"},
+			"\ufeff" + "{\r\n  \"mcpServers\": {\r\n    \"a\": {}\n  }\r\n}\r\n",
+			"\ufeff" + "{\r\n  \"mcpServers\": {\r\n    \"a\": {},\r\n    " + strings.ReplaceAll(entry, "\n", "\r\n") + "\n  }\r\n}\r\n"},
 		{"an old entry gives way, the client's own keys stay", "mcp.json", "mcpServers",
 			"{\n  \"mcpServers\": {\n    \"toolfit\": {\"command\": \"old\", \"alwaysAllow\": [\"a\"], \"x\": null},\n    \"b\": {}\n  }\n}\n",
-			"{\n  \"mcpServers\": {\n    \"toolfit\": {\n      \"type\": \"http\",\n      \"url\": \"http://127.0.0.1:8420/mcp\",\n      \"alwaysAllow\": [\"a\"],\n      \"x\": null\n    },\n    \"b\": {}\n  }\n}\n"},
+			"{\n  \"mcpServers\": {\n    \"toolfit\": {\n      \"type\": \"http\",\n      \"url\": \"http://127.0.0.1:8420/mcp\",\n      " +
+				"\"alwaysAllow\": [\"a\"],\n      \"x\": null\n    },\n    \"b\": {}\n  }\n}\n"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			path := file(t, tt.path, tt.before)
-			edit, err := PutEntry(path, tt.key, "toolfit", byURL)
+			path := writeFile(t, tt.path, tt.before)
+			edit, err := Put(path, tt.key, "toolfit", byURL)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -47,7 +49,7 @@ func TestPutEntryLeavesAllElseAsItIs(t *testing.T) {
 			if _, err := edit.Write(time.Now()); err != nil {
 				t.Fatal(err)
 			}
-			again, err := PutEntry(path, tt.key, "toolfit", byURL)
+			again, err := Put(path, tt.key, "toolfit", byURL)
 			if err != nil || again.Changed() {
 				t.Errorf("a second time changes it to\n%s, %v", again.New, err)
 			}
@@ -102,8 +104,8 @@ func TestPutEntryInTOML(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			path := file(t, "config.toml", tt.before)
-			edit, err := PutEntry(path, codexServers, "toolfit", byCommand)
+			path := writeFile(t, "config.toml", tt.before)
+			edit, err := Put(path, codexServers, "toolfit", byCommand)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -113,7 +115,7 @@ func TestPutEntryInTOML(t *testing.T) {
 			if _, err := edit.Write(time.Now()); err != nil {
 				t.Fatal(err)
 			}
-			if again, err := PutEntry(path, codexServers, "toolfit", byCommand); err != nil || again.Changed() {
+			if again, err := Put(path, codexServers, "toolfit", byCommand); err != nil || again.Changed() {
 				t.Errorf("a second time changes it to\n%s, %v", again.New, err)
 			}
 		})
@@ -130,14 +132,14 @@ func TestCutEntryTakesOutWhatPutEntryPutIn(t *testing.T) {
 		"settings.json": "{ \"mcpServers\": {\"a\": {}} }",
 	} {
 		t.Run(path, func(t *testing.T) {
-			path := file(t, path, before)
+			path := writeFile(t, path, before)
 			key := "mcpServers"
 			if isTOML(path) {
 				key = codexServers
 			}
-			for _, step := range []func() (ClientEdit, error){
-				func() (ClientEdit, error) { return PutEntry(path, key, "toolfit", byURL) },
-				func() (ClientEdit, error) { return CutEntry(path, key, "toolfit") },
+			for _, step := range []func() (Edit, error){
+				func() (Edit, error) { return Put(path, key, "toolfit", byURL) },
+				func() (Edit, error) { return Remove(path, key, "toolfit") },
 			} {
 				edit, err := step()
 				if err != nil || !edit.Changed() {
@@ -150,12 +152,12 @@ func TestCutEntryTakesOutWhatPutEntryPutIn(t *testing.T) {
 			if got, _ := os.ReadFile(path); string(got) != before {
 				t.Errorf("got\n%s\nwant\n%s", got, before)
 			}
-			if edit, err := CutEntry(path, key, "toolfit"); err != nil || edit.Changed() {
+			if edit, err := Remove(path, key, "toolfit"); err != nil || edit.Changed() {
 				t.Errorf("a second time: changed %v, %v", edit.Changed(), err)
 			}
 		})
 	}
-	if edit, err := CutEntry(filepath.Join(t.TempDir(), "none.json"), "mcpServers", "toolfit"); err != nil || edit.Changed() {
+	if edit, err := Remove(filepath.Join(t.TempDir(), "none.json"), "mcpServers", "toolfit"); err != nil || edit.Changed() {
 		t.Errorf("a missing file: changed %v, %v", edit.Changed(), err)
 	}
 }
@@ -176,12 +178,12 @@ func TestClientFilesThatCannotBeEditedSafelyAreRefused(t *testing.T) {
 		"text without its closing mark": {"a.toml", "a = \"b\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			path := file(t, c.path, c.text)
+			path := writeFile(t, c.path, c.text)
 			key := "mcpServers"
 			if isTOML(path) {
 				key = codexServers
 			}
-			if edit, err := PutEntry(path, key, "toolfit", byURL); !fault.Is(err, fault.BadConfig) {
+			if edit, err := Put(path, key, "toolfit", byURL); !fault.Is(err, fault.BadConfig) {
 				t.Errorf("got %q, %v", edit.New, err)
 			}
 		})
@@ -189,12 +191,12 @@ func TestClientFilesThatCannotBeEditedSafelyAreRefused(t *testing.T) {
 }
 
 func TestTheBackupIsTheOldFile(t *testing.T) {
-	path := file(t, "mcp.json", "{}\n")
+	path := writeFile(t, "mcp.json", "{}\n")
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	want := path + ".toolfit-backup-20260102-030405"
 	for i, suffix := range []string{"", "-2"} {
 		before, _ := os.ReadFile(path)
-		edit, err := PutEntry(path, "mcpServers", []string{"a", "b"}[i], byURL)
+		edit, err := Put(path, "mcpServers", []string{"a", "b"}[i], byURL)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -210,12 +212,13 @@ func TestTheBackupIsTheOldFile(t *testing.T) {
 }
 
 func TestReadClientReadsCodex(t *testing.T) {
-	servers, notes, err := ReadClient(file(t, "config.toml", codexFile))
+	servers, notes, err := Read(writeFile(t, "config.toml", codexFile))
 	if err != nil || len(servers) != 2 {
 		t.Fatalf("got %+v, %q, %v", servers, notes, err)
 	}
 	files, cloud := servers[0], servers[1]
-	if files.ID != "files" || files.Command != "npx" || len(files.Args) != 2 || files.Env["A B"] != "1" || files.Start != 20*time.Second || files.Timeout != 10*time.Second {
+	if files.ID != "files" || files.Command != "npx" || len(files.Args) != 2 || files.Env["A B"] != "1" || files.Start != 20*time.Second ||
+		files.Timeout != 10*time.Second {
 		t.Errorf("files: %+v", files)
 	}
 	if cloud.ID != "云-1" || cloud.URL != "https://example.com/mcp" || !cloud.Disabled ||
@@ -229,21 +232,22 @@ func TestReadTOML(t *testing.T) {
 	if len(found) > 0 {
 		t.Fatal(found)
 	}
-	skills := root.find("skills")
-	if len(skills.items) != 2 || skills.items[0].find("text").text != "one two \"quoted\" é\n" || skills.items[1].find("text").text != `raw \n` {
+	skills := root.Find("skills")
+	if len(skills.Items) != 2 || skills.Items[0].Find("text").Text != "one two \"quoted\" é\n" ||
+		skills.Items[1].Find("text").Text != `raw \n` {
 		t.Errorf("skills: %+v", skills)
 	}
-	if got := root.find("notify"); len(got.items) != 2 || got.items[1].text != `b\c` {
+	if got := root.Find("notify"); len(got.Items) != 2 || got.Items[1].Text != `b\c` {
 		t.Errorf("notify: %+v", got)
 	}
-	if got := follow(root, []string{"profiles", "x", "a", "b"}); got == nil || got.text != "1" {
+	if got := root.Find("profiles", "x", "a", "b"); got == nil || got.Text != "1" {
 		t.Errorf("dotted: %+v", got)
 	}
 	for text, line := range map[string]int{
 		"a = b\n": 1, "\n\na = 1 2\n": 3, "a\n": 1, "[a\n": 1, "[[a]\n": 1, "a = [1\nb = 2\n": 2, "a = \"\\q\"\n": 1, "a = 1\na = 2\n": 2,
 		"a = {b = 1\n": 2, "= 1\n": 1, "a = '''x\n\n": 3, "a = tru\n": 1,
 	} {
-		if root, _, found := readTOML(text); root != nil || len(found) != 1 || found[0].line != line {
+		if root, _, found := readTOML(text); root != nil || len(found) != 1 || found[0].Line != line {
 			t.Errorf("%q: %+v, want a problem in line %d", text, found, line)
 		}
 	}
@@ -255,23 +259,23 @@ func FuzzTOML(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		src, found := readForEdit("a.toml", []byte(text))
+		src, found := parse("a.toml", []byte(text))
 		if len(found) > 0 || src == nil {
 			return
 		}
-		edited, ok := putTOML(src, codexServers, "toolfit", byURL)
-		if !ok || src.root.find(codexServers).find("toolfit") != nil {
+		edited, ok := src.putTOML(codexServers, "toolfit", byURL)
+		if !ok || src.Root.Find(codexServers).Find("toolfit") != nil {
 			return
 		}
-		after, found := readForEdit("a.toml", []byte(edited))
+		after, found := parse("a.toml", []byte(edited))
 		if len(found) > 0 {
 			return // a server that is no table, which editClient refuses
 		}
-		if n := after.root.find(codexServers).find("toolfit").find("url"); n == nil || n.text != "http://127.0.0.1:8420/mcp" {
+		if n := after.Root.Find(codexServers).Find("toolfit").Find("url"); n == nil || n.Text != "http://127.0.0.1:8420/mcp" {
 			t.Fatalf("%q became %q", text, edited)
 		}
-		if back, ok := cutTOML(after, codexServers, "toolfit"); !ok || strings.TrimRight(back, "\n") != strings.TrimRight(src.text, "\n") {
-			t.Fatalf("%q became %q", src.text, back)
+		if back, ok := after.cutTOML(codexServers, "toolfit"); !ok || strings.TrimRight(back, "\n") != strings.TrimRight(src.Text, "\n") {
+			t.Fatalf("%q became %q", src.Text, back)
 		}
 	})
 }

@@ -1,61 +1,62 @@
-package config
+package clientfile
 
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
+	"github.com/toolfit/toolfit/internal/base/doctree"
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// ErrNoServers is why a file that can be read is no file of MCP servers.
+// ErrNoServers says that a readable file is not a file of MCP servers.
 var ErrNoServers = errors.New("has no mcpServers")
 
-// ReadClient reads the servers out of an MCP client's file, for import: values as they
-// stand, with ${} not filled in. The notes say what was left out, ignored or renamed.
-// VS Code's ${env:VAR} and ${input:name} become ${VAR} and ${NAME}. Names are made valid.
-// The servers are looked for where clients keep them, or under the keys, where some are given.
-func ReadClient(path string, keys ...string) ([]Server, []string, error) {
-	data, err := readFile(path)
+// Read reads the servers out of an MCP client's file, for import: values as they are, with ${}
+// not filled in. The notes say what was left out, ignored or renamed. VS Code's ${env:VAR} and
+// ${input:name} become ${VAR} and ${NAME}, and names are made valid. The servers are found
+// where clients keep them, or under the keys, if any are given.
+func Read(path string, keys ...string) ([]config.Server, []string, error) {
+	data, err := config.ReadFile(path)
 	if err != nil {
 		return nil, nil, err
 	}
-	src, found := readClientSource(path, data)
+	parse := doctree.ParseYAML
+	switch {
+	case isTOML(path):
+		parse = parseCodex
+	case config.IsClientFile(path):
+		parse = doctree.ParseJSON
+	}
+	src, found := parse(data)
 	if len(found) > 0 {
-		return nil, nil, found.fault(path)
+		return nil, nil, found.Err(path)
 	}
-	at, servers := serversIn(src)
+	src.JSON = true // whatever the format, the keys are a client's
+	at, servers := config.Servers(src)
 	if len(keys) > 0 {
-		at, servers = place{line: 1, field: strings.Join(keys, ".")}, follow(src.root, keys)
+		at = doctree.Place{Line: 1, Field: strings.Join(keys, ".")}
+		servers = src.Root.Find(keys...)
 	}
-	if servers == nil || servers.kind != object {
-		return nil, nil, fault.New(fault.BadConfig, "%s %w", path, ErrNoServers).WithHint("name the file in which the client keeps its MCP servers")
+	if servers == nil || servers.Kind != doctree.Mapping {
+		return nil, nil, fault.New(fault.BadConfig, "%s %w", path, ErrNoServers).
+			WithHint("name the file in which the client keeps its MCP servers")
 	}
 	in := &importer{path: path, taken: make(map[string]bool)}
-	for _, e := range servers.entries {
+	for _, e := range servers.Entries {
 		in.add(at, e)
 	}
 	return in.servers, in.notes, nil
 }
 
-// readClientSource reads a client's file of any format. Whatever it is, the keys are a client's.
-func readClientSource(path string, data []byte) (*source, problems) {
-	if isTOML(path) {
-		return readCodex(data)
-	}
-	src, found := readSource(path, data)
-	if src != nil {
-		src.json = true
-	}
-	return src, found
-}
-
 // importer collects the servers of a client's file.
 type importer struct {
 	path    string
-	servers []Server
+	servers []config.Server
 	notes   []string
 	taken   map[string]bool
 }
@@ -64,21 +65,20 @@ func (in *importer) note(format string, args ...any) {
 	in.notes = append(in.notes, fmt.Sprintf(format, args...))
 }
 
-func (in *importer) add(at place, e entry) {
-	d := &decoder{raw: true, client: true}
-	s := d.server(at.key(e.key, e.line), e)
-	if len(d.problems) > 0 {
-		for _, p := range d.problems {
-			in.note("%s is left out: %s", e.key, p.in(in.path))
-		}
+func (in *importer) add(at doctree.Place, e doctree.Entry) {
+	s, ignored, problems := config.ClientServer(at.Key(e.Key, e.Line), e)
+	for _, p := range problems {
+		in.note("%s is left out: %s", e.Key, p.In(in.path))
+	}
+	if len(problems) > 0 {
 		return
 	}
-	if len(d.ignored) > 0 {
-		in.note("%s: ignored %s", e.key, strings.Join(d.ignored, ", "))
+	if len(ignored) > 0 {
+		in.note("%s: ignored %s", e.Key, strings.Join(ignored, ", "))
 	}
-	name := in.free(validName(e.key))
-	if name != e.key {
-		in.note("%s is named %s here", e.key, name)
+	name := in.free(validName(e.Key))
+	if name != e.Key {
+		in.note("%s is named %s here", e.Key, name)
 	}
 	in.taken[name] = true
 	s.ID = tool.ServerID(name)
@@ -90,7 +90,7 @@ func (in *importer) add(at place, e entry) {
 }
 
 // translate rewrites VS Code's variables wherever a server may hold them.
-func (in *importer) translate(s *Server) {
+func (in *importer) translate(s *config.Server) {
 	for _, v := range []*string{&s.Command, &s.Cwd, &s.URL} {
 		*v = in.translated(s.ID, *v)
 	}
@@ -99,8 +99,8 @@ func (in *importer) translate(s *Server) {
 		s.Args[i] = in.translated(s.ID, s.Args[i])
 	}
 	for _, m := range []map[string]string{s.Env, s.Headers} {
-		for _, e := range mapNode(m).entries { // in order, so that notes are too
-			m[e.key] = in.translated(s.ID, m[e.key])
+		for _, key := range slices.Sorted(maps.Keys(m)) { // so that the notes are in order
+			m[key] = in.translated(s.ID, m[key])
 		}
 	}
 }
@@ -118,11 +118,11 @@ func (in *importer) translated(id tool.ServerID, s string) string {
 		case strings.HasPrefix(inside, "env:"):
 			inside = strings.TrimPrefix(inside, "env:")
 		case strings.HasPrefix(inside, "input:"):
-			name := inputVariable(inside)
+			name := config.InputVariable(inside)
 			in.note("%s: ${%s} is ${%s} here; set that environment variable", id, inside, name)
 			inside = name
 		case isEditorVariable(inside):
-			in.note("%s: ${%s} is known to the editor alone; write the path instead", id, inside)
+			in.note("%s: ${%s} is known only to the editor; write the path instead", id, inside)
 		}
 		out.WriteString(before + "${" + inside + "}")
 		s = after
@@ -134,7 +134,7 @@ func isEditorVariable(name string) bool {
 		strings.HasPrefix(name, "workspaceFolder:") || strings.HasPrefix(name, "config:") || strings.HasPrefix(name, "command:")
 }
 
-// free is the name, or the name with the first number that nobody has.
+// free returns the name, with the first free number if it is taken.
 func (in *importer) free(name string) string {
 	free := name
 	for i := 2; in.taken[free]; i++ {
@@ -143,7 +143,7 @@ func (in *importer) free(name string) string {
 	return free
 }
 
-// validName makes a server's name that tool names can be built from.
+// validName returns the name as one that tool names can be built from.
 func validName(name string) string {
 	clean := strings.Map(func(r rune) rune {
 		if r <= ' ' || r == '/' || r == 0x7f {

@@ -1,41 +1,40 @@
-package config
+package doctree
 
 import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
 // readJSON reads text into a tree. Comments and trailing commas are fine, as in VS Code.
-func readJSON(src string) (*node, problems) {
+func readJSON(src string) (*Node, Problems) {
 	plain := plainJSON(src)
 	if strings.TrimSpace(plain) == "" {
-		return &node{kind: nothing, line: 1}, nil
+		return &Node{Kind: Nothing, Line: 1}, nil
 	}
 	var whole json.RawMessage
 	if err := json.Unmarshal([]byte(plain), &whole); err != nil {
 		var syntax *json.SyntaxError
 		line := 0
 		if errors.As(err, &syntax) {
-			line = lineAt(src, int(syntax.Offset)-1)
+			line = LineAt(src, int(syntax.Offset)-1)
 		}
 		text := rawjson.InWords(err).Error()
 		if strings.Contains(err.Error(), "string escape") {
 			text += `; write \\ for a backslash`
 		}
-		return nil, problems{{line: line, text: text}}
+		return nil, Problems{{Line: line, Text: text}}
+	}
+	space := len(plain) - len(strings.TrimLeft(plain, " \t\n"))
+	if at, err := rawjson.Skip([]byte(plain), space, MaxDepth); errors.Is(err, rawjson.ErrDepth) {
+		return nil, Problems{{Line: LineAt(src, at), Text: fmt.Sprintf("is nested deeper than %d levels", MaxDepth)}}
 	}
 	r := &jsonReader{src: plain, dec: json.NewDecoder(strings.NewReader(plain)), line: 1}
 	r.dec.UseNumber()
-	root, err := r.value(0)
-	if err != nil {
-		return nil, problems{{line: r.line, text: err.Error()}}
-	}
-	return root, nil
+	return r.value(), nil
 }
 
 // plainJSON blanks out comments and trailing commas; every other byte keeps its place.
@@ -58,7 +57,8 @@ func plainJSON(src string) string {
 		case c == ',':
 			comma = i
 		case (c == '}' || c == ']') && comma >= 0:
-			out[comma], comma = ' ', -1
+			out[comma] = ' '
+			comma = -1
 		case c != ' ' && c != '\t' && c != '\n':
 			comma = -1
 		}
@@ -67,14 +67,15 @@ func plainJSON(src string) string {
 }
 
 func commentEnd(src string, at int) int {
-	stop, length := "\n", 0
 	if src[at+1] == '*' {
-		stop, length = "*/", 2
+		inside, _, closed := strings.Cut(src[at+2:], "*/")
+		if !closed {
+			return len(src)
+		}
+		return at + len("/**/") + len(inside)
 	}
-	if i := strings.Index(src[at+2:], stop); i >= 0 {
-		return at + 2 + i + length
-	}
-	return len(src)
+	line, _, _ := strings.Cut(src[at:], "\n")
+	return at + len(line)
 }
 
 func blank(b []byte) {
@@ -85,7 +86,7 @@ func blank(b []byte) {
 	}
 }
 
-// jsonReader walks the tokens of text that is known to be JSON.
+// jsonReader walks the tokens of text that is known to be JSON, so that no token is an error.
 type jsonReader struct {
 	src  string
 	dec  *json.Decoder
@@ -94,72 +95,53 @@ type jsonReader struct {
 }
 
 // next reads one token and where it stands.
-func (r *jsonReader) next() (tok json.Token, at int, err error) {
+func (r *jsonReader) next() (tok json.Token, at int) {
 	at = int(r.dec.InputOffset())
 	for at < len(r.src) && strings.IndexByte(" \t\n,:", r.src[at]) >= 0 {
 		at++
 	}
 	r.line += strings.Count(r.src[r.seen:at], "\n")
 	r.seen = at
-	tok, err = r.dec.Token()
-	return tok, at, err
+	tok, _ = r.dec.Token()
+	return tok, at
 }
 
-func (r *jsonReader) value(depth int) (*node, error) {
-	tok, at, err := r.next()
-	if err != nil {
-		return nil, rawjson.InWords(err)
-	}
-	n := &node{line: r.line, at: at}
+func (r *jsonReader) value() *Node {
+	tok, at := r.next()
+	n := &Node{Line: r.line, Start: at, Text: fmt.Sprint(tok)}
 	switch tok := tok.(type) {
 	case nil:
-		n.kind = nothing
+		n.Text = ""
 	case bool:
-		n.kind, n.text = boolean, fmt.Sprint(tok)
+		n.Kind = Bool
 	case json.Number:
-		n.kind, n.text = number, tok.String()
+		n.Kind = Number
 	case string:
-		n.kind, n.text = text, tok
+		n.Kind = Text
 	case json.Delim:
-		if depth >= maxDepth {
-			return nil, fmt.Errorf("is nested deeper than %d levels", maxDepth)
+		n.Text = ""
+		n.Flow = true
+		n.Kind = List
+		if tok == '{' {
+			n.Kind = Mapping
 		}
-		if err := r.fill(n, tok, depth+1); err != nil {
-			return nil, err
-		}
+		r.fill(n)
 	}
-	n.end = int(r.dec.InputOffset())
-	return n, nil
+	n.End = int(r.dec.InputOffset())
+	return n
 }
 
 // fill reads what is inside a list or an object, with its closing bracket.
-func (r *jsonReader) fill(n *node, open json.Delim, depth int) error {
-	n.kind, n.flow = list, true
-	if open == '{' {
-		n.kind = object
-	}
+func (r *jsonReader) fill(n *Node) {
 	for r.dec.More() {
-		if n.kind == list {
-			item, err := r.value(depth)
-			if err != nil {
-				return err
-			}
-			n.items = append(n.items, item)
+		if n.Kind == List {
+			n.Items = append(n.Items, r.value())
 			continue
 		}
-		tok, at, err := r.next()
-		if err != nil {
-			return rawjson.InWords(err)
-		}
-		key, _ := tok.(string)
-		e := entry{key: key, line: r.line, at: at}
-		if e.value, err = r.value(depth); err != nil {
-			return err
-		}
-		n.entries = append(n.entries, e)
+		key, at := r.next()
+		e := Entry{Key: fmt.Sprint(key), Line: r.line, Start: at}
+		e.Value = r.value()
+		n.Entries = append(n.Entries, e)
 	}
-	if _, _, err := r.next(); err != nil && err != io.EOF {
-		return rawjson.InWords(err)
-	}
-	return nil
+	r.next()
 }

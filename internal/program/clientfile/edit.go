@@ -1,0 +1,260 @@
+// Package clientfile reads and edits the configuration files of MCP clients: Claude, Cursor,
+// VS Code, Zed, Codex and others. It imports the servers in such a file, and puts one server
+// into it or removes it while everything else keeps its bytes. Nothing is written before Write.
+//
+//	edit, err := clientfile.Put(path, "mcpServers", "toolfit", entries)
+//	backup, err := edit.Write(time.Now())
+package clientfile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/doctree"
+	"github.com/toolfit/toolfit/internal/base/regular"
+	"github.com/toolfit/toolfit/internal/state/config"
+)
+
+// Entry is one key of a server in a client's own form. The value is a string, a []string or a
+// map[string]string.
+type Entry struct {
+	Key   string
+	Value any
+}
+
+// transportKeys are the keys that say how a client reaches a server. Put replaces them; all
+// other keys of an entry are the client's own and stay.
+var transportKeys = []string{
+	"type", "transport", "source", "command", "args", "env", "cwd", "url", "serverUrl", "httpUrl", "headers",
+	"http_headers", "env_http_headers", "bearer_token_env_var",
+}
+
+// Edit is a client's file before and after a change. Nothing is written until Write.
+type Edit struct {
+	Path     string
+	Old, New []byte // Old is nil where there is no file yet
+}
+
+// Changed reports whether there is anything to write.
+func (e Edit) Changed() bool { return !bytes.Equal(e.Old, e.New) }
+
+// Write replaces the file after saving the old text beside it, in the backup whose path it returns.
+func (e Edit) Write(now time.Time) (backup string, err error) {
+	if e.Old != nil {
+		backup, err = writeBackup(e.Path, e.Old, now)
+		if err != nil {
+			return "", fmt.Errorf("keep a backup of %s: %w", e.Path, err)
+		}
+	}
+	err = regular.Replace(e.Path, e.Old, e.New, 0o777)
+	if err != nil && backup != "" {
+		err = errors.Join(err, os.Remove(backup))
+	}
+	if err != nil {
+		return "", err
+	}
+	return backup, nil
+}
+
+// writeBackup writes the text beside the file, readable by nobody who cannot read the file.
+func writeBackup(path string, text []byte, now time.Time) (string, error) {
+	mode := fs.FileMode(0o600)
+	if info, err := os.Stat(path); err == nil {
+		mode = info.Mode().Perm()
+	}
+	name := path + ".toolfit-backup-" + now.Format("20060102-150405")
+	for i := 2; ; i++ {
+		f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
+		if errors.Is(err, fs.ErrExist) && i < 100 {
+			name = fmt.Sprintf("%s.toolfit-backup-%s-%d", path, now.Format("20060102-150405"), i)
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		_, err = f.Write(text)
+		err = errors.Join(err, f.Sync(), f.Close())
+		if err != nil {
+			return "", errors.Join(err, os.Remove(name))
+		}
+		return name, nil
+	}
+}
+
+// Put returns a client's file with the server under the key, where the client keeps its
+// servers. A missing file is created.
+func Put(path, key, id string, entries []Entry) (Edit, error) {
+	return editFile(path, func(f *file) (string, bool) {
+		if isTOML(path) {
+			return f.putTOML(key, id, entries)
+		}
+		return f.putJSON(key, id, entries)
+	}, key, id)
+}
+
+// Remove returns a client's file without the server. A file that does not have it is not changed.
+func Remove(path, key, id string) (Edit, error) {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return Edit{Path: path}, nil
+	}
+	return editFile(path, func(f *file) (string, bool) {
+		servers := f.Root.Find(key)
+		switch {
+		case servers.Find(id) == nil:
+			return f.Text, true
+		case isTOML(path):
+			return f.cutTOML(key, id)
+		}
+		return f.Source.Remove(servers, id)
+	}, key, id)
+}
+
+// file is a client's file with its own keys.
+type file struct {
+	*doctree.Source
+	tables []tomlTable // of a TOML file
+}
+
+// editFile reads the file, edits it, and checks that only the one server is different.
+func editFile(path string, edit func(*file) (string, bool), key, id string) (Edit, error) {
+	old, err := config.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return Edit{}, err
+	}
+	before, found := parse(path, old)
+	if len(found) > 0 {
+		return Edit{}, found.Err(path)
+	}
+	text, ok := edit(before)
+	if !ok {
+		return Edit{}, doctree.CannotEdit(path, "change", id)
+	}
+	after, found := parse(path, []byte(text))
+	if len(found) > 0 || !doctree.EqualExcept(before.Root, after.Root, []string{key, id}) {
+		return Edit{}, doctree.CannotEdit(path, "change", id)
+	}
+	return Edit{Path: path, Old: old, New: before.Bytes(text)}, nil
+}
+
+// parse reads a client's file: TOML by its name, else JSON, for no client writes YAML.
+func parse(path string, data []byte) (f *file, found doctree.Problems) {
+	f = &file{}
+	if !isTOML(path) {
+		f.Source, found = doctree.ParseJSON(data)
+		return f, found
+	}
+	f.Source, found = doctree.NewSource(data)
+	if f.Source != nil {
+		f.Root, f.tables, found = readTOML(f.Text)
+	}
+	return f, found
+}
+
+// putJSON returns the text with the entry in it.
+func (f *file) putJSON(key, id string, entries []Entry) (string, bool) {
+	servers := f.Root.Find(key)
+	value := entryNode(entries)
+	if servers != nil && servers.Kind == doctree.Nothing {
+		return "", false // null, whatever that means to the client
+	}
+	was := servers.Find(id)
+	if was == nil {
+		return f.Insert([]string{key}, id, value)
+	}
+	value.Entries = append(value.Entries, ownKeys(was)...)
+	if doctree.Equal(was, value) {
+		return f.Text, true
+	}
+	return f.ReplaceJSON(servers, id, value), true
+}
+
+// ownKeys returns the keys of an entry that are the client's own.
+func ownKeys(n *doctree.Node) []doctree.Entry {
+	return slices.DeleteFunc(slices.Clone(n.Entries), func(e doctree.Entry) bool { return slices.Contains(transportKeys, e.Key) })
+}
+
+func entryNode(entries []Entry) *doctree.Node {
+	n := &doctree.Node{Kind: doctree.Mapping}
+	for _, e := range entries {
+		switch v := e.Value.(type) {
+		case []string:
+			n.Add(e.Key, doctree.NewList(v))
+		case map[string]string:
+			n.Add(e.Key, doctree.NewMap(v))
+		default:
+			n.Add(e.Key, doctree.NewText(fmt.Sprint(v)))
+		}
+	}
+	return n
+}
+
+// putTOML returns the text with the table in it: in place of an old one, or at the end.
+func (f *file) putTOML(key, id string, entries []Entry) (string, bool) {
+	value := entryNode(entries)
+	lines := []string{"[" + key + "." + tomlKey(id) + "]"}
+	for _, e := range value.Entries {
+		lines = append(lines, tomlKey(e.Key)+" = "+e.Value.Format(tomlStyle))
+	}
+	was := f.Root.Find(key, id)
+	if was == nil {
+		text := f.Text
+		if text != "" {
+			text = strings.TrimSuffix(text, "\n") + "\n\n"
+		}
+		return text + strings.Join(lines, "\n") + "\n", true
+	}
+	i := slices.IndexFunc(f.tables, func(t tomlTable) bool { return t.node == was && len(t.path) > 0 })
+	if i < 0 {
+		return "", false // it is not a table with a header of its own
+	}
+	for _, e := range ownKeys(was) {
+		value.Entries = append(value.Entries, e)
+		if e.Value.Flow { // else it is a table of its own, which stays where it is
+			lines = append(lines, f.Text[e.Start:e.Value.End])
+		}
+	}
+	if doctree.Equal(was, value) {
+		return f.Text, true
+	}
+	for _, e := range was.Entries { // a table of its own that would have to go
+		if !e.Value.Flow && slices.Contains(transportKeys, e.Key) {
+			return "", false
+		}
+	}
+	return f.Text[:f.tables[i].start] + strings.Join(lines, "\n") + f.Text[f.tables[i].end:], true
+}
+
+// cutTOML returns the text without the server's tables.
+func (f *file) cutTOML(key, id string) (string, bool) {
+	text := f.Text
+	for _, t := range slices.Backward(f.tables) {
+		if len(t.path) < 2 || t.path[0] != key || t.path[1] != id {
+			continue
+		}
+		before := text[:t.start]
+		if strings.HasSuffix(before, "\n\n") {
+			before = before[:len(before)-1]
+		}
+		_, after, _ := strings.Cut(text[t.end:], "\n")
+		text = before + after
+	}
+	return text, text != f.Text
+}
+
+var tomlStyle = doctree.Style{Key: tomlKey, Text: tomlString, Separator: " = ", Open: "{ ", Close: " }"}
+
+func tomlKey(s string) string {
+	if s != "" && bareKey.FindString(s) == s {
+		return s
+	}
+	return tomlString(s)
+}
+
+// tomlString quotes text. TOML reads what JSON escapes, too.
+func tomlString(s string) string { return strings.ReplaceAll(doctree.QuoteJSON(s), "\x7f", `\u007F`) }
