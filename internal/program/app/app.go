@@ -263,7 +263,7 @@ func (a *App) housekeep(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-		case <-a.Store.Due(): // much was added
+		case <-a.Store.TrimDue(): // much was added
 		}
 	}
 }

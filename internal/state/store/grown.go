@@ -30,8 +30,8 @@ func (g *growth) look(limit int64) bool {
 	return true
 }
 
-// Due receives when so much was added that it should be trimmed before its time.
-func (s *Store) Due() <-chan struct{} { return s.recordsGrown.due }
+// TrimDue receives when so much was added that it should be trimmed before its time.
+func (s *Store) TrimDue() <-chan struct{} { return s.recordsGrown.due }
 
 // size is about what the record of a call takes.
 func (c *Call) size() int {

@@ -63,9 +63,9 @@ func (s *Store) LastMessages(ctx context.Context, session string, limit int) ([]
 	return s.readMessages(ctx, session, last, pageLimit(limit))
 }
 
-// LastBeginning is the position of the last message of a session whose body begins with one of
+// LastMessageWithPrefix is the position of the last message of a session whose body begins with one of
 // the texts; 0 when there is none. They are looked for where they are: bodies do not travel.
-func (s *Store) LastBeginning(ctx context.Context, session string, texts ...string) (position int64, err error) {
+func (s *Store) LastMessageWithPrefix(ctx context.Context, session string, texts ...string) (position int64, err error) {
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
 	args, either := []any{session}, make([]string, len(texts))

@@ -67,11 +67,11 @@ type resultKeeper interface {
 	trim(ctx context.Context, l ResultLimits, now time.Time) (deleted int64, err error)
 }
 
-// KeepResult keeps the result. Once it returns, the end of this process loses nothing of
+// SaveResult keeps the result. Once it returns, the end of this process loses nothing of
 // it; with Options.Durable, neither does a power cut. A ref that the owner has already is
 // a fault.Conflict: the caller takes another one. With a secret key the arguments and the
 // body are encrypted.
-func (s *Store) KeepResult(ctx context.Context, r Result) error {
+func (s *Store) SaveResult(ctx context.Context, r Result) error {
 	if r.Ref == "" || r.At.IsZero() {
 		return fmt.Errorf("keep result of %s: it has no ref or no time", r.Tool)
 	}

@@ -43,7 +43,7 @@ func benchmarkKeep(b *testing.B, opts *Options, size int) {
 	for i, ref := range refs {
 		r.At = time.Now()
 		r.Ref, r.Call, r.Expires = ref, ref, r.At.Add(24*time.Hour)
-		if err := s.KeepResult(b.Context(), r); err != nil {
+		if err := s.SaveResult(b.Context(), r); err != nil {
 			b.Fatal(err)
 		}
 		if i%2000 == 1999 {
@@ -64,7 +64,7 @@ func BenchmarkReadResult(b *testing.B) {
 	r := Result{Owner: "o", Body: make([]byte, 50_000), At: time.Now()}
 	for i := range 100 {
 		r.Ref = fmt.Sprint("r_", i)
-		if err := s.KeepResult(b.Context(), r); err != nil {
+		if err := s.SaveResult(b.Context(), r); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -118,7 +118,7 @@ func testCanceled(t *testing.T, open func() *store.Store) {
 	_, readErr := s.Servers(ctx)
 	_, resultErr := s.Results(ctx, store.ResultFilter{})
 	for _, err := range []error{
-		s.KeepResult(ctx, sampleResult(1)), resultErr,
+		s.SaveResult(ctx, sampleResult(1)), resultErr,
 		s.AppendCalls(ctx, []store.Call{sampleCall(1)}), s.SaveTools(ctx, sampleServer("a")), s.SaveCheck(ctx, "a", noon, ""), readErr,
 	} {
 		if f := (*fault.Error)(nil); !errors.Is(err, context.Canceled) || errors.As(err, &f) {

@@ -47,7 +47,7 @@ func testResultBytes(t *testing.T, open func() *store.Store) {
 			want.Ref, want.Owner, want.Server, want.Tool = want.Ref+odd, want.Owner+odd, tool.ServerID(odd), tool.Name(odd)
 			want.Profile, want.Session, want.Rule, want.Args = odd, odd, odd, json.RawMessage(odd)
 		}
-		check(t, s.KeepResult(ctx, want))
+		check(t, s.SaveResult(ctx, want))
 		for _, s := range []*store.Store{s, open()} {
 			got, err := s.Result(ctx, want.Owner, want.Ref)
 			check(t, err)
@@ -60,7 +60,7 @@ func testResultBytes(t *testing.T, open func() *store.Store) {
 			equal(t, got, was)
 		}
 	}
-	if err := s.KeepResult(ctx, store.Result{Owner: "o", At: noon}); err == nil {
+	if err := s.SaveResult(ctx, store.Result{Owner: "o", At: noon}); err == nil {
 		t.Fatal("a result without a ref was kept")
 	}
 }
@@ -70,8 +70,8 @@ func testResultUnknown(t *testing.T, open func() *store.Store) {
 	expired, theirs := sampleResult(1), sampleResult(2)
 	expired.Owner, expired.Expires = "me", noon.Add(time.Hour)
 	theirs.Owner = "them"
-	check(t, s.KeepResult(ctx, expired))
-	check(t, s.KeepResult(ctx, theirs))
+	check(t, s.SaveResult(ctx, expired))
+	check(t, s.SaveResult(ctx, theirs))
 	for _, ref := range []string{expired.Ref, theirs.Ref, "r_unknown", "", "r' OR ''='"} {
 		_, err := s.Result(ctx, "me", ref)
 		if !fault.Is(err, fault.NotFound) || fault.As(err).Message != fmt.Sprintf("there is no result %q", ref) {
@@ -93,12 +93,12 @@ func testResultTaken(t *testing.T, open func() *store.Store) {
 	s, ctx := open(), t.Context()
 	mine, theirs := sampleResult(1), sampleResult(3)
 	theirs.Owner, theirs.Ref = "them", mine.Ref
-	check(t, s.KeepResult(ctx, mine))
-	check(t, s.KeepResult(ctx, theirs))
+	check(t, s.SaveResult(ctx, mine))
+	check(t, s.SaveResult(ctx, theirs))
 	for range 2 {
 		again := mine
 		again.Body = json.RawMessage(`"another"`)
-		if err := s.KeepResult(ctx, again); !fault.Is(err, fault.Conflict) {
+		if err := s.SaveResult(ctx, again); !fault.Is(err, fault.Conflict) {
 			t.Fatalf("got %v, want a conflict", err)
 		}
 	}
@@ -114,7 +114,7 @@ func testFindResult(t *testing.T, open func() *store.Store) {
 	old, young := sampleResult(1), sampleResult(3)
 	young.Owner, young.Ref = "them", old.Ref
 	for _, r := range []store.Result{young, old} {
-		check(t, s.KeepResult(ctx, r))
+		check(t, s.SaveResult(ctx, r))
 	}
 	for name, want := range map[string]store.Result{old.Ref: young, old.Call: old, young.Call: young} {
 		got, err := open().FindResult(ctx, name)
@@ -134,7 +134,7 @@ func testResultPages(t *testing.T, open func() *store.Store) {
 		if i%7 == 0 {
 			r.Rule = "other"
 		}
-		check(t, s.KeepResult(ctx, r))
+		check(t, s.SaveResult(ctx, r))
 	}
 	cases := map[string]struct {
 		filter store.ResultFilter
@@ -203,7 +203,7 @@ func testResultsAtOnce(t *testing.T, open func() *store.Store) {
 			for i := range each {
 				r := sampleResult(i)
 				r.Ref = fmt.Sprint(r.Ref, "_", w)
-				if err := s.KeepResult(ctx, r); err != nil {
+				if err := s.SaveResult(ctx, r); err != nil {
 					t.Error(err)
 				}
 				for _, s := range []*store.Store{one, two} {
@@ -252,12 +252,12 @@ func testEncryptedResults(t *testing.T, dsn string, raw rawFunc) {
 	ctx, secret := t.Context(), sampleResult(1)
 	secret.Args, secret.Body = json.RawMessage(`{"token":"hunter2"}`), json.RawMessage(`{"password":"hunter3"}`)
 	with := &store.Options{SecretKey: secretKey(t, "correct horse battery staple")}
-	check(t, open(t, dsn, with).KeepResult(ctx, secret))
+	check(t, open(t, dsn, with).SaveResult(ctx, secret))
 	stored := storedResults(t, dsn, raw)
 	if len(stored) == 0 || bytes.Contains(stored, []byte("hunter")) {
 		t.Fatalf("stored as %q", stored)
 	}
-	check(t, open(t, dsn, nil).KeepResult(ctx, sampleResult(3)))
+	check(t, open(t, dsn, nil).SaveResult(ctx, sampleResult(3)))
 	got, err := open(t, dsn, with).Results(ctx, store.ResultFilter{})
 	check(t, err)
 	equal(t, got, []store.Result{sampleResult(3), secret})

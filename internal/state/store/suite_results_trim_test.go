@@ -15,7 +15,7 @@ func testTrimExpired(t *testing.T, open func() *store.Store) {
 		if i%2 == 0 {
 			r.Expires = noon.Add(time.Hour)
 		}
-		check(t, s.KeepResult(ctx, r))
+		check(t, s.SaveResult(ctx, r))
 	}
 	deleted, err := s.TrimResults(ctx, store.ResultLimits{})
 	check(t, err)
@@ -26,7 +26,7 @@ func testTrimExpired(t *testing.T, open func() *store.Store) {
 	left, err := s.Results(ctx, store.ResultFilter{})
 	check(t, err)
 	equal(t, refs(left), []string{"r_000009", "r_000007", "r_000005", "r_000003", "r_000001"})
-	check(t, s.KeepResult(ctx, sampleResult(10)))
+	check(t, s.SaveResult(ctx, sampleResult(10)))
 	_, err = s.Result(ctx, "k0", "r_000010")
 	check(t, err)
 }
@@ -38,7 +38,7 @@ func testTrimOwner(t *testing.T, open func() *store.Store) {
 		if r.Body = bytes.Repeat([]byte("x"), 10_000); i%2 == 1 {
 			r.Body = []byte("{}")
 		}
-		check(t, s.KeepResult(ctx, r))
+		check(t, s.SaveResult(ctx, r))
 	}
 	deleted, err := s.TrimResults(ctx, store.ResultLimits{Owner: 55_000})
 	check(t, err)
@@ -57,7 +57,7 @@ func testTrimTotal(t *testing.T, open func() *store.Store) {
 	for i := range n {
 		r := sampleResult(i)
 		r.Body = bytes.Repeat([]byte("x"), 10_000)
-		check(t, s.KeepResult(ctx, r))
+		check(t, s.SaveResult(ctx, r))
 		if i%10 == 0 {
 			_, err := s.TrimResults(ctx, store.ResultLimits{Total: limit})
 			check(t, err)

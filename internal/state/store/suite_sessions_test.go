@@ -251,7 +251,7 @@ func testMessages(t *testing.T, open func() *store.Store) {
 	equal(t, end, all[235:])
 	check(t, one.AppendMessages(ctx, "ses_2", raws(`{"role":"a"}`), raws(`{"role":"b"}`), raws(`{"role":"a","x":1}`), raws("\xff"), raws(`x{"role":"b"}`)))
 	for text, want := range map[string]int64{`{"role":"a"`: 4, `{"role":"b"`: 3, `{"role":"c"`: 0, "\xff": 5} {
-		if at, err := two.LastBeginning(ctx, "ses_2", "nothing", text); err != nil || at != want {
+		if at, err := two.LastMessageWithPrefix(ctx, "ses_2", "nothing", text); err != nil || at != want {
 			t.Errorf("the last that begins with %q: %d, %v, want %d", text, at, err, want)
 		}
 	}

@@ -92,7 +92,7 @@ func testSizeHolds(t *testing.T, newDSN func(t *testing.T) string, raw func(t *t
 					added += shape.run + 5_000
 				}
 				select {
-				case <-s.Due():
+				case <-s.TrimDue():
 					_, err := s.TrimRecords(ctx, most)
 					check(t, err)
 				default:

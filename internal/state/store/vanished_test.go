@@ -68,11 +68,11 @@ func TestNoResultIsKeptInAFileThatVanished(t *testing.T) {
 		dir, ctx, log := t.TempDir(), t.Context(), &bytes.Buffer{}
 		path := filepath.Join(dir, "toolfit.db")
 		s := open(t, path, &store.Options{Durable: durable, Logger: slog.New(slog.NewTextHandler(log, nil))})
-		check(t, s.KeepResult(ctx, sampleResult(1)))
+		check(t, s.SaveResult(ctx, sampleResult(1)))
 		check(t, os.Rename(path+"-results", path+"-away"))
 		kept := 0
 		for i := 2; !strings.Contains(log.String(), "vanished"); i++ { // at once when durable, else within a second
-			if check(t, s.KeepResult(ctx, sampleResult(i))); durable && i > 2 {
+			if check(t, s.SaveResult(ctx, sampleResult(i))); durable && i > 2 {
 				t.Fatal("a durable result was kept in a file that is gone")
 			}
 			kept = i

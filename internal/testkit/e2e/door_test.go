@@ -108,7 +108,7 @@ func TestTheLinkSignsInOnce(t *testing.T) {
 	b := testparts.NewBrowser(t, "en-US")
 	b.Do(chromedp.Navigate(link))
 	b.Until(`document.querySelector("nav") && document.title.includes("Overview")`)
-	b.Quiet()
+	b.CheckConsole()
 	again := testparts.NewBrowser(t, "en-US")
 	again.Do(chromedp.Navigate(link))
 	again.Until(`document.querySelector("[name=key]")`)
@@ -180,7 +180,7 @@ func TestAListedOriginUsesTheGatewayFromItsPage(t *testing.T) {
 	if title := b.Read("document.title"); title != "200 session" {
 		t.Errorf("got %q", title)
 	}
-	b.Quiet()
+	b.CheckConsole()
 }
 
 func TestABareProxyLetsNobodyIn(t *testing.T) {

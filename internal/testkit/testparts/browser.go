@@ -70,8 +70,8 @@ func (b *Browser) Begin(t testing.TB) {
 	b.console = nil
 }
 
-// Quiet fails the test when the page complained.
-func (b *Browser) Quiet() {
+// CheckConsole fails the test when the page complained.
+func (b *Browser) CheckConsole() {
 	b.t.Helper()
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -128,17 +128,17 @@ func (b *Browser) Prefer(theme string) {
 	}
 }
 
-// Attend puts the window in front: only there the focus is seen.
-func (b *Browser) Attend() {
+// EmulateFocus puts the window in front: only there the focus is seen.
+func (b *Browser) EmulateFocus() {
 	b.t.Helper()
 	if _, err := chromedp.Call(b.ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}); err != nil {
 		b.t.Fatal(err)
 	}
 }
 
-// Keep writes a picture of the whole page into the folder that TOOLFIT_SCREENSHOTS names;
+// Screenshot writes a picture of the whole page into the folder that TOOLFIT_SCREENSHOTS names;
 // without one there is no picture.
-func (b *Browser) Keep(name string) {
+func (b *Browser) Screenshot(name string) {
 	b.t.Helper()
 	dir := os.Getenv("TOOLFIT_SCREENSHOTS")
 	if dir == "" {
