@@ -53,7 +53,7 @@ func (s *Store) appendSQLite(ctx context.Context, calls []Call) error {
 	batch := s.batches.Get().(*callBatch)
 	defer s.batches.Put(batch)
 	defer func() { clear(batch.args) }() // keep the room, let go of the strings
-	return s.inTx(ctx, func(tx *sql.Tx) error {
+	return s.inTx(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		for _, a := range s.inserts {
 			if len(calls) < a.rows {
 				continue

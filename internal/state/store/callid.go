@@ -54,10 +54,6 @@ func (w *where) span(f *CallFilter) {
 	if before != "" {
 		w.has("id <", before)
 	}
-	if !f.Since.IsZero() {
-		w.has("at >=", micros(f.Since))
-	}
-	if !f.Until.IsZero() {
-		w.has("at <=", micros(f.Until))
-	}
+	w.since("at", f.Since)
+	w.until("at", f.Until)
 }

@@ -87,7 +87,7 @@ func (r *callRow) set(c *Call, opts *Options) {
 }
 
 // scan reads the next row.
-func (r *callRow) scan(scan func(...any) error, opts *Options) (Call, error) {
+func (r *callRow) scan(scan scanner, opts *Options) (Call, error) {
 	err := scan(r.values...)
 	r.At = fromMicros(r.at)
 	r.Duration = time.Duration(r.duration) * time.Microsecond

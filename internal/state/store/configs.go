@@ -17,12 +17,10 @@ type ServerConfig struct {
 	UpdatedAt time.Time
 }
 
-// SaveServerConfig stores the server's configuration in place of an earlier one. With a
-// secret key it is encrypted. Without one it is kept as it is, unless it has secrets in
-// it: that is a fault.BadConfig.
+// SaveServerConfig stores the server's configuration, replacing an earlier one. With a secret
+// key it is encrypted. Without one it is stored in plain text, and one that contains secrets is
+// a fault.BadConfig.
 func (s *Store) SaveServerConfig(ctx context.Context, id tool.ServerID, config []byte, secret bool) error {
-	ctx, cancel := s.limit(ctx)
-	defer cancel()
 	if secret && s.opts.SecretKey.IsZero() {
 		return fault.New(fault.BadConfig, "server %s has secrets, and the store has no key to encrypt them", id).
 			WithHint("set TOOLFIT_SECRET_KEY and restart, or put the server into the configuration file")
@@ -33,47 +31,27 @@ func (s *Store) SaveServerConfig(ctx context.Context, id tool.ServerID, config [
 	return s.explain("save configuration of "+string(id), err)
 }
 
-// configRow is what a sealed configuration is bound to. Another text would make every
-// stored one unreadable.
+// configRow is what a sealed configuration is bound to. Changing this text would make all
+// stored ones unreadable.
 func configRow(id tool.ServerID) string { return "server_configs/" + string(id) }
 
 // ServerConfigs returns all stored configurations, ordered by id.
 func (s *Store) ServerConfigs(ctx context.Context) ([]ServerConfig, error) {
-	ctx, cancel := s.limit(ctx)
-	defer cancel()
-	rows, err := s.read.QueryContext(ctx, "SELECT id, config, created_at, updated_at FROM server_configs ORDER BY id")
-	if err != nil {
-		return nil, s.explain("read configurations", err)
-	}
-	defer rows.Close()
-	var configs []ServerConfig
-	for rows.Next() {
-		var c ServerConfig
+	read := func(scan scanner) (c ServerConfig, err error) {
 		var sealed []byte
-		var created, updated int64
-		if err := rows.Scan((*string)(&c.ID), &sealed, &created, &updated); err != nil {
-			return nil, s.explain("read configurations", err)
-		}
-		c.CreatedAt, c.UpdatedAt = fromMicros(created), fromMicros(updated)
+		err = scan((*string)(&c.ID), &sealed, storedTime{&c.CreatedAt}, storedTime{&c.UpdatedAt})
 		c.Config, c.Err = s.opts.SecretKey.open("server "+string(c.ID), configRow(c.ID), sealed)
-		configs = append(configs, c)
+		return c, err
 	}
-	return configs, s.explain("read configurations", rows.Err())
+	return list(ctx, s, "read configurations", read, "SELECT id, config, created_at, updated_at FROM server_configs ORDER BY id")
 }
 
-// DeleteServerConfig forgets the server's configuration; one that is not stored is a
-// fault.NotFound. It works without the key.
+// DeleteServerConfig deletes the server's configuration; one that is not stored is a
+// fault.NotFound. It needs no key.
 func (s *Store) DeleteServerConfig(ctx context.Context, id tool.ServerID) error {
-	ctx, cancel := s.limit(ctx)
-	defer cancel()
-	op := "delete configuration of " + string(id)
-	res, err := s.exec(ctx, "DELETE FROM server_configs WHERE id = $1", string(id))
-	if err != nil {
-		return s.explain(op, err)
-	}
-	n, err := res.RowsAffected()
+	n, err := s.exec(ctx, "DELETE FROM server_configs WHERE id = $1", string(id))
 	if err == nil && n == 0 {
 		return fault.New(fault.NotFound, "the store has no server %s", id)
 	}
-	return s.explain(op, err)
+	return s.explain("delete configuration of "+string(id), err)
 }

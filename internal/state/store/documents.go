@@ -48,24 +48,11 @@ func (s *Store) DeleteRule(ctx context.Context, id string) error {
 }
 
 func (s *Store) documents(ctx context.Context, table string) ([]Document, error) {
-	ctx, cancel := s.limit(ctx)
-	defer cancel()
-	rows, err := s.read.QueryContext(ctx, "SELECT id, version, body, created_at, updated_at FROM "+table+" ORDER BY id")
-	if err != nil {
-		return nil, s.explain("read "+table, err)
+	read := func(scan scanner) (d Document, err error) {
+		err = scan(&d.ID, &d.Version, (*[]byte)(&d.Body), storedTime{&d.CreatedAt}, storedTime{&d.UpdatedAt})
+		return d, err
 	}
-	defer rows.Close()
-	var found []Document
-	for rows.Next() {
-		var d Document
-		var created, updated int64
-		if err := rows.Scan(&d.ID, &d.Version, (*[]byte)(&d.Body), &created, &updated); err != nil {
-			return nil, s.explain("read "+table, err)
-		}
-		d.CreatedAt, d.UpdatedAt = fromMicros(created), fromMicros(updated)
-		found = append(found, d)
-	}
-	return found, s.explain("read "+table, rows.Err())
+	return list(ctx, s, "read "+table, read, "SELECT id, version, body, created_at, updated_at FROM "+table+" ORDER BY id")
 }
 
 func (s *Store) saveDocument(ctx context.Context, table string, d Document) (Document, error) {
@@ -84,20 +71,19 @@ func (s *Store) saveDocument(ctx context.Context, table string, d Document) (Doc
 			RETURNING version, created_at`
 		args = append(args, d.Version)
 	}
-	var created int64
-	err := s.write.QueryRowContext(ctx, query, args...).Scan(&d.Version, &created)
+	err := s.write.QueryRowContext(ctx, query, args...).Scan(&d.Version, storedTime{&d.CreatedAt})
 	if errors.Is(err, sql.ErrNoRows) {
 		return Document{}, fault.New(fault.Conflict, "%q was changed or deleted meanwhile", d.ID).WithHint("read it again, then change it")
 	}
 	if err == nil {
 		err = s.intact()
 	}
-	d.CreatedAt, d.UpdatedAt = fromMicros(created), fromMicros(now)
+	d.UpdatedAt = fromMicros(now)
 	return d, s.explain("save "+d.ID+" to "+table, err)
 }
 
 func (s *Store) deleteDocument(ctx context.Context, table, id string) error {
-	n, err := s.delete(ctx, "DELETE FROM "+table+" WHERE id = $1", id)
+	n, err := s.exec(ctx, "DELETE FROM "+table+" WHERE id = $1", id)
 	if err == nil && n == 0 {
 		return fault.New(fault.NotFound, "the store has no %q among its %s", id, table)
 	}

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -56,8 +55,6 @@ func (s *Store) intact() error {
 
 // Writable writes to the store. Its error says why nothing can be added to it now.
 func (s *Store) Writable(ctx context.Context) error {
-	ctx, cancel := s.limit(ctx)
-	defer cancel()
 	err := s.hasRoom()
 	if err == nil {
 		_, err = s.exec(ctx, "UPDATE schema_version SET version = version")
@@ -77,13 +74,4 @@ func (s *Store) hasRoom() error {
 		err = gone
 	}
 	return err
-}
-
-// exec is one statement that changes something.
-func (s *Store) exec(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	res, err := s.write.ExecContext(ctx, query, args...)
-	if err == nil {
-		err = s.intact()
-	}
-	return res, err
 }

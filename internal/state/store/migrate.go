@@ -63,7 +63,7 @@ func (s *Store) checkVersion(row *sql.Row) (int, error) {
 // migrate applies what is missing, all of it or nothing. It reads the version again
 // inside the transaction: another process may have migrated meanwhile.
 func (s *Store) migrate(ctx context.Context) error {
-	return s.inTx(ctx, func(tx *sql.Tx) error {
+	return s.transact(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if s.dialect.lock != "" {
 			if _, err := tx.ExecContext(ctx, s.dialect.lock); err != nil {
 				return fmt.Errorf("wait for other migrations: %w", err)

@@ -45,7 +45,35 @@ type ResultFilter struct {
 	Heads   bool      // Args and Body are not read
 }
 
-// ResultLimits bound what is kept, in bytes. Zero sets no bound.
+// resultKeys are the texts that results are found by, as the columns of the table.
+var resultKeys = [...]string{"owner", "ref", "call", "tool", "session", "rule"}
+
+// The positions of the owner and the ref in resultKeys.
+const ownerKey, refKey = 0, 1
+
+// resultTexts are the values of resultKeys.
+type resultTexts [len(resultKeys)]string
+
+func (f *ResultFilter) texts() resultTexts {
+	return resultTexts{f.Owner, f.Ref, f.Call, f.Tool, f.Session, f.Rule}
+}
+
+func (r *Result) texts() resultTexts {
+	return resultTexts{r.Owner, r.Ref, r.Call, string(r.Tool), r.Session, r.Rule}
+}
+
+// matches compares the texts: the index of a folder only has their hashes.
+func (f *ResultFilter) matches(r *Result) bool {
+	have := r.texts()
+	for i, want := range f.texts() {
+		if want != "" && want != have[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// ResultLimits limit what is stored, in bytes. Zero sets no bound.
 type ResultLimits struct {
 	Owner int64 // of one owner
 	Total int64 // of all
@@ -59,9 +87,9 @@ const (
 	pageBytes = 64 << 20
 )
 
-// resultKeeper is where results are.
-type resultKeeper interface {
-	keep(ctx context.Context, r *Result) error
+// resultStorage is where results are stored.
+type resultStorage interface {
+	save(ctx context.Context, r *Result) error
 	// list returns what matches and has not expired, the newest first.
 	list(ctx context.Context, f *ResultFilter, now time.Time) ([]Result, error)
 	trim(ctx context.Context, l ResultLimits, now time.Time) (deleted int64, err error)
@@ -78,7 +106,7 @@ func (s *Store) SaveResult(ctx context.Context, r Result) error {
 	if len(r.Args) > maxResult || len(r.Body) > maxResult {
 		return fault.New(fault.TooLarge, "the result of %s has more than %d MB", r.Tool, maxResult>>20)
 	}
-	return s.explain("keep result "+r.Ref, s.results.keep(ctx, &r))
+	return s.explain("keep result "+r.Ref, s.results.save(ctx, &r))
 }
 
 func refTaken(ref string) error {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
@@ -40,12 +39,10 @@ func (s *Store) SaveRun(ctx context.Context, r Run) error {
 	if err := checkName("the run's id", r.ID); err != nil {
 		return err
 	}
-	ctx, cancel := s.limit(ctx)
-	defer cancel()
 	const upsert = "INSERT INTO runs (" + runColumns + `, report) VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT (id) DO UPDATE SET at = excluded.at, name = excluded.name, outcome = excluded.outcome,
 			duration = excluded.duration, summary = excluded.summary, report = excluded.report`
-	err := s.inTx(ctx, func(tx *sql.Tx) error {
+	err := s.inTx(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, upsert, r.ID, micros(r.At), r.Name, r.Outcome, r.Duration.Microseconds(), notNull(r.Summary), notNull(r.Report)); err != nil {
 			return err
 		}
@@ -61,29 +58,26 @@ func (s *Store) SaveRun(ctx context.Context, r Run) error {
 
 // RunSummary returns one run without its report; an unknown id is a fault.NotFound.
 func (s *Store) RunSummary(ctx context.Context, id string) (Run, error) {
-	ctx, cancel := s.limit(ctx)
-	defer cancel()
-	r, err := scanRun(s.read.QueryRowContext(ctx, "SELECT "+runColumns+" FROM runs WHERE id = $1", id).Scan)
-	if errors.Is(err, sql.ErrNoRows) {
-		return Run{}, noRun(id)
-	}
-	return r, s.explain("read run "+id, err)
+	var r Run
+	err := s.readRun(ctx, id, runColumns, r.columns())
+	return r, err
 }
-
-func noRun(id string) error { return fault.New(fault.NotFound, "there is no run %.100q", id) }
 
 // Run returns one run with its report; an unknown id is a fault.NotFound.
 func (s *Store) Run(ctx context.Context, id string) (Run, error) {
-	ctx, cancel := s.limit(ctx)
-	defer cancel()
-	var report []byte
-	row := s.read.QueryRowContext(ctx, "SELECT "+runColumns+", report FROM runs WHERE id = $1", id)
-	r, err := scanRun(func(into ...any) error { return row.Scan(append(into, &report)...) })
-	if errors.Is(err, sql.ErrNoRows) {
-		return Run{}, noRun(id)
-	}
-	r.Report = report
-	return r, s.explain("read run "+id, err)
+	var r Run
+	err := s.readRun(ctx, id, runColumns+", report", append(r.columns(), &r.Report))
+	return r, err
+}
+
+func (s *Store) readRun(ctx context.Context, id, columns string, into []any) error {
+	missing := fault.New(fault.NotFound, "there is no run %.100q", id)
+	return s.readOne(ctx, "read run "+id, missing, "SELECT "+columns+" FROM runs WHERE id = $1", []any{id}, into)
+}
+
+// columns are where the values of runColumns go.
+func (r *Run) columns() []any {
+	return []any{&r.ID, storedTime{&r.At}, &r.Name, &r.Outcome, storedDuration{&r.Duration}, (*[]byte)(&r.Summary)}
 }
 
 // Runs returns the runs that match, without their reports, the newest first.
@@ -94,42 +88,25 @@ func (s *Store) Runs(ctx context.Context, f RunFilter) ([]Run, error) {
 	if err := w.before(f.Before, "at", "id"); err != nil {
 		return nil, err
 	}
-	ctx, cancel := s.limit(ctx)
-	defer cancel()
-	rows, err := s.read.QueryContext(ctx, "SELECT "+runColumns+" FROM runs"+w.String()+" ORDER BY at DESC, id DESC"+w.limit(f.Limit), w.args...)
-	if err != nil {
-		return nil, s.explain("read runs", err)
+	read := func(scan scanner) (r Run, err error) {
+		err = scan(r.columns()...)
+		return r, err
 	}
-	defer rows.Close()
-	var found []Run
-	for rows.Next() {
-		r, err := scanRun(rows.Scan)
-		if err != nil {
-			return nil, s.explain("read runs", err)
-		}
-		found = append(found, r)
-	}
-	return found, s.explain("read runs", rows.Err())
-}
-
-func scanRun(scan func(...any) error) (r Run, err error) {
-	var at, duration int64
-	err = scan(&r.ID, &at, &r.Name, &r.Outcome, &duration, (*[]byte)(&r.Summary))
-	r.At, r.Duration = fromMicros(at), time.Duration(duration)*time.Microsecond
-	return r, err
+	query := "SELECT " + runColumns + " FROM runs" + w.String() + " ORDER BY at DESC, id DESC" + w.limit(f.Limit)
+	return list(ctx, s, "read runs", read, query, w.args...)
 }
 
 // TrimRuns deletes the runs that began before the given time, and the oldest ones beyond so
 // many. A zero time or 0 sets no bound.
 func (s *Store) TrimRuns(ctx context.Context, before time.Time, most int) (deleted int64, err error) {
 	if !before.IsZero() {
-		if deleted, err = s.delete(ctx, "DELETE FROM runs WHERE at < $1", micros(before)); err != nil {
+		if deleted, err = s.exec(ctx, "DELETE FROM runs WHERE at < $1", micros(before)); err != nil {
 			return deleted, s.explain("trim runs", err)
 		}
 	}
 	if most > 0 {
 		const over = "DELETE FROM runs WHERE (at, id) <= (SELECT at, id FROM runs ORDER BY at DESC, id DESC LIMIT 1 OFFSET $1)"
-		n, err := s.delete(ctx, over, most)
+		n, err := s.exec(ctx, over, most)
 		return deleted + n, s.explain("trim runs", err)
 	}
 	return deleted, nil

@@ -28,7 +28,7 @@ func FuzzScanFrames(f *testing.F) {
 				t.Fatalf("frame at %d of %d bytes, in a segment of %d that was read up to %d", f.offset, f.size(), size, next)
 			}
 			next = f.offset + f.size()
-			if _, err := readFrame(reader, f.offset, f.size(), &Options{}); err != nil {
+			if _, err := readFrame(reader, framePlace{f.offset, f.size()}, &Options{}); err != nil {
 				t.Fatalf("read what was found: %v", err)
 			}
 		})

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"database/sql"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -80,11 +79,6 @@ func soughtValue(name string, value json.RawMessage) (string, error) {
 	return "sha256:" + hex.EncodeToString(digest[:]), nil
 }
 
-// reader is a pool or a transaction.
-type reader interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}
-
 func (s *Store) readSession(ctx context.Context, from reader, id string) (Session, error) {
 	found, err := s.readSessions(ctx, from, " WHERE id = $1", []any{id})
 	if err == nil && len(found) == 0 {
@@ -98,22 +92,12 @@ func (s *Store) readSession(ctx context.Context, from reader, id string) (Sessio
 
 // readSessions reads sessions and then their metadata. One that is deleted in between has none.
 func (s *Store) readSessions(ctx context.Context, from reader, rest string, args []any) ([]Session, error) {
-	rows, err := from.QueryContext(ctx, "SELECT "+sessionColumns+" FROM sessions"+rest, args...)
-	if err != nil {
-		return nil, err
+	read := func(scan scanner) (v Session, err error) {
+		err = scan(&v.ID, &v.Parent, &v.Owner, &v.Title, &v.Directory, storedTime{&v.CreatedAt}, storedTime{&v.UpdatedAt})
+		return v, err
 	}
-	defer rows.Close()
-	var found []Session
-	for rows.Next() {
-		var v Session
-		var created, updated int64
-		if err := rows.Scan(&v.ID, &v.Parent, &v.Owner, &v.Title, &v.Directory, &created, &updated); err != nil {
-			return nil, err
-		}
-		v.CreatedAt, v.UpdatedAt = fromMicros(created), fromMicros(updated)
-		found = append(found, v)
-	}
-	if err := rows.Err(); err != nil || len(found) == 0 {
+	found, err := readRows(ctx, from, read, "SELECT "+sessionColumns+" FROM sessions"+rest, args...)
+	if err != nil || len(found) == 0 {
 		return nil, err
 	}
 	return found, s.readMetadata(ctx, from, found)
@@ -127,22 +111,20 @@ func (s *Store) readMetadata(ctx context.Context, from reader, sessions []Sessio
 		byID[sessions[i].ID] = &sessions[i]
 		places = append(places, w.value(sessions[i].ID))
 	}
-	rows, err := from.QueryContext(ctx, "SELECT session, name, value FROM session_metadata WHERE session IN ("+strings.Join(places, ", ")+")", w.args...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	read := func(scan scanner) (none struct{}, err error) {
 		var id, name string
 		var value []byte
-		if err := rows.Scan(&id, &name, &value); err != nil {
-			return err
+		if err := scan(&id, &name, &value); err != nil {
+			return none, err
 		}
 		v := byID[id]
 		if v.Metadata == nil {
 			v.Metadata = map[string]json.RawMessage{}
 		}
 		v.Metadata[name] = value
+		return none, nil
 	}
-	return rows.Err()
+	query := "SELECT session, name, value FROM session_metadata WHERE session IN (" + strings.Join(places, ", ") + ")"
+	_, err := readRows(ctx, from, read, query, w.args...)
+	return err
 }

@@ -62,7 +62,7 @@ func (s *Store) trimSessions(ctx context.Context, which string, args ...any) (de
 			return deleted, err
 		}
 		for _, v := range old {
-			n, err := s.delete(ctx, "DELETE FROM sessions WHERE id = $1 AND updated_at = $2", v.ID, micros(v.UpdatedAt))
+			n, err := s.exec(ctx, "DELETE FROM sessions WHERE id = $1 AND updated_at = $2", v.ID, micros(v.UpdatedAt))
 			if err != nil {
 				return deleted, err
 			}

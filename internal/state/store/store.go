@@ -58,7 +58,7 @@ type Store struct {
 
 	inserts []insertStmt // SQLite: largest first
 	batches sync.Pool    // of *callBatch
-	results resultKeeper
+	results resultStorage
 
 	recordsGrown, sessionsGrown growth
 	longestSession              atomic.Int64 // bytes of messages; 0 sets no bound
@@ -112,31 +112,6 @@ func (s *Store) Close() error {
 	return errors.Join(errs...)
 }
 
-// inTx runs f in one write transaction. SQLite's writer is a single connection, so
-// writers of this process wait here in turn and not in SQLite's lock.
-func (s *Store) inTx(ctx context.Context, f func(*sql.Tx) error) error {
-	tx, err := s.write.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	if err := f(tx); err != nil {
-		return errors.Join(err, rollback(tx))
-	}
-	if err := tx.Commit(); err != nil {
-		return err
-	}
-	return s.intact()
-}
-
-// rollback ends the transaction; that the context or the database ended it already is
-// no news.
-func rollback(tx *sql.Tx) error {
-	if err := tx.Rollback(); err != nil && !errors.Is(err, sql.ErrTxDone) && !lostConn(err) {
-		return fmt.Errorf("roll back: %w", err)
-	}
-	return nil
-}
-
 // explain names the operation and turns what a user can repair into a fault. Callers of the
 // gateway may read it, so it names no file and no address: the log does.
 func (s *Store) explain(op string, err error) error {
@@ -174,19 +149,4 @@ func (s *Store) faultFor(err error) *fault.Error {
 func isFault(err error) bool {
 	f := (*fault.Error)(nil)
 	return errors.As(err, &f)
-}
-
-// micros is how times are stored. The zero time is 0.
-func micros(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixMicro()
-}
-
-func fromMicros(us int64) time.Time {
-	if us == 0 {
-		return time.Time{}
-	}
-	return time.UnixMicro(us).UTC()
 }

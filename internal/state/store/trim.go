@@ -29,7 +29,7 @@ func (s *Store) trimBefore(ctx context.Context, before int64) (deleted int64, er
 		if err != nil || last == "" {
 			return deleted, err
 		}
-		n, err := s.delete(ctx, "DELETE FROM calls WHERE id > $1 AND id <= $2 AND at < $3", after, last, before)
+		n, err := s.exec(ctx, "DELETE FROM calls WHERE id > $1 AND id <= $2 AND at < $3", after, last, before)
 		deleted += n
 		if err != nil || n == 0 {
 			return deleted, err
@@ -92,7 +92,7 @@ type trimEnd struct {
 func (s *Store) planTrim(ctx context.Context, bytes int64) (end trimEnd, err error) {
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
-	tx, err := s.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true, Isolation: s.dialect.snapshot})
+	tx, err := s.snapshot(ctx)
 	if err != nil {
 		return end, err
 	}
@@ -173,7 +173,7 @@ const (
 // trimTo deletes page by page.
 func (s *Store) trimTo(ctx context.Context, end trimEnd) (deleted int64, err error) {
 	if end.run != "" {
-		if deleted, err = s.delete(ctx, "DELETE FROM runs WHERE (at, id) <= ($1, $2)", end.runAt, end.run); err != nil {
+		if deleted, err = s.exec(ctx, "DELETE FROM runs WHERE (at, id) <= ($1, $2)", end.runAt, end.run); err != nil {
 			return deleted, err
 		}
 	}
@@ -182,7 +182,7 @@ func (s *Store) trimTo(ctx context.Context, end trimEnd) (deleted int64, err err
 		if err != nil || last == "" {
 			return deleted, err
 		}
-		n, err := s.delete(ctx, "DELETE FROM calls WHERE id <= $1", min(last, end.call))
+		n, err := s.exec(ctx, "DELETE FROM calls WHERE id <= $1", min(last, end.call))
 		deleted += n
 		if err != nil || last >= end.call {
 			return deleted, err
@@ -199,15 +199,4 @@ func (s *Store) idAfter(ctx context.Context, after string, n int64) (id string, 
 	defer cancel()
 	err = s.read.QueryRowContext(ctx, query, after, n).Scan(&id)
 	return id, err
-}
-
-// delete returns how many rows went.
-func (s *Store) delete(ctx context.Context, query string, args ...any) (int64, error) {
-	ctx, cancel := s.limit(ctx)
-	defer cancel()
-	res, err := s.exec(ctx, query, args...)
-	if err != nil {
-		return 0, err
-	}
-	return res.RowsAffected()
 }

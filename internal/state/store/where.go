@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"strings"
+	"time"
 )
 
 // where puts a WHERE together from the conditions that are asked for. Those that are not
@@ -22,6 +23,20 @@ func (w *where) has(condition string, value any) { w.is(condition + " " + w.valu
 func (w *where) equals(column, text string) {
 	if text != "" {
 		w.has(column+" =", text)
+	}
+}
+
+// since and until add that a column has this time, or a later or an earlier one; the zero time
+// does not filter.
+func (w *where) since(column string, t time.Time) {
+	if !t.IsZero() {
+		w.has(column+" >=", micros(t))
+	}
+}
+
+func (w *where) until(column string, t time.Time) {
+	if !t.IsZero() {
+		w.has(column+" <=", micros(t))
 	}
 }
 
