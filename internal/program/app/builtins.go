@@ -8,6 +8,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/core/project"
 	"github.com/toolfit/toolfit/internal/gateway/upstream"
 	"github.com/toolfit/toolfit/internal/integration/cloudbase"
 	"github.com/toolfit/toolfit/internal/mcp"
@@ -24,7 +25,7 @@ func (a *App) builtins() map[string]upstream.Builtin {
 				if v, ok := s.Env[name]; ok {
 					return v, true
 				}
-				return a.opts.Env(name)
+				return a.env(name)
 			}
 			return cloudbase.New(lookup, a.picker, &cloudbase.Options{Caller: caller})
 		},
@@ -43,6 +44,20 @@ func withPatience(servers []config.Server) {
 			servers[i].Timeouts = append(slices.Clone(s.Timeouts), config.ToolTimeout{Glob: "envPick", Timeout: cloudbase.MaxWait + time.Minute})
 		}
 	}
+}
+
+// builtinRules come with servers of ours, whatever their names. Rules of the file and the store
+// for the same tool take precedence.
+func builtinRules(servers []config.Server) (rules []project.Rule) {
+	for _, s := range servers {
+		if s.Builtin == "cloudbase" || s.Builtin == "demo-cloud" {
+			rules = append(rules, cloudbase.Rules(s.ID)...)
+		}
+	}
+	for i := range rules {
+		rules[i].Source = project.Builtin
+	}
+	return rules
 }
 
 // pickPath is where the pages are on which people pick.

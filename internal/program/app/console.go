@@ -11,7 +11,7 @@ import (
 func (a *App) console(api *restapi.API) http.Handler {
 	return console.New(console.Parts{
 		Gateway: api, Recall: a.recalls.Load, API: api,
-		Chat: a.book.runner, Environment: a.Env,
+		Chat: a.runner, Environment: a.Env,
 		Admit: a.admitPerson, Check: a.check, Keyed: a.Keys.Any, Link: a.links.use, Limit: a.limited, Address: a.askedFor, BasePath: a.started.BasePath,
 		Version: a.opts.Version, Seal: a.sealKey, Profiles: a.profiles, Models: a.modelsFor, Logger: a.log,
 	})

@@ -39,12 +39,12 @@ func (a *App) greeting(h http.Handler) http.Handler {
 }
 
 // awaitReload waits until Watch has looked at the file, for a short time at most.
-func (a *App) awaitReload(ctx context.Context) {
+func (s *settings) awaitReload(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, greetWithin)
 	defer cancel()
 	looked := make(chan struct{})
 	select {
-	case a.looks <- looked:
+	case s.looks <- looked:
 	case <-ctx.Done():
 		return
 	}

@@ -23,11 +23,11 @@ import (
 // Handler is everything that is served on the one port.
 func (a *App) Handler() http.Handler {
 	front := mcp.NewFront(a.sessions, &mcp.FrontOptions{MaxBody: a.started.Limits.Body, Logger: a.log})
-	agents := a.limited(a.mcpHandler(front, access.Principal.MayCall, a.agents.Entry))
+	agents := a.limited(a.mcpHandler(front, access.Principal.MayCall, a.front.Entry))
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", agents)
 	mux.Handle("/mcp/{profile}", agents)
-	mux.Handle("/mcp/{profile}/env", a.limited(a.mcpHandler(front, mayEnter, a.agents.EnvironmentEntry)))
+	mux.Handle("/mcp/{profile}/env", a.limited(a.mcpHandler(front, mayEnter, a.front.EnvironmentEntry)))
 	api := a.API(a.admit)
 	mux.Handle("/api/v1/", a.limited(sent(api, refuseInJSON)))
 	mux.Handle("/v1/", a.limited(sent(a.Chat(a.admitChat), refuseInJSON)))
@@ -169,7 +169,7 @@ func (a *App) Serve(ctx context.Context, l, socket net.Listener) error {
 		return fmt.Errorf("serve %s: %w", l.Addr(), err)
 	case <-ctx.Done():
 	}
-	a.readiness.draining.Store(true)
+	a.draining.Store(true)
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	err := srv.Shutdown(drain)

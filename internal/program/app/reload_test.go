@@ -119,7 +119,6 @@ func watch(t *testing.T, a *App) chan<- os.Signal {
 // watchBy follows the file, which is loaded so.
 func watchBy(t *testing.T, a *App, load func() (*config.Config, error)) chan<- os.Signal {
 	t.Helper()
-	a.look = time.Hour // a change counts only when it was heard of
 	again := make(chan os.Signal)
 	ctx, stop := context.WithCancel(context.Background())
 	var watching sync.WaitGroup
@@ -134,6 +133,30 @@ func watchBy(t *testing.T, a *App, load func() (*config.Config, error)) chan<- o
 	t.Cleanup(func() { stop(); watching.Wait() })
 	<-ready // it listens before it loads
 	return again
+}
+
+// The file is also looked at now and then, so that only this test shows that changes are heard of.
+func TestChangesOfTheFileAreHeardOf(t *testing.T) {
+	for name, change := range map[string]func(t *testing.T, path, text string){"replaced": put, "rewritten": rewrite} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "toolfit.yaml")
+			put(t, path, one)
+			f := newFileWatch(path)
+			defer f.close()
+			f.changed()
+			change(t, path, two)
+			for late := time.After(patience); ; {
+				select {
+				case e := <-f.events:
+					if f.concerns(e.Name) && f.changed() {
+						return
+					}
+				case <-late:
+					t.Fatal("nothing was heard")
+				}
+			}
+		})
+	}
 }
 
 const (

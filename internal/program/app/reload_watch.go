@@ -33,33 +33,33 @@ const (
 //
 // It returns when ctx ends, also while a file cannot be read to its end, as on a file system
 // that hangs; nothing is put in force after that.
-func (a *App) Watch(ctx context.Context, again <-chan os.Signal, load func() (*config.Config, error)) {
+func (s *settings) Watch(ctx context.Context, again <-chan os.Signal, load func() (*config.Config, error)) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		a.watch(ctx, again, load)
+		s.watch(ctx, again, load)
 	}()
 	select {
 	case <-ended:
 	case <-ctx.Done():
-		a.reloading.Lock() // until what is being put in force is
-		defer a.reloading.Unlock()
+		s.reloading.Lock() // until what is being put in force is
+		defer s.reloading.Unlock()
 	}
 }
 
-func (a *App) watch(ctx context.Context, again <-chan os.Signal, load func() (*config.Config, error)) {
-	f := newFileWatch(a.Config().Path)
+func (s *settings) watch(ctx context.Context, again <-chan os.Signal, load func() (*config.Config, error)) {
+	f := newFileWatch(s.Config().Path)
 	defer f.close()
 	if f.err != nil {
-		a.log.Warn("changes of the configuration are seen late", "error", f.err, "every", a.look)
+		s.log.Warn("changes of the configuration are seen late", "error", f.err, "every", lookEvery)
 	}
 	quiet := time.NewTimer(settle)
 	quiet.Stop()
-	tick := time.NewTicker(a.look)
+	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	var waiting []chan struct{} // for the file to be in force
 	reload := func() bool {
-		done := a.reloadFrom(ctx, f, load)
+		done := s.reloadFrom(ctx, f, load)
 		if !done {
 			quiet.Reset(settle)
 		}
@@ -83,7 +83,7 @@ func (a *App) watch(ctx context.Context, again <-chan os.Signal, load func() (*c
 			f.changed()
 			reload()
 			continue
-		case looked := <-a.looks:
+		case looked := <-s.looks:
 			waiting = append(waiting, looked)
 		case <-quiet.C:
 		case <-tick.C:
@@ -105,28 +105,28 @@ func (a *App) watch(ctx context.Context, again <-chan os.Signal, load func() (*c
 // reloadFrom loads and applies the configuration and says in one line what came of it. It
 // gives false, and has done nothing, when the file changed while it was read: half a
 // configuration is often one as well.
-func (a *App) reloadFrom(ctx context.Context, f *fileWatch, load func() (*config.Config, error)) bool {
+func (s *settings) reloadFrom(ctx context.Context, f *fileWatch, load func() (*config.Config, error)) bool {
 	cfg, err := load()
 	if contents(f.path) != f.seen {
 		return false
 	}
 	switch { // a full disk leaves such files, and nobody means them
 	case err != nil:
-	case f.seen == "" && a.fileHasServers():
+	case f.seen == "" && s.fileHasServers():
 		err = fault.New(fault.BadConfig, "%s is empty", f.path)
 	case isCut(f.good, f.seen):
 		err = fault.New(fault.BadConfig, "%s ends in the middle of a line of the one in force: it looks cut off", f.path).
 			WithHint("if it is meant, end its last line with a line break")
 	}
 	if err != nil {
-		a.log.Error("configuration refused, the old one stays in force", "error", firstProblem(err))
+		s.log.Error("configuration refused, the old one stays in force", "error", firstProblem(err))
 		return true
 	}
 	f.good = f.seen
-	a.reloading.Lock()
-	defer a.reloading.Unlock()
+	s.reloading.Lock()
+	defer s.reloading.Unlock()
 	if ctx.Err() == nil {
-		a.tellChange(a.apply(cfg))
+		s.logChange(s.apply(cfg))
 	}
 	return true
 }
@@ -138,16 +138,16 @@ func isCut(whole, text string) bool {
 }
 
 // fileHasServers tells whether servers of the file are in force.
-func (a *App) fileHasServers() bool {
-	a.reloading.Lock()
-	defer a.reloading.Unlock()
-	return len(a.file.Servers) > 0
+func (s *settings) fileHasServers() bool {
+	s.reloading.Lock()
+	defer s.reloading.Unlock()
+	return len(s.file.Servers) > 0
 }
 
-// tellChange says in one line what a reload changed.
-func (a *App) tellChange(change Change) {
+// logChange says in one line what a reload changed.
+func (s *settings) logChange(change Change) {
 	if len(change.Restart) > 0 {
-		a.log.Warn("restart to change these settings", "settings", strings.Join(change.Restart, " "))
+		s.log.Warn("restart to change these settings", "settings", strings.Join(change.Restart, " "))
 	}
 	if change.Quiet() {
 		return
@@ -162,7 +162,7 @@ func (a *App) tellChange(change Change) {
 	add("removed", change.Removed, len(change.Removed))
 	add("changed", change.Changed, len(change.Changed))
 	add("settings", change.Settings, len(change.Settings))
-	a.log.Info("configuration reloaded", attrs...)
+	s.log.Info("configuration reloaded", attrs...)
 }
 
 // firstProblem is one line of an error that may have many.

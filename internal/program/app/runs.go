@@ -16,9 +16,6 @@ import (
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// maxRuns is how many runs of browser tests are kept.
-const maxRuns = 1000
-
 // newLab makes what runs browser tests.
 func (a *App) newLab() *trial.Lab {
 	return trial.New(trial.Parts{
@@ -31,7 +28,7 @@ func (a *App) newLab() *trial.Lab {
 // modelsFor are the models that the caller's browser tests may ask. It costs money and shows
 // the model a page: whoever is no administrator has those that it can chat with.
 func (a *App) modelsFor(who access.Principal) []string {
-	agents := a.book.runner.Agents(who)
+	agents := a.runner.Agents(who)
 	var names []string
 	for _, m := range a.Config().Models {
 		if who.MayAdmin() || slices.ContainsFunc(agents, func(one config.Agent) bool { return one.Model == m.Name }) {
@@ -50,7 +47,7 @@ func (a *App) chooser(who access.Principal, model string) (run.Chooser, error) {
 	case !slices.Contains(a.modelsFor(who), model):
 		return nil, fault.New(fault.NotFound, "there is no model %.100q for %s", model, who.Name).WithHint("name the model of an agent of this profile, or leave it out")
 	}
-	choose := trial.ModelChooser(a.book.models, m)
+	choose := trial.ModelChooser(a.models, m)
 	return func(ctx context.Context, c run.Choice) (string, error) {
 		ref, err := choose(ctx, c)
 		if err != nil { // it goes into reports, and endpoints repeat keys
@@ -90,15 +87,15 @@ const (
 
 // StartTests starts a run that goes on by itself until it ends or the gateway does.
 func (a *App) StartTests(ctx context.Context, o trial.Order) (string, error) {
-	if a.running.Add(1) > maxStarted {
-		a.running.Add(-1)
+	if a.testRuns.Add(1) > maxStarted {
+		a.testRuns.Add(-1)
 		return "", fault.New(fault.UpstreamBusy, "%d runs are under way already", maxStarted).WithHint("try again later")
 	}
 	begun := make(chan string, 1)
 	ended := make(chan error, 1)
 	o.Started = func(id string) { begun <- id }
 	a.tests.Go(func() {
-		defer a.running.Add(-1)
+		defer a.testRuns.Add(-1)
 		ctx, cancel := context.WithTimeout(a.background, maxStartedFor)
 		defer cancel()
 		_, err := a.lab.Run(ctx, o)

@@ -10,12 +10,12 @@ import (
 
 // ServeStdio serves one client on a pair of pipes until its input ends.
 func (a *App) ServeStdio(ctx context.Context, profile string, in io.Reader, out io.Writer) error {
-	return a.serveStdio(ctx, profile, a.agents.Entry, in, out)
+	return a.serveStdio(ctx, profile, a.front.Entry, in, out)
 }
 
 // ServeEnvironment serves one client on a pair of pipes: the profile as an environment.
 func (a *App) ServeEnvironment(ctx context.Context, profile string, in io.Reader, out io.Writer) error {
-	return a.serveStdio(ctx, profile, a.agents.EnvironmentEntry, in, out)
+	return a.serveStdio(ctx, profile, a.front.EnvironmentEntry, in, out)
 }
 
 // stdioOwner owns the sessions on pipes, which no key concerns.

@@ -15,6 +15,7 @@ type Document struct {
 	ID        string
 	Version   int64           // from 1; each change raises it
 	Body      json.RawMessage // byte for byte as it came
+	Err       error           // why Body cannot be read; only of what is stored encrypted
 	CreatedAt time.Time
 	UpdatedAt time.Time
 }
