@@ -60,8 +60,8 @@ type CallFilter struct {
 	Arguments bool      // with the arguments, which may be large; false leaves them out
 }
 
-// Calls returns the calls that match, the newest first. The last one's id is the
-// Before of the next page, or the After when the oldest come first.
+// Calls returns the matching calls, the newest first. The last one's id is the Before of the next
+// page, or its After if the oldest come first.
 func (s *Store) Calls(ctx context.Context, f CallFilter) ([]Call, error) {
 	query, args, err := f.query(&s.dialect)
 	if err != nil {
@@ -72,17 +72,15 @@ func (s *Store) Calls(ctx context.Context, f CallFilter) ([]Call, error) {
 	return list(ctx, s, "read calls", read, query, args...)
 }
 
-// levels are what a filter's level asks for. They are written out, because the indexes
-// that hold only some levels fit no other text.
+// levels are the conditions for a filter's level, worded like those of the partial indexes.
 var levels = map[string]string{
 	"": "", "debug": "", "info": "level IN ('info', 'warn', 'error')", "warn": warned, "error": "level = 'error'",
 }
 
-// warned is as the indexes say it that hold warnings and errors alone.
+// warned is worded like the condition of the indexes on warnings and errors.
 const warned = "level IN ('warn', 'error')"
 
-// index is the one that leaves the fewest calls to look at, as far as can be told from what
-// is asked for; "" leaves the choice to the database.
+// index is the index that leaves the fewest calls to read; "" leaves the choice to the database.
 func (f *CallFilter) index() string {
 	grave := f.Level == "warn" || f.Level == "error"
 	switch {

@@ -8,9 +8,10 @@ import (
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/tool"
 )
 
-// Document is an agent or a rule: what it says is not the store's business.
+// Document is an agent or a rule. The store does not read its body.
 type Document struct {
 	ID        string
 	Version   int64           // from 1; each change raises it
@@ -23,14 +24,13 @@ type Document struct {
 // Agents returns all stored agents, ordered by id.
 func (s *Store) Agents(ctx context.Context) ([]Document, error) { return s.documents(ctx, "agents") }
 
-// SaveAgent stores an agent in place of an earlier one and returns it with its version and
-// times. Version 0 replaces whatever is there; another one only what has that version, else
-// it is a fault.Conflict.
+// SaveAgent stores an agent, replacing an earlier one, and returns it with its version and times.
+// Version 0 replaces any; another one only that version, or else it is a fault.Conflict.
 func (s *Store) SaveAgent(ctx context.Context, d Document) (Document, error) {
 	return s.saveDocument(ctx, "agents", d)
 }
 
-// DeleteAgent forgets an agent; one that is not stored is a fault.NotFound.
+// DeleteAgent deletes an agent; one that is not stored is a fault.NotFound.
 func (s *Store) DeleteAgent(ctx context.Context, id string) error {
 	return s.deleteDocument(ctx, "agents", id)
 }
@@ -43,7 +43,7 @@ func (s *Store) SaveRule(ctx context.Context, d Document) (Document, error) {
 	return s.saveDocument(ctx, "rules", d)
 }
 
-// DeleteRule forgets a rule; one that is not stored is a fault.NotFound.
+// DeleteRule deletes a rule; one that is not stored is a fault.NotFound.
 func (s *Store) DeleteRule(ctx context.Context, id string) error {
 	return s.deleteDocument(ctx, "rules", id)
 }
@@ -89,4 +89,49 @@ func (s *Store) deleteDocument(ctx context.Context, table, id string) error {
 		return fault.New(fault.NotFound, "the store has no %q among its %s", id, table)
 	}
 	return s.explain("delete "+id+" from "+table, err)
+}
+
+// ServerConfig is the configuration of a server that was added while running.
+type ServerConfig struct {
+	ID        tool.ServerID
+	Config    []byte // as it was saved; nil when Err is set
+	Err       error  // why Config cannot be read, such as another key; the other servers still can
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
+
+// SaveServerConfig stores the server's configuration, replacing an earlier one. With a secret key
+// it is encrypted; without one, a configuration with secrets is a fault.BadConfig.
+func (s *Store) SaveServerConfig(ctx context.Context, id tool.ServerID, config []byte, secret bool) error {
+	if secret && s.opts.SecretKey.IsZero() {
+		return fault.New(fault.BadConfig, "server %s has secrets, and the store has no key to encrypt them", id).
+			WithHint("set TOOLFIT_SECRET_KEY and restart, or put the server into the configuration file")
+	}
+	const upsert = `INSERT INTO server_configs (id, config, created_at, updated_at) VALUES ($1, $2, $3, $3)
+		ON CONFLICT (id) DO UPDATE SET config = excluded.config, updated_at = excluded.updated_at`
+	_, err := s.exec(ctx, upsert, string(id), s.opts.SecretKey.seal(configRow(id), config), micros(s.opts.Now()))
+	return s.explain("save configuration of "+string(id), err)
+}
+
+// configRow is what a sealed configuration is bound to. Changing it makes stored ones unreadable.
+func configRow(id tool.ServerID) string { return "server_configs/" + string(id) }
+
+// ServerConfigs returns all stored configurations, ordered by id.
+func (s *Store) ServerConfigs(ctx context.Context) ([]ServerConfig, error) {
+	read := func(scan scanner) (c ServerConfig, err error) {
+		var sealed []byte
+		err = scan((*string)(&c.ID), &sealed, storedTime{&c.CreatedAt}, storedTime{&c.UpdatedAt})
+		c.Config, c.Err = s.opts.SecretKey.open("server "+string(c.ID), configRow(c.ID), sealed)
+		return c, err
+	}
+	return list(ctx, s, "read configurations", read, "SELECT id, config, created_at, updated_at FROM server_configs ORDER BY id")
+}
+
+// DeleteServerConfig works without the key. A server that is not stored is a fault.NotFound.
+func (s *Store) DeleteServerConfig(ctx context.Context, id tool.ServerID) error {
+	n, err := s.exec(ctx, "DELETE FROM server_configs WHERE id = $1", string(id))
+	if err == nil && n == 0 {
+		return fault.New(fault.NotFound, "the store has no server %s", id)
+	}
+	return s.explain("delete configuration of "+string(id), err)
 }

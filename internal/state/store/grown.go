@@ -2,14 +2,13 @@ package store
 
 import "sync/atomic"
 
-// growth is how much was added to a part of the store since its size was last looked at. To
-// look costs much, to count nearly nothing.
+// growth counts what was added to a part of the store since it was last measured, which is slow.
 type growth struct {
 	bytes, room, limit atomic.Int64
 	due                chan struct{} // shared by all parts
 }
 
-// add counts, and says when it is time to look again.
+// add counts, and signals when it is time to measure.
 func (g *growth) add(n int) {
 	if g.bytes.Add(int64(n)) > g.room.Load() {
 		select {
@@ -19,8 +18,8 @@ func (g *growth) add(n int) {
 	}
 }
 
-// look tells whether it is time to look, and begins to count anew then: when a fiftieth of the
-// limit was added, or when there is another limit.
+// look tells whether it is time to measure, and then starts to count anew: after a fiftieth of the
+// limit was added, or when the limit has changed.
 func (g *growth) look(limit int64) bool {
 	if g.limit.Swap(limit) == limit && g.bytes.Load() <= g.room.Load() {
 		return false
@@ -30,7 +29,7 @@ func (g *growth) look(limit int64) bool {
 	return true
 }
 
-// TrimDue receives when so much was added that it should be trimmed before its time.
+// TrimDue receives when so much was added that the store should be trimmed early.
 func (s *Store) TrimDue() <-chan struct{} { return s.recordsGrown.due }
 
 // size is about what the record of a call takes.

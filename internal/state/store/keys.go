@@ -38,8 +38,7 @@ func (s *Store) Keys(ctx context.Context) ([]Key, error) {
 	return list(ctx, s, "read keys", read, "SELECT id, name, profile, role, hash, created_at FROM keys ORDER BY created_at, id")
 }
 
-// DeleteKey deletes the key with that id or, if no id matches, with that name. An unknown key
-// is a fault.NotFound.
+// DeleteKey deletes the key with that id, or else with that name. An unknown one is a fault.NotFound.
 func (s *Store) DeleteKey(ctx context.Context, idOrName string) error {
 	err := s.inTx(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		for _, query := range []string{"DELETE FROM keys WHERE id = $1", "DELETE FROM keys WHERE name = $1"} {

@@ -16,9 +16,8 @@ type Message struct {
 	Body     json.RawMessage // byte for byte as it came
 }
 
-// AppendMessages adds messages to the end of the session's transcript, all of them or none.
-// Once it returns, the end of this process loses none of them. An unknown session is a
-// fault.NotFound, one that has no room for them a fault.TooLarge.
+// AppendMessages appends messages to the session's transcript, all or none. An unknown session is a
+// fault.NotFound, a full one a fault.TooLarge.
 func (s *Store) AppendMessages(ctx context.Context, session string, bodies ...json.RawMessage) error {
 	size := 0
 	for _, body := range bodies {
@@ -47,14 +46,13 @@ func (s *Store) AppendMessages(ctx context.Context, session string, bodies ...js
 	return s.explain("append messages to session "+session, err)
 }
 
-// Messages returns the messages of a session after a position, in their order. The limit 0
-// means 100; at most 1000. A session without messages, or an unknown one, has none.
+// Messages returns a session's messages after a position, in order. The limit 0 means 100; at most
+// 1000. An unknown session has none.
 func (s *Store) Messages(ctx context.Context, session string, after int64, limit int) ([]Message, error) {
 	return s.readMessages(ctx, session, "position > $2 ORDER BY position LIMIT $3", after, pageLimit(limit))
 }
 
-// LastMessages returns the last messages of a session, in their order. The limit is as that
-// of Messages.
+// LastMessages returns the last messages of a session, in order. The limit is as in Messages.
 func (s *Store) LastMessages(ctx context.Context, session string, limit int) ([]Message, error) {
 	const last = "position > (SELECT coalesce(max(position), 0) FROM messages WHERE session = $1) - $2 ORDER BY position"
 	return s.readMessages(ctx, session, last, pageLimit(limit))

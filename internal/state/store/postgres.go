@@ -17,21 +17,18 @@ import (
 )
 
 const (
-	// connectTimeout is how long one address is tried.
+	// connectTimeout is for each address.
 	connectTimeout = 5 * time.Second
-	// statementTimeout is how long the database works on one statement. The bound on a
-	// method is a little wider, so that the database, where it still answers, ends first.
+	// A method's timeout is a little longer than that of a statement, so that the database ends first.
 	statementTimeout = 30 * time.Second
 	methodTimeout    = 35 * time.Second
-	// sharedConns and appendConns leave room for some ten replicas under PostgreSQL's
-	// usual limit of 100 connections.
+	// Together they leave room for ten replicas under PostgreSQL's usual limit of 100 connections.
 	sharedConns = 6
 	appendConns = 2
-	// migrateLock is the advisory lock of migrations; any number that nobody else takes.
+	// migrateLock is the advisory lock of migrations: any number that nobody else uses.
 	migrateLock = 7_089_114_205
 )
 
-// postgresDialect is that of a PostgreSQL database.
 var postgresDialect = dialect{
 	tables: `SELECT count(*), coalesce(sum(CASE WHEN tablename IN ` + ownTables + ` THEN 1 ELSE 0 END), 0)
 		FROM pg_catalog.pg_tables WHERE schemaname = current_schema()`,
@@ -48,17 +45,17 @@ var postgresDialect = dialect{
 	explain:     explainPostgres,
 }
 
-// sortByBytes gives every text the order that SQLite has. A language's order would let
-// ids no longer sort by time.
+// sortByBytes makes texts sort as in SQLite. In a language's order, ids would not sort by time.
 func sortByBytes(text string) string {
 	return strings.ReplaceAll(text, " TEXT ", ` TEXT COLLATE "C" `)
 }
 
-// openPostgres uses one pool for everything but records. Those have their own, because
-// what they may lose in a crash is another, and so that no page of the console makes
-// them wait.
+// openPostgres uses one pool for everything but records. These have one of their own, with other
+// guarantees in a crash, and so that they do not wait for the console.
 func (s *Store) openPostgres(ctx context.Context, dsn string) error {
-	s.name, s.dialect, s.results = "postgres", postgresDialect, resultTable{s}
+	s.name = "postgres"
+	s.dialect = postgresDialect
+	s.results = resultTable{s}
 	cfg, err := parsePostgres(dsn)
 	if err != nil {
 		return err
@@ -91,8 +88,8 @@ func (s *Store) openPostgres(ctx context.Context, dsn string) error {
 	return s.migrate(ctx) // without a bound: it may have much to do
 }
 
-// parsePostgres reads the address and adds bounds where it names none. Its error never
-// quotes the address: what is wrong with it may be a part of the password.
+// parsePostgres reads the address and adds missing timeouts. Its error never quotes the address,
+// which may contain the password.
 func parsePostgres(dsn string) (*pgx.ConnConfig, error) {
 	cfg, err := pgx.ParseConfig(dsn)
 	if file := (*fs.PathError)(nil); errors.As(err, &file) {

@@ -13,14 +13,38 @@ import (
 	"github.com/toolfit/toolfit/internal/base/fault"
 )
 
-// explainPostgres returns the fault for what a user can repair.
+// postgresErrors are what a user can repair, by PostgreSQL's codes.
+var postgresErrors = map[string]*fault.Error{
+	"28P01": errNotLetIn, "28000": errNotLetIn,
+	"3D000": fault.New(fault.BadConfig, "the store has no such database").WithHint("make it: createdb NAME"),
+	"3F000": errNoTables, "42501": errNoTables,
+	"25006": fault.New(fault.BadConfig, "the store is read-only").
+		WithHint("give the address of the primary, or add target_session_attrs=read-write to it"),
+	"53100": errDiskFull,
+	"53300": fault.New(fault.StoreDown, "the store takes no more connections").WithHint("raise max_connections, or run fewer replicas"),
+	"57014": errSlow, "55P03": errSlow,
+}
+
+var (
+	errNotLetIn = fault.New(fault.BadConfig, "the store does not let this user in").
+			WithHint("check the user and the password in the address, and pg_hba.conf")
+	errNoTables = fault.New(fault.BadConfig, "the store does not let this user make or change tables").
+			WithHint("let the user own the database, or grant it CREATE on the schema")
+	errSlow = fault.New(fault.StoreDown, "the store does not answer in time").WithHint("check the load of the database and the network")
+)
+
 func explainPostgres(err error) *fault.Error {
-	if e := (*pgconn.PgError)(nil); errors.As(err, &e) {
-		return explainCode(e, err)
-	}
+	e := (*pgconn.PgError)(nil)
+	answered := errors.As(err, &e)
 	switch {
+	case answered && postgresErrors[e.Code] != nil:
+		return postgresErrors[e.Code]
+	case answered && lostConn(err):
+		return fault.New(fault.StoreDown, "the store is shutting down or starting").WithHint("wait until it is up")
+	case answered:
+		return nil
 	case errors.Is(err, context.DeadlineExceeded), pgconn.Timeout(err):
-		return fault.New(fault.StoreDown, "the store does not answer in time").WithHint("check the load of the database and the network")
+		return errSlow
 	case lostConn(err):
 		return fault.New(fault.StoreDown, "the store cannot be reached").
 			WithHint("check that PostgreSQL runs there and that the address is right")
@@ -28,35 +52,7 @@ func explainPostgres(err error) *fault.Error {
 	return nil
 }
 
-// explainCode judges what the database itself said. The codes are PostgreSQL's.
-func explainCode(e *pgconn.PgError, err error) *fault.Error {
-	switch e.Code {
-	case "28P01", "28000":
-		return fault.New(fault.BadConfig, "the store does not let this user in").
-			WithHint("check the user and the password in the address, and pg_hba.conf")
-	case "3D000":
-		return fault.New(fault.BadConfig, "the store has no such database").WithHint("make it: createdb NAME")
-	case "3F000", "42501":
-		return fault.New(fault.BadConfig, "the store does not let this user make or change tables").
-			WithHint("let the user own the database, or grant it CREATE on the schema")
-	case "25006":
-		return fault.New(fault.BadConfig, "the store is read-only").
-			WithHint("give the address of the primary, or add target_session_attrs=read-write to it")
-	case "53100":
-		return fault.New(fault.StoreDown, "the store cannot grow: its disk is full").WithHint("free space on the database's disk")
-	case "53300":
-		return fault.New(fault.StoreDown, "the store takes no more connections").WithHint("raise max_connections, or run fewer replicas")
-	case "57014", "55P03":
-		return fault.New(fault.StoreDown, "the store does not answer in time").WithHint("check the load of the database")
-	}
-	if lostConn(err) {
-		return fault.New(fault.StoreDown, "the store is shutting down or starting").WithHint("wait until it is up")
-	}
-	return nil
-}
-
-// lostConn tells whether the connection is gone or could not be made, so that another
-// one may do better.
+// lostConn tells whether the connection is lost or could not be made, so that another may work.
 func lostConn(err error) bool {
 	if e := (*pgconn.PgError)(nil); errors.As(err, &e) {
 		// Shutdown, crash, not yet up, and the whole class of connection errors.
@@ -69,8 +65,8 @@ func lostConn(err error) bool {
 		pgconn.SafeToRetry(err)
 }
 
-// oneLine shows an error that lists several attempts in one line, each of them once. What
-// the driver says before them, the user and the database, is in the name of the store.
+// oneLine shows an error with several attempts in one line, without duplicates and without what the
+// driver says before them: the name of the store has it.
 type oneLine struct{ error }
 
 func (e oneLine) Error() string {

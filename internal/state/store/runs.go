@@ -34,7 +34,7 @@ type RunFilter struct {
 
 const runColumns = "id, at, name, outcome, duration, summary"
 
-// SaveRun stores the run and its pictures in place of what was stored of it before.
+// SaveRun stores the run and its pictures, replacing earlier ones.
 func (s *Store) SaveRun(ctx context.Context, r Run) error {
 	if err := checkName("the run's id", r.ID); err != nil {
 		return err
@@ -43,7 +43,9 @@ func (s *Store) SaveRun(ctx context.Context, r Run) error {
 		ON CONFLICT (id) DO UPDATE SET at = excluded.at, name = excluded.name, outcome = excluded.outcome,
 			duration = excluded.duration, summary = excluded.summary, report = excluded.report`
 	err := s.inTx(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, upsert, r.ID, micros(r.At), r.Name, r.Outcome, r.Duration.Microseconds(), notNull(r.Summary), notNull(r.Report)); err != nil {
+		_, err := tx.ExecContext(ctx, upsert,
+			r.ID, micros(r.At), r.Name, r.Outcome, r.Duration.Microseconds(), notNull(r.Summary), notNull(r.Report))
+		if err != nil {
 			return err
 		}
 		return savePictures(ctx, tx, r.ID, r.Pictures)
@@ -96,8 +98,7 @@ func (s *Store) Runs(ctx context.Context, f RunFilter) ([]Run, error) {
 	return list(ctx, s, "read runs", read, query, w.args...)
 }
 
-// TrimRuns deletes the runs that began before the given time, and the oldest ones beyond so
-// many. A zero time or 0 sets no bound.
+// TrimRuns deletes the runs before the given time, and the oldest beyond so many. Zero is no limit.
 func (s *Store) TrimRuns(ctx context.Context, before time.Time, most int) (deleted int64, err error) {
 	if !before.IsZero() {
 		if deleted, err = s.exec(ctx, "DELETE FROM runs WHERE at < $1", micros(before)); err != nil {
@@ -110,4 +111,43 @@ func (s *Store) TrimRuns(ctx context.Context, before time.Time, most int) (delet
 		return deleted + n, s.explain("trim runs", err)
 	}
 	return deleted, nil
+}
+
+// RunPicture is a picture of the page at a step of a run.
+type RunPicture struct {
+	Step int // its number over all steps of the run, from 1
+	Type string
+	Data []byte
+}
+
+// savePictures replaces the pictures of a run.
+func savePictures(ctx context.Context, tx *sql.Tx, run string, list []RunPicture) error {
+	if _, err := tx.ExecContext(ctx, "DELETE FROM run_pictures WHERE run = $1", run); err != nil {
+		return err
+	}
+	for _, p := range list {
+		const insert = "INSERT INTO run_pictures (run, step, type, data) VALUES ($1, $2, $3, $4)"
+		if _, err := tx.ExecContext(ctx, insert, run, p.Step, p.Type, notNull(p.Data)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// RunPicture returns the picture of one step; a step without one is a fault.NotFound.
+func (s *Store) RunPicture(ctx context.Context, run string, step int) (RunPicture, error) {
+	p := RunPicture{Step: step}
+	missing := fault.New(fault.NotFound, "run %.100q has no picture of its step %d", run, step)
+	const query = "SELECT type, data FROM run_pictures WHERE run = $1 AND step = $2"
+	err := s.readOne(ctx, "read a picture of run "+run, missing, query, []any{run, step}, []any{&p.Type, &p.Data})
+	return p, err
+}
+
+// RunPictures returns all pictures of a run, in the order of its steps.
+func (s *Store) RunPictures(ctx context.Context, run string) ([]RunPicture, error) {
+	read := func(scan scanner) (p RunPicture, err error) {
+		err = scan(&p.Step, &p.Type, &p.Data)
+		return p, err
+	}
+	return list(ctx, s, "read the pictures of run "+run, read, "SELECT step, type, data FROM run_pictures WHERE run = $1 ORDER BY step", run)
 }

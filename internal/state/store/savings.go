@@ -33,9 +33,8 @@ const microsPerDay = 24 * int64(time.Hour/time.Microsecond)
 // savingColumns are the expressions to sum by.
 var savingColumns = map[SavingKey]string{ByTool: "tool", ByProfile: "profile", ByRule: "rule", ByDay: fmt.Sprint("at / ", microsPerDay)}
 
-// Savings sums the calls that began since the given time, ordered by key. By rule there are also
-// the rules in shadow: their calls are among those of the other rows. It reads all calls: it is
-// for reports, not for every call.
+// Savings sums the calls since the given time, ordered by key. By rule there are also rows for rules
+// in shadow, whose calls are in other rows too. It reads all calls: it is for reports.
 func (s *Store) Savings(ctx context.Context, by SavingKey, since time.Time) ([]Saving, error) {
 	column := savingColumns[by]
 	if column == "" {

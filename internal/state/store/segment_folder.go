@@ -11,8 +11,8 @@ import (
 // maxIndexed is how many results the index holds, in about 20 MB. Beyond that the oldest segments go.
 const maxIndexed = 131_072
 
-// resultFolder stores results in segments beside a SQLite file. Each process writes segments of
-// its own and reads those of all.
+// resultFolder stores results in segments beside a SQLite file. Each process writes its own segments
+// and reads all.
 type resultFolder struct {
 	dir    string
 	opts   *Options
@@ -41,8 +41,7 @@ func (d *resultFolder) Close() error {
 	return d.seal()
 }
 
-// seal ends the segment that is being written; the next result begins another. The caller
-// holds writing.
+// seal ends the segment that is being written. The caller holds writing.
 func (d *resultFolder) seal() error {
 	if d.writer == nil {
 		return nil
@@ -127,8 +126,7 @@ func (d *resultFolder) append(f frame, b []byte) (w *segmentWriter, end int64, e
 	return nil, 0, errVanished
 }
 
-// lost forgets the segment that is being written: somebody deleted or moved its file, so that
-// its results cannot be read.
+// lost forgets the segment that is being written, whose file somebody deleted or moved.
 func (d *resultFolder) lost(number int) {
 	d.opts.Logger.Error("a file of stored results has vanished; the results in it are lost", "file", d.path(number))
 	d.seal() // it does not matter whether that works

@@ -122,8 +122,7 @@ func (srv *Server) heldRows() [][]any {
 	return rows
 }
 
-// SaveCheck notes how a check of the server ended; reason "" means well. The lists
-// that are stored stay.
+// SaveCheck records the result of a check of the server; reason "" means good. The lists stay.
 func (s *Store) SaveCheck(ctx context.Context, id tool.ServerID, at time.Time, reason string) error {
 	const upsert = `INSERT INTO servers (id, listed_at, checked_at, reason) VALUES ($1, 0, $2, $3)
 		ON CONFLICT (id) DO UPDATE SET checked_at = excluded.checked_at, reason = excluded.reason`
@@ -203,8 +202,7 @@ func readHeld(scan scanner, servers map[string]*Server) error {
 	return nil
 }
 
-// RemoveServer forgets the server and its lists; its calls stay. A server that is not
-// stored is no error.
+// RemoveServer deletes the server and its lists, if there are any; its calls stay.
 func (s *Store) RemoveServer(ctx context.Context, id tool.ServerID) error {
 	_, err := s.exec(ctx, "DELETE FROM servers WHERE id = $1", string(id))
 	return s.explain("remove server "+string(id), err)

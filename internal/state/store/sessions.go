@@ -46,8 +46,7 @@ type SessionChange struct {
 
 const sessionColumns = "id, parent, owner, title, directory, created_at, updated_at"
 
-// CreateSession stores a new session and returns it with its times. An id that is taken is a
-// fault.Conflict.
+// CreateSession stores a new session and returns it with its times. A taken id is a fault.Conflict.
 func (s *Store) CreateSession(ctx context.Context, v Session) (Session, error) {
 	if err := checkName("the session's id", v.ID); err != nil {
 		return Session{}, err
@@ -92,7 +91,7 @@ const (
 	SessionDeleted = "deleted"
 )
 
-// changed tells of a change that was made.
+// changed reports a change that was made.
 func (s *Store) changed(kind string, v Session, err error) (Session, error) {
 	if err != nil {
 		return Session{}, err
@@ -134,8 +133,8 @@ func (s *Store) Sessions(ctx context.Context, f SessionFilter) ([]Session, error
 	return found, s.explain("read sessions", err)
 }
 
-// UpdateSession changes the session and returns it as it is then. Of two changes at once
-// none is lost. An unknown id is a fault.NotFound.
+// UpdateSession changes the session and returns it. Concurrent changes are not lost. An unknown id is
+// a fault.NotFound.
 func (s *Store) UpdateSession(ctx context.Context, id string, change SessionChange) (v Session, err error) {
 	rows, err := metadataRows(id, change.Metadata)
 	if err != nil {
@@ -166,9 +165,8 @@ func (s *Store) UpdateSession(ctx context.Context, id string, change SessionChan
 	return s.changed(SessionUpdated, v, s.explain("update session "+id, err))
 }
 
-// touchSession notes a change of a session that is the owner's, or of anybody's for "", and how
-// many bytes are said in it. It comes first in a transaction: it makes a second one of the same
-// session wait.
+// touchSession records a change and how many bytes it adds, in a session of the owner ("": of
+// anybody). It comes first in a transaction, so that a second one of the same session waits.
 func (s *Store) touchSession(ctx context.Context, tx *sql.Tx, id, owner string, said int) error {
 	var w where
 	set := "UPDATE sessions SET updated_at = " + w.value(micros(s.opts.Now())) + ", said = said + " + w.value(said)
@@ -186,8 +184,7 @@ func changeSession(ctx context.Context, tx *sql.Tx, id, statement string, args [
 	return err
 }
 
-// DeleteSession forgets the session with its messages; its calls and results stay. One that
-// is not there is no error.
+// DeleteSession deletes the session, if it exists, with its messages; its calls and results stay.
 func (s *Store) DeleteSession(ctx context.Context, id string) error {
 	_, err := s.TakeSession(ctx, id, "")
 	if fault.Is(err, fault.NotFound) {
@@ -196,8 +193,8 @@ func (s *Store) DeleteSession(ctx context.Context, id string) error {
 	return err
 }
 
-// TakeSession is DeleteSession of a session that is there and the owner's; "" is anybody's. It
-// returns the session as it was. Of several at once one takes it; else it is a fault.NotFound.
+// TakeSession deletes a session of the owner ("": of anybody) and returns it. Of several callers at
+// once, one gets it; the others get a fault.NotFound.
 func (s *Store) TakeSession(ctx context.Context, id, owner string) (v Session, err error) {
 	err = s.inTx(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if v, err = s.readSession(ctx, tx, id); err != nil {

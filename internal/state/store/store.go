@@ -31,15 +31,14 @@ import (
 
 // Options are the ways to open a store. Nil means all zero.
 type Options struct {
-	// Durable syncs every call record and result to disk, so that not even a power cut loses
-	// one. False means that a killed gateway loses nothing, and that a power cut or a crash
-	// of the database may lose the last records.
+	// Durable syncs every call record and result to disk. If false, a killed gateway loses nothing, but a
+	// power cut or a crash of the database may lose the last records.
 	Durable bool
-	// SecretKey encrypts server configurations and results. Zero means that configurations
-	// with secrets are refused, and that results are kept as they are.
+	// SecretKey encrypts server configurations and results. Zero: configurations with secrets are refused,
+	// and results are stored in plain text.
 	SecretKey SecretKey
-	// SessionChanged is told of each session that was created, updated or deleted, once it is
-	// so; a deleted one as it was. It must not block. Nil means that nobody is told.
+	// SessionChanged is called after a session was created, updated or deleted. It must not block. Nil: no
+	// calls.
 	SessionChanged func(kind string, v Session)
 	Logger         *slog.Logger // nil means silence
 	// Now is the clock; nil means time.Now.
@@ -65,9 +64,8 @@ type Store struct {
 	density                     density      // PostgreSQL
 }
 
-// Open opens the store at dsn, the path of a SQLite file or the address of a PostgreSQL
-// database, and makes or migrates it where needed. A store that a newer version wrote
-// is refused untouched.
+// Open opens the store at dsn, the path of a SQLite file or the address of a PostgreSQL database, and
+// creates or migrates it. One that a newer version wrote is refused untouched.
 func Open(ctx context.Context, dsn string, opts *Options) (*Store, error) {
 	s := &Store{}
 	s.batches.New = func() any { return &callBatch{row: newCallRow()} }
@@ -112,8 +110,8 @@ func (s *Store) Close() error {
 	return errors.Join(errs...)
 }
 
-// explain names the operation and turns what a user can repair into a fault. Callers of the
-// gateway may read it, so it names no file and no address: the log does.
+// explain names the operation and turns what a user can repair into a fault.Error. Callers may see it,
+// so that files and addresses are only in the log.
 func (s *Store) explain(op string, err error) error {
 	if err == nil || isFault(err) {
 		return err
@@ -125,7 +123,7 @@ func (s *Store) explain(op string, err error) error {
 	return err
 }
 
-// explainOpen is explain for whoever starts the gateway, who is told all of it.
+// explainOpen is explain for whoever starts the gateway, who may see everything.
 func (s *Store) explainOpen(err error) error {
 	if isFault(err) {
 		return err

@@ -11,7 +11,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/tool"
 )
 
-// Use tells by which words a tool was found that was then called.
+// Use records the words by which a tool was found that was then called.
 type Use struct {
 	Owner string // whose search it was
 	Tool  tool.Name
@@ -19,10 +19,10 @@ type Use struct {
 	At    time.Time // kept to the microsecond
 }
 
-// maxUses is how many are kept of one tool and owner.
+// maxUses is how many are stored per tool and owner.
 const maxUses = 30
 
-// AddUse keeps the use, and of each tool and owner the 30 newest.
+// AddUse stores the use and deletes all but the 30 newest of its tool and owner.
 func (s *Store) AddUse(ctx context.Context, u Use) error {
 	id := fmt.Sprintf("%016x%s", max(micros(u.At), 0), rand.Text())
 	err := s.inTx(ctx, func(ctx context.Context, tx *sql.Tx) error {

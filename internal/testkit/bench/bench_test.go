@@ -62,7 +62,7 @@ func TestClientAcceptsOnlyTheAnswerToItsOwnCall(t *testing.T) {
 					t.Errorf("%s: %v", s.name, err)
 				}
 			}
-			stranger := newCaller(client, &scenario{method: "tools/call", params: `{"name":"PREFIXbig"}`, good: echo().good})
+			stranger := newCaller(client, &scenario{method: "tools/call", tool: "big", args: "{}", good: echo().good})
 			if err := stranger.call(); !errors.Is(err, errWrong) {
 				t.Errorf("a wrong answer gave %v", err)
 			}
