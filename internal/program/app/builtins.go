@@ -34,7 +34,7 @@ func (a *App) builtins() map[string]upstream.Builtin {
 	}
 }
 
-// withPatience lets the tools of builtins that wait for a person wait, unless the file says otherwise.
+// withPatience gives the tools that wait for a person a longer timeout, unless the file sets one.
 func withPatience(servers []config.Server) {
 	for i, s := range servers {
 		if s.Builtin != "cloudbase" && s.Builtin != "demo-cloud" {
@@ -46,8 +46,7 @@ func withPatience(servers []config.Server) {
 	}
 }
 
-// builtinRules come with servers of ours, whatever their names. Rules of the file and the store
-// for the same tool take precedence.
+// builtinRules come with built-in servers. Rules of the file and the store take precedence.
 func builtinRules(servers []config.Server) (rules []project.Rule) {
 	for _, s := range servers {
 		if s.Builtin == "cloudbase" || s.Builtin == "demo-cloud" {
@@ -60,10 +59,10 @@ func builtinRules(servers []config.Server) (rules []project.Rule) {
 	return rules
 }
 
-// pickPath is where the pages are on which people pick.
+// pickPath is where the pages are on which people choose.
 const pickPath = "/pick"
 
-// pickBase is the address of those pages for people; "" while nobody can reach them.
+// pickBase is the address of these pages; "" while nobody can reach them.
 func (a *App) pickBase() string {
 	if public := a.Config().PublicURL; public != "" {
 		return strings.TrimRight(public, "/") + pickPath
@@ -74,7 +73,7 @@ func (a *App) pickBase() string {
 	return ""
 }
 
-// mayPick lets the caller whose call waits to the page, and administrators.
+// mayPick admits the caller whose call waits, and administrators.
 func (a *App) mayPick(r *http.Request, caller string) error {
 	who, err := a.edge.Load().door.AdmitPassword(r)
 	if err != nil {

@@ -148,7 +148,7 @@ func TestChangesOfTheFileAreHeardOf(t *testing.T) {
 			for late := time.After(patience); ; {
 				select {
 				case e := <-f.events:
-					if f.concerns(e.Name) && f.changed() {
+					if f.isAbout(e.Name) && f.changed() {
 						return
 					}
 				case <-late:

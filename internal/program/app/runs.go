@@ -16,17 +16,19 @@ import (
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// newLab makes what runs browser tests.
 func (a *App) newLab() *trial.Lab {
 	return trial.New(trial.Parts{
 		Catalog: a.Catalog, Caller: a.Caller, Store: a.Store, Metrics: trial.NewMetrics(a.registry),
 		Hide: a.secrets.add, Chooser: a.chooser, NewID: a.Records.NewID, Tell: a.events.RunChanged, Logger: a.log,
-		End: func(session string) { a.Caller.EndSession(session); a.Pool.EndSession(session) },
+		End: func(session string) {
+			a.Caller.EndSession(session)
+			a.Pool.EndSession(session)
+		},
 	})
 }
 
-// modelsFor are the models that the caller's browser tests may ask. It costs money and shows
-// the model a page: whoever is no administrator has those that it can chat with.
+// modelsFor are the models that the caller's browser tests may ask: for administrators all, for others
+// those of their agents. Asking costs money and shows the model a page.
 func (a *App) modelsFor(who access.Principal) []string {
 	agents := a.runner.Agents(who)
 	var names []string
@@ -45,7 +47,8 @@ func (a *App) chooser(who access.Principal, model string) (run.Chooser, error) {
 	case who.MayAdmin() && m == nil:
 		return nil, fault.New(fault.NotFound, "there is no model %.100q", model).WithHint("add it to models in the configuration")
 	case !slices.Contains(a.modelsFor(who), model):
-		return nil, fault.New(fault.NotFound, "there is no model %.100q for %s", model, who.Name).WithHint("name the model of an agent of this profile, or leave it out")
+		return nil, fault.New(fault.NotFound, "there is no model %.100q for %s", model, who.Name).
+			WithHint("name the model of an agent of this profile, or leave it out")
 	}
 	choose := trial.ModelChooser(a.models, m)
 	return func(ctx context.Context, c run.Choice) (string, error) {
@@ -57,17 +60,19 @@ func (a *App) chooser(who access.Principal, model string) (run.Chooser, error) {
 	}, nil
 }
 
-// RunTests runs browser tests and keeps what came of them.
+// RunTests runs browser tests and stores the results.
 func (a *App) RunTests(ctx context.Context, o trial.Order) (*trial.Kept, error) {
 	return a.lab.Run(ctx, o)
 }
 
-// describes finds the elements that an agent's own call of a browser's tool describes.
-func (a *App) describes(ctx context.Context, req *call.Request, entry *catalog.Entry, args json.RawMessage) (found, answer json.RawMessage, err error) {
+// describes finds the elements that an agent's own call of a browser tool describes.
+func (a *App) describes(
+	ctx context.Context, req *call.Request, entry *catalog.Entry, args json.RawMessage,
+) (found, answer json.RawMessage, err error) {
 	return a.lab.Describes(ctx, req, entry, args)
 }
 
-// testTools are the tools of the lab, which is made after the caller that they are for.
+// testTools are the tools of the lab, which is created after the caller that needs them.
 func (a *App) testTools() map[string]call.OwnTool {
 	own := map[string]call.OwnTool{}
 	for _, name := range []string{catalog.RunSteps, catalog.FindElement} {
@@ -79,13 +84,12 @@ func (a *App) testTools() map[string]call.OwnTool {
 }
 
 const (
-	// maxStarted is how many runs may go on by themselves.
-	maxStarted = 4
-	// maxStartedFor is how long one of them may.
+	// maxStarted is how many runs may be in the background.
+	maxStarted    = 4
 	maxStartedFor = time.Hour
 )
 
-// StartTests starts a run that goes on by itself until it ends or the gateway does.
+// StartTests starts a run in the background.
 func (a *App) StartTests(ctx context.Context, o trial.Order) (string, error) {
 	if a.testRuns.Add(1) > maxStarted {
 		a.testRuns.Add(-1)

@@ -49,11 +49,10 @@ func newSettings(cfg *config.Config, opts *Options) *settings {
 
 // open reads what the store adds to the file.
 func (s *settings) open(ctx context.Context, st *store.Store) error {
-	opts := &overlay.Options{Logger: s.log, Redact: s.secrets.redact}
 	s.store = st
-	s.servers = overlay.New(s.serverKind(st), opts)
-	s.rules = overlay.New(ruleKind(st), opts)
-	s.agents = overlay.New(agentKind(st), opts)
+	s.servers = overlay.New(s.serverKind(st), s.log, s.secrets.redact)
+	s.rules = overlay.New(ruleKind(st), s.log, s.secrets.redact)
+	s.agents = overlay.New(agentKind(st), s.log, s.secrets.redact)
 	_, noServers := s.servers.Read(ctx)
 	_, noRules := s.rules.Read(ctx)
 	_, noAgents := s.agents.Read(ctx)

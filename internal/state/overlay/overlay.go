@@ -3,7 +3,7 @@
 // id, the file wins over the store, and the store over what is built in. An entry of the store
 // that cannot be used leaves the others alone.
 //
-//	agents := overlay.New(overlay.Kind[config.Agent]{Name: "agent", …}, nil)
+//	agents := overlay.New(overlay.Kind[config.Agent]{Name: "agent", …}, log, redact)
 //	changed, err := agents.Read(ctx)
 //	cfg.Agents = agents.Apply(cfg, cfg.Agents, nil)
 package overlay
@@ -43,33 +43,19 @@ type Entry[T any] struct {
 	Hidden  bool           // another entry with the same id wins
 }
 
-// Options change an Overlay. The zero value is usable.
-type Options struct {
-	Logger *slog.Logger        // nil: discard
-	Redact func(string) string // removes secrets from problems; nil: nothing is removed
-}
-
 // Overlay holds the entries of one kind. Its user makes sure that only one goroutine at a time
 // calls a method other than Entries.
 type Overlay[T any] struct {
 	kind    Kind[T]
-	opts    Options
+	log     *slog.Logger
+	redact  func(string) string
 	rows    []store.Document
 	entries atomic.Pointer[[]Entry[T]]
 }
 
-// New makes an overlay without entries.
-func New[T any](kind Kind[T], opts *Options) *Overlay[T] {
-	o := &Overlay[T]{kind: kind}
-	if opts != nil {
-		o.opts = *opts
-	}
-	if o.opts.Logger == nil {
-		o.opts.Logger = slog.New(slog.DiscardHandler)
-	}
-	if o.opts.Redact == nil {
-		o.opts.Redact = func(text string) string { return text }
-	}
+// New makes an overlay without entries. Problems are logged and shown without secrets.
+func New[T any](kind Kind[T], log *slog.Logger, redact func(string) string) *Overlay[T] {
+	o := &Overlay[T]{kind: kind, log: log, redact: redact}
 	o.entries.Store(new([]Entry[T]))
 	return o
 }
@@ -81,18 +67,11 @@ func (o *Overlay[T]) Read(ctx context.Context) (changed []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	missingIn := func(rows []store.Document, row store.Document) bool {
-		return !slices.ContainsFunc(rows, func(other store.Document) bool {
+	for _, row := range slices.Concat(o.rows, rows) {
+		same := func(other store.Document) bool {
 			return other.ID == row.ID && other.Version == row.Version && other.CreatedAt.Equal(row.CreatedAt)
-		})
-	}
-	for _, row := range rows {
-		if missingIn(o.rows, row) {
-			changed = append(changed, row.ID)
 		}
-	}
-	for _, row := range o.rows {
-		if missingIn(rows, row) {
+		if !slices.ContainsFunc(o.rows, same) || !slices.ContainsFunc(rows, same) {
 			changed = append(changed, row.ID)
 		}
 	}
@@ -124,7 +103,7 @@ func (o *Overlay[T]) Apply(file *config.Config, ofFile, builtin []T) (inForce []
 		var err error
 		e.Value, err = o.kind.Parse(row, file)
 		if err != nil {
-			e.Problem = o.opts.Redact(fault.As(err).Error())
+			e.Problem = o.redact(fault.As(err).Error())
 		}
 		add(e)
 	}
@@ -144,9 +123,9 @@ func (o *Overlay[T]) warn(before, now []Entry[T]) {
 		switch {
 		case e.Source != project.Store || slices.ContainsFunc(before, same):
 		case e.Problem != "":
-			o.opts.Logger.Warn(o.kind.Name+" of the store left out", o.kind.Name, e.ID, "error", e.Problem)
+			o.log.Warn(o.kind.Name+" of the store left out", o.kind.Name, e.ID, "error", e.Problem)
 		case e.Hidden:
-			o.opts.Logger.Warn("the file and the store both have this "+o.kind.Name+"; the file wins", o.kind.Name, e.ID)
+			o.log.Warn("the file and the store both have this "+o.kind.Name+"; the file wins", o.kind.Name, e.ID)
 		}
 	}
 }

@@ -31,9 +31,6 @@ func statFile(path string) (*openFile, error) {
 	return &openFile{path, path + "-wal", info}, nil
 }
 
-// Intact is a fault.StoreDown if the store's file was deleted or replaced.
-func (s *Store) Intact() error { return s.explain("look at the file", s.intact()) }
-
 // intact is called after each write, before it is reported as done.
 func (s *Store) intact() error {
 	if s.file == nil {

@@ -5,36 +5,29 @@ import (
 	"database/sql"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
 // trimPage is how many calls one transaction reads, so that appending does not wait long.
 const trimPage = 1000
 
-// TrimCalls deletes the calls that began before the given time; a zero time deletes none.
+// TrimCalls deletes the calls that began before the given time; a zero time deletes none. Ids sort
+// by time, so that walking up from the oldest ends at the first page with nothing to delete.
 func (s *Store) TrimCalls(ctx context.Context, before time.Time) (deleted int64, err error) {
-	if before.IsZero() {
-		return 0, nil
-	}
-	deleted, err = s.trimBefore(ctx, micros(before))
-	return deleted, s.explain("trim calls", err)
-}
-
-// trimBefore walks up from the oldest id. Ids sort by time, so that it ends at the first page with
-// nothing to delete.
-func (s *Store) trimBefore(ctx context.Context, before int64) (deleted int64, err error) {
-	for after := ""; ; {
+	for after := ""; !before.IsZero(); {
 		last, err := s.idAfter(ctx, after, trimPage)
 		if err != nil || last == "" {
-			return deleted, err
+			return deleted, s.explain("trim calls", err)
 		}
-		n, err := s.exec(ctx, "DELETE FROM calls WHERE id > $1 AND id <= $2 AND at < $3", after, last, before)
+		n, err := s.exec(ctx, "DELETE FROM calls WHERE id > $1 AND id <= $2 AND at < $3", after, last, micros(before))
 		deleted += n
 		if err != nil || n == 0 {
-			return deleted, err
+			return deleted, s.explain("trim calls", err)
 		}
 		after = last
 	}
+	return 0, nil
 }
 
 // TrimRecords deletes the oldest calls and runs until all of them, with their indexes, take less than
@@ -201,4 +194,43 @@ func (s *Store) idAfter(ctx context.Context, after string, n int64) (id string, 
 	defer cancel()
 	err = s.read.QueryRowContext(ctx, query, after, n).Scan(&id)
 	return id, err
+}
+
+// growth counts what was added to a part of the store since it was last measured, which is slow.
+type growth struct {
+	bytes, room, limit atomic.Int64
+	due                chan struct{} // shared by all parts
+}
+
+// add counts, and signals when it is time to measure.
+func (g *growth) add(n int) {
+	if g.bytes.Add(int64(n)) > g.room.Load() {
+		select {
+		case g.due <- struct{}{}:
+		default: // it was said already
+		}
+	}
+}
+
+// look tells whether it is time to measure, and then starts to count anew: after a fiftieth of the
+// limit was added, or when the limit has changed.
+func (g *growth) look(limit int64) bool {
+	if g.limit.Swap(limit) == limit && g.bytes.Load() <= g.room.Load() {
+		return false
+	}
+	g.bytes.Store(0)
+	g.room.Store(limit / 50)
+	return true
+}
+
+// TrimDue receives when so much was added that the store should be trimmed early.
+func (s *Store) TrimDue() <-chan struct{} { return s.recordsGrown.due }
+
+// size is about what the record of a call takes.
+func (c *Call) size() int {
+	n := 300 + len(c.Message) + len(c.Repairs) + len(c.ID) + len(c.Principal) + len(c.Session) + len(c.Tool) + len(c.Upstream)
+	if c.Arguments != nil {
+		n += len(c.Arguments.Sent) + len(c.Arguments.Fitted)
+	}
+	return n
 }
