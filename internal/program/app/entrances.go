@@ -138,7 +138,8 @@ func (a *App) registerMetrics() {
 }
 
 var (
-	serverUp    = prometheus.NewDesc("toolfit_server_up", "0 while the server is down, else 1; disabled servers are left out.", []string{"server"}, nil)
+	serverUp = prometheus.NewDesc("toolfit_server_up", "0 while the server is down, else 1; disabled servers are left out.",
+		[]string{"server"}, nil)
 	serverTools = prometheus.NewDesc("toolfit_server_tools", "Tools of the server, held ones included.", []string{"server"}, nil)
 )
 

@@ -50,7 +50,7 @@ func (s *Store) DeleteRule(ctx context.Context, id string) error {
 
 func (s *Store) documents(ctx context.Context, table string) ([]Document, error) {
 	read := func(scan scanner) (d Document, err error) {
-		err = scan(&d.ID, &d.Version, (*[]byte)(&d.Body), storedTime{&d.CreatedAt}, storedTime{&d.UpdatedAt})
+		err = scan(&d.ID, &d.Version, (*[]byte)(&d.Body), storedTime(&d.CreatedAt), storedTime(&d.UpdatedAt))
 		return d, err
 	}
 	return list(ctx, s, "read "+table, read, "SELECT id, version, body, created_at, updated_at FROM "+table+" ORDER BY id")
@@ -72,7 +72,7 @@ func (s *Store) saveDocument(ctx context.Context, table string, d Document) (Doc
 			RETURNING version, created_at`
 		args = append(args, d.Version)
 	}
-	err := s.write.QueryRowContext(ctx, query, args...).Scan(&d.Version, storedTime{&d.CreatedAt})
+	err := s.write.QueryRowContext(ctx, query, args...).Scan(&d.Version, storedTime(&d.CreatedAt))
 	if errors.Is(err, sql.ErrNoRows) {
 		return Document{}, fault.New(fault.Conflict, "%q was changed or deleted meanwhile", d.ID).WithHint("read it again, then change it")
 	}
@@ -120,7 +120,7 @@ func configRow(id tool.ServerID) string { return "server_configs/" + string(id) 
 func (s *Store) ServerConfigs(ctx context.Context) ([]ServerConfig, error) {
 	read := func(scan scanner) (c ServerConfig, err error) {
 		var sealed []byte
-		err = scan((*string)(&c.ID), &sealed, storedTime{&c.CreatedAt}, storedTime{&c.UpdatedAt})
+		err = scan((*string)(&c.ID), &sealed, storedTime(&c.CreatedAt), storedTime(&c.UpdatedAt))
 		c.Config, c.Err = s.opts.SecretKey.open("server "+string(c.ID), configRow(c.ID), sealed)
 		return c, err
 	}

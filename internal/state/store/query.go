@@ -124,30 +124,22 @@ func fromMicros(us int64) time.Time {
 	return time.UnixMicro(us).UTC()
 }
 
-// storedTime and storedDuration scan what is stored in microseconds.
-type (
-	storedTime     struct{ to *time.Time }
-	storedDuration struct{ to *time.Duration }
-)
+// asMicros scans what is stored in microseconds.
+type asMicros func(us int64)
 
-func (s storedTime) Scan(stored any) error {
-	us, err := asInt(stored)
-	*s.to = fromMicros(us)
-	return err
-}
-
-func (s storedDuration) Scan(stored any) error {
-	us, err := asInt(stored)
-	*s.to = time.Duration(us) * time.Microsecond
-	return err
-}
-
-func asInt(stored any) (int64, error) {
-	n, ok := stored.(int64)
+func (set asMicros) Scan(stored any) error {
+	us, ok := stored.(int64)
 	if !ok {
-		return 0, fmt.Errorf("%T is not an integer", stored)
+		return fmt.Errorf("%T is not an integer", stored)
 	}
-	return n, nil
+	set(us)
+	return nil
+}
+
+func storedTime(t *time.Time) asMicros { return func(us int64) { *t = fromMicros(us) } }
+
+func storedDuration(d *time.Duration) asMicros {
+	return func(us int64) { *d = time.Duration(us) * time.Microsecond }
 }
 
 // insertRows inserts rows of the same length with few different statements, which stay prepared.

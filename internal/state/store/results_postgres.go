@@ -52,7 +52,7 @@ func (t resultTable) list(ctx context.Context, f *ResultFilter, now time.Time) (
 		var args, body []byte
 		var size int64
 		err := rows.Scan(&r.Ref, &r.Owner, &r.Call, (*string)(&r.Server), (*string)(&r.Tool), &r.Profile, &r.Session, &r.Rule,
-			&args, &body, storedTime{&r.At}, storedTime{&r.Expires}, &size)
+			&args, &body, storedTime(&r.At), storedTime(&r.Expires), &size)
 		if err != nil {
 			return nil, err
 		}

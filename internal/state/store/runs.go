@@ -42,18 +42,23 @@ func (s *Store) SaveRun(ctx context.Context, r Run) error {
 	const upsert = "INSERT INTO runs (" + runColumns + `, report) VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT (id) DO UPDATE SET at = excluded.at, name = excluded.name, outcome = excluded.outcome,
 			duration = excluded.duration, summary = excluded.summary, report = excluded.report`
+	size := len(r.Summary) + len(r.Report)
+	var pictures [][]any
+	for _, p := range r.Pictures {
+		pictures = append(pictures, []any{r.ID, p.Step, p.Type, notNull(p.Data)})
+		size += len(p.Data)
+	}
 	err := s.inTx(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, upsert,
 			r.ID, micros(r.At), r.Name, r.Outcome, r.Duration.Microseconds(), notNull(r.Summary), notNull(r.Report))
 		if err != nil {
 			return err
 		}
-		return savePictures(ctx, tx, r.ID, r.Pictures)
+		if _, err := tx.ExecContext(ctx, "DELETE FROM run_pictures WHERE run = $1", r.ID); err != nil {
+			return err
+		}
+		return s.insertRows(ctx, tx, "run_pictures (run, step, type, data)", pictures)
 	})
-	size := len(r.Summary) + len(r.Report)
-	for i := range r.Pictures {
-		size += len(r.Pictures[i].Data)
-	}
 	s.recordsGrown.add(size)
 	return s.explain("save run "+r.ID, err)
 }
@@ -79,7 +84,7 @@ func (s *Store) readRun(ctx context.Context, id, columns string, into []any) err
 
 // columns are where the values of runColumns go.
 func (r *Run) columns() []any {
-	return []any{&r.ID, storedTime{&r.At}, &r.Name, &r.Outcome, storedDuration{&r.Duration}, (*[]byte)(&r.Summary)}
+	return []any{&r.ID, storedTime(&r.At), &r.Name, &r.Outcome, storedDuration(&r.Duration), (*[]byte)(&r.Summary)}
 }
 
 // Runs returns the runs that match, without their reports, the newest first.
@@ -118,20 +123,6 @@ type RunPicture struct {
 	Step int // its number over all steps of the run, from 1
 	Type string
 	Data []byte
-}
-
-// savePictures replaces the pictures of a run.
-func savePictures(ctx context.Context, tx *sql.Tx, run string, list []RunPicture) error {
-	if _, err := tx.ExecContext(ctx, "DELETE FROM run_pictures WHERE run = $1", run); err != nil {
-		return err
-	}
-	for _, p := range list {
-		const insert = "INSERT INTO run_pictures (run, step, type, data) VALUES ($1, $2, $3, $4)"
-		if _, err := tx.ExecContext(ctx, insert, run, p.Step, p.Type, notNull(p.Data)); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // RunPicture returns the picture of one step; a step without one is a fault.NotFound.

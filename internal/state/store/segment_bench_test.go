@@ -42,7 +42,9 @@ func benchmarkKeep(b *testing.B, opts *Options, size int) {
 	start := cpu()
 	for i, ref := range refs {
 		r.At = time.Now()
-		r.Ref, r.Call, r.Expires = ref, ref, r.At.Add(24*time.Hour)
+		r.Ref = ref
+		r.Call = ref
+		r.Expires = r.At.Add(24 * time.Hour)
 		if err := s.SaveResult(b.Context(), r); err != nil {
 			b.Fatal(err)
 		}

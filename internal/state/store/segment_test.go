@@ -101,8 +101,10 @@ func TestOpeningAStoreMakesNoFolder(t *testing.T) {
 }
 
 func TestTrimLeavesWhatAnotherProcessMayStillWriteTo(t *testing.T) {
-	path, ctx := filepath.Join(t.TempDir(), "toolfit.db"), t.Context()
-	writer, trimmer := open(t, path, nil), open(t, path, nil)
+	path := filepath.Join(t.TempDir(), "toolfit.db")
+	ctx := t.Context()
+	writer := open(t, path, nil)
+	trimmer := open(t, path, nil)
 	expired := sampleResult(0)
 	expired.Expires = noon
 	check(t, writer.SaveResult(ctx, expired))
@@ -129,7 +131,8 @@ func TestTrimLeavesWhatAnotherProcessMayStillWriteTo(t *testing.T) {
 }
 
 func TestDurableResultsAreKeptByManyAtOnce(t *testing.T) {
-	path, ctx := filepath.Join(t.TempDir(), "toolfit.db"), t.Context()
+	path := filepath.Join(t.TempDir(), "toolfit.db")
+	ctx := t.Context()
 	s := open(t, path, &store.Options{Durable: true})
 	errs := make(chan error)
 	const many = 10
@@ -155,7 +158,8 @@ func TestDurableResultsAreKeptByManyAtOnce(t *testing.T) {
 }
 
 func TestFolderThatIsRemovedIsMadeAgain(t *testing.T) {
-	path, ctx := filepath.Join(t.TempDir(), "toolfit.db"), t.Context()
+	path := filepath.Join(t.TempDir(), "toolfit.db")
+	ctx := t.Context()
 	s := open(t, path, nil)
 	check(t, s.SaveResult(ctx, sampleResult(0)))
 	check(t, os.RemoveAll(path+"-results"))

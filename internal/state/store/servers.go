@@ -166,7 +166,7 @@ func (s *Store) Servers(ctx context.Context) ([]Server, error) {
 
 func readServer(scan scanner) (srv Server, err error) {
 	err = scan((*string)(&srv.ID), (*[]byte)(&srv.Info), (*[]byte)(&srv.Capabilities), &srv.Instructions, &srv.Era,
-		storedDuration{&srv.TTL}, &srv.PrivateTo, storedTime{&srv.ListedAt}, storedTime{&srv.CheckedAt}, &srv.Reason)
+		storedDuration(&srv.TTL), &srv.PrivateTo, storedTime(&srv.ListedAt), storedTime(&srv.CheckedAt), &srv.Reason)
 	return srv, err
 }
 

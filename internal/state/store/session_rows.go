@@ -94,7 +94,7 @@ func (s *Store) readSession(ctx context.Context, from reader, id string) (Sessio
 // readSessions reads sessions and then their metadata. One that is deleted in between has none.
 func (s *Store) readSessions(ctx context.Context, from reader, rest string, args []any) ([]Session, error) {
 	read := func(scan scanner) (v Session, err error) {
-		err = scan(&v.ID, &v.Parent, &v.Owner, &v.Title, &v.Directory, storedTime{&v.CreatedAt}, storedTime{&v.UpdatedAt})
+		err = scan(&v.ID, &v.Parent, &v.Owner, &v.Title, &v.Directory, storedTime(&v.CreatedAt), storedTime(&v.UpdatedAt))
 		return v, err
 	}
 	found, err := readRows(ctx, from, read, "SELECT "+sessionColumns+" FROM sessions"+rest, args...)

@@ -51,7 +51,8 @@ func (s *Store) openSQLite(ctx context.Context, dsn string) error {
 		return err
 	}
 	s.results = newResultFolder(path+"-results", &s.opts)
-	if s.write, err = openWriter(path, s.opts.Durable); err != nil {
+	s.write, err = openWriter(path, s.opts.Durable)
+	if err != nil {
 		return err
 	}
 	version, err := s.version(ctx)
@@ -66,9 +67,11 @@ func (s *Store) openSQLite(ctx context.Context, dsn string) error {
 			return err
 		}
 	}
-	if s.read, err = openReaders(path); err != nil {
+	s.read, err = connectSQLite(path, readConns, url.Values{"_query_only": {"1"}})
+	if err != nil {
 		return err
 	}
+	s.read.SetConnMaxIdleTime(time.Minute)
 	if err := s.prepareAppend(ctx); err != nil {
 		return err
 	}
@@ -151,29 +154,13 @@ func openWriter(path string, durable bool) (*sql.DB, error) {
 	if durable {
 		sync = "FULL"
 	}
-	// Immediate: a transaction that starts by reading could otherwise find, too late
-	// to wait, that another process wrote in between. Temporary data in memory: an
-	// insert of many rows would otherwise write its undo journal to a file.
-	db, err := connectSQLite(path, url.Values{"_txlock": {"immediate"}, "_synchronous": {sync}, "_pragma": {"temp_store(2)"}})
-	if err != nil {
-		return nil, err
-	}
-	db.SetMaxOpenConns(1)
-	return db, nil
+	// Immediate: a transaction that starts by reading could otherwise find, too late to wait, that
+	// another process wrote in between. Temporary data in memory: an insert of many rows would
+	// otherwise write its undo journal to a file.
+	return connectSQLite(path, 1, url.Values{"_txlock": {"immediate"}, "_synchronous": {sync}, "_pragma": {"temp_store(2)"}})
 }
 
-func openReaders(path string) (*sql.DB, error) {
-	db, err := connectSQLite(path, url.Values{"_query_only": {"1"}})
-	if err != nil {
-		return nil, err
-	}
-	db.SetMaxOpenConns(readConns)
-	db.SetMaxIdleConns(readConns)
-	db.SetConnMaxIdleTime(time.Minute)
-	return db, nil
-}
-
-func connectSQLite(path string, params url.Values) (*sql.DB, error) {
+func connectSQLite(path string, conns int, params url.Values) (*sql.DB, error) {
 	params.Set("_busy_timeout", fmt.Sprint(busyTimeout.Milliseconds()))
 	params.Set("_foreign_keys", "1")
 	params.Set("_dqs", "0")
@@ -182,8 +169,13 @@ func connectSQLite(path string, params url.Values) (*sql.DB, error) {
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path // a drive letter comes after the slash
 	}
-	uri := "file://" + (&url.URL{Path: path}).EscapedPath() + "?" + params.Encode()
-	return sql.Open("sqlite", uri)
+	db, err := sql.Open("sqlite", "file://"+(&url.URL{Path: path}).EscapedPath()+"?"+params.Encode())
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(conns)
+	db.SetMaxIdleConns(conns)
+	return db, nil
 }
 
 // useWAL turns on the write-ahead log, so that readers and the writer do not wait for each other. That

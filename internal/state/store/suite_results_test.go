@@ -37,15 +37,20 @@ func refs(results []store.Result) []string {
 }
 
 func testResultBytes(t *testing.T, open func() *store.Store) {
-	s, ctx := open(), t.Context()
+	s := open()
+	ctx := t.Context()
 	bodies := []string{"", "{}", "not JSON", "\x00\xff\n", strings.Repeat("长", 1<<17)}
 	for i, odd := range slices.Concat(oddTexts, bodies) {
 		want := store.Result{
-			Ref: fmt.Sprint("r", i), Owner: "o", Call: fmt.Sprint("c", i), Body: json.RawMessage(odd), At: noon, Expires: time.Now().Add(time.Hour).Truncate(time.Microsecond).UTC(),
+			Ref: fmt.Sprint("r", i), Owner: "o", Call: fmt.Sprint("c", i), Body: json.RawMessage(odd), At: noon,
+			Expires: time.Now().Add(time.Hour).Truncate(time.Microsecond).UTC(),
 		}
 		if len(odd) < 100 {
 			want.Ref, want.Owner, want.Server, want.Tool = want.Ref+odd, want.Owner+odd, tool.ServerID(odd), tool.Name(odd)
-			want.Profile, want.Session, want.Rule, want.Args = odd, odd, odd, json.RawMessage(odd)
+			want.Profile = odd
+			want.Session = odd
+			want.Rule = odd
+			want.Args = json.RawMessage(odd)
 		}
 		check(t, s.SaveResult(ctx, want))
 		for _, s := range []*store.Store{s, open()} {
@@ -66,9 +71,12 @@ func testResultBytes(t *testing.T, open func() *store.Store) {
 }
 
 func testResultUnknown(t *testing.T, open func() *store.Store) {
-	s, ctx := open(), t.Context()
-	expired, theirs := sampleResult(1), sampleResult(2)
-	expired.Owner, expired.Expires = "me", noon.Add(time.Hour)
+	s := open()
+	ctx := t.Context()
+	expired := sampleResult(1)
+	theirs := sampleResult(2)
+	expired.Owner = "me"
+	expired.Expires = noon.Add(time.Hour)
 	theirs.Owner = "them"
 	check(t, s.SaveResult(ctx, expired))
 	check(t, s.SaveResult(ctx, theirs))
@@ -90,9 +98,12 @@ func testResultUnknown(t *testing.T, open func() *store.Store) {
 }
 
 func testResultTaken(t *testing.T, open func() *store.Store) {
-	s, ctx := open(), t.Context()
-	mine, theirs := sampleResult(1), sampleResult(3)
-	theirs.Owner, theirs.Ref = "them", mine.Ref
+	s := open()
+	ctx := t.Context()
+	mine := sampleResult(1)
+	theirs := sampleResult(3)
+	theirs.Owner = "them"
+	theirs.Ref = mine.Ref
 	check(t, s.SaveResult(ctx, mine))
 	check(t, s.SaveResult(ctx, theirs))
 	for range 2 {
@@ -110,9 +121,12 @@ func testResultTaken(t *testing.T, open func() *store.Store) {
 }
 
 func testFindResult(t *testing.T, open func() *store.Store) {
-	s, ctx := open(), t.Context()
-	old, young := sampleResult(1), sampleResult(3)
-	young.Owner, young.Ref = "them", old.Ref
+	s := open()
+	ctx := t.Context()
+	old := sampleResult(1)
+	young := sampleResult(3)
+	young.Owner = "them"
+	young.Ref = old.Ref
 	for _, r := range []store.Result{young, old} {
 		check(t, s.SaveResult(ctx, r))
 	}
@@ -124,7 +138,8 @@ func testFindResult(t *testing.T, open func() *store.Store) {
 }
 
 func testResultPages(t *testing.T, open func() *store.Store) {
-	s, ctx := open(), t.Context()
+	s := open()
+	ctx := t.Context()
 	const n = 60
 	for i := range n {
 		r := sampleResult(i)
@@ -175,12 +190,15 @@ func testResultPages(t *testing.T, open func() *store.Store) {
 				paged = append(paged, page...)
 			}
 			equal(t, refs(paged), refs(whole))
-			c.filter.Heads, c.filter.Limit, c.filter.Before = true, 0, ""
+			c.filter.Heads = true
+			c.filter.Limit = 0
+			c.filter.Before = ""
 			heads, err := s.Results(ctx, c.filter)
 			check(t, err)
 			equal(t, refs(heads), refs(whole))
 			for i, h := range heads {
-				if h.Args != nil || h.Body != nil || h.Err != nil || h.Size < int64(len(whole[i].Body)) || h.Tool != whole[i].Tool || !h.At.Equal(whole[i].At) {
+				if h.Args != nil || h.Body != nil || h.Err != nil || h.Size < int64(len(whole[i].Body)) || h.Tool != whole[i].Tool ||
+					!h.At.Equal(whole[i].At) {
 					t.Errorf("the head of %+v is %+v", whole[i], h)
 				}
 			}
@@ -194,7 +212,9 @@ func testResultPages(t *testing.T, open func() *store.Store) {
 }
 
 func testResultsAtOnce(t *testing.T, open func() *store.Store) {
-	one, two, ctx := open(), open(), t.Context()
+	one := open()
+	two := open()
+	ctx := t.Context()
 	var wg sync.WaitGroup
 	const each = 60
 	for w := range 4 {
@@ -249,8 +269,10 @@ func storedResults(t *testing.T, dsn string, raw rawFunc) (all []byte) {
 }
 
 func testEncryptedResults(t *testing.T, dsn string, raw rawFunc) {
-	ctx, secret := t.Context(), sampleResult(1)
-	secret.Args, secret.Body = json.RawMessage(`{"token":"hunter2"}`), json.RawMessage(`{"password":"hunter3"}`)
+	ctx := t.Context()
+	secret := sampleResult(1)
+	secret.Args = json.RawMessage(`{"token":"hunter2"}`)
+	secret.Body = json.RawMessage(`{"password":"hunter3"}`)
 	with := &store.Options{SecretKey: secretKey(t, "correct horse battery staple")}
 	check(t, open(t, dsn, with).SaveResult(ctx, secret))
 	stored := storedResults(t, dsn, raw)

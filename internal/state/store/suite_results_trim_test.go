@@ -9,7 +9,8 @@ import (
 )
 
 func testTrimExpired(t *testing.T, open func() *store.Store) {
-	s, ctx := open(), t.Context()
+	s := open()
+	ctx := t.Context()
 	for i := range 10 {
 		r := sampleResult(i)
 		if i%2 == 0 {
@@ -32,7 +33,8 @@ func testTrimExpired(t *testing.T, open func() *store.Store) {
 }
 
 func testTrimOwner(t *testing.T, open func() *store.Store) {
-	s, ctx := open(), t.Context()
+	s := open()
+	ctx := t.Context()
 	for i := range 40 {
 		r := sampleResult(i)
 		if r.Body = bytes.Repeat([]byte("x"), 10_000); i%2 == 1 {
@@ -52,7 +54,8 @@ func testTrimOwner(t *testing.T, open func() *store.Store) {
 }
 
 func testTrimTotal(t *testing.T, open func() *store.Store) {
-	s, ctx := open(), t.Context()
+	s := open()
+	ctx := t.Context()
 	const limit, n = 800_000, 200
 	for i := range n {
 		r := sampleResult(i)

@@ -163,7 +163,8 @@ const (
 	+ CASE WHEN rule <> '' THEN 20 + octet_length(rule) + octet_length(id) ELSE 0 END
 	+ CASE WHEN level IN ('warn', 'error') THEN 48 + 2 * octet_length(id) + 2 * octet_length(principal) + octet_length(agent) ELSE 0 END
 	+ CASE WHEN level = 'error' THEN 24 + octet_length(id) + octet_length(principal) + octet_length(agent) ELSE 0 END
-	+ CASE WHEN level IN ('warn', 'error') AND agent <> '' THEN 24 + octet_length(id) + octet_length(principal) + octet_length(agent) ELSE 0 END`
+	+ CASE WHEN level IN ('warn', 'error') AND agent <> ''
+		THEN 24 + octet_length(id) + octet_length(principal) + octet_length(agent) ELSE 0 END`
 )
 
 // trimTo deletes page by page.

@@ -42,7 +42,7 @@ func (s *Store) AddUse(ctx context.Context, u Use) error {
 func (s *Store) Uses(ctx context.Context, owner string) ([]Use, error) {
 	read := func(scan scanner) (Use, error) {
 		u := Use{Owner: owner}
-		err := scan((*string)(&u.Tool), storedTime{&u.At}, (*[]byte)(&u.Terms))
+		err := scan((*string)(&u.Tool), storedTime(&u.At), (*[]byte)(&u.Terms))
 		return u, err
 	}
 	return list(ctx, s, "read uses", read, "SELECT tool, at, terms FROM uses WHERE owner = $1 ORDER BY tool, id", owner)

@@ -29,7 +29,8 @@ func TestNothingIsAcknowledgedIntoAFileThatVanishedOrWasReplaced(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			path, ctx := filepath.Join(t.TempDir(), "toolfit.db"), t.Context()
+			path := filepath.Join(t.TempDir(), "toolfit.db")
+			ctx := t.Context()
 			s, err := store.Open(ctx, path, &store.Options{Durable: true})
 			check(t, err)
 			defer s.Close() // what it says does not matter here
@@ -45,7 +46,8 @@ func TestNothingIsAcknowledgedIntoAFileThatVanishedOrWasReplaced(t *testing.T) {
 				"Writable": s.Writable(ctx), "Intact": s.Intact(),
 			} {
 				f := fault.As(err)
-				if !fault.Is(err, fault.StoreDown) || f.Hint == "" || !strings.Contains(f.Message, "vanished or was replaced") || strings.Contains(f.Error(), path) {
+				if !fault.Is(err, fault.StoreDown) || f.Hint == "" || !strings.Contains(f.Message, "vanished or was replaced") ||
+					strings.Contains(f.Error(), path) {
 					t.Errorf("%s: got %v, want a store_down that names no path", what, err)
 				}
 			}
@@ -65,7 +67,9 @@ func TestNothingIsAcknowledgedIntoAFileThatVanishedOrWasReplaced(t *testing.T) {
 
 func TestNoResultIsKeptInAFileThatVanished(t *testing.T) {
 	for _, durable := range []bool{false, true} {
-		dir, ctx, log := t.TempDir(), t.Context(), &bytes.Buffer{}
+		dir := t.TempDir()
+		ctx := t.Context()
+		log := &bytes.Buffer{}
 		path := filepath.Join(dir, "toolfit.db")
 		s := open(t, path, &store.Options{Durable: durable, Logger: slog.New(slog.NewTextHandler(log, nil))})
 		check(t, s.SaveResult(ctx, sampleResult(1)))

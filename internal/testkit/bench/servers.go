@@ -136,7 +136,8 @@ func toolList() []byte {
 		`{"name":"big","inputSchema":{"type":"object"}}`,
 	}
 	for i := len(tools); i < toolCount; i++ {
-		tools = append(tools, fmt.Sprintf(`{"name":"filler_%03d","description":"Tool %d is here to be listed. %s","inputSchema":{"type":"object",`+
+		tools = append(tools, fmt.Sprintf(`{"name":"filler_%03d","description":"Tool %d is here to be listed. %s",`+
+			`"inputSchema":{"type":"object",`+
 			`"properties":{"path":{"type":"string","description":"Where to look, from the top of the project."},`+
 			`"depth":{"type":"integer","minimum":0,"maximum":32,"description":"How far down to go."},`+
 			`"order":{"type":"string","enum":["name","size","time"],"description":"What comes first."},`+

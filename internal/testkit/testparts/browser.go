@@ -132,7 +132,8 @@ func (b *Browser) Prefer(theme string) {
 // EmulateFocus puts the window in front: only there is the focus visible.
 func (b *Browser) EmulateFocus() {
 	b.t.Helper()
-	if _, err := chromedp.Call(b.ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}); err != nil {
+	if _, err := chromedp.Call(b.ctx, emulation.SetFocusEmulationEnabled,
+		emulation.SetFocusEmulationEnabledParams{Enabled: true}); err != nil {
 		b.t.Fatal(err)
 	}
 }

@@ -236,7 +236,8 @@ func (p *Postgres) prepare() error {
 		return err
 	}
 	// It need not survive a crash of the machine, so nothing waits for the disk.
-	const settings = "listen_addresses = '127.0.0.1'\nunix_socket_directories = ''\nshared_buffers = 32MB\nfsync = off\nfull_page_writes = off\n"
+	const settings = "listen_addresses = '127.0.0.1'\nunix_socket_directories = ''\n" +
+		"shared_buffers = 32MB\nfsync = off\nfull_page_writes = off\n"
 	conf, err := os.OpenFile(filepath.Join(p.data(), "postgresql.conf"), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		return err
