@@ -85,12 +85,13 @@ func (r *callRow) set(c *Call, opts *Options) {
 }
 
 // scan reads the next row.
-func (r *callRow) scan(scan scanner, opts *Options) (Call, error) {
+func (r *callRow) scan(scan scanner, opts *Options, into *Call) error {
 	err := scan(r.values...)
 	r.At = fromMicros(r.at)
 	r.Duration = time.Duration(r.duration) * time.Microsecond
 	r.Arguments = opts.openArguments(r.ID, r.sealed)
-	return r.Call, err
+	*into = r.Call
+	return err
 }
 
 // callBatch is the memory for a batch of calls, which Store.batches reuses.

@@ -68,7 +68,7 @@ func (s *Store) Calls(ctx context.Context, f CallFilter) ([]Call, error) {
 		return nil, err
 	}
 	row := newCallRow()
-	read := func(scan scanner) (Call, error) { return row.scan(scan, &s.opts) }
+	read := func(scan scanner, c *Call) error { return row.scan(scan, &s.opts, c) }
 	return list(ctx, s, "read calls", read, query, args...)
 }
 
@@ -141,13 +141,13 @@ func (f *CallFilter) query(d *dialect) (string, []any, error) {
 }
 
 // Call returns one call; an unknown id is a fault.NotFound.
-func (s *Store) Call(ctx context.Context, id string) (Call, error) {
-	row := newCallRow()
+func (s *Store) Call(ctx context.Context, id string) (c Call, err error) {
 	scan := func(into ...any) error {
 		missing := fault.New(fault.NotFound, "no call has the id %q", id)
 		return s.readOne(ctx, "read call "+id, missing, "SELECT "+callColumns+" FROM calls WHERE id = $1", []any{id}, into)
 	}
-	return row.scan(scan, &s.opts)
+	err = newCallRow().scan(scan, &s.opts, &c)
+	return c, err
 }
 
 // CallAt is the id of the n-th newest call before the given id, or of all calls for ""; "" if

@@ -49,9 +49,8 @@ func (s *Store) DeleteRule(ctx context.Context, id string) error {
 }
 
 func (s *Store) documents(ctx context.Context, table string) ([]Document, error) {
-	read := func(scan scanner) (d Document, err error) {
-		err = scan(&d.ID, &d.Version, (*[]byte)(&d.Body), storedTime(&d.CreatedAt), storedTime(&d.UpdatedAt))
-		return d, err
+	read := func(scan scanner, d *Document) error {
+		return scan(&d.ID, &d.Version, (*[]byte)(&d.Body), storedTime(&d.CreatedAt), storedTime(&d.UpdatedAt))
 	}
 	return list(ctx, s, "read "+table, read, "SELECT id, version, body, created_at, updated_at FROM "+table+" ORDER BY id")
 }
@@ -118,11 +117,11 @@ func configRow(id tool.ServerID) string { return "server_configs/" + string(id) 
 
 // ServerConfigs returns all stored configurations, ordered by id.
 func (s *Store) ServerConfigs(ctx context.Context) ([]ServerConfig, error) {
-	read := func(scan scanner) (c ServerConfig, err error) {
+	read := func(scan scanner, c *ServerConfig) error {
 		var sealed []byte
-		err = scan((*string)(&c.ID), &sealed, storedTime(&c.CreatedAt), storedTime(&c.UpdatedAt))
+		err := scan((*string)(&c.ID), &sealed, storedTime(&c.CreatedAt), storedTime(&c.UpdatedAt))
 		c.Config, c.Err = s.opts.SecretKey.open("server "+string(c.ID), configRow(c.ID), sealed)
-		return c, err
+		return err
 	}
 	return list(ctx, s, "read configurations", read, "SELECT id, config, created_at, updated_at FROM server_configs ORDER BY id")
 }

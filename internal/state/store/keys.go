@@ -31,9 +31,8 @@ func (s *Store) CreateKey(ctx context.Context, k Key) error {
 
 // Keys returns all keys, the oldest first.
 func (s *Store) Keys(ctx context.Context) ([]Key, error) {
-	read := func(scan scanner) (k Key, err error) {
-		err = scan(&k.ID, &k.Name, &k.Profile, &k.Role, &k.Hash, storedTime(&k.CreatedAt))
-		return k, err
+	read := func(scan scanner, k *Key) error {
+		return scan(&k.ID, &k.Name, &k.Profile, &k.Role, &k.Hash, storedTime(&k.CreatedAt))
 	}
 	return list(ctx, s, "read keys", read, "SELECT id, name, profile, role, hash, created_at FROM keys ORDER BY created_at, id")
 }

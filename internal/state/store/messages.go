@@ -74,9 +74,8 @@ func (s *Store) LastMessageWithPrefix(ctx context.Context, session string, texts
 }
 
 func (s *Store) readMessages(ctx context.Context, session, which string, args ...any) ([]Message, error) {
-	read := func(scan scanner) (m Message, err error) {
-		err = scan(&m.Position, storedTime(&m.At), (*[]byte)(&m.Body))
-		return m, err
+	read := func(scan scanner, m *Message) error {
+		return scan(&m.Position, storedTime(&m.At), (*[]byte)(&m.Body))
 	}
 	query := "SELECT position, at, body FROM messages WHERE session = $1 AND " + which
 	return list(ctx, s, "read messages of session "+session, read, query, append([]any{session}, args...)...)

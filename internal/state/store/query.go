@@ -18,7 +18,7 @@ type reader interface {
 type scanner func(into ...any) error
 
 // readRows runs a query and reads every row with read.
-func readRows[T any](ctx context.Context, from reader, read func(scanner) (T, error), query string, args ...any) ([]T, error) {
+func readRows[T any](ctx context.Context, from reader, read func(scanner, *T) error, query string, args ...any) ([]T, error) {
 	rows, err := from.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, err
@@ -26,17 +26,16 @@ func readRows[T any](ctx context.Context, from reader, read func(scanner) (T, er
 	defer rows.Close()
 	var found []T
 	for scan := scanner(rows.Scan); rows.Next(); {
-		one, err := read(scan)
-		if err != nil {
+		found = append(found, *new(T))
+		if err := read(scan, &found[len(found)-1]); err != nil {
 			return nil, err
 		}
-		found = append(found, one)
 	}
 	return found, rows.Err()
 }
 
 // list is readRows as a whole method: with its timeout, and with errors that name the operation.
-func list[T any](ctx context.Context, s *Store, op string, read func(scanner) (T, error), query string, args ...any) ([]T, error) {
+func list[T any](ctx context.Context, s *Store, op string, read func(scanner, *T) error, query string, args ...any) ([]T, error) {
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
 	found, err := readRows(ctx, s.read, read, query, args...)

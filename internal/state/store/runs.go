@@ -95,9 +95,8 @@ func (s *Store) Runs(ctx context.Context, f RunFilter) ([]Run, error) {
 	if err := w.before(f.Before, "at", "id"); err != nil {
 		return nil, err
 	}
-	read := func(scan scanner) (r Run, err error) {
-		err = scan(r.columns()...)
-		return r, err
+	read := func(scan scanner, r *Run) error {
+		return scan(r.columns()...)
 	}
 	query := "SELECT " + runColumns + " FROM runs" + w.String() + " ORDER BY at DESC, id DESC" + w.limit(f.Limit)
 	return list(ctx, s, "read runs", read, query, w.args...)
@@ -136,9 +135,8 @@ func (s *Store) RunPicture(ctx context.Context, run string, step int) (RunPictur
 
 // RunPictures returns all pictures of a run, in the order of its steps.
 func (s *Store) RunPictures(ctx context.Context, run string) ([]RunPicture, error) {
-	read := func(scan scanner) (p RunPicture, err error) {
-		err = scan(&p.Step, &p.Type, &p.Data)
-		return p, err
+	read := func(scan scanner, p *RunPicture) error {
+		return scan(&p.Step, &p.Type, &p.Data)
 	}
 	return list(ctx, s, "read the pictures of run "+run, read, "SELECT step, type, data FROM run_pictures WHERE run = $1 ORDER BY step", run)
 }

@@ -59,17 +59,17 @@ func (s *Store) sum(ctx context.Context, by SavingKey, column, sent string, w *w
 	query := "SELECT " + column + `, count(*), CAST(sum(bytes_in) AS BIGINT), CAST(sum(bytes_full) AS BIGINT), CAST(sum(bytes_sent) AS BIGINT),
 		CAST(sum(tokens_in) AS BIGINT), CAST(sum(tokens_full) AS BIGINT), CAST(sum(` + sent + `) AS BIGINT)
 		FROM calls` + w.String() + " GROUP BY 1 ORDER BY 1"
-	read := func(scan scanner) (v Saving, err error) {
+	read := func(scan scanner, v *Saving) error {
 		var day int64
 		key := any(&v.Key)
 		if by == ByDay {
 			key = &day
 		}
-		err = scan(key, &v.Calls, &v.BytesIn, &v.BytesFull, &v.BytesSent, &v.TokensIn, &v.TokensFull, &v.TokensSent)
+		err := scan(key, &v.Calls, &v.BytesIn, &v.BytesFull, &v.BytesSent, &v.TokensIn, &v.TokensFull, &v.TokensSent)
 		if by == ByDay {
 			v.Key = time.UnixMicro(day * microsPerDay).UTC().Format(time.DateOnly)
 		}
-		return v, err
+		return err
 	}
 	return list(ctx, s, "sum calls", read, query, w.args...)
 }

@@ -156,7 +156,7 @@ func (s *Store) Servers(ctx context.Context) ([]Server, error) {
 		{"SELECT server, kind, definition FROM offers ORDER BY server, kind, position", readOffer},
 		{"SELECT server, kind, name, kept_out, was FROM held ORDER BY server, kind, name", readHeld},
 	} {
-		read := func(scan scanner) (none struct{}, err error) { return none, list.read(scan, byID) }
+		read := func(scan scanner, _ *struct{}) error { return list.read(scan, byID) }
 		if _, err := readRows(ctx, tx, read, list.query); err != nil {
 			return nil, s.explain("read lists of servers", err)
 		}
@@ -164,10 +164,9 @@ func (s *Store) Servers(ctx context.Context) ([]Server, error) {
 	return servers, nil
 }
 
-func readServer(scan scanner) (srv Server, err error) {
-	err = scan((*string)(&srv.ID), (*[]byte)(&srv.Info), (*[]byte)(&srv.Capabilities), &srv.Instructions, &srv.Era,
+func readServer(scan scanner, srv *Server) error {
+	return scan((*string)(&srv.ID), (*[]byte)(&srv.Info), (*[]byte)(&srv.Capabilities), &srv.Instructions, &srv.Era,
 		storedDuration(&srv.TTL), &srv.PrivateTo, storedTime(&srv.ListedAt), storedTime(&srv.CheckedAt), &srv.Reason)
-	return srv, err
 }
 
 func readTool(scan scanner, servers map[string]*Server) error {

@@ -93,9 +93,8 @@ func (s *Store) readSession(ctx context.Context, from reader, id string) (Sessio
 
 // readSessions reads sessions and then their metadata. One that is deleted in between has none.
 func (s *Store) readSessions(ctx context.Context, from reader, rest string, args []any) ([]Session, error) {
-	read := func(scan scanner) (v Session, err error) {
-		err = scan(&v.ID, &v.Parent, &v.Owner, &v.Title, &v.Directory, storedTime(&v.CreatedAt), storedTime(&v.UpdatedAt))
-		return v, err
+	read := func(scan scanner, v *Session) error {
+		return scan(&v.ID, &v.Parent, &v.Owner, &v.Title, &v.Directory, storedTime(&v.CreatedAt), storedTime(&v.UpdatedAt))
 	}
 	found, err := readRows(ctx, from, read, "SELECT "+sessionColumns+" FROM sessions"+rest, args...)
 	if err != nil || len(found) == 0 {
@@ -112,18 +111,18 @@ func (s *Store) readMetadata(ctx context.Context, from reader, sessions []Sessio
 		byID[sessions[i].ID] = &sessions[i]
 		places = append(places, w.value(sessions[i].ID))
 	}
-	read := func(scan scanner) (none struct{}, err error) {
+	read := func(scan scanner, _ *struct{}) error {
 		var id, name string
 		var value []byte
 		if err := scan(&id, &name, &value); err != nil {
-			return none, err
+			return err
 		}
 		v := byID[id]
 		if v.Metadata == nil {
 			v.Metadata = map[string]json.RawMessage{}
 		}
 		v.Metadata[name] = value
-		return none, nil
+		return nil
 	}
 	query := "SELECT session, name, value FROM session_metadata WHERE session IN (" + strings.Join(places, ", ") + ")"
 	_, err := readRows(ctx, from, read, query, w.args...)

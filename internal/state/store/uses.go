@@ -40,10 +40,9 @@ func (s *Store) AddUse(ctx context.Context, u Use) error {
 
 // Uses returns the uses of an owner, ordered by tool, the oldest first.
 func (s *Store) Uses(ctx context.Context, owner string) ([]Use, error) {
-	read := func(scan scanner) (Use, error) {
-		u := Use{Owner: owner}
-		err := scan((*string)(&u.Tool), storedTime(&u.At), (*[]byte)(&u.Terms))
-		return u, err
+	read := func(scan scanner, u *Use) error {
+		u.Owner = owner
+		return scan((*string)(&u.Tool), storedTime(&u.At), (*[]byte)(&u.Terms))
 	}
 	return list(ctx, s, "read uses", read, "SELECT tool, at, terms FROM uses WHERE owner = $1 ORDER BY tool, id", owner)
 }
