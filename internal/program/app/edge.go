@@ -132,7 +132,7 @@ func (a *App) charge(w http.ResponseWriter, r *http.Request, messages, counted i
 	if ok {
 		return true
 	}
-	limited := fault.New(fault.RateLimited, "%s asks more often than rate allows", who.Name)
+	limited := fault.New(fault.RateLimited, "%s exceeds the rate limit", who.Name)
 	if messages <= e.rate.Burst {
 		seconds := max(1, int(math.Ceil(wait.Seconds())))
 		w.Header().Set("Retry-After", strconv.Itoa(seconds))

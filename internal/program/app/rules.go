@@ -41,7 +41,7 @@ func ruleKind(st *store.Store) overlay.Kind[project.Rule] {
 			return fault.New(fault.Conflict, "the configuration file has a rule %s already", id).WithHint("choose another id, or edit the file")
 		},
 		NotStored: func(id string) error {
-			return fault.New(fault.Conflict, "rule %s is not of the store", id).
+			return fault.New(fault.Conflict, "rule %s is not in the store", id).
 				WithHint("edit the file; a rule there with this id and mode: off puts a built-in one out of force")
 		},
 		Unknown: func(id string) error { return fault.New(fault.NotFound, "there is no rule %.100q", id) },
@@ -81,7 +81,7 @@ func ruleState(e overlay.Entry[project.Rule]) restapi.RuleState {
 // earlier one of that id, and applies it. An id of the file is a fault.Conflict.
 func (a *App) SaveRule(ctx context.Context, id string, text []byte) error {
 	if !validRule.MatchString(id) {
-		return fault.New(fault.BadRequest, "%.100q is no id of a rule", id).WithHint("use letters, digits, dots, dashes and underscores")
+		return fault.New(fault.BadRequest, "%.100q is not a valid rule id", id).WithHint("use letters, digits, dots, dashes and underscores")
 	}
 	a.reloading.Lock()
 	defer a.reloading.Unlock()

@@ -77,7 +77,7 @@ func parseCursor(text string) (at int64, id string, err error) {
 	number, id, found := strings.Cut(text, ".")
 	at, err = strconv.ParseInt(number, 10, 64)
 	if err != nil || !found {
-		return 0, "", fault.New(fault.BadRequest, "%q is no place in the list", text).WithHint("give the one that came with the page before")
+		return 0, "", fault.New(fault.BadRequest, "%q is not a valid cursor", text).WithHint("give the one that came with the page before")
 	}
 	return at, id, nil
 }
