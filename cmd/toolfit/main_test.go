@@ -78,7 +78,9 @@ func gateway(ts *testscript.TestScript, _ bool, args []string) {
 	program, err := exec.LookPath("toolfit")
 	ts.Check(err)
 	cmd := exec.Command(program, append(args, "--listen", "127.0.0.1:0")...)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = ts.MkAbs("."), out, out
+	cmd.Dir = ts.MkAbs(".")
+	cmd.Stdout = out
+	cmd.Stderr = out
 	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0", "XDG_STATE_HOME="+ts.Getenv("XDG_STATE_HOME"))
 	ts.Check(cmd.Start())
 	ended := make(chan error, 1)

@@ -52,7 +52,7 @@ type Sessions interface {
 	AppendMessages(ctx context.Context, session string, bodies ...json.RawMessage) error
 	Messages(ctx context.Context, session string, after int64, limit int) ([]store.Message, error)
 	LastMessages(ctx context.Context, session string, limit int) ([]store.Message, error)
-	LastBeginning(ctx context.Context, session string, texts ...string) (position int64, err error)
+	LastMessageWithPrefix(ctx context.Context, session string, texts ...string) (position int64, err error)
 }
 
 // Parts are what the loop works with.

@@ -166,7 +166,7 @@ const maxPrompt = 100
 // lastPrompt is what the system messages say that were sent last in the session: those of one
 // question, whose messages are stored at one time.
 func (c *chat) lastPrompt(ctx context.Context) (string, error) {
-	last, err := c.parts.Sessions.LastBeginning(ctx, c.answer.Session, `{"role":"`+roleSystem+`"`, `{"role":"`+roleDeveloper+`"`)
+	last, err := c.parts.Sessions.LastMessageWithPrefix(ctx, c.answer.Session, `{"role":"`+roleSystem+`"`, `{"role":"`+roleDeveloper+`"`)
 	if err != nil || last == 0 {
 		return "", err
 	}

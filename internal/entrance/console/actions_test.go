@@ -57,7 +57,7 @@ func tryServer(_ *testing.T, b *testparts.Browser, w *world) {
 	b.Read(`window.confirm = () => true`)
 	b.Do(chromedp.Click(".actions .danger"))
 	b.Until(`location.pathname === "/servers" && ` + has("The server is removed"))
-	b.Quiet()
+	b.CheckConsole()
 }
 
 func tryApprove(t *testing.T, b *testparts.Browser, w *world) {
@@ -65,7 +65,7 @@ func tryApprove(t *testing.T, b *testparts.Browser, w *world) {
 	b.Until(has("What you ticked is approved") + ` && document.querySelectorAll(".held").length === 4`)
 	b.Do(chromedp.Click(`input[value="upload"]`), chromedp.Click(".held ~ .row button.plain"))
 	b.Until(has("What you ticked is kept out") + ` && document.querySelector('section:has(#out) input[value="upload"]')`)
-	b.Quiet()
+	b.CheckConsole()
 	v, err := w.app.Catalog.View("default")
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +87,7 @@ func tryTool(_ *testing.T, b *testparts.Browser, w *world) {
 	b.Until(`/"limit": 2\b/.test(document.querySelector("#tried .beside > :nth-child(2) pre").textContent)`)
 	b.Do(chromedp.Navigate(w.URL+"/tools/shop__get_order"), chromedp.Click("form[hx-post] button"))
 	b.Until(`document.querySelector("#tried .notice.bad") && ` + has("bad_arguments"))
-	b.Quiet()
+	b.CheckConsole()
 }
 
 // post calls a tool as a service would.
@@ -117,7 +117,7 @@ func tryLive(_ *testing.T, b *testparts.Browser, w *world) {
 	b.Do(chromedp.Navigate(w.URL + "/calls"))
 	w.post("shop__list_orders", `{}`) // told of behind those that are there already, and are not shown twice
 	b.Until(`document.querySelectorAll("#calls tr").length === 4`)
-	b.Quiet()
+	b.CheckConsole()
 }
 
 func tryPolling(t *testing.T, b *testparts.Browser, w *world) {
@@ -173,19 +173,19 @@ func tryKeyboard(t *testing.T, b *testparts.Browser, w *world) {
 	b.Until(`document.getElementById("nav").checkVisibility()`)
 	press(kb.Escape)
 	b.Until(`!document.getElementById("nav").checkVisibility() && document.activeElement.matches("button.menu")`)
-	b.Quiet()
+	b.CheckConsole()
 }
 
 func tryKeys(_ *testing.T, b *testparts.Browser, w *world) {
 	b.Do(chromedp.Navigate(w.URL+"/keys"), chromedp.SendKeys(`[name="name"]`, "root"), chromedp.SetValue(`[name="role"]`, "admin"), chromedp.Click(".row button"))
 	b.Until(has("Key root is made"))
 	key := b.Read(`document.querySelector(".sheet.good pre").textContent`)
-	b.Quiet()
+	b.CheckConsole()
 	b.Begin(w.t)
 	b.Do(chromedp.Navigate(w.URL + "/calls"))
 	b.Until(has("Show yours to come in"))
 	b.Accessible(testparts.Axe(w.t))
-	b.Keep("sign-in")
+	b.Screenshot("sign-in")
 	b.Begin(w.t) // a browser complains of HTTP 401
 	b.Do(chromedp.Navigate(w.URL+"/calls"), chromedp.SendKeys(`[name="key"]`, key), chromedp.Click(".sign-in button"))
 	b.Until(`location.pathname === "/calls" && ` + has("Sign out") + ` && document.readyState === "complete"`)
@@ -195,7 +195,7 @@ func tryKeys(_ *testing.T, b *testparts.Browser, w *world) {
 	b.Read(`window.confirm = () => true`)
 	b.Do(chromedp.Click(`form[data-confirm*="ann"] button`))
 	b.Until(has("The key is revoked") + ` && document.querySelectorAll("tbody tr").length === 1`)
-	b.Quiet()
+	b.CheckConsole()
 	b.Do(chromedp.Click(`form[action="/sign-out"] button`))
 	b.Until(has("Show yours to come in"))
 }

@@ -77,7 +77,7 @@ func TestEveryPageInARealBrowser(t *testing.T) {
 	w := newWorld(t, demoConfig)
 	axe := testparts.Axe(t)
 	b := testparts.NewBrowser(t, "en-US")
-	b.Attend()
+	b.EmulateFocus()
 	all := pages(w)
 	for _, l := range looks() {
 		b.Begin(t)
@@ -88,7 +88,7 @@ func TestEveryPageInARealBrowser(t *testing.T) {
 				tryPage(t, b, w.URL+path, l.width)
 				b.Accessible(axe, l.rules()...)
 				name := strings.Trim(strings.NewReplacer("/", "_", "?", "_", "=", "-").Replace(path), "_")
-				b.Keep(cmp.Or(name, "overview") + "." + l.String())
+				b.Screenshot(cmp.Or(name, "overview") + "." + l.String())
 			})
 		}
 	}
@@ -104,7 +104,7 @@ func tryPage(t *testing.T, b *testparts.Browser, address string, width int64) {
 		t.Errorf("not for those who have only a keyboard: %s", lost)
 	}
 	if !strings.HasSuffix(address, "/no-such-page") { // a browser complains of a page that is not there
-		b.Quiet()
+		b.CheckConsole()
 	}
 }
 

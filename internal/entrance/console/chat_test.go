@@ -83,7 +83,7 @@ func tryTalk(t *testing.T, b *testparts.Browser) {
 	}
 	b.Do(chromedp.Click(".call summary"))
 	b.Until(`/"limit": "2"/.test(document.querySelector(".call .code").textContent)`)
-	b.Keep("chat-talk")
+	b.Screenshot("chat-talk")
 	w.until("the call is recorded", func() bool {
 		status, _ := w.person().ask("GET", b.Read(`document.querySelector(".call h3 a").getAttribute("href")`), nil)
 		return status == 200
@@ -94,7 +94,7 @@ func tryTalk(t *testing.T, b *testparts.Browser) {
 	b.Until(shows("Anything else?"))
 	b.Do(chromedp.SendKeys("#text", "And now?"), chromedp.Click("#send"))
 	b.Until(`document.querySelectorAll(".turn").length === 4 && document.querySelectorAll(".past li").length === 1 && document.querySelector("#stop").hidden`)
-	b.Quiet()
+	b.CheckConsole()
 }
 
 // slow is a model that says something and then nothing more until it is left.
@@ -132,7 +132,7 @@ func tryStop(t *testing.T, b *testparts.Browser) {
 	b.Until(`location.pathname.startsWith("/chat/") && document.readyState === "complete"`) // its script is there
 	b.Do(chromedp.SendKeys("#text", "Now quickly\r"))
 	b.Until(shows("At once."))
-	b.Quiet()
+	b.CheckConsole()
 }
 
 func tryLeave(t *testing.T, b *testparts.Browser) {
@@ -142,7 +142,7 @@ func tryLeave(t *testing.T, b *testparts.Browser) {
 	b.Until(shows("This takes"))
 	b.Do(chromedp.Navigate(w.URL + "/keys"))
 	w.until("the model is left", func() bool { return left.Load() == 1 })
-	b.Quiet()
+	b.CheckConsole()
 }
 
 func tryBrokenModel(t *testing.T, b *testparts.Browser) {
@@ -154,7 +154,7 @@ func tryBrokenModel(t *testing.T, b *testparts.Browser) {
 	if got := b.Read(`document.querySelectorAll(".turn.person").length`); got != "1" {
 		t.Errorf("the question is there %s times", got)
 	}
-	b.Quiet()
+	b.CheckConsole()
 }
 
 func tryTrickyAgent(t *testing.T, b *testparts.Browser) {
@@ -176,7 +176,7 @@ func tryTrickyAgent(t *testing.T, b *testparts.Browser) {
 			t.Errorf("%s: what an agent said is more than text: %s", path, b.Read("document.body.innerHTML"))
 		}
 	}
-	b.Quiet()
+	b.CheckConsole()
 }
 
 func TestAChatNeedsNoScripts(t *testing.T) {

@@ -50,7 +50,7 @@ func trySession(t *testing.T, b *testparts.Browser, w *world) {
 	b.Read(`window.confirm = () => true`)
 	b.Do(chromedp.Click("td .danger"))
 	b.Until(shows("The session is deleted") + " && " + shows("No sessions yet"))
-	b.Quiet()
+	b.CheckConsole()
 }
 
 func tryLogs(t *testing.T, b *testparts.Browser, w *world) {
@@ -63,7 +63,7 @@ func tryLogs(t *testing.T, b *testparts.Browser, w *world) {
 	b.Until(`document.querySelectorAll("tbody tr").length === 100`)
 	b.Do(chromedp.Click("tbody tr .message a"))
 	b.Until(`location.pathname.startsWith("/calls/")`)
-	b.Quiet()
+	b.CheckConsole()
 }
 
 func tryAgents(t *testing.T, b *testparts.Browser, w *world) {
@@ -71,7 +71,7 @@ func tryAgents(t *testing.T, b *testparts.Browser, w *world) {
 	b.Until(shows("订单助手") + " && " + shows("/mcp/orders/env"))
 	b.Do(chromedp.Click(`a[href="/chat?agent=clerk"]`))
 	b.Until(`document.querySelector("#agent").value === "clerk"`)
-	b.Quiet()
+	b.CheckConsole()
 }
 
 func TestSessionsAndLogsAreForThoseWhoMay(t *testing.T) {

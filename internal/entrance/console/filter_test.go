@@ -27,5 +27,5 @@ func tryFilters(t *testing.T, b *testparts.Browser, w *world) {
 	}
 	b.Do(chromedp.Navigate(w.URL + "/calls?outcome=error"))
 	b.Until(`document.querySelector("[name=outcome]")?.checkVisibility()`)
-	b.Quiet()
+	b.CheckConsole()
 }

@@ -64,7 +64,7 @@ func (w *world) keepMany(t testing.TB, n int) {
 			ID: fmt.Sprintf("%s%08d", record.FirstID(at), i), At: at, Principal: "local", Profile: "default", Server: "shop", Tool: "shop__t3", Outcome: "ok", Level: "info",
 			Ref: fmt.Sprint("r_", i), TokensFull: 900, TokensSent: 90,
 		}
-		err := w.app.Store.KeepResult(t.Context(), store.Result{Ref: c.Ref, Owner: "local", Call: c.ID, Server: "shop", Tool: c.Tool, Profile: "default", Body: json.RawMessage(`{}`), At: at})
+		err := w.app.Store.SaveResult(t.Context(), store.Result{Ref: c.Ref, Owner: "local", Call: c.ID, Server: "shop", Tool: c.Tool, Profile: "default", Body: json.RawMessage(`{}`), At: at})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -50,7 +50,7 @@ func TestWhatPeopleDoWithResults(t *testing.T) {
 			w := newWorld(t, demoConfig)
 			b.Begin(t)
 			act.try(t, b, w)
-			b.Quiet()
+			b.CheckConsole()
 		})
 	}
 }

@@ -110,7 +110,7 @@ func talk(t testing.TB, w *world, n int) {
 			ID: fmt.Sprintf("%s%08d", record.FirstID(at), len(calls)), At: at, Principal: "ann", Profile: "default", MCPSession: session,
 			Server: "shop", Tool: "shop__" + "things", Outcome: "ok", Level: "info", BytesIn: int64(len(args)), Ref: fmt.Sprint("r_", len(calls)),
 		}
-		err := w.app.Store.KeepResult(t.Context(), store.Result{
+		err := w.app.Store.SaveResult(t.Context(), store.Result{
 			Ref: c.Ref, Owner: "ann", Call: c.ID, Server: "shop", Tool: c.Tool, Profile: "default", Args: json.RawMessage(args), Body: json.RawMessage(`{"structuredContent":` + value + `}`), At: c.At,
 		})
 		if err != nil {
@@ -133,7 +133,7 @@ func tryProposalIsPutInForceByAClick(t *testing.T, b *testparts.Browser, w *worl
 	visitPage(b, w, "/results/suggestions")
 	b.Do(chromedp.Click(`a.go`))
 	b.Until(`/would have hidden 0 values that were used later/.test(document.body.innerText) && document.querySelector('button[value="shadow"]')`)
-	b.Keep("suggestion.en-US-light-1280")
+	b.Screenshot("suggestion.en-US-light-1280")
 	b.Do(chromedp.Click(`button[value="shadow"]`))
 	b.Until(`document.body.innerText.includes("The rule is saved") && document.body.innerText.includes("learned-shop__things")`)
 	visitPage(b, w, "/results/suggestions?look=1")

@@ -76,7 +76,7 @@ func tryRun(t *testing.T, b *testparts.Browser) {
 	first := b.Read("location.pathname")
 	open <- struct{}{}
 	b.Until(`document.querySelectorAll(".step").length === 3 && !document.querySelector("progress")`)
-	b.Keep("run-ended")
+	b.Screenshot("run-ended")
 	for expression, want := range map[string]string{
 		`[...document.querySelectorAll(".step .badge")].map(e => e.textContent).join()`: "passed,passed,failed",
 		`document.querySelectorAll("details.case[open] .step details[open]").length`:    "1",
@@ -92,7 +92,7 @@ func tryRun(t *testing.T, b *testparts.Browser) {
 	b.Until(`document.querySelectorAll(".step").length === 3`)
 	b.Do(chromedp.Navigate(w.URL + "/runs"))
 	b.Until(`document.querySelectorAll("tbody tr").length === 2`)
-	b.Quiet()
+	b.CheckConsole()
 }
 
 func tryRefusedRun(t *testing.T, b *testparts.Browser) {
@@ -101,7 +101,7 @@ func tryRefusedRun(t *testing.T, b *testparts.Browser) {
 	b.Until(shows("has no server with a browser") + ` && document.querySelector("[name=steps]").value.endsWith("click <b>")`)
 	b.Do(chromedp.SetValue("[name=steps]", "dance: [wildly"), chromedp.Click(".sheet button"))
 	b.Until(`document.querySelector(".sheet .notice.bad")?.innerText.includes("bad_arguments") && document.querySelector("[name=steps]").value === "dance: [wildly"`)
-	b.Quiet()
+	b.CheckConsole()
 }
 
 func tryReport(t *testing.T, b *testparts.Browser) {
@@ -116,7 +116,7 @@ func tryReport(t *testing.T, b *testparts.Browser) {
 	b.Until(`document.querySelector(".case:target").open`)
 	b.Do(chromedp.Navigate(w.URL + "/runs/" + id + "/report?format=html"))
 	b.Until(shows("1 of 3 passed"))
-	b.Quiet()
+	b.CheckConsole()
 }
 
 func TestRunsAreForThoseWhoMay(t *testing.T) {

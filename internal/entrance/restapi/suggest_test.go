@@ -39,7 +39,7 @@ func (p *past) add(session string, name tool.Name, args, value string) (ref stri
 	}
 	if value != "" {
 		c.Ref = fmt.Sprint("r_", p.n)
-		err := p.store.KeepResult(p.t.Context(), store.Result{
+		err := p.store.SaveResult(p.t.Context(), store.Result{
 			Ref: c.Ref, Owner: "ann", Call: c.ID, Server: "shop", Tool: name, Profile: "default", Args: json.RawMessage(args),
 			Body: json.RawMessage(`{"structuredContent":` + value + `}`), At: c.At,
 		})

@@ -20,7 +20,7 @@ import (
 
 // Results keeps full results, so that what a model is not sent can be fetched.
 type Results interface {
-	KeepResult(ctx context.Context, r store.Result) error
+	SaveResult(ctx context.Context, r store.Result) error
 	Result(ctx context.Context, owner, ref string) (store.Result, error)
 }
 
@@ -164,7 +164,7 @@ func (c *Caller) keep(ctx context.Context, s sent, rec *recording) error {
 	}
 	for range maxRefs {
 		r.Ref = newRef()
-		err := c.opts.Results.KeepResult(ctx, r)
+		err := c.opts.Results.SaveResult(ctx, r)
 		if err == nil {
 			call.Ref = r.Ref
 			return nil

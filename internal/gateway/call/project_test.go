@@ -110,7 +110,7 @@ type keeper struct {
 	keep func(store.Result) error
 }
 
-func (k keeper) KeepResult(_ context.Context, r store.Result) error { return k.keep(r) }
+func (k keeper) SaveResult(_ context.Context, r store.Result) error { return k.keep(r) }
 func (keeper) Result(context.Context, string, string) (store.Result, error) {
 	return store.Result{}, errors.New("not asked here")
 }

@@ -247,7 +247,7 @@ func TestBadArgumentsOfEveryKindAreRefusedInWords(t *testing.T) {
 		{"create_session", `{"metadata":{"":1}}`, "metadata name"},
 		{"create_session", `{"metadata":[1]}`, "metadata"},
 		{"create_session", `{"title":"` + strings.Repeat("字", 1001) + `"}`, "title"},
-		{"list_sessions", `{"cursor":"not one"}`, "no place in the list"},
+		{"list_sessions", `{"cursor":"not one"}`, "not a valid cursor"},
 		{"list_sessions", `{"limit":1001}`, "limit"},
 	} {
 		err := c.Call(t.Context(), "env_"+tt.tool, json.RawMessage(tt.args), nil)

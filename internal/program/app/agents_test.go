@@ -142,7 +142,8 @@ func TestAgentsThatOthersStoreAreFollowed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := agentsInForce(a); got != "filed=Of the file other=other" || strings.Count(log.String(), "agents of the store were changed") != 1 {
+	if got := agentsInForce(a); got != "filed=Of the file other=other" ||
+		strings.Count(log.String(), "agents of the store were changed") != 1 {
 		t.Errorf("in force: %s\n%s", got, log)
 	}
 }

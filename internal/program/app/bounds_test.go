@@ -45,7 +45,8 @@ func TestABatchCountsAsItsMessages(t *testing.T) {
 		}
 		return "[" + b.String()[1:] + "]"
 	}
-	resp, text := post(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`)
+	resp, text := post(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{},` +
+		`"clientInfo":{"name":"c","version":"1"}}}`)
 	if session = resp.Header.Get("Mcp-Session-Id"); session == "" {
 		t.Fatalf("no session: %s", text)
 	}
@@ -54,11 +55,13 @@ func TestABatchCountsAsItsMessages(t *testing.T) {
 	}
 	var refusal struct{ Error struct{ Code, Hint string } }
 	resp, text = post(batch(3))
-	if err := json.Unmarshal([]byte(text), &refusal); err != nil || resp.StatusCode != http.StatusTooManyRequests || resp.Header.Get("Retry-After") == "" || refusal.Error.Code != "rate_limited" {
+	if err := json.Unmarshal([]byte(text), &refusal); err != nil || resp.StatusCode != http.StatusTooManyRequests ||
+		resp.Header.Get("Retry-After") == "" || refusal.Error.Code != "rate_limited" {
 		t.Errorf("3 of the 2 that are left: %d %s", resp.StatusCode, text)
 	}
 	resp, text = post(batch(7))
-	if err := json.Unmarshal([]byte(text), &refusal); err != nil || resp.StatusCode != http.StatusTooManyRequests || !strings.Contains(refusal.Error.Hint, "at most 6") {
+	if err := json.Unmarshal([]byte(text), &refusal); err != nil || resp.StatusCode != http.StatusTooManyRequests ||
+		!strings.Contains(refusal.Error.Hint, "at most 6") {
 		t.Errorf("more than the burst: %d %s", resp.StatusCode, text)
 	}
 }
@@ -82,7 +85,8 @@ func TestAnOverlongContentLengthIsRefusedAtOnce(t *testing.T) {
 			}
 			defer conn.Close()
 			conn.SetDeadline(time.Now().Add(time.Minute)) // it waits for a body that never comes
-			fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: %s\r\nContent-Length: 1000000000000\r\n\r\n",
+			fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: %s\r\nContent-Length: "+
+				"1000000000000\r\n\r\n",
 				c.path, h.Listener.Addr(), h.keys["root"], c.kind)
 			resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
 			if err != nil {

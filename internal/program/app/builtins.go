@@ -8,6 +8,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/core/project"
 	"github.com/toolfit/toolfit/internal/gateway/upstream"
 	"github.com/toolfit/toolfit/internal/integration/cloudbase"
 	"github.com/toolfit/toolfit/internal/mcp"
@@ -24,7 +25,7 @@ func (a *App) builtins() map[string]upstream.Builtin {
 				if v, ok := s.Env[name]; ok {
 					return v, true
 				}
-				return a.opts.Env(name)
+				return a.env(name)
 			}
 			return cloudbase.New(lookup, a.picker, &cloudbase.Options{Caller: caller})
 		},
@@ -33,7 +34,7 @@ func (a *App) builtins() map[string]upstream.Builtin {
 	}
 }
 
-// withPatience lets the tools of builtins that wait for a person wait, unless the file says otherwise.
+// withPatience gives the tools that wait for a person a longer timeout, unless the file sets one.
 func withPatience(servers []config.Server) {
 	for i, s := range servers {
 		if s.Builtin != "cloudbase" && s.Builtin != "demo-cloud" {
@@ -45,10 +46,23 @@ func withPatience(servers []config.Server) {
 	}
 }
 
-// pickPath is where the pages are on which people pick.
+// builtinRules come with built-in servers. Rules of the file and the store take precedence.
+func builtinRules(servers []config.Server) (rules []project.Rule) {
+	for _, s := range servers {
+		if s.Builtin == "cloudbase" || s.Builtin == "demo-cloud" {
+			rules = append(rules, cloudbase.Rules(s.ID)...)
+		}
+	}
+	for i := range rules {
+		rules[i].Source = project.Builtin
+	}
+	return rules
+}
+
+// pickPath is where the pages are on which people choose.
 const pickPath = "/pick"
 
-// pickBase is the address of those pages for people; "" while nobody can reach them.
+// pickBase is the address of these pages; "" while nobody can reach them.
 func (a *App) pickBase() string {
 	if public := a.Config().PublicURL; public != "" {
 		return strings.TrimRight(public, "/") + pickPath
@@ -59,7 +73,7 @@ func (a *App) pickBase() string {
 	return ""
 }
 
-// mayPick lets the caller whose call waits to the page, and administrators.
+// mayPick admits the caller whose call waits, and administrators.
 func (a *App) mayPick(r *http.Request, caller string) error {
 	who, err := a.edge.Load().door.AdmitPassword(r)
 	if err != nil {

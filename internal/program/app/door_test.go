@@ -20,9 +20,11 @@ import (
 )
 
 const (
-	initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
-	listen     = `{"jsonrpc":"2.0","id":2,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},"_meta":{` +
-		`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`
+	initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},` +
+		`"clientInfo":{"name":"t","version":"1"}}}`
+	listen = `{"jsonrpc":"2.0","id":2,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},"_meta":{` +
+		`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},` +
+		`"io.modelcontextprotocol/clientCapabilities":{}}}}`
 )
 
 // serve starts a gateway on a port of its own and gives its address.
@@ -65,7 +67,8 @@ func TestHostAndPageAreCheckedBeforeABodyIsRead(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			fmt.Fprintf(conn, "POST %s HTTP/1.1\r\n%sContent-Type: application/json\r\nAccept: application/json\r\nContent-Length: 100\r\n\r\n{", path, wrong)
+			fmt.Fprintf(conn, "POST %s HTTP/1.1\r\n%sContent-Type: application/json\r\nAccept: application/json\r\nContent-Length: 100\r\n\r\n{",
+				path, wrong)
 			conn.SetReadDeadline(time.Now().Add(20 * time.Second))
 			line, err := bufio.NewReader(conn).ReadString('\n')
 			if err != nil || !strings.Contains(line, " 403 ") {

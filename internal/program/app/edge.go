@@ -12,8 +12,8 @@ import (
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// edge is what every request meets first: who comes in, through which proxies, how often. It
-// is never changed; a reload puts another in its place.
+// edge is what every request passes first: authentication, trusted proxies, rate limit. It is
+// immutable; a reload replaces it.
 type edge struct {
 	door    *access.Door
 	proxies access.Trusted
@@ -21,12 +21,13 @@ type edge struct {
 	limiter *access.Limiter // nil: no limit
 }
 
-// newEdge makes the edge of a configuration. What callers have used up of an unchanged rate
-// is taken over from before, which may be nil.
+// newEdge makes the edge of a configuration. If the rate is unchanged, the limiter of before, which
+// may be nil, is kept.
 func (a *App) newEdge(cfg *config.Config, before *edge) *edge {
-	e := &edge{proxies: cfg.Proxies, rate: cfg.Rate, door: access.NewDoor(access.DoorOptions{
+	door := access.NewDoor(access.DoorOptions{
 		Keys: a.Keys, Secret: a.opts.LocalSecret, Hosts: cfg.Hosts, PublicURL: cfg.PublicURL, Origins: cfg.Origins, Proxies: cfg.Proxies,
-	})}
+	})
+	e := &edge{proxies: cfg.Proxies, rate: cfg.Rate, door: door}
 	switch {
 	case before != nil && before.rate == cfg.Rate:
 		e.limiter = before.limiter
@@ -36,13 +37,13 @@ func (a *App) newEdge(cfg *config.Config, before *edge) *edge {
 	return e
 }
 
-// admit tells who sends the request.
+// admit identifies the caller.
 func (a *App) admit(r *http.Request) (access.Principal, error) { return a.edge.Load().door.Admit(r) }
 
-// check refuses requests that were not meant for us, and those of other origins' pages.
+// check refuses requests for other hosts and from pages of other origins.
 func (a *App) check(r *http.Request) error { return a.edge.Load().door.Check(r) }
 
-// admitPerson tells who opens a page of the console. Being on this machine is not enough.
+// admitPerson identifies who opens a page of the console. Being on this machine is not enough.
 func (a *App) admitPerson(r *http.Request) (access.Principal, error) {
 	who, err := a.admit(r)
 	if err == nil && who == access.Local() {
@@ -51,8 +52,7 @@ func (a *App) admitPerson(r *http.Request) (access.Principal, error) {
 	return who, err
 }
 
-// unread lets the refusal of a request go out before its body is here: the server would
-// read that first, unless the connection ends with the answer.
+// unread closes the connection of a refused request, so that the answer need not wait for its body.
 func unread(check func(*http.Request) error, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength != 0 && check(r) != nil {
@@ -62,10 +62,13 @@ func unread(check func(*http.Request) error, h http.Handler) http.Handler {
 	})
 }
 
-// sent lets programs send what they like, and browsers JSON.
-func sent(h http.Handler, refuse func(w http.ResponseWriter, r *http.Request, err error)) http.Handler {
+// refuser answers a request with an error, in the form of its route.
+type refuser func(w http.ResponseWriter, r *http.Request, err error)
+
+// gate passes on the requests that check accepts.
+func gate(check func(*http.Request) error, refuse refuser, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := access.CheckContent(r); err != nil {
+		if err := check(r); err != nil {
 			refuse(w, r, err)
 			return
 		}
@@ -79,8 +82,7 @@ const (
 	corsExposed = "Mcp-Session-Id, Mcp-Protocol-Version, Retry-After, WWW-Authenticate"
 )
 
-// shared tells browsers that pages of the configured origins may read our answers. Cookies
-// are never shared with them.
+// shared lets pages of the configured origins read our answers, without cookies.
 func (a *App) shared(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		origin := r.Header.Get("Origin")
@@ -103,12 +105,11 @@ func (a *App) shared(h http.Handler) http.Handler {
 	})
 }
 
-// limited turns callers away who ask too often. Whoever does not come in anyway is left to
-// the route, which says so in its own form.
+// limited refuses callers who exceed the rate. Unknown callers are left to the route.
 func (a *App) limited(h http.Handler) http.Handler { return a.limitedIn(h, refuseInJSON) }
 
-// limitedIn is limited with another form of the refusal.
-func (a *App) limitedIn(h http.Handler, refuse func(w http.ResponseWriter, r *http.Request, err error)) http.Handler {
+// limitedIn is limited with another form of the error.
+func (a *App) limitedIn(h http.Handler, refuse refuser) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if a.charge(w, r, 1, 0, refuse) {
 			h.ServeHTTP(w, r)
@@ -116,9 +117,9 @@ func (a *App) limitedIn(h http.Handler, refuse func(w http.ResponseWriter, r *ht
 	})
 }
 
-// charge counts the messages of a request but for those that were counted before. False: they
-// are more than the caller may send now, and it is told so.
-func (a *App) charge(w http.ResponseWriter, r *http.Request, messages, counted int, refuse func(w http.ResponseWriter, r *http.Request, err error)) bool {
+// charge counts the messages of a request, except those already counted. If they exceed the rate, it
+// answers with an error and returns false.
+func (a *App) charge(w http.ResponseWriter, r *http.Request, messages, counted int, refuse refuser) bool {
 	e := a.edge.Load()
 	if e.limiter == nil {
 		return true
@@ -131,7 +132,7 @@ func (a *App) charge(w http.ResponseWriter, r *http.Request, messages, counted i
 	if ok {
 		return true
 	}
-	limited := fault.New(fault.RateLimited, "%s asks more often than rate allows", who.Name)
+	limited := fault.New(fault.RateLimited, "%s exceeds the rate limit", who.Name)
 	if messages <= e.rate.Burst {
 		seconds := max(1, int(math.Ceil(wait.Seconds())))
 		w.Header().Set("Retry-After", strconv.Itoa(seconds))
@@ -143,7 +144,7 @@ func (a *App) charge(w http.ResponseWriter, r *http.Request, messages, counted i
 	return false
 }
 
-// chargeBatch counts the messages of a batch. One was counted when its request came in.
+// chargeBatch counts the messages of a batch; the first was counted with its request.
 func (a *App) chargeBatch(w http.ResponseWriter, r *http.Request, messages int) bool {
 	return a.charge(w, r, messages, 1, refuseInJSON)
 }

@@ -35,7 +35,8 @@ func TestAnEnvironmentBehindTheGatewayShowsEachToolOnce(t *testing.T) {
 		h.app.Catalog.Ready(t.Context(), "default")
 		for _, path := range []string{"/mcp/default", "/mcp/bare"} {
 			got := listed(t, h.modern(t, "root", path, "tools/list", `{}`))
-			if n := count(got, "inner__env_"); n < 10 || !slices.Contains(got, "inner__env_get_description") || slices.ContainsFunc(got, func(name string) bool { return strings.Contains(name, "/") }) {
+			if n := count(got, "inner__env_"); n < 10 || !slices.Contains(got, "inner__env_get_description") ||
+				slices.ContainsFunc(got, func(name string) bool { return strings.Contains(name, "/") }) {
 				t.Errorf("%q %s: %q", names, path, got)
 			}
 			seen := map[string]bool{}

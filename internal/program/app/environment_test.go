@@ -72,7 +72,8 @@ func TestEnvironmentToolsAreListedWhereTheyAreAskedFor(t *testing.T) {
 		{"eye", "/mcp/default/env", 8, 0, 0},
 	} {
 		names := listed(t, h.modern(t, tt.who, tt.path, "tools/list", `{}`))
-		underscore, slash := count(names, "env_"), count(names, "env/")
+		underscore := count(names, "env_")
+		slash := count(names, "env/")
 		if got := len(names) - underscore - slash; underscore != tt.underscore || slash != tt.slash || got != tt.other {
 			t.Errorf("%s %s: %q", tt.who, tt.path, names)
 		}
@@ -91,7 +92,8 @@ func TestBothNamesOfAnEnvironmentToolCanBeCalledInBothEras(t *testing.T) {
 			if err := old.Call(t.Context(), name, struct{}{}, &d); err != nil || d.ID != "toolfit" || len(d.Profiles) != 4 {
 				t.Errorf("%s %s: %+v, %v", path, name, d, err)
 			}
-			if got := h.modern(t, "root", path, "tools/call", `{"name":"`+name+`","arguments":{}}`); !strings.Contains(got, `"resultType":"complete"`) || !strings.Contains(got, `"structuredContent":{"id":"toolfit"`) {
+			if got := h.modern(t, "root", path, "tools/call", `{"name":"`+name+`","arguments":{}}`); !strings.Contains(got,
+				`"resultType":"complete"`) || !strings.Contains(got, `"structuredContent":{"id":"toolfit"`) {
 				t.Errorf("%s %s: %.300s", path, name, got)
 			}
 		}
@@ -101,16 +103,19 @@ func TestBothNamesOfAnEnvironmentToolCanBeCalledInBothEras(t *testing.T) {
 			t.Errorf("%s: what is not shown cannot be called: %s", path, got)
 		}
 	}
-	if got := h.modern(t, "root", "/mcp/old/env", "tools/call", `{"name":"env/delete_session","arguments":{"id":"ses_1"}}`); !strings.Contains(got, "unknown tool") {
+	if got := h.modern(t, "root", "/mcp/old/env", "tools/call",
+		`{"name":"env/delete_session","arguments":{"id":"ses_1"}}`); !strings.Contains(got, "unknown tool") {
 		t.Errorf("what is denied under one name is under the other: %s", got)
 	}
 }
 
 func TestARefusalOfAnEnvironmentToolHasTheProtocolsForm(t *testing.T) {
 	h := host(t, environmentFile)
-	for args, want := range map[string]string{`{"limit":0}`: "limit", `{"limit":1001}`: "limit", `{"who":1}`: "who", `{"since":"x"}`: "since", `[]`: ""} {
+	for args, want := range map[string]string{`{"limit":0}`: "limit", `{"limit":1001}`: "limit", `{"who":1}`: "who",
+		`{"since":"x"}`: "since", `[]`: ""} {
 		got := h.modern(t, "root", "/mcp/default/env", "tools/call", `{"name":"env_query_logs","arguments":`+args+`}`)
-		if want != "" && (!strings.Contains(got, `"text":"{\"error\":\"`) || !strings.Contains(got, want) || !strings.Contains(got, `"isError":true`)) || want == "" && !strings.Contains(got, `"error":{"code":-32602`) {
+		if want != "" && (!strings.Contains(got, `"text":"{\"error\":\"`) || !strings.Contains(got, want) ||
+			!strings.Contains(got, `"isError":true`)) || want == "" && !strings.Contains(got, `"error":{"code":-32602`) {
 			t.Errorf("%s: %s", args, got)
 		}
 	}
@@ -119,7 +124,9 @@ func TestARefusalOfAnEnvironmentToolHasTheProtocolsForm(t *testing.T) {
 func TestWhoSeesWhatOfTheEnvironment(t *testing.T) {
 	h := host(t, environmentFile)
 	ctx := t.Context()
-	ann, bob, eye := h.dial(t, "ann", "/mcp/default/env"), h.dial(t, "bob", "/mcp/default/env"), h.dial(t, "eye", "/mcp/default/env")
+	ann := h.dial(t, "ann", "/mcp/default/env")
+	bob := h.dial(t, "bob", "/mcp/default/env")
+	eye := h.dial(t, "eye", "/mcp/default/env")
 	for _, c := range []*env.Client{ann, bob} {
 		if err := c.Call(ctx, "shop__list_orders", struct{}{}, nil); err != nil {
 			t.Fatal(err)
@@ -149,7 +156,8 @@ func TestWhoSeesWhatOfTheEnvironment(t *testing.T) {
 	if _, err := eye.CreateSession(ctx, env.SessionOptions{}); !errors.Is(err, env.ErrNotOffered) {
 		t.Errorf("it is not shown to a viewer either: %v", err)
 	}
-	for who, paths := range map[string][]string{"ann": {"/mcp/open/env", "/mcp/none/env"}, "eye": {"/mcp", "/mcp/default", "/mcp/none/env"}, "": {"/mcp/default/env"}} {
+	for who, paths := range map[string][]string{"ann": {"/mcp/open/env", "/mcp/none/env"},
+		"eye": {"/mcp", "/mcp/default", "/mcp/none/env"}, "": {"/mcp/default/env"}} {
 		for _, path := range paths {
 			if _, err := h.try(t, who, path); err == nil {
 				t.Errorf("%q came in at %s", who, path)
@@ -165,23 +173,29 @@ func TestAnAgentInAnEnvironmentHasItsToolsAlone(t *testing.T) {
 	if len(names) != 12 || !slices.Contains(names, "shop__list_orders") {
 		t.Errorf("%q", names)
 	}
-	if got := h.modern(t, "ann", "/mcp/default/env", "tools/call", `{"name":"shop__list_orders",`+clerk+`}`); strings.Contains(got, `"error"`) {
+	if got := h.modern(t, "ann", "/mcp/default/env", "tools/call", `{"name":"shop__list_orders",`+clerk+`}`); strings.Contains(got,
+		`"error"`) {
 		t.Errorf("%s", got)
 	}
-	if got := h.modern(t, "ann", "/mcp/default/env", "tools/call", `{"name":"shop__get_order","arguments":{"id":1},`+clerk+`}`); !strings.Contains(got, "unknown tool") || strings.Contains(got, "did you mean shop__get_order") {
+	if got := h.modern(t, "ann", "/mcp/default/env", "tools/call",
+		`{"name":"shop__get_order","arguments":{"id":1},`+clerk+`}`); !strings.Contains(got, "unknown tool") ||
+		strings.Contains(got, "did you mean shop__get_order") {
 		t.Errorf("%s", got)
 	}
 	for _, method := range []string{"tools/list", "tools/call"} {
-		if got := h.modern(t, "ann", "/mcp/default/env", method, `{"name":"shop__get_order","_meta":{"toolfit/agent":"nobody"}}`); !strings.Contains(got, "Agent not found: nobody") {
+		if got := h.modern(t, "ann", "/mcp/default/env", method,
+			`{"name":"shop__get_order","_meta":{"toolfit/agent":"nobody"}}`); !strings.Contains(got, "Agent not found: nobody") {
 			t.Errorf("%s: %s", method, got)
 		}
 	}
 	const finder = `"_meta":{"toolfit/agent":"finder"}`
-	got := h.modern(t, "root", "/mcp/open/env", "tools/call", `{"name":"call_tool","arguments":{"name":"find_customers","arguments":{"name":"a"}},`+finder+`}`)
+	got := h.modern(t, "root", "/mcp/open/env", "tools/call",
+		`{"name":"call_tool","arguments":{"name":"find_customers","arguments":{"name":"a"}},`+finder+`}`)
 	if !strings.Contains(got, "there is no tool find_customers") {
 		t.Errorf("a tool that calls others is no way around: %s", got)
 	}
-	got = h.modern(t, "root", "/mcp/open/env", "tools/call", `{"name":"find_tools","arguments":{"query":"customers orders","limit":20},`+finder+`}`)
+	got = h.modern(t, "root", "/mcp/open/env", "tools/call",
+		`{"name":"find_tools","arguments":{"query":"customers orders","limit":20},`+finder+`}`)
 	if strings.Contains(got, "find_customers") || !strings.Contains(got, "list_orders") {
 		t.Errorf("what may not be called is not found: %s", got)
 	}

@@ -189,7 +189,8 @@ func TestRecordsOverTheirSizeAreDroppedWithoutWaitingForTheMinute(t *testing.T) 
 	a, _ := start(t, "records: {maxSize: 1MB}\n")
 	message := strings.Repeat("x", 4000)
 	for n := range 2000 {
-		if err := a.Store.AppendCalls(t.Context(), []store.Call{{ID: fmt.Sprintf("c_%09d", n), At: time.Now(), Message: message, Outcome: "ok"}}); err != nil {
+		if err := a.Store.AppendCalls(t.Context(),
+			[]store.Call{{ID: fmt.Sprintf("c_%09d", n), At: time.Now(), Message: message, Outcome: "ok"}}); err != nil {
 			t.Fatal(err)
 		}
 	}

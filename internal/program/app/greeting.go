@@ -9,19 +9,19 @@ import (
 	"github.com/toolfit/toolfit/internal/base/inbound"
 )
 
-// GreetingPath is where commands ask through the socket which gateway answers.
+// GreetingPath is where commands ask, through the socket, which gateway answers.
 const GreetingPath = "/greeting"
 
-// Greeting is what a gateway tells the commands of its own user.
+// Greeting is what a gateway tells commands of its own user.
 type Greeting struct {
 	URL string `json:"url"` // where it serves, with its base path
 }
 
-// greetWithin is how long a greeting waits for a changed configuration to be in force.
+// greetWithin limits how long a greeting waits for a reload.
 const greetWithin = 10 * time.Second
 
-// greeting answers commands that come through the socket. What they ask next is answered by
-// the configuration as it is now: one that was edited just before is put in force first.
+// greeting answers commands that come through the socket. It first applies a configuration that was
+// just edited, so that what they ask next is up to date.
 func (a *App) greeting(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != GreetingPath || !inbound.FromOwner(r) {
@@ -38,13 +38,13 @@ func (a *App) greeting(h http.Handler) http.Handler {
 	})
 }
 
-// awaitReload waits until Watch has looked at the file, for a short time at most.
-func (a *App) awaitReload(ctx context.Context) {
+// awaitReload waits until Watch has checked the file, but not long.
+func (s *settings) awaitReload(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, greetWithin)
 	defer cancel()
 	looked := make(chan struct{})
 	select {
-	case a.looks <- looked:
+	case s.looks <- looked:
 	case <-ctx.Done():
 		return
 	}

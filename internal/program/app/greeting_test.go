@@ -141,7 +141,8 @@ func TestASessionThroughTheSocketOutlivesTheFirstKey(t *testing.T) {
 		resp.Body.Close()
 		return resp
 	}
-	session := post("", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`).Header.Get("Mcp-Session-Id")
+	session := post("", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},`+
+		`"clientInfo":{"name":"t","version":"1"}}}`).Header.Get("Mcp-Session-Id")
 	s.addKey(t, access.Admin)
 	s.sessions.EndOf(func(owner string) bool { return !s.letsIn(owner) }) // as once a second
 	if resp := post(session, `{"jsonrpc":"2.0","id":2,"method":"ping"}`); resp.StatusCode != http.StatusOK {

@@ -34,7 +34,8 @@ func TestAHostThatADescriptionMovesToGetsNothingUntilItIsApproved(t *testing.T) 
 		t.Cleanup(s.Close)
 		return s
 	}
-	first, other := service(), service()
+	first := service()
+	other := service()
 	var server atomic.Value
 	server.Store(first.URL)
 	described := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -42,7 +43,8 @@ func TestAHostThatADescriptionMovesToGetsNothingUntilItIsApproved(t *testing.T) 
 			"paths":{"/pets":{"get":{"operationId":"pets","responses":{"200":{"description":"ok"}}}}}}`, server.Load())
 	}))
 	t.Cleanup(described.Close)
-	text := fmt.Sprintf("store: t.db\napprove: auto\napis:\n  pets: {spec: %q, headers: {X-Key: s3cret-s3cret}, allow: [127.0.0.0/8]}\n", described.URL+"/openapi.json")
+	text := fmt.Sprintf("store: t.db\napprove: auto\napis:\n  pets: {spec: %q, headers: {X-Key: s3cret-s3cret}, allow: [127.0.0.0/8]}\n",
+		described.URL+"/openapi.json")
 	a, log := start(t, text)
 	ask := asAdmin(t, a)
 	call := func(want string, wantAt *httptest.Server) {
@@ -87,7 +89,8 @@ func TestBesideABaseEvenTheFirstDescriptionsHostsWaitForApproval(t *testing.T) {
 	for _, s := range []*httptest.Server{api, other, described} {
 		t.Cleanup(s.Close)
 	}
-	a, _ := start(t, fmt.Sprintf("store: t.db\napprove: auto\napis:\n  pets: {spec: %q, base: %q, allow: [127.0.0.0/8]}\n", described.URL, api.URL))
+	a, _ := start(t, fmt.Sprintf("store: t.db\napprove: auto\napis:\n  pets: {spec: %q, base: %q, allow: [127.0.0.0/8]}\n", described.URL,
+		api.URL))
 	ask := asAdmin(t, a)
 	if answer := ask("POST", "/servers/pets/refresh", ""); !strings.Contains(answer, `"held":["host:`+other.URL+`"]`) {
 		t.Errorf("the host is not held: %s", answer)

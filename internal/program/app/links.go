@@ -15,8 +15,7 @@ type links struct {
 	open map[string]string // what signs in, by the link's token
 }
 
-// SignInLink is the path of a link that signs in whoever opens it first; "" when people
-// sign in with keys.
+// SignInLink is the path of a link that signs in whoever opens it first; "" if people need keys.
 func (a *App) SignInLink() string {
 	if a.opts.LocalSecret == "" || a.Keys.Any() {
 		return ""
@@ -31,7 +30,7 @@ func (a *App) SignInLink() string {
 	return "/sign-in?once=" + token
 }
 
-// use gives what signs in, once.
+// use returns the secret of a link, once.
 func (l *links) use(token string) (secret string, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -43,8 +42,8 @@ func (l *links) use(token string) (secret string, ok bool) {
 // keysEvery is how often the sessions are compared with the keys.
 const keysEvery = time.Second
 
-// followKeys ends the sessions, and with them the open streams, of callers who are no longer
-// let in: whose key was deleted, or who came without one before there were any.
+// followKeys ends the sessions and streams of callers whose key was deleted, or who had none before
+// there were any.
 func (a *App) followKeys(ctx context.Context) {
 	tick := time.NewTicker(keysEvery)
 	defer tick.Stop()

@@ -36,7 +36,8 @@ func TestACollectorWithAKeyReadsMetricsByAnyAddress(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := httptest.NewRequest("GET", "/metrics", nil)
-			r.Host, r.RemoteAddr = "10.1.2.3:30779", "10.9.9.9:5"
+			r.Host = "10.1.2.3:30779"
+			r.RemoteAddr = "10.9.9.9:5"
 			if c.key != "" {
 				r.Header.Set("Authorization", "Bearer "+c.key)
 			}

@@ -40,12 +40,14 @@ func (s *turningServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return "[" + one + "," + two + "]"
 	}
 	answers := map[string]string{
-		"initialize": `{"protocolVersion":"2025-06-18","capabilities":{"tools":{},"prompts":{},"resources":{}},"instructions":"Use it well, ` + v + `."}`,
+		"initialize": `{"protocolVersion":"2025-06-18","capabilities":{"tools":{},"prompts":{},"resources":{}},"instructions":"Use ` +
+			`it well, ` + v + `."}`,
 		"tools/list": `{"tools":[{"name":"meta","inputSchema":{"type":"object"},"_meta":{"n":"` + v + `"}},
 			{"name":"hint","inputSchema":{"type":"object"},"annotations":{"title":"` + v + `"}},{"name":"same","inputSchema":{"type":"object"}}]}`,
-		"prompts/list":             `{"prompts":` + list(`{"name":"p","description":"`+v+`"}`, `{"name":"q"}`) + `}`,
-		"resources/list":           `{"resources":` + list(`{"uri":"file:///a","name":"`+v+`"}`, `{"uri":"file:///b","name":"b"}`) + `}`,
-		"resources/templates/list": `{"resourceTemplates":` + list(`{"uriTemplate":"log:///{day}","name":"`+v+`"}`, `{"uriTemplate":"key:///{name}","name":"keys"}`) + `}`,
+		"prompts/list":   `{"prompts":` + list(`{"name":"p","description":"`+v+`"}`, `{"name":"q"}`) + `}`,
+		"resources/list": `{"resources":` + list(`{"uri":"file:///a","name":"`+v+`"}`, `{"uri":"file:///b","name":"b"}`) + `}`,
+		"resources/templates/list": `{"resourceTemplates":` +
+			list(`{"uriTemplate":"log:///{day}","name":"`+v+`"}`, `{"uriTemplate":"key:///{name}","name":"keys"}`) + `}`,
 	}
 	answer, ok := answers[m.Method]
 	if !ok {
@@ -95,12 +97,14 @@ func TestAllThatReachesAModelIsPinned(t *testing.T) {
 	s := newTurningServer(t)
 	config := fmt.Sprintf("store: %q\napprove: changed\nmcpServers: {s: {url: %q}}\n", filepath.Join(t.TempDir(), "t.db"), s.URL)
 	first := s.known(t, config)
-	for _, want := range []string{"Use it well, v1.", `"n":"v1"`, `"title":"v1"`, "s__same", `"description":"v1"`, `"uri":"file:///a","name":"v1"`, `"name":"v1"`} {
+	for _, want := range []string{"Use it well, v1.", `"n":"v1"`, `"title":"v1"`, "s__same", `"description":"v1"`,
+		`"uri":"file:///a","name":"v1"`, `"name":"v1"`} {
 		if !strings.Contains(first, want) {
 			t.Errorf("the first list lacks %s: %s", want, first)
 		}
 	}
-	want := []string{"instructions", "meta", "hint", "prompt:p", "prompt:q", "resource:file:///a", "resource:file:///b", "template:log:///{day}", "template:key:///{name}"}
+	want := []string{"instructions", "meta", "hint", "prompt:p", "prompt:q", "resource:file:///a", "resource:file:///b",
+		"template:log:///{day}", "template:key:///{name}"}
 	var a *App
 	for range 2 { // by another process, and after its restart
 		a, _ = start(t, config)
@@ -109,23 +113,27 @@ func TestAllThatReachesAModelIsPinned(t *testing.T) {
 			t.Errorf("held %q, want %q", got, want)
 		}
 		text := seen(t, a)
-		if strings.Contains(text, "v2") || strings.Contains(text, "s__q") || strings.Contains(text, "file:///b") || strings.Contains(text, "key:///") || strings.Contains(text, `"n":"v1"`) {
+		if strings.Contains(text, "v2") || strings.Contains(text, "s__q") || strings.Contains(text, "file:///b") ||
+			strings.Contains(text, "key:///") || strings.Contains(text, `"n":"v1"`) {
 			t.Errorf("a model is shown %s", text)
 		}
-		for _, still := range []string{"Use it well, v1.", "s__same", `"description":"v1"`, `"uri":"file:///a","name":"v1"`, `"uriTemplate":"log:///{day}","name":"v1"`} {
+		for _, still := range []string{"Use it well, v1.", "s__same", `"description":"v1"`, `"uri":"file:///a","name":"v1"`,
+			`"uriTemplate":"log:///{day}","name":"v1"`} {
 			if !strings.Contains(text, still) {
 				t.Errorf("what was approved is gone: %s: %s", still, text)
 			}
 		}
 	}
 	v, _ := a.Catalog.View("default")
-	for uri, ok := range map[string]bool{"file:///a": true, "log:///monday": true, "file:///b": false, "key:///root": false, "key:///{name}": false} {
+	for uri, ok := range map[string]bool{"file:///a": true, "log:///monday": true, "file:///b": false, "key:///root": false,
+		"key:///{name}": false} {
 		if _, err := v.Owner(uri); (err == nil) != ok {
 			t.Errorf("%s can be read: %v", uri, err == nil)
 		}
 	}
 	held, err := a.Catalog.Held("s")
-	if err != nil || len(held) != len(want) || held[0].Kind != catalog.InstructionsKind || string(held[0].Was) != `"Use it well, v1."` || string(held[0].Now) != `"Use it well, v2."` {
+	if err != nil || len(held) != len(want) || held[0].Kind != catalog.InstructionsKind || string(held[0].Was) != `"Use it well, v1."` ||
+		string(held[0].Now) != `"Use it well, v2."` {
 		t.Errorf("%+v, %v", held, err)
 	}
 	if n, err := a.Catalog.KeepOut(t.Context(), "s", "instructions", "prompt:q", "resource:file:///b"); n != 3 || err != nil {
@@ -134,14 +142,17 @@ func TestAllThatReachesAModelIsPinned(t *testing.T) {
 	if n, err := a.Catalog.Approve(t.Context(), "s"); n != len(want)-3 || err != nil {
 		t.Errorf("%d approved, %v", n, err)
 	}
-	if text := seen(t, a); strings.Contains(text, "well, v2") || strings.Contains(text, "s__q") || strings.Contains(text, "file:///b") || !strings.Contains(text, "well, v1") ||
-		!strings.Contains(text, `"uri":"file:///a","name":"v2"`) || !strings.Contains(text, "key:///") || !strings.Contains(text, `"n":"v2"`) || !strings.Contains(text, `"title":"v2"`) {
+	if text := seen(t, a); strings.Contains(text, "well, v2") || strings.Contains(text, "s__q") || strings.Contains(text, "file:///b") ||
+		!strings.Contains(text, "well, v1") ||
+		!strings.Contains(text, `"uri":"file:///a","name":"v2"`) || !strings.Contains(text, "key:///") ||
+		!strings.Contains(text, `"n":"v2"`) || !strings.Contains(text, `"title":"v2"`) {
 		t.Errorf("kept out and approved: %s", text)
 	}
 	if _, err := a.Catalog.Approve(t.Context(), "s", "instructions", "prompt:q", "resource:file:///b"); err != nil {
 		t.Fatal(err)
 	}
-	if text := seen(t, a); !strings.Contains(text, "well, v2") || !strings.Contains(text, "s__q") || !strings.Contains(text, "file:///b") || strings.Contains(text, "v1") {
+	if text := seen(t, a); !strings.Contains(text, "well, v2") || !strings.Contains(text, "s__q") ||
+		!strings.Contains(text, "file:///b") || strings.Contains(text, "v1") {
 		t.Errorf("all approved: %s", text)
 	}
 }
@@ -153,7 +164,8 @@ func TestChangesAreLoggedAndWithAutoLetThrough(t *testing.T) {
 		s.known(t, config)
 		a, log := start(t, config)
 		refresh(t, a)
-		for _, what := range []string{"the text of the instructions has another definition now", "tool meta has another definition now", "tool hint has another definition now", "prompt q is new"} {
+		for _, what := range []string{"the text of the instructions has another definition now", "tool meta has another definition now",
+			"tool hint has another definition now", "prompt q is new"} {
 			log.wait(t, what+want, 1)
 		}
 		if held := len(a.Catalog.Servers()[0].Held); (held == 0) != (approve == "auto") {

@@ -20,13 +20,17 @@ func TestPickerAsksOnlyClientsThatDeclaredLinks(t *testing.T) {
 	} {
 		call := `"method":"tools/call","params":{"name":"cloud__envPick","arguments":{}`
 		legacy := firstSaid(t, a,
-			`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","clientInfo":{"name":"c","version":"1"},"capabilities":`+caps+`}}`,
+			`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","clientInfo":{"name":"c",`+
+				`"version":"1"},"capabilities":`+caps+`}}`,
 			`{"jsonrpc":"2.0","id":2,`+call+`}}`)
-		if got := strings.Contains(legacy, `"method":"elicitation/create"`); got != asked || !asked && !strings.Contains(legacy, `"status":"waiting"`) {
+		if got := strings.Contains(legacy, `"method":"elicitation/create"`); got != asked || !asked &&
+			!strings.Contains(legacy, `"status":"waiting"`) {
 			t.Errorf("legacy %s: %.300s", caps, legacy)
 		}
-		modern := firstSaid(t, a, `{"jsonrpc":"2.0","id":2,`+call+`,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":`+caps+`}}}`)
-		if got := strings.Contains(modern, `"resultType":"input_required"`); got != asked || !asked && !strings.Contains(modern, `"status":"waiting"`) {
+		modern := firstSaid(t, a, `{"jsonrpc":"2.0","id":2,`+call+`,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+
+			`"io.modelcontextprotocol/clientCapabilities":`+caps+`}}}`)
+		if got := strings.Contains(modern, `"resultType":"input_required"`); got != asked || !asked &&
+			!strings.Contains(modern, `"status":"waiting"`) {
 			t.Errorf("modern %s: %.300s", caps, modern)
 		}
 	}
@@ -41,9 +45,12 @@ func TestUnknownToolOverMCPIsAnsweredWithTheNearest(t *testing.T) {
 	} {
 		for era, said := range map[string]string{
 			"legacy": firstSaid(t, a,
-				`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","clientInfo":{"name":"c","version":"1"},"capabilities":{}}}`,
+				`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","clientInfo":{"name":"c",`+
+					`"version":"1"},"capabilities":{}}}`,
 				`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"`+asked+`"}}`),
-			"modern": firstSaid(t, a, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"`+asked+`","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`),
+			"modern": firstSaid(t, a, `{"jsonrpc":"2.0","id":2,"method":"tools/call",`+
+				`"params":{"name":"`+asked+`","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+
+				`"io.modelcontextprotocol/clientCapabilities":{}}}}`),
 		} {
 			if !strings.Contains(said, `"error":{"code":-32602,"message":"unknown tool: `+asked) || !strings.Contains(said, want) {
 				t.Errorf("%s %s: %s", era, asked, said)

@@ -14,7 +14,8 @@ import (
 // askRecall asks for an action on this machine.
 func askRecall(a *App) *httptest.ResponseRecorder {
 	r := httptest.NewRequest("POST", "/api/agent-retrieval/in/v1/kn/get_action_info", strings.NewReader(`{"kn_id":"k","at_id":"a"}`))
-	r.Host, r.RemoteAddr = "localhost", "127.0.0.1:5"
+	r.Host = "localhost"
+	r.RemoteAddr = "127.0.0.1:5"
 	w := httptest.NewRecorder()
 	a.Handler().ServeHTTP(w, r)
 	return w
@@ -51,7 +52,8 @@ func TestAnAddressWithBoundParametersOutlivesAReload(t *testing.T) {
 	a.Reload(parse(t, a.Config().Path, bound+"hosts: [tools.example.com]\n"))
 	_, path, _ := strings.Cut(info.Tools[0].URL, "/api/")
 	r := httptest.NewRequest("POST", "/api/"+path, strings.NewReader(`{}`))
-	r.Host, r.RemoteAddr = "localhost", "127.0.0.1:5"
+	r.Host = "localhost"
+	r.RemoteAddr = "127.0.0.1:5"
 	w := httptest.NewRecorder()
 	a.Handler().ServeHTTP(w, r)
 	if w.Code != http.StatusOK {
@@ -100,12 +102,17 @@ func TestCallersWithOAuthTokensDoWhatTheRolloutPageSays(t *testing.T) {
 		account      string
 	}{
 		{"a token, outside", public, map[string]string{"Authorization": token}, http.StatusUnauthorized, ""},
-		{"a token, in the trusted network", private, map[string]string{"Authorization": token, "x-account-id": "u", "x-account-type": "user"}, http.StatusUnauthorized, ""},
+		{"a token, in the trusted network", private, map[string]string{"Authorization": token, "x-account-id": "u", "x-account-type": "user"},
+			http.StatusUnauthorized, ""},
 		{"no token, in the trusted network", private, map[string]string{"x-account-id": "u", "x-account-type": "user"}, http.StatusOK, "user u"},
-		{"a key in its place", public, map[string]string{"Authorization": "Bearer " + key, "x-account-id": "u", "x-account-type": "user"}, http.StatusOK, "app " + row.ID},
-		{"behind a gateway that checks tokens", private, map[string]string{"Authorization": "Bearer " + key, "x-account-id": "u", "x-account-type": "user", "X-Forwarded-For": "203.0.113.9"}, http.StatusOK, "user u"},
+		{"a key in its place", public, map[string]string{"Authorization": "Bearer " + key, "x-account-id": "u", "x-account-type": "user"},
+			http.StatusOK, "app " + row.ID},
+		{"behind a gateway that checks tokens", private,
+			map[string]string{"Authorization": "Bearer " + key, "x-account-id": "u", "x-account-type": "user", "X-Forwarded-For": "203.0.113.9"},
+			http.StatusOK, "user u"},
 	} {
-		r, err := http.NewRequestWithContext(t.Context(), "POST", srv.URL+c.prefix+"/kn/get_action_info", strings.NewReader(`{"kn_id":"k","at_id":"a"}`))
+		r, err := http.NewRequestWithContext(t.Context(), "POST", srv.URL+c.prefix+"/kn/get_action_info",
+			strings.NewReader(`{"kn_id":"k","at_id":"a"}`))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,7 +126,8 @@ func TestCallersWithOAuthTokensDoWhatTheRolloutPageSays(t *testing.T) {
 		var answer struct{ Headers map[string]string }
 		err = json.NewDecoder(res.Body).Decode(&answer)
 		res.Body.Close()
-		if got := strings.TrimSpace(answer.Headers["x-account-type"] + " " + answer.Headers["x-account-id"]); err != nil || res.StatusCode != c.status || got != c.account {
+		if got := strings.TrimSpace(answer.Headers["x-account-type"] + " " + answer.Headers["x-account-id"]); err != nil ||
+			res.StatusCode != c.status || got != c.account {
 			t.Errorf("%s: %d for %q, %v; want %d for %q", c.name, res.StatusCode, got, err, c.status, c.account)
 		}
 	}

@@ -11,11 +11,11 @@ import (
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// maxSecrets bounds how many secrets of earlier configurations are remembered.
+// maxSecrets limits how many secrets of earlier configurations are remembered.
 const maxSecrets = 4096
 
-// secrets takes secrets out of text. It follows reloads without a lock for its readers, and
-// it goes on to know the old ones: a call under way or a late line may still hold one.
+// secrets redacts secrets in texts; readers need no lock. It remembers those of earlier
+// configurations: a call in progress or a late log line may contain one.
 type secrets struct {
 	replace atomic.Pointer[func(string) string]
 
@@ -23,8 +23,7 @@ type secrets struct {
 	all []string
 }
 
-// add has more secrets taken out. Tests of browsers bring what they take from the environment,
-// of which short values would strike out half of every record.
+// add redacts more secrets. Very short ones are ignored: they would garble every record.
 func (s *secrets) add(more []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -42,7 +41,7 @@ func (s *secrets) add(more []string) {
 
 func (s *secrets) redact(text string) string { return (*s.replace.Load())(text) }
 
-// redactor replaces every secret by stars. What it needs is made when the first text comes.
+// redactor replaces every secret by stars. It is prepared when the first text comes.
 func redactor(secrets []string) func(string) string {
 	finder := sync.OnceValue(func() *secret.Finder { return secret.NewFinder(secrets) })
 	return func(text string) string {
@@ -53,7 +52,7 @@ func redactor(secrets []string) func(string) string {
 	}
 }
 
-// redactingHandler keeps secrets out of the log, whoever writes to it.
+// redactingHandler keeps secrets out of the log.
 type redactingHandler struct {
 	slog.Handler
 	redact func(string) string

@@ -51,7 +51,8 @@ func leak() {
 		case "initialize":
 			os.Stdout.Write(append(mcp.AppendResult(nil, m.ID, []byte(`{"protocolVersion":"2025-06-18","capabilities":{}}`)), '\n'))
 		case "tools/list":
-			os.Stdout.Write(append(mcp.AppendResult(nil, m.ID, []byte(`{"tools":[{"name":"go","inputSchema":{"type":"object"}},{"nameless":"`+secret+`"}]}`)), '\n'))
+			os.Stdout.Write(append(mcp.AppendResult(nil, m.ID,
+				[]byte(`{"tools":[{"name":"go","inputSchema":{"type":"object"}},{"nameless":"`+secret+`"}]}`)), '\n'))
 		case "tools/call":
 			fmt.Fprintln(os.Stderr, "cannot log in with "+secret)
 			os.Exit(1)
@@ -269,7 +270,8 @@ apis:
 	admit := func(*http.Request) (access.Principal, error) { return access.Owner(), nil }
 	api := a.API(admit)
 	pages := console.New(console.Parts{
-		Gateway: api, Recall: a.recalls.Load, API: api, Chat: a.book.runner, Environment: a.Env, Admit: admit, Check: func(*http.Request) error { return nil }, Keyed: a.Keys.Any, Limit: a.limited, Address: a.askedFor,
+		Gateway: api, Recall: a.recalls.Load, API: api, Chat: a.runner, Environment: a.Env, Admit: admit,
+		Check: func(*http.Request) error { return nil }, Keyed: a.Keys.Any, Limit: a.limited, Address: a.askedFor,
 		Seal: a.sealKey, Profiles: a.profiles, Models: a.modelsFor, Logger: a.log,
 	})
 	for _, path := range []string{"/", "/servers", "/servers/leaky", "/servers/gone", "/servers/api", "/calls"} {

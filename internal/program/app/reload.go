@@ -16,57 +16,27 @@ type Change struct {
 	Restart                 []string // keys that differ and need a restart
 }
 
-// Quiet tells whether everything in force is as before.
+// Quiet tells whether nothing in force has changed.
 func (c Change) Quiet() bool {
 	return len(c.Added)+len(c.Removed)+len(c.Changed)+len(c.Settings) == 0
 }
 
-// Config is the configuration in force. It is read-only.
-func (a *App) Config() *config.Config { return a.current.Load() }
-
-// Reload puts another configuration in force. Clients keep their sessions, and servers whose
-// settings are unchanged keep theirs. What cannot change in a running gateway stays as it
-// was, and the answer names it. It must not be called after Close.
-func (a *App) Reload(cfg *config.Config) Change {
-	a.reloading.Lock()
-	defer a.reloading.Unlock()
-	return a.apply(cfg)
-}
-
-// apply puts what the file says in force, together with the servers and rules of the store. The
-// caller holds reloading.
-func (a *App) apply(file *config.Config) Change {
-	a.file = file
-	old := a.Config()
-	next := *file
-	restart := keepFixed(&next, a.started)
-	a.withAdded(&next)
-	a.withRules(&next)
-	a.withAgents(&next)
-	change := Change{Restart: restart, Settings: changedSettings(old, &next)}
-	change.compare(old.Servers, next.Servers)
-
-	a.secrets.add(next.Secrets) // first: from here on anybody may log
-	if change.Quiet() {
-		return change
-	}
-	a.current.Store(&next)
-	a.edge.Store(a.newEdge(&next, a.edge.Load()))
+// applyChange applies a configuration to the running gateway.
+func (a *App) applyChange(old, next *config.Config, change Change) {
+	a.edge.Store(a.newEdge(next, a.edge.Load()))
 	// Removed servers go last, so that no list shows a tool that can no longer be called.
-	a.Pool.Apply(append(next.Servers[:len(next.Servers):len(next.Servers)], pick(old.Servers, change.Removed)...))
-	a.Catalog.Apply(&next)
+	removed := slices.DeleteFunc(slices.Clone(old.Servers), func(s config.Server) bool { return !slices.Contains(change.Removed, s.ID) })
+	a.Pool.Apply(slices.Concat(next.Servers, removed))
+	a.Catalog.Apply(next)
 	a.Pool.Apply(next.Servers)
-	a.setRecall(&next)
-	for _, ids := range [][]tool.ServerID{change.Added, change.Changed} {
-		for _, id := range ids {
-			a.Catalog.Changed(id) // its stored list may be of another server
-		}
+	a.setRecall(next)
+	for _, id := range slices.Concat(change.Added, change.Changed) {
+		a.Catalog.Changed(id) // its stored list may be of another server
 	}
-	return change
 }
 
-// keepFixed puts the values that cannot change while running back to what they were at the
-// start, and names those that differ.
+// keepFixed resets the values that cannot change in a running gateway to those at the start, and
+// names the ones that differ.
 func keepFixed(next, started *config.Config) (differ []string) {
 	keep := func(key string, same bool) {
 		if !same {
@@ -78,19 +48,23 @@ func keepFixed(next, started *config.Config) (differ []string) {
 	keep("basePath", next.BasePath == started.BasePath)
 	keep("records.durable", next.Records.Durable == started.Records.Durable)
 	keep("limits", next.Limits == started.Limits)
-	next.Listen, next.Store, next.BasePath, next.Limits = started.Listen, started.Store, started.BasePath, started.Limits
+	next.Listen = started.Listen
+	next.Store = started.Store
+	next.BasePath = started.BasePath
+	next.Limits = started.Limits
 	next.Records.Durable = started.Records.Durable
 	return differ
 }
 
-// comparedApart are the fields of a configuration that are no keys of the file: its path, and
-// what compare and the redaction look at themselves.
+// comparedApart are the fields of a configuration that are not keys of the file: its path, and
+// what compare and the redaction handle themselves.
 var comparedApart = map[string]bool{"Path": true, "Servers": true, "Secrets": true}
 
-// changedSettings names the keys beside the servers that are different now. It looks at every
-// field there is, so that a new key cannot be forgotten.
+// changedSettings names the changed keys other than the servers. It compares every field, so
+// that a new key cannot be forgotten.
 func changedSettings(old, next *config.Config) (keys []string) {
-	before, after := reflect.ValueOf(*old), reflect.ValueOf(*next)
+	before := reflect.ValueOf(*old)
+	after := reflect.ValueOf(*next)
 	for i := range before.NumField() {
 		name := before.Type().Field(i).Name
 		if !comparedApart[name] && !reflect.DeepEqual(before.Field(i).Interface(), after.Field(i).Interface()) {
@@ -100,9 +74,10 @@ func changedSettings(old, next *config.Config) (keys []string) {
 	return keys
 }
 
-// compare finds which servers came, went and changed, each in the order of its file.
+// compare finds which servers were added, removed and changed, in the order of their file.
 func (c *Change) compare(old, next []config.Server) {
-	before, after := byID(old), byID(next)
+	before := byID(old)
+	after := byID(next)
 	for _, s := range next {
 		was, known := before[s.ID]
 		switch {
@@ -123,7 +98,7 @@ func (c *Change) compare(old, next []config.Server) {
 	}
 }
 
-// byID finds servers by their name. Where the file names them does not count.
+// byID maps names to servers. Their lines in the file are not compared.
 func byID(servers []config.Server) map[tool.ServerID]config.Server {
 	m := make(map[tool.ServerID]config.Server, len(servers))
 	for _, s := range servers {
@@ -131,17 +106,4 @@ func byID(servers []config.Server) map[tool.ServerID]config.Server {
 		m[s.ID] = s
 	}
 	return m
-}
-
-func pick(servers []config.Server, ids []tool.ServerID) (picked []config.Server) {
-	all := map[tool.ServerID]bool{}
-	for _, id := range ids {
-		all[id] = true
-	}
-	for _, s := range servers {
-		if all[s.ID] {
-			picked = append(picked, s)
-		}
-	}
-	return picked
 }

@@ -17,7 +17,8 @@ func TestNoKeyIsForgottenByAReload(t *testing.T) {
 			continue
 		}
 		t.Run(field.Name, func(t *testing.T) {
-			old, next := &config.Config{}, &config.Config{}
+			old := &config.Config{}
+			next := &config.Config{}
 			change(reflect.ValueOf(next).Elem().Field(i))
 			said := keepFixed(next, old)
 			said = append(said, changedSettings(old, next)...)

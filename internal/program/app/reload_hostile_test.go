@@ -54,11 +54,13 @@ func mustLink(to, at string) string {
 }
 
 func TestAFileThatWasCutOffChangesNothing(t *testing.T) {
-	const whole = "store: t.db\nmcpServers:\n  shop: {builtin: demo-shop}\n  cloud:\n    builtin: demo-cloud\n    concurrency: 100\nprofiles:\n  default:\n    servers: [shop]\n    tools:\n      allow: [shop__list_orders]\n"
+	const whole = "store: t.db\nmcpServers:\n  shop: {builtin: demo-shop}\n  cloud:\n    builtin: demo-cloud\n    concurrency: " +
+		"100\nprofiles:\n  default:\n    servers: [shop]\n    tools:\n      allow: [shop__list_orders]\n"
 	a, log := start(t, whole)
 	again := watch(t, a)
 	refused := 0
-	for _, end := range []string{"concurrency: 10", "builtin: demo-clou", "concurrency:", "profiles:\n", "default:\n", "servers: ", "tools:\n", "allow: [", "allow:"} {
+	for _, end := range []string{"concurrency: 10", "builtin: demo-clou", "concurrency:", "profiles:\n", "default:\n", "servers: ",
+		"tools:\n", "allow: [", "allow:"} {
 		put(t, a.Config().Path, whole[:strings.Index(whole, end)+len(end)])
 		again <- nil
 		refused++
@@ -74,7 +76,9 @@ func TestAFileThatWasCutOffChangesNothing(t *testing.T) {
 func TestWatchingEndsWhileAReloadHangs(t *testing.T) {
 	a, log := start(t, one)
 	ctx, stop := context.WithCancel(t.Context())
-	hangs, release, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	hangs := make(chan struct{})
+	release := make(chan struct{})
+	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		a.Watch(ctx, nil, func() (*config.Config, error) {

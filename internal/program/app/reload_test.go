@@ -119,7 +119,6 @@ func watch(t *testing.T, a *App) chan<- os.Signal {
 // watchBy follows the file, which is loaded so.
 func watchBy(t *testing.T, a *App, load func() (*config.Config, error)) chan<- os.Signal {
 	t.Helper()
-	a.look = time.Hour // a change counts only when it was heard of
 	again := make(chan os.Signal)
 	ctx, stop := context.WithCancel(context.Background())
 	var watching sync.WaitGroup
@@ -134,6 +133,30 @@ func watchBy(t *testing.T, a *App, load func() (*config.Config, error)) chan<- o
 	t.Cleanup(func() { stop(); watching.Wait() })
 	<-ready // it listens before it loads
 	return again
+}
+
+// The file is also looked at now and then, so that only this test shows that changes are heard of.
+func TestChangesOfTheFileAreHeardOf(t *testing.T) {
+	for name, change := range map[string]func(t *testing.T, path, text string){"replaced": put, "rewritten": rewrite} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "toolfit.yaml")
+			put(t, path, one)
+			f := newFileWatch(path)
+			defer f.close()
+			f.changed()
+			change(t, path, two)
+			for late := time.After(patience); ; {
+				select {
+				case e := <-f.events:
+					if f.isAbout(e.Name) && f.changed() {
+						return
+					}
+				case <-late:
+					t.Fatal("nothing was heard")
+				}
+			}
+		})
+	}
 }
 
 const (
@@ -163,7 +186,8 @@ func TestReloadSaysWhatChanged(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			started, next := parse(t, "toolfit.yaml", base), parse(t, "toolfit.yaml", c.text)
+			started := parse(t, "toolfit.yaml", base)
+			next := parse(t, "toolfit.yaml", c.text)
 			got := Change{Restart: keepFixed(next, started), Settings: changedSettings(started, next)}
 			got.compare(started.Servers, next.Servers)
 			if !reflect.DeepEqual(got, c.want) {
@@ -221,7 +245,8 @@ func post(t *testing.T, url, session, body string) *http.Response {
 
 func initialize(t *testing.T, url string) (session string) {
 	t.Helper()
-	resp := post(t, url, "", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
+	resp := post(t, url, "", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",`+
+		`"capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
 	defer resp.Body.Close()
 	io.Copy(io.Discard, resp.Body)
 	if session = resp.Header.Get("Mcp-Session-Id"); session == "" {
@@ -260,7 +285,8 @@ func TestCallsGoOnWhileTheConfigurationChanges(t *testing.T) {
 				default:
 				}
 				r := httptest.NewRequest("POST", "/api/v1/tools/shop__list_orders/call", strings.NewReader(`{"limit":1}`))
-				r.Host, r.RemoteAddr = "localhost", "127.0.0.1:5"
+				r.Host = "localhost"
+				r.RemoteAddr = "127.0.0.1:5"
 				w := httptest.NewRecorder()
 				if h.ServeHTTP(w, r); w.Code != http.StatusOK {
 					t.Errorf("a call during a reload: %d %s", w.Code, w.Body)
@@ -281,7 +307,8 @@ func TestReloadedHostsDecideWhoComesIn(t *testing.T) {
 	h := a.Handler()
 	status := func() int {
 		r := httptest.NewRequest("GET", "/api/v1/servers", nil)
-		r.Host, r.RemoteAddr = "tools.example.com", "127.0.0.1:5"
+		r.Host = "tools.example.com"
+		r.RemoteAddr = "127.0.0.1:5"
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r)
 		return w.Code
@@ -327,7 +354,8 @@ func TestTheRateTurnsCallersAwayForNow(t *testing.T) {
 	h := a.Handler()
 	ask := func(path string) *httptest.ResponseRecorder {
 		r := httptest.NewRequest("GET", path, nil)
-		r.Host, r.RemoteAddr = "localhost", "127.0.0.1:5"
+		r.Host = "localhost"
+		r.RemoteAddr = "127.0.0.1:5"
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r)
 		return w
@@ -341,7 +369,8 @@ func TestTheRateTurnsCallersAwayForNow(t *testing.T) {
 		w := ask(path)
 		var answer struct{ Error fault.Error }
 		err := json.Unmarshal(w.Body.Bytes(), &answer)
-		if w.Code != http.StatusTooManyRequests || !withinAnHour(w) || err != nil || answer.Error.Code != fault.RateLimited || answer.Error.Hint == "" {
+		if w.Code != http.StatusTooManyRequests || !withinAnHour(w) || err != nil || answer.Error.Code != fault.RateLimited ||
+			answer.Error.Hint == "" {
 			t.Errorf("%s over the rate: %d, Retry-After %q, %s", path, w.Code, w.Header().Get("Retry-After"), w.Body)
 		}
 	}
@@ -372,7 +401,8 @@ func TestStrangersDoNotUseUpTheRate(t *testing.T) {
 	h := a.Handler()
 	for range 3 {
 		r := httptest.NewRequest("GET", "/api/v1/servers", nil)
-		r.Host, r.RemoteAddr = "localhost", "192.0.2.1:5"
+		r.Host = "localhost"
+		r.RemoteAddr = "192.0.2.1:5"
 		w := httptest.NewRecorder()
 		if h.ServeHTTP(w, r); w.Code != http.StatusUnauthorized {
 			t.Errorf("a stranger gets %d", w.Code)

@@ -18,50 +18,46 @@ import (
 )
 
 const (
-	// settle is how long a file must be quiet before it is read: editors write in steps.
-	settle = 200 * time.Millisecond
-	// lookEvery is how often the file is looked at without a cause, for file systems that
-	// tell nobody of a change.
-	lookEvery = 15 * time.Second
+	// quietTime is how long a file must be unchanged before it is read: editors write in steps.
+	quietTime = 200 * time.Millisecond
+	// pollInterval is for file systems that do not report changes.
+	pollInterval = 15 * time.Second
 	// maxRead is more than a configuration may have.
 	maxRead = 8 << 20
 )
 
-// Watch puts the configuration in force again when its file has changed, and whenever
-// something comes from again, until ctx ends. A file that is wrong is refused with one line
-// in the log, and what is in force stays so.
-//
-// It returns when ctx ends, also while a file cannot be read to its end, as on a file system
-// that hangs; nothing is put in force after that.
-func (a *App) Watch(ctx context.Context, again <-chan os.Signal, load func() (*config.Config, error)) {
+// Watch reloads the configuration when its file changes, and when again receives, until ctx ends. An
+// invalid file is logged in one line, and the configuration in force stays. It returns when ctx ends
+// even if the file system hangs; nothing is applied after that.
+func (s *settings) Watch(ctx context.Context, again <-chan os.Signal, load func() (*config.Config, error)) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		a.watch(ctx, again, load)
+		s.watch(ctx, again, load)
 	}()
 	select {
 	case <-ended:
 	case <-ctx.Done():
-		a.reloading.Lock() // until what is being put in force is
-		defer a.reloading.Unlock()
+		s.reloading.Lock() // until what is being put in force is
+		defer s.reloading.Unlock()
 	}
 }
 
-func (a *App) watch(ctx context.Context, again <-chan os.Signal, load func() (*config.Config, error)) {
-	f := newFileWatch(a.Config().Path)
+func (s *settings) watch(ctx context.Context, again <-chan os.Signal, load func() (*config.Config, error)) {
+	f := newFileWatch(s.Config().Path)
 	defer f.close()
 	if f.err != nil {
-		a.log.Warn("changes of the configuration are seen late", "error", f.err, "every", a.look)
+		s.log.Warn("changes of the configuration are seen late", "error", f.err, "every", pollInterval)
 	}
-	quiet := time.NewTimer(settle)
+	quiet := time.NewTimer(quietTime)
 	quiet.Stop()
-	tick := time.NewTicker(a.look)
+	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	var waiting []chan struct{} // for the file to be in force
 	reload := func() bool {
-		done := a.reloadFrom(ctx, f, load)
+		done := s.reloadFrom(ctx, f, load)
 		if !done {
-			quiet.Reset(settle)
+			quiet.Reset(quietTime)
 		}
 		return done
 	}
@@ -72,25 +68,25 @@ func (a *App) watch(ctx context.Context, again <-chan os.Signal, load func() (*c
 		case <-ctx.Done():
 			return
 		case e := <-f.events:
-			if f.concerns(e.Name) {
-				quiet.Reset(settle)
+			if f.isAbout(e.Name) {
+				quiet.Reset(quietTime)
 			}
 			continue
 		case <-f.errors: // some events may be lost
-			quiet.Reset(settle)
+			quiet.Reset(quietTime)
 			continue
 		case <-again: // also when the text is the same: files that it names may have changed
 			f.changed()
 			reload()
 			continue
-		case looked := <-a.looks:
+		case looked := <-s.looks:
 			waiting = append(waiting, looked)
 		case <-quiet.C:
 		case <-tick.C:
 		}
 		switch {
-		case f.young(): // whoever writes it may not be done
-			quiet.Reset(settle)
+		case f.justWritten(): // whoever writes it may not be done
+			quiet.Reset(quietTime)
 			continue
 		case f.changed() && !reload():
 			continue
@@ -102,70 +98,65 @@ func (a *App) watch(ctx context.Context, again <-chan os.Signal, load func() (*c
 	}
 }
 
-// reloadFrom loads and applies the configuration and says in one line what came of it. It
-// gives false, and has done nothing, when the file changed while it was read: half a
-// configuration is often one as well.
-func (a *App) reloadFrom(ctx context.Context, f *fileWatch, load func() (*config.Config, error)) bool {
+// reloadFrom loads and applies the configuration and logs the outcome in one line. It does nothing and
+// returns false if the file changed while it was read: half a configuration is often valid too.
+func (s *settings) reloadFrom(ctx context.Context, f *fileWatch, load func() (*config.Config, error)) bool {
 	cfg, err := load()
 	if contents(f.path) != f.seen {
 		return false
 	}
 	switch { // a full disk leaves such files, and nobody means them
 	case err != nil:
-	case f.seen == "" && a.fileHasServers():
+	case f.seen == "" && s.fileHasServers():
 		err = fault.New(fault.BadConfig, "%s is empty", f.path)
 	case isCut(f.good, f.seen):
 		err = fault.New(fault.BadConfig, "%s ends in the middle of a line of the one in force: it looks cut off", f.path).
 			WithHint("if it is meant, end its last line with a line break")
 	}
 	if err != nil {
-		a.log.Error("configuration refused, the old one stays in force", "error", firstProblem(err))
+		s.log.Error("configuration refused, the old one stays in force", "error", firstProblem(err))
 		return true
 	}
 	f.good = f.seen
-	a.reloading.Lock()
-	defer a.reloading.Unlock()
+	s.reloading.Lock()
+	defer s.reloading.Unlock()
 	if ctx.Err() == nil {
-		a.tellChange(a.apply(cfg))
+		s.logChange(s.apply(cfg))
 	}
 	return true
 }
 
-// isCut tells whether the text is the beginning of the other and ends within a line of it.
+// isCut tells whether the text is the beginning of whole and ends within a line of it.
 func isCut(whole, text string) bool {
 	rest, isPart := strings.CutPrefix(whole, text)
 	return isPart && rest != "" && !strings.HasSuffix(text, "\n") && rest[0] != '\n' && rest[0] != '\r'
 }
 
-// fileHasServers tells whether servers of the file are in force.
-func (a *App) fileHasServers() bool {
-	a.reloading.Lock()
-	defer a.reloading.Unlock()
-	return len(a.file.Servers) > 0
+// fileHasServers tells whether the file in force has servers.
+func (s *settings) fileHasServers() bool {
+	s.reloading.Lock()
+	defer s.reloading.Unlock()
+	return len(s.file.Servers) > 0
 }
 
-// tellChange says in one line what a reload changed.
-func (a *App) tellChange(change Change) {
+// logChange logs in one line what a reload changed.
+func (s *settings) logChange(change Change) {
 	if len(change.Restart) > 0 {
-		a.log.Warn("restart to change these settings", "settings", strings.Join(change.Restart, " "))
+		s.log.Warn("restart to change these settings", "settings", strings.Join(change.Restart, " "))
 	}
 	if change.Quiet() {
 		return
 	}
 	var attrs []any
-	add := func(name string, list any, n int) {
-		if n > 0 {
-			attrs = append(attrs, name, strings.Trim(fmt.Sprint(list), "[]"))
+	for i, list := range []any{change.Added, change.Removed, change.Changed, change.Settings} {
+		if text := strings.Trim(fmt.Sprint(list), "[]"); text != "" {
+			attrs = append(attrs, []string{"added", "removed", "changed", "settings"}[i], text)
 		}
 	}
-	add("added", change.Added, len(change.Added))
-	add("removed", change.Removed, len(change.Removed))
-	add("changed", change.Changed, len(change.Changed))
-	add("settings", change.Settings, len(change.Settings))
-	a.log.Info("configuration reloaded", attrs...)
+	s.log.Info("configuration reloaded", attrs...)
 }
 
-// firstProblem is one line of an error that may have many.
+// firstProblem is the first line of an error, with the number of the others.
 func firstProblem(err error) string {
 	text := err.Error()
 	if f := (*fault.Error)(nil); errors.As(err, &f) {
@@ -178,9 +169,8 @@ func firstProblem(err error) string {
 	return first
 }
 
-// fileWatch hears of changes of a file, and of the links that lead to it. The folders are
-// watched, not the file: an editor puts a new file in the place of the old one, and a
-// mounted config map swaps the link ..data beside it.
+// fileWatch reports changes of a file and of the links to it. It watches their folders: an editor
+// replaces the file, and a mounted config map swaps the link ..data next to it.
 type fileWatch struct {
 	path   string
 	notify *fsnotify.Watcher // nil where the system gives none
@@ -196,8 +186,10 @@ type fileWatch struct {
 
 func newFileWatch(path string) *fileWatch {
 	f := &fileWatch{path: path, folders: map[string]bool{}}
-	if f.notify, f.err = fsnotify.NewWatcher(); f.err == nil {
-		f.events, f.errors = f.notify.Events, f.notify.Errors
+	f.notify, f.err = fsnotify.NewWatcher()
+	if f.err == nil {
+		f.events = f.notify.Events
+		f.errors = f.notify.Errors
 	}
 	return f
 }
@@ -208,14 +200,14 @@ func (f *fileWatch) close() {
 	}
 }
 
-// concerns tells whether an event may be about the file. Its folder often holds the store
-// too, which is written to all the time.
-func (f *fileWatch) concerns(name string) bool {
+// isAbout tells whether an event may be about the file: its folder often has the store too, which
+// changes all the time.
+func (f *fileWatch) isAbout(name string) bool {
 	base := filepath.Base(name)
 	return f.names[base] || strings.HasPrefix(base, "..")
 }
 
-// changed tells whether the file holds something else than when it was last asked.
+// changed tells whether the file has changed since the last call.
 func (f *fileWatch) changed() bool {
 	f.follow() // before reading: what changes from here on is heard
 	was := f.seen
@@ -223,18 +215,17 @@ func (f *fileWatch) changed() bool {
 	return f.seen != was
 }
 
-// young tells whether the file was written to just now. Not every change has been heard of
-// by the time that it is looked at, and some file systems tell of none.
-func (f *fileWatch) young() bool {
+// justWritten tells whether the file was written a moment ago, so that its writer may not be done.
+func (f *fileWatch) justWritten() bool {
 	info, err := os.Stat(f.path)
 	if err != nil {
 		return false
 	}
 	age := time.Since(info.ModTime())
-	return age >= 0 && age < settle // a clock that is behind must not keep the file out for good
+	return age >= 0 && age < quietTime // a clock that is behind must not keep the file out for good
 }
 
-// follow watches the folders of the file and of every link on the way to it.
+// follow watches the folders of the file and of every link to it.
 func (f *fileWatch) follow() {
 	folders := map[string]bool{}
 	f.names = map[string]bool{}
@@ -268,7 +259,7 @@ func (f *fileWatch) follow() {
 	f.folders = folders
 }
 
-// contents is what a file holds, or why it cannot be read.
+// contents is the text of a file, or why it cannot be read.
 func contents(path string) string {
 	file, err := regular.Open(path)
 	if err != nil {

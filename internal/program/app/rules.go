@@ -6,112 +6,82 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"sync/atomic"
+	"strings"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/core/project"
 	"github.com/toolfit/toolfit/internal/entrance/restapi"
+	"github.com/toolfit/toolfit/internal/gateway/rules"
 	"github.com/toolfit/toolfit/internal/state/config"
+	"github.com/toolfit/toolfit/internal/state/overlay"
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
-// rulebook is the rules for results, of all sources.
-type rulebook struct {
-	rows  []store.Document // what the store says; guarded by App.reloading
-	state atomic.Pointer[[]restapi.RuleState]
-}
-
-// ruleDocument is a rule as the store has it.
-type ruleDocument struct {
-	Rule   json.RawMessage `json:"rule"`             // in the keys of the file
-	Output string          `json:"output,omitempty"` // a digest of the tool's output schema when the rule was written
-	Why    string          `json:"why,omitempty"`    // why it was put back to shadow
-}
-
-// validRule is what the ids of stored rules look like: they stand in URLs and metrics.
+// validRule is what the ids of stored rules look like: they are part of URLs and metrics.
 var validRule = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
 
-// readRules reads the rules of the store. The caller holds reloading.
-func (a *App) readRules(ctx context.Context) error {
-	rows, err := a.Store.Rules(ctx)
-	if err == nil {
-		a.rules.rows = rows
+// ruleKind is the overlay of result rules.
+func ruleKind(st *store.Store) overlay.Kind[project.Rule] {
+	return overlay.Kind[project.Rule]{
+		Name: "rule",
+		ID:   func(r project.Rule) string { return r.ID },
+		Rows: st.Rules,
+		Parse: func(row store.Document, file *config.Config) (r project.Rule, err error) {
+			var doc rules.Document
+			if err := json.Unmarshal(row.Body, &doc); err != nil {
+				return r, err
+			}
+			r, err = config.ParseRule(doc.Rule, file.Profiles)
+			r.ID = row.ID
+			r.Source = project.Store
+			return r, err
+		},
+		Delete: st.DeleteRule,
+		InFile: func(id string) error {
+			return fault.New(fault.Conflict, "the configuration file has a rule %s already", id).WithHint("choose another id, or edit the file")
+		},
+		NotStored: func(id string) error {
+			return fault.New(fault.Conflict, "rule %s is not in the store", id).
+				WithHint("edit the file; a rule there with this id and mode: off puts a built-in one out of force")
+		},
+		Unknown: func(id string) error { return fault.New(fault.NotFound, "there is no rule %.100q", id) },
+		Stays:   "the file or the server has a rule of this id, which stays",
 	}
-	return err
 }
 
-// withRules puts the rules of the store behind those of the file, and the built-in ones of
-// its servers behind both. Of those with one id the first counts. The caller holds reloading.
-func (a *App) withRules(cfg *config.Config) {
-	var rules []project.Rule
-	var states []restapi.RuleState
-	taken := map[string]bool{}
-	add := func(s restapi.RuleState) {
-		if s.Problem == "" {
-			s.Hidden = taken[s.ID]
-			taken[s.ID] = true
-		}
-		if states = append(states, s); !s.Hidden && s.Problem == "" {
-			rules = append(rules, s.Rule)
+// withIDs gives the rules of the file that have no id one by their position.
+func withIDs(rules []project.Rule) []project.Rule {
+	rules = slices.Clone(rules)
+	for i := range rules {
+		if rules[i].ID == "" {
+			rules[i].ID = fmt.Sprintf("results[%d]", i)
 		}
 	}
-	for i, r := range cfg.Results {
-		if r.ID == "" {
-			r.ID = fmt.Sprintf("results[%d]", i)
-		}
-		add(restapi.RuleState{Rule: r})
-	}
-	for _, row := range a.rules.rows {
-		add(readRule(row, cfg.Profiles))
-	}
-	for _, s := range cfg.Servers {
-		for _, r := range builtinRules(s) {
-			r.Source = project.Builtin
-			add(restapi.RuleState{Rule: r})
-		}
-	}
-	a.warnOfStored("rule", storedRules(a.Rules()), storedRules(states))
-	cfg.Results = rules
-	a.rules.state.Store(&states)
+	return rules
 }
 
-// readRule reads a rule of the store. One that cannot be used keeps no other from being used.
-func readRule(row store.Document, profiles []config.Profile) restapi.RuleState {
-	var doc ruleDocument
-	err := json.Unmarshal(row.Body, &doc)
-	s := restapi.RuleState{Why: doc.Why}
-	if err == nil {
-		s.Rule, err = config.ParseRule(doc.Rule, profiles)
+// Rules returns all result rules: of the file, of the store, built in.
+func (s *settings) Rules() (states []restapi.RuleState) {
+	for _, e := range s.rules.Entries() {
+		states = append(states, ruleState(e))
 	}
-	if err != nil {
-		s.Problem = fault.As(err).Error()
-	}
-	s.ID, s.Source = row.ID, project.Store
-	return s
+	return states
 }
 
-func storedRules(states []restapi.RuleState) (rows []storedRow) {
-	for _, s := range states {
-		if s.Source == project.Store {
-			rows = append(rows, storedRow{s.ID, s.Problem, s.Hidden})
-		}
-	}
-	return rows
+func ruleState(e overlay.Entry[project.Rule]) restapi.RuleState {
+	var doc rules.Document
+	_ = json.Unmarshal(e.Row.Body, &doc) // if it cannot be read, the entry has a problem
+	state := restapi.RuleState{Rule: e.Value, Hidden: e.Hidden, Problem: e.Problem, Why: doc.Why}
+	state.ID = e.ID
+	state.Source = e.Source
+	return state
 }
 
-// Rules are all rules for results, in the order of their sources. It is read-only.
-func (a *App) Rules() []restapi.RuleState {
-	if p := a.rules.state.Load(); p != nil {
-		return *p
-	}
-	return nil
-}
-
-// SaveRule stores the rule that the JSON text describes, in the keys of the file, in place
-// of an earlier one of that id, and puts it in force. An id of the file is a fault.Conflict.
+// SaveRule stores the rule that the JSON text describes, in the keys of the file, replacing an
+// earlier one of that id, and applies it. An id of the file is a fault.Conflict.
 func (a *App) SaveRule(ctx context.Context, id string, text []byte) error {
 	if !validRule.MatchString(id) {
-		return fault.New(fault.BadRequest, "%.100q is no id of a rule", id).WithHint("use letters, digits, dots, dashes and underscores")
+		return fault.New(fault.BadRequest, "%.100q is not a valid rule id", id).WithHint("use letters, digits, dots, dashes and underscores")
 	}
 	a.reloading.Lock()
 	defer a.reloading.Unlock()
@@ -122,62 +92,94 @@ func (a *App) SaveRule(ctx context.Context, id string, text []byte) error {
 	if rule.ID != "" && rule.ID != id {
 		return fault.New(fault.BadRequest, "the rule says that its id is %.100q, the path says %q", rule.ID, id)
 	}
-	if slices.ContainsFunc(a.file.Results, func(r project.Rule) bool { return r.ID == id }) {
-		return fault.New(fault.Conflict, "the configuration file has a rule %s already", id).WithHint("choose another id, or edit the file")
+	if err := a.rules.CheckNotInFile(id); err != nil {
+		return err
 	}
-	return a.saveRule(ctx, store.Document{ID: id}, ruleDocument{Rule: text, Output: a.outputOf(rule.Tool)})
+	return a.saveRule(ctx, store.Document{ID: id}, rules.Document{Rule: text, Output: a.judge().Output(rule.Tool)})
 }
 
-// saveRule stores a rule and puts it in force. The caller holds reloading.
-func (a *App) saveRule(ctx context.Context, row store.Document, doc ruleDocument) (err error) {
-	if row.Body, err = json.Marshal(doc); err != nil {
+// saveRule stores a rule and applies it. The caller holds reloading.
+func (a *App) saveRule(ctx context.Context, row store.Document, doc rules.Document) (err error) {
+	row.Body, err = json.Marshal(doc)
+	if err != nil {
 		return fmt.Errorf("encode rule %s: %w", row.ID, err)
 	}
 	if _, err := a.Store.SaveRule(ctx, row); err != nil {
 		return err
 	}
-	return a.rulesChanged(ctx, row.ID)
+	_, err = a.rulesChanged(ctx)
+	return err
 }
 
-// RemoveRule takes a rule out of the store and out of force. One of the file, and one that
-// is built in, is a fault.Conflict; the warning says that such a one stays.
+// RemoveRule deletes a rule from the store and stops using it. One that only the file has or
+// that is built in is a fault.Conflict; the warning says that such a one stays.
 func (a *App) RemoveRule(ctx context.Context, id string) (warning string, err error) {
 	a.reloading.Lock()
 	defer a.reloading.Unlock()
-	other := slices.IndexFunc(a.Rules(), func(s restapi.RuleState) bool { return s.ID == id && s.Source != project.Store })
-	err = a.Store.DeleteRule(ctx, id)
-	switch {
-	case other >= 0 && fault.Is(err, fault.NotFound):
-		return "", fault.New(fault.Conflict, "rule %s is not of the store", id).WithHint("edit the file; a rule there with this id and mode: off puts a built-in one out of force")
-	case fault.Is(err, fault.NotFound):
-		return "", fault.New(fault.NotFound, "there is no rule %.100q", id)
-	case err != nil:
-		return "", err
-	case other >= 0:
-		warning = "the file or the server has a rule of this id, which stays"
+	warning, err = a.rules.Delete(ctx, id)
+	if err == nil {
+		_, err = a.rulesChanged(ctx)
 	}
-	return warning, a.rulesChanged(ctx, id)
+	return warning, err
 }
 
-// rulesChanged puts in force what the store has now, and counts the rule anew. The caller
-// holds reloading.
-func (a *App) rulesChanged(ctx context.Context, id string) error {
-	if err := a.readRules(ctx); err != nil {
-		return err
+// rulesChanged applies what was changed in the store: it starts the counts of these rules anew
+// and tells listeners about them. The caller holds reloading.
+func (a *App) rulesChanged(ctx context.Context) (changed []string, err error) {
+	changed, err = a.refresh(ctx, a.rules.Read)
+	for _, id := range changed {
+		a.Caller.ForgetRule(id)
+		shown := restapi.Rule{ID: id, Source: restapi.FromStore, Mode: project.Off, Reason: "it was deleted"}
+		if e := a.rules.Find(id); e != nil {
+			shown = restapi.ShowRule(ruleState(*e), a.Caller.RuleCount(id))
+		}
+		a.events.RuleChanged(shown)
 	}
-	a.Caller.ForgetRule(id)
-	a.apply(a.file)
-	a.tellRule(id)
-	return nil
+	return changed, err
 }
 
-// tellRule tells listeners how a rule of the store stands now.
-func (a *App) tellRule(id string) {
-	for _, s := range a.Rules() {
-		if s.ID == id && s.Source == project.Store {
-			a.events.RuleChanged(restapi.ShowRule(s, a.Caller.RuleCount(id)))
-			return
+// rereadRules applies what others have changed in the store.
+func (a *App) rereadRules(ctx context.Context) error {
+	a.reloading.Lock()
+	defer a.reloading.Unlock()
+	changed, err := a.rulesChanged(ctx)
+	if len(changed) > 0 {
+		a.log.Info("rules of the store were changed", "rules", strings.Join(changed, " "))
+	}
+	return err
+}
+
+// judge decides which rules go back to shadow.
+func (a *App) judge() *rules.Judge {
+	return &rules.Judge{
+		Calls: a.Store.Calls, Count: a.Caller.RuleCount, Catalog: a.Catalog,
+		Profiles: func() []config.Profile { return a.Config().Profiles },
+	}
+}
+
+// judgeRules puts rules of the store that do more harm than good back to shadow.
+func (a *App) judgeRules(ctx context.Context) error {
+	a.reloading.Lock()
+	defer a.reloading.Unlock()
+	for _, e := range a.rules.Entries() {
+		if e.Source != project.Store || e.Hidden || e.Problem != "" || e.Value.Mode != project.On {
+			continue
+		}
+		doc, err := a.judge().Demote(ctx, e.Row, e.Value.Tool)
+		if err != nil {
+			return err
+		}
+		if doc == nil {
+			continue
+		}
+		err = a.saveRule(ctx, store.Document{ID: e.ID, Version: e.Row.Version}, *doc)
+		switch {
+		case fault.Is(err, fault.Conflict): // somebody was faster
+		case err != nil:
+			return err
+		default:
+			a.log.Warn("a rule is back in shadow", "rule", e.ID, "why", doc.Why)
 		}
 	}
-	a.events.RuleChanged(restapi.Rule{ID: id, Source: restapi.FromStore, Mode: project.Off, Reason: "it was deleted"})
+	return nil
 }

@@ -132,7 +132,8 @@ func TestAFileWithAWrongMaskLeavesTheRulesAsTheyAre(t *testing.T) {
 
 func TestRulesThatOthersStoreAreFollowed(t *testing.T) {
 	a, log := start(t, shopRules)
-	if _, err := a.Store.SaveRule(t.Context(), store.Document{ID: "other", Body: []byte(`{"rule":{"tool":"shop__get_order","keep":"id"}}`)}); err != nil {
+	if _, err := a.Store.SaveRule(t.Context(),
+		store.Document{ID: "other", Body: []byte(`{"rule":{"tool":"shop__get_order","keep":"id"}}`)}); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -157,9 +158,11 @@ func used(t *testing.T, a *App, id string, calls, fetched int) {
 	var rows []store.Call
 	for i := range calls + fetched {
 		at := time.Now()
-		c := store.Call{ID: fmt.Sprintf("%s%s%06d", record.FirstID(at), id, i), At: at, Principal: "p", Tool: "shop__list_orders", Rule: id, Outcome: "ok", Level: "info"}
+		c := store.Call{ID: fmt.Sprintf("%s%s%06d", record.FirstID(at), id, i), At: at, Principal: "p", Tool: "shop__list_orders", Rule: id,
+			Outcome: "ok", Level: "info"}
 		if c.Ref = fmt.Sprint("r_", i); i >= calls {
-			c.Tool, c.Ref = tool.Name(catalog.FetchResult), fmt.Sprint("r_", (i-calls)/2) // each twice
+			c.Tool = tool.Name(catalog.FetchResult)
+			c.Ref = fmt.Sprint("r_", (i-calls)/2) // each twice
 		}
 		rows = append(rows, c)
 	}
@@ -178,7 +181,8 @@ func TestARuleOfWhichMuchIsFetchedGoesBackToShadow(t *testing.T) {
 	if err := a.judgeRules(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if s := rule(t, a, "greedy", project.Store); s.Mode != project.Shadow || s.Why != "more was fetched for 20 of 60 results" || s.Keep != "orders(id)" {
+	if s := rule(t, a, "greedy", project.Store); s.Mode != project.Shadow || s.Why != "more was fetched for 20 of 60 results" ||
+		s.Keep != "orders(id)" {
 		t.Errorf("%+v", s)
 	}
 	if rule(t, a, "fine", project.Store).Mode != project.On || rule(t, a, "filed", project.File).Mode != project.On {
@@ -191,15 +195,6 @@ func TestARuleOfWhichMuchIsFetchedGoesBackToShadow(t *testing.T) {
 	save(t, a, "greedy", `{"tool":"shop__list_orders","keep":"orders(id)"}`) // a person decides anew
 	if err := a.judgeRules(t.Context()); err != nil || rule(t, a, "greedy", project.Store).Mode != project.On {
 		t.Errorf("%v, %+v", err, rule(t, a, "greedy", project.Store))
-	}
-}
-
-func TestASchemasDigestIsOfItsMeaning(t *testing.T) {
-	if a, b := digest([]byte(`{"a":1,"b":[2]}`)), digest([]byte(` {"b":[2], "a":1}`)); a != b || a == "" {
-		t.Errorf("%q, %q", a, b)
-	}
-	if digest([]byte(`{"a":1}`)) == digest([]byte(`{"a":2}`)) || digest(nil) != "" {
-		t.Error("two schemas have one digest")
 	}
 }
 

@@ -16,22 +16,21 @@ import (
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// maxRuns is how many runs of browser tests are kept.
-const maxRuns = 1000
-
-// newLab makes what runs browser tests.
 func (a *App) newLab() *trial.Lab {
 	return trial.New(trial.Parts{
 		Catalog: a.Catalog, Caller: a.Caller, Store: a.Store, Metrics: trial.NewMetrics(a.registry),
 		Hide: a.secrets.add, Chooser: a.chooser, NewID: a.Records.NewID, Tell: a.events.RunChanged, Logger: a.log,
-		End: func(session string) { a.Caller.EndSession(session); a.Pool.EndSession(session) },
+		End: func(session string) {
+			a.Caller.EndSession(session)
+			a.Pool.EndSession(session)
+		},
 	})
 }
 
-// modelsFor are the models that the caller's browser tests may ask. It costs money and shows
-// the model a page: whoever is no administrator has those that it can chat with.
+// modelsFor are the models that the caller's browser tests may ask: for administrators all, for others
+// those of their agents. Asking costs money and shows the model a page.
 func (a *App) modelsFor(who access.Principal) []string {
-	agents := a.book.runner.Agents(who)
+	agents := a.runner.Agents(who)
 	var names []string
 	for _, m := range a.Config().Models {
 		if who.MayAdmin() || slices.ContainsFunc(agents, func(one config.Agent) bool { return one.Model == m.Name }) {
@@ -48,9 +47,10 @@ func (a *App) chooser(who access.Principal, model string) (run.Chooser, error) {
 	case who.MayAdmin() && m == nil:
 		return nil, fault.New(fault.NotFound, "there is no model %.100q", model).WithHint("add it to models in the configuration")
 	case !slices.Contains(a.modelsFor(who), model):
-		return nil, fault.New(fault.NotFound, "there is no model %.100q for %s", model, who.Name).WithHint("name the model of an agent of this profile, or leave it out")
+		return nil, fault.New(fault.NotFound, "there is no model %.100q for %s", model, who.Name).
+			WithHint("name the model of an agent of this profile, or leave it out")
 	}
-	choose := trial.ModelChooser(a.book.models, m)
+	choose := trial.ModelChooser(a.models, m)
 	return func(ctx context.Context, c run.Choice) (string, error) {
 		ref, err := choose(ctx, c)
 		if err != nil { // it goes into reports, and endpoints repeat keys
@@ -60,17 +60,19 @@ func (a *App) chooser(who access.Principal, model string) (run.Chooser, error) {
 	}, nil
 }
 
-// RunTests runs browser tests and keeps what came of them.
+// RunTests runs browser tests and stores the results.
 func (a *App) RunTests(ctx context.Context, o trial.Order) (*trial.Kept, error) {
 	return a.lab.Run(ctx, o)
 }
 
-// describes finds the elements that an agent's own call of a browser's tool describes.
-func (a *App) describes(ctx context.Context, req *call.Request, entry *catalog.Entry, args json.RawMessage) (found, answer json.RawMessage, err error) {
+// describes finds the elements that an agent's own call of a browser tool describes.
+func (a *App) describes(
+	ctx context.Context, req *call.Request, entry *catalog.Entry, args json.RawMessage,
+) (found, answer json.RawMessage, err error) {
 	return a.lab.Describes(ctx, req, entry, args)
 }
 
-// testTools are the tools of the lab, which is made after the caller that they are for.
+// testTools are the tools of the lab, which is created after the caller that needs them.
 func (a *App) testTools() map[string]call.OwnTool {
 	own := map[string]call.OwnTool{}
 	for _, name := range []string{catalog.RunSteps, catalog.FindElement} {
@@ -82,23 +84,22 @@ func (a *App) testTools() map[string]call.OwnTool {
 }
 
 const (
-	// maxStarted is how many runs may go on by themselves.
-	maxStarted = 4
-	// maxStartedFor is how long one of them may.
+	// maxStarted is how many runs may be in the background.
+	maxStarted    = 4
 	maxStartedFor = time.Hour
 )
 
-// StartTests starts a run that goes on by itself until it ends or the gateway does.
+// StartTests starts a run in the background.
 func (a *App) StartTests(ctx context.Context, o trial.Order) (string, error) {
-	if a.running.Add(1) > maxStarted {
-		a.running.Add(-1)
+	if a.testRuns.Add(1) > maxStarted {
+		a.testRuns.Add(-1)
 		return "", fault.New(fault.UpstreamBusy, "%d runs are under way already", maxStarted).WithHint("try again later")
 	}
 	begun := make(chan string, 1)
 	ended := make(chan error, 1)
 	o.Started = func(id string) { begun <- id }
 	a.tests.Go(func() {
-		defer a.running.Add(-1)
+		defer a.testRuns.Add(-1)
 		ctx, cancel := context.WithTimeout(a.background, maxStartedFor)
 		defer cancel()
 		_, err := a.lab.Run(ctx, o)

@@ -29,7 +29,8 @@ func BenchmarkStart(b *testing.B) {
 		fmt.Fprintf(&yaml, "  %s: {command: does-not-exist}\n", id)
 		row := store.Server{ID: id, ListedAt: time.Now()}
 		for i := range 500 {
-			def := fmt.Sprintf(`{"name":"tool_%d","description":%q,"inputSchema":{"type":"object","properties":{"id":{"type":"string"},"limit":{"type":"integer"}}}}`, i, strings.Repeat("what it does ", 40))
+			def := fmt.Sprintf(`{"name":"tool_%d","description":%q,"inputSchema":{"type":"object","properties":{"id":{"type":"string"},`+
+				`"limit":{"type":"integer"}}}}`, i, strings.Repeat("what it does ", 40))
 			row.Tools = append(row.Tools, store.Tool{Name: fmt.Sprintf("tool_%d", i), Definition: []byte(def)})
 		}
 		if err := st.SaveTools(b.Context(), row); err != nil {
@@ -46,8 +47,10 @@ func BenchmarkStart(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/api/v1/tools?q=tool_499", nil)
-		r.Host, r.RemoteAddr = "localhost", "127.0.0.1:1"
+		w := httptest.NewRecorder()
+		r := httptest.NewRequest(http.MethodGet, "/api/v1/tools?q=tool_499", nil)
+		r.Host = "localhost"
+		r.RemoteAddr = "127.0.0.1:1"
 		a.Handler().ServeHTTP(w, r)
 		if n := strings.Count(w.Body.String(), `"canonical"`); n != 10 {
 			b.Fatalf("%d tools: %.200s", n, w.Body)

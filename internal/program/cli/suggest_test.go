@@ -36,7 +36,7 @@ func remember(t *testing.T, path string, n int) {
 				t.Fatal(err)
 			}
 			kept := store.Result{Ref: fmt.Sprint("r_", i, k), Owner: "local", Call: call.ID, Tool: c.tool, Args: json.RawMessage(c.args), Body: json.RawMessage(`{"structuredContent":` + c.value + `}`), At: at}
-			if err := st.KeepResult(t.Context(), kept); err != nil {
+			if err := st.SaveResult(t.Context(), kept); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 )
 
 // insertStmt inserts a fixed number of calls at once.
@@ -24,15 +25,12 @@ func (s *Store) prepareAppend(ctx context.Context) error {
 	return nil
 }
 
-// appendSQL is the insert of n rows. A call that is stored already is left alone, so
-// that a writer may send a batch again when it cannot know whether the first try was
-// committed.
+// appendSQL inserts n calls. Those already stored are skipped, so that a batch can be sent again.
 func (s *Store) appendSQL(n int) string {
 	return s.insertSQL("calls ("+callColumns+")", n, len(newCallRow().values)) + " ON CONFLICT (id) DO NOTHING"
 }
 
-// AppendCalls stores the calls, all of them or none. It is the store's hot path:
-// callers should bring many at once.
+// AppendCalls stores the calls, all or none. It is the hot path: callers should pass many at once.
 func (s *Store) AppendCalls(ctx context.Context, calls []Call) error {
 	if len(calls) == 0 {
 		return nil
@@ -53,7 +51,7 @@ func (s *Store) appendSQLite(ctx context.Context, calls []Call) error {
 	batch := s.batches.Get().(*callBatch)
 	defer s.batches.Put(batch)
 	defer func() { clear(batch.args) }() // keep the room, let go of the strings
-	return s.inTx(ctx, func(tx *sql.Tx) error {
+	return s.inTx(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		for _, a := range s.inserts {
 			if len(calls) < a.rows {
 				continue
@@ -87,4 +85,87 @@ func (r *callRow) appendTo(args []any) []any {
 		}
 	}
 	return args
+}
+
+// appendTries is one more than the connections of its pool: each of them may be dead.
+const appendTries = appendConns + 1
+
+// appendUnnest sends a batch of any size as one list per column, in one round trip.
+var appendUnnest = unnestSQL()
+
+func unnestSQL() string {
+	var lists []string
+	for i, value := range newCallRow().values {
+		kind := "text"
+		switch value.(type) {
+		case *int64:
+			kind = "bigint"
+		case *[]byte:
+			kind = "bytea"
+		}
+		lists = append(lists, fmt.Sprintf("$%d::%s[]", i+1, kind))
+	}
+	return "INSERT INTO calls (" + callColumns + ") SELECT * FROM unnest(" + strings.Join(lists, ", ") + ") ON CONFLICT (id) DO NOTHING"
+}
+
+// appendPostgres retries on another connection when one is lost, as all are when the database
+// restarts. Writing a batch twice does no harm.
+func (s *Store) appendPostgres(ctx context.Context, calls []Call) error {
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
+	batch := s.batches.Get().(*callBatch)
+	defer s.batches.Put(batch)
+	defer batch.clearLists()
+	for i := range calls {
+		batch.row.set(&calls[i], &s.opts)
+		batch.addToLists()
+	}
+	for try := 1; ; try++ {
+		_, err := s.append.ExecContext(ctx, appendUnnest, batch.args...)
+		if err == nil || try == appendTries || !lostConn(err) || ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
+// addToLists adds the row's values to the lists of their columns.
+func (b *callBatch) addToLists() {
+	if b.args == nil {
+		b.args = make([]any, len(b.row.values))
+	}
+	for i, value := range b.row.values {
+		switch value := value.(type) {
+		case *string:
+			addToList(&b.args[i], encodeText(*value))
+		case *int64:
+			addToList(&b.args[i], *value)
+		case *[]byte:
+			addToList(&b.args[i], *value)
+		}
+	}
+}
+
+func addToList[T any](to *any, value T) {
+	list, _ := (*to).(*[]T)
+	if list == nil {
+		list = new([]T)
+		*to = list
+	}
+	*list = append(*list, value)
+}
+
+// clearLists keeps the capacity and releases the values.
+func (b *callBatch) clearLists() {
+	for _, list := range b.args {
+		switch list := list.(type) {
+		case *[]string:
+			clear(*list)
+			*list = (*list)[:0]
+		case *[]int64:
+			*list = (*list)[:0]
+		case *[][]byte:
+			clear(*list)
+			*list = (*list)[:0]
+		}
+	}
 }

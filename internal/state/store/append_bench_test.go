@@ -23,7 +23,8 @@ func sampleCall(i int) store.Call {
 // plainCall has no session and no agent, so that it has no place in their indexes.
 func plainCall(i int) store.Call {
 	c := sampleCall(i)
-	c.Session, c.Agent = "", ""
+	c.Session = ""
+	c.Agent = ""
 	return c
 }
 

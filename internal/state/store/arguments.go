@@ -7,15 +7,14 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// Arguments are those of a call as they were sent and as the tool got them. A part that was
-// too long to be kept is nil, and so is Fitted where the tool got none.
+// Arguments are a call's arguments as sent and as the tool got them. A part that was too long to
+// store is nil, and so is Fitted if the tool got none.
 type Arguments struct {
 	Sent   json.RawMessage `json:"sent,omitempty"`
 	Fitted json.RawMessage `json:"fitted,omitempty"`
 }
 
-// NewArguments is what a record has of a call's arguments: nil where the tool got them as they
-// were sent, which is nearly always.
+// NewArguments returns what to record: nil if the tool got the arguments as sent, the usual case.
 func NewArguments(sent, fitted json.RawMessage) *Arguments {
 	absent := rawjson.IsNull(sent) && (rawjson.IsNull(fitted) || string(fitted) == "{}")
 	if absent || bytes.Equal(sent, fitted) {
@@ -24,8 +23,7 @@ func NewArguments(sent, fitted json.RawMessage) *Arguments {
 	return &Arguments{sent, fitted}
 }
 
-// sealArguments returns a call's arguments as they are stored, nil where there are none:
-// encrypted where there is a key, like those that are kept with results.
+// sealArguments returns a call's arguments as they are stored, nil if there are none.
 func (o *Options) sealArguments(c *Call) []byte {
 	if c.Arguments == nil {
 		return nil
@@ -33,7 +31,7 @@ func (o *Options) sealArguments(c *Call) []byte {
 	return o.SecretKey.seal(argumentsRow(c.ID), c.Arguments.text())
 }
 
-// text is both parts as they are, where encoding/json would write them anew.
+// text writes both parts unchanged; encoding/json would reformat them.
 func (a *Arguments) text() []byte {
 	b := []byte{'{'}
 	if a.Sent != nil {
@@ -48,8 +46,8 @@ func (a *Arguments) text() []byte {
 	return append(b, '}')
 }
 
-// openArguments is the way back. The record is of use without them, so those that cannot be
-// read, because the key is another one now, are left out.
+// openArguments reverses sealArguments. Arguments that cannot be decrypted are left out: the
+// record is useful without them.
 func (o *Options) openArguments(id string, sealed []byte) *Arguments {
 	if len(sealed) == 0 {
 		return nil
@@ -65,6 +63,5 @@ func (o *Options) openArguments(id string, sealed []byte) *Arguments {
 	return a
 }
 
-// argumentsRow is what sealed arguments are bound to. Another text would make every stored
-// one unreadable.
+// argumentsRow is what sealed arguments are bound to. Changing it makes stored ones unreadable.
 func argumentsRow(id string) string { return "calls/arguments/" + id }

@@ -20,8 +20,7 @@ type callColumn struct {
 	value any
 }
 
-// columns is the only list of the columns: statements, inserts and scans follow it. A new
-// column takes a migration, a field of Call and a line here.
+// columns is the only list of the columns. A new one takes a migration, a field of Call and a line here.
 func (r *callRow) columns() []callColumn {
 	return []callColumn{
 		{"id", &r.ID},
@@ -55,9 +54,8 @@ func (r *callRow) columns() []callColumn {
 	}
 }
 
-// callColumns are the columns for a SELECT or an INSERT; briefColumns has no arguments, which
-// may be large.
 var (
+	// callColumns are the columns of a SELECT or INSERT; briefColumns lacks the arguments, which may be large.
 	callColumns  = callNames()
 	briefColumns = strings.TrimSuffix(callColumns, "arguments") + "NULL"
 )
@@ -78,7 +76,7 @@ func newCallRow() *callRow {
 	return r
 }
 
-// set makes it the row of a call.
+// set fills the row from a call.
 func (r *callRow) set(c *Call, opts *Options) {
 	r.Call = *c
 	r.at = micros(c.At)
@@ -87,16 +85,72 @@ func (r *callRow) set(c *Call, opts *Options) {
 }
 
 // scan reads the next row.
-func (r *callRow) scan(scan func(...any) error, opts *Options) (Call, error) {
+func (r *callRow) scan(scan scanner, opts *Options, into *Call) error {
 	err := scan(r.values...)
 	r.At = fromMicros(r.at)
 	r.Duration = time.Duration(r.duration) * time.Microsecond
 	r.Arguments = opts.openArguments(r.ID, r.sealed)
-	return r.Call, err
+	*into = r.Call
+	return err
 }
 
-// callBatch is the room for a batch of calls. It is used again: see Store.batches.
+// callBatch is the memory for a batch of calls, which Store.batches reuses.
 type callBatch struct {
 	row  *callRow
 	args []any // SQLite: the values, row by row; PostgreSQL: a list for each column
+}
+
+// digits are in the order of their bytes, so that ids sort like their numbers.
+const digits = "0123456789abcdefghjkmnpqrstvwxyz"
+
+// timeDigits hold 55 bits of microseconds, enough until the year 3111.
+const timeDigits = 11
+
+// AppendCallTime appends the beginning of a call's id. It sorts before the ids of all calls that
+// began then or later, and after those of all earlier ones.
+func AppendCallTime(b []byte, at time.Time) []byte {
+	us := uint64(min(max(at.UnixMicro(), 0), 1<<(5*timeDigits)-1))
+	b = append(b, "c_"...)
+	for shift := 5 * (timeDigits - 1); shift >= 0; shift -= 5 {
+		b = append(b, digits[us>>shift&31])
+	}
+	return b
+}
+
+// idSlack is how far the time in a call's id may be from its own.
+const idSlack = time.Second
+
+// IDs returns the exclusive bounds of the ids for the filter's cursors and times; "" is no bound.
+// Near them there may be calls outside of the time.
+func (f *CallFilter) IDs() (after, before string) {
+	after = f.After
+	before = f.Before
+	if !f.Since.IsZero() {
+		after = max(after, string(AppendCallTime(nil, f.Since.Add(-idSlack))))
+	}
+	if !f.Until.IsZero() {
+		end := string(AppendCallTime(nil, f.Until.Add(idSlack)))
+		if before == "" || end < before {
+			before = end
+		}
+	}
+	return after, before
+}
+
+// Began tells whether a call began in the filter's time, both ends included.
+func (f *CallFilter) Began(at time.Time) bool {
+	return !at.Before(f.Since) && (f.Until.IsZero() || !at.After(f.Until))
+}
+
+// span adds the filter's cursors and times. The ids use the index; the time decides at the edges.
+func (w *where) span(f *CallFilter) {
+	after, before := f.IDs()
+	if after != "" {
+		w.has("id >", after)
+	}
+	if before != "" {
+		w.has("id <", before)
+	}
+	w.since("at", f.Since)
+	w.until("at", f.Until)
 }

@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
@@ -62,42 +60,27 @@ type CallFilter struct {
 	Arguments bool      // with the arguments, which may be large; false leaves them out
 }
 
-// Calls returns the calls that match, the newest first. The last one's id is the
-// Before of the next page, or the After when the oldest come first.
+// Calls returns the matching calls, the newest first. The last one's id is the Before of the next
+// page, or its After if the oldest come first.
 func (s *Store) Calls(ctx context.Context, f CallFilter) ([]Call, error) {
-	ctx, cancel := s.limit(ctx)
-	defer cancel()
 	query, args, err := f.query(&s.dialect)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.read.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, s.explain("read calls", err)
-	}
-	defer rows.Close()
-	var calls []Call
-	for row := newCallRow(); rows.Next(); {
-		c, err := row.scan(rows.Scan, &s.opts)
-		if err != nil {
-			return nil, s.explain("read calls", err)
-		}
-		calls = append(calls, c)
-	}
-	return calls, s.explain("read calls", rows.Err())
+	row := newCallRow()
+	read := func(scan scanner, c *Call) error { return row.scan(scan, &s.opts, c) }
+	return list(ctx, s, "read calls", read, query, args...)
 }
 
-// levels are what a filter's level asks for. They are written out, because the indexes
-// that hold only some levels fit no other text.
+// levels are the conditions for a filter's level, worded like those of the partial indexes.
 var levels = map[string]string{
 	"": "", "debug": "", "info": "level IN ('info', 'warn', 'error')", "warn": warned, "error": "level = 'error'",
 }
 
-// warned is as the indexes say it that hold warnings and errors alone.
+// warned is worded like the condition of the indexes on warnings and errors.
 const warned = "level IN ('warn', 'error')"
 
-// index is the one that leaves the fewest calls to look at, as far as can be told from what
-// is asked for; "" leaves the choice to the database.
+// index is the index that leaves the fewest calls to read; "" leaves the choice to the database.
 func (f *CallFilter) index() string {
 	grave := f.Level == "warn" || f.Level == "error"
 	switch {
@@ -158,13 +141,23 @@ func (f *CallFilter) query(d *dialect) (string, []any, error) {
 }
 
 // Call returns one call; an unknown id is a fault.NotFound.
-func (s *Store) Call(ctx context.Context, id string) (Call, error) {
-	ctx, cancel := s.limit(ctx)
-	defer cancel()
-	row := s.read.QueryRowContext(ctx, "SELECT "+callColumns+" FROM calls WHERE id = $1", id)
-	c, err := newCallRow().scan(row.Scan, &s.opts)
-	if errors.Is(err, sql.ErrNoRows) {
-		return Call{}, fault.New(fault.NotFound, "no call has the id %q", id)
+func (s *Store) Call(ctx context.Context, id string) (c Call, err error) {
+	scan := func(into ...any) error {
+		missing := fault.New(fault.NotFound, "no call has the id %q", id)
+		return s.readOne(ctx, "read call "+id, missing, "SELECT "+callColumns+" FROM calls WHERE id = $1", []any{id}, into)
 	}
-	return c, s.explain("read call "+id, err)
+	err = newCallRow().scan(scan, &s.opts, &c)
+	return c, err
+}
+
+// CallAt is the id of the n-th newest call before the given id, or of all calls for ""; "" if
+// there are fewer. It reads only an index.
+func (s *Store) CallAt(ctx context.Context, before string, n int) (id string, err error) {
+	var w where
+	if before != "" {
+		w.has("id <", before)
+	}
+	query := "SELECT id FROM calls" + w.String() + " ORDER BY id DESC LIMIT 1 OFFSET " + w.value(max(n, 1)-1)
+	err = s.readOne(ctx, "count calls", nil, query, w.args, []any{&id})
+	return id, err
 }

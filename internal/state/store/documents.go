@@ -8,13 +8,15 @@ import (
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/tool"
 )
 
-// Document is an agent or a rule: what it says is not the store's business.
+// Document is an agent or a rule. The store does not read its body.
 type Document struct {
 	ID        string
 	Version   int64           // from 1; each change raises it
 	Body      json.RawMessage // byte for byte as it came
+	Err       error           // why Body cannot be read; only of what is stored encrypted
 	CreatedAt time.Time
 	UpdatedAt time.Time
 }
@@ -22,14 +24,13 @@ type Document struct {
 // Agents returns all stored agents, ordered by id.
 func (s *Store) Agents(ctx context.Context) ([]Document, error) { return s.documents(ctx, "agents") }
 
-// SaveAgent stores an agent in place of an earlier one and returns it with its version and
-// times. Version 0 replaces whatever is there; another one only what has that version, else
-// it is a fault.Conflict.
+// SaveAgent stores an agent, replacing an earlier one, and returns it with its version and times.
+// Version 0 replaces any; another one only that version, or else it is a fault.Conflict.
 func (s *Store) SaveAgent(ctx context.Context, d Document) (Document, error) {
 	return s.saveDocument(ctx, "agents", d)
 }
 
-// DeleteAgent forgets an agent; one that is not stored is a fault.NotFound.
+// DeleteAgent deletes an agent; one that is not stored is a fault.NotFound.
 func (s *Store) DeleteAgent(ctx context.Context, id string) error {
 	return s.deleteDocument(ctx, "agents", id)
 }
@@ -42,30 +43,16 @@ func (s *Store) SaveRule(ctx context.Context, d Document) (Document, error) {
 	return s.saveDocument(ctx, "rules", d)
 }
 
-// DeleteRule forgets a rule; one that is not stored is a fault.NotFound.
+// DeleteRule deletes a rule; one that is not stored is a fault.NotFound.
 func (s *Store) DeleteRule(ctx context.Context, id string) error {
 	return s.deleteDocument(ctx, "rules", id)
 }
 
 func (s *Store) documents(ctx context.Context, table string) ([]Document, error) {
-	ctx, cancel := s.limit(ctx)
-	defer cancel()
-	rows, err := s.read.QueryContext(ctx, "SELECT id, version, body, created_at, updated_at FROM "+table+" ORDER BY id")
-	if err != nil {
-		return nil, s.explain("read "+table, err)
+	read := func(scan scanner, d *Document) error {
+		return scan(&d.ID, &d.Version, (*[]byte)(&d.Body), storedTime(&d.CreatedAt), storedTime(&d.UpdatedAt))
 	}
-	defer rows.Close()
-	var found []Document
-	for rows.Next() {
-		var d Document
-		var created, updated int64
-		if err := rows.Scan(&d.ID, &d.Version, (*[]byte)(&d.Body), &created, &updated); err != nil {
-			return nil, s.explain("read "+table, err)
-		}
-		d.CreatedAt, d.UpdatedAt = fromMicros(created), fromMicros(updated)
-		found = append(found, d)
-	}
-	return found, s.explain("read "+table, rows.Err())
+	return list(ctx, s, "read "+table, read, "SELECT id, version, body, created_at, updated_at FROM "+table+" ORDER BY id")
 }
 
 func (s *Store) saveDocument(ctx context.Context, table string, d Document) (Document, error) {
@@ -84,22 +71,66 @@ func (s *Store) saveDocument(ctx context.Context, table string, d Document) (Doc
 			RETURNING version, created_at`
 		args = append(args, d.Version)
 	}
-	var created int64
-	err := s.write.QueryRowContext(ctx, query, args...).Scan(&d.Version, &created)
+	err := s.write.QueryRowContext(ctx, query, args...).Scan(&d.Version, storedTime(&d.CreatedAt))
 	if errors.Is(err, sql.ErrNoRows) {
 		return Document{}, fault.New(fault.Conflict, "%q was changed or deleted meanwhile", d.ID).WithHint("read it again, then change it")
 	}
 	if err == nil {
 		err = s.intact()
 	}
-	d.CreatedAt, d.UpdatedAt = fromMicros(created), fromMicros(now)
+	d.UpdatedAt = fromMicros(now)
 	return d, s.explain("save "+d.ID+" to "+table, err)
 }
 
 func (s *Store) deleteDocument(ctx context.Context, table, id string) error {
-	n, err := s.delete(ctx, "DELETE FROM "+table+" WHERE id = $1", id)
+	n, err := s.exec(ctx, "DELETE FROM "+table+" WHERE id = $1", id)
 	if err == nil && n == 0 {
 		return fault.New(fault.NotFound, "the store has no %q among its %s", id, table)
 	}
 	return s.explain("delete "+id+" from "+table, err)
+}
+
+// ServerConfig is the configuration of a server that was added while running.
+type ServerConfig struct {
+	ID        tool.ServerID
+	Config    []byte // as it was saved; nil when Err is set
+	Err       error  // why Config cannot be read, such as another key; the other servers still can
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
+
+// SaveServerConfig stores the server's configuration, replacing an earlier one. With a secret key
+// it is encrypted; without one, a configuration with secrets is a fault.BadConfig.
+func (s *Store) SaveServerConfig(ctx context.Context, id tool.ServerID, config []byte, secret bool) error {
+	if secret && s.opts.SecretKey.IsZero() {
+		return fault.New(fault.BadConfig, "server %s has secrets, and the store has no key to encrypt them", id).
+			WithHint("set TOOLFIT_SECRET_KEY and restart, or put the server into the configuration file")
+	}
+	const upsert = `INSERT INTO server_configs (id, config, created_at, updated_at) VALUES ($1, $2, $3, $3)
+		ON CONFLICT (id) DO UPDATE SET config = excluded.config, updated_at = excluded.updated_at`
+	_, err := s.exec(ctx, upsert, string(id), s.opts.SecretKey.seal(configRow(id), config), micros(s.opts.Now()))
+	return s.explain("save configuration of "+string(id), err)
+}
+
+// configRow is what a sealed configuration is bound to. Changing it makes stored ones unreadable.
+func configRow(id tool.ServerID) string { return "server_configs/" + string(id) }
+
+// ServerConfigs returns all stored configurations, ordered by id.
+func (s *Store) ServerConfigs(ctx context.Context) ([]ServerConfig, error) {
+	read := func(scan scanner, c *ServerConfig) error {
+		var sealed []byte
+		err := scan((*string)(&c.ID), &sealed, storedTime(&c.CreatedAt), storedTime(&c.UpdatedAt))
+		c.Config, c.Err = s.opts.SecretKey.open("server "+string(c.ID), configRow(c.ID), sealed)
+		return err
+	}
+	return list(ctx, s, "read configurations", read, "SELECT id, config, created_at, updated_at FROM server_configs ORDER BY id")
+}
+
+// DeleteServerConfig works without the key. A server that is not stored is a fault.NotFound.
+func (s *Store) DeleteServerConfig(ctx context.Context, id tool.ServerID) error {
+	n, err := s.exec(ctx, "DELETE FROM server_configs WHERE id = $1", string(id))
+	if err == nil && n == 0 {
+		return fault.New(fault.NotFound, "the store has no server %s", id)
+	}
+	return s.explain("delete configuration of "+string(id), err)
 }

@@ -17,7 +17,7 @@ func TestWriteToReadOnlyFileIsExplained(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	db, err := connectSQLite(path, url.Values{"mode": {"ro"}})
+	db, err := connectSQLite(path, 1, url.Values{"mode": {"ro"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,8 @@ func TestWriteToReadOnlyFileIsExplained(t *testing.T) {
 }
 
 func TestExplainLeavesOtherErrorsAlone(t *testing.T) {
-	s, cause := &Store{name: "x", dialect: sqliteDialect}, errors.New("cause")
+	s := &Store{name: "x", dialect: sqliteDialect}
+	cause := errors.New("cause")
 	if err := s.explain("read", nil); err != nil {
 		t.Fatalf("nil became %v", err)
 	}

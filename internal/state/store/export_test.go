@@ -13,3 +13,6 @@ func (s *Store) Patient() error {
 	}
 	return s.waitForLocks(context.Background(), 10*time.Minute)
 }
+
+// Intact is a fault.StoreDown if the store's file was deleted or replaced.
+func (s *Store) Intact() error { return s.explain("look at the file", s.intact()) }

@@ -2,21 +2,20 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 )
 
-// errVanished says that the open file is not the one at its path.
+// errVanished means that the open file is not the one at its path.
 var errVanished = errors.New("the open file is no longer at its path")
 
-// roomBytes is how much space must be left for the store to count as one that can grow.
+// roomBytes is how much space must be left for the store to count as writable.
 const roomBytes = 256 << 10
 
-// openFile is the SQLite file as it was opened. A file that is deleted or replaced stays open
-// and takes what is written to it; all of that would be gone with the process.
+// openFile is the SQLite file as it was opened. One that is deleted or replaced stays writable, and
+// what is written to it is lost with the process.
 type openFile struct {
 	path, journal string
 	info          fs.FileInfo
@@ -32,11 +31,7 @@ func statFile(path string) (*openFile, error) {
 	return &openFile{path, path + "-wal", info}, nil
 }
 
-// Intact is a fault.StoreDown when the store's file is gone or is another one now. A database
-// server sees to its files itself.
-func (s *Store) Intact() error { return s.explain("look at the file", s.intact()) }
-
-// intact comes after each write and before anybody is told that it was made.
+// intact is called after each write, before it is reported as done.
 func (s *Store) intact() error {
 	if s.file == nil {
 		return nil
@@ -54,10 +49,8 @@ func (s *Store) intact() error {
 	return err
 }
 
-// Writable writes to the store. Its error says why nothing can be added to it now.
+// Writable writes to the store and returns why nothing can be added to it now.
 func (s *Store) Writable(ctx context.Context) error {
-	ctx, cancel := s.limit(ctx)
-	defer cancel()
 	err := s.hasRoom()
 	if err == nil {
 		_, err = s.exec(ctx, "UPDATE schema_version SET version = version")
@@ -65,8 +58,7 @@ func (s *Store) Writable(ctx context.Context) error {
 	return s.explain("write to the store", err)
 }
 
-// hasRoom writes a file beside that of SQLite, whose journal may have some room to spare on a
-// disk that is full.
+// hasRoom writes another file: SQLite's journal may have space left on a disk that is full.
 func (s *Store) hasRoom() error {
 	if s.file == nil {
 		return nil
@@ -77,13 +69,4 @@ func (s *Store) hasRoom() error {
 		err = gone
 	}
 	return err
-}
-
-// exec is one statement that changes something.
-func (s *Store) exec(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	res, err := s.write.ExecContext(ctx, query, args...)
-	if err == nil {
-		err = s.intact()
-	}
-	return res, err
 }

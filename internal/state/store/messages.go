@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -17,17 +16,14 @@ type Message struct {
 	Body     json.RawMessage // byte for byte as it came
 }
 
-// AppendMessages adds messages to the end of the session's transcript, all of them or none.
-// Once it returns, the end of this process loses none of them. An unknown session is a
-// fault.NotFound, one that has no room for them a fault.TooLarge.
+// AppendMessages appends messages to the session's transcript, all or none. An unknown session is a
+// fault.NotFound, a full one a fault.TooLarge.
 func (s *Store) AppendMessages(ctx context.Context, session string, bodies ...json.RawMessage) error {
-	ctx, cancel := s.limit(ctx)
-	defer cancel()
 	size := 0
 	for _, body := range bodies {
 		size += len(body) + messageOverhead
 	}
-	err := s.inTx(ctx, func(tx *sql.Tx) error {
+	err := s.inTx(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if err := s.touchSession(ctx, tx, session, "", size); err != nil {
 			return err
 		}
@@ -50,53 +46,37 @@ func (s *Store) AppendMessages(ctx context.Context, session string, bodies ...js
 	return s.explain("append messages to session "+session, err)
 }
 
-// Messages returns the messages of a session after a position, in their order. The limit 0
-// means 100; at most 1000. A session without messages, or an unknown one, has none.
+// Messages returns a session's messages after a position, in order. The limit 0 means 100; at most
+// 1000. An unknown session has none.
 func (s *Store) Messages(ctx context.Context, session string, after int64, limit int) ([]Message, error) {
 	return s.readMessages(ctx, session, "position > $2 ORDER BY position LIMIT $3", after, pageLimit(limit))
 }
 
-// LastMessages returns the last messages of a session, in their order. The limit is as that
-// of Messages.
+// LastMessages returns the last messages of a session, in order. The limit is as in Messages.
 func (s *Store) LastMessages(ctx context.Context, session string, limit int) ([]Message, error) {
 	const last = "position > (SELECT coalesce(max(position), 0) FROM messages WHERE session = $1) - $2 ORDER BY position"
 	return s.readMessages(ctx, session, last, pageLimit(limit))
 }
 
-// LastBeginning is the position of the last message of a session whose body begins with one of
-// the texts; 0 when there is none. They are looked for where they are: bodies do not travel.
-func (s *Store) LastBeginning(ctx context.Context, session string, texts ...string) (position int64, err error) {
-	ctx, cancel := s.limit(ctx)
-	defer cancel()
-	args, either := []any{session}, make([]string, len(texts))
+// LastMessageWithPrefix is the position of the session's last message whose body begins with one
+// of the texts; 0 if there is none. The database compares them, so bodies need not be sent.
+func (s *Store) LastMessageWithPrefix(ctx context.Context, session string, texts ...string) (position int64, err error) {
+	var w where
+	w.has("session =", session)
+	either := make([]string, len(texts))
 	for i, text := range texts {
-		args = append(args, []byte(text))
-		either[i] = fmt.Sprintf("substr(body, 1, %d) = $%d", len(text), len(args))
+		either[i] = fmt.Sprintf("substr(body, 1, %d) = %s", len(text), w.value([]byte(text)))
 	}
-	row := s.read.QueryRowContext(ctx, "SELECT position FROM messages WHERE session = $1 AND ("+strings.Join(either, " OR ")+") ORDER BY position DESC LIMIT 1", args...)
-	if err = row.Scan(&position); errors.Is(err, sql.ErrNoRows) {
-		return 0, nil
-	}
-	return position, s.explain("look through messages of session "+session, err)
+	w.is("(" + strings.Join(either, " OR ") + ")")
+	query := "SELECT position FROM messages" + w.String() + " ORDER BY position DESC LIMIT 1"
+	err = s.readOne(ctx, "search messages of session "+session, nil, query, w.args, []any{&position})
+	return position, err
 }
 
 func (s *Store) readMessages(ctx context.Context, session, which string, args ...any) ([]Message, error) {
-	ctx, cancel := s.limit(ctx)
-	defer cancel()
-	rows, err := s.read.QueryContext(ctx, "SELECT position, at, body FROM messages WHERE session = $1 AND "+which, append([]any{session}, args...)...)
-	if err != nil {
-		return nil, s.explain("read messages of session "+session, err)
+	read := func(scan scanner, m *Message) error {
+		return scan(&m.Position, storedTime(&m.At), (*[]byte)(&m.Body))
 	}
-	defer rows.Close()
-	var found []Message
-	for rows.Next() {
-		var m Message
-		var at int64
-		if err := rows.Scan(&m.Position, &at, (*[]byte)(&m.Body)); err != nil {
-			return nil, s.explain("read messages of session "+session, err)
-		}
-		m.At = fromMicros(at)
-		found = append(found, m)
-	}
-	return found, s.explain("read messages of session "+session, rows.Err())
+	query := "SELECT position, at, body FROM messages WHERE session = $1 AND " + which
+	return list(ctx, s, "read messages of session "+session, read, query, append([]any{session}, args...)...)
 }

@@ -31,8 +31,8 @@ func migrations() []string {
 // ownTables are names that only a store of ours has all together.
 const ownTables = `('schema_version', 'servers', 'calls')`
 
-// version returns the schema's version, 0 for an empty database. It refuses one that
-// a newer toolfit or another program made, before anything is written to it.
+// version returns the schema's version, 0 for an empty database. One of a newer toolfit or of
+// another program is refused before anything is written to it.
 func (s *Store) version(ctx context.Context) (int, error) {
 	var tables, ours int
 	if err := s.write.QueryRowContext(ctx, s.dialect.tables).Scan(&tables, &ours); err != nil {
@@ -60,10 +60,10 @@ func (s *Store) checkVersion(row *sql.Row) (int, error) {
 	return version, nil
 }
 
-// migrate applies what is missing, all of it or nothing. It reads the version again
-// inside the transaction: another process may have migrated meanwhile.
+// migrate applies the missing migrations, all or none. It reads the version again in the
+// transaction: another process may have been faster.
 func (s *Store) migrate(ctx context.Context) error {
-	return s.inTx(ctx, func(tx *sql.Tx) error {
+	return s.transact(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if s.dialect.lock != "" {
 			if _, err := tx.ExecContext(ctx, s.dialect.lock); err != nil {
 				return fmt.Errorf("wait for other migrations: %w", err)

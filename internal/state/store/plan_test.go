@@ -25,19 +25,26 @@ func planCall(i int) Call {
 	c := Call{
 		ID: string(AppendCallTime(nil, at)) + "0n0de0n0", At: at, Principal: fmt.Sprint("k", i%7), Profile: "default",
 		Session: fmt.Sprint("ses_", i/50%4000), Agent: fmt.Sprint("agent", i%9), MCPSession: "5f0c7d1e9a", Server: "cloud",
-		Tool: tool.Name(fmt.Sprint("cloud__t", i%40)), Upstream: "t", Outcome: "ok", Level: "info", BytesFull: 50_000, BytesSent: 2000, TokensFull: 9000,
+		Tool: tool.Name(fmt.Sprint("cloud__t", i%40)), Upstream: "t", Outcome: "ok", Level: "info", BytesFull: 50_000, BytesSent: 2000,
+		TokensFull: 9000,
 	}
 	switch {
 	case i%100 == 3:
-		c.Outcome, c.Level, c.Message = "error", "error", "server cloud is down"
+		c.Outcome = "error"
+		c.Level = "error"
+		c.Message = "server cloud is down"
 	case i%25 == 6:
-		c.Level, c.Repairs = "warn", `[{"path":"/n"}]`
+		c.Level = "warn"
+		c.Repairs = `[{"path":"/n"}]`
 	}
 	if i%5 == 0 {
-		c.Rule, c.Ref = fmt.Sprint("rule", i%20), "r_7f3kq2"
+		c.Rule = fmt.Sprint("rule", i%20)
+		c.Ref = "r_7f3kq2"
 	}
 	if i == 77 { // what is rare is the hardest to find
-		c.Agent, c.Rule, c.Principal = "rare", "rare", "rare"
+		c.Agent = "rare"
+		c.Rule = "rare"
+		c.Principal = "rare"
 	}
 	return c
 }
@@ -65,9 +72,11 @@ var plans = []filterPlan{
 	{"until", CallFilter{Until: planCall(90).At}, "", false},
 	{"a span", CallFilter{Since: planCall(500).At, Until: planCall(520).At}, "", false},
 	{"principal", CallFilter{Principal: "k3"}, "calls_by_principal", true},
-	{"session, agent, level and time", CallFilter{Session: "ses_3", Agent: "agent3", Level: "warn", Since: planCall(50).At}, "calls_by_session", false},
+	{"session, agent, level and time", CallFilter{Session: "ses_3", Agent: "agent3", Level: "warn", Since: planCall(50).At},
+		"calls_by_session", false},
 	{"own errors", CallFilter{Principal: "k3", Level: "error"}, "calls_warned_by_principal", true},
-	{"errors of an agent in a span", CallFilter{Agent: "agent5", Level: "error", Since: planCall(500).At, Until: planCall(9000).At}, "calls_warned_by_agent", true},
+	{"errors of an agent in a span", CallFilter{Agent: "agent5", Level: "error", Since: planCall(500).At, Until: planCall(9000).At},
+		"calls_warned_by_agent", true},
 	{"a rare principal's warnings", CallFilter{Principal: "rare", Level: "warn"}, "calls_warned_by_principal", true},
 	{"a rare principal's errors", CallFilter{Principal: "rare", Level: "error"}, "calls_warned_by_principal", true},
 	{"errors of an agent that has none", CallFilter{Agent: "nobody", Level: "error"}, "calls_warned_by_agent", true},
@@ -79,10 +88,14 @@ var plans = []filterPlan{
 	{"own calls by an agent that others have", CallFilter{Principal: "nobody", Agent: "agent3", Level: "info"}, "calls_by_own_agent", true},
 	{"own calls of a session", CallFilter{Principal: "k3", Session: "ses_3"}, "calls_by_session", true},
 	{"a session of another", CallFilter{Principal: "nobody", Session: "ses_3", Agent: "agent3", Level: "error"}, "calls_by_session", true},
-	{"own warnings of an agent in a span", CallFilter{Principal: "k3", Agent: "agent3", Level: "warn", Since: planCall(500).At, Until: planCall(9000).At}, "calls_warned_by_agent", true},
-	{"own calls in a span", CallFilter{Principal: "k3", Level: "info", Since: planCall(500).At, Until: planCall(9000).At}, "calls_by_principal", true},
-	{"a rare principal's calls in a span", CallFilter{Principal: "rare", Since: planCall(500).At, Until: planCall(9000).At}, "calls_by_principal", true},
-	{"a rare principal's warnings by a common agent", CallFilter{Principal: "rare", Agent: "agent3", Level: "warn"}, "calls_warned_by_agent", true},
+	{"own warnings of an agent in a span", CallFilter{Principal: "k3", Agent: "agent3", Level: "warn", Since: planCall(500).At,
+		Until: planCall(9000).At}, "calls_warned_by_agent", true},
+	{"own calls in a span", CallFilter{Principal: "k3", Level: "info", Since: planCall(500).At, Until: planCall(9000).At},
+		"calls_by_principal", true},
+	{"a rare principal's calls in a span", CallFilter{Principal: "rare", Since: planCall(500).At, Until: planCall(9000).At},
+		"calls_by_principal", true},
+	{"a rare principal's warnings by a common agent", CallFilter{Principal: "rare", Agent: "agent3", Level: "warn"},
+		"calls_warned_by_agent", true},
 }
 
 // fillPlan stores the calls and lets the database look at them.

@@ -5,33 +5,35 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"net"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"github.com/toolfit/toolfit/internal/base/fault"
 )
 
 const (
-	// connectTimeout is how long one address is tried.
+	// connectTimeout is for each address.
 	connectTimeout = 5 * time.Second
-	// statementTimeout is how long the database works on one statement. The bound on a
-	// method is a little wider, so that the database, where it still answers, ends first.
+	// A method's timeout is a little longer than that of a statement, so that the database ends first.
 	statementTimeout = 30 * time.Second
 	methodTimeout    = 35 * time.Second
-	// sharedConns and appendConns leave room for some ten replicas under PostgreSQL's
-	// usual limit of 100 connections.
+	// Together they leave room for ten replicas under PostgreSQL's usual limit of 100 connections.
 	sharedConns = 6
 	appendConns = 2
-	// migrateLock is the advisory lock of migrations; any number that nobody else takes.
+	// migrateLock is the advisory lock of migrations: any number that nobody else uses.
 	migrateLock = 7_089_114_205
 )
 
-// postgresDialect is that of a PostgreSQL database.
 var postgresDialect = dialect{
 	tables: `SELECT count(*), coalesce(sum(CASE WHEN tablename IN ` + ownTables + ` THEN 1 ELSE 0 END), 0)
 		FROM pg_catalog.pg_tables WHERE schemaname = current_schema()`,
@@ -48,17 +50,17 @@ var postgresDialect = dialect{
 	explain:     explainPostgres,
 }
 
-// sortByBytes gives every text the order that SQLite has. A language's order would let
-// ids no longer sort by time.
+// sortByBytes makes texts sort as in SQLite. In a language's order, ids would not sort by time.
 func sortByBytes(text string) string {
 	return strings.ReplaceAll(text, " TEXT ", ` TEXT COLLATE "C" `)
 }
 
-// openPostgres uses one pool for everything but records. Those have their own, because
-// what they may lose in a crash is another, and so that no page of the console makes
-// them wait.
+// openPostgres uses one pool for everything but records. These have one of their own, with other
+// guarantees in a crash, and so that they do not wait for the console.
 func (s *Store) openPostgres(ctx context.Context, dsn string) error {
-	s.name, s.dialect, s.results = "postgres", postgresDialect, resultTable{s}
+	s.name = "postgres"
+	s.dialect = postgresDialect
+	s.results = resultTable{s}
 	cfg, err := parsePostgres(dsn)
 	if err != nil {
 		return err
@@ -91,8 +93,8 @@ func (s *Store) openPostgres(ctx context.Context, dsn string) error {
 	return s.migrate(ctx) // without a bound: it may have much to do
 }
 
-// parsePostgres reads the address and adds bounds where it names none. Its error never
-// quotes the address: what is wrong with it may be a part of the password.
+// parsePostgres reads the address and adds missing timeouts. Its error never quotes the address,
+// which may contain the password.
 func parsePostgres(dsn string) (*pgx.ConnConfig, error) {
 	cfg, err := pgx.ParseConfig(dsn)
 	if file := (*fs.PathError)(nil); errors.As(err, &file) {
@@ -150,3 +152,75 @@ func (s *Store) checkEncoding(ctx context.Context) error {
 	}
 	return nil
 }
+
+// postgresErrors are what a user can repair, by PostgreSQL's codes.
+var postgresErrors = map[string]*fault.Error{
+	"28P01": errNotLetIn, "28000": errNotLetIn,
+	"3D000": fault.New(fault.BadConfig, "the store has no such database").WithHint("make it: createdb NAME"),
+	"3F000": errNoTables, "42501": errNoTables,
+	"25006": fault.New(fault.BadConfig, "the store is read-only").
+		WithHint("give the address of the primary, or add target_session_attrs=read-write to it"),
+	"53100": errDiskFull,
+	"53300": fault.New(fault.StoreDown, "the store takes no more connections").WithHint("raise max_connections, or run fewer replicas"),
+	"57014": errSlow, "55P03": errSlow,
+}
+
+var (
+	errNotLetIn = fault.New(fault.BadConfig, "the store does not let this user in").
+			WithHint("check the user and the password in the address, and pg_hba.conf")
+	errNoTables = fault.New(fault.BadConfig, "the store does not let this user make or change tables").
+			WithHint("let the user own the database, or grant it CREATE on the schema")
+	errSlow = fault.New(fault.StoreDown, "the store does not answer in time").WithHint("check the load of the database and the network")
+)
+
+func explainPostgres(err error) *fault.Error {
+	e := (*pgconn.PgError)(nil)
+	answered := errors.As(err, &e)
+	switch {
+	case answered && postgresErrors[e.Code] != nil:
+		return postgresErrors[e.Code]
+	case answered && lostConn(err):
+		return fault.New(fault.StoreDown, "the store is shutting down or starting").WithHint("wait until it is up")
+	case answered:
+		return nil
+	case errors.Is(err, context.DeadlineExceeded), pgconn.Timeout(err):
+		return errSlow
+	case lostConn(err):
+		return fault.New(fault.StoreDown, "the store cannot be reached").
+			WithHint("check that PostgreSQL runs there and that the address is right")
+	}
+	return nil
+}
+
+// lostConn tells whether the connection is lost or could not be made, so that another may work.
+func lostConn(err error) bool {
+	if e := (*pgconn.PgError)(nil); errors.As(err, &e) {
+		// Shutdown, crash, not yet up, and the whole class of connection errors.
+		return strings.HasPrefix(e.Code, "57P0") || strings.HasPrefix(e.Code, "08")
+	}
+	var connect *pgconn.ConnectError
+	var network net.Error
+	return errors.As(err, &connect) || errors.As(err, &network) ||
+		errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) ||
+		pgconn.SafeToRetry(err)
+}
+
+// oneLine shows an error with several attempts in one line, without duplicates and without what the
+// driver says before them: the name of the store has it.
+type oneLine struct{ error }
+
+func (e oneLine) Error() string {
+	err := e.error
+	if connect := (*pgconn.ConnectError)(nil); errors.As(err, &connect) {
+		err = connect.Unwrap()
+	}
+	var attempts []string
+	for line := range strings.Lines(err.Error()) {
+		if line = strings.Join(strings.Fields(line), " "); line != "" && !slices.Contains(attempts, line) {
+			attempts = append(attempts, line)
+		}
+	}
+	return strings.Join(attempts, "; ")
+}
+
+func (e oneLine) Unwrap() error { return e.error }

@@ -99,7 +99,8 @@ func TestSilentNetworkHoldsNobodyForLong(t *testing.T) {
 	w.setSilent(true)
 	s.dialect.timeout = 300 * time.Millisecond
 	_, readErr := s.Servers(t.Context())
-	for _, err := range []error{readErr, s.AppendCalls(t.Context(), calls), s.SaveTools(t.Context(), Server{ID: "a"}), s.SaveCheck(t.Context(), "a", time.Time{}, "")} {
+	for _, err := range []error{readErr, s.AppendCalls(t.Context(), calls), s.SaveTools(t.Context(), Server{ID: "a"}),
+		s.SaveCheck(t.Context(), "a", time.Time{}, "")} {
 		if f := fault.As(err); err == nil || f.Hint == "" || !strings.Contains(f.Message, "in time") {
 			t.Fatalf("got %v, want a fault that says it does not answer in time", err)
 		}

@@ -81,7 +81,8 @@ func TestPostgresRefusals(t *testing.T) {
 		{"a wrong password", change(t, good, func(u *url.URL) { u.User = url.UserPassword(u.User.Username(), "hunter2") }), "password"},
 		{"an unknown user", change(t, good, func(u *url.URL) { u.User = url.UserPassword("nobody", "hunter2") }), "let this user in"},
 		{"a missing database", change(t, good, func(u *url.URL) { u.Path = "/missing" }), "no such database"},
-		{"a user that may not make tables", change(t, good, func(u *url.URL) { u.User = url.UserPassword("guest", "hunter2") }), "make or change tables"},
+		{"a user that may not make tables", change(t, good, func(u *url.URL) { u.User = url.UserPassword("guest", "hunter2") }),
+			"make or change tables"},
 		{"a read-only database", good + "&default_transaction_read_only=on", "read-only"},
 		{"an encoding that cannot hold every text", latin, "LATIN1"},
 		{"an address that is none", "postgres://u:hunter2%zz@h/db", "cannot be understood"},
@@ -128,7 +129,8 @@ func unreachable(t *testing.T, dsn, says string) {
 
 func TestPostgresThatComesBackIsUsedAgainAndLostNothingAcknowledged(t *testing.T) {
 	pg := testparts.OwnPostgres(t)
-	s, ctx := open(t, pg.Schema(t), &store.Options{Durable: true}), t.Context()
+	s := open(t, pg.Schema(t), &store.Options{Durable: true})
+	ctx := t.Context()
 	acknowledged := 0
 	add := func() error {
 		err := s.AppendCalls(ctx, []store.Call{sampleCall(acknowledged)})
@@ -212,7 +214,8 @@ func TestPostgresConnectionsAreBounded(t *testing.T) {
 		check(t, <-errs)
 	}
 	var conns int
-	check(t, rawPostgres(t, dsn).QueryRow("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'toolfit' AND datname = current_database()").Scan(&conns))
+	check(t, rawPostgres(t, dsn).QueryRow("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'toolfit' AND datname = "+
+		"current_database()").Scan(&conns))
 	if conns < 2 || conns > 8 {
 		t.Fatalf("%d connections", conns)
 	}

@@ -10,10 +10,9 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// A text of PostgreSQL holds neither a NUL nor bytes that are no UTF-8, but a server's
-// message or a tool's name may have both. Each such byte is stored as a character of a
-// private range, and so is each byte of a character that is in that range already; thus
-// every text comes back as it went in, and ordinary text is stored as it is.
+// PostgreSQL's text cannot hold a NUL or invalid UTF-8, but a server's message or a tool's name may
+// contain both. Each such byte is stored as a character of a private range, and so is each byte of a
+// character in that range: every text comes back unchanged, and ordinary text is stored as it is.
 const privateFirst, privateLast = 0x10FE00, 0x10FEFF
 
 // privateStart begins every character of the private range, and some others.
@@ -55,7 +54,7 @@ func decodeText(s string) string {
 
 func isPrivate(r rune) bool { return r >= privateFirst && r <= privateLast }
 
-// exactConnector connects to PostgreSQL such that every string is kept exactly.
+// exactConnector connects so that every string is stored exactly.
 func exactConnector(cfg *pgx.ConnConfig, opts ...stdlib.OptionOpenDB) driver.Connector {
 	return connector{stdlib.GetConnector(*cfg, opts...)}
 }
@@ -73,8 +72,7 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 // exactConn encodes the strings that go in and decodes those that come out.
 type exactConn struct{ *stdlib.Conn }
 
-// CheckNamedValue sees every argument on its way in, again when it is sent again. Lists
-// are encoded where they are made.
+// CheckNamedValue encodes a string argument. Lists are encoded where they are made.
 func (exactConn) CheckNamedValue(arg *driver.NamedValue) error {
 	if s, ok := arg.Value.(string); ok {
 		arg.Value = encodeText(s)

@@ -7,7 +7,8 @@ import (
 )
 
 func FuzzEveryTextComesBackFromAColumn(f *testing.F) {
-	for _, s := range []string{"", "plain", "\x00", "\xff\xfe", "\U0010FE00\U0010FEFF", "\U0010FDFF\U0010FF00", "\xf4\x8f", "\xf4\x8f\xb8", "中\x00文"} {
+	for _, s := range []string{"", "plain", "\x00", "\xff\xfe", "\U0010FE00\U0010FEFF", "\U0010FDFF\U0010FF00", "\xf4\x8f", "\xf4\x8f\xb8",
+		"中\x00文"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

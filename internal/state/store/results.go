@@ -10,7 +10,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/tool"
 )
 
-// Result is the whole result of a call, of which the caller may have got a part.
+// Result is the full result of a call; the caller may have got only a part of it.
 type Result struct {
 	Ref     string // no two of one owner are the same
 	Owner   string // who may fetch it
@@ -45,47 +45,72 @@ type ResultFilter struct {
 	Heads   bool      // Args and Body are not read
 }
 
-// ResultLimits bound what is kept, in bytes. Zero sets no bound.
+// resultKeys are the texts that results are found by, as the columns of the table.
+var resultKeys = [...]string{"owner", "ref", "call", "tool", "session", "rule"}
+
+// The positions of the owner and the ref in resultKeys.
+const ownerKey, refKey = 0, 1
+
+// resultTexts are the values of resultKeys.
+type resultTexts [len(resultKeys)]string
+
+func (f *ResultFilter) texts() resultTexts {
+	return resultTexts{f.Owner, f.Ref, f.Call, f.Tool, f.Session, f.Rule}
+}
+
+func (r *Result) texts() resultTexts {
+	return resultTexts{r.Owner, r.Ref, r.Call, string(r.Tool), r.Session, r.Rule}
+}
+
+// matches compares the texts: the index of a folder only has their hashes.
+func (f *ResultFilter) matches(r *Result) bool {
+	have := r.texts()
+	for i, want := range f.texts() {
+		if want != "" && want != have[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// ResultLimits limit what is stored, in bytes. Zero sets no bound.
 type ResultLimits struct {
 	Owner int64 // of one owner
 	Total int64 // of all
 }
 
 const (
-	// maxResult is the longest of what is kept of one result.
+	// maxResult limits the arguments and the body of a stored result.
 	maxResult = 512 << 20
-	// pageBytes is about how much one page of results holds, so that long ones do not fill
-	// the memory.
+	// pageBytes is about how much a page of results holds, to limit memory.
 	pageBytes = 64 << 20
 )
 
-// resultKeeper is where results are.
-type resultKeeper interface {
-	keep(ctx context.Context, r *Result) error
+// resultStorage is where results are stored.
+type resultStorage interface {
+	save(ctx context.Context, r *Result) error
 	// list returns what matches and has not expired, the newest first.
 	list(ctx context.Context, f *ResultFilter, now time.Time) ([]Result, error)
 	trim(ctx context.Context, l ResultLimits, now time.Time) (deleted int64, err error)
 }
 
-// KeepResult keeps the result. Once it returns, the end of this process loses nothing of
-// it; with Options.Durable, neither does a power cut. A ref that the owner has already is
-// a fault.Conflict: the caller takes another one. With a secret key the arguments and the
-// body are encrypted.
-func (s *Store) KeepResult(ctx context.Context, r Result) error {
+// SaveResult stores the result; once it returns, a killed process loses nothing, and with
+// Options.Durable neither does a power cut. A ref that the owner already has is a fault.Conflict.
+func (s *Store) SaveResult(ctx context.Context, r Result) error {
 	if r.Ref == "" || r.At.IsZero() {
 		return fmt.Errorf("keep result of %s: it has no ref or no time", r.Tool)
 	}
 	if len(r.Args) > maxResult || len(r.Body) > maxResult {
 		return fault.New(fault.TooLarge, "the result of %s has more than %d MB", r.Tool, maxResult>>20)
 	}
-	return s.explain("keep result "+r.Ref, s.results.keep(ctx, &r))
+	return s.explain("keep result "+r.Ref, s.results.save(ctx, &r))
 }
 
 func refTaken(ref string) error {
 	return fault.New(fault.Conflict, "the ref %s is taken", ref)
 }
 
-// Result returns an owner's result. One that is unknown, has expired or is another's is a
+// Result returns an owner's result. One that is unknown, expired or somebody else's is a
 // fault.NotFound with the same text.
 func (s *Store) Result(ctx context.Context, owner, ref string) (Result, error) {
 	if owner == "" || ref == "" {
@@ -94,8 +119,8 @@ func (s *Store) Result(ctx context.Context, owner, ref string) (Result, error) {
 	return s.oneResult(ctx, ref, ResultFilter{Owner: owner, Ref: ref})
 }
 
-// FindResult returns the newest result, of whoever, that has this ref or is of the call with
-// this id. It is for people who may read everything.
+// FindResult returns the newest result of any owner with this ref or call id. It is for people who
+// may read everything.
 func (s *Store) FindResult(ctx context.Context, refOrCall string) (Result, error) {
 	if refOrCall == "" {
 		return Result{}, noResult(refOrCall)
@@ -123,22 +148,21 @@ func noResult(name string) error {
 	return fault.New(fault.NotFound, "there is no result %q", name).WithHint("results are kept for a while only; call the tool again")
 }
 
-// Results returns the results that match, the newest first. A page is shorter than its
-// limit when its bodies are long: the end is where a page is empty.
+// Results returns the matching results, the newest first. A page of long ones is shorter than its
+// limit: the end is an empty page.
 func (s *Store) Results(ctx context.Context, f ResultFilter) ([]Result, error) {
 	found, err := s.results.list(ctx, &f, s.opts.Now())
 	return found, s.explain("read results", err)
 }
 
-// TrimResults deletes the results that have expired, and then the oldest ones while they
-// take more than the limits allow. Beside a SQLite file the total is held to within a
-// segment, of an eighth of it or 16 MB.
+// TrimResults deletes expired results, and then the oldest ones over the limits. Beside a SQLite
+// file the total may be off by a segment: an eighth of it, at most 16 MB.
 func (s *Store) TrimResults(ctx context.Context, l ResultLimits) (deleted int64, err error) {
 	deleted, err = s.results.trim(ctx, l, s.opts.Now())
 	return deleted, s.explain("trim results", err)
 }
 
-// sealResult returns the arguments and the body as they are stored, after what b holds.
+// sealResult appends the arguments and the body as they are stored.
 func (o *Options) sealResult(b []byte, r *Result) (all []byte, args int) {
 	start := len(b)
 	b = o.SecretKey.appendSealed(b, resultRow(r, "args"), r.Args)
@@ -146,7 +170,7 @@ func (o *Options) sealResult(b []byte, r *Result) (all []byte, args int) {
 	return o.SecretKey.appendSealed(b, resultRow(r, "body"), r.Body), args
 }
 
-// openResult is the way back.
+// openResult reverses sealResult.
 func (o *Options) openResult(r *Result, args, body []byte) {
 	what := "result " + r.Ref
 	if r.Args, r.Err = o.SecretKey.open(what, resultRow(r, "args"), args); r.Err == nil {
@@ -157,8 +181,7 @@ func (o *Options) openResult(r *Result, args, body []byte) {
 	}
 }
 
-// resultRow is what a sealed part is bound to. Another text would make every stored one
-// unreadable.
+// resultRow is what a sealed part is bound to. Changing it makes stored ones unreadable.
 func resultRow(r *Result, part string) string {
 	return "results/" + part + "/" + r.Ref + "/" + r.Owner
 }

@@ -10,38 +10,28 @@ import (
 // resultTable keeps results in the database, where every gateway finds them.
 type resultTable struct{ store *Store }
 
-const resultColumns = "ref, owner, call, server, tool, profile, session, rule, args, body, at, expires"
+const resultColumns = "ref, owner, call, server, tool, profile, session, rule, args, body, at, expires, size"
 
-func (t resultTable) keep(ctx context.Context, r *Result) error {
-	ctx, cancel := t.store.limit(ctx)
-	defer cancel()
+func (t resultTable) save(ctx context.Context, r *Result) error {
 	sealed, args := t.store.opts.sealResult(nil, r)
-	const insert = `INSERT INTO results (` + resultColumns + `, size)
+	const insert = `INSERT INTO results (` + resultColumns + `)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT DO NOTHING`
-	res, err := t.store.write.ExecContext(ctx, insert, r.Ref, r.Owner, r.Call, string(r.Server), string(r.Tool), r.Profile, r.Session, r.Rule,
+	n, err := t.store.exec(ctx, insert, r.Ref, r.Owner, r.Call, string(r.Server), string(r.Tool), r.Profile, r.Session, r.Rule,
 		sealed[:args], sealed[args:], micros(r.At), micros(r.Expires), len(sealed))
-	if err != nil {
-		return err
+	if err == nil && n == 0 {
+		return refTaken(r.Ref)
 	}
-	if n, err := res.RowsAffected(); err != nil || n == 1 {
-		return err
-	}
-	return refTaken(r.Ref)
+	return err
 }
 
 func (t resultTable) list(ctx context.Context, f *ResultFilter, now time.Time) ([]Result, error) {
 	ctx, cancel := t.store.limit(ctx)
 	defer cancel()
 	var w where
-	w.equals("owner", f.Owner)
-	w.equals("ref", f.Ref)
-	w.equals("call", f.Call)
-	w.equals("tool", f.Tool)
-	w.equals("session", f.Session)
-	w.equals("rule", f.Rule)
-	if !f.Since.IsZero() {
-		w.has("at >=", micros(f.Since))
+	for i, text := range f.texts() {
+		w.equals(resultKeys[i], text)
 	}
+	w.since("at", f.Since)
 	if err := w.before(f.Before, "at", "ref"); err != nil {
 		return nil, err
 	}
@@ -50,7 +40,7 @@ func (t resultTable) list(ctx context.Context, f *ResultFilter, now time.Time) (
 	if f.Heads {
 		columns = strings.Replace(columns, "args, body", "''::bytea, ''::bytea", 1)
 	}
-	query := "SELECT " + columns + ", size FROM results" + w.String() + " ORDER BY at DESC, ref DESC" + w.limit(f.Limit)
+	query := "SELECT " + columns + " FROM results" + w.String() + " ORDER BY at DESC, ref DESC" + w.limit(f.Limit)
 	rows, err := t.store.read.QueryContext(ctx, query, w.args...)
 	if err != nil {
 		return nil, err
@@ -60,19 +50,19 @@ func (t resultTable) list(ctx context.Context, f *ResultFilter, now time.Time) (
 	for held := 0; held < pageBytes && rows.Next(); {
 		var r Result
 		var args, body []byte
-		var at, expires, size int64
+		var size int64
 		err := rows.Scan(&r.Ref, &r.Owner, &r.Call, (*string)(&r.Server), (*string)(&r.Tool), &r.Profile, &r.Session, &r.Rule,
-			&args, &body, &at, &expires, &size)
+			&args, &body, storedTime(&r.At), storedTime(&r.Expires), &size)
 		if err != nil {
 			return nil, err
 		}
-		r.At, r.Expires = fromMicros(at), fromMicros(expires)
 		if f.Heads {
 			r.Size = size
 		} else {
 			t.store.opts.openResult(&r, args, body)
 		}
-		found, held = append(found, r), held+len(args)+len(body)
+		found = append(found, r)
+		held += len(args) + len(body)
 	}
 	return found, rows.Err()
 }
@@ -94,7 +84,7 @@ func (t resultTable) trim(ctx context.Context, l ResultLimits, now time.Time) (d
 		if step.value <= 0 {
 			continue
 		}
-		n, err := t.store.delete(ctx, step.statement, step.value)
+		n, err := t.store.exec(ctx, step.statement, step.value)
 		deleted += n
 		if err != nil {
 			return deleted, err

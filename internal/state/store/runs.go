@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
@@ -35,55 +34,57 @@ type RunFilter struct {
 
 const runColumns = "id, at, name, outcome, duration, summary"
 
-// SaveRun stores the run and its pictures in place of what was stored of it before.
+// SaveRun stores the run and its pictures, replacing earlier ones.
 func (s *Store) SaveRun(ctx context.Context, r Run) error {
 	if err := checkName("the run's id", r.ID); err != nil {
 		return err
 	}
-	ctx, cancel := s.limit(ctx)
-	defer cancel()
 	const upsert = "INSERT INTO runs (" + runColumns + `, report) VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT (id) DO UPDATE SET at = excluded.at, name = excluded.name, outcome = excluded.outcome,
 			duration = excluded.duration, summary = excluded.summary, report = excluded.report`
-	err := s.inTx(ctx, func(tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, upsert, r.ID, micros(r.At), r.Name, r.Outcome, r.Duration.Microseconds(), notNull(r.Summary), notNull(r.Report)); err != nil {
+	size := len(r.Summary) + len(r.Report)
+	var pictures [][]any
+	for _, p := range r.Pictures {
+		pictures = append(pictures, []any{r.ID, p.Step, p.Type, notNull(p.Data)})
+		size += len(p.Data)
+	}
+	err := s.inTx(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, upsert,
+			r.ID, micros(r.At), r.Name, r.Outcome, r.Duration.Microseconds(), notNull(r.Summary), notNull(r.Report))
+		if err != nil {
 			return err
 		}
-		return savePictures(ctx, tx, r.ID, r.Pictures)
+		if _, err := tx.ExecContext(ctx, "DELETE FROM run_pictures WHERE run = $1", r.ID); err != nil {
+			return err
+		}
+		return s.insertRows(ctx, tx, "run_pictures (run, step, type, data)", pictures)
 	})
-	size := len(r.Summary) + len(r.Report)
-	for i := range r.Pictures {
-		size += len(r.Pictures[i].Data)
-	}
 	s.recordsGrown.add(size)
 	return s.explain("save run "+r.ID, err)
 }
 
 // RunSummary returns one run without its report; an unknown id is a fault.NotFound.
 func (s *Store) RunSummary(ctx context.Context, id string) (Run, error) {
-	ctx, cancel := s.limit(ctx)
-	defer cancel()
-	r, err := scanRun(s.read.QueryRowContext(ctx, "SELECT "+runColumns+" FROM runs WHERE id = $1", id).Scan)
-	if errors.Is(err, sql.ErrNoRows) {
-		return Run{}, noRun(id)
-	}
-	return r, s.explain("read run "+id, err)
+	var r Run
+	err := s.readRun(ctx, id, runColumns, r.columns())
+	return r, err
 }
-
-func noRun(id string) error { return fault.New(fault.NotFound, "there is no run %.100q", id) }
 
 // Run returns one run with its report; an unknown id is a fault.NotFound.
 func (s *Store) Run(ctx context.Context, id string) (Run, error) {
-	ctx, cancel := s.limit(ctx)
-	defer cancel()
-	var report []byte
-	row := s.read.QueryRowContext(ctx, "SELECT "+runColumns+", report FROM runs WHERE id = $1", id)
-	r, err := scanRun(func(into ...any) error { return row.Scan(append(into, &report)...) })
-	if errors.Is(err, sql.ErrNoRows) {
-		return Run{}, noRun(id)
-	}
-	r.Report = report
-	return r, s.explain("read run "+id, err)
+	var r Run
+	err := s.readRun(ctx, id, runColumns+", report", append(r.columns(), &r.Report))
+	return r, err
+}
+
+func (s *Store) readRun(ctx context.Context, id, columns string, into []any) error {
+	missing := fault.New(fault.NotFound, "there is no run %.100q", id)
+	return s.readOne(ctx, "read run "+id, missing, "SELECT "+columns+" FROM runs WHERE id = $1", []any{id}, into)
+}
+
+// columns are where the values of runColumns go.
+func (r *Run) columns() []any {
+	return []any{&r.ID, storedTime(&r.At), &r.Name, &r.Outcome, storedDuration(&r.Duration), (*[]byte)(&r.Summary)}
 }
 
 // Runs returns the runs that match, without their reports, the newest first.
@@ -94,43 +95,48 @@ func (s *Store) Runs(ctx context.Context, f RunFilter) ([]Run, error) {
 	if err := w.before(f.Before, "at", "id"); err != nil {
 		return nil, err
 	}
-	ctx, cancel := s.limit(ctx)
-	defer cancel()
-	rows, err := s.read.QueryContext(ctx, "SELECT "+runColumns+" FROM runs"+w.String()+" ORDER BY at DESC, id DESC"+w.limit(f.Limit), w.args...)
-	if err != nil {
-		return nil, s.explain("read runs", err)
+	read := func(scan scanner, r *Run) error {
+		return scan(r.columns()...)
 	}
-	defer rows.Close()
-	var found []Run
-	for rows.Next() {
-		r, err := scanRun(rows.Scan)
-		if err != nil {
-			return nil, s.explain("read runs", err)
-		}
-		found = append(found, r)
-	}
-	return found, s.explain("read runs", rows.Err())
+	query := "SELECT " + runColumns + " FROM runs" + w.String() + " ORDER BY at DESC, id DESC" + w.limit(f.Limit)
+	return list(ctx, s, "read runs", read, query, w.args...)
 }
 
-func scanRun(scan func(...any) error) (r Run, err error) {
-	var at, duration int64
-	err = scan(&r.ID, &at, &r.Name, &r.Outcome, &duration, (*[]byte)(&r.Summary))
-	r.At, r.Duration = fromMicros(at), time.Duration(duration)*time.Microsecond
-	return r, err
-}
-
-// TrimRuns deletes the runs that began before the given time, and the oldest ones beyond so
-// many. A zero time or 0 sets no bound.
+// TrimRuns deletes the runs before the given time, and the oldest beyond so many. Zero is no limit.
 func (s *Store) TrimRuns(ctx context.Context, before time.Time, most int) (deleted int64, err error) {
 	if !before.IsZero() {
-		if deleted, err = s.delete(ctx, "DELETE FROM runs WHERE at < $1", micros(before)); err != nil {
+		if deleted, err = s.exec(ctx, "DELETE FROM runs WHERE at < $1", micros(before)); err != nil {
 			return deleted, s.explain("trim runs", err)
 		}
 	}
 	if most > 0 {
 		const over = "DELETE FROM runs WHERE (at, id) <= (SELECT at, id FROM runs ORDER BY at DESC, id DESC LIMIT 1 OFFSET $1)"
-		n, err := s.delete(ctx, over, most)
+		n, err := s.exec(ctx, over, most)
 		return deleted + n, s.explain("trim runs", err)
 	}
 	return deleted, nil
+}
+
+// RunPicture is a picture of the page at a step of a run.
+type RunPicture struct {
+	Step int // its number over all steps of the run, from 1
+	Type string
+	Data []byte
+}
+
+// RunPicture returns the picture of one step; a step without one is a fault.NotFound.
+func (s *Store) RunPicture(ctx context.Context, run string, step int) (RunPicture, error) {
+	p := RunPicture{Step: step}
+	missing := fault.New(fault.NotFound, "run %.100q has no picture of its step %d", run, step)
+	const query = "SELECT type, data FROM run_pictures WHERE run = $1 AND step = $2"
+	err := s.readOne(ctx, "read a picture of run "+run, missing, query, []any{run, step}, []any{&p.Type, &p.Data})
+	return p, err
+}
+
+// RunPictures returns all pictures of a run, in the order of its steps.
+func (s *Store) RunPictures(ctx context.Context, run string) ([]RunPicture, error) {
+	read := func(scan scanner, p *RunPicture) error {
+		return scan(&p.Step, &p.Type, &p.Data)
+	}
+	return list(ctx, s, "read the pictures of run "+run, read, "SELECT step, type, data FROM run_pictures WHERE run = $1 ORDER BY step", run)
 }

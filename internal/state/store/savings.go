@@ -33,16 +33,13 @@ const microsPerDay = 24 * int64(time.Hour/time.Microsecond)
 // savingColumns are the expressions to sum by.
 var savingColumns = map[SavingKey]string{ByTool: "tool", ByProfile: "profile", ByRule: "rule", ByDay: fmt.Sprint("at / ", microsPerDay)}
 
-// Savings sums the calls that began since the given time, ordered by key. By rule there are also
-// the rules in shadow: their calls are among those of the other rows. It reads all calls: it is
-// for reports, not for every call.
+// Savings sums the calls since the given time, ordered by key. By rule there are also rows for rules
+// in shadow, whose calls are in other rows too. It reads all calls: it is for reports.
 func (s *Store) Savings(ctx context.Context, by SavingKey, since time.Time) ([]Saving, error) {
 	column := savingColumns[by]
 	if column == "" {
 		return nil, fault.New(fault.BadRequest, "calls are not summed by %q", string(by)).WithHint("use tool, profile, rule or day")
 	}
-	ctx, cancel := s.limit(ctx)
-	defer cancel()
 	var w where
 	w.span(&CallFilter{Since: since})
 	savings, err := s.sum(ctx, by, column, "tokens_sent", &w)
@@ -62,26 +59,17 @@ func (s *Store) sum(ctx context.Context, by SavingKey, column, sent string, w *w
 	query := "SELECT " + column + `, count(*), CAST(sum(bytes_in) AS BIGINT), CAST(sum(bytes_full) AS BIGINT), CAST(sum(bytes_sent) AS BIGINT),
 		CAST(sum(tokens_in) AS BIGINT), CAST(sum(tokens_full) AS BIGINT), CAST(sum(` + sent + `) AS BIGINT)
 		FROM calls` + w.String() + " GROUP BY 1 ORDER BY 1"
-	rows, err := s.read.QueryContext(ctx, query, w.args...)
-	if err != nil {
-		return nil, s.explain("sum calls", err)
-	}
-	defer rows.Close()
-	var savings []Saving
-	for rows.Next() {
-		var v Saving
+	read := func(scan scanner, v *Saving) error {
 		var day int64
 		key := any(&v.Key)
 		if by == ByDay {
 			key = &day
 		}
-		if err := rows.Scan(key, &v.Calls, &v.BytesIn, &v.BytesFull, &v.BytesSent, &v.TokensIn, &v.TokensFull, &v.TokensSent); err != nil {
-			return nil, s.explain("sum calls", err)
-		}
+		err := scan(key, &v.Calls, &v.BytesIn, &v.BytesFull, &v.BytesSent, &v.TokensIn, &v.TokensFull, &v.TokensSent)
 		if by == ByDay {
 			v.Key = time.UnixMicro(day * microsPerDay).UTC().Format(time.DateOnly)
 		}
-		savings = append(savings, v)
+		return err
 	}
-	return savings, s.explain("sum calls", rows.Err())
+	return list(ctx, s, "sum calls", read, query, w.args...)
 }

@@ -23,15 +23,14 @@ const (
 	sealedAESGCM = 1 // the key's id, the nonce, and the text in AES-256-GCM follow
 )
 
-// SecretKey encrypts what secrets the store must hold. The zero value is no key. It
-// prints as nothing but a word.
+// SecretKey encrypts secrets in the store. The zero value is no key. It never prints the key.
 type SecretKey struct {
 	aead cipher.AEAD
 	id   [keyIDSize]byte // tells which key, and nothing about it
 }
 
-// ParseSecretKey makes a key from the text of TOOLFIT_SECRET_KEY: 32 bytes as hex or
-// base64, or else any text of at least 16 characters. Space around it is left out.
+// ParseSecretKey makes a key from TOOLFIT_SECRET_KEY: 32 bytes in hex or base64, or else any text of
+// at least 16 characters, without surrounding space.
 func ParseSecretKey(text string) (SecretKey, error) {
 	text = strings.TrimSpace(text)
 	material := rawKey(text)
@@ -57,7 +56,7 @@ func ParseSecretKey(text string) (SecretKey, error) {
 	return k, nil
 }
 
-// rawKey returns the 32 bytes that the text spells, nil when it spells none.
+// rawKey decodes the text to 32 bytes; nil if it is something else.
 func rawKey(text string) []byte {
 	decoders := []func(string) ([]byte, error){hex.DecodeString}
 	for _, enc := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
@@ -77,11 +76,10 @@ func (k SecretKey) IsZero() bool { return k.aead == nil }
 // Format keeps the key out of every message, whatever the verb.
 func (k SecretKey) Format(f fmt.State, _ rune) { fmt.Fprint(f, "[secret key]") }
 
-// seal encrypts the text where there is a key. The row is bound to it, so that what was
-// sealed for one row is of no use in another.
+// seal encrypts the text if there is a key, and binds it to its row: it is useless in another one.
 func (k SecretKey) seal(row string, text []byte) []byte { return k.appendSealed(nil, row, text) }
 
-// appendSealed seals the text after what b holds.
+// appendSealed appends the sealed text to b.
 func (k SecretKey) appendSealed(b []byte, row string, text []byte) []byte {
 	if k.IsZero() {
 		return append(append(b, sealedPlain), text...)
@@ -91,7 +89,7 @@ func (k SecretKey) appendSealed(b []byte, row string, text []byte) []byte {
 	return k.aead.Seal(b, nil, text, boundTo(b[start:], row))
 }
 
-// open returns the text of what was sealed for the row. Its faults call it what.
+// open returns the text that was sealed for the row. Its errors call it what.
 func (k SecretKey) open(what, row string, sealed []byte) ([]byte, error) {
 	const headSize = 1 + keyIDSize
 	switch {
@@ -102,7 +100,8 @@ func (k SecretKey) open(what, row string, sealed []byte) ([]byte, error) {
 	case len(sealed) < headSize:
 		return nil, damaged(what)
 	case k.IsZero():
-		return nil, fault.New(fault.BadConfig, "%s is stored encrypted", what).WithHint("set TOOLFIT_SECRET_KEY to the key that it was stored with")
+		return nil, fault.New(fault.BadConfig, "%s is stored encrypted", what).
+			WithHint("set TOOLFIT_SECRET_KEY to the key that it was stored with")
 	case !bytes.Equal(sealed[1:headSize], k.id[:]):
 		return nil, fault.New(fault.BadConfig, "%s is stored encrypted with another key", what).
 			WithHint("set TOOLFIT_SECRET_KEY to the key that it was stored with, or add it again")
@@ -118,7 +117,7 @@ func damaged(what string) error {
 	return fault.New(fault.BadConfig, "%s is stored damaged", what).WithHint("restore the store from a backup, or add it again")
 }
 
-// boundTo is what is authenticated beside the text: how it was sealed, and for which row.
+// boundTo is what is authenticated with the text: how it was sealed, and for which row.
 func boundTo(head []byte, row string) []byte {
 	return append(bytes.Clone(head), row...)
 }

@@ -41,7 +41,8 @@ func TestSecretKeyFromText(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "fifteen letters", strings.Repeat(" ", 40), "\n"} {
-		if k, err := ParseSecretKey(text); !fault.Is(err, fault.BadConfig) || !k.IsZero() || !strings.Contains(err.Error(), "TOOLFIT_SECRET_KEY") {
+		if k, err := ParseSecretKey(text); !fault.Is(err, fault.BadConfig) || !k.IsZero() ||
+			!strings.Contains(err.Error(), "TOOLFIT_SECRET_KEY") {
 			t.Errorf("%q: got %v", text, err)
 		}
 	}

@@ -42,8 +42,10 @@ func benchmarkKeep(b *testing.B, opts *Options, size int) {
 	start := cpu()
 	for i, ref := range refs {
 		r.At = time.Now()
-		r.Ref, r.Call, r.Expires = ref, ref, r.At.Add(24*time.Hour)
-		if err := s.KeepResult(b.Context(), r); err != nil {
+		r.Ref = ref
+		r.Call = ref
+		r.Expires = r.At.Add(24 * time.Hour)
+		if err := s.SaveResult(b.Context(), r); err != nil {
 			b.Fatal(err)
 		}
 		if i%2000 == 1999 {
@@ -64,7 +66,7 @@ func BenchmarkReadResult(b *testing.B) {
 	r := Result{Owner: "o", Body: make([]byte, 50_000), At: time.Now()}
 	for i := range 100 {
 		r.Ref = fmt.Sprint("r_", i)
-		if err := s.KeepResult(b.Context(), r); err != nil {
+		if err := s.SaveResult(b.Context(), r); err != nil {
 			b.Fatal(err)
 		}
 	}

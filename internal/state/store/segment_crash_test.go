@@ -34,7 +34,7 @@ func keepUntilKilled(path string) error {
 	for w := range 4 {
 		go func() {
 			for i := w; ; i += 4 {
-				if err := s.KeepResult(context.Background(), longResult(i)); err != nil {
+				if err := s.SaveResult(context.Background(), longResult(i)); err != nil {
 					errs <- err
 					return
 				}
@@ -68,7 +68,7 @@ func TestKilledKeeperLosesNoAcknowledgedResult(t *testing.T) {
 		check(t, err)
 		own := longResult(1_000_000 + next)
 		next++
-		check(t, s.KeepResult(t.Context(), own))
+		check(t, s.SaveResult(t.Context(), own))
 		_, err = s.Result(t.Context(), own.Owner, own.Ref)
 		check(t, err)
 		check(t, os.RemoveAll(path+"-results")) // the refs come again
@@ -104,7 +104,7 @@ func keepSome(s *store.Store, writer int) error {
 	for i := range secondResults {
 		r := longResult(i)
 		r.Ref = fmt.Sprint(r.Ref, "_", writer)
-		if err := s.KeepResult(ctx, r); err != nil {
+		if err := s.SaveResult(ctx, r); err != nil {
 			return err
 		}
 		if i%50 == 0 {

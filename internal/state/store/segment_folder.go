@@ -8,11 +8,11 @@ import (
 	"sync"
 )
 
-// maxKept is how many results memory knows, in about 20 MB. Beyond that the oldest segments go.
-const maxKept = 131_072
+// maxIndexed is how many results the index holds, in about 20 MB. Beyond that the oldest segments go.
+const maxIndexed = 131_072
 
-// resultFolder keeps results in segments beside a SQLite file. Every process writes to
-// segments of its own and reads those of all.
+// resultFolder stores results in segments beside a SQLite file. Each process writes its own segments
+// and reads all.
 type resultFolder struct {
 	dir    string
 	opts   *Options
@@ -21,7 +21,7 @@ type resultFolder struct {
 	writing sync.Mutex
 	writer  *segmentWriter // nil until the first result
 	next    int            // the number to try for the next segment
-	most    int64          // bytes of a segment
+	maxSize int64          // of a segment, in bytes
 
 	reading sync.Mutex // held while the folder is read
 	last    lastRead
@@ -31,18 +31,17 @@ type resultFolder struct {
 }
 
 func newResultFolder(dir string, opts *Options) *resultFolder {
-	return &resultFolder{dir: dir, opts: opts, next: 1, most: maxSegment, index: newResultIndex()}
+	return &resultFolder{dir: dir, opts: opts, next: 1, maxSize: maxSegment, index: newResultIndex()}
 }
 
-// Close ends the segment that is written to.
+// Close ends the segment that is being written.
 func (d *resultFolder) Close() error {
 	d.writing.Lock()
 	defer d.writing.Unlock()
 	return d.seal()
 }
 
-// seal ends the segment that is written to; the next result begins another. It is called
-// with writing held.
+// seal ends the segment that is being written. The caller holds writing.
 func (d *resultFolder) seal() error {
 	if d.writer == nil {
 		return nil
@@ -55,8 +54,8 @@ func (d *resultFolder) seal() error {
 	return w.close(d.opts.Durable)
 }
 
-// keep writes the frame and, when durable, waits for the disk.
-func (d *resultFolder) keep(ctx context.Context, r *Result) error {
+// save writes the frame and, when durable, waits for the disk.
+func (d *resultFolder) save(ctx context.Context, r *Result) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -68,7 +67,7 @@ func (d *resultFolder) keep(ctx context.Context, r *Result) error {
 	if err != nil {
 		return err
 	}
-	if cap(b) <= 1<<20 { // a rare long one would be held for ever
+	if cap(b) <= 1<<20 { // a rare long one would stay in memory for good
 		*buf = b
 		defer d.frames.Put(buf)
 	}
@@ -82,7 +81,7 @@ func (d *resultFolder) keep(ctx context.Context, r *Result) error {
 	return nil
 }
 
-// abandon lets the next result begin another segment, when this is the one that is written to.
+// abandon lets the next result begin another segment, if this is the one being written.
 func (d *resultFolder) abandon(number int) error {
 	d.writing.Lock()
 	defer d.writing.Unlock()
@@ -92,8 +91,7 @@ func (d *resultFolder) abandon(number int) error {
 	return d.seal()
 }
 
-// append writes the frame to the end of the segment, or to that of a new one, and notes it
-// in the index.
+// append writes the frame to the end of the current or a new segment and adds it to the index.
 func (d *resultFolder) append(f frame, b []byte) (w *segmentWriter, end int64, err error) {
 	d.writing.Lock()
 	defer d.writing.Unlock()
@@ -128,19 +126,18 @@ func (d *resultFolder) append(f frame, b []byte) (w *segmentWriter, end int64, e
 	return nil, 0, errVanished
 }
 
-// lost forgets the segment that is written to: somebody deleted or moved its file, and what is
-// in it cannot be read.
+// lost forgets the segment that is being written, whose file somebody deleted or moved.
 func (d *resultFolder) lost(number int) {
-	d.opts.Logger.Error("a file of kept results has vanished; the results in it are gone", "file", d.path(number))
-	d.seal() // whether it works makes no difference
+	d.opts.Logger.Error("a file of stored results has vanished; the results in it are lost", "file", d.path(number))
+	d.seal() // it does not matter whether that works
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.index.forget(d.index.segment(number))
 }
 
-// ready makes sure that there is a segment with room.
+// ready makes sure that there is a segment with space for so many bytes.
 func (d *resultFolder) ready(size int) error {
-	if d.writer != nil && !d.writer.full(size, d.most) {
+	if d.writer != nil && !d.writer.full(size, d.maxSize) {
 		return nil
 	}
 	if w := d.writer; w != nil && !w.there(true) {
@@ -156,14 +153,16 @@ func (d *resultFolder) ready(size int) error {
 	if err != nil {
 		return err
 	}
-	d.writer, d.next = w, w.number+1
+	d.writer = w
+	d.next = w.number + 1
 	d.mu.Lock()
 	g := d.index.segment(w.number)
-	g.ours, g.open = true, true
-	many := d.index.count > maxKept
+	g.ours = true
+	g.open = true
+	full := d.index.count > maxIndexed
 	d.mu.Unlock()
-	if many {
-		d.removeOldest(context.Background(), 0) // what goes wrong there, TrimResults tells
+	if full {
+		d.removeOldest(context.Background(), 0) // TrimResults reports errors
 	}
 	if d.opts.Durable {
 		return syncDir(d.dir)

@@ -13,19 +13,19 @@ import (
 
 // A segment is a file of frames, one for each result:
 //
-//	4 bytes    "tfr1"
-//	3 lengths  of the metadata, the arguments and the body: uint32, little endian
-//	2 sums     CRC-32C: of all before it and the metadata; of the arguments and the body
-//	metadata   JSON
-//	arguments  sealed: the first byte says how
-//	body       sealed too
+//	4 bytes      "tfr1"
+//	3 lengths    of the metadata, the arguments and the body: uint32, little endian
+//	2 checksums  CRC-32C: of everything before it and the metadata; of the arguments and the body
+//	metadata     JSON
+//	arguments    sealed: the first byte says how
+//	body         sealed too
 //
-// So a segment can be read without anything else, and what a killed process left half
-// written at its end is told from what is whole.
+// A segment can be read on its own, and a frame that a killed process left half written at its
+// end is recognized.
 const (
 	frameMagic = "tfr1"
 	frameHead  = 24
-	// maxMeta bounds the metadata. It is some 300 bytes.
+	// maxMeta limits the metadata, which is usually about 300 bytes.
 	maxMeta = 64 << 10
 	// maxSealed is the longest sealed part.
 	maxSealed = maxResult + 64
@@ -47,32 +47,40 @@ type frameMeta struct {
 	Expires int64  `json:"expires,omitempty"`
 }
 
-// texts are all texts of the metadata.
-func (m *frameMeta) texts() [8]*string {
-	return [...]*string{&m.Ref, &m.Owner, &m.Call, &m.Server, &m.Tool, &m.Profile, &m.Session, &m.Rule}
+func newFrameMeta(r *Result) *frameMeta {
+	return &frameMeta{
+		Ref: encodeText(r.Ref), Owner: encodeText(r.Owner), Call: encodeText(r.Call),
+		Server: encodeText(string(r.Server)), Tool: encodeText(string(r.Tool)), Profile: encodeText(r.Profile),
+		Session: encodeText(r.Session), Rule: encodeText(r.Rule), At: micros(r.At), Expires: micros(r.Expires),
+	}
+}
+
+// result is the result without its arguments and its body.
+func (m *frameMeta) result() Result {
+	return Result{
+		Ref: decodeText(m.Ref), Owner: decodeText(m.Owner), Call: decodeText(m.Call),
+		Server: tool.ServerID(decodeText(m.Server)), Tool: tool.Name(decodeText(m.Tool)), Profile: decodeText(m.Profile),
+		Session: decodeText(m.Session), Rule: decodeText(m.Rule), At: fromMicros(m.At), Expires: fromMicros(m.Expires),
+	}
 }
 
 // appendFrame appends the frame of a result. The frame that it returns has no offset yet.
 func appendFrame(b []byte, r *Result, opts *Options) ([]byte, frame, error) {
-	f := frame{about: frameMeta{
-		Ref: r.Ref, Owner: r.Owner, Call: r.Call, Server: string(r.Server), Tool: string(r.Tool), Profile: r.Profile,
-		Session: r.Session, Rule: r.Rule, At: micros(r.At), Expires: micros(r.Expires),
-	}}
-	encoded := f.about
-	for _, text := range encoded.texts() {
-		*text = encodeText(*text)
-	}
-	meta, err := json.Marshal(&encoded)
+	f := frame{about: *r}
+	meta, err := json.Marshal(newFrameMeta(r))
 	if err != nil {
 		return nil, f, err
 	}
 	if len(meta) > maxMeta {
 		return nil, f, fault.New(fault.TooLarge, "the names of a result have more than %d kB", maxMeta>>10)
 	}
-	start, payload := len(b), len(b)+frameHead+len(meta)
+	start := len(b)
+	payload := start + frameHead + len(meta)
 	b = append(append(append(b, frameMagic...), make([]byte, frameHead-len(frameMagic))...), meta...)
 	b, args := opts.sealResult(b, r)
-	f.meta, f.args, f.body = int64(len(meta)), int64(args), int64(len(b)-payload-args)
+	f.meta = int64(len(meta))
+	f.args = int64(args)
+	f.body = int64(len(b) - payload - args)
 	head := b[start:]
 	for i, n := range []int64{f.meta, f.args, f.body} {
 		binary.LittleEndian.PutUint32(head[4+4*i:], uint32(n))
@@ -86,12 +94,12 @@ func headSum(head, meta []byte) uint32 {
 	return crc32.Update(crc32.Checksum(head, castagnoli), castagnoli, meta)
 }
 
-// frame is where a whole frame is, and what its head says.
+// frame is a whole frame: where it is and what its head contains.
 type frame struct {
 	offset           int64
 	meta, args, body int64 // lengths
 	headSum, bodySum uint32
-	about            frameMeta
+	about            Result // only its metadata is used
 }
 
 func (f *frame) size() int64 { return frameHead + f.meta + f.args + f.body }
@@ -105,28 +113,30 @@ func parseHead(b []byte) (f frame, err error) {
 		return f, errNoFrame
 	}
 	number := func(at int) uint32 { return binary.LittleEndian.Uint32(b[at:]) }
-	f.meta, f.args, f.body = int64(number(4)), int64(number(8)), int64(number(12))
-	f.headSum, f.bodySum = number(16), number(20)
+	f.meta = int64(number(4))
+	f.args = int64(number(8))
+	f.body = int64(number(12))
+	f.headSum = number(16)
+	f.bodySum = number(20)
 	if f.meta > maxMeta || f.args > maxSealed || f.body > maxSealed {
 		return f, errNoFrame
 	}
 	return f, nil
 }
 
-// parseMeta reads the metadata of a frame, which comes with its head.
+// parseMeta reads the metadata of a frame from b, which begins with its head.
 func (f *frame) parseMeta(b []byte) error {
 	meta := b[frameHead : frameHead+f.meta]
-	if headSum(b[:16], meta) != f.headSum || json.Unmarshal(meta, &f.about) != nil {
+	var parsed frameMeta
+	if headSum(b[:16], meta) != f.headSum || json.Unmarshal(meta, &parsed) != nil {
 		return errNoFrame
 	}
-	for _, text := range f.about.texts() {
-		*text = decodeText(*text)
-	}
+	f.about = parsed.result()
 	return nil
 }
 
-// scanFrames finds the frames of a segment of that size, from an offset on, and reads
-// nothing but their heads. It returns where the whole ones end.
+// scanFrames finds the frames of a segment of that size from an offset on, reading only their
+// heads. It returns where the last whole one ends.
 func scanFrames(r io.ReaderAt, size, offset int64, found func(frame)) (int64, error) {
 	buf := make([]byte, 1024) // mostly enough for a head and its metadata
 	for {
@@ -150,7 +160,8 @@ func scanFrame(r io.ReaderAt, size, offset int64, buf *[]byte) (f frame, err err
 	if f, err = parseHead(b); err != nil {
 		return f, err
 	}
-	if f.offset = offset; offset+f.size() > size {
+	f.offset = offset
+	if offset+f.size() > size {
 		return f, errNoFrame
 	}
 	if whole := frameHead + f.meta; whole > int64(len(b)) {
@@ -163,7 +174,7 @@ func scanFrame(r io.ReaderAt, size, offset int64, buf *[]byte) (f frame, err err
 	return f, f.parseMeta(b)
 }
 
-// readAt fills b. A file that is shorter than it was has no frame there.
+// readAt fills b. In a file that has become shorter there is no frame at that place.
 func readAt(r io.ReaderAt, b []byte, offset int64) error {
 	n, err := r.ReadAt(b, offset)
 	if n == len(b) {
@@ -175,17 +186,17 @@ func readAt(r io.ReaderAt, b []byte, offset int64) error {
 	return err
 }
 
-// readFrame reads a whole frame. What does not match its sum is said to be damaged.
-func readFrame(r io.ReaderAt, offset, size int64, opts *Options) (Result, error) {
-	b := make([]byte, size)
-	if err := readAt(r, b, offset); err != nil {
+// readFrame reads a whole frame. One that does not match its checksum is damaged.
+func readFrame(r io.ReaderAt, at framePlace, opts *Options) (Result, error) {
+	b := make([]byte, at.size)
+	if err := readAt(r, b, at.offset); err != nil {
 		return Result{}, err
 	}
 	f, err := parseHead(b)
-	if err != nil || f.size() != size || f.parseMeta(b) != nil {
+	if err != nil || f.size() != at.size || f.parseMeta(b) != nil {
 		return Result{}, errNoFrame
 	}
-	out := f.result()
+	out := f.about
 	payload := b[frameHead+f.meta:]
 	if crc32.Checksum(payload, castagnoli) != f.bodySum {
 		out.Err = damaged("result " + out.Ref)
@@ -195,23 +206,14 @@ func readFrame(r io.ReaderAt, offset, size int64, opts *Options) (Result, error)
 	return out, nil
 }
 
-// readFrameHead reads what a frame says of its result.
-func readFrameHead(r io.ReaderAt, at keptFrame) (Result, error) {
+// readFrameHead reads only a frame's metadata.
+func readFrameHead(r io.ReaderAt, at framePlace) (Result, error) {
 	buf := make([]byte, 1024)
 	f, err := scanFrame(r, at.offset+at.size, at.offset, &buf)
 	if err == nil && f.size() != at.size {
 		err = errNoFrame
 	}
-	out := f.result()
+	out := f.about
 	out.Size = f.args + f.body
 	return out, err
-}
-
-// result is the result without its arguments and its body.
-func (f *frame) result() Result {
-	m := &f.about
-	return Result{
-		Ref: m.Ref, Owner: m.Owner, Call: m.Call, Server: tool.ServerID(m.Server), Tool: tool.Name(m.Tool), Profile: m.Profile,
-		Session: m.Session, Rule: m.Rule, At: fromMicros(m.At), Expires: fromMicros(m.Expires),
-	}
 }

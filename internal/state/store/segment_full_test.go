@@ -28,7 +28,7 @@ func TestFullDiskLosesNoAcknowledgedResultAndGoesOnWithSpace(t *testing.T) {
 	n := 0
 	fill := func() {
 		for ; n < 100; n++ {
-			if err := s.KeepResult(t.Context(), result(n)); err != nil {
+			if err := s.SaveResult(t.Context(), result(n)); err != nil {
 				wantFull(t, err)
 				return
 			}

@@ -17,18 +17,20 @@ func FuzzScanFrames(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, seed := range [][]byte{nil, one, two, two[:len(two)-1], two[:len(one)+3], append(bytes.Clone(one), make([]byte, 100)...), []byte("tfr1")} {
+	for _, seed := range [][]byte{nil, one, two, two[:len(two)-1], two[:len(one)+3], append(bytes.Clone(one), make([]byte, 100)...),
+		[]byte("tfr1")} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, segment []byte) {
-		reader, size := bytes.NewReader(segment), int64(len(segment))
+		reader := bytes.NewReader(segment)
+		size := int64(len(segment))
 		next := int64(0)
 		end, err := scanFrames(reader, size, 0, func(f frame) {
 			if f.offset != next || f.size() < frameHead || f.offset+f.size() > size {
 				t.Fatalf("frame at %d of %d bytes, in a segment of %d that was read up to %d", f.offset, f.size(), size, next)
 			}
 			next = f.offset + f.size()
-			if _, err := readFrame(reader, f.offset, f.size(), &Options{}); err != nil {
+			if _, err := readFrame(reader, framePlace{f.offset, f.size()}, &Options{}); err != nil {
 				t.Fatalf("read what was found: %v", err)
 			}
 		})

@@ -3,55 +3,58 @@ package store
 import (
 	"cmp"
 	"hash/maphash"
+	"maps"
 	"slices"
 	"time"
 )
 
-// kept is what memory knows of one result. Texts are there as sums: what they find is
-// compared again when it is read.
-type kept struct {
-	segment                               *segment
-	frame                                 keptFrame
-	at, expires                           int64
-	ref, owner, call, tool, session, rule uint64
-	older                                 *kept // the one before with the same ref
+// indexEntry is what memory holds of one stored result. Texts are hashed; a match is compared
+// with the real text when the result is read.
+type indexEntry struct {
+	segment     *segment
+	frame       framePlace
+	at, expires int64
+	hashes      [len(resultKeys)]uint64
+	older       *indexEntry // the previous one with the same ref
 }
 
-// keptFrame is where the frame is.
-type keptFrame struct{ offset, size int64 }
+func (e *indexEntry) expired(now time.Time) bool { return e.expires != 0 && e.expires <= micros(now) }
+
+// framePlace is where a frame is in its segment.
+type framePlace struct{ offset, size int64 }
 
 // segment is a file and the results in it that can still be read.
 type segment struct {
-	number int
-	ours   bool  // this process made it, and knows all of it
-	open   bool  // and still writes to it
-	end    int64 // as far as it is known
-	kept   []*kept
+	number  int
+	ours    bool  // this process created it and knows all of it
+	open    bool  // and still writes to it
+	end     int64 // of what is known of it
+	entries []*indexEntry
 }
 
-// newest is when its last result was kept.
+// newest is when its last result was stored.
 func (g *segment) newest() int64 {
-	if len(g.kept) == 0 {
+	if len(g.entries) == 0 {
 		return 0
 	}
-	return g.kept[len(g.kept)-1].at
+	return g.entries[len(g.entries)-1].at
 }
 
-// resultIndex knows where the results are. It is guarded by its user.
+// resultIndex knows where the results are. Its user locks it.
 type resultIndex struct {
 	seed     maphash.Seed
 	segments map[int]*segment
-	byRef    map[uint64]*kept // the newest with this ref
+	byRef    map[uint64]*indexEntry // the newest with this ref
 	count    int
 }
 
 func newResultIndex() *resultIndex {
-	return &resultIndex{seed: maphash.MakeSeed(), segments: map[int]*segment{}, byRef: map[uint64]*kept{}}
+	return &resultIndex{seed: maphash.MakeSeed(), segments: map[int]*segment{}, byRef: map[uint64]*indexEntry{}}
 }
 
-func (x *resultIndex) sum(text string) uint64 { return maphash.String(x.seed, text) }
+func (x *resultIndex) hash(text string) uint64 { return maphash.String(x.seed, text) }
 
-// segment returns the segment with this number, a new one when there is none.
+// segment returns the segment with this number, a new one if there is none.
 func (x *resultIndex) segment(number int) *segment {
 	if x.segments[number] == nil {
 		x.segments[number] = &segment{number: number}
@@ -59,111 +62,123 @@ func (x *resultIndex) segment(number int) *segment {
 	return x.segments[number]
 }
 
-// add notes a frame at the end of its segment.
+// add adds the frame to the end of its segment.
 func (x *resultIndex) add(g *segment, f frame) {
-	m := &f.about
-	k := &kept{
-		segment: g, frame: keptFrame{f.offset, f.size()}, at: m.At, expires: m.Expires, ref: x.sum(m.Ref), owner: x.sum(m.Owner),
-		call: x.sum(m.Call), tool: x.sum(m.Tool), session: x.sum(m.Session), rule: x.sum(m.Rule),
+	e := &indexEntry{segment: g, frame: framePlace{f.offset, f.size()}, at: micros(f.about.At), expires: micros(f.about.Expires)}
+	for i, text := range f.about.texts() {
+		e.hashes[i] = x.hash(text)
 	}
-	k.older, x.byRef[k.ref] = x.byRef[k.ref], k
-	g.kept = append(g.kept, k)
+	ref := e.hashes[refKey]
+	e.older = x.byRef[ref]
+	x.byRef[ref] = e
+	g.entries = append(g.entries, e)
 	g.end = f.offset + f.size()
 	x.count++
 }
 
-// has tells whether the owner has something with this ref.
+// has tells whether the owner has a result with this ref.
 func (x *resultIndex) has(owner, ref string) bool {
-	sum := x.sum(owner)
-	for k := x.byRef[x.sum(ref)]; k != nil; k = k.older {
-		if k.owner == sum {
+	hash := x.hash(owner)
+	for e := x.byRef[x.hash(ref)]; e != nil; e = e.older {
+		if e.hashes[ownerKey] == hash {
 			return true
 		}
 	}
 	return false
 }
 
-// drop forgets those that fall, and returns how many they were.
-func (x *resultIndex) drop(g *segment, falls func(*kept) bool) int64 {
-	before := len(g.kept)
-	g.kept = slices.DeleteFunc(g.kept, func(k *kept) bool {
-		if !falls(k) {
+// drop removes the entries that goes chooses, and returns how many.
+func (x *resultIndex) drop(g *segment, goes func(*indexEntry) bool) int64 {
+	before := len(g.entries)
+	g.entries = slices.DeleteFunc(g.entries, func(e *indexEntry) bool {
+		if !goes(e) {
 			return false
 		}
-		x.unlink(k)
+		x.unlink(e)
 		return true
 	})
-	n := before - len(g.kept)
+	n := before - len(g.entries)
 	x.count -= n
 	return int64(n)
 }
 
-// forget drops a segment that is no longer there.
+// forget removes a segment that no longer exists.
 func (x *resultIndex) forget(g *segment) int64 {
 	delete(x.segments, g.number)
-	return x.drop(g, func(*kept) bool { return true })
+	return x.drop(g, func(*indexEntry) bool { return true })
 }
 
-func (x *resultIndex) unlink(k *kept) {
-	first := x.byRef[k.ref]
-	if first == k {
-		if k.older == nil {
-			delete(x.byRef, k.ref)
-			return
+// unlink takes the entry out of the list of those with its ref.
+func (x *resultIndex) unlink(e *indexEntry) {
+	ref := e.hashes[refKey]
+	first := x.byRef[ref]
+	switch {
+	case first != e:
+		for ; first.older != e; first = first.older {
 		}
-		x.byRef[k.ref] = k.older
-		return
+		first.older = e.older
+	case e.older == nil:
+		delete(x.byRef, ref)
+	default:
+		x.byRef[ref] = e.older
 	}
-	for ; first.older != k; first = first.older {
-	}
-	first.older = k.older
 }
 
-// oldestFirst returns the segments by when their last result was kept.
+// oldestFirst sorts the segments by when their last result was stored.
 func (x *resultIndex) oldestFirst() []*segment {
-	var all []*segment
-	for _, g := range x.segments {
-		all = append(all, g)
-	}
-	slices.SortFunc(all, func(a, b *segment) int { return cmp.Or(cmp.Compare(a.newest(), b.newest()), a.number-b.number) })
-	return all
+	return slices.SortedFunc(maps.Values(x.segments), func(a, b *segment) int {
+		return cmp.Or(cmp.Compare(a.newest(), b.newest()), a.number-b.number)
+	})
 }
 
-// newestFirst sorts results; of two of one microsecond the order is any, but always the same.
-func newestFirst(a, b *kept) int { return cmp.Or(cmp.Compare(b.at, a.at), cmp.Compare(b.ref, a.ref)) }
+// all returns every entry, the newest first.
+func (x *resultIndex) all() (entries []*indexEntry) {
+	for _, g := range x.segments {
+		entries = append(entries, g.entries...)
+	}
+	slices.SortFunc(entries, newestFirst)
+	return entries
+}
+
+// newestFirst sorts results. Those of the same microsecond have an arbitrary but stable order.
+func newestFirst(a, b *indexEntry) int {
+	return cmp.Or(cmp.Compare(b.at, a.at), cmp.Compare(b.hashes[refKey], a.hashes[refKey]))
+}
 
 // find returns what may match, the newest first.
-func (x *resultIndex) find(f *ResultFilter, now time.Time) ([]*kept, error) {
+func (x *resultIndex) find(f *ResultFilter, now time.Time) ([]*indexEntry, error) {
 	at, ref, err := parseCursor(f.Before)
 	if err != nil {
 		return nil, err
 	}
-	last := &kept{at: at, ref: x.sum(ref)}
-	texts := [...]string{f.Owner, f.Call, f.Tool, f.Session, f.Rule}
-	var sums [len(texts)]uint64
+	last := &indexEntry{at: at}
+	last.hashes[refKey] = x.hash(ref)
+	texts := f.texts()
+	var hashes [len(resultKeys)]uint64
 	for i, text := range texts {
-		sums[i] = x.sum(text)
+		hashes[i] = x.hash(text)
 	}
-	var found []*kept
-	look := func(k *kept) {
-		if k.expires != 0 && k.expires <= micros(now) || k.at < micros(f.Since) || f.Before != "" && newestFirst(last, k) >= 0 {
-			return
-		}
-		for i, sum := range [...]uint64{k.owner, k.call, k.tool, k.session, k.rule} {
-			if texts[i] != "" && sums[i] != sum {
-				return
+	matches := func(e *indexEntry) bool {
+		for i := range texts {
+			if texts[i] != "" && hashes[i] != e.hashes[i] {
+				return false
 			}
 		}
-		found = append(found, k)
+		return !e.expired(now) && e.at >= micros(f.Since) && (f.Before == "" || newestFirst(last, e) < 0)
 	}
+	var found []*indexEntry
 	if f.Ref != "" {
-		for k := x.byRef[x.sum(f.Ref)]; k != nil; k = k.older {
-			look(k)
+		for e := x.byRef[hashes[refKey]]; e != nil; e = e.older {
+			if matches(e) {
+				found = append(found, e)
+			}
 		}
 	} else {
 		for _, g := range x.segments {
-			for _, k := range g.kept {
-				look(k)
+			for _, e := range g.entries {
+				if matches(e) {
+					found = append(found, e)
+				}
 			}
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// refresh reads what is new in the folder: segments of other processes, and of this one
-// from before it started. Those that are gone are forgotten.
+// refresh reads what is new in the folder: segments of other processes and of earlier runs of
+// this one. It forgets those that no longer exist.
 func (d *resultFolder) refresh() error {
 	d.reading.Lock()
 	defer d.reading.Unlock()
@@ -47,7 +47,7 @@ func (d *resultFolder) refresh() error {
 	return nil
 }
 
-// scan reads the heads that are new in one segment.
+// scan reads the new heads of one segment.
 func (d *resultFolder) scan(number int, e fs.DirEntry) error {
 	info, err := e.Info()
 	if err != nil {
@@ -55,7 +55,8 @@ func (d *resultFolder) scan(number int, e fs.DirEntry) error {
 	}
 	d.mu.Lock()
 	g := d.index.segment(number)
-	from, ours := g.end, g.ours
+	from := g.end
+	ours := g.ours
 	d.mu.Unlock()
 	if ours || info.Size() <= from {
 		return nil
@@ -69,7 +70,8 @@ func (d *resultFolder) scan(number int, e fs.DirEntry) error {
 	_, err = scanFrames(file, info.Size(), from, func(f frame) { found = append(found, f) })
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if g = d.index.segment(number); g.ours { // it was made meanwhile
+	g = d.index.segment(number)
+	if g.ours { // created in the meantime
 		return nil
 	}
 	for _, f := range found {
@@ -78,7 +80,7 @@ func (d *resultFolder) scan(number int, e fs.DirEntry) error {
 	return err
 }
 
-// list looks into the folder first, unless the one that is asked for is known.
+// list reads the folder first, unless the index has the one that is asked for.
 func (d *resultFolder) list(ctx context.Context, f *ResultFilter, now time.Time) ([]Result, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -99,36 +101,41 @@ func (d *resultFolder) list(ctx context.Context, f *ResultFilter, now time.Time)
 	}
 	limit := pageLimit(f.Limit)
 	var found []Result
-	for size, i := 0, 0; i < len(candidates) && len(found) < limit && size < pageBytes; i++ {
+	size := 0
+	for _, e := range candidates {
+		if len(found) == limit || size >= pageBytes {
+			break
+		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		r, there, err := d.read(candidates[i], f.Heads)
+		r, exists, err := d.read(e, f.Heads)
 		if err != nil {
 			return nil, err
 		}
-		if there && f.has(&r) {
-			found, size = append(found, r), size+len(r.Args)+len(r.Body)
+		if exists && f.matches(&r) {
+			found = append(found, r)
+			size += len(r.Args) + len(r.Body)
 		}
 	}
 	return found, nil
 }
 
-// read tells also whether the result is still there. Of a head there are no arguments and no body.
-func (d *resultFolder) read(k *kept, head bool) (r Result, there bool, err error) {
-	file, err := os.Open(d.path(k.segment.number))
+// read reads a result, or only its metadata, and tells whether it still exists.
+func (d *resultFolder) read(e *indexEntry, head bool) (r Result, exists bool, err error) {
+	file, err := os.Open(d.path(e.segment.number))
 	if errors.Is(err, fs.ErrNotExist) {
-		// Trimmed by another process or removed by hand: nothing more is to go into it.
-		return Result{}, false, d.abandon(k.segment.number)
+		// Trimmed by another process or removed by hand: write nothing more to it.
+		return Result{}, false, d.abandon(e.segment.number)
 	}
 	if err != nil {
 		return Result{}, false, err
 	}
 	defer file.Close()
 	if head {
-		r, err = readFrameHead(file, k.frame)
+		r, err = readFrameHead(file, e.frame)
 	} else {
-		r, err = d.last.read(file, k, d.opts)
+		r, err = d.last.read(file, e, d.opts)
 	}
 	if errors.Is(err, errNoFrame) {
 		return Result{}, false, nil
@@ -136,42 +143,30 @@ func (d *resultFolder) read(k *kept, head bool) (r Result, there bool, err error
 	return r, err == nil, err
 }
 
-// Of these sizes the result that was read last is held in memory: who chooses fields of a long
-// one, or fetches it page by page, reads it again and again.
-const leastHeld, mostHeld = 256 << 10, 16 << 20
+// A result of such a size is held in memory after it was read: someone who chooses fields of a
+// long one, or fetches it page by page, reads it again and again.
+const minHeld, maxHeld = 256 << 10, 16 << 20
 
 // lastRead holds one result. The zero value is ready.
 type lastRead struct {
 	mu     sync.Mutex
-	number int // of its segment; 0: there is none
-	frame  keptFrame
+	entry  *indexEntry // nil: none
 	result Result
 }
 
-func (l *lastRead) read(file *os.File, k *kept, opts *Options) (Result, error) {
-	if k.frame.size < leastHeld || k.frame.size > mostHeld {
-		return readFrame(file, k.frame.offset, k.frame.size, opts)
+func (l *lastRead) read(file *os.File, e *indexEntry, opts *Options) (Result, error) {
+	if e.frame.size < minHeld || e.frame.size > maxHeld {
+		return readFrame(file, e.frame, opts)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.number == k.segment.number && l.frame == k.frame {
+	if l.entry == e {
 		return l.result, nil
 	}
-	r, err := readFrame(file, k.frame.offset, k.frame.size, opts)
+	r, err := readFrame(file, e.frame, opts)
 	if err == nil && r.Err == nil {
-		l.number, l.frame, l.result = k.segment.number, k.frame, r
+		l.entry = e
+		l.result = r
 	}
 	return r, err
-}
-
-// has compares the texts themselves: the index knows only their sums.
-func (f *ResultFilter) has(r *Result) bool {
-	for _, pair := range [][2]string{
-		{f.Owner, r.Owner}, {f.Ref, r.Ref}, {f.Call, r.Call}, {f.Tool, string(r.Tool)}, {f.Session, r.Session}, {f.Rule, r.Rule},
-	} {
-		if pair[0] != "" && pair[0] != pair[1] {
-			return false
-		}
-	}
-	return true
 }

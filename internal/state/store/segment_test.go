@@ -19,7 +19,7 @@ func keepThree(t *testing.T) (path, segment string) {
 	s, err := store.Open(t.Context(), path, nil)
 	check(t, err)
 	for i := range 3 {
-		check(t, s.KeepResult(t.Context(), sampleResult(i)))
+		check(t, s.SaveResult(t.Context(), sampleResult(i)))
 	}
 	check(t, s.Close())
 	return path, filepath.Join(path+"-results", "000001.seg")
@@ -48,7 +48,7 @@ func TestTornEndHurtsNothingBeforeIt(t *testing.T) {
 		s, err := store.Open(t.Context(), path, nil)
 		check(t, err)
 		equal(t, readable(t, s), []int{0, 1})
-		check(t, s.KeepResult(t.Context(), sampleResult(2)))
+		check(t, s.SaveResult(t.Context(), sampleResult(2)))
 		equal(t, readable(t, s), []int{0, 1, 2})
 		check(t, s.Close())
 		check(t, os.Remove(filepath.Join(path+"-results", "000002.seg")))
@@ -101,22 +101,24 @@ func TestOpeningAStoreMakesNoFolder(t *testing.T) {
 }
 
 func TestTrimLeavesWhatAnotherProcessMayStillWriteTo(t *testing.T) {
-	path, ctx := filepath.Join(t.TempDir(), "toolfit.db"), t.Context()
-	writer, trimmer := open(t, path, nil), open(t, path, nil)
+	path := filepath.Join(t.TempDir(), "toolfit.db")
+	ctx := t.Context()
+	writer := open(t, path, nil)
+	trimmer := open(t, path, nil)
 	expired := sampleResult(0)
 	expired.Expires = noon
-	check(t, writer.KeepResult(ctx, expired))
+	check(t, writer.SaveResult(ctx, expired))
 	deleted, err := trimmer.TrimResults(ctx, store.ResultLimits{Owner: 1, Total: 1})
 	check(t, err)
 	equal(t, deleted, 1) // from its index
-	check(t, writer.KeepResult(ctx, sampleResult(1)))
+	check(t, writer.SaveResult(ctx, sampleResult(1)))
 	_, err = trimmer.Result(ctx, "k1", sampleResult(1).Ref)
 	check(t, err)
 
 	segment := filepath.Join(path+"-results", "000001.seg")
 	long := time.Now().Add(-2 * time.Hour)
 	check(t, os.Chtimes(segment, long, long))
-	check(t, trimmer.KeepResult(ctx, sampleResult(3)))
+	check(t, trimmer.SaveResult(ctx, sampleResult(3)))
 	deleted, err = trimmer.TrimResults(ctx, store.ResultLimits{Total: 1})
 	check(t, err)
 	equal(t, deleted, 1)
@@ -129,7 +131,8 @@ func TestTrimLeavesWhatAnotherProcessMayStillWriteTo(t *testing.T) {
 }
 
 func TestDurableResultsAreKeptByManyAtOnce(t *testing.T) {
-	path, ctx := filepath.Join(t.TempDir(), "toolfit.db"), t.Context()
+	path := filepath.Join(t.TempDir(), "toolfit.db")
+	ctx := t.Context()
 	s := open(t, path, &store.Options{Durable: true})
 	errs := make(chan error)
 	const many = 10
@@ -137,7 +140,7 @@ func TestDurableResultsAreKeptByManyAtOnce(t *testing.T) {
 		go func() {
 			r := sampleResult(i)
 			r.Body = bytes.Repeat([]byte("x"), 2_000_000) // more than one segment
-			errs <- s.KeepResult(ctx, r)
+			errs <- s.SaveResult(ctx, r)
 		}()
 	}
 	for range many {
@@ -155,14 +158,15 @@ func TestDurableResultsAreKeptByManyAtOnce(t *testing.T) {
 }
 
 func TestFolderThatIsRemovedIsMadeAgain(t *testing.T) {
-	path, ctx := filepath.Join(t.TempDir(), "toolfit.db"), t.Context()
+	path := filepath.Join(t.TempDir(), "toolfit.db")
+	ctx := t.Context()
 	s := open(t, path, nil)
-	check(t, s.KeepResult(ctx, sampleResult(0)))
+	check(t, s.SaveResult(ctx, sampleResult(0)))
 	check(t, os.RemoveAll(path+"-results"))
 	if _, err := s.Result(ctx, "k0", sampleResult(0).Ref); !fault.Is(err, fault.NotFound) {
 		t.Fatalf("got %v, want not found", err)
 	}
-	check(t, s.KeepResult(ctx, sampleResult(1)))
+	check(t, s.SaveResult(ctx, sampleResult(1)))
 	_, err := s.Result(ctx, "k1", sampleResult(1).Ref)
 	check(t, err)
 }
@@ -190,7 +194,7 @@ func TestALongResultThatIsReadAgainIsTheSameAndGoesWhenItIsTrimmed(t *testing.T)
 	for i := range long {
 		long[i] = sampleResult(i)
 		long[i].Body = bytes.Repeat([]byte{'0' + byte(i)}, 300<<10)
-		check(t, s.KeepResult(t.Context(), long[i]))
+		check(t, s.SaveResult(t.Context(), long[i]))
 	}
 	for _, i := range []int{0, 0, 1, 0, 1, 1} {
 		got, err := s.Result(t.Context(), long[i].Owner, long[i].Ref)

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// trim drops results from the index and deletes the segments in which none is left. What is
-// dropped is only of this process's index; its bytes go with its segment.
+// trim drops results from the index of this process and deletes the segments in which none is
+// left; the bytes of a dropped result go with its segment.
 func (d *resultFolder) trim(ctx context.Context, l ResultLimits, now time.Time) (deleted int64, err error) {
 	if err := d.refresh(); err != nil {
 		return 0, err
@@ -20,7 +20,7 @@ func (d *resultFolder) trim(ctx context.Context, l ResultLimits, now time.Time) 
 	}
 	d.mu.Lock()
 	for _, g := range d.index.segments {
-		deleted += d.index.drop(g, func(k *kept) bool { return k.expires != 0 && k.expires <= micros(now) })
+		deleted += d.index.drop(g, func(e *indexEntry) bool { return e.expired(now) })
 	}
 	if l.Owner > 0 {
 		deleted += d.index.dropOver(l.Owner)
@@ -30,20 +30,20 @@ func (d *resultFolder) trim(ctx context.Context, l ResultLimits, now time.Time) 
 	return deleted + n, err
 }
 
-// sealOld ends the segment that is written to when it is long or nothing in it is to stay:
-// only then can it be deleted.
+// sealOld ends the segment that is being written when it is long or everything in it has
+// expired: only then can it be deleted.
 func (d *resultFolder) sealOld(total int64, now time.Time) error {
 	d.writing.Lock()
 	defer d.writing.Unlock()
 	if total > 0 {
-		d.most = min(max(total/8, minSegment), maxSegment)
+		d.maxSize = min(max(total/8, minSegment), maxSegment)
 	}
 	if d.writer == nil {
 		return nil
 	}
 	d.mu.Lock()
 	g := d.index.segment(d.writer.number)
-	stays := g.end <= d.most && slices.ContainsFunc(g.kept, func(k *kept) bool { return k.expires == 0 || k.expires > micros(now) })
+	stays := g.end <= d.maxSize && slices.ContainsFunc(g.entries, func(e *indexEntry) bool { return !e.expired(now) })
 	d.mu.Unlock()
 	if stays {
 		return nil
@@ -51,29 +51,25 @@ func (d *resultFolder) sealOld(total int64, now time.Time) error {
 	return d.seal()
 }
 
-// dropOver drops the oldest results of each owner that has more than so many bytes.
-func (x *resultIndex) dropOver(most int64) (dropped int64) {
-	var all []*kept
-	for _, g := range x.segments {
-		all = append(all, g.kept...)
-	}
-	slices.SortFunc(all, newestFirst)
-	sums := map[uint64]int64{}
-	over := map[*kept]bool{}
-	for _, k := range all {
-		sums[k.owner] += k.frame.size
-		over[k] = sums[k.owner] > most
+// dropOver drops the oldest results of each owner with more than limit bytes.
+func (x *resultIndex) dropOver(limit int64) (dropped int64) {
+	total := map[uint64]int64{}
+	over := map[*indexEntry]bool{}
+	for _, e := range x.all() {
+		owner := e.hashes[ownerKey]
+		total[owner] += e.frame.size
+		over[e] = total[owner] > limit
 	}
 	for _, g := range x.segments {
-		dropped += x.drop(g, func(k *kept) bool { return over[k] })
+		dropped += x.drop(g, func(e *indexEntry) bool { return over[e] })
 	}
 	return dropped
 }
 
-// removeOldest deletes the segments in which nothing is left, and then the oldest ones while
-// all take more than so many bytes or hold more results than memory may know. The newest
-// one stays: what was just kept is not to go with what is old.
-func (d *resultFolder) removeOldest(ctx context.Context, most int64) (deleted int64, err error) {
+// removeOldest deletes the segments in which nothing is left, and then the oldest ones while all
+// together exceed limit bytes (0: no limit) or the index is full. The newest one stays, so that
+// a result that was just stored does not go with old ones.
+func (d *resultFolder) removeOldest(ctx context.Context, limit int64) (deleted int64, err error) {
 	d.mu.Lock()
 	all := d.index.oldestFirst()
 	var total int64
@@ -83,10 +79,10 @@ func (d *resultFolder) removeOldest(ctx context.Context, most int64) (deleted in
 	d.mu.Unlock()
 	for i, g := range all {
 		d.mu.Lock()
-		falls := len(g.kept) == 0 || i < len(all)-1 && (most > 0 && total > most || d.index.count > maxKept)
+		goes := len(g.entries) == 0 || i < len(all)-1 && (limit > 0 && total > limit || d.index.count > maxIndexed)
 		size := g.end
 		d.mu.Unlock()
-		if !falls || !d.mayRemove(g) {
+		if !goes || !d.mayRemove(g) {
 			continue
 		}
 		if err := errors.Join(ctx.Err(), os.Remove(d.path(g.number))); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -100,10 +96,11 @@ func (d *resultFolder) removeOldest(ctx context.Context, most int64) (deleted in
 	return deleted, nil
 }
 
-// mayRemove tells whether nobody writes to the segment any more.
+// mayRemove tells whether no process writes to the segment any more.
 func (d *resultFolder) mayRemove(g *segment) bool {
 	d.mu.Lock()
-	ours, open := g.ours, g.open
+	ours := g.ours
+	open := g.open
 	d.mu.Unlock()
 	if ours {
 		return !open

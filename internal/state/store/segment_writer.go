@@ -12,14 +12,12 @@ import (
 )
 
 const (
-	// maxSegment and segmentFrames are when a segment is full. Space is given back a
-	// segment at a time, so that under a small limit they are smaller.
+	// A segment has at most this size, or less under a small limit: space is freed by the segment.
 	maxSegment    = 16 << 20
 	minSegment    = 64 << 10
 	segmentFrames = 8192
-	// segmentIdle is how long after its last frame a segment may get another one. A process
-	// deletes the segments of others only when nothing came for segmentAlone; so nobody
-	// writes to a segment that another deletes.
+	// A segment gets no frame after segmentIdle, and other processes delete it only after segmentAlone
+	// without one: nobody writes to a segment that another deletes.
 	segmentIdle  = 20 * time.Minute
 	segmentAlone = time.Hour
 )
@@ -42,7 +40,7 @@ type segmentWriter struct {
 	err     error // why the rest cannot be
 }
 
-// newSegment makes a segment with a number that no process has taken, at least this one.
+// newSegment creates a segment with the first free number from this one on.
 func newSegment(dir string, number int) (*segmentWriter, error) {
 	for ; ; number++ {
 		f, err := os.OpenFile(filepath.Join(dir, segmentName(number)), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
@@ -60,7 +58,7 @@ func newSegment(dir string, number int) (*segmentWriter, error) {
 	}
 }
 
-// close ends the segment. Those who still wait for the disk get their answer first.
+// close ends the segment, after those who wait for the disk have their answer.
 func (w *segmentWriter) close(durable bool) error {
 	var err error
 	if durable {
@@ -77,8 +75,8 @@ func (w *segmentWriter) full(size int, most int64) bool {
 	return end > 0 && (end+int64(size) > most || w.frames >= segmentFrames) || time.Since(w.last) > segmentIdle
 }
 
-// append writes one frame in one go. When that does not work, the file is as it was
-// before, or else broken is true, and the segment gets no more frames.
+// append writes one frame. On an error the file is as before; if not, broken is true and the segment
+// gets no more frames.
 func (w *segmentWriter) append(b []byte) (offset int64, broken bool, err error) {
 	offset = w.end.Load()
 	if _, err := w.file.WriteAt(b, offset); err != nil {
@@ -91,7 +89,7 @@ func (w *segmentWriter) append(b []byte) (offset int64, broken bool, err error) 
 	return offset, false, nil
 }
 
-// lookEvery is how often a segment is looked at whose results may be lost in a crash anyway.
+// lookEvery is how often the file is checked if its results may be lost in a crash anyway.
 const lookEvery = time.Second
 
 // there tells whether the path still leads to the file.
@@ -104,8 +102,7 @@ func (w *segmentWriter) there(now bool) bool {
 	return err == nil && os.SameFile(info, w.info)
 }
 
-// sync returns when all up to end is on disk. Whoever comes while one waits for the disk
-// is served by the next one's wait.
+// sync returns when everything up to end is on disk. Those who come meanwhile share the next sync.
 func (w *segmentWriter) sync(end int64) error {
 	w.syncing.Lock()
 	defer w.syncing.Unlock()
@@ -119,7 +116,7 @@ func (w *segmentWriter) sync(end int64) error {
 	return w.err
 }
 
-// syncDir puts the names of new files on disk.
+// syncDir writes the names of new files to disk.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

@@ -48,42 +48,46 @@ func (srv *Server) offers() map[string]*[]json.RawMessage {
 	return map[string]*[]json.RawMessage{"prompt": &srv.Prompts, "resource": &srv.Resources, "template": &srv.Templates, "host": &srv.Hosts}
 }
 
-// SaveTools replaces all that is stored of the server's lists, all of it or nothing,
-// and notes a good check. CheckedAt zero means ListedAt; Reason is not looked at.
+// SaveTools replaces everything stored of the server's lists, all or nothing, and notes a good
+// check. CheckedAt zero means ListedAt; Reason is ignored.
 func (s *Store) SaveTools(ctx context.Context, srv Server) error {
-	ctx, cancel := s.limit(ctx)
-	defer cancel()
 	if srv.CheckedAt.IsZero() {
 		srv.CheckedAt = srv.ListedAt
 	}
-	err := s.inTx(ctx, func(tx *sql.Tx) error {
-		// The server's row comes first: it makes a second writer of the same server wait.
-		const upsert = `INSERT INTO servers (id, info, capabilities, instructions, era, ttl, private_to, listed_at, checked_at, reason)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, '')
-			ON CONFLICT (id) DO UPDATE SET info = excluded.info, capabilities = excluded.capabilities,
-				instructions = excluded.instructions, era = excluded.era, ttl = excluded.ttl,
-				private_to = excluded.private_to, listed_at = excluded.listed_at,
-				checked_at = excluded.checked_at, reason = excluded.reason`
+	// The server's row is written first: a second writer of the same server waits for it.
+	const upsert = `INSERT INTO servers (` + serverColumns + `)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, '')
+		ON CONFLICT (id) DO UPDATE SET info = excluded.info, capabilities = excluded.capabilities,
+			instructions = excluded.instructions, era = excluded.era, ttl = excluded.ttl,
+			private_to = excluded.private_to, listed_at = excluded.listed_at,
+			checked_at = excluded.checked_at, reason = excluded.reason`
+	err := s.inTx(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, upsert, string(srv.ID), []byte(srv.Info), []byte(srv.Capabilities), srv.Instructions,
 			srv.Era, ttlMicros(srv.TTL), srv.PrivateTo, micros(srv.ListedAt), micros(srv.CheckedAt))
 		if err != nil {
 			return err
 		}
-		for _, list := range []string{"DELETE FROM tools WHERE server = $1", "DELETE FROM offers WHERE server = $1", "DELETE FROM held WHERE server = $1"} {
-			if _, err := tx.ExecContext(ctx, list, string(srv.ID)); err != nil {
+		for _, list := range []struct {
+			table, columns string
+			rows           [][]any
+		}{
+			{"tools", " (server, position, name, definition)", srv.toolRows()},
+			{"offers", " (server, kind, position, definition)", srv.offerRows()},
+			{"held", " (server, kind, name, kept_out, was)", srv.heldRows()},
+		} {
+			if _, err := tx.ExecContext(ctx, "DELETE FROM "+list.table+" WHERE server = $1", string(srv.ID)); err != nil {
+				return err
+			}
+			if err := s.insertRows(ctx, tx, list.table+list.columns, list.rows); err != nil {
 				return err
 			}
 		}
-		if err := s.insertRows(ctx, tx, "tools (server, position, name, definition)", srv.toolRows()); err != nil {
-			return err
-		}
-		if err := s.insertRows(ctx, tx, "offers (server, kind, position, definition)", srv.offerRows()); err != nil {
-			return err
-		}
-		return s.insertRows(ctx, tx, "held (server, kind, name, kept_out, was)", srv.heldRows())
+		return nil
 	})
 	return s.explain("save tools of "+string(srv.ID), err)
 }
+
+const serverColumns = "id, info, capabilities, instructions, era, ttl, private_to, listed_at, checked_at, reason"
 
 // ttlMicros is how a time that lists hold is stored: -1 where none is said.
 func ttlMicros(ttl time.Duration) int64 {
@@ -118,11 +122,8 @@ func (srv *Server) heldRows() [][]any {
 	return rows
 }
 
-// SaveCheck notes how a check of the server ended; reason "" means well. The lists
-// that are stored stay.
+// SaveCheck records the result of a check of the server; reason "" means good. The lists stay.
 func (s *Store) SaveCheck(ctx context.Context, id tool.ServerID, at time.Time, reason string) error {
-	ctx, cancel := s.limit(ctx)
-	defer cancel()
 	const upsert = `INSERT INTO servers (id, listed_at, checked_at, reason) VALUES ($1, 0, $2, $3)
 		ON CONFLICT (id) DO UPDATE SET checked_at = excluded.checked_at, reason = excluded.reason`
 	_, err := s.exec(ctx, upsert, string(id), micros(at), reason)
@@ -133,13 +134,13 @@ func (s *Store) SaveCheck(ctx context.Context, id tool.ServerID, at time.Time, r
 func (s *Store) Servers(ctx context.Context) ([]Server, error) {
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
-	// One transaction: a list that is replaced meanwhile is seen before or after, never between.
-	tx, err := s.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true, Isolation: s.dialect.snapshot})
+	// One transaction: a list that is being replaced is seen before or after, never in between.
+	tx, err := s.snapshot(ctx)
 	if err != nil {
 		return nil, s.explain("read servers", err)
 	}
 	defer rollback(tx) // nothing to lose
-	servers, err := readServers(ctx, tx)
+	servers, err := readRows(ctx, tx, readServer, "SELECT "+serverColumns+" FROM servers ORDER BY id")
 	if err != nil {
 		return nil, s.explain("read servers", err)
 	}
@@ -147,100 +148,61 @@ func (s *Store) Servers(ctx context.Context) ([]Server, error) {
 	for i := range servers {
 		byID[string(servers[i].ID)] = &servers[i]
 	}
-	if err := readTools(ctx, tx, byID); err != nil {
-		return nil, s.explain("read tools", err)
-	}
-	if err := readOffers(ctx, tx, byID); err != nil {
-		return nil, s.explain("read prompts and resources", err)
-	}
-	if err := readHeld(ctx, tx, byID); err != nil {
-		return nil, s.explain("read what is held", err)
+	for _, list := range []struct {
+		query string
+		read  func(scanner, map[string]*Server) error
+	}{
+		{"SELECT server, name, definition FROM tools ORDER BY server, position", readTool},
+		{"SELECT server, kind, definition FROM offers ORDER BY server, kind, position", readOffer},
+		{"SELECT server, kind, name, kept_out, was FROM held ORDER BY server, kind, name", readHeld},
+	} {
+		read := func(scan scanner, _ *struct{}) error { return list.read(scan, byID) }
+		if _, err := readRows(ctx, tx, read, list.query); err != nil {
+			return nil, s.explain("read lists of servers", err)
+		}
 	}
 	return servers, nil
 }
 
-func readServers(ctx context.Context, tx *sql.Tx) ([]Server, error) {
-	rows, err := tx.QueryContext(ctx, `SELECT id, info, capabilities, instructions, era, ttl, private_to, listed_at, checked_at, reason
-		FROM servers ORDER BY id`)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var servers []Server
-	for rows.Next() {
-		var srv Server
-		var ttl, listed, checked int64
-		err := rows.Scan((*string)(&srv.ID), (*[]byte)(&srv.Info), (*[]byte)(&srv.Capabilities), &srv.Instructions,
-			&srv.Era, &ttl, &srv.PrivateTo, &listed, &checked, &srv.Reason)
-		if err != nil {
-			return nil, err
-		}
-		srv.TTL = time.Duration(ttl) * time.Microsecond
-		srv.ListedAt, srv.CheckedAt = fromMicros(listed), fromMicros(checked)
-		servers = append(servers, srv)
-	}
-	return servers, rows.Err()
+func readServer(scan scanner, srv *Server) error {
+	return scan((*string)(&srv.ID), (*[]byte)(&srv.Info), (*[]byte)(&srv.Capabilities), &srv.Instructions, &srv.Era,
+		storedDuration(&srv.TTL), &srv.PrivateTo, storedTime(&srv.ListedAt), storedTime(&srv.CheckedAt), &srv.Reason)
 }
 
-func readTools(ctx context.Context, tx *sql.Tx, servers map[string]*Server) error {
-	rows, err := tx.QueryContext(ctx, "SELECT server, name, definition FROM tools ORDER BY server, position")
-	if err != nil {
+func readTool(scan scanner, servers map[string]*Server) error {
+	var id string
+	var t Tool
+	if err := scan(&id, &t.Name, (*[]byte)(&t.Definition)); err != nil {
 		return err
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var id string
-		var t Tool
-		if err := rows.Scan(&id, &t.Name, (*[]byte)(&t.Definition)); err != nil {
-			return err
-		}
-		srv := servers[id]
-		srv.Tools = append(srv.Tools, t)
-	}
-	return rows.Err()
+	servers[id].Tools = append(servers[id].Tools, t)
+	return nil
 }
 
-func readOffers(ctx context.Context, tx *sql.Tx, servers map[string]*Server) error {
-	rows, err := tx.QueryContext(ctx, "SELECT server, kind, definition FROM offers ORDER BY server, kind, position")
-	if err != nil {
+func readOffer(scan scanner, servers map[string]*Server) error {
+	var id, kind string
+	var definition []byte
+	if err := scan(&id, &kind, &definition); err != nil {
 		return err
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var id, kind string
-		var definition []byte
-		if err := rows.Scan(&id, &kind, &definition); err != nil {
-			return err
-		}
-		if list := servers[id].offers()[kind]; list != nil { // a newer toolfit may know more kinds
-			*list = append(*list, definition)
-		}
+	if list := servers[id].offers()[kind]; list != nil { // a newer toolfit may know more kinds
+		*list = append(*list, definition)
 	}
-	return rows.Err()
+	return nil
 }
 
-func readHeld(ctx context.Context, tx *sql.Tx, servers map[string]*Server) error {
-	rows, err := tx.QueryContext(ctx, "SELECT server, kind, name, kept_out, was FROM held ORDER BY server, kind, name")
-	if err != nil {
+func readHeld(scan scanner, servers map[string]*Server) error {
+	var id string
+	var h Held
+	if err := scan(&id, &h.Kind, &h.Name, &h.KeptOut, (*[]byte)(&h.Was)); err != nil {
 		return err
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var id string
-		var h Held
-		if err := rows.Scan(&id, &h.Kind, &h.Name, &h.KeptOut, (*[]byte)(&h.Was)); err != nil {
-			return err
-		}
-		servers[id].Held = append(servers[id].Held, h)
-	}
-	return rows.Err()
+	servers[id].Held = append(servers[id].Held, h)
+	return nil
 }
 
-// RemoveServer forgets the server and its lists; its calls stay. A server that is not
-// stored is no error.
+// RemoveServer deletes the server and its lists, if there are any; its calls stay.
 func (s *Store) RemoveServer(ctx context.Context, id tool.ServerID) error {
-	ctx, cancel := s.limit(ctx)
-	defer cancel()
 	_, err := s.exec(ctx, "DELETE FROM servers WHERE id = $1", string(id))
 	return s.explain("remove server "+string(id), err)
 }

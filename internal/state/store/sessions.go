@@ -46,8 +46,7 @@ type SessionChange struct {
 
 const sessionColumns = "id, parent, owner, title, directory, created_at, updated_at"
 
-// CreateSession stores a new session and returns it with its times. An id that is taken is a
-// fault.Conflict.
+// CreateSession stores a new session and returns it with its times. A taken id is a fault.Conflict.
 func (s *Store) CreateSession(ctx context.Context, v Session) (Session, error) {
 	if err := checkName("the session's id", v.ID); err != nil {
 		return Session{}, err
@@ -59,17 +58,11 @@ func (s *Store) CreateSession(ctx context.Context, v Session) (Session, error) {
 	if err != nil {
 		return Session{}, err
 	}
-	ctx, cancel := s.limit(ctx)
-	defer cancel()
 	v.CreatedAt = fromMicros(micros(s.opts.Now()))
 	v.UpdatedAt = v.CreatedAt
-	err = s.inTx(ctx, func(tx *sql.Tx) error {
+	err = s.inTx(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		const insert = "INSERT INTO sessions (" + sessionColumns + ") VALUES ($1, $2, $3, $4, $5, $6, $6) ON CONFLICT DO NOTHING"
-		res, err := tx.ExecContext(ctx, insert, v.ID, v.Parent, v.Owner, v.Title, v.Directory, micros(v.CreatedAt))
-		if err != nil {
-			return err
-		}
-		n, err := res.RowsAffected()
+		n, err := affected(tx.ExecContext(ctx, insert, v.ID, v.Parent, v.Owner, v.Title, v.Directory, micros(v.CreatedAt)))
 		if err == nil && n == 0 {
 			err = fault.New(fault.Conflict, "a session with the id %q exists already", v.ID)
 		}
@@ -98,7 +91,7 @@ const (
 	SessionDeleted = "deleted"
 )
 
-// changed tells of a change that was made.
+// changed reports a change that was made.
 func (s *Store) changed(kind string, v Session, err error) (Session, error) {
 	if err != nil {
 		return Session{}, err
@@ -129,12 +122,8 @@ func (s *Store) Sessions(ctx context.Context, f SessionFilter) ([]Session, error
 		}
 		w.is("id IN (SELECT session FROM session_metadata WHERE name = " + w.value(name) + " AND sought = " + w.value(sought) + ")")
 	}
-	if !f.Since.IsZero() {
-		w.has("created_at >=", micros(f.Since))
-	}
-	if !f.Until.IsZero() {
-		w.has("created_at <=", micros(f.Until))
-	}
+	w.since("created_at", f.Since)
+	w.until("created_at", f.Until)
 	if err := w.before(f.Before, "created_at", "id"); err != nil {
 		return nil, err
 	}
@@ -144,16 +133,14 @@ func (s *Store) Sessions(ctx context.Context, f SessionFilter) ([]Session, error
 	return found, s.explain("read sessions", err)
 }
 
-// UpdateSession changes the session and returns it as it is then. Of two changes at once
-// none is lost. An unknown id is a fault.NotFound.
+// UpdateSession changes the session and returns it. Concurrent changes are not lost. An unknown id is
+// a fault.NotFound.
 func (s *Store) UpdateSession(ctx context.Context, id string, change SessionChange) (v Session, err error) {
 	rows, err := metadataRows(id, change.Metadata)
 	if err != nil {
 		return Session{}, err
 	}
-	ctx, cancel := s.limit(ctx)
-	defer cancel()
-	err = s.inTx(ctx, func(tx *sql.Tx) error {
+	err = s.inTx(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if err := s.touchSession(ctx, tx, id, change.Owner, 0); err != nil {
 			return err
 		}
@@ -178,32 +165,26 @@ func (s *Store) UpdateSession(ctx context.Context, id string, change SessionChan
 	return s.changed(SessionUpdated, v, s.explain("update session "+id, err))
 }
 
-// touchSession notes a change of a session that is the owner's, or of anybody's for "", and how
-// many bytes are said in it. It comes first in a transaction: it makes a second one of the same
-// session wait.
+// touchSession records a change and how many bytes it adds, in a session of the owner ("": of
+// anybody). It comes first in a transaction, so that a second one of the same session waits.
 func (s *Store) touchSession(ctx context.Context, tx *sql.Tx, id, owner string, said int) error {
 	var w where
 	set := "UPDATE sessions SET updated_at = " + w.value(micros(s.opts.Now())) + ", said = said + " + w.value(said)
 	w.has("id =", id)
 	w.equals("owner", owner)
-	res, err := tx.ExecContext(ctx, set+w.String(), w.args...)
-	return oneSession(id, res, err)
+	return changeSession(ctx, tx, id, set+w.String(), w.args)
 }
 
-// oneSession is the error of a statement that had to find the session.
-func oneSession(id string, res sql.Result, err error) error {
-	if err != nil {
-		return err
-	}
-	n, err := res.RowsAffected()
+// changeSession runs a statement that must find the session.
+func changeSession(ctx context.Context, tx *sql.Tx, id, statement string, args []any) error {
+	n, err := affected(tx.ExecContext(ctx, statement, args...))
 	if err == nil && n == 0 {
 		err = noSession(id)
 	}
 	return err
 }
 
-// DeleteSession forgets the session with its messages; its calls and results stay. One that
-// is not there is no error.
+// DeleteSession deletes the session, if it exists, with its messages; its calls and results stay.
 func (s *Store) DeleteSession(ctx context.Context, id string) error {
 	_, err := s.TakeSession(ctx, id, "")
 	if fault.Is(err, fault.NotFound) {
@@ -212,20 +193,17 @@ func (s *Store) DeleteSession(ctx context.Context, id string) error {
 	return err
 }
 
-// TakeSession is DeleteSession of a session that is there and the owner's; "" is anybody's. It
-// returns the session as it was. Of several at once one takes it; else it is a fault.NotFound.
+// TakeSession deletes a session of the owner ("": of anybody) and returns it. Of several callers at
+// once, one gets it; the others get a fault.NotFound.
 func (s *Store) TakeSession(ctx context.Context, id, owner string) (v Session, err error) {
-	ctx, cancel := s.limit(ctx)
-	defer cancel()
-	err = s.inTx(ctx, func(tx *sql.Tx) error {
+	err = s.inTx(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		if v, err = s.readSession(ctx, tx, id); err != nil {
 			return err
 		}
 		var w where
 		w.has("id =", id)
 		w.equals("owner", owner)
-		res, err := tx.ExecContext(ctx, "DELETE FROM sessions"+w.String(), w.args...)
-		return oneSession(id, res, err)
+		return changeSession(ctx, tx, id, "DELETE FROM sessions"+w.String(), w.args)
 	})
 	return s.changed(SessionDeleted, v, s.explain("delete session "+id, err))
 }

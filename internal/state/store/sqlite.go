@@ -22,15 +22,13 @@ import (
 const (
 	// busyTimeout is how long a statement waits for another process's lock.
 	busyTimeout = 5 * time.Second
-	// migrateTimeout is how long a store that opens waits while another process makes or
-	// changes the tables.
+	// migrateTimeout is how long to wait while another process migrates.
 	migrateTimeout = time.Minute
 	// readConns is enough for the console and the API; each one costs about 2 MB.
 	readConns = 4
 )
 
-// sqliteDialect is that of the SQLite file. Its placeholders have no numbers: SQLite
-// looks a numbered one up by walking the list of all of them.
+// SQLite's placeholders have no numbers: it would search the list of all for each one.
 var sqliteDialect = dialect{
 	tables: `SELECT count(*), coalesce(sum(CASE WHEN name IN ` + ownTables + ` THEN 1 ELSE 0 END), 0)
 		FROM sqlite_master WHERE type = 'table'`,
@@ -44,15 +42,17 @@ var sqliteDialect = dialect{
 	explain:     explainSQLite,
 }
 
-// openSQLite connects the writer first: the readers need the tables and the journal that it makes.
+// openSQLite connects the writer first: readers need the tables and the journal that it creates.
 func (s *Store) openSQLite(ctx context.Context, dsn string) error {
-	s.name, s.dialect = dsn, sqliteDialect
+	s.name = dsn
+	s.dialect = sqliteDialect
 	path, err := prepareFile(dsn)
 	if err != nil {
 		return err
 	}
 	s.results = newResultFolder(path+"-results", &s.opts)
-	if s.write, err = openWriter(path, s.opts.Durable); err != nil {
+	s.write, err = openWriter(path, s.opts.Durable)
+	if err != nil {
 		return err
 	}
 	version, err := s.version(ctx)
@@ -67,9 +67,11 @@ func (s *Store) openSQLite(ctx context.Context, dsn string) error {
 			return err
 		}
 	}
-	if s.read, err = openReaders(path); err != nil {
+	s.read, err = connectSQLite(path, readConns, url.Values{"_query_only": {"1"}})
+	if err != nil {
 		return err
 	}
+	s.read.SetConnMaxIdleTime(time.Minute)
 	if err := s.prepareAppend(ctx); err != nil {
 		return err
 	}
@@ -77,7 +79,7 @@ func (s *Store) openSQLite(ctx context.Context, dsn string) error {
 	return err
 }
 
-// migrateSQLite is migrate, which may have to wait for another process that is at it.
+// migrateSQLite is migrate, waiting longer for another process that migrates.
 func (s *Store) migrateSQLite(ctx context.Context) error {
 	if err := s.waitForLocks(ctx, migrateTimeout); err != nil {
 		return err
@@ -88,14 +90,14 @@ func (s *Store) migrateSQLite(ctx context.Context) error {
 	return s.waitForLocks(ctx, busyTimeout)
 }
 
-// waitForLocks sets how long the writer, which has one connection, waits for another process's lock.
+// waitForLocks sets how long the writer's single connection waits for locks of other processes.
 func (s *Store) waitForLocks(ctx context.Context, limit time.Duration) error {
 	_, err := s.write.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout = %d", limit.Milliseconds()))
 	return err
 }
 
-// prepareFile checks the path and makes an empty file where there is none, readable
-// by its owner alone: SQLite would make it readable by all.
+// prepareFile checks the path and creates a missing file, readable only by its owner: SQLite would
+// make it readable by all.
 func prepareFile(dsn string) (string, error) {
 	switch {
 	case dsn == "":
@@ -152,29 +154,13 @@ func openWriter(path string, durable bool) (*sql.DB, error) {
 	if durable {
 		sync = "FULL"
 	}
-	// Immediate: a transaction that starts by reading could otherwise find, too late
-	// to wait, that another process wrote in between. Temporary data in memory: an
-	// insert of many rows would otherwise write its undo journal to a file.
-	db, err := connectSQLite(path, url.Values{"_txlock": {"immediate"}, "_synchronous": {sync}, "_pragma": {"temp_store(2)"}})
-	if err != nil {
-		return nil, err
-	}
-	db.SetMaxOpenConns(1)
-	return db, nil
+	// Immediate: a transaction that starts by reading could otherwise find, too late to wait, that
+	// another process wrote in between. Temporary data in memory: an insert of many rows would
+	// otherwise write its undo journal to a file.
+	return connectSQLite(path, 1, url.Values{"_txlock": {"immediate"}, "_synchronous": {sync}, "_pragma": {"temp_store(2)"}})
 }
 
-func openReaders(path string) (*sql.DB, error) {
-	db, err := connectSQLite(path, url.Values{"_query_only": {"1"}})
-	if err != nil {
-		return nil, err
-	}
-	db.SetMaxOpenConns(readConns)
-	db.SetMaxIdleConns(readConns)
-	db.SetConnMaxIdleTime(time.Minute)
-	return db, nil
-}
-
-func connectSQLite(path string, params url.Values) (*sql.DB, error) {
+func connectSQLite(path string, conns int, params url.Values) (*sql.DB, error) {
 	params.Set("_busy_timeout", fmt.Sprint(busyTimeout.Milliseconds()))
 	params.Set("_foreign_keys", "1")
 	params.Set("_dqs", "0")
@@ -183,13 +169,17 @@ func connectSQLite(path string, params url.Values) (*sql.DB, error) {
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path // a drive letter comes after the slash
 	}
-	uri := "file://" + (&url.URL{Path: path}).EscapedPath() + "?" + params.Encode()
-	return sql.Open("sqlite", uri)
+	db, err := sql.Open("sqlite", "file://"+(&url.URL{Path: path}).EscapedPath()+"?"+params.Encode())
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(conns)
+	db.SetMaxIdleConns(conns)
+	return db, nil
 }
 
-// useWAL turns on the write-ahead log, so that readers and the writer do not wait for
-// each other. The change needs the file for itself, and SQLite's busy timeout does
-// not cover it: two processes that start together try again here.
+// useWAL turns on the write-ahead log, so that readers and the writer do not wait for each other. That
+// needs exclusive access, which the busy timeout does not cover, so it is retried here.
 func useWAL(ctx context.Context, db *sql.DB) error {
 	deadline := time.Now().Add(migrateTimeout)
 	for {
@@ -214,44 +204,44 @@ func isBusy(err error) bool {
 	return errors.As(err, &e) && (e.Code()&0xff == sqlite3.SQLITE_BUSY || e.Code()&0xff == sqlite3.SQLITE_LOCKED)
 }
 
-// explainSQLite returns the fault for what a user can repair.
-func explainSQLite(err error) *fault.Error {
-	var e *sqlite.Error
-	if !errors.As(err, &e) {
-		return explainFile(err)
-	}
-	switch e.Code() & 0xff {
-	case sqlite3.SQLITE_NOTADB:
-		return fault.New(fault.BadConfig, "the store is not a database").WithHint("set store: to another path")
-	case sqlite3.SQLITE_CORRUPT:
-		return fault.New(fault.BadConfig, "the store is damaged").WithHint("restore it from a backup, or move it away")
-	case sqlite3.SQLITE_READONLY:
-		return fault.New(fault.BadConfig, "the store is read-only").WithHint("check who may write to the file and its folder")
-	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
-		return fault.New(fault.BadConfig, "the store cannot be opened").WithHint("check who may write to the file and its folder")
-	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
-		return fault.New(fault.Conflict, "the store is locked by another program").WithHint("close the program that holds it, then try again")
-	case sqlite3.SQLITE_FULL:
-		return fault.New(fault.StoreDown, "the store cannot grow: its disk is full").WithHint("free space on its disk")
-	case sqlite3.SQLITE_IOERR:
-		return fault.New(fault.StoreDown, "the disk of the store cannot be used").WithHint("check its space, its quota and its health")
-	}
-	return nil
+var (
+	errDiskFull  = fault.New(fault.StoreDown, "the store cannot grow: its disk is full").WithHint("free space on its disk")
+	errBadDisk   = fault.New(fault.StoreDown, "the disk of the store cannot be used").WithHint("check its space, its quota and its health")
+	errNotOpened = fault.New(fault.BadConfig, "the store cannot be opened").WithHint("check who may write to the file and its folder")
+	errFileGone  = fault.New(fault.StoreDown, "the file of the store has vanished or was replaced").
+			WithHint("put it back, or restart the gateway to begin with the file that is there now")
+	errFilesDenied = fault.New(fault.BadConfig, "the files of the store cannot be written or read").
+			WithHint("check who may write to its folder")
+	errLocked = fault.New(fault.Conflict, "the store is locked by another program").
+			WithHint("close the program that holds it, then try again")
+)
+
+// sqliteErrors are what a user can repair, by SQLite's codes.
+var sqliteErrors = map[int]*fault.Error{
+	sqlite3.SQLITE_NOTADB:   fault.New(fault.BadConfig, "the store is not a database").WithHint("set store: to another path"),
+	sqlite3.SQLITE_CORRUPT:  fault.New(fault.BadConfig, "the store is damaged").WithHint("restore it from a backup, or move it away"),
+	sqlite3.SQLITE_READONLY: fault.New(fault.BadConfig, "the store is read-only").WithHint("check who may write to the file and its folder"),
+	sqlite3.SQLITE_CANTOPEN: errNotOpened, sqlite3.SQLITE_PERM: errNotOpened,
+	sqlite3.SQLITE_BUSY: errLocked, sqlite3.SQLITE_LOCKED: errLocked,
+	sqlite3.SQLITE_FULL: errDiskFull, sqlite3.SQLITE_IOERR: errBadDisk,
 }
 
-// explainFile is for the files beside the database.
-func explainFile(err error) *fault.Error {
-	switch {
-	case errors.Is(err, errVanished):
-		return fault.New(fault.StoreDown, "the file of the store has vanished or was replaced").
-			WithHint("put it back, or restart the gateway to begin with the file that is there now")
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EFBIG):
-		return fault.New(fault.StoreDown, "the store cannot grow: its disk is full").WithHint("free space on its disk")
-	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		return fault.New(fault.BadConfig, "the files of the store cannot be written or read").
-			WithHint("check who may write to its folder")
-	case errors.Is(err, syscall.EIO):
-		return fault.New(fault.StoreDown, "the disk of the store cannot be used").WithHint("check its health")
+// fileErrors are those of the files beside the database.
+var fileErrors = map[error]*fault.Error{
+	errVanished:    errFileGone,
+	syscall.ENOSPC: errDiskFull, syscall.EDQUOT: errDiskFull, syscall.EFBIG: errDiskFull,
+	fs.ErrPermission: errFilesDenied, syscall.EROFS: errFilesDenied,
+	syscall.EIO: errBadDisk,
+}
+
+func explainSQLite(err error) *fault.Error {
+	if e := (*sqlite.Error)(nil); errors.As(err, &e) {
+		return sqliteErrors[e.Code()&0xff]
+	}
+	for cause, known := range fileErrors {
+		if errors.Is(err, cause) {
+			return known
+		}
 	}
 	return nil
 }

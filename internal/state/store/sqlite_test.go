@@ -131,7 +131,8 @@ func TestOpenWaitsForAnotherProcessThatMakesTheTables(t *testing.T) {
 
 // As docs/backup.md says.
 func TestBackupOfARunningStoreIsWhole(t *testing.T) {
-	dir, ctx := t.TempDir(), t.Context()
+	dir := t.TempDir()
+	ctx := t.Context()
 	s := open(t, filepath.Join(dir, "toolfit.db"), nil)
 	check(t, s.SaveTools(ctx, sampleServer("a")))
 	appendSamples(t, s, 100, nil)

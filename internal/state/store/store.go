@@ -31,15 +31,14 @@ import (
 
 // Options are the ways to open a store. Nil means all zero.
 type Options struct {
-	// Durable syncs every call record and result to disk, so that not even a power cut loses
-	// one. False means that a killed gateway loses nothing, and that a power cut or a crash
-	// of the database may lose the last records.
+	// Durable syncs every call record and result to disk. If false, a killed gateway loses nothing, but a
+	// power cut or a crash of the database may lose the last records.
 	Durable bool
-	// SecretKey encrypts server configurations and results. Zero means that configurations
-	// with secrets are refused, and that results are kept as they are.
+	// SecretKey encrypts server configurations and results. Zero: configurations with secrets are refused,
+	// and results are stored in plain text.
 	SecretKey SecretKey
-	// SessionChanged is told of each session that was created, updated or deleted, once it is
-	// so; a deleted one as it was. It must not block. Nil means that nobody is told.
+	// SessionChanged is called after a session was created, updated or deleted. It must not block. Nil: no
+	// calls.
 	SessionChanged func(kind string, v Session)
 	Logger         *slog.Logger // nil means silence
 	// Now is the clock; nil means time.Now.
@@ -58,16 +57,15 @@ type Store struct {
 
 	inserts []insertStmt // SQLite: largest first
 	batches sync.Pool    // of *callBatch
-	results resultKeeper
+	results resultStorage
 
 	recordsGrown, sessionsGrown growth
 	longestSession              atomic.Int64 // bytes of messages; 0 sets no bound
 	density                     density      // PostgreSQL
 }
 
-// Open opens the store at dsn, the path of a SQLite file or the address of a PostgreSQL
-// database, and makes or migrates it where needed. A store that a newer version wrote
-// is refused untouched.
+// Open opens the store at dsn, the path of a SQLite file or the address of a PostgreSQL database, and
+// creates or migrates it. One that a newer version wrote is refused untouched.
 func Open(ctx context.Context, dsn string, opts *Options) (*Store, error) {
 	s := &Store{}
 	s.batches.New = func() any { return &callBatch{row: newCallRow()} }
@@ -112,33 +110,8 @@ func (s *Store) Close() error {
 	return errors.Join(errs...)
 }
 
-// inTx runs f in one write transaction. SQLite's writer is a single connection, so
-// writers of this process wait here in turn and not in SQLite's lock.
-func (s *Store) inTx(ctx context.Context, f func(*sql.Tx) error) error {
-	tx, err := s.write.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	if err := f(tx); err != nil {
-		return errors.Join(err, rollback(tx))
-	}
-	if err := tx.Commit(); err != nil {
-		return err
-	}
-	return s.intact()
-}
-
-// rollback ends the transaction; that the context or the database ended it already is
-// no news.
-func rollback(tx *sql.Tx) error {
-	if err := tx.Rollback(); err != nil && !errors.Is(err, sql.ErrTxDone) && !lostConn(err) {
-		return fmt.Errorf("roll back: %w", err)
-	}
-	return nil
-}
-
-// explain names the operation and turns what a user can repair into a fault. Callers of the
-// gateway may read it, so it names no file and no address: the log does.
+// explain names the operation and turns what a user can repair into a fault.Error. Callers may see it,
+// so that files and addresses are only in the log.
 func (s *Store) explain(op string, err error) error {
 	if err == nil || isFault(err) {
 		return err
@@ -150,7 +123,7 @@ func (s *Store) explain(op string, err error) error {
 	return err
 }
 
-// explainOpen is explain for whoever starts the gateway, who is told all of it.
+// explainOpen is explain for whoever starts the gateway, who may see everything.
 func (s *Store) explainOpen(err error) error {
 	if isFault(err) {
 		return err
@@ -176,17 +149,48 @@ func isFault(err error) bool {
 	return errors.As(err, &f)
 }
 
-// micros is how times are stored. The zero time is 0.
-func micros(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixMicro()
+// dialect is what differs between the databases; all other statements are the same for both.
+type dialect struct {
+	// tables counts all tables, and those that are ours.
+	tables string
+	// lock is run first in a migration, so that other processes wait. "": beginning to write does so.
+	lock string
+	// schema adapts a migration's text to this database.
+	schema func(text string) string
+	// place is the n-th placeholder of a long list, from 1.
+	place func(n int) string
+	// useIndex, before the name of an index, forces its use. "": the database chooses by its statistics.
+	useIndex string
+	// snapshot is the isolation in which several reads see the same state.
+	snapshot sql.IsolationLevel
+	// timeout limits each method; 0 means that the database has a timeout of its own.
+	timeout time.Duration
+	// bytes is the SQL function for the size of a value.
+	bytes string
+	// measure returns what measures the size of the records. If the whole store has no more than most
+	// bytes, it may count all of it.
+	measure func(ctx context.Context, s *Store, most int64) (func(context.Context) (int64, error), error)
+	// reuse makes the space of deleted rows available again.
+	reuse func(ctx context.Context, s *Store) error
+	// appendCalls stores a batch, all or nothing.
+	appendCalls func(s *Store, ctx context.Context, calls []Call) error
+	// explain returns the error for what a user can repair, or else nil. Its message is about "the
+	// store" and contains nothing of err.
+	explain func(err error) *fault.Error
 }
 
-func fromMicros(us int64) time.Time {
-	if us == 0 {
-		return time.Time{}
+// by forces the use of an index where that is possible; "" forces none.
+func (d *dialect) by(index string) string {
+	if index == "" || d.useIndex == "" {
+		return ""
 	}
-	return time.UnixMicro(us).UTC()
+	return d.useIndex + index
+}
+
+// limit sets a method's timeout, so that a database that hangs blocks nobody for long.
+func (s *Store) limit(ctx context.Context) (context.Context, context.CancelFunc) {
+	if s.dialect.timeout == 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, s.dialect.timeout)
 }

@@ -10,7 +10,8 @@ import (
 )
 
 func testCallArguments(t *testing.T, open func() *store.Store) {
-	s, ctx := open(), t.Context()
+	s := open()
+	ctx := t.Context()
 	want := []store.Call{{ID: "c_5", At: noon}} // as most calls
 	for i, a := range []store.Arguments{
 		{Sent: json.RawMessage(`{ "n":"1",  "big": 12345678901234567890, "s":"<b>\u0000 什么" }`), Fitted: json.RawMessage(`{"n":1}`)},

@@ -14,11 +14,13 @@ import (
 
 // oddTexts are what texts from outside may have in them.
 var oddTexts = []string{
-	"", "\x00", "a\x00b", "\xff", "\xed\xa0\x80", "caf\xe9", "\U0010FE00", "\U0010FEFF\x00", "\U0010FFFF", "\uFFFD", "é😀中文", "\\x00", "\xf4\x8f",
+	"", "\x00", "a\x00b", "\xff", "\xed\xa0\x80", "caf\xe9", "\U0010FE00", "\U0010FEFF\x00", "\U0010FFFF", "\uFFFD", "é😀中文", "\\x00",
+	"\xf4\x8f",
 }
 
 func testOddText(t *testing.T, open func() *store.Store) {
-	s, ctx := open(), t.Context()
+	s := open()
+	ctx := t.Context()
 	for i, odd := range oddTexts {
 		want := store.Call{
 			ID: fmt.Sprint(i, odd), At: noon, Principal: odd, Profile: odd, Session: odd, Agent: odd, MCPSession: odd, Server: tool.ServerID(odd),
@@ -49,7 +51,8 @@ func testOddText(t *testing.T, open func() *store.Store) {
 }
 
 func testTwiceInBatch(t *testing.T, open func() *store.Store) {
-	s, ctx := open(), t.Context()
+	s := open()
+	ctx := t.Context()
 	check(t, s.AppendCalls(ctx, []store.Call{sampleCall(1), sampleCall(2), sampleCall(1)}))
 	got, err := s.Calls(ctx, store.CallFilter{})
 	check(t, err)
@@ -58,7 +61,8 @@ func testTwiceInBatch(t *testing.T, open func() *store.Store) {
 
 // testByteOrder holds where a language's order would be another one.
 func testByteOrder(t *testing.T, open func() *store.Store) {
-	s, ctx := open(), t.Context()
+	s := open()
+	ctx := t.Context()
 	sorted := []string{"A1", "B_", "Ba", "a-1", "a1", "b", "ä"}
 	for i, id := range sorted {
 		check(t, s.AppendCalls(ctx, []store.Call{{ID: id, At: noon.Add(time.Duration(i) * time.Second)}}))
@@ -75,7 +79,9 @@ func testByteOrder(t *testing.T, open func() *store.Store) {
 }
 
 func testTrimTogether(t *testing.T, open func() *store.Store) {
-	one, two, ctx := open(), open(), t.Context()
+	one := open()
+	two := open()
+	ctx := t.Context()
 	for first := 0; first < 6000; first += 2000 {
 		calls := make([]store.Call, 2000)
 		for i := range calls {
@@ -118,7 +124,7 @@ func testCanceled(t *testing.T, open func() *store.Store) {
 	_, readErr := s.Servers(ctx)
 	_, resultErr := s.Results(ctx, store.ResultFilter{})
 	for _, err := range []error{
-		s.KeepResult(ctx, sampleResult(1)), resultErr,
+		s.SaveResult(ctx, sampleResult(1)), resultErr,
 		s.AppendCalls(ctx, []store.Call{sampleCall(1)}), s.SaveTools(ctx, sampleServer("a")), s.SaveCheck(ctx, "a", noon, ""), readErr,
 	} {
 		if f := (*fault.Error)(nil); !errors.Is(err, context.Canceled) || errors.As(err, &f) {
@@ -129,7 +135,8 @@ func testCanceled(t *testing.T, open func() *store.Store) {
 }
 
 func testCallAt(t *testing.T, open func() *store.Store) {
-	s, ctx := open(), t.Context()
+	s := open()
+	ctx := t.Context()
 	var calls []store.Call
 	for i := range 9 {
 		calls = append(calls, store.Call{ID: fmt.Sprint("c", i+1), At: noon})
@@ -139,7 +146,8 @@ func testCallAt(t *testing.T, open func() *store.Store) {
 		before string
 		n      int
 		want   string
-	}{{"", 1, "c9"}, {"", 9, "c1"}, {"", 10, ""}, {"", 0, "c9"}, {"c5", 1, "c4"}, {"c5", 4, "c1"}, {"c5", 5, ""}, {"c1", 1, ""}, {"zzz", 2, "c8"}} {
+	}{{"", 1, "c9"}, {"", 9, "c1"}, {"", 10, ""}, {"", 0, "c9"}, {"c5", 1, "c4"}, {"c5", 4, "c1"}, {"c5", 5, ""}, {"c1", 1, ""},
+		{"zzz", 2, "c8"}} {
 		got, err := s.CallAt(ctx, c.before, c.n)
 		check(t, err)
 		if got != c.want {

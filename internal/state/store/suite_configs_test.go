@@ -17,7 +17,8 @@ func secretKey(t *testing.T, text string) store.SecretKey {
 }
 
 func testConfigs(t *testing.T, dsn string, _ rawFunc) {
-	now, ctx := noon, t.Context()
+	now := noon
+	ctx := t.Context()
 	s := open(t, dsn, &store.Options{Now: func() time.Time { return now }})
 	odd := []byte("{\"command\":\"x\"}\x00\xff\n")
 	check(t, s.SaveServerConfig(ctx, "b", []byte("old"), false))
@@ -76,7 +77,8 @@ func testEncrypted(t *testing.T, dsn string, raw rawFunc) {
 }
 
 func testNoKey(t *testing.T, dsn string, _ rawFunc) {
-	s, ctx := open(t, dsn, nil), t.Context()
+	s := open(t, dsn, nil)
+	ctx := t.Context()
 	err := s.SaveServerConfig(ctx, "a", []byte("hunter2"), true)
 	if !fault.Is(err, fault.BadConfig) || !bytes.Contains([]byte(err.Error()), []byte("TOOLFIT_SECRET_KEY")) {
 		t.Fatalf("got %v, want a bad_config that names TOOLFIT_SECRET_KEY", err)

@@ -51,7 +51,8 @@ func testDocuments(t *testing.T, open func() *store.Store) {
 }
 
 func testUses(t *testing.T, open func() *store.Store) {
-	s, ctx := open(), t.Context()
+	s := open()
+	ctx := t.Context()
 	use := func(owner string, name tool.Name, i int) store.Use {
 		return store.Use{Owner: owner, Tool: name, Terms: raws(fmt.Sprintf(`["t%d"]`, i)), At: noon.Add(time.Duration(i) * time.Second)}
 	}
@@ -86,7 +87,8 @@ func testUses(t *testing.T, open func() *store.Store) {
 }
 
 func testRuns(t *testing.T, open func() *store.Store) {
-	s, ctx := open(), t.Context()
+	s := open()
+	ctx := t.Context()
 	run := func(i int) store.Run {
 		return store.Run{
 			ID: fmt.Sprintf("run_%02d", i), At: noon.Add(time.Duration(i/2) * time.Minute), Name: fmt.Sprint("login", i%3), Outcome: "running",
@@ -96,7 +98,8 @@ func testRuns(t *testing.T, open func() *store.Store) {
 	for i := range 20 {
 		r := run(i)
 		check(t, s.SaveRun(ctx, r))
-		r.Outcome, r.Duration = "passed", 1234567*time.Microsecond
+		r.Outcome = "passed"
+		r.Duration = 1234567 * time.Microsecond
 		check(t, s.SaveRun(ctx, r))
 		got, err := s.Run(ctx, r.ID)
 		check(t, err)

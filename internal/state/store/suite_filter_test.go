@@ -16,15 +16,19 @@ func filterSample(i int, c *store.Call) {
 	c.Principal = fmt.Sprint("p", i%2)
 	c.Server = tool.ServerID(fmt.Sprint("s", i%3))
 	c.Tool = tool.Canonical(c.Server, fmt.Sprint("t", i%5))
-	c.Session, c.Agent, c.Rule = "", "", ""
+	c.Session = ""
+	c.Agent = ""
+	c.Rule = ""
 	if i%4 == 0 {
-		c.Session, c.Agent = fmt.Sprint("ses_", i%8), fmt.Sprint("a", i%12)
+		c.Session = fmt.Sprint("ses_", i%8)
+		c.Agent = fmt.Sprint("a", i%12)
 	}
 	if i%7 == 0 {
 		c.Rule = "r"
 	}
 	if i%10 == 3 {
-		c.Outcome, c.Level = "error", "error"
+		c.Outcome = "error"
+		c.Level = "error"
 	}
 	if i%10 == 6 {
 		c.Level = "warn"
@@ -32,7 +36,8 @@ func filterSample(i int, c *store.Call) {
 }
 
 func testFilter(t *testing.T, open func() *store.Store) {
-	s, ctx := open(), t.Context()
+	s := open()
+	ctx := t.Context()
 	const n = 200
 	appendSamples(t, s, n, filterSample)
 	id := func(i int) string { return sampleCall(i).ID }
@@ -127,12 +132,18 @@ func testWrongLevel(t *testing.T, open func() *store.Store) {
 }
 
 func testSavings(t *testing.T, open func() *store.Store) {
-	s, ctx := open(), t.Context()
+	s := open()
+	ctx := t.Context()
 	day := time.Date(2026, 3, 4, 23, 59, 59, 0, time.UTC)
 	call := func(at time.Time, n int64, c store.Call) store.Call {
-		c.ID, c.At = string(store.AppendCallTime(nil, at))+fmt.Sprint(n), at
-		c.BytesIn, c.BytesFull, c.BytesSent = n, 10*n, 2*n
-		c.TokensIn, c.TokensFull, c.TokensSent = 3*n, 30*n, 6*n
+		c.ID = string(store.AppendCallTime(nil, at)) + fmt.Sprint(n)
+		c.At = at
+		c.BytesIn = n
+		c.BytesFull = 10 * n
+		c.BytesSent = 2 * n
+		c.TokensIn = 3 * n
+		c.TokensFull = 30 * n
+		c.TokensSent = 6 * n
 		return c
 	}
 	check(t, s.AppendCalls(ctx, []store.Call{
@@ -142,10 +153,12 @@ func testSavings(t *testing.T, open func() *store.Store) {
 		call(day.Add(2*time.Second), 1<<50, store.Call{Tool: "b__y", Profile: "q", Rule: "r"}),
 	}))
 	sum := func(key string, calls, n int64) store.Saving {
-		return store.Saving{Key: key, Calls: calls, BytesIn: n, BytesFull: 10 * n, BytesSent: 2 * n, TokensIn: 3 * n, TokensFull: 30 * n, TokensSent: 6 * n}
+		return store.Saving{Key: key, Calls: calls, BytesIn: n, BytesFull: 10 * n, BytesSent: 2 * n, TokensIn: 3 * n, TokensFull: 30 * n,
+			TokensSent: 6 * n}
 	}
 	shadow := sum("s", 1, 2)
-	shadow.TokensSent, shadow.Shadow = 5, true
+	shadow.TokensSent = 5
+	shadow.Shadow = true
 	for by, want := range map[store.SavingKey][]store.Saving{
 		store.ByTool:    {sum("a__x", 2, 3), sum("b__y", 1, 1<<50)},
 		store.ByProfile: {sum("p", 1, 1), sum("q", 2, 2+1<<50)},

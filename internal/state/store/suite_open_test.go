@@ -25,7 +25,7 @@ func testRestart(t *testing.T, dsn string, _ rawFunc) {
 	check(t, s.CreateKey(ctx, key))
 	check(t, s.AppendCalls(ctx, []store.Call{sampleCall(1)}))
 	check(t, s.SaveServerConfig(ctx, "a", []byte(`{}`), false))
-	check(t, s.KeepResult(ctx, sampleResult(1)))
+	check(t, s.SaveResult(ctx, sampleResult(1)))
 	check(t, s.Close())
 
 	s = open(t, dsn, nil)

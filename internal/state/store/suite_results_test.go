@@ -37,17 +37,22 @@ func refs(results []store.Result) []string {
 }
 
 func testResultBytes(t *testing.T, open func() *store.Store) {
-	s, ctx := open(), t.Context()
+	s := open()
+	ctx := t.Context()
 	bodies := []string{"", "{}", "not JSON", "\x00\xff\n", strings.Repeat("长", 1<<17)}
 	for i, odd := range slices.Concat(oddTexts, bodies) {
 		want := store.Result{
-			Ref: fmt.Sprint("r", i), Owner: "o", Call: fmt.Sprint("c", i), Body: json.RawMessage(odd), At: noon, Expires: time.Now().Add(time.Hour).Truncate(time.Microsecond).UTC(),
+			Ref: fmt.Sprint("r", i), Owner: "o", Call: fmt.Sprint("c", i), Body: json.RawMessage(odd), At: noon,
+			Expires: time.Now().Add(time.Hour).Truncate(time.Microsecond).UTC(),
 		}
 		if len(odd) < 100 {
 			want.Ref, want.Owner, want.Server, want.Tool = want.Ref+odd, want.Owner+odd, tool.ServerID(odd), tool.Name(odd)
-			want.Profile, want.Session, want.Rule, want.Args = odd, odd, odd, json.RawMessage(odd)
+			want.Profile = odd
+			want.Session = odd
+			want.Rule = odd
+			want.Args = json.RawMessage(odd)
 		}
-		check(t, s.KeepResult(ctx, want))
+		check(t, s.SaveResult(ctx, want))
 		for _, s := range []*store.Store{s, open()} {
 			got, err := s.Result(ctx, want.Owner, want.Ref)
 			check(t, err)
@@ -60,18 +65,21 @@ func testResultBytes(t *testing.T, open func() *store.Store) {
 			equal(t, got, was)
 		}
 	}
-	if err := s.KeepResult(ctx, store.Result{Owner: "o", At: noon}); err == nil {
+	if err := s.SaveResult(ctx, store.Result{Owner: "o", At: noon}); err == nil {
 		t.Fatal("a result without a ref was kept")
 	}
 }
 
 func testResultUnknown(t *testing.T, open func() *store.Store) {
-	s, ctx := open(), t.Context()
-	expired, theirs := sampleResult(1), sampleResult(2)
-	expired.Owner, expired.Expires = "me", noon.Add(time.Hour)
+	s := open()
+	ctx := t.Context()
+	expired := sampleResult(1)
+	theirs := sampleResult(2)
+	expired.Owner = "me"
+	expired.Expires = noon.Add(time.Hour)
 	theirs.Owner = "them"
-	check(t, s.KeepResult(ctx, expired))
-	check(t, s.KeepResult(ctx, theirs))
+	check(t, s.SaveResult(ctx, expired))
+	check(t, s.SaveResult(ctx, theirs))
 	for _, ref := range []string{expired.Ref, theirs.Ref, "r_unknown", "", "r' OR ''='"} {
 		_, err := s.Result(ctx, "me", ref)
 		if !fault.Is(err, fault.NotFound) || fault.As(err).Message != fmt.Sprintf("there is no result %q", ref) {
@@ -90,15 +98,18 @@ func testResultUnknown(t *testing.T, open func() *store.Store) {
 }
 
 func testResultTaken(t *testing.T, open func() *store.Store) {
-	s, ctx := open(), t.Context()
-	mine, theirs := sampleResult(1), sampleResult(3)
-	theirs.Owner, theirs.Ref = "them", mine.Ref
-	check(t, s.KeepResult(ctx, mine))
-	check(t, s.KeepResult(ctx, theirs))
+	s := open()
+	ctx := t.Context()
+	mine := sampleResult(1)
+	theirs := sampleResult(3)
+	theirs.Owner = "them"
+	theirs.Ref = mine.Ref
+	check(t, s.SaveResult(ctx, mine))
+	check(t, s.SaveResult(ctx, theirs))
 	for range 2 {
 		again := mine
 		again.Body = json.RawMessage(`"another"`)
-		if err := s.KeepResult(ctx, again); !fault.Is(err, fault.Conflict) {
+		if err := s.SaveResult(ctx, again); !fault.Is(err, fault.Conflict) {
 			t.Fatalf("got %v, want a conflict", err)
 		}
 	}
@@ -110,11 +121,14 @@ func testResultTaken(t *testing.T, open func() *store.Store) {
 }
 
 func testFindResult(t *testing.T, open func() *store.Store) {
-	s, ctx := open(), t.Context()
-	old, young := sampleResult(1), sampleResult(3)
-	young.Owner, young.Ref = "them", old.Ref
+	s := open()
+	ctx := t.Context()
+	old := sampleResult(1)
+	young := sampleResult(3)
+	young.Owner = "them"
+	young.Ref = old.Ref
 	for _, r := range []store.Result{young, old} {
-		check(t, s.KeepResult(ctx, r))
+		check(t, s.SaveResult(ctx, r))
 	}
 	for name, want := range map[string]store.Result{old.Ref: young, old.Call: old, young.Call: young} {
 		got, err := open().FindResult(ctx, name)
@@ -124,7 +138,8 @@ func testFindResult(t *testing.T, open func() *store.Store) {
 }
 
 func testResultPages(t *testing.T, open func() *store.Store) {
-	s, ctx := open(), t.Context()
+	s := open()
+	ctx := t.Context()
 	const n = 60
 	for i := range n {
 		r := sampleResult(i)
@@ -134,7 +149,7 @@ func testResultPages(t *testing.T, open func() *store.Store) {
 		if i%7 == 0 {
 			r.Rule = "other"
 		}
-		check(t, s.KeepResult(ctx, r))
+		check(t, s.SaveResult(ctx, r))
 	}
 	cases := map[string]struct {
 		filter store.ResultFilter
@@ -175,12 +190,15 @@ func testResultPages(t *testing.T, open func() *store.Store) {
 				paged = append(paged, page...)
 			}
 			equal(t, refs(paged), refs(whole))
-			c.filter.Heads, c.filter.Limit, c.filter.Before = true, 0, ""
+			c.filter.Heads = true
+			c.filter.Limit = 0
+			c.filter.Before = ""
 			heads, err := s.Results(ctx, c.filter)
 			check(t, err)
 			equal(t, refs(heads), refs(whole))
 			for i, h := range heads {
-				if h.Args != nil || h.Body != nil || h.Err != nil || h.Size < int64(len(whole[i].Body)) || h.Tool != whole[i].Tool || !h.At.Equal(whole[i].At) {
+				if h.Args != nil || h.Body != nil || h.Err != nil || h.Size < int64(len(whole[i].Body)) || h.Tool != whole[i].Tool ||
+					!h.At.Equal(whole[i].At) {
 					t.Errorf("the head of %+v is %+v", whole[i], h)
 				}
 			}
@@ -194,7 +212,9 @@ func testResultPages(t *testing.T, open func() *store.Store) {
 }
 
 func testResultsAtOnce(t *testing.T, open func() *store.Store) {
-	one, two, ctx := open(), open(), t.Context()
+	one := open()
+	two := open()
+	ctx := t.Context()
 	var wg sync.WaitGroup
 	const each = 60
 	for w := range 4 {
@@ -203,7 +223,7 @@ func testResultsAtOnce(t *testing.T, open func() *store.Store) {
 			for i := range each {
 				r := sampleResult(i)
 				r.Ref = fmt.Sprint(r.Ref, "_", w)
-				if err := s.KeepResult(ctx, r); err != nil {
+				if err := s.SaveResult(ctx, r); err != nil {
 					t.Error(err)
 				}
 				for _, s := range []*store.Store{one, two} {
@@ -249,15 +269,17 @@ func storedResults(t *testing.T, dsn string, raw rawFunc) (all []byte) {
 }
 
 func testEncryptedResults(t *testing.T, dsn string, raw rawFunc) {
-	ctx, secret := t.Context(), sampleResult(1)
-	secret.Args, secret.Body = json.RawMessage(`{"token":"hunter2"}`), json.RawMessage(`{"password":"hunter3"}`)
+	ctx := t.Context()
+	secret := sampleResult(1)
+	secret.Args = json.RawMessage(`{"token":"hunter2"}`)
+	secret.Body = json.RawMessage(`{"password":"hunter3"}`)
 	with := &store.Options{SecretKey: secretKey(t, "correct horse battery staple")}
-	check(t, open(t, dsn, with).KeepResult(ctx, secret))
+	check(t, open(t, dsn, with).SaveResult(ctx, secret))
 	stored := storedResults(t, dsn, raw)
 	if len(stored) == 0 || bytes.Contains(stored, []byte("hunter")) {
 		t.Fatalf("stored as %q", stored)
 	}
-	check(t, open(t, dsn, nil).KeepResult(ctx, sampleResult(3)))
+	check(t, open(t, dsn, nil).SaveResult(ctx, sampleResult(3)))
 	got, err := open(t, dsn, with).Results(ctx, store.ResultFilter{})
 	check(t, err)
 	equal(t, got, []store.Result{sampleResult(3), secret})

@@ -9,13 +9,14 @@ import (
 )
 
 func testTrimExpired(t *testing.T, open func() *store.Store) {
-	s, ctx := open(), t.Context()
+	s := open()
+	ctx := t.Context()
 	for i := range 10 {
 		r := sampleResult(i)
 		if i%2 == 0 {
 			r.Expires = noon.Add(time.Hour)
 		}
-		check(t, s.KeepResult(ctx, r))
+		check(t, s.SaveResult(ctx, r))
 	}
 	deleted, err := s.TrimResults(ctx, store.ResultLimits{})
 	check(t, err)
@@ -26,19 +27,20 @@ func testTrimExpired(t *testing.T, open func() *store.Store) {
 	left, err := s.Results(ctx, store.ResultFilter{})
 	check(t, err)
 	equal(t, refs(left), []string{"r_000009", "r_000007", "r_000005", "r_000003", "r_000001"})
-	check(t, s.KeepResult(ctx, sampleResult(10)))
+	check(t, s.SaveResult(ctx, sampleResult(10)))
 	_, err = s.Result(ctx, "k0", "r_000010")
 	check(t, err)
 }
 
 func testTrimOwner(t *testing.T, open func() *store.Store) {
-	s, ctx := open(), t.Context()
+	s := open()
+	ctx := t.Context()
 	for i := range 40 {
 		r := sampleResult(i)
 		if r.Body = bytes.Repeat([]byte("x"), 10_000); i%2 == 1 {
 			r.Body = []byte("{}")
 		}
-		check(t, s.KeepResult(ctx, r))
+		check(t, s.SaveResult(ctx, r))
 	}
 	deleted, err := s.TrimResults(ctx, store.ResultLimits{Owner: 55_000})
 	check(t, err)
@@ -52,12 +54,13 @@ func testTrimOwner(t *testing.T, open func() *store.Store) {
 }
 
 func testTrimTotal(t *testing.T, open func() *store.Store) {
-	s, ctx := open(), t.Context()
+	s := open()
+	ctx := t.Context()
 	const limit, n = 800_000, 200
 	for i := range n {
 		r := sampleResult(i)
 		r.Body = bytes.Repeat([]byte("x"), 10_000)
-		check(t, s.KeepResult(ctx, r))
+		check(t, s.SaveResult(ctx, r))
 		if i%10 == 0 {
 			_, err := s.TrimResults(ctx, store.ResultLimits{Total: limit})
 			check(t, err)

@@ -10,9 +10,11 @@ import (
 )
 
 func testLongLists(t *testing.T, open func() *store.Store) {
-	s, ctx := open(), t.Context()
+	s := open()
+	ctx := t.Context()
 	for _, n := range []int{0, 1, 7, 8, 9, 63, 64, 65, 200} {
-		want := store.Server{ID: "a", Era: fmt.Sprint("era", n), TTL: time.Duration(n) * time.Second, PrivateTo: fmt.Sprint(n), ListedAt: noon, CheckedAt: noon}
+		want := store.Server{ID: "a", Era: fmt.Sprint("era", n), TTL: time.Duration(n) * time.Second, PrivateTo: fmt.Sprint(n),
+			ListedAt: noon, CheckedAt: noon}
 		for i := range n {
 			want.Tools = append(want.Tools, store.Tool{Name: fmt.Sprint(n, "/", i), Definition: json.RawMessage(fmt.Sprint(i))})
 			want.Held = append(want.Held, store.Held{Kind: "tool", Name: fmt.Sprintf("%04d", i), KeptOut: i%3 == 0})
@@ -28,7 +30,9 @@ func testLongLists(t *testing.T, open func() *store.Store) {
 }
 
 func testSnapshot(t *testing.T, open func() *store.Store) {
-	writer, reader, ctx := open(), open(), t.Context()
+	writer := open()
+	reader := open()
+	ctx := t.Context()
 	list := func(round int) store.Server {
 		mark := json.RawMessage(fmt.Sprint(round))
 		srv := store.Server{ID: "a", Info: mark, Instructions: string(mark)}

@@ -18,7 +18,8 @@ type metadata = map[string]json.RawMessage
 func raws(text string) json.RawMessage { return json.RawMessage(text) }
 
 func testSessions(t *testing.T, open func() *store.Store) {
-	s, ctx := open(), t.Context()
+	s := open()
+	ctx := t.Context()
 	for i, odd := range oddTexts {
 		id := fmt.Sprint("ses_", i, odd)
 		want := store.Session{
@@ -27,7 +28,8 @@ func testSessions(t *testing.T, open func() *store.Store) {
 		}
 		created, err := s.CreateSession(ctx, want)
 		check(t, err)
-		want.CreatedAt, want.UpdatedAt = created.CreatedAt, created.UpdatedAt
+		want.CreatedAt = created.CreatedAt
+		want.UpdatedAt = created.UpdatedAt
 		equal(t, created, want)
 		if since := time.Since(created.CreatedAt); since < 0 || since > time.Minute || created.UpdatedAt != created.CreatedAt {
 			t.Fatalf("times %v and %v", created.CreatedAt, created.UpdatedAt)
@@ -60,7 +62,9 @@ func testSessions(t *testing.T, open func() *store.Store) {
 }
 
 func testSessionsAtOnce(t *testing.T, open func() *store.Store) {
-	one, two, ctx := open(), open(), t.Context()
+	one := open()
+	two := open()
+	ctx := t.Context()
 	_, err := one.CreateSession(ctx, store.Session{ID: "ses_1"})
 	check(t, err)
 	var wg sync.WaitGroup
@@ -83,7 +87,9 @@ func testSessionsAtOnce(t *testing.T, open func() *store.Store) {
 }
 
 func testSessionOwner(t *testing.T, open func() *store.Store) {
-	s, ctx, title := open(), t.Context(), "theirs"
+	s := open()
+	ctx := t.Context()
+	title := "theirs"
 	_, err := s.CreateSession(ctx, store.Session{ID: "ses_1", Owner: "k1", Title: "mine", Metadata: metadata{"a": raws("1")}})
 	check(t, err)
 	_, updateErr := s.UpdateSession(ctx, "ses_1", store.SessionChange{Owner: "k2", Title: &title, Metadata: metadata{"a": raws("2")}})
@@ -113,13 +119,15 @@ func sessionIDs(sessions []store.Session) (ids []string) {
 }
 
 func testSessionPages(t *testing.T, open func() *store.Store) {
-	s, ctx := open(), t.Context()
+	s := open()
+	ctx := t.Context()
 	var all []store.Session
 	for i := range 30 {
 		long := strings.Repeat("x", 150*(i%3))
 		v, err := s.CreateSession(ctx, store.Session{
 			ID: fmt.Sprintf("ses_%02d", i), Owner: fmt.Sprint("k", i%2), Parent: fmt.Sprint("p", i%5),
-			Metadata: metadata{"kind": raws(fmt.Sprintf(`{"a": %d, "b":"x"}`, i%3)), "long": raws(`"` + long + `"`), fmt.Sprint("n", i): raws("true")},
+			Metadata: metadata{"kind": raws(fmt.Sprintf(`{"a": %d, "b":"x"}`, i%3)), "long": raws(`"` + long + `"`),
+				fmt.Sprint("n", i): raws("true")},
 		})
 		check(t, err)
 		all = append(all, v)
@@ -133,9 +141,12 @@ func testSessionPages(t *testing.T, open func() *store.Store) {
 		{"all", store.SessionFilter{}, func(int) bool { return true }},
 		{"of an owner", store.SessionFilter{Owner: "k1"}, func(i int) bool { return i%2 == 1 }},
 		{"of a parent", store.SessionFilter{Parent: "p3"}, func(i int) bool { return i%5 == 3 }},
-		{"with a value, however it is written", store.SessionFilter{Metadata: metadata{"kind": raws(` {"b" :"\u0078","a":1}`)}}, func(i int) bool { return i%3 == 1 }},
-		{"with a long value", store.SessionFilter{Metadata: metadata{"long": raws(`"` + strings.Repeat("x", 300) + `"`)}}, func(i int) bool { return i%3 == 2 }},
-		{"with two values", store.SessionFilter{Owner: "k0", Metadata: metadata{"kind": raws(`{"a":0,"b":"x"}`), "n6": raws("true")}}, func(i int) bool { return i == 6 }},
+		{"with a value, however it is written", store.SessionFilter{Metadata: metadata{"kind": raws(` {"b" :"\u0078","a":1}`)}},
+			func(i int) bool { return i%3 == 1 }},
+		{"with a long value", store.SessionFilter{Metadata: metadata{"long": raws(`"` + strings.Repeat("x", 300) + `"`)}},
+			func(i int) bool { return i%3 == 2 }},
+		{"with two values", store.SessionFilter{Owner: "k0", Metadata: metadata{"kind": raws(`{"a":0,"b":"x"}`), "n6": raws("true")}},
+			func(i int) bool { return i == 6 }},
 		{"with another value", store.SessionFilter{Metadata: metadata{"n6": raws(`"true"`)}}, func(int) bool { return false }},
 		{"in a span", store.SessionFilter{Since: all[20].CreatedAt, Until: all[20].CreatedAt}, nil},
 	}
@@ -168,7 +179,8 @@ func testSessionPages(t *testing.T, open func() *store.Store) {
 }
 
 func testWrongSessions(t *testing.T, open func() *store.Store) {
-	s, ctx := open(), t.Context()
+	s := open()
+	ctx := t.Context()
 	_, err := s.CreateSession(ctx, store.Session{ID: "ses_1", Metadata: metadata{"a": raws("1")}})
 	check(t, err)
 	long := strings.Repeat("x", 3000)
@@ -202,7 +214,9 @@ func testWrongSessions(t *testing.T, open func() *store.Store) {
 }
 
 func testMessages(t *testing.T, open func() *store.Store) {
-	one, two, ctx := open(), open(), t.Context()
+	one := open()
+	two := open()
+	ctx := t.Context()
 	for _, id := range []string{"ses_1", "ses_2"} {
 		_, err := one.CreateSession(ctx, store.Session{ID: id})
 		check(t, err)
@@ -249,9 +263,10 @@ func testMessages(t *testing.T, open func() *store.Store) {
 	end, err := two.LastMessages(ctx, "ses_1", 5)
 	check(t, err)
 	equal(t, end, all[235:])
-	check(t, one.AppendMessages(ctx, "ses_2", raws(`{"role":"a"}`), raws(`{"role":"b"}`), raws(`{"role":"a","x":1}`), raws("\xff"), raws(`x{"role":"b"}`)))
+	check(t, one.AppendMessages(ctx, "ses_2", raws(`{"role":"a"}`), raws(`{"role":"b"}`), raws(`{"role":"a","x":1}`), raws("\xff"),
+		raws(`x{"role":"b"}`)))
 	for text, want := range map[string]int64{`{"role":"a"`: 4, `{"role":"b"`: 3, `{"role":"c"`: 0, "\xff": 5} {
-		if at, err := two.LastBeginning(ctx, "ses_2", "nothing", text); err != nil || at != want {
+		if at, err := two.LastMessageWithPrefix(ctx, "ses_2", "nothing", text); err != nil || at != want {
 			t.Errorf("the last that begins with %q: %d, %v, want %d", text, at, err, want)
 		}
 	}
@@ -268,7 +283,9 @@ func testMessages(t *testing.T, open func() *store.Store) {
 }
 
 func testTrimSessions(t *testing.T, open func() *store.Store) {
-	s, other, ctx := open(), open(), t.Context()
+	s := open()
+	other := open()
+	ctx := t.Context()
 	const many = 250 // more than two steps
 	for i := range many {
 		_, err := s.CreateSession(ctx, store.Session{ID: fmt.Sprintf("ses_%03d", i), Metadata: metadata{"n": raws("1")}})

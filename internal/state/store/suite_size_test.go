@@ -37,7 +37,8 @@ func onDisk(t *testing.T, dsn string, raw func(t *testing.T, dsn string) *sql.DB
 		check(t, err)
 		return info.Size()
 	}
-	check(t, raw(t, dsn).QueryRow(`SELECT pg_total_relation_size('calls') + pg_total_relation_size('runs') + pg_total_relation_size('run_pictures')`).Scan(&n))
+	check(t, raw(t, dsn).QueryRow(`SELECT pg_total_relation_size('calls') + pg_total_relation_size('runs') + `+
+		`pg_total_relation_size('run_pictures')`).Scan(&n))
 	return n
 }
 
@@ -51,13 +52,18 @@ var shapes = []struct {
 }{
 	{"plain calls", func(*rand.Rand, *store.Call) {}, 0},
 	{"calls that are in every index", func(r *rand.Rand, c *store.Call) {
-		c.Session, c.Agent, c.Rule, c.Level, c.Message = "ses_"+noise(r, 12), "agent", "rule", "error", noise(r, 100)
+		c.Session = "ses_" + noise(r, 12)
+		c.Agent = "agent"
+		c.Rule = "rule"
+		c.Level = "error"
+		c.Message = noise(r, 100)
 	}, 0},
 	{"long messages", func(r *rand.Rand, c *store.Call) { c.Message = noise(r, 2200) }, 0},
 	{"arguments, runs and pictures among plain calls", func(r *rand.Rand, c *store.Call) {
 		if r.IntN(8) == 0 {
 			text := json.RawMessage(`"` + noise(r, r.IntN(16_000)) + `"`)
-			c.Arguments, c.Message = &store.Arguments{Sent: text, Fitted: text}, noise(r, r.IntN(4000))
+			c.Arguments = &store.Arguments{Sent: text, Fitted: text}
+			c.Message = noise(r, r.IntN(4000))
 		}
 	}, 60_000},
 }
@@ -72,7 +78,10 @@ func testSizeHolds(t *testing.T, newDSN func(t *testing.T) string, raw func(t *t
 	for _, shape := range tried {
 		t.Run(shape.name, func(t *testing.T) {
 			dsn := newDSN(t)
-			s, ctx, r, next := open(t, dsn, nil), t.Context(), rand.New(rand.NewPCG(1, 2)), 0
+			s := open(t, dsn, nil)
+			ctx := t.Context()
+			r := rand.New(rand.NewPCG(1, 2))
+			next := 0
 			for added, batches := 0, 0; added < 3*most; batches++ {
 				calls := make([]store.Call, batch)
 				for i := range calls {
@@ -88,11 +97,12 @@ func testSizeHolds(t *testing.T, newDSN func(t *testing.T) string, raw func(t *t
 				check(t, s.AppendCalls(ctx, calls))
 				if shape.run > 0 && batches%16 == 0 {
 					picture := store.RunPicture{Step: 1, Type: "image/png", Data: []byte(noise(r, shape.run))}
-					check(t, s.SaveRun(ctx, store.Run{ID: fmt.Sprint("run_", next), At: calls[0].At, Report: []byte(noise(r, 5_000)), Pictures: []store.RunPicture{picture}}))
+					check(t, s.SaveRun(ctx, store.Run{ID: fmt.Sprint("run_", next), At: calls[0].At, Report: []byte(noise(r, 5_000)),
+						Pictures: []store.RunPicture{picture}}))
 					added += shape.run + 5_000
 				}
 				select {
-				case <-s.Due():
+				case <-s.TrimDue():
 					_, err := s.TrimRecords(ctx, most)
 					check(t, err)
 				default:
@@ -117,7 +127,9 @@ func testSizeHolds(t *testing.T, newDSN func(t *testing.T) string, raw func(t *t
 // testSizeHoldsAfterAFlood trims what is far too much at once.
 func testSizeHoldsAfterAFlood(t *testing.T, dsn string, raw func(t *testing.T, dsn string) *sql.DB) {
 	const most = 2 << 20
-	s, ctx, r := open(t, dsn, nil), t.Context(), rand.New(rand.NewPCG(1, 2))
+	s := open(t, dsn, nil)
+	ctx := t.Context()
+	r := rand.New(rand.NewPCG(1, 2))
 	var said int
 	for i := range 40 { // sessions have their own bound, and do not count
 		id := fmt.Sprint("ses_", i)
@@ -144,7 +156,8 @@ func testSizeHoldsAfterAFlood(t *testing.T, dsn string, raw func(t *testing.T, d
 		check(t, err)
 		size = onDisk(t, dsn, raw)
 	} else {
-		check(t, db.QueryRow("SELECT (page_count - freelist_count) * page_size FROM pragma_page_count(), pragma_freelist_count(), pragma_page_size()").Scan(&size))
+		check(t, db.QueryRow("SELECT (page_count - freelist_count) * page_size FROM pragma_page_count(), pragma_freelist_count(), "+
+			"pragma_page_size()").Scan(&size))
 		size -= int64(said)
 	}
 	if size > most*11/10 || size < most*8/10 {
@@ -156,7 +169,9 @@ func testSizeHoldsAfterAFlood(t *testing.T, dsn string, raw func(t *testing.T, d
 }
 
 func testSessionSizes(t *testing.T, open func() *store.Store) {
-	s, other, ctx := open(), open(), t.Context()
+	s := open()
+	other := open()
+	ctx := t.Context()
 	body := json.RawMessage(`"` + strings.Repeat("x", 9_848) + `"`) // 10 kB with what belongs to it
 	create := func(id, owner string) {
 		t.Helper()

@@ -126,7 +126,8 @@ var noon = time.Date(2026, 3, 4, 12, 0, 0, 123456000, time.UTC)
 func sampleServer(id tool.ServerID) store.Server {
 	return store.Server{
 		ID: id, Info: json.RawMessage(`{"name":"x"}`), Capabilities: json.RawMessage(`{"prompts":{}}`), Instructions: "Ask first.",
-		ListedAt: noon, CheckedAt: noon, Tools: []store.Tool{{Name: "one", Definition: json.RawMessage(`{}`)}, {Name: "two", Definition: json.RawMessage(`{}`)}},
+		ListedAt: noon, CheckedAt: noon, Tools: []store.Tool{{Name: "one", Definition: json.RawMessage(`{}`)},
+			{Name: "two", Definition: json.RawMessage(`{}`)}},
 		Prompts: []json.RawMessage{[]byte(`{"name":"p"}`)}, Resources: []json.RawMessage{[]byte(`{"uri":"r:"}`)},
 		Templates: []json.RawMessage{[]byte(`{"uriTemplate":"t:"}`)}, Held: []store.Held{{Kind: "prompt", Name: "p"}},
 		Hosts: []json.RawMessage{[]byte(`"https://a.example"`), []byte(`"https://b.example"`)},
@@ -134,7 +135,8 @@ func sampleServer(id tool.ServerID) store.Server {
 }
 
 func testBytes(t *testing.T, open func() *store.Store) {
-	s, ctx := open(), t.Context()
+	s := open()
+	ctx := t.Context()
 	srv := store.Server{
 		ID: "cloud", Info: json.RawMessage(`{ "name":"x","n":12345678901234567890 }`), ListedAt: noon, CheckedAt: noon,
 		Capabilities: json.RawMessage(" {\"tools\":{ },\"\xff\":0}"), Instructions: "Use it\u2028well.\x00\xff\n",
@@ -150,7 +152,8 @@ func testBytes(t *testing.T, open func() *store.Store) {
 		},
 		Held: []store.Held{
 			{Kind: "instructions", KeptOut: true}, {Kind: "resource", Name: "\xfe\x00"},
-			{Kind: "tool", Name: "a", Was: json.RawMessage("{\"was\":\"\xff\"}")}, {Kind: "tool", Name: "b", KeptOut: true, Was: json.RawMessage("0")},
+			{Kind: "tool", Name: "a", Was: json.RawMessage("{\"was\":\"\xff\"}")},
+			{Kind: "tool", Name: "b", KeptOut: true, Was: json.RawMessage("0")},
 		},
 	}
 	check(t, s.SaveTools(ctx, srv))
@@ -160,7 +163,8 @@ func testBytes(t *testing.T, open func() *store.Store) {
 }
 
 func testReplace(t *testing.T, open func() *store.Store) {
-	s, ctx := open(), t.Context()
+	s := open()
+	ctx := t.Context()
 	check(t, s.SaveTools(ctx, sampleServer("b")))
 	check(t, s.SaveTools(ctx, store.Server{ID: "a", ListedAt: noon}))
 	check(t, s.SaveCheck(ctx, "b", noon.Add(time.Minute), "exit status 1"))
@@ -175,10 +179,12 @@ func testReplace(t *testing.T, open func() *store.Store) {
 }
 
 func testFailedCheck(t *testing.T, open func() *store.Store) {
-	s, ctx := open(), t.Context()
+	s := open()
+	ctx := t.Context()
 	srv := sampleServer("a")
 	check(t, s.SaveTools(ctx, srv))
-	srv.CheckedAt, srv.Reason = noon.Add(time.Minute), "connection refused"
+	srv.CheckedAt = noon.Add(time.Minute)
+	srv.Reason = "connection refused"
 	check(t, s.SaveCheck(ctx, srv.ID, srv.CheckedAt, srv.Reason))
 	got, err := s.Servers(ctx)
 	check(t, err)
@@ -186,7 +192,8 @@ func testFailedCheck(t *testing.T, open func() *store.Store) {
 }
 
 func testUnknownCheck(t *testing.T, open func() *store.Store) {
-	s, ctx := open(), t.Context()
+	s := open()
+	ctx := t.Context()
 	check(t, s.SaveCheck(ctx, "new", noon, "no such command"))
 	got, err := s.Servers(ctx)
 	check(t, err)
@@ -194,7 +201,8 @@ func testUnknownCheck(t *testing.T, open func() *store.Store) {
 }
 
 func testRemove(t *testing.T, open func() *store.Store) {
-	s, ctx := open(), t.Context()
+	s := open()
+	ctx := t.Context()
 	check(t, s.SaveTools(ctx, sampleServer("a")))
 	check(t, s.RemoveServer(ctx, "a"))
 	check(t, s.RemoveServer(ctx, "a"))
@@ -205,7 +213,8 @@ func testRemove(t *testing.T, open func() *store.Store) {
 }
 
 func testKeys(t *testing.T, open func() *store.Store) {
-	s, ctx := open(), t.Context()
+	s := open()
+	ctx := t.Context()
 	one := store.Key{ID: "id1", Name: "laptop", Profile: "ops", Role: "caller", Hash: []byte{0, 1, 0xff}, CreatedAt: noon}
 	two := store.Key{ID: "id2", Name: "ci", Profile: "*", Role: "admin", Hash: []byte{2}, CreatedAt: noon.Add(time.Second)}
 	check(t, s.CreateKey(ctx, two))
@@ -230,7 +239,8 @@ func testKeys(t *testing.T, open func() *store.Store) {
 }
 
 func testCallWhole(t *testing.T, open func() *store.Store) {
-	s, ctx := open(), t.Context()
+	s := open()
+	ctx := t.Context()
 	want := store.Call{
 		ID: "c_1", At: noon, Principal: "p", Profile: "ops", Session: "ses_1", Agent: "helper", MCPSession: "m",
 		Server: "cloud", Tool: "cloud__list", Upstream: "list", Outcome: "error", Code: "upstream_down",
@@ -248,7 +258,8 @@ func testCallWhole(t *testing.T, open func() *store.Store) {
 }
 
 func testBatches(t *testing.T, open func() *store.Store) {
-	s, ctx := open(), t.Context()
+	s := open()
+	ctx := t.Context()
 	next := 0
 	for _, size := range []int{0, 1, 7, 8, 63, 64, 65, 256, 137} {
 		batch := make([]store.Call, size)
@@ -290,7 +301,8 @@ func ids(calls []store.Call) []string {
 }
 
 func testTrimTime(t *testing.T, open func() *store.Store) {
-	s, ctx := open(), t.Context()
+	s := open()
+	ctx := t.Context()
 	appendSamples(t, s, 2600, nil)
 	n, err := s.TrimCalls(ctx, time.Time{})
 	check(t, err)
@@ -305,7 +317,8 @@ func testTrimTime(t *testing.T, open func() *store.Store) {
 }
 
 func testTrimSize(t *testing.T, open func() *store.Store) {
-	s, ctx := open(), t.Context()
+	s := open()
+	ctx := t.Context()
 	long := strings.Repeat("x", 1000)
 	appendSamples(t, s, 2000, func(_ int, c *store.Call) { c.Message = long })
 	n, err := s.TrimRecords(ctx, 1_000_000)
@@ -322,7 +335,9 @@ func testTrimSize(t *testing.T, open func() *store.Store) {
 }
 
 func testTwoHandles(t *testing.T, open func() *store.Store) {
-	one, two, ctx := open(), open(), t.Context()
+	one := open()
+	two := open()
+	ctx := t.Context()
 	const each = 40
 	errs := make(chan error, 2)
 	for w, s := range []*store.Store{one, two} {

@@ -5,44 +5,34 @@ import (
 	"database/sql"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
-// trimPage is how many calls one transaction looks at, so that appending never waits long
-// for trimming.
+// trimPage is how many calls one transaction reads, so that appending does not wait long.
 const trimPage = 1000
 
-// TrimCalls deletes the calls that began before the given time; a zero time deletes none.
+// TrimCalls deletes the calls that began before the given time; a zero time deletes none. Ids sort
+// by time, so that walking up from the oldest ends at the first page with nothing to delete.
 func (s *Store) TrimCalls(ctx context.Context, before time.Time) (deleted int64, err error) {
-	if before.IsZero() {
-		return 0, nil
-	}
-	deleted, err = s.trimBefore(ctx, micros(before))
-	return deleted, s.explain("trim calls", err)
-}
-
-// trimBefore walks from the oldest id up. Ids sort by time, so that the first page
-// with nothing to delete ends it.
-func (s *Store) trimBefore(ctx context.Context, before int64) (deleted int64, err error) {
-	for after := ""; ; {
+	for after := ""; !before.IsZero(); {
 		last, err := s.idAfter(ctx, after, trimPage)
 		if err != nil || last == "" {
-			return deleted, err
+			return deleted, s.explain("trim calls", err)
 		}
-		n, err := s.delete(ctx, "DELETE FROM calls WHERE id > $1 AND id <= $2 AND at < $3", after, last, before)
+		n, err := s.exec(ctx, "DELETE FROM calls WHERE id > $1 AND id <= $2 AND at < $3", after, last, micros(before))
 		deleted += n
 		if err != nil || n == 0 {
-			return deleted, err
+			return deleted, s.explain("trim calls", err)
 		}
 		after = last
 	}
+	return 0, nil
 }
 
-// TrimRecords deletes the oldest calls and runs until all of them, with their arguments,
-// reports, pictures and indexes, take less than maxBytes; 0 sets no bound. It begins a little
-// before they take more, and makes some room, so that it is not at work all the time. The file or the
-// tables do not shrink: what comes later uses the space again. Several gateways may trim one
-// store at the same time. When little was added since it last looked, it does not look.
+// TrimRecords deletes the oldest calls and runs until all of them, with their indexes, take less than
+// maxBytes (0: no limit) and some space is left. The space is reused, not given back to the system.
+// Several gateways may trim one store at once. It does nothing if little was added since the last time.
 func (s *Store) TrimRecords(ctx context.Context, maxBytes int64) (deleted int64, err error) {
 	if maxBytes <= 0 || !s.recordsGrown.look(maxBytes) {
 		return 0, nil
@@ -54,8 +44,8 @@ func (s *Store) TrimRecords(ctx context.Context, maxBytes int64) (deleted int64,
 	return deleted, s.explain("trim records", err)
 }
 
-// trimOver measures, deletes a part of what is too much, and measures again: how much room
-// a call gives back is known only by about a half.
+// trimOver deletes a part of what is too much and measures again: how much space a call frees is
+// known only roughly.
 func (s *Store) trimOver(ctx context.Context, most int64) (deleted int64, err error) {
 	measure, err := s.dialect.measure(ctx, s, most)
 	if err != nil {
@@ -79,20 +69,19 @@ func (s *Store) trimOver(ctx context.Context, most int64) (deleted int64, err er
 	}
 }
 
-// trimEnd is the newest call and the newest run that have to go; "" where none has.
+// trimEnd is the newest call and the newest run to delete; "" for none.
 type trimEnd struct {
 	call  string
 	run   string
 	runAt int64
 }
 
-// planTrim finds what of the oldest calls and runs takes about so many bytes. It looks at one
-// state of the store: another gateway that trims meanwhile then deletes the same, not as much
-// again.
+// planTrim finds the oldest calls and runs that take about so many bytes. It reads one snapshot, so
+// that gateways that trim at the same time delete the same.
 func (s *Store) planTrim(ctx context.Context, bytes int64) (end trimEnd, err error) {
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
-	tx, err := s.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true, Isolation: s.dialect.snapshot})
+	tx, err := s.snapshot(ctx)
 	if err != nil {
 		return end, err
 	}
@@ -107,7 +96,8 @@ func (s *Store) planTrim(ctx context.Context, bytes int64) (end trimEnd, err err
 		case err != nil:
 			return end, err
 		case run != "" && (page.count == 0 || at <= page.at):
-			end.run, end.runAt = run, at
+			end.run = run
+			end.runAt = at
 			bytes -= size
 		case page.count == 0:
 			return end, nil
@@ -121,9 +111,9 @@ func (s *Store) planTrim(ctx context.Context, bytes int64) (end trimEnd, err err
 	return end, nil
 }
 
-// oldestRun is the one after the end, and about what it takes.
+// oldestRun is the first run after the end, and about what it takes.
 func (s *Store) oldestRun(ctx context.Context, tx *sql.Tx, end *trimEnd) (id string, size, at int64, err error) {
-	query := strings.ReplaceAll("SELECT id, at, "+runBytes+" FROM runs WHERE (at, id) > ($1, $2) ORDER BY at, id LIMIT 1", "bytes(", s.dialect.bytes+"(")
+	query := "SELECT id, at, " + s.sizeSQL(runBytes) + " FROM runs WHERE (at, id) > ($1, $2) ORDER BY at, id LIMIT 1"
 	err = tx.QueryRowContext(ctx, query, end.runAt, end.run).Scan(&id, &at, &size)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = nil
@@ -137,7 +127,7 @@ type callsPage struct {
 	last             string
 }
 
-// oldestCalls are those after an id, and about what they take.
+// oldestCalls are the first n calls after an id, and about what they take.
 func (s *Store) oldestCalls(ctx context.Context, tx *sql.Tx, after string, n int64) (p callsPage, err error) {
 	query := "SELECT count(*), coalesce(max(id), ''), coalesce(min(at), 0), coalesce(sum(size), 0) FROM (SELECT id, at, " + s.callBytes() +
 		" AS size FROM calls WHERE id > $1 ORDER BY id LIMIT $2) AS page"
@@ -145,7 +135,7 @@ func (s *Store) oldestCalls(ctx context.Context, tx *sql.Tx, after string, n int
 	return p, err
 }
 
-// callBytes is about what a call takes, in SQL: its row and its place in the indexes.
+// callBytes is SQL for about what a call takes: its row and its part of the indexes.
 func (s *Store) callBytes() string {
 	var b strings.Builder
 	b.WriteString("120")
@@ -154,26 +144,33 @@ func (s *Store) callBytes() string {
 			b.WriteString(" + coalesce(bytes(" + column.name + "), 0)")
 		}
 	}
-	return strings.ReplaceAll(b.String()+" + "+indexBytes, "bytes(", s.dialect.bytes+"(")
+	return s.sizeSQL(b.String() + " + " + indexBytes)
 }
 
-// runBytes is what a run takes, with its pictures, indexBytes what a call does in the indexes
-// that have it. What bytes is, each dialect says.
+// sizeSQL names the dialect's function in an expression that uses bytes.
+func (s *Store) sizeSQL(expression string) string {
+	return strings.ReplaceAll(expression, "bytes(", s.dialect.bytes+"(")
+}
+
 const (
-	runBytes   = `200 + bytes(summary) + bytes(report) + (SELECT coalesce(sum(100 + bytes(data)), 0) FROM run_pictures WHERE run = runs.id)`
+	// runBytes is what a run takes with its pictures, indexBytes what a call takes in the indexes. The
+	// dialect says what bytes is.
+	runBytes = `200 + bytes(summary) + bytes(report)
+	+ (SELECT coalesce(sum(100 + bytes(data)), 0) FROM run_pictures WHERE run = runs.id)`
 	indexBytes = `40 + 2 * octet_length(id) + octet_length(principal)
 	+ CASE WHEN session <> '' THEN 24 + octet_length(session) + octet_length(id) + octet_length(agent) + octet_length(principal) ELSE 0 END
 	+ CASE WHEN agent <> '' THEN 48 + 2 * octet_length(agent) + 2 * octet_length(id) + octet_length(principal) ELSE 0 END
 	+ CASE WHEN rule <> '' THEN 20 + octet_length(rule) + octet_length(id) ELSE 0 END
 	+ CASE WHEN level IN ('warn', 'error') THEN 48 + 2 * octet_length(id) + 2 * octet_length(principal) + octet_length(agent) ELSE 0 END
 	+ CASE WHEN level = 'error' THEN 24 + octet_length(id) + octet_length(principal) + octet_length(agent) ELSE 0 END
-	+ CASE WHEN level IN ('warn', 'error') AND agent <> '' THEN 24 + octet_length(id) + octet_length(principal) + octet_length(agent) ELSE 0 END`
+	+ CASE WHEN level IN ('warn', 'error') AND agent <> ''
+		THEN 24 + octet_length(id) + octet_length(principal) + octet_length(agent) ELSE 0 END`
 )
 
 // trimTo deletes page by page.
 func (s *Store) trimTo(ctx context.Context, end trimEnd) (deleted int64, err error) {
 	if end.run != "" {
-		if deleted, err = s.delete(ctx, "DELETE FROM runs WHERE (at, id) <= ($1, $2)", end.runAt, end.run); err != nil {
+		if deleted, err = s.exec(ctx, "DELETE FROM runs WHERE (at, id) <= ($1, $2)", end.runAt, end.run); err != nil {
 			return deleted, err
 		}
 	}
@@ -182,7 +179,7 @@ func (s *Store) trimTo(ctx context.Context, end trimEnd) (deleted int64, err err
 		if err != nil || last == "" {
 			return deleted, err
 		}
-		n, err := s.delete(ctx, "DELETE FROM calls WHERE id <= $1", min(last, end.call))
+		n, err := s.exec(ctx, "DELETE FROM calls WHERE id <= $1", min(last, end.call))
 		deleted += n
 		if err != nil || last >= end.call {
 			return deleted, err
@@ -191,8 +188,7 @@ func (s *Store) trimTo(ctx context.Context, end trimEnd) (deleted int64, err err
 	return deleted, nil
 }
 
-// idAfter returns the id of the n-th call after the given id, of the last one when
-// there are fewer, "" when there is none.
+// idAfter returns the n-th id after the given one, the last one if there are fewer, or else "".
 func (s *Store) idAfter(ctx context.Context, after string, n int64) (id string, err error) {
 	const query = `SELECT coalesce(max(id), '') FROM (SELECT id FROM calls WHERE id > $1 ORDER BY id LIMIT $2) AS page`
 	ctx, cancel := s.limit(ctx)
@@ -201,13 +197,41 @@ func (s *Store) idAfter(ctx context.Context, after string, n int64) (id string, 
 	return id, err
 }
 
-// delete returns how many rows went.
-func (s *Store) delete(ctx context.Context, query string, args ...any) (int64, error) {
-	ctx, cancel := s.limit(ctx)
-	defer cancel()
-	res, err := s.exec(ctx, query, args...)
-	if err != nil {
-		return 0, err
+// growth counts what was added to a part of the store since it was last measured, which is slow.
+type growth struct {
+	bytes, room, limit atomic.Int64
+	due                chan struct{} // shared by all parts
+}
+
+// add counts, and signals when it is time to measure.
+func (g *growth) add(n int) {
+	if g.bytes.Add(int64(n)) > g.room.Load() {
+		select {
+		case g.due <- struct{}{}:
+		default: // it was said already
+		}
 	}
-	return res.RowsAffected()
+}
+
+// look tells whether it is time to measure, and then starts to count anew: after a fiftieth of the
+// limit was added, or when the limit has changed.
+func (g *growth) look(limit int64) bool {
+	if g.limit.Swap(limit) == limit && g.bytes.Load() <= g.room.Load() {
+		return false
+	}
+	g.bytes.Store(0)
+	g.room.Store(limit / 50)
+	return true
+}
+
+// TrimDue receives when so much was added that the store should be trimmed early.
+func (s *Store) TrimDue() <-chan struct{} { return s.recordsGrown.due }
+
+// size is about what the record of a call takes.
+func (c *Call) size() int {
+	n := 300 + len(c.Message) + len(c.Repairs) + len(c.ID) + len(c.Principal) + len(c.Session) + len(c.Tool) + len(c.Upstream)
+	if c.Arguments != nil {
+		n += len(c.Arguments.Sent) + len(c.Arguments.Fitted)
+	}
+	return n
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/tool"
 )
 
-// Use tells by which words a tool was found that was then called.
+// Use records the words by which a tool was found that was then called.
 type Use struct {
 	Owner string // whose search it was
 	Tool  tool.Name
@@ -19,15 +19,13 @@ type Use struct {
 	At    time.Time // kept to the microsecond
 }
 
-// maxUses is how many are kept of one tool and owner.
+// maxUses is how many are stored per tool and owner.
 const maxUses = 30
 
-// AddUse keeps the use, and of each tool and owner the 30 newest.
+// AddUse stores the use and deletes all but the 30 newest of its tool and owner.
 func (s *Store) AddUse(ctx context.Context, u Use) error {
-	ctx, cancel := s.limit(ctx)
-	defer cancel()
 	id := fmt.Sprintf("%016x%s", max(micros(u.At), 0), rand.Text())
-	err := s.inTx(ctx, func(tx *sql.Tx) error {
+	err := s.inTx(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		const insert = "INSERT INTO uses (owner, tool, id, at, terms) VALUES ($1, $2, $3, $4, $5)"
 		if _, err := tx.ExecContext(ctx, insert, u.Owner, string(u.Tool), id, micros(u.At), notNull(u.Terms)); err != nil {
 			return err
@@ -40,24 +38,11 @@ func (s *Store) AddUse(ctx context.Context, u Use) error {
 	return s.explain("keep use of "+string(u.Tool), err)
 }
 
-// Uses returns what is kept of an owner, ordered by tool and the oldest first.
+// Uses returns the uses of an owner, ordered by tool, the oldest first.
 func (s *Store) Uses(ctx context.Context, owner string) ([]Use, error) {
-	ctx, cancel := s.limit(ctx)
-	defer cancel()
-	rows, err := s.read.QueryContext(ctx, "SELECT tool, at, terms FROM uses WHERE owner = $1 ORDER BY tool, id", owner)
-	if err != nil {
-		return nil, s.explain("read uses", err)
+	read := func(scan scanner, u *Use) error {
+		u.Owner = owner
+		return scan((*string)(&u.Tool), storedTime(&u.At), (*[]byte)(&u.Terms))
 	}
-	defer rows.Close()
-	var found []Use
-	for rows.Next() {
-		u := Use{Owner: owner}
-		var at int64
-		if err := rows.Scan((*string)(&u.Tool), &at, (*[]byte)(&u.Terms)); err != nil {
-			return nil, s.explain("read uses", err)
-		}
-		u.At = fromMicros(at)
-		found = append(found, u)
-	}
-	return found, s.explain("read uses", rows.Err())
+	return list(ctx, s, "read uses", read, "SELECT tool, at, terms FROM uses WHERE owner = $1 ORDER BY tool, id", owner)
 }

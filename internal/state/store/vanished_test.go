@@ -29,7 +29,8 @@ func TestNothingIsAcknowledgedIntoAFileThatVanishedOrWasReplaced(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			path, ctx := filepath.Join(t.TempDir(), "toolfit.db"), t.Context()
+			path := filepath.Join(t.TempDir(), "toolfit.db")
+			ctx := t.Context()
 			s, err := store.Open(ctx, path, &store.Options{Durable: true})
 			check(t, err)
 			defer s.Close() // what it says does not matter here
@@ -45,7 +46,8 @@ func TestNothingIsAcknowledgedIntoAFileThatVanishedOrWasReplaced(t *testing.T) {
 				"Writable": s.Writable(ctx), "Intact": s.Intact(),
 			} {
 				f := fault.As(err)
-				if !fault.Is(err, fault.StoreDown) || f.Hint == "" || !strings.Contains(f.Message, "vanished or was replaced") || strings.Contains(f.Error(), path) {
+				if !fault.Is(err, fault.StoreDown) || f.Hint == "" || !strings.Contains(f.Message, "vanished or was replaced") ||
+					strings.Contains(f.Error(), path) {
 					t.Errorf("%s: got %v, want a store_down that names no path", what, err)
 				}
 			}
@@ -65,14 +67,16 @@ func TestNothingIsAcknowledgedIntoAFileThatVanishedOrWasReplaced(t *testing.T) {
 
 func TestNoResultIsKeptInAFileThatVanished(t *testing.T) {
 	for _, durable := range []bool{false, true} {
-		dir, ctx, log := t.TempDir(), t.Context(), &bytes.Buffer{}
+		dir := t.TempDir()
+		ctx := t.Context()
+		log := &bytes.Buffer{}
 		path := filepath.Join(dir, "toolfit.db")
 		s := open(t, path, &store.Options{Durable: durable, Logger: slog.New(slog.NewTextHandler(log, nil))})
-		check(t, s.KeepResult(ctx, sampleResult(1)))
+		check(t, s.SaveResult(ctx, sampleResult(1)))
 		check(t, os.Rename(path+"-results", path+"-away"))
 		kept := 0
 		for i := 2; !strings.Contains(log.String(), "vanished"); i++ { // at once when durable, else within a second
-			if check(t, s.KeepResult(ctx, sampleResult(i))); durable && i > 2 {
+			if check(t, s.SaveResult(ctx, sampleResult(i))); durable && i > 2 {
 				t.Fatal("a durable result was kept in a file that is gone")
 			}
 			kept = i

@@ -2,11 +2,14 @@ package store
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
 )
 
-// where puts a WHERE together from the conditions that are asked for. Those that are not
-// are left out, so that an index fits.
+// where builds a WHERE from the conditions that are set; a condition too many could rule out an index.
 type where struct {
 	conditions []string
 	args       []any
@@ -18,10 +21,23 @@ func (w *where) is(condition string) { w.conditions = append(w.conditions, condi
 // has adds a condition that ends with its value.
 func (w *where) has(condition string, value any) { w.is(condition + " " + w.value(value)) }
 
-// equals adds that a column has this text; "" does not filter.
+// equals adds that a column equals the text; "" does not filter.
 func (w *where) equals(column, text string) {
 	if text != "" {
 		w.has(column+" =", text)
+	}
+}
+
+// since and until compare a column with a time; the zero time does not filter.
+func (w *where) since(column string, t time.Time) {
+	if !t.IsZero() {
+		w.has(column+" >=", micros(t))
+	}
+}
+
+func (w *where) until(column string, t time.Time) {
+	if !t.IsZero() {
+		w.has(column+" <=", micros(t))
 	}
 }
 
@@ -48,4 +64,30 @@ func pageLimit(asked int) int {
 		asked = 100
 	}
 	return min(asked, 1000)
+}
+
+// cursor is a position in a list sorted by time and then by id.
+func cursor(at time.Time, id string) string { return fmt.Sprintf("%d.%s", micros(at), id) }
+
+// parseCursor reverses cursor. "" is the beginning.
+func parseCursor(text string) (at int64, id string, err error) {
+	if text == "" {
+		return 0, "", nil
+	}
+	number, id, found := strings.Cut(text, ".")
+	at, err = strconv.ParseInt(number, 10, 64)
+	if err != nil || !found {
+		return 0, "", fault.New(fault.BadRequest, "%q is not a valid cursor", text).WithHint("give the one that came with the page before")
+	}
+	return at, id, nil
+}
+
+// before adds that a row is older than the cursor.
+func (w *where) before(text, atColumn, idColumn string) error {
+	at, id, err := parseCursor(text)
+	if err != nil || text == "" {
+		return err
+	}
+	w.is("(" + atColumn + ", " + idColumn + ") < (" + w.value(at) + ", " + w.value(id) + ")")
+	return nil
 }

@@ -15,8 +15,10 @@ func TestParseCPU(t *testing.T) {
 		want       time.Duration
 		bad        bool
 	}{
-		{name: "user and system time are added", stat: "7 (toolfit) S 1 7 7 0 -1 4194560 900 0 0 0 123 45 6 7 20 0 9 0 100 1 2", want: 1680 * time.Millisecond},
-		{name: "a name may hold spaces and parentheses", stat: "7 (a) b (c) S 1 7 7 0 -1 4194560 900 0 0 0 1 2 6 7 20 0", want: 30 * time.Millisecond},
+		{name: "user and system time are added", stat: "7 (toolfit) S 1 7 7 0 -1 4194560 900 0 0 0 123 45 6 7 20 0 9 0 100 1 2",
+			want: 1680 * time.Millisecond},
+		{name: "a name may hold spaces and parentheses", stat: "7 (a) b (c) S 1 7 7 0 -1 4194560 900 0 0 0 1 2 6 7 20 0",
+			want: 30 * time.Millisecond},
 		{name: "a short line is refused", stat: "7 (toolfit) S 1 7", bad: true},
 		{name: "an empty file is refused", stat: "", bad: true},
 		{name: "what is no number is refused", stat: "7 (toolfit) S 1 7 7 0 -1 4194560 900 0 0 0 x 45 6", bad: true},
@@ -62,7 +64,7 @@ func TestClientAcceptsOnlyTheAnswerToItsOwnCall(t *testing.T) {
 					t.Errorf("%s: %v", s.name, err)
 				}
 			}
-			stranger := newCaller(client, &scenario{method: "tools/call", params: `{"name":"PREFIXbig"}`, good: echo().good})
+			stranger := newCaller(client, &scenario{method: "tools/call", tool: "big", args: "{}", good: echo().good})
 			if err := stranger.call(); !errors.Is(err, errWrong) {
 				t.Errorf("a wrong answer gave %v", err)
 			}

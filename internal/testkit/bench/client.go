@@ -13,18 +13,21 @@ import (
 	"time"
 )
 
-// target is one endpoint that is driven.
+// target is an endpoint that is measured.
 type target struct {
 	name     string
 	era      string // of its clients
 	proc     *process
 	upstream *process // the server behind it
-	prefix   string   // of tool names
+	prefix   string   // of tool names; "" for a proxy
 	key      string   // "" for none
 }
 
-// client is one keep-alive connection. It is lean, so that on a small machine most of the
-// time goes to what is measured.
+// isProxy tells whether the others are compared with this target.
+func (t *target) isProxy() bool { return t.prefix == "" }
+
+// client is one keep-alive connection. It is lean, so that on a small machine most of the CPU is
+// left for what is measured.
 type client struct {
 	target  *target
 	session string
@@ -33,7 +36,7 @@ type client struct {
 	body    bytes.Buffer // of the last answer
 }
 
-// dial connects. The connection lasts until ctx ends or close is called, and never longer than limit.
+// dial connects. The connection lasts until ctx ends or close is called, but not longer than limit.
 func dial(ctx context.Context, t *target, limit time.Duration) (*client, error) {
 	conn, err := (&net.Dialer{Timeout: patience}).DialContext(ctx, "tcp", t.proc.addr)
 	if err != nil {
@@ -46,17 +49,18 @@ func dial(ctx context.Context, t *target, limit time.Duration) (*client, error) 
 
 func (c *client) close() { c.conn.Close() }
 
-// open connects and, where clients have one, opens a session.
+// open connects and opens a session, which only legacy clients have.
 func open(ctx context.Context, t *target, limit time.Duration) (*client, error) {
 	c, err := dial(ctx, t, limit)
 	if err != nil || t.era == modern {
 		return c, err
 	}
 	for _, message := range []string{
-		`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}`,
+		`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},` +
+			`"clientInfo":{"name":"bench","version":"1"}}}`,
 		`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
 	} {
-		if err := c.do(c.request("POST", message, "")); err != nil {
+		if err := c.do(c.request("POST", "/mcp", "", message)); err != nil {
 			c.close()
 			return nil, fmt.Errorf("open session: %w", err)
 		}
@@ -64,44 +68,24 @@ func open(ctx context.Context, t *target, limit time.Duration) (*client, error) 
 	return c, nil
 }
 
-// listen opens the session's own stream, on a connection of its own as clients do.
-func (c *client) listen(ctx context.Context, limit time.Duration) (*client, error) {
-	s, err := dial(ctx, c.target, limit)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := s.send(c.request("GET", "", "")); err != nil {
-		s.close()
-		return nil, fmt.Errorf("open stream: %w", err)
-	}
-	return s, nil
-}
-
-// request is the bytes of one HTTP request. A modern one has more headers.
-func (c *client) request(method, body, more string) []byte {
-	return c.requestTo("/mcp", method, body, more)
-}
-
-func (c *client) requestTo(path, method, body, more string) []byte {
-	accept := "application/json, text/event-stream"
-	if method == "GET" {
-		accept = "text/event-stream"
-	}
+// request is the bytes of one HTTP request.
+func (c *client) request(method, path, headers, body string) []byte {
 	version := "2025-11-25"
 	if c.target.era == modern {
 		version = "2026-07-28"
 	}
-	b := fmt.Appendf(nil, "%s %s HTTP/1.1\r\nHost: %s\r\nAccept: %s\r\nMcp-Protocol-Version: %s\r\n%s", method, path, c.target.proc.addr, accept, version, more)
+	b := fmt.Appendf(nil, "%s %s HTTP/1.1\r\nHost: %s\r\nMcp-Protocol-Version: %s\r\n%s", method, path, c.target.proc.addr, version, headers)
 	if c.target.key != "" {
 		b = fmt.Appendf(b, "Authorization: Bearer %s\r\n", c.target.key)
 	}
 	if c.session != "" {
 		b = fmt.Appendf(b, "Mcp-Session-Id: %s\r\n", c.session)
 	}
-	if body != "" {
-		b = fmt.Appendf(b, "Content-Type: application/json\r\nContent-Length: %d\r\n", len(body))
+	if method == "GET" {
+		return append(b, "Accept: text/event-stream\r\n\r\n"...)
 	}
-	return fmt.Appendf(b, "\r\n%s", body)
+	b = append(b, "Accept: application/json, text/event-stream\r\nContent-Type: application/json\r\n"...)
+	return fmt.Appendf(b, "Content-Length: %d\r\n\r\n%s", len(body), body)
 }
 
 // send sends a request and reads the head of the answer.
@@ -130,7 +114,7 @@ func (c *client) do(request []byte) error {
 	return err
 }
 
-// number stands for the number of a call in prepared bytes, so that they are of one length.
+// number is the placeholder for the number of a call in prepared requests.
 const number = "########"
 
 // caller makes calls of one scenario, one after the other.
@@ -138,24 +122,16 @@ type caller struct {
 	*client
 	scenario *scenario
 	request  []byte
-	at       []int // where the number stands in it
+	at       []int // where its number is
 	last     int
 }
 
 func newCaller(c *client, s *scenario) *caller {
-	params, headers := strings.Replace(s.params, "PREFIX", c.target.prefix, 1), ""
-	if c.target.era == modern {
-		params = strings.Replace(params, "{", modernMeta, 1)
-		params = strings.Replace(params, ",}", "}", 1)
-		headers = "Mcp-Method: " + s.method + "\r\n"
-		if s.tool != "" {
-			headers += "Mcp-Name: " + c.target.prefix + s.tool + "\r\n"
-		}
-	}
-	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":%q,"params":%s}`, number, s.method, params)
-	w := &caller{client: c, scenario: s, request: c.request("POST", body, headers), last: 10_000_000}
-	if s.flat != "" {
-		w.request = c.requestTo(flatPath+s.tool+"/call", "POST", s.flat, "")
+	w := &caller{client: c, scenario: s, last: 10_000_000}
+	if s.flat {
+		w.request = c.request("POST", flatPath+s.tool+"/call", "", s.args)
+	} else {
+		w.request = c.mcpRequest(s)
 	}
 	for at := range w.request {
 		if bytes.HasPrefix(w.request[at:], []byte(number)) {
@@ -165,14 +141,33 @@ func newCaller(c *client, s *scenario) *caller {
 	return w
 }
 
-// modernMeta is what the params of a modern request begin with.
-const modernMeta = `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1"},` +
-	`"io.modelcontextprotocol/clientCapabilities":{}},`
+// mcpRequest is the request of a scenario. A modern one has more headers, and metadata in its params.
+func (c *client) mcpRequest(s *scenario) []byte {
+	name := c.target.prefix + s.tool
+	headers := "Mcp-Method: " + s.method + "\r\n"
+	params := []string{modernMeta}
+	if c.target.era == legacy {
+		headers = ""
+		params = nil
+	}
+	if s.tool != "" {
+		params = append(params, fmt.Sprintf(`"name":%q,"arguments":%s`, name, s.args))
+	}
+	if s.tool != "" && c.target.era == modern {
+		headers += "Mcp-Name: " + name + "\r\n"
+	}
+	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":%q,"params":{%s}}`, number, s.method, strings.Join(params, ","))
+	return c.request("POST", "/mcp", headers, body)
+}
 
-// errWrong is an answer that came, but is not the right one.
+// modernMeta is the metadata of a modern request.
+const modernMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+	`"io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
+
+// errWrong is a wrong answer; after any other error the connection cannot be used again.
 var errWrong = errors.New("wrong answer")
 
-// call makes one call and checks its answer. After another error than errWrong there will be none.
+// call makes one call and checks its answer.
 func (c *caller) call() error {
 	c.last++
 	n := strconv.AppendInt(nil, int64(c.last), 10)
@@ -183,18 +178,15 @@ func (c *caller) call() error {
 		return err
 	}
 	body := c.body.Bytes()
-	head := body[:min(len(body), 128)]
-	if c.scenario.flat != "" {
-		if !c.scenario.good(body, n) {
-			return fmt.Errorf("%w from the flat proxy to %s: %.200s", errWrong, c.scenario.name, body)
-		}
-		return nil
-	}
-	if c.target.era == modern && !bytes.Contains(body, []byte(`"resultType":"complete"`)) {
-		return fmt.Errorf("%w from %s to %s: no resultType in %.200s", errWrong, c.target.name, c.scenario.name, body)
-	}
-	if !bytes.Contains(head, append([]byte(`"id":`), n...)) || !bytes.Contains(head, []byte(`"result":`)) || !c.scenario.good(body, n) {
+	if !c.scenario.flat && !c.answers(body, n) || !c.scenario.good(body, n) {
 		return fmt.Errorf("%w from %s to %s: %.200s", errWrong, c.target.name, c.scenario.name, body)
 	}
 	return nil
+}
+
+// answers tells whether the body is the complete answer to the request with this id.
+func (c *caller) answers(body, id []byte) bool {
+	head := body[:min(len(body), 128)]
+	return bytes.Contains(head, append([]byte(`"id":`), id...)) && bytes.Contains(head, []byte(`"result":`)) &&
+		(c.target.era == legacy || bytes.Contains(body, []byte(`"resultType":"complete"`)))
 }

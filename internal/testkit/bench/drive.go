@@ -13,41 +13,73 @@ import (
 
 // scenario is one kind of call.
 type scenario struct {
-	name    string
-	workers int
-	goal    float64 // most CPU per call, as a ratio to the proxy's
-	modern  float64 // the same where the client, the server or both are modern
-	method  string
-	tool    string // "" for none
-	params  string // PREFIX is the target's
-	flat    string // the arguments, for a call by the flat proxy of action recall; "" for one by MCP
-	good    func(body, number []byte) bool
+	name        string
+	workers     int
+	limit       float64 // of CPU per call, as a multiple of the proxy's
+	modernLimit float64 // the same if the client, the server or both are modern
+	method      string
+	tool        string // "" for none
+	args        string // of the tool
+	flat        bool   // the call goes through the flat proxy of action recall, not through MCP
+	good        func(body, number []byte) bool
 }
 
 func echo() *scenario {
-	return &scenario{name: "echo", workers: 16, goal: 1.2, modern: 1.3,
-		method: "tools/call", tool: "echo", params: `{"name":"PREFIXecho","arguments":{"message":"m` + number + `"}}`,
+	return &scenario{name: "echo", workers: 16, limit: 1.2, modernLimit: 1.3,
+		method: "tools/call", tool: "echo", args: `{"message":"m` + number + `"}`,
 		good: func(body, n []byte) bool { return bytes.Contains(body, append([]byte(`"text":"m`), n...)) },
 	}
 }
 
 func big() *scenario {
 	want := bigResult()
-	want = want[1 : len(want)-1] // a modern result says more, before or behind it
-	return &scenario{name: "big", workers: 4, goal: 1.5, modern: 1.8,
-		method: "tools/call", tool: "big", params: `{"name":"PREFIXbig","arguments":{}}`,
+	want = want[1 : len(want)-1] // a modern result has more members
+	return &scenario{name: "big", workers: 4, limit: 1.5, modernLimit: 1.8,
+		method: "tools/call", tool: "big", args: `{}`,
 		good: func(body, _ []byte) bool { return bytes.Contains(body, want) },
 	}
 }
 
 func list() *scenario {
-	return &scenario{name: "list", workers: 4, goal: 0.3, modern: 0.3,
-		method: "tools/list", params: `{}`,
+	return &scenario{name: "list", workers: 4, limit: 0.3, modernLimit: 0.3, method: "tools/list",
 		good: func(body, _ []byte) bool { return bytes.Count(body, []byte(`"inputSchema"`)) == toolCount },
 	}
 }
 
-// sample is what one run has shown.
+const (
+	// flatPath is where the flat proxy of action recall takes calls of the upstream server.
+	flatPath = "/api/agent-retrieval/in/v1/mcp/proxy/bench/tools/"
+	// flatLimit is of CPU per call through it, as a multiple of the same call through MCP.
+	flatLimit = 1.2
+)
+
+// results are everything to measure of one scenario, each compared with an earlier one: gateways
+// with the proxy for the same clients, the flat proxy with MCP.
+func (l *lab) results(s *scenario) []*result {
+	var all []*result
+	var proxy *result
+	for _, t := range l.targets {
+		r := &result{scenario: s, target: t, base: proxy, limit: s.limit}
+		if t.era == modern || t.upstream == l.servers[modern] {
+			r.limit = s.modernLimit
+		}
+		if t.isProxy() {
+			r.base = nil
+			proxy = r
+		}
+		all = append(all, r)
+	}
+	if s.tool != "" {
+		flat := *s
+		flat.name += " flat"
+		flat.flat = true
+		mcp := all[1] // legacy → toolfit → legacy
+		all = append(all, &result{scenario: &flat, target: mcp.target, base: mcp, limit: flatLimit})
+	}
+	return all
+}
+
+// sample is the outcome of one run.
 type sample struct {
 	latencies []time.Duration // of good calls
 	errors    int
@@ -59,40 +91,38 @@ type sample struct {
 func (s *sample) add(other *sample) {
 	s.latencies = append(s.latencies, other.latencies...)
 	s.errors += other.errors
+	s.posts += other.posts
 	if s.first == nil {
 		s.first = other.first
 	}
 }
 
-// drive runs every scenario against every target, in turns: a slow moment of the machine
-// then hits all of them alike.
+// drive measures all scenarios. The targets take turns, so that a slow moment of the machine
+// hits all of them.
 func (o *options) drive(ctx context.Context, l *lab) ([]*result, error) {
-	var results []*result
+	var all []*result
 	for _, s := range []*scenario{echo(), big(), list()} {
-		row := make([]*result, len(l.targets))
-		for i, t := range l.targets {
-			row[i] = &result{scenario: s, target: t}
-		}
+		results := l.results(s)
 		for round := range o.rounds {
-			for i := range l.targets {
-				i = (i + round) % len(l.targets) // nobody is always first
-				run, err := o.once(ctx, l, l.targets[i], s)
+			for i := range results {
+				r := results[(i+round)%len(results)] // nobody is always first
+				run, err := o.once(ctx, r.target, r.scenario)
 				if err != nil {
-					return nil, fmt.Errorf("%s of %s: %w", s.name, l.targets[i].name, err)
+					return nil, fmt.Errorf("%s of %s: %w", r.scenario.name, r.target.name, err)
 				}
 				if run.first != nil {
 					fmt.Fprintln(os.Stderr, "bench: first error of a run:", run.first)
 				}
-				row[i].runs = append(row[i].runs, run)
+				r.runs = append(r.runs, run)
 			}
 		}
-		results = append(results, row...)
+		all = append(all, results...)
 	}
-	return results, nil
+	return all, nil
 }
 
 // once is one run: all workers are connected and warm before it begins.
-func (o *options) once(ctx context.Context, l *lab, t *target, s *scenario) (*sample, error) {
+func (o *options) once(ctx context.Context, t *target, s *scenario) (*sample, error) {
 	callers := make([]*caller, s.workers)
 	for i := range callers {
 		c, err := open(ctx, t, o.duration+patience)
@@ -105,15 +135,17 @@ func (o *options) once(ctx context.Context, l *lab, t *target, s *scenario) (*sa
 			return nil, fmt.Errorf("first call: %w", err)
 		}
 	}
-	cpu, posts, err := l.meters(t)
+	cpu, posts, err := t.meters()
 	if err != nil {
 		return nil, err
 	}
 	all := work(callers, o.duration)
-	if all.cpu, all.posts, err = l.meters(t); err != nil {
+	all.cpu, all.posts, err = t.meters()
+	if err != nil {
 		return nil, err
 	}
-	all.cpu, all.posts = all.cpu-cpu, all.posts-posts
+	all.cpu -= cpu
+	all.posts -= posts
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -125,7 +157,7 @@ func (o *options) once(ctx context.Context, l *lab, t *target, s *scenario) (*sa
 	return all, nil
 }
 
-// work lets the callers call for so long.
+// work lets the callers call for that long.
 func work(callers []*caller, d time.Duration) *sample {
 	parts := make([]sample, len(callers))
 	begin := time.Now()
@@ -137,8 +169,11 @@ func work(callers []*caller, d time.Duration) *sample {
 				now := time.Now()
 				if err == nil {
 					parts[i].latencies = append(parts[i].latencies, now.Sub(from))
-				} else if parts[i].add(&sample{errors: 1, first: err}); !errors.Is(err, errWrong) {
-					return // the connection is no longer of use
+				} else {
+					parts[i].add(&sample{errors: 1, first: err})
+					if !errors.Is(err, errWrong) {
+						return
+					}
 				}
 				from = now
 			}
@@ -152,9 +187,8 @@ func work(callers []*caller, d time.Duration) *sample {
 	return all
 }
 
-// meters tells how much CPU the target has used so far, and how many POST requests have
-// reached the upstream server.
-func (l *lab) meters(t *target) (cpu time.Duration, posts int64, err error) {
+// meters reads how much CPU the target has used, and how many POST requests the upstream server got.
+func (t *target) meters() (cpu time.Duration, posts int64, err error) {
 	asking := http.Client{Timeout: patience}
 	resp, err := asking.Get("http://" + t.upstream.addr + "/stats")
 	if err != nil {

@@ -20,8 +20,7 @@ type lab struct {
 	targets []*target           // for the clients of each era: the proxy, then the gateways
 }
 
-// open starts a server of each era, a proxy in front of each, and a gateway for each pair of
-// client and server.
+// open starts a server and a proxy for each era, and a gateway for each pair of client and server.
 func (l *lab) open(ctx context.Context, stream bool) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -33,7 +32,8 @@ func (l *lab) open(ctx context.Context, stream bool) error {
 	}
 	l.servers = map[string]*process{}
 	for _, era := range []string{legacy, modern} {
-		if l.servers[era], err = start(ctx, &l.work, self, modeUpstream, era, form); err != nil {
+		l.servers[era], err = start(ctx, &l.work, self, modeUpstream, era, form)
+		if err != nil {
 			return err
 		}
 	}
@@ -54,8 +54,7 @@ func (l *lab) open(ctx context.Context, stream bool) error {
 	return nil
 }
 
-// gateway starts a toolfit of its own folder and key, for clients and a server of these eras.
-// Records and metrics are on, as always.
+// gateway starts a toolfit with a folder and key of its own, for clients and a server of these eras.
 func (l *lab) gateway(ctx context.Context, client, server string) (*target, error) {
 	dir, err := os.MkdirTemp(l.dir, "gateway-")
 	if err != nil {
@@ -75,24 +74,24 @@ func (l *lab) gateway(ctx context.Context, client, server string) (*target, erro
 		return nil, err
 	}
 	t := &target{
-		name: client + " → toolfit → " + server, era: client, proc: proc, upstream: l.servers[server], prefix: "bench__", key: string(bytes.TrimSpace(key)),
+		name: client + " → toolfit → " + server, era: client, proc: proc, upstream: l.servers[server],
+		prefix: "bench__", key: string(bytes.TrimSpace(key)),
 	}
 	c, err := open(ctx, t, patience)
 	if err != nil {
 		return nil, err
 	}
 	defer c.close()
-	return t, newCaller(c, list()).call() // the first list waits until the server was asked
+	return t, newCaller(c, list()).call() // the first list waits for the server
 }
 
-// settle is how long a gateway is left alone before its memory is read.
-const settle = 3 * time.Second
+const (
+	settle       = 3 * time.Second // how long a gateway is left alone before its memory is read
+	openSessions = 1000            // when memory per session is measured
+)
 
-// openSessions is how many there are when memory per session is measured.
-const openSessions = 1000
-
-// memory reads what a fresh gateway holds, and how much more with each open session. A
-// session is what a client has: a connection that has made a call, and one for its stream.
+// memory reads what a fresh gateway takes, and how much more with each open session: a connection
+// that has made a call, and one for its stream.
 func (l *lab) memory(ctx context.Context) (idle, perSession int64, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // closes the connections
@@ -100,7 +99,8 @@ func (l *lab) memory(ctx context.Context) (idle, perSession int64, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	if idle, err = settled(ctx, t.proc); err != nil {
+	idle, err = settled(ctx, t.proc)
+	if err != nil {
 		return 0, 0, err
 	}
 	for range openSessions {
@@ -112,7 +112,7 @@ func (l *lab) memory(ctx context.Context) (idle, perSession int64, err error) {
 	return idle, (full - idle) / openSessions, err
 }
 
-// join opens a session that lasts until ctx ends.
+// join opens a session with its stream, which last until ctx ends.
 func join(ctx context.Context, t *target) error {
 	const limit = 10 * time.Minute
 	c, err := open(ctx, t, limit)
@@ -122,7 +122,11 @@ func join(ctx context.Context, t *target) error {
 	if err := newCaller(c, echo()).call(); err != nil {
 		return err
 	}
-	_, err = c.listen(ctx, limit)
+	stream, err := dial(ctx, t, limit)
+	if err != nil {
+		return err
+	}
+	_, err = stream.send(c.request("GET", "/mcp", "", ""))
 	return err
 }
 

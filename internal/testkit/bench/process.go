@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// patience is how long anything may take that is not the measured work itself.
+// patience is the timeout of everything but the measured work.
 const patience = 30 * time.Second
 
 // process is a server that runs until the context it was started with ends.
@@ -25,7 +25,7 @@ type process struct {
 
 var serves = regexp.MustCompile(`agents\s+http://(\S+)/mcp`)
 
-// start runs a server and waits until it says where it listens. Work is done when it is gone.
+// start runs a server and waits until it says where it listens.
 func start(ctx context.Context, work *sync.WaitGroup, program string, args ...string) (*process, error) {
 	cmd := exec.CommandContext(ctx, program, args...)
 	endGently(cmd)
@@ -61,13 +61,13 @@ func start(ctx context.Context, work *sync.WaitGroup, program string, args ...st
 	}
 }
 
-// endGently lets a command end by itself when its context does, but not for long.
+// endGently interrupts the command when its context ends, and kills it after a while.
 func endGently(cmd *exec.Cmd) {
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 5 * time.Second
 }
 
-// cpu is the time that the process has run so far, in its own code and in the kernel.
+// cpu is the CPU time of the process so far.
 func (p *process) cpu() (time.Duration, error) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.pid))
 	if err != nil {
@@ -76,18 +76,19 @@ func (p *process) cpu() (time.Duration, error) {
 	return parseCPU(stat)
 }
 
-// parseCPU takes user and system time out of a stat file. The name of the program is in
-// parentheses and may hold spaces and parentheses itself, so counting begins after the last one.
+// parseCPU adds user and system time of a stat file. The program's name is in parentheses and may
+// contain some itself, so that counting begins after the last one.
 func parseCPU(stat []byte) (time.Duration, error) {
-	user, err := field(stat[bytes.LastIndexByte(stat, ')')+1:], 11)
+	rest := stat[bytes.LastIndexByte(stat, ')')+1:]
+	user, err := field(rest, 11)
 	if err != nil {
 		return 0, err
 	}
-	system, err := field(stat[bytes.LastIndexByte(stat, ')')+1:], 12)
-	return time.Duration(user+system) * 10 * time.Millisecond, err // Linux always tells 100 ticks per second
+	system, err := field(rest, 12)
+	return time.Duration(user+system) * 10 * time.Millisecond, err // Linux always has 100 ticks per second
 }
 
-// rss is the memory that the process holds, in bytes.
+// rss is the memory of the process in bytes.
 func (p *process) rss() (int64, error) {
 	statm, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", p.pid))
 	if err != nil {

@@ -23,7 +23,7 @@ const (
 
 const toolCount = 200
 
-// listen serves on a free port of loopback until ctx ends, and says where in the words of toolfit serve.
+// listen serves on a free loopback port until ctx ends, and prints its address like toolfit serve.
 func listen(ctx context.Context, h http.Handler) error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -112,13 +112,14 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	u.answer(w, m.ID, result)
 }
 
-// answer writes without saying how long the answer is, as servers made with the Go SDK do.
-// It matters for the baseline: httputil.ReverseProxy then flushes each piece as it comes.
+// answer writes without a Content-Length, like servers made with the Go SDK: httputil.ReverseProxy
+// then flushes each piece as it comes, which matters for the baseline.
 func (u *upstream) answer(w http.ResponseWriter, id json.RawMessage, result []byte) {
 	format := `{"jsonrpc":"2.0","id":%s,"result":%s}`
 	contentType := "application/json"
 	if u.stream {
-		format, contentType = "event: message\ndata: "+format+"\n\n", "text/event-stream"
+		format = "event: message\ndata: " + format + "\n\n"
+		contentType = "text/event-stream"
 	}
 	w.Header().Set("Content-Type", contentType)
 	w.Write(fmt.Appendf(nil, format, id, result))
@@ -135,7 +136,8 @@ func toolList() []byte {
 		`{"name":"big","inputSchema":{"type":"object"}}`,
 	}
 	for i := len(tools); i < toolCount; i++ {
-		tools = append(tools, fmt.Sprintf(`{"name":"filler_%03d","description":"Tool %d is here to be listed. %s","inputSchema":{"type":"object",`+
+		tools = append(tools, fmt.Sprintf(`{"name":"filler_%03d","description":"Tool %d is here to be listed. %s",`+
+			`"inputSchema":{"type":"object",`+
 			`"properties":{"path":{"type":"string","description":"Where to look, from the top of the project."},`+
 			`"depth":{"type":"integer","minimum":0,"maximum":32,"description":"How far down to go."},`+
 			`"order":{"type":"string","enum":["name","size","time"],"description":"What comes first."},`+
@@ -157,8 +159,8 @@ func bigResult() []byte {
 	return textResult(text)
 }
 
-// newProxy is the baseline: what passing a request on costs at the least. It reads the
-// request's body first, as every gateway must that looks at it.
+// newProxy is the baseline: the least that forwarding costs. It reads the request's body first, as
+// every gateway must that looks at it.
 func newProxy(to *url.URL) http.Handler {
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) },

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -12,24 +11,15 @@ import (
 type result struct {
 	scenario *scenario
 	target   *target
+	base     *result // what it is compared with; nil for a proxy
+	limit    float64 // of the ratio to it
 	runs     []*sample
 }
 
-// cpu is seconds of CPU per 1,000 good calls: the middle one of the runs.
+// cpu is the median of CPU seconds per 1,000 good calls.
 func (r *result) cpu() float64 {
 	return r.median(func(s *sample) float64 { return s.cpu.Seconds() / float64(len(s.latencies)) * 1000 })
 }
-
-// goal is the most that the pair of eras may cost.
-func (r *result) goal() float64 {
-	if strings.Contains(r.target.name, modern) {
-		return r.scenario.modern
-	}
-	return r.scenario.goal
-}
-
-// isProxy tells whether the target is one that the others are compared with.
-func (t *target) isProxy() bool { return t.prefix == "" }
 
 func (r *result) median(of func(*sample) float64) float64 {
 	values := make([]float64, 0, len(r.runs))
@@ -37,42 +27,34 @@ func (r *result) median(of func(*sample) float64) float64 {
 		values = append(values, of(s))
 	}
 	slices.Sort(values)
-	half := len(values) / 2
-	if len(values)%2 == 1 {
-		return values[half]
-	}
-	return (values[half-1] + values[half]) / 2
+	n := len(values)
+	return (values[(n-1)/2] + values[n/2]) / 2
 }
 
-// ratio is the CPU of r as a multiple of that of the proxy for the same clients, which did
-// the same calls.
-func ratio(results []*result, r *result) float64 {
-	for _, base := range results {
-		if base.target.isProxy() && base.target.era == r.target.era && base.scenario.name == r.scenario.name {
-			return r.cpu() / base.cpu()
-		}
+// ratio is the CPU of r as a multiple of its base.
+func (r *result) ratio() float64 {
+	if r.base == nil {
+		return 1
 	}
-	return 0
+	return r.cpu() / r.base.cpu()
 }
 
 // printTable prints one line per scenario and target.
 func printTable(out io.Writer, results []*result) {
-	fmt.Fprintln(out, "| scenario | target | calls | errors | req/s | p50 ms | p99 ms | CPU s/1k | × proxy | upstream/call |")
+	fmt.Fprintln(out, "| scenario | target | calls | errors | req/s | p50 ms | p99 ms | CPU s/1k | × base | upstream/call |")
 	fmt.Fprintln(out, "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|")
 	for _, r := range results {
 		var all sample
-		var posts int64
 		for _, s := range r.runs {
 			all.add(s)
-			posts += s.posts
 		}
 		slices.Sort(all.latencies)
 		calls := len(all.latencies)
 		fmt.Fprintf(out, "| %s | %s | %d | %d | %.0f | %.2f | %.2f | %.4f | %.2f | %.2f |\n",
 			r.scenario.name, r.target.name, calls, all.errors,
 			r.median(func(s *sample) float64 { return float64(len(s.latencies)) / s.took.Seconds() }),
-			milliseconds(percentile(all.latencies, 50)), milliseconds(percentile(all.latencies, 99)),
-			r.cpu(), ratio(results, r), float64(posts)/float64(calls))
+			percentile(all.latencies, 50).Seconds()*1000, percentile(all.latencies, 99).Seconds()*1000,
+			r.cpu(), r.ratio(), float64(all.posts)/float64(calls))
 	}
 }
 
@@ -81,12 +63,9 @@ func percentile(sorted []time.Duration, p int) time.Duration {
 	return sorted[(len(sorted)*p+99)/100-1]
 }
 
-func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
-
-// printGoals compares with what the project wants to hold.
+// printGoals compares with the limits of the project.
 func printGoals(out io.Writer, results []*result, idle, perSession int64) {
-	fmt.Fprintln(out, "\n| goal | limit | measured | |")
-	fmt.Fprintln(out, "|---|--:|--:|---|")
+	fmt.Fprintln(out, "\n| goal | limit | measured | |\n|---|--:|--:|---|")
 	line := func(what, format string, limit, measured float64) {
 		verdict := "ok"
 		if measured > limit {
@@ -95,8 +74,12 @@ func printGoals(out io.Writer, results []*result, idle, perSession int64) {
 		fmt.Fprintf(out, "| %s | "+format+" | "+format+" | %s |\n", what, limit, measured, verdict)
 	}
 	for _, r := range results {
-		if !r.target.isProxy() {
-			line(r.scenario.name+", "+r.target.name+": CPU per call", "%.2f × proxy", r.goal(), ratio(results, r))
+		if r.base != nil {
+			against := "× proxy"
+			if r.scenario.flat {
+				against = "× MCP"
+			}
+			line(r.scenario.name+", "+r.target.name+": CPU per call", "%.2f "+against, r.limit, r.ratio())
 		}
 	}
 	line("memory idle", "%.1f MB", 40, float64(idle)/1e6)

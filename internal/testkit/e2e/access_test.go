@@ -43,7 +43,8 @@ func TestWhoComesInOverHTTP(t *testing.T) {
 		{rule: "a viewer may not call", path: "/mcp", key: viewer, want: 403},
 		{rule: "a foreign Host is forbidden, key or not", path: "/mcp", key: admin, host: "evil.example", want: 403},
 		{rule: "a foreign Origin is forbidden, key or not", path: "/mcp", key: admin, origin: "https://evil.example", want: 403},
-		{rule: "a page of another port of this machine is forbidden, key or not", path: "/mcp", key: admin, origin: "http://localhost:3000", want: 403},
+		{rule: "a page of another port of this machine is forbidden, key or not", path: "/mcp", key: admin, origin: "http://localhost:3000",
+			want: 403},
 		{rule: "a page of ours may come in", path: "/mcp", key: admin, origin: "own", want: 200},
 	} {
 		t.Run(test.rule, func(t *testing.T) {

@@ -55,7 +55,8 @@ func chat(ctx context.Context, c *http.Client, url, text, session string) (strin
 	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
 		return "", err
 	}
-	if resp.StatusCode != http.StatusOK || len(answer.Choices) != 1 || !strings.HasSuffix(answer.Choices[0].Message.Content, "These are the orders.") {
+	if resp.StatusCode != http.StatusOK || len(answer.Choices) != 1 ||
+		!strings.HasSuffix(answer.Choices[0].Message.Content, "These are the orders.") {
 		return "", fmt.Errorf("HTTP %d, %+v", resp.StatusCode, answer)
 	}
 	return answer.Toolfit.Session, nil
@@ -101,7 +102,8 @@ func TestNoAnsweredChatIsLostWhenTheGatewayIsKilled(t *testing.T) {
 func chatUntilKilled(t *testing.T, r *running) map[string]bool {
 	t.Helper()
 	const clients, enough = 16, 50
-	answered, loaded := map[string]bool{}, make(chan struct{})
+	answered := map[string]bool{}
+	loaded := make(chan struct{})
 	var mu sync.Mutex
 	var work sync.WaitGroup
 	pool := &http.Transport{MaxIdleConnsPerHost: clients}

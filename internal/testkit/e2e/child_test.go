@@ -31,13 +31,15 @@ func child(kind string) {
 // The definition, arguments and result that carry everything a decoder likes to change.
 const (
 	oddTool = `{"zeta":[1.0,1e2,-0],"name":"odd","description":"\u00e9 é \/ <b>","inputSchema":{"type":"object","x-later":{"b":1,"a":2},` +
-		`"properties":{"z":{"type":"integer","maximum":9007199254740993},"a":{"const":1.0}}},"execution":{"taskSupport":"optional","extra":18446744073709551615},` +
+		`"properties":{"z":{"type":"integer","maximum":9007199254740993},"a":{"const":1.0}}},"execution":{"taskSupport":"optional",` +
+		`"extra":18446744073709551615},` +
 		`"annotations":{"unheard":null},"_meta":{"k": [ ]},"alpha":{}}`
 	taskTool = `{"name":"tasky","inputSchema":{"type":"object"},"execution":{"taskSupport":"required"}}`
 	growTool = `{"name":"grow","inputSchema":{"type":"object"}}`
 
 	oddArguments = `{"z":9007199254740993,"a":1.0,"list":[1.50,  1e2,-0.0],"text":"\u00e9é\/\ud83d\ude00","none":null,"B":1,"b":2}`
-	oddResult    = `{"zeta":1,"content":[{"type":"hologram","watts":1.0,"data":{"b":1,"a":18446744073709551615}},{"text":"\u00e9 é","type":"text","later":{}}],` +
+	oddResult    = `{"zeta":1,"content":[{"type":"hologram","watts":1.0,"data":{"b":1,"a":18446744073709551615}},{"text":"\u00e9 ` +
+		`é","type":"text","later":{}}],` +
 		`"structuredContent":null,"isError":false,"got":%s,"_meta":{"z":1,"a":1.0}}`
 )
 
@@ -69,7 +71,8 @@ func answer(kind string, message []byte, grown *bool) (reply, notice string) {
 		result = fmt.Sprintf(oddResult, m.Params)
 		if kind == "growing" {
 			result = `{"content":[]}`
-			*grown, notice = true, `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`
+			*grown = true
+			notice = `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`
 		}
 	}
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, result), notice

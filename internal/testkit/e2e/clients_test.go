@@ -67,7 +67,8 @@ func TestClientsOfOtherLanguages(t *testing.T) {
 	for mode, version := range map[string]string{"legacy": "2025-11-25", "auto": "2026-07-28", "modern": "2026-07-28"} {
 		t.Run("TypeScript SDK 2, mode "+mode+", with a question on the way", func(t *testing.T) {
 			said := nodeClient(t, node, "client-v2.mjs", g.url+"/mcp", mode, "test_simple_text", "test_elicitation")
-			if said["tools"].(float64) < 20 || said["plain"] == "" || said["version"] != version || !strings.Contains(said["asked"].(string), "accept") {
+			if said["tools"].(float64) < 20 || said["plain"] == "" || said["version"] != version ||
+				!strings.Contains(said["asked"].(string), "accept") {
 				t.Errorf("%v", said)
 			}
 		})

@@ -51,7 +51,8 @@ func everythingServer(t *testing.T, sessions bool) string {
 	t.Helper()
 	program := official(t, "everything-server")
 	for range 3 {
-		addr, ended := freeAddress(t), make(chan struct{})
+		addr := freeAddress(t)
+		ended := make(chan struct{})
 		server := exec.Command(program, "-http="+addr, fmt.Sprintf("-stateless=%v", !sessions))
 		if err := server.Start(); err != nil {
 			t.Fatal(err)
@@ -160,7 +161,8 @@ func conform(t *testing.T, node testparts.Node, g *gateway, revision, failures s
 		legacyHeaders := failures != "" && scenario == "http-custom-header-server-validation"
 		switch {
 		case expected[name] || expected[scenario]:
-			expected[name], expected[scenario] = false, false
+			expected[name] = false
+			expected[scenario] = false
 		case !strings.HasPrefix(scenario, "tasks-") && !legacyHeaders:
 			t.Errorf("%s: %s", name, failed[name])
 		}
@@ -225,7 +227,8 @@ func checks(t *testing.T, results string) (passed int, failed map[string]string)
 // clientScenarios are those of the suite for clients, without the ones about OAuth.
 var clientScenarios = []string{
 	"initialize", "tools_call", "request-metadata", "http-standard-headers", "http-custom-headers", "http-invalid-tool-headers",
-	"sep-2322-client-request-state", "json-schema-ref-no-deref", "json-schema-2020-12-preservation", "sse-retry", "elicitation-sep1034-client-defaults",
+	"sep-2322-client-request-state", "json-schema-ref-no-deref", "json-schema-2020-12-preservation", "sse-retry",
+	"elicitation-sep1034-client-defaults",
 }
 
 // TestClientConformance runs the suite for clients against our side towards servers: the

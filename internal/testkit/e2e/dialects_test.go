@@ -50,7 +50,8 @@ func TestEveryDialectCarriesTheToolsOfRealServers(t *testing.T) {
 func TestRealCloudbaseServer(t *testing.T) {
 	node := testparts.Need(t)
 	home := t.TempDir()
-	path := write(t, lines("mcpServers:", "  tcb: "+entry(node.Script(filepath.Join("@cloudbase", "cloudbase-mcp", "dist", "cli.cjs")), "HOME", home, "CLOUDBASE_MCP_TELEMETRY_DISABLED", "true")))
+	path := write(t, lines("mcpServers:", "  tcb: "+entry(node.Script(filepath.Join("@cloudbase", "cloudbase-mcp", "dist", "cli.cjs")),
+		"HOME", home, "CLOUDBASE_MCP_TELEMETRY_DISABLED", "true")))
 	g := serve(t, path)
 	for d := range schema.Dialects() {
 		if list := getFitted(t, g.url, d); len(list.Tools) != 40 || len(list.SetAside) > 0 {

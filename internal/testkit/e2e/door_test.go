@@ -108,7 +108,7 @@ func TestTheLinkSignsInOnce(t *testing.T) {
 	b := testparts.NewBrowser(t, "en-US")
 	b.Do(chromedp.Navigate(link))
 	b.Until(`document.querySelector("nav") && document.title.includes("Overview")`)
-	b.Quiet()
+	b.CheckConsole()
 	again := testparts.NewBrowser(t, "en-US")
 	again.Do(chromedp.Navigate(link))
 	again.Until(`document.querySelector("[name=key]")`)
@@ -157,7 +157,8 @@ func TestAPageOnAnotherPortCannotUseTheGateway(t *testing.T) {
 		t.Errorf("the page got through: %s", done)
 	}
 	bearer := "Bearer " + localSecret(t)
-	if _, servers := send(t, "GET", g.url+"/api/v1/servers", "", "Authorization", bearer); strings.Contains(servers, "evil") || !strings.Contains(servers, "shop") {
+	if _, servers := send(t, "GET", g.url+"/api/v1/servers", "", "Authorization", bearer); strings.Contains(servers, "evil") ||
+		!strings.Contains(servers, "shop") {
 		t.Errorf("the page added a server: %s", servers)
 	}
 	if _, calls := send(t, "GET", g.url+"/api/v1/calls", "", "Authorization", bearer); strings.Contains(calls, "shop__list_orders") {
@@ -180,7 +181,7 @@ func TestAListedOriginUsesTheGatewayFromItsPage(t *testing.T) {
 	if title := b.Read("document.title"); title != "200 session" {
 		t.Errorf("got %q", title)
 	}
-	b.Quiet()
+	b.CheckConsole()
 }
 
 func TestABareProxyLetsNobodyIn(t *testing.T) {
@@ -194,8 +195,10 @@ func TestABareProxyLetsNobodyIn(t *testing.T) {
 	front := free.Addr().String()
 	free.Close()
 	// What the shortest guides on the net show; workers are of the same user, which is the harder case.
-	conf := fmt.Sprintf("daemon off; pid %[1]s/pid; error_log %[1]s/log; events {}\nhttp { access_log off; client_body_temp_path %[1]s/b; proxy_temp_path %[1]s/p; "+
-		"fastcgi_temp_path %[1]s/f; uwsgi_temp_path %[1]s/u; scgi_temp_path %[1]s/s; server { listen %[2]s; location / { proxy_pass %[3]s; } } }\n", dir, front, g.url)
+	conf := fmt.Sprintf("daemon off; pid %[1]s/pid; error_log %[1]s/log; events {}\nhttp { access_log off; client_body_temp_path "+
+		"%[1]s/b; proxy_temp_path %[1]s/p; "+
+		"fastcgi_temp_path %[1]s/f; uwsgi_temp_path %[1]s/u; scgi_temp_path %[1]s/s; server { listen %[2]s; location / { proxy_pass "+
+		"%[3]s; } } }\n", dir, front, g.url)
 	if os.Geteuid() == 0 {
 		conf = "user root; " + conf
 	}
@@ -236,7 +239,9 @@ func TestAnotherUserOfTheMachineIsNotLocal(t *testing.T) {
 		t.Helper()
 		in, _ := json.Marshal(append([]string{g.url + path}, headers...)) // strings only
 		cmd := exec.Command("/proc/self/exe")
-		cmd.Env, cmd.Dir, cmd.Stdin = []string{childEnv + "=ask", "GORACE=atexit_sleep_ms=0"}, "/", bytes.NewReader(in)
+		cmd.Env = []string{childEnv + "=ask", "GORACE=atexit_sleep_ms=0"}
+		cmd.Dir = "/"
+		cmd.Stdin = bytes.NewReader(in)
 		testparts.AsNobody(t, cmd)
 		out, err := cmd.Output()
 		var status int

@@ -25,7 +25,8 @@ agents: {helper: {available_tools: ["shop__*"]}, scout: {role: sub}}
 var environmentCalls = []struct{ tool, args string }{
 	{"get_description", `{}`}, {"list_profiles", `{}`}, {"get_profile", `{"id":"default"}`},
 	{"list_agents", `{"role":"sub"}`}, {"get_agent", `{"id":"helper","profileId":"default"}`},
-	{"delete_session", `{"id":"ses_n"}`}, {"create_session", `{"id":"ses_n","metadata":{"k":1,"深":{"a":[true]}}}`}, {"get_session", `{"id":"ses_n"}`},
+	{"delete_session", `{"id":"ses_n"}`}, {"create_session", `{"id":"ses_n","metadata":{"k":1,"深":{"a":[true]}}}`},
+	{"get_session", `{"id":"ses_n"}`},
 	{"list_sessions", `{"metadata":{"k":1}}`}, {"update_session", `{"id":"ses_n","title":"新"}`},
 	{"query_logs", `{"level":"debug","limit":5,"since":"2026-01-01T00:00:00Z"}`},
 }
@@ -95,7 +96,8 @@ func TestTheInspectorCallsToolsOfTheGatewaysEnvironment(t *testing.T) {
 
 func TestAnEnvironmentBehindTheGatewayIsOneOfItsServers(t *testing.T) {
 	inner := write(t, environmentYAML)
-	g := serve(t, write(t, "mcpServers: {inner: "+entry([]string{program(t), "stdio", "--env", "--config", inner})+"}\nprofiles: {default: {names: bare}}\n"))
+	g := serve(t, write(t, "mcpServers: {inner: "+entry([]string{program(t), "stdio", "--env", "--config",
+		inner})+"}\nprofiles: {default: {names: bare}}\n"))
 	c, err := env.Dial(t.Context(), g.url+"/mcp/default/env", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +108,8 @@ func TestAnEnvironmentBehindTheGatewayIsOneOfItsServers(t *testing.T) {
 		t.Errorf("%+v, %v: the gateway's own answers", d, err)
 	}
 	var theirs env.EnvDescription
-	if err := c.Call(t.Context(), "inner__env_get_description", struct{}{}, &theirs); err != nil || len(theirs.Profiles) != 2 || theirs.Capabilities.Events {
+	if err := c.Call(t.Context(), "inner__env_get_description", struct{}{}, &theirs); err != nil || len(theirs.Profiles) != 2 ||
+		theirs.Capabilities.Events {
 		t.Errorf("%+v, %v: the other is there beside it, under its server's name", theirs, err)
 	}
 }

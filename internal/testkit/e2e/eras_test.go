@@ -39,7 +39,9 @@ func connectAs(t *testing.T, transport mcp.Transport, revision string, opts *mcp
 func answering() *mcp.ClientOptions {
 	return sampling("Paris", &mcp.ClientOptions{
 		ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
-			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"name": "ann", "color": "blue", "ok": true, "confirmed": true, "username": "ann", "email": "ann@example.com"}}, nil
+			return &mcp.ElicitResult{Action: "accept",
+				Content: map[string]any{"name": "ann", "color": "blue", "ok": true, "confirmed": true, "username": "ann",
+					"email": "ann@example.com"}}, nil
 		},
 	})
 }
@@ -53,7 +55,8 @@ func TestTypeScriptServerOfTheModernEra(t *testing.T) {
 	path := write(t, lines("mcpServers:", "  pipe: "+entry([]string{node.Program(), script}), "  web: {url: http://127.0.0.1:"+port+"/mcp}"))
 	g := serve(t, path)
 	for era, revision := range eras {
-		for name, transport := range map[string]func() mcp.Transport{"HTTP": func() mcp.Transport { return overHTTP(g) }, "stdio": func() mcp.Transport { return overStdio(t, path) }} {
+		for name, transport := range map[string]func() mcp.Transport{"HTTP": func() mcp.Transport { return overHTTP(g) },
+			"stdio": func() mcp.Transport { return overStdio(t, path) }} {
 			t.Run(era+" client over "+name, func(t *testing.T) {
 				s := connectAs(t, transport(), revision, answering())
 				if got := s.InitializeResult().ProtocolVersion; got != revision {
@@ -83,8 +86,10 @@ func TestQuestionsBetweenTheEras(t *testing.T) {
 		s := connectAs(t, overHTTP(g), eras["legacy"], answering())
 		names(t, s)
 		for tool, want := range map[string]string{
-			"test_input_required_result_elicitation": "ann", "test_input_required_result_sampling": "Paris", "test_input_required_result_list_roots": "",
-			"test_input_required_result_request_state": "", "test_input_required_result_multiple_inputs": "", "test_input_required_result_multi_round": "ann",
+			"test_input_required_result_elicitation": "ann", "test_input_required_result_sampling": "Paris",
+			"test_input_required_result_list_roots":    "",
+			"test_input_required_result_request_state": "", "test_input_required_result_multiple_inputs": "",
+			"test_input_required_result_multi_round":    "ann",
 			"test_input_required_result_tampered_state": "",
 		} {
 			if text := callText(t, s, tool, map[string]any{}); !strings.Contains(text, want) {
@@ -112,8 +117,10 @@ func TestQuestionsBetweenTheEras(t *testing.T) {
 }
 
 // oddQuestion has everything that a decoder likes to change: defaults, enums, big numbers.
-const oddQuestion = `{"message":"size?","requestedSchema":{"type":"object","properties":{"z":{"type":"string","enum":["b","a"],"default":"b"},` +
-	`"a":{"type":"array","items":{"anyOf":[{"const":"x","title":"X"}],"type":"string"}},"size":{"type":"integer","default":9007199254740993,"maximum":1.0}}}}`
+const oddQuestion = `{"message":"size?","requestedSchema":{"type":"object","properties":{"z":{"type":"string","enum":["b","a"],` +
+	`"default":"b"},` +
+	`"a":{"type":"array","items":{"anyOf":[{"const":"x","title":"X"}],"type":"string"}},"size":{"type":"integer",` +
+	`"default":9007199254740993,"maximum":1.0}}}}`
 
 // askingServer is a legacy server over HTTP that asks its client twice before it answers.
 type askingServer struct {
@@ -174,7 +181,8 @@ func (s *askingServer) ask(w http.ResponseWriter, id, params string) string {
 	return <-c
 }
 
-const modernMeta = `{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"raw","version":"1"},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}`
+const modernMeta = `{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"raw",` +
+	`"version":"1"},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}`
 
 // modernCall calls a tool in bytes written by hand. More is what else the params say.
 func modernCall(url, tool, args, more string) (string, error) {

@@ -24,7 +24,8 @@ func testFolder(t *testing.T) string {
 	if err := os.MkdirAll(filepath.Join(dir, "node_modules", "@playwright"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(filepath.Join(node.Dir(), "node_modules", "playwright-mcp-0.0.83"), filepath.Join(dir, "node_modules", "@playwright", "mcp")); err != nil {
+	if err := os.Symlink(filepath.Join(node.Dir(), "node_modules", "playwright-mcp-0.0.83"),
+		filepath.Join(dir, "node_modules", "@playwright", "mcp")); err != nil {
 		t.Skip("no symbolic links here")
 	}
 	return dir

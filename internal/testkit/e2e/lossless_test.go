@@ -74,7 +74,8 @@ func checkLossless(t *testing.T, c rawClient) {
 	if want := `{"tools":[` + strings.Replace(oddTool, `"name":"odd"`, `"name":"raw__odd"`, 1) + `]}`; list != want {
 		t.Errorf("the list differs:\n got %s\nwant %s", list, want)
 	}
-	const params = `{"later":{"b":1,"a":1.0},"arguments":` + oddArguments + `,"_meta":{"z": 18446744073709551615,"a":[]},"name":"NAME","task-like":null}`
+	const params = `{"later":{"b":1,"a":1.0},"arguments":` + oddArguments +
+		`,"_meta":{"z": 18446744073709551615,"a":[]},"name":"NAME","task-like":null}`
 	result, err := c.request("tools/call", strings.Replace(params, "NAME", "raw__odd", 1))
 	if err != nil {
 		t.Fatal(err)

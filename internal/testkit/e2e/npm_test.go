@@ -115,7 +115,8 @@ func TestNpmServersAreListedAndCalledThroughTheGateway(t *testing.T) {
 					t.Errorf("%s is not listed in %v", want, all)
 				}
 			}
-			if got := callText(t, s, "files__read_text_file", map[string]any{"path": filepath.Join(folder, "note.txt")}); !strings.Contains(got, "read through the gateway") {
+			if got := callText(t, s, "files__read_text_file", map[string]any{"path": filepath.Join(folder, "note.txt")}); !strings.Contains(got,
+				"read through the gateway") {
 				t.Errorf("files says %q", got)
 			}
 			callText(t, s, "memory__create_entities", map[string]any{"entities": []any{
@@ -180,7 +181,8 @@ func listening(t *testing.T, cmd *exec.Cmd) (port string) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	ports, said := make(chan string, 1), &safeBuffer{}
+	ports := make(chan string, 1)
+	said := &safeBuffer{}
 	drained := make(chan struct{})
 	go func() {
 		defer close(drained)

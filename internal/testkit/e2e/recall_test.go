@@ -108,7 +108,8 @@ func TestSoakRecall(t *testing.T) {
 	tally := &statuses{}
 	half := tally.ask(t, r, callers, *soakTime/2)
 	end := tally.ask(t, r, callers, *soakTime/2)
-	t.Logf("answers %v; memory %d MB half-way, %d MB at the end; at most %d connections", tally, half.rss>>20, end.rss>>20, services.peak.Load())
+	t.Logf("answers %v; memory %d MB half-way, %d MB at the end; at most %d connections", tally, half.rss>>20, end.rss>>20,
+		services.peak.Load())
 	if limit := half.rss + half.rss/3 + 16<<20; end.rss > limit {
 		t.Errorf("memory grows: %d MB half-way, %d MB at the end", half.rss>>20, end.rss>>20)
 	}
@@ -118,7 +119,8 @@ func TestSoakRecall(t *testing.T) {
 	tally.compare(t, r)
 	reuse.CloseIdleConnections()
 	eventually(t, "no goroutine and no descriptor is left but those of connections that are kept", func() bool {
-		now, kept := look(t, r), int(services.open.Load())
+		now := look(t, r)
+		kept := int(services.open.Load())
 		return now.goroutines <= before.goroutines+2*kept+20 && now.files <= before.files+kept+20
 	})
 }
@@ -149,26 +151,45 @@ func (s *statuses) ask(t *testing.T, r *running, callers int, d time.Duration) s
 
 // one sends the nth request of a caller and checks the answer.
 func (s *statuses) one(t *testing.T, base string, n int) {
-	route, path, body, want := "proxy", "/mcp/proxy/m1/tools/scale/call", fmt.Sprintf(`{"n":%d}`, n), http.StatusOK
+	route := "proxy"
+	path := "/mcp/proxy/m1/tools/scale/call"
+	body := fmt.Sprintf(`{"n":%d}`, n)
+	want := http.StatusOK
 	holds := fmt.Sprintf(`"structuredContent":{"n":%d}`, n)
 	switch {
 	case n%10 == 0:
-		want, holds = http.StatusBadGateway, `"Public.BadGateway"`
+		want = http.StatusBadGateway
+		holds = `"Public.BadGateway"`
 	case n%200 == 1:
-		want, holds = http.StatusNotFound, "MCPInstanceNotFound"
+		want = http.StatusNotFound
+		holds = "MCPInstanceNotFound"
 	case n%10 == 3:
-		path, body, holds = "/mcp/proxy/shop/tools/list_orders/call", `{"limit":"2"}`, `"orders"`
+		path = "/mcp/proxy/shop/tools/list_orders/call"
+		body = `{"limit":"2"}`
+		holds = `"orders"`
 	case n%10 == 4:
-		path, body, want, holds = "/mcp/proxy/shop/tools/list_orders/call", `{"limit":"many"}`, http.StatusBadRequest, "MCPArgumentsInvalid"
+		path = "/mcp/proxy/shop/tools/list_orders/call"
+		body = `{"limit":"many"}`
+		want = http.StatusBadRequest
+		holds = "MCPArgumentsInvalid"
 	case n%20 == 5: // a tool's own error is an answer
-		path, body, holds = "/mcp/proxy/shop/tools/fail/call", `{"kind":"tool"}`, `"is_error":true`
+		path = "/mcp/proxy/shop/tools/fail/call"
+		body = `{"kind":"tool"}`
+		holds = `"is_error":true`
 	case n%20 == 15:
-		path, body, want, holds = "/mcp/proxy/shop/tools/fail/call", `{"kind":"protocol"}`, http.StatusBadGateway, `"Public.BadGateway"`
+		path = "/mcp/proxy/shop/tools/fail/call"
+		body = `{"kind":"protocol"}`
+		want = http.StatusBadGateway
+		holds = `"Public.BadGateway"`
 	case n%10 >= 6:
 		at := []string{"mcp", "tool", "bad", "orders"}[n%10-6]
-		route, path, body, holds = "get_action_info", "/kn/get_action_info", `{"kn_id":"shop","at_id":"`+at+`"}`, `"_dynamic_tools":[{`
+		route = "get_action_info"
+		path = "/kn/get_action_info"
+		body = `{"kn_id":"shop","at_id":"` + at + `"}`
+		holds = `"_dynamic_tools":[{`
 		if at == "bad" {
-			want, holds = http.StatusBadGateway, `"Public.BadGateway"`
+			want = http.StatusBadGateway
+			holds = `"Public.BadGateway"`
 		}
 	}
 	resp, err := reuse.Post(base+path, "application/json", strings.NewReader(body))
@@ -199,7 +220,8 @@ func (s *statuses) compare(t *testing.T, r *running) {
 	defer resp.Body.Close()
 	metrics, _ := io.ReadAll(resp.Body)
 	counted := 0
-	for _, m := range regexp.MustCompile(`(?m)^toolfit_recall_requests_total\{code="(\d+)",route="(\w+)"\} (\d+)`).FindAllSubmatch(metrics, -1) {
+	for _, m := range regexp.MustCompile(`(?m)^toolfit_recall_requests_total\{code="(\d+)",route="(\w+)"\} (\d+)`).FindAllSubmatch(metrics,
+		-1) {
 		key := string(m[2]) + " " + string(m[1])
 		if n, _ := strconv.Atoi(string(m[3])); n != s.count[key] {
 			t.Errorf("%s: the gateway counts %d, we %d", key, n, s.count[key])

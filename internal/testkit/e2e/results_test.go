@@ -44,7 +44,8 @@ func TestAModelReadsWhatIsWrongWithWhatItFetches(t *testing.T) {
 			args += `,"ref":"` + ref + `"`
 		}
 		raw, err := c.request("tools/call", `{"name":"fetch_result","arguments":{`+args+`}}`)
-		if works := strings.Contains(f.want, "structuredContent"); err != nil || !strings.Contains(raw, f.want) || strings.Contains(raw, `"isError":true`) == works {
+		if works := strings.Contains(f.want, "structuredContent"); err != nil || !strings.Contains(raw, f.want) ||
+			strings.Contains(raw, `"isError":true`) == works {
 			t.Errorf("%s: %s, %v; want %s", f.name, raw, err, f.want)
 		}
 	}

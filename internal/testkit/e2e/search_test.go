@@ -88,7 +88,8 @@ func TestAgentsGetAListOrASearch(t *testing.T) {
 			t.Errorf("%s: an unknown name: %s, %v", profile, raw, err)
 		}
 	}
-	if got := shownTo(t, dialProfile(t, g, "few"), "tools"); strings.Contains(got, "find_tools") || strings.Contains(got, "customer") || !strings.Contains(got, "shop__get_order") {
+	if got := shownTo(t, dialProfile(t, g, "few"), "tools"); strings.Contains(got, "find_tools") || strings.Contains(got, "customer") ||
+		!strings.Contains(got, "shop__get_order") {
 		t.Errorf("few: %s", got)
 	}
 }
@@ -107,14 +108,16 @@ func TestToolsAsAPrompt(t *testing.T) {
 				Content struct{ Type, Text string }
 			}
 		}
-		if err := json.Unmarshal([]byte(raw), &p); err != nil || len(p.Messages) != 1 || p.Messages[0].Role != "user" || p.Messages[0].Content.Type != "text" {
+		if err := json.Unmarshal([]byte(raw), &p); err != nil || len(p.Messages) != 1 || p.Messages[0].Role != "user" ||
+			p.Messages[0].Content.Type != "text" {
 			t.Fatalf("%s: %v", raw, err)
 		}
 		return p.Messages[0].Content.Text
 	}
 	g := serve(t, path)
 	first := text(g, `{}`)
-	if !strings.Contains(first, "type shop__list_orders = (_: {") || strings.Contains(first, "type shop__find_customers") || !strings.Contains(first, `// Example: {"status":"paid"}`) {
+	if !strings.Contains(first, "type shop__list_orders = (_: {") || strings.Contains(first, "type shop__find_customers") ||
+		!strings.Contains(first, `// Example: {"status":"paid"}`) {
 		t.Errorf("got %s", first)
 	}
 	short := text(g, `{"format":"sig","budget":"120"}`)
@@ -173,7 +176,8 @@ func TestWhatASearchLedToIsFoundAgainAfterARestart(t *testing.T) {
 	best := func(query string) string {
 		t.Helper()
 		var found struct{ Tools []struct{ Name string } }
-		if err := json.Unmarshal([]byte(fetch(t, g.url+"/api/v1/search?profile=found&limit=1&q="+query, "", "application/json")), &found); err != nil {
+		if err := json.Unmarshal([]byte(fetch(t, g.url+"/api/v1/search?profile=found&limit=1&q="+query, "", "application/json")),
+			&found); err != nil {
 			t.Fatal(err)
 		}
 		if len(found.Tools) == 0 {

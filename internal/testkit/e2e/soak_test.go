@@ -48,7 +48,8 @@ func serveBadly(kind string) {
 		}
 		switch m.Method {
 		case "initialize":
-			say(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"bad","version":"1"}}}`, m.ID)
+			say(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},`+
+				`"serverInfo":{"name":"bad","version":"1"}}}`, m.ID)
 		case "tools/list":
 			say(`{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":"echo","inputSchema":{"type":"object"}}]}}`, m.ID)
 		default:
@@ -91,7 +92,8 @@ func TestSoak(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("needs /proc to see what is left")
 	}
-	sessions, callers := 1000, 64
+	sessions := 1000
+	callers := 64
 	if testing.Short() || *soakTime < 10*time.Second {
 		sessions = 100
 	}
@@ -109,7 +111,8 @@ func TestSoak(t *testing.T) {
 	for _, s := range pool {
 		s.close()
 	}
-	t.Logf("%d calls: %d right, %d typed errors; memory %d MB half-way, %d MB at the end", tally.all(), tally.right.Load(), tally.typed.Load(), half.rss>>20, end.rss>>20)
+	t.Logf("%d calls: %d right, %d typed errors; memory %d MB half-way, %d MB at the end", tally.all(), tally.right.Load(),
+		tally.typed.Load(), half.rss>>20, end.rss>>20)
 	if tally.right.Load() == 0 || tally.typed.Load() == 0 {
 		t.Error("the servers were not used as meant")
 	}

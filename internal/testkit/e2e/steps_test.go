@@ -41,11 +41,14 @@ func browserServer(t *testing.T, version string) []string {
 		testparts.Missing(t, "needs the npm package "+name+": run scripts/install-test-parts")
 	}
 	config := filepath.Join(t.TempDir(), "browser.json")
-	const offline = `{"browser":{"launchOptions":{"args":["--disable-background-networking","--disable-component-update","--disable-sync","--disable-default-apps","--no-first-run","--no-pings","--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1 , EXCLUDE localhost"]}}}`
+	const offline = `{"browser":{"launchOptions":{"args":["--disable-background-networking","--disable-component-update",` +
+		`"--disable-sync","--disable-default-apps","--no-first-run","--no-pings","--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE ` +
+		`127.0.0.1 , EXCLUDE localhost"]}}}`
 	if err := os.WriteFile(config, []byte(offline), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return node.Script(name+"/cli.js", "--executable-path", chromium, "--headless", "--isolated", "--no-sandbox", "--config", config, "--output-dir", t.TempDir())
+	return node.Script(name+"/cli.js", "--executable-path", chromium, "--headless", "--isolated", "--no-sandbox", "--config", config,
+		"--output-dir", t.TempDir())
 }
 
 // browserConfig writes a configuration with that server.
@@ -58,7 +61,8 @@ func browserConfig(t *testing.T, version, more string) string {
 	}
 	path := filepath.Join(t.TempDir(), "toolfit.yaml")
 	// Nothing is slept away that steps wait for themselves; versions that cannot do that ignore it.
-	text := fmt.Sprintf("mcpServers:\n  web: {command: %s, args: %s, env: {PLAYWRIGHT_MCP_TIMEOUT_SETTLE: \"0\", PLAYWRIGHT_MCP_SNAPSHOT_MODE: none}}\n%s", line[0], args, more)
+	text := fmt.Sprintf("mcpServers:\n  web: {command: %s, args: %s, env: {PLAYWRIGHT_MCP_TIMEOUT_SETTLE: \"0\", "+
+		"PLAYWRIGHT_MCP_SNAPSHOT_MODE: none}}\n%s", line[0], args, more)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -88,10 +92,12 @@ func TestStepsInRealBrowsersOfEveryVersion(t *testing.T) {
 	for _, version := range stepVersions {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
-			config, dir := browserConfig(t, version, ""), t.TempDir()
+			config := browserConfig(t, version, "")
+			dir := t.TempDir()
 			mistakes := writeStepCases(t, dir, 3)
 			path := filepath.Join(t.TempDir(), "report.json")
-			code, out := toolfit(t, "test", dir, "--config", config, "--base-url", pages.URL, "--workers", "3", "--timeout", "30s", "--report", "json="+path)
+			code, out := toolfit(t, "test", dir, "--config", config, "--base-url", pages.URL, "--workers", "3", "--timeout", "30s", "--report",
+				"json="+path)
 			if code != 1 {
 				t.Errorf("exit %d, want 1:\n%s", code, out)
 			}
@@ -132,7 +138,8 @@ func (m *mistake) check(t *testing.T, found map[string][]stepsrun.StepResult) {
 	if len(list) != 1 {
 		t.Fatalf("%d steps stand at %s", len(list), m.at)
 	}
-	s, want := &list[0], stepsrun.Noted
+	s := &list[0]
+	want := stepsrun.Noted
 	if m.last {
 		want = stepsrun.Failed
 	}

@@ -44,9 +44,12 @@ func TestARunThatIsCutOffLeavesNoUnmaskedRecording(t *testing.T) {
 				t.Fatal(err)
 			}
 			cmd := exec.Command(program(t), "test", "t.yaml", "--trace", "--base-url", pages.URL)
-			cmd.Dir, cmd.Env = dir, append(os.Environ(), "PW="+secret, "TMPDIR="+temp, "PATH="+filepath.Dir(testparts.Need(t).Program())+string(os.PathListSeparator)+os.Getenv("PATH"))
+			cmd.Dir = dir
+			cmd.Env = append(os.Environ(), "PW="+secret, "TMPDIR="+temp,
+				"PATH="+filepath.Dir(testparts.Need(t).Program())+string(os.PathListSeparator)+os.Getenv("PATH"))
 			var out safeBuffer
-			cmd.Stdout, cmd.Stderr = &out, &out
+			cmd.Stdout = &out
+			cmd.Stderr = &out
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}

@@ -27,7 +27,8 @@ func TestTwoAgentsUseAStockBrowserServer(t *testing.T) {
 			}
 			home := t.TempDir()
 			path := filepath.Join(t.TempDir(), "toolfit.yaml")
-			text := fmt.Sprintf("mcpServers:\n  web: {command: %s, args: %s, env: {HOME: %q, XDG_CACHE_HOME: %q}}\nprofiles:\n  default: {tests: true}\n", line[0], args, home, home)
+			text := fmt.Sprintf("mcpServers:\n  web: {command: %s, args: %s, env: {HOME: %q, XDG_CACHE_HOME: %q}}\nprofiles:\n  "+
+				"default: {tests: true}\n", line[0], args, home, home)
 			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -54,7 +55,8 @@ func TestTwoAgentsUseAStockBrowserServer(t *testing.T) {
 				return string(res.Raw)
 			}
 			for _, agent := range []string{"ann", "bob"} {
-				if got := ask(agent, "web__browser_navigate", fmt.Sprintf(`{"url":"%s/ask.html?%s"}`, pages.URL, agent)); strings.Contains(got, `"isError":true`) {
+				if got := ask(agent, "web__browser_navigate", fmt.Sprintf(`{"url":"%s/ask.html?%s"}`, pages.URL, agent)); strings.Contains(got,
+					`"isError":true`) {
 					t.Fatalf("%s: %s", agent, got)
 				}
 			}
@@ -67,7 +69,8 @@ func TestTwoAgentsUseAStockBrowserServer(t *testing.T) {
 			if got := ask("ann", "web__browser_click", `{"selector":"the Sign in button"}`); !strings.Contains(got, "ELEMENT_NOT_FOUND") {
 				t.Errorf("what is not there: %s", got)
 			}
-			if got := ask("ann", "web__browser_click", `{"selector":"the Delete button"}`); strings.Contains(got, "ELEMENT") || !strings.Contains(got, "确定删除吗") {
+			if got := ask("ann", "web__browser_click", `{"selector":"the Delete button"}`); strings.Contains(got, "ELEMENT") ||
+				!strings.Contains(got, "确定删除吗") {
 				t.Errorf("what is there: %s", got)
 			}
 		})

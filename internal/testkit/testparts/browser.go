@@ -3,11 +3,9 @@ package testparts
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -22,11 +20,10 @@ type Browser struct {
 	ctx context.Context
 
 	mu      sync.Mutex
-	console []string // what the page complained of
+	console []string // what the page wrote to it
 }
 
-// NewBrowser starts a browser of its own, which prefers the language. Without Chromium the
-// test ends.
+// NewBrowser starts a browser that prefers the language. Without Chromium the test ends.
 func NewBrowser(t testing.TB, language string) *Browser {
 	t.Helper()
 	path := ""
@@ -38,12 +35,17 @@ func NewBrowser(t testing.TB, language string) *Browser {
 	if path == "" {
 		Missing(t, "no Chromium on PATH: the pages are not tried in a browser")
 	}
-	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.WSURLReadTimeout(patience), chromedp.Flag("accept-lang", language))
+	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
+		chromedp.WSURLReadTimeout(patience), chromedp.Flag("accept-lang", language))
 	alloc, stop := chromedp.NewExecAllocator(context.Background(), opts...)
 	tab, closeTab := chromedp.NewContext(alloc)
 	b := &Browser{t: t, ctx: tab}
 	var listening sync.WaitGroup
-	t.Cleanup(func() { closeTab(); stop(); listening.Wait() })
+	t.Cleanup(func() {
+		closeTab()
+		stop()
+		listening.Wait()
+	})
 	if err := chromedp.Do(tab, chromedp.Navigate("about:blank")); err != nil { // starts it
 		t.Fatal(err)
 	}
@@ -70,8 +72,8 @@ func (b *Browser) Begin(t testing.TB) {
 	b.console = nil
 }
 
-// Quiet fails the test when the page complained.
-func (b *Browser) Quiet() {
+// CheckConsole fails the test if the page has written to the console.
+func (b *Browser) CheckConsole() {
 	b.t.Helper()
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -103,8 +105,7 @@ func (b *Browser) Read(expression string) string {
 	return v
 }
 
-// Until waits for a condition of the page. It asks again and again: while a page is loaded
-// there is for a moment nobody to ask.
+// Until waits for a condition of the page. It polls: a page that is loading cannot answer.
 func (b *Browser) Until(condition string) {
 	b.t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -128,17 +129,17 @@ func (b *Browser) Prefer(theme string) {
 	}
 }
 
-// Attend puts the window in front: only there the focus is seen.
-func (b *Browser) Attend() {
+// EmulateFocus puts the window in front: only there is the focus visible.
+func (b *Browser) EmulateFocus() {
 	b.t.Helper()
-	if _, err := chromedp.Call(b.ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}); err != nil {
+	if _, err := chromedp.Call(b.ctx, emulation.SetFocusEmulationEnabled,
+		emulation.SetFocusEmulationEnabledParams{Enabled: true}); err != nil {
 		b.t.Fatal(err)
 	}
 }
 
-// Keep writes a picture of the whole page into the folder that TOOLFIT_SCREENSHOTS names;
-// without one there is no picture.
-func (b *Browser) Keep(name string) {
+// Screenshot writes a picture of the whole page to the folder TOOLFIT_SCREENSHOTS, if it is set.
+func (b *Browser) Screenshot(name string) {
 	b.t.Helper()
 	dir := os.Getenv("TOOLFIT_SCREENSHOTS")
 	if dir == "" {
@@ -153,9 +154,8 @@ func (b *Browser) Keep(name string) {
 	}
 }
 
-// Accessible fails the test when the page cannot be used by everybody: contrast, labels,
-// order of headings and the other rules of axe-core, or only the named ones. Without
-// axe-core nothing is checked.
+// Accessible checks the page by the rules of axe-core, or only by the named ones. Without axe-core
+// nothing is checked.
 func (b *Browser) Accessible(axe string, rules ...string) {
 	b.t.Helper()
 	if axe == "" {
@@ -166,19 +166,16 @@ func (b *Browser) Accessible(axe string, rules ...string) {
 		options["runOnly"] = rules
 	}
 	how, _ := json.Marshal(options) // texts only
-	// A bar that stays above covers what is scrolled below it, which is no fault of the page.
-	script := axe + `; scrollTo(0, 0); axe.run(document, ` + string(how) + `).then(r => JSON.stringify(
-		r.violations.map(v => v.id + ": " + v.nodes.slice(0, 3).map(n => n.target.join(" ") + " (" + (n.any[0] || n.all[0] || n.none[0] || {}).message + ")").join("; "))))`
-	found, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](script, chromedp.EvalAwaitPromise))
+	// A fixed bar covers what is scrolled below it, which is no error of the page.
+	script := axe + `; scrollTo(0, 0); axe.run(document, ` + string(how) + `).then(r => r.violations.map(v => v.id + ": " +
+		v.nodes.slice(0, 3).map(n => n.target.join(" ") + " (" + (n.any[0] || n.all[0] || n.none[0] || {}).message + ")").join("; "),
+	).join("\n"))`
+	wrong, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](script, chromedp.EvalAwaitPromise))
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	var wrong []string
-	if err := json.Unmarshal([]byte(found), &wrong); err != nil {
-		b.t.Fatal(fmt.Errorf("read what axe found: %w", err))
-	}
-	if len(wrong) > 0 {
-		b.t.Errorf("not accessible:\n%s", strings.Join(wrong, "\n"))
+	if wrong != "" {
+		b.t.Errorf("not accessible:\n%s", wrong)
 	}
 }
 

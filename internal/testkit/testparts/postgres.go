@@ -21,8 +21,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Postgres is a PostgreSQL cluster in a folder of its own, reachable on loopback only. It
-// ends and its folder goes when the process that started it ends, in whatever way.
+// Postgres is a PostgreSQL cluster in a folder of its own, on loopback only. It ends, and its
+// folder is removed, when the process that started it ends in any way.
 type Postgres struct {
 	bin    string   // the folder of initdb and pg_ctl
 	as     []string // runs a command as a user that PostgreSQL accepts
@@ -30,7 +30,7 @@ type Postgres struct {
 	port   int
 	made   atomic.Int64 // databases and schemas
 	guards *exec.Cmd
-	wanted io.WriteCloser // to the guard; closed when the cluster is no longer wanted
+	wanted io.WriteCloser // to the guard, which ends the cluster when it is closed
 }
 
 const (
@@ -43,25 +43,24 @@ var errNoPostgres = errors.New("needs PostgreSQL: install the package postgresql
 // shared is the cluster of the process.
 var shared = sync.OnceValues(startPostgres)
 
-// NeedPostgres returns the cluster that the process's tests share, or ends the test when
-// PostgreSQL is missing.
+// NeedPostgres returns the cluster that the process's tests share. Without PostgreSQL the test
+// ends.
 func NeedPostgres(t testing.TB) *Postgres {
 	t.Helper()
-	p, err := shared()
-	return p.found(t, err)
+	return found(t, shared)
 }
 
 // OwnPostgres returns a cluster for this test alone, which may stop it.
 func OwnPostgres(t testing.TB) *Postgres {
 	t.Helper()
-	p, err := startPostgres()
-	p.found(t, err)
+	p := found(t, startPostgres)
 	t.Cleanup(p.end)
 	return p
 }
 
-func (p *Postgres) found(t testing.TB, err error) *Postgres {
+func found(t testing.TB, start func() (*Postgres, error)) *Postgres {
 	t.Helper()
+	p, err := start()
 	if errors.Is(err, errNoPostgres) {
 		Missing(t, err.Error())
 	}
@@ -71,28 +70,28 @@ func (p *Postgres) found(t testing.TB, err error) *Postgres {
 	return p
 }
 
-// Schema makes an empty schema for the test and returns the address that leads to it. It
-// serves as a database does, and takes a tenth of the time.
+// Schema creates an empty schema for the test and returns its address. It does what a database
+// does, in a tenth of the time.
 func (p *Postgres) Schema(t testing.TB) string {
 	t.Helper()
-	name := fmt.Sprintf("test_%d", p.made.Add(1))
-	if err := p.Exec("postgres", "CREATE SCHEMA "+name); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { p.Exec("postgres", "DROP SCHEMA "+name+" CASCADE") }) // not when the test stopped the cluster
-	return p.Address("postgres") + "&search_path=" + name
+	return p.Address("postgres") + "&search_path=" + p.create(t, "SCHEMA", "", "CASCADE")
 }
 
-// Database makes an empty database for the test and returns its address. The options are
-// those of CREATE DATABASE.
+// Database creates an empty database for the test, with the options of CREATE DATABASE, and
+// returns its address.
 func (p *Postgres) Database(t testing.TB, options ...string) string {
 	t.Helper()
-	name := fmt.Sprintf("test_%d", p.made.Add(1))
-	if err := p.Exec("postgres", "CREATE DATABASE "+name+" "+strings.Join(options, " ")); err != nil {
+	return p.Address(p.create(t, "DATABASE", strings.Join(options, " "), "WITH (FORCE)"))
+}
+
+func (p *Postgres) create(t testing.TB, what, options, drop string) (name string) {
+	t.Helper()
+	name = fmt.Sprintf("test_%d", p.made.Add(1))
+	if err := p.Exec("postgres", "CREATE "+what+" "+name+" "+options); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { p.Exec("postgres", "DROP DATABASE "+name+" WITH (FORCE)") }) // not when the test stopped the cluster
-	return p.Address(name)
+	t.Cleanup(func() { p.Exec("postgres", "DROP "+what+" "+name+" "+drop) }) // fails if the test stopped the cluster
+	return name
 }
 
 // Address is that of a database, with the password of a user who may do everything.
@@ -125,7 +124,7 @@ func (p *Postgres) stop(t testing.TB, mode string) {
 	}
 }
 
-// Start starts a stopped cluster at the same address, and waits until it answers.
+// Start starts a stopped cluster at the same address and waits for it.
 func (p *Postgres) Start(t testing.TB) {
 	t.Helper()
 	if err := p.start(); err != nil {
@@ -154,25 +153,24 @@ func startPostgres() (*Postgres, error) {
 		return nil, err
 	}
 	p := &Postgres{bin: bin, dir: dir}
-	if err = p.prepare(); err == nil {
+	err = p.prepare()
+	if err == nil {
 		err = p.guard()
 	}
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
-	// Somebody may take the free port first: then there is another one.
-	for try := 1; ; try++ {
-		if p.port, err = freePort(); err == nil {
+	for range 3 { // somebody may take the free port first
+		p.port, err = freePort()
+		if err == nil {
 			err = p.start()
 		}
 		if err == nil {
 			return p, nil
 		}
-		if try == 3 {
-			p.end()
-			return nil, err
-		}
 	}
+	p.end()
+	return nil, err
 }
 
 // findPostgres returns the folder of the newest PostgreSQL. Debian keeps it out of PATH.
@@ -184,8 +182,8 @@ func findPostgres() (string, error) {
 	}
 	slices.SortFunc(folders, func(a, b string) int { return version(b) - version(a) })
 	if path, err := exec.LookPath("initdb"); err == nil {
-		if path, err = filepath.EvalSymlinks(path); err == nil {
-			folders = append(folders, filepath.Dir(path))
+		if target, err := filepath.EvalSymlinks(path); err == nil {
+			folders = append(folders, filepath.Dir(target))
 		}
 	}
 	for _, dir := range folders {
@@ -198,22 +196,23 @@ func findPostgres() (string, error) {
 	return "", errNoPostgres
 }
 
-// freePort finds a port below those that systems give out by themselves: one of these could
-// be another's while a test has stopped the cluster.
+// freePort finds a port below the ephemeral ones, which another program could get while a test has
+// stopped the cluster.
 func freePort() (port int, err error) {
 	const low, high, tries = 15_000, 30_000, 100
 	for range tries {
 		port = low + rand.IntN(high-low)
-		var l net.Listener
-		if l, err = net.Listen("tcp", fmt.Sprint("127.0.0.1:", port)); err == nil {
+		l, failed := net.Listen("tcp", fmt.Sprint("127.0.0.1:", port))
+		if failed == nil {
 			return port, l.Close()
 		}
+		err = failed
 	}
 	return 0, err
 }
 
-// prepare fills the folder. PostgreSQL does not run as root, so that root hands the
-// folder to the user that the package made.
+// prepare fills the folder. PostgreSQL does not run as root, so root hands the folder to the user
+// that the package made.
 func (p *Postgres) prepare() error {
 	password := filepath.Join(p.dir, "password")
 	if err := os.WriteFile(password, []byte(postgresPassword), 0o600); err != nil {
@@ -236,8 +235,9 @@ func (p *Postgres) prepare() error {
 	if err != nil {
 		return err
 	}
-	// It need not outlive the machine, so that nothing waits for the disk.
-	const settings = "listen_addresses = '127.0.0.1'\nunix_socket_directories = ''\nshared_buffers = 32MB\nfsync = off\nfull_page_writes = off\n"
+	// It need not survive a crash of the machine, so nothing waits for the disk.
+	const settings = "listen_addresses = '127.0.0.1'\nunix_socket_directories = ''\n" +
+		"shared_buffers = 32MB\nfsync = off\nfull_page_writes = off\n"
 	conf, err := os.OpenFile(filepath.Join(p.data(), "postgresql.conf"), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		return err
@@ -246,17 +246,18 @@ func (p *Postgres) prepare() error {
 	return errors.Join(err, conf.Close())
 }
 
-// guard starts a shell that ends the cluster and removes its folder once this process is
-// gone. A test that panics or runs out of time would leave them behind otherwise.
+// guard starts a shell that ends the cluster and removes its folder when this process ends, even
+// if a test panics or times out.
 func (p *Postgres) guard() error {
 	const script = `trap "" INT HUP; read wanted; dir=$1; shift; "$@"; rm -rf "$dir"`
 	args := append([]string{"-c", script, "sh", p.dir}, p.command("pg_ctl", "stop", "-D", p.data(), "-m", "immediate", "-w")...)
 	p.guards = exec.Command("sh", args...)
 	p.guards.Dir = "/"
-	var err error
-	if p.wanted, err = p.guards.StdinPipe(); err != nil {
+	wanted, err := p.guards.StdinPipe()
+	if err != nil {
 		return err
 	}
+	p.wanted = wanted
 	return p.guards.Start()
 }
 

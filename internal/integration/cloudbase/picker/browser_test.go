@@ -75,7 +75,7 @@ func tryPhone(t *testing.T, b, _ browser) {
 		}
 	}
 	b.Accessible(testparts.Axe(t))
-	b.Keep("pick-dark-360")
+	b.Screenshot("pick-dark-360")
 	b.Do(chromedp.SendKeys("#filter", "env-17"))
 	b.Until(`document.querySelectorAll("#list li").length === 1`)
 	b.Do(chromedp.Click("summary"))
@@ -88,13 +88,13 @@ func tryPhone(t *testing.T, b, _ browser) {
 	if c := result(t, w); c != (Choice{Picked, "env-17"}) {
 		t.Errorf("got %+v", c)
 	}
-	b.Quiet()
+	b.CheckConsole()
 }
 
 func tryKeys(t *testing.T, _, b browser) {
 	d := newDesk(t, nil)
 	w := d.open(Question{List: give(many(3))})
-	b.Attend()
+	b.EmulateFocus()
 	b.Do(chromedp.Navigate(w.URL()))
 	b.says("Environments: 3")
 	b.Do(chromedp.Focus("#refresh"), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(" "), chromedp.KeyEvent(kb.ArrowDown))
@@ -110,7 +110,7 @@ func tryKeys(t *testing.T, _, b browser) {
 	if c := result(t, w); c != (Choice{Picked, "env-01"}) {
 		t.Errorf("got %+v", c)
 	}
-	b.Quiet()
+	b.CheckConsole()
 }
 
 func tryTwo(t *testing.T, one, two browser) {
@@ -121,7 +121,7 @@ func tryTwo(t *testing.T, one, two browser) {
 	one.says("共 3 个环境")
 	two.says("Environments: 5")
 	two.Accessible(testparts.Axe(t))
-	two.Keep("pick-light-wide")
+	two.Screenshot("pick-light-wide")
 	two.Do(chromedp.Click("#cancel"))
 	two.says("Canceled")
 	one.Do(chromedp.Click("#refresh"))
@@ -137,8 +137,8 @@ func tryTwo(t *testing.T, one, two browser) {
 	if c := result(t, first); c.Outcome != Switched {
 		t.Errorf("got %+v", c)
 	}
-	one.Quiet()
-	two.Quiet()
+	one.CheckConsole()
+	two.CheckConsole()
 }
 
 func tryForeign(t *testing.T, _, b browser) {
@@ -167,7 +167,7 @@ func tryEnded(t *testing.T, _, b browser) {
 	b.says("Environments: 2")
 	w.End()
 	b.says("The call has ended")
-	b.Quiet()
+	b.CheckConsole()
 	b.Do(chromedp.Navigate(w.URL()))
 	b.Until(`document.body.innerText.includes("This page is over")`)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -14,29 +15,31 @@ import (
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/inbound"
+	"github.com/toolfit/toolfit/internal/entrance/console"
 	"github.com/toolfit/toolfit/internal/entrance/restapi"
 	"github.com/toolfit/toolfit/internal/gateway/catalog"
 	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/state/access"
 )
 
-// Handler is everything that is served on the one port.
+// Handler serves everything on the one port.
 func (a *App) Handler() http.Handler {
 	front := mcp.NewFront(a.sessions, &mcp.FrontOptions{MaxBody: a.started.Limits.Body, Logger: a.log})
-	agents := a.limited(a.mcpHandler(front, access.Principal.MayCall, a.agents.Entry))
+	agents := a.limited(a.mcpHandler(front, access.Principal.MayCall, a.front.Entry))
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", agents)
 	mux.Handle("/mcp/{profile}", agents)
-	mux.Handle("/mcp/{profile}/env", a.limited(a.mcpHandler(front, mayEnter, a.agents.EnvironmentEntry)))
+	mux.Handle("/mcp/{profile}/env", a.limited(a.mcpHandler(front, mayEnter, a.front.EnvironmentEntry)))
 	api := a.API(a.admit)
-	mux.Handle("/api/v1/", a.limited(sent(api, refuseInJSON)))
-	mux.Handle("/v1/", a.limited(sent(a.Chat(a.admitChat), refuseInJSON)))
-	mux.Handle("/api/agent-retrieval/", a.limitedIn(sent(http.HandlerFunc(a.serveRecall), a.refuseRecall), a.refuseRecall))
+	mux.Handle("/api/v1/", a.limited(gate(access.CheckContent, refuseInJSON, api)))
+	mux.Handle("/v1/", a.limited(gate(access.CheckContent, refuseInJSON, a.Chat(a.admitChat))))
+	recall := gate(access.CheckContent, a.refuseRecall, http.HandlerFunc(a.serveRecall))
+	mux.Handle("/api/agent-retrieval/", a.limitedIn(recall, a.refuseRecall))
 	mux.HandleFunc("/health/", a.serveRecall)
-	mux.HandleFunc("GET /healthz", plain("ok"))
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("GET /readyz", a.ready)
-	mux.Handle("GET /metrics", a.guarded(promhttp.HandlerFor(a.registry, promhttp.HandlerOpts{})))
-	mux.Handle(pickPath+"/", a.limited(a.checked(http.StripPrefix(pickPath, a.picker))))
+	mux.Handle("GET /metrics", gate(a.checkReader, a.refuse, promhttp.HandlerFor(a.registry, promhttp.HandlerOpts{})))
+	mux.Handle(pickPath+"/", a.limited(gate(a.check, a.refuse, http.StripPrefix(pickPath, a.picker))))
 	mux.Handle("/", a.console(api))
 	all := a.shared(unread(a.check, mux))
 	if a.started.BasePath != "" {
@@ -45,7 +48,7 @@ func (a *App) Handler() http.Handler {
 	return a.greeting(all)
 }
 
-// API is the REST API for whoever admit lets in.
+// API is the REST API for callers that admit accepts.
 func (a *App) API(admit func(*http.Request) (access.Principal, error)) *restapi.API {
 	return restapi.New(restapi.Parts{
 		Sources: a.sources(), Caller: a.Caller, Store: a.Store, Records: a.Records, Keys: a.Keys, Events: a.events, Tests: a,
@@ -53,24 +56,18 @@ func (a *App) API(admit func(*http.Request) (access.Principal, error)) *restapi.
 	})
 }
 
-// sources are where the REST API and its events read what there is.
+// sources are what the REST API and its events read.
 func (a *App) sources() restapi.Sources {
 	return restapi.Sources{Catalog: a.Catalog, Pool: a.Pool, Registry: a, Rules: a, Agents: a, Config: a.Config}
 }
 
-func plain(text string) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		fmt.Fprintln(w, text)
-	}
-}
-
-// mayEnter lets those to the environment who may call tools or read records.
+// mayEnter admits to the environment who may call tools or read records.
 func mayEnter(who access.Principal) bool { return who.MayCall() || who.MayRead() }
 
-// mcpHandler lets known callers who may enter through to the MCP front of their profile.
-func (a *App) mcpHandler(front *mcp.Front, may func(access.Principal) bool, enter func(who access.Principal, profile string) mcp.Entry) http.Handler {
-	charge := a.chargeBatch
+// mcpHandler admits callers to the MCP front of their profile.
+func (a *App) mcpHandler(
+	front *mcp.Front, may func(access.Principal) bool, enter func(who access.Principal, profile string) mcp.Entry,
+) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		who, err := a.admit(r)
 		if err == nil && !may(who) {
@@ -85,7 +82,7 @@ func (a *App) mcpHandler(front *mcp.Front, may func(access.Principal) bool, ente
 			return
 		}
 		entry := enter(who, view.Profile)
-		entry.Charge = charge
+		entry.Charge = a.chargeBatch
 		if inbound.FromOwner(r) && who == access.Owner() {
 			entry.Owner = stdioOwner
 		}
@@ -93,9 +90,8 @@ func (a *App) mcpHandler(front *mcp.Front, may func(access.Principal) bool, ente
 	})
 }
 
-// admitCollector lets in who collects metrics. A collector finds each replica by its
-// address, which no list of hosts can name, so a key is enough: a page of another site, from
-// which the list protects, has none to send.
+// admitCollector identifies who collects metrics. Collectors address each replica directly, which a
+// list of hosts cannot cover; a key is enough, because pages of other sites have none.
 func (a *App) admitCollector(r *http.Request) (access.Principal, error) {
 	if key, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok && strings.HasPrefix(key, "tf_") && !access.FromBrowser(r) {
 		return a.Keys.Authenticate(r.Context(), key)
@@ -103,33 +99,16 @@ func (a *App) admitCollector(r *http.Request) (access.Principal, error) {
 	return a.admit(r)
 }
 
-// guarded serves pages to callers who may read everything.
-func (a *App) guarded(h http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		who, err := a.admitCollector(r)
-		if err == nil && !who.MayRead() && who != access.Local() {
-			err = who.Forbidden("%s may not read this")
-		}
-		if err != nil {
-			a.refuse(w, r, err)
-			return
-		}
-		h.ServeHTTP(w, r)
-	})
+// checkReader accepts callers who may read everything.
+func (a *App) checkReader(r *http.Request) error {
+	who, err := a.admitCollector(r)
+	if err == nil && !who.MayRead() && who != access.Local() {
+		err = who.Forbidden("%s may not read this")
+	}
+	return err
 }
 
-// checked refuses what the door refuses of everybody.
-func (a *App) checked(h http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := a.check(r); err != nil {
-			a.refuse(w, r, err)
-			return
-		}
-		h.ServeHTTP(w, r)
-	})
-}
-
-// refuse answers a request that does not come in, with one clear line.
+// refuse answers with an error in plain text.
 func (a *App) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	f := fault.As(err)
 	if f.Hides() {
@@ -141,8 +120,8 @@ func (a *App) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	http.Error(w, f.Error(), f.Code.Status())
 }
 
-// Serve answers on the listener until ctx ends, then lets open calls finish for a short time.
-// Socket, unless it is nil, is a listener of inbound.ListenLocal, and ends with it.
+// Serve serves on the listener until ctx ends, and then gives open calls a short time to finish. The
+// socket may be nil; it is a listener of inbound.ListenLocal.
 func (a *App) Serve(ctx context.Context, l, socket net.Listener) error {
 	if err := a.Keys.Reload(ctx); err != nil { // now: a store that goes away later takes no rights away
 		l.Close()
@@ -169,7 +148,7 @@ func (a *App) Serve(ctx context.Context, l, socket net.Listener) error {
 		return fmt.Errorf("serve %s: %w", l.Addr(), err)
 	case <-ctx.Done():
 	}
-	a.readiness.draining.Store(true)
+	a.draining.Store(true)
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	err := srv.Shutdown(drain)
@@ -181,7 +160,6 @@ func (a *App) Serve(ctx context.Context, l, socket net.Listener) error {
 	return err
 }
 
-// isHealthCheck tells whether a request asks whether we are well.
 func (a *App) isHealthCheck(r *http.Request) bool {
 	path := strings.TrimPrefix(r.URL.Path, a.started.BasePath)
 	return path == "/healthz" || path == "/readyz" || strings.HasPrefix(path, "/health/")
@@ -197,4 +175,49 @@ func (a *App) CheckListen(addr string) error {
 	}
 	return fault.New(fault.BadConfig, "%s can be reached from other machines, and there are no keys", addr).
 		WithHint("make one first: toolfit keys create NAME --role admin --profile '*'; or listen on 127.0.0.1")
+}
+
+// console is the pages for people, on top of the REST API.
+func (a *App) console(api *restapi.API) http.Handler {
+	return console.New(console.Parts{
+		Gateway: api, Recall: a.recalls.Load, API: api,
+		Chat: a.runner, Environment: a.Env,
+		Admit: a.admitPerson, Check: a.check, Keyed: a.Keys.Any, Link: a.links.use, Limit: a.limited,
+		Address: a.askedFor, BasePath: a.started.BasePath,
+		Version: a.opts.Version, Seal: a.sealKey, Profiles: a.profiles, Models: a.modelsFor, Logger: a.log,
+	})
+}
+
+// askedFor is the scheme and host that the client used, before any proxies.
+func (a *App) askedFor(r *http.Request) (scheme, host string) {
+	_, scheme, host = a.edge.Load().proxies.Client(r)
+	return scheme, host
+}
+
+// ServeStdio serves one client on a pair of pipes until its input ends.
+func (a *App) ServeStdio(ctx context.Context, profile string, in io.Reader, out io.Writer) error {
+	return a.serveStdio(ctx, profile, a.front.Entry, in, out)
+}
+
+// ServeEnvironment serves the profile as an environment to one client on a pair of pipes.
+func (a *App) ServeEnvironment(ctx context.Context, profile string, in io.Reader, out io.Writer) error {
+	return a.serveStdio(ctx, profile, a.front.EnvironmentEntry, in, out)
+}
+
+// stdioOwner owns the sessions on pipes, which need no key.
+const stdioOwner = "stdio"
+
+func (a *App) serveStdio(
+	ctx context.Context, profile string, enter func(access.Principal, string) mcp.Entry, in io.Reader, out io.Writer,
+) error {
+	who := access.Owner()
+	view, err := a.Catalog.ViewFor(who, profile)
+	if err != nil {
+		return err
+	}
+	entry := enter(who, view.Profile)
+	entry.Owner = stdioOwner
+	return mcp.ServeStdio(ctx, in, out, a.sessions, entry, &mcp.StdioOptions{
+		MaxLine: int(a.started.Limits.Body), Logger: a.log,
+	})
 }

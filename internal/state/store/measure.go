@@ -4,27 +4,25 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 )
 
-// samplePages is how many pages of the calls are looked at: of more, a random part.
+// samplePages is how many pages of the calls are read: of more, a random sample.
 const samplePages = 4000
 
-// density is how many bytes on disk the records of a PostgreSQL database take for each byte that
-// they hold. The tables' files do not shrink when rows are deleted, so their size alone tells
-// nothing; but they grow only when no space is free in them, and then it tells all.
+// density is how many bytes of disk the records of a PostgreSQL database take per byte of data. Its
+// files do not shrink when rows are deleted, so that their size says something only while they grow.
 type density struct {
 	mu     sync.Mutex
 	files  float64 // their size when it was last looked at
 	factor float64 // 0: not known yet
 }
 
-// firstDensity bounds what is believed of files that were not seen growing, mostDensity what is
-// believed at all: where records of another kind come, one file may grow while others have space.
+// firstDensity limits the factor until the files were seen growing, mostDensity afterwards: with
+// records of another kind, one file may grow while others have free space.
 const firstDensity, mostDensity = 1.3, 1.7
 
-// observe notes the size of the files and of what they hold.
+// observe updates the factor with the size of the files and of the data in them.
 func (d *density) observe(files, held float64) float64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -39,7 +37,7 @@ func (d *density) observe(files, held float64) float64 {
 	return d.factor
 }
 
-// measurePostgres returns what measures the records of a PostgreSQL database.
+// measurePostgres returns what measures the records.
 func measurePostgres(ctx context.Context, s *Store, _ int64) (func(context.Context) (int64, error), error) {
 	const size = "SELECT pg_total_relation_size('calls') + pg_total_relation_size('runs') + pg_total_relation_size('run_pictures')"
 	limited, cancel := s.limit(ctx)
@@ -59,12 +57,13 @@ func measurePostgres(ctx context.Context, s *Store, _ int64) (func(context.Conte
 	}, nil
 }
 
-// recordsHeld is about how many bytes the rows of the records have.
+// recordsHeld is about how many bytes of data the records have.
 func (s *Store) recordsHeld(ctx context.Context) (float64, error) {
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
 	var pages, calls, runs float64
-	if err := s.read.QueryRowContext(ctx, "SELECT pg_relation_size('calls') / current_setting('block_size')::float8").Scan(&pages); err != nil {
+	const size = "SELECT pg_relation_size('calls') / current_setting('block_size')::float8"
+	if err := s.read.QueryRowContext(ctx, size).Scan(&pages); err != nil {
 		return 0, err
 	}
 	share := min(1, samplePages/max(pages, 1))
@@ -72,13 +71,12 @@ func (s *Store) recordsHeld(ctx context.Context) (float64, error) {
 	if err := s.read.QueryRowContext(ctx, sample).Scan(&calls); err != nil {
 		return 0, err
 	}
-	rest := strings.ReplaceAll("SELECT coalesce(sum("+runBytes+"), 0)::float8 FROM runs", "bytes(", s.dialect.bytes+"(")
-	err := s.read.QueryRowContext(ctx, rest).Scan(&runs)
+	err := s.read.QueryRowContext(ctx, "SELECT coalesce(sum("+s.sizeSQL(runBytes)+"), 0)::float8 FROM runs").Scan(&runs)
 	return calls/share + runs, err
 }
 
-// reusePostgres makes the space of deleted records free for new ones now: the database by
-// itself would wait until a fifth of the table is such space.
+// reusePostgres frees the space of deleted records now; the database would wait until it is a fifth
+// of the table.
 func reusePostgres(ctx context.Context, s *Store) error {
 	conn, err := s.write.Conn(ctx)
 	if err != nil {
@@ -91,4 +89,28 @@ func reusePostgres(ctx context.Context, s *Store) error {
 	_, err = conn.ExecContext(ctx, "VACUUM calls, runs, run_pictures")
 	_, reset := conn.ExecContext(context.WithoutCancel(ctx), "RESET statement_timeout")
 	return errors.Join(err, reset)
+}
+
+// measureSQLite returns what measures the records: the used pages, without those of other tables.
+// These are counted once, and only over the limit, because counting reads them.
+func measureSQLite(ctx context.Context, s *Store, most int64) (func(context.Context) (int64, error), error) {
+	used := func(ctx context.Context) (n int64, err error) {
+		const query = "SELECT (page_count - freelist_count) * page_size FROM pragma_page_count(), pragma_freelist_count(), pragma_page_size()"
+		err = s.read.QueryRowContext(ctx, query).Scan(&n)
+		return n, err
+	}
+	all, err := used(ctx)
+	if err != nil || all <= most {
+		return used, err
+	}
+	const query = `SELECT coalesce(sum(pgsize), 0) FROM sqlite_master AS m JOIN dbstat AS d ON d.name = m.name
+		WHERE m.tbl_name NOT IN ('calls', 'runs', 'run_pictures') AND m.rootpage > 0`
+	var others int64
+	if err := s.read.QueryRowContext(ctx, query).Scan(&others); err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context) (int64, error) {
+		n, err := used(ctx)
+		return n - others, err
+	}, nil
 }

@@ -1,0 +1,120 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"maps"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/browsertest/trial"
+	"github.com/toolfit/toolfit/internal/core/project/jqworker"
+	"github.com/toolfit/toolfit/internal/entrance/mcpserver"
+	"github.com/toolfit/toolfit/internal/gateway/call"
+	"github.com/toolfit/toolfit/internal/gateway/catalog"
+	"github.com/toolfit/toolfit/internal/gateway/meaning"
+	"github.com/toolfit/toolfit/internal/gateway/upstream"
+	"github.com/toolfit/toolfit/internal/integration/gatewayenv"
+	"github.com/toolfit/toolfit/internal/mcp"
+	"github.com/toolfit/toolfit/internal/state/config"
+)
+
+// gateway carries calls from the sessions of clients to servers.
+type gateway struct {
+	Pool    *upstream.Pool
+	Catalog *catalog.Catalog
+	Caller  *call.Caller
+	Env     *gatewayenv.Gateway // the gateway as an environment
+
+	sessions *mcp.Sessions
+	front    *mcpserver.Server
+	meaning  *meaning.Model
+	lab      *trial.Lab
+}
+
+// startServers starts the pool of servers and loads their tools.
+func (a *App) startServers(ctx context.Context) (err error) {
+	a.Pool = upstream.New(&upstream.Options{
+		Version:      a.opts.Version,
+		Builtins:     a.builtins(),
+		Changed:      func(id tool.ServerID) { a.Catalog.Changed(id) },
+		Opened:       a.opened,
+		Updated:      func(id tool.ServerID, params json.RawMessage) { a.front.Updated(id, params) },
+		MaxMessage:   a.started.Limits.Message,
+		MaxProcesses: a.started.Limits.Processes,
+		Redact:       a.secrets.redact,
+		Logger:       a.log,
+	})
+	// In the background: a server that does not answer must not delay whoever ends sessions.
+	a.sessions = mcp.NewSessions(&mcp.SessionsOptions{Ended: func(s *mcp.Session) {
+		a.Caller.EndSession(s.ID)
+		a.work.Go(func() { a.front.SessionEnded(a.background, s) })
+	}})
+	envTools, err := gatewayenv.Definitions()
+	if err != nil {
+		return err
+	}
+	self := mcp.Info{Name: "toolfit", Title: "toolfit", Version: cmp.Or(a.opts.Version, "dev")}
+	a.Catalog, err = catalog.New(ctx, a.Pool, a.Store, &catalog.Options{
+		Changed: a.listChanged, Self: self.Implementation(), JQ: a.opts.Program != "", Env: envTools, Redact: a.secrets.redact, Logger: a.log,
+	})
+	return err
+}
+
+// startCalls applies the configuration and starts what carries calls.
+func (a *App) startCalls() error {
+	cfg := a.Config()
+	a.Pool.Apply(cfg.Servers)
+	a.Catalog.Apply(cfg)
+	a.meaning = meaning.New(func() config.Embeddings { return a.Config().Embeddings }, &meaning.Options{Logger: a.log})
+	a.Env = gatewayenv.New(gatewayenv.Parts{
+		Config: a.Config, Catalog: a.Catalog, Store: a.Store, Version: a.opts.Version,
+		Served: func() bool { return a.address.Load() != nil }, Recent: a.Records.Last, Redact: a.secrets.redact, Logger: a.log,
+	})
+	own, err := a.Env.Tools()
+	if err != nil {
+		return err
+	}
+	maps.Copy(own, a.testTools())
+	a.Caller = call.New(a.Catalog, a.Pool, a.Records, &call.Options{
+		Own: own, Describes: a.describes, Metrics: call.NewMetrics(a.registry), Logger: a.log, Started: a.events.CallStarted,
+		Results: a.Store, Retain: func() time.Duration { return a.Config().StoredResults.Retain }, JQ: a.jq(),
+		Earlier: a.Store.Results, Uses: a.Store, Meaning: a.meaning, Beside: a.work.Go, Redact: a.secrets.redact,
+	})
+	a.lab = a.newLab()
+	a.front = mcpserver.New(a.Catalog, a.Caller, a.Pool, &mcpserver.Options{
+		Version: a.opts.Version, Key: a.sealKey, May: a.Env.May, Logger: a.log,
+	})
+	return nil
+}
+
+// close ends the sessions of clients and the servers.
+func (g *gateway) close() {
+	g.sessions.Close()
+	g.front.Close()
+	g.Pool.Close()
+	g.meaning.Close()
+}
+
+// jq runs the jq programs of models in a process of their own; nil if there is no program to start.
+func (a *App) jq() func(ctx context.Context, who, program string, value []byte) ([]byte, error) {
+	if a.opts.Program == "" {
+		return nil
+	}
+	return jqworker.New(a.opts.Program, nil).Run
+}
+
+// listChanged tells clients that a list of a profile has changed.
+func (a *App) listChanged(profile, kind string) {
+	a.sessions.Broadcast(profile, "notifications/"+kind+"/list_changed", nil)
+	if kind == "tools" {
+		a.events.ToolsChanged(profile)
+	}
+}
+
+// opened is called when a session with a server has been opened.
+func (a *App) opened(id tool.ServerID) {
+	a.Catalog.Opened(id)
+	a.work.Go(func() { a.front.Reopened(a.background, id) })
+}
