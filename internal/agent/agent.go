@@ -21,7 +21,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/toolfit/toolfit/internal/agent/endpoint"
+	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/gateway/call"
 	"github.com/toolfit/toolfit/internal/gateway/catalog"
@@ -40,9 +40,13 @@ type Caller interface {
 	Do(ctx context.Context, req call.Request) (*call.Result, error)
 }
 
-// Models asks models.
+// Models asks models, in the words of their provider.
 type Models interface {
-	Ask(ctx context.Context, m *config.Model, body []byte, hear func(endpoint.Piece) error) (*endpoint.Reply, error)
+	// Encode writes a conversation as a request; its size is what the request costs.
+	Encode(m *config.Model, c conversation.Conversation) []byte
+	// Ask sends a request, calls hear with each piece of the reply, and returns the whole. An
+	// error of hear ends it and is returned, with what was said until then.
+	Ask(ctx context.Context, m *config.Model, request []byte, hear func(conversation.Piece) error) (*conversation.Reply, error)
 }
 
 // Sessions keeps what was said.
@@ -107,11 +111,11 @@ func New(parts Parts, opts *Options) *Runner {
 type Turn struct {
 	Agent     string
 	Principal access.Principal
-	Session   string          // that goes on; "": a new one
-	Messages  []Message       // that are new in the session
-	Unkept    bool            // nothing is stored
-	NoTools   bool            // nothing is called this time
-	Params    json.RawMessage // further members of the requests to the model, before those of the model's own; nil: none
+	Session   string                 // that goes on; "": a new one
+	Messages  []conversation.Message // new in the session
+	Unkept    bool                   // nothing is stored
+	NoTools   bool                   // nothing is called this time
+	Params    json.RawMessage        // further members of the requests to the model, before those of the model's own; nil: none
 	// Hear is told what happens, one event at a time. Nil: nobody is.
 	Hear func(Event)
 }
@@ -138,7 +142,7 @@ type Answer struct {
 	Thought string // likewise
 	Finish  string // stop, or length when a limit ended it
 	Limit   string // which; "" with stop
-	Usage   endpoint.Usage
+	Usage   conversation.Usage
 	Calls   []Report // in the order of the model's
 	Rounds  int
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/toolfit/toolfit/internal/agent/endpoint"
+	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/locale"
 	"github.com/toolfit/toolfit/internal/state/config"
@@ -27,9 +27,9 @@ type chat struct {
 	custom    string          // the caller's own prompt; "": none
 	section   string          // the tools as text; "": the endpoint gets them
 	system    string
-	functions []byte // the tools for the endpoint; nil: none
-	details   int    // of how many tools the model gets all details
-	said      []Message
+	functions []conversation.Tool // offered by the provider; nil: none
+	details   int                 // of how many tools the model gets all details
+	said      []conversation.Message
 	answer    Answer
 	text      strings.Builder // of all rounds
 	thought   strings.Builder // likewise
@@ -90,7 +90,7 @@ func (c *chat) begin(ctx context.Context) (leave func(), err error) {
 // Prompt is what a model is sent before what was said.
 type Prompt struct {
 	System string          `json:"system"`
-	Tools  json.RawMessage `json:"tools,omitempty"` // as its endpoint takes them; nil: there are none, or they stand in System
+	Tools  json.RawMessage `json:"tools,omitempty"` // as functions; nil: there are none, or they are in System
 }
 
 // Prompt is what the agent's model would be sent with the turn, which is not begun. Secrets of
@@ -106,7 +106,11 @@ func (r *Runner) Prompt(ctx context.Context, t Turn) (*Prompt, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Prompt{System: r.opts.Redact(c.system), Tools: c.functions}, nil
+	p := &Prompt{System: r.opts.Redact(c.system)}
+	if c.functions != nil {
+		p.Tools = conversation.AppendTools(nil, c.functions)
+	}
+	return p, nil
 }
 
 // stopped is why a turn was ended from outside.
@@ -138,9 +142,8 @@ func (c *chat) write() (err error) {
 		c.details = len(c.tools.list)
 		c.section, err = c.tools.section(c.agent.Heading)
 	default:
-		if c.functions, c.details, err = c.tools.functions(schema.Dialect(c.model.Dialect)); c.details == 0 {
-			c.functions = nil
-		}
+		c.functions, err = c.tools.functions(schema.Dialect(c.model.Dialect))
+		c.details = len(c.functions)
 	}
 	if err != nil {
 		return fmt.Errorf("write the tools of agent %s: %w", c.agent.ID, err)
@@ -168,7 +171,7 @@ func (c *chat) logTools(ctx context.Context) {
 func (c *chat) customPrompt() string {
 	var prompt customPrompt
 	for i := range c.turn.Messages {
-		if m := &c.turn.Messages[i]; m.isSystem() {
+		if m := &c.turn.Messages[i]; m.IsSystem() {
 			prompt.add(m)
 		}
 	}
@@ -295,23 +298,16 @@ func (c *chat) broken(ctx context.Context, r *reply, err error) error {
 }
 
 // assistant is what the model said, as a message.
-func (c *chat) assistant(r *reply, calls []wanted) Message {
-	m := Message{Role: roleAssistant, Reasoning: r.echo, Note: &Note{Agent: c.agent.ID}}
+func (c *chat) assistant(r *reply, calls []wanted) conversation.Message {
+	m := conversation.Message{Role: conversation.RoleAssistant, Thoughts: r.echo, Note: &conversation.Note{Agent: c.agent.ID}}
 	if r.echo != "" {
 		m.Note.Model = c.model.Name
 	}
 	if r.text != "" || len(calls) == 0 {
-		m.Content = quote(r.text)
+		m.Content = conversation.Content{{Text: r.text}}
 	}
 	for _, w := range calls {
-		m.ToolCalls = append(m.ToolCalls, ToolCall{ID: w.id, Type: "function", Function: Function{Name: w.tool, Arguments: w.written()}})
+		m.Calls = append(m.Calls, conversation.Call{ID: w.id, Tool: w.tool, Arguments: w.written()})
 	}
 	return m
-}
-
-// spend sums up what the answer costs.
-func (c *chat) spend(u endpoint.Usage) {
-	c.answer.Usage.Prompt += u.Prompt
-	c.answer.Usage.Completion += u.Completion
-	c.opts.Metrics.spent(c.model.Name, u)
 }

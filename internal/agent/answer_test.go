@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/agent/script"
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
@@ -95,7 +96,7 @@ func TestEveryCallThatIsNotMadeIsAnswered(t *testing.T) {
 				w := newWorld(t, "", nil)
 				w.script(in(agent, "1", c.tool, c.args), script.Answer{Text: "I see."})
 				a := w.must(w.turn(agent, "go"))
-				if len(a.Calls) != 1 || a.Calls[0].Status != Failed || !strings.Contains(a.Calls[0].Error, c.want) || len(w.sent) != 0 {
+				if len(a.Calls) != 1 || a.Calls[0].Status != conversation.Failed || !strings.Contains(a.Calls[0].Error, c.want) || len(w.sent) != 0 {
 					t.Errorf("%+v, %d sent", a.Calls, len(w.sent))
 				}
 				if got := w.asked[1].Last().Text(); !strings.Contains(got, c.want) || agent == "writer" && !strings.Contains(got, `"success":false`) {
@@ -140,7 +141,7 @@ func TestTheCallersSystemMessageTakesThePlaceOfThePrompt(t *testing.T) {
 		w := newWorld(t, "", nil)
 		w.script(script.Answer{Text: "ok"})
 		turn := w.turn(agent, "go")
-		turn.Messages = append([]Message{textMessage(roleSystem, "Speak like a pirate.\nAvailable tools: none")}, turn.Messages...)
+		turn.Messages = append([]conversation.Message{conversation.Text(conversation.RoleSystem, "Speak like a pirate.\nAvailable tools: none")}, turn.Messages...)
 		a := w.must(turn)
 		system := w.asked[0].Messages[0].Text()
 		if !strings.HasPrefix(system, "Speak like a pirate.") || strings.Contains(system, "You are") || len(w.asked[0].Messages) != 2 {

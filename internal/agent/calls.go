@@ -8,34 +8,24 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/agent/toolcall"
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// Status is what became of a call.
-type Status string
-
-// What may become of a call.
-const (
-	Running Status = "running"
-	Success Status = "success"
-	Failed  Status = "failed"
-	Skipped Status = "skipped" // a limit is reached: it was not made
-)
-
 // Report is a call and what has become of it so far.
 type Report struct {
-	ID         string          `json:"id"` // the model's name for it
-	Tool       string          `json:"tool"`
-	Status     Status          `json:"status"`
-	Arguments  json.RawMessage `json:"arguments,omitempty"` // as the model gave them
-	Result     string          `json:"result,omitempty"`    // as the model gets it
-	Error      string          `json:"error,omitempty"`
-	DurationMS int64           `json:"duration_ms"`
-	Call       string          `json:"call,omitempty"` // id of the record
-	Ref        string          `json:"ref,omitempty"`  // of the full result
+	ID         string              `json:"id"` // the model's name for it
+	Tool       string              `json:"tool"`
+	Status     conversation.Status `json:"status"`
+	Arguments  json.RawMessage     `json:"arguments,omitempty"` // as the model gave them
+	Result     string              `json:"result,omitempty"`    // as the model gets it
+	Error      string              `json:"error,omitempty"`
+	DurationMS int64               `json:"duration_ms"`
+	Call       string              `json:"call,omitempty"` // id of the record
+	Ref        string              `json:"ref,omitempty"`  // of the full result
 }
 
 // wanted is a call that the model wants.
@@ -59,8 +49,8 @@ func (w *wanted) written() string {
 func (c *chat) calls(r *reply) []wanted {
 	var list []wanted
 	for _, n := range r.native {
-		w := wanted{id: n.ID, tool: n.Name, raw: n.Arguments}
-		w.args, w.err = arguments(n.Arguments, r.cutOff)
+		w := wanted{id: n.ID, tool: n.Tool, raw: n.Arguments}
+		w.args, w.err = arguments(n.Arguments, r.truncated)
 		list = append(list, w)
 	}
 	for _, t := range r.inText {
@@ -109,7 +99,7 @@ func (c *chat) quotes() func(call string) bool {
 	given := sync.OnceValue(func() string {
 		texts := []string{toolcall.Plain(c.section)}
 		for i := range c.said {
-			if m := &c.said[i]; m.Role == roleTool {
+			if m := &c.said[i]; m.Role == conversation.RoleTool {
 				texts = append(texts, toolcall.Plain(m.Text()))
 			}
 		}
@@ -187,13 +177,13 @@ func (c *chat) clip(text, ref string) string {
 }
 
 // message is the answer to a call, for the model and the transcript.
-func (r *Report) message() Message {
+func (r *Report) message() conversation.Message {
 	text := r.Result
-	if r.Status != Success {
+	if r.Status != conversation.Success {
 		text = r.Error
 	}
-	m := textMessage(roleTool, text)
-	m.ToolCallID = r.ID
-	m.Note = &Note{Tool: r.Tool, Status: r.Status, Call: r.Call, Ref: r.Ref, DurationMS: r.DurationMS}
+	m := conversation.Text(conversation.RoleTool, text)
+	m.CallID = r.ID
+	m.Note = &conversation.Note{Tool: r.Tool, Status: r.Status, Call: r.Call, Ref: r.Ref, DurationMS: r.DurationMS}
 	return m
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/agent/script"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/core/tokens"
@@ -54,7 +55,7 @@ func TestASearchFindsOnlyTheAgentsTools(t *testing.T) {
 		t.Errorf("found %s", a.Calls[0].Result)
 	}
 	for i, c := range a.Calls {
-		if got := strings.ReplaceAll(c.Result+c.Error, "there is no tool excel__", ""); strings.Contains(got, "excel__apply_formula") || i > 0 && c.Status != Failed {
+		if got := strings.ReplaceAll(c.Result+c.Error, "there is no tool excel__", ""); strings.Contains(got, "excel__apply_formula") || i > 0 && c.Status != conversation.Failed {
 			t.Errorf("call %d, %s: %s", i+1, c.Status, got)
 		}
 	}

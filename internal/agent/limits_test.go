@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/agent/script"
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
@@ -52,7 +53,7 @@ func TestLimitsHoldWhateverTheModelDoes(t *testing.T) {
 				if len(w.sent) != c.sent || a.Rounds != c.rounds || len(w.asked) != c.rounds || a.Finish != "length" || a.Limit != c.limit {
 					t.Errorf("%d sent, %d rounds, %d asked, %s: %s", len(w.sent), a.Rounds, len(w.asked), a.Finish, a.Limit)
 				}
-				skipped := strings.Count(statuses(a.Calls), string(Skipped))
+				skipped := strings.Count(statuses(a.Calls), string(conversation.Skipped))
 				if skipped != c.skipped || len(a.Calls) != c.calls {
 					t.Errorf("%s", statuses(a.Calls))
 				}
@@ -166,7 +167,7 @@ func TestTheRestOfAResultCanBeFetched(t *testing.T) {
 		return script.Answer{Text: "ok"}
 	}
 	a := w.must(w.turn("x", "go"))
-	if len(a.Calls) != 2 || a.Calls[1].Status != Success || !strings.Contains(a.Calls[1].Result, "the end") || len(w.sent) != 1 {
+	if len(a.Calls) != 2 || a.Calls[1].Status != conversation.Success || !strings.Contains(a.Calls[1].Result, "the end") || len(w.sent) != 1 {
 		t.Errorf("%+v", a.Calls)
 	}
 }

@@ -3,7 +3,7 @@ package agent
 import (
 	"strings"
 
-	"github.com/toolfit/toolfit/internal/agent/endpoint"
+	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/agent/toolcall"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
@@ -30,8 +30,9 @@ func (c *chat) listen() *listener {
 }
 
 // take takes the next piece.
-func (l *listener) take(p endpoint.Piece) {
-	if l.think(p.Reasoning); p.Reasoning != "" { // then the text has none
+func (l *listener) take(p conversation.Piece) {
+	l.think(p.Thought)
+	if p.Thought != "" { // then the text has none
 		l.texts.Thinking = false
 	}
 	l.show(l.texts.Write(p.Text))

@@ -3,7 +3,7 @@ package agent
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/toolfit/toolfit/internal/agent/endpoint"
+	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/base/fault"
 )
 
@@ -45,7 +45,7 @@ func (m *Metrics) answered(agent string, a *Answer, err error) {
 	}
 	m.chats.WithLabelValues(agent, outcome).Inc()
 	m.rounds.WithLabelValues(agent).Add(float64(a.Rounds))
-	for _, s := range []Status{Success, Failed, Skipped} {
+	for _, s := range []conversation.Status{conversation.Success, conversation.Failed, conversation.Skipped} {
 		m.calls.WithLabelValues(agent, string(s)) // shares are of all three from the first chat on
 	}
 	for _, c := range a.Calls {
@@ -54,7 +54,7 @@ func (m *Metrics) answered(agent string, a *Answer, err error) {
 }
 
 // spent counts what a round cost.
-func (m *Metrics) spent(model string, u endpoint.Usage) {
+func (m *Metrics) spent(model string, u conversation.Usage) {
 	if m != nil {
 		m.tokens.WithLabelValues(model, "prompt").Add(float64(u.Prompt))
 		m.tokens.WithLabelValues(model, "completion").Add(float64(u.Completion))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/agent/toolcall"
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
@@ -25,7 +26,7 @@ const maxAtOnce = 16
 // number of calls is used up, they are answered and not made.
 func (c *chat) run(ctx context.Context, calls []wanted, open bool) error {
 	b := batch{reports: make([]Report, len(calls)), errs: make([]error, len(calls)), done: make([]chan struct{}, len(calls))}
-	var refused []Message
+	var refused []conversation.Message
 	for i := range calls {
 		b.done[i] = make(chan struct{})
 		if rep, ok := c.refuse(&calls[i], open); ok {
@@ -94,16 +95,16 @@ func (c *chat) refuse(w *wanted, open bool) (Report, bool) {
 	if refusal == nil {
 		return Report{}, false
 	}
-	rep := w.report(Failed)
+	rep := w.report(conversation.Failed)
 	if skipped {
-		rep.Status = Skipped
+		rep.Status = conversation.Skipped
 	}
 	rep.Error = c.sentence(refusal)
 	c.tell(rep)
 	return rep, true
 }
 
-func (w *wanted) report(s Status) Report {
+func (w *wanted) report(s conversation.Status) Report {
 	rep := Report{ID: w.id, Tool: w.tool, Arguments: w.args, Status: s}
 	if w.found.Entry != nil {
 		rep.Tool = w.found.Shown
@@ -170,11 +171,11 @@ func keepsState(cfg *config.Config, id tool.ServerID) bool {
 
 // carry makes one call and tells of it.
 func (c *chat) carry(ctx context.Context, w *wanted) Report {
-	rep := w.report(Failed)
+	rep := w.report(conversation.Failed)
 	if ctx.Err() != nil {
-		rep.Status, rep.Error = Skipped, c.speech.Say("not called: "+fault.As(stopped(ctx)).Error())
+		rep.Status, rep.Error = conversation.Skipped, c.speech.Say("not called: "+fault.As(stopped(ctx)).Error())
 	} else {
-		c.tell(w.report(Running))
+		c.tell(w.report(conversation.Running))
 		began := c.opts.Now()
 		c.do(ctx, w, &rep)
 		rep.DurationMS = c.opts.Now().Sub(began).Milliseconds()
@@ -219,7 +220,8 @@ func (c *chat) do(ctx context.Context, w *wanted, rep *Report) {
 	case string(rawjson.Get(res.Raw, "isError")) == "true":
 		rep.Error = text
 	default:
-		rep.Status, rep.Result = Success, text
+		rep.Status = conversation.Success
+		rep.Result = text
 	}
 	res.Release()
 }

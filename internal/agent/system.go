@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/base/locale"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
@@ -86,7 +87,7 @@ func withSection(text, section string) string {
 // send theirs with every question.
 type customPrompt []string
 
-func (p *customPrompt) add(m *Message) {
+func (p *customPrompt) add(m *conversation.Message) {
 	if text := strings.TrimSpace(m.Text()); text != "" && !slices.Contains(*p, text) {
 		*p = append(*p, text)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/locale"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
@@ -62,7 +63,7 @@ func newToolbox(v *catalog.View, a *config.Agent) *toolbox {
 
 // offerRest tells the model of the tool that fetches the rest of a result, once it has been
 // given one with a handle to its rest. It reports whether the model is told from now on.
-func (b *toolbox) offerRest(said []Message) bool {
+func (b *toolbox) offerRest(said []conversation.Message) bool {
 	if b.rest == nil || !slices.ContainsFunc(said, handsOver) {
 		return false
 	}
@@ -71,7 +72,7 @@ func (b *toolbox) offerRest(said []Message) bool {
 }
 
 // handsOver tells whether the message is a result that says where its rest is.
-func handsOver(m Message) bool {
+func handsOver(m conversation.Message) bool {
 	return m.Note != nil && m.Note.Ref != "" && strings.Contains(m.Text(), m.Note.Ref)
 }
 
@@ -184,35 +185,24 @@ func (b *toolbox) section(heading string) (string, error) {
 	return page.Text, nil
 }
 
-// functions are the tools as an endpoint takes them, in a dialect, and how many they are.
-// Those that the dialect cannot carry are left out.
-func (b *toolbox) functions(d schema.Dialect) (json.RawMessage, int, error) {
+// functions are the tools for function calling, in a dialect. Those that the dialect cannot
+// express are left out; nil: there are none.
+func (b *toolbox) functions(d schema.Dialect) ([]conversation.Tool, error) {
 	fitting, err := b.view.For(d)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	out := []byte{'['}
-	n := 0
+	var list []conversation.Tool
 	for _, e := range b.list {
 		f := fitting.Tool(e.Shown)
 		if f == nil || f.Plan == nil {
 			continue
 		}
-		if n++; n > 1 {
-			out = append(out, ',')
-		}
-		parameters := f.Plan.Parameters
+		t := conversation.Tool{Name: e.Shown, Description: b.told(e).Description, Parameters: f.Plan.Parameters, Strict: f.Strict}
 		if e.Own {
-			parameters = said(parameters, b.speech)
+			t.Parameters = said(t.Parameters, b.speech)
 		}
-		t := b.told(e)
-		out = rawjson.AppendString(append(out, `{"type":"function","function":{"name":`...), e.Shown)
-		out = rawjson.AppendString(append(out, `,"description":`...), t.Description)
-		out = append(append(out, `,"parameters":`...), parameters...)
-		if f.Strict {
-			out = append(out, `,"strict":true`...)
-		}
-		out = append(out, "}}"...)
+		list = append(list, t)
 	}
-	return append(out, ']'), n, nil
+	return list, nil
 }

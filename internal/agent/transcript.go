@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/state/store"
 )
@@ -45,7 +46,7 @@ func (c *chat) openSession(ctx context.Context) (leave func(), err error) {
 	if c.turn.Session == "" {
 		s := store.Session{
 			ID: newSessionID(), Owner: c.turn.Principal.ID, Title: title(c.turn.Messages),
-			Metadata: map[string]json.RawMessage{AgentKey: quote(c.agent.ID)},
+			Metadata: map[string]json.RawMessage{AgentKey: conversation.Marshal(c.agent.ID)},
 		}
 		if s, err = c.parts.Sessions.CreateSession(ctx, s); err != nil {
 			return nil, err
@@ -87,9 +88,9 @@ func (c *chat) resume(ctx context.Context) error {
 }
 
 // title is made of what the person said first.
-func title(list []Message) string {
+func title(list []conversation.Message) string {
 	for i := range list {
-		if list[i].Role != roleUser {
+		if list[i].Role != conversation.RoleUser {
 			continue
 		}
 		text := []rune(strings.Join(strings.Fields(list[i].Text()), " "))
@@ -130,13 +131,13 @@ func (c *chat) remember(ctx context.Context) (err error) {
 
 // lastSaid are the last messages of the session but for the prompts. They begin with one of a
 // person's, so that no answer stands there without its question.
-func (c *chat) lastSaid(ctx context.Context, most int) ([]Message, error) {
+func (c *chat) lastSaid(ctx context.Context, most int) ([]conversation.Message, error) {
 	rows, err := c.parts.Sessions.LastMessages(ctx, c.answer.Session, min(most, pageSize))
-	var list []Message
+	var list []conversation.Message
 	for err == nil && len(rows) > 0 {
-		var page []Message
+		var page []conversation.Message
 		for _, row := range rows {
-			if m, ok := readMessage(row); ok && !m.isSystem() {
+			if m, ok := readMessage(row); ok && !m.IsSystem() {
 				page = append(page, m)
 			}
 		}
@@ -149,15 +150,15 @@ func (c *chat) lastSaid(ctx context.Context, most int) ([]Message, error) {
 		break
 	}
 	list = list[max(0, len(list)-most):]
-	for len(list) > 0 && list[0].Role != roleUser {
+	for len(list) > 0 && list[0].Role != conversation.RoleUser {
 		list = list[1:]
 	}
 	return list, err
 }
 
 // readMessage reads a stored message; false when it is not one of ours.
-func readMessage(row store.Message) (m Message, ok bool) {
-	return m, json.Unmarshal(row.Body, &m) == nil && m.check() == nil
+func readMessage(row store.Message) (m conversation.Message, ok bool) {
+	return m, json.Unmarshal(row.Body, &m) == nil && checkMessage(&m) == nil
 }
 
 // maxPrompt bounds how many messages are looked through for a prompt.
@@ -166,14 +167,14 @@ const maxPrompt = 100
 // lastPrompt is what the system messages say that were sent last in the session: those of one
 // question, whose messages are stored at one time.
 func (c *chat) lastPrompt(ctx context.Context) (string, error) {
-	last, err := c.parts.Sessions.LastBeginning(ctx, c.answer.Session, `{"role":"`+roleSystem+`"`, `{"role":"`+roleDeveloper+`"`)
+	last, err := c.parts.Sessions.LastBeginning(ctx, c.answer.Session, `{"role":"`+conversation.RoleSystem+`"`, `{"role":"`+conversation.RoleDeveloper+`"`)
 	if err != nil || last == 0 {
 		return "", err
 	}
 	rows, err := c.parts.Sessions.Messages(ctx, c.answer.Session, max(0, last-maxPrompt), int(min(last, maxPrompt)))
 	var prompt customPrompt
 	for _, row := range rows {
-		if m, ok := readMessage(row); ok && m.isSystem() && row.At.Equal(rows[len(rows)-1].At) {
+		if m, ok := readMessage(row); ok && m.IsSystem() && row.At.Equal(rows[len(rows)-1].At) {
 			prompt.add(&m)
 		}
 	}
@@ -181,7 +182,7 @@ func (c *chat) lastPrompt(ctx context.Context) (string, error) {
 }
 
 // keep stores messages and adds them to what the model is told.
-func (c *chat) keep(ctx context.Context, list ...Message) error {
+func (c *chat) keep(ctx context.Context, list ...conversation.Message) error {
 	if err := c.store(ctx, list...); err != nil {
 		return err
 	}
@@ -190,7 +191,7 @@ func (c *chat) keep(ctx context.Context, list ...Message) error {
 }
 
 // store stores messages, also when the caller has left: what was done is not forgotten.
-func (c *chat) store(ctx context.Context, list ...Message) error {
+func (c *chat) store(ctx context.Context, list ...conversation.Message) error {
 	if c.turn.Unkept {
 		return nil
 	}
@@ -198,7 +199,7 @@ func (c *chat) store(ctx context.Context, list ...Message) error {
 	defer cancel()
 	bodies := make([]json.RawMessage, len(list))
 	for i := range list {
-		bodies[i] = list[i].encode()
+		bodies[i] = conversation.Marshal(list[i])
 	}
 	if err := c.parts.Sessions.AppendMessages(ctx, c.answer.Session, bodies...); err != nil {
 		return fmt.Errorf("store the chat: %w", err)

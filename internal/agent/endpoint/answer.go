@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
@@ -22,19 +23,19 @@ type answer struct {
 	echo            strings.Builder
 	calls           calls
 	finish          string
-	usage           Usage
+	usage           conversation.Usage
 	size            int
 }
 
 // read takes the body of a response in.
-func (a *answer) read(body io.Reader, hear func(Piece) error) error {
+func (a *answer) read(body io.Reader, hear func(conversation.Piece) error) error {
 	docs, err := newDocuments(body)
 	for err == nil {
 		var doc []byte
 		if doc, err = docs.next(); err != nil {
 			break
 		}
-		var piece Piece
+		var piece conversation.Piece
 		if piece, err = a.add(doc, docs.event); err == nil {
 			err = hear(piece)
 		}
@@ -58,16 +59,16 @@ func (a *answer) nothing() error {
 }
 
 // add takes one document in. Its members are gone through once: they may be long.
-func (a *answer) add(doc []byte, event string) (_ Piece, err error) {
+func (a *answer) add(doc []byte, event string) (_ conversation.Piece, err error) {
 	if a.size += len(doc); a.size > maxReply {
-		return Piece{}, errTooLarge
+		return conversation.Piece{}, errTooLarge
 	}
 	if !utf8.Valid(doc) {
 		doc = bytes.ToValidUTF8(doc, []byte("\uFFFD"))
 	}
 	if doc[0] == '<' {
 		a.strange = said(doc)
-		return Piece{}, nil
+		return conversation.Piece{}, nil
 	}
 	var p words
 	failed, answers := event == "error", false
@@ -76,7 +77,8 @@ func (a *answer) add(doc []byte, event string) (_ Piece, err error) {
 		case "error":
 			failed = failed || !rawjson.IsNull(w.Value)
 		case "usage":
-			a.usage = Usage{max(a.usage.Prompt, number(w.Value, "prompt_tokens")), max(a.usage.Completion, number(w.Value, "completion_tokens"))}
+			a.usage.Prompt = max(a.usage.Prompt, number(w.Value, "prompt_tokens"))
+			a.usage.Completion = max(a.usage.Completion, number(w.Value, "completion_tokens"))
 		case "choices":
 			answers = true
 			for one := rawjson.Array(w.Value); one.Next() && err == nil; {
@@ -86,13 +88,13 @@ func (a *answer) add(doc []byte, event string) (_ Piece, err error) {
 	}
 	switch {
 	case failed:
-		return Piece{}, fault.New(fault.UpstreamError, "model %s broke off: %s", a.model, said(doc)).WithHint(askAgain)
+		return conversation.Piece{}, fault.New(fault.UpstreamError, "model %s broke off: %s", a.model, said(doc)).WithHint(askAgain)
 	case !answers:
 		a.strange = said(doc)
 	}
 	a.text.WriteString(p.text.String())
 	a.reasoning.WriteString(p.thought.String())
-	return Piece{p.text.String(), p.thought.String()}, err
+	return conversation.Piece{Text: p.text.String(), Thought: p.thought.String()}, err
 }
 
 // words are what one document says.
@@ -187,10 +189,10 @@ func number(object []byte, name string) int {
 	return max(0, n)
 }
 
-func (a *answer) reply() *Reply {
-	r := &Reply{Text: a.text.String(), Reasoning: a.reasoning.String(), Echo: a.echo.String(), Finish: a.finish, Usage: a.usage}
+func (a *answer) reply() *conversation.Reply {
+	r := &conversation.Reply{Text: a.text.String(), Thoughts: a.reasoning.String(), Echo: a.echo.String(), Finish: a.finish, Usage: a.usage}
 	for _, c := range a.calls.list {
-		r.Calls = append(r.Calls, Call{ID: c.id, Name: c.name, Arguments: c.args.String()})
+		r.Calls = append(r.Calls, conversation.Call{ID: c.id, Tool: c.name, Arguments: c.args.String()})
 	}
 	return r
 }

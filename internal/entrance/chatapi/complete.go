@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/toolfit/toolfit/internal/agent"
-	"github.com/toolfit/toolfit/internal/agent/endpoint"
+	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/state/access"
 )
@@ -114,7 +114,7 @@ type usage struct {
 	Total      int `json:"total_tokens"`
 }
 
-func usageOf(u endpoint.Usage) *usage {
+func usageOf(u conversation.Usage) *usage {
 	return &usage{u.Prompt, u.Completion, u.Prompt + u.Completion}
 }
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/toolfit/toolfit/internal/agent"
+	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
@@ -13,7 +13,7 @@ import (
 // request is what a client asks.
 type request struct {
 	model        string
-	messages     []agent.Message
+	messages     []conversation.Message
 	stream       bool
 	includeUsage bool
 	session      string // that goes on; "": a new one
@@ -24,9 +24,9 @@ type request struct {
 
 // wire is the part of a request that is not passed on.
 type wire struct {
-	Model         string          `json:"model"`
-	Messages      []agent.Message `json:"messages"`
-	Stream        *bool           `json:"stream"`
+	Model         string                 `json:"model"`
+	Messages      []conversation.Message `json:"messages"`
+	Stream        *bool                  `json:"stream"`
 	StreamOptions *struct {
 		IncludeUsage bool `json:"include_usage"`
 	} `json:"stream_options"`

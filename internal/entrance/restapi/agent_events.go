@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/toolfit/toolfit/internal/agent"
+	"github.com/toolfit/toolfit/internal/agent/conversation"
 )
 
 // agentCall is the topic of what becomes of the calls of agents.
@@ -12,14 +13,14 @@ const agentCall = "agent.call"
 // agentCalled is what is told of an agent's call: neither arguments nor result, which stand
 // in the transcript.
 type agentCalled struct {
-	Agent      string       `json:"agent"`
-	Session    string       `json:"session,omitempty"`
-	ID         string       `json:"id"` // the model's name for the call
-	Tool       string       `json:"tool"`
-	Status     agent.Status `json:"status"`
-	Error      string       `json:"error,omitempty"`
-	DurationMS int64        `json:"duration_ms"`
-	Call       string       `json:"call,omitempty"` // id of the record
+	Agent      string              `json:"agent"`
+	Session    string              `json:"session,omitempty"`
+	ID         string              `json:"id"` // the model's name for the call
+	Tool       string              `json:"tool"`
+	Status     conversation.Status `json:"status"`
+	Error      string              `json:"error,omitempty"`
+	DurationMS int64               `json:"duration_ms"`
+	Call       string              `json:"call,omitempty"` // id of the record
 
 	principal string
 }
