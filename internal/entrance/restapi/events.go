@@ -14,19 +14,19 @@ import (
 	"github.com/toolfit/toolfit/internal/browsertest/trial"
 	"github.com/toolfit/toolfit/internal/gateway/record"
 	"github.com/toolfit/toolfit/internal/gateway/upstream"
-	"github.com/toolfit/toolfit/internal/state/store"
 )
 
-// The topics that can be subscribed to.
+// The topics of calls.
 const (
-	callStarted   = "call.started"
-	callFinished  = "call.finished"
-	serverChanged = "server.changed"
-	toolsChanged  = "tools.changed"
-	ruleChanged   = "rule.changed"
+	callStarted  = "call.started"
+	callFinished = "call.finished"
 )
 
-var topics = append([]string{callStarted, callFinished, serverChanged, toolsChanged, ruleChanged, agentCall, trial.RunStarted, trial.RunCase, trial.RunFinished}, sessionTopics...)
+// topics are all that can be subscribed to.
+var topics = []string{
+	callStarted, callFinished, "server.changed", "tools.changed", "rule.changed", "agent.call",
+	trial.RunStarted, trial.RunCase, trial.RunFinished, "session.created", "session.updated", "session.deleted",
+}
 
 // Event is what a subscriber hears.
 type Event struct {
@@ -71,23 +71,17 @@ type Events struct {
 	conns     sync.WaitGroup
 }
 
-// happening is what all listeners are told, before each is shown its own form of it.
-type happening struct {
-	topic   string
-	at      time.Time
-	server  Server
-	profile string
-	call    store.Call
-	rule    Rule
-	session store.Session
-	run     trial.Event
-	agent   agentCalled
+// notice is something that happened. Show returns it as a client sees it, if it may.
+type notice struct {
+	topic string
+	at    time.Time
+	show  func(c *connection) (data any, ok bool)
 }
 
-// listener is where one connection hears of what happens.
+// listener receives the notices for one connection.
 type listener struct {
 	who   string
-	heard chan happening
+	heard chan notice
 	wants atomic.Pointer[map[string]bool] // topics; nil before the first subscription
 	lost  atomic.Int64                    // what there was no room for, until it is told
 }
@@ -122,7 +116,7 @@ func (e *Events) look() {
 	if !listening {
 		return
 	}
-	now := byID(e.sources.ListServers())
+	now := serversByID(e.sources.ListServers())
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.last == nil {
@@ -130,18 +124,26 @@ func (e *Events) look() {
 	}
 	for id, s := range now {
 		if was, known := e.last[id]; !known || !was.like(s) {
-			e.tell(happening{topic: serverChanged, at: e.now(), server: s})
+			e.serverChanged(s)
 		}
 	}
 	for id, was := range e.last {
 		if _, stays := now[id]; !stays {
-			e.tell(happening{topic: serverChanged, at: e.now(), server: Server{ID: id, Source: was.Source, Kind: was.Kind, State: Removed}})
+			e.serverChanged(Server{ID: id, Source: was.Source, Kind: was.Kind, State: Removed})
 		}
 	}
 	e.last = now
 }
 
-func byID(servers []Server) map[tool.ServerID]Server {
+// serverChanged tells that a server has changed. The caller holds mu.
+func (e *Events) serverChanged(s Server) {
+	e.tell(notice{"server.changed", e.now(), func(c *connection) (any, bool) {
+		shown, ok := e.sources.shown(s, c.who)
+		return shown, ok && (c.filter.Server == "" || c.filter.Server == string(s.ID))
+	}})
+}
+
+func serversByID(servers []Server) map[tool.ServerID]Server {
 	m := make(map[tool.ServerID]Server, len(servers))
 	for _, s := range servers {
 		m[s.ID] = s
@@ -153,38 +155,6 @@ func byID(servers []Server) map[tool.ServerID]Server {
 func (s Server) like(t Server) bool {
 	return s.State == t.State && s.Reason == t.Reason && s.Source == t.Source && s.Warning == t.Warning && s.Kind == t.Kind &&
 		s.Tools == t.Tools && slices.Equal(s.Held, t.Held) && slices.Equal(s.KeptOut, t.KeptOut) && slices.Equal(s.Notes, t.Notes)
-}
-
-// ToolsChanged tells that a profile has another list of tools. It does not block.
-func (e *Events) ToolsChanged(profile string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.tell(happening{topic: toolsChanged, at: e.now(), profile: profile})
-}
-
-// RuleChanged tells that a rule of the store is another one now. It does not block.
-func (e *Events) RuleChanged(r Rule) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.tell(happening{topic: ruleChanged, at: e.now(), rule: r})
-}
-
-// RunChanged tells what happened to a run of browser tests. It does not block.
-func (e *Events) RunChanged(r trial.Event) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.tell(happening{topic: r.Type, at: r.At, run: r})
-}
-
-// CallStarted tells that a call is on its way to its server. While nobody wants to know,
-// that costs nothing; it never blocks.
-func (e *Events) CallStarted(c store.Call) {
-	if !e.starts.Load() {
-		return
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.tell(happening{topic: callStarted, at: c.At, call: c})
 }
 
 // want sets what a listener hears of.
@@ -209,8 +179,8 @@ func (l *listener) wantsTo(topic string) bool {
 	return wants != nil && (*wants)[topic]
 }
 
-// tell hands it to every listener that wants it and has room. The caller holds mu.
-func (e *Events) tell(h happening) {
+// tell passes a notice to every listener that wants it and has room. The caller holds mu.
+func (e *Events) tell(h notice) {
 	for l := range e.listeners {
 		if !l.wantsTo(h.topic) {
 			continue
@@ -225,7 +195,7 @@ func (e *Events) tell(h happening) {
 
 // join adds a listener. leave must be called once.
 func (e *Events) join(who string) (*listener, error) {
-	now := byID(e.sources.ListServers()) // what the first listener's changes are told against
+	now := serversByID(e.sources.ListServers()) // the first listener hears of changes from here on
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
@@ -237,7 +207,7 @@ func (e *Events) join(who string) (*listener, error) {
 	case err != nil:
 		return nil, fault.New(fault.RateLimited, "%d event connections are open already", maxListeners).WithHint("try again later")
 	}
-	l := &listener{who: who, heard: make(chan happening, 64)}
+	l := &listener{who: who, heard: make(chan notice, 64)}
 	e.listeners[l] = struct{}{}
 	if e.last == nil {
 		e.last = now

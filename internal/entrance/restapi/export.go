@@ -13,9 +13,7 @@ import (
 // linesType is JSON Lines: one JSON value on each line.
 const linesType = "application/x-ndjson"
 
-func wantsLines(r *http.Request) bool { return accepts(r, linesType) }
-
-// accepts tells whether a client asks for a type by its name.
+// accepts tells whether a client asks for a media type by name.
 func accepts(r *http.Request, want string) bool {
 	for _, one := range strings.Split(strings.Join(r.Header.Values("Accept"), ","), ",") {
 		if kind, params, err := mime.ParseMediaType(one); err == nil && kind == want && params["q"] != "0" {
@@ -45,7 +43,8 @@ const exportPage = 200
 func (a *API) export(r *http.Request, who access.Principal, f callFilter) stream {
 	return func(w http.ResponseWriter) {
 		left := f.limit
-		f.Limit, f.Arguments = exportPage, true
+		f.Limit = exportPage
+		f.Arguments = true
 		for first := true; ; first = false {
 			rows, err := a.Store.Calls(r.Context(), f.CallFilter)
 			if err != nil && first {
@@ -59,14 +58,15 @@ func (a *API) export(r *http.Request, who access.Principal, f callFilter) stream
 			enc := json.NewEncoder(buf)
 			enc.SetEscapeHTML(false)
 			if err != nil {
-				_ = enc.Encode(map[string]any{"error": a.known(r, err)}) // like all writes, it fails in Flush
+				_ = enc.Encode(map[string]any{"error": a.visible(r, err)}) // like all writes, it fails in Flush
 				_ = buf.Flush()
 				return
 			}
 			more := len(rows) == f.Limit
 			for _, c := range rows {
 				_ = enc.Encode(showWhole(c, who))
-				if left--; left == 0 {
+				left--
+				if left == 0 {
 					more = false
 					break
 				}
@@ -74,7 +74,7 @@ func (a *API) export(r *http.Request, who access.Principal, f callFilter) stream
 			if buf.Flush() != nil || !more {
 				return
 			}
-			_ = http.NewResponseController(w).Flush() // a writer that cannot has it in its hands already
+			_ = http.NewResponseController(w).Flush() // it may not be able to
 			f.Before = rows[len(rows)-1].ID
 		}
 	}

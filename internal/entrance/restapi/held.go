@@ -2,57 +2,12 @@ package restapi
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/gateway/catalog"
 	"github.com/toolfit/toolfit/internal/state/access"
 )
-
-func (a *API) approve(r *http.Request, who access.Principal) (any, error) {
-	names, err := a.heldNames(r, who)
-	if err != nil {
-		return nil, err
-	}
-	n, err := a.ApproveHeld(r.Context(), who, tool.ServerID(r.PathValue("id")), names...)
-	if err != nil {
-		return nil, err
-	}
-	return map[string]int{"approved": n}, nil
-}
-
-func (a *API) keepOut(r *http.Request, who access.Principal) (any, error) {
-	names, err := a.heldNames(r, who)
-	if err != nil {
-		return nil, err
-	}
-	n, err := a.KeepOutHeld(r.Context(), who, tool.ServerID(r.PathValue("id")), names...)
-	if err != nil {
-		return nil, err
-	}
-	return map[string]int{"kept_out": n}, nil
-}
-
-// heldNames are those of what an administrator decides about.
-func (a *API) heldNames(r *http.Request, who access.Principal) ([]string, error) {
-	if err := needAdmin(who); err != nil {
-		return nil, err
-	}
-	data, err := a.body(r)
-	if err != nil {
-		return nil, err
-	}
-	var in struct {
-		Tools []string `json:"tools"` // or whatever else is held
-	}
-	if data != nil {
-		if err := decode(data, &in); err != nil {
-			return nil, fault.New(fault.BadRequest, "the body must be {\"tools\": [names]}: %w", err)
-		}
-	}
-	return in.Tools, nil
-}
 
 // ApproveHeld lets through what is held of a server: the named ones, or without names all that
 // wait.

@@ -2,7 +2,6 @@ package restapi
 
 import (
 	"context"
-	"net/http"
 	"slices"
 	"time"
 
@@ -12,7 +11,7 @@ import (
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
-// Key is a key as the API shows it: without what could open anything.
+// Key is a key as the API shows it, without its secret.
 type Key struct {
 	ID      string    `json:"id"`
 	Name    string    `json:"name"`
@@ -21,7 +20,7 @@ type Key struct {
 	Created time.Time `json:"created_at"`
 }
 
-// NewKey is the answer to the making of a key, the only one that has its text.
+// NewKey is a new key. No other answer has its text.
 type NewKey struct {
 	Key
 	Text    string `json:"key"`
@@ -30,14 +29,6 @@ type NewKey struct {
 
 func showKey(k store.Key) Key {
 	return Key{ID: k.ID, Name: k.Name, Role: k.Role, Profile: k.Profile, Created: k.CreatedAt}
-}
-
-func (a *API) listKeys(r *http.Request, who access.Principal) (any, error) {
-	keys, err := a.ListKeys(r.Context(), who)
-	if err != nil {
-		return nil, err
-	}
-	return map[string]any{"keys": keys}, nil
 }
 
 // ListKeys are all keys.
@@ -61,22 +52,6 @@ type KeyConfig struct {
 	Name    string      `json:"name"`
 	Profile string      `json:"profile"` // "": default, or all for an admin
 	Role    access.Role `json:"role"`
-}
-
-func (a *API) createKey(r *http.Request, who access.Principal) (any, error) {
-	if err := needAdmin(who); err != nil {
-		return nil, err
-	}
-	data, err := a.body(r)
-	if err != nil {
-		return nil, err
-	}
-	in := KeyConfig{Role: access.Caller}
-	if err := decode(data, &in); err != nil {
-		return nil, fault.New(fault.BadRequest, "the body must be {\"name\", \"profile\", \"role\"}: %w", err)
-	}
-	out, err := a.CreateKey(r.Context(), who, in)
-	return created{"/keys/" + out.ID, out}, err
 }
 
 // CreateKey makes a key. Its text is in the answer and nowhere else.
@@ -126,14 +101,6 @@ func mayHandOut(who access.Principal, k store.Key) error {
 }
 
 func isAdmin(k store.Key) bool { return access.Role(k.Role) == access.Admin }
-
-func (a *API) deleteKey(r *http.Request, who access.Principal) (any, error) {
-	id := r.PathValue("id")
-	if err := a.DeleteKey(r.Context(), who, id); err != nil {
-		return nil, err
-	}
-	return deleted{ID: id}, nil
-}
 
 // DeleteKey deletes a key, but never the last admin's: then nobody could make another.
 func (a *API) DeleteKey(ctx context.Context, who access.Principal, id string) error {

@@ -3,11 +3,7 @@ package restapi
 import (
 	"cmp"
 	"context"
-	"net/http"
-	"strconv"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/state/access"
@@ -44,25 +40,11 @@ type ResultList struct {
 	Next    string       `json:"next_cursor,omitempty"`
 }
 
-func (a *API) listResults(r *http.Request, who access.Principal) (any, error) {
-	q := r.URL.Query()
-	in := ResultQuery{Tool: q.Get("tool"), Rule: q.Get("rule"), Cursor: q.Get("cursor")}
-	if s := q.Get("limit"); s != "" {
-		var err error
-		if in.Limit, err = strconv.Atoi(s); err != nil || in.Limit < 1 || in.Limit > maxPage {
-			return nil, fault.New(fault.BadRequest, "limit must be a number from 1 to %d, got %.40q", maxPage, s)
-		}
-	}
-	return a.ListResults(r.Context(), who, in)
-}
-
 // ListResults pages through the kept results, the newest first. A caller sees its own.
 func (a *API) ListResults(ctx context.Context, who access.Principal, in ResultQuery) (ResultList, error) {
 	out := ResultList{Results: []ResultHead{}}
-	for _, text := range []string{in.Tool, in.Rule, in.Cursor} {
-		if strings.ContainsRune(text, 0) || !utf8.ValidString(text) {
-			return out, fault.New(fault.BadRequest, "the filter holds characters that nothing has")
-		}
+	if !isText(in.Tool + in.Rule + in.Cursor) {
+		return out, fault.New(fault.BadRequest, "the filter must be UTF-8 text without NUL")
 	}
 	f := store.ResultFilter{Tool: in.Tool, Rule: in.Rule, Before: in.Cursor, Limit: cmp.Or(in.Limit, defaultPage), Heads: true}
 	if !who.MayRead() {
@@ -98,7 +80,8 @@ func (a *API) headOf(ctx context.Context, r store.Result) ResultHead {
 		At: r.At, Expires: r.Expires, Bytes: r.Size,
 	}
 	if c, err := a.Store.Call(ctx, r.Call); err == nil {
-		h.TokensFull, h.TokensSent = c.TokensFull, c.TokensSent
+		h.TokensFull = c.TokensFull
+		h.TokensSent = c.TokensSent
 	}
 	return h
 }

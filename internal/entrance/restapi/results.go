@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
@@ -38,18 +37,18 @@ type TokenCount struct {
 }
 
 // result gives a kept result by its ref, or by the id of its call.
-func (a *API) result(r *http.Request, who access.Principal) (any, error) {
-	count, err := parseCount(r.URL.Query().Get("count"), "")
+func (a *API) result(q *request) (any, error) {
+	count, err := parseCount(q.query.Get("count"), "")
 	if err != nil {
 		return nil, err
 	}
-	kept, err := a.keptResult(r.Context(), who, r.PathValue("ref"))
+	kept, err := a.keptResult(q.Context(), q.who, q.PathValue("ref"))
 	if err != nil {
 		return nil, err
 	}
-	out := showResult(kept, who)
+	out := showResult(kept, q.who)
 	if count != "" {
-		out.Tokens, err = a.count(r.Context(), kept, count)
+		out.Tokens, err = a.count(q.Context(), kept, count)
 	}
 	return out, err
 }

@@ -2,7 +2,6 @@ package restapi
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/core/project"
@@ -84,14 +83,6 @@ func ShowRule(s RuleState, n call.RuleCount) Rule {
 	return r
 }
 
-func (a *API) listRules(_ *http.Request, who access.Principal) (any, error) {
-	rules, err := a.ListRules(who)
-	if err != nil {
-		return nil, err
-	}
-	return RuleList{rules}, nil
-}
-
 // ListRules are all rules, in the order of their sources.
 func (a *API) ListRules(who access.Principal) ([]Rule, error) {
 	if !who.MayRead() {
@@ -109,18 +100,6 @@ type RuleList struct {
 	Rules []Rule `json:"rules"`
 }
 
-// putRule stores a rule, in place of an earlier one of its id.
-func (a *API) putRule(r *http.Request, who access.Principal) (any, error) {
-	if err := needAdmin(who); err != nil {
-		return nil, err
-	}
-	text, err := a.body(r)
-	if err != nil {
-		return nil, err
-	}
-	return a.SaveRule(r.Context(), who, r.PathValue("id"), text)
-}
-
 // SaveRule stores the rule that the JSON text describes and puts it in force.
 func (a *API) SaveRule(ctx context.Context, who access.Principal, id string, text []byte) (Rule, error) {
 	if err := needAdmin(who); err != nil {
@@ -135,15 +114,6 @@ func (a *API) SaveRule(ctx context.Context, who access.Principal, id string, tex
 		}
 	}
 	return Rule{}, fault.New(fault.Conflict, "rule %s was deleted meanwhile", id)
-}
-
-func (a *API) deleteRule(r *http.Request, who access.Principal) (any, error) {
-	id := r.PathValue("id")
-	warning, err := a.DeleteRule(r.Context(), who, id)
-	if err != nil {
-		return nil, err
-	}
-	return deleted{ID: id, Warning: warning}, nil
 }
 
 // DeleteRule takes a rule of the store out of force; the warning says what stays.

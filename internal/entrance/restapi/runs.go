@@ -41,17 +41,13 @@ type RunList struct {
 }
 
 // runs pages through the runs.
-func (a *API) runs(r *http.Request, who access.Principal) (any, error) {
-	q := r.URL.Query()
-	f := store.RunFilter{Name: q.Get("name"), Outcome: q.Get("outcome"), Before: q.Get("cursor")}
-	if text := q.Get("limit"); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 || n > maxPage {
-			return nil, fault.New(fault.BadRequest, "limit must be a number from 1 to %d, got %.100q", maxPage, text)
-		}
-		f.Limit = n
+func (a *API) runs(q *request) (any, error) {
+	limit, err := number(q.query, "limit", 1, maxPage)
+	if err != nil {
+		return nil, err
 	}
-	return a.ListRuns(r.Context(), who, f)
+	f := store.RunFilter{Name: q.query.Get("name"), Outcome: q.query.Get("outcome"), Before: q.query.Get("cursor"), Limit: limit}
+	return a.ListRuns(q.Context(), q.who, f)
 }
 
 // ListRuns is a page of runs. A caller sees its own.
@@ -71,7 +67,8 @@ func (a *API) ListRuns(ctx context.Context, who access.Principal, f store.RunFil
 			if !who.MayRead() && k.Principal != who.ID {
 				continue
 			}
-			if out.Runs = append(out.Runs, showRun(k)); len(out.Runs) == f.Limit {
+			out.Runs = append(out.Runs, showRun(k))
+			if len(out.Runs) == f.Limit {
 				out.Next = row.Cursor()
 				return out, nil
 			}
@@ -123,8 +120,8 @@ func mayReadRun(who access.Principal, k *trial.Kept) error {
 }
 
 // oneRun is a run with all that happened; its pictures have addresses of their own.
-func (a *API) oneRun(r *http.Request, who access.Principal) (any, error) {
-	k, err := a.ReadRun(r.Context(), who, r.PathValue("id"))
+func (a *API) oneRun(q *request) (any, error) {
+	k, err := a.ReadRun(q.Context(), q.who, q.id())
 	if err != nil {
 		return nil, err
 	}
@@ -134,18 +131,13 @@ func (a *API) oneRun(r *http.Request, who access.Principal) (any, error) {
 		numbers[s.Screenshot] = n
 	}
 	for _, res := range k.Results {
-		text, err := json.Marshal(shownResult(a.BasePath+"/api/v1/runs/"+k.ID, res, numbers))
+		text, err := json.Marshal(shownResult(a.BasePath+prefix+"/runs/"+k.ID, res, numbers))
 		if err != nil {
 			return nil, err
 		}
 		out.Results = append(out.Results, text)
 	}
 	return out, nil
-}
-
-func (a *API) runReport(r *http.Request, who access.Principal) (any, error) {
-	write, err := a.RunReport(r.Context(), who, r.PathValue("id"), cmp.Or(r.URL.Query().Get("format"), "html"))
-	return stream(write), err
 }
 
 // RunReport writes the report of a run as JUnit XML, JSON or one HTML page.
@@ -171,11 +163,6 @@ func (a *API) RunReport(ctx context.Context, who access.Principal, id, form stri
 		w.Header().Set("Content-Security-Policy", "default-src 'none'; img-src data:; style-src 'unsafe-inline'; sandbox")
 		how.write(w, k.Results) // a client that has left needs no answer
 	}, nil
-}
-
-func (a *API) screenshot(r *http.Request, who access.Principal) (any, error) {
-	write, err := a.RunPicture(r.Context(), who, r.PathValue("id"), r.PathValue("n"))
-	return stream(write), err
 }
 
 // RunPicture writes the picture of one step of a run, by the step's number.

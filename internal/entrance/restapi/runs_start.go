@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net/http"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/browsertest/report"
@@ -81,22 +80,6 @@ type RunOrder struct {
 // maxWorkers bounds the browsers of one run that is started from outside.
 const maxWorkers = 4
 
-func (a *API) startRun(r *http.Request, who access.Principal) (any, error) {
-	body, err := a.body(r)
-	if err != nil {
-		return nil, err
-	}
-	var in RunOrder
-	if err := decode(body, &in); err != nil {
-		return nil, fault.New(fault.BadRequest, "the body must be {\"steps\": …} or {\"again\": …}: %w", err)
-	}
-	id, err := a.StartRun(r.Context(), who, in)
-	if err != nil {
-		return nil, err
-	}
-	return created{"/runs/" + id, map[string]string{"id": id}}, nil
-}
-
 // StartRun starts a run that goes on by itself.
 func (a *API) StartRun(ctx context.Context, who access.Principal, in RunOrder) (id string, err error) {
 	if !who.MayTest() {
@@ -109,20 +92,26 @@ func (a *API) StartRun(ctx context.Context, who access.Principal, in RunOrder) (
 	if in.Again != "" {
 		err = a.again(ctx, in.Again, &o)
 	} else {
-		var s *steps.Suite
-		if s, err = trial.Written(string(in.Steps)); err == nil {
-			o.Suites, o.Sources = []*steps.Suite{s}, map[string]string{s.File: string(in.Steps)}
-		} else {
-			err = fault.New(fault.BadArguments, "%w", err)
-		}
+		err = written(in.Steps, &o)
+	}
+	if err == nil {
+		o.Profile, err = who.ProfileFor(o.Profile)
 	}
 	if err != nil {
 		return "", err
 	}
-	if o.Profile, err = who.ProfileFor(o.Profile); err != nil {
-		return "", err
-	}
 	return a.Tests.StartTests(ctx, o)
+}
+
+// written takes the steps of the order itself.
+func written(text trial.Text, o *trial.Order) error {
+	s, err := trial.Written(string(text))
+	if err != nil {
+		return fault.New(fault.BadArguments, "%w", err)
+	}
+	o.Suites = []*steps.Suite{s}
+	o.Sources = map[string]string{s.File: string(text)}
+	return nil
 }
 
 // again takes the files and the terms of an earlier run. Files of the machine that it ran on

@@ -3,7 +3,6 @@ package restapi
 import (
 	"cmp"
 	"context"
-	"net/http"
 	"slices"
 	"time"
 
@@ -11,7 +10,6 @@ import (
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/core/project"
 	"github.com/toolfit/toolfit/internal/core/tokens"
-	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
@@ -46,19 +44,20 @@ func (s *Savings) add(more Savings) {
 }
 
 func (s *Savings) share() {
-	if s.Saved = 0; s.TokensFull > 0 {
+	s.Saved = 0
+	if s.TokensFull > 0 {
 		s.Saved = 1 - float64(s.TokensSent)/float64(s.TokensFull)
 	}
 }
 
 // savings sums up what was not sent to models: estimated over the records of all calls, or
 // counted over the results that are kept.
-func (a *API) savings(r *http.Request, who access.Principal) (any, error) {
-	if !who.MayRead() {
-		return nil, who.Lacks("%s may not read what others have saved")
+func (a *API) savings(r *request) (any, error) {
+	if !r.who.MayRead() {
+		return nil, r.who.Lacks("%s may not read what others have saved")
 	}
-	a.settle(r.Context())
-	q := r.URL.Query()
+	a.flush(r.Context())
+	q := r.query
 	label, err := parseCount(q.Get("count"), tokens.Estimated)
 	if err != nil {
 		return nil, err
@@ -169,7 +168,9 @@ func (a *API) countOne(ctx context.Context, r *store.Result, shadow bool) ([]Sav
 	}
 	sent, err := project.CountTokens(shown, tokens.Count)
 	would := one
-	would.Key, would.Shadow, would.TokensSent = rule, true, int64(sent)
+	would.Key = rule
+	would.Shadow = true
+	would.TokensSent = int64(sent)
 	return []Savings{one, would}, err
 }
 

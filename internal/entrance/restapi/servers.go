@@ -3,8 +3,6 @@ package restapi
 import (
 	"context"
 	"encoding/json"
-	"net/http"
-	"net/url"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
@@ -57,10 +55,6 @@ func (a *API) SeenServers(who access.Principal) []Server {
 	return seen
 }
 
-func (a *API) listServers(_ *http.Request, who access.Principal) (any, error) {
-	return map[string]any{"servers": a.SeenServers(who)}, nil
-}
-
 // SeenServer is the server as the caller sees it.
 func (a *API) SeenServer(who access.Principal, id tool.ServerID) (Server, error) {
 	for _, s := range a.ListServers() {
@@ -72,22 +66,6 @@ func (a *API) SeenServer(who access.Principal, id tool.ServerID) (Server, error)
 		}
 	}
 	return Server{}, fault.New(fault.NotFound, "there is no server %s", id)
-}
-
-func (a *API) server(r *http.Request, who access.Principal) (any, error) {
-	return a.SeenServer(who, tool.ServerID(r.PathValue("id")))
-}
-
-func (a *API) addServer(r *http.Request, who access.Principal) (any, error) {
-	if err := needAdmin(who); err != nil {
-		return nil, err
-	}
-	text, err := a.body(r)
-	if err != nil {
-		return nil, err
-	}
-	s, err := a.AddServer(r.Context(), who, text)
-	return created{"/servers/" + url.PathEscape(string(s.ID)), s}, err
 }
 
 // AddServer stores the server that the JSON text describes. A command runs as the gateway
@@ -103,31 +81,12 @@ func (a *API) AddServer(ctx context.Context, who access.Principal, text []byte) 
 	return a.SeenServer(who, id)
 }
 
-func (a *API) removeServer(r *http.Request, who access.Principal) (any, error) {
-	id := r.PathValue("id")
-	warning, err := a.RemoveServer(r.Context(), who, tool.ServerID(id))
-	if err != nil {
-		return nil, err
-	}
-	return deleted{ID: id, Warning: warning}, nil
-}
-
 // RemoveServer takes a server out of the store; the warning says what stays.
 func (a *API) RemoveServer(ctx context.Context, who access.Principal, id tool.ServerID) (warning string, err error) {
 	if err := needAdmin(who); err != nil {
 		return "", err
 	}
 	return a.Registry.RemoveServer(ctx, id)
-}
-
-// deleted is the answer that something is gone.
-type deleted struct {
-	ID      string `json:"deleted"`
-	Warning string `json:"warning,omitempty"`
-}
-
-func (a *API) refresh(r *http.Request, who access.Principal) (any, error) {
-	return a.RefreshServer(r.Context(), who, tool.ServerID(r.PathValue("id")))
 }
 
 // RefreshServer asks a server for its list now.

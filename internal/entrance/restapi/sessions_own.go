@@ -72,7 +72,8 @@ func (a *API) CreateSession(ctx context.Context, who access.Principal, in Sessio
 	if s.ID == "" {
 		s.ID = "ses_" + strings.ToLower(rand.Text())
 	}
-	if s.Title = "Session of " + time.Now().UTC().Format(time.RFC3339); in.Title != nil {
+	s.Title = "Session of " + time.Now().UTC().Format(time.RFC3339)
+	if in.Title != nil {
 		s.Title = *in.Title
 	}
 	s, err := a.Store.CreateSession(ctx, s)

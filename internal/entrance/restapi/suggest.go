@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -55,14 +54,13 @@ type SuggestedPath struct {
 }
 
 // suggestions proposes rules from recorded calls: for one tool, or for all that have results.
-func (a *API) suggestions(r *http.Request, who access.Principal) (any, error) {
-	q := r.URL.Query()
-	since, err := parseTime(q, "since")
+func (a *API) suggestions(q *request) (any, error) {
+	since, err := parseTime(q.query, "since")
 	if err != nil {
 		return nil, err
 	}
-	a.settle(r.Context())
-	return a.Suggest(r.Context(), who, SuggestQuery{Tool: tool.Name(q.Get("tool")), Since: since})
+	a.flush(q.Context())
+	return a.Suggest(q.Context(), q.who, SuggestQuery{Tool: tool.Name(q.query.Get("tool")), Since: since})
 }
 
 // SuggestQuery says from what rules are to be learned.

@@ -108,7 +108,8 @@ func (a *API) pastResults(ctx context.Context, since time.Time) (map[string]stor
 		if r.Err != nil || len(kept) >= maxPast {
 			return nil
 		}
-		if size += len(r.Body); size > maxPastBytes {
+		size += len(r.Body)
+		if size > maxPastBytes {
 			r.Body = nil
 		}
 		kept[r.Call] = *r

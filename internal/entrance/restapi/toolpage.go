@@ -3,6 +3,7 @@ package restapi
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -51,7 +52,8 @@ func (a *API) PageTools(who access.Principal, q ToolQuery) (ToolPage, error) {
 		if q.Server != "" && e.Server != q.Server {
 			continue
 		}
-		if page.Total++; page.Total > q.Offset && len(page.Tools) < q.Limit {
+		page.Total++
+		if page.Total > q.Offset && len(page.Tools) < q.Limit {
 			page.Tools = append(page.Tools, ToolRow{e.Shown, ownName(e), e.Server, e.Description(), tokens.Estimate(e.Raw())})
 		}
 	}
@@ -106,13 +108,8 @@ func (a *API) ShowTool(who access.Principal, profile, name string) (OneTool, err
 // fitAlone fits one tool to every dialect. The others of its list are left out: of ten
 // thousand only one is looked at.
 func fitAlone(v *catalog.View, e *catalog.Entry) []schema.Fitted {
-	var dialects []schema.Dialect
-	for d := range schema.Dialects() {
-		dialects = append(dialects, d)
-	}
-	slices.Sort(dialects)
 	var fitted []schema.Fitted
-	for _, d := range dialects {
+	for _, d := range slices.Sorted(maps.Keys(schema.Dialects())) {
 		fitted = append(fitted, v.One(e, d))
 	}
 	return fitted

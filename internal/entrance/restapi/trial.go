@@ -3,7 +3,6 @@ package restapi
 import (
 	"context"
 	"encoding/json"
-	"net/http"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
@@ -28,16 +27,12 @@ type Trial struct {
 // tryFor bounds how long a rule may take on one result: a jq program need not end.
 const tryFor = 2 * time.Second
 
-func (a *API) tryRule(r *http.Request, who access.Principal) (any, error) {
-	text, err := a.body(r)
+func (a *API) tryRule(q *request) (any, error) {
+	kept, err := a.KeptResult(q.Context(), q.who, q.PathValue("ref"))
 	if err != nil {
 		return nil, err
 	}
-	kept, err := a.KeptResult(r.Context(), who, r.PathValue("ref"))
-	if err != nil {
-		return nil, err
-	}
-	return a.TryRule(r.Context(), who, kept, text)
+	return a.TryRule(q.Context(), q.who, kept, q.body)
 }
 
 // TryRule applies the rule that the JSON text describes to a result that the caller has read,

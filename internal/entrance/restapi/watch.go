@@ -54,7 +54,7 @@ func (w *CallWatch) Tell(ctx context.Context, tell func(c Call, gap bool) error)
 			}
 			w.events.records.Drained(w.calls)
 			_, gap := record.Lost(c)
-			if !gap && !w.filter.hears(c) {
+			if !gap && !w.filter.matches(c) {
 				continue
 			}
 			if err := tell(showCall(c), gap); err != nil {
@@ -62,4 +62,12 @@ func (w *CallWatch) Tell(ctx context.Context, tell func(c Call, gap bool) error)
 			}
 		}
 	}
+}
+
+// Pulse returns the calls of the last hour, minute by minute.
+func (a *API) Pulse(who access.Principal) ([]record.Minute, error) {
+	if !who.MayRead() {
+		return nil, who.Lacks("%s may not read how others call")
+	}
+	return a.Events.records.Pulse(), nil
 }
