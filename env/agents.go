@@ -42,7 +42,8 @@ func (o *Options) agentsOfProfiles(ctx context.Context, f AgentFilter) ([]AgentS
 func (p Profile) agents() []AgentSpec {
 	all := slices.Concat(p.PrimaryAgents, p.SubAgents)
 	for i := range all {
-		if all[i].Role = RolePrimary; i >= len(p.PrimaryAgents) {
+		all[i].Role = RolePrimary
+		if i >= len(p.PrimaryAgents) {
 			all[i].Role = RoleSub
 		}
 	}
@@ -95,10 +96,8 @@ func (o *Options) agentOfList(ctx context.Context, id, profileID string) (AgentS
 		}
 		return AgentSpec{}, err
 	}
-	for _, a := range all {
-		if a.ID == id {
-			return a, nil
-		}
+	if i := slices.IndexFunc(all, func(a AgentSpec) bool { return a.ID == id }); i >= 0 {
+		return all[i], nil
 	}
 	return AgentSpec{}, &NotFoundError{"Agent", id}
 }
@@ -109,10 +108,8 @@ func (o *Options) getProfile(ctx context.Context, id string) (Profile, error) {
 	if err != nil {
 		return Profile{}, err
 	}
-	for _, p := range all {
-		if p.ID == id {
-			return p.normal(), nil
-		}
+	if i := slices.IndexFunc(all, func(p Profile) bool { return p.ID == id }); i >= 0 {
+		return all[i].normal(), nil
 	}
 	return Profile{}, &NotFoundError{"Profile", id}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -19,13 +20,7 @@ func ProtocolTools(opts *Options) ([]Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Tool, 0, len(tools))
-	for _, t := range tools {
-		if o.lists(t.Name) {
-			out = append(out, t)
-		}
-	}
-	return out, nil
+	return slices.DeleteFunc(tools, func(t Tool) bool { return !o.lists(t.Name) }), nil
 }
 
 const (
@@ -95,7 +90,8 @@ func Attach(ctx context.Context, host Host, e Environment, opts *Options) error 
 		return err
 	}
 	for _, t := range own {
-		if t, err = fitted(t); err != nil {
+		t, err := fitted(t)
+		if err != nil {
 			return err
 		}
 		tools = append(tools, t)
@@ -144,13 +140,7 @@ func (o *Options) allowed(ctx context.Context, tools []Tool, agents ...string) (
 		if err != nil {
 			return nil, err
 		}
-		kept := make([]Tool, 0, len(tools))
-		for _, t := range tools {
-			if agent.May(t.Name) {
-				kept = append(kept, t)
-			}
-		}
-		tools = kept
+		tools = slices.DeleteFunc(slices.Clone(tools), func(t Tool) bool { return !agent.May(t.Name) })
 	}
 	return tools, nil
 }

@@ -18,7 +18,8 @@ type Base struct {
 
 func (b *Base) sessions() Sessions {
 	b.once.Do(func() {
-		if b.ready = b.Store; b.ready == nil {
+		b.ready = b.Store
+		if b.ready == nil {
 			b.ready = NewMemorySessions(nil)
 		}
 		if b.OnSession != nil {

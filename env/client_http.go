@@ -29,7 +29,8 @@ func Dial(ctx context.Context, address string, opts *DialOptions) (*Client, erro
 	if (u.Path == "" || u.Path == "/") && noMCP(err) {
 		inner, innerErr := dial(ctx, u.JoinPath("mcp"), opts)
 		if !noMCP(innerErr) {
-			c, err = inner, innerErr
+			c = inner
+			err = innerErr
 		}
 	}
 	if err != nil {
@@ -78,7 +79,8 @@ func (l *lasting) ask(ctx context.Context, method string, params json.RawMessage
 	if !errors.As(err, &status) || status.Code != http.StatusNotFound || g.modern {
 		return res, err
 	}
-	if g, err = l.again(ctx, g); err != nil {
+	g, err = l.again(ctx, g)
+	if err != nil {
 		return nil, err
 	}
 	return g.ask(ctx, method, params)

@@ -42,7 +42,8 @@ func describer(e Environment, o Options) func(context.Context) (EnvDescription, 
 			return EnvDescription{}, err
 		}
 		d, err := Description(ctx, e, o.Meta, profiles)
-		d.Capabilities.Logs, d.Capabilities.Sessions = o.QueryLogs != nil, o.Sessions != nil
+		d.Capabilities.Logs = o.QueryLogs != nil
+		d.Capabilities.Sessions = o.Sessions != nil
 		return d, err
 	}
 }

@@ -1,6 +1,7 @@
 package env
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -31,12 +32,12 @@ func (l Level) known() Level {
 
 // LogQuery chooses log entries; a zero field does not filter.
 type LogQuery struct {
-	SessionID string
-	AgentID   string
-	Level     Level     // this one and heavier ones
-	Since     time.Time // then or later
-	Until     time.Time // then or earlier
-	Limit     int       // the newest so many, 1 to 1000; 0: 100
+	SessionID string    `json:"sessionId,omitempty"`
+	AgentID   string    `json:"agentId,omitempty"`
+	Level     Level     `json:"level,omitempty"` // the least
+	Since     time.Time `json:"since,omitzero"`  // inclusive
+	Until     time.Time `json:"until,omitzero"`  // inclusive
+	Limit     int       `json:"limit,omitempty"` // the newest so many, 1 to 1000; 0: 100
 }
 
 const (
@@ -84,9 +85,5 @@ func (q LogQuery) Select(all []LogEntry) []LogEntry {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b LogEntry) int { return a.Timestamp.Compare(b.Timestamp) })
-	limit := q.Limit
-	if limit == 0 {
-		limit = defaultLimit
-	}
-	return out[max(0, len(out)-limit):]
+	return out[max(0, len(out)-cmp.Or(q.Limit, defaultLimit)):]
 }

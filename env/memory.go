@@ -107,7 +107,8 @@ func (m *MemorySessions) UpdateSession(_ context.Context, id string, c SessionCh
 		s.Title = c.Title
 	}
 	if s.Metadata == nil {
-		s.Metadata, s.same = metadata, same
+		s.Metadata = metadata
+		s.same = same
 	} else {
 		maps.Copy(s.Metadata, metadata)
 		maps.Copy(s.same, same)
@@ -182,14 +183,16 @@ func (m Metadata) kept() (Metadata, map[string]string, error) {
 	if m == nil {
 		return nil, nil, nil
 	}
-	out, same := make(Metadata, len(m)), make(map[string]string, len(m))
+	out := make(Metadata, len(m))
+	same := make(map[string]string, len(m))
 	for name, v := range m {
 		raw, err := encode(v)
 		if err != nil {
 			return nil, nil, fmt.Errorf("metadata %s: %w", name, err)
 		}
 		out[name] = raw
-		if same[name], err = sameText(raw); err != nil {
+		same[name], err = sameText(raw)
+		if err != nil {
 			return nil, nil, fmt.Errorf("metadata %s: %w", name, err)
 		}
 	}

@@ -47,8 +47,8 @@ type Options struct {
 
 // AgentFilter chooses agents; a zero field does not filter.
 type AgentFilter struct {
-	Role      Role
-	ProfileID string
+	Role      Role   `json:"role,omitempty"`
+	ProfileID string `json:"profileId,omitempty"`
 }
 
 // filled are the options with what can be told from themselves, in a copy.
@@ -81,15 +81,11 @@ func (o *Options) filled() (*Options, error) {
 
 // describe says what can be told without an environment.
 func (o *Options) describe(ctx context.Context) (EnvDescription, error) {
-	var profiles []Profile
+	d := o.Meta.described(nil)
+	d.Capabilities = Capabilities{Logs: o.QueryLogs != nil, Sessions: o.Sessions != nil, Profiles: o.ListProfiles != nil}
+	var err error
 	if o.ListProfiles != nil {
-		var err error
-		if profiles, err = o.ListProfiles(ctx); err != nil {
-			return EnvDescription{}, err
-		}
+		d.Profiles, err = o.ListProfiles(ctx)
 	}
-	d := o.Meta.described(profiles)
-	d.Capabilities.Logs, d.Capabilities.Sessions = o.QueryLogs != nil, o.Sessions != nil
-	d.Capabilities.Profiles = o.ListProfiles != nil
-	return d, nil
+	return d, err
 }

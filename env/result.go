@@ -11,18 +11,21 @@ import (
 	"github.com/toolfit/toolfit/internal/core/fit"
 )
 
+// anyObject is the schema of a tool that has none.
+var anyObject = json.RawMessage(`{"type":"object"}`)
+
 // fitted is the tool behind a check of its arguments: what the schema does not allow never
 // reaches it, and what models often get wrong is repaired.
 func fitted(t Tool) (Tool, error) {
 	if t.InputSchema == nil {
-		t.InputSchema = json.RawMessage(`{"type":"object"}`)
+		t.InputSchema = anyObject
 	}
 	arguments, err := fit.Compile(t.InputSchema, nil)
 	if err != nil {
 		return t, fmt.Errorf("tool %s: %w", t.Name, err)
 	}
 	run := t.Call
-	t.Call = func(ctx context.Context, args json.RawMessage) (any, error) {
+	t.Call = func(ctx context.Context, args json.RawMessage) (v any, err error) {
 		if rawjson.IsNull(args) {
 			args = json.RawMessage("{}")
 		}
@@ -30,19 +33,17 @@ func fitted(t Tool) (Tool, error) {
 		if err != nil {
 			return nil, err
 		}
-		return guarded(ctx, run, res.Args)
+		defer recovered(&err)
+		return run(ctx, res.Args)
 	}
 	return t, nil
 }
 
-// guarded keeps a panic of an environment from ending the server.
-func guarded(ctx context.Context, run func(context.Context, json.RawMessage) (any, error), args json.RawMessage) (v any, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			v, err = nil, &panicError{p}
-		}
-	}()
-	return run(ctx, args)
+// recovered turns a panic of the environment into an error.
+func recovered(err *error) {
+	if p := recover(); p != nil {
+		*err = &panicError{p}
+	}
 }
 
 // checkTool tells what is wrong with a tool of an environment.
@@ -66,21 +67,17 @@ func checkTool(t Tool) error {
 
 // Definition is the tool as tools/list shows it.
 func (t Tool) Definition() (json.RawMessage, error) {
-	shown := struct {
+	if t.InputSchema == nil {
+		t.InputSchema = anyObject
+	}
+	return encode(struct {
 		Name         string          `json:"name"`
 		Title        string          `json:"title,omitempty"`
 		Description  string          `json:"description,omitempty"`
 		InputSchema  json.RawMessage `json:"inputSchema"`
 		OutputSchema json.RawMessage `json:"outputSchema,omitempty"`
-		Annotations  *hints          `json:"annotations,omitempty"`
-	}{Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.InputSchema, OutputSchema: t.OutputSchema}
-	if shown.InputSchema == nil {
-		shown.InputSchema = json.RawMessage(`{"type":"object"}`)
-	}
-	if t.ReadOnly {
-		shown.Annotations = &hints{ReadOnly: true}
-	}
-	return encode(shown)
+		Annotations  hints           `json:"annotations,omitzero"`
+	}{t.Name, t.Title, t.Description, t.InputSchema, t.OutputSchema, hints{t.ReadOnly}})
 }
 
 // Result calls the tool and writes what it says as the result of tools/call. A refusal is a
@@ -88,10 +85,11 @@ func (t Tool) Definition() (json.RawMessage, error) {
 func (t Tool) Result(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
 	v, err := t.Call(ctx, args)
 	if err == nil {
-		var raw json.RawMessage
-		if raw, err = resultOf(v); err == nil {
+		raw, wrong := resultOf(v)
+		if wrong == nil {
 			return raw, nil
 		}
+		err = wrong
 	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()

@@ -12,7 +12,8 @@ import (
 // texts are the prompts of the environment and those that were added.
 func (s *Server) texts(ctx context.Context) (all []Prompt, err error) {
 	defer recovered(&err)
-	if all, err = ownPrompts(ctx, s.env); err != nil {
+	all, err = ownPrompts(ctx, s.env)
+	if err != nil {
 		return nil, err
 	}
 	s.mu.RLock()
@@ -31,7 +32,8 @@ func (s *Server) listPrompts(ctx context.Context, req *mcp.Request) (json.RawMes
 	}
 	list := make([]json.RawMessage, len(all))
 	for i, p := range all {
-		if list[i], err = p.Definition(); err != nil {
+		list[i], err = p.Definition()
+		if err != nil {
 			return nil, s.told(err)
 		}
 	}

@@ -2,6 +2,7 @@ package env
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,20 +21,14 @@ const agentKey = "toolfit/agent"
 func (s *Server) own(ctx context.Context, req *mcp.Request) (tools []Tool, err error) {
 	defer recovered(&err)
 	named, _ := rawjson.String(rawjson.Get(req.Params, "_meta", agentKey))
-	if tools, err = ownTools(ctx, s.env); err != nil {
+	tools, err = ownTools(ctx, s.env)
+	if err != nil {
 		return nil, err
 	}
 	s.mu.RLock()
 	tools = slices.Concat(tools, s.tools)
 	s.mu.RUnlock()
 	return s.opts.allowed(ctx, tools, s.opts.Agent, named)
-}
-
-// recovered turns a panic of the environment into an error.
-func recovered(err *error) {
-	if p := recover(); p != nil {
-		*err = &panicError{p}
-	}
 }
 
 func (s *Server) listTools(ctx context.Context, req *mcp.Request) (json.RawMessage, error) {
@@ -92,9 +87,7 @@ func (s *Server) call(ctx context.Context, req *mcp.Request) (json.RawMessage, e
 		if err != nil {
 			return nil, s.told(err)
 		}
-		if t = named(own, name); t == nil {
-			t = named(own, twin(name)) // of an environment that was attached
-		}
+		t = cmp.Or(named(own, name), named(own, twin(name))) // the twin: of an attached environment
 		if t == nil {
 			return nil, mcp.Errorf(mcp.CodeInvalidParams, "unknown tool %.100q", name)
 		}
@@ -108,8 +101,7 @@ func (s *Server) call(ctx context.Context, req *mcp.Request) (json.RawMessage, e
 	if raw == nil {
 		return nil, err
 	}
-	var broken *panicError
-	if errors.As(err, &broken) {
+	if errors.Is(err, ErrPanicked) {
 		s.opts.Logger.Error("tool panicked", "tool", name, "error", err)
 	}
 	return raw, nil

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"unicode/utf8"
 
@@ -35,14 +36,12 @@ type Server struct {
 // without both it is a bare MCP server, for Attach.
 func NewServer(e Environment, opts *Options) (*Server, error) {
 	o, err := Derive(e, Meta{}, opts)
+	var tools []Tool
+	if err == nil && (e != nil || opts != nil) {
+		tools, err = o.protocolTools()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("new environment server: %w", err)
-	}
-	var tools []Tool
-	if e != nil || opts != nil {
-		if tools, err = o.protocolTools(); err != nil {
-			return nil, fmt.Errorf("new environment server: %w", err)
-		}
 	}
 	sessions := mcp.NewSessions(nil)
 	return &Server{
@@ -121,11 +120,11 @@ func (s *Server) info() mcp.Info {
 
 // serve answers one request, in the words of its client's era.
 func (s *Server) serve(ctx context.Context, req *mcp.Request) (json.RawMessage, error) {
-	raw, list, err := s.answer(ctx, req)
+	raw, err := s.answer(ctx, req)
 	if err != nil || req.Meta == nil || req.Method == "subscriptions/listen" {
 		return raw, err
 	}
-	if list {
+	if strings.HasSuffix(req.Method, "/list") {
 		raw = mcp.With(mcp.With(raw, "cacheScope", []byte(`"private"`)), "ttlMs", []byte("0"))
 	}
 	if rawjson.Get(raw, "_meta") == nil {
@@ -137,31 +136,26 @@ func (s *Server) serve(ctx context.Context, req *mcp.Request) (json.RawMessage, 
 	return raw, nil
 }
 
-// answer serves what clients of both eras ask; list says that it is a list.
-func (s *Server) answer(ctx context.Context, req *mcp.Request) (raw json.RawMessage, list bool, err error) {
+// answer answers what clients of both eras ask.
+func (s *Server) answer(ctx context.Context, req *mcp.Request) (json.RawMessage, error) {
 	if !utf8.Valid(req.Params) {
-		return nil, false, mcp.Errorf(mcp.CodeInvalidParams, "params: the text is not UTF-8")
+		return nil, mcp.Errorf(mcp.CodeInvalidParams, "params: the text is not UTF-8")
 	}
 	switch req.Method {
 	case "tools/list":
-		raw, err = s.listTools(ctx, req)
-		return raw, true, err
+		return s.listTools(ctx, req)
 	case "prompts/list":
-		raw, err = s.listPrompts(ctx, req)
-		return raw, true, err
+		return s.listPrompts(ctx, req)
 	case "tools/call":
-		raw, err = s.call(ctx, req)
-		return raw, false, err
+		return s.call(ctx, req)
 	case "prompts/get":
-		raw, err = s.getPrompt(ctx, req)
-		return raw, false, err
+		return s.getPrompt(ctx, req)
 	case "subscriptions/listen":
-		raw, err = req.Listen(ctx, func(_ *mcp.Session, f mcp.Filter) mcp.Filter {
+		return req.Listen(ctx, func(_ *mcp.Session, f mcp.Filter) mcp.Filter {
 			return mcp.Filter{Tools: f.Tools, Prompts: f.Prompts}
 		})
-		return raw, false, err
 	}
-	return nil, false, mcp.Errorf(mcp.CodeMethodNotFound, "unknown method %s", req.Method)
+	return nil, mcp.Errorf(mcp.CodeMethodNotFound, "unknown method %s", req.Method)
 }
 
 // told is an error as a client may see it: a panic is for the log alone.

@@ -66,18 +66,18 @@ func (n SessionOptions) Filled(now time.Time) SessionOptions {
 
 // SessionChange is what changes in a session.
 type SessionChange struct {
-	Title    string   // "": stays
-	Metadata Metadata // put in place by name; other names stay
+	Title    string   `json:"title,omitempty"`    // "": unchanged
+	Metadata Metadata `json:"metadata,omitempty"` // merged by name
 }
 
 // SessionFilter chooses sessions; a zero field does not filter.
 type SessionFilter struct {
-	ParentID string
-	Metadata Metadata  // has each name with an equal value
-	Since    time.Time // created then or later
-	Until    time.Time // created then or earlier
-	Limit    int       // at most so many, 1 to 1000; 0: 100
-	Cursor   string    // goes on after the page that named it
+	ParentID string    `json:"parentID,omitempty"`
+	Metadata Metadata  `json:"metadata,omitempty"` // each name has an equal value
+	Since    time.Time `json:"since,omitzero"`     // created then or later
+	Until    time.Time `json:"until,omitzero"`     // created then or earlier
+	Limit    int       `json:"limit,omitempty"`    // at most so many, 1 to 1000; 0: 100
+	Cursor   string    `json:"cursor,omitempty"`   // the NextCursor of the previous page
 }
 
 // Check tells what is wrong with the filter.
