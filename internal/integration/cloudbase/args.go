@@ -113,7 +113,7 @@ func (r *reader) done() error {
 	if r.Err == nil {
 		return nil
 	}
-	return &failure{Code: fault.BadArguments, Message: r.Err.Error()}
+	return fault.New(fault.BadArguments, "%w", r.Err)
 }
 
 // moment reads a time as the API writes it.

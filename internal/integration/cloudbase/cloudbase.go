@@ -15,6 +15,7 @@
 package cloudbase
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -87,10 +88,10 @@ func (s *Server) call(ctx context.Context, req *mcp.Request) (json.RawMessage, e
 		return nil, err
 	}
 	out, err := s.run(ctx, req, name, raw)
-	var no *failure
+	var f *fault.Error
 	switch {
-	case errors.As(err, &no):
-		return s.api.settings.redact(no).result(), nil
+	case errors.As(err, &f):
+		return errorResult(s.api.settings.redact(f)), nil
 	case err != nil:
 		return nil, err
 	}
@@ -106,8 +107,8 @@ func (s *Server) run(ctx context.Context, req *mcp.Request, name string, raw jso
 		}
 		return s.pick(ctx, req, in)
 	}
-	actions, known := actionsOf(name)
-	if !known {
+	actions := actionsOf[name]
+	if actions == nil {
 		return nil, mcp.Errorf(mcp.CodeInvalidParams, "unknown tool %q", name)
 	}
 	in, err := readQuery(raw, actions)
@@ -122,15 +123,10 @@ func (s *Server) run(ctx context.Context, req *mcp.Request, name string, raw jso
 
 // read asks the API about one environment and gives its answer as it came.
 func (s *Server) read(ctx context.Context, in query) (json.RawMessage, error) {
-	id := in.envID
+	id := cmp.Or(in.envID, s.bound)
 	if id == "" {
-		id = s.bound
-	}
-	if id == "" {
-		return nil, &failure{
-			Code: fault.BadArguments, Message: "envId: expected the EnvId of an environment for action " + in.action + ", got nothing",
-			Hint: "action=list gives the ids", Variables: []string{varEnvID[0]},
-		}
+		return nil, fault.New(fault.BadArguments, "envId: expected the EnvId of an environment for action %s, got nothing", in.action).
+			WithHint("action=list gives the ids").WithDetails(details{Variables: varEnvID[:1]})
 	}
 	params := map[string]any{"EnvId": id}
 	switch in.action {
@@ -153,12 +149,5 @@ func (s *Server) read(ctx context.Context, in query) (json.RawMessage, error) {
 // The API's clock is that of Beijing.
 func (s *Server) span(in query) (from, to string) {
 	now := s.opts.Now().In(time.FixedZone("CST", 8*60*60))
-	from, to = now.Add(-24*time.Hour).Format(time.DateTime), now.Format(time.DateTime)
-	if in.startTime != "" {
-		from = in.startTime
-	}
-	if in.endTime != "" {
-		to = in.endTime
-	}
-	return from, to
+	return cmp.Or(in.startTime, now.Add(-24*time.Hour).Format(time.DateTime)), cmp.Or(in.endTime, now.Format(time.DateTime))
 }

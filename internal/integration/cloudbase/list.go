@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -42,18 +43,15 @@ func (s *Server) environments(ctx context.Context) (list json.RawMessage, err er
 		"IsVisible": false,
 		"Channels":  []string{"dcloud", "iotenable", "tem", "scene_module"},
 	})
-	if err == nil {
-		if list = findList(response); !rawjson.IsNull(list) {
-			return list, nil
-		}
+	list = findList(response)
+	if err == nil && !rawjson.IsNull(list) {
+		return list, nil
 	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	if response, err = s.api.call(ctx, "DescribeEnvs", map[string]any{}); err != nil {
-		return nil, err
-	}
-	return findList(response), nil
+	response, err = s.api.call(ctx, "DescribeEnvs", map[string]any{})
+	return findList(response), err
 }
 
 // list gives the environments that the query asks for, with all their fields unless it names
@@ -72,10 +70,10 @@ func (s *Server) list(ctx context.Context, q query) (json.RawMessage, error) {
 	unknown := q.unknown(list, len(rows))
 	filters := q.filters()
 	if s.bound != "" && len(rows) > 1 {
-		rows = keep(rows, func(row json.RawMessage) bool { return textOf(row, "EnvId") == s.bound })
+		rows = slices.DeleteFunc(rows, func(row json.RawMessage) bool { return textOf(row, "EnvId") != s.bound })
 		filters = append(filters, filter{"boundEnvId", s.bound})
 	}
-	out, err := q.page(keep(rows, q.wants), filters)
+	out, err := q.page(slices.DeleteFunc(rows, q.excludes), filters)
 	if err == nil && len(unknown) > 0 {
 		out = append(append(append(out[:len(out)-1], `,"UnknownFields":`...), encode(unknown)...), '}')
 	}
@@ -94,33 +92,19 @@ func (q query) unknown(list json.RawMessage, rows int) []string {
 	return q.fields.Unseen(&seen)
 }
 
-func keep(rows []json.RawMessage, want func(json.RawMessage) bool) []json.RawMessage {
-	var out []json.RawMessage
-	for _, row := range rows {
-		if want(row) {
-			out = append(out, row)
-		}
-	}
-	return out
-}
-
 // textOf is the text under the key of a row; "" when there is none.
 func textOf(row json.RawMessage, key string) string {
 	s, _ := rawjson.String(rawjson.Get(row, key))
 	return s
 }
 
-// wants tells whether a row is one of those that the query asks for.
-func (q query) wants(row json.RawMessage) bool {
+// excludes tells whether a filter of the query excludes a row.
+func (q query) excludes(row json.RawMessage) bool {
 	alias := textOf(row, "Alias")
-	switch {
-	case q.envID != "" && textOf(row, "EnvId") != q.envID,
-		q.region != "" && textOf(row, "Region") != q.region,
-		q.aliasExact && alias != q.alias,
-		!strings.Contains(strings.ToLower(alias), strings.ToLower(q.alias)):
-		return false
-	}
-	return true
+	return q.envID != "" && textOf(row, "EnvId") != q.envID ||
+		q.region != "" && textOf(row, "Region") != q.region ||
+		q.aliasExact && alias != q.alias ||
+		!strings.Contains(strings.ToLower(alias), strings.ToLower(q.alias))
 }
 
 // filter is one that was applied, for the caller to see.
@@ -159,7 +143,8 @@ func (q query) page(rows []json.RawMessage, filters []filter) (json.RawMessage, 
 	b = append(b, ']', '}')
 	if q.fields != nil {
 		var err error
-		if b, err = q.fields.Apply(nil, b, &mask.Tally{}); err != nil {
+		b, err = q.fields.Apply(nil, b, &mask.Tally{})
+		if err != nil {
 			return nil, fmt.Errorf("cut rows to fields: %w", err)
 		}
 	}

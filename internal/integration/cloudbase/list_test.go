@@ -58,7 +58,7 @@ func TestListShapesAndFallbacks(t *testing.T) {
 				}
 				a := call(t, s, name, args)
 				if c.want == "" {
-					if f := failureOf(t, a); f.Code != fault.UpstreamError || !strings.Contains(f.Message, "two") {
+					if f := errorOf(t, a); f.Code != fault.UpstreamError || !strings.Contains(f.Message, "two") {
 						t.Errorf("got %+v", f)
 					}
 				} else if string(a.Structured) != c.want || a.IsError {

@@ -26,21 +26,18 @@ func (s *Server) pick(ctx context.Context, req *mcp.Request, in choose) (json.Ra
 		return s.resume(ctx, req, in.wait)
 	}
 	w, err := s.picker.Open(picker.Question{Caller: s.opts.Caller(req), Message: in.message, Timeout: in.timeout, List: s.rows})
-	var no *fault.Error
-	switch {
-	case errors.As(err, &no):
-		return nil, &failure{Code: no.Code, Message: no.Message, Hint: no.Hint}
-	case err != nil:
+	if err != nil {
 		return nil, err
 	}
 	e := elicitation{wait: w, client: req.Client, message: in.message}
 	choice, asked, err := e.run(ctx)
+	if err != nil || asked {
+		w.End()
+	}
 	switch {
 	case err != nil:
-		w.End()
 		return nil, err
 	case asked:
-		w.End()
 		return chosen(choice)
 	}
 	tellLink(ctx, req, w)
@@ -51,18 +48,14 @@ func (s *Server) pick(ctx context.Context, req *mcp.Request, in choose) (json.Ra
 // server is bound to one.
 func (s *Server) rows(ctx context.Context) (json.RawMessage, error) {
 	list, err := s.environments(ctx)
-	var no *failure
-	if errors.As(err, &no) {
-		no = s.api.settings.redact(no)
-		return nil, fault.New(no.Code, "%s", no.Message).WithHint("%s", no.Hint)
+	var f *fault.Error
+	switch {
+	case errors.As(err, &f):
+		return nil, s.api.settings.redact(f)
+	case err == nil && !isArray(list):
+		return json.RawMessage("[]"), nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	if isArray(list) {
-		return list, nil
-	}
-	return json.RawMessage("[]"), nil
+	return list, err
 }
 
 // resume goes on waiting for what an earlier call began. A caller that leaves meanwhile does
@@ -70,7 +63,7 @@ func (s *Server) rows(ctx context.Context) (json.RawMessage, error) {
 func (s *Server) resume(ctx context.Context, req *mcp.Request, handle string) (json.RawMessage, error) {
 	w := s.picker.Find(handle, s.opts.Caller(req))
 	if w == nil {
-		return nil, &failure{Code: fault.NotFound, Message: "wait: there is no such wait; its answer was taken, or it ended", Hint: "call envPick without wait"}
+		return nil, fault.New(fault.NotFound, "wait: there is no such wait; its answer was taken, or it ended").WithHint("call envPick without wait")
 	}
 	tellLink(ctx, req, w)
 	held, cancel := context.WithTimeout(ctx, hold)
@@ -96,9 +89,9 @@ func chosen(c picker.Choice) (json.RawMessage, error) {
 	case picker.Switched:
 		return json.RawMessage(`{"switch":true}`), nil
 	case picker.TimedOut:
-		return nil, &failure{Code: fault.UpstreamTimeout, Message: "nobody picked an environment in time", Hint: "ask the person, then call envPick again"}
+		return nil, fault.New(fault.UpstreamTimeout, "nobody picked an environment in time").WithHint("ask the person, then call envPick again")
 	}
-	return nil, &failure{Code: fault.Canceled, Message: "the page was closed before anybody picked an environment", Hint: "call envPick again"}
+	return nil, fault.New(fault.Canceled, "the page was closed before anybody picked an environment").WithHint("call envPick again")
 }
 
 // waiting is the short answer: where to pick, and how to go on.

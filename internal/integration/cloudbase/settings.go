@@ -46,8 +46,9 @@ func readSettings(lookup func(string) (string, bool)) (settings, error) {
 	}
 	endpoint := get(varEndpoint, defaultEndpoint)
 	var ok bool
-	if s.scheme, s.host, ok = splitEndpoint(endpoint); !ok {
-		return s, fault.New(fault.BadConfig, "%s is %q, which is no endpoint", varEndpoint[0], endpoint).
+	s.scheme, s.host, ok = splitEndpoint(endpoint)
+	if !ok {
+		return s, fault.New(fault.BadConfig, "%s is %q, which is not an endpoint", varEndpoint[0], endpoint).
 			WithHint("write a host, or http://host:port or https://host:port without a path")
 	}
 	return s, nil
@@ -87,7 +88,7 @@ func (s settings) credentials() []string {
 }
 
 // redact takes the account's secrets out of what a caller will read.
-func (s settings) redact(f *failure) *failure {
+func (s settings) redact(f *fault.Error) *fault.Error {
 	var pairs []string
 	for _, secret := range []string{s.secretKey, s.token, s.secretID} {
 		if len(secret) >= 8 { // shorter ones are words of any sentence

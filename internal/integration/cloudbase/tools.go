@@ -89,22 +89,12 @@ func listTools(picks bool) json.RawMessage {
 	return list.Bytes()
 }
 
-// actionsOf are the actions of the tool; false when there is no such tool. An old name stands
-// for one action.
-func actionsOf(name string) (actions []string, known bool) {
-	switch name {
-	case "envQuery":
-		return []string{"list", "info", "domains", "hosting"}, true
-	case "queryEnv":
-		return []string{"list", "info", "domains", "usage", "metrics"}, true
-	case "listEnvs":
-		return []string{"list"}, true
-	case "getEnvInfo":
-		return []string{"info"}, true
-	case "getEnvAuthDomains":
-		return []string{"domains"}, true
-	case "getWebsiteConfig":
-		return []string{"hosting"}, true
-	}
-	return nil, false
+// actionsOf are the actions of each tool. An old name stands for one action.
+var actionsOf = map[string][]string{
+	"envQuery":          {"list", "info", "domains", "hosting"},
+	"queryEnv":          {"list", "info", "domains", "usage", "metrics"},
+	"listEnvs":          {"list"},
+	"getEnvInfo":        {"info"},
+	"getEnvAuthDomains": {"domains"},
+	"getWebsiteConfig":  {"hosting"},
 }

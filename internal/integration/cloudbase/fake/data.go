@@ -130,10 +130,12 @@ func newEnvironment(i int, stem, alias string) environment {
 		PayMode: pick(i, []string{"postpaid", "prepayment"}), IsDauPackage: i%9 == 4,
 	}
 	if i%8 == 6 {
-		env.EnvType, env.PackageType = "weda", "weda"
+		env.EnvType = "weda"
+		env.PackageType = "weda"
 	}
 	if i%13 == 12 {
-		env.Status, env.EnvStatus = "UNAVAILABLE", "ISOLATED"
+		env.Status = "UNAVAILABLE"
+		env.EnvStatus = "ISOLATED"
 	}
 	env.addResources(i)
 	env.addLabels(i)

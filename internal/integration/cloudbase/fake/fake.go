@@ -55,7 +55,8 @@ func New(opts *Options) *API {
 		a.opts = *opts
 	}
 	if a.opts.SecretID == "" {
-		a.opts.SecretID, a.opts.SecretKey = SecretID, SecretKey
+		a.opts.SecretID = SecretID
+		a.opts.SecretKey = SecretKey
 	}
 	if a.opts.Now == nil {
 		a.opts.Now = time.Now
@@ -115,7 +116,8 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (a *API) note(req Request) Scene {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.seen = append(a.seen, req); len(a.seen) > maxSeen {
+	a.seen = append(a.seen, req)
+	if len(a.seen) > maxSeen {
 		a.seen = slices.Delete(a.seen, 0, 1)
 	}
 	next := a.plays[req.Action]
@@ -126,15 +128,15 @@ func (a *API) note(req Request) Scene {
 	return next[0]
 }
 
-// refusal is an error in the API's own form.
-type refusal struct{ code, message string }
+// apiError is an error in the API's own form.
+type apiError struct{ code, message string }
 
-func (r refusal) Error() string { return r.code + ": " + r.message }
+func (e apiError) Error() string { return e.code + ": " + e.message }
 
 // answer is what the API says, without the envelope.
 func (a *API) answer(action, version string, body []byte) (any, error) {
 	if version != "2018-06-08" {
-		return nil, refusal{"NoSuchVersion", fmt.Sprintf("The version %q does not exist.", version)}
+		return nil, apiError{"NoSuchVersion", fmt.Sprintf("The version %q does not exist.", version)}
 	}
 	var in struct {
 		EnvID      string `json:"EnvId"`
@@ -143,14 +145,14 @@ func (a *API) answer(action, version string, body []byte) (any, error) {
 		EndTime    string
 	}
 	if err := json.Unmarshal(body, &in); err != nil {
-		return nil, refusal{"InvalidParameter", "The request body is no JSON object."}
+		return nil, apiError{"InvalidParameter", "The request body is no JSON object."}
 	}
 	if action == "DescribeEnvs" {
 		return envList{a.find(in.EnvID)}, nil
 	}
 	found := a.find(in.EnvID)
 	if in.EnvID == "" || len(found) == 0 {
-		return nil, refusal{"InvalidParameter.EnvId", fmt.Sprintf("The environment %q does not exist.", in.EnvID)}
+		return nil, apiError{"InvalidParameter.EnvId", fmt.Sprintf("The environment %q does not exist.", in.EnvID)}
 	}
 	switch env := found[0]; action {
 	case "DescribeAuthDomains":
@@ -162,7 +164,7 @@ func (a *API) answer(action, version string, body []byte) (any, error) {
 	case "DescribeCurveData":
 		return curveOf(env, in.MetricName, in.StartTime, in.EndTime), nil
 	}
-	return nil, refusal{"InvalidAction", fmt.Sprintf("The action %q does not exist.", action)}
+	return nil, apiError{"InvalidAction", fmt.Sprintf("The action %q does not exist.", action)}
 }
 
 type envList struct{ EnvList []environment }
@@ -172,10 +174,5 @@ func (a *API) find(id string) []environment {
 	if id == "" {
 		return a.envs
 	}
-	for _, e := range a.envs {
-		if e.EnvID == id {
-			return []environment{e}
-		}
-	}
-	return []environment{}
+	return slices.DeleteFunc(slices.Clone(a.envs), func(e environment) bool { return e.EnvID != id })
 }

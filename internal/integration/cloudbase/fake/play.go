@@ -13,9 +13,9 @@ type Scene func(w http.ResponseWriter, r *http.Request, answer func() (any, erro
 func usual(w http.ResponseWriter, _ *http.Request, answer func() (any, error)) {
 	v, err := answer()
 	if err != nil {
-		var no refusal
-		errors.As(err, &no) // the only kind there is
-		refuse(w, no.code, no.message)
+		var told apiError
+		errors.As(err, &told) // the only kind there is
+		refuse(w, told.code, told.message)
 		return
 	}
 	respond(w, v)

@@ -87,7 +87,9 @@ func (p *Picker) servePage(w http.ResponseWriter, r *http.Request, shown *pages)
 		refuse(w, err)
 		return
 	}
-	v.Session, v.Message, v.Until = wait.session, wait.question.Message, wait.until.UTC().Format(time.RFC3339)
+	v.Session = wait.session
+	v.Message = wait.question.Message
+	v.Until = wait.until.UTC().Format(time.RFC3339)
 	shown.write(w, http.StatusOK, "page.html", v)
 }
 

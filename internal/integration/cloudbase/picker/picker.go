@@ -16,7 +16,9 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"log/slog"
+	"maps"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -77,10 +79,7 @@ func New(base func() string, opts *Options) *Picker {
 func (p *Picker) Close() {
 	p.stop()
 	p.mu.Lock()
-	var all []*Wait
-	for _, w := range p.byHandle {
-		all = append(all, w)
-	}
+	all := slices.Collect(maps.Values(p.byHandle))
 	p.mu.Unlock()
 	for _, w := range all {
 		w.End()
@@ -122,7 +121,8 @@ func (p *Picker) Open(q Question) (*Wait, error) {
 		w.cancel()
 		return nil, fault.New(fault.UpstreamBusy, "too many picks are open").WithHint("answer or cancel one first")
 	}
-	p.byToken[w.token], p.byHandle[w.handle] = w, w
+	p.byToken[w.token] = w
+	p.byHandle[w.handle] = w
 	p.of[q.Caller]++
 	w.timer = time.AfterFunc(q.Timeout, func() { w.finish(Choice{Outcome: TimedOut}) })
 	return w, nil
@@ -162,7 +162,8 @@ func (p *Picker) forget(w *Wait) {
 		return
 	}
 	delete(p.byHandle, w.handle)
-	if p.of[w.question.Caller]--; p.of[w.question.Caller] == 0 {
+	p.of[w.question.Caller]--
+	if p.of[w.question.Caller] == 0 {
 		delete(p.of, w.question.Caller)
 	}
 }

@@ -23,14 +23,20 @@ const (
 	pingEvery     = 30 * time.Second // so that nothing on the way takes the socket for dead
 )
 
-// Why a socket was closed, for the page. The numbers are those that applications may use.
-const (
-	closedCanceled websocket.StatusCode = 4001
-	closedSwitched websocket.StatusCode = 4002
-	closedTimedOut websocket.StatusCode = 4003
-	closedEnded    websocket.StatusCode = 4004
-	closedForeign  websocket.StatusCode = 4403
-)
+// closedForeign is the status for pages that are not ours.
+const closedForeign websocket.StatusCode = 4403
+
+// closings tell a page how its wait ended. The numbers are those that applications may use.
+var closings = map[Outcome]struct {
+	code   websocket.StatusCode
+	reason string
+}{
+	Picked:   {websocket.StatusNormalClosure, "picked"},
+	Canceled: {4001, "cancelled"},
+	Switched: {4002, "switched"},
+	TimedOut: {4003, "timed out"},
+	Ended:    {4004, "ended"},
+}
 
 // socket is one open page of a wait.
 type socket struct {
@@ -221,19 +227,10 @@ func (s *socket) tell(ctx context.Context) {
 }
 
 func (s *socket) sayGoodbye(ctx context.Context) {
-	switch c := s.wait.choice; c.Outcome {
-	case Picked:
-		if s.registered.Load() {
-			s.write(ctx, picked(c.EnvID))
-		}
-		s.conn.Close(websocket.StatusNormalClosure, "picked")
-	case Canceled:
-		s.conn.Close(closedCanceled, "cancelled")
-	case Switched:
-		s.conn.Close(closedSwitched, "switched")
-	case TimedOut:
-		s.conn.Close(closedTimedOut, "timed out")
-	default:
-		s.conn.Close(closedEnded, "ended")
+	c := s.wait.choice
+	if c.Outcome == Picked && s.registered.Load() {
+		s.write(ctx, picked(c.EnvID))
 	}
+	how := closings[c.Outcome]
+	s.conn.Close(how.code, how.reason)
 }

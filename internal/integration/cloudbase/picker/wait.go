@@ -91,7 +91,8 @@ func (w *Wait) finish(c Choice) bool {
 	if w.over {
 		return false
 	}
-	w.over, w.choice = true, c
+	w.over = true
+	w.choice = c
 	w.picker.closePage(w) // waits for Open, which is not done before the timer is set
 	w.timer.Stop()
 	close(w.done)
@@ -146,7 +147,8 @@ func (w *Wait) list(asked time.Time) (json.RawMessage, error) {
 		}
 	}
 	w.mu.Lock()
-	w.rows, w.ids = rows, ids
+	w.rows = rows
+	w.ids = ids
 	w.mu.Unlock()
 	w.listedAt = time.Now()
 	return rows, nil
