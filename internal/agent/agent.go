@@ -35,7 +35,6 @@ type Viewer interface {
 	Listed(ctx context.Context, profile string) (*catalog.View, error) // waits for servers that were never listed
 }
 
-// Caller makes calls.
 type Caller interface {
 	Do(ctx context.Context, req call.Request) (*call.Result, error)
 }
@@ -49,7 +48,7 @@ type Models interface {
 	Ask(ctx context.Context, m *config.Model, request []byte, hear func(conversation.Piece) error) (*conversation.Reply, error)
 }
 
-// Sessions keeps what was said.
+// Sessions stores conversations.
 type Sessions interface {
 	CreateSession(ctx context.Context, s store.Session) (store.Session, error)
 	Session(ctx context.Context, id string) (store.Session, error)
@@ -107,7 +106,7 @@ func New(parts Parts, opts *Options) *Runner {
 	return r
 }
 
-// Turn is something said to an agent, which is to be answered.
+// Turn is what is said to an agent and to be answered.
 type Turn struct {
 	Agent     string
 	Principal access.Principal
@@ -116,11 +115,11 @@ type Turn struct {
 	Unkept    bool                   // nothing is stored
 	NoTools   bool                   // nothing is called this time
 	Params    json.RawMessage        // further members of the requests to the model, before those of the model's own; nil: none
-	// Hear is told what happens, one event at a time. Nil: nobody is.
+	// Hear is called with one event at a time; nil: nobody listens.
 	Hear func(Event)
 }
 
-// Event is a part of what happens, as soon as it does. One member is set.
+// Event is something that happened. One member is set.
 type Event struct {
 	Session   string // where it is kept: the first event
 	Text      string
@@ -128,14 +127,14 @@ type Event struct {
 	Call      *Report
 }
 
-// Origin is where a call of an agent comes from.
+// Origin says who caused an agent's call.
 type Origin struct {
 	Principal access.Principal
 	Agent     string
 	Session   string
 }
 
-// Answer is what came of a turn.
+// Answer is the answer to a turn.
 type Answer struct {
 	Session string // "" when nothing is stored
 	Text    string // of all rounds
@@ -147,7 +146,7 @@ type Answer struct {
 	Rounds  int
 }
 
-// Agents are those that a caller may use.
+// Agents returns the agents that a caller may use.
 func (r *Runner) Agents(who access.Principal) []config.Agent {
 	var list []config.Agent
 	for _, a := range r.parts.Config().Agents {
@@ -158,13 +157,13 @@ func (r *Runner) Agents(who access.Principal) []config.Agent {
 	return list
 }
 
-// mayUse tells whether the caller has the agent's tools.
+// mayUse tells whether a caller has access to the agent's profile.
 func mayUse(who access.Principal, a *config.Agent) bool {
 	profile, err := who.ProfileFor(a.Profile)
 	return err == nil && profile == a.Profile && who.MayCall()
 }
 
-// find is the agent that a turn is for, with its model.
+// find returns the agent of a turn and its model.
 func (r *Runner) find(t *Turn) (*config.Agent, *config.Model, error) {
 	cfg := r.parts.Config()
 	a := cfg.AgentNamed(t.Agent)

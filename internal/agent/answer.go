@@ -15,7 +15,7 @@ import (
 	"github.com/toolfit/toolfit/schema"
 )
 
-// chat is a turn while it is answered.
+// chat is a turn that is being answered.
 type chat struct {
 	*Runner
 	turn  Turn
@@ -39,8 +39,8 @@ type chat struct {
 	hearing sync.Mutex // one event at a time
 }
 
-// Answer answers a turn. With an error the answer says how far it came; it is nil when
-// nothing was begun.
+// Answer answers a turn. With an error, the answer is what there is of it; nil if nothing was
+// started.
 func (r *Runner) Answer(ctx context.Context, t Turn) (*Answer, error) {
 	c, err := r.newChat(t)
 	if err != nil {
@@ -64,7 +64,6 @@ func (r *Runner) Answer(ctx context.Context, t Turn) (*Answer, error) {
 	return &c.answer, err
 }
 
-// newChat is a turn for an agent that the caller may use.
 func (r *Runner) newChat(t Turn) (*chat, error) {
 	a, m, err := r.find(&t)
 	if err != nil {
@@ -75,7 +74,7 @@ func (r *Runner) newChat(t Turn) (*chat, error) {
 	return c, nil
 }
 
-// begin does all that comes before the first question. leave ends it.
+// begin prepares the first request. The caller must call leave.
 func (c *chat) begin(ctx context.Context) (leave func(), err error) {
 	if err = c.equip(ctx); err == nil {
 		c.logTools(ctx)
@@ -87,14 +86,14 @@ func (c *chat) begin(ctx context.Context) (leave func(), err error) {
 	return leave, err
 }
 
-// Prompt is what a model is sent before what was said.
+// Prompt is what a model gets before the conversation.
 type Prompt struct {
 	System string          `json:"system"`
 	Tools  json.RawMessage `json:"tools,omitempty"` // as functions; nil: there are none, or they are in System
 }
 
-// Prompt is what the agent's model would be sent with the turn, which is not begun. Secrets of
-// the configuration are taken out of it.
+// Prompt returns what the agent's model would get with the turn, without secrets of the
+// configuration.
 func (r *Runner) Prompt(ctx context.Context, t Turn) (*Prompt, error) {
 	c, err := r.newChat(t)
 	if err == nil {
@@ -113,7 +112,7 @@ func (r *Runner) Prompt(ctx context.Context, t Turn) (*Prompt, error) {
 	return p, nil
 }
 
-// stopped is why a turn was ended from outside.
+// stopped returns why ctx has ended.
 func stopped(ctx context.Context) error {
 	if cause := context.Cause(ctx); fault.Is(cause, fault.UpstreamTimeout) {
 		return cause
@@ -121,7 +120,7 @@ func stopped(ctx context.Context) error {
 	return fault.New(fault.Canceled, "the caller has left")
 }
 
-// equip gives the agent its tools.
+// equip selects the agent's tools.
 func (c *chat) equip(ctx context.Context) error {
 	view, err := c.parts.Tools.Listed(ctx, c.agent.Profile)
 	if err != nil {
@@ -134,7 +133,7 @@ func (c *chat) equip(ctx context.Context) error {
 	return c.write()
 }
 
-// write writes the prompt and the tools as the model is sent them.
+// write writes the prompt and the tools for the model.
 func (c *chat) write() (err error) {
 	switch {
 	case len(c.tools.list) == 0:
@@ -152,8 +151,8 @@ func (c *chat) write() (err error) {
 	return nil
 }
 
-// logTools logs who answers with which tools. The lines are looked for by people: their
-// words stay.
+// logTools logs which agent answers with which tools. People search for these lines: keep their
+// wording.
 func (c *chat) logTools(ctx context.Context) {
 	log := c.opts.Logger
 	tools := len(c.tools.list) + len(c.tools.missing)
@@ -167,7 +166,7 @@ func (c *chat) logTools(ctx context.Context) {
 	}
 }
 
-// customPrompt is what the caller's own system messages say; "" without one.
+// customPrompt returns the caller's own system messages; "": there are none.
 func (c *chat) customPrompt() string {
 	var prompt customPrompt
 	for i := range c.turn.Messages {
@@ -187,7 +186,7 @@ func (c *chat) hear(e Event) {
 	c.turn.Hear(e)
 }
 
-// followUps is how many rounds there may be after the first.
+// followUps is the maximum number of rounds after the first.
 func (c *chat) followUps() int {
 	if !c.agent.Capabilities.Reflection {
 		return 1
@@ -195,8 +194,8 @@ func (c *chat) followUps() int {
 	return c.agent.Capabilities.MaxReflections
 }
 
-// rounds asks and calls until there is an answer, or a limit is reached. In the last of
-// several rounds nothing is called.
+// rounds asks and calls until there is an answer or a limit is reached. In the last of several
+// rounds the model may not call.
 func (c *chat) rounds(ctx context.Context) error {
 	most := c.followUps()
 	for round := 0; ; round++ {
@@ -240,7 +239,7 @@ func (c *chat) rounds(ctx context.Context) error {
 	}
 }
 
-// finish notes why the model ended.
+// finish records why the model stopped.
 func (c *chat) finish(r *reply) {
 	c.answer.Finish = "stop"
 	switch {
@@ -255,7 +254,6 @@ func (c *chat) finish(r *reply) {
 	}
 }
 
-// counted is a number of things.
 func counted(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
@@ -263,18 +261,18 @@ func counted(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// limit notes which limit ended the answer.
+// limit records which limit ended the answer.
 func (c *chat) limit(which string) {
 	c.answer.Finish, c.answer.Limit = "length", which
 }
 
-// spent tells whether the answer has cost all that it may.
+// spent tells whether the token limit is reached.
 func (c *chat) spent() bool {
 	used := c.answer.Usage.Prompt + c.answer.Usage.Completion
 	return c.agent.MaxTokens > 0 && used >= c.agent.MaxTokens
 }
 
-// broken keeps what there is of a reply that has no end.
+// broken stores what there is of an interrupted reply.
 func (c *chat) broken(ctx context.Context, r *reply, err error) error {
 	switch {
 	case ctx.Err() != nil:
@@ -297,7 +295,7 @@ func (c *chat) broken(ctx context.Context, r *reply, err error) error {
 	return err
 }
 
-// assistant is what the model said, as a message.
+// assistant returns the reply as a message.
 func (c *chat) assistant(r *reply, calls []wanted) conversation.Message {
 	m := conversation.Message{Role: conversation.RoleAssistant, Thoughts: r.echo, Note: &conversation.Note{Agent: c.agent.ID}}
 	if r.echo != "" {

@@ -77,7 +77,7 @@ func costOf(r *conversation.Reply, estimate conversation.Usage) conversation.Usa
 	return estimate
 }
 
-// conversation is what the model gets to see.
+// conversation returns what the model gets.
 func (c *chat) conversation(open bool) conversation.Conversation {
 	list := []conversation.Message{conversation.Text(conversation.RoleSystem, c.system)}
 	for _, m := range complete(c.said, c.speech) {

@@ -15,7 +15,7 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// Report is a call and what has become of it so far.
+// Report is a call and its state.
 type Report struct {
 	ID         string              `json:"id"` // the model's name for it
 	Tool       string              `json:"tool"`
@@ -28,7 +28,7 @@ type Report struct {
 	Ref        string              `json:"ref,omitempty"`  // of the full result
 }
 
-// wanted is a call that the model wants.
+// wanted is a call that the model asked for.
 type wanted struct {
 	id, tool, source string
 	args             json.RawMessage
@@ -37,7 +37,7 @@ type wanted struct {
 	found            found
 }
 
-// written are the arguments as they go into the transcript.
+// written returns the arguments for the transcript.
 func (w *wanted) written() string {
 	if w.args != nil {
 		return string(w.args)
@@ -45,7 +45,7 @@ func (w *wanted) written() string {
 	return w.raw
 }
 
-// calls are those that a reply asks for. Each has an id that no other call of the round has.
+// calls returns the calls in a reply, with ids that are unique in the round.
 func (c *chat) calls(r *reply) []wanted {
 	var list []wanted
 	for _, n := range r.native {
@@ -78,9 +78,9 @@ func (c *chat) calls(r *reply) []wanted {
 	return list
 }
 
-// inWords are calls of the agent's tools at the end of a text, where nothing is called: the
-// model has forgotten the tags, or its endpoint has let a call through as text. They are not
-// made, for they may be the answer to a question about calls; but the model is asked.
+// inWords finds calls at the end of a text in which nothing is called: the model forgot the tags,
+// or its endpoint let a call through as text. They are not made, as they may belong to an answer
+// about calls; the model is asked instead.
 func (c *chat) inWords(text string) (list []wanted) {
 	quoted := c.quotes()
 	for _, t := range toolcall.AtEnd(text) {
@@ -93,8 +93,8 @@ func (c *chat) inWords(text string) (list []wanted) {
 	return list
 }
 
-// quotes returns a function that tells whether the text of a call stands in a result or in
-// the description of a tool: a model that repeats what a server wrote does not call.
+// quotes returns a function that tells whether a call is copied from a result or a tool's
+// description.
 func (c *chat) quotes() func(call string) bool {
 	given := sync.OnceValue(func() string {
 		texts := []string{toolcall.Plain(c.section)}
@@ -111,13 +111,13 @@ func (c *chat) quotes() func(call string) bool {
 	}
 }
 
-// errInWords says that a model wrote a call where it speaks.
+// errInWords rejects a call in a text.
 var errInWords = errors.New("it stands in your text, where nothing is called")
 
-// errInThought says that a model wrote a call where it thinks.
+// errInThought rejects a call in thoughts.
 var errInThought = errors.New("it stands in your thoughts")
 
-// readCall is a call that a model wrote into its text.
+// readCall reads a call that a model wrote as text.
 func readCall(t toolcall.Call) wanted {
 	w := wanted{id: t.ID, tool: t.Tool, source: t.Source, args: t.Args, raw: t.Raw, err: t.Err}
 	if text, ok := rawjson.String(t.Args); w.err == nil && (ok || t.Args == nil) { // an object in quotes, or none
@@ -126,7 +126,6 @@ func readCall(t toolcall.Call) wanted {
 	return w
 }
 
-// arguments reads arguments that a model wrote as text.
 func arguments(text string, cutOff bool) (json.RawMessage, error) {
 	if strings.TrimSpace(text) == "" && !cutOff {
 		return json.RawMessage("{}"), nil
@@ -141,7 +140,7 @@ func arguments(text string, cutOff bool) (json.RawMessage, error) {
 	return value, nil
 }
 
-// sentence is what the model is told of an error. What a server says stays in its words.
+// sentence returns an error for the model. Messages of servers are not translated.
 func (c *chat) sentence(err error) string {
 	var rpc *mcp.Error
 	if errors.As(err, &rpc) {
@@ -155,7 +154,7 @@ func (c *chat) sentence(err error) string {
 	return text
 }
 
-// clip is a text of at most so many characters, which says where the rest is.
+// clip truncates a text and says where the rest is.
 func (c *chat) clip(text, ref string) string {
 	most := c.agent.Capabilities.MaxToolResultLength
 	n := utf8.RuneCountInString(text)
@@ -176,7 +175,7 @@ func (c *chat) clip(text, ref string) string {
 	return text[:end] + note
 }
 
-// message is the answer to a call, for the model and the transcript.
+// message returns the call's result for the model and the transcript.
 func (r *Report) message() conversation.Message {
 	text := r.Result
 	if r.Status != conversation.Success {

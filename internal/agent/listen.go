@@ -8,8 +8,8 @@ import (
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// listener takes a reply apart while it comes: what is said and what is thought are heard at
-// once, calls in the text are kept for the end.
+// listener splits a reply while it streams in: text and thoughts are passed on at once, calls are
+// collected.
 type listener struct {
 	*chat
 	texts    toolcall.Reader
@@ -29,7 +29,6 @@ func (c *chat) listen() *listener {
 	return l
 }
 
-// take takes the next piece.
 func (l *listener) take(p conversation.Piece) {
 	l.think(p.Thought)
 	if p.Thought != "" { // then the text has none
@@ -38,7 +37,7 @@ func (l *listener) take(p conversation.Piece) {
 	l.show(l.texts.Write(p.Text))
 }
 
-// end notes what the whole reply is.
+// end completes the reply.
 func (l *listener) end(r *reply, cutOff bool) {
 	l.show(l.texts.Close(cutOff))
 	l.thoughts.Close(cutOff)

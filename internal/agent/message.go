@@ -61,9 +61,8 @@ func withOwnThoughts(list []conversation.Message, model string) []conversation.M
 // interrupted is the answer to a call that has none.
 const interrupted = "The call was interrupted. Whether it was carried out is not known."
 
-// complete puts an answer right behind every call: models reject any other conversation. In
-// one that was killed a call may have no answer, and in one that two gateways answered at the
-// same time other messages may stand between a call and its answer.
+// complete puts a result right after every call, as models require. After a crash a result may be
+// missing, and when two gateways answered at the same time, other messages may come in between.
 func complete(list []conversation.Message, speech locale.Language) []conversation.Message {
 	answers := make([][]conversation.Message, len(list)) // to the calls of each message
 	open := map[string]*conversation.Message{}           // the place for the answer, by the call's id

@@ -7,7 +7,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/fault"
 )
 
-// Metrics count what agents and their models do. A nil *Metrics counts nothing.
+// Metrics count what agents and models do. A nil *Metrics counts nothing.
 type Metrics struct {
 	chats, rounds, calls *prometheus.CounterVec // by agent
 	failures, tokens     *prometheus.CounterVec // by model
@@ -29,7 +29,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	}
 }
 
-// answered counts a turn that is over.
+// answered counts a finished turn.
 func (m *Metrics) answered(agent string, a *Answer, err error) {
 	if m == nil {
 		return
@@ -53,7 +53,6 @@ func (m *Metrics) answered(agent string, a *Answer, err error) {
 	}
 }
 
-// spent counts what a round cost.
 func (m *Metrics) spent(model string, u conversation.Usage) {
 	if m != nil {
 		m.tokens.WithLabelValues(model, "prompt").Add(float64(u.Prompt))
@@ -61,7 +60,7 @@ func (m *Metrics) spent(model string, u conversation.Usage) {
 	}
 }
 
-// failed counts a question that the model did not answer.
+// failed counts a request that the model did not answer.
 func (m *Metrics) failed(model string, err error) {
 	if m != nil {
 		m.failures.WithLabelValues(model, string(fault.As(err).Code)).Inc()

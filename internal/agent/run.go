@@ -18,12 +18,11 @@ import (
 	"github.com/toolfit/toolfit/schema"
 )
 
-// maxAtOnce bounds how many calls of one answer are made at a time.
+// maxAtOnce is the maximum number of concurrent calls of an answer.
 const maxAtOnce = 16
 
-// run makes the calls of one round, those that do not depend on each other at once, and
-// keeps what came of each as soon as it is there. Where the round is not open, or the
-// number of calls is used up, they are answered and not made.
+// run makes the calls of a round, independent ones concurrently, and stores each result at once.
+// When the model may not call any more, they are only answered.
 func (c *chat) run(ctx context.Context, calls []wanted, open bool) error {
 	b := batch{reports: make([]Report, len(calls)), errs: make([]error, len(calls)), done: make([]chan struct{}, len(calls))}
 	var refused []conversation.Message
@@ -54,14 +53,13 @@ func (c *chat) run(ctx context.Context, calls []wanted, open bool) error {
 	return nil
 }
 
-// batch is what becomes of the calls of one round.
+// batch holds the results of the calls of a round.
 type batch struct {
 	reports []Report
 	errs    []error
 	done    []chan struct{} // closed when the call is over
 }
 
-// carryAll makes the calls that were not refused.
 func (c *chat) carryAll(ctx context.Context, calls []wanted, b *batch) {
 	cfg := c.parts.Config()
 	room := make(chan struct{}, maxAtOnce)
@@ -85,8 +83,8 @@ func (c *chat) carryAll(ctx context.Context, calls []wanted, b *batch) {
 	}
 }
 
-// refuse answers a call that is not made. Calls that cannot be read count as calls: a model
-// that writes nothing else must come to an end too.
+// refuse answers a call that is not made. Unreadable calls count, so that a model that writes
+// nothing else reaches the limit.
 func (c *chat) refuse(w *wanted, open bool) (Report, bool) {
 	refusal, skipped := c.admit(w, open)
 	if !skipped {
@@ -112,7 +110,7 @@ func (w *wanted) report(s conversation.Status) Report {
 	return rep
 }
 
-// admit decides whether a call is made: the reason when not, and whether a limit is the reason.
+// admit returns why a call is not made, if it is not, and whether a limit is the reason.
 func (c *chat) admit(w *wanted, open bool) (refusal error, skipped bool) {
 	most := c.agent.Capabilities.MaxToolCalls
 	switch {
@@ -135,7 +133,6 @@ func (c *chat) admit(w *wanted, open bool) (refusal error, skipped bool) {
 	return refusal, false
 }
 
-// askForCall asks for a call in the form that can be read.
 func (c *chat) askForCall() string {
 	if c.model.Tools == config.TextTools {
 		return "write it as " + callForm
@@ -143,10 +140,8 @@ func (c *chat) askForCall() string {
 	return "call the function again"
 }
 
-// dependencies are the calls that must be over before one is made. Calls of one round do
-// not know each other's results, so they are independent, but for those of one server where
-// the order counts: where it keeps state for a session, or one of the tools says that it
-// changes something.
+// dependencies returns the earlier calls that must end first: those to the same server, if it keeps
+// session state or one of the tools changes something.
 func dependencies(cfg *config.Config, earlier []wanted, w *wanted) (list []int) {
 	if w.found.Entry == nil {
 		return nil
@@ -169,7 +164,7 @@ func keepsState(cfg *config.Config, id tool.ServerID) bool {
 	return false
 }
 
-// carry makes one call and tells of it.
+// carry makes one call and reports it.
 func (c *chat) carry(ctx context.Context, w *wanted) Report {
 	rep := w.report(conversation.Failed)
 	if ctx.Err() != nil {
@@ -184,16 +179,15 @@ func (c *chat) carry(ctx context.Context, w *wanted) Report {
 	return rep
 }
 
-// tell reports a call to the stream and to whoever else listens.
+// tell reports a call to all listeners.
 func (c *chat) tell(rep Report) {
 	c.hear(Event{Call: &rep})
 	c.opts.Called(rep, Origin{Principal: c.turn.Principal, Agent: c.agent.ID, Session: c.answer.Session})
 }
 
-// may tells whether the agent has a tool, also one that was listed after the chat began.
+// may tells whether the agent has a tool, even one that was listed after the chat began.
 func (c *chat) may(e *catalog.Entry) bool { return e.UsedBy(c.agent) || mayFetch(c.agent, e) }
 
-// do makes the call.
 func (c *chat) do(ctx context.Context, w *wanted, rep *Report) {
 	params, err := call.NewParams(w.found.name, w.args)
 	var res *call.Result

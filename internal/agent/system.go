@@ -12,10 +12,10 @@ import (
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// speechOf is the language in which an agent's model is spoken to.
+// speechOf is the language of an agent's prompts.
 func speechOf(a *config.Agent) locale.Language { return locale.Choose(locale.English, a.Language) }
 
-// basePrompt is the prompt of an agent that has none of its own.
+// basePrompt is the default prompt.
 func basePrompt(a *config.Agent, tools []string) string {
 	speech := speechOf(a)
 	say := speech.Say
@@ -36,13 +36,10 @@ func basePrompt(a *config.Agent, tools []string) string {
 	return strings.Join(parts, "\n\n")
 }
 
-// planning is what an agent that plans is told.
 const planning = "Before the first call, write a short numbered plan of the steps you will take. Change it when a result calls for that."
 
-// systemPrompt is what the model is told first. A caller's own prompt comes before the
-// agent's, and the agent's before the one that is written from its fields. The section with
-// the tools takes the place of the list of their names; it is empty where the endpoint gets
-// the tools itself.
+// systemPrompt returns the caller's prompt, the agent's, or the default one. The section with the
+// tools replaces the list of their names; it is empty when the provider offers the tools.
 func systemPrompt(a *config.Agent, custom, section string, tools []string) string {
 	text := cmp.Or(custom, a.Prompt)
 	switch {
@@ -57,18 +54,16 @@ func systemPrompt(a *config.Agent, custom, section string, tools []string) strin
 	return strings.TrimRight(withSection(text, section), "\n") + "\n\n" + speechOf(a).Say(protocol)
 }
 
-// toolNames is a list of tools' names in a prompt: names alone, also between other sentences,
-// or whatever follows the words on a line of its own.
+// toolNames matches a list of tool names in a prompt.
 var toolNames = regexp.MustCompile(`(?m)` +
 	`[ \t]*[(（]?(?:Available tools:|可用工具[:：])[ \t]*` + aName + `(?:(?:[ \t]*[,，、][ \t]*(?:and[ \t]+)?|[ \t]+and[ \t]+)` + aName + `)*` +
 	`(?:[)）][.。]?|[.;][ \t]+|[.;]?[ \t\r]*$|[。；][ \t]*)` +
 	`|^Available tools:.*$`)
 
-// aName is the name of a tool, in quotes or not.
+// aName matches the name of a tool, quoted or not.
 const aName = "[`\"']?[\\w*](?:[\\w./:*-]*[\\w*])?[`\"']?"
 
-// withSection is a prompt with the section in the place of its list of tools' names, or at its
-// end. Further such lists go: they name what the section describes.
+// withSection replaces the lists of tool names in a prompt by one section, or appends it.
 func withSection(text, section string) string {
 	if !toolNames.MatchString(text) {
 		return text + section
@@ -83,8 +78,8 @@ func withSection(text, section string) string {
 	})
 }
 
-// customPrompt is made of system messages: each has its say, and none twice, for some clients
-// send theirs with every question.
+// customPrompt joins system messages without duplicates: some clients send theirs with every
+// request.
 type customPrompt []string
 
 func (p *customPrompt) add(m *conversation.Message) {

@@ -16,10 +16,9 @@ const protocol = `To call a tool, write exactly this, with an id of your own, an
 ` + callForm + `
 Several calls may follow one another. Each is answered by <tool_result>{"id":…,"success":…,"result":…,"error":…,"duration_ms":…}</tool_result>. Never write a <tool_result> yourself.`
 
-// answerNow tells such a model that it cannot call any more.
 const answerNow = "No more calls are possible. Answer now with what you know."
 
-// toolResult is the answer to a call, in text.
+// toolResult is the result of a call, as text.
 type toolResult struct {
 	ID         string  `json:"id"`
 	Success    bool    `json:"success"`
@@ -28,7 +27,6 @@ type toolResult struct {
 	DurationMS int64   `json:"duration_ms"`
 }
 
-// callText is a call as such a model writes it.
 func callText(c conversation.Call) string {
 	args := json.RawMessage(c.Arguments)
 	if !json.Valid(args) {
@@ -41,7 +39,7 @@ func callText(c conversation.Call) string {
 	}{c.ID, c.Tool, args})) + "</tool_call>"
 }
 
-// resultText is the answer to a call as such a model gets it. Nothing in it is a tag or a call.
+// resultText returns a result as text. Nothing in it can be taken for a tag or a call.
 func resultText(m conversation.Message) string {
 	text := m.Text()
 	r := toolResult{ID: m.CallID, Success: true, Result: &text}
@@ -54,9 +52,8 @@ func resultText(m conversation.Message) string {
 	return "<tool_result>" + toolcall.Escape(conversation.Marshal(r)) + "</tool_result>"
 }
 
-// inText writes messages for a model without function calling: calls and their answers are
-// text of the assistant and of the user. What one says in a row is one message, for many
-// such models take no other.
+// inText writes calls and results as text of the assistant and the user, for a model without
+// function calling. Consecutive messages of a role become one, as many such models require.
 func inText(list []conversation.Message) []conversation.Message {
 	var out []conversation.Message
 	for i := 0; i < len(list); i++ {
@@ -85,7 +82,7 @@ func inText(list []conversation.Message) []conversation.Message {
 	return joined(out)
 }
 
-// joined makes one message of the texts that one says in a row.
+// joined merges consecutive texts of the same role.
 func joined(list []conversation.Message) (out []conversation.Message) {
 	for len(list) > 0 {
 		m, n := list[0], 1

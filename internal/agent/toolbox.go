@@ -16,8 +16,7 @@ import (
 	"github.com/toolfit/toolfit/schema"
 )
 
-// toolbox is the tools of one agent. What is not in it may not be called, whatever the
-// profile has.
+// toolbox is the tools of an agent. Others may not be called.
 type toolbox struct {
 	view *catalog.View
 	list []*catalog.Entry            // that the model is told of, in order
@@ -30,7 +29,6 @@ type toolbox struct {
 	missing []string // of the agent's available_tools: the profile has none of the name
 }
 
-// newToolbox chooses an agent's tools among those of its profile.
 func newToolbox(v *catalog.View, a *config.Agent) *toolbox {
 	b := &toolbox{view: v, may: map[*catalog.Entry]struct{}{}, missing: v.Lacks(a), language: a.Language, speech: speechOf(a)}
 	add := func(e *catalog.Entry, told bool) {
@@ -61,8 +59,8 @@ func newToolbox(v *catalog.View, a *config.Agent) *toolbox {
 	return b
 }
 
-// offerRest tells the model of the tool that fetches the rest of a result, once it has been
-// given one with a handle to its rest. It reports whether the model is told from now on.
+// offerRest offers fetch_result once a truncated result was given. It tells whether the list has
+// changed.
 func (b *toolbox) offerRest(said []conversation.Message) bool {
 	if b.rest == nil || !slices.ContainsFunc(said, handsOver) {
 		return false
@@ -71,16 +69,14 @@ func (b *toolbox) offerRest(said []conversation.Message) bool {
 	return true
 }
 
-// handsOver tells whether the message is a result that says where its rest is.
+// handsOver tells whether a message is a result with a ref to its rest.
 func handsOver(m conversation.Message) bool {
 	return m.Note != nil && m.Note.Ref != "" && strings.Contains(m.Text(), m.Note.Ref)
 }
 
-// fetches tells whether it is our tool that fetches the rest of a result.
 func fetches(e *catalog.Entry) bool { return e.Own && e.Shown == catalog.FetchResult }
 
-// mayFetch tells whether it is that tool, and the agent has it: whoever has others has it too,
-// unless it is denied.
+// mayFetch tells whether a tool is fetch_result and not denied: every agent with tools has it.
 func mayFetch(a *config.Agent, e *catalog.Entry) bool {
 	return fetches(e) && !slices.ContainsFunc(a.Denied, e.MeantBy)
 }
@@ -91,8 +87,8 @@ type found struct {
 	name string
 }
 
-// find is the tool that a model means. A model that leaves out the server's name is served
-// where that can mean one tool only.
+// find returns the tool that a model means. The server's name may be missing where that is
+// unambiguous.
 func (b *toolbox) find(name, source string, args json.RawMessage) (found, error) {
 	fits := func(e *catalog.Entry) bool { return b.allows(e) && (source == "" || string(e.Server) == source) }
 	e, err := b.view.Find(name)
@@ -122,7 +118,7 @@ func (b *toolbox) allows(e *catalog.Entry) bool {
 	return ok
 }
 
-// shown are the names of the tools that the model is told of.
+// shown returns the names of the offered tools.
 func (b *toolbox) shown() []string {
 	list := make([]string, len(b.list))
 	for i, e := range b.list {
@@ -131,7 +127,7 @@ func (b *toolbox) shown() []string {
 	return list
 }
 
-// told is what the model is told of a tool, in the agent's language.
+// told returns a tool's prompt text in the agent's language.
 func (b *toolbox) told(e *catalog.Entry) prompt.Tool {
 	t := e.PromptTool()
 	t.Description = t.DescriptionIn(b.language)
@@ -141,7 +137,7 @@ func (b *toolbox) told(e *catalog.Entry) prompt.Tool {
 	return t
 }
 
-// said is a schema of ours with its descriptions in the language.
+// said translates the descriptions in one of our schemas.
 func said(schema json.RawMessage, in locale.Language) json.RawMessage {
 	if in == locale.English {
 		return schema
@@ -160,8 +156,8 @@ func said(schema json.RawMessage, in locale.Language) json.RawMessage {
 	return rawjson.AppendSplice(nil, schema, edits...)
 }
 
-// sayBeginning says as many sentences from the first on as there is a translation for: a
-// dialect may have put what its schemas cannot express behind a description.
+// sayBeginning translates as many sentences from the first on as it can: a dialect may append to a
+// description.
 func sayBeginning(text string, in locale.Language) string {
 	for end := len(text); end > 0; end = strings.LastIndex(text[:end-1], ". ") + 1 {
 		if said := in.Say(text[:end]); said != text[:end] {
@@ -171,7 +167,6 @@ func sayBeginning(text string, in locale.Language) string {
 	return text
 }
 
-// section is the tools as text for a prompt.
 func (b *toolbox) section(heading string) (string, error) {
 	tools := make([]prompt.Tool, len(b.list))
 	for i, e := range b.list {
@@ -185,8 +180,8 @@ func (b *toolbox) section(heading string) (string, error) {
 	return page.Text, nil
 }
 
-// functions are the tools for function calling, in a dialect. Those that the dialect cannot
-// express are left out; nil: there are none.
+// functions returns the tools for function calling; those that the dialect cannot express are left
+// out.
 func (b *toolbox) functions(d schema.Dialect) ([]conversation.Tool, error) {
 	fitting, err := b.view.For(d)
 	if err != nil {

@@ -13,20 +13,19 @@ import (
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
-// AgentKey is the name in a session's metadata under which its agent stands.
+// AgentKey is the key of the agent in a session's metadata.
 const AgentKey = "agent"
 
-// maxTitle bounds the title of a session that is made of what was said first.
+// maxTitle limits the title of a session.
 const maxTitle = 80
 
-// storeLimit is how long messages may take to be stored once the caller has left. A disk that
-// a hundred chats write to at once may well need ten seconds.
+// storeLimit is how long storing may take after the caller has left. A busy disk may need ten
+// seconds.
 const storeLimit = time.Minute
 
-// newSessionID is an id that nobody guesses.
 func newSessionID() string { return "ses_" + strings.ToLower(rand.Text()) }
 
-// enter opens the session and stores what was said. leave lets others in again.
+// enter opens the session and stores the new messages. The caller must call leave.
 func (c *chat) enter(ctx context.Context) (leave func(), err error) {
 	leave = func() {}
 	if !c.turn.Unkept {
@@ -41,7 +40,7 @@ func (c *chat) enter(ctx context.Context) (leave func(), err error) {
 	return leave, nil
 }
 
-// openSession finds the session that goes on, or makes a new one.
+// openSession opens the session of the turn, or creates one.
 func (c *chat) openSession(ctx context.Context) (leave func(), err error) {
 	if c.turn.Session == "" {
 		s := store.Session{
@@ -69,7 +68,7 @@ func (c *chat) openSession(ctx context.Context) (leave func(), err error) {
 	return leave, nil
 }
 
-// findSession finds the session that goes on.
+// findSession finds the session of the turn.
 func (c *chat) findSession(ctx context.Context) error {
 	s, err := c.parts.Sessions.Session(ctx, c.turn.Session)
 	if err == nil && s.Owner != c.turn.Principal.ID {
@@ -79,7 +78,7 @@ func (c *chat) findSession(ctx context.Context) error {
 	return err
 }
 
-// resume takes in what a session has, which is not answered in.
+// resume loads a session without answering in it.
 func (c *chat) resume(ctx context.Context) error {
 	if err := c.findSession(ctx); err != nil {
 		return err
@@ -87,7 +86,7 @@ func (c *chat) resume(ctx context.Context) error {
 	return c.remember(ctx)
 }
 
-// title is made of what the person said first.
+// title is made of the first message of the user.
 func title(list []conversation.Message) string {
 	for i := range list {
 		if list[i].Role != conversation.RoleUser {
@@ -104,11 +103,10 @@ func title(list []conversation.Message) string {
 	return "Chat"
 }
 
-// pageSize is how many messages are read at a time.
+// pageSize is how many messages are read at once.
 const pageSize = 1000
 
-// remember takes the last messages of the session in, and the prompt that was its last. All
-// that was said before stays where it is: a session may be long.
+// remember loads the last messages of the session and its last prompt.
 func (c *chat) remember(ctx context.Context) (err error) {
 	if !c.agent.Capabilities.Memory {
 		return nil
@@ -129,8 +127,7 @@ func (c *chat) remember(ctx context.Context) (err error) {
 	return nil
 }
 
-// lastSaid are the last messages of the session but for the prompts. They begin with one of a
-// person's, so that no answer stands there without its question.
+// lastSaid returns the last messages without prompts, from a message of the user on.
 func (c *chat) lastSaid(ctx context.Context, most int) ([]conversation.Message, error) {
 	rows, err := c.parts.Sessions.LastMessages(ctx, c.answer.Session, min(most, pageSize))
 	var list []conversation.Message
@@ -156,16 +153,15 @@ func (c *chat) lastSaid(ctx context.Context, most int) ([]conversation.Message, 
 	return list, err
 }
 
-// readMessage reads a stored message; false when it is not one of ours.
+// readMessage reads a stored message; false if it is not one of ours.
 func readMessage(row store.Message) (m conversation.Message, ok bool) {
 	return m, json.Unmarshal(row.Body, &m) == nil && checkMessage(&m) == nil
 }
 
-// maxPrompt bounds how many messages are looked through for a prompt.
+// maxPrompt limits how many messages are searched for a prompt.
 const maxPrompt = 100
 
-// lastPrompt is what the system messages say that were sent last in the session: those of one
-// question, whose messages are stored at one time.
+// lastPrompt joins the last system messages of the session that were stored together.
 func (c *chat) lastPrompt(ctx context.Context) (string, error) {
 	last, err := c.parts.Sessions.LastBeginning(ctx, c.answer.Session, `{"role":"`+conversation.RoleSystem+`"`, `{"role":"`+conversation.RoleDeveloper+`"`)
 	if err != nil || last == 0 {
@@ -181,7 +177,7 @@ func (c *chat) lastPrompt(ctx context.Context) (string, error) {
 	return prompt.text(), err
 }
 
-// keep stores messages and adds them to what the model is told.
+// keep stores messages and adds them to the conversation.
 func (c *chat) keep(ctx context.Context, list ...conversation.Message) error {
 	if err := c.store(ctx, list...); err != nil {
 		return err
@@ -190,7 +186,7 @@ func (c *chat) keep(ctx context.Context, list ...conversation.Message) error {
 	return nil
 }
 
-// store stores messages, also when the caller has left: what was done is not forgotten.
+// store stores messages, even when the caller has left.
 func (c *chat) store(ctx context.Context, list ...conversation.Message) error {
 	if c.turn.Unkept {
 		return nil
@@ -207,8 +203,7 @@ func (c *chat) store(ctx context.Context, list ...conversation.Message) error {
 	return nil
 }
 
-// outlast is a context that goes on a little after its parent has ended. Before that it has
-// no limit of its own: a busy store may take its time.
+// outlast returns a context that ends a while after its parent.
 func outlast(parent context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(parent))
 	stop := context.AfterFunc(parent, func() {

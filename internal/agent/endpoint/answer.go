@@ -14,7 +14,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// answer is a reply while it comes in.
+// answer is a reply that is still streaming in.
 type answer struct {
 	model           string
 	begun           bool
@@ -27,7 +27,6 @@ type answer struct {
 	size            int
 }
 
-// read takes the body of a response in.
 func (a *answer) read(body io.Reader, hear func(conversation.Piece) error) error {
 	docs, err := newDocuments(body)
 	for err == nil {
@@ -49,7 +48,7 @@ func (a *answer) read(body io.Reader, hear func(conversation.Piece) error) error
 	return nil
 }
 
-// nothing says what came in place of an answer.
+// nothing describes what came instead of an answer.
 func (a *answer) nothing() error {
 	f := fault.New(fault.UpstreamProtocol, "model %s answered with something that is no chat completion", a.model)
 	if a.strange != "" {
@@ -58,7 +57,7 @@ func (a *answer) nothing() error {
 	return f.WithHint("check the url of the model: it mostly ends in /v1")
 }
 
-// add takes one document in. Its members are gone through once: they may be long.
+// add reads one document, in one pass, as it may be long.
 func (a *answer) add(doc []byte, event string) (_ conversation.Piece, err error) {
 	if a.size += len(doc); a.size > maxReply {
 		return conversation.Piece{}, errTooLarge
@@ -97,11 +96,10 @@ func (a *answer) add(doc []byte, event string) (_ conversation.Piece, err error)
 	return conversation.Piece{Text: p.text.String(), Thought: p.thought.String()}, err
 }
 
-// words are what one document says.
 type words struct{ text, thought strings.Builder }
 
-// choice takes a part of the answer in, or the whole of one that was not streamed. Of several
-// answers the first counts.
+// choice reads a part of the answer, or all of it when it is not streamed. Only the first of
+// several answers counts.
 func (a *answer) choice(choice []byte, p *words) error {
 	var delta, message []byte
 	finish := ""
@@ -133,7 +131,6 @@ func (a *answer) choice(choice []byte, p *words) error {
 	return nil
 }
 
-// delta takes in what was said and called.
 func (a *answer) delta(delta []byte, p *words) error {
 	var beside, other string
 	a.calls.next()
@@ -161,10 +158,10 @@ func (a *answer) delta(delta []byte, p *words) error {
 	return nil
 }
 
-// maxParts bounds how deep parts of a content stand in parts.
+// maxParts limits the nesting of content parts.
 const maxParts = 8
 
-// content takes in a text, or a list of parts that are text or thoughts.
+// content reads text, or a list of parts that are text or thoughts.
 func content(raw []byte, text, thought *strings.Builder, depth int) {
 	if rawjson.IsNull(raw) || depth > maxParts {
 		return
@@ -183,7 +180,7 @@ func content(raw []byte, text, thought *strings.Builder, depth int) {
 	}
 }
 
-// number is a member that is a whole number; 0 when it is not.
+// number reads a member that is a whole number; 0 if it is not.
 func number(object []byte, name string) int {
 	n, _ := strconv.Atoi(strings.Trim(string(rawjson.Get(object, name)), `"`))
 	return max(0, n)
@@ -197,7 +194,7 @@ func (a *answer) reply() *conversation.Reply {
 	return r
 }
 
-// said is what an error says, in whichever form the endpoint gives it.
+// said returns the message of an error, in any of the forms that endpoints use.
 func said(body []byte) string {
 	body = bytes.TrimSpace(body)
 	if len(body) > 0 && body[0] == '<' {
@@ -219,7 +216,7 @@ func said(body []byte) string {
 	return short(string(body))
 }
 
-// pageText is the title of a page for people, or else its text.
+// pageText returns the title of an HTML page, or else its text.
 func pageText(page string) string {
 	if _, rest, ok := strings.Cut(page, "<title>"); ok {
 		title, _, _ := strings.Cut(rest, "</title>")

@@ -36,18 +36,18 @@ func New() *Client {
 	return &Client{http: &http.Client{Transport: transport, CheckRedirect: origin.Redirect}}
 }
 
-// Close lets go of connections that wait for the next question.
+// Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 const (
-	// maxReply bounds what is held of one answer, in bytes.
+	// maxReply limits the size of a reply.
 	maxReply = 16 << 20
-	// maxPage bounds what is read of an error.
+	// maxPage limits the size of an error page.
 	maxPage = 64 << 10
 )
 
-// Ask sends the body of a request for a chat completion and hears the answer as it comes.
-// An error of hear ends it and is returned.
+// Ask sends a request that Encode wrote, and calls hear with each piece of the reply. An error of
+// hear ends it and is returned.
 func (c *Client) Ask(ctx context.Context, m *config.Model, body []byte, hear func(conversation.Piece) error) (*conversation.Reply, error) {
 	limited, cancel := context.WithTimeout(ctx, m.Timeout)
 	defer cancel()
@@ -93,8 +93,7 @@ func (c *Client) options(m *config.Model, body []byte) []option.RequestOption {
 	return opts
 }
 
-// boundError keeps an error page without end from filling the memory: the client reads such
-// a page whole.
+// boundError limits the size of error pages, which the client reads whole.
 func boundError(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
 	res, err := next(req)
 	if err == nil && res.StatusCode >= http.StatusBadRequest {

@@ -37,7 +37,6 @@ type Request struct {
 	Header http.Header     `json:"-"`
 }
 
-// Message is one of the conversation.
 type Message struct {
 	Role       string          `json:"role"`
 	Content    json.RawMessage `json:"content"`
@@ -51,7 +50,6 @@ func (m Message) Text() string {
 	return text
 }
 
-// Tool is a tool that the request offers.
 type Tool struct {
 	Function struct {
 		Name       string          `json:"name"`
@@ -59,7 +57,6 @@ type Tool struct {
 	} `json:"function"`
 }
 
-// Last is the last message.
 func (r *Request) Last() Message {
 	if len(r.Messages) == 0 {
 		return Message{}
@@ -67,14 +64,13 @@ func (r *Request) Last() Message {
 	return r.Messages[len(r.Messages)-1]
 }
 
-// Call is a call by function calling.
 type Call struct {
 	ID        string // "": one is made up
 	Name      string
 	Arguments string
 }
 
-// Answer is what the model says.
+// Answer is what the model answers.
 type Answer struct {
 	Text      string
 	Reasoning string
@@ -87,7 +83,6 @@ type Answer struct {
 	Wait      func(done <-chan struct{}) bool // is waited for before each event; false: break off; nil: no wait
 }
 
-// maxBody bounds one request.
 const maxBody = 64 << 20
 
 // New makes an endpoint that answers by the script.
@@ -141,7 +136,7 @@ func (a *Answer) finish() string {
 	return "stop"
 }
 
-// usage counts a word as a token: nobody pays for it.
+// usage counts words as tokens.
 func (a *Answer) usage(r *Request) map[string]int {
 	in, out := len(strings.Fields(string(r.Raw))), len(strings.Fields(a.Text))+len(a.Calls)
 	return map[string]int{"prompt_tokens": in, "completion_tokens": out, "total_tokens": in + out}
@@ -204,7 +199,6 @@ func (a *Answer) stream(w http.ResponseWriter, r *http.Request, req *Request) {
 	io.WriteString(w, "data: [DONE]\n\n") // likewise
 }
 
-// deltas are the pieces of the answer.
 func (a *Answer) deltas() []map[string]any {
 	list := []map[string]any{{"role": "assistant", "content": ""}}
 	for _, p := range a.pieces(a.Reasoning) {

@@ -24,7 +24,6 @@ func AtEnd(text string) []Call {
 	return r.Calls()
 }
 
-// endsCall tells whether a text ends with a tag that ends a call.
 func endsCall(text string) bool {
 	ends := strings.HasSuffix(text, closing)
 	for _, tags := range heads {

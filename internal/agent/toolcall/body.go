@@ -8,7 +8,6 @@ import (
 	"strings"
 )
 
-// inCall takes one byte of an open call.
 func (r *Reader) inCall(c byte, out *output) {
 	b := &r.body
 	b.text.WriteByte(c)
@@ -28,7 +27,7 @@ func (r *Reader) inCall(c byte, out *output) {
 	}
 }
 
-// follow notes whether the end is in quotes, or what stands for them in tags.
+// follow tracks whether the text ends inside a string or a parameter.
 func (b *body) follow(c byte) {
 	if c == '>' && !b.begun {
 		b.begun, b.tagged = true, isTagged(strip(b.text.String()))
@@ -46,13 +45,13 @@ func (b *body) follow(c byte) {
 	}
 }
 
-// endsUnclosed tells whether the closing tag without its last bracket stands before the last byte.
+// endsUnclosed tells whether the closing tag, without its bracket, is before the last byte.
 func (b *body) endsUnclosed() bool {
 	text := b.text.String()
 	return strings.HasSuffix(text[:len(text)-1], b.closing[:len(b.closing)-1])
 }
 
-// tag decides what a tag means that may just have ended.
+// tag decides what a tag at the end of the text means.
 func (r *Reader) tag(out *output) {
 	b := &r.body
 	text := b.text.String()
@@ -78,7 +77,7 @@ func (r *Reader) tag(out *output) {
 	}
 }
 
-// whole tells whether the text up to a tag is a call without a flaw.
+// whole tells whether the text up to a tag is a complete call.
 func (b *body) whole(before int) bool {
 	if b.tagged {
 		return true // its values are balanced
@@ -86,8 +85,7 @@ func (b *body) whole(before int) bool {
 	return json.Valid([]byte(strip(b.text.String()[:before])))
 }
 
-// fallBack takes the first tag in doubt for the end of the call, and what follows as it
-// would have been taken then.
+// fallBack takes the first doubtful tag as the end of the call and reads on after it.
 func (r *Reader) fallBack(out *output) {
 	at, tag := r.body.doubts[0], r.body.closing
 	if strings.HasPrefix(r.body.text.String()[at:], opening) {
@@ -96,7 +94,7 @@ func (r *Reader) fallBack(out *output) {
 	r.endAt(at, len(tag), out)
 }
 
-// endAt ends a call at a tag, and takes what follows the tag.
+// endAt ends a call at a tag and reads on after it.
 func (r *Reader) endAt(at, size int, out *output) {
 	b := r.body
 	text := b.text.String()
@@ -113,7 +111,7 @@ func (r *Reader) endAt(at, size int, out *output) {
 	r.feed(rest, out)
 }
 
-// finish ends a call whose closing tag never came.
+// finish ends a call without a closing tag.
 func (r *Reader) finish(how ending) {
 	text, closing := r.body.text.String(), r.body.closing
 	for n := len(closing) - 1; n > 0; n-- { // the tag itself was cut off
@@ -138,7 +136,6 @@ const (
 	byLimit               // the text was cut off
 )
 
-// end reads the text of a call.
 func (r *Reader) end(text string, how ending) {
 	calls := read(text, how)
 	if r.Quoted != nil && r.Quoted(strip(text)) {
@@ -149,7 +146,6 @@ func (r *Reader) end(text string, how ending) {
 	r.add(calls...)
 }
 
-// add takes calls down.
 func (r *Reader) add(calls ...Call) {
 	r.inside, r.called = false, true
 	for i := range calls {
@@ -160,7 +156,7 @@ func (r *Reader) add(calls ...Call) {
 	r.calls = append(r.calls, calls...)
 }
 
-// strip takes blanks and a fence off the text of a call.
+// strip removes blanks and a fence.
 func strip(text string) string {
 	text = strings.TrimSpace(text)
 	if rest, ok := strings.CutPrefix(text, fence); ok {
@@ -171,7 +167,7 @@ func strip(text string) string {
 
 var errEnds = errors.New("the text ends inside the call")
 
-// read reads one call, or a list of them.
+// read reads a call or a list of calls.
 func read(text string, how ending) []Call {
 	raw := strings.TrimSpace(text)
 	if tagged := strip(text); isTagged(tagged) {
@@ -198,7 +194,7 @@ func read(text string, how ending) []Call {
 	return calls
 }
 
-// written is a call in the words of the protocol, and in those that models are used to.
+// written is a call in the protocol's form and others that models use.
 type written struct {
 	ID         any             `json:"id"`
 	ToolName   string          `json:"tool_name"`

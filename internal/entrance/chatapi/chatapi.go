@@ -24,7 +24,7 @@ import (
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// Agents answers.
+// Agents answers chats.
 type Agents interface {
 	Agents(who access.Principal) []config.Agent // that the caller may use
 	Answer(ctx context.Context, t agent.Turn) (*agent.Answer, error)
@@ -113,11 +113,10 @@ func write(w http.ResponseWriter, status int, v any) {
 	enc.Encode(v) // a client that has left needs no answer
 }
 
-// modelNotFound is the code by which clients know that a model is not there.
 const modelNotFound = "model_not_found"
 
-// failure is an error in the form of that API.
-type failure struct {
+// apiError is an error in the form of the chat completions API.
+type apiError struct {
 	Message string  `json:"message"`
 	Type    string  `json:"type"`
 	Param   *string `json:"param"`
@@ -126,16 +125,16 @@ type failure struct {
 	status int
 }
 
-func (f *failure) Error() string { return f.Message }
+func (e *apiError) Error() string { return e.Message }
 
 func noModel(id string) error {
 	f := fault.New(fault.NotFound, "The model `%.100s` does not exist or you do not have access to it.", id)
-	return &failure{Message: f.Message, Type: "invalid_request_error", Code: modelNotFound, status: http.StatusNotFound}
+	return &apiError{Message: f.Message, Type: "invalid_request_error", Code: modelNotFound, status: http.StatusNotFound}
 }
 
-// explain puts an error into that form.
-func (a *API) explain(r *http.Request, err error) *failure {
-	var known *failure
+// explain turns an error into that form.
+func (a *API) explain(r *http.Request, err error) *apiError {
+	var known *apiError
 	if errors.As(err, &known) {
 		return known
 	}
@@ -143,7 +142,7 @@ func (a *API) explain(r *http.Request, err error) *failure {
 	if f.Hides() && r.Context().Err() == nil {
 		a.Logger.Error("chat not answered", "path", r.URL.Path, "error", f)
 	}
-	out := &failure{Message: f.Error(), Type: "server_error", Code: string(f.Code), status: f.Code.Status()}
+	out := &apiError{Message: f.Error(), Type: "server_error", Code: string(f.Code), status: f.Code.Status()}
 	switch {
 	case f.Code == fault.RateLimited:
 		out.Type, out.Code = "requests", "rate_limit_exceeded"

@@ -15,10 +15,10 @@ import (
 	"github.com/toolfit/toolfit/internal/state/access"
 )
 
-// SessionHeader tells where a chat is kept.
+// SessionHeader names the session in which a chat is stored.
 const SessionHeader = "X-Toolfit-Session"
 
-// Extra is what an answer says beside that API's own: where it is kept, and what was called.
+// Extra is what toolfit adds to an answer: the session and the calls.
 type Extra struct {
 	Session string         `json:"session,omitempty"`
 	Call    *agent.Report  `json:"call,omitempty"`  // streamed: what has become of one
@@ -69,14 +69,13 @@ func (a *API) complete(w http.ResponseWriter, r *http.Request, who access.Princi
 	})
 }
 
-// nameSession tells the client where its chat is kept, if it is.
 func nameSession(w http.ResponseWriter, session string) {
 	if session != "" {
 		w.Header().Set(SessionHeader, session)
 	}
 }
 
-// completion is an answer, or a part of one.
+// completion is an answer, or a chunk of one.
 type completion struct {
 	ID      string   `json:"id"`
 	Object  string   `json:"object"`
@@ -118,7 +117,7 @@ func usageOf(u conversation.Usage) *usage {
 	return &usage{u.Prompt, u.Completion, u.Prompt + u.Completion}
 }
 
-// stream is an answer on its way to the client.
+// stream is an answer that is being streamed.
 type stream struct {
 	w       http.ResponseWriter
 	id      string
@@ -131,14 +130,14 @@ type stream struct {
 }
 
 const (
-	// pulse is how often a client hears something while a tool takes its time.
+	// pulse is the interval of keep-alive comments.
 	pulse = 15 * time.Second
-	// writeLimit is how long a client may take to take one event.
+	// writeLimit is how long writing one event may take.
 	writeLimit = 30 * time.Second
 )
 
-// streamed answers a chat piece by piece. The answer begins with the first event, so that
-// what is wrong before has a status of its own.
+// streamed streams an answer. It begins with the first event, so that earlier errors have a status
+// of their own.
 func (a *API) streamed(r *http.Request, s *stream, turn agent.Turn) {
 	ctx, cancel := context.WithCancel(r.Context())
 	var beside sync.WaitGroup
@@ -168,7 +167,6 @@ func (s *stream) started() bool {
 	return s.begun
 }
 
-// hear sends what happens on.
 func (s *stream) hear(e agent.Event) error {
 	c := s.chunk(&delta{Content: e.Text, Reasoning: e.Reasoning}, nil)
 	switch {
@@ -201,7 +199,6 @@ func (s *stream) chunk(d *delta, finish *string) *completion {
 	}
 }
 
-// end sends the last events.
 func (s *stream) end(answer *agent.Answer) {
 	last := s.chunk(&delta{}, &answer.Finish)
 	last.Toolfit = &Extra{Session: answer.Session, Rounds: answer.Rounds, Limit: answer.Limit}
@@ -240,7 +237,7 @@ func (s *stream) raw(text []byte) error {
 	return s.err
 }
 
-// beat keeps proxies from taking a tool that takes its time for a dead connection.
+// beat keeps the connection alive while a tool runs.
 func (s *stream) beat(ctx context.Context) {
 	tick := time.NewTicker(pulse)
 	defer tick.Stop()

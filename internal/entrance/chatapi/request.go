@@ -10,7 +10,6 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// request is what a client asks.
 type request struct {
 	model        string
 	messages     []conversation.Message
@@ -22,7 +21,7 @@ type request struct {
 	params       json.RawMessage // what goes on to the model as it is
 }
 
-// wire is the part of a request that is not passed on.
+// wire is the part of a request that is not passed on to the model.
 type wire struct {
 	Model         string                 `json:"model"`
 	Messages      []conversation.Message `json:"messages"`
@@ -43,17 +42,17 @@ type wire struct {
 	Modalities   []string        `json:"modalities"`
 }
 
-// ours are the members that are not passed on.
+// ours are the names of its members.
 var ours = map[string]bool{
 	"model": true, "messages": true, "stream": true, "stream_options": true, "metadata": true, "store": true, "n": true, "tools": true,
 	"functions": true, "function_call": true, "tool_choice": true, "logprobs": true, "top_logprobs": true,
 	"audio": true, "modalities": true,
 }
 
-// SessionKey is the member of metadata by which a client names the session that goes on.
+// SessionKey is the member of metadata that names the session to continue.
 const SessionKey = "session"
 
-// parse reads a request. What an agent cannot do is refused, not passed over.
+// parse reads a request. It rejects what an agent cannot do.
 func parse(data []byte) (*request, error) {
 	if !utf8.Valid(data) {
 		return nil, fault.New(fault.BadRequest, "the body is not UTF-8")
@@ -77,8 +76,8 @@ func parse(data []byte) (*request, error) {
 	return req, err
 }
 
-// passedOn are the members that are for the model. One of ours in another spelling would be
-// taken for ours by some readers and for the model's by others.
+// passedOn returns the parameters for the model. Our members in another spelling are rejected, as
+// readers would disagree about them.
 func passedOn(data []byte) (json.RawMessage, error) {
 	params := []byte{'{'}
 	for w := rawjson.Object(data); w.Next(); {
