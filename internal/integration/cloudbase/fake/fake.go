@@ -86,7 +86,7 @@ func (a *API) Requests() []Request {
 func (a *API) EnvIDs() []string {
 	ids := make([]string, len(a.envs))
 	for i, e := range a.envs {
-		ids[i] = e.EnvID
+		ids[i] = e.ID
 	}
 	return ids
 }
@@ -174,5 +174,5 @@ func (a *API) find(id string) []environment {
 	if id == "" {
 		return a.envs
 	}
-	return slices.DeleteFunc(slices.Clone(a.envs), func(e environment) bool { return e.EnvID != id })
+	return slices.DeleteFunc(slices.Clone(a.envs), func(e environment) bool { return e.ID != id })
 }
