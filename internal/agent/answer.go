@@ -59,7 +59,8 @@ func (r *Runner) Answer(ctx context.Context, t Turn) (*Answer, error) {
 	defer leave()
 	c.hear(Event{Session: c.answer.Session})
 	err = c.rounds(ctx)
-	c.answer.Text, c.answer.Thought = c.text.String(), c.thought.String()
+	c.answer.Text = c.text.String()
+	c.answer.Thought = c.thought.String()
 	r.opts.Metrics.answered(c.agent.ID, &c.answer, err)
 	return &c.answer, err
 }
@@ -69,14 +70,13 @@ func (r *Runner) newChat(t Turn) (*chat, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &chat{Runner: r, turn: t, agent: a, model: m, speech: speechOf(a)}
-	c.custom = c.customPrompt()
-	return c, nil
+	return &chat{Runner: r, turn: t, agent: a, model: m, speech: speechOf(a), custom: joinPrompts(t.Messages)}, nil
 }
 
 // begin prepares the first request. The caller must call leave.
 func (c *chat) begin(ctx context.Context) (leave func(), err error) {
-	if err = c.equip(ctx); err == nil {
+	err = c.equip(ctx)
+	if err == nil {
 		c.logTools(ctx)
 		leave, err = c.enter(ctx)
 	}
@@ -166,17 +166,6 @@ func (c *chat) logTools(ctx context.Context) {
 	}
 }
 
-// customPrompt returns the caller's own system messages; "": there are none.
-func (c *chat) customPrompt() string {
-	var prompt customPrompt
-	for i := range c.turn.Messages {
-		if m := &c.turn.Messages[i]; m.IsSystem() {
-			prompt.add(m)
-		}
-	}
-	return prompt.text()
-}
-
 func (c *chat) hear(e Event) {
 	if c.turn.Hear == nil {
 		return
@@ -263,7 +252,8 @@ func counted(n int, thing string) string {
 
 // limit records which limit ended the answer.
 func (c *chat) limit(which string) {
-	c.answer.Finish, c.answer.Limit = "length", which
+	c.answer.Finish = "length"
+	c.answer.Limit = which
 }
 
 // spent tells whether the token limit is reached.

@@ -56,10 +56,11 @@ func (c *chat) calls(r *reply) []wanted {
 	for _, t := range r.inText {
 		list = append(list, readCall(t))
 	}
-	asked := c.asked
-	if c.asked = false; len(list) == 0 && !asked { // what is written again is the answer
+	if len(list) == 0 && !c.asked { // what is written again is the answer
 		list = c.inWords(r.text)
 		c.asked = len(list) > 0
+	} else {
+		c.asked = false
 	}
 	if len(list) == 0 && r.text == "" { // it takes its thoughts for its answer
 		for _, t := range r.inThought {
@@ -166,13 +167,14 @@ func (c *chat) clip(text, ref string) string {
 		note = fmt.Sprintf(`…[cut: %d characters in all; fetch_result with ref "%s" gives the rest]`, n, ref)
 	}
 	note = c.speech.Say(note)
-	keep := max(0, most-utf8.RuneCountInString(note))
-	end := 0
-	for range keep {
-		_, size := utf8.DecodeRuneInString(text[end:])
-		end += size
+	keep := most - utf8.RuneCountInString(note)
+	for i := range text {
+		if keep <= 0 {
+			return text[:i] + note
+		}
+		keep--
 	}
-	return text[:end] + note
+	return text + note
 }
 
 // message returns the call's result for the model and the transcript.

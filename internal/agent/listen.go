@@ -41,7 +41,9 @@ func (l *listener) take(p conversation.Piece) {
 func (l *listener) end(r *reply, cutOff bool) {
 	l.show(l.texts.Close(cutOff))
 	l.thoughts.Close(cutOff)
-	r.text, r.inText, r.inThought = l.said.String(), l.texts.Calls(), l.thoughts.Calls()
+	r.text = l.said.String()
+	r.inText = l.texts.Calls()
+	r.inThought = l.thoughts.Calls()
 }
 
 func (l *listener) think(text string) {
@@ -65,7 +67,8 @@ func (l *listener) show(s toolcall.Said) {
 		l.endsThoughts.Store(l.model.Name, true)
 	}
 	if s.Unthought {
-		l.thoughts, l.thinking = toolcall.Reader{Uncalled: l.thoughts.Uncalled}, false
+		l.thoughts = toolcall.Reader{Uncalled: l.thoughts.Uncalled}
+		l.thinking = false
 		l.thought.Reset()
 		l.thought.WriteString(l.pondered)
 		l.endsThoughts.Delete(l.model.Name)

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/toolfit/toolfit/internal/agent/conversation"
@@ -34,10 +35,8 @@ func (c *chat) run(ctx context.Context, calls []wanted, open bool) error {
 			close(b.done[i])
 		}
 	}
-	if len(refused) > 0 {
-		if err := c.store(ctx, refused...); err != nil {
-			return err
-		}
+	if err := c.store(ctx, refused...); err != nil {
+		return err
 	}
 	c.carryAll(ctx, calls, &b)
 	for i := range b.reports {
@@ -86,18 +85,18 @@ func (c *chat) carryAll(ctx context.Context, calls []wanted, b *batch) {
 // refuse answers a call that is not made. Unreadable calls count, so that a model that writes
 // nothing else reaches the limit.
 func (c *chat) refuse(w *wanted, open bool) (Report, bool) {
-	refusal, skipped := c.admit(w, open)
-	if !skipped {
+	err := c.admit(w, open)
+	status := conversation.Failed
+	if fault.Is(err, fault.RateLimited) {
+		status = conversation.Skipped
+	} else {
 		c.made++
 	}
-	if refusal == nil {
+	if err == nil {
 		return Report{}, false
 	}
-	rep := w.report(conversation.Failed)
-	if skipped {
-		rep.Status = conversation.Skipped
-	}
-	rep.Error = c.sentence(refusal)
+	rep := w.report(status)
+	rep.Error = c.sentence(err)
 	c.tell(rep)
 	return rep, true
 }
@@ -110,27 +109,28 @@ func (w *wanted) report(s conversation.Status) Report {
 	return rep
 }
 
-// admit returns why a call is not made, if it is not, and whether a limit is the reason.
-func (c *chat) admit(w *wanted, open bool) (refusal error, skipped bool) {
+// admit returns why a call is not made, if it is not: fault.RateLimited for a limit.
+func (c *chat) admit(w *wanted, open bool) (err error) {
 	most := c.agent.Capabilities.MaxToolCalls
+	notCalled := fault.New(fault.BadArguments, "not called: %w", w.err)
 	switch {
 	case c.made >= most:
-		return fault.New(fault.RateLimited, "not called: the limit of %d calls for one answer is reached", most).WithHint("answer with what you know"), true
+		return fault.New(fault.RateLimited, "not called: the limit of %d calls for one answer is reached", most).WithHint("answer with what you know")
 	case !open:
-		return fault.New(fault.RateLimited, "not called: no more calls are possible in this answer").WithHint("answer with what you know"), true
+		return fault.New(fault.RateLimited, "not called: no more calls are possible in this answer").WithHint("answer with what you know")
 	case errors.Is(w.err, errInThought):
-		return fault.New(fault.BadArguments, "not called: %w", w.err).WithHint("write the call after them, in the answer itself"), false
+		return notCalled.WithHint("write the call after them, in the answer itself")
 	case errors.Is(w.err, errInWords):
-		return fault.New(fault.BadArguments, "not called: %w", w.err).WithHint("if a call is meant, %s; if not, answer", c.askForCall()), false
+		return notCalled.WithHint("if a call is meant, %s; if not, answer", c.askForCall())
 	case errors.Is(w.err, toolcall.ErrMadeUp):
-		return fault.New(fault.BadArguments, "not called: %w", w.err).WithHint("wait for the results, then write the call again"), false
+		return notCalled.WithHint("wait for the results, then write the call again")
 	case errors.Is(w.err, toolcall.ErrQuoted):
-		return fault.New(fault.BadArguments, "not called: %w", w.err).WithHint("if a call is meant, %s, with an id of your own", c.askForCall()), false
+		return notCalled.WithHint("if a call is meant, %s, with an id of your own", c.askForCall())
 	case w.err != nil:
-		return fault.New(fault.BadArguments, "the call cannot be read: %w", w.err).WithHint("%s", c.askForCall()), false
+		return fault.New(fault.BadArguments, "the call cannot be read: %w", w.err).WithHint("%s", c.askForCall())
 	}
-	w.found, refusal = c.tools.find(w.tool, w.source, w.args)
-	return refusal, false
+	w.found, err = c.tools.find(w.tool, w.source, w.args)
+	return err
 }
 
 func (c *chat) askForCall() string {
@@ -156,19 +156,15 @@ func dependencies(cfg *config.Config, earlier []wanted, w *wanted) (list []int) 
 }
 
 func keepsState(cfg *config.Config, id tool.ServerID) bool {
-	for i := range cfg.Servers {
-		if cfg.Servers[i].ID == id {
-			return cfg.Servers[i].Isolation == "session"
-		}
-	}
-	return false
+	return slices.ContainsFunc(cfg.Servers, func(s config.Server) bool { return s.ID == id && s.Isolation == "session" })
 }
 
 // carry makes one call and reports it.
 func (c *chat) carry(ctx context.Context, w *wanted) Report {
 	rep := w.report(conversation.Failed)
 	if ctx.Err() != nil {
-		rep.Status, rep.Error = conversation.Skipped, c.speech.Say("not called: "+fault.As(stopped(ctx)).Error())
+		rep.Status = conversation.Skipped
+		rep.Error = c.speech.Say("not called: " + fault.As(stopped(ctx)).Error())
 	} else {
 		c.tell(w.report(conversation.Running))
 		began := c.opts.Now()
@@ -206,7 +202,8 @@ func (c *chat) do(ctx context.Context, w *wanted, rep *Report) {
 		rep.Error = c.clip(c.sentence(err), "")
 		return
 	}
-	rep.Call, rep.Ref = res.ID, res.Ref
+	rep.Call = res.ID
+	rep.Ref = res.Ref
 	text := c.clip(project.Text(res.Raw), res.Ref)
 	switch {
 	case res.Kind() != upstream.Complete:

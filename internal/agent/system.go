@@ -78,14 +78,15 @@ func withSection(text, section string) string {
 	})
 }
 
-// customPrompt joins system messages without duplicates: some clients send theirs with every
-// request.
-type customPrompt []string
-
-func (p *customPrompt) add(m *conversation.Message) {
-	if text := strings.TrimSpace(m.Text()); text != "" && !slices.Contains(*p, text) {
-		*p = append(*p, text)
+// joinPrompts joins the system messages in a list, without duplicates: some clients send theirs
+// with every request.
+func joinPrompts(list []conversation.Message) string {
+	var texts []string
+	for i := range list {
+		text := strings.TrimSpace(list[i].Text())
+		if list[i].IsSystem() && text != "" && !slices.Contains(texts, text) {
+			texts = append(texts, text)
+		}
 	}
+	return strings.Join(texts, "\n\n")
 }
-
-func (p customPrompt) text() string { return strings.Join(p, "\n\n") }

@@ -46,7 +46,9 @@ func resultText(m conversation.Message) string {
 	if m.Note != nil {
 		r.DurationMS = m.Note.DurationMS
 		if m.Note.Status != conversation.Success {
-			r.Success, r.Result, r.Error = false, nil, &text
+			r.Success = false
+			r.Result = nil
+			r.Error = &text
 		}
 	}
 	return "<tool_result>" + toolcall.Escape(conversation.Marshal(r)) + "</tool_result>"
@@ -85,7 +87,8 @@ func inText(list []conversation.Message) []conversation.Message {
 // joined merges consecutive texts of the same role.
 func joined(list []conversation.Message) (out []conversation.Message) {
 	for len(list) > 0 {
-		m, n := list[0], 1
+		m := list[0]
+		n := 1
 		for m.Content.IsPlain() && n < len(list) && list[n].Role == m.Role && list[n].Content.IsPlain() {
 			n++
 		}
@@ -96,7 +99,8 @@ func joined(list []conversation.Message) (out []conversation.Message) {
 			}
 			m = conversation.Text(m.Role, strings.Join(texts, "\n\n"))
 		}
-		out, list = append(out, m), list[n:]
+		out = append(out, m)
+		list = list[n:]
 	}
 	return out
 }

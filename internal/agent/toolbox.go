@@ -65,7 +65,8 @@ func (b *toolbox) offerRest(said []conversation.Message) bool {
 	if b.rest == nil || !slices.ContainsFunc(said, handsOver) {
 		return false
 	}
-	b.list, b.rest = append(b.list, b.rest), nil
+	b.list = append(b.list, b.rest)
+	b.rest = nil
 	return true
 }
 
@@ -98,7 +99,8 @@ func (b *toolbox) find(name, source string, args json.RawMessage) (found, error)
 	var alike []string
 	for _, other := range b.view.Entries {
 		if fits(other) && (name == other.Definition.Name || name == string(other.Name)) {
-			e, alike = other, append(alike, other.Shown)
+			e = other
+			alike = append(alike, other.Shown)
 		}
 	}
 	switch len(alike) {
@@ -132,7 +134,8 @@ func (b *toolbox) told(e *catalog.Entry) prompt.Tool {
 	t := e.PromptTool()
 	t.Description = t.DescriptionIn(b.language)
 	if e.Own {
-		t.Description, t.Schema = b.speech.Say(t.Description), said(t.Schema, b.speech)
+		t.Description = b.speech.Say(t.Description)
+		t.Schema = said(t.Schema, b.speech)
 	}
 	return t
 }

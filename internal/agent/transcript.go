@@ -23,17 +23,27 @@ const maxTitle = 80
 // seconds.
 const storeLimit = time.Minute
 
-func newSessionID() string { return "ses_" + strings.ToLower(rand.Text()) }
-
 // enter opens the session and stores the new messages. The caller must call leave.
 func (c *chat) enter(ctx context.Context) (leave func(), err error) {
 	leave = func() {}
 	if !c.turn.Unkept {
-		if leave, err = c.openSession(ctx); err != nil {
+		err = c.openSession(ctx)
+		if err != nil {
 			return nil, err
 		}
+		id := c.answer.Session
+		if _, taken := c.busy.LoadOrStore(id, true); taken {
+			return nil, fault.New(fault.Conflict, "session %s is being answered already", id).WithHint("wait for that answer")
+		}
+		leave = func() { c.busy.Delete(id) }
 	}
-	if err := c.keep(ctx, c.turn.Messages...); err != nil {
+	if c.turn.Session != "" {
+		err = c.remember(ctx)
+	}
+	if err == nil {
+		err = c.keep(ctx, c.turn.Messages...)
+	}
+	if err != nil {
 		leave()
 		return nil, err
 	}
@@ -41,31 +51,16 @@ func (c *chat) enter(ctx context.Context) (leave func(), err error) {
 }
 
 // openSession opens the session of the turn, or creates one.
-func (c *chat) openSession(ctx context.Context) (leave func(), err error) {
-	if c.turn.Session == "" {
-		s := store.Session{
-			ID: newSessionID(), Owner: c.turn.Principal.ID, Title: title(c.turn.Messages),
-			Metadata: map[string]json.RawMessage{AgentKey: conversation.Marshal(c.agent.ID)},
-		}
-		if s, err = c.parts.Sessions.CreateSession(ctx, s); err != nil {
-			return nil, err
-		}
-		c.answer.Session = s.ID
-	} else if err := c.findSession(ctx); err != nil {
-		return nil, err
-	}
-	id := c.answer.Session
-	if _, taken := c.busy.LoadOrStore(id, true); taken {
-		return nil, fault.New(fault.Conflict, "session %s is being answered already", id).WithHint("wait for that answer")
-	}
-	leave = func() { c.busy.Delete(id) }
+func (c *chat) openSession(ctx context.Context) error {
 	if c.turn.Session != "" {
-		if err := c.remember(ctx); err != nil {
-			leave()
-			return nil, err
-		}
+		return c.findSession(ctx)
 	}
-	return leave, nil
+	s, err := c.parts.Sessions.CreateSession(ctx, store.Session{
+		ID: "ses_" + strings.ToLower(rand.Text()), Owner: c.turn.Principal.ID, Title: title(c.turn.Messages),
+		Metadata: map[string]json.RawMessage{AgentKey: conversation.Marshal(c.agent.ID)},
+	})
+	c.answer.Session = s.ID
+	return err
 }
 
 // findSession finds the session of the turn.
@@ -111,20 +106,15 @@ func (c *chat) remember(ctx context.Context) (err error) {
 	if !c.agent.Capabilities.Memory {
 		return nil
 	}
-	if c.said, err = c.lastSaid(ctx, c.agent.Capabilities.MemoryLimit); err != nil {
-		return err
+	own := c.custom
+	c.said, err = c.lastSaid(ctx, c.agent.Capabilities.MemoryLimit)
+	if err == nil && own == "" {
+		c.custom, err = c.lastPrompt(ctx)
 	}
-	changed := c.tools.offerRest(c.said)
-	if c.custom == "" {
-		if c.custom, err = c.lastPrompt(ctx); err != nil {
-			return err
-		}
-		changed = changed || c.custom != ""
+	if err == nil && (c.tools.offerRest(c.said) || c.custom != own) {
+		err = c.write()
 	}
-	if changed {
-		return c.write()
-	}
-	return nil
+	return err
 }
 
 // lastSaid returns the last messages without prompts, from a message of the user on.
@@ -168,13 +158,13 @@ func (c *chat) lastPrompt(ctx context.Context) (string, error) {
 		return "", err
 	}
 	rows, err := c.parts.Sessions.Messages(ctx, c.answer.Session, max(0, last-maxPrompt), int(min(last, maxPrompt)))
-	var prompt customPrompt
+	var list []conversation.Message
 	for _, row := range rows {
-		if m, ok := readMessage(row); ok && m.IsSystem() && row.At.Equal(rows[len(rows)-1].At) {
-			prompt.add(&m)
+		if m, ok := readMessage(row); ok && row.At.Equal(rows[len(rows)-1].At) {
+			list = append(list, m)
 		}
 	}
-	return prompt.text(), err
+	return joinPrompts(list), err
 }
 
 // keep stores messages and adds them to the conversation.
@@ -188,7 +178,7 @@ func (c *chat) keep(ctx context.Context, list ...conversation.Message) error {
 
 // store stores messages, even when the caller has left.
 func (c *chat) store(ctx context.Context, list ...conversation.Message) error {
-	if c.turn.Unkept {
+	if c.turn.Unkept || len(list) == 0 {
 		return nil
 	}
 	ctx, cancel := outlast(ctx)
@@ -215,5 +205,8 @@ func outlast(parent context.Context) (context.Context, context.CancelFunc) {
 		case <-ctx.Done():
 		}
 	})
-	return ctx, func() { stop(); cancel() }
+	return ctx, func() {
+		stop()
+		cancel()
+	}
 }

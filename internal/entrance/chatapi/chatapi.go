@@ -16,7 +16,6 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
-	"time"
 
 	"github.com/toolfit/toolfit/internal/agent"
 	"github.com/toolfit/toolfit/internal/base/fault"
@@ -113,8 +112,6 @@ func write(w http.ResponseWriter, status int, v any) {
 	enc.Encode(v) // a client that has left needs no answer
 }
 
-const modelNotFound = "model_not_found"
-
 // apiError is an error in the form of the chat completions API.
 type apiError struct {
 	Message string  `json:"message"`
@@ -129,7 +126,7 @@ func (e *apiError) Error() string { return e.Message }
 
 func noModel(id string) error {
 	f := fault.New(fault.NotFound, "The model `%.100s` does not exist or you do not have access to it.", id)
-	return &apiError{Message: f.Message, Type: "invalid_request_error", Code: modelNotFound, status: http.StatusNotFound}
+	return &apiError{Message: f.Message, Type: "invalid_request_error", Code: "model_not_found", status: http.StatusNotFound}
 }
 
 // explain turns an error into that form.
@@ -145,9 +142,11 @@ func (a *API) explain(r *http.Request, err error) *apiError {
 	out := &apiError{Message: f.Error(), Type: "server_error", Code: string(f.Code), status: f.Code.Status()}
 	switch {
 	case f.Code == fault.RateLimited:
-		out.Type, out.Code = "requests", "rate_limit_exceeded"
+		out.Type = "requests"
+		out.Code = "rate_limit_exceeded"
 	case f.Code == fault.Unauthorized:
-		out.Type, out.Code = "invalid_request_error", "invalid_api_key"
+		out.Type = "invalid_request_error"
+		out.Code = "invalid_api_key"
 	case out.status < http.StatusInternalServerError:
 		out.Type = "invalid_request_error"
 	}
@@ -161,5 +160,3 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	write(w, f.status, map[string]any{"error": f})
 }
-
-func now() int64 { return time.Now().Unix() }

@@ -34,35 +34,32 @@ func (a *API) complete(w http.ResponseWriter, r *http.Request, who access.Princi
 	if err == nil {
 		req, err = parse(data)
 	}
-	if err == nil && !a.has(who, req.model) {
-		err = noModel(req.model)
+	if err == nil && !a.has(who, req.Agent) {
+		err = noModel(req.Agent)
 	}
 	if err != nil {
 		a.fail(w, r, err)
 		return
 	}
-	turn := agent.Turn{
-		Agent: req.model, Principal: who, Session: req.session, Messages: req.messages,
-		Unkept: req.unkept, NoTools: req.noTools, Params: req.params,
-	}
+	req.Principal = who
 	id := "chatcmpl-" + strings.ToLower(rand.Text())
 	if req.stream {
-		s := &stream{w: w, id: id, req: req, created: now()}
-		a.streamed(r, s, turn)
+		a.streamed(r, &stream{w: w, id: id, req: req, created: time.Now().Unix()})
 		return
 	}
-	answer, err := a.Agents.Answer(r.Context(), turn)
+	answer, err := a.Agents.Answer(r.Context(), req.Turn)
+	if answer != nil {
+		nameSession(w, answer.Session)
+	}
 	if err != nil {
-		if answer != nil { // it was begun: a client that asks again would have everything done again
-			nameSession(w, answer.Session)
+		if answer != nil { // a client that retries would have everything done again
 			w.Header().Set("X-Should-Retry", "false")
 		}
 		a.fail(w, r, err)
 		return
 	}
-	nameSession(w, answer.Session)
 	write(w, http.StatusOK, completion{
-		ID: id, Object: "chat.completion", Created: now(), Model: req.model,
+		ID: id, Object: "chat.completion", Created: time.Now().Unix(), Model: req.Agent,
 		Choices: []choice{{Message: &message{Role: "assistant", Content: answer.Text, Reasoning: answer.Thought}, Finish: &answer.Finish}},
 		Usage:   usageOf(answer.Usage),
 		Toolfit: &Extra{Session: answer.Session, Calls: answer.Calls, Rounds: answer.Rounds, Limit: answer.Limit},
@@ -138,24 +135,23 @@ const (
 
 // streamed streams an answer. It begins with the first event, so that earlier errors have a status
 // of their own.
-func (a *API) streamed(r *http.Request, s *stream, turn agent.Turn) {
+func (a *API) streamed(r *http.Request, s *stream) {
 	ctx, cancel := context.WithCancel(r.Context())
 	var beside sync.WaitGroup
 	defer beside.Wait()
 	defer cancel()
 	beside.Go(func() { s.beat(ctx) })
-	turn.Hear = func(e agent.Event) {
+	s.req.Hear = func(e agent.Event) {
 		if s.hear(e) != nil {
 			cancel() // nobody is there any more
 		}
 	}
-	answer, err := a.Agents.Answer(ctx, turn)
+	answer, err := a.Agents.Answer(ctx, s.req.Turn)
 	switch {
 	case err != nil && !s.started():
 		a.fail(s.w, r, err)
 	case err != nil:
-		f := a.explain(r, err)
-		s.send(map[string]any{"error": f})
+		s.send(map[string]any{"error": a.explain(r, err)})
 	default:
 		s.end(answer)
 	}
@@ -194,7 +190,7 @@ func (s *stream) begin(session string) {
 
 func (s *stream) chunk(d *delta, finish *string) *completion {
 	return &completion{
-		ID: s.id, Object: "chat.completion.chunk", Created: s.created, Model: s.req.model,
+		ID: s.id, Object: "chat.completion.chunk", Created: s.created, Model: s.req.Agent,
 		Choices: []choice{{Delta: d, Finish: finish}},
 	}
 }
@@ -205,7 +201,8 @@ func (s *stream) end(answer *agent.Answer) {
 	s.send(last)
 	if s.req.includeUsage {
 		sum := s.chunk(nil, nil)
-		sum.Choices, sum.Usage = []choice{}, usageOf(answer.Usage)
+		sum.Choices = []choice{}
+		sum.Usage = usageOf(answer.Usage)
 		s.send(sum)
 	}
 	s.raw([]byte("data: [DONE]\n\n"))
@@ -228,13 +225,12 @@ func (s *stream) raw(text []byte) error {
 	}
 	control := http.NewResponseController(s.w)
 	control.SetWriteDeadline(time.Now().Add(writeLimit)) // a writer that has none waits as long as its reader
-	if _, s.err = s.w.Write(text); s.err == nil {
-		control.Flush() // likewise
-	}
-	if s.err != nil {
+	if _, err := s.w.Write(text); err != nil {
 		s.err = fault.New(fault.Canceled, "the caller has left")
+		return s.err
 	}
-	return s.err
+	control.Flush() // likewise
+	return nil
 }
 
 // beat keeps the connection alive while a tool runs.

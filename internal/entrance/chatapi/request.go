@@ -5,20 +5,16 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/toolfit/toolfit/internal/agent"
 	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
 type request struct {
-	model        string
-	messages     []conversation.Message
+	agent.Turn
 	stream       bool
 	includeUsage bool
-	session      string // that goes on; "": a new one
-	unkept       bool
-	noTools      bool
-	params       json.RawMessage // what goes on to the model as it is
 }
 
 // wire is the part of a request that is not passed on to the model.
@@ -59,20 +55,19 @@ func parse(data []byte) (*request, error) {
 	}
 	var in wire
 	if err := json.Unmarshal(data, &in); err != nil {
-		return nil, fault.New(fault.BadRequest, "the body is no request for a chat completion: %w", rawjson.InWords(err))
+		return nil, fault.New(fault.BadRequest, "the body is not a chat completion request: %w", rawjson.InWords(err))
 	}
 	if err := in.check(); err != nil {
 		return nil, err
 	}
-	req := &request{model: in.Model, messages: in.Messages, stream: in.Stream != nil && *in.Stream, unkept: in.Store != nil && !*in.Store}
-	req.includeUsage = in.StreamOptions != nil && in.StreamOptions.IncludeUsage
-	req.session, _ = in.Metadata[SessionKey].(string)
-	req.noTools = string(in.ToolChoice) == `"none"`
-	for i := range req.messages {
-		req.messages[i].Note = nil // it is for us to write
+	req := &request{stream: in.Stream != nil && *in.Stream, includeUsage: in.StreamOptions != nil && in.StreamOptions.IncludeUsage}
+	req.Turn = agent.Turn{Agent: in.Model, Messages: in.Messages, Unkept: in.Store != nil && !*in.Store, NoTools: string(in.ToolChoice) == `"none"`}
+	req.Session, _ = in.Metadata[SessionKey].(string)
+	for i := range req.Messages {
+		req.Messages[i].Note = nil // only we write it
 	}
 	var err error
-	req.params, err = passedOn(data)
+	req.Params, err = passedOn(data)
 	return req, err
 }
 
