@@ -97,7 +97,7 @@ func TestErrorsHaveTheFormOfThatAPI(t *testing.T) {
 		{"one who may not call", eye, good, 403, "forbidden", "may not use agents"},
 		{"an unknown model", root, `{"model":"gpt","messages":[{"role":"user","content":"hi"}]}`, 404, "model_not_found", "The model `gpt` does not exist"},
 		{"an agent of another profile", ann, good, 404, "model_not_found", "The model `helper`"},
-		{"no JSON", root, `{`, 400, "bad_request", "no request for a chat completion"},
+		{"no JSON", root, `{`, 400, "bad_request", "not a chat completion request"},
 		{"no model", root, `{"messages":[]}`, 400, "bad_request", "model is missing"},
 		{"no messages", root, `{"model":"helper","messages":[]}`, 400, "bad_request", "messages is empty"},
 		{"a strange role", root, `{"model":"helper","messages":[{"role":"boss","content":"hi"}]}`, 400, "bad_request", `messages[0]: role "boss"`},

@@ -63,7 +63,7 @@ type Agent struct {
 	UpdatedAt    *time.Time      `json:"updated_at,omitempty"`
 }
 
-// Capabilities are what an agent does and how far it goes, as the API shows them.
+// Capabilities are the capabilities of an agent.
 type Capabilities struct {
 	Planning            bool `json:"enable_planning"`
 	ToolCalling         bool `json:"enable_tool_calling"`

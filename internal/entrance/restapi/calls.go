@@ -43,8 +43,7 @@ type Call struct {
 	Arguments *store.Arguments `json:"arguments,omitempty"` // before and after that; nil when nothing was
 }
 
-// showCall shows a record as a list and an event have it: without the arguments, which may
-// be long.
+// showCall shows a record without its arguments, which may be long.
 func showCall(c store.Call) Call {
 	var repairs json.RawMessage
 	if json.Valid([]byte(c.Repairs)) { // else there were none
@@ -59,8 +58,8 @@ func showCall(c store.Call) Call {
 	}
 }
 
-// showWhole is showCall with the arguments. Those that the tool got may have values that are
-// bound here, which callers do not see.
+// showWhole shows a record with its arguments. Callers do not see values bound by the
+// configuration.
 func showWhole(c store.Call, who access.Principal) Call {
 	out := showCall(c)
 	out.Arguments = c.Arguments
@@ -83,8 +82,8 @@ func (a *API) flush(ctx context.Context) {
 	}
 }
 
-// ListCalls returns a page of the calls that the caller may read, by the filters of the route.
-// It looks at so many calls at most, so that a rare match costs no more than a page; 0: all.
+// ListCalls returns a page of calls by the filters of the route. It looks at so many calls at most,
+// so that a rare match costs no more than a page; 0: all.
 func (a *API) ListCalls(ctx context.Context, who access.Principal, q url.Values, look int) (CallPage, error) {
 	f, err := parseFilter(q, who)
 	if err != nil {
@@ -107,7 +106,6 @@ func (a *API) ListCalls(ctx context.Context, who access.Principal, q url.Values,
 	return page, err
 }
 
-// pageOf reads one page.
 func (a *API) pageOf(ctx context.Context, f callFilter) (CallPage, error) {
 	out := CallPage{Calls: []Call{}}
 	if f.limit > maxPage {

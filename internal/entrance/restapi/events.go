@@ -36,20 +36,20 @@ type Event struct {
 	Data any       `json:"data"`
 }
 
-// Removed is the state of a server that is no more.
+// Removed is the state of a server that no longer exists.
 const Removed upstream.State = "removed"
 
 const (
-	// lookEvery is how often the servers are looked at while somebody listens.
+	// lookEvery is how often servers are checked for changes while somebody listens.
 	lookEvery = time.Second
-	// maxListeners bounds the open connections: each holds buffers.
+	// maxListeners limits the open connections, each of which has buffers.
 	maxListeners = 1024
-	// farewell is how long clients have to say goodbye when the gateway ends.
+	// farewell is how long clients have to disconnect when the gateway stops.
 	farewell = 2 * time.Second
 )
 
-// Events tells its listeners what happens: calls that end, servers and lists that change.
-// It waits for no listener: what one has no room for passes it by, and it is told so.
+// Events tells listeners what happens. It never waits for one: a listener that falls behind misses
+// events and is told how many.
 type Events struct {
 	sources Sources
 	records *record.Log
@@ -93,7 +93,7 @@ func NewEvents(sources Sources, records *record.Log) *Events {
 	return e
 }
 
-// Run looks for changes of the servers until ctx ends.
+// Run checks servers for changes until ctx ends.
 func (e *Events) Run(ctx context.Context) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
@@ -107,8 +107,7 @@ func (e *Events) Run(ctx context.Context) {
 	}
 }
 
-// look tells which servers are different from when it last looked. Without listeners it
-// costs nothing.
+// look reports servers that have changed. It costs nothing without listeners.
 func (e *Events) look() {
 	e.mu.Lock()
 	listening := e.last != nil
@@ -151,13 +150,13 @@ func serversByID(servers []Server) map[tool.ServerID]Server {
 	return m
 }
 
-// like tells whether there is nothing new about a server.
+// like tells whether nothing about a server has changed.
 func (s Server) like(t Server) bool {
 	return s.State == t.State && s.Reason == t.Reason && s.Source == t.Source && s.Warning == t.Warning && s.Kind == t.Kind &&
 		s.Tools == t.Tools && slices.Equal(s.Held, t.Held) && slices.Equal(s.KeptOut, t.KeptOut) && slices.Equal(s.Notes, t.Notes)
 }
 
-// want sets what a listener hears of.
+// want sets the topics of a listener.
 func (e *Events) want(l *listener, topics map[string]bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -165,7 +164,7 @@ func (e *Events) want(l *listener, topics map[string]bool) {
 	e.countStarts()
 }
 
-// countStarts notes whether anybody hears of calls that start. The caller holds mu.
+// countStarts records whether anybody listens to started calls. The caller holds mu.
 func (e *Events) countStarts() {
 	starts := false
 	for l := range e.listeners {
@@ -193,7 +192,7 @@ func (e *Events) tell(h notice) {
 	}
 }
 
-// join adds a listener. leave must be called once.
+// join adds a listener. The caller must call leave.
 func (e *Events) join(who string) (*listener, error) {
 	now := serversByID(e.sources.ListServers()) // the first listener hears of changes from here on
 	e.mu.Lock()
@@ -228,8 +227,7 @@ func (e *Events) leave(l *listener) {
 	e.conns.Done()
 }
 
-// Close ends all connections and waits until they are gone. A client that does not say
-// goodbye is cut off.
+// Close ends all connections and waits for them; slow clients are cut off.
 func (e *Events) Close() {
 	e.mu.Lock()
 	if !e.closed {

@@ -10,7 +10,7 @@ import (
 	"github.com/toolfit/toolfit/internal/state/access"
 )
 
-// linesType is JSON Lines: one JSON value on each line.
+// linesType is JSON Lines.
 const linesType = "application/x-ndjson"
 
 // accepts tells whether a client asks for a media type by name.
@@ -23,8 +23,7 @@ func accepts(r *http.Request, want string) bool {
 	return false
 }
 
-// ExportCalls writes all calls that match the filters of the request and that the caller may
-// read, as JSON Lines.
+// ExportCalls writes the matching calls that the caller may read as JSON Lines.
 func (a *API) ExportCalls(w http.ResponseWriter, r *http.Request, who access.Principal) {
 	f, err := parseFilter(r.URL.Query(), who)
 	if err != nil {
@@ -34,12 +33,11 @@ func (a *API) ExportCalls(w http.ResponseWriter, r *http.Request, who access.Pri
 	a.export(r, who, f)(w)
 }
 
-// exportPage is how many calls are read at once: with their arguments, each may be large.
+// exportPage is how many calls are read at once; their arguments may be large.
 const exportPage = 200
 
-// export writes all calls that match, newest first, one on each line. It reads page by page,
-// so that a slow reader holds no connection to the database. An error in the middle is the
-// last line, in the form of every error.
+// export writes the matching calls, newest first. It reads page by page, so that a slow reader
+// holds no database connection. A late error is the last line.
 func (a *API) export(r *http.Request, who access.Principal, f callFilter) stream {
 	return func(w http.ResponseWriter) {
 		left := f.limit

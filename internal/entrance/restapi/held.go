@@ -9,8 +9,7 @@ import (
 	"github.com/toolfit/toolfit/internal/state/access"
 )
 
-// ApproveHeld lets through what is held of a server: the named ones, or without names all that
-// wait.
+// ApproveHeld approves held items of a server, or all of them without names.
 func (a *API) ApproveHeld(ctx context.Context, who access.Principal, id tool.ServerID, names ...string) (int, error) {
 	if err := a.mayDecide(who, id); err != nil {
 		return 0, err
@@ -18,7 +17,7 @@ func (a *API) ApproveHeld(ctx context.Context, who access.Principal, id tool.Ser
 	return a.Catalog.Approve(ctx, id, names...)
 }
 
-// KeepOutHeld decides that what is held of a server stays out until it is approved by name.
+// KeepOutHeld keeps held items of a server out until they are approved by name.
 func (a *API) KeepOutHeld(ctx context.Context, who access.Principal, id tool.ServerID, names ...string) (int, error) {
 	if err := a.mayDecide(who, id); err != nil {
 		return 0, err
@@ -37,7 +36,7 @@ func (a *API) mayDecide(who access.Principal, id tool.ServerID) error {
 	return err
 }
 
-// HeldOf is what callers are not shown of a server, for those who may read all.
+// HeldOf returns what is held of a server.
 func (a *API) HeldOf(who access.Principal, id tool.ServerID) ([]catalog.Held, error) {
 	if !who.MayRead() {
 		return nil, who.Lacks("%s may not read what is held")

@@ -31,7 +31,6 @@ func showKey(k store.Key) Key {
 	return Key{ID: k.ID, Name: k.Name, Role: k.Role, Profile: k.Profile, Created: k.CreatedAt}
 }
 
-// ListKeys are all keys.
 func (a *API) ListKeys(ctx context.Context, who access.Principal) ([]Key, error) {
 	if err := needAdmin(who); err != nil {
 		return nil, err
@@ -47,14 +46,14 @@ func (a *API) ListKeys(ctx context.Context, who access.Principal) ([]Key, error)
 	return keys, nil
 }
 
-// KeyConfig is a key to be made.
+// KeyConfig describes a new key.
 type KeyConfig struct {
 	Name    string      `json:"name"`
 	Profile string      `json:"profile"` // "": default, or all for an admin
 	Role    access.Role `json:"role"`
 }
 
-// CreateKey makes a key. Its text is in the answer and nowhere else.
+// CreateKey creates a key. Only its answer has the text.
 func (a *API) CreateKey(ctx context.Context, who access.Principal, in KeyConfig) (NewKey, error) {
 	if err := needAdmin(who); err != nil {
 		return NewKey{}, err
@@ -92,7 +91,7 @@ func (a *API) newKey(in KeyConfig) (text string, row store.Key, err error) {
 	return text, row, nil
 }
 
-// mayHandOut refuses keys that reach further than the caller's own.
+// mayHandOut rejects keys with more rights than the caller's own.
 func mayHandOut(who access.Principal, k store.Key) error {
 	if !who.Has(k.Profile) {
 		return fault.New(fault.Forbidden, "%s has profile %q and may not give out or take away keys of profile %q", who.Name, who.Profile, k.Profile)
@@ -102,7 +101,7 @@ func mayHandOut(who access.Principal, k store.Key) error {
 
 func isAdmin(k store.Key) bool { return access.Role(k.Role) == access.Admin }
 
-// DeleteKey deletes a key, but never the last admin's: then nobody could make another.
+// DeleteKey deletes a key, but never the last admin key.
 func (a *API) DeleteKey(ctx context.Context, who access.Principal, id string) error {
 	if err := needAdmin(who); err != nil {
 		return err

@@ -18,14 +18,13 @@ import (
 )
 
 const (
-	// maxHeard bounds one message from a client.
+	// maxHeard limits the size of a client's message.
 	maxHeard = 16 << 10
-	// callBuffer is how many calls may wait for a slow client.
+	// callBuffer is how many calls are buffered for a slow client.
 	callBuffer = 256
-	// writeLimit is how long a client may take to take one event.
+	// writeLimit is how long writing one event may take.
 	writeLimit = 10 * time.Second
-	// pingEvery is how often a client is asked whether it is there, and admitEvery how often
-	// it is looked whether it may still listen.
+	// pingEvery and admitEvery are how often a client and its key are checked.
 	pingEvery  = 30 * time.Second
 	admitEvery = time.Second
 )
@@ -62,7 +61,7 @@ func (a *API) listen(w http.ResponseWriter, q *request, l *listener) {
 	})
 }
 
-// onlyUpgrade lets nothing through but the change of protocol, so that refusals can have our form.
+// onlyUpgrade suppresses the library's error answers, so that ours are sent.
 type onlyUpgrade struct{ http.ResponseWriter }
 
 func (w onlyUpgrade) WriteHeader(status int) {
@@ -75,7 +74,7 @@ func (w onlyUpgrade) Write(b []byte) (int, error) { return len(b), nil }
 
 func (w onlyUpgrade) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// connection is one client that listens. Only its serve writes events.
+// connection is one listening client. Only serve writes events.
 type connection struct {
 	events   *Events
 	conn     *websocket.Conn
@@ -89,13 +88,13 @@ type connection struct {
 	unsub  func()
 }
 
-// eventFilter chooses among events; a zero field does not filter.
+// eventFilter selects events; zero fields match all.
 type eventFilter struct {
 	Server string `json:"server,omitempty"`
 	Tool   string `json:"tool,omitempty"` // canonical
 }
 
-// serve sends events until the client leaves, is no longer let in, or the gateway ends.
+// serve sends events until the client leaves, loses access, or the gateway stops.
 func (c *connection) serve(admit func(context.Context) error) {
 	ctx, cancel := context.WithCancel(c.events.ctx)
 	var work sync.WaitGroup
@@ -141,8 +140,7 @@ func (c *connection) serve(admit func(context.Context) error) {
 	}
 }
 
-// read hands over what the client sends, nil for what is no text, and closes the channel
-// when the client has left.
+// read passes on the client's messages, nil for binary ones, and closes the channel at the end.
 func (c *connection) read(ctx context.Context, heard chan<- []byte) {
 	defer close(heard)
 	for {
@@ -161,7 +159,7 @@ func (c *connection) read(ctx context.Context, heard chan<- []byte) {
 	}
 }
 
-// watch ends a connection whose client is gone, or whose key is.
+// watch ends the connection when the client or its key is gone.
 func (c *connection) watch(ctx context.Context, cancel context.CancelFunc, admit func(context.Context) error) {
 	ping := time.NewTicker(c.events.ping)
 	defer ping.Stop()
@@ -204,8 +202,7 @@ func (c *connection) send(ctx context.Context, kind string, at time.Time, data a
 	return c.conn.Write(ctx, websocket.MessageText, text)
 }
 
-// hear takes a subscription, which replaces the one before. What is wrong is answered, and
-// what was in force stays so.
+// hear handles a subscription, which replaces the previous one. An invalid one changes nothing.
 func (c *connection) hear(ctx context.Context, message []byte) error {
 	var in struct {
 		Type   string      `json:"type"`
@@ -250,7 +247,6 @@ func (c *connection) subscribe(wanted []string, filter eventFilter) {
 	}
 }
 
-// tellCall tells of a finished call: callers of their own, others of all.
 func (c *connection) tellCall(ctx context.Context, call store.Call) error {
 	if n, gap := record.Lost(call); gap {
 		return c.tellGap(ctx, n)
@@ -267,7 +263,7 @@ func (c *connection) wantsCall(call store.Call) bool {
 		(c.filter.Server == "" || c.filter.Server == string(call.Server)) && (c.filter.Tool == "" || c.filter.Tool == string(call.Tool))
 }
 
-// tellGap says that events are missing. How many there are is not for callers: most may be others'.
+// tellGap says that events were missed. Callers are not told how many: most may be others'.
 func (c *connection) tellGap(ctx context.Context, n int64) error {
 	if !c.who.MayRead() {
 		return c.send(ctx, "gap", c.events.now(), struct{}{})

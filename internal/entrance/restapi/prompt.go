@@ -24,7 +24,7 @@ type Prompt struct {
 	SetAside []SetAside    `json:"setAside,omitempty"`
 }
 
-// Detail is how many tools are written how.
+// Detail counts tools by how much of them is written.
 type Detail struct {
 	Full int `json:"full"`
 	Line int `json:"line"` // their signature
@@ -48,20 +48,20 @@ func detailOf(plan prompt.Plan) (d Detail) {
 	return d
 }
 
-// PromptQuery says what is to be written, and how.
+// PromptQuery says which tools to write, and how.
 type PromptQuery struct {
 	Profile string // "": the caller's own
 	Session string // of the caller, within which a text only grows; "": it is made anew
 	call.Variant
 }
 
-// SetAside is a tool that the dialect cannot carry, and why.
+// SetAside is a tool that the dialect cannot express, and why.
 type SetAside struct {
 	Name   string `json:"name"`
 	Reason string `json:"reason"`
 }
 
-// prompt writes the tools of a profile, as JSON or as the bare text.
+// prompt answers with JSON or plain text.
 func (a *API) prompt(q *request) (any, error) {
 	how, err := variant(q)
 	if err != nil {
@@ -99,7 +99,7 @@ func (a *API) WritePrompt(ctx context.Context, who access.Principal, in PromptQu
 	return p, nil
 }
 
-// variant reads how the tools are to be written.
+// variant reads how to write the tools.
 func variant(r *request) (v call.Variant, err error) {
 	q := r.query
 	v = call.Variant{Format: prompt.Format(q.Get("format")), Dialect: schema.Dialect(q.Get("dialect")), Language: q.Get("language")}
@@ -114,7 +114,7 @@ func variant(r *request) (v call.Variant, err error) {
 	return v, err
 }
 
-// preferred is the language that a reader likes best, of an Accept-Language; "" for any.
+// preferred returns the preferred language of an Accept-Language header; "": any.
 func preferred(accept string) string {
 	best := ""
 	most := 0.0

@@ -10,7 +10,7 @@ import (
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
-// ResultQuery chooses kept results; a zero field does not.
+// ResultQuery selects stored results; zero fields match all.
 type ResultQuery struct {
 	Tool   string // canonical
 	Rule   string
@@ -18,7 +18,7 @@ type ResultQuery struct {
 	Limit  int    // 0: 50; at most 1000
 }
 
-// ResultHead is what is known of a kept result without reading it.
+// ResultHead describes a stored result.
 type ResultHead struct {
 	Ref        string    `json:"ref"`
 	Call       string    `json:"call"`
@@ -34,13 +34,12 @@ type ResultHead struct {
 	TokensSent int64     `json:"tokens_sent,omitempty"`
 }
 
-// ResultList is a page of kept results.
 type ResultList struct {
 	Results []ResultHead `json:"results"`
 	Next    string       `json:"next_cursor,omitempty"`
 }
 
-// ListResults pages through the kept results, the newest first. A caller sees its own.
+// ListResults pages through stored results, newest first. Callers see their own.
 func (a *API) ListResults(ctx context.Context, who access.Principal, in ResultQuery) (ResultList, error) {
 	out := ResultList{Results: []ResultHead{}}
 	if !isText(in.Tool + in.Rule + in.Cursor) {
@@ -63,7 +62,7 @@ func (a *API) ListResults(ctx context.Context, who access.Principal, in ResultQu
 	return out, nil
 }
 
-// KeptResult gives a kept result by its ref, or by the id of its call. A caller sees its own.
+// KeptResult returns a stored result by its ref or the id of its call. Callers see their own.
 func (a *API) KeptResult(ctx context.Context, who access.Principal, refOrCall string) (Result, error) {
 	kept, err := a.keptResult(ctx, who, refOrCall)
 	if err != nil {
@@ -72,8 +71,7 @@ func (a *API) KeptResult(ctx context.Context, who access.Principal, refOrCall st
 	return showResult(kept, who), nil
 }
 
-// headOf shows a result. Its tokens were counted when the call was recorded; one whose record
-// is not written yet, or is gone, has none.
+// headOf describes a result. Its tokens are those of the call's record, if there is one.
 func (a *API) headOf(ctx context.Context, r store.Result) ResultHead {
 	h := ResultHead{
 		Ref: r.Ref, Call: r.Call, Server: string(r.Server), Tool: string(r.Tool), Profile: r.Profile, Session: r.Session, Rule: r.Rule,

@@ -15,7 +15,7 @@ import (
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
-// Tests starts runs of browser tests that go on by themselves.
+// Tests starts runs of browser tests in the background.
 type Tests interface {
 	StartTests(ctx context.Context, o trial.Order) (id string, err error)
 }
@@ -40,7 +40,6 @@ type RunList struct {
 	Next string `json:"next_cursor,omitempty"`
 }
 
-// runs pages through the runs.
 func (a *API) runs(q *request) (any, error) {
 	limit, err := number(q.query, "limit", 1, maxPage)
 	if err != nil {
@@ -50,7 +49,7 @@ func (a *API) runs(q *request) (any, error) {
 	return a.ListRuns(q.Context(), q.who, f)
 }
 
-// ListRuns is a page of runs. A caller sees its own.
+// ListRuns returns a page of runs. Callers see their own.
 func (a *API) ListRuns(ctx context.Context, who access.Principal, f store.RunFilter) (RunList, error) {
 	f.Limit = cmp.Or(f.Limit, defaultPage)
 	out := RunList{Runs: []Run{}}
@@ -80,7 +79,7 @@ func (a *API) ListRuns(ctx context.Context, who access.Principal, f store.RunFil
 	}
 }
 
-// ReadRun is a run that the caller may see. Its pictures are read by RunPicture.
+// ReadRun returns a run that the caller may see, without pictures.
 func (a *API) ReadRun(ctx context.Context, who access.Principal, id string) (*trial.Kept, error) {
 	k, err := a.wholeRun(ctx, id)
 	if err != nil {
@@ -89,7 +88,7 @@ func (a *API) ReadRun(ctx context.Context, who access.Principal, id string) (*tr
 	return k, mayReadRun(who, k)
 }
 
-// wholeRun is a run, whosever it is.
+// wholeRun returns a run of any principal.
 func (a *API) wholeRun(ctx context.Context, id string) (*trial.Kept, error) {
 	row, err := a.Store.Run(ctx, id)
 	if err != nil {
@@ -98,7 +97,7 @@ func (a *API) wholeRun(ctx context.Context, id string) (*trial.Kept, error) {
 	return trial.Read(row, time.Now())
 }
 
-// RunPage is a page of the steps of a run that the caller may see.
+// RunPage returns a page of the steps of a run.
 func (a *API) RunPage(ctx context.Context, who access.Principal, id string, number int) (*trial.Page, error) {
 	row, err := a.Store.Run(ctx, id)
 	if err != nil {
@@ -111,7 +110,7 @@ func (a *API) RunPage(ctx context.Context, who access.Principal, id string, numb
 	return p, mayReadRun(who, p.Kept)
 }
 
-// mayReadRun refuses a caller what others ran as if it were not there.
+// mayReadRun hides runs of others from callers.
 func mayReadRun(who access.Principal, k *trial.Kept) error {
 	if !who.MayRead() && k.Principal != who.ID {
 		return fault.New(fault.NotFound, "there is no run %.100q", k.ID)
@@ -119,7 +118,7 @@ func mayReadRun(who access.Principal, k *trial.Kept) error {
 	return nil
 }
 
-// oneRun is a run with all that happened; its pictures have addresses of their own.
+// oneRun is a run with all steps and the URLs of their pictures.
 func (a *API) oneRun(q *request) (any, error) {
 	k, err := a.ReadRun(q.Context(), q.who, q.id())
 	if err != nil {
@@ -140,7 +139,7 @@ func (a *API) oneRun(q *request) (any, error) {
 	return out, nil
 }
 
-// RunReport writes the report of a run as JUnit XML, JSON or one HTML page.
+// RunReport writes the report of a run as JUnit XML, JSON or HTML.
 func (a *API) RunReport(ctx context.Context, who access.Principal, id, form string) (func(http.ResponseWriter), error) {
 	how, known := reportForms[form]
 	if !known {
@@ -165,7 +164,7 @@ func (a *API) RunReport(ctx context.Context, who access.Principal, id, form stri
 	}, nil
 }
 
-// RunPicture writes the picture of one step of a run, by the step's number.
+// RunPicture writes the picture of a step.
 func (a *API) RunPicture(ctx context.Context, who access.Principal, id, number string) (func(http.ResponseWriter), error) {
 	row, err := a.Store.RunSummary(ctx, id)
 	if err != nil {
@@ -189,7 +188,7 @@ func (a *API) RunPicture(ctx context.Context, who access.Principal, id, number s
 	}, nil
 }
 
-// picture is that of a step, wherever it is kept: older runs have theirs in the report.
+// picture reads the picture of a step; older runs have theirs in the report.
 func (a *API) picture(ctx context.Context, id, number string) (*run.Image, error) {
 	none := fault.New(fault.NotFound, "run %s has no picture of step %.20q", id, number)
 	step, err := strconv.Atoi(number)

@@ -14,7 +14,6 @@ import (
 	"github.com/toolfit/toolfit/internal/state/access"
 )
 
-// reportForms write the report of a run.
 var reportForms = map[string]struct {
 	kind     string
 	pictures bool // it shows them
@@ -25,14 +24,13 @@ var reportForms = map[string]struct {
 	"json":  {"application/json", true, report.JSON},
 }
 
-// shownImage is where a picture is.
 type shownImage struct {
 	Type string `json:"type"`
 	Size int    `json:"size"`
 	Href string `json:"href"`
 }
 
-// shownStep is a step with the address of its picture in the picture's place.
+// shownStep is a step with the URL of its picture.
 type shownStep struct {
 	run.StepResult
 	Screenshot *shownImage `json:"screenshot,omitempty"`
@@ -48,8 +46,7 @@ type shownSuite struct {
 	Cases []shownCase `json:"cases"`
 }
 
-// shownResult is a suite of the run at an address, without the bytes of its pictures: these
-// have the numbers of their steps.
+// shownResult is a suite with URLs in place of pictures, numbered by step.
 func shownResult(at string, res *run.Result, numbers map[*run.Image]int) shownSuite {
 	out := shownSuite{Result: res, Cases: []shownCase{}}
 	for _, c := range res.Cases {
@@ -66,7 +63,7 @@ func shownResult(at string, res *run.Result, numbers map[*run.Image]int) shownSu
 	return out
 }
 
-// RunOrder is what starts a run: steps, or an earlier run.
+// RunOrder starts a run: of steps, or of an earlier run again.
 type RunOrder struct {
 	Steps   trial.Text        `json:"steps,omitempty"`
 	Again   string            `json:"again,omitempty"` // the id of a run whose files are run again
@@ -77,10 +74,10 @@ type RunOrder struct {
 	Model   string            `json:"model,omitempty"` // asked where words do not lead to one element
 }
 
-// maxWorkers bounds the browsers of one run that is started from outside.
+// maxWorkers limits the browsers of a run.
 const maxWorkers = 4
 
-// StartRun starts a run that goes on by itself.
+// StartRun starts a run in the background.
 func (a *API) StartRun(ctx context.Context, who access.Principal, in RunOrder) (id string, err error) {
 	if !who.MayTest() {
 		return "", who.Lacks("%s may not start test runs")
@@ -103,7 +100,7 @@ func (a *API) StartRun(ctx context.Context, who access.Principal, in RunOrder) (
 	return a.Tests.StartTests(ctx, o)
 }
 
-// written takes the steps of the order itself.
+// written takes the steps from the order itself.
 func written(text trial.Text, o *trial.Order) error {
 	s, err := trial.Written(string(text))
 	if err != nil {
@@ -114,8 +111,7 @@ func written(text trial.Text, o *trial.Order) error {
 	return nil
 }
 
-// again takes the files and the terms of an earlier run. Files of the machine that it ran on
-// are not read.
+// again takes files and options of an earlier run, without reading files of this machine.
 func (a *API) again(ctx context.Context, id string, o *trial.Order) error {
 	k, err := a.ReadRun(ctx, o.Who, id)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
-// SavingsList is what tools cost, and what models were spared.
+// SavingsList is what tools cost, and what was saved.
 type SavingsList struct {
 	By      store.SavingKey `json:"by"`
 	Count   tokens.Label    `json:"count"` // how tokens were counted
@@ -50,8 +50,8 @@ func (s *Savings) share() {
 	}
 }
 
-// savings sums up what was not sent to models: estimated over the records of all calls, or
-// counted over the results that are kept.
+// savings sums up what was not sent to models: estimated from the records of calls, or counted from
+// stored results.
 func (a *API) savings(r *request) (any, error) {
 	if !r.who.MayRead() {
 		return nil, r.who.Lacks("%s may not read what others have saved")
@@ -95,7 +95,7 @@ func (a *API) estimateSavings(ctx context.Context, list *SavingsList, since time
 	return err
 }
 
-// countSavings counts the kept results, the newest first, as many as one request may count.
+// countSavings counts stored results, newest first, up to the limit of one request.
 func (a *API) countSavings(ctx context.Context, list *SavingsList, since time.Time) error {
 	keyOf := map[store.SavingKey]func(*store.Result) string{
 		store.ByTool:    func(r *store.Result) string { return string(r.Tool) },
@@ -148,7 +148,7 @@ func (a *API) countSavings(ctx context.Context, list *SavingsList, since time.Ti
 	return err
 }
 
-// countOne counts a kept result, and with shadow also what a rule in shadow would leave of it.
+// countOne counts a stored result, optionally with what a shadow rule would leave.
 func (a *API) countOne(ctx context.Context, r *store.Result, shadow bool) ([]Savings, error) {
 	n, err := a.count(ctx, *r, tokens.O200k)
 	if err != nil {
@@ -174,7 +174,7 @@ func (a *API) countOne(ctx context.Context, r *store.Result, shadow bool) ([]Sav
 	return []Savings{one, would}, err
 }
 
-// eachResult visits the kept results, the newest first.
+// eachResult visits stored results, newest first.
 func eachResult(ctx context.Context, st *store.Store, since time.Time, visit func(*store.Result) error) error {
 	f := store.ResultFilter{Since: since, Limit: 200}
 	for {
@@ -191,7 +191,7 @@ func eachResult(ctx context.Context, st *store.Store, since time.Time, visit fun
 	}
 }
 
-// definition is what a profile's list costs, or a tool's part of the first list that has it.
+// definition is the cost of a profile's list, or of a tool in the first list that has it.
 func (a *API) definition(by store.SavingKey, key string) int64 {
 	switch by {
 	case store.ByProfile:

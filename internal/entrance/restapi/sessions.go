@@ -19,7 +19,6 @@ type Session struct {
 	Metadata  map[string]json.RawMessage `json:"metadata,omitempty"`
 }
 
-// SessionTime is when a session was made and last changed.
 type SessionTime struct {
 	Created time.Time `json:"created"`
 	Updated time.Time `json:"updated"`
@@ -56,8 +55,7 @@ func (a *API) listSessions(q *request) (any, error) {
 	return a.ListSessions(q.Context(), q.who, f)
 }
 
-// sessionFilter reads which sessions are asked for. What begins with "metadata." is a value
-// of the metadata, as JSON or as text.
+// sessionFilter reads the filter. Parameters that begin with "metadata." are JSON or text.
 func sessionFilter(q url.Values) (f store.SessionFilter, err error) {
 	f = store.SessionFilter{Parent: q.Get("parentID"), Before: q.Get("cursor"), Metadata: map[string]json.RawMessage{}}
 	for key, values := range q {
@@ -78,7 +76,7 @@ func sessionFilter(q url.Values) (f store.SessionFilter, err error) {
 	return f, err
 }
 
-// SessionConfig is what a client sends of a session.
+// SessionConfig is a session that a client sends.
 type SessionConfig struct {
 	ID        string                     `json:"id"`
 	Parent    string                     `json:"parentID"`

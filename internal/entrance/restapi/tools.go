@@ -24,14 +24,14 @@ type Tool struct {
 	Definition  json.RawMessage `json:"definition"` // as the server gave it, or as the configuration changed it
 }
 
-// FittedList are the tools of a profile as a model's provider takes them.
+// FittedList is the tools of a profile in a provider's dialect.
 type FittedList struct {
 	Dialect  schema.Dialect    `json:"dialect"`
 	Tools    []json.RawMessage `json:"tools"`              // ready for the request to the model
 	SetAside []schema.Fitted   `json:"setAside,omitempty"` // what the dialect cannot carry, and why
 }
 
-// fitTools are the tools of a view in a dialect, of those that have all the words.
+// fitTools returns the tools that match the query, in a dialect.
 func fitTools(v *catalog.View, d schema.Dialect, query string) (any, error) {
 	fitting, err := v.For(d)
 	if err != nil {
@@ -52,7 +52,7 @@ func fitTools(v *catalog.View, d schema.Dialect, query string) (any, error) {
 	return list, nil
 }
 
-// ListTools are the tools of a view that have all the words in their name or description.
+// ListTools returns the tools whose name or description has all the words.
 func ListTools(v *catalog.View, query string) []Tool {
 	words := strings.Fields(strings.ToLower(query))
 	tools := []Tool{}
@@ -65,7 +65,7 @@ func ListTools(v *catalog.View, query string) []Tool {
 	return tools
 }
 
-// shows tells whether a tool is in lists. One of ours may be there for agents alone.
+// shows tells whether a tool is listed. Some of ours are for agents only.
 func shows(e *catalog.Entry) bool { return !e.Own || e.Listed() }
 
 func hasAll(text string, words []string) bool {
@@ -178,8 +178,7 @@ func showFitted(res *fit.Result) *Fitted {
 	return &Fitted{Arguments: res.Open(), Repairs: append([]fit.Repair{}, res.Repairs...), Undone: res.Undone}
 }
 
-// callRequest reads a call: the arguments are the tool's own, or those that a model sent in
-// the dialect that the query names.
+// callRequest reads a call. The arguments are in the dialect that the query names, if any.
 func callRequest(who access.Principal, name string, args json.RawMessage, q url.Values) (req call.Request, err error) {
 	req = call.Request{Principal: who, Reader: call.Person}
 	req.Profile, err = who.ProfileFor(q.Get("profile"))
@@ -206,7 +205,7 @@ func callRequest(who access.Principal, name string, args json.RawMessage, q url.
 	return req, err
 }
 
-// curl tells which HTTP request a call would send, and sends nothing.
+// curl returns the HTTP request that a call would send.
 func (a *API) curl(q *request) (any, error) {
 	req, err := callRequest(q.who, q.PathValue("name"), q.body, q.query)
 	if err != nil {
@@ -219,7 +218,6 @@ func (a *API) curl(q *request) (any, error) {
 	return Curl{text}, nil
 }
 
-// Curl is an HTTP request as a command line.
 type Curl struct {
 	Curl string `json:"curl"`
 }

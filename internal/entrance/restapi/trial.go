@@ -14,7 +14,7 @@ import (
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
-// Trial is what a model would get of a kept result by a rule that is not in force.
+// Trial is what a model would get of a stored result by a rule that is not active.
 type Trial struct {
 	Outcome project.Outcome `json:"outcome"`
 	Reason  string          `json:"reason,omitempty"` // with projection_failed: why
@@ -24,7 +24,7 @@ type Trial struct {
 	Result  json.RawMessage `json:"result"`
 }
 
-// tryFor bounds how long a rule may take on one result: a jq program need not end.
+// tryFor limits how long a rule may run: a jq program may never end.
 const tryFor = 2 * time.Second
 
 func (a *API) tryRule(q *request) (any, error) {
@@ -35,8 +35,8 @@ func (a *API) tryRule(q *request) (any, error) {
 	return a.TryRule(q.Context(), q.who, kept, q.body)
 }
 
-// TryRule applies the rule that the JSON text describes to a result that the caller has read,
-// and changes nothing. A jq program is for administrators alone: it runs in this process.
+// TryRule applies the rule that the JSON text describes to a result, and changes nothing. jq runs
+// in this process, so it is for administrators.
 func (a *API) TryRule(ctx context.Context, who access.Principal, kept Result, text []byte) (Trial, error) {
 	rule, err := config.ParseRule(text, a.Config().Profiles)
 	if err != nil {

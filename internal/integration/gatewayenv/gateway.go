@@ -26,7 +26,6 @@ import (
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
-// Catalog knows which tools there are.
 type Catalog interface {
 	Listed(ctx context.Context, profile string) (*catalog.View, error) // waits for servers that were never listed
 }
@@ -63,8 +62,7 @@ func New(parts Parts) *Gateway {
 	return &Gateway{parts}
 }
 
-// Definitions are the tools as lists show them, named with an underscore. They are the same
-// for everybody.
+// Definitions returns the tools as lists show them, named with an underscore.
 func Definitions() ([]json.RawMessage, error) {
 	opts := (&Gateway{}).Options(access.Principal{}, "")
 	opts.Names = env.NamesUnderscore
@@ -81,7 +79,7 @@ func Definitions() ([]json.RawMessage, error) {
 	return all, nil
 }
 
-// Tools carry out the calls, under both names of each tool.
+// Tools returns the tools under both names.
 func (g *Gateway) Tools() (map[string]call.OwnTool, error) {
 	named, err := env.ProtocolTools(g.Options(access.Principal{}, ""))
 	if err != nil {
@@ -107,7 +105,7 @@ func (g *Gateway) Tools() (map[string]call.OwnTool, error) {
 	return all, nil
 }
 
-// Options are what the caller gets to see in the profile, for a server of its own.
+// Options is the environment as the caller sees it in a profile.
 func (g *Gateway) Options(who access.Principal, profile string) *env.Options {
 	return &env.Options{
 		Meta:  env.Meta{ID: "toolfit", DisplayName: "toolfit", Version: g.parts.Version},
@@ -128,7 +126,6 @@ func (g *Gateway) Options(who access.Principal, profile string) *env.Options {
 	}
 }
 
-// describe says what the gateway is to the caller. Events and metrics are had over HTTP alone.
 func (g *Gateway) describe(ctx context.Context, who access.Principal, profile string) (env.EnvDescription, error) {
 	profiles, err := g.profiles(ctx, who)
 	if err != nil {
@@ -148,7 +145,7 @@ func (g *Gateway) describe(ctx context.Context, who access.Principal, profile st
 	return d, nil
 }
 
-// told is an error as the caller may see it: all but what is meant for it is logged here.
+// told returns an error that the caller may see; others are logged.
 func (g *Gateway) told(err error) error {
 	var f *fault.Error
 	var none *env.NotFoundError

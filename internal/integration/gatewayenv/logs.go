@@ -15,8 +15,8 @@ import (
 // recent is how many calls may not be in the store yet.
 const recent = 256
 
-// logs are the records of calls: of all for those who may read, else the caller's own. What a
-// caller has just done is among them, though records are written some time later.
+// logs returns records of calls, including recent ones that are not stored yet. Callers see their
+// own.
 func (g *Gateway) logs(ctx context.Context, who access.Principal, q env.LogQuery) ([]env.LogEntry, error) {
 	f := store.CallFilter{Session: q.SessionID, Agent: q.AgentID, Level: string(q.Level), Since: q.Since, Until: q.Until, Limit: q.Limit}
 	if !who.MayRead() {
@@ -44,7 +44,7 @@ func (g *Gateway) logs(ctx context.Context, who access.Principal, q env.LogQuery
 	return logs, nil
 }
 
-// entryOf is the record of a call as a log entry.
+// entryOf turns a record into a log entry.
 func entryOf(c store.Call) env.LogEntry {
 	e := env.LogEntry{Timestamp: c.At, Level: env.Level(c.Level), SessionID: c.Session, AgentID: c.Agent, ToolName: string(c.Tool)}
 	if e.ToolName == "" {
