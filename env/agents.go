@@ -11,8 +11,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/tool"
 )
 
-// agentsOfProfiles lists the agents of all profiles, or of one. An agent that several
-// profiles have in the same form is listed once.
+// agentsOfProfiles lists the agents of all profiles, or of one. Identical agents are listed once.
 func (o *Options) agentsOfProfiles(ctx context.Context, f AgentFilter) ([]AgentSpec, error) {
 	profiles, err := o.ListProfiles(ctx)
 	if err != nil {
@@ -38,7 +37,7 @@ func (o *Options) agentsOfProfiles(ctx context.Context, f AgentFilter) ([]AgentS
 	return found, nil
 }
 
-// agents are the agents of the profile, the primary ones first. Their place is their role.
+// agents returns the agents of the profile, primary ones first, with the role of their list.
 func (p Profile) agents() []AgentSpec {
 	all := slices.Concat(p.PrimaryAgents, p.SubAgents)
 	for i := range all {
@@ -50,8 +49,7 @@ func (p Profile) agents() []AgentSpec {
 	return all
 }
 
-// normal is the profile as it goes out: what must be there is, and each agent has the role of
-// its place.
+// normal fills in what the protocol requires.
 func (p Profile) normal() Profile {
 	p.DisplayName = cmp.Or(p.DisplayName, p.ID)
 	all := p.agents()
@@ -71,7 +69,7 @@ func normalProfiles(all []Profile) []Profile {
 	return out
 }
 
-// normal is the agent as it goes out: one without a role is primary.
+// normal fills in the role: the default is primary.
 func (a AgentSpec) normal() AgentSpec {
 	if a.Role != RoleSub {
 		a.Role = RolePrimary
@@ -102,7 +100,6 @@ func (o *Options) agentOfList(ctx context.Context, id, profileID string) (AgentS
 	return AgentSpec{}, &NotFoundError{"Agent", id}
 }
 
-// getProfile finds one profile in the list.
 func (o *Options) getProfile(ctx context.Context, id string) (Profile, error) {
 	all, err := o.ListProfiles(ctx)
 	if err != nil {
@@ -123,7 +120,7 @@ func (a AgentSpec) May(toolName string) bool {
 	return a.AllowedTools == nil || slices.ContainsFunc(a.AllowedTools, matches)
 }
 
-// agent finds an agent by which own tools are filtered.
+// agent returns an agent, to filter tools by.
 func (o *Options) agent(ctx context.Context, id string) (AgentSpec, error) {
 	if o.GetAgent == nil {
 		return AgentSpec{}, fmt.Errorf("agent %s: %w", id, ErrNotOffered)

@@ -12,8 +12,8 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// NewClient talks to a server by a pair of pipes: it reads what the server writes from in,
-// until that ends, and writes to out. Close closes out.
+// NewClient talks to a server over pipes: it reads from in until it ends, and writes to out, which
+// Close closes.
 func NewClient(ctx context.Context, in io.Reader, out io.WriteCloser) (*Client, error) {
 	p := &pipe{
 		out: out, outbox: make(chan []byte, 16), waiting: map[string]chan mcp.Message{},
@@ -28,7 +28,6 @@ func NewClient(ctx context.Context, in io.Reader, out io.WriteCloser) (*Client, 
 	return newClient(g), nil
 }
 
-// pipe is a server at the other end of two pipes.
 type pipe struct {
 	out    io.WriteCloser
 	outbox chan []byte   // what is to be written; a server that does not read must not hold us
@@ -41,7 +40,7 @@ type pipe struct {
 	gone    chan struct{}               // closed when the server reads or writes no more
 }
 
-// maxAnswer bounds one message of a server.
+// maxAnswer limits the size of a message.
 const maxAnswer = 64 << 20
 
 var (
@@ -49,7 +48,6 @@ var (
 	errUnreadable = errors.New("the answer cannot be read: it is no JSON, or nested too deep")
 )
 
-// end says that nothing more comes from the server.
 func (p *pipe) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -94,12 +92,12 @@ func (p *pipe) answered(m mcp.Message) {
 	}
 }
 
-// spoiled fails the request whose answer came and is lost: there will be no other.
+// spoiled fails a request whose answer is lost.
 func (p *pipe) spoiled(id json.RawMessage, why string) {
 	p.answered(mcp.Message{ID: id, Error: append(rawjson.AppendString([]byte(`{"code":-32603,"message":`), why), '}')})
 }
 
-// write writes messages until the server takes no more.
+// write writes messages until the server stops reading.
 func (p *pipe) write() {
 	for {
 		select {
@@ -114,7 +112,6 @@ func (p *pipe) write() {
 	}
 }
 
-// post gives a message to the writer.
 func (p *pipe) post(ctx context.Context, message []byte) error {
 	select {
 	case p.outbox <- message:
@@ -128,7 +125,7 @@ func (p *pipe) post(ctx context.Context, message []byte) error {
 	}
 }
 
-// offer is post for what a server that does not read can do without.
+// offer posts a message, or drops it when the server does not read.
 func (p *pipe) offer(message []byte) {
 	select {
 	case p.outbox <- message:
@@ -172,7 +169,6 @@ func (p *pipe) send(ctx context.Context, method string, params json.RawMessage) 
 
 var errClosed = errors.New("the client was closed")
 
-// resultIn is what an answer says.
 func resultIn(m mcp.Message) (json.RawMessage, error) {
 	if m.Error != nil {
 		return nil, mcp.ParseError(m.Error)

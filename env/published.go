@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 )
 
-// Schema is the JSON Schema of the protocol: what goes out under its name, and the arguments
-// and the answer of each tool as "tool.input" and "tool.output".
+// Schema returns the JSON Schema of the protocol, with the arguments and answer of each tool as
+// "tool.input" and "tool.output".
 func Schema() json.RawMessage {
 	everything := &Options{
 		ListProfiles: func(context.Context) ([]Profile, error) { return nil, nil },

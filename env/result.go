@@ -14,8 +14,8 @@ import (
 // anyObject is the schema of a tool that has none.
 var anyObject = json.RawMessage(`{"type":"object"}`)
 
-// fitted is the tool behind a check of its arguments: what the schema does not allow never
-// reaches it, and what models often get wrong is repaired.
+// fitted returns the tool with a check of its arguments, which also repairs common mistakes of
+// models.
 func fitted(t Tool) (Tool, error) {
 	if t.InputSchema == nil {
 		t.InputSchema = anyObject
@@ -46,7 +46,6 @@ func recovered(err *error) {
 	}
 }
 
-// checkTool tells what is wrong with a tool of an environment.
 func checkTool(t Tool) error {
 	switch {
 	case t.Name == "" || len(t.Name) > 128:
@@ -65,7 +64,7 @@ func checkTool(t Tool) error {
 	return nil
 }
 
-// Definition is the tool as tools/list shows it.
+// Definition returns the tool for tools/list.
 func (t Tool) Definition() (json.RawMessage, error) {
 	if t.InputSchema == nil {
 		t.InputSchema = anyObject
@@ -80,8 +79,8 @@ func (t Tool) Definition() (json.RawMessage, error) {
 	}{t.Name, t.Title, t.Description, t.InputSchema, t.OutputSchema, hints{t.ReadOnly}})
 }
 
-// Result calls the tool and writes what it says as the result of tools/call. A refusal is a
-// result too, beside the error that it comes from; there is none when ctx has ended.
+// Result calls the tool and returns a result of tools/call. An error is a result too, unless ctx
+// has ended; it is returned with it.
 func (t Tool) Result(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
 	v, err := t.Call(ctx, args)
 	if err == nil {
@@ -106,7 +105,6 @@ type block struct {
 	Text string `json:"text"`
 }
 
-// resultOf writes what a tool returned as the result of tools/call.
 func resultOf(v any) (json.RawMessage, error) {
 	if raw, ok := v.(RawResult); ok {
 		if rawjson.Check(raw) != nil || raw[0] != '{' {
@@ -133,8 +131,8 @@ func resultOf(v any) (json.RawMessage, error) {
 	return encode(res)
 }
 
-// errorOf writes a refusal as the result of tools/call. It has no structured content: that
-// would have to be what the output schema promises.
+// errorOf writes an error as a result, without structured content, which would have to fit the
+// output schema.
 func errorOf(err error) json.RawMessage {
 	message := err.Error()
 	var broken *panicError
@@ -146,7 +144,7 @@ func errorOf(err error) json.RawMessage {
 	return append(raw, `}],"isError":true}`...)
 }
 
-// encode writes compact JSON without the escapes that only HTML needs.
+// encode writes compact JSON without HTML escapes.
 func encode(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

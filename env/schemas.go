@@ -1,7 +1,6 @@
 package env
 
-// The schemas of the protocol. They hold no references: some model providers and clients
-// cannot follow them.
+// The schemas of the protocol. They have no references, which some providers cannot follow.
 const (
 	metadataSchema = `{"type":"object","description":"Values of any kind, by name"}`
 
@@ -40,7 +39,7 @@ const (
 	errorSchema = `{"type":"object","required":["error"],"properties":{"error":{"type":"string"}}}`
 )
 
-// takes is the schema of arguments; no others are taken.
+// takes is the schema of arguments.
 func takes(properties string, required string) string {
 	s := `{"type":"object","properties":{` + properties + `},"additionalProperties":false`
 	if required != "" {

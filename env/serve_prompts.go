@@ -9,7 +9,7 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// texts are the prompts of the environment and those that were added.
+// texts returns the environment's prompts and the added ones.
 func (s *Server) texts(ctx context.Context) (all []Prompt, err error) {
 	defer recovered(&err)
 	all, err = ownPrompts(ctx, s.env)
@@ -61,7 +61,6 @@ func (s *Server) getPrompt(ctx context.Context, req *mcp.Request) (json.RawMessa
 	return raw, nil
 }
 
-// readTexts reads the arguments of a prompt.
 func readTexts(raw json.RawMessage) (map[string]string, error) {
 	args := map[string]string{}
 	if rawjson.IsNull(raw) {

@@ -13,11 +13,11 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// agentKey is the member of _meta in which a request names the agent that it is made for.
+// agentKey is the member of _meta that names the agent of a request.
 const agentKey = "toolfit/agent"
 
-// own are the tools beside the protocol's that the request may use: those that are allowed to
-// the agent of the options, and to the one that the request names.
+// own returns the tools, apart from the protocol's, that both the agent of the options and the one
+// of the request may use.
 func (s *Server) own(ctx context.Context, req *mcp.Request) (tools []Tool, err error) {
 	defer recovered(&err)
 	named, _ := rawjson.String(rawjson.Get(req.Params, "_meta", agentKey))
@@ -67,7 +67,7 @@ func (s *Server) listTools(ctx context.Context, req *mcp.Request) (json.RawMessa
 	return encode(map[string]any{"tools": shown})
 }
 
-// refuseCursor says that there is only one page.
+// refuseCursor rejects cursors, as there is only one page.
 func refuseCursor(req *mcp.Request) error {
 	if cursor, ok := rawjson.String(rawjson.Get(req.Params, "cursor")); ok && cursor != "" {
 		return mcp.Errorf(mcp.CodeInvalidParams, "unknown cursor")
@@ -107,7 +107,7 @@ func (s *Server) call(ctx context.Context, req *mcp.Request) (json.RawMessage, e
 	return raw, nil
 }
 
-// named finds a tool; nil when there is none.
+// named returns the tool with the name, or nil.
 func named(tools []Tool, name string) *Tool {
 	for i := range tools {
 		if tools[i].Name == name {

@@ -13,7 +13,6 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// offer is one tool of the protocol.
 type offer struct {
 	name        string // without prefix
 	description string
@@ -23,7 +22,7 @@ type offer struct {
 	run         func(ctx context.Context, args json.RawMessage) (any, error)
 }
 
-// The arguments of tools that have no public type.
+// Arguments of tools without a public type.
 type (
 	noArguments struct{}
 	byID        struct {
@@ -54,7 +53,7 @@ func reads[In any](run func(ctx context.Context, in In) (any, error)) func(conte
 	}
 }
 
-// plainRange checks the times in arguments, and writes a limit such as 1e2 in digits.
+// plainRange checks times, and writes a limit such as 1e2 in digits.
 func plainRange(args json.RawMessage) (json.RawMessage, error) {
 	for _, name := range []string{"since", "until"} {
 		text, given := rawjson.String(rawjson.Get(args, name))
@@ -70,7 +69,7 @@ func plainRange(args json.RawMessage) (json.RawMessage, error) {
 	return mcp.With(mcp.Without(args, "limit"), "limit", strconv.AppendInt(nil, int64(n), 10)), err
 }
 
-// offers are the tools that the options can serve.
+// offers returns the tools that the options can serve.
 func (o *Options) offers() []offer {
 	all := []offer{{
 		name: "get_description", description: "What this environment is and what it can do",
@@ -151,7 +150,6 @@ const (
 	directorySchema = `{"type":"string","maxLength":4096}`
 )
 
-// sessionOffers are the tools of an environment with sessions.
 func (o *Options) sessionOffers() []offer {
 	return []offer{{
 		name: "create_session", description: "A new session. All arguments are optional", changes: true,
