@@ -27,7 +27,8 @@ func Schema() json.RawMessage {
 		"Error":          json.RawMessage(errorSchema),
 	}
 	for _, f := range o.offers() {
-		defs[f.name+".input"], defs[f.name+".output"] = json.RawMessage(f.input), json.RawMessage(f.output)
+		defs[f.name+".input"] = json.RawMessage(f.input)
+		defs[f.name+".output"] = json.RawMessage(f.output)
 	}
 	raw, err := encode(struct {
 		Schema string                     `json:"$schema"`

@@ -131,7 +131,8 @@ func structSchema(t reflect.Type, around []reflect.Type) (object, error) {
 	if err != nil {
 		return nil, err
 	}
-	properties, required := object{}, []any{}
+	properties := object{}
+	required := []any{}
 	for _, f := range fields {
 		if slices.ContainsFunc(properties, func(m member) bool { return m.name == f.name }) {
 			return nil, fmt.Errorf("%s has the field %s twice", t, f.name)
@@ -209,7 +210,8 @@ func fieldSchema(f reflect.StructField, flags string, around []reflect.Type) (ob
 		schema = typed("string") // a number or a boolean that stands between quotes
 	}
 	if enum := f.Tag.Get("enum"); enum != "" {
-		if schema, err = withEnum(schema, strings.Split(enum, ",")); err != nil {
+		schema, err = withEnum(schema, strings.Split(enum, ","))
+		if err != nil {
 			return nil, err
 		}
 	}

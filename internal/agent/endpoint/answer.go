@@ -31,11 +31,13 @@ func (a *answer) read(body io.Reader, hear func(conversation.Piece) error) error
 	docs, err := newDocuments(body)
 	for err == nil {
 		var doc []byte
-		if doc, err = docs.next(); err != nil {
+		doc, err = docs.next()
+		if err != nil {
 			break
 		}
 		var piece conversation.Piece
-		if piece, err = a.add(doc, docs.event); err == nil {
+		piece, err = a.add(doc, docs.event)
+		if err == nil {
 			err = hear(piece)
 		}
 	}
@@ -59,7 +61,8 @@ func (a *answer) nothing() error {
 
 // add reads one document, in one pass, as it may be long.
 func (a *answer) add(doc []byte, event string) (_ conversation.Piece, err error) {
-	if a.size += len(doc); a.size > maxReply {
+	a.size += len(doc)
+	if a.size > maxReply {
 		return conversation.Piece{}, errTooLarge
 	}
 	if !utf8.Valid(doc) {
@@ -70,7 +73,8 @@ func (a *answer) add(doc []byte, event string) (_ conversation.Piece, err error)
 		return conversation.Piece{}, nil
 	}
 	var p words
-	failed, answers := event == "error", false
+	failed := event == "error"
+	answers := false
 	for w := rawjson.Object(doc); w.Next(); {
 		switch string(w.Key) {
 		case "error":

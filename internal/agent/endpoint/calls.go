@@ -43,11 +43,13 @@ func (a *arguments) add(piece string) {
 		case a.escape:
 			a.escape = false
 		case a.quoted:
-			a.escape, a.quoted = c == '\\', c != '"'
+			a.escape = c == '\\'
+			a.quoted = c != '"'
 		case c == '"':
 			a.quoted = true
 		case c == '{' || c == '[':
-			a.open, a.any = a.open+1, true
+			a.open = a.open+1
+			a.any = true
 		case c == '}' || c == ']':
 			a.open--
 		}
@@ -105,7 +107,8 @@ func (l *calls) add(raw []byte) error {
 
 func (l *calls) begin(index string) *call {
 	if l.list == nil {
-		l.last, l.named = map[string]*call{}, map[string]*call{}
+		l.last = map[string]*call{}
+		l.named = map[string]*call{}
 	}
 	c := &call{begun: l.event}
 	l.list = append(l.list, c)

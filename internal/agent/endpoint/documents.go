@@ -58,7 +58,8 @@ func firstByte(in *bufio.Reader) (byte, error) {
 func (d *documents) next() ([]byte, error) {
 	if d.lines == nil {
 		whole := d.whole
-		if d.whole = nil; len(whole) == 0 {
+		d.whole = nil
+		if len(whole) == 0 {
 			return nil, io.EOF
 		}
 		d.done = true
@@ -86,7 +87,8 @@ func (d *documents) next() ([]byte, error) {
 			case len(parts) == 0 && rawjson.Check(value) == nil:
 				return value, nil
 			}
-			if parts = append(append(parts, value...), '\n'); len(parts) > maxReply {
+			parts = append(append(parts, value...), '\n')
+			if len(parts) > maxReply {
 				return nil, errTooLarge
 			}
 		}

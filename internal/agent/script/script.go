@@ -138,7 +138,8 @@ func (a *Answer) finish() string {
 
 // usage counts words as tokens.
 func (a *Answer) usage(r *Request) map[string]int {
-	in, out := len(strings.Fields(string(r.Raw))), len(strings.Fields(a.Text))+len(a.Calls)
+	in := len(strings.Fields(string(r.Raw)))
+	out := len(strings.Fields(a.Text))+len(a.Calls)
 	return map[string]int{"prompt_tokens": in, "completion_tokens": out, "total_tokens": in + out}
 }
 

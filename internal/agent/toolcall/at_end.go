@@ -39,7 +39,8 @@ func endsCall(text string) bool {
 func untagged(text string) (Call, bool) {
 	at := strings.LastIndex("\n"+text, "\n{")
 	if inside, ok := strings.CutSuffix(text, fence); ok {
-		if at = strings.LastIndex(inside, fence); at >= 0 {
+		at = strings.LastIndex(inside, fence)
+		if at >= 0 {
 			text = strings.TrimSpace(strings.TrimLeft(inside[at+len(fence):], letters))
 			at = 0
 		}

@@ -30,7 +30,8 @@ func (r *Reader) inCall(c byte, out *output) {
 // follow tracks whether the text ends inside a string or a parameter.
 func (b *body) follow(c byte) {
 	if c == '>' && !b.begun {
-		b.begun, b.tagged = true, isTagged(strip(b.text.String()))
+		b.begun = true
+		b.tagged = isTagged(strip(b.text.String()))
 	}
 	switch {
 	case b.tagged:
@@ -67,7 +68,8 @@ func (r *Reader) tag(out *output) {
 	before := len(text) - len(tag)
 	switch {
 	case b.quoted: // it may be part of an argument
-		if b.doubts = append(b.doubts, before); len(b.doubts) > maxDoubts {
+		b.doubts = append(b.doubts, before)
+		if len(b.doubts) > maxDoubts {
 			r.fallBack(out)
 		}
 	case len(b.doubts) > 0 && !b.whole(before): // a quote is missing somewhere
@@ -87,7 +89,8 @@ func (b *body) whole(before int) bool {
 
 // fallBack takes the first doubtful tag as the end of the call and reads on after it.
 func (r *Reader) fallBack(out *output) {
-	at, tag := r.body.doubts[0], r.body.closing
+	at := r.body.doubts[0]
+	tag := r.body.closing
 	if strings.HasPrefix(r.body.text.String()[at:], opening) {
 		tag = opening
 	}
@@ -98,7 +101,8 @@ func (r *Reader) fallBack(out *output) {
 func (r *Reader) endAt(at, size int, out *output) {
 	b := r.body
 	text := b.text.String()
-	tag, rest := text[at:at+size], text[at+size:]
+	tag := text[at:at+size]
+	rest := text[at+size:]
 	if b.bare && tag != opening {
 		at += size // its own tag belongs to it
 		r.after = cmp.Or(r.after, closing)
@@ -113,7 +117,8 @@ func (r *Reader) endAt(at, size int, out *output) {
 
 // finish ends a call without a closing tag.
 func (r *Reader) finish(how ending) {
-	text, closing := r.body.text.String(), r.body.closing
+	text := r.body.text.String()
+	closing := r.body.closing
 	for n := len(closing) - 1; n > 0; n-- { // the tag itself was cut off
 		if strings.HasSuffix(text, closing[:n]) {
 			text = text[:len(text)-n]
@@ -147,7 +152,8 @@ func (r *Reader) end(text string, how ending) {
 }
 
 func (r *Reader) add(calls ...Call) {
-	r.inside, r.called = false, true
+	r.inside = false
+	r.called = true
 	for i := range calls {
 		if r.made {
 			calls[i].Err = ErrMadeUp
@@ -212,7 +218,8 @@ func readOne(value json.RawMessage, raw string) Call {
 		return Call{Err: errors.New("expected an object with tool_name and arguments"), Raw: raw}
 	}
 	if w.Function != nil && w.ToolName == "" {
-		w.ToolName, w.Arguments = w.Function.Name, w.Function.Arguments
+		w.ToolName = w.Function.Name
+		w.Arguments = w.Function.Arguments
 	}
 	c := Call{Tool: w.ToolName, Source: w.Source, Args: w.Arguments, Raw: raw}
 	for _, other := range []string{w.Name, w.Tool} {

@@ -89,7 +89,8 @@ func (n *nesting) take(text string) {
 		n.from = len(text) - 1
 		switch ends := endOf(tag); {
 		case n.depth == 0 && ends != "":
-			n.closing, n.depth = ends, 1
+			n.closing = ends
+			n.depth = 1
 		case n.depth > 0 && tag == n.closing:
 			n.depth--
 		case n.depth > 0 && ends == n.closing:
@@ -137,7 +138,8 @@ func (r *taggedReader) call() (Call, error) {
 	if name == "" {
 		return Call{}, fmt.Errorf("expected a call, got %.40q", r.rest)
 	}
-	r.args, r.seen = []byte{'{'}, map[string]bool{}
+	r.args = []byte{'{'}
+	r.seen = map[string]bool{}
 	for {
 		r.rest = strings.TrimLeft(r.rest, blanks)
 		after, ended := strings.CutPrefix(r.rest, closing)
@@ -166,7 +168,8 @@ func (r *taggedReader) head() (name, closing string) {
 		}
 	}
 	if at := strings.Index(r.rest, key); at >= 0 {
-		name, r.rest = strings.TrimSpace(r.rest[:at]), r.rest[at:]
+		name = strings.TrimSpace(r.rest[:at])
+		r.rest = r.rest[at:]
 	}
 	return name, ""
 }
@@ -207,14 +210,18 @@ func (r *taggedReader) argument() error {
 	switch {
 	case strings.HasPrefix(r.rest, key):
 		text, rest, _ := strings.Cut(r.rest[len(key):], keyEnd)
-		name, closing = strings.TrimSpace(text), valueEnd
+		name = strings.TrimSpace(text)
+		closing = valueEnd
 		var ok bool
-		if r.rest, ok = strings.CutPrefix(strings.TrimLeft(rest, blanks), value); !ok {
+		r.rest, ok = strings.CutPrefix(strings.TrimLeft(rest, blanks), value)
+		if !ok {
 			return fmt.Errorf("the parameter %.40q has no value", name)
 		}
 	case strings.HasPrefix(r.rest, parameter):
 		head, inside, _ := strings.Cut(r.rest[len(parameter):], ">")
-		name, closing, r.rest = nameIn(head), parameterEnd, inside
+		name = nameIn(head)
+		closing = parameterEnd
+		r.rest = inside
 	default:
 		return fmt.Errorf("expected a parameter, got %.40q", r.rest)
 	}
@@ -241,7 +248,8 @@ func (r *taggedReader) argument() error {
 func (r *taggedReader) upTo(closing string) (string, bool) {
 	n := nesting{closing: closing, depth: 1}
 	for i := range len(r.rest) {
-		if n.take(r.rest[:i+1]); n.depth > 0 {
+		n.take(r.rest[:i+1])
+		if n.depth > 0 {
 			continue
 		}
 		text := r.rest[:i+1-len(closing)]

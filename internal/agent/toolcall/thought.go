@@ -65,15 +65,18 @@ func (r *Reader) show(text string, out *output) {
 	for i := range len(text) {
 		switch c := text[i]; {
 		case c == '`':
-			if t.ticks++; t.ticks == len(fence) {
+			t.ticks++
+			if t.ticks == len(fence) {
 				t.code = !t.code
 			}
-			t.inner, t.said = true, true
+			t.inner = true
+			t.said = true
 			continue
 		case c == '\n':
 			t.inner = false
 		case strings.IndexByte(blanks, c) < 0:
-			t.inner, t.said = true, true
+			t.inner = true
+			t.said = true
 		}
 		t.ticks = 0
 	}
@@ -84,14 +87,17 @@ func (r *Reader) show(text string, out *output) {
 
 func (r *Reader) think(opening string) {
 	t := &r.thought
-	t.opening, t.closing, t.aside = opening, "</"+opening[1:], t.said
+	t.opening = opening
+	t.closing = "</"+opening[1:]
+	t.aside = t.said
 	t.text.Reset()
 }
 
 // guess begins a thought without a tag.
 func (t *thought) guess(first byte) {
 	if first != '<' {
-		t.closing, t.guessed = thoughts[0].closing, true
+		t.closing = thoughts[0].closing
+		t.guessed = true
 	}
 }
 
@@ -114,7 +120,8 @@ func (r *Reader) inThought(text string, out *output) int {
 func (r *Reader) unthink(out *output) {
 	t := &r.thought
 	text := t.all.String()
-	t.closing, t.guessed = "", false
+	t.closing = ""
+	t.guessed = false
 	t.text.Reset()
 	t.all.Reset()
 	out.thought.Reset()
@@ -142,7 +149,8 @@ func (r *Reader) takeThought(text string, out *output) int {
 	switch {
 	case strings.HasSuffix(held, t.closing):
 		out.thought.WriteString(strings.TrimSuffix(held, t.closing))
-		t.closing, t.any = "", true
+		t.closing = ""
+		t.any = true
 	case !t.aside && !strings.HasPrefix(t.closing, held):
 		t.text.Reset()
 		rest := strings.TrimSuffix(held, "<") // another tag may begin
@@ -181,12 +189,15 @@ func (r *Reader) unsay(out *output) {
 	if t.any { // an end too many
 		return
 	}
-	t.any, t.said = true, false
+	t.any = true
+	t.said = false
 	out.thought.WriteString(out.text.String())
 	out.text.Reset()
 	out.unsaid = true
 	for _, c := range r.calls {
 		out.thought.WriteString(opening + c.Raw + closing)
 	}
-	r.calls, r.called, r.made = nil, false, false
+	r.calls = nil
+	r.called = false
+	r.made = false
 }

@@ -151,7 +151,8 @@ func (r *Reader) feed(piece string, out *output) {
 		if r.held == "" && r.after == "" { // text without a mark is taken at once
 			next := plain(piece[i:])
 			r.show(piece[i:i+next], out)
-			if i += next; i == len(piece) {
+			i += next
+			if i == len(piece) {
 				return
 			}
 		}
@@ -178,7 +179,8 @@ func (r *Reader) afterCall() bool {
 	rest := strings.TrimLeft(r.held, blanks)
 	switch {
 	case rest == r.after:
-		r.held, r.after = "", ""
+		r.held = ""
+		r.after = ""
 		return true
 	case strings.HasPrefix(r.after, rest) && len(r.held) < maxFence:
 		return true
@@ -193,11 +195,13 @@ func (r *Reader) inText(out *output) {
 	for r.held != "" {
 		next := plain(r.held)
 		r.show(r.held[:next], out)
-		if r.held = r.held[next:]; r.held == "" {
+		r.held = r.held[next:]
+		if r.held == "" {
 			return
 		}
 		m := r.look(r.held)
-		tag, rest := r.held[:m.size], r.held[m.size:]
+		tag := r.held[:m.size]
+		rest := r.held[m.size:]
 		switch m.kind {
 		case mayBecome:
 			return
@@ -212,7 +216,8 @@ func (r *Reader) inText(out *output) {
 			r.held = ""
 			r.unsay(out)
 		case isResult:
-			r.held, r.made = "", true
+			r.held = ""
+			r.made = true
 		default:
 			if strings.HasPrefix(tag, fence) && m.kind != isFence {
 				r.after = fence
@@ -225,6 +230,7 @@ func (r *Reader) inText(out *output) {
 }
 
 func (r *Reader) open(m mark) {
-	r.held, r.inside = "", true
+	r.held = ""
+	r.inside = true
 	r.body = body{closing: m.closing, bare: m.kind == isBare, fence: m.kind == isFence}
 }

@@ -58,37 +58,33 @@ func (a *API) CreateKey(ctx context.Context, who access.Principal, in KeyConfig)
 	if err := needAdmin(who); err != nil {
 		return NewKey{}, err
 	}
-	text, row, err := a.newKey(in)
+	text, row, err := access.NewKey(in.Name, in.Profile, in.Role, nil)
 	if err == nil {
-		err = mayHandOut(who, row)
+		err = a.mayCreate(who, row)
+	}
+	if err == nil {
+		row.CreatedAt = time.Now().UTC().Truncate(time.Microsecond) // as the store keeps it
+		err = a.Store.CreateKey(ctx, row)
+	}
+	if err == nil {
+		err = a.Keys.Reload(ctx)
 	}
 	if err != nil {
 		return NewKey{}, err
 	}
-	if err := a.Store.CreateKey(ctx, row); err != nil {
-		return NewKey{}, err
-	}
 	out := NewKey{Key: showKey(row), Text: text}
-	if err := a.Keys.Reload(ctx); err != nil {
-		return NewKey{}, err
-	}
 	if rows, err := a.Store.Keys(ctx); err == nil && !slices.ContainsFunc(rows, isAdmin) {
 		out.Warning = "everybody needs a key now, and no key is an admin's; make one with: toolfit keys create NAME --role admin --profile '*'"
 	}
 	return out, nil
 }
 
-func (a *API) newKey(in KeyConfig) (text string, row store.Key, err error) {
-	text, row, err = access.NewKey(in.Name, in.Profile, in.Role, nil)
-	if err != nil {
-		return "", store.Key{}, err
+func (a *API) mayCreate(who access.Principal, k store.Key) error {
+	known := slices.ContainsFunc(a.Config().Profiles, func(p config.Profile) bool { return p.Name == k.Profile })
+	if !known && k.Profile != access.AnyProfile {
+		return fault.New(fault.BadRequest, "there is no profile %q", k.Profile).WithHint("add it to profiles in the configuration")
 	}
-	known := slices.ContainsFunc(a.Config().Profiles, func(p config.Profile) bool { return p.Name == row.Profile })
-	if !known && row.Profile != access.AnyProfile {
-		return "", store.Key{}, fault.New(fault.BadRequest, "there is no profile %q", row.Profile).WithHint("add it to profiles in the configuration")
-	}
-	row.CreatedAt = time.Now().UTC().Truncate(time.Microsecond) // as the store keeps it
-	return text, row, nil
+	return mayHandOut(who, k)
 }
 
 // mayHandOut rejects keys with more rights than the caller's own.

@@ -81,20 +81,20 @@ func (a *API) ListRuns(ctx context.Context, who access.Principal, f store.RunFil
 
 // ReadRun returns a run that the caller may see, without pictures.
 func (a *API) ReadRun(ctx context.Context, who access.Principal, id string) (*trial.Kept, error) {
-	k, err := a.wholeRun(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	return k, mayReadRun(who, k)
-}
-
-// wholeRun returns a run of any principal.
-func (a *API) wholeRun(ctx context.Context, id string) (*trial.Kept, error) {
 	row, err := a.Store.Run(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	return trial.Read(row, time.Now())
+	return seenRun(who, row)
+}
+
+// seenRun reads a run that the caller may see.
+func seenRun(who access.Principal, row store.Run) (*trial.Kept, error) {
+	k, err := trial.Read(row, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	return k, mayReadRun(who, k)
 }
 
 // RunPage returns a page of the steps of a run.
@@ -170,14 +170,10 @@ func (a *API) RunPicture(ctx context.Context, who access.Principal, id, number s
 	if err != nil {
 		return nil, err
 	}
-	k, err := trial.Read(row, time.Now())
-	if err == nil {
-		err = mayReadRun(who, k)
-	}
-	if err != nil {
+	if _, err := seenRun(who, row); err != nil {
 		return nil, err
 	}
-	picture, err := a.picture(ctx, id, number)
+	picture, err := a.picture(ctx, who, id, number)
 	if err != nil {
 		return nil, err
 	}
@@ -189,20 +185,17 @@ func (a *API) RunPicture(ctx context.Context, who access.Principal, id, number s
 }
 
 // picture reads the picture of a step; older runs have theirs in the report.
-func (a *API) picture(ctx context.Context, id, number string) (*run.Image, error) {
+func (a *API) picture(ctx context.Context, who access.Principal, id, number string) (*run.Image, error) {
 	none := fault.New(fault.NotFound, "run %s has no picture of step %.20q", id, number)
 	step, err := strconv.Atoi(number)
 	if err != nil {
 		return nil, none
 	}
-	kept, err := a.Store.RunPicture(ctx, id, step)
-	if err == nil {
-		return &run.Image{Type: kept.Type, Data: kept.Data}, nil
-	}
+	stored, err := a.Store.RunPicture(ctx, id, step)
 	if !fault.Is(err, fault.NotFound) {
-		return nil, err
+		return &run.Image{Type: stored.Type, Data: stored.Data}, err
 	}
-	k, err := a.wholeRun(ctx, id)
+	k, err := a.ReadRun(ctx, who, id)
 	if err != nil {
 		return nil, err
 	}

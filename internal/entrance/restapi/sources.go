@@ -77,7 +77,11 @@ func (s Sources) shown(srv Server, who access.Principal) (Server, bool) {
 	if !s.sees(who, srv.ID) {
 		return Server{}, false
 	}
-	srv.Stderr, srv.Held, srv.KeptOut, srv.Notes, srv.Warning = nil, nil, nil, nil, ""
+	srv.Stderr = nil
+	srv.Held = nil
+	srv.KeptOut = nil
+	srv.Notes = nil
+	srv.Warning = ""
 	if view, err := s.Catalog.View(who.Profile); err == nil {
 		srv.Tools = 0
 		for _, e := range view.Entries {
@@ -102,9 +106,11 @@ func oneServer(known catalog.Server, st upstream.Status) Server {
 	}
 	switch {
 	case known.Disabled:
-		s.State, s.Reason = Disabled, ""
+		s.State = Disabled
+		s.Reason = ""
 	case s.State == upstream.Idle && known.Reason != "":
-		s.State, s.Reason = upstream.Down, known.Reason
+		s.State = upstream.Down
+		s.Reason = known.Reason
 	case s.State == "": // it is being taken away
 		s.State = upstream.Idle
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
@@ -37,12 +38,10 @@ func fitTools(v *catalog.View, d schema.Dialect, query string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	words := strings.Fields(strings.ToLower(query))
 	list := FittedList{Dialect: d, Tools: []json.RawMessage{}}
 	for i, t := range fitting.Tools {
 		switch {
-		case !shows(v.Entries[i]):
-		case len(words) > 0 && !hasAll(strings.ToLower(t.Name+" "+v.Entries[i].Description()), words):
+		case !matches(v.Entries[i], query):
 		case t.Error != nil:
 			list.SetAside = append(list.SetAside, t)
 		default:
@@ -54,27 +53,26 @@ func fitTools(v *catalog.View, d schema.Dialect, query string) (any, error) {
 
 // ListTools returns the tools whose name or description has all the words.
 func ListTools(v *catalog.View, query string) []Tool {
-	words := strings.Fields(strings.ToLower(query))
 	tools := []Tool{}
 	for _, e := range v.Entries {
-		t := oneTool(e)
-		if shows(e) && hasAll(strings.ToLower(t.Name+" "+t.Description), words) {
-			tools = append(tools, t)
+		if matches(e, query) {
+			tools = append(tools, oneTool(e))
 		}
 	}
 	return tools
 }
 
-// shows tells whether a tool is listed. Some of ours are for agents only.
-func shows(e *catalog.Entry) bool { return !e.Own || e.Listed() }
-
-func hasAll(text string, words []string) bool {
-	for _, w := range words {
-		if !strings.Contains(text, w) {
-			return false
-		}
+// matches tells whether a tool is listed, and has all words of the query in its name or
+// description. Some of our tools are for agents only.
+func matches(e *catalog.Entry, query string) bool {
+	if e.Own && !e.Listed() {
+		return false
 	}
-	return true
+	if query == "" {
+		return true
+	}
+	text := strings.ToLower(e.Shown + " " + e.Description())
+	return !slices.ContainsFunc(strings.Fields(strings.ToLower(query)), func(w string) bool { return !strings.Contains(text, w) })
 }
 
 func oneTool(e *catalog.Entry) Tool {

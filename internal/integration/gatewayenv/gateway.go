@@ -72,7 +72,8 @@ func Definitions() ([]json.RawMessage, error) {
 	}
 	all := make([]json.RawMessage, len(tools))
 	for i, t := range tools {
-		if all[i], err = t.Definition(); err != nil {
+		all[i], err = t.Definition()
+		if err != nil {
 			return nil, fmt.Errorf("gateway as an environment: %w", err)
 		}
 	}
@@ -96,10 +97,10 @@ func (g *Gateway) Tools() (map[string]call.OwnTool, error) {
 			if errors.Is(err, env.ErrPanicked) {
 				g.parts.Logger.Error("environment tool", "tool", t.Name, "error", err)
 			}
-			if raw == nil {
-				return nil, err
+			if raw != nil {
+				err = nil // the result says it
 			}
-			return raw, nil
+			return raw, err
 		}
 	}
 	return all, nil
@@ -108,21 +109,12 @@ func (g *Gateway) Tools() (map[string]call.OwnTool, error) {
 // Options is the environment as the caller sees it in a profile.
 func (g *Gateway) Options(who access.Principal, profile string) *env.Options {
 	return &env.Options{
-		Meta:  env.Meta{ID: "toolfit", DisplayName: "toolfit", Version: g.parts.Version},
-		Names: env.NamesBoth,
-		Describe: func(ctx context.Context) (env.EnvDescription, error) {
-			d, err := g.describe(ctx, who, profile)
-			return d, g.told(err)
-		},
-		ListProfiles: func(ctx context.Context) ([]env.Profile, error) {
-			all, err := g.profiles(ctx, who)
-			return all, g.told(err)
-		},
-		QueryLogs: func(ctx context.Context, q env.LogQuery) ([]env.LogEntry, error) {
-			logs, err := g.logs(ctx, who, q)
-			return logs, g.told(err)
-		},
-		Sessions: g.Sessions(who),
+		Meta:         env.Meta{ID: "toolfit", DisplayName: "toolfit", Version: g.parts.Version},
+		Names:        env.NamesBoth,
+		Describe:     func(ctx context.Context) (env.EnvDescription, error) { return g.describe(ctx, who, profile) },
+		ListProfiles: func(ctx context.Context) ([]env.Profile, error) { return g.profiles(ctx, who) },
+		QueryLogs:    func(ctx context.Context, q env.LogQuery) ([]env.LogEntry, error) { return g.logs(ctx, who, q) },
+		Sessions:     g.Sessions(who),
 	}
 }
 
@@ -133,7 +125,7 @@ func (g *Gateway) describe(ctx context.Context, who access.Principal, profile st
 	}
 	view, err := g.parts.Catalog.Listed(ctx, profile)
 	if err != nil {
-		return env.EnvDescription{}, err
+		return env.EnvDescription{}, g.told(err)
 	}
 	served := g.parts.Served()
 	d := env.EnvDescription{ID: "toolfit", DisplayName: "toolfit", Version: g.parts.Version, Profiles: profiles}

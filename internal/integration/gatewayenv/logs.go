@@ -25,7 +25,7 @@ func (g *Gateway) logs(ctx context.Context, who access.Principal, q env.LogQuery
 	calls := g.parts.Recent(recent) // first: what is written meanwhile is then in both
 	stored, err := g.parts.Store.Calls(ctx, f)
 	if err != nil {
-		return nil, err
+		return nil, g.told(err)
 	}
 	known := make(map[string]bool, len(stored))
 	for _, c := range stored {

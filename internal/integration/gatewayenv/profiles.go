@@ -26,7 +26,7 @@ func (g *Gateway) profiles(ctx context.Context, who access.Principal) ([]env.Pro
 			}
 			spec, err := g.spec(ctx, a)
 			if err != nil {
-				return nil, err
+				return nil, g.told(err)
 			}
 			if spec.Role == env.RoleSub {
 				shown.SubAgents = append(shown.SubAgents, spec)

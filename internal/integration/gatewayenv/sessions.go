@@ -73,7 +73,8 @@ func (s sessions) ListSessions(ctx context.Context, f env.SessionFilter) (env.Se
 	}
 	wanted := store.SessionFilter{Owner: s.owner(), Parent: f.ParentID, Metadata: metadata, Since: f.Since, Until: f.Until, Before: f.Cursor}
 	page := env.SessionPage{Sessions: []env.Session{}}
-	for size, left := 0, cmp.Or(f.Limit, 100); left > 0 && size < maxPage; {
+	size := 0
+	for left := cmp.Or(f.Limit, 100); left > 0 && size < maxPage; {
 		wanted.Limit = min(left, atOnce)
 		found, err := s.gateway.parts.Store.Sessions(ctx, wanted)
 		if err != nil {
@@ -165,7 +166,8 @@ func rawValues(m env.Metadata) (map[string]json.RawMessage, error) {
 		raw, read := value.(json.RawMessage) // it stays as it was written
 		if !read {
 			var err error
-			if raw, err = json.Marshal(value); err != nil {
+			raw, err = json.Marshal(value)
+			if err != nil {
 				return nil, fmt.Errorf("metadata %s: %w", name, err)
 			}
 		}

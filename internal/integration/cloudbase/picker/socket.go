@@ -51,7 +51,8 @@ type socket struct {
 
 // serveSocket talks with a page until it is closed or the wait is over.
 func (p *Picker) serveSocket(w http.ResponseWriter, r *http.Request) {
-	host, origin := r.Host, r.Header.Get("Origin")
+	host := r.Host
+	origin := r.Header.Get("Origin")
 	allowed := func(origin string) bool { return sameOrigin(origin, host, p.base()) }
 	if !allowed(origin) {
 		http.Error(w, "a page of another site may not answer here", http.StatusForbidden)
