@@ -19,6 +19,7 @@ func NewClient(ctx context.Context, in io.Reader, out io.WriteCloser) (*Client, 
 		out: out, outbox: make(chan []byte, 16), waiting: map[string]chan mcp.Message{},
 		gone: make(chan struct{}), closed: make(chan struct{}),
 	}
+	p.end = sync.OnceFunc(func() { close(p.gone) })
 	go p.read(in)
 	go p.write()
 	g, err := greet(ctx, p)
@@ -36,8 +37,8 @@ type pipe struct {
 	mu      sync.Mutex
 	last    int64
 	waiting map[string]chan mcp.Message // by the request's id
-	over    bool                        // gone is closed
 	gone    chan struct{}               // closed when the server reads or writes no more
+	end     func()                      // closes gone
 }
 
 // maxAnswer limits the size of a message.
@@ -47,15 +48,6 @@ var (
 	errEnded      = errors.New("the server has ended")
 	errUnreadable = errors.New("the answer cannot be read: it is no JSON, or nested too deep")
 )
-
-func (p *pipe) end() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.over {
-		p.over = true
-		close(p.gone)
-	}
-}
 
 func (p *pipe) read(in io.Reader) {
 	defer p.end()

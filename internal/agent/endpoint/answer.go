@@ -137,7 +137,7 @@ func (a *answer) choice(choice []byte, p *words) error {
 
 func (a *answer) delta(delta []byte, p *words) error {
 	var beside, other string
-	a.calls.next()
+	a.calls.event++
 	for w := rawjson.Object(delta); w.Next(); {
 		switch string(w.Key) {
 		case "content":

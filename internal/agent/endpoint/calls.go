@@ -48,7 +48,7 @@ func (a *arguments) add(piece string) {
 		case c == '"':
 			a.quoted = true
 		case c == '{' || c == '[':
-			a.open = a.open+1
+			a.open = a.open + 1
 			a.any = true
 		case c == '}' || c == ']':
 			a.open--
@@ -80,8 +80,6 @@ func readPart(raw []byte) part {
 	}
 	return p
 }
-
-func (l *calls) next() { l.event++ }
 
 func (l *calls) add(raw []byte) error {
 	p := readPart(raw)

@@ -9,6 +9,7 @@ import (
 	"github.com/toolfit/toolfit/internal/agent"
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
@@ -175,23 +176,13 @@ func agentText(data []byte) (id string, text []byte, err error) {
 	if err := rawjson.Check(data); err != nil || data[0] != '{' {
 		return "", nil, fault.New(fault.BadRequest, "the agent must be a JSON object")
 	}
-	text = []byte{'{'}
-	for w := rawjson.Object(data); w.Next(); {
-		switch string(w.Key) {
-		case "id":
-			id, _ = rawjson.String(w.Value)
-			if id == "" {
-				return "", nil, fault.New(fault.BadRequest, "id must be text")
-			}
-		case "source", "reason", "version", "created_at", "updated_at":
-		default:
-			if len(text) > 1 {
-				text = append(text, ',')
-			}
-			text = append(append(rawjson.AppendString(text, string(w.Key)), ':'), w.Value...)
+	if given := rawjson.Get(data, "id"); given != nil {
+		id, _ = rawjson.String(given)
+		if id == "" {
+			return "", nil, fault.New(fault.BadRequest, "id must be text")
 		}
 	}
-	return id, append(text, '}'), nil
+	return id, mcp.Without(data, "id", "source", "reason", "version", "created_at", "updated_at"), nil
 }
 
 func (a *API) deleteAgent(ctx context.Context, _ access.Principal, id string) (warning string, err error) {

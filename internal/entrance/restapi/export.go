@@ -23,57 +23,52 @@ func accepts(r *http.Request, want string) bool {
 	return false
 }
 
-// ExportCalls writes the matching calls that the caller may read as JSON Lines.
+// exportPage is how many calls are read at once; their arguments may be large.
+const exportPage = 200
+
+// ExportCalls writes the matching calls that the caller may read as JSON Lines, newest first. It
+// reads page by page, so that a slow reader holds no database connection. A late error is the
+// last line.
 func (a *API) ExportCalls(w http.ResponseWriter, r *http.Request, who access.Principal) {
 	f, err := parseFilter(r.URL.Query(), who)
 	if err != nil {
 		a.fail(w, r, err)
 		return
 	}
-	a.export(r, who, f)(w)
-}
-
-// exportPage is how many calls are read at once; their arguments may be large.
-const exportPage = 200
-
-// export writes the matching calls, newest first. It reads page by page, so that a slow reader
-// holds no database connection. A late error is the last line.
-func (a *API) export(r *http.Request, who access.Principal, f callFilter) stream {
-	return func(w http.ResponseWriter) {
-		left := f.limit
-		f.Limit = exportPage
-		f.Arguments = true
-		for first := true; ; first = false {
-			rows, err := a.Store.Calls(r.Context(), f.CallFilter)
-			if err != nil && first {
-				a.fail(w, r, err)
-				return
-			}
-			if first {
-				w.Header().Set("Content-Type", linesType)
-			}
-			buf := bufio.NewWriter(w)
-			enc := json.NewEncoder(buf)
-			enc.SetEscapeHTML(false)
-			if err != nil {
-				_ = enc.Encode(map[string]any{"error": a.visible(r, err)}) // like all writes, it fails in Flush
-				_ = buf.Flush()
-				return
-			}
-			more := len(rows) == f.Limit
-			for _, c := range rows {
-				_ = enc.Encode(showWhole(c, who))
-				left--
-				if left == 0 {
-					more = false
-					break
-				}
-			}
-			if buf.Flush() != nil || !more {
-				return
-			}
-			_ = http.NewResponseController(w).Flush() // it may not be able to
-			f.Before = rows[len(rows)-1].ID
+	a.flush(r.Context())
+	left := f.limit
+	f.Limit = exportPage
+	f.Arguments = true
+	for first := true; ; first = false {
+		rows, err := a.Store.Calls(r.Context(), f.CallFilter)
+		if err != nil && first {
+			a.fail(w, r, err)
+			return
 		}
+		if first {
+			w.Header().Set("Content-Type", linesType)
+		}
+		buf := bufio.NewWriter(w)
+		enc := json.NewEncoder(buf)
+		enc.SetEscapeHTML(false)
+		if err != nil {
+			_ = enc.Encode(map[string]any{"error": a.visible(r, err)}) // write errors show up in Flush
+			_ = buf.Flush()
+			return
+		}
+		more := len(rows) == f.Limit
+		for _, c := range rows {
+			_ = enc.Encode(showWhole(c, who))
+			left--
+			if left == 0 {
+				more = false
+				break
+			}
+		}
+		if buf.Flush() != nil || !more {
+			return
+		}
+		_ = http.NewResponseController(w).Flush() // it may not be able to
+		f.Before = rows[len(rows)-1].ID
 	}
 }

@@ -143,9 +143,7 @@ func decides(done string, f func(context.Context, access.Principal, tool.ServerI
 
 func (a *API) calls(q *request) (any, error) {
 	if accepts(q.Request, linesType) {
-		f, err := parseFilter(q.query, q.who)
-		a.flush(q.Context())
-		return a.export(q.Request, q.who, f), err
+		return stream(func(w http.ResponseWriter) { a.ExportCalls(w, q.Request, q.who) }), nil
 	}
 	return a.ListCalls(q.Context(), q.who, q.query, 0)
 }

@@ -3,10 +3,9 @@ package restapi
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
-	"strings"
 	"time"
 
+	"github.com/toolfit/toolfit/env"
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/store"
@@ -66,11 +65,8 @@ func (a *API) CreateSession(ctx context.Context, who access.Principal, in Sessio
 	if err := in.check(); err != nil {
 		return Session{}, err
 	}
-	s := store.Session{ID: in.ID, Parent: in.Parent, Owner: who.ID, Directory: in.Directory, Metadata: in.Metadata}
-	if s.ID == "" {
-		s.ID = "ses_" + strings.ToLower(rand.Text())
-	}
-	s.Title = "Session of " + time.Now().UTC().Format(time.RFC3339)
+	n := env.SessionOptions{ID: in.ID}.Filled(time.Now())
+	s := store.Session{ID: n.ID, Parent: in.Parent, Owner: who.ID, Title: n.Title, Directory: in.Directory, Metadata: in.Metadata}
 	if in.Title != nil {
 		s.Title = *in.Title
 	}
