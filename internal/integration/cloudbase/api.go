@@ -30,7 +30,6 @@ const (
 	firstPause   = 500 * time.Millisecond
 )
 
-// api sends requests of one account.
 type api struct {
 	settings settings
 	client   *common.Client
@@ -55,8 +54,8 @@ func newAPI(set settings, transport http.RoundTripper) *api {
 	return a
 }
 
-// call sends one request and gives what stands inside Response, as it came. One that came too
-// soon is sent again: all that is asked here only reads.
+// call sends a request and returns the raw content of Response. Throttled requests are retried, as
+// all of them only read.
 func (a *api) call(ctx context.Context, action string, params map[string]any) (json.RawMessage, error) {
 	if names := a.settings.missing(); names != nil {
 		return nil, fault.New(fault.Unauthorized, "the cloud needs a key: %s not set", strings.Join(names, " and ")).
@@ -102,8 +101,8 @@ func (a *api) once(ctx context.Context, action string, params map[string]any) (j
 	return bytes.ToValidUTF8(body, []byte("\uFFFD")), nil
 }
 
-// answer takes the bytes of an answer as they are. The client's own type would decode them,
-// and lose the order of members and the digits of large numbers.
+// answer keeps the raw bytes of an answer. The client's own type would lose the order of members
+// and digits of large numbers.
 type answer struct {
 	tchttp.BaseResponse
 	raw json.RawMessage
@@ -136,9 +135,8 @@ func (a *api) garbage(action string) error {
 		WithHint("is the endpoint right?").WithDetails(details{Variables: varEndpoint[:1]})
 }
 
-// bounded reads answers whole, up to a limit, before the client sees them, and lets objects
-// alone through: the client itself would read without end, unpack without end, and leave a
-// stream of events open.
+// bounded reads answers up to a limit and passes on only objects: the client itself would read
+// without limit and leave event streams open.
 type bounded struct{ next http.RoundTripper }
 
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -163,7 +161,7 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// silent keeps the client from writing to standard error.
+// silent discards the client's log.
 type silent struct{}
 
 func (silent) Printf(string, ...any) {}

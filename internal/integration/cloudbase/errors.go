@@ -11,14 +11,14 @@ import (
 	"github.com/toolfit/toolfit/internal/base/fault"
 )
 
-// details are what else an error says.
+// details are further members of an error.
 type details struct {
 	Variables []string `json:"variables,omitempty"` // to set or to correct
 	APICode   string   `json:"apiCode,omitempty"`   // the cloud's own code
 	RequestID string   `json:"requestId,omitempty"` // what the cloud's support asks for
 }
 
-// errorResult is an error as the result of a call, with its details as members of its own.
+// errorResult is an error as the result of a call.
 func errorResult(f *fault.Error) json.RawMessage {
 	var more details
 	json.Unmarshal(f.Details, &more) // without details there are none
@@ -30,7 +30,6 @@ func errorResult(f *fault.Error) json.RawMessage {
 	}{f.Code, arguments.Cut(f.Message, 500), f.Hint, more}}), true)
 }
 
-// meaning is what a code of the API means for the caller.
 type meaning struct {
 	prefix string // of the API's code; the first that fits counts
 	code   fault.Code
@@ -42,8 +41,7 @@ func endpointVar(settings) []string { return varEndpoint[:1] }
 func regionVar(settings) []string   { return varRegion[:1] }
 func tokenVars(settings) []string   { return []string{varToken[0], varSecretID[0], varSecretKey[0]} }
 
-// meanings are the codes that the API documents. What is not here is an error of the API's
-// own, and passed on as such.
+// meanings are the documented codes of the API. Others are upstream errors.
 var meanings = []meaning{
 	{"AuthFailure.UnauthorizedOperation", fault.Forbidden, "give the key the right to read CloudBase environments, or use another key", settings.credentials},
 	{"AuthFailure.SignatureExpire", fault.Unauthorized, "set the clock of this machine: it is more than five minutes off", nil},
@@ -72,7 +70,7 @@ var meanings = []meaning{
 	{"InternalError", fault.UpstreamError, "try again later", nil},
 }
 
-// meant says what an error of the API means.
+// meant turns an error of the API into one of ours.
 func (a *api) meant(action string, told *tcerr.TencentCloudSDKError) error {
 	f := fault.New(fault.UpstreamError, "%s: %s (%s)", action, told.Message, told.Code)
 	more := details{APICode: told.Code, RequestID: told.RequestId}

@@ -12,8 +12,8 @@ import (
 	"github.com/toolfit/toolfit/internal/core/project/mask"
 )
 
-// findList is what stands in the first of the two places where the API is known to put the
-// list; null where nothing but null stands there, and nil where there is none.
+// findList returns the list from either place where the API puts it; null or nil where there is
+// none.
 func findList(response json.RawMessage) (list json.RawMessage) {
 	for _, path := range [][]string{{"EnvList"}, {"Data", "EnvList"}} {
 		switch value := rawjson.Get(response, path...); {
@@ -35,8 +35,8 @@ func rowsOf(array json.RawMessage) (rows []json.RawMessage) {
 	return rows
 }
 
-// environments asks for all environments that people work with. Where the API refuses that
-// or gives no list, as older private clouds do, it is asked for its plain list.
+// environments lists all environments that people work with. If the API rejects the filter or
+// returns no list, as older private clouds do, it asks without it.
 func (s *Server) environments(ctx context.Context) (list json.RawMessage, err error) {
 	response, err := s.api.call(ctx, "DescribeEnvs", map[string]any{
 		"EnvTypes":  []string{"weda", "baas"},
@@ -54,8 +54,7 @@ func (s *Server) environments(ctx context.Context) (list json.RawMessage, err er
 	return findList(response), err
 }
 
-// list gives the environments that the query asks for, with all their fields unless it names
-// some.
+// list returns the environments that match the query, with all fields unless it names some.
 func (s *Server) list(ctx context.Context, q query) (json.RawMessage, error) {
 	list, err := s.environments(ctx)
 	switch {
@@ -80,7 +79,7 @@ func (s *Server) list(ctx context.Context, q query) (json.RawMessage, error) {
 	return out, err
 }
 
-// unknown are the names in fields that no row of the list has, whichever rows are shown.
+// unknown returns the requested fields that no row has.
 func (q query) unknown(list json.RawMessage, rows int) []string {
 	if q.fields == nil || rows == 0 {
 		return nil
@@ -92,7 +91,6 @@ func (q query) unknown(list json.RawMessage, rows int) []string {
 	return q.fields.Unseen(&seen)
 }
 
-// textOf is the text under the key of a row; "" when there is none.
 func textOf(row json.RawMessage, key string) string {
 	s, _ := rawjson.String(rawjson.Get(row, key))
 	return s
@@ -107,7 +105,7 @@ func (q query) excludes(row json.RawMessage) bool {
 		!strings.Contains(strings.ToLower(alias), strings.ToLower(q.alias))
 }
 
-// filter is one that was applied, for the caller to see.
+// filter is an applied filter, as shown to the caller.
 type filter struct {
 	name  string
 	value any
@@ -125,7 +123,7 @@ func (q query) filters() (out []filter) {
 	return out
 }
 
-// page writes the rows that the query asks for, and what they are part of.
+// page writes the page of rows that the query asks for.
 func (q query) page(rows []json.RawMessage, filters []filter) (json.RawMessage, error) {
 	total := len(rows)
 	from := min(q.offset, total)

@@ -12,15 +12,14 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// MaxWait is the longest that a call of envPick may take.
+// MaxWait is the maximum duration of an envPick call.
 const MaxWait = time.Hour
 
-// hold is how long a call goes on waiting that its caller has come back with. Most clients
-// give up after a minute.
+// hold is how long a follow-up call waits. Most clients time out after a minute.
 const hold = 45 * time.Second
 
-// pick asks a person, and waits for the answer where the client can show the link itself. All
-// others get the link in a first, short answer, and come back with its wait.
+// pick asks a person, and waits if the client can show the link itself. Other clients get the link
+// at once and call again with its wait.
 func (s *Server) pick(ctx context.Context, req *mcp.Request, in choose) (json.RawMessage, error) {
 	if in.wait != "" {
 		return s.resume(ctx, req, in.wait)
@@ -44,8 +43,7 @@ func (s *Server) pick(ctx context.Context, req *mcp.Request, in choose) (json.Ra
 	return waiting(w), nil
 }
 
-// rows lists for a page: every environment of the account with every field, also where the
-// server is bound to one.
+// rows lists every environment of the account for the page.
 func (s *Server) rows(ctx context.Context) (json.RawMessage, error) {
 	list, err := s.environments(ctx)
 	var f *fault.Error
@@ -58,8 +56,7 @@ func (s *Server) rows(ctx context.Context) (json.RawMessage, error) {
 	return list, err
 }
 
-// resume goes on waiting for what an earlier call began. A caller that leaves meanwhile does
-// not want the answer any more, so the page ends.
+// resume continues a wait. If the caller leaves, the page ends.
 func (s *Server) resume(ctx context.Context, req *mcp.Request, handle string) (json.RawMessage, error) {
 	w := s.picker.Find(handle, s.opts.Caller(req))
 	if w == nil {
@@ -79,7 +76,6 @@ func (s *Server) resume(ctx context.Context, req *mcp.Request, handle string) (j
 	return waiting(w), nil
 }
 
-// chosen is the answer to a choice.
 func chosen(c picker.Choice) (json.RawMessage, error) {
 	switch c.Outcome {
 	case picker.Picked:
@@ -94,7 +90,7 @@ func chosen(c picker.Choice) (json.RawMessage, error) {
 	return nil, fault.New(fault.Canceled, "the page was closed before anybody picked an environment").WithHint("call envPick again")
 }
 
-// waiting is the short answer: where to pick, and how to go on.
+// waiting is the answer with the link and how to continue.
 func waiting(w *picker.Wait) json.RawMessage {
 	return encode(struct {
 		Status  string `json:"status"`
@@ -106,8 +102,7 @@ func waiting(w *picker.Wait) json.RawMessage {
 		"Show the person the url. Then call envPick with this wait alone; it answers when the person has decided."})
 }
 
-// tellLink sends the link as progress to a caller that wants to hear of it. Progress is a
-// courtesy: when it cannot be sent, the call goes on.
+// tellLink sends the link as progress, if the caller wants progress. Errors are ignored.
 func tellLink(ctx context.Context, req *mcp.Request, w *picker.Wait) {
 	meta := mcp.FindMeta(req.Params)
 	token := mcp.ProgressToken(req.Params[meta[0]:meta[1]])

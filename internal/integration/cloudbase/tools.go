@@ -11,7 +11,6 @@ import (
 //go:embed tools.json
 var toolsText []byte
 
-// listTools is the result of tools/list.
 func listTools(picks bool) json.RawMessage {
 	var tools []json.RawMessage
 	if err := json.Unmarshal(toolsText, &tools); err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// environment is what one row of the list is made from. Every value follows from its
-// position, so the bytes are the same in every process.
+// environment is the data of one row. All values follow from its position, so every process has the
+// same bytes.
 type environment struct {
 	N                int
 	ID, Alias        string
@@ -38,7 +38,6 @@ const projects = `shop 优选商城 order 订单中心 crm 客户管理 blog 个
 	news 资讯头条 wallet 会员钱包 parking 智慧停车 library 图书借阅 fitness 健身打卡 weather 天气助手 survey 问卷调查 ticket 演出票务
 	repair 物业报修 express 快递查询 chatbot 智能客服 photo 云端相册`
 
-// environments builds the 40 rows.
 func environments() []environment {
 	form := template.Must(template.New("row").Funcs(template.FuncMap{
 		"pick": pick, "digest": digest, "uuid": uuid, "mod": func(a, b int) int { return a % b },
@@ -74,7 +73,7 @@ func newEnvironment(form *template.Template, n int, stem, alias string) environm
 	return e
 }
 
-// quotaOf gives how much of a monthly allowance is used.
+// quotaOf is how much of a monthly quota is used.
 func quotaOf(e environment, metric string) any {
 	return struct {
 		MetricName string
@@ -83,7 +82,7 @@ func quotaOf(e environment, metric string) any {
 	}{metric, len(e.ID) * 1031, fmt.Sprint(len(e.ID) * 1031)}
 }
 
-// curveOf gives a metric over time: one value for every five minutes of an hour.
+// curveOf is a metric over time: one value per five minutes of an hour.
 func curveOf(e environment, metric, from, to string) any {
 	values := make([]int, 12)
 	for i := range values {
@@ -105,7 +104,7 @@ type domain struct {
 	UpdateTime string
 }
 
-// domainsOf gives the domains that may call the environment from a browser.
+// domainsOf are the domains that may call the environment from a browser.
 func domainsOf(e environment) any {
 	return struct {
 		EnvID   string `json:"EnvId"`
@@ -117,7 +116,7 @@ func domainsOf(e environment) any {
 	}}
 }
 
-// hostingOf gives the static website hosting of the environment.
+// hostingOf is the static hosting of the environment.
 func hostingOf(e environment) any {
 	return struct {
 		EnvID string `json:"EnvId"`
@@ -125,16 +124,14 @@ func hostingOf(e environment) any {
 	}{e.ID, rawjson.Get(e.row, "StaticStorages")}
 }
 
-// pick takes the values in turn.
 func pick(i int, from ...string) string { return from[i%len(from)] }
 
-// digest gives hex digits that look random and follow from the parts.
+// digest returns pseudo-random hex digits.
 func digest(parts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00") + "\x00"))
 	return hex.EncodeToString(sum[:])
 }
 
-// uuid writes a digest in the form of a UUID.
 func uuid(parts ...string) string {
 	d := digest(parts...)
 	return d[:8] + "-" + d[8:12] + "-" + d[12:16] + "-" + d[16:20] + "-" + d[20:32]

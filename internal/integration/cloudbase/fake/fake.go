@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// Who may sign requests, unless the options say otherwise.
+// The default credentials.
 const (
 	SecretID  = "AKIDdemo0000000000000000000000000000"
 	SecretKey = "demo-secret-key-of-nobody"
@@ -32,7 +32,6 @@ type Options struct {
 	Now                 func() time.Time // nil: time.Now
 }
 
-// API answers like the cloud's API.
 type API struct {
 	opts Options
 	envs []environment
@@ -42,7 +41,7 @@ type API struct {
 	seen  []Request
 }
 
-// Request is one that came, signed right.
+// Request is a correctly signed request.
 type Request struct {
 	Action, Region string
 	Body           string
@@ -64,25 +63,24 @@ func New(opts *Options) *API {
 	return a
 }
 
-// Play says how the next requests for the action are answered, in order. After them the
-// answers are the usual ones again.
+// Play sets how the next requests for the action are answered, in order.
 func (a *API) Play(action string, scenes ...Scene) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.plays[action] = append(a.plays[action], scenes...)
 }
 
-// maxSeen bounds the requests that are kept: a demo may run for long.
+// maxSeen limits the recorded requests.
 const maxSeen = 100
 
-// Requests are the last that came, at most a hundred.
+// Requests returns the last requests, at most a hundred.
 func (a *API) Requests() []Request {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return slices.Clone(a.seen)
 }
 
-// EnvIDs are the ids of all environments, in the order of the list.
+// EnvIDs returns the ids of all environments, in order.
 func (a *API) EnvIDs() []string {
 	ids := make([]string, len(a.envs))
 	for i, e := range a.envs {
@@ -93,7 +91,6 @@ func (a *API) EnvIDs() []string {
 
 const maxBody = 1 << 20
 
-// ServeHTTP answers one request.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
@@ -112,7 +109,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	scene(w, r, func() (any, error) { return a.answer(action, r.Header.Get("X-TC-Version"), body) })
 }
 
-// note keeps the request and takes the scene that is next for it; nil: the usual one.
+// note records the request and returns the next scene for it; nil: the usual answer.
 func (a *API) note(req Request) Scene {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -128,12 +125,12 @@ func (a *API) note(req Request) Scene {
 	return next[0]
 }
 
-// apiError is an error in the API's own form.
+// apiError is an error of the API.
 type apiError struct{ code, message string }
 
 func (e apiError) Error() string { return e.code + ": " + e.message }
 
-// answer is what the API says, without the envelope.
+// answer returns the content of Response.
 func (a *API) answer(action, version string, body []byte) (any, error) {
 	if version != "2018-06-08" {
 		return nil, apiError{"NoSuchVersion", fmt.Sprintf("The version %q does not exist.", version)}
@@ -169,7 +166,7 @@ func (a *API) answer(action, version string, body []byte) (any, error) {
 
 type envList struct{ EnvList []environment }
 
-// find gives the environment with the id, or all of them for "".
+// find returns the environment with the id, or all for "".
 func (a *API) find(id string) []environment {
 	if id == "" {
 		return a.envs
