@@ -62,7 +62,8 @@ func (g *greeted) ask(ctx context.Context, method string, params json.RawMessage
 		params = json.RawMessage("{}")
 	}
 	if g.modern {
-		const meta = `{"` + mcp.MetaVersion + `":"` + mcp.ModernVersion + `","` + mcp.MetaInfo + `":` + selfInfo + `,"` + mcp.MetaAbilities + `":{}}`
+		const meta = `{"` + mcp.MetaVersion + `":"` + mcp.ModernVersion + `","` + mcp.MetaInfo + `":` + selfInfo + `,"` +
+			mcp.MetaAbilities + `":{}}`
 		params = mcp.With(params, "_meta", []byte(meta))
 	}
 	return g.send(ctx, method, params)

@@ -12,12 +12,13 @@ const (
 	limitSchema = `{"type":"integer","minimum":1,"maximum":1000,"default":100}`
 
 	agentSchema = `{"type":"object","required":["id","role"],"properties":{"id":{"type":"string"},"role":` + roleSchema + `,` +
-		`"promptId":{"type":"string"},"promptOverride":{"type":"string"},"allowedTools":` + namesSchema + `,"deniedTools":` + namesSchema + `,` +
-		`"metadata":` + metadataSchema + `}}`
+		`"promptId":{"type":"string"},"promptOverride":{"type":"string"},"allowedTools":` + namesSchema + `,` +
+		`"deniedTools":` + namesSchema + `,"metadata":` + metadataSchema + `}}`
 	agentsSchema = `{"type":"array","items":` + agentSchema + `}`
 
 	profileSchema = `{"type":"object","required":["id","displayName","primaryAgents"],"properties":{"id":{"type":"string"},` +
-		`"displayName":{"type":"string"},"primaryAgents":` + agentsSchema + `,"subAgents":` + agentsSchema + `,"metadata":` + metadataSchema + `}}`
+		`"displayName":{"type":"string"},"primaryAgents":` + agentsSchema + `,"subAgents":` + agentsSchema + `,"metadata":` +
+		metadataSchema + `}}`
 	profilesSchema = `{"type":"array","items":` + profileSchema + `}`
 
 	capabilitiesSchema = `{"type":"object","description":"What can be had; others may stand beside these","properties":{` +

@@ -97,8 +97,8 @@ func (o *Options) offers() []offer {
 	if o.QueryLogs != nil {
 		all = append(all, offer{
 			name: "query_logs", description: "What happened: the newest entries that match, the newest last. level is the least one",
-			input: takes(`"sessionId":`+idSchema+`,"agentId":`+idSchema+`,"level":`+levelSchema+`,"since":`+timeSchema+`,"until":`+timeSchema+
-				`,"limit":`+limitSchema, ""),
+			input: takes(`"sessionId":`+idSchema+`,"agentId":`+idSchema+`,"level":`+levelSchema+`,"since":`+timeSchema+
+				`,"until":`+timeSchema+`,"limit":`+limitSchema, ""),
 			output: gives("logs", `{"type":"array","items":`+logSchema+`}`, ""),
 			run:    reads(o.queryLogs),
 		})
@@ -164,8 +164,9 @@ func (o *Options) sessionOffers() []offer {
 		input: takes(`"id":`+idSchema, `"id"`), output: sessionSchema,
 		run: reads(func(ctx context.Context, in byID) (any, error) { return o.Sessions.GetSession(ctx, in.ID) }),
 	}, {
-		name:        "list_sessions",
-		description: "Sessions, the newest first. since and until are about the time of creation; metadata must be equal by name; nextCursor leads to the next page",
+		name: "list_sessions",
+		description: "Sessions, the newest first. since and until are about the time of creation; " +
+			"metadata must be equal by name; nextCursor leads to the next page",
 		input: takes(`"parentID":`+idSchema+`,"metadata":`+metadataSchema+`,"since":`+timeSchema+`,"until":`+timeSchema+
 			`,"limit":`+limitSchema+`,"cursor":{"type":"string","maxLength":1000}`, ""),
 		output: gives("sessions", `{"type":"array","items":`+sessionSchema+`}`, `,"nextCursor":{"type":"string"}`),

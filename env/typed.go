@@ -19,16 +19,17 @@ func NewTool[In any](name, description string, call func(ctx context.Context, in
 	if err != nil {
 		panic(fmt.Sprintf("env: tool %s: %v", name, err))
 	}
-	return Tool{Name: name, Description: description, InputSchema: input, Call: func(ctx context.Context, args json.RawMessage) (any, error) {
-		var in In
-		if rawjson.IsNull(args) {
-			args = json.RawMessage("{}")
-		}
-		if err := decode(args, &in); err != nil {
-			return nil, fmt.Errorf("read the arguments: %w", err)
-		}
-		return call(ctx, in)
-	}}
+	return Tool{Name: name, Description: description, InputSchema: input,
+		Call: func(ctx context.Context, args json.RawMessage) (any, error) {
+			var in In
+			if rawjson.IsNull(args) {
+				args = json.RawMessage("{}")
+			}
+			if err := decode(args, &in); err != nil {
+				return nil, fmt.Errorf("read the arguments: %w", err)
+			}
+			return call(ctx, in)
+		}}
 }
 
 func argumentsOf(t reflect.Type) (json.RawMessage, error) {

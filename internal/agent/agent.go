@@ -168,11 +168,13 @@ func (r *Runner) find(t *Turn) (*config.Agent, *config.Model, error) {
 	cfg := r.parts.Config()
 	a := cfg.AgentNamed(t.Agent)
 	if a == nil || !mayUse(t.Principal, a) { // what may not be used is not shown
-		return nil, nil, fault.New(fault.NotFound, "there is no agent %.100q", t.Agent).WithHint("see the list of agents for those that there are")
+		return nil, nil, fault.New(fault.NotFound, "there is no agent %.100q", t.Agent).
+			WithHint("see the list of agents for those that there are")
 	}
 	m := cfg.ModelNamed(a.Model)
 	if m == nil {
-		return nil, nil, fault.New(fault.BadConfig, "agent %s needs the model %s, which is not there", a.ID, a.Model).WithHint("add it to models")
+		return nil, nil, fault.New(fault.BadConfig, "agent %s needs the model %s, which is not there", a.ID, a.Model).
+			WithHint("add it to models")
 	}
 	return a, m, nil
 }

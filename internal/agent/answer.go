@@ -49,7 +49,8 @@ func (r *Runner) Answer(ctx context.Context, t Turn) (*Answer, error) {
 	if err := checkMessages(t.Messages); err != nil {
 		return nil, err
 	}
-	late := fault.New(fault.UpstreamTimeout, "the answer took longer than %s", c.agent.Timeout).WithHint("raise the timeout of agent %s", c.agent.ID)
+	late := fault.New(fault.UpstreamTimeout, "the answer took longer than %s", c.agent.Timeout).
+		WithHint("raise the timeout of agent %s", c.agent.ID)
 	ctx, cancel := context.WithTimeoutCause(ctx, c.agent.Timeout, late)
 	defer cancel()
 	leave, err := c.begin(ctx)

@@ -34,7 +34,8 @@ func (c *chat) ask(ctx context.Context, open bool) (*reply, error) {
 	most := c.agent.MaxTokens
 	if most > 0 && used >= most {
 		if c.answer.Rounds == 0 {
-			return nil, fault.New(fault.TooLarge, "the messages alone are about %d tokens, and agent %s may use %d for an answer", cost.Prompt, c.agent.ID, most).
+			return nil, fault.New(fault.TooLarge, "the messages alone are about %d tokens, and agent %s may use %d for an answer",
+				cost.Prompt, c.agent.ID, most).
 				WithHint("say less, give the agent fewer tools, or raise its max_tokens")
 		}
 		return &reply{finish: "length", limit: counted(most, "token")}, nil

@@ -23,7 +23,8 @@ func (s *silent) Ask(_ context.Context, _ *config.Model, _ []byte, hear func(con
 	}
 	r := &conversation.Reply{Text: "Let me look at it.", Finish: "stop", Usage: conversation.Usage{Prompt: 100, Completion: 10}}
 	if s.n%4 != 0 {
-		r.Finish, r.Calls = "tool_calls", []conversation.Call{{ID: "1", Tool: "read_data_from_excel", Arguments: `{"filepath":"test.xlsx","sheet_name":"Sheet1"}`}}
+		r.Finish, r.Calls = "tool_calls", []conversation.Call{{ID: "1", Tool: "read_data_from_excel",
+			Arguments: `{"filepath":"test.xlsx","sheet_name":"Sheet1"}`}}
 	}
 	return r, nil
 }

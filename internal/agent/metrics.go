@@ -21,11 +21,14 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		return v
 	}
 	return &Metrics{
-		chats:    counter("toolfit_agent_chats_total", "Answers of agents, by how they ended (ok, limit, canceled, error).", "agent", "outcome"),
-		rounds:   counter("toolfit_agent_rounds_total", "Rounds of agents: how often they asked their models.", "agent"),
-		calls:    counter("toolfit_agent_calls_total", "Calls that models wanted, by what became of them (success, failed, skipped).", "agent", "status"),
+		chats: counter("toolfit_agent_chats_total", "Answers of agents, by how they ended (ok, limit, canceled, error).", "agent",
+			"outcome"),
+		rounds: counter("toolfit_agent_rounds_total", "Rounds of agents: how often they asked their models.", "agent"),
+		calls: counter("toolfit_agent_calls_total", "Calls that models wanted, by what became of them (success, failed, skipped).",
+			"agent", "status"),
 		failures: counter("toolfit_model_errors_total", "Questions that models did not answer, by the code of the error.", "model", "code"),
-		tokens:   counter("toolfit_model_tokens_total", "Tokens of models (prompt, completion), as they say themselves, else estimated.", "model", "kind"),
+		tokens: counter("toolfit_model_tokens_total", "Tokens of models (prompt, completion), as they say themselves, else estimated.",
+			"model", "kind"),
 	}
 }
 

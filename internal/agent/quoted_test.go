@@ -94,7 +94,8 @@ func TestACallQuotedInADescriptionIsNotMade(t *testing.T) {
 	w := newWorld(t, "", nil)
 	w.script(script.Answer{Text: "It is described so: " + quoted}, script.Answer{Text: "ok"})
 	a := w.must(w.turn("writer", "what is read_data_from_excel?"))
-	if len(w.sent) != 0 || len(a.Calls) != 1 || !strings.Contains(a.Calls[0].Error, "copied from a tool's result or description (if a call is meant, write it as") {
+	if len(w.sent) != 0 || len(a.Calls) != 1 ||
+		!strings.Contains(a.Calls[0].Error, "copied from a tool's result or description (if a call is meant, write it as") {
 		t.Errorf("%d sent, %+v", len(w.sent), a.Calls)
 	}
 }

@@ -115,7 +115,8 @@ func (c *chat) admit(w *wanted, open bool) (err error) {
 	notCalled := fault.New(fault.BadArguments, "not called: %w", w.err)
 	switch {
 	case c.made >= most:
-		return fault.New(fault.RateLimited, "not called: the limit of %d calls for one answer is reached", most).WithHint("answer with what you know")
+		return fault.New(fault.RateLimited, "not called: the limit of %d calls for one answer is reached", most).
+			WithHint("answer with what you know")
 	case !open:
 		return fault.New(fault.RateLimited, "not called: no more calls are possible in this answer").WithHint("answer with what you know")
 	case errors.Is(w.err, errInThought):

@@ -27,7 +27,8 @@ func basePrompt(a *config.Agent, tools []string) string {
 		parts = append(parts, a.Personality)
 	}
 	if len(tools) > 0 {
-		parts = append(parts, say(fmt.Sprintf("Use the tools where they help. At most %d calls are made for one answer.", a.Capabilities.MaxToolCalls)))
+		parts = append(parts, say(fmt.Sprintf("Use the tools where they help. At most %d calls are made for one answer.",
+			a.Capabilities.MaxToolCalls)))
 		if a.Capabilities.Planning {
 			parts = append(parts, say(planning))
 		}
@@ -56,7 +57,8 @@ func systemPrompt(a *config.Agent, custom, section string, tools []string) strin
 
 // toolNames matches a list of tool names in a prompt.
 var toolNames = regexp.MustCompile(`(?m)` +
-	`[ \t]*[(（]?(?:Available tools:|可用工具[:：])[ \t]*` + aName + `(?:(?:[ \t]*[,，、][ \t]*(?:and[ \t]+)?|[ \t]+and[ \t]+)` + aName + `)*` +
+	`[ \t]*[(（]?(?:Available tools:|可用工具[:：])[ \t]*` + aName +
+	`(?:(?:[ \t]*[,，、][ \t]*(?:and[ \t]+)?|[ \t]+and[ \t]+)` + aName + `)*` +
 	`(?:[)）][.。]?|[.;][ \t]+|[.;]?[ \t\r]*$|[。；][ \t]*)` +
 	`|^Available tools:.*$`)
 

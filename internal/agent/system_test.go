@@ -33,7 +33,8 @@ func TestTheAgentsOwnOrderIsKept(t *testing.T) {
 	w := newWorld(t, "  x: {model: native, available_tools: [apply_formula, 'excel__read*', apply_formula]}\n", nil)
 	w.script(script.Answer{Text: "ok"})
 	w.must(w.turn("x", "go"))
-	if got := w.asked[0].Messages[0].Text(); !strings.HasSuffix(got, "\n\nAvailable tools: apply_formula, read_data_from_excel") || len(w.asked[0].Tools) != 2 {
+	if got := w.asked[0].Messages[0].Text(); !strings.HasSuffix(got, "\n\nAvailable tools: apply_formula, read_data_from_excel") ||
+		len(w.asked[0].Tools) != 2 {
 		t.Errorf("%s, %d tools", got, len(w.asked[0].Tools))
 	}
 }
@@ -51,14 +52,16 @@ func TestSystemPrompt(t *testing.T) {
 		want            string
 	}{
 		{"nothing to call", a, "", "", nil, "You are A."},
-		{"the endpoint gets the tools", a, "", "", []string{"a", "b"}, "You are A.\n\nUse the tools where they help. At most 3 calls are made for one answer.\n\nAvailable tools: a, b"},
+		{"the endpoint gets the tools", a, "", "", []string{"a", "b"},
+			"You are A.\n\nUse the tools where they help. At most 3 calls are made for one answer.\n\nAvailable tools: a, b"},
 		{"the agent's own prompt", own, "", "", []string{"a"}, "Mine."},
 		{"the caller's before it", own, "Yours.", "", []string{"a"}, "Yours."},
 		{"a plan by the agent's own prompt", planner, "", "", []string{"a"}, "Mine.\n\n" + planning},
 		{"a plan by the caller's", planner, "Yours.", "", []string{"a"}, "Yours.\n\n" + planning},
 		{"no plan where there is nothing to call", planner, "Yours.", "", nil, "Yours."},
 		{"tools after a prompt without the line", own, "", section, []string{"a"}, "Mine.\n\n## T\n\n**a**\n\n" + protocol},
-		{"tools in the middle", a, "One.\nAvailable tools: x\nTwo.", section, []string{"a"}, "One.\n\n\n## T\n\n**a**\n\n\nTwo.\n\n" + protocol},
+		{"tools in the middle", a, "One.\nAvailable tools: x\nTwo.", section, []string{"a"},
+			"One.\n\n\n## T\n\n**a**\n\n\nTwo.\n\n" + protocol},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -97,7 +100,8 @@ func TestTheStaleListOfToolsGoes(t *testing.T) {
 	w := newWorld(t, "  x: {model: text, prompt: 'Reads workbooks. Available tools: gone_tool, other_tool. Be careful.'}\n", nil)
 	w.script(script.Answer{Text: "ok"})
 	w.must(w.turn("x", "go"))
-	if got := w.asked[0].Messages[0].Text(); strings.Contains(got, "gone_tool") || !strings.HasPrefix(got, "Reads workbooks.\n\n## Available Tools") || !strings.Contains(got, "\n\nBe careful.\n\n") {
+	if got := w.asked[0].Messages[0].Text(); strings.Contains(got, "gone_tool") ||
+		!strings.HasPrefix(got, "Reads workbooks.\n\n## Available Tools") || !strings.Contains(got, "\n\nBe careful.\n\n") {
 		t.Errorf("%s", got)
 	}
 }
@@ -109,7 +113,8 @@ func FuzzWithSection(f *testing.F) {
 		const section = "\x01"
 		text = strings.ReplaceAll(text, section, "")
 		got := withSection(text, section)
-		if strings.Count(got, section) != 1 || toolNames.MatchString(strings.ReplaceAll(got, section, "\n")) && !toolNames.MatchString(text) {
+		if strings.Count(got, section) != 1 || toolNames.MatchString(strings.ReplaceAll(got, section, "\n")) &&
+			!toolNames.MatchString(text) {
 			t.Errorf("%q became %q", text, got)
 		}
 	})
@@ -119,10 +124,13 @@ func FuzzWithSection(f *testing.F) {
 func TestMessagesAlternateInText(t *testing.T) {
 	answer := conversation.Text(conversation.RoleTool, "3")
 	answer.CallID = "1"
-	parts := conversation.Message{Role: conversation.RoleUser, Content: conversation.Content{{Raw: json.RawMessage(`{"type":"image_url"}`)}}}
+	parts := conversation.Message{Role: conversation.RoleUser,
+		Content: conversation.Content{{Raw: json.RawMessage(`{"type":"image_url"}`)}}}
 	list := []conversation.Message{
-		conversation.Text(conversation.RoleSystem, "s"), conversation.Text(conversation.RoleUser, "a"), conversation.Text(conversation.RoleUser, "b"), {Role: conversation.RoleAssistant, Calls: []conversation.Call{{ID: "1"}}}, answer, conversation.Text(conversation.RoleUser, "now"),
-		conversation.Text(conversation.RoleAssistant, "c"), conversation.Text(conversation.RoleAssistant, "d"), parts, conversation.Text(conversation.RoleUser, "e"),
+		conversation.Text(conversation.RoleSystem, "s"), conversation.Text(conversation.RoleUser,
+			"a"), conversation.Text(conversation.RoleUser, "b"), {Role: conversation.RoleAssistant, Calls: []conversation.Call{{ID: "1"}}}, answer, conversation.Text(conversation.RoleUser, "now"),
+		conversation.Text(conversation.RoleAssistant, "c"), conversation.Text(conversation.RoleAssistant,
+			"d"), parts, conversation.Text(conversation.RoleUser, "e"),
 	}
 	var got []string
 	for _, m := range inText(list) {
@@ -221,7 +229,8 @@ func TestCallsAtOnceAreSpokenOfOnlyWhereThereAreTools(t *testing.T) {
 		w.must(turn)
 		w.cfg.ModelNamed("native").Params = nil
 		for _, asked := range w.asked {
-			if got := string(asked.Raw); strings.Contains(got, `"parallel_tool_calls":false`) == none || !strings.Contains(got, `"seed":1`) {
+			if got := string(asked.Raw); strings.Contains(got, `"parallel_tool_calls":false`) == none ||
+				!strings.Contains(got, `"seed":1`) {
 				t.Errorf("without tools %v: %s", none, got)
 			}
 		}

@@ -112,7 +112,8 @@ func (b *toolbox) find(name, source string, args json.RawMessage) (found, error)
 		}
 		return found{}, b.view.Unknown(name, b.allows)
 	}
-	return found{}, fault.New(fault.UnknownTool, "%.100s can mean several tools", name).WithHint("call one of %s", strings.Join(alike, ", "))
+	return found{}, fault.New(fault.UnknownTool, "%.100s can mean several tools", name).
+		WithHint("call one of %s", strings.Join(alike, ", "))
 }
 
 func (b *toolbox) allows(e *catalog.Entry) bool {
@@ -150,7 +151,8 @@ func said(schema json.RawMessage, in locale.Language) json.RawMessage {
 	walk = func(from int, value []byte) {
 		for w := rawjson.Object(value); w.Next(); {
 			if text, ok := rawjson.String(w.Value); ok && string(w.Key) == "description" {
-				edits = append(edits, rawjson.Edit{Start: from + w.Start, End: from + w.End, New: rawjson.AppendString(nil, sayBeginning(text, in))})
+				edits = append(edits, rawjson.Edit{Start: from + w.Start, End: from + w.End,
+					New: rawjson.AppendString(nil, sayBeginning(text, in))})
 			}
 			walk(from+w.Start, w.Value)
 		}

@@ -153,7 +153,8 @@ const maxPrompt = 100
 
 // lastPrompt joins the last system messages of the session that were stored together.
 func (c *chat) lastPrompt(ctx context.Context) (string, error) {
-	last, err := c.parts.Sessions.LastBeginning(ctx, c.answer.Session, `{"role":"`+conversation.RoleSystem+`"`, `{"role":"`+conversation.RoleDeveloper+`"`)
+	last, err := c.parts.Sessions.LastBeginning(ctx, c.answer.Session, `{"role":"`+conversation.RoleSystem+`"`,
+		`{"role":"`+conversation.RoleDeveloper+`"`)
 	if err != nil || last == 0 {
 		return "", err
 	}

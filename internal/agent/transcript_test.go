@@ -108,7 +108,8 @@ func TestEveryCallHasItsAnswerRightBehindIt(t *testing.T) {
 		return m
 	}
 	list := []conversation.Message{
-		conversation.Text(conversation.RoleUser, "1"), call("a"), conversation.Text(conversation.RoleUser, "2"), call("b"), answer("a", "of a"), answer("b", "of b"), answer("c", "of nothing"),
+		conversation.Text(conversation.RoleUser, "1"), call("a"), conversation.Text(conversation.RoleUser, "2"), call("b"), answer("a",
+			"of a"), answer("b", "of b"), answer("c", "of nothing"),
 		call("d"), conversation.Text(conversation.RoleUser, "3"), call("d"), answer("d", "of the second"),
 	}
 	var got []string
@@ -120,7 +121,8 @@ func TestEveryCallHasItsAnswerRightBehindIt(t *testing.T) {
 		got = append(got, strings.TrimSpace(line))
 	}
 	const lost = "toold The call was interrupted. Whether it was carried out is not known."
-	want := []string{"user 1", "assistant a", "toola of a", "user 2", "assistant b", "toolb of b", "assistant d", lost, "user 3", "assistant d", "toold of the second"}
+	want := []string{"user 1", "assistant a", "toola of a", "user 2", "assistant b", "toolb of b", "assistant d", lost, "user 3",
+		"assistant d", "toold of the second"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -160,7 +162,8 @@ func TestALongSessionIsRememberedFromItsEnd(t *testing.T) {
 		turn.Session = session
 		w.must(turn)
 		got := w.asked[0].Messages
-		if len(got) != c.said+2 || got[0].Text() != "Be kind." || !strings.HasPrefix(got[1].Text(), c.first) || got[len(got)-1].Text() != "now" {
+		if len(got) != c.said+2 || got[0].Text() != "Be kind." || !strings.HasPrefix(got[1].Text(), c.first) ||
+			got[len(got)-1].Text() != "now" {
 			t.Errorf("%s: %d messages, %.20q, then %.20q", c.agent, len(got), got[0].Text(), got[1].Text())
 		}
 	}

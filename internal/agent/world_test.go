@@ -140,7 +140,8 @@ func newWorldOn(t testing.TB, dsn, more string, opts *Options) *world {
 		defer w.mu.Unlock()
 		w.told = append(w.told, r)
 	}
-	w.Runner = New(Parts{Config: func() *config.Config { return cfg }, Tools: views, Caller: caller, Models: models, Sessions: w.store}, opts)
+	w.Runner = New(Parts{Config: func() *config.Config { return cfg }, Tools: views, Caller: caller, Models: models, Sessions: w.store},
+		opts)
 	return w
 }
 
@@ -204,11 +205,12 @@ func (w *world) script(answers ...script.Answer) {
 
 // turn is something that somebody says to an agent.
 func (w *world) turn(agent, text string) Turn {
-	return Turn{Agent: agent, Principal: access.Local(), Messages: []conversation.Message{conversation.Text(conversation.RoleUser, text)}, Hear: func(e Event) {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.events = append(w.events, e)
-	}}
+	return Turn{Agent: agent, Principal: access.Local(), Messages: []conversation.Message{conversation.Text(conversation.RoleUser, text)},
+		Hear: func(e Event) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.events = append(w.events, e)
+		}}
 }
 
 // must is an answer that works.

@@ -50,7 +50,8 @@ func New(p Parts) *API {
 	a.mux.HandleFunc("GET /v1/models/{id}", a.guarded(a.model))
 	a.mux.HandleFunc("POST /v1/chat/completions", a.guarded(a.complete))
 	a.mux.HandleFunc("/v1/", func(w http.ResponseWriter, r *http.Request) {
-		a.fail(w, r, fault.New(fault.NotFound, "there is no route %s %s", r.Method, r.URL.Path).WithHint("there are /v1/chat/completions and /v1/models"))
+		a.fail(w, r, fault.New(fault.NotFound, "there is no route %s %s", r.Method, r.URL.Path).
+			WithHint("there are /v1/chat/completions and /v1/models"))
 	})
 	return a
 }

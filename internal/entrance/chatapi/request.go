@@ -61,7 +61,8 @@ func parse(data []byte) (*request, error) {
 		return nil, err
 	}
 	req := &request{stream: in.Stream != nil && *in.Stream, includeUsage: in.StreamOptions != nil && in.StreamOptions.IncludeUsage}
-	req.Turn = agent.Turn{Agent: in.Model, Messages: in.Messages, Unkept: in.Store != nil && !*in.Store, NoTools: string(in.ToolChoice) == `"none"`}
+	req.Turn = agent.Turn{Agent: in.Model, Messages: in.Messages, Unkept: in.Store != nil && !*in.Store,
+		NoTools: string(in.ToolChoice) == `"none"`}
 	req.Session, _ = in.Metadata[SessionKey].(string)
 	for i := range req.Messages {
 		req.Messages[i].Note = nil // only we write it
@@ -102,7 +103,8 @@ func (in *wire) check() error {
 	case in.N != nil && *in.N != 1:
 		return bad("n must be 1: an agent gives one answer")
 	case len(in.Tools) > 0 || len(in.Functions) > 0 || !rawjson.IsNull(in.FunctionCall):
-		return fault.New(fault.BadRequest, "tools must be left out: an agent has its own").WithHint("choose them by available_tools of the agent")
+		return fault.New(fault.BadRequest, "tools must be left out: an agent has its own").
+			WithHint("choose them by available_tools of the agent")
 	case choice != "" && choice != "null" && choice != `"auto"` && choice != `"none"`:
 		return bad("tool_choice must be auto or none")
 	case in.Logprobs != nil && *in.Logprobs || in.TopLogprobs != nil:

@@ -85,7 +85,8 @@ func showAgent(s AgentState) Agent {
 	a := Agent{
 		ID: s.ID, Name: s.Name, Description: s.Description, Personality: s.Personality, Role: s.Role, Model: s.Model, Profile: s.Profile,
 		Prompt: s.Prompt, Heading: s.Heading, Language: s.Language, Available: s.Available, Denied: s.Denied, Timeout: s.Timeout.String(),
-		Budget: s.Budget, MaxTokens: s.MaxTokens, Capabilities: Capabilities(s.Capabilities), Metadata: s.Metadata, Source: s.Source, Reason: s.Problem, Version: s.Version,
+		Budget: s.Budget, MaxTokens: s.MaxTokens, Capabilities: Capabilities(s.Capabilities), Metadata: s.Metadata, Source: s.Source,
+		Reason: s.Problem, Version: s.Version,
 		CreatedAt: moment(s.Created), UpdatedAt: moment(s.Updated),
 	}
 	if s.Hidden {

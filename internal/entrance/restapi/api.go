@@ -133,7 +133,8 @@ func parseURL(u *url.URL) (url.Values, error) {
 	}
 	q, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
-		return nil, fault.New(fault.BadRequest, "the query string cannot be read").WithHint("write odd characters as %%XX, and & between parameters")
+		return nil, fault.New(fault.BadRequest, "the query string cannot be read").
+			WithHint("write odd characters as %%XX, and & between parameters")
 	}
 	return q, nil
 }

@@ -52,7 +52,8 @@ func showCall(c store.Call) Call {
 	return Call{
 		Repairs: repairs,
 		ID:      c.ID, At: c.At, Principal: c.Principal, Profile: c.Profile, Session: c.Session, Agent: c.Agent,
-		Server: string(c.Server), Tool: string(c.Tool), Upstream: c.Upstream, Outcome: c.Outcome, Code: c.Code, Message: c.Message, Level: c.Level,
+		Server: string(c.Server), Tool: string(c.Tool), Upstream: c.Upstream, Outcome: c.Outcome, Code: c.Code, Message: c.Message,
+		Level:      c.Level,
 		DurationMS: float64(c.Duration.Microseconds()) / 1000, BytesIn: c.BytesIn, BytesFull: c.BytesFull, BytesSent: c.BytesSent,
 		TokensIn: c.TokensIn, TokensFull: c.TokensFull, TokensSent: c.TokensSent, Rule: c.Rule, Ref: c.Ref,
 	}

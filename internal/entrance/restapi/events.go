@@ -88,7 +88,8 @@ type listener struct {
 
 // NewEvents makes Events. Run watches the servers; Close ends all connections.
 func NewEvents(sources Sources, records *record.Log) *Events {
-	e := &Events{sources: sources, records: records, now: time.Now, ping: pingEvery, closing: make(chan struct{}), room: share.New(maxListeners), listeners: map[*listener]struct{}{}}
+	e := &Events{sources: sources, records: records, now: time.Now, ping: pingEvery, closing: make(chan struct{}),
+		room: share.New(maxListeners), listeners: map[*listener]struct{}{}}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	return e
 }
@@ -202,7 +203,8 @@ func (e *Events) join(who string) (*listener, error) {
 	}
 	switch err := e.room.Take(who); {
 	case errors.Is(err, share.ErrShare):
-		return nil, fault.New(fault.RateLimited, "%d event connections of yours are open already", share.Of(maxListeners)).WithHint("close some of them first")
+		return nil, fault.New(fault.RateLimited, "%d event connections of yours are open already", share.Of(maxListeners)).
+			WithHint("close some of them first")
 	case err != nil:
 		return nil, fault.New(fault.RateLimited, "%d event connections are open already", maxListeners).WithHint("try again later")
 	}

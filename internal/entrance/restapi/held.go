@@ -23,7 +23,8 @@ func (a *API) KeepOutHeld(ctx context.Context, who access.Principal, id tool.Ser
 		return 0, err
 	}
 	if len(names) == 0 {
-		return 0, fault.New(fault.BadRequest, "nothing is named").WithHint("send {\"tools\": [names]}, with names that the server's \"held\" has")
+		return 0, fault.New(fault.BadRequest, "nothing is named").
+			WithHint("send {\"tools\": [names]}, with names that the server's \"held\" has")
 	}
 	return a.Catalog.KeepOut(ctx, id, names...)
 }

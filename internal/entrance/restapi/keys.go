@@ -74,7 +74,8 @@ func (a *API) CreateKey(ctx context.Context, who access.Principal, in KeyConfig)
 	}
 	out := NewKey{Key: showKey(row), Text: text}
 	if rows, err := a.Store.Keys(ctx); err == nil && !slices.ContainsFunc(rows, isAdmin) {
-		out.Warning = "everybody needs a key now, and no key is an admin's; make one with: toolfit keys create NAME --role admin --profile '*'"
+		out.Warning = "everybody needs a key now, and no key is an admin's; " +
+			"make one with: toolfit keys create NAME --role admin --profile '*'"
 	}
 	return out, nil
 }
@@ -90,7 +91,8 @@ func (a *API) mayCreate(who access.Principal, k store.Key) error {
 // mayHandOut rejects keys with more rights than the caller's own.
 func mayHandOut(who access.Principal, k store.Key) error {
 	if !who.Has(k.Profile) {
-		return fault.New(fault.Forbidden, "%s has profile %q and may not give out or take away keys of profile %q", who.Name, who.Profile, k.Profile)
+		return fault.New(fault.Forbidden, "%s has profile %q and may not give out or take away keys of profile %q", who.Name, who.Profile,
+			k.Profile)
 	}
 	return nil
 }

@@ -70,7 +70,8 @@ func parseTime(q url.Values, name string) (time.Time, error) {
 	}
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return t, fault.New(fault.BadRequest, "%s must be a time such as 2026-01-31T08:00:00Z, got %.40q", name, text).WithHint("write + as %%2B")
+		return t, fault.New(fault.BadRequest, "%s must be a time such as 2026-01-31T08:00:00Z, got %.40q", name, text).
+			WithHint("write + as %%2B")
 	}
 	return t, nil
 }

@@ -115,7 +115,8 @@ func (a *API) count(ctx context.Context, kept store.Result, label tokens.Label) 
 		return &TokenCount{label, project.Tokens(kept.Body), project.Tokens(shown)}, nil
 	}
 	if len(kept.Body)+len(shown) > maxExact {
-		return nil, fault.New(fault.TooLarge, "the result is too long to be counted exactly: more than %d MB", maxExact>>20).WithHint("use count=%s", tokens.Estimated)
+		return nil, fault.New(fault.TooLarge, "the result is too long to be counted exactly: more than %d MB", maxExact>>20).
+			WithHint("use count=%s", tokens.Estimated)
 	}
 	full, err := project.CountTokens(kept.Body, tokens.Count)
 	if err != nil {

@@ -64,8 +64,9 @@ type RuleCounts struct {
 
 func ShowRule(s RuleState, n call.RuleCount) Rule {
 	r := Rule{
-		ID: s.ID, Source: ruleSources[s.Source], Tool: s.Tool, When: s.When, Keep: s.Keep, Drop: s.Drop, JQ: s.JQ, Budget: s.Budget, Shape: s.Shape,
-		Mode: s.Mode, Profile: s.Profile, Reason: s.Why,
+		ID: s.ID, Source: ruleSources[s.Source], Tool: s.Tool, When: s.When, Keep: s.Keep, Drop: s.Drop, JQ: s.JQ, Budget: s.Budget,
+		Shape: s.Shape,
+		Mode:  s.Mode, Profile: s.Profile, Reason: s.Why,
 	}
 	if r.Mode == "" {
 		r.Mode = project.On

@@ -85,7 +85,8 @@ func (a *API) StartRun(ctx context.Context, who access.Principal, in RunOrder) (
 	if (in.Steps == "") == (in.Again == "") || in.Workers < 0 || in.Workers > maxWorkers {
 		return "", fault.New(fault.BadRequest, "give steps or again, and at most %d workers", maxWorkers)
 	}
-	o := trial.Order{Who: who, Profile: in.Profile, Workers: in.Workers, Model: in.Model, Options: run.Options{Base: in.Base, Vars: in.Vars}}
+	o := trial.Order{Who: who, Profile: in.Profile, Workers: in.Workers, Model: in.Model,
+		Options: run.Options{Base: in.Base, Vars: in.Vars}}
 	if in.Again != "" {
 		err = a.again(ctx, in.Again, &o)
 	} else {

@@ -32,7 +32,7 @@ type Savings struct {
 	TokensFull int64   `json:"tokens_full"`                 // of results as servers gave them
 	TokensSent int64   `json:"tokens_sent"`                 // of results as sent on
 	Saved      float64 `json:"saved"`                       // the share of full that was not sent
-	Shadow     bool    `json:"shadow,omitempty"`            // of a rule in shadow: sent and saved are what it would have left; not in the total
+	Shadow     bool    `json:"shadow,omitempty"`            // of a shadow rule: what it would have saved; not in the total
 }
 
 func (s *Savings) add(more Savings) {
@@ -89,7 +89,8 @@ func (a *API) estimateSavings(ctx context.Context, list *SavingsList, since time
 	rows, err := a.Store.Savings(ctx, list.By, since)
 	for _, row := range rows {
 		list.Savings = append(list.Savings, Savings{
-			Key: row.Key, Calls: row.Calls, TokensIn: row.TokensIn, TokensFull: row.TokensFull, TokensSent: row.TokensSent, Shadow: row.Shadow,
+			Key: row.Key, Calls: row.Calls, TokensIn: row.TokensIn, TokensFull: row.TokensFull, TokensSent: row.TokensSent,
+			Shadow: row.Shadow,
 		})
 	}
 	return err

@@ -44,7 +44,8 @@ type TranscriptMessage struct {
 }
 
 func showSession(s store.Session) Session {
-	return Session{ID: s.ID, Parent: s.Parent, Title: s.Title, Directory: s.Directory, Time: SessionTime{s.CreatedAt, s.UpdatedAt}, Metadata: s.Metadata}
+	return Session{ID: s.ID, Parent: s.Parent, Title: s.Title, Directory: s.Directory, Time: SessionTime{s.CreatedAt, s.UpdatedAt},
+		Metadata: s.Metadata}
 }
 
 func (a *API) listSessions(q *request) (any, error) {

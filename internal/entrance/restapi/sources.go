@@ -101,7 +101,8 @@ func (s Sources) sees(who access.Principal, id tool.ServerID) bool {
 
 func oneServer(known catalog.Server, st upstream.Status) Server {
 	s := Server{
-		ID: known.ID, Source: FromFile, Kind: st.Kind, State: st.State, Reason: st.Reason, Info: known.Info, Tools: known.Tools, Held: known.Held, KeptOut: known.KeptOut, Notes: known.Notes,
+		ID: known.ID, Source: FromFile, Kind: st.Kind, State: st.State, Reason: st.Reason, Info: known.Info, Tools: known.Tools,
+		Held: known.Held, KeptOut: known.KeptOut, Notes: known.Notes,
 		Sessions: st.Sessions, Era: known.Era, ListedAt: moment(known.ListedAt), CheckedAt: moment(known.CheckedAt), Stderr: st.Stderr,
 	}
 	switch {

@@ -101,7 +101,8 @@ const suggestFrom = 30 * 24 * time.Hour
 
 func showSuggestion(p suggest.Proposal) Suggestion {
 	s := Suggestion{
-		Tool: p.Tool, When: p.When, Keep: p.Keep, Stage: p.Stage, Text: p.String(), Saved: p.Saved(), TokensFull: p.Full, TokensSent: p.Sent,
+		Tool: p.Tool, When: p.When, Keep: p.Keep, Stage: p.Stage, Text: p.String(), Saved: p.Saved(), TokensFull: p.Full,
+		TokensSent:    p.Sent,
 		Conversations: p.Conversations, Hidden: p.Hidden, Missed: p.Missed, HeldOut: p.HeldOut, Fields: []SuggestedPath{},
 	}
 	for _, f := range p.Fields {

@@ -59,7 +59,8 @@ func (a *API) readPast(ctx context.Context, since time.Time) (past, error) {
 			r, ok := kept[c.ID]
 			switch {
 			case ok:
-				calls = append(calls, suggest.Call{Tool: c.Tool, Args: r.Args, Result: r.Body, Fetched: fetched[handle{c.Principal, r.Ref}]})
+				calls = append(calls, suggest.Call{Tool: c.Tool, Args: r.Args, Result: r.Body,
+					Fetched: fetched[handle{c.Principal, r.Ref}]})
 				names[c.Tool] = true
 			case c.Tool != catalog.FetchResult && c.BytesIn > int64(len("{}")):
 				blind = blind || len(calls) > 0 // what came first cannot have used anything

@@ -47,7 +47,8 @@ func (a *API) TryRule(ctx context.Context, who access.Principal, kept Result, te
 	}
 	inner, cancel := context.WithTimeout(ctx, tryFor)
 	defer cancel()
-	tried, err := a.Caller.Try(inner, store.Result{Ref: kept.Ref, Tool: tool.Name(kept.Tool), Profile: kept.Profile, Args: kept.Arguments, Body: kept.Result}, rule)
+	tried, err := a.Caller.Try(inner, store.Result{Ref: kept.Ref, Tool: tool.Name(kept.Tool), Profile: kept.Profile, Args: kept.Arguments,
+		Body: kept.Result}, rule)
 	if err != nil {
 		return Trial{}, err
 	}

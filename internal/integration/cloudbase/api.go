@@ -59,7 +59,8 @@ func newAPI(set settings, transport http.RoundTripper) *api {
 func (a *api) call(ctx context.Context, action string, params map[string]any) (json.RawMessage, error) {
 	if names := a.settings.missing(); names != nil {
 		return nil, fault.New(fault.Unauthorized, "the cloud needs a key: %s not set", strings.Join(names, " and ")).
-			WithHint("set them in env of this server or in the environment of the gateway, then call again").WithDetails(details{Variables: names})
+			WithHint("set them in env of this server or in the environment of the gateway, then call again").
+			WithDetails(details{Variables: names})
 	}
 	for n := 0; ; n++ {
 		out, err := a.once(ctx, action, params)
@@ -90,7 +91,8 @@ func (a *api) once(ctx context.Context, action string, params map[string]any) (j
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case timed.Err() != nil:
-		return nil, fault.New(fault.UpstreamTimeout, "%s did not answer %s within %s", a.settings.host, action, requestLimit).WithHint("try again later")
+		return nil, fault.New(fault.UpstreamTimeout, "%s did not answer %s within %s", a.settings.host, action, requestLimit).
+			WithHint("try again later")
 	case err != nil:
 		return nil, a.explain(action, err)
 	}
@@ -151,7 +153,8 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	switch {
 	case len(body) > maxAnswer: // in the API's own words for it
-		body = fmt.Appendf(nil, `{"Response":{"Error":{"Code":"ResponseSizeLimitExceeded","Message":"The answer is larger than %d bytes."}}}`, maxAnswer)
+		body = fmt.Appendf(nil, `{"Response":{"Error":{"Code":"ResponseSizeLimitExceeded",`+
+			`"Message":"The answer is larger than %d bytes."}}}`, maxAnswer)
 	case rawjson.Check(body) != nil || bytes.TrimLeft(body, " \t\r\n")[0] != '{':
 		body = []byte(`""`) // the client dies of a null, and the rest is no better
 	}

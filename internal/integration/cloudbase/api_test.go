@@ -108,9 +108,11 @@ func TestErrorsOfTheAPIAreTyped(t *testing.T) {
 
 func TestSecretsAreNeverInAnErrorMessage(t *testing.T) {
 	s, api := open(t)
-	api.Play("DescribeAuthDomains", fake.Fail("FailedOperation", "signed "+fake.SecretID+" with "+fake.SecretKey+strings.Repeat("，长", 2000)))
+	api.Play("DescribeAuthDomains", fake.Fail("FailedOperation",
+		"signed "+fake.SecretID+" with "+fake.SecretKey+strings.Repeat("，长", 2000)))
 	a := call(t, s, "envQuery", `{"action":"domains","envId":"x"}`)
-	if strings.Contains(string(a.Structured), fake.SecretKey) || strings.Contains(string(a.Structured), fake.SecretID) || len(a.Structured) > 3000 {
+	if strings.Contains(string(a.Structured), fake.SecretKey) || strings.Contains(string(a.Structured), fake.SecretID) ||
+		len(a.Structured) > 3000 {
 		t.Errorf("got %s", a.Structured)
 	}
 }

@@ -125,7 +125,8 @@ func TestOldNamesStillWork(t *testing.T) {
 	s, api := open(t)
 	id := api.EnvIDs()[3]
 	for name, want := range map[string]string{
-		"listEnvs": `"TotalCount":40`, "getEnvInfo": `"EnvId":"` + id, "getEnvAuthDomains": `"Domains":[`, "getWebsiteConfig": `"StaticDomain"`,
+		"listEnvs": `"TotalCount":40`, "getEnvInfo": `"EnvId":"` +
+			id, "getEnvAuthDomains": `"Domains":[`, "getWebsiteConfig": `"StaticDomain"`,
 	} {
 		args := `{"envId":"` + id + `"}`
 		if name == "listEnvs" {
@@ -145,7 +146,8 @@ func TestOtherActionsGiveTheAnswerAsItCame(t *testing.T) {
 		{"envQuery", `{"action":"domains"}`, "DescribeAuthDomains", `{"EnvId":"` + id + `"}`},
 		{"envQuery", `{"action":"hosting"}`, "DescribeStaticStore", `{"EnvId":"` + id + `"}`},
 		{"queryEnv", `{"action":"usage","metric":"DbReadpkg"}`, "DescribeQuotaData", `{"EnvId":"` + id + `","MetricName":"DbReadpkg"}`},
-		{"queryEnv", `{"action":"metrics","metric":"DbRead","startTime":"2026-01-02 00:00:00","endTime":"2026-01-03 00:00:00"}`, "DescribeCurveData",
+		{"queryEnv", `{"action":"metrics","metric":"DbRead","startTime":"2026-01-02 00:00:00","endTime":"2026-01-03 00:00:00"}`,
+			"DescribeCurveData",
 			`{"EndTime":"2026-01-03 00:00:00","EnvId":"` + id + `","MetricName":"DbRead","StartTime":"2026-01-02 00:00:00"}`},
 	} {
 		api.Play(c.action, fake.Answer(`{"b":1.0,"a":9007199254740993,"RequestId":"r"}`))
@@ -224,7 +226,8 @@ func TestWrongArgumentsAreRefusedBeforeAnythingIsSent(t *testing.T) {
 		t.Errorf("%d requests were sent", n)
 	}
 	for _, params := range []string{``, `[]`, `{"name":7}`, `{"name":"nope"}`, `{"name":"envPick"}`, `{"name":`} {
-		if _, err := s.Serve(t.Context(), &mcp.Request{Method: "tools/call", Params: json.RawMessage(params), Client: mcp.Deaf}); err == nil {
+		if _, err := s.Serve(t.Context(), &mcp.Request{Method: "tools/call", Params: json.RawMessage(params),
+			Client: mcp.Deaf}); err == nil {
 			t.Errorf("%s was taken", params)
 		}
 	}
@@ -294,7 +297,8 @@ func BenchmarkPage(b *testing.B) {
 // The gateway only calls tools that are listed, so the old names lead there too.
 func TestTheGatewayLeadsOldNamesToTheToolsThatAreListed(t *testing.T) {
 	like := fit.Recognize(fit.Builtin(), []string{"envQuery", "queryEnv", "envPick"})
-	for old, action := range map[string]string{"listEnvs": "list", "getEnvInfo": "info", "getEnvAuthDomains": "domains", "getWebsiteConfig": "hosting"} {
+	for old, action := range map[string]string{"listEnvs": "list", "getEnvInfo": "info", "getEnvAuthDomains": "domains",
+		"getWebsiteConfig": "hosting"} {
 		name, args, ok := like.Route(old, json.RawMessage(`{"envId":"x"}`))
 		if !ok || name != "envQuery" || string(args) != `{"envId":"x","action":"`+action+`"}` {
 			t.Errorf("%s: got %s %s", old, name, args)

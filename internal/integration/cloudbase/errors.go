@@ -43,11 +43,13 @@ func tokenVars(settings) []string   { return []string{varToken[0], varSecretID[0
 
 // meanings are the documented codes of the API. Others are upstream errors.
 var meanings = []meaning{
-	{"AuthFailure.UnauthorizedOperation", fault.Forbidden, "give the key the right to read CloudBase environments, or use another key", settings.credentials},
+	{"AuthFailure.UnauthorizedOperation", fault.Forbidden, "give the key the right to read CloudBase environments, or use another key",
+		settings.credentials},
 	{"AuthFailure.SignatureExpire", fault.Unauthorized, "set the clock of this machine: it is more than five minutes off", nil},
 	{"AuthFailure.TokenFailure", fault.Unauthorized, "the token of a temporary key is wrong or has expired", tokenVars},
 	{"AuthFailure", fault.Unauthorized, "correct the key", settings.credentials},
-	{"UnauthorizedOperation", fault.Forbidden, "give the key the right to read CloudBase environments, or use another key", settings.credentials},
+	{"UnauthorizedOperation", fault.Forbidden, "give the key the right to read CloudBase environments, or use another key",
+		settings.credentials},
 	{"OperationDenied", fault.Forbidden, "", nil},
 	{"IpInBlacklist", fault.Forbidden, "the key may not be used from this address", nil},
 	{"IpNotInWhitelist", fault.Forbidden, "the key may not be used from this address", nil},

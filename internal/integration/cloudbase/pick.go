@@ -60,7 +60,8 @@ func (s *Server) rows(ctx context.Context) (json.RawMessage, error) {
 func (s *Server) resume(ctx context.Context, req *mcp.Request, handle string) (json.RawMessage, error) {
 	w := s.picker.Find(handle, s.opts.Caller(req))
 	if w == nil {
-		return nil, fault.New(fault.NotFound, "wait: there is no such wait; its answer was taken, or it ended").WithHint("call envPick without wait")
+		return nil, fault.New(fault.NotFound, "wait: there is no such wait; its answer was taken, or it ended").
+			WithHint("call envPick without wait")
 	}
 	tellLink(ctx, req, w)
 	held, cancel := context.WithTimeout(ctx, hold)
@@ -85,7 +86,8 @@ func chosen(c picker.Choice) (json.RawMessage, error) {
 	case picker.Switched:
 		return json.RawMessage(`{"switch":true}`), nil
 	case picker.TimedOut:
-		return nil, fault.New(fault.UpstreamTimeout, "nobody picked an environment in time").WithHint("ask the person, then call envPick again")
+		return nil, fault.New(fault.UpstreamTimeout, "nobody picked an environment in time").
+			WithHint("ask the person, then call envPick again")
 	}
 	return nil, fault.New(fault.Canceled, "the page was closed before anybody picked an environment").WithHint("call envPick again")
 }

@@ -57,13 +57,15 @@ func entryOf(c store.Call) env.LogEntry {
 		}
 	}
 	e.Message = strings.Join(said, ": ")
-	e.Context = env.Metadata{"id": c.ID, "principal": c.Principal, "profile": c.Profile, "outcome": c.Outcome, "duration_ms": float64(c.Duration.Microseconds()) / 1000}
+	e.Context = env.Metadata{"id": c.ID, "principal": c.Principal, "profile": c.Profile, "outcome": c.Outcome,
+		"duration_ms": float64(c.Duration.Microseconds()) / 1000}
 	for name, text := range map[string]string{"server": string(c.Server), "code": c.Code, "rule": c.Rule, "ref": c.Ref, "trace": c.Trace} {
 		if text != "" {
 			e.Context[name] = text
 		}
 	}
-	for name, n := range map[string]int64{"bytes_in": c.BytesIn, "bytes_full": c.BytesFull, "bytes_sent": c.BytesSent, "tokens_in": c.TokensIn, "tokens_full": c.TokensFull, "tokens_sent": c.TokensSent} {
+	for name, n := range map[string]int64{"bytes_in": c.BytesIn, "bytes_full": c.BytesFull, "bytes_sent": c.BytesSent,
+		"tokens_in": c.TokensIn, "tokens_full": c.TokensFull, "tokens_sent": c.TokensSent} {
 		if n != 0 {
 			e.Context[name] = n
 		}

@@ -54,7 +54,8 @@ func (g *Gateway) spec(ctx context.Context, a config.Agent) (env.AgentSpec, erro
 	for name, value := range spec.Metadata {
 		spec.Metadata[name] = redacted(redact, value.(json.RawMessage))
 	}
-	for name, text := range map[string]string{"name": a.Name, "description": a.Description, "personality": a.Personality, "model": a.Model} {
+	for name, text := range map[string]string{"name": a.Name, "description": a.Description, "personality": a.Personality,
+		"model": a.Model} {
 		if _, own := spec.Metadata[name]; text != "" && !own {
 			spec.Metadata[name] = redact(text)
 		}

@@ -71,7 +71,8 @@ func (s sessions) ListSessions(ctx context.Context, f env.SessionFilter) (env.Se
 	if err != nil {
 		return env.SessionPage{}, err
 	}
-	wanted := store.SessionFilter{Owner: s.owner(), Parent: f.ParentID, Metadata: metadata, Since: f.Since, Until: f.Until, Before: f.Cursor}
+	wanted := store.SessionFilter{Owner: s.owner(), Parent: f.ParentID, Metadata: metadata, Since: f.Since, Until: f.Until,
+		Before: f.Cursor}
 	page := env.SessionPage{Sessions: []env.Session{}}
 	size := 0
 	for left := cmp.Or(f.Limit, 100); left > 0 && size < maxPage; {
