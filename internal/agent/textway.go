@@ -11,11 +11,13 @@ import (
 // callForm is how a model without function calling writes a call.
 const callForm = `<tool_call>{"id":"call_001","tool_name":"NAME","arguments":{…}}</tool_call>`
 
+// resultForm is how such a model gets a result.
+const resultForm = `<tool_result>{"id":…,"success":…,"result":…,"error":…,"duration_ms":…}</tool_result>`
+
 // protocol tells such a model how to call.
 const protocol = `To call a tool, write exactly this, with an id of your own, and nothing after it:
 ` + callForm + `
-Several calls may follow one another. ` +
-	`Each is answered by <tool_result>{"id":…,"success":…,"result":…,"error":…,"duration_ms":…}</tool_result>. Never write a <tool_result> yourself.`
+Several calls may follow one another. Each is answered by ` + resultForm + `. Never write a <tool_result> yourself.`
 
 const answerNow = "No more calls are possible. Answer now with what you know."
 

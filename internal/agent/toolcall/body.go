@@ -101,7 +101,7 @@ func (r *Reader) fallBack(out *output) {
 func (r *Reader) endAt(at, size int, out *output) {
 	b := r.body
 	text := b.text.String()
-	tag := text[at:at+size]
+	tag := text[at : at+size]
 	rest := text[at+size:]
 	if b.bare && tag != opening {
 		at += size // its own tag belongs to it

@@ -88,7 +88,7 @@ func (r *Reader) show(text string, out *output) {
 func (r *Reader) think(opening string) {
 	t := &r.thought
 	t.opening = opening
-	t.closing = "</"+opening[1:]
+	t.closing = "</" + opening[1:]
 	t.aside = t.said
 	t.text.Reset()
 }
