@@ -11,8 +11,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/tool"
 )
 
-// agentsOfProfiles lists the agents of all profiles, or of one. An agent that several
-// profiles have in the same form is listed once.
+// agentsOfProfiles lists the agents of all profiles, or of one. Identical agents are listed once.
 func (o *Options) agentsOfProfiles(ctx context.Context, f AgentFilter) ([]AgentSpec, error) {
 	profiles, err := o.ListProfiles(ctx)
 	if err != nil {
@@ -38,19 +37,19 @@ func (o *Options) agentsOfProfiles(ctx context.Context, f AgentFilter) ([]AgentS
 	return found, nil
 }
 
-// agents are the agents of the profile, the primary ones first. Their place is their role.
+// agents returns the agents of the profile, primary ones first, with the role of their list.
 func (p Profile) agents() []AgentSpec {
 	all := slices.Concat(p.PrimaryAgents, p.SubAgents)
 	for i := range all {
-		if all[i].Role = RolePrimary; i >= len(p.PrimaryAgents) {
+		all[i].Role = RolePrimary
+		if i >= len(p.PrimaryAgents) {
 			all[i].Role = RoleSub
 		}
 	}
 	return all
 }
 
-// normal is the profile as it goes out: what must be there is, and each agent has the role of
-// its place.
+// normal fills in what the protocol requires.
 func (p Profile) normal() Profile {
 	p.DisplayName = cmp.Or(p.DisplayName, p.ID)
 	all := p.agents()
@@ -70,7 +69,7 @@ func normalProfiles(all []Profile) []Profile {
 	return out
 }
 
-// normal is the agent as it goes out: one without a role is primary.
+// normal fills in the role: the default is primary.
 func (a AgentSpec) normal() AgentSpec {
 	if a.Role != RoleSub {
 		a.Role = RolePrimary
@@ -95,24 +94,19 @@ func (o *Options) agentOfList(ctx context.Context, id, profileID string) (AgentS
 		}
 		return AgentSpec{}, err
 	}
-	for _, a := range all {
-		if a.ID == id {
-			return a, nil
-		}
+	if i := slices.IndexFunc(all, func(a AgentSpec) bool { return a.ID == id }); i >= 0 {
+		return all[i], nil
 	}
 	return AgentSpec{}, &NotFoundError{"Agent", id}
 }
 
-// getProfile finds one profile in the list.
 func (o *Options) getProfile(ctx context.Context, id string) (Profile, error) {
 	all, err := o.ListProfiles(ctx)
 	if err != nil {
 		return Profile{}, err
 	}
-	for _, p := range all {
-		if p.ID == id {
-			return p.normal(), nil
-		}
+	if i := slices.IndexFunc(all, func(p Profile) bool { return p.ID == id }); i >= 0 {
+		return all[i].normal(), nil
 	}
 	return Profile{}, &NotFoundError{"Profile", id}
 }
@@ -126,7 +120,7 @@ func (a AgentSpec) May(toolName string) bool {
 	return a.AllowedTools == nil || slices.ContainsFunc(a.AllowedTools, matches)
 }
 
-// agent finds an agent by which own tools are filtered.
+// agent returns an agent, to filter tools by.
 func (o *Options) agent(ctx context.Context, id string) (AgentSpec, error) {
 	if o.GetAgent == nil {
 		return AgentSpec{}, fmt.Errorf("agent %s: %w", id, ErrNotOffered)

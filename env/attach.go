@@ -4,12 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 )
 
-// ProtocolTools are the tools of the protocol that the options can serve, under the names
-// that Options.Names asks for. They check their arguments themselves, so that any MCP server
-// can carry them.
+// ProtocolTools returns the protocol's tools that the options can serve, under the names of
+// Options.Names. They check their own arguments, so any MCP server can host them.
 func ProtocolTools(opts *Options) ([]Tool, error) {
 	o, err := opts.filled()
 	if err != nil {
@@ -19,13 +19,7 @@ func ProtocolTools(opts *Options) ([]Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Tool, 0, len(tools))
-	for _, t := range tools {
-		if o.lists(t.Name) {
-			out = append(out, t)
-		}
-	}
-	return out, nil
+	return slices.DeleteFunc(tools, func(t Tool) bool { return !o.lists(t.Name) }), nil
 }
 
 const (
@@ -33,7 +27,7 @@ const (
 	underscorePrefix = "env_"
 )
 
-// protocolTools are the tools under both names.
+// protocolTools returns the tools under both names.
 func (o *Options) protocolTools() ([]Tool, error) {
 	var all []Tool
 	for _, f := range o.offers() {
@@ -51,7 +45,7 @@ func (o *Options) protocolTools() ([]Tool, error) {
 	return all, nil
 }
 
-// twin is the other name of a tool of the protocol; "" for any other tool.
+// twin is the other name of a protocol tool; "" for other tools.
 func twin(name string) string {
 	if rest, ok := strings.CutPrefix(name, slashPrefix); ok {
 		return underscorePrefix + rest
@@ -62,22 +56,21 @@ func twin(name string) string {
 	return ""
 }
 
-// lists tells whether a tool of the protocol is listed under the name.
+// lists tells whether a protocol tool is listed under the name.
 func (o *Options) lists(name string) bool {
 	return o.Names == NamesBoth || (o.Names == NamesSlash) == (name[:len(slashPrefix)] == slashPrefix)
 }
 
-// Host is an MCP server that an environment can be attached to. A Server is one; of another
-// server it takes a type that adds what Definition shows, and answers with Result.
+// Host is an MCP server that an environment can be attached to, such as a Server. Other servers
+// need an adapter that lists Definition and answers with Result.
 type Host interface {
 	AddTool(t Tool) error
 	AddPrompt(p Prompt) error
 }
 
-// Attach adds an environment to an MCP server that exists: the tools of the protocol, the
-// environment's own tools as they are now, and its prompts. Options.Agent filters the tools.
-// A host that calls only what it lists knows each tool of the protocol by the one name that
-// Options.Names chooses; a Server takes both.
+// Attach adds an environment to an existing MCP server: the protocol's tools, the environment's
+// current tools, filtered by Options.Agent, and its prompts. A host that calls only listed tools
+// knows protocol tools by the name that Options.Names chooses; a Server knows both.
 func Attach(ctx context.Context, host Host, e Environment, opts *Options) error {
 	o, err := Derive(e, Meta{}, opts)
 	if err != nil {
@@ -95,7 +88,8 @@ func Attach(ctx context.Context, host Host, e Environment, opts *Options) error 
 		return err
 	}
 	for _, t := range own {
-		if t, err = fitted(t); err != nil {
+		t, err := fitted(t)
+		if err != nil {
 			return err
 		}
 		tools = append(tools, t)
@@ -117,7 +111,7 @@ func Attach(ctx context.Context, host Host, e Environment, opts *Options) error 
 	return nil
 }
 
-// ownTools are the tools of the environment, checked.
+// ownTools returns the environment's tools, checked.
 func ownTools(ctx context.Context, e Environment) ([]Tool, error) {
 	if e == nil {
 		return nil, nil
@@ -134,7 +128,7 @@ func ownTools(ctx context.Context, e Environment) ([]Tool, error) {
 	return all, nil
 }
 
-// allowed are the tools that each of the agents may use; an agent without an id may use all.
+// allowed returns the tools that all of the agents may use; an empty id allows all.
 func (o *Options) allowed(ctx context.Context, tools []Tool, agents ...string) ([]Tool, error) {
 	for _, id := range agents {
 		if id == "" {
@@ -144,13 +138,7 @@ func (o *Options) allowed(ctx context.Context, tools []Tool, agents ...string) (
 		if err != nil {
 			return nil, err
 		}
-		kept := make([]Tool, 0, len(tools))
-		for _, t := range tools {
-			if agent.May(t.Name) {
-				kept = append(kept, t)
-			}
-		}
-		tools = kept
+		tools = slices.DeleteFunc(slices.Clone(tools), func(t Tool) bool { return !agent.May(t.Name) })
 	}
 	return tools, nil
 }

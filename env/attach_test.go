@@ -29,7 +29,8 @@ func TestPagesOfOthersAreRefused(t *testing.T) {
 		{"a page of a host that the options allow", "", "https://TOOLS.example", false},
 		{"an origin that is none", "", "null", true},
 	} {
-		req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, web.URL, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":`+hello+`}`))
+		req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, web.URL,
+			strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":`+hello+`}`))
 		req.Header.Set("Content-Type", "application/json")
 		if tt.host != "" {
 			req.Host = tt.host

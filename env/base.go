@@ -5,9 +5,8 @@ import (
 	"sync"
 )
 
-// Base gives an environment sessions when it is embedded. Its zero value keeps them in
-// memory. It must not be copied after its first use, so the environment must be a pointer:
-// NewServer(&shop{}, nil).
+// Base adds sessions to an environment that embeds it. The zero value keeps them in memory. It must
+// not be copied after first use, so pass a pointer: NewServer(&shop{}, nil).
 type Base struct {
 	Store     Sessions           // where sessions are kept; nil: in memory
 	OnSession func(SessionEvent) // hears of every change; nil: nobody does
@@ -18,7 +17,8 @@ type Base struct {
 
 func (b *Base) sessions() Sessions {
 	b.once.Do(func() {
-		if b.ready = b.Store; b.ready == nil {
+		b.ready = b.Store
+		if b.ready == nil {
 			b.ready = NewMemorySessions(nil)
 		}
 		if b.OnSession != nil {
@@ -28,7 +28,7 @@ func (b *Base) sessions() Sessions {
 	return b.ready
 }
 
-// CreateSession keeps a new session; ErrTaken when the id exists.
+// CreateSession creates a session; ErrTaken when the id exists.
 func (b *Base) CreateSession(ctx context.Context, n SessionOptions) (Session, error) {
 	return b.sessions().CreateSession(ctx, n)
 }
@@ -48,7 +48,7 @@ func (b *Base) UpdateSession(ctx context.Context, id string, c SessionChange) (S
 	return b.sessions().UpdateSession(ctx, id, c)
 }
 
-// DeleteSession forgets a session. One that is not there is no error.
+// DeleteSession deletes a session, if it exists.
 func (b *Base) DeleteSession(ctx context.Context, id string) error {
 	return b.sessions().DeleteSession(ctx, id)
 }

@@ -31,7 +31,8 @@ func BenchmarkCall(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := server.serve(b.Context(), &mcp.Request{Method: "tools/call", Params: json.RawMessage(params), Client: mcp.Deaf}); err != nil {
+				if _, err := server.serve(b.Context(),
+					&mcp.Request{Method: "tools/call", Params: json.RawMessage(params), Client: mcp.Deaf}); err != nil {
 					b.Fatal(err)
 				}
 			}

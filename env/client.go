@@ -11,10 +11,9 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// Client asks an environment, whoever wrote it: one that knows either form of the tools'
-// names, or both, and one whose answers are text only. It may be used by many at the same
-// time. As it has the methods of Sessions, the sessions of another environment can be the
-// store of one's own.
+// Client is a client of any environment, with either form of tool names, and with structured or
+// text answers. It is safe for concurrent use. It implements Sessions, so another environment's
+// sessions can be the store of one's own.
 type Client struct {
 	link  link
 	close func() error // of the link, once
@@ -23,7 +22,7 @@ type Client struct {
 	names map[string]bool // the tools that the server listed; nil: not asked yet
 }
 
-// link carries requests to a server that was greeted.
+// link carries requests to an initialized server.
 type link interface {
 	ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
 	Close() error
@@ -31,12 +30,12 @@ type link interface {
 
 func newClient(l link) *Client { return &Client{link: l, close: sync.OnceValue(l.Close)} }
 
-// Close ends the connection, and the server when it was started for it.
+// Close ends the connection, and the server if Start started it.
 func (c *Client) Close() error { return c.close() }
 
-// Call calls a tool by its full name and decodes the answer: its structured content, else its
-// text as JSON. Into may be nil, and a *string takes an answer without structure as it is.
-// What the tool refuses is a *ToolError or, for what does not exist, a *NotFoundError.
+// Call calls a tool by its full name and decodes its structured content, or else its text as JSON.
+// Into may be nil; a *string takes plain text. Errors of the tool are a *ToolError or a
+// *NotFoundError.
 func (c *Client) Call(ctx context.Context, tool string, args, into any) error {
 	params, err := encode(struct {
 		Name      string `json:"name"`
@@ -49,13 +48,13 @@ func (c *Client) Call(ctx context.Context, tool string, args, into any) error {
 	var refused *mcp.Error
 	switch {
 	case errors.As(err, &refused): // some servers refuse a call in the protocol, not in a result
-		return refusalOf(tool, refused.Message)
+		return errorIn(tool, refused.Message)
 	case err != nil:
 		return fmt.Errorf("%s: %w", tool, err)
 	}
 	text := textOf(raw)
 	if string(rawjson.Get(raw, "isError")) == "true" {
-		return refusalOf(tool, text)
+		return errorIn(tool, text)
 	}
 	if err := readAnswer(rawjson.Get(raw, "structuredContent"), text, into); err != nil {
 		return fmt.Errorf("%s: read the answer: %w", tool, err)
@@ -63,8 +62,8 @@ func (c *Client) Call(ctx context.Context, tool string, args, into any) error {
 	return nil
 }
 
-// ask calls a tool of the protocol under the name that the server has for it. The answer must
-// have the member must; "": it need not have any.
+// ask calls a protocol tool under the server's name for it. The answer must have the member must,
+// if not "".
 func (c *Client) ask(ctx context.Context, name, must string, args, into any) error {
 	full, err := c.name(ctx, name)
 	if err != nil {
@@ -84,8 +83,8 @@ func (c *Client) ask(ctx context.Context, name, must string, args, into any) err
 	return nil
 }
 
-// name finds the server's name for a tool of the protocol. Servers may come to offer more
-// while they run, so one that is missed is looked for once more.
+// name returns the server's name for a protocol tool. A missing tool is looked up again, as servers
+// may add tools.
 func (c *Client) name(ctx context.Context, name string) (string, error) {
 	if full := c.known(name); full != "" {
 		return full, nil
@@ -103,7 +102,7 @@ func (c *Client) name(ctx context.Context, name string) (string, error) {
 	return "", fmt.Errorf("%s%s: %w", slashPrefix, name, ErrNotOffered)
 }
 
-// known is the name that the server listed for a tool of the protocol; "" when it did not.
+// known returns the listed name of a protocol tool; "": it is not listed.
 func (c *Client) known(name string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -115,8 +114,7 @@ func (c *Client) known(name string) string {
 	return ""
 }
 
-// IsEnvironment tells whether the server speaks the environment protocol at all: one that
-// does describes itself.
+// IsEnvironment tells whether the server speaks the environment protocol.
 func (c *Client) IsEnvironment(ctx context.Context) (bool, error) {
 	_, err := c.name(ctx, "get_description")
 	if errors.Is(err, ErrNotOffered) {
@@ -125,7 +123,7 @@ func (c *Client) IsEnvironment(ctx context.Context) (bool, error) {
 	return err == nil, err
 }
 
-// maxPages bounds a list that never ends.
+// maxPages limits a list that never ends.
 const maxPages = 1000
 
 func (c *Client) list(ctx context.Context) (map[string]bool, error) {

@@ -10,7 +10,6 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// readAnswer decodes what a tool said.
 func readAnswer(structured json.RawMessage, text string, into any) error {
 	plain, wantsText := into.(*string)
 	switch {
@@ -29,8 +28,7 @@ func readAnswer(structured json.RawMessage, text string, into any) error {
 	return decode([]byte(text), into)
 }
 
-// decode reads JSON. What does not fit is told in words of JSON: the server need not be
-// written in Go.
+// decode reads JSON. Its errors name JSON types, as the server may not be written in Go.
 func decode(raw json.RawMessage, into any) error {
 	err := json.Unmarshal(raw, into)
 	var wrong *json.UnmarshalTypeError
@@ -43,7 +41,7 @@ func decode(raw json.RawMessage, into any) error {
 	return err
 }
 
-// textOf is the first text in a result.
+// textOf returns the first text in a result.
 func textOf(result json.RawMessage) string {
 	w := rawjson.Array(rawjson.Get(result, "content"))
 	for w.Next() {
@@ -54,11 +52,11 @@ func textOf(result json.RawMessage) string {
 	return ""
 }
 
-// codeBefore is what some libraries put before the text of every error.
+// codeBefore is what some libraries prepend to every error.
 var codeBefore = regexp.MustCompile(`^MCP error -?\d+: `)
 
-// refusalOf is the error that a tool answered with.
-func refusalOf(tool, text string) error {
+// errorIn returns the error that a tool answered with.
+func errorIn(tool, text string) error {
 	said := rawjson.Get([]byte(text), "error")
 	for _, member := range []json.RawMessage{rawjson.Get(said, "message"), said} {
 		if message, ok := rawjson.String(member); ok {

@@ -2,101 +2,69 @@ package env
 
 import (
 	"context"
-	"time"
 )
 
-// Description asks what the environment is.
+// Description describes the environment.
 func (c *Client) Description(ctx context.Context) (d EnvDescription, err error) {
-	return d, c.ask(ctx, "get_description", "id", struct{}{}, &d)
+	return d, c.ask(ctx, "get_description", "id", noArguments{}, &d)
 }
 
-// Profiles asks for all profiles.
+// Profiles returns all profiles.
 func (c *Client) Profiles(ctx context.Context) ([]Profile, error) {
 	var out struct{ Profiles []Profile }
-	err := c.ask(ctx, "list_profiles", "profiles", struct{}{}, &out)
+	err := c.ask(ctx, "list_profiles", "profiles", noArguments{}, &out)
 	return out.Profiles, err
 }
 
-// Profile asks for one profile; a *NotFoundError when there is none.
+// Profile returns a profile; a *NotFoundError when there is none.
 func (c *Client) Profile(ctx context.Context, id string) (p Profile, err error) {
 	return p, c.ask(ctx, "get_profile", "id", byID{id}, &p)
 }
 
-type byID struct {
-	ID string `json:"id"`
-}
-
-// Agents asks for the agents of a role and of a profile; an empty text does not filter.
+// Agents returns the agents with a role in a profile; "" matches all.
 func (c *Client) Agents(ctx context.Context, role Role, profileID string) ([]AgentSpec, error) {
-	in := struct {
-		Role      Role   `json:"role,omitempty"`
-		ProfileID string `json:"profileId,omitempty"`
-	}{role, profileID}
 	var out struct{ Agents []AgentSpec }
-	err := c.ask(ctx, "list_agents", "agents", in, &out)
+	err := c.ask(ctx, "list_agents", "agents", AgentFilter{role, profileID}, &out)
 	return out.Agents, err
 }
 
-// Agent asks for one agent; a *NotFoundError when there is none.
+// Agent returns an agent; a *NotFoundError when there is none.
 func (c *Client) Agent(ctx context.Context, id, profileID string) (a AgentSpec, err error) {
-	in := struct {
-		ID        string `json:"id"`
-		ProfileID string `json:"profileId,omitempty"`
-	}{id, profileID}
-	return a, c.ask(ctx, "get_agent", "id", in, &a)
+	return a, c.ask(ctx, "get_agent", "id", agentByID{id, profileID}, &a)
 }
 
-// Logs asks what happened. Times are sent in UTC: some servers take no other zone.
+// Logs returns log entries. Times are sent in UTC, as some servers require.
 func (c *Client) Logs(ctx context.Context, q LogQuery) ([]LogEntry, error) {
-	q.Since, q.Until = q.Since.UTC(), q.Until.UTC()
-	in := struct {
-		SessionID string    `json:"sessionId,omitempty"`
-		AgentID   string    `json:"agentId,omitempty"`
-		Level     Level     `json:"level,omitempty"`
-		Since     time.Time `json:"since,omitzero"`
-		Until     time.Time `json:"until,omitzero"`
-		Limit     int       `json:"limit,omitempty"`
-	}(q)
+	q.Since = q.Since.UTC()
+	q.Until = q.Until.UTC()
 	var out struct{ Logs []LogEntry }
-	err := c.ask(ctx, "query_logs", "logs", in, &out)
+	err := c.ask(ctx, "query_logs", "logs", q, &out)
 	return out.Logs, err
 }
 
-// CreateSession makes a session there; ErrTaken when the id exists.
+// CreateSession creates a session; ErrTaken when the id exists.
 func (c *Client) CreateSession(ctx context.Context, n SessionOptions) (s Session, err error) {
 	return s, c.ask(ctx, "create_session", "id", n, &s)
 }
 
-// GetSession asks for one session; a *NotFoundError when there is none.
+// GetSession returns a session; a *NotFoundError when there is none.
 func (c *Client) GetSession(ctx context.Context, id string) (s Session, err error) {
 	return s, c.ask(ctx, "get_session", "id", byID{id}, &s)
 }
 
-// ListSessions asks for one page of sessions.
+// ListSessions returns a page of sessions.
 func (c *Client) ListSessions(ctx context.Context, f SessionFilter) (p SessionPage, err error) {
-	f.Since, f.Until = f.Since.UTC(), f.Until.UTC()
-	in := struct {
-		ParentID string    `json:"parentID,omitempty"`
-		Metadata Metadata  `json:"metadata,omitempty"`
-		Since    time.Time `json:"since,omitzero"`
-		Until    time.Time `json:"until,omitzero"`
-		Limit    int       `json:"limit,omitempty"`
-		Cursor   string    `json:"cursor,omitempty"`
-	}(f)
-	return p, c.ask(ctx, "list_sessions", "sessions", in, &p)
+	f.Since = f.Since.UTC()
+	f.Until = f.Until.UTC()
+	return p, c.ask(ctx, "list_sessions", "sessions", f, &p)
 }
 
-// UpdateSession changes a session there.
+// UpdateSession changes a session.
 func (c *Client) UpdateSession(ctx context.Context, id string, change SessionChange) (s Session, err error) {
-	in := struct {
-		ID       string   `json:"id"`
-		Title    string   `json:"title,omitempty"`
-		Metadata Metadata `json:"metadata,omitempty"`
-	}{id, change.Title, change.Metadata}
-	return s, c.ask(ctx, "update_session", "id", in, &s)
+	return s, c.ask(ctx, "update_session", "id", sessionUpdate{id, change}, &s)
 }
 
-// DeleteSession forgets a session there.
+// DeleteSession deletes a session.
 func (c *Client) DeleteSession(ctx context.Context, id string) error {
 	var out struct{}
 	return c.ask(ctx, "delete_session", "", byID{id}, &out)

@@ -12,14 +12,13 @@ import (
 	"github.com/toolfit/toolfit/internal/base/origin"
 )
 
-// DialOptions change how a server is reached.
+// DialOptions are options for Dial.
 type DialOptions struct {
 	HTTP   *http.Client // nil: one that keeps Header to the address it was given for
 	Header http.Header  // sent with every request, such as Authorization
 }
 
-// Dial talks to a server over Streamable HTTP. Of an address without a path it also tries
-// /mcp, where many servers are.
+// Dial connects to a server over Streamable HTTP. If the address has no path, /mcp is tried too.
 func Dial(ctx context.Context, address string, opts *DialOptions) (*Client, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
@@ -29,7 +28,8 @@ func Dial(ctx context.Context, address string, opts *DialOptions) (*Client, erro
 	if (u.Path == "" || u.Path == "/") && noMCP(err) {
 		inner, innerErr := dial(ctx, u.JoinPath("mcp"), opts)
 		if !noMCP(innerErr) {
-			c, err = inner, innerErr
+			c = inner
+			err = innerErr
 		}
 	}
 	if err != nil {
@@ -38,7 +38,7 @@ func Dial(ctx context.Context, address string, opts *DialOptions) (*Client, erro
 	return c, nil
 }
 
-// careful is the client of those who bring none.
+// careful is the default client.
 var careful = &http.Client{CheckRedirect: origin.Redirect}
 
 func dial(ctx context.Context, u *url.URL, opts *DialOptions) (*Client, error) {
@@ -56,7 +56,7 @@ func dial(ctx context.Context, u *url.URL, opts *DialOptions) (*Client, error) {
 	return newClient(&lasting{address: at, turn: make(chan struct{}, 1), greeted: g}), nil
 }
 
-// lasting greets the server again when it has forgotten us, as after a restart.
+// lasting initializes again when the server has lost the session, as after a restart.
 type lasting struct {
 	address address
 	turn    chan struct{} // held by the one who greets
@@ -78,14 +78,14 @@ func (l *lasting) ask(ctx context.Context, method string, params json.RawMessage
 	if !errors.As(err, &status) || status.Code != http.StatusNotFound || g.modern {
 		return res, err
 	}
-	if g, err = l.again(ctx, g); err != nil {
+	g, err = l.again(ctx, g)
+	if err != nil {
 		return nil, err
 	}
 	return g.ask(ctx, method, params)
 }
 
-// again greets anew, unless another request has done so. Requests that are under way keep
-// the conversation that they began in.
+// again initializes, unless another request has done so. Running requests keep their session.
 func (l *lasting) again(ctx context.Context, old *greeted) (*greeted, error) {
 	select {
 	case l.turn <- struct{}{}:
@@ -110,7 +110,7 @@ func (l *lasting) Close() error { return l.now().Close() }
 
 var errNotMCP = errors.New("the server answered something that is not MCP")
 
-// noMCP tells whether what answered is something else than an MCP server.
+// noMCP tells whether something other than an MCP server answered.
 func noMCP(err error) bool {
 	var status *StatusError
 	if errors.As(err, &status) {

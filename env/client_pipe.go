@@ -12,13 +12,14 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// NewClient talks to a server by a pair of pipes: it reads what the server writes from in,
-// until that ends, and writes to out. Close closes out.
+// NewClient talks to a server over pipes: it reads from in until it ends, and writes to out, which
+// Close closes.
 func NewClient(ctx context.Context, in io.Reader, out io.WriteCloser) (*Client, error) {
 	p := &pipe{
 		out: out, outbox: make(chan []byte, 16), waiting: map[string]chan mcp.Message{},
 		gone: make(chan struct{}), closed: make(chan struct{}),
 	}
+	p.end = sync.OnceFunc(func() { close(p.gone) })
 	go p.read(in)
 	go p.write()
 	g, err := greet(ctx, p)
@@ -28,7 +29,6 @@ func NewClient(ctx context.Context, in io.Reader, out io.WriteCloser) (*Client, 
 	return newClient(g), nil
 }
 
-// pipe is a server at the other end of two pipes.
 type pipe struct {
 	out    io.WriteCloser
 	outbox chan []byte   // what is to be written; a server that does not read must not hold us
@@ -37,27 +37,17 @@ type pipe struct {
 	mu      sync.Mutex
 	last    int64
 	waiting map[string]chan mcp.Message // by the request's id
-	over    bool                        // gone is closed
 	gone    chan struct{}               // closed when the server reads or writes no more
+	end     func()                      // closes gone
 }
 
-// maxAnswer bounds one message of a server.
+// maxAnswer limits the size of a message.
 const maxAnswer = 64 << 20
 
 var (
 	errEnded      = errors.New("the server has ended")
 	errUnreadable = errors.New("the answer cannot be read: it is no JSON, or nested too deep")
 )
-
-// end says that nothing more comes from the server.
-func (p *pipe) end() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.over {
-		p.over = true
-		close(p.gone)
-	}
-}
 
 func (p *pipe) read(in io.Reader) {
 	defer p.end()
@@ -94,12 +84,12 @@ func (p *pipe) answered(m mcp.Message) {
 	}
 }
 
-// spoiled fails the request whose answer came and is lost: there will be no other.
+// spoiled fails a request whose answer is lost.
 func (p *pipe) spoiled(id json.RawMessage, why string) {
 	p.answered(mcp.Message{ID: id, Error: append(rawjson.AppendString([]byte(`{"code":-32603,"message":`), why), '}')})
 }
 
-// write writes messages until the server takes no more.
+// write writes messages until the server stops reading.
 func (p *pipe) write() {
 	for {
 		select {
@@ -114,7 +104,6 @@ func (p *pipe) write() {
 	}
 }
 
-// post gives a message to the writer.
 func (p *pipe) post(ctx context.Context, message []byte) error {
 	select {
 	case p.outbox <- message:
@@ -128,7 +117,7 @@ func (p *pipe) post(ctx context.Context, message []byte) error {
 	}
 }
 
-// offer is post for what a server that does not read can do without.
+// offer posts a message, or drops it when the server does not read.
 func (p *pipe) offer(message []byte) {
 	select {
 	case p.outbox <- message:
@@ -172,7 +161,6 @@ func (p *pipe) send(ctx context.Context, method string, params json.RawMessage) 
 
 var errClosed = errors.New("the client was closed")
 
-// resultIn is what an answer says.
 func resultIn(m mcp.Message) (json.RawMessage, error) {
 	if m.Error != nil {
 		return nil, mcp.ParseError(m.Error)

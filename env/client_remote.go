@@ -20,14 +20,13 @@ import (
 
 const sessionHeader = "Mcp-Session-Id"
 
-// address is where a server is, and what it is always told.
 type address struct {
 	url    string
 	http   *http.Client
 	header http.Header
 }
 
-// remote is one conversation with a server at an address.
+// remote is one session with a server.
 type remote struct {
 	address
 	last atomic.Int64
@@ -43,7 +42,6 @@ func (r *remote) agree(version string) {
 	r.version = version
 }
 
-// do sends one HTTP request with what all of them carry.
 func (r *remote) do(ctx context.Context, method string, body []byte, more http.Header) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, r.url, bytes.NewReader(body))
 	if err != nil {
@@ -97,8 +95,7 @@ func (r *remote) send(ctx context.Context, method string, params json.RawMessage
 	return resultIn(m)
 }
 
-// answer reads the message that answers the request with the id: the body, or one of its
-// events.
+// answer reads the answer to the request with the id, from the body or its events.
 func (r *remote) answer(ctx context.Context, res *http.Response, id string) (mcp.Message, error) {
 	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
 	if kind == "text/event-stream" && res.StatusCode == http.StatusOK {
@@ -125,8 +122,8 @@ func (r *remote) answer(ctx context.Context, res *http.Response, id string) (mcp
 	return m, errNotMCP
 }
 
-// answers tells whether a message answers the request with the id. A server that could not
-// read the request does not know its id.
+// answers tells whether a message answers the request with the id, which a server that could not
+// read it does not know.
 func answers(m mcp.Message, id string) bool {
 	return m.IsResponse() && (string(m.ID) == id || m.Error != nil && rawjson.IsNull(m.ID))
 }
@@ -155,7 +152,6 @@ func (r *remote) streamed(ctx context.Context, body io.Reader, id string) (mcp.M
 	}
 }
 
-// post sends a message that has no answer.
 func (r *remote) post(ctx context.Context, message []byte) error {
 	res, err := r.do(ctx, http.MethodPost, message, nil)
 	if err != nil {
@@ -172,8 +168,7 @@ func (r *remote) notify(ctx context.Context, method string) error {
 	return r.post(ctx, mcp.AppendNotification(nil, method, nil))
 }
 
-// Close ends the session. Servers need not know how to, and one that is gone has ended it, so
-// what comes of it does not count.
+// Close ends the session. Errors are ignored: servers need not support it.
 func (r *remote) Close() error {
 	r.mu.Lock()
 	session := r.session

@@ -11,9 +11,9 @@ import (
 	"github.com/toolfit/toolfit/internal/base/procgroup"
 )
 
-// Start runs a server and talks to it by its standard input and output. The command must not
-// have them set. Close ends it: it has three seconds to leave by itself, and what it started
-// goes with it unless the command has a SysProcAttr of its own.
+// Start runs a server and talks to it over its standard input and output, which must not be set.
+// Close gives it three seconds to exit, then kills it with its children, unless the command has a
+// SysProcAttr of its own.
 func Start(ctx context.Context, cmd *exec.Cmd) (*Client, error) {
 	p, out, err := startProcess(cmd)
 	if err != nil {
@@ -26,7 +26,7 @@ func Start(ctx context.Context, cmd *exec.Cmd) (*Client, error) {
 	return c, nil
 }
 
-// process is the input of a server that was started; to close it is to end the server.
+// process is the input of a started server; closing it ends the server.
 type process struct {
 	io.WriteCloser
 	cmd *exec.Cmd
@@ -70,7 +70,7 @@ func (p *process) kill() {
 	p.cmd.Process.Kill() // which the group may not have in it
 }
 
-// why adds to the end of a server how it ended, once it was waited for.
+// why adds the exit status to an error.
 func (p *process) why(err error) error {
 	if errors.Is(err, errEnded) && p.cmd.ProcessState != nil {
 		return fmt.Errorf("%w: %v", err, p.cmd.ProcessState)

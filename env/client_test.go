@@ -22,9 +22,10 @@ import (
 func foreign() *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "env-mcp", Version: "0"}, nil)
 	add := func(name, text string, isError bool) {
-		s.AddTool(&mcp.Tool{Name: name, InputSchema: json.RawMessage(`{"type":"object"}`)}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}, IsError: isError}, nil
-		})
+		s.AddTool(&mcp.Tool{Name: name, InputSchema: json.RawMessage(`{"type":"object"}`)},
+			func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+				return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}, IsError: isError}, nil
+			})
 	}
 	add("env/get_description", `{"id":"theirs","displayName":"Theirs","capabilities":{"logs":true,"mcpTools":["a"],"custom":{"n":12345678901234567890}},"metadata":{"x":1.0}}`, false)
 	add("env/list_profiles", `{"profiles":[{"id":"p","displayName":"P","primaryAgents":[]}]}`, false)

@@ -65,10 +65,12 @@ func TestAnswersThatAreNoneAreToldInWords(t *testing.T) {
 		{"null", text("null"), `env/get_description: read the answer: it has no id: "null"`},
 		{"a list", text("[]"), `env/get_description: read the answer: it has no id: "[]"`},
 		{"a number for a text", text(`{"id":7}`), "env/get_description: read the answer: id cannot be JSON of the kind number"},
-		{"a text for a list", text(`{"id":"x","profiles":"none"}`), "env/get_description: read the answer: profiles cannot be JSON of the kind string"},
+		{"a text for a list", text(`{"id":"x","profiles":"none"}`),
+			"env/get_description: read the answer: profiles cannot be JSON of the kind string"},
 		{"a refusal without words", `"result":{"content":[],"isError":true}`, "env/get_description: it was refused without a reason"},
 		{"a refusal with an object", `"result":{"content":[{"type":"text","text":"{\"error\":{\"message\":\"disk full\"}}"}],"isError":true}`, "env/get_description: disk full"},
-		{"a refusal of the protocol", `"error":{"code":-32602,"message":"MCP error -32602: out of order"}`, "env/get_description: out of order"},
+		{"a refusal of the protocol", `"error":{"code":-32602,"message":"MCP error -32602: out of order"}`,
+			"env/get_description: out of order"},
 		{"not found in the protocol", `"error":{"code":-32602,"message":"MCP error -32602: Agent not found: 甲"}`, "Agent not found: 甲"},
 	} {
 		c := wrongServer(t, func(w http.ResponseWriter, r *http.Request) {
@@ -134,7 +136,8 @@ func TestTimesAreSentInUTC(t *testing.T) {
 			t.Error(err)
 		}
 		sent = append(sent, m.Params.Arguments.Since, m.Params.Arguments.Until)
-		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"content":[],"structuredContent":{"logs":[],"sessions":[]}}}`, r.Header.Get("Id"))
+		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"content":[],"structuredContent":{"logs":[],"sessions":[]}}}`,
+			r.Header.Get("Id"))
 	})
 	east := time.Date(2026, 1, 2, 8, 0, 0, 0, time.FixedZone("", 8*60*60))
 	if _, err := c.Logs(t.Context(), env.LogQuery{Since: east}); err != nil {
@@ -207,7 +210,8 @@ func TestAStatusOfHTTPCanBeTold(t *testing.T) {
 	}))
 	defer web.Close()
 	var status *env.StatusError
-	if _, err := env.Dial(t.Context(), web.URL, &env.DialOptions{HTTP: web.Client()}); !errors.As(err, &status) || status.Code != http.StatusUnauthorized {
+	if _, err := env.Dial(t.Context(), web.URL, &env.DialOptions{HTTP: web.Client()}); !errors.As(err, &status) ||
+		status.Code != http.StatusUnauthorized {
 		t.Errorf("got %v", err)
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// Derive makes all options from an environment. What overrides states stays; nil overrides
-// state nothing. A nil environment has nothing to derive from: the options stand alone.
+// Derive derives options from an environment; overrides win. Without an environment they are all
+// there is.
 func Derive(e Environment, meta Meta, overrides *Options) (*Options, error) {
 	o := Options{}
 	if overrides != nil {
@@ -34,7 +34,6 @@ func Derive(e Environment, meta Meta, overrides *Options) (*Options, error) {
 	return o.filled()
 }
 
-// describer describes the environment with what the options add to it.
 func describer(e Environment, o Options) func(context.Context) (EnvDescription, error) {
 	return func(ctx context.Context) (EnvDescription, error) {
 		profiles, err := o.ListProfiles(ctx)
@@ -42,13 +41,13 @@ func describer(e Environment, o Options) func(context.Context) (EnvDescription, 
 			return EnvDescription{}, err
 		}
 		d, err := Description(ctx, e, o.Meta, profiles)
-		d.Capabilities.Logs, d.Capabilities.Sessions = o.QueryLogs != nil, o.Sessions != nil
+		d.Capabilities.Logs = o.QueryLogs != nil
+		d.Capabilities.Sessions = o.Sessions != nil
 		return d, err
 	}
 }
 
-// Profiles are the profiles of an environment: its own, or the default one with one agent
-// that may use all tools.
+// Profiles returns the environment's profiles, or a default one whose agent may use all tools.
 func Profiles(ctx context.Context, e Environment, meta Meta) ([]Profile, error) {
 	if own, ok := e.(HasProfiles); ok {
 		profiles, err := own.Profiles(ctx)
@@ -78,8 +77,8 @@ func Profiles(ctx context.Context, e Environment, meta Meta) ([]Profile, error) 
 	return []Profile{{ID: "default", DisplayName: name, PrimaryAgents: []AgentSpec{agent}}}, nil
 }
 
-// Description says what an environment is. Its capabilities are what it has. Events and metrics
-// are no part of the protocol: an environment that has them says so in Options.Describe.
+// Description describes an environment and its capabilities. Events and metrics are not part of the
+// protocol; use Options.Describe for them.
 func Description(ctx context.Context, e Environment, meta Meta, profiles []Profile) (EnvDescription, error) {
 	tools, err := e.Tools(ctx)
 	if err != nil {
@@ -92,7 +91,7 @@ func Description(ctx context.Context, e Environment, meta Meta, profiles []Profi
 	return d, nil
 }
 
-// metaOf is the meta, completed by what the environment says.
+// metaOf completes meta with what the environment says.
 func metaOf(e Environment, meta Meta) Meta {
 	if own, ok := e.(HasMeta); ok {
 		return meta.or(own.Meta())
@@ -100,7 +99,7 @@ func metaOf(e Environment, meta Meta) Meta {
 	return meta
 }
 
-// or takes the fields that are empty from another meta.
+// or fills in empty fields.
 func (m Meta) or(other Meta) Meta {
 	return Meta{
 		ID:          cmp.Or(m.ID, other.ID),
@@ -109,7 +108,7 @@ func (m Meta) or(other Meta) Meta {
 	}
 }
 
-// normal is the description as it goes out: what must be there is.
+// normal fills in what the protocol requires.
 func (d EnvDescription) normal(meta Meta) EnvDescription {
 	defaults := meta.described(nil)
 	d.ID = cmp.Or(d.ID, defaults.ID)
@@ -120,7 +119,7 @@ func (d EnvDescription) normal(meta Meta) EnvDescription {
 	return d
 }
 
-// described is the description with the defaults of the protocol.
+// described is the default description.
 func (m Meta) described(profiles []Profile) EnvDescription {
 	return EnvDescription{
 		ID:           cmp.Or(m.ID, "base-env"),

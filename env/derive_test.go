@@ -32,7 +32,8 @@ func TestDerived(t *testing.T) {
 			`{"id":"base-env","displayName":"Base Environment","capabilities":{"events":false,"logs":false,"mcpTools":false,"metrics":false,"profiles":true,"sessions":false},` +
 				`"profiles":[{"id":"default","displayName":"Default Profile","primaryAgents":[{"id":"default","role":"primary","allowedTools":[]}]}]}`},
 		{"the default agent has the system prompt and all tools",
-			plain{tools: []env.Tool{{Name: "b", Call: call}, {Name: "a", Call: call}}, prompts: []env.Prompt{{ID: "system"}}}, env.Meta{ID: "x", DisplayName: "X 系统", Version: "3"},
+			plain{tools: []env.Tool{{Name: "b", Call: call}, {Name: "a", Call: call}},
+				prompts: []env.Prompt{{ID: "system"}}}, env.Meta{ID: "x", DisplayName: "X 系统", Version: "3"},
 			`{"id":"x","displayName":"X 系统","version":"3","capabilities":{"events":false,"logs":false,"mcpTools":true,"metrics":false,"profiles":true,"sessions":false},` +
 				`"profiles":[{"id":"default","displayName":"X 系统","primaryAgents":[{"id":"default","role":"primary","promptId":"system","allowedTools":["b","a"]}]}]}`},
 		{"an environment that has more says so, and an empty list of profiles stays empty",

@@ -23,12 +23,13 @@ func (*shop) Meta() env.Meta { return env.Meta{ID: "shop", DisplayName: "商店"
 func (*shop) Prompts(context.Context) ([]env.Prompt, error) {
 	return []env.Prompt{
 		{ID: env.SystemPrompt, Text: "You keep a shop."},
-		{ID: "greet", Arguments: []env.PromptArgument{{Name: "who", Required: true}}, Render: func(_ context.Context, args map[string]string) (string, error) {
-			if args["who"] == "nobody" {
-				return "", errors.New("there must be somebody")
-			}
-			return "Hello " + args["who"], nil
-		}},
+		{ID: "greet", Arguments: []env.PromptArgument{{Name: "who", Required: true}},
+			Render: func(_ context.Context, args map[string]string) (string, error) {
+				if args["who"] == "nobody" {
+					return "", errors.New("there must be somebody")
+				}
+				return "Hello " + args["who"], nil
+			}},
 	}, nil
 }
 
@@ -58,8 +59,10 @@ func (s *shop) Profiles(context.Context) ([]env.Profile, error) {
 	}
 	return []env.Profile{
 		{ID: "day", DisplayName: "Day", PrimaryAgents: []env.AgentSpec{{ID: "clerk", Role: env.RolePrimary}},
-			SubAgents: []env.AgentSpec{{ID: "runner", Role: env.RoleSub, AllowedTools: []string{"p*", "say"}, DeniedTools: []string{"panic"}}}},
-		{ID: "night", DisplayName: "Night", PrimaryAgents: []env.AgentSpec{{ID: "guard", Role: env.RolePrimary, AllowedTools: []string{}}, {ID: "clerk", Role: env.RolePrimary}},
+			SubAgents: []env.AgentSpec{{ID: "runner", Role: env.RoleSub, AllowedTools: []string{"p*", "say"},
+				DeniedTools: []string{"panic"}}}},
+		{ID: "night", DisplayName: "Night", PrimaryAgents: []env.AgentSpec{{ID: "guard", Role: env.RolePrimary, AllowedTools: []string{}},
+			{ID: "clerk", Role: env.RolePrimary}},
 			Metadata: env.Metadata{"big": json.RawMessage("12345678901234567890")}},
 	}, nil
 }

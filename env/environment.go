@@ -5,31 +5,30 @@ import (
 	"encoding/json"
 )
 
-// Environment is the least that a system must offer. Both methods are asked again on each
-// request, by many at the same time; what they return is read-only from then on.
+// Environment is the minimum that a system must offer. Both methods are called on each request,
+// concurrently; results must not be changed later.
 type Environment interface {
 	Prompts(ctx context.Context) ([]Prompt, error)
 	Tools(ctx context.Context) ([]Tool, error)
 }
 
-// HasMeta is an environment that says who it is. Options.Meta wins, field by field.
+// HasMeta is an environment that has a name and version. Fields of Options.Meta win.
 type HasMeta interface {
 	Meta() Meta
 }
 
-// HasProfiles is an environment with profiles of its own. They are asked for on each
-// request: an error is told as it is, and an empty list stays empty.
+// HasProfiles is an environment with its own profiles.
 type HasProfiles interface {
 	Profiles(ctx context.Context) ([]Profile, error)
 }
 
-// HasLogs is an environment that can be asked what happened. It may return more than the
-// query asks for, in any order: see LogQuery.Select.
+// HasLogs is an environment with logs. It may return more entries than asked for, in any order: see
+// LogQuery.Select.
 type HasLogs interface {
 	Logs(ctx context.Context, q LogQuery) ([]LogEntry, error)
 }
 
-// Tool is something that an agent can do in the environment.
+// Tool is a tool of the environment.
 type Tool struct {
 	Name         string
 	Title        string          // for people; may be ""
@@ -38,17 +37,15 @@ type Tool struct {
 	OutputSchema json.RawMessage // of structured results; nil: not stated
 	ReadOnly     bool            // the tool changes nothing
 
-	// Call gets arguments that fit InputSchema. A string that it returns is the text of the
-	// answer; a RawResult is the whole answer; anything else goes as JSON. An error is told
-	// to the model.
+	// Call gets arguments that fit InputSchema. A string result is plain text, a RawResult is the
+	// whole answer, anything else is encoded as JSON. The model sees errors.
 	Call func(ctx context.Context, args json.RawMessage) (any, error)
 }
 
-// RawResult is the result of tools/call as MCP defines it. It is passed on as it is.
+// RawResult is a result of tools/call as MCP defines it.
 type RawResult json.RawMessage
 
-// Prompt is a text that the environment has ready for agents. The one with the ID "system"
-// is the prompt of the default agent.
+// Prompt is a prompt of the environment. The one with the ID "system" is the default agent's.
 type Prompt struct {
 	ID          string
 	Title       string // may be ""
@@ -56,16 +53,16 @@ type Prompt struct {
 	Arguments   []PromptArgument
 	Text        string // the text, unless there is Render
 
-	// Render makes the text from the arguments; nil: it is always Text.
+	// Render renders the text; nil: it is always Text.
 	Render func(ctx context.Context, args map[string]string) (string, error)
 }
 
-// PromptArgument is something that a prompt can be told.
+// PromptArgument is an argument of a prompt.
 type PromptArgument struct {
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
 	Required    bool   `json:"required,omitempty"`
 }
 
-// SystemPrompt is the ID of the prompt that the default agent starts with.
+// SystemPrompt is the ID of the default agent's prompt.
 const SystemPrompt = "system"

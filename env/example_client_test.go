@@ -66,7 +66,8 @@ func ExampleDialOptions() {
 		http.Error(w, "no", http.StatusUnauthorized)
 	}))
 	defer web.Close()
-	_, err := env.Dial(context.Background(), web.URL, &env.DialOptions{HTTP: web.Client(), Header: http.Header{"Authorization": {"Bearer key"}}})
+	_, err := env.Dial(context.Background(), web.URL,
+		&env.DialOptions{HTTP: web.Client(), Header: http.Header{"Authorization": {"Bearer key"}}})
 	fmt.Println(err != nil)
 	// Output:
 	// Bearer key

@@ -87,7 +87,8 @@ func ExampleProfile() {
 }
 
 func ExampleAgentSpec() {
-	agent := env.AgentSpec{ID: "pilot", Role: env.RoleSub, PromptOverride: "Bring ships in.", AllowedTools: []string{"tide_*"}, Metadata: env.Metadata{"boats": 2}}
+	agent := env.AgentSpec{ID: "pilot", Role: env.RoleSub, PromptOverride: "Bring ships in.", AllowedTools: []string{"tide_*"},
+		Metadata: env.Metadata{"boats": 2}}
 	raw, err := json.Marshal(agent)
 	fmt.Println(string(raw), err)
 	// Output: {"id":"pilot","role":"sub","promptOverride":"Bring ships in.","allowedTools":["tide_*"],"metadata":{"boats":2}} <nil>
@@ -207,7 +208,8 @@ func ExampleLevel() {
 
 func ExampleLogEntry() {
 	raw, err := json.Marshal(env.LogEntry{
-		Timestamp: time.Unix(60, 0).UTC(), Level: env.LevelInfo, Message: "moored", SessionID: "ses_1", ToolName: "berth", Context: env.Metadata{"quay": 3},
+		Timestamp: time.Unix(60, 0).UTC(), Level: env.LevelInfo, Message: "moored", SessionID: "ses_1", ToolName: "berth",
+		Context: env.Metadata{"quay": 3},
 	})
 	fmt.Println(string(raw), err)
 	// Output: {"timestamp":"1970-01-01T00:01:00Z","level":"info","message":"moored","sessionId":"ses_1","toolName":"berth","context":{"quay":3}} <nil>

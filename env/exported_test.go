@@ -60,7 +60,8 @@ func TestEveryFunctionAndTypeHasAnExampleAndAllElseIsInOne(t *testing.T) {
 		}
 		funcs = append(funcs, typ.Funcs...)
 		for _, m := range typ.Methods {
-			if !own[typ.Name+"_"+m.Name] && !used[m.Name] && m.Name != "MarshalJSON" && m.Name != "ServeHTTP" { // those are called by others
+			if !own[typ.Name+"_"+m.Name] && !used[m.Name] && m.Name != "MarshalJSON" &&
+				m.Name != "ServeHTTP" { // those are called by others
 				t.Errorf("method %s.%s is in no example", typ.Name, m.Name)
 			}
 		}

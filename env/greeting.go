@@ -11,7 +11,7 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// wire sends single messages to a server. Both ways to reach one have it.
+// wire sends single messages to a server.
 type wire interface {
 	send(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
 	notify(ctx context.Context, method string) error
@@ -19,17 +19,16 @@ type wire interface {
 	Close() error
 }
 
-// greeted is a wire on which both sides know how to speak.
+// greeted is a wire after initialization.
 type greeted struct {
 	wire
 	modern bool
 }
 
-// selfInfo is who the client says it is.
 const selfInfo = `{"name":"toolfit-env","version":"1"}`
 
-// greet opens the conversation in the older way, which most servers know, and in the newer
-// one when the server refuses.
+// greet initializes the connection in the older protocol, which most servers know, or else in the
+// newer one.
 func greet(ctx context.Context, w wire) (*greeted, error) {
 	const hello = `{"protocolVersion":"` + mcp.Latest + `","capabilities":{},"clientInfo":` + selfInfo + `}`
 	res, err := w.send(ctx, "initialize", json.RawMessage(hello))
@@ -57,19 +56,20 @@ func greet(ctx context.Context, w wire) (*greeted, error) {
 	return &greeted{wire: w}, nil
 }
 
-// ask sends a request; in the newer way each one says all of itself.
+// ask sends a request; in the newer protocol each carries metadata.
 func (g *greeted) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	if params == nil {
 		params = json.RawMessage("{}")
 	}
 	if g.modern {
-		const meta = `{"` + mcp.MetaVersion + `":"` + mcp.ModernVersion + `","` + mcp.MetaInfo + `":` + selfInfo + `,"` + mcp.MetaAbilities + `":{}}`
+		const meta = `{"` + mcp.MetaVersion + `":"` + mcp.ModernVersion + `","` + mcp.MetaInfo + `":` + selfInfo + `,"` +
+			mcp.MetaAbilities + `":{}}`
 		params = mcp.With(params, "_meta", []byte(meta))
 	}
 	return g.send(ctx, method, params)
 }
 
-// answerTo is our answer to what a server asks: we are here, and can do nothing.
+// answerTo answers a server's request: only ping is supported.
 func answerTo(m mcp.Message) []byte {
 	if m.Method == "ping" {
 		return mcp.AppendResult(nil, m.ID, json.RawMessage("{}"))

@@ -1,12 +1,13 @@
 package env
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
 )
 
-// Level is the weight of a log entry.
+// Level is the severity of a log entry.
 type Level string
 
 const (
@@ -16,12 +17,12 @@ const (
 	LevelError Level = "error"
 )
 
-// weight orders the levels; -1 for what is none.
+// weight orders the levels; -1: unknown.
 func (l Level) weight() int {
 	return slices.Index([]Level{LevelDebug, LevelInfo, LevelWarn, LevelError}, l)
 }
 
-// known is the level itself, or error for what is none: better seen than lost.
+// known returns error for an unknown level.
 func (l Level) known() Level {
 	if l.weight() < 0 {
 		return LevelError
@@ -29,14 +30,14 @@ func (l Level) known() Level {
 	return l
 }
 
-// LogQuery chooses log entries; a zero field does not filter.
+// LogQuery selects log entries; zero fields match all.
 type LogQuery struct {
-	SessionID string
-	AgentID   string
-	Level     Level     // this one and heavier ones
-	Since     time.Time // then or later
-	Until     time.Time // then or earlier
-	Limit     int       // the newest so many, 1 to 1000; 0: 100
+	SessionID string    `json:"sessionId,omitempty"`
+	AgentID   string    `json:"agentId,omitempty"`
+	Level     Level     `json:"level,omitempty"` // the least
+	Since     time.Time `json:"since,omitzero"`  // inclusive
+	Until     time.Time `json:"until,omitzero"`  // inclusive
+	Limit     int       `json:"limit,omitempty"` // the newest so many, 1 to 1000; 0: 100
 }
 
 const (
@@ -44,7 +45,7 @@ const (
 	maxLimit     = 1000
 )
 
-// Check tells what is wrong with the query.
+// Check validates the query.
 func (q LogQuery) Check() error {
 	if q.Level != "" && q.Level.weight() < 0 {
 		return fmt.Errorf("level: expected debug, info, warn or error, got %q", string(q.Level))
@@ -64,7 +65,7 @@ func checkPage(limit int, since, until time.Time) error {
 
 func stamp(t time.Time) string { return t.Format(time.RFC3339Nano) }
 
-// Matches tells whether the query asks for the entry.
+// Matches tells whether the query selects the entry.
 func (q LogQuery) Matches(e LogEntry) bool {
 	return (q.SessionID == "" || q.SessionID == e.SessionID) &&
 		(q.AgentID == "" || q.AgentID == e.AgentID) &&
@@ -73,8 +74,7 @@ func (q LogQuery) Matches(e LogEntry) bool {
 		(q.Until.IsZero() || !e.Timestamp.After(q.Until))
 }
 
-// Select gives what the query asks for out of all entries: the newest that match, the newest
-// last. Entries of the same time keep their order; one of an unknown level is an error.
+// Select returns the newest matching entries, newest last. Unknown levels become error.
 func (q LogQuery) Select(all []LogEntry) []LogEntry {
 	out := []LogEntry{}
 	for _, e := range all {
@@ -84,9 +84,5 @@ func (q LogQuery) Select(all []LogEntry) []LogEntry {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b LogEntry) int { return a.Timestamp.Compare(b.Timestamp) })
-	limit := q.Limit
-	if limit == 0 {
-		limit = defaultLimit
-	}
-	return out[max(0, len(out)-limit):]
+	return out[max(0, len(out)-cmp.Or(q.Limit, defaultLimit)):]
 }

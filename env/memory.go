@@ -16,29 +16,29 @@ import (
 	"time"
 )
 
-// MemorySessions keeps sessions in memory, for as long as the process lives.
+// MemorySessions keeps sessions in memory.
 type MemorySessions struct {
 	opts MemoryOptions
 
 	mu   sync.RWMutex
-	byID map[string]kept
+	byID map[string]memorySession
 }
 
-// kept is a session, with its metadata written so that equal values are the same text.
-type kept struct {
+// memorySession is a session with its metadata in a canonical form.
+type memorySession struct {
 	Session
 	same map[string]string
 }
 
-// MemoryOptions change the limits of MemorySessions.
+// MemoryOptions are options of MemorySessions.
 type MemoryOptions struct {
 	Max int              // most sessions at once; 0: 100,000
 	Now func() time.Time // nil: time.Now
 }
 
-// NewMemorySessions makes an empty set; nil options are the defaults.
+// NewMemorySessions returns an empty MemorySessions; nil options are the defaults.
 func NewMemorySessions(opts *MemoryOptions) *MemorySessions {
-	m := &MemorySessions{byID: map[string]kept{}}
+	m := &MemorySessions{byID: map[string]memorySession{}}
 	if opts != nil {
 		m.opts = *opts
 	}
@@ -51,9 +51,9 @@ func NewMemorySessions(opts *MemoryOptions) *MemorySessions {
 	return m
 }
 
-// CreateSession keeps a new session.
+// CreateSession creates a session.
 func (m *MemorySessions) CreateSession(_ context.Context, n SessionOptions) (Session, error) {
-	metadata, same, err := n.Metadata.kept()
+	metadata, same, err := n.Metadata.canonical()
 	if err != nil {
 		return Session{}, err
 	}
@@ -69,17 +69,17 @@ func (m *MemorySessions) CreateSession(_ context.Context, n SessionOptions) (Ses
 	}
 	s := Session{ID: n.ID, ParentID: n.ParentID, Title: n.Title, Directory: n.Directory, Metadata: metadata}
 	s.Time = SessionTimes{Created: now, Updated: now}
-	m.byID[s.ID] = kept{s, same}
+	m.byID[s.ID] = memorySession{s, same}
 	return s.copied(), nil
 }
 
-// copied is the session with metadata of its own, so that its holder may change them.
+// copied returns the session with its own metadata.
 func (s Session) copied() Session {
 	s.Metadata = maps.Clone(s.Metadata)
 	return s
 }
 
-// GetSession returns one session.
+// GetSession returns a session.
 func (m *MemorySessions) GetSession(_ context.Context, id string) (Session, error) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -90,9 +90,9 @@ func (m *MemorySessions) GetSession(_ context.Context, id string) (Session, erro
 	return s.copied(), nil
 }
 
-// UpdateSession changes one session.
+// UpdateSession changes a session.
 func (m *MemorySessions) UpdateSession(_ context.Context, id string, c SessionChange) (Session, error) {
-	metadata, same, err := c.Metadata.kept()
+	metadata, same, err := c.Metadata.canonical()
 	if err != nil {
 		return Session{}, err
 	}
@@ -102,12 +102,13 @@ func (m *MemorySessions) UpdateSession(_ context.Context, id string, c SessionCh
 	if !there {
 		return Session{}, &NotFoundError{"Session", id}
 	}
-	s = kept{s.copied(), maps.Clone(s.same)}
+	s = memorySession{s.copied(), maps.Clone(s.same)}
 	if c.Title != "" {
 		s.Title = c.Title
 	}
 	if s.Metadata == nil {
-		s.Metadata, s.same = metadata, same
+		s.Metadata = metadata
+		s.same = same
 	} else {
 		maps.Copy(s.Metadata, metadata)
 		maps.Copy(s.same, same)
@@ -117,7 +118,7 @@ func (m *MemorySessions) UpdateSession(_ context.Context, id string, c SessionCh
 	return s.copied(), nil
 }
 
-// DeleteSession forgets one session.
+// DeleteSession deletes a session.
 func (m *MemorySessions) DeleteSession(_ context.Context, id string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -125,7 +126,7 @@ func (m *MemorySessions) DeleteSession(_ context.Context, id string) error {
 	return nil
 }
 
-// ListSessions returns one page.
+// ListSessions returns a page of sessions.
 func (m *MemorySessions) ListSessions(_ context.Context, f SessionFilter) (SessionPage, error) {
 	after, err := readCursor(f.Cursor)
 	if err == nil {
@@ -134,7 +135,7 @@ func (m *MemorySessions) ListSessions(_ context.Context, f SessionFilter) (Sessi
 	if err != nil {
 		return SessionPage{}, err
 	}
-	_, wanted, err := f.Metadata.kept()
+	_, wanted, err := f.Metadata.canonical()
 	if err != nil {
 		return SessionPage{}, err
 	}
@@ -162,7 +163,7 @@ func newestFirst(a, b Session) int {
 	return cmp.Or(b.Time.Created.Compare(a.Time.Created), strings.Compare(b.ID, a.ID))
 }
 
-func (f SessionFilter) matches(s kept, wanted map[string]string) bool {
+func (f SessionFilter) matches(s memorySession, wanted map[string]string) bool {
 	if f.ParentID != "" && f.ParentID != s.ParentID ||
 		!f.Since.IsZero() && s.Time.Created.Before(f.Since) ||
 		!f.Until.IsZero() && s.Time.Created.After(f.Until) {
@@ -176,27 +177,28 @@ func (f SessionFilter) matches(s kept, wanted map[string]string) bool {
 	return true
 }
 
-// kept are the metadata with each value as compact JSON, and each value as a text that is the
-// same for equal ones.
-func (m Metadata) kept() (Metadata, map[string]string, error) {
+// canonical returns the metadata as compact JSON, and as texts that are equal for equal values.
+func (m Metadata) canonical() (Metadata, map[string]string, error) {
 	if m == nil {
 		return nil, nil, nil
 	}
-	out, same := make(Metadata, len(m)), make(map[string]string, len(m))
+	out := make(Metadata, len(m))
+	same := make(map[string]string, len(m))
 	for name, v := range m {
 		raw, err := encode(v)
 		if err != nil {
 			return nil, nil, fmt.Errorf("metadata %s: %w", name, err)
 		}
 		out[name] = raw
-		if same[name], err = sameText(raw); err != nil {
+		same[name], err = sameText(raw)
+		if err != nil {
 			return nil, nil, fmt.Errorf("metadata %s: %w", name, err)
 		}
 	}
 	return out, same, nil
 }
 
-// sameText writes a value with its names in order; digits of numbers are not lost.
+// sameText writes a value with sorted names and unchanged numbers.
 func sameText(raw json.RawMessage) (string, error) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
@@ -208,12 +210,11 @@ func sameText(raw json.RawMessage) (string, error) {
 	return string(same), err
 }
 
-// cursor names the session for the page that goes on after it.
 func (s Session) cursor() string {
 	return base64.RawURLEncoding.EncodeToString([]byte(strconv.FormatInt(s.Time.Created.UnixNano(), 10) + " " + s.ID))
 }
 
-// readCursor gives the place that a cursor names, as a session that has only that.
+// readCursor reads a cursor into a session with only time and id.
 func readCursor(cursor string) (Session, error) {
 	if cursor == "" {
 		return Session{}, nil

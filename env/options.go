@@ -6,15 +6,14 @@ import (
 	"log/slog"
 )
 
-// Meta says who an environment is.
+// Meta identifies an environment.
 type Meta struct {
 	ID          string // "": base-env
 	DisplayName string // "": Base Environment
 	Version     string // "": not stated
 }
 
-// Names says under which names the tools of the protocol are listed. Both can always be
-// called.
+// Names says under which names protocol tools are listed. Both can always be called.
 type Names string
 
 const (
@@ -23,8 +22,8 @@ const (
 	NamesBoth       Names = "both"
 )
 
-// Options are what a server offers. All of it can be derived from an Environment, and each
-// part can be written by hand; a part that is neither derived nor written is not offered.
+// Options are what a server offers. Each part can be set, or derived from an Environment; the rest
+// is not offered.
 type Options struct {
 	Meta Meta // zero fields: as the environment says
 
@@ -39,19 +38,19 @@ type Options struct {
 	Agent   string // own tools are offered as this agent may use them; "": all
 	Profile string // the profile in which Agent is looked for; "": any
 
-	// Hosts are names beside the local ones by which a server that listens on loopback is
-	// reached over HTTP, as behind a proxy; "*" is any name, and nil is none.
+	// Hosts are additional host names of a server that listens on loopback, as behind a proxy; "*":
+	// any.
 	Hosts  []string
 	Logger *slog.Logger // nil: discard
 }
 
-// AgentFilter chooses agents; a zero field does not filter.
+// AgentFilter selects agents; zero fields match all.
 type AgentFilter struct {
-	Role      Role
-	ProfileID string
+	Role      Role   `json:"role,omitempty"`
+	ProfileID string `json:"profileId,omitempty"`
 }
 
-// filled are the options with what can be told from themselves, in a copy.
+// filled returns a copy with defaults.
 func (o *Options) filled() (*Options, error) {
 	c := Options{}
 	if o != nil {
@@ -79,17 +78,12 @@ func (o *Options) filled() (*Options, error) {
 	return &c, nil
 }
 
-// describe says what can be told without an environment.
 func (o *Options) describe(ctx context.Context) (EnvDescription, error) {
-	var profiles []Profile
+	d := o.Meta.described(nil)
+	d.Capabilities = Capabilities{Logs: o.QueryLogs != nil, Sessions: o.Sessions != nil, Profiles: o.ListProfiles != nil}
+	var err error
 	if o.ListProfiles != nil {
-		var err error
-		if profiles, err = o.ListProfiles(ctx); err != nil {
-			return EnvDescription{}, err
-		}
+		d.Profiles, err = o.ListProfiles(ctx)
 	}
-	d := o.Meta.described(profiles)
-	d.Capabilities.Logs, d.Capabilities.Sessions = o.QueryLogs != nil, o.Sessions != nil
-	d.Capabilities.Profiles = o.ListProfiles != nil
-	return d, nil
+	return d, err
 }

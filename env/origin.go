@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// checkOrigin refuses what a web page of somebody else sends through a browser.
+// checkOrigin rejects requests that a browser sends for another site.
 func (o *Options) checkOrigin(r *http.Request) error {
 	if origin := r.Header.Get("Origin"); origin != "" {
 		u, err := url.Parse(origin)
@@ -25,7 +25,6 @@ func (o *Options) checkOrigin(r *http.Request) error {
 	return nil
 }
 
-// isOurs tells whether a host is local or one of those that the options name.
 func (o *Options) isOurs(host string) bool {
 	name := withoutPort(host)
 	return isLocal(host) || slices.ContainsFunc(o.Hosts, func(ours string) bool { return ours == "*" || strings.EqualFold(ours, name) })
@@ -38,7 +37,7 @@ func withoutPort(host string) string {
 	return strings.Trim(host, "[]")
 }
 
-// isLocal tells whether a host, with or without a port, is this machine as it calls itself.
+// isLocal tells whether a host, with or without a port, is this machine.
 func isLocal(host string) bool {
 	host = withoutPort(host)
 	if strings.EqualFold(host, "localhost") {

@@ -7,7 +7,6 @@ import (
 	"slices"
 )
 
-// checkPrompts tells what is wrong with the prompts of an environment.
 func checkPrompts(all []Prompt) error {
 	for i, p := range all {
 		switch {
@@ -20,7 +19,7 @@ func checkPrompts(all []Prompt) error {
 	return nil
 }
 
-// Definition is the prompt as prompts/list shows it.
+// Definition returns the prompt for prompts/list.
 func (p Prompt) Definition() (json.RawMessage, error) {
 	return encode(struct {
 		Name        string           `json:"name"`
@@ -30,8 +29,7 @@ func (p Prompt) Definition() (json.RawMessage, error) {
 	}{p.ID, p.Title, p.Description, p.Arguments})
 }
 
-// Result makes the text and writes it as the result of prompts/get. Arguments that the prompt
-// does not have are refused, and so is it when one is missing that it needs.
+// Result renders the prompt as a result of prompts/get. Unknown and missing arguments are errors.
 func (p Prompt) Result(ctx context.Context, args map[string]string) (json.RawMessage, error) {
 	if err := p.check(args); err != nil {
 		return nil, err
@@ -50,7 +48,7 @@ func (p Prompt) Result(ctx context.Context, args map[string]string) (json.RawMes
 	}{p.Description, []message{{"user", block{"text", text}}}})
 }
 
-// argumentsError says that a prompt does not take what it was given.
+// argumentsError says that arguments of a prompt are wrong.
 type argumentsError struct{ problem string }
 
 func (e *argumentsError) Error() string { return e.problem }

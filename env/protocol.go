@@ -10,7 +10,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// EnvDescription says what an environment is and what it can do.
+// EnvDescription describes an environment.
 type EnvDescription struct {
 	ID           string       `json:"id"`
 	DisplayName  string       `json:"displayName"`
@@ -20,7 +20,7 @@ type EnvDescription struct {
 	Metadata     Metadata     `json:"metadata,omitempty"`
 }
 
-// Profile is one way to use the environment: the agents that work in it together.
+// Profile is a way to use the environment: agents that work together.
 type Profile struct {
 	ID            string      `json:"id"`
 	DisplayName   string      `json:"displayName"`
@@ -29,7 +29,7 @@ type Profile struct {
 	Metadata      Metadata    `json:"metadata,omitempty"`
 }
 
-// Role is what an agent is in its profile.
+// Role is an agent's role in its profile.
 type Role string
 
 const (
@@ -37,7 +37,7 @@ const (
 	RoleSub     Role = "sub"     // other agents do
 )
 
-// AgentSpec says how an agent is set up. Tool names may hold "*" and "?".
+// AgentSpec describes an agent. Tool names may contain "*" and "?".
 type AgentSpec struct {
 	ID             string   `json:"id"`
 	Role           Role     `json:"role"`
@@ -48,7 +48,7 @@ type AgentSpec struct {
 	Metadata       Metadata `json:"metadata,omitempty"`
 }
 
-// LogEntry is one thing that happened.
+// LogEntry is one log entry.
 type LogEntry struct {
 	Timestamp time.Time `json:"timestamp"`
 	Level     Level     `json:"level"`
@@ -59,8 +59,8 @@ type LogEntry struct {
 	Context   Metadata  `json:"context,omitempty"`
 }
 
-// Metadata are values that the protocol carries without knowing them. Values may be of any
-// type that JSON can write; those that were read are json.RawMessage, so nothing is lost.
+// Metadata are values of any type that JSON can encode. Decoded values are json.RawMessage, so
+// nothing is lost.
 type Metadata map[string]any
 
 // UnmarshalJSON keeps each value as its bytes.
@@ -78,19 +78,18 @@ func (m *Metadata) UnmarshalJSON(data []byte) error {
 	return w.Err()
 }
 
-// Get decodes one value; false when it is not there or of another type.
+// Get decodes one value; false when it is missing or of another type.
 func (m Metadata) Get(name string, into any) bool {
 	raw, err := json.Marshal(m[name])
 	return m[name] != nil && err == nil && json.Unmarshal(raw, into) == nil
 }
 
-// Capabilities say what can be had from an environment.
+// Capabilities are what an environment offers.
 type Capabilities struct {
 	Logs, Events, Metrics, Profiles, MCPTools, Sessions bool
 	More                                                Metadata // what else an environment says of itself
 }
 
-// fields are the capabilities that have a name here.
 func (c *Capabilities) fields() map[string]*bool {
 	return map[string]*bool{
 		"logs": &c.Logs, "events": &c.Events, "metrics": &c.Metrics,
@@ -98,7 +97,7 @@ func (c *Capabilities) fields() map[string]*bool {
 	}
 }
 
-// MarshalJSON writes the named capabilities, and More beside them.
+// MarshalJSON writes the capabilities and More.
 func (c Capabilities) MarshalJSON() ([]byte, error) {
 	all := maps.Clone(c.More)
 	if all == nil {
@@ -112,8 +111,7 @@ func (c Capabilities) MarshalJSON() ([]byte, error) {
 	return encode(map[string]any(all))
 }
 
-// UnmarshalJSON reads what is there. A capability that is neither true nor false is kept in
-// More and counts as there.
+// UnmarshalJSON reads capabilities. One that is not a boolean is kept in More and counts as true.
 func (c *Capabilities) UnmarshalJSON(data []byte) error {
 	var all Metadata
 	if err := json.Unmarshal(data, &all); err != nil {

@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 )
 
-// Schema is the JSON Schema of the protocol: what goes out under its name, and the arguments
-// and the answer of each tool as "tool.input" and "tool.output".
+// Schema returns the JSON Schema of the protocol, with the arguments and answer of each tool as
+// "tool.input" and "tool.output".
 func Schema() json.RawMessage {
 	everything := &Options{
 		ListProfiles: func(context.Context) ([]Profile, error) { return nil, nil },
@@ -27,7 +27,8 @@ func Schema() json.RawMessage {
 		"Error":          json.RawMessage(errorSchema),
 	}
 	for _, f := range o.offers() {
-		defs[f.name+".input"], defs[f.name+".output"] = json.RawMessage(f.input), json.RawMessage(f.output)
+		defs[f.name+".input"] = json.RawMessage(f.input)
+		defs[f.name+".output"] = json.RawMessage(f.output)
 	}
 	raw, err := encode(struct {
 		Schema string                     `json:"$schema"`

@@ -29,7 +29,8 @@ func TestBadInputIsRefused(t *testing.T) {
 		{"until is a day that does not exist", "query_logs", `{"until":"2026-02-30T00:00:00Z"}`, "until: expected a time of RFC 3339"},
 		{"until is a number", "query_logs", `{"until":1}`, "until"},
 		{"since after until", "query_logs", `{"since":"2026-01-02T00:00:01Z","until":"2026-01-02T00:00:00Z"}`, "is after until"},
-		{"since after until in another zone", "query_logs", `{"since":"2026-01-02T00:00:00Z","until":"2026-01-02T00:00:00+08:00"}`, "is after until"},
+		{"since after until in another zone", "query_logs", `{"since":"2026-01-02T00:00:00Z","until":"2026-01-02T00:00:00+08:00"}`,
+			"is after until"},
 		{"an unknown argument", "query_logs", `{"livel":"info"}`, "livel"},
 		{"an unknown argument in Chinese", "get_description", `{"级别":1}`, "级别"},
 		{"an id of another case", "get_profile", `{"ID":"day","x":1}`, "x"},
@@ -50,7 +51,8 @@ func TestBadInputIsRefused(t *testing.T) {
 		{"a session's id that is empty", "create_session", `{"id":""}`, "id"},
 		{"a session's id that is too long", "create_session", `{"id":"` + strings.Repeat("a", 201) + `"}`, "id"},
 		{"sessions limit 0", "list_sessions", `{"limit":0}`, "limit"},
-		{"sessions since after until", "list_sessions", `{"since":"2026-01-02T00:00:01Z","until":"2026-01-02T00:00:00Z"}`, "is after until"},
+		{"sessions since after until", "list_sessions", `{"since":"2026-01-02T00:00:01Z","until":"2026-01-02T00:00:00Z"}`,
+			"is after until"},
 		{"a cursor of nobody", "list_sessions", `{"cursor":"!!"}`, "cursor"},
 		{"a cursor of somebody else", "list_sessions", `{"cursor":"YWJj"}`, "cursor"},
 		{"arguments that are a list", "list_profiles", `[]`, ""},
@@ -64,7 +66,8 @@ func TestBadInputIsRefused(t *testing.T) {
 				t.Fatalf("got %+v", a)
 			}
 			var told struct{ Error string }
-			if err := json.Unmarshal([]byte(a.Content[0].Text), &told); err != nil || told.Error == "" || !strings.Contains(told.Error, tt.want) {
+			if err := json.Unmarshal([]byte(a.Content[0].Text), &told); err != nil || told.Error == "" ||
+				!strings.Contains(told.Error, tt.want) {
 				t.Errorf("got %s, want %s in it", a.Content[0].Text, tt.want)
 			}
 		})
@@ -120,7 +123,8 @@ func TestPromptsThatCannotBeToldApartAreToldAndNotListed(t *testing.T) {
 		"two prompts with the ID a": {{ID: "a", Text: "1"}, {ID: "b"}, {ID: "a", Text: "2"}},
 		"prompt 2 of 2 has no ID":   {{ID: "a"}, {Text: "which?"}},
 	} {
-		if m := legacy(t, plain{prompts: prompts}, nil).post("prompts/list", `{}`); m.Error == nil || !strings.Contains(m.Error.Message, want) {
+		if m := legacy(t, plain{prompts: prompts}, nil).post("prompts/list", `{}`); m.Error == nil ||
+			!strings.Contains(m.Error.Message, want) {
 			t.Errorf("got %s, want %s", m.Result, want)
 		}
 	}
@@ -131,7 +135,8 @@ func TestTwoToolsOfOneNameAreToldAndNotMixed(t *testing.T) {
 	reserved := say
 	reserved.Name = "env_get_description"
 	for _, tools := range [][]env.Tool{{say, say}, {reserved}} {
-		if m := legacy(t, plain{tools: tools}, nil).post("tools/list", `{}`); m.Error == nil || !strings.Contains(m.Error.Message, "two tools") {
+		if m := legacy(t, plain{tools: tools}, nil).post("tools/list", `{}`); m.Error == nil ||
+			!strings.Contains(m.Error.Message, "two tools") {
 			t.Errorf("got %s", m.Result)
 		}
 	}

@@ -11,18 +11,21 @@ import (
 	"github.com/toolfit/toolfit/internal/core/fit"
 )
 
-// fitted is the tool behind a check of its arguments: what the schema does not allow never
-// reaches it, and what models often get wrong is repaired.
+// anyObject is the schema of a tool that has none.
+var anyObject = json.RawMessage(`{"type":"object"}`)
+
+// fitted returns the tool with a check of its arguments, which also repairs common mistakes of
+// models.
 func fitted(t Tool) (Tool, error) {
 	if t.InputSchema == nil {
-		t.InputSchema = json.RawMessage(`{"type":"object"}`)
+		t.InputSchema = anyObject
 	}
 	arguments, err := fit.Compile(t.InputSchema, nil)
 	if err != nil {
 		return t, fmt.Errorf("tool %s: %w", t.Name, err)
 	}
 	run := t.Call
-	t.Call = func(ctx context.Context, args json.RawMessage) (any, error) {
+	t.Call = func(ctx context.Context, args json.RawMessage) (v any, err error) {
 		if rawjson.IsNull(args) {
 			args = json.RawMessage("{}")
 		}
@@ -30,22 +33,19 @@ func fitted(t Tool) (Tool, error) {
 		if err != nil {
 			return nil, err
 		}
-		return guarded(ctx, run, res.Args)
+		defer recovered(&err)
+		return run(ctx, res.Args)
 	}
 	return t, nil
 }
 
-// guarded keeps a panic of an environment from ending the server.
-func guarded(ctx context.Context, run func(context.Context, json.RawMessage) (any, error), args json.RawMessage) (v any, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			v, err = nil, &panicError{p}
-		}
-	}()
-	return run(ctx, args)
+// recovered turns a panic of the environment into an error.
+func recovered(err *error) {
+	if p := recover(); p != nil {
+		*err = &panicError{p}
+	}
 }
 
-// checkTool tells what is wrong with a tool of an environment.
 func checkTool(t Tool) error {
 	switch {
 	case t.Name == "" || len(t.Name) > 128:
@@ -64,34 +64,31 @@ func checkTool(t Tool) error {
 	return nil
 }
 
-// Definition is the tool as tools/list shows it.
+// Definition returns the tool for tools/list.
 func (t Tool) Definition() (json.RawMessage, error) {
-	shown := struct {
+	if t.InputSchema == nil {
+		t.InputSchema = anyObject
+	}
+	return encode(struct {
 		Name         string          `json:"name"`
 		Title        string          `json:"title,omitempty"`
 		Description  string          `json:"description,omitempty"`
 		InputSchema  json.RawMessage `json:"inputSchema"`
 		OutputSchema json.RawMessage `json:"outputSchema,omitempty"`
-		Annotations  *hints          `json:"annotations,omitempty"`
-	}{Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.InputSchema, OutputSchema: t.OutputSchema}
-	if shown.InputSchema == nil {
-		shown.InputSchema = json.RawMessage(`{"type":"object"}`)
-	}
-	if t.ReadOnly {
-		shown.Annotations = &hints{ReadOnly: true}
-	}
-	return encode(shown)
+		Annotations  hints           `json:"annotations,omitzero"`
+	}{t.Name, t.Title, t.Description, t.InputSchema, t.OutputSchema, hints{t.ReadOnly}})
 }
 
-// Result calls the tool and writes what it says as the result of tools/call. A refusal is a
-// result too, beside the error that it comes from; there is none when ctx has ended.
+// Result calls the tool and returns a result of tools/call. An error is a result too, unless ctx
+// has ended; it is returned with it.
 func (t Tool) Result(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
 	v, err := t.Call(ctx, args)
 	if err == nil {
-		var raw json.RawMessage
-		if raw, err = resultOf(v); err == nil {
+		raw, wrong := resultOf(v)
+		if wrong == nil {
 			return raw, nil
 		}
+		err = wrong
 	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -108,7 +105,6 @@ type block struct {
 	Text string `json:"text"`
 }
 
-// resultOf writes what a tool returned as the result of tools/call.
 func resultOf(v any) (json.RawMessage, error) {
 	if raw, ok := v.(RawResult); ok {
 		if rawjson.Check(raw) != nil || raw[0] != '{' {
@@ -135,8 +131,8 @@ func resultOf(v any) (json.RawMessage, error) {
 	return encode(res)
 }
 
-// errorOf writes a refusal as the result of tools/call. It has no structured content: that
-// would have to be what the output schema promises.
+// errorOf writes an error as a result, without structured content, which would have to fit the
+// output schema.
 func errorOf(err error) json.RawMessage {
 	message := err.Error()
 	var broken *panicError
@@ -148,7 +144,7 @@ func errorOf(err error) json.RawMessage {
 	return append(raw, `}],"isError":true}`...)
 }
 
-// encode writes compact JSON without the escapes that only HTML needs.
+// encode writes compact JSON without HTML escapes.
 func encode(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -1,7 +1,6 @@
 package env
 
-// The schemas of the protocol. They hold no references: some model providers and clients
-// cannot follow them.
+// The schemas of the protocol. They have no references, which some providers cannot follow.
 const (
 	metadataSchema = `{"type":"object","description":"Values of any kind, by name"}`
 
@@ -13,12 +12,13 @@ const (
 	limitSchema = `{"type":"integer","minimum":1,"maximum":1000,"default":100}`
 
 	agentSchema = `{"type":"object","required":["id","role"],"properties":{"id":{"type":"string"},"role":` + roleSchema + `,` +
-		`"promptId":{"type":"string"},"promptOverride":{"type":"string"},"allowedTools":` + namesSchema + `,"deniedTools":` + namesSchema + `,` +
-		`"metadata":` + metadataSchema + `}}`
+		`"promptId":{"type":"string"},"promptOverride":{"type":"string"},"allowedTools":` + namesSchema + `,` +
+		`"deniedTools":` + namesSchema + `,"metadata":` + metadataSchema + `}}`
 	agentsSchema = `{"type":"array","items":` + agentSchema + `}`
 
 	profileSchema = `{"type":"object","required":["id","displayName","primaryAgents"],"properties":{"id":{"type":"string"},` +
-		`"displayName":{"type":"string"},"primaryAgents":` + agentsSchema + `,"subAgents":` + agentsSchema + `,"metadata":` + metadataSchema + `}}`
+		`"displayName":{"type":"string"},"primaryAgents":` + agentsSchema + `,"subAgents":` + agentsSchema + `,"metadata":` +
+		metadataSchema + `}}`
 	profilesSchema = `{"type":"array","items":` + profileSchema + `}`
 
 	capabilitiesSchema = `{"type":"object","description":"What can be had; others may stand beside these","properties":{` +
@@ -40,7 +40,7 @@ const (
 	errorSchema = `{"type":"object","required":["error"],"properties":{"error":{"type":"string"}}}`
 )
 
-// takes is the schema of arguments; no others are taken.
+// takes is the schema of arguments.
 func takes(properties string, required string) string {
 	s := `{"type":"object","properties":{` + properties + `},"additionalProperties":false`
 	if required != "" {

@@ -9,10 +9,11 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// texts are the prompts of the environment and those that were added.
+// texts returns the environment's prompts and the added ones.
 func (s *Server) texts(ctx context.Context) (all []Prompt, err error) {
 	defer recovered(&err)
-	if all, err = ownPrompts(ctx, s.env); err != nil {
+	all, err = ownPrompts(ctx, s.env)
+	if err != nil {
 		return nil, err
 	}
 	s.mu.RLock()
@@ -31,7 +32,8 @@ func (s *Server) listPrompts(ctx context.Context, req *mcp.Request) (json.RawMes
 	}
 	list := make([]json.RawMessage, len(all))
 	for i, p := range all {
-		if list[i], err = p.Definition(); err != nil {
+		list[i], err = p.Definition()
+		if err != nil {
 			return nil, s.told(err)
 		}
 	}
@@ -59,7 +61,6 @@ func (s *Server) getPrompt(ctx context.Context, req *mcp.Request) (json.RawMessa
 	return raw, nil
 }
 
-// readTexts reads the arguments of a prompt.
 func readTexts(raw json.RawMessage) (map[string]string, error) {
 	args := map[string]string{}
 	if rawjson.IsNull(raw) {

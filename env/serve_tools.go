@@ -2,6 +2,7 @@ package env
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,28 +13,22 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// agentKey is the member of _meta in which a request names the agent that it is made for.
+// agentKey is the member of _meta that names the agent of a request.
 const agentKey = "toolfit/agent"
 
-// own are the tools beside the protocol's that the request may use: those that are allowed to
-// the agent of the options, and to the one that the request names.
+// own returns the tools, apart from the protocol's, that both the agent of the options and the one
+// of the request may use.
 func (s *Server) own(ctx context.Context, req *mcp.Request) (tools []Tool, err error) {
 	defer recovered(&err)
 	named, _ := rawjson.String(rawjson.Get(req.Params, "_meta", agentKey))
-	if tools, err = ownTools(ctx, s.env); err != nil {
+	tools, err = ownTools(ctx, s.env)
+	if err != nil {
 		return nil, err
 	}
 	s.mu.RLock()
 	tools = slices.Concat(tools, s.tools)
 	s.mu.RUnlock()
 	return s.opts.allowed(ctx, tools, s.opts.Agent, named)
-}
-
-// recovered turns a panic of the environment into an error.
-func recovered(err *error) {
-	if p := recover(); p != nil {
-		*err = &panicError{p}
-	}
 }
 
 func (s *Server) listTools(ctx context.Context, req *mcp.Request) (json.RawMessage, error) {
@@ -72,7 +67,7 @@ func (s *Server) listTools(ctx context.Context, req *mcp.Request) (json.RawMessa
 	return encode(map[string]any{"tools": shown})
 }
 
-// refuseCursor says that there is only one page.
+// refuseCursor rejects cursors, as there is only one page.
 func refuseCursor(req *mcp.Request) error {
 	if cursor, ok := rawjson.String(rawjson.Get(req.Params, "cursor")); ok && cursor != "" {
 		return mcp.Errorf(mcp.CodeInvalidParams, "unknown cursor")
@@ -92,9 +87,7 @@ func (s *Server) call(ctx context.Context, req *mcp.Request) (json.RawMessage, e
 		if err != nil {
 			return nil, s.told(err)
 		}
-		if t = named(own, name); t == nil {
-			t = named(own, twin(name)) // of an environment that was attached
-		}
+		t = cmp.Or(named(own, name), named(own, twin(name))) // the twin: of an attached environment
 		if t == nil {
 			return nil, mcp.Errorf(mcp.CodeInvalidParams, "unknown tool %.100q", name)
 		}
@@ -108,14 +101,13 @@ func (s *Server) call(ctx context.Context, req *mcp.Request) (json.RawMessage, e
 	if raw == nil {
 		return nil, err
 	}
-	var broken *panicError
-	if errors.As(err, &broken) {
+	if errors.Is(err, ErrPanicked) {
 		s.opts.Logger.Error("tool panicked", "tool", name, "error", err)
 	}
 	return raw, nil
 }
 
-// named finds a tool; nil when there is none.
+// named returns the tool with the name, or nil.
 func named(tools []Tool, name string) *Tool {
 	for i := range tools {
 		if tools[i].Name == name {

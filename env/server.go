@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"unicode/utf8"
 
@@ -16,8 +17,8 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// Server is an environment as an MCP server, for clients of every revision of the protocol.
-// It is an http.Handler, and Run serves it on any pair of pipes.
+// Server is an environment as an MCP server, for all revisions of the protocol. It is an
+// http.Handler; Run serves it over pipes.
 type Server struct {
 	env      Environment // nil when everything is written by hand
 	opts     *Options
@@ -30,19 +31,16 @@ type Server struct {
 	prompts []Prompt
 }
 
-// NewServer makes a server of an environment. What the options state wins over what is
-// derived; nil options state nothing. Without an environment the options are all there is;
-// without both it is a bare MCP server, for Attach.
+// NewServer makes a server of an environment. Options win over what is derived. Without an
+// environment the options are all there is; without both it is a bare MCP server, for Attach.
 func NewServer(e Environment, opts *Options) (*Server, error) {
 	o, err := Derive(e, Meta{}, opts)
+	var tools []Tool
+	if err == nil && (e != nil || opts != nil) {
+		tools, err = o.protocolTools()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("new environment server: %w", err)
-	}
-	var tools []Tool
-	if e != nil || opts != nil {
-		if tools, err = o.protocolTools(); err != nil {
-			return nil, fmt.Errorf("new environment server: %w", err)
-		}
 	}
 	sessions := mcp.NewSessions(nil)
 	return &Server{
@@ -51,18 +49,16 @@ func NewServer(e Environment, opts *Options) (*Server, error) {
 	}, nil
 }
 
-// Close ends all connections of clients.
+// Close ends all connections.
 func (s *Server) Close() { s.sessions.Close() }
 
-// Run serves one client on a pair of pipes, such as standard input and output, until its
-// input ends or ctx does.
+// Run serves one client over pipes, such as standard input and output, until the input or ctx ends.
 func (s *Server) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 	return mcp.ServeStdio(ctx, in, out, s.sessions, s.entry(), &mcp.StdioOptions{Logger: s.opts.Logger})
 }
 
-// ServeHTTP serves MCP over Streamable HTTP, at whatever path it is mounted. A server that
-// listens on this machine alone answers to its local names and Options.Hosts alone: otherwise
-// any web page could reach it by a name of its own.
+// ServeHTTP serves MCP over Streamable HTTP, at any path. A server that listens on loopback accepts
+// only local names and Options.Hosts: otherwise any web page could reach it.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := s.opts.checkOrigin(r); err != nil {
 		http.Error(w, err.Error(), http.StatusForbidden)
@@ -71,7 +67,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.front.Serve(w, r, s.entry())
 }
 
-// AddTool offers a tool beside those of the environment.
+// AddTool adds a tool to those of the environment.
 func (s *Server) AddTool(t Tool) error {
 	if err := checkTool(t); err != nil {
 		return err
@@ -90,7 +86,7 @@ func (s *Server) AddTool(t Tool) error {
 	return nil
 }
 
-// AddPrompt offers a prompt beside those of the environment.
+// AddPrompt adds a prompt to those of the environment.
 func (s *Server) AddPrompt(p Prompt) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,7 +99,7 @@ func (s *Server) AddPrompt(p Prompt) error {
 	return nil
 }
 
-// Changed tells all clients that the environment has other tools and prompts than before.
+// Changed tells clients that tools and prompts have changed.
 func (s *Server) Changed() {
 	s.sessions.Broadcast("", "notifications/tools/list_changed", nil)
 	s.sessions.Broadcast("", "notifications/prompts/list_changed", nil)
@@ -119,13 +115,13 @@ func (s *Server) info() mcp.Info {
 	}
 }
 
-// serve answers one request, in the words of its client's era.
+// serve answers a request in the client's revision of the protocol.
 func (s *Server) serve(ctx context.Context, req *mcp.Request) (json.RawMessage, error) {
-	raw, list, err := s.answer(ctx, req)
+	raw, err := s.answer(ctx, req)
 	if err != nil || req.Meta == nil || req.Method == "subscriptions/listen" {
 		return raw, err
 	}
-	if list {
+	if strings.HasSuffix(req.Method, "/list") {
 		raw = mcp.With(mcp.With(raw, "cacheScope", []byte(`"private"`)), "ttlMs", []byte("0"))
 	}
 	if rawjson.Get(raw, "_meta") == nil {
@@ -137,34 +133,28 @@ func (s *Server) serve(ctx context.Context, req *mcp.Request) (json.RawMessage, 
 	return raw, nil
 }
 
-// answer serves what clients of both eras ask; list says that it is a list.
-func (s *Server) answer(ctx context.Context, req *mcp.Request) (raw json.RawMessage, list bool, err error) {
+func (s *Server) answer(ctx context.Context, req *mcp.Request) (json.RawMessage, error) {
 	if !utf8.Valid(req.Params) {
-		return nil, false, mcp.Errorf(mcp.CodeInvalidParams, "params: the text is not UTF-8")
+		return nil, mcp.Errorf(mcp.CodeInvalidParams, "params: the text is not UTF-8")
 	}
 	switch req.Method {
 	case "tools/list":
-		raw, err = s.listTools(ctx, req)
-		return raw, true, err
+		return s.listTools(ctx, req)
 	case "prompts/list":
-		raw, err = s.listPrompts(ctx, req)
-		return raw, true, err
+		return s.listPrompts(ctx, req)
 	case "tools/call":
-		raw, err = s.call(ctx, req)
-		return raw, false, err
+		return s.call(ctx, req)
 	case "prompts/get":
-		raw, err = s.getPrompt(ctx, req)
-		return raw, false, err
+		return s.getPrompt(ctx, req)
 	case "subscriptions/listen":
-		raw, err = req.Listen(ctx, func(_ *mcp.Session, f mcp.Filter) mcp.Filter {
+		return req.Listen(ctx, func(_ *mcp.Session, f mcp.Filter) mcp.Filter {
 			return mcp.Filter{Tools: f.Tools, Prompts: f.Prompts}
 		})
-		return raw, false, err
 	}
-	return nil, false, mcp.Errorf(mcp.CodeMethodNotFound, "unknown method %s", req.Method)
+	return nil, mcp.Errorf(mcp.CodeMethodNotFound, "unknown method %s", req.Method)
 }
 
-// told is an error as a client may see it: a panic is for the log alone.
+// told returns an error for a client; panics are only logged.
 func (s *Server) told(err error) error {
 	var broken *panicError
 	var none *NotFoundError

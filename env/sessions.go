@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// Sessions keeps sessions. An environment that has these methods offers the session tools;
-// Base has them. Of two changes at once none may be lost.
+// Sessions stores sessions. An environment with these methods, such as one that embeds Base, offers
+// the session tools. Concurrent changes must not be lost.
 type Sessions interface {
-	// CreateSession keeps a new session; ErrTaken when the id exists.
+	// CreateSession creates a session; ErrTaken when the id exists.
 	CreateSession(ctx context.Context, n SessionOptions) (Session, error)
 	// GetSession returns a session; a *NotFoundError when there is none.
 	GetSession(ctx context.Context, id string) (Session, error)
@@ -21,11 +21,11 @@ type Sessions interface {
 	// UpdateSession replaces the title and merges metadata by name; a *NotFoundError when
 	// there is no such session.
 	UpdateSession(ctx context.Context, id string, c SessionChange) (Session, error)
-	// DeleteSession forgets a session. One that is not there is no error.
+	// DeleteSession deletes a session, if it exists.
 	DeleteSession(ctx context.Context, id string) error
 }
 
-// Session is a piece of work: a chat, a test run.
+// Session is a unit of work, such as a chat or a test run.
 type Session struct {
 	ID        string       `json:"id"` // ses_… unless its maker chose another
 	ParentID  string       `json:"parentID,omitempty"`
@@ -41,7 +41,7 @@ type SessionTimes struct {
 	Updated time.Time `json:"updated"`
 }
 
-// SessionOptions are what a new session is made from. All of it may be left out.
+// SessionOptions describe a new session. All fields are optional.
 type SessionOptions struct {
 	ID        string   `json:"id,omitempty"` // "": a random one
 	ParentID  string   `json:"parentID,omitempty"`
@@ -50,10 +50,9 @@ type SessionOptions struct {
 	Metadata  Metadata `json:"metadata,omitempty"`
 }
 
-// sessionPrefix begins the ids that are made here.
 const sessionPrefix = "ses_"
 
-// Filled is the same with an id and a title where it has none, for those who keep sessions.
+// Filled returns a copy with an id and a title, for implementations of Sessions.
 func (n SessionOptions) Filled(now time.Time) SessionOptions {
 	if n.ID == "" {
 		n.ID = sessionPrefix + strings.ToLower(rand.Text())
@@ -64,26 +63,26 @@ func (n SessionOptions) Filled(now time.Time) SessionOptions {
 	return n
 }
 
-// SessionChange is what changes in a session.
+// SessionChange is a change of a session.
 type SessionChange struct {
-	Title    string   // "": stays
-	Metadata Metadata // put in place by name; other names stay
+	Title    string   `json:"title,omitempty"`    // "": unchanged
+	Metadata Metadata `json:"metadata,omitempty"` // merged by name
 }
 
-// SessionFilter chooses sessions; a zero field does not filter.
+// SessionFilter selects sessions; zero fields match all.
 type SessionFilter struct {
-	ParentID string
-	Metadata Metadata  // has each name with an equal value
-	Since    time.Time // created then or later
-	Until    time.Time // created then or earlier
-	Limit    int       // at most so many, 1 to 1000; 0: 100
-	Cursor   string    // goes on after the page that named it
+	ParentID string    `json:"parentID,omitempty"`
+	Metadata Metadata  `json:"metadata,omitempty"` // each name has an equal value
+	Since    time.Time `json:"since,omitzero"`     // created then or later
+	Until    time.Time `json:"until,omitzero"`     // created then or earlier
+	Limit    int       `json:"limit,omitempty"`    // at most so many, 1 to 1000; 0: 100
+	Cursor   string    `json:"cursor,omitempty"`   // the NextCursor of the previous page
 }
 
-// Check tells what is wrong with the filter.
+// Check validates the filter.
 func (f SessionFilter) Check() error { return checkPage(f.Limit, f.Since, f.Until) }
 
-// SessionPage is a part of the sessions that match.
+// SessionPage is a page of sessions.
 type SessionPage struct {
 	Sessions   []Session `json:"sessions"`
 	NextCursor string    `json:"nextCursor,omitempty"` // "": there are no more
@@ -95,7 +94,7 @@ type SessionEvent struct {
 	Session Session // of a deleted one, as it was
 }
 
-// SessionEventKind is what has happened to a session.
+// SessionEventKind is the kind of a change.
 type SessionEventKind string
 
 const (
@@ -104,8 +103,7 @@ const (
 	SessionDeleted SessionEventKind = "deleted"
 )
 
-// Watched is the same sessions; tell hears of every change after it was made. It is called
-// by many at the same time.
+// Watched calls tell after every change, possibly concurrently.
 func Watched(s Sessions, tell func(SessionEvent)) Sessions {
 	return &watched{Sessions: s, tell: tell}
 }
@@ -132,7 +130,7 @@ func (w *watched) UpdateSession(ctx context.Context, id string, c SessionChange)
 	return s, err
 }
 
-// DeleteSession tells nothing of a session that was not there.
+// DeleteSession reports only sessions that existed.
 func (w *watched) DeleteSession(ctx context.Context, id string) error {
 	w.deleting.Lock()
 	defer w.deleting.Unlock()

@@ -35,7 +35,8 @@ func holdsSessions(t *testing.T, s env.Sessions) {
 		t.Fatalf("a session without anything has an id, and a title with the time: got %+v, %v", made, err)
 	}
 	time.Sleep(time.Second) // of the bubble's clock
-	child, err := s.CreateSession(ctx, env.SessionOptions{ID: "ses_child", ParentID: made.ID, Title: "子", Directory: "/tmp", Metadata: env.Metadata{"a": 1, "b": "x"}})
+	child, err := s.CreateSession(ctx, env.SessionOptions{ID: "ses_child", ParentID: made.ID, Title: "子", Directory: "/tmp",
+		Metadata: env.Metadata{"a": 1, "b": "x"}})
 	if err != nil || child.ParentID != made.ID || child.Directory != "/tmp" || child.Time.Created != child.Time.Updated {
 		t.Fatalf("got %+v, %v", child, err)
 	}
@@ -44,10 +45,12 @@ func holdsSessions(t *testing.T, s env.Sessions) {
 	}
 	time.Sleep(time.Second)
 	changed, err := s.UpdateSession(ctx, "ses_child", env.SessionChange{Metadata: env.Metadata{"b": nil, "c": []int{1}}})
-	if err != nil || changed.Title != "子" || !changed.Time.Updated.After(child.Time.Updated) || asJSON(t, changed.Metadata) != `{"a":1,"b":null,"c":[1]}` {
+	if err != nil || changed.Title != "子" || !changed.Time.Updated.After(child.Time.Updated) ||
+		asJSON(t, changed.Metadata) != `{"a":1,"b":null,"c":[1]}` {
 		t.Errorf("metadata are merged by name: got %+v, %v", changed, err)
 	}
-	if changed, err = s.UpdateSession(ctx, "ses_child", env.SessionChange{Title: "new"}); err != nil || changed.Title != "new" || len(changed.Metadata) != 3 {
+	if changed, err = s.UpdateSession(ctx, "ses_child", env.SessionChange{Title: "new"}); err != nil || changed.Title != "new" ||
+		len(changed.Metadata) != 3 {
 		t.Errorf("got %+v, %v", changed, err)
 	}
 	if got, err := s.GetSession(ctx, "ses_child"); err != nil || asJSON(t, got) != asJSON(t, changed) {
@@ -70,7 +73,8 @@ func TestSessionPages(t *testing.T) {
 	s := env.NewMemorySessions(&env.MemoryOptions{Now: func() time.Time { return now }})
 	for i := range 10 {
 		now = at(i / 2) // two at a time
-		n := env.SessionOptions{ID: fmt.Sprintf("ses_%d", i), Metadata: env.Metadata{"even": i%2 == 0, "deep": map[string]any{"x": 1, "n": i}}}
+		n := env.SessionOptions{ID: fmt.Sprintf("ses_%d", i),
+			Metadata: env.Metadata{"even": i%2 == 0, "deep": map[string]any{"x": 1, "n": i}}}
 		if i > 7 {
 			n.ParentID = "ses_0"
 		}
@@ -126,7 +130,8 @@ func TestTwoClientsAtOnceLoseNoUpdate(t *testing.T) {
 	for i := range 50 {
 		for who, c := range []*env.Client{first, second} {
 			work.Go(func() {
-				if _, err := c.UpdateSession(t.Context(), "ses_x", env.SessionChange{Metadata: env.Metadata{fmt.Sprint(who, "-", i): i}}); err != nil {
+				if _, err := c.UpdateSession(t.Context(), "ses_x",
+					env.SessionChange{Metadata: env.Metadata{fmt.Sprint(who, "-", i): i}}); err != nil {
 					t.Error(err)
 				}
 			})

@@ -1,17 +1,20 @@
 package env
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// offer is one tool of the protocol.
 type offer struct {
-	name        string // without what stands before it
+	name        string // without prefix
 	description string
 	input       string
 	output      string
@@ -19,22 +22,86 @@ type offer struct {
 	run         func(ctx context.Context, args json.RawMessage) (any, error)
 }
 
-// offers are the tools that the options can serve.
+// Arguments of tools without a public type.
+type (
+	noArguments struct{}
+	byID        struct {
+		ID string `json:"id"`
+	}
+	agentByID struct {
+		ID        string `json:"id"`
+		ProfileID string `json:"profileId,omitempty"`
+	}
+	sessionUpdate struct {
+		ID string `json:"id"`
+		SessionChange
+	}
+)
+
+// reads decodes the arguments of a tool.
+func reads[In any](run func(ctx context.Context, in In) (any, error)) func(context.Context, json.RawMessage) (any, error) {
+	return func(ctx context.Context, args json.RawMessage) (any, error) {
+		var in In
+		args, err := plainRange(args)
+		if err == nil {
+			err = rawjson.Decode(args, &in)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return run(ctx, in)
+	}
+}
+
+// plainRange checks times, and writes a limit such as 1e2 in digits.
+func plainRange(args json.RawMessage) (json.RawMessage, error) {
+	for _, name := range []string{"since", "until"} {
+		text, given := rawjson.String(rawjson.Get(args, name))
+		if given && new(time.Time).UnmarshalText([]byte(text)) != nil {
+			return nil, fmt.Errorf("%s: expected a time of RFC 3339 such as 2026-01-02T15:04:05Z, got %.60q", name, text)
+		}
+	}
+	limit := rawjson.Get(args, "limit")
+	if limit == nil {
+		return args, nil
+	}
+	n, err := strconv.ParseFloat(string(limit), 64)
+	return mcp.With(mcp.Without(args, "limit"), "limit", strconv.AppendInt(nil, int64(n), 10)), err
+}
+
+// offers returns the tools that the options can serve.
 func (o *Options) offers() []offer {
 	all := []offer{{
 		name: "get_description", description: "What this environment is and what it can do",
 		input: takes("", ""), output: descriptionSchema,
-		run: func(ctx context.Context, _ json.RawMessage) (any, error) {
+		run: reads(func(ctx context.Context, _ noArguments) (any, error) {
 			d, err := o.Describe(ctx)
 			return d.normal(o.Meta), err
-		},
+		}),
 	}}
 	if o.ListProfiles != nil {
-		all = append(all, o.profileOffers()...)
+		all = append(all, offer{
+			name: "list_profiles", description: "All profiles: the ways to use this environment, with their agents",
+			input: takes("", ""), output: gives("profiles", profilesSchema, ""),
+			run: reads(func(ctx context.Context, _ noArguments) (any, error) {
+				profiles, err := o.ListProfiles(ctx)
+				return map[string]any{"profiles": normalProfiles(profiles)}, err
+			}),
+		}, offer{
+			name: "get_profile", description: "One profile by its id",
+			input: takes(`"id":`+idSchema, `"id"`), output: profileSchema,
+			run: reads(func(ctx context.Context, in byID) (any, error) { return o.getProfile(ctx, in.ID) }),
+		})
 	}
 	all = append(all, o.agentOffers()...)
 	if o.QueryLogs != nil {
-		all = append(all, o.logOffer())
+		all = append(all, offer{
+			name: "query_logs", description: "What happened: the newest entries that match, the newest last. level is the least one",
+			input: takes(`"sessionId":`+idSchema+`,"agentId":`+idSchema+`,"level":`+levelSchema+`,"since":`+timeSchema+
+				`,"until":`+timeSchema+`,"limit":`+limitSchema, ""),
+			output: gives("logs", `{"type":"array","items":`+logSchema+`}`, ""),
+			run:    reads(o.queryLogs),
+		})
 	}
 	if o.Sessions != nil {
 		all = append(all, o.sessionOffers()...)
@@ -42,94 +109,35 @@ func (o *Options) offers() []offer {
 	return all
 }
 
-func (o *Options) profileOffers() []offer {
-	return []offer{{
-		name: "list_profiles", description: "All profiles: the ways to use this environment, with their agents",
-		input: takes("", ""), output: gives("profiles", profilesSchema, ""),
-		run: func(ctx context.Context, _ json.RawMessage) (any, error) {
-			all, err := o.ListProfiles(ctx)
-			return map[string]any{"profiles": normalProfiles(all)}, err
-		},
-	}, {
-		name: "get_profile", description: "One profile by its id",
-		input: takes(`"id":`+idSchema, `"id"`), output: profileSchema,
-		run: func(ctx context.Context, args json.RawMessage) (any, error) {
-			var in struct{ ID string }
-			if err := rawjson.Decode(args, &in); err != nil {
-				return nil, err
-			}
-			return o.getProfile(ctx, in.ID)
-		},
-	}}
-}
-
 func (o *Options) agentOffers() (all []offer) {
 	if o.ListAgents != nil {
 		all = append(all, offer{
 			name: "list_agents", description: "The agents, of all profiles or of one",
 			input: takes(`"role":`+roleSchema+`,"profileId":`+idSchema, ""), output: gives("agents", agentsSchema, ""),
-			run: func(ctx context.Context, args json.RawMessage) (any, error) {
-				var in struct {
-					Role      Role
-					ProfileID string `json:"profileId"`
-				}
-				if err := rawjson.Decode(args, &in); err != nil {
-					return nil, err
-				}
-				agents, err := o.ListAgents(ctx, AgentFilter{in.Role, in.ProfileID})
+			run: reads(func(ctx context.Context, in AgentFilter) (any, error) {
+				agents, err := o.ListAgents(ctx, in)
 				return map[string]any{"agents": normalAgents(agents)}, err
-			},
+			}),
 		})
 	}
 	if o.GetAgent != nil {
 		all = append(all, offer{
 			name: "get_agent", description: "One agent by its id",
 			input: takes(`"id":`+idSchema+`,"profileId":`+idSchema, `"id"`), output: agentSchema,
-			run: func(ctx context.Context, args json.RawMessage) (any, error) {
-				var in struct {
-					ID        string
-					ProfileID string `json:"profileId"`
-				}
-				if err := rawjson.Decode(args, &in); err != nil {
-					return nil, err
-				}
+			run: reads(func(ctx context.Context, in agentByID) (any, error) {
 				agent, err := o.GetAgent(ctx, in.ID, in.ProfileID)
-				if err == nil && agent.ID == "" { // written by hand, this is how it says that there is none
+				if err == nil && agent.ID == "" { // a function written by hand may say so that there is none
 					err = &NotFoundError{"Agent", in.ID}
 				}
 				return agent.normal(), err
-			},
+			}),
 		})
 	}
 	return all
 }
 
-func (o *Options) logOffer() offer {
-	return offer{
-		name: "query_logs", description: "What happened: the newest entries that match, the newest last. level is the least one",
-		input: takes(`"sessionId":`+idSchema+`,"agentId":`+idSchema+`,"level":`+levelSchema+`,"since":`+timeSchema+`,"until":`+timeSchema+
-			`,"limit":`+limitSchema, ""),
-		output: gives("logs", `{"type":"array","items":`+logSchema+`}`, ""),
-		run:    o.queryLogs,
-	}
-}
-
-func (o *Options) queryLogs(ctx context.Context, args json.RawMessage) (any, error) {
-	in := struct {
-		SessionID    string `json:"sessionId"`
-		AgentID      string `json:"agentId"`
-		Level        Level
-		Since, Until *string
-		Limit        json.Number
-	}{Limit: "100"}
-	if err := rawjson.Decode(args, &in); err != nil {
-		return nil, err
-	}
-	q := LogQuery{SessionID: in.SessionID, AgentID: in.AgentID, Level: in.Level}
-	var err error
-	if q.Since, q.Until, q.Limit, err = readRange(in.Since, in.Until, in.Limit); err != nil {
-		return nil, err
-	}
+func (o *Options) queryLogs(ctx context.Context, q LogQuery) (any, error) {
+	q.Limit = cmp.Or(q.Limit, defaultLimit)
 	if err := q.Check(); err != nil {
 		return nil, err
 	}
@@ -137,26 +145,56 @@ func (o *Options) queryLogs(ctx context.Context, args json.RawMessage) (any, err
 	return map[string]any{"logs": q.Select(logs)}, err
 }
 
-// readRange reads what bounds a list. The limit is an integer by its schema, but JSON may
-// write one as 1e2.
-func readRange(since, until *string, limit json.Number) (from, to time.Time, most int, err error) {
-	if from, err = readTime("since", since); err != nil {
-		return
-	}
-	if to, err = readTime("until", until); err != nil {
-		return
-	}
-	n, err := limit.Float64()
-	return from, to, int(n), err
-}
+const (
+	titleSchema     = `{"type":"string","minLength":1,"maxLength":1000}`
+	directorySchema = `{"type":"string","maxLength":4096}`
+)
 
-func readTime(name string, text *string) (time.Time, error) {
-	if text == nil {
-		return time.Time{}, nil
-	}
-	t, err := time.Parse(time.RFC3339, *text)
-	if err != nil {
-		return t, fmt.Errorf("%s: expected a time of RFC 3339 such as 2026-01-02T15:04:05Z, got %.60q", name, *text)
-	}
-	return t, nil
+func (o *Options) sessionOffers() []offer {
+	return []offer{{
+		name: "create_session", description: "A new session. All arguments are optional", changes: true,
+		input: takes(`"id":`+idSchema+`,"parentID":`+idSchema+`,"title":`+titleSchema+`,"directory":`+directorySchema+
+			`,"metadata":`+metadataSchema, ""),
+		output: sessionSchema,
+		run: reads(func(ctx context.Context, in SessionOptions) (any, error) {
+			return o.Sessions.CreateSession(ctx, in.Filled(time.Now()))
+		}),
+	}, {
+		name: "get_session", description: "One session by its id",
+		input: takes(`"id":`+idSchema, `"id"`), output: sessionSchema,
+		run: reads(func(ctx context.Context, in byID) (any, error) { return o.Sessions.GetSession(ctx, in.ID) }),
+	}, {
+		name: "list_sessions",
+		description: "Sessions, the newest first. since and until are about the time of creation; " +
+			"metadata must be equal by name; nextCursor leads to the next page",
+		input: takes(`"parentID":`+idSchema+`,"metadata":`+metadataSchema+`,"since":`+timeSchema+`,"until":`+timeSchema+
+			`,"limit":`+limitSchema+`,"cursor":{"type":"string","maxLength":1000}`, ""),
+		output: gives("sessions", `{"type":"array","items":`+sessionSchema+`}`, `,"nextCursor":{"type":"string"}`),
+		run: reads(func(ctx context.Context, f SessionFilter) (any, error) {
+			f.Limit = cmp.Or(f.Limit, defaultLimit)
+			if err := f.Check(); err != nil {
+				return nil, err
+			}
+			page, err := o.Sessions.ListSessions(ctx, f)
+			page.Sessions = append([]Session{}, page.Sessions...)
+			return page, err
+		}),
+	}, {
+		name: "update_session", description: "Replaces the title of a session, and merges metadata by name", changes: true,
+		input:  takes(`"id":`+idSchema+`,"title":`+titleSchema+`,"metadata":`+metadataSchema, `"id"`),
+		output: sessionSchema,
+		run: reads(func(ctx context.Context, in sessionUpdate) (any, error) {
+			if in.Title == "" && in.Metadata == nil {
+				return nil, errors.New("there is nothing to change: give title or metadata")
+			}
+			return o.Sessions.UpdateSession(ctx, in.ID, in.SessionChange)
+		}),
+	}, {
+		name: "delete_session", description: "Forgets a session. One that is not there is no error", changes: true,
+		input:  takes(`"id":`+idSchema, `"id"`),
+		output: `{"type":"object","required":["id","deleted"],"properties":{"id":{"type":"string"},"deleted":{"const":true}}}`,
+		run: reads(func(ctx context.Context, in byID) (any, error) {
+			return map[string]any{"id": in.ID, "deleted": true}, o.Sessions.DeleteSession(ctx, in.ID)
+		}),
+	}}
 }

@@ -14,8 +14,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// object is a JSON object with its members in their order: models read the arguments of a
-// tool as its author ordered them.
+// object is a JSON object with ordered members.
 type object []member
 
 type member struct {
@@ -23,8 +22,7 @@ type member struct {
 	value any
 }
 
-// append writes the object behind b. It is asked for on every request of an environment that
-// makes its tools anew, so it goes without encoding/json.
+// append avoids encoding/json: an environment may build its tools on every request.
 func (o object) append(b []byte) []byte {
 	b = append(b, '{')
 	for i, m := range o {
@@ -59,13 +57,11 @@ func appendValue(b []byte, value any) []byte {
 	panic(fmt.Sprintf("env: a schema with %T in it", value)) // schemas are made here alone
 }
 
-// typed is the schema of a type with one name, and more members.
 func typed(name string, more ...member) object {
 	return append(object{{"type", name}}, more...)
 }
 
-// schemaOf is the schema of a Go type as encoding/json reads it. Around are the types that
-// it stands in.
+// schemaOf is the schema of a Go type as encoding/json reads it. Around are the enclosing types.
 func schemaOf(t reflect.Type, around []reflect.Type) (object, error) {
 	if slices.Contains(around, t) {
 		return nil, fmt.Errorf("%s holds itself", t)
@@ -101,7 +97,7 @@ func schemaOf(t reflect.Type, around []reflect.Type) (object, error) {
 	return nil, fmt.Errorf("%s has no schema", t)
 }
 
-// schemaOfReader is the schema of a type that encoding/json leaves the reading to.
+// schemaOfReader is the schema of a type that decodes itself.
 func schemaOfReader(t reflect.Type) (object, bool) {
 	reader := reflect.PointerTo(t)
 	switch {
@@ -135,7 +131,8 @@ func structSchema(t reflect.Type, around []reflect.Type) (object, error) {
 	if err != nil {
 		return nil, err
 	}
-	properties, required := object{}, []any{}
+	properties := object{}
+	required := []any{}
 	for _, f := range fields {
 		if slices.ContainsFunc(properties, func(m member) bool { return m.name == f.name }) {
 			return nil, fmt.Errorf("%s has the field %s twice", t, f.name)
@@ -152,15 +149,13 @@ func structSchema(t reflect.Type, around []reflect.Type) (object, error) {
 	return schema, nil
 }
 
-// field is a field of a struct as JSON has it.
 type field struct {
 	name     string
 	schema   object
 	required bool
 }
 
-// fieldsOf are the fields of a struct, those of embedded structs in their place. A field of
-// the struct itself hides one of the same name in an embedded one.
+// fieldsOf returns the fields of a struct, with those of embedded structs that are not hidden.
 func fieldsOf(t reflect.Type, around []reflect.Type) (all []field, err error) {
 	var inner []int // embedded, and so far without their fields
 	own := map[string]bool{}
@@ -198,7 +193,6 @@ func fieldsOf(t reflect.Type, around []reflect.Type) (all []field, err error) {
 	return slices.Concat(groups...), nil
 }
 
-// elem is what a pointer points to, or the type itself.
 func elem(t reflect.Type) reflect.Type {
 	if t.Kind() == reflect.Pointer {
 		return t.Elem()
@@ -206,7 +200,7 @@ func elem(t reflect.Type) reflect.Type {
 	return t
 }
 
-// fieldSchema is the schema of a field with what its tags say.
+// fieldSchema is the schema of a field with its tags.
 func fieldSchema(f reflect.StructField, flags string, around []reflect.Type) (object, error) {
 	schema, err := schemaOf(f.Type, around)
 	if err != nil {
@@ -216,7 +210,8 @@ func fieldSchema(f reflect.StructField, flags string, around []reflect.Type) (ob
 		schema = typed("string") // a number or a boolean that stands between quotes
 	}
 	if enum := f.Tag.Get("enum"); enum != "" {
-		if schema, err = withEnum(schema, strings.Split(enum, ",")); err != nil {
+		schema, err = withEnum(schema, strings.Split(enum, ","))
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -226,7 +221,7 @@ func fieldSchema(f reflect.StructField, flags string, around []reflect.Type) (ob
 	return schema, nil
 }
 
-// withEnum is the schema with the values that are allowed; of a list, for each one of it.
+// withEnum adds the allowed values, to the items of a list.
 func withEnum(schema object, words []string) (object, error) {
 	kind := any(nil)
 	if len(schema) > 0 {

@@ -108,11 +108,13 @@ func TestEveryFieldIsShownAsItIsRead(t *testing.T) {
 	if a := s.call("send", args); a.IsError {
 		t.Fatalf("got %v", a)
 	}
-	if got.City != "上海" || got.Zip != "200000" || got.N != 1 || got.From.String() != "::1" || got.Raw.String() != "123456789012345678901234567890" ||
+	if got.City != "上海" || got.Zip != "200000" || got.N != 1 || got.From.String() != "::1" ||
+		got.Raw.String() != "123456789012345678901234567890" ||
 		string(got.File) != "hi" || got.Size[1] != 2 || got.Number != 7 || got.Class != 2 {
 		t.Errorf("got %+v", got)
 	}
-	for _, args := range []string{`{"city":"a","zip":"b","class":3}`, `{"city":"a","zip":"b","tags":["c"]}`, `{"city":"a","zip":"b","size":[1]}`, `{"city":"a","zip":"b","from":"nowhere"}`} {
+	for _, args := range []string{`{"city":"a","zip":"b","class":3}`, `{"city":"a","zip":"b","tags":["c"]}`,
+		`{"city":"a","zip":"b","size":[1]}`, `{"city":"a","zip":"b","from":"nowhere"}`} {
 		if a := s.call("send", args); !a.IsError {
 			t.Errorf("%s: got %v", args, a)
 		}
@@ -137,12 +139,21 @@ func TestTypesWithoutASchemaPanic(t *testing.T) {
 	for name, makes := range map[string]func(){
 		"a type that holds itself": func() { env.NewTool("x", "", func(context.Context, loop) (any, error) { return nil, nil }) },
 		"a map that holds itself":  func() { env.NewTool("x", "", func(context.Context, tree) (any, error) { return nil, nil }) },
-		"a list that holds itself": func() { env.NewTool("x", "", func(context.Context, struct{ L nest }) (any, error) { return nil, nil }) },
+		"a list that holds itself": func() {
+			env.NewTool("x", "",
+				func(context.Context, struct{ L nest }) (any, error) { return nil, nil })
+		},
 		"a channel": func() {
 			env.NewTool("x", "", func(context.Context, struct{ C chan int }) (any, error) { return nil, nil })
 		},
-		"a map by numbers":                   func() { env.NewTool("x", "", func(context.Context, map[int]int) (any, error) { return nil, nil }) },
-		"an embedded type that holds itself": func() { env.NewTool("x", "", func(context.Context, inside) (any, error) { return nil, nil }) },
+		"a map by numbers": func() {
+			env.NewTool("x", "",
+				func(context.Context, map[int]int) (any, error) { return nil, nil })
+		},
+		"an embedded type that holds itself": func() {
+			env.NewTool("x", "",
+				func(context.Context, inside) (any, error) { return nil, nil })
+		},
 		"an enum of fractions": func() {
 			env.NewTool("x", "", func(context.Context, struct {
 				F float64 `enum:"1.5"`
@@ -158,7 +169,10 @@ func TestTypesWithoutASchemaPanic(t *testing.T) {
 			})
 		},
 		"a name that is there twice": func() { env.NewTool("x", "", func(context.Context, twins) (any, error) { return nil, nil }) },
-		"no struct":                  func() { env.NewTool("x", "", func(context.Context, json.RawMessage) (any, error) { return nil, nil }) },
+		"no struct": func() {
+			env.NewTool("x", "",
+				func(context.Context, json.RawMessage) (any, error) { return nil, nil })
+		},
 	} {
 		func() {
 			defer func() {

@@ -53,7 +53,8 @@ func legacy(t *testing.T, e env.Environment, opts *env.Options) *session {
 	web := httptest.NewServer(server)
 	t.Cleanup(web.Close)
 	t.Cleanup(server.Close)
-	s := &session{t: t, url: web.URL, header: http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}}
+	s := &session{t: t, url: web.URL, header: http.Header{"Content-Type": {"application/json"},
+		"Accept": {"application/json, text/event-stream"}}}
 	s.post("initialize", hello)
 	return s
 }
@@ -148,7 +149,8 @@ var everything = []string{
 }
 
 func TestAnswersFitThePublishedSchema(t *testing.T) {
-	shop := &shop{logs: []env.LogEntry{{Timestamp: at(1), Level: env.LevelWarn, Message: "低库存", SessionID: "ses_1", AgentID: "clerk", ToolName: "price", Context: env.Metadata{"n": 1}}}}
+	shop := &shop{logs: []env.LogEntry{{Timestamp: at(1), Level: env.LevelWarn, Message: "低库存", SessionID: "ses_1", AgentID: "clerk",
+		ToolName: "price", Context: env.Metadata{"n": 1}}}}
 	s := legacy(t, shop, nil)
 	schema := defs(t)
 	calls := []struct{ tool, args string }{
@@ -158,7 +160,8 @@ func TestAnswersFitThePublishedSchema(t *testing.T) {
 		{"query_logs", `{"limit":1}`},
 		{"create_session", `{"id":"ses_a","parentID":"ses_0","title":"题","directory":"/tmp","metadata":{"k":{"x":[1]}}}`}, {"create_session", `{}`},
 		{"get_session", `{"id":"ses_a"}`}, {"list_sessions", `{"limit":1,"metadata":{"k":{"x":[1]}}}`}, {"list_sessions", `{"limit":1}`},
-		{"update_session", `{"id":"ses_a","title":"other","metadata":{"k":null}}`}, {"delete_session", `{"id":"ses_a"}`}, {"delete_session", `{"id":"ses_a"}`},
+		{"update_session", `{"id":"ses_a","title":"other","metadata":{"k":null}}`}, {"delete_session", `{"id":"ses_a"}`}, {"delete_session",
+			`{"id":"ses_a"}`},
 	}
 	for i, c := range calls {
 		a := s.call([]string{"env/", "env_"}[i%2]+c.tool, c.args)
@@ -175,7 +178,8 @@ func TestAnswersFitThePublishedSchema(t *testing.T) {
 }
 
 func TestListedNames(t *testing.T) {
-	for names, prefixes := range map[env.Names][]string{"": {"env/"}, env.NamesBoth: {"env/", "env_"}, env.NamesSlash: {"env/"}, env.NamesUnderscore: {"env_"}} {
+	for names, prefixes := range map[env.Names][]string{"": {"env/"}, env.NamesBoth: {"env/", "env_"}, env.NamesSlash: {"env/"},
+		env.NamesUnderscore: {"env_"}} {
 		s := legacy(t, &shop{}, &env.Options{Names: names})
 		var want []string
 		for _, name := range everything {
@@ -253,8 +257,10 @@ func TestOwnToolsAreThoseOfTheAgent(t *testing.T) {
 func TestOwnTools(t *testing.T) {
 	s := legacy(t, &shop{}, nil)
 	tests := []struct{ name, tool, args, want string }{
-		{"an object goes as text and as structure", "price", `{"thing":"pen"}`, `{"content":[{"type":"text","text":"{\"asked\":{\"thing\":\"pen\"}}"}],"structuredContent":{"asked":{"thing":"pen"}}}`},
-		{"what models get wrong is repaired", "price", `{"thing":"pen","n":"3"}`, `{"content":[{"type":"text","text":"{\"asked\":{\"thing\":\"pen\",\"n\":3}}"}],"structuredContent":{"asked":{"thing":"pen","n":3}}}`},
+		{"an object goes as text and as structure", "price", `{"thing":"pen"}`,
+			`{"content":[{"type":"text","text":"{\"asked\":{\"thing\":\"pen\"}}"}],"structuredContent":{"asked":{"thing":"pen"}}}`},
+		{"what models get wrong is repaired", "price", `{"thing":"pen","n":"3"}`,
+			`{"content":[{"type":"text","text":"{\"asked\":{\"thing\":\"pen\",\"n\":3}}"}],"structuredContent":{"asked":{"thing":"pen","n":3}}}`},
 		{"a text goes as it is", "say", `{}`, `{"content":[{"type":"text","text":"hello <b>"}]}`},
 		{"no arguments are none", "say", `null`, `{"content":[{"type":"text","text":"hello <b>"}]}`},
 		{"a whole result goes byte for byte", "raw", `{}`, `{"content":[],"n":12345678901234567890}`},
@@ -269,7 +275,8 @@ func TestOwnTools(t *testing.T) {
 			}
 		})
 	}
-	for _, args := range []string{`{}`, `{"thing":1e999}`, `{"thing":"a","n":10}`, `{"thing":"a","x":1}`, `[]`, `"` + strings.Repeat("x", 100) + `"`} {
+	for _, args := range []string{`{}`, `{"thing":1e999}`, `{"thing":"a","n":10}`, `{"thing":"a","x":1}`, `[]`,
+		`"` + strings.Repeat("x", 100) + `"`} {
 		if a := s.call("price", args); !a.IsError {
 			t.Errorf("%s was taken: %v", args, a)
 		}

@@ -82,7 +82,8 @@ func agents(ctx context.Context, c *env.Client, out io.Writer) error {
 			return err
 		}
 		for _, a := range all {
-			if a, err = c.Agent(ctx, a.ID, ""); err != nil {
+			a, err := c.Agent(ctx, a.ID, "")
+			if err != nil {
 				return err
 			}
 			fmt.Fprintf(out, "agent %s (%s)\n", a.ID, a.Role)
@@ -108,7 +109,8 @@ func sessions(ctx context.Context, c *env.Client, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if s, err = c.UpdateSession(ctx, s.ID, env.SessionChange{Title: "a test that runs"}); err != nil {
+	s, err = c.UpdateSession(ctx, s.ID, env.SessionChange{Title: "a test that runs"})
+	if err != nil {
 		return err
 	}
 	page, err := c.ListSessions(ctx, env.SessionFilter{Metadata: env.Metadata{"from": "env-client-test"}})

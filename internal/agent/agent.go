@@ -21,7 +21,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/toolfit/toolfit/internal/agent/endpoint"
+	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/gateway/call"
 	"github.com/toolfit/toolfit/internal/gateway/catalog"
@@ -35,17 +35,20 @@ type Viewer interface {
 	Listed(ctx context.Context, profile string) (*catalog.View, error) // waits for servers that were never listed
 }
 
-// Caller makes calls.
 type Caller interface {
 	Do(ctx context.Context, req call.Request) (*call.Result, error)
 }
 
-// Models asks models.
+// Models asks models, in the words of their provider.
 type Models interface {
-	Ask(ctx context.Context, m *config.Model, body []byte, hear func(endpoint.Piece) error) (*endpoint.Reply, error)
+	// Encode writes a conversation as a request; its size is what the request costs.
+	Encode(m *config.Model, c conversation.Conversation) []byte
+	// Ask sends a request, calls hear with each piece of the reply, and returns the whole. An
+	// error of hear ends it and is returned, with what was said until then.
+	Ask(ctx context.Context, m *config.Model, request []byte, hear func(conversation.Piece) error) (*conversation.Reply, error)
 }
 
-// Sessions keeps what was said.
+// Sessions stores conversations.
 type Sessions interface {
 	CreateSession(ctx context.Context, s store.Session) (store.Session, error)
 	Session(ctx context.Context, id string) (store.Session, error)
@@ -103,20 +106,20 @@ func New(parts Parts, opts *Options) *Runner {
 	return r
 }
 
-// Turn is something said to an agent, which is to be answered.
+// Turn is what is said to an agent and to be answered.
 type Turn struct {
 	Agent     string
 	Principal access.Principal
-	Session   string          // that goes on; "": a new one
-	Messages  []Message       // that are new in the session
-	Unkept    bool            // nothing is stored
-	NoTools   bool            // nothing is called this time
-	Params    json.RawMessage // further members of the requests to the model, before those of the model's own; nil: none
-	// Hear is told what happens, one event at a time. Nil: nobody is.
+	Session   string                 // that goes on; "": a new one
+	Messages  []conversation.Message // new in the session
+	Unkept    bool                   // nothing is stored
+	NoTools   bool                   // nothing is called this time
+	Params    json.RawMessage        // further members of the requests to the model, before those of the model's own; nil: none
+	// Hear is called with one event at a time; nil: nobody listens.
 	Hear func(Event)
 }
 
-// Event is a part of what happens, as soon as it does. One member is set.
+// Event is something that happened. One member is set.
 type Event struct {
 	Session   string // where it is kept: the first event
 	Text      string
@@ -124,26 +127,26 @@ type Event struct {
 	Call      *Report
 }
 
-// Origin is where a call of an agent comes from.
+// Origin says who caused an agent's call.
 type Origin struct {
 	Principal access.Principal
 	Agent     string
 	Session   string
 }
 
-// Answer is what came of a turn.
+// Answer is the answer to a turn.
 type Answer struct {
 	Session string // "" when nothing is stored
 	Text    string // of all rounds
 	Thought string // likewise
 	Finish  string // stop, or length when a limit ended it
 	Limit   string // which; "" with stop
-	Usage   endpoint.Usage
+	Usage   conversation.Usage
 	Calls   []Report // in the order of the model's
 	Rounds  int
 }
 
-// Agents are those that a caller may use.
+// Agents returns the agents that a caller may use.
 func (r *Runner) Agents(who access.Principal) []config.Agent {
 	var list []config.Agent
 	for _, a := range r.parts.Config().Agents {
@@ -154,22 +157,24 @@ func (r *Runner) Agents(who access.Principal) []config.Agent {
 	return list
 }
 
-// mayUse tells whether the caller has the agent's tools.
+// mayUse tells whether a caller has access to the agent's profile.
 func mayUse(who access.Principal, a *config.Agent) bool {
 	profile, err := who.ProfileFor(a.Profile)
 	return err == nil && profile == a.Profile && who.MayCall()
 }
 
-// find is the agent that a turn is for, with its model.
+// find returns the agent of a turn and its model.
 func (r *Runner) find(t *Turn) (*config.Agent, *config.Model, error) {
 	cfg := r.parts.Config()
 	a := cfg.AgentNamed(t.Agent)
 	if a == nil || !mayUse(t.Principal, a) { // what may not be used is not shown
-		return nil, nil, fault.New(fault.NotFound, "there is no agent %.100q", t.Agent).WithHint("see the list of agents for those that there are")
+		return nil, nil, fault.New(fault.NotFound, "there is no agent %.100q", t.Agent).
+			WithHint("see the list of agents for those that there are")
 	}
 	m := cfg.ModelNamed(a.Model)
 	if m == nil {
-		return nil, nil, fault.New(fault.BadConfig, "agent %s needs the model %s, which is not there", a.ID, a.Model).WithHint("add it to models")
+		return nil, nil, fault.New(fault.BadConfig, "agent %s needs the model %s, which is not there", a.ID, a.Model).
+			WithHint("add it to models")
 	}
 	return a, m, nil
 }

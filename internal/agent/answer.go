@@ -8,14 +8,14 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/toolfit/toolfit/internal/agent/endpoint"
+	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/locale"
 	"github.com/toolfit/toolfit/internal/state/config"
 	"github.com/toolfit/toolfit/schema"
 )
 
-// chat is a turn while it is answered.
+// chat is a turn that is being answered.
 type chat struct {
 	*Runner
 	turn  Turn
@@ -27,9 +27,9 @@ type chat struct {
 	custom    string          // the caller's own prompt; "": none
 	section   string          // the tools as text; "": the endpoint gets them
 	system    string
-	functions []byte // the tools for the endpoint; nil: none
-	details   int    // of how many tools the model gets all details
-	said      []Message
+	functions []conversation.Tool // offered by the provider; nil: none
+	details   int                 // of how many tools the model gets all details
+	said      []conversation.Message
 	answer    Answer
 	text      strings.Builder // of all rounds
 	thought   strings.Builder // likewise
@@ -39,8 +39,8 @@ type chat struct {
 	hearing sync.Mutex // one event at a time
 }
 
-// Answer answers a turn. With an error the answer says how far it came; it is nil when
-// nothing was begun.
+// Answer answers a turn. With an error, the answer is what there is of it; nil if nothing was
+// started.
 func (r *Runner) Answer(ctx context.Context, t Turn) (*Answer, error) {
 	c, err := r.newChat(t)
 	if err != nil {
@@ -49,7 +49,8 @@ func (r *Runner) Answer(ctx context.Context, t Turn) (*Answer, error) {
 	if err := checkMessages(t.Messages); err != nil {
 		return nil, err
 	}
-	late := fault.New(fault.UpstreamTimeout, "the answer took longer than %s", c.agent.Timeout).WithHint("raise the timeout of agent %s", c.agent.ID)
+	late := fault.New(fault.UpstreamTimeout, "the answer took longer than %s", c.agent.Timeout).
+		WithHint("raise the timeout of agent %s", c.agent.ID)
 	ctx, cancel := context.WithTimeoutCause(ctx, c.agent.Timeout, late)
 	defer cancel()
 	leave, err := c.begin(ctx)
@@ -59,25 +60,24 @@ func (r *Runner) Answer(ctx context.Context, t Turn) (*Answer, error) {
 	defer leave()
 	c.hear(Event{Session: c.answer.Session})
 	err = c.rounds(ctx)
-	c.answer.Text, c.answer.Thought = c.text.String(), c.thought.String()
+	c.answer.Text = c.text.String()
+	c.answer.Thought = c.thought.String()
 	r.opts.Metrics.answered(c.agent.ID, &c.answer, err)
 	return &c.answer, err
 }
 
-// newChat is a turn for an agent that the caller may use.
 func (r *Runner) newChat(t Turn) (*chat, error) {
 	a, m, err := r.find(&t)
 	if err != nil {
 		return nil, err
 	}
-	c := &chat{Runner: r, turn: t, agent: a, model: m, speech: speechOf(a)}
-	c.custom = c.customPrompt()
-	return c, nil
+	return &chat{Runner: r, turn: t, agent: a, model: m, speech: speechOf(a), custom: joinPrompts(t.Messages)}, nil
 }
 
-// begin does all that comes before the first question. leave ends it.
+// begin prepares the first request. The caller must call leave.
 func (c *chat) begin(ctx context.Context) (leave func(), err error) {
-	if err = c.equip(ctx); err == nil {
+	err = c.equip(ctx)
+	if err == nil {
 		c.logTools(ctx)
 		leave, err = c.enter(ctx)
 	}
@@ -87,14 +87,14 @@ func (c *chat) begin(ctx context.Context) (leave func(), err error) {
 	return leave, err
 }
 
-// Prompt is what a model is sent before what was said.
+// Prompt is what a model gets before the conversation.
 type Prompt struct {
 	System string          `json:"system"`
-	Tools  json.RawMessage `json:"tools,omitempty"` // as its endpoint takes them; nil: there are none, or they stand in System
+	Tools  json.RawMessage `json:"tools,omitempty"` // as functions; nil: there are none, or they are in System
 }
 
-// Prompt is what the agent's model would be sent with the turn, which is not begun. Secrets of
-// the configuration are taken out of it.
+// Prompt returns what the agent's model would get with the turn, without secrets of the
+// configuration.
 func (r *Runner) Prompt(ctx context.Context, t Turn) (*Prompt, error) {
 	c, err := r.newChat(t)
 	if err == nil {
@@ -106,10 +106,14 @@ func (r *Runner) Prompt(ctx context.Context, t Turn) (*Prompt, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Prompt{System: r.opts.Redact(c.system), Tools: c.functions}, nil
+	p := &Prompt{System: r.opts.Redact(c.system)}
+	if c.functions != nil {
+		p.Tools = conversation.AppendTools(nil, c.functions)
+	}
+	return p, nil
 }
 
-// stopped is why a turn was ended from outside.
+// stopped returns why ctx has ended.
 func stopped(ctx context.Context) error {
 	if cause := context.Cause(ctx); fault.Is(cause, fault.UpstreamTimeout) {
 		return cause
@@ -117,7 +121,7 @@ func stopped(ctx context.Context) error {
 	return fault.New(fault.Canceled, "the caller has left")
 }
 
-// equip gives the agent its tools.
+// equip selects the agent's tools.
 func (c *chat) equip(ctx context.Context) error {
 	view, err := c.parts.Tools.Listed(ctx, c.agent.Profile)
 	if err != nil {
@@ -130,7 +134,7 @@ func (c *chat) equip(ctx context.Context) error {
 	return c.write()
 }
 
-// write writes the prompt and the tools as the model is sent them.
+// write writes the prompt and the tools for the model.
 func (c *chat) write() (err error) {
 	switch {
 	case len(c.tools.list) == 0:
@@ -138,9 +142,8 @@ func (c *chat) write() (err error) {
 		c.details = len(c.tools.list)
 		c.section, err = c.tools.section(c.agent.Heading)
 	default:
-		if c.functions, c.details, err = c.tools.functions(schema.Dialect(c.model.Dialect)); c.details == 0 {
-			c.functions = nil
-		}
+		c.functions, err = c.tools.functions(schema.Dialect(c.model.Dialect))
+		c.details = len(c.functions)
 	}
 	if err != nil {
 		return fmt.Errorf("write the tools of agent %s: %w", c.agent.ID, err)
@@ -149,8 +152,8 @@ func (c *chat) write() (err error) {
 	return nil
 }
 
-// logTools logs who answers with which tools. The lines are looked for by people: their
-// words stay.
+// logTools logs which agent answers with which tools. People search for these lines: keep their
+// wording.
 func (c *chat) logTools(ctx context.Context) {
 	log := c.opts.Logger
 	tools := len(c.tools.list) + len(c.tools.missing)
@@ -164,17 +167,6 @@ func (c *chat) logTools(ctx context.Context) {
 	}
 }
 
-// customPrompt is what the caller's own system messages say; "" without one.
-func (c *chat) customPrompt() string {
-	var prompt customPrompt
-	for i := range c.turn.Messages {
-		if m := &c.turn.Messages[i]; m.isSystem() {
-			prompt.add(m)
-		}
-	}
-	return prompt.text()
-}
-
 func (c *chat) hear(e Event) {
 	if c.turn.Hear == nil {
 		return
@@ -184,7 +176,7 @@ func (c *chat) hear(e Event) {
 	c.turn.Hear(e)
 }
 
-// followUps is how many rounds there may be after the first.
+// followUps is the maximum number of rounds after the first.
 func (c *chat) followUps() int {
 	if !c.agent.Capabilities.Reflection {
 		return 1
@@ -192,8 +184,8 @@ func (c *chat) followUps() int {
 	return c.agent.Capabilities.MaxReflections
 }
 
-// rounds asks and calls until there is an answer, or a limit is reached. In the last of
-// several rounds nothing is called.
+// rounds asks and calls until there is an answer or a limit is reached. In the last of several
+// rounds the model may not call.
 func (c *chat) rounds(ctx context.Context) error {
 	most := c.followUps()
 	for round := 0; ; round++ {
@@ -237,7 +229,7 @@ func (c *chat) rounds(ctx context.Context) error {
 	}
 }
 
-// finish notes why the model ended.
+// finish records why the model stopped.
 func (c *chat) finish(r *reply) {
 	c.answer.Finish = "stop"
 	switch {
@@ -252,7 +244,6 @@ func (c *chat) finish(r *reply) {
 	}
 }
 
-// counted is a number of things.
 func counted(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
@@ -260,18 +251,19 @@ func counted(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// limit notes which limit ended the answer.
+// limit records which limit ended the answer.
 func (c *chat) limit(which string) {
-	c.answer.Finish, c.answer.Limit = "length", which
+	c.answer.Finish = "length"
+	c.answer.Limit = which
 }
 
-// spent tells whether the answer has cost all that it may.
+// spent tells whether the token limit is reached.
 func (c *chat) spent() bool {
 	used := c.answer.Usage.Prompt + c.answer.Usage.Completion
 	return c.agent.MaxTokens > 0 && used >= c.agent.MaxTokens
 }
 
-// broken keeps what there is of a reply that has no end.
+// broken stores what there is of an interrupted reply.
 func (c *chat) broken(ctx context.Context, r *reply, err error) error {
 	switch {
 	case ctx.Err() != nil:
@@ -294,24 +286,17 @@ func (c *chat) broken(ctx context.Context, r *reply, err error) error {
 	return err
 }
 
-// assistant is what the model said, as a message.
-func (c *chat) assistant(r *reply, calls []wanted) Message {
-	m := Message{Role: roleAssistant, Reasoning: r.echo, Note: &Note{Agent: c.agent.ID}}
+// assistant returns the reply as a message.
+func (c *chat) assistant(r *reply, calls []wanted) conversation.Message {
+	m := conversation.Message{Role: conversation.RoleAssistant, Thoughts: r.echo, Note: &conversation.Note{Agent: c.agent.ID}}
 	if r.echo != "" {
 		m.Note.Model = c.model.Name
 	}
 	if r.text != "" || len(calls) == 0 {
-		m.Content = quote(r.text)
+		m.Content = conversation.Content{{Text: r.text}}
 	}
 	for _, w := range calls {
-		m.ToolCalls = append(m.ToolCalls, ToolCall{ID: w.id, Type: "function", Function: Function{Name: w.tool, Arguments: w.written()}})
+		m.Calls = append(m.Calls, conversation.Call{ID: w.id, Tool: w.tool, Arguments: w.written()})
 	}
 	return m
-}
-
-// spend sums up what the answer costs.
-func (c *chat) spend(u endpoint.Usage) {
-	c.answer.Usage.Prompt += u.Prompt
-	c.answer.Usage.Completion += u.Completion
-	c.opts.Metrics.spent(c.model.Name, u)
 }

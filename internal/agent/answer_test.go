@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/agent/script"
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
@@ -41,7 +42,8 @@ assistant: 有三行。`
 		t.Errorf("stored:\n%s", got)
 	}
 	first := w.asked[0]
-	if len(first.Tools) != 3 || first.Tools[0].Function.Name != "read_data_from_excel" || !strings.Contains(string(first.Raw), `"temperature":0.1`) || !strings.Contains(string(first.Raw), `"strict":true`) {
+	if len(first.Tools) != 3 || first.Tools[0].Function.Name != "read_data_from_excel" ||
+		!strings.Contains(string(first.Raw), `"temperature":0.1`) || !strings.Contains(string(first.Raw), `"strict":true`) {
 		t.Errorf("asked %s", first.Raw)
 	}
 	if got := w.asked[1].Last(); got.Role != "tool" || got.ToolCallID != "call_001" || strings.Contains(string(w.asked[1].Raw), "toolfit") {
@@ -52,7 +54,8 @@ assistant: 有三行。`
 func TestAModelWithoutFunctionCallingUsesTools(t *testing.T) {
 	w := newWorld(t, "", nil)
 	w.script(
-		script.Answer{Text: "好的。\n```json\n<tool_call>" + `{"id":"call_001","tool_name":"read_data_from_excel","arguments":` + sheet + "</tool_call>\n```", Piece: 1},
+		script.Answer{Text: "好的。\n```json\n<tool_call>" + `{"id":"call_001","tool_name":"read_data_from_excel","arguments":` + sheet +
+			"</tool_call>\n```", Piece: 1},
 		script.Answer{Text: "有三行。"},
 	)
 	a := w.must(w.turn("writer", "帮我读取 test.xlsx 的 Sheet1 工作表"))
@@ -63,7 +66,8 @@ func TestAModelWithoutFunctionCallingUsesTools(t *testing.T) {
 		t.Errorf("asked %s", w.asked[0].Raw)
 	}
 	result := w.asked[1].Last()
-	if result.Role != "user" || !strings.HasPrefix(result.Text(), `<tool_result>{"id":"call_001","success":true,"result":"did {\"filepath\":`) {
+	if result.Role != "user" || !strings.HasPrefix(result.Text(),
+		`<tool_result>{"id":"call_001","success":true,"result":"did {\"filepath\":`) {
 		t.Errorf("the model got %s: %s", result.Role, result.Text())
 	}
 	said := w.asked[1].Messages[2].Text()
@@ -95,10 +99,12 @@ func TestEveryCallThatIsNotMadeIsAnswered(t *testing.T) {
 				w := newWorld(t, "", nil)
 				w.script(in(agent, "1", c.tool, c.args), script.Answer{Text: "I see."})
 				a := w.must(w.turn(agent, "go"))
-				if len(a.Calls) != 1 || a.Calls[0].Status != Failed || !strings.Contains(a.Calls[0].Error, c.want) || len(w.sent) != 0 {
+				if len(a.Calls) != 1 || a.Calls[0].Status != conversation.Failed || !strings.Contains(a.Calls[0].Error, c.want) ||
+					len(w.sent) != 0 {
 					t.Errorf("%+v, %d sent", a.Calls, len(w.sent))
 				}
-				if got := w.asked[1].Last().Text(); !strings.Contains(got, c.want) || agent == "writer" && !strings.Contains(got, `"success":false`) {
+				if got := w.asked[1].Last().Text(); !strings.Contains(got, c.want) || agent == "writer" &&
+					!strings.Contains(got, `"success":false`) {
 					t.Errorf("the model got %s", got)
 				}
 			})
@@ -130,7 +136,8 @@ func TestAWordThatMeansSeveralToolsIsAnswered(t *testing.T) {
 	if got := statuses(a.Calls); got != "call_1_1 failed, call_1_2 success, call_1_3 success" {
 		t.Errorf("%s: %+v", got, a.Calls)
 	}
-	if e := a.Calls[0].Error; !strings.Contains(e, "can mean several tools (call one of excel__read_data_from_excel, other__read_data_from_excel)") {
+	if e := a.Calls[0].Error; !strings.Contains(e,
+		"can mean several tools (call one of excel__read_data_from_excel, other__read_data_from_excel)") {
 		t.Errorf("%s", e)
 	}
 }
@@ -140,13 +147,15 @@ func TestTheCallersSystemMessageTakesThePlaceOfThePrompt(t *testing.T) {
 		w := newWorld(t, "", nil)
 		w.script(script.Answer{Text: "ok"})
 		turn := w.turn(agent, "go")
-		turn.Messages = append([]Message{textMessage(roleSystem, "Speak like a pirate.\nAvailable tools: none")}, turn.Messages...)
+		turn.Messages = append([]conversation.Message{conversation.Text(conversation.RoleSystem,
+			"Speak like a pirate.\nAvailable tools: none")}, turn.Messages...)
 		a := w.must(turn)
 		system := w.asked[0].Messages[0].Text()
 		if !strings.HasPrefix(system, "Speak like a pirate.") || strings.Contains(system, "You are") || len(w.asked[0].Messages) != 2 {
 			t.Errorf("%s", system)
 		}
-		if has := strings.Contains(system, "## Available Tools (详细信息)"); has != (agent == "writer") || has == strings.Contains(system, "Available tools: none") {
+		if has := strings.Contains(system, "## Available Tools (详细信息)"); has != (agent == "writer") ||
+			has == strings.Contains(system, "Available tools: none") {
 			t.Errorf("%s: %s", agent, system)
 		}
 		more := w.turn(agent, "again")
@@ -160,11 +169,14 @@ func TestTheCallersSystemMessageTakesThePlaceOfThePrompt(t *testing.T) {
 
 func TestTheLogSaysWhoAnswersWithWhat(t *testing.T) {
 	var log bytes.Buffer
-	w := newWorld(t, "  x: {model: native, available_tools: [apply_formula, gone]}\n", &Options{Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})), Redact: func(s string) string { return strings.ReplaceAll(s, "表格助手", "***") }})
+	w := newWorld(t, "  x: {model: native, available_tools: [apply_formula, gone]}\n",
+		&Options{Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+			Redact: func(s string) string { return strings.ReplaceAll(s, "表格助手", "***") }})
 	w.script(script.Answer{Text: "ok"})
 	w.must(w.turn("writer", "go"))
 	w.must(w.turn("x", "go"))
-	for _, want := range []string{`[Chat] Using agent: 表格助手 (writer)`, `[Chat] Agent has 3 tools with 3 tool details`, `[Chat] Agent has 2 tools with 1 tool details`, "available_tools=[gone]", `level=DEBUG msg="[Chat] System prompt"`, "You are ***."} {
+	for _, want := range []string{`[Chat] Using agent: 表格助手 (writer)`, `[Chat] Agent has 3 tools with 3 tool details`,
+		`[Chat] Agent has 2 tools with 1 tool details`, "available_tools=[gone]", `level=DEBUG msg="[Chat] System prompt"`, "You are ***."} {
 		if !strings.Contains(log.String(), want) {
 			t.Errorf("the log lacks %s:\n%s", want, &log)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/agent/endpoint"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
@@ -15,16 +16,21 @@ import (
 // silent answers at once, so that nothing but the loop is measured.
 type silent struct{ n int }
 
-func (s *silent) Ask(_ context.Context, _ *config.Model, _ []byte, hear func(endpoint.Piece) error) (*endpoint.Reply, error) {
+func (s *silent) Ask(_ context.Context, _ *config.Model, _ []byte, hear func(conversation.Piece) error) (*conversation.Reply, error) {
 	s.n++
-	if err := hear(endpoint.Piece{Text: "Let me look at it."}); err != nil {
+	if err := hear(conversation.Piece{Text: "Let me look at it."}); err != nil {
 		return nil, err
 	}
-	r := &endpoint.Reply{Text: "Let me look at it.", Finish: "stop", Usage: endpoint.Usage{Prompt: 100, Completion: 10}}
+	r := &conversation.Reply{Text: "Let me look at it.", Finish: "stop", Usage: conversation.Usage{Prompt: 100, Completion: 10}}
 	if s.n%4 != 0 {
-		r.Finish, r.Calls = "tool_calls", []endpoint.Call{{ID: "1", Name: "read_data_from_excel", Arguments: `{"filepath":"test.xlsx","sheet_name":"Sheet1"}`}}
+		r.Finish, r.Calls = "tool_calls", []conversation.Call{{ID: "1", Tool: "read_data_from_excel",
+			Arguments: `{"filepath":"test.xlsx","sheet_name":"Sheet1"}`}}
 	}
 	return r, nil
+}
+
+func (s *silent) Encode(m *config.Model, c conversation.Conversation) []byte {
+	return (*endpoint.Client)(nil).Encode(m, c)
 }
 
 // BenchmarkRound measures what one round costs beside model and tools: an answer of four

@@ -8,37 +8,27 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/agent/toolcall"
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// Status is what became of a call.
-type Status string
-
-// What may become of a call.
-const (
-	Running Status = "running"
-	Success Status = "success"
-	Failed  Status = "failed"
-	Skipped Status = "skipped" // a limit is reached: it was not made
-)
-
-// Report is a call and what has become of it so far.
+// Report is a call and its state.
 type Report struct {
-	ID         string          `json:"id"` // the model's name for it
-	Tool       string          `json:"tool"`
-	Status     Status          `json:"status"`
-	Arguments  json.RawMessage `json:"arguments,omitempty"` // as the model gave them
-	Result     string          `json:"result,omitempty"`    // as the model gets it
-	Error      string          `json:"error,omitempty"`
-	DurationMS int64           `json:"duration_ms"`
-	Call       string          `json:"call,omitempty"` // id of the record
-	Ref        string          `json:"ref,omitempty"`  // of the full result
+	ID         string              `json:"id"` // the model's name for it
+	Tool       string              `json:"tool"`
+	Status     conversation.Status `json:"status"`
+	Arguments  json.RawMessage     `json:"arguments,omitempty"` // as the model gave them
+	Result     string              `json:"result,omitempty"`    // as the model gets it
+	Error      string              `json:"error,omitempty"`
+	DurationMS int64               `json:"duration_ms"`
+	Call       string              `json:"call,omitempty"` // id of the record
+	Ref        string              `json:"ref,omitempty"`  // of the full result
 }
 
-// wanted is a call that the model wants.
+// wanted is a call that the model asked for.
 type wanted struct {
 	id, tool, source string
 	args             json.RawMessage
@@ -47,7 +37,7 @@ type wanted struct {
 	found            found
 }
 
-// written are the arguments as they go into the transcript.
+// written returns the arguments for the transcript.
 func (w *wanted) written() string {
 	if w.args != nil {
 		return string(w.args)
@@ -55,21 +45,22 @@ func (w *wanted) written() string {
 	return w.raw
 }
 
-// calls are those that a reply asks for. Each has an id that no other call of the round has.
+// calls returns the calls in a reply, with ids that are unique in the round.
 func (c *chat) calls(r *reply) []wanted {
 	var list []wanted
 	for _, n := range r.native {
-		w := wanted{id: n.ID, tool: n.Name, raw: n.Arguments}
-		w.args, w.err = arguments(n.Arguments, r.cutOff)
+		w := wanted{id: n.ID, tool: n.Tool, raw: n.Arguments}
+		w.args, w.err = arguments(n.Arguments, r.truncated)
 		list = append(list, w)
 	}
 	for _, t := range r.inText {
 		list = append(list, readCall(t))
 	}
-	asked := c.asked
-	if c.asked = false; len(list) == 0 && !asked { // what is written again is the answer
+	if len(list) == 0 && !c.asked { // what is written again is the answer
 		list = c.inWords(r.text)
 		c.asked = len(list) > 0
+	} else {
+		c.asked = false
 	}
 	if len(list) == 0 && r.text == "" { // it takes its thoughts for its answer
 		for _, t := range r.inThought {
@@ -88,9 +79,9 @@ func (c *chat) calls(r *reply) []wanted {
 	return list
 }
 
-// inWords are calls of the agent's tools at the end of a text, where nothing is called: the
-// model has forgotten the tags, or its endpoint has let a call through as text. They are not
-// made, for they may be the answer to a question about calls; but the model is asked.
+// inWords finds calls at the end of a text in which nothing is called: the model forgot the tags,
+// or its endpoint let a call through as text. They are not made, as they may belong to an answer
+// about calls; the model is asked instead.
 func (c *chat) inWords(text string) (list []wanted) {
 	quoted := c.quotes()
 	for _, t := range toolcall.AtEnd(text) {
@@ -103,13 +94,13 @@ func (c *chat) inWords(text string) (list []wanted) {
 	return list
 }
 
-// quotes returns a function that tells whether the text of a call stands in a result or in
-// the description of a tool: a model that repeats what a server wrote does not call.
+// quotes returns a function that tells whether a call is copied from a result or a tool's
+// description.
 func (c *chat) quotes() func(call string) bool {
 	given := sync.OnceValue(func() string {
 		texts := []string{toolcall.Plain(c.section)}
 		for i := range c.said {
-			if m := &c.said[i]; m.Role == roleTool {
+			if m := &c.said[i]; m.Role == conversation.RoleTool {
 				texts = append(texts, toolcall.Plain(m.Text()))
 			}
 		}
@@ -121,13 +112,13 @@ func (c *chat) quotes() func(call string) bool {
 	}
 }
 
-// errInWords says that a model wrote a call where it speaks.
+// errInWords rejects a call in a text.
 var errInWords = errors.New("it stands in your text, where nothing is called")
 
-// errInThought says that a model wrote a call where it thinks.
+// errInThought rejects a call in thoughts.
 var errInThought = errors.New("it stands in your thoughts")
 
-// readCall is a call that a model wrote into its text.
+// readCall reads a call that a model wrote as text.
 func readCall(t toolcall.Call) wanted {
 	w := wanted{id: t.ID, tool: t.Tool, source: t.Source, args: t.Args, raw: t.Raw, err: t.Err}
 	if text, ok := rawjson.String(t.Args); w.err == nil && (ok || t.Args == nil) { // an object in quotes, or none
@@ -136,7 +127,6 @@ func readCall(t toolcall.Call) wanted {
 	return w
 }
 
-// arguments reads arguments that a model wrote as text.
 func arguments(text string, cutOff bool) (json.RawMessage, error) {
 	if strings.TrimSpace(text) == "" && !cutOff {
 		return json.RawMessage("{}"), nil
@@ -151,7 +141,7 @@ func arguments(text string, cutOff bool) (json.RawMessage, error) {
 	return value, nil
 }
 
-// sentence is what the model is told of an error. What a server says stays in its words.
+// sentence returns an error for the model. Messages of servers are not translated.
 func (c *chat) sentence(err error) string {
 	var rpc *mcp.Error
 	if errors.As(err, &rpc) {
@@ -165,7 +155,7 @@ func (c *chat) sentence(err error) string {
 	return text
 }
 
-// clip is a text of at most so many characters, which says where the rest is.
+// clip truncates a text and says where the rest is.
 func (c *chat) clip(text, ref string) string {
 	most := c.agent.Capabilities.MaxToolResultLength
 	n := utf8.RuneCountInString(text)
@@ -177,23 +167,24 @@ func (c *chat) clip(text, ref string) string {
 		note = fmt.Sprintf(`…[cut: %d characters in all; fetch_result with ref "%s" gives the rest]`, n, ref)
 	}
 	note = c.speech.Translate(note)
-	keep := max(0, most-utf8.RuneCountInString(note))
-	end := 0
-	for range keep {
-		_, size := utf8.DecodeRuneInString(text[end:])
-		end += size
+	keep := most - utf8.RuneCountInString(note)
+	for i := range text {
+		if keep <= 0 {
+			return text[:i] + note
+		}
+		keep--
 	}
-	return text[:end] + note
+	return text + note
 }
 
-// message is the answer to a call, for the model and the transcript.
-func (r *Report) message() Message {
+// message returns the call's result for the model and the transcript.
+func (r *Report) message() conversation.Message {
 	text := r.Result
-	if r.Status != Success {
+	if r.Status != conversation.Success {
 		text = r.Error
 	}
-	m := textMessage(roleTool, text)
-	m.ToolCallID = r.ID
-	m.Note = &Note{Tool: r.Tool, Status: r.Status, Call: r.Call, Ref: r.Ref, DurationMS: r.DurationMS}
+	m := conversation.Text(conversation.RoleTool, text)
+	m.CallID = r.ID
+	m.Note = &conversation.Note{Tool: r.Tool, Status: r.Status, Call: r.Call, Ref: r.Ref, DurationMS: r.DurationMS}
 	return m
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/agent/script"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/core/tokens"
@@ -54,7 +55,8 @@ func TestASearchFindsOnlyTheAgentsTools(t *testing.T) {
 		t.Errorf("found %s", a.Calls[0].Result)
 	}
 	for i, c := range a.Calls {
-		if got := strings.ReplaceAll(c.Result+c.Error, "there is no tool excel__", ""); strings.Contains(got, "excel__apply_formula") || i > 0 && c.Status != Failed {
+		if got := strings.ReplaceAll(c.Result+c.Error, "there is no tool excel__", ""); strings.Contains(got, "excel__apply_formula") ||
+			i > 0 && c.Status != conversation.Failed {
 			t.Errorf("call %d, %s: %s", i+1, c.Status, got)
 		}
 	}
@@ -143,12 +145,14 @@ func TestAnAgentsModelIsSpokenToInItsLanguage(t *testing.T) {
 						Function struct{ Description string }
 					}
 				}
-				if err := json.Unmarshal(w.asked[2].Raw, &body); err != nil || body.Tools[0].Function.Description != "对单元格应用公式" || !strings.HasPrefix(body.Tools[1].Function.Description, "获取先前结果") {
+				if err := json.Unmarshal(w.asked[2].Raw, &body); err != nil || body.Tools[0].Function.Description != "对单元格应用公式" ||
+					!strings.HasPrefix(body.Tools[1].Function.Description, "获取先前结果") {
 					t.Errorf("%v: %+v", err, body)
 				}
 				return
 			}
-			if !strings.Contains(system, "\n\n## 可用工具（详细信息）\n\n**apply_formula**\n  对单元格应用公式\n") || !strings.Contains(system, "切勿自行书写 <tool_result>。") {
+			if !strings.Contains(system, "\n\n## 可用工具（详细信息）\n\n**apply_formula**\n  对单元格应用公式\n") ||
+				!strings.Contains(system, "切勿自行书写 <tool_result>。") {
 				t.Errorf("%s", system)
 			}
 			if got := w.asked[2].Last().Text(); !strings.HasSuffix(got, "不能再调用工具。请立即根据已知内容回答。") {
@@ -163,10 +167,14 @@ func TestRefusalsAreInTheAgentsLanguage(t *testing.T) {
 		say  script.Answer
 		want string
 	}{
-		"a call that ends early":    {script.Answer{Text: `<tool_call>{"tool_name":"apply_formula","arguments":{"cell":"A`}, "无法读取调用：在第 51 字节处：文本在字符串中途结束（写成 <tool_call>"},
-		"a call among the words":    {script.Answer{Text: "I call:\n{\"tool_name\":\"apply_formula\",\"arguments\":{}}"}, "未调用：它写在正文中，正文中的内容不会被调用（如果确要调用，请写成 <tool_call>"},
-		"a call in the thoughts":    {script.Answer{Reasoning: `<tool_call>{"tool_name":"apply_formula","arguments":{}}</tool_call>`}, "未调用：它写在思考内容中（请在其后、在回答正文中写出调用）"},
-		"a call without a name":     {script.Answer{Text: `<tool_call>{"arguments":{}}</tool_call>`}, "无法读取调用：调用缺少 tool_name（写成 <tool_call>"},
+		"a call that ends early": {script.Answer{Text: `<tool_call>{"tool_name":"apply_formula","arguments":{"cell":"A`},
+			"无法读取调用：在第 51 字节处：文本在字符串中途结束（写成 <tool_call>"},
+		"a call among the words": {script.Answer{Text: "I call:\n{\"tool_name\":\"apply_formula\",\"arguments\":{}}"},
+			"未调用：它写在正文中，正文中的内容不会被调用（如果确要调用，请写成 <tool_call>"},
+		"a call in the thoughts": {script.Answer{Reasoning: `<tool_call>{"tool_name":"apply_formula","arguments":{}}</tool_call>`},
+			"未调用：它写在思考内容中（请在其后、在回答正文中写出调用）"},
+		"a call without a name": {script.Answer{Text: `<tool_call>{"arguments":{}}</tool_call>`},
+			"无法读取调用：调用缺少 tool_name（写成 <tool_call>"},
 		"arguments that do not fit": {script.Answer{Text: `<tool_call>{"tool_name":"apply_formula","arguments":{"cell":5,"formula":"","filepath":"","x":1}}</tool_call>`}, "参数不符合要求："},
 	} {
 		w := newWorld(t, "  x: {model: text, language: zh}\n", nil)
@@ -192,7 +200,8 @@ func TestEveryToolOfOursForSearchesIsDescribedInChinese(t *testing.T) {
 		var check func(value []byte)
 		check = func(value []byte) {
 			for m := rawjson.Object(value); m.Next(); {
-				if text, ok := rawjson.String(m.Value); ok && string(m.Key) == "description" && !strings.ContainsFunc(text, func(r rune) bool { return unicode.Is(unicode.Han, r) }) {
+				if text, ok := rawjson.String(m.Value); ok && string(m.Key) == "description" &&
+					!strings.ContainsFunc(text, func(r rune) bool { return unicode.Is(unicode.Han, r) }) {
 					t.Errorf("%s: %s", name, text)
 				}
 				check(m.Value)

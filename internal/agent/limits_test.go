@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/agent/script"
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
@@ -52,7 +53,7 @@ func TestLimitsHoldWhateverTheModelDoes(t *testing.T) {
 				if len(w.sent) != c.sent || a.Rounds != c.rounds || len(w.asked) != c.rounds || a.Finish != "length" || a.Limit != c.limit {
 					t.Errorf("%d sent, %d rounds, %d asked, %s: %s", len(w.sent), a.Rounds, len(w.asked), a.Finish, a.Limit)
 				}
-				skipped := strings.Count(statuses(a.Calls), string(Skipped))
+				skipped := strings.Count(statuses(a.Calls), string(conversation.Skipped))
 				if skipped != c.skipped || len(a.Calls) != c.calls {
 					t.Errorf("%s", statuses(a.Calls))
 				}
@@ -89,7 +90,8 @@ func TestTheTimeOfAnAnswerIsLimited(t *testing.T) {
 	for x.Timeout = 250 * time.Millisecond; a == nil || len(a.Calls) == 0; x.Timeout *= 2 { // a busy machine takes longer to the call
 		var err error
 		want := fmt.Sprintf("the answer took longer than %s", x.Timeout)
-		if a, err = w.Answer(t.Context(), w.turn("x", "go")); !fault.Is(err, fault.UpstreamTimeout) || !strings.Contains(err.Error(), want) {
+		if a, err = w.Answer(t.Context(), w.turn("x", "go")); !fault.Is(err, fault.UpstreamTimeout) ||
+			!strings.Contains(err.Error(), want) {
 			t.Fatalf("%v, want %s", err, want)
 		}
 	}
@@ -99,7 +101,8 @@ func TestTheTimeOfAnAnswerIsLimited(t *testing.T) {
 }
 
 func TestTheTokensOfAnAnswerAreLimited(t *testing.T) {
-	w := newWorld(t, "  x: {model: native, max_tokens: 2000, available_tools: [apply_formula]}\n  y: {model: native, max_tokens: 100}\n", nil)
+	w := newWorld(t, "  x: {model: native, max_tokens: 2000, available_tools: [apply_formula]}\n  y: {model: native, max_tokens: 100}\n",
+		nil)
 	w.script(script.Answer{Text: strings.Repeat("word ", 50_000)})
 	a := w.must(w.turn("x", "go"))
 	if a.Finish != "length" || a.Limit != "2000 tokens" || len(a.Text) > 20_000 || len(a.Text) < 100 {
@@ -166,7 +169,8 @@ func TestTheRestOfAResultCanBeFetched(t *testing.T) {
 		return script.Answer{Text: "ok"}
 	}
 	a := w.must(w.turn("x", "go"))
-	if len(a.Calls) != 2 || a.Calls[1].Status != Success || !strings.Contains(a.Calls[1].Result, "the end") || len(w.sent) != 1 {
+	if len(a.Calls) != 2 || a.Calls[1].Status != conversation.Success || !strings.Contains(a.Calls[1].Result, "the end") ||
+		len(w.sent) != 1 {
 		t.Errorf("%+v", a.Calls)
 	}
 }

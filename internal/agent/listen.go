@@ -3,13 +3,13 @@ package agent
 import (
 	"strings"
 
-	"github.com/toolfit/toolfit/internal/agent/endpoint"
+	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/agent/toolcall"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// listener takes a reply apart while it comes: what is said and what is thought are heard at
-// once, calls in the text are kept for the end.
+// listener splits a reply while it streams in: text and thoughts are passed on at once, calls are
+// collected.
 type listener struct {
 	*chat
 	texts    toolcall.Reader
@@ -29,19 +29,21 @@ func (c *chat) listen() *listener {
 	return l
 }
 
-// take takes the next piece.
-func (l *listener) take(p endpoint.Piece) {
-	if l.think(p.Reasoning); p.Reasoning != "" { // then the text has none
+func (l *listener) take(p conversation.Piece) {
+	l.think(p.Thought)
+	if p.Thought != "" { // then the text has none
 		l.texts.Thinking = false
 	}
 	l.show(l.texts.Write(p.Text))
 }
 
-// end notes what the whole reply is.
+// end completes the reply.
 func (l *listener) end(r *reply, cutOff bool) {
 	l.show(l.texts.Close(cutOff))
 	l.thoughts.Close(cutOff)
-	r.text, r.inText, r.inThought = l.said.String(), l.texts.Calls(), l.thoughts.Calls()
+	r.text = l.said.String()
+	r.inText = l.texts.Calls()
+	r.inThought = l.thoughts.Calls()
 }
 
 func (l *listener) think(text string) {
@@ -65,7 +67,8 @@ func (l *listener) show(s toolcall.Said) {
 		l.endsThoughts.Store(l.model.Name, true)
 	}
 	if s.Unthought {
-		l.thoughts, l.thinking = toolcall.Reader{Uncalled: l.thoughts.Uncalled}, false
+		l.thoughts = toolcall.Reader{Uncalled: l.thoughts.Uncalled}
+		l.thinking = false
 		l.thought.Reset()
 		l.thought.WriteString(l.pondered)
 		l.endsThoughts.Delete(l.model.Name)

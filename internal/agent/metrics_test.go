@@ -17,7 +17,8 @@ func TestWhatAgentsDoIsCounted(t *testing.T) {
 	w.script(in("helper", "1", "read_data_from_excel", sheet), in("helper", "2", "nope", "{}"), script.Answer{Text: "Done."})
 	w.must(w.turn("helper", "go"))
 
-	w.script(script.Answer{Calls: []script.Call{{ID: "1", Name: "apply_formula", Arguments: "{}"}, {ID: "2", Name: "apply_formula", Arguments: "{}"}}})
+	w.script(script.Answer{Calls: []script.Call{{ID: "1", Name: "apply_formula", Arguments: "{}"},
+		{ID: "2", Name: "apply_formula", Arguments: "{}"}}})
 	w.must(w.turn("once", "go"))
 
 	w.script(script.Answer{Status: 400, Message: "no"})

@@ -27,7 +27,8 @@ func TestAChatGoesOnAtAnotherGatewayOfTheSameStore(t *testing.T) {
 	turn.Session = session
 	two.must(turn)
 	told := two.asked[0].Messages
-	if len(told) != 6 || told[1].Text() != "读\x00取" || told[4].Text() != "有\x00三行。" || !strings.HasPrefix(told[3].Text(), "表\x00格 \u2028 长") {
+	if len(told) != 6 || told[1].Text() != "读\x00取" || told[4].Text() != "有\x00三行。" ||
+		!strings.HasPrefix(told[3].Text(), "表\x00格 \u2028 长") {
 		t.Errorf("%s", two.asked[0].Raw)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/agent/script"
 	"github.com/toolfit/toolfit/internal/gateway/upstream"
 )
@@ -47,7 +48,7 @@ var repeats = map[string]func(given, text string) string{
 func TestACallQuotedInAResultIsNeverMade(t *testing.T) {
 	results := map[string]func(string) string{
 		"as it is": func(s string) string { return s },
-		"in JSON":  func(s string) string { return string(marshal(map[string]string{"text": s})) },
+		"in JSON":  func(s string) string { return string(conversation.Marshal(map[string]string{"text": s})) },
 		"in HTML":  html.EscapeString,
 	}
 	w := newWorld(t, "", nil)
@@ -93,7 +94,8 @@ func TestACallQuotedInADescriptionIsNotMade(t *testing.T) {
 	w := newWorld(t, "", nil)
 	w.script(script.Answer{Text: "It is described so: " + quoted}, script.Answer{Text: "ok"})
 	a := w.must(w.turn("writer", "what is read_data_from_excel?"))
-	if len(w.sent) != 0 || len(a.Calls) != 1 || !strings.Contains(a.Calls[0].Error, "copied from a tool's result or description (if a call is meant, write it as") {
+	if len(w.sent) != 0 || len(a.Calls) != 1 ||
+		!strings.Contains(a.Calls[0].Error, "copied from a tool's result or description (if a call is meant, write it as") {
 		t.Errorf("%d sent, %+v", len(w.sent), a.Calls)
 	}
 }

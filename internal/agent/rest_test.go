@@ -52,7 +52,8 @@ func TestFetchResultIsOfferedOnceSomethingWasCut(t *testing.T) {
 				if got := offered(w.asked[i]); got != want {
 					t.Errorf("question %d offers %s", i+1, got)
 				}
-				if names := "Available tools: " + strings.ReplaceAll(want, " ", ", "); agent == "helper" && !strings.HasSuffix(w.asked[i].Messages[0].Text(), names) {
+				if names := "Available tools: " + strings.ReplaceAll(want, " ", ", "); agent == "helper" &&
+					!strings.HasSuffix(w.asked[i].Messages[0].Text(), names) {
 					t.Errorf("question %d: %s", i+1, w.asked[i].Messages[0].Text())
 				}
 			}

@@ -3,8 +3,10 @@ package agent
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
+	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/agent/toolcall"
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
@@ -17,15 +19,14 @@ import (
 	"github.com/toolfit/toolfit/schema"
 )
 
-// maxAtOnce bounds how many calls of one answer are made at a time.
+// maxAtOnce is the maximum number of concurrent calls of an answer.
 const maxAtOnce = 16
 
-// run makes the calls of one round, those that do not depend on each other at once, and
-// keeps what came of each as soon as it is there. Where the round is not open, or the
-// number of calls is used up, they are answered and not made.
+// run makes the calls of a round, independent ones concurrently, and stores each result at once.
+// When the model may not call any more, they are only answered.
 func (c *chat) run(ctx context.Context, calls []wanted, open bool) error {
 	b := batch{reports: make([]Report, len(calls)), errs: make([]error, len(calls)), done: make([]chan struct{}, len(calls))}
-	var refused []Message
+	var refused []conversation.Message
 	for i := range calls {
 		b.done[i] = make(chan struct{})
 		if rep, ok := c.refuse(&calls[i], open); ok {
@@ -34,10 +35,8 @@ func (c *chat) run(ctx context.Context, calls []wanted, open bool) error {
 			close(b.done[i])
 		}
 	}
-	if len(refused) > 0 {
-		if err := c.store(ctx, refused...); err != nil {
-			return err
-		}
+	if err := c.store(ctx, refused...); err != nil {
+		return err
 	}
 	c.carryAll(ctx, calls, &b)
 	for i := range b.reports {
@@ -53,14 +52,13 @@ func (c *chat) run(ctx context.Context, calls []wanted, open bool) error {
 	return nil
 }
 
-// batch is what becomes of the calls of one round.
+// batch holds the results of the calls of a round.
 type batch struct {
 	reports []Report
 	errs    []error
 	done    []chan struct{} // closed when the call is over
 }
 
-// carryAll makes the calls that were not refused.
 func (c *chat) carryAll(ctx context.Context, calls []wanted, b *batch) {
 	cfg := c.parts.Config()
 	room := make(chan struct{}, maxAtOnce)
@@ -84,26 +82,26 @@ func (c *chat) carryAll(ctx context.Context, calls []wanted, b *batch) {
 	}
 }
 
-// refuse answers a call that is not made. Calls that cannot be read count as calls: a model
-// that writes nothing else must come to an end too.
+// refuse answers a call that is not made. Unreadable calls count, so that a model that writes
+// nothing else reaches the limit.
 func (c *chat) refuse(w *wanted, open bool) (Report, bool) {
-	refusal, skipped := c.admit(w, open)
-	if !skipped {
+	err := c.admit(w, open)
+	status := conversation.Failed
+	if fault.Is(err, fault.RateLimited) {
+		status = conversation.Skipped
+	} else {
 		c.made++
 	}
-	if refusal == nil {
+	if err == nil {
 		return Report{}, false
 	}
-	rep := w.report(Failed)
-	if skipped {
-		rep.Status = Skipped
-	}
-	rep.Error = c.sentence(refusal)
+	rep := w.report(status)
+	rep.Error = c.sentence(err)
 	c.tell(rep)
 	return rep, true
 }
 
-func (w *wanted) report(s Status) Report {
+func (w *wanted) report(s conversation.Status) Report {
 	rep := Report{ID: w.id, Tool: w.tool, Arguments: w.args, Status: s}
 	if w.found.Entry != nil {
 		rep.Tool = w.found.Shown
@@ -111,30 +109,31 @@ func (w *wanted) report(s Status) Report {
 	return rep
 }
 
-// admit decides whether a call is made: the reason when not, and whether a limit is the reason.
-func (c *chat) admit(w *wanted, open bool) (refusal error, skipped bool) {
+// admit returns why a call is not made, if it is not: fault.RateLimited for a limit.
+func (c *chat) admit(w *wanted, open bool) (err error) {
 	most := c.agent.Capabilities.MaxToolCalls
+	notCalled := fault.New(fault.BadArguments, "not called: %w", w.err)
 	switch {
 	case c.made >= most:
-		return fault.New(fault.RateLimited, "not called: the limit of %d calls for one answer is reached", most).WithHint("answer with what you know"), true
+		return fault.New(fault.RateLimited, "not called: the limit of %d calls for one answer is reached", most).
+			WithHint("answer with what you know")
 	case !open:
-		return fault.New(fault.RateLimited, "not called: no more calls are possible in this answer").WithHint("answer with what you know"), true
+		return fault.New(fault.RateLimited, "not called: no more calls are possible in this answer").WithHint("answer with what you know")
 	case errors.Is(w.err, errInThought):
-		return fault.New(fault.BadArguments, "not called: %w", w.err).WithHint("write the call after them, in the answer itself"), false
+		return notCalled.WithHint("write the call after them, in the answer itself")
 	case errors.Is(w.err, errInWords):
-		return fault.New(fault.BadArguments, "not called: %w", w.err).WithHint("if a call is meant, %s; if not, answer", c.askForCall()), false
+		return notCalled.WithHint("if a call is meant, %s; if not, answer", c.askForCall())
 	case errors.Is(w.err, toolcall.ErrMadeUp):
-		return fault.New(fault.BadArguments, "not called: %w", w.err).WithHint("wait for the results, then write the call again"), false
+		return notCalled.WithHint("wait for the results, then write the call again")
 	case errors.Is(w.err, toolcall.ErrQuoted):
-		return fault.New(fault.BadArguments, "not called: %w", w.err).WithHint("if a call is meant, %s, with an id of your own", c.askForCall()), false
+		return notCalled.WithHint("if a call is meant, %s, with an id of your own", c.askForCall())
 	case w.err != nil:
-		return fault.New(fault.BadArguments, "the call cannot be read: %w", w.err).WithHint("%s", c.askForCall()), false
+		return fault.New(fault.BadArguments, "the call cannot be read: %w", w.err).WithHint("%s", c.askForCall())
 	}
-	w.found, refusal = c.tools.find(w.tool, w.source, w.args)
-	return refusal, false
+	w.found, err = c.tools.find(w.tool, w.source, w.args)
+	return err
 }
 
-// askForCall asks for a call in the form that can be read.
 func (c *chat) askForCall() string {
 	if c.model.Tools == config.TextTools {
 		return "write it as " + callForm
@@ -142,10 +141,8 @@ func (c *chat) askForCall() string {
 	return "call the function again"
 }
 
-// dependencies are the calls that must be over before one is made. Calls of one round do
-// not know each other's results, so they are independent, but for those of one server where
-// the order counts: where it keeps state for a session, or one of the tools says that it
-// changes something.
+// dependencies returns the earlier calls that must end first: those to the same server, if it keeps
+// session state or one of the tools changes something.
 func dependencies(cfg *config.Config, earlier []wanted, w *wanted) (list []int) {
 	if w.found.Entry == nil {
 		return nil
@@ -160,21 +157,17 @@ func dependencies(cfg *config.Config, earlier []wanted, w *wanted) (list []int) 
 }
 
 func keepsState(cfg *config.Config, id tool.ServerID) bool {
-	for i := range cfg.Servers {
-		if cfg.Servers[i].ID == id {
-			return cfg.Servers[i].Isolation == "session"
-		}
-	}
-	return false
+	return slices.ContainsFunc(cfg.Servers, func(s config.Server) bool { return s.ID == id && s.Isolation == "session" })
 }
 
-// carry makes one call and tells of it.
+// carry makes one call and reports it.
 func (c *chat) carry(ctx context.Context, w *wanted) Report {
-	rep := w.report(Failed)
+	rep := w.report(conversation.Failed)
 	if ctx.Err() != nil {
-		rep.Status, rep.Error = Skipped, c.speech.Translate("not called: "+fault.As(stopped(ctx)).Error())
+		rep.Status = conversation.Skipped
+		rep.Error = c.speech.Translate("not called: " + fault.As(stopped(ctx)).Error())
 	} else {
-		c.tell(w.report(Running))
+		c.tell(w.report(conversation.Running))
 		began := c.opts.Now()
 		c.do(ctx, w, &rep)
 		rep.DurationMS = c.opts.Now().Sub(began).Milliseconds()
@@ -183,16 +176,15 @@ func (c *chat) carry(ctx context.Context, w *wanted) Report {
 	return rep
 }
 
-// tell reports a call to the stream and to whoever else listens.
+// tell reports a call to all listeners.
 func (c *chat) tell(rep Report) {
 	c.hear(Event{Call: &rep})
 	c.opts.Called(rep, Origin{Principal: c.turn.Principal, Agent: c.agent.ID, Session: c.answer.Session})
 }
 
-// may tells whether the agent has a tool, also one that was listed after the chat began.
+// may tells whether the agent has a tool, even one that was listed after the chat began.
 func (c *chat) may(e *catalog.Entry) bool { return e.UsedBy(c.agent) || mayFetch(c.agent, e) }
 
-// do makes the call.
 func (c *chat) do(ctx context.Context, w *wanted, rep *Report) {
 	params, err := call.NewParams(w.found.name, w.args)
 	var res *call.Result
@@ -211,7 +203,8 @@ func (c *chat) do(ctx context.Context, w *wanted, rep *Report) {
 		rep.Error = c.clip(c.sentence(err), "")
 		return
 	}
-	rep.Call, rep.Ref = res.ID, res.Ref
+	rep.Call = res.ID
+	rep.Ref = res.Ref
 	text := c.clip(project.Text(res.Raw), res.Ref)
 	switch {
 	case res.Kind() != upstream.Complete:
@@ -219,7 +212,8 @@ func (c *chat) do(ctx context.Context, w *wanted, rep *Report) {
 	case string(rawjson.Get(res.Raw, "isError")) == "true":
 		rep.Error = text
 	default:
-		rep.Status, rep.Result = Success, text
+		rep.Status = conversation.Success
+		rep.Result = text
 	}
 	res.Release()
 }

@@ -7,14 +7,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/base/locale"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// speechOf is the language in which an agent's model is spoken to.
+// speechOf is the language of an agent's prompts.
 func speechOf(a *config.Agent) locale.Language { return locale.Choose(locale.English, a.Language) }
 
-// basePrompt is the prompt of an agent that has none of its own.
+// basePrompt is the default prompt.
 func basePrompt(a *config.Agent, tools []string) string {
 	speech := speechOf(a)
 	say := speech.Translate
@@ -26,7 +27,8 @@ func basePrompt(a *config.Agent, tools []string) string {
 		parts = append(parts, a.Personality)
 	}
 	if len(tools) > 0 {
-		parts = append(parts, say(fmt.Sprintf("Use the tools where they help. At most %d calls are made for one answer.", a.Capabilities.MaxToolCalls)))
+		parts = append(parts, say(fmt.Sprintf("Use the tools where they help. At most %d calls are made for one answer.",
+			a.Capabilities.MaxToolCalls)))
 		if a.Capabilities.Planning {
 			parts = append(parts, say(planning))
 		}
@@ -35,13 +37,10 @@ func basePrompt(a *config.Agent, tools []string) string {
 	return strings.Join(parts, "\n\n")
 }
 
-// planning is what an agent that plans is told.
 const planning = "Before the first call, write a short numbered plan of the steps you will take. Change it when a result calls for that."
 
-// systemPrompt is what the model is told first. A caller's own prompt comes before the
-// agent's, and the agent's before the one that is written from its fields. The section with
-// the tools takes the place of the list of their names; it is empty where the endpoint gets
-// the tools itself.
+// systemPrompt returns the caller's prompt, the agent's, or the default one. The section with the
+// tools replaces the list of their names; it is empty when the provider offers the tools.
 func systemPrompt(a *config.Agent, custom, section string, tools []string) string {
 	text := cmp.Or(custom, a.Prompt)
 	switch {
@@ -56,18 +55,17 @@ func systemPrompt(a *config.Agent, custom, section string, tools []string) strin
 	return strings.TrimRight(withSection(text, section), "\n") + "\n\n" + speechOf(a).Translate(protocol)
 }
 
-// toolNames is a list of tools' names in a prompt: names alone, also between other sentences,
-// or whatever follows the words on a line of its own.
+// toolNames matches a list of tool names in a prompt.
 var toolNames = regexp.MustCompile(`(?m)` +
-	`[ \t]*[(（]?(?:Available tools:|可用工具[:：])[ \t]*` + aName + `(?:(?:[ \t]*[,，、][ \t]*(?:and[ \t]+)?|[ \t]+and[ \t]+)` + aName + `)*` +
+	`[ \t]*[(（]?(?:Available tools:|可用工具[:：])[ \t]*` + aName +
+	`(?:(?:[ \t]*[,，、][ \t]*(?:and[ \t]+)?|[ \t]+and[ \t]+)` + aName + `)*` +
 	`(?:[)）][.。]?|[.;][ \t]+|[.;]?[ \t\r]*$|[。；][ \t]*)` +
 	`|^Available tools:.*$`)
 
-// aName is the name of a tool, in quotes or not.
+// aName matches the name of a tool, quoted or not.
 const aName = "[`\"']?[\\w*](?:[\\w./:*-]*[\\w*])?[`\"']?"
 
-// withSection is a prompt with the section in the place of its list of tools' names, or at its
-// end. Further such lists go: they name what the section describes.
+// withSection replaces the lists of tool names in a prompt by one section, or appends it.
 func withSection(text, section string) string {
 	if !toolNames.MatchString(text) {
 		return text + section
@@ -82,14 +80,15 @@ func withSection(text, section string) string {
 	})
 }
 
-// customPrompt is made of system messages: each has its say, and none twice, for some clients
-// send theirs with every question.
-type customPrompt []string
-
-func (p *customPrompt) add(m *Message) {
-	if text := strings.TrimSpace(m.Text()); text != "" && !slices.Contains(*p, text) {
-		*p = append(*p, text)
+// joinPrompts joins the system messages in a list, without duplicates: some clients send theirs
+// with every request.
+func joinPrompts(list []conversation.Message) string {
+	var texts []string
+	for i := range list {
+		text := strings.TrimSpace(list[i].Text())
+		if list[i].IsSystem() && text != "" && !slices.Contains(texts, text) {
+			texts = append(texts, text)
+		}
 	}
+	return strings.Join(texts, "\n\n")
 }
-
-func (p customPrompt) text() string { return strings.Join(p, "\n\n") }

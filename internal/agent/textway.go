@@ -4,21 +4,24 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/agent/toolcall"
 )
 
 // callForm is how a model without function calling writes a call.
 const callForm = `<tool_call>{"id":"call_001","tool_name":"NAME","arguments":{…}}</tool_call>`
 
+// resultForm is how such a model gets a result.
+const resultForm = `<tool_result>{"id":…,"success":…,"result":…,"error":…,"duration_ms":…}</tool_result>`
+
 // protocol tells such a model how to call.
 const protocol = `To call a tool, write exactly this, with an id of your own, and nothing after it:
 ` + callForm + `
-Several calls may follow one another. Each is answered by <tool_result>{"id":…,"success":…,"result":…,"error":…,"duration_ms":…}</tool_result>. Never write a <tool_result> yourself.`
+Several calls may follow one another. Each is answered by ` + resultForm + `. Never write a <tool_result> yourself.`
 
-// answerNow tells such a model that it cannot call any more.
 const answerNow = "No more calls are possible. Answer now with what you know."
 
-// toolResult is the answer to a call, in text.
+// toolResult is the result of a call, as text.
 type toolResult struct {
 	ID         string  `json:"id"`
 	Success    bool    `json:"success"`
@@ -27,68 +30,69 @@ type toolResult struct {
 	DurationMS int64   `json:"duration_ms"`
 }
 
-// callText is a call as such a model writes it.
-func callText(c ToolCall) string {
-	args := json.RawMessage(c.Function.Arguments)
+func callText(c conversation.Call) string {
+	args := json.RawMessage(c.Arguments)
 	if !json.Valid(args) {
-		args = quote(c.Function.Arguments)
+		args = conversation.Marshal(c.Arguments)
 	}
-	return "<tool_call>" + toolcall.Escape(marshal(struct {
+	return "<tool_call>" + toolcall.Escape(conversation.Marshal(struct {
 		ID        string          `json:"id"`
 		Tool      string          `json:"tool_name"`
 		Arguments json.RawMessage `json:"arguments"`
-	}{c.ID, c.Function.Name, args})) + "</tool_call>"
+	}{c.ID, c.Tool, args})) + "</tool_call>"
 }
 
-// resultText is the answer to a call as such a model gets it. Nothing in it is a tag or a call.
-func resultText(m Message) string {
+// resultText returns a result as text. Nothing in it can be taken for a tag or a call.
+func resultText(m conversation.Message) string {
 	text := m.Text()
-	r := toolResult{ID: m.ToolCallID, Success: true, Result: &text}
+	r := toolResult{ID: m.CallID, Success: true, Result: &text}
 	if m.Note != nil {
 		r.DurationMS = m.Note.DurationMS
-		if m.Note.Status != Success {
-			r.Success, r.Result, r.Error = false, nil, &text
+		if m.Note.Status != conversation.Success {
+			r.Success = false
+			r.Result = nil
+			r.Error = &text
 		}
 	}
-	return "<tool_result>" + toolcall.Escape(marshal(r)) + "</tool_result>"
+	return "<tool_result>" + toolcall.Escape(conversation.Marshal(r)) + "</tool_result>"
 }
 
-// inText writes messages for a model without function calling: calls and their answers are
-// text of the assistant and of the user. What one says in a row is one message, for many
-// such models take no other.
-func inText(list []Message) []json.RawMessage {
-	var out []Message
+// inText writes calls and results as text of the assistant and the user, for a model without
+// function calling. Consecutive messages of a role become one, as many such models require.
+func inText(list []conversation.Message) []conversation.Message {
+	var out []conversation.Message
 	for i := 0; i < len(list); i++ {
 		m := list[i]
-		m.Note, m.Reasoning = nil, ""
+		m.Thoughts = ""
 		switch {
-		case m.Role == roleTool:
+		case m.Role == conversation.RoleTool:
 			var texts []string
-			for ; i < len(list) && list[i].Role == roleTool; i++ {
+			for ; i < len(list) && list[i].Role == conversation.RoleTool; i++ {
 				texts = append(texts, resultText(list[i]))
 			}
 			i--
-			m = textMessage(roleUser, strings.Join(texts, "\n"))
-		case len(m.ToolCalls) > 0:
+			m = conversation.Text(conversation.RoleUser, strings.Join(texts, "\n"))
+		case len(m.Calls) > 0:
 			texts := []string{m.Text()}
 			if texts[0] == "" {
 				texts = nil
 			}
-			for _, c := range m.ToolCalls {
+			for _, c := range m.Calls {
 				texts = append(texts, callText(c))
 			}
-			m = textMessage(roleAssistant, strings.Join(texts, "\n"))
+			m = conversation.Text(conversation.RoleAssistant, strings.Join(texts, "\n"))
 		}
 		out = append(out, m)
 	}
-	return forModel(joined(out))
+	return joined(out)
 }
 
-// joined makes one message of the texts that one says in a row.
-func joined(list []Message) (out []Message) {
+// joined merges consecutive texts of the same role.
+func joined(list []conversation.Message) (out []conversation.Message) {
 	for len(list) > 0 {
-		m, n := list[0], 1
-		for isText(m) && n < len(list) && list[n].Role == m.Role && isText(list[n]) {
+		m := list[0]
+		n := 1
+		for m.Content.IsPlain() && n < len(list) && list[n].Role == m.Role && list[n].Content.IsPlain() {
 			n++
 		}
 		if n > 1 {
@@ -96,12 +100,10 @@ func joined(list []Message) (out []Message) {
 			for i := range texts {
 				texts[i] = list[i].Text()
 			}
-			m = textMessage(m.Role, strings.Join(texts, "\n\n"))
+			m = conversation.Text(m.Role, strings.Join(texts, "\n\n"))
 		}
-		out, list = append(out, m), list[n:]
+		out = append(out, m)
+		list = list[n:]
 	}
 	return out
 }
-
-// isText tells whether the content is one text.
-func isText(m Message) bool { return len(m.Content) > 0 && m.Content[0] == '"' }

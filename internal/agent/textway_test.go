@@ -31,7 +31,8 @@ func TestACallInTagsReachesTheTool(t *testing.T) {
 			if got := string(rawjson.Get(w.sent[0].Params, "arguments")); got != want {
 				t.Errorf("sent %s", got)
 			}
-			if said := w.asked[1].Messages[2].Text(); !strings.HasPrefix(said, "Let me look.") || !strings.Contains(said, `<tool_call>{"id":"call_1_1","tool_name":"read_data_from_excel","arguments":{"filepath":"7"`) {
+			if said := w.asked[1].Messages[2].Text(); !strings.HasPrefix(said, "Let me look.") ||
+				!strings.Contains(said, `<tool_call>{"id":"call_1_1","tool_name":"read_data_from_excel","arguments":{"filepath":"7"`) {
 				t.Errorf("the model sees %s", said)
 			}
 		})
@@ -52,7 +53,8 @@ func TestACallThatCannotBeReadIsAnsweredWithTheRightForm(t *testing.T) {
 		if statuses(a.Calls) != "call_1_1 failed" || len(w.sent) != 0 || a.Text != "ok" {
 			t.Errorf("%s: %+v", text, a)
 		}
-		if told := w.asked[1].Last().Text(); !strings.Contains(told, reason) || !strings.Contains(told, `\"tool_name\":\"NAME\",\"arguments\":{…}`) {
+		if told := w.asked[1].Last().Text(); !strings.Contains(told, reason) ||
+			!strings.Contains(told, `\"tool_name\":\"NAME\",\"arguments\":{…}`) {
 			t.Errorf("%s: the model is told %s", text, told)
 		}
 	}
@@ -61,13 +63,16 @@ func TestACallThatCannotBeReadIsAnsweredWithTheRightForm(t *testing.T) {
 func TestAModelThatMakesUpAResultIsGivenTheRealOne(t *testing.T) {
 	w := newWorld(t, "", nil)
 	call := in("writer", "1", "read_data_from_excel", sheet).Text
-	w.script(script.Answer{Text: "Let me look. " + call + "\n<tool_result>{\"id\":\"1\",\"success\":true,\"result\":\"made up\"}</tool_result>\nIt says: made up. " +
+	w.script(script.Answer{Text: "Let me look. " + call +
+		"\n<tool_result>{\"id\":\"1\",\"success\":true,\"result\":\"made up\"}</tool_result>\nIt says: made up. " +
 		strings.Replace(call, `"1"`, `"2"`, 1), Piece: 6}, script.Answer{Text: "ok"})
 	a := w.must(w.turn("writer", "go"))
-	if got := statuses(a.Calls); got != "1 success, 2 failed" || len(w.sent) != 1 || strings.Contains(a.Text, "made up") || !strings.HasSuffix(a.Text, "ok") {
+	if got := statuses(a.Calls); got != "1 success, 2 failed" || len(w.sent) != 1 || strings.Contains(a.Text, "made up") ||
+		!strings.HasSuffix(a.Text, "ok") {
 		t.Errorf("%s, %d sent, %q", got, len(w.sent), a.Text)
 	}
-	if told := w.asked[1].Last().Text(); !strings.Contains(told, "did {") || !strings.Contains(told, "it stands behind a result that you made up (wait for the results") {
+	if told := w.asked[1].Last().Text(); !strings.Contains(told, "did {") ||
+		!strings.Contains(told, "it stands behind a result that you made up (wait for the results") {
 		t.Errorf("%s", told)
 	}
 	if _, heard := w.heard(); strings.Contains(heard, "made up") {
@@ -91,10 +96,12 @@ func TestACallInWordsIsAskedAbout(t *testing.T) {
 		w.forget()
 		w.script(script.Answer{Text: c.says}, in(c.agent, "2", "read_data_from_excel", sheet), script.Answer{Text: "ok"})
 		a := w.must(w.turn(c.agent, "go"))
-		if got := statuses(a.Calls); !strings.HasSuffix(got, "1 failed, 2 success") || len(w.sent) != 1 || !strings.HasSuffix(a.Text, "ok") {
+		if got := statuses(a.Calls); !strings.HasSuffix(got, "1 failed, 2 success") || len(w.sent) != 1 ||
+			!strings.HasSuffix(a.Text, "ok") {
 			t.Errorf("%s: %s, %d sent, %q", c.agent, got, len(w.sent), a.Text)
 		}
-		if told := w.asked[1].Last().Text(); !strings.Contains(told, "not called: it stands in your text, where nothing is called") || !strings.Contains(told, c.hint) {
+		if told := w.asked[1].Last().Text(); !strings.Contains(told, "not called: it stands in your text, where nothing is called") ||
+			!strings.Contains(told, c.hint) {
 			t.Errorf("%s: %s", c.agent, told)
 		}
 	}

@@ -119,7 +119,8 @@ func TestThoughtsAreGivenBackWhereTheyAreWanted(t *testing.T) {
 	turn := w.turn("helper", "more")
 	turn.Session = session
 	w.must(turn)
-	if got := string(w.asked[2].Raw); strings.Count(got, `"reasoning_content":"先读表格。"`) != 1 || strings.Count(got, `"reasoning_content":" "`) != 1 {
+	if got := string(w.asked[2].Raw); strings.Count(got, `"reasoning_content":"先读表格。"`) != 1 ||
+		strings.Count(got, `"reasoning_content":" "`) != 1 {
 		t.Errorf("in the next answer: %s", got)
 	}
 	turn.Agent = "other"

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/locale"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
@@ -15,8 +16,7 @@ import (
 	"github.com/toolfit/toolfit/schema"
 )
 
-// toolbox is the tools of one agent. What is not in it may not be called, whatever the
-// profile has.
+// toolbox is the tools of an agent. Others may not be called.
 type toolbox struct {
 	view *catalog.View
 	list []*catalog.Entry            // that the model is told of, in order
@@ -29,7 +29,6 @@ type toolbox struct {
 	missing []string // of the agent's available_tools: the profile has none of the name
 }
 
-// newToolbox chooses an agent's tools among those of its profile.
 func newToolbox(v *catalog.View, a *config.Agent) *toolbox {
 	b := &toolbox{view: v, may: map[*catalog.Entry]struct{}{}, missing: v.Lacks(a), language: a.Language, speech: speechOf(a)}
 	add := func(e *catalog.Entry, told bool) {
@@ -60,26 +59,25 @@ func newToolbox(v *catalog.View, a *config.Agent) *toolbox {
 	return b
 }
 
-// offerRest tells the model of the tool that fetches the rest of a result, once it has been
-// given one with a handle to its rest. It reports whether the model is told from now on.
-func (b *toolbox) offerRest(said []Message) bool {
+// offerRest offers fetch_result once a truncated result was given. It tells whether the list has
+// changed.
+func (b *toolbox) offerRest(said []conversation.Message) bool {
 	if b.rest == nil || !slices.ContainsFunc(said, handsOver) {
 		return false
 	}
-	b.list, b.rest = append(b.list, b.rest), nil
+	b.list = append(b.list, b.rest)
+	b.rest = nil
 	return true
 }
 
-// handsOver tells whether the message is a result that says where its rest is.
-func handsOver(m Message) bool {
+// handsOver tells whether a message is a result with a ref to its rest.
+func handsOver(m conversation.Message) bool {
 	return m.Note != nil && m.Note.Ref != "" && strings.Contains(m.Text(), m.Note.Ref)
 }
 
-// fetches tells whether it is our tool that fetches the rest of a result.
 func fetches(e *catalog.Entry) bool { return e.Own && e.Shown == catalog.FetchResult }
 
-// mayFetch tells whether it is that tool, and the agent has it: whoever has others has it too,
-// unless it is denied.
+// mayFetch tells whether a tool is fetch_result and not denied: every agent with tools has it.
 func mayFetch(a *config.Agent, e *catalog.Entry) bool {
 	return fetches(e) && !slices.ContainsFunc(a.Denied, e.MeantBy)
 }
@@ -90,8 +88,8 @@ type found struct {
 	name string
 }
 
-// find is the tool that a model means. A model that leaves out the server's name is served
-// where that can mean one tool only.
+// find returns the tool that a model means. The server's name may be missing where that is
+// unambiguous.
 func (b *toolbox) find(name, source string, args json.RawMessage) (found, error) {
 	fits := func(e *catalog.Entry) bool { return b.allows(e) && (source == "" || string(e.Server) == source) }
 	e, err := b.view.Find(name)
@@ -101,7 +99,8 @@ func (b *toolbox) find(name, source string, args json.RawMessage) (found, error)
 	var alike []string
 	for _, other := range b.view.Entries {
 		if fits(other) && (name == other.Definition.Name || name == string(other.Name)) {
-			e, alike = other, append(alike, other.Shown)
+			e = other
+			alike = append(alike, other.Shown)
 		}
 	}
 	switch len(alike) {
@@ -113,7 +112,8 @@ func (b *toolbox) find(name, source string, args json.RawMessage) (found, error)
 		}
 		return found{}, b.view.Unknown(name, b.allows)
 	}
-	return found{}, fault.New(fault.UnknownTool, "%.100s can mean several tools", name).WithHint("call one of %s", strings.Join(alike, ", "))
+	return found{}, fault.New(fault.UnknownTool, "%.100s can mean several tools", name).
+		WithHint("call one of %s", strings.Join(alike, ", "))
 }
 
 func (b *toolbox) allows(e *catalog.Entry) bool {
@@ -121,7 +121,7 @@ func (b *toolbox) allows(e *catalog.Entry) bool {
 	return ok
 }
 
-// shown are the names of the tools that the model is told of.
+// shown returns the names of the offered tools.
 func (b *toolbox) shown() []string {
 	list := make([]string, len(b.list))
 	for i, e := range b.list {
@@ -130,17 +130,18 @@ func (b *toolbox) shown() []string {
 	return list
 }
 
-// told is what the model is told of a tool, in the agent's language.
+// told returns a tool's prompt text in the agent's language.
 func (b *toolbox) told(e *catalog.Entry) prompt.Tool {
 	t := e.PromptTool()
 	t.Description = t.DescriptionIn(b.language)
 	if e.Own {
-		t.Description, t.Schema = b.speech.Translate(t.Description), said(t.Schema, b.speech)
+		t.Description = b.speech.Translate(t.Description)
+		t.Schema = said(t.Schema, b.speech)
 	}
 	return t
 }
 
-// said is a schema of ours with its descriptions in the language.
+// said translates the descriptions in one of our schemas.
 func said(schema json.RawMessage, in locale.Language) json.RawMessage {
 	if in == locale.English {
 		return schema
@@ -150,7 +151,8 @@ func said(schema json.RawMessage, in locale.Language) json.RawMessage {
 	walk = func(from int, value []byte) {
 		for w := rawjson.Object(value); w.Next(); {
 			if text, ok := rawjson.String(w.Value); ok && string(w.Key) == "description" {
-				edits = append(edits, rawjson.Edit{Start: from + w.Start, End: from + w.End, New: rawjson.AppendString(nil, sayBeginning(text, in))})
+				edits = append(edits, rawjson.Edit{Start: from + w.Start, End: from + w.End,
+					New: rawjson.AppendString(nil, sayBeginning(text, in))})
 			}
 			walk(from+w.Start, w.Value)
 		}
@@ -159,8 +161,8 @@ func said(schema json.RawMessage, in locale.Language) json.RawMessage {
 	return rawjson.AppendSplice(nil, schema, edits...)
 }
 
-// sayBeginning says as many sentences from the first on as there is a translation for: a
-// dialect may have put what its schemas cannot express behind a description.
+// sayBeginning translates as many sentences from the first on as it can: a dialect may append to a
+// description.
 func sayBeginning(text string, in locale.Language) string {
 	for end := len(text); end > 0; end = strings.LastIndex(text[:end-1], ". ") + 1 {
 		if said := in.Translate(text[:end]); said != text[:end] {
@@ -170,7 +172,6 @@ func sayBeginning(text string, in locale.Language) string {
 	return text
 }
 
-// section is the tools as text for a prompt.
 func (b *toolbox) section(heading string) (string, error) {
 	tools := make([]prompt.Tool, len(b.list))
 	for i, e := range b.list {
@@ -184,35 +185,24 @@ func (b *toolbox) section(heading string) (string, error) {
 	return page.Text, nil
 }
 
-// functions are the tools as an endpoint takes them, in a dialect, and how many they are.
-// Those that the dialect cannot carry are left out.
-func (b *toolbox) functions(d schema.Dialect) (json.RawMessage, int, error) {
+// functions returns the tools for function calling; those that the dialect cannot express are left
+// out.
+func (b *toolbox) functions(d schema.Dialect) ([]conversation.Tool, error) {
 	fitting, err := b.view.For(d)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	out := []byte{'['}
-	n := 0
+	var list []conversation.Tool
 	for _, e := range b.list {
 		f := fitting.Tool(e.Shown)
 		if f == nil || f.Plan == nil {
 			continue
 		}
-		if n++; n > 1 {
-			out = append(out, ',')
-		}
-		parameters := f.Plan.Parameters
+		t := conversation.Tool{Name: e.Shown, Description: b.told(e).Description, Parameters: f.Plan.Parameters, Strict: f.Strict}
 		if e.Own {
-			parameters = said(parameters, b.speech)
+			t.Parameters = said(t.Parameters, b.speech)
 		}
-		t := b.told(e)
-		out = rawjson.AppendString(append(out, `{"type":"function","function":{"name":`...), e.Shown)
-		out = rawjson.AppendString(append(out, `,"description":`...), t.Description)
-		out = append(append(out, `,"parameters":`...), parameters...)
-		if f.Strict {
-			out = append(out, `,"strict":true`...)
-		}
-		out = append(out, "}}"...)
+		list = append(list, t)
 	}
-	return append(out, ']'), n, nil
+	return list, nil
 }

@@ -8,67 +8,62 @@ import (
 	"strings"
 	"time"
 
+	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
-// AgentKey is the name in a session's metadata under which its agent stands.
+// AgentKey is the key of the agent in a session's metadata.
 const AgentKey = "agent"
 
-// maxTitle bounds the title of a session that is made of what was said first.
+// maxTitle limits the title of a session.
 const maxTitle = 80
 
-// storeLimit is how long messages may take to be stored once the caller has left. A disk that
-// a hundred chats write to at once may well need ten seconds.
+// storeLimit is how long storing may take after the caller has left. A busy disk may need ten
+// seconds.
 const storeLimit = time.Minute
 
-// newSessionID is an id that nobody guesses.
-func newSessionID() string { return "ses_" + strings.ToLower(rand.Text()) }
-
-// enter opens the session and stores what was said. leave lets others in again.
+// enter opens the session and stores the new messages. The caller must call leave.
 func (c *chat) enter(ctx context.Context) (leave func(), err error) {
 	leave = func() {}
 	if !c.turn.Unkept {
-		if leave, err = c.openSession(ctx); err != nil {
+		err = c.openSession(ctx)
+		if err != nil {
 			return nil, err
 		}
+		id := c.answer.Session
+		if _, taken := c.busy.LoadOrStore(id, true); taken {
+			return nil, fault.New(fault.Conflict, "session %s is being answered already", id).WithHint("wait for that answer")
+		}
+		leave = func() { c.busy.Delete(id) }
 	}
-	if err := c.keep(ctx, c.turn.Messages...); err != nil {
+	if c.turn.Session != "" {
+		err = c.remember(ctx)
+	}
+	if err == nil {
+		err = c.keep(ctx, c.turn.Messages...)
+	}
+	if err != nil {
 		leave()
 		return nil, err
 	}
 	return leave, nil
 }
 
-// openSession finds the session that goes on, or makes a new one.
-func (c *chat) openSession(ctx context.Context) (leave func(), err error) {
-	if c.turn.Session == "" {
-		s := store.Session{
-			ID: newSessionID(), Owner: c.turn.Principal.ID, Title: title(c.turn.Messages),
-			Metadata: map[string]json.RawMessage{AgentKey: quote(c.agent.ID)},
-		}
-		if s, err = c.parts.Sessions.CreateSession(ctx, s); err != nil {
-			return nil, err
-		}
-		c.answer.Session = s.ID
-	} else if err := c.findSession(ctx); err != nil {
-		return nil, err
-	}
-	id := c.answer.Session
-	if _, taken := c.busy.LoadOrStore(id, true); taken {
-		return nil, fault.New(fault.Conflict, "session %s is being answered already", id).WithHint("wait for that answer")
-	}
-	leave = func() { c.busy.Delete(id) }
+// openSession opens the session of the turn, or creates one.
+func (c *chat) openSession(ctx context.Context) error {
 	if c.turn.Session != "" {
-		if err := c.remember(ctx); err != nil {
-			leave()
-			return nil, err
-		}
+		return c.findSession(ctx)
 	}
-	return leave, nil
+	s, err := c.parts.Sessions.CreateSession(ctx, store.Session{
+		ID: "ses_" + strings.ToLower(rand.Text()), Owner: c.turn.Principal.ID, Title: title(c.turn.Messages),
+		Metadata: map[string]json.RawMessage{AgentKey: conversation.Marshal(c.agent.ID)},
+	})
+	c.answer.Session = s.ID
+	return err
 }
 
-// findSession finds the session that goes on.
+// findSession finds the session of the turn.
 func (c *chat) findSession(ctx context.Context) error {
 	s, err := c.parts.Sessions.Session(ctx, c.turn.Session)
 	if err == nil && s.Owner != c.turn.Principal.ID {
@@ -78,7 +73,7 @@ func (c *chat) findSession(ctx context.Context) error {
 	return err
 }
 
-// resume takes in what a session has, which is not answered in.
+// resume loads a session without answering in it.
 func (c *chat) resume(ctx context.Context) error {
 	if err := c.findSession(ctx); err != nil {
 		return err
@@ -86,10 +81,10 @@ func (c *chat) resume(ctx context.Context) error {
 	return c.remember(ctx)
 }
 
-// title is made of what the person said first.
-func title(list []Message) string {
+// title is made of the first message of the user.
+func title(list []conversation.Message) string {
 	for i := range list {
-		if list[i].Role != roleUser {
+		if list[i].Role != conversation.RoleUser {
 			continue
 		}
 		text := []rune(strings.Join(strings.Fields(list[i].Text()), " "))
@@ -103,40 +98,33 @@ func title(list []Message) string {
 	return "Chat"
 }
 
-// pageSize is how many messages are read at a time.
+// pageSize is how many messages are read at once.
 const pageSize = 1000
 
-// remember takes the last messages of the session in, and the prompt that was its last. All
-// that was said before stays where it is: a session may be long.
+// remember loads the last messages of the session and its last prompt.
 func (c *chat) remember(ctx context.Context) (err error) {
 	if !c.agent.Capabilities.Memory {
 		return nil
 	}
-	if c.said, err = c.lastSaid(ctx, c.agent.Capabilities.MemoryLimit); err != nil {
-		return err
+	own := c.custom
+	c.said, err = c.lastSaid(ctx, c.agent.Capabilities.MemoryLimit)
+	if err == nil && own == "" {
+		c.custom, err = c.lastPrompt(ctx)
 	}
-	changed := c.tools.offerRest(c.said)
-	if c.custom == "" {
-		if c.custom, err = c.lastPrompt(ctx); err != nil {
-			return err
-		}
-		changed = changed || c.custom != ""
+	if err == nil && (c.tools.offerRest(c.said) || c.custom != own) {
+		err = c.write()
 	}
-	if changed {
-		return c.write()
-	}
-	return nil
+	return err
 }
 
-// lastSaid are the last messages of the session but for the prompts. They begin with one of a
-// person's, so that no answer stands there without its question.
-func (c *chat) lastSaid(ctx context.Context, most int) ([]Message, error) {
+// lastSaid returns the last messages without prompts, from a message of the user on.
+func (c *chat) lastSaid(ctx context.Context, most int) ([]conversation.Message, error) {
 	rows, err := c.parts.Sessions.LastMessages(ctx, c.answer.Session, min(most, pageSize))
-	var list []Message
+	var list []conversation.Message
 	for err == nil && len(rows) > 0 {
-		var page []Message
+		var page []conversation.Message
 		for _, row := range rows {
-			if m, ok := readMessage(row); ok && !m.isSystem() {
+			if m, ok := readMessage(row); ok && !m.IsSystem() {
 				page = append(page, m)
 			}
 		}
@@ -149,39 +137,39 @@ func (c *chat) lastSaid(ctx context.Context, most int) ([]Message, error) {
 		break
 	}
 	list = list[max(0, len(list)-most):]
-	for len(list) > 0 && list[0].Role != roleUser {
+	for len(list) > 0 && list[0].Role != conversation.RoleUser {
 		list = list[1:]
 	}
 	return list, err
 }
 
-// readMessage reads a stored message; false when it is not one of ours.
-func readMessage(row store.Message) (m Message, ok bool) {
-	return m, json.Unmarshal(row.Body, &m) == nil && m.check() == nil
+// readMessage reads a stored message; false if it is not one of ours.
+func readMessage(row store.Message) (m conversation.Message, ok bool) {
+	return m, json.Unmarshal(row.Body, &m) == nil && checkMessage(&m) == nil
 }
 
-// maxPrompt bounds how many messages are looked through for a prompt.
+// maxPrompt limits how many messages are searched for a prompt.
 const maxPrompt = 100
 
-// lastPrompt is what the system messages say that were sent last in the session: those of one
-// question, whose messages are stored at one time.
+// lastPrompt joins the last system messages of the session that were stored together.
 func (c *chat) lastPrompt(ctx context.Context) (string, error) {
-	last, err := c.parts.Sessions.LastMessageWithPrefix(ctx, c.answer.Session, `{"role":"`+roleSystem+`"`, `{"role":"`+roleDeveloper+`"`)
+	last, err := c.parts.Sessions.LastMessageWithPrefix(ctx, c.answer.Session, `{"role":"`+conversation.RoleSystem+`"`,
+		`{"role":"`+conversation.RoleDeveloper+`"`)
 	if err != nil || last == 0 {
 		return "", err
 	}
 	rows, err := c.parts.Sessions.Messages(ctx, c.answer.Session, max(0, last-maxPrompt), int(min(last, maxPrompt)))
-	var prompt customPrompt
+	var list []conversation.Message
 	for _, row := range rows {
-		if m, ok := readMessage(row); ok && m.isSystem() && row.At.Equal(rows[len(rows)-1].At) {
-			prompt.add(&m)
+		if m, ok := readMessage(row); ok && row.At.Equal(rows[len(rows)-1].At) {
+			list = append(list, m)
 		}
 	}
-	return prompt.text(), err
+	return joinPrompts(list), err
 }
 
-// keep stores messages and adds them to what the model is told.
-func (c *chat) keep(ctx context.Context, list ...Message) error {
+// keep stores messages and adds them to the conversation.
+func (c *chat) keep(ctx context.Context, list ...conversation.Message) error {
 	if err := c.store(ctx, list...); err != nil {
 		return err
 	}
@@ -189,16 +177,16 @@ func (c *chat) keep(ctx context.Context, list ...Message) error {
 	return nil
 }
 
-// store stores messages, also when the caller has left: what was done is not forgotten.
-func (c *chat) store(ctx context.Context, list ...Message) error {
-	if c.turn.Unkept {
+// store stores messages, even when the caller has left.
+func (c *chat) store(ctx context.Context, list ...conversation.Message) error {
+	if c.turn.Unkept || len(list) == 0 {
 		return nil
 	}
 	ctx, cancel := outlast(ctx)
 	defer cancel()
 	bodies := make([]json.RawMessage, len(list))
 	for i := range list {
-		bodies[i] = list[i].encode()
+		bodies[i] = conversation.Marshal(list[i])
 	}
 	if err := c.parts.Sessions.AppendMessages(ctx, c.answer.Session, bodies...); err != nil {
 		return fmt.Errorf("store the chat: %w", err)
@@ -206,8 +194,7 @@ func (c *chat) store(ctx context.Context, list ...Message) error {
 	return nil
 }
 
-// outlast is a context that goes on a little after its parent has ended. Before that it has
-// no limit of its own: a busy store may take its time.
+// outlast returns a context that ends a while after its parent.
 func outlast(parent context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(parent))
 	stop := context.AfterFunc(parent, func() {
@@ -219,5 +206,8 @@ func outlast(parent context.Context) (context.Context, context.CancelFunc) {
 		case <-ctx.Done():
 		}
 	})
-	return ctx, func() { stop(); cancel() }
+	return ctx, func() {
+		stop()
+		cancel()
+	}
 }

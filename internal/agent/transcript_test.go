@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/agent/script"
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/locale"
@@ -17,15 +18,15 @@ import (
 func TestAllSystemMessagesOfACallerAreThePrompt(t *testing.T) {
 	w := newWorld(t, "", nil)
 	w.script(script.Answer{Text: "ok"})
-	said := func(session string, list ...Message) (prompt, goesOn string) {
+	said := func(session string, list ...conversation.Message) (prompt, goesOn string) {
 		w.forget()
 		turn := w.turn("helper", "go")
 		turn.Session, turn.Messages = session, append(list, turn.Messages...)
 		goesOn = w.must(turn).Session
 		return w.asked[0].Messages[0].Text(), goesOn
 	}
-	one, two := textMessage(roleSystem, "Be kind."), textMessage(roleDeveloper, "Be short.")
-	prompt, session := said("", one, two, UserMessage("a"), one)
+	one, two := conversation.Text(conversation.RoleSystem, "Be kind."), conversation.Text(conversation.RoleDeveloper, "Be short.")
+	prompt, session := said("", one, two, conversation.Text(conversation.RoleUser, "a"), one)
 	if prompt != "Be kind.\n\nBe short." {
 		t.Errorf("got %q", prompt)
 	}
@@ -84,8 +85,8 @@ func TestWhatWasInterruptedIsSaidToBe(t *testing.T) {
 	w := newWorld(t, "", nil)
 	w.script(readSheet, script.Answer{Text: "ok"})
 	first := w.must(w.turn("helper", "读取"))
-	lost := Message{Role: roleAssistant, ToolCalls: []ToolCall{{ID: "call_9", Type: "function", Function: Function{Name: "x", Arguments: "{}"}}}}
-	if err := w.store.AppendMessages(t.Context(), first.Session, lost.encode()); err != nil { // as if killed here
+	lost := conversation.Message{Role: conversation.RoleAssistant, Calls: []conversation.Call{{ID: "call_9", Tool: "x", Arguments: "{}"}}}
+	if err := w.store.AppendMessages(t.Context(), first.Session, conversation.Marshal(lost)); err != nil { // as if killed here
 		t.Fatal(err)
 	}
 	next := w.turn("helper", "weiter")
@@ -98,28 +99,30 @@ func TestWhatWasInterruptedIsSaidToBe(t *testing.T) {
 }
 
 func TestEveryCallHasItsAnswerRightBehindIt(t *testing.T) {
-	call := func(id string) Message {
-		return Message{Role: roleAssistant, ToolCalls: []ToolCall{{ID: id}}}
+	call := func(id string) conversation.Message {
+		return conversation.Message{Role: conversation.RoleAssistant, Calls: []conversation.Call{{ID: id}}}
 	}
-	answer := func(id, text string) Message {
-		m := textMessage(roleTool, text)
-		m.ToolCallID = id
+	answer := func(id, text string) conversation.Message {
+		m := conversation.Text(conversation.RoleTool, text)
+		m.CallID = id
 		return m
 	}
-	list := []Message{
-		UserMessage("1"), call("a"), UserMessage("2"), call("b"), answer("a", "of a"), answer("b", "of b"), answer("c", "of nothing"),
-		call("d"), UserMessage("3"), call("d"), answer("d", "of the second"),
+	list := []conversation.Message{
+		conversation.Text(conversation.RoleUser, "1"), call("a"), conversation.Text(conversation.RoleUser, "2"), call("b"), answer("a",
+			"of a"), answer("b", "of b"), answer("c", "of nothing"),
+		call("d"), conversation.Text(conversation.RoleUser, "3"), call("d"), answer("d", "of the second"),
 	}
 	var got []string
 	for _, m := range complete(list, locale.English) {
-		line := m.Role + m.ToolCallID + " " + m.Text()
-		for _, c := range m.ToolCalls {
+		line := m.Role + m.CallID + " " + m.Text()
+		for _, c := range m.Calls {
 			line += c.ID
 		}
 		got = append(got, strings.TrimSpace(line))
 	}
 	const lost = "toold The call was interrupted. Whether it was carried out is not known."
-	want := []string{"user 1", "assistant a", "toola of a", "user 2", "assistant b", "toolb of b", "assistant d", lost, "user 3", "assistant d", "toold of the second"}
+	want := []string{"user 1", "assistant a", "toola of a", "user 2", "assistant b", "toolb of b", "assistant d", lost, "user 3",
+		"assistant d", "toold of the second"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -130,12 +133,12 @@ func (w *world) longSession(n int) string {
 	w.t.Helper()
 	w.script(script.Answer{Text: "ok"})
 	turn := w.turn("helper", "go")
-	turn.Messages = append(turn.Messages, textMessage(roleSystem, "Be kind."))
+	turn.Messages = append(turn.Messages, conversation.Text(conversation.RoleSystem, "Be kind."))
 	session := w.must(turn).Session
 	var bodies []json.RawMessage
 	for i := 3; i < n; i++ {
-		role := []string{roleUser, roleAssistant}[(i+1)%2]
-		bodies = append(bodies, textMessage(role, fmt.Sprintf("%d %0200d", i+1, i)).encode())
+		role := []string{conversation.RoleUser, conversation.RoleAssistant}[(i+1)%2]
+		bodies = append(bodies, conversation.Marshal(conversation.Text(role, fmt.Sprintf("%d %0200d", i+1, i))))
 		if len(bodies) == 1000 || i == n-1 {
 			if err := w.store.AppendMessages(w.t.Context(), session, bodies...); err != nil {
 				w.t.Fatal(err)
@@ -159,7 +162,8 @@ func TestALongSessionIsRememberedFromItsEnd(t *testing.T) {
 		turn.Session = session
 		w.must(turn)
 		got := w.asked[0].Messages
-		if len(got) != c.said+2 || got[0].Text() != "Be kind." || !strings.HasPrefix(got[1].Text(), c.first) || got[len(got)-1].Text() != "now" {
+		if len(got) != c.said+2 || got[0].Text() != "Be kind." || !strings.HasPrefix(got[1].Text(), c.first) ||
+			got[len(got)-1].Text() != "now" {
 			t.Errorf("%s: %d messages, %.20q, then %.20q", c.agent, len(got), got[0].Text(), got[1].Text())
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/agent/endpoint"
 	"github.com/toolfit/toolfit/internal/agent/script"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
@@ -139,7 +140,8 @@ func newWorldOn(t testing.TB, dsn, more string, opts *Options) *world {
 		defer w.mu.Unlock()
 		w.told = append(w.told, r)
 	}
-	w.Runner = New(Parts{Config: func() *config.Config { return cfg }, Tools: views, Caller: caller, Models: models, Sessions: w.store}, opts)
+	w.Runner = New(Parts{Config: func() *config.Config { return cfg }, Tools: views, Caller: caller, Models: models, Sessions: w.store},
+		opts)
 	return w
 }
 
@@ -203,11 +205,12 @@ func (w *world) script(answers ...script.Answer) {
 
 // turn is something that somebody says to an agent.
 func (w *world) turn(agent, text string) Turn {
-	return Turn{Agent: agent, Principal: access.Local(), Messages: []Message{UserMessage(text)}, Hear: func(e Event) {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.events = append(w.events, e)
-	}}
+	return Turn{Agent: agent, Principal: access.Local(), Messages: []conversation.Message{conversation.Text(conversation.RoleUser, text)},
+		Hear: func(e Event) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.events = append(w.events, e)
+		}}
 }
 
 // must is an answer that works.
@@ -229,13 +232,13 @@ func (w *world) transcript(session string) string {
 	}
 	var lines []string
 	for _, row := range rows {
-		var m Message
+		var m conversation.Message
 		if err := json.Unmarshal(row.Body, &m); err != nil {
 			w.t.Fatal(err)
 		}
 		line := m.Role + ": " + m.Text()
-		for _, c := range m.ToolCalls {
-			line += fmt.Sprintf(" [%s %s %s]", c.ID, c.Function.Name, c.Function.Arguments)
+		for _, c := range m.Calls {
+			line += fmt.Sprintf(" [%s %s %s]", c.ID, c.Tool, c.Arguments)
 		}
 		if m.Note != nil && m.Note.Status != "" {
 			line += " (" + string(m.Note.Status) + ")"

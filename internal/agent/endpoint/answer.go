@@ -9,11 +9,12 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// answer is a reply while it comes in.
+// answer is a reply that is still streaming in.
 type answer struct {
 	model           string
 	begun           bool
@@ -22,20 +23,21 @@ type answer struct {
 	echo            strings.Builder
 	calls           calls
 	finish          string
-	usage           Usage
+	usage           conversation.Usage
 	size            int
 }
 
-// read takes the body of a response in.
-func (a *answer) read(body io.Reader, hear func(Piece) error) error {
+func (a *answer) read(body io.Reader, hear func(conversation.Piece) error) error {
 	docs, err := newDocuments(body)
 	for err == nil {
 		var doc []byte
-		if doc, err = docs.next(); err != nil {
+		doc, err = docs.next()
+		if err != nil {
 			break
 		}
-		var piece Piece
-		if piece, err = a.add(doc, docs.event); err == nil {
+		var piece conversation.Piece
+		piece, err = a.add(doc, docs.event)
+		if err == nil {
 			err = hear(piece)
 		}
 	}
@@ -48,7 +50,7 @@ func (a *answer) read(body io.Reader, hear func(Piece) error) error {
 	return nil
 }
 
-// nothing says what came in place of an answer.
+// nothing describes what came instead of an answer.
 func (a *answer) nothing() error {
 	f := fault.New(fault.UpstreamProtocol, "model %s answered with something that is no chat completion", a.model)
 	if a.strange != "" {
@@ -57,26 +59,29 @@ func (a *answer) nothing() error {
 	return f.WithHint("check the url of the model: it mostly ends in /v1")
 }
 
-// add takes one document in. Its members are gone through once: they may be long.
-func (a *answer) add(doc []byte, event string) (_ Piece, err error) {
-	if a.size += len(doc); a.size > maxReply {
-		return Piece{}, errTooLarge
+// add reads one document, in one pass, as it may be long.
+func (a *answer) add(doc []byte, event string) (_ conversation.Piece, err error) {
+	a.size += len(doc)
+	if a.size > maxReply {
+		return conversation.Piece{}, errTooLarge
 	}
 	if !utf8.Valid(doc) {
 		doc = bytes.ToValidUTF8(doc, []byte("\uFFFD"))
 	}
 	if doc[0] == '<' {
 		a.strange = said(doc)
-		return Piece{}, nil
+		return conversation.Piece{}, nil
 	}
 	var p words
-	failed, answers := event == "error", false
+	failed := event == "error"
+	answers := false
 	for w := rawjson.Object(doc); w.Next(); {
 		switch string(w.Key) {
 		case "error":
 			failed = failed || !rawjson.IsNull(w.Value)
 		case "usage":
-			a.usage = Usage{max(a.usage.Prompt, number(w.Value, "prompt_tokens")), max(a.usage.Completion, number(w.Value, "completion_tokens"))}
+			a.usage.Prompt = max(a.usage.Prompt, number(w.Value, "prompt_tokens"))
+			a.usage.Completion = max(a.usage.Completion, number(w.Value, "completion_tokens"))
 		case "choices":
 			answers = true
 			for one := rawjson.Array(w.Value); one.Next() && err == nil; {
@@ -86,20 +91,19 @@ func (a *answer) add(doc []byte, event string) (_ Piece, err error) {
 	}
 	switch {
 	case failed:
-		return Piece{}, fault.New(fault.UpstreamError, "model %s broke off: %s", a.model, said(doc)).WithHint(askAgain)
+		return conversation.Piece{}, fault.New(fault.UpstreamError, "model %s broke off: %s", a.model, said(doc)).WithHint(askAgain)
 	case !answers:
 		a.strange = said(doc)
 	}
 	a.text.WriteString(p.text.String())
 	a.reasoning.WriteString(p.thought.String())
-	return Piece{p.text.String(), p.thought.String()}, err
+	return conversation.Piece{Text: p.text.String(), Thought: p.thought.String()}, err
 }
 
-// words are what one document says.
 type words struct{ text, thought strings.Builder }
 
-// choice takes a part of the answer in, or the whole of one that was not streamed. Of several
-// answers the first counts.
+// choice reads a part of the answer, or all of it when it is not streamed. Only the first of
+// several answers counts.
 func (a *answer) choice(choice []byte, p *words) error {
 	var delta, message []byte
 	finish := ""
@@ -131,10 +135,9 @@ func (a *answer) choice(choice []byte, p *words) error {
 	return nil
 }
 
-// delta takes in what was said and called.
 func (a *answer) delta(delta []byte, p *words) error {
 	var beside, other string
-	a.calls.next()
+	a.calls.event++
 	for w := rawjson.Object(delta); w.Next(); {
 		switch string(w.Key) {
 		case "content":
@@ -159,10 +162,10 @@ func (a *answer) delta(delta []byte, p *words) error {
 	return nil
 }
 
-// maxParts bounds how deep parts of a content stand in parts.
+// maxParts limits the nesting of content parts.
 const maxParts = 8
 
-// content takes in a text, or a list of parts that are text or thoughts.
+// content reads text, or a list of parts that are text or thoughts.
 func content(raw []byte, text, thought *strings.Builder, depth int) {
 	if rawjson.IsNull(raw) || depth > maxParts {
 		return
@@ -181,21 +184,21 @@ func content(raw []byte, text, thought *strings.Builder, depth int) {
 	}
 }
 
-// number is a member that is a whole number; 0 when it is not.
+// number reads a member that is a whole number; 0 if it is not.
 func number(object []byte, name string) int {
 	n, _ := strconv.Atoi(strings.Trim(string(rawjson.Get(object, name)), `"`))
 	return max(0, n)
 }
 
-func (a *answer) reply() *Reply {
-	r := &Reply{Text: a.text.String(), Reasoning: a.reasoning.String(), Echo: a.echo.String(), Finish: a.finish, Usage: a.usage}
+func (a *answer) reply() *conversation.Reply {
+	r := &conversation.Reply{Text: a.text.String(), Thoughts: a.reasoning.String(), Echo: a.echo.String(), Finish: a.finish, Usage: a.usage}
 	for _, c := range a.calls.list {
-		r.Calls = append(r.Calls, Call{ID: c.id, Name: c.name, Arguments: c.args.String()})
+		r.Calls = append(r.Calls, conversation.Call{ID: c.id, Tool: c.name, Arguments: c.args.String()})
 	}
 	return r
 }
 
-// said is what an error says, in whichever form the endpoint gives it.
+// said returns the message of an error, in any of the forms that endpoints use.
 func said(body []byte) string {
 	body = bytes.TrimSpace(body)
 	if len(body) > 0 && body[0] == '<' {
@@ -217,7 +220,7 @@ func said(body []byte) string {
 	return short(string(body))
 }
 
-// pageText is the title of a page for people, or else its text.
+// pageText returns the title of an HTML page, or else its text.
 func pageText(page string) string {
 	if _, rest, ok := strings.Cut(page, "<title>"); ok {
 		title, _, _ := strings.Cut(rest, "</title>")

@@ -8,7 +8,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// calls are those of an answer, whose arguments come in pieces.
+// calls collects calls whose arguments come in pieces.
 type calls struct {
 	list  []*call
 	last  map[string]*call // the last of each index
@@ -16,7 +16,7 @@ type calls struct {
 	event int              // how many events there were
 }
 
-// maxCalls bounds the calls of one answer: whoever makes more has lost the thread.
+// maxCalls limits the calls of one answer.
 const maxCalls = 1000
 
 var errTooMany = fault.New(fault.TooLarge, "the model asks for more than %d calls at once", maxCalls)
@@ -28,7 +28,7 @@ type call struct {
 	begun int // the event that began it
 }
 
-// arguments are the text of arguments, whose brackets are counted as it comes in.
+// arguments counts brackets as the text comes in.
 type arguments struct {
 	strings.Builder
 	open           int
@@ -43,18 +43,20 @@ func (a *arguments) add(piece string) {
 		case a.escape:
 			a.escape = false
 		case a.quoted:
-			a.escape, a.quoted = c == '\\', c != '"'
+			a.escape = c == '\\'
+			a.quoted = c != '"'
 		case c == '"':
 			a.quoted = true
 		case c == '{' || c == '[':
-			a.open, a.any = a.open+1, true
+			a.open = a.open + 1
+			a.any = true
 		case c == '}' || c == ']':
 			a.open--
 		}
 	}
 }
 
-// whole tells whether they can be all.
+// whole tells whether the arguments may be complete.
 func (a *arguments) whole() bool { return a.any && a.open == 0 && !a.quoted }
 
 // part is a piece of a call, or a whole one.
@@ -79,10 +81,6 @@ func readPart(raw []byte) part {
 	return p
 }
 
-// next begins the next event.
-func (l *calls) next() { l.event++ }
-
-// add takes a piece in.
 func (l *calls) add(raw []byte) error {
 	p := readPart(raw)
 	c := l.meant(&p)
@@ -107,7 +105,8 @@ func (l *calls) add(raw []byte) error {
 
 func (l *calls) begin(index string) *call {
 	if l.list == nil {
-		l.last, l.named = map[string]*call{}, map[string]*call{}
+		l.last = map[string]*call{}
+		l.named = map[string]*call{}
 	}
 	c := &call{begun: l.event}
 	l.list = append(l.list, c)
@@ -115,8 +114,8 @@ func (l *calls) begin(index string) *call {
 	return c
 }
 
-// meant is the call that a piece goes on with; nil when it begins another. By the protocol
-// the index tells; but some endpoints give none, or the same to all, and some give no ids.
+// meant returns the call that a piece continues; nil if it begins another. The index should tell,
+// but some endpoints send none, or always the same, and some send no ids.
 func (l *calls) meant(p *part) *call {
 	c := l.candidate(p)
 	if c == nil || p.name == "" { // what begins has a name
@@ -135,7 +134,7 @@ func (l *calls) meant(p *part) *call {
 	return c
 }
 
-// candidate is the last call of the same index, or the one of the same id where there is no index.
+// candidate returns the last call with the index, or the one with the id where there is no index.
 func (l *calls) candidate(p *part) *call {
 	if c := l.named[p.id]; c != nil && p.index == "" && p.id != "" {
 		return c

@@ -12,9 +12,8 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// documents are the JSON documents in the body of an answer: those of a stream of events, or
-// the one of an endpoint that does not stream. The body itself says which it is: what
-// endpoints say of it beside it is often not so.
+// documents are the JSON documents in a body: the events of a stream, or a single document. The
+// body itself tells which; headers are often wrong.
 type documents struct {
 	lines *bufio.Scanner
 	whole []byte // the one of an endpoint that does not stream; nil: it streams
@@ -22,7 +21,6 @@ type documents struct {
 	done  bool   // the endpoint said that this is all
 }
 
-// newDocuments looks how the body begins.
 func newDocuments(body io.Reader) (*documents, error) {
 	in := bufio.NewReader(body)
 	first, err := firstByte(in)
@@ -42,7 +40,7 @@ func newDocuments(body io.Reader) (*documents, error) {
 	return &documents{lines: lines}, nil
 }
 
-// firstByte is the first one that is no blank; it is left to be read.
+// firstByte peeks at the first byte that is not blank.
 func firstByte(in *bufio.Reader) (byte, error) {
 	for {
 		c, err := in.ReadByte()
@@ -55,12 +53,13 @@ func firstByte(in *bufio.Reader) (byte, error) {
 	}
 }
 
-// next is the next document; io.EOF when there is none. A line is a document where it can
-// be one, for some endpoints leave out the empty line between events.
+// next returns the next document, or io.EOF. Every line that can be a document is one: some
+// endpoints omit the empty line between events.
 func (d *documents) next() ([]byte, error) {
 	if d.lines == nil {
 		whole := d.whole
-		if d.whole = nil; len(whole) == 0 {
+		d.whole = nil
+		if len(whole) == 0 {
 			return nil, io.EOF
 		}
 		d.done = true
@@ -88,7 +87,8 @@ func (d *documents) next() ([]byte, error) {
 			case len(parts) == 0 && rawjson.Check(value) == nil:
 				return value, nil
 			}
-			if parts = append(append(parts, value...), '\n'); len(parts) > maxReply {
+			parts = append(append(parts, value...), '\n')
+			if len(parts) > maxReply {
 				return nil, errTooLarge
 			}
 		}
@@ -104,7 +104,7 @@ func (d *documents) next() ([]byte, error) {
 	return nil, io.EOF
 }
 
-// checked is a document that can be read, or a page for people.
+// checked returns a valid document or an HTML page.
 func checked(doc []byte) ([]byte, error) {
 	doc = bytes.TrimSpace(doc)
 	if len(doc) > maxReply {

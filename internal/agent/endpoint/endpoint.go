@@ -7,7 +7,7 @@
 // It never decides what is asked, never runs a call, and never reads keys from the
 // environment: a model without a key gets none.
 //
-//	reply, err := endpoint.New().Ask(ctx, model, body, func(p endpoint.Piece) error {
+//	reply, err := endpoint.New().Ask(ctx, model, body, func(p conversation.Piece) error {
 //		_, err := fmt.Print(p.Text)
 //		return err
 //	})
@@ -21,6 +21,7 @@ import (
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 
+	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/base/origin"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
@@ -35,48 +36,19 @@ func New() *Client {
 	return &Client{http: &http.Client{Transport: transport, CheckRedirect: origin.Redirect}}
 }
 
-// Close lets go of connections that wait for the next question.
+// Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// Piece is a part of an answer, as soon as it is there.
-type Piece struct {
-	Text      string
-	Reasoning string // what the model thinks aloud beside its answer
-}
-
-// Call is a call by the endpoint's function calling.
-type Call struct {
-	ID        string
-	Name      string
-	Arguments string // JSON, if the model wrote JSON
-}
-
-// Reply is a whole answer.
-type Reply struct {
-	Text      string
-	Reasoning string
-	Echo      string // the part of the reasoning that such endpoints want back with the next question
-	Calls     []Call
-	Finish    string // why it ended: stop, length, tool_calls …; "": nobody said, and nobody said that it is whole
-	Usage     Usage
-}
-
-// CutOff tells whether the answer may lack its end.
-func (r *Reply) CutOff() bool { return r.Finish == "length" || r.Finish == "" }
-
-// Usage is what an answer cost, in tokens. Zeros: the endpoint did not say.
-type Usage struct{ Prompt, Completion int }
-
 const (
-	// maxReply bounds what is held of one answer, in bytes.
+	// maxReply limits the size of a reply.
 	maxReply = 16 << 20
-	// maxPage bounds what is read of an error.
+	// maxPage limits the size of an error page.
 	maxPage = 64 << 10
 )
 
-// Ask sends the body of a request for a chat completion and hears the answer as it comes.
-// An error of hear ends it and is returned.
-func (c *Client) Ask(ctx context.Context, m *config.Model, body []byte, hear func(Piece) error) (*Reply, error) {
+// Ask sends a request that Encode wrote, and calls hear with each piece of the reply. An error of
+// hear ends it and is returned.
+func (c *Client) Ask(ctx context.Context, m *config.Model, body []byte, hear func(conversation.Piece) error) (*conversation.Reply, error) {
 	limited, cancel := context.WithTimeout(ctx, m.Timeout)
 	defer cancel()
 	var response *http.Response
@@ -93,8 +65,8 @@ func (c *Client) Ask(ctx context.Context, m *config.Model, body []byte, hear fun
 	}
 	a := answer{model: m.Name}
 	var enough error // of whoever hears it
-	err = a.read(response.Body, func(p Piece) error {
-		if p != (Piece{}) {
+	err = a.read(response.Body, func(p conversation.Piece) error {
+		if p != (conversation.Piece{}) {
 			enough = hear(p)
 		}
 		return enough
@@ -121,8 +93,7 @@ func (c *Client) options(m *config.Model, body []byte) []option.RequestOption {
 	return opts
 }
 
-// boundError keeps an error page without end from filling the memory: the client reads such
-// a page whole.
+// boundError limits the size of error pages, which the client reads whole.
 func boundError(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
 	res, err := next(req)
 	if err == nil && res.StatusCode >= http.StatusBadRequest {

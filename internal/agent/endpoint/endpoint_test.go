@@ -12,6 +12,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
@@ -42,7 +43,7 @@ func delta(d string) string { return `{"choices":[{"index":0,"delta":` + d + `}]
 
 const stop = `{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`
 
-func quiet(Piece) error { return nil }
+func quiet(conversation.Piece) error { return nil }
 
 func TestRepliesArePutTogether(t *testing.T) {
 	call := func(index int, id, name, args string) string {
@@ -79,9 +80,9 @@ func TestRepliesArePutTogether(t *testing.T) {
 
 func TestThoughtsAreApartFromTheAnswer(t *testing.T) {
 	c, m := serve(t, events(delta(`{"reasoning_content":"hm"}`), delta(`{"content":"yes"}`), stop))
-	var heard []Piece
-	r, err := c.Ask(t.Context(), m, []byte(`{}`), func(p Piece) error { heard = append(heard, p); return nil })
-	if err != nil || r.Text != "yes" || r.Reasoning != "hm" || len(heard) != 2 {
+	var heard []conversation.Piece
+	r, err := c.Ask(t.Context(), m, []byte(`{}`), func(p conversation.Piece) error { heard = append(heard, p); return nil })
+	if err != nil || r.Text != "yes" || r.Thoughts != "hm" || len(heard) != 2 {
 		t.Errorf("%+v, %v, %v", r, heard, err)
 	}
 }
@@ -153,7 +154,7 @@ func TestAnEndpointThatHangsIsLeft(t *testing.T) {
 		http.NewResponseController(w).Flush()
 		<-r.Context().Done()
 	})
-	var r *Reply
+	var r *conversation.Reply
 	for m.Timeout = 50 * time.Millisecond; r == nil || r.Text == ""; m.Timeout *= 2 { // a busy machine takes longer to the first piece
 		var err error
 		if r, err = c.Ask(t.Context(), m, []byte(`{}`), quiet); !fault.Is(err, fault.UpstreamTimeout) {
@@ -165,7 +166,7 @@ func TestAnEndpointThatHangsIsLeft(t *testing.T) {
 	}
 	m.Timeout = time.Minute
 	ctx, cancel := context.WithCancel(t.Context())
-	if _, err := c.Ask(ctx, m, []byte(`{}`), func(Piece) error { cancel(); return nil }); err == nil || fault.Is(err, fault.UpstreamTimeout) {
+	if _, err := c.Ask(ctx, m, []byte(`{}`), func(conversation.Piece) error { cancel(); return nil }); err == nil || fault.Is(err, fault.UpstreamTimeout) {
 		t.Errorf("%v", err)
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// explain turns an error of the client into one that says what is wrong with which model.
+// explain turns an error of the client into one of ours.
 func explain(ctx, limited context.Context, m *config.Model, err error) error {
 	var known *fault.Error
 	var unreached *url.Error
@@ -35,8 +35,8 @@ func explain(ctx, limited context.Context, m *config.Model, err error) error {
 	return fault.New(fault.UpstreamProtocol, "the answer of model %s cannot be read to its end: %s", m.Name, short(fault.Plain(err).Error())).WithHint(askAgain)
 }
 
-// explainStatus says what an endpoint refuses, in its own words where it has some. They are
-// read here: the client knows one form of errors, and endpoints have several.
+// explainStatus turns an error status into one of ours, with the endpoint's own message. It is read
+// here because the client knows only one form of errors.
 func explainStatus(m *config.Model, refused *http.Response) error {
 	page, _ := io.ReadAll(refused.Body) // the client has it in memory
 	said := cmp.Or(said(page), http.StatusText(refused.StatusCode))
@@ -61,10 +61,10 @@ func explainStatus(m *config.Model, refused *http.Response) error {
 	return f
 }
 
-// askAgain is the advice where the model's server is at fault.
+// askAgain is the hint when the model's server is at fault.
 const askAgain = "ask again; if that does not help, see the log of the model's server"
 
-// later is when to try again: as the endpoint says, in seconds or as a date.
+// later says when to try again, from a Retry-After header.
 func later(after string) string {
 	switch _, err := strconv.Atoi(after); {
 	case err == nil:
@@ -75,10 +75,10 @@ func later(after string) string {
 	return "later"
 }
 
-// maxSaid bounds what is passed on of an endpoint's own words.
+// maxSaid limits the length of an endpoint's own message.
 const maxSaid = 500
 
-// short is a text on one line, of bounded length.
+// short returns a text on one line, truncated.
 func short(text string) string {
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
 	if r := []rune(text); len(r) > maxSaid {

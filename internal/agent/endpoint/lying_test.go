@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/base/fault"
 )
 
@@ -64,7 +65,7 @@ func TestAnswersAreReadAsEndpointsGiveThem(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := strings.TrimSpace(fmt.Sprintf("%q %v %s %s", r.Text, r.Calls, r.Finish, r.Reasoning)); got != tt.want {
+			if got := strings.TrimSpace(fmt.Sprintf("%q %v %s %s", r.Text, r.Calls, r.Finish, r.Thoughts)); got != tt.want {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}
 		})
@@ -96,12 +97,12 @@ func FuzzAnswer(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body string) {
 		a := answer{model: "m"}
 		var text, thoughts strings.Builder
-		err := a.read(strings.NewReader(body), func(p Piece) error {
+		err := a.read(strings.NewReader(body), func(p conversation.Piece) error {
 			text.WriteString(p.Text)
-			thoughts.WriteString(p.Reasoning)
+			thoughts.WriteString(p.Thought)
 			return nil
 		})
-		if r := a.reply(); err == nil && (r.Text != text.String() || r.Reasoning != thoughts.String()) {
+		if r := a.reply(); err == nil && (r.Text != text.String() || r.Thoughts != thoughts.String()) {
 			t.Errorf("heard %q and %q, got %+v", text.String(), thoughts.String(), r)
 		}
 		if !a.begun && a.nothing().Error() == "" {

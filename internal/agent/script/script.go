@@ -13,13 +13,14 @@
 package script
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 // Request is a request for a chat completion.
@@ -37,7 +38,6 @@ type Request struct {
 	Header http.Header     `json:"-"`
 }
 
-// Message is one of the conversation.
 type Message struct {
 	Role       string          `json:"role"`
 	Content    json.RawMessage `json:"content"`
@@ -51,7 +51,6 @@ func (m Message) Text() string {
 	return text
 }
 
-// Tool is a tool that the request offers.
 type Tool struct {
 	Function struct {
 		Name       string          `json:"name"`
@@ -59,7 +58,6 @@ type Tool struct {
 	} `json:"function"`
 }
 
-// Last is the last message.
 func (r *Request) Last() Message {
 	if len(r.Messages) == 0 {
 		return Message{}
@@ -67,14 +65,13 @@ func (r *Request) Last() Message {
 	return r.Messages[len(r.Messages)-1]
 }
 
-// Call is a call by function calling.
 type Call struct {
 	ID        string // "": one is made up
 	Name      string
 	Arguments string
 }
 
-// Answer is what the model says.
+// Answer is what the model answers.
 type Answer struct {
 	Text      string
 	Reasoning string
@@ -87,7 +84,6 @@ type Answer struct {
 	Wait      func(done <-chan struct{}) bool // is waited for before each event; false: break off; nil: no wait
 }
 
-// maxBody bounds one request.
 const maxBody = 64 << 20
 
 // New makes an endpoint that answers by the script.
@@ -132,29 +128,26 @@ func fail(w http.ResponseWriter, status int, message string) {
 }
 
 func (a *Answer) finish() string {
-	switch {
-	case a.Finish != "":
-		return a.Finish
-	case len(a.Calls) > 0:
-		return "tool_calls"
+	if len(a.Calls) > 0 {
+		return cmp.Or(a.Finish, "tool_calls")
 	}
-	return "stop"
+	return cmp.Or(a.Finish, "stop")
 }
 
-// usage counts a word as a token: nobody pays for it.
+// usage counts words as tokens.
 func (a *Answer) usage(r *Request) map[string]int {
-	in, out := len(strings.Fields(string(r.Raw))), len(strings.Fields(a.Text))+len(a.Calls)
+	in := len(strings.Fields(string(r.Raw)))
+	out := len(strings.Fields(a.Text)) + len(a.Calls)
 	return map[string]int{"prompt_tokens": in, "completion_tokens": out, "total_tokens": in + out}
 }
 
 func (a *Answer) toolCalls() []map[string]any {
 	var list []map[string]any
 	for i, c := range a.Calls {
-		id := c.ID
-		if id == "" {
-			id = fmt.Sprintf("call_%d", i+1)
-		}
-		list = append(list, map[string]any{"index": i, "id": id, "type": "function", "function": map[string]any{"name": c.Name, "arguments": c.Arguments}})
+		list = append(list, map[string]any{
+			"index": i, "id": cmp.Or(c.ID, fmt.Sprintf("call_%d", i+1)), "type": "function",
+			"function": map[string]any{"name": c.Name, "arguments": c.Arguments},
+		})
 	}
 	return list
 }
@@ -182,29 +175,25 @@ func (a *Answer) stream(w http.ResponseWriter, r *http.Request, req *Request) {
 		http.NewResponseController(w).Flush() // a client that has left is noticed by the next write
 		return err == nil
 	}
-	event := func(delta map[string]any, finish any) map[string]any {
-		return map[string]any{
-			"id": "chatcmpl-script", "object": "chat.completion.chunk", "created": 0, "model": req.Model,
-			"choices": []any{map[string]any{"index": 0, "delta": delta, "finish_reason": finish}},
-		}
+	chunk := func(choices ...any) map[string]any {
+		return map[string]any{"id": "chatcmpl-script", "object": "chat.completion.chunk", "created": 0, "model": req.Model, "choices": choices}
 	}
 	for _, delta := range a.deltas() {
-		if !send(event(delta, nil)) {
+		if !send(chunk(map[string]any{"index": 0, "delta": delta, "finish_reason": nil})) {
 			return
 		}
 	}
-	if !send(event(map[string]any{}, a.finish())) {
+	if !send(chunk(map[string]any{"index": 0, "delta": map[string]any{}, "finish_reason": a.finish()})) {
 		return
 	}
-	if req.StreamOptions.IncludeUsage && !send(map[string]any{
-		"id": "chatcmpl-script", "object": "chat.completion.chunk", "created": 0, "model": req.Model, "choices": []any{}, "usage": a.usage(req),
-	}) {
-		return
+	last := chunk()
+	last["choices"] = []any{} // not null
+	last["usage"] = a.usage(req)
+	if !req.StreamOptions.IncludeUsage || send(last) {
+		io.WriteString(w, "data: [DONE]\n\n") // likewise
 	}
-	io.WriteString(w, "data: [DONE]\n\n") // likewise
 }
 
-// deltas are the pieces of the answer.
 func (a *Answer) deltas() []map[string]any {
 	list := []map[string]any{{"role": "assistant", "content": ""}}
 	for _, p := range a.pieces(a.Reasoning) {
@@ -226,19 +215,9 @@ func (a *Answer) deltas() []map[string]any {
 }
 
 func (a *Answer) pieces(text string) []string {
-	size := a.Piece
-	if size <= 0 {
-		size = 12
-	}
 	var list []string
-	for text != "" {
-		end := 0
-		for n := 0; n < size && end < len(text); n++ {
-			_, w := utf8.DecodeRuneInString(text[end:])
-			end += w
-		}
-		list = append(list, text[:end])
-		text = text[end:]
+	for part := range slices.Chunk([]rune(text), cmp.Or(a.Piece, 12)) {
+		list = append(list, string(part))
 	}
 	return list
 }

@@ -24,7 +24,6 @@ func AtEnd(text string) []Call {
 	return r.Calls()
 }
 
-// endsCall tells whether a text ends with a tag that ends a call.
 func endsCall(text string) bool {
 	ends := strings.HasSuffix(text, closing)
 	for _, tags := range heads {
@@ -40,7 +39,8 @@ func endsCall(text string) bool {
 func untagged(text string) (Call, bool) {
 	at := strings.LastIndex("\n"+text, "\n{")
 	if inside, ok := strings.CutSuffix(text, fence); ok {
-		if at = strings.LastIndex(inside, fence); at >= 0 {
+		at = strings.LastIndex(inside, fence)
+		if at >= 0 {
 			text = strings.TrimSpace(strings.TrimLeft(inside[at+len(fence):], letters))
 			at = 0
 		}

@@ -8,7 +8,6 @@ import (
 	"strings"
 )
 
-// inCall takes one byte of an open call.
 func (r *Reader) inCall(c byte, out *output) {
 	b := &r.body
 	b.text.WriteByte(c)
@@ -28,10 +27,11 @@ func (r *Reader) inCall(c byte, out *output) {
 	}
 }
 
-// follow notes whether the end is in quotes, or what stands for them in tags.
+// follow tracks whether the text ends inside a string or a parameter.
 func (b *body) follow(c byte) {
 	if c == '>' && !b.begun {
-		b.begun, b.tagged = true, isTagged(strip(b.text.String()))
+		b.begun = true
+		b.tagged = isTagged(strip(b.text.String()))
 	}
 	switch {
 	case b.tagged:
@@ -46,13 +46,13 @@ func (b *body) follow(c byte) {
 	}
 }
 
-// endsUnclosed tells whether the closing tag without its last bracket stands before the last byte.
+// endsUnclosed tells whether the closing tag, without its bracket, is before the last byte.
 func (b *body) endsUnclosed() bool {
 	text := b.text.String()
 	return strings.HasSuffix(text[:len(text)-1], b.closing[:len(b.closing)-1])
 }
 
-// tag decides what a tag means that may just have ended.
+// tag decides what a tag at the end of the text means.
 func (r *Reader) tag(out *output) {
 	b := &r.body
 	text := b.text.String()
@@ -68,7 +68,8 @@ func (r *Reader) tag(out *output) {
 	before := len(text) - len(tag)
 	switch {
 	case b.quoted: // it may be part of an argument
-		if b.doubts = append(b.doubts, before); len(b.doubts) > maxDoubts {
+		b.doubts = append(b.doubts, before)
+		if len(b.doubts) > maxDoubts {
 			r.fallBack(out)
 		}
 	case len(b.doubts) > 0 && !b.whole(before): // a quote is missing somewhere
@@ -78,7 +79,7 @@ func (r *Reader) tag(out *output) {
 	}
 }
 
-// whole tells whether the text up to a tag is a call without a flaw.
+// whole tells whether the text up to a tag is a complete call.
 func (b *body) whole(before int) bool {
 	if b.tagged {
 		return true // its values are balanced
@@ -86,21 +87,22 @@ func (b *body) whole(before int) bool {
 	return json.Valid([]byte(strip(b.text.String()[:before])))
 }
 
-// fallBack takes the first tag in doubt for the end of the call, and what follows as it
-// would have been taken then.
+// fallBack takes the first doubtful tag as the end of the call and reads on after it.
 func (r *Reader) fallBack(out *output) {
-	at, tag := r.body.doubts[0], r.body.closing
+	at := r.body.doubts[0]
+	tag := r.body.closing
 	if strings.HasPrefix(r.body.text.String()[at:], opening) {
 		tag = opening
 	}
 	r.endAt(at, len(tag), out)
 }
 
-// endAt ends a call at a tag, and takes what follows the tag.
+// endAt ends a call at a tag and reads on after it.
 func (r *Reader) endAt(at, size int, out *output) {
 	b := r.body
 	text := b.text.String()
-	tag, rest := text[at:at+size], text[at+size:]
+	tag := text[at : at+size]
+	rest := text[at+size:]
 	if b.bare && tag != opening {
 		at += size // its own tag belongs to it
 		r.after = cmp.Or(r.after, closing)
@@ -113,9 +115,10 @@ func (r *Reader) endAt(at, size int, out *output) {
 	r.feed(rest, out)
 }
 
-// finish ends a call whose closing tag never came.
+// finish ends a call without a closing tag.
 func (r *Reader) finish(how ending) {
-	text, closing := r.body.text.String(), r.body.closing
+	text := r.body.text.String()
+	closing := r.body.closing
 	for n := len(closing) - 1; n > 0; n-- { // the tag itself was cut off
 		if strings.HasSuffix(text, closing[:n]) {
 			text = text[:len(text)-n]
@@ -138,7 +141,6 @@ const (
 	byLimit               // the text was cut off
 )
 
-// end reads the text of a call.
 func (r *Reader) end(text string, how ending) {
 	calls := read(text, how)
 	if r.Quoted != nil && r.Quoted(strip(text)) {
@@ -149,9 +151,9 @@ func (r *Reader) end(text string, how ending) {
 	r.add(calls...)
 }
 
-// add takes calls down.
 func (r *Reader) add(calls ...Call) {
-	r.inside, r.called = false, true
+	r.inside = false
+	r.called = true
 	for i := range calls {
 		if r.made {
 			calls[i].Err = ErrMadeUp
@@ -160,7 +162,7 @@ func (r *Reader) add(calls ...Call) {
 	r.calls = append(r.calls, calls...)
 }
 
-// strip takes blanks and a fence off the text of a call.
+// strip removes blanks and a fence.
 func strip(text string) string {
 	text = strings.TrimSpace(text)
 	if rest, ok := strings.CutPrefix(text, fence); ok {
@@ -171,7 +173,7 @@ func strip(text string) string {
 
 var errEnds = errors.New("the text ends inside the call")
 
-// read reads one call, or a list of them.
+// read reads a call or a list of calls.
 func read(text string, how ending) []Call {
 	raw := strings.TrimSpace(text)
 	if tagged := strip(text); isTagged(tagged) {
@@ -198,7 +200,7 @@ func read(text string, how ending) []Call {
 	return calls
 }
 
-// written is a call in the words of the protocol, and in those that models are used to.
+// written is a call in the protocol's form and others that models use.
 type written struct {
 	ID         any             `json:"id"`
 	ToolName   string          `json:"tool_name"`
@@ -216,7 +218,8 @@ func readOne(value json.RawMessage, raw string) Call {
 		return Call{Err: errors.New("expected an object with tool_name and arguments"), Raw: raw}
 	}
 	if w.Function != nil && w.ToolName == "" {
-		w.ToolName, w.Arguments = w.Function.Name, w.Function.Arguments
+		w.ToolName = w.Function.Name
+		w.Arguments = w.Function.Arguments
 	}
 	c := Call{Tool: w.ToolName, Source: w.Source, Args: w.Arguments, Raw: raw}
 	for _, other := range []string{w.Name, w.Tool} {

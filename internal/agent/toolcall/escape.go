@@ -8,14 +8,13 @@ import (
 	"unicode/utf8"
 )
 
-// marks are the bytes at which a call, a thought or a result may begin. Text without them is
-// text, whatever forms of calls the Reader learns.
+// marks are the bytes at which a call, a thought or a result may begin.
 const marks = "<`"
 
-// unmarked writes each mark as JSON's escape.
+// unmarked replaces marks with JSON escapes.
 var unmarked = strings.NewReplacer("<", `\u003c`, "`", `\u0060`)
 
-// Escape writes JSON so that a model that repeats it, or any part of it, calls nothing.
+// Escape writes JSON so that a model that repeats any part of it calls nothing.
 func Escape(json []byte) string { return unmarked.Replace(string(json)) }
 
 // Plain is a text without blanks and with the escapes of JSON and HTML undone, however often
@@ -32,7 +31,7 @@ func Plain(text string) string {
 	}, html.UnescapeString(unescaped(text)))
 }
 
-// unescaped undoes the escapes of JSON, and drops those of blanks.
+// unescaped undoes JSON escapes and drops those of blanks.
 func unescaped(text string) string {
 	var out strings.Builder
 	for {

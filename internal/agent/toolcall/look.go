@@ -23,13 +23,13 @@ type mark struct {
 }
 
 const (
-	// maxFence bounds the blanks and words of a fence before a call.
+	// maxFence limits the blanks and words of a fence before a call.
 	maxFence = 64
-	// maxHead bounds the opening tag of a call in tags, up to what comes first in it.
+	// maxHead limits the opening tag of a tagged call.
 	maxHead = 128
 )
 
-// look tells what a text begins with, whose first byte may be more than text.
+// look tells what a text begins with.
 func (r *Reader) look(text string) mark {
 	calls := mark{isText, 1, ""}
 	if !r.Uncalled {
@@ -45,7 +45,6 @@ func (r *Reader) look(text string) mark {
 	return mark{kind, size, ""}
 }
 
-// lookCall looks for a call.
 func (r *Reader) lookCall(text string) mark {
 	rest := text
 	if text[0] == '`' {
@@ -76,7 +75,7 @@ func (r *Reader) lookCall(text string) mark {
 	return m
 }
 
-// lookTag looks for the opening tag, which may lack its last bracket before that of an object.
+// lookTag looks for the opening tag, whose bracket may be missing before an object.
 func lookTag(text string) mark {
 	after, ok := strings.CutPrefix(text, opening[:len(opening)-1])
 	object := strings.TrimLeft(after, blanks)
@@ -91,13 +90,13 @@ func lookTag(text string) mark {
 	return mark{isText, 1, ""}
 }
 
-// wrappers are tags that some models write around calls in tags.
+// wrappers are tags that some models write around tagged calls.
 var wrappers = []struct{ opening, closing string }{
 	{"<function_calls>", "</function_calls>"},
 	{"<minimax:tool_call>", "</minimax:tool_call>"},
 }
 
-// lookTagged looks for a call in tags that has another tag around it than ours, or none.
+// lookTagged looks for a tagged call, alone or in a wrapper.
 func lookTagged(text string) mark {
 	for _, w := range wrappers {
 		inside, ok := strings.CutPrefix(text, w.opening)
@@ -120,10 +119,10 @@ func lookTagged(text string) mark {
 	return mark{kind, 1, ""}
 }
 
-// results are the tags of the answer to a call: of ours, and of those that models were taught.
+// results are the tags of results: ours, and those that models were trained on.
 var results = []string{"<tool_result>", "<tool_response>"}
 
-// lookResult looks for the answer to a call, which is not the model's to write.
+// lookResult looks for a result, which models must not write.
 func lookResult(text string) mark {
 	for _, tag := range results {
 		switch {
@@ -138,8 +137,7 @@ func lookResult(text string) mark {
 
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-"
 
-// lookQuoted looks at a text behind one backquote: a tag that stands in quotes is only
-// spoken of.
+// lookQuoted looks at a text after a backquote: a quoted tag is text.
 func lookQuoted(text string) mark {
 	const spoken = "`" + opening + "`"
 	switch {

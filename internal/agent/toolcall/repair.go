@@ -10,13 +10,12 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// maxDepth bounds how deep values stand in values.
+// maxDepth limits the nesting of values.
 const maxDepth = 200
 
-// Repair reads JSON as models write it: brackets at both ends and commas may be missing, or be
-// too many; keys may lack quotes; words may be Python's. What comes out is JSON, the very
-// text where that was JSON already. A string without an end is not repaired: nobody knows how
-// it goes on.
+// Repair reads JSON as models write it: brackets and commas may be missing or too many, keys may
+// lack quotes, words may be Python's. Valid JSON stays as it is. An unterminated string is an
+// error.
 func Repair(text string) (value json.RawMessage, missing Missing, err error) {
 	text = strings.TrimSpace(text)
 	if text == "" {
@@ -44,17 +43,15 @@ func Repair(text string) (value json.RawMessage, missing Missing, err error) {
 	return m.out, m.missing, nil
 }
 
-// Missing is what a text lacked at its end.
+// Missing is what was missing at the end of a text.
 type Missing int
 
-// What may be missing.
 const (
 	Nothing  Missing = iota
 	Brackets         // it ended before they were closed
 	InNumber         // it ended behind a number, of which more may have been to come
 )
 
-// repairer writes down as JSON what it reads.
 type repairer struct {
 	in      string
 	at      int
@@ -95,7 +92,7 @@ func (m *repairer) value(depth int) error {
 	return m.word()
 }
 
-// container reads an object or a list. The bracket of something around it ends it too.
+// container reads an object or a list. The bracket of an outer one ends it too.
 func (m *repairer) container(end byte, depth int) error {
 	m.out = append(m.out, m.in[m.at])
 	m.at++
@@ -127,7 +124,7 @@ func (m *repairer) container(end byte, depth int) error {
 	return nil
 }
 
-// key reads a member's name and the colon.
+// key reads a name and the colon.
 func (m *repairer) key() error {
 	if c := m.in[m.at]; c == '"' || c == '\'' {
 		if err := m.text(); err != nil {
@@ -149,7 +146,7 @@ func (m *repairer) key() error {
 	return nil
 }
 
-// text reads a string. Line breaks and tabs in it are taken as they are meant.
+// text reads a string, with line breaks and tabs.
 func (m *repairer) text() error {
 	quote := m.in[m.at]
 	m.at++
@@ -183,8 +180,8 @@ func (m *repairer) text() error {
 	return errors.New("the text ends inside a string")
 }
 
-// escape takes over an escape that JSON has; before any other character the backslash is
-// one itself, as in a Windows path.
+// escape reads a JSON escape; before any other character the backslash is literal, as in a Windows
+// path.
 func (m *repairer) escape() error {
 	if m.at+1 == len(m.in) {
 		return errors.New("the text ends inside a string")
@@ -210,7 +207,7 @@ func (m *repairer) escape() error {
 
 func isHex(s string) bool { return strings.Trim(s, "0123456789abcdefABCDEF") == "" }
 
-// run is the bare word that stands here.
+// run returns the bare word at this place.
 func (m *repairer) run() string {
 	from := m.at
 	for m.at < len(m.in) && strings.IndexByte(" \t\r\n,:{}[]\"'", m.in[m.at]) < 0 {
@@ -219,7 +216,6 @@ func (m *repairer) run() string {
 	return m.in[from:m.at]
 }
 
-// pythons are words of Python's for what JSON has.
 var pythons = map[string]string{"True": "true", "False": "false", "None": "null"}
 
 // word reads a number, true, false or null.

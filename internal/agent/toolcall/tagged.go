@@ -17,7 +17,7 @@ import (
 //
 // All values are text; which of them are meant as numbers or objects, the tool's schema says.
 
-// heads are the tags that begin a call, without the name, with those that end it.
+// heads are the tags that begin and end a call.
 var heads = []struct{ opening, closing string }{
 	{"<function", "</function>"},
 	{"<invoke", "</invoke>"},
@@ -32,8 +32,7 @@ const (
 	valueEnd     = "</arg_value>"
 )
 
-// lookHead tells whether a text begins with a call in tags, and what ends that. A tag that is
-// only spoken of has something else behind it than a call has.
+// lookHead tells whether a text begins with a tagged call, and what ends it.
 func lookHead(text string) (kind, string) {
 	for _, h := range heads {
 		if strings.HasPrefix(h.opening, text) {
@@ -61,7 +60,6 @@ func lookHead(text string) (kind, string) {
 	return isText, ""
 }
 
-// isTagged tells whether the text of a call is in tags.
 func isTagged(text string) bool {
 	if name, _, ok := strings.Cut(text, key); ok && !strings.ContainsAny(name, "<{[\"") {
 		return true
@@ -74,8 +72,7 @@ func isTagged(text string) bool {
 	return false
 }
 
-// nesting follows the tags around values. A value may speak of such tags itself, as long as
-// it has them in pairs.
+// nesting tracks the tags around values, which may contain such tags in pairs.
 type nesting struct {
 	from    int // where the last "<" stands
 	closing string
@@ -92,7 +89,8 @@ func (n *nesting) take(text string) {
 		n.from = len(text) - 1
 		switch ends := endOf(tag); {
 		case n.depth == 0 && ends != "":
-			n.closing, n.depth = ends, 1
+			n.closing = ends
+			n.depth = 1
 		case n.depth > 0 && tag == n.closing:
 			n.depth--
 		case n.depth > 0 && ends == n.closing:
@@ -101,7 +99,7 @@ func (n *nesting) take(text string) {
 	}
 }
 
-// endOf is the tag that ends the value that a tag begins; "" when it begins none.
+// endOf returns the closing tag of a value's opening tag; "" for other tags.
 func endOf(tag string) string {
 	rest, ok := strings.CutPrefix(tag, parameter)
 	switch {
@@ -113,7 +111,7 @@ func endOf(tag string) string {
 	return ""
 }
 
-// readTagged reads calls in tags, one after the other.
+// readTagged reads consecutive tagged calls.
 func readTagged(text string, how ending) (calls []Call) {
 	for text != "" {
 		r := taggedReader{rest: text, how: how}
@@ -128,7 +126,6 @@ func readTagged(text string, how ending) (calls []Call) {
 	return calls
 }
 
-// taggedReader reads one call in tags.
 type taggedReader struct {
 	rest string
 	how  ending
@@ -136,13 +133,13 @@ type taggedReader struct {
 	seen map[string]bool // the names of arguments
 }
 
-// call reads the call.
 func (r *taggedReader) call() (Call, error) {
 	name, closing := r.head()
 	if name == "" {
 		return Call{}, fmt.Errorf("expected a call, got %.40q", r.rest)
 	}
-	r.args, r.seen = []byte{'{'}, map[string]bool{}
+	r.args = []byte{'{'}
+	r.seen = map[string]bool{}
 	for {
 		r.rest = strings.TrimLeft(r.rest, blanks)
 		after, ended := strings.CutPrefix(r.rest, closing)
@@ -161,7 +158,7 @@ func (r *taggedReader) call() (Call, error) {
 	}
 }
 
-// head reads the tool's name, and tells what ends the call; "" when the text's end does.
+// head reads the tool's name and returns the closing tag; "": the end of the text.
 func (r *taggedReader) head() (name, closing string) {
 	for _, h := range heads {
 		if rest, ok := strings.CutPrefix(r.rest, h.opening); ok {
@@ -171,12 +168,13 @@ func (r *taggedReader) head() (name, closing string) {
 		}
 	}
 	if at := strings.Index(r.rest, key); at >= 0 {
-		name, r.rest = strings.TrimSpace(r.rest[:at]), r.rest[at:]
+		name = strings.TrimSpace(r.rest[:at])
+		r.rest = r.rest[at:]
 	}
 	return name, ""
 }
 
-// nameIn is the name in a tag: behind "=", or as an attribute.
+// nameIn returns the name in a tag: after "=", or as an attribute.
 func nameIn(head string) string {
 	if name, ok := strings.CutPrefix(head, "="); ok {
 		return strings.Trim(name, blanks+`"'`)
@@ -193,7 +191,7 @@ func nameIn(head string) string {
 	return name
 }
 
-// inJSON reads arguments that stand between the tags as an object.
+// inJSON reads arguments between the tags as an object.
 func (r *taggedReader) inJSON(name, closing string) (Call, error) {
 	text, rest, ended := strings.Cut(r.rest, closing)
 	args, missing, err := Repair(text)
@@ -207,20 +205,23 @@ func (r *taggedReader) inJSON(name, closing string) (Call, error) {
 	return Call{Tool: name, Args: args}, nil
 }
 
-// argument reads one argument.
 func (r *taggedReader) argument() error {
 	var name, closing string
 	switch {
 	case strings.HasPrefix(r.rest, key):
 		text, rest, _ := strings.Cut(r.rest[len(key):], keyEnd)
-		name, closing = strings.TrimSpace(text), valueEnd
+		name = strings.TrimSpace(text)
+		closing = valueEnd
 		var ok bool
-		if r.rest, ok = strings.CutPrefix(strings.TrimLeft(rest, blanks), value); !ok {
+		r.rest, ok = strings.CutPrefix(strings.TrimLeft(rest, blanks), value)
+		if !ok {
 			return fmt.Errorf("the parameter %.40q has no value", name)
 		}
 	case strings.HasPrefix(r.rest, parameter):
 		head, inside, _ := strings.Cut(r.rest[len(parameter):], ">")
-		name, closing, r.rest = nameIn(head), parameterEnd, inside
+		name = nameIn(head)
+		closing = parameterEnd
+		r.rest = inside
 	default:
 		return fmt.Errorf("expected a parameter, got %.40q", r.rest)
 	}
@@ -243,11 +244,12 @@ func (r *taggedReader) argument() error {
 	return nil
 }
 
-// upTo reads a value up to the tag that ends it. A line break at both ends is the tags'.
+// upTo reads a value up to its closing tag, without line breaks at both ends.
 func (r *taggedReader) upTo(closing string) (string, bool) {
 	n := nesting{closing: closing, depth: 1}
 	for i := range len(r.rest) {
-		if n.take(r.rest[:i+1]); n.depth > 0 {
+		n.take(r.rest[:i+1])
+		if n.depth > 0 {
 			continue
 		}
 		text := r.rest[:i+1-len(closing)]

@@ -2,14 +2,13 @@ package toolcall
 
 import "strings"
 
-// thoughts are the tags between which models think aloud, where their endpoint does not take
-// that out.
+// thoughts are the tags around thoughts.
 var thoughts = []struct{ opening, closing string }{
 	{"<think>", "</think>"},
 	{"<thinking>", "</thinking>"},
 }
 
-// thought is what is known of a model's thoughts, and of the text around them.
+// thought is the state of thoughts and of the text around them.
 type thought struct {
 	opening string // of the open one
 	closing string // of the open one; "": none is open
@@ -44,10 +43,10 @@ func (t *thought) look(text string) (kind, int) {
 	return isText, 1
 }
 
-// spoken tells whether a tag that follows is only spoken of.
+// spoken tells whether the next tag is quoted.
 func (t *thought) spoken() bool { return t.code || t.ticks > 0 }
 
-// output is what comes out of a piece.
+// output collects what a piece yields.
 type output struct {
 	text, thought     strings.Builder
 	unsaid, unthought bool
@@ -57,8 +56,7 @@ func (o *output) result() Said {
 	return Said{o.text.String(), o.thought.String(), o.unsaid, o.unthought}
 }
 
-// show lets text out, but for what stands behind a result that was made up. Blanks between
-// the thoughts and what is said first belong to neither.
+// show passes on text, except after a made-up result, and without blanks between thoughts and text.
 func (r *Reader) show(text string, out *output) {
 	t := &r.thought
 	if t.any && !t.said {
@@ -67,15 +65,18 @@ func (r *Reader) show(text string, out *output) {
 	for i := range len(text) {
 		switch c := text[i]; {
 		case c == '`':
-			if t.ticks++; t.ticks == len(fence) {
+			t.ticks++
+			if t.ticks == len(fence) {
 				t.code = !t.code
 			}
-			t.inner, t.said = true, true
+			t.inner = true
+			t.said = true
 			continue
 		case c == '\n':
 			t.inner = false
 		case strings.IndexByte(blanks, c) < 0:
-			t.inner, t.said = true, true
+			t.inner = true
+			t.said = true
 		}
 		t.ticks = 0
 	}
@@ -84,21 +85,23 @@ func (r *Reader) show(text string, out *output) {
 	}
 }
 
-// think begins a thought.
 func (r *Reader) think(opening string) {
 	t := &r.thought
-	t.opening, t.closing, t.aside = opening, "</"+opening[1:], t.said
+	t.opening = opening
+	t.closing = "</" + opening[1:]
+	t.aside = t.said
 	t.text.Reset()
 }
 
-// guess begins a thought without a tag. A text that begins with one tells itself what it is.
+// guess begins a thought without a tag.
 func (t *thought) guess(first byte) {
 	if first != '<' {
-		t.closing, t.guessed = thoughts[0].closing, true
+		t.closing = thoughts[0].closing
+		t.guessed = true
 	}
 }
 
-// inThought takes a part of an open thought, and tells how long that part is.
+// inThought reads a part of an open thought and returns its length.
 func (r *Reader) inThought(text string, out *output) int {
 	n := r.takeThought(text, out)
 	if t := &r.thought; t.closing == "" {
@@ -113,11 +116,12 @@ func (r *Reader) inThought(text string, out *output) int {
 	return n
 }
 
-// unthink takes all for said that was guessed to be thought.
+// unthink turns a guessed thought into text.
 func (r *Reader) unthink(out *output) {
 	t := &r.thought
 	text := t.all.String()
-	t.closing, t.guessed = "", false
+	t.closing = ""
+	t.guessed = false
 	t.text.Reset()
 	t.all.Reset()
 	out.thought.Reset()
@@ -145,7 +149,8 @@ func (r *Reader) takeThought(text string, out *output) int {
 	switch {
 	case strings.HasSuffix(held, t.closing):
 		out.thought.WriteString(strings.TrimSuffix(held, t.closing))
-		t.closing, t.any = "", true
+		t.closing = ""
+		t.any = true
 	case !t.aside && !strings.HasPrefix(t.closing, held):
 		t.text.Reset()
 		rest := strings.TrimSuffix(held, "<") // another tag may begin
@@ -155,9 +160,8 @@ func (r *Reader) takeThought(text string, out *output) int {
 	return 1
 }
 
-// endThought ends a thought that the text does not end. One that stands in the middle of
-// what is said is none: the tag was only spoken of. One that was only guessed is none either,
-// unless the text was cut off before its end.
+// endThought ends an unterminated thought. One in the middle of text was only a quoted tag; a
+// guessed one is text, unless the reply was truncated.
 func (r *Reader) endThought(out *output, cutOff bool) {
 	t := &r.thought
 	if t.closing == "" {
@@ -179,19 +183,21 @@ func (r *Reader) endThought(out *output, cutOff bool) {
 	r.feed(text, out)
 }
 
-// unsay takes all for thought that was said so far: some models are made to begin with a
-// thought, and mark its end alone.
+// unsay turns all text so far into thought: some models mark only the end of a thought.
 func (r *Reader) unsay(out *output) {
 	t := &r.thought
 	if t.any { // an end too many
 		return
 	}
-	t.any, t.said = true, false
+	t.any = true
+	t.said = false
 	out.thought.WriteString(out.text.String())
 	out.text.Reset()
 	out.unsaid = true
 	for _, c := range r.calls {
 		out.thought.WriteString(opening + c.Raw + closing)
 	}
-	r.calls, r.called, r.made = nil, false, false
+	r.calls = nil
+	r.called = false
+	r.made = false
 }

@@ -28,7 +28,7 @@ import (
 	"strings"
 )
 
-// Call is one call as the model wrote it.
+// Call is a call as the model wrote it.
 type Call struct {
 	ID     string          // "": it gave none
 	Tool   string          // "" with an Err
@@ -43,19 +43,19 @@ const (
 	closing = "</tool_call>"
 	fence   = "```"
 
-	// maxBody bounds what is held of one call.
+	// maxBody limits the size of a call.
 	maxBody = 4 << 20
-	// maxDoubts bounds how many closing tags are taken for part of a text in quotes.
+	// maxDoubts limits how many closing tags are taken as part of a string.
 	maxDoubts = 32
 )
 
-// Reader takes the text apart. The zero value is ready.
+// Reader splits the text. The zero value is ready.
 type Reader struct {
 	Uncalled bool // calls come another way: in the text they are text
 	Thinking bool // the model is known to begin with a thought, and to mark its end alone
 
-	// Quoted tells whether the text of a call was copied from what the model was given: such a
-	// call is not the model's own, and comes out with ErrQuoted. nil: none was.
+	// Quoted tells whether a call was copied from what the model was given; it then has ErrQuoted.
+	// nil: none was.
 	Quoted func(text string) bool
 
 	held    string // text that may be the beginning of something else
@@ -68,14 +68,13 @@ type Reader struct {
 	thought thought
 }
 
-// ErrMadeUp says why a call is none that can be made: the model did not wait for the result
-// of the one before, and made one up.
+// ErrMadeUp rejects a call after a result that the model made up instead of waiting for it.
 var ErrMadeUp = errors.New("it stands behind a result that you made up")
 
-// ErrQuoted says why a call is none that can be made: the model only repeats it.
+// ErrQuoted rejects a call that the model only repeats.
 var ErrQuoted = errors.New("it is copied from a tool's result or description")
 
-// Said is what has become of a text.
+// Said is what a piece of text yields.
 type Said struct {
 	Text      string // none of a call's
 	Thought   string
@@ -83,7 +82,7 @@ type Said struct {
 	Unthought bool // all thought before this was said, and is in Text: its end was not marked after all
 }
 
-// body is what has come of an open call.
+// body is the state of an open call.
 type body struct {
 	text    strings.Builder
 	closing string // the tag that ends it
@@ -99,22 +98,22 @@ type body struct {
 	values nesting // then
 }
 
-// Write takes the next piece.
+// Write reads the next piece.
 func (r *Reader) Write(piece string) Said {
 	var out output
 	r.feed(piece, &out)
 	return out.result()
 }
 
-// Calls are those found since the last time.
+// Calls returns the calls found since the last time.
 func (r *Reader) Calls() []Call {
 	found := r.calls
 	r.calls = nil
 	return found
 }
 
-// Close ends the text and returns the rest of it. A text that was cut off by the model's
-// limit may lack the end of its last call: nothing is put in its place.
+// Close ends the text and returns the rest of it. A truncated text may lack the end of its last
+// call, which is then an error.
 func (r *Reader) Close(cutOff bool) Said {
 	how := byEnd
 	if cutOff {
@@ -134,7 +133,7 @@ func (r *Reader) Close(cutOff bool) Said {
 	return out.result()
 }
 
-// feed goes through a piece byte by byte, so that it does not matter where pieces end.
+// feed reads byte by byte, so that it does not matter where pieces end.
 func (r *Reader) feed(piece string, out *output) {
 	for i := 0; i < len(piece); i++ {
 		if r.Thinking {
@@ -152,7 +151,8 @@ func (r *Reader) feed(piece string, out *output) {
 		if r.held == "" && r.after == "" { // text without a mark is taken at once
 			next := plain(piece[i:])
 			r.show(piece[i:i+next], out)
-			if i += next; i == len(piece) {
+			i += next
+			if i == len(piece) {
 				return
 			}
 		}
@@ -166,7 +166,7 @@ func (r *Reader) feed(piece string, out *output) {
 
 const blanks = " \t\r\n"
 
-// plain is how much of a text is before the first place where something else may begin.
+// plain returns the length of the text before the first mark.
 func plain(text string) int {
 	if at := strings.IndexAny(text, marks); at >= 0 {
 		return at
@@ -174,13 +174,13 @@ func plain(text string) int {
 	return len(text)
 }
 
-// afterCall looks for the end of what stands around calls, such as a fence, which is not
-// shown; false when something else comes.
+// afterCall skips the end of what surrounds calls, such as a fence; false if something else comes.
 func (r *Reader) afterCall() bool {
 	rest := strings.TrimLeft(r.held, blanks)
 	switch {
 	case rest == r.after:
-		r.held, r.after = "", ""
+		r.held = ""
+		r.after = ""
 		return true
 	case strings.HasPrefix(r.after, rest) && len(r.held) < maxFence:
 		return true
@@ -190,16 +190,18 @@ func (r *Reader) afterCall() bool {
 	return false
 }
 
-// inText decides about held text, whose last byte is new.
+// inText decides about the held text.
 func (r *Reader) inText(out *output) {
 	for r.held != "" {
 		next := plain(r.held)
 		r.show(r.held[:next], out)
-		if r.held = r.held[next:]; r.held == "" {
+		r.held = r.held[next:]
+		if r.held == "" {
 			return
 		}
 		m := r.look(r.held)
-		tag, rest := r.held[:m.size], r.held[m.size:]
+		tag := r.held[:m.size]
+		rest := r.held[m.size:]
 		switch m.kind {
 		case mayBecome:
 			return
@@ -214,7 +216,8 @@ func (r *Reader) inText(out *output) {
 			r.held = ""
 			r.unsay(out)
 		case isResult:
-			r.held, r.made = "", true
+			r.held = ""
+			r.made = true
 		default:
 			if strings.HasPrefix(tag, fence) && m.kind != isFence {
 				r.after = fence
@@ -227,6 +230,7 @@ func (r *Reader) inText(out *output) {
 }
 
 func (r *Reader) open(m mark) {
-	r.held, r.inside = "", true
+	r.held = ""
+	r.inside = true
 	r.body = body{closing: m.closing, bare: m.kind == isBare, fence: m.kind == isFence}
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/toolfit/toolfit/internal/agent/endpoint"
+	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/browsertest/run"
@@ -18,7 +18,7 @@ import (
 
 // Models asks language models.
 type Models interface {
-	Ask(ctx context.Context, m *config.Model, body []byte, hear func(endpoint.Piece) error) (*endpoint.Reply, error)
+	Ask(ctx context.Context, m *config.Model, body []byte, hear func(conversation.Piece) error) (*conversation.Reply, error)
 }
 
 const (
@@ -45,7 +45,7 @@ func ModelChooser(models Models, m *config.Model) run.Chooser {
 		ctx, cancel := context.WithTimeout(ctx, choosePatience)
 		defer cancel()
 		size := 0
-		reply, err := models.Ask(ctx, m, body, func(p endpoint.Piece) error {
+		reply, err := models.Ask(ctx, m, body, func(p conversation.Piece) error {
 			if size += len(p.Text); size > maxChoice {
 				return fault.New(fault.TooLarge, "its answer is no choice, but a long text")
 			}
@@ -54,7 +54,7 @@ func ModelChooser(models Models, m *config.Model) run.Chooser {
 		if err != nil {
 			return "", err
 		}
-		if reply.CutOff() {
+		if reply.Truncated() {
 			return "", errors.New("its answer has no end")
 		}
 		return readChoice(reply.Text)

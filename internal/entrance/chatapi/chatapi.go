@@ -16,7 +16,6 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
-	"time"
 
 	"github.com/toolfit/toolfit/internal/agent"
 	"github.com/toolfit/toolfit/internal/base/fault"
@@ -24,7 +23,7 @@ import (
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// Agents answers.
+// Agents answers chats.
 type Agents interface {
 	Agents(who access.Principal) []config.Agent // that the caller may use
 	Answer(ctx context.Context, t agent.Turn) (*agent.Answer, error)
@@ -51,7 +50,8 @@ func New(p Parts) *API {
 	a.mux.HandleFunc("GET /v1/models/{id}", a.guarded(a.model))
 	a.mux.HandleFunc("POST /v1/chat/completions", a.guarded(a.complete))
 	a.mux.HandleFunc("/v1/", func(w http.ResponseWriter, r *http.Request) {
-		a.fail(w, r, fault.New(fault.NotFound, "there is no route %s %s", r.Method, r.URL.Path).WithHint("there are /v1/chat/completions and /v1/models"))
+		a.fail(w, r, fault.New(fault.NotFound, "there is no route %s %s", r.Method, r.URL.Path).
+			WithHint("there are /v1/chat/completions and /v1/models"))
 	})
 	return a
 }
@@ -113,11 +113,8 @@ func write(w http.ResponseWriter, status int, v any) {
 	enc.Encode(v) // a client that has left needs no answer
 }
 
-// modelNotFound is the code by which clients know that a model is not there.
-const modelNotFound = "model_not_found"
-
-// failure is an error in the form of that API.
-type failure struct {
+// apiError is an error in the form of the chat completions API.
+type apiError struct {
 	Message string  `json:"message"`
 	Type    string  `json:"type"`
 	Param   *string `json:"param"`
@@ -126,16 +123,16 @@ type failure struct {
 	status int
 }
 
-func (f *failure) Error() string { return f.Message }
+func (e *apiError) Error() string { return e.Message }
 
 func noModel(id string) error {
 	f := fault.New(fault.NotFound, "The model `%.100s` does not exist or you do not have access to it.", id)
-	return &failure{Message: f.Message, Type: "invalid_request_error", Code: modelNotFound, status: http.StatusNotFound}
+	return &apiError{Message: f.Message, Type: "invalid_request_error", Code: "model_not_found", status: http.StatusNotFound}
 }
 
-// explain puts an error into that form.
-func (a *API) explain(r *http.Request, err error) *failure {
-	var known *failure
+// explain turns an error into that form.
+func (a *API) explain(r *http.Request, err error) *apiError {
+	var known *apiError
 	if errors.As(err, &known) {
 		return known
 	}
@@ -143,12 +140,14 @@ func (a *API) explain(r *http.Request, err error) *failure {
 	if f.Hides() && r.Context().Err() == nil {
 		a.Logger.Error("chat not answered", "path", r.URL.Path, "error", f)
 	}
-	out := &failure{Message: f.Error(), Type: "server_error", Code: string(f.Code), status: f.Code.Status()}
+	out := &apiError{Message: f.Error(), Type: "server_error", Code: string(f.Code), status: f.Code.Status()}
 	switch {
 	case f.Code == fault.RateLimited:
-		out.Type, out.Code = "requests", "rate_limit_exceeded"
+		out.Type = "requests"
+		out.Code = "rate_limit_exceeded"
 	case f.Code == fault.Unauthorized:
-		out.Type, out.Code = "invalid_request_error", "invalid_api_key"
+		out.Type = "invalid_request_error"
+		out.Code = "invalid_api_key"
 	case out.status < http.StatusInternalServerError:
 		out.Type = "invalid_request_error"
 	}
@@ -162,5 +161,3 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	write(w, f.status, map[string]any{"error": f})
 }
-
-func now() int64 { return time.Now().Unix() }

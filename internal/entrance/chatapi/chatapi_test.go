@@ -43,7 +43,8 @@ func TestTheOfficialGoClientGetsAnAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m := got.Choices[0]; m.Message.Content != "我来看看。\n\n有订单。" || m.FinishReason != "stop" || got.Model != "helper" || got.Usage.TotalTokens == 0 ||
+	if m := got.Choices[0]; m.Message.Content != "我来看看。\n\n有订单。" || m.FinishReason != "stop" || got.Model != "helper" ||
+		got.Usage.TotalTokens == 0 ||
 		!strings.Contains(got.RawJSON(), `"reasoning_content":"thinking"`) {
 		t.Errorf("%s", got.RawJSON())
 	}
@@ -78,7 +79,8 @@ func TestTheOfficialGoClientGetsAStream(t *testing.T) {
 	if err := stream.Err(); err != nil {
 		t.Fatal(err)
 	}
-	if sum.Choices[0].Message.Content != "我来看看。\n\n有订单。" || sum.Choices[0].FinishReason != "stop" || sum.Usage.TotalTokens == 0 || strings.Join(statuses, " ") != "running success" {
+	if sum.Choices[0].Message.Content != "我来看看。\n\n有订单。" || sum.Choices[0].FinishReason != "stop" || sum.Usage.TotalTokens == 0 ||
+		strings.Join(statuses, " ") != "running success" {
 		t.Errorf("%+v, %v", sum.ChatCompletion, statuses)
 	}
 }
@@ -95,19 +97,27 @@ func TestErrorsHaveTheFormOfThatAPI(t *testing.T) {
 	}{
 		{"no key", "", good, 401, "invalid_api_key", "key"},
 		{"one who may not call", eye, good, 403, "forbidden", "may not use agents"},
-		{"an unknown model", root, `{"model":"gpt","messages":[{"role":"user","content":"hi"}]}`, 404, "model_not_found", "The model `gpt` does not exist"},
+		{"an unknown model", root, `{"model":"gpt","messages":[{"role":"user","content":"hi"}]}`, 404, "model_not_found",
+			"The model `gpt` does not exist"},
 		{"an agent of another profile", ann, good, 404, "model_not_found", "The model `helper`"},
-		{"no JSON", root, `{`, 400, "bad_request", "no request for a chat completion"},
+		{"no JSON", root, `{`, 400, "bad_request", "not a chat completion request"},
 		{"no model", root, `{"messages":[]}`, 400, "bad_request", "model is missing"},
 		{"no messages", root, `{"model":"helper","messages":[]}`, 400, "bad_request", "messages is empty"},
-		{"a strange role", root, `{"model":"helper","messages":[{"role":"boss","content":"hi"}]}`, 400, "bad_request", `messages[0]: role "boss"`},
-		{"content that is none", root, `{"model":"helper","messages":[{"role":"user","content":5}]}`, 400, "bad_request", "messages[0]: content must be text"},
-		{"tools of the caller's own", root, `{"model":"helper","tools":[{}],"messages":[{"role":"user","content":"hi"}]}`, 400, "bad_request", "tools must be left out"},
+		{"a strange role", root, `{"model":"helper","messages":[{"role":"boss","content":"hi"}]}`, 400, "bad_request",
+			`messages[0]: role "boss"`},
+		{"content that is none", root, `{"model":"helper","messages":[{"role":"user","content":5}]}`, 400, "bad_request",
+			"messages[0]: content must be text"},
+		{"tools of the caller's own", root, `{"model":"helper","tools":[{}],"messages":[{"role":"user","content":"hi"}]}`, 400,
+			"bad_request", "tools must be left out"},
 		{"two answers", root, `{"model":"helper","n":2,"messages":[{"role":"user","content":"hi"}]}`, 400, "bad_request", "n must be 1"},
-		{"an unknown session", root, `{"model":"helper","metadata":{"session":"ses_x"},"messages":[{"role":"user","content":"hi"}]}`, 404, "not_found", "there is no session"},
-		{"bytes that are no text", root, "{\"model\":\"helper\",\"messages\":[{\"role\":\"user\",\"content\":\"\xff\"}]}", 400, "bad_request", "not UTF-8"},
-		{"a model that refuses", root, `{"model":"broken","messages":[{"role":"user","content":"hi"}]}`, 502, "upstream_error", "model down does not take our key: no such key"},
-		{"a body that is too large", root, `{"model":"helper","messages":[{"role":"user","content":"` + strings.Repeat("x", 5<<20) + `"}]}`, 413, "too_large", "larger than"},
+		{"an unknown session", root, `{"model":"helper","metadata":{"session":"ses_x"},"messages":[{"role":"user","content":"hi"}]}`, 404,
+			"not_found", "there is no session"},
+		{"bytes that are no text", root, "{\"model\":\"helper\",\"messages\":[{\"role\":\"user\",\"content\":\"\xff\"}]}", 400,
+			"bad_request", "not UTF-8"},
+		{"a model that refuses", root, `{"model":"broken","messages":[{"role":"user","content":"hi"}]}`, 502, "upstream_error",
+			"model down does not take our key: no such key"},
+		{"a body that is too large", root, `{"model":"helper","messages":[{"role":"user","content":"` + strings.Repeat("x", 5<<20) + `"}]}`,
+			413, "too_large", "larger than"},
 	}
 	for _, c := range cases {
 		for _, stream := range []string{"false", "true"} {
@@ -123,7 +133,8 @@ func TestErrorsHaveTheFormOfThatAPI(t *testing.T) {
 				} else if status != c.status {
 					t.Errorf("HTTP %d", status)
 				}
-				if err := json.Unmarshal([]byte(text), &got); err != nil || got.Error.Code != c.code || !strings.Contains(got.Error.Message, c.message) || got.Error.Type == "" {
+				if err := json.Unmarshal([]byte(text), &got); err != nil || got.Error.Code != c.code ||
+					!strings.Contains(got.Error.Message, c.message) || got.Error.Type == "" {
 					t.Errorf("HTTP %d, %v: %s", status, err, answer)
 				}
 			})
@@ -163,7 +174,8 @@ func TestModelsAreTheAgentsThatOneMayUse(t *testing.T) {
 		t.Error(err)
 	}
 	var refused *openai.Error
-	if _, err := client.Models.Get(t.Context(), "helper"); !errors.As(err, &refused) || refused.StatusCode != 404 || refused.Code != "model_not_found" {
+	if _, err := client.Models.Get(t.Context(), "helper"); !errors.As(err, &refused) || refused.StatusCode != 404 ||
+		refused.Code != "model_not_found" {
 		t.Errorf("%v", err)
 	}
 }
@@ -200,7 +212,8 @@ func TestParametersReachTheModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := string(raw); !strings.Contains(text, `"temperature":0.5`) || !strings.Contains(text, `"seed":7`) || strings.Contains(text, `"tools"`) || strings.Contains(text, `"store"`) || !strings.Contains(text, `"model":"m"`) {
+	if text := string(raw); !strings.Contains(text, `"temperature":0.5`) || !strings.Contains(text, `"seed":7`) ||
+		strings.Contains(text, `"tools"`) || strings.Contains(text, `"store"`) || !strings.Contains(text, `"model":"m"`) {
 		t.Errorf("%s", text)
 	}
 	if x := extra(t, got.RawJSON()); x.Session != "" {
@@ -256,7 +269,8 @@ func TestEverythingStopsWhenTheClientLeaves(t *testing.T) {
 // listen subscribes to what agents call.
 func (g *gateway) listen(t *testing.T, key string) *websocket.Conn {
 	t.Helper()
-	conn, _, err := websocket.Dial(t.Context(), g.URL+"/api/v1/events", &websocket.DialOptions{HTTPHeader: http.Header{"Authorization": {"Bearer " + key}}})
+	conn, _, err := websocket.Dial(t.Context(), g.URL+"/api/v1/events",
+		&websocket.DialOptions{HTTPHeader: http.Header{"Authorization": {"Bearer " + key}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,7 +297,8 @@ func heard(t *testing.T, conn *websocket.Conn) string {
 
 func TestWhatAgentsCallIsToldToThoseWhoMayKnow(t *testing.T) {
 	g := newGateway(t)
-	ann, bob, eye := g.key(t, "ann", "orders", access.Caller), g.key(t, "bob", "orders", access.Caller), g.key(t, "eye", "default", access.Viewer)
+	ann, bob, eye := g.key(t, "ann", "orders", access.Caller), g.key(t, "bob", "orders", access.Caller), g.key(t, "eye", "default",
+		access.Viewer)
 	byAnn, byBob, byEye := g.listen(t, ann), g.listen(t, bob), g.listen(t, eye)
 	for _, key := range []string{ann, bob} {
 		if status, body := g.post(t, key, `{"model":"clerk","messages":[{"role":"user","content":"hi"}]}`); status != 200 {
@@ -297,7 +312,8 @@ func TestWhatAgentsCallIsToldToThoseWhoMayKnow(t *testing.T) {
 		for range c.n {
 			for _, want := range []string{`"status":"running"`, `"status":"success"`} {
 				got := heard(t, c.conn)
-				if !strings.Contains(got, `"type":"agent.call"`) || !strings.Contains(got, `"agent":"clerk"`) || !strings.Contains(got, `"tool":"shop__list_orders"`) ||
+				if !strings.Contains(got, `"type":"agent.call"`) || !strings.Contains(got, `"agent":"clerk"`) ||
+					!strings.Contains(got, `"tool":"shop__list_orders"`) ||
 					!strings.Contains(got, want) || strings.Contains(got, "arguments") || strings.Contains(got, "result") {
 					t.Errorf("%s heard %s, want %s", name, got, want)
 				}
@@ -341,7 +357,8 @@ func TestTheOfficialNodeClientTalksWithAnAgent(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", name, text, want)
 		}
 	}
-	for name, want := range map[string]string{"tools": "BadRequestError 400", "broken": "InternalServerError 502", "brokenStream": "model down does not take our key"} {
+	for name, want := range map[string]string{"tools": "BadRequestError 400", "broken": "InternalServerError 502",
+		"brokenStream": "model down does not take our key"} {
 		if text, _ := got[name].(string); !strings.Contains(text, want) {
 			t.Errorf("%s: got %s, want %s", name, text, want)
 		}

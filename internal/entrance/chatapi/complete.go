@@ -10,15 +10,15 @@ import (
 	"time"
 
 	"github.com/toolfit/toolfit/internal/agent"
-	"github.com/toolfit/toolfit/internal/agent/endpoint"
+	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/state/access"
 )
 
-// SessionHeader tells where a chat is kept.
+// SessionHeader names the session in which a chat is stored.
 const SessionHeader = "X-Toolfit-Session"
 
-// Extra is what an answer says beside that API's own: where it is kept, and what was called.
+// Extra is what toolfit adds to an answer: the session and the calls.
 type Extra struct {
 	Session string         `json:"session,omitempty"`
 	Call    *agent.Report  `json:"call,omitempty"`  // streamed: what has become of one
@@ -34,49 +34,45 @@ func (a *API) complete(w http.ResponseWriter, r *http.Request, who access.Princi
 	if err == nil {
 		req, err = parse(data)
 	}
-	if err == nil && !a.has(who, req.model) {
-		err = noModel(req.model)
+	if err == nil && !a.has(who, req.Agent) {
+		err = noModel(req.Agent)
 	}
 	if err != nil {
 		a.fail(w, r, err)
 		return
 	}
-	turn := agent.Turn{
-		Agent: req.model, Principal: who, Session: req.session, Messages: req.messages,
-		Unkept: req.unkept, NoTools: req.noTools, Params: req.params,
-	}
+	req.Principal = who
 	id := "chatcmpl-" + strings.ToLower(rand.Text())
 	if req.stream {
-		s := &stream{w: w, id: id, req: req, created: now()}
-		a.streamed(r, s, turn)
+		a.streamed(r, &stream{w: w, id: id, req: req, created: time.Now().Unix()})
 		return
 	}
-	answer, err := a.Agents.Answer(r.Context(), turn)
+	answer, err := a.Agents.Answer(r.Context(), req.Turn)
+	if answer != nil {
+		nameSession(w, answer.Session)
+	}
 	if err != nil {
-		if answer != nil { // it was begun: a client that asks again would have everything done again
-			nameSession(w, answer.Session)
+		if answer != nil { // a client that retries would have everything done again
 			w.Header().Set("X-Should-Retry", "false")
 		}
 		a.fail(w, r, err)
 		return
 	}
-	nameSession(w, answer.Session)
 	write(w, http.StatusOK, completion{
-		ID: id, Object: "chat.completion", Created: now(), Model: req.model,
+		ID: id, Object: "chat.completion", Created: time.Now().Unix(), Model: req.Agent,
 		Choices: []choice{{Message: &message{Role: "assistant", Content: answer.Text, Reasoning: answer.Thought}, Finish: &answer.Finish}},
 		Usage:   usageOf(answer.Usage),
 		Toolfit: &Extra{Session: answer.Session, Calls: answer.Calls, Rounds: answer.Rounds, Limit: answer.Limit},
 	})
 }
 
-// nameSession tells the client where its chat is kept, if it is.
 func nameSession(w http.ResponseWriter, session string) {
 	if session != "" {
 		w.Header().Set(SessionHeader, session)
 	}
 }
 
-// completion is an answer, or a part of one.
+// completion is an answer, or a chunk of one.
 type completion struct {
 	ID      string   `json:"id"`
 	Object  string   `json:"object"`
@@ -114,11 +110,11 @@ type usage struct {
 	Total      int `json:"total_tokens"`
 }
 
-func usageOf(u endpoint.Usage) *usage {
+func usageOf(u conversation.Usage) *usage {
 	return &usage{u.Prompt, u.Completion, u.Prompt + u.Completion}
 }
 
-// stream is an answer on its way to the client.
+// stream is an answer that is being streamed.
 type stream struct {
 	w       http.ResponseWriter
 	id      string
@@ -131,32 +127,31 @@ type stream struct {
 }
 
 const (
-	// pulse is how often a client hears something while a tool takes its time.
+	// pulse is the interval of keep-alive comments.
 	pulse = 15 * time.Second
-	// writeLimit is how long a client may take to take one event.
+	// writeLimit is how long writing one event may take.
 	writeLimit = 30 * time.Second
 )
 
-// streamed answers a chat piece by piece. The answer begins with the first event, so that
-// what is wrong before has a status of its own.
-func (a *API) streamed(r *http.Request, s *stream, turn agent.Turn) {
+// streamed streams an answer. It begins with the first event, so that earlier errors have a status
+// of their own.
+func (a *API) streamed(r *http.Request, s *stream) {
 	ctx, cancel := context.WithCancel(r.Context())
 	var beside sync.WaitGroup
 	defer beside.Wait()
 	defer cancel()
 	beside.Go(func() { s.beat(ctx) })
-	turn.Hear = func(e agent.Event) {
+	s.req.Hear = func(e agent.Event) {
 		if s.hear(e) != nil {
 			cancel() // nobody is there any more
 		}
 	}
-	answer, err := a.Agents.Answer(ctx, turn)
+	answer, err := a.Agents.Answer(ctx, s.req.Turn)
 	switch {
 	case err != nil && !s.started():
 		a.fail(s.w, r, err)
 	case err != nil:
-		f := a.explain(r, err)
-		s.send(map[string]any{"error": f})
+		s.send(map[string]any{"error": a.explain(r, err)})
 	default:
 		s.end(answer)
 	}
@@ -168,7 +163,6 @@ func (s *stream) started() bool {
 	return s.begun
 }
 
-// hear sends what happens on.
 func (s *stream) hear(e agent.Event) error {
 	c := s.chunk(&delta{Content: e.Text, Reasoning: e.Reasoning}, nil)
 	switch {
@@ -196,19 +190,19 @@ func (s *stream) begin(session string) {
 
 func (s *stream) chunk(d *delta, finish *string) *completion {
 	return &completion{
-		ID: s.id, Object: "chat.completion.chunk", Created: s.created, Model: s.req.model,
+		ID: s.id, Object: "chat.completion.chunk", Created: s.created, Model: s.req.Agent,
 		Choices: []choice{{Delta: d, Finish: finish}},
 	}
 }
 
-// end sends the last events.
 func (s *stream) end(answer *agent.Answer) {
 	last := s.chunk(&delta{}, &answer.Finish)
 	last.Toolfit = &Extra{Session: answer.Session, Rounds: answer.Rounds, Limit: answer.Limit}
 	s.send(last)
 	if s.req.includeUsage {
 		sum := s.chunk(nil, nil)
-		sum.Choices, sum.Usage = []choice{}, usageOf(answer.Usage)
+		sum.Choices = []choice{}
+		sum.Usage = usageOf(answer.Usage)
 		s.send(sum)
 	}
 	s.raw([]byte("data: [DONE]\n\n"))
@@ -231,16 +225,15 @@ func (s *stream) raw(text []byte) error {
 	}
 	control := http.NewResponseController(s.w)
 	control.SetWriteDeadline(time.Now().Add(writeLimit)) // a writer that has none waits as long as its reader
-	if _, s.err = s.w.Write(text); s.err == nil {
-		control.Flush() // likewise
-	}
-	if s.err != nil {
+	if _, err := s.w.Write(text); err != nil {
 		s.err = fault.New(fault.Canceled, "the caller has left")
+		return s.err
 	}
-	return s.err
+	control.Flush() // likewise
+	return nil
 }
 
-// beat keeps proxies from taking a tool that takes its time for a dead connection.
+// beat keeps the connection alive while a tool runs.
 func (s *stream) beat(ctx context.Context) {
 	tick := time.NewTicker(pulse)
 	defer tick.Stop()

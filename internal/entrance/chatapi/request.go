@@ -6,27 +6,22 @@ import (
 	"unicode/utf8"
 
 	"github.com/toolfit/toolfit/internal/agent"
+	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// request is what a client asks.
 type request struct {
-	model        string
-	messages     []agent.Message
+	agent.Turn
 	stream       bool
 	includeUsage bool
-	session      string // that goes on; "": a new one
-	unkept       bool
-	noTools      bool
-	params       json.RawMessage // what goes on to the model as it is
 }
 
-// wire is the part of a request that is not passed on.
+// wire is the part of a request that is not passed on to the model.
 type wire struct {
-	Model         string          `json:"model"`
-	Messages      []agent.Message `json:"messages"`
-	Stream        *bool           `json:"stream"`
+	Model         string                 `json:"model"`
+	Messages      []conversation.Message `json:"messages"`
+	Stream        *bool                  `json:"stream"`
 	StreamOptions *struct {
 		IncludeUsage bool `json:"include_usage"`
 	} `json:"stream_options"`
@@ -43,42 +38,42 @@ type wire struct {
 	Modalities   []string        `json:"modalities"`
 }
 
-// ours are the members that are not passed on.
+// ours are the names of its members.
 var ours = map[string]bool{
 	"model": true, "messages": true, "stream": true, "stream_options": true, "metadata": true, "store": true, "n": true, "tools": true,
 	"functions": true, "function_call": true, "tool_choice": true, "logprobs": true, "top_logprobs": true,
 	"audio": true, "modalities": true,
 }
 
-// SessionKey is the member of metadata by which a client names the session that goes on.
+// SessionKey is the member of metadata that names the session to continue.
 const SessionKey = "session"
 
-// parse reads a request. What an agent cannot do is refused, not passed over.
+// parse reads a request. It rejects what an agent cannot do.
 func parse(data []byte) (*request, error) {
 	if !utf8.Valid(data) {
 		return nil, fault.New(fault.BadRequest, "the body is not UTF-8")
 	}
 	var in wire
 	if err := json.Unmarshal(data, &in); err != nil {
-		return nil, fault.New(fault.BadRequest, "the body is no request for a chat completion: %w", rawjson.InWords(err))
+		return nil, fault.New(fault.BadRequest, "the body is not a chat completion request: %w", rawjson.InWords(err))
 	}
 	if err := in.check(); err != nil {
 		return nil, err
 	}
-	req := &request{model: in.Model, messages: in.Messages, stream: in.Stream != nil && *in.Stream, unkept: in.Store != nil && !*in.Store}
-	req.includeUsage = in.StreamOptions != nil && in.StreamOptions.IncludeUsage
-	req.session, _ = in.Metadata[SessionKey].(string)
-	req.noTools = string(in.ToolChoice) == `"none"`
-	for i := range req.messages {
-		req.messages[i].Note = nil // it is for us to write
+	req := &request{stream: in.Stream != nil && *in.Stream, includeUsage: in.StreamOptions != nil && in.StreamOptions.IncludeUsage}
+	req.Turn = agent.Turn{Agent: in.Model, Messages: in.Messages, Unkept: in.Store != nil && !*in.Store,
+		NoTools: string(in.ToolChoice) == `"none"`}
+	req.Session, _ = in.Metadata[SessionKey].(string)
+	for i := range req.Messages {
+		req.Messages[i].Note = nil // only we write it
 	}
 	var err error
-	req.params, err = passedOn(data)
+	req.Params, err = passedOn(data)
 	return req, err
 }
 
-// passedOn are the members that are for the model. One of ours in another spelling would be
-// taken for ours by some readers and for the model's by others.
+// passedOn returns the parameters for the model. Our members in another spelling are rejected, as
+// readers would disagree about them.
 func passedOn(data []byte) (json.RawMessage, error) {
 	params := []byte{'{'}
 	for w := rawjson.Object(data); w.Next(); {
@@ -108,7 +103,8 @@ func (in *wire) check() error {
 	case in.N != nil && *in.N != 1:
 		return bad("n must be 1: an agent gives one answer")
 	case len(in.Tools) > 0 || len(in.Functions) > 0 || !rawjson.IsNull(in.FunctionCall):
-		return fault.New(fault.BadRequest, "tools must be left out: an agent has its own").WithHint("choose them by available_tools of the agent")
+		return fault.New(fault.BadRequest, "tools must be left out: an agent has its own").
+			WithHint("choose them by available_tools of the agent")
 	case choice != "" && choice != "null" && choice != `"auto"` && choice != `"none"`:
 		return bad("tool_choice must be auto or none")
 	case in.Logprobs != nil && *in.Logprobs || in.TopLogprobs != nil:

@@ -11,10 +11,10 @@ func TestWhatIsNotOursGoesToTheModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := string(req.params), `{"temperature":0.10,"stop":["x"],"enable_thinking":{"deep":[1e400]}}`; got != want {
+	if got, want := string(req.Params), `{"temperature":0.10,"stop":["x"],"enable_thinking":{"deep":[1e400]}}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if req.session != "ses_1" || req.unkept || !req.stream || !req.noTools || req.messages[0].Note != nil {
+	if req.Session != "ses_1" || req.Unkept || !req.stream || !req.NoTools || req.Messages[0].Note != nil {
 		t.Errorf("%+v", req)
 	}
 }
@@ -58,7 +58,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		var params map[string]json.RawMessage
-		if req.model == "" || json.Unmarshal(req.params, &params) != nil {
+		if req.Agent == "" || json.Unmarshal(req.Params, &params) != nil {
 			t.Fatalf("%+v", req)
 		}
 		for name := range params {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/agent"
+	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/entrance/chatapi"
 	"github.com/toolfit/toolfit/internal/entrance/restapi"
@@ -127,7 +128,7 @@ func (c *Console) say(v *visit) (answer, error) {
 		return answer{}, fault.New(fault.BadRequest, "there is nothing to answer").WithHint("write something first")
 	}
 	a, err := c.Chat.Answer(v.Context(), agent.Turn{
-		Agent: v.PostForm.Get("agent"), Principal: v.who, Session: v.PostForm.Get("session"), Messages: []agent.Message{agent.UserMessage(said)},
+		Agent: v.PostForm.Get("agent"), Principal: v.who, Session: v.PostForm.Get("session"), Messages: []conversation.Message{conversation.Text(conversation.RoleUser, said)},
 	})
 	if err != nil {
 		return answer{}, err

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/toolfit/toolfit/internal/agent"
+	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/base/locale"
 	"github.com/toolfit/toolfit/internal/entrance/restapi"
 )
@@ -36,7 +36,7 @@ type turnPart struct {
 type turnCall struct {
 	id        string
 	Tool      string
-	Status    agent.Status // lost: nobody knows what became of it
+	Status    conversation.Status // lost: nobody knows what became of it
 	Took      time.Duration
 	Record    string // id of its record
 	Arguments block
@@ -44,12 +44,12 @@ type turnCall struct {
 }
 
 // lost is the status of a call whose end was not stored.
-const lost agent.Status = "lost"
+const lost conversation.Status = "lost"
 
 // turnsOf reads a transcript. What is no message of a chat is passed over.
 func turnsOf(lang locale.Language, list []restapi.TranscriptMessage) (turns []turn) {
 	for _, row := range list {
-		var m agent.Message
+		var m conversation.Message
 		if json.Unmarshal(row.Message, &m) != nil {
 			continue
 		}
@@ -69,7 +69,7 @@ func turnsOf(lang locale.Language, list []restapi.TranscriptMessage) (turns []tu
 }
 
 // say adds what an agent said and wants to be called.
-func (t *turn) say(lang locale.Language, m *agent.Message) {
+func (t *turn) say(lang locale.Language, m *conversation.Message) {
 	var stopped string
 	if m.Note != nil {
 		t.Name, stopped = m.Note.Agent, m.Note.Stopped
@@ -77,22 +77,22 @@ func (t *turn) say(lang locale.Language, m *agent.Message) {
 	if text := m.Text(); text != "" || stopped != "" {
 		t.Parts = append(t.Parts, turnPart{Text: text, Stopped: stopped})
 	}
-	for _, c := range m.ToolCalls {
+	for _, c := range m.Calls {
 		t.Parts = append(t.Parts, turnPart{Call: &turnCall{
-			id: c.ID, Tool: c.Function.Name, Status: lost, Arguments: codeUpTo(text(lang, "chat.arguments"), []byte(c.Function.Arguments), maxFold),
+			id: c.ID, Tool: c.Tool, Status: lost, Arguments: codeUpTo(text(lang, "chat.arguments"), []byte(c.Arguments), maxFold),
 		}})
 	}
 }
 
 // answer notes what became of a call. An id may come again in a later round, so the first
 // call that waits is meant.
-func (t *turn) answer(lang locale.Language, m *agent.Message) {
+func (t *turn) answer(lang locale.Language, m *conversation.Message) {
 	for _, p := range t.Parts {
-		if p.Call == nil || p.Call.id != m.ToolCallID || p.Call.Status != lost {
+		if p.Call == nil || p.Call.id != m.CallID || p.Call.Status != lost {
 			continue
 		}
 		p.Call.Result = codeUpTo(text(lang, "chat.result"), []byte(m.Text()), maxFold)
-		if p.Call.Status = agent.Success; m.Note != nil {
+		if p.Call.Status = conversation.Success; m.Note != nil {
 			p.Call.Status, p.Call.Record, p.Call.Took = m.Note.Status, m.Note.Call, time.Duration(m.Note.DurationMS)*time.Millisecond
 		}
 		return

@@ -3,37 +3,36 @@ package restapi
 import (
 	"context"
 	"encoding/json"
-	"net/http"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/agent"
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
 // AgentBook knows the agents, and changes those of the store.
 type AgentBook interface {
-	// Agents are all that there are, those of the file first. It is read-only.
+	// Agents returns all agents, those of the file first. It is read-only.
 	Agents() []AgentState
-	// SaveAgent stores the agent that the JSON text describes and puts it in force. A new one
+	// SaveAgent stores the agent that the JSON text describes and activates it. A new one
 	// without an id gets one.
 	SaveAgent(ctx context.Context, id string, version int64, text []byte) (string, error)
-	// RemoveAgent takes a stored agent away; the warning says what stays.
+	// RemoveAgent deletes a stored agent; the warning says what stays.
 	RemoveAgent(ctx context.Context, id string) (warning string, err error)
-	// AgentPrompt is what an agent that the caller may use would send its model next, before
-	// what was said in the session; "": in a new one.
+	// AgentPrompt returns what an agent would send its model before the messages of the
+	// session; "": of a new one.
 	AgentPrompt(ctx context.Context, who access.Principal, id, session string) (*agent.Prompt, error)
 }
 
-// AgentState is an agent and how it stands.
+// AgentState is an agent and its state.
 type AgentState struct {
 	config.Agent
 	Source           Source
-	Hidden           bool   // the file has one of the same id, which wins
+	Hidden           bool   // the file has an agent with this id, which wins
 	Problem          string // why it cannot be used; "" when it can
 	Version          int64  // of the store; 0: of the file
 	Created, Updated time.Time
@@ -59,13 +58,13 @@ type Agent struct {
 	Capabilities Capabilities    `json:"capabilities"`
 	Metadata     json.RawMessage `json:"metadata"`
 	Source       Source          `json:"source"`
-	Reason       string          `json:"reason,omitempty"` // why it is not in force
+	Reason       string          `json:"reason,omitempty"` // why it is not active
 	Version      int64           `json:"version,omitempty"`
 	CreatedAt    *time.Time      `json:"created_at,omitempty"`
 	UpdatedAt    *time.Time      `json:"updated_at,omitempty"`
 }
 
-// Capabilities are what an agent does and how far it goes, as the API shows them.
+// Capabilities are the capabilities of an agent.
 type Capabilities struct {
 	Planning            bool `json:"enable_planning"`
 	ToolCalling         bool `json:"enable_tool_calling"`
@@ -86,7 +85,8 @@ func showAgent(s AgentState) Agent {
 	a := Agent{
 		ID: s.ID, Name: s.Name, Description: s.Description, Personality: s.Personality, Role: s.Role, Model: s.Model, Profile: s.Profile,
 		Prompt: s.Prompt, Heading: s.Heading, Language: s.Language, Available: s.Available, Denied: s.Denied, Timeout: s.Timeout.String(),
-		Budget: s.Budget, MaxTokens: s.MaxTokens, Capabilities: Capabilities(s.Capabilities), Metadata: s.Metadata, Source: s.Source, Reason: s.Problem, Version: s.Version,
+		Budget: s.Budget, MaxTokens: s.MaxTokens, Capabilities: Capabilities(s.Capabilities), Metadata: s.Metadata, Source: s.Source,
+		Reason: s.Problem, Version: s.Version,
 		CreatedAt: moment(s.Created), UpdatedAt: moment(s.Updated),
 	}
 	if s.Hidden {
@@ -101,7 +101,7 @@ func showAgent(s AgentState) Agent {
 	return a
 }
 
-// seesAgent tells whether a caller knows of an agent: of those whose tools it has.
+// seesAgent tells whether a caller may see an agent: callers see those whose tools they have.
 func seesAgent(who access.Principal, s AgentState) bool {
 	if who.MayRead() {
 		return true
@@ -110,18 +110,18 @@ func seesAgent(who access.Principal, s AgentState) bool {
 	return err == nil && profile == s.Profile && s.Problem == "" && !s.Hidden
 }
 
-func (a *API) listAgents(_ *http.Request, who access.Principal) (any, error) {
+func (a *API) listAgents(q *request) (any, error) {
 	list := AgentList{Agents: []Agent{}}
 	for _, s := range a.Agents.Agents() {
-		if seesAgent(who, s) {
+		if seesAgent(q.who, s) {
 			list.Agents = append(list.Agents, showAgent(s))
 		}
 	}
 	return list, nil
 }
 
-// findAgent is the agent of an id; of two the one in force.
-func (a *API) findAgent(who access.Principal, id string) (Agent, error) {
+// readAgent returns an agent; of two with the id, the active one.
+func (a *API) readAgent(_ context.Context, who access.Principal, id string) (Agent, error) {
 	all := a.Agents.Agents()
 	at := slices.IndexFunc(all, func(s AgentState) bool { return s.ID == id && seesAgent(who, s) })
 	if at < 0 {
@@ -130,93 +130,62 @@ func (a *API) findAgent(who access.Principal, id string) (Agent, error) {
 	return showAgent(all[at]), nil
 }
 
-func (a *API) agent(r *http.Request, who access.Principal) (any, error) {
-	return a.findAgent(who, r.PathValue("id"))
+func (a *API) agentPrompt(q *request) (any, error) {
+	return a.Agents.AgentPrompt(q.Context(), q.who, q.id(), q.query.Get("session"))
 }
 
-func (a *API) agentPrompt(r *http.Request, who access.Principal) (any, error) {
-	return a.Agents.AgentPrompt(r.Context(), who, r.PathValue("id"), r.URL.Query().Get("session"))
-}
-
-// createAgent stores a new agent. Its id is the member id, or one is made up.
-func (a *API) createAgent(r *http.Request, who access.Principal) (any, error) {
-	id, text, err := a.agentText(r, who)
+// createAgent stores a new agent. Its id is the member id, or a random one.
+func (a *API) createAgent(q *request) (any, error) {
+	id, text, err := agentText(q.body)
 	if err != nil {
 		return nil, err
 	}
 	if id != "" && slices.ContainsFunc(a.Agents.Agents(), func(s AgentState) bool { return s.ID == id }) {
 		return nil, fault.New(fault.Conflict, "there is an agent %.100s already", id).WithHint("choose another id, or change it with PUT")
 	}
-	if id, err = a.Agents.SaveAgent(r.Context(), id, 0, text); err != nil {
+	id, err = a.Agents.SaveAgent(q.Context(), id, 0, text)
+	if err != nil {
 		return nil, err
 	}
-	made, err := a.findAgent(who, id)
+	made, err := a.readAgent(q.Context(), q.who, id)
 	return created{"/agents/" + id, made}, err
 }
 
-// putAgent stores an agent in place of the one of its id. With ?version it replaces that
-// version only.
-func (a *API) putAgent(r *http.Request, who access.Principal) (any, error) {
-	said, text, err := a.agentText(r, who)
+// putAgent replaces an agent; with ?version only that version.
+func (a *API) putAgent(q *request) (any, error) {
+	said, text, err := agentText(q.body)
 	if err != nil {
 		return nil, err
 	}
-	id := r.PathValue("id")
+	id := q.id()
 	if said != "" && said != id {
 		return nil, fault.New(fault.BadRequest, "the agent says that its id is %.100q, the path says %.100q", said, id)
 	}
-	var version int64
-	if given := r.URL.Query().Get("version"); given != "" {
-		if version, err = strconv.ParseInt(given, 10, 64); err != nil || version < 1 {
-			return nil, fault.New(fault.BadRequest, "version must be a number from 1 on")
-		}
-	}
-	if _, err := a.Agents.SaveAgent(r.Context(), id, version, text); err != nil {
+	version, err := number(q.query, "version", 1, maxNumber)
+	if err != nil {
 		return nil, err
 	}
-	return a.findAgent(who, id)
+	if _, err := a.Agents.SaveAgent(q.Context(), id, int64(version), text); err != nil {
+		return nil, err
+	}
+	return a.readAgent(q.Context(), q.who, id)
 }
 
-// agentText reads an agent from the body, and the id that it says it has. What only the
-// gateway writes may stand there, so that what was read can be sent back.
-func (a *API) agentText(r *http.Request, who access.Principal) (id string, text []byte, err error) {
-	if err := needAdmin(who); err != nil {
-		return "", nil, err
-	}
-	data, err := a.body(r)
-	if err != nil {
-		return "", nil, err
-	}
+// agentText is the agent in a body, and the id that it has there. Members that only the
+// gateway writes are dropped, so that what was read can be sent back.
+func agentText(data []byte) (id string, text []byte, err error) {
 	if err := rawjson.Check(data); err != nil || data[0] != '{' {
 		return "", nil, fault.New(fault.BadRequest, "the agent must be a JSON object")
 	}
-	text = []byte{'{'}
-	for w := rawjson.Object(data); w.Next(); {
-		switch string(w.Key) {
-		case "id":
-			var ok bool
-			if id, ok = rawjson.String(w.Value); !ok || id == "" {
-				return "", nil, fault.New(fault.BadRequest, "id must be text")
-			}
-		case "source", "reason", "version", "created_at", "updated_at":
-		default:
-			if len(text) > 1 {
-				text = append(text, ',')
-			}
-			text = append(append(rawjson.AppendString(text, string(w.Key)), ':'), w.Value...)
+	if given := rawjson.Get(data, "id"); given != nil {
+		id, _ = rawjson.String(given)
+		if id == "" {
+			return "", nil, fault.New(fault.BadRequest, "id must be text")
 		}
 	}
-	return id, append(text, '}'), nil
+	return id, mcp.Without(data, "id", "source", "reason", "version", "created_at", "updated_at"), nil
 }
 
-func (a *API) deleteAgent(r *http.Request, who access.Principal) (any, error) {
-	if err := needAdmin(who); err != nil {
-		return nil, err
-	}
-	id := r.PathValue("id")
-	warning, err := a.Agents.RemoveAgent(r.Context(), id)
-	if err != nil {
-		return nil, err
-	}
-	return deleted{ID: id, Warning: warning}, nil
+func (a *API) deleteAgent(ctx context.Context, _ access.Principal, id string) (warning string, err error) {
+	return a.Agents.RemoveAgent(ctx, id)
 }

@@ -18,9 +18,11 @@ func TestAgentsOfTheStoreAreChangedByAdministratorsAlone(t *testing.T) {
 			t.Errorf("%s: HTTP %d: %s", who, status, body)
 		}
 	}
-	status, body := g.ask(t, "root", "POST", "/api/v1/agents", `{"name":"新","model":"m","profile":"orders","budget":700,"language":"zh","capabilities":{"enable_reflection":false}}`)
+	status, body := g.ask(t, "root", "POST", "/api/v1/agents",
+		`{"name":"新","model":"m","profile":"orders","budget":700,"language":"zh","capabilities":{"enable_reflection":false}}`)
 	var made restapi.Agent
-	if err := json.Unmarshal([]byte(body), &made); err != nil || status != 201 || !strings.HasPrefix(made.ID, "agt_") || made.Version != 1 || made.Capabilities.MaxToolCalls != 20 || made.Capabilities.Reflection {
+	if err := json.Unmarshal([]byte(body), &made); err != nil || status != 201 || !strings.HasPrefix(made.ID, "agt_") ||
+		made.Version != 1 || made.Capabilities.MaxToolCalls != 20 || made.Capabilities.Reflection {
 		t.Fatalf("HTTP %d, %v: %s", status, err, body)
 	}
 	made.Description = "changed"
@@ -44,13 +46,15 @@ func TestAgentsOfTheStoreAreChangedByAdministratorsAlone(t *testing.T) {
 		{`{"model":"m","nmae":"x"}`, `did you mean \"name\"`},
 		{`{"model":"m","budget":5}`, "from 100"}, {`{"model":"m","language":"fr"}`, "expected en or zh"},
 		{`{"model":"m","capabilities":{"max_reflection_iterations":11}}`, "from 0 to 10"},
-		{`[]`, "must be a JSON object"}, {``, "must be a JSON object"}, {`{"id":5}`, "id must be text"}, {`{"id":"a b","model":"m"}`, "is not a valid id"},
+		{`[]`, "must be a JSON object"}, {``, "must be a JSON object"}, {`{"id":5}`, "id must be text"}, {`{"id":"a b","model":"m"}`,
+			"is no id"},
 	} {
 		if status, body := g.ask(t, "root", "POST", "/api/v1/agents", c.body); status != 400 || !strings.Contains(body, c.want) {
 			t.Errorf("%s: HTTP %d: %s", c.body, status, body)
 		}
 	}
-	if status, body := g.ask(t, "root", "PUT", "/api/v1/agents/filed", `{"model":"m"}`); status != 409 || !strings.Contains(body, "configuration file") {
+	if status, body := g.ask(t, "root", "PUT", "/api/v1/agents/filed", `{"model":"m"}`); status != 409 ||
+		!strings.Contains(body, "configuration file") {
 		t.Errorf("HTTP %d: %s", status, body)
 	}
 }
@@ -84,7 +88,8 @@ func TestSessionsBelongToTheirOwners(t *testing.T) {
 	if status, body := g.ask(t, "ann", "POST", "/api/v1/sessions", `{"id":"ses_ann","metadata":{"agent":"helper","n":1}}`); status != 201 {
 		t.Fatalf("HTTP %d: %s", status, body)
 	}
-	if err := g.app.Store.AppendMessages(t.Context(), "ses_ann", json.RawMessage(`{"role":"user","content":"你好"}`), json.RawMessage(`{"role":"assistant","content":"hi"}`)); err != nil {
+	if err := g.app.Store.AppendMessages(t.Context(), "ses_ann", json.RawMessage(`{"role":"user","content":"你好"}`),
+		json.RawMessage(`{"role":"assistant","content":"hi"}`)); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {

@@ -1,7 +1,7 @@
 // Package restapi is the entrance for services: the routes under /api/v1. It speaks plain
 // JSON and answers errors as {"error": {code, message, hint, details}}. Calls go through
-// the same spine as everybody's. What it answers is described by openapi.json, which is
-// served beside the routes; a test holds the two together.
+// the same spine as everybody's. openapi.json describes the routes and is served with them;
+// a test holds the two together.
 //
 //	api := restapi.New(restapi.Parts{Sources: sources, Caller: caller, Store: st, …})
 //	mux.Handle("/api/v1/", api)
@@ -23,18 +23,18 @@ import (
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
-// Parts are what the routes are served from. Those of records need Store, Admit and Logger
-// alone; all others need all but Metrics.
+// Parts are what the routes are served from. The routes of records need only Store, Admit and
+// Logger; the others need all but Metrics.
 type Parts struct {
 	Sources
 	Caller   *call.Caller
 	Store    *store.Store
-	Records  *record.Log // whose last records may not be in Store yet; nil: there are none
+	Records  *record.Log // its last records may not be in Store yet; nil: there are none
 	Keys     *access.Keys
 	Events   *Events
 	Tests    Tests
 	Admit    func(*http.Request) (access.Principal, error)
-	BasePath string // what stands before /api/v1 for clients
+	BasePath string // the prefix of /api/v1 that clients see
 	MaxBody  int64
 	Metrics  *Metrics // nil: not counted
 	Logger   *slog.Logger
@@ -43,61 +43,22 @@ type Parts struct {
 // API serves the routes.
 type API struct {
 	Parts
-	mux      *http.ServeMux
-	routes   []string // their patterns
-	document []byte
-	keys     sync.Mutex // one key is deleted at a time, so that one admin is left
+	mux  *http.ServeMux
+	keys sync.Mutex // held while a key is deleted, so that one admin is left
 }
+
+// prefix is the path of all routes.
+const prefix = "/api/v1"
 
 // New makes the routes.
 func New(p Parts) *API {
-	a := &API{Parts: p, mux: http.NewServeMux(), document: documentAt(p.BasePath)}
-	a.route("GET /api/v1/servers", a.listServers)
-	a.route("POST /api/v1/servers", a.addServer)
-	a.route("GET /api/v1/servers/{id}", a.server)
-	a.route("DELETE /api/v1/servers/{id}", a.removeServer)
-	a.route("POST /api/v1/servers/{id}/refresh", a.refresh)
-	a.route("POST /api/v1/servers/{id}/approve", a.approve)
-	a.route("POST /api/v1/servers/{id}/keep-out", a.keepOut)
-	a.route("GET /api/v1/tools", a.tools)
-	a.route("GET /api/v1/tools/{name}", a.tool)
-	a.route("POST /api/v1/tools/{name}/call", a.call)
-	a.route("POST /api/v1/tools/{name}/curl", a.curl)
-	a.route("GET /api/v1/search", a.search)
-	a.route("GET /api/v1/prompt", a.prompt)
-	a.route("GET /api/v1/calls", a.calls)
-	a.route("GET /api/v1/calls/{id}", a.oneCall)
-	a.route("GET /api/v1/results", a.listResults)
-	a.route("GET /api/v1/results/{ref}", a.result)
-	a.route("POST /api/v1/results/{ref}/try", a.tryRule)
-	a.route("GET /api/v1/savings", a.savings)
-	a.route("GET /api/v1/suggestions", a.suggestions)
-	a.route("GET /api/v1/rules", a.listRules)
-	a.route("PUT /api/v1/rules/{id}", a.putRule)
-	a.route("DELETE /api/v1/rules/{id}", a.deleteRule)
-	a.route("GET /api/v1/runs", a.runs)
-	a.route("POST /api/v1/runs", a.startRun)
-	a.route("GET /api/v1/runs/{id}", a.oneRun)
-	a.route("GET /api/v1/runs/{id}/report", a.runReport)
-	a.route("GET /api/v1/runs/{id}/screenshots/{n}", a.screenshot)
-	a.route("GET /api/v1/agents", a.listAgents)
-	a.route("POST /api/v1/agents", a.createAgent)
-	a.route("GET /api/v1/agents/{id}", a.agent)
-	a.route("GET /api/v1/agents/{id}/prompt", a.agentPrompt)
-	a.route("PUT /api/v1/agents/{id}", a.putAgent)
-	a.route("DELETE /api/v1/agents/{id}", a.deleteAgent)
-	a.route("GET /api/v1/sessions", a.listSessions)
-	a.route("POST /api/v1/sessions", a.createSession)
-	a.route("GET /api/v1/sessions/{id}", a.session)
-	a.route("PATCH /api/v1/sessions/{id}", a.patchSession)
-	a.route("DELETE /api/v1/sessions/{id}", a.deleteSession)
-	a.route("GET /api/v1/sessions/{id}/messages", a.sessionMessages)
-	a.route("GET /api/v1/keys", a.listKeys)
-	a.route("POST /api/v1/keys", a.createKey)
-	a.route("DELETE /api/v1/keys/{id}", a.deleteKey)
-	a.route("GET /api/v1/openapi.json", a.openAPI)
-	a.serve("GET /api/v1/events", a.events)
-	a.mux.HandleFunc("/api/v1/", a.Metrics.counted("none", func(w http.ResponseWriter, r *http.Request) {
+	a := &API{Parts: p, mux: http.NewServeMux()}
+	for _, r := range a.routes() {
+		method, path, _ := strings.Cut(r.pattern, " ")
+		pattern := method + " " + prefix + path
+		a.mux.HandleFunc(pattern, a.Metrics.counted(pattern, func(w http.ResponseWriter, req *http.Request) { a.serve(w, req, r) }))
+	}
+	a.mux.HandleFunc(prefix+"/", a.Metrics.counted("none", func(w http.ResponseWriter, r *http.Request) {
 		a.fail(w, r, fault.New(fault.NotFound, "there is no route %s %s", r.Method, r.URL.Path))
 	}))
 	return a
@@ -105,28 +66,18 @@ func New(p Parts) *API {
 
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.mux.ServeHTTP(w, r) }
 
-// route registers a handler that returns what to answer: a value to encode, a created or a
-// stream, or an error.
-func (a *API) route(pattern string, h func(r *http.Request, who access.Principal) (any, error)) {
-	a.serve(pattern, func(w http.ResponseWriter, r *http.Request, who access.Principal) {
-		v, err := h(r, who)
-		if err != nil {
-			a.fail(w, r, err)
-			return
-		}
-		switch v := v.(type) {
-		case created:
-			w.Header().Set("Location", a.BasePath+"/api/v1"+v.path)
-			write(w, http.StatusCreated, v.value)
-		case stream:
-			v(w)
-		default:
-			write(w, http.StatusOK, v)
-		}
-	})
+// request is what a route is asked.
+type request struct {
+	*http.Request
+	who   access.Principal
+	query url.Values
+	body  []byte // nil: empty, or the route takes none
 }
 
-// created is the answer that something new is at the path.
+// id is the part {id} of the path.
+func (q *request) id() string { return q.PathValue("id") }
+
+// created is the answer of a route that made something at a path.
 type created struct {
 	path  string
 	value any
@@ -135,33 +86,60 @@ type created struct {
 // stream is an answer that writes itself.
 type stream func(w http.ResponseWriter)
 
-// serve registers a handler for those who are let in with a request that can be read.
-func (a *API) serve(pattern string, h func(w http.ResponseWriter, r *http.Request, who access.Principal)) {
-	a.routes = append(a.routes, pattern)
-	a.mux.HandleFunc(pattern, a.Metrics.counted(pattern, func(w http.ResponseWriter, r *http.Request) {
-		who, err := a.Admit(r)
-		if err == nil {
-			err = checkURL(r.URL)
-		}
-		if err != nil {
-			a.fail(w, r, err)
-			return
-		}
-		h(w, r, who)
-	}))
+// serve answers a request: it admits the caller, reads the request and writes the answer.
+func (a *API) serve(w http.ResponseWriter, r *http.Request, to route) {
+	v, err := a.answer(r, to)
+	if err != nil {
+		a.fail(w, r, err)
+		return
+	}
+	switch v := v.(type) {
+	case created:
+		w.Header().Set("Location", a.BasePath+prefix+v.path)
+		write(w, http.StatusCreated, v.value)
+	case stream:
+		v(w)
+	default:
+		write(w, http.StatusOK, v)
+	}
 }
 
-// checkURL refuses what no name has and some databases choke on, and queries that would
-// otherwise be read in part.
-func checkURL(u *url.URL) error {
-	if strings.ContainsRune(u.Path, 0) || !utf8.ValidString(u.Path) {
-		return fault.New(fault.BadRequest, "the path holds characters that no name has")
+func (a *API) answer(r *http.Request, to route) (any, error) {
+	who, err := a.Admit(r)
+	if err != nil {
+		return nil, err
 	}
-	if _, err := url.ParseQuery(u.RawQuery); err != nil {
-		return fault.New(fault.BadRequest, "the query string cannot be read").WithHint("write odd characters as %%XX, and & between parameters")
+	q := &request{Request: r, who: who}
+	q.query, err = parseURL(r.URL)
+	if err == nil && to.needs&admin != 0 {
+		err = needAdmin(who)
 	}
-	return nil
+	if err == nil && to.needs&body != 0 {
+		q.body, err = access.ReadBody(r, a.MaxBody)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(q.body) == 0 {
+		q.body = nil
+	}
+	return to.answer(q)
 }
+
+// parseURL reads the query. It rejects names that some databases cannot handle.
+func parseURL(u *url.URL) (url.Values, error) {
+	if !isText(u.Path) {
+		return nil, fault.New(fault.BadRequest, "the path must be UTF-8 text without NUL")
+	}
+	q, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		return nil, fault.New(fault.BadRequest, "the query string cannot be read").
+			WithHint("write odd characters as %%XX, and & between parameters")
+	}
+	return q, nil
+}
+
+func isText(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
 
 func write(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
@@ -171,17 +149,17 @@ func write(w http.ResponseWriter, status int, v any) {
 	enc.Encode(v) // a client that has left needs no answer
 }
 
-// fail answers an error in the one form that all routes share.
+// fail answers with an error, in the form that all routes share.
 func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
-	f := a.known(r, err)
+	f := a.visible(r, err)
 	if f.Code == fault.Unauthorized {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="toolfit"`)
 	}
 	write(w, f.Code.Status(), map[string]any{"error": f})
 }
 
-// known is what the caller may know of an error. What it may not is logged.
-func (a *API) known(r *http.Request, err error) *fault.Error {
+// visible is the error that the caller may see. What it hides is logged.
+func (a *API) visible(r *http.Request, err error) *fault.Error {
 	f := fault.As(err)
 	switch {
 	case f.Code == fault.Internal && r.Context().Err() != nil:
@@ -190,15 +168,6 @@ func (a *API) known(r *http.Request, err error) *fault.Error {
 		a.Logger.Error("request not served", "method", r.Method, "path", r.URL.Path, "error", f)
 	}
 	return f
-}
-
-// body reads a JSON body of bounded size; an empty one is nil.
-func (a *API) body(r *http.Request) ([]byte, error) {
-	data, err := access.ReadBody(r, a.MaxBody)
-	if len(data) == 0 {
-		return nil, err
-	}
-	return data, err
 }
 
 func needAdmin(who access.Principal) error {

@@ -165,14 +165,18 @@ func TestRoutes(t *testing.T) {
 		{"one tool ready for a provider", "ann", "GET", "/tools/shop__list_orders?for=openai-strict", "", 200, `"strict":true`},
 		{"a dialect that does not exist", "ann", "GET", "/tools?for=openia", "", 400, `choose one of anthropic`},
 		{"a dialect that is empty", "ann", "GET", "/tools?for=", "", 400, `"code":"bad_request"`},
-		{"a call with a model's arguments", "ann", "POST", "/tools/shop__list_orders/call?for=openai-strict", `{"status":null,"limit":1}`, 200, `"result":{`},
-		{"a call in a dialect that does not exist", "ann", "POST", "/tools/shop__list_orders/call?for=x", `{}`, 400, `"code":"bad_request"`},
+		{"a call with a model's arguments", "ann", "POST", "/tools/shop__list_orders/call?for=openai-strict", `{"status":null,"limit":1}`,
+			200, `"result":{`},
+		{"a call in a dialect that does not exist", "ann", "POST", "/tools/shop__list_orders/call?for=x", `{}`, 400,
+			`"code":"bad_request"`},
 		{"a call of a tool outside the profile", "ann", "POST", "/tools/cloud__envQuery/call", `{}`, 404, `"code":"unknown_tool"`},
 		{"a viewer calls nothing", "eye", "POST", "/tools/shop__list_orders/call", `{}`, 403, `"code":"forbidden"`},
 		{"arguments that are no JSON", "ann", "POST", "/tools/shop__list_orders/call", `{`, 400, `"code":"bad_request"`},
 		{"arguments that are no object", "ann", "POST", "/tools/shop__list_orders/call", `[1]`, 400, `"code":"bad_request"`},
-		{"arguments that try to break out", "ann", "POST", "/tools/shop__list_orders/call", `{},"name":"shop__fail"`, 400, `"code":"bad_request"`},
-		{"a body over the limit", "ann", "POST", "/tools/shop__list_orders/call", `{"x":"` + strings.Repeat("x", 70_000) + `"}`, 413, `raise limits.body`},
+		{"arguments that try to break out", "ann", "POST", "/tools/shop__list_orders/call", `{},"name":"shop__fail"`, 400,
+			`"code":"bad_request"`},
+		{"a body over the limit", "ann", "POST", "/tools/shop__list_orders/call", `{"x":"` + strings.Repeat("x", 70_000) + `"}`, 413,
+			`raise limits.body`},
 		{"a server's own error", "ann", "POST", "/tools/shop__fail/call", `{"kind":"protocol"}`, 502, `"code":"upstream_error"`},
 		{"servers", "ann", "GET", "/servers", "", 200, `"id":"shop"`},
 		{"a server that does not exist", "root", "GET", "/servers/nope", "", 404, `"code":"not_found"`},
@@ -245,7 +249,8 @@ func TestCallerReadsItsOwnCallsOnly(t *testing.T) {
 	if status, _ := g.ask(t, "ann", "GET", "/api/v1/calls/"+ids["ann"], ""); status != 200 {
 		t.Errorf("ann asks for its own call: HTTP %d", status)
 	}
-	if status, body := g.ask(t, "root", "GET", "/api/v1/calls?limit=1", ""); status != 200 || !strings.Contains(body, `"next_cursor":"`+ids["bob"]+`"`) {
+	if status, body := g.ask(t, "root", "GET", "/api/v1/calls?limit=1", ""); status != 200 ||
+		!strings.Contains(body, `"next_cursor":"`+ids["bob"]+`"`) {
 		t.Errorf("a page: HTTP %d %s", status, body)
 	}
 	if got := seen("root", "/api/v1/calls?cursor="+ids["bob"]); got != "true false" {

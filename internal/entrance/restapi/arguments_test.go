@@ -12,12 +12,15 @@ import (
 
 func TestArgumentsAreInOneCallAndInExportsButNotInLists(t *testing.T) {
 	g := newGateway(t)
-	err := g.app.Store.AppendCalls(t.Context(), []store.Call{{ID: "c_1", At: time.Now(), Arguments: &store.Arguments{Sent: json.RawMessage(`{"n":"1"}`), Fitted: json.RawMessage(`{"n":1}`)}}})
+	err := g.app.Store.AppendCalls(t.Context(),
+		[]store.Call{{ID: "c_1", At: time.Now(),
+			Arguments: &store.Arguments{Sent: json.RawMessage(`{"n":"1"}`), Fitted: json.RawMessage(`{"n":1}`)}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]bool{"/calls/c_1": true, "/calls": false} {
-		if status, body := g.ask(t, "root", "GET", "/api/v1"+path, ""); status != 200 || strings.Contains(body, `"fitted":{"n":1}`) != want {
+		if status, body := g.ask(t, "root", "GET", "/api/v1"+path, ""); status != 200 ||
+			strings.Contains(body, `"fitted":{"n":1}`) != want {
 			t.Errorf("%s: HTTP %d: %s", path, status, body)
 		}
 	}
@@ -30,7 +33,8 @@ func TestWhatIsBoundHereIsNotForCallers(t *testing.T) {
 	g := newGatewayWith(t, "\nresultStore: all\noverrides: [{tool: shop__list_orders, fix: {limit: 3}}]\n")
 	status, answer := g.ask(t, "ann", "POST", "/api/v1/tools/shop__list_orders/call", `{"status":"PAID"}`)
 	var made restapi.CallAnswer
-	if err := json.Unmarshal([]byte(answer), &made); err != nil || made.Fitted == nil || string(made.Fitted.Arguments) != `{"status":"paid"}` {
+	if err := json.Unmarshal([]byte(answer), &made); err != nil || made.Fitted == nil ||
+		string(made.Fitted.Arguments) != `{"status":"paid"}` {
 		t.Fatalf("HTTP %d: %s", status, answer)
 	}
 	for who, sees := range map[string]bool{"ann": false, "root": true} {

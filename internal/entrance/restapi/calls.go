@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"net/http"
 	"net/url"
 	"time"
 
@@ -37,15 +36,14 @@ type Call struct {
 	TokensIn   int64     `json:"tokens_in"` // estimates, as are the next two
 	TokensFull int64     `json:"tokens_full"`
 	TokensSent int64     `json:"tokens_sent"`
-	Rule       string    `json:"rule,omitempty"` // which cut the result
-	Ref        string    `json:"ref,omitempty"`  // where the full result is kept
+	Rule       string    `json:"rule,omitempty"` // that shortened the result
+	Ref        string    `json:"ref,omitempty"`  // of the stored result
 
 	Repairs   json.RawMessage  `json:"repairs,omitempty"`   // what was changed in the arguments
 	Arguments *store.Arguments `json:"arguments,omitempty"` // before and after that; nil when nothing was
 }
 
-// showCall shows a record as a list and an event have it: without the arguments, which may
-// be long.
+// showCall shows a record without its arguments, which may be long.
 func showCall(c store.Call) Call {
 	var repairs json.RawMessage
 	if json.Valid([]byte(c.Repairs)) { // else there were none
@@ -54,26 +52,23 @@ func showCall(c store.Call) Call {
 	return Call{
 		Repairs: repairs,
 		ID:      c.ID, At: c.At, Principal: c.Principal, Profile: c.Profile, Session: c.Session, Agent: c.Agent,
-		Server: string(c.Server), Tool: string(c.Tool), Upstream: c.Upstream, Outcome: c.Outcome, Code: c.Code, Message: c.Message, Level: c.Level,
+		Server: string(c.Server), Tool: string(c.Tool), Upstream: c.Upstream, Outcome: c.Outcome, Code: c.Code, Message: c.Message,
+		Level:      c.Level,
 		DurationMS: float64(c.Duration.Microseconds()) / 1000, BytesIn: c.BytesIn, BytesFull: c.BytesFull, BytesSent: c.BytesSent,
 		TokensIn: c.TokensIn, TokensFull: c.TokensFull, TokensSent: c.TokensSent, Rule: c.Rule, Ref: c.Ref,
 	}
 }
 
-// showWhole is showCall with the arguments. Those that the tool got may have values that are
-// bound here, which callers do not see.
+// showWhole shows a record with its arguments. Callers do not see values bound by the
+// configuration.
 func showWhole(c store.Call, who access.Principal) Call {
 	out := showCall(c)
-	if out.Arguments = c.Arguments; out.Arguments != nil && !who.MayRead() {
+	out.Arguments = c.Arguments
+	if out.Arguments != nil && !who.MayRead() {
 		out.Arguments = &store.Arguments{Sent: c.Arguments.Sent}
 	}
 	return out
 }
-
-const (
-	defaultPage = 50
-	maxPage     = 1000
-)
 
 // CallPage is a page of calls, the newest first.
 type CallPage struct {
@@ -81,35 +76,21 @@ type CallPage struct {
 	Next  string `json:"next_cursor,omitempty"` // the cursor of the next page; "" on the last
 }
 
-// calls pages through the records, newest first, or gives all of them as JSON Lines.
-func (a *API) calls(r *http.Request, who access.Principal) (any, error) {
-	f, err := parseFilter(r.URL.Query(), who)
-	if err != nil {
-		return nil, err
-	}
-	a.settle(r.Context())
-	if wantsLines(r) {
-		return a.export(r, who, f), nil
-	}
-	return a.pageOf(r.Context(), f)
-}
-
-// settle lets the records of calls that have been answered reach the store, so that who
-// calls and then looks finds the call.
-func (a *API) settle(ctx context.Context) {
+// flush writes the records of answered calls to the store, so that a caller finds its last call.
+func (a *API) flush(ctx context.Context) {
 	if a.Records != nil {
 		a.Records.Flush(ctx)
 	}
 }
 
-// ListCalls gives a page of the calls that the caller may read, by the filters of the route.
-// It looks at so many calls at most, so that what is rare costs no more than a page; 0: all.
+// ListCalls returns a page of calls by the filters of the route. It looks at so many calls at most,
+// so that a rare match costs no more than a page; 0: all.
 func (a *API) ListCalls(ctx context.Context, who access.Principal, q url.Values, look int) (CallPage, error) {
 	f, err := parseFilter(q, who)
 	if err != nil {
 		return CallPage{}, err
 	}
-	a.settle(ctx)
+	a.flush(ctx)
 	if look == 0 || f.Server == "" && f.Tool == "" && f.Outcome == "" {
 		return a.pageOf(ctx, f)
 	}
@@ -126,11 +107,10 @@ func (a *API) ListCalls(ctx context.Context, who access.Principal, q url.Values,
 	return page, err
 }
 
-// pageOf reads one page.
 func (a *API) pageOf(ctx context.Context, f callFilter) (CallPage, error) {
 	out := CallPage{Calls: []Call{}}
 	if f.limit > maxPage {
-		return out, fault.New(fault.BadRequest, "limit must be a number from 1 to %d, got %d", maxPage, f.limit)
+		return out, fault.New(fault.BadRequest, "limit must be a whole number from 1 to %d, got %d", maxPage, f.limit)
 	}
 	f.Limit = cmp.Or(f.limit, defaultPage)
 	rows, err := a.Store.Calls(ctx, f.CallFilter)
@@ -146,15 +126,11 @@ func (a *API) pageOf(ctx context.Context, f callFilter) (CallPage, error) {
 	return out, nil
 }
 
-func (a *API) oneCall(r *http.Request, who access.Principal) (any, error) {
-	return a.ReadCall(r.Context(), who, r.PathValue("id"))
-}
-
-// ReadCall is the record of a call, of which callers read their own.
+// ReadCall returns the record of a call. Callers read only their own.
 func (a *API) ReadCall(ctx context.Context, who access.Principal, id string) (Call, error) {
 	c, err := a.Store.Call(ctx, id)
 	if fault.Is(err, fault.NotFound) { // it may have ended just now
-		a.settle(ctx)
+		a.flush(ctx)
 		c, err = a.Store.Call(ctx, id)
 	}
 	if err != nil {
@@ -166,7 +142,7 @@ func (a *API) ReadCall(ctx context.Context, who access.Principal, id string) (Ca
 	return showWhole(c, who), nil
 }
 
-// asFault turns a server's own error into one of ours; it keeps the code and the words.
+// asFault turns a server's error into one of ours, with its code and message.
 func asFault(err error) error {
 	var rpc *mcp.Error
 	if !errors.As(err, &rpc) {

@@ -22,7 +22,8 @@ func (g *gateway) fill(t testing.TB, n int, end time.Time) {
 	for i := range n {
 		at := end.Add(time.Duration(i-n+1) * time.Second)
 		c := store.Call{
-			ID: record.FirstID(at) + "node", At: at, Principal: fmt.Sprint("p", i%2), Server: "shop", Tool: "shop__list_orders", Outcome: "ok", Level: "info",
+			ID: record.FirstID(at) + "node", At: at, Principal: fmt.Sprint("p", i%2), Server: "shop", Tool: "shop__list_orders",
+			Outcome: "ok", Level: "info",
 		}
 		if i%3 == 0 {
 			c.Outcome, c.Level, c.Tool = "error", "error", "shop__fail"
@@ -60,7 +61,8 @@ func TestFiltersChooseCalls(t *testing.T) {
 		{"just after a call", "since=" + just(-2), 2},
 		{"until just after a call", "until=" + just(-2), 10},
 		{"a span that ends before it begins", "since=" + at(-2) + "&until=" + at(-5), 0},
-		{"a time in another zone", "since=" + url.QueryEscape(end.Add(-2*time.Second).In(time.FixedZone("", 3600)).Format(time.RFC3339)), 3},
+		{"a time in another zone", "since=" + url.QueryEscape(end.Add(-2*time.Second).In(time.FixedZone("", 3600)).Format(time.RFC3339)),
+			3},
 		{"the year 1", "since=0001-01-01T00:00:00Z", 12},
 		{"the year 9999", "until=9999-12-31T23:59:59Z", 12},
 		{"several", "outcome=error&principal=p0&since=" + at(-8), 1},

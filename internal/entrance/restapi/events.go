@@ -14,19 +14,19 @@ import (
 	"github.com/toolfit/toolfit/internal/browsertest/trial"
 	"github.com/toolfit/toolfit/internal/gateway/record"
 	"github.com/toolfit/toolfit/internal/gateway/upstream"
-	"github.com/toolfit/toolfit/internal/state/store"
 )
 
-// The topics that can be subscribed to.
+// The topics of calls.
 const (
-	callStarted   = "call.started"
-	callFinished  = "call.finished"
-	serverChanged = "server.changed"
-	toolsChanged  = "tools.changed"
-	ruleChanged   = "rule.changed"
+	callStarted  = "call.started"
+	callFinished = "call.finished"
 )
 
-var topics = append([]string{callStarted, callFinished, serverChanged, toolsChanged, ruleChanged, agentCall, trial.RunStarted, trial.RunCase, trial.RunFinished}, sessionTopics...)
+// topics are all that can be subscribed to.
+var topics = []string{
+	callStarted, callFinished, "server.changed", "tools.changed", "rule.changed", "agent.call",
+	trial.RunStarted, trial.RunCase, trial.RunFinished, "session.created", "session.updated", "session.deleted",
+}
 
 // Event is what a subscriber hears.
 type Event struct {
@@ -36,20 +36,20 @@ type Event struct {
 	Data any       `json:"data"`
 }
 
-// Removed is the state of a server that is no more.
+// Removed is the state of a server that no longer exists.
 const Removed upstream.State = "removed"
 
 const (
-	// lookEvery is how often the servers are looked at while somebody listens.
+	// lookEvery is how often servers are checked for changes while somebody listens.
 	lookEvery = time.Second
-	// maxListeners bounds the open connections: each holds buffers.
+	// maxListeners limits the open connections, each of which has buffers.
 	maxListeners = 1024
-	// farewell is how long clients have to say goodbye when the gateway ends.
+	// farewell is how long clients have to disconnect when the gateway stops.
 	farewell = 2 * time.Second
 )
 
-// Events tells its listeners what happens: calls that end, servers and lists that change.
-// It waits for no listener: what one has no room for passes it by, and it is told so.
+// Events tells listeners what happens. It never waits for one: a listener that falls behind misses
+// events and is told how many.
 type Events struct {
 	sources Sources
 	records *record.Log
@@ -71,35 +71,30 @@ type Events struct {
 	conns     sync.WaitGroup
 }
 
-// happening is what all listeners are told, before each is shown its own form of it.
-type happening struct {
-	topic   string
-	at      time.Time
-	server  Server
-	profile string
-	call    store.Call
-	rule    Rule
-	session store.Session
-	run     trial.Event
-	agent   agentCalled
+// notice is something that happened. Show returns it as a client sees it, if it may.
+type notice struct {
+	topic string
+	at    time.Time
+	show  func(c *connection) (data any, ok bool)
 }
 
-// listener is where one connection hears of what happens.
+// listener receives the notices for one connection.
 type listener struct {
 	who   string
-	heard chan happening
+	heard chan notice
 	wants atomic.Pointer[map[string]bool] // topics; nil before the first subscription
 	lost  atomic.Int64                    // what there was no room for, until it is told
 }
 
 // NewEvents makes Events. Run watches the servers; Close ends all connections.
 func NewEvents(sources Sources, records *record.Log) *Events {
-	e := &Events{sources: sources, records: records, now: time.Now, ping: pingEvery, closing: make(chan struct{}), room: share.New(maxListeners), listeners: map[*listener]struct{}{}}
+	e := &Events{sources: sources, records: records, now: time.Now, ping: pingEvery, closing: make(chan struct{}),
+		room: share.New(maxListeners), listeners: map[*listener]struct{}{}}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	return e
 }
 
-// Run looks for changes of the servers until ctx ends.
+// Run checks servers for changes until ctx ends.
 func (e *Events) Run(ctx context.Context) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
@@ -113,8 +108,7 @@ func (e *Events) Run(ctx context.Context) {
 	}
 }
 
-// look tells which servers are different from when it last looked. Without listeners it
-// costs nothing.
+// look reports servers that have changed. It costs nothing without listeners.
 func (e *Events) look() {
 	e.mu.Lock()
 	listening := e.last != nil
@@ -122,7 +116,7 @@ func (e *Events) look() {
 	if !listening {
 		return
 	}
-	now := byID(e.sources.ListServers())
+	now := serversByID(e.sources.ListServers())
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.last == nil {
@@ -130,18 +124,26 @@ func (e *Events) look() {
 	}
 	for id, s := range now {
 		if was, known := e.last[id]; !known || !was.like(s) {
-			e.tell(happening{topic: serverChanged, at: e.now(), server: s})
+			e.serverChanged(s)
 		}
 	}
 	for id, was := range e.last {
 		if _, stays := now[id]; !stays {
-			e.tell(happening{topic: serverChanged, at: e.now(), server: Server{ID: id, Source: was.Source, Kind: was.Kind, State: Removed}})
+			e.serverChanged(Server{ID: id, Source: was.Source, Kind: was.Kind, State: Removed})
 		}
 	}
 	e.last = now
 }
 
-func byID(servers []Server) map[tool.ServerID]Server {
+// serverChanged tells that a server has changed. The caller holds mu.
+func (e *Events) serverChanged(s Server) {
+	e.tell(notice{"server.changed", e.now(), func(c *connection) (any, bool) {
+		shown, ok := e.sources.shown(s, c.who)
+		return shown, ok && (c.filter.Server == "" || c.filter.Server == string(s.ID))
+	}})
+}
+
+func serversByID(servers []Server) map[tool.ServerID]Server {
 	m := make(map[tool.ServerID]Server, len(servers))
 	for _, s := range servers {
 		m[s.ID] = s
@@ -149,45 +151,13 @@ func byID(servers []Server) map[tool.ServerID]Server {
 	return m
 }
 
-// like tells whether there is nothing new about a server.
+// like tells whether nothing about a server has changed.
 func (s Server) like(t Server) bool {
 	return s.State == t.State && s.Reason == t.Reason && s.Source == t.Source && s.Warning == t.Warning && s.Kind == t.Kind &&
 		s.Tools == t.Tools && slices.Equal(s.Held, t.Held) && slices.Equal(s.KeptOut, t.KeptOut) && slices.Equal(s.Notes, t.Notes)
 }
 
-// ToolsChanged tells that a profile has another list of tools. It does not block.
-func (e *Events) ToolsChanged(profile string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.tell(happening{topic: toolsChanged, at: e.now(), profile: profile})
-}
-
-// RuleChanged tells that a rule of the store is another one now. It does not block.
-func (e *Events) RuleChanged(r Rule) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.tell(happening{topic: ruleChanged, at: e.now(), rule: r})
-}
-
-// RunChanged tells what happened to a run of browser tests. It does not block.
-func (e *Events) RunChanged(r trial.Event) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.tell(happening{topic: r.Type, at: r.At, run: r})
-}
-
-// CallStarted tells that a call is on its way to its server. While nobody wants to know,
-// that costs nothing; it never blocks.
-func (e *Events) CallStarted(c store.Call) {
-	if !e.starts.Load() {
-		return
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.tell(happening{topic: callStarted, at: c.At, call: c})
-}
-
-// want sets what a listener hears of.
+// want sets the topics of a listener.
 func (e *Events) want(l *listener, topics map[string]bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -195,7 +165,7 @@ func (e *Events) want(l *listener, topics map[string]bool) {
 	e.countStarts()
 }
 
-// countStarts notes whether anybody hears of calls that start. The caller holds mu.
+// countStarts records whether anybody listens to started calls. The caller holds mu.
 func (e *Events) countStarts() {
 	starts := false
 	for l := range e.listeners {
@@ -209,8 +179,8 @@ func (l *listener) wantsTo(topic string) bool {
 	return wants != nil && (*wants)[topic]
 }
 
-// tell hands it to every listener that wants it and has room. The caller holds mu.
-func (e *Events) tell(h happening) {
+// tell passes a notice to every listener that wants it and has room. The caller holds mu.
+func (e *Events) tell(h notice) {
 	for l := range e.listeners {
 		if !l.wantsTo(h.topic) {
 			continue
@@ -223,9 +193,9 @@ func (e *Events) tell(h happening) {
 	}
 }
 
-// join adds a listener. leave must be called once.
+// join adds a listener. The caller must call leave.
 func (e *Events) join(who string) (*listener, error) {
-	now := byID(e.sources.ListServers()) // what the first listener's changes are told against
+	now := serversByID(e.sources.ListServers()) // the first listener hears of changes from here on
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
@@ -233,11 +203,12 @@ func (e *Events) join(who string) (*listener, error) {
 	}
 	switch err := e.room.Take(who); {
 	case errors.Is(err, share.ErrShare):
-		return nil, fault.New(fault.RateLimited, "%d event connections of yours are open already", share.Of(maxListeners)).WithHint("close some of them first")
+		return nil, fault.New(fault.RateLimited, "%d event connections of yours are open already", share.Of(maxListeners)).
+			WithHint("close some of them first")
 	case err != nil:
 		return nil, fault.New(fault.RateLimited, "%d event connections are open already", maxListeners).WithHint("try again later")
 	}
-	l := &listener{who: who, heard: make(chan happening, 64)}
+	l := &listener{who: who, heard: make(chan notice, 64)}
 	e.listeners[l] = struct{}{}
 	if e.last == nil {
 		e.last = now
@@ -258,8 +229,7 @@ func (e *Events) leave(l *listener) {
 	e.conns.Done()
 }
 
-// Close ends all connections and waits until they are gone. A client that does not say
-// goodbye is cut off.
+// Close ends all connections and waits for them; slow clients are cut off.
 func (e *Events) Close() {
 	e.mu.Lock()
 	if !e.closed {

@@ -111,7 +111,8 @@ func TestFinishedCallsAreTold(t *testing.T) {
 		name string
 		from *client
 		want []string
-	}{{"an admin hears of all", root, []string{bobs, anns, last}}, {"a caller hears of its own", ann, []string{anns, last}}, {"a filter chooses", notes, []string{last}}} {
+	}{{"an admin hears of all", root, []string{bobs, anns, last}}, {"a caller hears of its own", ann,
+		[]string{anns, last}}, {"a filter chooses", notes, []string{last}}} {
 		for i, id := range c.want {
 			e := c.from.next()
 			var call restapi.Call
@@ -130,7 +131,8 @@ func TestStartedCallsAreTold(t *testing.T) {
 	ann := g.listen(t, "ann", `{"type":"subscribe","topics":["call.started"]}`)
 	g.call(t, "bob", "shop__list_orders", `{}`)
 	id := g.call(t, "ann", "shop__list_orders", `{}`)
-	if e := ann.next(); e.Type != "call.started" || !strings.Contains(string(e.Data), `"id":"`+id+`"`) || !strings.Contains(string(e.Data), "shop__list_orders") {
+	if e := ann.next(); e.Type != "call.started" || !strings.Contains(string(e.Data), `"id":"`+id+`"`) ||
+		!strings.Contains(string(e.Data), "shop__list_orders") {
 		t.Errorf("a caller heard %s %s", e.Type, e.Data)
 	}
 	started := 0
@@ -172,7 +174,10 @@ func TestChangedServersAndToolsAreTold(t *testing.T) {
 
 	// What another profile has is not told; so the next that ann hears is its own call.
 	id := g.call(t, "ann", "shop__list_orders", `{}`)
-	if e := ann.until("its own call", func(e event) bool { return !strings.Contains(string(e.Data), `"id":"shop"`) }); !strings.Contains(string(e.Data), id) {
+	if e := ann.until("its own call", func(e event) bool {
+		return !strings.Contains(string(e.Data),
+			`"id":"shop"`)
+	}); !strings.Contains(string(e.Data), id) {
 		t.Errorf("ann heard %s %s", e.Type, e.Data)
 	}
 }
@@ -181,7 +186,8 @@ func TestWrongMessagesAreAnsweredAndChangeNothing(t *testing.T) {
 	g := newGateway(t)
 	g.ask(t, "root", "GET", "/api/v1/tools", "") // waits for the first lists
 	c := g.listen(t, "root", `{"type":"subscribe","topics":["call.finished"]}`)
-	for _, wrong := range []string{``, `{`, `5`, `{}`, `{"type":"publish"}`, `{"type":"subscribe","topics":["nope"]}`, `{"type":"subscribe","topics":"call.finished"}`, `{"type":"subscribe","more":1}`} {
+	for _, wrong := range []string{``, `{`, `5`, `{}`, `{"type":"publish"}`, `{"type":"subscribe","topics":["nope"]}`,
+		`{"type":"subscribe","topics":"call.finished"}`, `{"type":"subscribe","more":1}`} {
 		c.send(wrong)
 		e := c.next()
 		if e.Type != "error" {

@@ -1,7 +1,14 @@
 package restapi
 
+import "strings"
+
 // Routes are the patterns of all routes.
-func Routes() []string { return New(Parts{}).routes }
+func Routes() (patterns []string) {
+	for _, r := range New(Parts{}).routes() {
+		patterns = append(patterns, strings.Replace(r.pattern, " ", " "+prefix, 1))
+	}
+	return patterns
+}
 
 // Preferred is preferred, for tests.
 var Preferred = preferred

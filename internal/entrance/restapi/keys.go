@@ -2,7 +2,6 @@ package restapi
 
 import (
 	"context"
-	"net/http"
 	"slices"
 	"time"
 
@@ -12,7 +11,7 @@ import (
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
-// Key is a key as the API shows it: without what could open anything.
+// Key is a key as the API shows it, without its secret.
 type Key struct {
 	ID      string    `json:"id"`
 	Name    string    `json:"name"`
@@ -21,7 +20,7 @@ type Key struct {
 	Created time.Time `json:"created_at"`
 }
 
-// NewKey is the answer to the making of a key, the only one that has its text.
+// NewKey is a new key. No other answer has its text.
 type NewKey struct {
 	Key
 	Text    string `json:"key"`
@@ -32,15 +31,6 @@ func showKey(k store.Key) Key {
 	return Key{ID: k.ID, Name: k.Name, Role: k.Role, Profile: k.Profile, Created: k.CreatedAt}
 }
 
-func (a *API) listKeys(r *http.Request, who access.Principal) (any, error) {
-	keys, err := a.ListKeys(r.Context(), who)
-	if err != nil {
-		return nil, err
-	}
-	return map[string]any{"keys": keys}, nil
-}
-
-// ListKeys are all keys.
 func (a *API) ListKeys(ctx context.Context, who access.Principal) ([]Key, error) {
 	if err := needAdmin(who); err != nil {
 		return nil, err
@@ -56,86 +46,60 @@ func (a *API) ListKeys(ctx context.Context, who access.Principal) ([]Key, error)
 	return keys, nil
 }
 
-// KeyConfig is a key to be made.
+// KeyConfig describes a new key.
 type KeyConfig struct {
 	Name    string      `json:"name"`
 	Profile string      `json:"profile"` // "": default, or all for an admin
 	Role    access.Role `json:"role"`
 }
 
-func (a *API) createKey(r *http.Request, who access.Principal) (any, error) {
-	if err := needAdmin(who); err != nil {
-		return nil, err
-	}
-	data, err := a.body(r)
-	if err != nil {
-		return nil, err
-	}
-	in := KeyConfig{Role: access.Caller}
-	if err := decode(data, &in); err != nil {
-		return nil, fault.New(fault.BadRequest, "the body must be {\"name\", \"profile\", \"role\"}: %w", err)
-	}
-	out, err := a.CreateKey(r.Context(), who, in)
-	return created{"/keys/" + out.ID, out}, err
-}
-
-// CreateKey makes a key. Its text is in the answer and nowhere else.
+// CreateKey creates a key. Only its answer has the text.
 func (a *API) CreateKey(ctx context.Context, who access.Principal, in KeyConfig) (NewKey, error) {
 	if err := needAdmin(who); err != nil {
 		return NewKey{}, err
 	}
-	text, row, err := a.newKey(in)
+	text, row, err := access.NewKey(in.Name, in.Profile, in.Role, nil)
 	if err == nil {
-		err = mayHandOut(who, row)
+		err = a.mayCreate(who, row)
+	}
+	if err == nil {
+		row.CreatedAt = time.Now().UTC().Truncate(time.Microsecond) // as the store keeps it
+		err = a.Store.CreateKey(ctx, row)
+	}
+	if err == nil {
+		err = a.Keys.Reload(ctx)
 	}
 	if err != nil {
 		return NewKey{}, err
 	}
-	if err := a.Store.CreateKey(ctx, row); err != nil {
-		return NewKey{}, err
-	}
 	out := NewKey{Key: showKey(row), Text: text}
-	if err := a.Keys.Reload(ctx); err != nil {
-		return NewKey{}, err
-	}
 	if rows, err := a.Store.Keys(ctx); err == nil && !slices.ContainsFunc(rows, isAdmin) {
-		out.Warning = "everybody needs a key now, and no key is an admin's; make one with: toolfit keys create NAME --role admin --profile '*'"
+		out.Warning = "everybody needs a key now, and no key is an admin's; " +
+			"make one with: toolfit keys create NAME --role admin --profile '*'"
 	}
 	return out, nil
 }
 
-func (a *API) newKey(in KeyConfig) (text string, row store.Key, err error) {
-	text, row, err = access.NewKey(in.Name, in.Profile, in.Role, nil)
-	if err != nil {
-		return "", store.Key{}, err
+func (a *API) mayCreate(who access.Principal, k store.Key) error {
+	known := slices.ContainsFunc(a.Config().Profiles, func(p config.Profile) bool { return p.Name == k.Profile })
+	if !known && k.Profile != access.AnyProfile {
+		return fault.New(fault.BadRequest, "there is no profile %q", k.Profile).WithHint("add it to profiles in the configuration")
 	}
-	known := slices.ContainsFunc(a.Config().Profiles, func(p config.Profile) bool { return p.Name == row.Profile })
-	if !known && row.Profile != access.AnyProfile {
-		return "", store.Key{}, fault.New(fault.BadRequest, "there is no profile %q", row.Profile).WithHint("add it to profiles in the configuration")
-	}
-	row.CreatedAt = time.Now().UTC().Truncate(time.Microsecond) // as the store keeps it
-	return text, row, nil
+	return mayHandOut(who, k)
 }
 
-// mayHandOut refuses keys that reach further than the caller's own.
+// mayHandOut rejects keys with more rights than the caller's own.
 func mayHandOut(who access.Principal, k store.Key) error {
 	if !who.Has(k.Profile) {
-		return fault.New(fault.Forbidden, "%s has profile %q and may not give out or take away keys of profile %q", who.Name, who.Profile, k.Profile)
+		return fault.New(fault.Forbidden, "%s has profile %q and may not give out or take away keys of profile %q", who.Name, who.Profile,
+			k.Profile)
 	}
 	return nil
 }
 
 func isAdmin(k store.Key) bool { return access.Role(k.Role) == access.Admin }
 
-func (a *API) deleteKey(r *http.Request, who access.Principal) (any, error) {
-	id := r.PathValue("id")
-	if err := a.DeleteKey(r.Context(), who, id); err != nil {
-		return nil, err
-	}
-	return deleted{ID: id}, nil
-}
-
-// DeleteKey deletes a key, but never the last admin's: then nobody could make another.
+// DeleteKey deletes a key, but never the last admin key.
 func (a *API) DeleteKey(ctx context.Context, who access.Principal, id string) error {
 	if err := needAdmin(who); err != nil {
 		return err

@@ -98,7 +98,8 @@ func TestAnAdminOfOneProfileGivesOutNoMore(t *testing.T) {
 	g := newGateway(t)
 	g.newKey(t, "root", `{"name":"chief","profile":"orders","role":"admin"}`)
 	g.newKey(t, "chief", `{"name":"helper","profile":"orders"}`)
-	for _, body := range []string{`{"name":"x","role":"admin"}`, `{"name":"x","role":"admin","profile":"*"}`, `{"name":"x","profile":"default"}`, `{"name":"x","role":"viewer"}`} {
+	for _, body := range []string{`{"name":"x","role":"admin"}`, `{"name":"x","role":"admin","profile":"*"}`,
+		`{"name":"x","profile":"default"}`, `{"name":"x","role":"viewer"}`} {
 		if status, answer := g.ask(t, "chief", "POST", "/api/v1/keys", body); status != 403 {
 			t.Errorf("%s: HTTP %d %s", body, status, answer)
 		}

@@ -18,42 +18,50 @@ import (
 )
 
 const (
-	// maxHeard bounds one message from a client.
+	// maxHeard limits the size of a client's message.
 	maxHeard = 16 << 10
-	// callBuffer is how many calls may wait for a slow client.
+	// callBuffer is how many calls are buffered for a slow client.
 	callBuffer = 256
-	// writeLimit is how long a client may take to take one event.
+	// writeLimit is how long writing one event may take.
 	writeLimit = 10 * time.Second
-	// pingEvery is how often a client is asked whether it is there, and admitEvery how often
-	// it is looked whether it may still listen.
+	// pingEvery and admitEvery are how often a client and its key are checked.
 	pingEvery  = 30 * time.Second
 	admitEvery = time.Second
 )
 
 // events is the WebSocket. The door has checked Host and Origin.
-func (a *API) events(w http.ResponseWriter, r *http.Request, who access.Principal) {
-	l, err := a.Events.join(who.ID)
+func (a *API) events(q *request) (any, error) {
+	l, err := a.Events.join(q.who.ID)
 	if err != nil {
-		a.fail(w, r, err)
-		return
+		return nil, err
 	}
-	defer a.Events.leave(l)
+	return stream(func(w http.ResponseWriter) {
+		defer a.Events.leave(l)
+		a.listen(w, q, l)
+	}), nil
+}
+
+func (a *API) listen(w http.ResponseWriter, q *request, l *listener) {
+	r := q.Request
 	conn, err := websocket.Accept(onlyUpgrade{w}, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
 	if err != nil {
 		for _, name := range []string{"Connection", "Upgrade"} {
 			w.Header().Del(name)
 		}
-		a.fail(w, r, fault.New(fault.BadRequest, "this is a WebSocket, and the request does not open one").WithHint("send Connection: Upgrade, Upgrade: websocket and what belongs to them"))
+		a.fail(w, r, fault.New(fault.BadRequest, "this is a WebSocket, and the request does not open one").
+			WithHint("send Connection: Upgrade, Upgrade: websocket and what belongs to them"))
 		return
 	}
 	defer conn.CloseNow()
 	conn.SetReadLimit(maxHeard)
-	c := &connection{events: a.Events, conn: conn, who: who, listener: l}
-	// The request's own context ends with the handshake.
-	c.serve(func(ctx context.Context) error { _, err := a.Admit(r.WithContext(ctx)); return err })
+	c := &connection{events: a.Events, conn: conn, who: q.who, listener: l}
+	c.serve(func(ctx context.Context) error { // the request's own context ends with the handshake
+		_, err := a.Admit(r.WithContext(ctx))
+		return err
+	})
 }
 
-// onlyUpgrade lets nothing through but the change of protocol, so that refusals can have our form.
+// onlyUpgrade suppresses the library's error answers, so that ours are sent.
 type onlyUpgrade struct{ http.ResponseWriter }
 
 func (w onlyUpgrade) WriteHeader(status int) {
@@ -66,7 +74,7 @@ func (w onlyUpgrade) Write(b []byte) (int, error) { return len(b), nil }
 
 func (w onlyUpgrade) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// connection is one client that listens. Only its serve writes events.
+// connection is one listening client. Only serve writes events.
 type connection struct {
 	events   *Events
 	conn     *websocket.Conn
@@ -80,13 +88,13 @@ type connection struct {
 	unsub  func()
 }
 
-// eventFilter chooses among events; a zero field does not filter.
+// eventFilter selects events; zero fields match all.
 type eventFilter struct {
 	Server string `json:"server,omitempty"`
 	Tool   string `json:"tool,omitempty"` // canonical
 }
 
-// serve sends events until the client leaves, is no longer let in, or the gateway ends.
+// serve sends events until the client leaves, loses access, or the gateway stops.
 func (c *connection) serve(admit func(context.Context) error) {
 	ctx, cancel := context.WithCancel(c.events.ctx)
 	var work sync.WaitGroup
@@ -119,7 +127,9 @@ func (c *connection) serve(admit func(context.Context) error) {
 			err = c.tellCall(ctx, call)
 			c.events.records.Drained(c.calls)
 		case h := <-c.listener.heard:
-			err = c.tellChange(ctx, h)
+			if data, ok := h.show(c); ok && c.topics[h.topic] { // it may have unsubscribed meanwhile
+				err = c.send(ctx, h.topic, h.at, data)
+			}
 		}
 		if n := c.listener.lost.Swap(0); err == nil && n > 0 {
 			err = c.tellGap(ctx, n)
@@ -130,8 +140,7 @@ func (c *connection) serve(admit func(context.Context) error) {
 	}
 }
 
-// read hands over what the client sends, nil for what is no text, and closes the channel
-// when the client has left.
+// read passes on the client's messages, nil for binary ones, and closes the channel at the end.
 func (c *connection) read(ctx context.Context, heard chan<- []byte) {
 	defer close(heard)
 	for {
@@ -150,10 +159,11 @@ func (c *connection) read(ctx context.Context, heard chan<- []byte) {
 	}
 }
 
-// watch ends a connection whose client is gone, or whose key is.
+// watch ends the connection when the client or its key is gone.
 func (c *connection) watch(ctx context.Context, cancel context.CancelFunc, admit func(context.Context) error) {
-	ping, look := time.NewTicker(c.events.ping), time.NewTicker(admitEvery)
+	ping := time.NewTicker(c.events.ping)
 	defer ping.Stop()
+	look := time.NewTicker(admitEvery)
 	defer look.Stop()
 	for {
 		due := false
@@ -192,8 +202,7 @@ func (c *connection) send(ctx context.Context, kind string, at time.Time, data a
 	return c.conn.Write(ctx, websocket.MessageText, text)
 }
 
-// hear takes a subscription, which replaces the one before. What is wrong is answered, and
-// what was in force stays so.
+// hear handles a subscription, which replaces the previous one. An invalid one changes nothing.
 func (c *connection) hear(ctx context.Context, message []byte) error {
 	var in struct {
 		Type   string      `json:"type"`
@@ -222,7 +231,8 @@ func (c *connection) hear(ctx context.Context, message []byte) error {
 }
 
 func (c *connection) subscribe(wanted []string, filter eventFilter) {
-	c.topics, c.filter = map[string]bool{}, filter
+	c.topics = map[string]bool{}
+	c.filter = filter
 	for _, t := range wanted {
 		c.topics[t] = true
 	}
@@ -232,87 +242,31 @@ func (c *connection) subscribe(wanted []string, filter eventFilter) {
 		c.calls, c.unsub = c.events.records.Subscribe(callBuffer)
 	case !c.topics[callFinished] && c.calls != nil:
 		c.unsub()
-		c.calls, c.unsub = nil, func() {}
+		c.calls = nil
+		c.unsub = func() {}
 	}
 }
 
-// tellCall tells of a finished call: callers of their own, others of all.
 func (c *connection) tellCall(ctx context.Context, call store.Call) error {
 	if n, gap := record.Lost(call); gap {
 		return c.tellGap(ctx, n)
 	}
-	if !c.hears(call) {
+	if !c.wantsCall(call) {
 		return nil
 	}
 	return c.send(ctx, callFinished, call.At.Add(call.Duration), showCall(call))
 }
 
-// hears tells whether a call is one that the client is told of.
-func (c *connection) hears(call store.Call) bool {
-	return (c.who.MayRead() || call.Principal == c.who.ID) &&
+// wantsCall tells whether the client may see a call, and subscribed to it.
+func (c *connection) wantsCall(call store.Call) bool {
+	return c.owns(call.Principal) &&
 		(c.filter.Server == "" || c.filter.Server == string(call.Server)) && (c.filter.Tool == "" || c.filter.Tool == string(call.Tool))
 }
 
-// started is what is known of a call at its start.
-type started struct {
-	ID        string `json:"id"`
-	Principal string `json:"principal"`
-	Profile   string `json:"profile"`
-	Session   string `json:"session,omitempty"`
-	Server    string `json:"server"`
-	Tool      string `json:"tool"`
-}
-
-// tellGap says that events are missing. How many there are is not for callers: most may be others'.
+// tellGap says that events were missed. Callers are not told how many: most may be others'.
 func (c *connection) tellGap(ctx context.Context, n int64) error {
 	if !c.who.MayRead() {
 		return c.send(ctx, "gap", c.events.now(), struct{}{})
 	}
 	return c.send(ctx, "gap", c.events.now(), map[string]int64{"lost": n})
-}
-
-func (c *connection) tellChange(ctx context.Context, h happening) error {
-	if !c.topics[h.topic] {
-		return nil
-	}
-	if h.topic == callStarted {
-		if !c.hears(h.call) {
-			return nil
-		}
-		return c.send(ctx, h.topic, h.at, started{
-			h.call.ID, h.call.Principal, h.call.Profile, h.call.Session, string(h.call.Server), string(h.call.Tool),
-		})
-	}
-	if h.topic == toolsChanged {
-		if !c.who.MayRead() && !c.who.Has(h.profile) {
-			return nil
-		}
-		return c.send(ctx, h.topic, h.at, map[string]string{"profile": h.profile})
-	}
-	if h.topic == agentCall {
-		if !c.who.MayRead() && c.who.ID != h.agent.principal {
-			return nil
-		}
-		return c.send(ctx, h.topic, h.at, h.agent)
-	}
-	if h.topic == ruleChanged {
-		if !c.who.MayRead() {
-			return nil
-		}
-		return c.send(ctx, h.topic, h.at, h.rule)
-	}
-	if slices.Contains(sessionTopics, h.topic) {
-		return c.tellSession(ctx, h)
-	}
-	if h.run.Type != "" {
-		if !c.who.MayRead() && c.who.ID != h.run.Principal {
-			return nil
-		}
-		return c.send(ctx, h.topic, h.at, h.run)
-	}
-	s, ok := c.events.sources.shown(h.server, c.who)
-	if !ok || c.filter.Server != "" && c.filter.Server != string(s.ID) {
-		return nil
-	}
-	return c.send(ctx, h.topic, h.at, s)
 }

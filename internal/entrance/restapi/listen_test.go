@@ -27,7 +27,7 @@ func silent(t *testing.T, admit func(context.Context) error) *websocket.Conn {
 			return
 		}
 		defer conn.CloseNow()
-		(&connection{events: e, conn: conn, listener: &listener{heard: make(chan happening)}}).serve(admit)
+		(&connection{events: e, conn: conn, listener: &listener{heard: make(chan notice)}}).serve(admit)
 	}))
 	conn, _, err := websocket.Dial(t.Context(), srv.URL, nil)
 	if err != nil {

@@ -19,8 +19,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	return m
 }
 
-// counted counts the answers of a handler. The route is its pattern, so that no client can
-// make new label values.
+// counted counts the answers of a handler by its pattern, so that clients cannot create labels.
 func (m *Metrics) counted(route string, h http.HandlerFunc) http.HandlerFunc {
 	if m == nil {
 		return h
@@ -32,7 +31,6 @@ func (m *Metrics) counted(route string, h http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// statusWriter remembers the status.
 type statusWriter struct {
 	http.ResponseWriter
 	status int
@@ -43,5 +41,5 @@ func (w *statusWriter) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// Unwrap lets a connection be taken over, and answers be flushed.
+// Unwrap lets a connection be hijacked, and answers be flushed.
 func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

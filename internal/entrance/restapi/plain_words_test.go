@@ -21,13 +21,16 @@ var goText = regexp.MustCompile(`json: |invalid character|cannot unmarshal|unexp
 	`%!|\bGo (struct|value)|0xc0|websocket: |\.go:\d|base64|illegal |internal error`)
 
 // wrongTexts are wrong as a number, a time, a cursor or a name.
-var wrongTexts = []string{"1e308", "-1", "99999999999999999999", "NaN", "true", "[]", "%zz", "%00", "%ff", "2026-13-45T99:00:00Z", "12h34", strings.Repeat("9", 400)}
+var wrongTexts = []string{"1e308", "-1", "99999999999999999999", "NaN", "true", "[]", "%zz", "%00", "%ff", "2026-13-45T99:00:00Z", "12h34",
+	strings.Repeat("9", 400)}
 
 // wrongValues are wrong as the value of most members.
-var wrongValues = []string{"1e308", "-1", "1.5", "99999999999999999999", `"x"`, `"1e999"`, `"\u0000"`, "true", "null", "[]", "[[1]]", "{}", `{"a":{"b":1e400}}`}
+var wrongValues = []string{"1e308", "-1", "1.5", "99999999999999999999", `"x"`, `"1e999"`, `"\u0000"`, "true", "null", "[]", "[[1]]", "{}",
+	`{"a":{"b":1e400}}`}
 
 // wrongBodies are no JSON, or not the JSON that is asked for.
-var wrongBodies = []string{"", "{", `{"a":`, "[]", "null", "1e308", `"x"`, "{} {}", `{"a":1,}`, "\xff", `{"no such member":1}`, strings.Repeat("[", 20_000), `{"a":"` + strings.Repeat("x", 70_000) + `"}`}
+var wrongBodies = []string{"", "{", `{"a":`, "[]", "null", "1e308", `"x"`, "{} {}", `{"a":1,}`, "\xff", `{"no such member":1}`,
+	strings.Repeat("[", 20_000), `{"a":"` + strings.Repeat("x", 70_000) + `"}`}
 
 // asking is one who looks for Go's words in answers.
 type asking struct {
@@ -209,8 +212,10 @@ func (a *asking) mcp(profile string) {
 	for _, body := range wrongBodies {
 		post(body)
 	}
-	for _, method := range []string{"tools/list", "tools/call", "prompts/list", "prompts/get", "resources/read", "resources/list", "completion/complete", "logging/setLevel", "no/such"} {
-		for _, params := range append(wrongObjects(nil, []string{"name", "arguments", "cursor", "uri", "ref", "level", "_meta"}), wrongValues...) {
+	for _, method := range []string{"tools/list", "tools/call", "prompts/list", "prompts/get", "resources/read", "resources/list",
+		"completion/complete", "logging/setLevel", "no/such"} {
+		for _, params := range append(wrongObjects(nil, []string{"name", "arguments", "cursor", "uri", "ref", "level", "_meta"}),
+			wrongValues...) {
 			a.request(at, method, params)
 		}
 	}
@@ -255,7 +260,8 @@ func (a *asking) request(at, method, params string) string {
 }
 
 func TestNoAnswerSpeaksOfGo(t *testing.T) {
-	more := strings.Replace(configText, "profiles:\n", "profiles:\n  own: {servers: [shop], search: on, tests: true, env: true, paging: true, prompt: true, pinned: ['shop__*']}\n", 1)
+	more := strings.Replace(configText, "profiles:\n",
+		"profiles:\n  own: {servers: [shop], search: on, tests: true, env: true, paging: true, prompt: true, pinned: ['shop__*']}\n", 1)
 	g := newGatewayFrom(t, more+"results: [{tool: shop__list_orders, keep: 'orders(id)'}]\n"+
 		"recall: {actions: [{kn_id: shop, at_id: orders, mcp_id: shop, tool_name: list_orders, parameters: {limit: 2}}]}\n")
 	a := &asking{gateway: g, t: t, told: map[string]bool{}}
@@ -263,18 +269,23 @@ func TestNoAnswerSpeaksOfGo(t *testing.T) {
 	a.rest()
 	a.mcp("own")
 	a.session = ""
-	for _, path := range []string{"/v1/chat/completions", "/api/agent-retrieval/in/v1/kn/get_action_info", "/api/agent-retrieval/in/v1/mcp/proxy/shop/tools/list_orders/call"} {
-		members := []string{"model", "messages", "stream", "temperature", "tools", "user", "metadata", "max_tokens", "kn_id", "at_id", "limit", "status", "dynamic_params"}
-		for _, body := range append(wrongObjects(map[string]string{"model": `"filed"`, "messages": `[{"role":"user","content":"x"}]`}, members), wrongBodies...) {
+	for _, path := range []string{"/v1/chat/completions", "/api/agent-retrieval/in/v1/kn/get_action_info",
+		"/api/agent-retrieval/in/v1/mcp/proxy/shop/tools/list_orders/call"} {
+		members := []string{"model", "messages", "stream", "temperature", "tools", "user", "metadata", "max_tokens", "kn_id", "at_id",
+			"limit", "status", "dynamic_params"}
+		for _, body := range append(wrongObjects(map[string]string{"model": `"filed"`, "messages": `[{"role":"user","content":"x"}]`},
+			members), wrongBodies...) {
 			a.send("POST", path, "application/json", body)
 		}
 		for _, body := range wrongObjects(map[string]string{"kn_id": `"shop"`, "at_id": `"orders"`}, members) {
 			a.send("POST", path, "application/json", body)
 		}
 	}
-	for n, page := range []string{"/", "/calls", "/calls/rows", "/tools", "/servers", "/results", "/results/rules", "/results/suggestions", "/runs", "/runs/rows", "/prompt", "/prompt/text", "/chat", "/environments/logs", "/environments/sessions", "/keys", "/recall"} {
+	for n, page := range []string{"/", "/calls", "/calls/rows", "/tools", "/servers", "/results", "/results/rules", "/results/suggestions",
+		"/runs", "/runs/rows", "/prompt", "/prompt/text", "/chat", "/environments/logs", "/environments/sessions", "/keys", "/recall"} {
 		for _, wrong := range some(n, wrongTexts) {
-			for _, names := range [][]string{{"page", "limit", "q"}, {"cursor", "after"}, {"since", "until"}, {"budget", "profile", "groups"}} {
+			for _, names := range [][]string{{"page", "limit", "q"}, {"cursor", "after"}, {"since", "until"},
+				{"budget", "profile", "groups"}} {
 				a.send("GET", page+"?"+strings.Join(names, "="+wrong+"&")+"="+wrong, "", "")
 			}
 			a.send("GET", strings.TrimSuffix(page, "/")+"/"+wrong, "", "")
@@ -294,7 +305,8 @@ func TestEveryFetchOfAResultIsRefusedInWords(t *testing.T) {
 	if ref == "" {
 		t.Fatalf("no ref in %.500s", answer)
 	}
-	for _, args := range wrongObjects(map[string]string{"ref": fmt.Sprintf("%q", ref)}, []string{"offset", "limit", "fields", "jq", "ref"}) {
+	for _, args := range wrongObjects(map[string]string{"ref": fmt.Sprintf("%q", ref)},
+		[]string{"offset", "limit", "fields", "jq", "ref"}) {
 		answer := a.request("/mcp/default", "tools/call", `{"name":"fetch_result","arguments":`+args+`}`)
 		if strings.Contains(args, `"offset":1e308`) && !strings.Contains(answer, `\"offset\"`) && !strings.Contains(answer, "offset") {
 			t.Errorf("%s: %s", args, answer)

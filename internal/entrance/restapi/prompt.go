@@ -3,7 +3,6 @@ package restapi
 import (
 	"cmp"
 	"context"
-	"net/http"
 	"strconv"
 	"strings"
 
@@ -25,7 +24,7 @@ type Prompt struct {
 	SetAside []SetAside    `json:"setAside,omitempty"`
 }
 
-// Detail is how many tools are written how.
+// Detail counts tools by how much of them is written.
 type Detail struct {
 	Full int `json:"full"`
 	Line int `json:"line"` // their signature
@@ -49,37 +48,30 @@ func detailOf(plan prompt.Plan) (d Detail) {
 	return d
 }
 
-// PromptQuery says what is to be written, and how.
+// PromptQuery says which tools to write, and how.
 type PromptQuery struct {
 	Profile string // "": the caller's own
 	Session string // of the caller, within which a text only grows; "": it is made anew
 	call.Variant
 }
 
-// SetAside is a tool that the dialect cannot carry, and why.
+// SetAside is a tool that the dialect cannot express, and why.
 type SetAside struct {
 	Name   string `json:"name"`
 	Reason string `json:"reason"`
 }
 
-// prompt writes the tools of a profile, as JSON or as the bare text.
-func (a *API) prompt(r *http.Request, who access.Principal) (any, error) {
-	in := PromptQuery{Profile: r.URL.Query().Get("profile"), Session: r.URL.Query().Get("session")}
-	var err error
-	if in.Variant, err = variant(r); err != nil {
-		return nil, err
-	}
-	p, err := a.WritePrompt(r.Context(), who, in)
+// prompt answers with JSON or plain text.
+func (a *API) prompt(q *request) (any, error) {
+	how, err := variant(q)
 	if err != nil {
 		return nil, err
 	}
-	if accepts(r, "text/plain") {
-		return stream(func(w http.ResponseWriter) {
-			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-			w.Write([]byte(p.Text)) // a client that has left needs no answer
-		}), nil
+	p, err := a.WritePrompt(q.Context(), q.who, PromptQuery{q.query.Get("profile"), q.query.Get("session"), how})
+	if err == nil && accepts(q.Request, "text/plain") {
+		return text(p.Text), nil
 	}
-	return p, nil
+	return p, err
 }
 
 // WritePrompt writes the tools of a profile as text for a model.
@@ -98,7 +90,7 @@ func (a *API) WritePrompt(ctx context.Context, who access.Principal, in PromptQu
 		return Prompt{}, err
 	}
 	p := Prompt{Format: req.Variant.Format, Text: page.Text, Tokens: tokens.Estimate(page.Text), Detail: detailOf(page.Plan)}
-	if v, err = a.Catalog.View(v.Profile); err == nil { // it may have been listed meanwhile
+	if v, err := a.Catalog.View(v.Profile); err == nil { // it may have been listed meanwhile
 		p.List = tokens.Estimate(v.List)
 	}
 	for _, t := range page.Refused {
@@ -107,27 +99,25 @@ func (a *API) WritePrompt(ctx context.Context, who access.Principal, in PromptQu
 	return p, nil
 }
 
-// variant reads how the tools are to be written.
-func variant(r *http.Request) (v call.Variant, err error) {
-	q := r.URL.Query()
+// variant reads how to write the tools.
+func variant(r *request) (v call.Variant, err error) {
+	q := r.query
 	v = call.Variant{Format: prompt.Format(q.Get("format")), Dialect: schema.Dialect(q.Get("dialect")), Language: q.Get("language")}
 	if v.Language == "" {
 		v.Language = preferred(strings.Join(r.Header.Values("Accept-Language"), ","))
 	}
-	if v.Budget, err = number(r, "budget"); err != nil {
-		return v, err
+	v.Groups, err = strconv.ParseBool(cmp.Or(q.Get("groups"), "false"))
+	if err != nil {
+		return v, fault.New(fault.BadRequest, "groups must be true or false")
 	}
-	if text := q.Get("groups"); text != "" {
-		if v.Groups, err = strconv.ParseBool(text); err != nil {
-			return v, fault.New(fault.BadRequest, "groups must be true or false")
-		}
-	}
-	return v, nil
+	v.Budget, err = number(q, "budget", 1, maxNumber)
+	return v, err
 }
 
-// preferred is the language that a reader likes best, of an Accept-Language; "" for any.
+// preferred returns the preferred language of an Accept-Language header; "": any.
 func preferred(accept string) string {
-	best, most := "", 0.0
+	best := ""
+	most := 0.0
 	for part := range strings.SplitSeq(accept, ",") {
 		tag, params, weighed := strings.Cut(part, ";")
 		weight := 1.0
@@ -135,8 +125,10 @@ func preferred(accept string) string {
 			_, text, _ := strings.Cut(params, "=")
 			weight, _ = strconv.ParseFloat(strings.TrimSpace(text), 64) // what is no number counts nothing
 		}
-		if tag = strings.TrimSpace(tag); tag != "*" && weight > most && weight <= 1 {
-			best, most = tag, weight
+		tag = strings.TrimSpace(tag)
+		if tag != "*" && weight > most && weight <= 1 {
+			best = tag
+			most = weight
 		}
 	}
 	return best

@@ -3,18 +3,14 @@ package restapi
 import (
 	"cmp"
 	"context"
-	"net/http"
-	"strconv"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
-// ResultQuery chooses kept results; a zero field does not.
+// ResultQuery selects stored results; zero fields match all.
 type ResultQuery struct {
 	Tool   string // canonical
 	Rule   string
@@ -22,7 +18,7 @@ type ResultQuery struct {
 	Limit  int    // 0: 50; at most 1000
 }
 
-// ResultHead is what is known of a kept result without reading it.
+// ResultHead describes a stored result.
 type ResultHead struct {
 	Ref        string    `json:"ref"`
 	Call       string    `json:"call"`
@@ -38,31 +34,16 @@ type ResultHead struct {
 	TokensSent int64     `json:"tokens_sent,omitempty"`
 }
 
-// ResultList is a page of kept results.
 type ResultList struct {
 	Results []ResultHead `json:"results"`
 	Next    string       `json:"next_cursor,omitempty"`
 }
 
-func (a *API) listResults(r *http.Request, who access.Principal) (any, error) {
-	q := r.URL.Query()
-	in := ResultQuery{Tool: q.Get("tool"), Rule: q.Get("rule"), Cursor: q.Get("cursor")}
-	if s := q.Get("limit"); s != "" {
-		var err error
-		if in.Limit, err = strconv.Atoi(s); err != nil || in.Limit < 1 || in.Limit > maxPage {
-			return nil, fault.New(fault.BadRequest, "limit must be a number from 1 to %d, got %.40q", maxPage, s)
-		}
-	}
-	return a.ListResults(r.Context(), who, in)
-}
-
-// ListResults pages through the kept results, the newest first. A caller sees its own.
+// ListResults pages through stored results, newest first. Callers see their own.
 func (a *API) ListResults(ctx context.Context, who access.Principal, in ResultQuery) (ResultList, error) {
 	out := ResultList{Results: []ResultHead{}}
-	for _, text := range []string{in.Tool, in.Rule, in.Cursor} {
-		if strings.ContainsRune(text, 0) || !utf8.ValidString(text) {
-			return out, fault.New(fault.BadRequest, "the filter holds characters that nothing has")
-		}
+	if !isText(in.Tool + in.Rule + in.Cursor) {
+		return out, fault.New(fault.BadRequest, "the filter must be UTF-8 text without NUL")
 	}
 	f := store.ResultFilter{Tool: in.Tool, Rule: in.Rule, Before: in.Cursor, Limit: cmp.Or(in.Limit, defaultPage), Heads: true}
 	if !who.MayRead() {
@@ -81,7 +62,7 @@ func (a *API) ListResults(ctx context.Context, who access.Principal, in ResultQu
 	return out, nil
 }
 
-// KeptResult gives a kept result by its ref, or by the id of its call. A caller sees its own.
+// KeptResult returns a stored result by its ref or the id of its call. Callers see their own.
 func (a *API) KeptResult(ctx context.Context, who access.Principal, refOrCall string) (Result, error) {
 	kept, err := a.keptResult(ctx, who, refOrCall)
 	if err != nil {
@@ -90,15 +71,15 @@ func (a *API) KeptResult(ctx context.Context, who access.Principal, refOrCall st
 	return showResult(kept, who), nil
 }
 
-// headOf shows a result. Its tokens were counted when the call was recorded; one whose record
-// is not written yet, or is gone, has none.
+// headOf describes a result. Its tokens are those of the call's record, if there is one.
 func (a *API) headOf(ctx context.Context, r store.Result) ResultHead {
 	h := ResultHead{
 		Ref: r.Ref, Call: r.Call, Server: string(r.Server), Tool: string(r.Tool), Profile: r.Profile, Session: r.Session, Rule: r.Rule,
 		At: r.At, Expires: r.Expires, Bytes: r.Size,
 	}
 	if c, err := a.Store.Call(ctx, r.Call); err == nil {
-		h.TokensFull, h.TokensSent = c.TokensFull, c.TokensSent
+		h.TokensFull = c.TokensFull
+		h.TokensSent = c.TokensSent
 	}
 	return h
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
@@ -14,7 +13,7 @@ import (
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
-// Result is a full result that was kept, for people and programs: whole, whatever models get.
+// Result is a stored result, in full.
 type Result struct {
 	Ref       string          `json:"ref"`
 	Call      string          `json:"call"`
@@ -30,32 +29,30 @@ type Result struct {
 	Tokens    *TokenCount     `json:"tokens,omitempty"` // where a count was asked for
 }
 
-// TokenCount says what a result costs.
+// TokenCount is what a result costs.
 type TokenCount struct {
 	Count tokens.Label `json:"count"` // how tokens were counted
 	Full  int          `json:"full"`  // of the result as the server gave it
 	Sent  int          `json:"sent"`  // of what a model gets of it by the rules in force now
 }
 
-// result gives a kept result by its ref, or by the id of its call.
-func (a *API) result(r *http.Request, who access.Principal) (any, error) {
-	count, err := parseCount(r.URL.Query().Get("count"), "")
+func (a *API) result(q *request) (any, error) {
+	count, err := parseCount(q.query.Get("count"), "")
 	if err != nil {
 		return nil, err
 	}
-	kept, err := a.keptResult(r.Context(), who, r.PathValue("ref"))
+	kept, err := a.keptResult(q.Context(), q.who, q.PathValue("ref"))
 	if err != nil {
 		return nil, err
 	}
-	out := showResult(kept, who)
+	out := showResult(kept, q.who)
 	if count != "" {
-		out.Tokens, err = a.count(r.Context(), kept, count)
+		out.Tokens, err = a.count(q.Context(), kept, count)
 	}
 	return out, err
 }
 
-// ReadResult is a kept result, by its ref or the id of its call, and what a model gets of it
-// by the rules in force now.
+// ReadResult returns a stored result, and what a model gets of it by the current rules.
 func (a *API) ReadResult(ctx context.Context, who access.Principal, refOrCall string) (full Result, shown json.RawMessage, err error) {
 	kept, err := a.keptResult(ctx, who, refOrCall)
 	if err != nil {
@@ -75,7 +72,7 @@ func showResult(kept store.Result, who access.Principal) Result {
 	}
 }
 
-// keptResult looks among the caller's own results, or among all for those who may read all.
+// keptResult finds a stored result among those that the caller may see.
 func (a *API) keptResult(ctx context.Context, who access.Principal, refOrCall string) (store.Result, error) {
 	if who.MayRead() {
 		return a.Store.FindResult(ctx, refOrCall)
@@ -94,7 +91,7 @@ func (a *API) keptResult(ctx context.Context, who access.Principal, refOrCall st
 	return own[0], own[0].Err
 }
 
-// parseCount reads how tokens are to be counted.
+// parseCount reads how to count tokens.
 func parseCount(text string, usual tokens.Label) (tokens.Label, error) {
 	switch label := tokens.Label(text); label {
 	case "":
@@ -105,10 +102,10 @@ func parseCount(text string, usual tokens.Label) (tokens.Label, error) {
 	return "", fault.New(fault.BadRequest, "tokens are not counted by %.40q", text).WithHint("use %s or %s", tokens.O200k, tokens.Estimated)
 }
 
-// maxExact bounds what is counted exactly in one request: it takes about a second per megabyte.
+// maxExact limits exact counting: it takes about a second per megabyte.
 const maxExact = 8 << 20
 
-// count counts the tokens of a kept result. What is too long for an exact count is refused.
+// count counts the tokens of a stored result.
 func (a *API) count(ctx context.Context, kept store.Result, label tokens.Label) (*TokenCount, error) {
 	shown, err := a.Caller.Shown(ctx, kept)
 	if err != nil {
@@ -118,7 +115,8 @@ func (a *API) count(ctx context.Context, kept store.Result, label tokens.Label) 
 		return &TokenCount{label, project.Tokens(kept.Body), project.Tokens(shown)}, nil
 	}
 	if len(kept.Body)+len(shown) > maxExact {
-		return nil, fault.New(fault.TooLarge, "the result is too long to be counted exactly: more than %d MB", maxExact>>20).WithHint("use count=%s", tokens.Estimated)
+		return nil, fault.New(fault.TooLarge, "the result is too long to be counted exactly: more than %d MB", maxExact>>20).
+			WithHint("use count=%s", tokens.Estimated)
 	}
 	full, err := project.CountTokens(kept.Body, tokens.Count)
 	if err != nil {

@@ -48,9 +48,11 @@ func TestWhoReadsAResult(t *testing.T) {
 func TestViewSaysWhoReads(t *testing.T) {
 	g := newGateway(t)
 	g.ask(t, "root", "GET", "/api/v1/tools", "")
-	for query, cut := range map[string]bool{"": false, "?view=full": false, "?view=model": true, "?for=openai": true, "?for=openai&view=full": false} {
+	for query, cut := range map[string]bool{"": false, "?view=full": false, "?view=model": true, "?for=openai": true,
+		"?for=openai&view=full": false} {
 		_, body := g.ask(t, "root", "POST", "/api/v1/tools/cloud__envQuery/call"+query, `{"action":"list"}`)
-		if strings.Contains(body, "_omitted") != cut || strings.Contains(body, "LogServices\\\":[{") == cut || strings.Contains(body, `"ref":"r_`) != cut {
+		if strings.Contains(body, "_omitted") != cut || strings.Contains(body, "LogServices\\\":[{") == cut ||
+			strings.Contains(body, `"ref":"r_`) != cut {
 			t.Errorf("%q: %.400s", query, body)
 		}
 	}
@@ -73,7 +75,8 @@ func TestDemoListCostsATenth(t *testing.T) {
 		t.Errorf("the full result has %d rows", n)
 	}
 	full, sent := textTokens(t, kept.Result), textTokens(t, answer.Result)
-	t.Logf("pretty JSON %d tokens, sent %d (%.1f %%); whole result %d, sent %d", full, sent, 100*float64(sent)/float64(full), kept.Tokens.Full, kept.Tokens.Sent)
+	t.Logf("pretty JSON %d tokens, sent %d (%.1f %%); whole result %d, sent %d", full, sent, 100*float64(sent)/float64(full),
+		kept.Tokens.Full, kept.Tokens.Sent)
 	if sent*10 > full || kept.Tokens.Sent != sent || kept.Tokens.Full != full {
 		t.Errorf("%d of %d, said to be %d of %d", sent, full, kept.Tokens.Sent, kept.Tokens.Full)
 	}

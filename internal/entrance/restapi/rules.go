@@ -2,7 +2,6 @@ package restapi
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/core/project"
@@ -13,15 +12,15 @@ import (
 
 // Rulebook knows the rules for results, and changes those of the store.
 type Rulebook interface {
-	// Rules are all that there are, in the order of their sources. It is read-only.
+	// Rules returns all rules, in the order of their sources. It is read-only.
 	Rules() []RuleState
-	// SaveRule stores the rule that the JSON text describes and puts it in force.
+	// SaveRule stores the rule that the JSON text describes and activates it.
 	SaveRule(ctx context.Context, id string, text []byte) error
-	// RemoveRule takes a stored rule away; the warning says what stays.
+	// RemoveRule deletes a stored rule; the warning says what stays.
 	RemoveRule(ctx context.Context, id string) (warning string, err error)
 }
 
-// RuleState is a rule and how it stands.
+// RuleState is a rule and its state.
 type RuleState struct {
 	project.Rule
 	Hidden  bool   // another rule of the same id counts before it
@@ -29,7 +28,7 @@ type RuleState struct {
 	Why     string // why it was put back to shadow; "" when it was not
 }
 
-// FromBuiltin is the source of rules that come with a server of ours.
+// FromBuiltin is the source of rules of built-in servers.
 const FromBuiltin Source = "builtin"
 
 var ruleSources = map[project.Source]Source{project.File: FromFile, project.Store: FromStore, project.Builtin: FromBuiltin}
@@ -51,8 +50,7 @@ type Rule struct {
 	Counts  RuleCounts     `json:"counts"`
 }
 
-// RuleCounts is what became of the results that a rule was for, since the gateway began or
-// the rule was last changed.
+// RuleCounts counts results by what the rule did, since the gateway started or the rule changed.
 type RuleCounts struct {
 	Projected  int64 `json:"projected"`
 	Whole      int64 `json:"whole"`
@@ -64,11 +62,11 @@ type RuleCounts struct {
 	TokensSent int64 `json:"tokens_sent"`
 }
 
-// ShowRule is a rule as the API shows it.
 func ShowRule(s RuleState, n call.RuleCount) Rule {
 	r := Rule{
-		ID: s.ID, Source: ruleSources[s.Source], Tool: s.Tool, When: s.When, Keep: s.Keep, Drop: s.Drop, JQ: s.JQ, Budget: s.Budget, Shape: s.Shape,
-		Mode: s.Mode, Profile: s.Profile, Reason: s.Why,
+		ID: s.ID, Source: ruleSources[s.Source], Tool: s.Tool, When: s.When, Keep: s.Keep, Drop: s.Drop, JQ: s.JQ, Budget: s.Budget,
+		Shape: s.Shape,
+		Mode:  s.Mode, Profile: s.Profile, Reason: s.Why,
 	}
 	if r.Mode == "" {
 		r.Mode = project.On
@@ -84,15 +82,7 @@ func ShowRule(s RuleState, n call.RuleCount) Rule {
 	return r
 }
 
-func (a *API) listRules(_ *http.Request, who access.Principal) (any, error) {
-	rules, err := a.ListRules(who)
-	if err != nil {
-		return nil, err
-	}
-	return RuleList{rules}, nil
-}
-
-// ListRules are all rules, in the order of their sources.
+// ListRules returns all rules, in the order of their sources.
 func (a *API) ListRules(who access.Principal) ([]Rule, error) {
 	if !who.MayRead() {
 		return nil, who.Forbidden("%s may not read the rules")
@@ -104,24 +94,11 @@ func (a *API) ListRules(who access.Principal) ([]Rule, error) {
 	return rules, nil
 }
 
-// RuleList is all rules.
 type RuleList struct {
 	Rules []Rule `json:"rules"`
 }
 
-// putRule stores a rule, in place of an earlier one of its id.
-func (a *API) putRule(r *http.Request, who access.Principal) (any, error) {
-	if err := needAdmin(who); err != nil {
-		return nil, err
-	}
-	text, err := a.body(r)
-	if err != nil {
-		return nil, err
-	}
-	return a.SaveRule(r.Context(), who, r.PathValue("id"), text)
-}
-
-// SaveRule stores the rule that the JSON text describes and puts it in force.
+// SaveRule stores the rule that the JSON text describes and activates it.
 func (a *API) SaveRule(ctx context.Context, who access.Principal, id string, text []byte) (Rule, error) {
 	if err := needAdmin(who); err != nil {
 		return Rule{}, err
@@ -137,16 +114,7 @@ func (a *API) SaveRule(ctx context.Context, who access.Principal, id string, tex
 	return Rule{}, fault.New(fault.Conflict, "rule %s was deleted meanwhile", id)
 }
 
-func (a *API) deleteRule(r *http.Request, who access.Principal) (any, error) {
-	id := r.PathValue("id")
-	warning, err := a.DeleteRule(r.Context(), who, id)
-	if err != nil {
-		return nil, err
-	}
-	return deleted{ID: id, Warning: warning}, nil
-}
-
-// DeleteRule takes a rule of the store out of force; the warning says what stays.
+// DeleteRule deletes a stored rule; the warning says what stays.
 func (a *API) DeleteRule(ctx context.Context, who access.Principal, id string) (warning string, err error) {
 	if err := needAdmin(who); err != nil {
 		return "", err

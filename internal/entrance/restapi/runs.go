@@ -15,7 +15,7 @@ import (
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
-// Tests starts runs of browser tests that go on by themselves.
+// Tests starts runs of browser tests in the background.
 type Tests interface {
 	StartTests(ctx context.Context, o trial.Order) (id string, err error)
 }
@@ -40,21 +40,16 @@ type RunList struct {
 	Next string `json:"next_cursor,omitempty"`
 }
 
-// runs pages through the runs.
-func (a *API) runs(r *http.Request, who access.Principal) (any, error) {
-	q := r.URL.Query()
-	f := store.RunFilter{Name: q.Get("name"), Outcome: q.Get("outcome"), Before: q.Get("cursor")}
-	if text := q.Get("limit"); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 || n > maxPage {
-			return nil, fault.New(fault.BadRequest, "limit must be a number from 1 to %d, got %.100q", maxPage, text)
-		}
-		f.Limit = n
+func (a *API) runs(q *request) (any, error) {
+	limit, err := number(q.query, "limit", 1, maxPage)
+	if err != nil {
+		return nil, err
 	}
-	return a.ListRuns(r.Context(), who, f)
+	f := store.RunFilter{Name: q.query.Get("name"), Outcome: q.query.Get("outcome"), Before: q.query.Get("cursor"), Limit: limit}
+	return a.ListRuns(q.Context(), q.who, f)
 }
 
-// ListRuns is a page of runs. A caller sees its own.
+// ListRuns returns a page of runs. Callers see their own.
 func (a *API) ListRuns(ctx context.Context, who access.Principal, f store.RunFilter) (RunList, error) {
 	f.Limit = cmp.Or(f.Limit, defaultPage)
 	out := RunList{Runs: []Run{}}
@@ -71,7 +66,8 @@ func (a *API) ListRuns(ctx context.Context, who access.Principal, f store.RunFil
 			if !who.MayRead() && k.Principal != who.ID {
 				continue
 			}
-			if out.Runs = append(out.Runs, showRun(k)); len(out.Runs) == f.Limit {
+			out.Runs = append(out.Runs, showRun(k))
+			if len(out.Runs) == f.Limit {
 				out.Next = row.Cursor()
 				return out, nil
 			}
@@ -83,25 +79,25 @@ func (a *API) ListRuns(ctx context.Context, who access.Principal, f store.RunFil
 	}
 }
 
-// ReadRun is a run that the caller may see. Its pictures are read by RunPicture.
+// ReadRun returns a run that the caller may see, without pictures.
 func (a *API) ReadRun(ctx context.Context, who access.Principal, id string) (*trial.Kept, error) {
-	k, err := a.wholeRun(ctx, id)
+	row, err := a.Store.Run(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return seenRun(who, row)
+}
+
+// seenRun reads a run that the caller may see.
+func seenRun(who access.Principal, row store.Run) (*trial.Kept, error) {
+	k, err := trial.Read(row, time.Now())
 	if err != nil {
 		return nil, err
 	}
 	return k, mayReadRun(who, k)
 }
 
-// wholeRun is a run, whosever it is.
-func (a *API) wholeRun(ctx context.Context, id string) (*trial.Kept, error) {
-	row, err := a.Store.Run(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	return trial.Read(row, time.Now())
-}
-
-// RunPage is a page of the steps of a run that the caller may see.
+// RunPage returns a page of the steps of a run.
 func (a *API) RunPage(ctx context.Context, who access.Principal, id string, number int) (*trial.Page, error) {
 	row, err := a.Store.Run(ctx, id)
 	if err != nil {
@@ -114,7 +110,7 @@ func (a *API) RunPage(ctx context.Context, who access.Principal, id string, numb
 	return p, mayReadRun(who, p.Kept)
 }
 
-// mayReadRun refuses a caller what others ran as if it were not there.
+// mayReadRun hides runs of others from callers.
 func mayReadRun(who access.Principal, k *trial.Kept) error {
 	if !who.MayRead() && k.Principal != who.ID {
 		return fault.New(fault.NotFound, "there is no run %.100q", k.ID)
@@ -122,9 +118,9 @@ func mayReadRun(who access.Principal, k *trial.Kept) error {
 	return nil
 }
 
-// oneRun is a run with all that happened; its pictures have addresses of their own.
-func (a *API) oneRun(r *http.Request, who access.Principal) (any, error) {
-	k, err := a.ReadRun(r.Context(), who, r.PathValue("id"))
+// oneRun is a run with all steps and the URLs of their pictures.
+func (a *API) oneRun(q *request) (any, error) {
+	k, err := a.ReadRun(q.Context(), q.who, q.id())
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +130,7 @@ func (a *API) oneRun(r *http.Request, who access.Principal) (any, error) {
 		numbers[s.Screenshot] = n
 	}
 	for _, res := range k.Results {
-		text, err := json.Marshal(shownResult(a.BasePath+"/api/v1/runs/"+k.ID, res, numbers))
+		text, err := json.Marshal(shownResult(a.BasePath+prefix+"/runs/"+k.ID, res, numbers))
 		if err != nil {
 			return nil, err
 		}
@@ -143,12 +139,7 @@ func (a *API) oneRun(r *http.Request, who access.Principal) (any, error) {
 	return out, nil
 }
 
-func (a *API) runReport(r *http.Request, who access.Principal) (any, error) {
-	write, err := a.RunReport(r.Context(), who, r.PathValue("id"), cmp.Or(r.URL.Query().Get("format"), "html"))
-	return stream(write), err
-}
-
-// RunReport writes the report of a run as JUnit XML, JSON or one HTML page.
+// RunReport writes the report of a run as JUnit XML, JSON or HTML.
 func (a *API) RunReport(ctx context.Context, who access.Principal, id, form string) (func(http.ResponseWriter), error) {
 	how, known := reportForms[form]
 	if !known {
@@ -173,25 +164,16 @@ func (a *API) RunReport(ctx context.Context, who access.Principal, id, form stri
 	}, nil
 }
 
-func (a *API) screenshot(r *http.Request, who access.Principal) (any, error) {
-	write, err := a.RunPicture(r.Context(), who, r.PathValue("id"), r.PathValue("n"))
-	return stream(write), err
-}
-
-// RunPicture writes the picture of one step of a run, by the step's number.
+// RunPicture writes the picture of a step.
 func (a *API) RunPicture(ctx context.Context, who access.Principal, id, number string) (func(http.ResponseWriter), error) {
 	row, err := a.Store.RunSummary(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	k, err := trial.Read(row, time.Now())
-	if err == nil {
-		err = mayReadRun(who, k)
-	}
-	if err != nil {
+	if _, err := seenRun(who, row); err != nil {
 		return nil, err
 	}
-	picture, err := a.picture(ctx, id, number)
+	picture, err := a.picture(ctx, who, id, number)
 	if err != nil {
 		return nil, err
 	}
@@ -202,21 +184,18 @@ func (a *API) RunPicture(ctx context.Context, who access.Principal, id, number s
 	}, nil
 }
 
-// picture is that of a step, wherever it is kept: older runs have theirs in the report.
-func (a *API) picture(ctx context.Context, id, number string) (*run.Image, error) {
+// picture reads the picture of a step; older runs have theirs in the report.
+func (a *API) picture(ctx context.Context, who access.Principal, id, number string) (*run.Image, error) {
 	none := fault.New(fault.NotFound, "run %s has no picture of step %.20q", id, number)
 	step, err := strconv.Atoi(number)
 	if err != nil {
 		return nil, none
 	}
-	kept, err := a.Store.RunPicture(ctx, id, step)
-	if err == nil {
-		return &run.Image{Type: kept.Type, Data: kept.Data}, nil
-	}
+	stored, err := a.Store.RunPicture(ctx, id, step)
 	if !fault.Is(err, fault.NotFound) {
-		return nil, err
+		return &run.Image{Type: stored.Type, Data: stored.Data}, err
 	}
-	k, err := a.wholeRun(ctx, id)
+	k, err := a.ReadRun(ctx, who, id)
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net/http"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/browsertest/report"
@@ -15,7 +14,6 @@ import (
 	"github.com/toolfit/toolfit/internal/state/access"
 )
 
-// reportForms write the report of a run.
 var reportForms = map[string]struct {
 	kind     string
 	pictures bool // it shows them
@@ -26,14 +24,13 @@ var reportForms = map[string]struct {
 	"json":  {"application/json", true, report.JSON},
 }
 
-// shownImage is where a picture is.
 type shownImage struct {
 	Type string `json:"type"`
 	Size int    `json:"size"`
 	Href string `json:"href"`
 }
 
-// shownStep is a step with the address of its picture in the picture's place.
+// shownStep is a step with the URL of its picture.
 type shownStep struct {
 	run.StepResult
 	Screenshot *shownImage `json:"screenshot,omitempty"`
@@ -49,8 +46,7 @@ type shownSuite struct {
 	Cases []shownCase `json:"cases"`
 }
 
-// shownResult is a suite of the run at an address, without the bytes of its pictures: these
-// have the numbers of their steps.
+// shownResult is a suite with URLs in place of pictures, numbered by step.
 func shownResult(at string, res *run.Result, numbers map[*run.Image]int) shownSuite {
 	out := shownSuite{Result: res, Cases: []shownCase{}}
 	for _, c := range res.Cases {
@@ -67,7 +63,7 @@ func shownResult(at string, res *run.Result, numbers map[*run.Image]int) shownSu
 	return out
 }
 
-// RunOrder is what starts a run: steps, or an earlier run.
+// RunOrder starts a run: of steps, or of an earlier run again.
 type RunOrder struct {
 	Steps   trial.Text        `json:"steps,omitempty"`
 	Again   string            `json:"again,omitempty"` // the id of a run whose files are run again
@@ -78,26 +74,10 @@ type RunOrder struct {
 	Model   string            `json:"model,omitempty"` // asked where words do not lead to one element
 }
 
-// maxWorkers bounds the browsers of one run that is started from outside.
+// maxWorkers limits the browsers of a run.
 const maxWorkers = 4
 
-func (a *API) startRun(r *http.Request, who access.Principal) (any, error) {
-	body, err := a.body(r)
-	if err != nil {
-		return nil, err
-	}
-	var in RunOrder
-	if err := decode(body, &in); err != nil {
-		return nil, fault.New(fault.BadRequest, "the body must be {\"steps\": …} or {\"again\": …}: %w", err)
-	}
-	id, err := a.StartRun(r.Context(), who, in)
-	if err != nil {
-		return nil, err
-	}
-	return created{"/runs/" + id, map[string]string{"id": id}}, nil
-}
-
-// StartRun starts a run that goes on by itself.
+// StartRun starts a run in the background.
 func (a *API) StartRun(ctx context.Context, who access.Principal, in RunOrder) (id string, err error) {
 	if !who.MayTest() {
 		return "", who.Forbidden("%s may not start test runs")
@@ -105,28 +85,34 @@ func (a *API) StartRun(ctx context.Context, who access.Principal, in RunOrder) (
 	if (in.Steps == "") == (in.Again == "") || in.Workers < 0 || in.Workers > maxWorkers {
 		return "", fault.New(fault.BadRequest, "give steps or again, and at most %d workers", maxWorkers)
 	}
-	o := trial.Order{Who: who, Profile: in.Profile, Workers: in.Workers, Model: in.Model, Options: run.Options{Base: in.Base, Vars: in.Vars}}
+	o := trial.Order{Who: who, Profile: in.Profile, Workers: in.Workers, Model: in.Model,
+		Options: run.Options{Base: in.Base, Vars: in.Vars}}
 	if in.Again != "" {
 		err = a.again(ctx, in.Again, &o)
 	} else {
-		var s *steps.Suite
-		if s, err = trial.Written(string(in.Steps)); err == nil {
-			o.Suites, o.Sources = []*steps.Suite{s}, map[string]string{s.File: string(in.Steps)}
-		} else {
-			err = fault.New(fault.BadArguments, "%w", err)
-		}
+		err = written(in.Steps, &o)
+	}
+	if err == nil {
+		o.Profile, err = who.ProfileFor(o.Profile)
 	}
 	if err != nil {
-		return "", err
-	}
-	if o.Profile, err = who.ProfileFor(o.Profile); err != nil {
 		return "", err
 	}
 	return a.Tests.StartTests(ctx, o)
 }
 
-// again takes the files and the terms of an earlier run. Files of the machine that it ran on
-// are not read.
+// written takes the steps from the order itself.
+func written(text trial.Text, o *trial.Order) error {
+	s, err := trial.Written(string(text))
+	if err != nil {
+		return fault.New(fault.BadArguments, "%w", err)
+	}
+	o.Suites = []*steps.Suite{s}
+	o.Sources = map[string]string{s.File: string(text)}
+	return nil
+}
+
+// again takes files and options of an earlier run, without reading files of this machine.
 func (a *API) again(ctx context.Context, id string, o *trial.Order) error {
 	k, err := a.ReadRun(ctx, o.Who, id)
 	if err != nil {

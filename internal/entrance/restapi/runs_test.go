@@ -18,7 +18,8 @@ func (g *gateway) keepRun(t *testing.T, id, principal string) {
 	t.Helper()
 	err := g.app.Store.SaveRun(t.Context(), store.Run{
 		ID: id, At: time.Now(), Name: "登录", Outcome: "failed", Duration: time.Second,
-		Summary: json.RawMessage(`{"name":"登录","principal":"` + principal + `","profile":"default","files":["t.yaml"],"cases":1,"totals":{"tests":1,"failed":1}}`),
+		Summary: json.RawMessage(`{"name":"登录","principal":"` + principal +
+			`","profile":"default","files":["t.yaml"],"cases":1,"totals":{"tests":1,"failed":1}}`),
 		Report: []byte(`{"results":[{"runId":"` + id + `","file":"t.yaml","name":"登录","started":"2026-01-01T00:00:00Z","duration":1,"metrics":{},"cases":[{"name":"<script>x</script>","status":"failed","attempts":1,"started":"2026-01-01T00:00:00Z","duration":1,
 			"error":{"type":"ELEMENT_NOT_FOUND","message":"no","details":{"runId":"r"}},"steps":[{"text":"点击登录","action":"click","status":"failed","duration":1,"screenshot":{"type":"text/html","data":"aGk="}}]}]}],
 			"sources":{"t.yaml":"- open http://127.0.0.1:1/\n"}}`),
@@ -34,7 +35,8 @@ func (g *gateway) principalOf(name string) string { return strings.Split(g.keys[
 func TestRunsAnswerAsTheDocumentSays(t *testing.T) {
 	g := newGateway(t)
 	g.keepRun(t, "run_1", g.principalOf("ann"))
-	err := g.app.Store.SaveRun(t.Context(), store.Run{ID: "run_2", At: time.Now(), Outcome: "running", Summary: json.RawMessage(`{"files":["t.yaml"],"totals":{}}`)})
+	err := g.app.Store.SaveRun(t.Context(), store.Run{ID: "run_2", At: time.Now(), Outcome: "running",
+		Summary: json.RawMessage(`{"files":["t.yaml"],"totals":{}}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +69,8 @@ func TestRunsAnswerAsTheDocumentSays(t *testing.T) {
 	}
 	_, body := g.ask(t, "root", "GET", "/api/v1/runs/run_1", "")
 	var run restapi.Run
-	if err := json.Unmarshal([]byte(body), &run); err != nil || !strings.Contains(body, `"href":"/api/v1/runs/run_1/screenshots/1"`) || strings.Contains(body, "aGk=") {
+	if err := json.Unmarshal([]byte(body), &run); err != nil || !strings.Contains(body, `"href":"/api/v1/runs/run_1/screenshots/1"`) ||
+		strings.Contains(body, "aGk=") {
 		t.Errorf("%v: %s", err, body)
 	}
 }
@@ -121,7 +124,8 @@ func TestAPageOfRunsIsFullThoughOthersRanMore(t *testing.T) {
 func TestWhatATestedPageSentIsNeverRunAsAPageOfOurs(t *testing.T) {
 	g := newGateway(t)
 	g.keepRun(t, "run_1", "x")
-	for path, kind := range map[string]string{"/report": "text/html; charset=utf-8", "/report?format=junit": "application/xml", "/screenshots/1": "image/png"} {
+	for path, kind := range map[string]string{"/report": "text/html; charset=utf-8", "/report?format=junit": "application/xml",
+		"/screenshots/1": "image/png"} {
 		req, err := http.NewRequestWithContext(t.Context(), "GET", g.URL+"/api/v1/runs/run_1"+path, nil)
 		if err != nil {
 			t.Fatal(err)

@@ -3,7 +3,6 @@ package restapi
 import (
 	"cmp"
 	"context"
-	"net/http"
 	"slices"
 	"time"
 
@@ -11,11 +10,10 @@ import (
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/core/project"
 	"github.com/toolfit/toolfit/internal/core/tokens"
-	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
-// SavingsList is what tools cost, and what models were spared.
+// SavingsList is what tools cost, and what was saved.
 type SavingsList struct {
 	By      store.SavingKey `json:"by"`
 	Count   tokens.Label    `json:"count"` // how tokens were counted
@@ -34,7 +32,7 @@ type Savings struct {
 	TokensFull int64   `json:"tokens_full"`                 // of results as servers gave them
 	TokensSent int64   `json:"tokens_sent"`                 // of results as sent on
 	Saved      float64 `json:"saved"`                       // the share of full that was not sent
-	Shadow     bool    `json:"shadow,omitempty"`            // of a rule in shadow: sent and saved are what it would have left; not in the total
+	Shadow     bool    `json:"shadow,omitempty"`            // of a shadow rule: what it would have saved; not in the total
 }
 
 func (s *Savings) add(more Savings) {
@@ -46,19 +44,20 @@ func (s *Savings) add(more Savings) {
 }
 
 func (s *Savings) share() {
-	if s.Saved = 0; s.TokensFull > 0 {
+	s.Saved = 0
+	if s.TokensFull > 0 {
 		s.Saved = 1 - float64(s.TokensSent)/float64(s.TokensFull)
 	}
 }
 
-// savings sums up what was not sent to models: estimated over the records of all calls, or
-// counted over the results that are kept.
-func (a *API) savings(r *http.Request, who access.Principal) (any, error) {
-	if !who.MayRead() {
-		return nil, who.Forbidden("%s may not read what others have saved")
+// savings sums up what was not sent to models: estimated from the records of calls, or counted from
+// stored results.
+func (a *API) savings(r *request) (any, error) {
+	if !r.who.MayRead() {
+		return nil, r.who.Forbidden("%s may not read what others have saved")
 	}
-	a.settle(r.Context())
-	q := r.URL.Query()
+	a.flush(r.Context())
+	q := r.query
 	label, err := parseCount(q.Get("count"), tokens.Estimated)
 	if err != nil {
 		return nil, err
@@ -90,13 +89,14 @@ func (a *API) estimateSavings(ctx context.Context, list *SavingsList, since time
 	rows, err := a.Store.Savings(ctx, list.By, since)
 	for _, row := range rows {
 		list.Savings = append(list.Savings, Savings{
-			Key: row.Key, Calls: row.Calls, TokensIn: row.TokensIn, TokensFull: row.TokensFull, TokensSent: row.TokensSent, Shadow: row.Shadow,
+			Key: row.Key, Calls: row.Calls, TokensIn: row.TokensIn, TokensFull: row.TokensFull, TokensSent: row.TokensSent,
+			Shadow: row.Shadow,
 		})
 	}
 	return err
 }
 
-// countSavings counts the kept results, the newest first, as many as one request may count.
+// countSavings counts stored results, newest first, up to the limit of one request.
 func (a *API) countSavings(ctx context.Context, list *SavingsList, since time.Time) error {
 	keyOf := map[store.SavingKey]func(*store.Result) string{
 		store.ByTool:    func(r *store.Result) string { return string(r.Tool) },
@@ -149,7 +149,7 @@ func (a *API) countSavings(ctx context.Context, list *SavingsList, since time.Ti
 	return err
 }
 
-// countOne counts a kept result, and with shadow also what a rule in shadow would leave of it.
+// countOne counts a stored result, optionally with what a shadow rule would leave.
 func (a *API) countOne(ctx context.Context, r *store.Result, shadow bool) ([]Savings, error) {
 	n, err := a.count(ctx, *r, tokens.O200k)
 	if err != nil {
@@ -169,11 +169,13 @@ func (a *API) countOne(ctx context.Context, r *store.Result, shadow bool) ([]Sav
 	}
 	sent, err := project.CountTokens(shown, tokens.Count)
 	would := one
-	would.Key, would.Shadow, would.TokensSent = rule, true, int64(sent)
+	would.Key = rule
+	would.Shadow = true
+	would.TokensSent = int64(sent)
 	return []Savings{one, would}, err
 }
 
-// eachResult visits the kept results, the newest first.
+// eachResult visits stored results, newest first.
 func eachResult(ctx context.Context, st *store.Store, since time.Time, visit func(*store.Result) error) error {
 	f := store.ResultFilter{Since: since, Limit: 200}
 	for {
@@ -190,7 +192,7 @@ func eachResult(ctx context.Context, st *store.Store, since time.Time, visit fun
 	}
 }
 
-// definition is what a profile's list costs, or a tool's part of the first list that has it.
+// definition is the cost of a profile's list, or of a tool in the first list that has it.
 func (a *API) definition(by store.SavingKey, key string) int64 {
 	switch by {
 	case store.ByProfile:

@@ -3,8 +3,6 @@ package restapi
 import (
 	"context"
 	"encoding/json"
-	"net/http"
-	"net/url"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
@@ -34,19 +32,18 @@ type Server struct {
 	Stderr    []string        `json:"stderr,omitempty"`
 }
 
-// Source is where a server's configuration is kept.
+// Source is where a configuration comes from.
 type Source string
 
-// The sources of servers.
 const (
 	FromFile  Source = "file"
 	FromStore Source = "store"
 )
 
-// Disabled is the state of a server that the configuration switches off.
+// Disabled is the state of a server that is switched off.
 const Disabled upstream.State = "disabled"
 
-// SeenServers are the servers as the caller sees them.
+// SeenServers returns the servers that the caller may see.
 func (a *API) SeenServers(who access.Principal) []Server {
 	seen := []Server{}
 	for _, s := range a.ListServers() {
@@ -57,11 +54,7 @@ func (a *API) SeenServers(who access.Principal) []Server {
 	return seen
 }
 
-func (a *API) listServers(_ *http.Request, who access.Principal) (any, error) {
-	return map[string]any{"servers": a.SeenServers(who)}, nil
-}
-
-// SeenServer is the server as the caller sees it.
+// SeenServer returns a server that the caller may see.
 func (a *API) SeenServer(who access.Principal, id tool.ServerID) (Server, error) {
 	for _, s := range a.ListServers() {
 		if s.ID != id {
@@ -74,24 +67,8 @@ func (a *API) SeenServer(who access.Principal, id tool.ServerID) (Server, error)
 	return Server{}, fault.New(fault.NotFound, "there is no server %s", id)
 }
 
-func (a *API) server(r *http.Request, who access.Principal) (any, error) {
-	return a.SeenServer(who, tool.ServerID(r.PathValue("id")))
-}
-
-func (a *API) addServer(r *http.Request, who access.Principal) (any, error) {
-	if err := needAdmin(who); err != nil {
-		return nil, err
-	}
-	text, err := a.body(r)
-	if err != nil {
-		return nil, err
-	}
-	s, err := a.AddServer(r.Context(), who, text)
-	return created{"/servers/" + url.PathEscape(string(s.ID)), s}, err
-}
-
-// AddServer stores the server that the JSON text describes. A command runs as the gateway
-// does, so only admins may.
+// AddServer stores the server that the JSON text describes. Its command runs with the gateway's
+// rights, so only admins may.
 func (a *API) AddServer(ctx context.Context, who access.Principal, text []byte) (Server, error) {
 	if err := needAdmin(who); err != nil {
 		return Server{}, err
@@ -103,16 +80,7 @@ func (a *API) AddServer(ctx context.Context, who access.Principal, text []byte) 
 	return a.SeenServer(who, id)
 }
 
-func (a *API) removeServer(r *http.Request, who access.Principal) (any, error) {
-	id := r.PathValue("id")
-	warning, err := a.RemoveServer(r.Context(), who, tool.ServerID(id))
-	if err != nil {
-		return nil, err
-	}
-	return deleted{ID: id, Warning: warning}, nil
-}
-
-// RemoveServer takes a server out of the store; the warning says what stays.
+// RemoveServer deletes a stored server; the warning says what stays.
 func (a *API) RemoveServer(ctx context.Context, who access.Principal, id tool.ServerID) (warning string, err error) {
 	if err := needAdmin(who); err != nil {
 		return "", err
@@ -120,17 +88,7 @@ func (a *API) RemoveServer(ctx context.Context, who access.Principal, id tool.Se
 	return a.Registry.RemoveServer(ctx, id)
 }
 
-// deleted is the answer that something is gone.
-type deleted struct {
-	ID      string `json:"deleted"`
-	Warning string `json:"warning,omitempty"`
-}
-
-func (a *API) refresh(r *http.Request, who access.Principal) (any, error) {
-	return a.RefreshServer(r.Context(), who, tool.ServerID(r.PathValue("id")))
-}
-
-// RefreshServer asks a server for its list now.
+// RefreshServer lists a server's tools now.
 func (a *API) RefreshServer(ctx context.Context, who access.Principal, id tool.ServerID) (Server, error) {
 	if err := needAdmin(who); err != nil {
 		return Server{}, err
@@ -138,7 +96,7 @@ func (a *API) RefreshServer(ctx context.Context, who access.Principal, id tool.S
 	if _, err := a.SeenServer(who, id); err != nil {
 		return Server{}, err
 	}
-	// The list is worth having even when the one who asked for it has left.
+	// The list is useful even when the caller has left.
 	if err := a.Catalog.Refresh(context.WithoutCancel(ctx), id); err != nil {
 		return Server{}, asFault(err)
 	}

@@ -11,7 +11,8 @@ import (
 // environment is a client of a profile as an environment.
 func (g *gateway) environment(t *testing.T, who, profile string) *env.Client {
 	t.Helper()
-	c, err := env.Dial(t.Context(), g.URL+"/mcp/"+profile+"/env", &env.DialOptions{Header: http.Header{"Authorization": {"Bearer " + g.keys[who]}}})
+	c, err := env.Dial(t.Context(), g.URL+"/mcp/"+profile+"/env",
+		&env.DialOptions{Header: http.Header{"Authorization": {"Bearer " + g.keys[who]}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +42,8 @@ func TestChangedSessionsAreTold(t *testing.T) {
 	for name, c := range map[string]*client{"the owner": ann, "an admin": root} {
 		for _, want := range []struct{ kind, title string }{{"session.created", "原来"}, {"session.updated", "新"}, {"session.deleted", "新"}} {
 			e := c.next()
-			if data := string(e.Data); e.Type != want.kind || !strings.Contains(data, `"title":"`+want.title+`"`) || !strings.Contains(data, `"metadata":{"n":1}`) {
+			if data := string(e.Data); e.Type != want.kind || !strings.Contains(data, `"title":"`+want.title+`"`) ||
+				!strings.Contains(data, `"metadata":{"n":1}`) {
 				t.Errorf("%s: got %s %s, want %s", name, e.Type, data, want.kind)
 			}
 		}

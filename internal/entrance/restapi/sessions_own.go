@@ -3,17 +3,15 @@ package restapi
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
-	"strings"
 	"time"
 
+	"github.com/toolfit/toolfit/env"
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
-// ListSessions gives callers their own sessions, others all, or those of the owner that the
-// filter names.
+// ListSessions returns a page of sessions. Callers see their own.
 func (a *API) ListSessions(ctx context.Context, who access.Principal, f store.SessionFilter) (SessionList, error) {
 	if !who.MayRead() {
 		f.Owner = who.ID
@@ -35,7 +33,7 @@ func (a *API) ListSessions(ctx context.Context, who access.Principal, f store.Se
 	return list, nil
 }
 
-// ownSession is a session that the caller may see; with change, that it may change.
+// ownSession returns a session that the caller may see, or change.
 func (a *API) ownSession(ctx context.Context, who access.Principal, id string, change bool) (store.Session, error) {
 	s, err := a.Store.Session(ctx, id)
 	if err == nil && s.Owner != who.ID && !(who.MayAdmin() || who.MayRead() && !change) {
@@ -44,13 +42,12 @@ func (a *API) ownSession(ctx context.Context, who access.Principal, id string, c
 	return s, err
 }
 
-// ReadSession is a session that the caller may see.
 func (a *API) ReadSession(ctx context.Context, who access.Principal, id string) (Session, error) {
 	s, err := a.ownSession(ctx, who, id, false)
 	return showSession(s), err
 }
 
-// maxTitle bounds the title of a session, in bytes.
+// maxTitle limits the title of a session, in bytes.
 const maxTitle = 1000
 
 func (c *SessionConfig) check() error {
@@ -60,7 +57,7 @@ func (c *SessionConfig) check() error {
 	return nil
 }
 
-// CreateSession makes a session, which is the caller's.
+// CreateSession creates a session of the caller.
 func (a *API) CreateSession(ctx context.Context, who access.Principal, in SessionConfig) (Session, error) {
 	if !who.MayCall() {
 		return Session{}, who.Forbidden("%s may not make sessions")
@@ -68,11 +65,9 @@ func (a *API) CreateSession(ctx context.Context, who access.Principal, in Sessio
 	if err := in.check(); err != nil {
 		return Session{}, err
 	}
-	s := store.Session{ID: in.ID, Parent: in.Parent, Owner: who.ID, Directory: in.Directory, Metadata: in.Metadata}
-	if s.ID == "" {
-		s.ID = "ses_" + strings.ToLower(rand.Text())
-	}
-	if s.Title = "Session of " + time.Now().UTC().Format(time.RFC3339); in.Title != nil {
+	n := env.SessionOptions{ID: in.ID}.Filled(time.Now())
+	s := store.Session{ID: n.ID, Parent: in.Parent, Owner: who.ID, Title: n.Title, Directory: in.Directory, Metadata: in.Metadata}
+	if in.Title != nil {
 		s.Title = *in.Title
 	}
 	s, err := a.Store.CreateSession(ctx, s)
@@ -94,7 +89,7 @@ func (a *API) ChangeSession(ctx context.Context, who access.Principal, id string
 	return showSession(s), err
 }
 
-// DeleteSession forgets a session with its messages. One that is not there is no error.
+// DeleteSession deletes a session with its messages, if it exists.
 func (a *API) DeleteSession(ctx context.Context, who access.Principal, id string) error {
 	_, err := a.ownSession(ctx, who, id, true)
 	switch {
@@ -113,7 +108,6 @@ type Stretch struct {
 	Last  bool  // it is the end of the transcript
 }
 
-// ReadMessages is a part of a session's transcript.
 func (a *API) ReadMessages(ctx context.Context, who access.Principal, id string, part Stretch) (MessageList, error) {
 	list := MessageList{Messages: []TranscriptMessage{}}
 	if _, err := a.ownSession(ctx, who, id, false); err != nil {

@@ -15,24 +15,23 @@ import (
 
 // Registry adds and removes servers while the gateway runs.
 type Registry interface {
-	// AddServer stores the server that the JSON text describes and puts it in force.
+	// AddServer stores the server that the JSON text describes and activates it.
 	AddServer(ctx context.Context, text []byte) (tool.ServerID, error)
-	// RemoveServer takes a stored server away; the warning says what stays.
+	// RemoveServer deletes a stored server; the warning says what stays.
 	RemoveServer(ctx context.Context, id tool.ServerID) (warning string, err error)
-	// Stored tells which servers the store has. It is read-only.
+	// Stored returns the servers of the store. It is read-only.
 	Stored() Stored
 }
 
-// Stored are the servers of the store.
 type Stored map[tool.ServerID]StoredServer
 
-// StoredServer is how a server of the store is used.
+// StoredServer is the state of a stored server.
 type StoredServer struct {
 	Shadowed bool   // the file has a server of the same name, which wins
 	Problem  string // why it cannot be used; "" when it can
 }
 
-// Sources are where the routes and the events read what there is.
+// Sources are what routes and events read from.
 type Sources struct {
 	Catalog  *catalog.Catalog
 	Pool     *upstream.Pool
@@ -42,7 +41,7 @@ type Sources struct {
 	Config   func() *config.Config // what is in force
 }
 
-// ListServers puts together what the catalog, the pool and the store know.
+// ListServers merges what the catalog, the pool and the store know.
 func (s Sources) ListServers() []Server {
 	status := map[tool.ServerID]upstream.Status{}
 	for _, st := range s.Pool.Status() {
@@ -69,8 +68,8 @@ func (s Sources) ListServers() []Server {
 	return all
 }
 
-// shown is the server as the caller sees it, if it does: callers see the servers of their
-// profile, and only what concerns their use.
+// shown returns what the caller may see of a server, if anything: callers see servers of their
+// profile, without internals.
 func (s Sources) shown(srv Server, who access.Principal) (Server, bool) {
 	if who.MayRead() {
 		return srv, true
@@ -78,7 +77,11 @@ func (s Sources) shown(srv Server, who access.Principal) (Server, bool) {
 	if !s.sees(who, srv.ID) {
 		return Server{}, false
 	}
-	srv.Stderr, srv.Held, srv.KeptOut, srv.Notes, srv.Warning = nil, nil, nil, nil, ""
+	srv.Stderr = nil
+	srv.Held = nil
+	srv.KeptOut = nil
+	srv.Notes = nil
+	srv.Warning = ""
 	if view, err := s.Catalog.View(who.Profile); err == nil {
 		srv.Tools = 0
 		for _, e := range view.Entries {
@@ -90,7 +93,6 @@ func (s Sources) shown(srv Server, who access.Principal) (Server, bool) {
 	return srv, true
 }
 
-// sees tells whether the server is one of the caller's profile.
 func (s Sources) sees(who access.Principal, id tool.ServerID) bool {
 	return slices.ContainsFunc(s.Config().Profiles, func(p config.Profile) bool {
 		return who.Has(p.Name) && access.SeesServer(p, id)
@@ -99,14 +101,17 @@ func (s Sources) sees(who access.Principal, id tool.ServerID) bool {
 
 func oneServer(known catalog.Server, st upstream.Status) Server {
 	s := Server{
-		ID: known.ID, Source: FromFile, Kind: st.Kind, State: st.State, Reason: st.Reason, Info: known.Info, Tools: known.Tools, Held: known.Held, KeptOut: known.KeptOut, Notes: known.Notes,
+		ID: known.ID, Source: FromFile, Kind: st.Kind, State: st.State, Reason: st.Reason, Info: known.Info, Tools: known.Tools,
+		Held: known.Held, KeptOut: known.KeptOut, Notes: known.Notes,
 		Sessions: st.Sessions, Era: known.Era, ListedAt: moment(known.ListedAt), CheckedAt: moment(known.CheckedAt), Stderr: st.Stderr,
 	}
 	switch {
 	case known.Disabled:
-		s.State, s.Reason = Disabled, ""
+		s.State = Disabled
+		s.Reason = ""
 	case s.State == upstream.Idle && known.Reason != "":
-		s.State, s.Reason = upstream.Down, known.Reason
+		s.State = upstream.Down
+		s.Reason = known.Reason
 	case s.State == "": // it is being taken away
 		s.State = upstream.Idle
 	}

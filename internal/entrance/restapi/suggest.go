@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,7 +20,7 @@ import (
 	"github.com/toolfit/toolfit/internal/state/access"
 )
 
-// SuggestionList is what the record of calls speaks for.
+// SuggestionList is rules that the recorded calls suggest.
 type SuggestionList struct {
 	Conversations int          `json:"conversations"` // that are on record
 	Blind         int          `json:"blind"`         // of these, such with calls whose arguments were not kept
@@ -29,7 +28,7 @@ type SuggestionList struct {
 	Suggestions   []Suggestion `json:"suggestions"`
 }
 
-// Suggestion is a rule that the record speaks for. A person decides.
+// Suggestion is a suggested rule, for a person to decide on.
 type Suggestion struct {
 	Tool          tool.Name       `json:"tool"`
 	When          map[string]any  `json:"when,omitempty"`
@@ -46,7 +45,7 @@ type Suggestion struct {
 	Fields        []SuggestedPath `json:"fields"`
 }
 
-// SuggestedPath is why a part of the results is kept or not.
+// SuggestedPath says why a part of results is kept or not.
 type SuggestedPath struct {
 	Path  string  `json:"path"`
 	Kept  bool    `json:"kept"`
@@ -54,24 +53,22 @@ type SuggestedPath struct {
 	Why   string  `json:"why"`
 }
 
-// suggestions proposes rules from recorded calls: for one tool, or for all that have results.
-func (a *API) suggestions(r *http.Request, who access.Principal) (any, error) {
-	q := r.URL.Query()
-	since, err := parseTime(q, "since")
+func (a *API) suggestions(q *request) (any, error) {
+	since, err := parseTime(q.query, "since")
 	if err != nil {
 		return nil, err
 	}
-	a.settle(r.Context())
-	return a.Suggest(r.Context(), who, SuggestQuery{Tool: tool.Name(q.Get("tool")), Since: since})
+	a.flush(q.Context())
+	return a.Suggest(q.Context(), q.who, SuggestQuery{Tool: tool.Name(q.query.Get("tool")), Since: since})
 }
 
-// SuggestQuery says from what rules are to be learned.
+// SuggestQuery selects the calls to learn from.
 type SuggestQuery struct {
 	Tool  tool.Name // "": every one that has kept results
 	Since time.Time // zero: 30 days ago
 }
 
-// Suggest proposes rules from recorded calls. It looks at all of them, which takes a while.
+// Suggest suggests rules from recorded calls. It reads all of them, which takes a while.
 func (a *API) Suggest(ctx context.Context, who access.Principal, in SuggestQuery) (SuggestionList, error) {
 	if !who.MayRead() {
 		return SuggestionList{}, who.Forbidden("%s may not read what others called")
@@ -99,12 +96,13 @@ func (a *API) Suggest(ctx context.Context, who access.Principal, in SuggestQuery
 	return list, nil
 }
 
-// suggestFrom is how far back calls are looked at.
+// suggestFrom is how far back calls are read.
 const suggestFrom = 30 * 24 * time.Hour
 
 func showSuggestion(p suggest.Proposal) Suggestion {
 	s := Suggestion{
-		Tool: p.Tool, When: p.When, Keep: p.Keep, Stage: p.Stage, Text: p.String(), Saved: p.Saved(), TokensFull: p.Full, TokensSent: p.Sent,
+		Tool: p.Tool, When: p.When, Keep: p.Keep, Stage: p.Stage, Text: p.String(), Saved: p.Saved(), TokensFull: p.Full,
+		TokensSent:    p.Sent,
 		Conversations: p.Conversations, Hidden: p.Hidden, Missed: p.Missed, HeldOut: p.HeldOut, Fields: []SuggestedPath{},
 	}
 	for _, f := range p.Fields {
@@ -113,8 +111,7 @@ func showSuggestion(p suggest.Proposal) Suggestion {
 	return s
 }
 
-// inputs are the names of the arguments that tools of the same server take: what a list
-// gives is often what the next call needs.
+// inputs are the argument names of the server's tools: a list often gives what the next call needs.
 func (a *API) inputs(name tool.Name) (names []string) {
 	for _, p := range a.Config().Profiles {
 		v, err := a.Catalog.View(p.Name)
@@ -138,8 +135,7 @@ func (a *API) inputs(name tool.Name) (names []string) {
 	return slices.Compact(names)
 }
 
-// RuleID names the rule after its tool and the kind of call, so that a later proposal takes
-// its place.
+// RuleID is made of tool and kind of call, so that a later suggestion replaces the rule.
 func (s Suggestion) RuleID() string {
 	id := "learned-" + string(s.Tool)
 	for _, name := range slices.Sorted(maps.Keys(s.When)) {
@@ -148,7 +144,6 @@ func (s Suggestion) RuleID() string {
 	return RuleID(id)
 }
 
-// RuleConfig is the rule as it is stored.
 func (s Suggestion) RuleConfig(mode project.Mode) ([]byte, error) {
 	return json.Marshal(struct {
 		Tool tool.Name      `json:"tool"`
@@ -158,8 +153,7 @@ func (s Suggestion) RuleConfig(mode project.Mode) ([]byte, error) {
 	}{s.Tool, s.When, s.Keep, mode})
 }
 
-// RuleID is an id of a rule that is near to the text. What an id cannot hold is told apart
-// by a hash.
+// RuleID makes a valid id of a text, with a hash for what was replaced.
 func RuleID(text string) string {
 	id := strings.TrimLeft(oddInID.ReplaceAllString(text, "-"), "-._")
 	if id == text && id != "" && len(id) <= 100 {

@@ -15,26 +15,25 @@ import (
 )
 
 const (
-	// maxPast bounds how many calls are looked at, the newest first.
+	// maxPast limits the calls that are read, newest first.
 	maxPast = 50_000
-	// maxPastBytes bounds the results that are held at once. Of older ones the arguments count still.
+	// maxPastBytes limits the results in memory; of older ones only the arguments are used.
 	maxPastBytes = 64 << 20
-	// pause ends the conversation of a caller who names none.
+	// pause ends a conversation without a session.
 	pause = 30 * time.Minute
 )
 
-// past is what is on record of conversations.
+// past is the recorded conversations.
 type past struct {
 	conversations []suggest.Conversation
 	blind         int         // conversations with calls whose arguments were not kept
 	tools         []tool.Name // that have results
 }
 
-// handle is a ref together with whose it is.
 type handle struct{ owner, ref string }
 
-// readPast puts the conversations together: calls say what belongs together and what was
-// fetched, kept results have the arguments and the bodies.
+// readPast joins calls, which tell conversations and fetches, with stored results, which have
+// arguments and bodies.
 func (a *API) readPast(ctx context.Context, since time.Time) (past, error) {
 	calls, err := a.pastCalls(ctx, since)
 	if err != nil {
@@ -60,7 +59,8 @@ func (a *API) readPast(ctx context.Context, since time.Time) (past, error) {
 			r, ok := kept[c.ID]
 			switch {
 			case ok:
-				calls = append(calls, suggest.Call{Tool: c.Tool, Args: r.Args, Result: r.Body, Fetched: fetched[handle{c.Principal, r.Ref}]})
+				calls = append(calls, suggest.Call{Tool: c.Tool, Args: r.Args, Result: r.Body,
+					Fetched: fetched[handle{c.Principal, r.Ref}]})
 				names[c.Tool] = true
 			case c.Tool != catalog.FetchResult && c.BytesIn > int64(len("{}")):
 				blind = blind || len(calls) > 0 // what came first cannot have used anything
@@ -81,7 +81,7 @@ func (a *API) readPast(ctx context.Context, since time.Time) (past, error) {
 	return p, nil
 }
 
-// pastCalls reads the calls, the oldest first.
+// pastCalls reads the calls, oldest first.
 func (a *API) pastCalls(ctx context.Context, since time.Time) ([]store.Call, error) {
 	var all []store.Call
 	f := store.CallFilter{Since: since, Limit: maxPage}
@@ -100,7 +100,7 @@ func (a *API) pastCalls(ctx context.Context, since time.Time) ([]store.Call, err
 	return all, nil
 }
 
-// pastResults reads the kept results, by the id of their call.
+// pastResults reads the stored results, by call.
 func (a *API) pastResults(ctx context.Context, since time.Time) (map[string]store.Result, error) {
 	kept := map[string]store.Result{}
 	size := 0
@@ -108,7 +108,8 @@ func (a *API) pastResults(ctx context.Context, since time.Time) (map[string]stor
 		if r.Err != nil || len(kept) >= maxPast {
 			return nil
 		}
-		if size += len(r.Body); size > maxPastBytes {
+		size += len(r.Body)
+		if size > maxPastBytes {
 			r.Body = nil
 		}
 		kept[r.Call] = *r
@@ -117,8 +118,7 @@ func (a *API) pastResults(ctx context.Context, since time.Time) (map[string]stor
 	return kept, err
 }
 
-// conversations sorts calls by the session they name, else by that of their transport, else
-// by caller and time.
+// conversations groups calls by session, or else by caller and time.
 func conversations(calls []store.Call) (talks [][]store.Call) {
 	at := map[string]int{}
 	last := map[string]time.Time{}

@@ -72,7 +72,8 @@ func (p *past) write(c store.Call) {
 func things(seed int) string {
 	var list []string
 	for i := range 5 {
-		list = append(list, fmt.Sprintf(`{"id":%d,"key":"key-%05d","label":"thing %d","digest":"%040d","notes":"%s"}`, i, seed*10+i, i, seed*10+i, strings.Repeat("many words ", 20)))
+		list = append(list, fmt.Sprintf(`{"id":%d,"key":"key-%05d","label":"thing %d","digest":"%040d","notes":"%s"}`, i, seed*10+i, i,
+			seed*10+i, strings.Repeat("many words ", 20)))
 	}
 	return `{"things":[` + strings.Join(list, ",") + `]}`
 }

@@ -3,6 +3,7 @@ package restapi
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -14,7 +15,7 @@ import (
 	"github.com/toolfit/toolfit/schema"
 )
 
-// ToolQuery chooses tools of a profile, in the order of its list.
+// ToolQuery selects tools of a profile.
 type ToolQuery struct {
 	Profile       string        // "": the caller's own
 	Server        tool.ServerID // "": all
@@ -37,7 +38,7 @@ type ToolRow struct {
 	Tokens      int // of the definition, estimated
 }
 
-// PageTools gives a page of the tools that the caller sees.
+// PageTools returns a page of the tools that the caller may see.
 func (a *API) PageTools(who access.Principal, q ToolQuery) (ToolPage, error) {
 	v, err := a.viewOf(who, q.Profile)
 	if err != nil {
@@ -51,7 +52,8 @@ func (a *API) PageTools(who access.Principal, q ToolQuery) (ToolPage, error) {
 		if q.Server != "" && e.Server != q.Server {
 			continue
 		}
-		if page.Total++; page.Total > q.Offset && len(page.Tools) < q.Limit {
+		page.Total++
+		if page.Total > q.Offset && len(page.Tools) < q.Limit {
 			page.Tools = append(page.Tools, ToolRow{e.Shown, ownName(e), e.Server, e.Description(), tokens.Estimate(e.Raw())})
 		}
 	}
@@ -60,8 +62,8 @@ func (a *API) PageTools(who access.Principal, q ToolQuery) (ToolPage, error) {
 	return page, nil
 }
 
-// ownName is the server's name for a tool, where the shown one does not end in it: a name that
-// was too long ends in a hash, and a profile may have renamed it.
+// ownName is the server's name for a tool, if the shown name does not end with it: it may be hashed
+// or renamed.
 func ownName(e *catalog.Entry) string {
 	_, own, _ := e.Name.Split()
 	if strings.HasSuffix(e.Shown, own) {
@@ -70,7 +72,7 @@ func ownName(e *catalog.Entry) string {
 	return own
 }
 
-// FindTools searches as a model would.
+// FindTools searches as a model does.
 func (a *API) FindTools(ctx context.Context, who access.Principal, profile string, q call.Query) (*call.Found, error) {
 	v, err := a.viewOf(who, profile)
 	if err != nil {
@@ -88,7 +90,7 @@ type OneTool struct {
 	Fitted      []schema.Fitted // in each dialect, by its name
 }
 
-// ShowTool is a tool as it came and as each dialect takes it.
+// ShowTool returns a tool as its server sent it, and in each dialect.
 func (a *API) ShowTool(who access.Principal, profile, name string) (OneTool, error) {
 	v, err := a.viewOf(who, profile)
 	if err != nil {
@@ -103,16 +105,10 @@ func (a *API) ShowTool(who access.Principal, profile, name string) (OneTool, err
 	return one, nil
 }
 
-// fitAlone fits one tool to every dialect. The others of its list are left out: of ten
-// thousand only one is looked at.
+// fitAlone fits one tool, without the rest of its list, to every dialect.
 func fitAlone(v *catalog.View, e *catalog.Entry) []schema.Fitted {
-	var dialects []schema.Dialect
-	for d := range schema.Dialects() {
-		dialects = append(dialects, d)
-	}
-	slices.Sort(dialects)
 	var fitted []schema.Fitted
-	for _, d := range dialects {
+	for _, d := range slices.Sorted(maps.Keys(schema.Dialects())) {
 		fitted = append(fitted, v.One(e, d))
 	}
 	return fitted

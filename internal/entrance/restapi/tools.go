@@ -3,8 +3,8 @@ package restapi
 import (
 	"context"
 	"encoding/json"
-	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
@@ -25,25 +25,23 @@ type Tool struct {
 	Definition  json.RawMessage `json:"definition"` // as the server gave it, or as the configuration changed it
 }
 
-// FittedList are the tools of a profile as a model's provider takes them.
+// FittedList is the tools of a profile in a provider's dialect.
 type FittedList struct {
 	Dialect  schema.Dialect    `json:"dialect"`
 	Tools    []json.RawMessage `json:"tools"`              // ready for the request to the model
 	SetAside []schema.Fitted   `json:"setAside,omitempty"` // what the dialect cannot carry, and why
 }
 
-// fitTools are the tools of a view in a dialect, of those that have all the words.
+// fitTools returns the tools that match the query, in a dialect.
 func fitTools(v *catalog.View, d schema.Dialect, query string) (any, error) {
 	fitting, err := v.For(d)
 	if err != nil {
 		return nil, err
 	}
-	words := strings.Fields(strings.ToLower(query))
 	list := FittedList{Dialect: d, Tools: []json.RawMessage{}}
 	for i, t := range fitting.Tools {
 		switch {
-		case !shows(v.Entries[i]):
-		case len(words) > 0 && !hasAll(strings.ToLower(t.Name+" "+v.Entries[i].Description()), words):
+		case !matches(v.Entries[i], query):
 		case t.Error != nil:
 			list.SetAside = append(list.SetAside, t)
 		default:
@@ -53,29 +51,28 @@ func fitTools(v *catalog.View, d schema.Dialect, query string) (any, error) {
 	return list, nil
 }
 
-// ListTools are the tools of a view that have all the words in their name or description.
+// ListTools returns the tools whose name or description has all the words.
 func ListTools(v *catalog.View, query string) []Tool {
-	words := strings.Fields(strings.ToLower(query))
 	tools := []Tool{}
 	for _, e := range v.Entries {
-		t := oneTool(e)
-		if shows(e) && hasAll(strings.ToLower(t.Name+" "+t.Description), words) {
-			tools = append(tools, t)
+		if matches(e, query) {
+			tools = append(tools, oneTool(e))
 		}
 	}
 	return tools
 }
 
-// shows tells whether a tool is in lists. One of ours may be there for agents alone.
-func shows(e *catalog.Entry) bool { return !e.Own || e.Listed() }
-
-func hasAll(text string, words []string) bool {
-	for _, w := range words {
-		if !strings.Contains(text, w) {
-			return false
-		}
+// matches tells whether a tool is listed, and has all words of the query in its name or
+// description. Some of our tools are for agents only.
+func matches(e *catalog.Entry, query string) bool {
+	if e.Own && !e.Listed() {
+		return false
 	}
-	return true
+	if query == "" {
+		return true
+	}
+	text := strings.ToLower(e.Shown + " " + e.Description())
+	return !slices.ContainsFunc(strings.Fields(strings.ToLower(query)), func(w string) bool { return !strings.Contains(text, w) })
 }
 
 func oneTool(e *catalog.Entry) Tool {
@@ -86,9 +83,14 @@ func oneTool(e *catalog.Entry) Tool {
 	return t
 }
 
-// view finds what the caller sees in the profile that the request names.
-func (a *API) view(r *http.Request, who access.Principal) (*catalog.View, error) {
-	return a.viewOf(who, r.URL.Query().Get("profile"))
+// search finds tools by what they do.
+func (a *API) search(q *request) (any, error) {
+	limit, err := number(q.query, "limit", 1, maxNumber)
+	if err != nil {
+		return nil, err
+	}
+	query := call.Query{Text: q.query.Get("q"), Detail: call.Detail(q.query.Get("detail")), Limit: limit}
+	return a.FindTools(q.Context(), q.who, q.query.Get("profile"), query)
 }
 
 func (a *API) viewOf(who access.Principal, profile string) (*catalog.View, error) {
@@ -98,23 +100,24 @@ func (a *API) viewOf(who access.Principal, profile string) (*catalog.View, error
 	return a.Catalog.ViewFor(who, profile)
 }
 
-func (a *API) tools(r *http.Request, who access.Principal) (any, error) {
-	v, err := a.view(r, who)
+func (a *API) tools(r *request) (any, error) {
+	q := r.query
+	v, err := a.viewOf(r.who, q.Get("profile"))
+	if err == nil {
+		v, err = a.Catalog.Listed(r.Context(), v.Profile)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if v, err = a.Catalog.Listed(r.Context(), v.Profile); err != nil {
-		return nil, err
-	}
-	q := r.URL.Query()
 	if q.Has("for") {
 		return fitTools(v, schema.Dialect(q.Get("for")), q.Get("q"))
 	}
 	return map[string]any{"tools": ListTools(v, q.Get("q"))}, nil
 }
 
-func (a *API) tool(r *http.Request, who access.Principal) (any, error) {
-	v, err := a.view(r, who)
+func (a *API) tool(r *request) (any, error) {
+	q := r.query
+	v, err := a.viewOf(r.who, q.Get("profile"))
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +125,6 @@ func (a *API) tool(r *http.Request, who access.Principal) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := r.URL.Query()
 	if !q.Has("for") {
 		return oneTool(e), nil
 	}
@@ -133,16 +135,17 @@ func (a *API) tool(r *http.Request, who access.Principal) (any, error) {
 	return fitting.Tool(e.Shown), nil
 }
 
-// call takes the bare arguments as its body.
-func (a *API) call(r *http.Request, who access.Principal) (any, error) {
-	req, err := a.callRequest(r, who)
-	if err != nil {
-		return nil, err
-	}
-	return a.do(r.Context(), req)
+// call calls a tool; the body is the arguments.
+func (a *API) call(q *request) (any, error) {
+	return a.CallTool(q.Context(), q.who, q.PathValue("name"), q.body, q.query)
 }
 
-func (a *API) do(ctx context.Context, req call.Request) (CallAnswer, error) {
+// CallTool calls a tool as the route does: q has profile, for and view.
+func (a *API) CallTool(ctx context.Context, who access.Principal, name string, args json.RawMessage, q url.Values) (CallAnswer, error) {
+	req, err := callRequest(who, name, args, q)
+	if err != nil {
+		return CallAnswer{}, err
+	}
 	res, err := a.Caller.Do(ctx, req)
 	if err != nil {
 		return CallAnswer{}, asFault(err)
@@ -173,41 +176,16 @@ func showFitted(res *fit.Result) *Fitted {
 	return &Fitted{Arguments: res.Open(), Repairs: append([]fit.Repair{}, res.Repairs...), Undone: res.Undone}
 }
 
-// callRequest reads a call: the arguments are the tool's own, or those that a model sent
-// for the tool in the dialect that the request names.
-func (a *API) callRequest(r *http.Request, who access.Principal) (req call.Request, err error) {
-	q := r.URL.Query()
-	if req, err = newRequest(who, q); err != nil {
-		return req, err
-	}
-	args, err := a.body(r)
-	if err != nil {
-		return req, err
-	}
-	req.Params, err = call.NewParams(r.PathValue("name"), args)
-	return req, err
-}
-
-// CallTool calls a tool as the route does: q has profile, for and view.
-func (a *API) CallTool(ctx context.Context, who access.Principal, name string, args json.RawMessage, q url.Values) (CallAnswer, error) {
-	req, err := newRequest(who, q)
-	if err == nil {
-		req.Params, err = call.NewParams(name, args)
-	}
-	if err != nil {
-		return CallAnswer{}, err
-	}
-	return a.do(ctx, req)
-}
-
-// newRequest reads who is to get what of a call.
-func newRequest(who access.Principal, q url.Values) (req call.Request, err error) {
+// callRequest reads a call. The arguments are in the dialect that the query names, if any.
+func callRequest(who access.Principal, name string, args json.RawMessage, q url.Values) (req call.Request, err error) {
 	req = call.Request{Principal: who, Reader: call.Person}
-	if req.Profile, err = who.ProfileFor(q.Get("profile")); err != nil {
+	req.Profile, err = who.ProfileFor(q.Get("profile"))
+	if err != nil {
 		return req, err
 	}
 	if q.Has("for") {
-		req.Reader, req.Dialect = call.Model, schema.Dialect(q.Get("for"))
+		req.Reader = call.Model
+		req.Dialect = schema.Dialect(q.Get("for"))
 		if err := catalog.CheckDialect(req.Dialect); err != nil {
 			return req, err
 		}
@@ -221,23 +199,23 @@ func newRequest(who access.Principal, q url.Values) (req call.Request, err error
 	default:
 		return req, fault.New(fault.BadRequest, "there is no view %.40q", view).WithHint("use model or full")
 	}
-	return req, nil
+	req.Params, err = call.NewParams(name, args)
+	return req, err
 }
 
-// curl tells which HTTP request a call would send, and sends nothing.
-func (a *API) curl(r *http.Request, who access.Principal) (any, error) {
-	req, err := a.callRequest(r, who)
+// curl returns the HTTP request that a call would send.
+func (a *API) curl(q *request) (any, error) {
+	req, err := callRequest(q.who, q.PathValue("name"), q.body, q.query)
 	if err != nil {
 		return nil, err
 	}
-	text, err := a.Caller.Curl(r.Context(), req)
+	text, err := a.Caller.Curl(q.Context(), req)
 	if err != nil {
 		return nil, asFault(err)
 	}
 	return Curl{text}, nil
 }
 
-// Curl is an HTTP request as a command line.
 type Curl struct {
 	Curl string `json:"curl"`
 }

@@ -3,7 +3,6 @@ package restapi
 import (
 	"context"
 	"encoding/json"
-	"net/http"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
@@ -15,7 +14,7 @@ import (
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
-// Trial is what a model would get of a kept result by a rule that is not in force.
+// Trial is what a model would get of a stored result by a rule that is not active.
 type Trial struct {
 	Outcome project.Outcome `json:"outcome"`
 	Reason  string          `json:"reason,omitempty"` // with projection_failed: why
@@ -25,23 +24,19 @@ type Trial struct {
 	Result  json.RawMessage `json:"result"`
 }
 
-// tryFor bounds how long a rule may take on one result: a jq program need not end.
+// tryFor limits how long a rule may run: a jq program may never end.
 const tryFor = 2 * time.Second
 
-func (a *API) tryRule(r *http.Request, who access.Principal) (any, error) {
-	text, err := a.body(r)
+func (a *API) tryRule(q *request) (any, error) {
+	kept, err := a.KeptResult(q.Context(), q.who, q.PathValue("ref"))
 	if err != nil {
 		return nil, err
 	}
-	kept, err := a.KeptResult(r.Context(), who, r.PathValue("ref"))
-	if err != nil {
-		return nil, err
-	}
-	return a.TryRule(r.Context(), who, kept, text)
+	return a.TryRule(q.Context(), q.who, kept, q.body)
 }
 
-// TryRule applies the rule that the JSON text describes to a result that the caller has read,
-// and changes nothing. A jq program is for administrators alone: it runs in this process.
+// TryRule applies the rule that the JSON text describes to a result, and changes nothing. jq runs
+// in this process, so it is for administrators.
 func (a *API) TryRule(ctx context.Context, who access.Principal, kept Result, text []byte) (Trial, error) {
 	rule, err := config.ParseRule(text, a.Config().Profiles)
 	if err != nil {
@@ -52,7 +47,8 @@ func (a *API) TryRule(ctx context.Context, who access.Principal, kept Result, te
 	}
 	inner, cancel := context.WithTimeout(ctx, tryFor)
 	defer cancel()
-	tried, err := a.Caller.Try(inner, store.Result{Ref: kept.Ref, Tool: tool.Name(kept.Tool), Profile: kept.Profile, Args: kept.Arguments, Body: kept.Result}, rule)
+	tried, err := a.Caller.Try(inner, store.Result{Ref: kept.Ref, Tool: tool.Name(kept.Tool), Profile: kept.Profile, Args: kept.Arguments,
+		Body: kept.Result}, rule)
 	if err != nil {
 		return Trial{}, err
 	}

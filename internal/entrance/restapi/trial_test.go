@@ -22,16 +22,19 @@ func TestARuleIsTriedOnAKeptResultAndChangesNothing(t *testing.T) {
 		{"the owner tries a mask", "ann", `{"tool":"shop__list_orders","keep":"orders(id)"}`, 200, `"outcome":"projected","holds":true`},
 		{"a viewer does", "eye", `{"tool":"shop__*","keep":"orders(id)"}`, 200, `"outcome":"projected","holds":true`},
 		{"another caller knows nothing of it", "bob", `{"tool":"shop__list_orders","keep":"orders(id)"}`, 404, "there is no result"},
-		{"a rule for other calls says so", "ann", `{"tool":"shop__list_orders","when":{"limit":4},"keep":"orders(id)"}`, 200, `"holds":false`},
+		{"a rule for other calls says so", "ann", `{"tool":"shop__list_orders","when":{"limit":4},"keep":"orders(id)"}`, 200,
+			`"holds":false`},
 		{"a rule for another tool says so", "ann", `{"tool":"cloud__x","keep":"orders(id)"}`, 200, `"outcome":"projected","holds":false`},
 		{"names that are not there", "ann", `{"tool":"shop__list_orders","keep":"orders(id,Nope)"}`, 200, `"unseen":["Nope"]`},
 		{"no name fits", "ann", `{"tool":"shop__list_orders","keep":"Nope"}`, 200, `"outcome":"shape_mismatch"`},
-		{"a rule that is off is tried as if it was on", "ann", `{"tool":"shop__list_orders","keep":"orders(id)","mode":"off"}`, 200, `"outcome":"projected","holds":true`},
+		{"a rule that is off is tried as if it was on", "ann", `{"tool":"shop__list_orders","keep":"orders(id)","mode":"off"}`, 200,
+			`"outcome":"projected","holds":true`},
 		{"a wrong mask", "ann", `{"tool":"shop__list_orders","keep":"orders("}`, 400, "keep: at byte"},
 		{"jq is not for callers", "ann", `{"tool":"shop__list_orders","jq":"."}`, 403, "may not run jq"},
 		{"nor for viewers", "eye", `{"tool":"shop__list_orders","jq":"."}`, 403, "may not run jq"},
 		{"an administrator's program", "root", `{"tool":"shop__list_orders","jq":".orders|length"}`, 200, `"outcome":"projected"`},
-		{"a program that never ends is ended", "root", `{"tool":"shop__list_orders","jq":"def f: f; f"}`, 200, `"outcome":"projection_failed","reason":`},
+		{"a program that never ends is ended", "root", `{"tool":"shop__list_orders","jq":"def f: f; f"}`, 200,
+			`"outcome":"projection_failed","reason":`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
-// CallWatch hears of calls as they end, from when it was made until it is closed.
+// CallWatch follows calls as they end.
 type CallWatch struct {
 	filter callFilter
 	events *Events
@@ -18,8 +18,7 @@ type CallWatch struct {
 	end    func()
 }
 
-// WatchCalls begins to listen to calls that the caller may see and that the query names.
-// Close must follow.
+// WatchCalls follows the matching calls that the caller may see. The caller must close it.
 func (a *API) WatchCalls(who access.Principal, q url.Values) (*CallWatch, error) {
 	f, err := parseFilter(q, who)
 	if err != nil {
@@ -33,14 +32,13 @@ func (a *API) WatchCalls(who access.Principal, q url.Values) (*CallWatch, error)
 	return &CallWatch{f, a.Events, seat, calls, end}, nil
 }
 
-// Close ends it.
 func (w *CallWatch) Close() {
 	w.end()
 	w.events.leave(w.seat)
 }
 
-// Tell tells of each call, and of gaps where there were too many, until ctx ends or tell
-// does not want more; nil when the gateway goes down.
+// Tell calls tell with each call and each gap until ctx ends or tell fails; nil when the gateway
+// stops.
 func (w *CallWatch) Tell(ctx context.Context, tell func(c Call, gap bool) error) error {
 	for {
 		select {
@@ -54,7 +52,7 @@ func (w *CallWatch) Tell(ctx context.Context, tell func(c Call, gap bool) error)
 			}
 			w.events.records.Drained(w.calls)
 			_, gap := record.Lost(c)
-			if !gap && !w.filter.hears(c) {
+			if !gap && !w.filter.matches(c) {
 				continue
 			}
 			if err := tell(showCall(c), gap); err != nil {
@@ -62,4 +60,12 @@ func (w *CallWatch) Tell(ctx context.Context, tell func(c Call, gap bool) error)
 			}
 		}
 	}
+}
+
+// Pulse returns the calls of the last hour, minute by minute.
+func (a *API) Pulse(who access.Principal) ([]record.Minute, error) {
+	if !who.MayRead() {
+		return nil, who.Forbidden("%s may not read how others call")
+	}
+	return a.Events.records.Pulse(), nil
 }

@@ -30,7 +30,6 @@ const (
 	firstPause   = 500 * time.Millisecond
 )
 
-// api sends requests of one account.
 type api struct {
 	settings settings
 	client   *common.Client
@@ -42,10 +41,12 @@ func newAPI(set settings, transport http.RoundTripper) *api {
 	a := &api{settings: set, close: func() {}}
 	if transport == nil {
 		own := http.DefaultTransport.(*http.Transport).Clone()
-		transport, a.close = own, own.CloseIdleConnections
+		transport = own
+		a.close = own.CloseIdleConnections
 	}
 	p := profile.NewClientProfile()
-	p.HttpProfile.Scheme, p.HttpProfile.Endpoint = set.scheme, set.host
+	p.HttpProfile.Scheme = set.scheme
+	p.HttpProfile.Endpoint = set.host
 	p.HttpProfile.ReqTimeout = 0 // the context has a deadline
 	p.Language = "en-US"         // of error messages
 	credential := common.NewTokenCredential(set.secretID, set.secretKey, set.token)
@@ -53,19 +54,17 @@ func newAPI(set settings, transport http.RoundTripper) *api {
 	return a
 }
 
-// call sends one request and gives what stands inside Response, as it came. One that came too
-// soon is sent again: all that is asked here only reads.
+// call sends a request and returns the raw content of Response. Throttled requests are retried, as
+// all of them only read.
 func (a *api) call(ctx context.Context, action string, params map[string]any) (json.RawMessage, error) {
 	if names := a.settings.missing(); names != nil {
-		return nil, &failure{
-			Code: fault.Unauthorized, Message: "the cloud needs a key: " + strings.Join(names, " and ") + " not set",
-			Hint: "set them in env of this server or in the environment of the gateway, then call again", Variables: names,
-		}
+		return nil, fault.New(fault.Unauthorized, "the cloud needs a key: %s not set", strings.Join(names, " and ")).
+			WithHint("set them in env of this server or in the environment of the gateway, then call again").
+			WithDetails(details{Variables: names})
 	}
 	for n := 0; ; n++ {
 		out, err := a.once(ctx, action, params)
-		var no *failure
-		if n == repeats || !errors.As(err, &no) || no.Code != fault.RateLimited {
+		if n == repeats || !fault.Is(err, fault.RateLimited) {
 			return out, err
 		}
 		timer := time.NewTimer(firstPause << n)
@@ -92,9 +91,10 @@ func (a *api) once(ctx context.Context, action string, params map[string]any) (j
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case timed.Err() != nil:
-		return nil, &failure{Code: fault.UpstreamTimeout, Message: fmt.Sprintf("%s did not answer %s within %s", a.settings.host, action, requestLimit), Hint: "try again later"}
+		return nil, fault.New(fault.UpstreamTimeout, "%s did not answer %s within %s", a.settings.host, action, requestLimit).
+			WithHint("try again later")
 	case err != nil:
-		return nil, a.failed(action, err)
+		return nil, a.explain(action, err)
 	}
 	body := rawjson.Get(got.raw, "Response")
 	if rawjson.Check(got.raw) != nil || len(body) == 0 || body[0] != '{' {
@@ -103,8 +103,8 @@ func (a *api) once(ctx context.Context, action string, params map[string]any) (j
 	return bytes.ToValidUTF8(body, []byte("\uFFFD")), nil
 }
 
-// answer takes the bytes of an answer as they are. The client's own type would decode them,
-// and lose the order of members and the digits of large numbers.
+// answer keeps the raw bytes of an answer. The client's own type would lose the order of members
+// and digits of large numbers.
 type answer struct {
 	tchttp.BaseResponse
 	raw json.RawMessage
@@ -115,35 +115,30 @@ func (a *answer) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// failed says in our words what the client or the API said.
-func (a *api) failed(action string, err error) error {
+// explain turns an error of the client or the API into one of ours.
+func (a *api) explain(action string, err error) error {
 	var told *tcerr.TencentCloudSDKError
 	if !errors.As(err, &told) {
-		return &failure{Code: fault.UpstreamError, Message: action + ": " + err.Error()}
+		return fault.New(fault.UpstreamError, "%s: %w", action, err)
 	}
 	switch {
 	case told.Code == "ClientError.NetworkError":
 		_, why, _ := strings.Cut(told.Message, "because ")
-		return &failure{
-			Code: fault.UpstreamDown, Message: fmt.Sprintf("%s cannot be reached: %s", a.settings.host, why),
-			Hint: "is the endpoint right, and is there a proxy in the way?", Variables: []string{varEndpoint[0]},
-		}
+		return fault.New(fault.UpstreamDown, "%s cannot be reached: %s", a.settings.host, why).
+			WithHint("is the endpoint right, and is there a proxy in the way?").WithDetails(details{Variables: varEndpoint[:1]})
 	case strings.HasPrefix(told.Code, "ClientError."):
 		return a.garbage(action)
 	}
-	return a.refused(action, told)
+	return a.meant(action, told)
 }
 
 func (a *api) garbage(action string) error {
-	return &failure{
-		Code: fault.UpstreamProtocol, Message: fmt.Sprintf("%s answered %s with something that is no answer of the cloud's API", a.settings.host, action),
-		Hint: "is the endpoint right?", Variables: []string{varEndpoint[0]},
-	}
+	return fault.New(fault.UpstreamProtocol, "%s answered %s with something that is not from the cloud's API", a.settings.host, action).
+		WithHint("is the endpoint right?").WithDetails(details{Variables: varEndpoint[:1]})
 }
 
-// bounded reads answers whole, up to a limit, before the client sees them, and lets objects
-// alone through: the client itself would read without end, unpack without end, and leave a
-// stream of events open.
+// bounded reads answers up to a limit and passes on only objects: the client itself would read
+// without limit and leave event streams open.
 type bounded struct{ next http.RoundTripper }
 
 func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -158,7 +153,8 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	switch {
 	case len(body) > maxAnswer: // in the API's own words for it
-		body = fmt.Appendf(nil, `{"Response":{"Error":{"Code":"ResponseSizeLimitExceeded","Message":"The answer is larger than %d bytes."}}}`, maxAnswer)
+		body = fmt.Appendf(nil, `{"Response":{"Error":{"Code":"ResponseSizeLimitExceeded",`+
+			`"Message":"The answer is larger than %d bytes."}}}`, maxAnswer)
 	case rawjson.Check(body) != nil || bytes.TrimLeft(body, " \t\r\n")[0] != '{':
 		body = []byte(`""`) // the client dies of a null, and the rest is no better
 	}
@@ -168,7 +164,7 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// silent keeps the client from writing to standard error.
+// silent discards the client's log.
 type silent struct{}
 
 func (silent) Printf(string, ...any) {}

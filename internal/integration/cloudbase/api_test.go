@@ -21,7 +21,7 @@ func TestMissingCredentialsSayWhichVariablesToSet(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, api := open(t, strings.Fields(c.pairs)...)
-			f := failureOf(t, call(t, s, "envQuery", `{"action":"list"}`))
+			f := errorOf(t, call(t, s, "envQuery", `{"action":"list"}`))
 			if f.Code != fault.Unauthorized || strings.Join(f.Variables, " ") != c.want || len(api.Requests()) > 0 {
 				t.Errorf("got %+v", f)
 			}
@@ -71,7 +71,7 @@ func TestRequestsGoToTheEndpointOverTheNetwork(t *testing.T) {
 		t.Errorf("got %s", a.Structured)
 	}
 	srv.Close()
-	f := failureOf(t, call(t, s, "envQuery", `{"action":"list"}`))
+	f := errorOf(t, call(t, s, "envQuery", `{"action":"list"}`))
 	if f.Code != fault.UpstreamDown || f.Variables[0] != "CLOUDBASE_ENDPOINT" {
 		t.Errorf("got %+v", f)
 	}
@@ -96,7 +96,7 @@ func TestErrorsOfTheAPIAreTyped(t *testing.T) {
 		"ResponseSizeLimitExceeded": "too_large", "RequestSizeLimitExceeded": "too_large",
 	} {
 		api.Play("DescribeAuthDomains", fake.Fail(code, "it says why; 原因"))
-		f := failureOf(t, call(t, s, "envQuery", `{"action":"domains","envId":"x"}`))
+		f := errorOf(t, call(t, s, "envQuery", `{"action":"domains","envId":"x"}`))
 		if got := strings.TrimSpace(string(f.Code) + " " + strings.Join(f.Variables, " ")); got != want {
 			t.Errorf("%s: got %q, want %q", code, got, want)
 		}
@@ -108,9 +108,11 @@ func TestErrorsOfTheAPIAreTyped(t *testing.T) {
 
 func TestSecretsAreNeverInAnErrorMessage(t *testing.T) {
 	s, api := open(t)
-	api.Play("DescribeAuthDomains", fake.Fail("FailedOperation", "signed "+fake.SecretID+" with "+fake.SecretKey+strings.Repeat("，长", 2000)))
+	api.Play("DescribeAuthDomains", fake.Fail("FailedOperation",
+		"signed "+fake.SecretID+" with "+fake.SecretKey+strings.Repeat("，长", 2000)))
 	a := call(t, s, "envQuery", `{"action":"domains","envId":"x"}`)
-	if strings.Contains(string(a.Structured), fake.SecretKey) || strings.Contains(string(a.Structured), fake.SecretID) || len(a.Structured) > 3000 {
+	if strings.Contains(string(a.Structured), fake.SecretKey) || strings.Contains(string(a.Structured), fake.SecretID) ||
+		len(a.Structured) > 3000 {
 		t.Errorf("got %s", a.Structured)
 	}
 }
@@ -124,7 +126,7 @@ func TestThrottledRequestsAreMadeAgain(t *testing.T) {
 			t.Errorf("%d requests, got %s", len(api.Requests()), a.Structured)
 		}
 		api.Play("DescribeAuthDomains", fake.Throttle, fake.Throttle, fake.Throttle)
-		f := failureOf(t, call(t, s, "envQuery", `{"action":"domains","envId":"`+id+`"}`))
+		f := errorOf(t, call(t, s, "envQuery", `{"action":"domains","envId":"`+id+`"}`))
 		if f.Code != fault.RateLimited || len(api.Requests()) != 6 {
 			t.Errorf("%d requests, got %+v", len(api.Requests()), f)
 		}
@@ -136,7 +138,7 @@ func TestASlowAPIIsATimeoutAndACancelledCallEndsAtOnce(t *testing.T) {
 		s, api := open(t)
 		never := make(chan struct{})
 		api.Play("DescribeAuthDomains", fake.Slow(never), fake.Slow(never))
-		f := failureOf(t, call(t, s, "envQuery", `{"action":"domains","envId":"x"}`))
+		f := errorOf(t, call(t, s, "envQuery", `{"action":"domains","envId":"x"}`))
 		if f.Code != fault.UpstreamTimeout {
 			t.Errorf("got %+v", f)
 		}
@@ -167,7 +169,7 @@ func TestGarbageIsSaidToBeGarbage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			api.Play("DescribeAuthDomains", scene)
-			f := failureOf(t, call(t, s, "envQuery", `{"action":"domains","envId":"x"}`))
+			f := errorOf(t, call(t, s, "envQuery", `{"action":"domains","envId":"x"}`))
 			if f.Code != fault.UpstreamProtocol || f.Variables[0] != "CLOUDBASE_ENDPOINT" || strings.Contains(f.Message, "html>") {
 				t.Errorf("got %+v", f)
 			}
@@ -178,7 +180,7 @@ func TestGarbageIsSaidToBeGarbage(t *testing.T) {
 func TestAnAnswerThatIsTooLargeIsRefused(t *testing.T) {
 	s, api := open(t)
 	api.Play("DescribeAuthDomains", fake.Answer(`{"x":"`+strings.Repeat("x", maxAnswer)+`"}`))
-	if f := failureOf(t, call(t, s, "envQuery", `{"action":"domains","envId":"x"}`)); f.Code != fault.TooLarge {
+	if f := errorOf(t, call(t, s, "envQuery", `{"action":"domains","envId":"x"}`)); f.Code != fault.TooLarge {
 		t.Errorf("got %+v", f)
 	}
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// callOf splits the params of tools/call.
 func callOf(params json.RawMessage) (name string, arguments json.RawMessage, err error) {
 	name, ok := rawjson.String(rawjson.Get(params, "name"))
 	if rawjson.Check(params) != nil || !ok {
@@ -24,7 +23,7 @@ func callOf(params json.RawMessage) (name string, arguments json.RawMessage, err
 	return name, rawjson.Get(params, "arguments"), nil
 }
 
-// query is what one call of envQuery or queryEnv asks for.
+// query is a call of envQuery or queryEnv.
 type query struct {
 	action, envID, alias, region string
 	aliasExact                   bool
@@ -33,15 +32,13 @@ type query struct {
 	metric, startTime, endTime   string
 }
 
-// onlyFor says which actions take a field. Others would ignore it, and their caller would
-// not know.
+// onlyFor lists the actions that take an argument. Others reject it.
 var onlyFor = map[string][]string{
 	"alias": {"list"}, "aliasExact": {"list"}, "region": {"list"}, "limit": {"list"}, "offset": {"list"}, "fields": {"list"},
 	"metric": {"usage", "metrics"}, "startTime": {"metrics"}, "endTime": {"metrics"},
 }
 
-// readQuery reads the arguments of a tool with these actions. With one action alone it need
-// not be named.
+// readQuery reads the arguments of a tool with these actions. A single action need not be named.
 func readQuery(raw json.RawMessage, actions []string) (query, error) {
 	r := readObject(raw, "action", "envId", "alias", "aliasExact", "region", "limit", "offset", "fields", "metric", "startTime", "endTime")
 	q := query{
@@ -63,7 +60,7 @@ func readQuery(raw json.RawMessage, actions []string) (query, error) {
 	return q, r.done()
 }
 
-// choose is what one call of envPick asks for.
+// choose is a call of envPick.
 type choose struct {
 	message, wait string
 	timeout       time.Duration
@@ -79,10 +76,10 @@ func readPick(raw json.RawMessage) (choose, error) {
 	return c, r.done()
 }
 
-// reader reads arguments: those that are there and not null.
 type reader struct{ arguments.Reader }
 
-// readObject takes an object with these members at most, each once, in their exact spelling.
+// readObject reads an object with at most these members, each once and exactly spelled. Nulls are
+// dropped.
 func readObject(raw json.RawMessage, names ...string) *reader {
 	r := &reader{arguments.Reader{Values: map[string]json.RawMessage{}}}
 	if rawjson.IsNull(raw) {
@@ -113,10 +110,10 @@ func (r *reader) done() error {
 	if r.Err == nil {
 		return nil
 	}
-	return &failure{Code: fault.BadArguments, Message: r.Err.Error()}
+	return fault.New(fault.BadArguments, "%w", r.Err)
 }
 
-// moment reads a time as the API writes it.
+// moment reads a time in the API's format.
 func (r *reader) moment(name string) string {
 	s := r.TextIf(name, 64)
 	if _, err := time.Parse(time.DateTime, s); s != "" && err != nil {
@@ -125,7 +122,6 @@ func (r *reader) moment(name string) string {
 	return s
 }
 
-// action reads which action is wanted. One alone need not be named.
 func (r *reader) action(actions []string) string {
 	if len(actions) == 1 && !r.Has("action") {
 		return actions[0]
@@ -144,7 +140,7 @@ func (r *reader) flag(name string) bool {
 	return false
 }
 
-// fields reads the mask that a list of fields makes for the rows of a list.
+// fields reads a list of fields as a mask for rows.
 func (r *reader) fields(name string) *mask.Mask {
 	if !r.Has(name) {
 		return nil

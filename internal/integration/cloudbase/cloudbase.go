@@ -15,6 +15,7 @@
 package cloudbase
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -26,7 +27,7 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// Server answers for one account. Two servers share nothing but the picker.
+// Server serves one account.
 type Server struct {
 	api    *api
 	bound  string // the one environment that the server is for; "": all
@@ -41,9 +42,8 @@ type Options struct {
 	Now       func() time.Time          // nil: time.Now
 }
 
-// New makes a server with the settings that lookup finds under the names of environment
-// variables. Without a picker there is no envPick. Missing credentials are no error here: each
-// call says what to set.
+// New makes a server with settings from environment variables, which lookup finds. Without a picker
+// there is no envPick. Missing credentials are reported by each call.
 func New(lookup func(string) (string, bool), p *picker.Picker, opts *Options) (*Server, error) {
 	s := &Server{picker: p}
 	if opts != nil {
@@ -64,7 +64,7 @@ func New(lookup func(string) (string, bool), p *picker.Picker, opts *Options) (*
 	return s, nil
 }
 
-// Close gives up idle connections. Open calls end with their contexts.
+// Close closes idle connections. Running calls end with their contexts.
 func (s *Server) Close() { s.api.close() }
 
 // Serve answers ping, tools/list and tools/call.
@@ -80,24 +80,23 @@ func (s *Server) Serve(ctx context.Context, req *mcp.Request) (json.RawMessage, 
 	return nil, mcp.Errorf(mcp.CodeMethodNotFound, "method %q is not known here", req.Method)
 }
 
-// call runs one tool and turns what went wrong into a tool error, which a model can act on.
+// call runs a tool and turns errors into results that a model can act on.
 func (s *Server) call(ctx context.Context, req *mcp.Request) (json.RawMessage, error) {
 	name, raw, err := callOf(req.Params)
 	if err != nil {
 		return nil, err
 	}
 	out, err := s.run(ctx, req, name, raw)
-	var no *failure
+	var f *fault.Error
 	switch {
-	case errors.As(err, &no):
-		return s.api.settings.redact(no).result(), nil
+	case errors.As(err, &f):
+		return errorResult(s.api.settings.redact(f)), nil
 	case err != nil:
 		return nil, err
 	}
 	return result(out, false), nil
 }
 
-// run gives the tool's answer, a JSON object.
 func (s *Server) run(ctx context.Context, req *mcp.Request, name string, raw json.RawMessage) (json.RawMessage, error) {
 	if name == "envPick" && s.picker != nil {
 		in, err := readPick(raw)
@@ -106,8 +105,8 @@ func (s *Server) run(ctx context.Context, req *mcp.Request, name string, raw jso
 		}
 		return s.pick(ctx, req, in)
 	}
-	actions, known := actionsOf(name)
-	if !known {
+	actions := actionsOf[name]
+	if actions == nil {
 		return nil, mcp.Errorf(mcp.CodeInvalidParams, "unknown tool %q", name)
 	}
 	in, err := readQuery(raw, actions)
@@ -120,17 +119,12 @@ func (s *Server) run(ctx context.Context, req *mcp.Request, name string, raw jso
 	return s.read(ctx, in)
 }
 
-// read asks the API about one environment and gives its answer as it came.
+// read asks the API about one environment.
 func (s *Server) read(ctx context.Context, in query) (json.RawMessage, error) {
-	id := in.envID
+	id := cmp.Or(in.envID, s.bound)
 	if id == "" {
-		id = s.bound
-	}
-	if id == "" {
-		return nil, &failure{
-			Code: fault.BadArguments, Message: "envId: expected the EnvId of an environment for action " + in.action + ", got nothing",
-			Hint: "action=list gives the ids", Variables: []string{varEnvID[0]},
-		}
+		return nil, fault.New(fault.BadArguments, "envId: expected the EnvId of an environment for action %s, got nothing", in.action).
+			WithHint("action=list gives the ids").WithDetails(details{Variables: varEnvID[:1]})
 	}
 	params := map[string]any{"EnvId": id}
 	switch in.action {
@@ -149,16 +143,8 @@ func (s *Server) read(ctx context.Context, in query) (json.RawMessage, error) {
 	return s.api.call(ctx, "DescribeEnvs", params)
 }
 
-// span is the time that metrics are asked for: the last day, unless the call says otherwise.
-// The API's clock is that of Beijing.
+// span is the time range of metrics: by default the last day, in Beijing time.
 func (s *Server) span(in query) (from, to string) {
 	now := s.opts.Now().In(time.FixedZone("CST", 8*60*60))
-	from, to = now.Add(-24*time.Hour).Format(time.DateTime), now.Format(time.DateTime)
-	if in.startTime != "" {
-		from = in.startTime
-	}
-	if in.endTime != "" {
-		to = in.endTime
-	}
-	return from, to
+	return cmp.Or(in.startTime, now.Add(-24*time.Hour).Format(time.DateTime)), cmp.Or(in.endTime, now.Format(time.DateTime))
 }

@@ -10,15 +10,15 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// elicitation hands the link to a client that can show links to its person.
+// elicitation passes the link to a client that can show links.
 type elicitation struct {
 	wait    *picker.Wait
 	client  mcp.Peer
 	message string
 }
 
-// run asks the client to show the link and waits for the choice. Asked is false when the
-// client cannot be asked; then nothing has happened.
+// run asks the client to show the link and waits for the choice. Asked is false when the client
+// cannot be asked.
 func (e elicitation) run(ctx context.Context) (c picker.Choice, asked bool, err error) {
 	id := rand.Text()
 	asking, cancel := context.WithCancel(ctx)
@@ -45,7 +45,7 @@ func (e elicitation) run(ctx context.Context) (c picker.Choice, asked bool, err 
 	}
 }
 
-// ask gives what the client's person did with the link; "" when the client cannot be asked.
+// ask returns what the person did with the link; "": the client cannot be asked.
 func (e elicitation) ask(ctx context.Context, id string) string {
 	message := "Pick a cloud environment on this page."
 	if e.message != "" {
@@ -60,7 +60,7 @@ func (e elicitation) ask(ctx context.Context, id string) string {
 	return action
 }
 
-// complete tells the client that its person is done with the page.
+// complete tells the client that the person is done.
 func (e elicitation) complete(ctx context.Context, id string) {
 	_ = e.client.Notify(ctx, "notifications/elicitation/complete", json.RawMessage(`{"elicitationId":"`+id+`"}`))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -11,8 +12,8 @@ import (
 	"github.com/toolfit/toolfit/internal/core/project/mask"
 )
 
-// findList is what stands in the first of the two places where the API is known to put the
-// list; null where nothing but null stands there, and nil where there is none.
+// findList returns the list from either place where the API puts it; null or nil where there is
+// none.
 func findList(response json.RawMessage) (list json.RawMessage) {
 	for _, path := range [][]string{{"EnvList"}, {"Data", "EnvList"}} {
 		switch value := rawjson.Get(response, path...); {
@@ -34,30 +35,26 @@ func rowsOf(array json.RawMessage) (rows []json.RawMessage) {
 	return rows
 }
 
-// environments asks for all environments that people work with. Where the API refuses that
-// or gives no list, as older private clouds do, it is asked for its plain list.
+// environments lists all environments that people work with. If the API rejects the filter or
+// returns no list, as older private clouds do, it asks without it.
 func (s *Server) environments(ctx context.Context) (list json.RawMessage, err error) {
 	response, err := s.api.call(ctx, "DescribeEnvs", map[string]any{
 		"EnvTypes":  []string{"weda", "baas"},
 		"IsVisible": false,
 		"Channels":  []string{"dcloud", "iotenable", "tem", "scene_module"},
 	})
-	if err == nil {
-		if list = findList(response); !rawjson.IsNull(list) {
-			return list, nil
-		}
+	list = findList(response)
+	if err == nil && !rawjson.IsNull(list) {
+		return list, nil
 	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	if response, err = s.api.call(ctx, "DescribeEnvs", map[string]any{}); err != nil {
-		return nil, err
-	}
-	return findList(response), nil
+	response, err = s.api.call(ctx, "DescribeEnvs", map[string]any{})
+	return findList(response), err
 }
 
-// list gives the environments that the query asks for, with all their fields unless it names
-// some.
+// list returns the environments that match the query, with all fields unless it names some.
 func (s *Server) list(ctx context.Context, q query) (json.RawMessage, error) {
 	list, err := s.environments(ctx)
 	switch {
@@ -72,17 +69,17 @@ func (s *Server) list(ctx context.Context, q query) (json.RawMessage, error) {
 	unknown := q.unknown(list, len(rows))
 	filters := q.filters()
 	if s.bound != "" && len(rows) > 1 {
-		rows = keep(rows, func(row json.RawMessage) bool { return textOf(row, "EnvId") == s.bound })
+		rows = slices.DeleteFunc(rows, func(row json.RawMessage) bool { return textOf(row, "EnvId") != s.bound })
 		filters = append(filters, filter{"boundEnvId", s.bound})
 	}
-	out, err := q.page(keep(rows, q.wants), filters)
+	out, err := q.page(slices.DeleteFunc(rows, q.excludes), filters)
 	if err == nil && len(unknown) > 0 {
 		out = append(append(append(out[:len(out)-1], `,"UnknownFields":`...), encode(unknown)...), '}')
 	}
 	return out, err
 }
 
-// unknown are the names in fields that no row of the list has, whichever rows are shown.
+// unknown returns the requested fields that no row has.
 func (q query) unknown(list json.RawMessage, rows int) []string {
 	if q.fields == nil || rows == 0 {
 		return nil
@@ -94,36 +91,21 @@ func (q query) unknown(list json.RawMessage, rows int) []string {
 	return q.fields.Unseen(&seen)
 }
 
-func keep(rows []json.RawMessage, want func(json.RawMessage) bool) []json.RawMessage {
-	var out []json.RawMessage
-	for _, row := range rows {
-		if want(row) {
-			out = append(out, row)
-		}
-	}
-	return out
-}
-
-// textOf is the text under the key of a row; "" when there is none.
 func textOf(row json.RawMessage, key string) string {
 	s, _ := rawjson.String(rawjson.Get(row, key))
 	return s
 }
 
-// wants tells whether a row is one of those that the query asks for.
-func (q query) wants(row json.RawMessage) bool {
+// excludes tells whether a filter of the query excludes a row.
+func (q query) excludes(row json.RawMessage) bool {
 	alias := textOf(row, "Alias")
-	switch {
-	case q.envID != "" && textOf(row, "EnvId") != q.envID,
-		q.region != "" && textOf(row, "Region") != q.region,
-		q.aliasExact && alias != q.alias,
-		!strings.Contains(strings.ToLower(alias), strings.ToLower(q.alias)):
-		return false
-	}
-	return true
+	return q.envID != "" && textOf(row, "EnvId") != q.envID ||
+		q.region != "" && textOf(row, "Region") != q.region ||
+		q.aliasExact && alias != q.alias ||
+		!strings.Contains(strings.ToLower(alias), strings.ToLower(q.alias))
 }
 
-// filter is one that was applied, for the caller to see.
+// filter is an applied filter, as shown to the caller.
 type filter struct {
 	name  string
 	value any
@@ -141,7 +123,7 @@ func (q query) filters() (out []filter) {
 	return out
 }
 
-// page writes the rows that the query asks for, and what they are part of.
+// page writes the page of rows that the query asks for.
 func (q query) page(rows []json.RawMessage, filters []filter) (json.RawMessage, error) {
 	total := len(rows)
 	from := min(q.offset, total)
@@ -159,7 +141,8 @@ func (q query) page(rows []json.RawMessage, filters []filter) (json.RawMessage, 
 	b = append(b, ']', '}')
 	if q.fields != nil {
 		var err error
-		if b, err = q.fields.Apply(nil, b, &mask.Tally{}); err != nil {
+		b, err = q.fields.Apply(nil, b, &mask.Tally{})
+		if err != nil {
 			return nil, fmt.Errorf("cut rows to fields: %w", err)
 		}
 	}

@@ -32,10 +32,12 @@ func TestListShapesAndFallbacks(t *testing.T) {
 		{"EnvList null beside Data.EnvList", []fake.Scene{fake.Answer(`{"EnvList":null,"Data":{"EnvList":` + rows + `}}`)}, both, 1},
 		{"an empty list", []fake.Scene{fake.Answer(`{"EnvList":[]}`)}, `{"EnvList":[],"TotalCount":0}`, 1},
 		{"null", []fake.Scene{fake.Answer(`{"EnvList":null}`), fake.Answer(`{"EnvList":` + rows + `}`)}, both, 2},
-		{"null, then an empty list", []fake.Scene{fake.Answer(`{"EnvList":null}`), fake.Answer(`{"EnvList":[]}`)}, `{"EnvList":[],"TotalCount":0}`, 2},
+		{"null, then an empty list", []fake.Scene{fake.Answer(`{"EnvList":null}`), fake.Answer(`{"EnvList":[]}`)},
+			`{"EnvList":[],"TotalCount":0}`, 2},
 		{"null, twice", []fake.Scene{fake.Answer(`{"EnvList":null}`), fake.Answer(`{"Data":{"EnvList":null}}`)}, `{"EnvList":null}`, 2},
 		{"null in Data, then absent", []fake.Scene{fake.Answer(`{"Data":{"EnvList":null}}`), fake.Answer(`{}`)}, `{}`, 2},
-		{"absent, then the other shape", []fake.Scene{fake.Answer(`{"RequestId":"r"}`), fake.Answer(`{"Data":{"EnvList":` + rows + `}}`)}, both, 2},
+		{"absent, then the other shape", []fake.Scene{fake.Answer(`{"RequestId":"r"}`), fake.Answer(`{"Data":{"EnvList":` + rows + `}}`)},
+			both, 2},
 		{"absent in Data, twice", []fake.Scene{fake.Answer(`{"Data":{}}`), fake.Answer(`{"Data":null}`)}, `{}`, 2},
 		{"Data null, then an error", []fake.Scene{fake.Answer(`{"Data":null}`), fake.Fail("FailedOperation", "two")}, "", 2},
 		{"a text", []fake.Scene{fake.Answer(`{"EnvList":"x"}`)}, `{"EnvList":"x"}`, 1},
@@ -46,7 +48,8 @@ func TestListShapesAndFallbacks(t *testing.T) {
 		{"an error, then a list", []fake.Scene{fake.Fail("InternalError", ""), fake.Answer(`{"EnvList":` + rows + `}`)}, both, 2},
 		{"garbage, then absent", []fake.Scene{fake.Raw(200, "", "x"), fake.Answer(`{}`)}, `{}`, 2},
 		{"an error, twice", []fake.Scene{fake.Fail("InternalError", "one"), fake.Fail("FailedOperation", "two")}, "", 2},
-		{"rows that are no objects stay", []fake.Scene{fake.Answer(`{"EnvList":[null,1,"x",[]]}`)}, `{"EnvList":[null,1,"x",[]],"TotalCount":4}`, 1},
+		{"rows that are no objects stay", []fake.Scene{fake.Answer(`{"EnvList":[null,1,"x",[]]}`)},
+			`{"EnvList":[null,1,"x",[]],"TotalCount":4}`, 1},
 	} {
 		for _, name := range []string{"envQuery", "queryEnv", "listEnvs"} {
 			t.Run(c.name+"/"+name, func(t *testing.T) {
@@ -58,7 +61,7 @@ func TestListShapesAndFallbacks(t *testing.T) {
 				}
 				a := call(t, s, name, args)
 				if c.want == "" {
-					if f := failureOf(t, a); f.Code != fault.UpstreamError || !strings.Contains(f.Message, "two") {
+					if f := errorOf(t, a); f.Code != fault.UpstreamError || !strings.Contains(f.Message, "two") {
 						t.Errorf("got %+v", f)
 					}
 				} else if string(a.Structured) != c.want || a.IsError {
@@ -160,7 +163,8 @@ func TestABoundServerShowsOnlyItsEnvironment(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, api := open(t, "CLOUDBASE_ENV_ID=me")
-			api.Play("DescribeEnvs", fake.Answer(`{"EnvList":`+c.rows+`}`), fake.Fail("InternalError", ""), fake.Answer(`{"Data":{"EnvList":`+c.rows+`}}`))
+			api.Play("DescribeEnvs", fake.Answer(`{"EnvList":`+c.rows+`}`), fake.Fail("InternalError", ""),
+				fake.Answer(`{"Data":{"EnvList":`+c.rows+`}}`))
 			for range 2 { // the second time after a fallback
 				if got := brief(t, call(t, s, "envQuery", `{"action":"list"}`)); got != c.want {
 					t.Errorf("got %s, want %s", got, c.want)

@@ -12,65 +12,56 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// MaxWait is the longest that a call of envPick may take.
+// MaxWait is the maximum duration of an envPick call.
 const MaxWait = time.Hour
 
-// hold is how long a call goes on waiting that its caller has come back with. Most clients
-// give up after a minute.
+// hold is how long a follow-up call waits. Most clients time out after a minute.
 const hold = 45 * time.Second
 
-// pick asks a person, and waits for the answer where the client can show the link itself. All
-// others get the link in a first, short answer, and come back with its wait.
+// pick asks a person, and waits if the client can show the link itself. Other clients get the link
+// at once and call again with its wait.
 func (s *Server) pick(ctx context.Context, req *mcp.Request, in choose) (json.RawMessage, error) {
 	if in.wait != "" {
 		return s.resume(ctx, req, in.wait)
 	}
 	w, err := s.picker.Open(picker.Question{Caller: s.opts.Caller(req), Message: in.message, Timeout: in.timeout, List: s.rows})
-	var no *fault.Error
-	switch {
-	case errors.As(err, &no):
-		return nil, &failure{Code: no.Code, Message: no.Message, Hint: no.Hint}
-	case err != nil:
+	if err != nil {
 		return nil, err
 	}
 	e := elicitation{wait: w, client: req.Client, message: in.message}
 	choice, asked, err := e.run(ctx)
+	if err != nil || asked {
+		w.End()
+	}
 	switch {
 	case err != nil:
-		w.End()
 		return nil, err
 	case asked:
-		w.End()
 		return chosen(choice)
 	}
 	tellLink(ctx, req, w)
 	return waiting(w), nil
 }
 
-// rows lists for a page: every environment of the account with every field, also where the
-// server is bound to one.
+// rows lists every environment of the account for the page.
 func (s *Server) rows(ctx context.Context) (json.RawMessage, error) {
 	list, err := s.environments(ctx)
-	var no *failure
-	if errors.As(err, &no) {
-		no = s.api.settings.redact(no)
-		return nil, fault.New(no.Code, "%s", no.Message).WithHint("%s", no.Hint)
+	var f *fault.Error
+	switch {
+	case errors.As(err, &f):
+		return nil, s.api.settings.redact(f)
+	case err == nil && !isArray(list):
+		return json.RawMessage("[]"), nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	if isArray(list) {
-		return list, nil
-	}
-	return json.RawMessage("[]"), nil
+	return list, err
 }
 
-// resume goes on waiting for what an earlier call began. A caller that leaves meanwhile does
-// not want the answer any more, so the page ends.
+// resume continues a wait. If the caller leaves, the page ends.
 func (s *Server) resume(ctx context.Context, req *mcp.Request, handle string) (json.RawMessage, error) {
 	w := s.picker.Find(handle, s.opts.Caller(req))
 	if w == nil {
-		return nil, &failure{Code: fault.NotFound, Message: "wait: there is no such wait; its answer was taken, or it ended", Hint: "call envPick without wait"}
+		return nil, fault.New(fault.NotFound, "wait: there is no such wait; its answer was taken, or it ended").
+			WithHint("call envPick without wait")
 	}
 	tellLink(ctx, req, w)
 	held, cancel := context.WithTimeout(ctx, hold)
@@ -86,7 +77,6 @@ func (s *Server) resume(ctx context.Context, req *mcp.Request, handle string) (j
 	return waiting(w), nil
 }
 
-// chosen is the answer to a choice.
 func chosen(c picker.Choice) (json.RawMessage, error) {
 	switch c.Outcome {
 	case picker.Picked:
@@ -96,12 +86,13 @@ func chosen(c picker.Choice) (json.RawMessage, error) {
 	case picker.Switched:
 		return json.RawMessage(`{"switch":true}`), nil
 	case picker.TimedOut:
-		return nil, &failure{Code: fault.UpstreamTimeout, Message: "nobody picked an environment in time", Hint: "ask the person, then call envPick again"}
+		return nil, fault.New(fault.UpstreamTimeout, "nobody picked an environment in time").
+			WithHint("ask the person, then call envPick again")
 	}
-	return nil, &failure{Code: fault.Canceled, Message: "the page was closed before anybody picked an environment", Hint: "call envPick again"}
+	return nil, fault.New(fault.Canceled, "the page was closed before anybody picked an environment").WithHint("call envPick again")
 }
 
-// waiting is the short answer: where to pick, and how to go on.
+// waiting is the answer with the link and how to continue.
 func waiting(w *picker.Wait) json.RawMessage {
 	return encode(struct {
 		Status  string `json:"status"`
@@ -113,8 +104,7 @@ func waiting(w *picker.Wait) json.RawMessage {
 		"Show the person the url. Then call envPick with this wait alone; it answers when the person has decided."})
 }
 
-// tellLink sends the link as progress to a caller that wants to hear of it. Progress is a
-// courtesy: when it cannot be sent, the call goes on.
+// tellLink sends the link as progress, if the caller wants progress. Errors are ignored.
 func tellLink(ctx context.Context, req *mcp.Request, w *picker.Wait) {
 	meta := mcp.FindMeta(req.Params)
 	token := mcp.ProgressToken(req.Params[meta[0]:meta[1]])

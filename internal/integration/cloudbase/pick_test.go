@@ -92,7 +92,8 @@ func visit(t *testing.T, url, say string) (rows []map[string]json.RawMessage) {
 		t.Fatalf("no session in %s", body)
 	}
 	origin, _, _ := strings.Cut(url, "/pick")
-	conn, _, err := websocket.Dial(t.Context(), strings.Replace(url, "http", "ws", 1)+"ws", &websocket.DialOptions{HTTPHeader: http.Header{"Origin": {origin}}})
+	conn, _, err := websocket.Dial(t.Context(), strings.Replace(url, "http", "ws", 1)+"ws",
+		&websocket.DialOptions{HTTPHeader: http.Header{"Origin": {origin}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +159,8 @@ func TestAClientWithURLElicitationIsSentTheLinkAndWaits(t *testing.T) {
 		if got := parse(t, raw); string(got.Structured) != want || got.IsError {
 			t.Errorf("got %s, want %s", got.Structured, want)
 		}
-		if asked.Mode != "url" || !strings.Contains(asked.Message, "for the release") || completed != `{"elicitationId":"`+asked.ElicitationID+`"}` {
+		if asked.Mode != "url" || !strings.Contains(asked.Message, "for the release") ||
+			completed != `{"elicitationId":"`+asked.ElicitationID+`"}` {
 			t.Errorf("asked %+v, completed %s", asked, completed)
 		}
 		if resp, err := http.Get(asked.URL); err != nil || resp.StatusCode != http.StatusNotFound {
@@ -208,13 +210,13 @@ func TestOtherClientsGetTheLinkAtOnceAndComeBackForTheAnswer(t *testing.T) {
 	other := request("envPick", `{"wait":"`+first.Wait+`"}`, client)
 	other.ID = json.RawMessage("2") // another caller
 	raw, err = s.Serve(t.Context(), other)
-	if err != nil || failureOf(t, parse(t, raw)).Code != fault.NotFound {
+	if err != nil || errorOf(t, parse(t, raw)).Code != fault.NotFound {
 		t.Errorf("another caller got %s, %v", raw, err)
 	}
 	if a := call(t, s, "envPick", `{"wait":"`+first.Wait+`"}`); string(a.Structured) != `{"envId":"`+id+`"}` {
 		t.Errorf("got %s", a.Structured)
 	}
-	if f := failureOf(t, call(t, s, "envPick", `{"wait":"`+first.Wait+`"}`)); f.Code != fault.NotFound {
+	if f := errorOf(t, call(t, s, "envPick", `{"wait":"`+first.Wait+`"}`)); f.Code != fault.NotFound {
 		t.Errorf("the answer was given twice: %+v", f)
 	}
 }
@@ -229,7 +231,7 @@ func TestACallThatComesBackWaitsForAWhileAndThenSaysSo(t *testing.T) {
 		if second != first || time.Since(began) != hold {
 			t.Errorf("after %s: got %+v, want %+v", time.Since(began), second, first)
 		}
-		f := failureOf(t, call(t, s, "envPick", `{"wait":"`+first.Wait+`"}`))
+		f := errorOf(t, call(t, s, "envPick", `{"wait":"`+first.Wait+`"}`))
 		if f.Code != fault.UpstreamTimeout || time.Since(began) != time.Minute {
 			t.Errorf("after %s: %+v", time.Since(began), f)
 		}
@@ -288,13 +290,14 @@ func TestWrongArgumentsOfAPick(t *testing.T) {
 	s := quiet(t)
 	for args, want := range map[string]string{
 		`{"timeout":0}`: "timeout: expected an integer from 1 to 3600", `{"timeout":3601}`: "timeout: expected", `{"message":7}`: "message: expected a string",
-		`{"message":"` + strings.Repeat("长", 501) + `"}`: "message: expected a string of 1 to 500", `{"wait":"x","timeout":5}`: "wait: expected no other argument", `{"x":1}`: "x: there is no such argument",
+		`{"message":"` + strings.Repeat("长", 501) +
+			`"}`: "message: expected a string of 1 to 500", `{"wait":"x","timeout":5}`: "wait: expected no other argument", `{"x":1}`: "x: there is no such argument",
 	} {
-		if f := failureOf(t, call(t, s, "envPick", args)); f.Code != fault.BadArguments || !strings.Contains(f.Message, want) {
+		if f := errorOf(t, call(t, s, "envPick", args)); f.Code != fault.BadArguments || !strings.Contains(f.Message, want) {
 			t.Errorf("%s: got %+v", args, f)
 		}
 	}
-	if f := failureOf(t, call(t, s, "envPick", `{"wait":"x"}`)); f.Code != fault.NotFound {
+	if f := errorOf(t, call(t, s, "envPick", `{"wait":"x"}`)); f.Code != fault.NotFound {
 		t.Errorf("got %+v", f)
 	}
 }
@@ -306,7 +309,7 @@ func TestWithoutAnAddressThereIsNoPick(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f := failureOf(t, call(t, s, "envPick", `{}`)); f.Code != fault.BadConfig {
+	if f := errorOf(t, call(t, s, "envPick", `{}`)); f.Code != fault.BadConfig {
 		t.Errorf("got %+v", f)
 	}
 }

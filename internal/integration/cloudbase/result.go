@@ -7,8 +7,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// result is the result of a call that answers with the object v: as text, and as structured
-// content for programs.
+// result is a result with the object v as text and as structured content.
 func result(v json.RawMessage, isError bool) json.RawMessage {
 	b := make([]byte, 0, 2*len(v)+len(v)/4+128)
 	b = append(b, `{"content":[{"type":"text","text":`...)
@@ -21,8 +20,7 @@ func result(v json.RawMessage, isError bool) json.RawMessage {
 	return append(b, '}')
 }
 
-// encode writes what is made of texts, numbers and maps of them, without the escapes that
-// only HTML needs.
+// encode writes JSON without HTML escapes. The values always encode.
 func encode(v any) json.RawMessage {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

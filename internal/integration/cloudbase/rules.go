@@ -6,13 +6,11 @@ import (
 	"github.com/toolfit/toolfit/internal/core/project/shape"
 )
 
-// keptOfList is what a model needs of a list: which environments there are, what they are,
-// and whether these are all. The rest stays one fetch away. What is no array is left alone.
+// keptOfList is what a model needs of a list. The rest can be fetched.
 const keptOfList = "EnvList[:](EnvId,Alias,Status,EnvType,Region,PackageName,IsDefault),TotalCount,Offset,Limit,HasMore,AppliedFilters"
 
-// Rules are what is kept of the server's results where no other rule says more, for a server
-// of any name. They hold for lists, under each name that the tool has, and for nothing else;
-// a call that names fields itself gets those.
+// Rules are the default rules for lists of a server, under each name of the tool. Calls that name
+// fields are excluded.
 func Rules(server tool.ServerID) []project.Rule {
 	var rules []project.Rule
 	for _, name := range []string{"envQuery", "queryEnv", "listEnvs"} {

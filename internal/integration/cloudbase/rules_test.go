@@ -38,17 +38,22 @@ func TestAModelGetsSevenFieldsOfAList(t *testing.T) {
 	kept := `{"EnvId":"a","Alias":"x","Status":"NORMAL","EnvType":"baas","Region":"r","PackageName":"个人版","IsDefault":false}`
 	note := func(n string) string { return `,"_omitted":` + n }
 	for _, c := range []struct{ name, answer, args, want string }{
-		{"rows are cut", `{"EnvList":[` + full + `]}`, ``, `{"EnvList":[` + kept + `],"TotalCount":1` + note(`{"fields":["Databases","PackageId","Tags"]`)},
-		{"the other shape is cut alike", `{"Data":{"EnvList":[` + full + `]}}`, ``, `{"EnvList":[` + kept + `],"TotalCount":1` + note(`{"fields":["Databases","PackageId","Tags"]`)},
+		{"rows are cut", `{"EnvList":[` + full + `]}`, ``,
+			`{"EnvList":[` + kept + `],"TotalCount":1` + note(`{"fields":["Databases","PackageId","Tags"]`)},
+		{"the other shape is cut alike", `{"Data":{"EnvList":[` + full + `]}}`, ``,
+			`{"EnvList":[` + kept + `],"TotalCount":1` + note(`{"fields":["Databases","PackageId","Tags"]`)},
 		{"an empty list", `{"EnvList":[]}`, ``, `{"EnvList":[],"TotalCount":0}`},
 		{"null", `{"EnvList":null}`, ``, `{"EnvList":null}`},
 		{"absent", `{"RequestId":"r"}`, ``, `{}`},
 		{"no list at all passes unchanged", `{"EnvList":{"EnvId":"a","x":1}}`, ``, `{"EnvList":{"EnvId":"a","x":1}}`},
 		{"a text passes unchanged", `{"EnvList":"soon"}`, ``, `{"EnvList":"soon"}`},
-		{"a missing field stays missing, a null stays null", `{"EnvList":[{"EnvId":"a","Alias":null,"IsDefault":true}]}`, ``, `{"EnvList":[{"EnvId":"a","Alias":null,"IsDefault":true}],"TotalCount":1}`},
+		{"a missing field stays missing, a null stays null", `{"EnvList":[{"EnvId":"a","Alias":null,"IsDefault":true}]}`, ``,
+			`{"EnvList":[{"EnvId":"a","Alias":null,"IsDefault":true}],"TotalCount":1}`},
 		{"pages and filters say so", `{"EnvList":[` + full + `,` + full + `]}`, `,"limit":1,"alias":"x"`,
-			`{"EnvList":[` + kept + `],"TotalCount":2,"Limit":1,"Offset":0,"HasMore":true,"AppliedFilters":{"alias":"x"}` + note(`{"fields":["Databases","PackageId","Tags"]`)},
-		{"fields override the rule", `{"EnvList":[` + full + `]}`, `,"fields":["EnvId","PackageId"]`, `{"EnvList":[{"EnvId":"a","PackageId":"p"}],"TotalCount":1}`},
+			`{"EnvList":[` + kept + `],"TotalCount":2,"Limit":1,"Offset":0,"HasMore":true,"AppliedFilters":{"alias":"x"}` +
+				note(`{"fields":["Databases","PackageId","Tags"]`)},
+		{"fields override the rule", `{"EnvList":[` + full + `]}`, `,"fields":["EnvId","PackageId"]`,
+			`{"EnvList":[{"EnvId":"a","PackageId":"p"}],"TotalCount":1}`},
 	} {
 		for _, name := range []string{"envQuery", "queryEnv", "listEnvs"} {
 			t.Run(c.name+"/"+name, func(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"github.com/toolfit/toolfit/internal/base/fault"
 )
 
-// The variables that a server reads. Of several names for one setting the first that is set
-// counts: the cloud's own programs do not agree on them.
+// The variables that a server reads; the first that is set counts. The cloud's own programs differ
+// in their names.
 var (
 	varSecretID  = []string{"TENCENTCLOUD_SECRETID", "TENCENTCLOUD_SECRET_ID"}
 	varSecretKey = []string{"TENCENTCLOUD_SECRETKEY", "TENCENTCLOUD_SECRET_KEY"}
@@ -23,7 +23,7 @@ const (
 	defaultEndpoint = "tcb.tencentcloudapi.com"
 )
 
-// settings are what a server needs to know of its account.
+// settings describe an account.
 type settings struct {
 	secretID, secretKey, token string
 	region                     string
@@ -46,14 +46,15 @@ func readSettings(lookup func(string) (string, bool)) (settings, error) {
 	}
 	endpoint := get(varEndpoint, defaultEndpoint)
 	var ok bool
-	if s.scheme, s.host, ok = splitEndpoint(endpoint); !ok {
-		return s, fault.New(fault.BadConfig, "%s is %q, which is no endpoint", varEndpoint[0], endpoint).
+	s.scheme, s.host, ok = splitEndpoint(endpoint)
+	if !ok {
+		return s, fault.New(fault.BadConfig, "%s is %q, which is not an endpoint", varEndpoint[0], endpoint).
 			WithHint("write a host, or http://host:port or https://host:port without a path")
 	}
 	return s, nil
 }
 
-// splitEndpoint takes host, host:port, or either after http:// or https://.
+// splitEndpoint splits a host or URL.
 func splitEndpoint(text string) (scheme, host string, ok bool) {
 	if !strings.Contains(text, "://") {
 		text = "https://" + text
@@ -66,7 +67,7 @@ func splitEndpoint(text string) (scheme, host string, ok bool) {
 	return u.Scheme, u.Host, u.Hostname() != "" && whole.String() == u.String() // no user, path, query
 }
 
-// missing are the variables without which no request can be signed.
+// missing returns the variables without which requests cannot be signed.
 func (s settings) missing() (names []string) {
 	if s.secretID == "" {
 		names = append(names, varSecretID[0])
@@ -77,7 +78,7 @@ func (s settings) missing() (names []string) {
 	return names
 }
 
-// credentials are the variables to look at when the API refuses the key.
+// credentials returns the variables to check when the API rejects the key.
 func (s settings) credentials() []string {
 	names := []string{varSecretID[0], varSecretKey[0]}
 	if s.token != "" {
@@ -86,8 +87,8 @@ func (s settings) credentials() []string {
 	return names
 }
 
-// redact takes the account's secrets out of what a caller will read.
-func (s settings) redact(f *failure) *failure {
+// redact removes the account's secrets from an error.
+func (s settings) redact(f *fault.Error) *fault.Error {
 	var pairs []string
 	for _, secret := range []string{s.secretKey, s.token, s.secretID} {
 		if len(secret) >= 8 { // shorter ones are words of any sentence

@@ -26,7 +26,6 @@ import (
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
-// Catalog knows which tools there are.
 type Catalog interface {
 	Listed(ctx context.Context, profile string) (*catalog.View, error) // waits for servers that were never listed
 }
@@ -63,8 +62,7 @@ func New(parts Parts) *Gateway {
 	return &Gateway{parts}
 }
 
-// Definitions are the tools as lists show them, named with an underscore. They are the same
-// for everybody.
+// Definitions returns the tools as lists show them, named with an underscore.
 func Definitions() ([]json.RawMessage, error) {
 	opts := (&Gateway{}).Options(access.Principal{}, "")
 	opts.Names = env.NamesUnderscore
@@ -74,14 +72,15 @@ func Definitions() ([]json.RawMessage, error) {
 	}
 	all := make([]json.RawMessage, len(tools))
 	for i, t := range tools {
-		if all[i], err = t.Definition(); err != nil {
+		all[i], err = t.Definition()
+		if err != nil {
 			return nil, fmt.Errorf("gateway as an environment: %w", err)
 		}
 	}
 	return all, nil
 }
 
-// Tools carry out the calls, under both names of each tool.
+// Tools returns the tools under both names.
 func (g *Gateway) Tools() (map[string]call.OwnTool, error) {
 	named, err := env.ProtocolTools(g.Options(access.Principal{}, ""))
 	if err != nil {
@@ -98,37 +97,27 @@ func (g *Gateway) Tools() (map[string]call.OwnTool, error) {
 			if errors.Is(err, env.ErrPanicked) {
 				g.parts.Logger.Error("environment tool", "tool", t.Name, "error", err)
 			}
-			if raw == nil {
-				return nil, err
+			if raw != nil {
+				err = nil // the result says it
 			}
-			return raw, nil
+			return raw, err
 		}
 	}
 	return all, nil
 }
 
-// Options are what the caller gets to see in the profile, for a server of its own.
+// Options is the environment as the caller sees it in a profile.
 func (g *Gateway) Options(who access.Principal, profile string) *env.Options {
 	return &env.Options{
-		Meta:  env.Meta{ID: "toolfit", DisplayName: "toolfit", Version: g.parts.Version},
-		Names: env.NamesBoth,
-		Describe: func(ctx context.Context) (env.EnvDescription, error) {
-			d, err := g.describe(ctx, who, profile)
-			return d, g.told(err)
-		},
-		ListProfiles: func(ctx context.Context) ([]env.Profile, error) {
-			all, err := g.profiles(ctx, who)
-			return all, g.told(err)
-		},
-		QueryLogs: func(ctx context.Context, q env.LogQuery) ([]env.LogEntry, error) {
-			logs, err := g.logs(ctx, who, q)
-			return logs, g.told(err)
-		},
-		Sessions: g.Sessions(who),
+		Meta:         env.Meta{ID: "toolfit", DisplayName: "toolfit", Version: g.parts.Version},
+		Names:        env.NamesBoth,
+		Describe:     func(ctx context.Context) (env.EnvDescription, error) { return g.describe(ctx, who, profile) },
+		ListProfiles: func(ctx context.Context) ([]env.Profile, error) { return g.profiles(ctx, who) },
+		QueryLogs:    func(ctx context.Context, q env.LogQuery) ([]env.LogEntry, error) { return g.logs(ctx, who, q) },
+		Sessions:     g.Sessions(who),
 	}
 }
 
-// describe says what the gateway is to the caller. Events and metrics are had over HTTP alone.
 func (g *Gateway) describe(ctx context.Context, who access.Principal, profile string) (env.EnvDescription, error) {
 	profiles, err := g.profiles(ctx, who)
 	if err != nil {
@@ -136,7 +125,7 @@ func (g *Gateway) describe(ctx context.Context, who access.Principal, profile st
 	}
 	view, err := g.parts.Catalog.Listed(ctx, profile)
 	if err != nil {
-		return env.EnvDescription{}, err
+		return env.EnvDescription{}, g.told(err)
 	}
 	served := g.parts.Served()
 	d := env.EnvDescription{ID: "toolfit", DisplayName: "toolfit", Version: g.parts.Version, Profiles: profiles}
@@ -148,7 +137,7 @@ func (g *Gateway) describe(ctx context.Context, who access.Principal, profile st
 	return d, nil
 }
 
-// told is an error as the caller may see it: all but what is meant for it is logged here.
+// told returns an error that the caller may see; others are logged.
 func (g *Gateway) told(err error) error {
 	var f *fault.Error
 	var none *env.NotFoundError

@@ -68,7 +68,8 @@ func TestProfilesHaveTheAgentsOfTheConfiguration(t *testing.T) {
 		t.Errorf("%+v: tools are named as the profile shows them, and no secret is told", helper)
 	}
 	raw, _ := json.Marshal(p.SubAgents[0])
-	if s := string(raw); strings.Contains(s, "s3cret") || !strings.Contains(s, `"big":10000000000000000001`) || !strings.Contains(s, `"team":"数据"`) {
+	if s := string(raw); strings.Contains(s, "s3cret") || !strings.Contains(s, `"big":10000000000000000001`) ||
+		!strings.Contains(s, `"team":"数据"`) {
 		t.Errorf("%s", s)
 	}
 	subs, err := c.Agents(t.Context(), env.RoleSub, "")
@@ -110,9 +111,11 @@ func (w *world) fill(t *testing.T, n int) {
 	var calls []store.Call
 	for i := range n {
 		calls = append(calls, store.Call{
-			ID: string(store.AppendCallTime(nil, at(i))) + fmt.Sprintf("%06d", i), At: at(i), Principal: fmt.Sprint("k", i%2), Profile: "default",
+			ID: string(store.AppendCallTime(nil, at(i))) + fmt.Sprintf("%06d", i), At: at(i), Principal: fmt.Sprint("k", i%2),
+			Profile: "default",
 			Session: fmt.Sprint("ses_", i%3), Agent: fmt.Sprint("a", i%5), Server: "shop", Tool: "shop__fail", Upstream: "fail",
-			Outcome: "ok", Level: []string{"info", "info", "warn", "error"}[i%4], Repairs: []string{"", `[{"field":"/n"}]`}[i%2], Message: "say \x00 什么",
+			Outcome: "ok", Level: []string{"info", "info", "warn", "error"}[i%4], Repairs: []string{"", `[{"field":"/n"}]`}[i%2],
+			Message: "say \x00 什么",
 		})
 	}
 	if err := w.store.AppendCalls(t.Context(), calls); err != nil {
@@ -136,12 +139,17 @@ func TestLogsAreTheCallsThatTheFiltersChoose(t *testing.T) {
 			{"of an agent", access.Owner(), env.LogQuery{AgentID: "a4"}, func(i int) bool { return i%5 == 4 }},
 			{"from a level on", access.Owner(), env.LogQuery{Level: env.LevelWarn, Limit: 1000}, func(i int) bool { return i%4 >= 2 }},
 			{"from debug on", access.Owner(), env.LogQuery{Level: env.LevelDebug, Limit: 1000}, func(int) bool { return true }},
-			{"both ends of a time", access.Owner(), env.LogQuery{Since: at(10), Until: at(20)}, func(i int) bool { return i >= 10 && i <= 20 }},
-			{"just after a call", access.Owner(), env.LogQuery{Since: at(10).Add(1), Until: at(12)}, func(i int) bool { return i == 11 || i == 12 }},
-			{"everything at once", caller("k1", "default"), env.LogQuery{SessionID: "ses_0", AgentID: "a3", Level: env.LevelError, Since: at(1), Until: at(200)},
+			{"both ends of a time", access.Owner(), env.LogQuery{Since: at(10), Until: at(20)},
+				func(i int) bool { return i >= 10 && i <= 20 }},
+			{"just after a call", access.Owner(), env.LogQuery{Since: at(10).Add(1), Until: at(12)},
+				func(i int) bool { return i == 11 || i == 12 }},
+			{"everything at once", caller("k1", "default"),
+				env.LogQuery{SessionID: "ses_0", AgentID: "a3", Level: env.LevelError, Since: at(1), Until: at(200)},
 				func(i int) bool { return i%2 == 1 && i%3 == 0 && i%5 == 3 && i%4 == 3 && i >= 1 && i <= 200 }},
 			{"with a byte that nothing has", access.Owner(), env.LogQuery{SessionID: "ses_\x00"}, func(int) bool { return false }},
-			{"long before and long after", access.Owner(), env.LogQuery{Since: time.Date(1, 1, 1, 0, 0, 1, 0, time.UTC), Until: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), Limit: 1000}, func(int) bool { return true }},
+			{"long before and long after", access.Owner(),
+				env.LogQuery{Since: time.Date(1, 1, 1, 0, 0, 1, 0, time.UTC), Until: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC),
+					Limit: 1000}, func(int) bool { return true }},
 		} {
 			t.Run(tt.name, func(t *testing.T) {
 				logs, err := w.ask(t, tt.who, "default").Logs(t.Context(), tt.q)
@@ -195,7 +203,8 @@ func TestACallIsInTheLogsBeforeTheStoreHasIt(t *testing.T) {
 		{"not more than asked for", access.Owner(), env.LogQuery{Limit: 3}, 3},
 	} {
 		logs, err := w.ask(t, tt.who, "default").Logs(t.Context(), tt.q)
-		if err != nil || len(logs) != tt.want || !slices.IsSortedFunc(logs, func(a, b env.LogEntry) int { return a.Timestamp.Compare(b.Timestamp) }) {
+		if err != nil || len(logs) != tt.want ||
+			!slices.IsSortedFunc(logs, func(a, b env.LogEntry) int { return a.Timestamp.Compare(b.Timestamp) }) {
 			t.Errorf("%s: %d entries, %v", tt.name, len(logs), err)
 		}
 	}
@@ -209,7 +218,8 @@ func TestALogEntryTellsAllOfACall(t *testing.T) {
 		t.Fatalf("%v, %v", logs, err)
 	}
 	e := logs[0]
-	if e.Level != env.LevelError || e.SessionID != "ses_0" || e.AgentID != "a3" || e.ToolName != "shop__fail" || e.Message != "shop__fail: ok: say \x00 什么" {
+	if e.Level != env.LevelError || e.SessionID != "ses_0" || e.AgentID != "a3" || e.ToolName != "shop__fail" ||
+		e.Message != "shop__fail: ok: say \x00 什么" {
 		t.Errorf("%+v", e)
 	}
 	var repairs []struct{ Field string }

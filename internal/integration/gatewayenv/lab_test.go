@@ -43,13 +43,15 @@ func TestLogsOfAMillionCallsAreThereAtOnce(t *testing.T) {
 		for _, args := range []string{
 			`{}`, `{"limit":1000}`, `{"level":"info"}`, `{"level":"warn"}`, `{"level":"error"}`, `{"sessionId":"ses_77"}`, `{"agentId":"a3"}`, `{"agentId":"nobody"}`,
 			`{"agentId":"a3","level":"error"}`, `{"agentId":"rare","level":"warn"}`, `{"agentId":"rare","level":"info"}`, `{"sessionId":"ses_77","agentId":"a3","level":"error"}`,
-			`{"since":"` + since + `"}`, `{"until":"` + until + `"}`, `{"since":"` + since + `","until":"` + until + `","level":"error","agentId":"a3"}`,
+			`{"since":"` + since + `"}`, `{"until":"` + until + `"}`, `{"since":"` + since + `","until":"` + until +
+				`","level":"error","agentId":"a3"}`,
 		} {
 			for _, who := range []access.Principal{access.Owner(), caller("k1", "default"), caller("nobody", "default")} {
 				const rounds = 3
 				from := cpu()
 				for range rounds {
-					if raw, err := tools["env_query_logs"](t.Context(), &call.Request{Principal: who, Profile: "default"}, json.RawMessage(args)); err != nil || len(raw) == 0 {
+					if raw, err := tools["env_query_logs"](t.Context(), &call.Request{Principal: who, Profile: "default"},
+						json.RawMessage(args)); err != nil || len(raw) == 0 {
 						t.Fatal(err)
 					}
 				}
@@ -71,8 +73,10 @@ func (w *world) many(t *testing.T, n int) {
 		for j := range batch {
 			k := i + j
 			batch[j] = store.Call{
-				ID: string(store.AppendCallTime(nil, at(k))) + "0n0de0n0", At: at(k), Principal: fmt.Sprint("k", k%7), Profile: "default", Session: fmt.Sprint("ses_", k/50%4000),
-				Agent: fmt.Sprint("a", k%9), Server: "shop", Tool: "shop__fail", Upstream: "fail", Outcome: "ok", Level: []string{"info", "info", "info", "info", "warn", "error"}[k%6],
+				ID: string(store.AppendCallTime(nil, at(k))) + "0n0de0n0", At: at(k), Principal: fmt.Sprint("k", k%7), Profile: "default",
+				Session: fmt.Sprint("ses_", k/50%4000),
+				Agent:   fmt.Sprint("a", k%9), Server: "shop", Tool: "shop__fail", Upstream: "fail", Outcome: "ok",
+				Level: []string{"info", "info", "info", "info", "warn", "error"}[k%6],
 			}
 			if k == 77 {
 				batch[j].Agent = "rare"

@@ -15,8 +15,8 @@ import (
 // recent is how many calls may not be in the store yet.
 const recent = 256
 
-// logs are the records of calls: of all for those who may read, else the caller's own. What a
-// caller has just done is among them, though records are written some time later.
+// logs returns records of calls, including recent ones that are not stored yet. Callers see their
+// own.
 func (g *Gateway) logs(ctx context.Context, who access.Principal, q env.LogQuery) ([]env.LogEntry, error) {
 	f := store.CallFilter{Session: q.SessionID, Agent: q.AgentID, Level: string(q.Level), Since: q.Since, Until: q.Until, Limit: q.Limit}
 	if !who.MayRead() {
@@ -25,7 +25,7 @@ func (g *Gateway) logs(ctx context.Context, who access.Principal, q env.LogQuery
 	calls := g.parts.Recent(recent) // first: what is written meanwhile is then in both
 	stored, err := g.parts.Store.Calls(ctx, f)
 	if err != nil {
-		return nil, err
+		return nil, g.told(err)
 	}
 	known := make(map[string]bool, len(stored))
 	for _, c := range stored {
@@ -44,7 +44,7 @@ func (g *Gateway) logs(ctx context.Context, who access.Principal, q env.LogQuery
 	return logs, nil
 }
 
-// entryOf is the record of a call as a log entry.
+// entryOf turns a record into a log entry.
 func entryOf(c store.Call) env.LogEntry {
 	e := env.LogEntry{Timestamp: c.At, Level: env.Level(c.Level), SessionID: c.Session, AgentID: c.Agent, ToolName: string(c.Tool)}
 	if e.ToolName == "" {
@@ -57,13 +57,15 @@ func entryOf(c store.Call) env.LogEntry {
 		}
 	}
 	e.Message = strings.Join(said, ": ")
-	e.Context = env.Metadata{"id": c.ID, "principal": c.Principal, "profile": c.Profile, "outcome": c.Outcome, "duration_ms": float64(c.Duration.Microseconds()) / 1000}
+	e.Context = env.Metadata{"id": c.ID, "principal": c.Principal, "profile": c.Profile, "outcome": c.Outcome,
+		"duration_ms": float64(c.Duration.Microseconds()) / 1000}
 	for name, text := range map[string]string{"server": string(c.Server), "code": c.Code, "rule": c.Rule, "ref": c.Ref, "trace": c.Trace} {
 		if text != "" {
 			e.Context[name] = text
 		}
 	}
-	for name, n := range map[string]int64{"bytes_in": c.BytesIn, "bytes_full": c.BytesFull, "bytes_sent": c.BytesSent, "tokens_in": c.TokensIn, "tokens_full": c.TokensFull, "tokens_sent": c.TokensSent} {
+	for name, n := range map[string]int64{"bytes_in": c.BytesIn, "bytes_full": c.BytesFull, "bytes_sent": c.BytesSent,
+		"tokens_in": c.TokensIn, "tokens_full": c.TokensFull, "tokens_sent": c.TokensSent} {
 		if n != 0 {
 			e.Context[name] = n
 		}

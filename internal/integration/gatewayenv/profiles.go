@@ -11,7 +11,7 @@ import (
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// profiles are those that the caller may use, each with its agents.
+// profiles returns the caller's profiles with their agents.
 func (g *Gateway) profiles(ctx context.Context, who access.Principal) ([]env.Profile, error) {
 	cfg := g.parts.Config()
 	all := []env.Profile{}
@@ -26,7 +26,7 @@ func (g *Gateway) profiles(ctx context.Context, who access.Principal) ([]env.Pro
 			}
 			spec, err := g.spec(ctx, a)
 			if err != nil {
-				return nil, err
+				return nil, g.told(err)
 			}
 			if spec.Role == env.RoleSub {
 				shown.SubAgents = append(shown.SubAgents, spec)
@@ -39,7 +39,7 @@ func (g *Gateway) profiles(ctx context.Context, who access.Principal) ([]env.Pro
 	return all, nil
 }
 
-// spec is an agent as the protocol says it. Its tools are named as its profile shows them.
+// spec describes an agent. Tool names are those of its profile.
 func (g *Gateway) spec(ctx context.Context, a config.Agent) (env.AgentSpec, error) {
 	redact := g.parts.Redact
 	spec := env.AgentSpec{ID: a.ID, Role: env.Role(a.Role), PromptOverride: redact(a.Prompt)}
@@ -54,7 +54,8 @@ func (g *Gateway) spec(ctx context.Context, a config.Agent) (env.AgentSpec, erro
 	for name, value := range spec.Metadata {
 		spec.Metadata[name] = redacted(redact, value.(json.RawMessage))
 	}
-	for name, text := range map[string]string{"name": a.Name, "description": a.Description, "personality": a.Personality, "model": a.Model} {
+	for name, text := range map[string]string{"name": a.Name, "description": a.Description, "personality": a.Personality,
+		"model": a.Model} {
 		if _, own := spec.Metadata[name]; text != "" && !own {
 			spec.Metadata[name] = redact(text)
 		}
@@ -75,7 +76,7 @@ func (g *Gateway) spec(ctx context.Context, a config.Agent) (env.AgentSpec, erro
 	return spec, nil
 }
 
-// redacted is a value without secrets; one that is no JSON without them is a secret itself.
+// redacted removes secrets from a JSON value.
 func redacted(redact func(string) string, value json.RawMessage) json.RawMessage {
 	if clean := json.RawMessage(redact(string(value))); json.Valid(clean) {
 		return clean
@@ -83,8 +84,8 @@ func redacted(redact func(string) string, value json.RawMessage) json.RawMessage
 	return json.RawMessage(`"***"`)
 }
 
-// May is the decision which tools of servers an agent of the profile may use. Tools of ours are
-// everybody's. An agent that the profile does not have is an *env.NotFoundError.
+// May returns which tools an agent of the profile may use. Our own tools are allowed for all. An
+// unknown agent is an *env.NotFoundError.
 func (g *Gateway) May(profile, agent string) (func(*catalog.Entry) bool, error) {
 	a := g.parts.Config().AgentNamed(agent)
 	if a == nil || a.Profile != profile {

@@ -13,18 +13,16 @@ import (
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
-// sessions are the sessions of the store that a caller may see: its own, or all for those
-// who may read.
+// sessions are the stored sessions that a caller may see.
 type sessions struct {
 	gateway *Gateway
 	who     access.Principal
 }
 
-// Sessions are the sessions of the store as the caller may see and change them. A session
-// of somebody else is not there for it.
+// Sessions are the stored sessions that the caller may see and change. Others' do not exist for it.
 func (g *Gateway) Sessions(who access.Principal) env.Sessions { return sessions{g, who} }
 
-// owner is whose sessions there are; "" for everybody's.
+// owner is whose sessions the caller may see; "": everybody's.
 func (s sessions) owner() string {
 	if s.who.MayRead() {
 		return ""
@@ -32,7 +30,6 @@ func (s sessions) owner() string {
 	return s.who.ID
 }
 
-// mayChange refuses those who only read.
 func (s sessions) mayChange() error {
 	if !s.who.MayCall() {
 		return fault.New(fault.Forbidden, "a viewer changes no sessions").WithHint("use a key with the role caller or admin")
@@ -40,7 +37,7 @@ func (s sessions) mayChange() error {
 	return nil
 }
 
-// CreateSession keeps a new session, which is the caller's.
+// CreateSession stores a new session of the caller.
 func (s sessions) CreateSession(ctx context.Context, n env.SessionOptions) (env.Session, error) {
 	if err := s.mayChange(); err != nil {
 		return env.Session{}, err
@@ -74,9 +71,11 @@ func (s sessions) ListSessions(ctx context.Context, f env.SessionFilter) (env.Se
 	if err != nil {
 		return env.SessionPage{}, err
 	}
-	wanted := store.SessionFilter{Owner: s.owner(), Parent: f.ParentID, Metadata: metadata, Since: f.Since, Until: f.Until, Before: f.Cursor}
+	wanted := store.SessionFilter{Owner: s.owner(), Parent: f.ParentID, Metadata: metadata, Since: f.Since, Until: f.Until,
+		Before: f.Cursor}
 	page := env.SessionPage{Sessions: []env.Session{}}
-	for size, left := 0, cmp.Or(f.Limit, 100); left > 0 && size < maxPage; {
+	size := 0
+	for left := cmp.Or(f.Limit, 100); left > 0 && size < maxPage; {
 		wanted.Limit = min(left, atOnce)
 		found, err := s.gateway.parts.Store.Sessions(ctx, wanted)
 		if err != nil {
@@ -101,7 +100,7 @@ const (
 	maxPage = 4 << 20 // bytes after which a page ends, though more sessions were asked for
 )
 
-// sizeOf is about how many bytes a session takes.
+// sizeOf estimates the size of a session in bytes.
 func sizeOf(v store.Session) int {
 	size := len(v.Title) + len(v.Directory) + len(v.Parent)
 	for name, value := range v.Metadata {
@@ -110,7 +109,7 @@ func sizeOf(v store.Session) int {
 	return size
 }
 
-// UpdateSession changes a session. Of two changes at once none is lost.
+// UpdateSession changes a session.
 func (s sessions) UpdateSession(ctx context.Context, id string, c env.SessionChange) (env.Session, error) {
 	if err := s.mayChange(); err != nil {
 		return env.Session{}, err
@@ -127,7 +126,7 @@ func (s sessions) UpdateSession(ctx context.Context, id string, c env.SessionCha
 	return shown(v), s.told(id, err)
 }
 
-// DeleteSession forgets a session.
+// DeleteSession deletes a session.
 func (s sessions) DeleteSession(ctx context.Context, id string) error {
 	if err := s.mayChange(); err != nil {
 		return err
@@ -158,7 +157,7 @@ func shown(v store.Session) env.Session {
 	return out
 }
 
-// rawValues are metadata as the store keeps them.
+// rawValues encodes metadata for the store.
 func rawValues(m env.Metadata) (map[string]json.RawMessage, error) {
 	if m == nil {
 		return nil, nil
@@ -168,7 +167,8 @@ func rawValues(m env.Metadata) (map[string]json.RawMessage, error) {
 		raw, read := value.(json.RawMessage) // it stays as it was written
 		if !read {
 			var err error
-			if raw, err = json.Marshal(value); err != nil {
+			raw, err = json.Marshal(value)
+			if err != nil {
 				return nil, fmt.Errorf("metadata %s: %w", name, err)
 			}
 		}

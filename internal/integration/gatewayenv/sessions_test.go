@@ -16,7 +16,8 @@ import (
 func TestSessionsInTheStoreAreCreatedChangedAndDeleted(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		ctx, mine := t.Context(), w.Sessions(caller("k1", "default"))
-		s, err := mine.CreateSession(ctx, env.SessionOptions{ID: "ses_1", ParentID: "ses_0", Directory: "/数据", Metadata: env.Metadata{"a": 1, "b": "<\x00>"}})
+		s, err := mine.CreateSession(ctx, env.SessionOptions{ID: "ses_1", ParentID: "ses_0", Directory: "/数据",
+			Metadata: env.Metadata{"a": 1, "b": "<\x00>"}})
 		if err != nil || s.Title == "" || s.Time.Created.IsZero() || !s.Time.Created.Equal(s.Time.Updated) {
 			t.Fatalf("%+v, %v", s, err)
 		}
@@ -26,7 +27,8 @@ func TestSessionsInTheStoreAreCreatedChangedAndDeleted(t *testing.T) {
 		s, err = mine.UpdateSession(ctx, "ses_1", env.SessionChange{Title: "新", Metadata: env.Metadata{"a": 2, "c": nil}})
 		var a int
 		var b string
-		if err != nil || s.Title != "新" || s.Directory != "/数据" || !s.Metadata.Get("a", &a) || a != 2 || !s.Metadata.Get("b", &b) || b != "<\x00>" || len(s.Metadata) != 3 {
+		if err != nil || s.Title != "新" || s.Directory != "/数据" || !s.Metadata.Get("a", &a) || a != 2 || !s.Metadata.Get("b", &b) ||
+			b != "<\x00>" || len(s.Metadata) != 3 {
 			t.Errorf("%+v, %v", s, err)
 		}
 		if got, err := mine.GetSession(ctx, "ses_1"); err != nil || got.Title != "新" || got.ParentID != "ses_0" {
@@ -38,7 +40,8 @@ func TestSessionsInTheStoreAreCreatedChangedAndDeleted(t *testing.T) {
 			}
 		}
 		var none *env.NotFoundError
-		if _, err := mine.UpdateSession(ctx, "ses_1", env.SessionChange{Title: "x"}); !errors.As(err, &none) || none.Kind != "Session" || none.ID != "ses_1" {
+		if _, err := mine.UpdateSession(ctx, "ses_1", env.SessionChange{Title: "x"}); !errors.As(err, &none) || none.Kind != "Session" ||
+			none.ID != "ses_1" {
 			t.Errorf("update of a deleted one: %v", err)
 		}
 		if want := []string{"created k1 ses_1", "updated k1 ses_1", "deleted k1 ses_1"}; !slices.Equal(w.events, want) {
@@ -77,7 +80,8 @@ func TestASessionOfAnotherIsNotThere(t *testing.T) {
 				t.Errorf("a viewer changes none: %v", err)
 			}
 		}
-		if s, err := w.Sessions(access.Owner()).UpdateSession(ctx, "ses_1", env.SessionChange{Title: "ours"}); err != nil || s.Title != "ours" {
+		if s, err := w.Sessions(access.Owner()).UpdateSession(ctx, "ses_1", env.SessionChange{Title: "ours"}); err != nil ||
+			s.Title != "ours" {
 			t.Errorf("an admin changes all: %+v, %v", s, err)
 		}
 		if want := []string{"created k1 ses_1", "updated k1 ses_1"}; !slices.Equal(w.events, want) {
@@ -97,7 +101,8 @@ func TestOfTwoClientsAtOnceNoUpdateIsLost(t *testing.T) {
 			client := w.ask(t, caller("k1", "default"), "default")
 			work.Go(func() {
 				for i := range changes {
-					if _, err := client.UpdateSession(t.Context(), "ses_1", env.SessionChange{Metadata: env.Metadata{fmt.Sprint(n, ".", i): i}}); err != nil {
+					if _, err := client.UpdateSession(t.Context(), "ses_1",
+						env.SessionChange{Metadata: env.Metadata{fmt.Sprint(n, ".", i): i}}); err != nil {
 						t.Error(err)
 					}
 				}
@@ -152,14 +157,17 @@ func TestAPageOfLargeSessionsEndsEarly(t *testing.T) {
 	if all != 105 || pages != 2 {
 		t.Errorf("%d sessions on %d pages", all, pages)
 	}
-	if _, err := mine.CreateSession(t.Context(), env.SessionOptions{Metadata: env.Metadata{"text": strings.Repeat("x", 70<<10)}}); err == nil || !strings.Contains(err.Error(), "bytes of metadata") {
+	if _, err := mine.CreateSession(t.Context(),
+		env.SessionOptions{Metadata: env.Metadata{"text": strings.Repeat("x", 70<<10)}}); err == nil ||
+		!strings.Contains(err.Error(), "bytes of metadata") {
 		t.Errorf("too large: %v", err)
 	}
 	s, err := mine.CreateSession(t.Context(), env.SessionOptions{ID: "ses_big", Metadata: large})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := mine.UpdateSession(t.Context(), s.ID, env.SessionChange{Title: "new", Metadata: env.Metadata{"more": strings.Repeat("y", 10<<10)}}); err == nil {
+	if _, err := mine.UpdateSession(t.Context(), s.ID,
+		env.SessionChange{Title: "new", Metadata: env.Metadata{"more": strings.Repeat("y", 10<<10)}}); err == nil {
 		t.Error("it grew too large bit by bit")
 	}
 	if s, err := mine.GetSession(t.Context(), s.ID); err != nil || s.Title == "new" || len(s.Metadata) != 1 {
@@ -171,7 +179,8 @@ func TestSessionsArePagedWithoutGapsOrRepeats(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		mine := w.Sessions(caller("k1", "default"))
 		for i := range 25 {
-			if _, err := mine.CreateSession(t.Context(), env.SessionOptions{ID: fmt.Sprintf("ses_%02d", i), Metadata: env.Metadata{"even": i%2 == 0}}); err != nil {
+			if _, err := mine.CreateSession(t.Context(),
+				env.SessionOptions{ID: fmt.Sprintf("ses_%02d", i), Metadata: env.Metadata{"even": i%2 == 0}}); err != nil {
 				t.Fatal(err)
 			}
 		}

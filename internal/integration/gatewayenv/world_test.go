@@ -92,7 +92,8 @@ type keeper struct{}
 func (keeper) Servers(context.Context) ([]store.Server, error) {
 	var tools []store.Tool
 	for _, name := range []string{"list_orders", "drop_order", "fail"} {
-		tools = append(tools, store.Tool{Name: name, Definition: json.RawMessage(`{"name":"` + name + `","inputSchema":{"type":"object"}}`)})
+		tools = append(tools, store.Tool{Name: name,
+			Definition: json.RawMessage(`{"name":"` + name + `","inputSchema":{"type":"object"}}`)})
 	}
 	return []store.Server{{ID: "shop", ListedAt: time.Now(), Tools: tools}}, nil
 }

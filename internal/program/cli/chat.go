@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toolfit/toolfit/internal/agent"
+	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/entrance/chatapi"
 )
@@ -133,7 +134,7 @@ const maxLine = 32 << 20
 
 // say sends a message and shows the answer as it comes.
 func (t *talk) say(ctx context.Context, text string) error {
-	ask := map[string]any{"model": t.agent, "stream": !t.json, "messages": []agent.Message{agent.UserMessage(text)}}
+	ask := map[string]any{"model": t.agent, "stream": !t.json, "messages": []conversation.Message{conversation.Text(conversation.RoleUser, text)}}
 	if t.session != "" {
 		ask["metadata"] = map[string]string{chatapi.SessionKey: t.session}
 	}
@@ -276,11 +277,11 @@ func (t *talk) endLine() {
 // callLine is what has become of a call, on one line.
 func callLine(r *agent.Report) string {
 	switch r.Status {
-	case agent.Running:
+	case conversation.Running:
 		return fmt.Sprintf("→ %s %s", r.Tool, shorten(string(r.Arguments)))
-	case agent.Success:
+	case conversation.Success:
 		return fmt.Sprintf("✓ %s, %d ms, %d characters", r.Tool, r.DurationMS, len([]rune(r.Result)))
-	case agent.Skipped:
+	case conversation.Skipped:
 		return fmt.Sprintf("– %s: %s", r.Tool, shorten(r.Error))
 	}
 	return fmt.Sprintf("✗ %s: %s", r.Tool, shorten(r.Error))

@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// Who may sign requests, unless the options say otherwise.
+// The default credentials.
 const (
 	SecretID  = "AKIDdemo0000000000000000000000000000"
 	SecretKey = "demo-secret-key-of-nobody"
@@ -32,7 +32,6 @@ type Options struct {
 	Now                 func() time.Time // nil: time.Now
 }
 
-// API answers like the cloud's API.
 type API struct {
 	opts Options
 	envs []environment
@@ -42,7 +41,7 @@ type API struct {
 	seen  []Request
 }
 
-// Request is one that came, signed right.
+// Request is a correctly signed request.
 type Request struct {
 	Action, Region string
 	Body           string
@@ -55,7 +54,8 @@ func New(opts *Options) *API {
 		a.opts = *opts
 	}
 	if a.opts.SecretID == "" {
-		a.opts.SecretID, a.opts.SecretKey = SecretID, SecretKey
+		a.opts.SecretID = SecretID
+		a.opts.SecretKey = SecretKey
 	}
 	if a.opts.Now == nil {
 		a.opts.Now = time.Now
@@ -63,36 +63,34 @@ func New(opts *Options) *API {
 	return a
 }
 
-// Play says how the next requests for the action are answered, in order. After them the
-// answers are the usual ones again.
+// Play sets how the next requests for the action are answered, in order.
 func (a *API) Play(action string, scenes ...Scene) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.plays[action] = append(a.plays[action], scenes...)
 }
 
-// maxSeen bounds the requests that are kept: a demo may run for long.
+// maxSeen limits the recorded requests.
 const maxSeen = 100
 
-// Requests are the last that came, at most a hundred.
+// Requests returns the last requests, at most a hundred.
 func (a *API) Requests() []Request {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return slices.Clone(a.seen)
 }
 
-// EnvIDs are the ids of all environments, in the order of the list.
+// EnvIDs returns the ids of all environments, in order.
 func (a *API) EnvIDs() []string {
 	ids := make([]string, len(a.envs))
 	for i, e := range a.envs {
-		ids[i] = e.EnvID
+		ids[i] = e.ID
 	}
 	return ids
 }
 
 const maxBody = 1 << 20
 
-// ServeHTTP answers one request.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
@@ -111,11 +109,12 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	scene(w, r, func() (any, error) { return a.answer(action, r.Header.Get("X-TC-Version"), body) })
 }
 
-// note keeps the request and takes the scene that is next for it; nil: the usual one.
+// note records the request and returns the next scene for it; nil: the usual answer.
 func (a *API) note(req Request) Scene {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.seen = append(a.seen, req); len(a.seen) > maxSeen {
+	a.seen = append(a.seen, req)
+	if len(a.seen) > maxSeen {
 		a.seen = slices.Delete(a.seen, 0, 1)
 	}
 	next := a.plays[req.Action]
@@ -126,15 +125,15 @@ func (a *API) note(req Request) Scene {
 	return next[0]
 }
 
-// refusal is an error in the API's own form.
-type refusal struct{ code, message string }
+// apiError is an error of the API.
+type apiError struct{ code, message string }
 
-func (r refusal) Error() string { return r.code + ": " + r.message }
+func (e apiError) Error() string { return e.code + ": " + e.message }
 
-// answer is what the API says, without the envelope.
+// answer returns the content of Response.
 func (a *API) answer(action, version string, body []byte) (any, error) {
 	if version != "2018-06-08" {
-		return nil, refusal{"NoSuchVersion", fmt.Sprintf("The version %q does not exist.", version)}
+		return nil, apiError{"NoSuchVersion", fmt.Sprintf("The version %q does not exist.", version)}
 	}
 	var in struct {
 		EnvID      string `json:"EnvId"`
@@ -143,14 +142,14 @@ func (a *API) answer(action, version string, body []byte) (any, error) {
 		EndTime    string
 	}
 	if err := json.Unmarshal(body, &in); err != nil {
-		return nil, refusal{"InvalidParameter", "The request body is no JSON object."}
+		return nil, apiError{"InvalidParameter", "The request body is no JSON object."}
 	}
 	if action == "DescribeEnvs" {
 		return envList{a.find(in.EnvID)}, nil
 	}
 	found := a.find(in.EnvID)
 	if in.EnvID == "" || len(found) == 0 {
-		return nil, refusal{"InvalidParameter.EnvId", fmt.Sprintf("The environment %q does not exist.", in.EnvID)}
+		return nil, apiError{"InvalidParameter.EnvId", fmt.Sprintf("The environment %q does not exist.", in.EnvID)}
 	}
 	switch env := found[0]; action {
 	case "DescribeAuthDomains":
@@ -162,20 +161,15 @@ func (a *API) answer(action, version string, body []byte) (any, error) {
 	case "DescribeCurveData":
 		return curveOf(env, in.MetricName, in.StartTime, in.EndTime), nil
 	}
-	return nil, refusal{"InvalidAction", fmt.Sprintf("The action %q does not exist.", action)}
+	return nil, apiError{"InvalidAction", fmt.Sprintf("The action %q does not exist.", action)}
 }
 
 type envList struct{ EnvList []environment }
 
-// find gives the environment with the id, or all of them for "".
+// find returns the environment with the id, or all for "".
 func (a *API) find(id string) []environment {
 	if id == "" {
 		return a.envs
 	}
-	for _, e := range a.envs {
-		if e.EnvID == id {
-			return []environment{e}
-		}
-	}
-	return []environment{}
+	return slices.DeleteFunc(slices.Clone(a.envs), func(e environment) bool { return e.ID != id })
 }

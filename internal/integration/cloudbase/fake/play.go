@@ -6,22 +6,21 @@ import (
 	"net/http"
 )
 
-// Scene is how one request is answered. The last argument makes the usual answer.
+// Scene answers one request. The last argument makes the usual answer.
 type Scene func(w http.ResponseWriter, r *http.Request, answer func() (any, error))
 
-// usual gives the usual answer.
 func usual(w http.ResponseWriter, _ *http.Request, answer func() (any, error)) {
 	v, err := answer()
 	if err != nil {
-		var no refusal
-		errors.As(err, &no) // the only kind there is
-		refuse(w, no.code, no.message)
+		var told apiError
+		errors.As(err, &told) // the only kind there is
+		refuse(w, told.code, told.message)
 		return
 	}
 	respond(w, v)
 }
 
-// Nested gives the usual answer in the other shape: inside Data.
+// Nested wraps the usual answer in Data.
 func Nested(w http.ResponseWriter, r *http.Request, answer func() (any, error)) {
 	usual(w, r, func() (any, error) {
 		v, err := answer()
@@ -29,7 +28,7 @@ func Nested(w http.ResponseWriter, r *http.Request, answer func() (any, error)) 
 	})
 }
 
-// Fail answers with an error of the API.
+// Fail answers with an error.
 func Fail(code, message string) Scene {
 	return func(w http.ResponseWriter, _ *http.Request, _ func() (any, error)) { refuse(w, code, message) }
 }
@@ -39,21 +38,21 @@ func Throttle(w http.ResponseWriter, _ *http.Request, _ func() (any, error)) {
 	refuse(w, "RequestLimitExceeded", "Your current request times equals to 21 in a second, which exceeds the frequency limit 20 for a second. Please reduce the frequency of calls.")
 }
 
-// Answer gives the JSON text as what stands inside Response.
+// Answer answers with the JSON text as Response.
 func Answer(text string) Scene {
 	return func(w http.ResponseWriter, _ *http.Request, _ func() (any, error)) {
 		write(w, http.StatusOK, "application/json", []byte(`{"Response":`+text+`}`))
 	}
 }
 
-// Raw gives any status and body at all.
+// Raw answers with any status and body.
 func Raw(status int, contentType, body string) Scene {
 	return func(w http.ResponseWriter, _ *http.Request, _ func() (any, error)) {
 		write(w, status, contentType, []byte(body))
 	}
 }
 
-// Slow answers as usual once the channel is closed, or never when the caller leaves before.
+// Slow answers once the channel is closed.
 func Slow(until <-chan struct{}) Scene {
 	return func(w http.ResponseWriter, r *http.Request, answer func() (any, error)) {
 		select {
@@ -64,10 +63,9 @@ func Slow(until <-chan struct{}) Scene {
 	}
 }
 
-// requestID is the same for all: nothing here is worth looking up.
 const requestID = "6f9f3c1e-0000-4000-8000-000000000000"
 
-// respond writes the object v, and the request's id beside its members, inside Response.
+// respond writes v and the request id as Response.
 func respond(w http.ResponseWriter, v any) {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -78,7 +76,7 @@ func respond(w http.ResponseWriter, v any) {
 	write(w, http.StatusOK, "application/json", append(body, `,"RequestId":"`+requestID+`"}}`...))
 }
 
-// refuse writes an error as the API does: with status 200.
+// refuse writes an error, with status 200 like the API.
 func refuse(w http.ResponseWriter, code, message string) {
 	body, _ := json.Marshal(map[string]any{"Response": map[string]any{ // strings only
 		"Error": map[string]string{"Code": code, "Message": message}, "RequestId": requestID,

@@ -13,8 +13,8 @@ import (
 
 const algorithm = "TC3-HMAC-SHA256"
 
-// checkSignature tells what is wrong with the signature of a request, as an error code and a
-// message of the API; "" when it is right.
+// checkSignature returns what is wrong with a request's signature, as code and message of the API;
+// "": nothing.
 func (a *API) checkSignature(r *http.Request, body []byte) (code, message string) {
 	auth, ok := parseAuthorization(r.Header.Get("Authorization"))
 	if !ok {
@@ -41,7 +41,6 @@ func (a *API) checkSignature(r *http.Request, body []byte) (code, message string
 	return "", ""
 }
 
-// authorization is the header of that name, taken apart.
 type authorization struct {
 	secretID, scope, signature string
 	headers                    []string
@@ -70,8 +69,7 @@ func parseAuthorization(header string) (a authorization, ok bool) {
 	return a, a.secretID != "" && a.scope != "" && a.signature != "" && slices.IsSorted(a.headers)
 }
 
-// signature is what the signature of the request must be. The four steps are those of the
-// API's documentation: canonical request, string to sign, derived key, signature.
+// signature computes the expected signature, in the four steps of the API's documentation.
 func (a *API) signature(r *http.Request, body []byte, auth authorization) string {
 	var canonical strings.Builder
 	canonical.WriteString(r.Method + "\n/\n" + r.URL.RawQuery + "\n")

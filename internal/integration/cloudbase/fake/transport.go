@@ -6,12 +6,12 @@ import (
 	"net/http"
 )
 
-// Transport carries requests to the API inside this process: no port is opened.
+// Transport sends requests to the API within this process.
 func (a *API) Transport() http.RoundTripper { return transport{a} }
 
 type transport struct{ api *API }
 
-// RoundTrip answers in a goroutine of its own, so that a caller that leaves is not held up.
+// RoundTrip answers in another goroutine, so that the caller can leave.
 func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	in := r.Clone(r.Context())
 	for name, values := range r.Header { // on the wire all spellings are one
@@ -43,7 +43,6 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// recorder takes an answer down.
 type recorder struct {
 	header http.Header
 	status int

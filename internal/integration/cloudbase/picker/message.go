@@ -7,7 +7,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// message is what a page says.
+// message is a message of a page.
 type message struct {
 	kind       string // registerSession, refreshEnvList or envId
 	session    string // with registerSession
@@ -16,8 +16,8 @@ type message struct {
 	switchUser bool
 }
 
-// parseMessage reads a message of a page; false for anything else than the three that there
-// are, exactly as they are written. What is not understood must never end a wait.
+// parseMessage reads a message; false unless it is one of the three kinds, exactly. Unknown
+// messages must never end a wait.
 func parseMessage(data []byte) (m message, ok bool) {
 	if !utf8.Valid(data) {
 		return m, false
@@ -46,8 +46,7 @@ func parseMessage(data []byte) (m message, ok bool) {
 	return m, false
 }
 
-// readAnswer reads what a person decided: exactly one of an environment, no, and another
-// account.
+// readAnswer reads the decision: exactly one of an environment, cancel, and switch.
 func (m message) readAnswer(members map[string]json.RawMessage) (message, bool) {
 	var canceled, switches bool
 	m.canceled, canceled = readBool(members["cancelled"])
@@ -62,12 +61,12 @@ func (m message) readAnswer(members map[string]json.RawMessage) (message, bool) 
 	return m, m.envID != ""
 }
 
-// readBool takes true, false, and nothing for false.
+// readBool reads a boolean; missing is false.
 func readBool(raw json.RawMessage) (value, ok bool) {
 	return string(raw) == "true", rawjson.IsNull(raw) || string(raw) == "true" || string(raw) == "false"
 }
 
-// listed is the message that gives a page its rows, or says why there are none.
+// listed is the message with rows, or with the reason why there are none.
 func listed(rows json.RawMessage, problem string) []byte {
 	b := []byte(`{"type":"envListRefreshed","envs":`)
 	if len(rows) == 0 {
@@ -80,7 +79,6 @@ func listed(rows json.RawMessage, problem string) []byte {
 	return append(rawjson.AppendString(append(b, `,"success":false,"error":`...), problem), '}')
 }
 
-// picked is the message that tells a page what was picked.
 func picked(id string) []byte {
 	return append(rawjson.AppendString([]byte(`{"type":"success","envId":`), id), '}')
 }

@@ -19,17 +19,16 @@ import (
 //go:embed page.html over.html page.css page.js text.json
 var files embed.FS
 
-// policy lets the page load its own script and style and talk to where it came from.
+// policy is the page's Content-Security-Policy.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// pages are the templates and what they say in each language.
+// pages are the templates and their texts.
 type pages struct {
 	templates *template.Template
 	texts     map[string]map[string]string // language → name → text
 }
 
-// loadPages reads what is built in, so that a mistake in it is one in the program.
 func loadPages() *pages {
 	p := &pages{templates: template.Must(template.New("").Option("missingkey=error").ParseFS(files, "*.html"))}
 	raw, err := files.ReadFile("text.json")
@@ -42,7 +41,6 @@ func loadPages() *pages {
 	return p
 }
 
-// view is what a template shows.
 type view struct {
 	Lang    string
 	Theme   string // "": as the system has it
@@ -74,7 +72,7 @@ func (p *Picker) routes() http.Handler {
 	})
 }
 
-// servePage shows the page of a wait. It changes nothing: whoever previews links may ask for it.
+// servePage shows the page of a wait. It changes nothing, as link previews request it too.
 func (p *Picker) servePage(w http.ResponseWriter, r *http.Request, shown *pages) {
 	lang, _, _ := strings.Cut(string(locale.Of(r)), "-")
 	v := view{Lang: lang, T: shown.texts[lang], Theme: stylesheet.Theme(r)}
@@ -87,11 +85,13 @@ func (p *Picker) servePage(w http.ResponseWriter, r *http.Request, shown *pages)
 		refuse(w, err)
 		return
 	}
-	v.Session, v.Message, v.Until = wait.session, wait.question.Message, wait.until.UTC().Format(time.RFC3339)
+	v.Session = wait.session
+	v.Message = wait.question.Message
+	v.Until = wait.until.UTC().Format(time.RFC3339)
 	shown.write(w, http.StatusOK, "page.html", v)
 }
 
-// refuse answers somebody who may not see the page.
+// refuse answers a caller without access.
 func refuse(w http.ResponseWriter, err error) {
 	f := fault.As(err)
 	status := http.StatusForbidden
@@ -116,7 +116,6 @@ func (p *pages) write(w http.ResponseWriter, status int, name string, v view) {
 	w.Write(b.Bytes()) // a reader that went away is no fault of ours
 }
 
-// file serves one of the files that the page loads.
 func file(name string, data []byte) http.Handler {
 	sum := sha256.Sum256(data)
 	etag := `"` + hex.EncodeToString(sum[:8]) + `"`

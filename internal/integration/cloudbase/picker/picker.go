@@ -16,20 +16,22 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"log/slog"
+	"maps"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 )
 
-// How many picks may be open at once, of all callers and of one.
+// The maximum number of open picks, in all and per caller.
 const (
 	maxOpen      = 1000
 	maxOpenOfOne = 20
 )
 
-// linger is how long an answer is kept that nobody has come back for.
+// linger is how long an unclaimed answer is kept.
 const linger = 10 * time.Minute
 
 // Picker serves the pages of all open waits.
@@ -49,14 +51,14 @@ type Picker struct {
 
 // Options change a Picker. The zero value is usable.
 type Options struct {
-	// Admit tells whether whoever sends the request may answer for the caller; nil: whoever
-	// has the link may.
+	// Admit tells whether the sender of a request may answer for the caller; nil: anyone with the
+	// link.
 	Admit  func(r *http.Request, caller string) error
 	Logger *slog.Logger // nil: discard
 }
 
-// New makes a picker whose pages people reach at base, which has no slash at its end. An
-// empty base means that there is no way to them now.
+// New makes a picker whose pages are at base, without a trailing slash. An empty base means that
+// they cannot be reached.
 func New(base func() string, opts *Options) *Picker {
 	p := &Picker{base: base, byToken: map[string]*Wait{}, byHandle: map[string]*Wait{}, of: map[string]int{}}
 	if opts != nil {
@@ -73,14 +75,11 @@ func New(base func() string, opts *Options) *Picker {
 	return p
 }
 
-// Close ends all waits and waits until their pages are gone.
+// Close ends all waits and their pages.
 func (p *Picker) Close() {
 	p.stop()
 	p.mu.Lock()
-	var all []*Wait
-	for _, w := range p.byHandle {
-		all = append(all, w)
-	}
+	all := slices.Collect(maps.Values(p.byHandle))
 	p.mu.Unlock()
 	for _, w := range all {
 		w.End()
@@ -88,20 +87,19 @@ func (p *Picker) Close() {
 	p.work.Wait()
 }
 
-// ServeHTTP serves the pages, their files and their sockets.
 func (p *Picker) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.handler.ServeHTTP(w, r) }
 
-// Question is what a person is asked.
+// Question is a question to a person.
 type Question struct {
 	Caller  string        // on whose behalf; "" when callers are not told apart
 	Message string        // what the person should know; may be empty
 	Timeout time.Duration // how long the person has
-	// List gives the rows to pick from: a JSON array, as whole as there is. It is called when
-	// the page is opened and when the person asks for it.
+	// List returns the rows to pick from, a JSON array. It is called when the page opens and on
+	// refresh.
 	List func(ctx context.Context) (json.RawMessage, error)
 }
 
-// Open begins a wait. Its page lives exactly as long as the wait does.
+// Open starts a wait with a page.
 func (p *Picker) Open(q Question) (*Wait, error) {
 	base := p.base()
 	switch {
@@ -122,14 +120,14 @@ func (p *Picker) Open(q Question) (*Wait, error) {
 		w.cancel()
 		return nil, fault.New(fault.UpstreamBusy, "too many picks are open").WithHint("answer or cancel one first")
 	}
-	p.byToken[w.token], p.byHandle[w.handle] = w, w
+	p.byToken[w.token] = w
+	p.byHandle[w.handle] = w
 	p.of[q.Caller]++
 	w.timer = time.AfterFunc(q.Timeout, func() { w.finish(Choice{Outcome: TimedOut}) })
 	return w, nil
 }
 
-// Find gives the wait that an earlier call of the caller was given the handle of; nil when
-// there is none, or when it is another caller's.
+// Find returns the caller's wait with the handle, or nil.
 func (p *Picker) Find(handle, caller string) *Wait {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -140,21 +138,20 @@ func (p *Picker) Find(handle, caller string) *Wait {
 	return w
 }
 
-// page gives the wait behind a link; nil when it is over or never was.
 func (p *Picker) page(token string) *Wait {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.byToken[token]
 }
 
-// closePage makes the link worthless.
+// closePage invalidates the link.
 func (p *Picker) closePage(w *Wait) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.byToken, w.token)
 }
 
-// forget drops a wait whose answer was taken, or will not be.
+// forget drops a wait that is no longer needed.
 func (p *Picker) forget(w *Wait) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -162,7 +159,8 @@ func (p *Picker) forget(w *Wait) {
 		return
 	}
 	delete(p.byHandle, w.handle)
-	if p.of[w.question.Caller]--; p.of[w.question.Caller] == 0 {
+	p.of[w.question.Caller]--
+	if p.of[w.question.Caller] == 0 {
 		delete(p.of, w.question.Caller)
 	}
 }

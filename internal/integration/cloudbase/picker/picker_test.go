@@ -181,10 +181,10 @@ func TestAPersonSaysNoOrWantsAnotherAccount(t *testing.T) {
 		outcome Outcome
 		code    websocket.StatusCode
 	}{
-		`{"type":"envId","data":"","cancelled":true}`:               {Canceled, closedCanceled},
-		`{"type":"envId","data":"env-a","cancelled":true}`:          {Canceled, closedCanceled},
-		`{"type":"envId","data":null,"switch":true}`:                {Switched, closedSwitched},
-		`{"type":"envId","switch":true,"cancelled":false,"more":1}`: {Switched, closedSwitched},
+		`{"type":"envId","data":"","cancelled":true}`:               {Canceled, 4001},
+		`{"type":"envId","data":"env-a","cancelled":true}`:          {Canceled, 4001},
+		`{"type":"envId","data":null,"switch":true}`:                {Switched, 4002},
+		`{"type":"envId","switch":true,"cancelled":false,"more":1}`: {Switched, 4002},
 	} {
 		w := d.open(Question{})
 		p := d.join(w)
@@ -227,7 +227,7 @@ func TestAPersonCanCancelWhileTheCloudIsSlow(t *testing.T) {
 	<-began
 	p.say(`{"type":"refreshEnvList"}`)
 	p.say(`{"type":"envId","cancelled":true}`)
-	p.closes(closedCanceled)
+	p.closes(4001)
 	if c := result(t, w); c.Outcome != Canceled {
 		t.Errorf("got %+v", c)
 	}
@@ -245,7 +245,7 @@ func TestClosingTheTabKeepsTheWaitAndEndingTheCallEndsThePage(t *testing.T) {
 		t.Fatalf("status %d, over %t", status, w.isOver())
 	}
 	w.End()
-	again.closes(closedEnded)
+	again.closes(4004)
 	if status, body, _ := d.get(w.URL()); status != http.StatusNotFound || strings.Contains(body, w.session) {
 		t.Errorf("status %d: %s", status, body)
 	}
@@ -260,7 +260,7 @@ func TestNobodyInTimeIsATimeout(t *testing.T) {
 	p := d.join(w)
 	p.hears(list)
 	w.timer.Reset(0)
-	p.closes(closedTimedOut)
+	p.closes(4003)
 	if c := result(t, w); c.Outcome != TimedOut {
 		t.Errorf("got %+v", c)
 	}

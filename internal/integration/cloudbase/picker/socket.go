@@ -23,16 +23,22 @@ const (
 	pingEvery     = 30 * time.Second // so that nothing on the way takes the socket for dead
 )
 
-// Why a socket was closed, for the page. The numbers are those that applications may use.
-const (
-	closedCanceled websocket.StatusCode = 4001
-	closedSwitched websocket.StatusCode = 4002
-	closedTimedOut websocket.StatusCode = 4003
-	closedEnded    websocket.StatusCode = 4004
-	closedForeign  websocket.StatusCode = 4403
-)
+// closedForeign is the status for pages that are not ours.
+const closedForeign websocket.StatusCode = 4403
 
-// socket is one open page of a wait.
+// closings are the close statuses for each outcome, from the range for applications.
+var closings = map[Outcome]struct {
+	code   websocket.StatusCode
+	reason string
+}{
+	Picked:   {websocket.StatusNormalClosure, "picked"},
+	Canceled: {4001, "cancelled"},
+	Switched: {4002, "switched"},
+	TimedOut: {4003, "timed out"},
+	Ended:    {4004, "ended"},
+}
+
+// socket is an open page of a wait.
 type socket struct {
 	wait       *Wait
 	conn       *websocket.Conn
@@ -43,9 +49,9 @@ type socket struct {
 	work       sync.WaitGroup
 }
 
-// serveSocket talks with a page until it is closed or the wait is over.
 func (p *Picker) serveSocket(w http.ResponseWriter, r *http.Request) {
-	host, origin := r.Host, r.Header.Get("Origin")
+	host := r.Host
+	origin := r.Header.Get("Origin")
 	allowed := func(origin string) bool { return sameOrigin(origin, host, p.base()) }
 	if !allowed(origin) {
 		http.Error(w, "a page of another site may not answer here", http.StatusForbidden)
@@ -66,8 +72,7 @@ func (p *Picker) serveSocket(w http.ResponseWriter, r *http.Request) {
 	s.run()
 }
 
-// enter counts a socket of the page behind a link in; nil when the page is over, or has too
-// many.
+// enter counts a socket in; nil when the page is over or has too many.
 func (p *Picker) enter(token string) *Wait {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -87,8 +92,7 @@ func (p *Picker) leave(w *Wait) {
 	p.work.Done()
 }
 
-// sameOrigin tells whether a page of the origin is one of ours: it came from the host that
-// the request names, or from where people reach us.
+// sameOrigin tells whether a page is ours: from the host of the request, or from our base.
 func sameOrigin(origin, host, base string) bool {
 	o, err := url.Parse(origin)
 	if err != nil || o.Host == "" || o.Scheme != "http" && o.Scheme != "https" {
@@ -101,7 +105,6 @@ func sameOrigin(origin, host, base string) bool {
 	return err == nil && strings.EqualFold(o.Host, b.Host) && o.Scheme == b.Scheme
 }
 
-// run reads what the page says, beside whatever there is to tell it.
 func (s *socket) run() {
 	ctx, cancel := context.WithCancel(context.Background())
 	told := make(chan struct{})
@@ -119,7 +122,7 @@ func (s *socket) run() {
 	s.work.Wait()
 }
 
-// read takes the page's messages until the socket is closed.
+// read reads messages until the socket closes.
 func (s *socket) read(ctx context.Context) {
 	late := time.AfterFunc(registerLimit, func() { s.conn.Close(closedForeign, "nobody registered") })
 	defer late.Stop()
@@ -148,7 +151,7 @@ func (s *socket) read(ctx context.Context) {
 	}
 }
 
-// handle does what a registered page asks for.
+// handle handles a message of a registered page.
 func (s *socket) handle(ctx context.Context, m message) {
 	switch {
 	case m.kind == "refreshEnvList":
@@ -162,8 +165,8 @@ func (s *socket) handle(ctx context.Context, m message) {
 	}
 }
 
-// refresh gives the page its rows, beside what it says meanwhile: a person may cancel while
-// the cloud is slow. A page that asks again before it has its answer gets that one.
+// refresh sends rows in the background, as a person may cancel while the cloud is slow. Concurrent
+// refreshes share an answer.
 func (s *socket) refresh(ctx context.Context, asked time.Time) {
 	select {
 	case s.refreshing <- struct{}{}:
@@ -184,7 +187,7 @@ func (s *socket) refresh(ctx context.Context, asked time.Time) {
 	})
 }
 
-// problem is what a person may read of an error; the rest is logged.
+// problem returns the part of an error for people; the rest is logged.
 func (p *Picker) problem(err error) string {
 	f := fault.As(err)
 	if f.Hides() {
@@ -199,7 +202,7 @@ func (s *socket) write(ctx context.Context, data []byte) {
 	_ = s.conn.Write(ctx, websocket.MessageText, data) // a page that is gone comes back by itself
 }
 
-// tell keeps the socket alive, and says how the wait ended.
+// tell sends pings, and finally the outcome.
 func (s *socket) tell(ctx context.Context) {
 	tick := time.NewTicker(pingEvery)
 	defer tick.Stop()
@@ -221,19 +224,10 @@ func (s *socket) tell(ctx context.Context) {
 }
 
 func (s *socket) sayGoodbye(ctx context.Context) {
-	switch c := s.wait.choice; c.Outcome {
-	case Picked:
-		if s.registered.Load() {
-			s.write(ctx, picked(c.EnvID))
-		}
-		s.conn.Close(websocket.StatusNormalClosure, "picked")
-	case Canceled:
-		s.conn.Close(closedCanceled, "cancelled")
-	case Switched:
-		s.conn.Close(closedSwitched, "switched")
-	case TimedOut:
-		s.conn.Close(closedTimedOut, "timed out")
-	default:
-		s.conn.Close(closedEnded, "ended")
+	c := s.wait.choice
+	if c.Outcome == Picked && s.registered.Load() {
+		s.write(ctx, picked(c.EnvID))
 	}
+	how := closings[c.Outcome]
+	s.conn.Close(how.code, how.reason)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// Outcome says how a wait ended.
+// Outcome is how a wait ended.
 type Outcome int
 
 const (
@@ -20,15 +20,14 @@ const (
 	Ended                   // the call is over, and with it the page
 )
 
-// Choice is what came of a wait.
+// Choice is the result of a wait.
 type Choice struct {
 	Outcome Outcome
 	EnvID   string // with Picked
 }
 
-// Wait is one open question. It has three secrets, so that none of them gives what another is
-// for: the token opens the page, the session is known to the page alone and talks on the
-// socket, the handle lets a later call take the answer.
+// Wait is an open question. It has three separate secrets: the token opens the page, the session
+// authenticates the socket, and the handle lets a later call take the answer.
 type Wait struct {
 	picker                 *Picker
 	question               Question
@@ -55,7 +54,7 @@ type Wait struct {
 // URL is the link to the page.
 func (w *Wait) URL() string { return w.url }
 
-// Handle is what a later call finds the wait by.
+// Handle identifies the wait in a later call.
 func (w *Wait) Handle() string { return w.handle }
 
 // Until is when the wait times out.
@@ -64,8 +63,7 @@ func (w *Wait) Until() time.Time { return w.until }
 // Done is closed when there is a choice.
 func (w *Wait) Done() <-chan struct{} { return w.done }
 
-// Result waits for the choice. Whoever gets it is the last who needs it: the wait is then
-// forgotten.
+// Result waits for the choice and then forgets the wait.
 func (w *Wait) Result(ctx context.Context) (Choice, error) {
 	select {
 	case <-w.done:
@@ -78,20 +76,21 @@ func (w *Wait) Result(ctx context.Context) (Choice, error) {
 	return w.choice, nil
 }
 
-// End ends the wait and its page, if they have not ended.
+// End ends the wait and its page.
 func (w *Wait) End() {
 	w.finish(Choice{Outcome: Ended})
 	w.picker.forget(w)
 }
 
-// finish is the one place where a wait gets its choice. Only the first counts.
+// finish sets the choice. Only the first call counts.
 func (w *Wait) finish(c Choice) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.over {
 		return false
 	}
-	w.over, w.choice = true, c
+	w.over = true
+	w.choice = c
 	w.picker.closePage(w) // waits for Open, which is not done before the timer is set
 	w.timer.Stop()
 	close(w.done)
@@ -102,7 +101,7 @@ func (w *Wait) finish(c Choice) bool {
 	return true
 }
 
-// pick chooses an environment; false when it is none of those that were listed.
+// pick chooses a listed environment; false if it is not listed.
 func (w *Wait) pick(id string) bool {
 	w.mu.Lock()
 	known := w.ids[id]
@@ -110,14 +109,12 @@ func (w *Wait) pick(id string) bool {
 	return known && w.finish(Choice{Outcome: Picked, EnvID: id})
 }
 
-// lastRows are the rows that were listed last.
 func (w *Wait) lastRows() json.RawMessage {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.rows
 }
 
-// isOver tells whether there is a choice.
 func (w *Wait) isOver() bool {
 	select {
 	case <-w.done:
@@ -127,8 +124,8 @@ func (w *Wait) isOver() bool {
 	}
 }
 
-// list gives the rows. Fresh ones are asked for when there are none yet, or when asked is
-// later than the last answer: pages that ask at the same time share one.
+// list returns the rows, fresh ones if asked is later than the last listing: concurrent requests
+// share one.
 func (w *Wait) list(asked time.Time) (json.RawMessage, error) {
 	w.listing.Lock()
 	defer w.listing.Unlock()
@@ -146,7 +143,8 @@ func (w *Wait) list(asked time.Time) (json.RawMessage, error) {
 		}
 	}
 	w.mu.Lock()
-	w.rows, w.ids = rows, ids
+	w.rows = rows
+	w.ids = ids
 	w.mu.Unlock()
 	w.listedAt = time.Now()
 	return rows, nil

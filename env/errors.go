@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// NotFoundError says that the environment has no such thing.
+// NotFoundError says that something does not exist.
 type NotFoundError struct {
 	Kind string // Profile, Agent or Session
 	ID   string
@@ -14,7 +14,7 @@ type NotFoundError struct {
 
 func (e *NotFoundError) Error() string { return e.Kind + " not found: " + e.ID }
 
-// ToolError is what the environment answered instead of a result.
+// ToolError is an error that a tool answered with.
 type ToolError struct {
 	Tool    string
 	Message string
@@ -22,24 +22,23 @@ type ToolError struct {
 
 func (e *ToolError) Error() string { return e.Tool + ": " + e.Message }
 
-// StatusError is an answer of HTTP that carries nothing of the protocol, such as 401 where a
-// key is missing.
+// StatusError is an HTTP status without an answer of the protocol, such as 401.
 type StatusError struct{ Code int }
 
 func (e *StatusError) Error() string {
 	return fmt.Sprintf("the server answered %d %s", e.Code, http.StatusText(e.Code))
 }
 
-// ErrNotOffered says that the environment does not have the tool that would be needed.
+// ErrNotOffered says that the environment does not have the needed tool.
 var ErrNotOffered = errors.New("the environment does not offer this")
 
-// ErrTaken says that there is a session with the wanted id already.
+// ErrTaken says that the session id exists already.
 var ErrTaken = errors.New("the session exists already")
 
-// ErrPanicked says that the code of an environment panicked. Clients are not told the rest.
+// ErrPanicked says that the environment's code panicked. Clients are not told more.
 var ErrPanicked = errors.New("the environment panicked")
 
-// panicError is a panic in the code of an environment: its text is for the log alone.
+// panicError is a panic; its text is only logged.
 type panicError struct{ value any }
 
 func (e *panicError) Error() string        { return fmt.Sprintf("panic: %v", e.value) }

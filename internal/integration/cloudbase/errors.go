@@ -1,6 +1,8 @@
 package cloudbase
 
 import (
+	"encoding/json"
+	"slices"
 	"strings"
 
 	tcerr "github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/common/errors"
@@ -9,26 +11,25 @@ import (
 	"github.com/toolfit/toolfit/internal/base/fault"
 )
 
-// failure is a tool error: what a program can act on, a sentence, and what to set.
-type failure struct {
-	Code      fault.Code `json:"code"`
-	Message   string     `json:"message"`
-	Hint      string     `json:"hint,omitempty"`
-	Variables []string   `json:"variables,omitempty"` // to set or to correct
-	APICode   string     `json:"apiCode,omitempty"`   // the cloud's own code
-	RequestID string     `json:"requestId,omitempty"` // what the cloud's support asks for
+// details are further members of an error.
+type details struct {
+	Variables []string `json:"variables,omitempty"` // to set or to correct
+	APICode   string   `json:"apiCode,omitempty"`   // the cloud's own code
+	RequestID string   `json:"requestId,omitempty"` // what the cloud's support asks for
 }
 
-func (f *failure) Error() string { return f.Message }
-
-// result is the failure as the result of a call.
-func (f *failure) result() []byte {
-	c := *f
-	c.Message = arguments.Cut(c.Message, 500)
-	return result(encode(map[string]any{"error": c}), true)
+// errorResult is an error as the result of a call.
+func errorResult(f *fault.Error) json.RawMessage {
+	var more details
+	json.Unmarshal(f.Details, &more) // without details there are none
+	return result(encode(map[string]any{"error": struct {
+		Code    fault.Code `json:"code"`
+		Message string     `json:"message"`
+		Hint    string     `json:"hint,omitempty"`
+		details
+	}{f.Code, arguments.Cut(f.Message, 500), f.Hint, more}}), true)
 }
 
-// meaning is what a code of the API means for the caller.
 type meaning struct {
 	prefix string // of the API's code; the first that fits counts
 	code   fault.Code
@@ -38,15 +39,17 @@ type meaning struct {
 
 func endpointVar(settings) []string { return varEndpoint[:1] }
 func regionVar(settings) []string   { return varRegion[:1] }
+func tokenVars(settings) []string   { return []string{varToken[0], varSecretID[0], varSecretKey[0]} }
 
-// meanings are the codes that the API documents. What is not here is an error of the API's
-// own, and passed on as such.
+// meanings are the documented codes of the API. Others are upstream errors.
 var meanings = []meaning{
-	{"AuthFailure.UnauthorizedOperation", fault.Forbidden, "give the key the right to read CloudBase environments, or use another key", settings.credentials},
+	{"AuthFailure.UnauthorizedOperation", fault.Forbidden, "give the key the right to read CloudBase environments, or use another key",
+		settings.credentials},
 	{"AuthFailure.SignatureExpire", fault.Unauthorized, "set the clock of this machine: it is more than five minutes off", nil},
-	{"AuthFailure.TokenFailure", fault.Unauthorized, "the token of a temporary key is wrong or has expired", func(settings) []string { return append([]string{varToken[0]}, varSecretID[0], varSecretKey[0]) }},
+	{"AuthFailure.TokenFailure", fault.Unauthorized, "the token of a temporary key is wrong or has expired", tokenVars},
 	{"AuthFailure", fault.Unauthorized, "correct the key", settings.credentials},
-	{"UnauthorizedOperation", fault.Forbidden, "give the key the right to read CloudBase environments, or use another key", settings.credentials},
+	{"UnauthorizedOperation", fault.Forbidden, "give the key the right to read CloudBase environments, or use another key",
+		settings.credentials},
 	{"OperationDenied", fault.Forbidden, "", nil},
 	{"IpInBlacklist", fault.Forbidden, "the key may not be used from this address", nil},
 	{"IpNotInWhitelist", fault.Forbidden, "the key may not be used from this address", nil},
@@ -69,21 +72,17 @@ var meanings = []meaning{
 	{"InternalError", fault.UpstreamError, "try again later", nil},
 }
 
-// refused says what an error of the API means.
-func (a *api) refused(action string, told *tcerr.TencentCloudSDKError) *failure {
-	f := &failure{
-		Code: fault.UpstreamError, Message: action + ": " + told.Message + " (" + told.Code + ")",
-		APICode: told.Code, RequestID: told.RequestId,
-	}
-	for _, m := range meanings {
-		if !strings.HasPrefix(told.Code, m.prefix) {
-			continue
+// meant turns an error of the API into one of ours.
+func (a *api) meant(action string, told *tcerr.TencentCloudSDKError) error {
+	f := fault.New(fault.UpstreamError, "%s: %s (%s)", action, told.Message, told.Code)
+	more := details{APICode: told.Code, RequestID: told.RequestId}
+	i := slices.IndexFunc(meanings, func(m meaning) bool { return strings.HasPrefix(told.Code, m.prefix) })
+	if i >= 0 {
+		f.Code = meanings[i].code
+		f.Hint = meanings[i].hint
+		if set := meanings[i].set; set != nil {
+			more.Variables = set(a.settings)
 		}
-		f.Code, f.Hint = m.code, m.hint
-		if m.set != nil {
-			f.Variables = m.set(a.settings)
-		}
-		break
 	}
-	return f
+	return f.WithDetails(more)
 }

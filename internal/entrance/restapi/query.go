@@ -1,0 +1,143 @@
+package restapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/state/access"
+	"github.com/toolfit/toolfit/internal/state/store"
+)
+
+const (
+	defaultPage = 50
+	maxPage     = 1000
+	maxNumber   = math.MaxInt
+)
+
+// decode reads the body, which must have the form.
+func (q *request) decode(into any, form string) error {
+	if err := decode(q.body, into); err != nil {
+		return fault.New(fault.BadRequest, "the body must be %s: %w", form, err)
+	}
+	return nil
+}
+
+// decode reads one JSON value without unknown members. Its errors speak of the text, not of
+// Go types.
+func decode(data []byte, into any) error {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(into); err != nil {
+		return rawjson.InWords(err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("something follows the object")
+	}
+	return nil
+}
+
+// number reads a parameter that is a whole number; 0 without it.
+func number(q url.Values, name string, least, most int) (int, error) {
+	text := q.Get(name)
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(text)
+	switch {
+	case err == nil && n >= least && n <= most:
+		return n, nil
+	case most == maxNumber:
+		return 0, fault.New(fault.BadRequest, "%s must be a whole number from %d on, got %.40q", name, least, text)
+	}
+	return 0, fault.New(fault.BadRequest, "%s must be a whole number from %d to %d, got %.40q", name, least, most, text)
+}
+
+// parseTime reads a parameter that is a time; zero without it.
+func parseTime(q url.Values, name string) (time.Time, error) {
+	text := q.Get(name)
+	if text == "" {
+		return time.Time{}, nil
+	}
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return t, fault.New(fault.BadRequest, "%s must be a time such as 2026-01-31T08:00:00Z, got %.40q", name, text).
+			WithHint("write + as %%2B")
+	}
+	return t, nil
+}
+
+// parseTimes reads since and until.
+func parseTimes(q url.Values) (since, until time.Time, err error) {
+	since, err = parseTime(q, "since")
+	if err == nil {
+		until, err = parseTime(q, "until")
+	}
+	return since, until, err
+}
+
+// outcomes are the outcomes of calls.
+var outcomes = []string{"ok", "tool_error", "question", "error", "canceled"}
+
+// callFilter selects calls.
+type callFilter struct {
+	store.CallFilter
+	limit int // 0: not given
+}
+
+// parseFilter reads the filters of a query. Callers see only their own calls.
+func parseFilter(q url.Values, who access.Principal) (f callFilter, err error) {
+	for key, into := range map[string]*string{
+		"server": &f.Server, "tool": &f.Tool, "principal": &f.Principal, "agent": &f.Agent, "session": &f.Session,
+		"outcome": &f.Outcome, "cursor": &f.Before,
+	} {
+		*into = q.Get(key)
+		if !isText(*into) {
+			return f, fault.New(fault.BadRequest, "%s must be UTF-8 text without NUL", key)
+		}
+	}
+	if f.Outcome != "" && !slices.Contains(outcomes, f.Outcome) {
+		return f, fault.New(fault.BadRequest, "unknown outcome %q", f.Outcome).WithHint("use %s", strings.Join(outcomes, ", "))
+	}
+	if f.Outcome == "error" || f.Outcome == "tool_error" {
+		f.Level = "error" // all of them have it, and it is indexed
+	}
+	f.limit, err = number(q, "limit", 1, maxNumber)
+	if err != nil {
+		return f, err
+	}
+	f.Since, f.Until, err = parseTimes(q)
+	if err != nil {
+		return f, err
+	}
+	f.Since = f.Since.Add(time.Microsecond - 1).Truncate(time.Microsecond) // calls are stored to the microsecond
+	if !f.Until.IsZero() {
+		f.Until = f.Until.Add(-1) // until is exclusive
+	}
+	if !who.MayRead() {
+		f.Principal = who.ID
+	}
+	return f, nil
+}
+
+// matches tells whether a call that just ended is one of those.
+func (f *callFilter) matches(c store.Call) bool {
+	for _, one := range [][2]string{
+		{f.Principal, c.Principal}, {f.Agent, c.Agent}, {f.Session, c.Session}, {f.Server, string(c.Server)}, {f.Tool, string(c.Tool)},
+		{f.Outcome, c.Outcome},
+	} {
+		if one[0] != "" && one[0] != one[1] {
+			return false
+		}
+	}
+	return f.Began(c.At)
+}
