@@ -85,12 +85,9 @@ func missingProblem(name string, s *shape, t *tape, i int32) Problem {
 	return p
 }
 
-// badUnion tells that none of the branches fits, or that n do; true when the check can stop.
+// badUnion reports that none of the branches fits, or that n do. It returns false.
 func (c *checker) badUnion(branches []*shape, i int32, n int) bool {
-	if c.report == nil || c.spent() {
-		return true
-	}
-	if c.report.full() {
+	if c.report == nil || c.spent() || c.report.full() {
 		return false
 	}
 	p := Problem{Code: NoBranch, Field: cut(c.t.pointer(i), 4*maxText), Got: got(c.t, i), Expected: unionText(branches, 2)}
