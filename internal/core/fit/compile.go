@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
@@ -178,23 +179,12 @@ func (c *compiler) size(m *node) int32 {
 			if d.exp > 9 {
 				return 1 << 30
 			}
-			return int32(d.mantissaInt())
+			n, _ := strconv.Atoi(d.String()) // at most nine digits
+			return int32(n)
 		}
 	}
 	c.note(m, "no count, left out")
 	return -1
-}
-
-// mantissaInt is the value of a small integer.
-func (d decimal) mantissaInt() int64 {
-	n := int64(0)
-	for k := range d.exp {
-		n *= 10
-		if k < len(d.digits) {
-			n += int64(d.digits[k] - '0')
-		}
-	}
-	return n
 }
 
 func (c *compiler) reference(s *shape, m *node) {

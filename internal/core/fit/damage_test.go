@@ -201,12 +201,11 @@ var repairable = []damage{
 
 // without takes the value away.
 func without(t *tape, s *site) []edit {
-	parent := t.tokens[s.i].parent
-	members := membersOf(t, parent)
-	for k := range members {
-		members[k].drop = members[k].drop || members[k].token == s.i
+	o := t.edit(t.tokens[s.i].parent)
+	for k := range o.members {
+		o.members[k].drop = o.members[k].drop || o.members[k].token == s.i
 	}
-	return rewrite(t, parent, members, nil)
+	return o.edits()
 }
 
 // final are damages that nothing can undo; the second part says where the problem is.

@@ -127,15 +127,14 @@ type Result struct {
 
 // Open are the arguments without the values that are bound here, which are not for callers.
 func (r *Result) Open() json.RawMessage {
-	t := &tape{}
-	if len(r.bound) == 0 || t.read(r.Args) != nil || t.tokens[0].kind != isObject {
+	o, ok := editObject(r.Args)
+	if len(r.bound) == 0 || !ok {
 		return r.Args
 	}
-	members := membersOf(t, 0)
-	for k := range members {
-		_, members[k].drop = r.bound[members[k].name]
+	for k := range o.members {
+		o.members[k].drop = has(r.bound, o.members[k].name)
 	}
-	return splice(t, 0, rewrite(t, 0, members, nil))
+	return o.bytes()
 }
 
 // Fit makes arguments that the tool takes. The error is a *Error, or a fault.Canceled when

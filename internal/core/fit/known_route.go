@@ -41,28 +41,22 @@ func (r *Route) apply(args json.RawMessage) (json.RawMessage, bool) {
 	if len(raw) == 0 || string(raw) == "null" {
 		raw = json.RawMessage("{}")
 	}
-	t := &tape{}
-	if t.read(raw) != nil || t.tokens[0].kind != isObject {
+	o, ok := editObject(raw)
+	if !ok {
 		return nil, false
 	}
-	members := membersOf(t, 0)
 	for key, want := range r.When {
-		if c := find(members, key); c == nil || !samePlain(t.raw(c.token), want) {
+		if c := o.find(key); c == nil || !samePlain(o.t.raw(c.token), want) {
 			return nil, false
 		}
 	}
 	for _, key := range r.Unset {
-		if c := find(members, key); c != nil {
+		if c := o.find(key); c != nil {
 			c.drop = true
 		}
 	}
-	var added []member
 	for _, key := range slices.Sorted(maps.Keys(r.Set)) {
-		if c := find(members, key); c != nil {
-			c.raw = r.Set[key]
-		} else {
-			added = append(added, member{name: key, raw: r.Set[key]})
-		}
+		o.set(key, r.Set[key])
 	}
-	return splice(t, 0, rewrite(t, 0, members, added)), true
+	return o.bytes(), true
 }

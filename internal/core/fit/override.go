@@ -97,9 +97,7 @@ func (o *Override) check(flat []*shape, have []string) error {
 		}
 	}
 	for _, name := range o.Hide {
-		_, fixed := o.Fix[name]
-		_, defaulted := o.Default[name]
-		if slices.Contains(requiredNames(flat), name) && !fixed && !defaulted {
+		if slices.Contains(requiredNames(flat), name) && !has(o.Fix, name) && !has(o.Default, name) {
 			return fmt.Errorf("hide %s: the tool requires it; give it a value with fix or default", name)
 		}
 		if slices.Contains(o.Require, name) {
@@ -107,10 +105,10 @@ func (o *Override) check(flat []*shape, have []string) error {
 		}
 	}
 	for _, name := range o.Require {
-		if _, fixed := o.Fix[name]; fixed {
+		if has(o.Fix, name) {
 			return fmt.Errorf("require %s: it is fixed", name)
 		}
-		if _, defaulted := o.Default[name]; defaulted {
+		if has(o.Default, name) {
 			return fmt.Errorf("require %s: it has a default", name)
 		}
 	}
@@ -118,6 +116,11 @@ func (o *Override) check(flat []*shape, have []string) error {
 		return err
 	}
 	return o.checkValues(flat)
+}
+
+func has[V any](m map[string]V, name string) bool {
+	_, ok := m[name]
+	return ok
 }
 
 func unknownProperty(name string, have []string) error {
@@ -132,10 +135,7 @@ func unknownProperty(name string, have []string) error {
 func (o *Override) checkNames(have []string) error {
 	taken := map[string]string{}
 	for _, own := range have {
-		shown := own
-		if to, ok := o.Rename[own]; ok {
-			shown = to
-		}
+		shown := o.shownName(own)
 		if before, twice := taken[shown]; shown == "" || twice && before != own {
 			return fmt.Errorf("rename %s: the name %q is empty or taken", own, shown)
 		}
@@ -177,7 +177,7 @@ func (o *Override) checkValues(flat []*shape) error {
 				return err
 			}
 		}
-		if raw, ok := o.Default[name]; ok && !slices.ContainsFunc(o.Enum[name], func(v json.RawMessage) bool { return samePlain(v, raw) }) {
+		if raw := o.Default[name]; raw != nil && !isAmong(o.Enum[name], raw) {
 			return fmt.Errorf("default %s: %.80s is not among its enum", name, raw)
 		}
 	}
@@ -186,29 +186,20 @@ func (o *Override) checkValues(flat []*shape) error {
 
 // define puts the new name, description and schema into the definition.
 func (o *Override) define(def tool.Definition, schema json.RawMessage) json.RawMessage {
-	t := &tape{}
-	if t.read(def.Raw) != nil {
+	edited, ok := editObject(def.Raw)
+	if !ok {
 		return def.Raw // it was parsed before
 	}
-	members := membersOf(t, 0)
-	var added []member
-	set := func(name string, raw []byte) {
-		if c := find(members, name); c != nil {
-			c.raw = raw
-		} else {
-			added = append(added, member{name: name, raw: raw})
-		}
-	}
 	if o.Name != "" {
-		set("name", rawjson.AppendString(nil, o.Name))
+		edited.set("name", rawjson.AppendString(nil, o.Name))
 	}
 	if o.Description != nil {
-		set("description", rawjson.AppendString(nil, *o.Description))
+		edited.set("description", rawjson.AppendString(nil, *o.Description))
 	}
 	if o.touches() {
-		set("inputSchema", schema)
+		edited.set("inputSchema", schema)
 	}
-	return splice(t, 0, rewrite(t, 0, members, added))
+	return edited.bytes()
 }
 
 // touches tells whether the override changes the schema.

@@ -106,6 +106,11 @@ func refuse(problems ...Problem) *Error {
 	return &Error{Problems: problems, what: "the arguments do not fit", code: fault.BadArguments}
 }
 
+// add reports value i.
+func (r *Error) add(code Code, t *tape, i int32, expected string) {
+	r.Problems = append(r.Problems, Problem{Code: code, Field: t.pointer(i), Expected: expected, Got: got(t, i)})
+}
+
 // orNil is nil where nothing is wrong.
 func (r *Error) orNil() *Error {
 	if len(r.Problems) == 0 {

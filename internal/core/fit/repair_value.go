@@ -182,52 +182,46 @@ func (m *repairer) fromText(sp *spot, accepts types) (raw []byte, ok, isJSON boo
 	case isBoolean:
 		kind = BoolText
 	}
-	holds := t.tokens[0].kind == isObject || t.tokens[0].kind == isArray
 	if !m.may(kind) {
 		return nil, false, false
 	}
-	before := len(m.repairs)
-	m.record(sp.at, kind, sp.t.raw(sp.i), inner)
+	c := checker{t: t}
+	isJSON = t.tokens[0].kind >= isArray && c.typeFits(accepts, 0)
 	m.nested++
-	raw, ok = m.repair(sp.place, t, 0, sp.at)
+	raw, ok = m.try(sp, kind, t)
 	m.nested--
+	if !ok && !isJSON {
+		raw = nil
+	}
+	return raw, ok, isJSON
+}
+
+// try puts the value on t in the spot's place and repairs that. What it returns must fit in
+// full; else the repair is not recorded.
+func (m *repairer) try(sp *spot, kind Kind, t *tape) ([]byte, bool) {
+	before := len(m.repairs)
+	m.record(sp.at, kind, sp.t.raw(sp.i), t.data)
+	raw, ok := m.repair(sp.place, t, 0, sp.at)
 	if raw == nil {
-		raw = inner
+		raw = t.data
 	}
 	if ok {
 		_, ok = m.fitsRaw(sp.place, raw, true)
 	}
-	c := checker{t: t}
-	if !ok && !(holds && c.typeFits(accepts, 0)) {
-		raw = nil
-	}
 	if !ok {
 		m.repairs = m.repairs[:before]
 	}
-	return raw, ok, holds && c.typeFits(accepts, 0)
+	return raw, ok
 }
 
 // wrap makes an array of a single value.
 func (m *repairer) wrap(sp *spot) ([]byte, bool) {
-	if !m.may(Wrap) {
-		return nil, false
-	}
-	raw := slices.Concat([]byte("["), sp.t.raw(sp.i), []byte("]"))
 	t := &tape{}
-	if t.read(raw) != nil {
+	if !m.may(Wrap) || t.read(slices.Concat([]byte("["), sp.t.raw(sp.i), []byte("]"))) != nil {
 		return nil, false
 	}
-	before := len(m.repairs)
-	m.record(sp.at, Wrap, sp.t.raw(sp.i), raw)
-	fixed, ok := m.repair(sp.place, t, 0, sp.at)
-	if fixed != nil {
-		raw = fixed
-	}
-	if ok {
-		_, ok = m.fitsRaw(sp.place, raw, true)
-	}
+	raw, ok := m.try(sp, Wrap, t)
 	if !ok {
-		m.repairs = m.repairs[:before]
 		return nil, false
 	}
 	return raw, true
