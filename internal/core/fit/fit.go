@@ -155,19 +155,19 @@ func (t *Tool) Fit(ctx context.Context, args json.RawMessage) (Result, error) {
 			return Result{}, unlessLeft(ctx, tooComplex())
 		}
 	}
-	res, no := t.slow(ctx, args)
-	return res, unlessLeft(ctx, no)
+	res, fitErr := t.slow(ctx, args)
+	return res, unlessLeft(ctx, fitErr)
 }
 
 // unlessLeft is the error of a check. One whose caller has left says nothing about the value.
-func unlessLeft(ctx context.Context, no *Error) error {
+func unlessLeft(ctx context.Context, fitErr *Error) error {
 	switch {
-	case no == nil:
+	case fitErr == nil:
 		return nil
 	case ctx.Err() != nil:
 		return fault.New(fault.Canceled, "the call was canceled: %w", context.Cause(ctx))
 	}
-	return no
+	return fitErr
 }
 
 // release keeps a tape for the next call, unless one large value has made it large.
@@ -187,19 +187,19 @@ func check(ctx context.Context, place []*shape, t *tape, light bool) (fits, spen
 // slow takes every step on the way from the model's arguments to the tool's.
 func (t *Tool) slow(ctx context.Context, args json.RawMessage) (Result, *Error) {
 	m := newRepairer(ctx, t, len(args))
-	raw, no := m.open(args, t.schema.root.accepts&tString != 0)
-	if no != nil {
-		return Result{}, no
+	raw, fitErr := m.open(args, t.schema.root.accepts&tString != 0)
+	if fitErr != nil {
+		return Result{}, fitErr
 	}
 	var undone []schema.Fix
 	if t.opts.Back != nil {
-		if raw, undone, no = t.back(ctx, raw); no != nil {
-			return Result{}, no
+		if raw, undone, fitErr = t.back(ctx, raw); fitErr != nil {
+			return Result{}, fitErr
 		}
 	}
 	if t.opts.Override != nil {
-		if raw, no = t.opts.Override.apply(m, raw); no != nil {
-			return Result{}, no
+		if raw, fitErr = t.opts.Override.apply(m, raw); fitErr != nil {
+			return Result{}, fitErr
 		}
 	}
 	bound := raw
@@ -207,15 +207,15 @@ func (t *Tool) slow(ctx context.Context, args json.RawMessage) (Result, *Error) 
 	if t.opts.Known != nil {
 		raw, rules = t.opts.Known.apply(m, raw)
 	}
-	fixed, no := m.fit(raw, rules)
-	if no == nil && t.opts.Override != nil {
-		no = t.opts.Override.holds(bound, fixed, m.repairs)
+	fixed, fitErr := m.fit(raw, rules)
+	if fitErr == nil && t.opts.Override != nil {
+		fitErr = t.opts.Override.holds(bound, fixed, m.repairs)
 	}
-	if no != nil {
+	if fitErr != nil {
 		if t.opts.Override != nil {
-			t.opts.Override.rename(no)
+			t.opts.Override.rename(fitErr)
 		}
-		return Result{}, no
+		return Result{}, fitErr
 	}
 	if len(args) == 0 && string(fixed) == "{}" {
 		fixed = args // none were sent, and none are needed
@@ -262,9 +262,9 @@ func (t *Tool) Check(ctx context.Context, value json.RawMessage) error {
 	if fits {
 		return nil
 	}
-	no := tooComplex()
+	fitErr := tooComplex()
 	if !spent {
-		no = explain(ctx, place, tp, false)
+		fitErr = explain(ctx, place, tp, false)
 	}
-	return unlessLeft(ctx, no.of(badOutput, fault.UpstreamProtocol))
+	return unlessLeft(ctx, fitErr.of(badOutput, fault.UpstreamProtocol))
 }

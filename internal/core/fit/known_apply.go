@@ -16,17 +16,17 @@ type ruleReport struct {
 func (r *ruleReport) empty() bool { return r == nil || len(r.problems) == 0 }
 
 // join adds what the rules found to a refusal.
-func (r *ruleReport) join(no *Error) *Error {
+func (r *ruleReport) join(fitErr *Error) *Error {
 	if r == nil {
-		return no
+		return fitErr
 	}
-	for k := range no.Problems {
-		if hint := r.hints[no.Problems[k].Field]; hint != "" {
-			no.Problems[k].Hint = hint
+	for k := range fitErr.Problems {
+		if hint := r.hints[fitErr.Problems[k].Field]; hint != "" {
+			fitErr.Problems[k].Hint = hint
 		}
 	}
-	no.Problems = append(r.problems, no.Problems...)
-	return no
+	fitErr.Problems = append(r.problems, fitErr.Problems...)
+	return fitErr
 }
 
 // apply follows the rules of the server.

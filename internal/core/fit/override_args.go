@@ -10,8 +10,8 @@ import (
 
 // apply takes the model's arguments to the tool's own names and adds what is bound here.
 func (v *Overridden) apply(m *repairer, raw []byte) ([]byte, *Error) {
-	if no := v.once(raw); no != nil {
-		return nil, no
+	if fitErr := v.once(raw); fitErr != nil {
+		return nil, fitErr
 	}
 	if v.o.touches() {
 		shown, err := v.shown.With(&Options{Validation: m.tool.opts.Validation, Without: m.tool.opts.Without, Known: m.tool.opts.Known})
@@ -20,9 +20,9 @@ func (v *Overridden) apply(m *repairer, raw []byte) ([]byte, *Error) {
 		}
 		inner := newRepairer(m.ctx, shown, len(raw))
 		shown.schema.read()
-		fixed, no := v.fit(inner, raw)
-		if no != nil {
-			return nil, no
+		fixed, fitErr := v.fit(inner, raw)
+		if fitErr != nil {
+			return nil, fitErr
 		}
 		raw, m.repairs = fixed, append(m.repairs, inner.repairs...)
 	}
@@ -82,12 +82,12 @@ func (v *Overridden) hidden(o *objectEdit) *Error {
 }
 
 // rename says the problems of a refusal in the names that the model knows.
-func (v *Overridden) rename(no *Error) {
+func (v *Overridden) rename(fitErr *Error) {
 	for shown, own := range v.own {
 		from, to := "/"+jsonschema.EscapeToken(own), "/"+jsonschema.EscapeToken(shown)
-		for k := range no.Problems {
-			if rest, ok := strings.CutPrefix(no.Problems[k].Field, from); ok && (rest == "" || rest[0] == '/') {
-				no.Problems[k].Field = to + rest
+		for k := range fitErr.Problems {
+			if rest, ok := strings.CutPrefix(fitErr.Problems[k].Field, from); ok && (rest == "" || rest[0] == '/') {
+				fitErr.Problems[k].Field = to + rest
 			}
 		}
 	}

@@ -131,14 +131,14 @@ func (m *repairer) fit(raw []byte, rules *ruleReport) ([]byte, *Error) {
 			return nil, refuse(Problem{Code: NotJSON, Expected: "a JSON object", Hint: err.Error()})
 		}
 	}
-	no := refuse()
+	fitErr := refuse()
 	switch {
 	case m.spent():
-		no = tooComplex()
+		fitErr = tooComplex()
 	case !ok:
-		no = explain(m.ctx, place, t, m.light)
+		fitErr = explain(m.ctx, place, t, m.light)
 	}
-	return nil, rules.join(no)
+	return nil, rules.join(fitErr)
 }
 
 // explain says everything that is wrong with the value on the tape.
@@ -147,12 +147,12 @@ func explain(ctx context.Context, place []*shape, t *tape, light bool) *Error {
 	for _, s := range place {
 		c.ok(s, 0)
 	}
-	no := refuse(c.report.problems...)
-	no.More = c.report.more
-	if len(no.Problems) == 0 {
+	fitErr := refuse(c.report.problems...)
+	fitErr.More = c.report.more
+	if len(fitErr.Problems) == 0 {
 		return tooComplex()
 	}
-	return no
+	return fitErr
 }
 
 // tooComplex refuses what could not be checked.
