@@ -196,7 +196,7 @@ func (b *bound) holds(d decimal, side int) bool {
 
 // together checks the other shapes that apply to the same value.
 func (c *checker) together(s *shape, i int32) bool {
-	ok := c.and(true, s.ref, i)
+	ok := s.ref == nil || c.ok(s.ref, i)
 	if s.dynamic != nil {
 		ok = c.and(ok, c.resolve(s.dynamic), i)
 	}

@@ -96,7 +96,9 @@ func (c *checker) array(s *shape, i int32) bool {
 	if len(s.prefix) > 0 || s.items != nil {
 		n := 0
 		for e := c.t.first(i); e >= 0 && !c.stop(ok); e = c.t.after(e) {
-			ok = c.and(ok, s.item(n), e)
+			if item := s.item(n); item != nil {
+				ok = c.ok(item, e) && ok
+			}
 			n++
 		}
 	}
