@@ -91,21 +91,21 @@ func (p *parser) mask() (*Mask, *Error) {
 		}
 	}
 	p.space()
-	root := &draft{limit: noCap, id: -1}
-	err := p.self(root)
-	if err != nil {
+	m := &Mask{source: p.src, root: step{limit: noCap, id: -1}}
+	if err := p.self(&m.root); err != nil {
 		return nil, err
 	}
-	if p.space(); p.pos < len(p.src) {
+	p.space()
+	if p.pos < len(p.src) {
 		return nil, p.unexpected()
 	}
-	m := &Mask{source: p.src, keys: p.keys}
-	m.root = *root.build()
+	m.root.finish()
+	m.keys = p.keys
 	return m, nil
 }
 
 // self reads what acts on the root value itself, or the items of a root object.
-func (p *parser) self(root *draft) *Error {
+func (p *parser) self(root *step) *Error {
 	if c := p.peek(); p.drop || c != '[' && c != '~' {
 		return p.list(root.inside(), 1)
 	}
@@ -140,7 +140,7 @@ func (p *parser) unexpected() *Error {
 }
 
 // list reads items up to the end or a closing parenthesis.
-func (p *parser) list(into *draftLevel, depth int) *Error {
+func (p *parser) list(into *level, depth int) *Error {
 	for {
 		p.space()
 		if p.items++; p.items > maxItems {
@@ -169,22 +169,22 @@ func (p *parser) list(into *draftLevel, depth int) *Error {
 	}
 }
 
-func (p *parser) exclude(into *draftLevel, depth int) *Error {
-	at := into.exclude()
+func (p *parser) exclude(into *level, depth int) *Error {
 	if strings.HasPrefix(p.src[p.pos:], "**/") {
 		p.pos += len("**/")
 		k, err := p.key()
 		if err != nil {
 			return err
 		}
-		into.deep().to(k).ends = true
+		into.exclusions(true).to(k).ends = true
 		if p.peek() == '/' {
 			return p.fail(p.pos, "", "after **/ stands one name alone")
 		}
 		return p.endExclude()
 	}
-	for {
-		if depth++; depth > maxNesting+1 {
+	at := into.exclusions(false)
+	for ; ; depth++ {
+		if depth > maxNesting {
 			return p.fail(p.pos, "", "it is nested deeper than %d", maxNesting)
 		}
 		k, err := p.key()
@@ -207,7 +207,7 @@ func (p *parser) endExclude() *Error {
 	return nil
 }
 
-func (p *parser) include(into *draftLevel, depth int) *Error {
+func (p *parser) include(into *level, depth int) *Error {
 	into.allow = true
 	for {
 		if depth > maxNesting {
@@ -217,7 +217,7 @@ func (p *parser) include(into *draftLevel, depth int) *Error {
 		if err != nil {
 			return err
 		}
-		d := into.step(k, len(p.keys))
+		d := into.include(k, len(p.keys))
 		if d.id == len(p.keys) {
 			p.keys = append(p.keys, k.text)
 		}
@@ -237,7 +237,7 @@ func (p *parser) include(into *draftLevel, depth int) *Error {
 	}
 }
 
-func (p *parser) group(d *draft, depth int) *Error {
+func (p *parser) group(d *step, depth int) *Error {
 	open := p.pos
 	p.pos++
 	if depth > maxNesting {

@@ -55,7 +55,7 @@ func (p *parser) quoted() (key, *Error) {
 
 // modifiers reads a slice and a cap. The same name may stand there twice, but not with
 // two different modifiers.
-func (p *parser) modifiers(d *draft) *Error {
+func (p *parser) modifiers(d *step) *Error {
 	start := p.pos
 	if p.peek() == '[' {
 		rows, err := p.slice()

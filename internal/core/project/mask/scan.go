@@ -16,10 +16,8 @@ func (c *cutter) value(depth int) {
 	switch at(c.src, c.pos) {
 	case c.quote:
 		c.stringValue()
-	case '{':
-		c.object(depth + 1)
-	case '[':
-		c.array(depth + 1)
+	case '{', '[':
+		c.container(depth + 1)
 	default:
 		c.scalar()
 	}
@@ -41,43 +39,34 @@ func (c *cutter) stringValue() {
 	}
 }
 
-func (c *cutter) object(depth int) {
+func (c *cutter) container(depth int) {
 	if depth > MaxDepth {
 		c.err = rawjson.ErrDepth
 		return
 	}
-	start, count, largest := c.pos, 0, 0
+	start := c.pos
+	count := 0
+	largest := 0
+	isObject := c.src[start] == '{'
+	end := c.src[start] + 2
 	c.pos++
-	for ; c.next('}', count == 0); count++ {
-		if c.key(); c.err != nil {
+	for ; c.next(end, count == 0); count++ {
+		if isObject {
+			c.key()
+		} else if count == c.most && c.most > 0 && c.keep {
+			c.tally.Rows += c.leaveRest(depth)
+			break
+		}
+		if c.err != nil {
 			return
 		}
 		from := c.pos
 		c.value(depth)
 		largest = max(largest, c.pos-from)
 	}
-	if c.bulk != nil {
+	if c.bulk != nil && isObject {
 		c.note(&c.bulk.Object, start, count, largest)
-	}
-}
-
-func (c *cutter) array(depth int) {
-	if depth > MaxDepth {
-		c.err = rawjson.ErrDepth
-		return
-	}
-	start, count, largest := c.pos, 0, 0
-	c.pos++
-	for ; c.next(']', count == 0); count++ {
-		if c.most > 0 && c.keep && count == c.most {
-			c.tally.Rows += c.leaveRest(depth)
-			break
-		}
-		from := c.pos
-		c.value(depth)
-		largest = max(largest, c.pos-from)
-	}
-	if c.bulk != nil {
+	} else if c.bulk != nil {
 		c.note(&c.bulk.Array, start, count, largest)
 	}
 }
