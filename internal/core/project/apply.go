@@ -115,16 +115,7 @@ func (r *result) addNote(edits []rawjson.Edit, ref string) []rawjson.Edit {
 	}
 	text := append(appendNote([]byte(`{"`+Omitted+`":`), &a, ref), '}')
 	block := append(quoted.Append([]byte(`{"type":"text","text":`), text), '}')
-	at := r.contentEnd
-	switch {
-	case r.noContent: // but structuredContent, so that a comma is due
-		at, block = r.end, append(append([]byte(`,"content":[`), block...), ']')
-	case at == 0:
-		return edits
-	case r.contents:
-		block = append([]byte{','}, block...)
-	}
-	return append(edits, rawjson.Edit{Start: at, End: at, New: block})
+	return r.content.add(r, edits, `"content":[`, block, "]")
 }
 
 // addList adds the full list of what is missing to _meta.
@@ -133,14 +124,5 @@ func (r *result) addList(edits []rawjson.Edit, ref string) []rawjson.Edit {
 	if a.tokens == 0 {
 		a = r.absent(func(p *part) bool { return !p.structured })
 	}
-	at, member := r.metaEnd, appendList([]byte(`"`+metaOmitted+`":`), &a, ref)
-	switch {
-	case r.noMeta:
-		at, member = r.end, append(append([]byte(`,"_meta":{`), member...), '}')
-	case at == 0:
-		return edits
-	case r.metas:
-		member = append([]byte{','}, member...)
-	}
-	return append(edits, rawjson.Edit{Start: at, End: at, New: member})
+	return r.meta.add(r, edits, `"_meta":{`, appendList([]byte(`"`+metaOmitted+`":`), &a, ref), "}")
 }

@@ -59,25 +59,18 @@ func trimJSON(src []byte, budget int, t *mask.Tally) []byte {
 
 // trimRows keeps the first rows of the array at the place: as many as fit, and at least one.
 func trimRows(src []byte, at mask.Place, budget int, t *mask.Tally) []byte {
-	ends := make([]int, 0, at.Count)
-	for w := rawjson.Array(src[at.Start:at.End]); w.Next(); {
-		ends = append(ends, w.End)
-	}
-	n := fits(src[at.Start:at.End], ends, budget-around(src, at))
-	t.Rows += len(ends) - n
-	return cutAfter(src, at, ends[n-1], ']')
+	w := rawjson.Array(src[at.Start:at.End])
+	n, end := fitting(src, at, budget, &w)
+	t.Rows += at.Count - n
+	return cutAfter(src, at, end, ']')
 }
 
 // trimMembers keeps the first members of the object at the place, likewise.
 func trimMembers(src []byte, at mask.Place, budget int, t *mask.Tally) []byte {
-	object := src[at.Start:at.End]
-	ends := make([]int, 0, at.Count)
-	for w := rawjson.Object(object); w.Next(); {
-		ends = append(ends, w.End)
-	}
-	n := fits(object, ends, budget-around(src, at))
-	i := 0
-	for w := rawjson.Object(object); w.Next(); i++ {
+	w := rawjson.Object(src[at.Start:at.End])
+	n, end := fitting(src, at, budget, &w)
+	w = rawjson.Object(src[at.Start:at.End])
+	for i := 0; w.Next(); i++ {
 		switch {
 		case i < n:
 		case at.Start > 0 || !utf8.Valid(w.Key): // its path is not known here, or cannot be said
@@ -87,7 +80,17 @@ func trimMembers(src []byte, at mask.Place, budget int, t *mask.Tally) []byte {
 			t.Drop(name, len(name)+1+len(w.Value))
 		}
 	}
-	return cutAfter(src, at, ends[n-1], '}')
+	return cutAfter(src, at, end, '}')
+}
+
+// fitting is how many of the values that w walks over fit, and where the last of them ends.
+func fitting(src []byte, at mask.Place, budget int, w *rawjson.Walk) (n, end int) {
+	ends := make([]int, 0, at.Count)
+	for w.Next() {
+		ends = append(ends, w.End)
+	}
+	n = fits(src[at.Start:at.End], ends, budget-around(src, at))
+	return n, ends[n-1]
 }
 
 // around is what costs tokens beside the container at the place.
@@ -149,7 +152,7 @@ func trimText(text []byte, budget int, t *mask.Tally) []byte {
 		cost := tokens.Estimate(text[end : end+line])
 		if cost > left {
 			if left > budget/4 { // one long line: better a part of it than nothing
-				end += fitting(text[end:end+line], left)
+				end += textFitting(text[end:end+line], left)
 			}
 			break
 		}
@@ -166,8 +169,8 @@ func trimText(text []byte, budget int, t *mask.Tally) []byte {
 	return append(out, ']')
 }
 
-// fitting is how many bytes of text fit, up to the end of a character.
-func fitting(text []byte, budget int) int {
+// textFitting is how many bytes of text fit, up to the end of a character.
+func textFitting(text []byte, budget int) int {
 	low, high := 0, len(text)
 	for low < high {
 		middle := (low + high + 1) / 2

@@ -156,7 +156,7 @@ func pageOfText(value []byte, s span) (Page, error) {
 		piece = piece[:bytesOf(piece, s.limit)]
 	}
 	if s.budget > 0 && tokens.Estimate(piece) > s.budget {
-		piece = piece[:max(fitting(piece, s.budget), bytesOf(piece, 1))]
+		piece = piece[:max(textFitting(piece, s.budget), bytesOf(piece, 1))]
 	}
 	page := Page{Value: quoted.Append(nil, piece)}
 	if start+len(piece) < len(text) {

@@ -13,11 +13,11 @@ import (
 // readResult finds the parts; nil for an error, for what is not complete, and for what is
 // no result at all. With a mask, texts that are JSON are cut by it on the way.
 func readResult(raw []byte, m *mask.Mask) (*result, error) {
-	r := &result{raw: raw, mask: m, noContent: true, noMeta: true}
+	r := &result{raw: raw, mask: m}
 	w := rawjson.Object(raw)
 	for w.Step() {
 		if string(w.Key) == "content" {
-			r.noContent = false
+			r.content.there = true
 			if raw[w.Start] == '[' {
 				r.readContent(&w)
 				continue
@@ -40,10 +40,10 @@ func readResult(raw []byte, m *mask.Mask) (*result, error) {
 				r.parts = append(r.parts, &part{start: w.Start, end: w.End, structured: true, full: w.Value, json: true})
 			}
 		case "_meta":
-			r.noMeta = false
+			r.meta.there = true
 			if w.Value[0] == '{' {
-				r.metaEnd = w.End - 1
-				r.metas = !isEmpty(w.Value)
+				r.meta.end = w.End - 1
+				r.meta.filled = !isEmpty(w.Value)
 			}
 		}
 	}
@@ -60,7 +60,7 @@ func (r *result) readContent(w *rawjson.Walk) {
 	blocks := w.Into()
 	for blocks.Step() {
 		before := blocks.End
-		r.contents = true
+		r.content.filled = true
 		if r.raw[blocks.Start] != '{' {
 			blocks.Skip()
 			continue
@@ -76,7 +76,7 @@ func (r *result) readContent(w *rawjson.Walk) {
 		}
 	}
 	w.Out(&blocks)
-	r.contentEnd = w.End - 1
+	r.content.end = w.End - 1
 }
 
 // readBlock finds the part that a block of content is; nil when it has no text.

@@ -1,6 +1,7 @@
 package project
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
@@ -9,20 +10,38 @@ import (
 
 // result is a tools/call result with its parts found.
 type result struct {
-	raw        []byte
-	mask       *mask.Mask // cuts texts while they are read; nil: nothing does
-	parts      []*part
-	resources  []*part // texts in blocks that hold a resource, not read yet: only a budget cuts them
-	others     int     // tokens of the blocks that are not text
-	contentEnd int     // where a block can be added to content; 0 without one
-	contents   bool    // content has a block
-	noContent  bool    // the result has no such member
-	metaEnd    int     // where a member can be added to _meta; 0 without one
-	metas      bool    // _meta has a member
-	noMeta     bool    // the result has no such member
-	end        int     // where a member can be added to the result
+	raw       []byte
+	mask      *mask.Mask // cuts texts while they are read; nil: nothing does
+	parts     []*part
+	resources []*part // texts in blocks that hold a resource, not read yet: only a budget cuts them
+	others    int     // tokens of the blocks that are not text
+	content   slot
+	meta      slot // _meta
+	end       int  // where a member can be added to the result
 
 	room *[]byte // where the texts lie, and what is made of them; nil: not opened
+}
+
+// slot is a member of the result that something can be added to.
+type slot struct {
+	there  bool
+	end    int  // where to add; 0: it is neither an array nor an object
+	filled bool // something stands before
+}
+
+// add appends the edit that adds a piece to the slot, which is opened and closed as given when it is missing.
+func (s slot) add(r *result, edits []rawjson.Edit, open string, piece []byte, end string) []rawjson.Edit {
+	at := s.end
+	switch {
+	case !s.there: // there is another member, so a comma is due
+		at = r.end
+		piece = slices.Concat([]byte(","+open), piece, []byte(end))
+	case at == 0:
+		return edits
+	case s.filled:
+		piece = append([]byte{','}, piece...)
+	}
+	return append(edits, rawjson.Edit{Start: at, End: at, New: piece})
 }
 
 // part is a piece of a result that may be cut: structuredContent, or the text of a block.

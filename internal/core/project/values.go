@@ -39,39 +39,19 @@ func cuttable(raw []byte) (parts []*part) {
 }
 
 // Texts are what a reader sees of a result: its texts, else structuredContent, else all of it;
-// of each no more than the beginning that is most bytes long as JSON writes it.
+// of each at most the first most bytes, as JSON writes it.
 func Texts(raw []byte, most int) (texts [][]byte) {
-	structured := raw
-	for w := rawjson.Object(raw); w.Step(); {
-		if string(w.Key) == "content" && raw[w.Start] == '[' {
-			blocks := w.Into()
-			if texts = textsOf(&blocks, most); len(texts) > 0 {
-				return texts
-			}
-			w.Out(&blocks)
-			continue
-		}
-		if w.Skip() && string(w.Key) == "structuredContent" {
-			structured = w.Value
+	for w := rawjson.Array(rawjson.Get(raw, "content")); w.Next(); {
+		if text := rawjson.Get(w.Value, "text"); len(text) > 0 && text[0] == '"' {
+			start, _ := quoted.ReadText(nil, text[:min(len(text), most)])
+			texts = append(texts, start)
 		}
 	}
-	return [][]byte{structured[:min(len(structured), most)]}
-}
-
-func textsOf(blocks *rawjson.Walk, most int) (texts [][]byte) {
-	for blocks.Step() {
-		block := blocks.Into()
-		for block.Next() {
-			if string(block.Key) == "text" && block.Value[0] == '"' {
-				text, _ := quoted.ReadText(nil, block.Value[:min(len(block.Value), most)])
-				texts = append(texts, text)
-			}
-		}
-		if block.Err() != nil {
-			blocks.Skip()
-			continue
-		}
-		blocks.Out(&block)
+	if len(texts) > 0 {
+		return texts
 	}
-	return texts
+	if structured := rawjson.Get(raw, "structuredContent"); structured != nil {
+		raw = structured
+	}
+	return [][]byte{raw[:min(len(raw), most)]}
 }

@@ -12,6 +12,7 @@ package jqworker
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -55,19 +56,13 @@ func New(exe string, opts *Options) *Runner {
 	if opts != nil {
 		r.opts = *opts
 	}
-	setDefault(&r.opts.Memory, 256<<20)
-	setDefault(&r.opts.Input, 8<<20)
-	setDefault(&r.opts.Output, 1<<20)
-	setDefault(&r.opts.Time, 2*time.Second)
-	setDefault(&r.opts.Children, 3)
+	r.opts.Memory = cmp.Or(r.opts.Memory, 256<<20)
+	r.opts.Input = cmp.Or(r.opts.Input, 8<<20)
+	r.opts.Output = cmp.Or(r.opts.Output, 1<<20)
+	r.opts.Time = cmp.Or(r.opts.Time, 2*time.Second)
+	r.opts.Children = cmp.Or(r.opts.Children, 3)
 	r.room = share.New(r.opts.Children)
 	return r
-}
-
-func setDefault[T int | int64 | time.Duration](v *T, to T) {
-	if *v <= 0 {
-		*v = to
-	}
 }
 
 // head is the first line of what a child reads; the value follows.

@@ -31,10 +31,7 @@ func (c *cutter) stringValue() {
 	}
 	c.pos = end
 	size := end - start - 2*c.edge()
-	switch {
-	case c.bulk != nil:
-		c.bulk.Longest = max(c.bulk.Longest, size)
-	case c.keep && (c.limit != noCap && size > c.limit || c.blobs && size > blobSize):
+	if c.keep && (c.limit != noCap && size > c.limit || c.blobs && size > blobSize) {
 		c.shorten(start)
 	}
 }

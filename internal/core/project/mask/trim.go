@@ -67,7 +67,6 @@ func Compact(dst, src []byte) ([]byte, error) {
 // long list has nothing to give.
 type Bulk struct {
 	Array, Object Place // with at least two elements, or members
-	Longest       int   // bytes of the longest string
 }
 
 // Place is a container in the walked bytes.

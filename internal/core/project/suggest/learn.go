@@ -2,6 +2,7 @@ package suggest
 
 import (
 	"bytes"
+	"maps"
 	"slices"
 	"strings"
 
@@ -152,12 +153,12 @@ func (e *evidence) decide(total int) (keep bool, why string) {
 func learn(samples []sample, opts *Options) (keep string, fields []Field, m *mask.Mask) {
 	byPath, total := study(samples, opts)
 	root, dropped := &branch{}, false
-	for _, id := range sortedPaths(byPath) {
+	for _, id := range slices.Sorted(maps.Keys(byPath)) {
 		e := byPath[id]
 		kept, why := e.decide(total)
 		dropped = dropped || !kept
 		root.add(e.path, kept)
-		fields = append(fields, Field{Path: pathText(e.path), Kept: kept, Share: float64(e.bytes) / float64(max(1, total)), Why: why})
+		fields = append(fields, Field{Path: mask.Path(e.path), Kept: kept, Share: float64(e.bytes) / float64(max(1, total)), Why: why})
 	}
 	keep = string(root.write(nil))
 	if !dropped || keep == "" || len(byPath) >= maxPaths {
@@ -168,26 +169,6 @@ func learn(samples []sample, opts *Options) (keep string, fields []Field, m *mas
 		return "", nil, nil // too long to be a rule that a person can read
 	}
 	return keep, fields, m
-}
-
-func sortedPaths(byPath map[string]*evidence) []string {
-	ids := make([]string, 0, len(byPath))
-	for id := range byPath {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	return ids
-}
-
-func pathText(path [][]byte) string {
-	var out []byte
-	for i, p := range path {
-		if i > 0 {
-			out = append(out, '/')
-		}
-		out = mask.AppendKey(out, p)
-	}
-	return string(out)
 }
 
 // branch is a piece of the mask while it is put together.
