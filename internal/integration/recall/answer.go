@@ -126,17 +126,9 @@ func (s *Service) boxed(r *http.Request, a Action, who Account) (*dynamicTool, e
 	}
 	out := &dynamicTool{Name: cmp.Or(t.Name, a.Tool), Description: t.Description, URL: s.remote.boxProxy(a.Box, a.Tool)}
 	out.Parameters = object{"type": "object", "properties": places}
-	out.Original, out.Output = written(spec.whole), s.output(t.Name, spec)
+	out.Original, out.Output = sorted(t.Metadata.Spec), s.output(t.Name, spec)
 	out.Fixed = placed(a.Parameters, spec.place)
 	return out, nil
-}
-
-// written is an object as JSON; nil for one that says nothing.
-func written(in object) raw {
-	if len(in) == 0 {
-		return nil
-	}
-	return jsonOf(in)
 }
 
 // placed sorts fixed parameters into layers.

@@ -18,11 +18,12 @@ var (
 
 // layered is the tool's parameters by place, without references.
 func (s *Service) layered(name string, spec *apiSpec) (map[string]object, error) {
-	flat, err := s.convert(name, spec.document(spec.input(), s.options))
+	properties, schemas := spec.input()
+	flat, err := s.convert(name, spec.document(properties, schemas, s.options))
 	if err != nil {
 		return nil, err
 	}
-	in := properties(flat)
+	in := propertiesOf(flat)
 	out, needs := map[string]object{}, map[string][]string{}
 	for _, p := range spec.params {
 		layer, _ := in["in "+p.in].(object)
@@ -47,22 +48,34 @@ func (s *Service) output(name string, spec *apiSpec) raw {
 	if spec.output == nil {
 		return nil
 	}
-	flat := s.promised(name, spec.document(object{"output": spec.output}, s.options))
-	if out, _ := properties(flat)["output"].(object); shaped(out) {
-		return written(out)
+	flat := s.promised(name, spec.document(object{"output": raw(spec.output.Raw())}, []*node{spec.output}, s.options))
+	if out, _ := propertiesOf(flat)["output"].(object); shaped(out) {
+		return jsonOf(out)
 	}
 	return nil
 }
 
-// properties are those of a schema that was converted, decoded.
-func properties(in raw) object {
-	var doc struct {
-		Properties object `json:"properties"`
-	}
+// decoded is an object that was checked before; nil for what is none.
+func decoded(in raw) (out object) {
 	d := json.NewDecoder(bytes.NewReader(in))
-	d.UseNumber()
-	d.Decode(&doc) // it was written here
-	return doc.Properties
+	d.UseNumber() // big integers stay what they are
+	d.Decode(&out)
+	return out
+}
+
+// propertiesOf are those of a schema that was converted.
+func propertiesOf(in raw) object {
+	out, _ := decoded(in)["properties"].(object)
+	return out
+}
+
+// sorted is an object with its keys sorted; nil for one that says nothing.
+func sorted(in raw) raw {
+	out := decoded(in)
+	if len(out) == 0 {
+		return nil
+	}
+	return jsonOf(out)
 }
 
 // putBody adds the body: its properties, or itself where it is not merely those.
