@@ -22,6 +22,7 @@ type Catalog interface {
 // Caller calls them.
 type Caller interface {
 	Do(ctx context.Context, req call.Request) (*call.Result, error)
+	DoElsewhere(ctx context.Context, req call.Request, to call.Elsewhere) (*call.Result, error)
 }
 
 // ownTools finds tools of our own servers.

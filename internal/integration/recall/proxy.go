@@ -3,22 +3,16 @@ package recall
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/base/tool"
-	"github.com/toolfit/toolfit/internal/core/fit"
-	"github.com/toolfit/toolfit/internal/core/project"
-	"github.com/toolfit/toolfit/internal/core/tokens"
 	"github.com/toolfit/toolfit/internal/gateway/call"
 	"github.com/toolfit/toolfit/internal/gateway/catalog"
-	"github.com/toolfit/toolfit/internal/state/store"
 	"github.com/toolfit/toolfit/schema"
 )
 
@@ -54,7 +48,7 @@ func (s *Service) proxy(r *http.Request, who caller) (answer, error) {
 	if entry != nil {
 		a, err = s.callOwn(r.Context(), who, entry, args)
 	} else {
-		a.body, err = s.callRemote(r.Context(), who, t, args)
+		a, err = s.callRemote(r.Context(), who, t, args)
 	}
 	if err != nil {
 		return answer{}, err
@@ -113,64 +107,24 @@ func (s *Service) callOwn(ctx context.Context, who caller, entry *catalog.Entry,
 // target is a tool of a server that only agent-operator-integration knows.
 type target struct{ server, name string }
 
-// callRemote calls a tool through agent-operator-integration. The arguments are fitted
-// where the tool's schema is at hand; it is not asked for, because a call is one request.
-func (s *Service) callRemote(ctx context.Context, who caller, t target, args raw) (out raw, err error) {
-	rec := store.Call{
-		At: s.Now(), Principal: who.ID, Profile: who.profile, Server: tool.ServerID(t.server), Upstream: t.name,
-		Tool: tool.Canonical(tool.ServerID(t.server), t.name), BytesIn: int64(len(args)),
+// callRemote calls a tool through agent-operator-integration. The arguments are fitted only
+// where the tool's schema is cached, because a call is one request.
+func (s *Service) callRemote(ctx context.Context, who caller, t target, args raw) (answer, error) {
+	req := call.Request{Principal: who.Principal, Profile: who.profile, Reader: call.Person, Params: call.Params{Args: args}}
+	res, err := s.Caller.DoElsewhere(ctx, req, call.Elsewhere{
+		Server: tool.ServerID(t.server), Tool: t.name, Fit: s.remote.fitter(t, who.account),
+		Send: func(ctx context.Context, args raw) (raw, bool, error) {
+			out, err := s.remote.call(ctx, t.server, t.name, args, who.account)
+			if err != nil {
+				return nil, false, fault.New(codeOf(err), "%w", err)
+			}
+			return out, string(rawjson.Get(out, "is_error")) == "true", nil
+		},
+	})
+	if err != nil {
+		return answer{}, err
 	}
-	defer func() {
-		if !s.record(ctx, rec, args, out, err) && err == nil {
-			out = call.Unrecorded(out)
-		}
-	}()
-	if fitter := s.remote.fitter(t, who.account); fitter != nil {
-		var fitted fit.Result
-		fitted, err = fitter.Fit(ctx, args)
-		if rec.Arguments = store.NewArguments(args, fitted.Args); err != nil {
-			return nil, err
-		}
-		if args = fitted.Args; len(fitted.Repairs) > 0 {
-			list, _ := json.Marshal(fitted.Repairs) // plain structs
-			rec.Repairs = string(list)
-		}
-	}
-	if s.Log != nil && s.Log.Refuses() != nil { // it is not known which tools only read
-		return nil, call.ErrUnrecordable
-	}
-	return s.remote.call(ctx, t.server, t.name, args, who.account)
-}
-
-// record keeps what became of a call. The caller has its answer whether that works or not.
-func (s *Service) record(ctx context.Context, rec store.Call, args, out raw, err error) bool {
-	if s.Log == nil {
-		return true
-	}
-	rec.ID, rec.Outcome, rec.Level = s.Log.NewID(), "ok", "info"
-	rec.Duration = s.Now().Sub(rec.At)
-	rec.BytesFull, rec.BytesSent = int64(len(out)), int64(len(out))
-	switch {
-	case err != nil:
-		code := codeOf(err)
-		rec.Outcome, rec.Level, rec.Code, rec.Message = "error", "error", string(code), err.Error()
-		if code == fault.Canceled {
-			rec.Outcome = "canceled"
-		}
-	case isError(out):
-		rec.Outcome, rec.Level, rec.Message = "tool_error", "error", strings.TrimSpace(project.Text(out))
-	}
-	if out != nil {
-		rec.TokensIn, rec.TokensFull = int64(tokens.Sampled([]byte(args))), int64(project.Tokens(out))
-		rec.TokensSent = rec.TokensFull
-	}
-	inner, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-	defer cancel()
-	if err := s.Log.Add(inner, rec); err != nil {
-		s.Logger.Error("call not recorded", "tool", rec.Tool, "error", fault.As(err))
-		return false
-	}
-	return true
+	return answer{body: res.Raw}, nil
 }
 
 // codeOf is the code of an error in the words of all records.
@@ -192,10 +146,6 @@ func codeOf(err error) fault.Code {
 		return fault.UpstreamError
 	}
 	return fault.Internal
-}
-
-func isError(result raw) bool {
-	return string(rawjson.Get(result, "isError")) == "true" || string(rawjson.Get(result, "is_error")) == "true"
 }
 
 // alias says under the other name, too, whether the tool worked, where the result says it

@@ -24,7 +24,6 @@ import (
 
 	"github.com/toolfit/toolfit/internal/base/locale"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
-	"github.com/toolfit/toolfit/internal/gateway/call"
 	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/config"
 	"github.com/toolfit/toolfit/schema"
@@ -48,7 +47,6 @@ type Parts struct {
 	Config  *config.Config // its section recall must be there
 	Catalog Catalog
 	Caller  Caller
-	Log     call.Recorder // keeps a record of each call that does not go through Caller; nil: nobody does
 	Admit   func(*http.Request) (access.Principal, error)
 	Served  func() string    // host and port where we listen, once we do; nil: where the configuration says
 	Key     []byte           // seals bound parameters, the same for all replicas; nil: a new one
