@@ -199,7 +199,8 @@ func sentence(text string) string {
 	text = oneLine(text)
 	count := 0
 	for i := range text {
-		if count++; count > maxSentence {
+		count++
+		if count > maxSentence {
 			if blank := strings.LastIndexByte(text[:i], ' '); blank > i/2 {
 				i = blank
 			}
@@ -221,7 +222,8 @@ func appendComment(out []byte, text string) []byte {
 		from := len(out)
 		out = append(out, "// "...)
 		start := len(out)
-		if out = appendLine(out, line); len(out) == start {
+		out = appendLine(out, line)
+		if len(out) == start {
 			out = out[:from]
 			continue
 		}

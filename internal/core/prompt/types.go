@@ -50,7 +50,8 @@ const (
 
 // schema writes a schema as a type.
 func (p *printer) schema(n *node) binding {
-	if p.left--; p.left < 0 || p.depth > maxDepth {
+	p.left--
+	if p.left < 0 || p.depth > maxDepth {
 		return p.word(outer(n))
 	}
 	if ref := reference(n); ref != nil {

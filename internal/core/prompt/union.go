@@ -16,9 +16,11 @@ func (p *printer) combine(from int, how binding, list *node, either bool) bindin
 		p.group(from, how, both)
 		p.out = append(p.out, " & "...)
 	}
-	sep, inner := " & ", both
+	sep := " & "
+	inner := both
 	if either {
-		sep, inner = "|", choice
+		sep = "|"
+		inner = choice
 	}
 	start := len(p.out)
 	var parts [][]byte
