@@ -45,11 +45,7 @@ func (c configured) Action(_ context.Context, q Query) (Action, error) {
 		}
 		return Action{Type: "mcp", Server: a.Server, ServerTool: a.ServerTool, Parameters: a.Parameters, Ours: true}, nil
 	}
-	return Action{}, noAction(q)
-}
-
-func noAction(q Query) *problem {
-	return notFound(actionNotFound, details{"kn_id": clipped(q.Network), "at_id": clipped(q.ActionType)})
+	return Action{}, notFound(actionNotFound, details{"kn_id": clipped(q.Network), "at_id": clipped(q.ActionType)})
 }
 
 // inTurn asks the configuration first: the file is the truth for what it names.

@@ -27,23 +27,24 @@ const strategy = "kn_action_recall"
 
 // append writes the tool. What is raw stays as it is, byte for byte.
 func (t *dynamicTool) append(dst []byte) []byte {
-	parameters := jsonOf(t.Parameters)
-	dst = append(slices.Grow(dst, len(parameters)+len(t.Original)+len(t.Output)+1024), '{')
-	dst = member(dst, "name", jsonOf(t.Name))
-	dst = member(dst, "description", jsonOf(t.Description))
-	dst = member(dst, "parameters", parameters)
+	strict := raw(nil)
 	if t.Strict {
-		dst = member(dst, "strict", raw("true"))
+		strict = raw("true")
 	}
-	dst = member(dst, "api_url", jsonOf(t.URL))
-	if t.Original != nil {
-		dst = member(dst, "original_schema", t.Original)
+	dst = append(dst, '{')
+	for _, m := range []struct {
+		key   string
+		value raw // nil: left out
+	}{
+		{"name", jsonOf(t.Name)}, {"description", jsonOf(t.Description)}, {"parameters", jsonOf(t.Parameters)}, {"strict", strict},
+		{"api_url", jsonOf(t.URL)}, {"original_schema", t.Original}, {"output_schema", t.Output},
+		{"fixed_params", jsonOf(t.Fixed)}, {"api_call_strategy", jsonOf(strategy)},
+	} {
+		if m.value != nil {
+			dst = member(dst, m.key, m.value)
+		}
 	}
-	if t.Output != nil {
-		dst = member(dst, "output_schema", t.Output)
-	}
-	dst = member(dst, "fixed_params", jsonOf(t.Fixed))
-	return append(member(dst, "api_call_strategy", jsonOf(strategy)), '}')
+	return append(dst, '}')
 }
 
 // jsonOf is a value as JSON.
@@ -142,7 +143,7 @@ func placed(fixed raw, place func(string) string) fixedLayers {
 
 // served is a tool of an MCP server: ours, or one that agent-operator-integration knows.
 func (s *Service) served(r *http.Request, who caller, a Action) (*dynamicTool, error) {
-	out := &dynamicTool{Name: a.ServerTool, Fixed: a.Parameters, URL: s.proxyURL(a.Server, a.ServerTool)}
+	out := &dynamicTool{Name: a.ServerTool, Fixed: a.Parameters, URL: s.self() + private + "/mcp/proxy/" + url.PathEscape(a.Server) + "/tools/" + url.PathEscape(a.ServerTool) + "/call"}
 	entry, err := s.own.find(r.Context(), who.profile, tool.Canonical(tool.ServerID(a.Server), a.ServerTool))
 	if err != nil {
 		return nil, err
@@ -204,11 +205,6 @@ func (s *Service) bind(t *dynamicTool, a Action) map[string]bool {
 		t.Fixed = raw("{}")
 	}
 	return names
-}
-
-// proxyURL is the address of our proxy for a tool.
-func (s *Service) proxyURL(server, name string) string {
-	return s.self() + private + "/mcp/proxy/" + url.PathEscape(server) + "/tools/" + url.PathEscape(name) + "/call"
 }
 
 // operation is an operation of one of our own APIs. It is called by our REST API, which

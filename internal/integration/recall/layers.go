@@ -149,7 +149,7 @@ func definition(in object, text string) object {
 	enum, listed := in["enum"].([]any)
 	if kind := typeOf(in); kind != nil {
 		out["type"] = kind
-	} else if len(out) == 0 && !missing(in) && (!listed || slices.ContainsFunc(enum, isText)) {
+	} else if len(out) == 0 && !missing(in) && (!listed || slices.ContainsFunc(enum, func(v any) bool { _, ok := v.(string); return ok })) {
 		out["type"] = "string"
 	}
 	if own, _ := in["description"].(string); text == "" {
@@ -168,9 +168,4 @@ func definition(in object, text string) object {
 		out["items"] = items
 	}
 	return out
-}
-
-func isText(v any) bool {
-	_, ok := v.(string)
-	return ok
 }

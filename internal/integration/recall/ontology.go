@@ -74,26 +74,25 @@ func (t *idText) UnmarshalJSON(in []byte) error {
 
 // check tells whether an action names what its type needs.
 func (a *Action) check(service string) error {
-	var need map[string]string
-	switch a.Type {
-	case "tool":
-		need = map[string]string{"box_id": a.Box, "tool_id": a.Tool}
-	case "mcp":
-		need = map[string]string{"mcp_id": a.Server, "tool_name": a.ServerTool}
-	default:
+	missing := ""
+	switch {
+	case a.Type != "tool" && a.Type != "mcp":
 		p := wrong("action_source.type", "source", clipped(a.Type))
 		p.code = unsupportedType
 		return p
+	case a.Type == "tool" && a.Box == "":
+		missing = "box_id"
+	case a.Type == "tool" && a.Tool == "":
+		missing = "tool_id"
+	case a.Type == "mcp" && a.Server == "":
+		missing = "mcp_id"
+	case a.Type == "mcp" && a.ServerTool == "":
+		missing = "tool_name"
+	default:
+		return nil
 	}
-	for _, field := range []string{"box_id", "tool_id", "mcp_id", "tool_name"} {
-		if value, needed := need[field]; needed && value == "" {
-			p := broken(service, said{}, nil)
-			p.code = sourceIncomplete
-			p.details = details{"service": service, "field": "action_source." + field, "expected": say("expect.sourceID", a.Type)}
-			return p
-		}
-	}
-	return nil
+	return &problem{status: http.StatusBadGateway, code: sourceIncomplete, details: details{
+		"service": service, "field": "action_source." + missing, "expected": say("expect.sourceID", a.Type)}}
 }
 
 // instances appends a list of objects.

@@ -52,10 +52,6 @@ type remoteTool struct {
 	fit *fit.Tool // nil: its schema is not known
 }
 
-func newOperator(r remote, now func() time.Time) *operator {
-	return &operator{remote: r, now: now, lists: map[listKey]*toolList{}}
-}
-
 // boxTool is a tool of type tool.
 type boxTool struct {
 	Name        string `json:"name"`

@@ -106,7 +106,7 @@ func (s *Service) connect() {
 		s.query = &ontology{remote{"ontology-query", u.URL, u.Timeout, s.Client, limit}}
 	}
 	if u := s.recall.OperatorIntegration; u.URL != "" {
-		s.remote = newOperator(remote{"agent-operator-integration", u.URL, u.Timeout, s.Client, limit}, s.Now)
+		s.remote = &operator{remote: remote{"agent-operator-integration", u.URL, u.Timeout, s.Client, limit}, now: s.Now, lists: map[listKey]*toolList{}}
 	}
 	s.actions = own
 	if s.query != nil {

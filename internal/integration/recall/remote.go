@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -46,30 +47,21 @@ type question struct {
 	account  Account
 }
 
-// refusal is an answer of a service that is not 2xx.
-type refusal struct {
-	service string
-	status  int
-	body    []byte
-}
-
-func (e *refusal) Error() string {
-	return fmt.Sprintf("%s answered %d: %.200q", e.service, e.status, e.body)
-}
-
-// problem is what a caller may know of it. The caller's own mistakes stay its own.
-func (e *refusal) problem(code string) *problem {
-	p := broken(e.service, say("reason.status", e.status), e)
-	switch e.status {
+// answered is what a caller may know of an answer that is not 2xx; code is that of a 404. The
+// caller's own mistakes stay its own.
+func (s *remote) answered(status int, body []byte, code string) *problem {
+	p := broken(s.name, say("reason.status", status), fmt.Errorf("%s answered %d: %.200q", s.name, status, body))
+	switch status {
 	case http.StatusBadRequest, http.StatusUnprocessableEntity:
 		p.status = http.StatusBadRequest
 	case http.StatusUnauthorized, http.StatusForbidden:
 		p.status = http.StatusForbidden
 	case http.StatusNotFound:
-		p.status, p.code = http.StatusNotFound, code
+		p.status = http.StatusNotFound
+		p.code = code
 	}
-	if p.status != http.StatusBadGateway && rawjson.Check(e.body) == nil && utf8.Valid(e.body) {
-		p.details = details{"service": e.service, "answer": raw(e.body)}
+	if p.status != http.StatusBadGateway && rawjson.Check(body) == nil && utf8.Valid(body) {
+		p.details = details{"service": s.name, "answer": raw(body)}
 	}
 	return p
 }
@@ -108,7 +100,7 @@ func (s *remote) ask(ctx context.Context, q question, missing string) ([]byte, e
 	case int64(len(body)) > s.limit:
 		return nil, broken(s.name, say("reason.large", s.limit), nil)
 	case status < 200 || status > 299:
-		return nil, (&refusal{s.name, status, body}).problem(missing)
+		return nil, s.answered(status, body, missing)
 	}
 	body = bytes.TrimPrefix(body, byteOrderMark)
 	if err := rawjson.Check(body); err != nil || kindOf(body) != "object" {
@@ -133,12 +125,8 @@ func neverReached(err error) bool {
 // leadsElsewhere tells whether an id in the path is one or two dots, which servers take for
 // a way to another route.
 func leadsElsewhere(path string) bool {
-	for segment := range strings.SplitSeq(path, "/") {
-		if segment == "." || segment == ".." {
-			return true
-		}
-	}
-	return false
+	segments := strings.Split(path, "/")
+	return slices.Contains(segments, ".") || slices.Contains(segments, "..")
 }
 
 // send makes the request and reads the whole answer, so that the connection can be used again.
