@@ -1,7 +1,7 @@
 package fit
 
-// checker checks the values of one tape. Without a report it stops at the first thing that
-// is wrong and allocates nothing; with one it goes on and tells of everything.
+// checker checks the values of one tape. Without a report it stops at the first problem and allocates
+// nothing.
 type checker struct {
 	budget
 	t      *tape
@@ -11,10 +11,10 @@ type checker struct {
 	scope  []int32 // the parts of the schema that led here, for references that depend on it
 }
 
-// maxNested bounds how deep shapes may apply to each other. Values are at most 512 deep.
+// maxNested limits how deep shapes may apply to each other. Values are at most 512 deep.
 const maxNested = 10_000
 
-// quietly gives the verdict alone.
+// quietly checks without reporting problems.
 func (c *checker) quietly(s *shape, i int32) bool {
 	r := c.report
 	c.report = nil
@@ -119,7 +119,7 @@ func (c *checker) isInteger(i int32) bool {
 	return true
 }
 
-// isListed compares with each value of the list what is made of value i once.
+// isListed tells whether value i is one of the enum.
 func (c *checker) isListed(s *shape, i int32) bool {
 	k := c.t.tokens[i].kind
 	if k >= isArray && !c.spendPlain(i) {
@@ -153,7 +153,7 @@ func (c *checker) isListed(s *shape, i int32) bool {
 	return false
 }
 
-// spendPlain takes the steps of writing value i in its plain form.
+// spendPlain pays for writing value i in its plain form.
 func (c *checker) spendPlain(i int32) bool {
 	tok := &c.t.tokens[i]
 	return c.spend(int(tok.end-tok.start)/8 + 4*int(tok.next-i))
@@ -238,7 +238,7 @@ func (c *checker) conditions(s *shape, i int32) bool {
 	return ok
 }
 
-// resolve finds what a dynamic reference means on the way that led here.
+// resolve finds the target of a dynamic reference in the current scope.
 func (c *checker) resolve(d *dynamicRef) *shape {
 	if s := d.at[0]; s != nil { // the document itself comes before all its parts
 		return s

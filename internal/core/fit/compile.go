@@ -17,8 +17,8 @@ const wide = 32
 // maxNotes bounds what is said about one schema.
 const maxNotes = 20
 
-// compiler reads one document. What is wrong in it is left out and noted: a schema that we
-// cannot read must not keep anybody from a tool that works.
+// compiler reads one schema. What it cannot use is left out and noted: an odd schema must not block a
+// tool that works.
 type compiler struct {
 	draft jsonschema.Draft
 	index *jsonschema.Index
@@ -29,7 +29,7 @@ type compiler struct {
 	programs int // room that is left for patterns
 }
 
-// compile reads a schema; an empty one is that of an object without rules.
+// compile reads a schema; an empty one accepts any object.
 func compile(raw []byte) (*shape, []string) {
 	c := &compiler{programs: maxPrograms}
 	if raw = bytes.TrimSpace(raw); len(raw) == 0 || string(raw) == "null" {
@@ -117,8 +117,7 @@ func (c *compiler) read(s *shape, n *node) {
 	c.guide(s, n)
 }
 
-// lowerEnum reads a list of values beside the type array as that of the items: no array
-// could be one of them.
+// lowerEnum moves an enum beside type array to the items, since no array could be in it.
 func (c *compiler) lowerEnum(s *shape, n *node) {
 	enum := n.Get("enum")
 	if enum == nil || s.types != tArray || n.Get("const") != nil || slices.ContainsFunc(s.enum, func(l literal) bool { return l.kind == isArray }) {
@@ -133,7 +132,7 @@ func (c *compiler) lowerEnum(s *shape, n *node) {
 	s.items, s.enum, s.listed = item, nil, false
 }
 
-// guide keeps the default that is stated.
+// guide keeps the default.
 func (c *compiler) guide(s *shape, n *node) {
 	if d := n.Get("default"); d != nil {
 		s.fallback = d.Raw()
@@ -172,7 +171,7 @@ func (c *compiler) strings(m *node) []string {
 	return out
 }
 
-// size reads a keyword that counts something; -1 when it does not.
+// size reads a keyword that is a count; -1 when it is not.
 func (c *compiler) size(m *node) int32 {
 	if m.Kind == jsonschema.Number {
 		if d := parseDecimal([]byte(m.Text)); d.isInteger() && !d.neg {
@@ -200,8 +199,7 @@ func (c *compiler) reference(s *shape, m *node) {
 	s.ref = c.shape(at)
 }
 
-// missing stands in for a schema that is not there: it accepts anything, and counts as
-// having looked at all of it, so that no other keyword refuses what it might have known.
+// missing stands in for a schema that is not there: it accepts and evaluates everything.
 func (c *compiler) missing(s *shape, m *node) {
 	c.note(m, "%.100q is not in the schema, anything is accepted", m.Text)
 	s.ref = c.blank()

@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// decimal is a number exactly as it is written: 0.digits times ten to the exp. Its digits
-// neither begin nor end with a zero; zero has none. No size of exponent costs anything.
+// decimal is an exact number, 0.digits × 10^exp. The digits neither begin nor end with a zero; zero
+// has none.
 type decimal struct {
 	neg    bool
 	digits []byte
 	exp    int
 }
 
-// maxExp bounds exponents, so that their sums stay far from the end of int.
+// maxExp limits exponents, so that their sums do not overflow.
 const maxExp = 1 << 40
 
 // parseDecimal reads a valid JSON number. Integers are not copied.
@@ -76,8 +76,7 @@ func (d decimal) sign() int {
 // isInteger tells whether nothing stands behind the point: 1.0 and 1e3 are integers.
 func (d decimal) isInteger() bool { return d.exp >= len(d.digits) }
 
-// multipleOf tells whether d divided by e is an integer. It never writes out a power of ten
-// that is larger than the digits at hand.
+// multipleOf tells whether d divided by e is an integer, without writing out large powers of ten.
 func (d decimal) multipleOf(e decimal) bool {
 	if d.sign() == 0 || e.sign() == 0 {
 		return d.sign() == 0
@@ -112,7 +111,7 @@ func (d decimal) times(e decimal) decimal {
 	return out
 }
 
-// String writes the number without an exponent where that is short.
+// String writes the number, without an exponent unless it would be long.
 func (d decimal) String() string {
 	if len(d.digits) == 0 {
 		return "0"

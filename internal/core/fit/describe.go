@@ -8,7 +8,7 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// problemOf says what is wrong with value i.
+// problemOf describes what is wrong with value i.
 func problemOf(code Code, s *shape, t *tape, i int32) Problem {
 	p := Problem{Code: code, Field: cut(t.pointer(i), 4*maxText), Got: got(t, i)}
 	switch code {
@@ -41,7 +41,7 @@ func problemOf(code Code, s *shape, t *tape, i int32) Problem {
 	return p
 }
 
-// boundText says which limits s sets for a value of the kind.
+// boundText names the limits that s sets for a value of the kind.
 func boundText(code Code, s *shape, k kind) string {
 	var parts []string
 	between := func(low, high int32, word string) {
@@ -107,7 +107,7 @@ func (c *checker) badUnion(branches []*shape, i int32, n int) bool {
 	return false
 }
 
-// closest says of each branch the first thing that is wrong.
+// closest names the first problem of each branch.
 func (c *checker) closest(branches []*shape, i int32) string {
 	var first []string
 	for _, b := range branches {
@@ -156,7 +156,7 @@ func unionText(branches []*shape, deep int) string {
 	return cut(orList(words), maxText)
 }
 
-// listText names the allowed values, as many as a message can carry.
+// listText lists the allowed values, as many as fit in a message.
 func (s *shape) listText() string {
 	if len(s.enum) == 1 {
 		return cut(string(s.enum[0].raw), maxText)

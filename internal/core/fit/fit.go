@@ -29,7 +29,7 @@ import (
 	"github.com/toolfit/toolfit/schema"
 )
 
-// Validation is how much of the schema the arguments must fulfil.
+// Validation is how much of the schema the arguments must satisfy.
 type Validation string
 
 const (
@@ -46,14 +46,14 @@ type Options struct {
 	Override   *Overridden    // the tool as the model saw it; nil: as it is
 }
 
-// Tool fits the arguments of one tool. It may be used by many at the same time.
+// Tool fits the arguments of one tool. It is safe for concurrent use.
 type Tool struct {
 	schema   *document
 	opts     Options
 	straight bool // arguments that fit need no look before
 }
 
-// document is the schema of one tool, read when it is first needed.
+// document is the schema of one tool, compiled on first use.
 type document struct {
 	raw   []byte
 	once  sync.Once
@@ -63,8 +63,8 @@ type document struct {
 	tapes sync.Pool
 }
 
-// Compile prepares to fit the arguments of a tool. The schema itself is read at the first
-// call: thousands of tools cost nothing until they are used. Nil options are the defaults.
+// Compile prepares to fit the arguments of a tool. The schema is read on first use. Nil options are
+// the defaults.
 func Compile(inputSchema json.RawMessage, opts *Options) (*Tool, error) {
 	t := &Tool{schema: &document{raw: inputSchema}}
 	if opts != nil && opts.Known != nil && opts.Known.schema != nil && isEmptySchema(inputSchema) {
@@ -73,8 +73,7 @@ func Compile(inputSchema json.RawMessage, opts *Options) (*Tool, error) {
 	return t.With(opts)
 }
 
-// With is the same tool under other options; the schema is not read again. What is known of
-// the server must be the same as before.
+// With is the same tool with other options. The schema is not read again, and Known must be the same.
 func (t *Tool) With(opts *Options) (*Tool, error) {
 	c := &Tool{schema: t.schema}
 	if opts != nil {
@@ -99,7 +98,7 @@ func (t *Tool) With(opts *Options) (*Tool, error) {
 // Schema is the schema in force: the tool's own, or the one that it should have had.
 func (t *Tool) Schema() json.RawMessage { return t.schema.raw }
 
-// Notes say what of the schema could not be used, and so is not checked.
+// Notes lists what of the schema could not be used, and so is not checked.
 func (t *Tool) Notes() []string { return slices.Clone(t.schema.read().notes) }
 
 // objectOnly is what arguments are in MCP.
@@ -125,7 +124,7 @@ type Result struct {
 	bound   map[string]json.RawMessage
 }
 
-// Open are the arguments without the values that are bound here, which are not for callers.
+// Open is the arguments without the values that an override fixes, which callers must not see.
 func (r *Result) Open() json.RawMessage {
 	o, ok := editObject(r.Args)
 	if len(r.bound) == 0 || !ok {
@@ -137,8 +136,8 @@ func (r *Result) Open() json.RawMessage {
 	return o.bytes()
 }
 
-// Fit makes arguments that the tool takes. The error is a *Error, or a fault.Canceled when
-// ctx ends before that is known.
+// Fit returns arguments that the tool accepts. The error is a *Error, or a fault.Canceled when ctx
+// ends first.
 func (t *Tool) Fit(ctx context.Context, args json.RawMessage) (Result, error) {
 	d := t.schema.read()
 	if t.straight && len(args) > 0 {
@@ -159,7 +158,8 @@ func (t *Tool) Fit(ctx context.Context, args json.RawMessage) (Result, error) {
 	return res, unlessLeft(ctx, fitErr)
 }
 
-// unlessLeft is the error of a check. One whose caller has left says nothing about the value.
+// unlessLeft is fitErr as an error, or a cancellation: a check that was cut short says nothing about
+// the value.
 func unlessLeft(ctx context.Context, fitErr *Error) error {
 	switch {
 	case fitErr == nil:
@@ -170,21 +170,21 @@ func unlessLeft(ctx context.Context, fitErr *Error) error {
 	return fitErr
 }
 
-// release keeps a tape for the next call, unless one large value has made it large.
+// release returns a tape to the pool, unless one large value has made it large.
 func (d *document) release(tp *tape) {
 	if tp.data = nil; cap(tp.tokens) <= 4096 {
 		d.tapes.Put(tp)
 	}
 }
 
-// check tells whether the value on the tape has every shape, or that it was too much work.
+// check tells whether the value on the tape has every shape, or that checking took too many steps.
 func check(ctx context.Context, place []*shape, t *tape, light bool) (fits, spent bool) {
 	c := checker{budget: newBudget(ctx, len(t.data)), t: t, light: light}
 	fits = c.all(place, 0)
 	return fits, c.spent()
 }
 
-// slow takes every step on the way from the model's arguments to the tool's.
+// slow takes every step from the model's arguments to the tool's.
 func (t *Tool) slow(ctx context.Context, args json.RawMessage) (Result, *Error) {
 	m := newRepairer(ctx, t, len(args))
 	raw, fitErr := m.open(args, t.schema.root.accepts&tString != 0)
@@ -248,8 +248,8 @@ func (t *Tool) back(ctx context.Context, raw []byte) ([]byte, []schema.Fix, *Err
 
 const badOutput = "the result does not fit the tool's output schema"
 
-// Check tells whether a value fits the schema as it is, whatever its type: for the results
-// of a tool against its output schema. The error is as that of Fit.
+// Check tells whether a value of any type fits the schema, for results and output schemas. Errors are
+// as in Fit.
 func (t *Tool) Check(ctx context.Context, value json.RawMessage) error {
 	d := t.schema.read()
 	tp := d.tapes.Get().(*tape)

@@ -7,7 +7,7 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// objectWord reads a keyword about objects; false when key is none.
+// objectWord reads a keyword for objects; false when it is not one.
 func (c *compiler) objectWord(s *shape, m *node) bool {
 	switch m.Key {
 	case "properties":
@@ -44,7 +44,7 @@ func (c *compiler) objectWord(s *shape, m *node) bool {
 	return true
 }
 
-// named are the members of an object of schemas.
+// named lists the members of an object of schemas.
 func (c *compiler) named(m *node) []*node {
 	if m.Kind != jsonschema.Object {
 		c.note(m, "no object of schemas, left out")
@@ -67,7 +67,7 @@ func (c *compiler) properties(s *shape, m *node) {
 	s.index()
 }
 
-// arrayWord reads a keyword about arrays; false when key is none.
+// arrayWord reads a keyword for arrays; false when it is not one.
 func (c *compiler) arrayWord(s *shape, m *node) bool {
 	switch m.Key {
 	case "items":
@@ -102,7 +102,7 @@ func (c *compiler) arrayWord(s *shape, m *node) bool {
 	return true
 }
 
-// scalarWord reads a keyword about the value itself; false when key is none.
+// scalarWord reads a keyword about the value itself; false when it is not one.
 func (c *compiler) scalarWord(s *shape, m *node) bool {
 	switch m.Key {
 	case "type":
@@ -191,8 +191,8 @@ func (c *compiler) number(m *node) (decimal, bool) {
 	return parseDecimal([]byte(m.Text)), true
 }
 
-// limit reads a bound of numbers, the tighter one when two are given. An exclusive bound
-// that is true, as draft-04 writes it, speaks of the plain one beside it.
+// limit reads a numeric bound; the tighter of two wins. In draft-04, exclusiveMinimum is a flag for
+// minimum.
 func (c *compiler) limit(s *shape, m *node) {
 	exclusive, low := m.Key[0] == 'e', m.Key == "minimum" || m.Key == "exclusiveMinimum"
 	if !exclusive {
@@ -241,7 +241,7 @@ func (c *compiler) unionWord(s *shape, m *node) {
 	}
 }
 
-// dynamicRef is a reference whose target depends on how the value was come to.
+// dynamicRef is a reference whose target depends on the scope.
 type dynamicRef struct {
 	at     map[int32]*shape // by resource
 	target *shape           // where nothing else is found

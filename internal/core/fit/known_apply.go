@@ -7,7 +7,7 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// ruleReport is what the rules of a server found beside what they changed.
+// ruleReport holds the problems that the rules of a server found.
 type ruleReport struct {
 	problems []Problem
 	hints    map[string]string // by field
@@ -15,7 +15,7 @@ type ruleReport struct {
 
 func (r *ruleReport) empty() bool { return r == nil || len(r.problems) == 0 }
 
-// join adds what the rules found to a refusal.
+// join adds the rules' problems to an error.
 func (r *ruleReport) join(fitErr *Error) *Error {
 	if r == nil {
 		return fitErr
@@ -60,7 +60,7 @@ type applier struct {
 	found *ruleReport
 }
 
-// walk goes to the objects that the rule is about. What stands there as text is read first.
+// walk goes to the objects that the rule is about, also inside JSON text.
 func (a *applier) walk(flat []*shape, i int32, at string, path []string) {
 	if a.tape.tokens[i].kind != isObject {
 		return
@@ -110,7 +110,7 @@ func (a *applier) items(flat []*shape, i int32, at string, path []string) {
 	}
 }
 
-// text reads a list or object that was written into a string, and follows the rule there.
+// text follows the rule in a list or object that was written into a string.
 func (a *applier) text(flat []*shape, i int32, at string, path []string) {
 	inner := &tape{}
 	raw := readText(a.tape.text(i))

@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// Route finds the tool that a call means when the server offers none of the name: without
-// what a client put before it, or under the name of another version, with the arguments as
-// that one takes them. It is false when there is nothing to change.
+// Route finds the tool that a call means when the server has none of that name: without the client's
+// prefix, or under its name in another version. False: nothing to change.
 func (s *Server) Route(name string, args json.RawMessage) (string, json.RawMessage, bool) {
 	if s == nil || slices.Contains(s.tools, name) {
 		return name, args, false
@@ -35,7 +34,7 @@ func (s *Server) Route(name string, args json.RawMessage) (string, json.RawMessa
 	return name, args, false
 }
 
-// apply changes the arguments as the route says; false when they are not those it is for.
+// apply changes the arguments as the route says; false when the route does not apply to them.
 func (r *Route) apply(args json.RawMessage) (json.RawMessage, bool) {
 	raw := args
 	if len(raw) == 0 || string(raw) == "null" {

@@ -8,7 +8,7 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// ruled is an object that a rule is followed in.
+// ruled is an object to which a rule is applied.
 type ruled struct {
 	*applier
 	*objectEdit
@@ -43,7 +43,7 @@ func (o *ruled) value(c *member) []byte {
 	return o.t.raw(c.token)
 }
 
-// alias renames the first key that means the same as one that the tool has.
+// alias renames the first key that means the same as one of the tool's.
 func (o *ruled) alias(r *AliasRule) {
 	if !o.knows(r.To) || !o.m.may(Alias) {
 		return
@@ -71,13 +71,13 @@ func (o *ruled) alias(r *AliasRule) {
 	}
 }
 
-// proves tells whether a value shows by its form that it belongs under another key, which
-// is required and missing, though the tool has its own key too.
+// proves tells whether a value's form shows that it belongs under another key, which is required and
+// missing.
 func (o *ruled) proves(r *AliasRule, c *member) bool {
 	return r.match != nil && r.match.MatchString(o.t.text(c.token)) && o.find(r.To) == nil && slices.Contains(requiredNames(o.flat), r.To)
 }
 
-// unit brings a number to the unit that the tool takes.
+// unit converts a number to the unit that the tool takes.
 func (o *ruled) unit(r *UnitRule) {
 	if !o.knows(r.To) || !o.m.may(Unit) {
 		return
@@ -125,7 +125,7 @@ func (o *ruled) word(r *WordRule) {
 	}
 }
 
-// say is the text of a string, and the digits or the word of another scalar.
+// say is the text of a string, or any other scalar as written.
 func (o *ruled) say(c *member) string {
 	raw := o.value(c)
 	if s, ok := rawjson.String(raw); ok {
@@ -180,7 +180,7 @@ func (o *ruled) fill(r *FillRule) {
 	}
 }
 
-// demand tells of texts that are empty and of keys of which one is needed.
+// demand reports empty texts, and groups of keys of which none is given.
 func (o *ruled) demand() {
 	for _, key := range o.rule.Filled {
 		c := o.find(key)

@@ -25,7 +25,7 @@ type Override struct {
 	Enum        map[string][]json.RawMessage `json:"enum,omitempty"`        // the values that are left of a property
 }
 
-// Overridden is a tool as models see it, and the way back to its own arguments.
+// Overridden is a tool as models see it, with the way back to its own arguments.
 type Overridden struct {
 	Definition json.RawMessage // as it is shown; nil when the tool is hidden
 	o          Override
@@ -35,8 +35,7 @@ type Overridden struct {
 	shown      *Tool             // fits what the model sends to what it saw
 }
 
-// Apply makes the tool that models see from its definition and the schema in force, which is
-// the definition's own when nil. The error names what cannot be applied.
+// Apply makes the tool that models see. schema is the one in force; nil: the definition's own.
 func (o *Override) Apply(def tool.Definition, schema json.RawMessage) (*Overridden, error) {
 	out := &Overridden{o: *o, own: map[string]string{}, alike: map[string]bool{}}
 	if schema == nil {
@@ -77,7 +76,7 @@ func (o *Override) Apply(def tool.Definition, schema json.RawMessage) (*Overridd
 // InputSchema is the schema that is shown.
 func (v *Overridden) InputSchema() json.RawMessage { return v.shown.Schema() }
 
-// names are all the properties that the override speaks of.
+// names lists all properties that the override mentions.
 func (o *Override) names() []string {
 	names := slices.Concat(o.Hide, o.Require)
 	names = slices.AppendSeq(names, maps.Keys(o.Rename))
@@ -89,7 +88,7 @@ func (o *Override) names() []string {
 	return slices.Compact(names)
 }
 
-// check tells what of the override the tool's schema does not allow.
+// check tells what the tool's schema does not allow.
 func (o *Override) check(flat []*shape, have []string) error {
 	for _, name := range o.names() {
 		if !slices.Contains(have, name) {

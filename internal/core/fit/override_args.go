@@ -8,7 +8,7 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// apply takes the model's arguments to the tool's own names and adds what is bound here.
+// apply maps the model's arguments to the tool's own names and adds fixed and default values.
 func (v *Overridden) apply(m *repairer, raw []byte) ([]byte, *Error) {
 	if fitErr := v.once(raw); fitErr != nil {
 		return nil, fitErr
@@ -68,8 +68,7 @@ func (v *Overridden) fit(m *repairer, raw []byte) ([]byte, *Error) {
 	return m.fit(raw, rules)
 }
 
-// hidden refuses properties that are not shown. The name of a hidden property may be the
-// shown name of another.
+// hidden refuses properties that are not shown, unless the name is the shown name of another.
 func (v *Overridden) hidden(o *objectEdit) *Error {
 	err := refuse()
 	for _, c := range o.members {
@@ -81,7 +80,7 @@ func (v *Overridden) hidden(o *objectEdit) *Error {
 	return err.orNil()
 }
 
-// rename says the problems of a refusal in the names that the model knows.
+// rename puts the names that the model knows into the problems.
 func (v *Overridden) rename(fitErr *Error) {
 	for shown, own := range v.own {
 		from, to := "/"+jsonschema.EscapeToken(own), "/"+jsonschema.EscapeToken(shown)

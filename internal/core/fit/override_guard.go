@@ -13,8 +13,8 @@ func (o *Override) guarded(name string) bool {
 	return has(o.Fix, name) || has(o.Enum, name) || slices.Contains(o.Hide, name)
 }
 
-// likeness is what is left of a name for the decoders that take names loosely: Go's and
-// many others do not mind case, those of protocol buffers take disk_gb and diskGb for one.
+// likeness is a name as lenient decoders read it: Go ignores case, protocol buffers equate disk_gb and
+// diskGb.
 func likeness(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' || r == '.' || r == ' ' {
@@ -28,7 +28,7 @@ func likeness(name string) string {
 	}, name)
 }
 
-// once refuses a restricted property that stands there twice: readers differ in which one counts.
+// once refuses a restricted property that is given twice: readers differ in which one counts.
 func (v *Overridden) once(raw []byte) *Error {
 	o, ok := editObject(raw)
 	if !ok {
@@ -43,9 +43,8 @@ func (v *Overridden) once(raw []byte) *Error {
 	return err.orNil()
 }
 
-// holds refuses arguments in which a server may read another value for a restricted property
-// than the override allows. bound are the arguments as the override left them, fixed those
-// that the server would get: names are repaired between the two.
+// holds refuses arguments in which a server may read another value for a restricted property than the
+// override allows. Between bound and fixed, names were repaired.
 func (v *Overridden) holds(bound, fixed []byte, repairs []Repair) *Error {
 	before, readBefore := editObject(bound)
 	after, readAfter := editObject(fixed)

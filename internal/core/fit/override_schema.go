@@ -11,7 +11,7 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// rewrite makes the schema that is shown. The bytes of what is not changed stay as they are.
+// rewrite makes the schema that is shown. Everything unchanged keeps its bytes.
 func (o *Override) rewrite(raw json.RawMessage) (json.RawMessage, error) {
 	if !o.touches() {
 		return raw, nil
@@ -50,8 +50,8 @@ func (o *Override) rewrite(raw json.RawMessage) (json.RawMessage, error) {
 	return o.repoint(root.bytes(), gone)
 }
 
-// conditions are the keywords that say which properties go together. One that speaks of a
-// property which the model does not see as it is cannot be shown; it is enforced all the same.
+// conditions relate properties to each other. One that mentions a changed property is not shown, but
+// still enforced.
 var conditions = map[string]bool{
 	"anyOf": true, "oneOf": true, "not": true, "if": true, "then": true, "else": true,
 	"dependentRequired": true, "dependentSchemas": true, "dependencies": true,
@@ -129,8 +129,8 @@ func (o *Override) properties(t *tape, i int32, alone bool, gone map[string][]by
 	return props.bytes()
 }
 
-// property rewrites the schema of one property; nil when it stays. Where a reference must
-// stand alone, as in older drafts, it moves into an allOf.
+// property rewrites one property; nil when it stays. In older drafts a reference stands alone, so it
+// moves into allOf.
 func (o *Override) property(name string, raw []byte, alone bool) []byte {
 	text, describe := o.Describe[name]
 	value, byDefault := o.Default[name]
@@ -163,7 +163,7 @@ func (o *Override) property(name string, raw []byte, alone bool) []byte {
 	return prop.bytes()
 }
 
-// repoint keeps references alive that point to a property which was renamed or taken away.
+// repoint keeps references to properties that were renamed or removed.
 func (o *Override) repoint(raw []byte, gone map[string][]byte) (json.RawMessage, error) {
 	t := &tape{}
 	if err := t.read(raw); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/fault"
 )
 
-// Code says by program what is wrong with one value. Codes are append-only.
+// Code classifies a problem. Codes are append-only.
 type Code string
 
 const (
@@ -34,7 +34,7 @@ const (
 	Conflict     Code = "conflict"      // two arguments that mean the same and differ
 )
 
-// Problem is one thing that is wrong, said so that a model can correct it.
+// Problem is one thing wrong with the arguments, described so that a model can fix it.
 type Problem struct {
 	Code     Code   `json:"code"`
 	Field    string `json:"field"` // JSON pointer into the arguments; "" for all of them
@@ -65,7 +65,7 @@ func (p Problem) String() string {
 	return field + ": " + text
 }
 
-// Error says everything that is wrong with one set of arguments.
+// Error lists everything wrong with one set of arguments.
 type Error struct {
 	Problems []Problem // at most maxProblems
 	More     int       // how many more there are
@@ -93,7 +93,7 @@ func (r *Error) Error() string {
 	return r.what + ":" + sep + strings.Join(lines, "\n")
 }
 
-// Unwrap gives the fault that every entrance can show. Its details are the problems.
+// Unwrap gives the fault that every entrance can show, with the problems as details.
 func (r *Error) Unwrap() error {
 	details := struct {
 		Problems []Problem `json:"problems"`
@@ -119,7 +119,7 @@ func (r *Error) orNil() *Error {
 	return r
 }
 
-// of says that it was not the arguments which were checked.
+// of changes what was checked, and the code.
 func (r *Error) of(what string, code fault.Code) *Error {
 	r.what, r.code = what, code
 	return r
@@ -142,8 +142,7 @@ func (r *report) add(p Problem) {
 	r.problems = append(r.problems, p)
 }
 
-// full tells whether one more problem is only counted. To describe it would cost time: there
-// may be as many as there are values.
+// full tells whether one more problem is only counted: describing each would take too long.
 func (r *report) full() bool {
 	if len(r.problems) < maxProblems {
 		return false
@@ -152,7 +151,7 @@ func (r *report) full() bool {
 	return true
 }
 
-// cut shortens text to what a message can carry, at the border of a character.
+// cut shortens text to fit in a message, without splitting a character.
 func cut(s string, most int) string {
 	if len(s) <= most {
 		return s

@@ -7,7 +7,7 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// edit replaces the bytes from start to end of a tape.
+// edit starts to change object i. Of members with the same name, all but the last are dropped.
 type edit struct {
 	start, end int32
 	raw        []byte
@@ -93,7 +93,7 @@ func (o *objectEdit) set(name string, raw []byte) {
 
 func (o *objectEdit) bytes() []byte { return splice(o.t, o.i, o.edits()) }
 
-// object repairs the members: their names first, then their values, then what is missing.
+// object repairs names first, then values, then what is missing.
 func (m *repairer) object(sp *spot) ([]byte, bool) {
 	o := sp.t.edit(sp.i)
 	required := requiredNames(sp.flat)
@@ -115,7 +115,7 @@ func (m *repairer) object(sp *spot) ([]byte, bool) {
 	return m.finish(sp, o.edits())
 }
 
-// requiredNames are the names that any of the shapes asks for, each once.
+// requiredNames are the required names of all shapes.
 func requiredNames(flat []*shape) []string {
 	var names []string
 	for _, s := range flat {
@@ -128,8 +128,7 @@ func requiredNames(flat []*shape) []string {
 	return names
 }
 
-// under is what the shapes ask of a member of the name, and whether it is a name that they
-// know, or one that they exclude.
+// under is what the shapes ask of a member of the name, and whether they know or exclude it.
 func under(b *budget, flat []*shape, name string) (place []*shape, known, excluded bool) {
 	closed := false
 	for _, s := range flat {
@@ -144,8 +143,8 @@ func under(b *budget, flat []*shape, name string) (place []*shape, known, exclud
 	return place, known, excluded || closed && !known
 }
 
-// rename gives members that nobody knows the name of a required one that is missing, where
-// there is one way only to do so. It returns what is still missing.
+// rename gives unknown members the name of a missing required one where that is unambiguous, and
+// returns what is still missing.
 func (m *repairer) rename(sp *spot, members []member, missing []string, close func(a, b string) bool) []string {
 	var still []string
 	size := sp.t.tokens[sp.i].end - sp.t.tokens[sp.i].start
@@ -174,7 +173,7 @@ func isKnown(b *budget, flat []*shape, name string) bool {
 	return known
 }
 
-// renamed gives the member the name if its value fits there.
+// renamed renames the member if its value fits there.
 func (m *repairer) renamed(sp *spot, c *member, name string) bool {
 	place, _, _ := under(&m.budget, sp.flat, name)
 	before := len(m.repairs)
@@ -223,7 +222,7 @@ func (m *repairer) value(sp *spot, c *member, required []string) {
 	c.raw, _ = m.repair(place, sp.t, c.token, at)
 }
 
-// fallback is the default that the schema states for a property and that fits; nil without one.
+// fallback is the property's default if it fits; nil without one.
 func (m *repairer) fallback(sp *spot, name string) []byte {
 	if !m.may(Default) {
 		return nil
@@ -241,8 +240,7 @@ func (m *repairer) fallback(sp *spot, name string) []byte {
 	return nil
 }
 
-// edits lists the changes: names and values in place, dropped members with one comma, new
-// members at the end.
+// edits lists the changes: names and values in place, new members at the end.
 func (o *objectEdit) edits() []edit {
 	last := -1 // the last member that stays
 	for k := range o.members {

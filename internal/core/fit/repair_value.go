@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// repair repairs value i so that it has every shape of the place. It gives nil when it
-// changes nothing; when the value does not fit in the end, what it gives only serves to say
-// what is still wrong.
+// repair makes value i fit every shape of the place; nil when nothing changes. What it returns with
+// false only serves to explain what is still wrong.
 func (m *repairer) repair(place []*shape, t *tape, i int32, at string) ([]byte, bool) {
 	if m.fits(place, t, i, false) {
 		return nil, true
@@ -30,8 +29,7 @@ type spot struct {
 	at    string
 }
 
-// spread lists all shapes that apply to value i: those of the place, and what they refer to.
-// Unions are given apart: which of their branches applies is the question.
+// spread lists all shapes that apply to value i, and the unions among them separately.
 func (m *repairer) spread(place []*shape, t *tape, i int32) (flat []*shape, unions [][]*shape) {
 	seen := map[*shape]bool{}
 	var add func(s *shape)
@@ -64,15 +62,14 @@ func (m *repairer) spread(place []*shape, t *tape, i int32) (flat []*shape, unio
 	return flat, unions
 }
 
-// outcome is what one branch of a union makes of a value.
+// outcome is the result of repairing a value by one branch of a union.
 type outcome struct {
 	raw     []byte
 	repairs []Repair
 }
 
-// choose settles the unions, one after the other, and repairs the value. Where no branch
-// fits, the branch that leads to a value with the fewest repairs is taken; when two lead to
-// different values with as few, none is.
+// choose resolves the unions one by one and repairs the value. Where no branch fits, the one with the
+// fewest repairs is taken, if it is the only one.
 func (m *repairer) choose(sp *spot, unions [][]*shape) ([]byte, bool) {
 	if len(unions) == 0 {
 		return m.change(sp)
@@ -98,7 +95,6 @@ func (m *repairer) choose(sp *spot, unions [][]*shape) ([]byte, bool) {
 	return best[0].raw, true
 }
 
-// within repairs a value as the branch has it.
 func (m *repairer) within(sp *spot, branch *shape, unions [][]*shape) ([]byte, bool) {
 	flat, more := m.spread([]*shape{branch}, sp.t, sp.i)
 	inner := *sp
@@ -130,7 +126,7 @@ func samePlain(a, b []byte) bool {
 	return x.read(a) == nil && y.read(b) == nil && bytes.Equal(appendPlain(nil, x, 0), appendPlain(nil, y, 0))
 }
 
-// change repairs a value whose unions are settled.
+// change repairs a value whose unions are resolved.
 func (m *repairer) change(sp *spot) ([]byte, bool) {
 	accepts := tAny
 	for _, s := range sp.flat {
@@ -160,8 +156,8 @@ func (m *repairer) change(sp *spot) ([]byte, bool) {
 	return nil, false
 }
 
-// fromText reads a string as the value that belongs in its place. The last answer tells
-// whether it holds an object or array of the right kind that still does not fit.
+// fromText reads a string as the value that belongs there. isJSON: it holds an object or array of the
+// right type, which may still not fit.
 func (m *repairer) fromText(sp *spot, accepts types) (raw []byte, ok, isJSON bool) {
 	if m.nested >= maxNesting {
 		return nil, false, false
@@ -196,8 +192,8 @@ func (m *repairer) fromText(sp *spot, accepts types) (raw []byte, ok, isJSON boo
 	return raw, ok, isJSON
 }
 
-// try puts the value on t in the spot's place and repairs that. What it returns must fit in
-// full; else the repair is not recorded.
+// try repairs the value on t in place of the spot's. The result must fit in full; else the repair is
+// not recorded.
 func (m *repairer) try(sp *spot, kind Kind, t *tape) ([]byte, bool) {
 	before := len(m.repairs)
 	m.record(sp.at, kind, sp.t.raw(sp.i), t.data)
@@ -227,7 +223,7 @@ func (m *repairer) wrap(sp *spot) ([]byte, bool) {
 	return raw, true
 }
 
-// listed finds the one allowed value that differs in case alone, or that the text writes out.
+// listed finds the one allowed value that differs only in case, or that the text spells out.
 func (m *repairer) listed(sp *spot, accepts types) ([]byte, bool) {
 	text := strings.TrimSpace(sp.t.text(sp.i))
 	at := slices.IndexFunc(sp.flat, func(s *shape) bool { return s.listed })

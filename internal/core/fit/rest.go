@@ -17,8 +17,8 @@ func (c *checker) rest(s, rest *shape, i int32) bool {
 	return ok
 }
 
-// looked adds to seen the values inside i that s and the shapes which apply with it have
-// looked at. At the top, the keyword that asks does not count itself.
+// looked adds the values inside i that s, and the shapes that apply with it, have evaluated. At the
+// top, unevaluated* itself does not count.
 func (c *checker) looked(s *shape, i int32, seen map[int32]bool, top bool) {
 	if !c.spend(1 + int(c.t.tokens[i].size)) {
 		return

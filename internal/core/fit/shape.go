@@ -63,8 +63,7 @@ func orList(words []string) string {
 	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
 }
 
-// shape is a schema that was read: what a value must be. It is never changed after its
-// compilation, and may point back to itself.
+// shape is a compiled schema. It never changes after compilation, and may be recursive.
 type shape struct {
 	*rare
 	never   bool  // nothing fits
@@ -91,7 +90,7 @@ type shape struct {
 	resource int32  // the part of the document that it belongs to
 }
 
-// rare is what few schemas say. Those that say nothing of it share one.
+// rare holds what few schemas use. Those that use none of it share one.
 type rare struct {
 	multiple *decimal
 	texts    map[string]types // of a long enum, but for numbers; nil for a short one
@@ -183,8 +182,7 @@ func (s *shape) prop(t *tape, i int32) *shape {
 	return nil
 }
 
-// child adds what shape s alone asks of a member of the name, and tells whether s declares
-// the name or only says something about all others.
+// child adds what s alone asks of a member of the name, and tells whether s declares the name.
 func (s *shape) child(b *budget, name string, to []*shape) (_ []*shape, declared bool) {
 	before := len(to)
 	for k := range s.props {
@@ -225,8 +223,7 @@ func newLiteral(n *node) literal {
 	return l
 }
 
-// appendPlain writes value i so that equal values give equal bytes: members sorted,
-// numbers and strings in one form.
+// appendPlain writes value i so that equal values give equal bytes.
 func appendPlain(dst []byte, t *tape, i int32) []byte {
 	switch t.tokens[i].kind {
 	case isString:

@@ -33,8 +33,8 @@ type token struct {
 	size        int32 // how many live members or elements it has
 }
 
-// tape is JSON read once, so that a value can be visited often without scanning it again.
-// The root is token 0; what is inside a token follows it.
+// tape is JSON read once, so that a value can be visited often. The root is token 0, followed by what
+// is inside it.
 type tape struct {
 	data   []byte
 	tokens []token
@@ -136,7 +136,7 @@ func (t *tape) members(i int, at int32) int {
 	return i + 1
 }
 
-// bury marks the members of an object whose name comes again.
+// bury marks the members whose name comes again.
 func (t *tape) bury(at int32) {
 	end := int32(len(t.tokens))
 	if t.tokens[at].size > 16 {
