@@ -11,15 +11,7 @@ import (
 // Leaves tells whether the reader gets less than there is. Then the full bytes must be
 // kept before Apply's are sent.
 func (c *Cut) Leaves() bool {
-	if c.result == nil {
-		return false
-	}
-	for _, p := range c.result.parts {
-		if p.leaves() {
-			return true
-		}
-	}
-	return false
+	return c.result != nil && slices.ContainsFunc(c.result.parts, (*part).leaves)
 }
 
 // Apply is the result as its reader gets it. The ref is the handle of the full bytes; ""
@@ -55,12 +47,7 @@ func (c *Cut) Apply(ref string) []byte {
 // gatherNotes puts the notes of several texts into one: servers write a list as one text for
 // each row, and a note in each would cost more than what is left out.
 func (r *result) gatherNotes() {
-	var cut []*part
-	for _, p := range r.parts {
-		if !p.structured && p.leaves() {
-			cut = append(cut, p)
-		}
-	}
+	cut := r.cutParts(func(p *part) bool { return !p.structured })
 	if len(cut) > 1 {
 		for _, p := range cut {
 			p.note = outside

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sort"
 	"strconv"
 	"unicode/utf8"
 
@@ -171,19 +172,11 @@ func trimText(text []byte, budget int, t *mask.Tally) []byte {
 
 // textFitting is how many bytes of text fit, up to the end of a character.
 func textFitting(text []byte, budget int) int {
-	low, high := 0, len(text)
-	for low < high {
-		middle := (low + high + 1) / 2
-		if tokens.Estimate(text[:middle]) <= budget {
-			low = middle
-		} else {
-			high = middle - 1
-		}
+	n := sort.Search(len(text), func(n int) bool { return tokens.Estimate(text[:n+1]) > budget })
+	for n > 0 && n < len(text) && !utf8.RuneStart(text[n]) {
+		n--
 	}
-	for low > 0 && low < len(text) && !utf8.RuneStart(text[low]) {
-		low--
-	}
-	return low
+	return n
 }
 
 // withoutBlobs replaces long runs of base64 by their length.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -85,15 +86,7 @@ func (a *Active) How(h How) How {
 func (a *Active) inProfile(profile string) bool { return a.scoped() == 0 || a.Profile == profile }
 
 func (a *Active) holds(profile string, args []byte) bool {
-	if !a.inProfile(profile) {
-		return false
-	}
-	for _, c := range a.when {
-		if !c.holds(args) {
-			return false
-		}
-	}
-	return true
+	return a.inProfile(profile) && !slices.ContainsFunc(a.when, func(c condition) bool { return !c.holds(args) })
 }
 
 // condition is the values that one argument may have.
@@ -140,12 +133,7 @@ func (c *condition) holds(args []byte) bool {
 	if value == nil {
 		return c.absent
 	}
-	for _, want := range c.values {
-		if equals(value, want) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.values, func(want any) bool { return equals(value, want) })
 }
 
 // pointed is the value to which the names lead, which are places in arrays; nil without one.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
@@ -106,7 +105,7 @@ func selectFrom(result []byte, m *mask.Mask, t *mask.Tally) ([]byte, error) {
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) > 1:
-		return slices.Concat([]byte{'['}, bytes.Join(found, []byte{','}), []byte{']'}), nil
+		return Rows(found), nil
 	case errors.Is(err, mask.ErrMismatch):
 		return nil, fault.New(fault.BadRequest, "none of the fields %.200s occurs", m).WithHint("there are: %s", strings.Join(known(treeOf(result)), ", "))
 	}

@@ -87,9 +87,8 @@ func (p *part) trim(how How, budget int) {
 	p.reshape(how.Shape)
 }
 
-// head is what is left of the part without the ends of long arrays, as JSON that can be
-// walked; nil when it is none. An element costs a token or so: more than a few times the
-// budget of them cannot stay, and a result of any size is cut in little memory.
+// head is what is left of the part as compact JSON, with so many elements of each array (0: all);
+// nil when it is no JSON. More elements than a few times the budget cannot stay anyway.
 func (p *part) head(elements int) []byte {
 	if !p.json {
 		return nil

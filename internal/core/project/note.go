@@ -27,16 +27,13 @@ type absent struct {
 	tokens int // of all that there is; 0: nothing is left out
 }
 
-// absent sums up what is left out of some parts.
-func (r *result) absent(of func(*part) bool) absent {
-	var some []*part
-	for _, p := range r.parts {
-		if p.leaves() && of(p) {
-			some = append(some, p)
-		}
-	}
-	return r.absentFrom(some)
+// cutParts are the parts of which something is left out.
+func (r *result) cutParts(of func(*part) bool) []*part {
+	return slices.DeleteFunc(slices.Clone(r.parts), func(p *part) bool { return !p.leaves() || !of(p) })
 }
+
+// absent sums up what is left out of some parts.
+func (r *result) absent(of func(*part) bool) absent { return r.absentFrom(r.cutParts(of)) }
 
 // absentFrom is absent for parts of which something is left out.
 func (r *result) absentFrom(some []*part) (a absent) {

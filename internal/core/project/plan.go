@@ -81,7 +81,11 @@ func Plan(ctx context.Context, raw []byte, how How) *Cut {
 		}
 	}
 	if how.Mask != nil {
-		c.Unseen = r.unseen(how.Mask)
+		var seen mask.Tally
+		for _, p := range r.parts {
+			seen.See(&p.tally)
+		}
+		c.Unseen = how.Mask.Unseen(&seen)
 	}
 	if how.Budget > 0 {
 		r.fit(how)
@@ -175,30 +179,9 @@ func (p *part) reshape(mode shape.Mode) {
 	}
 }
 
-// unseen are the names of the mask that no part has.
-func (r *result) unseen(m *mask.Mask) []string {
-	var seen mask.Tally
-	for _, p := range r.parts {
-		seen.See(&p.tally)
-	}
-	return m.Unseen(&seen)
-}
-
-// compact is what is left of the part, as JSON that can be walked; nil when it is none.
-func (p *part) compact() []byte {
-	if !p.json {
-		return nil
-	}
-	value, err := mask.Compact(nil, p.text())
-	if err != nil || rawjson.Check(value) != nil {
-		return nil
-	}
-	return value
-}
-
 // page leaves only some rows of the part, where it has rows.
 func (p *part) page(offset, limit int) {
-	value := p.compact()
+	value := p.head(0)
 	if value == nil {
 		return
 	}
@@ -217,7 +200,6 @@ func (p *part) page(offset, limit int) {
 	for w := rawjson.Array(value[at.Start:at.End]); w.Next(); {
 		rows = append(rows, w.Value)
 	}
-	kept := bytes.Join(rows[from:to], []byte{','})
-	p.out = slices.Concat(value[:at.Start], []byte{'['}, kept, []byte{']'}, value[at.End:])
+	p.out = slices.Concat(value[:at.Start], Rows(rows[from:to]), value[at.End:])
 	p.tally.Rows += at.Count - (to - from)
 }

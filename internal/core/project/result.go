@@ -119,12 +119,7 @@ const (
 
 // changed tells whether any part is sent otherwise than it came.
 func (r *result) changed() bool {
-	for _, p := range r.parts {
-		if p.dropped || p.out != nil || p.shaped != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.parts, func(p *part) bool { return p.dropped || p.out != nil || p.shaped != nil })
 }
 
 // open takes a room in which there is space for all texts, which together are no longer

@@ -1,6 +1,7 @@
 package project
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
@@ -18,6 +19,11 @@ func Values(raw []byte) (values [][]byte) {
 		values = append(values, p.full)
 	}
 	return values
+}
+
+// Rows is an array of the values.
+func Rows(values [][]byte) []byte {
+	return slices.Concat([]byte{'['}, bytes.Join(values, []byte{','}), []byte{']'})
 }
 
 // cuttable are the parts of a result that a rule would cut, structuredContent first.

@@ -103,8 +103,6 @@ func regionLength(text []byte) int {
 	return 0
 }
 
-func isTag(r rune) bool { return r >= 0xE0000 && r <= 0xE007F }
-
 // hiddenLength is how many bytes at the start of text nobody sees: a control character, the
 // whole of a terminal sequence, or a format character. last stands before it.
 func hiddenLength(text []byte, last rune) int {
@@ -120,7 +118,7 @@ func hiddenLength(text []byte, last rune) int {
 		if isVariation(last) { // one may follow a sign; a row of them carries hidden bytes
 			return n
 		}
-	case isTag(r):
+	case r >= 0xE0000 && r <= 0xE007F: // a tag
 		return n
 	case unicode.Is(unicode.Cf, r) && !isVisibleFormat(r):
 		return n

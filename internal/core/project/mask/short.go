@@ -2,6 +2,7 @@ package mask
 
 import (
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -47,13 +48,5 @@ func charLength(b []byte) int {
 // isSurrogate tells whether b starts with the escape of one half of a pair: \ud and a
 // third digit of the given ones.
 func isSurrogate(b []byte, third string) bool {
-	if b[2]|0x20 != 'd' {
-		return false
-	}
-	for i := range len(third) {
-		if b[3] == third[i] {
-			return true
-		}
-	}
-	return false
+	return b[2]|0x20 == 'd' && strings.IndexByte(third, b[3]) >= 0
 }

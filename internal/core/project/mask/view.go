@@ -28,12 +28,6 @@ func (m *Mask) view() view {
 // cutsMembers tells whether members may be missing somewhere below.
 func (v view) cutsMembers() bool { return v.level != nil || len(v.away) > 0 }
 
-// element is the view of an array's elements.
-func (v view) element() view {
-	v.rows = slice{}
-	return v
-}
-
 // member is the view of the named member; false when it is left out.
 func (v view) member(name string) (view, bool) {
 	out := view{limit: v.limit}
@@ -124,6 +118,14 @@ type views []view
 func (vs views) distinct() views {
 	slices.SortFunc(vs, func(a, b view) int { return strings.Compare(a.key(), b.key()) })
 	return slices.CompactFunc(vs, func(a, b view) bool { return a.key() == b.key() })
+}
+
+// each is the distinct views that next makes of each view.
+func (vs views) each(next func(view) []view) (out views) {
+	for _, v := range vs {
+		out = append(out, next(v)...)
+	}
+	return out.distinct()
 }
 
 func (vs views) some(is func(view) bool) bool { return slices.ContainsFunc(vs, is) }

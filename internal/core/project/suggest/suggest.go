@@ -9,7 +9,6 @@
 package suggest
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -175,7 +174,7 @@ func together(values [][]byte) []byte {
 	case 1:
 		return values[0]
 	}
-	return slices.Concat([]byte{'['}, bytes.Join(values, []byte{','}), []byte{']'})
+	return project.Rows(values)
 }
 
 func conversations(samples []sample) int {
