@@ -1,5 +1,7 @@
 package fit
 
+import "slices"
+
 // checker checks the values of one tape. Without a report it stops at the first problem and allocates
 // nothing.
 type checker struct {
@@ -252,12 +254,7 @@ func (c *checker) resolve(d *dynamicRef) *shape {
 }
 
 func (c *checker) some(branches []*shape, i int32) bool {
-	for _, b := range branches {
-		if c.quietly(b, i) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(branches, func(b *shape) bool { return c.quietly(b, i) })
 }
 
 // matches counts the branches that fit, up to two.

@@ -60,21 +60,19 @@ func boundText(code Code, s *shape, k kind) string {
 	case code == WrongSize:
 		between(s.minProps, s.maxProps, "property")
 	default:
-		if s.low != nil {
-			parts = append(parts, [2]string{"at least ", "more than "}[index(s.low.exclusive)]+s.low.value.String())
-		}
-		if s.high != nil {
-			parts = append(parts, [2]string{"at most ", "less than "}[index(s.high.exclusive)]+s.high.value.String())
-		}
+		parts = append(s.low.text("at least ", "more than "), s.high.text("at most ", "less than ")...)
 	}
 	return strings.Join(parts, " and ")
 }
 
-func index(b bool) int {
-	if b {
-		return 1
+func (b *bound) text(inclusive, exclusive string) []string {
+	switch {
+	case b == nil:
+		return nil
+	case b.exclusive:
+		return []string{exclusive + b.value.String()}
 	}
-	return 0
+	return []string{inclusive + b.value.String()}
 }
 
 func missingProblem(name string, s *shape, t *tape, i int32) Problem {

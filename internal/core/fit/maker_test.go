@@ -114,14 +114,22 @@ func (g *maker) text(flat []*shape) string {
 	return string(raw)
 }
 
+// step is how far the next integer is that an integer bound allows.
+func step(b *bound) int {
+	if b.exclusive {
+		return 1
+	}
+	return 0
+}
+
 func (g *maker) number(flat []*shape) string {
 	low, high := -1<<40, 1<<40
 	for _, s := range flat {
 		if s.low != nil {
-			low = max(low, bounded(s.low)+index(s.low.exclusive))
+			low = max(low, bounded(s.low)+step(s.low))
 		}
 		if s.high != nil {
-			high = min(high, bounded(s.high)-index(s.high.exclusive))
+			high = min(high, bounded(s.high)-step(s.high))
 		}
 	}
 	switch {

@@ -2,6 +2,7 @@ package fit
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -134,12 +135,9 @@ type report struct {
 
 // add keeps a problem, once for each place and code.
 func (r *report) add(p Problem) {
-	for _, q := range r.problems {
-		if q.Field == p.Field && q.Code == p.Code {
-			return
-		}
+	if !slices.ContainsFunc(r.problems, func(q Problem) bool { return q.Field == p.Field && q.Code == p.Code }) {
+		r.problems = append(r.problems, p)
 	}
-	r.problems = append(r.problems, p)
 }
 
 // full tells whether one more problem is only counted: describing each would take too long.

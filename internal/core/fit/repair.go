@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"slices"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
@@ -60,14 +61,7 @@ func newRepairer(ctx context.Context, t *Tool, size int) *repairer {
 	return m
 }
 
-func (m *repairer) may(k Kind) bool {
-	for _, off := range m.tool.opts.Without {
-		if off == k {
-			return false
-		}
-	}
-	return true
-}
+func (m *repairer) may(k Kind) bool { return !slices.Contains(m.tool.opts.Without, k) }
 
 func (m *repairer) record(field string, k Kind, from, to []byte) {
 	const most = 60

@@ -110,10 +110,8 @@ func fewest(best []outcome, o outcome) []outcome {
 	if len(best) > 0 && len(o.repairs) < len(best[0].repairs) {
 		best = nil
 	}
-	for _, b := range best {
-		if samePlain(b.raw, o.raw) {
-			return best
-		}
+	if slices.ContainsFunc(best, func(b outcome) bool { return samePlain(b.raw, o.raw) }) {
+		return best
 	}
 	return append(best, o)
 }
