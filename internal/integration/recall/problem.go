@@ -153,11 +153,8 @@ func (p *problem) in(lang locale.Language) errorBody {
 	return b
 }
 
-// Refuse answers an error that kept a request from being served.
-func (s *Service) Refuse(w http.ResponseWriter, r *http.Request, err error) { s.fail(w, r, err) }
-
-// fail answers an error. What the caller may not know is logged instead.
-func (s *Service) fail(w http.ResponseWriter, r *http.Request, err error) {
+// Refuse answers with an error. What the caller may not know is logged instead.
+func (s *Service) Refuse(w http.ResponseWriter, r *http.Request, err error) {
 	p := asProblem(err)
 	if p.status == http.StatusInternalServerError && r.Context().Err() != nil {
 		p = &problem{status: fault.Gone}

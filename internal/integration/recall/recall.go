@@ -122,7 +122,7 @@ func (s *Service) routes() {
 	s.route(public+"/kn/get_action_info", "get_action_info", s.getActionInfo)
 	s.route(private+"/mcp/proxy/{mcp_id}/tools/{tool...}", "proxy", s.proxy)
 	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		s.fail(w, r, notFound("", details{"path": r.URL.Path}))
+		s.Refuse(w, r, notFound("", details{"path": r.URL.Path}))
 	})
 }
 
@@ -170,28 +170,26 @@ func (s *Service) route(path, name string, h handler) {
 			s.refuseMethod(w, r, "POST")
 			return
 		}
-		toon, err := wantsTOON(r)
+		asTOON, err := wantsTOON(r)
+		var who caller
+		if err == nil {
+			who, err = s.admit(r)
+		}
+		var a answer
+		if err == nil {
+			a, err = h(r, who)
+		}
 		if err != nil {
-			s.fail(w, r, err)
+			s.Refuse(w, r, err)
 			return
 		}
-		who, err := s.admit(r)
-		if err != nil {
-			s.fail(w, r, err)
-			return
-		}
-		a, err := h(r, who)
-		if err != nil {
-			s.fail(w, r, err)
-			return
-		}
-		s.write(w, r, a, toon)
+		s.write(w, r, a, asTOON)
 	}))
 }
 
 func (s *Service) refuseMethod(w http.ResponseWriter, r *http.Request, allow string) {
 	w.Header().Set("Allow", allow)
-	s.fail(w, r, &problem{status: http.StatusMethodNotAllowed, details: details{"method": r.Method, "allowed": allow}})
+	s.Refuse(w, r, &problem{status: http.StatusMethodNotAllowed, details: details{"method": r.Method, "allowed": allow}})
 }
 
 // language is the one in which the request wants its errors.

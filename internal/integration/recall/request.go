@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"cmp"
 	"net/http"
 	"strconv"
 
@@ -40,12 +41,8 @@ func (s *Service) readQuery(r *http.Request) (Query, error) {
 		}
 	}
 	asked := r.URL.Query()
-	if q.Network == "" {
-		q.Network = asked.Get("kn_id")
-	}
-	if q.ActionType == "" {
-		q.ActionType = asked.Get("at_id")
-	}
+	q.Network = cmp.Or(q.Network, asked.Get("kn_id"))
+	q.ActionType = cmp.Or(q.ActionType, asked.Get("at_id"))
 	switch {
 	case q.Network == "":
 		return q, wrong("kn_id", "network", say("got.nothing"))

@@ -46,7 +46,7 @@ func (s *Service) write(w http.ResponseWriter, r *http.Request, a answer, wanted
 	}
 	text, err := toon.Encode(rawjson.AppendSplice(nil, a.body, a.more))
 	if err != nil {
-		s.fail(w, r, broken("tool", say("reason.notObject"), err))
+		s.Refuse(w, r, broken("tool", say("reason.notObject"), err))
 		return
 	}
 	send(w, http.StatusOK, toonType, text)
