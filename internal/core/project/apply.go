@@ -8,15 +8,14 @@ import (
 	"github.com/toolfit/toolfit/internal/core/project/quoted"
 )
 
-// Leaves tells whether the reader gets less than there is. Then the full bytes must be
-// kept before Apply's are sent.
+// Leaves tells whether something is left out. Then the full bytes must be stored before Apply's are
+// sent.
 func (c *Cut) Leaves() bool {
 	return c.result != nil && slices.ContainsFunc(c.result.parts, (*part).leaves)
 }
 
-// Apply is the result as its reader gets it. The ref is the handle of the full bytes; ""
-// when they were not kept. Where nothing was cut or shaped these are the very bytes that
-// were planned for.
+// Apply is the result as its reader gets it: the original bytes where nothing changed. ref names the
+// stored result; "" when there is none.
 func (c *Cut) Apply(ref string) []byte {
 	if c.result == nil {
 		return c.raw
@@ -44,8 +43,7 @@ func (c *Cut) Apply(ref string) []byte {
 	return rawjson.AppendSplice(make([]byte, 0, size), c.raw, edits...)
 }
 
-// gatherNotes puts the notes of several texts into one: servers write a list as one text for
-// each row, and a note in each would cost more than what is left out.
+// gatherNotes merges the notes of several texts: a list is often written as one text per row.
 func (r *result) gatherNotes() {
 	cut := r.cutParts(func(p *part) bool { return !p.structured })
 	if len(cut) > 1 {
@@ -90,8 +88,7 @@ func appendAll(dst []byte, pieces [][]byte) []byte {
 	return dst
 }
 
-// addNote adds a last text block with what is missing from parts that cannot say so
-// themselves. Text and structuredContent mostly hold the same, so that one of them speaks.
+// addNote adds a text block with what is missing from parts that cannot say so themselves.
 func (r *result) addNote(edits []rawjson.Edit, ref string) []rawjson.Edit {
 	a := r.absent(func(p *part) bool { return !p.structured && !p.holdsNote() })
 	if a.tokens == 0 {

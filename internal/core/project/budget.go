@@ -19,9 +19,8 @@ const (
 	maxRounds  = 64 // of cutting one container; each takes a good part of what is too much
 )
 
-// trimJSON cuts a compact JSON value to about the budget: the rows of the largest array
-// first, then the longest strings, then the members of the largest object. What comes out
-// is JSON; it is over the budget only when one row of short strings is.
+// trimJSON cuts compact JSON to about the budget: first rows of the largest array, then the longest
+// strings, then members of the largest object.
 func trimJSON(src []byte, budget int, t *mask.Tally) []byte {
 	if tokens.Estimate(src) <= budget {
 		return src
@@ -94,7 +93,7 @@ func fitting(src []byte, at mask.Place, budget int, w *rawjson.Walk) (n, end int
 	return n, ends[n-1]
 }
 
-// around is what costs tokens beside the container at the place.
+// around is the tokens beside the container at the place.
 func around(src []byte, at mask.Place) int {
 	return tokens.Estimate(src[:at.Start]) + tokens.Estimate(src[at.End:])
 }
@@ -198,8 +197,8 @@ func withoutBlobs(text []byte, t *mask.Tally) []byte {
 	return append(out, text[done:]...)
 }
 
-// share is the most that each of several texts may take so that all together fit: the
-// small ones stay whole, the large ones get the same.
+// share is the most that each text may take so that all fit: small ones stay whole, large ones get the
+// same.
 func share(sizes []int, budget int) int {
 	sizes = slices.Sorted(slices.Values(sizes))
 	for i, n := range sizes {

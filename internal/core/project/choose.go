@@ -21,9 +21,8 @@ type Choice struct {
 	Shadow *Active // what is only counted; nil: nothing
 }
 
-// Choose finds the rules for a call: an exact tool before a glob, then what is not built in,
-// then more conditions, then a named profile, then the source and the id. The arguments are
-// those that were sent, defaults filled in. A rule in shadow never hides one that is on.
+// Choose finds the rules for a call, given the arguments that were sent: an exact tool wins over a
+// glob, then as in better. A rule in shadow never hides one that is on.
 func (r *Rules) Choose(name tool.Name, profile string, args []byte) (c Choice) {
 	if r == nil {
 		return c
@@ -48,8 +47,8 @@ func (r *Rules) Choose(name tool.Name, profile string, args []byte) (c Choice) {
 	return c
 }
 
-// MayApply are the rules that can apply to some call of the tool: what an advertised
-// output schema has to allow for. Always says that one of them applies to every call.
+// MayApply lists the rules that some call of the tool can match. always: one of them matches every
+// call.
 func (r *Rules) MayApply(name tool.Name, profile string) (rules []*Active, always bool) {
 	if r == nil {
 		return nil, false
@@ -67,7 +66,7 @@ func (r *Rules) MayApply(name tool.Name, profile string) (rules []*Active, alway
 	return rules, always
 }
 
-// How is what the rule asks for, and what the profile does where it says nothing.
+// How is the profile's h with what the rule overrides.
 func (a *Active) How(h How) How {
 	h.Mask, h.JQ = a.Mask, a.Program
 	if a.Budget > 0 {
@@ -136,7 +135,7 @@ func (c *condition) holds(args []byte) bool {
 	return slices.ContainsFunc(c.values, func(want any) bool { return equals(value, want) })
 }
 
-// pointed is the value to which the names lead, which are places in arrays; nil without one.
+// pointed follows member names and array indexes; nil when there is no such value.
 func pointed(value []byte, path []string) []byte {
 	for _, name := range path {
 		if len(value) == 0 || value[0] != '[' {

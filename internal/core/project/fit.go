@@ -6,12 +6,12 @@ import (
 	"github.com/toolfit/toolfit/internal/core/tokens"
 )
 
-// leastShare is how many tokens of a text are worth reading. Where texts would have to share
-// a budget in smaller pieces, the last of them go instead.
+// leastShare is the fewest tokens of a text that are worth reading. Rather than share less, the last
+// texts are dropped.
 const leastShare = 100
 
-// fit cuts structuredContent to the budget, and all text together, that of resources too.
-// Text that is for a person alone takes what the model's leaves.
+// fit cuts structuredContent to the budget, and all text together. Text for the user takes what the
+// model's leaves.
 func (r *result) fit(how How) {
 	r.readResources()
 	var model, user []*part
@@ -29,7 +29,7 @@ func (r *result) fit(how How) {
 	fitTogether(user, how, left)
 }
 
-// fitTogether cuts the parts so that they fit together, and says what they leave.
+// fitTogether cuts the parts so that they fit together, and returns what is left of the budget.
 func fitTogether(parts []*part, how How, budget int) (left int) {
 	sizes := make([]int, len(parts))
 	for i, p := range parts {
@@ -49,8 +49,7 @@ func fitTogether(parts []*part, how How, budget int) (left int) {
 	return max(0, budget)
 }
 
-// keepFirst keeps as many of the first parts as fit, and at least one: a server that writes
-// a list as one text for each row has rows to leave out. None takes more than half.
+// keepFirst keeps as many of the first parts as fit, at least one. None takes more than half.
 func keepFirst(parts []*part, how How, sizes []int, budget int) (left int) {
 	most := max(budget/2, min(budget, leastShare))
 	left = budget
@@ -67,8 +66,7 @@ func keepFirst(parts []*part, how How, sizes []int, budget int) (left int) {
 	return max(0, left)
 }
 
-// trim cuts the part to the budget. Of a shaped one the value is cut, not the text: a row
-// that is there is whole.
+// trim cuts the part to the budget. A shaped part is cut before shaping, so that its rows stay whole.
 func (p *part) trim(how How, budget int) {
 	if tokens.Estimate(p.sent()) <= budget {
 		return
@@ -87,8 +85,8 @@ func (p *part) trim(how How, budget int) {
 	p.reshape(how.Shape)
 }
 
-// head is what is left of the part as compact JSON, with so many elements of each array (0: all);
-// nil when it is no JSON. More elements than a few times the budget cannot stay anyway.
+// head is the rest of the part as compact JSON with so many elements of each array (0: all); nil if it
+// is not JSON.
 func (p *part) head(elements int) []byte {
 	if !p.json {
 		return nil
@@ -102,7 +100,7 @@ func (p *part) head(elements int) []byte {
 	return value
 }
 
-// hopeless is how many times over its budget a text is that is not worth being shaped whole.
+// hopeless is how far over its budget a text must be for shaping to be pointless.
 const hopeless = 16
 
 // isHopeless tells whether a text will be cut however it is shaped.

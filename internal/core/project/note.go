@@ -103,8 +103,7 @@ func appendCount(dst []byte, name string, n int) []byte {
 	return append(strconv.AppendInt(dst, int64(n), 10), ',')
 }
 
-// names are those with most bytes, and how many others there are. The same name in two
-// places is one name.
+// names are the largest fields by distinct name, and how many more there are.
 func (a *absent) names() (names []string, more int) {
 	for i, f := range a.fields {
 		if slices.ContainsFunc(a.fields[:i], func(g mask.Field) bool { return g.Name == f.Name }) {
@@ -147,7 +146,7 @@ func noted(object, note []byte) [][]byte {
 	return [][]byte{object[:len(object)-1], []byte(member), note, {'}'}}
 }
 
-// fullTokens is about what all of the part costs.
+// fullTokens is the tokens of the uncut part.
 func (r *result) fullTokens(p *part) int {
 	switch {
 	case p.cost > 0:

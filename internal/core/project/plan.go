@@ -99,8 +99,7 @@ func Plan(ctx context.Context, raw []byte, how How) *Cut {
 	return c
 }
 
-// leavesAlone tells whether there is nothing to do for the result. It forgets a budget that
-// the result is within.
+// leavesAlone tells whether nothing has to be done. A budget that is not exceeded is dropped.
 func (h *How) leavesAlone(raw []byte) bool {
 	if h.Budget >= len(raw) { // no byte costs more than one token
 		h.Budget = 0
@@ -134,8 +133,7 @@ func (c *Cut) apply(ctx context.Context, r *result, p *part, how How) {
 	}
 }
 
-// run makes a new value of a part. Nobody can count what a program leaves out, so that any
-// other value counts as less.
+// run applies a program. Any other output counts as less, since nobody knows what it leaves out.
 func (p *part) run(ctx context.Context, program *Program) ([]byte, error) {
 	compact, err := mask.Compact(nil, p.full)
 	if err != nil {
@@ -146,7 +144,7 @@ func (p *part) run(ctx context.Context, program *Program) ([]byte, error) {
 	return out, err
 }
 
-// noteTokens is about what a note costs. What saves less is not worth one.
+// noteTokens is about what a note costs.
 const noteTokens = 36
 
 // dropEmpty leaves out the members of a JSON text that have no value.
@@ -163,8 +161,8 @@ func (p *part) dropEmpty() {
 	p.tally.Add(&t)
 }
 
-// reshape writes a JSON text shorter, where the shape asks for that. structuredContent
-// keeps its form: its reader is a program.
+// reshape shortens a JSON text if the shape asks for it. structuredContent keeps its form for
+// programs.
 func (p *part) reshape(mode shape.Mode) {
 	if p.structured || p.user {
 		return

@@ -10,8 +10,8 @@ import (
 	"github.com/toolfit/toolfit/internal/core/project/quoted"
 )
 
-// readResult finds the parts; nil for an error, for what is not complete, and for what is
-// no result at all. With a mask, texts that are JSON are cut by it on the way.
+// readResult finds the parts; nil for an error or an incomplete result. Texts that are JSON are cut by
+// the mask on the way.
 func readResult(raw []byte, m *mask.Mask) (*result, error) {
 	r := &result{raw: raw, mask: m}
 	w := rawjson.Object(raw)
@@ -55,7 +55,7 @@ func readResult(raw []byte, m *mask.Mask) (*result, error) {
 	return r, nil
 }
 
-// readContent finds the text blocks. It goes over the bytes once: they are most of a result.
+// readContent finds the text blocks in one pass.
 func (r *result) readContent(w *rawjson.Walk) {
 	blocks := w.Into()
 	for blocks.Step() {

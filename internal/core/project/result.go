@@ -22,14 +22,14 @@ type result struct {
 	room *[]byte // where the texts lie, and what is made of them; nil: not opened
 }
 
-// slot is a member of the result that something can be added to.
+// slot is a member of the result to which something can be added.
 type slot struct {
 	there  bool
 	end    int  // where to add; 0: it is neither an array nor an object
 	filled bool // something stands before
 }
 
-// add appends the edit that adds a piece to the slot, which is opened and closed as given when it is missing.
+// add appends the edit that adds a piece to the slot. A missing slot is opened and closed.
 func (s slot) add(r *result, edits []rawjson.Edit, open string, piece []byte, end string) []rawjson.Edit {
 	at := s.end
 	switch {
@@ -96,8 +96,7 @@ func (p *part) sent() []byte {
 	return p.text()
 }
 
-// holdsNote tells whether the note can stand inside the part: in an object that has no
-// such member of its own.
+// holdsNote tells whether the note goes inside the part: an object without a member of that name.
 func (p *part) holdsNote() bool {
 	if p.note == unknown {
 		p.note = outside
@@ -108,7 +107,7 @@ func (p *part) holdsNote() bool {
 	return p.note == inside
 }
 
-// noteRoom is where the note of a part stands. It is found out once, when all is cut.
+// noteRoom is where the note of a part goes, decided once everything is cut.
 type noteRoom int
 
 const (
@@ -122,8 +121,7 @@ func (r *result) changed() bool {
 	return slices.ContainsFunc(r.parts, func(p *part) bool { return p.dropped || p.out != nil || p.shaped != nil })
 }
 
-// open takes a room in which there is space for all texts, which together are no longer
-// than the result, and for about as much that is made of them, unless that is very much.
+// open takes a buffer with room for all texts and about as much output, unless that is very large.
 func (r *result) open() {
 	if r.room != nil {
 		return
@@ -149,14 +147,13 @@ func (r *result) space(n int) []byte {
 	return (*r.room)[used : used : used+n]
 }
 
-// rooms are where results are worked on.
 var rooms = sync.Pool{New: func() any { return new([]byte) }}
 
-// maxRoom is the largest room that is used again.
+// maxRoom is the largest buffer that is reused.
 const maxRoom = 8 << 20
 
-// Release lets the room that the plan takes be used again. It need not be called; after it
-// the cut is of no use, and what Apply returned stays.
+// Release returns the buffer to the pool. After it the cut must not be used; what Apply returned stays
+// valid.
 func (c *Cut) Release() {
 	if c.result == nil {
 		return

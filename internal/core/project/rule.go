@@ -21,8 +21,8 @@ const (
 	Off    Mode = "off"
 )
 
-// Source says where a rule comes from. Where two rules say as much, the earlier source
-// counts; a built-in one yields to every other for the same tool.
+// Source is where a rule comes from. Of equal rules the earlier source wins; a built-in one yields to
+// all others.
 type Source int
 
 const (
@@ -78,8 +78,8 @@ type Rules struct {
 	globs []*Active               // the best first
 }
 
-// Compile checks the rules and makes them ready. With a problem there are no rules: those
-// that were in force should stay.
+// Compile checks and compiles the rules. With problems there are none: the previous ones should stay
+// in force.
 func Compile(rules []Rule) (*Rules, []Problem) {
 	out := &Rules{exact: map[tool.Name][]*Active{}}
 	var problems []Problem
@@ -113,8 +113,7 @@ func Compile(rules []Rule) (*Rules, []Problem) {
 	return out, nil
 }
 
-// better puts the rule first that asks for more: more conditions, then a profile; then
-// the source and the ids decide, so that the choice is the same everywhere.
+// better orders rules by how specific they are: more conditions, then a profile, then source and id.
 func better(a, b *Active) int {
 	return cmp.Or(
 		cmp.Compare(a.builtin(), b.builtin()),

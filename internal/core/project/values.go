@@ -8,9 +8,8 @@ import (
 	"github.com/toolfit/toolfit/internal/core/project/quoted"
 )
 
-// Values are the JSON values of a result that a rule would cut: structuredContent where
-// there is one, for the texts mostly say the same, else the texts that are JSON; JSON Lines
-// are the array of them. A result that nobody cuts has none.
+// Values are the JSON values that a rule would cut: structuredContent, else the texts that are JSON,
+// with JSON Lines as an array.
 func Values(raw []byte) (values [][]byte) {
 	for _, p := range cuttable(raw) {
 		if p.structured {
@@ -44,8 +43,8 @@ func cuttable(raw []byte) (parts []*part) {
 	return parts
 }
 
-// Texts are what a reader sees of a result: its texts, else structuredContent, else all of it;
-// of each at most the first most bytes, as JSON writes it.
+// Texts are the texts of a result, else structuredContent, else all of it; each cut to most bytes of
+// JSON.
 func Texts(raw []byte, most int) (texts [][]byte) {
 	for w := rawjson.Array(rawjson.Get(raw, "content")); w.Next(); {
 		if text := rawjson.Get(w.Value, "text"); len(text) > 0 && text[0] == '"' {

@@ -10,8 +10,8 @@ import (
 	"github.com/toolfit/toolfit/internal/core/project/mask"
 )
 
-// Wanted is what a fetch asks for: masks, or names as a note gives them. In JSON it is one
-// text or a list of texts.
+// Wanted is what a fetch asks for: masks, or names from a note. In JSON it is a string or a list of
+// strings.
 type Wanted []string
 
 // UnmarshalJSON reads both forms.
@@ -33,8 +33,7 @@ type Found struct {
 	Known   []string // beside them: the fields that there are, as masks
 }
 
-// Fetch is what is wanted of a stored result. A name need not be given with its way from the
-// root where only one field can be meant.
+// Fetch selects from a stored result. A name needs no path if it is unambiguous.
 func Fetch(result []byte, w Wanted) (Found, error) {
 	tree := treeOf(result)
 	m, err := w.in(tree)

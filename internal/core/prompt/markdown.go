@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// markdown writes a tool in the layout that agents' prompts have always had. The line of a
-// parameter never changes; what it could not say stands on lines below it.
+// markdown writes a tool in the layout that agents' prompts expect: a fixed line per parameter,
+// details below.
 func (p *printer) markdown(t *Tool) []byte {
 	p.start(t.Schema)
 	p.out = append(append(append(p.out, "**"...), oneLine(t.Name)...), "**\n"...)

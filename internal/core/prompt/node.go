@@ -57,8 +57,7 @@ func more(n *node) *node {
 	return nil
 }
 
-// combines tells whether a schema has alternatives or parts that say anything. Those that
-// only name what is required do not.
+// combines tells whether a schema has alternatives or parts that say more than what is required.
 func combines(n *node) bool {
 	return slices.ContainsFunc(n.Members(), func(kid *node) bool {
 		union := kid.Key == "anyOf" || kid.Key == "oneOf" || kid.Key == "allOf"

@@ -29,8 +29,7 @@ type Tool struct {
 	Example      json.RawMessage   // arguments of a call that went well; nil: none
 }
 
-// DescriptionIn is the description in a language, such as zh-CN. A tool that has none in it is
-// described as it is.
+// DescriptionIn is the description in a language such as zh-CN, or the default one.
 func (t *Tool) DescriptionIn(language string) string {
 	if text, ok := inLanguage(t.Descriptions, language); ok {
 		return text
@@ -121,8 +120,7 @@ type piece struct {
 	tier Tier
 }
 
-// prepare puts the tools in order and chooses their language. Of two tools of one name the
-// first stays: a model could not tell them apart.
+// prepare sorts the tools, drops duplicate names and chooses the language.
 func (w *writer) prepare() {
 	if !w.opts.AsGiven {
 		slices.SortStableFunc(w.tools, w.compare)
@@ -143,8 +141,7 @@ func (w *writer) prepare() {
 	}
 }
 
-// compare orders tools by server and name, in groups by tag too. What else they have makes
-// sure that the order of the input does not matter.
+// compare orders tools by server and name, and so that the order of the input does not matter.
 func (w *writer) compare(a, b Tool) int {
 	byGroup := 0
 	if w.opts.Groups {
@@ -178,8 +175,8 @@ func (w *writer) text(tool int, tier Tier) []byte {
 	return out
 }
 
-// write puts the tools of a plan together. What stands in it one after the other with the
-// same detail is one run, so a longer plan only adds to the text of a shorter one.
+// write writes the tools of a plan. Neighbors of the same tier form a run, so a longer plan only
+// appends text.
 func (w *writer) write(plan Plan) []byte {
 	out := make([]byte, 0, w.size(plan))
 	switch w.opts.Format {

@@ -7,8 +7,7 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// printer writes the types of one tool's arguments. Cycles and trees that grow without end
-// are cut: where one would go on, only its outermost kind is written.
+// printer writes the types of one tool's arguments. Recursive and very large schemas are cut short.
 type printer struct {
 	out   []byte
 	tree  jsonschema.Tree

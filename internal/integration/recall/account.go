@@ -31,8 +31,8 @@ type caller struct {
 	account Account
 }
 
-// admit tells who sends the request. On the private prefix a trusted network is enough;
-// everybody else shows a key.
+// admit authenticates the request. On the private prefix a trusted network is enough; everyone else
+// needs a key.
 func (s *Service) admit(r *http.Request) (caller, error) {
 	var who caller
 	var err error
@@ -87,9 +87,8 @@ func accountOf(r *http.Request) (Account, error) {
 	return a, nil
 }
 
-// trusts tells whether the request came straight from a trusted network. One that a proxy
-// passed on came from its client, one with the marks of a browser from a page, and one with
-// a key says itself who it is.
+// trusts tells whether the request comes directly from a trusted network, without a key and not from a
+// browser.
 func (s *Service) trusts(r *http.Request) bool {
 	if len(s.recall.Trust) == 0 || access.FromBrowser(r) || r.Header.Get("Authorization") != "" {
 		return false

@@ -188,8 +188,8 @@ func given(in raw) raw {
 	return in
 }
 
-// bind holds the fixed parameters on our side, where the configuration wants that. It gives
-// their names, nil for none. A value may be a credential, so it is not shown unless asked for.
+// bind seals the fixed parameters into the URL if configured, and returns their names. Values may be
+// credentials, so they are only shown if asked for.
 func (s *Service) bind(t *dynamicTool, a Action) map[string]bool {
 	names := keys(a.Parameters)
 	if s.recall.Fixed != "bind" || len(names) == 0 {
@@ -207,8 +207,7 @@ func (s *Service) bind(t *dynamicTool, a Action) map[string]bool {
 	return names
 }
 
-// operation is an operation of one of our own APIs. It is called by our REST API, which
-// takes the arguments as its schema describes them, in layers or flat.
+// operation is an operation of one of our own APIs, called through our REST API.
 func (s *Service) operation(r *http.Request, who caller, a Action) (*dynamicTool, error) {
 	entry, err := s.own.find(r.Context(), who.profile, tool.Name(a.Operation))
 	if err != nil {

@@ -35,8 +35,8 @@ type told struct {
 	report     []schema.Change // on what became of references
 }
 
-// inForm writes a schema in a form: first without references, then without what is bound, then
-// in the dialect. A schema that is not there is that of a tool without arguments.
+// inForm converts a schema: without references, without bound properties, then in the dialect. A
+// missing schema takes no arguments.
 func (s *Service) inForm(in raw, f form) (told, error) {
 	if rawjson.IsNull(in) {
 		in = nil
@@ -84,8 +84,7 @@ func (s *Service) convert(name string, in raw) (raw, error) {
 	return out.parameters, err
 }
 
-// promised is what a tool says of its results, without references. One that cannot be
-// read is left out: a call needs none.
+// promised is the output schema without references. An unreadable one is left out.
 func (s *Service) promised(name string, out raw) raw {
 	if rawjson.IsNull(out) || !bytes.Contains(out, []byte(`Ref"`)) && !bytes.Contains(out, []byte(`ref"`)) {
 		return given(out)

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// The layers of the parameters of a type=tool tool, and what models are told of them. The
-// bytes of these answers are compared, so the texts are the same in any language.
+// The layers of a tool's parameters and their descriptions, which are the same in every language
+// because answers are compared byte for byte.
 var (
 	layers     = []string{"header", "path", "query", "body"}
 	layerTexts = map[string]string{
@@ -140,8 +140,7 @@ func require(layer object, names []string) {
 	}
 }
 
-// definition keeps of a property what callers have always got of it. A union says more
-// than a type could.
+// definition keeps of a property what callers have always got. A union says more than a type.
 func definition(in object, text string) object {
 	in = merged(in)
 	out := object{}

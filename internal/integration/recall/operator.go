@@ -15,16 +15,15 @@ import (
 
 const operatorPrefix = "/api/agent-operator-integration/internal-v1"
 
-// How long the list of a server's tools is believed, and how many lists are kept: so many,
-// and of so many bytes.
+// Limits of the cache of tool lists.
 const (
 	listAge      = time.Minute
 	maxLists     = 2048
 	maxListBytes = 32 << 20
 )
 
-// operator is the service agent-operator-integration: it knows tools, and calls those of
-// MCP servers.
+// operator is the service agent-operator-integration, which knows tools and calls those of MCP
+// servers.
 type operator struct {
 	remote
 	now func() time.Time
@@ -126,8 +125,7 @@ func (o *operator) readList(body []byte) (*toolList, error) {
 	return l, nil
 }
 
-// fitter fits arguments to a tool whose list is at hand; nil when that would have to be
-// asked for, or says nothing of arguments.
+// fitter fits arguments to a tool whose list is cached; nil when it is not, or has no schema.
 func (o *operator) fitter(t target, who Account) *fit.Tool {
 	if l := o.kept(listKey{t.server, who}); l != nil && l.tools[t.name] != nil {
 		return l.tools[t.name].fit
@@ -172,8 +170,8 @@ func (o *operator) full(l *toolList) bool {
 	return len(o.lists) >= maxLists || o.bytes+l.bytes > maxListBytes
 }
 
-// call calls a tool of an MCP server: one request, whatever is known of the tool. Of a server
-// whose list is at hand, a 404 says that the tool is gone.
+// call calls a tool of an MCP server. If the server's list is cached, a 404 means that the tool is
+// gone.
 func (o *operator) call(ctx context.Context, server, name string, args raw, who Account) (raw, error) {
 	body := rawjson.AppendString([]byte(`{"tool_name":`), name)
 	body = append(append(append(body, `,"parameters":`...), args...), '}')

@@ -31,8 +31,7 @@ type ownTools struct {
 	profiles []config.Profile
 }
 
-// find gives a tool of a server. Both are nil when the server is not ours, as far as the
-// profile can tell.
+// find looks up a tool. Both results are nil when the profile has no such server.
 func (o *ownTools) find(ctx context.Context, profile string, name tool.Name) (*catalog.Entry, error) {
 	e, err := o.look(profile, name)
 	if e != nil || err != nil {

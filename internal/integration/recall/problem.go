@@ -100,8 +100,7 @@ func say(key string, args ...any) said { return said{key, args} }
 // ours is a sentence that another part of ours has said, in English.
 type ours string
 
-// wrong is a parameter that is missing or of the wrong form. What came instead is the name
-// of a type or said, or nil where it is not shown.
+// wrong is a missing or malformed parameter. got is a type, said, or nil to show nothing.
 func wrong(field, expected string, got any) *problem {
 	d := details{"field": field, "expected": say("expect." + expected)}
 	if got != nil {
@@ -212,8 +211,8 @@ func asProblem(err error) *problem {
 	return p
 }
 
-// unfit says which argument is wrong as other parameters are told, and all of them beside
-// it; nil where the fault names none.
+// unfit describes the first wrong argument like any other parameter, with all problems beside it; nil
+// without any.
 func unfit(given raw) details {
 	var all struct {
 		Problems []fit.Problem `json:"problems"`

@@ -60,9 +60,8 @@ func (s *Service) proxy(r *http.Request, who caller) (answer, error) {
 	return a, nil
 }
 
-// meant is what a caller means by its arguments: they are read in the dialect that it was told
-// the parameters in, and the bound ones are added. Where the list of a remote tool is not at
-// hand, it is asked for: in another dialect the same arguments may mean something else.
+// meant converts the caller's arguments from the dialect that it was shown, and adds the bound ones.
+// The list of a remote tool is fetched if needed, since a dialect can change what arguments mean.
 func (s *Service) meant(ctx context.Context, who caller, t target, entry *catalog.Entry, args, fixed raw) (raw, error) {
 	if d := s.dialect(); d != schema.Inlined {
 		var in raw
@@ -107,8 +106,8 @@ func (s *Service) callOwn(ctx context.Context, who caller, entry *catalog.Entry,
 // target is a tool of a server that only agent-operator-integration knows.
 type target struct{ server, name string }
 
-// callRemote calls a tool through agent-operator-integration. The arguments are fitted only
-// where the tool's schema is cached, because a call is one request.
+// callRemote calls a tool through agent-operator-integration. The schema is not fetched to fit
+// arguments: a call is one request.
 func (s *Service) callRemote(ctx context.Context, who caller, t target, args raw) (answer, error) {
 	req := call.Request{Principal: who.Principal, Profile: who.profile, Reader: call.Person, Params: call.Params{Args: args}}
 	res, err := s.Caller.DoElsewhere(ctx, req, call.Elsewhere{
@@ -148,8 +147,8 @@ func codeOf(err error) fault.Code {
 	return fault.Internal
 }
 
-// alias says under the other name, too, whether the tool worked, where the result says it
-// under one. It is put into the answer when that is written: results can be large.
+// alias repeats isError as is_error, or the other way round. It is an edit because results can be
+// large.
 func alias(result raw) (say rawjson.Edit) {
 	if !bytes.Contains(result, []byte(`"isError"`)) && !bytes.Contains(result, []byte(`"is_error"`)) {
 		return say

@@ -35,8 +35,7 @@ const (
 	public  = "/api/agent-retrieval/v1"
 )
 
-// What one converted schema may grow to. Real schemas stay far below; these bounds are for
-// hostile ones.
+// Limits for one converted schema, far above real ones.
 const (
 	maxParameters = 256 << 10 // bytes
 	maxNodes      = 40_000

@@ -30,8 +30,7 @@ type remote struct {
 	limit   int64 // bytes of one answer
 }
 
-// newClient makes the client for all services. It keeps connections open for the next
-// request, and follows no redirect: none of these services sends one.
+// newClient makes the client for all services. It keeps connections open and follows no redirects.
 func newClient() *http.Client {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConns, t.MaxIdleConnsPerHost = 256, 128
@@ -47,8 +46,7 @@ type question struct {
 	account  Account
 }
 
-// answered is what a caller may know of an answer that is not 2xx; code is that of a 404. The
-// caller's own mistakes stay its own.
+// answered is the problem for a status that is not 2xx; code is used for a 404.
 func (s *remote) answered(status int, body []byte, code string) *problem {
 	p := broken(s.name, say("reason.status", status), fmt.Errorf("%s answered %d: %.200q", s.name, status, body))
 	switch status {
@@ -66,8 +64,8 @@ func (s *remote) answered(status int, body []byte, code string) *problem {
 	return p
 }
 
-// ask sends a question and gives the answer, which is a JSON object. An answer that is not
-// 2xx is a problem; one of 404 has the given code.
+// ask sends a question and returns the answer, a JSON object. Other statuses than 2xx are problems;
+// missing is the code for a 404.
 func (s *remote) ask(ctx context.Context, q question, missing string) ([]byte, error) {
 	if leadsElsewhere(q.path) {
 		return nil, notFound(missing, details{"service": s.name, "path": clipped(q.path)})
@@ -122,8 +120,7 @@ func neverReached(err error) bool {
 	return errors.As(err, &dial) && dial.Op == "dial" || errors.As(err, &certificate)
 }
 
-// leadsElsewhere tells whether an id in the path is one or two dots, which servers take for
-// a way to another route.
+// leadsElsewhere tells whether the path has a . or .. segment, which servers resolve to another route.
 func leadsElsewhere(path string) bool {
 	segments := strings.Split(path, "/")
 	return slices.Contains(segments, ".") || slices.Contains(segments, "..")

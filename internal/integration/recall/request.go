@@ -8,8 +8,8 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// readQuery reads the three forms of a request. The newest has everything in its body, the
-// older one a single instance; the oldest has the ids in the address.
+// readQuery reads the three forms of a request: everything in the body, a single instance, or the ids
+// in the URL.
 func (s *Service) readQuery(r *http.Request) (Query, error) {
 	body, err := s.readObject(r)
 	if err != nil {

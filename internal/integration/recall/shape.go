@@ -6,8 +6,7 @@ import (
 	"slices"
 )
 
-// typeOf is the type of a schema: a word, as callers have always got it, where one is
-// enough. Whether null is taken as well is left out. Nil: the schema names none.
+// typeOf is the type of a schema without null, as one word if possible; nil: it names none.
 func typeOf(in object) any {
 	list, _ := in["type"].([]any)
 	if list == nil {
@@ -57,8 +56,7 @@ func shaped(in object) bool {
 		slices.ContainsFunc([]string{"properties", "patternProperties", "additionalProperties"}, holds)
 }
 
-// merged writes the parts of allOf into the schema that has them. One whose parts
-// contradict each other stays as it is.
+// merged merges the parts of allOf into the schema, unless they contradict each other.
 func merged(in object) object {
 	parts, _ := in["allOf"].([]any)
 	if len(parts) == 0 {

@@ -107,8 +107,7 @@ func rank(kind string) int {
 	return otherKind
 }
 
-// media is the schema of the best media type of a body or response whose rank is not worse;
-// nil: there is none.
+// media is the schema of the best media type of a body or response; nil when none ranks well enough.
 func (a *apiSpec) media(body *node, worst int) *node {
 	kinds := slices.SortedFunc(slices.Values(body.Get("content").Members()), func(a, b *node) int {
 		return cmp.Or(cmp.Compare(rank(a.Key), rank(b.Key)), strings.Compare(a.Key, b.Key))
@@ -144,8 +143,8 @@ func (a *apiSpec) input() (out object, schemas []*node) {
 	return out, schemas
 }
 
-// document is one schema with the properties, and the definitions that the schemas in them
-// need. Where it would be larger than the limit, it goes less deep.
+// document is one schema with the properties and the definitions that they need. If it is too large,
+// it goes less deep.
 func (a *apiSpec) document(properties object, schemas []*node, opts *schema.Options) (out raw) {
 	for hops := opts.Hops + 1; hops > 0; hops-- { // of one more than are followed, type and description are told
 		doc := a.reached(schemas, hops)
@@ -159,8 +158,7 @@ func (a *apiSpec) document(properties object, schemas []*node, opts *schema.Opti
 	return out
 }
 
-// place says in which layer a fixed parameter goes. Of several parameters of one name the
-// last counts.
+// place is the layer of a fixed parameter. Of several parameters of one name the last counts.
 func (a *apiSpec) place(name string) string {
 	for _, p := range slices.Backward(a.params) {
 		if p.name == name {

@@ -21,8 +21,8 @@ func (a *apiSpec) resolve(n *node) *node {
 	return nil
 }
 
-// reached gives the definitions that can be reached from the schemas by so many references
-// in a row. A specification may hold those of a whole product, of which a tool needs a few.
+// reached gives the definitions within so many references. A specification may hold those of a whole
+// product.
 func (a *apiSpec) reached(schemas []*node, hops int) object {
 	out := object{}
 	seen := map[*node]bool{}

@@ -17,8 +17,8 @@ type block struct {
 	hidden bool // it lies within a comment
 }
 
-// across cleans what begins in one block and ends in another, for a model reads them as one
-// text; nil when nothing is found.
+// across cleans what spans several blocks, since a model reads them as one text; nil when nothing is
+// found.
 func (c *Cleaner) across(raw []byte, spans []span, count *Count) []byte {
 	if len(spans) < 2 {
 		return nil

@@ -60,8 +60,8 @@ func strip(w *rewrite, count *Count) {
 // comment is how one begins.
 var comment = []byte("<!--")
 
-// commentLength is how long the HTML comment at the start of text is; 0 when it does not end.
-// It ends where it does for a browser, or the rest would be hidden from people alone.
+// commentLength is the length of the HTML comment at the start of text, as a browser sees it; 0: it
+// does not end.
 func commentLength(text []byte) int {
 	for _, empty := range []string{"<!-->", "<!--->"} {
 		if bytes.HasPrefix(text, []byte(empty)) {
@@ -83,9 +83,8 @@ func commentLength(text []byte) int {
 	}
 }
 
-// regionLength is how many bytes at the start of text make the flag before them that of a
-// region: some letters and digits as tags, and the tag that ends them. Any others are letters
-// that nobody sees.
+// regionLength is the length of the tag sequence that makes a black flag the flag of a region; 0: it
+// is none.
 func regionLength(text []byte) int {
 	const most = 6 // letters: two of the country, up to four of the region
 	n := 0
@@ -103,8 +102,8 @@ func regionLength(text []byte) int {
 	return 0
 }
 
-// hiddenLength is how many bytes at the start of text nobody sees: a control character, the
-// whole of a terminal sequence, or a format character. last stands before it.
+// hiddenLength is how many invisible bytes text starts with: a control or format character, or a
+// terminal sequence.
 func hiddenLength(text []byte, last rune) int {
 	r, n := utf8.DecodeRune(text)
 	switch {
@@ -128,8 +127,8 @@ func hiddenLength(text []byte, last rune) int {
 
 func isVariation(r rune) bool { return r >= 0xFE00 && r <= 0xFE0F || r >= 0xE0100 && r <= 0xE01EF }
 
-// isVisibleFormat tells which format characters writing and emoji need: joiners, the soft
-// hyphen, and signs that enclose numbers.
+// isVisibleFormat tells which format characters are needed: joiners, soft hyphen, signs that enclose
+// numbers.
 func isVisibleFormat(r rune) bool {
 	switch r {
 	case 0x200C, 0x200D, 0xAD, 0x06DD, 0x070F, 0x08E2, 0x110BD, 0x110CD:

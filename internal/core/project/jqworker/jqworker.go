@@ -39,8 +39,7 @@ type Options struct {
 	Children int           // at a time, of which no caller has more than its share; 0: 3
 }
 
-// patience is how many times as long a child may take as it may work: a machine that is busy
-// with other things says nothing about a program.
+// patience is the ratio of wall time to CPU time that a child may take: the machine may be busy.
 const patience = 5
 
 // Runner starts children. It may be shared.
@@ -72,8 +71,8 @@ type head struct {
 	Time    time.Duration `json:"time"`
 }
 
-// Run is the output of a caller's program for a JSON value. What goes wrong is a fault that the model
-// may read: it can correct its program.
+// Run is the output of a caller's program for a JSON value. Errors are faults that a model can read
+// and act on.
 func (r *Runner) Run(ctx context.Context, who, program string, value []byte) ([]byte, error) {
 	if _, err := project.CompileJQ(program); err != nil {
 		return nil, err // before a process is started for it

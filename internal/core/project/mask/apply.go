@@ -10,15 +10,12 @@ import (
 // MaxDepth is how deep a value may be nested for a mask to apply.
 const MaxDepth = 1000
 
-// ErrMismatch says that no name of the mask occurs where it looks for its first names: the
-// answer is of another kind, an error of a server that does not mark errors perhaps. It
-// is to be sent whole; cut, nothing would be left of it.
+// ErrMismatch says that no name of the mask occurs where it should: the value is of another kind,
+// perhaps an error, and should be sent whole.
 var ErrMismatch = errors.New("no name of the mask occurs in the value")
 
-// Apply appends to dst what the mask keeps of the JSON value src, without insignificant
-// white space, and adds to t what it left out. On an error dst comes back as it was, and
-// what t holds means nothing: src is no JSON, it is nested too deep, or ErrMismatch.
-// dst and src must not overlap.
+// Apply appends to dst what the mask keeps of src, compact, and adds to t what it left out. On an
+// error (invalid JSON, nested too deep, ErrMismatch) dst is returned unchanged and t is meaningless.
 func (m *Mask) Apply(dst, src []byte, t *Tally) ([]byte, error) {
 	c := m.cutter(dst, src, t)
 	c.whole(m)
@@ -45,7 +42,7 @@ func (m *Mask) cutter(dst, src []byte, t *Tally) cutter {
 	return cutter{src: src, dst: dst, quote: '"', blobs: m.blobs, most: m.most, anyRows: m.anyRows, tally: t, room: r, active: r.active[:0], names: r.names[:0]}
 }
 
-// whole cuts the value that all of the source is, but for white space.
+// whole cuts the whole source.
 func (c *cutter) whole(m *Mask) {
 	c.skipSpace()
 	f := frame{level: m.root.sub, rows: m.root.rows, limit: m.root.limit, filled: m.filled, root: true}
@@ -171,8 +168,8 @@ func (c *cutter) cutArray(of *frame) {
 	c.dst = append(c.dst, ']')
 }
 
-// countRows counts the elements of the array at hand and stays where it is. A second walk
-// is cheaper than a list of all places, which could be as long as the array.
+// countRows counts the elements of the array at hand without moving. A list of all places could be as
+// long as the array.
 func (c *cutter) countRows(depth int) int {
 	start, n := c.pos, 0
 	c.pos++
@@ -245,8 +242,7 @@ func (c *cutter) cutObject(of *frame) {
 	}
 }
 
-// enter makes child the frame of a member that no include speaks against; false when
-// something else does.
+// enter makes child the frame of a member; false when the member is excluded or empty.
 func (c *cutter) enter(f *frame, m *member, child *frame) bool {
 	if f.filled && c.isEmpty() {
 		return false

@@ -18,7 +18,7 @@ type Finding struct {
 	Near []string // names that it may have been meant to be, the likeliest first
 }
 
-// Check compares a mask with the schema of the values it is for.
+// Check compares a mask with the schema of its values.
 func (m *Mask) Check(schema []byte) []Finding {
 	root, err := jsonschema.Parse(schema)
 	if err != nil || m.root.sub == nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// member is what was found out about one member of an object. Rows mostly have the same
-// members in the same order: where the bytes are those of the row before, so is all this.
+// member is what is known of one member. Rows mostly have the same members in the same order, so it is
+// reused where the bytes are the same.
 type member struct {
 	level *level // whose member it is; nil: nothing is remembered
 	path  uint64

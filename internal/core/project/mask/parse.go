@@ -18,8 +18,7 @@ const (
 // Parse reads a mask. A wrong one is an *Error.
 func Parse(src string) (*Mask, error) { return parse(src, false) }
 
-// ParseDrop reads a list of what to leave out: "a,b/c,**/d" means what "!a,!b/c,!**/d"
-// means to Parse.
+// ParseDrop reads a list of what to leave out: "a,b/c,**/d" means "!a,!b/c,!**/d".
 func ParseDrop(src string) (*Mask, error) { return parse(src, true) }
 
 func parse(src string, drop bool) (*Mask, error) {
@@ -104,7 +103,7 @@ func (p *parser) mask() (*Mask, *Error) {
 	return m, nil
 }
 
-// self reads what acts on the root value itself, or the items of a root object.
+// self reads modifiers of the root value, or the items of a root object.
 func (p *parser) self(root *step) *Error {
 	if c := p.peek(); p.drop || c != '[' && c != '~' {
 		return p.list(root.inside(), 1)

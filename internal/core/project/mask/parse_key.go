@@ -53,8 +53,7 @@ func (p *parser) quoted() (key, *Error) {
 	return key{text: text}, nil
 }
 
-// modifiers reads a slice and a cap. The same name may stand there twice, but not with
-// two different modifiers.
+// modifiers reads a slice and a cap. A name that comes twice must not have different ones.
 func (p *parser) modifiers(d *step) *Error {
 	start := p.pos
 	if p.peek() == '[' {

@@ -10,9 +10,8 @@ func at(src []byte, i int) byte {
 	return 0
 }
 
-// skip goes over a value that is left out: most of the bytes, so that all is checked, and
-// nothing else is looked at on the way. It remembers what is open in the bits of a word,
-// which is quicker than a call for each container; what lies deeper than that is a call.
+// skip checks and passes over a value that is left out. The bits of a word track open containers,
+// which is faster than recursion.
 func (c *cutter) skip(depth int) {
 	src, i := c.src, c.pos
 	objects, open := uint64(0), 0 // the lowest bit is for the innermost: 1 for an object
@@ -105,15 +104,14 @@ func (c *cutter) skipScalar(i int) int {
 	return c.pos
 }
 
-// wrong remembers the first fault, and is -1.
+// wrong keeps the first error and returns -1.
 func (c *cutter) wrong(i int, want string) int {
 	c.pos = i
 	c.fail(want)
 	return -1
 }
 
-// stringEnd is where the string ends of which the first byte has been seen at i; -1 when it
-// is none.
+// stringEnd is where the string that starts at i ends; -1 when it is invalid.
 func (c *cutter) stringEnd(i int) int {
 	if c.quoted {
 		return c.quotedEnd(i)

@@ -9,8 +9,8 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// Tally counts what was left out. The zero value is ready; one that is used again after
-// Reset costs no allocation.
+// Tally counts what was left out. The zero value is ready to use; Reset allows reuse without
+// allocation.
 type Tally struct {
 	Rows   int // elements of arrays
 	Cut    int // strings that were shortened
@@ -22,8 +22,7 @@ type Tally struct {
 	seen   [maxSource / 128]uint64 // which includes occurred, a bit each: a mask has one for two bytes at most
 }
 
-// What is remembered of names is bounded: a map by id may have any number, of any length. A
-// name that is no UTF-8 cannot be asked for, and counts among the others.
+// Limits of what is remembered of names. A name that is not UTF-8 counts among the others.
 const (
 	maxFields = 256
 	fewFields = 8   // which are looked through faster than they are looked up
@@ -117,8 +116,8 @@ func (t *Tally) drop(names [][]byte, m *member, bytes int) int {
 	})
 }
 
-// add finds the field by its id, or remembers it with the path that write appends. It
-// returns 1 + its place in fields; 0 when there are too many.
+// add counts a field, with the path that write appends if it is new. It returns 1 + its place in
+// fields; 0 when there are too many.
 func (t *Tally) add(id uint64, bytes, count int, write func([]byte) []byte) int {
 	if n := t.find(id); n > 0 {
 		f := &t.fields[n-1]
@@ -161,8 +160,7 @@ func (t *Tally) enter() {
 	}
 }
 
-// fieldID stands for a member of the object that parent stands for: eight bytes are mixed
-// at a time. Two that meet would share a line in a note; nothing else depends on it.
+// fieldID hashes a member and its parent. A collision would only merge two lines of a note.
 func fieldID(parent uint64, name []byte) uint64 {
 	const prime = 0x9E3779B97F4A7C15
 	h := parent ^ uint64(len(name))

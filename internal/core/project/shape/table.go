@@ -37,8 +37,7 @@ type table struct {
 	rows   [][][]byte // a value per leaf; nil where the row has none
 }
 
-// readTable takes an array apart; false when it is not one of at least two objects, or
-// has too many columns to be one.
+// readTable reads an array of at least two objects; false when it is none, or has too many columns.
 func readTable(array []byte) (*table, bool) {
 	var objects [][]byte
 	for w := rawjson.Array(array); w.Next(); {
@@ -69,8 +68,7 @@ func readTable(array []byte) (*table, bool) {
 	return t, true
 }
 
-// learn takes note of a row's members; false when one of them is there twice, or there
-// are too many.
+// learn notes a row's members; false when one is there twice or there are too many.
 func (r *reader) learn(c *columns, prefix, object []byte, depth int) bool {
 	for w := rawjson.Object(object); w.Next(); {
 		col := c.byKey[string(w.Key)]

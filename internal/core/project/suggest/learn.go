@@ -102,8 +102,7 @@ func isExpected(literal []byte, opts *Options) bool {
 	return slices.ContainsFunc(opts.Inputs, func(in string) bool { return strings.EqualFold(in, name) })
 }
 
-// isNoise tells values that models rarely need: times, addresses, and long mixes of letters
-// and digits.
+// isNoise finds values that models rarely need: times, addresses, hashes.
 func isNoise(leaf string) bool {
 	s := strings.Trim(leaf, `"`)
 	if strings.Contains(s, "://") {
@@ -148,8 +147,7 @@ func (e *evidence) decide(total int) (keep bool, why string) {
 	return true, "costs little"
 }
 
-// learn makes a mask of what the samples say; nil when there is nothing to leave out, or
-// too much to write down.
+// learn derives a mask from the samples; nil when nothing is left out, or the mask would be too long.
 func learn(samples []sample, opts *Options) (keep string, fields []Field, m *mask.Mask) {
 	byPath, total := study(samples, opts)
 	root, dropped := &branch{}, false
@@ -196,8 +194,7 @@ func (b *branch) add(path [][]byte, kept bool) {
 // some tells whether anything of the branch is kept.
 func (b *branch) some() bool { return b.kept || slices.ContainsFunc(b.next, (*branch).some) }
 
-// write appends the branches that are kept, as a mask. A branch of which all is kept is its
-// name alone.
+// write appends the kept branches as a mask. A branch that is kept completely is just its name.
 func (b *branch) write(dst []byte) []byte {
 	first := true
 	for _, n := range b.next {

@@ -103,8 +103,8 @@ type sample struct {
 	fetched      []*mask.Mask
 }
 
-// Propose finds masks for a tool's results: one, or one for each value of an argument on
-// which the form of the result depends. Nil options are the defaults.
+// Propose finds masks for a tool's results: one, or one per value of an argument that decides their
+// form.
 func Propose(name tool.Name, all []Conversation, opts *Options) (proposals []Proposal) {
 	if opts == nil {
 		opts = &Options{}
@@ -165,8 +165,7 @@ func collect(name tool.Name, all []Conversation) (samples []sample) {
 	return samples
 }
 
-// together is the values as one: several are the rows of a list that is written as one text
-// for each, and what a mask does to each it does to the elements of an array.
+// together merges values into one array: a list is often written as one text per row.
 func together(values [][]byte) []byte {
 	switch len(values) {
 	case 0:
@@ -194,8 +193,7 @@ type group struct {
 // maxKinds is how many values an argument may have to be one that tells kinds of calls.
 const maxKinds = 8
 
-// split finds the argument on whose value the form of the results depends; "" and one
-// group when there is none.
+// split finds the argument that decides the form of the results; "" and one group when there is none.
 func split(samples []sample) (argument string, groups []group) {
 	best := 1
 	for name := range arguments(samples) {

@@ -67,8 +67,8 @@ func (w *writer) fields(object []byte, depth int) {
 	}
 }
 
-// array writes the rest of a line that ends with the name of an array, and the lines below.
-// A table needs a name.
+// array writes the rest of a line that names an array, and the lines below. Only a named one can be a
+// table.
 func (w *writer) array(array []byte, depth int, named bool) {
 	a := look(array)
 	w.out = strconv.AppendInt(append(w.out, '['), int64(a.n), 10)
@@ -184,8 +184,7 @@ func look(array []byte) form {
 	return f
 }
 
-// members are the names in an object of scalars; false for anything else, and where a name
-// stands twice.
+// members are the names in an object of scalars; false for anything else, and for duplicate names.
 func members(value []byte) ([]string, bool) {
 	if value[0] != '{' {
 		return nil, false
