@@ -123,6 +123,16 @@ func (s *shape) item(n int) *shape {
 	return s.items
 }
 
+// itemsOf is what the shapes say of the nth element.
+func itemsOf(flat []*shape, n int) (place []*shape) {
+	for _, s := range flat {
+		if item := s.item(n); item != nil {
+			place = append(place, item)
+		}
+	}
+	return place
+}
+
 func (c *checker) isUnique(i int32) bool {
 	if c.t.tokens[i].size < 2 {
 		return true

@@ -36,7 +36,8 @@ func parseDecimal(raw []byte) decimal {
 		rest = after
 	}
 	if len(rest) > 1 {
-		d.exp += exponent(rest[1:])
+		exp, _ := strconv.ParseInt(string(rest[1:]), 10, 64) // out of range, it is the nearest that fits
+		d.exp += int(max(-maxExp, min(maxExp, exp)))
 	}
 	significant := bytes.TrimLeft(d.digits, "0")
 	d.exp -= len(d.digits) - len(significant)
@@ -45,11 +46,6 @@ func parseDecimal(raw []byte) decimal {
 		return decimal{}
 	}
 	return d
-}
-
-func exponent(raw []byte) int {
-	n, _ := strconv.ParseInt(string(raw), 10, 64) // out of range, it is the nearest that fits
-	return int(max(-maxExp, min(maxExp, n)))
 }
 
 // cmp is -1, 0 or 1 as d is less than, equal to or more than e.

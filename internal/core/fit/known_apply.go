@@ -90,13 +90,7 @@ func (a *applier) walk(flat []*shape, i int32, at string, path []string) {
 
 func (a *applier) items(flat []*shape, i int32, at string, path []string) {
 	item := func(n int, e int32) []*shape {
-		var place []*shape
-		for _, s := range flat {
-			if it := s.item(n); it != nil {
-				place = append(place, it)
-			}
-		}
-		inner, _ := a.m.spread(place, a.tape, e)
+		inner, _ := a.m.spread(itemsOf(flat, n), a.tape, e)
 		return inner
 	}
 	if a.tape.tokens[i].kind == isObject { // a single one, not yet in an array

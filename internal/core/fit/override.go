@@ -92,7 +92,11 @@ func (o *Override) names() []string {
 func (o *Override) check(flat []*shape, have []string) error {
 	for _, name := range o.names() {
 		if !slices.Contains(have, name) {
-			return unknownProperty(name, have)
+			hint := nameHint(name, have)
+			if hint != "" {
+				hint = "; " + hint
+			}
+			return fmt.Errorf("the tool has no property %q%s", name, hint)
 		}
 	}
 	for _, name := range o.Hide {
@@ -120,14 +124,6 @@ func (o *Override) check(flat []*shape, have []string) error {
 func has[V any](m map[string]V, name string) bool {
 	_, ok := m[name]
 	return ok
-}
-
-func unknownProperty(name string, have []string) error {
-	err := fmt.Errorf("the tool has no property %q", name)
-	if hint := nameHint(name, have); hint != "" {
-		err = fmt.Errorf("%w; %s", err, hint)
-	}
-	return err
 }
 
 // checkNames refuses two properties of one shown name.

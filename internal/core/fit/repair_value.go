@@ -254,13 +254,7 @@ func (m *repairer) array(sp *spot) ([]byte, bool) {
 	var cuts []edit
 	n := 0
 	for e := sp.t.first(sp.i); e >= 0; e = sp.t.after(e) {
-		var place []*shape
-		for _, s := range sp.flat {
-			if item := s.item(n); item != nil {
-				place = append(place, item)
-			}
-		}
-		if raw, _ := m.repair(place, sp.t, e, sp.at+"/"+strconv.Itoa(n)); raw != nil {
+		if raw, _ := m.repair(itemsOf(sp.flat, n), sp.t, e, sp.at+"/"+strconv.Itoa(n)); raw != nil {
 			cuts = append(cuts, edit{sp.t.tokens[e].start, sp.t.tokens[e].end, raw})
 		}
 		n++

@@ -8,6 +8,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/core/project/mask"
+	"github.com/toolfit/toolfit/internal/core/project/quoted"
 	"github.com/toolfit/toolfit/internal/core/project/shape"
 	"github.com/toolfit/toolfit/internal/core/tokens"
 )
@@ -65,7 +66,8 @@ func Plan(ctx context.Context, raw []byte, how How) *Cut {
 		switch {
 		case p.quoted:
 			if how.beyondMask() {
-				p.unquote(r)
+				p.out = quoted.AppendText(r.space(len(p.out)), p.out)
+				p.quoted = false
 			}
 		case how.Mask != nil || how.JQ != nil:
 			c.apply(ctx, r, p, how)

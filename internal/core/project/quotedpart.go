@@ -31,12 +31,6 @@ func (r *result) cutQuoted(p *part, start int) bool {
 	return true
 }
 
-// unquote takes what is left of the part out of its string, for those who cut it further.
-func (p *part) unquote(r *result) {
-	p.out = quoted.AppendText(r.space(len(p.out)), p.out)
-	p.quoted = false
-}
-
 // writeQuoted is write for a part that never left its string.
 func (r *result) writeQuoted(p *part, ref string) []byte {
 	if !p.holdsNote() {

@@ -149,27 +149,29 @@ func compile(r Rule, i int) (*Active, []Problem) {
 		wrong("tool", `write the tool's name, server__tool, or a glob such as "server__*"`, "is missing")
 	}
 	ways := 0
-	for _, w := range []struct {
-		field, src string
-		parse      func(string) error
-	}{
-		{"keep", r.Keep, func(s string) (err error) { a.Mask, err = mask.Parse(s); return err }},
-		{"drop", r.Drop, func(s string) (err error) { a.Mask, err = mask.ParseDrop(s); return err }},
-		{"jq", r.JQ, func(s string) (err error) { a.Program, err = CompileJQ(s); return err }},
-	} {
-		if w.src == "" {
+	for k, src := range []string{r.Keep, r.Drop, r.JQ} {
+		if src == "" {
 			continue
 		}
-		if ways++; ways > 1 {
-			wrong(w.field, "one rule has one of keep, drop and jq", "is one too many")
+		field := [...]string{"keep", "drop", "jq"}[k]
+		ways++
+		if ways > 1 {
+			wrong(field, "one rule has one of keep, drop and jq", "is one too many")
 			continue
 		}
-		if err := w.parse(w.src); err != nil {
-			message, hint := err.Error(), ""
-			if e := (*mask.Error)(nil); errors.As(err, &e) {
-				message, hint = fmt.Sprintf("at byte %d: %s", e.Offset, e.Message), e.Hint
-			}
-			wrong(w.field, hint, "%s", message)
+		var err error
+		switch field {
+		case "keep":
+			a.Mask, err = mask.Parse(src)
+		case "drop":
+			a.Mask, err = mask.ParseDrop(src)
+		case "jq":
+			a.Program, err = CompileJQ(src)
+		}
+		if e := (*mask.Error)(nil); errors.As(err, &e) {
+			wrong(field, e.Hint, "at byte %d: %s", e.Offset, e.Message)
+		} else if err != nil {
+			wrong(field, "", "%s", err)
 		}
 	}
 	if ways == 0 && r.Budget == 0 && r.Shape == "" {

@@ -65,11 +65,6 @@ func combines(n *node) bool {
 	})
 }
 
-// onlyCombines tells whether all that a schema says beside its alternatives is that it is an object.
-func onlyCombines(n *node) bool {
-	return combines(n) && n.Get("properties") == nil && more(n) == nil && kind(n) == "object"
-}
-
 // kind is the one type that a schema names or must mean; "" where it is open.
 func kind(n *node) string {
 	typ := n.Get("type")

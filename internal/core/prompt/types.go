@@ -58,7 +58,7 @@ func (p *printer) schema(n *node) binding {
 	}
 	from := len(p.out)
 	how := atom
-	if !onlyCombines(n) {
+	if !combines(n) || n.Get("properties") != nil || more(n) != nil || kind(n) != "object" { // it says more than its alternatives
 		how = p.own(n)
 	}
 	how = p.combine(from, how, n.Get("anyOf"), true)

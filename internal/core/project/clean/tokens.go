@@ -59,8 +59,8 @@ func secretAt(text []byte) (from, to int) {
 		if text[0] != f.prefix[0] || !bytes.HasPrefix(text, []byte(f.prefix)) {
 			continue
 		}
-		n := keyLength(text[len(f.prefix):], f.word)
-		if n >= f.least && (!f.exact || n == f.least) && hasDigit(text[len(f.prefix):len(f.prefix)+n]) {
+		n := keyLength(text[len(f.prefix):], f.word) // without a digit, it is words joined by hyphens
+		if n >= f.least && (!f.exact || n == f.least) && bytes.ContainsAny(text[len(f.prefix):len(f.prefix)+n], "0123456789") {
 			return 0, len(f.prefix) + n
 		}
 	}
@@ -86,9 +86,6 @@ func keyLength(text []byte, word bool) int {
 	}
 	return n
 }
-
-// hasDigit tells a key from words that are joined by hyphens.
-func hasDigit(key []byte) bool { return bytes.ContainsAny(key, "0123456789") }
 
 // signedLength is how long a token of three parts is that are joined by dots; 0 when it is none.
 func signedLength(text []byte) int {

@@ -16,19 +16,10 @@ const (
 )
 
 // Parse reads a mask. A wrong one is an *Error.
-func Parse(src string) (*Mask, error) { return parse(src, false) }
+func Parse(src string) (*Mask, error) { return (&parser{src: src}).mask() }
 
 // ParseDrop reads a list of what to leave out: "a,b/c,**/d" means "!a,!b/c,!**/d".
-func ParseDrop(src string) (*Mask, error) { return parse(src, true) }
-
-func parse(src string, drop bool) (*Mask, error) {
-	p := &parser{src: src, drop: drop}
-	m, err := p.mask()
-	if err != nil {
-		return nil, err
-	}
-	return m, nil
-}
+func ParseDrop(src string) (*Mask, error) { return (&parser{src: src, drop: true}).mask() }
 
 type parser struct {
 	src   string
@@ -54,7 +45,7 @@ func (m *Mask) Items() []Item {
 	return p.top
 }
 
-func (p *parser) fail(offset int, hint, format string, args ...any) *Error {
+func (p *parser) fail(offset int, hint, format string, args ...any) error {
 	return &Error{Offset: offset, Message: fmt.Sprintf(format, args...), Hint: hint}
 }
 
@@ -80,7 +71,7 @@ func (p *parser) space() {
 	}
 }
 
-func (p *parser) mask() (*Mask, *Error) {
+func (p *parser) mask() (*Mask, error) {
 	if len(p.src) > maxSource {
 		return nil, p.fail(maxSource, "", "it is longer than %d bytes", maxSource)
 	}
@@ -104,7 +95,7 @@ func (p *parser) mask() (*Mask, *Error) {
 }
 
 // self reads modifiers of the root value, or the items of a root object.
-func (p *parser) self(root *step) *Error {
+func (p *parser) self(root *step) error {
 	if c := p.peek(); p.drop || c != '[' && c != '~' {
 		return p.list(root.inside(), 1)
 	}
@@ -118,7 +109,7 @@ func (p *parser) self(root *step) *Error {
 	return nil
 }
 
-func (p *parser) unexpected() *Error {
+func (p *parser) unexpected() error {
 	rest := p.src[p.pos:]
 	r, _ := utf8.DecodeRuneInString(rest)
 	switch {
@@ -139,13 +130,13 @@ func (p *parser) unexpected() *Error {
 }
 
 // list reads items up to the end or a closing parenthesis.
-func (p *parser) list(into *level, depth int) *Error {
+func (p *parser) list(into *level, depth int) error {
 	for {
 		p.space()
 		if p.items++; p.items > maxItems {
 			return p.fail(p.pos, "use a glob", "it has more than %d items", maxItems)
 		}
-		var err *Error
+		var err error
 		start, name := p.pos, ""
 		if p.drop || p.take('!') {
 			err = p.exclude(into, depth)
@@ -168,7 +159,7 @@ func (p *parser) list(into *level, depth int) *Error {
 	}
 }
 
-func (p *parser) exclude(into *level, depth int) *Error {
+func (p *parser) exclude(into *level, depth int) error {
 	if strings.HasPrefix(p.src[p.pos:], "**/") {
 		p.pos += len("**/")
 		k, err := p.key()
@@ -198,7 +189,7 @@ func (p *parser) exclude(into *level, depth int) *Error {
 	}
 }
 
-func (p *parser) endExclude() *Error {
+func (p *parser) endExclude() error {
 	switch p.peek() {
 	case '[', '~', '(':
 		return p.fail(p.pos, "write !a/b, or a(…) without !", "an exclusion has no slice, cap or group")
@@ -206,7 +197,7 @@ func (p *parser) endExclude() *Error {
 	return nil
 }
 
-func (p *parser) include(into *level, depth int) *Error {
+func (p *parser) include(into *level, depth int) error {
 	into.allow = true
 	for {
 		if depth > maxNesting {
@@ -236,7 +227,7 @@ func (p *parser) include(into *level, depth int) *Error {
 	}
 }
 
-func (p *parser) group(d *step, depth int) *Error {
+func (p *parser) group(d *step, depth int) error {
 	open := p.pos
 	p.pos++
 	if depth > maxNesting {

@@ -11,7 +11,7 @@ func isBare(r rune) bool {
 	return !unicode.IsSpace(r) && !unicode.IsControl(r) && !strings.ContainsRune(`,()/!~[]"\`, r)
 }
 
-func (p *parser) key() (key, *Error) {
+func (p *parser) key() (key, error) {
 	if p.peek() == '"' {
 		return p.quoted()
 	}
@@ -34,7 +34,7 @@ func (p *parser) key() (key, *Error) {
 	return key{text, strings.Contains(text, "*")}, nil
 }
 
-func (p *parser) quoted() (key, *Error) {
+func (p *parser) quoted() (key, error) {
 	start := p.pos
 	for p.pos++; p.pos < len(p.src) && p.src[p.pos] != '"'; p.pos++ {
 		if p.src[p.pos] == '\\' {
@@ -54,7 +54,7 @@ func (p *parser) quoted() (key, *Error) {
 }
 
 // modifiers reads a slice and a cap. A name that comes twice must not have different ones.
-func (p *parser) modifiers(d *step) *Error {
+func (p *parser) modifiers(d *step) error {
 	start := p.pos
 	if p.peek() == '[' {
 		rows, err := p.slice()
@@ -82,7 +82,7 @@ func (p *parser) modifiers(d *step) *Error {
 
 const sliceForms = "a slice is [:20], [5:10], [5:] or [-3:]"
 
-func (p *parser) slice() (s slice, err *Error) {
+func (p *parser) slice() (s slice, err error) {
 	p.pos++
 	s = slice{set: true, to: -1}
 	switch {
@@ -109,7 +109,7 @@ func (p *parser) slice() (s slice, err *Error) {
 	return s, nil
 }
 
-func (p *parser) number() (int, *Error) {
+func (p *parser) number() (int, error) {
 	start, n := p.pos, 0
 	for p.pos < len(p.src) && p.src[p.pos] >= '0' && p.src[p.pos] <= '9' {
 		if n = n*10 + int(p.src[p.pos]-'0'); n > maxNumber {

@@ -135,9 +135,3 @@ func (c *cutter) literal(start, end int) []byte {
 	}
 	return slices.Concat([]byte{'"'}, c.inner(start, end), []byte{'"'})
 }
-
-// requoted is a literal as it is inside a string.
-func requoted(literal []byte) []byte {
-	outer := quoted.Append(nil, literal)
-	return outer[1 : len(outer)-1]
-}

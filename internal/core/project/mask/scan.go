@@ -1,6 +1,9 @@
 package mask
 
-import "github.com/toolfit/toolfit/internal/base/rawjson"
+import (
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/core/project/quoted"
+)
 
 // skipSpace goes over white space. While bytes are being kept, it leaves the white space out.
 func (c *cutter) skipSpace() {
@@ -91,7 +94,7 @@ func (c *cutter) shorten(start int) {
 		return
 	}
 	if c.quoted {
-		short = append(c.dst, requoted(short)...)
+		short = quoted.AppendInside(c.dst, short)
 	}
 	c.dst, c.from = short, c.pos
 	c.tally.Cut++
