@@ -34,7 +34,10 @@ func (b *budget) more() bool {
 }
 
 // end lets nothing more be spent.
-func (b *budget) end() { b.left, b.look = -1, 0 }
+func (b *budget) end() {
+	b.left = -1
+	b.look = 0
+}
 
 // spent tells whether the fit is over before its work was done.
 func (b *budget) spent() bool { return b.left < 0 }

@@ -146,7 +146,8 @@ type leaver struct {
 }
 
 func (l *leaver) Err() error {
-	if l.looks++; l.looks > l.after {
+	l.looks++
+	if l.looks > l.after {
 		return context.Canceled
 	}
 	return nil

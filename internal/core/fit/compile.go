@@ -32,7 +32,8 @@ type compiler struct {
 // compile reads a schema; an empty one accepts any object.
 func compile(raw []byte) (*shape, []string) {
 	c := &compiler{programs: maxPrograms}
-	if raw = bytes.TrimSpace(raw); len(raw) == 0 || string(raw) == "null" {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 || string(raw) == "null" {
 		raw = []byte("{}")
 	}
 	var t jsonschema.Tree
@@ -125,11 +126,14 @@ func (c *compiler) lowerEnum(s *shape, n *node) {
 	}
 	c.note(enum, "no array is listed, read as the values of the items")
 	item := c.blank()
-	item.enum, item.listed = s.enum, true
+	item.enum = s.enum
+	item.listed = true
 	if s.items != nil {
 		item.all = []*shape{s.items}
 	}
-	s.items, s.enum, s.listed = item, nil, false
+	s.items = item
+	s.enum = nil
+	s.listed = false
 }
 
 // guide keeps the default.
@@ -203,5 +207,6 @@ func (c *compiler) reference(s *shape, m *node) {
 func (c *compiler) missing(s *shape, m *node) {
 	c.note(m, "%.100q is not in the schema, anything is accepted", m.Text)
 	s.ref = c.blank()
-	s.ref.additional, s.ref.items = c.blank(), c.blank()
+	s.ref.additional = c.blank()
+	s.ref.items = c.blank()
 }

@@ -33,7 +33,8 @@ func sites(d *document, t *tape) []site {
 			for _, b := range next {
 				if m.fits([]*shape{b}, t, i, true) {
 					more, inner := m.spread([]*shape{b}, t, i)
-					flat, union = append(flat, more...), append(union, inner...)
+					flat = append(flat, more...)
+					union = append(union, inner...)
 					break
 				}
 			}

@@ -77,7 +77,8 @@ func (d decimal) multipleOf(e decimal) bool {
 	if d.sign() == 0 || e.sign() == 0 {
 		return d.sign() == 0
 	}
-	a, b := d.mantissa(), e.mantissa()
+	a := d.mantissa()
+	b := e.mantissa()
 	shift := (d.exp - len(d.digits)) - (e.exp - len(e.digits))
 	if shift < 0 {
 		if -shift > len(d.digits) {

@@ -13,7 +13,8 @@ func problemOf(code Code, s *shape, t *tape, i int32) Problem {
 	p := Problem{Code: code, Field: cut(t.pointer(i), 4*maxText), Got: got(t, i)}
 	switch code {
 	case Unknown:
-		p.Expected, p.Hint = "an argument that the tool has", nameHint(t.name(i), s.knownNames())
+		p.Expected = "an argument that the tool has"
+		p.Hint = nameHint(t.name(i), s.knownNames())
 	case WrongType:
 		p.Expected = s.types.String()
 	case NotListed:
@@ -22,7 +23,8 @@ func problemOf(code Code, s *shape, t *tape, i int32) Problem {
 			p.Hint = nearHint(t.text(i), s.listTexts())
 		}
 	case WrongName:
-		p.Expected, p.Got = "a property named otherwise", ""
+		p.Expected = "a property named otherwise"
+		p.Got = ""
 	case NotMultiple:
 		p.Expected = "a multiple of " + s.multiple.String()
 	case NoMatch:
@@ -97,7 +99,8 @@ func (c *checker) badUnion(branches []*shape, i int32, n int) bool {
 	}
 	switch {
 	case n > 1:
-		p.Expected, p.Hint = "exactly one of "+strconv.Itoa(len(branches))+" forms", "it fits more than one of them"
+		p.Expected = "exactly one of " + strconv.Itoa(len(branches)) + " forms"
+		p.Hint = "it fits more than one of them"
 	case len(near) > 0 && len(near) <= 3 && !c.report.brief:
 		p.Hint = c.closest(near, i)
 	}

@@ -102,7 +102,12 @@ func (t *Tool) Schema() json.RawMessage { return t.schema.raw }
 func (t *Tool) Notes() []string { return slices.Clone(t.schema.read().notes) }
 
 // objectOnly is what arguments are in MCP.
-var objectOnly = func() *shape { s := (&compiler{}).blank(); s.types, s.accepts = tObject, tObject; return s }()
+var objectOnly = func() *shape {
+	s := (&compiler{}).blank()
+	s.types = tObject
+	s.accepts = tObject
+	return s
+}()
 
 func (d *document) read() *document {
 	d.once.Do(func() {
@@ -172,7 +177,8 @@ func unlessLeft(ctx context.Context, fitErr *Error) error {
 
 // release returns a tape to the pool, unless one large value has made it large.
 func (d *document) release(tp *tape) {
-	if tp.data = nil; cap(tp.tokens) <= 4096 {
+	tp.data = nil
+	if cap(tp.tokens) <= 4096 {
 		d.tapes.Put(tp)
 	}
 }
@@ -193,12 +199,14 @@ func (t *Tool) slow(ctx context.Context, args json.RawMessage) (Result, *Error) 
 	}
 	var undone []schema.Fix
 	if t.opts.Back != nil {
-		if raw, undone, fitErr = t.back(ctx, raw); fitErr != nil {
+		raw, undone, fitErr = t.back(ctx, raw)
+		if fitErr != nil {
 			return Result{}, fitErr
 		}
 	}
 	if t.opts.Override != nil {
-		if raw, fitErr = t.opts.Override.apply(m, raw); fitErr != nil {
+		raw, fitErr = t.opts.Override.apply(m, raw)
+		if fitErr != nil {
 			return Result{}, fitErr
 		}
 	}
@@ -241,7 +249,8 @@ func (t *Tool) back(ctx context.Context, raw []byte) ([]byte, []schema.Fix, *Err
 	}
 	p := Problem{Code: Unmapped, Expected: "arguments of the form that was shown", Hint: cut(err.Error(), 2*maxText)}
 	if e, ok := err.(*schema.Error); ok {
-		p.Field, p.Hint = cut(e.Pointer, 4*maxText), cut(e.Message, 2*maxText)
+		p.Field = cut(e.Pointer, 4*maxText)
+		p.Hint = cut(e.Message, 2*maxText)
 	}
 	return nil, nil, refuse(p)
 }

@@ -171,7 +171,8 @@ func (c *compiler) narrow(s *shape, values []literal) {
 			return !slices.ContainsFunc(before, func(b literal) bool { return v.same(b) })
 		})
 	}
-	s.listed, s.enum = true, values
+	s.listed = true
+	s.enum = values
 }
 
 func (l literal) same(o literal) bool {
@@ -194,7 +195,8 @@ func (c *compiler) number(m *node) (decimal, bool) {
 // limit reads a numeric bound; the tighter of two wins. In draft-04, exclusiveMinimum is a flag for
 // minimum.
 func (c *compiler) limit(s *shape, m *node) {
-	exclusive, low := m.Key[0] == 'e', m.Key == "minimum" || m.Key == "exclusiveMinimum"
+	exclusive := m.Key[0] == 'e'
+	low := m.Key == "minimum" || m.Key == "exclusiveMinimum"
 	if !exclusive {
 		exclusive = m.Parent.Get("exclusiveM" + m.Key[1:]).IsTrue()
 	} else if m.Kind == jsonschema.Bool {
@@ -205,9 +207,11 @@ func (c *compiler) limit(s *shape, m *node) {
 		c.note(m, "no number, left out")
 		return
 	}
-	slot, side := &s.high, 1
+	slot := &s.high
+	side := 1
 	if low {
-		slot, side = &s.low, -1
+		slot = &s.low
+		side = -1
 	}
 	if old := *slot; old != nil {
 		if order := d.cmp(old.value) * side; order > 0 || order == 0 && !exclusive {

@@ -54,7 +54,8 @@ func (o *ruled) alias(r *AliasRule) {
 			continue
 		}
 		if r.Match != "" && (r.match == nil || !r.match.MatchString(o.t.text(c.token))) {
-			o.found.hints[o.field(from)], o.found.hints[o.field(r.To)] = r.Hint, r.Hint
+			o.found.hints[o.field(from)] = r.Hint
+			o.found.hints[o.field(r.To)] = r.Hint
 			continue
 		}
 		given := o.find(r.To)
@@ -94,7 +95,8 @@ func (o *ruled) unit(r *UnitRule) {
 		if len(raw) == 0 || raw[0] != '-' && (raw[0] < '0' || raw[0] > '9') {
 			continue
 		}
-		c.to, c.raw = r.To, []byte(parseDecimal(raw).times(parseDecimal([]byte(r.Times))).String())
+		c.to = r.To
+		c.raw = []byte(parseDecimal(raw).times(parseDecimal([]byte(r.Times))).String())
 		o.m.record(o.field(from), Unit, slices.Concat([]byte(from+": "), raw), slices.Concat([]byte(r.To+": "), c.raw))
 	}
 }

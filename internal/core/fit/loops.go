@@ -32,7 +32,8 @@ func (c *compiler) cutLoops() {
 		visit(s)
 	}
 	for _, s := range c.order {
-		s.all, s.any = present(s.all), present(s.any)
+		s.all = present(s.all)
+		s.any = present(s.any)
 		if len(s.one) > 0 {
 			s.one = present(s.one)
 		}

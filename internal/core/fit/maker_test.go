@@ -123,7 +123,8 @@ func step(b *bound) int {
 }
 
 func (g *maker) number(flat []*shape) string {
-	low, high := -1<<40, 1<<40
+	low := -1 << 40
+	high := 1 << 40
 	for _, s := range flat {
 		if s.low != nil {
 			low = max(low, bounded(s.low)+step(s.low))

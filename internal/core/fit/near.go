@@ -20,7 +20,8 @@ func fold(name string) string {
 // isNear tells whether two folded names are close: one letter in four may differ. Numbered or lettered
 // names (line1 and line2, unit_a and unit_b) are never close.
 func isNear(a, b string) bool {
-	x, y := []rune(a), []rune(b)
+	x := []rune(a)
+	y := []rune(b)
 	if digits(a) != digits(b) || len(x) == len(y) && len(x) > 0 && string(x[:len(x)-1]) == string(y[:len(y)-1]) {
 		return a == b
 	}

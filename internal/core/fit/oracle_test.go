@@ -66,7 +66,9 @@ func verdict(root *shape, raw []byte) bool {
 }
 
 func TestTheVerdictIsThatOfTheStandardSuite(t *testing.T) {
-	tests, elsewhere, open := 0, 0, 0
+	tests := 0
+	elsewhere := 0
+	open := 0
 	for file, groups := range corpora.Suite(t) {
 		for _, g := range groups {
 			root, notes := compile(g.Schema)

@@ -66,7 +66,8 @@ func (o *Override) Apply(def tool.Definition, schema json.RawMessage) (*Overridd
 	if err != nil {
 		return nil, fmt.Errorf("override %s: %w", def.Name, err)
 	}
-	if out.shown, err = Compile(schema, nil); err != nil || o.Hidden {
+	out.shown, err = Compile(schema, nil)
+	if err != nil || o.Hidden {
 		return out, err
 	}
 	out.Definition = o.define(def, schema)

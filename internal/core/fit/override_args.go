@@ -24,7 +24,8 @@ func (v *Overridden) apply(m *repairer, raw []byte) ([]byte, *Error) {
 		if fitErr != nil {
 			return nil, fitErr
 		}
-		raw, m.repairs = fixed, append(m.repairs, inner.repairs...)
+		raw = fixed
+		m.repairs = append(m.repairs, inner.repairs...)
 	}
 	o, ok := editObject(raw)
 	if !ok {
@@ -83,7 +84,8 @@ func (v *Overridden) hidden(o *objectEdit) *Error {
 // rename puts the names that the model knows into the problems.
 func (v *Overridden) rename(fitErr *Error) {
 	for shown, own := range v.own {
-		from, to := "/"+jsonschema.EscapeToken(own), "/"+jsonschema.EscapeToken(shown)
+		from := "/" + jsonschema.EscapeToken(own)
+		to := "/" + jsonschema.EscapeToken(shown)
 		for k := range fitErr.Problems {
 			if rest, ok := strings.CutPrefix(fitErr.Problems[k].Field, from); ok && (rest == "" || rest[0] == '/') {
 				fitErr.Problems[k].Field = to + rest

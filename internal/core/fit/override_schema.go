@@ -21,7 +21,8 @@ func (o *Override) rewrite(raw json.RawMessage) (json.RawMessage, error) {
 		return nil, err
 	}
 	if doc.Get("$ref") != nil || doc.Get("allOf") != nil {
-		if raw, err = inline(doc); err != nil {
+		raw, err = inline(doc)
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -38,7 +38,8 @@ func newPattern(source string, room *int) (*pattern, error) {
 		return nil, err
 	}
 	size := weight(re)
-	if *room -= size; size > maxProgram || *room < 0 {
+	*room -= size
+	if size > maxProgram || *room < 0 {
 		return nil, errLarge
 	}
 	prog, err := syntax.Compile(re.Simplify())

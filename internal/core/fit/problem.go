@@ -122,7 +122,8 @@ func (r *Error) orNil() *Error {
 
 // of changes what was checked, and the code.
 func (r *Error) of(what string, code fault.Code) *Error {
-	r.what, r.code = what, code
+	r.what = what
+	r.code = code
 	return r
 }
 

@@ -88,7 +88,8 @@ func (m *repairer) open(args []byte, textFits bool) ([]byte, *Error) {
 			text, _ = rawjson.String(raw)
 		}
 		if inner := readText(text); inner != nil && m.may(JSONText) {
-			raw, err = inner, nil
+			raw = inner
+			err = nil
 			if raw[0] == '"' {
 				continue
 			}
@@ -176,7 +177,8 @@ func readText(text string) []byte {
 	if rawjson.Check(raw) == nil {
 		return raw
 	}
-	if raw = withoutCommas(raw); rawjson.Check(raw) == nil {
+	raw = withoutCommas(raw)
+	if rawjson.Check(raw) == nil {
 		return raw
 	}
 	return nil

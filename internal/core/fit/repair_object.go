@@ -133,7 +133,8 @@ func under(b *budget, flat []*shape, name string) (place []*shape, known, exclud
 	closed := false
 	for _, s := range flat {
 		var declared bool
-		if place, declared = s.child(b, name, place); declared {
+		place, declared = s.child(b, name, place)
+		if declared {
 			known = true
 		} else if s.additional != nil && s.additional.never {
 			excluded = true
@@ -184,7 +185,8 @@ func (m *repairer) renamed(sp *spot, c *member, name string) bool {
 		m.repairs = m.repairs[:before]
 		return false
 	}
-	c.to, c.raw = name, raw
+	c.to = name
+	c.raw = raw
 	return true
 }
 

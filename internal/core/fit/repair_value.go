@@ -120,7 +120,8 @@ func samePlain(a, b []byte) bool {
 	if bytes.Equal(a, b) {
 		return true
 	}
-	x, y := &tape{}, &tape{}
+	x := &tape{}
+	y := &tape{}
 	return x.read(a) == nil && y.read(b) == nil && bytes.Equal(appendPlain(nil, x, 0), appendPlain(nil, y, 0))
 }
 

@@ -195,7 +195,8 @@ func (s *shape) child(b *budget, name string, to []*shape) (_ []*shape, declared
 			to = append(to, s.patterns[k].shape)
 		}
 	}
-	if declared = len(to) > before; !declared && s.additional != nil {
+	declared = len(to) > before
+	if !declared && s.additional != nil {
 		to = append(to, s.additional)
 	}
 	return to, declared
@@ -213,7 +214,8 @@ func newLiteral(n *node) literal {
 	l := literal{kind: n.Kind, raw: n.Raw(), text: n.Text}
 	switch l.kind {
 	case isNumber:
-		l.number, l.text = parseDecimal(l.raw), ""
+		l.number = parseDecimal(l.raw)
+		l.text = ""
 	case isArray, isObject:
 		var t tape
 		if t.read(l.raw) == nil {

@@ -50,7 +50,8 @@ func (w *widener) closes(s *shape) bool {
 
 // with is the shape among others that declare these names: itself, or a copy that allows them.
 func (w *widener) with(s *shape, names []string) *shape {
-	if w.left--; w.left < 0 || !w.closes(s) {
+	w.left--
+	if w.left < 0 || !w.closes(s) {
 		return s
 	}
 	parts := slices.Clone(s.parts())
@@ -66,7 +67,8 @@ func (w *widener) with(s *shape, names []string) *shape {
 			inUnions = w.declared(branch, inUnions)
 		}
 	}
-	out, rare := *s, *s.rare
+	out := *s
+	rare := *s.rare
 	out.rare = &rare
 	own := slices.Clone(names)
 	for _, p := range s.props {
@@ -103,7 +105,8 @@ func (w *widener) each(list []*shape, names []string) []*shape {
 
 // declared adds the properties that s, and what applies with it, declare.
 func (w *widener) declared(s *shape, to []string) []string {
-	if w.left--; w.left < 0 {
+	w.left--
+	if w.left < 0 {
 		return to
 	}
 	for _, p := range s.props {

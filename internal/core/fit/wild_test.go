@@ -20,7 +20,8 @@ type wild struct {
 func (w *wild) pick(list ...string) string { return list[w.rand.IntN(len(list))] }
 
 func (w *wild) schema() string {
-	if w.left--; w.left < 0 || w.rand.IntN(20) == 0 {
+	w.left--
+	if w.left < 0 || w.rand.IntN(20) == 0 {
 		return w.pick(`true`, `false`, `{}`, `{"type":"string"}`, `{"type":"null"}`, `{"type":"integer"}`)
 	}
 	members := map[string]string{}
@@ -135,7 +136,9 @@ func (w *wild) document() string {
 }
 
 func TestTheVerdictOnWildSchemasIsThatOfTheOracle(t *testing.T) {
-	compared, loops, repaired := 0, 0, 0
+	compared := 0
+	loops := 0
+	repaired := 0
 	for seed := range uint64(250) {
 		w := &wild{rand: rand.New(rand.NewPCG(seed, 7)), left: 25}
 		raw := w.document()

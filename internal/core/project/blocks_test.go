@@ -56,7 +56,8 @@ func TestABudgetKeepsTheFirstOfManyBlocks(t *testing.T) {
 }
 
 func TestBlocksBetweenThoseThatGoStay(t *testing.T) {
-	image, note := `{"type":"image","data":"AAAA","mimeType":"image/png"}`, strings.Repeat("a word ", 25)
+	image := `{"type":"image","data":"AAAA","mimeType":"image/png"}`
+	note := strings.Repeat("a word ", 25)
 	text := `{"type":"text","text":"` + note + `"}`
 	raw := `{"content":[` + image + `, ` + strings.Repeat(text+","+image+" , ", 20) + text + `]}`
 	out := project.Plan(context.Background(), []byte(raw), project.How{Budget: 150}).Apply("r_abc")

@@ -47,7 +47,8 @@ func trimJSON(src []byte, budget int, t *mask.Tally) []byte {
 		case at.Count > 1 && tokens.Estimate(out[at.Start:at.End]) >= worth:
 			out = trimRows(out, at, budget, t)
 		case !shortened:
-			out, shortened = trimStrings(out, budget, t), true
+			out = trimStrings(out, budget, t)
+			shortened = true
 		case bulk.Object.Count > 1:
 			out = trimMembers(out, bulk.Object, budget, t)
 		default:
@@ -124,7 +125,8 @@ func trimStrings(src []byte, budget int, t *mask.Tally) []byte {
 	}
 	// No string can be longer than the whole budget. What is left of src then is small
 	// enough to try on; between that and the least, halve the range.
-	least, most := leastChars, max(leastChars, 8*budget)
+	least := leastChars
+	most := max(leastChars, 8*budget)
 	trial := cut(src, most, &mask.Tally{})
 	for most-least > max(8, least/16) {
 		middle := (least + most) / 2
@@ -143,7 +145,8 @@ func trimText(text []byte, budget int, t *mask.Tally) []byte {
 		return text
 	}
 	text = withoutBlobs(text, t)
-	end, left := 0, budget
+	end := 0
+	left := budget
 	for end < len(text) {
 		line := len(text) - end
 		if i := bytes.IndexByte(text[end:], '\n'); i >= 0 {

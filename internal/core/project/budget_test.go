@@ -109,7 +109,8 @@ func TestSeveralTextsShareABudget(t *testing.T) {
 	block := func(s string) string {
 		return `{"type":"text","text":` + string(rawjson.AppendString(nil, s)) + `}`
 	}
-	short, long := "a short text", strings.Repeat("a long line\n", 1000)
+	short := "a short text"
+	long := strings.Repeat("a long line\n", 1000)
 	raw := `{"content":[` + block(short) + "," + block(long) + "," + block(long) + `]}`
 	out := project.Plan(context.Background(), []byte(raw), project.How{Budget: 400}).Apply("r_abc")
 	if !strings.Contains(string(out), short) || tokens.Estimate(out) > 500 || strings.Count(string(out), "…[+") != 2 {

@@ -68,7 +68,8 @@ func (r *Rules) MayApply(name tool.Name, profile string) (rules []*Active, alway
 
 // How is the profile's h with what the rule overrides.
 func (a *Active) How(h How) How {
-	h.Mask, h.JQ = a.Mask, a.Program
+	h.Mask = a.Mask
+	h.JQ = a.Program
 	if a.Budget > 0 {
 		h.Budget = a.Budget
 	}
@@ -142,7 +143,8 @@ func pointed(value []byte, path []string) []byte {
 			value = rawjson.Get(value, name)
 			continue
 		}
-		place, rest := 0, rawjson.Array(value)
+		place := 0
+		rest := rawjson.Array(value)
 		for value = nil; rest.Next(); place++ {
 			if strconv.Itoa(place) == name {
 				value = rest.Value

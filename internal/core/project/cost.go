@@ -34,7 +34,8 @@ func (c *Cut) Full() (n int) {
 	if c.result == nil {
 		return Tokens(c.raw)
 	}
-	n, structured := c.result.others, 0
+	n = c.result.others
+	structured := 0
 	for _, p := range c.result.parts {
 		switch {
 		case p.structured:

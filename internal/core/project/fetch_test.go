@@ -152,7 +152,8 @@ func FuzzFetch(f *testing.F) {
 func TestPagesPutTogetherAreTheWhole(t *testing.T) {
 	prose := strings.Repeat("A line, 一行 \"quoted\" \\ 😀\n", 12)
 	rapid.Check(t, func(t *rapid.T) {
-		limit, budget := rapid.IntRange(0, 30).Draw(t, "limit"), rapid.SampledFrom([]int{0, 60, 500}).Draw(t, "budget")
+		limit := rapid.IntRange(0, 30).Draw(t, "limit")
+		budget := rapid.SampledFrom([]int{0, 60, 500}).Draw(t, "budget")
 		var all []any
 		for offset, first := 0, true; first || offset > 0; first = false {
 			page, err := project.PageOf([]byte(rows(9)), offset, limit, budget)

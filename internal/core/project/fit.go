@@ -54,7 +54,8 @@ func keepFirst(parts []*part, how How, sizes []int, budget int) (left int) {
 	most := max(budget/2, min(budget, leastShare))
 	left = budget
 	for i, p := range parts {
-		if sizes[i] = min(sizes[i], most) + 1; i > 0 && sizes[i] > left { // and a break between two
+		sizes[i] = min(sizes[i], most) + 1
+		if i > 0 && sizes[i] > left { // and a break between two
 			for _, p := range parts[i:] {
 				p.drop()
 			}
@@ -73,15 +74,20 @@ func (p *part) trim(how How, budget int) {
 	}
 	value := p.head(4 * budget)
 	if value == nil { // prose, or prose in braces
-		p.json, p.out, p.shaped = false, trimText(p.sent(), budget, &p.tally), nil
+		p.json = false
+		p.out = trimText(p.sent(), budget, &p.tally)
+		p.shaped = nil
 		return
 	}
-	p.out, p.shaped = value, nil
+	p.out = value
+	p.shaped = nil
 	room := budget
-	if p.reshape(how.Shape); p.shaped != nil {
+	p.reshape(how.Shape)
+	if p.shaped != nil {
 		room = int(int64(budget) * int64(tokens.Estimate(value)) / int64(max(1, tokens.Estimate(p.shaped))))
 	}
-	p.out, p.shaped = trimJSON(value, room, &p.tally), nil
+	p.out = trimJSON(value, room, &p.tally)
+	p.shaped = nil
 	p.reshape(how.Shape)
 }
 

@@ -20,7 +20,8 @@ func (r *result) fromLines(text []byte) ([]byte, bool) {
 		case len(row) == 0:
 			continue
 		case len(out) > 1:
-			if out = append(out, ','); !isRow(row) {
+			out = append(out, ',')
+			if !isRow(row) {
 				return nil, false
 			}
 		}

@@ -50,7 +50,8 @@ func oddJSON(depth int) *rapid.Generator[string] {
 func oddResult() *rapid.Generator[string] {
 	block := func(s string) string { return `{"type":"text","text":` + string(quoted.Append(nil, []byte(s))) + `}` }
 	return rapid.Custom(func(t *rapid.T) string {
-		one, two := oddJSON(4).Draw(t, "one"), oddJSON(3).Draw(t, "two")
+		one := oddJSON(4).Draw(t, "one")
+		two := oddJSON(3).Draw(t, "two")
 		return rapid.SampledFrom([]string{
 			`{"structuredContent":` + one + `}`,
 			`{"content":[` + block(one) + `]}`,
@@ -130,7 +131,8 @@ func checkReach(t fatal, full []byte, how project.How) {
 func checkPages(t fatal, want []byte, budget int) {
 	got, whole := fetchAll(t, want, budget)
 	if whole && want[0] == '"' { // which may be written with other escapes
-		got, want = quoted.AppendText(nil, got), quoted.AppendText(nil, want)
+		got = quoted.AppendText(nil, got)
+		want = quoted.AppendText(nil, want)
 	}
 	if whole && !bytes.Equal(got, want) {
 		t.Fatalf("pages of %d tokens of %q\ngave %q", budget, want, got)
@@ -184,7 +186,8 @@ func joinRows(first, second []byte) []byte {
 		}
 		for w := rawjson.Object(page); w.Next(); {
 			if w.Value[0] == '[' {
-				start, end = w.Start, w.End
+				start = w.Start
+				end = w.End
 			}
 		}
 		return start, end

@@ -43,7 +43,8 @@ func (r *result) absentFrom(some []*part) (a absent) {
 	for _, p := range some {
 		a.tokens += r.fullTokens(p)
 	}
-	t, fields := &some[0].tally, some[0].fields
+	t := &some[0].tally
+	fields := some[0].fields
 	if len(some) > 1 {
 		t = &mask.Tally{}
 		for _, p := range some {
@@ -51,7 +52,10 @@ func (r *result) absentFrom(some []*part) (a absent) {
 		}
 		fields = t.Fields
 	}
-	a.fields, a.others, a.rows, a.cut = fields(), t.Others, t.Rows, t.Cut
+	a.fields = fields()
+	a.others = t.Others
+	a.rows = t.Rows
+	a.cut = t.Cut
 	return a
 }
 

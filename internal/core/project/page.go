@@ -30,7 +30,8 @@ func PageOf(value []byte, offset, limit, budget int) (Page, error) {
 		return Page{}, fault.New(fault.BadRequest, "the value is no JSON: %w", err)
 	}
 	if at, ok := rowsOf(value); ok && rawjson.Check(value) == nil {
-		rows, cut := value, false
+		rows := value
+		cut := false
 		if budget > 0 {
 			rows, at, cut = trimBeside(value, at, budget/2)
 		}
@@ -108,7 +109,8 @@ func pageOfRows(value []byte, at mask.Place, s span) (Page, error) {
 		return Page{}, fault.New(fault.BadRequest, "offset %d is beyond the last of %d rows", s.offset, at.Count)
 	}
 	var ends []int // of the rows from the offset on
-	from, i := 0, 0
+	from := 0
+	i := 0
 	array := value[at.Start:at.End]
 	for w := rawjson.Array(array); w.Next(); i++ {
 		if i == s.offset {

@@ -52,7 +52,8 @@ func Plan(ctx context.Context, raw []byte, how How) *Cut {
 	}
 	r, err := readResult(raw, how.Mask)
 	if err != nil {
-		c.Outcome, c.Err = Failed, err
+		c.Outcome = Failed
+		c.Err = err
 		return c
 	}
 	if r == nil {
@@ -130,7 +131,8 @@ func (c *Cut) apply(ctx context.Context, r *result, p *part, how How) {
 		c.Outcome = Mismatch
 		p.tally.Reset() // nothing was left out after all
 	case err != nil:
-		c.Outcome, c.Err = Failed, err
+		c.Outcome = Failed
+		c.Err = err
 		p.tally.Reset()
 	}
 }
@@ -189,7 +191,8 @@ func (p *part) page(offset, limit int) {
 	if !ok {
 		return
 	}
-	from, to := min(offset, at.Count), at.Count
+	from := min(offset, at.Count)
+	to := at.Count
 	if limit > 0 {
 		to = min(to, from+limit)
 	}

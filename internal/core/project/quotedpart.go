@@ -26,8 +26,12 @@ func (r *result) cutQuoted(p *part, start int) bool {
 	if used+len(out) <= cap(*r.room) { // else it did not fit, and lies elsewhere
 		*r.room = (*r.room)[:used+len(out)]
 	}
-	p.start, p.end, p.full = start, start+size, nil
-	p.out, p.quoted, p.json = slices.Clip(out), true, true
+	p.start = start
+	p.end = start + size
+	p.full = nil
+	p.out = slices.Clip(out)
+	p.quoted = true
+	p.json = true
 	return true
 }
 

@@ -147,8 +147,11 @@ func (r *result) read(p *part, start int) bool {
 		return false
 	}
 	*r.room = text
-	p.start, p.end, p.full = start, start+size, text[before:len(text):len(text)]
-	p.out, p.quoted = nil, false
+	p.start = start
+	p.end = start + size
+	p.full = text[before:len(text):len(text)]
+	p.out = nil
+	p.quoted = false
 	p.tally.Reset() // of what was cut before
 	return true
 }
@@ -160,10 +163,12 @@ func (r *result) find() {
 			continue
 		}
 		var start, end int
-		if start, end, p.json = quoted.JSON(p.full); p.json {
+		start, end, p.json = quoted.JSON(p.full)
+		if p.json {
 			p.full = p.full[start:end]
 			if rows, ok := r.fromLines(p.full); ok {
-				p.full, p.lines = rows, true
+				p.full = rows
+				p.lines = true
 			}
 		}
 	}

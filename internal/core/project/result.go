@@ -72,7 +72,8 @@ type part struct {
 
 // drop leaves out the whole block.
 func (p *part) drop() {
-	p.dropped, p.note = true, outside
+	p.dropped = true
+	p.note = outside
 	p.tally.Reset()
 	p.tally.Rows = 1
 }
@@ -131,7 +132,8 @@ func (r *result) open() {
 		size = len(r.raw)
 	}
 	r.room = rooms.Get().(*[]byte)
-	if *r.room = (*r.room)[:0]; cap(*r.room) < size {
+	*r.room = (*r.room)[:0]
+	if cap(*r.room) < size {
 		*r.room = make([]byte, 0, size) // and not grown: what nobody writes to costs no memory
 	}
 }

@@ -17,7 +17,8 @@ type Wanted []string
 // UnmarshalJSON reads both forms.
 func (w *Wanted) UnmarshalJSON(raw []byte) error {
 	if text, ok := rawjson.String(raw); ok {
-		if *w = nil; text != "" {
+		*w = nil
+		if text != "" {
 			*w = Wanted{text}
 		}
 		return nil
@@ -42,7 +43,8 @@ func Fetch(result []byte, w Wanted) (Found, error) {
 	}
 	var seen mask.Tally
 	f := Found{Mask: m.String()}
-	if f.Value, err = selectFrom(result, m, &seen); err != nil {
+	f.Value, err = selectFrom(result, m, &seen)
+	if err != nil {
 		return Found{}, err
 	}
 	if len(tree.Children) > 0 { // a text has no fields to miss

@@ -144,7 +144,8 @@ func TestTheOrderOfTheInputDoesNotMatter(t *testing.T) {
 
 func TestBudget(t *testing.T) {
 	tools := many(60)
-	pinned, recent := []string{tools[40].Name, "gone"}, []string{tools[20].Name}
+	pinned := []string{tools[40].Name, "gone"}
+	recent := []string{tools[20].Name}
 	last := -1
 	for _, budget := range []int{1, 40, 200, 700, 1500, 3000, 20000} {
 		for _, f := range []Format{TypeScript, Markdown, Signature, JSON} {
@@ -279,7 +280,8 @@ func FuzzRender(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte, text string) {
 		tools := []Tool{{Name: "a", Description: text, Schema: raw}, {Name: "b", Description: text, Schema: raw, Example: raw}}
 		for _, format := range []Format{TypeScript, Signature, Markdown, JSON} {
-			one, two := render(t, tools, &Options{Format: format, Budget: 500}), render(t, tools, &Options{Format: format, Budget: 500})
+			one := render(t, tools, &Options{Format: format, Budget: 500})
+			two := render(t, tools, &Options{Format: format, Budget: 500})
 			if one.Text != two.Text {
 				t.Fatal("the second text differs")
 			}

@@ -36,7 +36,8 @@ type caller struct {
 func (s *Service) admit(r *http.Request) (caller, error) {
 	var who caller
 	var err error
-	if who.account, err = accountOf(r); err != nil {
+	who.account, err = accountOf(r)
+	if err != nil {
 		return who, err
 	}
 	inside := strings.HasPrefix(r.URL.Path, private+"/")
@@ -46,7 +47,8 @@ func (s *Service) admit(r *http.Request) (caller, error) {
 		who.profile = s.recall.Profile
 		return who, nil
 	}
-	if who.Principal, err = s.Admit(r); err != nil {
+	who.Principal, err = s.Admit(r)
+	if err != nil {
 		return who, err
 	}
 	if !who.MayCall() {
@@ -56,7 +58,8 @@ func (s *Service) admit(r *http.Request) (caller, error) {
 	if who.Profile == access.AnyProfile { // one that may use any sees what callers see
 		profile = s.recall.Profile
 	}
-	if who.profile, err = who.ProfileFor(profile); err != nil {
+	who.profile, err = who.ProfileFor(profile)
+	if err != nil {
 		return who, err
 	}
 	if !inside { // a key speaks for itself and not for others
@@ -69,7 +72,8 @@ func (s *Service) admit(r *http.Request) (caller, error) {
 func accountOf(r *http.Request) (Account, error) {
 	a := Account{ID: r.Header.Get("X-Account-Id"), Type: strings.ToLower(r.Header.Get("X-Account-Type"))}
 	if old := r.Header.Get("User_id"); a.ID == "" && old != "" { // older callers, who are users
-		a.ID, a.Type = old, cmp.Or(a.Type, "user")
+		a.ID = old
+		a.Type = cmp.Or(a.Type, "user")
 	}
 	if a.ID == "" {
 		a.ID = anonymous

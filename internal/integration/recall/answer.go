@@ -127,7 +127,8 @@ func (s *Service) boxed(r *http.Request, a Action, who Account) (*dynamicTool, e
 	}
 	out := &dynamicTool{Name: cmp.Or(t.Name, a.Tool), Description: t.Description, URL: s.remote.boxProxy(a.Box, a.Tool)}
 	out.Parameters = object{"type": "object", "properties": places}
-	out.Original, out.Output = sorted(t.Metadata.Spec), s.output(t.Name, spec)
+	out.Original = sorted(t.Metadata.Spec)
+	out.Output = s.output(t.Name, spec)
 	out.Fixed = placed(a.Parameters, spec.place)
 	return out, nil
 }
@@ -152,19 +153,23 @@ func (s *Service) served(r *http.Request, who caller, a Action) (*dynamicTool, e
 	switch {
 	case entry != nil:
 		out.Description = entry.Description()
-		in, original, promised = entry.InputSchema(), entry.Definition.InputSchema(), entry.Definition.OutputSchema()
+		in = entry.InputSchema()
+		original = entry.Definition.InputSchema()
+		promised = entry.Definition.OutputSchema()
 	case s.remote != nil:
 		t, err := s.remote.mcpTool(r.Context(), a.Server, a.ServerTool, who.account)
 		if err != nil {
 			return nil, err
 		}
 		out.Description = t.def.Description()
-		in, promised = t.def.InputSchema(), t.def.OutputSchema()
+		in = t.def.InputSchema()
+		promised = t.def.OutputSchema()
 		original = in
 	default:
 		return nil, noInstance(a.Server)
 	}
-	out.Original, out.Output = given(original), s.promised(a.ServerTool, promised)
+	out.Original = given(original)
+	out.Output = s.promised(a.ServerTool, promised)
 	f := plainForm
 	if !s.driven(a) {
 		f = form{s.bind(out, a), s.dialect()}
@@ -173,7 +178,8 @@ func (s *Service) served(r *http.Request, who caller, a Action) (*dynamicTool, e
 	if err != nil {
 		return nil, err
 	}
-	out.Parameters, out.Strict = told.parameters, told.strict
+	out.Parameters = told.parameters
+	out.Strict = told.strict
 	return out, nil
 }
 

@@ -35,6 +35,7 @@ func benchmark(b *testing.B, w *world, path, body string) {
 		if res.Code != 200 {
 			b.Fatalf("%d %s", res.Code, res.Body)
 		}
-		w.sent, w.records = nil, nil
+		w.sent = nil
+		w.records = nil
 	}
 }

@@ -174,7 +174,8 @@ func TestTheChartMakesADeploymentThatRollsOverSafely(t *testing.T) {
 		if kinds := slices.Sorted(maps.Keys(made)); fmt.Sprint(kinds) != "[ConfigMap Deployment Service]" {
 			t.Errorf("%s: kinds %v", name, kinds)
 		}
-		d, service := made["Deployment"], made["Service"]
+		d := made["Deployment"]
+		service := made["Service"]
 		pod := at(d, "spec", "template", "spec")
 		box := at(pod, "containers", 0)
 		base := strings.TrimSuffix(fmt.Sprint(at(v, "config", "basePath")), "/")

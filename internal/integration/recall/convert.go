@@ -52,10 +52,12 @@ func (s *Service) inForm(in raw, f form) (told, error) {
 	if f.dialect == schema.Inlined {
 		return out, nil
 	}
-	if out.back, err = s.plans.Plan(out.parameters, f.dialect); err != nil {
+	out.back, err = s.plans.Plan(out.parameters, f.dialect)
+	if err != nil {
 		return told{}, err
 	}
-	out.parameters, out.strict = out.back.Parameters, out.back.Strict
+	out.parameters = out.back.Parameters
+	out.strict = out.back.Strict
 	return out, nil
 }
 
@@ -112,7 +114,8 @@ func without(in raw, names map[string]bool) raw {
 			}
 			value = append(value, '}')
 		case "required":
-			if value = withoutTexts(w.Value, names); value == nil {
+			value = withoutTexts(w.Value, names)
+			if value == nil {
 				continue // some readers refuse an empty list
 			}
 		case "allOf", "anyOf", "oneOf":

@@ -139,7 +139,8 @@ func FuzzServices(f *testing.F) {
 			}
 			return &http.Response{StatusCode: 200, Body: io.NopCloser(bytes.NewReader(body))}, nil
 		})}
-		w.query.client, w.remote.client = client, client
+		w.query.client = client
+		w.remote.client = client
 		r := httptest.NewRequest("POST", private+"/kn/get_action_info", strings.NewReader(`{"kn_id":"k","at_id":"a"}`))
 		r.Host = "agent-retrieval"
 		res := httptest.NewRecorder()

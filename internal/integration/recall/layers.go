@@ -24,7 +24,8 @@ func (s *Service) layered(name string, spec *apiSpec) (map[string]object, error)
 		return nil, err
 	}
 	in := propertiesOf(flat)
-	out, needs := map[string]object{}, map[string][]string{}
+	out := map[string]object{}
+	needs := map[string][]string{}
 	for _, p := range spec.params {
 		layer, _ := in["in "+p.in].(object)
 		all, _ := layer["properties"].(object)
@@ -161,7 +162,8 @@ func definition(in object, text string) object {
 		out["enum"] = enum
 	}
 	if properties, ok := in["properties"].(object); ok {
-		out["type"], out["properties"] = "object", properties
+		out["type"] = "object"
+		out["properties"] = properties
 	}
 	if items, ok := in["items"].(object); ok && out["type"] == "array" {
 		out["items"] = items

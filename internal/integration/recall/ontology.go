@@ -49,8 +49,10 @@ func (o *ontology) Action(ctx context.Context, q Query) (Action, error) {
 		return Action{}, nil
 	}
 	found := Action{Type: a.Source.Type, Parameters: a.Actions[0].Parameters}
-	found.Box, found.Tool = string(a.Source.Box), string(a.Source.Tool)
-	found.Server, found.ServerTool = string(a.Source.MCP), string(a.Source.Name)
+	found.Box = string(a.Source.Box)
+	found.Tool = string(a.Source.Tool)
+	found.Server = string(a.Source.MCP)
+	found.ServerTool = string(a.Source.Name)
 	if rawjson.IsNull(found.Parameters) {
 		found.Parameters = raw("{}")
 	}

@@ -44,10 +44,12 @@ func (o *ownTools) find(ctx context.Context, profile string, name tool.Name) (*c
 	}
 	if s.ListedAt.IsZero() { // it may be the first moment after the first start
 		o.catalog.ServerReady(ctx, server)
-		if e, err = o.look(profile, name); e != nil || err != nil {
+		e, err = o.look(profile, name)
+		if e != nil || err != nil {
 			return e, err
 		}
-		if s = o.server(profile, server); s != nil && s.ListedAt.IsZero() {
+		s = o.server(profile, server)
+		if s != nil && s.ListedAt.IsZero() {
 			return nil, unlisted(s)
 		}
 	}

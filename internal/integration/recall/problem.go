@@ -81,7 +81,8 @@ func (d details) in(lang locale.Language) details {
 		case []fit.Problem:
 			list := slices.Clone(v)
 			for i := range list {
-				list[i].Expected, list[i].Hint = lang.Say(list[i].Expected), lang.Say(list[i].Hint)
+				list[i].Expected = lang.Say(list[i].Expected)
+				list[i].Hint = lang.Say(list[i].Hint)
 			}
 			out[field] = list
 		}
@@ -143,9 +144,11 @@ func (p *problem) in(lang locale.Language) errorBody {
 	b := errorBody{Code: "Public." + name, Details: p.details}
 	key := "error.Public." + name
 	if p.code != "" {
-		b.Code, key = "agentRetrieval."+name+"."+p.code, "error."+p.code
+		b.Code = "agentRetrieval." + name + "." + p.code
+		key = "error." + p.code
 	}
-	b.Description, b.Solution = lang.Text(key+".description"), lang.Text(key+".solution")
+	b.Description = lang.Text(key + ".description")
+	b.Solution = lang.Text(key + ".solution")
 	if given, ok := p.details.(details); ok {
 		b.Details = given.in(lang)
 	}

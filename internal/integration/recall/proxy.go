@@ -29,7 +29,8 @@ func (s *Service) proxy(r *http.Request, who caller) (answer, error) {
 	}
 	var fixed raw
 	if sealed := r.URL.Query().Get("fixed"); sealed != "" {
-		if fixed, ok = s.seal.open(scope(server, name), sealed); !ok {
+		fixed, ok = s.seal.open(scope(server, name), sealed)
+		if !ok {
 			return answer{}, wrong("fixed", "fixed", say("got.otherText"))
 		}
 	}
@@ -41,7 +42,8 @@ func (s *Service) proxy(r *http.Request, who caller) (answer, error) {
 		return answer{}, noInstance(server)
 	}
 	t := target{server, name}
-	if args, err = s.meant(r.Context(), who, t, entry, args, fixed); err != nil {
+	args, err = s.meant(r.Context(), who, t, entry, args, fixed)
+	if err != nil {
 		return answer{}, err
 	}
 	var a answer

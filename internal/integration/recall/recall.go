@@ -89,7 +89,8 @@ func New(p Parts) (*Service, error) {
 	s.options = &schema.Options{MaxInput: int(p.Config.Limits.Schema), MaxBytes: maxParameters, MaxNodes: maxNodes, Hops: p.Config.Recall.Depth}
 	s.plans = schema.NewCache(s.options)
 	var err error
-	if s.seal, err = newSealer(p.Key); err != nil {
+	s.seal, err = newSealer(p.Key)
+	if err != nil {
 		return nil, err
 	}
 	s.connect()

@@ -33,7 +33,8 @@ type remote struct {
 // newClient makes the client for all services. It keeps connections open and follows no redirects.
 func newClient() *http.Client {
 	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.MaxIdleConns, t.MaxIdleConnsPerHost = 256, 128
+	t.MaxIdleConns = 256
+	t.MaxIdleConnsPerHost = 128
 	return &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 

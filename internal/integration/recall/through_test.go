@@ -135,10 +135,12 @@ func TestASimpleSchemaReachesTheCallerByteForByte(t *testing.T) {
 }
 
 func TestReferencesAreFollowedAsDeepAsTheConfigurationSays(t *testing.T) {
-	defs, spec := "", ""
+	defs := ""
+	spec := ""
 	for i := range 8 {
 		link := fmt.Sprintf(`"D%d":{"type":"object","description":"%d","properties":{"n":{"$ref":"#/DEFS/D%d"}}},`, i, i, i+1)
-		defs, spec = defs+strings.ReplaceAll(link, "DEFS", "$defs"), spec+strings.ReplaceAll(link, "DEFS", "components/schemas")
+		defs = defs + strings.ReplaceAll(link, "DEFS", "$defs")
+		spec = spec + strings.ReplaceAll(link, "DEFS", "components/schemas")
 	}
 	in := `{"type":"object","properties":{"a":{"$ref":"#/$defs/D0"}},"$defs":{` + defs + `"D8":{"type":"string"}}}`
 	for settings, followed := range map[string]int{"": 3, "  depth: 1\n": 1, "  depth: 6\n": 6} {

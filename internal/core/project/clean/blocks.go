@@ -24,11 +24,13 @@ func (c *Cleaner) across(raw []byte, spans []span, count *Count) []byte {
 		return nil
 	}
 	var joined []byte
-	blocks, ends := make([]block, len(spans)), make([]int, len(spans))
+	blocks := make([]block, len(spans))
+	ends := make([]int, len(spans))
 	for i, s := range spans {
 		b := &blocks[i]
 		b.text = textOf(raw[s.start:s.end])
-		if b.isJSON = holdsJSON(b.text); !b.isJSON {
+		b.isJSON = holdsJSON(b.text)
+		if !b.isJSON {
 			joined = append(joined, b.text...)
 		}
 		ends[i] = len(joined)

@@ -78,7 +78,8 @@ const maxInside = 3
 // document cleans every string of a valid JSON document; nil when nothing is found.
 func (c *Cleaner) document(doc []byte, inside int, count *Count) []byte {
 	var out []byte
-	done, binary := 0, false
+	done := 0
+	binary := false
 	for i := 0; i < len(doc); {
 		if doc[i] != '"' {
 			i++
@@ -146,7 +147,8 @@ func (c *Cleaner) literal(literal []byte, inside int, count *Count) []byte {
 			return nil
 		}
 	}
-	if text = c.text(text, count); text == nil {
+	text = c.text(text, count)
+	if text == nil {
 		return nil
 	}
 	return quoted.Append(nil, text)

@@ -24,7 +24,8 @@ func (w *rewrite) replace(from, to int, by string) bool {
 	for ; w.crosses(to); w.moved++ {
 		w.places[w.moved] = len(w.out)
 	}
-	w.done, w.found = to, true
+	w.done = to
+	w.found = true
 	return true
 }
 
@@ -54,6 +55,9 @@ func (w *rewrite) finish() bool {
 	if found {
 		w.text = append(append(make([]byte, 0, len(w.out)+len(w.text)-w.done), w.out...), w.text[w.done:]...)
 	}
-	w.out, w.done, w.moved, w.found = w.out[:0], 0, 0, false
+	w.out = w.out[:0]
+	w.done = 0
+	w.moved = 0
+	w.found = false
 	return found
 }

@@ -11,7 +11,8 @@ var suspect = func() (t [256]bool) {
 	for c := range 0x20 {
 		t[c] = c != '\t' && c != '\n' && c != '\r'
 	}
-	t['<'], t[0x7f] = true, true
+	t['<'] = true
+	t[0x7f] = true
 	for c := 0x80; c < 0x100; c++ {
 		t[c] = c >= 0xC2 && !(c >= 0xE3 && c <= 0xED) // most letters of most languages are not
 	}
@@ -23,7 +24,8 @@ const blackFlag = 0x1F3F4
 
 // strip takes out what a reader would not see.
 func strip(w *rewrite, count *Count) {
-	text, open := w.text, false
+	text := w.text
+	open := false
 	var last rune // kept before
 	for i := 0; i < len(text); {
 		if !suspect[text[i]] {

@@ -29,7 +29,9 @@ var firsts = func() (t [256]bool) {
 	for _, f := range forms {
 		t[f.prefix[0]] = true
 	}
-	t['e'], t['-'], t[':'] = true, true, true
+	t['e'] = true
+	t['-'] = true
+	t[':'] = true
 	return t
 }()
 
@@ -92,7 +94,8 @@ func signedLength(text []byte) int {
 	n := 0
 	for part := range 3 {
 		length := keyLength(text[n:], false)
-		if n += length; length < 10 || part < 2 && (n >= len(text) || text[n] != '.') {
+		n += length
+		if length < 10 || part < 2 && (n >= len(text) || text[n] != '.') {
 			return 0
 		}
 		n++ // the dot

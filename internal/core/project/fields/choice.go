@@ -17,11 +17,13 @@ func (n *Node) write(dst []byte, ticked map[int]bool) (out []byte, count int) {
 		var inner []byte
 		some := 0
 		if !ticked[child.ID] {
-			if inner, some = child.write(nil, ticked); some == 0 {
+			inner, some = child.write(nil, ticked)
+			if some == 0 {
 				continue
 			}
 		}
-		if count++; count > 1 {
+		count++
+		if count > 1 {
 			dst = append(dst, ',')
 		}
 		dst = mask.AppendKey(dst, rawjson.AppendString(nil, child.Name))
@@ -86,7 +88,8 @@ func (n *Node) tick(outline []byte, ticked map[int]bool) bool {
 	if len(n.Children) == 0 {
 		return true
 	}
-	whole, found := 0, false
+	whole := 0
+	found := false
 	for w := rawjson.Object(outline); w.Next(); {
 		if string(w.Key) == probe {
 			found = true

@@ -56,7 +56,8 @@ func Of(values ...[]byte) *Node {
 	g := grower{}
 	for _, v := range values {
 		if room := maxBytes - root.Bytes; len(v) > room {
-			v, root.Cut = v[:room], true
+			v = v[:room]
+			root.Cut = true
 		}
 		root.Count++
 		root.Bytes += len(v)

@@ -146,7 +146,8 @@ func TestKeptTellsAllFromAllThatIsKnown(t *testing.T) {
 		for id := range kept {
 			ids = append(ids, id)
 		}
-		if slices.Sort(ids); err != nil || !slices.Equal(ids, want) {
+		slices.Sort(ids)
+		if err != nil || !slices.Equal(ids, want) {
 			t.Errorf("%s keeps %v, %v; want %v", text, ids, err, want)
 		}
 	}

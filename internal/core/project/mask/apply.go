@@ -130,7 +130,9 @@ func (c *cutter) cut(f *frame) {
 
 // copyWhole writes the value at hand, its strings cut to the limit.
 func (c *cutter) copyWhole(limit, depth int) {
-	c.keep, c.from, c.limit = true, c.pos, limit
+	c.keep = true
+	c.from = c.pos
+	c.limit = limit
 	c.value(depth)
 	c.flush(c.pos)
 	c.keep = false
@@ -140,14 +142,16 @@ func (c *cutter) flush(to int) { c.dst = append(c.dst, c.src[c.from:to]...) }
 
 func (c *cutter) cutArray(of *frame) {
 	f := *of
-	if f.depth++; f.depth > MaxDepth {
+	f.depth++
+	if f.depth > MaxDepth {
 		c.err = rawjson.ErrDepth
 		return
 	}
 	rows := f.rows
 	rows.set = rows.set && !c.anyRows
 	if rows.set && rows.last {
-		rows.from, rows.to = max(0, c.countRows(f.depth)-rows.count), -1
+		rows.from = max(0, c.countRows(f.depth)-rows.count)
+		rows.to = -1
 	}
 	f.rows = slice{}
 	c.dst = append(c.dst, '[')
@@ -171,7 +175,8 @@ func (c *cutter) cutArray(of *frame) {
 // countRows counts the elements of the array at hand without moving. A list of all places could be as
 // long as the array.
 func (c *cutter) countRows(depth int) int {
-	start, n := c.pos, 0
+	start := c.pos
+	n := 0
 	c.pos++
 	for c.next(']', n == 0) {
 		c.skip(depth)
@@ -204,23 +209,28 @@ func (c *cutter) next(end byte, first bool) bool {
 
 func (c *cutter) cutObject(of *frame) {
 	f := *of
-	if f.depth++; f.depth > MaxDepth {
+	f.depth++
+	if f.depth > MaxDepth {
 		c.err = rawjson.ErrDepth
 		return
 	}
 	c.dst = append(c.dst, '{')
 	c.pos++
-	count, kept, matched := 0, 0, false
+	count := 0
+	kept := 0
+	matched := false
 	var child frame
 	for ; c.next('}', count == 0); count++ {
-		start, extra := c.pos, c.extra
+		start := c.pos
+		extra := c.extra
 		m := c.member(&f, count)
 		if c.err != nil {
 			return
 		}
 		matched = matched || m.step != nil
 		if !m.keep || !c.enter(&f, m, &child) {
-			if c.skip(f.depth); c.err == nil {
+			c.skip(f.depth)
+			if c.err == nil {
 				m.field = c.tally.drop(c.names, m, c.pos-start-(c.extra-extra))
 			}
 		} else {
@@ -249,7 +259,8 @@ func (c *cutter) enter(f *frame, m *member, child *frame) bool {
 	}
 	*child = frame{limit: f.limit, depth: f.depth, filled: f.filled}
 	if s := m.step; s != nil {
-		child.level, child.rows = s.sub, s.rows
+		child.level = s.sub
+		child.rows = s.rows
 		if s.limit != noCap {
 			child.limit = s.limit
 		}

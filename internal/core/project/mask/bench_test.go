@@ -48,7 +48,8 @@ func BenchmarkSevenFieldsOf50KB(b *testing.B) {
 		var out []byte
 		for b.Loop() {
 			tally.Reset()
-			if out, err = m.Apply(out[:0], data, &tally); err != nil {
+			out, err = m.Apply(out[:0], data, &tally)
+			if err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -61,7 +62,8 @@ func BenchmarkSevenFieldsOf50KB(b *testing.B) {
 		var out []byte
 		for b.Loop() {
 			tally.Reset()
-			if out, _, err = m.ApplyQuoted(out[:0], literal, &tally); err != nil {
+			out, _, err = m.ApplyQuoted(out[:0], literal, &tally)
+			if err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -93,7 +93,8 @@ func (s *survey) read(schema *node) {
 		s.open = true
 		return
 	}
-	closed, passes := false, false
+	closed := false
+	passes := false
 	for _, kid := range schema.Kids {
 		switch kid.Key {
 		case "properties":

@@ -133,11 +133,13 @@ func (p *parser) unexpected() error {
 func (p *parser) list(into *level, depth int) error {
 	for {
 		p.space()
-		if p.items++; p.items > maxItems {
+		p.items++
+		if p.items > maxItems {
 			return p.fail(p.pos, "use a glob", "it has more than %d items", maxItems)
 		}
 		var err error
-		start, name := p.pos, ""
+		start := p.pos
+		name := ""
 		if p.drop || p.take('!') {
 			err = p.exclude(into, depth)
 		} else {
@@ -153,7 +155,8 @@ func (p *parser) list(into *level, depth int) error {
 		if depth == 1 {
 			p.top = append(p.top, Item{p.src[start:p.pos], name})
 		}
-		if p.space(); !p.take(',') {
+		p.space()
+		if !p.take(',') {
 			return nil
 		}
 	}
@@ -215,11 +218,13 @@ func (p *parser) include(into *level, depth int) error {
 			return err
 		}
 		if p.take('/') {
-			into, depth = d.inside(), depth+1
+			into = d.inside()
+			depth = depth + 1
 			into.allow = true
 			continue
 		}
-		if p.space(); p.peek() == '(' {
+		p.space()
+		if p.peek() == '(' {
 			return p.group(d, depth+1)
 		}
 		d.whole = true
@@ -233,7 +238,8 @@ func (p *parser) group(d *step, depth int) error {
 	if depth > maxNesting {
 		return p.fail(open, "", "it is nested deeper than %d", maxNesting)
 	}
-	if p.space(); p.peek() == ')' {
+	p.space()
+	if p.peek() == ')' {
 		return p.fail(p.pos, "leave the parentheses away to keep all of it", "the group is empty")
 	}
 	if err := p.list(d.inside(), depth); err != nil {

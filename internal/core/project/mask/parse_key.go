@@ -66,7 +66,8 @@ func (p *parser) modifiers(d *step) error {
 		}
 		d.rows = rows
 	}
-	if start = p.pos; !p.take('~') {
+	start = p.pos
+	if !p.take('~') {
 		return nil
 	}
 	n, err := p.number()
@@ -99,7 +100,8 @@ func (p *parser) slice() (s slice, err error) {
 		return s, p.fail(p.pos, sliceForms, "a colon is missing in the slice")
 	}
 	if !s.last && p.peek() != ']' {
-		if s.to, err = p.number(); err != nil {
+		s.to, err = p.number()
+		if err != nil {
 			return s, err
 		}
 	}
@@ -110,9 +112,11 @@ func (p *parser) slice() (s slice, err error) {
 }
 
 func (p *parser) number() (int, error) {
-	start, n := p.pos, 0
+	start := p.pos
+	n := 0
 	for p.pos < len(p.src) && p.src[p.pos] >= '0' && p.src[p.pos] <= '9' {
-		if n = n*10 + int(p.src[p.pos]-'0'); n > maxNumber {
+		n = n*10 + int(p.src[p.pos]-'0')
+		if n > maxNumber {
 			return 0, p.fail(start, "", "the number is too large")
 		}
 		p.pos++

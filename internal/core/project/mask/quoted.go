@@ -16,7 +16,9 @@ func (m *Mask) ApplyQuoted(dst, src []byte, t *Tally) (out []byte, end int, err 
 		return dst, 0, &rawjson.SyntaxError{Want: "a string"}
 	}
 	c := m.cutter(dst, src, t)
-	c.pos, c.quoted, c.quote = 1, true, '\\'
+	c.pos = 1
+	c.quoted = true
+	c.quote = '\\'
 	c.whole(m)
 	if c.err == nil && (c.pos >= len(src) || src[c.pos] != '"') {
 		c.fail("end of input")

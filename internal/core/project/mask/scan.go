@@ -8,7 +8,8 @@ import (
 // skipSpace goes over white space. While bytes are being kept, it leaves the white space out.
 func (c *cutter) skipSpace() {
 	start := c.pos
-	if c.pos = c.blank(start); c.keep && c.pos > start {
+	c.pos = c.blank(start)
+	if c.keep && c.pos > start {
 		c.flush(start)
 		c.from = c.pos
 	}
@@ -96,7 +97,8 @@ func (c *cutter) shorten(start int) {
 	if c.quoted {
 		short = quoted.AppendInside(c.dst, short)
 	}
-	c.dst, c.from = short, c.pos
+	c.dst = short
+	c.from = c.pos
 	c.tally.Cut++
 }
 

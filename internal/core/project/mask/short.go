@@ -10,7 +10,8 @@ import (
 // never splits a character or an escape. False: it is not longer, and nothing is appended.
 func AppendShort(dst, literal []byte, limit int) ([]byte, bool) {
 	inner := literal[1 : len(literal)-1]
-	count, at := 0, len(inner)
+	count := 0
+	at := len(inner)
 	for i := 0; i < len(inner); count++ {
 		if count == limit {
 			at = i

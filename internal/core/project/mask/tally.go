@@ -45,8 +45,11 @@ type Field struct {
 
 // Reset makes t ready for another value.
 func (t *Tally) Reset() {
-	t.Rows, t.Cut, t.Others = 0, 0, 0
-	t.fields, t.text = t.fields[:0], t.text[:0]
+	t.Rows = 0
+	t.Cut = 0
+	t.Others = 0
+	t.fields = t.fields[:0]
+	t.text = t.text[:0]
 	clear(t.index)
 	clear(t.seen[:])
 }
@@ -99,7 +102,8 @@ func (t *Tally) drop(names [][]byte, m *member, bytes int) int {
 		f.count++
 		return m.field
 	}
-	size, sayable := len(m.name), utf8.Valid(m.name)
+	size := len(m.name)
+	sayable := utf8.Valid(m.name)
 	for _, n := range names {
 		size += len(n)
 		sayable = sayable && utf8.Valid(n)

@@ -53,7 +53,8 @@ func (c *cutter) leaveRest(depth int) (n int) {
 		c.skip(depth)
 		n++
 	}
-	c.keep, c.from = true, c.pos-1
+	c.keep = true
+	c.from = c.pos - 1
 	return n
 }
 
@@ -80,7 +81,8 @@ func Survey(src []byte) (Bulk, error) {
 	c := cutter{src: src, quote: '"', bulk: &Bulk{}}
 	c.skipSpace()
 	c.value(0)
-	if c.skipSpace(); c.err == nil && c.pos != len(src) {
+	c.skipSpace()
+	if c.err == nil && c.pos != len(src) {
 		c.fail("end of input")
 	}
 	return *c.bulk, c.err
@@ -103,7 +105,9 @@ func AppendBlob(dst []byte, length int) []byte {
 // BlobRun is how long a run of base64 characters text starts with, and whether it really is long
 // base64.
 func BlobRun(text []byte) (n int, blob bool) {
-	digits, capitals, small := 0, 0, 0
+	digits := 0
+	capitals := 0
+	small := 0
 	for n < len(text) && blobByte[text[n]] {
 		switch b := text[n]; {
 		case b >= '0' && b <= '9':

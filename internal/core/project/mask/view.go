@@ -59,7 +59,8 @@ func (v view) member(name string) (view, bool) {
 }
 
 func (v *view) take(s *step) {
-	v.level, v.rows = s.sub, s.rows
+	v.level = s.sub
+	v.rows = s.rows
 	if s.limit != noCap {
 		v.limit = s.limit
 	}

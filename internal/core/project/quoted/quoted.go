@@ -45,7 +45,8 @@ func ReadText(dst, data []byte) (text []byte, end int) {
 		c := data[i]
 		if plain[c] {
 			out[n] = c
-			i, n = i+1, n+1
+			i = i + 1
+			n = n + 1
 			continue
 		}
 		if c == '"' {
@@ -54,9 +55,11 @@ func ReadText(dst, data []byte) (text []byte, end int) {
 		if c != '\\' || i+1 >= len(data) {
 			break
 		}
-		if c = escaped[data[i+1]]; c != 0 {
+		c = escaped[data[i+1]]
+		if c != 0 {
 			out[n] = c
-			i, n = i+2, n+1
+			i = i + 2
+			n = n + 1
 			continue
 		}
 		if rawjson.EscapeLength(data[i:]) == 0 {
@@ -158,7 +161,8 @@ func JSON(text []byte) (start, end int, ok bool) {
 	if start >= end {
 		return 0, 0, false
 	}
-	first, last := text[start], text[end-1]
+	first := text[start]
+	last := text[end-1]
 	return start, end, first == '{' && last == '}' || first == '[' && last == ']'
 }
 

@@ -25,7 +25,8 @@ func document(compact []byte) ([]byte, bool) {
 
 // lines writes an object, one member per line; false, with nothing written, when none is a table.
 func lines(dst, prefix, object []byte, depth int) ([]byte, bool) {
-	start, tables := len(dst), false
+	start := len(dst)
+	tables := false
 	seen := map[string]bool{}
 	for w := rawjson.Object(object); w.Next(); {
 		if seen[string(w.Key)] || depth > 0 && !isBareKey(w.Key) {
@@ -41,7 +42,8 @@ func lines(dst, prefix, object []byte, depth int) ([]byte, bool) {
 		case w.Value[0] == '{' && depth < maxNested && isBareKey(w.Key):
 			dst, ok = lines(dst, append(name, '.'), w.Value, depth+1)
 		}
-		if tables = tables || ok; !ok {
+		tables = tables || ok
+		if !ok {
 			dst = append(append(dst[:before], name...), ": "...)
 			dst = append(appendCell(dst, w.Value, false), '\n')
 		}

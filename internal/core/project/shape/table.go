@@ -52,7 +52,8 @@ func readTable(array []byte) (*table, bool) {
 	top := &columns{byKey: map[string]*column{}}
 	var r reader
 	for _, o := range objects {
-		if r.row++; !r.learn(top, nil, o, 0) {
+		r.row++
+		if !r.learn(top, nil, o, 0) {
 			return nil, false
 		}
 	}
@@ -73,7 +74,8 @@ func (r *reader) learn(c *columns, prefix, object []byte, depth int) bool {
 	for w := rawjson.Object(object); w.Next(); {
 		col := c.byKey[string(w.Key)]
 		if col == nil {
-			if r.total++; r.total > maxColumns {
+			r.total++
+			if r.total > maxColumns {
 				return false
 			}
 			col = &column{name: append(prefix[:len(prefix):len(prefix)], keyText(w.Key)...), index: -1}

@@ -77,7 +77,8 @@ func find(byPath map[string]*evidence, path [][]byte, opts *Options) *evidence {
 
 func (e *evidence) see(leaf []byte) {
 	text := string(leaf)
-	if e.count++; e.count == 1 {
+	e.count++
+	if e.count == 1 {
 		e.first = text
 	}
 	e.varies = e.varies || text != e.first
@@ -150,7 +151,8 @@ func (e *evidence) decide(total int) (keep bool, why string) {
 // learn derives a mask from the samples; nil when nothing is left out, or the mask would be too long.
 func learn(samples []sample, opts *Options) (keep string, fields []Field, m *mask.Mask) {
 	byPath, total := study(samples, opts)
-	root, dropped := &branch{}, false
+	root := &branch{}
+	dropped := false
 	for _, id := range slices.Sorted(maps.Keys(byPath)) {
 		e := byPath[id]
 		kept, why := e.decide(total)

@@ -79,7 +79,8 @@ type Field struct {
 func (p Proposal) Saved() float64 { return 1 - float64(p.Sent)/float64(max(1, p.Full)) }
 
 func (p Proposal) String() string {
-	values, conversations := "values that were", "conversations"
+	values := "values that were"
+	conversations := "conversations"
 	if p.Hidden == 1 {
 		values = "value that was"
 	}
@@ -117,11 +118,15 @@ func Propose(name tool.Name, all []Conversation, opts *Options) (proposals []Pro
 			p.When = map[string]any{argument: g.value}
 		}
 		var m *mask.Mask
-		if p.Keep, p.Fields, m = learn(g.samples, opts); m == nil {
+		p.Keep, p.Fields, m = learn(g.samples, opts)
+		if m == nil {
 			continue
 		}
 		r := replay(m, g.samples)
-		p.Full, p.Sent, p.Hidden, p.Missed = r.full, r.sent, r.hidden, r.missed
+		p.Full = r.full
+		p.Sent = r.sent
+		p.Hidden = r.hidden
+		p.Missed = r.missed
 		p.HeldOut = heldOut(g.samples, opts)
 		if p.Saved() < leastSaved {
 			continue
@@ -197,7 +202,8 @@ const maxKinds = 8
 func split(samples []sample) (argument string, groups []group) {
 	best := 1
 	for name := range arguments(samples) {
-		kinds, forms := map[string][]sample{}, map[string]bool{}
+		kinds := map[string][]sample{}
+		forms := map[string]bool{}
 		for _, s := range samples {
 			v, ok := rawjson.String(rawjson.Get(s.args, name))
 			if !ok {
@@ -215,7 +221,9 @@ func split(samples []sample) (argument string, groups []group) {
 		if len(forms) < best || len(forms) == best && (best == 1 || name > argument) {
 			continue // of two that tell as many forms the first by name, for the same answer each time
 		}
-		best, argument, groups = len(forms), name, nil
+		best = len(forms)
+		argument = name
+		groups = nil
 		for v, g := range kinds {
 			groups = append(groups, group{v, g})
 		}
@@ -248,7 +256,8 @@ func commonForm(samples []sample) string {
 		}
 		slices.Sort(names)
 		f := fmt.Sprintf("%c%q", s.body[0], names)
-		if count[f]++; count[f] > count[form] || count[f] == count[form] && f < form {
+		count[f]++
+		if count[f] > count[form] || count[f] == count[form] && f < form {
 			form = f
 		}
 	}

@@ -39,7 +39,8 @@ func valueOf(raw []byte) string {
 
 // laterValues are the values in arguments after call k that did not occur in arguments before.
 func laterValues(c Conversation, k int) map[string]bool {
-	before, later := map[string]bool{}, map[string]bool{}
+	before := map[string]bool{}
+	later := map[string]bool{}
 	for i, call := range c {
 		into := later
 		if i <= k {
