@@ -121,7 +121,8 @@ func (c *compiler) read(s *shape, n *node) {
 // lowerEnum moves an enum beside type array to the items, since no array could be in it.
 func (c *compiler) lowerEnum(s *shape, n *node) {
 	enum := n.Get("enum")
-	if enum == nil || s.types != tArray || n.Get("const") != nil || slices.ContainsFunc(s.enum, func(l literal) bool { return l.kind == isArray }) {
+	if enum == nil || s.types != tArray || n.Get("const") != nil ||
+		slices.ContainsFunc(s.enum, func(l literal) bool { return l.kind == isArray }) {
 		return
 	}
 	c.note(enum, "no array is listed, read as the values of the items")

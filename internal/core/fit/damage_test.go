@@ -181,7 +181,8 @@ var repairable = []damage{
 		return s[:2] + s[3:]
 	})},
 	{"required value with a default left out", func(t *tape, s *site, _ *rand.Rand) []edit {
-		if !s.required || !slices.ContainsFunc(s.flat, func(f *shape) bool { return f.fallback != nil && samePlain(f.fallback, t.raw(s.i)) }) {
+		if !s.required || !slices.ContainsFunc(s.flat,
+			func(f *shape) bool { return f.fallback != nil && samePlain(f.fallback, t.raw(s.i)) }) {
 			return nil
 		}
 		return without(t, s)

@@ -67,7 +67,8 @@ func (o *ruled) alias(r *AliasRule) {
 			o.m.record(o.field(from), Drop, o.t.raw(c.token), nil)
 			c.drop = true
 		default:
-			o.wrong(Problem{Code: Conflict, Field: o.field(from), Expected: "the same value as " + r.To, Hint: "give " + r.To + " alone"}, c)
+			p := Problem{Code: Conflict, Field: o.field(from), Expected: "the same value as " + r.To, Hint: "give " + r.To + " alone"}
+			o.wrong(p, c)
 		}
 	}
 }

@@ -115,7 +115,8 @@ func (l *lab) repair(judge *jsonschema.Schema, tool *Tool, t *tape, all []site, 
 	}
 	if !ok && l.shownRestored < 12 {
 		l.shownRestored++
-		l.t.Logf("%s at %s is not undone: %.300s\nfrom %.300s\ngot  %.300s, %v\nfor %.900s", x.name, s.at, bad, t.data, res.Args, err, tool.Schema())
+		l.t.Logf("%s at %s is not undone: %.300s\nfrom %.300s\ngot  %.300s, %v\nfor %.900s", x.name, s.at, bad, t.data, res.Args, err,
+			tool.Schema())
 	}
 }
 
@@ -179,7 +180,8 @@ func TestLab(t *testing.T) {
 				l.run(schemas[i], uint64(i), rounds)
 			}
 			l.show(file)
-			if l.identity.held != l.identity.of || l.sound.held != l.sound.of || l.allRefused.held != l.allRefused.of || l.allRestored.held*100 < l.allRestored.of*98 {
+			if l.identity.held != l.identity.of || l.sound.held != l.sound.of || l.allRefused.held != l.allRefused.of ||
+				l.allRestored.held*100 < l.allRestored.of*98 {
 				t.Error("a law does not hold")
 			}
 		})

@@ -94,7 +94,9 @@ func (g *maker) value(place []*shape, depth int) string {
 func (g *maker) text(flat []*shape) string {
 	for _, s := range flat {
 		if s.pattern != nil {
-			for _, try := range []string{"abc", "ABC", "12", "2026-01-02", "a-b", "2026-01-02T03:04:05Z", "abc123", "#ffffff", "10:30", "a@example.com", "https://example.com", "00000000-0000-0000-0000-000000000000", "0x12ab", "1.2.3", "AAPL", "us-east-1", "/a/b", "12345678"} {
+			for _, try := range []string{"abc", "ABC", "12", "2026-01-02", "a-b", "2026-01-02T03:04:05Z", "abc123", "#ffffff", "10:30",
+				"a@example.com", "https://example.com", "00000000-0000-0000-0000-000000000000", "0x12ab", "1.2.3", "AAPL", "us-east-1",
+				"/a/b", "12345678"} {
 				if s.pattern.match([]byte(try), plenty()) {
 					return strconv.Quote(try)
 				}

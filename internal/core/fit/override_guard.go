@@ -59,8 +59,9 @@ func (v *Overridden) holds(bound, fixed []byte, repairs []Repair) *Error {
 		switch {
 		case !v.o.guarded(c.name):
 			if !slices.Contains(v.names, c.name) && v.alike[likeness(c.name)] {
+				hint := "a server could take it for an argument of nearly the same name, which is restricted"
 				err.add(Unknown, after.t, c.token, "an argument that the tool has")
-				err.Problems[len(err.Problems)-1].Hint = "a server could take it for an argument of nearly the same name, which is restricted"
+				err.Problems[len(err.Problems)-1].Hint = hint
 			}
 		case has(v.o.Enum, c.name) && !isAmong(v.o.Enum[c.name], raw):
 			err.add(NotListed, after.t, c.token, "one of the values that are left") // light validation does not look at them

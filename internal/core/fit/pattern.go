@@ -46,7 +46,8 @@ func newPattern(source string, room *int) (*pattern, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &pattern{source: source, program: prog.Inst, start: uint32(prog.Start), anchored: prog.StartCond()&syntax.EmptyBeginText != 0}, nil
+	anchored := prog.StartCond()&syntax.EmptyBeginText != 0
+	return &pattern{source: source, program: prog.Inst, start: uint32(prog.Start), anchored: anchored}, nil
 }
 
 // pattern reads a regular expression; nil, which matches everything, when it cannot be used.

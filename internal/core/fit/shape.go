@@ -27,7 +27,8 @@ var typeNames = []struct {
 	name string
 	t    types
 }{
-	{"string", tString}, {"integer", tInteger}, {"number", tNumber}, {"boolean", tBoolean}, {"object", tObject}, {"array", tArray}, {"null", tNull},
+	{"string", tString}, {"integer", tInteger}, {"number", tNumber}, {"boolean", tBoolean}, {"object", tObject}, {"array", tArray},
+	{"null", tNull},
 }
 
 // typesOf is the set with the kind of a value; numbers count as number.

@@ -104,7 +104,9 @@ func selectFrom(result []byte, m *mask.Mask, t *mask.Tally) ([]byte, error) {
 	case len(found) > 1:
 		return Rows(found), nil
 	case errors.Is(err, mask.ErrMismatch):
-		return nil, fault.New(fault.BadRequest, "none of the fields %.200s occurs", m).WithHint("there are: %s", strings.Join(known(treeOf(result)), ", "))
+		return nil, fault.New(fault.BadRequest, "none of the fields %.200s occurs", m).
+			WithHint("there are: %s", strings.Join(known(treeOf(result)), ", "))
 	}
-	return nil, fault.New(fault.BadRequest, "the result is no JSON that fields can be taken from").WithHint("fetch it without fields, by offset and limit")
+	return nil, fault.New(fault.BadRequest, "the result is no JSON that fields can be taken from").
+		WithHint("fetch it without fields, by offset and limit")
 }

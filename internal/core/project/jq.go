@@ -38,7 +38,8 @@ func CompileJQ(src string) (*Program, error) {
 	}
 	code, err := gojq.Compile(query)
 	if err != nil {
-		return nil, fault.New(fault.BadRequest, "jq program: %w", err).WithHint("input, import, debug and the environment are not available")
+		return nil, fault.New(fault.BadRequest, "jq program: %w", err).
+			WithHint("input, import, debug and the environment are not available")
 	}
 	return &Program{source: src, code: code}, nil
 }

@@ -33,11 +33,12 @@ const (
 
 // Rule says what is kept of the results of some calls, as an operator writes it.
 type Rule struct {
-	ID      string         // "": named after its place in the list
-	Tool    string         // the canonical name, or a glob on it
-	When    map[string]any // argument's name or /pointer → the value, or the list of values, that it must have; nil also stands for an absent one
-	Keep    string         // a mask
-	Drop    string         // a list of what to leave out; at most one of Keep, Drop and JQ
+	ID   string // "": named after its place in the list
+	Tool string // the canonical name, or a glob on it
+	// argument's name or /pointer → the value or list of values that it must have; nil also means absent
+	When    map[string]any
+	Keep    string // a mask
+	Drop    string // a list of what to leave out; at most one of Keep, Drop and JQ
 	JQ      string
 	Budget  int        // estimated tokens; 0: the profile's
 	Shape   shape.Mode // "": the profile's

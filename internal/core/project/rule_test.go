@@ -103,7 +103,8 @@ func TestWrongRulesSayWhatToDo(t *testing.T) {
 			t.Errorf("got %v, want %s", problems, want)
 		}
 	}
-	if _, problems := project.Compile([]project.Rule{{ID: "a", Tool: "t", Keep: "a"}, {ID: "a", Tool: "t", Keep: "a"}}); len(problems) != 1 {
+	if _, problems := project.Compile([]project.Rule{{ID: "a", Tool: "t", Keep: "a"},
+		{ID: "a", Tool: "t", Keep: "a"}}); len(problems) != 1 {
 		t.Errorf("the same id twice: %v", problems)
 	}
 }

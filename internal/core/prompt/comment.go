@@ -110,9 +110,9 @@ func bounds(n *node) (list []string) {
 		}
 	}
 	pair("minimum", "maximum", "")
-	for _, b := range [...]struct{ key, sign string }{{"exclusiveMinimum", "> "}, {"exclusiveMaximum", "< "}, {"multipleOf", "multiple of "}} {
-		if text := number(n, b.key); text != "" {
-			list = append(list, b.sign+text)
+	for _, b := range [...][2]string{{"exclusiveMinimum", "> "}, {"exclusiveMaximum", "< "}, {"multipleOf", "multiple of "}} {
+		if text := number(n, b[0]); text != "" {
+			list = append(list, b[1]+text)
 		}
 	}
 	pair("minLength", "maxLength", " characters")

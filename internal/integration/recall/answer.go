@@ -116,7 +116,8 @@ func (s *Service) boxed(r *http.Request, a Action, who Account) (*dynamicTool, e
 	spec, err := readSpec(t.Metadata.Spec)
 	if err != nil {
 		s.Metrics.converted("failed")
-		return nil, &problem{status: http.StatusInternalServerError, code: convertFailed, details: details{"tool": clipped(t.Name), "reason": say("reason.spec")}, cause: err}
+		return nil, &problem{status: http.StatusInternalServerError, code: convertFailed,
+			details: details{"tool": clipped(t.Name), "reason": say("reason.spec")}, cause: err}
 	}
 	places, err := s.layered(t.Name, spec)
 	if err != nil {
@@ -144,7 +145,8 @@ func placed(fixed raw, place func(string) string) fixedLayers {
 
 // served is a tool of an MCP server: ours, or one that agent-operator-integration knows.
 func (s *Service) served(r *http.Request, who caller, a Action) (*dynamicTool, error) {
-	out := &dynamicTool{Name: a.ServerTool, Fixed: a.Parameters, URL: s.self() + private + "/mcp/proxy/" + url.PathEscape(a.Server) + "/tools/" + url.PathEscape(a.ServerTool) + "/call"}
+	out := &dynamicTool{Name: a.ServerTool, Fixed: a.Parameters}
+	out.URL = s.self() + private + "/mcp/proxy/" + url.PathEscape(a.Server) + "/tools/" + url.PathEscape(a.ServerTool) + "/call"
 	entry, err := s.own.find(r.Context(), who.profile, tool.Canonical(tool.ServerID(a.Server), a.ServerTool))
 	if err != nil {
 		return nil, err
@@ -203,7 +205,8 @@ func (s *Service) bind(t *dynamicTool, a Action) map[string]bool {
 	}
 	sealed, ok := s.seal.close(scope(a.Server, a.ServerTool), a.Parameters)
 	if !ok {
-		s.Logger.Warn("fixed parameters are too large to be bound, so the caller has to send them", "mcp_id", a.Server, "tool", a.ServerTool)
+		s.Logger.Warn("fixed parameters are too large to be bound, so the caller has to send them",
+			"mcp_id", a.Server, "tool", a.ServerTool)
 		return nil
 	}
 	t.URL += "?fixed=" + sealed
@@ -222,7 +225,8 @@ func (s *Service) operation(r *http.Request, who caller, a Action) (*dynamicTool
 	if entry == nil {
 		return nil, notFound(toolNotFound, details{"tool": clipped(a.Operation)})
 	}
-	out := &dynamicTool{Name: entry.Shown, Description: entry.Description(), Fixed: a.Parameters, Output: s.promised(entry.Shown, entry.Definition.OutputSchema())}
+	out := &dynamicTool{Name: entry.Shown, Description: entry.Description(), Fixed: a.Parameters,
+		Output: s.promised(entry.Shown, entry.Definition.OutputSchema())}
 	out.URL = s.self() + "/api/v1/tools/" + url.PathEscape(entry.Shown) + "/call"
 	out.Original = given(entry.Definition.InputSchema())
 	parameters, err := s.convert(entry.Shown, entry.InputSchema())

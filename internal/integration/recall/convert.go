@@ -66,7 +66,8 @@ func (s *Service) tell(name string, in raw, f form) (told, error) {
 	out, err := s.inForm(in, f)
 	if err != nil {
 		s.Metrics.converted("failed")
-		return told{}, &problem{status: http.StatusInternalServerError, code: convertFailed, details: details{"tool": clipped(name), "reason": ours(err.Error())}, cause: err}
+		return told{}, &problem{status: http.StatusInternalServerError, code: convertFailed,
+			details: details{"tool": clipped(name), "reason": ours(err.Error())}, cause: err}
 	}
 	outcome := "ok"
 	for _, change := range out.report {

@@ -151,7 +151,8 @@ func BenchmarkHostileSchema(b *testing.B) {
 	}
 	in, _ := json.Marshal(map[string]any{"properties": all, "$defs": map[string]any{"a": map[string]any{"properties": all}}})
 	for i := 0; b.Loop(); i++ {
-		if _, err := w.convert("hostile", append(in[:len(in):len(in)], bytes.Repeat([]byte{' '}, i)...)); err != nil { // each one is new to the cache
+		// each one is new to the cache
+		if _, err := w.convert("hostile", append(in[:len(in):len(in)], bytes.Repeat([]byte{' '}, i)...)); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -42,10 +42,12 @@ func TestPartsOfOnePropertyStandInOneList(t *testing.T) {
 	part := func(least int) any { return object{"properties": object{"p": object{"minimum": least}}} }
 	in := object{"allOf": []any{part(1), part(2), part(2), part(3)}}
 	got, err := json.Marshal(merged(in))
-	if want := `{"properties":{"p":{"allOf":[{"minimum":1},{"minimum":2},{"minimum":2},{"minimum":3}]}}}`; err != nil || string(got) != want {
+	if want := `{"properties":{"p":{"allOf":[{"minimum":1},{"minimum":2},{"minimum":2},{"minimum":3}]}}}`; err != nil ||
+		string(got) != want {
 		t.Errorf("got  %s, %v\nwant %s", got, err, want)
 	}
-	if got, _ := json.Marshal(in); string(got) != `{"allOf":[{"properties":{"p":{"minimum":1}}},{"properties":{"p":{"minimum":2}}},{"properties":{"p":{"minimum":2}}},{"properties":{"p":{"minimum":3}}}]}` {
+	if got, _ := json.Marshal(in); string(got) != `{"allOf":[{"properties":{"p":{"minimum":1}}},{"properties":{"p":{"minimum":2}}},`+
+		`{"properties":{"p":{"minimum":2}}},{"properties":{"p":{"minimum":3}}}]}` {
 		t.Errorf("the schema was changed: %s", got)
 	}
 }

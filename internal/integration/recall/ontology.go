@@ -26,7 +26,8 @@ func (o *ontology) execute(q Query) string { return o.base + o.path(q) + "/execu
 // Action asks for the actions of the instances. The first one counts.
 func (o *ontology) Action(ctx context.Context, q Query) (Action, error) {
 	body := append(instances([]byte(`{"_instance_identities":`), q.Instances), '}')
-	answer, err := o.ask(ctx, question{method: http.MethodPost, path: o.path(q), body: body, override: http.MethodGet, account: q.Account}, actionNotFound)
+	answer, err := o.ask(ctx, question{method: http.MethodPost, path: o.path(q), body: body, override: http.MethodGet, account: q.Account},
+		actionNotFound)
 	if err != nil {
 		return Action{}, err
 	}

@@ -86,7 +86,8 @@ func (o *operator) mcpTool(ctx context.Context, server, name string, who Account
 	if l := o.kept(key); l != nil && l.tools[name] != nil {
 		return l.tools[name], nil
 	}
-	body, err := o.ask(ctx, question{method: http.MethodGet, path: operatorPrefix + "/mcp/proxy/" + url.PathEscape(server) + "/tools", account: who}, instanceNotFound)
+	body, err := o.ask(ctx, question{method: http.MethodGet, path: operatorPrefix + "/mcp/proxy/" + url.PathEscape(server) + "/tools",
+		account: who}, instanceNotFound)
 	if err != nil {
 		return nil, err
 	}
@@ -179,5 +180,6 @@ func (o *operator) call(ctx context.Context, server, name string, args raw, who 
 	if o.kept(listKey{server, who}) != nil {
 		missing = toolNotFound
 	}
-	return o.ask(ctx, question{method: http.MethodPost, path: operatorPrefix + "/mcp/proxy/" + url.PathEscape(server) + "/tool/call", body: body, account: who}, missing)
+	return o.ask(ctx, question{method: http.MethodPost, path: operatorPrefix + "/mcp/proxy/" + url.PathEscape(server) + "/tool/call",
+		body: body, account: who}, missing)
 }

@@ -21,7 +21,8 @@ func (n neverListed) ServerReady(_ context.Context, id tool.ServerID) {
 }
 
 func (n neverListed) Servers() []catalog.Server {
-	return []catalog.Server{{ID: "gone", Reason: `server gone cannot be started: command "x" does not exist (install it, or correct the command of gone)`}}
+	return []catalog.Server{{ID: "gone", Reason: `server gone cannot be started: command "x" does not exist (install it, or correct ` +
+		`the command of gone)`}}
 }
 
 func TestAServerThatWasNeverListedIsWaitedForAloneAndSaysWhy(t *testing.T) {

@@ -86,7 +86,8 @@ func New(p Parts) (*Service, error) {
 	}
 	s := &Service{Parts: p, recall: *p.Config.Recall, own: &ownTools{p.Catalog, p.Config.Profiles}}
 	s.hosts = hostsOf(p.Config)
-	s.options = &schema.Options{MaxInput: int(p.Config.Limits.Schema), MaxBytes: maxParameters, MaxNodes: maxNodes, Hops: p.Config.Recall.Depth}
+	s.options = &schema.Options{MaxInput: int(p.Config.Limits.Schema), MaxBytes: maxParameters, MaxNodes: maxNodes,
+		Hops: p.Config.Recall.Depth}
 	s.plans = schema.NewCache(s.options)
 	var err error
 	s.seal, err = newSealer(p.Key)
@@ -106,7 +107,8 @@ func (s *Service) connect() {
 		s.query = &ontology{remote{"ontology-query", u.URL, u.Timeout, s.Client, limit}}
 	}
 	if u := s.recall.OperatorIntegration; u.URL != "" {
-		s.remote = &operator{remote: remote{"agent-operator-integration", u.URL, u.Timeout, s.Client, limit}, now: s.Now, lists: map[listKey]*toolList{}}
+		s.remote = &operator{remote: remote{"agent-operator-integration", u.URL, u.Timeout, s.Client, limit}, now: s.Now,
+			lists: map[listKey]*toolList{}}
 	}
 	s.actions = own
 	if s.query != nil {

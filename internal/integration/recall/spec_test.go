@@ -19,8 +19,9 @@ func product(definitions, fields int) json.RawMessage {
 	}
 	return jsonOf(object{
 		"request_body": object{"content": object{"application/json": object{"schema": object{"$ref": "#/components/schemas/S0"}}}},
-		"responses":    []any{object{"status_code": "200", "content": object{"application/json": object{"schema": object{"$ref": "#/components/schemas/S1"}}}}},
-		"components":   object{"schemas": all},
+		"responses": []any{object{"status_code": "200",
+			"content": object{"application/json": object{"schema": object{"$ref": "#/components/schemas/S1"}}}}},
+		"components": object{"schemas": all},
 	})
 }
 
@@ -65,7 +66,8 @@ func TestDefinitionsAreGatheredThreeReferencesDeep(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := string(jsonOf(spec.reached([]*node{spec.root.Get("a")}, 4)))
-	want := `{"components":{"schemas":{"A":{"properties":{"b":{"$ref":"#/components/schemas/B"}}},"B":{"items":{"$ref":"#/components/schemas/C"}},` +
+	want := `{"components":{"schemas":{"A":{"properties":{"b":{"$ref":"#/components/schemas/B"}}},` +
+		`"B":{"items":{"$ref":"#/components/schemas/C"}},` +
 		`"C":{"anyOf":[{"$ref":"#/components/schemas/D"}]},"D":{"description":"d","items":{"type":"string"},"type":"array"}}}}`
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)

@@ -132,7 +132,8 @@ func (w *world) catalog(cfg *config.Config, own map[string]string) *catalog.Cata
 func (w *world) serveUpstream(out http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	key := r.Method + " " + r.URL.EscapedPath()
-	line := fmt.Sprintf("%s %s%s account=%s/%s", r.Method, r.Host, r.URL.EscapedPath(), r.Header.Get("X-Account-Id"), r.Header.Get("X-Account-Type"))
+	line := fmt.Sprintf("%s %s%s account=%s/%s", r.Method, r.Host, r.URL.EscapedPath(), r.Header.Get("X-Account-Id"),
+		r.Header.Get("X-Account-Type"))
 	if as := r.Header.Get("X-Http-Method-Override"); as != "" {
 		line += " as=" + as
 	}

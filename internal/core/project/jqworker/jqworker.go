@@ -78,7 +78,8 @@ func (r *Runner) Run(ctx context.Context, who, program string, value []byte) ([]
 		return nil, err // before a process is started for it
 	}
 	if len(value) > r.opts.Input {
-		return nil, fault.New(fault.TooLarge, "the value has %d bytes; jq reads at most %d", len(value), r.opts.Input).WithHint("use fields, offset and limit instead")
+		return nil, fault.New(fault.TooLarge, "the value has %d bytes; jq reads at most %d", len(value), r.opts.Input).
+			WithHint("use fields, offset and limit instead")
 	}
 	if r.room.Wait(ctx, who) != nil {
 		return nil, fault.New(fault.Canceled, "the jq program waited for its turn until the call ended")

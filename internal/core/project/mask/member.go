@@ -38,7 +38,8 @@ func (c *cutter) member(f *frame, n int) *member {
 	if c.err != nil {
 		return nil
 	}
-	*m = member{level: f.level, path: f.path, lead: c.src[start:c.pos], literal: c.src[start:end], name: c.inner(start, end), extra: c.extra - extra, keep: true}
+	*m = member{level: f.level, path: f.path, lead: c.src[start:c.pos], literal: c.src[start:end], name: c.inner(start, end),
+		extra: c.extra - extra, keep: true}
 	if f.level != nil && f.level.allow {
 		m.step = f.level.find(unescaped(m.name))
 		if m.step != nil {

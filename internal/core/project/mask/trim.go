@@ -3,6 +3,7 @@ package mask
 import (
 	"bytes"
 	"strconv"
+	"strings"
 )
 
 // blobSize is the length from which a string that looks like base64 is no reading for a model.
@@ -126,7 +127,7 @@ func BlobRun(text []byte) (n int, blob bool) {
 var blobByte = func() (t [256]bool) {
 	for c := range 256 {
 		b := byte(c)
-		t[c] = b >= '0' && b <= '9' || b >= 'A' && b <= 'Z' || b >= 'a' && b <= 'z' || b == '+' || b == '/' || b == '-' || b == '_' || b == '='
+		t[c] = b >= '0' && b <= '9' || b >= 'A' && b <= 'Z' || b >= 'a' && b <= 'z' || strings.IndexByte("+/-_=", b) >= 0
 	}
 	return t
 }()

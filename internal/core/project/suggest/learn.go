@@ -97,7 +97,8 @@ var expected = []string{"id", "name", "title", "status", "state", "type", "url",
 func isExpected(literal []byte, opts *Options) bool {
 	name, _ := rawjson.String(literal)
 	lower := strings.ToLower(name)
-	if slices.Contains(expected, lower) || strings.HasSuffix(name, "Id") || strings.HasSuffix(name, "ID") || strings.HasSuffix(lower, "_id") || strings.HasSuffix(name, "Name") || strings.HasSuffix(lower, "_name") {
+	if slices.Contains(expected, lower) || strings.HasSuffix(name, "Id") || strings.HasSuffix(name, "ID") ||
+		strings.HasSuffix(lower, "_id") || strings.HasSuffix(name, "Name") || strings.HasSuffix(lower, "_name") {
 		return true
 	}
 	return slices.ContainsFunc(opts.Inputs, func(in string) bool { return strings.EqualFold(in, name) })

@@ -87,7 +87,8 @@ func (p Proposal) String() string {
 	if p.Conversations == 1 {
 		conversations = "conversation"
 	}
-	return fmt.Sprintf("saves %.0f %%, would have hidden %d %s used later (%d %s)", 100*p.Saved(), p.Hidden, values, p.Conversations, conversations)
+	return fmt.Sprintf("saves %.0f %%, would have hidden %d %s used later (%d %s)", 100*p.Saved(), p.Hidden, values,
+		p.Conversations, conversations)
 }
 
 // Carries tells whether the record carries the rule in a mode.

@@ -16,7 +16,8 @@ const (
 // common are words that stand in results and arguments without one coming from the other.
 var common = map[string]bool{
 	"true": true, "false": true, "null": true, "none": true, "open": true, "closed": true, "name": true, "type": true, "list": true,
-	"info": true, "text": true, "json": true, "user": true, "main": true, "master": true, "default": true, "normal": true, "active": true, "string": true, "error": true,
+	"info": true, "text": true, "json": true, "user": true, "main": true, "master": true, "default": true, "normal": true, "active": true,
+	"string": true, "error": true,
 }
 
 // valueOf is a scalar as it could be used again; "" for what says nothing.
