@@ -182,7 +182,7 @@ func TestTheSameArgumentsCostTheSame(t *testing.T) {
 	}
 	left := 0
 	for k := range 3 {
-		c := checker{budget: newBudget(t.Context(), len(tp.data)), t: tp, report: &report{}}
+		c := checker{budget: newBudget(t.Context(), len(tp.data)), t: tp, report: &Error{}}
 		c.ok(root, 0)
 		if k > 0 && c.left != left {
 			t.Fatalf("%d steps are left, then %d", left, c.left)

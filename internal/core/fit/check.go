@@ -7,8 +7,8 @@ import "slices"
 type checker struct {
 	budget
 	t      *tape
-	light  bool    // required keys and types only
-	report *report // nil: only the verdict counts
+	light  bool   // required keys and types only
+	report *Error // nil: only the verdict counts
 	depth  int
 	scope  []int32 // the parts of the schema that led here, for references that depend on it
 }
@@ -28,7 +28,7 @@ func (c *checker) quietly(s *shape, i int32) bool {
 // bad reports a problem with value i, unless only the verdict counts. It returns false.
 func (c *checker) bad(code Code, s *shape, i int32) bool {
 	if c.report != nil && !c.spent() && !c.report.full() {
-		c.report.add(problemOf(code, s, c.t, i))
+		c.report.include(problemOf(code, s, c.t, i))
 	}
 	return false
 }

@@ -41,7 +41,7 @@ func (c *checker) required(names []string, s *shape, i int32) bool {
 			return false
 		}
 		if !c.report.full() {
-			c.report.add(missingProblem(name, s, c.t, i))
+			c.report.include(missingProblem(name, s, c.t, i))
 		}
 	}
 	return ok

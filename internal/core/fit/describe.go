@@ -104,7 +104,7 @@ func (c *checker) badUnion(branches []*shape, i int32, n int) bool {
 	case len(near) > 0 && len(near) <= 3 && !c.report.brief:
 		p.Hint = c.closest(near, i)
 	}
-	c.report.add(p)
+	c.report.include(p)
 	return false
 }
 
@@ -112,10 +112,10 @@ func (c *checker) badUnion(branches []*shape, i int32, n int) bool {
 func (c *checker) closest(branches []*shape, i int32) string {
 	var first []string
 	for _, b := range branches {
-		inner := checker{budget: c.budget, t: c.t, light: c.light, depth: c.depth, scope: c.scope, report: &report{brief: true}}
+		inner := checker{budget: c.budget, t: c.t, light: c.light, depth: c.depth, scope: c.scope, report: &Error{brief: true}}
 		inner.ok(b, i)
 		c.budget = inner.budget
-		if list := inner.report.problems; len(list) > 0 {
+		if list := inner.report.Problems; len(list) > 0 {
 			first = append(first, cut(list[0].String(), 2*maxText))
 		}
 	}

@@ -72,6 +72,7 @@ type Error struct {
 	More     int       // how many more there are
 	what     string    // what was checked
 	code     fault.Code
+	brief    bool // unions are reported without their branches, whose number grows with the depth
 }
 
 const (
@@ -127,26 +128,19 @@ func (r *Error) of(what string, code fault.Code) *Error {
 	return r
 }
 
-// report gathers problems.
-type report struct {
-	problems []Problem
-	more     int
-	brief    bool // a union is told of without its branches: their number grows with the depth
-}
-
-// add keeps a problem, once for each place and code.
-func (r *report) add(p Problem) {
-	if !slices.ContainsFunc(r.problems, func(q Problem) bool { return q.Field == p.Field && q.Code == p.Code }) {
-		r.problems = append(r.problems, p)
+// include adds a problem, once for each place and code.
+func (r *Error) include(p Problem) {
+	if !slices.ContainsFunc(r.Problems, func(q Problem) bool { return q.Field == p.Field && q.Code == p.Code }) {
+		r.Problems = append(r.Problems, p)
 	}
 }
 
 // full tells whether one more problem is only counted: describing each would take too long.
-func (r *report) full() bool {
-	if len(r.problems) < maxProblems {
+func (r *Error) full() bool {
+	if len(r.Problems) < maxProblems {
 		return false
 	}
-	r.more++
+	r.More++
 	return true
 }
 

@@ -137,16 +137,14 @@ func (m *repairer) fit(raw []byte, rules *ruleReport) ([]byte, *Error) {
 
 // explain lists everything wrong with the value on the tape.
 func explain(ctx context.Context, place []*shape, t *tape, light bool) *Error {
-	c := checker{budget: newBudget(ctx, len(t.data)), t: t, light: light, report: &report{}}
+	c := checker{budget: newBudget(ctx, len(t.data)), t: t, light: light, report: refuse()}
 	for _, s := range place {
 		c.ok(s, 0)
 	}
-	fitErr := refuse(c.report.problems...)
-	fitErr.More = c.report.more
-	if len(fitErr.Problems) == 0 {
+	if len(c.report.Problems) == 0 {
 		return tooComplex()
 	}
-	return fitErr
+	return c.report
 }
 
 func tooComplex() *Error {

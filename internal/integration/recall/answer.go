@@ -71,7 +71,7 @@ func (s *Service) getActionInfo(r *http.Request, who caller) (answer, error) {
 		return answer{}, err
 	}
 	q.Account = who.account
-	found, err := s.actions.Action(r.Context(), q)
+	found, err := s.action(r.Context(), q)
 	if err != nil {
 		return answer{}, err
 	}
@@ -147,7 +147,7 @@ func placed(fixed raw, place func(string) string) fixedLayers {
 func (s *Service) served(r *http.Request, who caller, a Action) (*dynamicTool, error) {
 	out := &dynamicTool{Name: a.ServerTool, Fixed: a.Parameters}
 	out.URL = s.self() + private + "/mcp/proxy/" + url.PathEscape(a.Server) + "/tools/" + url.PathEscape(a.ServerTool) + "/call"
-	entry, err := s.own.find(r.Context(), who.profile, tool.Canonical(tool.ServerID(a.Server), a.ServerTool))
+	entry, err := s.find(r.Context(), who.profile, tool.Canonical(tool.ServerID(a.Server), a.ServerTool))
 	if err != nil {
 		return nil, err
 	}
@@ -218,7 +218,7 @@ func (s *Service) bind(t *dynamicTool, a Action) map[string]bool {
 
 // operation is an operation of one of our own APIs, called through our REST API.
 func (s *Service) operation(r *http.Request, who caller, a Action) (*dynamicTool, error) {
-	entry, err := s.own.find(r.Context(), who.profile, tool.Name(a.Operation))
+	entry, err := s.find(r.Context(), who.profile, tool.Name(a.Operation))
 	if err != nil {
 		return nil, err
 	}

@@ -34,7 +34,7 @@ func (s *Service) proxy(r *http.Request, who caller) (answer, error) {
 			return answer{}, wrong("fixed", "fixed", say("got.otherText"))
 		}
 	}
-	entry, err := s.own.find(r.Context(), who.profile, tool.Canonical(tool.ServerID(server), name))
+	entry, err := s.find(r.Context(), who.profile, tool.Canonical(tool.ServerID(server), name))
 	switch {
 	case err != nil:
 		return answer{}, err

@@ -64,9 +64,7 @@ type Service struct {
 	options *schema.Options // of conversions
 	plans   *schema.Cache
 	mux     *http.ServeMux
-	actions Actions
 	query   *ontology // nil: not asked
-	own     *ownTools
 	remote  *operator // nil: not asked
 }
 
@@ -84,7 +82,7 @@ func New(p Parts) (*Service, error) {
 	if p.Client == nil {
 		p.Client = newClient()
 	}
-	s := &Service{Parts: p, recall: *p.Config.Recall, own: &ownTools{p.Catalog, p.Config.Profiles}}
+	s := &Service{Parts: p, recall: *p.Config.Recall}
 	s.hosts = hostsOf(p.Config)
 	s.options = &schema.Options{MaxInput: int(p.Config.Limits.Schema), MaxBytes: maxParameters, MaxNodes: maxNodes,
 		Hops: p.Config.Recall.Depth}
@@ -102,17 +100,12 @@ func New(p Parts) (*Service, error) {
 // connect makes the sources of actions and tools.
 func (s *Service) connect() {
 	limit := s.Config.Limits.Message
-	own := configured(s.recall.Actions)
 	if u := s.recall.OntologyQuery; u.URL != "" {
 		s.query = &ontology{remote{"ontology-query", u.URL, u.Timeout, s.Client, limit}}
 	}
 	if u := s.recall.OperatorIntegration; u.URL != "" {
 		s.remote = &operator{remote: remote{"agent-operator-integration", u.URL, u.Timeout, s.Client, limit}, now: s.Now,
 			lists: map[listKey]*toolList{}}
-	}
-	s.actions = own
-	if s.query != nil {
-		s.actions = inTurn{own, s.query}
 	}
 }
 

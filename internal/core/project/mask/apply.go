@@ -270,21 +270,10 @@ func (c *cutter) enter(f *frame, m *member, child *frame) bool {
 		return true
 	}
 	child.open(c, child.level)
-	name := unescaped(m.name)
-	for i := f.lo; i < f.hi; i++ {
-		e := c.active[i]
-		if e.deep {
-			c.active = append(c.active, e)
-		}
-		for _, x := range e.next {
-			if !x.key.matches(name) {
-				continue
-			}
-			if x.to.ends {
-				return false
-			}
-			c.active = append(c.active, x.to)
-		}
+	var keep bool
+	c.active, keep = follow(c.active, c.active[f.lo:f.hi], unescaped(m.name))
+	if !keep {
+		return false
 	}
 	child.hi = len(c.active)
 	child.path = fieldID(f.path, m.name)

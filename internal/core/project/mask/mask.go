@@ -138,6 +138,25 @@ type excluded struct {
 	to  *exclusion
 }
 
+// follow appends to out where the active exclusions lead by the name; false when one excludes it.
+func follow(out, active []*exclusion, name []byte) ([]*exclusion, bool) {
+	for _, e := range active {
+		if e.deep {
+			out = append(out, e)
+		}
+		for _, x := range e.next {
+			switch {
+			case !x.key.matches(name):
+			case x.to.ends:
+				return out, false
+			default:
+				out = append(out, x.to)
+			}
+		}
+	}
+	return out, true
+}
+
 // match tells whether the whole name fits a pattern in which only "*" is special.
 func match(pattern string, name []byte) bool {
 	p := 0

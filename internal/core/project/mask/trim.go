@@ -12,11 +12,10 @@ const blobSize = 1 << 10
 // Short keeps every field and cuts strings to the limit (0: none). With blobs, long base64 strings
 // become their length.
 func Short(limit int, blobs bool) *Mask {
-	m := &Mask{root: step{id: -1, limit: noCap, whole: true}, blobs: blobs}
-	if limit > 0 {
-		m.root.limit = limit
+	if limit == 0 {
+		limit = noCap
 	}
-	return m
+	return &Mask{root: step{id: -1, limit: limit, whole: true}, blobs: blobs}
 }
 
 // First is a mask that keeps every field, and of each array so many elements at most.

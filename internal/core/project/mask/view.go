@@ -41,21 +41,9 @@ func (v view) member(name string) (view, bool) {
 		}
 		out.take(s)
 	}
-	for _, e := range v.away {
-		if e.deep {
-			out.away = append(out.away, e)
-		}
-		for _, x := range e.next {
-			if !x.key.matches([]byte(name)) {
-				continue
-			}
-			if x.to.ends {
-				return out, false
-			}
-			out.away = append(out.away, x.to)
-		}
-	}
-	return out, true
+	var keep bool
+	out.away, keep = follow(out.away, v.away, []byte(name))
+	return out, keep
 }
 
 func (v *view) take(s *step) {

@@ -137,47 +137,32 @@ func (c *columns) fill(row [][]byte, object []byte) {
 
 func (t *table) write(dst []byte) []byte {
 	constant := t.constants()
-	first := true
-	for i, col := range t.leaves {
-		if !constant[i] {
-			continue
-		}
-		sep := ","
-		if first {
-			sep = "all rows: "
-		}
-		first = false
-		dst = append(append(append(dst, sep...), col.name...), '=')
-		dst = appendCell(dst, t.rows[0][i], true)
-	}
-	if !first {
-		dst = append(dst, '\n')
-	}
-	dst = t.writeRow(dst, constant, func(dst []byte, i int) []byte { return append(dst, t.leaves[i].name...) })
-	for _, row := range t.rows {
-		dst = t.writeRow(dst, constant, func(dst []byte, i int) []byte {
-			if row[i] == nil {
-				return dst
+	line := func(lead string, constants bool, cell func(i int)) {
+		sep := lead
+		for i := range t.leaves {
+			if constant[i] == constants {
+				dst = append(dst, sep...)
+				cell(i)
+				sep = ","
 			}
-			return appendCell(dst, row[i], true)
+		}
+		if sep != lead {
+			dst = append(dst, '\n')
+		}
+	}
+	line("all rows: ", true, func(i int) {
+		dst = append(append(dst, t.leaves[i].name...), '=')
+		dst = appendCell(dst, t.rows[0][i], true)
+	})
+	line("", false, func(i int) { dst = append(dst, t.leaves[i].name...) })
+	for _, row := range t.rows {
+		line("", false, func(i int) {
+			if row[i] != nil {
+				dst = appendCell(dst, row[i], true)
+			}
 		})
 	}
 	return dst
-}
-
-func (t *table) writeRow(dst []byte, constant []bool, cell func([]byte, int) []byte) []byte {
-	first := true
-	for i := range t.leaves {
-		if constant[i] {
-			continue
-		}
-		if !first {
-			dst = append(dst, ',')
-		}
-		first = false
-		dst = cell(dst, i)
-	}
-	return append(dst, '\n')
 }
 
 // constants marks the columns that are the same in all rows. One column always stays.
