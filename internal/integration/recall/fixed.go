@@ -95,12 +95,8 @@ func merge(args, fixed raw) raw {
 	if len(names) == 0 {
 		return args
 	}
-	out := []byte{'{'}
-	for w := rawjson.Object(args); w.Next(); {
-		if !names[string(w.Key)] {
-			out = member(out, string(w.Key), w.Value)
-		}
-	}
+	out := filtered(args, func(name string, value raw) raw { return unless(names[name], value) })
+	out = out[:len(out)-1]
 	for w := rawjson.Object(fixed); w.Next(); {
 		out = member(out, string(w.Key), w.Value)
 	}

@@ -98,7 +98,7 @@ func (a *Action) check(service string) error {
 		"service": service, "field": "action_source." + missing, "expected": say("expect.sourceID", a.Type)}}
 }
 
-// instances appends a list of objects.
+// instances appends a list.
 func instances(dst []byte, list []raw) []byte {
 	dst = append(dst, '[')
 	for i, item := range list {

@@ -83,7 +83,7 @@ func (o *operator) boxProxy(box, id string) string { return o.base + o.boxPath(b
 // mcpTool finds a tool of an MCP server. A list that lacks it may be old, and is read again.
 func (o *operator) mcpTool(ctx context.Context, server, name string, who Account) (*remoteTool, error) {
 	key := listKey{server, who}
-	if l := o.kept(key); l != nil && l.tools[name] != nil {
+	if l := o.cached(key); l != nil && l.tools[name] != nil {
 		return l.tools[name], nil
 	}
 	body, err := o.ask(ctx, question{method: http.MethodGet, path: operatorPrefix + "/mcp/proxy/" + url.PathEscape(server) + "/tools",
@@ -95,7 +95,7 @@ func (o *operator) mcpTool(ctx context.Context, server, name string, who Account
 	if err != nil {
 		return nil, err
 	}
-	o.keep(key, l)
+	o.cache(key, l)
 	if t := l.tools[name]; t != nil {
 		return t, nil
 	}
@@ -128,14 +128,14 @@ func (o *operator) readList(body []byte) (*toolList, error) {
 
 // fitter fits arguments to a tool whose list is cached; nil when it is not, or has no schema.
 func (o *operator) fitter(t target, who Account) *fit.Tool {
-	if l := o.kept(listKey{t.server, who}); l != nil && l.tools[t.name] != nil {
+	if l := o.cached(listKey{t.server, who}); l != nil && l.tools[t.name] != nil {
 		return l.tools[t.name].fit
 	}
 	return nil
 }
 
-// kept is a list that is young enough.
-func (o *operator) kept(key listKey) *toolList {
+// cached is a list that is not too old.
+func (o *operator) cached(key listKey) *toolList {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if l := o.lists[key]; l != nil && o.now().Sub(l.read) < listAge {
@@ -144,7 +144,7 @@ func (o *operator) kept(key listKey) *toolList {
 	return nil
 }
 
-func (o *operator) keep(key listKey, l *toolList) {
+func (o *operator) cache(key listKey, l *toolList) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.full(l) {
@@ -177,7 +177,7 @@ func (o *operator) call(ctx context.Context, server, name string, args raw, who 
 	body := rawjson.AppendString([]byte(`{"tool_name":`), name)
 	body = append(append(append(body, `,"parameters":`...), args...), '}')
 	missing := instanceNotFound
-	if o.kept(listKey{server, who}) != nil {
+	if o.cached(listKey{server, who}) != nil {
 		missing = toolNotFound
 	}
 	return o.ask(ctx, question{method: http.MethodPost, path: operatorPrefix + "/mcp/proxy/" + url.PathEscape(server) + "/tool/call",

@@ -95,13 +95,13 @@ func TestAListIsBelievedForAWhileAndNoLonger(t *testing.T) {
 func TestListsAreBounded(t *testing.T) {
 	w := scaled(t, bothServices)
 	for i := range maxLists + 10 {
-		w.remote.keep(listKey{server: fmt.Sprint(i)}, &toolList{read: w.clock})
+		w.remote.cache(listKey{server: fmt.Sprint(i)}, &toolList{read: w.clock})
 	}
 	if n := len(w.remote.lists); n > maxLists {
 		t.Errorf("%d lists are kept", n)
 	}
 	for i := range 50 {
-		w.remote.keep(listKey{server: fmt.Sprint(i % 40)}, &toolList{read: w.clock, bytes: maxListBytes / 20})
+		w.remote.cache(listKey{server: fmt.Sprint(i % 40)}, &toolList{read: w.clock, bytes: maxListBytes / 20})
 		sum := 0
 		for _, l := range w.remote.lists {
 			sum += l.bytes
