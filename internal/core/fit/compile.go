@@ -83,7 +83,7 @@ func (c *compiler) shape(n *node) *shape {
 	case jsonschema.Object:
 		c.read(s, n)
 	default:
-		c.note(n, "no schema, anything is accepted")
+		c.note(n, "not a schema, so anything is accepted")
 	}
 	return s
 }
@@ -147,7 +147,7 @@ func (c *compiler) guide(s *shape, n *node) {
 // list reads the schemas of an array.
 func (c *compiler) list(m *node) []*shape {
 	if len(m.Elements()) == 0 {
-		c.note(m, "no list of schemas, left out")
+		c.note(m, "not a list of schemas, ignored")
 		return nil
 	}
 	var out []*shape
@@ -160,13 +160,13 @@ func (c *compiler) list(m *node) []*shape {
 // strings reads the names of an array.
 func (c *compiler) strings(m *node) []string {
 	if m.Kind != jsonschema.Array {
-		c.note(m, "no list of names, left out")
+		c.note(m, "not a list of names, ignored")
 		return nil
 	}
 	var out []string
 	for _, e := range m.Kids {
 		if e.Kind != jsonschema.String {
-			c.note(e, "no name, left out")
+			c.note(e, "not a name, ignored")
 			continue
 		}
 		if len(out) > wide || !slices.Contains(out, e.Text) {
@@ -187,13 +187,13 @@ func (c *compiler) size(m *node) int32 {
 			return int32(n)
 		}
 	}
-	c.note(m, "no count, left out")
+	c.note(m, "not a count, ignored")
 	return -1
 }
 
 func (c *compiler) reference(s *shape, m *node) {
 	if m.Kind != jsonschema.String {
-		c.note(m, "no reference, left out")
+		c.note(m, "not a reference, ignored")
 		return
 	}
 	at := c.index.Lookup(m, m.Text).Node
@@ -206,7 +206,7 @@ func (c *compiler) reference(s *shape, m *node) {
 
 // missing stands in for a schema that is not there: it accepts and evaluates everything.
 func (c *compiler) missing(s *shape, m *node) {
-	c.note(m, "%.100q is not in the schema, anything is accepted", m.Text)
+	c.note(m, "%.100q is not in the schema, so anything is accepted", m.Text)
 	s.ref = c.blank()
 	s.ref.additional = c.blank()
 	s.ref.items = c.blank()

@@ -88,7 +88,7 @@ func (t *Tool) With(opts *Options) (*Tool, error) {
 	}
 	for _, k := range c.opts.Without {
 		if !slices.Contains(Kinds, k) {
-			return nil, fmt.Errorf("there is no repair %q; there are %v", k, Kinds)
+			return nil, fmt.Errorf("unknown repair %q; the repairs are %v", k, Kinds)
 		}
 	}
 	c.straight = c.opts.Back == nil && c.opts.Known == nil && c.opts.Override == nil

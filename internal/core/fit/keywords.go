@@ -47,7 +47,7 @@ func (c *compiler) objectWord(s *shape, m *node) bool {
 // named lists the members of an object of schemas.
 func (c *compiler) named(m *node) []*node {
 	if m.Kind != jsonschema.Object {
-		c.note(m, "no object of schemas, left out")
+		c.note(m, "not an object of schemas, ignored")
 	}
 	return m.Members()
 }
@@ -109,7 +109,7 @@ func (c *compiler) scalarWord(s *shape, m *node) bool {
 		c.readTypes(s, m)
 	case "enum":
 		if m.Kind != jsonschema.Array {
-			c.note(m, "no list of values, left out")
+			c.note(m, "not a list of values, ignored")
 			break
 		}
 		var values []literal
@@ -125,7 +125,7 @@ func (c *compiler) scalarWord(s *shape, m *node) bool {
 		if d, ok := c.number(m); ok && d.sign() > 0 {
 			s.own().multiple = &d
 		} else {
-			c.note(m, "no number above zero, left out")
+			c.note(m, "not a positive number, ignored")
 		}
 	case "minLength":
 		s.minLength = c.size(m)
@@ -155,7 +155,7 @@ func (c *compiler) readTypes(s *shape, m *node) {
 			}
 		}
 		if one == 0 {
-			c.note(m, "%.40s is no type, any is accepted", w.Raw())
+			c.note(m, "%.40s is not a type, so any type is accepted", w.Raw())
 			return
 		}
 		all |= one
@@ -204,7 +204,7 @@ func (c *compiler) limit(s *shape, m *node) {
 	}
 	d, ok := c.number(m)
 	if !ok {
-		c.note(m, "no number, left out")
+		c.note(m, "not a number, ignored")
 		return
 	}
 	slot := &s.high

@@ -28,7 +28,7 @@ func (o *Override) rewrite(raw json.RawMessage) (json.RawMessage, error) {
 	}
 	root, ok := editObject(raw)
 	if !ok || root.find("properties") == nil {
-		return nil, fmt.Errorf("its properties do not stand where they can be changed")
+		return nil, fmt.Errorf("its properties are not at the root of the schema")
 	}
 	t := root.t
 	required := o.required(t)

@@ -106,7 +106,7 @@ func newCondition(name string, values any) (condition, error) {
 	case !ok:
 		list = []any{values}
 	case len(list) == 0:
-		return c, errors.New("no value is in the list, so that no call would fit")
+		return c, errors.New("the list is empty, so no call would match")
 	}
 	for _, v := range list {
 		switch v := v.(type) {
@@ -118,11 +118,11 @@ func newCondition(name string, values any) (condition, error) {
 		case int, int64, uint64, float64, json.Number:
 			n := number(fmt.Sprint(v))
 			if n == nil {
-				return c, fmt.Errorf("%v is no number that can be compared", v)
+				return c, fmt.Errorf("%v is not a number that can be compared", v)
 			}
 			c.values = append(c.values, n)
 		default:
-			return c, fmt.Errorf("%v is no text, number, true, false or null", v)
+			return c, fmt.Errorf("%v is not a string, number, boolean or null", v)
 		}
 	}
 	return c, nil

@@ -107,6 +107,6 @@ func selectFrom(result []byte, m *mask.Mask, t *mask.Tally) ([]byte, error) {
 		return nil, fault.New(fault.BadRequest, "none of the fields %.200s occurs", m).
 			WithHint("there are: %s", strings.Join(known(treeOf(result)), ", "))
 	}
-	return nil, fault.New(fault.BadRequest, "the result is no JSON that fields can be taken from").
+	return nil, fault.New(fault.BadRequest, "the result is not JSON, so fields cannot be selected").
 		WithHint("fetch it without fields, by offset and limit")
 }

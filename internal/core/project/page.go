@@ -27,7 +27,7 @@ func PageOf(value []byte, offset, limit, budget int) (Page, error) {
 	}
 	value, err := mask.Compact(nil, value)
 	if err != nil {
-		return Page{}, fault.New(fault.BadRequest, "the value is no JSON: %w", err)
+		return Page{}, fault.New(fault.BadRequest, "the value is not JSON: %w", err)
 	}
 	if at, ok := rowsOf(value); ok && rawjson.Check(value) == nil {
 		rows := value

@@ -48,7 +48,7 @@ func (p *parser) quoted() (key, error) {
 	p.pos++
 	var text string
 	if err := json.Unmarshal([]byte(p.src[start:p.pos]), &text); err != nil {
-		return key{}, p.fail(start, `quote as in JSON: \" and \\`, "the quoted name is no JSON string")
+		return key{}, p.fail(start, `quote as in JSON: \" and \\`, "the quoted name is not a JSON string")
 	}
 	return key{text: text}, nil
 }
