@@ -9,7 +9,8 @@ import (
 
 func BenchmarkFitValid(b *testing.B) {
 	tool := compiled(b, typical, nil)
-	args := []byte(`{"query":"weather in Paris","limit":20,"sort":"desc","exact":true,"tags":["a","b","c"],"filter":{"year":2020,"owner_id":null}}`)
+	args := []byte(`{"query":"weather in Paris","limit":20,"sort":"desc","exact":true,"tags":["a","b","c"],"filter":{"year":2020,` +
+		`"owner_id":null}}`)
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := tool.Fit(b.Context(), args); err != nil {

@@ -2,8 +2,7 @@ package fit
 
 import "context"
 
-// budget is the work that one fit may still cause. It counts steps and not time, so that the
-// same arguments always get the same answer; ctx ends the fit of a caller that has left.
+// budget limits the work of one fit: in steps, so that the same arguments always get the same answer.
 type budget struct {
 	ctx  context.Context
 	left int // steps; negative: the fit is over
@@ -13,13 +12,13 @@ type budget struct {
 // lookEvery is how many steps pass between two looks at the context, about 0.1 ms.
 const lookEvery = 1 << 12
 
-// newBudget has steps enough for any honest value of so many bytes.
+// newBudget has enough steps for any honest value of that size.
 func newBudget(ctx context.Context, size int) budget {
 	left := 1<<20 + 64*size
 	return budget{ctx: ctx, left: left, look: max(left-lookEvery, 0)}
 }
 
-// spend takes steps; false when there are none left or the caller has gone.
+// spend takes steps; false when none are left or the call was canceled.
 func (b *budget) spend(steps int) bool {
 	b.left -= steps
 	return b.left >= b.look || b.more()
@@ -35,7 +34,10 @@ func (b *budget) more() bool {
 }
 
 // end lets nothing more be spent.
-func (b *budget) end() { b.left, b.look = -1, 0 }
+func (b *budget) end() {
+	b.left = -1
+	b.look = 0
+}
 
 // spent tells whether the fit is over before its work was done.
 func (b *budget) spent() bool { return b.left < 0 }

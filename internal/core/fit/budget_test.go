@@ -40,9 +40,11 @@ func TestWhatACheckCostsIsCharged(t *testing.T) {
 	long := strings.Repeat("a", 1<<15)
 	for _, c := range []struct{ name, schema, value string }{
 		{"a pattern that follows many ways", `{"pattern":"(a?){400}b"}`, `"` + long + `"`},
-		{"one pattern after another", `{"allOf":[` + strings.Repeat(`{"pattern":"(a?){20}"},{"pattern":"a*b?$"},`, 500) + `{}]}`, `"` + long + `"`},
+		{"one pattern after another", `{"allOf":[` + strings.Repeat(`{"pattern":"(a?){20}"},{"pattern":"a*b?$"},`, 500) + `{}]}`, `"` +
+			long + `"`},
 		{"a pattern for names", `{"patternProperties":{"(a?){400}b":{}}}`, `{"` + long + `":1}`},
-		{"a long enum for each of many values", `{"items":{"enum":` + repeated(5_000, digits) + `}}`, repeated(5_000, func(i int) string { return digits(4_999 - i) })},
+		{"a long enum for each of many values", `{"items":{"enum":` + repeated(5_000, digits) + `}}`,
+			repeated(5_000, func(i int) string { return digits(4_999 - i) })},
 		{"a large constant again and again", `{"allOf":[` + strings.Repeat(`{"not":{"const":[1]}},`, 2000) + `{}]}`, repeated(2000, word)},
 		{"uniqueItems again and again", `{"allOf":[` + strings.Repeat(`{"uniqueItems":true},`, 2000) + `{}]}`, repeated(2000, word)},
 		{"the length of a text again and again", `{"allOf":[` + strings.Repeat(`{"minLength":1},`, 5_000) + `{}]}`, `"` + long + `"`},
@@ -74,7 +76,8 @@ func TestALongEnumCostsNoMoreThanAShortOne(t *testing.T) {
 	if err := tool.Check(t.Context(), json.RawMessage(`["value 020000"]`)); code(t, err) != NotListed {
 		t.Errorf("%.300v", err)
 	}
-	if err := compiled(t, `{"enum":`+repeated(40, func(i int) string { return fmt.Sprintf(`[%d]`, i) })+`}`, nil).Check(t.Context(), json.RawMessage(`"[1.0e1]"`)); code(t, err) != NotListed {
+	if err := compiled(t, `{"enum":`+repeated(40, func(i int) string { return fmt.Sprintf(`[%d]`, i) })+`}`, nil).Check(t.Context(),
+		json.RawMessage(`"[1.0e1]"`)); code(t, err) != NotListed {
 		t.Errorf("a text that looks like a listed array is listed: %v", err)
 	}
 }
@@ -146,7 +149,8 @@ type leaver struct {
 }
 
 func (l *leaver) Err() error {
-	if l.looks++; l.looks > l.after {
+	l.looks++
+	if l.looks > l.after {
 		return context.Canceled
 	}
 	return nil
@@ -178,7 +182,7 @@ func TestTheSameArgumentsCostTheSame(t *testing.T) {
 	}
 	left := 0
 	for k := range 3 {
-		c := checker{budget: newBudget(t.Context(), len(tp.data)), t: tp, report: &report{}}
+		c := checker{budget: newBudget(t.Context(), len(tp.data)), t: tp, report: &Error{}}
 		c.ok(root, 0)
 		if k > 0 && c.left != left {
 			t.Fatalf("%d steps are left, then %d", left, c.left)
@@ -190,8 +194,10 @@ func TestTheSameArgumentsCostTheSame(t *testing.T) {
 // FuzzPattern holds our way to run a program to that of package regexp.
 func FuzzPattern(f *testing.F) {
 	for _, c := range [][2]string{
-		{`^a+$`, "aaa"}, {`(a|b)*c`, "ababc"}, {`\bword\b`, "a word"}, {`(?i)straße`, "STRASSE straße"}, {`(?m)^b$`, "a\nb\nc"}, {`(?s)a.b`, "a\nb"}, {`a.b`, "a\nb"},
-		{`[^a-z]{2,3}`, "ab12"}, {`()*|x`, ""}, {`\Bx`, "ax"}, {`a{0}`, ""}, {`^(?:)*$`, "x"}, {`\pL+\z`, "中文"}, {`x*`, "\xff"}, {`$^`, ""}, {`[[:word:]]+`, "é"}, {`(?i)k`, "\u212a"},
+		{`^a+$`, "aaa"}, {`(a|b)*c`, "ababc"}, {`\bword\b`, "a word"}, {`(?i)straße`, "STRASSE straße"}, {`(?m)^b$`, "a\nb\nc"},
+		{`(?s)a.b`, "a\nb"}, {`a.b`, "a\nb"},
+		{`[^a-z]{2,3}`, "ab12"}, {`()*|x`, ""}, {`\Bx`, "ax"}, {`a{0}`, ""}, {`^(?:)*$`, "x"}, {`\pL+\z`, "中文"}, {`x*`, "\xff"},
+		{`$^`, ""}, {`[[:word:]]+`, "é"}, {`(?i)k`, "\u212a"},
 	} {
 		f.Add(c[0], c[1])
 	}

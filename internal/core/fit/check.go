@@ -1,20 +1,22 @@
 package fit
 
-// checker checks the values of one tape. Without a report it stops at the first thing that
-// is wrong and allocates nothing; with one it goes on and tells of everything.
+import "slices"
+
+// checker checks the values of one tape. Without a report it stops at the first problem and allocates
+// nothing.
 type checker struct {
 	budget
 	t      *tape
-	light  bool    // required keys and types only
-	report *report // nil: only the verdict counts
+	light  bool   // required keys and types only
+	report *Error // nil: only the verdict counts
 	depth  int
 	scope  []int32 // the parts of the schema that led here, for references that depend on it
 }
 
-// maxNested bounds how deep shapes may apply to each other. Values are at most 512 deep.
+// maxNested limits how deep shapes may apply to each other. Values are at most 512 deep.
 const maxNested = 10_000
 
-// quietly gives the verdict alone.
+// quietly checks without reporting problems.
 func (c *checker) quietly(s *shape, i int32) bool {
 	r := c.report
 	c.report = nil
@@ -23,16 +25,23 @@ func (c *checker) quietly(s *shape, i int32) bool {
 	return ok
 }
 
-// bad tells of one thing that is wrong; true when the check can stop. A check that could not
-// be finished has found nothing.
+// bad reports a problem with value i, unless only the verdict counts. It returns false.
 func (c *checker) bad(code Code, s *shape, i int32) bool {
-	if c.report == nil || c.spent() {
-		return true
-	}
-	if !c.report.full() {
-		c.report.add(problemOf(code, s, c.t, i))
+	if c.report != nil && !c.spent() && !c.report.full() {
+		c.report.include(problemOf(code, s, c.t, i))
 	}
 	return false
+}
+
+// stop tells whether the verdict so far is final. With a report the check goes on.
+func (c *checker) stop(ok bool) bool { return !ok && (c.report == nil || c.spent()) }
+
+// and is the verdict so far, and whether value i has one more shape; nil accepts anything.
+func (c *checker) and(ok bool, s *shape, i int32) bool {
+	if s == nil || c.stop(ok) {
+		return ok
+	}
+	return c.ok(s, i) && ok
 }
 
 // all tells whether value i has every shape of the place.
@@ -71,31 +80,26 @@ func (c *checker) value(s *shape, i int32) bool {
 		c.spendBytes(int(tok.end - tok.start))
 	}
 	if s.never {
-		c.bad(Never, s, i)
-		return false
+		return c.bad(Never, s, i)
 	}
 	if s.types != 0 && !c.typeFits(s.types, i) {
-		c.bad(WrongType, s, i)
+		return c.bad(WrongType, s, i)
+	}
+	ok := !s.listed || c.light || c.isListed(s, i) || c.bad(NotListed, s, i)
+	if c.stop(ok) {
 		return false
 	}
-	ok := true
-	if s.listed && !c.light && !c.isListed(s, i) {
-		if ok = false; c.bad(NotListed, s, i) {
-			return false
-		}
-	}
-	inside := true
 	switch tok.kind {
 	case isObject:
-		inside = c.object(s, i)
+		ok = c.object(s, i) && ok
 	case isArray:
-		inside = c.array(s, i)
+		ok = c.array(s, i) && ok
 	case isString:
-		inside = c.light || c.text(s, i)
+		ok = (c.light || c.text(s, i)) && ok
 	case isNumber:
-		inside = c.light || c.number(s, i)
+		ok = (c.light || c.number(s, i)) && ok
 	}
-	if ok = ok && inside; !ok && c.report == nil {
+	if c.stop(ok) {
 		return false
 	}
 	return c.together(s, i) && ok
@@ -117,7 +121,7 @@ func (c *checker) isInteger(i int32) bool {
 	return true
 }
 
-// isListed compares with each value of the list what is made of value i once.
+// isListed tells whether value i is one of the enum.
 func (c *checker) isListed(s *shape, i int32) bool {
 	k := c.t.tokens[i].kind
 	if k >= isArray && !c.spendPlain(i) {
@@ -151,7 +155,7 @@ func (c *checker) isListed(s *shape, i int32) bool {
 	return false
 }
 
-// spendPlain takes the steps of writing value i in its plain form.
+// spendPlain pays for writing value i in its plain form.
 func (c *checker) spendPlain(i int32) bool {
 	tok := &c.t.tokens[i]
 	return c.spend(int(tok.end-tok.start)/8 + 4*int(tok.next-i))
@@ -160,34 +164,27 @@ func (c *checker) spendPlain(i int32) bool {
 func (c *checker) text(s *shape, i int32) bool {
 	ok := true
 	if s.minLength > 0 || s.maxLen >= 0 {
-		if n := int32(c.t.length(i)); n < s.minLength || s.maxLen >= 0 && n > s.maxLen {
-			if ok = false; c.bad(WrongLength, s, i) {
-				return false
-			}
-		}
+		ok = within(int32(c.t.length(i)), s.minLength, s.maxLen) || c.bad(WrongLength, s, i)
 	}
-	if s.pattern != nil && !s.pattern.match(c.t.inner(i), &c.budget) {
-		ok = false
-		c.bad(NoMatch, s, i)
+	if s.pattern == nil || c.stop(ok) {
+		return ok
 	}
-	return ok
+	return (s.pattern.match(c.t.inner(i), &c.budget) || c.bad(NoMatch, s, i)) && ok
 }
+
+// within tells whether a size is between two limits; a negative one is none.
+func within(n, least, most int32) bool { return n >= least && (most < 0 || n <= most) }
 
 func (c *checker) number(s *shape, i int32) bool {
 	if s.low == nil && s.high == nil && s.multiple == nil {
 		return true
 	}
-	ok, d := true, parseDecimal(c.t.raw(i))
-	if !s.low.holds(d, -1) || !s.high.holds(d, 1) {
-		if ok = false; c.bad(OutOfRange, s, i) {
-			return false
-		}
+	d := parseDecimal(c.t.raw(i))
+	ok := s.low.holds(d, -1) && s.high.holds(d, 1) || c.bad(OutOfRange, s, i)
+	if s.multiple == nil || c.stop(ok) {
+		return ok
 	}
-	if s.multiple != nil && !(c.spend(len(d.digits)*len(d.digits)/64) && d.multipleOf(*s.multiple)) {
-		ok = false
-		c.bad(NotMultiple, s, i)
-	}
-	return ok
+	return (c.spend(len(d.digits)*len(d.digits)/64) && d.multipleOf(*s.multiple) || c.bad(NotMultiple, s, i)) && ok
 }
 
 // holds tells whether d is on the right side of the bound; side is 1 for an upper one.
@@ -199,39 +196,24 @@ func (b *bound) holds(d decimal, side int) bool {
 	return order < 0 || order == 0 && !b.exclusive
 }
 
-// together checks what the shape asks of the value by other shapes.
+// together checks the other shapes that apply to the same value.
 func (c *checker) together(s *shape, i int32) bool {
-	ok := true
-	if s.ref != nil && !c.ok(s.ref, i) {
-		if ok = false; c.report == nil {
-			return false
-		}
-	}
-	if s.dynamic != nil && !c.ok(c.resolve(s.dynamic), i) {
-		if ok = false; c.report == nil {
-			return false
-		}
+	ok := s.ref == nil || c.ok(s.ref, i)
+	if s.dynamic != nil {
+		ok = c.and(ok, c.resolve(s.dynamic), i)
 	}
 	for _, part := range s.all {
-		if !c.ok(part, i) {
-			if ok = false; c.report == nil {
-				return false
-			}
-		}
+		ok = c.and(ok, part, i)
 	}
-	if len(s.any) > 0 && !c.some(s.any, i) {
-		if ok = false; c.badUnion(s.any, i, 0) {
-			return false
-		}
+	if len(s.any) > 0 && !c.stop(ok) && !c.some(s.any, i) {
+		ok = c.badUnion(s.any, i, 0)
 	}
-	if len(s.one) > 0 {
+	if len(s.one) > 0 && !c.stop(ok) {
 		if n := c.matches(s.one, i); n == 0 || n > 1 && !c.light {
-			if ok = false; c.badUnion(s.one, i, n) {
-				return false
-			}
+			ok = c.badUnion(s.one, i, n)
 		}
 	}
-	if c.light {
+	if c.light || c.stop(ok) {
 		return ok
 	}
 	return c.conditions(s, i) && ok
@@ -240,31 +222,25 @@ func (c *checker) together(s *shape, i int32) bool {
 func (c *checker) conditions(s *shape, i int32) bool {
 	ok := true
 	if s.not != nil && c.quietly(s.not, i) && !c.spent() {
-		if ok = false; c.bad(Excluded, s, i) {
-			return false
-		}
+		ok = c.bad(Excluded, s, i)
 	}
-	if s.when != nil {
+	if s.when != nil && !c.stop(ok) {
 		branch := s.or
 		if c.quietly(s.when, i) {
 			branch = s.then
 		}
-		if branch != nil && !c.ok(branch, i) {
-			if ok = false; c.report == nil {
-				return false
-			}
-		}
+		ok = c.and(ok, branch, i)
 	}
-	if s.unevaluatedProps != nil && c.t.tokens[i].kind == isObject && (ok || c.report == nil) {
-		ok = c.restOfObject(s, i) && ok
-	}
-	if s.unevaluatedItems != nil && c.t.tokens[i].kind == isArray && (ok || c.report == nil) {
-		ok = c.restOfArray(s, i) && ok
+	switch k := c.t.tokens[i].kind; {
+	case ok && k == isObject && s.unevaluatedProps != nil:
+		return c.rest(s, s.unevaluatedProps, i)
+	case ok && k == isArray && s.unevaluatedItems != nil:
+		return c.rest(s, s.unevaluatedItems, i)
 	}
 	return ok
 }
 
-// resolve finds what a dynamic reference means on the way that led here.
+// resolve finds the target of a dynamic reference in the current scope.
 func (c *checker) resolve(d *dynamicRef) *shape {
 	if s := d.at[0]; s != nil { // the document itself comes before all its parts
 		return s
@@ -278,22 +254,15 @@ func (c *checker) resolve(d *dynamicRef) *shape {
 }
 
 func (c *checker) some(branches []*shape, i int32) bool {
-	for _, b := range branches {
-		if c.quietly(b, i) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(branches, func(b *shape) bool { return c.quietly(b, i) })
 }
 
 // matches counts the branches that fit, up to two.
 func (c *checker) matches(branches []*shape, i int32) int {
 	n := 0
 	for _, b := range branches {
-		if c.quietly(b, i) {
-			if n++; n > 1 {
-				break
-			}
+		if n < 2 && c.quietly(b, i) {
+			n++
 		}
 	}
 	return n

@@ -3,41 +3,26 @@ package fit
 // object checks the members of object i.
 func (c *checker) object(s *shape, i int32) bool {
 	ok := c.required(s.required, s, i)
-	if !ok && c.report == nil {
-		return false
-	}
 	if len(s.props) > 0 || s.additional != nil || len(s.patterns) > 0 {
-		for m := c.t.first(i); m >= 0; m = c.t.after(m) {
-			if !c.member(s, m) {
-				if ok = false; c.report == nil {
-					return false
-				}
-			}
+		for m := c.t.first(i); m >= 0 && !c.stop(ok); m = c.t.after(m) {
+			ok = c.member(s, m) && ok
 		}
 	}
-	if c.light {
+	if c.light || c.stop(ok) {
 		return ok
 	}
-	if n := c.t.tokens[i].size; n < s.minProps || s.maxProps >= 0 && n > s.maxProps {
-		if ok = false; c.bad(WrongSize, s, i) {
-			return false
-		}
-	}
-	if s.names != nil && !c.names(s, i) {
-		if ok = false; c.report == nil {
-			return false
-		}
+	ok = (within(c.t.tokens[i].size, s.minProps, s.maxProps) || c.bad(WrongSize, s, i)) && ok
+	if s.names != nil && !c.stop(ok) {
+		ok = c.names(s, i) && ok
 	}
 	for k := range s.dependents {
 		d := &s.dependents[k]
 		c.spend(int(c.t.tokens[i].size) / 4)
-		if c.t.get(i, d.name) < 0 {
-			continue
+		if c.stop(ok) {
+			return false
 		}
-		if !c.required(d.needs, s, i) || d.shape != nil && !c.ok(d.shape, i) {
-			if ok = false; c.report == nil {
-				return false
-			}
+		if c.t.get(i, d.name) >= 0 {
+			ok = c.required(d.needs, s, i) && (d.shape == nil || c.ok(d.shape, i)) && ok
 		}
 	}
 	return ok
@@ -51,11 +36,12 @@ func (c *checker) required(names []string, s *shape, i int32) bool {
 		if c.t.get(i, name) >= 0 {
 			continue
 		}
-		if ok = false; c.report == nil || c.spent() {
+		ok = false
+		if c.stop(ok) {
 			return false
 		}
 		if !c.report.full() {
-			c.report.add(missingProblem(name, s, c.t, i))
+			c.report.include(missingProblem(name, s, c.t, i))
 		}
 	}
 	return ok
@@ -63,32 +49,23 @@ func (c *checker) required(names []string, s *shape, i int32) bool {
 
 // member checks member m against what s says of its name.
 func (c *checker) member(s *shape, m int32) bool {
-	ok, declared := true, false
 	if tok := &c.t.tokens[m]; !c.spendBytes(int(tok.keyEnd - tok.key)) {
 		return false
 	}
-	if p := s.prop(c.t, m); p != nil {
-		if declared, ok = true, c.ok(p, m); !ok && c.report == nil {
-			return false
-		}
-	}
+	p := s.prop(c.t, m)
+	declared := p != nil
+	ok := !declared || c.ok(p, m)
 	for k := range s.patterns {
-		if !s.patterns[k].pattern.match(c.t.innerName(m), &c.budget) {
-			continue
-		}
-		declared = true
-		if !c.ok(s.patterns[k].shape, m) {
-			if ok = false; c.report == nil {
-				return false
-			}
+		if !c.stop(ok) && s.patterns[k].pattern.match(c.t.innerName(m), &c.budget) {
+			declared = true
+			ok = c.ok(s.patterns[k].shape, m) && ok
 		}
 	}
 	if declared || s.additional == nil {
 		return ok
 	}
 	if s.additional.never {
-		c.bad(Unknown, s, m)
-		return false
+		return c.bad(Unknown, s, m)
 	}
 	return c.ok(s.additional, m) && ok
 }
@@ -96,7 +73,7 @@ func (c *checker) member(s *shape, m int32) bool {
 // names checks the names of object i's members as strings.
 func (c *checker) names(s *shape, i int32) bool {
 	ok := true
-	for m := c.t.first(i); m >= 0; m = c.t.after(m) {
+	for m := c.t.first(i); m >= 0 && !c.stop(ok); m = c.t.after(m) {
 		tok := &c.t.tokens[m]
 		if !c.spendBytes(int(tok.keyEnd - tok.key)) {
 			return false
@@ -107,44 +84,33 @@ func (c *checker) names(s *shape, i int32) bool {
 		}
 		inner := checker{budget: c.budget, t: name, depth: c.depth, scope: c.scope}
 		fits := inner.ok(s.names, 0)
-		if c.budget = inner.budget; !fits {
-			if ok = false; c.bad(WrongName, s, m) {
-				return false
-			}
-		}
+		c.budget = inner.budget
+		ok = (fits || c.bad(WrongName, s, m)) && ok
 	}
 	return ok
 }
 
 // array checks the elements of array i.
 func (c *checker) array(s *shape, i int32) bool {
-	ok, n := true, 0
+	ok := true
 	if len(s.prefix) > 0 || s.items != nil {
-		for e := c.t.first(i); e >= 0; e = c.t.after(e) {
-			if item := s.item(n); item != nil && !c.ok(item, e) {
-				if ok = false; c.report == nil {
-					return false
-				}
+		n := 0
+		for e := c.t.first(i); e >= 0 && !c.stop(ok); e = c.t.after(e) {
+			if item := s.item(n); item != nil {
+				ok = c.ok(item, e) && ok
 			}
 			n++
 		}
 	}
-	if c.light {
+	if c.light || c.stop(ok) {
 		return ok
 	}
-	if n := c.t.tokens[i].size; n < s.minItems || s.maxItems >= 0 && n > s.maxItems {
-		if ok = false; c.bad(WrongSize, s, i) {
-			return false
-		}
+	ok = (within(c.t.tokens[i].size, s.minItems, s.maxItems) || c.bad(WrongSize, s, i)) && ok
+	if s.unique && !c.stop(ok) {
+		ok = (c.isUnique(i) || c.bad(NotUnique, s, i)) && ok
 	}
-	if s.unique && !c.isUnique(i) {
-		if ok = false; c.bad(NotUnique, s, i) {
-			return false
-		}
-	}
-	if s.contains != nil && !c.holds(s, i) {
-		ok = false
-		c.bad(NotContained, s, i)
+	if s.contains != nil && !c.stop(ok) {
+		ok = (c.holds(s, i) || c.bad(NotContained, s, i)) && ok
 	}
 	return ok
 }
@@ -155,6 +121,16 @@ func (s *shape) item(n int) *shape {
 		return s.prefix[n]
 	}
 	return s.items
+}
+
+// itemsOf is what the shapes say of the nth element.
+func itemsOf(flat []*shape, n int) (place []*shape) {
+	for _, s := range flat {
+		if item := s.item(n); item != nil {
+			place = append(place, item)
+		}
+	}
+	return place
 }
 
 func (c *checker) isUnique(i int32) bool {
@@ -188,5 +164,5 @@ func (c *checker) holds(s *shape, i int32) bool {
 	if s.minContains >= 0 {
 		least = s.minContains
 	}
-	return n >= least && (s.maxContains < 0 || n <= s.maxContains)
+	return within(n, least, s.maxContains)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
@@ -16,8 +17,8 @@ const wide = 32
 // maxNotes bounds what is said about one schema.
 const maxNotes = 20
 
-// compiler reads one document. What is wrong in it is left out and noted: a schema that we
-// cannot read must not keep anybody from a tool that works.
+// compiler reads one schema. What it cannot use is left out and noted: an odd schema must not block a
+// tool that works.
 type compiler struct {
 	draft jsonschema.Draft
 	index *jsonschema.Index
@@ -28,10 +29,11 @@ type compiler struct {
 	programs int // room that is left for patterns
 }
 
-// compile reads a schema; an empty one is that of an object without rules.
+// compile reads a schema; an empty one accepts any object.
 func compile(raw []byte) (*shape, []string) {
 	c := &compiler{programs: maxPrograms}
-	if raw = bytes.TrimSpace(raw); len(raw) == 0 || string(raw) == "null" {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 || string(raw) == "null" {
 		raw = []byte("{}")
 	}
 	var t jsonschema.Tree
@@ -81,7 +83,7 @@ func (c *compiler) shape(n *node) *shape {
 	case jsonschema.Object:
 		c.read(s, n)
 	default:
-		c.note(n, "no schema, anything is accepted")
+		c.note(n, "not a schema, so anything is accepted")
 	}
 	return s
 }
@@ -116,23 +118,26 @@ func (c *compiler) read(s *shape, n *node) {
 	c.guide(s, n)
 }
 
-// lowerEnum reads a list of values beside the type array as that of the items: no array
-// could be one of them.
+// lowerEnum moves an enum beside type array to the items, since no array could be in it.
 func (c *compiler) lowerEnum(s *shape, n *node) {
 	enum := n.Get("enum")
-	if enum == nil || s.types != tArray || n.Get("const") != nil || slices.ContainsFunc(s.enum, func(l literal) bool { return l.kind == isArray }) {
+	if enum == nil || s.types != tArray || n.Get("const") != nil ||
+		slices.ContainsFunc(s.enum, func(l literal) bool { return l.kind == isArray }) {
 		return
 	}
 	c.note(enum, "no array is listed, read as the values of the items")
 	item := c.blank()
-	item.enum, item.listed = s.enum, true
+	item.enum = s.enum
+	item.listed = true
 	if s.items != nil {
 		item.all = []*shape{s.items}
 	}
-	s.items, s.enum, s.listed = item, nil, false
+	s.items = item
+	s.enum = nil
+	s.listed = false
 }
 
-// guide keeps the default that is stated.
+// guide keeps the default.
 func (c *compiler) guide(s *shape, n *node) {
 	if d := n.Get("default"); d != nil {
 		s.fallback = d.Raw()
@@ -142,7 +147,7 @@ func (c *compiler) guide(s *shape, n *node) {
 // list reads the schemas of an array.
 func (c *compiler) list(m *node) []*shape {
 	if len(m.Elements()) == 0 {
-		c.note(m, "no list of schemas, left out")
+		c.note(m, "not a list of schemas, ignored")
 		return nil
 	}
 	var out []*shape
@@ -155,13 +160,13 @@ func (c *compiler) list(m *node) []*shape {
 // strings reads the names of an array.
 func (c *compiler) strings(m *node) []string {
 	if m.Kind != jsonschema.Array {
-		c.note(m, "no list of names, left out")
+		c.note(m, "not a list of names, ignored")
 		return nil
 	}
 	var out []string
 	for _, e := range m.Kids {
 		if e.Kind != jsonschema.String {
-			c.note(e, "no name, left out")
+			c.note(e, "not a name, ignored")
 			continue
 		}
 		if len(out) > wide || !slices.Contains(out, e.Text) {
@@ -171,35 +176,24 @@ func (c *compiler) strings(m *node) []string {
 	return out
 }
 
-// size reads a keyword that counts something; -1 when it does not.
+// size reads a keyword that is a count; -1 when it is not.
 func (c *compiler) size(m *node) int32 {
 	if m.Kind == jsonschema.Number {
 		if d := parseDecimal([]byte(m.Text)); d.isInteger() && !d.neg {
 			if d.exp > 9 {
 				return 1 << 30
 			}
-			return int32(d.mantissaInt())
+			n, _ := strconv.Atoi(d.String()) // at most nine digits
+			return int32(n)
 		}
 	}
-	c.note(m, "no count, left out")
+	c.note(m, "not a count, ignored")
 	return -1
-}
-
-// mantissaInt is the value of a small integer.
-func (d decimal) mantissaInt() int64 {
-	n := int64(0)
-	for k := range d.exp {
-		n *= 10
-		if k < len(d.digits) {
-			n += int64(d.digits[k] - '0')
-		}
-	}
-	return n
 }
 
 func (c *compiler) reference(s *shape, m *node) {
 	if m.Kind != jsonschema.String {
-		c.note(m, "no reference, left out")
+		c.note(m, "not a reference, ignored")
 		return
 	}
 	at := c.index.Lookup(m, m.Text).Node
@@ -210,10 +204,10 @@ func (c *compiler) reference(s *shape, m *node) {
 	s.ref = c.shape(at)
 }
 
-// missing stands in for a schema that is not there: it accepts anything, and counts as
-// having looked at all of it, so that no other keyword refuses what it might have known.
+// missing stands in for a schema that is not there: it accepts and evaluates everything.
 func (c *compiler) missing(s *shape, m *node) {
-	c.note(m, "%.100q is not in the schema, anything is accepted", m.Text)
+	c.note(m, "%.100q is not in the schema, so anything is accepted", m.Text)
 	s.ref = c.blank()
-	s.ref.additional, s.ref.items = c.blank(), c.blank()
+	s.ref.additional = c.blank()
+	s.ref.items = c.blank()
 }

@@ -33,7 +33,8 @@ func sites(d *document, t *tape) []site {
 			for _, b := range next {
 				if m.fits([]*shape{b}, t, i, true) {
 					more, inner := m.spread([]*shape{b}, t, i)
-					flat, union = append(flat, more...), append(union, inner...)
+					flat = append(flat, more...)
+					union = append(union, inner...)
 					break
 				}
 			}
@@ -180,7 +181,8 @@ var repairable = []damage{
 		return s[:2] + s[3:]
 	})},
 	{"required value with a default left out", func(t *tape, s *site, _ *rand.Rand) []edit {
-		if !s.required || !slices.ContainsFunc(s.flat, func(f *shape) bool { return f.fallback != nil && samePlain(f.fallback, t.raw(s.i)) }) {
+		if !s.required || !slices.ContainsFunc(s.flat,
+			func(f *shape) bool { return f.fallback != nil && samePlain(f.fallback, t.raw(s.i)) }) {
 			return nil
 		}
 		return without(t, s)
@@ -201,12 +203,11 @@ var repairable = []damage{
 
 // without takes the value away.
 func without(t *tape, s *site) []edit {
-	parent := t.tokens[s.i].parent
-	members := membersOf(t, parent)
-	for k := range members {
-		members[k].drop = members[k].drop || members[k].token == s.i
+	o := t.edit(t.tokens[s.i].parent)
+	for k := range o.members {
+		o.members[k].drop = o.members[k].drop || o.members[k].token == s.i
 	}
-	return rewrite(t, parent, members, nil)
+	return o.edits()
 }
 
 // final are damages that nothing can undo; the second part says where the problem is.

@@ -8,12 +8,13 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// problemOf says what is wrong with value i.
+// problemOf describes what is wrong with value i.
 func problemOf(code Code, s *shape, t *tape, i int32) Problem {
 	p := Problem{Code: code, Field: cut(t.pointer(i), 4*maxText), Got: got(t, i)}
 	switch code {
 	case Unknown:
-		p.Expected, p.Hint = "an argument that the tool has", nameHint(t.name(i), s.knownNames())
+		p.Expected = "an argument that the tool has"
+		p.Hint = nameHint(t.name(i), s.knownNames())
 	case WrongType:
 		p.Expected = s.types.String()
 	case NotListed:
@@ -22,7 +23,8 @@ func problemOf(code Code, s *shape, t *tape, i int32) Problem {
 			p.Hint = nearHint(t.text(i), s.listTexts())
 		}
 	case WrongName:
-		p.Expected, p.Got = "a property named otherwise", ""
+		p.Expected = "a property named otherwise"
+		p.Got = ""
 	case NotMultiple:
 		p.Expected = "a multiple of " + s.multiple.String()
 	case NoMatch:
@@ -41,7 +43,7 @@ func problemOf(code Code, s *shape, t *tape, i int32) Problem {
 	return p
 }
 
-// boundText says which limits s sets for a value of the kind.
+// boundText names the limits that s sets for a value of the kind.
 func boundText(code Code, s *shape, k kind) string {
 	var parts []string
 	between := func(low, high int32, word string) {
@@ -60,21 +62,19 @@ func boundText(code Code, s *shape, k kind) string {
 	case code == WrongSize:
 		between(s.minProps, s.maxProps, "property")
 	default:
-		if s.low != nil {
-			parts = append(parts, [2]string{"at least ", "more than "}[index(s.low.exclusive)]+s.low.value.String())
-		}
-		if s.high != nil {
-			parts = append(parts, [2]string{"at most ", "less than "}[index(s.high.exclusive)]+s.high.value.String())
-		}
+		parts = append(s.low.text("at least ", "more than "), s.high.text("at most ", "less than ")...)
 	}
 	return strings.Join(parts, " and ")
 }
 
-func index(b bool) int {
-	if b {
-		return 1
+func (b *bound) text(inclusive, exclusive string) []string {
+	switch {
+	case b == nil:
+		return nil
+	case b.exclusive:
+		return []string{exclusive + b.value.String()}
 	}
-	return 0
+	return []string{inclusive + b.value.String()}
 }
 
 func missingProblem(name string, s *shape, t *tape, i int32) Problem {
@@ -85,12 +85,9 @@ func missingProblem(name string, s *shape, t *tape, i int32) Problem {
 	return p
 }
 
-// badUnion tells that none of the branches fits, or that n do; true when the check can stop.
+// badUnion reports that none of the branches fits, or that n do. It returns false.
 func (c *checker) badUnion(branches []*shape, i int32, n int) bool {
-	if c.report == nil || c.spent() {
-		return true
-	}
-	if c.report.full() {
+	if c.report == nil || c.spent() || c.report.full() {
 		return false
 	}
 	p := Problem{Code: NoBranch, Field: cut(c.t.pointer(i), 4*maxText), Got: got(c.t, i), Expected: unionText(branches, 2)}
@@ -102,22 +99,23 @@ func (c *checker) badUnion(branches []*shape, i int32, n int) bool {
 	}
 	switch {
 	case n > 1:
-		p.Expected, p.Hint = "exactly one of "+strconv.Itoa(len(branches))+" forms", "it fits more than one of them"
+		p.Expected = "exactly one of " + strconv.Itoa(len(branches)) + " forms"
+		p.Hint = "it fits more than one of them"
 	case len(near) > 0 && len(near) <= 3 && !c.report.brief:
 		p.Hint = c.closest(near, i)
 	}
-	c.report.add(p)
+	c.report.include(p)
 	return false
 }
 
-// closest says of each branch the first thing that is wrong.
+// closest names the first problem of each branch.
 func (c *checker) closest(branches []*shape, i int32) string {
 	var first []string
 	for _, b := range branches {
-		inner := checker{budget: c.budget, t: c.t, light: c.light, depth: c.depth, scope: c.scope, report: &report{brief: true}}
+		inner := checker{budget: c.budget, t: c.t, light: c.light, depth: c.depth, scope: c.scope, report: &Error{brief: true}}
 		inner.ok(b, i)
 		c.budget = inner.budget
-		if list := inner.report.problems; len(list) > 0 {
+		if list := inner.report.Problems; len(list) > 0 {
 			first = append(first, cut(list[0].String(), 2*maxText))
 		}
 	}
@@ -159,7 +157,7 @@ func unionText(branches []*shape, deep int) string {
 	return cut(orList(words), maxText)
 }
 
-// listText names the allowed values, as many as a message can carry.
+// listText lists the allowed values, as many as fit in a message.
 func (s *shape) listText() string {
 	if len(s.enum) == 1 {
 		return cut(string(s.enum[0].raw), maxText)

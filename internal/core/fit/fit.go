@@ -29,7 +29,7 @@ import (
 	"github.com/toolfit/toolfit/schema"
 )
 
-// Validation is how much of the schema the arguments must fulfil.
+// Validation is how much of the schema the arguments must satisfy.
 type Validation string
 
 const (
@@ -46,14 +46,14 @@ type Options struct {
 	Override   *Overridden    // the tool as the model saw it; nil: as it is
 }
 
-// Tool fits the arguments of one tool. It may be used by many at the same time.
+// Tool fits the arguments of one tool. It is safe for concurrent use.
 type Tool struct {
 	schema   *document
 	opts     Options
 	straight bool // arguments that fit need no look before
 }
 
-// document is the schema of one tool, read when it is first needed.
+// document is the schema of one tool, compiled on first use.
 type document struct {
 	raw   []byte
 	once  sync.Once
@@ -63,8 +63,8 @@ type document struct {
 	tapes sync.Pool
 }
 
-// Compile prepares to fit the arguments of a tool. The schema itself is read at the first
-// call: thousands of tools cost nothing until they are used. Nil options are the defaults.
+// Compile prepares to fit the arguments of a tool. The schema is read on first use. Nil options are
+// the defaults.
 func Compile(inputSchema json.RawMessage, opts *Options) (*Tool, error) {
 	t := &Tool{schema: &document{raw: inputSchema}}
 	if opts != nil && opts.Known != nil && opts.Known.schema != nil && isEmptySchema(inputSchema) {
@@ -73,8 +73,7 @@ func Compile(inputSchema json.RawMessage, opts *Options) (*Tool, error) {
 	return t.With(opts)
 }
 
-// With is the same tool under other options; the schema is not read again. What is known of
-// the server must be the same as before.
+// With is the same tool with other options. The schema is not read again, and Known must be the same.
 func (t *Tool) With(opts *Options) (*Tool, error) {
 	c := &Tool{schema: t.schema}
 	if opts != nil {
@@ -89,7 +88,7 @@ func (t *Tool) With(opts *Options) (*Tool, error) {
 	}
 	for _, k := range c.opts.Without {
 		if !slices.Contains(Kinds, k) {
-			return nil, fmt.Errorf("there is no repair %q; there are %v", k, Kinds)
+			return nil, fmt.Errorf("unknown repair %q; the repairs are %v", k, Kinds)
 		}
 	}
 	c.straight = c.opts.Back == nil && c.opts.Known == nil && c.opts.Override == nil
@@ -99,11 +98,16 @@ func (t *Tool) With(opts *Options) (*Tool, error) {
 // Schema is the schema in force: the tool's own, or the one that it should have had.
 func (t *Tool) Schema() json.RawMessage { return t.schema.raw }
 
-// Notes say what of the schema could not be used, and so is not checked.
+// Notes lists what of the schema could not be used, and so is not checked.
 func (t *Tool) Notes() []string { return slices.Clone(t.schema.read().notes) }
 
 // objectOnly is what arguments are in MCP.
-var objectOnly = func() *shape { s := (&compiler{}).blank(); s.types, s.accepts = tObject, tObject; return s }()
+var objectOnly = func() *shape {
+	s := (&compiler{}).blank()
+	s.types = tObject
+	s.accepts = tObject
+	return s
+}()
 
 func (d *document) read() *document {
 	d.once.Do(func() {
@@ -125,21 +129,20 @@ type Result struct {
 	bound   map[string]json.RawMessage
 }
 
-// Open are the arguments without the values that are bound here, which are not for callers.
+// Open is the arguments without the values that an override fixes, which callers must not see.
 func (r *Result) Open() json.RawMessage {
-	t := &tape{}
-	if len(r.bound) == 0 || t.read(r.Args) != nil || t.tokens[0].kind != isObject {
+	o, ok := editObject(r.Args)
+	if len(r.bound) == 0 || !ok {
 		return r.Args
 	}
-	members := membersOf(t, 0)
-	for k := range members {
-		_, members[k].drop = r.bound[members[k].name]
+	for k := range o.members {
+		o.members[k].drop = has(r.bound, o.members[k].name)
 	}
-	return splice(t, 0, rewrite(t, 0, members, nil))
+	return o.bytes()
 }
 
-// Fit makes arguments that the tool takes. The error is a *Error, or a fault.Canceled when
-// ctx ends before that is known.
+// Fit returns arguments that the tool accepts. The error is a *Error, or a fault.Canceled when ctx
+// ends first.
 func (t *Tool) Fit(ctx context.Context, args json.RawMessage) (Result, error) {
 	d := t.schema.read()
 	if t.straight && len(args) > 0 {
@@ -156,51 +159,55 @@ func (t *Tool) Fit(ctx context.Context, args json.RawMessage) (Result, error) {
 			return Result{}, unlessLeft(ctx, tooComplex())
 		}
 	}
-	res, no := t.slow(ctx, args)
-	return res, unlessLeft(ctx, no)
+	res, fitErr := t.slow(ctx, args)
+	return res, unlessLeft(ctx, fitErr)
 }
 
-// unlessLeft is the error of a check. One whose caller has left says nothing about the value.
-func unlessLeft(ctx context.Context, no *Error) error {
+// unlessLeft is fitErr as an error, or a cancellation: a check that was cut short says nothing about
+// the value.
+func unlessLeft(ctx context.Context, fitErr *Error) error {
 	switch {
-	case no == nil:
+	case fitErr == nil:
 		return nil
 	case ctx.Err() != nil:
 		return fault.New(fault.Canceled, "the call was canceled: %w", context.Cause(ctx))
 	}
-	return no
+	return fitErr
 }
 
-// release keeps a tape for the next call, unless one large value has made it large.
+// release returns a tape to the pool, unless one large value has made it large.
 func (d *document) release(tp *tape) {
-	if tp.data = nil; cap(tp.tokens) <= 4096 {
+	tp.data = nil
+	if cap(tp.tokens) <= 4096 {
 		d.tapes.Put(tp)
 	}
 }
 
-// check tells whether the value on the tape has every shape, or that it was too much work.
+// check tells whether the value on the tape has every shape, or that checking took too many steps.
 func check(ctx context.Context, place []*shape, t *tape, light bool) (fits, spent bool) {
 	c := checker{budget: newBudget(ctx, len(t.data)), t: t, light: light}
 	fits = c.all(place, 0)
 	return fits, c.spent()
 }
 
-// slow takes every step on the way from the model's arguments to the tool's.
+// slow takes every step from the model's arguments to the tool's.
 func (t *Tool) slow(ctx context.Context, args json.RawMessage) (Result, *Error) {
 	m := newRepairer(ctx, t, len(args))
-	raw, no := m.open(args, t.schema.root.accepts&tString != 0)
-	if no != nil {
-		return Result{}, no
+	raw, fitErr := m.open(args, t.schema.root.accepts&tString != 0)
+	if fitErr != nil {
+		return Result{}, fitErr
 	}
 	var undone []schema.Fix
 	if t.opts.Back != nil {
-		if raw, undone, no = t.back(ctx, raw); no != nil {
-			return Result{}, no
+		raw, undone, fitErr = t.back(ctx, raw)
+		if fitErr != nil {
+			return Result{}, fitErr
 		}
 	}
 	if t.opts.Override != nil {
-		if raw, no = t.opts.Override.apply(m, raw); no != nil {
-			return Result{}, no
+		raw, fitErr = t.opts.Override.apply(m, raw)
+		if fitErr != nil {
+			return Result{}, fitErr
 		}
 	}
 	bound := raw
@@ -208,15 +215,15 @@ func (t *Tool) slow(ctx context.Context, args json.RawMessage) (Result, *Error) 
 	if t.opts.Known != nil {
 		raw, rules = t.opts.Known.apply(m, raw)
 	}
-	fixed, no := m.fit(raw, rules)
-	if no == nil && t.opts.Override != nil {
-		no = t.opts.Override.holds(bound, fixed, m.repairs)
+	fixed, fitErr := m.fit(raw, rules)
+	if fitErr == nil && t.opts.Override != nil {
+		fitErr = t.opts.Override.holds(bound, fixed, m.repairs)
 	}
-	if no != nil {
+	if fitErr != nil {
 		if t.opts.Override != nil {
-			t.opts.Override.rename(no)
+			t.opts.Override.rename(fitErr)
 		}
-		return Result{}, no
+		return Result{}, fitErr
 	}
 	if len(args) == 0 && string(fixed) == "{}" {
 		fixed = args // none were sent, and none are needed
@@ -242,15 +249,16 @@ func (t *Tool) back(ctx context.Context, raw []byte) ([]byte, []schema.Fix, *Err
 	}
 	p := Problem{Code: Unmapped, Expected: "arguments of the form that was shown", Hint: cut(err.Error(), 2*maxText)}
 	if e, ok := err.(*schema.Error); ok {
-		p.Field, p.Hint = cut(e.Pointer, 4*maxText), cut(e.Message, 2*maxText)
+		p.Field = cut(e.Pointer, 4*maxText)
+		p.Hint = cut(e.Message, 2*maxText)
 	}
 	return nil, nil, refuse(p)
 }
 
 const badOutput = "the result does not fit the tool's output schema"
 
-// Check tells whether a value fits the schema as it is, whatever its type: for the results
-// of a tool against its output schema. The error is as that of Fit.
+// Check tells whether a value of any type fits the schema, for results and output schemas. Errors are
+// as in Fit.
 func (t *Tool) Check(ctx context.Context, value json.RawMessage) error {
 	d := t.schema.read()
 	tp := d.tapes.Get().(*tape)
@@ -263,9 +271,9 @@ func (t *Tool) Check(ctx context.Context, value json.RawMessage) error {
 	if fits {
 		return nil
 	}
-	no := tooComplex()
+	fitErr := tooComplex()
 	if !spent {
-		no = explain(ctx, place, tp, false)
+		fitErr = explain(ctx, place, tp, false)
 	}
-	return unlessLeft(ctx, no.of(badOutput, fault.UpstreamProtocol))
+	return unlessLeft(ctx, fitErr.of(badOutput, fault.UpstreamProtocol))
 }

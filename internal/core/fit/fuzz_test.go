@@ -12,7 +12,8 @@ func FuzzFit(f *testing.F) {
 	for _, seed := range []struct{ schema, args string }{
 		{typical, `{"query":"a","limit":"5","filter":"{\"year\":1,}"}`},
 		{typical, "\"```json\\n{\\\"query\\\":1}\\n```\""},
-		{`{"properties":{"a":{"oneOf":[{"$ref":"#"},{"type":"array","items":{"$ref":"#"}}]}},"additionalProperties":false}`, `{"a":[{"a":{}}],"a":1}`},
+		{`{"properties":{"a":{"oneOf":[{"$ref":"#"},{"type":"array","items":{"$ref":"#"}}]}},"additionalProperties":false}`,
+			`{"a":[{"a":{}}],"a":1}`},
 		{`{"unevaluatedProperties":false,"allOf":[{"properties":{"a":{"multipleOf":0.01}}}],"$defs":{"x":{"$anchor":"y"}}}`, `{"a":1e400}`},
 		{`{"$schema":"http://json-schema.org/draft-07/schema#","items":[true],"dependencies":{"a":["b"]}}`, "{\"a\":\"\xff\"}"},
 		{`{"enum":[{"a":1.0},"X"],"default":{}}`, `{"a":10e-1}`},
@@ -97,7 +98,9 @@ func count(v any) int {
 }
 
 func FuzzParseKnown(f *testing.F) {
-	f.Add([]byte(`{"name":"x","tools":["a"],"rules":[{"tool":"*","in":"a[].b","aliases":[{"from":["b"],"to":"c","match":"^x"}],"units":[{"from":["d"],"to":"e","times":0.5}],"fill":[{"to":"f","from":["c"]}],"needs":[["c"]]}]}`), []byte(`{"a":[{"b":{"b":"xx","d":"4"}}],"b":"x"}`))
+	f.Add([]byte(`{"name":"x","tools":["a"],"rules":[{"tool":"*","in":"a[].b","aliases":[{"from":["b"],"to":"c","match":"^x"}],`+
+		`"units":[{"from":["d"],"to":"e","times":0.5}],"fill":[{"to":"f","from":["c"]}],"needs":[["c"]]}]}`),
+		[]byte(`{"a":[{"b":{"b":"xx","d":"4"}}],"b":"x"}`))
 	f.Fuzz(func(t *testing.T, known, args []byte) {
 		k, err := ParseKnown(known)
 		if err != nil {
@@ -105,7 +108,8 @@ func FuzzParseKnown(f *testing.F) {
 		}
 		server := Recognize([]*Known{k}, k.Tools)
 		name, routed, _ := server.Route(k.Tools[0], args)
-		tool, err := Compile([]byte(`{"type":"object","properties":{"a":{"type":"array","items":{"type":"object"}},"c":{"type":"string"},"e":{"type":"number"}},"required":["f"]}`), &Options{Known: server.Tool(name)})
+		tool, err := Compile([]byte(`{"type":"object","properties":{"a":{"type":"array","items":{"type":"object"}},`+
+			`"c":{"type":"string"},"e":{"type":"number"}},"required":["f"]}`), &Options{Known: server.Tool(name)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,7 +121,8 @@ func FuzzParseKnown(f *testing.F) {
 
 func FuzzOverride(f *testing.F) {
 	f.Add([]byte(machine), []byte(`{"fix":{"region":"eu"},"rename":{"disk_gb":"disk"},"hide":["debug"]}`), []byte(`{"disk":"5"}`))
-	f.Add([]byte(`{"$ref":"#/$defs/a","$defs":{"a":{"allOf":[{"properties":{"x":{"$ref":"#/properties/y"}}}]}}}`), []byte(`{"hide":["x"]}`), []byte(`{}`))
+	f.Add([]byte(`{"$ref":"#/$defs/a","$defs":{"a":{"allOf":[{"properties":{"x":{"$ref":"#/properties/y"}}}]}}}`),
+		[]byte(`{"hide":["x"]}`), []byte(`{}`))
 	f.Fuzz(func(t *testing.T, schema, change, args []byte) {
 		o := &Override{}
 		if json.Unmarshal(change, o) != nil || rawjson.Check(schema) != nil {

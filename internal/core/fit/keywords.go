@@ -7,7 +7,7 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// objectWord reads a keyword about objects; false when key is none.
+// objectWord reads a keyword for objects; false when it is not one.
 func (c *compiler) objectWord(s *shape, m *node) bool {
 	switch m.Key {
 	case "properties":
@@ -44,10 +44,10 @@ func (c *compiler) objectWord(s *shape, m *node) bool {
 	return true
 }
 
-// named are the members of an object of schemas.
+// named lists the members of an object of schemas.
 func (c *compiler) named(m *node) []*node {
 	if m.Kind != jsonschema.Object {
-		c.note(m, "no object of schemas, left out")
+		c.note(m, "not an object of schemas, ignored")
 	}
 	return m.Members()
 }
@@ -67,7 +67,7 @@ func (c *compiler) properties(s *shape, m *node) {
 	s.index()
 }
 
-// arrayWord reads a keyword about arrays; false when key is none.
+// arrayWord reads a keyword for arrays; false when it is not one.
 func (c *compiler) arrayWord(s *shape, m *node) bool {
 	switch m.Key {
 	case "items":
@@ -102,14 +102,14 @@ func (c *compiler) arrayWord(s *shape, m *node) bool {
 	return true
 }
 
-// scalarWord reads a keyword about the value itself; false when key is none.
+// scalarWord reads a keyword about the value itself; false when it is not one.
 func (c *compiler) scalarWord(s *shape, m *node) bool {
 	switch m.Key {
 	case "type":
 		c.readTypes(s, m)
 	case "enum":
 		if m.Kind != jsonschema.Array {
-			c.note(m, "no list of values, left out")
+			c.note(m, "not a list of values, ignored")
 			break
 		}
 		var values []literal
@@ -125,7 +125,7 @@ func (c *compiler) scalarWord(s *shape, m *node) bool {
 		if d, ok := c.number(m); ok && d.sign() > 0 {
 			s.own().multiple = &d
 		} else {
-			c.note(m, "no number above zero, left out")
+			c.note(m, "not a positive number, ignored")
 		}
 	case "minLength":
 		s.minLength = c.size(m)
@@ -155,7 +155,7 @@ func (c *compiler) readTypes(s *shape, m *node) {
 			}
 		}
 		if one == 0 {
-			c.note(m, "%.40s is no type, any is accepted", w.Raw())
+			c.note(m, "%.40s is not a type, so any type is accepted", w.Raw())
 			return
 		}
 		all |= one
@@ -171,7 +171,8 @@ func (c *compiler) narrow(s *shape, values []literal) {
 			return !slices.ContainsFunc(before, func(b literal) bool { return v.same(b) })
 		})
 	}
-	s.listed, s.enum = true, values
+	s.listed = true
+	s.enum = values
 }
 
 func (l literal) same(o literal) bool {
@@ -191,10 +192,11 @@ func (c *compiler) number(m *node) (decimal, bool) {
 	return parseDecimal([]byte(m.Text)), true
 }
 
-// limit reads a bound of numbers, the tighter one when two are given. An exclusive bound
-// that is true, as draft-04 writes it, speaks of the plain one beside it.
+// limit reads a numeric bound; the tighter of two wins. In draft-04, exclusiveMinimum is a flag for
+// minimum.
 func (c *compiler) limit(s *shape, m *node) {
-	exclusive, low := m.Key[0] == 'e', m.Key == "minimum" || m.Key == "exclusiveMinimum"
+	exclusive := m.Key[0] == 'e'
+	low := m.Key == "minimum" || m.Key == "exclusiveMinimum"
 	if !exclusive {
 		exclusive = m.Parent.Get("exclusiveM" + m.Key[1:]).IsTrue()
 	} else if m.Kind == jsonschema.Bool {
@@ -202,12 +204,14 @@ func (c *compiler) limit(s *shape, m *node) {
 	}
 	d, ok := c.number(m)
 	if !ok {
-		c.note(m, "no number, left out")
+		c.note(m, "not a number, ignored")
 		return
 	}
-	slot, side := &s.high, 1
+	slot := &s.high
+	side := 1
 	if low {
-		slot, side = &s.low, -1
+		slot = &s.low
+		side = -1
 	}
 	if old := *slot; old != nil {
 		if order := d.cmp(old.value) * side; order > 0 || order == 0 && !exclusive {
@@ -241,7 +245,7 @@ func (c *compiler) unionWord(s *shape, m *node) {
 	}
 }
 
-// dynamicRef is a reference whose target depends on how the value was come to.
+// dynamicRef is a reference whose target depends on the scope.
 type dynamicRef struct {
 	at     map[int32]*shape // by resource
 	target *shape           // where nothing else is found

@@ -13,9 +13,8 @@ import (
 	"github.com/toolfit/toolfit/internal/base/tool"
 )
 
-// Known is what is known of one server beside its schemas: data, not code. The live schema
-// always wins: nothing here renames towards a key that the tool does not have, or away from
-// one that it has.
+// Known is what is known of one server besides its schemas. The live schema always wins: nothing here
+// renames to a key that the tool lacks, or from one that it has.
 type Known struct {
 	Name     string                     `json:"name"`
 	Tools    []string                   `json:"tools"`              // the names by which the server is recognized
@@ -29,14 +28,13 @@ type Known struct {
 	Session  *Session                   `json:"session,omitempty"`  // it keeps state for one caller; nil: it does not
 }
 
-// Session is what a server needs so that several of its processes, one for each caller's
-// session, do not get into each other's way.
+// Session is what a server needs so that several of its processes can run side by side.
 type Session struct {
 	Env    map[string]string `json:"env,omitempty"`    // variables that its process gets
 	Unless []string          `json:"unless,omitempty"` // variables and arguments by which the user has decided otherwise
 }
 
-// For is what a process needs that is started with these arguments and variables.
+// For is the environment of a process that is started with these arguments and variables.
 func (s *Session) For(args []string, env map[string]string) map[string]string {
 	for _, decided := range s.Unless {
 		_, set := env[decided]
@@ -47,7 +45,7 @@ func (s *Session) For(args []string, env map[string]string) map[string]string {
 	return s.Env
 }
 
-// Route leads a call of a tool that the server does not offer to one that it does.
+// Route maps a tool that the server does not offer to one that it does.
 type Route struct {
 	From  string                     `json:"from"`
 	To    string                     `json:"to"`
@@ -101,7 +99,7 @@ type FillRule struct {
 	From []string `json:"from"`
 }
 
-// ParseKnown reads and checks what a user or a file says of a server.
+// ParseKnown reads and checks the description of a server.
 func ParseKnown(data []byte) (*Known, error) {
 	k := &Known{}
 	dec := json.NewDecoder(strings.NewReader(string(data)))
@@ -115,7 +113,7 @@ func ParseKnown(data []byte) (*Known, error) {
 	return k, nil
 }
 
-// Check tells what is wrong with the data, and makes it ready for use.
+// Check validates the description and prepares it for use.
 func (k *Known) Check() error {
 	switch {
 	case k.Name == "":
@@ -183,7 +181,7 @@ func (r *Rule) check() error {
 //go:embed known/*.json
 var files embed.FS
 
-// Builtin are the servers that are known without any configuration.
+// Builtin lists the servers that are known without configuration.
 func Builtin() []*Known {
 	names, _ := fs.Glob(files, "known/*.json") // the pattern is right
 	var out []*Known
@@ -204,8 +202,8 @@ type Server struct {
 	tools []string
 }
 
-// Recognize finds the server that offers these tools among the known ones, the first that
-// suits; nil when it is none of them. What somebody called the server does not count.
+// Recognize finds the first known server that these tools identify, whatever its configured name; nil
+// for none.
 func Recognize(known []*Known, tools []string) *Server {
 	for _, k := range known {
 		n := 0
@@ -253,7 +251,7 @@ type KnownTool struct {
 	carriers map[string]bool
 }
 
-// Tool is what is known of a tool by the server's own name for it; nil when nothing is.
+// Tool is what is known of a tool by the server's own name for it; nil for nothing.
 func (s *Server) Tool(name string) *KnownTool {
 	if s == nil {
 		return nil
@@ -275,7 +273,7 @@ func (s *Server) Tool(name string) *KnownTool {
 	return t
 }
 
-// isEmptySchema tells whether a schema says nothing at all about arguments.
+// isEmptySchema tells whether a schema says nothing about arguments.
 func isEmptySchema(raw json.RawMessage) bool {
 	w := rawjson.Object(raw)
 	for w.Next() {

@@ -7,7 +7,7 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// ruleReport is what the rules of a server found beside what they changed.
+// ruleReport holds the problems that the rules of a server found.
 type ruleReport struct {
 	problems []Problem
 	hints    map[string]string // by field
@@ -15,18 +15,18 @@ type ruleReport struct {
 
 func (r *ruleReport) empty() bool { return r == nil || len(r.problems) == 0 }
 
-// join adds what the rules found to a refusal.
-func (r *ruleReport) join(no *Error) *Error {
+// join adds the rules' problems to an error.
+func (r *ruleReport) join(fitErr *Error) *Error {
 	if r == nil {
-		return no
+		return fitErr
 	}
-	for k := range no.Problems {
-		if hint := r.hints[no.Problems[k].Field]; hint != "" {
-			no.Problems[k].Hint = hint
+	for k := range fitErr.Problems {
+		if hint := r.hints[fitErr.Problems[k].Field]; hint != "" {
+			fitErr.Problems[k].Hint = hint
 		}
 	}
-	no.Problems = append(r.problems, no.Problems...)
-	return no
+	fitErr.Problems = append(r.problems, fitErr.Problems...)
+	return fitErr
 }
 
 // apply follows the rules of the server.
@@ -37,13 +37,14 @@ func (k *KnownTool) apply(m *repairer, raw []byte) ([]byte, *ruleReport) {
 		if t.read(raw) != nil {
 			return raw, found
 		}
-		a := &applier{m: m, rule: r, t: t, found: found}
+		a := &applier{m: m, rule: r, tape: t, found: found}
 		flat, _ := m.spread(m.tool.schema.place, t, 0)
 		var path []string
 		if r.In != "" {
 			path = strings.Split(r.In, ".")
 		}
-		if a.walk(flat, 0, "", path); len(a.cuts) > 0 {
+		a.walk(flat, 0, "", path)
+		if len(a.cuts) > 0 {
 			raw = splice(t, 0, a.cuts)
 		}
 	}
@@ -54,14 +55,14 @@ func (k *KnownTool) apply(m *repairer, raw []byte) ([]byte, *ruleReport) {
 type applier struct {
 	m     *repairer
 	rule  *Rule
-	t     *tape
+	tape  *tape
 	cuts  []edit
 	found *ruleReport
 }
 
-// walk goes to the objects that the rule is about. What stands there as text is read first.
+// walk goes to the objects that the rule is about, also inside JSON text.
 func (a *applier) walk(flat []*shape, i int32, at string, path []string) {
-	if a.t.tokens[i].kind != isObject {
+	if a.tape.tokens[i].kind != isObject {
 		return
 	}
 	if len(path) == 0 {
@@ -69,14 +70,14 @@ func (a *applier) walk(flat []*shape, i int32, at string, path []string) {
 		return
 	}
 	name, each := strings.CutSuffix(path[0], "[]")
-	c := a.t.get(i, name)
+	c := a.tape.get(i, name)
 	if c < 0 {
 		return
 	}
 	at += "/" + jsonschema.EscapeToken(name)
 	place, _, _ := under(&a.m.budget, flat, name)
-	inner, _ := a.m.spread(place, a.t, c)
-	if a.t.tokens[c].kind == isString {
+	inner, _ := a.m.spread(place, a.tape, c)
+	if a.tape.tokens[c].kind == isString {
 		a.text(inner, c, at, path)
 		return
 	}
@@ -89,47 +90,40 @@ func (a *applier) walk(flat []*shape, i int32, at string, path []string) {
 
 func (a *applier) items(flat []*shape, i int32, at string, path []string) {
 	item := func(n int, e int32) []*shape {
-		var place []*shape
-		for _, s := range flat {
-			if it := s.item(n); it != nil {
-				place = append(place, it)
-			}
-		}
-		inner, _ := a.m.spread(place, a.t, e)
+		inner, _ := a.m.spread(itemsOf(flat, n), a.tape, e)
 		return inner
 	}
-	if a.t.tokens[i].kind == isObject { // a single one, not yet in an array
+	if a.tape.tokens[i].kind == isObject { // a single one, not yet in an array
 		a.walk(item(0, i), i, at, path)
 		return
 	}
 	n := 0
-	for e := a.t.first(i); e >= 0 && a.t.tokens[i].kind == isArray; e = a.t.after(e) {
+	for e := a.tape.first(i); e >= 0 && a.tape.tokens[i].kind == isArray; e = a.tape.after(e) {
 		a.walk(item(n, e), e, at+"/"+strconv.Itoa(n), path)
 		n++
 	}
 }
 
-// text reads a list or object that was written into a string, and follows the rule there.
+// text follows the rule in a list or object that was written into a string.
 func (a *applier) text(flat []*shape, i int32, at string, path []string) {
 	inner := &tape{}
-	raw := readText(a.t.text(i))
+	raw := readText(a.tape.text(i))
 	if raw == nil || inner.read(raw) != nil || !a.m.may(JSONText) || inner.tokens[0].kind < isArray {
 		return
 	}
-	a.m.record(at, JSONText, a.t.raw(i), raw)
-	b := &applier{m: a.m, rule: a.rule, t: inner, found: a.found}
+	a.m.record(at, JSONText, a.tape.raw(i), raw)
+	b := &applier{m: a.m, rule: a.rule, tape: inner, found: a.found}
 	if strings.HasSuffix(path[0], "[]") {
 		b.items(flat, 0, at, path[1:])
 	} else {
 		b.walk(flat, 0, at, path[1:])
 	}
-	a.cuts = append(a.cuts, edit{a.t.tokens[i].start, a.t.tokens[i].end, splice(inner, 0, b.cuts)})
+	a.cuts = append(a.cuts, edit{a.tape.tokens[i].start, a.tape.tokens[i].end, splice(inner, 0, b.cuts)})
 }
 
 // object follows the rule in one object.
 func (a *applier) object(flat []*shape, i int32, at string) {
-	members := membersOf(a.t, i)
-	o := &ruled{applier: a, flat: flat, members: members, at: at}
+	o := &ruled{applier: a, objectEdit: a.tape.edit(i), flat: flat, at: at}
 	for k := range a.rule.Aliases {
 		o.alias(&a.rule.Aliases[k])
 	}
@@ -146,13 +140,13 @@ func (a *applier) object(flat []*shape, i int32, at string) {
 		o.fill(&a.rule.Fill[k])
 	}
 	for _, key := range a.rule.Drop {
-		if c := find(members, key); c != nil && c.to == "" && !isKnown(&a.m.budget, flat, key) {
-			a.m.record(o.field(key), Drop, a.t.raw(c.token), nil)
+		if c := o.find(key); c != nil && c.to == "" && !o.knows(key) {
+			a.m.record(o.field(key), Drop, a.tape.raw(c.token), nil)
 			c.drop = true
 		}
 	}
 	o.demand()
 	if o.changed() {
-		a.cuts = append(a.cuts, rewrite(a.t, i, o.members, o.added)...)
+		a.cuts = append(a.cuts, o.edits()...)
 	}
 }

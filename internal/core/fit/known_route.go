@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// Route finds the tool that a call means when the server offers none of the name: without
-// what a client put before it, or under the name of another version, with the arguments as
-// that one takes them. It is false when there is nothing to change.
+// Route finds the tool that a call means when the server has none of that name: without the client's
+// prefix, or under its name in another version. False: nothing to change.
 func (s *Server) Route(name string, args json.RawMessage) (string, json.RawMessage, bool) {
 	if s == nil || slices.Contains(s.tools, name) {
 		return name, args, false
@@ -35,34 +34,28 @@ func (s *Server) Route(name string, args json.RawMessage) (string, json.RawMessa
 	return name, args, false
 }
 
-// apply changes the arguments as the route says; false when they are not those it is for.
+// apply changes the arguments as the route says; false when the route does not apply to them.
 func (r *Route) apply(args json.RawMessage) (json.RawMessage, bool) {
 	raw := args
 	if len(raw) == 0 || string(raw) == "null" {
 		raw = json.RawMessage("{}")
 	}
-	t := &tape{}
-	if t.read(raw) != nil || t.tokens[0].kind != isObject {
+	o, ok := editObject(raw)
+	if !ok {
 		return nil, false
 	}
-	members := membersOf(t, 0)
 	for key, want := range r.When {
-		if c := find(members, key); c == nil || !samePlain(t.raw(c.token), want) {
+		if c := o.find(key); c == nil || !samePlain(o.t.raw(c.token), want) {
 			return nil, false
 		}
 	}
 	for _, key := range r.Unset {
-		if c := find(members, key); c != nil {
+		if c := o.find(key); c != nil {
 			c.drop = true
 		}
 	}
-	var added []member
 	for _, key := range slices.Sorted(maps.Keys(r.Set)) {
-		if c := find(members, key); c != nil {
-			c.raw = r.Set[key]
-		} else {
-			added = append(added, member{name: key, raw: r.Set[key]})
-		}
+		o.set(key, r.Set[key])
 	}
-	return splice(t, 0, rewrite(t, 0, members, added)), true
+	return o.bytes(), true
 }

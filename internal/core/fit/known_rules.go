@@ -8,12 +8,12 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// ruled is an object that a rule is followed in.
+// ruled is an object to which a rule is applied.
 type ruled struct {
 	*applier
-	flat           []*shape
-	members, added []member
-	at             string
+	*objectEdit
+	flat []*shape
+	at   string
 }
 
 func (o *ruled) changed() bool {
@@ -24,6 +24,17 @@ func (o *ruled) changed() bool {
 
 func (o *ruled) field(name string) string { return o.at + "/" + jsonschema.EscapeToken(name) }
 
+// knows tells whether the tool has the key.
+func (o *ruled) knows(key string) bool { return isKnown(&o.m.budget, o.flat, key) }
+
+// wrong reports a problem with a member, or with the object when c is nil.
+func (o *ruled) wrong(p Problem, c *member) {
+	if c != nil {
+		p.Got = got(o.t, c.token)
+	}
+	o.found.problems = append(o.found.problems, p)
+}
+
 // value is the value of a member as it is now.
 func (o *ruled) value(c *member) []byte {
 	if c.raw != nil {
@@ -32,21 +43,22 @@ func (o *ruled) value(c *member) []byte {
 	return o.t.raw(c.token)
 }
 
-// alias renames the first key that means the same as one that the tool has.
+// alias renames the first key that means the same as one of the tool's.
 func (o *ruled) alias(r *AliasRule) {
-	if !isKnown(&o.m.budget, o.flat, r.To) || !o.m.may(Alias) {
+	if !o.knows(r.To) || !o.m.may(Alias) {
 		return
 	}
 	for _, from := range r.From {
-		c := find(o.members, from)
-		if c == nil || c.to != "" || isKnown(&o.m.budget, o.flat, from) && !o.proves(r, c) {
+		c := o.find(from)
+		if c == nil || c.to != "" || o.knows(from) && !o.proves(r, c) {
 			continue
 		}
 		if r.Match != "" && (r.match == nil || !r.match.MatchString(o.t.text(c.token))) {
-			o.found.hints[o.field(from)], o.found.hints[o.field(r.To)] = r.Hint, r.Hint
+			o.found.hints[o.field(from)] = r.Hint
+			o.found.hints[o.field(r.To)] = r.Hint
 			continue
 		}
-		given := find(o.members, r.To)
+		given := o.find(r.To)
 		switch {
 		case given == nil:
 			o.m.record(o.field(from), Alias, []byte(from), []byte(r.To))
@@ -55,26 +67,26 @@ func (o *ruled) alias(r *AliasRule) {
 			o.m.record(o.field(from), Drop, o.t.raw(c.token), nil)
 			c.drop = true
 		default:
-			o.found.problems = append(o.found.problems, Problem{Code: Conflict, Field: o.field(from), Expected: "the same value as " + r.To,
-				Got: got(o.t, c.token), Hint: "give " + r.To + " alone"})
+			p := Problem{Code: Conflict, Field: o.field(from), Expected: "the same value as " + r.To, Hint: "give " + r.To + " alone"}
+			o.wrong(p, c)
 		}
 	}
 }
 
-// proves tells whether a value shows by its form that it belongs under another key, which
-// is required and missing, though the tool has its own key too.
+// proves tells whether a value's form shows that it belongs under another key, which is required and
+// missing.
 func (o *ruled) proves(r *AliasRule, c *member) bool {
-	return r.match != nil && r.match.MatchString(o.t.text(c.token)) && find(o.members, r.To) == nil && slices.Contains(requiredNames(o.flat), r.To)
+	return r.match != nil && r.match.MatchString(o.t.text(c.token)) && o.find(r.To) == nil && slices.Contains(requiredNames(o.flat), r.To)
 }
 
-// unit brings a number to the unit that the tool takes.
+// unit converts a number to the unit that the tool takes.
 func (o *ruled) unit(r *UnitRule) {
-	if !isKnown(&o.m.budget, o.flat, r.To) || !o.m.may(Unit) {
+	if !o.knows(r.To) || !o.m.may(Unit) {
 		return
 	}
 	for _, from := range r.From {
-		c := find(o.members, from)
-		if c == nil || c.to != "" || isKnown(&o.m.budget, o.flat, from) || find(o.members, r.To) != nil {
+		c := o.find(from)
+		if c == nil || c.to != "" || o.knows(from) || o.find(r.To) != nil {
 			continue
 		}
 		raw := o.t.raw(c.token)
@@ -84,15 +96,16 @@ func (o *ruled) unit(r *UnitRule) {
 		if len(raw) == 0 || raw[0] != '-' && (raw[0] < '0' || raw[0] > '9') {
 			continue
 		}
-		c.to, c.raw = r.To, []byte(parseDecimal(raw).times(parseDecimal([]byte(r.Times))).String())
+		c.to = r.To
+		c.raw = []byte(parseDecimal(raw).times(parseDecimal([]byte(r.Times))).String())
 		o.m.record(o.field(from), Unit, slices.Concat([]byte(from+": "), raw), slices.Concat([]byte(r.To+": "), c.raw))
 	}
 }
 
 // word replaces a value that the server would misunderstand.
 func (o *ruled) word(r *WordRule) {
-	c := find(o.members, r.Key)
-	if c == nil || !isKnown(&o.m.budget, o.flat, r.Key) || !o.m.may(Word) || !o.when(r.When) {
+	c := o.find(r.Key)
+	if c == nil || !o.knows(r.Key) || !o.m.may(Word) || !o.when(r.When) {
 		return
 	}
 	said := strings.ToLower(strings.TrimSpace(o.say(c)))
@@ -111,11 +124,11 @@ func (o *ruled) word(r *WordRule) {
 	}
 	if r.Only {
 		slices.Sort(allowed)
-		o.found.problems = append(o.found.problems, Problem{Code: NotListed, Field: o.field(r.Key), Expected: orList(allowed), Got: got(o.t, c.token)})
+		o.wrong(Problem{Code: NotListed, Field: o.field(r.Key), Expected: orList(allowed)}, c)
 	}
 }
 
-// say is the text of a string, and the digits or the word of another scalar.
+// say is the text of a string, or any other scalar as written.
 func (o *ruled) say(c *member) string {
 	raw := o.value(c)
 	if s, ok := rawjson.String(raw); ok {
@@ -126,7 +139,7 @@ func (o *ruled) say(c *member) string {
 
 func (o *ruled) when(want map[string][]string) bool {
 	for key, values := range want {
-		c := find(o.members, key)
+		c := o.find(key)
 		if c == nil || !slices.Contains(values, strings.ToLower(o.say(c))) {
 			return false
 		}
@@ -136,7 +149,7 @@ func (o *ruled) when(want map[string][]string) bool {
 
 // toText writes a number or boolean as text where the tool takes text only.
 func (o *ruled) toText(key string) {
-	c := find(o.members, key)
+	c := o.find(key)
 	if c == nil || c.raw != nil || !o.m.may(Word) {
 		return
 	}
@@ -153,11 +166,11 @@ func (o *ruled) toText(key string) {
 
 // fill gives a required text that is missing the words of another argument.
 func (o *ruled) fill(r *FillRule) {
-	if find(o.members, r.To) != nil || !o.m.may(Fill) || !slices.Contains(requiredNames(o.flat), r.To) {
+	if o.find(r.To) != nil || !o.m.may(Fill) || !slices.Contains(requiredNames(o.flat), r.To) {
 		return
 	}
 	for _, from := range r.From {
-		c := find(o.members, from)
+		c := o.find(from)
 		if c == nil {
 			continue
 		}
@@ -165,30 +178,29 @@ func (o *ruled) fill(r *FillRule) {
 			continue
 		}
 		o.m.record(o.field(r.To), Fill, []byte(from), o.value(c))
-		o.added = append(o.added, member{name: r.To, raw: o.value(c)})
+		o.add(r.To, o.value(c))
 		return
 	}
 }
 
-// demand tells of texts that are empty and of keys of which one is needed.
+// demand reports empty texts, and groups of keys of which none is given.
 func (o *ruled) demand() {
 	for _, key := range o.rule.Filled {
-		c := find(o.members, key)
-		if c == nil || !isKnown(&o.m.budget, o.flat, key) {
+		c := o.find(key)
+		if c == nil || !o.knows(key) {
 			continue
 		}
 		if s, ok := rawjson.String(o.value(c)); ok && strings.TrimSpace(s) == "" {
-			o.found.problems = append(o.found.problems, Problem{Code: WrongLength, Field: o.field(key), Expected: "text that is not empty", Got: got(o.t, c.token)})
+			o.wrong(Problem{Code: WrongLength, Field: o.field(key), Expected: "text that is not empty"}, c)
 		}
 	}
 	for _, group := range o.rule.Needs {
 		given := func(key string) bool {
-			c := find(o.members, key)
+			c := o.find(key)
 			return c != nil && string(o.value(c)) != "null"
 		}
-		known := func(key string) bool { return isKnown(&o.m.budget, o.flat, key) }
-		if slices.ContainsFunc(group, known) && !slices.ContainsFunc(group, given) {
-			o.found.problems = append(o.found.problems, Problem{Code: Missing, Field: o.at, Expected: "at least one of " + orList(group)})
+		if slices.ContainsFunc(group, o.knows) && !slices.ContainsFunc(group, given) {
+			o.wrong(Problem{Code: Missing, Field: o.at, Expected: "at least one of " + orList(group)}, nil)
 		}
 	}
 }

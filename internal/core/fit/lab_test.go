@@ -79,7 +79,8 @@ func (l *lab) run(raw []byte, seed uint64, rounds int) {
 
 // same asks both validators, and tells whether they agree that the arguments are wrong.
 func (l *lab) same(judge *jsonschema.Schema, d *document, args []byte) bool {
-	ours, theirs := verdict(d.root, args), valid(judge, args)
+	ours := verdict(d.root, args)
+	theirs := valid(judge, args)
 	l.differs.add(ours == theirs)
 	if ours != theirs {
 		l.t.Errorf("we say %v, the oracle %v: %.400s\nfor %.1500s", ours, theirs, args, d.raw)
@@ -114,7 +115,8 @@ func (l *lab) repair(judge *jsonschema.Schema, tool *Tool, t *tape, all []site, 
 	}
 	if !ok && l.shownRestored < 12 {
 		l.shownRestored++
-		l.t.Logf("%s at %s is not undone: %.300s\nfrom %.300s\ngot  %.300s, %v\nfor %.900s", x.name, s.at, bad, t.data, res.Args, err, tool.Schema())
+		l.t.Logf("%s at %s is not undone: %.300s\nfrom %.300s\ngot  %.300s, %v\nfor %.900s", x.name, s.at, bad, t.data, res.Args, err,
+			tool.Schema())
 	}
 }
 
@@ -167,16 +169,19 @@ func TestLab(t *testing.T) {
 	for _, file := range corpora.Tools {
 		t.Run(strings.TrimSuffix(file, ".jsonl"), func(t *testing.T) {
 			schemas := corpora.Schemas(t, file)
-			every, rounds := max(1, len(schemas)/80), 2
+			every := max(1, len(schemas)/80)
+			rounds := 2
 			if os.Getenv("TOOLFIT_LAB") == "full" {
-				every, rounds = 1, 4
+				every = 1
+				rounds = 4
 			}
 			l := &lab{t: t, restored: map[string]*score{}, refused: map[string]*score{}}
 			for i := 0; i < len(schemas); i += every {
 				l.run(schemas[i], uint64(i), rounds)
 			}
 			l.show(file)
-			if l.identity.held != l.identity.of || l.sound.held != l.sound.of || l.allRefused.held != l.allRefused.of || l.allRestored.held*100 < l.allRestored.of*98 {
+			if l.identity.held != l.identity.of || l.sound.held != l.sound.of || l.allRefused.held != l.allRefused.of ||
+				l.allRestored.held*100 < l.allRestored.of*98 {
 				t.Error("a law does not hold")
 			}
 		})

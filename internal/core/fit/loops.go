@@ -2,8 +2,7 @@ package fit
 
 import "slices"
 
-// cutLoops takes out references that lead back to themselves with nothing in between: no
-// value could ever be checked against them.
+// cutLoops removes references that lead straight back to themselves.
 func (c *compiler) cutLoops() {
 	const open, done = 1, 2
 	state := make(map[*shape]int, len(c.order))
@@ -33,7 +32,8 @@ func (c *compiler) cutLoops() {
 		visit(s)
 	}
 	for _, s := range c.order {
-		s.all, s.any = present(s.all), present(s.any)
+		s.all = present(s.all)
+		s.any = present(s.any)
 		if len(s.one) > 0 {
 			s.one = present(s.one)
 		}
@@ -46,7 +46,7 @@ func (c *compiler) looped() {
 	}
 }
 
-// every tells whether all that the reference may mean fulfils the condition.
+// every tells whether all possible targets meet the condition.
 func (d *dynamicRef) every(holds func(*shape) bool) bool {
 	ok := holds(d.target)
 	for _, s := range d.at {
@@ -59,7 +59,7 @@ func present(list []*shape) []*shape {
 	return slices.DeleteFunc(list, func(s *shape) bool { return s == nil })
 }
 
-// inPlace are the shapes that apply to the same value as s.
+// inPlace lists the shapes that apply to the same value as s.
 func (s *shape) inPlace() []**shape {
 	slots := []**shape{&s.ref}
 	if s.rare != nothingRare {
@@ -76,8 +76,7 @@ func (s *shape) inPlace() []**shape {
 	return slots
 }
 
-// accepted is the widest set of types that s can let through. There are no loops to fear,
-// but the same shape may be met on many ways: known keeps what was found.
+// accepted is the widest set of types that s can accept. known caches results.
 func accepted(s *shape, known map[*shape]types) types {
 	if out, ok := known[s]; ok {
 		return out

@@ -94,7 +94,9 @@ func (g *maker) value(place []*shape, depth int) string {
 func (g *maker) text(flat []*shape) string {
 	for _, s := range flat {
 		if s.pattern != nil {
-			for _, try := range []string{"abc", "ABC", "12", "2026-01-02", "a-b", "2026-01-02T03:04:05Z", "abc123", "#ffffff", "10:30", "a@example.com", "https://example.com", "00000000-0000-0000-0000-000000000000", "0x12ab", "1.2.3", "AAPL", "us-east-1", "/a/b", "12345678"} {
+			for _, try := range []string{"abc", "ABC", "12", "2026-01-02", "a-b", "2026-01-02T03:04:05Z", "abc123", "#ffffff", "10:30",
+				"a@example.com", "https://example.com", "00000000-0000-0000-0000-000000000000", "0x12ab", "1.2.3", "AAPL", "us-east-1",
+				"/a/b", "12345678"} {
 				if s.pattern.match([]byte(try), plenty()) {
 					return strconv.Quote(try)
 				}
@@ -114,14 +116,23 @@ func (g *maker) text(flat []*shape) string {
 	return string(raw)
 }
 
+// step is how far the next integer is that an integer bound allows.
+func step(b *bound) int {
+	if b.exclusive {
+		return 1
+	}
+	return 0
+}
+
 func (g *maker) number(flat []*shape) string {
-	low, high := -1<<40, 1<<40
+	low := -1 << 40
+	high := 1 << 40
 	for _, s := range flat {
 		if s.low != nil {
-			low = max(low, bounded(s.low)+index(s.low.exclusive))
+			low = max(low, bounded(s.low)+step(s.low))
 		}
 		if s.high != nil {
-			high = min(high, bounded(s.high)-index(s.high.exclusive))
+			high = min(high, bounded(s.high)-step(s.high))
 		}
 	}
 	switch {

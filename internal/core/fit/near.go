@@ -7,8 +7,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/spelling"
 )
 
-// fold writes a name without what people and models write differently: case, and the signs
-// between words.
+// fold drops case and the separators between words.
 func fold(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' || r == '.' || r == ' ' {
@@ -18,11 +17,11 @@ func fold(name string) string {
 	}, name)
 }
 
-// isNear tells whether two folded names are close: one letter in four may differ, and none
-// in names of three letters or less. Names that count or letter things are never close:
-// line1 and line2, unit_a and unit_b are two things.
+// isNear tells whether two folded names are close: one letter in four may differ. Numbered or lettered
+// names (line1 and line2, unit_a and unit_b) are never close.
 func isNear(a, b string) bool {
-	x, y := []rune(a), []rune(b)
+	x := []rune(a)
+	y := []rune(b)
 	if digits(a) != digits(b) || len(x) == len(y) && len(x) > 0 && string(x[:len(x)-1]) == string(y[:len(y)-1]) {
 		return a == b
 	}
@@ -42,7 +41,8 @@ func digits(s string) string {
 	}, s)
 }
 
-// nearest are the names close to the wanted one, the same but for case and signs first.
+// nearest lists the names close to the wanted one; those that differ only in case and separators come
+// first.
 func nearest(want string, names []string) []string {
 	if len(want) > 4*maxText {
 		return nil // nobody meant a name by it, and to compare it with many costs time
@@ -63,7 +63,7 @@ func nearest(want string, names []string) []string {
 	return near
 }
 
-// nearHint names what may have been meant.
+// nearHint suggests what may have been meant.
 func nearHint(want string, names []string) string {
 	near := nearest(want, names)
 	if len(near) == 0 {
@@ -72,7 +72,7 @@ func nearHint(want string, names []string) string {
 	return "did you mean " + cut(orList(near[:min(3, len(near))]), maxText) + "?"
 }
 
-// nameHint is nearHint, or all the names when they are few.
+// nameHint is nearHint, or all names when there are few.
 func nameHint(want string, names []string) string {
 	if hint := nearHint(want, names); hint != "" || len(names) == 0 || len(names) > 12 {
 		return hint

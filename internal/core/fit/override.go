@@ -25,7 +25,7 @@ type Override struct {
 	Enum        map[string][]json.RawMessage `json:"enum,omitempty"`        // the values that are left of a property
 }
 
-// Overridden is a tool as models see it, and the way back to its own arguments.
+// Overridden is a tool as models see it, with the way back to its own arguments.
 type Overridden struct {
 	Definition json.RawMessage // as it is shown; nil when the tool is hidden
 	o          Override
@@ -35,8 +35,7 @@ type Overridden struct {
 	shown      *Tool             // fits what the model sends to what it saw
 }
 
-// Apply makes the tool that models see from its definition and the schema in force, which is
-// the definition's own when nil. The error names what cannot be applied.
+// Apply makes the tool that models see. schema is the one in force; nil: the definition's own.
 func (o *Override) Apply(def tool.Definition, schema json.RawMessage) (*Overridden, error) {
 	out := &Overridden{o: *o, own: map[string]string{}, alike: map[string]bool{}}
 	if schema == nil {
@@ -67,7 +66,8 @@ func (o *Override) Apply(def tool.Definition, schema json.RawMessage) (*Overridd
 	if err != nil {
 		return nil, fmt.Errorf("override %s: %w", def.Name, err)
 	}
-	if out.shown, err = Compile(schema, nil); err != nil || o.Hidden {
+	out.shown, err = Compile(schema, nil)
+	if err != nil || o.Hidden {
 		return out, err
 	}
 	out.Definition = o.define(def, schema)
@@ -77,7 +77,7 @@ func (o *Override) Apply(def tool.Definition, schema json.RawMessage) (*Overridd
 // InputSchema is the schema that is shown.
 func (v *Overridden) InputSchema() json.RawMessage { return v.shown.Schema() }
 
-// names are all the properties that the override speaks of.
+// names lists all properties that the override mentions.
 func (o *Override) names() []string {
 	names := slices.Concat(o.Hide, o.Require)
 	names = slices.AppendSeq(names, maps.Keys(o.Rename))
@@ -89,17 +89,19 @@ func (o *Override) names() []string {
 	return slices.Compact(names)
 }
 
-// check tells what of the override the tool's schema does not allow.
+// check tells what the tool's schema does not allow.
 func (o *Override) check(flat []*shape, have []string) error {
 	for _, name := range o.names() {
 		if !slices.Contains(have, name) {
-			return unknownProperty(name, have)
+			hint := nameHint(name, have)
+			if hint != "" {
+				hint = "; " + hint
+			}
+			return fmt.Errorf("the tool has no property %q%s", name, hint)
 		}
 	}
 	for _, name := range o.Hide {
-		_, fixed := o.Fix[name]
-		_, defaulted := o.Default[name]
-		if slices.Contains(requiredNames(flat), name) && !fixed && !defaulted {
+		if slices.Contains(requiredNames(flat), name) && !has(o.Fix, name) && !has(o.Default, name) {
 			return fmt.Errorf("hide %s: the tool requires it; give it a value with fix or default", name)
 		}
 		if slices.Contains(o.Require, name) {
@@ -107,10 +109,10 @@ func (o *Override) check(flat []*shape, have []string) error {
 		}
 	}
 	for _, name := range o.Require {
-		if _, fixed := o.Fix[name]; fixed {
+		if has(o.Fix, name) {
 			return fmt.Errorf("require %s: it is fixed", name)
 		}
-		if _, defaulted := o.Default[name]; defaulted {
+		if has(o.Default, name) {
 			return fmt.Errorf("require %s: it has a default", name)
 		}
 	}
@@ -120,22 +122,16 @@ func (o *Override) check(flat []*shape, have []string) error {
 	return o.checkValues(flat)
 }
 
-func unknownProperty(name string, have []string) error {
-	err := fmt.Errorf("the tool has no property %q", name)
-	if hint := nameHint(name, have); hint != "" {
-		err = fmt.Errorf("%w; %s", err, hint)
-	}
-	return err
+func has[V any](m map[string]V, name string) bool {
+	_, ok := m[name]
+	return ok
 }
 
 // checkNames refuses two properties of one shown name.
 func (o *Override) checkNames(have []string) error {
 	taken := map[string]string{}
 	for _, own := range have {
-		shown := own
-		if to, ok := o.Rename[own]; ok {
-			shown = to
-		}
+		shown := o.shownName(own)
 		if before, twice := taken[shown]; shown == "" || twice && before != own {
 			return fmt.Errorf("rename %s: the name %q is empty or taken", own, shown)
 		}
@@ -177,7 +173,7 @@ func (o *Override) checkValues(flat []*shape) error {
 				return err
 			}
 		}
-		if raw, ok := o.Default[name]; ok && !slices.ContainsFunc(o.Enum[name], func(v json.RawMessage) bool { return samePlain(v, raw) }) {
+		if raw := o.Default[name]; raw != nil && !isAmong(o.Enum[name], raw) {
 			return fmt.Errorf("default %s: %.80s is not among its enum", name, raw)
 		}
 	}
@@ -186,29 +182,20 @@ func (o *Override) checkValues(flat []*shape) error {
 
 // define puts the new name, description and schema into the definition.
 func (o *Override) define(def tool.Definition, schema json.RawMessage) json.RawMessage {
-	t := &tape{}
-	if t.read(def.Raw) != nil {
+	edited, ok := editObject(def.Raw)
+	if !ok {
 		return def.Raw // it was parsed before
 	}
-	members := membersOf(t, 0)
-	var added []member
-	set := func(name string, raw []byte) {
-		if c := find(members, name); c != nil {
-			c.raw = raw
-		} else {
-			added = append(added, member{name: name, raw: raw})
-		}
-	}
 	if o.Name != "" {
-		set("name", rawjson.AppendString(nil, o.Name))
+		edited.set("name", rawjson.AppendString(nil, o.Name))
 	}
 	if o.Description != nil {
-		set("description", rawjson.AppendString(nil, *o.Description))
+		edited.set("description", rawjson.AppendString(nil, *o.Description))
 	}
 	if o.touches() {
-		set("inputSchema", schema)
+		edited.set("inputSchema", schema)
 	}
-	return splice(t, 0, rewrite(t, 0, members, added))
+	return edited.bytes()
 }
 
 // touches tells whether the override changes the schema.

@@ -8,10 +8,10 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// apply takes the model's arguments to the tool's own names and adds what is bound here.
+// apply maps the model's arguments to the tool's own names and adds fixed and default values.
 func (v *Overridden) apply(m *repairer, raw []byte) ([]byte, *Error) {
-	if no := v.once(raw); no != nil {
-		return nil, no
+	if fitErr := v.once(raw); fitErr != nil {
+		return nil, fitErr
 	}
 	if v.o.touches() {
 		shown, err := v.shown.With(&Options{Validation: m.tool.opts.Validation, Without: m.tool.opts.Without, Known: m.tool.opts.Known})
@@ -20,50 +20,47 @@ func (v *Overridden) apply(m *repairer, raw []byte) ([]byte, *Error) {
 		}
 		inner := newRepairer(m.ctx, shown, len(raw))
 		shown.schema.read()
-		fixed, no := v.fit(inner, raw)
-		if no != nil {
-			return nil, no
+		fixed, fitErr := v.fit(inner, raw)
+		if fitErr != nil {
+			return nil, fitErr
 		}
-		raw, m.repairs = fixed, append(m.repairs, inner.repairs...)
+		raw = fixed
+		m.repairs = append(m.repairs, inner.repairs...)
 	}
-	t := &tape{}
-	if err := t.read(raw); err != nil || t.tokens[0].kind != isObject {
+	o, ok := editObject(raw)
+	if !ok {
 		return raw, nil
 	}
-	members := membersOf(t, 0)
-	if no := v.hidden(members, t); no != nil {
-		return nil, no
+	if err := v.hidden(o); err != nil {
+		return nil, err
 	}
-	var added []member
-	for k := range members {
-		if own, ok := v.own[members[k].name]; ok {
-			members[k].to = own
+	for k := range o.members {
+		if own, ok := v.own[o.members[k].name]; ok {
+			o.members[k].to = own
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(v.o.Fix)) {
-		added = append(added, v.bind(m, members, t, name)...)
+		if c := o.find(name); c != nil && !samePlain(o.t.raw(c.token), v.o.Fix[name]) {
+			m.record("/"+jsonschema.EscapeToken(name), Fixed, o.t.raw(c.token), nil)
+		}
+		o.set(name, v.o.Fix[name])
 	}
 	for _, name := range slices.Sorted(maps.Keys(v.o.Default)) {
-		if _, fixed := v.o.Fix[name]; !fixed && find(members, name) == nil {
-			added = append(added, member{name: name, raw: v.o.Default[name]})
+		if !has(v.o.Fix, name) && o.find(name) == nil {
+			o.add(name, v.o.Default[name])
 		}
 	}
-	return splice(t, 0, rewrite(t, 0, members, added)), nil
+	return o.bytes(), nil
 }
 
-// fit fits arguments to what was shown. A value that is bound here may be sent all the same.
+// fit fits arguments to what was shown. A fixed value may be sent all the same.
 func (v *Overridden) fit(m *repairer, raw []byte) ([]byte, *Error) {
-	t := &tape{}
-	if t.read(raw) == nil && t.tokens[0].kind == isObject {
-		members := membersOf(t, 0)
-		for k := range members {
-			if _, fixed := v.o.Fix[members[k].name]; fixed {
-				members[k].drop = true
-			}
+	if o, ok := editObject(raw); ok {
+		for k := range o.members {
+			c := &o.members[k]
+			c.drop = c.drop || has(v.o.Fix, c.name)
 		}
-		if cuts := rewrite(t, 0, members, nil); len(cuts) > 0 {
-			raw = splice(t, 0, cuts)
-		}
+		raw = o.bytes()
 	}
 	var rules *ruleReport
 	if known := m.tool.opts.Known; known != nil {
@@ -72,39 +69,26 @@ func (v *Overridden) fit(m *repairer, raw []byte) ([]byte, *Error) {
 	return m.fit(raw, rules)
 }
 
-// hidden refuses properties that are not shown. The name of a hidden property may be the
-// shown name of another.
-func (v *Overridden) hidden(members []member, t *tape) *Error {
-	no := refuse()
-	for _, c := range members {
-		_, renamed := v.own[c.name]
-		_, gone := v.o.Rename[c.name]
-		if !c.drop && !renamed && (gone || slices.Contains(v.o.Hide, c.name)) {
-			no.Problems = append(no.Problems, Problem{Code: Unknown, Field: t.pointer(c.token), Expected: "an argument that the tool has", Got: got(t, c.token)})
+// hidden refuses properties that are not shown, unless the name is the shown name of another.
+func (v *Overridden) hidden(o *objectEdit) *Error {
+	err := refuse()
+	for _, c := range o.members {
+		hidden := has(v.o.Rename, c.name) || slices.Contains(v.o.Hide, c.name)
+		if !c.drop && hidden && !has(v.own, c.name) {
+			err.add(Unknown, o.t, c.token, "an argument that the tool has")
 		}
 	}
-	return no.orNil()
+	return err.orNil()
 }
 
-// bind puts the fixed value in the place of whatever was sent.
-func (v *Overridden) bind(m *repairer, members []member, t *tape, name string) []member {
-	if c := find(members, name); c != nil {
-		if !samePlain(t.raw(c.token), v.o.Fix[name]) {
-			m.record("/"+jsonschema.EscapeToken(name), Fixed, t.raw(c.token), nil)
-		}
-		c.raw = v.o.Fix[name]
-		return nil
-	}
-	return []member{{name: name, raw: v.o.Fix[name]}}
-}
-
-// rename says the problems of a refusal in the names that the model knows.
-func (v *Overridden) rename(no *Error) {
+// rename puts the names that the model knows into the problems.
+func (v *Overridden) rename(fitErr *Error) {
 	for shown, own := range v.own {
-		from, to := "/"+jsonschema.EscapeToken(own), "/"+jsonschema.EscapeToken(shown)
-		for k := range no.Problems {
-			if rest, ok := strings.CutPrefix(no.Problems[k].Field, from); ok && (rest == "" || rest[0] == '/') {
-				no.Problems[k].Field = to + rest
+		from := "/" + jsonschema.EscapeToken(own)
+		to := "/" + jsonschema.EscapeToken(shown)
+		for k := range fitErr.Problems {
+			if rest, ok := strings.CutPrefix(fitErr.Problems[k].Field, from); ok && (rest == "" || rest[0] == '/') {
+				fitErr.Problems[k].Field = to + rest
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -9,13 +10,11 @@ import (
 
 // guarded tells whether the override restricts a property of the tool.
 func (o *Override) guarded(name string) bool {
-	_, fixed := o.Fix[name]
-	_, listed := o.Enum[name]
-	return fixed || listed || slices.Contains(o.Hide, name)
+	return has(o.Fix, name) || has(o.Enum, name) || slices.Contains(o.Hide, name)
 }
 
-// likeness is what is left of a name for the decoders that take names loosely: Go's and
-// many others do not mind case, those of protocol buffers take disk_gb and diskGb for one.
+// likeness is a name as lenient decoders read it: Go ignores case, protocol buffers equate disk_gb and
+// diskGb.
 func likeness(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' || r == '.' || r == ' ' {
@@ -29,54 +28,53 @@ func likeness(name string) string {
 	}, name)
 }
 
-// once refuses a restricted property that stands there twice: readers differ in which one counts.
+// once refuses a restricted property that is given twice: readers differ in which one counts.
 func (v *Overridden) once(raw []byte) *Error {
-	t := &tape{}
-	if t.read(raw) != nil || t.tokens[0].kind != isObject {
+	o, ok := editObject(raw)
+	if !ok {
 		return nil
 	}
-	no := refuse()
-	for _, c := range membersOf(t, 0) {
-		own := c.name
-		if name, renamed := v.own[c.name]; renamed {
-			own = name
-		}
-		if c.drop && v.o.guarded(own) {
-			no.Problems = append(no.Problems, Problem{Code: Conflict, Field: t.pointer(c.token), Expected: "one value", Got: "several"})
+	err := refuse()
+	for _, c := range o.members {
+		if c.drop && v.o.guarded(cmp.Or(v.own[c.name], c.name)) {
+			err.Problems = append(err.Problems, Problem{Code: Conflict, Field: o.t.pointer(c.token), Expected: "one value", Got: "several"})
 		}
 	}
-	return no.orNil()
+	return err.orNil()
 }
 
-// holds refuses arguments by which a server may read another value for a restricted
-// property than the override allows. Bound are the arguments as the override left them,
-// fixed those that the server would get: on the way between them names are repaired, too.
+// holds refuses arguments in which a server may read another value for a restricted property than the
+// override allows. Between bound and fixed, names were repaired.
 func (v *Overridden) holds(bound, fixed []byte, repairs []Repair) *Error {
-	before, after := &tape{}, &tape{}
-	if before.read(bound) != nil || after.read(fixed) != nil || after.tokens[0].kind != isObject {
+	before, readBefore := editObject(bound)
+	after, readAfter := editObject(fixed)
+	if !readBefore || !readAfter {
 		return nil
 	}
-	was := membersOf(before, 0)
-	no := refuse()
-	for _, c := range membersOf(after, 0) {
-		raw, field := after.raw(c.token), after.pointer(c.token)
-		p := Problem{Code: Unknown, Field: field, Expected: "an argument that the tool has", Got: got(after, c.token)}
-		values, listed := v.o.Enum[c.name]
-		old := find(was, c.name)
+	err := refuse()
+	for _, c := range after.members {
+		raw := after.t.raw(c.token)
+		field := after.t.pointer(c.token)
+		old := before.find(c.name)
 		switch {
 		case !v.o.guarded(c.name):
-			if slices.Contains(v.names, c.name) || !v.alike[likeness(c.name)] {
-				continue
+			if !slices.Contains(v.names, c.name) && v.alike[likeness(c.name)] {
+				hint := "a server could take it for an argument of nearly the same name, which is restricted"
+				err.add(Unknown, after.t, c.token, "an argument that the tool has")
+				err.Problems[len(err.Problems)-1].Hint = hint
 			}
-			p.Hint = "a server could take it for an argument of nearly the same name, which is restricted"
-		case listed && !slices.ContainsFunc(values, func(v json.RawMessage) bool { return samePlain(v, raw) }):
-			p.Code, p.Expected = NotListed, "one of the values that are left" // light validation does not look at them
-		case old != nil && samePlain(before.raw(old.token), raw):
-			continue
+		case has(v.o.Enum, c.name) && !isAmong(v.o.Enum[c.name], raw):
+			err.add(NotListed, after.t, c.token, "one of the values that are left") // light validation does not look at them
+		case old != nil && samePlain(before.t.raw(old.token), raw):
 		case old == nil && slices.ContainsFunc(repairs, func(r Repair) bool { return r.Kind == Default && r.Field == field }):
-			continue // the tool's own default
+			// the tool's own default
+		default:
+			err.add(Unknown, after.t, c.token, "an argument that the tool has")
 		}
-		no.Problems = append(no.Problems, p)
 	}
-	return no.orNil()
+	return err.orNil()
+}
+
+func isAmong(values []json.RawMessage, raw []byte) bool {
+	return slices.ContainsFunc(values, func(v json.RawMessage) bool { return samePlain(v, raw) })
 }

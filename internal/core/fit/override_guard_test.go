@@ -9,7 +9,8 @@ import (
 )
 
 // openMachine takes arguments that it does not name, as many tools do.
-const openMachine = `{"type":"object","properties":{"region":{"type":"string"},"size":{"type":"string"},"debugMode":{"type":"boolean"},"k":{"type":"string"},` +
+const openMachine = `{"type":"object","properties":{"region":{"type":"string"},"size":{"type":"string"},` +
+	`"debugMode":{"type":"boolean"},"k":{"type":"string"},` +
 	`"note":{"type":"string"},"Note":{"type":"string"}}}`
 
 const restricted = `{"fix":{"region":"eu","note":"x"},"hide":["debugMode","k"],"enum":{"size":["s","m"]},"rename":{"size":"class"}}`
@@ -57,7 +58,8 @@ func TestRestrictionsHoldAgainstNamesThatLookAlike(t *testing.T) {
 }
 
 func TestARepairOfANameDoesNotReachAHiddenProperty(t *testing.T) {
-	schema := `{"type":"object","properties":{"mode":{"type":"string"},"password":{"type":"string"}},"if":{"properties":{"mode":{"const":"admin"}},"required":["mode"]},"then":{"required":["password"]}}`
+	schema := `{"type":"object","properties":{"mode":{"type":"string"},"password":{"type":"string"}},` +
+		`"if":{"properties":{"mode":{"const":"admin"}},"required":["mode"]},"then":{"required":["password"]}}`
 	def := definition(t, schema)
 	v, err := override(t, `{"hide":["password"]}`).Apply(def, nil)
 	if err != nil {
@@ -74,7 +76,8 @@ func TestARepairOfANameDoesNotReachAHiddenProperty(t *testing.T) {
 // FuzzRestrictions: whatever is sent, a server that does not mind case, signs or the order of
 // keys reads no other region than the one that is fixed, and nothing hidden.
 func FuzzRestrictions(f *testing.F) {
-	for _, s := range []string{`{"class":"s"}`, `{"Region":"us"}`, `{"region":1,"re-gion":2}`, `{"debugMode":true}`, `{"\u017fize":"xl"}`, `{"SIZE":"s","class":"m"}`} {
+	for _, s := range []string{`{"class":"s"}`, `{"Region":"us"}`, `{"region":1,"re-gion":2}`, `{"debugMode":true}`, `{"\u017fize":"xl"}`,
+		`{"SIZE":"s","class":"m"}`} {
 		f.Add(s)
 	}
 	def := definition(f, openMachine)

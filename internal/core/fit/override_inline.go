@@ -9,8 +9,8 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// inline writes a root that refers to other schemas as one object: their properties and
-// required names together, what else they say as allOf.
+// inline writes a root that refers to other schemas as one object; what cannot be merged goes into
+// allOf.
 func inline(root *node) ([]byte, error) {
 	p := &inliner{root: root, index: jsonschema.NewIndex(root, jsonschema.DraftOf(root)), props: map[string][]string{}}
 	p.visit(root)

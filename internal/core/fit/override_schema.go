@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -10,7 +11,7 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// rewrite makes the schema that is shown. The bytes of what is not changed stay as they are.
+// rewrite makes the schema that is shown. Everything unchanged keeps its bytes.
 func (o *Override) rewrite(raw json.RawMessage) (json.RawMessage, error) {
 	if !o.touches() {
 		return raw, nil
@@ -20,42 +21,38 @@ func (o *Override) rewrite(raw json.RawMessage) (json.RawMessage, error) {
 		return nil, err
 	}
 	if doc.Get("$ref") != nil || doc.Get("allOf") != nil {
-		if raw, err = inline(doc); err != nil {
+		raw, err = inline(doc)
+		if err != nil {
 			return nil, err
 		}
 	}
-	t := &tape{}
-	if err := t.read(raw); err != nil {
-		return nil, err
+	root, ok := editObject(raw)
+	if !ok || root.find("properties") == nil {
+		return nil, fmt.Errorf("its properties are not at the root of the schema")
 	}
-	root := membersOf(t, 0)
-	props := find(root, "properties")
-	if props == nil {
-		return nil, fmt.Errorf("its properties do not stand where they can be changed")
-	}
-	var added []member
+	t := root.t
 	required := o.required(t)
-	switch c := find(root, "required"); {
+	switch c := root.find("required"); {
 	case c == nil && string(required) != "[]":
-		added = append(added, member{name: "required", raw: required})
+		root.add("required", required)
 	case c != nil && string(required) == "[]":
 		c.drop = true // older drafts have no empty list
 	case c != nil && !samePlain(required, t.raw(c.token)):
 		c.raw = required
 	}
-	for k := range root {
-		if c := &root[k]; conditions[c.name] && o.mentioned(t, c.token) {
+	for k := range root.members {
+		if c := &root.members[k]; conditions[c.name] && o.mentioned(t, c.token) {
 			c.drop = true
 		}
 	}
 	gone := map[string][]byte{}
+	props := root.find("properties")
 	props.raw = o.properties(t, props.token, jsonschema.DraftOf(doc).RefAlone(), gone)
-	out := splice(t, 0, rewrite(t, 0, root, added))
-	return o.repoint(out, gone)
+	return o.repoint(root.bytes(), gone)
 }
 
-// conditions are the keywords that say which properties go together. One that speaks of a
-// property which the model does not see as it is cannot be shown; it is enforced all the same.
+// conditions relate properties to each other. One that mentions a changed property is not shown, but
+// still enforced.
 var conditions = map[string]bool{
 	"anyOf": true, "oneOf": true, "not": true, "if": true, "then": true, "else": true,
 	"dependentRequired": true, "dependentSchemas": true, "dependencies": true,
@@ -65,15 +62,17 @@ var conditions = map[string]bool{
 func (o *Override) mentioned(t *tape, i int32) bool {
 	for k := i; k < t.tokens[i].next; k++ {
 		for _, name := range []string{t.name(k), t.text(k)} {
-			_, fixed := o.Fix[name]
-			_, defaulted := o.Default[name]
-			_, renamed := o.Rename[name]
-			if name != "" && (fixed || defaulted || renamed || slices.Contains(o.Hide, name)) {
+			if name != "" && (o.supplied(name) || has(o.Rename, name)) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// supplied tells whether the model need not give the property, or cannot.
+func (o *Override) supplied(name string) bool {
+	return has(o.Fix, name) || has(o.Default, name) || slices.Contains(o.Hide, name)
 }
 
 // required is the list of names that the model must give.
@@ -89,19 +88,18 @@ func (o *Override) required(t *tape) []byte {
 			names = append(names, name)
 		}
 	}
-	out := []byte{'['}
+	var shown [][]byte
 	for _, name := range names {
-		_, fixed := o.Fix[name]
-		_, defaulted := o.Default[name]
-		if fixed || defaulted || slices.Contains(o.Hide, name) {
-			continue
+		if !o.supplied(name) {
+			shown = append(shown, rawjson.AppendString(nil, o.shownName(name)))
 		}
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = rawjson.AppendString(out, o.shownName(name))
 	}
-	return append(out, ']')
+	return list(shown)
+}
+
+// list writes values as an array.
+func list(values [][]byte) []byte {
+	return slices.Concat([]byte{'['}, bytes.Join(values, []byte{','}), []byte{']'})
 }
 
 func (o *Override) shownName(name string) string {
@@ -113,29 +111,27 @@ func (o *Override) shownName(name string) string {
 
 // properties rewrites the properties. What is taken away goes to gone.
 func (o *Override) properties(t *tape, i int32, alone bool, gone map[string][]byte) []byte {
-	members := membersOf(t, i)
-	for k := range members {
-		c := &members[k]
+	props := t.edit(i)
+	for k := range props.members {
+		c := &props.members[k]
 		if c.drop {
 			continue
 		}
-		_, fixed := o.Fix[c.name]
-		if fixed || slices.Contains(o.Hide, c.name) {
-			gone[c.name], c.drop = t.raw(c.token), true
+		if has(o.Fix, c.name) || slices.Contains(o.Hide, c.name) {
+			gone[c.name] = t.raw(c.token)
+			c.drop = true
 			continue
 		}
-		if to, ok := o.Rename[c.name]; ok && to != c.name {
+		if to := o.shownName(c.name); to != c.name {
 			c.to = to
 		}
-		if raw := o.property(c.name, t.raw(c.token), alone); raw != nil {
-			c.raw = raw
-		}
+		c.raw = o.property(c.name, t.raw(c.token), alone)
 	}
-	return splice(t, i, rewrite(t, i, members, nil))
+	return props.bytes()
 }
 
-// property rewrites the schema of one property; nil when it stays. Where a reference must
-// stand alone, as in older drafts, it moves into an allOf.
+// property rewrites one property; nil when it stays. In older drafts a reference stands alone, so it
+// moves into allOf.
 func (o *Override) property(name string, raw []byte, alone bool) []byte {
 	text, describe := o.Describe[name]
 	value, byDefault := o.Default[name]
@@ -143,48 +139,32 @@ func (o *Override) property(name string, raw []byte, alone bool) []byte {
 	if !describe && !byDefault && !narrow {
 		return nil
 	}
-	t := &tape{}
-	if t.read(raw) != nil || t.tokens[0].kind != isObject { // a boolean says nothing
-		if t.read([]byte("{}")) != nil {
-			return nil
-		}
+	prop, ok := editObject(raw)
+	if !ok { // a boolean says nothing
+		prop, _ = editObject([]byte("{}"))
 	}
-	if alone && t.get(0, "$ref") >= 0 {
-		if t.read(slices.Concat([]byte(`{"allOf":[`), raw, []byte("]}"))) != nil {
-			return nil
-		}
-	}
-	members := membersOf(t, 0)
-	var added []member
-	set := func(key string, raw []byte) {
-		if c := find(members, key); c != nil {
-			c.raw = raw
-		} else {
-			added = append(added, member{name: key, raw: raw})
-		}
+	if alone && prop.find("$ref") != nil {
+		prop, _ = editObject(slices.Concat([]byte(`{"allOf":[`), raw, []byte("]}")))
 	}
 	if describe {
-		set("description", rawjson.AppendString(nil, text))
+		prop.set("description", rawjson.AppendString(nil, text))
 	}
 	if byDefault {
-		set("default", value)
-	} else if c := find(members, "default"); c != nil && narrow && !slices.ContainsFunc(values, func(v json.RawMessage) bool { return samePlain(v, t.raw(c.token)) }) {
+		prop.set("default", value)
+	} else if c := prop.find("default"); c != nil && narrow && !isAmong(values, prop.t.raw(c.token)) {
 		c.drop = true
 	}
 	if narrow {
-		list := []byte{'['}
+		raws := make([][]byte, len(values))
 		for k, v := range values {
-			if k > 0 {
-				list = append(list, ',')
-			}
-			list = append(list, v...)
+			raws[k] = v
 		}
-		set("enum", append(list, ']'))
+		prop.set("enum", list(raws))
 	}
-	return splice(t, 0, rewrite(t, 0, members, added))
+	return prop.bytes()
 }
 
-// repoint keeps references alive that point to a property which was renamed or taken away.
+// repoint keeps references to properties that were renamed or removed.
 func (o *Override) repoint(raw []byte, gone map[string][]byte) (json.RawMessage, error) {
 	t := &tape{}
 	if err := t.read(raw); err != nil {
@@ -219,30 +199,19 @@ func (o *Override) repoint(raw []byte, gone map[string][]byte) (json.RawMessage,
 	if len(kept) == 0 {
 		return out, nil
 	}
-	return addDefs(out, kept, gone)
+	return addDefs(out, kept, gone), nil
 }
 
 // addDefs keeps the schemas of properties that others refer to.
-func addDefs(raw []byte, names []string, gone map[string][]byte) (json.RawMessage, error) {
-	t := &tape{}
-	if err := t.read(raw); err != nil {
-		return nil, err
+func addDefs(raw []byte, names []string, gone map[string][]byte) json.RawMessage {
+	root, _ := editObject(raw)
+	defs, _ := editObject([]byte("{}"))
+	if c := root.find("$defs"); c != nil && root.t.tokens[c.token].kind == isObject {
+		defs = root.t.edit(c.token)
 	}
-	root := membersOf(t, 0)
-	var defs []member
 	for _, name := range names {
-		defs = append(defs, member{name: name, raw: gone[name]})
+		defs.add(name, gone[name])
 	}
-	if c := find(root, "$defs"); c != nil && t.tokens[c.token].kind == isObject {
-		c.raw = splice(t, c.token, rewrite(t, c.token, membersOf(t, c.token), defs))
-		return splice(t, 0, rewrite(t, 0, root, nil)), nil
-	}
-	all := []byte{'{'}
-	for k, d := range defs {
-		if k > 0 {
-			all = append(all, ',')
-		}
-		all = append(append(rawjson.AppendString(all, d.name), ':'), d.raw...)
-	}
-	return splice(t, 0, rewrite(t, 0, root, []member{{name: "$defs", raw: append(all, '}')}})), nil
+	root.set("$defs", defs.bytes())
+	return root.bytes()
 }

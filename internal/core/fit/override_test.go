@@ -10,14 +10,16 @@ import (
 
 func definition(t testing.TB, inputSchema string) tool.Definition {
 	t.Helper()
-	def, err := tool.ParseDefinition(json.RawMessage(`{"name":"create","description":"Creates.","inputSchema":` + inputSchema + `,"x":1.0}`))
+	def, err := tool.ParseDefinition(json.RawMessage(`{"name":"create","description":"Creates.","inputSchema":` + inputSchema +
+		`,"x":1.0}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return def
 }
 
-const machine = `{"type":"object", "properties":{"region":{"type":"string"},"size":{"type":"string","enum":["s","m","l"],"default":"l"},"debug":{"type":"boolean"},` +
+const machine = `{"type":"object", "properties":{"region":{"type":"string"},"size":{"type":"string","enum":["s","m","l"],` +
+	`"default":"l"},"debug":{"type":"boolean"},` +
 	`"disk_gb":{"type":"integer", "minimum":1}},"required":["region","disk_gb"],"additionalProperties":false}`
 
 func override(t testing.TB, raw string) *Override {
@@ -33,26 +35,45 @@ func TestOverridesAsModelsSeeThem(t *testing.T) {
 	cases := []struct{ name, schema, override, want string }{
 		{"nothing changed is byte for byte the same", machine, `{}`, machine},
 		{"a fixed property is gone", machine, `{"fix":{"region":"eu"}}`,
-			`{"type":"object", "properties":{"size":{"type":"string","enum":["s","m","l"],"default":"l"},"debug":{"type":"boolean"},"disk_gb":{"type":"integer", "minimum":1}},"required":["disk_gb"],"additionalProperties":false}`},
+			`{"type":"object", "properties":{"size":{"type":"string","enum":["s","m","l"],"default":"l"},"debug":{"type":"boolean"},` +
+				`"disk_gb":{"type":"integer", "minimum":1}},"required":["disk_gb"],"additionalProperties":false}`},
 		{"so is a hidden one", machine, `{"hide":["debug"]}`,
-			`{"type":"object", "properties":{"region":{"type":"string"},"size":{"type":"string","enum":["s","m","l"],"default":"l"},"disk_gb":{"type":"integer", "minimum":1}},"required":["region","disk_gb"],"additionalProperties":false}`},
+			`{"type":"object", "properties":{"region":{"type":"string"},"size":{"type":"string","enum":["s","m","l"],"default":"l"},` +
+				`"disk_gb":{"type":"integer", "minimum":1}},"required":["region","disk_gb"],"additionalProperties":false}`},
 		{"a property with another name and other words", machine, `{"rename":{"disk_gb":"disk"},"describe":{"disk_gb":"Size in GB."}}`,
-			`{"type":"object", "properties":{"region":{"type":"string"},"size":{"type":"string","enum":["s","m","l"],"default":"l"},"debug":{"type":"boolean"},"disk":{"type":"integer", "minimum":1,"description":"Size in GB."}},"required":["region","disk"],"additionalProperties":false}`},
+			`{"type":"object", "properties":{"region":{"type":"string"},"size":{"type":"string","enum":["s","m","l"],"default":"l"},` +
+				`"debug":{"type":"boolean"},"disk":{"type":"integer", "minimum":1,"description":"Size in GB."}},"required":["region",` +
+				`"disk"],"additionalProperties":false}`},
 		{"a default makes it optional", machine, `{"default":{"disk_gb":20}}`,
-			`{"type":"object", "properties":{"region":{"type":"string"},"size":{"type":"string","enum":["s","m","l"],"default":"l"},"debug":{"type":"boolean"},"disk_gb":{"type":"integer", "minimum":1,"default":20}},"required":["region"],"additionalProperties":false}`},
+			`{"type":"object", "properties":{"region":{"type":"string"},"size":{"type":"string","enum":["s","m","l"],"default":"l"},` +
+				`"debug":{"type":"boolean"},"disk_gb":{"type":"integer", "minimum":1,"default":20}},"required":["region"],` +
+				`"additionalProperties":false}`},
 		{"fewer values, without a default that is none of them", machine, `{"enum":{"size":["s","m"]},"require":["size"]}`,
-			`{"type":"object", "properties":{"region":{"type":"string"},"size":{"type":"string","enum":["s","m"]},"debug":{"type":"boolean"},"disk_gb":{"type":"integer", "minimum":1}},"required":["region","disk_gb","size"],"additionalProperties":false}`},
-		{"properties behind a reference", `{"$ref":"#/$defs/M","$defs":{"M":{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"integer"}},"required":["a"]}}}`, `{"hide":["b"]}`,
-			`{"$defs":{"M":{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"integer"}},"required":["a"]}},"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}`},
-		{"properties in parts", `{"allOf":[{"properties":{"a":{"type":"string"}},"required":["a"]},{"properties":{"b":{"type":"integer"}},"minProperties":1}]}`, `{"rename":{"b":"c"}}`,
+			`{"type":"object", "properties":{"region":{"type":"string"},"size":{"type":"string","enum":["s","m"]},` +
+				`"debug":{"type":"boolean"},"disk_gb":{"type":"integer", "minimum":1}},"required":["region","disk_gb","size"],` +
+				`"additionalProperties":false}`},
+		{"properties behind a reference", `{"$ref":"#/$defs/M","$defs":{"M":{"type":"object","properties":{"a":{"type":"string"},` +
+			`"b":{"type":"integer"}},"required":["a"]}}}`, `{"hide":["b"]}`,
+			`{"$defs":{"M":{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"integer"}},"required":["a"]}},` +
+				`"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}`},
+		{"properties in parts", `{"allOf":[{"properties":{"a":{"type":"string"}},"required":["a"]},` +
+			`{"properties":{"b":{"type":"integer"}},"minProperties":1}]}`, `{"rename":{"b":"c"}}`,
 			`{"allOf":[{"minProperties":1}],"type":"object","properties":{"a":{"type":"string"},"c":{"type":"integer"}},"required":["a"]}`},
-		{"a condition on what is not shown is not shown", `{"type":"object","properties":{"id":{"type":"string"},"url":{"type":"string"}},"anyOf":[{"required":["id"]},{"required":["url"]}]}`, `{"fix":{"url":"u"}}`,
+		{"a condition on what is not shown is not shown",
+			`{"type":"object","properties":{"id":{"type":"string"},"url":{"type":"string"}},"anyOf":[{"required":["id"]},` +
+				`{"required":["url"]}]}`, `{"fix":{"url":"u"}}`,
 			`{"type":"object","properties":{"id":{"type":"string"}}}`},
-		{"where a reference must stand alone it does", `{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","properties":{"a":{"$ref":"#/definitions/s"}},"definitions":{"s":{"type":"string"}}}`, `{"enum":{"a":["x"]}}`,
-			`{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","properties":{"a":{"allOf":[{"$ref":"#/definitions/s"}],"enum":["x"]}},"definitions":{"s":{"type":"string"}}}`},
-		{"a list of required names that stays keeps its bytes", `{"properties":{"a":{},"b":{}},"required":[ "a" ]}`, `{"hide":["b"]}`, `{"properties":{"a":{}},"required":[ "a" ]}`},
+		{"where a reference must stand alone it does",
+			`{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","properties":{"a":{"$ref":"#/definitions/s"}},` +
+				`"definitions":{"s":{"type":"string"}}}`, `{"enum":{"a":["x"]}}`,
+			`{"$schema":"http://json-schema.org/draft-07/schema#","type":"object",` +
+				`"properties":{"a":{"allOf":[{"$ref":"#/definitions/s"}],"enum":["x"]}},"definitions":{"s":{"type":"string"}}}`},
+		{"a list of required names that stays keeps its bytes", `{"properties":{"a":{},"b":{}},"required":[ "a" ]}`, `{"hide":["b"]}`,
+			`{"properties":{"a":{}},"required":[ "a" ]}`},
 		{"an empty one goes", `{"properties":{"a":{},"b":{}},"required":["a"]}`, `{"fix":{"a":1}}`, `{"properties":{"b":{}}}`},
-		{"a reference to what is gone stays whole", `{"type":"object","properties":{"a":{"type":"string"},"b":{"$ref":"#/properties/a"},"c":{"$ref":"#/properties/b"}}}`, `{"hide":["a"],"rename":{"b":"d"}}`,
+		{"a reference to what is gone stays whole",
+			`{"type":"object","properties":{"a":{"type":"string"},"b":{"$ref":"#/properties/a"},"c":{"$ref":"#/properties/b"}}}`,
+			`{"hide":["a"],"rename":{"b":"d"}}`,
 			`{"type":"object","properties":{"d":{"$ref":"#/$defs/a"},"c":{"$ref":"#/properties/d"}},"$defs":{"a":{"type":"string"}}}`},
 	}
 	for _, c := range cases {
@@ -117,7 +138,8 @@ func TestArgumentsOfAnOverriddenTool(t *testing.T) {
 		{"the old name is refused", all, `{"disk_gb":5}`, `!/disk`},
 		{"a required one is demanded", `{"require":["debug"]}`, `{"region":"eu","disk_gb":1}`, `!/debug: missing`},
 		{"problems speak the model's names", all, `{"disk":0}`, `!/disk: expected at least 1`},
-		{"names can be swapped", `{"rename":{"region":"size","size":"region"}}`, `{"size":"eu","region":"s","disk_gb":1}`, `{"region":"eu","size":"s","disk_gb":1}`},
+		{"names can be swapped", `{"rename":{"region":"size","size":"region"}}`, `{"size":"eu","region":"s","disk_gb":1}`,
+			`{"region":"eu","size":"s","disk_gb":1}`},
 		{"only the tool's name is other", `{"name":"n"}`, `{"region":"eu", "disk_gb":1}`, `{"region":"eu", "disk_gb":1}`},
 	}
 	for _, c := range cases {

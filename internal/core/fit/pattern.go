@@ -8,9 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// pattern is a regular expression of a schema. It is run here and not by package regexp,
-// which can neither count its work nor be interrupted. Nil matches everything: the server
-// knows better.
+// pattern is a regular expression, run here because package regexp cannot count its work or be
+// interrupted. Nil matches everything.
 type pattern struct {
 	source   string
 	program  []syntax.Inst
@@ -18,8 +17,7 @@ type pattern struct {
 	anchored bool // it can only match at the beginning
 }
 
-// What a pattern may cost to compile. A program has about as many instructions as its
-// pattern has letters, with counted repetitions written out.
+// Limits for compiling patterns. A program has about as many instructions as its pattern has letters.
 const (
 	maxSource   = 4 << 10   // bytes of one pattern
 	maxProgram  = 16 << 10  // weight of one program
@@ -40,14 +38,16 @@ func newPattern(source string, room *int) (*pattern, error) {
 		return nil, err
 	}
 	size := weight(re)
-	if *room -= size; size > maxProgram || *room < 0 {
+	*room -= size
+	if size > maxProgram || *room < 0 {
 		return nil, errLarge
 	}
 	prog, err := syntax.Compile(re.Simplify())
 	if err != nil {
 		return nil, err
 	}
-	return &pattern{source: source, program: prog.Inst, start: uint32(prog.Start), anchored: prog.StartCond()&syntax.EmptyBeginText != 0}, nil
+	anchored := prog.StartCond()&syntax.EmptyBeginText != 0
+	return &pattern{source: source, program: prog.Inst, start: uint32(prog.Start), anchored: anchored}, nil
 }
 
 // pattern reads a regular expression; nil, which matches everything, when it cannot be used.
@@ -59,8 +59,7 @@ func (c *compiler) pattern(m *node, source string) *pattern {
 	return p
 }
 
-// weight tells how large a program becomes before it is made: one for an instruction, more
-// for one with a large class of characters. Beyond maxProgram it only says so.
+// weight is the size of a program before it is compiled, capped just above maxProgram.
 func weight(re *syntax.Regexp) int {
 	n := 1
 	switch re.Op {
@@ -78,7 +77,7 @@ func weight(re *syntax.Regexp) int {
 	return min(n, maxProgram+1)
 }
 
-// runner follows all ways through a program at once, character by character.
+// runner follows all threads of a program at once, character by character.
 type runner struct {
 	now, next threads
 	stack     []uint32
@@ -109,8 +108,7 @@ var runners = sync.Pool{New: func() any { return &runner{} }}
 // perStep is how many instructions of a program count as one step of a fit.
 const perStep = 4
 
-// match tells whether the pattern matches somewhere in the text. A match that the budget
-// does not suffice for is none.
+// match tells whether the pattern matches somewhere in the text. False when the budget runs out.
 func (p *pattern) match(text []byte, b *budget) bool {
 	if p == nil {
 		return true
@@ -167,8 +165,7 @@ func takes(inst *syntax.Inst, r rune) bool {
 	return false
 }
 
-// follow adds the instruction and all that can be come to from it without taking a
-// character; true when the program has matched.
+// follow adds the instruction and all that it leads to without consuming a character; true on a match.
 func (m *runner) follow(p *pattern, to *threads, pc uint32, around syntax.EmptyOp) bool {
 	m.stack = append(m.stack[:0], pc)
 	for len(m.stack) > 0 {

@@ -107,7 +107,8 @@ func TestOneSetOfCallsFitsEveryVersion(t *testing.T) {
 				}
 				tool := knownTool(t, list, c.tool, nil)
 				res, err := tool.Fit(t.Context(), []byte(c.args))
-				if c.tool == "browser_take_screenshot" && err != nil && strings.Contains(string(list[c.tool]), `"required"`) && !strings.Contains(string(list[c.tool]), `"default"`) {
+				if c.tool == "browser_take_screenshot" && err != nil && strings.Contains(string(list[c.tool]), `"required"`) &&
+					!strings.Contains(string(list[c.tool]), `"default"`) {
 					continue // a required argument without a default
 				}
 				if err != nil {
@@ -135,12 +136,16 @@ func TestOneSetOfCallsFitsEveryVersion(t *testing.T) {
 // withRef and withTarget are what a tool is like before and after the server renamed its key.
 var (
 	withRef = map[string]json.RawMessage{
-		"browser_type":  json.RawMessage(`{"type":"object","properties":{"ref":{"type":"string"},"text":{"type":"string"}},"required":["ref","text"]}`),
-		"browser_click": json.RawMessage(`{"type":"object","properties":{"ref":{"type":"string"}},"required":["ref"],"additionalProperties":false}`),
+		"browser_type": json.RawMessage(`{"type":"object","properties":{"ref":{"type":"string"},"text":{"type":"string"}},` +
+			`"required":["ref","text"]}`),
+		"browser_click": json.RawMessage(`{"type":"object","properties":{"ref":{"type":"string"}},"required":["ref"],` +
+			`"additionalProperties":false}`),
 	}
 	withTarget = map[string]json.RawMessage{
-		"browser_click":    json.RawMessage(`{"type":"object","properties":{"element":{"type":"string"},"target":{"type":"string"}},"required":["target"],"additionalProperties":false}`),
-		"browser_wait_for": json.RawMessage(`{"type":"object","properties":{"time":{"type":"number"},"text":{"type":"string"},"textGone":{"type":"string"}},"additionalProperties":false}`),
+		"browser_click": json.RawMessage(`{"type":"object","properties":{"element":{"type":"string"},"target":{"type":"string"}},` +
+			`"required":["target"],"additionalProperties":false}`),
+		"browser_wait_for": json.RawMessage(`{"type":"object","properties":{"time":{"type":"number"},"text":{"type":"string"},` +
+			`"textGone":{"type":"string"}},"additionalProperties":false}`),
 		"browser_fill_form": json.RawMessage(`{"type":"object","properties":{"fields":{"type":"array","items":{"type":"object","properties":{"element":{"type":"string"},
 			"target":{"type":"string"},"name":{"type":"string"},"type":{"type":"string","enum":["textbox","checkbox","radio"]},"value":{"type":"string"}},
 			"required":["target","name","type","value"],"additionalProperties":false}}},"required":["fields"],"additionalProperties":false}`),
@@ -157,9 +162,11 @@ func TestArgumentsOfAKnownServer(t *testing.T) {
 		tool, args string
 		want       string // or, after "!", a part of the refusal
 	}{
-		{"the old command becomes ref and text, exactly", withRef, "browser_type", `{"selector":"e18","value":"admin"}`, `{"ref":"e18","text":"admin"}`},
+		{"the old command becomes ref and text, exactly", withRef, "browser_type", `{"selector":"e18","value":"admin"}`,
+			`{"ref":"e18","text":"admin"}`},
 		{"and ref alone", withRef, "browser_click", `{"selector":"e19"}`, `{"ref":"e19"}`},
-		{"words for people are dropped where the tool has no place for them", withRef, "browser_type", `{"element":"user","ref":"e18","text":"admin"}`, `{"ref":"e18","text":"admin"}`},
+		{"words for people are dropped where the tool has no place for them", withRef, "browser_type",
+			`{"element":"user","ref":"e18","text":"admin"}`, `{"ref":"e18","text":"admin"}`},
 		{"a number to type is text", withRef, "browser_type", `{"selector":"e1","value":1.50}`, `{"ref":"e1","text":"1.50"}`},
 		{"ref becomes target", withTarget, "browser_click", `{"element":"login","ref":"e19"}`, `{"element":"login","target":"e19"}`},
 		{"a selector is a target", withTarget, "browser_click", `{"selector":"#login > a"}`, `{"target":"#login > a"}`},
@@ -172,13 +179,21 @@ func TestArgumentsOfAKnownServer(t *testing.T) {
 		{"also in text, and exactly", withTarget, "browser_wait_for", `{"ms":"1"}`, `{"time":0.001}`},
 		{"seconds stay", withTarget, "browser_wait_for", `{"time":1500}`, `{"time":1500}`},
 		{"something to wait for is needed", withTarget, "browser_wait_for", `{}`, `!at least one of time, text or textGone`},
-		{"yes checks a box", withTarget, "browser_fill_form", field(`"type":"checkbox","value":"Yes"`), field(`"type":"checkbox","value":"true"`)},
-		{"是 checks a box", withTarget, "browser_fill_form", field(`"type":"checkbox","value":"是"`), field(`"type":"checkbox","value":"true"`)},
-		{"0 unchecks it", withTarget, "browser_fill_form", field(`"type":"checkbox","value":0`), field(`"type":"checkbox","value":"false"`)},
-		{"what is neither is refused", withTarget, "browser_fill_form", field(`"type":"checkbox","value":"maybe"`), `!/fields/0/value: expected false or true`},
-		{"yes in a text field stays", withTarget, "browser_fill_form", field(`"type":"textbox","value":"yes"`), field(`"type":"textbox","value":"yes"`)},
-		{"a number in a text field is text, with its digits", withTarget, "browser_fill_form", field(`"type":"textbox","value":9007199254740993.0`), field(`"type":"textbox","value":"9007199254740993.0"`)},
-		{"keys inside fields have aliases too", withTarget, "browser_fill_form", `{"fields":[{"ref":"e1","name":"n","type":"textbox","text":"x"}]}`, `{"fields":[{"target":"e1","name":"n","type":"textbox","value":"x"}]}`},
+		{"yes checks a box", withTarget, "browser_fill_form", field(`"type":"checkbox","value":"Yes"`),
+			field(`"type":"checkbox","value":"true"`)},
+		{"是 checks a box", withTarget, "browser_fill_form", field(`"type":"checkbox","value":"是"`),
+			field(`"type":"checkbox","value":"true"`)},
+		{"0 unchecks it", withTarget, "browser_fill_form", field(`"type":"checkbox","value":0`),
+			field(`"type":"checkbox","value":"false"`)},
+		{"what is neither is refused", withTarget, "browser_fill_form", field(`"type":"checkbox","value":"maybe"`),
+			`!/fields/0/value: expected false or true`},
+		{"yes in a text field stays", withTarget, "browser_fill_form", field(`"type":"textbox","value":"yes"`),
+			field(`"type":"textbox","value":"yes"`)},
+		{"a number in a text field is text, with its digits", withTarget, "browser_fill_form",
+			field(`"type":"textbox","value":9007199254740993.0`), field(`"type":"textbox","value":"9007199254740993.0"`)},
+		{"keys inside fields have aliases too", withTarget, "browser_fill_form",
+			`{"fields":[{"ref":"e1","name":"n","type":"textbox","text":"x"}]}`,
+			`{"fields":[{"target":"e1","name":"n","type":"textbox","value":"x"}]}`},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -209,7 +224,8 @@ func TestLightDropsWhatTheToolDoesNotHaveButNotWhatCarriesTheCall(t *testing.T) 
 }
 
 func TestToolsOfOtherVersionsAreFound(t *testing.T) {
-	older := Recognize(Builtin(), []string{"browser_click", "browser_snapshot", "browser_tab_list", "browser_tab_new", "browser_tab_select", "browser_tab_close"})
+	older := Recognize(Builtin(), []string{"browser_click", "browser_snapshot", "browser_tab_list", "browser_tab_new",
+		"browser_tab_select", "browser_tab_close"})
 	newer := Recognize(Builtin(), []string{"browser_click", "browser_snapshot", "browser_tabs"})
 	cases := []struct {
 		name             string
@@ -218,7 +234,8 @@ func TestToolsOfOtherVersionsAreFound(t *testing.T) {
 		wantTool, wanted string
 	}{
 		{"one tool was several", older, "browser_tabs", `{"action":"select","index":1}`, "browser_tab_select", `{"index":1}`},
-		{"several became one", newer, "browser_tab_new", `{"url":"http://127.0.0.1"}`, "browser_tabs", `{"url":"http://127.0.0.1","action":"new"}`},
+		{"several became one", newer, "browser_tab_new", `{"url":"http://127.0.0.1"}`, "browser_tabs",
+			`{"url":"http://127.0.0.1","action":"new"}`},
 		{"without arguments", newer, "browser_tab_list", ``, "browser_tabs", `{"action":"list"}`},
 		{"a client's prefix", newer, "mcp_playwright_browser_click", `{"ref":"e1"}`, "browser_click", `{"ref":"e1"}`},
 		{"a prefix and another version", newer, "mcp_playwright_browser_tab_list", `{}`, "browser_tabs", `{"action":"list"}`},
@@ -265,7 +282,8 @@ func TestParseKnownSaysWhatIsWrong(t *testing.T) {
 		{"more than there are", `{"name":"x","tools":["a"],"atLeast":2}`, "atLeast is 2"},
 		{"a rule for no tool", `{"name":"x","tools":["a"],"rules":[{}]}`, "rules[0].tool is missing"},
 		{"an alias to nowhere", `{"name":"x","tools":["a"],"rules":[{"tool":"*","aliases":[{"from":["b"]}]}]}`, "rules[0].aliases[0]"},
-		{"no expression", `{"name":"x","tools":["a"],"rules":[{"tool":"*","aliases":[{"from":["b"],"to":"c","match":"("}]}]}`, "aliases[0].match"},
+		{"no expression", `{"name":"x","tools":["a"],"rules":[{"tool":"*","aliases":[{"from":["b"],"to":"c","match":"("}]}]}`,
+			"aliases[0].match"},
 		{"a unit of nothing", `{"name":"x","tools":["a"],"rules":[{"tool":"*","units":[{"from":["b"],"to":"c","times":0}]}]}`, "units[0]"},
 		{"a schema that is none", `{"name":"x","tools":["a"],"schemas":{"a":5}}`, "schemas.a"},
 	}
@@ -279,7 +297,8 @@ func TestParseKnownSaysWhatIsWrong(t *testing.T) {
 }
 
 func TestAnEmptySchemaIsTheOneItShouldHaveBeen(t *testing.T) {
-	list := map[string]json.RawMessage{"browser_click": json.RawMessage(`{"$schema":"http://json-schema.org/draft-07/schema#"}`), "browser_snapshot": json.RawMessage(`{}`)}
+	list := map[string]json.RawMessage{"browser_click": json.RawMessage(`{"$schema":"http://json-schema.org/draft-07/schema#"}`),
+		"browser_snapshot": json.RawMessage(`{}`)}
 	tool := knownTool(t, list, "browser_click", nil)
 	if !strings.Contains(string(tool.Schema()), `"ref"`) {
 		t.Errorf("the schema is %s", tool.Schema())

@@ -2,6 +2,7 @@ package fit
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -9,7 +10,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/fault"
 )
 
-// Code says by program what is wrong with one value. Codes are append-only.
+// Code classifies a problem. Codes are append-only.
 type Code string
 
 const (
@@ -34,7 +35,7 @@ const (
 	Conflict     Code = "conflict"      // two arguments that mean the same and differ
 )
 
-// Problem is one thing that is wrong, said so that a model can correct it.
+// Problem is one thing wrong with the arguments, described so that a model can fix it.
 type Problem struct {
 	Code     Code   `json:"code"`
 	Field    string `json:"field"` // JSON pointer into the arguments; "" for all of them
@@ -65,12 +66,13 @@ func (p Problem) String() string {
 	return field + ": " + text
 }
 
-// Error says everything that is wrong with one set of arguments.
+// Error lists everything wrong with one set of arguments.
 type Error struct {
 	Problems []Problem // at most maxProblems
 	More     int       // how many more there are
 	what     string    // what was checked
 	code     fault.Code
+	brief    bool // unions are reported without their branches, whose number grows with the depth
 }
 
 const (
@@ -93,7 +95,7 @@ func (r *Error) Error() string {
 	return r.what + ":" + sep + strings.Join(lines, "\n")
 }
 
-// Unwrap gives the fault that every entrance can show. Its details are the problems.
+// Unwrap gives the fault that every entrance can show, with the problems as details.
 func (r *Error) Unwrap() error {
 	details := struct {
 		Problems []Problem `json:"problems"`
@@ -106,6 +108,11 @@ func refuse(problems ...Problem) *Error {
 	return &Error{Problems: problems, what: "the arguments do not fit", code: fault.BadArguments}
 }
 
+// add reports value i.
+func (r *Error) add(code Code, t *tape, i int32, expected string) {
+	r.Problems = append(r.Problems, Problem{Code: code, Field: t.pointer(i), Expected: expected, Got: got(t, i)})
+}
+
 // orNil is nil where nothing is wrong.
 func (r *Error) orNil() *Error {
 	if len(r.Problems) == 0 {
@@ -114,40 +121,30 @@ func (r *Error) orNil() *Error {
 	return r
 }
 
-// of says that it was not the arguments which were checked.
+// of changes what was checked, and the code.
 func (r *Error) of(what string, code fault.Code) *Error {
-	r.what, r.code = what, code
+	r.what = what
+	r.code = code
 	return r
 }
 
-// report gathers problems.
-type report struct {
-	problems []Problem
-	more     int
-	brief    bool // a union is told of without its branches: their number grows with the depth
-}
-
-// add keeps a problem, once for each place and code.
-func (r *report) add(p Problem) {
-	for _, q := range r.problems {
-		if q.Field == p.Field && q.Code == p.Code {
-			return
-		}
+// include adds a problem, once for each place and code.
+func (r *Error) include(p Problem) {
+	if !slices.ContainsFunc(r.Problems, func(q Problem) bool { return q.Field == p.Field && q.Code == p.Code }) {
+		r.Problems = append(r.Problems, p)
 	}
-	r.problems = append(r.problems, p)
 }
 
-// full tells whether one more problem is only counted. To describe it would cost time: there
-// may be as many as there are values.
-func (r *report) full() bool {
-	if len(r.problems) < maxProblems {
+// full tells whether one more problem is only counted: describing each would take too long.
+func (r *Error) full() bool {
+	if len(r.Problems) < maxProblems {
 		return false
 	}
-	r.more++
+	r.More++
 	return true
 }
 
-// cut shortens text to what a message can carry, at the border of a character.
+// cut shortens text to fit in a message, without splitting a character.
 func cut(s string, most int) string {
 	if len(s) <= most {
 		return s

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"slices"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
@@ -39,7 +40,7 @@ type Repair struct {
 	To    string `json:"to,omitempty"`
 }
 
-// maxNesting is how often text inside text is read as JSON.
+// maxNesting is how many levels of JSON in text are read.
 const maxNesting = 4
 
 // repairer repairs one set of arguments.
@@ -60,21 +61,14 @@ func newRepairer(ctx context.Context, t *Tool, size int) *repairer {
 	return m
 }
 
-func (m *repairer) may(k Kind) bool {
-	for _, off := range m.tool.opts.Without {
-		if off == k {
-			return false
-		}
-	}
-	return true
-}
+func (m *repairer) may(k Kind) bool { return !slices.Contains(m.tool.opts.Without, k) }
 
 func (m *repairer) record(field string, k Kind, from, to []byte) {
 	const most = 60
 	m.repairs = append(m.repairs, Repair{cut(field, 4*maxText), k, cut(string(from), most), cut(string(to), most)})
 }
 
-// open gives the arguments as an object: none are an empty one, and text is read as JSON.
+// open gives the arguments as an object: missing ones are empty, and text is read as JSON.
 func (m *repairer) open(args []byte, textFits bool) ([]byte, *Error) {
 	raw := bytes.TrimSpace(args)
 	switch {
@@ -94,7 +88,8 @@ func (m *repairer) open(args []byte, textFits bool) ([]byte, *Error) {
 			text, _ = rawjson.String(raw)
 		}
 		if inner := readText(text); inner != nil && m.may(JSONText) {
-			raw, err = inner, nil
+			raw = inner
+			err = nil
 			if raw[0] == '"' {
 				continue
 			}
@@ -109,8 +104,7 @@ func (m *repairer) open(args []byte, textFits bool) ([]byte, *Error) {
 	return args, nil
 }
 
-// fit repairs what does not fit and checks the outcome. What the rules of the server found
-// comes with it.
+// fit repairs what does not fit and checks the outcome, together with what the rules found.
 func (m *repairer) fit(raw []byte, rules *ruleReport) ([]byte, *Error) {
 	d := m.tool.schema
 	t := d.tapes.Get().(*tape)
@@ -131,37 +125,34 @@ func (m *repairer) fit(raw []byte, rules *ruleReport) ([]byte, *Error) {
 			return nil, refuse(Problem{Code: NotJSON, Expected: "a JSON object", Hint: err.Error()})
 		}
 	}
-	no := refuse()
+	fitErr := refuse()
 	switch {
 	case m.spent():
-		no = tooComplex()
+		fitErr = tooComplex()
 	case !ok:
-		no = explain(m.ctx, place, t, m.light)
+		fitErr = explain(m.ctx, place, t, m.light)
 	}
-	return nil, rules.join(no)
+	return nil, rules.join(fitErr)
 }
 
-// explain says everything that is wrong with the value on the tape.
+// explain lists everything wrong with the value on the tape.
 func explain(ctx context.Context, place []*shape, t *tape, light bool) *Error {
-	c := checker{budget: newBudget(ctx, len(t.data)), t: t, light: light, report: &report{}}
+	c := checker{budget: newBudget(ctx, len(t.data)), t: t, light: light, report: refuse()}
 	for _, s := range place {
 		c.ok(s, 0)
 	}
-	no := refuse(c.report.problems...)
-	no.More = c.report.more
-	if len(no.Problems) == 0 {
+	if len(c.report.Problems) == 0 {
 		return tooComplex()
 	}
-	return no
+	return c.report
 }
 
-// tooComplex refuses what could not be checked.
 func tooComplex() *Error {
 	return refuse(Problem{Code: TooComplex, Expected: "a value that can be checked in bounded time", Hint: "send less at once"})
 }
 
-// fits tells whether value i has every shape of the place. A value that was repaired is
-// always checked in full.
+// fits tells whether value i has every shape of the place. full ignores light validation, as for
+// repaired values.
 func (m *repairer) fits(place []*shape, t *tape, i int32, full bool) bool {
 	c := checker{budget: m.budget, t: t, light: m.light && !full}
 	ok := c.all(place, i)
@@ -178,13 +169,14 @@ func (m *repairer) fitsRaw(place []*shape, raw []byte, full bool) (*tape, bool) 
 	return t, m.fits(place, t, 0, full)
 }
 
-// readText reads text as JSON, also inside a fence and with commas too many; nil when it is none.
+// readText reads text as JSON, also in a code fence or with trailing commas; nil when it is none.
 func readText(text string) []byte {
 	raw := unfence([]byte(text))
 	if rawjson.Check(raw) == nil {
 		return raw
 	}
-	if raw = withoutCommas(raw); rawjson.Check(raw) == nil {
+	raw = withoutCommas(raw)
+	if rawjson.Check(raw) == nil {
 		return raw
 	}
 	return nil
@@ -192,7 +184,7 @@ func readText(text string) []byte {
 
 var fence = []byte("```")
 
-// unfence takes off blanks and the fence that models put around code.
+// unfence removes white space and a code fence.
 func unfence(raw []byte) json.RawMessage {
 	raw = bytes.TrimSpace(bytes.TrimPrefix(raw, []byte("\ufeff")))
 	if rest, ok := bytes.CutPrefix(raw, fence); ok {
@@ -204,7 +196,7 @@ func unfence(raw []byte) json.RawMessage {
 	return raw
 }
 
-// withoutCommas leaves out commas that stand right before a closing bracket.
+// withoutCommas drops trailing commas.
 func withoutCommas(raw []byte) []byte {
 	out := make([]byte, 0, len(raw))
 	for i := 0; i < len(raw); i++ {

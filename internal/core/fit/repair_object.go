@@ -7,7 +7,7 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// edit replaces the bytes from start to end of a tape.
+// edit starts to change object i. Of members with the same name, all but the last are dropped.
 type edit struct {
 	start, end int32
 	raw        []byte
@@ -42,50 +42,80 @@ type member struct {
 	drop  bool
 }
 
-// membersOf lists the members of object i. Those whose name comes again go when the object
-// is changed: dropping the last one must not bring back the one before.
-func membersOf(t *tape, i int32) []member {
-	members := make([]member, 0, t.tokens[i].size)
-	for c := i + 1; c < t.tokens[i].next; c = t.tokens[c].next {
-		members = append(members, member{token: c, name: t.name(c), drop: t.tokens[c].dead})
-	}
-	return members
+// objectEdit is an object that is being changed.
+type objectEdit struct {
+	t              *tape
+	i              int32
+	members, added []member
 }
 
-// find is the member that has the name in the end, nil without one.
-func find(members []member, name string) *member {
-	for k := range members {
-		if c := &members[k]; !c.drop && (c.to == name || c.to == "" && c.name == name) {
+// edit starts to change object i. A member whose name comes again later is dropped:
+// dropping the last one must not bring it back.
+func (t *tape) edit(i int32) *objectEdit {
+	o := &objectEdit{t: t, i: i, members: make([]member, 0, t.tokens[i].size)}
+	for c := i + 1; c < t.tokens[i].next; c = t.tokens[c].next {
+		o.members = append(o.members, member{token: c, name: t.name(c), drop: t.tokens[c].dead})
+	}
+	return o
+}
+
+// editObject is edit for bytes; false when they are no object.
+func editObject(raw []byte) (*objectEdit, bool) {
+	t := &tape{}
+	if t.read(raw) != nil || t.tokens[0].kind != isObject {
+		return nil, false
+	}
+	return t.edit(0), true
+}
+
+// find returns the member that ends up with the name, or nil.
+func (o *objectEdit) find(name string) *member {
+	for k := range o.members {
+		if c := &o.members[k]; !c.drop && (c.to == name || c.to == "" && c.name == name) {
 			return c
 		}
 	}
 	return nil
 }
 
-// object repairs the members: their names first, then their values, then what is missing.
+func (o *objectEdit) add(name string, raw []byte) {
+	o.added = append(o.added, member{name: name, raw: raw})
+}
+
+// set replaces the value of the member of the name, or adds one.
+func (o *objectEdit) set(name string, raw []byte) {
+	if c := o.find(name); c != nil {
+		c.raw = raw
+	} else {
+		o.add(name, raw)
+	}
+}
+
+func (o *objectEdit) bytes() []byte { return splice(o.t, o.i, o.edits()) }
+
+// object repairs names first, then values, then what is missing.
 func (m *repairer) object(sp *spot) ([]byte, bool) {
-	members := membersOf(sp.t, sp.i)
+	o := sp.t.edit(sp.i)
 	required := requiredNames(sp.flat)
-	missing := slices.DeleteFunc(slices.Clone(required), func(name string) bool { return find(members, name) != nil })
+	missing := slices.DeleteFunc(slices.Clone(required), func(name string) bool { return o.find(name) != nil })
 	if m.may(Rename) {
 		for _, close := range []func(a, b string) bool{func(a, b string) bool { return a == b }, isNear} {
-			missing = m.rename(sp, members, missing, close)
+			missing = m.rename(sp, o.members, missing, close)
 		}
 	}
-	for k := range members {
-		m.value(sp, &members[k], required)
+	for k := range o.members {
+		m.value(sp, &o.members[k], required)
 	}
-	var added []member
 	for _, name := range missing {
 		if raw := m.fallback(sp, name); raw != nil {
 			m.record(sp.at+"/"+jsonschema.EscapeToken(name), Default, nil, raw)
-			added = append(added, member{name: name, raw: raw})
+			o.add(name, raw)
 		}
 	}
-	return m.finish(sp, rewrite(sp.t, sp.i, members, added))
+	return m.finish(sp, o.edits())
 }
 
-// requiredNames are the names that any of the shapes asks for, each once.
+// requiredNames are the required names of all shapes.
 func requiredNames(flat []*shape) []string {
 	var names []string
 	for _, s := range flat {
@@ -98,13 +128,13 @@ func requiredNames(flat []*shape) []string {
 	return names
 }
 
-// under is what the shapes ask of a member of the name, and whether it is a name that they
-// know, or one that they exclude.
+// under is what the shapes ask of a member of the name, and whether they know or exclude it.
 func under(b *budget, flat []*shape, name string) (place []*shape, known, excluded bool) {
 	closed := false
 	for _, s := range flat {
 		var declared bool
-		if place, declared = s.child(b, name, place); declared {
+		place, declared = s.child(b, name, place)
+		if declared {
 			known = true
 		} else if s.additional != nil && s.additional.never {
 			excluded = true
@@ -114,8 +144,8 @@ func under(b *budget, flat []*shape, name string) (place []*shape, known, exclud
 	return place, known, excluded || closed && !known
 }
 
-// rename gives members that nobody knows the name of a required one that is missing, where
-// there is one way only to do so. It returns what is still missing.
+// rename gives unknown members the name of a missing required one where that is unambiguous, and
+// returns what is still missing.
 func (m *repairer) rename(sp *spot, members []member, missing []string, close func(a, b string) bool) []string {
 	var still []string
 	size := sp.t.tokens[sp.i].end - sp.t.tokens[sp.i].start
@@ -144,7 +174,7 @@ func isKnown(b *budget, flat []*shape, name string) bool {
 	return known
 }
 
-// renamed gives the member the name if its value fits there.
+// renamed renames the member if its value fits there.
 func (m *repairer) renamed(sp *spot, c *member, name string) bool {
 	place, _, _ := under(&m.budget, sp.flat, name)
 	before := len(m.repairs)
@@ -155,7 +185,8 @@ func (m *repairer) renamed(sp *spot, c *member, name string) bool {
 		m.repairs = m.repairs[:before]
 		return false
 	}
-	c.to, c.raw = name, raw
+	c.to = name
+	c.raw = raw
 	return true
 }
 
@@ -193,7 +224,7 @@ func (m *repairer) value(sp *spot, c *member, required []string) {
 	c.raw, _ = m.repair(place, sp.t, c.token, at)
 }
 
-// fallback is the default that the schema states for a property and that fits; nil without one.
+// fallback is the property's default if it fits; nil without one.
 func (m *repairer) fallback(sp *spot, name string) []byte {
 	if !m.may(Default) {
 		return nil
@@ -211,20 +242,20 @@ func (m *repairer) fallback(sp *spot, name string) []byte {
 	return nil
 }
 
-// rewrite gives the edits that change an object: names and values in place, dropped members
-// with one comma, new members at the end.
-func rewrite(t *tape, i int32, members, added []member) []edit {
+// edits lists the changes: names and values in place, new members at the end.
+func (o *objectEdit) edits() []edit {
 	last := -1 // the last member that stays
-	for k := range members {
-		if !members[k].drop {
+	for k := range o.members {
+		if !o.members[k].drop {
 			last = k
 		}
 	}
+	tokenOf := func(k int) *token { return &o.t.tokens[o.members[k].token] }
 	var cuts []edit
-	for k := range members[:last+1] {
-		c, tok := &members[k], &t.tokens[members[k].token]
+	for k, c := range o.members[:last+1] {
+		tok := tokenOf(k)
 		if c.drop {
-			cuts = append(cuts, edit{tok.key, t.tokens[members[k+1].token].key, nil})
+			cuts = append(cuts, edit{tok.key, tokenOf(k + 1).key, nil})
 			continue
 		}
 		if c.to != "" {
@@ -234,21 +265,21 @@ func rewrite(t *tape, i int32, members, added []member) []edit {
 			cuts = append(cuts, edit{tok.start, tok.end, c.raw})
 		}
 	}
-	from := t.tokens[i].start + 1
+	from := o.t.tokens[o.i].start + 1
 	if last >= 0 {
-		from = t.tokens[members[last].token].end
+		from = tokenOf(last).end
 	}
 	end := from
-	if last < len(members)-1 {
-		end = t.tokens[members[len(members)-1].token].end
+	if last < len(o.members)-1 {
+		end = tokenOf(len(o.members) - 1).end
 	}
 	var tail []byte
-	for k := range added {
+	for k, c := range o.added {
 		if last >= 0 || k > 0 {
 			tail = append(tail, ',')
 		}
-		tail = append(rawjson.AppendString(tail, added[k].name), ':')
-		tail = append(tail, added[k].raw...)
+		tail = append(rawjson.AppendString(tail, c.name), ':')
+		tail = append(tail, c.raw...)
 	}
 	if end > from || tail != nil {
 		cuts = append(cuts, edit{from, end, tail})

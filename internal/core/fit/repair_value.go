@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// repair repairs value i so that it has every shape of the place. It gives nil when it
-// changes nothing; when the value does not fit in the end, what it gives only serves to say
-// what is still wrong.
+// repair makes value i fit every shape of the place; nil when nothing changes. What it returns with
+// false only serves to explain what is still wrong.
 func (m *repairer) repair(place []*shape, t *tape, i int32, at string) ([]byte, bool) {
 	if m.fits(place, t, i, false) {
 		return nil, true
@@ -30,8 +29,7 @@ type spot struct {
 	at    string
 }
 
-// spread lists all shapes that apply to value i: those of the place, and what they refer to.
-// Unions are given apart: which of their branches applies is the question.
+// spread lists all shapes that apply to value i, and the unions among them separately.
 func (m *repairer) spread(place []*shape, t *tape, i int32) (flat []*shape, unions [][]*shape) {
 	seen := map[*shape]bool{}
 	var add func(s *shape)
@@ -64,15 +62,14 @@ func (m *repairer) spread(place []*shape, t *tape, i int32) (flat []*shape, unio
 	return flat, unions
 }
 
-// outcome is what one branch of a union makes of a value.
+// outcome is the result of repairing a value by one branch of a union.
 type outcome struct {
 	raw     []byte
 	repairs []Repair
 }
 
-// choose settles the unions, one after the other, and repairs the value. Where no branch
-// fits, the branch that leads to a value with the fewest repairs is taken; when two lead to
-// different values with as few, none is.
+// choose resolves the unions one by one and repairs the value. Where no branch fits, the one with the
+// fewest repairs is taken, if it is the only one.
 func (m *repairer) choose(sp *spot, unions [][]*shape) ([]byte, bool) {
 	if len(unions) == 0 {
 		return m.change(sp)
@@ -98,7 +95,6 @@ func (m *repairer) choose(sp *spot, unions [][]*shape) ([]byte, bool) {
 	return best[0].raw, true
 }
 
-// within repairs a value as the branch has it.
 func (m *repairer) within(sp *spot, branch *shape, unions [][]*shape) ([]byte, bool) {
 	flat, more := m.spread([]*shape{branch}, sp.t, sp.i)
 	inner := *sp
@@ -114,10 +110,8 @@ func fewest(best []outcome, o outcome) []outcome {
 	if len(best) > 0 && len(o.repairs) < len(best[0].repairs) {
 		best = nil
 	}
-	for _, b := range best {
-		if samePlain(b.raw, o.raw) {
-			return best
-		}
+	if slices.ContainsFunc(best, func(b outcome) bool { return samePlain(b.raw, o.raw) }) {
+		return best
 	}
 	return append(best, o)
 }
@@ -126,11 +120,12 @@ func samePlain(a, b []byte) bool {
 	if bytes.Equal(a, b) {
 		return true
 	}
-	x, y := &tape{}, &tape{}
+	x := &tape{}
+	y := &tape{}
 	return x.read(a) == nil && y.read(b) == nil && bytes.Equal(appendPlain(nil, x, 0), appendPlain(nil, y, 0))
 }
 
-// change repairs a value whose unions are settled.
+// change repairs a value whose unions are resolved.
 func (m *repairer) change(sp *spot) ([]byte, bool) {
 	accepts := tAny
 	for _, s := range sp.flat {
@@ -160,8 +155,8 @@ func (m *repairer) change(sp *spot) ([]byte, bool) {
 	return nil, false
 }
 
-// fromText reads a string as the value that belongs in its place. The last answer tells
-// whether it holds an object or array of the right kind that still does not fit.
+// fromText reads a string as the value that belongs there. isJSON: it holds an object or array of the
+// right type, which may still not fit.
 func (m *repairer) fromText(sp *spot, accepts types) (raw []byte, ok, isJSON bool) {
 	if m.nested >= maxNesting {
 		return nil, false, false
@@ -182,58 +177,52 @@ func (m *repairer) fromText(sp *spot, accepts types) (raw []byte, ok, isJSON boo
 	case isBoolean:
 		kind = BoolText
 	}
-	holds := t.tokens[0].kind == isObject || t.tokens[0].kind == isArray
 	if !m.may(kind) {
 		return nil, false, false
 	}
-	before := len(m.repairs)
-	m.record(sp.at, kind, sp.t.raw(sp.i), inner)
+	c := checker{t: t}
+	isJSON = t.tokens[0].kind >= isArray && c.typeFits(accepts, 0)
 	m.nested++
-	raw, ok = m.repair(sp.place, t, 0, sp.at)
+	raw, ok = m.try(sp, kind, t)
 	m.nested--
+	if !ok && !isJSON {
+		raw = nil
+	}
+	return raw, ok, isJSON
+}
+
+// try repairs the value on t in place of the spot's. The result must fit in full; else the repair is
+// not recorded.
+func (m *repairer) try(sp *spot, kind Kind, t *tape) ([]byte, bool) {
+	before := len(m.repairs)
+	m.record(sp.at, kind, sp.t.raw(sp.i), t.data)
+	raw, ok := m.repair(sp.place, t, 0, sp.at)
 	if raw == nil {
-		raw = inner
+		raw = t.data
 	}
 	if ok {
 		_, ok = m.fitsRaw(sp.place, raw, true)
 	}
-	c := checker{t: t}
-	if !ok && !(holds && c.typeFits(accepts, 0)) {
-		raw = nil
-	}
 	if !ok {
 		m.repairs = m.repairs[:before]
 	}
-	return raw, ok, holds && c.typeFits(accepts, 0)
+	return raw, ok
 }
 
 // wrap makes an array of a single value.
 func (m *repairer) wrap(sp *spot) ([]byte, bool) {
-	if !m.may(Wrap) {
-		return nil, false
-	}
-	raw := slices.Concat([]byte("["), sp.t.raw(sp.i), []byte("]"))
 	t := &tape{}
-	if t.read(raw) != nil {
+	if !m.may(Wrap) || t.read(slices.Concat([]byte("["), sp.t.raw(sp.i), []byte("]"))) != nil {
 		return nil, false
 	}
-	before := len(m.repairs)
-	m.record(sp.at, Wrap, sp.t.raw(sp.i), raw)
-	fixed, ok := m.repair(sp.place, t, 0, sp.at)
-	if fixed != nil {
-		raw = fixed
-	}
-	if ok {
-		_, ok = m.fitsRaw(sp.place, raw, true)
-	}
+	raw, ok := m.try(sp, Wrap, t)
 	if !ok {
-		m.repairs = m.repairs[:before]
 		return nil, false
 	}
 	return raw, true
 }
 
-// listed finds the one allowed value that differs in case alone, or that the text writes out.
+// listed finds the one allowed value that differs only in case, or that the text spells out.
 func (m *repairer) listed(sp *spot, accepts types) ([]byte, bool) {
 	text := strings.TrimSpace(sp.t.text(sp.i))
 	at := slices.IndexFunc(sp.flat, func(s *shape) bool { return s.listed })
@@ -266,13 +255,7 @@ func (m *repairer) array(sp *spot) ([]byte, bool) {
 	var cuts []edit
 	n := 0
 	for e := sp.t.first(sp.i); e >= 0; e = sp.t.after(e) {
-		var place []*shape
-		for _, s := range sp.flat {
-			if item := s.item(n); item != nil {
-				place = append(place, item)
-			}
-		}
-		if raw, _ := m.repair(place, sp.t, e, sp.at+"/"+strconv.Itoa(n)); raw != nil {
+		if raw, _ := m.repair(itemsOf(sp.flat, n), sp.t, e, sp.at+"/"+strconv.Itoa(n)); raw != nil {
 			cuts = append(cuts, edit{sp.t.tokens[e].start, sp.t.tokens[e].end, raw})
 		}
 		n++

@@ -1,40 +1,24 @@
 package fit
 
-// restOfObject checks the members of object i that no other keyword of s has looked at.
-func (c *checker) restOfObject(s *shape, i int32) bool {
+// rest checks the values inside i that no other keyword of s has looked at.
+func (c *checker) rest(s, rest *shape, i int32) bool {
 	seen := map[int32]bool{}
 	c.looked(s, i, seen, true)
 	ok := true
-	for m := c.t.first(i); m >= 0; m = c.t.after(m) {
-		if seen[m] {
-			continue
-		}
-		if s.unevaluatedProps.never {
-			if ok = false; c.bad(Unknown, s, m) {
-				return false
-			}
-		} else if !c.ok(s.unevaluatedProps, m) {
-			ok = false
+	for e := c.t.first(i); e >= 0 && !c.stop(ok); e = c.t.after(e) {
+		switch {
+		case seen[e]:
+		case rest.never && c.t.tokens[e].keyEnd > 0:
+			ok = c.bad(Unknown, s, e)
+		default:
+			ok = c.ok(rest, e) && ok
 		}
 	}
 	return ok
 }
 
-// restOfArray checks the elements of array i that no other keyword of s has looked at.
-func (c *checker) restOfArray(s *shape, i int32) bool {
-	seen := map[int32]bool{}
-	c.looked(s, i, seen, true)
-	ok := true
-	for e := c.t.first(i); e >= 0; e = c.t.after(e) {
-		if !seen[e] && !c.ok(s.unevaluatedItems, e) {
-			ok = false
-		}
-	}
-	return ok
-}
-
-// looked adds to seen the values inside i that s and the shapes which apply with it have
-// looked at. At the top, the keyword that asks does not count itself.
+// looked adds the values inside i that s, and the shapes that apply with it, have evaluated. At the
+// top, unevaluated* itself does not count.
 func (c *checker) looked(s *shape, i int32, seen map[int32]bool, top bool) {
 	if !c.spend(1 + int(c.t.tokens[i].size)) {
 		return

@@ -27,7 +27,8 @@ var typeNames = []struct {
 	name string
 	t    types
 }{
-	{"string", tString}, {"integer", tInteger}, {"number", tNumber}, {"boolean", tBoolean}, {"object", tObject}, {"array", tArray}, {"null", tNull},
+	{"string", tString}, {"integer", tInteger}, {"number", tNumber}, {"boolean", tBoolean}, {"object", tObject}, {"array", tArray},
+	{"null", tNull},
 }
 
 // typesOf is the set with the kind of a value; numbers count as number.
@@ -63,8 +64,7 @@ func orList(words []string) string {
 	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
 }
 
-// shape is a schema that was read: what a value must be. It is never changed after its
-// compilation, and may point back to itself.
+// shape is a compiled schema. It never changes after compilation, and may be recursive.
 type shape struct {
 	*rare
 	never   bool  // nothing fits
@@ -91,7 +91,7 @@ type shape struct {
 	resource int32  // the part of the document that it belongs to
 }
 
-// rare is what few schemas say. Those that say nothing of it share one.
+// rare holds what few schemas use. Those that use none of it share one.
 type rare struct {
 	multiple *decimal
 	texts    map[string]types // of a long enum, but for numbers; nil for a short one
@@ -183,8 +183,7 @@ func (s *shape) prop(t *tape, i int32) *shape {
 	return nil
 }
 
-// child adds what shape s alone asks of a member of the name, and tells whether s declares
-// the name or only says something about all others.
+// child adds what s alone asks of a member of the name, and tells whether s declares the name.
 func (s *shape) child(b *budget, name string, to []*shape) (_ []*shape, declared bool) {
 	before := len(to)
 	for k := range s.props {
@@ -197,7 +196,8 @@ func (s *shape) child(b *budget, name string, to []*shape) (_ []*shape, declared
 			to = append(to, s.patterns[k].shape)
 		}
 	}
-	if declared = len(to) > before; !declared && s.additional != nil {
+	declared = len(to) > before
+	if !declared && s.additional != nil {
 		to = append(to, s.additional)
 	}
 	return to, declared
@@ -215,7 +215,8 @@ func newLiteral(n *node) literal {
 	l := literal{kind: n.Kind, raw: n.Raw(), text: n.Text}
 	switch l.kind {
 	case isNumber:
-		l.number, l.text = parseDecimal(l.raw), ""
+		l.number = parseDecimal(l.raw)
+		l.text = ""
 	case isArray, isObject:
 		var t tape
 		if t.read(l.raw) == nil {
@@ -225,8 +226,7 @@ func newLiteral(n *node) literal {
 	return l
 }
 
-// appendPlain writes value i so that equal values give equal bytes: members sorted,
-// numbers and strings in one form.
+// appendPlain writes value i so that equal values give equal bytes.
 func appendPlain(dst []byte, t *tape, i int32) []byte {
 	switch t.tokens[i].kind {
 	case isString:

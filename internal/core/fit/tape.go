@@ -33,8 +33,8 @@ type token struct {
 	size        int32 // how many live members or elements it has
 }
 
-// tape is JSON read once, so that a value can be visited often without scanning it again.
-// The root is token 0; what is inside a token follows it.
+// tape is JSON read once, so that a value can be visited often. The root is token 0, followed by what
+// is inside it.
 type tape struct {
 	data   []byte
 	tokens []token
@@ -45,7 +45,8 @@ func (t *tape) read(data []byte) error {
 	if err := rawjson.Check(data); err != nil {
 		return err
 	}
-	t.data, t.tokens = data, t.tokens[:0]
+	t.data = data
+	t.tokens = t.tokens[:0]
 	t.value(t.blank(0), -1)
 	return nil
 }
@@ -62,20 +63,26 @@ func (t *tape) blank(i int) int {
 func (t *tape) value(i int, parent int32) int {
 	at := len(t.tokens)
 	t.tokens = append(t.tokens, token{start: int32(i), parent: parent})
-	end, k := i, isNull
+	end := i
+	k := isNull
 	switch t.data[i] {
 	case '{':
-		end, k = t.members(i, int32(at)), isObject
+		end = t.members(i, int32(at))
+		k = isObject
 	case '[':
-		end, k = t.elements(i, int32(at)), isArray
+		end = t.elements(i, int32(at))
+		k = isArray
 	case '"':
-		end, k = t.literal(i), isString
+		end = t.literal(i)
+		k = isString
 	case 'n':
 		end = i + len("null")
 	case 't':
-		end, k = i+len("true"), isBoolean
+		end = i + len("true")
+		k = isBoolean
 	case 'f':
-		end, k = i+len("false"), isBoolean
+		end = i + len("false")
+		k = isBoolean
 	default:
 		k = isNumber
 		for end < len(t.data) && isNumeric(t.data[end]) {
@@ -83,7 +90,9 @@ func (t *tape) value(i int, parent int32) int {
 		}
 	}
 	tok := &t.tokens[at]
-	tok.kind, tok.end, tok.next = k, int32(end), int32(len(t.tokens))
+	tok.kind = k
+	tok.end = int32(end)
+	tok.next = int32(len(t.tokens))
 	return end
 }
 
@@ -122,10 +131,12 @@ func (t *tape) members(i int, at int32) int {
 	for i = t.blank(i + 1); t.data[i] != '}'; size++ {
 		key := i
 		i = t.literal(i)
-		keyEnd, child := i, len(t.tokens)
+		keyEnd := i
+		child := len(t.tokens)
 		i = t.blank(t.value(t.blank(t.blank(i)+1), at))
 		tok := &t.tokens[child]
-		tok.key, tok.keyEnd = int32(key), int32(keyEnd)
+		tok.key = int32(key)
+		tok.keyEnd = int32(keyEnd)
 		tok.escaped = bytes.IndexByte(t.data[key:keyEnd], '\\') >= 0
 		if t.data[i] == ',' {
 			i = t.blank(i + 1)
@@ -136,7 +147,7 @@ func (t *tape) members(i int, at int32) int {
 	return i + 1
 }
 
-// bury marks the members of an object whose name comes again.
+// bury marks the members whose name comes again.
 func (t *tape) bury(at int32) {
 	end := int32(len(t.tokens))
 	if t.tokens[at].size > 16 {
@@ -166,7 +177,8 @@ func (t *tape) kill(i int32) {
 }
 
 func (t *tape) sameName(i, j int32) bool {
-	a, b := &t.tokens[i], &t.tokens[j]
+	a := &t.tokens[i]
+	b := &t.tokens[j]
 	if a.escaped || b.escaped {
 		return t.name(i) == t.name(j)
 	}

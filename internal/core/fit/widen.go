@@ -5,10 +5,9 @@ import "slices"
 // maxWidened bounds the shapes that widen visits below others.
 const maxWidened = 10_000
 
-// widen lets a shape that allows no further properties have those of the shapes that apply
-// with it. Read to the letter, the parts of allOf would forbid each other's properties, and
-// so would a closed object those of the anyOf beside it; nobody means that. Branches of one
-// union are kept apart.
+// widen lets a closed object (additionalProperties: false) have the properties of the shapes that
+// apply with it: strictly read, the parts of allOf would forbid each other's. Branches of one union
+// stay apart.
 func (c *compiler) widen() {
 	if !slices.ContainsFunc(c.order, func(s *shape) bool { return s.closed() }) {
 		return
@@ -51,7 +50,8 @@ func (w *widener) closes(s *shape) bool {
 
 // with is the shape among others that declare these names: itself, or a copy that allows them.
 func (w *widener) with(s *shape, names []string) *shape {
-	if w.left--; w.left < 0 || !w.closes(s) {
+	w.left--
+	if w.left < 0 || !w.closes(s) {
 		return s
 	}
 	parts := slices.Clone(s.parts())
@@ -67,7 +67,8 @@ func (w *widener) with(s *shape, names []string) *shape {
 			inUnions = w.declared(branch, inUnions)
 		}
 	}
-	out, rare := *s, *s.rare
+	out := *s
+	rare := *s.rare
 	out.rare = &rare
 	own := slices.Clone(names)
 	for _, p := range s.props {
@@ -102,9 +103,10 @@ func (w *widener) each(list []*shape, names []string) []*shape {
 	return out
 }
 
-// declared adds the names of the properties that s and what applies with it declare.
+// declared adds the properties that s, and what applies with it, declare.
 func (w *widener) declared(s *shape, to []string) []string {
-	if w.left--; w.left < 0 {
+	w.left--
+	if w.left < 0 {
 		return to
 	}
 	for _, p := range s.props {
@@ -118,7 +120,7 @@ func (w *widener) declared(s *shape, to []string) []string {
 	return to
 }
 
-// allow adds properties of which nothing is asked.
+// allow adds properties of any kind.
 func (s *shape) allow(names []string) {
 	known := make(map[string]bool, len(s.props))
 	for _, p := range s.props {

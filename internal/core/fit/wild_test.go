@@ -20,7 +20,8 @@ type wild struct {
 func (w *wild) pick(list ...string) string { return list[w.rand.IntN(len(list))] }
 
 func (w *wild) schema() string {
-	if w.left--; w.left < 0 || w.rand.IntN(20) == 0 {
+	w.left--
+	if w.left < 0 || w.rand.IntN(20) == 0 {
 		return w.pick(`true`, `false`, `{}`, `{"type":"string"}`, `{"type":"null"}`, `{"type":"integer"}`)
 	}
 	members := map[string]string{}
@@ -58,7 +59,8 @@ func (w *wild) named() string {
 }
 
 func (w *wild) literal() string {
-	return w.pick(`"a"`, `"b"`, `"A"`, `1`, `1.0`, `-7`, `1e3`, `9007199254740993`, `0.1`, `null`, `true`, `false`, `[1]`, `{"a":1}`, `""`, `"1"`, `"true"`, `"[1]"`, `[]`, `{}`)
+	return w.pick(`"a"`, `"b"`, `"A"`, `1`, `1.0`, `-7`, `1e3`, `9007199254740993`, `0.1`, `null`, `true`, `false`, `[1]`, `{"a":1}`, `""`,
+		`"1"`, `"true"`, `"[1]"`, `[]`, `{}`)
 }
 
 func (w *wild) value(depth int) string {
@@ -80,14 +82,16 @@ func (w *wild) value(depth int) string {
 
 func (w *wild) member() (string, string) {
 	if w.odd && w.rand.IntN(6) == 0 {
-		key := w.pick("type", "properties", "required", "items", "anyOf", "enum", "minimum", "minLength", "pattern", "$ref", "additionalProperties", "not", "multipleOf", "dependentRequired", "prefixItems", "exclusiveMinimum", "$id", "$anchor", "if")
+		key := w.pick("type", "properties", "required", "items", "anyOf", "enum", "minimum", "minLength", "pattern", "$ref",
+			"additionalProperties", "not", "multipleOf", "dependentRequired", "prefixItems", "exclusiveMinimum", "$id", "$anchor", "if")
 		return key, w.literal()
 	}
 	switch w.rand.IntN(24) {
 	case 0, 1, 2:
 		return "properties", w.named()
 	case 3, 4:
-		return "type", w.pick(`"object"`, `"object"`, `"string"`, `"integer"`, `"array"`, `"number"`, `["string","null"]`, `["object","array"]`, `["integer","boolean"]`)
+		return "type", w.pick(`"object"`, `"object"`, `"string"`, `"integer"`, `"array"`, `"number"`, `["string","null"]`,
+			`["object","array"]`, `["integer","boolean"]`)
 	case 5:
 		return "required", w.pick(`["a"]`, `["a","b"]`, `["zz"]`, `[]`)
 	case 6, 7:
@@ -97,7 +101,8 @@ func (w *wild) member() (string, string) {
 	case 9:
 		return "allOf", w.list()
 	case 10:
-		return w.pick("items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames", "unevaluatedProperties", "unevaluatedItems"), w.schema()
+		return w.pick("items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames", "unevaluatedProperties",
+			"unevaluatedItems"), w.schema()
 	case 11:
 		return "prefixItems", w.list()
 	case 12:
@@ -107,9 +112,11 @@ func (w *wild) member() (string, string) {
 	case 14:
 		return "patternProperties", `{"^a":` + w.schema() + `}`
 	case 15:
-		return w.pick("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"), w.pick("1", "0.5", "3", "10", "0.01", "1e2")
+		return w.pick("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+			w.pick("1", "0.5", "3", "10", "0.01", "1e2")
 	case 16:
-		return w.pick("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minContains", "maxContains"), w.pick("1", "0", "3", "2.0")
+		return w.pick("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minContains", "maxContains"),
+			w.pick("1", "0", "3", "2.0")
 	case 17:
 		return w.pick("pattern", "format"), w.pick(`"^a"`, `"(?=x)"`, `"date-time"`)
 	case 18:
@@ -131,11 +138,14 @@ func (w *wild) document() string {
 	if key == "properties" {
 		key = "x"
 	}
-	return `{"properties":` + w.named() + `,"$defs":{"A":` + w.schema() + `,"B":` + w.schema() + `,"C":` + w.schema() + `},` + quoted(key) + `:` + value + `}`
+	return `{"properties":` + w.named() + `,"$defs":{"A":` + w.schema() + `,"B":` + w.schema() + `,"C":` + w.schema() + `},` +
+		quoted(key) + `:` + value + `}`
 }
 
 func TestTheVerdictOnWildSchemasIsThatOfTheOracle(t *testing.T) {
-	compared, loops, repaired := 0, 0, 0
+	compared := 0
+	loops := 0
+	repaired := 0
 	for seed := range uint64(250) {
 		w := &wild{rand: rand.New(rand.NewPCG(seed, 7)), left: 25}
 		raw := w.document()
@@ -196,9 +206,12 @@ func TestOddSchemasRefuseNothingThatTheyDoNotSpeakOf(t *testing.T) {
 			t.Fatalf("%d: no arguments for %s", seed, raw)
 		}
 	}
-	for _, raw := range []string{``, `null`, `5`, `"x"`, `[]`, `{`, `{"type":"any"}`, `{"properties":5}`, `{"required":null}`, `{"required":true}`, `{"$ref":"#/nowhere"}`,
-		`{"$ref":"https://example.com/x.json"}`, `{"$ref":"#"}`, `{"allOf":[{"$ref":"#"}]}`, `{"$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"}},"$ref":"#/$defs/a"}`,
-		`{"pattern":5}`, `{"properties":{"a":{"pattern":"(?=x)"}}}`, `{"properties":{"a":{"type":"text"}}}`, `{"$dynamicRef":"#x","$dynamicAnchor":"x"}`, `{"enum":5}`, `{"anyOf":[]}`} {
+	for _, raw := range []string{``, `null`, `5`, `"x"`, `[]`, `{`, `{"type":"any"}`, `{"properties":5}`, `{"required":null}`,
+		`{"required":true}`, `{"$ref":"#/nowhere"}`,
+		`{"$ref":"https://example.com/x.json"}`, `{"$ref":"#"}`, `{"allOf":[{"$ref":"#"}]}`,
+		`{"$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"}},"$ref":"#/$defs/a"}`,
+		`{"pattern":5}`, `{"properties":{"a":{"pattern":"(?=x)"}}}`, `{"properties":{"a":{"type":"text"}}}`,
+		`{"$dynamicRef":"#x","$dynamicAnchor":"x"}`, `{"enum":5}`, `{"anyOf":[]}`} {
 		tool, err := Compile([]byte(raw), nil)
 		if err != nil {
 			t.Fatal(err)

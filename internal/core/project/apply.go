@@ -8,23 +8,14 @@ import (
 	"github.com/toolfit/toolfit/internal/core/project/quoted"
 )
 
-// Leaves tells whether the reader gets less than there is. Then the full bytes must be
-// kept before Apply's are sent.
+// Leaves tells whether something is left out. Then the full bytes must be stored before Apply's are
+// sent.
 func (c *Cut) Leaves() bool {
-	if c.result == nil {
-		return false
-	}
-	for _, p := range c.result.parts {
-		if p.leaves() {
-			return true
-		}
-	}
-	return false
+	return c.result != nil && slices.ContainsFunc(c.result.parts, (*part).leaves)
 }
 
-// Apply is the result as its reader gets it. The ref is the handle of the full bytes; ""
-// when they were not kept. Where nothing was cut or shaped these are the very bytes that
-// were planned for.
+// Apply is the result as its reader gets it: the original bytes where nothing changed. ref names the
+// stored result; "" when there is none.
 func (c *Cut) Apply(ref string) []byte {
 	if c.result == nil {
 		return c.raw
@@ -52,15 +43,9 @@ func (c *Cut) Apply(ref string) []byte {
 	return rawjson.AppendSplice(make([]byte, 0, size), c.raw, edits...)
 }
 
-// gatherNotes puts the notes of several texts into one: servers write a list as one text for
-// each row, and a note in each would cost more than what is left out.
+// gatherNotes merges the notes of several texts: a list is often written as one text per row.
 func (r *result) gatherNotes() {
-	var cut []*part
-	for _, p := range r.parts {
-		if !p.structured && p.leaves() {
-			cut = append(cut, p)
-		}
-	}
+	cut := r.cutParts(func(p *part) bool { return !p.structured })
 	if len(cut) > 1 {
 		for _, p := range cut {
 			p.note = outside
@@ -103,8 +88,7 @@ func appendAll(dst []byte, pieces [][]byte) []byte {
 	return dst
 }
 
-// addNote adds a last text block with what is missing from parts that cannot say so
-// themselves. Text and structuredContent mostly hold the same, so that one of them speaks.
+// addNote adds a text block with what is missing from parts that cannot say so themselves.
 func (r *result) addNote(edits []rawjson.Edit, ref string) []rawjson.Edit {
 	a := r.absent(func(p *part) bool { return !p.structured && !p.holdsNote() })
 	if a.tokens == 0 {
@@ -115,16 +99,7 @@ func (r *result) addNote(edits []rawjson.Edit, ref string) []rawjson.Edit {
 	}
 	text := append(appendNote([]byte(`{"`+Omitted+`":`), &a, ref), '}')
 	block := append(quoted.Append([]byte(`{"type":"text","text":`), text), '}')
-	at := r.contentEnd
-	switch {
-	case r.noContent: // but structuredContent, so that a comma is due
-		at, block = r.end, append(append([]byte(`,"content":[`), block...), ']')
-	case at == 0:
-		return edits
-	case r.contents:
-		block = append([]byte{','}, block...)
-	}
-	return append(edits, rawjson.Edit{Start: at, End: at, New: block})
+	return r.content.add(r, edits, `"content":[`, block, "]")
 }
 
 // addList adds the full list of what is missing to _meta.
@@ -133,14 +108,5 @@ func (r *result) addList(edits []rawjson.Edit, ref string) []rawjson.Edit {
 	if a.tokens == 0 {
 		a = r.absent(func(p *part) bool { return !p.structured })
 	}
-	at, member := r.metaEnd, appendList([]byte(`"`+metaOmitted+`":`), &a, ref)
-	switch {
-	case r.noMeta:
-		at, member = r.end, append(append([]byte(`,"_meta":{`), member...), '}')
-	case at == 0:
-		return edits
-	case r.metas:
-		member = append([]byte{','}, member...)
-	}
-	return append(edits, rawjson.Edit{Start: at, End: at, New: member})
+	return r.meta.add(r, edits, `"_meta":{`, appendList([]byte(`"`+metaOmitted+`":`), &a, ref), "}")
 }

@@ -56,7 +56,8 @@ func TestABudgetKeepsTheFirstOfManyBlocks(t *testing.T) {
 }
 
 func TestBlocksBetweenThoseThatGoStay(t *testing.T) {
-	image, note := `{"type":"image","data":"AAAA","mimeType":"image/png"}`, strings.Repeat("a word ", 25)
+	image := `{"type":"image","data":"AAAA","mimeType":"image/png"}`
+	note := strings.Repeat("a word ", 25)
 	text := `{"type":"text","text":"` + note + `"}`
 	raw := `{"content":[` + image + `, ` + strings.Repeat(text+","+image+" , ", 20) + text + `]}`
 	out := project.Plan(context.Background(), []byte(raw), project.How{Budget: 150}).Apply("r_abc")
@@ -78,17 +79,20 @@ func TestSeveralBlocksHaveOneNote(t *testing.T) {
 
 func TestABudgetCutsTheTextOfAResource(t *testing.T) {
 	file := strings.Repeat("A line of a file.\n", 2000)
-	resource := `{"type":"resource","resource":{"uri":"repo://f","mimeType":"text/plain","text":` + string(rawjson.AppendString(nil, file)) + `,"x":1.0}}`
+	resource := `{"type":"resource","resource":{"uri":"repo://f","mimeType":"text/plain","text":` +
+		string(rawjson.AppendString(nil, file)) + `,"x":1.0}}`
 	binary := `{"type":"resource","resource":{"uri":"repo://b","blob":"` + blob(9000) + `"}}`
 	raw := `{"content":[{"type":"text","text":"two files"},` + resource + `,` + binary + `]}`
 	out := string(project.Plan(context.Background(), []byte(raw), project.How{Budget: 300}).Apply("r_abc"))
-	if !json.Valid([]byte(out)) || !strings.Contains(out, "…[+") || !strings.Contains(out, `,"x":1.0}}`) || !strings.Contains(out, binary) || strings.Count(out, "A line") > 60 {
+	if !json.Valid([]byte(out)) || !strings.Contains(out, "…[+") || !strings.Contains(out, `,"x":1.0}}`) ||
+		!strings.Contains(out, binary) || strings.Count(out, "A line") > 60 {
 		t.Errorf("got %.1000s", out)
 	}
 	if !strings.Contains(out, `{\"_omitted\":{\"cut\":1,\"ref\":\"r_abc\"`) {
 		t.Errorf("no note: %.1000s", out)
 	}
-	masked := project.Plan(context.Background(), []byte(`{"content":[`+strings.Replace(resource, `"A`, `"{\"id\":1}`, 1)+`]}`), project.How{Mask: parse(t, "id")})
+	masked := project.Plan(context.Background(), []byte(`{"content":[`+strings.Replace(resource, `"A`, `"{\"id\":1}`, 1)+`]}`),
+		project.How{Mask: parse(t, "id")})
 	if masked.Outcome != project.Whole {
 		t.Errorf("a file is no answer to be masked: %s", masked.Outcome)
 	}
@@ -98,16 +102,22 @@ func TestAFieldIsFetchedFromEveryBlock(t *testing.T) {
 	row := func(i int) string { return fmt.Sprintf(`{"id":%d,"x":"value %d"}`, i, i) }
 	rows := `[{"x":"value 0"},{"x":"value 1"}]`
 	for name, c := range map[string]struct{ raw, mask, want string }{
-		"blocks alone":                {blocks(2, row), "x", rows},
-		"one that has it":             {blocks(2, func(i int) string { return strings.Replace(row(i), `"x"`, fmt.Sprintf(`"x%d"`, i), 1) }), "x1", `{"x1":"value 1"}`},
-		"beside structuredContent":    {strings.TrimSuffix(blocks(2, row), "}") + `,"structuredContent":{"result":[` + row(0) + `,` + row(1) + `]}}`, "x", `{"result":` + rows + `}`},
-		"what structuredContent says": {strings.TrimSuffix(blocks(2, row), "}") + `,"structuredContent":{"result":[` + row(0) + `,` + row(1) + `]}}`, "result/x", `{"result":` + rows + `}`},
+		"blocks alone": {blocks(2, row), "x", rows},
+		"one that has it": {blocks(2, func(i int) string {
+			return strings.Replace(row(i), `"x"`, fmt.Sprintf(`"x%d"`, i),
+				1)
+		}), "x1", `{"x1":"value 1"}`},
+		"beside structuredContent": {strings.TrimSuffix(blocks(2, row), "}") + `,"structuredContent":{"result":[` + row(0) + `,` +
+			row(1) + `]}}`, "x", `{"result":` + rows + `}`},
+		"what structuredContent says": {strings.TrimSuffix(blocks(2, row), "}") + `,"structuredContent":{"result":[` + row(0) + `,` +
+			row(1) + `]}}`, "result/x", `{"result":` + rows + `}`},
 	} {
 		if got, err := project.Fetch([]byte(c.raw), project.Wanted{c.mask}); err != nil || string(got.Value) != c.want {
 			t.Errorf("%s: got %s, %v; want %s", name, got.Value, err, c.want)
 		}
 	}
-	if _, err := project.Fetch([]byte(blocks(2, row)), project.Wanted{"y"}); err == nil || !strings.Contains(err.Error(), "there are: id, x") {
+	if _, err := project.Fetch([]byte(blocks(2, row)), project.Wanted{"y"}); err == nil ||
+		!strings.Contains(err.Error(), "there are: id, x") {
 		t.Errorf("the names that there are: %v", err)
 	}
 }
@@ -118,8 +128,9 @@ func TestAPageKeepsToItsBudgetBesideALongText(t *testing.T) {
 		"before the rows": `{"log":"` + long + `","items":[{"id":1},{"id":2},{"id":3}]}`,
 		"after the rows":  `{"items":[{"id":1},{"id":2},{"id":3}],"log":"` + long + `"}`,
 		"in objects":      `{"a":{"b":{"log":"` + long + `"}},"items":[{"id":1},{"id":2},{"id":3}],"c":{"d":"` + long + `"}}`,
-		"in many members": `{"items":[{"id":1},{"id":2},{"id":3}],"a":{` + strings.TrimSuffix(strings.Repeat(`"k":"some words",`, 20_000), ",") + `}}`,
-		"in a number":     `{"n":` + strings.Repeat("7", 40_000) + `,"items":[1,2,3]}`,
+		"in many members": `{"items":[{"id":1},{"id":2},{"id":3}],"a":{` +
+			strings.TrimSuffix(strings.Repeat(`"k":"some words",`, 20_000), ",") + `}}`,
+		"in a number": `{"n":` + strings.Repeat("7", 40_000) + `,"items":[1,2,3]}`,
 	} {
 		page, err := project.PageOf([]byte(value), 0, 0, 1000)
 		if err != nil || tokens.Estimate(page.Value) > 1100 || !json.Valid(page.Value) || !page.Cut && page.Next == 0 {

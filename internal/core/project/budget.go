@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sort"
 	"strconv"
 	"unicode/utf8"
 
@@ -18,9 +19,8 @@ const (
 	maxRounds  = 64 // of cutting one container; each takes a good part of what is too much
 )
 
-// trimJSON cuts a compact JSON value to about the budget: the rows of the largest array
-// first, then the longest strings, then the members of the largest object. What comes out
-// is JSON; it is over the budget only when one row of short strings is.
+// trimJSON cuts compact JSON to about the budget: first rows of the largest array, then the longest
+// strings, then members of the largest object.
 func trimJSON(src []byte, budget int, t *mask.Tally) []byte {
 	if tokens.Estimate(src) <= budget {
 		return src
@@ -47,7 +47,8 @@ func trimJSON(src []byte, budget int, t *mask.Tally) []byte {
 		case at.Count > 1 && tokens.Estimate(out[at.Start:at.End]) >= worth:
 			out = trimRows(out, at, budget, t)
 		case !shortened:
-			out, shortened = trimStrings(out, budget, t), true
+			out = trimStrings(out, budget, t)
+			shortened = true
 		case bulk.Object.Count > 1:
 			out = trimMembers(out, bulk.Object, budget, t)
 		default:
@@ -59,25 +60,18 @@ func trimJSON(src []byte, budget int, t *mask.Tally) []byte {
 
 // trimRows keeps the first rows of the array at the place: as many as fit, and at least one.
 func trimRows(src []byte, at mask.Place, budget int, t *mask.Tally) []byte {
-	ends := make([]int, 0, at.Count)
-	for w := rawjson.Array(src[at.Start:at.End]); w.Next(); {
-		ends = append(ends, w.End)
-	}
-	n := fits(src[at.Start:at.End], ends, budget-around(src, at))
-	t.Rows += len(ends) - n
-	return cutAfter(src, at, ends[n-1], ']')
+	w := rawjson.Array(src[at.Start:at.End])
+	n, end := fitting(src, at, budget, &w)
+	t.Rows += at.Count - n
+	return cutAfter(src, at, end, ']')
 }
 
 // trimMembers keeps the first members of the object at the place, likewise.
 func trimMembers(src []byte, at mask.Place, budget int, t *mask.Tally) []byte {
-	object := src[at.Start:at.End]
-	ends := make([]int, 0, at.Count)
-	for w := rawjson.Object(object); w.Next(); {
-		ends = append(ends, w.End)
-	}
-	n := fits(object, ends, budget-around(src, at))
-	i := 0
-	for w := rawjson.Object(object); w.Next(); i++ {
+	w := rawjson.Object(src[at.Start:at.End])
+	n, end := fitting(src, at, budget, &w)
+	w = rawjson.Object(src[at.Start:at.End])
+	for i := 0; w.Next(); i++ {
 		switch {
 		case i < n:
 		case at.Start > 0 || !utf8.Valid(w.Key): // its path is not known here, or cannot be said
@@ -87,10 +81,20 @@ func trimMembers(src []byte, at mask.Place, budget int, t *mask.Tally) []byte {
 			t.Drop(name, len(name)+1+len(w.Value))
 		}
 	}
-	return cutAfter(src, at, ends[n-1], '}')
+	return cutAfter(src, at, end, '}')
 }
 
-// around is what costs tokens beside the container at the place.
+// fitting is how many of the values that w walks over fit, and where the last of them ends.
+func fitting(src []byte, at mask.Place, budget int, w *rawjson.Walk) (n, end int) {
+	ends := make([]int, 0, at.Count)
+	for w.Next() {
+		ends = append(ends, w.End)
+	}
+	n = fits(src[at.Start:at.End], ends, budget-around(src, at))
+	return n, ends[n-1]
+}
+
+// around is the tokens beside the container at the place.
 func around(src []byte, at mask.Place) int {
 	return tokens.Estimate(src[:at.Start]) + tokens.Estimate(src[at.End:])
 }
@@ -121,7 +125,8 @@ func trimStrings(src []byte, budget int, t *mask.Tally) []byte {
 	}
 	// No string can be longer than the whole budget. What is left of src then is small
 	// enough to try on; between that and the least, halve the range.
-	least, most := leastChars, max(leastChars, 8*budget)
+	least := leastChars
+	most := max(leastChars, 8*budget)
 	trial := cut(src, most, &mask.Tally{})
 	for most-least > max(8, least/16) {
 		middle := (least + most) / 2
@@ -140,7 +145,8 @@ func trimText(text []byte, budget int, t *mask.Tally) []byte {
 		return text
 	}
 	text = withoutBlobs(text, t)
-	end, left := 0, budget
+	end := 0
+	left := budget
 	for end < len(text) {
 		line := len(text) - end
 		if i := bytes.IndexByte(text[end:], '\n'); i >= 0 {
@@ -149,7 +155,7 @@ func trimText(text []byte, budget int, t *mask.Tally) []byte {
 		cost := tokens.Estimate(text[end : end+line])
 		if cost > left {
 			if left > budget/4 { // one long line: better a part of it than nothing
-				end += fitting(text[end:end+line], left)
+				end += textFitting(text[end:end+line], left)
 			}
 			break
 		}
@@ -166,21 +172,13 @@ func trimText(text []byte, budget int, t *mask.Tally) []byte {
 	return append(out, ']')
 }
 
-// fitting is how many bytes of text fit, up to the end of a character.
-func fitting(text []byte, budget int) int {
-	low, high := 0, len(text)
-	for low < high {
-		middle := (low + high + 1) / 2
-		if tokens.Estimate(text[:middle]) <= budget {
-			low = middle
-		} else {
-			high = middle - 1
-		}
+// textFitting is how many bytes of text fit, up to the end of a character.
+func textFitting(text []byte, budget int) int {
+	n := sort.Search(len(text), func(n int) bool { return tokens.Estimate(text[:n+1]) > budget })
+	for n > 0 && n < len(text) && !utf8.RuneStart(text[n]) {
+		n--
 	}
-	for low > 0 && low < len(text) && !utf8.RuneStart(text[low]) {
-		low--
-	}
-	return low
+	return n
 }
 
 // withoutBlobs replaces long runs of base64 by their length.
@@ -202,8 +200,8 @@ func withoutBlobs(text []byte, t *mask.Tally) []byte {
 	return append(out, text[done:]...)
 }
 
-// share is the most that each of several texts may take so that all together fit: the
-// small ones stay whole, the large ones get the same.
+// share is the most that each text may take so that all fit: small ones stay whole, large ones get the
+// same.
 func share(sizes []int, budget int) int {
 	sizes = slices.Sorted(slices.Values(sizes))
 	for i, n := range sizes {

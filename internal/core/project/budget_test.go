@@ -48,7 +48,8 @@ func TestBudgetKeepsJSONValid(t *testing.T) {
 	} {
 		for _, budget := range []int{300, 2000} {
 			t.Run(fmt.Sprint(name, " in ", budget), func(t *testing.T) {
-				raw := []byte(`{"content":[{"type":"text","text":` + string(rawjson.AppendString(nil, value)) + `}],"structuredContent":` + value + `}`)
+				raw := []byte(`{"content":[{"type":"text","text":` + string(rawjson.AppendString(nil, value)) + `}],"structuredContent":` +
+					value + `}`)
 				cut := project.Plan(context.Background(), raw, project.How{Budget: budget})
 				out := cut.Apply("r_abc")
 				if !json.Valid(out) || !cut.Leaves() {
@@ -96,7 +97,8 @@ func TestBudgetCutsProseAtALine(t *testing.T) {
 	if !w.Next() || !strings.Contains(string(w.Value), "r_abc") {
 		t.Errorf("no note: %s", out)
 	}
-	for _, odd := range []string{strings.Repeat("字", 5000), "\xff\xfe" + strings.Repeat("字\xff", 3000), strings.Repeat("a", 1<<17), "data:image/png;base64," + blob(9000) + " end"} {
+	for _, odd := range []string{strings.Repeat("字", 5000), "\xff\xfe" + strings.Repeat("字\xff", 3000), strings.Repeat("a", 1<<17),
+		"data:image/png;base64," + blob(9000) + " end"} {
 		raw := []byte(`{"content":[{"type":"text","text":"` + odd + `"}]}`)
 		out := project.Plan(context.Background(), raw, project.How{Budget: 50}).Apply("r_abc")
 		if !json.Valid(out) || len(out) > 2000 || utf8.Valid(raw) && !utf8.Valid(out) {
@@ -109,7 +111,8 @@ func TestSeveralTextsShareABudget(t *testing.T) {
 	block := func(s string) string {
 		return `{"type":"text","text":` + string(rawjson.AppendString(nil, s)) + `}`
 	}
-	short, long := "a short text", strings.Repeat("a long line\n", 1000)
+	short := "a short text"
+	long := strings.Repeat("a long line\n", 1000)
 	raw := `{"content":[` + block(short) + "," + block(long) + "," + block(long) + `]}`
 	out := project.Plan(context.Background(), []byte(raw), project.How{Budget: 400}).Apply("r_abc")
 	if !strings.Contains(string(out), short) || tokens.Estimate(out) > 500 || strings.Count(string(out), "…[+") != 2 {
@@ -132,12 +135,14 @@ func TestABudgetedTableKeepsWholeRows(t *testing.T) {
 
 func TestDeepValuesAreNotLost(t *testing.T) {
 	for _, depth := range []int{500, 600, 900, 1100, 10_000} {
-		deep := `{"items":[{"id":1,"name":"first one"},{"id":2,"name":"second one"},` + strings.Repeat("[", depth) + rows(300) + strings.Repeat("]", depth) + `]}`
+		deep := `{"items":[{"id":1,"name":"first one"},{"id":2,"name":"second one"},` + strings.Repeat("[", depth) + rows(300) +
+			strings.Repeat("]", depth) + `]}`
 		raw := []byte(text(deep))
 		for _, how := range []project.How{{Budget: 500}, {Shape: shape.Table}, {Budget: 500, Shape: shape.Auto, Limit: 2}} {
 			cut := project.Plan(context.Background(), raw, how)
 			out := cut.Apply("r_1")
-			if !json.Valid(out) && json.Valid(raw) || how.Budget > 0 && tokens.Estimate(out) > 2*how.Budget+depth || how.Budget == 0 && cut.Leaves() {
+			if !json.Valid(out) && json.Valid(raw) || how.Budget > 0 && tokens.Estimate(out) > 2*how.Budget+depth || how.Budget == 0 &&
+				cut.Leaves() {
 				t.Errorf("depth %d, %+v: %d tokens, leaves %v", depth, how, tokens.Estimate(out), cut.Leaves())
 			}
 			if how.Budget == 0 && !strings.Contains(string(out), "number 299") {

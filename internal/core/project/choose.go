@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,9 +21,8 @@ type Choice struct {
 	Shadow *Active // what is only counted; nil: nothing
 }
 
-// Choose finds the rules for a call: an exact tool before a glob, then what is not built in,
-// then more conditions, then a named profile, then the source and the id. The arguments are
-// those that were sent, defaults filled in. A rule in shadow never hides one that is on.
+// Choose finds the rules for a call, given the arguments that were sent: an exact tool wins over a
+// glob, then as in better. A rule in shadow never hides one that is on.
 func (r *Rules) Choose(name tool.Name, profile string, args []byte) (c Choice) {
 	if r == nil {
 		return c
@@ -47,8 +47,8 @@ func (r *Rules) Choose(name tool.Name, profile string, args []byte) (c Choice) {
 	return c
 }
 
-// MayApply are the rules that can apply to some call of the tool: what an advertised
-// output schema has to allow for. Always says that one of them applies to every call.
+// MayApply lists the rules that some call of the tool can match. always: one of them matches every
+// call.
 func (r *Rules) MayApply(name tool.Name, profile string) (rules []*Active, always bool) {
 	if r == nil {
 		return nil, false
@@ -66,9 +66,10 @@ func (r *Rules) MayApply(name tool.Name, profile string) (rules []*Active, alway
 	return rules, always
 }
 
-// How is what the rule asks for, and what the profile does where it says nothing.
+// How is the profile's h with what the rule overrides.
 func (a *Active) How(h How) How {
-	h.Mask, h.JQ = a.Mask, a.Program
+	h.Mask = a.Mask
+	h.JQ = a.Program
 	if a.Budget > 0 {
 		h.Budget = a.Budget
 	}
@@ -85,15 +86,7 @@ func (a *Active) How(h How) How {
 func (a *Active) inProfile(profile string) bool { return a.scoped() == 0 || a.Profile == profile }
 
 func (a *Active) holds(profile string, args []byte) bool {
-	if !a.inProfile(profile) {
-		return false
-	}
-	for _, c := range a.when {
-		if !c.holds(args) {
-			return false
-		}
-	}
-	return true
+	return a.inProfile(profile) && !slices.ContainsFunc(a.when, func(c condition) bool { return !c.holds(args) })
 }
 
 // condition is the values that one argument may have.
@@ -113,7 +106,7 @@ func newCondition(name string, values any) (condition, error) {
 	case !ok:
 		list = []any{values}
 	case len(list) == 0:
-		return c, errors.New("no value is in the list, so that no call would fit")
+		return c, errors.New("the list is empty, so no call would match")
 	}
 	for _, v := range list {
 		switch v := v.(type) {
@@ -125,11 +118,11 @@ func newCondition(name string, values any) (condition, error) {
 		case int, int64, uint64, float64, json.Number:
 			n := number(fmt.Sprint(v))
 			if n == nil {
-				return c, fmt.Errorf("%v is no number that can be compared", v)
+				return c, fmt.Errorf("%v is not a number that can be compared", v)
 			}
 			c.values = append(c.values, n)
 		default:
-			return c, fmt.Errorf("%v is no text, number, true, false or null", v)
+			return c, fmt.Errorf("%v is not a string, number, boolean or null", v)
 		}
 	}
 	return c, nil
@@ -140,22 +133,18 @@ func (c *condition) holds(args []byte) bool {
 	if value == nil {
 		return c.absent
 	}
-	for _, want := range c.values {
-		if equals(value, want) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.values, func(want any) bool { return equals(value, want) })
 }
 
-// pointed is the value to which the names lead, which are places in arrays; nil without one.
+// pointed follows member names and array indexes; nil when there is no such value.
 func pointed(value []byte, path []string) []byte {
 	for _, name := range path {
 		if len(value) == 0 || value[0] != '[' {
 			value = rawjson.Get(value, name)
 			continue
 		}
-		place, rest := 0, rawjson.Array(value)
+		place := 0
+		rest := rawjson.Array(value)
 		for value = nil; rest.Next(); place++ {
 			if strconv.Itoa(place) == name {
 				value = rest.Value

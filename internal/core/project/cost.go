@@ -8,35 +8,34 @@ import (
 	"github.com/toolfit/toolfit/internal/core/tokens"
 )
 
-// Tokens is about what a result costs a model. A model gets content, or structuredContent where
-// content says nothing, never both, and nothing of _meta: Text makes the same choice. Of long
-// texts a sample is read.
+// Tokens estimates what a result costs a model, which reads content, or structuredContent where
+// content is empty. Long texts are sampled.
 func Tokens(result []byte) int {
 	n, _ := Measure(result)
 	return n
 }
 
-// Measure is Tokens, and whether the tool itself says that it did not work. Every call is
-// measured, so that the bytes are gone over once for both.
+// Measure is Tokens, and isError, in one pass: every call is measured.
 func Measure(result []byte) (tokens int, isError bool) {
 	var m meter
 	m.result(result)
 	return m.sum, m.isError
 }
 
-// CountTokens is Tokens with each text counted by count.
+// CountTokens is Tokens with an exact count of each text.
 func CountTokens(result []byte, count func(text string) (int, error)) (int, error) {
 	m := meter{count: count}
 	m.result(result)
 	return m.sum, m.err
 }
 
-// Full is Tokens of the result that is cut, which is known from reading it.
+// Full is Tokens of the uncut result.
 func (c *Cut) Full() (n int) {
 	if c.result == nil {
 		return Tokens(c.raw)
 	}
-	n, structured := c.result.others, 0
+	n = c.result.others
+	structured := 0
 	for _, p := range c.result.parts {
 		switch {
 		case p.structured:
@@ -140,8 +139,7 @@ func (m *meter) block(block *rawjson.Walk) {
 	}
 }
 
-// resource adds a resource that stands in a block: its text, or what it shows or plays. Of any
-// other a model gets no more than the address.
+// resource adds an embedded resource: its text, image or audio, and its address.
 func (m *meter) resource(raw []byte) {
 	var mime, blob []byte
 	for w := rawjson.Object(raw); w.Next(); {
@@ -157,7 +155,7 @@ func (m *meter) resource(raw []byte) {
 	m.media(mime, blob)
 }
 
-// media adds an image or a recording, given its kind or MIME type. All else costs nothing.
+// media adds an image or audio, given its kind or MIME type.
 func (m *meter) media(kind, literal []byte) {
 	if len(literal) < 2 || literal[0] != '"' {
 		return
@@ -174,10 +172,10 @@ func (m *meter) media(kind, literal []byte) {
 	}
 }
 
-// maxEscaped is how much of an image is searched for slashes that JSON writes as \/.
+// maxEscaped is how much of an image is searched for \/.
 const maxEscaped = 64 << 10
 
-// quoted adds the text of a JSON string; what is none costs nothing.
+// quoted adds the text of a JSON string.
 func (m *meter) quoted(literal []byte) {
 	switch {
 	case len(literal) < 2 || literal[0] != '"':

@@ -35,22 +35,33 @@ func TestAModelIsChargedOnceForWhatItGets(t *testing.T) {
 		name, result string
 		want         int
 	}{
-		{"content before structuredContent", `{"content":[{"type":"text","text":"hello, world"}],"structuredContent":{"a":[1,2,3]}}`, hello},
-		{"content behind structuredContent", `{"structuredContent":{"a":[1,2,3]},"content":[{"text":"hello, world","type":"text"}]}`, hello},
+		{"content before structuredContent", `{"content":[{"type":"text","text":"hello, world"}],"structuredContent":{"a":[1,2,3]}}`,
+			hello},
+		{"content behind structuredContent", `{"structuredContent":{"a":[1,2,3]},"content":[{"text":"hello, world","type":"text"}]}`,
+			hello},
 		{"structuredContent alone", `{"structuredContent":{"a":[1,2,3]}}`, tokens.Estimate(`{"a":[1,2,3]}`)},
 		{"structuredContent beside no content", `{"content":[],"structuredContent":{"a":[1,2,3]}}`, tokens.Estimate(`{"a":[1,2,3]}`)},
-		{"structuredContent beside a text that says nothing", `{"content":[{"type":"text","text":""}],"structuredContent":{"a":[1,2,3]}}`, tokens.Estimate(`{"a":[1,2,3]}`)},
+		{"structuredContent beside a text that says nothing", `{"content":[{"type":"text","text":""}],"structuredContent":{"a":[1,2,3]}}`,
+			tokens.Estimate(`{"a":[1,2,3]}`)},
 		{"two texts", `{"content":[{"type":"text","text":"hello, world"},{"type":"text","text":"hello, world"}]}`, 2 * hello},
-		{"a text and not how JSON writes it", `{"content":[{"type":"text","text":"{\"a\":\"b\"}\n\u4e2d"}]}`, tokens.Estimate("{\"a\":\"b\"}\n中")},
-		{"_meta is not for models", `{"_meta":{"x":"long long long"},"content":[{"type":"text","text":"hello, world","_meta":{"y":"z"}}]}`, hello},
+		{"a text and not how JSON writes it", `{"content":[{"type":"text","text":"{\"a\":\"b\"}\n\u4e2d"}]}`,
+			tokens.Estimate("{\"a\":\"b\"}\n中")},
+		{"_meta is not for models", `{"_meta":{"x":"long long long"},"content":[{"type":"text","text":"hello, world","_meta":{"y":"z"}}]}`,
+			hello},
 		{"an image and not its base64", `{"content":[{"type":"image","data":"` + picture + `","mimeType":"image/png"}]}`, screenshotTokens},
-		{"an image whose slashes are escaped", `{"content":[{"type":"image","data":"` + escaped + `","mimeType":"image\/png"}]}`, screenshotTokens},
-		{"an image beside a text", `{"content":[{"type":"text","text":"hello, world"},{"data":"` + picture + `","type":"image"}]}`, hello + screenshotTokens},
-		{"sound and not its base64", `{"content":[{"type":"audio","data":"` + strings.Repeat("A", 64_000) + `","mimeType":"audio/mpeg"}]}`, 97},
+		{"an image whose slashes are escaped", `{"content":[{"type":"image","data":"` + escaped + `","mimeType":"image\/png"}]}`,
+			screenshotTokens},
+		{"an image beside a text", `{"content":[{"type":"text","text":"hello, world"},{"data":"` + picture + `","type":"image"}]}`, hello +
+			screenshotTokens},
+		{"sound and not its base64", `{"content":[{"type":"audio","data":"` + strings.Repeat("A", 64_000) + `","mimeType":"audio/mpeg"}]}`,
+			97},
 		{"a resource's text", `{"content":[{"type":"resource","resource":{"uri":"file:///a/b","text":"hello, world"}}]}`, uri + hello},
-		{"a resource that is an image", `{"content":[{"type":"resource","resource":{"uri":"file:///a/b","blob":"` + picture + `","mimeType":"image/png"}}]}`, uri + screenshotTokens},
-		{"a resource that no model gets", `{"content":[{"type":"resource","resource":{"uri":"file:///a/b","blob":"` + strings.Repeat("A", 64_000) + `"}}]}`, uri},
-		{"a link", `{"content":[{"type":"resource_link","uri":"file:///a/b","name":"b"}]}`, tokens.Estimate(`"file:///a/b"`) + tokens.Estimate(`"b"`)},
+		{"a resource that is an image", `{"content":[{"type":"resource","resource":{"uri":"file:///a/b","blob":"` + picture +
+			`","mimeType":"image/png"}}]}`, uri + screenshotTokens},
+		{"a resource that no model gets", `{"content":[{"type":"resource","resource":{"uri":"file:///a/b","blob":"` +
+			strings.Repeat("A", 64_000) + `"}}]}`, uri},
+		{"a link", `{"content":[{"type":"resource_link","uri":"file:///a/b","name":"b"}]}`, tokens.Estimate(`"file:///a/b"`) +
+			tokens.Estimate(`"b"`)},
 		{"an error", `{"content":[{"type":"text","text":"hello, world"}],"isError":true}`, hello},
 		{"nothing", `{}`, 0},
 		{"odd blocks", `{"content":[1,null,[],{"type":"text"},{"type":"text","text":5},{"type":"image","data":null}]}`, 0},
@@ -83,7 +94,8 @@ func TestWhetherAToolFailedIsReadAlongWithWhatItCosts(t *testing.T) {
 
 func TestExactCountsAreOfTheSameTexts(t *testing.T) {
 	var texts []string
-	n, err := CountTokens([]byte(`{"content":[{"type":"text","text":"a\nb"},{"type":"image","data":"`+screenshot(t)+`"},{"type":"text","text":"中"}],"structuredContent":{"a":1}}`),
+	n, err := CountTokens([]byte(`{"content":[{"type":"text","text":"a\nb"},{"type":"image","data":"`+screenshot(t)+
+		`"},{"type":"text","text":"中"}],"structuredContent":{"a":1}}`),
 		func(text string) (int, error) { texts = append(texts, text); return 10, nil })
 	if err != nil || n != 20+screenshotTokens || strings.Join(texts, "|") != "a\nb|中" {
 		t.Errorf("%d, %v: %q", n, err, texts)
@@ -97,7 +109,8 @@ func resultOf(t testing.TB, text, structured string) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw := `{"content":[{"type":"text","text":` + string(literal) + `},{"type":"resource","resource":{"uri":"file:///a","text":"of a resource"}},` +
+	raw := `{"content":[{"type":"text","text":` + string(literal) +
+		`},{"type":"resource","resource":{"uri":"file:///a","text":"of a resource"}},` +
 		`{"type":"resource_link","uri":"file:///b","name":"b"},{"type":"image","data":"` + screenshot(t) + `"}]`
 	if structured != "" {
 		raw += `,"structuredContent":` + structured
@@ -130,7 +143,8 @@ func TestACutKnowsWhatTheWholeCosts(t *testing.T) {
 }
 
 func FuzzTokens(f *testing.F) {
-	f.Add([]byte(`{"content":[{"type":"text","text":"a\ud800"},{"type":"image","data":"iVBORw0KGgo="}],"structuredContent":{},"isError":true}`))
+	f.Add([]byte(`{"content":[{"type":"text","text":"a\ud800"},{"type":"image","data":"iVBORw0KGgo="}],"structuredContent":{},` +
+		`"isError":true}`))
 	f.Add([]byte(`{"content":[{"type":"resource","resource":{"blob":"\/9j/","mimeType":"image/jpeg","uri":1}},7`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		if n := Tokens(raw); n < 0 || n > len(raw)+1445*bytes.Count(raw, []byte("{")) {
@@ -143,7 +157,8 @@ func FuzzTokens(f *testing.F) {
 }
 
 func BenchmarkTokens50KB(b *testing.B) {
-	row := `{\"EnvId\":\"env-00001\",\"Alias\":\"alias\",\"Status\":\"NORMAL\",\"PackageName\":\"个人版\",\"Storages\":[{\"Bucket\":\"b-1\"}]},`
+	row := `{\"EnvId\":\"env-00001\",\"Alias\":\"alias\",\"Status\":\"NORMAL\",\"PackageName\":\"个人版\",` +
+		`\"Storages\":[{\"Bucket\":\"b-1\"}]},`
 	raw := []byte(`{"content":[{"type":"text","text":"` + strings.Repeat(row, 50<<10/len(row)) + `"}]}`)
 	b.SetBytes(int64(len(raw)))
 	b.ReportAllocs()

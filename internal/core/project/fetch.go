@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
@@ -14,9 +13,8 @@ import (
 	"github.com/toolfit/toolfit/internal/core/project/quoted"
 )
 
-// Body is the value that a stored result stands for, which fetches select from:
-// structuredContent where the text says no more than that; else the one text block, as
-// JSON if it is JSON and as a string if not; else the whole result.
+// Body is the value that fetches select from: structuredContent if the text says the same, else the
+// only text block (as JSON if it is), else the whole result.
 func Body(raw []byte) []byte {
 	r, err := readResult(raw, nil)
 	if err != nil || r == nil {
@@ -79,10 +77,8 @@ func decoded(raw []byte) (v any) {
 	return v
 }
 
-// selectFrom is what the mask keeps of a stored result's body; where nothing of it occurs
-// there, what it keeps of the values that a rule would cut: by their names notes speak.
-// Servers write a list as one text for each row, so that it may be several: then they are
-// the rows of an array. Which names of the mask occurred is noted in t.
+// selectFrom applies the mask to the body of a stored result, or else to the values that a rule would
+// cut, as one array if there are several. The names that occurred are noted in t.
 func selectFrom(result []byte, m *mask.Mask, t *mask.Tally) ([]byte, error) {
 	out, err := m.Apply(nil, Body(result), t)
 	if err == nil {
@@ -106,9 +102,11 @@ func selectFrom(result []byte, m *mask.Mask, t *mask.Tally) ([]byte, error) {
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) > 1:
-		return slices.Concat([]byte{'['}, bytes.Join(found, []byte{','}), []byte{']'}), nil
+		return Rows(found), nil
 	case errors.Is(err, mask.ErrMismatch):
-		return nil, fault.New(fault.BadRequest, "none of the fields %.200s occurs", m).WithHint("there are: %s", strings.Join(known(treeOf(result)), ", "))
+		return nil, fault.New(fault.BadRequest, "none of the fields %.200s occurs", m).
+			WithHint("there are: %s", strings.Join(known(treeOf(result)), ", "))
 	}
-	return nil, fault.New(fault.BadRequest, "the result is no JSON that fields can be taken from").WithHint("fetch it without fields, by offset and limit")
+	return nil, fault.New(fault.BadRequest, "the result is not JSON, so fields cannot be selected").
+		WithHint("fetch it without fields, by offset and limit")
 }

@@ -19,16 +19,21 @@ import (
 
 func TestBody(t *testing.T) {
 	for name, c := range map[string]struct{ in, want string }{
-		"structuredContent that the text repeats": {`{"content":[{"type":"text","text":"{ \"b\":2,\"a\":1 }"}],"structuredContent":{"a":1,"b":2}}`, `{"a":1,"b":2}`},
-		"structuredContent in other escapes":      {`{"content":[{"type":"text","text":"{\"a\":\"\\u540d\"}"}],"structuredContent":{"a":"名"}}`, `{"a":"名"}`},
-		"structuredContent alone":                 {`{"structuredContent":[1]}`, `[1]`},
-		"text that says more":                     {`{"content":[{"type":"text","text":"see"}],"structuredContent":{"a":1}}`, `{"content":[{"type":"text","text":"see"}],"structuredContent":{"a":1}}`},
-		"JSON as text":                            {text(`{"a":1}`), `{"a":1}`},
-		"JSON Lines":                              {text("{\"a\":1}\n[2]\n{}"), `[{"a":1},[2],{}]`},
-		"prose":                                   {text("a\n\"b\""), `"a\n\"b\""`},
-		"several blocks":                          {`{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}`, `{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}`},
-		"an image":                                {`{"content":[{"type":"image","data":""},{"type":"text","text":"b"}]}`, `{"content":[{"type":"image","data":""},{"type":"text","text":"b"}]}`},
-		"no result":                               {`[1]`, `[1]`},
+		"structuredContent that the text repeats": {`{"content":[{"type":"text","text":"{ \"b\":2,\"a\":1 }"}],` +
+			`"structuredContent":{"a":1,"b":2}}`, `{"a":1,"b":2}`},
+		"structuredContent in other escapes": {`{"content":[{"type":"text","text":"{\"a\":\"\\u540d\"}"}],"structuredContent":{"a":"名"}}`,
+			`{"a":"名"}`},
+		"structuredContent alone": {`{"structuredContent":[1]}`, `[1]`},
+		"text that says more": {`{"content":[{"type":"text","text":"see"}],"structuredContent":{"a":1}}`,
+			`{"content":[{"type":"text","text":"see"}],"structuredContent":{"a":1}}`},
+		"JSON as text": {text(`{"a":1}`), `{"a":1}`},
+		"JSON Lines":   {text("{\"a\":1}\n[2]\n{}"), `[{"a":1},[2],{}]`},
+		"prose":        {text("a\n\"b\""), `"a\n\"b\""`},
+		"several blocks": {`{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}`,
+			`{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}`},
+		"an image": {`{"content":[{"type":"image","data":""},{"type":"text","text":"b"}]}`,
+			`{"content":[{"type":"image","data":""},{"type":"text","text":"b"}]}`},
+		"no result": {`[1]`, `[1]`},
 	} {
 		if got := project.Body([]byte(c.in)); string(got) != c.want {
 			t.Errorf("%s: got %s, want %s", name, got, c.want)
@@ -38,10 +43,13 @@ func TestBody(t *testing.T) {
 
 func TestWhatANoteNamesCanBeSelected(t *testing.T) {
 	for _, c := range []struct{ name, mask, in, want string }{
-		{"beside text that says more", "a/b", `{"content":[{"type":"text","text":"see"}],"structuredContent":{"a":{"b":1,"c":2}}}`, `{"a":{"b":1}}`},
+		{"beside text that says more", "a/b", `{"content":[{"type":"text","text":"see"}],"structuredContent":{"a":{"b":1,"c":2}}}`,
+			`{"a":{"b":1}}`},
 		{"beside an image", "a", `{"content":[{"type":"image","data":""},{"type":"text","text":"{\"a\":1,\"b\":2}"}]}`, `{"a":1}`},
-		{"in the second text", "b", `{"content":[{"type":"text","text":"{\"a\":1}"},{"type":"text","text":"{\"b\":2,\"c\":3}"}]}`, `{"b":2}`},
-		{"the result itself", "content/text", `{"content":[{"type":"text","text":"see"}],"structuredContent":{"a":1}}`, `{"content":[{"text":"see"}]}`},
+		{"in the second text", "b", `{"content":[{"type":"text","text":"{\"a\":1}"},{"type":"text","text":"{\"b\":2,\"c\":3}"}]}`,
+			`{"b":2}`},
+		{"the result itself", "content/text", `{"content":[{"type":"text","text":"see"}],"structuredContent":{"a":1}}`,
+			`{"content":[{"text":"see"}]}`},
 	} {
 		if got, err := project.Fetch([]byte(c.in), project.Wanted{c.mask}); err != nil || string(got.Value) != c.want {
 			t.Errorf("%s: got %s, %v; want %s", c.name, got.Value, err, c.want)
@@ -62,7 +70,8 @@ func TestPageOf(t *testing.T) {
 		next                  int
 	}{
 		{"rows of an array", `[1,2,3,4,5]`, 1, 2, 0, `[2,3]`, 3},
-		{"rows of the one array in an object", `{"n":3,"items":[ {"a":1},{"a":2},{"a":3} ]}`, 0, 2, 0, `{"n":3,"items":[{"a":1},{"a":2}]}`, 2},
+		{"rows of the one array in an object", `{"n":3,"items":[ {"a":1},{"a":2},{"a":3} ]}`, 0, 2, 0, `{"n":3,"items":[{"a":1},{"a":2}]}`,
+			2},
 		{"the last rows", `[1,2,3]`, 2, 5, 0, `[3]`, 0},
 		{"no limit, no budget: all", `[1,2,3]`, 0, 0, 0, `[1,2,3]`, 0},
 		{"rows that fit the budget", `["one word","two words","three"]`, 0, 0, 7, `["one word"]`, 1},
@@ -88,13 +97,15 @@ func TestPageOf(t *testing.T) {
 }
 
 func TestAFetchTakesWhatANotePrints(t *testing.T) {
-	const result = `{"structuredContent":{"EnvList":[{"EnvId":"a","Tags":[1],"o d":2,"a/b":3,"Db":{"Status":"R","Id":1}},{"EnvId":"b","Status":"N"}],"TotalCount":2}}`
+	const result = `{"structuredContent":{"EnvList":[{"EnvId":"a","Tags":[1],"o d":2,"a/b":3,"Db":{"Status":"R","Id":1}},{"EnvId":"b",` +
+		`"Status":"N"}],"TotalCount":2}}`
 	for _, c := range []struct{ name, fields, want, mask string }{
 		{"a list of names", `["Tags","Db"]`, `{"EnvList":[{"Tags":[1],"Db":{"Status":"R","Id":1}},{}]}`, "EnvList/Tags,EnvList/Db"},
 		{"a name as text", `"Tags"`, `{"EnvList":[{"Tags":[1]},{}]}`, "EnvList/Tags"},
 		{"names in a text", `"Tags, TotalCount"`, `{"EnvList":[{"Tags":[1]},{}],"TotalCount":2}`, "EnvList/Tags,TotalCount"},
 		{"a mask", `"EnvList[1:](EnvId)"`, `{"EnvList":[{"EnvId":"b"}]}`, "EnvList[1:](EnvId)"},
-		{"masks in a list", `["EnvList/EnvId","TotalCount"]`, `{"EnvList":[{"EnvId":"a"},{"EnvId":"b"}],"TotalCount":2}`, "EnvList/EnvId,TotalCount"},
+		{"masks in a list", `["EnvList/EnvId","TotalCount"]`, `{"EnvList":[{"EnvId":"a"},{"EnvId":"b"}],"TotalCount":2}`,
+			"EnvList/EnvId,TotalCount"},
 		{"a mask below the root", `"Db(Id)"`, `{"EnvList":[{"Db":{"Id":1}},{}]}`, "EnvList/Db(Id)"},
 		{"odd names, as they are", `["o d","a/b"]`, `{"EnvList":[{"o d":2,"a/b":3},{}]}`, `EnvList/"o d",EnvList/"a/b"`},
 		{"an exclusion", `"!EnvList"`, `{"TotalCount":2}`, "!EnvList"},
@@ -111,7 +122,8 @@ func TestAFetchTakesWhatANotePrints(t *testing.T) {
 	}
 	got, err := project.Fetch([]byte(result), project.Wanted{"Tags", "Nope"})
 	if err != nil || string(got.Value) != `{"EnvList":[{"Tags":[1]},{}]}` || !slices.Equal(got.Unknown, []string{"Nope"}) ||
-		strings.Join(got.Known, " ") != `EnvList TotalCount EnvList/EnvId EnvList/Tags EnvList/"o d" EnvList/"a/b" EnvList/Db EnvList/Status EnvList/Db/Status EnvList/Db/Id` {
+		strings.Join(got.Known, " ") != `EnvList TotalCount EnvList/EnvId EnvList/Tags EnvList/"o d" EnvList/"a/b" EnvList/Db `+
+			`EnvList/Status EnvList/Db/Status EnvList/Db/Id` {
 		t.Errorf("one of two is unknown: %+v, %v", got, err)
 	}
 	for fields, want := range map[string]string{
@@ -123,7 +135,8 @@ func TestAFetchTakesWhatANotePrints(t *testing.T) {
 			t.Errorf("%s: %v", fields, err)
 		}
 	}
-	if got, err := project.Fetch([]byte(text("prose")), project.Wanted{"a"}); err != nil || string(got.Value) != `"prose"` || got.Unknown != nil {
+	if got, err := project.Fetch([]byte(text("prose")), project.Wanted{"a"}); err != nil || string(got.Value) != `"prose"` ||
+		got.Unknown != nil {
 		t.Errorf("a mask is ignored on a string: %+v, %v", got, err)
 	}
 }
@@ -152,7 +165,8 @@ func FuzzFetch(f *testing.F) {
 func TestPagesPutTogetherAreTheWhole(t *testing.T) {
 	prose := strings.Repeat("A line, 一行 \"quoted\" \\ 😀\n", 12)
 	rapid.Check(t, func(t *rapid.T) {
-		limit, budget := rapid.IntRange(0, 30).Draw(t, "limit"), rapid.SampledFrom([]int{0, 60, 500}).Draw(t, "budget")
+		limit := rapid.IntRange(0, 30).Draw(t, "limit")
+		budget := rapid.SampledFrom([]int{0, 60, 500}).Draw(t, "budget")
 		var all []any
 		for offset, first := 0, true; first || offset > 0; first = false {
 			page, err := project.PageOf([]byte(rows(9)), offset, limit, budget)
@@ -198,14 +212,16 @@ func BenchmarkPlan(b *testing.B) {
 		raw string
 		how project.How
 	}{
-		"masked text":    {text(value), project.How{Mask: keep}},
-		"masked both":    {`{"content":[{"type":"text","text":` + string(rawjson.AppendString(nil, value)) + `}],"structuredContent":` + value + `}`, project.How{Mask: keep}},
+		"masked text": {text(value), project.How{Mask: keep}},
+		"masked both": {`{"content":[{"type":"text","text":` + string(rawjson.AppendString(nil, value)) + `}],"structuredContent":` +
+			value + `}`, project.How{Mask: keep}},
 		"masked, budget": {text(value), project.How{Mask: keep, Budget: 6500}},
 		"budget alone":   {text(value), project.How{Budget: 6500}},
 		"under budget":   {text(rows(20)), project.How{Budget: 6500}},
 		"prose":          {text(strings.Repeat("a line of a log that says little\n", 1500)), project.How{Mask: keep, Budget: 20_000}},
-		"JSON Lines":     {text(strings.Repeat("{\"id\":1,\"title\":\"a title\",\"body\":\"some words that say little\"}\n", 800)), project.How{Mask: parse(b, "id,title")}},
-		"nothing":        {text(value), project.How{}},
+		"JSON Lines": {text(strings.Repeat("{\"id\":1,\"title\":\"a title\",\"body\":\"some words that say little\"}\n", 800)),
+			project.How{Mask: parse(b, "id,title")}},
+		"nothing": {text(value), project.How{}},
 	} {
 		b.Run(name, func(b *testing.B) {
 			raw := []byte(c.raw)

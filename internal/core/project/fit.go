@@ -6,12 +6,12 @@ import (
 	"github.com/toolfit/toolfit/internal/core/tokens"
 )
 
-// leastShare is how many tokens of a text are worth reading. Where texts would have to share
-// a budget in smaller pieces, the last of them go instead.
+// leastShare is the fewest tokens of a text that are worth reading. Rather than share less, the last
+// texts are dropped.
 const leastShare = 100
 
-// fit cuts structuredContent to the budget, and all text together, that of resources too.
-// Text that is for a person alone takes what the model's leaves.
+// fit cuts structuredContent to the budget, and all text together. Text for the user takes what the
+// model's leaves.
 func (r *result) fit(how How) {
 	r.readResources()
 	var model, user []*part
@@ -29,7 +29,7 @@ func (r *result) fit(how How) {
 	fitTogether(user, how, left)
 }
 
-// fitTogether cuts the parts so that they fit together, and says what they leave.
+// fitTogether cuts the parts so that they fit together, and returns what is left of the budget.
 func fitTogether(parts []*part, how How, budget int) (left int) {
 	sizes := make([]int, len(parts))
 	for i, p := range parts {
@@ -49,13 +49,13 @@ func fitTogether(parts []*part, how How, budget int) (left int) {
 	return max(0, budget)
 }
 
-// keepFirst keeps as many of the first parts as fit, and at least one: a server that writes
-// a list as one text for each row has rows to leave out. None takes more than half.
+// keepFirst keeps as many of the first parts as fit, at least one. None takes more than half.
 func keepFirst(parts []*part, how How, sizes []int, budget int) (left int) {
 	most := max(budget/2, min(budget, leastShare))
 	left = budget
 	for i, p := range parts {
-		if sizes[i] = min(sizes[i], most) + 1; i > 0 && sizes[i] > left { // and a break between two
+		sizes[i] = min(sizes[i], most) + 1
+		if i > 0 && sizes[i] > left { // and a break between two
 			for _, p := range parts[i:] {
 				p.drop()
 			}
@@ -67,29 +67,32 @@ func keepFirst(parts []*part, how How, sizes []int, budget int) (left int) {
 	return max(0, left)
 }
 
-// trim cuts the part to the budget. Of a shaped one the value is cut, not the text: a row
-// that is there is whole.
+// trim cuts the part to the budget. A shaped part is cut before shaping, so that its rows stay whole.
 func (p *part) trim(how How, budget int) {
 	if tokens.Estimate(p.sent()) <= budget {
 		return
 	}
 	value := p.head(4 * budget)
 	if value == nil { // prose, or prose in braces
-		p.json, p.out, p.shaped = false, trimText(p.sent(), budget, &p.tally), nil
+		p.json = false
+		p.out = trimText(p.sent(), budget, &p.tally)
+		p.shaped = nil
 		return
 	}
-	p.out, p.shaped = value, nil
+	p.out = value
+	p.shaped = nil
 	room := budget
-	if p.reshape(how.Shape); p.shaped != nil {
+	p.reshape(how.Shape)
+	if p.shaped != nil {
 		room = int(int64(budget) * int64(tokens.Estimate(value)) / int64(max(1, tokens.Estimate(p.shaped))))
 	}
-	p.out, p.shaped = trimJSON(value, room, &p.tally), nil
+	p.out = trimJSON(value, room, &p.tally)
+	p.shaped = nil
 	p.reshape(how.Shape)
 }
 
-// head is what is left of the part without the ends of long arrays, as JSON that can be
-// walked; nil when it is none. An element costs a token or so: more than a few times the
-// budget of them cannot stay, and a result of any size is cut in little memory.
+// head is the rest of the part as compact JSON with so many elements of each array (0: all); nil if it
+// is not JSON.
 func (p *part) head(elements int) []byte {
 	if !p.json {
 		return nil
@@ -103,7 +106,7 @@ func (p *part) head(elements int) []byte {
 	return value
 }
 
-// hopeless is how many times over its budget a text is that is not worth being shaped whole.
+// hopeless is how far over its budget a text must be for shaping to be pointless.
 const hopeless = 16
 
 // isHopeless tells whether a text will be cut however it is shaped.

@@ -16,16 +16,14 @@ import (
 // maxProgram bounds a jq program's source.
 const maxProgram = 4 << 10
 
-// Program is a compiled jq program. It reads no environment, file or input but its own.
-//
-// A deadline stops it only between its steps, and one step may take seconds and gigabytes:
-// run in this process only what an operator wrote, and all else by package jqworker.
+// Program is a compiled jq program. A deadline stops it only between its steps, and a step may take
+// seconds and gigabytes: programs that an operator did not write run in package jqworker.
 type Program struct {
 	source string
 	code   *gojq.Code
 }
 
-// CompileJQ compiles a program. A wrong one is a fault that says where.
+// CompileJQ compiles a program. The error says where it is wrong.
 func CompileJQ(src string) (*Program, error) {
 	if len(src) > maxProgram {
 		return nil, fault.New(fault.TooLarge, "the jq program has %d bytes, more than %d", len(src), maxProgram)
@@ -40,7 +38,8 @@ func CompileJQ(src string) (*Program, error) {
 	}
 	code, err := gojq.Compile(query)
 	if err != nil {
-		return nil, fault.New(fault.BadRequest, "jq program: %w", err).WithHint("input, import, debug and the environment are not available")
+		return nil, fault.New(fault.BadRequest, "jq program: %w", err).
+			WithHint("input, import, debug and the environment are not available")
 	}
 	return &Program{source: src, code: code}, nil
 }
@@ -51,8 +50,8 @@ func (p *Program) String() string { return p.source }
 // ErrNoOutput says that a jq program gave nothing, which is no JSON value.
 var ErrNoOutput = errors.New("the jq program has no output")
 
-// Run is the program's output for a JSON value: the one, or an array of several. Numbers
-// keep their digits; an object's members come out sorted by name.
+// Run is the program's output, or an array of several. Numbers keep their digits; members are sorted
+// by name.
 func (p *Program) Run(ctx context.Context, input []byte) ([]byte, error) {
 	d := json.NewDecoder(bytes.NewReader(input))
 	d.UseNumber()

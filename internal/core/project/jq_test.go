@@ -25,7 +25,8 @@ func TestJQ(t *testing.T) {
 	if _, err := jq(t, "empty").Run(context.Background(), []byte("1")); !errors.Is(err, project.ErrNoOutput) {
 		t.Errorf("no output: %v", err)
 	}
-	for _, src := range []string{"input", "inputs", "debug", "import \"a\" as a; .", "include \"a\"; .", "input_filename", "stderr", "$__loc__ | getpath", "{"} {
+	for _, src := range []string{"input", "inputs", "debug", "import \"a\" as a; .", "include \"a\"; .", "input_filename", "stderr",
+		"$__loc__ | getpath", "{"} {
 		if p, err := project.CompileJQ(src); err == nil {
 			t.Errorf("%q compiles: %v", src, p)
 		}

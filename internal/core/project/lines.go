@@ -6,8 +6,8 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// fromLines makes an array of JSON Lines: an object or array on each of two lines or more.
-// False: the text is something else, which the first line mostly shows.
+// fromLines makes an array of JSON Lines: objects or arrays on at least two lines. False: it is
+// something else.
 func (r *result) fromLines(text []byte) ([]byte, bool) {
 	end := bytes.IndexByte(text, '\n')
 	if end < 0 || !isRow(bytes.TrimSpace(text[:end])) {
@@ -20,7 +20,8 @@ func (r *result) fromLines(text []byte) ([]byte, bool) {
 		case len(row) == 0:
 			continue
 		case len(out) > 1:
-			if out = append(out, ','); !isRow(row) {
+			out = append(out, ',')
+			if !isRow(row) {
 				return nil, false
 			}
 		}
@@ -38,8 +39,7 @@ func isRow(line []byte) bool {
 	return err == nil && end == len(line)
 }
 
-// toLines writes the rows of an array as JSON Lines. What has none stays as it is: a program
-// can make any value.
+// toLines writes the rows of an array as JSON Lines. A value without rows stays as it is.
 func (r *result) toLines(value []byte) []byte {
 	out := r.space(len(value))
 	for w := rawjson.Array(value); w.Next(); {

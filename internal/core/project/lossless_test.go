@@ -21,10 +21,14 @@ import (
 
 // What servers send and encoders of one language do not make: drawn as bytes, not as values.
 var (
-	oddNames = rapid.SampledFrom([]string{`"id"`, `"name"`, `"items"`, `"big"`, `"a.b"`, `"a/b"`, `"say \"hi\""`, `"\u0069d"`, `"环境"`, `""`, `"*"`, `"[:1]~3"`, `"_omitted"`, "\"\xff\"", `"\ud83d"`})
-	oddPlain = rapid.SampledFrom([]string{`1`, `-0`, `1.0`, `1e400`, `9007199254740993`, strings.Repeat("7", 400), `true`, `null`, `""`, `[]`, `{ }`, `"word"`,
-		`"\n\"\\\/"`, `"\ud83d\ude00"`, `"half \ud83d"`, "\"\xed\xc3\xa9 \xff\"", `"中文，字"`, `"{\"id\":1}"`, `"` + strings.Repeat("many words, ", 60) + `"`, `"` + blob(1500) + `"`})
-	oddMasks = []string{"id", "items(id,name)", "items(name),id", "!big", "!**/big", "items(!big,!name/id)", `"a/b",id`, "*,name(id)", `环境,""`, "a.b,big/*", `"*"`, `!"*"`}
+	oddNames = rapid.SampledFrom([]string{`"id"`, `"name"`, `"items"`, `"big"`, `"a.b"`, `"a/b"`, `"say \"hi\""`, `"\u0069d"`, `"环境"`,
+		`""`, `"*"`, `"[:1]~3"`, `"_omitted"`, "\"\xff\"", `"\ud83d"`})
+	oddPlain = rapid.SampledFrom([]string{`1`, `-0`, `1.0`, `1e400`, `9007199254740993`, strings.Repeat("7", 400), `true`, `null`, `""`,
+		`[]`, `{ }`, `"word"`,
+		`"\n\"\\\/"`, `"\ud83d\ude00"`, `"half \ud83d"`, "\"\xed\xc3\xa9 \xff\"", `"中文，字"`, `"{\"id\":1}"`, `"` +
+			strings.Repeat("many words, ", 60) + `"`, `"` + blob(1500) + `"`})
+	oddMasks = []string{"id", "items(id,name)", "items(name),id", "!big", "!**/big", "items(!big,!name/id)", `"a/b",id`, "*,name(id)",
+		`环境,""`, "a.b,big/*", `"*"`, `!"*"`}
 )
 
 // oddJSON draws a JSON text of so many levels.
@@ -50,7 +54,8 @@ func oddJSON(depth int) *rapid.Generator[string] {
 func oddResult() *rapid.Generator[string] {
 	block := func(s string) string { return `{"type":"text","text":` + string(quoted.Append(nil, []byte(s))) + `}` }
 	return rapid.Custom(func(t *rapid.T) string {
-		one, two := oddJSON(4).Draw(t, "one"), oddJSON(3).Draw(t, "two")
+		one := oddJSON(4).Draw(t, "one")
+		two := oddJSON(3).Draw(t, "two")
 		return rapid.SampledFrom([]string{
 			`{"structuredContent":` + one + `}`,
 			`{"content":[` + block(one) + `]}`,
@@ -58,7 +63,8 @@ func oddResult() *rapid.Generator[string] {
 			`{"content":[` + block("```json\n"+one+"\n```") + `]}`,
 			`{"content":[` + block(one) + `,` + block(two) + `]}`,
 			`{"content":[` + block(one) + `,` + block(one) + `],"structuredContent":{"result":[` + one + `,` + one + `]}}`,
-			`{"content":[{"type":"image","data":"` + blob(2000) + `","mimeType":"image/png"},` + block(one) + `,{"type":"resource_link","uri":"x","name":"y"}]}`,
+			`{"content":[{"type":"image","data":"` + blob(2000) + `","mimeType":"image/png"},` + block(one) +
+				`,{"type":"resource_link","uri":"x","name":"y"}]}`,
 			`{"content":[` + block("prose, "+one+"\n"+two) + `]}`,
 			`{"content":[` + block(`{"id":NaN,"x":`+one+`}`) + `]}`,
 			`{"content":[` + block(one+"\n"+two) + `]}`,
@@ -73,8 +79,10 @@ func TestNothingIsOutOfReach(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		full := []byte(oddResult().Draw(t, "result"))
 		how := project.How{
-			Budget: rapid.SampledFrom([]int{0, 0, 20, 200}).Draw(t, "budget"), Shape: rapid.SampledFrom([]shape.Mode{"", shape.JSON, shape.Table, shape.Auto}).Draw(t, "shape"),
-			Filled: rapid.Bool().Draw(t, "filled"), Limit: rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(t, "limit"), Offset: rapid.SampledFrom([]int{0, 0, 1}).Draw(t, "offset"),
+			Budget: rapid.SampledFrom([]int{0, 0, 20, 200}).Draw(t, "budget"),
+			Shape:  rapid.SampledFrom([]shape.Mode{"", shape.JSON, shape.Table, shape.Auto}).Draw(t, "shape"),
+			Filled: rapid.Bool().Draw(t, "filled"), Limit: rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(t, "limit"),
+			Offset: rapid.SampledFrom([]int{0, 0, 1}).Draw(t, "offset"),
 		}
 		switch rapid.IntRange(0, 3).Draw(t, "way") {
 		case 0, 1:
@@ -88,7 +96,8 @@ func TestNothingIsOutOfReach(t *testing.T) {
 
 // TestNothingOfRealDataIsOutOfReach does the same with what servers and people really wrote.
 func TestNothingOfRealDataIsOutOfReach(t *testing.T) {
-	masks := []*mask.Mask{nil, parse(t, "name,tools(name,description~80)"), parse(t, "!**/description"), parse(t, "id,name,method,path"), parse(t, "*[:2]")}
+	masks := []*mask.Mask{nil, parse(t, "name,tools(name,description~80)"), parse(t, "!**/description"), parse(t, "id,name,method,path"),
+		parse(t, "*[:2]")}
 	for _, file := range corpora.Glob(t, "*/*.json*") {
 		lines := slices.Collect(bytes.Lines(corpora.Read(t, file)))
 		for i := 0; i < len(lines); i += 1 + len(lines)/20 {
@@ -130,7 +139,8 @@ func checkReach(t fatal, full []byte, how project.How) {
 func checkPages(t fatal, want []byte, budget int) {
 	got, whole := fetchAll(t, want, budget)
 	if whole && want[0] == '"' { // which may be written with other escapes
-		got, want = quoted.AppendText(nil, got), quoted.AppendText(nil, want)
+		got = quoted.AppendText(nil, got)
+		want = quoted.AppendText(nil, want)
 	}
 	if whole && !bytes.Equal(got, want) {
 		t.Fatalf("pages of %d tokens of %q\ngave %q", budget, want, got)
@@ -184,7 +194,8 @@ func joinRows(first, second []byte) []byte {
 		}
 		for w := rawjson.Object(page); w.Next(); {
 			if w.Value[0] == '[' {
-				start, end = w.Start, w.End
+				start = w.Start
+				end = w.End
 			}
 		}
 		return start, end
@@ -202,7 +213,8 @@ func TestWhatAMaskLeavesOutIsPutBackByItsPaths(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		value := `{"id":1,"items":[` + oddJSON(3).Draw(t, "row") + `,` + oddJSON(3).Draw(t, "row") + `],"big":` + oddJSON(2).Draw(t, "big") + `}`
+		value := `{"id":1,"items":[` + oddJSON(3).Draw(t, "row") + `,` + oddJSON(3).Draw(t, "row") + `],"big":` +
+			oddJSON(2).Draw(t, "big") + `}`
 		checkPaths(t, `{"structuredContent":`+value+`}`, m)
 		checkPaths(t, `{"content":[{"type":"text","text":`+string(quoted.Append(nil, []byte(value)))+`}]}`, m)
 	})
@@ -259,7 +271,8 @@ func flatten(into map[string]string, at string, value []byte) {
 }
 
 func FuzzPageOf(f *testing.F) {
-	for _, s := range []string{`{"n":1,"rows":[{"a":"x y"},{"a":"中文"},3]}`, `["a\ud83d","\ud83d\ude00",null]`, "\"text\xed\xa0\x80\xff\"", `{"a":"long text","b":[1,2],"c":{"d":[3]}}`} {
+	for _, s := range []string{`{"n":1,"rows":[{"a":"x y"},{"a":"中文"},3]}`, `["a\ud83d","\ud83d\ude00",null]`, "\"text\xed\xa0\x80\xff\"",
+		`{"a":"long text","b":[1,2],"c":{"d":[3]}}`} {
 		f.Add([]byte(s), 3)
 	}
 	f.Fuzz(func(t *testing.T, value []byte, budget int) {

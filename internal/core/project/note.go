@@ -27,16 +27,13 @@ type absent struct {
 	tokens int // of all that there is; 0: nothing is left out
 }
 
-// absent sums up what is left out of some parts.
-func (r *result) absent(of func(*part) bool) absent {
-	var some []*part
-	for _, p := range r.parts {
-		if p.leaves() && of(p) {
-			some = append(some, p)
-		}
-	}
-	return r.absentFrom(some)
+// cutParts are the parts of which something is left out.
+func (r *result) cutParts(of func(*part) bool) []*part {
+	return slices.DeleteFunc(slices.Clone(r.parts), func(p *part) bool { return !p.leaves() || !of(p) })
 }
+
+// absent sums up what is left out of some parts.
+func (r *result) absent(of func(*part) bool) absent { return r.absentFrom(r.cutParts(of)) }
 
 // absentFrom is absent for parts of which something is left out.
 func (r *result) absentFrom(some []*part) (a absent) {
@@ -46,7 +43,8 @@ func (r *result) absentFrom(some []*part) (a absent) {
 	for _, p := range some {
 		a.tokens += r.fullTokens(p)
 	}
-	t, fields := &some[0].tally, some[0].fields
+	t := &some[0].tally
+	fields := some[0].fields
 	if len(some) > 1 {
 		t = &mask.Tally{}
 		for _, p := range some {
@@ -54,7 +52,10 @@ func (r *result) absentFrom(some []*part) (a absent) {
 		}
 		fields = t.Fields
 	}
-	a.fields, a.others, a.rows, a.cut = fields(), t.Others, t.Rows, t.Cut
+	a.fields = fields()
+	a.others = t.Others
+	a.rows = t.Rows
+	a.cut = t.Cut
 	return a
 }
 
@@ -106,8 +107,7 @@ func appendCount(dst []byte, name string, n int) []byte {
 	return append(strconv.AppendInt(dst, int64(n), 10), ',')
 }
 
-// names are those with most bytes, and how many others there are. The same name in two
-// places is one name.
+// names are the largest fields by distinct name, and how many more there are.
 func (a *absent) names() (names []string, more int) {
 	for i, f := range a.fields {
 		if slices.ContainsFunc(a.fields[:i], func(g mask.Field) bool { return g.Name == f.Name }) {
@@ -150,7 +150,7 @@ func noted(object, note []byte) [][]byte {
 	return [][]byte{object[:len(object)-1], []byte(member), note, {'}'}}
 }
 
-// fullTokens is about what all of the part costs.
+// fullTokens is the tokens of the uncut part.
 func (r *result) fullTokens(p *part) int {
 	switch {
 	case p.cost > 0:

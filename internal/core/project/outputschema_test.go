@@ -46,7 +46,9 @@ func TestOutputSchema(t *testing.T) {
 }
 
 func TestWhatABudgetLeavesFitsTheAdvertisedSchema(t *testing.T) {
-	const schema = `{"type":"object","properties":{"status":{"type":"string"},"map":{"type":"object","additionalProperties":{"type":"object","properties":{"v":{"type":"integer"},"w":{"type":"string","maxLength":90}},"required":["v","w"]}},"last":{"type":"integer"}},"required":["status","map","last"]}`
+	const schema = `{"type":"object","properties":{"status":{"type":"string"},"map":{"type":"object",` +
+		`"additionalProperties":{"type":"object","properties":{"v":{"type":"integer"},"w":{"type":"string","maxLength":90}},` +
+		`"required":["v","w"]}},"last":{"type":"integer"}},"required":["status","map","last"]}`
 	var advertised jsonschema.Schema
 	if err := json.Unmarshal(project.OutputSchema([]byte(schema), nil, false, 500), &advertised); err != nil {
 		t.Fatal(err)

@@ -19,20 +19,19 @@ type Page struct {
 	Cut   bool   // one row, or what stands beside the rows, was too long and was cut: only a mask or a slice gets at the rest
 }
 
-// PageOf is the piece of a value, without white space, from the offset on: at most limit of
-// it (0: any number), and no more than fits the budget (0: any). It counts rows where the
-// value is an array of several elements, or an object with one array of several; else the
-// characters of a string, or of the JSON text.
+// PageOf is the piece of a value from the offset on, limited in number and by a budget (0: unlimited).
+// It counts rows of an array, or of the only array in an object; else characters.
 func PageOf(value []byte, offset, limit, budget int) (Page, error) {
 	if offset < 0 || limit < 0 {
 		return Page{}, fault.New(fault.BadRequest, "offset and limit cannot be negative")
 	}
 	value, err := mask.Compact(nil, value)
 	if err != nil {
-		return Page{}, fault.New(fault.BadRequest, "the value is no JSON: %w", err)
+		return Page{}, fault.New(fault.BadRequest, "the value is not JSON: %w", err)
 	}
 	if at, ok := rowsOf(value); ok && rawjson.Check(value) == nil {
-		rows, cut := value, false
+		rows := value
+		cut := false
 		if budget > 0 {
 			rows, at, cut = trimBeside(value, at, budget/2)
 		}
@@ -76,7 +75,7 @@ func rowsOf(value []byte) (at mask.Place, ok bool) {
 	return at, arrays == 1 && at.Count > 1
 }
 
-// trimBeside cuts what an object holds beside its rows, which every page repeats.
+// trimBeside cuts what stands beside the rows, since every page repeats it.
 func trimBeside(value []byte, at mask.Place, budget int) ([]byte, mask.Place, bool) {
 	if around(value, at) <= budget {
 		return value, at, false
@@ -110,7 +109,8 @@ func pageOfRows(value []byte, at mask.Place, s span) (Page, error) {
 		return Page{}, fault.New(fault.BadRequest, "offset %d is beyond the last of %d rows", s.offset, at.Count)
 	}
 	var ends []int // of the rows from the offset on
-	from, i := 0, 0
+	from := 0
+	i := 0
 	array := value[at.Start:at.End]
 	for w := rawjson.Array(array); w.Next(); i++ {
 		if i == s.offset {
@@ -156,7 +156,7 @@ func pageOfText(value []byte, s span) (Page, error) {
 		piece = piece[:bytesOf(piece, s.limit)]
 	}
 	if s.budget > 0 && tokens.Estimate(piece) > s.budget {
-		piece = piece[:max(fitting(piece, s.budget), bytesOf(piece, 1))]
+		piece = piece[:max(textFitting(piece, s.budget), bytesOf(piece, 1))]
 	}
 	page := Page{Value: quoted.Append(nil, piece)}
 	if start+len(piece) < len(text) {
@@ -165,8 +165,7 @@ func pageOfText(value []byte, s span) (Page, error) {
 	return page, nil
 }
 
-// bytesOf is how many bytes the first n characters take. Half of a surrogate pair counts as
-// three, which stay together.
+// bytesOf is how many bytes the first n characters take, without splitting half of a surrogate pair.
 func bytesOf(text []byte, n int) int {
 	i := 0
 	for ; n > 0 && i < len(text); n-- {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/core/project/mask"
+	"github.com/toolfit/toolfit/internal/core/project/quoted"
 	"github.com/toolfit/toolfit/internal/core/project/shape"
 	"github.com/toolfit/toolfit/internal/core/tokens"
 )
@@ -51,7 +52,8 @@ func Plan(ctx context.Context, raw []byte, how How) *Cut {
 	}
 	r, err := readResult(raw, how.Mask)
 	if err != nil {
-		c.Outcome, c.Err = Failed, err
+		c.Outcome = Failed
+		c.Err = err
 		return c
 	}
 	if r == nil {
@@ -65,7 +67,8 @@ func Plan(ctx context.Context, raw []byte, how How) *Cut {
 		switch {
 		case p.quoted:
 			if how.beyondMask() {
-				p.unquote(r)
+				p.out = quoted.AppendText(r.space(len(p.out)), p.out)
+				p.quoted = false
 			}
 		case how.Mask != nil || how.JQ != nil:
 			c.apply(ctx, r, p, how)
@@ -81,7 +84,11 @@ func Plan(ctx context.Context, raw []byte, how How) *Cut {
 		}
 	}
 	if how.Mask != nil {
-		c.Unseen = r.unseen(how.Mask)
+		var seen mask.Tally
+		for _, p := range r.parts {
+			seen.See(&p.tally)
+		}
+		c.Unseen = how.Mask.Unseen(&seen)
 	}
 	if how.Budget > 0 {
 		r.fit(how)
@@ -95,8 +102,7 @@ func Plan(ctx context.Context, raw []byte, how How) *Cut {
 	return c
 }
 
-// leavesAlone tells whether there is nothing to do for the result. It forgets a budget that
-// the result is within.
+// leavesAlone tells whether nothing has to be done. A budget that is not exceeded is dropped.
 func (h *How) leavesAlone(raw []byte) bool {
 	if h.Budget >= len(raw) { // no byte costs more than one token
 		h.Budget = 0
@@ -125,13 +131,13 @@ func (c *Cut) apply(ctx context.Context, r *result, p *part, how How) {
 		c.Outcome = Mismatch
 		p.tally.Reset() // nothing was left out after all
 	case err != nil:
-		c.Outcome, c.Err = Failed, err
+		c.Outcome = Failed
+		c.Err = err
 		p.tally.Reset()
 	}
 }
 
-// run makes a new value of a part. Nobody can count what a program leaves out, so that any
-// other value counts as less.
+// run applies a program. Any other output counts as less, since nobody knows what it leaves out.
 func (p *part) run(ctx context.Context, program *Program) ([]byte, error) {
 	compact, err := mask.Compact(nil, p.full)
 	if err != nil {
@@ -142,7 +148,7 @@ func (p *part) run(ctx context.Context, program *Program) ([]byte, error) {
 	return out, err
 }
 
-// noteTokens is about what a note costs. What saves less is not worth one.
+// noteTokens is about what a note costs.
 const noteTokens = 36
 
 // dropEmpty leaves out the members of a JSON text that have no value.
@@ -159,8 +165,8 @@ func (p *part) dropEmpty() {
 	p.tally.Add(&t)
 }
 
-// reshape writes a JSON text shorter, where the shape asks for that. structuredContent
-// keeps its form: its reader is a program.
+// reshape shortens a JSON text if the shape asks for it. structuredContent keeps its form for
+// programs.
 func (p *part) reshape(mode shape.Mode) {
 	if p.structured || p.user {
 		return
@@ -175,30 +181,9 @@ func (p *part) reshape(mode shape.Mode) {
 	}
 }
 
-// unseen are the names of the mask that no part has.
-func (r *result) unseen(m *mask.Mask) []string {
-	var seen mask.Tally
-	for _, p := range r.parts {
-		seen.See(&p.tally)
-	}
-	return m.Unseen(&seen)
-}
-
-// compact is what is left of the part, as JSON that can be walked; nil when it is none.
-func (p *part) compact() []byte {
-	if !p.json {
-		return nil
-	}
-	value, err := mask.Compact(nil, p.text())
-	if err != nil || rawjson.Check(value) != nil {
-		return nil
-	}
-	return value
-}
-
 // page leaves only some rows of the part, where it has rows.
 func (p *part) page(offset, limit int) {
-	value := p.compact()
+	value := p.head(0)
 	if value == nil {
 		return
 	}
@@ -206,7 +191,8 @@ func (p *part) page(offset, limit int) {
 	if !ok {
 		return
 	}
-	from, to := min(offset, at.Count), at.Count
+	from := min(offset, at.Count)
+	to := at.Count
 	if limit > 0 {
 		to = min(to, from+limit)
 	}
@@ -217,7 +203,6 @@ func (p *part) page(offset, limit int) {
 	for w := rawjson.Array(value[at.Start:at.End]); w.Next(); {
 		rows = append(rows, w.Value)
 	}
-	kept := bytes.Join(rows[from:to], []byte{','})
-	p.out = slices.Concat(value[:at.Start], []byte{'['}, kept, []byte{']'}, value[at.End:])
+	p.out = slices.Concat(value[:at.Start], Rows(rows[from:to]), value[at.End:])
 	p.tally.Rows += at.Count - (to - from)
 }

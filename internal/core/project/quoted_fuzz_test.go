@@ -23,7 +23,8 @@ func FuzzTextIsCutTheSameWhereverItIsRead(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, src, value string, budget int, filled bool) {
 		m, err := mask.Parse(src)
-		if value = strings.TrimSpace(value); err != nil || !utf8.ValidString(value) || !json.Valid([]byte(value)) || len(value) > 4000 || value[0] != '{' && value[0] != '[' {
+		value = strings.TrimSpace(value)
+		if err != nil || !utf8.ValidString(value) || !json.Valid([]byte(value)) || len(value) > 4000 || value[0] != '{' && value[0] != '[' {
 			return // of longer ones the tokens are estimates, and differ
 		}
 		how := project.How{Mask: m, Budget: max(0, budget), Filled: filled}

@@ -9,8 +9,8 @@ import (
 	"github.com/toolfit/toolfit/internal/core/tokens"
 )
 
-// cutQuoted cuts the JSON in the string that starts there as it stands. False: there is
-// none, or the mask leaves nothing out of it, or it is to be looked at more closely.
+// cutQuoted applies the mask to JSON inside the string that starts there. False: it is not JSON, or
+// nothing is left out.
 func (r *result) cutQuoted(p *part, start int) bool {
 	if r.mask == nil || p.user || !quoted.Opens(r.raw[start:]) {
 		return false
@@ -26,15 +26,13 @@ func (r *result) cutQuoted(p *part, start int) bool {
 	if used+len(out) <= cap(*r.room) { // else it did not fit, and lies elsewhere
 		*r.room = (*r.room)[:used+len(out)]
 	}
-	p.start, p.end, p.full = start, start+size, nil
-	p.out, p.quoted, p.json = slices.Clip(out), true, true
+	p.start = start
+	p.end = start + size
+	p.full = nil
+	p.out = slices.Clip(out)
+	p.quoted = true
+	p.json = true
 	return true
-}
-
-// unquote takes what is left of the part out of its string, for those who cut it further.
-func (p *part) unquote(r *result) {
-	p.out = quoted.AppendText(r.space(len(p.out)), p.out)
-	p.quoted = false
 }
 
 // writeQuoted is write for a part that never left its string.
@@ -71,8 +69,7 @@ func (p *part) hasNote() bool {
 	return rawjson.Get(out, Omitted) != nil
 }
 
-// quotedTokens is about what the text of a string costs. Of a long one four places speak
-// for the rest, so that it need not be taken out of the string.
+// quotedTokens estimates the tokens of a string's text. Long ones are sampled in four places.
 func quotedTokens(literal []byte) int {
 	const size = 512
 	var room [12 * size]byte

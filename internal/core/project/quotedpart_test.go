@@ -23,7 +23,8 @@ func TestTokensOfAQuotedTextAreNearThoseOfTheText(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, want := quotedTokens(literal), tokens.Estimate(text)
+			got := quotedTokens(literal)
+			want := tokens.Estimate(text)
 			if got*100 < want*80 || got*100 > want*120 {
 				t.Errorf("%s of %d bytes: %d tokens, want about %d", name, size, got, want)
 			}

@@ -10,14 +10,14 @@ import (
 	"github.com/toolfit/toolfit/internal/core/project/quoted"
 )
 
-// readResult finds the parts; nil for an error, for what is not complete, and for what is
-// no result at all. With a mask, texts that are JSON are cut by it on the way.
+// readResult finds the parts; nil for an error or an incomplete result. Texts that are JSON are cut by
+// the mask on the way.
 func readResult(raw []byte, m *mask.Mask) (*result, error) {
-	r := &result{raw: raw, mask: m, noContent: true, noMeta: true}
+	r := &result{raw: raw, mask: m}
 	w := rawjson.Object(raw)
 	for w.Step() {
 		if string(w.Key) == "content" {
-			r.noContent = false
+			r.content.there = true
 			if raw[w.Start] == '[' {
 				r.readContent(&w)
 				continue
@@ -40,10 +40,10 @@ func readResult(raw []byte, m *mask.Mask) (*result, error) {
 				r.parts = append(r.parts, &part{start: w.Start, end: w.End, structured: true, full: w.Value, json: true})
 			}
 		case "_meta":
-			r.noMeta = false
+			r.meta.there = true
 			if w.Value[0] == '{' {
-				r.metaEnd = w.End - 1
-				r.metas = !isEmpty(w.Value)
+				r.meta.end = w.End - 1
+				r.meta.filled = !isEmpty(w.Value)
 			}
 		}
 	}
@@ -55,12 +55,12 @@ func readResult(raw []byte, m *mask.Mask) (*result, error) {
 	return r, nil
 }
 
-// readContent finds the text blocks. It goes over the bytes once: they are most of a result.
+// readContent finds the text blocks in one pass.
 func (r *result) readContent(w *rawjson.Walk) {
 	blocks := w.Into()
 	for blocks.Step() {
 		before := blocks.End
-		r.contents = true
+		r.content.filled = true
 		if r.raw[blocks.Start] != '{' {
 			blocks.Skip()
 			continue
@@ -76,7 +76,7 @@ func (r *result) readContent(w *rawjson.Walk) {
 		}
 	}
 	w.Out(&blocks)
-	r.contentEnd = w.End - 1
+	r.content.end = w.End - 1
 }
 
 // readBlock finds the part that a block of content is; nil when it has no text.
@@ -147,8 +147,11 @@ func (r *result) read(p *part, start int) bool {
 		return false
 	}
 	*r.room = text
-	p.start, p.end, p.full = start, start+size, text[before:len(text):len(text)]
-	p.out, p.quoted = nil, false
+	p.start = start
+	p.end = start + size
+	p.full = text[before:len(text):len(text)]
+	p.out = nil
+	p.quoted = false
 	p.tally.Reset() // of what was cut before
 	return true
 }
@@ -160,10 +163,12 @@ func (r *result) find() {
 			continue
 		}
 		var start, end int
-		if start, end, p.json = quoted.JSON(p.full); p.json {
+		start, end, p.json = quoted.JSON(p.full)
+		if p.json {
 			p.full = p.full[start:end]
 			if rows, ok := r.fromLines(p.full); ok {
-				p.full, p.lines = rows, true
+				p.full = rows
+				p.lines = true
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package project
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
@@ -9,20 +10,38 @@ import (
 
 // result is a tools/call result with its parts found.
 type result struct {
-	raw        []byte
-	mask       *mask.Mask // cuts texts while they are read; nil: nothing does
-	parts      []*part
-	resources  []*part // texts in blocks that hold a resource, not read yet: only a budget cuts them
-	others     int     // tokens of the blocks that are not text
-	contentEnd int     // where a block can be added to content; 0 without one
-	contents   bool    // content has a block
-	noContent  bool    // the result has no such member
-	metaEnd    int     // where a member can be added to _meta; 0 without one
-	metas      bool    // _meta has a member
-	noMeta     bool    // the result has no such member
-	end        int     // where a member can be added to the result
+	raw       []byte
+	mask      *mask.Mask // cuts texts while they are read; nil: nothing does
+	parts     []*part
+	resources []*part // texts in blocks that hold a resource, not read yet: only a budget cuts them
+	others    int     // tokens of the blocks that are not text
+	content   slot
+	meta      slot // _meta
+	end       int  // where a member can be added to the result
 
 	room *[]byte // where the texts lie, and what is made of them; nil: not opened
+}
+
+// slot is a member of the result to which something can be added.
+type slot struct {
+	there  bool
+	end    int  // where to add; 0: it is neither an array nor an object
+	filled bool // something stands before
+}
+
+// add appends the edit that adds a piece to the slot. A missing slot is opened and closed.
+func (s slot) add(r *result, edits []rawjson.Edit, open string, piece []byte, end string) []rawjson.Edit {
+	at := s.end
+	switch {
+	case !s.there: // there is another member, so a comma is due
+		at = r.end
+		piece = slices.Concat([]byte(","+open), piece, []byte(end))
+	case at == 0:
+		return edits
+	case s.filled:
+		piece = append([]byte{','}, piece...)
+	}
+	return append(edits, rawjson.Edit{Start: at, End: at, New: piece})
 }
 
 // part is a piece of a result that may be cut: structuredContent, or the text of a block.
@@ -53,7 +72,8 @@ type part struct {
 
 // drop leaves out the whole block.
 func (p *part) drop() {
-	p.dropped, p.note = true, outside
+	p.dropped = true
+	p.note = outside
 	p.tally.Reset()
 	p.tally.Rows = 1
 }
@@ -77,8 +97,7 @@ func (p *part) sent() []byte {
 	return p.text()
 }
 
-// holdsNote tells whether the note can stand inside the part: in an object that has no
-// such member of its own.
+// holdsNote tells whether the note goes inside the part: an object without a member of that name.
 func (p *part) holdsNote() bool {
 	if p.note == unknown {
 		p.note = outside
@@ -89,7 +108,7 @@ func (p *part) holdsNote() bool {
 	return p.note == inside
 }
 
-// noteRoom is where the note of a part stands. It is found out once, when all is cut.
+// noteRoom is where the note of a part goes, decided once everything is cut.
 type noteRoom int
 
 const (
@@ -100,16 +119,10 @@ const (
 
 // changed tells whether any part is sent otherwise than it came.
 func (r *result) changed() bool {
-	for _, p := range r.parts {
-		if p.dropped || p.out != nil || p.shaped != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.parts, func(p *part) bool { return p.dropped || p.out != nil || p.shaped != nil })
 }
 
-// open takes a room in which there is space for all texts, which together are no longer
-// than the result, and for about as much that is made of them, unless that is very much.
+// open takes a buffer with room for all texts and about as much output, unless that is very large.
 func (r *result) open() {
 	if r.room != nil {
 		return
@@ -119,7 +132,8 @@ func (r *result) open() {
 		size = len(r.raw)
 	}
 	r.room = rooms.Get().(*[]byte)
-	if *r.room = (*r.room)[:0]; cap(*r.room) < size {
+	*r.room = (*r.room)[:0]
+	if cap(*r.room) < size {
 		*r.room = make([]byte, 0, size) // and not grown: what nobody writes to costs no memory
 	}
 }
@@ -135,14 +149,13 @@ func (r *result) space(n int) []byte {
 	return (*r.room)[used : used : used+n]
 }
 
-// rooms are where results are worked on.
 var rooms = sync.Pool{New: func() any { return new([]byte) }}
 
-// maxRoom is the largest room that is used again.
+// maxRoom is the largest buffer that is reused.
 const maxRoom = 8 << 20
 
-// Release lets the room that the plan takes be used again. It need not be called; after it
-// the cut is of no use, and what Apply returned stays.
+// Release returns the buffer to the pool. After it the cut must not be used; what Apply returned stays
+// valid.
 func (c *Cut) Release() {
 	if c.result == nil {
 		return

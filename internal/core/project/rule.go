@@ -21,8 +21,8 @@ const (
 	Off    Mode = "off"
 )
 
-// Source says where a rule comes from. Where two rules say as much, the earlier source
-// counts; a built-in one yields to every other for the same tool.
+// Source is where a rule comes from. Of equal rules the earlier source wins; a built-in one yields to
+// all others.
 type Source int
 
 const (
@@ -33,11 +33,12 @@ const (
 
 // Rule says what is kept of the results of some calls, as an operator writes it.
 type Rule struct {
-	ID      string         // "": named after its place in the list
-	Tool    string         // the canonical name, or a glob on it
-	When    map[string]any // argument's name or /pointer → the value, or the list of values, that it must have; nil also stands for an absent one
-	Keep    string         // a mask
-	Drop    string         // a list of what to leave out; at most one of Keep, Drop and JQ
+	ID   string // "": named after its place in the list
+	Tool string // the canonical name, or a glob on it
+	// argument's name or /pointer → the value or list of values that it must have; nil also means absent
+	When    map[string]any
+	Keep    string // a mask
+	Drop    string // a list of what to leave out; at most one of Keep, Drop and JQ
 	JQ      string
 	Budget  int        // estimated tokens; 0: the profile's
 	Shape   shape.Mode // "": the profile's
@@ -78,8 +79,8 @@ type Rules struct {
 	globs []*Active               // the best first
 }
 
-// Compile checks the rules and makes them ready. With a problem there are no rules: those
-// that were in force should stay.
+// Compile checks and compiles the rules. With problems there are none: the previous ones should stay
+// in force.
 func Compile(rules []Rule) (*Rules, []Problem) {
 	out := &Rules{exact: map[tool.Name][]*Active{}}
 	var problems []Problem
@@ -113,8 +114,7 @@ func Compile(rules []Rule) (*Rules, []Problem) {
 	return out, nil
 }
 
-// better puts the rule first that asks for more: more conditions, then a profile; then
-// the source and the ids decide, so that the choice is the same everywhere.
+// better orders rules by how specific they are: more conditions, then a profile, then source and id.
 func better(a, b *Active) int {
 	return cmp.Or(
 		cmp.Compare(a.builtin(), b.builtin()),
@@ -150,27 +150,29 @@ func compile(r Rule, i int) (*Active, []Problem) {
 		wrong("tool", `write the tool's name, server__tool, or a glob such as "server__*"`, "is missing")
 	}
 	ways := 0
-	for _, w := range []struct {
-		field, src string
-		parse      func(string) error
-	}{
-		{"keep", r.Keep, func(s string) (err error) { a.Mask, err = mask.Parse(s); return err }},
-		{"drop", r.Drop, func(s string) (err error) { a.Mask, err = mask.ParseDrop(s); return err }},
-		{"jq", r.JQ, func(s string) (err error) { a.Program, err = CompileJQ(s); return err }},
-	} {
-		if w.src == "" {
+	for k, src := range []string{r.Keep, r.Drop, r.JQ} {
+		if src == "" {
 			continue
 		}
-		if ways++; ways > 1 {
-			wrong(w.field, "one rule has one of keep, drop and jq", "is one too many")
+		field := [...]string{"keep", "drop", "jq"}[k]
+		ways++
+		if ways > 1 {
+			wrong(field, "one rule has one of keep, drop and jq", "is one too many")
 			continue
 		}
-		if err := w.parse(w.src); err != nil {
-			message, hint := err.Error(), ""
-			if e := (*mask.Error)(nil); errors.As(err, &e) {
-				message, hint = fmt.Sprintf("at byte %d: %s", e.Offset, e.Message), e.Hint
-			}
-			wrong(w.field, hint, "%s", message)
+		var err error
+		switch field {
+		case "keep":
+			a.Mask, err = mask.Parse(src)
+		case "drop":
+			a.Mask, err = mask.ParseDrop(src)
+		case "jq":
+			a.Program, err = CompileJQ(src)
+		}
+		if e := (*mask.Error)(nil); errors.As(err, &e) {
+			wrong(field, e.Hint, "at byte %d: %s", e.Offset, e.Message)
+		} else if err != nil {
+			wrong(field, "", "%s", err)
 		}
 	}
 	if ways == 0 && r.Budget == 0 && r.Shape == "" {

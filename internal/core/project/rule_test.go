@@ -95,15 +95,16 @@ func TestWrongRulesSayWhatToDo(t *testing.T) {
 		"rule 0, budget: is -1":                             {Tool: "t", Budget: -1},
 		`rule 0, shape: is "csv"`:                           {Tool: "t", Keep: "a", Shape: "csv"},
 		`rule 0, mode: is "maybe"`:                          {Tool: "t", Keep: "a", Mode: "maybe"},
-		"rule 0, when: x: no value is in the list":          {Tool: "t", Keep: "a", When: map[string]any{"x": []any{}}},
-		"rule 0, when: x: map[] is no text":                 {Tool: "t", Keep: "a", When: map[string]any{"x": map[string]any{}}},
+		"rule 0, when: x: the list is empty":          {Tool: "t", Keep: "a", When: map[string]any{"x": []any{}}},
+		"rule 0, when: x: map[] is not a string":                 {Tool: "t", Keep: "a", When: map[string]any{"x": map[string]any{}}},
 	} {
 		rules, problems := project.Compile([]project.Rule{r})
 		if rules != nil || len(problems) != 1 || !strings.HasPrefix(problems[0].Error(), want) {
 			t.Errorf("got %v, want %s", problems, want)
 		}
 	}
-	if _, problems := project.Compile([]project.Rule{{ID: "a", Tool: "t", Keep: "a"}, {ID: "a", Tool: "t", Keep: "a"}}); len(problems) != 1 {
+	if _, problems := project.Compile([]project.Rule{{ID: "a", Tool: "t", Keep: "a"},
+		{ID: "a", Tool: "t", Keep: "a"}}); len(problems) != 1 {
 		t.Errorf("the same id twice: %v", problems)
 	}
 }

@@ -8,8 +8,7 @@ import (
 	"github.com/toolfit/toolfit/internal/core/tokens"
 )
 
-// Text is what a model reads of a result that takes text alone: its text blocks, a word for
-// each other block, or structuredContent where there is no block at all.
+// Text is a result as plain text: its text blocks, a word for each other block, or structuredContent.
 func Text(raw []byte) string {
 	var parts []string
 	for w := rawjson.Array(rawjson.Get(raw, "content")); w.Next(); {
@@ -47,8 +46,8 @@ func blockText(block []byte) string {
 // leastBudget is the smallest budget that leaves something to read.
 const leastBudget = 100
 
-// BudgetFor is how many tokens of a result make so many characters of its text. A budget
-// that is smaller stays; 0 stands for none.
+// BudgetFor is the budget in tokens for so many characters of text, or the given one if it is smaller
+// (0: none).
 func BudgetFor(raw []byte, chars, budget int) int {
 	if len(raw) <= chars {
 		return budget

@@ -48,7 +48,8 @@ func TestABudgetForCharactersAimsBelowThem(t *testing.T) {
 		"JSON":    strings.Repeat(`{"id":12345,"ok":true},`, 2000),
 		"digits":  strings.Repeat("0123456789", 5000),
 	} {
-		raw, n := result(text), utf8.RuneCountInString(text)
+		raw := result(text)
+		n := utf8.RuneCountInString(text)
 		if got := project.BudgetFor(raw, n, 7); got != 7 {
 			t.Errorf("%s: what is short enough keeps its budget, got %d", name, got)
 		}

@@ -1,15 +1,15 @@
 package project
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/core/project/quoted"
 )
 
-// Values are the JSON values of a result that a rule would cut: structuredContent where
-// there is one, for the texts mostly say the same, else the texts that are JSON; JSON Lines
-// are the array of them. A result that nobody cuts has none.
+// Values are the JSON values that a rule would cut: structuredContent, else the texts that are JSON,
+// with JSON Lines as an array.
 func Values(raw []byte) (values [][]byte) {
 	for _, p := range cuttable(raw) {
 		if p.structured {
@@ -18,6 +18,11 @@ func Values(raw []byte) (values [][]byte) {
 		values = append(values, p.full)
 	}
 	return values
+}
+
+// Rows is an array of the values.
+func Rows(values [][]byte) []byte {
+	return slices.Concat([]byte{'['}, bytes.Join(values, []byte{','}), []byte{']'})
 }
 
 // cuttable are the parts of a result that a rule would cut, structuredContent first.
@@ -38,40 +43,20 @@ func cuttable(raw []byte) (parts []*part) {
 	return parts
 }
 
-// Texts are what a reader sees of a result: its texts, else structuredContent, else all of it;
-// of each no more than the beginning that is most bytes long as JSON writes it.
+// Texts are the texts of a result, else structuredContent, else all of it; each cut to most bytes of
+// JSON.
 func Texts(raw []byte, most int) (texts [][]byte) {
-	structured := raw
-	for w := rawjson.Object(raw); w.Step(); {
-		if string(w.Key) == "content" && raw[w.Start] == '[' {
-			blocks := w.Into()
-			if texts = textsOf(&blocks, most); len(texts) > 0 {
-				return texts
-			}
-			w.Out(&blocks)
-			continue
-		}
-		if w.Skip() && string(w.Key) == "structuredContent" {
-			structured = w.Value
+	for w := rawjson.Array(rawjson.Get(raw, "content")); w.Next(); {
+		if text := rawjson.Get(w.Value, "text"); len(text) > 0 && text[0] == '"' {
+			start, _ := quoted.ReadText(nil, text[:min(len(text), most)])
+			texts = append(texts, start)
 		}
 	}
-	return [][]byte{structured[:min(len(structured), most)]}
-}
-
-func textsOf(blocks *rawjson.Walk, most int) (texts [][]byte) {
-	for blocks.Step() {
-		block := blocks.Into()
-		for block.Next() {
-			if string(block.Key) == "text" && block.Value[0] == '"' {
-				text, _ := quoted.ReadText(nil, block.Value[:min(len(block.Value), most)])
-				texts = append(texts, text)
-			}
-		}
-		if block.Err() != nil {
-			blocks.Skip()
-			continue
-		}
-		blocks.Out(&block)
+	if len(texts) > 0 {
+		return texts
 	}
-	return texts
+	if structured := rawjson.Get(raw, "structuredContent"); structured != nil {
+		raw = structured
+	}
+	return [][]byte{raw[:min(len(raw), most)]}
 }

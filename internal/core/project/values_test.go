@@ -9,10 +9,13 @@ import (
 
 func TestValuesAreWhatARuleCutsAndTextsWhatAReaderSees(t *testing.T) {
 	tests := []struct{ name, result, values, texts string }{
-		{"structured content speaks for the text", `{"content":[{"type":"text","text":"{\"a\": 1}"}],"structuredContent":{"a":1}}`, `{"a":1}`, `{"a": 1}`},
+		{"structured content speaks for the text", `{"content":[{"type":"text","text":"{\"a\": 1}"}],"structuredContent":{"a":1}}`,
+			`{"a":1}`, `{"a": 1}`},
 		{"order does not matter", `{"structuredContent":{"a":1},"content":[{"type":"text","text":"see there"}]}`, `{"a":1}`, `see there`},
-		{"texts that are JSON", `{"content":[{"type":"text","text":"[1]"},{"type":"text","text":"words"},{"type":"image","data":""},{"type":"text","text":"{}"}]}`, `[1]|{}`, `[1]|words|{}`},
-		{"JSON Lines are an array", `{"content":[{"type":"text","text":"{\"a\":1}\n{\"b\":2}"}]}`, `[{"a":1},{"b":2}]`, "{\"a\":1}\n{\"b\":2}"},
+		{"texts that are JSON", `{"content":[{"type":"text","text":"[1]"},{"type":"text","text":"words"},{"type":"image","data":""},` +
+			`{"type":"text","text":"{}"}]}`, `[1]|{}`, `[1]|words|{}`},
+		{"JSON Lines are an array", `{"content":[{"type":"text","text":"{\"a\":1}\n{\"b\":2}"}]}`, `[{"a":1},{"b":2}]`,
+			"{\"a\":1}\n{\"b\":2}"},
 		{"structured content alone", `{"structuredContent":[1]}`, `[1]`, `[1]`},
 		{"an error is cut by nobody", `{"content":[{"type":"text","text":"{\"a\":1}"}],"isError":true}`, ``, `{"a":1}`},
 		{"no result at all", `[1,2]`, ``, `[1,2]`},

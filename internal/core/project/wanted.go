@@ -10,14 +10,15 @@ import (
 	"github.com/toolfit/toolfit/internal/core/project/mask"
 )
 
-// Wanted is what a fetch asks for: masks, or names as a note gives them. In JSON it is one
-// text or a list of texts.
+// Wanted is what a fetch asks for: masks, or names from a note. In JSON it is a string or a list of
+// strings.
 type Wanted []string
 
 // UnmarshalJSON reads both forms.
 func (w *Wanted) UnmarshalJSON(raw []byte) error {
 	if text, ok := rawjson.String(raw); ok {
-		if *w = nil; text != "" {
+		*w = nil
+		if text != "" {
 			*w = Wanted{text}
 		}
 		return nil
@@ -33,8 +34,7 @@ type Found struct {
 	Known   []string // beside them: the fields that there are, as masks
 }
 
-// Fetch is what is wanted of a stored result. A name need not be given with its way from the
-// root where only one field can be meant.
+// Fetch selects from a stored result. A name needs no path if it is unambiguous.
 func Fetch(result []byte, w Wanted) (Found, error) {
 	tree := treeOf(result)
 	m, err := w.in(tree)
@@ -43,7 +43,8 @@ func Fetch(result []byte, w Wanted) (Found, error) {
 	}
 	var seen mask.Tally
 	f := Found{Mask: m.String()}
-	if f.Value, err = selectFrom(result, m, &seen); err != nil {
+	f.Value, err = selectFrom(result, m, &seen)
+	if err != nil {
 		return Found{}, err
 	}
 	if len(tree.Children) > 0 { // a text has no fields to miss

@@ -12,9 +12,8 @@ const (
 // window is the context of a model that we know nothing about, in tokens.
 const window = 200_000
 
-// Auto chooses a mode by the share of the context that the tools would take, in tokens: up to
-// a twentieth they are listed. was is the mode so far, "" at first: it is left only when the
-// share has passed the border by a fifth, so that one tool more or less changes nothing.
+// Auto lists the tools if they take at most a twentieth of the context, in tokens. A mode is only left
+// when the limit is passed by a fifth, so that one tool more or less changes nothing.
 func Auto(tokens, context int, was Mode) Mode {
 	if context <= 0 {
 		context = window

@@ -9,7 +9,7 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// comment writes what is to say of a property on a line before it.
+// comment writes the description and limits of a property on a line before it.
 func (p *printer) comment(n *node) {
 	from := len(p.out)
 	p.out = append(p.out, "// "...)
@@ -23,7 +23,7 @@ func (p *printer) comment(n *node) {
 	p.out = append(p.out, '\n')
 }
 
-// aside writes what is to say of one of several alternatives, beside it.
+// aside writes the description of an alternative beside it.
 func (p *printer) aside(n *node) {
 	if text := n.Str("description"); !p.brief && text != "" {
 		p.out = append(p.out, " /* "...)
@@ -43,8 +43,8 @@ func (p *printer) describe(n *node) string {
 	return ""
 }
 
-// appendNotes writes, in brackets, what a type cannot say: the default, the bounds and the
-// form of a value. A default that the text names already is not repeated.
+// appendNotes writes the default and the limits in brackets. A default that the text names is not
+// repeated.
 func appendNotes(out []byte, n *node, said []byte) []byte {
 	from := len(out)
 	note := func(parts ...string) {
@@ -110,9 +110,9 @@ func bounds(n *node) (list []string) {
 		}
 	}
 	pair("minimum", "maximum", "")
-	for _, b := range [...]struct{ key, sign string }{{"exclusiveMinimum", "> "}, {"exclusiveMaximum", "< "}, {"multipleOf", "multiple of "}} {
-		if text := number(n, b.key); text != "" {
-			list = append(list, b.sign+text)
+	for _, b := range [...][2]string{{"exclusiveMinimum", "> "}, {"exclusiveMaximum", "< "}, {"multipleOf", "multiple of "}} {
+		if text := number(n, b[0]); text != "" {
+			list = append(list, b[1]+text)
 		}
 	}
 	pair("minLength", "maxLength", " characters")
@@ -199,7 +199,8 @@ func sentence(text string) string {
 	text = oneLine(text)
 	count := 0
 	for i := range text {
-		if count++; count > maxSentence {
+		count++
+		if count > maxSentence {
 			if blank := strings.LastIndexByte(text[:i], ' '); blank > i/2 {
 				i = blank
 			}
@@ -221,7 +222,8 @@ func appendComment(out []byte, text string) []byte {
 		from := len(out)
 		out = append(out, "// "...)
 		start := len(out)
-		if out = appendLine(out, line); len(out) == start {
+		out = appendLine(out, line)
+		if len(out) == start {
 			out = out[:from]
 			continue
 		}

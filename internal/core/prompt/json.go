@@ -11,7 +11,8 @@ import (
 
 // json writes a tool as the dialect's provider takes it; nothing when it takes none such.
 func (w *writer) json(t *Tool, tier Tier) []byte {
-	raw, text := bytes.TrimSpace(t.Schema), t.Description
+	raw := bytes.TrimSpace(t.Schema)
+	text := t.Description
 	if rawjson.IsNull(raw) {
 		raw = nil
 	}
@@ -71,24 +72,4 @@ func bare(raw []byte) []byte {
 		return raw
 	}
 	return n.AppendWithout(nil, "description", "title", "examples")
-}
-
-// writeJSON puts the tools of a plan in a list, one to a line.
-func (w *writer) writeJSON(plan Plan) []byte {
-	out := append(make([]byte, 0, w.size(plan)), '[')
-	for _, p := range plan {
-		i, ok := w.places[p.Name]
-		if !ok {
-			continue
-		}
-		text := w.text(i, p.Tier)
-		if len(text) == 0 {
-			continue
-		}
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = append(append(out, '\n'), text...)
-	}
-	return append(out, "\n]\n"...)
 }

@@ -77,9 +77,11 @@ func TestLabTokens(t *testing.T) {
 		for k := range sum {
 			sum[k] += n[k]
 		}
-		ts, sig := float64(n[1])/float64(n[0]), float64(n[2])/float64(n[0])
+		ts := float64(n[1]) / float64(n[0])
+		sig := float64(n[2]) / float64(n[0])
 		if i < 20 || name[0] == 'b' && len(name) > 8 && name[:8] == "browser " {
-			t.Logf("%-40.40s %3d tools, JSON %6d, ts %.2f, sig %.2f, md %.2f", name, len(all[name]), n[0], ts, sig, float64(n[3])/float64(n[0]))
+			t.Logf("%-40.40s %3d tools, JSON %6d, ts %.2f, sig %.2f, md %.2f", name, len(all[name]), n[0], ts, sig,
+				float64(n[3])/float64(n[0]))
 		}
 		if ts > .8 {
 			over["ts"]++
@@ -88,8 +90,10 @@ func TestLabTokens(t *testing.T) {
 			over["sig"]++
 		}
 	}
-	ts, sig := float64(sum[1])/float64(sum[0]), float64(sum[2])/float64(sum[0])
-	t.Logf("all %d catalogs: JSON %d, ts %.3f, sig %.3f, md %.3f; over the bar: %v", len(names), sum[0], ts, sig, float64(sum[3])/float64(sum[0]), over)
+	ts := float64(sum[1]) / float64(sum[0])
+	sig := float64(sum[2]) / float64(sum[0])
+	t.Logf("all %d catalogs: JSON %d, ts %.3f, sig %.3f, md %.3f; over the bar: %v", len(names), sum[0], ts, sig,
+		float64(sum[3])/float64(sum[0]), over)
 	if ts > .8 || sig > .3 {
 		t.Error("too many tokens")
 	}

@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// inLanguage picks the text whose language tag is nearest to the wanted one: the same, else
-// a more general one (zh-Hans for zh-Hans-CN), else another of the same language (zh-Hans for
-// zh-CN).
+// inLanguage picks the text with the nearest language tag: the same, a more general one (zh-Hans for
+// zh-Hans-CN), or another of the same language.
 func inLanguage(texts map[string]string, want string) (string, bool) {
 	if want == "" || len(texts) == 0 {
 		return "", false

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// markdown writes a tool in the layout that agents' prompts have always had. The line of a
-// parameter never changes; what it could not say stands on lines below it.
+// markdown writes a tool in the layout that agents' prompts expect: a fixed line per parameter,
+// details below.
 func (p *printer) markdown(t *Tool) []byte {
 	p.start(t.Schema)
 	p.out = append(append(append(p.out, "**"...), oneLine(t.Name)...), "**\n"...)
@@ -53,7 +53,8 @@ func (p *printer) parameter(n *node, needed bool, indent int) {
 
 // details writes what the line of a parameter does not say.
 func (p *printer) details(n *node, indent int) {
-	if p.left--; p.left < 0 || indent > maxIndent {
+	p.left--
+	if p.left < 0 || indent > maxIndent {
 		return
 	}
 	if ref := reference(n); ref != nil {
@@ -64,9 +65,9 @@ func (p *printer) details(n *node, indent int) {
 	enum := n.Get("enum")
 	switch {
 	case constant != nil:
-		p.valueLine("value: ", constant, indent)
+		p.valuesLine("value: ", []*node{constant}, indent)
 	case isArray(enum):
-		p.enumLine(enum, indent)
+		p.valuesLine("enum: ", enum.Kids, indent)
 	case combines(n) || isArray(n.Get("type")) || n.Get("nullable").IsTrue():
 		p.typeLine("type: ", without(n, "properties"), indent)
 	case more(n) != nil && n.Get("properties") == nil:
@@ -134,6 +135,7 @@ func (p *printer) line(text string, indent int) {
 	p.out = append(append(p.out, text...), '\n')
 }
 
+// typeLine writes a label, and a schema as a type.
 func (p *printer) typeLine(label string, n *node, indent int) {
 	p.indent(indent)
 	p.out = append(p.out, label...)
@@ -141,21 +143,15 @@ func (p *printer) typeLine(label string, n *node, indent int) {
 	p.out = append(p.out, '\n')
 }
 
-func (p *printer) valueLine(label string, value *node, indent int) {
+// valuesLine writes a label and values.
+func (p *printer) valuesLine(label string, values []*node, indent int) {
 	p.indent(indent)
 	p.out = append(p.out, label...)
-	p.literal(value)
-	p.out = append(p.out, '\n')
-}
-
-func (p *printer) enumLine(list *node, indent int) {
-	p.indent(indent)
-	p.out = append(p.out, "enum: "...)
-	for i, kid := range list.Kids {
+	for i, value := range values {
 		if i > 0 {
 			p.out = append(p.out, ", "...)
 		}
-		p.literal(kid)
+		p.literal(value)
 	}
 	p.out = append(p.out, '\n')
 }

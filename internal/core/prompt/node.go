@@ -11,11 +11,8 @@ type node = jsonschema.Node
 // reference is the keyword by which a schema refers to another; nil where it does not.
 func reference(n *node) *node {
 	for _, kid := range n.Members() {
-		switch kid.Key {
-		case "$ref", "$dynamicRef", "$recursiveRef":
-			if kid.Kind == jsonschema.String {
-				return kid
-			}
+		if jsonschema.IsRef(kid.Key) && kid.Kind == jsonschema.String {
+			return kid
 		}
 	}
 	return nil
@@ -60,23 +57,12 @@ func more(n *node) *node {
 	return nil
 }
 
-// combines tells whether a schema has alternatives or parts that say anything. Those that
-// only name what is required do not.
+// combines tells whether a schema has alternatives or parts that say more than what is required.
 func combines(n *node) bool {
-	for _, kid := range n.Members() {
-		switch kid.Key {
-		case "anyOf", "oneOf", "allOf":
-			if slices.ContainsFunc(kid.Elements(), says) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// onlyCombines tells whether all that a schema says beside its alternatives is that it is an object.
-func onlyCombines(n *node) bool {
-	return combines(n) && n.Get("properties") == nil && more(n) == nil && kind(n) == "object"
+	return slices.ContainsFunc(n.Members(), func(kid *node) bool {
+		union := kid.Key == "anyOf" || kid.Key == "oneOf" || kid.Key == "allOf"
+		return union && slices.ContainsFunc(kid.Elements(), says)
+	})
 }
 
 // kind is the one type that a schema names or must mean; "" where it is open.
@@ -104,12 +90,8 @@ func without(n *node, key string) *node {
 
 // requires tells whether an object must have the property.
 func requires(n *node, name string) bool {
-	for _, kid := range n.Get("required").Elements() {
-		if kid.Kind == jsonschema.String && kid.Text == name {
-			return true
-		}
-	}
-	return false
+	is := func(kid *node) bool { return kid.Kind == jsonschema.String && kid.Text == name }
+	return slices.ContainsFunc(n.Get("required").Elements(), is)
 }
 
 // isObject and isArray tell what the value of a keyword is, which may be missing.

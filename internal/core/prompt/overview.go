@@ -12,9 +12,8 @@ import (
 // maxKinds is how many kinds of tools are named for a server.
 const maxKinds = 6
 
-// Overview says on one line which servers there are and what their tools are about, for the
-// description of a search: "files (directory, file), github (issue, pull request)". It names
-// as many kinds as the budget of tokens holds, then as many servers. Only other tools change it.
+// Overview names the servers and what their tools are about, on one line within the budget: "files
+// (directory, file), github (issue, pull request)". It depends only on the tools.
 func Overview(tools []Tool, budget int, count func([]byte) int) string {
 	byServer := map[string][]Tool{}
 	for _, t := range tools {
@@ -50,8 +49,8 @@ func overview(servers []string, kinds [][]string, most int) string {
 	return strings.Join(parts, ", ")
 }
 
-// kindsOf are what a server's tools are about, the commonest first: their tags, or without
-// any the words of their names that are no verbs.
+// kindsOf lists what a server's tools are about, the most common first: their tags, or the nouns in
+// their names.
 func kindsOf(server string, tools []Tool) []string {
 	times := map[string]int{}
 	for _, t := range tools {

@@ -7,7 +7,8 @@ import (
 
 func TestOverview(t *testing.T) {
 	size := func(text []byte) int { return len(text) / 4 }
-	tools := []Tool{{Name: "github__list_issues", Server: "github"}, {Name: "github__createIssue", Server: "github"}, {Name: "github__get_pull_request", Server: "github"},
+	tools := []Tool{{Name: "github__list_issues", Server: "github"}, {Name: "github__createIssue", Server: "github"},
+		{Name: "github__get_pull_request", Server: "github"},
 		{Name: "files__read_file", Server: "files"}, {Name: "shop__x", Server: "shop", Tags: []string{"orders", "carts"}}}
 	want := "files (file), github (issue, issues, pull, request), shop (carts, orders)"
 	for range 10 {
@@ -31,7 +32,8 @@ func TestAutoChangesItsMindOnlyForAReason(t *testing.T) {
 		tokens, context int
 		was, want       Mode
 	}{
-		{9900, 0, "", List}, {10100, 0, "", Search}, {10100, 0, List, List}, {12100, 0, List, Search}, {9000, 0, Search, Search}, {7900, 0, Search, List},
+		{9900, 0, "", List}, {10100, 0, "", Search}, {10100, 0, List, List}, {12100, 0, List, Search}, {9000, 0, Search, Search},
+		{7900, 0, Search, List},
 		{1, 1_000_000, Search, List}, {0, 0, "", List}, {500, 8000, "", Search},
 	}
 	for _, c := range cases {

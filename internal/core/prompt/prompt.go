@@ -29,8 +29,7 @@ type Tool struct {
 	Example      json.RawMessage   // arguments of a call that went well; nil: none
 }
 
-// DescriptionIn is the description in a language, such as zh-CN. A tool that has none in it is
-// described as it is.
+// DescriptionIn is the description in a language such as zh-CN, or the default one.
 func (t *Tool) DescriptionIn(language string) string {
 	if text, ok := inLanguage(t.Descriptions, language); ok {
 		return text
@@ -121,8 +120,7 @@ type piece struct {
 	tier Tier
 }
 
-// prepare puts the tools in order and chooses their language. Of two tools of one name the
-// first stays: a model could not tell them apart.
+// prepare sorts the tools, drops duplicate names and chooses the language.
 func (w *writer) prepare() {
 	if !w.opts.AsGiven {
 		slices.SortStableFunc(w.tools, w.compare)
@@ -143,18 +141,14 @@ func (w *writer) prepare() {
 	}
 }
 
-// compare orders tools by server and name, in groups by tag too. What else they have makes
-// sure that the order of the input does not matter.
+// compare orders tools by server and name, and so that the order of the input does not matter.
 func (w *writer) compare(a, b Tool) int {
-	if n := cmp.Compare(a.Server, b.Server); n != 0 {
-		return n
-	}
+	byGroup := 0
 	if w.opts.Groups {
-		if n := cmp.Compare(category(&a), category(&b)); n != 0 {
-			return n
-		}
+		byGroup = cmp.Compare(category(&a), category(&b))
 	}
-	return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(b.Description, a.Description), bytes.Compare(b.Schema, a.Schema))
+	return cmp.Or(cmp.Compare(a.Server, b.Server), byGroup,
+		cmp.Compare(a.Name, b.Name), cmp.Compare(b.Description, a.Description), bytes.Compare(b.Schema, a.Schema))
 }
 
 // text is a tool in one detail.
@@ -181,32 +175,41 @@ func (w *writer) text(tool int, tier Tier) []byte {
 	return out
 }
 
-// write puts the tools of a plan together. What stands in it one after the other with the
-// same detail is one run, so a longer plan only adds to the text of a shorter one.
+// write writes the tools of a plan. Neighbors of the same tier form a run, so a longer plan only
+// appends text.
 func (w *writer) write(plan Plan) []byte {
-	if w.opts.Format == JSON {
-		return w.writeJSON(plan)
-	}
 	out := make([]byte, 0, w.size(plan))
-	if w.opts.Format == Markdown {
+	switch w.opts.Format {
+	case Markdown:
 		out = append(out, "\n\n"+w.opts.Heading+"\n\n"...)
+	case JSON:
+		out = append(out, '[')
 	}
-	last, group := Tier(""), ""
+	separator := "\n" // of JSON
+	last := Tier("")
+	group := ""
 	for _, p := range plan {
 		i, ok := w.places[p.Name]
-		if !ok || p.Tier == None {
+		if !ok || len(w.text(i, p.Tier)) == 0 {
 			continue
 		}
-		t := &w.tools[i]
 		if p.Tier != last {
 			out = w.startRun(out, last, p.Tier)
-			last, group = p.Tier, ""
+			last = p.Tier
+			group = ""
 		}
-		if g := category(t); w.opts.Groups && p.Tier != Named && g != group {
+		if g := category(&w.tools[i]); w.opts.Groups && w.opts.Format != JSON && p.Tier != Named && g != group {
 			out = append(w.startGroup(out, g), '\n')
 			group = g
 		}
+		if w.opts.Format == JSON {
+			out = append(out, separator...)
+			separator = ",\n"
+		}
 		out = append(out, w.text(i, p.Tier)...)
+	}
+	if w.opts.Format == JSON {
+		return append(out, "\n]\n"...)
 	}
 	return w.startRun(out, last, "")
 }

@@ -23,7 +23,7 @@ func (p *printer) signature(t *Tool) []byte {
 	p.out = append(append(p.out, oneLine(t.Name)...), '(')
 	switch n := p.arguments(); {
 	case !takes(n):
-	case onlyProperties(n):
+	case isObject(n.Get("properties")) && kind(n) == "object" && !combines(n): // a plain object
 		p.depth++
 		p.members(n)
 	default:
@@ -76,9 +76,4 @@ func (p *printer) arguments() *node {
 // takes tells whether a tool with these arguments takes any.
 func takes(n *node) bool {
 	return len(n.Get("properties").Members()) > 0 || more(n) != nil || combines(n)
-}
-
-// onlyProperties tells whether a schema is a plain object.
-func onlyProperties(n *node) bool {
-	return isObject(n.Get("properties")) && kind(n) == "object" && !combines(n)
 }

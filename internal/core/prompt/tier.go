@@ -22,8 +22,8 @@ type Placed struct {
 	Tier Tier   `json:"tier"`
 }
 
-// plan decides what is written of each tool. Tools of the previous plan keep their place and
-// detail, new ones come after them with what is left of the budget.
+// plan decides the tier of each tool. Tools of the previous plan keep their place; new ones share the
+// rest of the budget.
 func (w *writer) plan() Plan {
 	left := w.opts.Budget - w.overhead()
 	var plan Plan
@@ -60,8 +60,8 @@ func (w *writer) overhead() int {
 	return w.opts.Count([]byte(text))
 }
 
-// cost is what a tool takes in a tier. A name is counted four times over: what rounding loses
-// of each adds up.
+// cost is the tokens of a tool in a tier. Names are short, so four are counted at once against
+// rounding.
 func (w *writer) cost(tool int, tier Tier) int {
 	if w.opts.Budget <= 0 || tier == None {
 		return 0
@@ -73,8 +73,8 @@ func (w *writer) cost(tool int, tier Tier) int {
 	return w.opts.Count(text)
 }
 
-// fill gives every tool that is not placed a tier: first all get their name, then the pinned
-// and the recent ones a line and all details, then the others the same, as long as it fits.
+// fill assigns tiers: names for all, then lines and full details for pinned and recent tools, then for
+// the others.
 func (w *writer) fill(placed []bool, left int) []Tier {
 	tiers := make([]Tier, len(w.tools))
 	first, rest := w.order(placed)

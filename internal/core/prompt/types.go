@@ -7,8 +7,7 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// printer writes the types of one tool's arguments. Cycles and trees that grow without end
-// are cut: where one would go on, only its outermost kind is written.
+// printer writes the types of one tool's arguments. Recursive and very large schemas are cut short.
 type printer struct {
 	out   []byte
 	tree  jsonschema.Tree
@@ -50,7 +49,8 @@ const (
 
 // schema writes a schema as a type.
 func (p *printer) schema(n *node) binding {
-	if p.left--; p.left < 0 || p.depth > maxDepth {
+	p.left--
+	if p.left < 0 || p.depth > maxDepth {
 		return p.word(outer(n))
 	}
 	if ref := reference(n); ref != nil {
@@ -58,7 +58,7 @@ func (p *printer) schema(n *node) binding {
 	}
 	from := len(p.out)
 	how := atom
-	if !onlyCombines(n) {
+	if !combines(n) || n.Get("properties") != nil || more(n) != nil || kind(n) != "object" { // it says more than its alternatives
 		how = p.own(n)
 	}
 	how = p.combine(from, how, n.Get("anyOf"), true)

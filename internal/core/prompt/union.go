@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// combine writes alternatives, or schemas that hold together, after what is there already.
-// A list that says nothing about types, as one of required names, is left out.
+// combine writes alternatives or allOf after what is there. A list that says nothing about types is
+// left out.
 func (p *printer) combine(from int, how binding, list *node, either bool) binding {
 	if !slices.ContainsFunc(list.Elements(), says) {
 		return how
@@ -16,9 +16,11 @@ func (p *printer) combine(from int, how binding, list *node, either bool) bindin
 		p.group(from, how, both)
 		p.out = append(p.out, " & "...)
 	}
-	sep, inner := " & ", both
+	sep := " & "
+	inner := both
 	if either {
-		sep, inner = "|", choice
+		sep = "|"
+		inner = choice
 	}
 	start := len(p.out)
 	var parts [][]byte
@@ -51,8 +53,7 @@ func (p *printer) combine(from int, how binding, list *node, either bool) bindin
 	return result
 }
 
-// group puts brackets around what was written from there on, where it would fall apart, and
-// tells how it holds together then.
+// group puts parentheses around what was written from there on if needed, and returns its binding.
 func (p *printer) group(from int, how, in binding) binding {
 	if how == atom || how == in {
 		return how

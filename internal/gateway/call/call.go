@@ -177,7 +177,8 @@ type Result struct {
 	Ref    string     // where the full result is kept; "" when it is not
 	Rule   string     // the rule that cut the result; "" when none did
 
-	out upstream.Outcome
+	out     upstream.Outcome
+	isError bool // the tool says in other words than isError that it did not work
 }
 
 // Kind tells whether the call is finished. A modern client may get a question instead.

@@ -29,6 +29,8 @@ type recording struct {
 	fetch   bool            // it is one of fetch_result
 	given   json.RawMessage // the arguments as they were sent
 	full    int             // tokens of the result as it came; 0: not counted yet
+
+	elsewhere bool // another service carries out the call: it does not count among those of our servers
 }
 
 func (c *Caller) begin(req *Request) *recording {
@@ -94,7 +96,7 @@ func (r *recording) add(ctx context.Context, res *Result, err error) error {
 	c.Duration = r.caller.opts.Now().Sub(c.At)
 	c.Outcome, c.Level = outcomeOK, "info"
 	if res != nil {
-		isError := r.measure(res)
+		isError := r.measure(res) || res.isError
 		switch {
 		case res.Kind() == upstream.InputRequired:
 			c.Outcome = outcomeQuestion
@@ -114,7 +116,9 @@ func (r *recording) add(ctx context.Context, res *Result, err error) error {
 	if len(r.notes) > 0 {
 		c.Message = strings.TrimPrefix(c.Message+"; "+strings.Join(r.notes, "; "), "; ")
 	}
-	r.caller.opts.Metrics.observe(c)
+	if !r.elsewhere {
+		r.caller.opts.Metrics.observe(c)
+	}
 	if r.session != "" && c.Outcome != outcomeQuestion {
 		r.caller.follow(ctx, r)
 	}

@@ -31,12 +31,13 @@ type caller struct {
 	account Account
 }
 
-// admit tells who sends the request. On the private prefix a trusted network is enough;
-// everybody else shows a key.
+// admit authenticates the request. On the private prefix a trusted network is enough; everyone else
+// needs a key.
 func (s *Service) admit(r *http.Request) (caller, error) {
 	var who caller
 	var err error
-	if who.account, err = accountOf(r); err != nil {
+	who.account, err = accountOf(r)
+	if err != nil {
 		return who, err
 	}
 	inside := strings.HasPrefix(r.URL.Path, private+"/")
@@ -46,7 +47,8 @@ func (s *Service) admit(r *http.Request) (caller, error) {
 		who.profile = s.recall.Profile
 		return who, nil
 	}
-	if who.Principal, err = s.Admit(r); err != nil {
+	who.Principal, err = s.Admit(r)
+	if err != nil {
 		return who, err
 	}
 	if !who.MayCall() {
@@ -56,7 +58,8 @@ func (s *Service) admit(r *http.Request) (caller, error) {
 	if who.Profile == access.AnyProfile { // one that may use any sees what callers see
 		profile = s.recall.Profile
 	}
-	if who.profile, err = who.ProfileFor(profile); err != nil {
+	who.profile, err = who.ProfileFor(profile)
+	if err != nil {
 		return who, err
 	}
 	if !inside { // a key speaks for itself and not for others
@@ -69,7 +72,8 @@ func (s *Service) admit(r *http.Request) (caller, error) {
 func accountOf(r *http.Request) (Account, error) {
 	a := Account{ID: r.Header.Get("X-Account-Id"), Type: strings.ToLower(r.Header.Get("X-Account-Type"))}
 	if old := r.Header.Get("User_id"); a.ID == "" && old != "" { // older callers, who are users
-		a.ID, a.Type = old, cmp.Or(a.Type, "user")
+		a.ID = old
+		a.Type = cmp.Or(a.Type, "user")
 	}
 	if a.ID == "" {
 		a.ID = anonymous
@@ -87,9 +91,8 @@ func accountOf(r *http.Request) (Account, error) {
 	return a, nil
 }
 
-// trusts tells whether the request came straight from a trusted network. One that a proxy
-// passed on came from its client, one with the marks of a browser from a page, and one with
-// a key says itself who it is.
+// trusts tells whether the request comes directly from a trusted network, without a key and not from a
+// browser.
 func (s *Service) trusts(r *http.Request) bool {
 	if len(s.recall.Trust) == 0 || access.FromBrowser(r) || r.Header.Get("Authorization") != "" {
 		return false

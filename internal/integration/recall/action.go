@@ -3,8 +3,6 @@ package recall
 import (
 	"context"
 	"encoding/json"
-
-	"github.com/toolfit/toolfit/internal/state/config"
 )
 
 // Query asks which tool an action type is bound to, for some instances.
@@ -26,42 +24,19 @@ type Action struct {
 	Ours       bool // it is known here, and ontology-query cannot execute it
 }
 
-// Actions knows action types. One that it does not know is a 404.
-type Actions interface {
-	Action(ctx context.Context, q Query) (Action, error)
-}
-
-// configured are the actions of the configuration.
-type configured []config.RecallAction
-
-// Action finds an action of the configuration.
-func (c configured) Action(_ context.Context, q Query) (Action, error) {
-	for _, a := range c {
-		if a.Network != q.Network || a.ActionType != q.ActionType {
-			continue
-		}
-		if a.Tool != "" {
+// action finds an action: the configuration wins over ontology-query. An unknown one is a 404.
+func (s *Service) action(ctx context.Context, q Query) (Action, error) {
+	for _, a := range s.recall.Actions {
+		switch {
+		case a.Network != q.Network || a.ActionType != q.ActionType:
+		case a.Tool != "":
 			return Action{Type: "tool", Operation: a.Tool, Parameters: a.Parameters, Ours: true}, nil
+		default:
+			return Action{Type: "mcp", Server: a.Server, ServerTool: a.ServerTool, Parameters: a.Parameters, Ours: true}, nil
 		}
-		return Action{Type: "mcp", Server: a.Server, ServerTool: a.ServerTool, Parameters: a.Parameters, Ours: true}, nil
 	}
-	return Action{}, noAction(q)
-}
-
-func noAction(q Query) *problem {
-	return notFound(actionNotFound, details{"kn_id": clipped(q.Network), "at_id": clipped(q.ActionType)})
-}
-
-// inTurn asks the configuration first: the file is the truth for what it names.
-type inTurn struct {
-	file configured
-	then Actions
-}
-
-// Action finds an action in either.
-func (t inTurn) Action(ctx context.Context, q Query) (Action, error) {
-	if a, err := t.file.Action(ctx, q); err == nil {
-		return a, nil
+	if s.query != nil {
+		return s.query.Action(ctx, q)
 	}
-	return t.then.Action(ctx, q)
+	return Action{}, notFound(actionNotFound, details{"kn_id": clipped(q.Network), "at_id": clipped(q.ActionType)})
 }

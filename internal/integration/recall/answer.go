@@ -27,23 +27,24 @@ const strategy = "kn_action_recall"
 
 // append writes the tool. What is raw stays as it is, byte for byte.
 func (t *dynamicTool) append(dst []byte) []byte {
-	parameters := jsonOf(t.Parameters)
-	dst = append(slices.Grow(dst, len(parameters)+len(t.Original)+len(t.Output)+1024), '{')
-	dst = member(dst, "name", jsonOf(t.Name))
-	dst = member(dst, "description", jsonOf(t.Description))
-	dst = member(dst, "parameters", parameters)
+	strict := raw(nil)
 	if t.Strict {
-		dst = member(dst, "strict", raw("true"))
+		strict = raw("true")
 	}
-	dst = member(dst, "api_url", jsonOf(t.URL))
-	if t.Original != nil {
-		dst = member(dst, "original_schema", t.Original)
+	dst = append(dst, '{')
+	for _, m := range []struct {
+		key   string
+		value raw // nil: left out
+	}{
+		{"name", jsonOf(t.Name)}, {"description", jsonOf(t.Description)}, {"parameters", jsonOf(t.Parameters)}, {"strict", strict},
+		{"api_url", jsonOf(t.URL)}, {"original_schema", t.Original}, {"output_schema", t.Output},
+		{"fixed_params", jsonOf(t.Fixed)}, {"api_call_strategy", jsonOf(strategy)},
+	} {
+		if m.value != nil {
+			dst = member(dst, m.key, m.value)
+		}
 	}
-	if t.Output != nil {
-		dst = member(dst, "output_schema", t.Output)
-	}
-	dst = member(dst, "fixed_params", jsonOf(t.Fixed))
-	return append(member(dst, "api_call_strategy", jsonOf(strategy)), '}')
+	return append(dst, '}')
 }
 
 // jsonOf is a value as JSON.
@@ -70,7 +71,7 @@ func (s *Service) getActionInfo(r *http.Request, who caller) (answer, error) {
 		return answer{}, err
 	}
 	q.Account = who.account
-	found, err := s.actions.Action(r.Context(), q)
+	found, err := s.action(r.Context(), q)
 	if err != nil {
 		return answer{}, err
 	}
@@ -115,7 +116,8 @@ func (s *Service) boxed(r *http.Request, a Action, who Account) (*dynamicTool, e
 	spec, err := readSpec(t.Metadata.Spec)
 	if err != nil {
 		s.Metrics.converted("failed")
-		return nil, &problem{status: http.StatusInternalServerError, code: convertFailed, details: details{"tool": clipped(t.Name), "reason": say("reason.spec")}, cause: err}
+		return nil, &problem{status: http.StatusInternalServerError, code: convertFailed,
+			details: details{"tool": clipped(t.Name), "reason": say("reason.spec")}, cause: err}
 	}
 	places, err := s.layered(t.Name, spec)
 	if err != nil {
@@ -126,17 +128,10 @@ func (s *Service) boxed(r *http.Request, a Action, who Account) (*dynamicTool, e
 	}
 	out := &dynamicTool{Name: cmp.Or(t.Name, a.Tool), Description: t.Description, URL: s.remote.boxProxy(a.Box, a.Tool)}
 	out.Parameters = object{"type": "object", "properties": places}
-	out.Original, out.Output = written(spec.whole), s.output(t.Name, spec)
+	out.Original = sorted(t.Metadata.Spec)
+	out.Output = s.output(t.Name, spec)
 	out.Fixed = placed(a.Parameters, spec.place)
 	return out, nil
-}
-
-// written is an object as JSON; nil for one that says nothing.
-func written(in object) raw {
-	if len(in) == 0 {
-		return nil
-	}
-	return jsonOf(in)
 }
 
 // placed sorts fixed parameters into layers.
@@ -150,8 +145,9 @@ func placed(fixed raw, place func(string) string) fixedLayers {
 
 // served is a tool of an MCP server: ours, or one that agent-operator-integration knows.
 func (s *Service) served(r *http.Request, who caller, a Action) (*dynamicTool, error) {
-	out := &dynamicTool{Name: a.ServerTool, Fixed: a.Parameters, URL: s.proxyURL(a.Server, a.ServerTool)}
-	entry, err := s.own.find(r.Context(), who.profile, tool.Canonical(tool.ServerID(a.Server), a.ServerTool))
+	out := &dynamicTool{Name: a.ServerTool, Fixed: a.Parameters}
+	out.URL = s.self() + private + "/mcp/proxy/" + url.PathEscape(a.Server) + "/tools/" + url.PathEscape(a.ServerTool) + "/call"
+	entry, err := s.find(r.Context(), who.profile, tool.Canonical(tool.ServerID(a.Server), a.ServerTool))
 	if err != nil {
 		return nil, err
 	}
@@ -159,19 +155,23 @@ func (s *Service) served(r *http.Request, who caller, a Action) (*dynamicTool, e
 	switch {
 	case entry != nil:
 		out.Description = entry.Description()
-		in, original, promised = entry.InputSchema(), entry.Definition.InputSchema(), entry.Definition.OutputSchema()
+		in = entry.InputSchema()
+		original = entry.Definition.InputSchema()
+		promised = entry.Definition.OutputSchema()
 	case s.remote != nil:
 		t, err := s.remote.mcpTool(r.Context(), a.Server, a.ServerTool, who.account)
 		if err != nil {
 			return nil, err
 		}
 		out.Description = t.def.Description()
-		in, promised = t.def.InputSchema(), t.def.OutputSchema()
+		in = t.def.InputSchema()
+		promised = t.def.OutputSchema()
 		original = in
 	default:
 		return nil, noInstance(a.Server)
 	}
-	out.Original, out.Output = given(original), s.promised(a.ServerTool, promised)
+	out.Original = given(original)
+	out.Output = s.promised(a.ServerTool, promised)
 	f := plainForm
 	if !s.driven(a) {
 		f = form{s.bind(out, a), s.dialect()}
@@ -180,7 +180,8 @@ func (s *Service) served(r *http.Request, who caller, a Action) (*dynamicTool, e
 	if err != nil {
 		return nil, err
 	}
-	out.Parameters, out.Strict = told.parameters, told.strict
+	out.Parameters = told.parameters
+	out.Strict = told.strict
 	return out, nil
 }
 
@@ -195,8 +196,8 @@ func given(in raw) raw {
 	return in
 }
 
-// bind holds the fixed parameters on our side, where the configuration wants that. It gives
-// their names, nil for none. A value may be a credential, so it is not shown unless asked for.
+// bind seals the fixed parameters into the URL if configured, and returns their names. Values may be
+// credentials, so they are only shown if asked for.
 func (s *Service) bind(t *dynamicTool, a Action) map[string]bool {
 	names := keys(a.Parameters)
 	if s.recall.Fixed != "bind" || len(names) == 0 {
@@ -204,7 +205,8 @@ func (s *Service) bind(t *dynamicTool, a Action) map[string]bool {
 	}
 	sealed, ok := s.seal.close(scope(a.Server, a.ServerTool), a.Parameters)
 	if !ok {
-		s.Logger.Warn("fixed parameters are too large to be bound, so the caller has to send them", "mcp_id", a.Server, "tool", a.ServerTool)
+		s.Logger.Warn("fixed parameters are too large to be bound, so the caller has to send them",
+			"mcp_id", a.Server, "tool", a.ServerTool)
 		return nil
 	}
 	t.URL += "?fixed=" + sealed
@@ -214,22 +216,17 @@ func (s *Service) bind(t *dynamicTool, a Action) map[string]bool {
 	return names
 }
 
-// proxyURL is the address of our proxy for a tool.
-func (s *Service) proxyURL(server, name string) string {
-	return s.self() + private + "/mcp/proxy/" + url.PathEscape(server) + "/tools/" + url.PathEscape(name) + "/call"
-}
-
-// operation is an operation of one of our own APIs. It is called by our REST API, which
-// takes the arguments as its schema describes them, in layers or flat.
+// operation is an operation of one of our own APIs, called through our REST API.
 func (s *Service) operation(r *http.Request, who caller, a Action) (*dynamicTool, error) {
-	entry, err := s.own.find(r.Context(), who.profile, tool.Name(a.Operation))
+	entry, err := s.find(r.Context(), who.profile, tool.Name(a.Operation))
 	if err != nil {
 		return nil, err
 	}
 	if entry == nil {
 		return nil, notFound(toolNotFound, details{"tool": clipped(a.Operation)})
 	}
-	out := &dynamicTool{Name: entry.Shown, Description: entry.Description(), Fixed: a.Parameters, Output: s.promised(entry.Shown, entry.Definition.OutputSchema())}
+	out := &dynamicTool{Name: entry.Shown, Description: entry.Description(), Fixed: a.Parameters,
+		Output: s.promised(entry.Shown, entry.Definition.OutputSchema())}
 	out.URL = s.self() + "/api/v1/tools/" + url.PathEscape(entry.Shown) + "/call"
 	out.Original = given(entry.Definition.InputSchema())
 	parameters, err := s.convert(entry.Shown, entry.InputSchema())

@@ -174,7 +174,8 @@ func TestTheChartMakesADeploymentThatRollsOverSafely(t *testing.T) {
 		if kinds := slices.Sorted(maps.Keys(made)); fmt.Sprint(kinds) != "[ConfigMap Deployment Service]" {
 			t.Errorf("%s: kinds %v", name, kinds)
 		}
-		d, service := made["Deployment"], made["Service"]
+		d := made["Deployment"]
+		service := made["Service"]
 		pod := at(d, "spec", "template", "spec")
 		box := at(pod, "containers", 0)
 		base := strings.TrimSuffix(fmt.Sprint(at(v, "config", "basePath")), "/")
@@ -193,7 +194,8 @@ func TestTheChartMakesADeploymentThatRollsOverSafely(t *testing.T) {
 			"limits":          {at(box, "resources"), v["resources"]},
 			"port of the pod": {at(box, "ports", 0), map[string]any{"name": "http", "containerPort": v["port"]}},
 			"service":         {at(service, "spec", "ports", 0), map[string]any{"name": "http", "port": v["port"], "targetPort": "http"}},
-			"command":         {at(box, "args"), []any{"serve", "--config", "/etc/toolfit/toolfit.yaml", "--listen", fmt.Sprint("0.0.0.0:", v["port"])}},
+			"command": {at(box, "args"), []any{"serve", "--config", "/etc/toolfit/toolfit.yaml", "--listen",
+				fmt.Sprint("0.0.0.0:", v["port"])}},
 		} {
 			if want[1] == nil || fmt.Sprint(want[0]) != fmt.Sprint(want[1]) {
 				t.Errorf("%s, %s: got %v, want %v", name, what, want[0], want[1])
@@ -260,7 +262,8 @@ func TestTheChartsConfigurationIsOneThatWeRead(t *testing.T) {
 func TestTheChartGivesASecretOnlyWhereOneIsNamed(t *testing.T) {
 	sets := chartValues(t)
 	for set, want := range map[string]any{"replicas": "keys", "as it is": nil} {
-		if got := at(render(t, sets[set])["Deployment"], "spec", "template", "spec", "containers", 0, "envFrom", 0, "secretRef", "name"); got != want {
+		if got := at(render(t, sets[set])["Deployment"], "spec", "template", "spec", "containers", 0, "envFrom", 0, "secretRef",
+			"name"); got != want {
 			t.Errorf("%s: secret %v, want %v", set, got, want)
 		}
 	}

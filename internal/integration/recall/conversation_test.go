@@ -45,7 +45,8 @@ func TestRecordedConversations(t *testing.T) {
 
 // play runs a conversation, and gives it as it went.
 func play(t *testing.T, a *txtar.Archive) *txtar.Archive {
-	text, own := "", map[string]string{}
+	text := ""
+	own := map[string]string{}
 	for _, f := range a.Files {
 		if id, ok := strings.CutPrefix(f.Name, "server "); ok {
 			own[id] = string(f.Data)

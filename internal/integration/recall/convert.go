@@ -35,8 +35,8 @@ type told struct {
 	report     []schema.Change // on what became of references
 }
 
-// inForm writes a schema in a form: first without references, then without what is bound, then
-// in the dialect. A schema that is not there is that of a tool without arguments.
+// inForm converts a schema: without references, without bound properties, then in the dialect. A
+// missing schema takes no arguments.
 func (s *Service) inForm(in raw, f form) (told, error) {
 	if rawjson.IsNull(in) {
 		in = nil
@@ -52,10 +52,12 @@ func (s *Service) inForm(in raw, f form) (told, error) {
 	if f.dialect == schema.Inlined {
 		return out, nil
 	}
-	if out.back, err = s.plans.Plan(out.parameters, f.dialect); err != nil {
+	out.back, err = s.plans.Plan(out.parameters, f.dialect)
+	if err != nil {
 		return told{}, err
 	}
-	out.parameters, out.strict = out.back.Parameters, out.back.Strict
+	out.parameters = out.back.Parameters
+	out.strict = out.back.Strict
 	return out, nil
 }
 
@@ -64,7 +66,8 @@ func (s *Service) tell(name string, in raw, f form) (told, error) {
 	out, err := s.inForm(in, f)
 	if err != nil {
 		s.Metrics.converted("failed")
-		return told{}, &problem{status: http.StatusInternalServerError, code: convertFailed, details: details{"tool": clipped(name), "reason": ours(err.Error())}, cause: err}
+		return told{}, &problem{status: http.StatusInternalServerError, code: convertFailed,
+			details: details{"tool": clipped(name), "reason": ours(err.Error())}, cause: err}
 	}
 	outcome := "ok"
 	for _, change := range out.report {
@@ -84,8 +87,7 @@ func (s *Service) convert(name string, in raw) (raw, error) {
 	return out.parameters, err
 }
 
-// promised is what a tool says of its results, without references. One that cannot be
-// read is left out: a call needs none.
+// promised is the output schema without references. An unreadable one is left out.
 func (s *Service) promised(name string, out raw) raw {
 	if rawjson.IsNull(out) || !bytes.Contains(out, []byte(`Ref"`)) && !bytes.Contains(out, []byte(`ref"`)) {
 		return given(out)
@@ -100,59 +102,52 @@ func (s *Service) promised(name string, out raw) raw {
 
 // without takes properties out of a schema and its parts, and out of what they require.
 func without(in raw, names map[string]bool) raw {
-	out := []byte{'{'}
-	for w := rawjson.Object(in); w.Next(); {
-		value := w.Value
-		switch string(w.Key) {
+	return filtered(in, func(key string, value raw) raw {
+		switch key {
 		case "properties":
-			value = []byte{'{'}
-			for p := rawjson.Object(w.Value); p.Next(); {
-				if !names[string(p.Key)] {
-					value = member(value, string(p.Key), p.Value)
-				}
-			}
-			value = append(value, '}')
+			return filtered(value, func(name string, value raw) raw { return unless(names[name], value) })
 		case "required":
-			if value = withoutTexts(w.Value, names); value == nil {
-				continue // some readers refuse an empty list
-			}
+			list := filtered(value, func(_ string, value raw) raw {
+				text, _ := rawjson.String(value)
+				return unless(names[text], value)
+			})
+			return unless(string(list) == "[]", list) // some readers refuse an empty list
 		case "allOf", "anyOf", "oneOf":
-			value = partsWithout(w.Value, names)
+			return filtered(value, func(_ string, part raw) raw { return without(part, names) })
 		}
-		out = member(out, string(w.Key), value)
-	}
-	return append(out, '}')
+		return value
+	})
 }
 
-// partsWithout takes properties out of each schema of a list.
-func partsWithout(list raw, names map[string]bool) raw {
-	out := []byte{'['}
-	for p := rawjson.Array(list); p.Next(); {
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		if kindOf(p.Value) == "object" {
-			out = append(out, without(p.Value, names)...)
-		} else {
-			out = append(out, p.Value...)
-		}
-	}
-	return append(out, ']')
-}
-
-// withoutTexts takes texts out of a list; nil when nothing is left.
-func withoutTexts(list raw, names map[string]bool) raw {
-	var out []byte
-	for p := rawjson.Array(list); p.Next(); {
-		if text, _ := rawjson.String(p.Value); !names[text] {
-			out = append(append(out, ','), p.Value...)
-		}
-	}
-	if out == nil {
+func unless(drop bool, value raw) raw {
+	if drop {
 		return nil
 	}
-	out[0] = '['
-	return append(out, ']')
+	return value
+}
+
+// filtered writes what change gives for each member of an object or element of an array, nil for
+// nothing. Any other value stays.
+func filtered(in raw, change func(key string, value raw) raw) raw {
+	switch kindOf(in) {
+	case "object":
+		out := []byte{'{'}
+		for w := rawjson.Object(in); w.Next(); {
+			if value := change(string(w.Key), w.Value); value != nil {
+				out = member(out, string(w.Key), value)
+			}
+		}
+		return append(out, '}')
+	case "array":
+		var list []raw
+		for w := rawjson.Array(in); w.Next(); {
+			if value := change("", w.Value); value != nil {
+				list = append(list, value)
+			}
+		}
+		return instances(nil, list)
+	}
+	return in
 }
 
 // member appends a member to an object that is being written.

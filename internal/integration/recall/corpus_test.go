@@ -27,7 +27,8 @@ func realSchemas(t testing.TB, nth int, do func(file string, row int, schema jso
 
 func TestRealSchemasLoseNoReferenceAndNoTime(t *testing.T) {
 	w := newWorld(t, "recall: {}", nil)
-	converted, refused := 0, 0
+	converted := 0
+	refused := 0
 	realSchemas(t, 7, func(file string, row int, schema json.RawMessage) {
 		out, err := w.convert(file, schema)
 		if err != nil {
@@ -124,7 +125,8 @@ func hasReference(schema []byte) bool {
 
 func TestAHostileSchemaEndsSoonAndSmall(t *testing.T) {
 	w := newWorld(t, "recall: {}", nil)
-	defs, all := map[string]any{}, map[string]any{}
+	defs := map[string]any{}
+	all := map[string]any{}
 	for i := range 60 {
 		all[string(rune('一'+i))] = map[string]any{"$ref": "#/$defs/" + string(rune('一'+i))}
 	}
@@ -149,7 +151,8 @@ func BenchmarkHostileSchema(b *testing.B) {
 	}
 	in, _ := json.Marshal(map[string]any{"properties": all, "$defs": map[string]any{"a": map[string]any{"properties": all}}})
 	for i := 0; b.Loop(); i++ {
-		if _, err := w.convert("hostile", append(in[:len(in):len(in)], bytes.Repeat([]byte{' '}, i)...)); err != nil { // each one is new to the cache
+		// each one is new to the cache
+		if _, err := w.convert("hostile", append(in[:len(in):len(in)], bytes.Repeat([]byte{' '}, i)...)); err != nil {
 			b.Fatal(err)
 		}
 	}

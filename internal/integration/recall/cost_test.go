@@ -30,7 +30,8 @@ func TestWorkGrowsAsTheSpecDoes(t *testing.T) {
 		"names to require": func(n int) string { return body(`{"properties":{"a":{}},"required":[` + each(4*n, `"a%d"`) + `]}`) },
 	} {
 		const n, times = 500, 8
-		one, all := layering(t, w.Service, build(n)), layering(t, w.Service, build(n*times))
+		one := layering(t, w.Service, build(n))
+		all := layering(t, w.Service, build(n*times))
 		if all > 3*times*one {
 			t.Errorf("%s: the spec grew %d times, the work from %d to %d", name, times, one, all)
 		}
@@ -41,10 +42,12 @@ func TestPartsOfOnePropertyStandInOneList(t *testing.T) {
 	part := func(least int) any { return object{"properties": object{"p": object{"minimum": least}}} }
 	in := object{"allOf": []any{part(1), part(2), part(2), part(3)}}
 	got, err := json.Marshal(merged(in))
-	if want := `{"properties":{"p":{"allOf":[{"minimum":1},{"minimum":2},{"minimum":2},{"minimum":3}]}}}`; err != nil || string(got) != want {
+	if want := `{"properties":{"p":{"allOf":[{"minimum":1},{"minimum":2},{"minimum":2},{"minimum":3}]}}}`; err != nil ||
+		string(got) != want {
 		t.Errorf("got  %s, %v\nwant %s", got, err, want)
 	}
-	if got, _ := json.Marshal(in); string(got) != `{"allOf":[{"properties":{"p":{"minimum":1}}},{"properties":{"p":{"minimum":2}}},{"properties":{"p":{"minimum":2}}},{"properties":{"p":{"minimum":3}}}]}` {
+	if got, _ := json.Marshal(in); string(got) != `{"allOf":[{"properties":{"p":{"minimum":1}}},{"properties":{"p":{"minimum":2}}},`+
+		`{"properties":{"p":{"minimum":2}}},{"properties":{"p":{"minimum":3}}}]}` {
 		t.Errorf("the schema was changed: %s", got)
 	}
 }

@@ -101,7 +101,8 @@ func TestEveryAlarmsTestsHaveBothWays(t *testing.T) {
 	if err := yaml.Unmarshal(deployed(t, "alerts_test.yaml"), &file); err != nil {
 		t.Fatal(err)
 	}
-	fires, quiet := map[string]bool{}, map[string]bool{}
+	fires := map[string]bool{}
+	quiet := map[string]bool{}
 	for _, test := range file.Tests {
 		for _, r := range test.Rules {
 			fires[r.Alert] = fires[r.Alert] || len(r.Fires) > 0

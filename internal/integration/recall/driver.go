@@ -46,7 +46,8 @@ func unlayered(parameters any) (any, error) {
 				return nil, &problem{status: http.StatusInternalServerError, code: parameterClash, details: details{
 					"field": clipped(name), "layers": []string{other, place}}}
 			}
-			from[name], properties[name] = place, fields[name]
+			from[name] = place
+			properties[name] = fields[name]
 		}
 		names, _ := layer["required"].([]string)
 		required = append(required, names...)

@@ -15,8 +15,8 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// sealer binds parameters to the address of a tool. The values travel in the address,
-// encrypted, so that any replica can serve it and nothing has to be remembered.
+// sealer encrypts parameters into the address of a tool, so that any replica can serve it without
+// state.
 type sealer struct {
 	box cipher.AEAD
 	mac []byte
@@ -55,8 +55,8 @@ func scope(server, name string) []byte {
 	return fmt.Appendf(nil, "%d %s %s", len(server), server, name)
 }
 
-// close seals the parameters. The same ones always give the same text, so that answers can
-// be compared. False: they are too large for an address.
+// close seals the parameters, deterministically so that answers can be compared. False: they are too
+// large for an address.
 func (s *sealer) close(scope []byte, fixed raw) (string, bool) {
 	if len(fixed) > maxFixed {
 		return "", false
@@ -95,12 +95,8 @@ func merge(args, fixed raw) raw {
 	if len(names) == 0 {
 		return args
 	}
-	out := []byte{'{'}
-	for w := rawjson.Object(args); w.Next(); {
-		if !names[string(w.Key)] {
-			out = member(out, string(w.Key), w.Value)
-		}
-	}
+	out := filtered(args, func(name string, value raw) raw { return unless(names[name], value) })
+	out = out[:len(out)-1]
 	for w := rawjson.Object(fixed); w.Next(); {
 		out = member(out, string(w.Key), w.Value)
 	}

@@ -15,7 +15,8 @@ import (
 // FuzzRequest: whatever body comes is answered with a known status and with JSON.
 func FuzzRequest(f *testing.F) {
 	w := newWorld(f, "listen: 0.0.0.0:80\nrecall: {trust: [192.0.2.0/24]}", nil)
-	for _, seed := range []string{`{"kn_id":"k","at_id":"a","_instance_identities":[{"a":1},{}]}`, `{"unique_identity":{}}`, "{\"kn_id\":\"\xff\"}", `{"kn_id":"a","kn_id":7}`} {
+	for _, seed := range []string{`{"kn_id":"k","at_id":"a","_instance_identities":[{"a":1},{}]}`, `{"unique_identity":{}}`,
+		"{\"kn_id\":\"\xff\"}", `{"kn_id":"a","kn_id":7}`} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
@@ -32,26 +33,31 @@ func FuzzRequest(f *testing.F) {
 // FuzzSpec: whatever an api_spec holds, the answer has no reference, and the spec stays.
 func FuzzSpec(f *testing.F) {
 	w := newWorld(f, "recall: {}", nil)
-	f.Add([]byte(`{"parameters":[{"name":"a","in":"path","schema":{"$ref":"#/components/schemas/A"}}],"components":{"schemas":{"A":{"$ref":"#/components/schemas/A"}}}}`))
+	f.Add([]byte(`{"parameters":[{"name":"a","in":"path","schema":{"$ref":"#/components/schemas/A"}}],` +
+		`"components":{"schemas":{"A":{"$ref":"#/components/schemas/A"}}}}`))
 	f.Add([]byte(`{"request_body":{"content":{"application/json":{"schema":{"allOf":[{"$ref":"#/components/schemas/Gone"}]}}}}}`))
 	f.Add([]byte(`{"parameters":{},"request_body":[],"components":7}`))
-	f.Add([]byte(`{"parameters":[{"$ref":"#/components/parameters/P"}],"request_body":{"$ref":"#/request_body"},"components":{"parameters":{"P":{"name":"p","in":"query","schema":{"type":["integer","null"]}}}}}`))
-	f.Add([]byte(`{"request_body":{"content":{"*/*":{"schema":{"allOf":[{"$ref":"#/components/schemas/a/b"},{"properties":{"x":{"allOf":[true]}}}]}}}},"responses":[{"status_code":201,"content":{"application/json":{"schema":{"$ref":"#n"}}}}],"components":{"schemas":{"a/b":{"$anchor":"n","required":["y"],"properties":{"x":false}}}}}`))
+	f.Add([]byte(`{"parameters":[{"$ref":"#/components/parameters/P"}],"request_body":{"$ref":"#/request_body"},` +
+		`"components":{"parameters":{"P":{"name":"p","in":"query","schema":{"type":["integer","null"]}}}}}`))
+	f.Add([]byte(`{"request_body":{"content":{"*/*":{"schema":{"allOf":[{"$ref":"#/components/schemas/a/b"},` +
+		`{"properties":{"x":{"allOf":[true]}}}]}}}},"responses":[{"status_code":201,` +
+		`"content":{"application/json":{"schema":{"$ref":"#n"}}}}],"components":{"schemas":{"a/b":{"$anchor":"n","required":["y"],` +
+		`"properties":{"x":false}}}}}`))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		before := bytes.Clone(in)
 		if rawjson.Check(in) != nil {
 			return
 		}
 		spec, err := readSpec(in)
-		if err != nil {
+		if err != nil || spec.root == nil {
 			return
 		}
-		was := written(spec.whole)
+		was := spec.root.Raw()
 		places, err := w.layered("t", spec)
 		if output := w.output("t", spec); hasReference(output) {
 			t.Errorf("%s answers %s", in, output)
 		}
-		if !bytes.Equal(in, before) || !bytes.Equal(written(spec.whole), was) {
+		if !bytes.Equal(in, before) || !bytes.Equal(spec.root.Raw(), was) {
 			t.Error("the spec was changed")
 		}
 		if err != nil {
@@ -119,9 +125,12 @@ func FuzzMerge(f *testing.F) {
 // and its parameters hold no reference.
 func FuzzServices(f *testing.F) {
 	for _, seed := range [][2]string{
-		{`{"action_source":{"type":"mcp","mcp_id":"m","tool_name":"t"},"actions":[{"parameters":{"a":1}}]}`, `{"tools":[{"name":"t","inputSchema":{"properties":{"a":{"$ref":"#"}}}}]}`},
-		{`{"action_source":{"type":"tool","box_id":"b","tool_id":"t"},"actions":[{}]}`, `{"name":"t","metadata":{"api_spec":{"parameters":[{"name":"a","in":"path"}]}}}`},
-		{`{"action_source":{"type":"tool","box_id":"b","tool_id":"t"},"actions":[{"parameters":{"x-a":1}}]}`, `{"metadata":{"api_spec":{"request_body":{"content":{"a/json":{"schema":{"oneOf":[{}]}}}}}}}`},
+		{`{"action_source":{"type":"mcp","mcp_id":"m","tool_name":"t"},"actions":[{"parameters":{"a":1}}]}`,
+			`{"tools":[{"name":"t","inputSchema":{"properties":{"a":{"$ref":"#"}}}}]}`},
+		{`{"action_source":{"type":"tool","box_id":"b","tool_id":"t"},"actions":[{}]}`,
+			`{"name":"t","metadata":{"api_spec":{"parameters":[{"name":"a","in":"path"}]}}}`},
+		{`{"action_source":{"type":"tool","box_id":"b","tool_id":"t"},"actions":[{"parameters":{"x-a":1}}]}`,
+			`{"metadata":{"api_spec":{"request_body":{"content":{"a/json":{"schema":{"oneOf":[{}]}}}}}}}`},
 		{`{"action_source":{"type":7},"actions":null}`, "\xff"},
 	} {
 		f.Add([]byte(seed[0]), []byte(seed[1]), false)
@@ -139,7 +148,8 @@ func FuzzServices(f *testing.F) {
 			}
 			return &http.Response{StatusCode: 200, Body: io.NopCloser(bytes.NewReader(body))}, nil
 		})}
-		w.query.client, w.remote.client = client, client
+		w.query.client = client
+		w.remote.client = client
 		r := httptest.NewRequest("POST", private+"/kn/get_action_info", strings.NewReader(`{"kn_id":"k","at_id":"a"}`))
 		r.Host = "agent-retrieval"
 		res := httptest.NewRecorder()

@@ -37,7 +37,8 @@ func TestTheChartIsTheSameByHelm(t *testing.T) {
 		if err != nil {
 			t.Fatalf("helm template, %s: %v", name, err)
 		}
-		theirs, ours := readObjects(t, out), render(t, v)
+		theirs := readObjects(t, out)
+		ours := render(t, v)
 		for _, o := range []objects{theirs, ours} {
 			checked, _ := at(o["Deployment"], "spec", "template", "metadata", "annotations").(map[string]any)
 			delete(checked, "checksum/config") // of a text whose indentation is each one's own

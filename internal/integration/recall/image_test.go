@@ -19,7 +19,8 @@ func stages(t *testing.T, text string) [][]instruction {
 	var all [][]instruction
 	joined := regexp.MustCompile(`\\\n\s*`).ReplaceAllString(text, " ")
 	for line := range strings.SplitSeq(joined, "\n") {
-		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
 			continue
 		}
 		word, rest, _ := strings.Cut(line, " ")

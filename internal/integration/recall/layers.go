@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// The layers of the parameters of a type=tool tool, and what models are told of them. The
-// bytes of these answers are compared, so the texts are the same in any language.
+// The layers of a tool's parameters and their descriptions, which are the same in every language
+// because answers are compared byte for byte.
 var (
 	layers     = []string{"header", "path", "query", "body"}
 	layerTexts = map[string]string{
@@ -18,12 +18,14 @@ var (
 
 // layered is the tool's parameters by place, without references.
 func (s *Service) layered(name string, spec *apiSpec) (map[string]object, error) {
-	flat, err := s.convert(name, spec.document(spec.input(), s.options))
+	properties, schemas := spec.input()
+	flat, err := s.convert(name, spec.document(properties, schemas, s.options))
 	if err != nil {
 		return nil, err
 	}
-	in := properties(flat)
-	out, needs := map[string]object{}, map[string][]string{}
+	in := propertiesOf(flat)
+	out := map[string]object{}
+	needs := map[string][]string{}
 	for _, p := range spec.params {
 		layer, _ := in["in "+p.in].(object)
 		all, _ := layer["properties"].(object)
@@ -47,22 +49,34 @@ func (s *Service) output(name string, spec *apiSpec) raw {
 	if spec.output == nil {
 		return nil
 	}
-	flat := s.promised(name, spec.document(object{"output": spec.output}, s.options))
-	if out, _ := properties(flat)["output"].(object); shaped(out) {
-		return written(out)
+	flat := s.promised(name, spec.document(object{"output": raw(spec.output.Raw())}, []*node{spec.output}, s.options))
+	if out, _ := propertiesOf(flat)["output"].(object); shaped(out) {
+		return jsonOf(out)
 	}
 	return nil
 }
 
-// properties are those of a schema that was converted, decoded.
-func properties(in raw) object {
-	var doc struct {
-		Properties object `json:"properties"`
-	}
+// decoded is an object that was checked before; nil for what is none.
+func decoded(in raw) (out object) {
 	d := json.NewDecoder(bytes.NewReader(in))
-	d.UseNumber()
-	d.Decode(&doc) // it was written here
-	return doc.Properties
+	d.UseNumber() // big integers stay what they are
+	d.Decode(&out)
+	return out
+}
+
+// propertiesOf are those of a schema that was converted.
+func propertiesOf(in raw) object {
+	out, _ := decoded(in)["properties"].(object)
+	return out
+}
+
+// sorted is an object with its keys sorted; nil for one that says nothing.
+func sorted(in raw) raw {
+	out := decoded(in)
+	if len(out) == 0 {
+		return nil
+	}
+	return jsonOf(out)
 }
 
 // putBody adds the body: its properties, or itself where it is not merely those.
@@ -127,8 +141,7 @@ func require(layer object, names []string) {
 	}
 }
 
-// definition keeps of a property what callers have always got of it. A union says more
-// than a type could.
+// definition keeps of a property what callers have always got. A union says more than a type.
 func definition(in object, text string) object {
 	in = merged(in)
 	out := object{}
@@ -136,7 +149,7 @@ func definition(in object, text string) object {
 	enum, listed := in["enum"].([]any)
 	if kind := typeOf(in); kind != nil {
 		out["type"] = kind
-	} else if len(out) == 0 && !missing(in) && (!listed || slices.ContainsFunc(enum, isText)) {
+	} else if len(out) == 0 && !missing(in) && (!listed || slices.ContainsFunc(enum, func(v any) bool { _, ok := v.(string); return ok })) {
 		out["type"] = "string"
 	}
 	if own, _ := in["description"].(string); text == "" {
@@ -149,15 +162,11 @@ func definition(in object, text string) object {
 		out["enum"] = enum
 	}
 	if properties, ok := in["properties"].(object); ok {
-		out["type"], out["properties"] = "object", properties
+		out["type"] = "object"
+		out["properties"] = properties
 	}
 	if items, ok := in["items"].(object); ok && out["type"] == "array" {
 		out["items"] = items
 	}
 	return out
-}
-
-func isText(v any) bool {
-	_, ok := v.(string)
-	return ok
 }

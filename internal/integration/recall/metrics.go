@@ -48,7 +48,8 @@ func (m *Metrics) counted(route string, now func() time.Time, h http.HandlerFunc
 		return h
 	}
 	return func(w http.ResponseWriter, r *http.Request) {
-		seen, from := &statusWriter{ResponseWriter: w, status: http.StatusOK}, now()
+		seen := &statusWriter{ResponseWriter: w, status: http.StatusOK}
+		from := now()
 		defer func() {
 			m.requests.WithLabelValues(route, strconv.Itoa(seen.status)).Inc()
 			m.duration.WithLabelValues(route).Observe(now().Sub(from).Seconds())

@@ -26,7 +26,8 @@ func (o *ontology) execute(q Query) string { return o.base + o.path(q) + "/execu
 // Action asks for the actions of the instances. The first one counts.
 func (o *ontology) Action(ctx context.Context, q Query) (Action, error) {
 	body := append(instances([]byte(`{"_instance_identities":`), q.Instances), '}')
-	answer, err := o.ask(ctx, question{method: http.MethodPost, path: o.path(q), body: body, override: http.MethodGet, account: q.Account}, actionNotFound)
+	answer, err := o.ask(ctx, question{method: http.MethodPost, path: o.path(q), body: body, override: http.MethodGet, account: q.Account},
+		actionNotFound)
 	if err != nil {
 		return Action{}, err
 	}
@@ -49,8 +50,10 @@ func (o *ontology) Action(ctx context.Context, q Query) (Action, error) {
 		return Action{}, nil
 	}
 	found := Action{Type: a.Source.Type, Parameters: a.Actions[0].Parameters}
-	found.Box, found.Tool = string(a.Source.Box), string(a.Source.Tool)
-	found.Server, found.ServerTool = string(a.Source.MCP), string(a.Source.Name)
+	found.Box = string(a.Source.Box)
+	found.Tool = string(a.Source.Tool)
+	found.Server = string(a.Source.MCP)
+	found.ServerTool = string(a.Source.Name)
 	if rawjson.IsNull(found.Parameters) {
 		found.Parameters = raw("{}")
 	}
@@ -74,29 +77,28 @@ func (t *idText) UnmarshalJSON(in []byte) error {
 
 // check tells whether an action names what its type needs.
 func (a *Action) check(service string) error {
-	var need map[string]string
-	switch a.Type {
-	case "tool":
-		need = map[string]string{"box_id": a.Box, "tool_id": a.Tool}
-	case "mcp":
-		need = map[string]string{"mcp_id": a.Server, "tool_name": a.ServerTool}
-	default:
+	missing := ""
+	switch {
+	case a.Type != "tool" && a.Type != "mcp":
 		p := wrong("action_source.type", "source", clipped(a.Type))
 		p.code = unsupportedType
 		return p
+	case a.Type == "tool" && a.Box == "":
+		missing = "box_id"
+	case a.Type == "tool" && a.Tool == "":
+		missing = "tool_id"
+	case a.Type == "mcp" && a.Server == "":
+		missing = "mcp_id"
+	case a.Type == "mcp" && a.ServerTool == "":
+		missing = "tool_name"
+	default:
+		return nil
 	}
-	for _, field := range []string{"box_id", "tool_id", "mcp_id", "tool_name"} {
-		if value, needed := need[field]; needed && value == "" {
-			p := broken(service, said{}, nil)
-			p.code = sourceIncomplete
-			p.details = details{"service": service, "field": "action_source." + field, "expected": say("expect.sourceID", a.Type)}
-			return p
-		}
-	}
-	return nil
+	return &problem{status: http.StatusBadGateway, code: sourceIncomplete, details: details{
+		"service": service, "field": "action_source." + missing, "expected": say("expect.sourceID", a.Type)}}
 }
 
-// instances appends a list of objects.
+// instances appends a list.
 func instances(dst []byte, list []raw) []byte {
 	dst = append(dst, '[')
 	for i, item := range list {

@@ -15,16 +15,15 @@ import (
 
 const operatorPrefix = "/api/agent-operator-integration/internal-v1"
 
-// How long the list of a server's tools is believed, and how many lists are kept: so many,
-// and of so many bytes.
+// Limits of the cache of tool lists.
 const (
 	listAge      = time.Minute
 	maxLists     = 2048
 	maxListBytes = 32 << 20
 )
 
-// operator is the service agent-operator-integration: it knows tools, and calls those of
-// MCP servers.
+// operator is the service agent-operator-integration, which knows tools and calls those of MCP
+// servers.
 type operator struct {
 	remote
 	now func() time.Time
@@ -50,10 +49,6 @@ type toolList struct {
 type remoteTool struct {
 	def tool.Definition
 	fit *fit.Tool // nil: its schema is not known
-}
-
-func newOperator(r remote, now func() time.Time) *operator {
-	return &operator{remote: r, now: now, lists: map[listKey]*toolList{}}
 }
 
 // boxTool is a tool of type tool.
@@ -88,10 +83,11 @@ func (o *operator) boxProxy(box, id string) string { return o.base + o.boxPath(b
 // mcpTool finds a tool of an MCP server. A list that lacks it may be old, and is read again.
 func (o *operator) mcpTool(ctx context.Context, server, name string, who Account) (*remoteTool, error) {
 	key := listKey{server, who}
-	if l := o.kept(key); l != nil && l.tools[name] != nil {
+	if l := o.cached(key); l != nil && l.tools[name] != nil {
 		return l.tools[name], nil
 	}
-	body, err := o.ask(ctx, question{method: http.MethodGet, path: operatorPrefix + "/mcp/proxy/" + url.PathEscape(server) + "/tools", account: who}, instanceNotFound)
+	body, err := o.ask(ctx, question{method: http.MethodGet, path: operatorPrefix + "/mcp/proxy/" + url.PathEscape(server) + "/tools",
+		account: who}, instanceNotFound)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +95,7 @@ func (o *operator) mcpTool(ctx context.Context, server, name string, who Account
 	if err != nil {
 		return nil, err
 	}
-	o.keep(key, l)
+	o.cache(key, l)
 	if t := l.tools[name]; t != nil {
 		return t, nil
 	}
@@ -130,17 +126,16 @@ func (o *operator) readList(body []byte) (*toolList, error) {
 	return l, nil
 }
 
-// fitter fits arguments to a tool whose list is at hand; nil when that would have to be
-// asked for, or says nothing of arguments.
+// fitter fits arguments to a tool whose list is cached; nil when it is not, or has no schema.
 func (o *operator) fitter(t target, who Account) *fit.Tool {
-	if l := o.kept(listKey{t.server, who}); l != nil && l.tools[t.name] != nil {
+	if l := o.cached(listKey{t.server, who}); l != nil && l.tools[t.name] != nil {
 		return l.tools[t.name].fit
 	}
 	return nil
 }
 
-// kept is a list that is young enough.
-func (o *operator) kept(key listKey) *toolList {
+// cached is a list that is not too old.
+func (o *operator) cached(key listKey) *toolList {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if l := o.lists[key]; l != nil && o.now().Sub(l.read) < listAge {
@@ -149,7 +144,7 @@ func (o *operator) kept(key listKey) *toolList {
 	return nil
 }
 
-func (o *operator) keep(key listKey, l *toolList) {
+func (o *operator) cache(key listKey, l *toolList) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.full(l) {
@@ -176,14 +171,15 @@ func (o *operator) full(l *toolList) bool {
 	return len(o.lists) >= maxLists || o.bytes+l.bytes > maxListBytes
 }
 
-// call calls a tool of an MCP server: one request, whatever is known of the tool. Of a server
-// whose list is at hand, a 404 says that the tool is gone.
+// call calls a tool of an MCP server. If the server's list is cached, a 404 means that the tool is
+// gone.
 func (o *operator) call(ctx context.Context, server, name string, args raw, who Account) (raw, error) {
 	body := rawjson.AppendString([]byte(`{"tool_name":`), name)
 	body = append(append(append(body, `,"parameters":`...), args...), '}')
 	missing := instanceNotFound
-	if o.kept(listKey{server, who}) != nil {
+	if o.cached(listKey{server, who}) != nil {
 		missing = toolNotFound
 	}
-	return o.ask(ctx, question{method: http.MethodPost, path: operatorPrefix + "/mcp/proxy/" + url.PathEscape(server) + "/tool/call", body: body, account: who}, missing)
+	return o.ask(ctx, question{method: http.MethodPost, path: operatorPrefix + "/mcp/proxy/" + url.PathEscape(server) + "/tool/call",
+		body: body, account: who}, missing)
 }

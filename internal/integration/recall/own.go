@@ -22,40 +22,36 @@ type Catalog interface {
 // Caller calls them.
 type Caller interface {
 	Do(ctx context.Context, req call.Request) (*call.Result, error)
+	DoElsewhere(ctx context.Context, req call.Request, to call.Elsewhere) (*call.Result, error)
 }
 
-// ownTools finds tools of our own servers.
-type ownTools struct {
-	catalog  Catalog
-	profiles []config.Profile
-}
-
-// find gives a tool of a server. Both are nil when the server is not ours, as far as the
-// profile can tell.
-func (o *ownTools) find(ctx context.Context, profile string, name tool.Name) (*catalog.Entry, error) {
-	e, err := o.look(profile, name)
+// find looks up a tool. Both results are nil when the profile has no such server.
+func (s *Service) find(ctx context.Context, profile string, name tool.Name) (*catalog.Entry, error) {
+	e, err := s.look(profile, name)
 	if e != nil || err != nil {
 		return e, err
 	}
 	server, raw, _ := name.Split()
-	s := o.server(profile, server)
-	if s == nil {
+	known := s.server(profile, server)
+	if known == nil {
 		return nil, nil
 	}
-	if s.ListedAt.IsZero() { // it may be the first moment after the first start
-		o.catalog.ServerReady(ctx, server)
-		if e, err = o.look(profile, name); e != nil || err != nil {
+	if known.ListedAt.IsZero() { // it may be the first moment after the first start
+		s.Catalog.ServerReady(ctx, server)
+		e, err = s.look(profile, name)
+		if e != nil || err != nil {
 			return e, err
 		}
-		if s = o.server(profile, server); s != nil && s.ListedAt.IsZero() {
-			return nil, unlisted(s)
+		known = s.server(profile, server)
+		if known != nil && known.ListedAt.IsZero() {
+			return nil, unlisted(known)
 		}
 	}
 	return nil, noTool(string(server), raw)
 }
 
-func (o *ownTools) look(profile string, name tool.Name) (*catalog.Entry, error) {
-	view, err := o.catalog.View(profile)
+func (s *Service) look(profile string, name tool.Name) (*catalog.Entry, error) {
+	view, err := s.Catalog.View(profile)
 	if err != nil {
 		return nil, err
 	}
@@ -66,12 +62,12 @@ func (o *ownTools) look(profile string, name tool.Name) (*catalog.Entry, error) 
 }
 
 // server is what is known of a server that the profile sees.
-func (o *ownTools) server(profile string, id tool.ServerID) *catalog.Server {
-	i := slices.IndexFunc(o.profiles, func(p config.Profile) bool { return p.Name == profile })
-	if i < 0 || !access.SeesServer(o.profiles[i], id) {
+func (s *Service) server(profile string, id tool.ServerID) *catalog.Server {
+	i := slices.IndexFunc(s.Config.Profiles, func(p config.Profile) bool { return p.Name == profile })
+	if i < 0 || !access.SeesServer(s.Config.Profiles[i], id) {
 		return nil
 	}
-	all := o.catalog.Servers()
+	all := s.Catalog.Servers()
 	at := slices.IndexFunc(all, func(s catalog.Server) bool { return s.ID == id })
 	if at < 0 {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// Actions are the actions of the configuration, for people who look for one to try. Of bound
-// parameters they see the names, unless callers get the values.
+// Actions are the configured actions, for people who try one. Bound values are hidden unless callers
+// get them.
 func (s *Service) Actions() []config.RecallAction {
 	list := slices.Clone(s.recall.Actions)
 	for i, a := range list {
@@ -37,8 +37,8 @@ func (s *Service) For(admit func(*http.Request) (access.Principal, error)) *Serv
 // Asks tells whether actions come from ontology-query, too.
 func (s *Service) Asks() bool { return s.query != nil }
 
-// As is the same service with another form of answer, proxy or driver, so that people can
-// compare the two. Without ontology-query there is but one.
+// As is the same service with the other form of answer, proxy or driver. Without ontology-query there
+// is only one.
 func (s *Service) As(form string) *Service {
 	if s.query == nil {
 		return s

@@ -81,7 +81,8 @@ func (d details) in(lang locale.Language) details {
 		case []fit.Problem:
 			list := slices.Clone(v)
 			for i := range list {
-				list[i].Expected, list[i].Hint = lang.Translate(list[i].Expected), lang.Translate(list[i].Hint)
+				list[i].Expected = lang.Translate(list[i].Expected)
+				list[i].Hint = lang.Translate(list[i].Hint)
 			}
 			out[field] = list
 		}
@@ -100,8 +101,7 @@ func say(key string, args ...any) said { return said{key, args} }
 // ours is a sentence that another part of ours has said, in English.
 type ours string
 
-// wrong is a parameter that is missing or of the wrong form. What came instead is the name
-// of a type or said, or nil where it is not shown.
+// wrong is a missing or malformed parameter. got is a type, said, or nil to show nothing.
 func wrong(field, expected string, got any) *problem {
 	d := details{"field": field, "expected": say("expect." + expected)}
 	if got != nil {
@@ -144,20 +144,19 @@ func (p *problem) in(lang locale.Language) errorBody {
 	b := errorBody{Code: "Public." + name, Details: p.details}
 	key := "error.Public." + name
 	if p.code != "" {
-		b.Code, key = "agentRetrieval."+name+"."+p.code, "error."+p.code
+		b.Code = "agentRetrieval." + name + "." + p.code
+		key = "error." + p.code
 	}
-	b.Description, b.Solution = lang.Text(key+".description"), lang.Text(key+".solution")
+	b.Description = lang.Text(key + ".description")
+	b.Solution = lang.Text(key + ".solution")
 	if given, ok := p.details.(details); ok {
 		b.Details = given.in(lang)
 	}
 	return b
 }
 
-// Refuse answers an error that kept a request from being served.
-func (s *Service) Refuse(w http.ResponseWriter, r *http.Request, err error) { s.fail(w, r, err) }
-
-// fail answers an error. What the caller may not know is logged instead.
-func (s *Service) fail(w http.ResponseWriter, r *http.Request, err error) {
+// Refuse answers with an error. What the caller may not know is logged instead.
+func (s *Service) Refuse(w http.ResponseWriter, r *http.Request, err error) {
 	p := asProblem(err)
 	if p.status == http.StatusInternalServerError && r.Context().Err() != nil {
 		p = &problem{status: fault.Gone}
@@ -215,8 +214,8 @@ func asProblem(err error) *problem {
 	return p
 }
 
-// unfit says which argument is wrong as other parameters are told, and all of them beside
-// it; nil where the fault names none.
+// unfit describes the first wrong argument like any other parameter, with all problems beside it; nil
+// without any.
 func unfit(given raw) details {
 	var all struct {
 		Problems []fit.Problem `json:"problems"`

@@ -3,22 +3,16 @@ package recall
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/base/tool"
-	"github.com/toolfit/toolfit/internal/core/fit"
-	"github.com/toolfit/toolfit/internal/core/project"
-	"github.com/toolfit/toolfit/internal/core/tokens"
 	"github.com/toolfit/toolfit/internal/gateway/call"
 	"github.com/toolfit/toolfit/internal/gateway/catalog"
-	"github.com/toolfit/toolfit/internal/state/store"
 	"github.com/toolfit/toolfit/schema"
 )
 
@@ -35,11 +29,12 @@ func (s *Service) proxy(r *http.Request, who caller) (answer, error) {
 	}
 	var fixed raw
 	if sealed := r.URL.Query().Get("fixed"); sealed != "" {
-		if fixed, ok = s.seal.open(scope(server, name), sealed); !ok {
+		fixed, ok = s.seal.open(scope(server, name), sealed)
+		if !ok {
 			return answer{}, wrong("fixed", "fixed", say("got.otherText"))
 		}
 	}
-	entry, err := s.own.find(r.Context(), who.profile, tool.Canonical(tool.ServerID(server), name))
+	entry, err := s.find(r.Context(), who.profile, tool.Canonical(tool.ServerID(server), name))
 	switch {
 	case err != nil:
 		return answer{}, err
@@ -47,14 +42,15 @@ func (s *Service) proxy(r *http.Request, who caller) (answer, error) {
 		return answer{}, noInstance(server)
 	}
 	t := target{server, name}
-	if args, err = s.meant(r.Context(), who, t, entry, args, fixed); err != nil {
+	args, err = s.meant(r.Context(), who, t, entry, args, fixed)
+	if err != nil {
 		return answer{}, err
 	}
 	var a answer
 	if entry != nil {
 		a, err = s.callOwn(r.Context(), who, entry, args)
 	} else {
-		a.body, err = s.callRemote(r.Context(), who, t, args)
+		a, err = s.callRemote(r.Context(), who, t, args)
 	}
 	if err != nil {
 		return answer{}, err
@@ -66,9 +62,8 @@ func (s *Service) proxy(r *http.Request, who caller) (answer, error) {
 	return a, nil
 }
 
-// meant is what a caller means by its arguments: they are read in the dialect that it was told
-// the parameters in, and the bound ones are added. Where the list of a remote tool is not at
-// hand, it is asked for: in another dialect the same arguments may mean something else.
+// meant converts the caller's arguments from the dialect that it was shown, and adds the bound ones.
+// The list of a remote tool is fetched if needed, since a dialect can change what arguments mean.
 func (s *Service) meant(ctx context.Context, who caller, t target, entry *catalog.Entry, args, fixed raw) (raw, error) {
 	if d := s.dialect(); d != schema.Inlined {
 		var in raw
@@ -113,64 +108,24 @@ func (s *Service) callOwn(ctx context.Context, who caller, entry *catalog.Entry,
 // target is a tool of a server that only agent-operator-integration knows.
 type target struct{ server, name string }
 
-// callRemote calls a tool through agent-operator-integration. The arguments are fitted
-// where the tool's schema is at hand; it is not asked for, because a call is one request.
-func (s *Service) callRemote(ctx context.Context, who caller, t target, args raw) (out raw, err error) {
-	rec := store.Call{
-		At: s.Now(), Principal: who.ID, Profile: who.profile, Server: tool.ServerID(t.server), Upstream: t.name,
-		Tool: tool.Canonical(tool.ServerID(t.server), t.name), BytesIn: int64(len(args)),
+// callRemote calls a tool through agent-operator-integration. The schema is not fetched to fit
+// arguments: a call is one request.
+func (s *Service) callRemote(ctx context.Context, who caller, t target, args raw) (answer, error) {
+	req := call.Request{Principal: who.Principal, Profile: who.profile, Reader: call.Person, Params: call.Params{Args: args}}
+	res, err := s.Caller.DoElsewhere(ctx, req, call.Elsewhere{
+		Server: tool.ServerID(t.server), Tool: t.name, Fit: s.remote.fitter(t, who.account),
+		Send: func(ctx context.Context, args raw) (raw, bool, error) {
+			out, err := s.remote.call(ctx, t.server, t.name, args, who.account)
+			if err != nil {
+				return nil, false, fault.New(codeOf(err), "%w", err)
+			}
+			return out, string(rawjson.Get(out, "is_error")) == "true", nil
+		},
+	})
+	if err != nil {
+		return answer{}, err
 	}
-	defer func() {
-		if !s.record(ctx, rec, args, out, err) && err == nil {
-			out = call.Unrecorded(out)
-		}
-	}()
-	if fitter := s.remote.fitter(t, who.account); fitter != nil {
-		var fitted fit.Result
-		fitted, err = fitter.Fit(ctx, args)
-		if rec.Arguments = store.NewArguments(args, fitted.Args); err != nil {
-			return nil, err
-		}
-		if args = fitted.Args; len(fitted.Repairs) > 0 {
-			list, _ := json.Marshal(fitted.Repairs) // plain structs
-			rec.Repairs = string(list)
-		}
-	}
-	if s.Log != nil && s.Log.Refuses() != nil { // it is not known which tools only read
-		return nil, call.ErrUnrecordable
-	}
-	return s.remote.call(ctx, t.server, t.name, args, who.account)
-}
-
-// record keeps what became of a call. The caller has its answer whether that works or not.
-func (s *Service) record(ctx context.Context, rec store.Call, args, out raw, err error) bool {
-	if s.Log == nil {
-		return true
-	}
-	rec.ID, rec.Outcome, rec.Level = s.Log.NewID(), "ok", "info"
-	rec.Duration = s.Now().Sub(rec.At)
-	rec.BytesFull, rec.BytesSent = int64(len(out)), int64(len(out))
-	switch {
-	case err != nil:
-		code := codeOf(err)
-		rec.Outcome, rec.Level, rec.Code, rec.Message = "error", "error", string(code), err.Error()
-		if code == fault.Canceled {
-			rec.Outcome = "canceled"
-		}
-	case isError(out):
-		rec.Outcome, rec.Level, rec.Message = "tool_error", "error", strings.TrimSpace(project.Text(out))
-	}
-	if out != nil {
-		rec.TokensIn, rec.TokensFull = int64(tokens.Sampled([]byte(args))), int64(project.Tokens(out))
-		rec.TokensSent = rec.TokensFull
-	}
-	inner, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-	defer cancel()
-	if err := s.Log.Add(inner, rec); err != nil {
-		s.Logger.Error("call not recorded", "tool", rec.Tool, "error", fault.As(err))
-		return false
-	}
-	return true
+	return answer{body: res.Raw}, nil
 }
 
 // codeOf is the code of an error in the words of all records.
@@ -194,12 +149,8 @@ func codeOf(err error) fault.Code {
 	return fault.Internal
 }
 
-func isError(result raw) bool {
-	return string(rawjson.Get(result, "isError")) == "true" || string(rawjson.Get(result, "is_error")) == "true"
-}
-
-// alias says under the other name, too, whether the tool worked, where the result says it
-// under one. It is put into the answer when that is written: results can be large.
+// alias repeats isError as is_error, or the other way round. It is an edit because results can be
+// large.
 func alias(result raw) (say rawjson.Edit) {
 	if !bytes.Contains(result, []byte(`"isError"`)) && !bytes.Contains(result, []byte(`"is_error"`)) {
 		return say

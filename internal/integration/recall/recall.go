@@ -24,7 +24,6 @@ import (
 
 	"github.com/toolfit/toolfit/internal/base/locale"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
-	"github.com/toolfit/toolfit/internal/gateway/call"
 	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/config"
 	"github.com/toolfit/toolfit/schema"
@@ -36,8 +35,7 @@ const (
 	public  = "/api/agent-retrieval/v1"
 )
 
-// What one converted schema may grow to. Real schemas stay far below; these bounds are for
-// hostile ones.
+// Limits for one converted schema, far above real ones.
 const (
 	maxParameters = 256 << 10 // bytes
 	maxNodes      = 40_000
@@ -48,7 +46,6 @@ type Parts struct {
 	Config  *config.Config // its section recall must be there
 	Catalog Catalog
 	Caller  Caller
-	Log     call.Recorder // keeps a record of each call that does not go through Caller; nil: nobody does
 	Admit   func(*http.Request) (access.Principal, error)
 	Served  func() string    // host and port where we listen, once we do; nil: where the configuration says
 	Key     []byte           // seals bound parameters, the same for all replicas; nil: a new one
@@ -67,9 +64,7 @@ type Service struct {
 	options *schema.Options // of conversions
 	plans   *schema.Cache
 	mux     *http.ServeMux
-	actions Actions
 	query   *ontology // nil: not asked
-	own     *ownTools
 	remote  *operator // nil: not asked
 }
 
@@ -87,12 +82,14 @@ func New(p Parts) (*Service, error) {
 	if p.Client == nil {
 		p.Client = newClient()
 	}
-	s := &Service{Parts: p, recall: *p.Config.Recall, own: &ownTools{p.Catalog, p.Config.Profiles}}
+	s := &Service{Parts: p, recall: *p.Config.Recall}
 	s.hosts = hostsOf(p.Config)
-	s.options = &schema.Options{MaxInput: int(p.Config.Limits.Schema), MaxBytes: maxParameters, MaxNodes: maxNodes, Hops: p.Config.Recall.Depth}
+	s.options = &schema.Options{MaxInput: int(p.Config.Limits.Schema), MaxBytes: maxParameters, MaxNodes: maxNodes,
+		Hops: p.Config.Recall.Depth}
 	s.plans = schema.NewCache(s.options)
 	var err error
-	if s.seal, err = newSealer(p.Key); err != nil {
+	s.seal, err = newSealer(p.Key)
+	if err != nil {
 		return nil, err
 	}
 	s.connect()
@@ -103,16 +100,12 @@ func New(p Parts) (*Service, error) {
 // connect makes the sources of actions and tools.
 func (s *Service) connect() {
 	limit := s.Config.Limits.Message
-	own := configured(s.recall.Actions)
 	if u := s.recall.OntologyQuery; u.URL != "" {
 		s.query = &ontology{remote{"ontology-query", u.URL, u.Timeout, s.Client, limit}}
 	}
 	if u := s.recall.OperatorIntegration; u.URL != "" {
-		s.remote = newOperator(remote{"agent-operator-integration", u.URL, u.Timeout, s.Client, limit}, s.Now)
-	}
-	s.actions = own
-	if s.query != nil {
-		s.actions = inTurn{own, s.query}
+		s.remote = &operator{remote: remote{"agent-operator-integration", u.URL, u.Timeout, s.Client, limit}, now: s.Now,
+			lists: map[listKey]*toolList{}}
 	}
 }
 
@@ -124,7 +117,7 @@ func (s *Service) routes() {
 	s.route(public+"/kn/get_action_info", "get_action_info", s.getActionInfo)
 	s.route(private+"/mcp/proxy/{mcp_id}/tools/{tool...}", "proxy", s.proxy)
 	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		s.fail(w, r, notFound("", details{"path": r.URL.Path}))
+		s.Refuse(w, r, notFound("", details{"path": r.URL.Path}))
 	})
 }
 
@@ -172,28 +165,26 @@ func (s *Service) route(path, name string, h handler) {
 			s.refuseMethod(w, r, "POST")
 			return
 		}
-		toon, err := wantsTOON(r)
+		asTOON, err := wantsTOON(r)
+		var who caller
+		if err == nil {
+			who, err = s.admit(r)
+		}
+		var a answer
+		if err == nil {
+			a, err = h(r, who)
+		}
 		if err != nil {
-			s.fail(w, r, err)
+			s.Refuse(w, r, err)
 			return
 		}
-		who, err := s.admit(r)
-		if err != nil {
-			s.fail(w, r, err)
-			return
-		}
-		a, err := h(r, who)
-		if err != nil {
-			s.fail(w, r, err)
-			return
-		}
-		s.write(w, r, a, toon)
+		s.write(w, r, a, asTOON)
 	}))
 }
 
 func (s *Service) refuseMethod(w http.ResponseWriter, r *http.Request, allow string) {
 	w.Header().Set("Allow", allow)
-	s.fail(w, r, &problem{status: http.StatusMethodNotAllowed, details: details{"method": r.Method, "allowed": allow}})
+	s.Refuse(w, r, &problem{status: http.StatusMethodNotAllowed, details: details{"method": r.Method, "allowed": allow}})
 }
 
 // language is the one in which the request wants its errors.

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -29,11 +30,11 @@ type remote struct {
 	limit   int64 // bytes of one answer
 }
 
-// newClient makes the client for all services. It keeps connections open for the next
-// request, and follows no redirect: none of these services sends one.
+// newClient makes the client for all services. It keeps connections open and follows no redirects.
 func newClient() *http.Client {
 	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.MaxIdleConns, t.MaxIdleConnsPerHost = 256, 128
+	t.MaxIdleConns = 256
+	t.MaxIdleConnsPerHost = 128
 	return &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
@@ -46,36 +47,26 @@ type question struct {
 	account  Account
 }
 
-// refusal is an answer of a service that is not 2xx.
-type refusal struct {
-	service string
-	status  int
-	body    []byte
-}
-
-func (e *refusal) Error() string {
-	return fmt.Sprintf("%s answered %d: %.200q", e.service, e.status, e.body)
-}
-
-// problem is what a caller may know of it. The caller's own mistakes stay its own.
-func (e *refusal) problem(code string) *problem {
-	p := broken(e.service, say("reason.status", e.status), e)
-	switch e.status {
+// answered is the problem for a status that is not 2xx; code is used for a 404.
+func (s *remote) answered(status int, body []byte, code string) *problem {
+	p := broken(s.name, say("reason.status", status), fmt.Errorf("%s answered %d: %.200q", s.name, status, body))
+	switch status {
 	case http.StatusBadRequest, http.StatusUnprocessableEntity:
 		p.status = http.StatusBadRequest
 	case http.StatusUnauthorized, http.StatusForbidden:
 		p.status = http.StatusForbidden
 	case http.StatusNotFound:
-		p.status, p.code = http.StatusNotFound, code
+		p.status = http.StatusNotFound
+		p.code = code
 	}
-	if p.status != http.StatusBadGateway && rawjson.Check(e.body) == nil && utf8.Valid(e.body) {
-		p.details = details{"service": e.service, "answer": raw(e.body)}
+	if p.status != http.StatusBadGateway && rawjson.Check(body) == nil && utf8.Valid(body) {
+		p.details = details{"service": s.name, "answer": raw(body)}
 	}
 	return p
 }
 
-// ask sends a question and gives the answer, which is a JSON object. An answer that is not
-// 2xx is a problem; one of 404 has the given code.
+// ask sends a question and returns the answer, a JSON object. Other statuses than 2xx are problems;
+// missing is the code for a 404.
 func (s *remote) ask(ctx context.Context, q question, missing string) ([]byte, error) {
 	if leadsElsewhere(q.path) {
 		return nil, notFound(missing, details{"service": s.name, "path": clipped(q.path)})
@@ -108,7 +99,7 @@ func (s *remote) ask(ctx context.Context, q question, missing string) ([]byte, e
 	case int64(len(body)) > s.limit:
 		return nil, broken(s.name, say("reason.large", s.limit), nil)
 	case status < 200 || status > 299:
-		return nil, (&refusal{s.name, status, body}).problem(missing)
+		return nil, s.answered(status, body, missing)
 	}
 	body = bytes.TrimPrefix(body, byteOrderMark)
 	if err := rawjson.Check(body); err != nil || kindOf(body) != "object" {
@@ -130,15 +121,10 @@ func neverReached(err error) bool {
 	return errors.As(err, &dial) && dial.Op == "dial" || errors.As(err, &certificate)
 }
 
-// leadsElsewhere tells whether an id in the path is one or two dots, which servers take for
-// a way to another route.
+// leadsElsewhere tells whether the path has a . or .. segment, which servers resolve to another route.
 func leadsElsewhere(path string) bool {
-	for segment := range strings.SplitSeq(path, "/") {
-		if segment == "." || segment == ".." {
-			return true
-		}
-	}
-	return false
+	segments := strings.Split(path, "/")
+	return slices.Contains(segments, ".") || slices.Contains(segments, "..")
 }
 
 // send makes the request and reads the whole answer, so that the connection can be used again.

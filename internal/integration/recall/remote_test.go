@@ -28,7 +28,8 @@ func TestWhatAServiceDidWrongIsSaidAsItWas(t *testing.T) {
 		status       int
 		want         string
 	}{
-		{"text of another encoding is not passed on as if it were UTF-8", "200\n{\"content\":\"\xd6\xd0\xce\xc4\"}", 502, "its answer is not in UTF-8"},
+		{"text of another encoding is not passed on as if it were UTF-8", "200\n{\"content\":\"\xd6\xd0\xce\xc4\"}", 502,
+			"its answer is not in UTF-8"},
 		{"a byte order mark does no harm", "200\n\ufeff{\"content\":[]}", 200, `{"content":[]}`},
 		{"a service that breaks off was reached", "close", 502, "the connection broke before its answer was complete"},
 	} {
@@ -70,8 +71,10 @@ func TestAServiceThatCannotBeDialedIsNotReached(t *testing.T) {
 }
 
 func TestEveryProblemOfTheArgumentsIsSaidInTheLanguageOfTheRequest(t *testing.T) {
-	own := `[{"name":"put","inputSchema":{"type":"object","properties":{"n":{"type":"integer","minimum":1,"maximum":9},"k":{"enum":["a","b"]}},"required":["n"],"additionalProperties":false}}]`
-	w := newWorld(t, "listen: 0.0.0.0:30779\nmcpServers: {shop: {command: shop}}\nrecall: {trust: [192.0.2.0/24]}", map[string]string{"shop": own})
+	own := `[{"name":"put","inputSchema":{"type":"object","properties":{"n":{"type":"integer","minimum":1,"maximum":9},` +
+		`"k":{"enum":["a","b"]}},"required":["n"],"additionalProperties":false}}]`
+	w := newWorld(t, "listen: 0.0.0.0:30779\nmcpServers: {shop: {command: shop}}\nrecall: {trust: [192.0.2.0/24]}",
+		map[string]string{"shop": own})
 	res := w.do("POST /api/agent-retrieval/in/v1/mcp/proxy/shop/tools/put/call\nX-Language: zh-CN\n\n" + `{"n":10,"k":"x","other":1}`)
 	for _, want := range []string{`"expected":"至少 1 且至多 9"`, `以下之一：`, `工具已有的参数`, `可用：n, k`} {
 		if !strings.Contains(res.Body.String(), want) {

@@ -1,14 +1,15 @@
 package recall
 
 import (
+	"cmp"
 	"net/http"
 	"strconv"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// readQuery reads the three forms of a request. The newest has everything in its body, the
-// older one a single instance; the oldest has the ids in the address.
+// readQuery reads the three forms of a request: everything in the body, a single instance, or the ids
+// in the URL.
 func (s *Service) readQuery(r *http.Request) (Query, error) {
 	body, err := s.readObject(r)
 	if err != nil {
@@ -40,12 +41,8 @@ func (s *Service) readQuery(r *http.Request) (Query, error) {
 		}
 	}
 	asked := r.URL.Query()
-	if q.Network == "" {
-		q.Network = asked.Get("kn_id")
-	}
-	if q.ActionType == "" {
-		q.ActionType = asked.Get("at_id")
-	}
+	q.Network = cmp.Or(q.Network, asked.Get("kn_id"))
+	q.ActionType = cmp.Or(q.ActionType, asked.Get("at_id"))
 	switch {
 	case q.Network == "":
 		return q, wrong("kn_id", "network", say("got.nothing"))

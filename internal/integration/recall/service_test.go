@@ -35,8 +35,10 @@ recall:
 // scaled is a world with one action, bound to a tool of an MCP server.
 func scaled(t testing.TB, text string) *world {
 	w := newWorld(t, text, nil)
-	w.answers[actionPath] = "200\n" + `{"action_source":{"type":"mcp","mcp_id":"m1","tool_name":"scale"},"actions":[{"parameters":{"ns":"default"}}]}`
-	w.answers[listPath] = "200\n" + `{"tools":[{"name":"scale","inputSchema":{"type":"object","properties":{"n":{"type":"integer"},"ns":{"type":"string"}},"required":["n"]}}]}`
+	w.answers[actionPath] = "200\n" + `{"action_source":{"type":"mcp","mcp_id":"m1","tool_name":"scale"},` +
+		`"actions":[{"parameters":{"ns":"default"}}]}`
+	w.answers[listPath] = "200\n" + `{"tools":[{"name":"scale","inputSchema":{"type":"object","properties":{"n":{"type":"integer"},` +
+		`"ns":{"type":"string"}},"required":["n"]}}]}`
 	w.answers[callPath] = "200\n" + `{"content":[],"isError":false}`
 	return w
 }
@@ -93,13 +95,13 @@ func TestAListIsBelievedForAWhileAndNoLonger(t *testing.T) {
 func TestListsAreBounded(t *testing.T) {
 	w := scaled(t, bothServices)
 	for i := range maxLists + 10 {
-		w.remote.keep(listKey{server: fmt.Sprint(i)}, &toolList{read: w.clock})
+		w.remote.cache(listKey{server: fmt.Sprint(i)}, &toolList{read: w.clock})
 	}
 	if n := len(w.remote.lists); n > maxLists {
 		t.Errorf("%d lists are kept", n)
 	}
 	for i := range 50 {
-		w.remote.keep(listKey{server: fmt.Sprint(i % 40)}, &toolList{read: w.clock, bytes: maxListBytes / 20})
+		w.remote.cache(listKey{server: fmt.Sprint(i % 40)}, &toolList{read: w.clock, bytes: maxListBytes / 20})
 		sum := 0
 		for _, l := range w.remote.lists {
 			sum += l.bytes
@@ -118,7 +120,8 @@ func TestFixedParametersTooLargeForAnAddressAreTheCallersToSend(t *testing.T) {
 	}
 	w.answers[actionPath] = "200\n" + `{"action_source":{"type":"mcp","mcp_id":"m1","tool_name":"scale"},"actions":[{"parameters":{"ns":"` + random.String() + `"}}]}`
 	res := w.do(askAction)
-	if body := res.Body.String(); res.Code != 200 || !strings.Contains(body, `/call","original_schema"`) || !strings.Contains(body, `"parameters":{"type":"object","properties":{"n":{"type":"integer"},"ns"`) {
+	if body := res.Body.String(); res.Code != 200 || !strings.Contains(body, `/call","original_schema"`) ||
+		!strings.Contains(body, `"parameters":{"type":"object","properties":{"n":{"type":"integer"},"ns"`) {
 		t.Errorf("%d %.600s", res.Code, body)
 	}
 	if !strings.Contains(w.log.String(), "too large to be bound") {
@@ -128,7 +131,8 @@ func TestFixedParametersTooLargeForAnAddressAreTheCallersToSend(t *testing.T) {
 
 func TestAMissingDefinitionIsLoggedByName(t *testing.T) {
 	w := scaled(t, bothServices)
-	w.answers[listPath] = "200\n" + `{"tools":[{"name":"scale","inputSchema":{"type":"object","properties":{"n":{"$ref":"#/$defs/Lost"}}}}]}`
+	w.answers[listPath] = "200\n" + `{"tools":[{"name":"scale","inputSchema":{"type":"object",` +
+		`"properties":{"n":{"$ref":"#/$defs/Lost"}}}}]}`
 	if res := w.do(askAction); res.Code != 200 {
 		t.Fatalf("%d %s", res.Code, res.Body)
 	}
@@ -143,7 +147,8 @@ func TestASchemaThatCannotBeReadIsLoggedWithTheReason(t *testing.T) {
 	if res := w.do(askAction); res.Code != http.StatusInternalServerError {
 		t.Fatalf("%d %s", res.Code, res.Body)
 	}
-	if log := w.log.String(); !strings.Contains(log, "level=ERROR") || !strings.Contains(log, "the arguments are no object") || !strings.Contains(log, convertFailed) {
+	if log := w.log.String(); !strings.Contains(log, "level=ERROR") || !strings.Contains(log, "the arguments are no object") ||
+		!strings.Contains(log, convertFailed) {
 		t.Errorf("log %s", log)
 	}
 }
@@ -170,7 +175,8 @@ toolfit_recall_requests_total{code="200",route="proxy"} 1
 toolfit_recall_requests_total{code="500",route="get_action_info"} 1
 toolfit_recall_requests_total{code="502",route="proxy"} 1
 `
-	if err := testutil.GatherAndCompare(w.registry, strings.NewReader(want), "toolfit_recall_conversions_total", "toolfit_recall_requests_total"); err != nil {
+	if err := testutil.GatherAndCompare(w.registry, strings.NewReader(want), "toolfit_recall_conversions_total",
+		"toolfit_recall_requests_total"); err != nil {
 		t.Error(err)
 	}
 	families, err := w.registry.Gather()
@@ -235,7 +241,8 @@ func TestAServiceWithAnUnknownCertificateIsNotAsked(t *testing.T) {
 	client := newClient()
 	defer client.CloseIdleConnections()
 	o := &ontology{remote{"ontology-query", srv.URL, time.Minute, client, 1 << 20}}
-	if _, err := o.Action(t.Context(), Query{Network: "k", ActionType: "a"}); err == nil || asProblem(err).status != http.StatusBadGateway || asked {
+	if _, err := o.Action(t.Context(), Query{Network: "k", ActionType: "a"}); err == nil ||
+		asProblem(err).status != http.StatusBadGateway || asked {
 		t.Errorf("asked %v, %v", asked, err)
 	}
 }
@@ -271,7 +278,8 @@ func TestEncodedNamesSurviveTheWayThroughAServer(t *testing.T) {
 		}
 		res.Body.Close()
 		name, _ := json.Marshal(want)
-		if sent := w.takeSent(); res.StatusCode != 200 || len(sent) != 1 || !strings.HasSuffix(sent[0], `{"tool_name":`+string(name)+`,"parameters":{}}`) {
+		if sent := w.takeSent(); res.StatusCode != 200 || len(sent) != 1 ||
+			!strings.HasSuffix(sent[0], `{"tool_name":`+string(name)+`,"parameters":{}}`) {
 			t.Errorf("%s: %d, sent %q", path, res.StatusCode, sent)
 		}
 	}
@@ -279,7 +287,8 @@ func TestEncodedNamesSurviveTheWayThroughAServer(t *testing.T) {
 
 func TestWhatIsWrongWithAnArgumentIsAlwaysSaidInThreeWords(t *testing.T) {
 	w := scaled(t, bothServices)
-	w.answers[listPath] = "200\n" + `{"tools":[{"name":"scale","inputSchema":{"type":"object","properties":{"n":{"type":"integer","maximum":5}},"required":["n"],"additionalProperties":false}}]}`
+	w.answers[listPath] = "200\n" + `{"tools":[{"name":"scale","inputSchema":{"type":"object","properties":{"n":{"type":"integer",` +
+		`"maximum":5}},"required":["n"],"additionalProperties":false}}]}`
 	w.do(askAction)
 	for _, args := range []string{`{}`, `{"n":"x"}`, `{"n":9}`, `{"n":1,"m":2}`, `{"n":null}`} {
 		res := w.do("POST " + private + "/mcp/proxy/m1/tools/scale/call\n\n" + args)

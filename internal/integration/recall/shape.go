@@ -6,8 +6,7 @@ import (
 	"slices"
 )
 
-// typeOf is the type of a schema: a word, as callers have always got it, where one is
-// enough. Whether null is taken as well is left out. Nil: the schema names none.
+// typeOf is the type of a schema without null, as one word if possible; nil: it names none.
 func typeOf(in object) any {
 	list, _ := in["type"].([]any)
 	if list == nil {
@@ -34,8 +33,8 @@ func copyUnions(to, from object) {
 	for _, union := range unions {
 		list, _ := from[union].([]any)
 		if slices.ContainsFunc(list, func(v any) bool {
-			branch, ok := v.(object)
-			return !ok || len(branch) == 0 || slices.ContainsFunc(slices.Collect(maps.Keys(branch)), func(key string) bool { return key != "required" })
+			branch, _ := v.(object)
+			return len(branch) != 1 || branch["required"] == nil
 		}) {
 			to[union] = list
 		}
@@ -48,21 +47,16 @@ func shaped(in object) bool {
 	if kind != nil && kind != "object" {
 		return true
 	}
-	for _, key := range []string{"anyOf", "oneOf", "allOf", "enum", "const"} {
-		if in[key] != nil {
-			return true
-		}
+	says := func(key string) bool { return in[key] != nil }
+	holds := func(key string) bool {
+		inner, _ := in[key].(object)
+		return len(inner) > 0
 	}
-	for _, key := range []string{"properties", "patternProperties", "additionalProperties"} {
-		if inner, _ := in[key].(object); len(inner) > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"anyOf", "oneOf", "allOf", "enum", "const"}, says) ||
+		slices.ContainsFunc([]string{"properties", "patternProperties", "additionalProperties"}, holds)
 }
 
-// merged writes the parts of allOf into the schema that has them. One whose parts
-// contradict each other stays as it is.
+// merged merges the parts of allOf into the schema, unless they contradict each other.
 func merged(in object) object {
 	parts, _ := in["allOf"].([]any)
 	if len(parts) == 0 {

@@ -1,83 +1,90 @@
 package recall
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
-	"fmt"
+	"errors"
 	"slices"
 	"strings"
 
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/core/jsonschema"
 	"github.com/toolfit/toolfit/schema"
 )
 
-// object is decoded JSON. It is written with its keys in order, as callers have always got it.
+type node = jsonschema.Node
+
+// object is JSON that is being written: its keys come out sorted, as callers have always got them.
 type object = map[string]any
 
 // apiSpec is what a tool box says of the API behind a tool.
 type apiSpec struct {
-	whole  object
+	root   *node
+	index  *jsonschema.Index
 	params []apiParam
-	body   object // schema of the body; nil: there is none
-	output object // schema of what a call that worked answers; nil: not told
+	body   *node // schema of the body; nil: there is none
+	output *node // schema of a successful response; nil: unknown
 }
 
 type apiParam struct {
 	name, in    string
 	description string
 	required    bool
-	schema      any
+	schema      *node // nil: unknown
 }
 
-// readSpec reads an api_spec. It is decoded for this answer alone, so nobody else's copy
-// can be changed.
 func readSpec(in raw) (*apiSpec, error) {
-	spec := &apiSpec{whole: object{}}
-	if len(in) == 0 || string(in) == "null" {
+	spec := &apiSpec{}
+	if rawjson.IsNull(in) {
 		return spec, nil
 	}
-	d := json.NewDecoder(bytes.NewReader(in))
-	d.UseNumber() // big integers stay what they are
-	if err := d.Decode(&spec.whole); err != nil {
+	var err error
+	spec.root, err = jsonschema.Parse(in)
+	if err == nil && spec.root.Kind != jsonschema.Object {
+		err = errors.New("the specification is not an object")
+	}
+	if err != nil {
 		return nil, err
 	}
-	list, _ := spec.whole["parameters"].([]any)
-	for _, item := range list {
-		p := spec.meant(item)
-		name, _ := p["name"].(string)
-		in, _ := p["in"].(string)
-		if name == "" || layerTexts[in] == "" {
-			continue
+	spec.index = jsonschema.NewIndex(spec.root, jsonschema.Draft2020)
+	for _, item := range spec.root.Get("parameters").Elements() {
+		p := spec.resolve(item)
+		name := p.Str("name")
+		in := p.Str("in")
+		if name != "" && layerTexts[in] != "" {
+			spec.params = append(spec.params, apiParam{name, in, p.Str("description"), p.Get("required").IsTrue(), schemaOf(p)})
 		}
-		text, _ := p["description"].(string)
-		required, _ := p["required"].(bool)
-		spec.params = append(spec.params, apiParam{name, in, text, required, p["schema"]})
 	}
-	content, _ := spec.meant(spec.whole["request_body"])["content"].(object)
-	spec.body = spec.media(content, otherKind)
-	spec.output = spec.answered()
+	spec.body = spec.media(spec.resolve(spec.root.Get("request_body")), otherKind)
+	spec.output = spec.media(spec.success(), anyKind)
 	return spec, nil
 }
 
-// answered is the schema of the answer of a call that worked: that of 200, else of the
-// first other success.
-func (a *apiSpec) answered() object {
-	list, _ := a.whole["responses"].([]any)
-	var first object
-	for _, item := range list {
-		entry, _ := item.(object)
-		response := a.meant(item)
-		status := fmt.Sprint(cmp.Or(entry["status_code"], response["status_code"])) // beside a reference or behind it, as text or a number
-		if status == "200" {
-			first = response
-			break
+// schemaOf is the schema of a parameter or media type; nil when it is no object.
+func schemaOf(n *node) *node {
+	if s := n.Get("schema"); s != nil && s.Kind == jsonschema.Object {
+		return s
+	}
+	return nil
+}
+
+// success is the response with status 200, else the first other success.
+func (a *apiSpec) success() (first *node) {
+	for _, item := range a.root.Get("responses").Elements() {
+		response := a.resolve(item)
+		status := item.Get("status_code")
+		if status == nil { // it stands beside a reference or behind it, as text or a number
+			status = response.Get("status_code")
 		}
-		if first == nil && strings.HasPrefix(status, "2") {
+		switch {
+		case status == nil:
+		case status.Text == "200":
+			return response
+		case first == nil && strings.HasPrefix(status.Text, "2"):
 			first = response
 		}
 	}
-	content, _ := first["content"].(object)
-	return a.media(content, anyKind)
+	return first
 }
 
 // The ranks of media types: JSON is what callers send, and what they read best.
@@ -100,57 +107,50 @@ func rank(kind string) int {
 	return otherKind
 }
 
-// media is the schema of the best media type that is not beyond a rank; nil: there is none.
-func (a *apiSpec) media(content object, worst int) object {
-	kinds := make([]string, 0, len(content))
-	for kind := range content {
-		if rank(kind) <= worst {
-			kinds = append(kinds, kind)
-		}
-	}
-	slices.SortFunc(kinds, func(a, b string) int {
-		if a, b := rank(a), rank(b); a != b {
-			return a - b
-		}
-		return strings.Compare(a, b)
+// media is the schema of the best media type of a body or response; nil when none ranks well enough.
+func (a *apiSpec) media(body *node, worst int) *node {
+	kinds := slices.SortedFunc(slices.Values(body.Get("content").Members()), func(a, b *node) int {
+		return cmp.Or(cmp.Compare(rank(a.Key), rank(b.Key)), strings.Compare(a.Key, b.Key))
 	})
 	for _, kind := range kinds {
-		if schema, ok := a.meant(content[kind])["schema"].(object); ok {
-			return schema
+		if s := schemaOf(a.resolve(kind)); s != nil && rank(kind.Key) <= worst {
+			return s
 		}
 	}
 	return nil
 }
 
-// input is all that a call takes: by place, and the body.
-func (a *apiSpec) input() object {
-	out := object{}
+// input is all that a call takes: by place, and the body; with the schemas in it.
+func (a *apiSpec) input() (out object, schemas []*node) {
+	out = object{}
 	for _, p := range a.params {
 		in, _ := out["in "+p.in].(object)
 		if in == nil {
 			in = object{"type": "object", "properties": object{}}
 			out["in "+p.in] = in
 		}
-		definition := p.schema
-		if _, ok := definition.(object); !ok {
-			definition = object{"type": "string"}
+		definition := raw(`{"type":"string"}`)
+		if p.schema != nil {
+			definition = p.schema.Raw()
+			schemas = append(schemas, p.schema)
 		}
 		in["properties"].(object)[p.name] = definition
 	}
 	if a.body != nil {
-		out["content"] = a.body
+		out["content"] = raw(a.body.Raw())
+		schemas = append(schemas, a.body)
 	}
-	return out
+	return out, schemas
 }
 
-// document is one schema for several, with the definitions that they need, so that
-// references are followed by the rules of the dialect wherever they stand. Where it would
-// be larger than the limit, it goes less deep.
-func (a *apiSpec) document(schemas object, opts *schema.Options) (out raw) {
+// document is one schema with the properties and the definitions that they need. If it is too large,
+// it goes less deep.
+func (a *apiSpec) document(properties object, schemas []*node, opts *schema.Options) (out raw) {
 	for hops := opts.Hops + 1; hops > 0; hops-- { // of one more than are followed, type and description are told
 		doc := a.reached(schemas, hops)
-		doc["type"], doc["properties"] = "object", schemas
-		out, _ = json.Marshal(doc) // it was decoded from JSON
+		doc["type"] = "object"
+		doc["properties"] = properties
+		out, _ = json.Marshal(doc) // it was read from JSON
 		if len(out) <= opts.MaxInput {
 			break
 		}
@@ -158,8 +158,7 @@ func (a *apiSpec) document(schemas object, opts *schema.Options) (out raw) {
 	return out
 }
 
-// place says in which layer a fixed parameter goes. Of several parameters of one name the
-// last counts, as it always did.
+// place is the layer of a fixed parameter. Of several parameters of one name the last counts.
 func (a *apiSpec) place(name string) string {
 	for _, p := range slices.Backward(a.params) {
 		if p.name == name {

@@ -6,146 +6,108 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// maxTargets is how many references in a row lead to a parameter, a body or a response.
-const maxTargets = 8
+// maxRefs is how many references in a row may lead to a parameter, a body or a response.
+const maxRefs = 8
 
-// meant is a parameter, a body or a response, also where a reference stands for it. What
-// is none has no members.
-func (a *apiSpec) meant(v any) object {
-	for range maxTargets {
-		in, _ := v.(object)
-		ref, ok := in["$ref"].(string)
-		if !ok {
-			return in
+// resolve follows references to a parameter, a body or a response; nil: there is none.
+func (a *apiSpec) resolve(n *node) *node {
+	for range maxRefs {
+		ref := n.Get("$ref")
+		if ref == nil || ref.Kind != jsonschema.String {
+			return n
 		}
-		v = a.at(ref)
+		n = a.index.Lookup(ref, ref.Text).Node
 	}
 	return nil
 }
 
-// at is the place of the specification that a reference names; nil: there is none.
-func (a *apiSpec) at(ref string) any {
-	var v any = a.whole
-	for _, token := range wayOf(ref) {
-		in, ok := v.(object)
-		if !ok {
-			return nil
+// reached gives the definitions within so many references. A specification may hold those of a whole
+// product.
+func (a *apiSpec) reached(schemas []*node, hops int) object {
+	out := object{}
+	seen := map[*node]bool{}
+	anywhere := false
+	for hop := 1; hop <= hops; hop++ {
+		var next []*node
+		for _, n := range schemas {
+			references(n, func(ref *node) {
+				anywhere = anywhere || !strings.HasPrefix(ref.Text, "#/") // an anchor may be in any definition
+				target := a.index.Lookup(ref, ref.Text).Node
+				def := definitionOf(target)
+				if def == nil || seen[def] {
+					return
+				}
+				seen[def] = true
+				if hop == hops && def == target {
+					objectAt(out, def.Parent)[def.Key] = outline(def)
+					return
+				}
+				objectAt(out, def.Parent)[def.Key] = raw(def.Raw())
+				next = append(next, def)
+			})
 		}
-		v = in[token]
+		schemas = next
 	}
-	return v
+	for _, shelf := range []string{"components", "definitions", "$defs"} {
+		if all := a.root.Get(shelf); anywhere && all != nil && all.Kind == jsonschema.Object {
+			out[shelf] = raw(all.Raw())
+		}
+	}
+	return out
 }
 
-// wayOf is the names that a reference into this document leads along; nil: it is none.
-func wayOf(ref string) []string {
-	path, ok := strings.CutPrefix(ref, "#")
-	if !ok || !strings.HasPrefix(path, "/") {
+// references visits every reference in a value.
+func references(n *node, visit func(*node)) {
+	for _, kid := range n.Kids {
+		if kid.Kind == jsonschema.String && (kid.Key == "$ref" || kid.Key == "$dynamicRef") {
+			visit(kid)
+		}
+		references(kid, visit)
+	}
+}
+
+// definitionOf is the definition that n is, or is part of; nil: it is in none.
+func definitionOf(n *node) *node {
+	if n == nil || n.Parent == nil {
 		return nil
 	}
-	return jsonschema.Readings(path)[0]
-}
-
-// shelves are where definitions are kept, and how many names lead to one of them.
-var shelves = map[string]int{"components": 3, "definitions": 2, "$defs": 2}
-
-// reached gives the definitions that can be reached from the schemas by so many references
-// in a row. A specification may bring along those of a whole product, of which a tool
-// needs a few.
-func (a *apiSpec) reached(schemas object, hops int) object {
-	r := &reach{spec: a.whole, out: object{}}
-	r.look(schemas)
-	for hop := 1; hop <= hops; hop++ {
-		refs := r.refs
-		r.refs = nil
-		for _, ref := range refs {
-			r.take(wayOf(ref), hop == hops)
+	switch shelf := n.Parent; shelf.Pointer() {
+	case "/definitions", "/$defs":
+		return n
+	default:
+		if shelf.Parent != nil && shelf.Parent.Pointer() == "/components" {
+			return n
 		}
-	}
-	if r.anywhere {
-		for shelf := range shelves {
-			if all, ok := a.whole[shelf].(object); ok {
-				r.out[shelf] = all
-			}
-		}
-	}
-	return r.out
-}
-
-// reach gathers definitions.
-type reach struct {
-	spec, out object
-	refs      []string // found since they were last followed
-	anywhere  bool     // a reference names its target by an anchor, which may be in any definition
-}
-
-// look finds the references in a value.
-func (r *reach) look(v any) {
-	switch v := v.(type) {
-	case []any:
-		for _, item := range v {
-			r.look(item)
-		}
-	case object:
-		for key, value := range v {
-			switch ref, text := value.(string); {
-			case !text:
-				r.look(value)
-			case key == "$ref", key == "$dynamicRef":
-				r.refs = append(r.refs, ref)
-				r.anywhere = r.anywhere || !strings.HasPrefix(ref, "#/")
-			}
-		}
+		return definitionOf(shelf)
 	}
 }
 
-// maxSlashes is how many slashes a name is tried with.
-const maxSlashes = 32
-
-// take keeps the definition that a reference leads to or into. A slash in a name should be
-// written ~1; where it is not, the name goes on behind it.
-func (r *reach) take(way []string, last bool) {
-	if len(way) == 0 || shelves[way[0]] == 0 || len(way) < shelves[way[0]] {
-		return
+// objectAt is the object of out that stands where n does.
+func objectAt(out object, n *node) object {
+	if n.Parent == nil {
+		return out
 	}
-	names := way[shelves[way[0]]-1:]
-	from, to := r.spec, r.out
-	for _, shelf := range way[:len(way)-len(names)] {
-		from, _ = from[shelf].(object)
-		next, _ := to[shelf].(object)
-		if next == nil {
-			next = object{}
-			to[shelf] = next
-		}
-		to = next
+	up := objectAt(out, n.Parent)
+	inner, _ := up[n.Key].(object)
+	if inner == nil {
+		inner = object{}
+		up[n.Key] = inner
 	}
-	for n := range min(len(names), maxSlashes) {
-		name := strings.Join(names[:n+1], "/")
-		found, there := from[name]
-		if !there || to[name] != nil {
-			continue
-		}
-		if last && n == len(names)-1 {
-			found = outline(found)
-		} else {
-			r.look(found)
-		}
-		to[name] = found
-	}
+	return inner
 }
 
-// outline is what is told of a definition that is not followed.
-func outline(v any) any {
-	in, ok := v.(object)
-	if !ok {
-		return v
+// outline is the type and description of a definition that is not followed.
+func outline(n *node) any {
+	if n.Kind != jsonschema.Object {
+		return raw(n.Raw())
 	}
 	out := object{}
 	for _, key := range []string{"type", "description"} {
-		if value, there := in[key]; there {
-			out[key] = value
+		if value := n.Get(key); value != nil {
+			out[key] = raw(value.Raw())
 		}
 	}
-	if items, there := in["items"]; there {
+	if items := n.Get("items"); items != nil {
 		out["items"] = outline(items)
 	}
 	return out

@@ -17,10 +17,11 @@ func product(definitions, fields int) json.RawMessage {
 		}
 		all[fmt.Sprint("S", i)] = object{"type": "object", "description": fmt.Sprintf("%0200d", i), "properties": fieldsOf}
 	}
-	return written(object{
+	return jsonOf(object{
 		"request_body": object{"content": object{"application/json": object{"schema": object{"$ref": "#/components/schemas/S0"}}}},
-		"responses":    []any{object{"status_code": "200", "content": object{"application/json": object{"schema": object{"$ref": "#/components/schemas/S1"}}}}},
-		"components":   object{"schemas": all},
+		"responses": []any{object{"status_code": "200",
+			"content": object{"application/json": object{"schema": object{"$ref": "#/components/schemas/S1"}}}}},
+		"components": object{"schemas": all},
 	})
 }
 
@@ -50,22 +51,23 @@ func TestAToolOfAHugeSpecificationNeedsItsOwnDefinitionsAlone(t *testing.T) {
 		if output := w.output("t", spec); output == nil || hasReference(output) {
 			t.Errorf("%d fields: answers %.500s", fields, output)
 		}
-		if string(written(spec.whole)) != string(in) {
+		if string(spec.root.Raw()) != string(in) {
 			t.Error("the specification was changed")
 		}
 	}
 }
 
 func TestDefinitionsAreGatheredThreeReferencesDeep(t *testing.T) {
-	spec, err := readSpec(json.RawMessage(`{"components":{"schemas":{
+	spec, err := readSpec(json.RawMessage(`{"a":{"$ref":"#/components/schemas/A"},"components":{"schemas":{
 		"A":{"properties":{"b":{"$ref":"#/components/schemas/B"}}},"B":{"items":{"$ref":"#/components/schemas/C"}},
 		"C":{"anyOf":[{"$ref":"#/components/schemas/D"}]},"D":{"type":"array","description":"d","items":{"type":"string","enum":["x"]},"not":{"$ref":"#/components/schemas/E"}},
 		"E":{},"Other":{}}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := string(written(spec.reached(object{"a": object{"$ref": "#/components/schemas/A"}}, 4)))
-	want := `{"components":{"schemas":{"A":{"properties":{"b":{"$ref":"#/components/schemas/B"}}},"B":{"items":{"$ref":"#/components/schemas/C"}},` +
+	got := string(jsonOf(spec.reached([]*node{spec.root.Get("a")}, 4)))
+	want := `{"components":{"schemas":{"A":{"properties":{"b":{"$ref":"#/components/schemas/B"}}},` +
+		`"B":{"items":{"$ref":"#/components/schemas/C"}},` +
 		`"C":{"anyOf":[{"$ref":"#/components/schemas/D"}]},"D":{"description":"d","items":{"type":"string"},"type":"array"}}}}`
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
@@ -87,7 +89,7 @@ func operation(row object) json.RawMessage {
 		spec["responses"] = []any{object{"status_code": "200", "content": content["content"]}}
 	}
 	spec["parameters"] = params
-	return written(spec)
+	return jsonOf(spec)
 }
 
 func TestRealOperationsKeepTheirParametersAndNoReference(t *testing.T) {
@@ -122,7 +124,7 @@ func TestRealOperationsKeepTheirParametersAndNoReference(t *testing.T) {
 				t.Errorf("row %d: %s is lost", row, p.name)
 			}
 		}
-		if string(written(spec.whole)) != string(text) {
+		if string(spec.root.Raw()) != string(text) {
 			t.Errorf("row %d: the specification was changed", row)
 		}
 	})

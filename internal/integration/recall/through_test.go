@@ -31,7 +31,8 @@ recall:
 // serve has one action of an MCP tool with the schema and the fixed parameters.
 func serve(t *testing.T, settings, inputSchema, fixed string) *through {
 	w := newWorld(t, inside+settings, nil)
-	w.answers[actionPath] = "200\n" + `{"action_source":{"type":"mcp","mcp_id":"m1","tool_name":"scale"},"actions":[{"parameters":` + fixed + `}]}`
+	w.answers[actionPath] = "200\n" + `{"action_source":{"type":"mcp","mcp_id":"m1","tool_name":"scale"},"actions":[{"parameters":` +
+		fixed + `}]}`
 	w.answers[listPath] = "200\n" + `{"tools":[{"name":"scale","inputSchema":` + inputSchema + `}]}`
 	w.answers[callPath] = "200\n" + `{"content":[],"isError":false}`
 	return serveWorld(t, w)
@@ -101,15 +102,19 @@ func (th *through) wait(d time.Duration) {
 }
 
 func TestWhatStandsBesideAReferenceReachesTheCaller(t *testing.T) {
-	th := serve(t, "", `{"type":"object","properties":{"from":{"$ref":"#/$defs/Day","description":"the first day","default":"today"}},"$defs":{"Day":{"type":"string","description":"a day"}}}`, `{}`)
+	th := serve(t, "", `{"type":"object","properties":{"from":{"$ref":"#/$defs/Day","description":"the first day","default":"today"}},`+
+		`"$defs":{"Day":{"type":"string","description":"a day"}}}`, `{}`)
 	got, _ := th.recall()
 	if want := `{"type":"object","properties":{"from":{"type":"string","description":"the first day","default":"today"}}}`; string(got.Parameters) != want {
 		t.Errorf("got  %s\nwant %s", got.Parameters, want)
 	}
 	boxed := newWorld(t, inside, nil)
 	boxed.answers[actionPath] = "200\n" + `{"action_source":{"type":"tool","box_id":"b","tool_id":"t"},"actions":[{"parameters":{}}]}`
-	boxed.answers["GET /api/agent-operator-integration/internal-v1/tool-box/b/tool/t"] = "200\n" + `{"name":"t","metadata":{"api_spec":{"parameters":[{"name":"q","in":"query","schema":{"$ref":"#/components/schemas/Gone","default":1}}],` +
-		`"request_body":{"content":{"application/json":{"schema":{"properties":{"from":{"$ref":"#/components/schemas/Day","description":"the first day"}}}}}},"components":{"schemas":{"Day":{"type":"string","description":"a day"}}}}}}`
+	boxed.answers["GET /api/agent-operator-integration/internal-v1/tool-box/b/tool/t"] = "200\n" +
+		`{"name":"t","metadata":{"api_spec":{"parameters":[{"name":"q","in":"query","schema":{"$ref":"#/components/schemas/Gone",` +
+		`"default":1}}],` +
+		`"request_body":{"content":{"application/json":{"schema":{"properties":{"from":{"$ref":"#/components/schemas/Day",` +
+		`"description":"the first day"}}}}}},"components":{"schemas":{"Day":{"type":"string","description":"a day"}}}}}}`
 	got, _ = serveWorld(t, boxed).recall()
 	for _, want := range []string{`"from":{"description":"the first day","type":"string"}`, `"q":{"description":"(schema missing)"}`} {
 		if !strings.Contains(string(got.Parameters), want) {
@@ -121,13 +126,15 @@ func TestWhatStandsBesideAReferenceReachesTheCaller(t *testing.T) {
 func TestASimpleSchemaReachesTheCallerByteForByte(t *testing.T) {
 	for _, in := range []string{
 		"{ \"properties\" : {\"b\":{\"description\":\"<b> & \\u4e2d\\/\"},\n\t\"a\" : { \"type\":\"integer\", \"maximum\": 1.50E2 } } }",
-		`{"type":"object","properties":{"body":{"type":"object","properties":{"x":{}}}},"$schema":"http://json-schema.org/draft-07/schema#","additionalProperties":false}`,
+		`{"type":"object","properties":{"body":{"type":"object","properties":{"x":{}}}},` +
+			`"$schema":"http://json-schema.org/draft-07/schema#","additionalProperties":false}`,
 		`{}`,
 	} {
 		for name, th := range map[string]*through{"theirs": serve(t, "", in, `{"z": 1}`), "ours": serveWorld(t, newWorld(t,
 			"mcpServers: {m1: {command: x}}"+inside+"  actions: [{kn_id: kn1, at_id: at1, mcp_id: m1, tool_name: scale}]\n",
 			map[string]string{"m1": `[{"name":"scale","inputSchema":` + in + `}]`}))} {
-			if _, body := th.recall(); !strings.Contains(body, `"parameters":`+in+`,"api_url"`) || !strings.Contains(body, `"original_schema":`+in+`,"fixed_params"`) {
+			if _, body := th.recall(); !strings.Contains(body, `"parameters":`+in+`,"api_url"`) ||
+				!strings.Contains(body, `"original_schema":`+in+`,"fixed_params"`) {
 				t.Errorf("%s: %s\nwant %s", name, body, in)
 			}
 		}
@@ -135,30 +142,37 @@ func TestASimpleSchemaReachesTheCallerByteForByte(t *testing.T) {
 }
 
 func TestReferencesAreFollowedAsDeepAsTheConfigurationSays(t *testing.T) {
-	defs, spec := "", ""
+	defs := ""
+	spec := ""
 	for i := range 8 {
 		link := fmt.Sprintf(`"D%d":{"type":"object","description":"%d","properties":{"n":{"$ref":"#/DEFS/D%d"}}},`, i, i, i+1)
-		defs, spec = defs+strings.ReplaceAll(link, "DEFS", "$defs"), spec+strings.ReplaceAll(link, "DEFS", "components/schemas")
+		defs = defs + strings.ReplaceAll(link, "DEFS", "$defs")
+		spec = spec + strings.ReplaceAll(link, "DEFS", "components/schemas")
 	}
 	in := `{"type":"object","properties":{"a":{"$ref":"#/$defs/D0"}},"$defs":{` + defs + `"D8":{"type":"string"}}}`
 	for settings, followed := range map[string]int{"": 3, "  depth: 1\n": 1, "  depth: 6\n": 6} {
 		th := serve(t, settings, in, `{}`)
 		boxed := newWorld(t, inside+settings, nil)
 		boxed.answers[actionPath] = "200\n" + `{"action_source":{"type":"tool","box_id":"b","tool_id":"t"},"actions":[{"parameters":{}}]}`
-		boxed.answers["GET /api/agent-operator-integration/internal-v1/tool-box/b/tool/t"] = "200\n" + `{"name":"t","metadata":{"api_spec":{"request_body":{"content":{"application/json":{"schema":{"properties":{"a":` +
+		boxed.answers["GET /api/agent-operator-integration/internal-v1/tool-box/b/tool/t"] = "200\n" +
+			`{"name":"t","metadata":{"api_spec":{"request_body":{"content":{"application/json":{"schema":{"properties":{"a":` +
 			`{"$ref":"#/components/schemas/D0"}}}}}},"components":{"schemas":{` + spec + `"D8":{"type":"string"}}}}}}`
 		for kind, th := range map[string]*through{"mcp": th, "tool": serveWorld(t, boxed)} {
 			got, _ := th.recall()
 			links := strings.Count(string(got.Parameters), `"properties":{"n":`)
-			if outline := fmt.Sprintf(`"description":"%d"`, followed); links != followed || !strings.Contains(string(got.Parameters), outline) || strings.Contains(string(got.Parameters), fmt.Sprintf(`"description":"%d"`, followed+1)) {
+			if outline := fmt.Sprintf(`"description":"%d"`, followed); links != followed ||
+				!strings.Contains(string(got.Parameters), outline) ||
+				strings.Contains(string(got.Parameters), fmt.Sprintf(`"description":"%d"`, followed+1)) {
 				t.Errorf("%s, %q: %d followed in %s", kind, settings, links, got.Parameters)
 			}
 		}
 	}
 }
 
-const query = `{"type":"object","properties":{"q":{"type":"string"},"limit":{"type":"integer","default":5},"labels":{"type":"object","additionalProperties":{"type":"string"}},"where":{"$ref":"#/$defs/W"},"ns":{"type":"string"}},` +
-	`"required":["q","ns"],"$defs":{"W":{"anyOf":[{"type":"object","properties":{"a b":{"type":"integer"}},"required":["a b"]},{"type":"array","items":{"enum":[1,2]}}]}}}`
+const query = `{"type":"object","properties":{"q":{"type":"string"},"limit":{"type":"integer","default":5},"labels":{"type":"object",` +
+	`"additionalProperties":{"type":"string"}},"where":{"$ref":"#/$defs/W"},"ns":{"type":"string"}},` +
+	`"required":["q","ns"],"$defs":{"W":{"anyOf":[{"type":"object","properties":{"a b":{"type":"integer"}},"required":["a b"]},` +
+	`{"type":"array","items":{"enum":[1,2]}}]}}}`
 
 func TestArgumentsInTheDialectReachTheToolInItsOwnForm(t *testing.T) {
 	for _, c := range []struct{ dialect, args, want string }{
@@ -172,7 +186,8 @@ func TestArgumentsInTheDialectReachTheToolInItsOwnForm(t *testing.T) {
 		}
 		for name, th := range eachSide(t, "  dialect: "+c.dialect+"\n", in) {
 			tool, _ := th.recall()
-			if bad := schema.Check(tool.Parameters, schema.Dialect(c.dialect)); len(bad) > 0 || tool.Strict != (c.dialect == "openai-strict") {
+			if bad := schema.Check(tool.Parameters, schema.Dialect(c.dialect)); len(bad) > 0 ||
+				tool.Strict != (c.dialect == "openai-strict") {
 				t.Errorf("%s, %s: %v, strict %v in %s", c.dialect, name, bad, tool.Strict, tool.Parameters)
 			}
 			if got := th.call(tool, c.args); !strings.HasSuffix(got, `:`+c.want+`}`) {
@@ -187,7 +202,8 @@ func TestArgumentsInTheDialectReachTheToolInItsOwnForm(t *testing.T) {
 
 // eachSide has the same tool as one of ours, and as one of theirs.
 func eachSide(t *testing.T, settings, in string) map[string]*through {
-	own := newWorld(t, "mcpServers: {m1: {command: x}}"+inside+settings+"  actions: [{kn_id: kn1, at_id: at1, mcp_id: m1, tool_name: scale}]\n",
+	own := newWorld(t, "mcpServers: {m1: {command: x}}"+inside+settings+
+		"  actions: [{kn_id: kn1, at_id: at1, mcp_id: m1, tool_name: scale}]\n",
 		map[string]string{"m1": `[{"name":"scale","inputSchema":` + in + `}]`})
 	own.results["m1 scale"] = `{"content":[]}`
 	return map[string]*through{"ours": serveWorld(t, own), "theirs": serve(t, settings, in, `{}`)}
@@ -209,7 +225,8 @@ func TestEveryDialectIsUndone(t *testing.T) {
 			if bad := schema.Check(tool.Parameters, plan.Dialect); len(bad) > 0 || hasReference(tool.Parameters) {
 				t.Errorf("%s: %v in %s", d, bad, tool.Parameters)
 			}
-			for _, args := range []string{`{"q":"x","ns":"n"}`, `{"q":"","limit":7,"labels":{"a":"b","c":""},"ns":"n"}`, `{"q":"x","where":{"a b":3},"ns":"n"}`, `{"q":"x","where":[1,2],"ns":"n"}`} {
+			for _, args := range []string{`{"q":"x","ns":"n"}`, `{"q":"","limit":7,"labels":{"a":"b","c":""},"ns":"n"}`,
+				`{"q":"x","where":{"a b":3},"ns":"n"}`, `{"q":"x","where":[1,2],"ns":"n"}`} {
 				said, err := plan.Forward([]byte(args))
 				if err != nil {
 					t.Fatal(d, err)
@@ -228,7 +245,8 @@ func sameMembers(a, b string) bool {
 }
 
 func TestADialectHoldsForWhatIsLeftOfBoundParameters(t *testing.T) {
-	in := strings.Replace(strings.Replace(query, `"where":{"$ref":"#/$defs/W"},`, "", 1), `"labels":{"type":"object","additionalProperties":{"type":"string"}},`, "", 1)
+	in := strings.Replace(strings.Replace(query, `"where":{"$ref":"#/$defs/W"},`, "", 1),
+		`"labels":{"type":"object","additionalProperties":{"type":"string"}},`, "", 1)
 	th := serve(t, "  dialect: openai-strict\n  fixed: bind\n", in, `{"ns":"prod"}`)
 	tool, _ := th.recall()
 	if bad := schema.Check(tool.Parameters, schema.OpenAIStrict); len(bad) > 0 || strings.Contains(string(tool.Parameters), "ns") {
@@ -273,8 +291,10 @@ func TestAToolThatTheDialectCannotCarryIsAnErrorWithTheReason(t *testing.T) {
 }
 
 func TestBoundValuesAreEchoedOnlyWhereTheConfigurationSaysSo(t *testing.T) {
-	const in, secret = `{"type":"object","properties":{"n":{"type":"integer"},"token":{"type":"string"}},"required":["n","token"]}`, "s3cret"
-	for settings, echoed := range map[string]bool{"  fixed: bind\n": false, "  fixed: bind\n  echo: true\n": true, "  fixed: return\n": true, "  echo: true\n": true} {
+	const in, secret = `{"type":"object","properties":{"n":{"type":"integer"},"token":{"type":"string"}},"required":["n","token"]}`,
+		"s3cret"
+	for settings, echoed := range map[string]bool{"  fixed: bind\n": false, "  fixed: bind\n  echo: true\n": true,
+		"  fixed: return\n": true, "  echo: true\n": true} {
 		th := serve(t, settings, in, `{"token":"`+secret+`"}`)
 		tool, body := th.recall()
 		want := `{}`
@@ -295,9 +315,11 @@ func TestBoundValuesAreEchoedOnlyWhereTheConfigurationSaysSo(t *testing.T) {
 }
 
 func TestPeopleSeeOnlyTheNamesOfBoundValues(t *testing.T) {
-	const actions = "  actions: [{kn_id: k, at_id: a, mcp_id: m, tool_name: t, parameters: {token: s3cret}}, {kn_id: k, at_id: b, tool: api__op, parameters: {x: 1}}]\n"
+	const actions = "  actions: [{kn_id: k, at_id: a, mcp_id: m, tool_name: t, parameters: {token: s3cret}}, {kn_id: k, at_id: b, " +
+		"tool: api__op, parameters: {x: 1}}]\n"
 	for settings, want := range map[string]string{
-		"": `{"token":"s3cret"} {"x":1}`, "  fixed: bind\n": `{"token":"…"} {"x":1}`, "  fixed: bind\n  echo: true\n": `{"token":"s3cret"} {"x":1}`,
+		"": `{"token":"s3cret"} {"x":1}`, "  fixed: bind\n": `{"token":"…"} {"x":1}`,
+		"  fixed: bind\n  echo: true\n": `{"token":"s3cret"} {"x":1}`,
 	} {
 		w := newWorld(t, inside+settings+actions, nil)
 		list := w.Actions()
@@ -314,7 +336,8 @@ profiles: {default: {tools: {deny: ["*"]}}, crew: {servers: [m1]}}
 recall: {profile: crew, actions: [{kn_id: kn1, at_id: at1, mcp_id: m1, tool_name: scale}]}
 `, map[string]string{"m1": `[{"name":"scale","inputSchema":{}}]`})
 	for key, want := range map[string]int{"tf_admin": http.StatusOK, "tf_good": http.StatusNotFound} {
-		if res := w.do("POST " + private + "/kn/get_action_info\nAuthorization: Bearer " + key + "\n\n" + `{"kn_id":"kn1","at_id":"at1"}`); res.Code != want {
+		if res := w.do("POST " + private + "/kn/get_action_info\nAuthorization: Bearer " + key + "\n\n" +
+			`{"kn_id":"kn1","at_id":"at1"}`); res.Code != want {
 			t.Errorf("%s: %d %s", key, res.Code, res.Body)
 		}
 	}

@@ -1,8 +1,11 @@
 package recall
 
 import (
+	"bytes"
+	"cmp"
 	"net/http"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
@@ -43,7 +46,7 @@ func (s *Service) write(w http.ResponseWriter, r *http.Request, a answer, wanted
 	}
 	text, err := toon.Encode(rawjson.AppendSplice(nil, a.body, a.more))
 	if err != nil {
-		s.fail(w, r, broken("tool", say("reason.notObject"), err))
+		s.Refuse(w, r, broken("tool", say("reason.notObject"), err))
 		return
 	}
 	send(w, http.StatusOK, toonType, text)
@@ -76,7 +79,7 @@ func (s *Service) readObject(r *http.Request) ([]byte, error) {
 	case err != nil:
 		return nil, &problem{status: http.StatusBadRequest, details: details{"field": "body", "reason": say("reason.unread")}, cause: err}
 	}
-	if blank(data) {
+	if kindOf(data) == "nothing" {
 		return []byte("{}"), nil
 	}
 	if err := rawjson.Check(data); err != nil {
@@ -91,36 +94,15 @@ func (s *Service) readObject(r *http.Request) ([]byte, error) {
 	return data, nil
 }
 
-// blank tells whether there is nothing but white space.
-func blank(data []byte) bool {
-	for _, c := range data {
-		if c != ' ' && c != '\t' && c != '\n' && c != '\r' {
-			return false
-		}
-	}
-	return true
-}
+var kinds = map[byte]string{'{': "object", '[': "array", '"': "string", 't': "boolean", 'f': "boolean", 'n': "null"}
 
 // kindOf names the type of a JSON value.
-func kindOf(raw []byte) string {
-	for _, c := range raw {
-		switch c {
-		case ' ', '\t', '\n', '\r':
-			continue
-		case '{':
-			return "object"
-		case '[':
-			return "array"
-		case '"':
-			return "string"
-		case 't', 'f':
-			return "boolean"
-		case 'n':
-			return "null"
-		}
-		return "number"
+func kindOf(value []byte) string {
+	value = bytes.TrimLeft(value, " \t\r\n")
+	if len(value) == 0 {
+		return "nothing"
 	}
-	return "nothing"
+	return cmp.Or(kinds[value[0]], "number")
 }
 
 // clipped keeps what a caller sent from filling its answer.
@@ -129,9 +111,5 @@ func clipped(s string) string {
 	if len(s) <= most {
 		return s
 	}
-	cut := most
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return s[:cut] + "…"
+	return strings.ToValidUTF8(s[:most], "") + "…"
 }

@@ -70,7 +70,7 @@ func newWorld(t testing.TB, text string, own map[string]string) *world {
 	}
 	views := w.catalog(cfg, own)
 	w.Service, err = New(Parts{
-		Config: cfg, Catalog: views, Caller: call.New(views, sender{w}, recorder{w}, nil), Log: recorder{w}, Admit: admit, Key: []byte("test key"),
+		Config: cfg, Catalog: views, Caller: call.New(views, sender{w}, recorder{w}, nil), Admit: admit, Key: []byte("test key"),
 		Client: w.client(), Metrics: NewMetrics(w.registry), Logger: slog.New(slog.NewTextHandler(w, nil)), Now: w.now,
 	})
 	if err != nil {
@@ -132,7 +132,8 @@ func (w *world) catalog(cfg *config.Config, own map[string]string) *catalog.Cata
 func (w *world) serveUpstream(out http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	key := r.Method + " " + r.URL.EscapedPath()
-	line := fmt.Sprintf("%s %s%s account=%s/%s", r.Method, r.Host, r.URL.EscapedPath(), r.Header.Get("X-Account-Id"), r.Header.Get("X-Account-Type"))
+	line := fmt.Sprintf("%s %s%s account=%s/%s", r.Method, r.Host, r.URL.EscapedPath(), r.Header.Get("X-Account-Id"),
+		r.Header.Get("X-Account-Type"))
 	if as := r.Header.Get("X-Http-Method-Override"); as != "" {
 		line += " as=" + as
 	}

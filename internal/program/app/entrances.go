@@ -74,7 +74,7 @@ func (a *App) setRecall(cfg *config.Config) {
 		a.recallMetrics = recall.NewMetrics(a.registry)
 	}
 	s, err := recall.New(recall.Parts{
-		Config: cfg, Catalog: a.Catalog, Caller: a.Caller, Log: a.Records, Admit: a.admit,
+		Config: cfg, Catalog: a.Catalog, Caller: a.Caller, Admit: a.admit,
 		Served: a.served, Key: a.sealKey, Metrics: a.recallMetrics, Logger: a.log,
 	})
 	if err != nil {

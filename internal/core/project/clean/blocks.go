@@ -17,18 +17,20 @@ type block struct {
 	hidden bool // it lies within a comment
 }
 
-// across cleans what begins in one block and ends in another, for a model reads them as one
-// text; nil when nothing is found.
+// across cleans what spans several blocks, since a model reads them as one text; nil when nothing is
+// found.
 func (c *Cleaner) across(raw []byte, spans []span, count *Count) []byte {
 	if len(spans) < 2 {
 		return nil
 	}
 	var joined []byte
-	blocks, ends := make([]block, len(spans)), make([]int, len(spans))
+	blocks := make([]block, len(spans))
+	ends := make([]int, len(spans))
 	for i, s := range spans {
 		b := &blocks[i]
 		b.text = textOf(raw[s.start:s.end])
-		if b.isJSON = holdsJSON(b.text); !b.isJSON {
+		b.isJSON = holdsJSON(b.text)
+		if !b.isJSON {
 			joined = append(joined, b.text...)
 		}
 		ends[i] = len(joined)

@@ -18,7 +18,7 @@ import (
 	"github.com/toolfit/toolfit/internal/core/project/quoted"
 )
 
-// Options say what is done. The zero value does nothing.
+// Options say what is cleaned. The zero value does nothing.
 type Options struct {
 	Strip   bool     // take out control and bidirectional characters, other invisible ones, and HTML comments
 	Secrets []string // strike these out wherever they stand; those under 6 characters are left alone
@@ -33,7 +33,7 @@ type Count struct {
 	Secrets    int
 }
 
-// Cleaner cleans results. It may be shared.
+// Cleaner cleans results. It is safe for concurrent use.
 type Cleaner struct {
 	opts  Options
 	known *secret.Finder
@@ -49,8 +49,8 @@ func New(opts Options) *Cleaner {
 	return &Cleaner{opts: opts, known: known, exact: &Cleaner{known: known}}
 }
 
-// Result cleans a tools/call result, also one that is an error. A result in which nothing
-// is found, and what is no JSON, comes back as it is.
+// Result cleans a tools/call result, also an error. Without a finding, or if it is not JSON, it is
+// returned unchanged.
 func (c *Cleaner) Result(raw []byte) ([]byte, Count) {
 	var count Count
 	var room [4]span
@@ -78,7 +78,8 @@ const maxInside = 3
 // document cleans every string of a valid JSON document; nil when nothing is found.
 func (c *Cleaner) document(doc []byte, inside int, count *Count) []byte {
 	var out []byte
-	done, binary := 0, false
+	done := 0
+	binary := false
 	for i := 0; i < len(doc); {
 		if doc[i] != '"' {
 			i++
@@ -146,7 +147,8 @@ func (c *Cleaner) literal(literal []byte, inside int, count *Count) []byte {
 			return nil
 		}
 	}
-	if text = c.text(text, count); text == nil {
+	text = c.text(text, count)
+	if text == nil {
 		return nil
 	}
 	return quoted.Append(nil, text)
@@ -160,8 +162,7 @@ func textOf(literal []byte) []byte {
 	return literal[1 : len(literal)-1]
 }
 
-// documents cleans a text that is a JSON document, or one on each line; nil when nothing is
-// found. False: it is neither.
+// documents cleans a JSON document or JSON Lines; nil when nothing is found. False: it is neither.
 func (c *Cleaner) documents(text []byte, inside int, count *Count) (out []byte, isJSON bool) {
 	if rawjson.Check(text) == nil {
 		return c.document(text, inside, count), true
@@ -197,8 +198,8 @@ func (c *Cleaner) text(text []byte, count *Count) []byte {
 	return c.rewrite(&w, count)
 }
 
-// rewrite cleans a text, whole or joined; nil when nothing is found. Invisible characters go
-// first: one of them in a secret must not save it.
+// rewrite cleans a text; nil when nothing is found. Invisible characters go first: they must not hide
+// a secret.
 func (c *Cleaner) rewrite(w *rewrite, count *Count) []byte {
 	found := false
 	if c.opts.Strip {

@@ -13,8 +13,8 @@ type rewrite struct {
 	found bool
 }
 
-// replace puts by in place of the text between from and to, and tells whether it did. It stays
-// with the first of the joined texts that it was part of.
+// replace puts by in place of text[from:to], in the first of the joined texts, and tells whether it
+// did.
 func (w *rewrite) replace(from, to int, by string) bool {
 	w.move(from)
 	if w.crossing && !w.crosses(to) {
@@ -24,7 +24,8 @@ func (w *rewrite) replace(from, to int, by string) bool {
 	for ; w.crosses(to); w.moved++ {
 		w.places[w.moved] = len(w.out)
 	}
-	w.done, w.found = to, true
+	w.done = to
+	w.found = true
 	return true
 }
 
@@ -37,23 +38,26 @@ func (w *rewrite) comment(from, to int) {
 	w.replace(from, to, "")
 }
 
-// crosses tells whether the next place is before the end.
+// crosses tells whether a joined text ends before end.
 func (w *rewrite) crosses(end int) bool { return w.moved < len(w.places) && w.places[w.moved] < end }
 
-// move moves the places up to the one given by what the text before them has shrunk.
+// move shifts the places up to upTo by how much the text before them has shrunk.
 func (w *rewrite) move(upTo int) {
 	for ; w.moved < len(w.places) && w.places[w.moved] <= upTo; w.moved++ {
 		w.places[w.moved] += len(w.out) - w.done
 	}
 }
 
-// finish makes the replacements, so that others can follow, and tells whether there are any.
+// finish applies the replacements and tells whether there were any.
 func (w *rewrite) finish() bool {
 	w.move(len(w.text))
 	found := w.found
 	if found {
 		w.text = append(append(make([]byte, 0, len(w.out)+len(w.text)-w.done), w.out...), w.text[w.done:]...)
 	}
-	w.out, w.done, w.moved, w.found = w.out[:0], 0, 0, false
+	w.out = w.out[:0]
+	w.done = 0
+	w.moved = 0
+	w.found = false
 	return found
 }

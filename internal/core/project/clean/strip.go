@@ -11,7 +11,8 @@ var suspect = func() (t [256]bool) {
 	for c := range 0x20 {
 		t[c] = c != '\t' && c != '\n' && c != '\r'
 	}
-	t['<'], t[0x7f] = true, true
+	t['<'] = true
+	t[0x7f] = true
 	for c := 0x80; c < 0x100; c++ {
 		t[c] = c >= 0xC2 && !(c >= 0xE3 && c <= 0xED) // most letters of most languages are not
 	}
@@ -23,7 +24,8 @@ const blackFlag = 0x1F3F4
 
 // strip takes out what a reader would not see.
 func strip(w *rewrite, count *Count) {
-	text, open := w.text, false
+	text := w.text
+	open := false
 	var last rune // kept before
 	for i := 0; i < len(text); {
 		if !suspect[text[i]] {
@@ -60,8 +62,8 @@ func strip(w *rewrite, count *Count) {
 // comment is how one begins.
 var comment = []byte("<!--")
 
-// commentLength is how long the HTML comment at the start of text is; 0 when it does not end.
-// It ends where it does for a browser, or the rest would be hidden from people alone.
+// commentLength is the length of the HTML comment at the start of text, as a browser sees it; 0: it
+// does not end.
 func commentLength(text []byte) int {
 	for _, empty := range []string{"<!-->", "<!--->"} {
 		if bytes.HasPrefix(text, []byte(empty)) {
@@ -83,9 +85,8 @@ func commentLength(text []byte) int {
 	}
 }
 
-// regionLength is how many bytes at the start of text make the flag before them that of a
-// region: some letters and digits as tags, and the tag that ends them. Any others are letters
-// that nobody sees.
+// regionLength is the length of the tag sequence that makes a black flag the flag of a region; 0: it
+// is none.
 func regionLength(text []byte) int {
 	const most = 6 // letters: two of the country, up to four of the region
 	n := 0
@@ -103,10 +104,8 @@ func regionLength(text []byte) int {
 	return 0
 }
 
-func isTag(r rune) bool { return r >= 0xE0000 && r <= 0xE007F }
-
-// hiddenLength is how many bytes at the start of text nobody sees: a control character, the
-// whole of a terminal sequence, or a format character. last stands before it.
+// hiddenLength is how many invisible bytes text starts with: a control or format character, or a
+// terminal sequence.
 func hiddenLength(text []byte, last rune) int {
 	r, n := utf8.DecodeRune(text)
 	switch {
@@ -120,7 +119,7 @@ func hiddenLength(text []byte, last rune) int {
 		if isVariation(last) { // one may follow a sign; a row of them carries hidden bytes
 			return n
 		}
-	case isTag(r):
+	case r >= 0xE0000 && r <= 0xE007F: // a tag
 		return n
 	case unicode.Is(unicode.Cf, r) && !isVisibleFormat(r):
 		return n
@@ -130,8 +129,8 @@ func hiddenLength(text []byte, last rune) int {
 
 func isVariation(r rune) bool { return r >= 0xFE00 && r <= 0xFE0F || r >= 0xE0100 && r <= 0xE01EF }
 
-// isVisibleFormat tells which format characters writing and emoji need: joiners, the soft
-// hyphen, and signs that enclose numbers.
+// isVisibleFormat tells which format characters are needed: joiners, soft hyphen, signs that enclose
+// numbers.
 func isVisibleFormat(r rune) bool {
 	switch r {
 	case 0x200C, 0x200D, 0xAD, 0x06DD, 0x070F, 0x08E2, 0x110BD, 0x110CD:

@@ -29,7 +29,9 @@ var firsts = func() (t [256]bool) {
 	for _, f := range forms {
 		t[f.prefix[0]] = true
 	}
-	t['e'], t['-'], t[':'] = true, true, true
+	t['e'] = true
+	t['-'] = true
+	t[':'] = true
 	return t
 }()
 
@@ -59,8 +61,8 @@ func secretAt(text []byte) (from, to int) {
 		if text[0] != f.prefix[0] || !bytes.HasPrefix(text, []byte(f.prefix)) {
 			continue
 		}
-		n := keyLength(text[len(f.prefix):], f.word)
-		if n >= f.least && (!f.exact || n == f.least) && hasDigit(text[len(f.prefix):len(f.prefix)+n]) {
+		n := keyLength(text[len(f.prefix):], f.word) // without a digit, it is words joined by hyphens
+		if n >= f.least && (!f.exact || n == f.least) && bytes.ContainsAny(text[len(f.prefix):len(f.prefix)+n], "0123456789") {
 			return 0, len(f.prefix) + n
 		}
 	}
@@ -87,15 +89,13 @@ func keyLength(text []byte, word bool) int {
 	return n
 }
 
-// hasDigit tells a key from words that are joined by hyphens.
-func hasDigit(key []byte) bool { return bytes.ContainsAny(key, "0123456789") }
-
 // signedLength is how long a token of three parts is that are joined by dots; 0 when it is none.
 func signedLength(text []byte) int {
 	n := 0
 	for part := range 3 {
 		length := keyLength(text[n:], false)
-		if n += length; length < 10 || part < 2 && (n >= len(text) || text[n] != '.') {
+		n += length
+		if length < 10 || part < 2 && (n >= len(text) || text[n] != '.') {
 			return 0
 		}
 		n++ // the dot

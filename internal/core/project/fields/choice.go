@@ -5,24 +5,25 @@ import (
 	"github.com/toolfit/toolfit/internal/core/project/mask"
 )
 
-// Mask is the mask that keeps the fields of these ids, each with all that is in it. "": none
-// of them is there.
+// Mask keeps the fields with these ids and everything in them; "" when there are none.
 func (n *Node) Mask(ticked map[int]bool) string {
 	text, _ := n.write(nil, ticked)
 	return string(text)
 }
 
-// write appends what is kept of the members, and says how many they are.
+// write appends the mask of the kept children, and counts them.
 func (n *Node) write(dst []byte, ticked map[int]bool) (out []byte, count int) {
 	for _, child := range n.Children {
 		var inner []byte
 		some := 0
 		if !ticked[child.ID] {
-			if inner, some = child.write(nil, ticked); some == 0 {
+			inner, some = child.write(nil, ticked)
+			if some == 0 {
 				continue
 			}
 		}
-		if count++; count > 1 {
+		count++
+		if count > 1 {
 			dst = append(dst, ',')
 		}
 		dst = mask.AppendKey(dst, rawjson.AppendString(nil, child.Name))
@@ -36,8 +37,7 @@ func (n *Node) write(dst []byte, ticked map[int]bool) (out []byte, count int) {
 	return dst, count
 }
 
-// Paths are the places of the fields of this name, "" for all fields, as masks; those nearest
-// to the root come first.
+// Paths lists the fields of a name ("" for all) as masks, those nearest to the root first.
 func (n *Node) Paths(name string) (paths []string) {
 	type place struct {
 		node *Node
@@ -56,11 +56,10 @@ func (n *Node) Paths(name string) (paths []string) {
 	return paths
 }
 
-// probe is a name that no value has. A mask that keeps it keeps what it does not know.
+// probe is a name that no value has: a mask that keeps it keeps unknown fields.
 const probe = "\x00\x00"
 
-// Kept are the ids of the fields of which the mask keeps everything, such as are not known
-// yet too. A mask that no field fits is a mask.ErrMismatch.
+// Kept lists the ids of the fields that the mask keeps completely, including unknown fields in them.
 func (n *Node) Kept(m *mask.Mask) (map[int]bool, error) {
 	out, err := m.AnyRows().Apply(nil, n.outline(nil), &mask.Tally{})
 	if err != nil {
@@ -71,7 +70,7 @@ func (n *Node) Kept(m *mask.Mask) (map[int]bool, error) {
 	return ticked, nil
 }
 
-// outline is an object with all fields, and the probe beside them on every level.
+// outline is an object with all fields, and the probe on every level.
 func (n *Node) outline(dst []byte) []byte {
 	if len(n.Children) == 0 {
 		return append(dst, '1')
@@ -84,12 +83,13 @@ func (n *Node) outline(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// tick notes what is whole in an outline that was cut, and says whether all of it is.
+// tick marks the fields that are complete in a cut outline, and tells whether all are.
 func (n *Node) tick(outline []byte, ticked map[int]bool) bool {
 	if len(n.Children) == 0 {
 		return true
 	}
-	whole, found := 0, false
+	whole := 0
+	found := false
 	for w := rawjson.Object(outline); w.Next(); {
 		if string(w.Key) == probe {
 			found = true

@@ -14,7 +14,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// What a tree may grow to. A person reads no more, and every choice sends all of it.
+// Limits of a tree.
 const (
 	maxNodes   = 500
 	maxMembers = 120 // of one object
@@ -50,14 +50,14 @@ const (
 	Null    Kind = "null"
 )
 
-// Of is the tree of the values, laid on each other. What is no JSON counts as far as it can
-// be read.
+// Of merges the values into one tree. Invalid JSON counts as far as it can be read.
 func Of(values ...[]byte) *Node {
 	root := &Node{}
 	g := grower{}
 	for _, v := range values {
 		if room := maxBytes - root.Bytes; len(v) > room {
-			v, root.Cut = v[:room], true
+			v = v[:room]
+			root.Cut = true
 		}
 		root.Count++
 		root.Bytes += len(v)

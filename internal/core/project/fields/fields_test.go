@@ -12,7 +12,8 @@ import (
 	"github.com/toolfit/toolfit/internal/core/project/mask"
 )
 
-const list = `{"total":2,"items":[{"id":1,"name":"a","owner":{"login":"x","id":7}},{"id":2,"tags":["p","q"],"owner":null}],"odd name":"","空":{}}`
+const list = `{"total":2,"items":[{"id":1,"name":"a","owner":{"login":"x","id":7}},{"id":2,"tags":["p","q"],"owner":null}],"odd ` +
+	`name":"","空":{}}`
 
 // paths writes a tree, one field on each line.
 func paths(n *fields.Node, indent string) (lines []string) {
@@ -84,7 +85,8 @@ func TestTreeIsBounded(t *testing.T) {
 func TestOnlyTheBeginningOfALongValueIsLookedAt(t *testing.T) {
 	row := `{"id":1,"text":"` + strings.Repeat("x", 1000) + `"},`
 	tree := fields.Of([]byte(`{"rows":[` + strings.Repeat(row, 3000) + `{"late":1}],"after":true}`))
-	if got := strings.Join(paths(tree, ""), "\n"); !strings.Contains(got, "text") || strings.Contains(got, "late") || strings.Contains(got, "after") || !tree.Cut {
+	if got := strings.Join(paths(tree, ""), "\n"); !strings.Contains(got, "text") || strings.Contains(got, "late") ||
+		strings.Contains(got, "after") || !tree.Cut {
 		t.Errorf("cut %v:\n%s", tree.Cut, got)
 	}
 	if s := tree.Children[0].Share(tree); s < .9 {
@@ -146,7 +148,8 @@ func TestKeptTellsAllFromAllThatIsKnown(t *testing.T) {
 		for id := range kept {
 			ids = append(ids, id)
 		}
-		if slices.Sort(ids); err != nil || !slices.Equal(ids, want) {
+		slices.Sort(ids)
+		if err != nil || !slices.Equal(ids, want) {
 			t.Errorf("%s keeps %v, %v; want %v", text, ids, err, want)
 		}
 	}
@@ -177,7 +180,8 @@ func FuzzTree(f *testing.F) {
 }
 
 func BenchmarkTree5MB(b *testing.B) {
-	row := `{"id":"env-12345","name":"some name of it","list":[{"a":1.5,"b":"text","c":null},{"a":2,"b":"more text","c":true}],"url":"https://example.com/a/b/c"},`
+	row := `{"id":"env-12345","name":"some name of it","list":[{"a":1.5,"b":"text","c":null},{"a":2,"b":"more text","c":true}],` +
+		`"url":"https://example.com/a/b/c"},`
 	value := []byte("[" + strings.TrimSuffix(strings.Repeat(row, 5<<20/len(row)), ",") + "]")
 	b.SetBytes(int64(len(value)))
 	for b.Loop() {

@@ -12,6 +12,7 @@ package jqworker
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -38,8 +39,7 @@ type Options struct {
 	Children int           // at a time, of which no caller has more than its share; 0: 3
 }
 
-// patience is how many times as long a child may take as it may work: a machine that is busy
-// with other things says nothing about a program.
+// patience is the ratio of wall time to CPU time that a child may take: the machine may be busy.
 const patience = 5
 
 // Runner starts children. It may be shared.
@@ -55,19 +55,13 @@ func New(exe string, opts *Options) *Runner {
 	if opts != nil {
 		r.opts = *opts
 	}
-	setDefault(&r.opts.Memory, 256<<20)
-	setDefault(&r.opts.Input, 8<<20)
-	setDefault(&r.opts.Output, 1<<20)
-	setDefault(&r.opts.Time, 2*time.Second)
-	setDefault(&r.opts.Children, 3)
+	r.opts.Memory = cmp.Or(r.opts.Memory, 256<<20)
+	r.opts.Input = cmp.Or(r.opts.Input, 8<<20)
+	r.opts.Output = cmp.Or(r.opts.Output, 1<<20)
+	r.opts.Time = cmp.Or(r.opts.Time, 2*time.Second)
+	r.opts.Children = cmp.Or(r.opts.Children, 3)
 	r.room = share.New(r.opts.Children)
 	return r
-}
-
-func setDefault[T int | int64 | time.Duration](v *T, to T) {
-	if *v <= 0 {
-		*v = to
-	}
 }
 
 // head is the first line of what a child reads; the value follows.
@@ -77,14 +71,15 @@ type head struct {
 	Time    time.Duration `json:"time"`
 }
 
-// Run is the output of a caller's program for a JSON value. What goes wrong is a fault that the model
-// may read: it can correct its program.
+// Run is the output of a caller's program for a JSON value. Errors are faults that a model can read
+// and act on.
 func (r *Runner) Run(ctx context.Context, who, program string, value []byte) ([]byte, error) {
 	if _, err := project.CompileJQ(program); err != nil {
 		return nil, err // before a process is started for it
 	}
 	if len(value) > r.opts.Input {
-		return nil, fault.New(fault.TooLarge, "the value has %d bytes; jq reads at most %d", len(value), r.opts.Input).WithHint("use fields, offset and limit instead")
+		return nil, fault.New(fault.TooLarge, "the value has %d bytes; jq reads at most %d", len(value), r.opts.Input).
+			WithHint("use fields, offset and limit instead")
 	}
 	if r.room.Wait(ctx, who) != nil {
 		return nil, fault.New(fault.Canceled, "the jq program waited for its turn until the call ended")

@@ -98,7 +98,8 @@ func TestRefusals(t *testing.T) {
 
 func TestAnEndlessProgramIsKilled(t *testing.T) {
 	r := newRunner(t, &jqworker.Options{Time: time.Second})
-	if _, err := r.Run(context.Background(), "me", "def f: f; f", []byte("1")); !fault.Is(err, fault.TooLarge) || !strings.Contains(err.Error(), "ran longer than 1s") {
+	if _, err := r.Run(context.Background(), "me", "def f: f; f", []byte("1")); !fault.Is(err, fault.TooLarge) ||
+		!strings.Contains(err.Error(), "ran longer than 1s") {
 		t.Errorf("got %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -144,7 +145,8 @@ func TestOneCallerCannotTakeAllWorkers(t *testing.T) {
 	}
 	hangs := filepath.Join(t.TempDir(), "hangs") // where the program is about hanging
 	started := hangs + ".started"
-	script := "#!/bin/sh\nread -r head\ncase $head in *hang*) echo >>" + started + "; exec sleep 600;; esac\n{ echo \"$head\"; cat; } | '" + exe + "' \"$@\"\n"
+	script := "#!/bin/sh\nread -r head\ncase $head in *hang*) echo >>" + started +
+		"; exec sleep 600;; esac\n{ echo \"$head\"; cat; } | '" + exe + "' \"$@\"\n"
 	if err := os.WriteFile(hangs, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +174,8 @@ func TestOneCallerCannotTakeAllWorkers(t *testing.T) {
 }
 
 func TestAProgramThatIsNotThere(t *testing.T) {
-	if _, err := jqworker.New("/no/such/program", nil).Run(context.Background(), "me", ".", []byte("1")); err == nil || fault.Is(err, fault.TooLarge) {
+	if _, err := jqworker.New("/no/such/program", nil).Run(context.Background(), "me", ".", []byte("1")); err == nil ||
+		fault.Is(err, fault.TooLarge) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// limitMemory bounds the address space to what the process has now and so many bytes more.
-// The runtime reserves much that it never uses, so that a fixed number would mean little.
+// limitMemory limits the address space to its current size plus more: the runtime reserves much that
+// it never uses.
 func limitMemory(more int64) error {
 	statm, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
@@ -27,7 +27,7 @@ func limitMemory(more int64) error {
 	return syscall.Setrlimit(syscall.RLIMIT_AS, &syscall.Rlimit{Cur: most, Max: most})
 }
 
-// limitTime bounds the work of the process to what it has done so far and so much more.
+// limitTime limits the CPU time to what was used so far plus more.
 func limitTime(more time.Duration) error {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
@@ -37,8 +37,8 @@ func limitTime(more time.Duration) error {
 	return syscall.Setrlimit(syscall.RLIMIT_CPU, &syscall.Rlimit{Cur: most, Max: most})
 }
 
-// workedTooLong tells whether a child ended at its limit of time: that kills, while the one
-// of memory lets the runtime give up.
+// workedTooLong tells whether the CPU limit killed the child. On the memory limit the runtime exits by
+// itself.
 func workedTooLong(exit *exec.ExitError) bool {
 	status, ok := exit.Sys().(syscall.WaitStatus)
 	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL

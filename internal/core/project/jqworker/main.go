@@ -11,16 +11,14 @@ import (
 	"github.com/toolfit/toolfit/internal/core/project"
 )
 
-// What the child's exit code says. All else means that it was killed, or ran out of memory,
-// of which the runtime's own code is 2.
+// Exit codes of the child. Anything else means that it was killed or ran out of memory.
 const (
 	exitDone    = 0
 	exitProgram = 1 // the program is wrong or failed; the output says why
 )
 
-// Main is the child: it reads a program and a value, and writes the output. It returns the
-// exit code. It limits the process it runs in, so that it is for a process that does nothing
-// else.
+// Main is the child: it reads a program and a value, and writes the output. It limits the whole
+// process.
 func Main(stdin io.Reader, stdout io.Writer) int {
 	in := bufio.NewReader(stdin)
 	line, err := in.ReadBytes('\n')
@@ -52,8 +50,7 @@ func Main(stdin io.Reader, stdout io.Writer) int {
 	return exitDone
 }
 
-// caught runs the program. A panic is a fault of jq's own: without this it would end the
-// process as a lack of memory does, and be told as one.
+// caught runs the program. A panic in jq must not look like running out of memory.
 func caught(run func() ([]byte, error)) (out []byte, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -10,15 +10,12 @@ import (
 // MaxDepth is how deep a value may be nested for a mask to apply.
 const MaxDepth = 1000
 
-// ErrMismatch says that no name of the mask occurs where it looks for its first names: the
-// answer is of another kind, an error of a server that does not mark errors perhaps. It
-// is to be sent whole; cut, nothing would be left of it.
+// ErrMismatch says that no name of the mask occurs where it should: the value is of another kind,
+// perhaps an error, and should be sent whole.
 var ErrMismatch = errors.New("no name of the mask occurs in the value")
 
-// Apply appends to dst what the mask keeps of the JSON value src, without insignificant
-// white space, and adds to t what it left out. On an error dst comes back as it was, and
-// what t holds means nothing: src is no JSON, it is nested too deep, or ErrMismatch.
-// dst and src must not overlap.
+// Apply appends to dst what the mask keeps of src, compact, and adds to t what it left out. On an
+// error (invalid JSON, nested too deep, ErrMismatch) dst is returned unchanged and t is meaningless.
 func (m *Mask) Apply(dst, src []byte, t *Tally) ([]byte, error) {
 	c := m.cutter(dst, src, t)
 	c.whole(m)
@@ -42,10 +39,11 @@ var rooms = sync.Pool{New: func() any { return new(room) }}
 
 func (m *Mask) cutter(dst, src []byte, t *Tally) cutter {
 	r := rooms.Get().(*room)
-	return cutter{src: src, dst: dst, quote: '"', blobs: m.blobs, most: m.most, anyRows: m.anyRows, tally: t, room: r, active: r.active[:0], names: r.names[:0]}
+	return cutter{src: src, dst: dst, quote: '"', blobs: m.blobs, most: m.most, anyRows: m.anyRows, tally: t, room: r,
+		active: r.active[:0], names: r.names[:0]}
 }
 
-// whole cuts the value that all of the source is, but for white space.
+// whole cuts the whole source.
 func (c *cutter) whole(m *Mask) {
 	c.skipSpace()
 	f := frame{level: m.root.sub, rows: m.root.rows, limit: m.root.limit, filled: m.filled, root: true}
@@ -133,7 +131,9 @@ func (c *cutter) cut(f *frame) {
 
 // copyWhole writes the value at hand, its strings cut to the limit.
 func (c *cutter) copyWhole(limit, depth int) {
-	c.keep, c.from, c.limit = true, c.pos, limit
+	c.keep = true
+	c.from = c.pos
+	c.limit = limit
 	c.value(depth)
 	c.flush(c.pos)
 	c.keep = false
@@ -143,14 +143,16 @@ func (c *cutter) flush(to int) { c.dst = append(c.dst, c.src[c.from:to]...) }
 
 func (c *cutter) cutArray(of *frame) {
 	f := *of
-	if f.depth++; f.depth > MaxDepth {
+	f.depth++
+	if f.depth > MaxDepth {
 		c.err = rawjson.ErrDepth
 		return
 	}
 	rows := f.rows
 	rows.set = rows.set && !c.anyRows
 	if rows.set && rows.last {
-		rows.from, rows.to = max(0, c.countRows(f.depth)-rows.count), -1
+		rows.from = max(0, c.countRows(f.depth)-rows.count)
+		rows.to = -1
 	}
 	f.rows = slice{}
 	c.dst = append(c.dst, '[')
@@ -171,10 +173,11 @@ func (c *cutter) cutArray(of *frame) {
 	c.dst = append(c.dst, ']')
 }
 
-// countRows counts the elements of the array at hand and stays where it is. A second walk
-// is cheaper than a list of all places, which could be as long as the array.
+// countRows counts the elements of the array at hand without moving. A list of all places could be as
+// long as the array.
 func (c *cutter) countRows(depth int) int {
-	start, n := c.pos, 0
+	start := c.pos
+	n := 0
 	c.pos++
 	for c.next(']', n == 0) {
 		c.skip(depth)
@@ -207,23 +210,28 @@ func (c *cutter) next(end byte, first bool) bool {
 
 func (c *cutter) cutObject(of *frame) {
 	f := *of
-	if f.depth++; f.depth > MaxDepth {
+	f.depth++
+	if f.depth > MaxDepth {
 		c.err = rawjson.ErrDepth
 		return
 	}
 	c.dst = append(c.dst, '{')
 	c.pos++
-	count, kept, matched := 0, 0, false
+	count := 0
+	kept := 0
+	matched := false
 	var child frame
 	for ; c.next('}', count == 0); count++ {
-		start, extra := c.pos, c.extra
+		start := c.pos
+		extra := c.extra
 		m := c.member(&f, count)
 		if c.err != nil {
 			return
 		}
 		matched = matched || m.step != nil
 		if !m.keep || !c.enter(&f, m, &child) {
-			if c.skip(f.depth); c.err == nil {
+			c.skip(f.depth)
+			if c.err == nil {
 				m.field = c.tally.drop(c.names, m, c.pos-start-(c.extra-extra))
 			}
 		} else {
@@ -245,15 +253,15 @@ func (c *cutter) cutObject(of *frame) {
 	}
 }
 
-// enter makes child the frame of a member that no include speaks against; false when
-// something else does.
+// enter makes child the frame of a member; false when the member is excluded or empty.
 func (c *cutter) enter(f *frame, m *member, child *frame) bool {
 	if f.filled && c.isEmpty() {
 		return false
 	}
 	*child = frame{limit: f.limit, depth: f.depth, filled: f.filled}
 	if s := m.step; s != nil {
-		child.level, child.rows = s.sub, s.rows
+		child.level = s.sub
+		child.rows = s.rows
 		if s.limit != noCap {
 			child.limit = s.limit
 		}
@@ -262,21 +270,10 @@ func (c *cutter) enter(f *frame, m *member, child *frame) bool {
 		return true
 	}
 	child.open(c, child.level)
-	name := unescaped(m.name)
-	for i := f.lo; i < f.hi; i++ {
-		e := c.active[i]
-		if e.deep {
-			c.active = append(c.active, e)
-		}
-		for _, x := range e.next {
-			if !x.key.matches(name) {
-				continue
-			}
-			if x.to.ends {
-				return false
-			}
-			c.active = append(c.active, x.to)
-		}
+	var keep bool
+	c.active, keep = follow(c.active, c.active[f.lo:f.hi], unescaped(m.name))
+	if !keep {
+		return false
 	}
 	child.hi = len(c.active)
 	child.path = fieldID(f.path, m.name)

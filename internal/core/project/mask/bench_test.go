@@ -24,12 +24,18 @@ func environments(n int) []byte {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		fmt.Fprintf(&b, `{"EnvId":"env-%05d","Source":"miniapp","Alias":"alias %d","CreateTime":"2024-01-0%d 10:11:12","UpdateTime":"2024-02-01 10:11:12","Status":"NORMAL",`, i, i, i%9+1)
-		fmt.Fprintf(&b, `"Databases":[{"InstanceId":"tnt-%d","Status":"RUNNING","Region":"ap-shanghai","UpdateTime":"%s"}],`, i, strings.Repeat("7", 60))
-		fmt.Fprintf(&b, `"Storages":[{"Region":"ap-shanghai","Bucket":"%s-125","CdnDomain":"%d.tcb.example.com","AppId":"125%d"}],`, strings.Repeat("6d63", 20), i, i)
-		fmt.Fprintf(&b, `"Functions":[{"Namespace":"env-%d","Region":"ap-shanghai"}],"LogServices":[{"LogsetName":"%s","TopicId":"%s","Period":30}],`, i, strings.Repeat("log-", 16), strings.Repeat("ab12", 9))
-		fmt.Fprintf(&b, `"StaticStorages":[{"StaticDomain":"env-%d.example.com","Status":"online","Bucket":"%s"}],"Tags":[],"EnvPreferences":null,`, i, strings.Repeat("bucket", 20))
-		fmt.Fprintf(&b, `"PackageId":"baas_personal","PackageName":"个人版","EnvType":"baas","Region":"ap-shanghai","IsDefault":%v,"PayMode":"prepayment","CustomLogServices":[{"CLSRegion":"ap-shanghai","CLSLogsetId":"%s"}]}`, i == 0, strings.Repeat("f", 36))
+		fmt.Fprintf(&b, `{"EnvId":"env-%05d","Source":"miniapp","Alias":"alias %d","CreateTime":"2024-01-0%d 10:11:12",`+
+			`"UpdateTime":"2024-02-01 10:11:12","Status":"NORMAL",`, i, i, i%9+1)
+		fmt.Fprintf(&b, `"Databases":[{"InstanceId":"tnt-%d","Status":"RUNNING","Region":"ap-shanghai","UpdateTime":"%s"}],`, i,
+			strings.Repeat("7", 60))
+		fmt.Fprintf(&b, `"Storages":[{"Region":"ap-shanghai","Bucket":"%s-125","CdnDomain":"%d.tcb.example.com","AppId":"125%d"}],`,
+			strings.Repeat("6d63", 20), i, i)
+		fmt.Fprintf(&b, `"Functions":[{"Namespace":"env-%d","Region":"ap-shanghai"}],"LogServices":[{"LogsetName":"%s","TopicId":"%s",`+
+			`"Period":30}],`, i, strings.Repeat("log-", 16), strings.Repeat("ab12", 9))
+		fmt.Fprintf(&b, `"StaticStorages":[{"StaticDomain":"env-%d.example.com","Status":"online","Bucket":"%s"}],"Tags":[],`+
+			`"EnvPreferences":null,`, i, strings.Repeat("bucket", 20))
+		fmt.Fprintf(&b, `"PackageId":"baas_personal","PackageName":"个人版","EnvType":"baas","Region":"ap-shanghai","IsDefault":%v,`+
+			`"PayMode":"prepayment","CustomLogServices":[{"CLSRegion":"ap-shanghai","CLSLogsetId":"%s"}]}`, i == 0, strings.Repeat("f", 36))
 	}
 	b.WriteString(`],"TotalCount":40}`)
 	return b.Bytes()
@@ -48,7 +54,8 @@ func BenchmarkSevenFieldsOf50KB(b *testing.B) {
 		var out []byte
 		for b.Loop() {
 			tally.Reset()
-			if out, err = m.Apply(out[:0], data, &tally); err != nil {
+			out, err = m.Apply(out[:0], data, &tally)
+			if err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -61,7 +68,8 @@ func BenchmarkSevenFieldsOf50KB(b *testing.B) {
 		var out []byte
 		for b.Loop() {
 			tally.Reset()
-			if out, _, err = m.ApplyQuoted(out[:0], literal, &tally); err != nil {
+			out, _, err = m.ApplyQuoted(out[:0], literal, &tally)
+			if err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -18,7 +18,7 @@ type Finding struct {
 	Near []string // names that it may have been meant to be, the likeliest first
 }
 
-// Check compares a mask with the schema of the values it is for.
+// Check compares a mask with the schema of its values.
 func (m *Mask) Check(schema []byte) []Finding {
 	root, err := jsonschema.Parse(schema)
 	if err != nil || m.root.sub == nil {
@@ -50,7 +50,7 @@ func (c *checker) level(l *level, path [][]byte, schemas []*node) {
 		}
 		found := s.members[k.text]
 		if found == nil {
-			c.findings = append(c.findings, Finding{Path: pathText(here), Sure: !s.open, Near: near(k.text, s.members)})
+			c.findings = append(c.findings, Finding{Path: Path(here), Sure: !s.open, Near: near(k.text, s.members)})
 		} else if sub != nil {
 			c.level(sub, here, found)
 		}
@@ -68,13 +68,14 @@ func (c *checker) level(l *level, path [][]byte, schemas []*node) {
 	}
 }
 
-func pathText(path [][]byte) string {
+// Path is the way to a member as a mask, given the names on it as literals.
+func Path(names [][]byte) string {
 	var out []byte
-	for i, p := range path {
+	for i, name := range names {
 		if i > 0 {
 			out = append(out, '/')
 		}
-		out = AppendKey(out, p)
+		out = AppendKey(out, name)
 	}
 	return string(out)
 }
@@ -92,7 +93,8 @@ func (s *survey) read(schema *node) {
 		s.open = true
 		return
 	}
-	closed, passes := false, false
+	closed := false
+	passes := false
 	for _, kid := range schema.Kids {
 		switch kid.Key {
 		case "properties":

@@ -148,18 +148,13 @@ func (n *nodeWriter) required(list *node) {
 }
 
 // others are the views of members that are not named.
-func (n *nodeWriter) others() (out views) {
-	for _, v := range n.views {
-		out = append(out, v.members()...)
-	}
-	return out.distinct()
-}
+func (n *nodeWriter) others() views { return n.views.each(view.members) }
 
-func (n *nodeWriter) elements() (out views) {
-	for _, v := range n.views {
-		out = append(out, v.element())
-	}
-	return out.distinct()
+func (n *nodeWriter) elements() views {
+	return n.views.each(func(v view) []view {
+		v.rows = slice{}
+		return []view{v}
+	})
 }
 
 // prefix writes the schemas of the first elements. Those that a slice moves have no place.

@@ -138,22 +138,46 @@ type excluded struct {
 	to  *exclusion
 }
 
+// follow appends to out where the active exclusions lead by the name; false when one excludes it.
+func follow(out, active []*exclusion, name []byte) ([]*exclusion, bool) {
+	for _, e := range active {
+		if e.deep {
+			out = append(out, e)
+		}
+		for _, x := range e.next {
+			switch {
+			case !x.key.matches(name):
+			case x.to.ends:
+				return out, false
+			default:
+				out = append(out, x.to)
+			}
+		}
+	}
+	return out, true
+}
+
 // match tells whether the whole name fits a pattern in which only "*" is special.
 func match(pattern string, name []byte) bool {
-	p, n := 0, 0
-	star, from := -1, 0 // after the last star; where in name its run ends
+	p := 0
+	n := 0
+	star := -1
+	from := 0 // after the last star; where in name its run ends
 	for n < len(name) {
 		switch {
 		case p < len(pattern) && pattern[p] == '*':
 			p++
-			star, from = p, n
+			star = p
+			from = n
 		case p < len(pattern) && pattern[p] == name[n]:
-			p, n = p+1, n+1
+			p = p + 1
+			n = n + 1
 		case star < 0:
 			return false
 		default:
 			from++ // let the last star take one more
-			p, n = star, from
+			p = star
+			n = from
 		}
 	}
 	for p < len(pattern) && pattern[p] == '*' {

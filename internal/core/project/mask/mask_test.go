@@ -16,10 +16,12 @@ const sample = `{"total":2,"next":null,"items":[{"id":1,"name":"a","body":"01234
 func TestApply(t *testing.T) {
 	cases := []struct{ name, mask, in, want string }{
 		{"null is kept", `items(id,name)`, sample, `{"items":[{"id":1,"name":"a"},{"id":2,"name":null}]}`},
-		{"what is no object passes whole", `items(id,owner/login)`, sample, `{"items":[{"id":1,"owner":{"login":"x"}},{"id":2,"owner":"bot"}]}`},
+		{"what is no object passes whole", `items(id,owner/login)`, sample,
+			`{"items":[{"id":1,"owner":{"login":"x"}},{"id":2,"owner":"bot"}]}`},
 		{"order is the source's", `items[:1](id),total`, sample, `{"total":2,"items":[{"id":1}]}`},
 		{"the last rows", `items[-1:]/id`, sample, `{"items":[{"id":2}]}`},
-		{"a slice is ignored on what is no array", `items(id,tags[:2])`, sample, `{"items":[{"id":1,"tags":["p","q"]},{"id":2,"tags":"none"}]}`},
+		{"a slice is ignored on what is no array", `items(id,tags[:2])`, sample,
+			`{"items":[{"id":1,"tags":["p","q"]},{"id":2,"tags":"none"}]}`},
 		{"a cap says what is missing", `items(id,body~4)`, sample, `{"items":[{"id":1,"body":"0123…[+6]"},{"id":2,"body":"01"}]}`},
 		{"missing is omitted", `missing,total`, sample, `{"total":2}`},
 		{"a group is ignored on scalars", `total(x),next(y)`, sample, `{"total":2,"next":null}`},
@@ -27,14 +29,19 @@ func TestApply(t *testing.T) {
 		{"only exclusions keep the rest", `!items`, sample, `{"total":2,"next":null}`},
 		{"an exclusion inside an include", `a,!a/b`, `{"a":{"b":1,"c":2},"d":3}`, `{"a":{"c":2}}`},
 		{"a star and an exclusion", `rows(*,!secret)`, `{"rows":[{"k":1,"secret":2}],"n":3}`, `{"rows":[{"k":1}]}`},
-		{"exclusions at any depth", `!**/*_url,!**/node_id`, `{"id":1,"node_id":"x","user":{"login":"u","avatar_url":"v"}}`, `{"id":1,"user":{"login":"u"}}`},
-		{"a cap holds further down", `*~5`, `{"a":"abcdefg","b":{"c":"hijklmn"},"d":[1]}`, `{"a":"abcde…[+2]","b":{"c":"hijkl…[+2]"},"d":[1]}`},
+		{"exclusions at any depth", `!**/*_url,!**/node_id`, `{"id":1,"node_id":"x","user":{"login":"u","avatar_url":"v"}}`,
+			`{"id":1,"user":{"login":"u"}}`},
+		{"a cap holds further down", `*~5`, `{"a":"abcdefg","b":{"c":"hijklmn"},"d":[1]}`,
+			`{"a":"abcde…[+2]","b":{"c":"hijkl…[+2]"},"d":[1]}`},
 		{"the longer glob wins", `*,log*~3`, `{"a":"abcdefg","log1":"hijklmn"}`, `{"a":"abcdefg","log1":"hij…[+4]"}`},
 		{"a mask on the root array", `[:2](id)`, `[{"id":1,"x":0},{"id":2},{"id":3}]`, `[{"id":1},{"id":2}]`},
 		{"a slice is of the outer array", `m[:1](v)`, `{"m":[[{"v":1,"w":2},{"v":9}],[{"v":3}]]}`, `{"m":[[{"v":1},{"v":9}]]}`},
-		{"signs that need no quotes", `@type,$ref,a.b,x-y`, `{"@type":1,"$ref":2,"a.b":3,"x-y":4,"z":5}`, `{"@type":1,"$ref":2,"a.b":3,"x-y":4}`},
-		{"a quoted star is a star", `"sp ace","say \"hi\"","*"`, `{"sp ace":3,"say \"hi\"":2,"*":4,"z":5}`, `{"sp ace":3,"say \"hi\"":2,"*":4}`},
-		{"two shapes, one mask", `EnvList(EnvId),Data/EnvList(EnvId)`, `{"Data":{"EnvList":[{"EnvId":"e","Tags":[]}]}}`, `{"Data":{"EnvList":[{"EnvId":"e"}]}}`},
+		{"signs that need no quotes", `@type,$ref,a.b,x-y`, `{"@type":1,"$ref":2,"a.b":3,"x-y":4,"z":5}`,
+			`{"@type":1,"$ref":2,"a.b":3,"x-y":4}`},
+		{"a quoted star is a star", `"sp ace","say \"hi\"","*"`, `{"sp ace":3,"say \"hi\"":2,"*":4,"z":5}`,
+			`{"sp ace":3,"say \"hi\"":2,"*":4}`},
+		{"two shapes, one mask", `EnvList(EnvId),Data/EnvList(EnvId)`, `{"Data":{"EnvList":[{"EnvId":"e","Tags":[]}]}}`,
+			`{"Data":{"EnvList":[{"EnvId":"e"}]}}`},
 		{"a cap on the root", `~3`, `"abcdef"`, `"abc…[+3]"`},
 
 		{"groups of the same name add up", `a(b),a(c)`, `{"a":{"b":1,"c":2,"d":3}}`, `{"a":{"b":1,"c":2}}`},
@@ -43,10 +50,12 @@ func TestApply(t *testing.T) {
 		{"the winner alone decides", `*,owner/login`, `{"x":1,"owner":{"login":"l","id":2}}`, `{"x":1,"owner":{"login":"l"}}`},
 		{"an excluded include is excluded", `a,!a`, `{"a":1,"b":2}`, `{}`},
 		{"exclusions by glob on the way", `!*/b,!a/c`, `{"a":{"b":1,"c":2,"d":3},"e":{"b":1,"c":2}}`, `{"a":{"d":3},"e":{"c":2}}`},
-		{"a deep exclusion in a group holds only there", `a(*,!**/x),b`, `{"a":{"y":{"x":1,"z":2}},"b":{"x":1}}`, `{"a":{"y":{"z":2}},"b":{"x":1}}`},
+		{"a deep exclusion in a group holds only there", `a(*,!**/x),b`, `{"a":{"y":{"x":1,"z":2}},"b":{"x":1}}`,
+			`{"a":{"y":{"z":2}},"b":{"x":1}}`},
 		{"a deep exclusion reaches through arrays", `!**/x`, `[[{"x":1,"y":[{"x":2}]}]]`, `[[{"y":[{}]}]]`},
 		{"a nearer cap wins", `*~2,b(c~4)`, `{"a":"12345","b":{"c":"12345","d":1}}`, `{"a":"12…[+3]","b":{"c":"1234…[+1]"}}`},
-		{"digits and escapes stay", ` a , b `, "{ \"a\" : 9007199254740993.10e+2 ,\n\"b\":\"\\u00e9\\/\\ud83d\\ude00\", \"c\":0}", `{"a":9007199254740993.10e+2,"b":"\u00e9\/\ud83d\ude00"}`},
+		{"digits and escapes stay", ` a , b `, "{ \"a\" : 9007199254740993.10e+2 ,\n\"b\":\"\\u00e9\\/\\ud83d\\ude00\", \"c\":0}",
+			`{"a":9007199254740993.10e+2,"b":"\u00e9\/\ud83d\ude00"}`},
 		{"escaped names are the same names", `a`, `{"\u0061":1,"b":2}`, `{"\u0061":1}`},
 		{"double members count each", `a`, `{"a":1,"b":2,"a":3}`, `{"a":1,"a":3}`},
 		{"a cap counts an escape as one", `~2`, `"\n\ud83d\ude00x"`, `"\n\ud83d\ude00…[+1]"`},
@@ -106,9 +115,11 @@ func TestAnAnswerOfAnotherKindIsNotCut(t *testing.T) {
 
 func TestWrongMasksSayWhere(t *testing.T) {
 	for src, offset := range map[string]int{
-		``: 0, `  `: 2, `a()`: 2, `a,`: 2, `a//b`: 2, `a[1]`: 3, `!a~3`: 2, `!a(b)`: 2, `**/a`: 0, `!**/a/b`: 5, `(a)`: 0, `a b`: 2, `a~1,a~2`: 5,
-		`a[:1],a[:2]`: 7, `!`: 1, `a(b`: 3, `a)`: 1, `a**`: 1, `!a**b`: 2, `"a`: 0, `"\x"`: 0, `a[`: 2, `a[-]`: 3, `a[:99999999999999999999]`: 3,
-		"a\x00": 1, "a\xff": 1, `[:1]a`: 4, `a!b`: 1, `a~`: 2, `,a`: 0, `a/`: 2, `/a`: 0, `!/a`: 1, `[1:2`: 4,
+		``: 0, `  `: 2, `a()`: 2, `a,`: 2, `a//b`: 2, `a[1]`: 3, `!a~3`: 2, `!a(b)`: 2, `**/a`: 0, `!**/a/b`: 5, `(a)`: 0, `a b`: 2,
+		`a~1,a~2`:     5,
+		`a[:1],a[:2]`: 7, `!`: 1, `a(b`: 3, `a)`: 1, `a**`: 1, `!a**b`: 2, `"a`: 0, `"\x"`: 0, `a[`: 2, `a[-]`: 3,
+		`a[:99999999999999999999]`: 3,
+		"a\x00":                    1, "a\xff": 1, `[:1]a`: 4, `a!b`: 1, `a~`: 2, `,a`: 0, `a/`: 2, `/a`: 0, `!/a`: 1, `[1:2`: 4,
 	} {
 		m, err := mask.Parse(src)
 		var wrong *mask.Error
@@ -124,12 +135,14 @@ func TestMasksAreBounded(t *testing.T) {
 	nested := func(n int) string { return strings.Repeat("a(", n-1) + "a" + strings.Repeat(")", n-1) }
 	path := func(n int) string { return strings.Repeat("a/", n-1) + "a" }
 	list := func(n int) string { return strings.TrimSuffix(strings.Repeat("a,", n), ",") }
-	for name, ok := range map[string]string{"groups": nested(32), "path": path(32), "exclusion": "!" + path(32), "items": list(512), "length": strings.Repeat("a", 4096)} {
+	for name, ok := range map[string]string{"groups": nested(32), "path": path(32), "exclusion": "!" + path(32), "items": list(512),
+		"length": strings.Repeat("a", 4096)} {
 		if _, err := mask.Parse(ok); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for name, wrong := range map[string]string{"groups": nested(33), "path": path(33), "exclusion": "!" + path(33), "items": list(513), "length": strings.Repeat("a", 4097)} {
+	for name, wrong := range map[string]string{"groups": nested(33), "path": path(33), "exclusion": "!" + path(33), "items": list(513),
+		"length": strings.Repeat("a", 4097)} {
 		if _, err := mask.Parse(wrong); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
@@ -146,8 +159,10 @@ func TestBadValuesAreLeftAlone(t *testing.T) {
 		t.Errorf("depth %d: %v", mask.MaxDepth, err)
 	}
 	for _, in := range []string{
-		deep(mask.MaxDepth + 1), `{"x":` + deep(10_000) + `,"a":1}`, ``, `{`, `{"a":NaN}`, `{"a":1}x`, `{"a":1,}`, `{"a" 1}`, `{a:1}`, `{"a":{"b":01}}`, "{\"a\":\"\x01\"}",
-		`{"a":"\x"}`, `{"a":[1 2]}`, `{"x":[1,],"a":1}`, `{"a":tru}`, `{"a":{"b"}}`, `{"a":"`, `{"a":-}`, `{"a":1.}`, `{"a":1e}`, `{"a":"\u12"}`, `{"a":"\`,
+		deep(mask.MaxDepth + 1), `{"x":` + deep(10_000) + `,"a":1}`, ``, `{`, `{"a":NaN}`, `{"a":1}x`, `{"a":1,}`, `{"a" 1}`, `{a:1}`,
+		`{"a":{"b":01}}`, "{\"a\":\"\x01\"}",
+		`{"a":"\x"}`, `{"a":[1 2]}`, `{"x":[1,],"a":1}`, `{"a":tru}`, `{"a":{"b"}}`, `{"a":"`, `{"a":-}`, `{"a":1.}`, `{"a":1e}`,
+		`{"a":"\u12"}`, `{"a":"\`,
 	} {
 		if got, err := m.Apply([]byte("x"), []byte(in), &mask.Tally{}); err == nil || string(got) != "x" {
 			t.Errorf("%.40s: %.40s, %v", in, got, err)
@@ -179,7 +194,8 @@ func TestTallySaysWhatWasLeftOut(t *testing.T) {
 		if tally.Rows != 2 || tally.Cut != 1 || !tally.Left() {
 			t.Errorf("rows %d, cut %d", tally.Rows, tally.Cut)
 		}
-		want := []mask.Field{{Path: "rows/big", Name: "big", Bytes: 28, Count: 2}, {Path: `rows/"o d"`, Name: "o d", Bytes: 7, Count: 1}, {Path: "n", Name: "n", Bytes: 5, Count: 1}}
+		want := []mask.Field{{Path: "rows/big", Name: "big", Bytes: 28, Count: 2}, {Path: `rows/"o d"`, Name: "o d", Bytes: 7, Count: 1},
+			{Path: "n", Name: "n", Bytes: 5, Count: 1}}
 		if got := tally.Fields(); len(got) != 3 || got[0] != want[0] || got[1] != want[1] || got[2] != want[2] {
 			t.Errorf("got %v, want %v", got, want)
 		}
@@ -224,7 +240,8 @@ func TestGroupBehindASliceCutsArraysAlone(t *testing.T) {
 			t.Errorf("%s gives %s, %v; want %s", in, got, err, want)
 		}
 	}
-	schema := `{"type":"object","properties":{"a":{"type":["object","array"],"properties":{"b":{},"c":{}},"required":["c"],"items":{"type":"object","properties":{"b":{},"c":{}},"required":["b","c"]}}}}`
+	schema := `{"type":"object","properties":{"a":{"type":["object","array"],"properties":{"b":{},"c":{}},"required":["c"],` +
+		`"items":{"type":"object","properties":{"b":{},"c":{}},"required":["b","c"]}}}}`
 	cut := string(mask.Schema([]byte(schema), mask.Cuts{Masks: []*mask.Mask{m}}))
 	if !strings.Contains(cut, `"properties":{"b":{},"c":{}},"required":["c"]`) || strings.Contains(cut, `"required":["b","c"]`) {
 		t.Errorf("the schema says %s", cut)

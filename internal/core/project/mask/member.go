@@ -7,8 +7,8 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// member is what was found out about one member of an object. Rows mostly have the same
-// members in the same order: where the bytes are those of the row before, so is all this.
+// member is what is known of one member. Rows mostly have the same members in the same order, so it is
+// reused where the bytes are the same.
 type member struct {
 	level *level // whose member it is; nil: nothing is remembered
 	path  uint64
@@ -32,14 +32,17 @@ func (c *cutter) member(f *frame, n int) *member {
 		c.skipSpace()
 		return m
 	}
-	start, extra := c.pos, c.extra
+	start := c.pos
+	extra := c.extra
 	end := c.key()
 	if c.err != nil {
 		return nil
 	}
-	*m = member{level: f.level, path: f.path, lead: c.src[start:c.pos], literal: c.src[start:end], name: c.inner(start, end), extra: c.extra - extra, keep: true}
+	*m = member{level: f.level, path: f.path, lead: c.src[start:c.pos], literal: c.src[start:end], name: c.inner(start, end),
+		extra: c.extra - extra, keep: true}
 	if f.level != nil && f.level.allow {
-		if m.step = f.level.find(unescaped(m.name)); m.step != nil {
+		m.step = f.level.find(unescaped(m.name))
+		if m.step != nil {
 			c.tally.see(m.step.id)
 		}
 		m.keep = m.step != nil
@@ -52,11 +55,13 @@ func (c *cutter) key() (end int) {
 	if at(c.src, c.pos) != c.quote {
 		return c.wrong(c.pos, "a key")
 	}
-	if end = c.stringEnd(c.pos); end < 0 {
+	end = c.stringEnd(c.pos)
+	if end < 0 {
 		return end
 	}
 	c.pos = end
-	if c.skipSpace(); at(c.src, c.pos) != ':' {
+	c.skipSpace()
+	if at(c.src, c.pos) != ':' {
 		return c.wrong(c.pos, "a colon")
 	}
 	c.pos++

@@ -16,20 +16,10 @@ const (
 )
 
 // Parse reads a mask. A wrong one is an *Error.
-func Parse(src string) (*Mask, error) { return parse(src, false) }
+func Parse(src string) (*Mask, error) { return (&parser{src: src}).mask() }
 
-// ParseDrop reads a list of what to leave out: "a,b/c,**/d" means what "!a,!b/c,!**/d"
-// means to Parse.
-func ParseDrop(src string) (*Mask, error) { return parse(src, true) }
-
-func parse(src string, drop bool) (*Mask, error) {
-	p := &parser{src: src, drop: drop}
-	m, err := p.mask()
-	if err != nil {
-		return nil, err
-	}
-	return m, nil
-}
+// ParseDrop reads a list of what to leave out: "a,b/c,**/d" means "!a,!b/c,!**/d".
+func ParseDrop(src string) (*Mask, error) { return (&parser{src: src, drop: true}).mask() }
 
 type parser struct {
 	src   string
@@ -55,7 +45,7 @@ func (m *Mask) Items() []Item {
 	return p.top
 }
 
-func (p *parser) fail(offset int, hint, format string, args ...any) *Error {
+func (p *parser) fail(offset int, hint, format string, args ...any) error {
 	return &Error{Offset: offset, Message: fmt.Sprintf(format, args...), Hint: hint}
 }
 
@@ -81,7 +71,7 @@ func (p *parser) space() {
 	}
 }
 
-func (p *parser) mask() (*Mask, *Error) {
+func (p *parser) mask() (*Mask, error) {
 	if len(p.src) > maxSource {
 		return nil, p.fail(maxSource, "", "it is longer than %d bytes", maxSource)
 	}
@@ -91,21 +81,21 @@ func (p *parser) mask() (*Mask, *Error) {
 		}
 	}
 	p.space()
-	root := &draft{limit: noCap, id: -1}
-	err := p.self(root)
-	if err != nil {
+	m := &Mask{source: p.src, root: step{limit: noCap, id: -1}}
+	if err := p.self(&m.root); err != nil {
 		return nil, err
 	}
-	if p.space(); p.pos < len(p.src) {
+	p.space()
+	if p.pos < len(p.src) {
 		return nil, p.unexpected()
 	}
-	m := &Mask{source: p.src, keys: p.keys}
-	m.root = *root.build()
+	m.root.finish()
+	m.keys = p.keys
 	return m, nil
 }
 
-// self reads what acts on the root value itself, or the items of a root object.
-func (p *parser) self(root *draft) *Error {
+// self reads modifiers of the root value, or the items of a root object.
+func (p *parser) self(root *step) error {
 	if c := p.peek(); p.drop || c != '[' && c != '~' {
 		return p.list(root.inside(), 1)
 	}
@@ -119,7 +109,7 @@ func (p *parser) self(root *draft) *Error {
 	return nil
 }
 
-func (p *parser) unexpected() *Error {
+func (p *parser) unexpected() error {
 	rest := p.src[p.pos:]
 	r, _ := utf8.DecodeRuneInString(rest)
 	switch {
@@ -140,14 +130,16 @@ func (p *parser) unexpected() *Error {
 }
 
 // list reads items up to the end or a closing parenthesis.
-func (p *parser) list(into *draftLevel, depth int) *Error {
+func (p *parser) list(into *level, depth int) error {
 	for {
 		p.space()
-		if p.items++; p.items > maxItems {
+		p.items++
+		if p.items > maxItems {
 			return p.fail(p.pos, "use a glob", "it has more than %d items", maxItems)
 		}
-		var err *Error
-		start, name := p.pos, ""
+		var err error
+		start := p.pos
+		name := ""
 		if p.drop || p.take('!') {
 			err = p.exclude(into, depth)
 		} else {
@@ -163,28 +155,29 @@ func (p *parser) list(into *draftLevel, depth int) *Error {
 		if depth == 1 {
 			p.top = append(p.top, Item{p.src[start:p.pos], name})
 		}
-		if p.space(); !p.take(',') {
+		p.space()
+		if !p.take(',') {
 			return nil
 		}
 	}
 }
 
-func (p *parser) exclude(into *draftLevel, depth int) *Error {
-	at := into.exclude()
+func (p *parser) exclude(into *level, depth int) error {
 	if strings.HasPrefix(p.src[p.pos:], "**/") {
 		p.pos += len("**/")
 		k, err := p.key()
 		if err != nil {
 			return err
 		}
-		into.deep().to(k).ends = true
+		into.exclusions(true).to(k).ends = true
 		if p.peek() == '/' {
 			return p.fail(p.pos, "", "after **/ stands one name alone")
 		}
 		return p.endExclude()
 	}
-	for {
-		if depth++; depth > maxNesting+1 {
+	at := into.exclusions(false)
+	for ; ; depth++ {
+		if depth > maxNesting {
 			return p.fail(p.pos, "", "it is nested deeper than %d", maxNesting)
 		}
 		k, err := p.key()
@@ -199,7 +192,7 @@ func (p *parser) exclude(into *draftLevel, depth int) *Error {
 	}
 }
 
-func (p *parser) endExclude() *Error {
+func (p *parser) endExclude() error {
 	switch p.peek() {
 	case '[', '~', '(':
 		return p.fail(p.pos, "write !a/b, or a(…) without !", "an exclusion has no slice, cap or group")
@@ -207,7 +200,7 @@ func (p *parser) endExclude() *Error {
 	return nil
 }
 
-func (p *parser) include(into *draftLevel, depth int) *Error {
+func (p *parser) include(into *level, depth int) error {
 	into.allow = true
 	for {
 		if depth > maxNesting {
@@ -217,7 +210,7 @@ func (p *parser) include(into *draftLevel, depth int) *Error {
 		if err != nil {
 			return err
 		}
-		d := into.step(k, len(p.keys))
+		d := into.include(k, len(p.keys))
 		if d.id == len(p.keys) {
 			p.keys = append(p.keys, k.text)
 		}
@@ -225,11 +218,13 @@ func (p *parser) include(into *draftLevel, depth int) *Error {
 			return err
 		}
 		if p.take('/') {
-			into, depth = d.inside(), depth+1
+			into = d.inside()
+			depth = depth + 1
 			into.allow = true
 			continue
 		}
-		if p.space(); p.peek() == '(' {
+		p.space()
+		if p.peek() == '(' {
 			return p.group(d, depth+1)
 		}
 		d.whole = true
@@ -237,13 +232,14 @@ func (p *parser) include(into *draftLevel, depth int) *Error {
 	}
 }
 
-func (p *parser) group(d *draft, depth int) *Error {
+func (p *parser) group(d *step, depth int) error {
 	open := p.pos
 	p.pos++
 	if depth > maxNesting {
 		return p.fail(open, "", "it is nested deeper than %d", maxNesting)
 	}
-	if p.space(); p.peek() == ')' {
+	p.space()
+	if p.peek() == ')' {
 		return p.fail(p.pos, "leave the parentheses away to keep all of it", "the group is empty")
 	}
 	if err := p.list(d.inside(), depth); err != nil {

@@ -11,7 +11,7 @@ func isBare(r rune) bool {
 	return !unicode.IsSpace(r) && !unicode.IsControl(r) && !strings.ContainsRune(`,()/!~[]"\`, r)
 }
 
-func (p *parser) key() (key, *Error) {
+func (p *parser) key() (key, error) {
 	if p.peek() == '"' {
 		return p.quoted()
 	}
@@ -34,7 +34,7 @@ func (p *parser) key() (key, *Error) {
 	return key{text, strings.Contains(text, "*")}, nil
 }
 
-func (p *parser) quoted() (key, *Error) {
+func (p *parser) quoted() (key, error) {
 	start := p.pos
 	for p.pos++; p.pos < len(p.src) && p.src[p.pos] != '"'; p.pos++ {
 		if p.src[p.pos] == '\\' {
@@ -48,14 +48,13 @@ func (p *parser) quoted() (key, *Error) {
 	p.pos++
 	var text string
 	if err := json.Unmarshal([]byte(p.src[start:p.pos]), &text); err != nil {
-		return key{}, p.fail(start, `quote as in JSON: \" and \\`, "the quoted name is no JSON string")
+		return key{}, p.fail(start, `quote as in JSON: \" and \\`, "the quoted name is not a JSON string")
 	}
 	return key{text: text}, nil
 }
 
-// modifiers reads a slice and a cap. The same name may stand there twice, but not with
-// two different modifiers.
-func (p *parser) modifiers(d *draft) *Error {
+// modifiers reads a slice and a cap. A name that comes twice must not have different ones.
+func (p *parser) modifiers(d *step) error {
 	start := p.pos
 	if p.peek() == '[' {
 		rows, err := p.slice()
@@ -67,7 +66,8 @@ func (p *parser) modifiers(d *draft) *Error {
 		}
 		d.rows = rows
 	}
-	if start = p.pos; !p.take('~') {
+	start = p.pos
+	if !p.take('~') {
 		return nil
 	}
 	n, err := p.number()
@@ -83,7 +83,7 @@ func (p *parser) modifiers(d *draft) *Error {
 
 const sliceForms = "a slice is [:20], [5:10], [5:] or [-3:]"
 
-func (p *parser) slice() (s slice, err *Error) {
+func (p *parser) slice() (s slice, err error) {
 	p.pos++
 	s = slice{set: true, to: -1}
 	switch {
@@ -100,7 +100,8 @@ func (p *parser) slice() (s slice, err *Error) {
 		return s, p.fail(p.pos, sliceForms, "a colon is missing in the slice")
 	}
 	if !s.last && p.peek() != ']' {
-		if s.to, err = p.number(); err != nil {
+		s.to, err = p.number()
+		if err != nil {
 			return s, err
 		}
 	}
@@ -110,10 +111,12 @@ func (p *parser) slice() (s slice, err *Error) {
 	return s, nil
 }
 
-func (p *parser) number() (int, *Error) {
-	start, n := p.pos, 0
+func (p *parser) number() (int, error) {
+	start := p.pos
+	n := 0
 	for p.pos < len(p.src) && p.src[p.pos] >= '0' && p.src[p.pos] <= '9' {
-		if n = n*10 + int(p.src[p.pos]-'0'); n > maxNumber {
+		n = n*10 + int(p.src[p.pos]-'0')
+		if n > maxNumber {
 			return 0, p.fail(start, "", "the number is too large")
 		}
 		p.pos++

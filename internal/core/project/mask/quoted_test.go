@@ -36,7 +36,8 @@ func applyQuoted(m *mask.Mask, value string, t *mask.Tally) (string, error) {
 func TestAQuotedValueIsCutAsItIsWritten(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
 		{"indented", `"{\n\t\"a\" : \"x\",\r\n \"b\":2 }\n"`, `{\"a\":\"x\"}`},
-		{"escapes of both strings stay", `"{\"a\":\"\\\"\\\\\\/\\n\\u00e9\u00e9\/<\u003c\",\"b\":1}"`, `{\"a\":\"\\\"\\\\\\/\\n\\u00e9\u00e9\/<\u003c\"}`},
+		{"escapes of both strings stay", `"{\"a\":\"\\\"\\\\\\/\\n\\u00e9\u00e9\/<\u003c\",\"b\":1}"`,
+			`{\"a\":\"\\\"\\\\\\/\\n\\u00e9\u00e9\/<\u003c\"}`},
 		{"names by either escape", `"{\"\\u0061\":1,\"\u0061\":2,\"b\":3}"`, `{\"\\u0061\":1,\"\u0061\":2}`},
 		{"half of a pair", `"{\"a\":\"\ud800\\ud800\",\"b\":1}"`, `{\"a\":\"\ud800\\ud800\"}`},
 		{"no UTF-8", "\"{\\\"a\\\":\\\"\xff\\\",\\\"b\\\":1}\"", "{\\\"a\\\":\\\"\xff\\\"}"},
@@ -73,7 +74,8 @@ func TestAQuotedValueThatIsSpelledOddlyIsRefused(t *testing.T) {
 		"half of an escape":             `"{\"a\":\"\\u12\"}"`,
 		"a backslash before the quotes": `"{\"a\":\"\\"}"`,
 	} {
-		if got, end, err := parsed(t, "a").ApplyQuoted([]byte("as it was"), []byte(in), &mask.Tally{}); err == nil || end != 0 || string(got) != "as it was" {
+		if got, end, err := parsed(t, "a").ApplyQuoted([]byte("as it was"), []byte(in), &mask.Tally{}); err == nil || end != 0 ||
+			string(got) != "as it was" {
 			t.Errorf("%s: %s, %d, %v", name, got, end, err)
 		}
 	}
@@ -91,7 +93,8 @@ func parsed(t testing.TB, src string) *mask.Mask {
 func FuzzApplyQuoted(f *testing.F) {
 	for _, m := range []string{`items(id,name)`, `!**/a`, `[:1](a~2)`, `*~3`, `a[-1:]/b,!a/c`} {
 		f.Add(m, []byte(`"`+string(quotedSample)+`"`))
-		f.Add(m, []byte(`"[{\"a\":\"x\\ud83d\\ude00é\u00e9\/\\\/\\\"\\\\\",\"b\":[{\"a\":1}]},\n\t{\"\\u0061\":{\"c\":null,\"a\":-0.5e9}}] "`))
+		f.Add(m, []byte(`"[{\"a\":\"x\\ud83d\\ude00é\u00e9\/\\\/\\\"\\\\\",\"b\":[{\"a\":1}]},\n\t{\"\\u0061\":{\"c\":null,`+
+			`\"a\":-0.5e9}}] "`))
 		f.Add(m, []byte(`"{\"a\":[{\"b\":1,\"c\":2},{\"b\":2}],\"a\":\"中文字\"}"`))
 	}
 	f.Fuzz(func(t *testing.T, src string, literal []byte) {
@@ -115,7 +118,8 @@ func FuzzApplyQuoted(f *testing.F) {
 		if err != nil || string(got) != string(want) {
 			t.Fatalf("%s on %q gave %q, want %q, %v", src, literal, got, want, err)
 		}
-		if hasHalf := bytes.Contains(bytes.ToLower(literal), []byte(`\ud`)); a.Rows != b.Rows || a.Cut != b.Cut || a.Others != b.Others || !hasHalf && !slices.Equal(a.Fields(), b.Fields()) {
+		if hasHalf := bytes.Contains(bytes.ToLower(literal), []byte(`\ud`)); a.Rows != b.Rows || a.Cut != b.Cut || a.Others != b.Others ||
+			!hasHalf && !slices.Equal(a.Fields(), b.Fields()) {
 			t.Fatalf("%s on %q counts %+v, want %+v", src, literal, a.Fields(), b.Fields())
 		}
 	})
@@ -181,7 +185,8 @@ func FuzzQuotedIsAsUnquoted(f *testing.F) {
 				if got := quoted.AppendText(nil, append(out, '"')); end != len(literal) || string(got) != string(want) {
 					t.Fatalf("%s %s, %s by %s gave %q to %d, want %q", name, src, literal, encoder, got, end, want)
 				}
-				if tally.Rows != plain.Rows || tally.Cut != plain.Cut || tally.Others != plain.Others || !slices.Equal(tally.Fields(), plain.Fields()) || !slices.Equal(m.Unseen(&tally), m.Unseen(&plain)) {
+				if tally.Rows != plain.Rows || tally.Cut != plain.Cut || tally.Others != plain.Others ||
+					!slices.Equal(tally.Fields(), plain.Fields()) || !slices.Equal(m.Unseen(&tally), m.Unseen(&plain)) {
 					t.Fatalf("%s %s, %s by %s counts %+v, want %+v", name, src, literal, encoder, tally.Fields(), plain.Fields())
 				}
 			}

@@ -1,11 +1,15 @@
 package mask
 
-import "github.com/toolfit/toolfit/internal/base/rawjson"
+import (
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/core/project/quoted"
+)
 
 // skipSpace goes over white space. While bytes are being kept, it leaves the white space out.
 func (c *cutter) skipSpace() {
 	start := c.pos
-	if c.pos = c.blank(start); c.keep && c.pos > start {
+	c.pos = c.blank(start)
+	if c.keep && c.pos > start {
 		c.flush(start)
 		c.from = c.pos
 	}
@@ -16,10 +20,8 @@ func (c *cutter) value(depth int) {
 	switch at(c.src, c.pos) {
 	case c.quote:
 		c.stringValue()
-	case '{':
-		c.object(depth + 1)
-	case '[':
-		c.array(depth + 1)
+	case '{', '[':
+		c.container(depth + 1)
 	default:
 		c.scalar()
 	}
@@ -33,51 +35,39 @@ func (c *cutter) stringValue() {
 	}
 	c.pos = end
 	size := end - start - 2*c.edge()
-	switch {
-	case c.bulk != nil:
-		c.bulk.Longest = max(c.bulk.Longest, size)
-	case c.keep && (c.limit != noCap && size > c.limit || c.blobs && size > blobSize):
+	if c.keep && (c.limit != noCap && size > c.limit || c.blobs && size > blobSize) {
 		c.shorten(start)
 	}
 }
 
-func (c *cutter) object(depth int) {
+func (c *cutter) container(depth int) {
 	if depth > MaxDepth {
 		c.err = rawjson.ErrDepth
 		return
 	}
-	start, count, largest := c.pos, 0, 0
+	start := c.pos
+	count := 0
+	largest := 0
+	isObject := c.src[start] == '{'
+	end := c.src[start] + 2
 	c.pos++
-	for ; c.next('}', count == 0); count++ {
-		if c.key(); c.err != nil {
+	for ; c.next(end, count == 0); count++ {
+		if isObject {
+			c.key()
+		} else if count == c.most && c.most > 0 && c.keep {
+			c.tally.Rows += c.leaveRest(depth)
+			break
+		}
+		if c.err != nil {
 			return
 		}
 		from := c.pos
 		c.value(depth)
 		largest = max(largest, c.pos-from)
 	}
-	if c.bulk != nil {
+	if c.bulk != nil && isObject {
 		c.note(&c.bulk.Object, start, count, largest)
-	}
-}
-
-func (c *cutter) array(depth int) {
-	if depth > MaxDepth {
-		c.err = rawjson.ErrDepth
-		return
-	}
-	start, count, largest := c.pos, 0, 0
-	c.pos++
-	for ; c.next(']', count == 0); count++ {
-		if c.most > 0 && c.keep && count == c.most {
-			c.tally.Rows += c.leaveRest(depth)
-			break
-		}
-		from := c.pos
-		c.value(depth)
-		largest = max(largest, c.pos-from)
-	}
-	if c.bulk != nil {
+	} else if c.bulk != nil {
 		c.note(&c.bulk.Array, start, count, largest)
 	}
 }
@@ -105,9 +95,10 @@ func (c *cutter) shorten(start int) {
 		return
 	}
 	if c.quoted {
-		short = append(c.dst, requoted(short)...)
+		short = quoted.AppendInside(c.dst, short)
 	}
-	c.dst, c.from = short, c.pos
+	c.dst = short
+	c.from = c.pos
 	c.tally.Cut++
 }
 

@@ -19,9 +19,8 @@ type Cuts struct {
 	Note   string  // the member of a root object that says what is missing; "": none is added
 }
 
-// Schema is the schema of what is left after the cuts: every value that fits the given one,
-// cut, fits it. It is nil when that cannot be said: where a keyword depends on members that
-// may be missing, or a reference leads out of the schema. Order and unknown keywords stay.
+// Schema is the schema of the values after the cuts. Nil when there is none: a keyword depends on
+// members that may be missing, or a reference leaves the schema.
 func Schema(schema []byte, cuts Cuts) []byte {
 	root, err := jsonschema.Parse(schema)
 	if err != nil {
@@ -103,9 +102,8 @@ func (w *schemaWriter) write(out []byte, schema *node, vs views, root bool) []by
 	return append(n.out, '}')
 }
 
-// define gives the name of the definition of what a reference names for these views. It is
-// "" where none can be written: also in a schema with an id of its own, from which the
-// definitions of the document cannot be reached.
+// define returns the name of the definition for a reference and these views; "" when none can be
+// written.
 func (w *schemaWriter) define(ref *node, vs views, root bool) string {
 	target := w.index.Lookup(ref, ref.Text).Node
 	if target == nil || w.index.Resource(ref) != w.root || w.index.Resource(target) != w.root {

@@ -2,15 +2,16 @@ package mask
 
 import (
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
-// AppendShort appends a JSON string literal to dst, cut to its first limit characters and
-// with a note how many are missing: "0123…[+6]". It never splits an escape, a surrogate
-// pair or a character. False: the string is not longer than that, and nothing is appended.
+// AppendShort appends a JSON string cut to limit characters, and how many are missing: "0123…[+6]". It
+// never splits a character or an escape. False: it is not longer, and nothing is appended.
 func AppendShort(dst, literal []byte, limit int) ([]byte, bool) {
 	inner := literal[1 : len(literal)-1]
-	count, at := 0, len(inner)
+	count := 0
+	at := len(inner)
 	for i := 0; i < len(inner); count++ {
 		if count == limit {
 			at = i
@@ -44,16 +45,7 @@ func charLength(b []byte) int {
 	return 6
 }
 
-// isSurrogate tells whether b starts with the escape of one half of a pair: \ud and a
-// third digit of the given ones.
+// isSurrogate tells whether b starts with \ud and one of the third digits.
 func isSurrogate(b []byte, third string) bool {
-	if b[2]|0x20 != 'd' {
-		return false
-	}
-	for i := range len(third) {
-		if b[3] == third[i] {
-			return true
-		}
-	}
-	return false
+	return b[2]|0x20 == 'd' && strings.IndexByte(third, b[3]) >= 0
 }

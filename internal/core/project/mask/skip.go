@@ -10,26 +10,30 @@ func at(src []byte, i int) byte {
 	return 0
 }
 
-// skip goes over a value that is left out: most of the bytes, so that all is checked, and
-// nothing else is looked at on the way. It remembers what is open in the bits of a word,
-// which is quicker than a call for each container; what lies deeper than that is a call.
+// skip checks and passes over a value that is left out. The bits of a word track open containers,
+// which is faster than recursion.
 func (c *cutter) skip(depth int) {
-	src, i := c.src, c.pos
-	objects, open := uint64(0), 0 // the lowest bit is for the innermost: 1 for an object
+	src := c.src
+	i := c.pos
+	objects := uint64(0)
+	open := 0 // the lowest bit is for the innermost: 1 for an object
 	for {
 		if objects&1 != 0 {
-			if i = c.skipKey(i); i < 0 {
+			i = c.skipKey(i)
+			if i < 0 {
 				return
 			}
 		}
 		switch b := at(src, i); {
 		case b == c.quote:
-			if i = c.stringEnd(i); i < 0 {
+			i = c.stringEnd(i)
+			if i < 0 {
 				return
 			}
 		case b == '{' || b == '[':
 			if open == 64 || depth+open >= MaxDepth {
-				if i = c.skipDeep(i, depth+open); i < 0 {
+				i = c.skipDeep(i, depth+open)
+				if i < 0 {
 					return
 				}
 				break
@@ -39,11 +43,13 @@ func (c *cutter) skip(depth int) {
 			if b == '{' {
 				objects |= 1
 			}
-			if i = c.blank(i + 1); at(src, i) != b+2 {
+			i = c.blank(i + 1)
+			if at(src, i) != b+2 {
 				continue
 			}
 		default:
-			if i = c.skipScalar(i); i < 0 {
+			i = c.skipScalar(i)
+			if i < 0 {
 				return
 			}
 		}
@@ -76,7 +82,8 @@ func (c *cutter) skipDeep(i, depth int) int {
 		return -1
 	}
 	c.pos = i
-	if c.skip(depth); c.err != nil {
+	c.skip(depth)
+	if c.err != nil {
 		return -1
 	}
 	return c.pos
@@ -87,10 +94,12 @@ func (c *cutter) skipKey(i int) int {
 	if at(c.src, i) != c.quote {
 		return c.wrong(i, "a key")
 	}
-	if i = c.stringEnd(i); i < 0 {
+	i = c.stringEnd(i)
+	if i < 0 {
 		return i
 	}
-	if i = c.blank(i); at(c.src, i) != ':' {
+	i = c.blank(i)
+	if at(c.src, i) != ':' {
 		return c.wrong(i, "a colon")
 	}
 	return c.blank(i + 1)
@@ -99,32 +108,34 @@ func (c *cutter) skipKey(i int) int {
 // skipScalar goes over a number, true, false or null.
 func (c *cutter) skipScalar(i int) int {
 	c.pos = i
-	if c.scalar(); c.err != nil {
+	c.scalar()
+	if c.err != nil {
 		return -1
 	}
 	return c.pos
 }
 
-// wrong remembers the first fault, and is -1.
+// wrong keeps the first error and returns -1.
 func (c *cutter) wrong(i int, want string) int {
 	c.pos = i
 	c.fail(want)
 	return -1
 }
 
-// stringEnd is where the string ends of which the first byte has been seen at i; -1 when it
-// is none.
+// stringEnd is where the string that starts at i ends; -1 when it is invalid.
 func (c *cutter) stringEnd(i int) int {
 	if c.quoted {
 		return c.quotedEnd(i)
 	}
 	end := i + 1
-	if end += rawjson.PlainRun(c.src, end); at(c.src, end) == '"' {
+	end += rawjson.PlainRun(c.src, end)
+	if at(c.src, end) == '"' {
 		return end + 1
 	}
 	end, err := rawjson.Skip(c.src, i, 1)
 	if err != nil {
-		c.pos, c.err = end, err
+		c.pos = end
+		c.err = err
 		return -1
 	}
 	return end

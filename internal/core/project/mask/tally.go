@@ -9,22 +9,20 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// Tally counts what was left out. The zero value is ready; one that is used again after
-// Reset costs no allocation.
+// Tally counts what was left out. The zero value is ready to use; Reset allows reuse without
+// allocation.
 type Tally struct {
 	Rows   int // elements of arrays
 	Cut    int // strings that were shortened
 	Others int // members beyond those that Fields names
 
 	fields []field
-	text   []byte   // of their paths
-	index  []uint16 // 1 + place in fields, found by id; empty while they are few
-	seen   uint64   // which includes occurred, by number
-	later  []uint64 // those beyond the first 64
+	text   []byte                  // of their paths
+	index  map[uint64]int          // 1 + place in fields, by id; empty while they are few
+	seen   [maxSource / 128]uint64 // which includes occurred, a bit each: a mask has one for two bytes at most
 }
 
-// What is remembered of names is bounded: a map by id may have any number, of any length. A
-// name that is no UTF-8 cannot be asked for, and counts among the others.
+// Limits of what is remembered of names. A name that is not UTF-8 counts among the others.
 const (
 	maxFields = 256
 	fewFields = 8   // which are looked through faster than they are looked up
@@ -47,11 +45,13 @@ type Field struct {
 
 // Reset makes t ready for another value.
 func (t *Tally) Reset() {
-	t.Rows, t.Cut, t.Others = 0, 0, 0
-	t.fields, t.text = t.fields[:0], t.text[:0]
-	t.index = t.index[:0]
-	t.seen = 0
-	clear(t.later)
+	t.Rows = 0
+	t.Cut = 0
+	t.Others = 0
+	t.fields = t.fields[:0]
+	t.text = t.text[:0]
+	clear(t.index)
+	clear(t.seen[:])
 }
 
 // Left tells whether anything was left out.
@@ -102,7 +102,8 @@ func (t *Tally) drop(names [][]byte, m *member, bytes int) int {
 		f.count++
 		return m.field
 	}
-	size, sayable := len(m.name), utf8.Valid(m.name)
+	size := len(m.name)
+	sayable := utf8.Valid(m.name)
 	for _, n := range names {
 		size += len(n)
 		sayable = sayable && utf8.Valid(n)
@@ -119,8 +120,8 @@ func (t *Tally) drop(names [][]byte, m *member, bytes int) int {
 	})
 }
 
-// add finds the field by its id, or remembers it with the path that write appends. It
-// returns 1 + its place in fields; 0 when there are too many.
+// add counts a field, with the path that write appends if it is new. It returns 1 + its place in
+// fields; 0 when there are too many.
 func (t *Tally) add(id uint64, bytes, count int, write func([]byte) []byte) int {
 	if n := t.find(id); n > 0 {
 		f := &t.fields[n-1]
@@ -135,50 +136,35 @@ func (t *Tally) add(id uint64, bytes, count int, write func([]byte) []byte) int 
 	start := len(t.text)
 	t.text = write(t.text)
 	t.fields = append(t.fields, field{id: id, start: start, end: len(t.text), bytes: bytes, count: count})
-	t.enter(len(t.fields))
+	t.enter()
 	return len(t.fields)
 }
 
 // find is 1 + the place of a field; 0 when it is not there.
 func (t *Tally) find(id uint64) int {
-	if len(t.index) == 0 {
-		for i := range t.fields {
-			if t.fields[i].id == id {
-				return i + 1
-			}
-		}
-		return 0
+	if len(t.fields) > fewFields {
+		return t.index[id]
 	}
-	for at := id % (2 * maxFields); t.index[at] != 0; at = (at + 1) % (2 * maxFields) {
-		if t.fields[t.index[at]-1].id == id {
-			return int(t.index[at])
-		}
-	}
-	return 0
+	return 1 + slices.IndexFunc(t.fields, func(f field) bool { return f.id == id })
 }
 
-// enter puts the last of so many fields into the index, and begins one where it pays.
-func (t *Tally) enter(n int) {
-	first := n
+// enter adds the last field to the index, and starts one when there are many.
+func (t *Tally) enter() {
+	n := len(t.fields)
 	switch {
-	case n <= fewFields:
-		return
-	case len(t.index) == 0:
-		t.index = slices.Grow(t.index, 2*maxFields)[:2*maxFields]
-		clear(t.index)
-		first = 1
-	}
-	for ; first <= n; first++ {
-		at := t.fields[first-1].id % (2 * maxFields)
-		for t.index[at] != 0 {
-			at = (at + 1) % (2 * maxFields)
+	case n == fewFields+1:
+		if t.index == nil {
+			t.index = make(map[uint64]int, 4*fewFields)
 		}
-		t.index[at] = uint16(first)
+		for i, f := range t.fields {
+			t.index[f.id] = i + 1
+		}
+	case n > fewFields:
+		t.index[t.fields[n-1].id] = n
 	}
 }
 
-// fieldID stands for a member of the object that parent stands for: eight bytes are mixed
-// at a time. Two that meet would share a line in a note; nothing else depends on it.
+// fieldID hashes a member and its parent. A collision would only merge two lines of a note.
 func fieldID(parent uint64, name []byte) uint64 {
 	const prime = 0x9E3779B97F4A7C15
 	h := parent ^ uint64(len(name))
@@ -211,43 +197,19 @@ func appendName(dst, written []byte) []byte {
 	return rawjson.AppendString(dst, string(unescaped(written)))
 }
 
-func (t *Tally) see(id int) {
-	switch {
-	case id < 0:
-	case id < 64:
-		t.seen |= 1 << id
-	default:
-		at := id/64 - 1
-		if need := at + 1 - len(t.later); need > 0 {
-			t.later = append(t.later, make([]uint64, need)...)
-		}
-		t.later[at] |= 1 << (id % 64)
-	}
-}
-
-func (t *Tally) saw(id int) bool {
-	if id < 64 {
-		return t.seen&(1<<id) != 0
-	}
-	at := id/64 - 1
-	return at < len(t.later) && t.later[at]&(1<<(id%64)) != 0
-}
+func (t *Tally) see(id int) { t.seen[id/64] |= 1 << (id % 64) }
 
 // See takes over which names of a mask occurred in what other counted.
 func (t *Tally) See(other *Tally) {
-	t.seen |= other.seen
-	if need := len(other.later) - len(t.later); need > 0 {
-		t.later = append(t.later, make([]uint64, need)...)
-	}
-	for i, bits := range other.later {
-		t.later[i] |= bits
+	for i, bits := range other.seen {
+		t.seen[i] |= bits
 	}
 }
 
 // Unseen are the names in the mask that no member had in what t counted.
 func (m *Mask) Unseen(t *Tally) (names []string) {
 	for id, name := range m.keys {
-		if !t.saw(id) {
+		if t.seen[id/64]&(1<<(id%64)) == 0 {
 			names = append(names, name)
 		}
 	}

@@ -3,19 +3,19 @@ package mask
 import (
 	"bytes"
 	"strconv"
+	"strings"
 )
 
 // blobSize is the length from which a string that looks like base64 is no reading for a model.
 const blobSize = 1 << 10
 
-// Short is a mask that keeps every field and cuts each string to the limit; 0: none is
-// cut. With blobs set, long strings that look like base64 are replaced by their length.
+// Short keeps every field and cuts strings to the limit (0: none). With blobs, long base64 strings
+// become their length.
 func Short(limit int, blobs bool) *Mask {
-	m := &Mask{root: step{id: -1, limit: noCap, whole: true}, blobs: blobs}
-	if limit > 0 {
-		m.root.limit = limit
+	if limit == 0 {
+		limit = noCap
 	}
-	return m
+	return &Mask{root: step{id: -1, limit: limit, whole: true}, blobs: blobs}
 }
 
 // First is a mask that keeps every field, and of each array so many elements at most.
@@ -53,7 +53,8 @@ func (c *cutter) leaveRest(depth int) (n int) {
 		c.skip(depth)
 		n++
 	}
-	c.keep, c.from = true, c.pos-1
+	c.keep = true
+	c.from = c.pos - 1
 	return n
 }
 
@@ -62,12 +63,10 @@ func Compact(dst, src []byte) ([]byte, error) {
 	return (&Mask{root: step{limit: noCap}}).Apply(dst, src, &Tally{})
 }
 
-// Bulk is where most of a value lies that can be left out: the array and the object whose
-// elements, without the largest of them, are most. An object that holds little beside one
-// long list has nothing to give.
+// Bulk is the array and the object from which most can be left out: the size of all elements but the
+// largest counts.
 type Bulk struct {
 	Array, Object Place // with at least two elements, or members
-	Longest       int   // bytes of the longest string
 }
 
 // Place is a container in the walked bytes.
@@ -82,7 +81,8 @@ func Survey(src []byte) (Bulk, error) {
 	c := cutter{src: src, quote: '"', bulk: &Bulk{}}
 	c.skipSpace()
 	c.value(0)
-	if c.skipSpace(); c.err == nil && c.pos != len(src) {
+	c.skipSpace()
+	if c.err == nil && c.pos != len(src) {
 		c.fail("end of input")
 	}
 	return *c.bulk, c.err
@@ -95,18 +95,19 @@ func (c *cutter) note(into *Place, start, count, largest int) {
 	}
 }
 
-// AppendBlob appends, in place of a long string that looks like base64, what it was. The
-// content is that of a JSON string or plain text.
+// AppendBlob appends what replaces a long base64 string.
 func AppendBlob(dst []byte, length int) []byte {
 	dst = append(dst, "[base64, "...)
 	dst = strconv.AppendInt(dst, int64(length), 10)
 	return append(dst, " characters]"...)
 }
 
-// BlobRun is how long the run of base64 characters at the start of text is, and whether it
-// is base64: longer than a model could mind, and no words.
+// BlobRun is how long a run of base64 characters text starts with, and whether it really is long
+// base64.
 func BlobRun(text []byte) (n int, blob bool) {
-	digits, capitals, small := 0, 0, 0
+	digits := 0
+	capitals := 0
+	small := 0
 	for n < len(text) && blobByte[text[n]] {
 		switch b := text[n]; {
 		case b >= '0' && b <= '9':
@@ -125,7 +126,7 @@ func BlobRun(text []byte) (n int, blob bool) {
 var blobByte = func() (t [256]bool) {
 	for c := range 256 {
 		b := byte(c)
-		t[c] = b >= '0' && b <= '9' || b >= 'A' && b <= 'Z' || b >= 'a' && b <= 'z' || b == '+' || b == '/' || b == '-' || b == '_' || b == '='
+		t[c] = b >= '0' && b <= '9' || b >= 'A' && b <= 'Z' || b >= 'a' && b <= 'z' || strings.IndexByte("+/-_=", b) >= 0
 	}
 	return t
 }()

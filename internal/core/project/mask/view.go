@@ -28,12 +28,6 @@ func (m *Mask) view() view {
 // cutsMembers tells whether members may be missing somewhere below.
 func (v view) cutsMembers() bool { return v.level != nil || len(v.away) > 0 }
 
-// element is the view of an array's elements.
-func (v view) element() view {
-	v.rows = slice{}
-	return v
-}
-
 // member is the view of the named member; false when it is left out.
 func (v view) member(name string) (view, bool) {
 	out := view{limit: v.limit}
@@ -47,25 +41,14 @@ func (v view) member(name string) (view, bool) {
 		}
 		out.take(s)
 	}
-	for _, e := range v.away {
-		if e.deep {
-			out.away = append(out.away, e)
-		}
-		for _, x := range e.next {
-			if !x.key.matches([]byte(name)) {
-				continue
-			}
-			if x.to.ends {
-				return out, false
-			}
-			out.away = append(out.away, x.to)
-		}
-	}
-	return out, true
+	var keep bool
+	out.away, keep = follow(out.away, v.away, []byte(name))
+	return out, keep
 }
 
 func (v *view) take(s *step) {
-	v.level, v.rows = s.sub, s.rows
+	v.level = s.sub
+	v.rows = s.rows
 	if s.limit != noCap {
 		v.limit = s.limit
 	}
@@ -124,6 +107,14 @@ type views []view
 func (vs views) distinct() views {
 	slices.SortFunc(vs, func(a, b view) int { return strings.Compare(a.key(), b.key()) })
 	return slices.CompactFunc(vs, func(a, b view) bool { return a.key() == b.key() })
+}
+
+// each is the distinct views that next makes of each view.
+func (vs views) each(next func(view) []view) (out views) {
+	for _, v := range vs {
+		out = append(out, next(v)...)
+	}
+	return out.distinct()
 }
 
 func (vs views) some(is func(view) bool) bool { return slices.ContainsFunc(vs, is) }

@@ -25,16 +25,15 @@ var plain = func() (t [256]bool) {
 	return t
 }()
 
-// AppendText appends the text of a valid JSON string literal to dst. Half of a surrogate
-// pair becomes the three bytes that UTF-8 would give it, so that Append can write it back.
+// AppendText appends the text of a valid JSON string. Half a surrogate pair becomes three bytes, which
+// Append can write back.
 func AppendText(dst, literal []byte) []byte {
 	dst, _ = ReadText(dst, literal)
 	return dst
 }
 
-// ReadText appends to dst the text of the JSON string that starts in data, as AppendText
-// does, and says where the string ends. It checks what it reads; 0 says that it is no
-// string, and the text is as much as was read of it.
+// ReadText is AppendText for a string that data starts with, which it checks, and returns its end; 0:
+// it is invalid.
 func ReadText(dst, data []byte) (text []byte, end int) {
 	if len(data) == 0 || data[0] != '"' {
 		return dst, 0
@@ -46,7 +45,8 @@ func ReadText(dst, data []byte) (text []byte, end int) {
 		c := data[i]
 		if plain[c] {
 			out[n] = c
-			i, n = i+1, n+1
+			i = i + 1
+			n = n + 1
 			continue
 		}
 		if c == '"' {
@@ -55,9 +55,11 @@ func ReadText(dst, data []byte) (text []byte, end int) {
 		if c != '\\' || i+1 >= len(data) {
 			break
 		}
-		if c = escaped[data[i+1]]; c != 0 {
+		c = escaped[data[i+1]]
+		if c != 0 {
 			out[n] = c
-			i, n = i+2, n+1
+			i = i + 2
+			n = n + 1
 			continue
 		}
 		if rawjson.EscapeLength(data[i:]) == 0 {
@@ -73,8 +75,8 @@ func ReadText(dst, data []byte) (text []byte, end int) {
 // escaped is what a sign after a backslash stands for.
 var escaped = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
-// appendUnicode appends the character of the \u escape at the start of in, and says how
-// long the text is then, and the escape.
+// appendUnicode appends the character of a \u escape, and returns the lengths of the text and of the
+// escape.
 func appendUnicode(dst, in []byte) (length, size int) {
 	r := hexRune(in[2:6])
 	if r&^0x3FF == 0xD800 && len(in) >= 12 && in[6] == '\\' && in[7] == 'u' && rawjson.EscapeLength(in[6:]) > 0 {
@@ -100,8 +102,7 @@ func hexRune(digits []byte) (r rune) {
 	return r
 }
 
-// Append appends a text, whole or in pieces, to dst as a JSON string. Bytes that are no
-// UTF-8 stay as they came.
+// Append appends a text, given in pieces, as a JSON string. Bytes that are not UTF-8 stay as they are.
 func Append(dst []byte, pieces ...[]byte) []byte {
 	dst = append(dst, '"')
 	for _, text := range pieces {
@@ -146,8 +147,8 @@ func IsHalf(text []byte) bool {
 
 var fence = []byte("```")
 
-// JSON finds the JSON document that a text consists of: all of it, or all within one
-// ```json fence. It looks at the ends alone; whether it is JSON is seen when it is read.
+// JSON finds the JSON document that is the whole text, or in one ```json fence, judging by its ends
+// alone.
 func JSON(text []byte) (start, end int, ok bool) {
 	start, end = Trim(text, 0, len(text))
 	if body := text[start:end]; bytes.HasPrefix(body, fence) && bytes.HasSuffix(body, fence) && len(body) > 2*len(fence) {
@@ -160,7 +161,8 @@ func JSON(text []byte) (start, end int, ok bool) {
 	if start >= end {
 		return 0, 0, false
 	}
-	first, last := text[start], text[end-1]
+	first := text[start]
+	last := text[end-1]
 	return start, end, first == '{' && last == '}' || first == '[' && last == ']'
 }
 

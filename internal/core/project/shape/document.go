@@ -10,8 +10,7 @@ import (
 // maxNested is how deep objects are taken apart into dotted names. Deeper ones stay JSON.
 const maxNested = 4
 
-// document writes a compact JSON value with its arrays as tables; false when it has none
-// that would be shorter so.
+// document writes compact JSON with its arrays as tables; false when none gets shorter.
 func document(compact []byte) ([]byte, bool) {
 	var out []byte
 	ok := false
@@ -24,10 +23,10 @@ func document(compact []byte) ([]byte, bool) {
 	return bytes.TrimSuffix(out, []byte("\n")), ok
 }
 
-// lines writes an object's members, each on a line of its own; false, and nothing written,
-// when none of them is a table.
+// lines writes an object, one member per line; false, with nothing written, when none is a table.
 func lines(dst, prefix, object []byte, depth int) ([]byte, bool) {
-	start, tables := len(dst), false
+	start := len(dst)
+	tables := false
 	seen := map[string]bool{}
 	for w := rawjson.Object(object); w.Next(); {
 		if seen[string(w.Key)] || depth > 0 && !isBareKey(w.Key) {
@@ -43,7 +42,8 @@ func lines(dst, prefix, object []byte, depth int) ([]byte, bool) {
 		case w.Value[0] == '{' && depth < maxNested && isBareKey(w.Key):
 			dst, ok = lines(dst, append(name, '.'), w.Value, depth+1)
 		}
-		if tables = tables || ok; !ok {
+		tables = tables || ok
+		if !ok {
 			dst = append(append(dst[:before], name...), ": "...)
 			dst = append(appendCell(dst, w.Value, false), '\n')
 		}
@@ -54,8 +54,8 @@ func lines(dst, prefix, object []byte, depth int) ([]byte, bool) {
 	return dst, true
 }
 
-// section writes an array as a table under its name; false, and nothing written, when it
-// is not one or would not get shorter.
+// section writes an array as a table; false, with nothing written, when it is none or does not get
+// shorter.
 func section(dst, name, array []byte) ([]byte, bool) {
 	t, ok := readTable(array)
 	if !ok {
@@ -98,8 +98,8 @@ func appendCell(dst, value []byte, table bool) []byte {
 	return append(dst, value[1:len(value)-1]...)
 }
 
-// isBareText tells whether a string can do without quotes: it cannot be taken for another
-// value, or for the end of one. Escapes keep their quotes.
+// isBareText tells whether a string needs no quotes: it cannot be mistaken for another value, and has
+// no escapes.
 func isBareText(s []byte, table bool) bool {
 	if len(s) == 0 || s[0] == ' ' || s[len(s)-1] == ' ' || s[0] == '{' || s[0] == '[' {
 		return false

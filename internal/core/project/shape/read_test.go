@@ -72,12 +72,15 @@ func (r *reader) table(count string) (any, error) {
 	for i := range rows {
 		row := map[string]any{}
 		for _, c := range constants {
-			name, value := c, ""
+			name := c
+			value := ""
 			if end := strings.Index(c, "="); c[0] == '"' {
 				_, tail := literal(c)
-				name, value = c[:len(c)-len(tail)], tail[1:]
+				name = c[:len(c)-len(tail)]
+				value = tail[1:]
 			} else {
-				name, value = c[:end], c[end+1:]
+				name = c[:end]
+				value = c[end+1:]
 			}
 			if err := put(row, name, cell(value)); err != nil {
 				return nil, err

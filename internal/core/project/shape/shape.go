@@ -36,8 +36,7 @@ const (
 	Auto  Mode = "auto"  // tables where that is shorter by a tenth or more, else JSON without white space
 )
 
-// Text writes a JSON text in the mode's way. False: it stays as it is, because the mode
-// says so, because it is no JSON, or because it would not get shorter.
+// Text writes a JSON text in the mode. False: it stays as it is, or would not get shorter.
 func Text(src []byte, mode Mode) ([]byte, bool) {
 	if mode != JSON && mode != Table && mode != Auto {
 		return nil, false

@@ -25,13 +25,20 @@ func TestText(t *testing.T) {
 		{"what is short stays", shape.JSON, `{"a":1}`, ""},
 		{"no JSON stays", shape.Auto, `{"a": NaN}`, ""},
 		{"a table with its constants", shape.Auto,
-			`{"total":3,"items":[{"id":1,"owner":{"login":"a"},"state":"open"},{"id":2,"owner":{"login":"b"},"state":"open"},{"id":3,"owner":{"login":"c, d"},"state":"open"}]}`,
+			`{"total":3,"items":[{"id":1,"owner":{"login":"a"},"state":"open"},{"id":2,"owner":{"login":"b"},"state":"open"},{"id":3,` +
+				`"owner":{"login":"c, d"},"state":"open"}]}`,
 			"total: 3\nitems[3]:\nall rows: state=open\nid,owner.login\n1,a\n2,b\n3,\"c, d\""},
-		{"a root array", shape.Table, `[{"id":1,"name":"first one"},{"id":2,"name":"second one"}]`, "[2]:\nid,name\n1,first one\n2,second one"},
-		{"absent, null and empty differ", shape.Table, `[{"id":1,"name":"aaaa","other":null},{"id":2,"name":"","other":1},{"id":3,"other":2}]`, "[3]:\nid,name,other\n1,aaaa,null\n2,\"\",1\n3,,2"},
-		{"a table inside an object", shape.Table, `{"Data":{"n":2,"List":[{"id":1,"name":"first one"},{"id":2,"name":"second one"}]}}`, "Data.n: 2\nData.List[2]:\nid,name\n1,first one\n2,second one"},
-		{"strings that read as other values keep their quotes", shape.Table, `[{"value":"12","label":"true"},{"value":"1e5","label":" x"}]`, "[2]:\nvalue,label\n\"12\",\"true\"\n\"1e5\",\" x\""},
-		{"names with a dot keep their quotes", shape.Table, `[{"first.name":1,"second":2},{"first.name":3,"second":4}]`, "[2]:\n\"first.name\",second\n1,2\n3,4"},
+		{"a root array", shape.Table, `[{"id":1,"name":"first one"},{"id":2,"name":"second one"}]`,
+			"[2]:\nid,name\n1,first one\n2,second one"},
+		{"absent, null and empty differ", shape.Table,
+			`[{"id":1,"name":"aaaa","other":null},{"id":2,"name":"","other":1},{"id":3,"other":2}]`,
+			"[3]:\nid,name,other\n1,aaaa,null\n2,\"\",1\n3,,2"},
+		{"a table inside an object", shape.Table, `{"Data":{"n":2,"List":[{"id":1,"name":"first one"},{"id":2,"name":"second one"}]}}`,
+			"Data.n: 2\nData.List[2]:\nid,name\n1,first one\n2,second one"},
+		{"strings that read as other values keep their quotes", shape.Table,
+			`[{"value":"12","label":"true"},{"value":"1e5","label":" x"}]`, "[2]:\nvalue,label\n\"12\",\"true\"\n\"1e5\",\" x\""},
+		{"names with a dot keep their quotes", shape.Table, `[{"first.name":1,"second":2},{"first.name":3,"second":4}]`,
+			"[2]:\n\"first.name\",second\n1,2\n3,4"},
 		{"unlike rows stay JSON", shape.Auto, `[{"a":1},{"b":2},{"c":3},[4]]`, ""},
 		{"double names stay JSON", shape.Table, `[{"name":1,"name":2},{"name":3,"name":4}]`, ""},
 	}
@@ -72,7 +79,8 @@ func decodeAny(in []byte) (v any, err error) {
 }
 
 func TestNothingIsLost(t *testing.T) {
-	text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", "a,b", `q"`, "x=y", "null", "-1", "[", "a.b", "all rows: ", "中文", " s", "l\nm", "\u2028", "k: v", "n[2]:"}))
+	text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", "a,b", `q"`, "x=y", "null", "-1", "[", "a.b", "all rows: ", "中文",
+		" s", "l\nm", "\u2028", "k: v", "n[2]:"}))
 	name := rapid.OneOf(rapid.SampledFrom([]string{"id", "name", "owner", "state", "a.b", "", "x y", "k=v", "all rows", `q"`, "环境"}), text)
 	var value func(depth int) *rapid.Generator[any]
 	value = func(depth int) *rapid.Generator[any] {
@@ -88,8 +96,10 @@ func TestNothingIsLost(t *testing.T) {
 	}
 	tables := 0
 	rapid.Check(t, func(t *rapid.T) {
-		rows := rapid.SliceOfN(rapid.MapOfN(rapid.SampledFrom([]string{"id", "name", "owner", "a.b", "x y"}), value(2), 1, 5), 0, 6).Draw(t, "rows")
-		root := rapid.SampledFrom([]any{rows, map[string]any{"items": rows, "n": 1}, map[string]any{"d": map[string]any{"items": rows, "s": "t"}}, map[string]any{"x.y": rows}}).Draw(t, "root")
+		rows := rapid.SliceOfN(rapid.MapOfN(rapid.SampledFrom([]string{"id", "name", "owner", "a.b", "x y"}), value(2), 1, 5), 0,
+			6).Draw(t, "rows")
+		root := rapid.SampledFrom([]any{rows, map[string]any{"items": rows, "n": 1},
+			map[string]any{"d": map[string]any{"items": rows, "s": "t"}}, map[string]any{"x.y": rows}}).Draw(t, "root")
 		in, err := json.MarshalIndent(root, "", " ")
 		if err != nil {
 			t.Fatal(err)
@@ -134,7 +144,8 @@ func hasDouble(data []byte) bool {
 func BenchmarkTable50KB(b *testing.B) {
 	var rows []string
 	for i := range 400 {
-		rows = append(rows, fmt.Sprintf(`{"id":%d,"name":"item %d","owner":{"login":"user%d"},"state":"open","url":"https://example.com/%d"}`, i, i, i%7, i))
+		rows = append(rows, fmt.Sprintf(`{"id":%d,"name":"item %d","owner":{"login":"user%d"},"state":"open",`+
+			`"url":"https://example.com/%d"}`, i, i, i%7, i))
 	}
 	in := []byte("[" + strings.Join(rows, ",") + "]")
 	b.SetBytes(int64(len(in)))

@@ -37,8 +37,7 @@ type table struct {
 	rows   [][][]byte // a value per leaf; nil where the row has none
 }
 
-// readTable takes an array apart; false when it is not one of at least two objects, or
-// has too many columns to be one.
+// readTable reads an array of at least two objects; false when it is none, or has too many columns.
 func readTable(array []byte) (*table, bool) {
 	var objects [][]byte
 	for w := rawjson.Array(array); w.Next(); {
@@ -53,7 +52,8 @@ func readTable(array []byte) (*table, bool) {
 	top := &columns{byKey: map[string]*column{}}
 	var r reader
 	for _, o := range objects {
-		if r.row++; !r.learn(top, nil, o, 0) {
+		r.row++
+		if !r.learn(top, nil, o, 0) {
 			return nil, false
 		}
 	}
@@ -69,13 +69,13 @@ func readTable(array []byte) (*table, bool) {
 	return t, true
 }
 
-// learn takes note of a row's members; false when one of them is there twice, or there
-// are too many.
+// learn notes a row's members; false when one is there twice or there are too many.
 func (r *reader) learn(c *columns, prefix, object []byte, depth int) bool {
 	for w := rawjson.Object(object); w.Next(); {
 		col := c.byKey[string(w.Key)]
 		if col == nil {
-			if r.total++; r.total > maxColumns {
+			r.total++
+			if r.total > maxColumns {
 				return false
 			}
 			col = &column{name: append(prefix[:len(prefix):len(prefix)], keyText(w.Key)...), index: -1}
@@ -137,47 +137,32 @@ func (c *columns) fill(row [][]byte, object []byte) {
 
 func (t *table) write(dst []byte) []byte {
 	constant := t.constants()
-	first := true
-	for i, col := range t.leaves {
-		if !constant[i] {
-			continue
-		}
-		sep := ","
-		if first {
-			sep = "all rows: "
-		}
-		first = false
-		dst = append(append(append(dst, sep...), col.name...), '=')
-		dst = appendCell(dst, t.rows[0][i], true)
-	}
-	if !first {
-		dst = append(dst, '\n')
-	}
-	dst = t.writeRow(dst, constant, func(dst []byte, i int) []byte { return append(dst, t.leaves[i].name...) })
-	for _, row := range t.rows {
-		dst = t.writeRow(dst, constant, func(dst []byte, i int) []byte {
-			if row[i] == nil {
-				return dst
+	line := func(lead string, constants bool, cell func(i int)) {
+		sep := lead
+		for i := range t.leaves {
+			if constant[i] == constants {
+				dst = append(dst, sep...)
+				cell(i)
+				sep = ","
 			}
-			return appendCell(dst, row[i], true)
+		}
+		if sep != lead {
+			dst = append(dst, '\n')
+		}
+	}
+	line("all rows: ", true, func(i int) {
+		dst = append(append(dst, t.leaves[i].name...), '=')
+		dst = appendCell(dst, t.rows[0][i], true)
+	})
+	line("", false, func(i int) { dst = append(dst, t.leaves[i].name...) })
+	for _, row := range t.rows {
+		line("", false, func(i int) {
+			if row[i] != nil {
+				dst = appendCell(dst, row[i], true)
+			}
 		})
 	}
 	return dst
-}
-
-func (t *table) writeRow(dst []byte, constant []bool, cell func([]byte, int) []byte) []byte {
-	first := true
-	for i := range t.leaves {
-		if constant[i] {
-			continue
-		}
-		if !first {
-			dst = append(dst, ',')
-		}
-		first = false
-		dst = cell(dst, i)
-	}
-	return append(dst, '\n')
 }
 
 // constants marks the columns that are the same in all rows. One column always stays.

@@ -41,6 +41,7 @@ func lowerBound(k, n int) float64 {
 		return 0
 	}
 	const z = wilsonQuantile
-	p, m := float64(k)/float64(n), float64(n)
+	p := float64(k) / float64(n)
+	m := float64(n)
 	return (p + z*z/(2*m) - z*math.Sqrt(p*(1-p)/m+z*z/(4*m*m))) / (1 + z*z/m)
 }

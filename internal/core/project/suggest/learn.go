@@ -2,6 +2,7 @@ package suggest
 
 import (
 	"bytes"
+	"maps"
 	"slices"
 	"strings"
 
@@ -76,7 +77,8 @@ func find(byPath map[string]*evidence, path [][]byte, opts *Options) *evidence {
 
 func (e *evidence) see(leaf []byte) {
 	text := string(leaf)
-	if e.count++; e.count == 1 {
+	e.count++
+	if e.count == 1 {
 		e.first = text
 	}
 	e.varies = e.varies || text != e.first
@@ -95,14 +97,14 @@ var expected = []string{"id", "name", "title", "status", "state", "type", "url",
 func isExpected(literal []byte, opts *Options) bool {
 	name, _ := rawjson.String(literal)
 	lower := strings.ToLower(name)
-	if slices.Contains(expected, lower) || strings.HasSuffix(name, "Id") || strings.HasSuffix(name, "ID") || strings.HasSuffix(lower, "_id") || strings.HasSuffix(name, "Name") || strings.HasSuffix(lower, "_name") {
+	if slices.Contains(expected, lower) || strings.HasSuffix(name, "Id") || strings.HasSuffix(name, "ID") ||
+		strings.HasSuffix(lower, "_id") || strings.HasSuffix(name, "Name") || strings.HasSuffix(lower, "_name") {
 		return true
 	}
 	return slices.ContainsFunc(opts.Inputs, func(in string) bool { return strings.EqualFold(in, name) })
 }
 
-// isNoise tells values that models rarely need: times, addresses, and long mixes of letters
-// and digits.
+// isNoise finds values that models rarely need: times, addresses, hashes.
 func isNoise(leaf string) bool {
 	s := strings.Trim(leaf, `"`)
 	if strings.Contains(s, "://") {
@@ -147,17 +149,17 @@ func (e *evidence) decide(total int) (keep bool, why string) {
 	return true, "costs little"
 }
 
-// learn makes a mask of what the samples say; nil when there is nothing to leave out, or
-// too much to write down.
+// learn derives a mask from the samples; nil when nothing is left out, or the mask would be too long.
 func learn(samples []sample, opts *Options) (keep string, fields []Field, m *mask.Mask) {
 	byPath, total := study(samples, opts)
-	root, dropped := &branch{}, false
-	for _, id := range sortedPaths(byPath) {
+	root := &branch{}
+	dropped := false
+	for _, id := range slices.Sorted(maps.Keys(byPath)) {
 		e := byPath[id]
 		kept, why := e.decide(total)
 		dropped = dropped || !kept
 		root.add(e.path, kept)
-		fields = append(fields, Field{Path: pathText(e.path), Kept: kept, Share: float64(e.bytes) / float64(max(1, total)), Why: why})
+		fields = append(fields, Field{Path: mask.Path(e.path), Kept: kept, Share: float64(e.bytes) / float64(max(1, total)), Why: why})
 	}
 	keep = string(root.write(nil))
 	if !dropped || keep == "" || len(byPath) >= maxPaths {
@@ -168,26 +170,6 @@ func learn(samples []sample, opts *Options) (keep string, fields []Field, m *mas
 		return "", nil, nil // too long to be a rule that a person can read
 	}
 	return keep, fields, m
-}
-
-func sortedPaths(byPath map[string]*evidence) []string {
-	ids := make([]string, 0, len(byPath))
-	for id := range byPath {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	return ids
-}
-
-func pathText(path [][]byte) string {
-	var out []byte
-	for i, p := range path {
-		if i > 0 {
-			out = append(out, '/')
-		}
-		out = mask.AppendKey(out, p)
-	}
-	return string(out)
 }
 
 // branch is a piece of the mask while it is put together.
@@ -215,8 +197,7 @@ func (b *branch) add(path [][]byte, kept bool) {
 // some tells whether anything of the branch is kept.
 func (b *branch) some() bool { return b.kept || slices.ContainsFunc(b.next, (*branch).some) }
 
-// write appends the branches that are kept, as a mask. A branch of which all is kept is its
-// name alone.
+// write appends the kept branches as a mask. A branch that is kept completely is just its name.
 func (b *branch) write(dst []byte) []byte {
 	first := true
 	for _, n := range b.next {

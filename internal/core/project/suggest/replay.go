@@ -15,8 +15,8 @@ type replayed struct {
 // noteTokens is about what the note costs that says what is missing.
 const noteTokens = 36
 
-// replay runs a mask over results. A conversation misses a value when it was used later and
-// stands only in what the mask removes.
+// replay applies a mask to the samples. A conversation misses a value that was used later and only
+// occurs in what was removed.
 func replay(m *mask.Mask, samples []sample) (r replayed) {
 	missed := map[int]bool{}
 	for _, s := range samples {
@@ -43,8 +43,7 @@ func replay(m *mask.Mask, samples []sample) (r replayed) {
 	return r
 }
 
-// heldOut is in how many conversations a mask would have hidden something that was learned
-// from other conversations alone.
+// heldOut counts conversations in which a mask learned from the others would have hidden something.
 func heldOut(samples []sample, opts *Options) (missed int) {
 	var halves [2][]sample
 	for _, s := range samples {

@@ -9,7 +9,6 @@
 package suggest
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -80,14 +79,16 @@ type Field struct {
 func (p Proposal) Saved() float64 { return 1 - float64(p.Sent)/float64(max(1, p.Full)) }
 
 func (p Proposal) String() string {
-	values, conversations := "values that were", "conversations"
+	values := "values that were"
+	conversations := "conversations"
 	if p.Hidden == 1 {
 		values = "value that was"
 	}
 	if p.Conversations == 1 {
 		conversations = "conversation"
 	}
-	return fmt.Sprintf("saves %.0f %%, would have hidden %d %s used later (%d %s)", 100*p.Saved(), p.Hidden, values, p.Conversations, conversations)
+	return fmt.Sprintf("saves %.0f %%, would have hidden %d %s used later (%d %s)", 100*p.Saved(), p.Hidden, values,
+		p.Conversations, conversations)
 }
 
 // Carries tells whether the record carries the rule in a mode.
@@ -104,8 +105,8 @@ type sample struct {
 	fetched      []*mask.Mask
 }
 
-// Propose finds masks for a tool's results: one, or one for each value of an argument on
-// which the form of the result depends. Nil options are the defaults.
+// Propose finds masks for a tool's results: one, or one per value of an argument that decides their
+// form.
 func Propose(name tool.Name, all []Conversation, opts *Options) (proposals []Proposal) {
 	if opts == nil {
 		opts = &Options{}
@@ -118,11 +119,15 @@ func Propose(name tool.Name, all []Conversation, opts *Options) (proposals []Pro
 			p.When = map[string]any{argument: g.value}
 		}
 		var m *mask.Mask
-		if p.Keep, p.Fields, m = learn(g.samples, opts); m == nil {
+		p.Keep, p.Fields, m = learn(g.samples, opts)
+		if m == nil {
 			continue
 		}
 		r := replay(m, g.samples)
-		p.Full, p.Sent, p.Hidden, p.Missed = r.full, r.sent, r.hidden, r.missed
+		p.Full = r.full
+		p.Sent = r.sent
+		p.Hidden = r.hidden
+		p.Missed = r.missed
 		p.HeldOut = heldOut(g.samples, opts)
 		if p.Saved() < leastSaved {
 			continue
@@ -166,8 +171,7 @@ func collect(name tool.Name, all []Conversation) (samples []sample) {
 	return samples
 }
 
-// together is the values as one: several are the rows of a list that is written as one text
-// for each, and what a mask does to each it does to the elements of an array.
+// together merges values into one array: a list is often written as one text per row.
 func together(values [][]byte) []byte {
 	switch len(values) {
 	case 0:
@@ -175,7 +179,7 @@ func together(values [][]byte) []byte {
 	case 1:
 		return values[0]
 	}
-	return slices.Concat([]byte{'['}, bytes.Join(values, []byte{','}), []byte{']'})
+	return project.Rows(values)
 }
 
 func conversations(samples []sample) int {
@@ -195,12 +199,12 @@ type group struct {
 // maxKinds is how many values an argument may have to be one that tells kinds of calls.
 const maxKinds = 8
 
-// split finds the argument on whose value the form of the results depends; "" and one
-// group when there is none.
+// split finds the argument that decides the form of the results; "" and one group when there is none.
 func split(samples []sample) (argument string, groups []group) {
 	best := 1
 	for name := range arguments(samples) {
-		kinds, forms := map[string][]sample{}, map[string]bool{}
+		kinds := map[string][]sample{}
+		forms := map[string]bool{}
 		for _, s := range samples {
 			v, ok := rawjson.String(rawjson.Get(s.args, name))
 			if !ok {
@@ -218,7 +222,9 @@ func split(samples []sample) (argument string, groups []group) {
 		if len(forms) < best || len(forms) == best && (best == 1 || name > argument) {
 			continue // of two that tell as many forms the first by name, for the same answer each time
 		}
-		best, argument, groups = len(forms), name, nil
+		best = len(forms)
+		argument = name
+		groups = nil
 		for v, g := range kinds {
 			groups = append(groups, group{v, g})
 		}
@@ -251,7 +257,8 @@ func commonForm(samples []sample) string {
 		}
 		slices.Sort(names)
 		f := fmt.Sprintf("%c%q", s.body[0], names)
-		if count[f]++; count[f] > count[form] || count[f] == count[form] && f < form {
+		count[f]++
+		if count[f] > count[form] || count[f] == count[form] && f < form {
 			form = f
 		}
 	}

@@ -17,8 +17,10 @@ func environments(n, seed int) string {
 	var rows []string
 	for i := range n {
 		id := seed*100 + i
-		rows = append(rows, fmt.Sprintf(`{"EnvId":"env-%06d","Alias":"alias %d","Status":"NORMAL","CreateTime":"2024-01-02 10:11:%02d","Source":"miniapp","Tags":[],"Bucket":"6d63-%032d",`+
-			`"Logs":[{"Topic":"t-%032d","Period":30}],"Quota":%d,"Text":"%s"}`, id, id, i%60, id, id, id*7919, strings.Repeat("some words of text ", 12)))
+		rows = append(rows, fmt.Sprintf(`{"EnvId":"env-%06d","Alias":"alias %d","Status":"NORMAL","CreateTime":"2024-01-02 `+
+			`10:11:%02d","Source":"miniapp","Tags":[],"Bucket":"6d63-%032d",`+
+			`"Logs":[{"Topic":"t-%032d","Period":30}],"Quota":%d,"Text":"%s"}`, id, id, i%60, id, id, id*7919,
+			strings.Repeat("some words of text ", 12)))
 	}
 	return `{"EnvList":[` + strings.Join(rows, ",") + `],"RequestId":"` + fmt.Sprintf("%032d", seed) + `"}`
 }
@@ -29,7 +31,8 @@ func record(n int, quota int) (all []suggest.Conversation) {
 		c := suggest.Conversation{
 			{Tool: "cloud__env", Args: []byte(`{"action":"list"}`), Result: result(environments(6, i))},
 			{Tool: "cloud__use", Args: fmt.Appendf(nil, `{"path":"/envs/env-%06d/info"}`, i*100+3), Result: result(`{"ok":true}`)},
-			{Tool: "cloud__env", Args: []byte(`{"action":"info"}`), Result: result(fmt.Sprintf(`{"Info":{"EnvId":"env-%06d","Domain":"%s"}}`, i, strings.Repeat("d", i%5)))},
+			{Tool: "cloud__env", Args: []byte(`{"action":"info"}`),
+				Result: result(fmt.Sprintf(`{"Info":{"EnvId":"env-%06d","Domain":"%s"}}`, i, strings.Repeat("d", i%5)))},
 		}
 		if quota > 0 && i%quota == 0 {
 			c = append(c, suggest.Call{Tool: "cloud__set", Args: fmt.Appendf(nil, `{"limit":%d}`, (i*100+4)*7919), Result: result(`{}`)})
@@ -55,12 +58,14 @@ func TestProposeLearnsFromWhatARuleWouldCut(t *testing.T) {
 
 func TestProposeLearnsFromEveryBlock(t *testing.T) {
 	row := func(i, k int) string {
-		return fmt.Sprintf(`{"type":"text","text":"{\"ref\":\"ref-%d-%d\",\"code\":\"%s\",\"notes\":\"%s\"}"}`, i, k, strings.Repeat("c", 9+k), strings.Repeat("many words ", 30))
+		return fmt.Sprintf(`{"type":"text","text":"{\"ref\":\"ref-%d-%d\",\"code\":\"%s\",\"notes\":\"%s\"}"}`, i, k,
+			strings.Repeat("c", 9+k), strings.Repeat("many words ", 30))
 	}
 	var all []suggest.Conversation
 	for i := range 30 {
 		list := `{"content":[` + row(i, 0) + "," + row(i, 1) + "," + row(i, 2) + `]}`
-		all = append(all, suggest.Conversation{{Tool: "t", Args: []byte(`{}`), Result: []byte(list)}, {Tool: "u", Args: fmt.Appendf(nil, `{"x":"ref-%d-0"}`, i), Result: []byte(`{}`)}})
+		all = append(all, suggest.Conversation{{Tool: "t", Args: []byte(`{}`), Result: []byte(list)},
+			{Tool: "u", Args: fmt.Appendf(nil, `{"x":"ref-%d-0"}`, i), Result: []byte(`{}`)}})
 	}
 	if p := suggest.Propose("t", all, nil); len(p) != 1 || !strings.Contains(p[0].Keep, "ref") || p[0].Full < 30*3*60 {
 		t.Errorf("%+v", p)
@@ -79,7 +84,8 @@ func TestProposeKeepsWhatWasUsed(t *testing.T) {
 	if p.Keep != "EnvList(Alias,EnvId,Status)" && p.Keep != "EnvList(Alias,EnvId,Status),RequestId" {
 		t.Errorf("keeps %s", p.Keep)
 	}
-	if p.Saved() < .7 || !strings.HasPrefix(p.String(), "saves ") || !strings.Contains(p.String(), "would have hidden 0 values that were used later") {
+	if p.Saved() < .7 || !strings.HasPrefix(p.String(), "saves ") ||
+		!strings.Contains(p.String(), "would have hidden 0 values that were used later") {
 		t.Errorf("%s", p)
 	}
 	if _, err := mask.Parse(p.Keep); err != nil {
@@ -141,7 +147,8 @@ func TestNothingIsProposedForWhatIsSmallOrOdd(t *testing.T) {
 			t.Errorf("%s: %+v", name, p)
 		}
 	}
-	if p := suggest.Propose("t", []suggest.Conversation{{{Tool: "t", Result: []byte(`{"isError":true,"structuredContent":` + environments(9, 1) + `}`)}}}, nil); len(p) > 0 {
+	if p := suggest.Propose("t", []suggest.Conversation{{{Tool: "t",
+		Result: []byte(`{"isError":true,"structuredContent":` + environments(9, 1) + `}`)}}}, nil); len(p) > 0 {
 		t.Errorf("errors: %+v", p)
 	}
 }

@@ -16,7 +16,8 @@ const (
 // common are words that stand in results and arguments without one coming from the other.
 var common = map[string]bool{
 	"true": true, "false": true, "null": true, "none": true, "open": true, "closed": true, "name": true, "type": true, "list": true,
-	"info": true, "text": true, "json": true, "user": true, "main": true, "master": true, "default": true, "normal": true, "active": true, "string": true, "error": true,
+	"info": true, "text": true, "json": true, "user": true, "main": true, "master": true, "default": true, "normal": true, "active": true,
+	"string": true, "error": true,
 }
 
 // valueOf is a scalar as it could be used again; "" for what says nothing.
@@ -37,10 +38,10 @@ func valueOf(raw []byte) string {
 	return string(raw)
 }
 
-// laterValues are the values in arguments after call k that no argument had up to it: the
-// others may have been known before.
+// laterValues are the values in arguments after call k that did not occur in arguments before.
 func laterValues(c Conversation, k int) map[string]bool {
-	before, later := map[string]bool{}, map[string]bool{}
+	before := map[string]bool{}
+	later := map[string]bool{}
 	for i, call := range c {
 		into := later
 		if i <= k {
@@ -54,8 +55,7 @@ func laterValues(c Conversation, k int) map[string]bool {
 	return later
 }
 
-// addValues adds the scalars in a value, and the words in its texts: an id may stand in a
-// path or a query.
+// addValues adds the scalars in a value, and the words in its texts: an id may be part of a path.
 func addValues(into map[string]bool, raw []byte) {
 	if rawjson.Check(raw) != nil {
 		return
@@ -79,8 +79,8 @@ func isBreak(r rune) bool { return strings.ContainsRune(" \t\r\n/,;:=&?\"'()<>[]
 // maxDepth bounds how deep results are looked into.
 const maxDepth = 16
 
-// leaves visits the scalars and empty containers of a value, with the names on the way;
-// arrays are transparent. What lies too deep is one leaf.
+// leaves visits the scalars and empty containers of a value with their paths. Too deep a value is one
+// leaf.
 func leaves(raw []byte, path [][]byte, visit func(path [][]byte, leaf []byte)) {
 	raw = bytes.TrimSpace(raw)
 	some := false

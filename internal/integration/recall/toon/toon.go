@@ -32,7 +32,7 @@ func Encode(data []byte) ([]byte, error) {
 	case '{':
 		w.fields(data, 0)
 	case '[':
-		w.array(data, 0)
+		w.array(data, 0, true)
 	default:
 		w.scalar(data)
 	}
@@ -58,7 +58,7 @@ func (w *writer) fields(object []byte, depth int) {
 			w.out = append(w.out, ":\n"...)
 			w.fields(m.Value, depth+1)
 		case '[':
-			w.array(m.Value, depth)
+			w.array(m.Value, depth, true)
 		default:
 			w.out = append(w.out, ": "...)
 			w.scalar(m.Value)
@@ -67,15 +67,16 @@ func (w *writer) fields(object []byte, depth int) {
 	}
 }
 
-// array writes the rest of a line that ends with the name of an array, and the lines below.
-func (w *writer) array(array []byte, depth int) {
+// array writes the rest of a line that names an array, and the lines below. Only a named one can be a
+// table.
+func (w *writer) array(array []byte, depth int, named bool) {
 	a := look(array)
 	w.out = strconv.AppendInt(append(w.out, '['), int64(a.n), 10)
 	w.out = append(w.out, ']')
 	switch {
 	case a.scalars:
 		w.row(array)
-	case a.columns != nil:
+	case a.columns != nil && named:
 		w.table(array, a.columns, depth+1)
 	default:
 		w.out = append(w.out, ":\n"...)
@@ -124,19 +125,18 @@ func (w *writer) table(array []byte, columns []string, depth int) {
 // items writes elements of any kind, each behind a dash.
 func (w *writer) items(array []byte, depth int) {
 	for e := rawjson.Array(array); e.Next(); {
-		switch e.Value[0] {
-		case '{':
+		if e.Value[0] == '{' {
 			w.item(e.Value, depth)
-		case '[':
-			w.indent(depth)
-			w.out = append(w.out, "- "...)
-			w.nested(e.Value, depth)
-		default:
-			w.indent(depth)
-			w.out = append(w.out, "- "...)
-			w.scalar(e.Value)
-			w.out = append(w.out, '\n')
+			continue
 		}
+		w.indent(depth)
+		w.out = append(w.out, "- "...)
+		if e.Value[0] == '[' {
+			w.array(e.Value, depth, false)
+			continue
+		}
+		w.scalar(e.Value)
+		w.out = append(w.out, '\n')
 	}
 }
 
@@ -150,19 +150,6 @@ func (w *writer) item(object []byte, depth int) {
 		return
 	}
 	copy(w.out[start+2*depth:], "- ")
-}
-
-// nested writes an array that is an element: no table, which needs a name.
-func (w *writer) nested(array []byte, depth int) {
-	a := look(array)
-	w.out = strconv.AppendInt(append(w.out, '['), int64(a.n), 10)
-	w.out = append(w.out, ']')
-	if a.scalars {
-		w.row(array)
-		return
-	}
-	w.out = append(w.out, ":\n"...)
-	w.items(array, depth+1)
 }
 
 // form is how an array can be written.
@@ -197,8 +184,7 @@ func look(array []byte) form {
 	return f
 }
 
-// members are the names in an object of scalars; false for anything else, and where a name
-// stands twice.
+// members are the names in an object of scalars; false for anything else, and for duplicate names.
 func members(value []byte) ([]string, bool) {
 	if value[0] != '{' {
 		return nil, false
@@ -216,17 +202,7 @@ func members(value []byte) ([]string, bool) {
 }
 
 func sameNames(a, b []string) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	if slices.Equal(a, b) {
-		return true
-	}
-	has := make(map[string]bool, len(a))
-	for _, name := range a {
-		has[name] = true
-	}
-	return !slices.ContainsFunc(b, func(name string) bool { return !has[name] })
+	return slices.Equal(a, b) || slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
 func isScalar(value []byte) bool { return value[0] != '{' && value[0] != '[' }
