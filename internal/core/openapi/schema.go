@@ -31,6 +31,8 @@ type schemaWriter struct {
 	refs []*definition // what the written schemas refer to
 	self string        // the pointer of the definition that is written; "" for a schema of its own
 	here bool          // the schema speaks of the same value as the definition
+
+	parents []string // pointers of the unions that are being written in place of a reference
 }
 
 // schema appends n.

@@ -90,10 +90,13 @@ func (w *schemaWriter) reference(dst []byte, n, ref *node) ([]byte, bool) {
 	if w.here && w.self != "" {
 		isBase := n.Parent != nil && n.Parent.Key == "allOf" && w.d.about(target).union
 		if w.d.reaches(target, w.self, !isBase, map[string]bool{}) {
-			if isBase {
+			if isBase && target.pointer != w.self && !slices.Contains(w.parents, target.pointer) {
 				// A child that names its parent means what the parent says of all
 				// children, not the choice between them.
-				return w.members(dst, w.d.node(target), choices), true
+				w.parents = append(w.parents, target.pointer)
+				dst = w.members(dst, w.d.node(target), choices)
+				w.parents = w.parents[:len(w.parents)-1]
+				return dst, true
 			}
 			w.bad.add(ref.Pointer(), "the schema contains itself with nothing between; it accepts anything")
 			return dst, false
