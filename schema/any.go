@@ -1,8 +1,15 @@
 package schema
 
-import "slices"
+import (
+	"slices"
 
-// inferred gives a form the type that its keywords speak of.
+	"github.com/toolfit/toolfit/internal/core/jsonschema"
+)
+
+// needsOthers are the keywords that say nothing on their own.
+var needsOthers = set("minContains maxContains unevaluatedItems dependencies unevaluatedProperties")
+
+// inferred gives a form the type that its keywords are about.
 func (w *writer) inferred(f *form) *form {
 	c := f.copy()
 	c.base = f.id()
@@ -13,18 +20,8 @@ func (w *writer) inferred(f *form) *form {
 		c.types = tArray
 	}
 	for _, n := range f.rest {
-		if c.types != 0 {
-			break
-		}
-		switch n.Key {
-		case "minLength", "maxLength", "pattern", "format":
-			c.types = tString
-		case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf":
-			c.types = tNumber
-		case "minItems", "maxItems", "uniqueItems", "contains":
-			c.types = tArray
-		case "minProperties", "maxProperties", "dependentRequired", "dependentSchemas":
-			c.types = tObject
+		if about := jsonschema.Keywords[n.Key].Types; c.types == 0 && about != 0 && !needsOthers[n.Key] {
+			c.types = jsonschema.TypeNamed(about.Names()[0])
 		}
 	}
 	if c.types != 0 && w.d.strict && len(f.props) == 0 { // who names properties means an object

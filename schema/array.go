@@ -163,7 +163,7 @@ func (w *writer) tuplePart(t *part) bool {
 // brief is a form in a word or two.
 func (w *writer) brief(f *form) string {
 	f = w.r.open(f)
-	s := strings.Join(f.types.names(), " or ")
+	s := strings.Join(f.types.Names(), " or ")
 	if s == "" {
 		s = "any"
 		if f.listed {

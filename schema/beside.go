@@ -43,7 +43,7 @@ func (w *writer) both(beside, target *node) *node {
 		case have == nil || annotates(kid.Key):
 			w.set(target, kid)
 		case kid.Key == "required", kid.Key == "allOf":
-			have.Kids = dedupe(slices.Concat(have.Kids, kid.Kids))
+			have.Kids = jsonschema.Distinct(slices.Concat(have.Kids, kid.Kids))
 		case kid.Key == "properties":
 			w.bothProperties(have, kid.Kids)
 		}
@@ -87,7 +87,7 @@ func clash(a, b *node) bool {
 	}
 	for _, kid := range a.Kids {
 		have := b.Get(kid.Key)
-		if have != nil && !annotates(kid.Key) && kid.Key != "required" && kid.Key != "allOf" && kid.Key != "properties" && !equal(kid, have) {
+		if have != nil && !annotates(kid.Key) && kid.Key != "required" && kid.Key != "allOf" && kid.Key != "properties" && !jsonschema.Equal(kid, have) {
 			return true
 		}
 		if team := teams[kid.Key]; team != "" && slices.ContainsFunc(b.Kids, func(k *node) bool { return teams[k.Key] == team && (k.Key != kid.Key || k.Key != "properties") }) {

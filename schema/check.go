@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
@@ -81,7 +80,7 @@ func (c *checker) atRoot(n *node) {
 		c.fail("the root is no object")
 		return
 	}
-	if t := n.Get("type"); n.Str("type") != "object" && !(c.d.rootType && (t == nil || hasType(t, "object"))) {
+	if t := n.Get("type"); n.Str("type") != "object" && !(c.d.rootType && (t == nil || t.Types()&tObject != 0)) {
 		c.fail("the root must have type object")
 	}
 	if c.d.rootUnion {
@@ -191,7 +190,7 @@ func (c *checker) value(n, kid *node) {
 	case "required":
 		c.required(n, kid)
 	case "enum":
-		if kid.Kind != jsonschema.Array || len(kid.Kids) == 0 || len(dedupe(kid.Kids)) < len(kid.Kids) {
+		if kid.Kind != jsonschema.Array || len(kid.Kids) == 0 || len(jsonschema.Distinct(kid.Kids)) < len(kid.Kids) {
 			c.fail("must be a list of distinct values")
 		}
 		c.enums += len(kid.Kids)
@@ -217,29 +216,26 @@ func (c *checker) value(n, kid *node) {
 			c.fail("must be a boolean")
 		}
 	default:
-		if isKnown(kid.Key) && (&reader{}).repair(&form{src: n}, kid) == nil {
+		if isKnown(kid.Key) && (&reader{}).repair(n, kid) == nil {
 			c.fail("the value is of the wrong kind")
 		}
 	}
 }
 
 func (c *checker) types(kid *node) {
-	list := []*node{kid}
-	if kid.Kind == jsonschema.Array {
-		list = kid.Kids
-	}
-	if len(list) == 0 || kid.Kind == jsonschema.Array && len(dedupe(list)) < len(list) {
+	list := kid.TypeNames()
+	if len(list) == 0 || !jsonschema.IsDistinct(list) {
 		c.fail("must be distinct types")
 	}
 	for _, v := range list {
-		if _, ok := typeOf(v.Text); !ok || v.Kind != jsonschema.String {
+		if v.Kind != jsonschema.String || jsonschema.TypeNamed(v.Text) == 0 {
 			c.fail("no such type")
 		}
 	}
 }
 
 func (c *checker) required(n, kid *node) {
-	if kid.Kind != jsonschema.Array || len(dedupe(kid.Kids)) < len(kid.Kids) {
+	if kid.Kind != jsonschema.Array || len(jsonschema.Distinct(kid.Kids)) < len(kid.Kids) {
 		c.fail("must be a list of distinct names")
 		return
 	}
@@ -283,17 +279,7 @@ func (c *checker) reference(kid *node) {
 // wholeNode checks what every provider asks of a schema as a whole.
 func (c *checker) wholeNode(n *node) {
 	t := n.Get("type")
-	if t == nil {
-		return
-	}
-	if hasType(t, "array") && !(t.Kind == jsonschema.Array && len(t.Kids) > 5) && c.d.items != itemsOptional && n.Get("items") == nil {
+	if t.Types()&tArray != 0 && !(t.Kind == jsonschema.Array && len(t.Kids) > 5) && c.d.items != itemsOptional && n.Get("items") == nil {
 		c.fail("an array must have items")
 	}
-}
-
-func hasType(t *node, name string) bool {
-	if t.Kind == jsonschema.String {
-		return t.Text == name
-	}
-	return slices.ContainsFunc(t.Kids, func(k *node) bool { return k.Text == name })
 }

@@ -49,7 +49,7 @@ func (c *checker) allowed(n, kid *node) {
 func (c *checker) enumValues(n, kid *node) {
 	var held types
 	for _, v := range kid.Kids {
-		held |= valueType(v)
+		held |= v.Type()
 	}
 	if held&tNumber != 0 {
 		held &^= tInteger
@@ -63,7 +63,7 @@ func (c *checker) enumValues(n, kid *node) {
 	case enumStrings:
 		ok = held == tString && n.Str("type") == "string"
 	case enumOfOneType:
-		ok = held.single() && held&(tObject|tArray) == 0
+		ok = held.IsSingle() && held&(tObject|tArray) == 0
 	}
 	if !ok {
 		c.fail("values of this type are not allowed")
@@ -91,7 +91,7 @@ func (c *checker) narrowNode(n *node) {
 			}
 		}
 	}
-	if t == nil || !hasType(t, "object") || t.Kind == jsonschema.Array && d.any == anyTypeList {
+	if t.Types()&tObject == 0 || t.Kind == jsonschema.Array && d.any == anyTypeList {
 		return
 	}
 	if d.closed && !n.Get("additionalProperties").IsFalse() {

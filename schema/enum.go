@@ -11,7 +11,7 @@ func (w *writer) enum(f *form, p place) (*node, int) {
 	var held types
 	size := 0
 	for _, v := range f.enum {
-		held |= valueType(v)
+		held |= v.Type()
 		size += len(v.Text)
 	}
 	if held&tNumber != 0 {
@@ -37,7 +37,7 @@ func (w *writer) enum(f *form, p place) (*node, int) {
 	if compound && w.d.needType {
 		return w.described(f, held, p)
 	}
-	if !held.single() && (w.d.enums == enumOfOneType || w.d.enums == enumPlain || w.d.needType) {
+	if !held.IsSingle() && (w.d.enums == enumOfOneType || w.d.enums == enumPlain || w.d.needType) {
 		return w.splitEnum(f, held, p)
 	}
 	return w.plainEnum(f, held, compound), 0
@@ -45,14 +45,14 @@ func (w *writer) enum(f *form, p place) (*node, int) {
 
 // plainEnum writes the values as they are.
 func (w *writer) plainEnum(f *form, held types, compound bool) *node {
-	if both := f.types.meet(held); both != 0 {
+	if both := f.types.And(held); both != 0 {
 		held = both
 	}
 	if f.types == tNumber && held == tInteger {
 		held = tNumber
 	}
 	out := w.object()
-	if !compound && (f.types != 0 || w.d.needType || held.single()) { // a type would ask for items and properties
+	if !compound && (f.types != 0 || w.d.needType || held.IsSingle()) { // a type would ask for items and properties
 		w.putType(out, &form{types: held})
 	}
 	at := len(out.Kids)
@@ -81,7 +81,7 @@ func (w *writer) described(f *form, held types, p place) (*node, int) {
 	c := f.copy()
 	c.base, c.read = f.id(), true
 	c.enum, c.listed, c.constant = nil, false, false
-	if c.types = c.types.meet(held); c.types == 0 {
+	if c.types = c.types.And(held); c.types == 0 {
 		c.types = held
 	}
 	note := "One of: " + words(f.enum)
@@ -150,19 +150,19 @@ func (w *writer) splitEnum(f *form, held types, p place) (*node, int) {
 	c := f.copy()
 	c.base, c.read = f.id(), true
 	c.enum, c.listed, c.constant, c.types = nil, false, false, 0
-	for _, e := range typeNames {
+	for _, e := range jsonschema.AllTypes {
 		var values []*node
 		for _, v := range f.enum {
-			t := valueType(v)
-			if t == e.t || t == tInteger && e.t == tNumber && held&tNumber != 0 {
+			t := v.Type()
+			if t == e.Type || t == tInteger && e.Type == tNumber && held&tNumber != 0 {
 				values = append(values, v)
 			}
 		}
-		if len(values) == 0 || held&e.t == 0 {
+		if len(values) == 0 || held&e.Type == 0 {
 			continue
 		}
 		b := w.r.made(f.src)
-		b.types, b.enum, b.listed = e.t, values, true
+		b.types, b.enum, b.listed = e.Type, values, true
 		c.union = append(c.union, b)
 	}
 	c.flat = c

@@ -53,7 +53,7 @@ func (r *reader) finishEnum(f *form, null bool) bool {
 		switch {
 		case v.Kind == jsonschema.Null:
 			hasNull = true
-		case f.types == 0 || f.types.holds(valueType(v)):
+		case f.types == 0 || f.types.Accepts(v.Type()):
 			kept = append(kept, v)
 		}
 	}
@@ -93,7 +93,7 @@ func (r *reader) finishUnion(f *form, null bool) *form {
 	f.null = null && hasNull
 	if enum := r.oneEnum(kept); enum != nil && !f.listed {
 		f.enum, f.listed, f.union = enum, true, nil
-		f.types = f.types.meet(tString)
+		f.types = f.types.And(tString)
 		return f
 	}
 	switch {
@@ -155,7 +155,7 @@ func (r *reader) oneEnum(branches []*form) []*node {
 		}
 		all = append(all, b.enum...)
 	}
-	return dedupe(all)
+	return jsonschema.Distinct(all)
 }
 
 // same tells whether two forms are written alike or are the same definition.
@@ -163,33 +163,5 @@ func same(a, b *form) bool {
 	if a == b || a.base != nil && a.base == b.base && a.desc == b.desc && a.null == b.null {
 		return true
 	}
-	return !a.mixed && !b.mixed && a.base == nil && b.base == nil && equal(a.src, b.src)
-}
-
-func dedupe(list []*node) []*node {
-	if len(list) < 2 {
-		return list
-	}
-	if len(list) <= 12 {
-		double := false
-		for i, v := range list {
-			double = double || containsValue(list[:i], v)
-		}
-		if !double {
-			return list
-		}
-	}
-	texts, others := make(map[string]bool, len(list)), map[string]bool{}
-	out := make([]*node, 0, len(list))
-	for _, v := range list {
-		in, key := texts, v.Text
-		if v.Kind != jsonschema.String {
-			in, key = others, v.String()
-		}
-		if !in[key] {
-			in[key] = true
-			out = append(out, v)
-		}
-	}
-	return out
+	return !a.mixed && !b.mixed && a.base == nil && b.base == nil && jsonschema.Equal(a.src, b.src)
 }

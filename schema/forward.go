@@ -71,15 +71,10 @@ func (b *backer) forward(v *node, at int) *node {
 	return v
 }
 
-// means tells whether a value is the one of a table, however it is written.
+// means reports whether a value is the one of a table, however it is written.
 func (b *backer) means(v *node, value []byte) bool {
-	if v.Kind == jsonschema.Number {
-		x, ok := number(v.Text)
-		y, ok2 := number(string(value))
-		return ok && ok2 && x.Cmp(y) == 0
-	}
 	literal, err := b.Parse(value)
-	return err == nil && alike(literal, v)
+	return err == nil && jsonschema.EqualNumbers(literal, v)
 }
 
 func (b *backer) forwardObject(v *node, s *step) *node {

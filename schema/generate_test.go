@@ -30,7 +30,7 @@ func generate(raw []byte, rnd *rand.Rand, full bool) string {
 	if err != nil {
 		return ""
 	}
-	r.root, r.flavour = root, flavourOf(root, Auto)
+	r.root, r.flavor = root, flavorOf(root, Auto)
 	g := &generator{r: r, rand: rnd, full: full, left: 400}
 	return g.value(r.at(root), 0)
 }
@@ -62,8 +62,8 @@ func (g *generator) value(f *form, depth int) string {
 			t = tObject
 		}
 	}
-	names := t.names()
-	one, _ := typeOf(names[g.rand.IntN(len(names))])
+	names := t.Names()
+	one := own.TypeNamed(names[g.rand.IntN(len(names))])
 	switch one {
 	case tString:
 		return g.text(f)

@@ -27,7 +27,7 @@ func (v *visit) has(n *node) bool {
 func (w *writer) inline(root *node) *node {
 	r := w.r
 	if r.Named {
-		r.index = jsonschema.NewIndex(root, r.flavour.draft(root))
+		r.index = jsonschema.NewIndex(root, r.flavor.draft(root))
 	}
 	if root.Kind == jsonschema.Bool {
 		root = w.object()
@@ -48,7 +48,7 @@ func (w *writer) inline(root *node) *node {
 		n := w.text("object")
 		n.Key = "type"
 		out.Kids = slices.Insert(out.Kids, 0, n)
-	case !hasType(t, "object"):
+	case t.Types()&tObject == 0:
 		r.fault = &Error{NotSchema, "/type", "the arguments are no object"}
 	case t.Kind == jsonschema.Array:
 		*t = node{Kind: jsonschema.String, Key: "type", Text: "object"}
@@ -121,7 +121,7 @@ func (w *writer) repaired(n, kid *node) *node {
 			w.changeAt(kid, BadKeyword, "dropped")
 			return nil
 		}
-		if out.Kids = dedupe(kid.Kids); kid.Key == "required" {
+		if out.Kids = jsonschema.Distinct(kid.Kids); kid.Key == "required" {
 			out.Kids = slices.DeleteFunc(slices.Clone(out.Kids), func(v *node) bool { return v.Kind != jsonschema.String })
 		}
 		if len(out.Kids) < len(kid.Kids) {
@@ -139,11 +139,10 @@ func (w *writer) repaired(n, kid *node) *node {
 			return nil
 		}
 	default:
-		f := form{src: n}
 		fixed := kid
 		switch {
 		case isKnown(kid.Key) || kid.Key == "nullable":
-			fixed = w.r.repair(&f, kid)
+			fixed = w.r.repair(n, kid)
 		case w.r.Named && hasRef(kid): // nobody follows it, and nothing may be left to follow
 			w.changeAt(kid, BadKeyword, "dropped: it holds a reference")
 			return nil
@@ -185,7 +184,7 @@ func (w *writer) hop(beside, ref *node, way *visit, hops int) *node {
 func (w *writer) prune(n *node) *node {
 	out := w.object()
 	name := n.Str("type")
-	if _, ok := typeOf(name); !ok {
+	if jsonschema.TypeNamed(name) == 0 {
 		name = "object"
 	}
 	w.put(out, "type", w.text(name))

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
@@ -56,7 +57,7 @@ func (w *writer) note(f *form, n *node, notes *[]string) {
 
 // keeps tells whether the dialect takes the keyword with this value here.
 func (w *writer) keeps(f *form, n *node) bool {
-	if !w.d.keep[n.Key] || !fitsType(n.Key, f.types) && w.d.needType || w.r.Named && hasRef(n) {
+	if !w.d.keep[n.Key] || !constrains(n.Key, f.types) && w.d.needType || w.r.Named && hasRef(n) {
 		return false
 	}
 	if w.d.safeNumbers && !safeNumber(n) {
@@ -75,7 +76,7 @@ func (w *writer) keeps(f *form, n *node) bool {
 		return !w.d.smallMin || n.Text == "0" || n.Text == "1"
 	case "default":
 		scalar := n.Kind != jsonschema.Object && n.Kind != jsonschema.Array && n.Kind != jsonschema.Null
-		return w.d.raw || scalar && f.types.single() && f.types.holds(valueType(n)) && !(f.types == tInteger && valueType(n) == tNumber)
+		return w.d.raw || scalar && f.types.IsSingle() && f.types.Accepts(n.Type()) && !(f.types == tInteger && n.Type() == tNumber)
 	}
 	return true
 }
@@ -102,29 +103,18 @@ func (w *writer) rounded(out *node, f *form, n *node) *node {
 	default:
 		return n
 	}
-	v, ok := number(n.Text)
+	v, ok := jsonschema.Decimal(n.Text)
 	if f.types != tInteger || !w.d.keep[key] || f.keyword(key) != nil || !ok || !v.IsInt() || !v.Num().IsInt64() || v.Num().BitLen() > 60 {
 		return n
 	}
-	w.put(out, key, w.literal(jsonschema.Number, i64toa(v.Num().Int64()+by)))
+	w.put(out, key, w.literal(jsonschema.Number, strconv.FormatInt(v.Num().Int64()+by, 10)))
 	return nil
 }
 
-// fitsType tells whether a keyword says something about one of the types.
-func fitsType(key string, t types) bool {
-	switch key {
-	case "minLength", "maxLength", "pattern":
-		return t&tString != 0
-	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf":
-		return t&(tInteger|tNumber) != 0
-	case "minItems", "maxItems", "uniqueItems":
-		return t&tArray != 0
-	case "minProperties", "maxProperties":
-		return t&tObject != 0
-	case "format":
-		return t&(tString|tInteger|tNumber) != 0
-	}
-	return true
+// constrains reports whether a keyword says something about one of the types.
+func constrains(key string, t types) bool {
+	about := jsonschema.Keywords[key].Types
+	return about == 0 || about&t != 0
 }
 
 // simple tells whether a pattern has nothing that small grammars lack.

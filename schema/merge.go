@@ -2,13 +2,10 @@ package schema
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
-
-func quote(s string) string { return strconv.Quote(s) }
 
 // maxPairs bounds how many merged forms one document may give rise to.
 const maxPairs = 4000
@@ -71,7 +68,7 @@ func (r *reader) mergeInto(out, b *form) {
 	}
 	null := out.acceptsNull() && b.acceptsNull()
 	said, beside := out.types|b.types != 0, out.null || b.null
-	if out.types = out.types.meet(b.types); out.types == 0 && said {
+	if out.types = out.types.And(b.types); out.types == 0 && said {
 		if !null {
 			out.never = true
 			r.change(out.src, Conflict, "no type fits")
@@ -250,27 +247,23 @@ func (r *reader) mergeKeyword(out *form, n *node) {
 		return
 	}
 	old := out.rest[i]
-	if jsonschema.Keywords[n.Key].Note || equal(old, n) {
+	if jsonschema.Keywords[n.Key].Note || jsonschema.Equal(old, n) {
 		return
 	}
-	switch n.Key {
-	case "minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties", "minContains":
-		if less(old, n) {
+	bound := jsonschema.Keywords[n.Key].Bound
+	switch {
+	case bound != 0:
+		if order, ok := jsonschema.Compare(old, n); ok && order*bound > 0 {
 			out.rest[i] = n
 		}
-	case "maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties", "maxContains":
-		if less(n, old) {
-			out.rest[i] = n
-		}
-	case "uniqueItems":
+	case n.Key == "uniqueItems":
 		if n.IsTrue() {
 			out.rest[i] = n
 		}
-	case "unevaluatedProperties", "unevaluatedItems": // each speaks of its own part: neither holds for the whole
-		out.rest = slices.Delete(out.rest, i, i+1)
-		r.note(out, noteOf(n))
-		r.change(n, Conflict, "described")
 	default:
+		if isUnevaluated(n) { // it is about its own part: neither holds for the whole
+			out.rest = slices.Delete(out.rest, i, i+1)
+		}
 		r.note(out, noteOf(n))
 		r.change(n, Conflict, "described")
 	}
@@ -280,9 +273,3 @@ func isUnevaluated(n *node) bool { return strings.HasPrefix(n.Key, "unevaluated"
 
 func isCondition(n *node) bool { return n.Key == "if" || n.Key == "then" || n.Key == "else" }
 
-// less compares two numbers by their text.
-func less(a, b *node) bool {
-	x, ok := number(a.Text)
-	y, ok2 := number(b.Text)
-	return ok && ok2 && x.Cmp(y) < 0
-}

@@ -10,7 +10,7 @@ import (
 type reader struct {
 	tree
 	root    *node
-	flavour Flavour
+	flavor Flavor
 	degrade bool // references to other documents are read as "anything"
 	index   *jsonschema.Index
 	report  []seen
@@ -108,7 +108,7 @@ func (r *reader) flatten(f *form) *form {
 	parts := f.all
 	if f.ref != nil {
 		parts = append([]*form{f.ref}, parts...)
-		if r.flavour.lonely() {
+		if r.flavor.lonely() {
 			keep := r.made(f.src)
 			keep.title, keep.desc, keep.notes = f.title, f.desc, f.notes
 			if d := f.keyword("default"); d != nil {

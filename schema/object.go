@@ -36,7 +36,7 @@ func (w *writer) objectPart(t *part) bool {
 			left++
 			continue
 		}
-		if w.r.flavour.request() && w.r.open(pr.form).keyword("readOnly").IsTrue() {
+		if w.r.flavor.request() && w.r.open(pr.form).keyword("readOnly").IsTrue() {
 			w.changeAt(pr.form.src, ReadOnly, "left out")
 			continue
 		}

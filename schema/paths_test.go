@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
@@ -29,7 +30,7 @@ func paths(t testing.TB, raw []byte, given bool) map[string]bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.root, r.flavour = root, flavourOf(root, Auto)
+	r.root, r.flavor = root, flavorOf(root, Auto)
 	w := &pathWalk{r: r, given: given, out: map[string]bool{}}
 	w.form(r.at(root), "", 0, nil)
 	return w.out
@@ -41,7 +42,7 @@ func (w *pathWalk) form(f *form, at string, level int, up *frame) {
 		return
 	}
 	up = &frame{f.id(), up}
-	if f.types.holds(tObject) { // beside another type properties and items mean nothing
+	if f.types.Accepts(tObject) { // beside another type properties and items mean nothing
 		for _, p := range f.props {
 			if pf := w.r.open(p.form); !pf.never {
 				w.add(at+"/"+p.key, f.isRequired(p.key) && (w.given || !pf.null))
@@ -52,7 +53,7 @@ func (w *pathWalk) form(f *form, at string, level int, up *frame) {
 			w.form(f.more, at+"/*", level+1, up)
 		}
 	}
-	if f.types.holds(tArray) {
+	if f.types.Accepts(tArray) {
 		if f.items != nil {
 			w.form(f.items, at+"[]", level+1, up)
 		}
@@ -140,7 +141,7 @@ func (w *stepWalk) inside(n *node, s *step, place string, level int) {
 			}
 		}
 		must := !drop
-		if req := n.Get("required"); req == nil || !containsValue(req.Kids, &node{Kind: jsonschema.String, Text: kid.Key}) {
+		if !slices.Contains(n.Strings("required"), kid.Key) {
 			must = false
 		}
 		w.add(place+"/"+name, must && !accepts(kid, &node{}))

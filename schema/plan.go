@@ -11,7 +11,7 @@ import (
 
 // Options change how a schema is fitted. The zero value is what most callers want.
 type Options struct {
-	Flavour  Flavour // the kind of document; Auto by default
+	Flavor  Flavor // the kind of document; Auto by default
 	MaxInput int     // bytes of schema that are read; 0: 256 KB
 	MaxNodes int     // schemas in the output; 0: 4,000
 	MaxBytes int     // bytes of output; what is required may take a quarter more; 0: 32 KB
@@ -98,7 +98,7 @@ func readSchema(raw []byte, d Dialect, o *Options) (*reader, *Error) {
 	if root.Kind != jsonschema.Object && root.Kind != jsonschema.Bool {
 		return nil, &Error{NotSchema, "", "the schema is neither an object nor a boolean"}
 	}
-	r.root, r.flavour = root, flavourOf(root, o.Flavour)
+	r.root, r.flavor = root, flavorOf(root, o.Flavor)
 	return r, nil
 }
 
@@ -161,7 +161,7 @@ func (r *reader) plain(rule *rules) bool {
 // untouched tells whether the input can go out as it is.
 func (r *reader) untouched(rule *rules, o *Options) bool {
 	root := r.root
-	if r.flavour.request() || r.Count > o.MaxNodes || r.size > o.MaxBytes || root.Kind != jsonschema.Object || r.Twice != nil || len(check(root, rule, true)) > 0 {
+	if r.flavor.request() || r.Count > o.MaxNodes || r.size > o.MaxBytes || root.Kind != jsonschema.Object || r.Twice != nil || len(check(root, rule, true)) > 0 {
 		return false
 	}
 	if r.openAll(r.at(root)); r.fault != nil || r.open(r.at(root)).never {

@@ -33,7 +33,7 @@ func (r *reader) read(f *form) {
 		}
 		switch {
 		case isKnown(kid.Key):
-			if kid = r.repair(f, kid); kid != nil {
+			if kid = r.repair(n, kid); kid != nil {
 				kept = append(kept, kid)
 			}
 		case !jsonschema.Keywords[kid.Key].Silent:
@@ -43,7 +43,8 @@ func (r *reader) read(f *form) {
 	if len(kept) > 0 {
 		f.rest = slices.Clone(kept)
 	}
-	if m := n.Get("enum"); m != nil && f.types == tArray && !f.constant && !slices.ContainsFunc(f.enum, isArray) {
+	holdsArray := slices.ContainsFunc(f.enum, func(v *node) bool { return v.Kind == jsonschema.Array })
+	if m := n.Get("enum"); m != nil && f.types == tArray && !f.constant && !holdsArray {
 		r.change(m, BadKeyword, "read as that of the items")
 		items := r.made(m)
 		items.enum, items.listed = f.enum, true
@@ -57,8 +58,6 @@ func (r *reader) read(f *form) {
 		f.never = true // how some writers say that a value must be absent
 	}
 }
-
-func isArray(n *node) bool { return n.Kind == jsonschema.Array }
 
 // keyword reads one keyword that has a place of its own in the form.
 func (r *reader) keyword(f *form, kid *node) bool {
@@ -106,17 +105,13 @@ func (r *reader) keyword(f *form, kid *node) bool {
 }
 
 func (r *reader) readType(f *form, kid *node) {
-	list := []*node{kid}
-	if kid.Kind == jsonschema.Array {
-		list = kid.Kids
-	}
-	for _, v := range list {
-		t, ok := typeOf(v.Text)
+	for _, v := range kid.TypeNames() {
+		t := jsonschema.TypeNamed(v.Text)
 		if v.Text == "file" { // how Swagger says bytes
-			t, ok = tString, true
+			t = tString
 			r.change(kid, BadType, "read as string")
 		}
-		if !ok || v.Kind != jsonschema.String {
+		if t == 0 || v.Kind != jsonschema.String {
 			f.types = 0
 			r.change(kid, BadType, "accepts any type")
 			return
@@ -209,7 +204,7 @@ func (r *reader) readEnum(f *form, kid *node) {
 	if len(kid.Kids) > maxEnum { // nobody writes such a list
 		return
 	}
-	f.enum = dedupe(kid.Kids)
+	f.enum = jsonschema.Distinct(kid.Kids)
 	if len(f.enum) < len(kid.Kids) {
 		r.change(kid, DoubleValue, "deduplicated")
 	}
@@ -250,7 +245,7 @@ func (r *reader) readRef(f *form, kid *node) {
 		return
 	}
 	if r.index == nil {
-		r.index = jsonschema.NewIndex(r.root, r.flavour.draft(r.root))
+		r.index = jsonschema.NewIndex(r.root, r.flavor.draft(r.root))
 	}
 	at := r.index.Lookup(f.src, kid.Text)
 	switch f.dynamic = kid.Key != "$ref"; kid.Key {

@@ -16,15 +16,15 @@ func (w *writer) split(f *form, p place) (*node, int) {
 			whole.rest = append(whole.rest, n)
 		}
 	}
-	for _, name := range f.types.names() {
-		t, _ := typeOf(name)
+	for _, name := range f.types.Names() {
+		t := jsonschema.TypeNamed(name)
 		if t == tNull {
 			whole.null = true
 			continue
 		}
 		b := f.copy()
 		b.base, b.read, b.types, b.null, b.title, b.desc, b.notes = nil, true, t, false, "", "", nil
-		b.rest = slices.DeleteFunc(b.rest, func(n *node) bool { return jsonschema.Keywords[n.Key].Note || !speaksOf(n.Key, t) })
+		b.rest = slices.DeleteFunc(b.rest, func(n *node) bool { return isNote(n) || !constrains(n.Key, t) })
 		if t != tObject {
 			b.props, b.required, b.more, b.patterns, b.names = nil, nil, nil, nil, nil
 		}
@@ -35,17 +35,6 @@ func (w *writer) split(f *form, p place) (*node, int) {
 	}
 	whole.flat = whole
 	return w.union(whole, p)
-}
-
-// speaksOf tells whether a keyword is about values of that type.
-func speaksOf(key string, t types) bool {
-	switch key {
-	case "contains", "minContains", "maxContains", "unevaluatedItems":
-		return t == tArray
-	case "dependentRequired", "dependentSchemas", "dependencies", "unevaluatedProperties":
-		return t == tObject
-	}
-	return fitsType(key, t)
 }
 
 // union writes alternatives.
@@ -119,7 +108,7 @@ func (w *writer) apart(branches []*form) bool {
 		if o.listed {
 			t = 0
 			for _, v := range o.enum {
-				t |= valueType(v)
+				t |= v.Type()
 			}
 		}
 		if t&tNumber != 0 {

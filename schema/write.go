@@ -173,7 +173,7 @@ func (w *writer) body(f *form, p place) (*node, int) {
 	if core&tNumber != 0 {
 		core &^= tInteger
 	}
-	if !core.single() && core != 0 && !w.d.typeLists || core&(core-1) != 0 && core&tObject != 0 && w.shapes(f) {
+	if !core.IsSingle() && core != 0 && !w.d.typeLists || core&(core-1) != 0 && core&tObject != 0 && w.shapes(f) {
 		return w.split(f, p)
 	}
 	switch {
@@ -245,7 +245,7 @@ func (w *writer) putType(out *node, f *form) {
 	if f.types == 0 {
 		return
 	}
-	names := f.types.names()
+	names := f.types.Names()
 	if f.null && w.d.null == nullInList {
 		names = append(names, "null")
 	}

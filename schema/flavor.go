@@ -6,19 +6,19 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// Flavour is the kind of document a schema comes from.
-type Flavour string
+// Flavor is the kind of document a schema comes from.
+type Flavor string
 
-// The flavours. Auto takes the word of $schema, else 2020-12.
+// The flavors. Auto takes the word of $schema, else 2020-12.
 const (
-	Auto      Flavour = ""
-	Draft2020 Flavour = "2020-12"
-	Draft07   Flavour = "draft-07" // and older
-	OpenAPI30 Flavour = "openapi-3.0"
-	OpenAPI31 Flavour = "openapi-3.1"
+	Auto      Flavor = ""
+	Draft2020 Flavor = "2020-12"
+	Draft07   Flavor = "draft-07" // and older
+	OpenAPI30 Flavor = "openapi-3.0"
+	OpenAPI31 Flavor = "openapi-3.1"
 )
 
-func flavourOf(root *node, want Flavour) Flavour {
+func flavorOf(root *node, want Flavor) Flavor {
 	if want != Auto {
 		return want
 	}
@@ -32,7 +32,7 @@ func flavourOf(root *node, want Flavour) Flavour {
 }
 
 // draft is the version of JSON Schema that the document is read as.
-func (f Flavour) draft(root *node) jsonschema.Draft {
+func (f Flavor) draft(root *node) jsonschema.Draft {
 	if d := jsonschema.DraftOf(root); d.RefAlone() || !f.lonely() {
 		return d
 	}
@@ -40,8 +40,8 @@ func (f Flavour) draft(root *node) jsonschema.Draft {
 }
 
 // lonely tells whether what stands beside a reference has no effect.
-func (f Flavour) lonely() bool { return f == Draft07 || f == OpenAPI30 }
+func (f Flavor) lonely() bool { return f == Draft07 || f == OpenAPI30 }
 
 // request tells whether the document speaks of requests and answers at once, so that what
 // is read-only has no place in the arguments.
-func (f Flavour) request() bool { return f == OpenAPI30 || f == OpenAPI31 }
+func (f Flavor) request() bool { return f == OpenAPI30 || f == OpenAPI31 }
