@@ -41,7 +41,6 @@ func accepts(s, v *node) bool {
 	return true
 }
 
-
 func acceptsObject(s, v *node) bool {
 	for _, k := range s.Get("required").Elements() {
 		if v.Get(k.Text) == nil {

@@ -36,11 +36,7 @@ func (w *writer) anything(f *form) (*node, int) {
 	notes := f.notes
 	switch w.d.any {
 	case anyTypeList:
-		list := w.array(6)
-		for _, name := range []string{"string", "number", "boolean", "object", "array", "null"} {
-			list.Kids = append(list.Kids, w.text(name))
-		}
-		w.put(out, "type", list)
+		w.put(out, "type", w.texts([]string{"string", "number", "boolean", "object", "array", "null"}))
 		if f.desc == "" && len(notes) == 0 && w.rung.words > 0 {
 			notes = []string{"Any JSON value"}
 		}
@@ -64,8 +60,7 @@ func (w *writer) anything(f *form) (*node, int) {
 
 // jsonText writes a string that holds JSON.
 func (w *writer) jsonText(f *form, what string) (*node, int) {
-	out := w.object()
-	w.put(out, "type", w.text("string"))
+	out := w.typed("string")
 	notes := slices.Clip(f.notes)
 	for _, n := range f.rest {
 		w.note(f, n, &notes)

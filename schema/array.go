@@ -46,9 +46,7 @@ func (w *writer) noItems(t *part) bool {
 		n, _ := w.anything(w.r.made(t.f.src))
 		w.put(t.out, "items", n)
 	case itemsString:
-		item := w.object()
-		w.put(item, "type", w.text("string"))
-		w.put(t.out, "items", item)
+		w.put(t.out, "items", w.typed("string"))
 		t.notes = append(t.notes, "Items are JSON text of any type")
 		w.change(t.f, AsJSON, "items are sent as JSON text")
 		t.back.Kind, t.back.Item = stepArray, w.step(step{Kind: stepJSON})
@@ -60,12 +58,10 @@ func (w *writer) noItems(t *part) bool {
 }
 
 func (w *writer) emptyArray(t *part) bool {
-	item := w.object()
 	if w.d.needType {
-		w.put(item, "type", w.text("string"))
-	}
-	if w.d.items != itemsOptional || w.d.needType {
-		w.put(t.out, "items", item)
+		w.put(t.out, "items", w.typed("string"))
+	} else if w.d.items != itemsOptional {
+		w.put(t.out, "items", w.object())
 	}
 	w.countItems(t, "maxItems", 0)
 	return true

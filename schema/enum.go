@@ -59,11 +59,7 @@ func (w *writer) plainEnum(f *form, held types, compound bool) *node {
 	if f.constant && w.d.consts && len(f.enum) == 1 {
 		w.put(out, "const", w.given(f.enum[0]))
 	} else {
-		list := w.array(len(f.enum))
-		for _, v := range f.enum {
-			list.Kids = append(list.Kids, w.given(v))
-		}
-		w.put(out, "enum", list)
+		w.put(out, "enum", w.values(f.enum))
 	}
 	notes := slices.Clip(f.notes)
 	typed := *f
@@ -79,14 +75,14 @@ func (w *writer) plainEnum(f *form, held types, compound bool) *node {
 // described names the first values in words and keeps the type.
 func (w *writer) described(f *form, held types, p place) (*node, int) {
 	c := f.copy()
-	c.base, c.read = f.id(), true
+	c.base = f.id()
 	c.enum, c.listed, c.constant = nil, false, false
 	if c.types = c.types.And(held); c.types == 0 {
 		c.types = held
 	}
 	note := "One of: " + words(f.enum)
 	if len(note) > 600 {
-		note = note[:validCut(note, 600)] + "…"
+		note = clip(note, 600) + "…"
 	}
 	c.notes = append(c.notes, note)
 	c.flat = c
@@ -101,19 +97,10 @@ func (w *writer) described(f *form, held types, p place) (*node, int) {
 	return w.body(c, p)
 }
 
-// validCut is the end of the last whole character before n.
-func validCut(s string, n int) int {
-	for n > 0 && n < len(s) && s[n]&0xC0 == 0x80 {
-		n--
-	}
-	return n
-}
-
 // textEnum writes every value as a string, with a table for the way back.
 func (w *writer) textEnum(f *form, held types) (*node, int) {
-	out := w.object()
-	w.put(out, "type", w.text("string"))
-	list := w.array(len(f.enum))
+	out := w.typed("string")
+	var texts []string
 	var table []entry
 	seen := map[string]bool{}
 	for _, v := range f.enum {
@@ -126,12 +113,12 @@ func (w *writer) textEnum(f *form, held types) (*node, int) {
 			continue
 		}
 		seen[s] = true
-		list.Kids = append(list.Kids, w.text(s))
+		texts = append(texts, s)
 		if v.Kind != jsonschema.String {
 			table = append(table, entry{s, v.Append(nil)})
 		}
 	}
-	w.put(out, "enum", list)
+	w.put(out, "enum", w.texts(texts))
 	notes := slices.Clip(f.notes)
 	typed := *f
 	typed.types = tString
@@ -148,7 +135,7 @@ func (w *writer) textEnum(f *form, held types) (*node, int) {
 // splitEnum writes one list for each type.
 func (w *writer) splitEnum(f *form, held types, p place) (*node, int) {
 	c := f.copy()
-	c.base, c.read = f.id(), true
+	c.base = f.id()
 	c.enum, c.listed, c.constant, c.types = nil, false, false, 0
 	for _, e := range jsonschema.AllTypes {
 		var values []*node

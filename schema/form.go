@@ -124,8 +124,6 @@ func (f *form) addProp(p prop) {
 	f.props = append(f.props, p)
 }
 
-func (f *form) setProp(at int, form *form) { f.props[at].form = form }
-
 // require adds a name to the required ones.
 func (f *form) require(key string) {
 	if f.isRequired(key) {
@@ -158,8 +156,8 @@ func (f *form) place(key string) *node {
 // copy is f to be changed: its slices are its own.
 func (f *form) copy() *form {
 	c := *f
-	c.flat, c.ref, c.all, c.needed, c.byKey = nil, nil, nil, nil, nil
-	c.busy, c.mixed = false, true
+	c.base, c.flat, c.ref, c.all, c.needed, c.byKey = nil, nil, nil, nil, nil, nil
+	c.busy, c.mixed, c.read = false, true, true
 	c.notes, c.props, c.required = slices.Clone(f.notes), slices.Clone(f.props), slices.Clone(f.required)
 	c.patterns, c.rest = slices.Clone(f.patterns), slices.Clone(f.rest)
 	return &c

@@ -45,9 +45,7 @@ func (w *writer) inline(root *node) *node {
 	})
 	switch t := out.Get("type"); {
 	case t == nil:
-		n := w.text("object")
-		n.Key = "type"
-		out.Kids = slices.Insert(out.Kids, 0, n)
+		w.insert(out, 0, "type", "object")
 	case t.Types()&tObject == 0:
 		r.fault = &Error{NotSchema, "/type", "the arguments are no object"}
 	case t.Kind == jsonschema.Array:
@@ -81,20 +79,11 @@ func (w *writer) expand(n *node, way *visit, hops int) *node {
 		case pos == jsonschema.SchemaList && len(kid.Kids) == 0, pos == jsonschema.OneSchema && kid.Kind == jsonschema.Array && (kid.Key != "items" || len(kid.Kids) == 0 || n.Get("prefixItems") != nil):
 			// it would say nothing, or nothing that compiles
 		case kid.Key == "items" && kid.Kind == jsonschema.Array:
-			list := w.array(len(kid.Kids))
-			for _, k := range kid.Kids {
-				list.Kids = append(list.Kids, w.expand(k, way, hops))
-			}
-			w.put(out, "prefixItems", list)
+			w.put(out, "prefixItems", w.expandEach(kid, way, hops))
 		case pos == jsonschema.OneSchema && kid.Kind != jsonschema.Bool, pos == jsonschema.SchemaMap && kid.Kind != jsonschema.Object:
 			w.changeAt(kid, NotASchema, "dropped")
 		case pos == jsonschema.SchemaMap, pos == jsonschema.SchemaList && kid.Kind == jsonschema.Array:
-			list := w.New(kid.Kind)
-			list.Kids = make([]*node, 0, len(kid.Kids))
-			for _, k := range kid.Kids {
-				w.put(list, k.Key, w.expand(k, way, hops))
-			}
-			w.put(out, kid.Key, list)
+			w.put(out, kid.Key, w.expandEach(kid, way, hops))
 		default:
 			if v := w.repaired(n, kid); v != nil {
 				w.put(out, kid.Key, v)
@@ -105,6 +94,16 @@ func (w *writer) expand(n *node, way *visit, hops int) *node {
 		out = w.hop(out, ref, way, hops)
 	}
 	return out
+}
+
+// expandEach copies a list of schemas, or schemas by name.
+func (w *writer) expandEach(kid *node, way *visit, hops int) *node {
+	list := w.New(kid.Kind)
+	list.Kids = make([]*node, 0, len(kid.Kids))
+	for _, k := range kid.Kids {
+		w.put(list, k.Key, w.expand(k, way, hops))
+	}
+	return list
 }
 
 // repaired is a keyword without what would keep the whole schema from compiling, nil to drop it.
@@ -182,12 +181,11 @@ func (w *writer) hop(beside, ref *node, way *visit, hops int) *node {
 
 // prune keeps what is told of a schema that is not followed.
 func (w *writer) prune(n *node) *node {
-	out := w.object()
 	name := n.Str("type")
 	if jsonschema.TypeNamed(name) == 0 {
 		name = "object"
 	}
-	w.put(out, "type", w.text(name))
+	out := w.typed(name)
 	if d := n.Str("description"); d != "" {
 		w.put(out, "description", w.text(d))
 	}

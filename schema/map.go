@@ -2,8 +2,6 @@ package schema
 
 import (
 	"slices"
-
-	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
 // shapes tells whether the object in f takes another shape in this dialect.
@@ -64,19 +62,16 @@ func (w *writer) pairs(f *form, p place) (*node, int) {
 		}
 		return nil, 0
 	}
-	out, item, members := w.object(), w.object(), w.object()
-	w.put(item, "type", w.text("object"))
-	key := w.object()
-	w.put(key, "type", w.text("string"))
-	w.put(members, "key", key)
+	item := w.typed("object")
+	members := w.put(item, "properties", w.object())
+	w.put(members, "key", w.typed("string"))
 	w.put(members, "value", v)
-	w.put(item, "properties", members)
-	w.putRequired(item, []string{"key", "value"})
+	w.put(item, "required", w.texts([]string{"key", "value"}))
 	if w.d.closed {
-		w.put(item, "additionalProperties", w.literal(jsonschema.Bool, "false"))
+		w.put(item, "additionalProperties", w.flag(false))
 	}
-	list := &form{types: tArray, null: f.null}
-	w.putType(out, list)
+	out := w.object()
+	w.putType(out, &form{types: tArray, null: f.null})
 	at0 := len(out.Kids)
 	w.put(out, "items", item)
 	for _, n := range f.rest {

@@ -48,7 +48,6 @@ func (r *reader) merge(a, b *form) *form {
 		return b
 	}
 	out := a.copy()
-	out.base, out.read = nil, true
 	r.mergeInto(out, b)
 	return out
 }
@@ -133,7 +132,7 @@ func (r *reader) mergeProps(out, b *form) {
 	more, patterns := out.more, len(out.patterns)
 	for _, p := range b.props {
 		if at := out.propAt(p.key); at >= 0 {
-			out.setProp(at, r.pair(out.props[at].form, p.form))
+			out.props[at].form = r.pair(out.props[at].form, p.form)
 			continue
 		}
 		if more != nil && patterns == 0 {
@@ -272,4 +271,3 @@ func (r *reader) mergeKeyword(out *form, n *node) {
 func isUnevaluated(n *node) bool { return strings.HasPrefix(n.Key, "unevaluated") }
 
 func isCondition(n *node) bool { return n.Key == "if" || n.Key == "then" || n.Key == "else" }
-

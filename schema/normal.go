@@ -10,7 +10,7 @@ import (
 type reader struct {
 	tree
 	root    *node
-	flavor Flavor
+	flavor  Flavor
 	degrade bool // references to other documents are read as "anything"
 	index   *jsonschema.Index
 	report  []seen
@@ -124,12 +124,9 @@ func (r *reader) flatten(f *form) *form {
 		return r.overlay(r.open(parts[0]), f)
 	}
 	own := f.copy()
-	own.base = nil
-	own.read = true
 	out := r.finish(own)
 	if out != own { // one branch is left of a union: it is somebody else's
 		out = out.copy()
-		out.base, out.read = nil, true
 	}
 	for _, p := range parts {
 		r.mergeInto(out, r.open(p))

@@ -66,7 +66,9 @@ func (w *writer) objectPart(t *part) bool {
 	if len(list.Kids) > 0 || len(props) > 0 || t.p.level == 0 || w.d.closed {
 		w.put(t.out, "properties", list)
 	}
-	w.putRequired(t.out, required)
+	if len(required) > 0 {
+		w.put(t.out, "required", w.texts(required))
+	}
 	w.morePart(t, more, closedNames)
 	return true
 }
@@ -118,18 +120,6 @@ func (w *writer) leaveOut(t *part, pr prop, before int) {
 	if len(t.f.props) >= 40 && t.cutSize < 400 {
 		t.cut, t.cutSize = append(t.cut, pr.key), t.cutSize+len(pr.key)+2
 	}
-}
-
-// putRequired keeps the order in which the tool names what it needs.
-func (w *writer) putRequired(out *node, required []string) {
-	if len(required) == 0 {
-		return
-	}
-	list := w.array(len(required))
-	for _, key := range required {
-		list.Kids = append(list.Kids, w.text(key))
-	}
-	w.put(out, "required", list)
 }
 
 // properties are those of f, those it requires without a word, and those that
@@ -224,7 +214,7 @@ func (w *writer) morePart(t *part, more *form, closedNames bool) {
 	}
 	switch {
 	case w.d.closed:
-		w.put(t.out, "additionalProperties", w.literal(jsonschema.Bool, "false"))
+		w.put(t.out, "additionalProperties", w.flag(false))
 		if u := f.keyword("unevaluatedProperties"); m == nil && u != nil && !u.IsFalse() {
 			w.lose(f, Closed, "further properties are allowed")
 		} else if m == nil {
@@ -234,11 +224,11 @@ func (w *writer) morePart(t *part, more *form, closedNames bool) {
 		}
 	case closedNames, m != nil && m.never:
 		if w.d.closable {
-			w.put(t.out, "additionalProperties", w.literal(jsonschema.Bool, "false"))
+			w.put(t.out, "additionalProperties", w.flag(false))
 		}
 	case m == nil || m.bare():
 		if m != nil && w.d.maps && w.d.raw {
-			w.put(t.out, "additionalProperties", w.literal(jsonschema.Bool, "true"))
+			w.put(t.out, "additionalProperties", w.flag(true))
 		}
 	case !w.d.maps:
 		t.notes = append(t.notes, "Further properties are allowed")
@@ -247,7 +237,7 @@ func (w *writer) morePart(t *part, more *form, closedNames bool) {
 		n, at := w.schema(more, t.p.below(f, true))
 		if n == nil {
 			w.change(m, Cut, "closed")
-			n = w.literal(jsonschema.Bool, "false")
+			n = w.flag(false)
 		}
 		w.put(t.out, "additionalProperties", n)
 		if at != 0 {

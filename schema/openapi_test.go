@@ -5,7 +5,7 @@ import "testing"
 func TestOpenAPIFlavors(t *testing.T) {
 	for _, c := range []struct {
 		name     string
-		flavor  Flavor
+		flavor   Flavor
 		dialect  Dialect
 		in, want string
 	}{

@@ -11,16 +11,16 @@ import (
 
 // Options change how a schema is fitted. The zero value is what most callers want.
 type Options struct {
-	Flavor  Flavor // the kind of document; Auto by default
-	MaxInput int     // bytes of schema that are read; 0: 256 KB
-	MaxNodes int     // schemas in the output; 0: 4,000
-	MaxBytes int     // bytes of output; what is required may take a quarter more; 0: 32 KB
-	Hops     int     // references in a row that the dialect inlined follows; 0: 3
-	Unroll   int     // how often a cycle is repeated where it cannot be said; 0: once, -1: never
-	Degrade  bool    // a reference to another document accepts anything instead of refusing the tool
-	Strict   bool    // strict dialects stay strict where that loses something
-	KeepNull bool    // with Strict: null is kept where absent and null cannot be told apart
-	JSONText bool    // strict dialects send what they cannot say as JSON text
+	Flavor   Flavor // the kind of document; Auto by default
+	MaxInput int    // bytes of schema that are read; 0: 256 KB
+	MaxNodes int    // schemas in the output; 0: 4,000
+	MaxBytes int    // bytes of output; what is required may take a quarter more; 0: 32 KB
+	Hops     int    // references in a row that the dialect inlined follows; 0: 3
+	Unroll   int    // how often a cycle is repeated where it cannot be said; 0: once, -1: never
+	Degrade  bool   // a reference to another document accepts anything instead of refusing the tool
+	Strict   bool   // strict dialects stay strict where that loses something
+	KeepNull bool   // with Strict: null is kept where absent and null cannot be told apart
+	JSONText bool   // strict dialects send what they cannot say as JSON text
 }
 
 func (o *Options) filled() *Options {

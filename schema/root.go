@@ -45,7 +45,6 @@ func (w *writer) root(at *form) (*node, int, *Error) {
 // rootForm makes an object of what the tool wrote, or puts it into one.
 func (w *writer) rootForm(f *form) (*form, bool) {
 	c := f.copy()
-	c.base, c.read = nil, true
 	c.null = false
 	if f.union != nil && !w.d.rootUnion {
 		if merged := w.mergeRoot(c); merged != nil {
@@ -89,7 +88,6 @@ func (w *writer) rootBody(f *form) (*node, int) {
 		return out, back
 	}
 	c := f.copy()
-	c.base, c.read = nil, true
 	for i, p := range c.props {
 		pf := w.r.open(p.form)
 		if pf.never && f.isRequired(p.key) {
@@ -127,9 +125,7 @@ func (w *writer) plainOrUnion(f *form) (*node, int, bool) {
 	if f.union != nil { // only where a union may stand at the root
 		out, at := w.union(f, place{})
 		if out != nil && out.Get("type") == nil {
-			t := w.text("object")
-			t.Key = "type"
-			out.Kids = slices.Insert(out.Kids, 0, t)
+			w.insert(out, 0, "type", "object")
 		}
 		return out, at, out != nil
 	}
@@ -147,7 +143,7 @@ func (w *writer) mergeRoot(f *form) *form {
 		branches = append(branches, o)
 	}
 	c := f.copy()
-	c.read, c.union, c.one = true, nil, false
+	c.union, c.one = nil, false
 	c.types = tObject
 	onlyRequired, closed := true, true
 	var keys []string

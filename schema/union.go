@@ -23,7 +23,7 @@ func (w *writer) split(f *form, p place) (*node, int) {
 			continue
 		}
 		b := f.copy()
-		b.base, b.read, b.types, b.null, b.title, b.desc, b.notes = nil, true, t, false, "", "", nil
+		b.types, b.null, b.title, b.desc, b.notes = t, false, "", "", nil
 		b.rest = slices.DeleteFunc(b.rest, func(n *node) bool { return isNote(n) || !constrains(n.Key, t) })
 		if t != tObject {
 			b.props, b.required, b.more, b.patterns, b.names = nil, nil, nil, nil, nil
@@ -158,12 +158,11 @@ func (w *writer) unionBeside(f, own *form, name string, list *node, p place) *no
 	}
 	if f.null {
 		if t := out.Get("type"); t != nil && t.Kind == jsonschema.String {
-			both := w.array(2)
+			both := w.texts([]string{t.Text, "null"})
 			both.Key = "type"
-			both.Kids = append(both.Kids, w.text(t.Text), w.text("null"))
 			out.Kids[slices.Index(out.Kids, t)] = both
 		}
-		w.putNull(list)
+		list.Kids = append(list.Kids, w.typed("null"))
 	}
 	w.put(out, name, list)
 	return out
@@ -178,12 +177,6 @@ func (w *writer) own(f, own *form) *form {
 		w.owns[f] = own
 	}
 	return w.owns[f]
-}
-
-func (w *writer) putNull(list *node) {
-	null := w.object()
-	w.put(null, "type", w.text("null"))
-	list.Kids = append(list.Kids, null)
 }
 
 // aloneUnion writes a union beside which only words stand, or not even those.
@@ -203,10 +196,10 @@ func (w *writer) aloneUnion(f *form, name string, list *node, branches []branch)
 	if f.null {
 		if w.d.null == nullableFlag {
 			if first := list.Kids[0]; first.Get("nullable") == nil && first.Get("anyOf") == nil {
-				w.put(first, "nullable", w.literal(jsonschema.Bool, "true"))
+				w.put(first, "nullable", w.flag(true))
 			}
 		} else {
-			w.putNull(list)
+			list.Kids = append(list.Kids, w.typed("null"))
 		}
 	}
 	if len(list.Kids) == 1 {

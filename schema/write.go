@@ -2,6 +2,7 @@ package schema
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
@@ -83,16 +84,46 @@ func (w *writer) put(n *node, key string, value *node) *node {
 	return value
 }
 
-func (w *writer) text(s string) *node {
-	n := w.New(jsonschema.String)
-	n.Text = s
-	return n
-}
+func (w *writer) text(s string) *node { return w.literal(jsonschema.String, s) }
+
+func (w *writer) flag(value bool) *node { return w.literal(jsonschema.Bool, strconv.FormatBool(value)) }
 
 func (w *writer) literal(k jsonschema.Kind, s string) *node {
 	n := w.New(k)
 	n.Text = s
 	return n
+}
+
+// texts is a list of strings.
+func (w *writer) texts(list []string) *node {
+	n := w.array(len(list))
+	for _, s := range list {
+		n.Kids = append(n.Kids, w.text(s))
+	}
+	return n
+}
+
+// values is a list of values of the input.
+func (w *writer) values(list []*node) *node {
+	n := w.array(len(list))
+	for _, v := range list {
+		n.Kids = append(n.Kids, w.given(v))
+	}
+	return n
+}
+
+// typed is a schema with nothing but a type.
+func (w *writer) typed(name string) *node {
+	n := w.object()
+	w.put(n, "type", w.text(name))
+	return n
+}
+
+// insert adds a member at a place of its own.
+func (w *writer) insert(n *node, at int, key, text string) {
+	value := w.text(text)
+	value.Key = key
+	n.Kids = slices.Insert(n.Kids, at, value)
 }
 
 // given is a value of the input, as a member of the output. The tree below it is shared.
@@ -217,27 +248,23 @@ func (w *writer) plain(f *form, p place) (*node, int, bool) {
 
 func (w *writer) nullFlag(out *node, f *form) {
 	if f.null && w.d.null == nullableFlag {
-		w.put(out, "nullable", w.literal(jsonschema.Bool, "true"))
+		w.put(out, "nullable", w.flag(true))
 	}
 }
 
 // orNull is the union of a schema with null; its words stay outside.
 func (w *writer) orNull(n *node) *node {
-	out, list := w.object(), w.array(2)
-	null := w.object()
-	w.put(null, "type", w.text("null"))
-	list.Kids = append(list.Kids, n, null)
-	if d := n.Get("description"); d != nil && !w.d.aloneWords && n.Get("anyOf") == nil {
-		n.Kids = slices.DeleteFunc(n.Kids, func(k *node) bool { return k == d })
-		w.put(out, "anyOf", list)
-		out.Kids = append(out.Kids, d)
-		return out
-	}
 	if inner := n.Get("anyOf"); inner != nil {
-		inner.Kids = append(inner.Kids, null)
+		inner.Kids = append(inner.Kids, w.typed("null"))
 		return n
 	}
-	w.put(out, "anyOf", list)
+	out := w.object()
+	list := w.put(out, "anyOf", w.array(2))
+	list.Kids = append(list.Kids, n, w.typed("null"))
+	if d := n.Get("description"); d != nil && !w.d.aloneWords {
+		n.Kids = slices.DeleteFunc(n.Kids, func(k *node) bool { return k == d })
+		out.Kids = append(out.Kids, d)
+	}
 	return out
 }
 
@@ -253,11 +280,7 @@ func (w *writer) putType(out *node, f *form) {
 		w.put(out, "type", w.text(names[0]))
 		return
 	}
-	list := w.array(len(names))
-	for _, name := range names {
-		list.Kids = append(list.Kids, w.text(name))
-	}
-	w.put(out, "type", list)
+	w.put(out, "type", w.texts(names))
 }
 
 // step keeps a step back and gives its number; 0 is the step that changes nothing.
