@@ -15,7 +15,8 @@ func (w *writer) arrayPart(t *part) bool {
 	case len(f.prefix) > 0:
 		return w.tuplePart(t)
 	case f.items == nil:
-		return w.noItems(t)
+		w.noItems(t)
+		return true
 	}
 	item := w.r.open(f.items)
 	if item.never {
@@ -23,9 +24,7 @@ func (w *writer) arrayPart(t *part) bool {
 	}
 	n, at := w.schema(f.items, t.p.below(f, t.p.optional))
 	if n == nil {
-		if w.d.strict {
-			w.lose(item, Cut, "too deep or too large")
-		}
+		w.loseCut(item)
 		if t.p.optional {
 			return false
 		}
@@ -33,14 +32,12 @@ func (w *writer) arrayPart(t *part) bool {
 		return w.emptyArray(t)
 	}
 	w.put(t.out, "items", n)
-	if at != 0 {
-		t.back.Kind, t.back.Item = stepArray, at
-	}
+	t.eachItem(at)
 	return true
 }
 
 // noItems writes an array of which nothing is known.
-func (w *writer) noItems(t *part) bool {
+func (w *writer) noItems(t *part) {
 	switch w.d.items {
 	case itemsEmpty:
 		n, _ := w.anything(w.r.made(t.f.src))
@@ -49,12 +46,11 @@ func (w *writer) noItems(t *part) bool {
 		w.put(t.out, "items", w.typed("string"))
 		t.notes = append(t.notes, "Items are JSON text of any type")
 		w.change(t.f, AsJSON, "items are sent as JSON text")
-		t.back.Kind, t.back.Item = stepArray, w.step(step{Kind: stepJSON})
+		t.eachItem(w.step(step{Kind: stepJSON}))
 	case itemsRefused:
 		w.lose(t.f, NotASchema, "any item is accepted")
 		w.put(t.out, "items", w.object())
 	}
-	return true
 }
 
 func (w *writer) emptyArray(t *part) bool {
@@ -97,18 +93,12 @@ func (w *writer) prefixPart(t *part) bool {
 	if changed {
 		t.back.Kind, t.back.Prefix = stepArray, steps
 	}
-	if f.items == nil {
-		if w.d.items != itemsOptional {
-			return w.noItems(t)
+	closed := f.items != nil && w.r.open(f.items).never
+	if f.items == nil || closed {
+		w.noItems(t)
+		if closed {
+			w.put(t.out, "maxItems", w.literal(jsonschema.Number, itoa(len(f.prefix))))
 		}
-		return true
-	}
-	if w.r.open(f.items).never {
-		n := len(f.prefix)
-		if w.d.items != itemsOptional {
-			w.noItems(t)
-		}
-		w.put(t.out, "maxItems", w.literal(jsonschema.Number, itoa(n)))
 		return true
 	}
 	n, at := w.schema(f.items, t.p.below(f, t.p.optional))
@@ -116,9 +106,7 @@ func (w *writer) prefixPart(t *part) bool {
 		return false
 	}
 	w.put(t.out, "items", n)
-	if at != 0 {
-		t.back.Kind, t.back.Item = stepArray, at
-	}
+	t.eachItem(at)
 	return true
 }
 
@@ -150,9 +138,7 @@ func (w *writer) tuplePart(t *part) bool {
 		t.notes = append(t.notes, strings.Join(at, ", "))
 	}
 	w.change(f, Constraint, "positions described")
-	if step != 0 {
-		t.back.Kind, t.back.Item = stepArray, step
-	}
+	t.eachItem(step)
 	return true
 }
 

@@ -190,7 +190,7 @@ func (c *checker) value(n, kid *node) {
 	case "required":
 		c.required(n, kid)
 	case "enum":
-		if kid.Kind != jsonschema.Array || len(kid.Kids) == 0 || len(jsonschema.Distinct(kid.Kids)) < len(kid.Kids) {
+		if kid.Kind != jsonschema.Array || len(kid.Kids) == 0 || !jsonschema.IsDistinct(kid.Kids) {
 			c.fail("must be a list of distinct values")
 		}
 		c.enums += len(kid.Kids)
@@ -199,7 +199,7 @@ func (c *checker) value(n, kid *node) {
 		}
 	case "$ref", "$dynamicRef", "$recursiveRef":
 		c.reference(kid)
-	case "pattern", "format", "title", "description", "$comment":
+	case "$comment":
 		if kid.Kind != jsonschema.String {
 			c.fail("must be a string")
 		}
@@ -207,16 +207,8 @@ func (c *checker) value(n, kid *node) {
 		if !strings.Contains(kid.Text, "json-schema.org/") || len(c.path) > 1 {
 			c.fail("must name a draft, at the root")
 		}
-	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum":
-		if kid.Kind != jsonschema.Number {
-			c.fail("must be a number")
-		}
-	case "nullable":
-		if kid.Kind != jsonschema.Bool {
-			c.fail("must be a boolean")
-		}
 	default:
-		if isKnown(kid.Key) && (&reader{}).repair(n, kid) == nil {
+		if isKnown(kid.Key) && !kid.Fits() {
 			c.fail("the value is of the wrong kind")
 		}
 	}
@@ -235,23 +227,18 @@ func (c *checker) types(kid *node) {
 }
 
 func (c *checker) required(n, kid *node) {
-	if kid.Kind != jsonschema.Array || len(jsonschema.Distinct(kid.Kids)) < len(kid.Kids) {
+	if kid.Kind != jsonschema.Array || !jsonschema.IsDistinct(kid.Kids) {
 		c.fail("must be a list of distinct names")
 		return
 	}
-	var have map[string]bool
-	if !c.d.raw {
-		have = map[string]bool{}
-		if p := n.Get("properties"); p != nil {
-			for _, k := range p.Kids {
-				have[k.Key] = true
-			}
-		}
+	have := map[string]bool{}
+	for _, k := range n.Get("properties").Members() {
+		have[k.Key] = true
 	}
 	for _, k := range kid.Kids {
 		if k.Kind != jsonschema.String {
 			c.fail("must be a list of names")
-		} else if have != nil && !have[k.Text] {
+		} else if !c.d.raw && !have[k.Text] {
 			c.fail("the name " + quote(k.Text) + " is no property")
 		}
 	}

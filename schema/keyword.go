@@ -28,24 +28,21 @@ func (w *writer) keywords(out *node, f *form, notes *[]string) {
 // note puts a keyword that is not sent into words. Two bounds make one sentence.
 func (w *writer) note(f *form, n *node, notes *[]string) {
 	note := noteOf(n)
-	if len(n.Key) > 3 && n.Kind == jsonschema.Number {
-		switch rest := n.Key[3:]; n.Key[:3] {
-		case "min":
-			if high := f.keyword("max" + rest); high != nil && !w.keeps(f, high) {
-				note = n.Text + " to " + high.Text + unit(n.Key)
-				if n.Text == high.Text {
-					note = n.Text + unit(n.Key)
-				}
+	if rest, ok := strings.CutPrefix(n.Key, "min"); ok {
+		if high := f.keyword("max" + rest); high != nil && !w.keeps(f, high) {
+			note = n.Text + " to " + high.Text + noteTexts[n.Key][1]
+			if n.Text == high.Text {
+				note = n.Text + noteTexts[n.Key][1]
 			}
-		case "max":
-			if low := f.keyword("min" + rest); low != nil && !w.keeps(f, low) {
-				w.changeAt(n, Constraint, "described")
-				return
-			}
+		}
+	} else if rest, ok := strings.CutPrefix(n.Key, "max"); ok {
+		if low := f.keyword("min" + rest); low != nil && !w.keeps(f, low) {
+			w.changeAt(n, Constraint, "described")
+			return
 		}
 	}
 	if len(note) > 400 {
-		note = "Further rules are checked when called."
+		note = furtherRules
 	}
 	if note != "" {
 		*notes = append(*notes, note)

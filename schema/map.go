@@ -57,9 +57,7 @@ func (w *writer) pairs(f *form, p place) (*node, int) {
 	}
 	v, at := w.schema(value, p.below(f, true))
 	if v == nil {
-		if w.d.strict {
-			w.lose(f, Cut, "too deep or too large")
-		}
+		w.loseCut(f)
 		return nil, 0
 	}
 	item := w.typed("object")

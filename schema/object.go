@@ -20,6 +20,14 @@ type part struct {
 	cutSize int      // and their bytes
 }
 
+// eachItem undoes step number at in every item of the array.
+func (t *part) eachItem(at int) {
+	if at != 0 {
+		t.back.Kind = stepArray
+		t.back.Item = at
+	}
+}
+
 // objectPart writes properties and what else belongs to an object. It tells false when a
 // required part cannot be written.
 func (w *writer) objectPart(t *part) bool {
@@ -94,9 +102,7 @@ func (w *writer) property(t *part, pr prop, need bool) (*node, stepProp) {
 	}
 	n, at := w.schema(target, t.p.below(t.f, !need))
 	if n == nil {
-		if w.d.strict {
-			w.lose(pf, Cut, "too deep or too large")
-		}
+		w.loseCut(pf)
 		if !need {
 			w.leaveOut(t, pr, 0)
 		}
@@ -111,9 +117,7 @@ func (w *writer) property(t *part, pr prop, need bool) (*node, stepProp) {
 
 // leaveOut reports a property that there is no room for, the first of many by name.
 func (w *writer) leaveOut(t *part, pr prop, before int) {
-	if w.d.strict {
-		w.lose(pr.form, Cut, "too deep or too large")
-	}
+	w.loseCut(pr.form)
 	if before < maxReported {
 		w.changeAt(pr.form.src, Cut, "left out")
 	}

@@ -108,9 +108,7 @@ func (w *writer) rootBody(f *form) (*node, int) {
 		open.flat = open
 		c.props[i].form = open
 		w.change(pf, Cut, "its shape is described")
-		if w.d.strict {
-			w.lose(pf, Cut, "too deep or too large")
-		}
+		w.loseCut(pf)
 	}
 	c.flat = c
 	w.stop = cut{2, w.opts.MaxBytes, w.opts.MaxNodes}

@@ -65,10 +65,8 @@ func (w *writer) union(f *form, p place) (*node, int) {
 		last = w.r.open(b)
 		n, at := w.schema(last, p.below(f, true))
 		if n == nil {
-			if w.d.strict && !last.never {
-				w.lose(last, Cut, "too deep or too large")
-			}
 			if !last.never {
+				w.loseCut(last)
 				w.change(last, Cut, "left out")
 			}
 			continue

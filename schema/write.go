@@ -49,6 +49,13 @@ func (w *writer) lose(f *form, kind Kind, why string) {
 	}
 }
 
+// loseCut is lose for a part that there is no room for.
+func (w *writer) loseCut(f *form) {
+	if w.d.strict {
+		w.lose(f, Cut, "too deep or too large")
+	}
+}
+
 func (w *writer) change(f *form, kind Kind, action string) { w.changeAt(f.src, kind, action) }
 
 // maxReport is how many changes one plan lists.
