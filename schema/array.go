@@ -10,7 +10,7 @@ import (
 func (w *writer) arrayPart(t *part) bool {
 	f := t.f
 	switch {
-	case len(f.prefix) > 0 && w.d.prefixItems:
+	case len(f.prefix) > 0 && w.d.keep["prefixItems"]:
 		return w.prefixPart(t)
 	case len(f.prefix) > 0:
 		return w.tuplePart(t)

@@ -169,7 +169,7 @@ func (w *writer) weight(f *form) (words sizes, rest int) {
 		}
 	}
 	rest = 26
-	if w.d.titles && f.title != "" {
+	if w.d.keep["title"] && f.title != "" {
 		rest += 11 + len(f.title)
 	}
 	if f.null || w.d.allRequired {

@@ -36,8 +36,7 @@ type checker struct {
 	path  []string
 	index *jsonschema.Index // for dialects that take references of any form
 
-	props, enums, chars   int
-	deepest, mostBranches int
+	count limits // what there is
 }
 
 func check(root *node, d *rules, first bool) []Violation { return inspect(root, d, first).bad }
@@ -47,19 +46,37 @@ func inspect(root *node, d *rules, first bool) *checker {
 	c := &checker{d: d, root: root, first: first, path: make([]string, 0, 16)}
 	c.atRoot(root)
 	c.schema(root, 1)
-	l := d.limits
+	bytes := 0
+	if d.limits.bytes > 0 {
+		bytes = len(root.Append(nil))
+	}
+	c.exceeded(limits{props: c.count.props, enums: c.count.enums, nameChars: c.count.nameChars, bytes: bytes}, d.limits, func(have, most, what string) {
+		c.fail("more than " + most + " " + what)
+	})
+	return c
+}
+
+// advice names what the provider's documents advise against although its service takes it.
+func (c *checker) advice() (out []seen) {
+	c.exceeded(c.count, c.d.advised, func(have, most, what string) {
+		out = append(out, seen{c.root, Advised, have + " " + what + ": the provider's documents name " + most})
+	})
+	return out
+}
+
+// exceeded names what is more than a limit.
+func (c *checker) exceeded(have, most limits, report func(have, most, what string)) {
 	for _, e := range []struct {
 		have, most int
 		what       string
-	}{{c.props, l.props, "properties"}, {c.enums, l.enums, "enum values"}, {c.chars, l.nameChars, "characters in names and values"}} {
+	}{
+		{have.props, most.props, "properties"}, {have.levels, most.levels, "levels"}, {have.enums, most.enums, "enum values"},
+		{have.branches, most.branches, "branches"}, {have.nameChars, most.nameChars, "characters in names and values"}, {have.bytes, most.bytes, "bytes"},
+	} {
 		if e.most > 0 && e.have > e.most {
-			c.fail("more than " + itoa(e.most) + " " + e.what)
+			report(itoa(e.have), itoa(e.most), e.what)
 		}
 	}
-	if l.bytes > 0 && len(root.Append(nil)) > l.bytes {
-		c.fail("more than " + itoa(l.bytes) + " bytes")
-	}
-	return c
 }
 
 // sound tells whether a keyword that holds schemas can be kept as it is.
@@ -108,7 +125,7 @@ func (c *checker) schema(n *node, level int) {
 		c.fail("a schema must be an object")
 		return
 	}
-	c.deepest = max(c.deepest, level)
+	c.count.levels = max(c.count.levels, level)
 	if l := c.d.limits.levels; l > 0 && level > l {
 		c.fail("more than " + itoa(l) + " levels")
 		return
@@ -116,7 +133,11 @@ func (c *checker) schema(n *node, level int) {
 	for _, kid := range n.Kids {
 		c.keyword(n, kid, level)
 	}
-	c.wholeNode(n)
+	t := n.Get("type")
+	anyValue := t != nil && t.Kind == jsonschema.Array && len(t.Kids) > 5
+	if t.Types()&tArray != 0 && !anyValue && c.d.items != itemsOptional && n.Get("items") == nil {
+		c.fail("an array must have items")
+	}
 	if !c.d.raw {
 		c.narrowNode(n)
 	}
@@ -142,7 +163,7 @@ func (c *checker) keyword(n, kid *node, level int) {
 			c.fail("must be a list of schemas")
 			return
 		}
-		c.mostBranches = max(c.mostBranches, len(kid.Kids))
+		c.count.branches = max(c.count.branches, len(kid.Kids))
 		if l := c.d.limits.branches; l > 0 && len(kid.Kids) > l {
 			c.fail("more than " + itoa(l) + " branches")
 		}
@@ -171,9 +192,9 @@ func (c *checker) members(kid *node, level int) {
 		if kid.Key == "dependencies" && k.Kind == jsonschema.Array {
 			continue
 		}
-		c.chars += len(k.Key)
+		c.count.nameChars += len(k.Key)
 		if kid.Key == "properties" {
-			c.props++
+			c.count.props++
 			if c.d.key != nil && !c.d.key(k.Key) {
 				c.fail("the key " + quote(k.Key) + " is not allowed")
 			}
@@ -193,9 +214,9 @@ func (c *checker) value(n, kid *node) {
 		if kid.Kind != jsonschema.Array || len(kid.Kids) == 0 || !jsonschema.IsDistinct(kid.Kids) {
 			c.fail("must be a list of distinct values")
 		}
-		c.enums += len(kid.Kids)
+		c.count.enums += len(kid.Kids)
 		for _, v := range kid.Kids {
-			c.chars += len(v.Text)
+			c.count.nameChars += len(v.Text)
 		}
 	case "$ref", "$dynamicRef", "$recursiveRef":
 		c.reference(kid)
@@ -260,13 +281,5 @@ func (c *checker) reference(kid *node) {
 	}
 	if !ok {
 		c.fail("the reference " + quote(kid.Text) + " leads nowhere")
-	}
-}
-
-// wholeNode checks what every provider asks of a schema as a whole.
-func (c *checker) wholeNode(n *node) {
-	t := n.Get("type")
-	if t.Types()&tArray != 0 && !(t.Kind == jsonschema.Array && len(t.Kids) > 5) && c.d.items != itemsOptional && n.Get("items") == nil {
-		c.fail("an array must have items")
 	}
 }

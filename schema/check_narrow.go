@@ -8,34 +8,14 @@ var structure = set("type description properties required items enum anyOf")
 // allowed checks that a narrow dialect knows the keyword with this value.
 func (c *checker) allowed(n, kid *node) {
 	d := c.d
-	ok := structure[kid.Key] || d.keep[kid.Key]
+	ok := structure[kid.Key] || d.keep[kid.Key] && d.takes(kid)
 	switch kid.Key {
-	case "title":
-		ok = d.titles
-	case "const":
-		ok = d.consts
-	case "oneOf":
-		ok = d.oneOf
-	case "prefixItems":
-		ok = d.prefixItems
-	case "patternProperties", "propertyNames":
-		ok = d.patterns
 	case "nullable":
 		ok = d.null == nullableFlag
 	case "$ref", "$defs":
 		ok = d.refs
 	case "additionalProperties":
 		ok = d.maps || d.closable && kid.IsFalse()
-	case "format":
-		ok = ok && (d.formats == nil || d.formats[kid.Text])
-	case "pattern":
-		ok = ok && (!d.simpleRegex || simple(kid.Text))
-	case "minItems":
-		ok = ok && (!d.smallMin || kid.Text == "0" || kid.Text == "1")
-	case "default":
-		ok = ok && kid.Kind != jsonschema.Object && kid.Kind != jsonschema.Array && !(d.safeNumbers && !safeNumber(kid))
-	case "minimum", "maximum", "minLength", "maxLength", "maxItems":
-		ok = ok && !(d.safeNumbers && !safeNumber(kid))
 	case "enum":
 		c.enumValues(n, kid)
 	case "type":

@@ -56,7 +56,7 @@ func (w *writer) plainEnum(f *form, held types, compound bool) *node {
 		w.putType(out, &form{types: held})
 	}
 	at := len(out.Kids)
-	if f.constant && w.d.consts && len(f.enum) == 1 {
+	if f.constant && w.d.keep["const"] && len(f.enum) == 1 {
 		w.put(out, "const", w.given(f.enum[0]))
 	} else {
 		w.put(out, "enum", w.values(f.enum))

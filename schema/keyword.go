@@ -54,10 +54,7 @@ func (w *writer) note(f *form, n *node, notes *[]string) {
 
 // keeps tells whether the dialect takes the keyword with this value here.
 func (w *writer) keeps(f *form, n *node) bool {
-	if !w.d.keep[n.Key] || !constrains(n.Key, f.types) && w.d.needType || w.r.Named && hasRef(n) {
-		return false
-	}
-	if w.d.safeNumbers && !safeNumber(n) {
+	if !w.d.keep[n.Key] || !w.d.takes(n) || !constrains(n.Key, f.types) && w.d.needType || w.r.Named && hasRef(n) {
 		return false
 	}
 	switch n.Key {
@@ -65,15 +62,8 @@ func (w *writer) keeps(f *form, n *node) bool {
 		return sound(n, w.d) && !slices.ContainsFunc(f.rest, func(o *node) bool { return evaluates[o.Key] && !w.keeps(f, o) })
 	case "not", "if", "then", "else", "contains", "dependentSchemas", "dependencies", "contentSchema":
 		return sound(n, w.d)
-	case "format":
-		return w.d.formats == nil || w.d.formats[n.Text]
-	case "pattern":
-		return !w.d.simpleRegex || simple(n.Text)
-	case "minItems":
-		return !w.d.smallMin || n.Text == "0" || n.Text == "1"
 	case "default":
-		scalar := n.Kind != jsonschema.Object && n.Kind != jsonschema.Array && n.Kind != jsonschema.Null
-		return w.d.raw || scalar && f.types.IsSingle() && f.types.Accepts(n.Type()) && !(f.types == tInteger && n.Type() == tNumber)
+		return w.d.raw || n.Kind != jsonschema.Null && f.types.IsSingle() && f.types.Accepts(n.Type()) && !(f.types == tInteger && n.Type() == tNumber)
 	}
 	return true
 }

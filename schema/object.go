@@ -109,7 +109,7 @@ func (w *writer) property(t *part, pr prop, need bool) (*node, stepProp) {
 		return nil, sp
 	}
 	sp.Step = at
-	if need && pf.constant && len(pf.enum) == 1 && !w.d.consts {
+	if need && pf.constant && len(pf.enum) == 1 && !w.d.keep["const"] {
 		sp.Const = pf.enum[0].Append(nil)
 	}
 	return n, sp
@@ -152,7 +152,7 @@ func (w *writer) properties(t *part) (props []prop, more *form, closed bool) {
 			w.change(f, Unknown, "property "+quote(key)+" is required and has no schema")
 		}
 	}
-	if f.names == nil || w.d.patterns {
+	if f.names == nil || w.d.keep["patternProperties"] {
 		return props, more, false
 	}
 	names := w.r.open(f.names)
@@ -207,7 +207,7 @@ func (w *writer) patternPart(t *part) {
 // morePart writes what is said about further properties.
 func (w *writer) morePart(t *part, more *form, closedNames bool) {
 	f := t.f
-	if w.d.patterns {
+	if w.d.keep["patternProperties"] {
 		w.patternPart(t)
 	} else if len(f.patterns) > 0 {
 		more = w.fold(f, &t.notes)

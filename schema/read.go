@@ -153,21 +153,13 @@ func (r *reader) readRequired(f *form, kid *node) {
 		r.change(kid, BadRequired, "dropped")
 		return
 	}
-	seen := map[string]bool(nil)
-	if len(kid.Kids) > 16 {
-		seen = make(map[string]bool, len(kid.Kids))
-	}
 	f.required = slices.Grow(f.required, len(kid.Kids))
 	for _, k := range kid.Kids {
-		double := seen[k.Text] || seen == nil && slices.Contains(f.required, k.Text)
-		if k.Kind != jsonschema.String || double {
+		if k.Kind != jsonschema.String || f.isRequired(k.Text) {
 			r.change(k, BadRequired, "dropped")
 			continue
 		}
-		if seen != nil {
-			seen[k.Text] = true
-		}
-		f.required = append(f.required, k.Text)
+		f.require(k.Text)
 	}
 }
 

@@ -40,10 +40,10 @@ func (w *writer) split(f *form, p place) (*node, int) {
 // union writes alternatives.
 func (w *writer) union(f *form, p place) (*node, int) {
 	name := "anyOf"
-	if f.one && w.d.oneOf {
+	if f.one && w.d.keep["oneOf"] {
 		name = "oneOf"
 	}
-	if f.one && !w.d.oneOf && !w.apart(f.union) {
+	if f.one && !w.d.keep["oneOf"] && !w.apart(f.union) {
 		f = w.either(f)
 	}
 	own := *f

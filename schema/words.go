@@ -7,7 +7,7 @@ func (w *writer) describe(out *node, at int, f *form, notes []string) {
 	if text := shortened(describe(f.desc, notes), w.rung.words); text != "" {
 		w.insert(out, at, "description", text)
 	}
-	if f.title != "" && w.d.titles {
+	if f.title != "" && w.d.keep["title"] {
 		w.insert(out, at, "title", f.title)
 	}
 }
