@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/toolfit/toolfit/internal/base/origin"
-	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
 // Operation is one operation of a document, as a tool. It is safe for concurrent use.
@@ -42,13 +41,13 @@ func (d *Document) Operations(f Filter) ([]*Operation, []Problem) {
 		if !f.takes(e) {
 			continue
 		}
-		op := jsonschema.ParseAt(e.at.raw, e.at.pointer)
+		op := d.operation(e)
 		p := d.plan(e, op, &bad)
 		if p == nil {
 			continue
 		}
 		var ok bool
-		if scratch, ok = d.appendTool(scratch[:0], e, op, p, &bad); !ok {
+		if scratch, ok = d.appendTool(scratch[:0], e, op.node, p, &bad); !ok {
 			continue
 		}
 		if last == nil || !p.sameServer(last) {
@@ -68,7 +67,7 @@ func (d *Document) Operations(f Filter) ([]*Operation, []Problem) {
 // plan is read again when the operation is first used: most of a large document never is.
 func (op *Operation) plan() *plan {
 	op.once.Do(func() {
-		op.known = op.doc.plan(op.entry, jsonschema.ParseAt(op.entry.at.raw, op.entry.at.pointer), nil)
+		op.known = op.doc.plan(op.entry, op.doc.operation(op.entry), nil)
 	})
 	return op.known
 }

@@ -3,8 +3,6 @@ package openapi
 import (
 	"slices"
 	"strings"
-
-	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
 // output is what an operation promises to answer.
@@ -19,18 +17,15 @@ type output struct {
 const wrapped = "result"
 
 // readResponses finds the answer of a success, and what to ask for.
-func (d *Document) readResponses(p *plan, op *node, bad *problems) {
+func (d *Document) readResponses(p *plan, responses *node, bad *problems) {
 	p.accept = "*/*"
-	for _, at := range successes(op.Get("responses")) {
+	for _, at := range successes(responses) {
 		n, err := d.follow(at)
 		if err != nil {
 			bad.add(at.Pointer(), err.Error())
 			continue
 		}
 		content := n.Get("content").Members()
-		if d.format == swagger2 {
-			content = d.produced(op, n)
-		}
 		if len(content) == 0 {
 			continue
 		}
@@ -80,26 +75,6 @@ func successes(responses *node) (out []*node) {
 		out = append(out, fallback)
 	}
 	return out
-}
-
-// produced makes a content object of what Swagger says.
-func (d *Document) produced(op, response *node) (content []*node) {
-	types := op.Strings("produces")
-	if p, ok := d.child(place{raw: d.raw}, "produces"); ok && op.Get("produces") == nil {
-		types = plainTexts(d.node(p))
-	}
-	schema := response.Get("schema")
-	if len(types) == 0 && schema != nil {
-		types = []string{"application/json"}
-	}
-	for _, t := range types {
-		media := &node{Kind: jsonschema.Object, Key: t}
-		if schema != nil {
-			media.Kids = []*node{schema}
-		}
-		content = append(content, media)
-	}
-	return content
 }
 
 // acceptOf is the header Accept: JSON where there is some, else all that there is.

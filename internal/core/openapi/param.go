@@ -18,7 +18,6 @@ type param struct {
 	kind       mediaKind
 	how        encoding
 	schema     *node // nil: any
-	inline     bool  // Swagger: the schema's keywords stand in the parameter itself
 	describe   string
 	deprecated bool
 }
@@ -49,11 +48,7 @@ var ownHeader = map[string]bool{
 
 // readParams reads the parameters of the path and of the operation; the operation's own
 // replace those of the same name and place. It fails where it cannot know what to send.
-func (d *Document) readParams(op *node, item *pathItem, bad *problems) (params []*param, rest []*node, ok bool) {
-	lists := []*node{nil, op.Get("parameters")}
-	if item.parameters.raw != nil {
-		lists[0] = d.node(item.parameters)
-	}
+func (d *Document) readParams(lists []*node, bad *problems) (params []*param, ok bool) {
 	at := map[string]int{}
 	for _, list := range lists {
 		if list != nil && list.Kind != jsonschema.Array {
@@ -63,12 +58,7 @@ func (d *Document) readParams(op *node, item *pathItem, bad *problems) (params [
 			n, err := d.follow(site)
 			if err != nil {
 				bad.add(site.Pointer(), err.Error()+"; the operation is left out")
-				return nil, nil, false
-			}
-			if in := n.Str("in"); d.format == swagger2 && (in == "body" || in == "formData") {
-				rest = slices.DeleteFunc(rest, func(old *node) bool { return old.Str("in") == in && old.Str("name") == n.Str("name") })
-				rest = append(rest, n)
-				continue
+				return nil, false
 			}
 			p := d.readParam(n, site, bad)
 			if p == nil {
@@ -82,7 +72,7 @@ func (d *Document) readParams(op *node, item *pathItem, bad *problems) (params [
 			params = append(params, p)
 		}
 	}
-	return params, rest, true
+	return params, true
 }
 
 // key is by what a parameter is known: headers have no case.
@@ -118,11 +108,6 @@ func (d *Document) readParam(n, at *node, bad *problems) *param {
 		p.media, p.kind, p.schema = media.Key, d.kindOf(media), media.Get("schema")
 		return p
 	}
-	if d.format == swagger2 {
-		p.schema, p.inline = n, true
-		p.how = collection(n.Str("collectionFormat"), p.in)
-		return p
-	}
 	p.how = readEncoding(n, p.in, bad)
 	return p
 }
@@ -139,29 +124,6 @@ func readEncoding(n *node, in string, bad *problems) encoding {
 	e.explode = e.style == "form"
 	if flag := n.Get("explode"); flag != nil {
 		e.explode = n.Get("explode").IsTrue()
-	}
-	return e
-}
-
-// collection is what Swagger calls the style of arrays.
-func collection(format, in string) encoding {
-	place := styles[in]
-	if place == nil {
-		place = styles["query"] // a form
-	}
-	e := encoding{style: place[0]}
-	if in == "path" || in == "header" {
-		return e
-	}
-	switch format {
-	case "multi":
-		e.explode = true
-	case "ssv":
-		e.style = "spaceDelimited"
-	case "tsv":
-		e.style = "tabDelimited"
-	case "pipes":
-		e.style = "pipeDelimited"
 	}
 	return e
 }

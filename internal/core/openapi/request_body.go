@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"mime"
@@ -179,12 +180,12 @@ func (f part) part(v *node) (textproto.MIMEHeader, []byte, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		set(multipart.FileContentDisposition(f.name, firstOf(file.name, f.name)), firstOf(file.contentType, own, "application/octet-stream"))
+		set(multipart.FileContentDisposition(f.name, cmp.Or(file.name, f.name)), cmp.Or(file.contentType, own, "application/octet-stream"))
 		return head, file.content, nil
 	}
 	disposition := `form-data; name="` + quoteField.Replace(f.name) + `"`
 	if v.Kind == jsonschema.Array || v.Kind == jsonschema.Object {
-		set(disposition, firstOf(own, "application/json"))
+		set(disposition, cmp.Or(own, "application/json"))
 	} else {
 		set(disposition, own)
 	}
@@ -193,12 +194,3 @@ func (f part) part(v *node) (textproto.MIMEHeader, []byte, error) {
 
 // quoteField writes what would end a field's name, as browsers do.
 var quoteField = strings.NewReplacer("\\", "\\\\", `"`, "%22", "\r", "%0D", "\n", "%0A")
-
-func firstOf(list ...string) string {
-	for _, s := range list {
-		if s != "" {
-			return s
-		}
-	}
-	return ""
-}

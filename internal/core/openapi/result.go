@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -167,7 +168,7 @@ func (a *answer) content(dst []byte) []byte {
 		return append(rawjson.AppendString(append(dst, `","mimeType":`...), a.media), '}')
 	}
 	dst = rawjson.AppendString(append(dst, `{"type":"resource","resource":{"uri":`...), "response:///"+url.PathEscape(a.filename()))
-	media := firstOf(strings.ToValidUTF8(a.header.Get("Content-Type"), "\uFFFD"), a.media, "application/octet-stream")
+	media := cmp.Or(strings.ToValidUTF8(a.header.Get("Content-Type"), "\uFFFD"), a.media, "application/octet-stream")
 	dst = rawjson.AppendString(append(dst, `,"mimeType":`...), media)
 	dst = base64.StdEncoding.AppendEncode(append(dst, `,"blob":"`...), a.body)
 	return append(dst, `"}}`...)

@@ -96,11 +96,7 @@ func (d *Document) Schemes() []Scheme { return d.schemes }
 func (d *Document) readSecurity(op *node, bad *problems) (alternatives [][]Scheme, public bool) {
 	list := op.Get("security")
 	if list == nil {
-		p, ok := d.child(place{raw: d.raw}, "security")
-		if !ok {
-			return nil, false
-		}
-		list = d.node(p)
+		list = d.security
 	} else if list.Kind == jsonschema.Array && len(list.Kids) == 0 {
 		return nil, true
 	}

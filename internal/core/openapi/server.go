@@ -43,34 +43,10 @@ func (s Server) Expand(values map[string]string) (string, error) {
 	return out, nil
 }
 
-// readServers reads the servers of an operation: its own or its path's, else the document's.
-func (d *Document) readServers(op *node, item *pathItem) (list []Server, own bool) {
-	if d.format == swagger2 {
-		return []Server{d.swaggerServer(op, place{raw: d.raw})}, false
-	}
-	if list = serverList(op.Get("servers")); len(list) == 0 && item.servers.raw != nil {
-		list = serverList(d.node(item.servers))
-	}
-	if len(list) > 0 {
-		return list, true
-	}
-	return d.servers(), false
-}
-
 // sameServer tells whether two operations are plainly in the same place.
 func (p *plan) sameServer(q *plan) bool {
 	a, b := p.servers[0], q.servers[0]
 	return p.own == q.own && a.URL == b.URL && len(a.Variables) == 0 && len(b.Variables) == 0
-}
-
-// servers are those of the document, of OpenAPI 3.
-func (d *Document) servers() []Server {
-	if at, ok := d.child(place{raw: d.raw}, "servers"); ok {
-		if list := serverList(d.node(at)); len(list) > 0 {
-			return list
-		}
-	}
-	return []Server{{URL: "/"}}
 }
 
 func serverList(n *node) (out []Server) {
@@ -102,30 +78,6 @@ func plainTexts(n *node) (out []string) {
 	return out
 }
 
-func (d *Document) swaggerServer(op *node, root place) Server {
-	text := func(key string) string {
-		p, ok := d.child(root, key)
-		if !ok {
-			return ""
-		}
-		return plainText(d.node(p))
-	}
-	base := "/" + strings.Trim(text("basePath"), "/")
-	host := text("host")
-	if host == "" {
-		return Server{URL: base}
-	}
-	schemes := op.Strings("schemes")
-	if p, ok := d.child(root, "schemes"); ok && len(schemes) == 0 {
-		schemes = plainTexts(d.node(p))
-	}
-	scheme := "https"
-	if len(schemes) > 0 && !slices.Contains(schemes, "https") && slices.Contains(schemes, "http") {
-		scheme = "http"
-	}
-	return Server{URL: scheme + "://" + host + base}
-}
-
 // base is the URL that the requests of an operation begin with. Options.Base stands for the
 // document's servers, and what lies beside those lies beside it. A server that an operation or
 // path names for itself on another host is another service: it is used as it is.
@@ -144,7 +96,7 @@ func (d *Document) base(p *plan) (*url.URL, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range d.servers() {
+	for _, s := range d.servers {
 		if from, _, err := d.locate(s); err == nil && (relative || origin.Same(from, at)) {
 			return beside(base, from, at), nil
 		}
