@@ -52,11 +52,8 @@ func (w *schemaWriter) field(dst []byte, f *field) []byte {
 		dst = w.described(dst, f.schemas[0], f.describe)
 	default:
 		dst = append(name(dst, "allOf"), '[')
-		for i, n := range f.schemas {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = w.schema(dst, n)
+		for _, n := range f.schemas {
+			dst = w.schema(comma(dst), n)
 		}
 		dst = append(dst, ']')
 	}
@@ -80,13 +77,6 @@ func (w *schemaWriter) file(dst []byte, f *field) []byte {
 		return append(append(append(name(dst, "items"), '{'), fileSchema...), '}')
 	}
 	return append(comma(dst), fileSchema...)
-}
-
-func comma(dst []byte) []byte {
-	if dst[len(dst)-1] != '{' {
-		dst = append(dst, ',')
-	}
-	return dst
 }
 
 // body appends the schema of a whole body.

@@ -3,14 +3,16 @@ package openapi
 import (
 	"slices"
 	"strings"
+
+	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
 // output is what an operation promises to answer.
 type output struct {
-	json   bool     // the body of a success is JSON
-	schema *node    // of that body; nil when nothing is known
-	wrap   bool     // it is no object: it stands under "result"
-	types  []string // that the wrapped value may have
+	json   bool             // the body of a success is JSON
+	schema *node            // of that body; nil when nothing is known
+	wrap   bool             // it is no object: it stands under "result"
+	types  jsonschema.Types // that the wrapped value may have
 }
 
 // wrapped is the member under which a result stands that is no object.
@@ -56,10 +58,11 @@ func (d *Document) readOutput(o *output) {
 	}
 	steps := maxParts
 	switch types := d.types(o.schema, &steps); {
-	case len(types) == 0:
+	case types == 0:
 		o.schema = nil
-	case slices.ContainsFunc(types, func(t string) bool { return t != "object" && t != "null" }):
-		o.wrap, o.types = true, types
+	case types&^(jsonschema.TObject|jsonschema.TNull) != 0:
+		o.wrap = true
+		o.types = types
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/core/jsonschema"
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
@@ -135,7 +136,7 @@ func (a *answer) structured(dst []byte) []byte {
 	}
 	dst = append(dst, `{"`+wrapped+`":`...)
 	if a.out.wrap && !a.promised() {
-		a.note("the API's description promises another type: " + strings.Join(a.out.types, " or "))
+		a.note("the API's description promises another type: " + strings.Join(a.out.types.Names(), " or "))
 		return append(dst, "null}"...)
 	}
 	return append(append(dst, a.text...), '}')
@@ -143,15 +144,17 @@ func (a *answer) structured(dst []byte) []byte {
 
 // promised tells whether the body has one of the types that were announced.
 func (a *answer) promised() bool {
-	types := map[byte][]string{'{': {"object"}, '[': {"array"}, '"': {"string", "file"}, 't': {"boolean"}, 'f': {"boolean"}, 'n': {"null"}}
-	want, ok := types[a.text[0]]
+	types := map[byte]jsonschema.Types{
+		'{': jsonschema.TObject, '[': jsonschema.TArray, '"': jsonschema.TString, 't': jsonschema.TBoolean, 'f': jsonschema.TBoolean, 'n': a.out.types,
+	}
+	is, ok := types[a.text[0]]
 	if !ok {
-		want = []string{"number"}
-		if digitsEnd(a.text, 0) == len(a.text) || a.text[0] == '-' && digitsEnd(a.text, 1) == len(a.text) {
-			want = []string{"number", "integer"}
+		is = jsonschema.TNumber
+		if !strings.ContainsAny(a.text, ".eE") {
+			is |= jsonschema.TInteger
 		}
 	}
-	return a.text == "null" || slices.ContainsFunc(want, func(t string) bool { return slices.Contains(a.out.types, t) })
+	return is&a.out.types != 0
 }
 
 // content appends the body as content.

@@ -1,8 +1,6 @@
 package openapi
 
 import (
-	"strings"
-
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
@@ -99,10 +97,15 @@ func (w *schemaWriter) guidance(dst []byte, n *node, omit map[string]bool) []byt
 
 // name appends the name of a member.
 func name(dst []byte, key string) []byte {
-	if dst[len(dst)-1] != '{' {
+	return append(rawjson.AppendString(comma(dst), key), ':')
+}
+
+// comma appends one, unless nothing is in the object or array yet.
+func comma(dst []byte) []byte {
+	if last := dst[len(dst)-1]; last != '{' && last != '[' {
 		dst = append(dst, ',')
 	}
-	return append(rawjson.AppendString(dst, key), ':')
+	return dst
 }
 
 // keyword appends one keyword, or nothing.
@@ -135,26 +138,18 @@ func (w *schemaWriter) keyword(dst []byte, n, kid *node) []byte {
 		dst = w.items(dst, n, kid)
 	case "anyOf", "oneOf":
 		dst = w.union(dst, n, kid)
-	case "exclusiveMinimum", "exclusiveMaximum":
-		dst = w.bound(dst, n, kid)
 	}
 	return dst
 }
 
 // plain appends a keyword that is carried over as it is, into results only when it is loose.
 func (w *schemaWriter) plain(dst []byte, n, kid *node, loose bool) []byte {
-	if w.way == response && !loose {
+	kid = n.Bound(kid)
+	if kid == nil || w.way == response && !loose {
 		return dst
 	}
 	if !kid.Fits() {
 		w.bad.add(kid.Pointer(), "is not what this keyword takes; left out")
-		return dst
-	}
-	if (kid.Key == "minimum" || kid.Key == "maximum") && n.Get("exclusiveM"+kid.Key[1:]).IsTrue() {
-		return dst // the exclusive bound says it
-	}
-	if kid.Key == "multipleOf" && !isPositive(kid.Text) {
-		w.bad.add(kid.Pointer(), "is not above zero; left out")
 		return dst
 	}
 	dst = name(dst, kid.Key)
@@ -179,19 +174,10 @@ func (w *schemaWriter) plain(dst []byte, n, kid *node, loose bool) []byte {
 	return dst
 }
 
-// isPositive tells whether a number's text means more than zero.
-func isPositive(text string) bool {
-	digits, _, _ := strings.Cut(strings.ToLower(text), "e")
-	return text[0] != '-' && strings.ContainsAny(digits, "123456789")
-}
-
 func (w *schemaWriter) schemas(dst []byte, list *node) []byte {
 	dst = append(dst, '[')
-	for i, kid := range list.Kids {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = w.schema(dst, kid)
+	for _, kid := range list.Kids {
+		dst = w.schema(comma(dst), kid)
 	}
 	return append(dst, ']')
 }
@@ -206,19 +192,4 @@ func (w *schemaWriter) items(dst []byte, n, kid *node) []byte {
 	}
 	w.bad.add(kid.Pointer(), "is no schema; left out")
 	return dst
-}
-
-// bound appends an exclusive bound. Before 3.1 it was a boolean beside the bound itself.
-func (w *schemaWriter) bound(dst []byte, n, kid *node) []byte {
-	if w.way == response {
-		return dst
-	}
-	if kid.Kind == jsonschema.Bool {
-		limit := n.Get("m" + kid.Key[len("exclusiveM"):])
-		if kid.Text == "true" && limit != nil && limit.Kind == jsonschema.Number {
-			dst = limit.Append(name(dst, kid.Key))
-		}
-		return dst
-	}
-	return w.plain(dst, n, kid, false)
 }

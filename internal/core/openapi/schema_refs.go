@@ -134,11 +134,8 @@ func (w *schemaWriter) union(dst []byte, n, kid *node) []byte {
 		return w.schemas(dst, kid)
 	}
 	dst = append(dst, '[')
-	for i, branch := range kid.Kids {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = w.schema(dst, branch)
+	for _, branch := range kid.Kids {
+		dst = w.schema(comma(dst), branch)
 		if values := w.tags(n, branch, property); len(values) > 0 && dst[len(dst)-1] == '}' {
 			dst = append(name(dst[:len(dst)-1], "properties"), '{')
 			dst = append(name(dst, property), `{"type":"string","enum":`...)

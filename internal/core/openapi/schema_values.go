@@ -8,8 +8,6 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-var typeNames = []string{"null", "boolean", "number", "integer", "string", "array", "object"}
-
 // isNullable tells whether n says so in the way of OpenAPI 3.0 or of Swagger. Without a
 // type the word has no effect.
 func isNullable(n *node) bool { return n.Get("nullable").IsTrue() || n.Get("x-nullable").IsTrue() }
@@ -25,7 +23,7 @@ func (w *schemaWriter) types(dst []byte, n, kid *node) []byte {
 		case t != lower:
 			w.bad.add(kid.Pointer(), "types are written in small letters")
 		}
-		if !slices.Contains(typeNames, lower) {
+		if jsonschema.TypeNamed(lower) == 0 {
 			list = nil
 			break
 		}
@@ -49,11 +47,8 @@ func (w *schemaWriter) types(dst []byte, n, kid *node) []byte {
 
 func appendStrings(dst []byte, list []string) []byte {
 	dst = append(dst, '[')
-	for i, s := range list {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = rawjson.AppendString(dst, s)
+	for _, s := range list {
+		dst = rawjson.AppendString(comma(dst), s)
 	}
 	return append(dst, ']')
 }
@@ -76,24 +71,16 @@ func (w *schemaWriter) values(dst []byte, n, kid *node) []byte {
 		}
 		return kid.Append(name(dst, "examples"))
 	}
-	dst = append(name(dst, "enum"), '[')
-	seen, null := make(map[string]bool, len(kid.Kids)), false
-	for _, v := range kid.Kids {
-		start := len(dst)
-		if len(seen) > 0 {
-			dst = append(dst, ',')
-		}
-		mark := len(dst)
-		dst = v.Append(dst)
-		if text := string(dst[mark:]); seen[text] {
-			w.bad.add(v.Pointer(), "stands there twice")
-			dst = dst[:start]
-		} else {
-			seen[text] = true
-		}
-		null = null || v.Kind == jsonschema.Null
+	list := jsonschema.Distinct(kid.Kids)
+	if len(list) < len(kid.Kids) {
+		w.bad.add(kid.Pointer(), "lists a value twice")
 	}
-	if !null && isNullable(n) && n.Get("type") != nil {
+	dst = append(name(dst, "enum"), '[')
+	for _, v := range list {
+		dst = v.Append(comma(dst))
+	}
+	isNull := func(v *node) bool { return v.Kind == jsonschema.Null }
+	if isNullable(n) && n.Get("type") != nil && !slices.ContainsFunc(list, isNull) {
 		dst = append(dst, ",null"...)
 	}
 	return append(dst, ']')
