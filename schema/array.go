@@ -6,7 +6,7 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// arrayPart writes what an array holds. It tells false when the array had better be left out.
+// arrayPart writes what an array holds. It returns false when the array had better be left out.
 func (w *writer) arrayPart(t *part) bool {
 	f := t.f
 	switch {

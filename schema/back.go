@@ -188,7 +188,7 @@ func (b *backer) json(v *node) *node {
 	inner, err := b.Parse([]byte(v.Text))
 	if err != nil {
 		if s := strings.TrimSpace(v.Text); s != "" && strings.IndexByte("{[\"", s[0]) >= 0 {
-			b.fail("the text is no JSON: " + err.Error())
+			b.fail("the text is not JSON: " + err.Error())
 		}
 		return v
 	}
@@ -278,7 +278,7 @@ func (b *backer) pairs(v *node, s *step) *node {
 			return v
 		}
 		if seen[key.Text] {
-			b.fail("the key " + quote(key.Text) + " is there twice")
+			b.fail("the key " + quote(key.Text) + " is a duplicate")
 			return v
 		}
 		seen[key.Text] = true

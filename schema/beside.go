@@ -7,7 +7,7 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// annotates tells whether a keyword says nothing about what is valid.
+// annotates reports whether a keyword says nothing about what is valid.
 func annotates(key string) bool {
 	return jsonschema.Keywords[key].Note || jsonschema.Keywords[key].Silent || key == "nullable" || strings.HasPrefix(key, "x-")
 }
@@ -80,7 +80,7 @@ func (w *writer) set(n, kid *node) {
 	n.Kids[at] = kid
 }
 
-// clash tells whether two schemas cannot be written as one.
+// clash reports whether two schemas cannot be written as one.
 func clash(a, b *node) bool {
 	if slices.ContainsFunc(a.Kids, func(k *node) bool { return !annotates(k.Key) }) && (looksAround(a) || looksAround(b)) {
 		return true
@@ -97,7 +97,7 @@ func clash(a, b *node) bool {
 	return false
 }
 
-// looksAround tells whether a schema has a keyword that depends on all others beside it.
+// looksAround reports whether a schema has a keyword that depends on all others beside it.
 func looksAround(n *node) bool {
 	return n.Get("unevaluatedProperties") != nil || n.Get("unevaluatedItems") != nil
 }

@@ -211,7 +211,7 @@ func size(n *node) int {
 	return sum
 }
 
-// full tells whether nothing that may be left out is written on this level any more.
+// full reports whether nothing that may be left out is written on this level any more.
 func (w *writer) full(level int) bool {
 	return level > w.stop.level || level == w.stop.level && (w.stop.bytes <= 0 || w.stop.nodes <= 0)
 }

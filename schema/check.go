@@ -17,7 +17,7 @@ type Violation struct {
 func Check(parameters []byte, d Dialect) []Violation {
 	rule := dialects[d]
 	if rule == nil {
-		return []Violation{{"", "no dialect is called " + quote(string(d))}}
+		return []Violation{{"", "there is no dialect " + quote(string(d))}}
 	}
 	var t tree
 	root, err := t.Parse(parameters)
@@ -79,7 +79,7 @@ func (c *checker) exceeded(have, most limits, report func(have, most, what strin
 	}
 }
 
-// sound tells whether a keyword that holds schemas can be kept as it is.
+// sound reports whether a keyword that holds schemas can be kept as it is.
 func sound(kid *node, d *rules) bool {
 	c := &checker{d: d, root: kid, first: true}
 	c.keyword(kid.Parent, kid, 1)
@@ -94,7 +94,7 @@ func (c *checker) done() bool { return c.first && len(c.bad) > 0 || len(c.bad) >
 
 func (c *checker) atRoot(n *node) {
 	if n.Kind != jsonschema.Object {
-		c.fail("the root is no object")
+		c.fail("the root is not an object")
 		return
 	}
 	if t := n.Get("type"); n.Str("type") != "object" && !(c.d.rootType && (t == nil || t.Types()&tObject != 0)) {
@@ -108,7 +108,7 @@ func (c *checker) atRoot(n *node) {
 	}
 	for _, key := range []string{"anyOf", "oneOf", "allOf", "enum", "not", "const"} {
 		if n.Get(key) != nil {
-			c.fail(key + " may not stand at the root")
+			c.fail(key + " is not allowed at the root")
 		}
 	}
 }
@@ -230,7 +230,7 @@ func (c *checker) value(n, kid *node) {
 		}
 	default:
 		if isKnown(kid.Key) && !kid.Fits() {
-			c.fail("the value is of the wrong kind")
+			c.fail("the value has the wrong type")
 		}
 	}
 }
@@ -260,7 +260,7 @@ func (c *checker) required(n, kid *node) {
 		if k.Kind != jsonschema.String {
 			c.fail("must be a list of names")
 		} else if !c.d.raw && !have[k.Text] {
-			c.fail("the name " + quote(k.Text) + " is no property")
+			c.fail("the name " + quote(k.Text) + " is not a property")
 		}
 	}
 }

@@ -60,14 +60,14 @@ func (c *checker) narrowNode(n *node) {
 	if union != nil && d.alone {
 		for _, kid := range n.Kids {
 			if kid.Key != "anyOf" && (d.aloneWords || kid.Key != "description" && kid.Key != "title") {
-				c.fail(kid.Key + " may not stand beside anyOf")
+				c.fail(kid.Key + " is not allowed beside anyOf")
 			}
 		}
 	}
 	if ref != nil {
 		for _, kid := range n.Kids {
 			if kid.Key != "$ref" && (!d.refWords || kid.Key != "description" && kid.Key != "title") {
-				c.fail(kid.Key + " may not stand beside a reference")
+				c.fail(kid.Key + " is not allowed beside a reference")
 			}
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// Known tells whether there is such a dialect.
+// Known reports whether there is such a dialect.
 func (d Dialect) Known() bool { return dialects[d] != nil }
 
 // Tool is what a model is told of a tool.

@@ -39,9 +39,9 @@ func (f Flavor) draft(root *node) jsonschema.Draft {
 	return jsonschema.Draft7
 }
 
-// lonely tells whether what stands beside a reference has no effect.
+// lonely reports whether what stands beside a reference has no effect.
 func (f Flavor) lonely() bool { return f == Draft07 || f == OpenAPI30 }
 
-// request tells whether the document speaks of requests and answers at once, so that what
+// request reports whether the document speaks of requests and answers at once, so that what
 // is read-only has no place in the arguments.
 func (f Flavor) request() bool { return f == OpenAPI30 || f == OpenAPI31 }

@@ -46,7 +46,7 @@ func (r *reader) seal(f *form) *form {
 	return f
 }
 
-// finishEnum removes null and what the type excludes; it tells whether null is accepted.
+// finishEnum removes null and what the type excludes; it reports whether null is accepted.
 func (r *reader) finishEnum(f *form, null bool) bool {
 	kept, hasNull := make([]*node, 0, len(f.enum)), f.null
 	for _, v := range f.enum {
@@ -158,7 +158,7 @@ func (r *reader) oneEnum(branches []*form) []*node {
 	return jsonschema.Distinct(all)
 }
 
-// same tells whether two forms are written alike or are the same definition.
+// same reports whether two forms are written alike or are the same definition.
 func same(a, b *form) bool {
 	if a == b || a.base != nil && a.base == b.base && a.desc == b.desc && a.null == b.null {
 		return true

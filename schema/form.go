@@ -61,19 +61,19 @@ func (f *form) id() *form {
 	return f
 }
 
-// bare tells whether nothing but annotations is said.
+// bare reports whether nothing but annotations is said.
 func (f *form) bare() bool {
 	return !f.never && !f.null && f.types == 0 && len(f.props) == 0 && len(f.required) == 0 && f.more == nil &&
 		len(f.patterns) == 0 && f.names == nil && f.items == nil && f.prefix == nil && !f.listed && f.union == nil &&
 		!slices.ContainsFunc(f.rest, func(n *node) bool { return !jsonschema.Keywords[n.Key].Note })
 }
 
-// acceptsNull tells whether null is valid for the opened form.
+// acceptsNull reports whether null is valid for the opened form.
 func (f *form) acceptsNull() bool {
 	return !f.never && (f.null || f.types == tNull || f.types == 0 && !f.listed && f.union == nil)
 }
 
-// objectLike tells whether the form speaks of objects, with or without a type.
+// objectLike reports whether the form speaks of objects, with or without a type.
 func (f *form) objectLike() bool {
 	return f.types == tObject || f.types == 0 && (len(f.props) > 0 || len(f.required) > 0 || f.more != nil || len(f.patterns) > 0)
 }

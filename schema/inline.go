@@ -161,7 +161,7 @@ func (w *writer) hop(beside, ref *node, way *visit, hops int) *node {
 	n := ref.Parent
 	at := w.r.index.Lookup(n, ref.Text)
 	if at.Node == nil {
-		w.changeAt(ref, MissingRef, "accepts anything: "+jsonschema.LastToken(ref.Text)+" is not there")
+		w.changeAt(ref, MissingRef, "accepts anything: "+jsonschema.LastToken(ref.Text)+" does not exist")
 		if beside == nil {
 			beside = w.object()
 		}

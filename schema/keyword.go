@@ -52,7 +52,7 @@ func (w *writer) note(f *form, n *node, notes *[]string) {
 	}
 }
 
-// keeps tells whether the dialect takes the keyword with this value here.
+// keeps reports whether the dialect takes the keyword with this value here.
 func (w *writer) keeps(f *form, n *node) bool {
 	if !w.d.keep[n.Key] || !w.d.takes(n) || !constrains(n.Key, f.types) && w.d.needType || w.r.Named && hasRef(n) {
 		return false
@@ -71,7 +71,7 @@ func (w *writer) keeps(f *form, n *node) bool {
 // evaluates are the keywords whose absence would change what is unevaluated.
 var evaluates = set("if then else dependentSchemas dependencies contains")
 
-// safeNumber tells whether every reader takes the number for the same one.
+// safeNumber reports whether every reader takes the number for the same one.
 func safeNumber(n *node) bool {
 	if n.Kind != jsonschema.Number {
 		return true
@@ -104,7 +104,7 @@ func constrains(key string, t types) bool {
 	return about == 0 || about&t != 0
 }
 
-// simple tells whether a pattern has nothing that small grammars lack.
+// simple reports whether a pattern has nothing that small grammars lack.
 func simple(pattern string) bool {
 	return len(pattern) <= 200 && !strings.Contains(pattern, "(?") && !strings.Contains(pattern, `\b`) && !strings.Contains(pattern, `\B`) &&
 		!strings.Contains(pattern, `\p`) && !strings.Contains(pattern, `\u`) && !backReference(pattern)
@@ -122,7 +122,7 @@ func backReference(pattern string) bool {
 	return false
 }
 
-// hasRef tells whether a reference, or what one may lead to, stands anywhere below n.
+// hasRef reports whether a reference, or what one may lead to, stands anywhere below n.
 func hasRef(n *node) bool {
 	if n.Kind == jsonschema.Object && slices.ContainsFunc(n.Kids, func(k *node) bool { return jsonschema.NamesPlace(k.Key) && k.Kind == jsonschema.String }) {
 		return true

@@ -4,12 +4,12 @@ import (
 	"slices"
 )
 
-// shapes tells whether the object in f takes another shape in this dialect.
+// shapes reports whether the object in f takes another shape in this dialect.
 func (w *writer) shapes(f *form) bool {
 	return w.pairsNeeded(f) || w.d.closed && w.freeObject(f)
 }
 
-// pairsNeeded tells whether f is a map that the dialect cannot say.
+// pairsNeeded reports whether f is a map that the dialect cannot say.
 func (w *writer) pairsNeeded(f *form) bool {
 	if w.d.maps || len(f.props) > 0 || len(f.required) > 0 {
 		return false
@@ -27,7 +27,7 @@ func (w *writer) pairsNeeded(f *form) bool {
 	return !m.never && !m.bare()
 }
 
-// freeObject tells whether f takes any object.
+// freeObject reports whether f takes any object.
 func (w *writer) freeObject(f *form) bool {
 	if len(f.props) > 0 || len(f.patterns) > 0 || len(f.required) > 0 || f.names != nil {
 		return false

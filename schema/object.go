@@ -28,7 +28,7 @@ func (t *part) eachItem(at int) {
 	}
 }
 
-// objectPart writes properties and what else belongs to an object. It tells false when a
+// objectPart writes properties and what else belongs to an object. It returns false when a
 // required part cannot be written.
 func (w *writer) objectPart(t *part) bool {
 	f := t.f

@@ -56,7 +56,7 @@ type Result struct {
 func Plan(raw []byte, d Dialect, opts *Options) (*Result, error) {
 	rule := dialects[d]
 	if rule == nil {
-		return nil, &Error{UnknownDialect, "", "no dialect is called " + quote(string(d))}
+		return nil, &Error{UnknownDialect, "", "there is no dialect " + quote(string(d))}
 	}
 	o := opts.filled()
 	if len(raw) > o.MaxInput {
@@ -143,7 +143,7 @@ func (w *writer) all(d Dialect) (*node, int, *Error) {
 	return w.root(w.r.at(w.r.root))
 }
 
-// plain tells whether the input is valid and has no references, nor places for them beside
+// plain reports whether the input is valid and has no references, nor places for them beside
 // the $id of the whole.
 func (r *reader) plain(rule *rules) bool {
 	if r.Twice != nil || len(check(r.root, rule, true)) > 0 {
@@ -158,7 +158,7 @@ func (r *reader) plain(rule *rules) bool {
 	})
 }
 
-// untouched tells whether the input can go out as it is.
+// untouched reports whether the input can go out as it is.
 func (r *reader) untouched(rule *rules, o *Options) bool {
 	root := r.root
 	if r.flavor.request() || r.Count > o.MaxNodes || r.size > o.MaxBytes || root.Kind != jsonschema.Object || r.Twice != nil || len(check(root, rule, true)) > 0 {

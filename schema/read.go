@@ -7,7 +7,7 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// isKnown tells whether a keyword says something about values.
+// isKnown reports whether a keyword says something about values.
 func isKnown(key string) bool {
 	k, ok := jsonschema.Keywords[key]
 	return ok && !k.Silent
@@ -254,7 +254,7 @@ func (r *reader) readRef(f *form, kid *node) {
 			r.fault = &Error{ExternalRef, kid.Pointer(), "the reference " + quote(kid.Text) + " leads to another document"}
 		}
 	case at.Node == nil:
-		r.change(kid, MissingRef, "accepts anything: "+jsonschema.LastToken(kid.Text)+" is not there")
+		r.change(kid, MissingRef, "accepts anything: "+jsonschema.LastToken(kid.Text)+" does not exist")
 		f.notes = append(f.notes, "(schema missing)")
 	default:
 		if at.Repaired {

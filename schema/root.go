@@ -12,7 +12,7 @@ func (w *writer) root(at *form) (*node, int, *Error) {
 		return nil, 0, w.r.fault
 	}
 	if f.never {
-		return nil, 0, &Error{Unsatisfiable, f.src.Pointer(), "no arguments could ever be right"}
+		return nil, 0, &Error{Unsatisfiable, f.src.Pointer(), "no arguments could be valid"}
 	}
 	f, wrap := w.rootForm(f)
 	w.prepare(f)
@@ -24,7 +24,7 @@ func (w *writer) root(at *form) (*node, int, *Error) {
 	}
 	out, back := w.rootBody(f)
 	if out == nil {
-		return nil, 0, &Error{Unsatisfiable, f.src.Pointer(), "a required part cannot be given"}
+		return nil, 0, &Error{Unsatisfiable, f.src.Pointer(), "a required part cannot be expressed"}
 	}
 	if wrap {
 		w.change(f, RootChanged, "put under the property "+quote(wrapKey))

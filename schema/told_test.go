@@ -10,7 +10,7 @@ import (
 	broken "github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-// told tells whether the report names every rule that was broken: a rule that the dialect
+// told reports whether the report names every rule that was broken: a rule that the dialect
 // cannot say is put into words, which a generator does not read and a model does.
 func told(err error, report []Change) bool {
 	var bad *jsonschema.ValidationError

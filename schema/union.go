@@ -96,7 +96,7 @@ func (w *writer) either(f *form) *form {
 	return &c
 }
 
-// apart tells whether no value fits two branches: their types differ, or a property that
+// apart reports whether no value fits two branches: their types differ, or a property that
 // all of them need has other values in each.
 func (w *writer) apart(branches []*form) bool {
 	var seen types

@@ -127,13 +127,13 @@ func (n *Node) Schemas(visit func(*Node)) {
 	}
 }
 
-// isOne tells whether the value of a keyword is a schema. components counts as one, because
+// isOne reports whether the value of a keyword is a schema. components counts as one, because
 // its schemas stand under a keyword too.
 func (n *Node) isOne() bool {
 	return Keywords[n.Key].Holds == OneSchema && n.Kind != Array || n.Key == "components"
 }
 
-// isMany tells whether the value of a keyword is a list of schemas, or schemas by name.
+// isMany reports whether the value of a keyword is a list of schemas, or schemas by name.
 func (n *Node) isMany() bool {
 	switch Keywords[n.Key].Holds {
 	case SchemaMap:

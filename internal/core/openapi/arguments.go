@@ -127,7 +127,7 @@ func (p *plan) readLayer(v *values, layer member) error {
 		return nil
 	}
 	if layer.raw[0] != '{' {
-		return badArgument(pointer, "%s is no object", layer.key)
+		return badArgument(pointer, "%s is not an object", layer.key)
 	}
 next:
 	for _, m := range members(layer.raw, func(string) {}) {

@@ -38,10 +38,10 @@ func (d *Document) readBody(at *node, bad *problems) (*body, bool) {
 	content := n.Get("content").Members()
 	if len(content) == 0 {
 		if n.Get("required").IsTrue() {
-			bad.add(at.Pointer(), "is required and has no content; the operation is left out")
+			bad.add(at.Pointer(), "is required but has no content; the operation is left out")
 			return nil, false
 		}
-		bad.add(at.Pointer(), "has no content; left out")
+		bad.add(at.Pointer(), "has no content; ignored")
 		return nil, true
 	}
 	media := pickMedia(content)
@@ -74,7 +74,7 @@ func (d *Document) encodeField(b *body, f *field, how *node, bad *problems) {
 	}
 }
 
-// hasParts tells whether a schema describes objects.
+// hasParts reports whether a schema describes objects.
 func hasParts(s *node) bool {
 	return s.Get("properties") != nil || slices.Contains(s.Strings("type"), "object")
 }

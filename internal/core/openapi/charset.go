@@ -8,7 +8,7 @@ import (
 )
 
 // decodeText gives a body as UTF-8, with a note where something was lost. What is written
-// in a charset that is not known here is no text for us.
+// in a charset that is not supported is no text for us.
 func decodeText(body []byte, charset string) (text, note string, ok bool) {
 	charset = strings.ToLower(charset)
 	switch {
@@ -35,7 +35,7 @@ func decodeText(body []byte, charset string) (text, note string, ok bool) {
 	case charset == "":
 		return "", "the text names no charset and is not UTF-8", false
 	}
-	return "", "the charset " + strings.ToValidUTF8(charset, "?") + " is not known here", false
+	return "", "the charset " + strings.ToValidUTF8(charset, "?") + " is not supported", false
 }
 
 // notUTF8 is the note for text that says it is UTF-8 and is not.

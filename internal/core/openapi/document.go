@@ -39,7 +39,7 @@ const (
 	openapi31 // and later
 )
 
-// lonely tells whether what stands beside a reference has no effect.
+// lonely reports whether what stands beside a reference has no effect.
 func (f format) lonely() bool { return f != openapi31 }
 
 // Read reads a document, and keeps data, which must not be changed afterwards. It fails only

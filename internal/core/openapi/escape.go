@@ -52,7 +52,7 @@ func escapePath(s string) string {
 	return strings.TrimPrefix(u.EscapedPath(), "./")
 }
 
-// hasDots tells whether some part of a path leads elsewhere: to itself or one up.
+// hasDots reports whether some part of a path leads elsewhere: to itself or one up.
 func hasDots(path string) bool {
 	parts := strings.FieldsFunc(jsonschema.Unescape(path), func(r rune) bool { return r == '/' || r == '\\' })
 	for _, part := range parts {

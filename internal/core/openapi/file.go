@@ -25,7 +25,7 @@ func readFile(n *node, pointer string) (f file, err error) {
 		f.name, f.contentType = n.Str("filename"), n.Str("contentType")
 		if f.contentType != "" {
 			if _, _, err := mime.ParseMediaType(f.contentType); err != nil {
-				return f, badArgument(pointer+"/contentType", "%q is no media type", f.contentType)
+				return f, badArgument(pointer+"/contentType", "%q is not a media type", f.contentType)
 			}
 		}
 		if text != nil {

@@ -110,7 +110,7 @@ func sent(declared string, kind mediaKind) string {
 	return "application/octet-stream"
 }
 
-// isBinary tells whether a schema is that of bytes rather than text.
+// isBinary reports whether a schema is that of bytes rather than text.
 func (d *Document) isBinary(n *node) bool {
 	n, err := d.follow(n)
 	if err != nil || n.Kind != jsonschema.Object {

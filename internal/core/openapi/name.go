@@ -26,7 +26,7 @@ func (d *Document) nameAll(bad *problems) {
 	for _, e := range d.entries {
 		own := e.name == e.id
 		if own && exact[e.name] > 1 {
-			bad.add(e.at.pointer+"/operationId", "is not the only one of its name; a hash tells them apart")
+			bad.add(e.at.pointer+"/operationId", "is not unique; a hash tells the tools apart")
 		}
 		alone := own && exact[e.name] == 1 || !own && cleaned[e.name] == 1 && exact[e.name] == 0
 		if !alone || len(e.name) > maxName {

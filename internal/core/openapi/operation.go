@@ -79,5 +79,5 @@ func (op *Operation) Security() [][]Scheme { return op.plan().security }
 // Servers lists where the operation can be reached, the preferred one first.
 func (op *Operation) Servers() []Server { return op.plan().servers }
 
-// ReadOnly tells whether the operation changes nothing, by the rules of HTTP.
+// ReadOnly reports whether the operation changes nothing, by the rules of HTTP.
 func (op *Operation) ReadOnly() bool { return isReadOnly(op.Method) }

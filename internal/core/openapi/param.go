@@ -52,7 +52,7 @@ func (d *Document) readParams(lists []*node, bad *problems) (params []*param, ok
 	at := map[string]int{}
 	for _, list := range lists {
 		if list != nil && list.Kind != jsonschema.Array {
-			bad.add(list.Pointer(), "is no list; left out")
+			bad.add(list.Pointer(), "is not a list; ignored")
 		}
 		for _, site := range list.Elements() {
 			n, err := d.follow(site)
@@ -91,16 +91,16 @@ func (d *Document) readParam(n, at *node, bad *problems) *param {
 	header := http.CanonicalHeaderKey(p.name)
 	switch {
 	case p.name == "" || styles[p.in] == nil:
-		bad.add(at.Pointer(), "has no name, or no place that is known; left out")
+		bad.add(at.Pointer(), "has no name, or an unknown location; ignored")
 		return nil
 	case p.in == "header" && (header == "Accept" || header == "Content-Type" || header == "Authorization"):
 		return nil
 	case p.in == "header" && (ownHeader[header] || !isToken(p.name)), p.in == "cookie" && !isToken(p.name):
-		bad.add(at.Pointer(), "arguments cannot set this "+p.in+"; left out")
+		bad.add(at.Pointer(), "arguments cannot set this "+p.in+"; ignored")
 		return nil
 	}
 	if p.in == "path" && !p.required {
-		bad.add(at.Pointer(), "stands in the path, so it is required")
+		bad.add(at.Pointer(), "is in the path, so it is required")
 		p.required = true
 	}
 	if content := n.Get("content").Members(); len(content) > 0 {
@@ -117,7 +117,7 @@ func readEncoding(n *node, in string, bad *problems) encoding {
 	e := encoding{style: n.Str("style"), reserved: n.Get("allowReserved").IsTrue() && in == "query", given: true}
 	if !slices.Contains(styles[in], e.style) {
 		if e.style != "" {
-			bad.add(n.Get("style").Pointer(), "is no style for this place; "+styles[in][0]+" is used")
+			bad.add(n.Get("style").Pointer(), "is not a style for this location; "+styles[in][0]+" is used")
 		}
 		e.style = styles[in][0]
 	}
@@ -128,7 +128,7 @@ func readEncoding(n *node, in string, bad *problems) encoding {
 	return e
 }
 
-// isToken tells whether a name can stand in a header.
+// isToken reports whether a name can stand in a header.
 func isToken(s string) bool {
 	const special = "!#$%&'*+-.^_`|~"
 	for i := range len(s) {

@@ -11,7 +11,7 @@ const maxParts = 200
 
 // parts calls visit for the schema n and for all that it is composed of by allOf, each
 // reference once: with the place where it stands and with the schema that is meant. A
-// reference that leads nowhere is visited as it stands. It tells whether visit saw all.
+// reference that leads nowhere is visited as it stands. It reports whether visit saw all.
 func (d *Document) parts(n *node, visit func(site, part *node) bool) bool {
 	seen, left := map[string]bool{}, maxParts
 	var walk func(site *node) bool

@@ -105,12 +105,12 @@ func (p *plan) readPath(e *entry, bad *problems) bool {
 		}
 		name, after, closed := strings.Cut(after, "}")
 		if !closed || name == "" {
-			bad.add(e.at.pointer, "the path "+e.path+" has a brace without a partner; the operation is left out")
+			bad.add(e.at.pointer, "the path "+e.path+" has an unmatched brace; the operation is left out")
 			return false
 		}
 		at := p.pathParam(name)
 		if at == nil {
-			bad.add(e.at.pointer, "the path has {"+name+"}, for which no parameter stands; it is taken for a text")
+			bad.add(e.at.pointer, "the path has {"+name+"} and no parameter for it; a string is assumed")
 			at = &param{name: name, in: "path", required: true, how: encoding{style: "simple"}}
 			p.params = append(p.params, at)
 		}
@@ -119,7 +119,7 @@ func (p *plan) readPath(e *entry, bad *problems) bool {
 		rest = after
 	}
 	if hasDots(path) {
-		bad.add(e.at.pointer, "the path "+e.path+" leads out of itself; the operation is left out")
+		bad.add(e.at.pointer, "the path "+e.path+" contains . or ..; the operation is left out")
 		return false
 	}
 	p.params = slices.DeleteFunc(p.params, func(q *param) bool {

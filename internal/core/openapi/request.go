@@ -123,7 +123,7 @@ func (q *param) escapeInPath(s string) string {
 	return percent(s, unreserved)
 }
 
-// climbs tells whether some text in a value would lead elsewhere once a server has decoded it.
+// climbs reports whether some text in a value would lead elsewhere once a server has decoded it.
 func climbs(n *node) bool {
 	if n.Kind == jsonschema.String {
 		return hasDots(n.Text)

@@ -83,7 +83,7 @@ func (b *body) parts(v *values) ([]part, error) {
 		if whole := v.whole; len(whole) > 0 && whole[0] == '{' {
 			given, base = members(whole, func(string) {}), "/"+jsonschema.EscapeToken(b.arg)
 		} else if !rawjson.IsNull(whole) {
-			return nil, badArgument("/"+jsonschema.EscapeToken(b.arg), "%s is no object: a form has fields", b.arg)
+			return nil, badArgument("/"+jsonschema.EscapeToken(b.arg), "%s is not an object: a form has fields", b.arg)
 		}
 	}
 	var out []part

@@ -104,7 +104,7 @@ func (a *answer) checkJSON() {
 		a.kind, a.text = jsonMedia, text
 		return
 	case a.status < 300:
-		a.note("the API's description promises JSON; this is not: " + reason(err, a.media))
+		a.note("the API description promises JSON, but this is not: " + reason(err, a.media))
 	}
 	a.kind = textMedia
 }
@@ -136,13 +136,13 @@ func (a *answer) structured(dst []byte) []byte {
 	}
 	dst = append(dst, `{"`+wrapped+`":`...)
 	if a.out.wrap && !a.promised() {
-		a.note("the API's description promises another type: " + strings.Join(a.out.types.Names(), " or "))
+		a.note("the API description promises another type: " + strings.Join(a.out.types.Names(), " or "))
 		return append(dst, "null}"...)
 	}
 	return append(append(dst, a.text...), '}')
 }
 
-// promised tells whether the body has one of the types that were announced.
+// promised reports whether the body has one of the types that were announced.
 func (a *answer) promised() bool {
 	types := map[byte]jsonschema.Types{
 		'{': jsonschema.TObject, '[': jsonschema.TArray, '"': jsonschema.TString, 't': jsonschema.TBoolean, 'f': jsonschema.TBoolean, 'n': a.out.types,

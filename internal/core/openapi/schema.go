@@ -42,7 +42,7 @@ func (w *schemaWriter) schema(dst []byte, n *node) []byte {
 		dst = w.members(append(dst, '{'), n, nil)
 		return append(dst, '}')
 	}
-	w.bad.add(n.Pointer(), "is no schema; it accepts anything")
+	w.bad.add(n.Pointer(), "is not a schema; accepts anything")
 	return append(dst, "{}"...)
 }
 
@@ -59,10 +59,10 @@ func (w *schemaWriter) inside(dst []byte, n *node) []byte {
 func (w *schemaWriter) members(dst []byte, n *node, omit map[string]bool) []byte {
 	if ref := refOf(n); ref != nil && !omit["$ref"] {
 		if other := n.Get("$dynamicRef"); other != nil && other != ref {
-			w.bad.add(other.Pointer(), "stands beside $ref; left out")
+			w.bad.add(other.Pointer(), "is beside $ref; ignored")
 		}
 		if ref.Kind != jsonschema.String {
-			w.bad.add(ref.Pointer(), "is no text; left out")
+			w.bad.add(ref.Pointer(), "is not a string; ignored")
 		} else {
 			var whole bool
 			if dst, whole = w.reference(dst, n, ref); whole {
@@ -78,7 +78,7 @@ func (w *schemaWriter) members(dst []byte, n *node, omit map[string]bool) []byte
 			continue
 		}
 		if kid.Twice {
-			w.bad.add(kid.Pointer(), "stands there twice; the last one counts")
+			w.bad.add(kid.Pointer(), "is a duplicate; the last one counts")
 		}
 		dst = w.keyword(dst, n, kid)
 	}
@@ -149,7 +149,7 @@ func (w *schemaWriter) plain(dst []byte, n, kid *node, loose bool) []byte {
 		return dst
 	}
 	if !kid.Fits() {
-		w.bad.add(kid.Pointer(), "is not what this keyword takes; left out")
+		w.bad.add(kid.Pointer(), "has the wrong type or value; ignored")
 		return dst
 	}
 	dst = name(dst, kid.Key)
@@ -190,6 +190,6 @@ func (w *schemaWriter) items(dst []byte, n, kid *node) []byte {
 	case kid.Kind == jsonschema.Object || kid.Kind == jsonschema.Bool:
 		return w.inside(name(dst, "items"), kid)
 	}
-	w.bad.add(kid.Pointer(), "is no schema; left out")
+	w.bad.add(kid.Pointer(), "is not a schema; ignored")
 	return dst
 }

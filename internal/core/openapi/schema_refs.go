@@ -59,7 +59,7 @@ func (d *Document) collect(n *node, base bool, a *about) {
 	}
 }
 
-// reaches tells whether from leads back to the definition at the pointer without a step
+// reaches reports whether from leads back to the definition at the pointer without a step
 // into the value: no value could ever be checked against such a schema. Steps from a child
 // to the union that it belongs to are not taken when kept is set: those are cut elsewhere.
 func (d *Document) reaches(from place, pointer string, kept bool, seen map[string]bool) bool {
@@ -80,7 +80,7 @@ func (d *Document) reaches(from place, pointer string, kept bool, seen map[strin
 }
 
 // reference appends a reference to a definition, or what stands for it where there is none.
-// It tells whether that is all there is to say.
+// It reports whether that is all there is to say.
 func (w *schemaWriter) reference(dst []byte, n, ref *node) ([]byte, bool) {
 	target, err := w.d.target(ref)
 	if err != nil {
@@ -120,7 +120,7 @@ func (w *schemaWriter) missing(dst []byte, n *node) []byte {
 // union appends branches. Those of a discriminated one say which value is theirs.
 func (w *schemaWriter) union(dst []byte, n, kid *node) []byte {
 	if kid.Kind != jsonschema.Array || len(kid.Kids) == 0 {
-		w.bad.add(kid.Pointer(), "lists no schemas; left out")
+		w.bad.add(kid.Pointer(), "lists no schemas; ignored")
 		return dst
 	}
 	key, property := kid.Key, n.Get("discriminator").Str("propertyName")
@@ -171,7 +171,7 @@ func (w *schemaWriter) tags(n, branch *node, property string) (values []string) 
 	return values
 }
 
-// pins tells whether a branch lists the values of the property itself.
+// pins reports whether a branch lists the values of the property itself.
 func (w *schemaWriter) pins(branch *node, property string) (pinned bool) {
 	w.d.parts(branch, func(_, part *node) bool {
 		if p := part.Get("properties").Get(property); p != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// isNullable tells whether n says so in the way of OpenAPI 3.0 or of Swagger. Without a
+// isNullable reports whether n says so in the way of OpenAPI 3.0 or of Swagger. Without a
 // type the word has no effect.
 func isNullable(n *node) bool { return n.Get("nullable").IsTrue() || n.Get("x-nullable").IsTrue() }
 
@@ -21,7 +21,7 @@ func (w *schemaWriter) types(dst []byte, n, kid *node) []byte {
 		case t == "file":
 			lower = "string"
 		case t != lower:
-			w.bad.add(kid.Pointer(), "types are written in small letters")
+			w.bad.add(kid.Pointer(), "types are lowercase")
 		}
 		if jsonschema.TypeNamed(lower) == 0 {
 			list = nil
@@ -32,7 +32,7 @@ func (w *schemaWriter) types(dst []byte, n, kid *node) []byte {
 		}
 	}
 	if len(list) == 0 {
-		w.bad.add(kid.Pointer(), "is no type; any type is accepted")
+		w.bad.add(kid.Pointer(), "is not a type; any type is accepted")
 		return dst
 	}
 	if (isNullable(n) || w.way == response) && !slices.Contains(list, "null") {
@@ -62,7 +62,7 @@ func (w *schemaWriter) values(dst []byte, n, kid *node) []byte {
 		return append(kid.Append(append(name(dst, "examples"), '[')), ']')
 	}
 	if kid.Kind != jsonschema.Array || len(kid.Kids) == 0 {
-		w.bad.add(kid.Pointer(), "lists no values; left out")
+		w.bad.add(kid.Pointer(), "lists no values; ignored")
 		return dst
 	}
 	if w.way == response {
@@ -89,13 +89,13 @@ func (w *schemaWriter) values(dst []byte, n, kid *node) []byte {
 // properties appends those that this direction has.
 func (w *schemaWriter) properties(dst []byte, n, kid *node) []byte {
 	if kid.Kind != jsonschema.Object {
-		w.bad.add(kid.Pointer(), "is no object; left out")
+		w.bad.add(kid.Pointer(), "is not an object; ignored")
 		return dst
 	}
 	dst = append(name(dst, "properties"), '{')
 	for _, p := range kid.Kids {
 		if p.Twice {
-			w.bad.add(p.Pointer(), "stands there twice; the last one counts")
+			w.bad.add(p.Pointer(), "is a duplicate; the last one counts")
 		}
 		if !w.isHidden(p) {
 			dst = w.inside(name(dst, p.Key), p)
@@ -104,7 +104,7 @@ func (w *schemaWriter) properties(dst []byte, n, kid *node) []byte {
 	return append(dst, '}')
 }
 
-// isHidden tells whether a property is only for the other direction. Its own schema may
+// isHidden reports whether a property is only for the other direction. Its own schema may
 // say so, or the one that it refers to.
 func (w *schemaWriter) isHidden(p *node) bool {
 	if p.Get(w.way.hides()).IsTrue() {
@@ -129,7 +129,7 @@ func (w *schemaWriter) required(dst []byte, n, kid *node) []byte {
 	}
 	if kid.Kind != jsonschema.Array {
 		if kid.Kind != jsonschema.Bool { // a boolean is how the oldest drafts wrote it, one level too low for us
-			w.bad.add(kid.Pointer(), "is no list of names; left out")
+			w.bad.add(kid.Pointer(), "is not a list of names; ignored")
 		}
 		return dst
 	}
@@ -138,7 +138,7 @@ func (w *schemaWriter) required(dst []byte, n, kid *node) []byte {
 	for _, v := range kid.Kids {
 		switch {
 		case v.Kind != jsonschema.String || seen[v.Text]:
-			w.bad.add(kid.Pointer(), "names one twice, or something that is no name")
+			w.bad.add(kid.Pointer(), "has a duplicate, or an element that is not a string")
 		case !hidden[v.Text]:
 			names = append(names, v.Text)
 		}

@@ -50,12 +50,12 @@ func (d *Document) readSchemes(bad *problems) {
 	for _, kid := range all.Members() {
 		n, err := d.follow(kid)
 		if err != nil || n.Kind != jsonschema.Object {
-			bad.add(kid.Pointer(), reason(err, "is no object; left out"))
+			bad.add(kid.Pointer(), reason(err, "is not an object; ignored"))
 			continue
 		}
 		s := readScheme(n)
 		if s.Name = kid.Key; s.Kind == Other {
-			bad.add(kid.Pointer(), "this way to authenticate is not supported")
+			bad.add(kid.Pointer(), "this kind of authentication is not supported")
 		}
 		d.schemes = append(d.schemes, s)
 	}
@@ -92,7 +92,7 @@ func readScheme(n *node) Scheme {
 func (d *Document) Schemes() []Scheme { return d.schemes }
 
 // readSecurity reads the alternatives of an operation, else those of the whole document.
-// It tells whether the operation says that it needs none.
+// It reports whether the operation says that it needs none.
 func (d *Document) readSecurity(op *node, bad *problems) (alternatives [][]Scheme, public bool) {
 	list := op.Get("security")
 	if list == nil {
@@ -106,7 +106,7 @@ func (d *Document) readSecurity(op *node, bad *problems) (alternatives [][]Schem
 		for _, m := range need.Members() {
 			at := slices.IndexFunc(d.schemes, func(s Scheme) bool { return s.Name == m.Key })
 			if at < 0 {
-				bad.add(need.Pointer(), "no security scheme is called "+m.Key+"; this alternative is left out")
+				bad.add(need.Pointer(), "no security scheme is called "+m.Key+"; this alternative is ignored")
 				known = false
 				break
 			}
@@ -121,7 +121,7 @@ func (d *Document) readSecurity(op *node, bad *problems) (alternatives [][]Schem
 	return alternatives, false
 }
 
-// isSecret tells whether a parameter carries the key of some scheme.
+// isSecret reports whether a parameter carries the key of some scheme.
 func (d *Document) isSecret(name, in string) bool {
 	return slices.ContainsFunc(d.schemes, func(s Scheme) bool {
 		return s.Kind == APIKey && s.In == in && (s.Param == name || in == "header" && strings.EqualFold(s.Param, name))

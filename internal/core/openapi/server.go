@@ -43,7 +43,7 @@ func (s Server) Expand(values map[string]string) (string, error) {
 	return out, nil
 }
 
-// sameServer tells whether two operations are plainly in the same place.
+// sameServer reports whether two operations are plainly in the same place.
 func (p *plan) sameServer(q *plan) bool {
 	a, b := p.servers[0], q.servers[0]
 	return p.own == q.own && a.URL == b.URL && len(a.Variables) == 0 && len(b.Variables) == 0
@@ -135,7 +135,7 @@ func address(text string) (*url.URL, error) {
 }
 
 func noAddress(text string) error {
-	return fault.New(fault.BadConfig, "%q is no http or https address", text).WithHint("give the base address of the API")
+	return fault.New(fault.BadConfig, "%q is not an http or https address", text).WithHint("give the base address of the API")
 }
 
 // beside is the URL that is to base what to is to from: from https://a/v1 it is one step aside
