@@ -45,9 +45,6 @@ func (d *Document) define(p place, way way) *definition {
 	if def := d.defs.all[key]; def != nil {
 		return def
 	}
-	if d.defs.all == nil {
-		d.defs.all = map[definitionKey]*definition{}
-	}
 	def := &definition{name: definitionName(p.pointer), at: p, way: way}
 	d.defs.all[key] = def
 	return def

@@ -53,6 +53,10 @@ func Read(data []byte, opts *Options) (*Document, error) {
 		return nil, fault.New(fault.TooLarge, "read API description: it has %d bytes, more than %d", len(data), o.MaxBytes)
 	}
 	d := &Document{opts: o}
+	d.index.wide = map[string]map[string][]byte{}
+	d.index.refs = map[string]place{}
+	d.defs.all = map[definitionKey]*definition{}
+	d.defs.known = map[string]*about{}
 	var bad problems
 	raw, err := toJSON(data, &bad)
 	if err != nil {

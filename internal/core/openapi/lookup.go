@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -95,9 +94,9 @@ func (d *Document) child(p place, token string) (place, bool) {
 			}
 		}
 	case p.raw[0] == '[':
-		i, err := strconv.Atoi(token)
+		i, ok := jsonschema.Position(token)
 		w := rawjson.Array(p.raw)
-		for n := 0; err == nil && n <= i && w.Next(); n++ {
+		for n := 0; ok && n <= i && w.Next(); n++ {
 			if n == i {
 				raw = w.Value
 			}
@@ -115,9 +114,6 @@ func (x *index) members(p place) map[string][]byte {
 	names := map[string][]byte{}
 	for w := rawjson.Object(p.raw); w.Next(); {
 		names[string(w.Key)] = w.Value
-	}
-	if x.wide == nil {
-		x.wide = map[string]map[string][]byte{}
 	}
 	x.wide[p.pointer] = names
 	return names
@@ -146,9 +142,6 @@ func (d *Document) resolve(ref string, from *node) (place, error) {
 	}
 	d.index.mu.Lock()
 	defer d.index.mu.Unlock()
-	if d.index.refs == nil {
-		d.index.refs = map[string]place{}
-	}
 	d.index.refs[ref] = p
 	return p, nil
 }

@@ -33,9 +33,6 @@ func (d *Document) about(p place) *about {
 	d.collect(n, false, a)
 	d.defs.mu.Lock()
 	defer d.defs.mu.Unlock()
-	if d.defs.known == nil {
-		d.defs.known = map[string]*about{}
-	}
 	d.defs.known[p.pointer] = a
 	return a
 }

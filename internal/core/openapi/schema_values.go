@@ -155,14 +155,10 @@ func (w *schemaWriter) hidden(n *node) map[string]bool {
 	if n.Parent != nil && n.Parent.Key == "allOf" && n.Parent.Parent != nil {
 		n = n.Parent.Parent // a branch may require what its neighbor has
 	}
-	var out map[string]bool
+	out := map[string]bool{}
 	w.d.parts(n, func(_, part *node) bool {
-		all := part.Get("properties").Members()
-		for _, p := range all {
+		for _, p := range part.Get("properties").Members() {
 			if w.isHidden(p) {
-				if out == nil {
-					out = map[string]bool{}
-				}
 				out[p.Key] = true
 			}
 		}
