@@ -109,7 +109,9 @@ func (r *reader) finishUnion(f *form, null bool) *form {
 	}
 	f.union, f.one = nil, false
 	branch, accepts := kept[0], f.null
-	if f.types == 0 && f.bare() || f.bareBut(accepts) {
+	alone := *f
+	alone.null = alone.null && !accepts
+	if alone.bare() {
 		f.null = false
 		out := r.overlay(branch, f)
 		if accepts && !out.acceptsNull() {
@@ -123,16 +125,6 @@ func (r *reader) finishUnion(f *form, null bool) *form {
 	out := r.merge(f, branch)
 	out.null = accepts && out.types != tNull
 	return out
-}
-
-// bareBut is bare, whatever is said about null.
-func (f *form) bareBut(null bool) bool {
-	if !null {
-		return f.bare()
-	}
-	c := *f
-	c.null = false
-	return c.bare()
 }
 
 func (r *reader) onlyUnion(f *form) bool {

@@ -3,8 +3,6 @@ package schema
 import (
 	"slices"
 	"strings"
-
-	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
 // form is a schema in the one internal form: references followed, allOf merged, null a
@@ -65,7 +63,7 @@ func (f *form) id() *form {
 func (f *form) bare() bool {
 	return !f.never && !f.null && f.types == 0 && len(f.props) == 0 && len(f.required) == 0 && f.more == nil &&
 		len(f.patterns) == 0 && f.names == nil && f.items == nil && f.prefix == nil && !f.listed && f.union == nil &&
-		!slices.ContainsFunc(f.rest, func(n *node) bool { return !jsonschema.Keywords[n.Key].Note })
+		!slices.ContainsFunc(f.rest, func(n *node) bool { return !isNote(n) })
 }
 
 // acceptsNull reports whether null is valid for the opened form.
@@ -137,10 +135,8 @@ func (f *form) require(key string) {
 
 // keyword is a keyword of rest, or nil.
 func (f *form) keyword(key string) *node {
-	for _, n := range f.rest {
-		if n.Key == key {
-			return n
-		}
+	if i := slices.IndexFunc(f.rest, func(n *node) bool { return n.Key == key }); i >= 0 {
+		return f.rest[i]
 	}
 	return nil
 }

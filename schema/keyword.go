@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -104,23 +105,12 @@ func constrains(key string, t types) bool {
 	return about == 0 || about&t != 0
 }
 
-// simple reports whether a pattern has nothing that small grammars lack.
-func simple(pattern string) bool {
-	return len(pattern) <= 200 && !strings.Contains(pattern, "(?") && !strings.Contains(pattern, `\b`) && !strings.Contains(pattern, `\B`) &&
-		!strings.Contains(pattern, `\p`) && !strings.Contains(pattern, `\u`) && !backReference(pattern)
-}
+// notSimple is what small grammars of patterns lack: groups that look around, boundaries,
+// classes, code points and back references.
+var notSimple = regexp.MustCompile(`(?s)\(\?|\\[bBpu]|^(?:[^\\]|\\[^1-9k])*\\[1-9k]`)
 
-func backReference(pattern string) bool {
-	for i := 0; i+1 < len(pattern); i++ {
-		if pattern[i] == '\\' {
-			if c := pattern[i+1]; c >= '1' && c <= '9' || c == 'k' {
-				return true
-			}
-			i++
-		}
-	}
-	return false
-}
+// simple reports whether small grammars can read a pattern.
+func simple(pattern string) bool { return len(pattern) <= 200 && !notSimple.MatchString(pattern) }
 
 // hasRef reports whether a reference, or what one may lead to, stands anywhere below n.
 func hasRef(n *node) bool {

@@ -26,6 +26,4 @@ func itoa(i int) string { return strconv.Itoa(i) }
 
 func quote(s string) string { return strconv.Quote(s) }
 
-func isKeyword(key string) func(*node) bool { return func(n *node) bool { return n.Key == key } }
-
 func isNote(n *node) bool { return jsonschema.Keywords[n.Key].Note }

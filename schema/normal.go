@@ -70,6 +70,24 @@ func (r *reader) at(n *node) *form {
 	return r.byNode[n.ID]
 }
 
+// each are the forms of several nodes, unopened.
+func (r *reader) each(list []*node) []*form {
+	out := make([]*form, 0, len(list))
+	for _, n := range list {
+		out = append(out, r.at(n))
+	}
+	return out
+}
+
+// named are the forms of schemas by name.
+func (r *reader) named(list []*node) []prop {
+	out := make([]prop, 0, len(list))
+	for _, n := range list {
+		out = append(out, prop{n.Key, r.at(n)})
+	}
+	return out
+}
+
 // made is a form that stands nowhere in the input.
 func (r *reader) made(src *node) *form {
 	f := r.new(src)

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -67,7 +68,9 @@ func (w *writer) objectPart(t *part) bool {
 			t.back.Props = append(t.back.Props, sp)
 		}
 	}
-	w.cutNames(t)
+	if len(t.cut) > 0 {
+		t.notes = append(t.notes, "More fields: "+strings.Join(t.cut, ", "))
+	}
 	if left > maxReported {
 		w.change(f, Cut, itoa(left-maxReported)+" further properties left out")
 	}
@@ -166,24 +169,11 @@ func (w *writer) properties(t *part) (props []prop, more *form, closed bool) {
 		return props, more, false
 	}
 	for _, v := range names.enum {
-		if v.Kind != jsonschema.String || f.prop(v.Text) != nil || !open {
-			continue
+		if v.Kind == jsonschema.String && f.prop(v.Text) == nil && open {
+			props = append(slices.Clip(props), prop{v.Text, cmp.Or(more, w.r.made(f.src))})
 		}
-		value := more
-		if value == nil {
-			value = w.r.made(f.src)
-		}
-		props = append(slices.Clip(props), prop{v.Text, value})
 	}
 	return props, nil, true
-}
-
-// cutNames names what was left out, as far as one reads.
-func (w *writer) cutNames(t *part) {
-	if len(t.f.props) < 40 || len(t.cut) == 0 {
-		return // a cut in depth; its parent's name says enough
-	}
-	t.notes = append(t.notes, "More fields: "+strings.Join(t.cut, ", "))
 }
 
 // patternPart writes what the keys of further properties look like, where that can be said.

@@ -65,19 +65,13 @@ func (r *reader) keyword(f *form, kid *node) bool {
 	case "type":
 		r.readType(f, kid)
 	case "title":
-		if kid.Kind == jsonschema.String {
-			f.title = kid.Text
-		}
+		f.title = f.src.Str("title")
 	case "description":
-		if kid.Kind == jsonschema.String {
-			f.desc = kid.Text
-		}
+		f.desc = f.src.Str("description")
 	case "properties":
 		r.readProperties(f, kid)
 	case "patternProperties":
-		for _, k := range kid.Kids {
-			f.patterns = append(f.patterns, prop{k.Key, r.at(k)})
-		}
+		f.patterns = r.named(kid.Kids)
 	case "required":
 		r.readRequired(f, kid)
 	case "additionalProperties":
@@ -133,19 +127,17 @@ func (r *reader) readProperties(f *form, kid *node) {
 		}
 		return
 	}
-	f.props = make([]prop, 0, len(kid.Kids))
-	for _, k := range kid.Kids {
-		f.props = append(f.props, prop{k.Key, r.at(k)})
-	}
+	f.props = r.named(kid.Kids)
 }
 
 // wrapped is the properties of a whole schema that was written where they belong: its type
 // is a word, not a schema. Nil: it is none.
 func wrapped(properties *node) *node {
-	if inner := properties.Get("properties"); inner != nil && inner.Kind == jsonschema.Object && properties.Str("type") == "object" {
-		return inner
+	inner := properties.Get("properties")
+	if inner == nil || inner.Kind != jsonschema.Object || properties.Str("type") != "object" {
+		return nil
 	}
-	return nil
+	return inner
 }
 
 func (r *reader) readRequired(f *form, kid *node) {
@@ -169,10 +161,7 @@ func (r *reader) readItems(f *form, kid *node) {
 	case list && len(kid.Kids) > maxBranches:
 		r.change(kid, TooMuch, "more than "+itoa(maxBranches)+" positions: any item is accepted")
 	case list && kid.Kind == jsonschema.Array && kid.Key != "additionalItems":
-		f.prefix = make([]*form, 0, len(kid.Kids))
-		for _, k := range kid.Kids {
-			f.prefix = append(f.prefix, r.at(k))
-		}
+		f.prefix = r.each(kid.Kids)
 	case list:
 		r.change(kid, NotASchema, "dropped")
 	case kid.Key == "items":
@@ -215,10 +204,7 @@ func (r *reader) readBranches(f *form, kid *node) {
 		f.notes = append(f.notes, "One of "+itoa(len(kid.Kids))+" alternatives, checked when called.")
 		return
 	}
-	branches := make([]*form, 0, len(kid.Kids))
-	for _, k := range kid.Kids {
-		branches = append(branches, r.at(k))
-	}
+	branches := r.each(kid.Kids)
 	switch {
 	case kid.Key == "allOf":
 		f.all = append(f.all, branches...)

@@ -209,7 +209,7 @@ func (w *writer) mergeRootKey(c, base *form, branches []*form, key string) {
 		c.props = append(c.props, prop{key, form})
 		return
 	}
-	c.props[slices.IndexFunc(c.props, func(p prop) bool { return p.key == key })].form = form
+	c.props[c.propAt(key)].form = form
 }
 
 // rootNote says which properties go together.

@@ -2,7 +2,6 @@ package schema
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
@@ -12,7 +11,7 @@ func (w *writer) split(f *form, p place) (*node, int) {
 	whole := w.r.made(f.src)
 	whole.base, whole.title, whole.desc, whole.notes, whole.null = f.id(), f.title, f.desc, f.notes, f.null
 	for _, n := range f.rest {
-		if jsonschema.Keywords[n.Key].Note {
+		if isNote(n) {
 			whole.rest = append(whole.rest, n)
 		}
 	}
@@ -48,19 +47,24 @@ func (w *writer) union(f *form, p place) (*node, int) {
 	}
 	own := *f
 	own.union, own.null, own.title, own.desc, own.notes, own.base = nil, false, "", "", nil, nil
-	own.rest = slices.DeleteFunc(slices.Clone(f.rest), func(n *node) bool { return jsonschema.Keywords[n.Key].Note })
+	own.rest = slices.DeleteFunc(slices.Clone(f.rest), isNote)
 	own.flat, own.ref, own.all, own.read = nil, nil, nil, true
 	if w.d.alone { // it speaks of all branches together, so it cannot go into each
-		own.rest = slices.DeleteFunc(own.rest, func(n *node) bool { return strings.HasPrefix(n.Key, "unevaluated") })
+		own.rest = slices.DeleteFunc(own.rest, isUnevaluated)
 	}
 	push := w.d.alone && !own.bare()
+	beside := w.owns[f] // the same one each time, so that its pairs are made once
+	if beside == nil && push {
+		beside = &own
+		w.owns[f] = beside
+	}
 	list := w.array(len(f.union) + 1)
 	var branches []branch
 	var last *form
 	changed := false
 	for _, b := range f.union {
 		if push {
-			b = w.r.pair(b, w.own(f, &own))
+			b = w.r.pair(b, beside)
 		}
 		last = w.r.open(b)
 		n, at := w.schema(last, p.below(f, true))
@@ -150,7 +154,7 @@ func (w *writer) unionBeside(f, own *form, name string, list *node, p place) *no
 	}
 	w.describe(out, min(1, len(out.Kids)), f, f.notes)
 	for _, n := range f.rest {
-		if jsonschema.Keywords[n.Key].Note && w.keeps(f, n) {
+		if isNote(n) && w.keeps(f, n) {
 			w.put(out, n.Key, w.given(n))
 		}
 	}
@@ -166,26 +170,15 @@ func (w *writer) unionBeside(f, own *form, name string, list *node, p place) *no
 	return out
 }
 
-// own is the part of f beside its union, the same one each time.
-func (w *writer) own(f, own *form) *form {
-	if w.owns == nil {
-		w.owns = map[*form]*form{}
-	}
-	if w.owns[f] == nil {
-		w.owns[f] = own
-	}
-	return w.owns[f]
-}
-
 // aloneUnion writes a union beside which only words stand, or not even those.
 func (w *writer) aloneUnion(f *form, name string, list *node, branches []branch) *node {
 	notes := slices.Clip(f.notes)
 	out := w.object()
 	for _, n := range f.rest {
-		if !jsonschema.Keywords[n.Key].Note && !strings.HasPrefix(n.Key, "unevaluated") {
+		if !isNote(n) && !isUnevaluated(n) {
 			continue
 		}
-		if jsonschema.Keywords[n.Key].Note && w.d.raw && w.keeps(f, n) {
+		if isNote(n) && w.d.raw && w.keeps(f, n) {
 			w.put(out, n.Key, w.given(n))
 		} else {
 			w.note(f, n, &notes)

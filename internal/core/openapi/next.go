@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
@@ -29,26 +30,14 @@ func (a *answer) next(dst []byte) []byte {
 	return rawjson.AppendString(name(dst, "nextField"), pointer)
 }
 
+// linkForm is one link of the header Link: its target and its parameters.
+var linkForm = regexp.MustCompile(`<([^>]*)>((?:[^"<]|"[^"]*"?)*)`)
+
 // nextLink finds the link with rel=next among the values of the header Link.
 func nextLink(values []string) string {
-	for _, v := range values {
-		for v != "" {
-			_, rest, found := strings.Cut(v, "<")
-			target, rest, closed := strings.Cut(rest, ">")
-			if !found || !closed {
-				break
-			}
-			params, after, _ := strings.Cut(rest, ",<")
-			if strings.Contains(rest, ", <") {
-				params, after, _ = strings.Cut(rest, ", <")
-			}
-			if after != "" {
-				after = "<" + after
-			}
-			if isNext(params) {
-				return strings.TrimSpace(target)
-			}
-			v = after
+	for _, link := range linkForm.FindAllStringSubmatch(strings.Join(values, ","), -1) {
+		if isNext(link[2]) {
+			return strings.TrimSpace(link[1])
 		}
 	}
 	return ""
