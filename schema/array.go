@@ -91,7 +91,8 @@ func (w *writer) prefixPart(t *part) bool {
 	}
 	w.put(t.out, "prefixItems", list)
 	if changed {
-		t.back.Kind, t.back.Prefix = stepArray, steps
+		t.back.Kind = stepArray
+		t.back.Prefix = steps
 	}
 	closed := f.items != nil && w.r.open(f.items).never
 	if f.items == nil || closed {

@@ -285,7 +285,8 @@ func (b *backer) pairs(v *node, s *step) *node {
 	out.Key = v.Key
 	seen := make(map[string]bool, len(v.Kids))
 	for i, kid := range v.Kids {
-		key, value := kid.Get("key"), kid.Get("value")
+		key := kid.Get("key")
+		value := kid.Get("value")
 		if key == nil || key.Kind != jsonschema.String || value == nil {
 			b.fail("item " + itoa(i) + " has no key and value")
 			return v

@@ -53,7 +53,9 @@ func (c *checker) enumValues(n, kid *node) {
 // narrowNode checks what the narrow dialects ask of a schema as a whole.
 func (c *checker) narrowNode(n *node) {
 	d := c.d
-	t, union, ref := n.Get("type"), n.Get("anyOf"), n.Get("$ref")
+	t := n.Get("type")
+	union := n.Get("anyOf")
+	ref := n.Get("$ref")
 	if d.needType && t == nil && union == nil && ref == nil {
 		c.fail("a schema must have a type")
 	}

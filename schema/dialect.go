@@ -165,14 +165,26 @@ func with(base rules, change func(*rules)) *rules {
 
 // dialects is the table of all rules.
 var dialects = map[Dialect]*rules{
-	MCP: with(open, func(r *rules) { r.rootUnion, r.booleans, r.items = true, true, itemsOptional }),
-	Inlined: with(open, func(r *rules) {
-		r.rootUnion, r.rootType, r.booleans, r.items, r.refs = true, true, true, itemsOptional, false
+	MCP: with(open, func(r *rules) {
+		r.rootUnion = true
+		r.booleans = true
+		r.items = itemsOptional
 	}),
-	OpenAI:    &open,
-	DeepSeek:  &open,
-	Qwen:      &open,
-	Anthropic: with(open, func(r *rules) { r.key, r.alone, r.booleans = anthropicKey, true, true }),
+	Inlined: with(open, func(r *rules) {
+		r.rootUnion = true
+		r.rootType = true
+		r.booleans = true
+		r.items = itemsOptional
+		r.refs = false
+	}),
+	OpenAI:   &open,
+	DeepSeek: &open,
+	Qwen:     &open,
+	Anthropic: with(open, func(r *rules) {
+		r.key = anthropicKey
+		r.alone = true
+		r.booleans = true
+	}),
 	OpenAIStrict: {
 		version: version, next: OpenAI, strict: true, keep: set("const minItems maxItems pattern format minimum maximum exclusiveMinimum exclusiveMaximum multipleOf"),
 		formats: set("date-time time date duration email hostname ipv4 ipv6 uuid"),

@@ -76,8 +76,11 @@ func (w *writer) plainEnum(f *form, held types, compound bool) *node {
 func (w *writer) described(f *form, held types, p place) (*node, int) {
 	c := f.copy()
 	c.base = f.id()
-	c.enum, c.listed, c.constant = nil, false, false
-	if c.types = c.types.And(held); c.types == 0 {
+	c.enum = nil
+	c.listed = false
+	c.constant = false
+	c.types = c.types.And(held)
+	if c.types == 0 {
 		c.types = held
 	}
 	note := "One of: " + words(f.enum)
@@ -136,7 +139,10 @@ func (w *writer) textEnum(f *form, held types) (*node, int) {
 func (w *writer) splitEnum(f *form, held types, p place) (*node, int) {
 	c := f.copy()
 	c.base = f.id()
-	c.enum, c.listed, c.constant, c.types = nil, false, false, 0
+	c.enum = nil
+	c.listed = false
+	c.constant = false
+	c.types = 0
 	for _, e := range jsonschema.AllTypes {
 		var values []*node
 		for _, v := range f.enum {
@@ -149,7 +155,9 @@ func (w *writer) splitEnum(f *form, held types, p place) (*node, int) {
 			continue
 		}
 		b := w.r.made(f.src)
-		b.types, b.enum, b.listed = e.Type, values, true
+		b.types = e.Type
+		b.enum = values
+		b.listed = true
 		c.union = append(c.union, b)
 	}
 	c.flat = c

@@ -48,7 +48,8 @@ func (r *reader) seal(f *form) *form {
 
 // finishEnum removes null and what the type excludes; it reports whether null is accepted.
 func (r *reader) finishEnum(f *form, null bool) bool {
-	kept, hasNull := make([]*node, 0, len(f.enum)), f.null
+	kept := make([]*node, 0, len(f.enum))
+	hasNull := f.null
 	for _, v := range f.enum {
 		switch {
 		case v.Kind == jsonschema.Null:
@@ -60,7 +61,8 @@ func (r *reader) finishEnum(f *form, null bool) bool {
 	f.enum = kept
 	null = null && hasNull
 	if len(kept) == 0 {
-		f.enum, f.listed = nil, false
+		f.enum = nil
+		f.listed = false
 		f.types = tNull
 		f.never = !null
 	}
@@ -92,13 +94,17 @@ func (r *reader) finishUnion(f *form, null bool) *form {
 	}
 	f.null = null && hasNull
 	if enum := r.oneEnum(kept); enum != nil && !f.listed {
-		f.enum, f.listed, f.union = enum, true, nil
+		f.enum = enum
+		f.listed = true
+		f.union = nil
 		f.types = f.types.And(tString)
 		return f
 	}
 	switch {
 	case len(kept) == 0 && f.null:
-		f.union, f.types, f.null = nil, tNull, false
+		f.union = nil
+		f.types = tNull
+		f.null = false
 		return f
 	case len(kept) == 0:
 		f.never = true
@@ -107,8 +113,10 @@ func (r *reader) finishUnion(f *form, null bool) *form {
 		f.union = kept
 		return f
 	}
-	f.union, f.one = nil, false
-	branch, accepts := kept[0], f.null
+	f.union = nil
+	f.one = false
+	branch := kept[0]
+	accepts := f.null
 	alone := *f
 	alone.null = alone.null && !accepts
 	if alone.bare() {
@@ -129,7 +137,8 @@ func (r *reader) finishUnion(f *form, null bool) *form {
 
 func (r *reader) onlyUnion(f *form) bool {
 	c := *f
-	c.union, c.null = nil, false
+	c.union = nil
+	c.null = false
 	return c.bare() && f.desc == "" && f.title == ""
 }
 

@@ -152,10 +152,20 @@ func (f *form) place(key string) *node {
 // copy is f to be changed: its slices are its own.
 func (f *form) copy() *form {
 	c := *f
-	c.base, c.flat, c.ref, c.all, c.needed, c.byKey = nil, nil, nil, nil, nil, nil
-	c.busy, c.mixed, c.read = false, true, true
-	c.notes, c.props, c.required = slices.Clone(f.notes), slices.Clone(f.props), slices.Clone(f.required)
-	c.patterns, c.rest = slices.Clone(f.patterns), slices.Clone(f.rest)
+	c.base = nil
+	c.flat = nil
+	c.ref = nil
+	c.all = nil
+	c.needed = nil
+	c.byKey = nil
+	c.busy = false
+	c.mixed = true
+	c.read = true
+	c.notes = slices.Clone(f.notes)
+	c.props = slices.Clone(f.props)
+	c.required = slices.Clone(f.required)
+	c.patterns = slices.Clone(f.patterns)
+	c.rest = slices.Clone(f.rest)
 	return &c
 }
 
@@ -165,7 +175,8 @@ func (f *form) withNull() *form {
 		return f
 	}
 	c := *f
-	c.null, c.base = true, f.id()
+	c.null = true
+	c.base = f.id()
 	c.flat = &c
 	return &c
 }

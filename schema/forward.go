@@ -21,7 +21,8 @@ func (b *backer) forward(v *node, at int) *node {
 	}
 	switch s.Kind {
 	case stepUnwrap:
-		out, inner := b.New(jsonschema.Object), b.forward(v, s.Item)
+		out := b.New(jsonschema.Object)
+		inner := b.forward(v, s.Item)
 		inner.Key = wrapKey
 		out.Kids = []*node{inner}
 		return out
@@ -49,7 +50,8 @@ func (b *backer) forward(v *node, at int) *node {
 			var t tree
 			c, _ := t.Parse(v.Append(nil))
 			c.Key = v.Key
-			if c = b.forward(c, s.Branches[i].Step); accepts(s.Branches[i].test, c) {
+			c = b.forward(c, s.Branches[i].Step)
+			if accepts(s.Branches[i].test, c) {
 				return c
 			}
 		}

@@ -120,7 +120,8 @@ func (w *writer) repaired(n, kid *node) *node {
 			w.changeAt(kid, BadKeyword, "dropped")
 			return nil
 		}
-		if out.Kids = jsonschema.Distinct(kid.Kids); kid.Key == "required" {
+		out.Kids = jsonschema.Distinct(kid.Kids)
+		if kid.Key == "required" {
 			out.Kids = slices.DeleteFunc(slices.Clone(out.Kids), func(v *node) bool { return v.Kind != jsonschema.String })
 		}
 		if len(out.Kids) < len(kid.Kids) {

@@ -19,7 +19,8 @@ func (w *writer) keywords(out *node, f *form, notes *[]string) {
 			w.put(out, n.Key, w.given(n))
 			continue
 		}
-		if n = w.rounded(out, f, n); n == nil {
+		n = w.rounded(out, f, n)
+		if n == nil {
 			continue
 		}
 		w.note(f, n, notes)
@@ -83,11 +84,13 @@ func safeNumber(n *node) bool {
 
 // rounded writes a strict bound of an integer as the bound next to it. It gives nil then.
 func (w *writer) rounded(out *node, f *form, n *node) *node {
-	key, by := "minimum", int64(1)
+	key := "minimum"
+	by := int64(1)
 	switch n.Key {
 	case "exclusiveMinimum":
 	case "exclusiveMaximum":
-		key, by = "maximum", -1
+		key = "maximum"
+		by = -1
 	default:
 		return n
 	}

@@ -61,13 +61,16 @@ func (r *reader) mergeInto(out, b *form) {
 		out.never = true
 		return
 	}
-	if r.work += 8 + len(b.props) + len(b.required); r.work > maxWork {
+	r.work += 8 + len(b.props) + len(b.required)
+	if r.work > maxWork {
 		r.tooMuch(b.src, "one of two schemas kept")
 		return
 	}
 	null := out.acceptsNull() && b.acceptsNull()
-	said, beside := out.types|b.types != 0, out.null || b.null
-	if out.types = out.types.And(b.types); out.types == 0 && said {
+	said := out.types|b.types != 0
+	beside := out.null || b.null
+	out.types = out.types.And(b.types)
+	if out.types == 0 && said {
 		if !null {
 			out.never = true
 			r.change(out.src, Conflict, "no type fits")
@@ -109,7 +112,8 @@ func (r *reader) tooMuch(at *node, action string) {
 func (r *reader) mergeRest(out, b *form) {
 	rest := b.rest
 	if out.keyword("if") != nil && b.keyword("if") != nil { // two conditions would read as one: neither is shown
-		out.rest, rest = slices.DeleteFunc(out.rest, isCondition), slices.DeleteFunc(slices.Clone(rest), isCondition)
+		out.rest = slices.DeleteFunc(out.rest, isCondition)
+		rest = slices.DeleteFunc(slices.Clone(rest), isCondition)
 		r.note(out, "Conditions are checked when called.")
 		r.change(b.keyword("if"), Conflict, "conditions dropped")
 	}
@@ -129,7 +133,8 @@ func (r *reader) mergeProps(out, b *form) {
 	if b.more != nil && len(b.patterns) == 0 {
 		r.narrow(out, b)
 	}
-	more, patterns := out.more, len(out.patterns)
+	more := out.more
+	patterns := len(out.patterns)
 	for _, p := range b.props {
 		if at := out.propAt(p.key); at >= 0 {
 			out.props[at].form = r.pair(out.props[at].form, p.form)
@@ -178,7 +183,9 @@ func (r *reader) allowed(f, more *form) *form {
 }
 
 func (r *reader) mergePrefix(out, b *form) {
-	long, short, rest := out.prefix, b.prefix, b.items
+	long := out.prefix
+	short := b.prefix
+	rest := b.items
 	if len(short) > len(long) {
 		long, short, rest = short, long, out.items
 	}
@@ -197,7 +204,9 @@ func (r *reader) mergePrefix(out, b *form) {
 
 func (r *reader) mergeEnum(out, b *form) {
 	if !out.listed {
-		out.enum, out.listed, out.constant = b.enum, true, b.constant
+		out.enum = b.enum
+		out.listed = true
+		out.constant = b.constant
 		return
 	}
 	in := make(map[string]bool, len(b.enum))
@@ -210,7 +219,8 @@ func (r *reader) mergeEnum(out, b *form) {
 			both = append(both, v)
 		}
 	}
-	if out.enum = both; len(both) == 0 && !out.null {
+	out.enum = both
+	if len(both) == 0 && !out.null {
 		out.never = true
 		r.change(out.src, Conflict, "no value fits")
 	}
@@ -224,12 +234,14 @@ func (r *reader) mergeUnion(out, b *form) {
 	switch {
 	case b.union == nil:
 	case mine == nil:
-		out.union, out.one = b.union, b.one
+		out.union = b.union
+		out.one = b.one
 	case len(mine)*len(b.union) > maxProduct:
 		r.note(out, "Further alternatives are checked when called.")
 		r.change(b.src, TooMuch, "one of two unions kept")
 	default:
-		out.union, out.one = nil, false
+		out.union = nil
+		out.one = false
 		for _, x := range mine {
 			for _, y := range b.union {
 				out.union = append(out.union, r.pair(x, y))

@@ -91,7 +91,8 @@ func (r *reader) named(list []*node) []prop {
 // made is a form that stands nowhere in the input.
 func (r *reader) made(src *node) *form {
 	f := r.new(src)
-	f.read, f.mixed = true, true
+	f.read = true
+	f.mixed = true
 	return f
 }
 
@@ -128,7 +129,9 @@ func (r *reader) flatten(f *form) *form {
 		parts = append([]*form{f.ref}, parts...)
 		if r.flavor.lonely() {
 			keep := r.made(f.src)
-			keep.title, keep.desc, keep.notes = f.title, f.desc, f.notes
+			keep.title = f.title
+			keep.desc = f.desc
+			keep.notes = f.notes
 			if d := f.keyword("default"); d != nil {
 				keep.rest = append(keep.rest, d)
 			}
@@ -158,7 +161,8 @@ func (r *reader) overlay(target, site *form) *form {
 		return target
 	}
 	c := target.copy()
-	c.base, c.src = target.id(), site.src
+	c.base = target.id()
+	c.src = site.src
 	if site.title != "" {
 		c.title = site.title
 	}

@@ -56,7 +56,8 @@ func (w *writer) objectPart(t *part) bool {
 			}
 			continue
 		}
-		if sp.Shown = shown[i]; sp.Shown != sp.Name {
+		sp.Shown = shown[i]
+		if sp.Shown != sp.Name {
 			w.change(pr.form, Rename, "shown as "+quote(sp.Shown))
 		}
 		w.put(list, shown[i], n)
@@ -89,14 +90,16 @@ const maxReported = 50
 
 // property writes one property, nil when it is left out.
 func (w *writer) property(t *part, pr prop, need bool) (*node, stepProp) {
-	pf, sp := w.r.open(pr.form), stepProp{Name: pr.key}
+	pf := w.r.open(pr.form)
+	sp := stepProp{Name: pr.key}
 	if pf.never {
 		w.change(pf, Impossible, "dropped")
 		return nil, sp
 	}
 	target := pf
 	if w.d.allRequired && !need {
-		target, sp.DropNull = pf.withNull(), true
+		target = pf.withNull()
+		sp.DropNull = true
 		if def := pf.keyword("default"); pf.acceptsNull() && !pf.bare() && (def == nil || def.Kind != jsonschema.Null) { // a default of null makes both the same
 			w.lose(pf, AmbiguousNull, "absent and null could not be told apart")
 			w.change(pf, AmbiguousNull, "null means absent")
@@ -125,7 +128,8 @@ func (w *writer) leaveOut(t *part, pr prop, before int) {
 		w.changeAt(pr.form.src, Cut, "left out")
 	}
 	if len(t.f.props) >= 40 && t.cutSize < 400 {
-		t.cut, t.cutSize = append(t.cut, pr.key), t.cutSize+len(pr.key)+2
+		t.cut = append(t.cut, pr.key)
+		t.cutSize = t.cutSize + len(pr.key) + 2
 	}
 }
 
@@ -133,7 +137,8 @@ func (w *writer) leaveOut(t *part, pr prop, before int) {
 // propertyNames lists where the dialect does not know that keyword.
 func (w *writer) properties(t *part) (props []prop, more *form, closed bool) {
 	f := t.f
-	props, more = f.props, f.more
+	props = f.props
+	more = f.more
 	open := more == nil || !w.r.open(more).never
 	any := more
 	for _, key := range f.required {
@@ -235,7 +240,8 @@ func (w *writer) morePart(t *part, more *form, closedNames bool) {
 		}
 		w.put(t.out, "additionalProperties", n)
 		if at != 0 {
-			t.back.Kind, t.back.Rest = stepObject, at
+			t.back.Kind = stepObject
+			t.back.Rest = at
 		}
 	}
 }

@@ -30,7 +30,8 @@ func paths(t testing.TB, raw []byte, given bool) map[string]bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.root, r.flavor = root, flavorOf(root, Auto)
+	r.root = root
+	r.flavor = flavorOf(root, Auto)
 	w := &pathWalk{r: r, given: given, out: map[string]bool{}}
 	w.form(r.at(root), "", 0, nil)
 	return w.out
@@ -111,7 +112,8 @@ func (w *stepWalk) schema(n *node, at int, place string, level int) {
 		for i, b := range listOf(n.Get(key)) {
 			inner := at
 			if s.Kind == stepUnion {
-				if inner = 0; i < len(s.Branches) {
+				inner = 0
+				if i < len(s.Branches) {
 					inner = s.Branches[i].Step
 				}
 			}
@@ -134,10 +136,14 @@ func (w *stepWalk) schema(n *node, at int, place string, level int) {
 
 func (w *stepWalk) inside(n *node, s *step, place string, level int) {
 	for _, kid := range listOf(n.Get("properties")) {
-		name, inner, drop := kid.Key, 0, false
+		name := kid.Key
+		inner := 0
+		drop := false
 		for _, p := range s.Props {
 			if p.Shown == kid.Key {
-				name, inner, drop = p.Name, p.Step, p.DropNull
+				name = p.Name
+				inner = p.Step
+				drop = p.DropNull
 			}
 		}
 		must := !drop
@@ -176,7 +182,8 @@ func dangling(t testing.TB, raw []byte) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, count := jsonschema.NewIndex(root, jsonschema.DraftOf(root)), 0
+	x := jsonschema.NewIndex(root, jsonschema.DraftOf(root))
+	count := 0
 	var visit func(n *node)
 	visit = func(n *node) {
 		for _, kid := range n.Kids {

@@ -84,7 +84,8 @@ func Plan(raw []byte, d Dialect, opts *Options) (*Result, error) {
 			loss = &Change{err.Pointer, Fallback, err.Message}
 		}
 		fell = append(fell, Change{loss.Pointer, Fallback, string(rule.next) + ": " + loss.Action})
-		d, rule = rule.next, dialects[rule.next]
+		d = rule.next
+		rule = dialects[rule.next]
 	}
 }
 
@@ -98,7 +99,8 @@ func readSchema(raw []byte, d Dialect, o *Options) (*reader, *Error) {
 	if root.Kind != jsonschema.Object && root.Kind != jsonschema.Bool {
 		return nil, &Error{NotSchema, "", "the schema is neither an object nor a boolean"}
 	}
-	r.root, r.flavor = root, flavorOf(root, o.Flavor)
+	r.root = root
+	r.flavor = flavorOf(root, o.Flavor)
 	return r, nil
 }
 
@@ -168,7 +170,9 @@ func (r *reader) untouched(rule *rules, o *Options) bool {
 		return false
 	}
 	if r.rewrite || slices.ContainsFunc(r.report, func(s seen) bool { return repairs[s.kind] }) {
-		r.byNode, r.pairs, r.report = nil, nil, nil // what is reported, is reported once
+		r.byNode = nil
+		r.pairs = nil
+		r.report = nil // what is reported, is reported once
 		return false
 	}
 	r.report = nil

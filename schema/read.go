@@ -33,7 +33,8 @@ func (r *reader) read(f *form) {
 		}
 		switch {
 		case isKnown(kid.Key):
-			if kid = r.repair(n, kid); kid != nil {
+			kid = r.repair(n, kid)
+			if kid != nil {
 				kept = append(kept, kid)
 			}
 		case !jsonschema.Keywords[kid.Key].Silent:
@@ -47,8 +48,10 @@ func (r *reader) read(f *form) {
 	if m := n.Get("enum"); m != nil && f.types == tArray && !f.constant && !holdsArray {
 		r.change(m, BadKeyword, "read as that of the items")
 		items := r.made(m)
-		items.enum, items.listed = f.enum, true
-		f.enum, f.listed = nil, false
+		items.enum = f.enum
+		items.listed = true
+		f.enum = nil
+		f.listed = false
 		f.items = r.pair(f.items, items)
 	}
 	if m := n.Get("discriminator"); m != nil {
@@ -83,12 +86,15 @@ func (r *reader) keyword(f *form, kid *node) bool {
 	case "enum":
 		r.readEnum(f, kid)
 	case "const":
-		f.enum, f.listed, f.constant = []*node{kid}, true, true
+		f.enum = []*node{kid}
+		f.listed = true
+		f.constant = true
 	case "anyOf", "oneOf", "allOf":
 		r.readBranches(f, kid)
 	case "nullable", "x-nullable":
 		if kid.IsTrue() && f.src.Get("type") != nil {
-			f.null, r.rewrite = true, true
+			f.null = true
+			r.rewrite = true
 		}
 	case "$ref", "$dynamicRef", "$recursiveRef":
 		r.readRef(f, kid)
@@ -181,7 +187,8 @@ func (r *reader) readEnum(f *form, kid *node) {
 	if f.constant {
 		return
 	}
-	f.enum, f.listed = kid.Kids, true
+	f.enum = kid.Kids
+	f.listed = true
 	if len(kid.Kids) > maxEnum { // nobody writes such a list
 		return
 	}
@@ -209,10 +216,12 @@ func (r *reader) readBranches(f *form, kid *node) {
 	case kid.Key == "allOf":
 		f.all = append(f.all, branches...)
 	case f.union == nil:
-		f.union, f.one = branches, kid.Key == "oneOf"
+		f.union = branches
+		f.one = kid.Key == "oneOf"
 	default: // both anyOf and oneOf
 		other := r.made(kid)
-		other.union, other.one = branches, kid.Key == "oneOf"
+		other.union = branches
+		other.one = kid.Key == "oneOf"
 		f.all = append(f.all, other)
 	}
 }

@@ -49,9 +49,14 @@ func (r *reader) discriminate(f *form, m *node) {
 		} else if key, ok := values[value]; ok {
 			value = key
 		}
-		tag, whole := r.made(b.src), r.made(b.src)
-		tag.enum, tag.listed, tag.types = []*node{{Kind: jsonschema.String, Text: value}}, true, tString
-		whole.types, whole.props, whole.required = tObject, []prop{{name, tag}}, []string{name}
+		tag := r.made(b.src)
+		whole := r.made(b.src)
+		tag.enum = []*node{{Kind: jsonschema.String, Text: value}}
+		tag.listed = true
+		tag.types = tString
+		whole.types = tObject
+		whole.props = []prop{{name, tag}}
+		whole.required = []string{name}
 		f.union[i] = r.pair(b, whole)
 	}
 	r.change(m, Discriminated, "each alternative names itself in "+quote(name))

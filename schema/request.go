@@ -35,7 +35,8 @@ func Loosen(d Dialect, list []*Result) []int {
 		if root, err := t.Parse(res.Parameters); err == nil {
 			c.optional, c.unions = optionals(root)
 		}
-		sum.optional, sum.unions = sum.optional+c.optional, sum.unions+c.unions
+		sum.optional = sum.optional + c.optional
+		sum.unions = sum.unions + c.unions
 		strict = append(strict, c)
 	}
 	var out []int
@@ -53,7 +54,8 @@ func Loosen(d Dialect, list []*Result) []int {
 			break
 		}
 		out = append(out, c.at)
-		sum.optional, sum.unions = sum.optional-c.optional, sum.unions-c.unions
+		sum.optional = sum.optional - c.optional
+		sum.unions = sum.unions - c.unions
 	}
 	slices.Sort(out)
 	return out

@@ -54,7 +54,9 @@ func (w *writer) rootForm(f *form) (*form, bool) {
 	object := c.types == 0 && (c.objectLike() || c.bare() || !c.listed && c.union == nil) || c.types&tObject != 0 || w.d.rootUnion && c.types == 0
 	if c.listed || c.union != nil && !w.d.rootUnion || !object {
 		wrapped := w.r.made(f.src)
-		wrapped.types, wrapped.props, wrapped.required = tObject, []prop{{wrapKey, f}}, []string{wrapKey}
+		wrapped.types = tObject
+		wrapped.props = []prop{{wrapKey, f}}
+		wrapped.required = []string{wrapKey}
 		wrapped.more = w.r.made(nil)
 		wrapped.more.never = true
 		wrapped.flat = wrapped
@@ -97,7 +99,9 @@ func (w *writer) rootBody(f *form) (*node, int) {
 			continue
 		}
 		open := w.r.made(pf.src)
-		open.types, open.desc, open.null = pf.types, pf.desc, pf.null
+		open.types = pf.types
+		open.desc = pf.desc
+		open.null = pf.null
 		if len(pf.props) > 0 {
 			var names []string
 			for _, q := range pf.props[:min(20, len(pf.props))] {
@@ -141,9 +145,11 @@ func (w *writer) mergeRoot(f *form) *form {
 		branches = append(branches, o)
 	}
 	c := f.copy()
-	c.union, c.one = nil, false
+	c.union = nil
+	c.one = false
 	c.types = tObject
-	onlyRequired, closed := true, true
+	onlyRequired := true
+	closed := true
 	var keys []string
 	seen := map[string]bool{}
 	for _, b := range branches {
@@ -258,7 +264,8 @@ func (w *writer) keepDefs(root *form, s *survey) {
 	written := s.of(root.id()).size
 	shared := written > 2*s.count && written > 64
 	w.defs = map[*form]string{}
-	taken, next := map[string]bool{}, map[string]int{}
+	taken := map[string]bool{}
+	next := map[string]int{}
 	var visit func(f *form)
 	seen := map[*form]bool{}
 	visit = func(f *form) {
@@ -276,7 +283,8 @@ func (w *writer) keepDefs(root *form, s *survey) {
 			}
 			base := name
 			for n := max(2, next[base]); taken[name]; n++ {
-				name, next[base] = base+"_"+itoa(n), n+1
+				name = base + "_" + itoa(n)
+				next[base] = n + 1
 			}
 			taken[name] = true
 			w.defs[id] = name

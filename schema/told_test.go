@@ -44,10 +44,12 @@ func isTold(e *jsonschema.ValidationError, at map[string]bool) bool {
 			return true
 		}
 	}
-	all, some := len(e.Causes) > 0, false
+	all := len(e.Causes) > 0
+	some := false
 	for _, c := range e.Causes {
 		ok := isTold(c, at)
-		all, some = all && ok, some || ok
+		all = all && ok
+		some = some || ok
 	}
 	switch e.ErrorKind.(type) {
 	case *broken.AnyOf, *broken.OneOf:

@@ -9,7 +9,11 @@ import (
 // split writes one branch for each type, with the keywords that speak of it.
 func (w *writer) split(f *form, p place) (*node, int) {
 	whole := w.r.made(f.src)
-	whole.base, whole.title, whole.desc, whole.notes, whole.null = f.id(), f.title, f.desc, f.notes, f.null
+	whole.base = f.id()
+	whole.title = f.title
+	whole.desc = f.desc
+	whole.notes = f.notes
+	whole.null = f.null
 	for _, n := range f.rest {
 		if isNote(n) {
 			whole.rest = append(whole.rest, n)
@@ -22,13 +26,22 @@ func (w *writer) split(f *form, p place) (*node, int) {
 			continue
 		}
 		b := f.copy()
-		b.types, b.null, b.title, b.desc, b.notes = t, false, "", "", nil
+		b.types = t
+		b.null = false
+		b.title = ""
+		b.desc = ""
+		b.notes = nil
 		b.rest = slices.DeleteFunc(b.rest, func(n *node) bool { return isNote(n) || !constrains(n.Key, t) })
 		if t != tObject {
-			b.props, b.required, b.more, b.patterns, b.names = nil, nil, nil, nil, nil
+			b.props = nil
+			b.required = nil
+			b.more = nil
+			b.patterns = nil
+			b.names = nil
 		}
 		if t != tArray {
-			b.items, b.prefix = nil, nil
+			b.items = nil
+			b.prefix = nil
 		}
 		whole.union = append(whole.union, b)
 	}
@@ -46,9 +59,17 @@ func (w *writer) union(f *form, p place) (*node, int) {
 		f = w.either(f)
 	}
 	own := *f
-	own.union, own.null, own.title, own.desc, own.notes, own.base = nil, false, "", "", nil, nil
+	own.union = nil
+	own.null = false
+	own.title = ""
+	own.desc = ""
+	own.notes = nil
+	own.base = nil
 	own.rest = slices.DeleteFunc(slices.Clone(f.rest), isNote)
-	own.flat, own.ref, own.all, own.read = nil, nil, nil, true
+	own.flat = nil
+	own.ref = nil
+	own.all = nil
+	own.read = true
 	if w.d.alone { // it speaks of all branches together, so it cannot go into each
 		own.rest = slices.DeleteFunc(own.rest, isUnevaluated)
 	}
@@ -126,7 +147,8 @@ func (w *writer) apart(branches []*form) bool {
 
 func (w *writer) tagged(branches []*form) bool {
 	for _, key := range w.r.open(branches[0]).required {
-		values, apart := map[string]bool{}, true
+		values := map[string]bool{}
+		apart := true
 		for _, b := range branches {
 			o := w.r.open(b)
 			p := o.prop(key)
@@ -194,7 +216,8 @@ func (w *writer) aloneUnion(f *form, name string, list *node, branches []branch)
 		}
 	}
 	if len(list.Kids) == 1 {
-		out, list = list.Kids[0], nil
+		out = list.Kids[0]
+		list = nil
 		w.addWords(out, describe(f.desc, notes))
 		return out
 	}
@@ -209,7 +232,8 @@ func (w *writer) aloneUnion(f *form, name string, list *node, branches []branch)
 
 // addWords puts words before the description of a schema already written.
 func (w *writer) addWords(n *node, words string) {
-	if words = shortened(words, w.rung.words); words == "" {
+	words = shortened(words, w.rung.words)
+	if words == "" {
 		return
 	}
 	if inner := n.Get("anyOf"); inner != nil && w.d.aloneWords && len(inner.Kids) > 0 {

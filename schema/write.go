@@ -64,7 +64,9 @@ const maxReport = 4000
 // changeAt is the writer's own report: an attempt that leads nowhere takes it along.
 func (w *writer) changeAt(n *node, kind Kind, action string) {
 	if len(w.report) == maxReport {
-		n, kind, action = w.r.root, TooMuch, "further changes are not listed"
+		n = w.r.root
+		kind = TooMuch
+		action = "further changes are not listed"
 	} else if len(w.report) > maxReport {
 		return
 	}
@@ -136,7 +138,8 @@ func (w *writer) insert(n *node, at int, key, text string) {
 // given is a value of the input, as a member of the output. The tree below it is shared.
 func (w *writer) given(v *node) *node {
 	n := w.New(v.Kind)
-	n.Text, n.Kids = v.Text, v.Kids
+	n.Text = v.Text
+	n.Kids = v.Kids
 	return n
 }
 

@@ -96,7 +96,8 @@ func space(s string, i int) int {
 // value reads the value at i of valid JSON of bounded depth.
 func (t *Tree) value(s string, i int) (*Node, int) {
 	i = space(s, i)
-	n, end := t.New(Null), i
+	n := t.New(Null)
+	end := i
 	switch s[i] {
 	case '{', '[':
 		end = t.container(n, s, i)
@@ -105,9 +106,11 @@ func (t *Tree) value(s string, i int) (*Node, int) {
 		n.Text, end = text(s, i)
 		return n, end
 	case 't':
-		n.Kind, end = Bool, i+len("true")
+		n.Kind = Bool
+		end = i + len("true")
 	case 'f':
-		n.Kind, end = Bool, i+len("false")
+		n.Kind = Bool
+		end = i + len("false")
 	case 'n':
 		end = i + len("null")
 	default:
@@ -140,7 +143,8 @@ func (t *Tree) container(n *Node, s string, i int) int {
 		}
 		var kid *Node
 		kid, i = t.value(s, i)
-		kid.Key, kid.Parent = key, n
+		kid.Key = key
+		kid.Parent = n
 		t.open = append(t.open, kid)
 		i = space(s, i)
 	}
@@ -174,7 +178,9 @@ func (t *Tree) merge(kids []*Node) []*Node {
 	out := kids[:0]
 	for _, kid := range kids {
 		if i, ok := at[kid.Key]; ok {
-			out[i], t.Twice, kid.Twice = kid, kid, true
+			out[i] = kid
+			t.Twice = kid
+			kid.Twice = true
 			continue
 		}
 		at[kid.Key] = len(out)

@@ -62,7 +62,8 @@ func (w *schemaWriter) field(dst []byte, f *field) []byte {
 
 // file appends the schema of a field that takes files, one or several.
 func (w *schemaWriter) file(dst []byte, f *field) []byte {
-	text, many := f.describe, false
+	text := f.describe
+	many := false
 	for _, n := range f.schemas {
 		if n, err := w.d.follow(n); err == nil {
 			many = many || slices.Contains(n.Strings("type"), "array")

@@ -145,7 +145,8 @@ func (d *Document) appendOutput(dst []byte, p *plan, most room, bad *problems) [
 
 // describe makes the description of summary, description and deprecation.
 func describe(e *entry, op *node) string {
-	summary, text := strings.TrimSpace(op.Str("summary")), strings.TrimSpace(op.Str("description"))
+	summary := strings.TrimSpace(op.Str("summary"))
+	text := strings.TrimSpace(op.Str("description"))
 	if summary == "" && text == "" {
 		text = strings.TrimSpace(e.item.text)
 	}

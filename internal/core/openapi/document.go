@@ -113,7 +113,8 @@ func (d *Document) readHead(bad *problems) error {
 			WithHint("the document begins with openapi: 3.… or swagger: \"2.0\"")
 	}
 	if info := d.top("info"); info != nil {
-		d.Title, d.Version = info.Str("title"), info.Str("version")
+		d.Title = info.Str("title")
+		d.Version = info.Str("version")
 		if d.Version == "" && info.Get("version") != nil {
 			d.Version = info.Get("version").Text // YAML without quotes: 1.0
 		}

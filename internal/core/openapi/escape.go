@@ -47,7 +47,8 @@ func escapeCookie(s string) string {
 func escapePath(s string) string {
 	u := url.URL{Path: s}
 	if decoded, err := url.PathUnescape(s); err == nil {
-		u.Path, u.RawPath = decoded, s
+		u.Path = decoded
+		u.RawPath = s
 	}
 	return strings.TrimPrefix(u.EscapedPath(), "./")
 }

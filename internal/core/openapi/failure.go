@@ -22,7 +22,8 @@ func (a *answer) failure() json.RawMessage {
 	case textMedia:
 		message = plainMessage(a.text)
 	}
-	if message = short(strings.TrimSpace(message), maxMessage); message != "" {
+	message = short(strings.TrimSpace(message), maxMessage)
+	if message != "" {
 		text += ": " + message
 	} else if location := a.header.Get("Location"); location != "" {
 		text += ": " + location

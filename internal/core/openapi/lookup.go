@@ -70,8 +70,10 @@ func (d *Document) node(p place) *node {
 	n = jsonschema.ParseAt(p.raw, p.pointer)
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.room -= len(p.raw); x.room < 0 {
-		x.nodes, x.room = map[string]*node{}, keptBytes-len(p.raw)
+	x.room -= len(p.raw)
+	if x.room < 0 {
+		x.nodes = map[string]*node{}
+		x.room = keptBytes - len(p.raw)
 	}
 	x.nodes[p.pointer] = n
 	return n
@@ -137,7 +139,8 @@ func (d *Document) resolve(ref string, from *node) (place, error) {
 	if own := path.Base(d.opts.URL); address != "" && address != d.opts.URL && address != own && address != "./"+own {
 		return place{}, errElsewhere(ref)
 	}
-	if p, ok = d.walk(fragment); !ok {
+	p, ok = d.walk(fragment)
+	if !ok {
 		return place{}, errNowhere(ref)
 	}
 	d.index.mu.Lock()
@@ -162,7 +165,8 @@ func (d *Document) walk(pointer string) (place, bool) {
 		return root, false
 	}
 	for _, path := range jsonschema.Readings(pointer) {
-		p, ok := root, true
+		p := root
+		ok := true
 		for i := 0; ok && i < len(path); i++ {
 			p, ok = d.child(p, path[i])
 		}

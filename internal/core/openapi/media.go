@@ -116,7 +116,8 @@ func (d *Document) isBinary(n *node) bool {
 	if err != nil || n.Kind != jsonschema.Object {
 		return false
 	}
-	format, types := n.Str("format"), n.Strings("type")
+	format := n.Str("format")
+	types := n.Strings("type")
 	isText := len(types) == 0 || slices.Contains(types, "string")
 	switch {
 	case slices.Contains(types, "file"):

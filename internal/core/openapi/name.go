@@ -14,9 +14,11 @@ const maxName = 64
 // every provider accepts. A name that fits as it is stays; others that would be equal are
 // all told apart by a hash of method and path, which no other operation can change.
 func (d *Document) nameAll(bad *problems) {
-	exact, cleaned := map[string]int{}, map[string]int{}
+	exact := map[string]int{}
+	cleaned := map[string]int{}
 	for _, e := range d.entries {
-		if e.name = clean(e.wanted()); e.name == e.id {
+		e.name = clean(e.wanted())
+		if e.name == e.id {
 			exact[e.name]++
 		} else {
 			cleaned[e.name]++

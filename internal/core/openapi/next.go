@@ -103,7 +103,8 @@ func nextField(raw []byte, at string, depth int) (string, []byte) {
 // nextValue is a text or a number that leads on, also where it stands in a link object.
 func nextValue(raw []byte) []byte {
 	if raw[0] == '{' {
-		if raw = rawjson.Get(raw, "href"); raw == nil {
+		raw = rawjson.Get(raw, "href")
+		if raw == nil {
 			return nil
 		}
 	}

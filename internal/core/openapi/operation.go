@@ -47,13 +47,17 @@ func (d *Document) Operations(f Filter) ([]*Operation, []Problem) {
 			continue
 		}
 		var ok bool
-		if scratch, ok = d.appendTool(scratch[:0], e, op.node, p, &bad); !ok {
+		scratch, ok = d.appendTool(scratch[:0], e, op.node, p, &bad)
+		if !ok {
 			continue
 		}
 		if last == nil || !p.sameServer(last) {
-			base, host = "", ""
-			if at, _ = d.base(p); at != nil { // Request says why there is none
-				base, host = at.String(), origin.Of(at)
+			base = ""
+			host = ""
+			at, _ = d.base(p)
+			if at != nil { // Request says why there is none
+				base = at.String()
+				host = origin.Of(at)
 			}
 			last = p
 		}

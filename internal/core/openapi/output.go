@@ -43,7 +43,8 @@ func (d *Document) readResponses(p *plan, responses *node, bad *problems) {
 			p.output = output{json: true} // several answers: no schema would hold for all
 			return
 		}
-		p.output.json, p.output.schema = true, schema
+		p.output.json = true
+		p.output.schema = schema
 	}
 	d.readOutput(&p.output)
 }

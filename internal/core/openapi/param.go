@@ -105,7 +105,9 @@ func (d *Document) readParam(n, at *node, bad *problems) *param {
 	}
 	if content := n.Get("content").Members(); len(content) > 0 {
 		media := pickMedia(content)
-		p.media, p.kind, p.schema = media.Key, d.kindOf(media), media.Get("schema")
+		p.media = media.Key
+		p.kind = d.kindOf(media)
+		p.schema = media.Get("schema")
 		return p
 	}
 	p.how = readEncoding(n, p.in, bad)

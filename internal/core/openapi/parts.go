@@ -13,7 +13,8 @@ const maxParts = 200
 // reference once: with the place where it stands and with the schema that is meant. A
 // reference that leads nowhere is visited as it stands. It reports whether visit saw all.
 func (d *Document) parts(n *node, visit func(site, part *node) bool) bool {
-	seen, left := map[string]bool{}, maxParts
+	seen := map[string]bool{}
+	left := maxParts
 	var walk func(site *node) bool
 	walk = func(site *node) bool {
 		if ref := refOf(site); ref != nil && ref.Kind == jsonschema.String {
@@ -28,7 +29,8 @@ func (d *Document) parts(n *node, visit func(site, part *node) bool) bool {
 		if err != nil {
 			part = site
 		}
-		if left--; left < 0 || !visit(site, part) {
+		left--
+		if left < 0 || !visit(site, part) {
 			return false
 		}
 		all := part.Get("allOf").Elements()

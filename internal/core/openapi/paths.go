@@ -61,7 +61,8 @@ func (d *Document) readPaths(bad *problems) {
 // readItem lists the operations of one path. It may be a reference with something beside it,
 // which then counts more.
 func (d *Document) readItem(path string, at place, bad *problems) {
-	shared, seen := &pathItem{}, map[string]bool{}
+	shared := &pathItem{}
+	seen := map[string]bool{}
 	for hops, item := 0, at; item.raw != nil; hops++ {
 		var next place
 		twice := func(key string) {

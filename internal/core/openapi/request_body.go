@@ -30,7 +30,8 @@ func (r *Request) setBody(b *body, v *values) error {
 		r.Body = []byte(atom(jsonschema.ParseAt(v.whole, "")))
 	case binaryMedia:
 		var f file
-		if f, err = readFile(jsonschema.ParseAt(v.whole, ""), "/"+jsonschema.EscapeToken(b.arg)); err == nil {
+		f, err = readFile(jsonschema.ParseAt(v.whole, ""), "/"+jsonschema.EscapeToken(b.arg))
+		if err == nil {
 			r.Body = f.content
 			if f.contentType != "" && (media == "application/octet-stream" || media == "") {
 				media = f.contentType
@@ -38,7 +39,8 @@ func (r *Request) setBody(b *body, v *values) error {
 		}
 	default:
 		var fields []part
-		if fields, err = b.parts(v); err != nil {
+		fields, err = b.parts(v)
+		if err != nil {
 			return err
 		}
 		if b.kind == formMedia {
@@ -78,10 +80,12 @@ type part struct {
 
 // parts are the fields of a form that are given. Null means that one is not.
 func (b *body) parts(v *values) ([]part, error) {
-	given, base := v.fields, ""
+	given := v.fields
+	base := ""
 	if !b.spread {
 		if whole := v.whole; len(whole) > 0 && whole[0] == '{' {
-			given, base = members(whole, func(string) {}), "/"+jsonschema.EscapeToken(b.arg)
+			given = members(whole, func(string) {})
+			base = "/" + jsonschema.EscapeToken(b.arg)
 		} else if !rawjson.IsNull(whole) {
 			return nil, badArgument("/"+jsonschema.EscapeToken(b.arg), "%s is not an object: a form has fields", b.arg)
 		}

@@ -87,9 +87,11 @@ func (a *answer) read(body []byte) {
 func (a *answer) sniff() {
 	switch {
 	case rawjson.Check(a.body) == nil:
-		a.kind, a.media = jsonMedia, "application/json"
+		a.kind = jsonMedia
+		a.media = "application/json"
 	case utf8.Valid(a.body):
-		a.kind, a.media = textMedia, "text/plain"
+		a.kind = textMedia
+		a.media = "text/plain"
 	default:
 		a.media = mediaType(http.DetectContentType(a.body))
 	}
@@ -101,7 +103,8 @@ func (a *answer) checkJSON() {
 	err := rawjson.Check([]byte(text))
 	switch {
 	case err == nil && (a.kind == jsonMedia || text[0] == '{' || text[0] == '['):
-		a.kind, a.text = jsonMedia, text
+		a.kind = jsonMedia
+		a.text = text
 		return
 	case a.status < 300:
 		a.note("the API description promises JSON, but this is not: " + reason(err, a.media))

@@ -65,7 +65,8 @@ func (w *schemaWriter) members(dst []byte, n *node, omit map[string]bool) []byte
 			w.bad.add(ref.Pointer(), "is not a string; ignored")
 		} else {
 			var whole bool
-			if dst, whole = w.reference(dst, n, ref); whole {
+			dst, whole = w.reference(dst, n, ref)
+			if whole {
 				return dst
 			}
 			if w.d.format.lonely() {

@@ -120,9 +120,12 @@ func (w *schemaWriter) union(dst []byte, n, kid *node) []byte {
 		w.bad.add(kid.Pointer(), "lists no schemas; ignored")
 		return dst
 	}
-	key, property := kid.Key, n.Get("discriminator").Str("propertyName")
+	key := kid.Key
+	property := n.Get("discriminator").Str("propertyName")
 	if w.way == response {
-		if key, property = "anyOf", ""; kid.Key == "oneOf" && n.Get("anyOf") != nil {
+		key = "anyOf"
+		property = ""
+		if kid.Key == "oneOf" && n.Get("anyOf") != nil {
 			return dst // without what tells its branches apart, oneOf says no more than anyOf
 		}
 	}

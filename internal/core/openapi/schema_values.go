@@ -133,7 +133,8 @@ func (w *schemaWriter) required(dst []byte, n, kid *node) []byte {
 		}
 		return dst
 	}
-	hidden, seen := w.hidden(n), make(map[string]bool, len(kid.Kids))
+	hidden := w.hidden(n)
+	seen := make(map[string]bool, len(kid.Kids))
 	var names []string
 	for _, v := range kid.Kids {
 		switch {

@@ -54,7 +54,8 @@ func (d *Document) readSchemes(bad *problems) {
 			continue
 		}
 		s := readScheme(n)
-		if s.Name = kid.Key; s.Kind == Other {
+		s.Name = kid.Key
+		if s.Kind == Other {
 			bad.add(kid.Pointer(), "this kind of authentication is not supported")
 		}
 		d.schemes = append(d.schemes, s)
@@ -158,9 +159,11 @@ func (r *Request) SetHeader(name, value string) {
 // place puts the value into the request, and what stands for it into what people are shown.
 func (r *Request) place(s Scheme, value, shown string) {
 	for i, v := range []string{value, shown} {
-		target, header := &r.URL, r.Header
+		target := &r.URL
+		header := r.Header
 		if i == 1 {
-			target, header = &r.shownURL, r.shownHeader
+			target = &r.shownURL
+			header = r.shownHeader
 		}
 		switch {
 		case s.Kind == APIKey && s.In == "query":

@@ -45,7 +45,8 @@ func (s Server) Expand(values map[string]string) (string, error) {
 
 // sameServer reports whether two operations are plainly in the same place.
 func (p *plan) sameServer(q *plan) bool {
-	a, b := p.servers[0], q.servers[0]
+	a := p.servers[0]
+	b := q.servers[0]
 	return p.own == q.own && a.URL == b.URL && len(a.Variables) == 0 && len(b.Variables) == 0
 }
 
@@ -114,7 +115,8 @@ func (d *Document) locate(s Server) (at *url.URL, relative bool, err error) {
 	if err != nil {
 		return nil, false, noAddress(text)
 	}
-	if relative = !at.IsAbs(); relative && d.opts.URL != "" {
+	relative = !at.IsAbs()
+	if relative && d.opts.URL != "" {
 		source, err := url.Parse(d.opts.URL)
 		if err != nil {
 			return nil, false, noAddress(d.opts.URL)
@@ -130,7 +132,8 @@ func address(text string) (*url.URL, error) {
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, noAddress(text)
 	}
-	u.Fragment, u.RawFragment = "", ""
+	u.Fragment = ""
+	u.RawFragment = ""
 	return u, nil
 }
 
@@ -144,12 +147,16 @@ func beside(base, from, to *url.URL) *url.URL {
 	steps := func(u *url.URL) []string {
 		return strings.FieldsFunc(u.EscapedPath(), func(r rune) bool { return r == '/' })
 	}
-	up, down, path := steps(from), steps(to), steps(base)
+	up := steps(from)
+	down := steps(to)
+	path := steps(base)
 	for len(up) > 0 && len(down) > 0 && up[0] == down[0] {
-		up, down = up[1:], down[1:]
+		up = up[1:]
+		down = down[1:]
 	}
 	path = append(path[:max(0, len(path)-len(up))], down...)
 	out := *base
-	out.Path, out.RawPath = "/", ""
+	out.Path = "/"
+	out.RawPath = ""
 	return out.JoinPath(path...)
 }

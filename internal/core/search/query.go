@@ -118,7 +118,8 @@ func endsClause(r rune) bool { return strings.ContainsRune(".?!;,\n。？！；�
 func width(text string) int {
 	n := 0
 	for _, r := range text {
-		if n++; blankless(r) {
+		n++
+		if blankless(r) {
 			n += 2
 		}
 	}
@@ -187,7 +188,8 @@ func (s *scores) best(limit int) []Result {
 			}
 			return 1
 		})
-		if list = slices.Insert(list, at, Result{Index: i, Score: v}); len(list) > limit {
+		list = slices.Insert(list, at, Result{Index: i, Score: v})
+		if len(list) > limit {
 			list = list[:limit]
 		}
 	}

@@ -118,7 +118,8 @@ func (c *cutter) add(r rune, emit func(string)) {
 		c.end(emit)
 		c.word = append(c.word, head...)
 	}
-	if c.last = k; k == upper {
+	c.last = k
+	if k == upper {
 		c.caps++
 	} else {
 		c.caps = 0
@@ -130,7 +131,9 @@ func (c *cutter) end(emit func(string)) {
 	if len(c.word) > 0 && len(c.word) <= maxWord && !stop[string(c.word)] {
 		emit(stem(string(c.word)))
 	}
-	c.word, c.caps, c.last = c.word[:0], 0, other
+	c.word = c.word[:0]
+	c.caps = 0
+	c.last = other
 }
 
 // stop are words that say nothing about which tool is meant.
