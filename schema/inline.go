@@ -162,7 +162,7 @@ func (w *writer) hop(beside, ref *node, way *visit, hops int) *node {
 	n := ref.Parent
 	at := w.r.index.Lookup(n, ref.Text)
 	if at.Node == nil {
-		w.changeAt(ref, MissingRef, "accepts anything: "+jsonschema.LastToken(ref.Text)+" does not exist")
+		w.changeAt(ref, MissingRef, "accepts anything: "+jsonschema.LastToken(ref.Text)+" is not there")
 		if beside == nil {
 			beside = w.object()
 		}

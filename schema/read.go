@@ -249,7 +249,7 @@ func (r *reader) readRef(f *form, kid *node) {
 			r.fault = &Error{ExternalRef, kid.Pointer(), "the reference " + quote(kid.Text) + " leads to another document"}
 		}
 	case at.Node == nil:
-		r.change(kid, MissingRef, "accepts anything: "+jsonschema.LastToken(kid.Text)+" does not exist")
+		r.change(kid, MissingRef, "accepts anything: "+jsonschema.LastToken(kid.Text)+" is not there")
 		f.notes = append(f.notes, "(schema missing)")
 	default:
 		if at.Repaired {
