@@ -110,7 +110,7 @@ func (r *reader) plan(raw []byte, d Dialect, rule *rules, o *Options) (*Result, 
 		return &Result{Dialect: d, Strict: rule.strict, Parameters: bytes.Clone(raw)}, nil, nil
 	}
 	for budget := o.MaxBytes; ; budget /= 2 {
-		w := &writer{r: r, d: rule, opts: o, unroll: o.Unroll, bytes: budget, rung: rungs[0], stop: wholeCut, back: map[*form]int{}, owns: map[*form]*form{}}
+		w := &writer{r: r, d: rule, opts: o, unroll: o.Unroll, bytes: budget, rung: rungs[0], stop: wholeCut, back: map[*form]int{}}
 		out, at, fault := w.all(d)
 		if w.loss != nil && !o.Strict {
 			return nil, w.loss, nil

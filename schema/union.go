@@ -76,6 +76,9 @@ func (w *writer) union(f *form, p place) (*node, int) {
 	push := w.d.alone && !own.bare()
 	beside := w.owns[f] // the same one each time, so that its pairs are made once
 	if beside == nil && push {
+		if w.owns == nil {
+			w.owns = map[*form]*form{}
+		}
 		beside = &own
 		w.owns[f] = beside
 	}
