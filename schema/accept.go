@@ -1,9 +1,14 @@
 package schema
 
-import "github.com/toolfit/toolfit/internal/core/jsonschema"
+import (
+	"cmp"
+	"slices"
 
-// accepts tells whether a value looks like one of a schema that we wrote. It knows enough
-// to tell branches apart, no more.
+	"github.com/toolfit/toolfit/internal/core/jsonschema"
+)
+
+// accepts reports whether a value looks like one of a schema that we wrote; a nil schema
+// takes anything. It knows just enough to tell branches apart.
 func accepts(s, v *node) bool {
 	if s == nil || s.Kind != jsonschema.Object || s.Get("$ref") != nil {
 		return s == nil || !s.IsFalse()
@@ -11,82 +16,38 @@ func accepts(s, v *node) bool {
 	if v.Kind == jsonschema.Null && s.Get("nullable").IsTrue() {
 		return true
 	}
-	if t := s.Get("type"); t != nil && !acceptsType(t, v) {
+	if !s.Get("type").Types().Accepts(v.Type()) {
 		return false
 	}
-	if c := s.Get("const"); c != nil && !equal(c, v) {
+	if c := s.Get("const"); c != nil && !jsonschema.Equal(c, v) {
 		return false
 	}
-	if e := s.Get("enum"); e != nil && !containsValue(e.Kids, v) {
+	if e := s.Get("enum"); e != nil && !slices.ContainsFunc(e.Kids, func(o *node) bool { return jsonschema.Equal(o, v) }) {
 		return false
 	}
 	for _, name := range [...]string{"anyOf", "oneOf"} {
-		if list := s.Get(name); list != nil {
-			found := false
-			for _, b := range list.Kids {
-				found = found || accepts(b, v)
-			}
-			if !found {
-				return false
-			}
+		list := s.Get(name)
+		if list != nil && !slices.ContainsFunc(list.Kids, func(b *node) bool { return accepts(b, v) }) {
+			return false
 		}
 	}
 	switch v.Kind {
 	case jsonschema.Object:
 		return acceptsObject(s, v)
 	case jsonschema.Array:
-		if items := s.Get("items"); items != nil {
-			for _, kid := range v.Kids {
-				if !accepts(items, kid) {
-					return false
-				}
-			}
-		}
+		items := s.Get("items")
+		return !slices.ContainsFunc(v.Kids, func(kid *node) bool { return !accepts(items, kid) })
 	}
 	return true
 }
 
-func containsValue(list []*node, v *node) bool {
-	for _, e := range list {
-		if equal(e, v) {
-			return true
-		}
-	}
-	return false
-}
-
-func acceptsType(t, v *node) bool {
-	have := valueType(v)
-	if t.Kind == jsonschema.String {
-		want, _ := typeOf(t.Text)
-		return want.holds(have)
-	}
-	for _, k := range t.Kids {
-		if want, _ := typeOf(k.Text); want.holds(have) {
-			return true
-		}
-	}
-	return false
-}
-
 func acceptsObject(s, v *node) bool {
-	if req := s.Get("required"); req != nil {
-		for _, k := range req.Kids {
-			if v.Get(k.Text) == nil {
-				return false
-			}
+	for _, k := range s.Get("required").Elements() {
+		if v.Get(k.Text) == nil {
+			return false
 		}
 	}
 	props := s.Get("properties")
 	more := s.Get("additionalProperties")
-	for _, kid := range v.Kids {
-		if p := props.Get(kid.Key); p != nil {
-			if !accepts(p, kid) {
-				return false
-			}
-		} else if more != nil && !accepts(more, kid) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(v.Kids, func(kid *node) bool { return !accepts(cmp.Or(props.Get(kid.Key), more), kid) })
 }

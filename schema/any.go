@@ -1,8 +1,15 @@
 package schema
 
-import "slices"
+import (
+	"slices"
 
-// inferred gives a form the type that its keywords speak of.
+	"github.com/toolfit/toolfit/internal/core/jsonschema"
+)
+
+// needsOthers are the keywords that say nothing on their own.
+var needsOthers = set("minContains maxContains unevaluatedItems dependencies unevaluatedProperties")
+
+// inferred gives a form the type that its keywords are about.
 func (w *writer) inferred(f *form) *form {
 	c := f.copy()
 	c.base = f.id()
@@ -13,18 +20,8 @@ func (w *writer) inferred(f *form) *form {
 		c.types = tArray
 	}
 	for _, n := range f.rest {
-		if c.types != 0 {
-			break
-		}
-		switch n.Key {
-		case "minLength", "maxLength", "pattern", "format":
-			c.types = tString
-		case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf":
-			c.types = tNumber
-		case "minItems", "maxItems", "uniqueItems", "contains":
-			c.types = tArray
-		case "minProperties", "maxProperties", "dependentRequired", "dependentSchemas":
-			c.types = tObject
+		if about := jsonschema.Keywords[n.Key].Types; c.types == 0 && about != 0 && !needsOthers[n.Key] {
+			c.types = jsonschema.TypeNamed(about.Names()[0])
 		}
 	}
 	if c.types != 0 && w.d.strict && len(f.props) == 0 { // who names properties means an object
@@ -39,11 +36,7 @@ func (w *writer) anything(f *form) (*node, int) {
 	notes := f.notes
 	switch w.d.any {
 	case anyTypeList:
-		list := w.array(6)
-		for _, name := range []string{"string", "number", "boolean", "object", "array", "null"} {
-			list.Kids = append(list.Kids, w.text(name))
-		}
-		w.put(out, "type", list)
+		w.put(out, "type", w.texts([]string{"string", "number", "boolean", "object", "array", "null"}))
 		if f.desc == "" && len(notes) == 0 && w.rung.words > 0 {
 			notes = []string{"Any JSON value"}
 		}
@@ -67,8 +60,7 @@ func (w *writer) anything(f *form) (*node, int) {
 
 // jsonText writes a string that holds JSON.
 func (w *writer) jsonText(f *form, what string) (*node, int) {
-	out := w.object()
-	w.put(out, "type", w.text("string"))
+	out := w.typed("string")
 	notes := slices.Clip(f.notes)
 	for _, n := range f.rest {
 		w.note(f, n, &notes)

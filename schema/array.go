@@ -6,16 +6,17 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// arrayPart writes what an array holds. It tells false when the array had better be left out.
+// arrayPart writes what an array holds. It returns false when the array had better be left out.
 func (w *writer) arrayPart(t *part) bool {
 	f := t.f
 	switch {
-	case len(f.prefix) > 0 && w.d.prefixItems:
+	case len(f.prefix) > 0 && w.d.keep["prefixItems"]:
 		return w.prefixPart(t)
 	case len(f.prefix) > 0:
 		return w.tuplePart(t)
 	case f.items == nil:
-		return w.noItems(t)
+		w.noItems(t)
+		return true
 	}
 	item := w.r.open(f.items)
 	if item.never {
@@ -23,9 +24,7 @@ func (w *writer) arrayPart(t *part) bool {
 	}
 	n, at := w.schema(f.items, t.p.below(f, t.p.optional))
 	if n == nil {
-		if w.d.strict {
-			w.lose(item, Cut, "too deep or too large")
-		}
+		w.loseCut(item)
 		if t.p.optional {
 			return false
 		}
@@ -33,39 +32,32 @@ func (w *writer) arrayPart(t *part) bool {
 		return w.emptyArray(t)
 	}
 	w.put(t.out, "items", n)
-	if at != 0 {
-		t.back.Kind, t.back.Item = stepArray, at
-	}
+	t.eachItem(at)
 	return true
 }
 
 // noItems writes an array of which nothing is known.
-func (w *writer) noItems(t *part) bool {
+func (w *writer) noItems(t *part) {
 	switch w.d.items {
 	case itemsEmpty:
 		n, _ := w.anything(w.r.made(t.f.src))
 		w.put(t.out, "items", n)
 	case itemsString:
-		item := w.object()
-		w.put(item, "type", w.text("string"))
-		w.put(t.out, "items", item)
+		w.put(t.out, "items", w.typed("string"))
 		t.notes = append(t.notes, "Items are JSON text of any type")
 		w.change(t.f, AsJSON, "items are sent as JSON text")
-		t.back.Kind, t.back.Item = stepArray, w.step(step{Kind: stepJSON})
+		t.eachItem(w.step(step{Kind: stepJSON}))
 	case itemsRefused:
 		w.lose(t.f, NotASchema, "any item is accepted")
 		w.put(t.out, "items", w.object())
 	}
-	return true
 }
 
 func (w *writer) emptyArray(t *part) bool {
-	item := w.object()
 	if w.d.needType {
-		w.put(item, "type", w.text("string"))
-	}
-	if w.d.items != itemsOptional || w.d.needType {
-		w.put(t.out, "items", item)
+		w.put(t.out, "items", w.typed("string"))
+	} else if w.d.items != itemsOptional {
+		w.put(t.out, "items", w.object())
 	}
 	w.countItems(t, "maxItems", 0)
 	return true
@@ -99,20 +91,15 @@ func (w *writer) prefixPart(t *part) bool {
 	}
 	w.put(t.out, "prefixItems", list)
 	if changed {
-		t.back.Kind, t.back.Prefix = stepArray, steps
+		t.back.Kind = stepArray
+		t.back.Prefix = steps
 	}
-	if f.items == nil {
-		if w.d.items != itemsOptional {
-			return w.noItems(t)
+	closed := f.items != nil && w.r.open(f.items).never
+	if f.items == nil || closed {
+		w.noItems(t)
+		if closed {
+			w.put(t.out, "maxItems", w.literal(jsonschema.Number, itoa(len(f.prefix))))
 		}
-		return true
-	}
-	if w.r.open(f.items).never {
-		n := len(f.prefix)
-		if w.d.items != itemsOptional {
-			w.noItems(t)
-		}
-		w.put(t.out, "maxItems", w.literal(jsonschema.Number, itoa(n)))
 		return true
 	}
 	n, at := w.schema(f.items, t.p.below(f, t.p.optional))
@@ -120,9 +107,7 @@ func (w *writer) prefixPart(t *part) bool {
 		return false
 	}
 	w.put(t.out, "items", n)
-	if at != 0 {
-		t.back.Kind, t.back.Item = stepArray, at
-	}
+	t.eachItem(at)
 	return true
 }
 
@@ -154,16 +139,14 @@ func (w *writer) tuplePart(t *part) bool {
 		t.notes = append(t.notes, strings.Join(at, ", "))
 	}
 	w.change(f, Constraint, "positions described")
-	if step != 0 {
-		t.back.Kind, t.back.Item = stepArray, step
-	}
+	t.eachItem(step)
 	return true
 }
 
 // brief is a form in a word or two.
 func (w *writer) brief(f *form) string {
 	f = w.r.open(f)
-	s := strings.Join(f.types.names(), " or ")
+	s := strings.Join(f.types.Names(), " or ")
 	if s == "" {
 		s = "any"
 		if f.listed {

@@ -125,19 +125,36 @@ func (b *backer) below(token string, v *node, at int) *node {
 	return v
 }
 
+// step is step number at, or the one that it leads to; nil when there is nothing to do.
+func (b *backer) step(at int) *step {
+	for range len(b.steps) + 1 { // no plan of ours has a loop of gotos, a stored one might
+		if at <= 0 || at > len(b.steps) {
+			return nil
+		}
+		s := &b.steps[at-1]
+		if s.Kind != stepGoto {
+			return s
+		}
+		at = s.Item
+	}
+	return nil
+}
+
+// ofItem is the number of the step for an item of an array.
+func (s *step) ofItem(i int) int {
+	if i < len(s.Prefix) {
+		return s.Prefix[i]
+	}
+	return s.Item
+}
+
 // apply undoes step number at for v. A value that is not of the kind which the step
 // expects stays as it is: validation will say what is wrong with it.
 func (b *backer) apply(v *node, at int) *node {
-	for range len(b.steps) + 1 { // no plan of ours has a loop of gotos, a stored one might
-		if at <= 0 || at > len(b.steps) || b.err != nil {
-			return v
-		}
-		if b.steps[at-1].Kind != stepGoto {
-			break
-		}
-		at = b.steps[at-1].Item
+	s := b.step(at)
+	if s == nil || b.err != nil {
+		return v
 	}
-	s := &b.steps[at-1]
 	switch s.Kind {
 	case stepUnwrap:
 		return b.unwrap(v, s)
@@ -148,11 +165,7 @@ func (b *backer) apply(v *node, at int) *node {
 			return v
 		}
 		for i, kid := range v.Kids {
-			step := s.Item
-			if i < len(s.Prefix) {
-				step = s.Prefix[i]
-			}
-			v.Kids[i] = b.below(itoa(i), kid, step)
+			v.Kids[i] = b.below(itoa(i), kid, s.ofItem(i))
 		}
 	case stepPairs:
 		return b.pairs(v, s)
@@ -188,7 +201,7 @@ func (b *backer) json(v *node) *node {
 	inner, err := b.Parse([]byte(v.Text))
 	if err != nil {
 		if s := strings.TrimSpace(v.Text); s != "" && strings.IndexByte("{[\"", s[0]) >= 0 {
-			b.fail("the text is no JSON: " + err.Error())
+			b.fail("the text is not JSON: " + err.Error())
 		}
 		return v
 	}
@@ -272,13 +285,14 @@ func (b *backer) pairs(v *node, s *step) *node {
 	out.Key = v.Key
 	seen := make(map[string]bool, len(v.Kids))
 	for i, kid := range v.Kids {
-		key, value := kid.Get("key"), kid.Get("value")
+		key := kid.Get("key")
+		value := kid.Get("value")
 		if key == nil || key.Kind != jsonschema.String || value == nil {
 			b.fail("item " + itoa(i) + " has no key and value")
 			return v
 		}
 		if seen[key.Text] {
-			b.fail("the key " + quote(key.Text) + " is there twice")
+			b.fail("the key " + quote(key.Text) + " is a duplicate")
 			return v
 		}
 		seen[key.Text] = true

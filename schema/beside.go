@@ -7,7 +7,7 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// annotates tells whether a keyword says nothing about what is valid.
+// annotates reports whether a keyword says nothing about what is valid.
 func annotates(key string) bool {
 	return jsonschema.Keywords[key].Note || jsonschema.Keywords[key].Silent || key == "nullable" || strings.HasPrefix(key, "x-")
 }
@@ -43,7 +43,7 @@ func (w *writer) both(beside, target *node) *node {
 		case have == nil || annotates(kid.Key):
 			w.set(target, kid)
 		case kid.Key == "required", kid.Key == "allOf":
-			have.Kids = dedupe(slices.Concat(have.Kids, kid.Kids))
+			have.Kids = jsonschema.Distinct(slices.Concat(have.Kids, kid.Kids))
 		case kid.Key == "properties":
 			w.bothProperties(have, kid.Kids)
 		}
@@ -80,14 +80,14 @@ func (w *writer) set(n, kid *node) {
 	n.Kids[at] = kid
 }
 
-// clash tells whether two schemas cannot be written as one.
+// clash reports whether two schemas cannot be written as one.
 func clash(a, b *node) bool {
 	if slices.ContainsFunc(a.Kids, func(k *node) bool { return !annotates(k.Key) }) && (looksAround(a) || looksAround(b)) {
 		return true
 	}
 	for _, kid := range a.Kids {
 		have := b.Get(kid.Key)
-		if have != nil && !annotates(kid.Key) && kid.Key != "required" && kid.Key != "allOf" && kid.Key != "properties" && !equal(kid, have) {
+		if have != nil && !annotates(kid.Key) && kid.Key != "required" && kid.Key != "allOf" && kid.Key != "properties" && !jsonschema.Equal(kid, have) {
 			return true
 		}
 		if team := teams[kid.Key]; team != "" && slices.ContainsFunc(b.Kids, func(k *node) bool { return teams[k.Key] == team && (k.Key != kid.Key || k.Key != "properties") }) {
@@ -97,7 +97,7 @@ func clash(a, b *node) bool {
 	return false
 }
 
-// looksAround tells whether a schema has a keyword that depends on all others beside it.
+// looksAround reports whether a schema has a keyword that depends on all others beside it.
 func looksAround(n *node) bool {
 	return n.Get("unevaluatedProperties") != nil || n.Get("unevaluatedItems") != nil
 }

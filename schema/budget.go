@@ -72,11 +72,13 @@ func (w *writer) measure(root *form) {
 	}
 	for i, r := range rungs {
 		if whole && b.sum.nodes <= nodes && b.sum.bytes[i] <= w.bytes {
-			w.rung, w.stop = r, wholeCut
+			w.rung = r
+			w.stop = wholeCut
 			return
 		}
 	}
-	w.rung, w.stop = rungs[last], b.cut(nodes, w.bytes, last)
+	w.rung = rungs[last]
+	w.stop = b.cut(nodes, w.bytes, last)
 }
 
 // cut is where the levels measured so far use up what there is.
@@ -85,16 +87,19 @@ func (b *budget) cut(nodes, bytes, rung int) cut {
 		if l.nodes > nodes || l.bytes[rung] > bytes || level >= b.lost || len(b.queue[level]) > 0 {
 			return cut{level, bytes, nodes} // too much, or not measured to the end
 		}
-		nodes, bytes = nodes-l.nodes, bytes-l.bytes[rung]
+		nodes = nodes - l.nodes
+		bytes = bytes - l.bytes[rung]
 	}
 	return cut{len(b.levels), bytes, nodes}
 }
 
 func (b *budget) push(level int, it item) {
 	for len(b.queue) <= level {
-		b.queue, b.levels = append(b.queue, nil), append(b.levels, levelSize{})
+		b.queue = append(b.queue, nil)
+		b.levels = append(b.levels, levelSize{})
 	}
-	if b.room--; b.room < 0 {
+	b.room--
+	if b.room < 0 {
 		b.lost = min(b.lost, level)
 		return
 	}
@@ -115,7 +120,9 @@ func (b *budget) take(level int, it item) int {
 			b.seen = map[*form]bool{}
 		}
 		b.seen[id] = true
-		f, it.up, level = w.r.open(id), nil, 1 // where its body is written
+		f = w.r.open(id)
+		it.up = nil
+		level = 1 // where its body is written
 	} else if w.r.Named && it.up.times(id) > w.unroll {
 		return level
 	}
@@ -169,7 +176,7 @@ func (w *writer) weight(f *form) (words sizes, rest int) {
 		}
 	}
 	rest = 26
-	if w.d.titles && f.title != "" {
+	if w.d.keep["title"] && f.title != "" {
 		rest += 11 + len(f.title)
 	}
 	if f.null || w.d.allRequired {
@@ -211,7 +218,7 @@ func size(n *node) int {
 	return sum
 }
 
-// full tells whether nothing that may be left out is written on this level any more.
+// full reports whether nothing that may be left out is written on this level any more.
 func (w *writer) full(level int) bool {
 	return level > w.stop.level || level == w.stop.level && (w.stop.bytes <= 0 || w.stop.nodes <= 0)
 }

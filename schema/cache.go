@@ -60,8 +60,11 @@ func (c *Cache) miss(raw []byte, d Dialect) (*Result, error) {
 	if again, ok := c.recent[key]; ok {
 		return again.res, again.err // another goroutine was quicker
 	}
-	if c.size += len(raw) + 200; c.size > c.limit {
-		c.older, c.recent, c.size = c.recent, map[cacheKey]cached{}, len(raw)+200
+	c.size += len(raw) + 200
+	if c.size > c.limit {
+		c.older = c.recent
+		c.recent = map[cacheKey]cached{}
+		c.size = len(raw) + 200
 	}
 	c.recent[key] = got
 	return got.res, got.err

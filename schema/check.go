@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
@@ -18,7 +17,7 @@ type Violation struct {
 func Check(parameters []byte, d Dialect) []Violation {
 	rule := dialects[d]
 	if rule == nil {
-		return []Violation{{"", "no dialect is called " + quote(string(d))}}
+		return []Violation{{"", "there is no dialect " + quote(string(d))}}
 	}
 	var t tree
 	root, err := t.Parse(parameters)
@@ -37,8 +36,7 @@ type checker struct {
 	path  []string
 	index *jsonschema.Index // for dialects that take references of any form
 
-	props, enums, chars   int
-	deepest, mostBranches int
+	count limits // what there is
 }
 
 func check(root *node, d *rules, first bool) []Violation { return inspect(root, d, first).bad }
@@ -48,22 +46,40 @@ func inspect(root *node, d *rules, first bool) *checker {
 	c := &checker{d: d, root: root, first: first, path: make([]string, 0, 16)}
 	c.atRoot(root)
 	c.schema(root, 1)
-	l := d.limits
-	for _, e := range []struct {
-		have, most int
-		what       string
-	}{{c.props, l.props, "properties"}, {c.enums, l.enums, "enum values"}, {c.chars, l.nameChars, "characters in names and values"}} {
-		if e.most > 0 && e.have > e.most {
-			c.fail("more than " + itoa(e.most) + " " + e.what)
-		}
+	bytes := 0
+	if d.limits.bytes > 0 {
+		bytes = len(root.Append(nil))
 	}
-	if l.bytes > 0 && len(root.Append(nil)) > l.bytes {
-		c.fail("more than " + itoa(l.bytes) + " bytes")
-	}
+	c.exceeded(limits{props: c.count.props, enums: c.count.enums, nameChars: c.count.nameChars, bytes: bytes}, d.limits, func(have, most, what string) {
+		c.fail("more than " + most + " " + what)
+	})
 	return c
 }
 
-// sound tells whether a keyword that holds schemas can be kept as it is.
+// advice names what the provider's documents advise against although its service takes it.
+func (c *checker) advice() (out []seen) {
+	c.exceeded(c.count, c.d.advised, func(have, most, what string) {
+		out = append(out, seen{c.root, Advised, have + " " + what + ": the provider's documents name " + most})
+	})
+	return out
+}
+
+// exceeded names what is more than a limit.
+func (c *checker) exceeded(have, most limits, report func(have, most, what string)) {
+	for _, e := range []struct {
+		have, most int
+		what       string
+	}{
+		{have.props, most.props, "properties"}, {have.levels, most.levels, "levels"}, {have.enums, most.enums, "enum values"},
+		{have.branches, most.branches, "branches"}, {have.nameChars, most.nameChars, "characters in names and values"}, {have.bytes, most.bytes, "bytes"},
+	} {
+		if e.most > 0 && e.have > e.most {
+			report(itoa(e.have), itoa(e.most), e.what)
+		}
+	}
+}
+
+// sound reports whether a keyword that holds schemas can be kept as it is.
 func sound(kid *node, d *rules) bool {
 	c := &checker{d: d, root: kid, first: true}
 	c.keyword(kid.Parent, kid, 1)
@@ -78,10 +94,10 @@ func (c *checker) done() bool { return c.first && len(c.bad) > 0 || len(c.bad) >
 
 func (c *checker) atRoot(n *node) {
 	if n.Kind != jsonschema.Object {
-		c.fail("the root is no object")
+		c.fail("the root is not an object")
 		return
 	}
-	if t := n.Get("type"); n.Str("type") != "object" && !(c.d.rootType && (t == nil || hasType(t, "object"))) {
+	if t := n.Get("type"); n.Str("type") != "object" && !(c.d.rootType && (t == nil || t.Types()&tObject != 0)) {
 		c.fail("the root must have type object")
 	}
 	if c.d.rootUnion {
@@ -92,7 +108,7 @@ func (c *checker) atRoot(n *node) {
 	}
 	for _, key := range []string{"anyOf", "oneOf", "allOf", "enum", "not", "const"} {
 		if n.Get(key) != nil {
-			c.fail(key + " may not stand at the root")
+			c.fail(key + " is not allowed at the root")
 		}
 	}
 }
@@ -109,7 +125,7 @@ func (c *checker) schema(n *node, level int) {
 		c.fail("a schema must be an object")
 		return
 	}
-	c.deepest = max(c.deepest, level)
+	c.count.levels = max(c.count.levels, level)
 	if l := c.d.limits.levels; l > 0 && level > l {
 		c.fail("more than " + itoa(l) + " levels")
 		return
@@ -117,7 +133,11 @@ func (c *checker) schema(n *node, level int) {
 	for _, kid := range n.Kids {
 		c.keyword(n, kid, level)
 	}
-	c.wholeNode(n)
+	t := n.Get("type")
+	anyValue := t != nil && t.Kind == jsonschema.Array && len(t.Kids) > 5
+	if t.Types()&tArray != 0 && !anyValue && c.d.items != itemsOptional && n.Get("items") == nil {
+		c.fail("an array must have items")
+	}
 	if !c.d.raw {
 		c.narrowNode(n)
 	}
@@ -143,7 +163,7 @@ func (c *checker) keyword(n, kid *node, level int) {
 			c.fail("must be a list of schemas")
 			return
 		}
-		c.mostBranches = max(c.mostBranches, len(kid.Kids))
+		c.count.branches = max(c.count.branches, len(kid.Kids))
 		if l := c.d.limits.branches; l > 0 && len(kid.Kids) > l {
 			c.fail("more than " + itoa(l) + " branches")
 		}
@@ -172,9 +192,9 @@ func (c *checker) members(kid *node, level int) {
 		if kid.Key == "dependencies" && k.Kind == jsonschema.Array {
 			continue
 		}
-		c.chars += len(k.Key)
+		c.count.nameChars += len(k.Key)
 		if kid.Key == "properties" {
-			c.props++
+			c.count.props++
 			if c.d.key != nil && !c.d.key(k.Key) {
 				c.fail("the key " + quote(k.Key) + " is not allowed")
 			}
@@ -191,16 +211,16 @@ func (c *checker) value(n, kid *node) {
 	case "required":
 		c.required(n, kid)
 	case "enum":
-		if kid.Kind != jsonschema.Array || len(kid.Kids) == 0 || len(dedupe(kid.Kids)) < len(kid.Kids) {
+		if kid.Kind != jsonschema.Array || len(kid.Kids) == 0 || !jsonschema.IsDistinct(kid.Kids) {
 			c.fail("must be a list of distinct values")
 		}
-		c.enums += len(kid.Kids)
+		c.count.enums += len(kid.Kids)
 		for _, v := range kid.Kids {
-			c.chars += len(v.Text)
+			c.count.nameChars += len(v.Text)
 		}
 	case "$ref", "$dynamicRef", "$recursiveRef":
 		c.reference(kid)
-	case "pattern", "format", "title", "description", "$comment":
+	case "$comment":
 		if kid.Kind != jsonschema.String {
 			c.fail("must be a string")
 		}
@@ -208,55 +228,39 @@ func (c *checker) value(n, kid *node) {
 		if !strings.Contains(kid.Text, "json-schema.org/") || len(c.path) > 1 {
 			c.fail("must name a draft, at the root")
 		}
-	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum":
-		if kid.Kind != jsonschema.Number {
-			c.fail("must be a number")
-		}
-	case "nullable":
-		if kid.Kind != jsonschema.Bool {
-			c.fail("must be a boolean")
-		}
 	default:
-		if isKnown(kid.Key) && (&reader{}).repair(&form{src: n}, kid) == nil {
-			c.fail("the value is of the wrong kind")
+		if isKnown(kid.Key) && !kid.Fits() {
+			c.fail("the value has the wrong type")
 		}
 	}
 }
 
 func (c *checker) types(kid *node) {
-	list := []*node{kid}
-	if kid.Kind == jsonschema.Array {
-		list = kid.Kids
-	}
-	if len(list) == 0 || kid.Kind == jsonschema.Array && len(dedupe(list)) < len(list) {
+	list := kid.TypeNames()
+	if len(list) == 0 || !jsonschema.IsDistinct(list) {
 		c.fail("must be distinct types")
 	}
 	for _, v := range list {
-		if _, ok := typeOf(v.Text); !ok || v.Kind != jsonschema.String {
+		if v.Kind != jsonschema.String || jsonschema.TypeNamed(v.Text) == 0 {
 			c.fail("no such type")
 		}
 	}
 }
 
 func (c *checker) required(n, kid *node) {
-	if kid.Kind != jsonschema.Array || len(dedupe(kid.Kids)) < len(kid.Kids) {
+	if kid.Kind != jsonschema.Array || !jsonschema.IsDistinct(kid.Kids) {
 		c.fail("must be a list of distinct names")
 		return
 	}
-	var have map[string]bool
-	if !c.d.raw {
-		have = map[string]bool{}
-		if p := n.Get("properties"); p != nil {
-			for _, k := range p.Kids {
-				have[k.Key] = true
-			}
-		}
+	have := map[string]bool{}
+	for _, k := range n.Get("properties").Members() {
+		have[k.Key] = true
 	}
 	for _, k := range kid.Kids {
 		if k.Kind != jsonschema.String {
 			c.fail("must be a list of names")
-		} else if have != nil && !have[k.Text] {
-			c.fail("the name " + quote(k.Text) + " is no property")
+		} else if !c.d.raw && !have[k.Text] {
+			c.fail("the name " + quote(k.Text) + " is not a property")
 		}
 	}
 }
@@ -278,22 +282,4 @@ func (c *checker) reference(kid *node) {
 	if !ok {
 		c.fail("the reference " + quote(kid.Text) + " leads nowhere")
 	}
-}
-
-// wholeNode checks what every provider asks of a schema as a whole.
-func (c *checker) wholeNode(n *node) {
-	t := n.Get("type")
-	if t == nil {
-		return
-	}
-	if hasType(t, "array") && !(t.Kind == jsonschema.Array && len(t.Kids) > 5) && c.d.items != itemsOptional && n.Get("items") == nil {
-		c.fail("an array must have items")
-	}
-}
-
-func hasType(t *node, name string) bool {
-	if t.Kind == jsonschema.String {
-		return t.Text == name
-	}
-	return slices.ContainsFunc(t.Kids, func(k *node) bool { return k.Text == name })
 }

@@ -8,34 +8,14 @@ var structure = set("type description properties required items enum anyOf")
 // allowed checks that a narrow dialect knows the keyword with this value.
 func (c *checker) allowed(n, kid *node) {
 	d := c.d
-	ok := structure[kid.Key] || d.keep[kid.Key]
+	ok := structure[kid.Key] || d.keep[kid.Key] && d.takes(kid)
 	switch kid.Key {
-	case "title":
-		ok = d.titles
-	case "const":
-		ok = d.consts
-	case "oneOf":
-		ok = d.oneOf
-	case "prefixItems":
-		ok = d.prefixItems
-	case "patternProperties", "propertyNames":
-		ok = d.patterns
 	case "nullable":
 		ok = d.null == nullableFlag
 	case "$ref", "$defs":
 		ok = d.refs
 	case "additionalProperties":
 		ok = d.maps || d.closable && kid.IsFalse()
-	case "format":
-		ok = ok && (d.formats == nil || d.formats[kid.Text])
-	case "pattern":
-		ok = ok && (!d.simpleRegex || simple(kid.Text))
-	case "minItems":
-		ok = ok && (!d.smallMin || kid.Text == "0" || kid.Text == "1")
-	case "default":
-		ok = ok && kid.Kind != jsonschema.Object && kid.Kind != jsonschema.Array && !(d.safeNumbers && !safeNumber(kid))
-	case "minimum", "maximum", "minLength", "maxLength", "maxItems":
-		ok = ok && !(d.safeNumbers && !safeNumber(kid))
 	case "enum":
 		c.enumValues(n, kid)
 	case "type":
@@ -49,7 +29,7 @@ func (c *checker) allowed(n, kid *node) {
 func (c *checker) enumValues(n, kid *node) {
 	var held types
 	for _, v := range kid.Kids {
-		held |= valueType(v)
+		held |= v.Type()
 	}
 	if held&tNumber != 0 {
 		held &^= tInteger
@@ -63,7 +43,7 @@ func (c *checker) enumValues(n, kid *node) {
 	case enumStrings:
 		ok = held == tString && n.Str("type") == "string"
 	case enumOfOneType:
-		ok = held.single() && held&(tObject|tArray) == 0
+		ok = held.IsSingle() && held&(tObject|tArray) == 0
 	}
 	if !ok {
 		c.fail("values of this type are not allowed")
@@ -73,25 +53,27 @@ func (c *checker) enumValues(n, kid *node) {
 // narrowNode checks what the narrow dialects ask of a schema as a whole.
 func (c *checker) narrowNode(n *node) {
 	d := c.d
-	t, union, ref := n.Get("type"), n.Get("anyOf"), n.Get("$ref")
+	t := n.Get("type")
+	union := n.Get("anyOf")
+	ref := n.Get("$ref")
 	if d.needType && t == nil && union == nil && ref == nil {
 		c.fail("a schema must have a type")
 	}
 	if union != nil && d.alone {
 		for _, kid := range n.Kids {
 			if kid.Key != "anyOf" && (d.aloneWords || kid.Key != "description" && kid.Key != "title") {
-				c.fail(kid.Key + " may not stand beside anyOf")
+				c.fail(kid.Key + " is not allowed beside anyOf")
 			}
 		}
 	}
 	if ref != nil {
 		for _, kid := range n.Kids {
 			if kid.Key != "$ref" && (!d.refWords || kid.Key != "description" && kid.Key != "title") {
-				c.fail(kid.Key + " may not stand beside a reference")
+				c.fail(kid.Key + " is not allowed beside a reference")
 			}
 		}
 	}
-	if t == nil || !hasType(t, "object") || t.Kind == jsonschema.Array && d.any == anyTypeList {
+	if t.Types()&tObject == 0 || t.Kind == jsonschema.Array && d.any == anyTypeList {
 		return
 	}
 	if d.closed && !n.Get("additionalProperties").IsFalse() {

@@ -122,7 +122,8 @@ func TestEveryPlaceOfADefinitionGivesTheSameResult(t *testing.T) {
 					got = got[:strings.Index(got, `"required":["root"]`)]
 				}
 				if first == "" {
-					first, where = got, p.name
+					first = got
+					where = p.name
 				}
 				if got != first {
 					t.Errorf("%s, %s, %s:\n%s\nbut %s:\n%s", name, d, p.name, got, where, first)

@@ -58,17 +58,12 @@ type rules struct {
 	raw         bool // an input that the checker accepts goes out byte for byte
 	keep        map[string]bool
 	formats     map[string]bool // nil: all, where format is kept
-	titles      bool
 	null        nullForm
 	any         anyForm
 	enums       enumForm
 	items       itemsForm
 	typeLists   bool
-	consts      bool
-	oneOf       bool
-	prefixItems bool
 	maps        bool // additionalProperties may be a schema
-	patterns    bool // patternProperties and propertyNames
 	closable    bool // additionalProperties: false may be said
 	closed      bool // and must be said everywhere
 	allRequired bool
@@ -87,6 +82,24 @@ type rules struct {
 	key         func(string) bool
 	limits      limits
 	advised     limits // what the documents say where the service takes more
+}
+
+// takes reports whether the dialect accepts this value of a keyword that it keeps.
+func (d *rules) takes(n *node) bool {
+	if d.safeNumbers && !safeNumber(n) {
+		return false
+	}
+	switch n.Key {
+	case "format":
+		return d.formats == nil || d.formats[n.Text]
+	case "pattern":
+		return !d.simpleRegex || simple(n.Text)
+	case "minItems":
+		return !d.smallMin || n.Text == "0" || n.Text == "1"
+	case "default":
+		return d.raw || n.Kind != jsonschema.Object && n.Kind != jsonschema.Array
+	}
+	return true
 }
 
 func set(words string) map[string]bool {
@@ -141,8 +154,8 @@ func moonshotKey(s string) bool {
 
 // open is the base of the dialects that take nearly all of JSON Schema.
 var open = rules{
-	version: version, raw: true, keep: everyKeyword, titles: true, null: nullInList, any: anyEmpty, items: itemsEmpty, typeLists: true,
-	consts: true, oneOf: true, prefixItems: true, maps: true, patterns: true, closable: true, refs: true, refWords: true,
+	version: version, raw: true, keep: everyKeyword, null: nullInList, any: anyEmpty, items: itemsEmpty, typeLists: true,
+	maps: true, closable: true, refs: true, refWords: true,
 }
 
 func with(base rules, change func(*rules)) *rules {
@@ -152,31 +165,43 @@ func with(base rules, change func(*rules)) *rules {
 
 // dialects is the table of all rules.
 var dialects = map[Dialect]*rules{
-	MCP: with(open, func(r *rules) { r.rootUnion, r.booleans, r.items = true, true, itemsOptional }),
-	Inlined: with(open, func(r *rules) {
-		r.rootUnion, r.rootType, r.booleans, r.items, r.refs = true, true, true, itemsOptional, false
+	MCP: with(open, func(r *rules) {
+		r.rootUnion = true
+		r.booleans = true
+		r.items = itemsOptional
 	}),
-	OpenAI:    &open,
-	DeepSeek:  &open,
-	Qwen:      &open,
-	Anthropic: with(open, func(r *rules) { r.key, r.alone, r.booleans = anthropicKey, true, true }),
+	Inlined: with(open, func(r *rules) {
+		r.rootUnion = true
+		r.rootType = true
+		r.booleans = true
+		r.items = itemsOptional
+		r.refs = false
+	}),
+	OpenAI:   &open,
+	DeepSeek: &open,
+	Qwen:     &open,
+	Anthropic: with(open, func(r *rules) {
+		r.key = anthropicKey
+		r.alone = true
+		r.booleans = true
+	}),
 	OpenAIStrict: {
-		version: version, next: OpenAI, strict: true, keep: set("minItems maxItems pattern format minimum maximum exclusiveMinimum exclusiveMaximum multipleOf"),
+		version: version, next: OpenAI, strict: true, keep: set("const minItems maxItems pattern format minimum maximum exclusiveMinimum exclusiveMaximum multipleOf"),
 		formats: set("date-time time date duration email hostname ipv4 ipv6 uuid"),
-		null:    nullInList, any: anyRefused, items: itemsRefused, typeLists: true, consts: true, closable: true, closed: true, allRequired: true,
+		null:    nullInList, any: anyRefused, items: itemsRefused, typeLists: true, closable: true, closed: true, allRequired: true,
 		needType: true, alone: true, refs: true, simpleRegex: true,
 		limits: limits{props: 5000, levels: 10, enums: 1000, nameChars: 120000},
 	},
 	AnthropicStrict: {
-		version: version, next: Anthropic, strict: true, keep: set("minItems pattern format default"),
-		formats: set("date-time time date duration email hostname ipv4 ipv6 uuid uri"), titles: true,
-		null: nullInUnion, any: anyRefused, enums: enumScalars, items: itemsRefused, consts: true, closable: true, closed: true,
+		version: version, next: Anthropic, strict: true, keep: set("title const minItems pattern format default"),
+		formats: set("date-time time date duration email hostname ipv4 ipv6 uuid uri"),
+		null:    nullInUnion, any: anyRefused, enums: enumScalars, items: itemsRefused, closable: true, closed: true,
 		needType: true, alone: true, simpleRegex: true, smallMin: true, key: anthropicKey,
 		limits: limits{props: 1000, enums: 1000, branches: 16},
 	},
 	Gemini: {
-		version: version, next: GeminiParams, keep: set("minItems maxItems minimum maximum format"),
-		null: nullInList, any: anyTypeList, enums: enumPlain, items: itemsEmpty, typeLists: true, prefixItems: true, maps: true, closable: true,
+		version: version, next: GeminiParams, keep: set("prefixItems minItems maxItems minimum maximum format"),
+		null: nullInList, any: anyTypeList, enums: enumPlain, items: itemsEmpty, typeLists: true, maps: true, closable: true,
 		needType: true, alone: true, refs: true, optionalRec: true,
 	},
 	GeminiParams: {
@@ -185,7 +210,7 @@ var dialects = map[Dialect]*rules{
 		null:    nullableFlag, any: anyJSON, enums: enumStrings, items: itemsString, needType: true, alone: true, aloneWords: true, key: geminiKey,
 	},
 	Moonshot: {
-		version: version, keep: set("minItems maxItems minimum maximum minLength maxLength pattern default"), titles: true,
+		version: version, keep: set("title minItems maxItems minimum maximum minLength maxLength pattern default"),
 		null: nullInUnion, any: anyTypeList, enums: enumOfOneType, maps: true, closable: true, needType: true, alone: true, refs: true, refWords: true,
 		safeNumbers: true, key: moonshotKey, limits: limits{props: 3000, levels: 30, enums: 1000, branches: 500, bytes: 120000},
 		advised: limits{props: 100, levels: 5, enums: 500, branches: 10},

@@ -40,7 +40,7 @@ const (
 	NotSchema      Reason = "not_schema"      // neither an object nor a boolean
 	TooLarge       Reason = "too_large"       // more bytes, levels or parts than allowed
 	ExternalRef    Reason = "external_ref"    // a reference to another document
-	Unsatisfiable  Reason = "unsatisfiable"   // no arguments could ever be right
+	Unsatisfiable  Reason = "unsatisfiable"   // no arguments could be valid
 	Refused        Reason = "refused"         // the dialect's checker does not accept the result
 	UnknownDialect Reason = "unknown_dialect" // no such dialect
 	BadArguments   Reason = "bad_arguments"   // what the model sent cannot be mapped back

@@ -11,7 +11,7 @@ func (w *writer) enum(f *form, p place) (*node, int) {
 	var held types
 	size := 0
 	for _, v := range f.enum {
-		held |= valueType(v)
+		held |= v.Type()
 		size += len(v.Text)
 	}
 	if held&tNumber != 0 {
@@ -37,7 +37,7 @@ func (w *writer) enum(f *form, p place) (*node, int) {
 	if compound && w.d.needType {
 		return w.described(f, held, p)
 	}
-	if !held.single() && (w.d.enums == enumOfOneType || w.d.enums == enumPlain || w.d.needType) {
+	if !held.IsSingle() && (w.d.enums == enumOfOneType || w.d.enums == enumPlain || w.d.needType) {
 		return w.splitEnum(f, held, p)
 	}
 	return w.plainEnum(f, held, compound), 0
@@ -45,25 +45,21 @@ func (w *writer) enum(f *form, p place) (*node, int) {
 
 // plainEnum writes the values as they are.
 func (w *writer) plainEnum(f *form, held types, compound bool) *node {
-	if both := f.types.meet(held); both != 0 {
+	if both := f.types.And(held); both != 0 {
 		held = both
 	}
 	if f.types == tNumber && held == tInteger {
 		held = tNumber
 	}
 	out := w.object()
-	if !compound && (f.types != 0 || w.d.needType || held.single()) { // a type would ask for items and properties
+	if !compound && (f.types != 0 || w.d.needType || held.IsSingle()) { // a type would ask for items and properties
 		w.putType(out, &form{types: held})
 	}
 	at := len(out.Kids)
-	if f.constant && w.d.consts && len(f.enum) == 1 {
+	if f.constant && w.d.keep["const"] && len(f.enum) == 1 {
 		w.put(out, "const", w.given(f.enum[0]))
 	} else {
-		list := w.array(len(f.enum))
-		for _, v := range f.enum {
-			list.Kids = append(list.Kids, w.given(v))
-		}
-		w.put(out, "enum", list)
+		w.put(out, "enum", w.values(f.enum))
 	}
 	notes := slices.Clip(f.notes)
 	typed := *f
@@ -79,14 +75,17 @@ func (w *writer) plainEnum(f *form, held types, compound bool) *node {
 // described names the first values in words and keeps the type.
 func (w *writer) described(f *form, held types, p place) (*node, int) {
 	c := f.copy()
-	c.base, c.read = f.id(), true
-	c.enum, c.listed, c.constant = nil, false, false
-	if c.types = c.types.meet(held); c.types == 0 {
+	c.base = f.id()
+	c.enum = nil
+	c.listed = false
+	c.constant = false
+	c.types = c.types.And(held)
+	if c.types == 0 {
 		c.types = held
 	}
 	note := "One of: " + words(f.enum)
 	if len(note) > 600 {
-		note = note[:validCut(note, 600)] + "…"
+		note = clip(note, 600) + "…"
 	}
 	c.notes = append(c.notes, note)
 	c.flat = c
@@ -101,19 +100,10 @@ func (w *writer) described(f *form, held types, p place) (*node, int) {
 	return w.body(c, p)
 }
 
-// validCut is the end of the last whole character before n.
-func validCut(s string, n int) int {
-	for n > 0 && n < len(s) && s[n]&0xC0 == 0x80 {
-		n--
-	}
-	return n
-}
-
 // textEnum writes every value as a string, with a table for the way back.
 func (w *writer) textEnum(f *form, held types) (*node, int) {
-	out := w.object()
-	w.put(out, "type", w.text("string"))
-	list := w.array(len(f.enum))
+	out := w.typed("string")
+	var texts []string
 	var table []entry
 	seen := map[string]bool{}
 	for _, v := range f.enum {
@@ -126,12 +116,12 @@ func (w *writer) textEnum(f *form, held types) (*node, int) {
 			continue
 		}
 		seen[s] = true
-		list.Kids = append(list.Kids, w.text(s))
+		texts = append(texts, s)
 		if v.Kind != jsonschema.String {
 			table = append(table, entry{s, v.Append(nil)})
 		}
 	}
-	w.put(out, "enum", list)
+	w.put(out, "enum", w.texts(texts))
 	notes := slices.Clip(f.notes)
 	typed := *f
 	typed.types = tString
@@ -148,21 +138,26 @@ func (w *writer) textEnum(f *form, held types) (*node, int) {
 // splitEnum writes one list for each type.
 func (w *writer) splitEnum(f *form, held types, p place) (*node, int) {
 	c := f.copy()
-	c.base, c.read = f.id(), true
-	c.enum, c.listed, c.constant, c.types = nil, false, false, 0
-	for _, e := range typeNames {
+	c.base = f.id()
+	c.enum = nil
+	c.listed = false
+	c.constant = false
+	c.types = 0
+	for _, e := range jsonschema.AllTypes {
 		var values []*node
 		for _, v := range f.enum {
-			t := valueType(v)
-			if t == e.t || t == tInteger && e.t == tNumber && held&tNumber != 0 {
+			t := v.Type()
+			if t == e.Type || t == tInteger && e.Type == tNumber && held&tNumber != 0 {
 				values = append(values, v)
 			}
 		}
-		if len(values) == 0 || held&e.t == 0 {
+		if len(values) == 0 || held&e.Type == 0 {
 			continue
 		}
 		b := w.r.made(f.src)
-		b.types, b.enum, b.listed = e.t, values, true
+		b.types = e.Type
+		b.enum = values
+		b.listed = true
 		c.union = append(c.union, b)
 	}
 	c.flat = c

@@ -7,7 +7,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// Known tells whether there is such a dialect.
+// Known reports whether there is such a dialect.
 func (d Dialect) Known() bool { return dialects[d] != nil }
 
 // Tool is what a model is told of a tool.
@@ -41,11 +41,13 @@ func (c *Cache) Fit(tools []Tool, d Dialect) []Fitted {
 		res, err := c.Plan(t.InputSchema, d)
 		list[i] = fitted(t, d, res, err)
 		if err == nil {
-			sent, plans = append(sent, i), append(plans, res)
+			sent = append(sent, i)
+			plans = append(plans, res)
 		}
 	}
 	for _, at := range Loosen(d, plans) {
-		i, plain := sent[at], dialects[d].next
+		i := sent[at]
+		plain := dialects[d].next
 		res, err := c.Plan(tools[i].InputSchema, plain)
 		list[i] = fitted(tools[i], d, res, err)
 		list[i].Report = append([]Change{{"", Fallback, string(plain) + ": the strict tools of one request are limited"}}, list[i].Report...)
@@ -61,7 +63,9 @@ func fitted(t Tool, d Dialect, res *Result, err error) Fitted {
 		}
 		return f
 	}
-	f.Dialect, f.Strict, f.Plan = res.Dialect, res.Strict, res
+	f.Dialect = res.Dialect
+	f.Strict = res.Strict
+	f.Plan = res
 	f.Report = append(f.Report, res.Report...)
 	f.Tool = function(t, d, res)
 	return f

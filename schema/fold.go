@@ -46,21 +46,23 @@ func (r *reader) seal(f *form) *form {
 	return f
 }
 
-// finishEnum removes null and what the type excludes; it tells whether null is accepted.
+// finishEnum removes null and what the type excludes; it reports whether null is accepted.
 func (r *reader) finishEnum(f *form, null bool) bool {
-	kept, hasNull := make([]*node, 0, len(f.enum)), f.null
+	kept := make([]*node, 0, len(f.enum))
+	hasNull := f.null
 	for _, v := range f.enum {
 		switch {
 		case v.Kind == jsonschema.Null:
 			hasNull = true
-		case f.types == 0 || f.types.holds(valueType(v)):
+		case f.types == 0 || f.types.Accepts(v.Type()):
 			kept = append(kept, v)
 		}
 	}
 	f.enum = kept
 	null = null && hasNull
 	if len(kept) == 0 {
-		f.enum, f.listed = nil, false
+		f.enum = nil
+		f.listed = false
 		f.types = tNull
 		f.never = !null
 	}
@@ -92,13 +94,17 @@ func (r *reader) finishUnion(f *form, null bool) *form {
 	}
 	f.null = null && hasNull
 	if enum := r.oneEnum(kept); enum != nil && !f.listed {
-		f.enum, f.listed, f.union = enum, true, nil
-		f.types = f.types.meet(tString)
+		f.enum = enum
+		f.listed = true
+		f.union = nil
+		f.types = f.types.And(tString)
 		return f
 	}
 	switch {
 	case len(kept) == 0 && f.null:
-		f.union, f.types, f.null = nil, tNull, false
+		f.union = nil
+		f.types = tNull
+		f.null = false
 		return f
 	case len(kept) == 0:
 		f.never = true
@@ -107,9 +113,13 @@ func (r *reader) finishUnion(f *form, null bool) *form {
 		f.union = kept
 		return f
 	}
-	f.union, f.one = nil, false
-	branch, accepts := kept[0], f.null
-	if f.types == 0 && f.bare() || f.bareBut(accepts) {
+	f.union = nil
+	f.one = false
+	branch := kept[0]
+	accepts := f.null
+	alone := *f
+	alone.null = alone.null && !accepts
+	if alone.bare() {
 		f.null = false
 		out := r.overlay(branch, f)
 		if accepts && !out.acceptsNull() {
@@ -125,19 +135,10 @@ func (r *reader) finishUnion(f *form, null bool) *form {
 	return out
 }
 
-// bareBut is bare, whatever is said about null.
-func (f *form) bareBut(null bool) bool {
-	if !null {
-		return f.bare()
-	}
-	c := *f
-	c.null = false
-	return c.bare()
-}
-
 func (r *reader) onlyUnion(f *form) bool {
 	c := *f
-	c.union, c.null = nil, false
+	c.union = nil
+	c.null = false
 	return c.bare() && f.desc == "" && f.title == ""
 }
 
@@ -155,41 +156,13 @@ func (r *reader) oneEnum(branches []*form) []*node {
 		}
 		all = append(all, b.enum...)
 	}
-	return dedupe(all)
+	return jsonschema.Distinct(all)
 }
 
-// same tells whether two forms are written alike or are the same definition.
+// same reports whether two forms are written alike or are the same definition.
 func same(a, b *form) bool {
 	if a == b || a.base != nil && a.base == b.base && a.desc == b.desc && a.null == b.null {
 		return true
 	}
-	return !a.mixed && !b.mixed && a.base == nil && b.base == nil && equal(a.src, b.src)
-}
-
-func dedupe(list []*node) []*node {
-	if len(list) < 2 {
-		return list
-	}
-	if len(list) <= 12 {
-		double := false
-		for i, v := range list {
-			double = double || containsValue(list[:i], v)
-		}
-		if !double {
-			return list
-		}
-	}
-	texts, others := make(map[string]bool, len(list)), map[string]bool{}
-	out := make([]*node, 0, len(list))
-	for _, v := range list {
-		in, key := texts, v.Text
-		if v.Kind != jsonschema.String {
-			in, key = others, v.String()
-		}
-		if !in[key] {
-			in[key] = true
-			out = append(out, v)
-		}
-	}
-	return out
+	return !a.mixed && !b.mixed && a.base == nil && b.base == nil && jsonschema.Equal(a.src, b.src)
 }

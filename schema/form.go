@@ -3,8 +3,6 @@ package schema
 import (
 	"slices"
 	"strings"
-
-	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
 // form is a schema in the one internal form: references followed, allOf merged, null a
@@ -61,19 +59,19 @@ func (f *form) id() *form {
 	return f
 }
 
-// bare tells whether nothing but annotations is said.
+// bare reports whether nothing but annotations is said.
 func (f *form) bare() bool {
 	return !f.never && !f.null && f.types == 0 && len(f.props) == 0 && len(f.required) == 0 && f.more == nil &&
 		len(f.patterns) == 0 && f.names == nil && f.items == nil && f.prefix == nil && !f.listed && f.union == nil &&
-		!slices.ContainsFunc(f.rest, func(n *node) bool { return !jsonschema.Keywords[n.Key].Note })
+		!slices.ContainsFunc(f.rest, func(n *node) bool { return !isNote(n) })
 }
 
-// acceptsNull tells whether null is valid for the opened form.
+// acceptsNull reports whether null is valid for the opened form.
 func (f *form) acceptsNull() bool {
 	return !f.never && (f.null || f.types == tNull || f.types == 0 && !f.listed && f.union == nil)
 }
 
-// objectLike tells whether the form speaks of objects, with or without a type.
+// objectLike reports whether the form speaks of objects, with or without a type.
 func (f *form) objectLike() bool {
 	return f.types == tObject || f.types == 0 && (len(f.props) > 0 || len(f.required) > 0 || f.more != nil || len(f.patterns) > 0)
 }
@@ -124,8 +122,6 @@ func (f *form) addProp(p prop) {
 	f.props = append(f.props, p)
 }
 
-func (f *form) setProp(at int, form *form) { f.props[at].form = form }
-
 // require adds a name to the required ones.
 func (f *form) require(key string) {
 	if f.isRequired(key) {
@@ -139,10 +135,8 @@ func (f *form) require(key string) {
 
 // keyword is a keyword of rest, or nil.
 func (f *form) keyword(key string) *node {
-	for _, n := range f.rest {
-		if n.Key == key {
-			return n
-		}
+	if i := slices.IndexFunc(f.rest, func(n *node) bool { return n.Key == key }); i >= 0 {
+		return f.rest[i]
 	}
 	return nil
 }
@@ -158,10 +152,20 @@ func (f *form) place(key string) *node {
 // copy is f to be changed: its slices are its own.
 func (f *form) copy() *form {
 	c := *f
-	c.flat, c.ref, c.all, c.needed, c.byKey = nil, nil, nil, nil, nil
-	c.busy, c.mixed = false, true
-	c.notes, c.props, c.required = slices.Clone(f.notes), slices.Clone(f.props), slices.Clone(f.required)
-	c.patterns, c.rest = slices.Clone(f.patterns), slices.Clone(f.rest)
+	c.base = nil
+	c.flat = nil
+	c.ref = nil
+	c.all = nil
+	c.needed = nil
+	c.byKey = nil
+	c.busy = false
+	c.mixed = true
+	c.read = true
+	c.notes = slices.Clone(f.notes)
+	c.props = slices.Clone(f.props)
+	c.required = slices.Clone(f.required)
+	c.patterns = slices.Clone(f.patterns)
+	c.rest = slices.Clone(f.rest)
 	return &c
 }
 
@@ -171,7 +175,8 @@ func (f *form) withNull() *form {
 		return f
 	}
 	c := *f
-	c.null, c.base = true, f.id()
+	c.null = true
+	c.base = f.id()
 	c.flat = &c
 	return &c
 }

@@ -15,19 +15,14 @@ func (res *Result) Forward(args []byte) ([]byte, error) {
 }
 
 func (b *backer) forward(v *node, at int) *node {
-	for range len(b.steps) + 1 {
-		if at <= 0 || at > len(b.steps) {
-			return v
-		}
-		if b.steps[at-1].Kind != stepGoto {
-			break
-		}
-		at = b.steps[at-1].Item
+	s := b.step(at)
+	if s == nil {
+		return v
 	}
-	s := &b.steps[at-1]
 	switch s.Kind {
 	case stepUnwrap:
-		out, inner := b.New(jsonschema.Object), b.forward(v, s.Item)
+		out := b.New(jsonschema.Object)
+		inner := b.forward(v, s.Item)
 		inner.Key = wrapKey
 		out.Kids = []*node{inner}
 		return out
@@ -38,24 +33,16 @@ func (b *backer) forward(v *node, at int) *node {
 			return v
 		}
 		for i, kid := range v.Kids {
-			step := s.Item
-			if i < len(s.Prefix) {
-				step = s.Prefix[i]
-			}
-			v.Kids[i] = b.forward(kid, step)
+			v.Kids[i] = b.forward(kid, s.ofItem(i))
 		}
 	case stepPairs:
 		return b.forwardPairs(v, s)
 	case stepJSON:
-		out := b.New(jsonschema.String)
-		out.Key, out.Text = v.Key, v.String()
-		return out
+		return b.text(v.Key, v.String())
 	case stepEnum:
 		for _, e := range s.Table {
 			if v.Kind != jsonschema.String && b.means(v, e.Value) {
-				out := b.New(jsonschema.String)
-				out.Key, out.Text = v.Key, e.Text
-				return out
+				return b.text(v.Key, e.Text)
 			}
 		}
 	case stepUnion:
@@ -63,7 +50,8 @@ func (b *backer) forward(v *node, at int) *node {
 			var t tree
 			c, _ := t.Parse(v.Append(nil))
 			c.Key = v.Key
-			if c = b.forward(c, s.Branches[i].Step); accepts(s.Branches[i].test, c) {
+			c = b.forward(c, s.Branches[i].Step)
+			if accepts(s.Branches[i].test, c) {
 				return c
 			}
 		}
@@ -71,15 +59,17 @@ func (b *backer) forward(v *node, at int) *node {
 	return v
 }
 
-// means tells whether a value is the one of a table, however it is written.
+func (b *backer) text(key, text string) *node {
+	n := b.New(jsonschema.String)
+	n.Key = key
+	n.Text = text
+	return n
+}
+
+// means reports whether a value is the one of a table, however it is written.
 func (b *backer) means(v *node, value []byte) bool {
-	if v.Kind == jsonschema.Number {
-		x, ok := number(v.Text)
-		y, ok2 := number(string(value))
-		return ok && ok2 && x.Cmp(y) == 0
-	}
 	literal, err := b.Parse(value)
-	return err == nil && alike(literal, v)
+	return err == nil && jsonschema.EqualNumbers(literal, v)
 }
 
 func (b *backer) forwardObject(v *node, s *step) *node {
@@ -98,10 +88,8 @@ func (b *backer) forwardObject(v *node, s *step) *node {
 			continue
 		}
 		seen[p.Name] = true
-		key := p.Shown
-		kid = b.forward(kid, p.Step)
-		kid.Key = key
-		v.Kids[i] = kid
+		v.Kids[i] = b.forward(kid, p.Step)
+		v.Kids[i].Key = p.Shown
 	}
 	for i := range s.Props {
 		if p := &s.Props[i]; p.DropNull && !seen[p.Name] {
@@ -120,8 +108,8 @@ func (b *backer) forwardPairs(v *node, s *step) *node {
 	out := b.New(jsonschema.Array)
 	out.Key = v.Key
 	for _, kid := range v.Kids {
-		pair, key := b.New(jsonschema.Object), b.New(jsonschema.String)
-		key.Key, key.Text = "key", kid.Key
+		pair := b.New(jsonschema.Object)
+		key := b.text("key", kid.Key)
 		value := b.forward(kid, s.Item)
 		value.Key = "value"
 		pair.Kids = []*node{key, value}

@@ -30,7 +30,8 @@ func generate(raw []byte, rnd *rand.Rand, full bool) string {
 	if err != nil {
 		return ""
 	}
-	r.root, r.flavour = root, flavourOf(root, Auto)
+	r.root = root
+	r.flavor = flavorOf(root, Auto)
 	g := &generator{r: r, rand: rnd, full: full, left: 400}
 	return g.value(r.at(root), 0)
 }
@@ -48,8 +49,11 @@ func (g *generator) value(f *form, depth int) string {
 	case f.union != nil:
 		b := f.union[g.rand.IntN(len(f.union))]
 		own := *f
-		own.union, own.flat, own.base = nil, nil, nil
-		own.read, own.mixed = true, true
+		own.union = nil
+		own.flat = nil
+		own.base = nil
+		own.read = true
+		own.mixed = true
 		if own.bare() {
 			return g.value(b, depth+1)
 		}
@@ -62,8 +66,8 @@ func (g *generator) value(f *form, depth int) string {
 			t = tObject
 		}
 	}
-	names := t.names()
-	one, _ := typeOf(names[g.rand.IntN(len(names))])
+	names := t.Names()
+	one := own.TypeNamed(names[g.rand.IntN(len(names))])
 	switch one {
 	case tString:
 		return g.text(f)
@@ -117,7 +121,8 @@ func (g *generator) matching(f *form, pattern string) string {
 	if err != nil {
 		return ""
 	}
-	least, most := g.bound(f, "minLength", 0), g.bound(f, "maxLength", 1000)
+	least := g.bound(f, "minLength", 0)
+	most := g.bound(f, "maxLength", 1000)
 	for _, s := range []string{"abc", "a", "en", "12", "1", "ABC", "A", "USD", "a_b", "a-b", "x.y", "12345", "12345678", "abcdefgh", "2026-01-02", "09:30", "09:30:00",
 		"https://example.com/a", "a@example.com", "1.0", "1.2.3", "0x1234567890abcdef1234567890abcdef12345678", "#A1B2C3", "123e4567-e89b-12d3-a456-426614174000", "/a/b",
 		"1h", "2026-01", "20260102", "+15551234567", "ABCDEF", "ABCDEFGHIJ", "1234567890", "0123456789abcdef0123456789abcdef", "key=value", "10.0.0.1", "A1"} {
@@ -159,7 +164,8 @@ func (g *generator) number(f *form, t types) string {
 	}
 	v := low + g.rand.IntN(max(1, min(1<<30, high-low+1)))
 	if by := g.bound(f, "multipleOf", 1); by > 1 {
-		if v = v / by * by; v < low {
+		v = v / by * by
+		if v < low {
 			v += by
 		}
 	}

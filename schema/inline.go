@@ -27,7 +27,7 @@ func (v *visit) has(n *node) bool {
 func (w *writer) inline(root *node) *node {
 	r := w.r
 	if r.Named {
-		r.index = jsonschema.NewIndex(root, r.flavour.draft(root))
+		r.index = jsonschema.NewIndex(root, r.flavor.draft(root))
 	}
 	if root.Kind == jsonschema.Bool {
 		root = w.object()
@@ -45,10 +45,8 @@ func (w *writer) inline(root *node) *node {
 	})
 	switch t := out.Get("type"); {
 	case t == nil:
-		n := w.text("object")
-		n.Key = "type"
-		out.Kids = slices.Insert(out.Kids, 0, n)
-	case !hasType(t, "object"):
+		w.insert(out, 0, "type", "object")
+	case t.Types()&tObject == 0:
 		r.fault = &Error{NotSchema, "/type", "the arguments are no object"}
 	case t.Kind == jsonschema.Array:
 		*t = node{Kind: jsonschema.String, Key: "type", Text: "object"}
@@ -81,20 +79,11 @@ func (w *writer) expand(n *node, way *visit, hops int) *node {
 		case pos == jsonschema.SchemaList && len(kid.Kids) == 0, pos == jsonschema.OneSchema && kid.Kind == jsonschema.Array && (kid.Key != "items" || len(kid.Kids) == 0 || n.Get("prefixItems") != nil):
 			// it would say nothing, or nothing that compiles
 		case kid.Key == "items" && kid.Kind == jsonschema.Array:
-			list := w.array(len(kid.Kids))
-			for _, k := range kid.Kids {
-				list.Kids = append(list.Kids, w.expand(k, way, hops))
-			}
-			w.put(out, "prefixItems", list)
+			w.put(out, "prefixItems", w.expandEach(kid, way, hops))
 		case pos == jsonschema.OneSchema && kid.Kind != jsonschema.Bool, pos == jsonschema.SchemaMap && kid.Kind != jsonschema.Object:
 			w.changeAt(kid, NotASchema, "dropped")
 		case pos == jsonschema.SchemaMap, pos == jsonschema.SchemaList && kid.Kind == jsonschema.Array:
-			list := w.New(kid.Kind)
-			list.Kids = make([]*node, 0, len(kid.Kids))
-			for _, k := range kid.Kids {
-				w.put(list, k.Key, w.expand(k, way, hops))
-			}
-			w.put(out, kid.Key, list)
+			w.put(out, kid.Key, w.expandEach(kid, way, hops))
 		default:
 			if v := w.repaired(n, kid); v != nil {
 				w.put(out, kid.Key, v)
@@ -105,6 +94,16 @@ func (w *writer) expand(n *node, way *visit, hops int) *node {
 		out = w.hop(out, ref, way, hops)
 	}
 	return out
+}
+
+// expandEach copies a list of schemas, or schemas by name.
+func (w *writer) expandEach(kid *node, way *visit, hops int) *node {
+	list := w.New(kid.Kind)
+	list.Kids = make([]*node, 0, len(kid.Kids))
+	for _, k := range kid.Kids {
+		w.put(list, k.Key, w.expand(k, way, hops))
+	}
+	return list
 }
 
 // repaired is a keyword without what would keep the whole schema from compiling, nil to drop it.
@@ -121,7 +120,8 @@ func (w *writer) repaired(n, kid *node) *node {
 			w.changeAt(kid, BadKeyword, "dropped")
 			return nil
 		}
-		if out.Kids = dedupe(kid.Kids); kid.Key == "required" {
+		out.Kids = jsonschema.Distinct(kid.Kids)
+		if kid.Key == "required" {
 			out.Kids = slices.DeleteFunc(slices.Clone(out.Kids), func(v *node) bool { return v.Kind != jsonschema.String })
 		}
 		if len(out.Kids) < len(kid.Kids) {
@@ -139,11 +139,10 @@ func (w *writer) repaired(n, kid *node) *node {
 			return nil
 		}
 	default:
-		f := form{src: n}
 		fixed := kid
 		switch {
 		case isKnown(kid.Key) || kid.Key == "nullable":
-			fixed = w.r.repair(&f, kid)
+			fixed = w.r.repair(n, kid)
 		case w.r.Named && hasRef(kid): // nobody follows it, and nothing may be left to follow
 			w.changeAt(kid, BadKeyword, "dropped: it holds a reference")
 			return nil
@@ -183,12 +182,11 @@ func (w *writer) hop(beside, ref *node, way *visit, hops int) *node {
 
 // prune keeps what is told of a schema that is not followed.
 func (w *writer) prune(n *node) *node {
-	out := w.object()
 	name := n.Str("type")
-	if _, ok := typeOf(name); !ok {
+	if jsonschema.TypeNamed(name) == 0 {
 		name = "object"
 	}
-	w.put(out, "type", w.text(name))
+	out := w.typed(name)
 	if d := n.Str("description"); d != "" {
 		w.put(out, "description", w.text(d))
 	}

@@ -1,7 +1,9 @@
 package schema
 
 import (
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
@@ -17,7 +19,8 @@ func (w *writer) keywords(out *node, f *form, notes *[]string) {
 			w.put(out, n.Key, w.given(n))
 			continue
 		}
-		if n = w.rounded(out, f, n); n == nil {
+		n = w.rounded(out, f, n)
+		if n == nil {
 			continue
 		}
 		w.note(f, n, notes)
@@ -27,24 +30,21 @@ func (w *writer) keywords(out *node, f *form, notes *[]string) {
 // note puts a keyword that is not sent into words. Two bounds make one sentence.
 func (w *writer) note(f *form, n *node, notes *[]string) {
 	note := noteOf(n)
-	if len(n.Key) > 3 && n.Kind == jsonschema.Number {
-		switch rest := n.Key[3:]; n.Key[:3] {
-		case "min":
-			if high := f.keyword("max" + rest); high != nil && !w.keeps(f, high) {
-				note = n.Text + " to " + high.Text + unit(n.Key)
-				if n.Text == high.Text {
-					note = n.Text + unit(n.Key)
-				}
+	if rest, ok := strings.CutPrefix(n.Key, "min"); ok {
+		if high := f.keyword("max" + rest); high != nil && !w.keeps(f, high) {
+			note = n.Text + " to " + high.Text + noteTexts[n.Key][1]
+			if n.Text == high.Text {
+				note = n.Text + noteTexts[n.Key][1]
 			}
-		case "max":
-			if low := f.keyword("min" + rest); low != nil && !w.keeps(f, low) {
-				w.changeAt(n, Constraint, "described")
-				return
-			}
+		}
+	} else if rest, ok := strings.CutPrefix(n.Key, "max"); ok {
+		if low := f.keyword("min" + rest); low != nil && !w.keeps(f, low) {
+			w.changeAt(n, Constraint, "described")
+			return
 		}
 	}
 	if len(note) > 400 {
-		note = "Further rules are checked when called."
+		note = furtherRules
 	}
 	if note != "" {
 		*notes = append(*notes, note)
@@ -54,12 +54,9 @@ func (w *writer) note(f *form, n *node, notes *[]string) {
 	}
 }
 
-// keeps tells whether the dialect takes the keyword with this value here.
+// keeps reports whether the dialect takes the keyword with this value here.
 func (w *writer) keeps(f *form, n *node) bool {
-	if !w.d.keep[n.Key] || !fitsType(n.Key, f.types) && w.d.needType || w.r.Named && hasRef(n) {
-		return false
-	}
-	if w.d.safeNumbers && !safeNumber(n) {
+	if !w.d.keep[n.Key] || !w.d.takes(n) || !constrains(n.Key, f.types) && w.d.needType || w.r.Named && hasRef(n) {
 		return false
 	}
 	switch n.Key {
@@ -67,15 +64,8 @@ func (w *writer) keeps(f *form, n *node) bool {
 		return sound(n, w.d) && !slices.ContainsFunc(f.rest, func(o *node) bool { return evaluates[o.Key] && !w.keeps(f, o) })
 	case "not", "if", "then", "else", "contains", "dependentSchemas", "dependencies", "contentSchema":
 		return sound(n, w.d)
-	case "format":
-		return w.d.formats == nil || w.d.formats[n.Text]
-	case "pattern":
-		return !w.d.simpleRegex || simple(n.Text)
-	case "minItems":
-		return !w.d.smallMin || n.Text == "0" || n.Text == "1"
 	case "default":
-		scalar := n.Kind != jsonschema.Object && n.Kind != jsonschema.Array && n.Kind != jsonschema.Null
-		return w.d.raw || scalar && f.types.single() && f.types.holds(valueType(n)) && !(f.types == tInteger && valueType(n) == tNumber)
+		return w.d.raw || n.Kind != jsonschema.Null && f.types.IsSingle() && f.types.Accepts(n.Type()) && !(f.types == tInteger && n.Type() == tNumber)
 	}
 	return true
 }
@@ -83,7 +73,7 @@ func (w *writer) keeps(f *form, n *node) bool {
 // evaluates are the keywords whose absence would change what is unevaluated.
 var evaluates = set("if then else dependentSchemas dependencies contains")
 
-// safeNumber tells whether every reader takes the number for the same one.
+// safeNumber reports whether every reader takes the number for the same one.
 func safeNumber(n *node) bool {
 	if n.Kind != jsonschema.Number {
 		return true
@@ -94,58 +84,38 @@ func safeNumber(n *node) bool {
 
 // rounded writes a strict bound of an integer as the bound next to it. It gives nil then.
 func (w *writer) rounded(out *node, f *form, n *node) *node {
-	key, by := "minimum", int64(1)
+	key := "minimum"
+	by := int64(1)
 	switch n.Key {
 	case "exclusiveMinimum":
 	case "exclusiveMaximum":
-		key, by = "maximum", -1
+		key = "maximum"
+		by = -1
 	default:
 		return n
 	}
-	v, ok := number(n.Text)
+	v, ok := jsonschema.Decimal(n.Text)
 	if f.types != tInteger || !w.d.keep[key] || f.keyword(key) != nil || !ok || !v.IsInt() || !v.Num().IsInt64() || v.Num().BitLen() > 60 {
 		return n
 	}
-	w.put(out, key, w.literal(jsonschema.Number, i64toa(v.Num().Int64()+by)))
+	w.put(out, key, w.literal(jsonschema.Number, strconv.FormatInt(v.Num().Int64()+by, 10)))
 	return nil
 }
 
-// fitsType tells whether a keyword says something about one of the types.
-func fitsType(key string, t types) bool {
-	switch key {
-	case "minLength", "maxLength", "pattern":
-		return t&tString != 0
-	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf":
-		return t&(tInteger|tNumber) != 0
-	case "minItems", "maxItems", "uniqueItems":
-		return t&tArray != 0
-	case "minProperties", "maxProperties":
-		return t&tObject != 0
-	case "format":
-		return t&(tString|tInteger|tNumber) != 0
-	}
-	return true
+// constrains reports whether a keyword says something about one of the types.
+func constrains(key string, t types) bool {
+	about := jsonschema.Keywords[key].Types
+	return about == 0 || about&t != 0
 }
 
-// simple tells whether a pattern has nothing that small grammars lack.
-func simple(pattern string) bool {
-	return len(pattern) <= 200 && !strings.Contains(pattern, "(?") && !strings.Contains(pattern, `\b`) && !strings.Contains(pattern, `\B`) &&
-		!strings.Contains(pattern, `\p`) && !strings.Contains(pattern, `\u`) && !backReference(pattern)
-}
+// notSimple is what small grammars of patterns lack: groups that look around, boundaries,
+// classes, code points and back references.
+var notSimple = regexp.MustCompile(`(?s)\(\?|\\[bBpu]|^(?:[^\\]|\\[^1-9k])*\\[1-9k]`)
 
-func backReference(pattern string) bool {
-	for i := 0; i+1 < len(pattern); i++ {
-		if pattern[i] == '\\' {
-			if c := pattern[i+1]; c >= '1' && c <= '9' || c == 'k' {
-				return true
-			}
-			i++
-		}
-	}
-	return false
-}
+// simple reports whether small grammars can read a pattern.
+func simple(pattern string) bool { return len(pattern) <= 200 && !notSimple.MatchString(pattern) }
 
-// hasRef tells whether a reference, or what one may lead to, stands anywhere below n.
+// hasRef reports whether a reference, or what one may lead to, stands anywhere below n.
 func hasRef(n *node) bool {
 	if n.Kind == jsonschema.Object && slices.ContainsFunc(n.Kids, func(k *node) bool { return jsonschema.NamesPlace(k.Key) && k.Kind == jsonschema.String }) {
 		return true

@@ -44,7 +44,8 @@ func newSample(t *testing.T, raw []byte, seed uint64, values int) *sample {
 	rnd := rand.New(rand.NewPCG(seed, 1))
 	for i := range values {
 		x := generate(raw, rnd, i == 0)
-		s.values, s.good = append(s.values, x), append(s.good, valid(original, []byte(x)))
+		s.values = append(s.values, x)
+		s.good = append(s.good, valid(original, []byte(x)))
 	}
 	return s
 }
@@ -72,7 +73,8 @@ func (s *sample) measure(t *testing.T, r *row, d Dialect) {
 	}
 	again, _ := Plan(s.raw, d, nil)
 	r.steady.add(again != nil && bytes.Equal(again.Parameters, res.Parameters))
-	r.in, r.out = r.in+len(s.raw), r.out+len(res.Parameters)
+	r.in = r.in + len(s.raw)
+	r.out = r.out + len(res.Parameters)
 	bad := Check(res.Parameters, res.Dialect)
 	r.accepted.add(len(bad) == 0)
 	converted, err := s.compile(t, res.Parameters)
@@ -125,7 +127,8 @@ func (s *sample) measureComplete(t *testing.T, r *row, res *Result, converted *j
 		if !ok && has(res.Report, Discriminated) {
 			continue // a value that names another branch than it fits, which JSON Schema cannot see
 		}
-		if hit = hit || !ok; res.Strict {
+		hit = hit || !ok
+		if res.Strict {
 			r.tight.add(ok)
 		} else {
 			r.complete.add(ok)
@@ -200,7 +203,8 @@ func TestLab(t *testing.T) {
 		if !*wholeLab {
 			schemas = every(schemas, 30)
 		}
-		openapi, values := strings.HasPrefix(file, "openapi"), 6
+		openapi := strings.HasPrefix(file, "openapi")
+		values := 6
 		if openapi {
 			values = 4
 		}

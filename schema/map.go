@@ -2,16 +2,14 @@ package schema
 
 import (
 	"slices"
-
-	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// shapes tells whether the object in f takes another shape in this dialect.
+// shapes reports whether the object in f takes another shape in this dialect.
 func (w *writer) shapes(f *form) bool {
 	return w.pairsNeeded(f) || w.d.closed && w.freeObject(f)
 }
 
-// pairsNeeded tells whether f is a map that the dialect cannot say.
+// pairsNeeded reports whether f is a map that the dialect cannot say.
 func (w *writer) pairsNeeded(f *form) bool {
 	if w.d.maps || len(f.props) > 0 || len(f.required) > 0 {
 		return false
@@ -29,7 +27,7 @@ func (w *writer) pairsNeeded(f *form) bool {
 	return !m.never && !m.bare()
 }
 
-// freeObject tells whether f takes any object.
+// freeObject reports whether f takes any object.
 func (w *writer) freeObject(f *form) bool {
 	if len(f.props) > 0 || len(f.patterns) > 0 || len(f.required) > 0 || f.names != nil {
 		return false
@@ -59,24 +57,19 @@ func (w *writer) pairs(f *form, p place) (*node, int) {
 	}
 	v, at := w.schema(value, p.below(f, true))
 	if v == nil {
-		if w.d.strict {
-			w.lose(f, Cut, "too deep or too large")
-		}
+		w.loseCut(f)
 		return nil, 0
 	}
-	out, item, members := w.object(), w.object(), w.object()
-	w.put(item, "type", w.text("object"))
-	key := w.object()
-	w.put(key, "type", w.text("string"))
-	w.put(members, "key", key)
+	item := w.typed("object")
+	members := w.put(item, "properties", w.object())
+	w.put(members, "key", w.typed("string"))
 	w.put(members, "value", v)
-	w.put(item, "properties", members)
-	w.putRequired(item, []string{"key", "value"})
+	w.put(item, "required", w.texts([]string{"key", "value"}))
 	if w.d.closed {
-		w.put(item, "additionalProperties", w.literal(jsonschema.Bool, "false"))
+		w.put(item, "additionalProperties", w.flag(false))
 	}
-	list := &form{types: tArray, null: f.null}
-	w.putType(out, list)
+	out := w.object()
+	w.putType(out, &form{types: tArray, null: f.null})
 	at0 := len(out.Kids)
 	w.put(out, "items", item)
 	for _, n := range f.rest {

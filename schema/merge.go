@@ -2,13 +2,10 @@ package schema
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
-
-func quote(s string) string { return strconv.Quote(s) }
 
 // maxPairs bounds how many merged forms one document may give rise to.
 const maxPairs = 4000
@@ -51,7 +48,6 @@ func (r *reader) merge(a, b *form) *form {
 		return b
 	}
 	out := a.copy()
-	out.base, out.read = nil, true
 	r.mergeInto(out, b)
 	return out
 }
@@ -65,13 +61,16 @@ func (r *reader) mergeInto(out, b *form) {
 		out.never = true
 		return
 	}
-	if r.work += 8 + len(b.props) + len(b.required); r.work > maxWork {
+	r.work += 8 + len(b.props) + len(b.required)
+	if r.work > maxWork {
 		r.tooMuch(b.src, "one of two schemas kept")
 		return
 	}
 	null := out.acceptsNull() && b.acceptsNull()
-	said, beside := out.types|b.types != 0, out.null || b.null
-	if out.types = out.types.meet(b.types); out.types == 0 && said {
+	said := out.types|b.types != 0
+	beside := out.null || b.null
+	out.types = out.types.And(b.types)
+	if out.types == 0 && said {
 		if !null {
 			out.never = true
 			r.change(out.src, Conflict, "no type fits")
@@ -113,7 +112,8 @@ func (r *reader) tooMuch(at *node, action string) {
 func (r *reader) mergeRest(out, b *form) {
 	rest := b.rest
 	if out.keyword("if") != nil && b.keyword("if") != nil { // two conditions would read as one: neither is shown
-		out.rest, rest = slices.DeleteFunc(out.rest, isCondition), slices.DeleteFunc(slices.Clone(rest), isCondition)
+		out.rest = slices.DeleteFunc(out.rest, isCondition)
+		rest = slices.DeleteFunc(slices.Clone(rest), isCondition)
 		r.note(out, "Conditions are checked when called.")
 		r.change(b.keyword("if"), Conflict, "conditions dropped")
 	}
@@ -133,10 +133,11 @@ func (r *reader) mergeProps(out, b *form) {
 	if b.more != nil && len(b.patterns) == 0 {
 		r.narrow(out, b)
 	}
-	more, patterns := out.more, len(out.patterns)
+	more := out.more
+	patterns := len(out.patterns)
 	for _, p := range b.props {
 		if at := out.propAt(p.key); at >= 0 {
-			out.setProp(at, r.pair(out.props[at].form, p.form))
+			out.props[at].form = r.pair(out.props[at].form, p.form)
 			continue
 		}
 		if more != nil && patterns == 0 {
@@ -182,7 +183,9 @@ func (r *reader) allowed(f, more *form) *form {
 }
 
 func (r *reader) mergePrefix(out, b *form) {
-	long, short, rest := out.prefix, b.prefix, b.items
+	long := out.prefix
+	short := b.prefix
+	rest := b.items
 	if len(short) > len(long) {
 		long, short, rest = short, long, out.items
 	}
@@ -201,7 +204,9 @@ func (r *reader) mergePrefix(out, b *form) {
 
 func (r *reader) mergeEnum(out, b *form) {
 	if !out.listed {
-		out.enum, out.listed, out.constant = b.enum, true, b.constant
+		out.enum = b.enum
+		out.listed = true
+		out.constant = b.constant
 		return
 	}
 	in := make(map[string]bool, len(b.enum))
@@ -214,7 +219,8 @@ func (r *reader) mergeEnum(out, b *form) {
 			both = append(both, v)
 		}
 	}
-	if out.enum = both; len(both) == 0 && !out.null {
+	out.enum = both
+	if len(both) == 0 && !out.null {
 		out.never = true
 		r.change(out.src, Conflict, "no value fits")
 	}
@@ -228,12 +234,14 @@ func (r *reader) mergeUnion(out, b *form) {
 	switch {
 	case b.union == nil:
 	case mine == nil:
-		out.union, out.one = b.union, b.one
+		out.union = b.union
+		out.one = b.one
 	case len(mine)*len(b.union) > maxProduct:
 		r.note(out, "Further alternatives are checked when called.")
 		r.change(b.src, TooMuch, "one of two unions kept")
 	default:
-		out.union, out.one = nil, false
+		out.union = nil
+		out.one = false
 		for _, x := range mine {
 			for _, y := range b.union {
 				out.union = append(out.union, r.pair(x, y))
@@ -250,27 +258,23 @@ func (r *reader) mergeKeyword(out *form, n *node) {
 		return
 	}
 	old := out.rest[i]
-	if jsonschema.Keywords[n.Key].Note || equal(old, n) {
+	if jsonschema.Keywords[n.Key].Note || jsonschema.Equal(old, n) {
 		return
 	}
-	switch n.Key {
-	case "minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties", "minContains":
-		if less(old, n) {
+	bound := jsonschema.Keywords[n.Key].Bound
+	switch {
+	case bound != 0:
+		if order, ok := jsonschema.Compare(old, n); ok && order*bound > 0 {
 			out.rest[i] = n
 		}
-	case "maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties", "maxContains":
-		if less(n, old) {
-			out.rest[i] = n
-		}
-	case "uniqueItems":
+	case n.Key == "uniqueItems":
 		if n.IsTrue() {
 			out.rest[i] = n
 		}
-	case "unevaluatedProperties", "unevaluatedItems": // each speaks of its own part: neither holds for the whole
-		out.rest = slices.Delete(out.rest, i, i+1)
-		r.note(out, noteOf(n))
-		r.change(n, Conflict, "described")
 	default:
+		if isUnevaluated(n) { // it is about its own part: neither holds for the whole
+			out.rest = slices.Delete(out.rest, i, i+1)
+		}
 		r.note(out, noteOf(n))
 		r.change(n, Conflict, "described")
 	}
@@ -279,10 +283,3 @@ func (r *reader) mergeKeyword(out *form, n *node) {
 func isUnevaluated(n *node) bool { return strings.HasPrefix(n.Key, "unevaluated") }
 
 func isCondition(n *node) bool { return n.Key == "if" || n.Key == "then" || n.Key == "else" }
-
-// less compares two numbers by their text.
-func less(a, b *node) bool {
-	x, ok := number(a.Text)
-	y, ok2 := number(b.Text)
-	return ok && ok2 && x.Cmp(y) < 0
-}

@@ -40,7 +40,8 @@ func FitNames(list []Named) *Names {
 			}
 			shown = marked(shown, n, try)
 		}
-		names.shown[i], names.tools[shown] = shown, n
+		names.shown[i] = shown
+		names.tools[shown] = n
 	}
 	return names
 }

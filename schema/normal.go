@@ -10,7 +10,7 @@ import (
 type reader struct {
 	tree
 	root    *node
-	flavour Flavour
+	flavor  Flavor
 	degrade bool // references to other documents are read as "anything"
 	index   *jsonschema.Index
 	report  []seen
@@ -70,10 +70,29 @@ func (r *reader) at(n *node) *form {
 	return r.byNode[n.ID]
 }
 
+// each are the forms of several nodes, unopened.
+func (r *reader) each(list []*node) []*form {
+	out := make([]*form, 0, len(list))
+	for _, n := range list {
+		out = append(out, r.at(n))
+	}
+	return out
+}
+
+// named are the forms of schemas by name.
+func (r *reader) named(list []*node) []prop {
+	out := make([]prop, 0, len(list))
+	for _, n := range list {
+		out = append(out, prop{n.Key, r.at(n)})
+	}
+	return out
+}
+
 // made is a form that stands nowhere in the input.
 func (r *reader) made(src *node) *form {
 	f := r.new(src)
-	f.read, f.mixed = true, true
+	f.read = true
+	f.mixed = true
 	return f
 }
 
@@ -108,9 +127,11 @@ func (r *reader) flatten(f *form) *form {
 	parts := f.all
 	if f.ref != nil {
 		parts = append([]*form{f.ref}, parts...)
-		if r.flavour.lonely() {
+		if r.flavor.lonely() {
 			keep := r.made(f.src)
-			keep.title, keep.desc, keep.notes = f.title, f.desc, f.notes
+			keep.title = f.title
+			keep.desc = f.desc
+			keep.notes = f.notes
 			if d := f.keyword("default"); d != nil {
 				keep.rest = append(keep.rest, d)
 			}
@@ -124,12 +145,9 @@ func (r *reader) flatten(f *form) *form {
 		return r.overlay(r.open(parts[0]), f)
 	}
 	own := f.copy()
-	own.base = nil
-	own.read = true
 	out := r.finish(own)
 	if out != own { // one branch is left of a union: it is somebody else's
 		out = out.copy()
-		out.base, out.read = nil, true
 	}
 	for _, p := range parts {
 		r.mergeInto(out, r.open(p))
@@ -143,7 +161,8 @@ func (r *reader) overlay(target, site *form) *form {
 		return target
 	}
 	c := target.copy()
-	c.base, c.src = target.id(), site.src
+	c.base = target.id()
+	c.src = site.src
 	if site.title != "" {
 		c.title = site.title
 	}

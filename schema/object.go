@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -20,7 +21,15 @@ type part struct {
 	cutSize int      // and their bytes
 }
 
-// objectPart writes properties and what else belongs to an object. It tells false when a
+// eachItem undoes step number at in every item of the array.
+func (t *part) eachItem(at int) {
+	if at != 0 {
+		t.back.Kind = stepArray
+		t.back.Item = at
+	}
+}
+
+// objectPart writes properties and what else belongs to an object. It returns false when a
 // required part cannot be written.
 func (w *writer) objectPart(t *part) bool {
 	f := t.f
@@ -36,7 +45,7 @@ func (w *writer) objectPart(t *part) bool {
 			left++
 			continue
 		}
-		if w.r.flavour.request() && w.r.open(pr.form).keyword("readOnly").IsTrue() {
+		if w.r.flavor.request() && w.r.open(pr.form).keyword("readOnly").IsTrue() {
 			w.changeAt(pr.form.src, ReadOnly, "left out")
 			continue
 		}
@@ -47,7 +56,8 @@ func (w *writer) objectPart(t *part) bool {
 			}
 			continue
 		}
-		if sp.Shown = shown[i]; sp.Shown != sp.Name {
+		sp.Shown = shown[i]
+		if sp.Shown != sp.Name {
 			w.change(pr.form, Rename, "shown as "+quote(sp.Shown))
 		}
 		w.put(list, shown[i], n)
@@ -59,14 +69,18 @@ func (w *writer) objectPart(t *part) bool {
 			t.back.Props = append(t.back.Props, sp)
 		}
 	}
-	w.cutNames(t)
+	if len(t.cut) > 0 {
+		t.notes = append(t.notes, "More fields: "+strings.Join(t.cut, ", "))
+	}
 	if left > maxReported {
 		w.change(f, Cut, itoa(left-maxReported)+" further properties left out")
 	}
 	if len(list.Kids) > 0 || len(props) > 0 || t.p.level == 0 || w.d.closed {
 		w.put(t.out, "properties", list)
 	}
-	w.putRequired(t.out, required)
+	if len(required) > 0 {
+		w.put(t.out, "required", w.texts(required))
+	}
 	w.morePart(t, more, closedNames)
 	return true
 }
@@ -76,14 +90,16 @@ const maxReported = 50
 
 // property writes one property, nil when it is left out.
 func (w *writer) property(t *part, pr prop, need bool) (*node, stepProp) {
-	pf, sp := w.r.open(pr.form), stepProp{Name: pr.key}
+	pf := w.r.open(pr.form)
+	sp := stepProp{Name: pr.key}
 	if pf.never {
 		w.change(pf, Impossible, "dropped")
 		return nil, sp
 	}
 	target := pf
 	if w.d.allRequired && !need {
-		target, sp.DropNull = pf.withNull(), true
+		target = pf.withNull()
+		sp.DropNull = true
 		if def := pf.keyword("default"); pf.acceptsNull() && !pf.bare() && (def == nil || def.Kind != jsonschema.Null) { // a default of null makes both the same
 			w.lose(pf, AmbiguousNull, "absent and null could not be told apart")
 			w.change(pf, AmbiguousNull, "null means absent")
@@ -92,16 +108,14 @@ func (w *writer) property(t *part, pr prop, need bool) (*node, stepProp) {
 	}
 	n, at := w.schema(target, t.p.below(t.f, !need))
 	if n == nil {
-		if w.d.strict {
-			w.lose(pf, Cut, "too deep or too large")
-		}
+		w.loseCut(pf)
 		if !need {
 			w.leaveOut(t, pr, 0)
 		}
 		return nil, sp
 	}
 	sp.Step = at
-	if need && pf.constant && len(pf.enum) == 1 && !w.d.consts {
+	if need && pf.constant && len(pf.enum) == 1 && !w.d.keep["const"] {
 		sp.Const = pf.enum[0].Append(nil)
 	}
 	return n, sp
@@ -109,34 +123,22 @@ func (w *writer) property(t *part, pr prop, need bool) (*node, stepProp) {
 
 // leaveOut reports a property that there is no room for, the first of many by name.
 func (w *writer) leaveOut(t *part, pr prop, before int) {
-	if w.d.strict {
-		w.lose(pr.form, Cut, "too deep or too large")
-	}
+	w.loseCut(pr.form)
 	if before < maxReported {
 		w.changeAt(pr.form.src, Cut, "left out")
 	}
 	if len(t.f.props) >= 40 && t.cutSize < 400 {
-		t.cut, t.cutSize = append(t.cut, pr.key), t.cutSize+len(pr.key)+2
+		t.cut = append(t.cut, pr.key)
+		t.cutSize = t.cutSize + len(pr.key) + 2
 	}
-}
-
-// putRequired keeps the order in which the tool names what it needs.
-func (w *writer) putRequired(out *node, required []string) {
-	if len(required) == 0 {
-		return
-	}
-	list := w.array(len(required))
-	for _, key := range required {
-		list.Kids = append(list.Kids, w.text(key))
-	}
-	w.put(out, "required", list)
 }
 
 // properties are those of f, those it requires without a word, and those that
 // propertyNames lists where the dialect does not know that keyword.
 func (w *writer) properties(t *part) (props []prop, more *form, closed bool) {
 	f := t.f
-	props, more = f.props, f.more
+	props = f.props
+	more = f.more
 	open := more == nil || !w.r.open(more).never
 	any := more
 	for _, key := range f.required {
@@ -158,7 +160,7 @@ func (w *writer) properties(t *part) (props []prop, more *form, closed bool) {
 			w.change(f, Unknown, "property "+quote(key)+" is required and has no schema")
 		}
 	}
-	if f.names == nil || w.d.patterns {
+	if f.names == nil || w.d.keep["patternProperties"] {
 		return props, more, false
 	}
 	names := w.r.open(f.names)
@@ -172,24 +174,11 @@ func (w *writer) properties(t *part) (props []prop, more *form, closed bool) {
 		return props, more, false
 	}
 	for _, v := range names.enum {
-		if v.Kind != jsonschema.String || f.prop(v.Text) != nil || !open {
-			continue
+		if v.Kind == jsonschema.String && f.prop(v.Text) == nil && open {
+			props = append(slices.Clip(props), prop{v.Text, cmp.Or(more, w.r.made(f.src))})
 		}
-		value := more
-		if value == nil {
-			value = w.r.made(f.src)
-		}
-		props = append(slices.Clip(props), prop{v.Text, value})
 	}
 	return props, nil, true
-}
-
-// cutNames names what was left out, as far as one reads.
-func (w *writer) cutNames(t *part) {
-	if len(t.f.props) < 40 || len(t.cut) == 0 {
-		return // a cut in depth; its parent's name says enough
-	}
-	t.notes = append(t.notes, "More fields: "+strings.Join(t.cut, ", "))
 }
 
 // patternPart writes what the keys of further properties look like, where that can be said.
@@ -213,7 +202,7 @@ func (w *writer) patternPart(t *part) {
 // morePart writes what is said about further properties.
 func (w *writer) morePart(t *part, more *form, closedNames bool) {
 	f := t.f
-	if w.d.patterns {
+	if w.d.keep["patternProperties"] {
 		w.patternPart(t)
 	} else if len(f.patterns) > 0 {
 		more = w.fold(f, &t.notes)
@@ -224,7 +213,7 @@ func (w *writer) morePart(t *part, more *form, closedNames bool) {
 	}
 	switch {
 	case w.d.closed:
-		w.put(t.out, "additionalProperties", w.literal(jsonschema.Bool, "false"))
+		w.put(t.out, "additionalProperties", w.flag(false))
 		if u := f.keyword("unevaluatedProperties"); m == nil && u != nil && !u.IsFalse() {
 			w.lose(f, Closed, "further properties are allowed")
 		} else if m == nil {
@@ -234,11 +223,11 @@ func (w *writer) morePart(t *part, more *form, closedNames bool) {
 		}
 	case closedNames, m != nil && m.never:
 		if w.d.closable {
-			w.put(t.out, "additionalProperties", w.literal(jsonschema.Bool, "false"))
+			w.put(t.out, "additionalProperties", w.flag(false))
 		}
 	case m == nil || m.bare():
 		if m != nil && w.d.maps && w.d.raw {
-			w.put(t.out, "additionalProperties", w.literal(jsonschema.Bool, "true"))
+			w.put(t.out, "additionalProperties", w.flag(true))
 		}
 	case !w.d.maps:
 		t.notes = append(t.notes, "Further properties are allowed")
@@ -247,11 +236,12 @@ func (w *writer) morePart(t *part, more *form, closedNames bool) {
 		n, at := w.schema(more, t.p.below(f, true))
 		if n == nil {
 			w.change(m, Cut, "closed")
-			n = w.literal(jsonschema.Bool, "false")
+			n = w.flag(false)
 		}
 		w.put(t.out, "additionalProperties", n)
 		if at != 0 {
-			t.back.Kind, t.back.Rest = stepObject, at
+			t.back.Kind = stepObject
+			t.back.Rest = at
 		}
 	}
 }

@@ -2,10 +2,10 @@ package schema
 
 import "testing"
 
-func TestOpenAPIFlavours(t *testing.T) {
+func TestOpenAPIFlavors(t *testing.T) {
 	for _, c := range []struct {
 		name     string
-		flavour  Flavour
+		flavor   Flavor
 		dialect  Dialect
 		in, want string
 	}{
@@ -19,7 +19,7 @@ func TestOpenAPIFlavours(t *testing.T) {
 			`{"type":"object","properties":{"id":{"type":"string","readOnly":true}}}`},
 		{"nullable is a type", OpenAPI30, OpenAI, `{"type":"object","properties":{"a":{"type":"string","nullable":true}}}`,
 			`{"type":"object","properties":{"a":{"type":["string","null"]}}}`},
-		{"in any flavour", Auto, OpenAI, `{"type":"object","properties":{"a":{"type":"string","nullable":true}}}`, `{"type":"object","properties":{"a":{"type":["string","null"]}}}`},
+		{"in any flavor", Auto, OpenAI, `{"type":"object","properties":{"a":{"type":"string","nullable":true}}}`, `{"type":"object","properties":{"a":{"type":["string","null"]}}}`},
 		{"null joins a nullable list", OpenAPI30, OpenAI, `{"type":"object","properties":{"a":{"type":"string","enum":["x"],"nullable":true}}}`,
 			`{"type":"object","properties":{"a":{"anyOf":[{"type":"string","enum":["x"]},{"type":"null"}]}}}`},
 		{"nullable without a type says nothing", OpenAPI30, OpenAI, `{"type":"object","properties":{"a":{"nullable":true,"description":"d"}}}`,
@@ -34,7 +34,7 @@ func TestOpenAPIFlavours(t *testing.T) {
 				`{"type":"object","properties":{"k":{"type":"string","enum":["Dog"]},"b":{"type":"boolean"}},"required":["k"]}]}}}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			res := mustPlan(t, c.in, c.dialect, &Options{Flavour: c.flavour})
+			res := mustPlan(t, c.in, c.dialect, &Options{Flavor: c.flavor})
 			if !sameJSON(t, string(res.Parameters), c.want) {
 				t.Errorf("got  %s\nwant %s\nreport %v", res.Parameters, c.want, res.Report)
 			}

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
@@ -29,7 +30,8 @@ func paths(t testing.TB, raw []byte, given bool) map[string]bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.root, r.flavour = root, flavourOf(root, Auto)
+	r.root = root
+	r.flavor = flavorOf(root, Auto)
 	w := &pathWalk{r: r, given: given, out: map[string]bool{}}
 	w.form(r.at(root), "", 0, nil)
 	return w.out
@@ -41,7 +43,7 @@ func (w *pathWalk) form(f *form, at string, level int, up *frame) {
 		return
 	}
 	up = &frame{f.id(), up}
-	if f.types.holds(tObject) { // beside another type properties and items mean nothing
+	if f.types.Accepts(tObject) { // beside another type properties and items mean nothing
 		for _, p := range f.props {
 			if pf := w.r.open(p.form); !pf.never {
 				w.add(at+"/"+p.key, f.isRequired(p.key) && (w.given || !pf.null))
@@ -52,7 +54,7 @@ func (w *pathWalk) form(f *form, at string, level int, up *frame) {
 			w.form(f.more, at+"/*", level+1, up)
 		}
 	}
-	if f.types.holds(tArray) {
+	if f.types.Accepts(tArray) {
 		if f.items != nil {
 			w.form(f.items, at+"[]", level+1, up)
 		}
@@ -110,7 +112,8 @@ func (w *stepWalk) schema(n *node, at int, place string, level int) {
 		for i, b := range listOf(n.Get(key)) {
 			inner := at
 			if s.Kind == stepUnion {
-				if inner = 0; i < len(s.Branches) {
+				inner = 0
+				if i < len(s.Branches) {
 					inner = s.Branches[i].Step
 				}
 			}
@@ -133,14 +136,18 @@ func (w *stepWalk) schema(n *node, at int, place string, level int) {
 
 func (w *stepWalk) inside(n *node, s *step, place string, level int) {
 	for _, kid := range listOf(n.Get("properties")) {
-		name, inner, drop := kid.Key, 0, false
+		name := kid.Key
+		inner := 0
+		drop := false
 		for _, p := range s.Props {
 			if p.Shown == kid.Key {
-				name, inner, drop = p.Name, p.Step, p.DropNull
+				name = p.Name
+				inner = p.Step
+				drop = p.DropNull
 			}
 		}
 		must := !drop
-		if req := n.Get("required"); req == nil || !containsValue(req.Kids, &node{Kind: jsonschema.String, Text: kid.Key}) {
+		if !slices.Contains(n.Strings("required"), kid.Key) {
 			must = false
 		}
 		w.add(place+"/"+name, must && !accepts(kid, &node{}))
@@ -175,7 +182,8 @@ func dangling(t testing.TB, raw []byte) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, count := jsonschema.NewIndex(root, jsonschema.DraftOf(root)), 0
+	x := jsonschema.NewIndex(root, jsonschema.DraftOf(root))
+	count := 0
 	var visit func(n *node)
 	visit = func(n *node) {
 		for _, kid := range n.Kids {

@@ -11,16 +11,16 @@ import (
 
 // Options change how a schema is fitted. The zero value is what most callers want.
 type Options struct {
-	Flavour  Flavour // the kind of document; Auto by default
-	MaxInput int     // bytes of schema that are read; 0: 256 KB
-	MaxNodes int     // schemas in the output; 0: 4,000
-	MaxBytes int     // bytes of output; what is required may take a quarter more; 0: 32 KB
-	Hops     int     // references in a row that the dialect inlined follows; 0: 3
-	Unroll   int     // how often a cycle is repeated where it cannot be said; 0: once, -1: never
-	Degrade  bool    // a reference to another document accepts anything instead of refusing the tool
-	Strict   bool    // strict dialects stay strict where that loses something
-	KeepNull bool    // with Strict: null is kept where absent and null cannot be told apart
-	JSONText bool    // strict dialects send what they cannot say as JSON text
+	Flavor   Flavor // the kind of document; Auto by default
+	MaxInput int    // bytes of schema that are read; 0: 256 KB
+	MaxNodes int    // schemas in the output; 0: 4,000
+	MaxBytes int    // bytes of output; what is required may take a quarter more; 0: 32 KB
+	Hops     int    // references in a row that the dialect inlined follows; 0: 3
+	Unroll   int    // how often a cycle is repeated where it cannot be said; 0: once, -1: never
+	Degrade  bool   // a reference to another document accepts anything instead of refusing the tool
+	Strict   bool   // strict dialects stay strict where that loses something
+	KeepNull bool   // with Strict: null is kept where absent and null cannot be told apart
+	JSONText bool   // strict dialects send what they cannot say as JSON text
 }
 
 func (o *Options) filled() *Options {
@@ -56,7 +56,7 @@ type Result struct {
 func Plan(raw []byte, d Dialect, opts *Options) (*Result, error) {
 	rule := dialects[d]
 	if rule == nil {
-		return nil, &Error{UnknownDialect, "", "no dialect is called " + quote(string(d))}
+		return nil, &Error{UnknownDialect, "", "there is no dialect " + quote(string(d))}
 	}
 	o := opts.filled()
 	if len(raw) > o.MaxInput {
@@ -84,7 +84,8 @@ func Plan(raw []byte, d Dialect, opts *Options) (*Result, error) {
 			loss = &Change{err.Pointer, Fallback, err.Message}
 		}
 		fell = append(fell, Change{loss.Pointer, Fallback, string(rule.next) + ": " + loss.Action})
-		d, rule = rule.next, dialects[rule.next]
+		d = rule.next
+		rule = dialects[rule.next]
 	}
 }
 
@@ -98,7 +99,8 @@ func readSchema(raw []byte, d Dialect, o *Options) (*reader, *Error) {
 	if root.Kind != jsonschema.Object && root.Kind != jsonschema.Bool {
 		return nil, &Error{NotSchema, "", "the schema is neither an object nor a boolean"}
 	}
-	r.root, r.flavour = root, flavourOf(root, o.Flavour)
+	r.root = root
+	r.flavor = flavorOf(root, o.Flavor)
 	return r, nil
 }
 
@@ -143,7 +145,7 @@ func (w *writer) all(d Dialect) (*node, int, *Error) {
 	return w.root(w.r.at(w.r.root))
 }
 
-// plain tells whether the input is valid and has no references, nor places for them beside
+// plain reports whether the input is valid and has no references, nor places for them beside
 // the $id of the whole.
 func (r *reader) plain(rule *rules) bool {
 	if r.Twice != nil || len(check(r.root, rule, true)) > 0 {
@@ -158,17 +160,19 @@ func (r *reader) plain(rule *rules) bool {
 	})
 }
 
-// untouched tells whether the input can go out as it is.
+// untouched reports whether the input can go out as it is.
 func (r *reader) untouched(rule *rules, o *Options) bool {
 	root := r.root
-	if r.flavour.request() || r.Count > o.MaxNodes || r.size > o.MaxBytes || root.Kind != jsonschema.Object || r.Twice != nil || len(check(root, rule, true)) > 0 {
+	if r.flavor.request() || r.Count > o.MaxNodes || r.size > o.MaxBytes || root.Kind != jsonschema.Object || r.Twice != nil || len(check(root, rule, true)) > 0 {
 		return false
 	}
 	if r.openAll(r.at(root)); r.fault != nil || r.open(r.at(root)).never {
 		return false
 	}
 	if r.rewrite || slices.ContainsFunc(r.report, func(s seen) bool { return repairs[s.kind] }) {
-		r.byNode, r.pairs, r.report = nil, nil, nil // what is reported, is reported once
+		r.byNode = nil
+		r.pairs = nil
+		r.report = nil // what is reported, is reported once
 		return false
 	}
 	r.report = nil

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
 // sameJSON compares two texts; the order of members does not count.
@@ -18,7 +20,7 @@ func sameJSON(t *testing.T, got, want string) bool {
 	if err != nil {
 		t.Fatalf("%v: %s", err, want)
 	}
-	return equal(x, y)
+	return jsonschema.Equal(x, y)
 }
 
 func mustPlan(t *testing.T, raw string, d Dialect, opts *Options) *Result {
@@ -97,7 +99,7 @@ func TestReferences(t *testing.T) {
 	one{name: "beside a reference draft-07 keeps words alone", dialect: OpenAI, in: `{"$ref":"#/$defs/P","description":"page","maximum":9}`,
 		want: `{"type":"integer","minimum":0,"description":"page"}`}.run(t, `"$schema":"http://json-schema.org/draft-07/schema#",`, nil)
 	one{name: "so does OpenAPI 3.0", dialect: OpenAI, in: `{"$ref":"#/$defs/P","description":"page","maximum":9}`,
-		want: `{"type":"integer","minimum":0,"description":"page"}`}.run(t, "", &Options{Flavour: OpenAPI30})
+		want: `{"type":"integer","minimum":0,"description":"page"}`}.run(t, "", &Options{Flavor: OpenAPI30})
 }
 
 func TestComposition(t *testing.T) {

@@ -19,7 +19,8 @@ type wild struct {
 func (w *wild) pick(list ...string) string { return list[w.rand.IntN(len(list))] }
 
 func (w *wild) schema() string {
-	if w.left--; w.left < 0 || w.rand.IntN(20) == 0 {
+	w.left--
+	if w.left < 0 || w.rand.IntN(20) == 0 {
 		return w.pick(`true`, `false`, `{}`, `{"type":"string"}`, `{"type":"null"}`, `5`)
 	}
 	var members []string

@@ -7,7 +7,7 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// isKnown tells whether a keyword says something about values.
+// isKnown reports whether a keyword says something about values.
 func isKnown(key string) bool {
 	k, ok := jsonschema.Keywords[key]
 	return ok && !k.Silent
@@ -33,7 +33,8 @@ func (r *reader) read(f *form) {
 		}
 		switch {
 		case isKnown(kid.Key):
-			if kid = r.repair(f, kid); kid != nil {
+			kid = r.repair(n, kid)
+			if kid != nil {
 				kept = append(kept, kid)
 			}
 		case !jsonschema.Keywords[kid.Key].Silent:
@@ -43,11 +44,14 @@ func (r *reader) read(f *form) {
 	if len(kept) > 0 {
 		f.rest = slices.Clone(kept)
 	}
-	if m := n.Get("enum"); m != nil && f.types == tArray && !f.constant && !slices.ContainsFunc(f.enum, isArray) {
+	holdsArray := slices.ContainsFunc(f.enum, func(v *node) bool { return v.Kind == jsonschema.Array })
+	if m := n.Get("enum"); m != nil && f.types == tArray && !f.constant && !holdsArray {
 		r.change(m, BadKeyword, "read as that of the items")
 		items := r.made(m)
-		items.enum, items.listed = f.enum, true
-		f.enum, f.listed = nil, false
+		items.enum = f.enum
+		items.listed = true
+		f.enum = nil
+		f.listed = false
 		f.items = r.pair(f.items, items)
 	}
 	if m := n.Get("discriminator"); m != nil {
@@ -58,27 +62,19 @@ func (r *reader) read(f *form) {
 	}
 }
 
-func isArray(n *node) bool { return n.Kind == jsonschema.Array }
-
 // keyword reads one keyword that has a place of its own in the form.
 func (r *reader) keyword(f *form, kid *node) bool {
 	switch kid.Key {
 	case "type":
 		r.readType(f, kid)
 	case "title":
-		if kid.Kind == jsonschema.String {
-			f.title = kid.Text
-		}
+		f.title = f.src.Str("title")
 	case "description":
-		if kid.Kind == jsonschema.String {
-			f.desc = kid.Text
-		}
+		f.desc = f.src.Str("description")
 	case "properties":
 		r.readProperties(f, kid)
 	case "patternProperties":
-		for _, k := range kid.Kids {
-			f.patterns = append(f.patterns, prop{k.Key, r.at(k)})
-		}
+		f.patterns = r.named(kid.Kids)
 	case "required":
 		r.readRequired(f, kid)
 	case "additionalProperties":
@@ -90,12 +86,15 @@ func (r *reader) keyword(f *form, kid *node) bool {
 	case "enum":
 		r.readEnum(f, kid)
 	case "const":
-		f.enum, f.listed, f.constant = []*node{kid}, true, true
+		f.enum = []*node{kid}
+		f.listed = true
+		f.constant = true
 	case "anyOf", "oneOf", "allOf":
 		r.readBranches(f, kid)
 	case "nullable", "x-nullable":
 		if kid.IsTrue() && f.src.Get("type") != nil {
-			f.null, r.rewrite = true, true
+			f.null = true
+			r.rewrite = true
 		}
 	case "$ref", "$dynamicRef", "$recursiveRef":
 		r.readRef(f, kid)
@@ -106,17 +105,13 @@ func (r *reader) keyword(f *form, kid *node) bool {
 }
 
 func (r *reader) readType(f *form, kid *node) {
-	list := []*node{kid}
-	if kid.Kind == jsonschema.Array {
-		list = kid.Kids
-	}
-	for _, v := range list {
-		t, ok := typeOf(v.Text)
+	for _, v := range kid.TypeNames() {
+		t := jsonschema.TypeNamed(v.Text)
 		if v.Text == "file" { // how Swagger says bytes
-			t, ok = tString, true
+			t = tString
 			r.change(kid, BadType, "read as string")
 		}
-		if !ok || v.Kind != jsonschema.String {
+		if t == 0 || v.Kind != jsonschema.String {
 			f.types = 0
 			r.change(kid, BadType, "accepts any type")
 			return
@@ -138,19 +133,17 @@ func (r *reader) readProperties(f *form, kid *node) {
 		}
 		return
 	}
-	f.props = make([]prop, 0, len(kid.Kids))
-	for _, k := range kid.Kids {
-		f.props = append(f.props, prop{k.Key, r.at(k)})
-	}
+	f.props = r.named(kid.Kids)
 }
 
 // wrapped is the properties of a whole schema that was written where they belong: its type
 // is a word, not a schema. Nil: it is none.
 func wrapped(properties *node) *node {
-	if inner := properties.Get("properties"); inner != nil && inner.Kind == jsonschema.Object && properties.Str("type") == "object" {
-		return inner
+	inner := properties.Get("properties")
+	if inner == nil || inner.Kind != jsonschema.Object || properties.Str("type") != "object" {
+		return nil
 	}
-	return nil
+	return inner
 }
 
 func (r *reader) readRequired(f *form, kid *node) {
@@ -158,21 +151,13 @@ func (r *reader) readRequired(f *form, kid *node) {
 		r.change(kid, BadRequired, "dropped")
 		return
 	}
-	seen := map[string]bool(nil)
-	if len(kid.Kids) > 16 {
-		seen = make(map[string]bool, len(kid.Kids))
-	}
 	f.required = slices.Grow(f.required, len(kid.Kids))
 	for _, k := range kid.Kids {
-		double := seen[k.Text] || seen == nil && slices.Contains(f.required, k.Text)
-		if k.Kind != jsonschema.String || double {
+		if k.Kind != jsonschema.String || f.isRequired(k.Text) {
 			r.change(k, BadRequired, "dropped")
 			continue
 		}
-		if seen != nil {
-			seen[k.Text] = true
-		}
-		f.required = append(f.required, k.Text)
+		f.require(k.Text)
 	}
 }
 
@@ -182,10 +167,7 @@ func (r *reader) readItems(f *form, kid *node) {
 	case list && len(kid.Kids) > maxBranches:
 		r.change(kid, TooMuch, "more than "+itoa(maxBranches)+" positions: any item is accepted")
 	case list && kid.Kind == jsonschema.Array && kid.Key != "additionalItems":
-		f.prefix = make([]*form, 0, len(kid.Kids))
-		for _, k := range kid.Kids {
-			f.prefix = append(f.prefix, r.at(k))
-		}
+		f.prefix = r.each(kid.Kids)
 	case list:
 		r.change(kid, NotASchema, "dropped")
 	case kid.Key == "items":
@@ -205,11 +187,12 @@ func (r *reader) readEnum(f *form, kid *node) {
 	if f.constant {
 		return
 	}
-	f.enum, f.listed = kid.Kids, true
+	f.enum = kid.Kids
+	f.listed = true
 	if len(kid.Kids) > maxEnum { // nobody writes such a list
 		return
 	}
-	f.enum = dedupe(kid.Kids)
+	f.enum = jsonschema.Distinct(kid.Kids)
 	if len(f.enum) < len(kid.Kids) {
 		r.change(kid, DoubleValue, "deduplicated")
 	}
@@ -228,18 +211,17 @@ func (r *reader) readBranches(f *form, kid *node) {
 		f.notes = append(f.notes, "One of "+itoa(len(kid.Kids))+" alternatives, checked when called.")
 		return
 	}
-	branches := make([]*form, 0, len(kid.Kids))
-	for _, k := range kid.Kids {
-		branches = append(branches, r.at(k))
-	}
+	branches := r.each(kid.Kids)
 	switch {
 	case kid.Key == "allOf":
 		f.all = append(f.all, branches...)
 	case f.union == nil:
-		f.union, f.one = branches, kid.Key == "oneOf"
+		f.union = branches
+		f.one = kid.Key == "oneOf"
 	default: // both anyOf and oneOf
 		other := r.made(kid)
-		other.union, other.one = branches, kid.Key == "oneOf"
+		other.union = branches
+		other.one = kid.Key == "oneOf"
 		f.all = append(f.all, other)
 	}
 }
@@ -250,7 +232,7 @@ func (r *reader) readRef(f *form, kid *node) {
 		return
 	}
 	if r.index == nil {
-		r.index = jsonschema.NewIndex(r.root, r.flavour.draft(r.root))
+		r.index = jsonschema.NewIndex(r.root, r.flavor.draft(r.root))
 	}
 	at := r.index.Lookup(f.src, kid.Text)
 	switch f.dynamic = kid.Key != "$ref"; kid.Key {

@@ -1,6 +1,10 @@
 package schema
 
-import "github.com/toolfit/toolfit/internal/core/jsonschema"
+import (
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/core/jsonschema"
+)
 
 // Kind says what a change is about.
 type Kind string
@@ -46,37 +50,33 @@ type Change struct {
 	Action  string `json:"action"`
 }
 
+// noteTexts are the words for keywords that cannot be sent, before and after their values.
+var noteTexts = map[string][2]string{
+	"pattern": {"Pattern: "}, "format": {"Format: "}, "multipleOf": {"Multiple of "},
+	"minimum": {"At least "}, "exclusiveMinimum": {"More than "}, "maximum": {"At most "}, "exclusiveMaximum": {"Less than "},
+	"minLength": {"At least ", " characters"}, "maxLength": {"At most ", " characters"},
+	"minItems": {"At least ", " items"}, "maxItems": {"At most ", " items"},
+	"minProperties": {"At least ", " properties"}, "maxProperties": {"At most ", " properties"},
+	"minContains": {"At least ", " matching items"}, "maxContains": {"At most ", " matching items"},
+}
+
+const furtherRules = "Further rules are checked when called."
+
 // noteOf puts a keyword that cannot be sent into words.
 func noteOf(n *node) string {
+	if text, ok := noteTexts[n.Key]; ok {
+		return text[0] + n.Text + text[1]
+	}
 	switch n.Key {
 	case "default":
 		if n.Kind == jsonschema.Null {
-			return "" // absent is absent
+			return "" // a default of null is no default
 		}
 		return "Default: " + n.String() + "."
-	case "pattern":
-		return "Pattern: " + n.Text
-	case "format":
-		return "Format: " + n.Text
-	case "multipleOf":
-		return "Multiple of " + n.Text
 	case "uniqueItems":
-		if !n.IsTrue() {
-			return ""
+		if n.IsTrue() {
+			return "No duplicates"
 		}
-		return "No duplicates"
-	case "minimum":
-		return "At least " + n.Text
-	case "maximum":
-		return "At most " + n.Text
-	case "exclusiveMinimum":
-		return "More than " + n.Text
-	case "exclusiveMaximum":
-		return "Less than " + n.Text
-	case "minLength", "minItems", "minProperties", "minContains":
-		return "At least " + n.Text + unit(n.Key)
-	case "maxLength", "maxItems", "maxProperties", "maxContains":
-		return "At most " + n.Text + unit(n.Key)
 	case "not":
 		return noteOfNot(n)
 	case "if":
@@ -84,23 +84,9 @@ func noteOf(n *node) string {
 	case "dependentRequired":
 		return noteOfNeeds(n)
 	case "dependencies", "dependentSchemas", "contains", "unevaluatedProperties", "unevaluatedItems":
-		return "Further rules are checked when called."
+		return furtherRules
 	}
 	return "" // annotations
-}
-
-func unit(key string) string {
-	switch key[3:] {
-	case "imum":
-		return ""
-	case "Length":
-		return " characters"
-	case "Properties":
-		return " properties"
-	case "Contains":
-		return " matching items"
-	}
-	return " items"
 }
 
 func noteOfNot(n *node) string {
@@ -114,35 +100,29 @@ func noteOfNot(n *node) string {
 	if s := n.String(); len(s) <= 80 {
 		return "Must not match " + s
 	}
-	return "Further rules are checked when called."
+	return furtherRules
 }
 
 func noteOfNeeds(n *node) string {
-	s := ""
+	var needs []string
 	for _, kid := range n.Kids {
-		if s != "" {
-			s += "; "
-		}
-		s += kid.Key + " needs " + words(kid.Kids)
+		needs = append(needs, kid.Key+" needs "+words(kid.Kids))
 	}
-	return s
+	return strings.Join(needs, "; ")
 }
 
-// words lists texts, no more of them than one reads.
+// words lists values, the first 20 of them.
 func words(list []*node) string {
-	s := ""
-	for i, n := range list {
-		if i == 20 {
-			return s + ", …"
+	var texts []string
+	for _, n := range list[:min(20, len(list))] {
+		text := n.Text
+		if n.Kind != jsonschema.String {
+			text = n.String()
 		}
-		if i > 0 {
-			s += ", "
-		}
-		if n.Kind == jsonschema.String {
-			s += n.Text
-		} else {
-			s += n.String()
-		}
+		texts = append(texts, text)
 	}
-	return s
+	if len(list) > len(texts) {
+		texts = append(texts, "…")
+	}
+	return strings.Join(texts, ", ")
 }

@@ -2,8 +2,6 @@ package schema
 
 import (
 	"slices"
-
-	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
 // request is what a provider counts over all strict tools of one request.
@@ -37,7 +35,8 @@ func Loosen(d Dialect, list []*Result) []int {
 		if root, err := t.Parse(res.Parameters); err == nil {
 			c.optional, c.unions = optionals(root)
 		}
-		sum.optional, sum.unions = sum.optional+c.optional, sum.unions+c.unions
+		sum.optional = sum.optional + c.optional
+		sum.unions = sum.unions + c.unions
 		strict = append(strict, c)
 	}
 	var out []int
@@ -55,7 +54,8 @@ func Loosen(d Dialect, list []*Result) []int {
 			break
 		}
 		out = append(out, c.at)
-		sum.optional, sum.unions = sum.optional-c.optional, sum.unions-c.unions
+		sum.optional = sum.optional - c.optional
+		sum.unions = sum.unions - c.unions
 	}
 	slices.Sort(out)
 	return out
@@ -63,26 +63,18 @@ func Loosen(d Dialect, list []*Result) []int {
 
 // optionals counts the properties that may be absent and the unions in a written schema.
 func optionals(n *node) (optional, unions int) {
-	if props := n.Get("properties"); n.Kind == jsonschema.Object && props != nil {
-		optional = len(props.Kids)
-		if req := n.Get("required"); req != nil {
-			optional -= len(req.Kids)
-		}
+	if props := n.Get("properties"); props != nil {
+		optional = len(props.Kids) - len(n.Get("required").Elements())
 	}
-	for _, kid := range n.Kids {
-		switch jsonschema.Keywords[kid.Key].Holds {
-		case jsonschema.OneSchema:
-			o, u := optionals(kid)
-			optional, unions = optional+o, unions+u
-		case jsonschema.SchemaList, jsonschema.SchemaMap:
-			if kid.Key == "anyOf" {
-				unions++
-			}
-			for _, k := range kid.Kids {
-				o, u := optionals(k)
-				optional, unions = optional+o, unions+u
-			}
+	for _, kid := range n.Members() {
+		if kid.Key == "anyOf" {
+			unions++
 		}
+		kid.Schemas(func(inner *node) {
+			o, u := optionals(inner)
+			optional += o
+			unions += u
+		})
 	}
 	return optional, unions
 }

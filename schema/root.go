@@ -12,7 +12,7 @@ func (w *writer) root(at *form) (*node, int, *Error) {
 		return nil, 0, w.r.fault
 	}
 	if f.never {
-		return nil, 0, &Error{Unsatisfiable, f.src.Pointer(), "no arguments could ever be right"}
+		return nil, 0, &Error{Unsatisfiable, f.src.Pointer(), "no arguments could be valid"}
 	}
 	f, wrap := w.rootForm(f)
 	w.prepare(f)
@@ -24,7 +24,7 @@ func (w *writer) root(at *form) (*node, int, *Error) {
 	}
 	out, back := w.rootBody(f)
 	if out == nil {
-		return nil, 0, &Error{Unsatisfiable, f.src.Pointer(), "a required part cannot be given"}
+		return nil, 0, &Error{Unsatisfiable, f.src.Pointer(), "a required part cannot be expressed"}
 	}
 	if wrap {
 		w.change(f, RootChanged, "put under the property "+quote(wrapKey))
@@ -45,7 +45,6 @@ func (w *writer) root(at *form) (*node, int, *Error) {
 // rootForm makes an object of what the tool wrote, or puts it into one.
 func (w *writer) rootForm(f *form) (*form, bool) {
 	c := f.copy()
-	c.base, c.read = nil, true
 	c.null = false
 	if f.union != nil && !w.d.rootUnion {
 		if merged := w.mergeRoot(c); merged != nil {
@@ -55,7 +54,9 @@ func (w *writer) rootForm(f *form) (*form, bool) {
 	object := c.types == 0 && (c.objectLike() || c.bare() || !c.listed && c.union == nil) || c.types&tObject != 0 || w.d.rootUnion && c.types == 0
 	if c.listed || c.union != nil && !w.d.rootUnion || !object {
 		wrapped := w.r.made(f.src)
-		wrapped.types, wrapped.props, wrapped.required = tObject, []prop{{wrapKey, f}}, []string{wrapKey}
+		wrapped.types = tObject
+		wrapped.props = []prop{{wrapKey, f}}
+		wrapped.required = []string{wrapKey}
 		wrapped.more = w.r.made(nil)
 		wrapped.more.never = true
 		wrapped.flat = wrapped
@@ -89,7 +90,6 @@ func (w *writer) rootBody(f *form) (*node, int) {
 		return out, back
 	}
 	c := f.copy()
-	c.base, c.read = nil, true
 	for i, p := range c.props {
 		pf := w.r.open(p.form)
 		if pf.never && f.isRequired(p.key) {
@@ -99,7 +99,9 @@ func (w *writer) rootBody(f *form) (*node, int) {
 			continue
 		}
 		open := w.r.made(pf.src)
-		open.types, open.desc, open.null = pf.types, pf.desc, pf.null
+		open.types = pf.types
+		open.desc = pf.desc
+		open.null = pf.null
 		if len(pf.props) > 0 {
 			var names []string
 			for _, q := range pf.props[:min(20, len(pf.props))] {
@@ -110,9 +112,7 @@ func (w *writer) rootBody(f *form) (*node, int) {
 		open.flat = open
 		c.props[i].form = open
 		w.change(pf, Cut, "its shape is described")
-		if w.d.strict {
-			w.lose(pf, Cut, "too deep or too large")
-		}
+		w.loseCut(pf)
 	}
 	c.flat = c
 	w.stop = cut{2, w.opts.MaxBytes, w.opts.MaxNodes}
@@ -127,9 +127,7 @@ func (w *writer) plainOrUnion(f *form) (*node, int, bool) {
 	if f.union != nil { // only where a union may stand at the root
 		out, at := w.union(f, place{})
 		if out != nil && out.Get("type") == nil {
-			t := w.text("object")
-			t.Key = "type"
-			out.Kids = slices.Insert(out.Kids, 0, t)
+			w.insert(out, 0, "type", "object")
 		}
 		return out, at, out != nil
 	}
@@ -147,9 +145,11 @@ func (w *writer) mergeRoot(f *form) *form {
 		branches = append(branches, o)
 	}
 	c := f.copy()
-	c.read, c.union, c.one = true, nil, false
+	c.union = nil
+	c.one = false
 	c.types = tObject
-	onlyRequired, closed := true, true
+	onlyRequired := true
+	closed := true
 	var keys []string
 	seen := map[string]bool{}
 	for _, b := range branches {
@@ -215,7 +215,7 @@ func (w *writer) mergeRootKey(c, base *form, branches []*form, key string) {
 		c.props = append(c.props, prop{key, form})
 		return
 	}
-	c.props[slices.IndexFunc(c.props, func(p prop) bool { return p.key == key })].form = form
+	c.props[c.propAt(key)].form = form
 }
 
 // rootNote says which properties go together.
@@ -264,7 +264,8 @@ func (w *writer) keepDefs(root *form, s *survey) {
 	written := s.of(root.id()).size
 	shared := written > 2*s.count && written > 64
 	w.defs = map[*form]string{}
-	taken, next := map[string]bool{}, map[string]int{}
+	taken := map[string]bool{}
+	next := map[string]int{}
 	var visit func(f *form)
 	seen := map[*form]bool{}
 	visit = func(f *form) {
@@ -282,7 +283,8 @@ func (w *writer) keepDefs(root *form, s *survey) {
 			}
 			base := name
 			for n := max(2, next[base]); taken[name]; n++ {
-				name, next[base] = base+"_"+itoa(n), n+1
+				name = base + "_" + itoa(n)
+				next[base] = n + 1
 			}
 			taken[name] = true
 			w.defs[id] = name

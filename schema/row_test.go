@@ -29,7 +29,10 @@ func (s *score) add(ok bool) {
 	}
 }
 
-func (s *score) join(o score) { s.held, s.of = s.held+o.held, s.of+o.of }
+func (s *score) join(o score) {
+	s.held = s.held + o.held
+	s.of = s.of + o.of
+}
 
 func (s score) percent() float64 {
 	if s.of == 0 {
@@ -39,8 +42,13 @@ func (s score) percent() float64 {
 }
 
 func (r *row) join(o *row) {
-	r.schemas, r.apart, r.strict, r.dangling, r.hit = r.schemas+o.schemas, r.apart+o.apart, r.strict+o.strict, r.dangling+o.dangling, r.hit+o.hit
-	r.in, r.out = r.in+o.in, r.out+o.out
+	r.schemas = r.schemas + o.schemas
+	r.apart = r.apart + o.apart
+	r.strict = r.strict + o.strict
+	r.dangling = r.dangling + o.dangling
+	r.hit = r.hit + o.hit
+	r.in = r.in + o.in
+	r.out = r.out + o.out
 	for reason, n := range o.refused {
 		r.refused[reason] += n
 	}

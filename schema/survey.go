@@ -95,7 +95,8 @@ func (s *survey) visit(f *form, optional bool) int32 {
 		size = min(huge, size+s.visit(s.r.open(c), optional))
 	})
 	s.path = s.path[:len(s.path)-1]
-	m.state, m.size = 2, size
+	m.state = 2
+	m.size = size
 	return size
 }
 

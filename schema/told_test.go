@@ -10,7 +10,7 @@ import (
 	broken "github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-// told tells whether the report names every rule that was broken: a rule that the dialect
+// told reports whether the report names every rule that was broken: a rule that the dialect
 // cannot say is put into words, which a generator does not read and a model does.
 func told(err error, report []Change) bool {
 	var bad *jsonschema.ValidationError
@@ -44,10 +44,12 @@ func isTold(e *jsonschema.ValidationError, at map[string]bool) bool {
 			return true
 		}
 	}
-	all, some := len(e.Causes) > 0, false
+	all := len(e.Causes) > 0
+	some := false
 	for _, c := range e.Causes {
 		ok := isTold(c, at)
-		all, some = all && ok, some || ok
+		all = all && ok
+		some = some || ok
 	}
 	switch e.ErrorKind.(type) {
 	case *broken.AnyOf, *broken.OneOf:

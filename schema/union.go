@@ -2,7 +2,6 @@ package schema
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
@@ -10,26 +9,39 @@ import (
 // split writes one branch for each type, with the keywords that speak of it.
 func (w *writer) split(f *form, p place) (*node, int) {
 	whole := w.r.made(f.src)
-	whole.base, whole.title, whole.desc, whole.notes, whole.null = f.id(), f.title, f.desc, f.notes, f.null
+	whole.base = f.id()
+	whole.title = f.title
+	whole.desc = f.desc
+	whole.notes = f.notes
+	whole.null = f.null
 	for _, n := range f.rest {
-		if jsonschema.Keywords[n.Key].Note {
+		if isNote(n) {
 			whole.rest = append(whole.rest, n)
 		}
 	}
-	for _, name := range f.types.names() {
-		t, _ := typeOf(name)
+	for _, name := range f.types.Names() {
+		t := jsonschema.TypeNamed(name)
 		if t == tNull {
 			whole.null = true
 			continue
 		}
 		b := f.copy()
-		b.base, b.read, b.types, b.null, b.title, b.desc, b.notes = nil, true, t, false, "", "", nil
-		b.rest = slices.DeleteFunc(b.rest, func(n *node) bool { return jsonschema.Keywords[n.Key].Note || !speaksOf(n.Key, t) })
+		b.types = t
+		b.null = false
+		b.title = ""
+		b.desc = ""
+		b.notes = nil
+		b.rest = slices.DeleteFunc(b.rest, func(n *node) bool { return isNote(n) || !constrains(n.Key, t) })
 		if t != tObject {
-			b.props, b.required, b.more, b.patterns, b.names = nil, nil, nil, nil, nil
+			b.props = nil
+			b.required = nil
+			b.more = nil
+			b.patterns = nil
+			b.names = nil
 		}
 		if t != tArray {
-			b.items, b.prefix = nil, nil
+			b.items = nil
+			b.prefix = nil
 		}
 		whole.union = append(whole.union, b)
 	}
@@ -37,49 +49,52 @@ func (w *writer) split(f *form, p place) (*node, int) {
 	return w.union(whole, p)
 }
 
-// speaksOf tells whether a keyword is about values of that type.
-func speaksOf(key string, t types) bool {
-	switch key {
-	case "contains", "minContains", "maxContains", "unevaluatedItems":
-		return t == tArray
-	case "dependentRequired", "dependentSchemas", "dependencies", "unevaluatedProperties":
-		return t == tObject
-	}
-	return fitsType(key, t)
-}
-
 // union writes alternatives.
 func (w *writer) union(f *form, p place) (*node, int) {
 	name := "anyOf"
-	if f.one && w.d.oneOf {
+	if f.one && w.d.keep["oneOf"] {
 		name = "oneOf"
 	}
-	if f.one && !w.d.oneOf && !w.apart(f.union) {
+	if f.one && !w.d.keep["oneOf"] && !w.apart(f.union) {
 		f = w.either(f)
 	}
 	own := *f
-	own.union, own.null, own.title, own.desc, own.notes, own.base = nil, false, "", "", nil, nil
-	own.rest = slices.DeleteFunc(slices.Clone(f.rest), func(n *node) bool { return jsonschema.Keywords[n.Key].Note })
-	own.flat, own.ref, own.all, own.read = nil, nil, nil, true
+	own.union = nil
+	own.null = false
+	own.title = ""
+	own.desc = ""
+	own.notes = nil
+	own.base = nil
+	own.rest = slices.DeleteFunc(slices.Clone(f.rest), isNote)
+	own.flat = nil
+	own.ref = nil
+	own.all = nil
+	own.read = true
 	if w.d.alone { // it speaks of all branches together, so it cannot go into each
-		own.rest = slices.DeleteFunc(own.rest, func(n *node) bool { return strings.HasPrefix(n.Key, "unevaluated") })
+		own.rest = slices.DeleteFunc(own.rest, isUnevaluated)
 	}
 	push := w.d.alone && !own.bare()
+	beside := w.owns[f] // the same one each time, so that its pairs are made once
+	if beside == nil && push {
+		if w.owns == nil {
+			w.owns = map[*form]*form{}
+		}
+		beside = &own
+		w.owns[f] = beside
+	}
 	list := w.array(len(f.union) + 1)
 	var branches []branch
 	var last *form
 	changed := false
 	for _, b := range f.union {
 		if push {
-			b = w.r.pair(b, w.own(f, &own))
+			b = w.r.pair(b, beside)
 		}
 		last = w.r.open(b)
 		n, at := w.schema(last, p.below(f, true))
 		if n == nil {
-			if w.d.strict && !last.never {
-				w.lose(last, Cut, "too deep or too large")
-			}
 			if !last.never {
+				w.loseCut(last)
 				w.change(last, Cut, "left out")
 			}
 			continue
@@ -109,7 +124,7 @@ func (w *writer) either(f *form) *form {
 	return &c
 }
 
-// apart tells whether no value fits two branches: their types differ, or a property that
+// apart reports whether no value fits two branches: their types differ, or a property that
 // all of them need has other values in each.
 func (w *writer) apart(branches []*form) bool {
 	var seen types
@@ -119,7 +134,7 @@ func (w *writer) apart(branches []*form) bool {
 		if o.listed {
 			t = 0
 			for _, v := range o.enum {
-				t |= valueType(v)
+				t |= v.Type()
 			}
 		}
 		if t&tNumber != 0 {
@@ -135,7 +150,8 @@ func (w *writer) apart(branches []*form) bool {
 
 func (w *writer) tagged(branches []*form) bool {
 	for _, key := range w.r.open(branches[0]).required {
-		values, apart := map[string]bool{}, true
+		values := map[string]bool{}
+		apart := true
 		for _, b := range branches {
 			o := w.r.open(b)
 			p := o.prop(key)
@@ -163,38 +179,20 @@ func (w *writer) unionBeside(f, own *form, name string, list *node, p place) *no
 	}
 	w.describe(out, min(1, len(out.Kids)), f, f.notes)
 	for _, n := range f.rest {
-		if jsonschema.Keywords[n.Key].Note && w.keeps(f, n) {
+		if isNote(n) && w.keeps(f, n) {
 			w.put(out, n.Key, w.given(n))
 		}
 	}
 	if f.null {
 		if t := out.Get("type"); t != nil && t.Kind == jsonschema.String {
-			both := w.array(2)
+			both := w.texts([]string{t.Text, "null"})
 			both.Key = "type"
-			both.Kids = append(both.Kids, w.text(t.Text), w.text("null"))
 			out.Kids[slices.Index(out.Kids, t)] = both
 		}
-		w.putNull(list)
+		list.Kids = append(list.Kids, w.typed("null"))
 	}
 	w.put(out, name, list)
 	return out
-}
-
-// own is the part of f beside its union, the same one each time.
-func (w *writer) own(f, own *form) *form {
-	if w.owns == nil {
-		w.owns = map[*form]*form{}
-	}
-	if w.owns[f] == nil {
-		w.owns[f] = own
-	}
-	return w.owns[f]
-}
-
-func (w *writer) putNull(list *node) {
-	null := w.object()
-	w.put(null, "type", w.text("null"))
-	list.Kids = append(list.Kids, null)
 }
 
 // aloneUnion writes a union beside which only words stand, or not even those.
@@ -202,10 +200,10 @@ func (w *writer) aloneUnion(f *form, name string, list *node, branches []branch)
 	notes := slices.Clip(f.notes)
 	out := w.object()
 	for _, n := range f.rest {
-		if !jsonschema.Keywords[n.Key].Note && !strings.HasPrefix(n.Key, "unevaluated") {
+		if !isNote(n) && !isUnevaluated(n) {
 			continue
 		}
-		if jsonschema.Keywords[n.Key].Note && w.d.raw && w.keeps(f, n) {
+		if isNote(n) && w.d.raw && w.keeps(f, n) {
 			w.put(out, n.Key, w.given(n))
 		} else {
 			w.note(f, n, &notes)
@@ -214,14 +212,15 @@ func (w *writer) aloneUnion(f *form, name string, list *node, branches []branch)
 	if f.null {
 		if w.d.null == nullableFlag {
 			if first := list.Kids[0]; first.Get("nullable") == nil && first.Get("anyOf") == nil {
-				w.put(first, "nullable", w.literal(jsonschema.Bool, "true"))
+				w.put(first, "nullable", w.flag(true))
 			}
 		} else {
-			w.putNull(list)
+			list.Kids = append(list.Kids, w.typed("null"))
 		}
 	}
 	if len(list.Kids) == 1 {
-		out, list = list.Kids[0], nil
+		out = list.Kids[0]
+		list = nil
 		w.addWords(out, describe(f.desc, notes))
 		return out
 	}
@@ -236,7 +235,8 @@ func (w *writer) aloneUnion(f *form, name string, list *node, branches []branch)
 
 // addWords puts words before the description of a schema already written.
 func (w *writer) addWords(n *node, words string) {
-	if words = shortened(words, w.rung.words); words == "" {
+	words = shortened(words, w.rung.words)
+	if words == "" {
 		return
 	}
 	if inner := n.Get("anyOf"); inner != nil && w.d.aloneWords && len(inner.Kids) > 0 {

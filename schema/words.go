@@ -1,30 +1,31 @@
 package schema
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // describe puts title and description where a reader looks first, behind the type.
 func (w *writer) describe(out *node, at int, f *form, notes []string) {
 	if text := shortened(describe(f.desc, notes), w.rung.words); text != "" {
-		n := w.text(text)
-		n.Key = "description"
-		out.Kids = slices.Insert(out.Kids, at, n)
+		w.insert(out, at, "description", text)
 	}
-	if f.title != "" && w.d.titles {
-		n := w.text(f.title)
-		n.Key = "title"
-		out.Kids = slices.Insert(out.Kids, at, n)
+	if f.title != "" && w.d.keep["title"] {
+		w.insert(out, at, "title", f.title)
 	}
 }
 
-// shortened is a text of at most so many bytes, whole characters and, where possible, words.
+// clip is the beginning of a text in at most so many bytes, without a cut character.
+func clip(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:max(0, most)], "")
+}
+
+// shortened is a text of at most so many bytes, cut between words where possible.
 func shortened(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}
-	s = s[:validCut(s, max(0, most-3))]
+	s = clip(s, most-3)
 	if s == "" {
 		return ""
 	}

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
@@ -48,6 +49,13 @@ func (w *writer) lose(f *form, kind Kind, why string) {
 	}
 }
 
+// loseCut is lose for a part that there is no room for.
+func (w *writer) loseCut(f *form) {
+	if w.d.strict {
+		w.lose(f, Cut, "too deep or too large")
+	}
+}
+
 func (w *writer) change(f *form, kind Kind, action string) { w.changeAt(f.src, kind, action) }
 
 // maxReport is how many changes one plan lists.
@@ -56,7 +64,9 @@ const maxReport = 4000
 // changeAt is the writer's own report: an attempt that leads nowhere takes it along.
 func (w *writer) changeAt(n *node, kind Kind, action string) {
 	if len(w.report) == maxReport {
-		n, kind, action = w.r.root, TooMuch, "further changes are not listed"
+		n = w.r.root
+		kind = TooMuch
+		action = "further changes are not listed"
 	} else if len(w.report) > maxReport {
 		return
 	}
@@ -83,11 +93,9 @@ func (w *writer) put(n *node, key string, value *node) *node {
 	return value
 }
 
-func (w *writer) text(s string) *node {
-	n := w.New(jsonschema.String)
-	n.Text = s
-	return n
-}
+func (w *writer) text(s string) *node { return w.literal(jsonschema.String, s) }
+
+func (w *writer) flag(value bool) *node { return w.literal(jsonschema.Bool, strconv.FormatBool(value)) }
 
 func (w *writer) literal(k jsonschema.Kind, s string) *node {
 	n := w.New(k)
@@ -95,10 +103,43 @@ func (w *writer) literal(k jsonschema.Kind, s string) *node {
 	return n
 }
 
+// texts is a list of strings.
+func (w *writer) texts(list []string) *node {
+	n := w.array(len(list))
+	for _, s := range list {
+		n.Kids = append(n.Kids, w.text(s))
+	}
+	return n
+}
+
+// values is a list of values of the input.
+func (w *writer) values(list []*node) *node {
+	n := w.array(len(list))
+	for _, v := range list {
+		n.Kids = append(n.Kids, w.given(v))
+	}
+	return n
+}
+
+// typed is a schema with nothing but a type.
+func (w *writer) typed(name string) *node {
+	n := w.object()
+	w.put(n, "type", w.text(name))
+	return n
+}
+
+// insert adds a member at a place of its own.
+func (w *writer) insert(n *node, at int, key, text string) {
+	value := w.text(text)
+	value.Key = key
+	n.Kids = slices.Insert(n.Kids, at, value)
+}
+
 // given is a value of the input, as a member of the output. The tree below it is shared.
 func (w *writer) given(v *node) *node {
 	n := w.New(v.Kind)
-	n.Text, n.Kids = v.Text, v.Kids
+	n.Text = v.Text
+	n.Kids = v.Kids
 	return n
 }
 
@@ -173,7 +214,7 @@ func (w *writer) body(f *form, p place) (*node, int) {
 	if core&tNumber != 0 {
 		core &^= tInteger
 	}
-	if !core.single() && core != 0 && !w.d.typeLists || core&(core-1) != 0 && core&tObject != 0 && w.shapes(f) {
+	if !core.IsSingle() && core != 0 && !w.d.typeLists || core&(core-1) != 0 && core&tObject != 0 && w.shapes(f) {
 		return w.split(f, p)
 	}
 	switch {
@@ -217,27 +258,23 @@ func (w *writer) plain(f *form, p place) (*node, int, bool) {
 
 func (w *writer) nullFlag(out *node, f *form) {
 	if f.null && w.d.null == nullableFlag {
-		w.put(out, "nullable", w.literal(jsonschema.Bool, "true"))
+		w.put(out, "nullable", w.flag(true))
 	}
 }
 
 // orNull is the union of a schema with null; its words stay outside.
 func (w *writer) orNull(n *node) *node {
-	out, list := w.object(), w.array(2)
-	null := w.object()
-	w.put(null, "type", w.text("null"))
-	list.Kids = append(list.Kids, n, null)
-	if d := n.Get("description"); d != nil && !w.d.aloneWords && n.Get("anyOf") == nil {
-		n.Kids = slices.DeleteFunc(n.Kids, func(k *node) bool { return k == d })
-		w.put(out, "anyOf", list)
-		out.Kids = append(out.Kids, d)
-		return out
-	}
 	if inner := n.Get("anyOf"); inner != nil {
-		inner.Kids = append(inner.Kids, null)
+		inner.Kids = append(inner.Kids, w.typed("null"))
 		return n
 	}
-	w.put(out, "anyOf", list)
+	out := w.object()
+	list := w.put(out, "anyOf", w.array(2))
+	list.Kids = append(list.Kids, n, w.typed("null"))
+	if d := n.Get("description"); d != nil && !w.d.aloneWords {
+		n.Kids = slices.DeleteFunc(n.Kids, func(k *node) bool { return k == d })
+		out.Kids = append(out.Kids, d)
+	}
 	return out
 }
 
@@ -245,7 +282,7 @@ func (w *writer) putType(out *node, f *form) {
 	if f.types == 0 {
 		return
 	}
-	names := f.types.names()
+	names := f.types.Names()
 	if f.null && w.d.null == nullInList {
 		names = append(names, "null")
 	}
@@ -253,11 +290,7 @@ func (w *writer) putType(out *node, f *form) {
 		w.put(out, "type", w.text(names[0]))
 		return
 	}
-	list := w.array(len(names))
-	for _, name := range names {
-		list.Kids = append(list.Kids, w.text(name))
-	}
-	w.put(out, "type", list)
+	w.put(out, "type", w.texts(names))
 }
 
 // step keeps a step back and gives its number; 0 is the step that changes nothing.

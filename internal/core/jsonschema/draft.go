@@ -14,13 +14,15 @@ const (
 	Draft2020 Draft = 2020
 )
 
-// DraftOf takes the word of $schema, else the newest.
+var drafts = []struct {
+	word  string
+	draft Draft
+}{{"draft-03", Draft4}, {"draft-04", Draft4}, {"draft-06", Draft6}, {"draft-07", Draft7}, {"2019-09", Draft2019}}
+
+// DraftOf is the draft that $schema names, by default the newest.
 func DraftOf(root *Node) Draft {
 	name := root.Str("$schema")
-	for _, d := range []struct {
-		word  string
-		draft Draft
-	}{{"draft-03", Draft4}, {"draft-04", Draft4}, {"draft-06", Draft6}, {"draft-07", Draft7}, {"2019-09", Draft2019}} {
+	for _, d := range drafts {
 		if strings.Contains(name, d.word) {
 			return d.draft
 		}
@@ -28,5 +30,5 @@ func DraftOf(root *Node) Draft {
 	return Draft2020
 }
 
-// RefAlone tells whether what stands beside a $ref has no effect.
+// RefAlone reports whether the draft ignores the keywords beside a $ref.
 func (d Draft) RefAlone() bool { return d < Draft2019 }

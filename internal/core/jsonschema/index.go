@@ -1,85 +1,80 @@
 package jsonschema
 
 import (
+	"cmp"
 	"net/url"
-	"strconv"
 	"strings"
 )
 
-// Index knows the named places of one document.
+// Index resolves the references of one document.
 type Index struct {
-	root    *Node
-	draft   Draft
-	bases   map[*Node]string // nodes that open a resource, with their address
-	nested  bool             // some node below the root opens one
-	places  map[string]*Node // the same by address, absolute and as written
-	anchors map[Anchor]*Node
-	dynamic map[Anchor]*Node // those that $dynamicRef looks for
-	wide    map[*Node]map[string]*Node
-	known   map[string]Found // references looked up so far, while the document is one resource
-	tries   int              // names that walkNames has looked up
+	root      *Node
+	draft     Draft
+	addresses map[*Node]string // of the resources, which are the nodes with an $id
+	nested    bool             // there is a resource below the root
+	resources map[string]*Node // by address, absolute and as written
+	anchors   map[anchor]*Node
+	dynamic   map[anchor]*Node // those that $dynamicRef looks for
+	wide      map[*Node]map[string]*Node
+	known     map[string]Found // references resolved so far, while the document is one resource
+	tries     int              // names that walkNames has looked up
 }
 
-// Anchor is a named place of one resource.
-type Anchor struct {
-	Resource *Node
-	Name     string
+// anchor is the name of a place within a resource.
+type anchor struct {
+	resource *Node
+	name     string
 }
 
-// NewIndex finds the named places in the schema root.
+// NewIndex indexes the schema root.
 func NewIndex(root *Node, draft Draft) *Index { return NewIndexAt(root, draft, "") }
 
 // NewIndexAt is NewIndex for a document whose address is known.
 func NewIndexAt(root *Node, draft Draft, address string) *Index {
 	x := &Index{root: root, draft: draft}
 	if address != "" {
-		x.bases = map[*Node]string{root: address}
-		x.places = map[string]*Node{address: root}
+		x.addresses = map[*Node]string{root: address}
+		x.resources = map[string]*Node{address: root}
 	}
 	x.walk(root, root)
 	return x
 }
 
-// Add finds the named places in a schema that stands where no keyword of JSON Schema leads.
+// Add indexes a schema outside the keywords of JSON Schema.
 func (x *Index) Add(n *Node) { x.walk(n, x.Resource(n)) }
 
 // At is the node at a pointer of the document, or nil.
-func (x *Index) At(pointer string) *Node {
-	if pointer == "" {
-		return x.root
-	}
-	return x.walkPointer(x.root, Names(pointer))
-}
+func (x *Index) At(pointer string) *Node { return x.walkPointer(x.root, Names(pointer)) }
 
-// walk visits n, which is a schema, and the schemas in it.
+// walk indexes the schema n and the schemas in it.
 func (x *Index) walk(n, resource *Node) {
 	if n.Kind != Object {
 		return
 	}
 	resource = x.open(n, resource)
 	if name := n.Str("$anchor"); name != "" {
-		note(&x.anchors, Anchor{resource, name}, n)
+		addFirst(&x.anchors, anchor{resource, name}, n)
 	}
 	if name := n.Str("$dynamicAnchor"); name != "" {
-		note(&x.anchors, Anchor{resource, name}, n)
-		note(&x.dynamic, Anchor{resource, name}, n)
+		addFirst(&x.anchors, anchor{resource, name}, n)
+		addFirst(&x.dynamic, anchor{resource, name}, n)
 	}
 	for _, kid := range n.Kids {
 		kid.Schemas(func(inner *Node) { x.walk(inner, resource) })
 	}
 }
 
-// note keeps the first of two places that claim one name.
-func note[K comparable](places *map[K]*Node, name K, n *Node) {
-	if *places == nil {
-		*places = map[K]*Node{}
+// addFirst adds an entry to a map, which may be nil, unless the key is taken.
+func addFirst[K comparable, V any](to *map[K]V, key K, value V) {
+	if *to == nil {
+		*to = map[K]V{}
 	}
-	if (*places)[name] == nil {
-		(*places)[name] = n
+	if _, taken := (*to)[key]; !taken {
+		(*to)[key] = value
 	}
 }
 
-// open notes the id of schema n and gives the resource that it belongs to.
+// open indexes the $id of schema n and returns the resource that n belongs to.
 func (x *Index) open(n, resource *Node) *Node {
 	id := n.Str("$id")
 	if x.draft == Draft4 && id == "" {
@@ -90,23 +85,21 @@ func (x *Index) open(n, resource *Node) *Node {
 	}
 	id, name, _ := strings.Cut(id, "#")
 	if id != "" {
-		address := join(x.bases[resource], id)
+		address := join(x.addresses[resource], id)
 		resource = n
 		x.nested = x.nested || n != x.root
-		if x.bases == nil {
-			x.bases = map[*Node]string{}
-		}
-		x.bases[n] = address
-		note(&x.places, id, n)
-		note(&x.places, address, n)
+		delete(x.addresses, n)
+		addFirst(&x.addresses, n, address)
+		addFirst(&x.resources, id, n)
+		addFirst(&x.resources, address, n)
 	}
 	if name != "" { // how older drafts write an anchor
-		note(&x.anchors, Anchor{resource, name}, n)
+		addFirst(&x.anchors, anchor{resource, name}, n)
 	}
 	return resource
 }
 
-// join makes id absolute. What is no URL stays as it is written.
+// join makes id absolute. An id that is not a URL stays as it is.
 func join(base, id string) string {
 	b, err := url.Parse(base)
 	if err != nil || base == "" {
@@ -119,13 +112,13 @@ func join(base, id string) string {
 	return b.ResolveReference(u).String()
 }
 
-// Resource is the nearest node, from n upwards, that opens one.
+// Resource is the resource that n belongs to.
 func (x *Index) Resource(n *Node) *Node {
 	if !x.nested {
 		return x.root
 	}
 	for ; n != nil; n = n.Parent {
-		if _, ok := x.bases[n]; ok {
+		if _, ok := x.addresses[n]; ok {
 			return n
 		}
 	}
@@ -135,31 +128,31 @@ func (x *Index) Resource(n *Node) *Node {
 // Dynamic visits the dynamic anchors of that name, one for each resource that has it.
 func (x *Index) Dynamic(name string, visit func(resource, at *Node)) {
 	for a, at := range x.dynamic {
-		if a.Name == name {
-			visit(a.Resource, at)
+		if a.name == name {
+			visit(a.resource, at)
 		}
 	}
 }
 
-// Outermost is what a dynamic reference to n means where the whole document is in scope:
-// the place of the same dynamic anchor that the document itself has.
+// Outermost is the target of a dynamic reference to n when the whole document is in scope:
+// the document's own anchor of that name comes first.
 func (x *Index) Outermost(n *Node) *Node {
 	if name := n.Str("$dynamicAnchor"); name != "" {
-		if outer := x.dynamic[Anchor{x.root, name}]; outer != nil {
+		if outer := x.dynamic[anchor{x.root, name}]; outer != nil {
 			return outer
 		}
 	}
 	return n
 }
 
-// Found is the answer to a look-up.
+// Found is a resolved reference.
 type Found struct {
-	Node     *Node // nil: there is no such place
-	External bool  // the reference leaves the document
-	Repaired bool  // it had to be read in a way that the standard does not allow
+	Node     *Node // nil: it leads nowhere
+	External bool  // it leads to another document
+	Repaired bool  // it is invalid, but it is clear what is meant
 }
 
-// Lookup finds what a reference means that stands in from.
+// Lookup resolves a reference in the schema from.
 func (x *Index) Lookup(from *Node, ref string) Found {
 	if x.nested {
 		return x.find(from, ref)
@@ -167,10 +160,7 @@ func (x *Index) Lookup(from *Node, ref string) Found {
 	at, ok := x.known[ref]
 	if !ok {
 		at = x.find(from, ref)
-		if x.known == nil {
-			x.known = map[string]Found{}
-		}
-		x.known[ref] = at
+		addFirst(&x.known, ref, at)
 	}
 	return at
 }
@@ -179,29 +169,25 @@ func (x *Index) find(from *Node, ref string) Found {
 	base, fragment, _ := strings.Cut(ref, "#")
 	resource := x.Resource(from)
 	if base != "" {
-		place := x.places[join(x.bases[resource], base)]
-		if place == nil {
-			place = x.places[base]
-		}
-		if place == nil {
+		resource = cmp.Or(x.resources[join(x.addresses[resource], base)], x.resources[base])
+		if resource == nil {
 			return Found{External: true}
 		}
-		resource = place
 	}
 	switch {
 	case fragment == "":
 		return Found{Node: resource}
 	case fragment[0] != '/':
-		return Found{Node: x.anchors[Anchor{resource, Unescape(fragment)}]}
+		return Found{Node: x.anchors[anchor{resource, Unescape(fragment)}]}
 	}
-	for _, root := range []*Node{resource, x.root} { // a pointer that is wrong for a nested resource is often meant for the document
+	for _, root := range []*Node{resource, x.root} { // a pointer that is wrong in a nested resource is often meant for the document
 		for i, path := range Readings(fragment) {
 			if n := x.walkPointer(root, path); n != nil {
 				return Found{Node: n, Repaired: root != resource || i > 0}
 			}
 		}
 		if n := x.walkNames(root, strings.Split(Unescape(fragment)[1:], "/")); n != nil {
-			return Found{Node: n, Repaired: true} // a slash in a name, as it is
+			return Found{Node: n, Repaired: true} // a slash in a name was not escaped
 		}
 	}
 	return Found{}
@@ -209,25 +195,22 @@ func (x *Index) find(from *Node, ref string) Found {
 
 func (x *Index) walkPointer(n *Node, path []string) *Node {
 	for _, name := range path {
-		if n = x.inside(n, name); n == nil {
-			return nil
+		if n != nil {
+			n = x.inside(n, name)
 		}
 	}
 	return n
 }
 
-// wide is from how many members on an index pays.
-const wide = 32
-
-// inside is the member or element of n that a pointer names.
+// inside is the member or element of n that a pointer names, or nil.
 func (x *Index) inside(n *Node, name string) *Node {
+	const wide = 32 // members from which on a map pays
 	switch {
 	case n.Kind == Array:
-		i, err := strconv.Atoi(name)
-		if err != nil || i < 0 || i >= len(n.Kids) {
-			return nil
+		if i, ok := Position(name); ok && i < len(n.Kids) {
+			return n.Kids[i]
 		}
-		return n.Kids[i]
+		return nil
 	case len(n.Kids) < wide:
 		return n.Get(name)
 	}
@@ -237,20 +220,14 @@ func (x *Index) inside(n *Node, name string) *Node {
 		for _, kid := range n.Kids {
 			members[kid.Key] = kid
 		}
-		if x.wide == nil {
-			x.wide = map[*Node]map[string]*Node{}
-		}
-		x.wide[n] = members
+		addFirst(&x.wide, n, members)
 	}
 	return members[name]
 }
 
 const (
-	// maxTokens is how long a pointer may be to be read in more than one way.
-	maxTokens = 32
-	// maxTries is how many names are looked up so for all references of a schema: one that
-	// needs more was written to be looked through for ever.
-	maxTries = 20_000
+	maxTokens = 32     // tokens of a pointer that is read in more than one way
+	maxTries  = 20_000 // names that are looked up in this way for one document; hostile ones need more
 )
 
 // walkNames follows a pointer in which some slashes belong to names.
@@ -259,13 +236,15 @@ func (x *Index) walkNames(n *Node, tokens []string) *Node {
 		return n
 	}
 	if n.Kind == Array || len(tokens) > maxTokens {
-		if n = x.inside(n, UnescapeToken(tokens[0])); n == nil {
+		n = x.inside(n, UnescapeToken(tokens[0]))
+		if n == nil {
 			return nil
 		}
 		return x.walkNames(n, tokens[1:])
 	}
 	for i := range tokens {
-		if x.tries++; x.tries > maxTries {
+		x.tries++
+		if x.tries > maxTries {
 			return nil
 		}
 		kid := x.inside(n, UnescapeToken(strings.Join(tokens[:i+1], "/")))

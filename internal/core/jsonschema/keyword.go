@@ -8,81 +8,82 @@ import (
 // Holds is what the value of a keyword must be.
 type Holds uint8
 
-// What keywords hold. Those before Number are where schemas stand; everything else is data,
-// in which a $ref or an $id means nothing.
+// The values that hold schemas. All others are data, in which a $ref or an $id means nothing.
 const (
-	Anything Holds = iota
+	anything Holds = iota
 	OneSchema
 	SchemaList
 	SchemaMap // schemas by name
-	ANumber
-	ACount
-	AText
-	AFlag
-	AList
-	NameLists // lists of names, by name
+	numberValue
+	countValue
+	textValue
+	flagValue
+	listValue
+	nameLists // lists of names, by name
 )
 
 // Keyword is one keyword of JSON Schema or of OpenAPI's schemas.
 type Keyword struct {
 	Holds   Holds
 	Since   Draft // older documents may use the word for anything
-	InPlace bool  // its schemas speak of the same value as the schema around them
-	Silent  bool  // it says nothing about values: it names places, or speaks to readers of the document
-	Note    bool  // it describes values without limiting them
+	Types   Types // the types that it constrains; 0: any
+	Bound   int   // -1 for a lower bound, 1 for an upper one
+	InPlace bool  // its schemas apply to the same value as the schema around them
+	Silent  bool  // it says nothing about values: it names places, or addresses readers of the document
+	Note    bool  // it describes values without constraining them
 }
 
-// Keywords are all that are known.
+// Keywords is the table of all known keywords.
 var Keywords = map[string]Keyword{
 	"type":     {},
-	"enum":     {Holds: AList},
+	"enum":     {Holds: listValue},
 	"const":    {Since: Draft6},
-	"nullable": {Holds: AFlag}, "x-nullable": {Holds: AFlag},
+	"nullable": {Holds: flagValue}, "x-nullable": {Holds: flagValue},
 
-	"title":            {Holds: AText, Note: true},
-	"description":      {Holds: AText, Note: true},
+	"title":            {Holds: textValue, Note: true},
+	"description":      {Holds: textValue, Note: true},
 	"default":          {Note: true},
-	"examples":         {Holds: AList, Note: true},
-	"deprecated":       {Holds: AFlag, Note: true},
-	"readOnly":         {Holds: AFlag, Note: true},
-	"writeOnly":        {Holds: AFlag, Note: true},
-	"contentEncoding":  {Holds: AText, Note: true},
-	"contentMediaType": {Holds: AText, Note: true},
+	"examples":         {Holds: listValue, Note: true},
+	"deprecated":       {Holds: flagValue, Note: true},
+	"readOnly":         {Holds: flagValue, Note: true},
+	"writeOnly":        {Holds: flagValue, Note: true},
+	"contentEncoding":  {Holds: textValue, Note: true},
+	"contentMediaType": {Holds: textValue, Note: true},
 	"contentSchema":    {Holds: OneSchema},
 
-	"minimum":          {Holds: ANumber},
-	"maximum":          {Holds: ANumber},
-	"exclusiveMinimum": {Holds: ANumber},
-	"exclusiveMaximum": {Holds: ANumber},
-	"multipleOf":       {Holds: ANumber},
+	"minimum":          {Holds: numberValue, Types: TNumber | TInteger, Bound: -1},
+	"maximum":          {Holds: numberValue, Types: TNumber | TInteger, Bound: 1},
+	"exclusiveMinimum": {Holds: numberValue, Types: TNumber | TInteger, Bound: -1},
+	"exclusiveMaximum": {Holds: numberValue, Types: TNumber | TInteger, Bound: 1},
+	"multipleOf":       {Holds: numberValue, Types: TNumber | TInteger},
 
-	"minLength": {Holds: ACount},
-	"maxLength": {Holds: ACount},
-	"pattern":   {Holds: AText},
-	"format":    {Holds: AText},
+	"minLength": {Holds: countValue, Types: TString, Bound: -1},
+	"maxLength": {Holds: countValue, Types: TString, Bound: 1},
+	"pattern":   {Holds: textValue, Types: TString},
+	"format":    {Holds: textValue, Types: TString | TNumber | TInteger},
 
 	"items":            {Holds: OneSchema},
 	"prefixItems":      {Holds: SchemaList, Since: Draft2020},
 	"additionalItems":  {Holds: OneSchema},
-	"minItems":         {Holds: ACount},
-	"maxItems":         {Holds: ACount},
-	"uniqueItems":      {Holds: AFlag},
-	"contains":         {Holds: OneSchema, Since: Draft6},
-	"minContains":      {Holds: ACount, Since: Draft2019},
-	"maxContains":      {Holds: ACount, Since: Draft2019},
-	"unevaluatedItems": {Holds: OneSchema, Since: Draft2019},
+	"minItems":         {Holds: countValue, Types: TArray, Bound: -1},
+	"maxItems":         {Holds: countValue, Types: TArray, Bound: 1},
+	"uniqueItems":      {Holds: flagValue, Types: TArray},
+	"contains":         {Holds: OneSchema, Since: Draft6, Types: TArray},
+	"minContains":      {Holds: countValue, Since: Draft2019, Types: TArray, Bound: -1},
+	"maxContains":      {Holds: countValue, Since: Draft2019, Types: TArray, Bound: 1},
+	"unevaluatedItems": {Holds: OneSchema, Since: Draft2019, Types: TArray},
 
 	"properties":            {Holds: SchemaMap},
 	"patternProperties":     {Holds: SchemaMap},
 	"additionalProperties":  {Holds: OneSchema},
-	"required":              {Holds: AList},
+	"required":              {Holds: listValue},
 	"propertyNames":         {Holds: OneSchema, Since: Draft6},
-	"minProperties":         {Holds: ACount},
-	"maxProperties":         {Holds: ACount},
-	"dependencies":          {Holds: SchemaMap, InPlace: true},
-	"dependentRequired":     {Holds: NameLists, Since: Draft2019},
-	"dependentSchemas":      {Holds: SchemaMap, Since: Draft2019, InPlace: true},
-	"unevaluatedProperties": {Holds: OneSchema, Since: Draft2019},
+	"minProperties":         {Holds: countValue, Types: TObject, Bound: -1},
+	"maxProperties":         {Holds: countValue, Types: TObject, Bound: 1},
+	"dependencies":          {Holds: SchemaMap, InPlace: true, Types: TObject},
+	"dependentRequired":     {Holds: nameLists, Since: Draft2019, Types: TObject},
+	"dependentSchemas":      {Holds: SchemaMap, Since: Draft2019, InPlace: true, Types: TObject},
+	"unevaluatedProperties": {Holds: OneSchema, Since: Draft2019, Types: TObject},
 
 	"allOf": {Holds: SchemaList, InPlace: true},
 	"anyOf": {Holds: SchemaList, InPlace: true},
@@ -92,9 +93,9 @@ var Keywords = map[string]Keyword{
 	"then":  {Holds: OneSchema, Since: Draft7, InPlace: true},
 	"else":  {Holds: OneSchema, Since: Draft7, InPlace: true},
 
-	"$ref":          {Holds: AText, InPlace: true},
-	"$dynamicRef":   {Holds: AText, Since: Draft2020, InPlace: true},
-	"$recursiveRef": {Holds: AText, Since: Draft2019, InPlace: true},
+	"$ref":          {Holds: textValue, InPlace: true},
+	"$dynamicRef":   {Holds: textValue, Since: Draft2020, InPlace: true},
+	"$recursiveRef": {Holds: textValue, Since: Draft2019, InPlace: true},
 
 	"$defs":            {Holds: SchemaMap, Silent: true},
 	"definitions":      {Holds: SchemaMap, Silent: true},
@@ -126,13 +127,13 @@ func (n *Node) Schemas(visit func(*Node)) {
 	}
 }
 
-// isOne tells whether the value of a keyword is a schema. components counts as one, because
+// isOne reports whether the value of a keyword is a schema. components counts as one, because
 // its schemas stand under a keyword too.
 func (n *Node) isOne() bool {
 	return Keywords[n.Key].Holds == OneSchema && n.Kind != Array || n.Key == "components"
 }
 
-// isMany tells whether the value of a keyword is a list of schemas, or schemas by name.
+// isMany reports whether the value of a keyword is a list of schemas, or schemas by name.
 func (n *Node) isMany() bool {
 	switch Keywords[n.Key].Holds {
 	case SchemaMap:
@@ -143,7 +144,7 @@ func (n *Node) isMany() bool {
 	return false
 }
 
-// Fits tells whether the value of a keyword is what it must be.
+// Fits reports whether the value of a keyword is what it must be.
 func (n *Node) Fits() bool {
 	switch Keywords[n.Key].Holds {
 	case OneSchema:
@@ -151,39 +152,72 @@ func (n *Node) Fits() bool {
 	case SchemaList:
 		return n.Kind == Array && len(n.Kids) > 0
 	case SchemaMap:
-		return n.Kind == Object
-	case ANumber:
+		return n.Kind == Object && !slices.ContainsFunc(n.Kids, func(kid *Node) bool { return !n.mayHold(kid) })
+	case numberValue:
+		if n.Key == "multipleOf" {
+			v, ok := Decimal(n.Text)
+			return ok && n.Kind == Number && v.Sign() > 0
+		}
 		return n.Kind == Number
-	case ACount:
+	case countValue:
 		return n.Kind == Number && isCount(n.Text)
-	case AText:
+	case textValue:
 		return n.Kind == String
-	case AFlag:
+	case flagValue:
 		return n.Kind == Bool
-	case AList:
+	case listValue:
 		return n.Kind == Array
-	case NameLists:
+	case nameLists:
 		return n.Kind == Object && !slices.ContainsFunc(n.Kids, func(kid *Node) bool { return !kid.IsNames() })
 	}
 	return true
 }
 
-// IsSchema tells whether n can be a schema.
-func (n *Node) IsSchema() bool { return n.Kind == Object || n.Kind == Bool }
-
-// IsNames tells whether n is a list of distinct names.
-func (n *Node) IsNames() bool {
-	seen := make(map[string]bool, len(n.Kids))
-	for _, kid := range n.Kids {
-		if kid.Kind != String || seen[kid.Text] {
-			return false
-		}
-		seen[kid.Text] = true
+// mayHold reports whether a member of a keyword with schemas is a schema. Others than those of
+// dependencies are checked where they are read.
+func (n *Node) mayHold(kid *Node) bool {
+	switch n.Key {
+	case "dependentSchemas":
+		return kid.IsSchema()
+	case "dependencies":
+		return kid.IsSchema() || kid.IsNames()
 	}
-	return n.Kind == Array
+	return true
 }
 
-// isCount tells whether a number counts something: 2 or 2.0, but not -1 or 1.5.
+// Bound is a keyword of the schema n as drafts since 6 write it: there an exclusive bound is
+// a number, before it was a flag beside minimum or maximum. It is nil when the keyword has no
+// effect.
+func (n *Node) Bound(keyword *Node) *Node {
+	switch keyword.Key {
+	case "minimum", "maximum":
+		if n.Get("exclusiveM" + keyword.Key[1:]).IsTrue() {
+			return nil // the exclusive bound says it
+		}
+	case "exclusiveMinimum", "exclusiveMaximum":
+		if keyword.Kind != Bool {
+			break
+		}
+		limit := n.Get("m" + keyword.Key[len("exclusiveM"):])
+		if !keyword.IsTrue() || limit == nil || limit.Kind != Number {
+			return nil
+		}
+		bound := *limit
+		bound.Key = keyword.Key
+		return &bound
+	}
+	return keyword
+}
+
+// IsSchema reports whether n can be a schema.
+func (n *Node) IsSchema() bool { return n.Kind == Object || n.Kind == Bool }
+
+// IsNames reports whether n is a list of distinct names.
+func (n *Node) IsNames() bool {
+	return n.Kind == Array && !slices.ContainsFunc(n.Kids, func(kid *Node) bool { return kid.Kind != String }) && IsDistinct(n.Kids)
+}
+
+// isCount reports whether a number counts something: 2 or 2.0, but not -1 or 1.5.
 func isCount(number string) bool {
 	whole, fraction, _ := strings.Cut(number, ".")
 	return strings.Trim(whole, "0123456789") == "" && strings.Trim(fraction, "0") == ""

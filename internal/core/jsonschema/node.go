@@ -1,7 +1,7 @@
-// Package jsonschema reads JSON Schemas of every draft, and of OpenAPI, into one tree: its
-// members in their order and every value as it was written. Keywords says what each
-// keyword holds, and Index finds what references mean. What a schema demands of a value is
-// for the packages that use it.
+// Package jsonschema reads JSON Schemas of every draft, and of OpenAPI, into one tree that
+// keeps the order of members and every value as it was written. Keywords is the table of
+// keywords, Types a set of types, and Index resolves references. What a schema demands of a
+// value is up to the packages that use it.
 package jsonschema
 
 import (
@@ -24,13 +24,13 @@ const (
 	Object
 )
 
-// Node is one JSON value. Of members with the same name the last counts, at the place of
-// the first. A node that was read is never changed.
+// Node is one JSON value. Of duplicate members the last counts, in the place of the first.
+// A node that was read is never changed.
 type Node struct {
 	Kind   Kind
-	Twice  bool   // other members of this name stood before it
+	Twice  bool   // it replaces an earlier member of the same name
 	ID     int32  // its place among the nodes of its tree
-	Key    string // its name as a member; of a root, the pointer to where it stands
+	Key    string // its name as a member; of a root, the pointer to it
 	Text   string // the value of a string; any other value as it was written
 	Kids   []*Node
 	Parent *Node
@@ -57,7 +57,7 @@ func (n *Node) Str(key string) string {
 	return ""
 }
 
-// Strings are the texts of a member that is a list of strings, or one string.
+// Strings are the strings of a member that is a list, or the one string that it is.
 func (n *Node) Strings(key string) []string {
 	m := n.Get(key)
 	if m != nil && m.Kind == String {
@@ -72,7 +72,7 @@ func (n *Node) Strings(key string) []string {
 	return out
 }
 
-// Elements are those of an array, none of anything else.
+// Elements are the elements of an array, none for anything else.
 func (n *Node) Elements() []*Node {
 	if n == nil || n.Kind != Array {
 		return nil
@@ -80,7 +80,7 @@ func (n *Node) Elements() []*Node {
 	return n.Kids
 }
 
-// Members are those of an object, none of anything else.
+// Members are the members of an object, none for anything else.
 func (n *Node) Members() []*Node {
 	if n == nil || n.Kind != Object {
 		return nil
@@ -88,13 +88,13 @@ func (n *Node) Members() []*Node {
 	return n.Kids
 }
 
-// IsTrue tells whether n is the literal true.
+// IsTrue reports whether n is the literal true.
 func (n *Node) IsTrue() bool { return n != nil && n.Kind == Bool && n.Text == "true" }
 
-// IsFalse tells whether n is the literal false.
+// IsFalse reports whether n is the literal false.
 func (n *Node) IsFalse() bool { return n != nil && n.Kind == Bool && n.Text == "false" }
 
-// Pointer is where n stands in its document.
+// Pointer is the JSON pointer to n in its document.
 func (n *Node) Pointer() string {
 	if n.Parent == nil {
 		return n.Key
@@ -119,8 +119,8 @@ func (n *Node) Append(dst []byte) []byte {
 	return n.appendEach(dst, nil, func(dst []byte, kid *Node) []byte { return kid.Append(dst) })
 }
 
-// AppendWithout writes a schema and those in it as compact JSON, without some of their
-// keywords. A property of such a name stays.
+// AppendWithout writes a schema and its subschemas as compact JSON without some keywords.
+// A property of such a name stays.
 func (n *Node) AppendWithout(dst []byte, keywords ...string) []byte {
 	if n.Kind != Object {
 		return n.Append(dst)
@@ -137,7 +137,7 @@ func (n *Node) AppendWithout(dst []byte, keywords ...string) []byte {
 	})
 }
 
-// appendEach writes an array or object, of whose members some are left out.
+// appendEach writes an array or object without some of its members.
 func (n *Node) appendEach(dst []byte, without []string, write func(dst []byte, kid *Node) []byte) []byte {
 	brackets := "[]"
 	if n.Kind == Object {
@@ -160,7 +160,7 @@ func (n *Node) appendEach(dst []byte, without []string, write func(dst []byte, k
 	return append(dst, brackets[1])
 }
 
-// AppendRaw writes a value that was read, as it was written but for the escapes of a string.
+// AppendRaw writes a value that was read, as it was written except for the escapes of a string.
 func (n *Node) AppendRaw(dst []byte) []byte {
 	if n.Kind == String {
 		return rawjson.AppendString(dst, n.Text)

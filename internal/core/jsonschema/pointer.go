@@ -2,10 +2,9 @@ package jsonschema
 
 import (
 	"net/url"
+	"strconv"
 	"strings"
 )
-
-var tokenText = strings.NewReplacer("~1", "/", "~0", "~")
 
 // Pointer joins the tokens of a JSON pointer.
 func Pointer(tokens []string) string {
@@ -17,8 +16,11 @@ func Pointer(tokens []string) string {
 	return b.String()
 }
 
-// Names are the names that a pointer such as "/a~1b/0" leads along.
+// Names are the unescaped tokens of a pointer such as "/a~1b/0".
 func Names(pointer string) []string {
+	if pointer == "" {
+		return nil
+	}
 	names := strings.Split(pointer[1:], "/")
 	for i, token := range names {
 		names[i] = UnescapeToken(token)
@@ -26,49 +28,46 @@ func Names(pointer string) []string {
 	return names
 }
 
+// Position is the array index that a token stands for: digits without leading zeros.
+func Position(token string) (int, bool) {
+	i, err := strconv.Atoi(token)
+	return i, err == nil && i >= 0 && strconv.Itoa(i) == token
+}
+
 // EscapeToken is a name as a token of a JSON pointer.
 func EscapeToken(name string) string {
-	if strings.IndexByte(name, '~') < 0 && strings.IndexByte(name, '/') < 0 {
-		return name
-	}
 	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
 }
 
 // UnescapeToken is the name that a token of a JSON pointer stands for.
 func UnescapeToken(token string) string {
-	if strings.IndexByte(token, '~') < 0 {
-		return token
-	}
-	return tokenText.Replace(token)
+	return strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
 }
 
-// Unescape takes the percent signs out of a URL's fragment.
-func Unescape(fragment string) string {
-	if strings.IndexByte(fragment, '%') < 0 {
-		return fragment
-	}
-	out, err := url.PathUnescape(fragment)
+// Unescape decodes percent-encoding, or returns text as it is when that is malformed.
+func Unescape(text string) string {
+	out, err := url.PathUnescape(text)
 	if err != nil {
-		return fragment
+		return text
 	}
 	return out
 }
 
-// Readings are the names that a fragment such as "/$defs/a~1b" leads along: as the
-// standard reads it, and with %2F for a slash in a name.
+// Readings are the names that a fragment such as "/$defs/a~1b" may mean: by the standard,
+// and with %2F for a slash in a name.
 func Readings(fragment string) [][]string {
-	plain := Names(Unescape(fragment))
-	if !strings.Contains(fragment, "%") {
-		return [][]string{plain}
+	readings := [][]string{Names(Unescape(fragment))}
+	if strings.Contains(fragment, "%") {
+		names := strings.Split(fragment[1:], "/")
+		for i, token := range names {
+			names[i] = UnescapeToken(Unescape(token))
+		}
+		readings = append(readings, names)
 	}
-	second := strings.Split(fragment[1:], "/")
-	for i, token := range second {
-		second[i] = UnescapeToken(Unescape(token))
-	}
-	return [][]string{plain, second}
+	return readings
 }
 
-// LastToken is the name by which people know a reference's target.
+// LastToken is the name by which people know the target of a reference.
 func LastToken(ref string) string {
 	ref = Unescape(ref)
 	return UnescapeToken(ref[strings.LastIndexAny(ref, "/#")+1:])

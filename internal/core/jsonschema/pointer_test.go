@@ -44,3 +44,16 @@ func TestLastToken(t *testing.T) {
 		}
 	}
 }
+
+func TestOnlyCanonicalNumbersAreArrayPositions(t *testing.T) {
+	root, err := Parse([]byte(`{"allOf":[{"type":"string"},{"type":"number"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := NewIndex(root, Draft2020)
+	for token, want := range map[string]string{"0": "string", "1": "number", "+1": "", "01": "", "-0": "", "2": "", "": "", "1.0": ""} {
+		if got := x.Lookup(root, "#/allOf/"+token).Node.Str("type"); got != want {
+			t.Errorf("position %q: got %q, want %q", token, got, want)
+		}
+	}
+}

@@ -6,38 +6,34 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// Tree reads JSON and hands out nodes from blocks, because one by one they would be most
-// of the cost of a small schema.
+// Tree reads JSON and allocates nodes in blocks: one by one they would be most of the cost
+// of a small schema.
 type Tree struct {
 	Count int   // nodes so far
-	Named bool  // some key names a place or refers to one
-	Twice *Node // a member whose name occurred more than once
+	Named bool  // some key is a reference, an anchor or an $id
+	Twice *Node // a duplicate member
 	nodes []Node
 	lists []*Node
 	open  []*Node // the children of the containers that are being read
-	block []Node  // what Reset gives out again
+	block []Node  // what Reset allocates from again
 	rows  []*Node // likewise for lists
 }
 
-// IsRef tells whether a key refers to a place.
+// IsRef reports whether a key holds a reference.
 func IsRef(key string) bool { return key == "$ref" || key == "$dynamicRef" || key == "$recursiveRef" }
 
-// placeKeys are the keys that name places and refer to them.
-var placeKeys = map[string]bool{
-	"$ref": true, "$dynamicRef": true, "$recursiveRef": true, "$anchor": true, "$dynamicAnchor": true, "$recursiveAnchor": true, "$id": true,
+// NamesPlace reports whether a key holds a reference, or a name that one may lead to.
+func NamesPlace(key string) bool {
+	return IsRef(key) || key == "$id" || key == "$anchor" || key == "$dynamicAnchor" || key == "$recursiveAnchor"
 }
 
-// NamesPlace tells whether a key names a place or refers to one.
-func NamesPlace(key string) bool { return placeKeys[key] }
-
-// Parse reads raw, which must be exactly one JSON value.
+// Parse reads exactly one JSON value.
 func Parse(raw []byte) (*Node, error) {
 	var t Tree
 	return t.Parse(raw)
 }
 
-// ParseAt reads raw, which is known to be valid JSON of bounded depth and to stand at the
-// pointer of a larger document.
+// ParseAt reads valid JSON of bounded depth that is at the pointer of a larger document.
 func ParseAt(raw []byte, pointer string) *Node {
 	var t Tree
 	n, _ := t.value(string(raw), 0)
@@ -45,7 +41,7 @@ func ParseAt(raw []byte, pointer string) *Node {
 	return n
 }
 
-// Reset prepares t for another document in the memory of the ones before, whose nodes must
+// Reset prepares t for another document. It reuses the memory of earlier nodes, which must
 // no longer be used.
 func (t *Tree) Reset() {
 	if t.Count > len(t.block) {
@@ -56,7 +52,7 @@ func (t *Tree) Reset() {
 	*t = Tree{nodes: t.block, lists: t.rows, open: t.open[:0], block: t.block, rows: t.rows}
 }
 
-// New is a node that stands nowhere yet.
+// New is a node without a parent.
 func (t *Tree) New(k Kind) *Node {
 	if len(t.nodes) == 0 {
 		t.nodes = make([]Node, min(64, 16+t.Count))
@@ -78,7 +74,7 @@ func (t *Tree) Room(n int) []*Node {
 	return out
 }
 
-// Parse reads raw, which must be exactly one JSON value.
+// Parse reads exactly one JSON value.
 func (t *Tree) Parse(raw []byte) (*Node, error) {
 	if err := rawjson.Check(raw); err != nil {
 		return nil, err
@@ -97,10 +93,11 @@ func space(s string, i int) int {
 	return i
 }
 
-// value reads the value at i of a text known to be JSON of bounded depth.
+// value reads the value at i of valid JSON of bounded depth.
 func (t *Tree) value(s string, i int) (*Node, int) {
 	i = space(s, i)
-	n, end := t.New(Null), i
+	n := t.New(Null)
+	end := i
 	switch s[i] {
 	case '{', '[':
 		end = t.container(n, s, i)
@@ -109,9 +106,11 @@ func (t *Tree) value(s string, i int) (*Node, int) {
 		n.Text, end = text(s, i)
 		return n, end
 	case 't':
-		n.Kind, end = Bool, i+len("true")
+		n.Kind = Bool
+		end = i + len("true")
 	case 'f':
-		n.Kind, end = Bool, i+len("false")
+		n.Kind = Bool
+		end = i + len("false")
 	case 'n':
 		end = i + len("null")
 	default:
@@ -123,7 +122,7 @@ func (t *Tree) value(s string, i int) (*Node, int) {
 	return n, end
 }
 
-// container reads what is in the object or array at i and returns its end.
+// container reads the children of the object or array at i and returns its end.
 func (t *Tree) container(n *Node, s string, i int) int {
 	mark := len(t.open)
 	n.Kind = Array
@@ -139,12 +138,13 @@ func (t *Tree) container(n *Node, s string, i int) int {
 			key, i = text(s, i)
 			i = space(s, i) + 1 // the colon
 			if len(key) > 2 && key[0] == '$' {
-				t.Named = t.Named || placeKeys[key]
+				t.Named = t.Named || NamesPlace(key)
 			}
 		}
 		var kid *Node
 		kid, i = t.value(s, i)
-		kid.Key, kid.Parent = key, n
+		kid.Key = key
+		kid.Parent = n
 		t.open = append(t.open, kid)
 		i = space(s, i)
 	}
@@ -155,7 +155,7 @@ func (t *Tree) container(n *Node, s string, i int) int {
 	return i + 1
 }
 
-// unique leaves the last of equal members, at the place of the first.
+// unique keeps the last of equal members, in the place of the first.
 func (t *Tree) unique(n *Node, kids []*Node) []*Node {
 	if n.Kind != Object || len(kids) < 2 {
 		return kids
@@ -178,7 +178,9 @@ func (t *Tree) merge(kids []*Node) []*Node {
 	out := kids[:0]
 	for _, kid := range kids {
 		if i, ok := at[kid.Key]; ok {
-			out[i], t.Twice, kid.Twice = kid, kid, true
+			out[i] = kid
+			t.Twice = kid
+			kid.Twice = true
 			continue
 		}
 		at[kid.Key] = len(out)
@@ -187,7 +189,7 @@ func (t *Tree) merge(kids []*Node) []*Node {
 	return out
 }
 
-// text reads the string that starts at i. Most have no escape and stay a part of s.
+// text reads the string that starts at i. Without an escape it is a part of s.
 func text(s string, i int) (string, int) {
 	end := i + 1 + strings.IndexByte(s[i+1:], '"')
 	escape := strings.IndexByte(s[i+1:end], '\\')

@@ -7,18 +7,11 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// What the document says of an argument outside its schema goes before what the schema says.
-var (
-	described        = map[string]bool{"description": true}
-	inSwagger        = map[string]bool{"required": true, "deprecated": true}
-	inSwaggerAlready = map[string]bool{"required": true, "deprecated": true, "description": true}
-)
-
 // param appends the schema of a parameter.
 func (w *schemaWriter) param(dst []byte, q *param) []byte {
 	dst = append(dst, '{')
 	if q.schema != nil && q.schema.Kind == jsonschema.Object {
-		dst = w.described(dst, q.schema, q.describe, q.inline)
+		dst = w.described(dst, q.schema, q.describe)
 	} else {
 		dst = appendDescription(dst, q.describe)
 		if q.schema == nil && (q.media == "" || q.kind == textMedia) {
@@ -31,17 +24,12 @@ func (w *schemaWriter) param(dst []byte, q *param) []byte {
 	return append(dst, '}')
 }
 
-// described appends a schema's keywords, with a description of its own where one is given.
-func (w *schemaWriter) described(dst []byte, n *node, text string, swagger bool) []byte {
-	switch {
-	case swagger && text != "":
-		return w.members(appendDescription(dst, text), n, inSwaggerAlready)
-	case swagger:
-		return w.members(dst, n, inSwagger)
-	case text != "":
-		return w.members(appendDescription(dst, text), n, described)
+// described appends a schema's keywords. A description from outside the schema replaces its own.
+func (w *schemaWriter) described(dst []byte, n *node, text string) []byte {
+	if text == "" {
+		return w.members(dst, n, nil)
 	}
-	return w.members(dst, n, nil)
+	return w.members(appendDescription(dst, text), n, map[string]bool{"description": true})
 }
 
 func appendDescription(dst []byte, text string) []byte {
@@ -61,14 +49,11 @@ func (w *schemaWriter) field(dst []byte, f *field) []byte {
 	case len(f.schemas) == 0:
 		dst = appendDescription(dst, f.describe)
 	case len(f.schemas) == 1 && f.schemas[0].Kind == jsonschema.Object:
-		dst = w.described(dst, f.schemas[0], f.describe, f.inline)
+		dst = w.described(dst, f.schemas[0], f.describe)
 	default:
 		dst = append(name(dst, "allOf"), '[')
-		for i, n := range f.schemas {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = w.schema(dst, n)
+		for _, n := range f.schemas {
+			dst = w.schema(comma(dst), n)
 		}
 		dst = append(dst, ']')
 	}
@@ -77,7 +62,8 @@ func (w *schemaWriter) field(dst []byte, f *field) []byte {
 
 // file appends the schema of a field that takes files, one or several.
 func (w *schemaWriter) file(dst []byte, f *field) []byte {
-	text, many := f.describe, false
+	text := f.describe
+	many := false
 	for _, n := range f.schemas {
 		if n, err := w.d.follow(n); err == nil {
 			many = many || slices.Contains(n.Strings("type"), "array")
@@ -92,13 +78,6 @@ func (w *schemaWriter) file(dst []byte, f *field) []byte {
 		return append(append(append(name(dst, "items"), '{'), fileSchema...), '}')
 	}
 	return append(comma(dst), fileSchema...)
-}
-
-func comma(dst []byte) []byte {
-	if dst[len(dst)-1] != '{' {
-		dst = append(dst, ',')
-	}
-	return dst
 }
 
 // body appends the schema of a whole body.
@@ -123,7 +102,7 @@ func (w *schemaWriter) body(dst []byte, b *body) []byte {
 		if b.schema.Get("description") != nil {
 			own = ""
 		}
-		dst = w.described(dst, b.schema, own, false)
+		dst = w.described(dst, b.schema, own)
 	default:
 		dst = appendDescription(dst, text)
 	}

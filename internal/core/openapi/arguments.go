@@ -81,7 +81,8 @@ func (p *plan) readFlat(v *values, m member) error {
 		if m.key != b.arg {
 			return unknown(pointer, m.key, like)
 		}
-		v.whole, v.given = m.raw, true
+		v.whole = m.raw
+		v.given = true
 		return nil
 	}
 	for _, f := range b.fields {
@@ -102,7 +103,8 @@ func (p *plan) readFlat(v *values, m member) error {
 
 func (v *values) field(name string, raw []byte, pointer string) {
 	v.fields = append(v.fields, member{name, raw})
-	v.at[name], v.given = pointer, true
+	v.at[name] = pointer
+	v.given = true
 }
 
 func unknown(pointer, key string, like []string) error {
@@ -117,7 +119,8 @@ func unknown(pointer, key string, like []string) error {
 func (p *plan) readLayer(v *values, layer member) error {
 	pointer := "/" + jsonschema.EscapeToken(layer.key)
 	if layer.key == "body" && p.body != nil {
-		v.whole, v.given = layer.raw, true
+		v.whole = layer.raw
+		v.given = true
 		return nil
 	}
 	if styles[layer.key] == nil {
@@ -127,7 +130,7 @@ func (p *plan) readLayer(v *values, layer member) error {
 		return nil
 	}
 	if layer.raw[0] != '{' {
-		return badArgument(pointer, "%s is no object", layer.key)
+		return badArgument(pointer, "%s is not an object", layer.key)
 	}
 next:
 	for _, m := range members(layer.raw, func(string) {}) {

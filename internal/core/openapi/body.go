@@ -2,9 +2,6 @@ package openapi
 
 import (
 	"slices"
-	"strings"
-
-	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
 // body is what an operation takes beside its parameters.
@@ -26,21 +23,13 @@ type field struct {
 	arg      string
 	schemas  []*node // all of them hold
 	required bool
-	inline   bool // Swagger: the schema's keywords stand in the parameter itself
 	file     bool // its value is the content of a file
 	how      encoding
 	describe string
 }
 
-// readBody reads the body of an operation; nil without one. It fails where it cannot know what to send.
-func (d *Document) readBody(op *node, rest []*node, bad *problems) (*body, bool) {
-	if d.format == swagger2 {
-		return d.swaggerBody(op, rest), true
-	}
-	at := op.Get("requestBody")
-	if at == nil {
-		return nil, true
-	}
+// readBody reads a request body. It fails where it cannot know what to send.
+func (d *Document) readBody(at *node, bad *problems) (*body, bool) {
 	n, err := d.follow(at)
 	if err != nil {
 		bad.add(at.Pointer(), err.Error()+"; the operation is left out")
@@ -49,10 +38,10 @@ func (d *Document) readBody(op *node, rest []*node, bad *problems) (*body, bool)
 	content := n.Get("content").Members()
 	if len(content) == 0 {
 		if n.Get("required").IsTrue() {
-			bad.add(at.Pointer(), "is required and has no content; the operation is left out")
+			bad.add(at.Pointer(), "is required but has no content; the operation is left out")
 			return nil, false
 		}
-		bad.add(at.Pointer(), "has no content; left out")
+		bad.add(at.Pointer(), "has no content; ignored")
 		return nil, true
 	}
 	media := pickMedia(content)
@@ -85,51 +74,7 @@ func (d *Document) encodeField(b *body, f *field, how *node, bad *problems) {
 	}
 }
 
-// hasParts tells whether a schema describes objects.
+// hasParts reports whether a schema describes objects.
 func hasParts(s *node) bool {
 	return s.Get("properties") != nil || slices.Contains(s.Strings("type"), "object")
-}
-
-// swaggerBody makes a body of the parameters that Swagger puts there.
-func (d *Document) swaggerBody(op *node, rest []*node) *body {
-	if len(rest) == 0 {
-		return nil
-	}
-	consumes := op.Strings("consumes")
-	if p, ok := d.child(place{raw: d.raw}, "consumes"); ok && op.Get("consumes") == nil {
-		consumes = plainTexts(d.node(p))
-	}
-	for _, n := range rest {
-		if n.Str("in") == "body" {
-			media := &node{Kind: jsonschema.Object, Key: "application/json"}
-			if len(consumes) > 0 {
-				media.Key = slices.MinFunc(consumes, func(a, b string) int { return rank(a) - rank(b) })
-			}
-			if schema := n.Get("schema"); schema != nil {
-				media.Kids = []*node{schema}
-			}
-			b := &body{required: n.Get("required").IsTrue(), kind: d.kindOf(media), schema: n.Get("schema"), describe: n.Str("description")}
-			b.media = sent(media.Key, b.kind)
-			d.spread(b)
-			return b
-		}
-	}
-	return swaggerForm(rest, consumes)
-}
-
-func swaggerForm(rest []*node, consumes []string) *body {
-	isMultipart := func(s string) bool { return strings.HasPrefix(mediaType(s), "multipart/") }
-	isForm := func(s string) bool { return kindOfType(s) == formMedia }
-	b := &body{media: "application/x-www-form-urlencoded", kind: formMedia}
-	for _, n := range rest {
-		f := &field{name: n.Str("name"), schemas: []*node{n}, inline: true, required: n.Get("required").IsTrue(), describe: n.Str("description")}
-		f.file = n.Str("type") == "file"
-		f.how = collection(n.Str("collectionFormat"), "formData")
-		b.fields = append(b.fields, f)
-		b.required = b.required || f.required
-		if f.file || slices.ContainsFunc(consumes, isMultipart) && !slices.ContainsFunc(consumes, isForm) {
-			b.media, b.kind = "multipart/form-data", multipartMedia
-		}
-	}
-	return b
 }

@@ -57,7 +57,8 @@ func corpus(t *testing.T) (names []string, docs [][]byte) {
 func rebuild(t *testing.T, rows []row) []byte {
 	t.Helper()
 	type object = map[string]any
-	paths, schemas := object{}, map[string]json.RawMessage{}
+	paths := object{}
+	schemas := map[string]json.RawMessage{}
 	for i, r := range rows {
 		op := object{"responses": object{"200": object{"description": "ok"}}}
 		if r.OperationID != "" {
@@ -136,7 +137,8 @@ func checkTool(t *testing.T, doc string, op *openapi.Operation) {
 
 func TestToolsOfTheCorpusSuitEveryDialect(t *testing.T) {
 	names, docs := corpus(t)
-	refused, tried := 0, 0
+	refused := 0
+	tried := 0
 	for i := range docs {
 		if i%20 != 0 && !*wholeCorpus {
 			continue

@@ -2,7 +2,6 @@ package openapi
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
@@ -146,7 +145,8 @@ func (d *Document) appendOutput(dst []byte, p *plan, most room, bad *problems) [
 
 // describe makes the description of summary, description and deprecation.
 func describe(e *entry, op *node) string {
-	summary, text := strings.TrimSpace(op.Str("summary")), strings.TrimSpace(op.Str("description"))
+	summary := strings.TrimSpace(op.Str("summary"))
+	text := strings.TrimSpace(op.Str("description"))
 	if summary == "" && text == "" {
 		text = strings.TrimSpace(e.item.text)
 	}
@@ -163,14 +163,7 @@ func describe(e *entry, op *node) string {
 	if op.Get("deprecated").IsTrue() {
 		text = "Deprecated. " + text
 	}
-	if len(text) > maxDescription {
-		end := maxDescription
-		for !utf8.RuneStart(text[end]) {
-			end--
-		}
-		text = text[:end] + "…"
-	}
-	return text
+	return short(text, maxDescription)
 }
 
 // appendOrigin says which operation a tool is. Models do not read it; a search does.
@@ -178,14 +171,7 @@ func appendOrigin(dst []byte, e *entry) []byte {
 	dst = rawjson.AppendString(append(dst, `,"_meta":{"toolfit/operation":{"method":`...), e.method)
 	dst = rawjson.AppendString(append(dst, `,"path":`...), e.path)
 	if len(e.tags) > 0 {
-		dst = append(dst, `,"tags":[`...)
-		for i, tag := range e.tags {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = rawjson.AppendString(dst, tag)
-		}
-		dst = append(dst, ']')
+		dst = appendStrings(name(dst, "tags"), e.tags)
 	}
 	return append(dst, "}}"...)
 }

@@ -45,9 +45,6 @@ func (d *Document) define(p place, way way) *definition {
 	if def := d.defs.all[key]; def != nil {
 		return def
 	}
-	if d.defs.all == nil {
-		d.defs.all = map[definitionKey]*definition{}
-	}
 	def := &definition{name: definitionName(p.pointer), at: p, way: way}
 	d.defs.all[key] = def
 	return def
@@ -72,7 +69,8 @@ func (def *definition) write(d *Document) {
 		w := schemaWriter{d: d, way: def.way, bad: &bad, self: def.at.pointer, here: true}
 		raw := append(rawjson.AppendString(nil, def.name), ':')
 		def.raw = slices.Clip(w.schema(raw, d.node(def.at)))
-		def.refs, def.wrong = slices.Clip(w.refs), bad.list
+		def.refs = slices.Clip(w.refs)
+		def.wrong = bad.list
 	})
 }
 
@@ -97,7 +95,8 @@ func (d *Document) appendDefs(dst []byte, refs []*definition, room int, bad *pro
 		}
 		seen[def] = true
 		def.write(d)
-		if dst = comma(dst); len(def.raw) > room {
+		dst = comma(dst)
+		if len(def.raw) > room {
 			dst = append(append(rawjson.AppendString(dst, def.name), ':'), tooLarge...)
 			cut = append(cut, def.at.pointer)
 			room -= len(tooLarge)

@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"bytes"
+	"cmp"
 	"strings"
 	"unicode/utf8"
 
@@ -23,6 +24,10 @@ type Document struct {
 	schemes  []Scheme
 	index    index
 	defs     definitions
+
+	servers            []Server
+	security           *node    // nil: the document does not say
+	consumes, produces []string // Swagger: the media types of requests and responses
 }
 
 // format is the kind of description.
@@ -34,7 +39,7 @@ const (
 	openapi31 // and later
 )
 
-// lonely tells whether what stands beside a reference has no effect.
+// lonely reports whether what stands beside a reference has no effect.
 func (f format) lonely() bool { return f != openapi31 }
 
 // Read reads a document, and keeps data, which must not be changed afterwards. It fails only
@@ -48,6 +53,10 @@ func Read(data []byte, opts *Options) (*Document, error) {
 		return nil, fault.New(fault.TooLarge, "read API description: it has %d bytes, more than %d", len(data), o.MaxBytes)
 	}
 	d := &Document{opts: o}
+	d.index.wide = map[string]map[string][]byte{}
+	d.index.refs = map[string]place{}
+	d.defs.all = map[definitionKey]*definition{}
+	d.defs.known = map[string]*about{}
 	var bad problems
 	raw, err := toJSON(data, &bad)
 	if err != nil {
@@ -87,12 +96,11 @@ func toJSON(data []byte, bad *problems) ([]byte, error) {
 
 // readHead finds out what kind of document it is.
 func (d *Document) readHead(bad *problems) error {
-	root := place{raw: d.raw}
-	name, isSwagger := d.child(root, "swagger")
-	if !isSwagger {
-		name, _ = d.child(root, "openapi")
+	isSwagger := d.top("swagger") != nil
+	number := ""
+	if name := cmp.Or(d.top("swagger"), d.top("openapi")); name != nil {
+		number = name.Text
 	}
-	number := strings.Trim(string(name.raw), `"`)
 	switch {
 	case isSwagger && strings.HasPrefix(number, "2"):
 		d.format = swagger2
@@ -104,14 +112,34 @@ func (d *Document) readHead(bad *problems) error {
 		return fault.New(fault.BadConfig, "read API description: it is neither OpenAPI 3 nor Swagger 2.0").
 			WithHint("the document begins with openapi: 3.… or swagger: \"2.0\"")
 	}
-	if p, ok := d.child(root, "info"); ok {
-		info := jsonschema.ParseAt(p.raw, p.pointer)
-		d.Title, d.Version = info.Str("title"), info.Str("version")
+	if info := d.top("info"); info != nil {
+		d.Title = info.Str("title")
+		d.Version = info.Str("version")
 		if d.Version == "" && info.Get("version") != nil {
 			d.Version = info.Get("version").Text // YAML without quotes: 1.0
 		}
 	} else {
 		bad.add("/info", "is missing")
 	}
+	d.security = d.top("security")
+	if d.format == swagger2 {
+		d.consumes = plainTexts(d.top("consumes"))
+		d.produces = plainTexts(d.top("produces"))
+		d.servers = []Server{d.swaggerServer(plainTexts(d.top("schemes")))}
+		return nil
+	}
+	d.servers = serverList(d.top("servers"))
+	if len(d.servers) == 0 {
+		d.servers = []Server{{URL: "/"}}
+	}
 	return nil
+}
+
+// top is a member of the document itself; nil without one.
+func (d *Document) top(key string) *node {
+	p, ok := d.child(place{raw: d.raw}, key)
+	if !ok {
+		return nil
+	}
+	return jsonschema.ParseAt(p.raw, p.pointer)
 }

@@ -47,12 +47,13 @@ func escapeCookie(s string) string {
 func escapePath(s string) string {
 	u := url.URL{Path: s}
 	if decoded, err := url.PathUnescape(s); err == nil {
-		u.Path, u.RawPath = decoded, s
+		u.Path = decoded
+		u.RawPath = s
 	}
 	return strings.TrimPrefix(u.EscapedPath(), "./")
 }
 
-// hasDots tells whether some part of a path leads elsewhere: to itself or one up.
+// hasDots reports whether some part of a path leads elsewhere: to itself or one up.
 func hasDots(path string) bool {
 	parts := strings.FieldsFunc(jsonschema.Unescape(path), func(r rune) bool { return r == '/' || r == '\\' })
 	for _, part := range parts {

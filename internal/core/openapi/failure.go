@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
@@ -23,7 +22,8 @@ func (a *answer) failure() json.RawMessage {
 	case textMedia:
 		message = plainMessage(a.text)
 	}
-	if message = short(strings.TrimSpace(message)); message != "" {
+	message = short(strings.TrimSpace(message), maxMessage)
+	if message != "" {
 		text += ": " + message
 	} else if location := a.header.Get("Location"); location != "" {
 		text += ": " + location
@@ -35,15 +35,12 @@ func (a *answer) failure() json.RawMessage {
 	return append(a.meta(append(dst, `],"isError":true`...)), '}')
 }
 
-func short(s string) string {
-	if len(s) <= maxMessage {
+// short cuts a text that is longer than so many bytes.
+func short(s string, most int) string {
+	if len(s) <= most {
 		return s
 	}
-	end := maxMessage
-	for !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return s[:end] + "…"
+	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
 // messageNames are what APIs call the sentence about an error, the best first.

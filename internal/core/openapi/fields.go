@@ -84,7 +84,7 @@ func (c *collector) property(name string, schema *node) {
 	}
 }
 
-// hasConstraint tells whether a reference has something beside it that may count.
+// hasConstraint reports whether a reference has something beside it that may count.
 func hasConstraint(n *node) bool {
 	return slices.ContainsFunc(n.Kids, func(kid *node) bool {
 		return !strings.HasPrefix(kid.Key, "$") && kid.Key != "description" && kid.Key != "title" && kid.Key != "summary"

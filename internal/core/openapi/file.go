@@ -19,13 +19,15 @@ func readFile(n *node, pointer string) (f file, err error) {
 	data := n
 	if n.Kind == jsonschema.Object {
 		text := n.Get("text")
-		if data = n.Get("data"); (data == nil) == (text == nil) {
+		data = n.Get("data")
+		if (data == nil) == (text == nil) {
 			return f, badArgument(pointer, "a file has either text or data")
 		}
-		f.name, f.contentType = n.Str("filename"), n.Str("contentType")
+		f.name = n.Str("filename")
+		f.contentType = n.Str("contentType")
 		if f.contentType != "" {
 			if _, _, err := mime.ParseMediaType(f.contentType); err != nil {
-				return f, badArgument(pointer+"/contentType", "%q is no media type", f.contentType)
+				return f, badArgument(pointer+"/contentType", "%q is not a media type", f.contentType)
 			}
 		}
 		if text != nil {
@@ -44,12 +46,14 @@ func readFile(n *node, pointer string) (f file, err error) {
 		if _, _, err := mime.ParseMediaType(media); err == nil && f.contentType == "" {
 			f.contentType = media
 		}
-		if text = body; !isBase64 {
+		text = body
+		if !isBase64 {
 			f.content = []byte(jsonschema.Unescape(body))
 			return f, nil
 		}
 	}
-	if f.content, err = decodeBase64(text); err != nil {
+	f.content, err = decodeBase64(text)
+	if err != nil {
 		return f, badArgument(pointer, "the content of a file is not base64: %w", err)
 	}
 	return f, nil

@@ -33,29 +33,14 @@ func matchPath(glob, name string) bool {
 }
 
 func matchParts(glob, parts []string) bool {
-	for len(glob) > 0 {
-		if glob[0] == "**" {
-			if len(glob) == 1 {
-				return true
-			}
-			return slices.ContainsFunc(suffixes(parts), func(rest []string) bool { return matchParts(glob[1:], rest) })
-		}
-		if len(parts) == 0 {
-			return false
-		}
-		if ok, err := path.Match(glob[0], parts[0]); glob[0] != parts[0] && (err != nil || !ok) {
-			return false
-		}
-		glob, parts = glob[1:], parts[1:]
+	switch {
+	case len(glob) == 0:
+		return len(parts) == 0
+	case glob[0] == "**":
+		return matchParts(glob[1:], parts) || len(parts) > 0 && matchParts(glob, parts[1:])
+	case len(parts) == 0:
+		return false
 	}
-	return len(parts) == 0
-}
-
-// suffixes are all the ends of parts, the longest first.
-func suffixes(parts []string) [][]string {
-	out := make([][]string, 0, len(parts)+1)
-	for i := range len(parts) + 1 {
-		out = append(out, parts[i:])
-	}
-	return out
+	ok, err := path.Match(glob[0], parts[0])
+	return (ok && err == nil || glob[0] == parts[0]) && matchParts(glob[1:], parts[1:])
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -71,8 +70,10 @@ func (d *Document) node(p place) *node {
 	n = jsonschema.ParseAt(p.raw, p.pointer)
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.room -= len(p.raw); x.room < 0 {
-		x.nodes, x.room = map[string]*node{}, keptBytes-len(p.raw)
+	x.room -= len(p.raw)
+	if x.room < 0 {
+		x.nodes = map[string]*node{}
+		x.room = keptBytes - len(p.raw)
 	}
 	x.nodes[p.pointer] = n
 	return n
@@ -95,9 +96,9 @@ func (d *Document) child(p place, token string) (place, bool) {
 			}
 		}
 	case p.raw[0] == '[':
-		i, err := strconv.Atoi(token)
+		i, ok := jsonschema.Position(token)
 		w := rawjson.Array(p.raw)
-		for n := 0; err == nil && n <= i && w.Next(); n++ {
+		for n := 0; ok && n <= i && w.Next(); n++ {
 			if n == i {
 				raw = w.Value
 			}
@@ -115,9 +116,6 @@ func (x *index) members(p place) map[string][]byte {
 	names := map[string][]byte{}
 	for w := rawjson.Object(p.raw); w.Next(); {
 		names[string(w.Key)] = w.Value
-	}
-	if x.wide == nil {
-		x.wide = map[string]map[string][]byte{}
 	}
 	x.wide[p.pointer] = names
 	return names
@@ -141,14 +139,12 @@ func (d *Document) resolve(ref string, from *node) (place, error) {
 	if own := path.Base(d.opts.URL); address != "" && address != d.opts.URL && address != own && address != "./"+own {
 		return place{}, errElsewhere(ref)
 	}
-	if p, ok = d.walk(fragment); !ok {
+	p, ok = d.walk(fragment)
+	if !ok {
 		return place{}, errNowhere(ref)
 	}
 	d.index.mu.Lock()
 	defer d.index.mu.Unlock()
-	if d.index.refs == nil {
-		d.index.refs = map[string]place{}
-	}
 	d.index.refs[ref] = p
 	return p, nil
 }
@@ -169,7 +165,8 @@ func (d *Document) walk(pointer string) (place, bool) {
 		return root, false
 	}
 	for _, path := range jsonschema.Readings(pointer) {
-		p, ok := root, true
+		p := root
+		ok := true
 		for i := 0; ok && i < len(path); i++ {
 			p, ok = d.child(p, path[i])
 		}

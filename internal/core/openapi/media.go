@@ -110,13 +110,14 @@ func sent(declared string, kind mediaKind) string {
 	return "application/octet-stream"
 }
 
-// isBinary tells whether a schema is that of bytes rather than text.
+// isBinary reports whether a schema is that of bytes rather than text.
 func (d *Document) isBinary(n *node) bool {
 	n, err := d.follow(n)
 	if err != nil || n.Kind != jsonschema.Object {
 		return false
 	}
-	format, types := n.Str("format"), n.Strings("type")
+	format := n.Str("format")
+	types := n.Strings("type")
 	isText := len(types) == 0 || slices.Contains(types, "string")
 	switch {
 	case slices.Contains(types, "file"):

@@ -14,9 +14,11 @@ const maxName = 64
 // every provider accepts. A name that fits as it is stays; others that would be equal are
 // all told apart by a hash of method and path, which no other operation can change.
 func (d *Document) nameAll(bad *problems) {
-	exact, cleaned := map[string]int{}, map[string]int{}
+	exact := map[string]int{}
+	cleaned := map[string]int{}
 	for _, e := range d.entries {
-		if e.name = clean(e.wanted()); e.name == e.id {
+		e.name = clean(e.wanted())
+		if e.name == e.id {
 			exact[e.name]++
 		} else {
 			cleaned[e.name]++
@@ -26,7 +28,7 @@ func (d *Document) nameAll(bad *problems) {
 	for _, e := range d.entries {
 		own := e.name == e.id
 		if own && exact[e.name] > 1 {
-			bad.add(e.at.pointer+"/operationId", "is not the only one of its name; a hash tells them apart")
+			bad.add(e.at.pointer+"/operationId", "is not unique; a hash tells the tools apart")
 		}
 		alone := own && exact[e.name] == 1 || !own && cleaned[e.name] == 1 && exact[e.name] == 0
 		if !alone || len(e.name) > maxName {

@@ -88,7 +88,8 @@ func (s *names) dynamic(ref *node) (place, error) {
 	if name == "" || !strings.HasSuffix(ref.Text, "#"+name) {
 		return placeOf(n), nil
 	}
-	meanings, outermost := 0, false
+	meanings := 0
+	outermost := false
 	s.index.Dynamic(name, func(resource, _ *node) {
 		meanings++
 		outermost = outermost || resource.Parent == nil

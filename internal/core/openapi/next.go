@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
@@ -29,26 +30,14 @@ func (a *answer) next(dst []byte) []byte {
 	return rawjson.AppendString(name(dst, "nextField"), pointer)
 }
 
+// linkForm is one link of the header Link: its target and its parameters.
+var linkForm = regexp.MustCompile(`<([^>]*)>((?:[^"<]|"[^"]*"?)*)`)
+
 // nextLink finds the link with rel=next among the values of the header Link.
 func nextLink(values []string) string {
-	for _, v := range values {
-		for v != "" {
-			_, rest, found := strings.Cut(v, "<")
-			target, rest, closed := strings.Cut(rest, ">")
-			if !found || !closed {
-				break
-			}
-			params, after, _ := strings.Cut(rest, ",<")
-			if strings.Contains(rest, ", <") {
-				params, after, _ = strings.Cut(rest, ", <")
-			}
-			if after != "" {
-				after = "<" + after
-			}
-			if isNext(params) {
-				return strings.TrimSpace(target)
-			}
-			v = after
+	for _, link := range linkForm.FindAllStringSubmatch(strings.Join(values, ","), -1) {
+		if isNext(link[2]) {
+			return strings.TrimSpace(link[1])
 		}
 	}
 	return ""
@@ -114,7 +103,8 @@ func nextField(raw []byte, at string, depth int) (string, []byte) {
 // nextValue is a text or a number that leads on, also where it stands in a link object.
 func nextValue(raw []byte) []byte {
 	if raw[0] == '{' {
-		if raw = rawjson.Get(raw, "href"); raw == nil {
+		raw = rawjson.Get(raw, "href")
+		if raw == nil {
 			return nil
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/toolfit/toolfit/internal/base/origin"
-	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
 // Operation is one operation of a document, as a tool. It is safe for concurrent use.
@@ -42,19 +41,23 @@ func (d *Document) Operations(f Filter) ([]*Operation, []Problem) {
 		if !f.takes(e) {
 			continue
 		}
-		op := jsonschema.ParseAt(e.at.raw, e.at.pointer)
+		op := d.operation(e)
 		p := d.plan(e, op, &bad)
 		if p == nil {
 			continue
 		}
 		var ok bool
-		if scratch, ok = d.appendTool(scratch[:0], e, op, p, &bad); !ok {
+		scratch, ok = d.appendTool(scratch[:0], e, op.node, p, &bad)
+		if !ok {
 			continue
 		}
 		if last == nil || !p.sameServer(last) {
-			base, host = "", ""
-			if at, _ = d.base(p); at != nil { // Request says why there is none
-				base, host = at.String(), origin.Of(at)
+			base = ""
+			host = ""
+			at, _ = d.base(p)
+			if at != nil { // Request says why there is none
+				base = at.String()
+				host = origin.Of(at)
 			}
 			last = p
 		}
@@ -68,7 +71,7 @@ func (d *Document) Operations(f Filter) ([]*Operation, []Problem) {
 // plan is read again when the operation is first used: most of a large document never is.
 func (op *Operation) plan() *plan {
 	op.once.Do(func() {
-		op.known = op.doc.plan(op.entry, jsonschema.ParseAt(op.entry.at.raw, op.entry.at.pointer), nil)
+		op.known = op.doc.plan(op.entry, op.doc.operation(op.entry), nil)
 	})
 	return op.known
 }
@@ -80,5 +83,5 @@ func (op *Operation) Security() [][]Scheme { return op.plan().security }
 // Servers lists where the operation can be reached, the preferred one first.
 func (op *Operation) Servers() []Server { return op.plan().servers }
 
-// ReadOnly tells whether the operation changes nothing, by the rules of HTTP.
+// ReadOnly reports whether the operation changes nothing, by the rules of HTTP.
 func (op *Operation) ReadOnly() bool { return isReadOnly(op.Method) }

@@ -9,28 +9,25 @@ import (
 
 // output is what an operation promises to answer.
 type output struct {
-	json   bool     // the body of a success is JSON
-	schema *node    // of that body; nil when nothing is known
-	wrap   bool     // it is no object: it stands under "result"
-	types  []string // that the wrapped value may have
+	json   bool             // the body of a success is JSON
+	schema *node            // of that body; nil when nothing is known
+	wrap   bool             // it is no object: it stands under "result"
+	types  jsonschema.Types // that the wrapped value may have
 }
 
 // wrapped is the member under which a result stands that is no object.
 const wrapped = "result"
 
 // readResponses finds the answer of a success, and what to ask for.
-func (d *Document) readResponses(p *plan, op *node, bad *problems) {
+func (d *Document) readResponses(p *plan, responses *node, bad *problems) {
 	p.accept = "*/*"
-	for _, at := range successes(op.Get("responses")) {
+	for _, at := range successes(responses) {
 		n, err := d.follow(at)
 		if err != nil {
 			bad.add(at.Pointer(), err.Error())
 			continue
 		}
 		content := n.Get("content").Members()
-		if d.format == swagger2 {
-			content = d.produced(op, n)
-		}
 		if len(content) == 0 {
 			continue
 		}
@@ -46,7 +43,8 @@ func (d *Document) readResponses(p *plan, op *node, bad *problems) {
 			p.output = output{json: true} // several answers: no schema would hold for all
 			return
 		}
-		p.output.json, p.output.schema = true, schema
+		p.output.json = true
+		p.output.schema = schema
 	}
 	d.readOutput(&p.output)
 }
@@ -61,10 +59,11 @@ func (d *Document) readOutput(o *output) {
 	}
 	steps := maxParts
 	switch types := d.types(o.schema, &steps); {
-	case len(types) == 0:
+	case types == 0:
 		o.schema = nil
-	case slices.ContainsFunc(types, func(t string) bool { return t != "object" && t != "null" }):
-		o.wrap, o.types = true, types
+	case types&^(jsonschema.TObject|jsonschema.TNull) != 0:
+		o.wrap = true
+		o.types = types
 	}
 }
 
@@ -80,26 +79,6 @@ func successes(responses *node) (out []*node) {
 		out = append(out, fallback)
 	}
 	return out
-}
-
-// produced makes a content object of what Swagger says.
-func (d *Document) produced(op, response *node) (content []*node) {
-	types := op.Strings("produces")
-	if p, ok := d.child(place{raw: d.raw}, "produces"); ok && op.Get("produces") == nil {
-		types = plainTexts(d.node(p))
-	}
-	schema := response.Get("schema")
-	if len(types) == 0 && schema != nil {
-		types = []string{"application/json"}
-	}
-	for _, t := range types {
-		media := &node{Kind: jsonschema.Object, Key: t}
-		if schema != nil {
-			media.Kids = []*node{schema}
-		}
-		content = append(content, media)
-	}
-	return content
 }
 
 // acceptOf is the header Accept: JSON where there is some, else all that there is.

@@ -18,7 +18,6 @@ type param struct {
 	kind       mediaKind
 	how        encoding
 	schema     *node // nil: any
-	inline     bool  // Swagger: the schema's keywords stand in the parameter itself
 	describe   string
 	deprecated bool
 }
@@ -49,26 +48,17 @@ var ownHeader = map[string]bool{
 
 // readParams reads the parameters of the path and of the operation; the operation's own
 // replace those of the same name and place. It fails where it cannot know what to send.
-func (d *Document) readParams(op *node, item *pathItem, bad *problems) (params []*param, rest []*node, ok bool) {
-	lists := []*node{nil, op.Get("parameters")}
-	if item.parameters.raw != nil {
-		lists[0] = d.node(item.parameters)
-	}
+func (d *Document) readParams(lists []*node, bad *problems) (params []*param, ok bool) {
 	at := map[string]int{}
 	for _, list := range lists {
 		if list != nil && list.Kind != jsonschema.Array {
-			bad.add(list.Pointer(), "is no list; left out")
+			bad.add(list.Pointer(), "is not a list; ignored")
 		}
 		for _, site := range list.Elements() {
 			n, err := d.follow(site)
 			if err != nil {
 				bad.add(site.Pointer(), err.Error()+"; the operation is left out")
-				return nil, nil, false
-			}
-			if in := n.Str("in"); d.format == swagger2 && (in == "body" || in == "formData") {
-				rest = slices.DeleteFunc(rest, func(old *node) bool { return old.Str("in") == in && old.Str("name") == n.Str("name") })
-				rest = append(rest, n)
-				continue
+				return nil, false
 			}
 			p := d.readParam(n, site, bad)
 			if p == nil {
@@ -82,7 +72,7 @@ func (d *Document) readParams(op *node, item *pathItem, bad *problems) (params [
 			params = append(params, p)
 		}
 	}
-	return params, rest, true
+	return params, true
 }
 
 // key is by what a parameter is known: headers have no case.
@@ -101,26 +91,23 @@ func (d *Document) readParam(n, at *node, bad *problems) *param {
 	header := http.CanonicalHeaderKey(p.name)
 	switch {
 	case p.name == "" || styles[p.in] == nil:
-		bad.add(at.Pointer(), "has no name, or no place that is known; left out")
+		bad.add(at.Pointer(), "has no name, or an unknown location; ignored")
 		return nil
 	case p.in == "header" && (header == "Accept" || header == "Content-Type" || header == "Authorization"):
 		return nil
 	case p.in == "header" && (ownHeader[header] || !isToken(p.name)), p.in == "cookie" && !isToken(p.name):
-		bad.add(at.Pointer(), "arguments cannot set this "+p.in+"; left out")
+		bad.add(at.Pointer(), "arguments cannot set this "+p.in+"; ignored")
 		return nil
 	}
 	if p.in == "path" && !p.required {
-		bad.add(at.Pointer(), "stands in the path, so it is required")
+		bad.add(at.Pointer(), "is in the path, so it is required")
 		p.required = true
 	}
 	if content := n.Get("content").Members(); len(content) > 0 {
 		media := pickMedia(content)
-		p.media, p.kind, p.schema = media.Key, d.kindOf(media), media.Get("schema")
-		return p
-	}
-	if d.format == swagger2 {
-		p.schema, p.inline = n, true
-		p.how = collection(n.Str("collectionFormat"), p.in)
+		p.media = media.Key
+		p.kind = d.kindOf(media)
+		p.schema = media.Get("schema")
 		return p
 	}
 	p.how = readEncoding(n, p.in, bad)
@@ -132,7 +119,7 @@ func readEncoding(n *node, in string, bad *problems) encoding {
 	e := encoding{style: n.Str("style"), reserved: n.Get("allowReserved").IsTrue() && in == "query", given: true}
 	if !slices.Contains(styles[in], e.style) {
 		if e.style != "" {
-			bad.add(n.Get("style").Pointer(), "is no style for this place; "+styles[in][0]+" is used")
+			bad.add(n.Get("style").Pointer(), "is not a style for this location; "+styles[in][0]+" is used")
 		}
 		e.style = styles[in][0]
 	}
@@ -143,30 +130,7 @@ func readEncoding(n *node, in string, bad *problems) encoding {
 	return e
 }
 
-// collection is what Swagger calls the style of arrays.
-func collection(format, in string) encoding {
-	place := styles[in]
-	if place == nil {
-		place = styles["query"] // a form
-	}
-	e := encoding{style: place[0]}
-	if in == "path" || in == "header" {
-		return e
-	}
-	switch format {
-	case "multi":
-		e.explode = true
-	case "ssv":
-		e.style = "spaceDelimited"
-	case "tsv":
-		e.style = "tabDelimited"
-	case "pipes":
-		e.style = "pipeDelimited"
-	}
-	return e
-}
-
-// isToken tells whether a name can stand in a header.
+// isToken reports whether a name can stand in a header.
 func isToken(s string) bool {
 	const special = "!#$%&'*+-.^_`|~"
 	for i := range len(s) {

@@ -1,7 +1,7 @@
 package openapi
 
 import (
-	"slices"
+	"strings"
 
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
@@ -11,9 +11,10 @@ const maxParts = 200
 
 // parts calls visit for the schema n and for all that it is composed of by allOf, each
 // reference once: with the place where it stands and with the schema that is meant. A
-// reference that leads nowhere is visited as it stands. It tells whether visit saw all.
+// reference that leads nowhere is visited as it stands. It reports whether visit saw all.
 func (d *Document) parts(n *node, visit func(site, part *node) bool) bool {
-	seen, left := map[string]bool{}, maxParts
+	seen := map[string]bool{}
+	left := maxParts
 	var walk func(site *node) bool
 	walk = func(site *node) bool {
 		if ref := refOf(site); ref != nil && ref.Kind == jsonschema.String {
@@ -28,7 +29,8 @@ func (d *Document) parts(n *node, visit func(site, part *node) bool) bool {
 		if err != nil {
 			part = site
 		}
-		if left--; left < 0 || !visit(site, part) {
+		left--
+		if left < 0 || !visit(site, part) {
 			return false
 		}
 		all := part.Get("allOf").Elements()
@@ -42,47 +44,51 @@ func (d *Document) parts(n *node, visit func(site, part *node) bool) bool {
 	return walk(n)
 }
 
-// types are the types that a value of the schema may have; nil when it may have any, or
-// when it cannot be told within so many steps.
-func (d *Document) types(n *node, steps *int) []string {
-	if *steps--; *steps < 0 {
-		return nil
-	}
+// types are the types that a value of the schema may have; none when it may have any, or
+// when that cannot be told within so many steps.
+func (d *Document) types(n *node, steps *int) jsonschema.Types {
+	*steps--
 	n, err := d.follow(n)
-	if err != nil {
-		return nil
+	if *steps < 0 || err != nil {
+		return 0
 	}
-	if list := n.Strings("type"); len(list) > 0 {
-		return list
+	if n.Get("type") != nil {
+		return typesOf(n)
 	}
 	for _, key := range []string{"anyOf", "oneOf"} {
-		if list := n.Get(key).Elements(); len(list) > 0 {
-			return d.unionTypes(list, steps)
+		var all jsonschema.Types
+		for _, branch := range n.Get(key).Elements() {
+			own := d.types(branch, steps)
+			if own == 0 {
+				return 0
+			}
+			all |= own
+		}
+		if all != 0 {
+			return all
 		}
 	}
-	all := n.Get("allOf").Elements()
-	for _, inner := range all {
-		if list := d.types(inner, steps); list != nil {
-			return list
+	for _, inner := range n.Get("allOf").Elements() {
+		if own := d.types(inner, steps); own != 0 {
+			return own
 		}
 	}
 	switch {
 	case n.Get("properties") != nil || n.Get("additionalProperties") != nil:
-		return []string{"object"}
+		return jsonschema.TObject
 	case n.Get("items") != nil:
-		return []string{"array"}
+		return jsonschema.TArray
 	}
-	return nil
+	return 0
 }
 
-func (d *Document) unionTypes(branches []*node, steps *int) (out []string) {
-	for _, branch := range branches {
-		list := d.types(branch, steps)
-		if list == nil {
-			return nil
+// typesOf are the types that a schema names, in any case; a file is a string.
+func typesOf(n *node) (set jsonschema.Types) {
+	for _, t := range n.Strings("type") {
+		if t == "file" {
+			t = "string"
 		}
-		out = append(out, list...)
+		set |= jsonschema.TypeNamed(strings.ToLower(t))
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	return set
 }

@@ -29,7 +29,7 @@ var methods = map[string]bool{
 	"get": true, "put": true, "post": true, "delete": true, "options": true, "head": true, "patch": true, "trace": true, "query": true,
 }
 
-// isReadOnly tells whether a method changes nothing, by the rules of HTTP.
+// isReadOnly reports whether a method changes nothing, by the rules of HTTP.
 func isReadOnly(method string) bool {
 	return slices.Contains([]string{"GET", "HEAD", "OPTIONS", "TRACE", "QUERY"}, method)
 }
@@ -42,16 +42,16 @@ func (d *Document) readPaths(bad *problems) {
 		return
 	}
 	twice := func(key string) {
-		bad.add("/paths/"+jsonschema.EscapeToken(key), "stands there twice; the last one counts")
+		bad.add("/paths/"+jsonschema.EscapeToken(key), "is a duplicate; the last one counts")
 	}
 	for _, m := range members(paths.raw, twice) {
 		item := place{m.raw, "/paths/" + jsonschema.EscapeToken(m.key)}
 		switch {
 		case strings.HasPrefix(m.key, "x-"):
 		case !strings.HasPrefix(m.key, "/"):
-			bad.add(item.pointer, "a path begins with a slash; left out")
+			bad.add(item.pointer, "a path must begin with a slash; ignored")
 		case !item.isObject():
-			bad.add(item.pointer, "is no object; left out")
+			bad.add(item.pointer, "is not an object; ignored")
 		default:
 			d.readItem(m.key, item, bad)
 		}
@@ -61,11 +61,12 @@ func (d *Document) readPaths(bad *problems) {
 // readItem lists the operations of one path. It may be a reference with something beside it,
 // which then counts more.
 func (d *Document) readItem(path string, at place, bad *problems) {
-	shared, seen := &pathItem{}, map[string]bool{}
+	shared := &pathItem{}
+	seen := map[string]bool{}
 	for hops, item := 0, at; item.raw != nil; hops++ {
 		var next place
 		twice := func(key string) {
-			bad.add(item.pointer+"/"+jsonschema.EscapeToken(key), "stands there twice; the last one counts")
+			bad.add(item.pointer+"/"+jsonschema.EscapeToken(key), "is a duplicate; the last one counts")
 		}
 		for _, m := range members(item.raw, twice) {
 			here := place{m.raw, item.pointer + "/" + jsonschema.EscapeToken(m.key)}
@@ -88,7 +89,7 @@ func (d *Document) readItem(path string, at place, bad *problems) {
 			case methods[m.key] && here.isObject():
 				d.entries = append(d.entries, newEntry(strings.ToUpper(m.key), path, here, shared))
 			case methods[m.key]:
-				bad.add(here.pointer, "is no object; left out")
+				bad.add(here.pointer, "is not an object; ignored")
 			}
 		}
 		item = next

@@ -81,6 +81,10 @@ func TestSchemasThatContainThemselvesWithNothingBetweenAreCut(t *testing.T) {
 	for _, schemas := range []string{
 		"X: {$ref: '#/components/schemas/X'}", "X: {allOf: [{$ref: '#/components/schemas/X'}]}",
 		"X: {anyOf: [{$ref: '#/components/schemas/Y'}, {type: string}]}\n    Y: {not: {$ref: '#/components/schemas/X'}}",
+		"X: {anyOf: [{type: integer}], allOf: [{$ref: '#/components/schemas/X'}]}",
+		"X: {anyOf: [{type: integer}], allOf: [{$ref: '#/components/schemas/Y'}]}\n" +
+			"    Y: {anyOf: [{type: integer}], allOf: [{$ref: '#/components/schemas/Z'}]}\n" +
+			"    Z: {anyOf: [{type: integer}], allOf: [{$ref: '#/components/schemas/Y'}, {$ref: '#/components/schemas/X'}]}",
 	} {
 		text := strings.Replace(posts("3.0.0", "{type: object, properties: {x: {$ref: '#/components/schemas/X'}}}"), "    Node:", "    "+schemas+"\n    Node:", 1)
 		ops, problems := read(t, text, nil)

@@ -3,6 +3,8 @@ package openapi
 import (
 	"slices"
 	"strings"
+
+	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
 // plan is what is known of an operation: where each argument goes.
@@ -25,13 +27,47 @@ type pathPart struct {
 	param *param
 }
 
+// operation is an operation in the words of OpenAPI 3, whatever the document is written in.
+type operation struct {
+	*node
+	params    []*node // lists: those of the path, and its own
+	body      *node
+	form      *body // a form of Swagger, in place of body
+	responses *node
+	servers   []Server
+	own       bool // the servers are the operation's or its path's, not the document's
+}
+
+// operation reads an operation.
+func (d *Document) operation(e *entry) *operation {
+	op := &operation{node: jsonschema.ParseAt(e.at.raw, e.at.pointer), servers: d.servers}
+	op.params = []*node{nil, op.Get("parameters")}
+	if e.item.parameters.raw != nil {
+		op.params[0] = d.node(e.item.parameters)
+	}
+	op.responses = op.Get("responses")
+	if d.format == swagger2 {
+		d.fromSwagger(op)
+		return op
+	}
+	op.body = op.Get("requestBody")
+	list := serverList(op.Get("servers"))
+	if len(list) == 0 && e.item.servers.raw != nil {
+		list = serverList(d.node(e.item.servers))
+	}
+	if len(list) > 0 {
+		op.servers = list
+		op.own = true
+	}
+	return op
+}
+
 // plan reads an operation; nil where no sound request could be made.
-func (d *Document) plan(e *entry, op *node, bad *problems) *plan {
-	p := &plan{isSecret: d.isSecret}
-	p.servers, p.own = d.readServers(op, e.item)
+func (d *Document) plan(e *entry, op *operation, bad *problems) *plan {
+	p := &plan{isSecret: d.isSecret, servers: op.servers, own: op.own}
 	var public bool
-	p.security, public = d.readSecurity(op, bad)
-	params, rest, ok := d.readParams(op, e.item, bad)
+	p.security, public = d.readSecurity(op.node, bad)
+	params, ok := d.readParams(op.params, bad)
 	if !ok {
 		return nil
 	}
@@ -42,11 +78,15 @@ func (d *Document) plan(e *entry, op *node, bad *problems) *plan {
 	if !p.readPath(e, bad) {
 		return nil
 	}
-	if p.body, ok = d.readBody(op, rest, bad); !ok {
-		return nil
+	p.body = op.form
+	if op.body != nil {
+		p.body, ok = d.readBody(op.body, bad)
+		if !ok {
+			return nil
+		}
 	}
 	p.arrange(d.opts.Layout)
-	d.readResponses(p, op, bad)
+	d.readResponses(p, op.responses, bad)
 	return p
 }
 
@@ -65,12 +105,12 @@ func (p *plan) readPath(e *entry, bad *problems) bool {
 		}
 		name, after, closed := strings.Cut(after, "}")
 		if !closed || name == "" {
-			bad.add(e.at.pointer, "the path "+e.path+" has a brace without a partner; the operation is left out")
+			bad.add(e.at.pointer, "the path "+e.path+" has an unmatched brace; the operation is left out")
 			return false
 		}
 		at := p.pathParam(name)
 		if at == nil {
-			bad.add(e.at.pointer, "the path has {"+name+"}, for which no parameter stands; it is taken for a text")
+			bad.add(e.at.pointer, "the path has {"+name+"} and no parameter for it; a string is assumed")
 			at = &param{name: name, in: "path", required: true, how: encoding{style: "simple"}}
 			p.params = append(p.params, at)
 		}
@@ -79,7 +119,7 @@ func (p *plan) readPath(e *entry, bad *problems) bool {
 		rest = after
 	}
 	if hasDots(path) {
-		bad.add(e.at.pointer, "the path "+e.path+" leads out of itself; the operation is left out")
+		bad.add(e.at.pointer, "the path "+e.path+" contains . or ..; the operation is left out")
 		return false
 	}
 	p.params = slices.DeleteFunc(p.params, func(q *param) bool {

@@ -22,7 +22,8 @@ type Request struct {
 
 // Request makes the request for the arguments of a call. They cannot change where it goes.
 func (op *Operation) Request(args json.RawMessage) (*Request, error) {
-	p, at := op.plan(), op.at
+	p := op.plan()
+	at := op.at
 	if at == nil {
 		_, err := op.doc.base(p)
 		return nil, err
@@ -45,7 +46,8 @@ func (op *Operation) Request(args json.RawMessage) (*Request, error) {
 	}
 	shown := query
 	if at.RawQuery != "" {
-		if shown, err = p.queryOf(v, withoutValues(at.RawQuery)); err != nil {
+		shown, err = p.queryOf(v, withoutValues(at.RawQuery))
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -99,7 +101,8 @@ func (p *plan) pathOf(v *values) (string, error) {
 			b.WriteString(part.text)
 			continue
 		}
-		q, at := part.param, v.params[part.param]
+		q := part.param
+		at := v.params[part.param]
 		text := q.text(at, q.escapeInPath)
 		n := jsonschema.ParseAt(at.raw, "")
 		if text == "" || n.Kind == jsonschema.String && n.Text == "" {
@@ -123,7 +126,7 @@ func (q *param) escapeInPath(s string) string {
 	return percent(s, unreserved)
 }
 
-// climbs tells whether some text in a value would lead elsewhere once a server has decoded it.
+// climbs reports whether some text in a value would lead elsewhere once a server has decoded it.
 func climbs(n *node) bool {
 	if n.Kind == jsonschema.String {
 		return hasDots(n.Text)

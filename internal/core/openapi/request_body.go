@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"mime"
@@ -29,7 +30,8 @@ func (r *Request) setBody(b *body, v *values) error {
 		r.Body = []byte(atom(jsonschema.ParseAt(v.whole, "")))
 	case binaryMedia:
 		var f file
-		if f, err = readFile(jsonschema.ParseAt(v.whole, ""), "/"+jsonschema.EscapeToken(b.arg)); err == nil {
+		f, err = readFile(jsonschema.ParseAt(v.whole, ""), "/"+jsonschema.EscapeToken(b.arg))
+		if err == nil {
 			r.Body = f.content
 			if f.contentType != "" && (media == "application/octet-stream" || media == "") {
 				media = f.contentType
@@ -37,7 +39,8 @@ func (r *Request) setBody(b *body, v *values) error {
 		}
 	default:
 		var fields []part
-		if fields, err = b.parts(v); err != nil {
+		fields, err = b.parts(v)
+		if err != nil {
 			return err
 		}
 		if b.kind == formMedia {
@@ -77,12 +80,14 @@ type part struct {
 
 // parts are the fields of a form that are given. Null means that one is not.
 func (b *body) parts(v *values) ([]part, error) {
-	given, base := v.fields, ""
+	given := v.fields
+	base := ""
 	if !b.spread {
 		if whole := v.whole; len(whole) > 0 && whole[0] == '{' {
-			given, base = members(whole, func(string) {}), "/"+jsonschema.EscapeToken(b.arg)
+			given = members(whole, func(string) {})
+			base = "/" + jsonschema.EscapeToken(b.arg)
 		} else if !rawjson.IsNull(whole) {
-			return nil, badArgument("/"+jsonschema.EscapeToken(b.arg), "%s is no object: a form has fields", b.arg)
+			return nil, badArgument("/"+jsonschema.EscapeToken(b.arg), "%s is not an object: a form has fields", b.arg)
 		}
 	}
 	var out []part
@@ -179,12 +184,12 @@ func (f part) part(v *node) (textproto.MIMEHeader, []byte, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		set(multipart.FileContentDisposition(f.name, firstOf(file.name, f.name)), firstOf(file.contentType, own, "application/octet-stream"))
+		set(multipart.FileContentDisposition(f.name, cmp.Or(file.name, f.name)), cmp.Or(file.contentType, own, "application/octet-stream"))
 		return head, file.content, nil
 	}
 	disposition := `form-data; name="` + quoteField.Replace(f.name) + `"`
 	if v.Kind == jsonschema.Array || v.Kind == jsonschema.Object {
-		set(disposition, firstOf(own, "application/json"))
+		set(disposition, cmp.Or(own, "application/json"))
 	} else {
 		set(disposition, own)
 	}
@@ -193,12 +198,3 @@ func (f part) part(v *node) (textproto.MIMEHeader, []byte, error) {
 
 // quoteField writes what would end a field's name, as browsers do.
 var quoteField = strings.NewReplacer("\\", "\\\\", `"`, "%22", "\r", "%0D", "\n", "%0A")
-
-func firstOf(list ...string) string {
-	for _, s := range list {
-		if s != "" {
-			return s
-		}
-	}
-	return ""
-}

@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/core/jsonschema"
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
@@ -85,9 +87,11 @@ func (a *answer) read(body []byte) {
 func (a *answer) sniff() {
 	switch {
 	case rawjson.Check(a.body) == nil:
-		a.kind, a.media = jsonMedia, "application/json"
+		a.kind = jsonMedia
+		a.media = "application/json"
 	case utf8.Valid(a.body):
-		a.kind, a.media = textMedia, "text/plain"
+		a.kind = textMedia
+		a.media = "text/plain"
 	default:
 		a.media = mediaType(http.DetectContentType(a.body))
 	}
@@ -99,10 +103,11 @@ func (a *answer) checkJSON() {
 	err := rawjson.Check([]byte(text))
 	switch {
 	case err == nil && (a.kind == jsonMedia || text[0] == '{' || text[0] == '['):
-		a.kind, a.text = jsonMedia, text
+		a.kind = jsonMedia
+		a.text = text
 		return
 	case a.status < 300:
-		a.note("the API's description promises JSON; this is not: " + reason(err, a.media))
+		a.note("the API description promises JSON, but this is not: " + reason(err, a.media))
 	}
 	a.kind = textMedia
 }
@@ -134,23 +139,25 @@ func (a *answer) structured(dst []byte) []byte {
 	}
 	dst = append(dst, `{"`+wrapped+`":`...)
 	if a.out.wrap && !a.promised() {
-		a.note("the API's description promises another type: " + strings.Join(a.out.types, " or "))
+		a.note("the API description promises another type: " + strings.Join(a.out.types.Names(), " or "))
 		return append(dst, "null}"...)
 	}
 	return append(append(dst, a.text...), '}')
 }
 
-// promised tells whether the body has one of the types that were announced.
+// promised reports whether the body has one of the types that were announced.
 func (a *answer) promised() bool {
-	types := map[byte][]string{'{': {"object"}, '[': {"array"}, '"': {"string", "file"}, 't': {"boolean"}, 'f': {"boolean"}, 'n': {"null"}}
-	want, ok := types[a.text[0]]
+	types := map[byte]jsonschema.Types{
+		'{': jsonschema.TObject, '[': jsonschema.TArray, '"': jsonschema.TString, 't': jsonschema.TBoolean, 'f': jsonschema.TBoolean, 'n': a.out.types,
+	}
+	is, ok := types[a.text[0]]
 	if !ok {
-		want = []string{"number"}
-		if digitsEnd(a.text, 0) == len(a.text) || a.text[0] == '-' && digitsEnd(a.text, 1) == len(a.text) {
-			want = []string{"number", "integer"}
+		is = jsonschema.TNumber
+		if !strings.ContainsAny(a.text, ".eE") {
+			is |= jsonschema.TInteger
 		}
 	}
-	return a.text == "null" || slices.ContainsFunc(want, func(t string) bool { return slices.Contains(a.out.types, t) })
+	return is&a.out.types != 0
 }
 
 // content appends the body as content.
@@ -167,7 +174,7 @@ func (a *answer) content(dst []byte) []byte {
 		return append(rawjson.AppendString(append(dst, `","mimeType":`...), a.media), '}')
 	}
 	dst = rawjson.AppendString(append(dst, `{"type":"resource","resource":{"uri":`...), "response:///"+url.PathEscape(a.filename()))
-	media := firstOf(strings.ToValidUTF8(a.header.Get("Content-Type"), "\uFFFD"), a.media, "application/octet-stream")
+	media := cmp.Or(strings.ToValidUTF8(a.header.Get("Content-Type"), "\uFFFD"), a.media, "application/octet-stream")
 	dst = rawjson.AppendString(append(dst, `,"mimeType":`...), media)
 	dst = base64.StdEncoding.AppendEncode(append(dst, `,"blob":"`...), a.body)
 	return append(dst, `"}}`...)

@@ -1,7 +1,9 @@
 package openapi
 
 import (
+	"cmp"
 	"math/big"
+	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -30,44 +32,34 @@ func appendScalar(dst []byte, n *yaml.Node) []byte {
 	return rawjson.AppendString(dst, n.Value)
 }
 
-// appendNumber writes a number of the core schema with the digits it has. What JSON cannot
-// say (infinity), and what people write as a code (007), is no number.
+// decimalForm is a number of the core schema. What JSON cannot say (infinity), and what people
+// write as a code (007), is none.
+var decimalForm = regexp.MustCompile(`^(?:\+|(-))?(0|[1-9][0-9]*)?(?:(\.)([0-9]*))?([eE][-+]?[0-9]+)?$`)
+
+// appendNumber writes a number with the digits it has.
 func appendNumber(dst []byte, s string) ([]byte, bool) {
-	sign, digits := "", strings.TrimPrefix(s, "+")
-	if digits != "" && digits[0] == '-' && len(digits) == len(s) {
-		sign, digits = "-", digits[1:]
-	}
-	if digits == "" || (digits[0] < '0' || digits[0] > '9') && digits[0] != '.' {
+	if digits := strings.TrimLeft(s, "+-."); digits == "" || digits[0] < '0' || digits[0] > '9' {
 		return dst, false
 	}
-	if rest, hex := strings.CutPrefix(digits, "0x"); hex {
-		return appendInteger(dst, rest, 16)
-	}
-	if rest, octal := strings.CutPrefix(digits, "0o"); octal {
-		return appendInteger(dst, rest, 8)
-	}
-	whole, fraction, exponent, ok := splitNumber(digits)
-	if !ok || len(whole) > 1 && whole[0] == '0' {
-		return dst, false
-	}
-	if whole == "" {
-		whole = "0"
-	}
-	dst = append(append(dst, sign...), whole...)
-	if strings.IndexByte(digits, '.') >= 0 {
-		if fraction == "" {
-			fraction = "0"
+	for prefix, base := range map[string]int{"0x": 16, "0o": 8} {
+		if digits, ok := strings.CutPrefix(s, prefix); ok {
+			return appendInteger(dst, digits, base)
 		}
-		dst = append(append(dst, '.'), fraction...)
 	}
-	return append(dst, exponent...), true
+	m := decimalForm.FindStringSubmatch(s)
+	if m == nil || m[2] == "" && m[4] == "" {
+		return dst, false
+	}
+	dst = append(append(dst, m[1]...), cmp.Or(m[2], "0")...)
+	if m[3] != "" {
+		dst = append(append(dst, '.'), cmp.Or(m[4], "0")...)
+	}
+	return append(dst, m[5]...), true
 }
 
-// maxLiteral bounds integers written in another base; longer ones are no numbers that anybody means.
-const maxLiteral = 64
-
 func appendInteger(dst []byte, digits string, base int) ([]byte, bool) {
-	if strings.ContainsAny(digits, "_+-") || len(digits) > maxLiteral {
+	const longest = 64 // digits that anybody means
+	if strings.ContainsAny(digits, "_+-") || len(digits) > longest {
 		return dst, false
 	}
 	v, ok := new(big.Int).SetString(digits, base)
@@ -75,36 +67,4 @@ func appendInteger(dst []byte, digits string, base int) ([]byte, bool) {
 		return dst, false
 	}
 	return v.Append(dst, 10), true
-}
-
-// splitNumber takes apart digits, an optional fraction and an optional exponent.
-func splitNumber(s string) (whole, fraction, exponent string, ok bool) {
-	i := digitsEnd(s, 0)
-	whole = s[:i]
-	if i < len(s) && s[i] == '.' {
-		end := digitsEnd(s, i+1)
-		fraction, i = s[i+1:end], end
-	}
-	if whole == "" && fraction == "" {
-		return "", "", "", false
-	}
-	if i < len(s) && (s[i] == 'e' || s[i] == 'E') {
-		start := i
-		if i++; i < len(s) && (s[i] == '+' || s[i] == '-') {
-			i++
-		}
-		end := digitsEnd(s, i)
-		if end == i {
-			return "", "", "", false
-		}
-		exponent, i = s[start:end], end
-	}
-	return whole, fraction, exponent, i == len(s)
-}
-
-func digitsEnd(s string, i int) int {
-	for i < len(s) && s[i] >= '0' && s[i] <= '9' {
-		i++
-	}
-	return i
 }

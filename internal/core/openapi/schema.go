@@ -1,8 +1,6 @@
 package openapi
 
 import (
-	"strings"
-
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
@@ -31,6 +29,8 @@ type schemaWriter struct {
 	refs []*definition // what the written schemas refer to
 	self string        // the pointer of the definition that is written; "" for a schema of its own
 	here bool          // the schema speaks of the same value as the definition
+
+	parents []string // pointers of the unions that are being written in place of a reference
 }
 
 // schema appends n.
@@ -42,7 +42,7 @@ func (w *schemaWriter) schema(dst []byte, n *node) []byte {
 		dst = w.members(append(dst, '{'), n, nil)
 		return append(dst, '}')
 	}
-	w.bad.add(n.Pointer(), "is no schema; it accepts anything")
+	w.bad.add(n.Pointer(), "is not a schema; accepts anything")
 	return append(dst, "{}"...)
 }
 
@@ -59,13 +59,14 @@ func (w *schemaWriter) inside(dst []byte, n *node) []byte {
 func (w *schemaWriter) members(dst []byte, n *node, omit map[string]bool) []byte {
 	if ref := refOf(n); ref != nil && !omit["$ref"] {
 		if other := n.Get("$dynamicRef"); other != nil && other != ref {
-			w.bad.add(other.Pointer(), "stands beside $ref; left out")
+			w.bad.add(other.Pointer(), "is beside $ref; ignored")
 		}
 		if ref.Kind != jsonschema.String {
-			w.bad.add(ref.Pointer(), "is no text; left out")
+			w.bad.add(ref.Pointer(), "is not a string; ignored")
 		} else {
 			var whole bool
-			if dst, whole = w.reference(dst, n, ref); whole {
+			dst, whole = w.reference(dst, n, ref)
+			if whole {
 				return dst
 			}
 			if w.d.format.lonely() {
@@ -78,7 +79,7 @@ func (w *schemaWriter) members(dst []byte, n *node, omit map[string]bool) []byte
 			continue
 		}
 		if kid.Twice {
-			w.bad.add(kid.Pointer(), "stands there twice; the last one counts")
+			w.bad.add(kid.Pointer(), "is a duplicate; the last one counts")
 		}
 		dst = w.keyword(dst, n, kid)
 	}
@@ -97,10 +98,15 @@ func (w *schemaWriter) guidance(dst []byte, n *node, omit map[string]bool) []byt
 
 // name appends the name of a member.
 func name(dst []byte, key string) []byte {
-	if dst[len(dst)-1] != '{' {
+	return append(rawjson.AppendString(comma(dst), key), ':')
+}
+
+// comma appends one, unless nothing is in the object or array yet.
+func comma(dst []byte) []byte {
+	if last := dst[len(dst)-1]; last != '{' && last != '[' {
 		dst = append(dst, ',')
 	}
-	return append(rawjson.AppendString(dst, key), ':')
+	return dst
 }
 
 // keyword appends one keyword, or nothing.
@@ -133,26 +139,18 @@ func (w *schemaWriter) keyword(dst []byte, n, kid *node) []byte {
 		dst = w.items(dst, n, kid)
 	case "anyOf", "oneOf":
 		dst = w.union(dst, n, kid)
-	case "exclusiveMinimum", "exclusiveMaximum":
-		dst = w.bound(dst, n, kid)
 	}
 	return dst
 }
 
 // plain appends a keyword that is carried over as it is, into results only when it is loose.
 func (w *schemaWriter) plain(dst []byte, n, kid *node, loose bool) []byte {
-	if w.way == response && !loose {
+	kid = n.Bound(kid)
+	if kid == nil || w.way == response && !loose {
 		return dst
 	}
 	if !kid.Fits() {
-		w.bad.add(kid.Pointer(), "is not what this keyword takes; left out")
-		return dst
-	}
-	if (kid.Key == "minimum" || kid.Key == "maximum") && n.Get("exclusiveM"+kid.Key[1:]).IsTrue() {
-		return dst // the exclusive bound says it
-	}
-	if kid.Key == "multipleOf" && !isPositive(kid.Text) {
-		w.bad.add(kid.Pointer(), "is not above zero; left out")
+		w.bad.add(kid.Pointer(), "has the wrong type or value; ignored")
 		return dst
 	}
 	dst = name(dst, kid.Key)
@@ -177,19 +175,10 @@ func (w *schemaWriter) plain(dst []byte, n, kid *node, loose bool) []byte {
 	return dst
 }
 
-// isPositive tells whether a number's text means more than zero.
-func isPositive(text string) bool {
-	digits, _, _ := strings.Cut(strings.ToLower(text), "e")
-	return text[0] != '-' && strings.ContainsAny(digits, "123456789")
-}
-
 func (w *schemaWriter) schemas(dst []byte, list *node) []byte {
 	dst = append(dst, '[')
-	for i, kid := range list.Kids {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = w.schema(dst, kid)
+	for _, kid := range list.Kids {
+		dst = w.schema(comma(dst), kid)
 	}
 	return append(dst, ']')
 }
@@ -202,21 +191,6 @@ func (w *schemaWriter) items(dst []byte, n, kid *node) []byte {
 	case kid.Kind == jsonschema.Object || kid.Kind == jsonschema.Bool:
 		return w.inside(name(dst, "items"), kid)
 	}
-	w.bad.add(kid.Pointer(), "is no schema; left out")
+	w.bad.add(kid.Pointer(), "is not a schema; ignored")
 	return dst
-}
-
-// bound appends an exclusive bound. Before 3.1 it was a boolean beside the bound itself.
-func (w *schemaWriter) bound(dst []byte, n, kid *node) []byte {
-	if w.way == response {
-		return dst
-	}
-	if kid.Kind == jsonschema.Bool {
-		limit := n.Get("m" + kid.Key[len("exclusiveM"):])
-		if kid.Text == "true" && limit != nil && limit.Kind == jsonschema.Number {
-			dst = limit.Append(name(dst, kid.Key))
-		}
-		return dst
-	}
-	return w.plain(dst, n, kid, false)
 }

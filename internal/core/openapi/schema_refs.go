@@ -33,9 +33,6 @@ func (d *Document) about(p place) *about {
 	d.collect(n, false, a)
 	d.defs.mu.Lock()
 	defer d.defs.mu.Unlock()
-	if d.defs.known == nil {
-		d.defs.known = map[string]*about{}
-	}
 	d.defs.known[p.pointer] = a
 	return a
 }
@@ -59,7 +56,7 @@ func (d *Document) collect(n *node, base bool, a *about) {
 	}
 }
 
-// reaches tells whether from leads back to the definition at the pointer without a step
+// reaches reports whether from leads back to the definition at the pointer without a step
 // into the value: no value could ever be checked against such a schema. Steps from a child
 // to the union that it belongs to are not taken when kept is set: those are cut elsewhere.
 func (d *Document) reaches(from place, pointer string, kept bool, seen map[string]bool) bool {
@@ -80,7 +77,7 @@ func (d *Document) reaches(from place, pointer string, kept bool, seen map[strin
 }
 
 // reference appends a reference to a definition, or what stands for it where there is none.
-// It tells whether that is all there is to say.
+// It reports whether that is all there is to say.
 func (w *schemaWriter) reference(dst []byte, n, ref *node) ([]byte, bool) {
 	target, err := w.d.target(ref)
 	if err != nil {
@@ -90,10 +87,13 @@ func (w *schemaWriter) reference(dst []byte, n, ref *node) ([]byte, bool) {
 	if w.here && w.self != "" {
 		isBase := n.Parent != nil && n.Parent.Key == "allOf" && w.d.about(target).union
 		if w.d.reaches(target, w.self, !isBase, map[string]bool{}) {
-			if isBase {
+			if isBase && target.pointer != w.self && !slices.Contains(w.parents, target.pointer) {
 				// A child that names its parent means what the parent says of all
 				// children, not the choice between them.
-				return w.members(dst, w.d.node(target), choices), true
+				w.parents = append(w.parents, target.pointer)
+				dst = w.members(dst, w.d.node(target), choices)
+				w.parents = w.parents[:len(w.parents)-1]
+				return dst, true
 			}
 			w.bad.add(ref.Pointer(), "the schema contains itself with nothing between; it accepts anything")
 			return dst, false
@@ -117,12 +117,15 @@ func (w *schemaWriter) missing(dst []byte, n *node) []byte {
 // union appends branches. Those of a discriminated one say which value is theirs.
 func (w *schemaWriter) union(dst []byte, n, kid *node) []byte {
 	if kid.Kind != jsonschema.Array || len(kid.Kids) == 0 {
-		w.bad.add(kid.Pointer(), "lists no schemas; left out")
+		w.bad.add(kid.Pointer(), "lists no schemas; ignored")
 		return dst
 	}
-	key, property := kid.Key, n.Get("discriminator").Str("propertyName")
+	key := kid.Key
+	property := n.Get("discriminator").Str("propertyName")
 	if w.way == response {
-		if key, property = "anyOf", ""; kid.Key == "oneOf" && n.Get("anyOf") != nil {
+		key = "anyOf"
+		property = ""
+		if kid.Key == "oneOf" && n.Get("anyOf") != nil {
 			return dst // without what tells its branches apart, oneOf says no more than anyOf
 		}
 	}
@@ -131,11 +134,8 @@ func (w *schemaWriter) union(dst []byte, n, kid *node) []byte {
 		return w.schemas(dst, kid)
 	}
 	dst = append(dst, '[')
-	for i, branch := range kid.Kids {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = w.schema(dst, branch)
+	for _, branch := range kid.Kids {
+		dst = w.schema(comma(dst), branch)
 		if values := w.tags(n, branch, property); len(values) > 0 && dst[len(dst)-1] == '}' {
 			dst = append(name(dst[:len(dst)-1], "properties"), '{')
 			dst = append(name(dst, property), `{"type":"string","enum":`...)
@@ -171,7 +171,7 @@ func (w *schemaWriter) tags(n, branch *node, property string) (values []string) 
 	return values
 }
 
-// pins tells whether a branch lists the values of the property itself.
+// pins reports whether a branch lists the values of the property itself.
 func (w *schemaWriter) pins(branch *node, property string) (pinned bool) {
 	w.d.parts(branch, func(_, part *node) bool {
 		if p := part.Get("properties").Get(property); p != nil {

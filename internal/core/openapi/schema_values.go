@@ -8,9 +8,7 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-var typeNames = []string{"null", "boolean", "number", "integer", "string", "array", "object"}
-
-// isNullable tells whether n says so in the way of OpenAPI 3.0 or of Swagger. Without a
+// isNullable reports whether n says so in the way of OpenAPI 3.0 or of Swagger. Without a
 // type the word has no effect.
 func isNullable(n *node) bool { return n.Get("nullable").IsTrue() || n.Get("x-nullable").IsTrue() }
 
@@ -23,9 +21,9 @@ func (w *schemaWriter) types(dst []byte, n, kid *node) []byte {
 		case t == "file":
 			lower = "string"
 		case t != lower:
-			w.bad.add(kid.Pointer(), "types are written in small letters")
+			w.bad.add(kid.Pointer(), "types are lowercase")
 		}
-		if !slices.Contains(typeNames, lower) {
+		if jsonschema.TypeNamed(lower) == 0 {
 			list = nil
 			break
 		}
@@ -34,7 +32,7 @@ func (w *schemaWriter) types(dst []byte, n, kid *node) []byte {
 		}
 	}
 	if len(list) == 0 {
-		w.bad.add(kid.Pointer(), "is no type; any type is accepted")
+		w.bad.add(kid.Pointer(), "is not a type; any type is accepted")
 		return dst
 	}
 	if (isNullable(n) || w.way == response) && !slices.Contains(list, "null") {
@@ -49,11 +47,8 @@ func (w *schemaWriter) types(dst []byte, n, kid *node) []byte {
 
 func appendStrings(dst []byte, list []string) []byte {
 	dst = append(dst, '[')
-	for i, s := range list {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = rawjson.AppendString(dst, s)
+	for _, s := range list {
+		dst = rawjson.AppendString(comma(dst), s)
 	}
 	return append(dst, ']')
 }
@@ -67,7 +62,7 @@ func (w *schemaWriter) values(dst []byte, n, kid *node) []byte {
 		return append(kid.Append(append(name(dst, "examples"), '[')), ']')
 	}
 	if kid.Kind != jsonschema.Array || len(kid.Kids) == 0 {
-		w.bad.add(kid.Pointer(), "lists no values; left out")
+		w.bad.add(kid.Pointer(), "lists no values; ignored")
 		return dst
 	}
 	if w.way == response {
@@ -76,24 +71,16 @@ func (w *schemaWriter) values(dst []byte, n, kid *node) []byte {
 		}
 		return kid.Append(name(dst, "examples"))
 	}
-	dst = append(name(dst, "enum"), '[')
-	seen, null := make(map[string]bool, len(kid.Kids)), false
-	for _, v := range kid.Kids {
-		start := len(dst)
-		if len(seen) > 0 {
-			dst = append(dst, ',')
-		}
-		mark := len(dst)
-		dst = v.Append(dst)
-		if text := string(dst[mark:]); seen[text] {
-			w.bad.add(v.Pointer(), "stands there twice")
-			dst = dst[:start]
-		} else {
-			seen[text] = true
-		}
-		null = null || v.Kind == jsonschema.Null
+	list := jsonschema.Distinct(kid.Kids)
+	if len(list) < len(kid.Kids) {
+		w.bad.add(kid.Pointer(), "lists a value twice")
 	}
-	if !null && isNullable(n) && n.Get("type") != nil {
+	dst = append(name(dst, "enum"), '[')
+	for _, v := range list {
+		dst = v.Append(comma(dst))
+	}
+	isNull := func(v *node) bool { return v.Kind == jsonschema.Null }
+	if isNullable(n) && n.Get("type") != nil && !slices.ContainsFunc(list, isNull) {
 		dst = append(dst, ",null"...)
 	}
 	return append(dst, ']')
@@ -102,13 +89,13 @@ func (w *schemaWriter) values(dst []byte, n, kid *node) []byte {
 // properties appends those that this direction has.
 func (w *schemaWriter) properties(dst []byte, n, kid *node) []byte {
 	if kid.Kind != jsonschema.Object {
-		w.bad.add(kid.Pointer(), "is no object; left out")
+		w.bad.add(kid.Pointer(), "is not an object; ignored")
 		return dst
 	}
 	dst = append(name(dst, "properties"), '{')
 	for _, p := range kid.Kids {
 		if p.Twice {
-			w.bad.add(p.Pointer(), "stands there twice; the last one counts")
+			w.bad.add(p.Pointer(), "is a duplicate; the last one counts")
 		}
 		if !w.isHidden(p) {
 			dst = w.inside(name(dst, p.Key), p)
@@ -117,7 +104,7 @@ func (w *schemaWriter) properties(dst []byte, n, kid *node) []byte {
 	return append(dst, '}')
 }
 
-// isHidden tells whether a property is only for the other direction. Its own schema may
+// isHidden reports whether a property is only for the other direction. Its own schema may
 // say so, or the one that it refers to.
 func (w *schemaWriter) isHidden(p *node) bool {
 	if p.Get(w.way.hides()).IsTrue() {
@@ -142,16 +129,17 @@ func (w *schemaWriter) required(dst []byte, n, kid *node) []byte {
 	}
 	if kid.Kind != jsonschema.Array {
 		if kid.Kind != jsonschema.Bool { // a boolean is how the oldest drafts wrote it, one level too low for us
-			w.bad.add(kid.Pointer(), "is no list of names; left out")
+			w.bad.add(kid.Pointer(), "is not a list of names; ignored")
 		}
 		return dst
 	}
-	hidden, seen := w.hidden(n), make(map[string]bool, len(kid.Kids))
+	hidden := w.hidden(n)
+	seen := make(map[string]bool, len(kid.Kids))
 	var names []string
 	for _, v := range kid.Kids {
 		switch {
 		case v.Kind != jsonschema.String || seen[v.Text]:
-			w.bad.add(kid.Pointer(), "names one twice, or something that is no name")
+			w.bad.add(kid.Pointer(), "has a duplicate, or an element that is not a string")
 		case !hidden[v.Text]:
 			names = append(names, v.Text)
 		}
@@ -168,14 +156,10 @@ func (w *schemaWriter) hidden(n *node) map[string]bool {
 	if n.Parent != nil && n.Parent.Key == "allOf" && n.Parent.Parent != nil {
 		n = n.Parent.Parent // a branch may require what its neighbor has
 	}
-	var out map[string]bool
+	out := map[string]bool{}
 	w.d.parts(n, func(_, part *node) bool {
-		all := part.Get("properties").Members()
-		for _, p := range all {
+		for _, p := range part.Get("properties").Members() {
 			if w.isHidden(p) {
-				if out == nil {
-					out = map[string]bool{}
-				}
 				out[p.Key] = true
 			}
 		}

@@ -50,12 +50,13 @@ func (d *Document) readSchemes(bad *problems) {
 	for _, kid := range all.Members() {
 		n, err := d.follow(kid)
 		if err != nil || n.Kind != jsonschema.Object {
-			bad.add(kid.Pointer(), reason(err, "is no object; left out"))
+			bad.add(kid.Pointer(), reason(err, "is not an object; ignored"))
 			continue
 		}
 		s := readScheme(n)
-		if s.Name = kid.Key; s.Kind == Other {
-			bad.add(kid.Pointer(), "this way to authenticate is not supported")
+		s.Name = kid.Key
+		if s.Kind == Other {
+			bad.add(kid.Pointer(), "this kind of authentication is not supported")
 		}
 		d.schemes = append(d.schemes, s)
 	}
@@ -92,15 +93,11 @@ func readScheme(n *node) Scheme {
 func (d *Document) Schemes() []Scheme { return d.schemes }
 
 // readSecurity reads the alternatives of an operation, else those of the whole document.
-// It tells whether the operation says that it needs none.
+// It reports whether the operation says that it needs none.
 func (d *Document) readSecurity(op *node, bad *problems) (alternatives [][]Scheme, public bool) {
 	list := op.Get("security")
 	if list == nil {
-		p, ok := d.child(place{raw: d.raw}, "security")
-		if !ok {
-			return nil, false
-		}
-		list = d.node(p)
+		list = d.security
 	} else if list.Kind == jsonschema.Array && len(list.Kids) == 0 {
 		return nil, true
 	}
@@ -110,7 +107,7 @@ func (d *Document) readSecurity(op *node, bad *problems) (alternatives [][]Schem
 		for _, m := range need.Members() {
 			at := slices.IndexFunc(d.schemes, func(s Scheme) bool { return s.Name == m.Key })
 			if at < 0 {
-				bad.add(need.Pointer(), "no security scheme is called "+m.Key+"; this alternative is left out")
+				bad.add(need.Pointer(), "no security scheme is called "+m.Key+"; this alternative is ignored")
 				known = false
 				break
 			}
@@ -125,7 +122,7 @@ func (d *Document) readSecurity(op *node, bad *problems) (alternatives [][]Schem
 	return alternatives, false
 }
 
-// isSecret tells whether a parameter carries the key of some scheme.
+// isSecret reports whether a parameter carries the key of some scheme.
 func (d *Document) isSecret(name, in string) bool {
 	return slices.ContainsFunc(d.schemes, func(s Scheme) bool {
 		return s.Kind == APIKey && s.In == in && (s.Param == name || in == "header" && strings.EqualFold(s.Param, name))
@@ -162,9 +159,11 @@ func (r *Request) SetHeader(name, value string) {
 // place puts the value into the request, and what stands for it into what people are shown.
 func (r *Request) place(s Scheme, value, shown string) {
 	for i, v := range []string{value, shown} {
-		target, header := &r.URL, r.Header
+		target := &r.URL
+		header := r.Header
 		if i == 1 {
-			target, header = &r.shownURL, r.shownHeader
+			target = &r.shownURL
+			header = r.shownHeader
 		}
 		switch {
 		case s.Kind == APIKey && s.In == "query":

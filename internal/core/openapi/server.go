@@ -43,34 +43,11 @@ func (s Server) Expand(values map[string]string) (string, error) {
 	return out, nil
 }
 
-// readServers reads the servers of an operation: its own or its path's, else the document's.
-func (d *Document) readServers(op *node, item *pathItem) (list []Server, own bool) {
-	if d.format == swagger2 {
-		return []Server{d.swaggerServer(op, place{raw: d.raw})}, false
-	}
-	if list = serverList(op.Get("servers")); len(list) == 0 && item.servers.raw != nil {
-		list = serverList(d.node(item.servers))
-	}
-	if len(list) > 0 {
-		return list, true
-	}
-	return d.servers(), false
-}
-
-// sameServer tells whether two operations are plainly in the same place.
+// sameServer reports whether two operations are plainly in the same place.
 func (p *plan) sameServer(q *plan) bool {
-	a, b := p.servers[0], q.servers[0]
+	a := p.servers[0]
+	b := q.servers[0]
 	return p.own == q.own && a.URL == b.URL && len(a.Variables) == 0 && len(b.Variables) == 0
-}
-
-// servers are those of the document, of OpenAPI 3.
-func (d *Document) servers() []Server {
-	if at, ok := d.child(place{raw: d.raw}, "servers"); ok {
-		if list := serverList(d.node(at)); len(list) > 0 {
-			return list
-		}
-	}
-	return []Server{{URL: "/"}}
 }
 
 func serverList(n *node) (out []Server) {
@@ -102,30 +79,6 @@ func plainTexts(n *node) (out []string) {
 	return out
 }
 
-func (d *Document) swaggerServer(op *node, root place) Server {
-	text := func(key string) string {
-		p, ok := d.child(root, key)
-		if !ok {
-			return ""
-		}
-		return plainText(d.node(p))
-	}
-	base := "/" + strings.Trim(text("basePath"), "/")
-	host := text("host")
-	if host == "" {
-		return Server{URL: base}
-	}
-	schemes := op.Strings("schemes")
-	if p, ok := d.child(root, "schemes"); ok && len(schemes) == 0 {
-		schemes = plainTexts(d.node(p))
-	}
-	scheme := "https"
-	if len(schemes) > 0 && !slices.Contains(schemes, "https") && slices.Contains(schemes, "http") {
-		scheme = "http"
-	}
-	return Server{URL: scheme + "://" + host + base}
-}
-
 // base is the URL that the requests of an operation begin with. Options.Base stands for the
 // document's servers, and what lies beside those lies beside it. A server that an operation or
 // path names for itself on another host is another service: it is used as it is.
@@ -144,7 +97,7 @@ func (d *Document) base(p *plan) (*url.URL, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range d.servers() {
+	for _, s := range d.servers {
 		if from, _, err := d.locate(s); err == nil && (relative || origin.Same(from, at)) {
 			return beside(base, from, at), nil
 		}
@@ -162,7 +115,8 @@ func (d *Document) locate(s Server) (at *url.URL, relative bool, err error) {
 	if err != nil {
 		return nil, false, noAddress(text)
 	}
-	if relative = !at.IsAbs(); relative && d.opts.URL != "" {
+	relative = !at.IsAbs()
+	if relative && d.opts.URL != "" {
 		source, err := url.Parse(d.opts.URL)
 		if err != nil {
 			return nil, false, noAddress(d.opts.URL)
@@ -178,12 +132,13 @@ func address(text string) (*url.URL, error) {
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, noAddress(text)
 	}
-	u.Fragment, u.RawFragment = "", ""
+	u.Fragment = ""
+	u.RawFragment = ""
 	return u, nil
 }
 
 func noAddress(text string) error {
-	return fault.New(fault.BadConfig, "%q is no http or https address", text).WithHint("give the base address of the API")
+	return fault.New(fault.BadConfig, "%q is not an http or https address", text).WithHint("give the base address of the API")
 }
 
 // beside is the URL that is to base what to is to from: from https://a/v1 it is one step aside
@@ -192,12 +147,16 @@ func beside(base, from, to *url.URL) *url.URL {
 	steps := func(u *url.URL) []string {
 		return strings.FieldsFunc(u.EscapedPath(), func(r rune) bool { return r == '/' })
 	}
-	up, down, path := steps(from), steps(to), steps(base)
+	up := steps(from)
+	down := steps(to)
+	path := steps(base)
 	for len(up) > 0 && len(down) > 0 && up[0] == down[0] {
-		up, down = up[1:], down[1:]
+		up = up[1:]
+		down = down[1:]
 	}
 	path = append(path[:max(0, len(path)-len(up))], down...)
 	out := *base
-	out.Path, out.RawPath = "/", ""
+	out.Path = "/"
+	out.RawPath = ""
 	return out.JoinPath(path...)
 }

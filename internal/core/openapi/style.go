@@ -28,7 +28,8 @@ func items(n *node, explode bool, escape func(string) string) (out []string) {
 		}
 	case jsonschema.Object:
 		for _, kid := range n.Kids {
-			key, v := escape(kid.Key), escape(atom(kid))
+			key := escape(kid.Key)
+			v := escape(atom(kid))
 			if explode {
 				out = append(out, key+"="+v)
 			} else {
@@ -111,7 +112,8 @@ func (d *deepPairs) add(key string, n *node) {
 		if n.Kind == jsonschema.Object {
 			inner = percent(kid.Key, unreserved)
 		}
-		if d.room -= len(inner); d.room < 0 {
+		d.room -= len(inner)
+		if d.room < 0 {
 			return
 		}
 		d.add(key+"%5B"+inner+"%5D", kid)

@@ -89,7 +89,8 @@ func (w *yamlWriter) members(n *yaml.Node, depth int, hidden map[string]bool) er
 	}
 	var merged []*yaml.Node
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, value := n.Content[i], n.Content[i+1]
+		key := n.Content[i]
+		value := n.Content[i+1]
 		if key.Kind == yaml.AliasNode {
 			key = key.Alias
 		}

@@ -59,9 +59,11 @@ func TestAliasesDoNotExplode(t *testing.T) {
 	laughs := "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
 	merges := "m0: &m0 {k: v}\n"
 	for i := 1; i < 40; i++ {
-		before, now := string(rune('a'+(i-1)/10))+string(rune('0'+(i-1)%10)), string(rune('a'+i/10))+string(rune('0'+i%10))
+		before := string(rune('a'+(i-1)/10)) + string(rune('0'+(i-1)%10))
+		now := string(rune('a'+i/10)) + string(rune('0'+i%10))
 		laughs += now + ": &" + now + " [" + strings.Repeat("*"+before+", ", 9) + "*" + before + "]\n"
-		before, now = strings.ToUpper(before), strings.ToUpper(now)
+		before = strings.ToUpper(before)
+		now = strings.ToUpper(now)
 		if i == 1 {
 			before = "m0"
 		}

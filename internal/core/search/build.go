@@ -156,7 +156,8 @@ func gather(list []occurrence, terms int, value func(occurrence) float32) postin
 	for _, o := range list {
 		at := next[o.term]
 		next[o.term]++
-		p.docs[at], p.value[at] = o.doc, value(o)
+		p.docs[at] = o.doc
+		p.value[at] = value(o)
 	}
 	return p
 }

@@ -104,10 +104,8 @@ func (x *Index) synonyms(list []weighted, term string) []weighted {
 
 // include adds a term unless it is there already.
 func include(list []weighted, term int32, weight float32) []weighted {
-	for i := range list {
-		if list[i].term == term {
-			return list
-		}
+	if slices.ContainsFunc(list, func(w weighted) bool { return w.term == term }) {
+		return list
 	}
 	return append(list, weighted{term, weight})
 }

@@ -112,7 +112,8 @@ func (s *labSet) split(most int) (past []Credit, now []labQuery) {
 			continue
 		}
 		for _, same := range q.Gold {
-			if kept[same[0]]++; kept[same[0]] <= most {
+			kept[same[0]]++
+			if kept[same[0]] <= most {
 				past = append(past, NewCredit(same[0], q.Text, labTime))
 			}
 		}

@@ -100,7 +100,8 @@ func (m *Memory) Add(c Credit) {
 	if len(list) > maxCredits {
 		list = m.forget(id, list, 0)
 	}
-	m.kept[id].credits, m.kept[id].weight = list, 0
+	m.kept[id].credits = list
+	m.kept[id].weight = 0
 	for _, c := range list {
 		m.kept[id].weight += grown(c.At)
 	}
@@ -114,7 +115,8 @@ func (m *Memory) forget(tool int32, list []Credit, at int) []Credit {
 	for _, t := range list[at].Terms {
 		traces := m.terms[t]
 		i := slices.Index(traces, gone)
-		if m.terms[t] = slices.Delete(traces, i, i+1); len(m.terms[t]) == 0 {
+		m.terms[t] = slices.Delete(traces, i, i+1)
+		if len(m.terms[t]) == 0 {
 			delete(m.terms, t)
 		}
 	}
@@ -179,7 +181,8 @@ func (m *Memory) recall(terms []counted, now time.Time) []recalled {
 	defer m.mu.RUnlock()
 	today := 1 / grown(now)
 	all := min(max(m.total*today, 1), float64(m.count)) // a clock may run ahead
-	sums, one := make([]float64, len(m.kept)), make([]float64, len(m.kept))
+	sums := make([]float64, len(m.kept))
+	one := make([]float64, len(m.kept))
 	var most float64
 	for _, t := range terms {
 		traces := m.terms[t.term]

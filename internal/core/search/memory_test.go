@@ -50,7 +50,9 @@ func TestMemoryIsBoundedAndAgreementCounts(t *testing.T) {
 		many = append(many, NewCredit("mail__send", fmt.Sprintf("ping somebody%d", i), labTime))
 		shared = append(shared, many[i], NewCredit("shop__orders", fmt.Sprintf("ping something%d", i), labTime))
 	}
-	one, all, half := score(many[0]), score(many...), score(shared...)
+	one := score(many[0])
+	all := score(many...)
+	half := score(shared...)
 	if !(one < half && half < all && all < mostMemory) {
 		t.Errorf("one credit counts %v, thirty %v, thirty of sixty %v", one, all, half)
 	}
@@ -92,7 +94,8 @@ func TestMemoryKeepsTheLastCreditsOfATool(t *testing.T) {
 }
 
 func TestMemoryIsForManyGoroutines(t *testing.T) {
-	x, m := New(small), NewMemory(nil)
+	x := New(small)
+	m := NewMemory(nil)
 	var all sync.WaitGroup
 	for g := range 4 {
 		all.Go(func() {

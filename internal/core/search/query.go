@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 // Query is one search.
@@ -71,15 +70,12 @@ func (x *Index) Search(q Query) []Result {
 	return list
 }
 
-// clip cuts a text at a character.
+// clip cuts a text to so many bytes.
 func clip(text string, size int) string {
 	if len(text) <= size {
 		return text
 	}
-	for size > 0 && !utf8.RuneStart(text[size]) {
-		size--
-	}
-	return text[:size]
+	return strings.ToValidUTF8(text[:size], " ")
 }
 
 // allowed asks once for every tool.
@@ -122,7 +118,8 @@ func endsClause(r rune) bool { return strings.ContainsRune(".?!;,\n。？！；�
 func width(text string) int {
 	n := 0
 	for _, r := range text {
-		if n++; blankless(r) {
+		n++
+		if blankless(r) {
 			n += 2
 		}
 	}
@@ -168,12 +165,11 @@ func (s *scores) add(terms []weighted, even, steep float32) float32 {
 
 // scale makes the best score 1.
 func (s *scores) scale() {
-	var best float32
-	for _, v := range s.total {
-		best = max(best, v)
+	if len(s.total) == 0 {
+		return
 	}
-	for i := range s.total {
-		if best > 0 {
+	if best := slices.Max(s.total); best > 0 {
+		for i := range s.total {
 			s.total[i] /= best
 		}
 	}
@@ -192,7 +188,8 @@ func (s *scores) best(limit int) []Result {
 			}
 			return 1
 		})
-		if list = slices.Insert(list, at, Result{Index: i, Score: v}); len(list) > limit {
+		list = slices.Insert(list, at, Result{Index: i, Score: v})
+		if len(list) > limit {
 			list = list[:limit]
 		}
 	}

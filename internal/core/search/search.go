@@ -47,7 +47,8 @@ type postings struct {
 
 // addTo adds the numbers of a term's tools, times the weight, to the sums by tool.
 func (p *postings) addTo(sums []float32, term int32, weight float32) {
-	from, to := p.starts[term], p.starts[term+1]
+	from := p.starts[term]
+	to := p.starts[term+1]
 	value := p.value[from:to]
 	for i, d := range p.docs[from:to] {
 		sums[d] += weight * value[i]
@@ -73,7 +74,8 @@ func New(docs []Doc) *Index {
 			x.ids[id] = place
 		}
 		x.names[i] = squeezed{squeeze(id), squeeze(d.Name)}
-		name, full := strings.ToLower(d.Name), strings.ToLower(id)
+		name := strings.ToLower(d.Name)
+		full := strings.ToLower(id)
 		x.exact[name] = append(x.exact[name], place)
 		if full != name {
 			x.exact[full] = append(x.exact[full], place)

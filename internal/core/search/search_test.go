@@ -214,8 +214,11 @@ func wide(b testing.TB) ([]Doc, []labQuery) {
 	docs := s.docs()
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := 0; len(docs) < 10_000; i++ {
-		d, other := docs[i], docs[r.IntN(len(s.Tools))]
-		d.ID, d.Name, d.Description = "", d.Name+"Of"+other.Name, other.Description
+		d := docs[i]
+		other := docs[r.IntN(len(s.Tools))]
+		d.ID = ""
+		d.Name = d.Name + "Of" + other.Name
+		d.Description = other.Description
 		docs = append(docs, d)
 	}
 	return docs, s.Queries

@@ -17,7 +17,9 @@ const soon = 5
 
 // Found notes a search and what it found, by ID.
 func (t *Trail) Found(query string, tools []string) {
-	t.query, t.found, t.left = query, slices.Clone(tools), soon
+	t.query = query
+	t.found = slices.Clone(tools)
+	t.left = soon
 }
 
 // Called notes a call. It gives the query that led to it, if one did.

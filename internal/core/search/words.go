@@ -42,7 +42,7 @@ func words(text string, emit func(term string)) {
 	cut.end(emit)
 }
 
-// apostrophe tells whether rest starts with the s of a genitive.
+// apostrophe reports whether rest starts with the s of a genitive.
 func apostrophe(rest string) bool {
 	if len(rest) == 0 || rest[0] != 's' {
 		return false
@@ -68,7 +68,7 @@ func plain(r rune) rune {
 var unaccented = [0xC0]byte([]byte("AAAAAAACEEEEIIIIDNOOOOO OUUUUYTsaaaaaaaceeeeiiiidnooooo ouuuuyty" +
 	"AaAaAaCcCcCcCcDdDdEeEeEeEeEeGgGgGgGgHhHhIiIiIiIiIiIiJjKkkLlLlLlLlLlNnNnNnnNnOoOoOoOoRrRrRrSsSsSsSsTtTtTtUuUuUuUuUuUuWwYyYZzZzZzs"))
 
-// blankless tells whether r is of a script in which words stand without blanks between them,
+// blankless reports whether r is of a script in which words stand without blanks between them,
 // or, as in Korean, grow endings that no list of ours knows.
 func blankless(r rune) bool {
 	return r >= 0x0E00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai)
@@ -118,7 +118,8 @@ func (c *cutter) add(r rune, emit func(string)) {
 		c.end(emit)
 		c.word = append(c.word, head...)
 	}
-	if c.last = k; k == upper {
+	c.last = k
+	if k == upper {
 		c.caps++
 	} else {
 		c.caps = 0
@@ -130,7 +131,9 @@ func (c *cutter) end(emit func(string)) {
 	if len(c.word) > 0 && len(c.word) <= maxWord && !stop[string(c.word)] {
 		emit(stem(string(c.word)))
 	}
-	c.word, c.caps, c.last = c.word[:0], 0, other
+	c.word = c.word[:0]
+	c.caps = 0
+	c.last = other
 }
 
 // stop are words that say nothing about which tool is meant.
@@ -146,7 +149,7 @@ var stop = func() map[string]bool {
 	return set
 }()
 
-// filler tells whether a Han character alone says nothing about which tool is meant.
+// filler reports whether a Han character alone says nothing about which tool is meant.
 func filler(r rune) bool {
 	return strings.ContainsRune("的了我你您他她它们是在和与或请帮要想把给吗呢吧啊这那哪个一些有也就都并且及为从到对以能可么怎什", r)
 }

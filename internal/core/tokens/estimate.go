@@ -36,7 +36,8 @@ var steps = func() (t [states][256]uint16) {
 }()
 
 func step(state int, b byte) (next, cost int) {
-	isSmall, isCapital := b >= 'a' && b <= 'z', b >= 'A' && b <= 'Z'
+	isSmall := b >= 'a' && b <= 'z'
+	isCapital := b >= 'A' && b <= 'Z'
 	if !isSmall && !isCapital {
 		return outside, byteCost(b)
 	}
@@ -115,7 +116,8 @@ func fourAtOnce[T string | []byte](text T) (done int, sum uint64) {
 	for k := 1; k < 4; k++ {
 		from[k] = k * quarter
 		for isLetter(text[from[k]-1]) {
-			if from[k]--; from[k] <= from[k-1] {
+			from[k]--
+			if from[k] <= from[k-1] {
 				return 0, 0
 			}
 		}

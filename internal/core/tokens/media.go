@@ -28,7 +28,8 @@ func Image(base64 []byte) int {
 	if w <= 0 || h <= 0 {
 		return unreadable
 	}
-	long, short := float64(max(w, h)), float64(min(w, h))
+	long := float64(max(w, h))
+	short := float64(min(w, h))
 	scale := min(1, longSide/long)
 	scale = min(scale, shortSide/short)
 	return imageCost + tileCost*tiles(long*scale)*tiles(short*scale)

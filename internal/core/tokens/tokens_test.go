@@ -34,13 +34,16 @@ func TestEstimateFollowsItsTable(t *testing.T) {
 
 // slow is the estimator as it is described, byte by byte.
 func slow(text string) int {
-	sum, run, last := 0, 0, byte(0)
+	sum := 0
+	run := 0
+	last := byte(0)
 	for i := range len(text) {
 		b := text[i]
 		letter := b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
 		switch {
 		case letter && run > 0 && !(last >= 'a' && b <= 'Z'):
-			if run++; run > 6 {
+			run++
+			if run > 6 {
 				sum += 20
 			}
 		case letter:
