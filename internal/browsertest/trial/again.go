@@ -12,8 +12,8 @@ import (
 	"github.com/toolfit/toolfit/internal/browsertest/steps"
 )
 
-// Terms are what an order says beside its files.
-type Terms struct {
+// Settings are what an order says beside its files.
+type Settings struct {
 	Base    string              `json:"base,omitempty"` // the address that was tested; "": the files' own
 	Model   string              `json:"model,omitempty"`
 	Workers int                 `json:"workers,omitempty"`
@@ -23,8 +23,8 @@ type Terms struct {
 	Chosen  map[string][]string `json:"chosen,omitempty"` // the cases of each file; nil, of older runs: all
 }
 
-func (o *Order) terms() Terms {
-	t := Terms{Base: o.Options.Base, Model: o.Model, Workers: o.Workers, Vars: map[string]string{}, Timeout: o.Options.Timeout, Retries: o.Options.Retries, Chosen: map[string][]string{}}
+func (o *Order) terms() Settings {
+	t := Settings{Base: o.Options.Base, Model: o.Model, Workers: o.Workers, Vars: map[string]string{}, Timeout: o.Options.Timeout, Retries: o.Options.Retries, Chosen: map[string][]string{}}
 	for name, value := range o.Options.Vars {
 		if !slices.ContainsFunc(o.Options.Secrets, func(s string) bool { return strings.Contains(value, s) }) {
 			t.Vars[name] = value // a secret is given anew each time
@@ -40,7 +40,7 @@ func (o *Order) terms() Terms {
 
 // Again makes an order to run the same cases of the same files in the same way. What the
 // order says already stays.
-func (k *Kept) Again(o *Order) (err error) {
+func (k *Run) Again(o *Order) (err error) {
 	if k.Outcome == Running {
 		return fault.New(fault.Conflict, "run %s is still under way", k.ID).WithHint("wait until it has ended")
 	}
@@ -61,7 +61,7 @@ func (k *Kept) Again(o *Order) (err error) {
 }
 
 // suites reads the files that were run, as they were then.
-func (k *Kept) suites() (suites []*steps.Suite, err error) {
+func (k *Run) suites() (suites []*steps.Suite, err error) {
 	read := func(path string) ([]byte, error) {
 		text, ok := k.Sources[path]
 		if !ok {
@@ -89,9 +89,9 @@ func (k *Kept) suites() (suites []*steps.Suite, err error) {
 }
 
 // parse reads one file. What came as text may have no form at all.
-func (k *Kept) parse(file string, read func(string) ([]byte, error)) (*steps.Suite, error) {
+func (k *Run) parse(file string, read func(string) ([]byte, error)) (*steps.Suite, error) {
 	if text, ok := k.Sources[file]; ok && file == writtenFile {
-		return Written(text)
+		return ParseText(text)
 	}
 	return steps.Load(file, read)
 }

@@ -95,7 +95,7 @@ func TestACommandThatWasRunCanBeRunAgain(t *testing.T) {
 	if err := json.Unmarshal([]byte(`{"action":"click","selector":"More"}`), &text); err != nil {
 		t.Fatal(err)
 	}
-	k := trial.Kept{Outcome: trial.Passed}
+	k := trial.Run{Outcome: trial.Passed}
 	k.Files, k.Sources = []string{"steps.yaml"}, map[string]string{"steps.yaml": string(text)}
 	var o trial.Order
 	if err := k.Again(&o); err != nil || len(o.Suites) != 1 || len(o.Suites[0].Cases[0].Steps) != 1 {

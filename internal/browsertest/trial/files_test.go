@@ -136,7 +136,7 @@ func (a *answer) WriteHeader(status int)      { a.status = status }
 func (a *answer) Write(b []byte) (int, error) { return a.body.Write(b) }
 
 func TestSentencesKeepTheLinesThatTheyCameOn(t *testing.T) {
-	s, err := trial.Written("\nopen /\n\n点击 \"登录\"\nclick \"a\\b\"\n")
+	s, err := trial.ParseText("\nopen /\n\n点击 \"登录\"\nclick \"a\\b\"\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func FuzzWritten(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		s, err := trial.Written(text)
+		s, err := trial.ParseText(text)
 		if err == nil && (s == nil || s.Serve != "" || len(s.Cases) == 0) {
 			t.Errorf("%q is read as %+v", text, s)
 		}

@@ -121,7 +121,7 @@ func TestCasesAreChosenByTagAndName(t *testing.T) {
 		want int
 	}{{nil, "", 5}, {[]string{"t0"}, "", 2}, {[]string{"t0", "t1"}, "", 5}, {[]string{"none"}, "", 0}, {nil, "case [12]", 2}, {[]string{"t0"}, "case [12]", 1}, {nil, "many", 5}} {
 		n := 0
-		for _, s := range trial.Choose(suites, c.tags, regexp.MustCompile(c.grep)) {
+		for _, s := range trial.FilterCases(suites, c.tags, regexp.MustCompile(c.grep)) {
 			n += len(s.Cases)
 		}
 		if n != c.want {

@@ -15,7 +15,7 @@ import (
 func heavyRun() Report {
 	long := strings.Repeat("很长 ", 2000)
 	call := run.CallRecord{Tool: "browser_click", Before: json.RawMessage(fmt.Sprintf("%q", long))}
-	r := Report{Results: []*run.Result{{Name: "all"}}, Sources: map[string]string{"t.yaml": long}, Terms: Terms{Vars: map[string]string{"a": long}}}
+	r := Report{Results: []*run.Result{{Name: "all"}}, Sources: map[string]string{"t.yaml": long}, Settings: Settings{Vars: map[string]string{"a": long}}}
 	for i := range 20 {
 		c := run.CaseResult{Name: fmt.Sprint(i, long), Status: run.Passed}
 		if i%2 == 0 {

@@ -19,7 +19,7 @@ const (
 // Page is as much of a run as a person looks at: its other steps are not even read. Its
 // Results are empty.
 type Page struct {
-	*Kept
+	*Run
 	Number, Last int // of the page, from 1
 	Calls, Finds run.Share
 	Choices      run.Share
@@ -57,7 +57,7 @@ type unread struct {
 		} `json:"cases"`
 	} `json:"results"`
 	Sources map[string]string `json:"sources"`
-	Terms
+	Settings
 }
 
 // ReadPage reads one page of a run. A number beyond the last means the last.
@@ -72,8 +72,8 @@ func ReadPage(row store.Run, now time.Time, number int) (*Page, error) {
 			return nil, fmt.Errorf("read run %s: %w", row.ID, err)
 		}
 	}
-	k.Sources, k.Terms = all.Sources, all.Terms
-	p := &Page{Kept: k, Last: all.pages()}
+	k.Sources, k.Settings = all.Sources, all.Settings
+	p := &Page{Run: k, Last: all.pages()}
 	p.Number = min(max(number, 1), p.Last)
 	return p, p.add(&all)
 }

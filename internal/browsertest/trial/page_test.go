@@ -12,9 +12,9 @@ import (
 )
 
 // longRun is a run of cases with so many steps each; every tenth step has a picture.
-func longRun(t *testing.T, steps ...int) *Kept {
+func longRun(t *testing.T, steps ...int) *Run {
 	t.Helper()
-	k := &Kept{ID: "run_1", Report: Report{Results: []*run.Result{{Name: "all"}}}}
+	k := &Run{ID: "run_1", Report: Report{Results: []*run.Result{{Name: "all"}}}}
 	number := 0
 	for i, n := range steps {
 		c := run.CaseResult{Name: fmt.Sprint("case ", i+1), Status: run.Passed}
@@ -32,7 +32,7 @@ func longRun(t *testing.T, steps ...int) *Kept {
 }
 
 // stored is the run as the store has it.
-func stored(t *testing.T, k *Kept) store.Run {
+func stored(t *testing.T, k *Run) store.Run {
 	t.Helper()
 	report, pictures, err := parted(k.Report)
 	if err != nil {

@@ -46,7 +46,7 @@ func takePictures(results []*run.Result) map[*run.Image][]byte {
 
 // Fill puts pictures that were kept apart back where they belong. One that is not there any
 // more is left out.
-func (k *Kept) Fill(pictures []store.RunPicture) {
+func (k *Run) Fill(pictures []store.RunPicture) {
 	data := map[int][]byte{}
 	for _, p := range pictures {
 		data[p.Step] = p.Data
@@ -63,7 +63,7 @@ func (k *Kept) Fill(pictures []store.RunPicture) {
 }
 
 // Picture is the picture of a step of a run that has its pictures in its report; nil for none.
-func (k *Kept) Picture(step int) *run.Image {
+func (k *Run) Picture(step int) *run.Image {
 	for n, s := range run.Steps(k.Results) {
 		if n == step && s.Screenshot != nil && s.Screenshot.Data != nil {
 			return s.Screenshot

@@ -39,7 +39,7 @@ func (l *Lab) runSteps(ctx context.Context, req *call.Request, args json.RawMess
 	if err := rawjson.Decode(args, &in); err != nil {
 		return nil, fault.New(fault.BadArguments, "the arguments do not fit: %w", err)
 	}
-	suite, err := Written(string(in.Steps))
+	suite, err := ParseText(string(in.Steps))
 	if err != nil {
 		return result(map[string]any{"passed": false, "error": l.unreadable(string(in.Steps), err)}, true), nil
 	}
@@ -88,9 +88,9 @@ func (t *Text) UnmarshalJSON(b []byte) error {
 // command is a text that is one command rather than a file.
 var command = regexp.MustCompile(`^\{\s*"?action"?\s*:`)
 
-// Written reads steps that come as text: sentences line by line, a Markdown plan, YAML, or
+// ParseText reads steps that come as text: sentences line by line, a Markdown plan, YAML, or
 // commands. Nothing beside the text is read.
-func Written(text string) (*steps.Suite, error) {
+func ParseText(text string) (*steps.Suite, error) {
 	name, data := writtenFile, []byte(text)
 	switch trimmed := strings.TrimSpace(text); {
 	case strings.HasPrefix(trimmed, "# "):
@@ -218,7 +218,7 @@ type toldCase struct {
 }
 
 // told is a run without calls and pictures, which an agent can ask for.
-func told(k *Kept) any {
+func told(k *Run) any {
 	out := struct {
 		Run    string     `json:"run"`
 		Passed bool       `json:"passed"`

@@ -19,10 +19,10 @@ import (
 // maxTrace is the longest file of a recording in which secrets are looked for.
 const maxTrace = 256 << 20
 
-// KeepFiles keeps the recordings that a playwright server has written since a time, in the same
+// SaveTraces keeps the recordings that a playwright server has written since a time, in the same
 // folder or another one, without secrets: it records what was typed. Each is put there whole.
 // Pictures stay as they are.
-func KeepFiles(from, to string, since time.Time, secrets []string) error {
+func SaveTraces(from, to string, since time.Time, secrets []string) error {
 	k := keeping{from: from, to: to, since: since}
 	if len(secrets) > 0 {
 		k.mask = steps.NewVars(nil)

@@ -30,7 +30,7 @@ func TestRecordingsHoldNoSecrets(t *testing.T) {
 			}
 		}
 	}
-	if err := trial.KeepFiles(dir, dir, begun, []string{`p"w 1`}); err != nil {
+	if err := trial.SaveTraces(dir, dir, begun, []string{`p"w 1`}); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{"traces/a.trace": `{"params":{"value":"•••"}}` + "\n", "traces/a.network": `{"url":"http://h/?p=•••"}`, "traces/resources/b.html": "<p>•••</p>", "old.txt": `p"w 1`, "page.png": `p"w 1`} {
@@ -38,7 +38,7 @@ func TestRecordingsHoldNoSecrets(t *testing.T) {
 			t.Errorf("%s: %s %v", name, data, err)
 		}
 	}
-	if err := trial.KeepFiles(filepath.Join(dir, "nowhere"), filepath.Join(dir, "nowhere"), begun, []string{"x"}); err != nil {
+	if err := trial.SaveTraces(filepath.Join(dir, "nowhere"), filepath.Join(dir, "nowhere"), begun, []string{"x"}); err != nil {
 		t.Errorf("nothing was recorded: %v", err)
 	}
 }
@@ -56,7 +56,7 @@ func TestARecordingInALinkedFolderIsMasked(t *testing.T) {
 	if err := os.WriteFile(path, []byte(`{"value":"hunter2"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := trial.KeepFiles(link, link, time.Time{}, []string{"hunter2"}); err != nil {
+	if err := trial.SaveTraces(link, link, time.Time{}, []string{"hunter2"}); err != nil {
 		t.Fatal(err)
 	}
 	if data, err := os.ReadFile(path); err != nil || string(data) != `{"value":"•••"}` {
@@ -74,7 +74,7 @@ func TestARecordingCanBeReadAfterAShortValueWasMasked(t *testing.T) {
 		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := trial.KeepFiles(filepath.Dir(path), filepath.Dir(path), time.Time{}, []string{"3000"}); err != nil {
+		if err := trial.SaveTraces(filepath.Dir(path), filepath.Dir(path), time.Time{}, []string{"3000"}); err != nil {
 			t.Fatal(err)
 		}
 		if data, err := os.ReadFile(path); err != nil || string(data) != c.want {
@@ -94,7 +94,7 @@ func TestARecordingThatIsTooLongIsSaidAndTheOthersAreMasked(t *testing.T) {
 	if err := os.Truncate(long, 1<<30); err != nil { // which takes no room
 		t.Fatal(err)
 	}
-	if err := trial.KeepFiles(dir, dir, time.Time{}, []string{"hunter2"}); err == nil || !strings.Contains(err.Error(), "a.trace is too long") {
+	if err := trial.SaveTraces(dir, dir, time.Time{}, []string{"hunter2"}); err == nil || !strings.Contains(err.Error(), "a.trace is too long") {
 		t.Errorf("it is not said: %v", err)
 	}
 	if data, err := os.ReadFile(short); err != nil || string(data) != `"•••"` {
@@ -116,7 +116,7 @@ func TestWhatIsKeptElsewhereIsNeverUnmasked(t *testing.T) {
 	if err := os.Truncate(filepath.Join(from, "long.network"), 1<<30); err != nil {
 		t.Fatal(err)
 	}
-	if err := trial.KeepFiles(from, to, time.Time{}, []string{"hunter2"}); err == nil || !strings.Contains(err.Error(), "long.network is too long, and is not kept") {
+	if err := trial.SaveTraces(from, to, time.Time{}, []string{"hunter2"}); err == nil || !strings.Contains(err.Error(), "long.network is too long, and is not kept") {
 		t.Errorf("it is not said: %v", err)
 	}
 	kept := map[string]string{}
@@ -134,7 +134,7 @@ func TestWhatIsKeptElsewhereIsNeverUnmasked(t *testing.T) {
 	if err := os.Remove(filepath.Join(from, "long.network")); err != nil {
 		t.Fatal(err)
 	}
-	if err := trial.KeepFiles(from, to, time.Time{}, nil); err != nil {
+	if err := trial.SaveTraces(from, to, time.Time{}, nil); err != nil {
 		t.Error(err)
 	}
 	if data, err := os.ReadFile(filepath.Join(to, "traces", "a.trace")); err != nil || string(data) != `{"value":"hunter2"}` {

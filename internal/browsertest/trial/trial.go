@@ -6,7 +6,7 @@
 // recorded like everybody's. It never reads a file or the environment for an agent.
 //
 //	lab := trial.New(trial.Parts{Catalog: cat, Caller: caller, End: pool.EndSession, …})
-//	kept, err := lab.Run(ctx, trial.Order{Who: who, Profile: "default", Suites: suites, Workers: 2})
+//	run, err := lab.Run(ctx, trial.Order{Who: who, Profile: "default", Suites: suites, Workers: 2})
 package trial
 
 import (
@@ -98,7 +98,7 @@ type Order struct {
 
 // Run runs an order and keeps what came of it. The error is that of a run that could not
 // begin or be kept; a run whose tests failed is none.
-func (l *Lab) Run(ctx context.Context, o Order) (*Kept, error) {
+func (l *Lab) Run(ctx context.Context, o Order) (*Run, error) {
 	server, err := l.server(ctx, o.Profile, o.Server)
 	if err != nil {
 		return nil, err

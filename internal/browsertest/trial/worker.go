@@ -36,7 +36,7 @@ type worker struct {
 	done    func(run.CaseResult) // of the case that is under way
 }
 
-func (l *Lab) worker(k *Kept, o *Order, server tool.ServerID, n int) *worker {
+func (l *Lab) worker(k *Run, o *Order, server tool.ServerID, n int) *worker {
 	w := &worker{}
 	w.session = &session{lab: l, server: server, as: call.Request{Principal: o.Who, Profile: o.Profile, Reader: call.Person}}
 	w.session.as.Params.Session = fmt.Sprintf("%s/%d", k.ID, n+1)

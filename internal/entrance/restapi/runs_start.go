@@ -110,7 +110,7 @@ func (a *API) StartRun(ctx context.Context, who access.Principal, in RunOrder) (
 		err = a.again(ctx, in.Again, &o)
 	} else {
 		var s *steps.Suite
-		if s, err = trial.Written(string(in.Steps)); err == nil {
+		if s, err = trial.ParseText(string(in.Steps)); err == nil {
 			o.Suites, o.Sources = []*steps.Suite{s}, map[string]string{s.File: string(in.Steps)}
 		} else {
 			err = fault.New(fault.BadArguments, "%w", err)
