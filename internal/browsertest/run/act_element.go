@@ -119,26 +119,26 @@ func (r *Runner) soon() *deadline {
 	return &deadline{r: r, end: r.opts.Now(), gap: firstGap}
 }
 
-// check ticks a box, or takes the tick off, when it is not so already.
+// check ticks or clears a box that is not in that state already.
 func (r *Runner) check(ctx context.Context, s *steps.Step, until *deadline) error {
-	loc, err := r.locate(ctx, s.Target, find.Check, until)
-	if err != nil {
-		return err
-	}
-	want := s.Action == steps.Check
-	is, err := r.isChecked(ctx, loc, until)
-	if err != nil || is == want {
+	now, err := r.stateOf(ctx, s.Target, find.Check, until)
+	if err != nil || now.Checked == (s.Action == steps.Check) {
 		return err
 	}
 	return r.onElement(ctx, s, find.Check, "browser_click", nil, until)
 }
 
-func (r *Runner) isChecked(ctx context.Context, loc located, until *deadline) (bool, error) {
-	if loc.node != nil {
-		return loc.node.Checked == snapshot.On, nil
+// stateOf is the state of the element of a step.
+func (r *Runner) stateOf(ctx context.Context, t *steps.Target, action find.Action, until *deadline) (state, error) {
+	loc, err := r.locate(ctx, t, action, until)
+	if err != nil {
+		return state{}, err
 	}
-	state, err := r.theOne(ctx, loc.address, until)
-	return state.Checked, err
+	if loc.node != nil {
+		return nodeState(loc.tree, loc.node), nil
+	}
+	found, err := r.theOne(ctx, loc.address, until)
+	return found.state, err
 }
 
 func (r *Runner) drag(ctx context.Context, s *steps.Step, until *deadline) error {
@@ -214,26 +214,11 @@ func (r *Runner) scroll(ctx context.Context, s *steps.Step, until *deadline) err
 	return r.onElement(ctx, s, find.Any, "browser_evaluate", map[string]any{"function": "(e) => { e.scrollIntoView({ block: 'center' }); return true; }"}, until)
 }
 
-// save keeps an element's value or text in a variable.
+// save puts the value or the text of an element into a variable.
 func (r *Runner) save(ctx context.Context, s *steps.Step, until *deadline) error {
-	loc, err := r.locate(ctx, s.Target, find.Any, until)
+	now, err := r.stateOf(ctx, s.Target, find.Any, until)
 	if err != nil {
 		return err
 	}
-	text := ""
-	if loc.node != nil {
-		text = valueOf(loc.node)
-		if text == "" {
-			text = r.page.tree.Content(loc.node, maxText)
-		}
-	} else {
-		state, err := r.theOne(ctx, loc.address, until)
-		if err != nil {
-			return err
-		}
-		if text = state.Value; text == "" {
-			text = state.Text
-		}
-	}
-	return r.vars.SetText(s.Value, text)
+	return r.vars.SetText(s.Value, cmp.Or(now.Value, now.Text))
 }

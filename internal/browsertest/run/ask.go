@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 
 	"github.com/toolfit/toolfit/internal/browsertest/find"
 )
@@ -11,19 +10,11 @@ import (
 // asked stands for the words of an element that no step names.
 const asked = "what is asked about"
 
-// questions are what the page is asked about an element, by what a snapshot leaves open.
+// questions are the functions that answer what a snapshot does not show.
 var questions = map[find.Asked]string{
-	find.FrameNames: `(e) => {
-  const ids = (e.getAttribute('aria-labelledby') || '').split(/\s+/).map((id) => id && e.getRootNode().getElementById(id));
-  const caption = e.closest('figure') && e.closest('figure').querySelector('figcaption');
-  return { names: [e.title, e.getAttribute('name'), e.getAttribute('aria-label'), ...[...ids, caption].map((c) => c && c.textContent)].map((n) => (n || '').trim()).filter(Boolean) };
-}`,
-	find.ModalKind: `(e) => ({ inert: e.matches(':modal'), modal: e.getAttribute('aria-modal') === 'true' })`,
-	find.LabelOwner: `(e) => {
-  const text = (s) => (s || '').replace(/\s+/g, '');
-  const labels = [...e.getRootNode().querySelectorAll('label')].filter((l) => text(l.textContent) === text(%s));
-  return { others: labels.length > 0 && labels.every((l) => l.htmlFor && l.control !== e) };
-}`,
+	find.FrameNames: script("frame"),
+	find.ModalKind:  `(e) => ({ inert: e.matches(':modal'), modal: e.getAttribute('aria-modal') === 'true' })`,
+	find.LabelOwner: script("label"),
 }
 
 // find looks an element up, once per snapshot. What the snapshot leaves open and the answer
@@ -47,8 +38,7 @@ func (r *Runner) ask(ctx context.Context, p *page, doubts []find.Doubt) bool {
 	for _, d := range doubts {
 		function := questions[d.About]
 		if d.About == find.LabelOwner {
-			text, _ := json.Marshal(d.Label) // a string
-			function = fmt.Sprintf(function, text)
+			function = "(e) => (" + function + ")(e, " + quotedJSON(d.Label) + ")"
 		}
 		var told find.Told
 		answer, err := r.call(ctx, "browser_evaluate", map[string]any{"function": function, "element": asked, "target": d.Ref})

@@ -160,7 +160,11 @@ func (r *Runner) elementHolds(ctx context.Context, p *page, q find.Query, e *ste
 	case err != nil:
 		return err.Error(), false
 	}
-	return nodeHolds(p.tree, hit.Node, e)
+	now := nodeState(p.tree, hit.Node)
+	if own := hit.Node.Text; own != "" && compare(own, e) {
+		now.Text = own
+	}
+	return now.holds(e)
 }
 
 // hidden tells whether what is looked for is not on the page, and what speaks against it.
@@ -183,30 +187,39 @@ func isText(tree *snapshot.Page, q find.Query) bool {
 
 func selector(text string) bool { _, ok := find.ParseSelector(text); return ok }
 
-// nodeHolds compares the state of an element.
-func nodeHolds(tree *snapshot.Page, n *snapshot.Node, e *steps.Expectation) (string, bool) {
+// state is what an expectation can ask about one element.
+type state struct {
+	Text     string `json:"text"`
+	Value    string `json:"value"`
+	Checked  bool   `json:"checked"`
+	Disabled bool   `json:"disabled"`
+	mixed    bool   // neither checked nor unchecked
+}
+
+// nodeState is the state of an element of a snapshot.
+func nodeState(tree *snapshot.Page, n *snapshot.Node) state {
+	return state{
+		Text: tree.Content(n, maxText), Value: valueOf(n), Disabled: n.Disabled,
+		Checked: n.Checked == snapshot.On || n.Selected || n.Pressed == snapshot.On,
+		mixed:   n.Checked == snapshot.Mixed || n.Pressed == snapshot.Mixed,
+	}
+}
+
+// holds compares the state with an expectation, and says what it is instead.
+func (s state) holds(e *steps.Expectation) (string, bool) {
 	switch e.Kind {
 	case steps.Enabled:
-		return "it is disabled", !n.Disabled
+		return "it is disabled", !s.Disabled
 	case steps.Disabled:
-		return "it is enabled", n.Disabled
+		return "it is enabled", s.Disabled
 	case steps.Checked:
-		return "it is not checked", n.Checked == snapshot.On || n.Selected || n.Pressed == snapshot.On
+		return "it is not checked", s.Checked
 	case steps.Unchecked:
-		return "it is checked", n.Checked == snapshot.Off && !n.Selected && n.Pressed == snapshot.Off
+		return "it is checked", !s.Checked && !s.mixed
 	case steps.Value:
-		v := valueOf(n)
-		return quoted(v), compare(v, e)
+		return quoted(s.Value), compare(s.Value, e)
 	}
-	text := tree.Content(n, maxText)
-	if own := n.Text; own != "" && compare(own, e) {
-		text = own
-	}
-	ok := compare(text, e)
-	if e.Kind == steps.NoText {
-		ok = !ok
-	}
-	return quoted(text), ok
+	return quoted(s.Text), compare(s.Text, e) != (e.Kind == steps.NoText)
 }
 
 // valueOf is what a field holds: its text, the text inside, or the chosen option.
@@ -243,21 +256,7 @@ func (s *selected) holds(e *steps.Expectation) (string, bool) {
 	if s.Count != 1 {
 		return fmt.Sprintf("%d elements", s.Count), false
 	}
-	switch e.Kind {
-	case steps.Enabled:
-		return "it is disabled", !s.Disabled
-	case steps.Disabled:
-		return "it is enabled", s.Disabled
-	case steps.Checked:
-		return "it is not checked", s.Checked
-	case steps.Unchecked:
-		return "it is checked", !s.Checked
-	case steps.Value:
-		return quoted(s.Value), compare(s.Value, e)
-	case steps.NoText:
-		return quoted(s.Text), !compare(s.Text, e)
-	}
-	return quoted(s.Text), compare(s.Text, e)
+	return s.state.holds(e)
 }
 
 func quoted(s string) string { return `"` + s + `"` }

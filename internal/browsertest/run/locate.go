@@ -23,7 +23,8 @@ type Remembered struct {
 type located struct {
 	address string // a ref, or a selector for servers that take one
 	words   string // what the step calls it
-	node    *snapshot.Node
+	node    *snapshot.Node // nil for a selector
+	tree    *snapshot.Page // that has the node
 	healed  string // how it was found, when not as it was written
 }
 
@@ -154,7 +155,7 @@ func (r *Runner) took(hit *find.Hit, q find.Query) located {
 			r.learn(r.memoryKey(q), Remembered{Element: d})
 		}
 	}
-	return located{address: hit.Ref, words: q.Text, node: hit.Node}
+	return located{address: hit.Ref, words: q.Text, node: hit.Node, tree: r.page.tree}
 }
 
 // learn keeps how an element was found until the step has passed. What holds a secret is not
