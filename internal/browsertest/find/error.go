@@ -66,6 +66,9 @@ func (r *Error) said() string {
 	return fmt.Sprintf("%q cannot be looked for", r.Query)
 }
 
+// ErrorCode is the code.
+func (r *Error) ErrorCode() snapshot.Code { return r.Code }
+
 func (r *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(r.said())

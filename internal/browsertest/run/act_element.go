@@ -16,7 +16,8 @@ import (
 // fill writes a value. Of a list, whose options are all that it can hold, it chooses one.
 func (r *Runner) fill(ctx context.Context, s *steps.Step, until *deadline) error {
 	choice := *s
-	choice.Values, choice.Value = []string{s.Value}, ""
+	choice.Values = []string{s.Value}
+	choice.Value = ""
 	if r.isList(ctx, s.Target) {
 		return r.selectOption(ctx, &choice, until)
 	}
@@ -40,7 +41,7 @@ func (r *Runner) sees(ctx context.Context, t *steps.Target, action find.Action) 
 	if err != nil {
 		return nil
 	}
-	if _, isSelector := find.ParseSelector(q.Text); isSelector {
+	if selector(q.Text) {
 		return nil
 	}
 	hit, err := r.lookUp(ctx, q, false)
@@ -68,7 +69,8 @@ func (r *Runner) selectOption(ctx context.Context, s *steps.Step, until *deadlin
 	err := r.onElement(ctx, s, find.Select, "browser_select_option", map[string]any{"values": s.Values}, until)
 	var f *snapshot.Error
 	var refusal *find.Error
-	custom := errors.As(err, &f) && f.Code == snapshot.NotInteractable && f.Detail == "kind" || errors.As(err, &refusal) && refusal.Code == snapshot.NotFound
+	isOther := errors.As(err, &f) && f.Code == snapshot.NotInteractable && f.Detail == "kind"
+	custom := isOther || errors.As(err, &refusal) && refusal.Code == snapshot.NotFound
 	if errors.As(err, &f) && f.Code == snapshot.OptionNotFound {
 		return r.withOptions(s, err)
 	}
@@ -87,7 +89,7 @@ func (r *Runner) openAndChoose(ctx context.Context, s *steps.Step, first error, 
 	option := *s
 	option.Target = &steps.Target{Text: `"` + s.Values[0] + `"`}
 	if err := r.onElement(ctx, &option, find.Click, "browser_click", nil, until); err != nil {
-		return &failure{code: codeOf(err), message: "choose " + s.Values[0] + ": " + err.Error(), acted: true}
+		return &stepError{code: codeOf(err), message: "choose " + s.Values[0] + ": " + err.Error(), acted: true}
 	}
 	return nil
 }
@@ -111,7 +113,8 @@ func (r *Runner) withOptions(s *steps.Step, err error) error {
 		shown += fmt.Sprintf(" and %d more", len(names)-most)
 	}
 	wanted := strings.Join(s.Values, ", ")
-	return &failure{code: snapshot.OptionNotFound, message: fmt.Sprintf("no option is %q; there are: %s", wanted, shown), expected: shown, actual: wanted}
+	message := fmt.Sprintf("no option is %q; there are: %s", wanted, shown)
+	return &stepError{code: snapshot.OptionNotFound, message: message, expected: shown, actual: wanted}
 }
 
 // soon is a deadline for what is there already.
@@ -151,7 +154,9 @@ func (r *Runner) drag(ctx context.Context, s *steps.Step, until *deadline) error
 		if err != nil {
 			return err
 		}
-		_, err = r.call(ctx, "browser_drag", map[string]any{"startElement": from.words, "startTarget": from.address, "endElement": to.words, "endTarget": to.address})
+		err = r.act(ctx, "browser_drag", map[string]any{
+			"startElement": from.words, "startTarget": from.address, "endElement": to.words, "endTarget": to.address,
+		})
 		if err == nil || again > 0 || codeOf(err) != snapshot.StaleRef {
 			return err
 		}
@@ -166,8 +171,7 @@ func (r *Runner) press(ctx context.Context, s *steps.Step, until *deadline) erro
 			return err
 		}
 	}
-	_, err := r.call(ctx, "browser_press_key", map[string]any{"key": s.Value})
-	return err
+	return r.act(ctx, "browser_press_key", map[string]any{"key": s.Value})
 }
 
 // upload answers the file chooser, which a click on the target opens.
@@ -193,7 +197,7 @@ func (r *Runner) upload(ctx context.Context, s *steps.Step, until *deadline) err
 		}
 		paths = append(paths, full)
 	}
-	_, err := r.call(ctx, "browser_file_upload", map[string]any{"paths": paths})
+	err := r.act(ctx, "browser_file_upload", map[string]any{"paths": paths})
 	if err != nil {
 		r.call(ctx, "browser_file_upload", nil) // a chooser that stays open blocks every step after this one
 	}
@@ -204,14 +208,14 @@ func (r *Runner) upload(ctx context.Context, s *steps.Step, until *deadline) err
 func (r *Runner) scroll(ctx context.Context, s *steps.Step, until *deadline) error {
 	switch s.Value {
 	case "down", "up":
-		_, err := r.call(ctx, "browser_press_key", map[string]any{"key": map[string]string{"down": "PageDown", "up": "PageUp"}[s.Value]})
-		return err
+		return r.act(ctx, "browser_press_key", map[string]any{"key": map[string]string{"down": "PageDown", "up": "PageUp"}[s.Value]})
 	case "top":
 		return r.evaluate(ctx, "() => { scrollTo(0, 0); return true; }", new(bool))
 	case "bottom":
 		return r.evaluate(ctx, "() => { scrollTo(0, document.documentElement.scrollHeight); return true; }", new(bool))
 	}
-	return r.onElement(ctx, s, find.Any, "browser_evaluate", map[string]any{"function": "(e) => { e.scrollIntoView({ block: 'center' }); return true; }"}, until)
+	const into = "(e) => { e.scrollIntoView({ block: 'center' }); return true; }"
+	return r.onElement(ctx, s, find.Any, "browser_evaluate", map[string]any{"function": into}, until)
 }
 
 // save puts the value or the text of an element into a variable.

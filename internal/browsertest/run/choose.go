@@ -88,6 +88,6 @@ func (r *Runner) choose(ctx context.Context, q find.Query, refusal *find.Error) 
 // notChosen says why there is no choice, for the report.
 func (r *Runner) notChosen(why string) (located, bool) {
 	r.metrics.Choices.count(false)
-	r.step.Warnings = append(r.step.Warnings, r.mask(why))
+	r.warn(why)
 	return located{}, false
 }

@@ -63,7 +63,7 @@ func (r *Runner) dialogSays(list []steps.Expectation) bool {
 }
 
 // unmet is the first expectation that does not hold now. The second error is of the look itself.
-func (r *Runner) unmet(ctx context.Context, list []steps.Expectation, fresh bool) (*failure, error) {
+func (r *Runner) unmet(ctx context.Context, list []steps.Expectation, fresh bool) (*stepError, error) {
 	p, err := r.snapshot(ctx, fresh)
 	if err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func (r *Runner) unmet(ctx context.Context, list []steps.Expectation, fresh bool
 		if !ok {
 			got = clip(r.mask(got)) // in this order: a cut could halve a secret
 			want := list[i].In(r.lang)
-			return &failure{code: snapshot.AssertionFailed, message: fmt.Sprintf("expected %s; got %s", want, got), expected: want, actual: got}, nil
+			return &stepError{code: snapshot.AssertionFailed, message: fmt.Sprintf("expected %s; got %s", want, got), expected: want, actual: got}, nil
 		}
 	}
 	return nil, nil

@@ -21,11 +21,11 @@ type Remembered struct {
 
 // located is an element that the next call may use. A ref is good for that call alone.
 type located struct {
-	address string // a ref, or a selector for servers that take one
-	words   string // what the step calls it
+	address string         // a ref, or a selector for servers that take one
+	words   string         // what the step calls it
 	node    *snapshot.Node // nil for a selector
 	tree    *snapshot.Page // that has the node
-	healed  string // how it was found, when not as it was written
+	healed  string         // how it was found, when not as it was written
 }
 
 // deadline is when a step must be done.
@@ -72,8 +72,7 @@ func (r *Runner) locate(ctx context.Context, t *steps.Target, action find.Action
 	if err != nil {
 		return located{}, err
 	}
-	_, isSelector := find.ParseSelector(q.Text)
-	if isSelector && r.takesTarget() && alone(q) == nil {
+	if selector(q.Text) && r.takesTarget() && alone(q) == nil {
 		return located{address: q.Text, words: q.Text}, nil // the browser knows more than a snapshot
 	}
 	retried := false
@@ -93,7 +92,8 @@ func (r *Runner) locate(ctx context.Context, t *steps.Target, action find.Action
 			continue
 		}
 		loc, err := r.otherwise(ctx, q, refusal)
-		if refusal.NeedsPage && err != nil && mayCome(err) && until.again(ctx) {
+		mayAppear := err != nil && (codeOf(err) == snapshot.NotFound || codeOf(err) == snapshot.NotInteractable)
+		if refusal.NeedsPage && mayAppear && until.again(ctx) {
 			continue
 		}
 		r.metrics.Finds.count(err == nil)
@@ -110,29 +110,19 @@ func alone(q find.Query) error {
 	return fail(snapshot.StepInvalid, "within, frame and nth cannot be joined with the selector %s; write them into it, or describe the element", q.Text)
 }
 
-// mayCome tells whether the element of a selector may still appear.
-func mayCome(err error) bool {
-	code := codeOf(err)
-	return code == snapshot.NotFound || code == snapshot.NotInteractable
-}
-
 // query fills in what a target says.
 func (r *Runner) query(t *steps.Target, action find.Action) (find.Query, error) {
 	q := find.Query{Action: action, Nth: t.Nth}
-	for _, f := range []struct {
-		dst  *string
-		text string
-	}{{&q.Text, t.Text}, {&q.Within, t.Within}, {&q.Frame, t.Frame}} {
-		filled, err := r.vars.Fill(f.text)
-		if err != nil {
-			return q, fail(snapshot.StepInvalid, "%v", err)
-		}
-		*f.dst = filled
-	}
-	if strings.TrimSpace(q.Text) == "" {
+	var errs [3]error
+	q.Text, errs[0] = r.vars.Fill(t.Text)
+	q.Within, errs[1] = r.vars.Fill(t.Within)
+	q.Frame, errs[2] = r.vars.Fill(t.Frame)
+	switch err := errors.Join(errs[:]...); {
+	case err != nil:
+		return q, fail(snapshot.StepInvalid, "%v", err)
+	case strings.TrimSpace(q.Text) == "":
 		return q, fail(snapshot.StepInvalid, "the description of the element is empty: say which element is meant")
-	}
-	if find.IsRef(q.Text) {
+	case find.IsRef(q.Text):
 		return q, fail(snapshot.StepInvalid, "%s is a ref, which means another element in the next snapshot; describe the element", q.Text)
 	}
 	return q, nil
@@ -149,7 +139,8 @@ func (r *Runner) lookUp(ctx context.Context, q find.Query, fresh bool) (*find.Hi
 // took keeps what was found, for the report and for later runs.
 func (r *Runner) took(hit *find.Hit, q find.Query) located {
 	r.about = []string{hit.Ref}
-	r.step.Element = &Element{Role: hit.Node.Role, Name: r.mask(hit.Node.Name), Path: r.mask(r.page.index.Path(hit.Node)), Score: hit.Score, Why: r.tell(hit.Why)}
+	path := r.mask(r.page.index.Path(hit.Node))
+	r.step.Element = &Element{Role: hit.Node.Role, Name: r.mask(hit.Node.Name), Path: path, Score: hit.Score, Why: r.tell(hit.Why)}
 	if r.opts.Memory != nil && q.Action != find.Any {
 		if d, unique := r.page.index.Describe(hit.Node); unique {
 			r.learn(r.memoryKey(q), Remembered{Element: d})
@@ -170,14 +161,15 @@ func (r *Runner) learn(key string, known Remembered) {
 // otherwise tries what is left when the words do not lead to one element: how it was found
 // before, then what the page's source says, and at last somebody who chooses.
 func (r *Runner) otherwise(ctx context.Context, q find.Query, refusal *find.Error) (located, error) {
-	r.step.Candidates, r.about = r.maskCandidates(refusal.Candidates), nil
-	for _, c := range refusal.Candidates {
-		if refusal.Code == snapshot.Ambiguous && c.Ref != "" {
-			r.about = append(r.about, c.Ref)
-		}
-	}
+	r.step.Candidates = r.maskCandidates(refusal.Candidates)
+	r.about = nil
 	if refusal.Code == snapshot.Ambiguous {
 		r.metrics.Ambiguous++
+		for _, c := range refusal.Candidates {
+			if c.Ref != "" {
+				r.about = append(r.about, c.Ref)
+			}
+		}
 	}
 	if refusal.NeedsPage {
 		if err := alone(q); err != nil {
@@ -188,7 +180,7 @@ func (r *Runner) otherwise(ctx context.Context, q find.Query, refusal *find.Erro
 	if loc, ok := r.remembered(q); ok {
 		return loc, nil
 	}
-	if refusal.Code == snapshot.NotFound && q.Within == "" && q.Frame == "" && q.Nth == 0 {
+	if refusal.Code == snapshot.NotFound && alone(q) == nil {
 		if loc, ok := r.byHint(ctx, q); ok {
 			return loc, nil
 		}
@@ -221,13 +213,6 @@ func (r *Runner) remembered(q find.Query) (located, bool) {
 func (r *Runner) memoryKey(q find.Query) string {
 	key, _ := json.Marshal([]string{pathOf(r.where.url), q.Text, q.Within, q.Frame, strconv.Itoa(q.Nth), string(q.Action)})
 	return string(key)
-}
-
-// remember keeps how the elements of a step were found, once it has passed.
-func (r *Runner) remember() {
-	for key, known := range r.learned {
-		r.opts.Memory.Put(key, known)
-	}
 }
 
 func (r *Runner) maskCandidates(list []find.Candidate) []find.Candidate {

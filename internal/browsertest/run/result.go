@@ -159,19 +159,16 @@ func (s *Share) count(ok bool) {
 }
 
 // buckets are the upper bounds of conversion times.
-var buckets = [...]time.Duration{100 * time.Microsecond, time.Millisecond, 5 * time.Millisecond, 20 * time.Millisecond, 100 * time.Millisecond}
+var buckets = [...]time.Duration{
+	100 * time.Microsecond, time.Millisecond, 5 * time.Millisecond, 20 * time.Millisecond, 100 * time.Millisecond,
+}
 
 // Buckets are the upper bounds of Metrics.Conversion; the last count is of all above.
 func Buckets() []time.Duration { return buckets[:] }
 
 func (m *Metrics) converted(d time.Duration) {
-	for i, b := range buckets {
-		if d <= b {
-			m.Conversion[i]++
-			return
-		}
-	}
-	m.Conversion[len(buckets)]++
+	i, _ := slices.BinarySearch(buckets[:], d)
+	m.Conversion[i]++
 }
 
 // Add puts the cases of another part of the same suite behind these.
@@ -189,20 +186,22 @@ func (r *Result) Add(more *Result) {
 }
 
 func (m *Metrics) add(n *Metrics) {
-	for _, s := range []struct{ to, from *Share }{{&m.Calls, &n.Calls}, {&m.Finds, &n.Finds}, {&m.Recoveries, &n.Recoveries}, {&m.Choices, &n.Choices}} {
-		s.to.OK += s.from.OK
-		s.to.All += s.from.All
+	to := m.counts()
+	for i, from := range n.counts() {
+		*to[i] += *from
 	}
-	m.Ambiguous += n.Ambiguous
-	m.Stale += n.Stale
-	m.Healed += n.Healed
-	m.Flaky += n.Flaky
-	m.CacheHits += n.CacheHits
-	m.Snapshots += n.Snapshots
-	m.SnapshotBytes += n.SnapshotBytes
+}
+
+// counts are all the numbers.
+func (m *Metrics) counts() []*int {
+	list := []*int{&m.Ambiguous, &m.Stale, &m.Healed, &m.Flaky, &m.CacheHits, &m.Snapshots, &m.SnapshotBytes}
+	for _, s := range []*Share{&m.Calls, &m.Finds, &m.Recoveries, &m.Choices} {
+		list = append(list, &s.OK, &s.All)
+	}
 	for i := range m.Conversion {
-		m.Conversion[i] += n.Conversion[i]
+		list = append(list, &m.Conversion[i])
 	}
+	return list
 }
 
 // Steps are the steps of all cases, each with its number, from 1.
@@ -213,7 +212,8 @@ func Steps(results []*Result) iter.Seq2[int, *StepResult] {
 			for i := range r.Cases {
 				list := r.Cases[i].Steps
 				for k := range list {
-					if number++; !yield(number, &list[k]) {
+					number++
+					if !yield(number, &list[k]) {
 						return
 					}
 				}

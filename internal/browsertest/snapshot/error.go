@@ -45,6 +45,9 @@ type Error struct {
 
 func (f *Error) Error() string { return f.Message }
 
+// ErrorCode is the code.
+func (f *Error) ErrorCode() Code { return f.Code }
+
 // rules are tried in order. The lines after the first may quote the page, which can say
 // anything, so what decides stands in the first.
 var rules = []struct {
