@@ -59,7 +59,7 @@ func (x *Index) isTitled(n *snapshot.Node, name phrase) bool {
 
 // turnsAway tells whether a word beside a label makes another thing of it: 不同意 is not 同意.
 func turnsAway(w word) bool {
-	return reverses(w) || sets(w) || negates(w) || slices.Contains(reversingMarks, w.text)
+	return reverses(w) || sets(w) || negating[w.text] || slices.Contains(reversingMarks, w.text)
 }
 
 // othersRow tells whether a row beside that of the element is called just so, and its own is not.

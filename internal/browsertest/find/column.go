@@ -136,14 +136,3 @@ func (x *Index) firstText(n *snapshot.Node) string {
 	}
 	return ""
 }
-
-// columns are the cells of the columns that are called so, by a synonym too, and their heads.
-func (x *Index) columns(name phrase) (list []scope) {
-	names := x.syn.variants(name, false)
-	for n := range x.page.All() {
-		if (n.Role == "columnheader" || is(n, cell)) && x.isUnder(n, names) {
-			list = append(list, scope{from: n.Index, to: n.End, grade: whole})
-		}
-	}
-	return list
-}

@@ -126,7 +126,7 @@ func compareOne(l, name phrase) match {
 	}
 	turned := match{score: isRival, why: "its name turns the words", rival: true}
 	switch {
-	case negates(l.words[0]) && indexOf(name.words, l.words[0]) < 0 && !meaningless(name.words):
+	case negating[l.words[0].text] && indexOf(name.words, l.words[0]) < 0 && !meaningless(name.words):
 		return turned // "No smoking" is not "smoking"
 	case meaningless(name.words):
 	case !slices.ContainsFunc(rest, func(w word) bool { return !stopWords[w.text] }):
@@ -160,11 +160,6 @@ func (p phrase) endsApart(q phrase, words map[string]bool) bool {
 	last := p.words[len(p.words)-1]
 	return len(p.words) > 1 && words[last.text] && indexOf(q.words, last) < 0
 }
-
-var (
-	particles     = set("as in on")
-	saidParticles = set("as in on to")
-)
 
 // lengthens tells whether a label is the name but for one more character at its end, which
 // mostly makes another noun of it: 新建文件夹 is not 新建文件.
@@ -201,10 +196,6 @@ func apart(l, name phrase) bool {
 	plain := slices.DeleteFunc(slices.Clone(l.words), func(w word) bool { return modifiers[w.text] && indexOf(words, w) < 0 })
 	return !inOrder(l.words, words) && !inOrder(plain, words)
 }
-
-// modifiers may be left out from between the words of a label: who confirms a password means
-// the field "Confirm new password", where there is no other.
-var modifiers = set("all new this selected current your my every each full")
 
 // synonym is a match by synonyms, which must be of the whole label: a synonym of one word
 // among others is mostly another thing.

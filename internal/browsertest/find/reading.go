@@ -152,7 +152,7 @@ func (d description) target(text string, cost float64) []reading {
 		return nil
 	}
 	list := d.roles(text, reading{cost: cost})
-	if thing := d.place(text, splitAt{}); d.looks && (thing.word != nil && !thing.word.column || thing.row) {
+	if thing := d.place(text, splitAt{}); d.looks && (thing.word != nil || thing.row) {
 		list = append(list, reading{cost: cost, thing: &thing, name: thing.name, exact: thing.exact})
 	}
 	if r, rest, found := ordinal(text); found {

@@ -131,9 +131,6 @@ func inOrder(text, words []word) bool {
 	return false
 }
 
-// structural words speak of the page rather than of what is on it.
-var structural = set("row line section area item 行 区域 栏 一栏 那一行 那行")
-
 // holdsWord tells whether a text has the word as a whole. Inside a longer Chinese run it is
 // mostly another one: 张三 is not 张三丰.
 func holdsWord(p phrase, w word) bool { return slices.ContainsFunc(p.words, w.same) }

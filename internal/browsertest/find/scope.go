@@ -54,8 +54,6 @@ func (x *Index) scopes(p place) []scope {
 		return slices.DeleteFunc(x.headed(p), func(s scope) bool { return s.grade != whole })
 	case p.row && p.nth != 0:
 		return x.numbered(p.nth)
-	case p.word != nil && p.word.column && !p.name.empty():
-		return x.columns(p.name)
 	case p.word != nil:
 		return x.kindScopes(p)
 	}
