@@ -32,9 +32,6 @@ func inBoxes(list []candidate, boxes []*snapshot.Node) (kept []candidate) {
 
 // beside keeps the candidates that stand with the text that a place is called by.
 func (s *search) beside(list []candidate, p place) (kept []candidate) {
-	if len(list) == 0 {
-		return nil
-	}
 	anchors := s.x.anchors(p)
 	for _, c := range list {
 		for _, a := range anchors {
@@ -72,10 +69,7 @@ func (x *Index) standsWith(anchor, n *snapshot.Node) bool {
 		return false
 	}
 	side := anchor
-	for depth := 0; side.Parent != nil && !side.Parent.Holds(n); depth++ {
-		if depth == 3 {
-			return false
-		}
+	for side.Parent != nil && !side.Parent.Holds(n) {
 		side = side.Parent
 	}
 	if side.Parent == nil {

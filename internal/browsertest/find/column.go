@@ -7,36 +7,22 @@ import (
 	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
 )
 
-// columnHead is what the column of a cell is called; "" for nothing, or for more than text.
-func (x *Index) columnHead(at *snapshot.Node) string {
-	head := x.headCell(at)
-	if head == nil || !x.plainText(head) { // the box that checks all rows is no label of theirs
+// columnOf is what the column of a field is called, where its cell holds nothing around it; ""
+// for nothing, or for more than text: the box that checks all rows is no label of theirs.
+func (x *Index) columnOf(n *snapshot.Node) string {
+	if n.Parent == nil || !is(n.Parent, cell) {
+		return ""
+	}
+	head := x.headCell(n.Parent)
+	if head == nil || !x.plainText(head) {
 		return ""
 	}
 	return x.page.Content(head, 100)
 }
 
-// columnOf is what the column of a field is called, where it is the only field of its cell.
-func (x *Index) columnOf(n *snapshot.Node) string {
-	at := n.Parent
-	for depth := 0; at != nil && !is(at, cell) && depth < 4; depth++ {
-		at = at.Parent
-	}
-	if at == nil || !is(at, cell) {
-		return ""
-	}
-	return x.columnHead(at)
-}
-
 // headCell is the head of the column that a cell stands in; nil without one.
 func (x *Index) headCell(at *snapshot.Node) *snapshot.Node {
 	line := at.Parent
-	if line != nil && line.Role == "generic" && line.Parent != nil && line.Parent.Role == "row" {
-		line = line.Parent
-	}
-	if line == nil {
-		return nil // a cell by itself has no column
-	}
 	owner := holder(at, table)
 	if owner == nil {
 		return nil
@@ -83,9 +69,6 @@ func readCellOf(text string) (c cellOf) {
 
 // hasCell tells whether the row has the value in a column of one of the names.
 func (x *Index) hasCell(row *snapshot.Node, names []phrase, value phrase) bool {
-	if len(names) == 0 || value.empty() {
-		return false
-	}
 	for m := firstCell(row); m != nil; m = m.Next {
 		if x.phrase(x.page.Content(m, 200)).equal(value) && x.isUnder(m, names) {
 			return true
@@ -97,9 +80,6 @@ func (x *Index) hasCell(row *snapshot.Node, names []phrase, value phrase) bool {
 // columnNames are what a column may be called, by synonyms too; none where no table has such
 // a one.
 func (x *Index) columnNames(column phrase) []phrase {
-	if column.empty() {
-		return nil
-	}
 	names := x.syn.variants(column, false)
 	for _, row := range x.headLines() {
 		for m := firstCell(row); m != nil; m = m.Next {

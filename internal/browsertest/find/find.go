@@ -125,11 +125,9 @@ func (d description) asked(q Query) [][]place {
 
 // askedIn are the readings in each of the places.
 func askedIn(readings []reading, asked [][]place) (list []reading) {
-	for i, places := range asked {
+	for _, places := range asked {
 		for _, r := range readings {
-			if r.places = slices.Concat(r.places, places); i > 0 && r.uncut == nil {
-				r.uncut = &asked[0][0]
-			}
+			r.places = slices.Concat(r.places, places)
 			list = append(list, r)
 		}
 	}

@@ -58,18 +58,6 @@ func (x *Index) isHead(row *snapshot.Node) bool {
 	if group == nil || group.Role != "rowgroup" || group.First != row || row.Next != nil || group.Next == nil || group.Next.Role != "rowgroup" {
 		return false
 	}
-	if group.Parent != nil {
-		for m := group.Parent.First; m != group; m = m.Next {
-			if m.Role == "rowgroup" {
-				return false
-			}
-		}
-	}
-	for m := range x.page.Inside(row) {
-		if is(m, control) && m.Role != "checkbox" {
-			return false
-		}
-	}
 	return true
 }
 

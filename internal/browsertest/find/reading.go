@@ -82,28 +82,17 @@ func describe(text string, syn *synonyms) description {
 	return d
 }
 
-func isQuote(s string) bool {
-	r, _ := utf8.DecodeRuneInString(s)
-	return r >= quoteMark && r < quoteMark+maxQuotes
-}
-
 // leads are words before a name that say what to do with it.
 var leads = regexp.MustCompile(`^(?:请|点击|单击|双击|勾选|选择|选中|输入|填写|在|名为|名叫|标有|写着|(?:please|click on|click|press|tap|select|check|hover over|labell?ed|named|called)\s)+`)
 
 var articles = regexp.MustCompile(`^(?:the|a|an|this|that)\s+`)
 
-// named are words between a role and its quoted name, or between the name and its role.
-var named = regexp.MustCompile(`(?:名为|名叫|叫做|标有|写着|文字为|文本为|\b(?:labell?ed|named|called|with (?:the )?(?:text|name|label))\s)\s*([\x{e000}-\x{e007}])\s*的?|([\x{e000}-\x{e007}])的`)
+// naming are words that only say that a quoted text is a name.
+var naming = regexp.MustCompile(`名为|名叫|叫做|标有|写着|文字为|文本为|\b(?:labell?ed|named|called|with (?:the )?(?:text|name|label))\b`)
 
 // readings are the ways to understand the description, the plainest first.
 func (d description) readings() []reading {
 	text := strings.Trim(d.text, " 。.!！,，;；")
-	if len(d.quotes) > 0 {
-		plain := named.ReplaceAllString(text, "$1$2 ")
-		if rest, role := takeRole(strings.TrimSpace(plain)); role != nil && isQuote(rest) {
-			text = plain // "“Save”的按钮" is a button, not something inside of Save
-		}
-	}
 	list := d.split(articles.ReplaceAllString(text, ""), 0)
 	if rest := leads.ReplaceAllString(text, ""); rest != text && rest != "" {
 		list = append(list, d.split(articles.ReplaceAllString(rest, ""), leadCost)...)
@@ -120,7 +109,6 @@ func (d description) readings() []reading {
 const (
 	leadCost  = 0.05 // for a word that may belong to the name
 	splitCost = 0.05
-	nthCost   = 0.05
 	maxSplits = 24
 )
 
@@ -156,7 +144,7 @@ func (d description) target(text string, cost float64) []reading {
 		list = append(list, reading{cost: cost, thing: &thing, name: thing.name, exact: thing.exact})
 	}
 	if r, rest, found := ordinal(text); found {
-		r.cost = cost + nthCost
+		r.cost = cost
 		list = append(list, d.roles(rest, r)...)
 	}
 	if m := pageNth.FindStringSubmatch(text); m != nil {
@@ -201,15 +189,14 @@ func (r *reading) setName(d description, text string) {
 	}
 	r.exact = true
 	r.name = read(quoted[len(quoted)-1])
-	r.extra = read(strings.Join(append(quoted[:len(quoted)-1], outside.String()), " "))
+	r.extra = read(strings.Join(append(quoted[:len(quoted)-1], naming.ReplaceAllString(outside.String(), " ")), " "))
 	if !strings.ContainsFunc(r.extra.text, func(c rune) bool { return isWord(c) || isHan(c) }) {
 		r.extra = phrase{}
 	}
 }
 
 var (
-	zhNth      = regexp.MustCompile(`^(倒数)?第\s*(` + grammar.Numeral + `)\s*[个项条处张枚]\s*`)
-	zhLast     = regexp.MustCompile(`^最后一?[个项条]\s*`)
+	zhNth      = regexp.MustCompile(`^(?:(倒数)?第\s*(` + grammar.Numeral + `)\s*|最后一?)[个项条处张枚]\s*`)
 	enNth      = regexp.MustCompile(`^(` + grammar.Ordinals + `|last|\d+(?:st|nd|rd|th))\s+`)
 	enFromLast = regexp.MustCompile(`^(?:(` + grammar.Ordinals + `)[ -](?:(?:to|from)[ -](?:the[ -])?)?last|penultimate|next[ -]to[ -]last)\s+`)
 	pageNth    = regexp.MustCompile(`^(?:第\s*(\d+)\s*页|page (\d+))\s*(.*)$`)
@@ -219,14 +206,15 @@ var (
 // ordinal takes "第二个" or "second" off the front.
 func ordinal(text string) (r reading, rest string, found bool) {
 	if m := zhNth.FindStringSubmatch(text); m != nil {
-		r.nth = grammar.Number(m[2])
-		if m[1] != "" {
-			r.nth = -r.nth
+		switch n := grammar.Number(m[2]); {
+		case m[2] == "":
+			r.nth = -1
+		case m[1] != "":
+			r.nth = -n
+		default:
+			r.nth = n
 		}
 		return r, text[len(m[0]):], r.nth != 0
-	}
-	if m := zhLast.FindString(text); m != "" {
-		return reading{nth: -1}, text[len(m):], true
 	}
 	// "First line" and "last page" are names, too, so there must be something to count.
 	if m := enFromLast.FindStringSubmatch(text); m != nil {

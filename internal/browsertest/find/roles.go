@@ -147,16 +147,6 @@ func (w *roleWord) accepts(n *snapshot.Node) int {
 	return 0
 }
 
-// takeRole cuts a role word off the words of a name. It never takes a word out of the middle.
-func takeRole(name string) (rest string, found *roleWord) {
-	for i := range roleWords {
-		if rest, ok := takeWord(name, roleWords[i].words); ok {
-			return rest, &roleWords[i]
-		}
-	}
-	return name, nil
-}
-
 // takePlace cuts the longest word for a kind of place off the words of a context.
 func takePlace(name string) (rest string, found *placeWord) {
 	rest = name
@@ -172,7 +162,6 @@ func takePlace(name string) (rest string, found *placeWord) {
 func takeWord(text string, words []string) (rest string, found bool) {
 	best := ""
 	for _, w := range words {
-		w = strings.TrimSpace(w)
 		for _, form := range [...]string{w, w + "s"} {
 			if len(form) > len(best) && endsWith(text, form) {
 				best = form
@@ -183,9 +172,8 @@ func takeWord(text string, words []string) (rest string, found bool) {
 		return strings.TrimSpace(text[:len(text)-len(best)]), true
 	}
 	for _, w := range words {
-		w = strings.TrimSpace(w)
 		after, ok := strings.CutPrefix(text, w)
-		if ok && (strings.HasPrefix(after, " ") || after != "" && isQuote(after)) {
+		if ok && strings.HasPrefix(after, " ") {
 			return strings.TrimSpace(after), true
 		}
 	}

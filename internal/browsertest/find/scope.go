@@ -89,9 +89,6 @@ func (x *Index) rowScopes(p place) (list []scope) {
 	byOwner := map[*snapshot.Node][]scope{}
 	for _, n := range x.rows {
 		g := covers(x.pieces(n), p.name, p.exact)
-		if !p.row && !x.callsRow(n, p.name) {
-			g = none
-		}
 		if g != whole && len(column) > 0 {
 			g = none // "to is London" is not said of what comes from London
 		}
@@ -156,11 +153,6 @@ func (x *Index) kindGrade(n *snapshot.Node, p place, headed []scope) grade {
 	if g != none || !name.empty() || is(n, dialog) {
 		return g
 	}
-	for a := n.Parent; a != nil; a = a.Parent {
-		if (a.Role == "region" || a.Role == "figure") && nameGrade(x.placeName(a), p) == whole {
-			return whole
-		}
-	}
 	if slices.ContainsFunc(headed, func(s scope) bool { return s.grade == whole && s.holds(n) }) {
 		return whole
 	}
@@ -186,9 +178,6 @@ func nameGrade(name phrase, p place) grade {
 			return none
 		}
 		return part
-	}
-	if rest, found := p.name.cut(name); found && meaningless(rest) {
-		return whole
 	}
 	return none
 }

@@ -20,14 +20,12 @@ type joint struct {
 	text string
 	row  bool
 	near bool
-	kind bool // only after a word for a kind of place
 }
 
 var zhJoints = joints(
 	"row: 那一行的 那行的 这一行的 该行的 一行的 行里的 行中的 行的 那一条的 那条的 所在行的",
 	"near: 旁边的 右边的 右侧的 左边的 左侧的 附近的 下面的 下方的 后面的 后边的 上面的 上方的 前面的 边上的",
-	"in: 里面的 里边的 里的 中的 内的 上的 下的 之下的 一栏的 的",
-	"kind: 里面 里 中 内 上",
+	"in: 里面的 里边的 里的 中的 内的 上的 下的 之下的 一栏的 的 里面 里 中 内 上",
 )
 
 var enJoints = joints(
@@ -45,7 +43,7 @@ func joints(lines ...string) (list []joint) {
 			parts = strings.Split(words[1:], "|")
 		}
 		for _, w := range parts {
-			list = append(list, joint{w, kind == "row", kind == "near", kind == "kind"})
+			list = append(list, joint{w, kind == "row", kind == "near"})
 		}
 	}
 	return list
@@ -82,11 +80,6 @@ func (d description) splits(text string) (list []splitAt) {
 			}
 			at := from + i
 			from = at + len(j.text)
-			if j.kind {
-				if _, word := takePlace(strings.TrimSpace(text[:at])); word == nil {
-					continue
-				}
-			}
 			add(splitAt{text[:at], text[from:], j.row, j.near, ""})
 		}
 	}
@@ -143,8 +136,6 @@ var (
 	rowNth     = regexp.MustCompile(`^(倒数)?第\s*(` + grammar.Numeral + `)\s*行?$`)
 	enRowNth   = regexp.MustCompile(`^(?:row (\d+)|(\d+(?:st|nd|rd|th)|last|` + grammar.Ordinals + `) row|(` + grammar.Ordinals + `)[ -](?:to[ -])?last row)$`)
 	itemNth    = regexp.MustCompile(`^(倒数)?第\s*(` + grammar.Numeral + `)\s*[个条项张件](?:商品|记录|结果|数据|卡片|项目|条目|订单|帖子|消息)?$`)
-	enItemNth  = regexp.MustCompile(`^(last|` + grammar.Ordinals + `) (?:item|result|card|product|entry|record|post|message)$`)
-	rowWords   = regexp.MustCompile(`^(?:row|line|item)\s+(?:of|for|with|containing)\s+(?:the\s+)?|\s+(?:row|line)$|(?:那|这|该)?一?行$`)
 )
 
 // place reads one place.
@@ -155,27 +146,15 @@ func (d description) place(text string, s splitAt) place {
 		p.nth, p.row = n, true
 		return p
 	}
-	if !p.near {
-		if rest := rowWords.ReplaceAllString(text, ""); rest != text && rest != "" {
-			p.row, text = true, rest
-		}
-	}
 	if !p.row {
-		whole := text
 		if rest, word := takePlace(text); word != nil {
 			p.word, text = word, strings.TrimSpace(strings.TrimSuffix(rest, "的"))
 			if r, rest, found := ordinal(text + " "); found && strings.TrimSpace(rest) == "" {
 				p.nth, text = r.nth, ""
-			} else if n := grammar.Number(text); n > 0 && ascii(text) {
-				if p.nth, text = n, ""; word.box { // frame 1 is the first; but "Section 1" is a name
-					p.nth, p.word, text = 0, nil, whole
-				}
+			} else if n := grammar.Number(text); n > 0 && ascii(text) { // frame 1
+				p.nth = n
+				text = ""
 			}
-		}
-	}
-	if p.near { // "next to the user name field" means what is called user name
-		if rest, role := takeRole(text); role != nil && rest != "" {
-			text = rest
 		}
 	}
 	var r reading
@@ -205,9 +184,6 @@ func rowNumber(text string, row bool) int {
 	}
 	if m := enRowNth.FindStringSubmatch(text); m != nil {
 		return grammar.Number(m[1]) + grammar.Ordinal(m[2]) - grammar.Ordinal(m[3])
-	}
-	if m := enItemNth.FindStringSubmatch(text); m != nil {
-		return grammar.Ordinal(m[1])
 	}
 	return 0
 }

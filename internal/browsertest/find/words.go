@@ -1,7 +1,6 @@
 package find
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -75,32 +74,14 @@ func read(s string) phrase {
 const maxLabel = 2000
 
 func phraseOf(words []word) phrase {
-	if len(words) == 1 {
-		return phrase{text: words[0].text, joined: words[0].text, words: words}
-	}
-	size := 0
-	for _, w := range words {
-		size += len(w.text) + 1
-	}
-	var text, joined strings.Builder
-	text.Grow(size)
-	joined.Grow(size)
+	texts := make([]string, len(words))
 	for i, w := range words {
-		if i > 0 {
-			text.WriteByte(' ')
-		}
-		text.WriteString(w.text)
-		joined.WriteString(w.text)
+		texts[i] = w.text
 	}
-	return phrase{text: text.String(), joined: joined.String(), words: words}
+	return phrase{text: strings.Join(texts, " "), joined: strings.Join(texts, ""), words: words}
 }
 
 func (p phrase) empty() bool { return len(p.words) == 0 }
-
-// allHan tells whether there are Chinese words alone.
-func (p phrase) allHan() bool {
-	return !slices.ContainsFunc(p.words, func(w word) bool { return w.kind != han })
-}
 
 // equal tells whether two phrases say the same, spaces and punctuation aside.
 func (p phrase) equal(q phrase) bool {
