@@ -24,22 +24,16 @@ const maxBox = 200
 // that has a name, and with no text that is its name: that one is its label.
 func (x *Index) aloneInBox(n *snapshot.Node) bool {
 	box := n.Parent
-	for depth := 0; box != nil && depth < 3; depth++ {
-		if (box.End-box.Index)-(n.End-n.Index) > maxBox {
+	if box == nil || (box.End-box.Index)-(n.End-n.Index) > maxBox {
+		return false
+	}
+	for m := range x.page.Inside(box) {
+		isLabel := m.Text == n.Name && (m.Ref != "" || m.Role == "text") // without a ref it is the drawn placeholder
+		if m != n && !n.Holds(m) && (isLabel || is(m, control)) {
 			return false
 		}
-		for m := range x.page.Inside(box) {
-			isLabel := m.Text == n.Name && (m.Ref != "" || m.Role == "text") // without a ref it is the drawn placeholder
-			if m != n && !n.Holds(m) && (isLabel || is(m, control) && (m.Name != "" || is(m, field))) {
-				return false
-			}
-		}
-		if box.First != n && !box.First.Holds(n) {
-			return true
-		}
-		box = box.Parent
 	}
-	return false
+	return true
 }
 
 // labelsOther tells whether a text of the page is the name and labels something else than the
@@ -48,7 +42,7 @@ func (s *search) labelsOther(name phrase) bool {
 	is, known := s.labels[name.text]
 	if !known {
 		for m := range s.x.page.All() {
-			if (m.Role == "generic" || m.Role == "text") && !m.Pointer && s.x.phrase(m.Text).equal(name) && s.x.precedesControl(m) && holder(m, table) == nil {
+			if m.Next != nil && s.x.phrase(m.Text).equal(name) {
 				is = true
 				break
 			}
@@ -56,11 +50,6 @@ func (s *search) labelsOther(name phrase) bool {
 		s.labels[name.text] = is
 	}
 	return is
-}
-
-// precedesControl tells whether something to press or fill follows a text.
-func (x *Index) precedesControl(n *snapshot.Node) bool {
-	return n.Next != nil && (is(n.Next, control) || n.Next.Pointer || x.holdsControl(n.Next))
 }
 
 // labelsField tells whether a box is the label of a field, more often than not: it shows no

@@ -41,24 +41,14 @@ func (x *Index) headLines() []*snapshot.Node {
 	return x.heads
 }
 
-// isHead tells whether a row heads a table. Older servers write its cells like any others;
-// there it is the only row of the first of several groups, without controls.
+// isHead tells whether a row has only heads of columns.
 func (x *Index) isHead(row *snapshot.Node) bool {
-	heads, cells := 0, 0
 	for m := firstCell(row); m != nil; m = m.Next {
-		cells++
-		if m.Role == "columnheader" {
-			heads++
+		if m.Role != "columnheader" {
+			return false
 		}
 	}
-	if heads > 0 {
-		return heads == cells
-	}
-	group := row.Parent
-	if group == nil || group.Role != "rowgroup" || group.First != row || row.Next != nil || group.Next == nil || group.Next.Role != "rowgroup" {
-		return false
-	}
-	return true
+	return row.First != nil
 }
 
 // mayHead tells whether a row looks like the head of its table, where the server does not say
