@@ -91,9 +91,9 @@ func (x *Index) rowScopes(p place) (list []scope) {
 		g := covers(x.pieces(n), p.name, p.exact)
 		if g != whole && len(column) > 0 {
 			g = none // "to is London" is not said of what comes from London
-		}
-		if g == none && x.hasCell(n, column, p.cell.value) {
-			g = whole
+			if x.hasCell(n, column, p.cell.value) {
+				g = whole
+			}
 		}
 		if g == none || x.isHead(n) {
 			continue

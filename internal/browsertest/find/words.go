@@ -74,6 +74,9 @@ func read(s string) phrase {
 const maxLabel = 2000
 
 func phraseOf(words []word) phrase {
+	if len(words) == 1 {
+		return phrase{text: words[0].text, joined: words[0].text, words: words}
+	}
 	texts := make([]string, len(words))
 	for i, w := range words {
 		texts[i] = w.text
