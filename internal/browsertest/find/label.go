@@ -15,27 +15,14 @@ type label struct {
 type source uint8
 
 const (
-	byName     source = iota
-	byText            // own text, placeholder
-	byNearby          // text beside it
-	byCaption         // what else is written at a field that has a name: text beside it, a placeholder
-	byContent         // the text that is inside
-	byContents        // all of several texts that are inside
+	byName    source = iota
+	byText           // own text, placeholder
+	byNearby         // text beside it
+	byCaption        // text beside a field that has a name
+	byContent        // the text inside
 )
 
-var sourceCost = [...]float64{byName: 0, byText: 0.02, byNearby: 0.03, byCaption: 0.03, byContent: 0.02, byContents: 0.02}
-
-var sourceNames = [...]string{byName: "name", byText: "text", byNearby: "text beside it", byCaption: "caption", byContent: "content", byContents: "content"}
-
-// answers tells whether a match by a label of the source says enough. A card that holds the
-// words is not what they name, nor is a field whose caption has them among others.
-func (s source) answers(m *match, score float64) bool {
-	switch s {
-	case byContent: // who says a part of it means that part
-		return score >= isEqual
-	}
-	return true
-}
+var sourceNames = [...]string{byName: "name", byText: "text", byNearby: "text beside it", byCaption: "caption", byContent: "content"}
 
 // labelsOf are the texts that an element goes by, its name first.
 func (x *Index) labelsOf(n *snapshot.Node) []label {

@@ -42,9 +42,6 @@ func (s *search) read(r *reading) {
 		return
 	}
 	list := s.inPlaces(s.named(r), r)
-	for i := range list {
-		list[i].score -= r.cost
-	}
 	if r.nth != 0 {
 		list = s.counted(list, r)
 	} else {
@@ -130,13 +127,13 @@ func (s *search) candidate(n *snapshot.Node, r *reading, memo map[labelKey]*matc
 		if m.rest != nil {
 			score, why = s.around(n, r.name, m)
 		}
-		if !l.source.answers(m, score) {
-			continue
+		if l.source == byContent && score < isEqual {
+			continue // who says a part of it means that part
 		}
 		if s.query.Action == Click && r.role == nil && l.source == byNearby && is(n, checkable) {
 			score -= 2 * looseCost // what is clicked by its text is mostly the text, or a button called so
 		}
-		if score -= sourceCost[l.source]; score > c.score {
+		if score > c.score {
 			c.score, c.why, c.rival, c.label = score, why, rival, ""
 			if l.source == byNearby || l.source == byCaption && l.raw != n.Placeholder {
 				c.label = l.raw
@@ -153,7 +150,7 @@ func (s *search) candidate(n *snapshot.Node, r *reading, memo map[labelKey]*matc
 		c.score -= looseCost
 	}
 	c.kind = r.role != nil
-	return c, s.extra(&c, r)
+	return c, s.extra(n, r)
 }
 
 // compare holds a label against a reading; a label that many elements share is compared once.
@@ -205,21 +202,14 @@ func (s *search) mayClick(n *snapshot.Node, r *reading, m *match, from source) b
 }
 
 // extra holds the words beside a quoted name against what is around the element.
-func (s *search) extra(c *candidate, r *reading) bool {
+func (s *search) extra(n *snapshot.Node, r *reading) bool {
 	if r.extra.empty() {
 		return true
 	}
 	if !s.x.knowsAll(r.extra) {
 		return false
 	}
-	switch s.chain(c.node, r.extra) {
-	case whole:
-		return true
-	case inRow:
-		c.score -= partCost
-		return true
-	}
-	return false
+	return s.chain(n, r.extra) != none
 }
 
 // inPlaces keeps the candidates that stand in every place of the reading, in a list of its own.
@@ -242,9 +232,6 @@ func (s *search) inPlaces(list []candidate, r *reading) []candidate {
 			}
 			if g == none {
 				continue
-			}
-			if g == part {
-				c.score -= partCost
 			}
 			c.why += ", in its place"
 			kept = append(kept, c)
@@ -271,9 +258,9 @@ func (s *search) readTexts(r *reading) {
 		if r.role.accepts(n) == 0 || inControl(n) || s.x.behind(n) {
 			continue
 		}
-		c := candidate{node: n, score: isText - r.cost, why: "its text is exactly that"}
+		c := candidate{node: n, score: isText, why: "its text is exactly that"}
 		called := func(l label) bool { return l.equal(r.name) }
-		if slices.ContainsFunc(s.x.labelsOf(n), called) && !s.x.isTitleOf(n) && s.extra(&c, r) {
+		if slices.ContainsFunc(s.x.labelsOf(n), called) && !s.x.isTitleOf(n) && s.extra(n, r) {
 			list = append(list, c)
 		}
 	}
