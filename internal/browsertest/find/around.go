@@ -1,17 +1,11 @@
 package find
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
 )
-
-// missing is what of a name is left to be found around the element; false when all of it
-// was found.
-func (m *match) missing() (phrase, bool) {
-	rest := telling(m.rest)
-	return phraseOf(rest), len(rest) > 0
-}
 
 // telling are the words that say something of what is meant.
 func telling(words []word) []word {
@@ -68,15 +62,12 @@ func (s *search) othersRow(n *snapshot.Node, name phrase) bool {
 		return false
 	}
 	key := rowsKey{rowsOf(own), name.text}
-	is, known := s.calls[key]
-	if !known {
+	return memo(s.calls, key, func() bool {
 		says := func(p phrase) bool { return slices.EqualFunc(telling(p.words), name.words, word.same) }
-		is = slices.ContainsFunc(s.x.rows, func(r *snapshot.Node) bool {
+		return slices.ContainsFunc(s.x.rows, func(r *snapshot.Node) bool {
 			return rowsOf(r) == key.owner && slices.ContainsFunc(s.x.pieces(r), says)
 		})
-		s.calls[key] = is
-	}
-	return is
+	})
 }
 
 // rowsKey is a look-up of what the rows of a table or a list are called.
@@ -87,14 +78,11 @@ type rowsKey struct {
 
 // isCalled tells whether an element that serves the action is called so.
 func (s *search) isCalled(name phrase) bool {
-	is, known := s.called[name.text]
-	if !known {
-		is = slices.ContainsFunc(s.x.serving(s.query.Action), func(n *snapshot.Node) bool {
-			return s.x.phrase(n.Name).equal(name) || n.Name == "" && s.x.phrase(n.Text).equal(name)
+	return memo(s.called, name.text, func() bool {
+		return slices.ContainsFunc(s.x.serving(s.query.Action), func(n *snapshot.Node) bool {
+			return s.x.phrase(cmp.Or(n.Name, n.Text)).equal(name)
 		})
-		s.called[name.text] = is
-	}
-	return is
+	})
 }
 
 // chainKey is a look-up of words around an element. Siblings under the same heading have
@@ -109,11 +97,7 @@ type chainKey struct {
 func (s *search) chain(n *snapshot.Node, rest phrase) grade {
 	heading, _ := slices.BinarySearch(s.x.headings, n.Index)
 	key := chainKey{n.Parent, heading, rest.text}
-	g, known := s.chains[key]
-	if !known {
-		g = s.x.chain(n, rest)
-		s.chains[key] = g
-	}
+	g := memo(s.chains, key, func() grade { return s.x.chain(n, rest) })
 	if g != whole && slices.ContainsFunc(s.x.labelsWith(n), rest.equal) {
 		return whole
 	}

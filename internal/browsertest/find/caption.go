@@ -39,17 +39,14 @@ func (x *Index) aloneInBox(n *snapshot.Node) bool {
 // labelsOther tells whether a text of the page is the name and labels something else than the
 // field: beside the label 部门 the field 搜索部门 is not what is meant by it.
 func (s *search) labelsOther(name phrase) bool {
-	is, known := s.labels[name.text]
-	if !known {
+	return memo(s.labels, name.text, func() bool {
 		for m := range s.x.page.All() {
 			if m.Next != nil && s.x.phrase(m.Text).equal(name) {
-				is = true
-				break
+				return true
 			}
 		}
-		s.labels[name.text] = is
-	}
-	return is
+		return false
+	})
 }
 
 // labelsField tells whether a box is the label of a field, more often than not: it shows no

@@ -1,7 +1,6 @@
 package find
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
@@ -73,8 +72,7 @@ func (x *Index) Refind(d Descriptor) (*Hit, error) {
 			list = append(list, candidate{node: n, score: isEqual, why: "is as it was remembered"})
 		}
 	}
-	s := search{x: x, query: Query{Text: fmt.Sprintf("%s %s", d.Role, d.Name)}}
-	return s.pick(list)
+	return newSearch(x, Query{Text: d.Role + " " + d.Name}).pick(list)
 }
 
 func (x *Index) fits(n *snapshot.Node, d Descriptor) bool {
@@ -84,7 +82,8 @@ func (x *Index) fits(n *snapshot.Node, d Descriptor) bool {
 	if d.Beside != "" && !slices.Contains(x.beside(n), d.Beside) {
 		return false
 	}
-	path, inRow := d.Path, d.Row == ""
+	path := d.Path
+	inRow := d.Row == ""
 	for a := n.Parent; a != nil; a = a.Parent {
 		if !inRow && is(a, row) {
 			inRow = covers(x.pieces(a), read(d.Row), true) == whole

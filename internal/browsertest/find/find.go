@@ -50,7 +50,7 @@ func (x *Index) Find(q Query) (*Hit, error) {
 	if len(readings) == 0 {
 		return nil, &Error{Code: snapshot.StepInvalid, Query: q.Text, Hint: "say which element is meant"}
 	}
-	s := search{x: x, query: q, byName: map[nameKey][]candidate{}, byPlace: map[placeKey][]scope{}, chains: map[chainKey]grade{}, called: map[string]bool{}, calls: map[rowsKey]bool{}, labels: map[string]bool{}}
+	s := newSearch(x, q)
 	readings = askedIn(readings, d.asked(q))
 	for i := range readings {
 		if q.Nth != 0 {
@@ -89,10 +89,11 @@ func (x *Index) Count(q Query) int {
 }
 
 // rowNoun are the words for the rows of a table or the items of a list.
-var rowNoun = regexp.MustCompile(`^(?:表格|列表|数据|the |table |data |list )*(?:行|条|项|数据|记录|条目|rows?|records?|items?|entries)(?: (?:in|of) the (?:table|list))?$`)
+var rowNoun = regexp.MustCompile(`^(?:表格|列表|数据|the |table |data |list )*` +
+	`(?:行|条|项|数据|记录|条目|rows?|records?|items?|entries)(?: (?:in|of) the (?:table|list))?$`)
 
 func (x *Index) countRows(q Query) (count int) {
-	s := search{x: x, query: q, byPlace: map[placeKey][]scope{}}
+	s := newSearch(x, q)
 	var list []candidate
 	for _, n := range x.rows {
 		if !x.isHead(n) {
@@ -114,7 +115,8 @@ func (d description) asked(q Query) [][]place {
 		frame := describe(q.Frame, d.syn)
 		p := place{word: &placeWord{roles: []string{"iframe"}}, name: read(q.Frame)}
 		if n := grammar.Number(frame.text); n > 0 {
-			p.nth, p.name = n, phrase{}
+			p.nth = n
+			p.name = phrase{}
 		}
 		for i := range list {
 			list[i] = append(list[i], p)

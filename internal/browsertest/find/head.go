@@ -9,12 +9,7 @@ import (
 // headRow is the row that heads a table: its own first one or, where the head stays while the
 // rows are scrolled, that of the table before, which has nothing else. nil for none.
 func (x *Index) headRow(owner *snapshot.Node) *snapshot.Node {
-	row, known := x.headRows[owner]
-	if !known {
-		row = x.readHeadRow(owner)
-		x.headRows[owner] = row
-	}
-	return row
+	return memo(x.headRows, owner, func() *snapshot.Node { return x.readHeadRow(owner) })
 }
 
 func (x *Index) readHeadRow(owner *snapshot.Node) *snapshot.Node {

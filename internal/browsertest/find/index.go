@@ -42,9 +42,11 @@ type Options struct {
 
 // New makes an Index of a page; nil options are the defaults.
 func New(page *snapshot.Page, opts *Options) *Index {
-	x := &Index{page: page, syn: defaultSynonyms, labels: make([][]label, page.Len())}
-	x.phrases, x.rowTexts, x.names, x.usable, x.known, x.headRows = make(map[string]phrase, page.Len()/2), map[int][]phrase{}, map[int]phrase{}, map[Action][]*snapshot.Node{}, map[string]bool{}, map[*snapshot.Node]*snapshot.Node{}
-	x.told = map[Doubt]Told{}
+	x := &Index{
+		page: page, syn: defaultSynonyms, labels: make([][]label, page.Len()), phrases: make(map[string]phrase, page.Len()/2),
+		rowTexts: map[int][]phrase{}, names: map[int]phrase{}, usable: map[Action][]*snapshot.Node{}, known: map[string]bool{},
+		headRows: map[*snapshot.Node]*snapshot.Node{}, told: map[Doubt]Told{},
+	}
 	if opts != nil {
 		x.mask = opts.Mask
 		if len(opts.Synonyms) > 0 {
@@ -74,6 +76,16 @@ func New(page *snapshot.Page, opts *Options) *Index {
 	return x
 }
 
+// memo is the value of a key, computed once.
+func memo[K comparable, V any](values map[K]V, key K, compute func() V) V {
+	v, known := values[key]
+	if !known {
+		v = compute()
+		values[key] = v
+	}
+	return v
+}
+
 // defaultSynonyms is read-only.
 var defaultSynonyms = newSynonyms()
 
@@ -82,27 +94,21 @@ func (x *Index) phrase(s string) phrase {
 	if s == "" {
 		return phrase{}
 	}
-	p, known := x.phrases[s]
-	if !known {
-		p = read(s)
+	return memo(x.phrases, s, func() phrase {
+		p := read(s)
 		p.raw = s
-		x.phrases[s] = p
-	}
-	return p
+		return p
+	})
 }
 
 // knows tells whether a word may stand anywhere on the page. Most readings of a sentence have
 // words that do not, and need no look at any element.
 func (x *Index) knows(w word) bool {
-	known, asked := x.known[w.text]
-	if !asked {
+	return memo(x.known, w.text, func() bool {
 		all := x.allText()
-		if known = strings.Contains(all, w.root()); !known && w.kind == han { // signs may part its characters
-			known = !strings.ContainsFunc(w.text, func(r rune) bool { return !strings.ContainsRune(all, r) })
-		}
-		x.known[w.text] = known
-	}
-	return known
+		missing := func(r rune) bool { return !strings.ContainsRune(all, r) }
+		return strings.Contains(all, w.root()) || w.kind == han && !strings.ContainsFunc(w.text, missing) // signs may part it
+	})
 }
 
 // allText is every text of the page, folded as words are.

@@ -29,14 +29,12 @@ const (
 // scopes are the parts of the page that a place may mean. Many readings share a place.
 func (s *search) scopes(p place) []scope {
 	key := placeKey{p.name.text, p.exact, p.word, p.row, p.nth, p.near}
-	list, known := s.byPlace[key]
-	if !known {
-		if s.x.knowsAll(p.name) || !p.cell.value.empty() && s.x.knowsAll(p.cell.value) {
-			list = s.x.scopes(p)
+	return memo(s.byPlace, key, func() []scope {
+		if !s.x.knowsAll(p.name) && (p.cell.value.empty() || !s.x.knowsAll(p.cell.value)) {
+			return nil
 		}
-		s.byPlace[key] = list
-	}
-	return list
+		return s.x.scopes(p)
+	})
 }
 
 type placeKey struct {

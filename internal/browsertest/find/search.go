@@ -17,7 +17,14 @@ type candidate struct {
 	label string // the text beside it that it goes by; "": a name of its own
 }
 
-// search is one look-up under way.
+func newSearch(x *Index, q Query) *search {
+	return &search{
+		x: x, query: q, byName: map[nameKey][]candidate{}, byPlace: map[placeKey][]scope{}, chains: map[chainKey]grade{},
+		called: map[string]bool{}, calls: map[rowsKey]bool{}, labels: map[string]bool{},
+	}
+}
+
+// search is one look-up.
 type search struct {
 	x     *Index
 	query Query
@@ -67,17 +74,15 @@ func (s *search) named(r *reading) []candidate {
 		return s.things(*r.thing)
 	}
 	key := nameKey{r.name.text, r.extra.text, r.exact, r.page, r.role}
-	list, known := s.byName[key]
-	if !known {
-		memo := map[labelKey]*match{}
+	return memo(s.byName, key, func() (list []candidate) {
+		matches := map[labelKey]*match{}
 		for _, n := range s.x.serving(s.query.Action) {
-			if c, ok := s.candidate(n, r, memo); ok {
+			if c, ok := s.candidate(n, r, matches); ok {
 				list = append(list, c)
 			}
 		}
-		s.byName[key] = list
-	}
-	return list
+		return list
+	})
 }
 
 type labelKey struct {
@@ -92,7 +97,7 @@ type nameKey struct {
 }
 
 // candidate scores one element by its own labels, its role and what the action needs.
-func (s *search) candidate(n *snapshot.Node, r *reading, memo map[labelKey]*match) (candidate, bool) {
+func (s *search) candidate(n *snapshot.Node, r *reading, matches map[labelKey]*match) (candidate, bool) {
 	role := r.role.accepts(n)
 	if role == 0 {
 		return candidate{}, false
@@ -102,24 +107,23 @@ func (s *search) candidate(n *snapshot.Node, r *reading, memo map[labelKey]*matc
 		if role < 2 {
 			return c, false
 		}
-		c.score, c.why = isOnlyOne, "is of that kind"
+		c.score = isOnlyOne
+		c.why = "is of that kind"
 	}
 	for _, l := range s.x.labelsOf(n) {
 		if r.name.empty() {
 			break
 		}
-		key := labelKey{l.text, l.source}
-		m, known := memo[key]
-		if !known {
-			m = s.compare(l, r)
-			memo[key] = m
-		}
-		score, why, rival := m.score, m.why, m.rival
+		m := memo(matches, labelKey{l.text, l.source}, func() *match { return s.compare(l, r) })
+		score := m.score
+		why := m.why
+		rival := m.rival
 		if score == 0 || score == isWithin && !s.mayBePart(n, r, m) || !s.mayClick(n, r, m, l.source) {
 			continue
 		}
 		if score == isWithin && s.isOther(n, r, m, l) {
-			score, rival = isRival, true
+			score = isRival
+			rival = true
 		}
 		if m.weak && s.query.Action != Fill && s.query.Action != Select {
 			score = isWithin
@@ -134,7 +138,7 @@ func (s *search) candidate(n *snapshot.Node, r *reading, memo map[labelKey]*matc
 			score -= 2 * looseCost // what is clicked by its text is mostly the text, or a button called so
 		}
 		if score > c.score {
-			c.score, c.why, c.rival, c.label = score, why, rival, ""
+			c = candidate{node: n, score: score, why: why, rival: rival}
 			if l.source == byNearby || l.source == byCaption && l.raw != n.Placeholder {
 				c.label = l.raw
 			}
@@ -159,9 +163,8 @@ func (s *search) compare(l label, r *reading) *match {
 	if m.why != "" {
 		m.why += " by its " + sourceNames[l.source]
 	}
-	if left, some := m.missing(); some {
-		m.left, m.absent = left, !s.x.knowsAll(left)
-	}
+	m.left = phraseOf(telling(m.rest))
+	m.absent = !s.x.knowsAll(m.left)
 	return &m
 }
 

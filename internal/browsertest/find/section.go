@@ -62,12 +62,7 @@ func (x *Index) rivals(h, box *snapshot.Node) int {
 // placeName is what a part of the page is called: its name, its caption, or the first
 // heading in it.
 func (x *Index) placeName(n *snapshot.Node) phrase {
-	name, known := x.names[n.Index]
-	if !known {
-		name = x.readPlaceName(n)
-		x.names[n.Index] = name
-	}
-	return name
+	return memo(x.names, n.Index, func() phrase { return x.readPlaceName(n) })
 }
 
 func (x *Index) readPlaceName(n *snapshot.Node) phrase {

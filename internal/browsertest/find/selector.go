@@ -174,7 +174,7 @@ func (x *Index) bySelector(q Query, sel Selector) (*Hit, error) {
 	if !sel.readable {
 		return nil, &Error{Code: snapshot.NotFound, Query: q.Text, NeedsPage: true, Hint: "only the browser can resolve this selector"}
 	}
-	s := search{x: x, query: q, byPlace: map[placeKey][]scope{}}
+	s := newSearch(x, q)
 	var list []candidate
 	for n := range x.page.All() {
 		if (q.Action == Any || n.Ref != "" && !x.behind(n)) && n.Role != "text" && sel.matches(n) {

@@ -18,36 +18,21 @@ type splitAt struct {
 // joint connects a place with what stands there. Chinese names the place first, English last.
 type joint struct {
 	text string
-	row  bool
-	near bool
+	kind string // row, near or in
 }
 
-var zhJoints = joints(
-	"row: 那一行的 那行的 这一行的 该行的 一行的 行里的 行中的 行的 那一条的 那条的 所在行的",
-	"near: 旁边的 右边的 右侧的 左边的 左侧的 附近的 下面的 下方的 后面的 后边的 上面的 上方的 前面的 边上的",
-	"in: 里面的 里边的 里的 中的 内的 上的 下的 之下的 一栏的 的 里面 里 中 内 上",
-)
-
-var enJoints = joints(
-	"row: |in the row of|in the row for|in the row with|in the row containing|in the row where|in the row whose|in the line of|on the row of|for the row|of row|in row",
-	"near: |next to|near|beside|below|under|beneath|above|after|to the right of|to the left of|right of|left of",
-	"in: |in|of|for|from|within|inside|on|at",
-)
-
-// joints reads "kind: word word" or, for words with spaces, "kind: |word|word".
-func joints(lines ...string) (list []joint) {
-	for _, line := range lines {
+var joints = func() (list []joint) {
+	for _, line := range wordLists["joints"] {
 		kind, words, _ := strings.Cut(line, ": ")
-		parts := strings.Fields(words)
-		if strings.HasPrefix(words, "|") {
-			parts = strings.Split(words[1:], "|")
-		}
-		for _, w := range parts {
-			list = append(list, joint{w, kind == "row", kind == "near"})
+		for _, w := range entriesOf(words) {
+			if ascii(w) {
+				w = " " + w + " "
+			}
+			list = append(list, joint{w, kind})
 		}
 	}
 	return list
-}
+}()
 
 var (
 	rowPrefix  = regexp.MustCompile(`^((?:倒数)?第\s*` + grammar.Numeral + `\s*行|最后一行|首行)\s*(.+)$`)
@@ -59,20 +44,21 @@ var (
 // splits are the ways to cut the text into a place and what stands there.
 func (d description) splits(text string) (list []splitAt) {
 	add := func(s splitAt) {
-		s.place, s.target = strings.TrimSpace(s.place), strings.TrimSpace(s.target)
+		s.place = strings.TrimSpace(s.place)
+		s.target = strings.TrimSpace(s.target)
 		if s.place != "" && s.target != "" && !slices.Contains(list, s) {
 			list = append(list, s)
 		}
 	}
 	for _, re := range []*regexp.Regexp{rowPrefix, idRow, rowAfter} {
 		if m := re.FindStringSubmatch(text); m != nil {
-			add(splitAt{m[1], strings.TrimPrefix(m[2], "的"), true, false, ""})
+			add(splitAt{place: m[1], target: strings.TrimPrefix(m[2], "的"), row: true})
 		}
 	}
 	if m := possessive.FindStringSubmatch(text); m != nil {
 		add(splitAt{place: m[1], target: m[2]})
 	}
-	for _, j := range zhJoints {
+	for _, j := range joints {
 		for from := 0; ; {
 			i := strings.Index(text[from:], j.text)
 			if i < 0 {
@@ -80,19 +66,14 @@ func (d description) splits(text string) (list []splitAt) {
 			}
 			at := from + i
 			from = at + len(j.text)
-			add(splitAt{text[:at], text[from:], j.row, j.near, ""})
-		}
-	}
-	for _, j := range enJoints {
-		word := " " + j.text + " "
-		for from := 0; ; {
-			i := strings.Index(text[from:], word)
-			if i < 0 {
-				break
+			s := splitAt{place: text[:at], target: text[from:], row: j.kind == "row", near: j.kind == "near"}
+			if ascii(j.text) {
+				from-- // the space may begin the next one
+				s.place = text[from:]
+				s.target = text[:at]
+				s.seam = seam(text[:at], j.text, text[from:])
 			}
-			at := from + i
-			from = at + len(word) - 1
-			add(splitAt{text[from:], text[:at], j.row, j.near, seam(text[:at], word, text[from:])})
+			add(s)
 		}
 	}
 	return list
@@ -143,14 +124,17 @@ func (d description) place(text string, s splitAt) place {
 	p := place{row: s.row, near: s.near}
 	text = strings.TrimSpace(placeLeads.ReplaceAllString(text, ""))
 	if n := rowNumber(text, s.row); n != 0 {
-		p.nth, p.row = n, true
+		p.nth = n
+		p.row = true
 		return p
 	}
 	if !p.row {
 		if rest, word := takePlace(text); word != nil {
-			p.word, text = word, strings.TrimSpace(strings.TrimSuffix(rest, "的"))
+			p.word = word
+			text = strings.TrimSpace(strings.TrimSuffix(rest, "的"))
 			if r, rest, found := ordinal(text + " "); found && strings.TrimSpace(rest) == "" {
-				p.nth, text = r.nth, ""
+				p.nth = r.nth
+				text = ""
 			} else if n := grammar.Number(text); n > 0 && ascii(text) { // frame 1
 				p.nth = n
 				text = ""
@@ -159,7 +143,8 @@ func (d description) place(text string, s splitAt) place {
 	}
 	var r reading
 	r.setName(d, text)
-	p.name, p.exact = r.name, r.exact
+	p.name = r.name
+	p.exact = r.exact
 	if !p.exact && p.word == nil {
 		p.cell = readCellOf(text)
 	}
@@ -174,13 +159,15 @@ func rowNumber(text string, row bool) int {
 	if text == "首行" {
 		return 1
 	}
-	for _, re := range []*regexp.Regexp{rowNth, itemNth} {
-		if m := re.FindStringSubmatch(text); m != nil && (row || re == itemNth || strings.HasSuffix(text, "行")) {
-			if m[1] != "" {
-				return -grammar.Number(m[2])
-			}
-			return grammar.Number(m[2])
-		}
+	m := itemNth.FindStringSubmatch(text)
+	if m == nil && (row || strings.HasSuffix(text, "行")) {
+		m = rowNth.FindStringSubmatch(text)
+	}
+	if m != nil && m[1] != "" {
+		return -grammar.Number(m[2])
+	}
+	if m != nil {
+		return grammar.Number(m[2])
 	}
 	if m := enRowNth.FindStringSubmatch(text); m != nil {
 		return grammar.Number(m[1]) + grammar.Ordinal(m[2]) - grammar.Ordinal(m[3])
