@@ -41,7 +41,7 @@ func (x *Index) headCell(at *snapshot.Node) *snapshot.Node {
 // firstCell is the first cell of a row. Some tables keep the cells of a row in a box.
 func firstCell(row *snapshot.Node) *snapshot.Node {
 	first := row.First
-	if row.Role == "row" && first != nil && first.Next == nil && first.Role == "generic" && first.First != nil && (is(first.First, cell) || first.First.Role == "columnheader") {
+	if row.Role == "row" && first != nil && first.Next == nil && first.Role == "generic" && first.First != nil {
 		return first.First
 	}
 	return first
@@ -55,14 +55,16 @@ func cells(row *snapshot.Node) (count int) {
 }
 
 // byColumn is a row that is told by one of its cells: 编号为 1042, order 1042, status is paid.
-var byColumn = regexp.MustCompile(`^(?:with |where |whose )?(?:the )?(\S.*?)(?:\s*(?:为|是|等于|=|:)\s*|\s+(?:is|equals)\s+)(\S.*?)的?$|^(?:with |where |whose )?(?:the )?(\pL.*?)\s*(#?[\w./@-]*\d[\w./@-]*)的?$`)
+var byColumn = regexp.MustCompile(`^(?:with |where |whose )?(?:the )?` +
+	`(?:(\S.*?)(?:\s*(?:为|是|等于|=|:)\s*|\s+(?:is|equals)\s+)(\S.*?)的?|(\pL.*?)\s*(#?[\w./@-]*\d[\w./@-]*)的?)$`)
 
 // cellOf is a column and what stands in it.
 type cellOf struct{ column, value phrase }
 
 func readCellOf(text string) (c cellOf) {
 	if m := byColumn.FindStringSubmatch(text); m != nil {
-		c.column, c.value = read(m[1]+m[3]), read(m[2]+m[4])
+		c.column = read(m[1] + m[3])
+		c.value = read(m[2] + m[4])
 	}
 	return c
 }

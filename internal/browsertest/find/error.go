@@ -31,7 +31,8 @@ func (r *Error) doubt(x *Index, near []candidate) {
 			list = append(list, shown)
 		}
 	}
-	if r.Near = len(list) > 0; r.Near {
+	r.Near = len(list) > 0
+	if r.Near {
 		r.Candidates = list[:min(len(list), maxCandidates)]
 	}
 }
@@ -140,7 +141,8 @@ func (s *search) notFound() error {
 
 // overlap is the share of characters in pairs that two phrases have in common.
 func overlap(a, b phrase) float64 {
-	x, y := pairs(a.joined), pairs(b.joined)
+	x := pairs(a.joined)
+	y := pairs(b.joined)
 	common := 0
 	for p := range x {
 		if y[p] {

@@ -82,7 +82,8 @@ func describe(text string, syn *synonyms) description {
 }
 
 // leads are words before a name that say what to do with it.
-var leads = regexp.MustCompile(`^(?:请|点击|单击|双击|勾选|选择|选中|输入|填写|在|名为|名叫|标有|写着|(?:please|click on|click|press|tap|select|check|hover over|labell?ed|named|called)\s)+`)
+var leads = regexp.MustCompile(`^(?:请|点击|单击|双击|勾选|选择|选中|输入|填写|在|名为|名叫|标有|写着|` +
+	`(?:please|click on|click|press|tap|select|check|hover over|labell?ed|named|called)\s)+`)
 
 var articles = regexp.MustCompile(`^(?:the|a|an|this|that)\s+`)
 
@@ -115,7 +116,8 @@ func (d description) split(text string) []reading {
 		for _, r := range d.target(s.target) {
 			r.seam = s.seam
 			for i, p := range places {
-				if r.places = p; i > 0 {
+				r.places = p
+				if i > 0 {
 					r.uncut = &places[0][0]
 				}
 				list = append(list, r)

@@ -43,12 +43,13 @@ var traits = readTraits(map[trait]string{
 	checkable: "checkbox radio switch menuitemcheckbox menuitemradio",
 	pressable: "button link checkbox radio switch tab menuitem menuitemcheckbox menuitemradio option treeitem",
 	field:     "textbox searchbox spinbutton combobox slider listbox",
-	landmark:  "navigation banner main contentinfo complementary search form region group dialog alertdialog toolbar tabpanel table grid treegrid list menu menubar tree tablist radiogroup figure iframe listbox",
-	row:       "row listitem article treeitem",
-	dialog:    "dialog alertdialog",
-	cell:      "cell gridcell",
-	table:     "table grid treegrid",
-	heading:   "heading",
+	landmark: "navigation banner main contentinfo complementary search form region group dialog alertdialog toolbar tabpanel " +
+		"table grid treegrid list menu menubar tree tablist radiogroup figure iframe listbox",
+	row:     "row listitem article treeitem",
+	dialog:  "dialog alertdialog",
+	cell:    "cell gridcell",
+	table:   "table grid treegrid",
+	heading: "heading",
 })
 
 func readTraits(roles map[trait]string) map[string]trait {

@@ -76,11 +76,12 @@ func strung(texts []phrase, w word) bool {
 	for rest := w.text; ; {
 		next := ""
 		for _, p := range texts {
-			if len(p.words) == 1 && p.words[0].kind == han && !isHanSign(p.text) && len(p.text) > len(next) && strings.HasPrefix(rest, p.text) {
+			if !p.empty() && !isHanSign(p.text) && len(p.text) > len(next) && strings.HasPrefix(rest, p.text) {
 				next = p.text
 			}
 		}
-		if rest = rest[len(next):]; next == "" || rest == "" {
+		rest = rest[len(next):]
+		if next == "" || rest == "" {
 			return next != "" && next != w.text
 		}
 	}

@@ -18,7 +18,8 @@ func (x *Index) readSections(list []*snapshot.Node) {
 		s := scope{from: h.Index, to: x.page.Len(), name: x.phrase(x.page.Content(h, 200)), level: h.Level}
 		box := h.Parent
 		for depth := 0; box != nil && depth < 6 && x.rivals(h, box) < 0; depth++ {
-			s.from, s.to = box.Index, box.End
+			s.from = box.Index
+			s.to = box.End
 			box = box.Parent
 		}
 		if box == h.Parent { // headings side by side
@@ -39,9 +40,11 @@ func inHeading(h *snapshot.Node) bool { return holder(h, heading) != nil }
 // rivals is where in the box the first heading after h stands that ends what h heads; -1 when
 // the box has none, before or after.
 func (x *Index) rivals(h, box *snapshot.Node) int {
-	from, to := 0, x.page.Len()
+	from := 0
+	to := x.page.Len()
 	if box != nil {
-		from, to = box.Index, box.End
+		from = box.Index
+		to = box.End
 	}
 	first, _ := slices.BinarySearch(x.headings, from)
 	before := -1

@@ -106,7 +106,10 @@ func isHan(r rune) bool {
 
 // isWord tells whether a character is part of a word of an alphabet.
 func isWord(r rune) bool {
-	return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r >= 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r)) && !isHan(r)
+	if r < 0x80 {
+		return r >= 'a' && r <= 'z' || isDigit(r)
+	}
+	return (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r)) && !isHan(r)
 }
 
 func isDigit(r rune) bool { return r >= '0' && r <= '9' }

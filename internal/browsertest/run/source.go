@@ -17,8 +17,8 @@ func (r *Runner) byHint(ctx context.Context, q find.Query) (located, bool) {
 	if r.evaluate(ctx, script("hints"), &hints) != nil {
 		return located{}, false
 	}
-	hint, err := find.FindHint(q, hints)
-	if err != nil {
+	hint := find.FindHint(q, hints)
+	if hint == nil {
 		return located{}, false
 	}
 	loc := located{address: hint.Selector, words: q.Text, healed: "found by what the page's source calls it: " + hint.Selector}
@@ -27,7 +27,8 @@ func (r *Runner) byHint(ctx context.Context, q find.Query) (located, bool) {
 		if err != nil {
 			return located{}, false
 		}
-		found.words, found.healed = q.Text, loc.healed
+		found.words = q.Text
+		found.healed = loc.healed
 		return found, true
 	}
 	r.step.Element = &Element{Role: hint.Role, Path: r.mask(hint.Selector), Score: 0.6, Why: r.mask(loc.healed)}
