@@ -91,8 +91,12 @@ func JUnit(w io.Writer, results []*run.Result) error {
 
 func suiteOf(r *run.Result) junitSuite {
 	t := Count([]*run.Result{r})
-	s := junitSuite{Name: legal(r.File), Tests: t.Tests, Failures: t.Failed, Errors: t.Errors, Skipped: t.Skipped, Time: timeOf(r.Duration.Duration), Timestamp: r.Started.UTC().Format("2006-01-02T15:04:05")}
-	class, seen := legal(className(r.File)), map[string]int{}
+	s := junitSuite{
+		Name: legal(r.File), Tests: t.Tests, Failures: t.Failed, Errors: t.Errors, Skipped: t.Skipped,
+		Time: timeOf(r.Duration.Duration), Timestamp: r.Started.UTC().Format("2006-01-02T15:04:05"),
+	}
+	class := legal(className(r.File))
+	seen := map[string]int{}
 	for i := range r.Cases {
 		c := &r.Cases[i]
 		one := caseOf(class, c, r.Language)
@@ -142,7 +146,8 @@ func caseOf(class string, c *run.CaseResult, lang locale.Language) junitCase {
 		out.Flaky = earlier
 	case run.Failed, run.Broken:
 		p := problemOf(c.Error, failureText(c, lang))
-		if out.Rerun = earlier; c.Status == run.Failed {
+		out.Rerun = earlier
+		if c.Status == run.Failed {
 			out.Failure = &p
 		} else {
 			out.Error = &p

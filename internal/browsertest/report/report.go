@@ -37,25 +37,23 @@ func (t *Totals) Add(more Totals) {
 
 // Count adds up results.
 func Count(results []*run.Result) (t Totals) {
-	for _, r := range results {
-		for _, c := range r.Cases {
-			t.Tests++
-			switch c.Status {
-			case run.Failed:
-				t.Failed++
-			case run.Broken:
-				t.Errors++
-			case run.Skipped:
-				t.Skipped++
-			case run.Flaky:
-				t.Flaky++
-				t.Passed++
-			default:
-				t.Passed++
-			}
-			if c.Healed {
-				t.Healed++
-			}
+	for c := range run.Cases(results) {
+		t.Tests++
+		switch c.Status {
+		case run.Failed:
+			t.Failed++
+		case run.Broken:
+			t.Errors++
+		case run.Skipped:
+			t.Skipped++
+		case run.Flaky:
+			t.Flaky++
+			t.Passed++
+		default:
+			t.Passed++
+		}
+		if c.Healed {
+			t.Healed++
 		}
 	}
 	return t

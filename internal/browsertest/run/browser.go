@@ -103,16 +103,16 @@ func (r *Runner) send(ctx context.Context, asked, fitted Call) (snapshot.Answer,
 	answer := snapshot.ReadAnswer(raw)
 	r.awake = true
 	r.look(answer)
-	if f := answer.Failure; f != nil && f.Detail == snapshot.NotSeen && slices.Contains(moves, fitted.Tool) {
+	if f := answer.Err; f != nil && f.Detail == snapshot.NotSeen && slices.Contains(moves, fitted.Tool) {
 		r.warn("the server had no time to look at the page afterwards")
-		answer.Failure = nil
+		answer.Err = nil
 	}
-	if answer.Failure != nil {
+	if answer.Err != nil {
 		r.metrics.Calls.OK--
 		if none := notStarted(raw); none != nil {
 			return answer, none
 		}
-		return answer, answer.Failure
+		return answer, answer.Err
 	}
 	return answer, nil
 }
@@ -133,8 +133,8 @@ func (r *Runner) look(a snapshot.Answer) {
 		r.where.tabs = a.Tabs
 	}
 	r.where.modal = a.Modal
-	if a.Failure != nil && a.Failure.Modal != nil {
-		r.where.modal = a.Failure.Modal
+	if a.Err != nil && a.Err.Modal != nil {
+		r.where.modal = a.Err.Modal
 	}
 }
 

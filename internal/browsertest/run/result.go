@@ -151,6 +151,12 @@ type Share struct {
 	All int `json:"all"`
 }
 
+// Add adds another share.
+func (s *Share) Add(more Share) {
+	s.OK += more.OK
+	s.All += more.All
+}
+
 func (s *Share) count(ok bool) {
 	s.All++
 	if ok {
@@ -163,8 +169,13 @@ var buckets = [...]time.Duration{
 	100 * time.Microsecond, time.Millisecond, 5 * time.Millisecond, 20 * time.Millisecond, 100 * time.Millisecond,
 }
 
-// Buckets are the upper bounds of Metrics.Conversion; the last count is of all above.
-func Buckets() []time.Duration { return buckets[:] }
+// Buckets are the upper bounds of Metrics.Conversion in seconds; the last count is of all above.
+func Buckets() (list []float64) {
+	for _, b := range buckets {
+		list = append(list, b.Seconds())
+	}
+	return list
+}
 
 func (m *Metrics) converted(d time.Duration) {
 	i, _ := slices.BinarySearch(buckets[:], d)
@@ -204,18 +215,28 @@ func (m *Metrics) counts() []*int {
 	return list
 }
 
+// Cases are the cases of results.
+func Cases(results []*Result) iter.Seq[*CaseResult] {
+	return func(yield func(*CaseResult) bool) {
+		for _, r := range results {
+			for i := range r.Cases {
+				if !yield(&r.Cases[i]) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // Steps are the steps of all cases, each with its number, from 1.
 func Steps(results []*Result) iter.Seq2[int, *StepResult] {
 	return func(yield func(int, *StepResult) bool) {
 		number := 0
-		for _, r := range results {
-			for i := range r.Cases {
-				list := r.Cases[i].Steps
-				for k := range list {
-					number++
-					if !yield(number, &list[k]) {
-						return
-					}
+		for c := range Cases(results) {
+			for i := range c.Steps {
+				number++
+				if !yield(number, &c.Steps[i]) {
+					return
 				}
 			}
 		}

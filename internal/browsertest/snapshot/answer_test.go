@@ -21,7 +21,7 @@ func TestThePageIsReadFromTheAnswersOfEveryVersion(t *testing.T) {
 		"line ends":    "### Page\r\n- Page URL: http://h/a\r\n- Page Title: T\r\n### Snapshot\r\n```yaml\r\n- button \"A\" [ref=e1]\r\n```\r\n",
 	} {
 		a := snapshot.ReadAnswer(result(text, false))
-		if a.URL != "http://h/a" || a.Title != "T" || a.Page == nil || a.Page.ByRef("e1") == nil || a.Failure != nil {
+		if a.URL != "http://h/a" || a.Title != "T" || a.Page == nil || byRef(a.Page, "e1") == nil || a.Err != nil {
 			t.Errorf("%s: %+v", rule, a)
 		}
 	}
@@ -36,7 +36,7 @@ func TestAnAnswerWithoutATreeHasNone(t *testing.T) {
 		}
 	}
 	for _, raw := range []string{``, `null`, `[]`, `{"content":"x"}`, `{"content":[1,{"type":"text"},{"type":"image","data":"!"}]}`} {
-		if a := snapshot.ReadAnswer([]byte(raw)); a.Page != nil || a.Failure != nil || a.Images != nil {
+		if a := snapshot.ReadAnswer([]byte(raw)); a.Page != nil || a.Err != nil || a.Images != nil {
 			t.Errorf("%s: %+v", raw, a)
 		}
 	}
@@ -112,11 +112,11 @@ func TestErrorTextsBecomeCodes(t *testing.T) {
 		{"something new", snapshot.CallFailed},
 		{"", snapshot.CallFailed},
 	} {
-		f := snapshot.ReadAnswer(result(test.text, true)).Failure
+		f := snapshot.ReadAnswer(result(test.text, true)).Err
 		if f == nil || f.Code != test.code || f.Error() == "" {
 			t.Errorf("%q: %+v, want %s", test.text, f, test.code)
 		}
-		if a := snapshot.ReadAnswer(result(test.text, false)); a.Failure != nil {
+		if a := snapshot.ReadAnswer(result(test.text, false)); a.Err != nil {
 			t.Errorf("%q: a failure without isError", test.text)
 		}
 	}
@@ -154,7 +154,7 @@ func TestInlineImagesAreKept(t *testing.T) {
 func FuzzReadAnswer(f *testing.F) {
 	f.Add("### Page state\n- Page URL: x\n```yaml\n- a\n```\n### Open tabs\n- 0: (current) [a](b)\n### Modal state\n- [\"alert\" dialog with message \"m\"]: x")
 	f.Fuzz(func(t *testing.T, text string) {
-		if a := snapshot.ReadAnswer(result(text, true)); a.Failure == nil || a.Failure.Message == "" {
+		if a := snapshot.ReadAnswer(result(text, true)); a.Err == nil || a.Err.Message == "" {
 			t.Fatal("a marked error without a failure")
 		}
 	})

@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 )
@@ -97,8 +98,8 @@ var rules = []struct {
 	{"ms exceeded", "", TimedOut, ""},
 }
 
-// failureOf reads the error among the sections of an answer that is marked as one.
-func failureOf(sections []section, modal *Modal) *Error {
+// errorOf reads the error among the sections of an answer that is marked as one.
+func errorOf(sections []section, modal *Modal) *Error {
 	text := ""
 	for _, s := range sections {
 		if s.heading == "" || s.heading == "Error" || s.heading == "Result" {
@@ -118,7 +119,8 @@ func ErrorOf(text string, modal *Modal) *Error {
 	}
 	for _, r := range rules {
 		if strings.Contains(head, r.text) && strings.Contains(text, r.also) {
-			f.Code, f.Detail = r.code, r.detail
+			f.Code = r.code
+			f.Detail = r.detail
 			break
 		}
 	}
@@ -160,17 +162,15 @@ var functions = regexp.MustCompile(`^(?:(?:[A-Za-z]*Error|[A-Za-z]+\.[_A-Za-z]+)
 func message(text string) string {
 	line, rest, _ := strings.Cut(text, "\n")
 	if strings.HasPrefix(line, "[") { // a list of problems
-		line, rest = strings.Join(strings.Fields(text), " "), ""
+		line = text
+		rest = ""
 	}
-	line = strings.TrimSpace(line)
+	line = strings.Join(strings.Fields(line), " ")
 	line = line[len(functions.FindString(line)):]
 	if line == "" || strings.HasSuffix(line, ":") {
 		line += " " + strings.Join(strings.Fields(rest), " ")
 	}
-	if line = strings.TrimSpace(line); line == "" {
-		return "the server reported an error without a text"
-	}
-	return line
+	return cmp.Or(strings.TrimSpace(line), "the server reported an error without a text")
 }
 
 // candidateLine is "1) <button>…</button> aka getByRole(…)".

@@ -6,7 +6,7 @@
 // It never decides which element is meant: that is package find. It makes no calls.
 //
 //	answer := snapshot.ReadAnswer(result)
-//	if answer.Failure != nil { … }
+//	if answer.Err != nil { … }
 //	for n := range answer.Page.All() { fmt.Println(n.Role, n.Name, n.Ref) }
 package snapshot
 
@@ -28,14 +28,11 @@ type Node struct {
 	Text        string // own text; of a field its value
 	Ref         string // what calls name the element by, valid for this snapshot only; "" for none
 	Placeholder string
-	URL         string // of a link
-	Level       int    // of a heading
+	Level       int // of a heading
 	Checked     State
 	Pressed     State
 	Selected    bool
-	Expanded    bool
 	Disabled    bool
-	Active      bool // has the focus
 	Pointer     bool // the mouse turns into a hand over it
 	Attrs       []Attr
 
@@ -57,10 +54,10 @@ const (
 )
 
 func stateOf(value string) State {
-	if value == "mixed" {
+	switch value {
+	case "mixed":
 		return Mixed
-	}
-	if value == "false" {
+	case "false":
 		return Off
 	}
 	return On
@@ -81,16 +78,6 @@ func (p *Page) All() iter.Seq[*Node] {
 			}
 		}
 	}
-}
-
-// ByRef is the node with the ref, or nil.
-func (p *Page) ByRef(ref string) *Node {
-	for i := range p.nodes {
-		if p.nodes[i].Ref == ref && ref != "" {
-			return &p.nodes[i]
-		}
-	}
-	return nil
 }
 
 // Inside goes over a node's descendants in document order.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -67,17 +68,17 @@ func TestTheTreeKeepsOrderAndPropertyLines(t *testing.T) {
 	if page.Len() != 9 || page.Partial {
 		t.Fatalf("%d nodes, partial %v", page.Len(), page.Partial)
 	}
-	link, field, row := page.ByRef("e2"), page.ByRef("e3"), page.Node(4)
-	if link.URL != "#h" || len(link.Attrs) != 1 || field.Placeholder != "type here" || field.First.Text != "admin" {
+	link, field, row := byRef(page, "e2"), byRef(page, "e3"), page.Node(4)
+	if len(link.Attrs) != 2 || !slices.Contains(link.Attrs, snapshot.Attr{Key: "/url", Value: "#h"}) || field.Placeholder != "type here" || field.First.Text != "admin" {
 		t.Errorf("properties: %+v %+v", link, field)
 	}
-	if row.Role != "row" || row.End != 8 || !row.Holds(page.ByRef("e4")) || row.Holds(field) || row.Next.Role != "status" {
+	if row.Role != "row" || row.End != 8 || !row.Holds(byRef(page, "e4")) || row.Holds(field) || row.Next.Role != "status" {
 		t.Errorf("row: %+v", row)
 	}
 	if got := page.Content(row, 100); got != "x Go" {
 		t.Errorf("content: %q", got)
 	}
-	if page.ByRef("") != nil || page.ByRef("e99") != nil {
+	if byRef(page, "") != nil || byRef(page, "e99") != nil {
 		t.Error("a ref that is not there was found")
 	}
 	if n := page.Node(0); n.Parent != nil || n.End != page.Len() {
@@ -169,4 +170,14 @@ func BenchmarkParse500Rows(b *testing.B) {
 			snapshot.Parse(text)
 		}
 	}
+}
+
+// byRef is the node with the ref, or nil.
+func byRef(page *snapshot.Page, ref string) *snapshot.Node {
+	for n := range page.All() {
+		if n.Ref == ref && ref != "" {
+			return n
+		}
+	}
+	return nil
 }

@@ -23,8 +23,11 @@ type Settings struct {
 	Chosen  map[string][]string `json:"chosen,omitempty"` // the cases of each file; nil, of older runs: all
 }
 
-func (o *Order) terms() Settings {
-	t := Settings{Base: o.Options.Base, Model: o.Model, Workers: o.Workers, Vars: map[string]string{}, Timeout: o.Options.Timeout, Retries: o.Options.Retries, Chosen: map[string][]string{}}
+func (o *Order) settings() Settings {
+	t := Settings{
+		Base: o.Options.Base, Model: o.Model, Workers: o.Workers, Timeout: o.Options.Timeout, Retries: o.Options.Retries,
+		Vars: map[string]string{}, Chosen: map[string][]string{},
+	}
 	for name, value := range o.Options.Vars {
 		if !slices.ContainsFunc(o.Options.Secrets, func(s string) bool { return strings.Contains(value, s) }) {
 			t.Vars[name] = value // a secret is given anew each time
@@ -47,14 +50,16 @@ func (k *Run) Again(o *Order) (err error) {
 	if o.Suites, err = k.suites(); err != nil {
 		return err
 	}
-	o.Name, o.Sources = k.Name, k.Sources
-	o.Model, o.Workers = cmp.Or(o.Model, k.Model), cmp.Or(o.Workers, k.Workers)
+	o.Name = k.Name
+	o.Sources = k.Sources
+	o.Model = cmp.Or(o.Model, k.Model)
+	o.Workers = cmp.Or(o.Workers, k.Workers)
 	opts := &o.Options
-	opts.Base, opts.Timeout, opts.Retries = cmp.Or(opts.Base, k.Base), cmp.Or(opts.Timeout, k.Timeout), cmp.Or(opts.Retries, k.Retries)
-	vars := maps.Clone(k.Vars)
-	if vars == nil {
-		vars = map[string]string{}
-	}
+	opts.Base = cmp.Or(opts.Base, k.Base)
+	opts.Timeout = cmp.Or(opts.Timeout, k.Timeout)
+	opts.Retries = cmp.Or(opts.Retries, k.Retries)
+	vars := map[string]string{}
+	maps.Copy(vars, k.Vars)
 	maps.Copy(vars, opts.Vars)
 	opts.Vars = vars
 	return nil
@@ -78,7 +83,8 @@ func (k *Run) suites() (suites []*steps.Suite, err error) {
 			return nil, fault.New(fault.Conflict, "run %s cannot be run again: %w", k.ID, err)
 		}
 		if s.Serve != "" {
-			return nil, fault.New(fault.Conflict, "run %s cannot be run again from here: %s serves a folder", k.ID, file).WithHint("use: toolfit test")
+			return nil, fault.New(fault.Conflict, "run %s cannot be run again from here: %s serves a folder", k.ID, file).
+				WithHint("use: toolfit test")
 		}
 		if k.Chosen != nil {
 			s.Cases = slices.DeleteFunc(s.Cases, func(c steps.Case) bool { return !slices.Contains(k.Chosen[file], c.Name) })

@@ -78,8 +78,8 @@ const (
 // begin makes the record of a run that starts now.
 func (l *Lab) begin(o *Order) *Run {
 	k := &Run{ID: l.newID(), At: l.now(), Outcome: Running}
-	k.Name, k.Principal, k.Profile = o.Name, o.Who.ID, o.Profile
-	k.Sources, k.Settings = o.Sources, o.terms()
+	k.Summary = Summary{Name: o.Name, Principal: o.Who.ID, Profile: o.Profile}
+	k.Report = Report{Sources: o.Sources, Settings: o.settings()}
 	for _, s := range o.Suites {
 		k.Files = append(k.Files, s.File)
 		k.Cases += len(s.Cases)
@@ -103,7 +103,9 @@ func (l *Lab) caseDone(k *Run, file string, c run.CaseResult) {
 
 // finish keeps the whole run, also when whoever wanted it has left.
 func (l *Lab) finish(ctx context.Context, k *Run) error {
-	k.Totals, k.Duration, k.Outcome = report.Count(k.Results), l.now().Sub(k.At), Passed
+	k.Totals = report.Count(k.Results)
+	k.Duration = l.now().Sub(k.At)
+	k.Outcome = Passed
 	for _, r := range k.Results {
 		if !r.Passed() {
 			k.Outcome = Failed

@@ -2,7 +2,6 @@ package trial
 
 import (
 	"encoding/json"
-	"iter"
 
 	"github.com/toolfit/toolfit/internal/browsertest/run"
 )
@@ -20,7 +19,11 @@ var lighter = []func(*Report){
 	func(r *Report) { withoutCalls(r, func(*run.StepResult) bool { return true }) },
 	func(r *Report) { withoutSteps(r, func(c *run.CaseResult) bool { return c.Error == nil }) },
 	func(r *Report) { withoutSteps(r, func(*run.CaseResult) bool { return true }) },
-	func(r *Report) { r.Sources, r.Vars, r.Chosen = nil, nil, nil },
+	func(r *Report) {
+		r.Sources = nil
+		r.Vars = nil
+		r.Chosen = nil
+	},
 	withoutWords,
 	func(r *Report) { r.Results = nil },
 }
@@ -48,31 +51,24 @@ func withoutCalls(r *Report, which func(*run.StepResult) bool) {
 }
 
 func withoutSteps(r *Report, which func(*run.CaseResult) bool) {
-	for c := range casesOf(r) {
+	for c := range run.Cases(r.Results) {
 		if len(c.Steps) > 0 && which(c) {
-			c.Steps, c.Reason = nil, notKept
+			c.Steps = nil
+			c.Reason = notKept
 		}
 	}
 }
 
 // withoutWords leaves how each case ended, and the beginnings of its name and error.
 func withoutWords(r *Report) {
-	for c := range casesOf(r) {
-		c.Name, c.Tags, c.Earlier, c.Trace = beginning(c.Name), nil, nil, ""
+	for c := range run.Cases(r.Results) {
+		c.Name = beginning(c.Name)
+		c.Tags = nil
+		c.Earlier = nil
+		c.Trace = ""
 		if e := c.Error; e != nil {
-			c.Error = &run.Error{Type: e.Type, Message: beginning(e.Message), Details: run.Details{RunID: e.Details.RunID, Code: e.Details.Code}}
-		}
-	}
-}
-
-func casesOf(r *Report) iter.Seq[*run.CaseResult] {
-	return func(yield func(*run.CaseResult) bool) {
-		for _, one := range r.Results {
-			for i := range one.Cases {
-				if !yield(&one.Cases[i]) {
-					return
-				}
-			}
+			details := run.Details{RunID: e.Details.RunID, Code: e.Details.Code}
+			c.Error = &run.Error{Type: e.Type, Message: beginning(e.Message), Details: details}
 		}
 	}
 }

@@ -56,7 +56,8 @@ func (l *Locators) Put(key string, r run.Remembered) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.known[key], l.changed = r, true
+	l.known[key] = r
+	l.changed = true
 }
 
 // Save writes what was learned. A reader finds the file before or the file after, never half of one.

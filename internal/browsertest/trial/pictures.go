@@ -26,7 +26,8 @@ func parted(r Report) (data []byte, pictures []store.RunPicture, err error) {
 
 // takePictures puts an image without bytes in the place of each picture for which there is room.
 func takePictures(results []*run.Result) map[*run.Image][]byte {
-	taken, room := map[*run.Image][]byte{}, maxPictures
+	taken := map[*run.Image][]byte{}
+	room := maxPictures
 	for _, s := range run.Steps(results) {
 		picture := s.Screenshot
 		if picture == nil {
@@ -57,7 +58,8 @@ func (k *Run) Fill(pictures []store.RunPicture) {
 		case data[n] == nil:
 			s.Screenshot = nil
 		default:
-			s.Screenshot.Data, s.Screenshot.Size = data[n], 0
+			s.Screenshot.Data = data[n]
+			s.Screenshot.Size = 0
 		}
 	}
 }

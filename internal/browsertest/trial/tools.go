@@ -41,7 +41,7 @@ func (l *Lab) runSteps(ctx context.Context, req *call.Request, args json.RawMess
 	}
 	suite, err := ParseText(string(in.Steps))
 	if err != nil {
-		return result(map[string]any{"passed": false, "error": l.unreadable(string(in.Steps), err)}, true), nil
+		return result(map[string]any{"passed": false, "error": run.Unreadable(l.newID(), string(in.Steps), err)}, true), nil
 	}
 	choose, err := l.chooser(req.Principal, in.Model)
 	if err != nil {
@@ -54,7 +54,8 @@ func (l *Lab) runSteps(ctx context.Context, req *call.Request, args json.RawMess
 	defer free()
 	ctx, cancel := context.WithTimeout(ctx, maxAgentRun)
 	defer cancel()
-	o := Order{Who: req.Principal, Profile: req.Profile, Suites: []*steps.Suite{suite}, Sources: map[string]string{suite.File: string(in.Steps)}}
+	o := Order{Who: req.Principal, Profile: req.Profile, Suites: []*steps.Suite{suite}}
+	o.Sources = map[string]string{suite.File: string(in.Steps)}
 	o.Options = run.Options{Base: in.Base, Vars: in.Vars, Screenshots: "off", Choose: choose}
 	k := l.begin(&o)
 	r := l.runner(s, k.ID, o.Options, func(c run.CaseResult) { l.caseDone(k, suite.File, c) })
@@ -91,7 +92,8 @@ var command = regexp.MustCompile(`^\{\s*"?action"?\s*:`)
 // ParseText reads steps that come as text: sentences line by line, a Markdown plan, YAML, or
 // commands. Nothing beside the text is read.
 func ParseText(text string) (*steps.Suite, error) {
-	name, data := writtenFile, []byte(text)
+	name := writtenFile
+	data := []byte(text)
 	switch trimmed := strings.TrimSpace(text); {
 	case strings.HasPrefix(trimmed, "# "):
 		name = "steps.md"
@@ -124,16 +126,11 @@ func listed(sentences string) (list []byte) {
 func isSentences(text string) bool {
 	first, _, _ := strings.Cut(text, "\n")
 	first = strings.TrimSpace(first)
-	if strings.HasPrefix(first, "- ") || strings.HasPrefix(first, "[") || strings.HasPrefix(first, "{") || strings.HasPrefix(first, "#") || first == "---" {
+	if first == "---" || strings.HasPrefix(first, "- ") || first != "" && strings.Contains("[{#", first[:1]) {
 		return false
 	}
 	key, rest, found := strings.Cut(first, ":")
 	return !found || strings.ContainsAny(key, " \"“「") || rest != "" && rest[0] != ' '
-}
-
-// unreadable is what cannot be read, in the form of an error of a step.
-func (l *Lab) unreadable(given string, err error) *run.Error {
-	return run.Unreadable(l.newID(), given, err)
 }
 
 // findElement is the tool find_element.
@@ -180,7 +177,8 @@ func (l *Lab) callersBrowser(ctx context.Context, req *call.Request) (s *session
 // sessionOf is the browser of a server that the caller's own calls use.
 func (l *Lab) sessionOf(req *call.Request, server tool.ServerID) *session {
 	s := &session{lab: l, server: server, as: call.Request{
-		Principal: req.Principal, Profile: req.Profile, MCPSession: req.MCPSession, From: req.From, Agent: req.Agent, Client: req.Client, Reader: call.Person,
+		Principal: req.Principal, Profile: req.Profile, MCPSession: req.MCPSession, From: req.From,
+		Agent: req.Agent, Client: req.Client, Reader: call.Person,
 	}}
 	s.as.Params.Session = req.Params.Session
 	return s
@@ -224,18 +222,17 @@ func told(k *Run) any {
 		Passed bool       `json:"passed"`
 		Cases  []toldCase `json:"cases"`
 	}{k.ID, k.Outcome == Passed, []toldCase{}}
-	for _, r := range k.Results {
-		for _, c := range r.Cases {
-			one := toldCase{Name: c.Name, Status: c.Status, Steps: []toldStep{}}
-			for _, s := range c.Steps {
-				t := toldStep{Step: s.Text, Status: s.Status, Error: s.Error, Candidates: s.Candidates, Warnings: s.Warnings}
-				if s.Element != nil {
-					t.Element, t.By = strings.TrimSpace(s.Element.Role+" "+s.Element.Name), s.Element.By
-				}
-				one.Steps = append(one.Steps, t)
+	for c := range run.Cases(k.Results) {
+		one := toldCase{Name: c.Name, Status: c.Status, Steps: []toldStep{}}
+		for _, s := range c.Steps {
+			t := toldStep{Step: s.Text, Status: s.Status, Error: s.Error, Candidates: s.Candidates, Warnings: s.Warnings}
+			if s.Element != nil {
+				t.Element = strings.TrimSpace(s.Element.Role + " " + s.Element.Name)
+				t.By = s.Element.By
 			}
-			out.Cases = append(out.Cases, one)
+			one.Steps = append(one.Steps, t)
 		}
+		out.Cases = append(out.Cases, one)
 	}
 	return out
 }

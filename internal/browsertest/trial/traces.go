@@ -31,7 +31,8 @@ func SaveTraces(from, to string, since time.Time, secrets []string) error {
 		k.mask.Hide(s)
 	}
 	if real, err := filepath.EvalSymlinks(from); err == nil { // a walk does not go through a link
-		if k.from = real; from == to {
+		k.from = real
+		if from == to {
 			k.to = real
 		}
 	}

@@ -133,7 +133,8 @@ func (l *Lab) Run(ctx context.Context, o Order) (*Run, error) {
 			w := l.worker(k, &o, server, n)
 			defer w.session.close()
 			for j := range todo {
-				w.do(ctx, j, done)
+				w.done = func(c run.CaseResult) { done(j.one.File, c) }
+				j.result = w.runner.Suite(ctx, &j.one)
 			}
 		})
 	}
