@@ -72,7 +72,8 @@ func readCellOf(text string) (c cellOf) {
 // hasCell tells whether the row has the value in a column of one of the names.
 func (x *Index) hasCell(row *snapshot.Node, names []phrase, value phrase) bool {
 	for m := firstCell(row); m != nil; m = m.Next {
-		if x.phrase(x.page.Content(m, 200)).equal(value) && x.isUnder(m, names) {
+		head := x.headCell(m)
+		if head != nil && x.phrase(x.page.Content(m, 200)).equal(value) && x.isCalled(head, names) {
 			return true
 		}
 	}
@@ -83,7 +84,10 @@ func (x *Index) hasCell(row *snapshot.Node, names []phrase, value phrase) bool {
 // a one.
 func (x *Index) columnNames(column phrase) []phrase {
 	names := x.syn.variants(column, false)
-	for _, row := range x.headLines() {
+	for _, row := range x.rows {
+		if !x.isHead(row) && !x.mayHead(row) {
+			continue
+		}
 		for m := firstCell(row); m != nil; m = m.Next {
 			if x.isCalled(m, names) {
 				return names
@@ -91,15 +95,6 @@ func (x *Index) columnNames(column phrase) []phrase {
 		}
 	}
 	return nil
-}
-
-// isUnder tells whether the column of a cell has one of the names.
-func (x *Index) isUnder(at *snapshot.Node, names []phrase) bool {
-	head := at
-	if at.Role != "columnheader" {
-		head = x.headCell(at)
-	}
-	return head != nil && x.isCalled(head, names)
 }
 
 // isCalled tells whether the head of a column has one of the names.

@@ -123,26 +123,20 @@ func (x *Index) kindScopes(p place) (list []scope) {
 			list = append(list, scope{from: n.Index, to: n.End, grade: g})
 		}
 	}
-	if list = bestNamed(list); p.nth == 0 {
+	list = bestNamed(list)
+	if p.nth == 0 {
 		return list
 	}
-	i := p.nth - 1
-	if p.nth < 0 {
-		i = len(list) + p.nth
-	}
-	if i < 0 || i >= len(list) {
+	if p.nth > len(list) {
 		return nil
 	}
-	return list[i : i+1]
+	return list[p.nth-1 : p.nth]
 }
 
 // kindGrade compares what a place of a kind is called: by its name or, where it has none, by
 // the heading that it stands under or the region or figure that holds it. Headed are the sections that
 // the place may mean.
 func (x *Index) kindGrade(n *snapshot.Node, p place, headed []scope) grade {
-	if is(n, row) {
-		return covers(x.pieces(n), p.name, p.exact)
-	}
 	name := x.placeName(n)
 	g := nameGrade(name, p)
 	for _, l := range x.labelsOf(n) {

@@ -221,9 +221,6 @@ func (s *search) inPlaces(list []candidate, r *reading) []candidate {
 		return slices.Clone(list)
 	}
 	for _, p := range r.places {
-		if len(list) == 0 {
-			break
-		}
 		var kept []candidate
 		scopes := s.scopes(p)
 		for _, c := range list {
