@@ -85,8 +85,7 @@ func (s *search) isCalled(name phrase) bool {
 	})
 }
 
-// chainKey is a look-up of words around an element. Siblings under the same heading have
-// the same around them, but for texts among the siblings themselves.
+// chainKey is a look-up of words around an element: siblings under one heading share it.
 type chainKey struct {
 	parent  *snapshot.Node
 	heading int // how many there are before it

@@ -6,8 +6,7 @@ import (
 	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
 )
 
-// aboutText keeps the candidates that stand in a box that the text of the place is the title
-// of, or else beside that text.
+// aboutText keeps the candidates in a box with the title of the place, else those beside that text.
 func (s *search) aboutText(list []candidate, p place) (kept []candidate) {
 	bars, boxes := s.x.titled(p)
 	if kept = inBoxes(list, bars); len(kept) == 0 {
@@ -61,9 +60,8 @@ func (x *Index) anchors(p place) (list []*snapshot.Node) {
 	return list
 }
 
-// standsWith tells whether an element stands with the anchor in one small part of the page:
-// what holds the anchor has no other controls, and what holds the element has no text of
-// its own, as the neighboring item of a list would.
+// standsWith tells whether an element and an anchor share a small part of the page, without other
+// controls beside the anchor or other text beside the element.
 func (x *Index) standsWith(anchor, n *snapshot.Node) bool {
 	if anchor.Holds(n) || n.Holds(anchor) {
 		return false
@@ -114,8 +112,7 @@ func (x *Index) ofChoice(text, box *snapshot.Node) bool {
 // holdsChoices tells whether a part of the page is there to hold checkboxes or radio buttons.
 func holdsChoices(n *snapshot.Node) bool { return n.Role == "group" || n.Role == "radiogroup" }
 
-// labelsWith are the texts that stand with an element in one small part of the page, such
-// as the title of a card that is made of plain boxes.
+// labelsWith are the texts near an element, such as the title of a card of plain boxes.
 func (x *Index) labelsWith(n *snapshot.Node) (list []phrase) {
 	at := n
 	for range 5 {

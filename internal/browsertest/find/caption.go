@@ -2,9 +2,7 @@ package find
 
 import "github.com/toolfit/toolfit/internal/browsertest/snapshot"
 
-// caption is the text before a field that has another name. A bound label would be its name,
-// so the name is mostly a placeholder, which the server does not tell apart. What names
-// another field belongs to that one.
+// caption is the text before a field whose name is only a placeholder.
 func (x *Index) caption(n *snapshot.Node) string {
 	if !x.aloneInBox(n) {
 		return ""
@@ -20,8 +18,7 @@ func (x *Index) caption(n *snapshot.Node) string {
 // maxBox is how many elements the box of a single field may have beside it.
 const maxBox = 200
 
-// aloneInBox tells whether a field shares the box of the text before it with nothing else
-// that has a name, and with no text that is its name: that one is its label.
+// aloneInBox tells whether the box of a field has no other control, and no text that is its label.
 func (x *Index) aloneInBox(n *snapshot.Node) bool {
 	box := n.Parent
 	if box == nil || (box.End-box.Index)-(n.End-n.Index) > maxBox {
@@ -36,8 +33,7 @@ func (x *Index) aloneInBox(n *snapshot.Node) bool {
 	return true
 }
 
-// labelsOther tells whether a text of the page is the name and labels something else than the
-// field: beside the label 部门 the field 搜索部门 is not what is meant by it.
+// labelsOther tells whether the name is a label: next to the label 部门, the field 搜索部门 is another.
 func (s *search) labelsOther(name phrase) bool {
 	return memo(s.labels, name.text, func() bool {
 		for m := range s.x.page.All() {
@@ -49,8 +45,7 @@ func (s *search) labelsOther(name phrase) bool {
 	})
 }
 
-// labelsField tells whether a box is the label of a field, more often than not: it shows no
-// more than what it is called.
+// labelsField tells whether a box is probably the label of a field: it shows nothing but its name.
 func (x *Index) labelsField(n *snapshot.Node) bool {
 	if n.Role != "generic" || n.Pointer {
 		return false

@@ -7,8 +7,7 @@ import (
 	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
 )
 
-// columnOf is what the column of a field is called, where its cell holds nothing around it; ""
-// for nothing, or for more than text: the box that checks all rows is no label of theirs.
+// columnOf is the name of the column of a field that stands alone in its cell; "" for none.
 func (x *Index) columnOf(n *snapshot.Node) string {
 	if n.Parent == nil || !is(n.Parent, cell) {
 		return ""
@@ -72,16 +71,17 @@ func readCellOf(text string) (c cellOf) {
 // hasCell tells whether the row has the value in a column of one of the names.
 func (x *Index) hasCell(row *snapshot.Node, names []phrase, value phrase) bool {
 	for m := firstCell(row); m != nil; m = m.Next {
-		head := x.headCell(m)
-		if head != nil && x.phrase(x.page.Content(m, 200)).equal(value) && x.isCalled(head, names) {
+		if !x.phrase(x.page.Content(m, 200)).equal(value) {
+			continue
+		}
+		if head := x.headCell(m); head != nil && x.isCalled(head, names) {
 			return true
 		}
 	}
 	return false
 }
 
-// columnNames are what a column may be called, by synonyms too; none where no table has such
-// a one.
+// columnNames are the names and synonyms of a column; none where no table has it.
 func (x *Index) columnNames(column phrase) []phrase {
 	names := x.syn.variants(column, false)
 	for _, row := range x.rows {
@@ -103,8 +103,7 @@ func (x *Index) isCalled(head *snapshot.Node, names []phrase) bool {
 	return called(x.page.Content(head, 100)) || called(x.firstText(head))
 }
 
-// firstText is what is written first in a node: the title of a column before its marks for
-// sorting.
+// firstText is the first text in a node: the title of a column before its sort marks.
 func (x *Index) firstText(n *snapshot.Node) string {
 	for m := range x.page.Inside(n) {
 		if m.Text != "" {

@@ -28,8 +28,8 @@ func (s *search) counted(list []candidate, r *reading) []candidate {
 	return []candidate{c}
 }
 
-// preferDialog puts what stands outside of an open dialog second. What is called exactly so
-// outside and nearly so inside is a tie: the dialog may or may not cover the page.
+// preferDialog ranks candidates outside an open dialog second. An exact match outside and a near
+// one inside tie: the dialog may or may not cover the page.
 func (s *search) preferDialog(list []candidate) []candidate {
 	inside := func(c candidate) bool {
 		return slices.ContainsFunc(s.x.dialogs, func(d *snapshot.Node) bool { return d.Holds(c.node) })

@@ -6,8 +6,7 @@ import (
 	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
 )
 
-// Descriptor is what is remembered of an element that was found: never a ref, which means
-// another element on the next page.
+// Descriptor is how to find an element again. It has no ref: on the next page that is another element.
 type Descriptor struct {
 	Role        string      `json:"role"`
 	Name        string      `json:"name,omitempty"`

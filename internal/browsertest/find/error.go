@@ -195,8 +195,7 @@ func (x *Index) masked(text string) string {
 	return x.mask(text)
 }
 
-// shown is a text of the page for people, as the page writes it. It is masked before it is cut:
-// then nobody could tell that it is a secret.
+// shown is a text as the page writes it, masked.
 func (x *Index) shown(p phrase) string { return x.masked(cmp.Or(p.raw, p.text)) }
 
 // Path is where an element stands, for people.

@@ -103,8 +103,7 @@ func (x *Index) countRows(q Query) (count int) {
 	return len(s.inPlaces(list, &reading{places: description{syn: x.syn}.asked(q)[0]}))
 }
 
-// asked are the places that the query names beside its text, in every way to read them, the
-// plainest first.
+// asked are the places that the query names besides its text, in every reading, the plainest first.
 func (d description) asked(q Query) [][]place {
 	list := [][]place{nil}
 	if q.Within != "" {

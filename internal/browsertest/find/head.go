@@ -6,8 +6,7 @@ import (
 	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
 )
 
-// headRow is the row that heads a table: its own first one or, where the head stays while the
-// rows are scrolled, that of the table before, which has nothing else. nil for none.
+// headRow is the row that heads a table: its first, or that of a table of its own before it; nil for none.
 func (x *Index) headRow(owner *snapshot.Node) *snapshot.Node {
 	return memo(x.headRows, owner, func() *snapshot.Node { return x.readHeadRow(owner) })
 }
@@ -33,10 +32,8 @@ func (x *Index) isHead(row *snapshot.Node) bool {
 	return row.First != nil
 }
 
-// mayHead tells whether a row looks like the head of its table, where the server does not say
-// which cells are heads: the first row, of texts alone, above rows of as many cells that have
-// something to press or fill. Its cells may name columns; but whether it counts as a row,
-// nobody knows.
+// mayHead tells whether a row looks like the head of its table, where the server does not mark heads:
+// the first row, of texts alone, above rows of as many cells with controls.
 func (x *Index) mayHead(row *snapshot.Node) bool {
 	if x.tellsHeads || row.Role != "row" || row.Name == "" || x.holdsControl(row) {
 		return false

@@ -9,8 +9,7 @@ import (
 	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
 )
 
-// Hint is what the page's source says about an element that has no name: what a snapshot
-// does not show.
+// Hint is what the page's source says about an element without a name.
 type Hint struct {
 	Selector string `json:"selector"` // addresses this element alone
 	Role     string `json:"role"`
@@ -36,8 +35,7 @@ func (h *Hint) tokens() (list [][]word) {
 	return list
 }
 
-// FindHint finds a nameless element by what the page's source calls it; nil for none or for
-// several. All words of the description must be there.
+// FindHint finds the one nameless element whose source has all words of the description; nil for none.
 func FindHint(q Query, hints []Hint) *Hint {
 	found := map[*Hint]bool{}
 	for _, r := range describe(q.Text, defaultSynonyms).readings() {
@@ -57,8 +55,7 @@ func FindHint(q Query, hints []Hint) *Hint {
 	return slices.Collect(maps.Keys(found))[0]
 }
 
-// says tells whether the source has all words of one variant, and none in the same name that
-// makes another thing of them: btn-save-as is not "save".
+// says tells whether the source has all words of a variant, and none that changes them: btn-save-as.
 func (h *Hint) says(variants []phrase) bool {
 	tokens := h.tokens()
 	return slices.ContainsFunc(variants, func(v phrase) bool {

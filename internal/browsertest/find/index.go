@@ -9,8 +9,7 @@ import (
 	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
 )
 
-// Index is a page made ready for look-ups. It is not safe for use by several goroutines:
-// it fills itself while it is asked.
+// Index is a page prepared for look-ups. It is not safe for concurrent use: it caches.
 type Index struct {
 	page       *snapshot.Page
 	syn        *synonyms
@@ -88,7 +87,8 @@ func memo[K comparable, V any](values map[K]V, key K, compute func() V) V {
 // defaultSynonyms is read-only.
 var defaultSynonyms = newSynonyms()
 
-// phrase reads a text once.
+// phrase is a text as it is compared: in lower case and cut into words. A run of Chinese characters is
+// one word, and so is an identifier or a number.
 func (x *Index) phrase(s string) phrase {
 	if s == "" {
 		return phrase{}
@@ -100,8 +100,7 @@ func (x *Index) phrase(s string) phrase {
 	})
 }
 
-// knows tells whether a word may stand anywhere on the page. Most readings of a sentence have
-// words that do not, and need no look at any element.
+// knows tells whether a word occurs on the page. Most readings have words that do not.
 func (x *Index) knows(w word) bool {
 	return memo(x.known, w.text, func() bool {
 		all := x.allText()
@@ -132,8 +131,7 @@ func (x *Index) allText() string {
 	return x.all
 }
 
-// hasName tells whether a name or a short text of the page has a part. What explains how to use
-// the page names nothing.
+// hasName tells whether a name or a short text of the page contains a part.
 func (x *Index) hasName(part string) bool {
 	if !strings.Contains(x.allText(), part) {
 		return false
@@ -171,9 +169,8 @@ func (x *Index) serving(action Action) []*snapshot.Node {
 	return list
 }
 
-// Box is the ref of the box that a checkbox, radio button or switch is drawn in together with
-// its text; "" for none. The control itself often lies under what is drawn, where a click
-// does not reach it; a click on the box does.
+// Box is the ref of the box around a checkbox, radio button or switch and its text; "" for none. A
+// click on the control itself often does not reach it.
 func (x *Index) Box(n *snapshot.Node) string {
 	if !is(n, checkable) || n.Pointer {
 		return ""
@@ -193,8 +190,7 @@ func (x *Index) Box(n *snapshot.Node) string {
 	return box.Ref
 }
 
-// actOn is the ref to use for an element. A control that lies under a drawn one has none of
-// its own; then it is that of the box around it, when the box holds nothing else.
+// actOn is the ref to use for an element: its own, or that of a box with nothing else in it.
 func (x *Index) actOn(n *snapshot.Node) string {
 	if n.Ref != "" || !is(n, control) || n.Role == "option" {
 		return n.Ref

@@ -2,8 +2,7 @@ package find
 
 import "strings"
 
-// placeWord is a word that says what kind of place is meant. What is only looked at may be such
-// a place itself.
+// placeWord is a word for a kind of place.
 type placeWord struct {
 	words []string
 	roles []string

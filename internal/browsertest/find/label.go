@@ -73,8 +73,7 @@ func (x *Index) labelsOf(n *snapshot.Node) []label {
 // badge is a count after a name: Cart (3), 消息（99+）; Cart, 2 items.
 var badge = regexp.MustCompile(`^(.*\S)\s*[(（\[]\s*\d+\+?\s*[)）\]]$|^([^,，\d]*\pL)[,，]\s*\d+\+?(?:\s*(?:items?|new|unread|[件条个项]))?$`)
 
-// beside are the texts that label a field without being bound to it: the text before it,
-// of a checkbox the text after it, and the head of its column.
+// beside are the texts next to a field: before it, after a checkbox, or at the head of its column.
 func (x *Index) beside(n *snapshot.Node) (texts []string) {
 	if is(n, checkable) {
 		if n.Next != nil && x.plainText(n.Next) {

@@ -108,8 +108,7 @@ func entriesOf(line string) (entries []string) {
 	return entries
 }
 
-// variants are the phrase and its forms with synonyms in place of its words; of an icon also
-// with the names of drawings.
+// variants are the phrase and its forms with synonyms; for an icon also with what icons show.
 func (s *synonyms) variants(p phrase, icon bool) []phrase {
 	list := []phrase{p}
 	for _, e := range s.entries {
@@ -139,8 +138,7 @@ func reverses(w word) bool {
 	return slices.ContainsFunc(reversingHan, func(r string) bool { return strings.Contains(w.text, r) })
 }
 
-// sets tells whether a word that the query does not say sets the label apart. What is the
-// name's own, 本人的孩子, is not what the name says.
+// sets tells whether a word that the query lacks makes the label another thing.
 func sets(w word) bool {
 	if w.kind != han {
 		return apartWords[w.text]
@@ -155,15 +153,13 @@ func inflected(label, name phrase) bool {
 	})
 }
 
-// does tells whether the label does something with the name that the name alone does not
-// say: "place order" is not "order".
+// does tells whether the label does something with the name: "place order" is not "order".
 func does(label, name phrase) bool {
 	first := label.words[0]
 	return verbs[first.text] && !slices.ContainsFunc(name.words, first.same)
 }
 
-// marked tells whether the label turns what the name alone says: 未登录 is not 登录,
-// 注册新账号 is not 账号, nor is "search by email" an e-mail.
+// marked tells whether the label reverses the name (未登录, 注册新账号) or searches by it ("search by email").
 func marked(label, name phrase) bool {
 	first := label.words[0]
 	searches := searchVerbs[first.text] && slices.ContainsFunc(label.words, func(w word) bool { return w.text == "by" || w.text == "or" })

@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// The scores. Each step is wider than the lead that a winner needs, so that what is equal
-// in kind is ambiguous, however long its label is.
+// The scores. Each step is wider than lead, so that equally good matches are ambiguous.
 const (
 	isEqual   = 1.00 // the label is the name
 	isAlike   = 0.90 // but for endings and words that say nothing
@@ -92,8 +91,7 @@ func (p phrase) core() phrase {
 	return phraseOf(words)
 }
 
-// withoutStops is a name without the words that join the others; the name itself when it
-// is made of nothing else.
+// withoutStops is a name without stop words; the name itself when little is left.
 func (p phrase) withoutStops() phrase {
 	words := slices.DeleteFunc(slices.Clone(p.words), func(w word) bool { return stopWords[w.text] })
 	if len(words) < 2 || len(words) == len(p.words) {
@@ -142,9 +140,8 @@ func compareOne(l, name phrase) match {
 	return match{score: isWithin, why: "its name holds the words", does: does(l, name), rival: rival}
 }
 
-// particular tells whether the label or the name ends in a small word that makes another verb
-// of the one before it, and that the other lacks: "Save as" is not "Save". "Move to…" may be
-// called "Move", but not the other way round.
+// particular tells whether the label or the name ends in a particle that the other lacks: "Save as"
+// is not "Save".
 func particular(l, name phrase) bool {
 	return l.endsApart(name, particles) || name.endsApart(l, saidParticles)
 }
@@ -155,8 +152,7 @@ func (p phrase) endsApart(q phrase, words map[string]bool) bool {
 	return len(p.words) > 1 && words[last.text] && indexOf(q.words, last) < 0
 }
 
-// lengthens tells whether a label is the name but for one more character at its end, which
-// mostly makes another noun of it: 新建文件夹 is not 新建文件.
+// lengthens tells whether a label is the name and one more character: 新建文件夹 is not 新建文件.
 func lengthens(l, name phrase) bool {
 	last := name.words[len(name.words)-1]
 	return last.kind == han && slices.ContainsFunc(l.words, func(v word) bool {
@@ -165,9 +161,8 @@ func lengthens(l, name phrase) bool {
 	})
 }
 
-// goesOn tells whether a label goes on after the name and so is another thing: "Personal data
-// export" is no personal data, and "Save and close" does more than "Save". What is done may say
-// to what: "Delete project" is "Delete".
+// goesOn tells whether a label continues after the name and so is another thing: "Save and close" is
+// not "Save", but "Delete project" is "Delete".
 func goesOn(l, name phrase) bool {
 	size := len(name.words)
 	if len(l.words) <= size || !slices.EqualFunc(l.words[:size], name.words, word.same) {
@@ -180,8 +175,7 @@ func goesOn(l, name phrase) bool {
 	return next.kind == latin && !stopWords[next.text] && !weakWords[next.text] && !kindNouns[next.text]
 }
 
-// apart tells whether a name's words stand in a label, but not together: "delete John" is not
-// "delete all messages from John".
+// apart tells whether the words of a name are in a label, but not together.
 func apart(l, name phrase) bool {
 	if len(name.words) < 2 || slices.ContainsFunc(name.words, func(w word) bool { return w.kind == han }) {
 		return false
@@ -191,8 +185,7 @@ func apart(l, name phrase) bool {
 	return !inOrder(l.words, words) && !inOrder(plain, words)
 }
 
-// synonym is a match by synonyms, which must be of the whole label: a synonym of one word
-// among others is mostly another thing.
+// synonym is a match by synonyms, which must be of the whole label.
 func (m match) synonym(l phrase) match {
 	if m.score < isAlike {
 		return match{}

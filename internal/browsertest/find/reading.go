@@ -9,8 +9,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// reading is one way to understand a description. Names hold the same words that connect
-// names ("Sign in", 我的订单), so a description is read in every way that it allows.
+// reading is one way to understand a description. Names hold the same words that connect names
+// ("Sign in", 我的订单), so there are several.
 type reading struct {
 	name     phrase
 	variants []phrase // the name, then its forms with synonyms

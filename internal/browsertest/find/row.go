@@ -7,8 +7,7 @@ import (
 	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
 )
 
-// pieces are the texts of a row: its cells and what is written in it, without its buttons
-// and without rows inside it.
+// pieces are the texts of a row, without its buttons and the rows inside it.
 func (x *Index) pieces(of *snapshot.Node) []phrase {
 	if list, known := x.rowTexts[of.Index]; known {
 		return list
@@ -67,8 +66,7 @@ func covers(pieces []phrase, name phrase, exact bool) grade {
 	return part
 }
 
-// strung tells whether a Chinese run is several texts one behind the other: 研发部王芳 is who
-// is called 王芳 in the row and of the 研发部.
+// strung tells whether a Chinese run is several texts in a row: 研发部王芳.
 func strung(texts []phrase, w word) bool {
 	if w.kind != han {
 		return false
@@ -87,8 +85,7 @@ func strung(texts []phrase, w word) bool {
 	}
 }
 
-// told tells whether texts say the words as they were said: together in one of them, or text
-// by text. John Smith is not in the row of John Miller whose manager is Anna Smith.
+// told tells whether texts have the words together: John Smith is not John Miller and Anna Smith.
 func told(texts []phrase, words []word) bool {
 	if len(words) < 2 {
 		return true // it was seen in one of them
@@ -114,8 +111,7 @@ func longest(texts []phrase, words []word) (most int) {
 	return most
 }
 
-// inOrder tells whether words stand together in a text, in their order, but for words that
-// say nothing.
+// inOrder tells whether a text has the words together and in order, stop words aside.
 func inOrder(text, words []word) bool {
 	text = telling(text)
 	for i := 0; i+len(words) <= len(text); i++ {
@@ -132,8 +128,7 @@ func inOrder(text, words []word) bool {
 	return false
 }
 
-// holdsWord tells whether a text has the word as a whole. Inside a longer Chinese run it is
-// mostly another one: 张三 is not 张三丰.
+// holdsWord tells whether a text has the word as a whole: 张三 is not 张三丰.
 func holdsWord(p phrase, w word) bool { return slices.ContainsFunc(p.words, w.same) }
 
 // rowsOf is the table or the list that a row is one of.

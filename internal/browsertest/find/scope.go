@@ -71,8 +71,7 @@ func (x *Index) scopes(p place) []scope {
 	return append(list, bestNamed(append(parts, x.headed(p)...))...)
 }
 
-// bestNamed are the places that are called just so; only where there are none, those that have
-// the words among theirs. Who names a place that is there does not mean another.
+// bestNamed are the places with exactly that name; where there are none, those that contain it.
 func bestNamed(list []scope) []scope {
 	if !slices.ContainsFunc(list, func(s scope) bool { return s.grade == whole }) {
 		return list
@@ -133,9 +132,8 @@ func (x *Index) kindScopes(p place) (list []scope) {
 	return list[p.nth-1 : p.nth]
 }
 
-// kindGrade compares what a place of a kind is called: by its name or, where it has none, by
-// the heading that it stands under or the region or figure that holds it. Headed are the sections that
-// the place may mean.
+// kindGrade compares the name of a place of a kind, or that of the heading above it. Headed are the
+// sections that the place may mean.
 func (x *Index) kindGrade(n *snapshot.Node, p place, headed []scope) grade {
 	name := x.placeName(n)
 	g := nameGrade(name, p)

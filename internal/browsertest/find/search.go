@@ -67,8 +67,7 @@ func (s *search) keep(list []candidate) {
 	}
 }
 
-// named are the elements that answer to a reading's name and role, wherever they stand.
-// Many readings differ in the place alone, so the list is shared: read-only.
+// named are the elements with the name and role of a reading, anywhere. The list is shared: read-only.
 func (s *search) named(r *reading) []candidate {
 	if r.thing != nil {
 		return s.things(*r.thing)
@@ -168,10 +167,8 @@ func (s *search) compare(l label, r *reading) *match {
 	return &m
 }
 
-// isOther tells whether an element whose label has the words is another thing, all the same: it
-// does something with what is said, another element is labeled just so, or it is a choice of
-// two words of which one was said: "America" is not "South America". Who clicks "Issue 14" does
-// not mean the box to select it.
+// isOther tells whether an element whose label has the words is another thing: it does something with
+// the name, another element has exactly that label, or "America" was said of "South America".
 func (s *search) isOther(n *snapshot.Node, r *reading, m *match, l label) bool {
 	switch {
 	case is(n, field): // "Zip / postal code" has two names, but an instance is no "Instance group"
@@ -183,8 +180,7 @@ func (s *search) isOther(n *snapshot.Node, r *reading, m *match, l label) bool {
 	return m.does
 }
 
-// mayBePart tells whether an element may be called by a part of its name alone. Who clicks by
-// one word of a field's name, or calls a switch a button besides, mostly means something else.
+// mayBePart tells whether an element may be named by a part of its name.
 func (s *search) mayBePart(n *snapshot.Node, r *reading, m *match) bool {
 	switch {
 	case is(n, field):
@@ -195,8 +191,7 @@ func (s *search) mayBePart(n *snapshot.Node, r *reading, m *match) bool {
 	return true
 }
 
-// mayClick tells whether an element may be meant by a click. Who clicks rather than fills
-// means a button, unless it is the field's own name that was said.
+// mayClick tells whether a click may mean an element: a field only by its own name.
 func (s *search) mayClick(n *snapshot.Node, r *reading, m *match, from source) bool {
 	if s.query.Action != Click || r.role != nil || !is(n, field) {
 		return true

@@ -10,8 +10,7 @@ import (
 	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
 )
 
-// Selector is a text that addresses an element by form rather than by meaning. The parts
-// that a snapshot shows can be resolved on it; ids and classes only by the browser.
+// Selector is a text that addresses an element by form. A snapshot can resolve some; the browser all.
 type Selector struct {
 	Text        string
 	readable    bool

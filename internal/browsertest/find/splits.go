@@ -79,8 +79,7 @@ func (d description) splits(text string) (list []splitAt) {
 	return list
 }
 
-// seam is where a text was cut, with a word to each side. Where a name of the page has it, the
-// cut went through that name: "Crash on startup".
+// seam is the words around a cut. Where the page has them, the cut went through a name: "Crash on startup".
 func seam(before, joint, after string) string {
 	after = strings.TrimSpace(after)
 	lead := placeLeads.FindString(after) // "save in the" says nothing of what it is in

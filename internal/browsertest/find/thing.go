@@ -32,9 +32,8 @@ func (s *search) boxes(p place) (list []candidate) {
 	return list
 }
 
-// near are the elements that may be meant where none was found for certain: those that the
-// finder doubts, and those of the same name that only lack the kind that was said, as what
-// pages build of plain boxes does. A name in quotes leaves no doubt.
+// near are the elements that may be meant where none was found: doubtful ones, and those of the same
+// name but another kind. A quoted name leaves no doubt.
 func (s *search) near(readings []reading) (list []candidate) {
 	list = slices.Clone(s.found)
 	for i := range readings {

@@ -32,9 +32,8 @@ type Told struct {
 	Others bool     `json:"others"` // the label is not the field's
 }
 
-// Doubts are the questions that the answer to a query hangs on: before it is looked up what its
-// frames are called, and with the answer at hand whether that lies behind a dialog, or goes by
-// the label of something else. Each is asked once.
+// Doubts are the questions that an answer depends on: the names of frames, whether it is behind a
+// dialog, and whether its label belongs to another element. Each is asked once.
 func (x *Index) Doubts(q Query, hit *Hit, err error) (list []Doubt) {
 	add := func(d Doubt) {
 		if _, told := x.told[d]; !told && d.Ref != "" {
@@ -93,8 +92,7 @@ func (x *Index) isModal(d *snapshot.Node) bool {
 	return t.Modal || t.Inert
 }
 
-// behind tells whether an element lies behind a modal dialog. What a page puts behind such a
-// dialog in the document, such as its lists of options, is drawn over it.
+// behind tells whether an element is behind a modal dialog. What comes after it is drawn over it.
 func (x *Index) behind(n *snapshot.Node) bool {
 	covered := false
 	for _, d := range x.dialogs {

@@ -8,9 +8,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// phrase is a text as it is compared: folded to lower case and compatible forms, cut into
-// words. Chinese and Japanese have no spaces, so a run of their characters is one word, and
-// an identifier or a number is one word whatever stands inside it.
+// phrase is a text as it is compared: in lower case and cut into words. A run of Chinese characters is
+// one word, and so is an identifier or a number.
 type phrase struct {
 	text   string // the words with single spaces between them
 	joined string // the words without spaces
@@ -114,8 +113,7 @@ func isWord(r rune) bool {
 
 func isDigit(r rune) bool { return r >= '0' && r <= '9' }
 
-// runEnd is where the run of word characters and what joins them ends. Last is the
-// character before i.
+// runEnd is the end of a run of word characters and what joins them; last is the one before i.
 func runEnd(s string, i int, last rune) int {
 	for i < len(s) {
 		r, size := utf8.DecodeRuneInString(s[i:])
@@ -159,8 +157,7 @@ func appendRun(words []word, text string) []word {
 	return words
 }
 
-// stem takes the ending of the plural off an English word. Other endings make other words: who
-// says "connect" does not mean what is "connected", nor by "account" the "accounting".
+// stem removes the plural ending of an English word. Other endings make other words.
 func stem(s string) string {
 	switch n := len(s); {
 	case n > 4 && strings.HasSuffix(s, "ies"):
@@ -187,9 +184,7 @@ func (w word) same(v word) bool {
 	return w.kind == latin && v.kind == latin && stem(w.text) == stem(v.text)
 }
 
-// cut takes the words of part out of p and returns what is left. A Chinese word may stand
-// at the beginning or the end of a longer run, never in its middle, where it would mostly
-// be two halves of other words.
+// cut removes the words of part and returns the rest. A Chinese word may begin or end a longer run.
 func (p phrase) cut(part phrase) (rest []word, found bool) {
 	for _, w := range part.words {
 		if indexOf(p.words, w) < 0 {
