@@ -13,8 +13,8 @@ import (
 	"github.com/toolfit/toolfit/internal/browsertest/run"
 )
 
-// The elements are those that the schemas of build servers have in common; what these leave
-// no place for (healed, flaky, found by a model) is among the properties of the suite.
+// The elements are those that all build servers read; healed, flaky and found by a model are
+// properties of the suite.
 type junitSuites struct {
 	XMLName  xml.Name     `xml:"testsuites"`
 	Tests    int          `xml:"tests,attr"`
@@ -113,8 +113,7 @@ func suiteOf(r *run.Result) junitSuite {
 	return s
 }
 
-// className is a file as the name of a class in packages: cases of one name in files of one
-// name stay apart.
+// className is a file as the name of a class, so that files of one name in two folders differ.
 func className(file string) string {
 	path := strings.TrimSuffix(filepath.ToSlash(filepath.Clean(file)), filepath.Ext(file))
 	parts := strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == ':' })

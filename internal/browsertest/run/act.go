@@ -53,9 +53,8 @@ func (r *Runner) run(ctx context.Context, s *steps.Step) StepResult {
 	return out
 }
 
-// fallBack tries the step's alternatives after an error that is known not to have acted, each
-// in what is left of the step's timeout: once that is over, on the page as it is. It returns
-// the first error.
+// fallBack tries the step's fallbacks after an error that is known not to have acted, each in what is
+// left of the step's timeout. It returns the first error.
 func (r *Runner) fallBack(ctx context.Context, s *steps.Step, first error, until *deadline) error {
 	r.step.Failures = append(r.step.Failures, r.said(first))
 	err := first
@@ -89,8 +88,7 @@ func (r *Runner) heal(how string) {
 	r.step.Warnings = append(r.step.Warnings, r.tell(how))
 }
 
-// attempt carries out a step and then checks its expectations. Of is the step itself where s is
-// its fallback.
+// attempt carries out a step and checks its expectations. Of is the step that s is a fallback of, or s.
 func (r *Runner) attempt(ctx context.Context, s, of *steps.Step, until *deadline) error {
 	filled, err := r.filled(s)
 	if err != nil {
@@ -197,8 +195,7 @@ func (r *Runner) do(ctx context.Context, s *steps.Step, until *deadline) error {
 	return r.onPage(ctx, s, until)
 }
 
-// onElement finds the step's element and makes one call with it. A stale ref or a covered
-// element is looked up once more; nothing else is repeated.
+// onElement makes one call with the step's element. It looks a stale or covered element up once more.
 func (r *Runner) onElement(ctx context.Context, s *steps.Step, action find.Action, tool string, args map[string]any, until *deadline) error {
 	for again := 0; ; again++ {
 		loc, err := r.locate(ctx, s.Target, action, until)
@@ -258,8 +255,7 @@ func (r *Runner) mayRepeat(ctx context.Context, err error, loc located, again in
 	return false
 }
 
-// log writes the one line of a step. Given is the command that it was, before anything was
-// made of it.
+// log writes the one line of a step. Given is the command as it came.
 func (r *Runner) log(ctx context.Context, out *StepResult, given string) {
 	call := lastAction(out.Calls)
 	before := string(call.Before)

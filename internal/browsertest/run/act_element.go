@@ -28,8 +28,7 @@ func (r *Runner) fill(ctx context.Context, s *steps.Step, until *deadline) error
 	return err
 }
 
-// isList tells whether the page as it was last seen has a list of options that the words
-// mean, and nothing to write into.
+// isList tells whether the words mean a list of options on the last snapshot, and no text field.
 func (r *Runner) isList(ctx context.Context, t *steps.Target) bool {
 	node := r.sees(ctx, t, find.Select)
 	return node != nil && node.First != nil && node.First.Role == "option" && r.sees(ctx, t, find.Fill) == nil
@@ -60,8 +59,7 @@ func (r *Runner) looksLikeList(ctx context.Context, t *steps.Target) bool {
 	return node != nil && (node.Role == "textbox" || node.Role == "searchbox" || node.Role == "button")
 }
 
-// selectOption chooses options. What looks like a list but is made of boxes is opened and
-// its option clicked: the server says that it is no list before it does anything.
+// selectOption chooses options. A list that is made of plain boxes is opened and its option clicked.
 func (r *Runner) selectOption(ctx context.Context, s *steps.Step, until *deadline) error {
 	if len(s.Values) == 1 && r.looksLikeList(ctx, s.Target) {
 		return r.openAndChoose(ctx, s, nil, until)
@@ -80,8 +78,8 @@ func (r *Runner) selectOption(ctx context.Context, s *steps.Step, until *deadlin
 	return r.openAndChoose(ctx, s, err, until)
 }
 
-// openAndChoose clicks what opens the options, and then the one that is called so. First is
-// what went wrong before; where nothing can be opened, that is what there is to say.
+// openAndChoose clicks what opens the options, and then the option. First is the error to return
+// where nothing can be opened.
 func (r *Runner) openAndChoose(ctx context.Context, s *steps.Step, first error, until *deadline) error {
 	if err := r.onElement(ctx, s, find.Click, "browser_click", nil, r.soon()); err != nil {
 		return cmp.Or(first, err)

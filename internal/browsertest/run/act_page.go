@@ -80,8 +80,7 @@ func looksLikeHost(value string) bool {
 	return strings.Contains(host, ".") && !isFile || strings.HasPrefix(host, "localhost")
 }
 
-// openWithin goes to an address within a limit; 0 leaves it to the server. Starting the browser
-// does not count.
+// openWithin goes to an address within a limit, without the browser's start; 0 leaves it to the server.
 func (r *Runner) openWithin(ctx context.Context, to string, limit time.Duration) error {
 	if limit > 0 && !r.awake {
 		r.call(ctx, "browser_snapshot", nil) // its error comes again below
@@ -117,8 +116,8 @@ func noAddress(to string) string {
 	return ""
 }
 
-// navigate goes to an address and checks that the browser went there, since servers report
-// some errors as success. It retries when the page before interrupts it.
+// navigate goes to an address and checks that the browser went there, since servers report some
+// errors as success. It retries when the page before interrupts it.
 func (r *Runner) navigate(ctx context.Context, to string) error {
 	if why := noAddress(to); why != "" {
 		return &stepError{code: snapshot.BadValue, message: why, expected: "https://… or /path with a base", actual: to}
@@ -229,8 +228,7 @@ func tabCalled(tabs []snapshot.Tab, words string) (int, error) {
 	return 0, fail(snapshot.Ambiguous, "%d tabs are called %q", len(hits), words)
 }
 
-// pathOf is an address without host, query and numbers, so that a memory of one order's
-// page serves for the next.
+// pathOf is an address without host, query and numbers, so that it is the same for every order.
 func pathOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {

@@ -17,8 +17,7 @@ var questions = map[find.Asked]string{
 	find.LabelOwner: script("label"),
 }
 
-// find looks an element up, once per snapshot. What the snapshot leaves open and the answer
-// hangs on, the page is asked.
+// find looks an element up, once per snapshot. It asks the page what the snapshot does not show.
 func (p *page) find(ctx context.Context, r *Runner, q find.Query) (*find.Hit, error) {
 	if f, known := p.found[q]; known {
 		r.metrics.CacheHits++

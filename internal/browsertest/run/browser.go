@@ -19,8 +19,7 @@ type place struct {
 	modal      *snapshot.Modal
 }
 
-// page is the last snapshot with what was looked up in it. It is good for a moment and
-// until the next call that may change the page: a ref of an older one means another element.
+// page is the last snapshot with its look-ups, valid until the next call that may change the page.
 type page struct {
 	index *find.Index
 	tree  *snapshot.Page
@@ -36,8 +35,7 @@ type found struct {
 // maxAge is how long a snapshot is used without a new one. The page may move by itself.
 const maxAge = time.Second
 
-// minPageWait is how long a page may take to answer even where the step has less time left: the
-// machine may be busy.
+// minPageWait is how long a page may take to answer even where the step has less time left.
 const minPageWait = 15 * time.Second
 
 // reads are the calls that leave the page and its refs unchanged.
@@ -52,8 +50,7 @@ func (r *Runner) act(ctx context.Context, tool string, args map[string]any) erro
 	return err
 }
 
-// call makes one call: fits, records and reads it. The error is a *snapshot.Error when the
-// server answered with one.
+// call fits, records and makes one call. The error is a *snapshot.Error when the server sent one.
 func (r *Runner) call(ctx context.Context, tool string, args map[string]any) (snapshot.Answer, error) {
 	if args == nil {
 		return r.callRaw(ctx, Call{Tool: tool})

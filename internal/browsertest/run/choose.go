@@ -22,8 +22,8 @@ type Chooser func(ctx context.Context, c Choice) (ref string, err error)
 // ByModel marks an element that a model has chosen.
 const ByModel = "model"
 
-// byChoice asks the chooser, and takes no other answer than one of the elements that it was
-// shown. Meanwhile the page may have changed, so that element must be there once more.
+// byChoice asks the chooser, which must name one of the elements that it was shown. That element must
+// still be there afterwards.
 func (r *Runner) byChoice(ctx context.Context, q find.Query) (located, bool) {
 	if r.opts.Choose == nil {
 		return located{}, false

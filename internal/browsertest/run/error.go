@@ -130,8 +130,7 @@ func Unreadable(id, given string, err error) *Error {
 	return formatProblem(id, snapshot.StepUnparsable, err.Error(), stepForms, given)
 }
 
-// Misplaced is the error of an expectation that was sent to browser_snapshot, which compares
-// nothing.
+// Misplaced is the error of an expectation that was sent to browser_snapshot.
 func Misplaced(id, given string) *Error {
 	return formatProblem(id, snapshot.BadParameters,
 		`browser_snapshot compares nothing, so it would always succeed; `+

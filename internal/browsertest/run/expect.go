@@ -35,8 +35,7 @@ func (r *Runner) expect(ctx context.Context, list []steps.Expectation, until *de
 	}
 }
 
-// vain refuses an expectation that compares nothing, since a variable of it is empty or is no
-// pattern: whatever the page is like, it would hold.
+// vain refuses an expectation that would always hold: its text is empty, or no regular expression.
 func vain(e *steps.Expectation) error {
 	if e.Match == steps.Matches {
 		if _, err := regexp.Compile(e.Value); err != nil {
@@ -51,8 +50,7 @@ func vain(e *steps.Expectation) error {
 	return nil
 }
 
-// dialogSays tells whether all that is expected are words of the dialog that is open. While
-// it is, there is no page to look at.
+// dialogSays tells whether the open dialog has all the expected texts. It hides the page.
 func (r *Runner) dialogSays(list []steps.Expectation) bool {
 	for _, e := range list {
 		if r.where.modal == nil || e.Kind != steps.Text || e.Target != nil || !strings.Contains(squeeze(r.where.modal.Message), squeeze(e.Value)) {
@@ -116,8 +114,7 @@ func (r *Runner) waited(ctx context.Context, p *page, e *steps.Expectation) bool
 	return err == nil && hit.Kind || errors.As(err, &refusal) && refusal.Kind
 }
 
-// selectorHolds looks at what a selector addresses: by the page, and where that cannot read
-// it, or the step says more, on the snapshot.
+// selectorHolds asks the page about a selector, or looks at the snapshot where only that can tell.
 func (r *Runner) selectorHolds(ctx context.Context, p *page, q find.Query, e *steps.Expectation) (got string, ok bool, err error) {
 	var refusal *find.Error
 	_, missed := p.find(ctx, r, q)

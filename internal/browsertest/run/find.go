@@ -42,8 +42,7 @@ func (r *Runner) Find(ctx context.Context, t *steps.Target, action find.Action) 
 	}, nil
 }
 
-// Address is what the server takes for an element of the page as it is: a ref, or a selector
-// where it takes one.
+// Address is what the server takes for an element of the current page: a ref or a selector.
 func (r *Runner) Address(ctx context.Context, t *steps.Target, action find.Action) (string, *Miss) {
 	if r.tools == nil {
 		if err := r.begin(ctx); err != nil {

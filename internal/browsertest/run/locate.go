@@ -101,8 +101,7 @@ func (r *Runner) locate(ctx context.Context, t *steps.Target, action find.Action
 	}
 }
 
-// alone refuses a selector whose step says more about the element: only a snapshot can tell
-// where something stands, and it knows nothing of this selector.
+// alone refuses a selector together with within, frame or nth, which only a snapshot can resolve.
 func alone(q find.Query) error {
 	if q.Within == "" && q.Frame == "" && q.Nth == 0 {
 		return nil
@@ -149,8 +148,7 @@ func (r *Runner) took(hit *find.Hit, q find.Query) located {
 	return located{address: hit.Ref, words: q.Text, node: hit.Node, tree: r.page.tree}
 }
 
-// learn keeps how an element was found until the step has passed. What holds a secret is not
-// remembered: it would be in a file.
+// learn keeps how an element was found until the step has passed. Secrets are never remembered.
 func (r *Runner) learn(key string, known Remembered) {
 	text, err := json.Marshal(known)
 	if err == nil && r.mask(key) == key && r.mask(string(text)) == string(text) {
@@ -158,8 +156,8 @@ func (r *Runner) learn(key string, known Remembered) {
 	}
 }
 
-// otherwise tries what is left when the words do not lead to one element: how it was found
-// before, then what the page's source says, and at last somebody who chooses.
+// otherwise tries what is left when the words do not lead to one element: the memory, the page's
+// source, and at last the chooser.
 func (r *Runner) otherwise(ctx context.Context, q find.Query, refusal *find.Error) (located, error) {
 	r.step.Candidates = r.maskCandidates(refusal.Candidates)
 	r.about = nil

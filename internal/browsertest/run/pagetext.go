@@ -51,8 +51,7 @@ func anyText(tree *snapshot.Page, so func(string) bool) bool {
 	return false
 }
 
-// pageHas tells whether a text can be read on a page, white space aside. A sentence may be
-// cut by emphasis or links in it.
+// pageHas tells whether a page has a text, white space, emphasis and links aside.
 func pageHas(tree *snapshot.Page, want string) bool {
 	if want = squeeze(want); want == "" {
 		return false

@@ -221,8 +221,7 @@ func (r *Runner) runAll(ctx context.Context, out *CaseResult, list []steps.Step,
 	}
 }
 
-// newVars are the variables of a case. A page may show a secret before a step has used it, or
-// in a case that never does.
+// newVars are the variables of a case. All secrets are masked, also those that it never uses.
 func (r *Runner) newVars(row map[string]string) *steps.Vars {
 	v := steps.NewVars(r.opts.Env, r.suite.Vars, row, r.opts.Vars)
 	for _, s := range r.opts.Secrets {

@@ -84,8 +84,7 @@ func (r *Runner) theOne(ctx context.Context, selector string, until *deadline) (
 	}
 }
 
-// describe is a function for the page that describes the elements of an expression. Given is
-// the element that the server passes to it.
+// describe is a function for the page that describes the elements of an expression.
 func describe(expression string) string {
 	return "(given) => (" + script("selected") + ")(" + expression + ")"
 }
@@ -96,8 +95,7 @@ var testIDs = map[string]string{"data-testid=": "", "getByTestId(": ")"}
 // serverForms begin the selectors that only the server understands.
 var serverForms = []string{"getBy", "locator(", "text=", "role="}
 
-// queryExpression is a selector as a JavaScript expression for the list of its elements; false
-// for one that only the server understands.
+// queryExpression is a selector as JavaScript; false for one that only the server understands.
 func queryExpression(selector string) (string, bool) {
 	for prefix, suffix := range testIDs {
 		if id, found := strings.CutPrefix(selector, prefix); found {
@@ -123,8 +121,8 @@ func query(name, text string) string { return "(" + script(name) + ")(" + quoted
 
 func quotedJSON(text string) string { return string(rawjson.AppendString(nil, text)) }
 
-// bySelector resolves a selector for servers that take refs alone: the page says whether
-// there is exactly one, the snapshot which element that may be, and the page confirms it.
+// bySelector resolves a selector for servers that take only refs: the page counts its elements, and
+// says which one of the snapshot it is.
 func (r *Runner) bySelector(ctx context.Context, q find.Query) (located, error) {
 	found, err := r.selectedBy(ctx, q.Text)
 	if err == nil {

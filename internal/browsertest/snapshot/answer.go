@@ -147,8 +147,7 @@ type section struct {
 	yaml    string // of its ```yaml fence
 }
 
-// split cuts an answer at its headings. What stands before the first has none. A line that
-// looks like a heading inside a fence is text of the page.
+// split cuts an answer at its headings, but not inside of fences.
 func split(text string) []section {
 	sections := []section{{}}
 	var plain, yaml strings.Builder

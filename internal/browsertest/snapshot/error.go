@@ -31,8 +31,7 @@ const (
 	StepInvalid      Code = "STEP_INVALID"
 )
 
-// NotSeen is the detail of a server that had no time for a snapshot. Older versions take one
-// for every answer, and one before they use an element.
+// NotSeen is the detail of a server that had no time for its snapshot.
 const NotSeen = "not seen"
 
 // Error is what the server says went wrong.
@@ -49,8 +48,7 @@ func (f *Error) Error() string { return f.Message }
 // ErrorCode is the code.
 func (f *Error) ErrorCode() Code { return f.Code }
 
-// rules are tried in order. The lines after the first may quote the page, which can say
-// anything, so what decides stands in the first.
+// rules are tried in order. The first line decides: the others may quote the page.
 var rules = []struct {
 	text   string // occurs in the first line
 	also   string // occurs anywhere
@@ -138,8 +136,7 @@ func ErrorOf(text string, modal *Modal) *Error {
 // cover is the line that names what lies over an element.
 var cover = regexp.MustCompile(`(<.+>)(?: from <.+> subtree)? intercepts pointer events`)
 
-// whyNot says what keeps an element from being used; the first line only says how long the
-// server waited.
+// whyNot says why an element cannot be used.
 func whyNot(f *Error, text string) string {
 	switch f.Detail {
 	case "obscured":

@@ -94,8 +94,7 @@ func (p *Page) Inside(n *Node) iter.Seq[*Node] {
 // Holds tells whether m is n or one of its descendants.
 func (n *Node) Holds(m *Node) bool { return n.Index <= m.Index && m.Index < n.End }
 
-// Content is the text that a reader sees in the node: its name or own text, else that of
-// what is inside, up to a limit in bytes.
+// Content is the visible text of a node: its name, or the texts in it, up to a limit in bytes.
 func (p *Page) Content(n *Node, limit int) string {
 	if n.Name != "" {
 		return n.Name

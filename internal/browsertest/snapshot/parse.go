@@ -7,8 +7,7 @@ import (
 	"unicode"
 )
 
-// Parse reads the YAML block of a snapshot. It is a parser of lines, not of YAML: it is
-// faster, and lines that it cannot read do not take the rest of the page with them.
+// Parse reads a snapshot line by line. It skips lines that it cannot read, and is faster than YAML.
 func Parse(text string) *Page {
 	p := &Page{nodes: make([]Node, 0, strings.Count(text, "\n")+1)}
 	var open []level // the nodes that the current line may be inside of
@@ -156,8 +155,7 @@ func (n *Node) attribute(key, value string) {
 	}
 }
 
-// splitKey splits a line at the colon outside of its name and attributes. A key in single
-// quotes has them doubled inside.
+// splitKey splits a line at the colon after its name and attributes.
 func splitKey(body string) (key, value string) {
 	if strings.HasPrefix(body, "'") {
 		return unquoteKey(body)

@@ -76,11 +76,11 @@ func (d *decoder) parameters(n *node, s *Step) {
 	if *target != (Target{}) && s.Action != Expect {
 		s.Target = target
 	}
-	d.settle(n, s)
+	d.placeValue(n, s)
 }
 
-// settle puts the value where the action looks for it.
-func (d *decoder) settle(n *node, s *Step) {
+// placeValue puts the value where the action looks for it.
+func (d *decoder) placeValue(n *node, s *Step) {
 	switch s.Action {
 	case Expect:
 		s.Value = ""

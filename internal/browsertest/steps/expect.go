@@ -113,8 +113,7 @@ func (m masked) expectation(text string) (Expectation, bool) {
 // waits is what stands before something that is waited for.
 var waits = regexp.MustCompile(`(?i)^(?:wait\s+(?:for|until)\s+|等(?:待|到)?(?:直到)?\s*)`)
 
-// waitedState reads what is waited for where it is more than that something is there: that
-// a button is enabled is an expectation, which is waited for anyway.
+// waitedState reads a wait for a state, such as enabled, as an expectation.
 func (m masked) waitedState(text string) (Expectation, bool) {
 	rest := waits.ReplaceAllString(text, "")
 	if rest == text || rest != "" && rest[0] >= '0' && rest[0] <= '9' { // a time

@@ -6,8 +6,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/locale"
 )
 
-// Language is that of the words of the suite, which most of its steps are written in. What
-// stands in quotes is the page's.
+// Language is that of most steps, without what they quote from the page.
 func (s *Suite) Language() locale.Language {
 	han, all := 0, 0
 	count := func(text string) {

@@ -6,10 +6,8 @@ import (
 	"strings"
 )
 
-// markdown reads a plan: the first heading is its name, headings below it are cases, list
-// items are steps, and tables with an operation and an expected result are steps, too. All
-// else is for the reader. What a plan needs beside its steps (base, vars, tags) stands at
-// the top between two lines of ---.
+// markdown reads a plan: headings are cases, list items are steps, and so are the rows of tables with
+// an operation and an expected result. Base, vars and tags are YAML at the top between lines of ---.
 func (d *decoder) markdown(data []byte) *Suite {
 	s := &Suite{File: d.file}
 	p := &plan{d: d, suite: s}

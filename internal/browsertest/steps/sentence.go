@@ -10,8 +10,7 @@ import (
 	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
 )
 
-// ParseSentence reads one line: operations in their order, and what is expected after the
-// last. The error is a Problem.
+// ParseSentence reads one line: operations, and what is expected. The error is a Problem.
 func ParseSentence(line string) ([]Step, error) {
 	if len(line) > maxSentence {
 		return nil, Problem{Code: snapshot.StepUnparsable, Text: fmt.Sprintf("the step is longer than %d bytes", maxSentence)}
@@ -77,8 +76,7 @@ type span struct {
 	verb     string
 }
 
-// operations cuts a compound line. A separator cuts only where a verb follows: names and
-// texts hold commas and "and", too.
+// operations cuts a compound line where a verb follows a separator.
 func operations(text string) []span {
 	if strings.TrimSpace(text) == "" {
 		return nil
@@ -149,8 +147,7 @@ func fillsTogether(text string, p span) []span {
 	return list
 }
 
-// joins tells whether a separator may stand between operations. 后 is part of too many words,
-// and joins only after a quoted text; "Save and close" is one name.
+// joins tells whether a separator may separate operations: "Save and close" is one name.
 func joins(text string, at []int) bool {
 	switch strings.TrimSpace(text[at[0]:at[1]]) {
 	case "后", "之后", "以后":

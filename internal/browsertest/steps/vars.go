@@ -18,8 +18,7 @@ type Vars struct {
 	finder  *secret.Finder // of the secrets; nil for none
 }
 
-// NewVars makes variables from layers, the later ones first in rank. Env looks up ${env:NAME};
-// nil knows none.
+// NewVars makes variables of layers; later ones win. Env looks up ${env:NAME}; nil for none.
 func NewVars(env func(name string) (string, bool), layers ...map[string]string) *Vars {
 	if env == nil {
 		env = func(string) (string, bool) { return "", false }
@@ -41,8 +40,7 @@ var (
 	variableName = regexp.MustCompile(`^[\p{L}_][\p{L}\p{N}_-]*$`)
 )
 
-// maxFill bounds how deep values name other values, maxValues how many are put into one text,
-// and maxFilled how long they are: who runs steps may send any variables.
+// maxFill limits the depth of values in values, maxValues their number, maxFilled their length.
 const maxFill, maxValues, maxFilled = 8, 10_000, 1 << 20
 
 // Fill puts values in place of ${name} and ${env:NAME}. $${x} stands for ${x} itself.

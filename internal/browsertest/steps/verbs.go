@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// verb is one thing that a step can do, with all that is said of it: its key in test files, its
-// words in the command form, and its sentences in both languages. The JSON Schema and the
-// list in docs/steps.md are generated from it.
+// verb is one thing that a step can do, in all its forms. The JSON Schema and the list in
+// docs/steps.md are generated from it.
 type verb struct {
 	action  Action
 	takes   *argument
@@ -23,8 +22,7 @@ type verb struct {
 // inside are the words that may stand behind a place: in the dialog, click OK.
 type inside struct{ zh, en string }
 
-// spoken are the verbs that have sentences, in the order in which these are tried: what is more
-// special comes first.
+// spoken are the verbs with sentences, the more special first.
 var spoken = slices.Concat(pageVerbs, elementVerbs)
 
 var verbs = slices.Concat(spoken, codeVerbs)
@@ -77,9 +75,8 @@ func (v *verb) words(lang language) string {
 	return v.en
 }
 
-// rule is one form of a sentence. Its groups say what each part is: t the element, t2 where
-// it is dragged to, w what holds it, v a value, vs several, u an address, k a key. VERB stands
-// for the words of its verb, in its language.
+// rule is one form of a sentence. Its groups: t the element, t2 where it is dragged to, w its place, v a
+// value, vs several, u an address, k a key. VERB stands for the words of its verb.
 type rule struct {
 	lang    language
 	form    string // shown to those who came near it

@@ -41,8 +41,7 @@ func (o *Order) settings() Settings {
 	return t
 }
 
-// Again makes an order to run the same cases of the same files in the same way. What the
-// order says already stays.
+// Again makes an order to run the same cases again. What the order says already stays.
 func (k *Run) Again(o *Order) (err error) {
 	if k.Outcome == Running {
 		return fault.New(fault.Conflict, "run %s is still under way", k.ID).WithHint("wait until it has ended")

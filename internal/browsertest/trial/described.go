@@ -14,8 +14,7 @@ import (
 	"github.com/toolfit/toolfit/internal/gateway/catalog"
 )
 
-// slots are the places for an element in the arguments of a browser's tools: the names under
-// which it may stand, and that of its words.
+// slots are the arguments of a browser's tools that name an element, and that of its description.
 var slots = []struct {
 	names []string
 	words string

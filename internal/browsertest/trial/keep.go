@@ -24,8 +24,7 @@ const (
 	Lost    = "lost" // it gave no sign of life for longer than silence
 )
 
-// silence is how long a run may say nothing while it is under way. It says something after
-// each case.
+// silence is how long a run may go without saving anything. It saves after each case.
 const silence = 15 * time.Minute
 
 // Run is a run as it is kept.

@@ -12,8 +12,7 @@ const maxReport = 32 << 20
 // notKept says why a case has no steps.
 const notKept = "its steps are not kept: the report of this run is too large"
 
-// lighter are what goes from a report that is too long, one after another: first what nobody
-// will miss, at last all but the numbers. How each case ended is the last to go.
+// lighter are the parts to drop from a report that is too long, the least important first.
 var lighter = []func(*Report){
 	func(r *Report) { withoutCalls(r, func(s *run.StepResult) bool { return s.Status == run.Passed }) },
 	func(r *Report) { withoutCalls(r, func(*run.StepResult) bool { return true }) },
@@ -28,8 +27,7 @@ var lighter = []func(*Report){
 	func(r *Report) { r.Results = nil },
 }
 
-// lightened is a report as JSON that is no longer than most bytes. The report, whose cases
-// and steps must be its own, becomes what is left of it.
+// lightened is a report as JSON of at most so many bytes. It changes the report.
 func lightened(r *Report, most int) ([]byte, error) {
 	data, err := json.Marshal(r)
 	for _, lighten := range lighter {

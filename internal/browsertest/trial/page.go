@@ -16,8 +16,7 @@ const (
 	maxBad = 100
 )
 
-// Page is as much of a run as a person looks at: its other steps are not even read. Its
-// Results are empty.
+// Page is one page of a run. Its Results are empty, and other steps are not decoded.
 type Page struct {
 	*Run
 	Number, Last int // of the page, from 1
@@ -133,8 +132,8 @@ func (p *Page) addBad(c *PageCase, place int) {
 	p.Bad = append(p.Bad, bad)
 }
 
-// read decodes the steps of the case that are on a page, which begins skip steps into it;
-// before is how many steps of the run there are before the case.
+// read decodes the steps of the case that are on a page, which begins skip steps into it; before is
+// the number of steps before the case.
 func (c *PageCase) read(list []json.RawMessage, skip, before int) error {
 	from := max(0, skip)
 	to := min(len(list), skip+pageSteps)

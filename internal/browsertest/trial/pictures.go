@@ -8,8 +8,7 @@ import (
 // maxPictures bounds the bytes of all pictures that are kept of one run.
 const maxPictures = 32 << 20
 
-// parted is a report as it is kept, and its pictures apart from it: whoever reads a run need
-// not read these, too.
+// parted separates a report from its pictures, so that most readers need not load them.
 func parted(r Report) (data []byte, pictures []store.RunPicture, err error) {
 	r.Results = run.Copies(r.Results)
 	taken := takePictures(r.Results)
@@ -45,8 +44,7 @@ func takePictures(results []*run.Result) map[*run.Image][]byte {
 	return taken
 }
 
-// Fill puts pictures that were kept apart back where they belong. One that is not there any
-// more is left out.
+// Fill puts stored pictures back into their steps. Missing ones are left out.
 func (k *Run) Fill(pictures []store.RunPicture) {
 	data := map[int][]byte{}
 	for _, p := range pictures {

@@ -69,8 +69,7 @@ func (l *Lab) runSteps(ctx context.Context, req *call.Request, args json.RawMess
 // writtenFile is what steps that come as text are called, unless they are a Markdown plan.
 const writtenFile = "steps.yaml"
 
-// Text is steps as they come in a request: a text, or a list of commands or one command, which
-// are kept as the JSON that they came in.
+// Text is steps in a request: a text, or commands, which stay JSON.
 type Text string
 
 func (t *Text) UnmarshalJSON(b []byte) error {
@@ -89,8 +88,7 @@ func (t *Text) UnmarshalJSON(b []byte) error {
 // command is a text that is one command rather than a file.
 var command = regexp.MustCompile(`^\{\s*"?action"?\s*:`)
 
-// ParseText reads steps that come as text: sentences line by line, a Markdown plan, YAML, or
-// commands. Nothing beside the text is read.
+// ParseText reads steps: sentences line by line, a Markdown plan, YAML, or commands.
 func ParseText(text string) (*steps.Suite, error) {
 	name := writtenFile
 	data := []byte(text)
@@ -154,8 +152,7 @@ func (l *Lab) findElement(ctx context.Context, req *call.Request, args json.RawM
 	return result(found, false), nil
 }
 
-// callersBrowser is the browser that the caller's own calls use. Steps of two calls must not
-// mix in it; free lets the next in.
+// callersBrowser is the browser of the caller's own calls; free lets the next call use it.
 func (l *Lab) callersBrowser(ctx context.Context, req *call.Request) (s *session, free func(), err error) {
 	l.parts.Catalog.Ready(ctx, req.Profile)
 	view, err := l.parts.Catalog.View(req.Profile)
