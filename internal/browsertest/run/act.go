@@ -196,7 +196,9 @@ func (r *Runner) do(ctx context.Context, s *steps.Step, until *deadline) error {
 }
 
 // onElement makes one call with the step's element. It looks a stale or covered element up once more.
-func (r *Runner) onElement(ctx context.Context, s *steps.Step, action find.Action, tool string, args map[string]any, until *deadline) error {
+func (r *Runner) onElement(
+	ctx context.Context, s *steps.Step, action find.Action, tool string, args map[string]any, until *deadline,
+) error {
 	for again := 0; ; again++ {
 		loc, err := r.locate(ctx, s.Target, action, until)
 		if err != nil {

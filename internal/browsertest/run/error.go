@@ -99,7 +99,8 @@ func unacted(err error) bool {
 // errorTypes are the Error.Type of codes; all others are MCP_CALL_FAILED.
 var errorTypes = map[snapshot.Code]string{
 	snapshot.NotFound: "ELEMENT_NOT_FOUND", snapshot.Ambiguous: "ELEMENT_NOT_FOUND", snapshot.StaleRef: "ELEMENT_NOT_FOUND",
-	snapshot.BadParameters: formatError, snapshot.BadValue: formatError, snapshot.StepInvalid: formatError, snapshot.StepUnparsable: formatError,
+	snapshot.BadParameters: formatError, snapshot.BadValue: formatError,
+	snapshot.StepInvalid: formatError, snapshot.StepUnparsable: formatError,
 }
 
 // errorOf is an error as it is reported.

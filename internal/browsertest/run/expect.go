@@ -53,7 +53,10 @@ func vain(e *steps.Expectation) error {
 // dialogSays tells whether the open dialog has all the expected texts. It hides the page.
 func (r *Runner) dialogSays(list []steps.Expectation) bool {
 	for _, e := range list {
-		if r.where.modal == nil || e.Kind != steps.Text || e.Target != nil || !strings.Contains(squeeze(r.where.modal.Message), squeeze(e.Value)) {
+		if r.where.modal == nil || e.Kind != steps.Text || e.Target != nil {
+			return false
+		}
+		if !strings.Contains(squeeze(r.where.modal.Message), squeeze(e.Value)) {
 			return false
 		}
 	}
@@ -74,7 +77,8 @@ func (r *Runner) unmet(ctx context.Context, list []steps.Expectation, fresh bool
 		if !ok {
 			got = clip(r.mask(got)) // in this order: a cut could halve a secret
 			want := list[i].In(r.lang)
-			return &stepError{code: snapshot.AssertionFailed, message: fmt.Sprintf("expected %s; got %s", want, got), expected: want, actual: got}, nil
+			message := fmt.Sprintf("expected %s; got %s", want, got)
+			return &stepError{code: snapshot.AssertionFailed, message: message, expected: want, actual: got}, nil
 		}
 	}
 	return nil, nil
@@ -84,8 +88,7 @@ func (r *Runner) unmet(ctx context.Context, list []steps.Expectation, fresh bool
 func (r *Runner) holds(ctx context.Context, p *page, e *steps.Expectation) (got string, ok bool, err error) {
 	switch {
 	case e.Kind == steps.URL:
-		got, ok = r.where.url, r.sameAddress(e)
-		return got, ok, nil
+		return r.where.url, r.sameAddress(e), nil
 	case e.Kind == steps.Title:
 		return r.where.title, compare(r.where.title, e), nil
 	case e.Target == nil && e.Kind == steps.Text:
@@ -260,7 +263,8 @@ func quoted(s string) string { return `"` + s + `"` }
 
 // compare holds a text against an expectation, white space aside.
 func compare(have string, e *steps.Expectation) bool {
-	have, want := strings.Join(strings.Fields(have), " "), strings.Join(strings.Fields(e.Value), " ")
+	have = strings.Join(strings.Fields(have), " ")
+	want := strings.Join(strings.Fields(e.Value), " ")
 	switch e.Match {
 	case steps.Contains:
 		return strings.Contains(have, want)

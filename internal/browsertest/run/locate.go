@@ -106,7 +106,8 @@ func alone(q find.Query) error {
 	if q.Within == "" && q.Frame == "" && q.Nth == 0 {
 		return nil
 	}
-	return fail(snapshot.StepInvalid, "within, frame and nth cannot be joined with the selector %s; write them into it, or describe the element", q.Text)
+	return fail(snapshot.StepInvalid,
+		"within, frame and nth cannot be joined with the selector %s; write them into it, or describe the element", q.Text)
 }
 
 // query fills in what a target says.

@@ -48,7 +48,8 @@ func (r *Runner) selectedBy(ctx context.Context, selector string) (out selected,
 	case err != nil:
 		return out, err
 	}
-	return out, fail(snapshot.BadParameters, "the selector %s cannot be used with this version of the server; write CSS, XPath or words", selector)
+	return out, fail(snapshot.BadParameters,
+		"the selector %s cannot be used with this version of the server; write CSS, XPath or words", selector)
 }
 
 var resolvedTo = regexp.MustCompile(`resolved to (\d+) elements`)
@@ -154,7 +155,8 @@ func (r *Runner) bySelector(ctx context.Context, q find.Query) (located, error) 
 // isFirst asks the page whether a ref is the selector's element.
 func (r *Runner) isFirst(ctx context.Context, selector, ref string) (bool, error) {
 	expression, _ := queryExpression(selector) // it was one a moment ago
-	answer, err := r.call(ctx, "browser_evaluate", map[string]any{"function": "(e) => " + expression + "[0] === e", "element": selector, "target": ref})
+	same := "(e) => " + expression + "[0] === e"
+	answer, err := r.call(ctx, "browser_evaluate", map[string]any{"function": same, "element": selector, "target": ref})
 	if codeOf(err) == snapshot.StaleRef && err != nil {
 		return false, nil
 	}

@@ -35,7 +35,8 @@ func notStarted(raw json.RawMessage) *snapshot.Error {
 		}
 		const most = 300
 		what = strings.TrimSpace(what)
-		return &snapshot.Error{Code: snapshot.ServerGone, Message: "the browser cannot be started or reached: " + strings.ToValidUTF8(what[:min(most, len(what))], "")}
+		what = strings.ToValidUTF8(what[:min(most, len(what))], "")
+		return &snapshot.Error{Code: snapshot.ServerGone, Message: "the browser cannot be started or reached: " + what}
 	}
 	return nil
 }

@@ -238,7 +238,8 @@ func (d *decoder) tab(n *node) *Tab {
 	if n.kind == scalar {
 		word := ""
 		d.choice(n, &word, "new", "close")
-		t.New, t.Close = word == "new", word == "close"
+		t.New = word == "new"
+		t.Close = word == "close"
 		return t
 	}
 	d.object(n, "a tab", []field{

@@ -30,7 +30,8 @@ func (d *decoder) command(n *node, s *Step) bool {
 	}
 	s.Action = action
 	if n.find("parameters") != nil { // {action, parameters: {…}}
-		d.object(n, "a command", append(d.aboutCommand(s), field{"action", func(*node) {}}, field{"parameters", func(n *node) { d.parameters(n, s) }}))
+		parameters := field{"parameters", func(n *node) { d.parameters(n, s) }}
+		d.object(n, "a command", append(d.aboutCommand(s), field{"action", ignored}, parameters))
 	} else {
 		d.parameters(n, s)
 	}
@@ -41,6 +42,8 @@ func (d *decoder) command(n *node, s *Step) bool {
 	d.check(n, s)
 	return len(d.problems) == before
 }
+
+func ignored(*node) {} // a key that is read elsewhere
 
 // aboutCommand are the keys that any step may have, with times in milliseconds.
 func (d *decoder) aboutCommand(s *Step) []field {
@@ -54,7 +57,7 @@ func (d *decoder) aboutCommand(s *Step) []field {
 func (d *decoder) parameters(n *node, s *Step) {
 	target := &Target{}
 	value := func(n *node) { d.text(n, &s.Value) }
-	fields := append(d.targetFields(target), field{"action", func(*node) {}}, field{"value", value}, field{"text", value})
+	fields := append(d.targetFields(target), field{"action", ignored}, field{"value", value}, field{"text", value})
 	switch s.Action {
 	case Navigate:
 		fields = append(fields, field{"url", value})
@@ -62,10 +65,13 @@ func (d *decoder) parameters(n *node, s *Step) {
 		fields = append(fields, field{"key", value})
 	case WaitFor:
 		s.Wait = &Wait{}
-		fields = append(fields, field{"timeout", func(n *node) { d.milliseconds(n, &s.Wait.Time) }}, field{"time", func(n *node) { d.duration(n, &s.Wait.Time) }})
+		timeout := field{"timeout", func(n *node) { d.milliseconds(n, &s.Wait.Time) }}
+		fields = append(fields, timeout, field{"time", func(n *node) { d.duration(n, &s.Wait.Time) }})
 	case Expect:
-		s.Expect = d.expects(&node{kind: mapping, line: n.line, column: n.column, entries: slices.DeleteFunc(slices.Clone(n.entries), func(e entry) bool { return e.key == "action" || e.key == "timeout" })})
-		fields = append(fields, field{"condition", func(*node) {}}, field{"count", func(*node) {}})
+		own := func(e entry) bool { return e.key == "action" || e.key == "timeout" }
+		rest := slices.DeleteFunc(slices.Clone(n.entries), own)
+		s.Expect = d.expects(&node{kind: mapping, line: n.line, column: n.column, entries: rest})
+		fields = append(fields, field{"condition", ignored}, field{"count", ignored})
 	}
 	for _, f := range d.aboutCommand(s) {
 		if !slices.ContainsFunc(fields, func(g field) bool { return g.key == f.key }) {
@@ -86,13 +92,16 @@ func (d *decoder) placeValue(n *node, s *Step) {
 		s.Value = ""
 	case WaitFor:
 		if s.Value != "" {
-			s.Wait.Text, s.Value = s.Value, ""
+			s.Wait.Text = s.Value
+			s.Value = ""
 		} else if s.Target != nil {
-			s.Wait.Text, s.Target = s.Target.Text, nil
+			s.Wait.Text = s.Target.Text
+			s.Target = nil
 		}
 	case Select, Upload:
 		if s.Value != "" {
-			s.Values, s.Value = []string{s.Value}, ""
+			s.Values = []string{s.Value}
+			s.Value = ""
 		}
 	case Press:
 		name, known := keyName(s.Value)

@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"strings"
 	"unicode"
 
 	"github.com/toolfit/toolfit/internal/base/locale"
@@ -8,19 +9,14 @@ import (
 
 // Language is that of most steps, without what they quote from the page.
 func (s *Suite) Language() locale.Language {
-	han, all := 0, 0
-	count := func(text string) {
-		all++
-		for _, r := range mask(text).text {
-			if unicode.Is(unicode.Han, r) {
-				han++
-				return
-			}
-		}
-	}
+	han := 0
+	all := 0
 	for _, c := range s.Cases {
 		for _, step := range c.Steps {
-			count(step.Text)
+			all++
+			if strings.ContainsFunc(mask(step.Text).text, func(r rune) bool { return unicode.Is(unicode.Han, r) }) {
+				han++
+			}
 		}
 	}
 	if han*2 > all {

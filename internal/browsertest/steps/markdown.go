@@ -29,7 +29,8 @@ func (d *decoder) markdown(data []byte) *Suite {
 		case item.MatchString(line):
 			p.step(item.ReplaceAllString(line, ""), i+1)
 		}
-		p.operation, p.expected = -1, -1
+		p.operation = -1
+		p.expected = -1
 	}
 	p.end()
 	d.finish(s, &node{line: 1})
@@ -61,7 +62,9 @@ var (
 
 // front reads the YAML at the top and returns the line after it.
 func (p *plan) front(lines []string) int {
-	p.operation, p.expected, p.part = -1, -1, "case"
+	p.operation = -1
+	p.expected = -1
+	p.part = "case"
 	if len(lines) == 0 || strings.TrimSpace(lines[0]) != "---" {
 		return 0
 	}
@@ -90,9 +93,11 @@ func (p *plan) heading(line string, at int) {
 	case skipped.MatchString(title):
 		p.part = "notes"
 	case p.suite.Name == "" && strings.HasPrefix(line, "# "):
-		p.suite.Name, p.part = title, "case"
+		p.suite.Name = title
+		p.part = "case"
 	default:
-		p.part, p.name = "case", title
+		p.name = title
+		p.part = "case"
 	}
 }
 
@@ -144,5 +149,6 @@ func (p *plan) end() {
 	default:
 		p.suite.Cases = append(p.suite.Cases, Case{Name: p.name, Line: p.line, Steps: p.steps})
 	}
-	p.steps, p.name = nil, ""
+	p.steps = nil
+	p.name = ""
 }

@@ -32,7 +32,8 @@ var address = regexp.MustCompile(`^(?:https?://|about:|data:)[^\s"'“”「」�
 // mask takes the parts out.
 func mask(line string) masked {
 	m := masked{parts: map[rune]part{}}
-	next, other := rune(firstMark), rune(halfMark)
+	next := rune(firstMark)
+	other := rune(halfMark)
 	line = strings.ToValidUTF8(line, "\ufffd")
 	var b strings.Builder
 	for line != "" {

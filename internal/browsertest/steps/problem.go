@@ -62,10 +62,12 @@ func (ps Problems) err() error {
 
 // didYouMean is "; did you mean …?" for the choice nearest to a word, or nothing.
 func didYouMean(word string, choices []string) string {
-	best, bestAt := "", 1+max(1, len([]rune(word))/3)
+	best := ""
+	limit := 1 + max(1, len([]rune(word))/3)
 	for _, c := range choices {
-		if at := spelling.Edits(strings.ToLower(word), c, bestAt); at < bestAt {
-			best, bestAt = c, at
+		if edits := spelling.Edits(strings.ToLower(word), c, limit); edits < limit {
+			best = c
+			limit = edits
 		}
 	}
 	if best == "" {

@@ -36,7 +36,8 @@ func (x *rule) read(m masked, text string) (Step, bool) {
 		x.set(&step)
 	}
 	if (step.Action == Select || step.Action == Upload) && step.Value != "" {
-		step.Values, step.Value = []string{step.Value}, ""
+		step.Values = []string{step.Value}
+		step.Value = ""
 	}
 	return step, step.complete()
 }
@@ -77,7 +78,8 @@ func (s *Step) take(m masked, name, text string) bool {
 		unit := map[string]time.Duration{"ms": time.Millisecond, "sec": time.Second, "min": time.Minute}[name]
 		n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 		if k := grammar.Number(text); err != nil && k > 0 {
-			n, err = float64(k), nil
+			n = float64(k)
+			err = nil
 		}
 		s.Wait = &Wait{Time: time.Duration(n * float64(unit))}
 		return err == nil && n >= 0 && n < 1e6
@@ -111,16 +113,9 @@ var manyValues = regexp.MustCompile(`[，,；;、].*[:：=为]|(?i)\s(?:and|,)\s
 
 // quotedAmongWords tells whether a value has words besides its quotes, which nobody understood.
 func quotedAmongWords(text string) bool {
-	quoted, words := false, false
-	for _, r := range text {
-		switch {
-		case r >= firstMark && r < halfMark:
-			quoted = true
-		case r != ' ':
-			words = true
-		}
-	}
-	return quoted && words
+	isQuoted := func(r rune) bool { return r >= firstMark && r < halfMark }
+	isOther := func(r rune) bool { return r != ' ' && !isQuoted(r) }
+	return strings.ContainsFunc(text, isQuoted) && strings.ContainsFunc(text, isOther)
 }
 
 // complete tells whether the step has what its action needs.
@@ -131,12 +126,13 @@ func (s *Step) complete() bool {
 
 // isAddress tells an address from words: with a scheme, a path, a variable, or a host name.
 func isAddress(s string) bool {
-	switch {
-	case strings.HasPrefix(s, "/"), strings.HasPrefix(s, "${"), strings.HasPrefix(s, "about:"), strings.Contains(s, "://"), strings.HasPrefix(s, "?"), strings.HasPrefix(s, "#"):
+	if strings.Contains(s, "://") || otherAddress.MatchString(s) {
 		return !strings.ContainsAny(s, " \t")
 	}
 	return hostName.MatchString(s)
 }
+
+var otherAddress = regexp.MustCompile(`^(?:[/?#]|\$\{|about:)`)
 
 var hostName = regexp.MustCompile(`^(?:localhost|[\w-]+(?:\.[\w-]+)*\.[a-zA-Z]{2,}|\d+\.\d+\.\d+\.\d+)(?::\d+)?(?:[/?#]\S*)?$`)
 
@@ -154,18 +150,29 @@ func nearestForm(text string) string {
 	if goesTo.MatchString(text) {
 		return `打开 https://… 或 /路径; for a menu: 点击 …`
 	}
-	best, length := "", 0
+	best := ""
+	longest := ""
 	for i := range rules {
 		verb := verbOf(rules[i].form)
-		if verb != "" && len(verb) > length && strings.Contains(text, verb) {
-			best, length = rules[i].form, len(verb)
+		if len(verb) > len(longest) && strings.Contains(text, verb) {
+			best = rules[i].form
+			longest = verb
 		}
 	}
 	return best
 }
 
 // unclear matches what looks like a step but says too little or too much.
-var unclear = compile(`等(?:待|到)?\s*(?:页面|网页|页面内容|数据)?\s*(?:加载|刷新|跳转|渲染)?\s*(?:完成|完毕|成功|结束)?|wait\s+(?:for|until)\s+(?:the\s+)?page(?:\s+(?:to\s+)?(?:fully\s+)?(?:loads?|is loaded|be loaded|has loaded|is ready|finishes loading))?|(?:press|hit)\s+(?:the\s+)?KEYS(?:\s+key)?\s+(?:twice|thrice|\d+\s+times|three times)|(?:press|hit)\s+(?:the\s+)?KEYS(?:\s+key)?\s*(?:,|and|then)\s.+|(?:click|tap)\s+.+\s(?:twice|thrice|(?:\d+|two|three|four|five)\s+times)|(?:点击|单击)\s*.+[\d二两三四五六七八九十]\s*[次下]|check\s+.+\s(?:is|are|equals)\s+MARK|按下?\s*(?:KEYS\s*键?\s*[\d一二两三四五]+\s*[次下]|[\d一二两三四五]+\s*[次下]\s*KEYS\s*键?)`)
+var unclear = compile(strings.Join([]string{
+	`等(?:待|到)?\s*(?:页面|网页|页面内容|数据)?\s*(?:加载|刷新|跳转|渲染)?\s*(?:完成|完毕|成功|结束)?`,
+	`wait\s+(?:for|until)\s+(?:the\s+)?page(?:\s+(?:to\s+)?(?:fully\s+)?(?:loads?|is loaded|be loaded|has loaded|is ready|finishes loading))?`,
+	`(?:press|hit)\s+(?:the\s+)?KEYS(?:\s+key)?\s+(?:twice|thrice|\d+\s+times|three times)`,
+	`(?:press|hit)\s+(?:the\s+)?KEYS(?:\s+key)?\s*(?:,|and|then)\s.+`,
+	`(?:click|tap)\s+.+\s(?:twice|thrice|(?:\d+|two|three|four|five)\s+times)`,
+	`(?:点击|单击)\s*.+[\d二两三四五六七八九十]\s*[次下]`,
+	`check\s+.+\s(?:is|are|equals)\s+MARK`,
+	`按下?\s*(?:KEYS\s*键?\s*[\d一二两三四五]+\s*[次下]|[\d一二两三四五]+\s*[次下]\s*KEYS\s*键?)`,
+}, "|"))
 
 var formVerb = regexp.MustCompile(`[\p{Han}]{2,}|[a-z]{3,}`)
 

@@ -41,7 +41,11 @@ var (
 )
 
 // maxFill limits the depth of values in values, maxValues their number, maxFilled their length.
-const maxFill, maxValues, maxFilled = 8, 10_000, 1 << 20
+const (
+	maxFill   = 8
+	maxValues = 10_000
+	maxFilled = 1 << 20
+)
 
 // Fill puts values in place of ${name} and ${env:NAME}. $${x} stands for ${x} itself.
 func (v *Vars) Fill(text string) (string, error) { return (&filling{Vars: v}).fill(text, 0) }
@@ -63,7 +67,8 @@ func (f *filling) fill(text string, depth int) (out string, failed error) {
 		}
 		var value string
 		value, failed = f.value(m[2:len(m)-1], depth)
-		f.count, size = f.count+1, size+len(value)
+		f.count++
+		size += len(value)
 		if failed == nil && (f.count > maxValues || size > maxFilled) {
 			failed = fmt.Errorf("the variables are too many or too long: %.100s", text)
 		}
