@@ -27,13 +27,16 @@ func (s *search) around(n *snapshot.Node, name phrase, m *match) (float64, strin
 	if !m.absent {
 		g = s.chain(n, m.left)
 	}
+	titled := func() bool {
+		return s.x.sectionOf(n).name.equal(name) || slices.ContainsFunc(s.x.labelsWith(n), name.equal)
+	}
 	if g == inRow && s.othersRow(n, m.left) {
 		g = none
 	}
 	switch {
 	case g == whole:
 		return m.score, m.why + ", and the rest names where it stands"
-	case !m.absent && !slices.ContainsFunc(m.left.words, turnsAway) && s.x.isTitled(n, name): // "Delete account", and a button for it
+	case !m.absent && !slices.ContainsFunc(m.left.words, turnsAway) && titled(): // "Delete account", and a button for it
 		return m.score, m.why + ", and all of them stand beside it"
 	case holder(n, dialog) != nil && !slices.ContainsFunc(m.left.words, func(w word) bool { return !holders[w.text] }):
 		return m.score, m.why + ", and the rest is what it closes"
@@ -43,11 +46,6 @@ func (s *search) around(n *snapshot.Node, name phrase, m *match) (float64, strin
 		return m.score - isAround + isWeak, m.why
 	}
 	return 0, ""
-}
-
-// isTitled tells whether the name stands with an element as a text, or as the heading above it.
-func (x *Index) isTitled(n *snapshot.Node, name phrase) bool {
-	return x.sectionOf(n).name.equal(name) || slices.ContainsFunc(x.labelsWith(n), name.equal)
 }
 
 // turnsAway tells whether a word beside a label makes another thing of it: 不同意 is not 同意.

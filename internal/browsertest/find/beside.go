@@ -91,7 +91,7 @@ func (x *Index) standsWith(anchor, n *snapshot.Node) bool {
 			i = m.End
 			continue
 		}
-		if (m.Name != "" || m.Text != "") && !holdsChoices(m) && !x.ofChoice(m, other) {
+		if (m.Name != "" || m.Text != "") && m.Role != "group" && m.Role != "radiogroup" && !x.ofChoice(m, other) {
 			return false
 		}
 		i++
@@ -108,9 +108,6 @@ func (x *Index) ofChoice(text, box *snapshot.Node) bool {
 	}
 	return false
 }
-
-// holdsChoices tells whether a part of the page is there to hold checkboxes or radio buttons.
-func holdsChoices(n *snapshot.Node) bool { return n.Role == "group" || n.Role == "radiogroup" }
 
 // labelsWith are the texts near an element, such as the title of a card of plain boxes.
 func (x *Index) labelsWith(n *snapshot.Node) (list []phrase) {

@@ -8,6 +8,17 @@ import (
 	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
 )
 
+// nthOf is the index of the nth, from 1 or from -1 backwards, of so many; -1 for none.
+func nthOf(nth, size int) int {
+	if nth < 0 {
+		nth += size + 1
+	}
+	if nth > size {
+		return -1
+	}
+	return max(nth, 0) - 1
+}
+
 // counted picks the nth of equals.
 func (s *search) counted(list []candidate, r *reading) []candidate {
 	equals := winners(list)
@@ -15,11 +26,8 @@ func (s *search) counted(list []candidate, r *reading) []candidate {
 		return nil
 	}
 	slices.SortFunc(equals, func(a, b candidate) int { return a.node.Index - b.node.Index })
-	i := r.nth - 1
-	if r.nth < 0 {
-		i = len(equals) + r.nth
-	}
-	if i < 0 || i >= len(equals) || r.several && len(equals) < 2 {
+	i := nthOf(r.nth, len(equals))
+	if i < 0 || r.several && len(equals) < 2 {
 		s.short = fmt.Sprintf("there are only %d of them", len(equals))
 		return nil
 	}

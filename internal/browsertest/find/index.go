@@ -13,7 +13,7 @@ import (
 type Index struct {
 	page       *snapshot.Page
 	syn        *synonyms
-	mask       func(string) string // nil: nothing is masked
+	mask       func(string) string
 	phrases    map[string]phrase
 	labels     [][]label
 	rowTexts   map[int][]phrase // of rows, by index
@@ -41,12 +41,14 @@ type Options struct {
 // New makes an Index of a page; nil options are the defaults.
 func New(page *snapshot.Page, opts *Options) *Index {
 	x := &Index{
-		page: page, syn: defaultSynonyms, labels: make([][]label, page.Len()), phrases: make(map[string]phrase, page.Len()/2),
+		page: page, syn: defaultSynonyms, mask: func(text string) string { return text }, labels: make([][]label, page.Len()), phrases: make(map[string]phrase, page.Len()/2),
 		rowTexts: map[int][]phrase{}, names: map[int]phrase{}, usable: map[Action][]*snapshot.Node{}, known: map[string]bool{},
 		headRows: map[*snapshot.Node]*snapshot.Node{}, told: map[Doubt]Told{},
 	}
 	if opts != nil {
-		x.mask = opts.Mask
+		if opts.Mask != nil {
+			x.mask = opts.Mask
+		}
 		if len(opts.Synonyms) > 0 {
 			x.syn = newSynonyms(opts.Synonyms...)
 		}

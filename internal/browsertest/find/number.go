@@ -1,6 +1,7 @@
 package find
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/toolfit/toolfit/internal/browsertest/grammar"
@@ -12,13 +13,8 @@ func (x *Index) callsRow(of *snapshot.Node, name phrase) bool {
 	if !isNumber(name) {
 		return true
 	}
-	for i := of.Index + 1; i < of.End; i++ {
-		m := x.page.Node(i)
-		text := m.Name
-		if text == "" {
-			text = m.Text
-		}
-		if p := x.phrase(text); !p.empty() && !is(m, control) {
+	for m := range x.page.Inside(of) {
+		if p := x.phrase(cmp.Or(m.Name, m.Text)); !p.empty() && !is(m, control) {
 			return p.equal(name)
 		}
 	}

@@ -140,32 +140,28 @@ func rowsOf(row *snapshot.Node) *snapshot.Node {
 	return owner
 }
 
+// byOwner groups rows by the table or list that they are in.
+func byOwner(rows []*snapshot.Node) (groups [][]*snapshot.Node) {
+	at := map[*snapshot.Node]int{}
+	for _, n := range rows {
+		i := memo(at, rowsOf(n), func() int {
+			groups = append(groups, nil)
+			return len(groups) - 1
+		})
+		groups[i] = append(groups[i], n)
+	}
+	return groups
+}
+
 // numbered are the nth rows of every table and list.
 func (x *Index) numbered(nth int) (list []scope) {
-	byOwner := map[*snapshot.Node][]*snapshot.Node{}
-	var owners []*snapshot.Node
-	for _, n := range x.rows {
-		if x.isHead(n) || n.Role == "treeitem" { // who counts rows means a table or a list
+	uncounted := func(n *snapshot.Node) bool { return x.isHead(n) || n.Role == "treeitem" }
+	for _, rows := range byOwner(slices.DeleteFunc(slices.Clone(x.rows), uncounted)) {
+		i := nthOf(nth, len(rows))
+		if i < 0 || nth > 0 && x.mayHead(rows[0]) { // the first row, or the one below it?
 			continue
 		}
-		owner := rowsOf(n)
-		if byOwner[owner] == nil {
-			owners = append(owners, owner)
-		}
-		byOwner[owner] = append(byOwner[owner], n)
-	}
-	for _, owner := range owners {
-		all := byOwner[owner]
-		if nth > 0 && x.mayHead(all[0]) {
-			continue // the first row, or the one below it?
-		}
-		i := nth - 1
-		if nth < 0 {
-			i = len(all) + nth
-		}
-		if i >= 0 && i < len(all) {
-			list = append(list, scope{from: all[i].Index, to: all[i].End, grade: whole})
-		}
+		list = append(list, scope{from: rows[i].Index, to: rows[i].End, grade: whole})
 	}
 	return list
 }

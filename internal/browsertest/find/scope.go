@@ -82,27 +82,21 @@ func bestNamed(list []scope) []scope {
 // rowScopes are the rows that a place may mean: of each table and list the best named.
 func (x *Index) rowScopes(p place) (list []scope) {
 	column := x.columnNames(p.cell.column)
-	var owners []*snapshot.Node
-	byOwner := map[*snapshot.Node][]scope{}
-	for _, n := range x.rows {
-		g := covers(x.pieces(n), p.name, p.exact)
-		if g != whole && len(column) > 0 {
-			g = none // "to is London" is not said of what comes from London
-			if x.hasCell(n, column, p.cell.value) {
-				g = whole
+	for _, rows := range byOwner(x.rows) {
+		var named []scope
+		for _, n := range rows {
+			g := covers(x.pieces(n), p.name, p.exact)
+			if g != whole && len(column) > 0 {
+				g = none // "to is London" is not said of what comes from London
+				if x.hasCell(n, column, p.cell.value) {
+					g = whole
+				}
+			}
+			if g != none && !x.isHead(n) {
+				named = append(named, scope{from: n.Index, to: n.End, grade: g})
 			}
 		}
-		if g == none || x.isHead(n) {
-			continue
-		}
-		owner := rowsOf(n)
-		if byOwner[owner] == nil {
-			owners = append(owners, owner)
-		}
-		byOwner[owner] = append(byOwner[owner], scope{from: n.Index, to: n.End, grade: g})
-	}
-	for _, owner := range owners {
-		list = append(list, bestNamed(byOwner[owner])...)
+		list = append(list, bestNamed(named)...)
 	}
 	return list
 }

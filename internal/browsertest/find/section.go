@@ -9,7 +9,7 @@ import (
 // readSections finds what each heading heads: the largest box without another heading of its rank or
 // a higher one, or all up to the next such heading.
 func (x *Index) readSections(list []*snapshot.Node) {
-	list = slices.DeleteFunc(list, inHeading)
+	list = slices.DeleteFunc(list, func(h *snapshot.Node) bool { return holder(h, heading) != nil })
 	for _, h := range list {
 		x.headings = append(x.headings, h.Index)
 	}
@@ -32,9 +32,6 @@ func (x *Index) readSections(list []*snapshot.Node) {
 		x.sections = append(x.sections, s)
 	}
 }
-
-// inHeading tells whether a heading is the title in a bar that is marked as a heading, too.
-func inHeading(h *snapshot.Node) bool { return holder(h, heading) != nil }
 
 // rivals is where the box has the next heading that ends the section of h; -1 when it has none at all.
 func (x *Index) rivals(h, box *snapshot.Node) int {

@@ -25,15 +25,15 @@ type junitSuites struct {
 }
 
 type junitSuite struct {
-	Name       string           `xml:"name,attr"`
-	Tests      int              `xml:"tests,attr"`
-	Failures   int              `xml:"failures,attr"`
-	Errors     int              `xml:"errors,attr"`
-	Skipped    int              `xml:"skipped,attr"`
-	Time       string           `xml:"time,attr"`
-	Timestamp  string           `xml:"timestamp,attr"`
-	Properties *junitProperties `xml:"properties"`
-	Cases      []junitCase      `xml:"testcase"`
+	Name       string          `xml:"name,attr"`
+	Tests      int             `xml:"tests,attr"`
+	Failures   int             `xml:"failures,attr"`
+	Errors     int             `xml:"errors,attr"`
+	Skipped    int             `xml:"skipped,attr"`
+	Time       string          `xml:"time,attr"`
+	Timestamp  string          `xml:"timestamp,attr"`
+	Properties []junitProperty `xml:"properties>property,omitempty"`
+	Cases      []junitCase     `xml:"testcase"`
 }
 
 type junitCase struct {
@@ -46,10 +46,6 @@ type junitCase struct {
 	Flaky   []junitProblem `xml:"flakyFailure"` // of a case that passed at last
 	Rerun   []junitProblem `xml:"rerunFailure"` // of one that did not
 	Out     string         `xml:"system-out,omitempty"`
-}
-
-type junitProperties struct {
-	List []junitProperty `xml:"property"`
 }
 
 type junitProperty struct {
@@ -123,13 +119,9 @@ func className(file string) string {
 
 // note says something of a case where that holds.
 func (s *junitSuite) note(what, name string, holds bool) {
-	if !holds {
-		return
+	if holds {
+		s.Properties = append(s.Properties, junitProperty{what, name})
 	}
-	if s.Properties == nil {
-		s.Properties = &junitProperties{}
-	}
-	s.Properties.List = append(s.Properties.List, junitProperty{what, name})
 }
 
 func caseOf(class string, c *run.CaseResult, lang locale.Language) junitCase {

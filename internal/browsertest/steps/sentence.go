@@ -183,7 +183,7 @@ var polite = regexp.MustCompile(`^(?:请|首先|先|最后|然后|接着|[Pp]lea
 
 // byWhom is who does it, and with what, before a verb that would do alone.
 var byWhom = regexp.MustCompile(`^(?:(?:I|we|you|We|You)\s+|(?:用|使用)?鼠标(?:左键)?)((?:see|should|must` +
-	`|` + anyOf(wordsOf(english, anyVerb)) + `)\s|点击|单击|双击|右键|右击)`)
+	`|` + anyOf(wordsOf(enWords)) + `)\s|点击|单击|双击|右键|右击)`)
 
 // operation reads one operation.
 func (m masked) operation(text string, at int) (Step, error) {

@@ -111,9 +111,9 @@ func TestTheListOfTheGuideIsGeneratedFromTheVerbs(t *testing.T) {
 	var b strings.Builder
 	for _, v := range verbs {
 		var said []string
-		for _, lang := range []language{chinese, english} {
+		for _, english := range []bool{false, true} {
 			for _, x := range v.rules {
-				if x.lang == lang {
+				if x.english == english {
 					said = append(said, x.form)
 					break
 				}
