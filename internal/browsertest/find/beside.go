@@ -7,41 +7,41 @@ import (
 )
 
 // aboutText keeps the candidates in a box with the title of the place, else those beside that text.
-func (s *search) aboutText(list []candidate, p place) (kept []candidate) {
+func (s *search) aboutText(list []candidate, p place) (matching []candidate) {
 	bars, boxes := s.x.titled(p)
-	if kept = inBoxes(list, bars); len(kept) == 0 {
-		kept = inBoxes(list, boxes)
+	if matching = inBoxes(list, bars); len(matching) == 0 {
+		matching = inBoxes(list, boxes)
 	}
-	if len(kept) == 0 && p.word == nil {
+	if len(matching) == 0 && p.word == nil {
 		return s.beside(list, p)
 	}
-	return kept
+	return matching
 }
 
 // inBoxes keeps the candidates that stand in one of the boxes.
-func inBoxes(list []candidate, boxes []*snapshot.Node) (kept []candidate) {
+func inBoxes(list []candidate, boxes []*snapshot.Node) (matching []candidate) {
 	for _, c := range list {
 		if slices.ContainsFunc(boxes, func(b *snapshot.Node) bool { return b.Holds(c.node) }) {
 			c.why += ", in the box with that title"
-			kept = append(kept, c)
+			matching = append(matching, c)
 		}
 	}
-	return kept
+	return matching
 }
 
 // beside keeps the candidates that stand with the text that a place is called by.
-func (s *search) beside(list []candidate, p place) (kept []candidate) {
+func (s *search) beside(list []candidate, p place) (matching []candidate) {
 	anchors := s.x.anchors(p)
 	for _, c := range list {
 		for _, a := range anchors {
 			if s.x.standsWith(a, c.node) {
 				c.why += ", beside that text"
-				kept = append(kept, c)
+				matching = append(matching, c)
 				break
 			}
 		}
 	}
-	return kept
+	return matching
 }
 
 // anchors are the elements called exactly so, for what stands beside them.

@@ -65,13 +65,13 @@ func winners(list []candidate) []candidate {
 	for _, c := range list {
 		top = max(top, c.score)
 	}
-	var kept []candidate
+	var matching []candidate
 	for _, c := range list {
 		if c.score > top-lead {
-			kept = append(kept, c)
+			matching = append(matching, c)
 		}
 	}
-	return kept
+	return matching
 }
 
 // decide takes the one element that leads, or says why there is none.

@@ -49,7 +49,7 @@ type Candidate struct {
 
 const maxCandidates = 5
 
-// Brief is the refusal without its candidates, for those who show them apart.
+// Brief is the message without the candidates.
 func (r *Error) Brief() string {
 	if r.Hint != "" {
 		return fmt.Sprintf("%s (%s)", r.said(), r.Hint)

@@ -1,10 +1,9 @@
-// Package find finds the element that somebody means: a description in Chinese or English,
-// or a selector, and a snapshot in; one element out, or a refusal that says why and names
-// what came near. It is pure.
+// Package find finds an element by a description in Chinese or English, or by a selector: a
+// snapshot in, one element out, or an error that says why and lists the nearest. It is pure.
 //
-// It never guesses. Every word of a description must be accounted for, by the element's own
-// name, by what holds it (row, dialog, group, heading, frame), or by the kind of element;
-// numbers and identifiers as a whole. Where two elements answer alike, none is chosen.
+// It never guesses. Every word of a description must match: the element's own name, what is
+// around it (row, dialog, group, heading, frame), or its kind; numbers and identifiers as a
+// whole. Where two elements match equally well, none is chosen.
 //
 //	hit, err := find.New(page, nil).Find(find.Query{Text: "李四的编辑按钮", Action: find.Click})
 //	// hit.Node.Ref, hit.Score, hit.Why; err is a *find.Error
@@ -39,7 +38,7 @@ type Hit struct {
 	label string
 }
 
-// Find returns the one element that the query means, or a *Refusal.
+// Find returns the one element that the query means, or a *Error.
 func (x *Index) Find(q Query) (*Hit, error) {
 	if sel, ok := ParseSelector(q.Text); ok {
 		return x.bySelector(q, sel)
@@ -64,9 +63,9 @@ func (x *Index) Find(q Query) (*Hit, error) {
 		}
 	}
 	hit, err := s.decide()
-	var refusal *Error
-	if q.Action == Any && errors.As(err, &refusal) && refusal.Code == snapshot.NotFound {
-		refusal.doubt(x, s.near(readings))
+	var noMatch *Error
+	if q.Action == Any && errors.As(err, &noMatch) && noMatch.Code == snapshot.NotFound {
+		noMatch.doubt(x, s.near(readings))
 	}
 	return hit, err
 }

@@ -74,7 +74,7 @@ func TestAQueryCanNamePlaceFrameAndNumberBesideItsText(t *testing.T) {
 	}
 }
 
-func TestARefusalNamesTheCandidatesAndWhatWouldHelp(t *testing.T) {
+func TestAnErrorNamesTheCandidatesAndWhatWouldHelp(t *testing.T) {
 	x := find.New(snapshot.Parse(orders), nil)
 	_, err := x.Find(find.Query{Text: "Edit", Action: find.Click})
 	var r *find.Error
@@ -198,7 +198,7 @@ func FuzzFind(f *testing.F) {
 		case err == nil && (hit == nil || hit.Node == nil || hit.Score <= 0):
 			t.Fatalf("an empty hit: %+v", hit)
 		case err != nil && (!errors.As(err, &r) || len(r.Candidates) > 5 || err.Error() == ""):
-			t.Fatalf("an odd refusal: %v", err)
+			t.Fatalf("an odd noMatch: %v", err)
 		}
 	})
 }

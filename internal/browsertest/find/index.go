@@ -24,7 +24,7 @@ type Index struct {
 	known      map[string]bool                   // whether a word is in it
 	dialogs    []*snapshot.Node
 	frames     []*snapshot.Node
-	told       map[Doubt]Told // by the page itself
+	told       map[Question]Answer // by the page itself
 	rows       []*snapshot.Node
 	places     []*snapshot.Node // parts of the page that may have a name
 	tellsHeads bool             // cells that head columns are marked as such
@@ -43,7 +43,7 @@ func New(page *snapshot.Page, opts *Options) *Index {
 	x := &Index{
 		page: page, syn: defaultSynonyms, mask: func(text string) string { return text }, labels: make([][]label, page.Len()), phrases: make(map[string]phrase, page.Len()/2),
 		rowTexts: map[int][]phrase{}, names: map[int]phrase{}, usable: map[Action][]*snapshot.Node{}, known: map[string]bool{},
-		headRows: map[*snapshot.Node]*snapshot.Node{}, told: map[Doubt]Told{},
+		headRows: map[*snapshot.Node]*snapshot.Node{}, told: map[Question]Answer{},
 	}
 	if opts != nil {
 		if opts.Mask != nil {

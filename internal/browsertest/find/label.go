@@ -94,7 +94,7 @@ func (x *Index) beside(n *snapshot.Node) (texts []string) {
 		}
 		if before != nil {
 			text := x.page.Content(before, 100)
-			ofOther := x.told[Doubt{n.Ref, LabelOwner, text}].Others
+			ofOther := x.told[Question{n.Ref, LabelOwner, text}].Others
 			if !before.Pointer && x.plainText(before) && !sentence.MatchString(text) && !ofOther {
 				texts = append(texts, text)
 			}

@@ -216,7 +216,7 @@ func (s *search) inPlaces(list []candidate, r *reading) []candidate {
 		return slices.Clone(list)
 	}
 	for _, p := range r.places {
-		var kept []candidate
+		var matching []candidate
 		scopes := s.scopes(p)
 		for _, c := range list {
 			g := none
@@ -229,12 +229,12 @@ func (s *search) inPlaces(list []candidate, r *reading) []candidate {
 				continue
 			}
 			c.why += ", in its place"
-			kept = append(kept, c)
+			matching = append(matching, c)
 		}
-		if len(kept) == 0 && len(scopes) == 0 { // else the place is there, and it is not in it
-			kept = s.aboutText(list, p)
+		if len(matching) == 0 && len(scopes) == 0 { // else the place is there, and it is not in it
+			matching = s.aboutText(list, p)
 		}
-		list = kept
+		list = matching
 	}
 	return list
 }

@@ -1,7 +1,7 @@
-// Package report writes what a run of browser tests brought: JUnit XML for build servers,
-// JSON for programs, and one HTML page for people, with its pictures inside.
+// Package report writes the results of browser tests: JUnit XML for build servers, JSON for
+// programs, and one HTML page with its pictures for people.
 //
-// It only writes: secrets were masked when the results were made.
+// It only writes: secrets are already masked in the results.
 //
 //	err := report.JUnit(file, results)
 package report

@@ -66,9 +66,9 @@ func (r *Runner) selectOption(ctx context.Context, s *steps.Step, until *deadlin
 	}
 	err := r.onElement(ctx, s, find.Select, "browser_select_option", map[string]any{"values": s.Values}, until)
 	var f *snapshot.Error
-	var refusal *find.Error
+	var noMatch *find.Error
 	isOther := errors.As(err, &f) && f.Code == snapshot.NotInteractable && f.Detail == "kind"
-	custom := isOther || errors.As(err, &refusal) && refusal.Code == snapshot.NotFound
+	custom := isOther || errors.As(err, &noMatch) && noMatch.Code == snapshot.NotFound
 	if errors.As(err, &f) && f.Code == snapshot.OptionNotFound {
 		return r.withOptions(s, err)
 	}

@@ -11,7 +11,7 @@ import (
 const asked = "what is asked about"
 
 // questions are the functions that answer what a snapshot does not show.
-var questions = map[find.Asked]string{
+var questions = map[find.Topic]string{
 	find.FrameNames: script("frame"),
 	find.ModalKind:  `(e) => ({ inert: e.matches(':modal'), modal: e.getAttribute('aria-modal') === 'true' })`,
 	find.LabelOwner: script("label"),
@@ -23,9 +23,9 @@ func (p *page) find(ctx context.Context, r *Runner, q find.Query) (*find.Hit, er
 		r.metrics.CacheHits++
 		return f.hit, f.err
 	}
-	r.ask(ctx, p, p.index.Doubts(q, nil, nil))
+	r.ask(ctx, p, p.index.Questions(q, nil, nil))
 	hit, err := p.index.Find(q)
-	for r.ask(ctx, p, p.index.Doubts(q, hit, err)) { // each question once, so this ends
+	for r.ask(ctx, p, p.index.Questions(q, hit, err)) { // each question once, so this ends
 		hit, err = p.index.Find(q)
 	}
 	p.found[q] = found{hit, err}
@@ -33,21 +33,21 @@ func (p *page) find(ctx context.Context, r *Runner, q find.Query) (*find.Hit, er
 }
 
 // ask tells the index what the page answers. A page that does not answer says nothing.
-func (r *Runner) ask(ctx context.Context, p *page, doubts []find.Doubt) bool {
+func (r *Runner) ask(ctx context.Context, p *page, doubts []find.Question) bool {
 	for _, d := range doubts {
 		function := questions[d.About]
 		if d.About == find.LabelOwner {
 			function = "(e) => (" + function + ")(e, " + quotedJSON(d.Label) + ")"
 		}
-		var told find.Told
+		var told find.Answer
 		answer, err := r.call(ctx, "browser_evaluate", map[string]any{"function": function, "element": asked, "target": d.Ref})
 		if err == nil {
 			err = json.Unmarshal([]byte(answer.Result), &told)
 		}
 		if err != nil {
-			told = find.Told{}
+			told = find.Answer{}
 		}
-		p.index.Tell(d, told)
+		p.index.SetAnswer(d, told)
 		r.page = p // the question has changed nothing
 	}
 	return len(doubts) > 0

@@ -28,15 +28,15 @@ func (r *Runner) byChoice(ctx context.Context, q find.Query) (located, bool) {
 	if r.opts.Choose == nil {
 		return located{}, false
 	}
-	var refusal *find.Error
+	var noMatch *find.Error
 	hit, err := r.lookUp(ctx, q, true)
 	switch {
 	case err == nil: // it has come meanwhile
 		return r.took(hit, q), true
-	case !errors.As(err, &refusal):
+	case !errors.As(err, &noMatch):
 		return located{}, false
 	}
-	node := r.choose(ctx, q, refusal)
+	node := r.choose(ctx, q, noMatch)
 	if node == nil {
 		return located{}, false
 	}
@@ -59,8 +59,8 @@ func (r *Runner) byChoice(ctx context.Context, q find.Query) (located, bool) {
 }
 
 // choose is the element that the chooser names; nil for none.
-func (r *Runner) choose(ctx context.Context, q find.Query, refusal *find.Error) *snapshot.Node {
-	offered := r.page.index.Offer(q, refusal)
+func (r *Runner) choose(ctx context.Context, q find.Query, noMatch *find.Error) *snapshot.Node {
+	offered := r.page.index.Offer(q, noMatch)
 	if len(offered) == 0 {
 		return nil
 	}

@@ -180,9 +180,9 @@ func (r *Runner) shown(text string) string {
 func (r *Runner) said(err error) string {
 	const most = 2000
 	text := err.Error()
-	var refusal *find.Error
-	if errors.As(err, &refusal) && error(refusal) == err { // the candidates stand beside it
-		text = refusal.Brief()
+	var noMatch *find.Error
+	if errors.As(err, &noMatch) && error(noMatch) == err { // the candidates stand beside it
+		text = noMatch.Brief()
 	}
 	text = r.tell(text)
 	if len(text) > most {

@@ -113,15 +113,15 @@ func (r *Runner) waited(ctx context.Context, p *page, e *steps.Expectation) bool
 		return false
 	}
 	hit, err := p.find(ctx, r, find.Query{Text: e.Value})
-	var refusal *find.Error
-	return err == nil && hit.Kind || errors.As(err, &refusal) && refusal.Kind
+	var noMatch *find.Error
+	return err == nil && hit.Kind || errors.As(err, &noMatch) && noMatch.Kind
 }
 
 // selectorHolds asks the page about a selector, or looks at the snapshot where only that can tell.
 func (r *Runner) selectorHolds(ctx context.Context, p *page, q find.Query, e *steps.Expectation) (got string, ok bool, err error) {
-	var refusal *find.Error
+	var noMatch *find.Error
 	_, missed := p.find(ctx, r, q)
-	shown := !errors.As(missed, &refusal) || !refusal.NeedsPage // the snapshot can tell
+	shown := !errors.As(missed, &noMatch) || !noMatch.NeedsPage // the snapshot can tell
 	joined := alone(q)
 	if joined != nil && !shown {
 		return "", false, joined
@@ -148,15 +148,15 @@ func (r *Runner) elementHolds(ctx context.Context, p *page, q find.Query, e *ste
 			return fmt.Sprintf("%d", n), n == e.Count
 		}
 	}
-	var refusal *find.Error
-	errors.As(err, &refusal)
+	var noMatch *find.Error
+	errors.As(err, &noMatch)
 	switch {
-	case e.Kind == steps.Visible && (err == nil || refusal.Code == snapshot.Ambiguous):
+	case e.Kind == steps.Visible && (err == nil || noMatch.Code == snapshot.Ambiguous):
 		return "", true
 	case e.Kind == steps.Visible:
-		return refusal.Error(), isText(p.tree, q)
+		return noMatch.Error(), isText(p.tree, q)
 	case e.Kind == steps.Hidden, e.Kind == steps.Count:
-		return hidden(p, q, hit, refusal)
+		return hidden(p, q, hit, noMatch)
 	case err != nil:
 		return err.Error(), false
 	}
@@ -168,12 +168,12 @@ func (r *Runner) elementHolds(ctx context.Context, p *page, q find.Query, e *ste
 }
 
 // hidden tells whether what is looked for is not on the page, and what speaks against it.
-func hidden(p *page, q find.Query, hit *find.Hit, refusal *find.Error) (string, bool) {
+func hidden(p *page, q find.Query, hit *find.Hit, noMatch *find.Error) (string, bool) {
 	switch {
 	case hit != nil:
 		return "it is there: " + p.index.Path(hit.Node), false
-	case refusal.Code != snapshot.NotFound || refusal.Near:
-		return refusal.Error(), false
+	case noMatch.Code != snapshot.NotFound || noMatch.Near:
+		return noMatch.Error(), false
 	case p.tree.Len() == 0:
 		return "the page shows nothing at all: it may not be loaded", false
 	}

@@ -65,9 +65,9 @@ func (r *Runner) begin(ctx context.Context) error {
 
 func (r *Runner) miss(err error, t *steps.Target) *Miss {
 	m := &Miss{Error: *r.errorOf(err, &steps.Step{Target: t})}
-	var refusal *find.Error
-	if errors.As(err, &refusal) {
-		m.Candidates = refusal.Candidates
+	var noMatch *find.Error
+	if errors.As(err, &noMatch) {
+		m.Candidates = noMatch.Candidates
 	}
 	return m
 }

@@ -82,18 +82,18 @@ func (r *Runner) locate(ctx context.Context, t *steps.Target, action find.Action
 			r.metrics.Finds.count(true)
 			return r.took(hit, q), nil
 		}
-		var refusal *find.Error
-		if !errors.As(err, &refusal) {
+		var noMatch *find.Error
+		if !errors.As(err, &noMatch) {
 			return located{}, err
 		}
-		again := refusal.Code == snapshot.NotFound && !refusal.NeedsPage || refusal.Code == snapshot.Ambiguous && !retried
-		retried = retried || refusal.Code == snapshot.Ambiguous
+		again := noMatch.Code == snapshot.NotFound && !noMatch.NeedsPage || noMatch.Code == snapshot.Ambiguous && !retried
+		retried = retried || noMatch.Code == snapshot.Ambiguous
 		if again && until.again(ctx) {
 			continue
 		}
-		loc, err := r.otherwise(ctx, q, refusal)
+		loc, err := r.otherwise(ctx, q, noMatch)
 		mayAppear := err != nil && (codeOf(err) == snapshot.NotFound || codeOf(err) == snapshot.NotInteractable)
-		if refusal.NeedsPage && mayAppear && until.again(ctx) {
+		if noMatch.NeedsPage && mayAppear && until.again(ctx) {
 			continue
 		}
 		r.metrics.Finds.count(err == nil)
@@ -159,18 +159,18 @@ func (r *Runner) learn(key string, known Remembered) {
 
 // otherwise tries what is left when the words do not lead to one element: the memory, the page's
 // source, and at last the chooser.
-func (r *Runner) otherwise(ctx context.Context, q find.Query, refusal *find.Error) (located, error) {
-	r.step.Candidates = r.maskCandidates(refusal.Candidates)
+func (r *Runner) otherwise(ctx context.Context, q find.Query, noMatch *find.Error) (located, error) {
+	r.step.Candidates = r.maskCandidates(noMatch.Candidates)
 	r.about = nil
-	if refusal.Code == snapshot.Ambiguous {
+	if noMatch.Code == snapshot.Ambiguous {
 		r.metrics.Ambiguous++
-		for _, c := range refusal.Candidates {
+		for _, c := range noMatch.Candidates {
 			if c.Ref != "" {
 				r.about = append(r.about, c.Ref)
 			}
 		}
 	}
-	if refusal.NeedsPage {
+	if noMatch.NeedsPage {
 		if err := alone(q); err != nil {
 			return located{}, err
 		}
@@ -179,7 +179,7 @@ func (r *Runner) otherwise(ctx context.Context, q find.Query, refusal *find.Erro
 	if loc, ok := r.remembered(q); ok {
 		return loc, nil
 	}
-	if refusal.Code == snapshot.NotFound && alone(q) == nil {
+	if noMatch.Code == snapshot.NotFound && alone(q) == nil {
 		if loc, ok := r.byHint(ctx, q); ok {
 			return loc, nil
 		}
@@ -187,7 +187,7 @@ func (r *Runner) otherwise(ctx context.Context, q find.Query, refusal *find.Erro
 	if loc, ok := r.byChoice(ctx, q); ok {
 		return loc, nil
 	}
-	return located{}, refusal
+	return located{}, noMatch
 }
 
 // remembered finds an element as it was found before. Exactly one must fit.

@@ -1,9 +1,8 @@
-// Package snapshot reads what playwright-mcp answers: the accessibility tree of a page,
-// the address, title, tabs and open dialogs beside it, and what went wrong as a typed code.
-// It reads the forms of every version of the server; what it does not know it keeps or
-// skips, and never fails on.
+// Package snapshot reads the answers of playwright-mcp: the accessibility tree of a page, its
+// address, title, tabs and open dialogs, and errors with a code. It reads the forms of every
+// version of the server, and keeps or skips what it does not know.
 //
-// It never decides which element is meant: that is package find. It makes no calls.
+// It does not decide which element is meant: that is package find. It makes no calls.
 //
 //	answer := snapshot.ReadAnswer(result)
 //	if answer.Err != nil { … }

@@ -32,7 +32,7 @@ var uses = map[string]find.Action{
 }
 
 // Describes finds the elements that a call of a browser's tool describes, by words or by an
-// older selector, as steps do: one element, or a refusal that names what came near.
+// older selector, as steps do: one element, or an error that lists the nearest.
 func (l *Lab) Describes(
 	ctx context.Context, req *call.Request, entry *catalog.Entry, args json.RawMessage,
 ) (found, answer json.RawMessage, err error) {
